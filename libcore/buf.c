@@ -1,0 +1,115 @@
+/* buf.c - growing bytes with a hard maximum and a sticky error
+ * SPDX-License-Identifier: MIT
+ */
+#include "buf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void buf_release(struct buf *b)
+{
+	if (b->owned)
+		free(b->data);
+	b->data = NULL;
+	b->len = b->cap = 0;
+}
+
+void buf_clear(struct buf *b)
+{
+	b->len = 0;
+	b->err = 0;
+}
+
+/* Room for total bytes and the NUL of buf_str. */
+static int buf_grow(struct buf *b, size_t total)
+{
+	size_t cap = b->cap ? b->cap : 64;
+	char *grown;
+
+	if (total > b->max)
+		return -ENOBUFS;
+	if (total < b->cap)
+		return 0;
+	if (!b->owned)
+		return -ENOBUFS;
+	while (cap <= total)
+		cap = cap > b->max / 2 ? b->max + 1 : cap * 2;
+	grown = realloc(b->data, cap);
+	if (!grown)
+		return -ENOMEM;
+	b->data = grown;
+	b->cap = cap;
+	return 0;
+}
+
+char *buf_reserve(struct buf *b, size_t n)
+{
+	if (b->err)
+		return NULL;
+	b->err = n > b->max - b->len ? -ENOBUFS : buf_grow(b, b->len + n);
+	return b->err ? NULL : b->data + b->len;
+}
+
+void buf_add(struct buf *b, const void *bytes, size_t n)
+{
+	char *to = buf_reserve(b, n);
+
+	if (to && n) {
+		memcpy(to, bytes, n);
+		b->len += n;
+	}
+}
+
+void buf_addc(struct buf *b, char c)
+{
+	buf_add(b, &c, 1);
+}
+
+void buf_adds(struct buf *b, const char *s)
+{
+	buf_add(b, s, strlen(s));
+}
+
+const char *buf_str(struct buf *b)
+{
+	if (b->err || !b->cap)
+		return "";
+	b->data[b->len] = '\0';
+	return b->data;
+}
+
+void buf_consume(struct buf *b, size_t n)
+{
+	if (n >= b->len) {
+		b->len = 0;
+		return;
+	}
+	memmove(b->data, b->data + n, b->len - n);
+	b->len -= n;
+}
+
+int buf_read_fd(struct buf *b, int fd)
+{
+	for (;;) {
+		char last;
+		size_t room = b->max - b->len;
+		size_t want = room < 65536 ? room : 65536;
+		char *to = want ? buf_reserve(b, want) : &last;
+		ssize_t got;
+
+		if (!to)
+			return b->err;
+		got = read(fd, to, want ? want : 1);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return 0;
+		if (!want)
+			return b->err = -ENOBUFS;
+		b->len += (size_t)got;
+	}
+}

@@ -1,0 +1,32 @@
+/* diag.h - what went wrong, for a person, carried up beside -errno
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_DIAG_H
+#define WARDBOX_DIAG_H
+
+/* One failure. Filled by whoever finds it, printed by cli_diag() alone. */
+struct diag {
+	char file[128];     /* what was being read; "" when no file is meant */
+	unsigned line, col; /* from 1; 0 when they say nothing */
+	char text[232];     /* what is wrong, and what was expected */
+	char hint[160];     /* the next step; may be "" */
+};
+
+/* Fills text (cut, never overrun, when too long), clears the rest, returns
+ * err, so that "return diag_fail(d, -EINVAL, …)" reads as one thing. d may be
+ * NULL. err is negative. */
+__attribute__((format(printf, 3, 4))) int diag_fail(
+	struct diag *d, int err, const char *fmt, ...);
+
+/* As diag_fail with ": " and the system's words for -err appended. */
+__attribute__((format(printf, 3, 4))) int diag_errno(
+	struct diag *d, int err, const char *fmt, ...);
+
+/* Adds the next step to an already filled diag. */
+__attribute__((format(printf, 2, 3))) void diag_hint(
+	struct diag *d, const char *fmt, ...);
+
+/* Adds the place to an already filled diag. */
+void diag_at(struct diag *d, const char *file, unsigned line, unsigned col);
+
+#endif

@@ -1,0 +1,47 @@
+/* json.h - a JSON writer that cannot write bad JSON
+ * SPDX-License-Identifier: MIT
+ *
+ * Streams into a buf; commas and quotes are its own work. Bytes that are no
+ * UTF-8 come out as U+FFFD, so the result is always valid. At most 32 levels.
+ *
+ *	struct json j = JSON_INIT(&out);
+ *	json_open(&j, '{');
+ *	json_str(json_key(&j, "name"), name);
+ *	json_close(&j);
+ */
+#ifndef WARDBOX_JSON_H
+#define WARDBOX_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+
+struct json {
+	struct buf *out;
+	uint32_t is_map; /* bit per level */
+	uint32_t filled; /* bit per level: something was written there */
+	uint8_t depth;
+	bool keyed;  /* a key waits for its value */
+	bool pretty; /* two-space indentation and line ends */
+};
+
+#define JSON_INIT(buffer) ((struct json){.out = (buffer)})
+
+/* kind is '{' or '['. */
+void json_open(struct json *j, char kind);
+void json_close(struct json *j);
+/* The key of the next value in a map; returns j. */
+struct json *json_key(struct json *j, const char *key);
+
+void json_str(struct json *j, const char *s); /* NULL writes null */
+void json_strn(struct json *j, const char *s, size_t n);
+void json_u64(struct json *j, uint64_t v);
+void json_i64(struct json *j, int64_t v);
+void json_bool(struct json *j, bool v);
+void json_null(struct json *j);
+/* Text that is JSON already. */
+void json_raw(struct json *j, const char *s, size_t n);
+
+#endif

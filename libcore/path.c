@@ -1,0 +1,131 @@
+/* path.c - paths as text, and opened without surprises
+ * SPDX-License-Identifier: MIT
+ */
+#include "path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "buf.h"
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Appends the components of path to out[0..*len), which holds "" (the root)
+ * or "/a/b". */
+static int add_components(
+	char *out, size_t size, size_t *len, const char *path)
+{
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && path[0] == '.' && path[1] == '.') {
+			while (*len && out[--*len] != '/')
+				;
+		} else if (n && !(n == 1 && path[0] == '.')) {
+			if (n + 2 > size - *len)
+				return -ENAMETOOLONG;
+			out[(*len)++] = '/';
+			memcpy(out + *len, path, n);
+			*len += n;
+		}
+		path += n;
+		path += *path == '/';
+	}
+	return 0;
+}
+
+int path_normal(char *out, size_t size, const char *base, const char *path)
+{
+	size_t len = 0;
+	int err = 0;
+
+	if (size < 2)
+		return -ENAMETOOLONG;
+	if (path[0] != '/') {
+		if (!base || base[0] != '/')
+			return -EINVAL;
+		err = add_components(out, size, &len, base);
+	}
+	if (!err)
+		err = add_components(out, size, &len, path);
+	if (err)
+		return err;
+	if (!len)
+		out[len++] = '/';
+	out[len] = '\0';
+	return 0;
+}
+
+int path_join(char *out, size_t size, const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+	struct buf b = {.data = out, .cap = size, .max = size - 1};
+
+	buf_add(&b, dir, n);
+	if (n && dir[n - 1] != '/')
+		buf_addc(&b, '/');
+	buf_adds(&b, name);
+	buf_str(&b);
+	return b.err ? -ENAMETOOLONG : 0;
+}
+
+bool path_beneath(const char *dir, const char *path)
+{
+	size_t n = strlen(dir);
+
+	if (n == 1 && dir[0] == '/')
+		return path[0] == '/';
+	return strncmp(dir, path, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+/* The kernel's struct open_how; libc headers are often older than it. */
+struct path_how {
+	uint64_t flags, mode, resolve;
+};
+
+int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
+	uint64_t resolve)
+{
+	struct path_how how = {
+		.flags = (uint64_t)(unsigned)flags | O_CLOEXEC,
+		.mode = mode,
+		.resolve = resolve,
+	};
+	long fd = syscall(SYS_openat2, dirfd, path, &how, sizeof how);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int path_of_fd(int fd, char *out, size_t size)
+{
+	char link_name[32];
+	struct buf b = BUF_FIXED(link_name);
+	ssize_t n;
+
+	buf_addf(&b, "/proc/self/fd/%d", fd);
+	n = readlink(buf_str(&b), out, size);
+	if (n < 0)
+		return -errno;
+	if ((size_t)n >= size)
+		return -ENAMETOOLONG;
+	out[n] = '\0';
+	return 0;
+}
+
+int path_cwd(char *out, size_t size)
+{
+	long n = syscall(SYS_getcwd, out, size);
+
+	if (n < 0)
+		return -errno;
+	/* Outside of the root the kernel says "(unreachable)…". */
+	return out[0] == '/' ? 0 : -ENOENT;
+}

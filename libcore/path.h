@@ -1,0 +1,36 @@
+/* path.h - paths as text, and opened without surprises
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_PATH_H
+#define WARDBOX_PATH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What follows the last '/', or the whole; "" for "a/". */
+const char *path_base(const char *path);
+
+/* Lexical: "//", ".", ".." folded away; ".." of "/" is "/". base is put before
+ * a relative path and must be absolute. -ENAMETOOLONG, -EINVAL. */
+int path_normal(char *out, size_t size, const char *base, const char *path);
+
+/* dir + "/" + name, without doubling the slash. -ENAMETOOLONG. */
+int path_join(char *out, size_t size, const char *dir, const char *name);
+
+/* Is path dir itself or beneath it? Both normalised; "/a/bc" is not beneath
+ * "/a/b". */
+bool path_beneath(const char *dir, const char *path);
+
+/* openat2 with RESOLVE_* flags; -ENOSYS on kernels before 5.6 is returned, not
+ * worked round. A descriptor (always close-on-exec), or -errno. */
+int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
+	uint64_t resolve);
+
+/* The kernel's own name for a descriptor, from /proc/self/fd. */
+int path_of_fd(int fd, char *out, size_t size);
+
+/* The current directory as the kernel knows it; -ENOENT when it is gone. */
+int path_cwd(char *out, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+/* sig.h - signals by name, and given back to a child as they were
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_SIG_H
+#define WARDBOX_SIG_H
+
+#include <signal.h>
+#include <stddef.h>
+
+/* "TERM" for 15, "RTMIN+2" for real-time ones, NULL when there is none. buf
+ * holds what is not constant. */
+const char *sig_name(int sig, char *buf, size_t size);
+
+/* "TERM", "SIGTERM", "term" or "15"; -EINVAL. */
+int sig_number(const char *name);
+
+/* Ends this process by sig, without a core file of its own, so that the
+ * parent's wait sees what it would have seen of the command; falls back to
+ * _exit(128 + sig). */
+__attribute__((noreturn)) void sig_die(int sig);
+
+#endif

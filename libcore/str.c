@@ -1,0 +1,93 @@
+/* str.c - small questions about strings
+ * SPDX-License-Identifier: MIT
+ */
+#include "str.h"
+
+#include <errno.h>
+
+const char *str_after(const char *s, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return strncmp(s, prefix, n) == 0 ? s + n : NULL;
+}
+
+bool str_ends(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && str_eq(s + n - m, suffix);
+}
+
+bool str_is_name(const char *s, size_t n)
+{
+	if (!n || !chr_name1(s[0]))
+		return false;
+	for (size_t i = 1; i < n; i++)
+		if (!chr_name(s[i]))
+			return false;
+	return true;
+}
+
+bool str_glob(const char *pattern, const char *s)
+{
+	const char *star = NULL, *resume = NULL;
+
+	while (*s) {
+		if (*pattern == '*') {
+			star = ++pattern;
+			resume = s;
+		} else if (*pattern == '?' || *pattern == *s) {
+			pattern++;
+			s++;
+		} else if (star) {
+			pattern = star;
+			s = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*pattern == '*')
+		pattern++;
+	return !*pattern;
+}
+
+int str_copy(char *dst, size_t size, const char *src)
+{
+	size_t n = strlen(src);
+
+	if (n >= size) {
+		if (size)
+			dst[0] = '\0';
+		return -ENAMETOOLONG;
+	}
+	memcpy(dst, src, n + 1);
+	return 0;
+}
+
+unsigned str_distance(const char *a, const char *b, unsigned max)
+{
+	enum { LONGEST = 64 };
+	unsigned row[LONGEST + 1];
+	size_t n = strlen(a), m = strlen(b);
+
+	if (n > LONGEST || m > LONGEST)
+		return max + 1;
+	for (size_t j = 0; j <= m; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			unsigned change = diagonal + (a[i - 1] != b[j - 1]);
+			unsigned drop = row[j] + 1, add = row[j - 1] + 1;
+
+			diagonal = row[j];
+			row[j] = change < drop ? change : drop;
+			if (add < row[j])
+				row[j] = add;
+		}
+	}
+	return row[m] > max ? max + 1 : row[m];
+}

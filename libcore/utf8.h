@@ -1,0 +1,27 @@
+/* utf8.h - strict UTF-8
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_UTF8_H
+#define WARDBOX_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Decodes one code point at s[0..n). Its length (1..4), or 0 when the bytes are
+ * none: overlong, surrogate, above U+10FFFF, cut short, stray. */
+size_t utf8_decode(const char *s, size_t n, uint32_t *cp);
+
+bool utf8_valid(const char *s, size_t n);
+
+/* Writes 1..4 bytes to out; 0 when cp is no scalar value. */
+size_t utf8_encode(uint32_t cp, char out[static 4]);
+
+/* Invisible or direction-changing: Unicode category Cf, and the like that a
+ * reader cannot see. C0 and C1 controls too. */
+bool utf8_is_hidden(uint32_t cp);
+
+/* Terminal columns: 0 for combining marks, 2 for wide, else 1. */
+unsigned utf8_width(uint32_t cp);
+
+#endif
