@@ -66,7 +66,7 @@ bench-compare: ## what changed since BASE=rev, measured now
 .PHONY: bench-compare
 
 LINT_SOURCES := $(wildcard applets/*.c libcore/*.c)
-LINT_SCRIPTS := $(filter-out scripts/applets.awk scripts/packages,$(wildcard scripts/*)) \
+LINT_SCRIPTS := $(filter-out scripts/applets.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/manopts.c,$(wildcard scripts/*)) \
 	tests/run .ci/run $(wildcard tests/fuzz/run tests/bench/run)
 lint: $(GENERATED) $(DEP_STAMP) $(O)/dev/manopts check-headers check-layers ## style, man pages, shell scripts, spelling
 	$(Q)sh scripts/lint $(O) $(LINT_SCRIPTS)
@@ -82,8 +82,8 @@ check-layers: $(O)/libcore.a ## libcore prints nothing, includes go one way
 	$(Q)sh scripts/check-layers $(O)/libcore.a
 
 $(O)/dev/manopts: scripts/manopts.c $(DEV_BOX_OBJECTS) $(O)/dev/libcore.a $(DEV_DEP_LIBS)
-	$(Q)$(DEV_COMPILE) $(DEV_LDFLAGS) -o $@ scripts/manopts.c \
-		$(filter-out $(O)/dev/applets/main.o,$(DEV_BOX_OBJECTS)) \
+	$(Q)$(DEV_COMPILE) $(DEV_LDFLAGS) -iquote applets -o $@ scripts/manopts.c \
+		$(filter-out $(O)/dev/applets/main.o $(O)/dev/applets/toplevel.o $(O)/dev/applets/completion.o,$(DEV_BOX_OBJECTS)) \
 		$(O)/dev/libcore.a $(DEV_DEP_LIBS)
 man: $(O)/dev/manopts ## write the OPTIONS of the man pages from the option tables
 	$(Q)for a in $(APPLETS_ON); do $(O)/dev/manopts $$a applets/$$a.1 || exit 1; done

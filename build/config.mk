@@ -17,7 +17,13 @@ ifneq ($(filter-out $(NO_CONFIG_GOALS),$(or $(MAKECMDGOALS),all)),)
 -include $(GEN)/applets.mk
 endif
 
-$(GEN)/Kconfig.applets: $(APPLET_SOURCES) scripts/applets.awk
+# Changes when an applet comes or goes, which no newer file would tell.
+$(GEN)/.sources: version-now
+	@mkdir -p $(@D)
+	@echo $(APPLET_SOURCES) >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(GEN)/Kconfig.applets: $(APPLET_SOURCES) scripts/applets.awk $(GEN)/.sources
 	@mkdir -p $(@D)
 	$(Q)awk -v want=kconfig -f scripts/applets.awk $(APPLET_SOURCES) >$@
 
@@ -36,11 +42,11 @@ $(GEN)/autoconf.h: $(GEN)/auto.mk
 	$(Q)cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 	$(Q)touch $@
 
-$(GEN)/applets.mk: $(GEN)/auto.mk $(APPLET_SOURCES) scripts/applets.awk
+$(GEN)/applets.mk: $(GEN)/auto.mk $(APPLET_SOURCES) scripts/applets.awk $(GEN)/.sources
 	$(Q)awk -v want=mk -v config=$(CONFIG) -f scripts/applets.awk \
 		$(APPLET_SOURCES) >$@
 
-$(GEN)/applets.c: $(GEN)/auto.mk $(APPLET_SOURCES) scripts/applets.awk
+$(GEN)/applets.c: $(GEN)/auto.mk $(APPLET_SOURCES) scripts/applets.awk $(GEN)/.sources
 	$(Q)awk -v want=table -v config=$(CONFIG) -f scripts/applets.awk \
 		$(APPLET_SOURCES) >$@
 
