@@ -1,0 +1,44 @@
+/* shell_parse.h - shell text to a tree
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_SHELL_PARSE_H
+#define WARDBOX_SHELL_PARSE_H
+
+#include "arena.h"
+#include "diag.h"
+#include "shell_ast.h"
+
+enum {
+	SHELL_MAX_TEXT = 64 * 1024,
+	SHELL_MAX_ARENA = 1024 * 1024,
+	SHELL_MAX_DEPTH = 64,
+	SHELL_MAX_COMMANDS = 4096,
+	SHELL_MAX_HEREDOCS = 16,
+	SHELL_MAX_BRACES = 64,
+};
+
+/* Reads text as the dialect does; SHELL_UNION is read as SHELL_BASH here, for
+ * one tree is one reading (shell_walk.h judges them all). On any result *ast
+ * holds what was complete before the error, for a shell runs that much.
+ *
+ * 0;
+ * -EINVAL   this shell finds a syntax error there too;
+ * -EILSEQ   a byte that has no place in a command: NUL, a control character,
+ *           a character that hides or turns text, broken UTF-8;
+ * -E2BIG    a limit was passed;
+ * -ENOTSUP  the shells disagree, or the construct is not modelled;
+ * -ENOMEM.
+ * The diag has line and column. */
+int shell_parse(struct arena *a, const char *text, size_t len,
+	enum shell_dialect dialect, struct shell_ast *ast, struct diag *d);
+
+/* Line and column (from 1, in bytes) of an offset. */
+void shell_locate(const char *text, size_t len, size_t offset, unsigned *line,
+	unsigned *col);
+
+/* Is the word plain text, quoted or not? Then its value (in the arena when it
+ * has several parts); else false. */
+bool shell_word_text(
+	struct arena *a, const struct shell_word *w, struct shell_str *out);
+
+#endif

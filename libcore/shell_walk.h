@@ -1,0 +1,240 @@
+/* shell_walk.h - every command a shell text can run, with what is known of it
+ * SPDX-License-Identifier: MIT
+ *
+ * An abstract run: all branches are taken, words become sets of texts, and
+ * whatever would run is reported to the caller, who judges. Reachability is
+ * ignored. The walker itself knows what changes the shell: assignments, cd,
+ * pushd, export, declare, local, read, mapfile, unset, set, shift, getopts,
+ * printf -v, alias, eval, ".", source, trap, let, test -v, exec, exit, return,
+ * also behind `command` and `builtin`, and functions. Everything else (what a
+ * program is, which operands are paths, wrappers, nested `sh -c`) is for the
+ * caller, who hands nested shell code back with shell_walk_child().
+ */
+#ifndef WARDBOX_SHELL_WALK_H
+#define WARDBOX_SHELL_WALK_H
+
+#include "arena.h"
+#include "diag.h"
+#include "shell_ast.h"
+
+enum {
+	SHELL_MAX_ALTS = 16,   /* texts in one value */
+	SHELL_MAX_LEVELS = 16, /* shell code inside shell code */
+	SHELL_MAX_CALLS = 8,   /* functions inside functions */
+	SHELL_MAX_VARS = 256,
+};
+
+/* ---- values ---- */
+
+/* Two bytes stand for text that is not known. They are never in known text.
+ *  SHELL_REL  at least one byte, without '/', blank or newline, that does not
+ *             make "." or ".." with its neighbours: a number, a file's name;
+ *  SHELL_ANY  any text, or none. */
+#define SHELL_REL '\1'
+#define SHELL_ANY '\2'
+
+/* What one word, or argument, may be: one of alts. */
+enum shell_kind {
+	SHELL_CONST,   /* one text, all of it known */
+	SHELL_SET,     /* several, all of them known */
+	SHELL_BOUNDED, /* some hold SHELL_REL, none SHELL_ANY */
+	SHELL_UNKNOWN, /* some hold SHELL_ANY; what stands beside it is known */
+};
+
+struct shell_val {
+	enum shell_kind kind;
+	unsigned n; /* 1..SHELL_MAX_ALTS */
+	const struct shell_str *alts;
+	/* Stands for any number of arguments (none, too), each one of alts:
+	 * an unquoted expansion that splits, "$@", a glob. */
+	bool many;
+	bool glob;   /* alts come from file names that match a pattern */
+	bool quoted; /* a quote or backslash stands in the word */
+	bool plain;  /* no expansion at all: the alternative is in the source */
+	struct shell_span span;
+};
+
+/* ---- what is reported ---- */
+
+enum shell_how {
+	SHELL_SET_PLAIN,   /* name=value on its own */
+	SHELL_SET_PREFIX,  /* name=value command */
+	SHELL_SET_EXPORT,  /* export, declare, readonly, local */
+	SHELL_SET_READ,    /* read, mapfile, getopts, printf -v, wait -p */
+	SHELL_SET_LOOP,    /* for, select */
+	SHELL_SET_DEFAULT, /* ${name:=value} */
+	SHELL_SET_ARITH,   /* $((name=1)), let */
+	SHELL_SET_UNSET,   /* unset name */
+	SHELL_SET_FD,      /* {name}>file */
+};
+
+struct shell_set {
+	enum shell_how how;
+	struct shell_str name; /* holds SHELL_ANY when it is not known */
+	struct shell_val value;
+	bool exported; /* children see it, or may */
+	struct shell_span span;
+};
+
+/* A file opened, or text given, by a redirection. Pure duplications (2>&1,
+ * <&-) are not reported. */
+struct shell_open {
+	enum shell_redir_op op; /* HERE and HERESTR are not reported */
+	int fd;
+	bool reads, writes;
+	struct shell_val path;
+	struct shell_span span;
+};
+
+enum shell_input {
+	SHELL_IN_INHERIT, /* what the whole line was given */
+	SHELL_IN_PIPE,    /* output of another command: unseen */
+	SHELL_IN_TEXT,    /* here-document or here-string: .input_text */
+	SHELL_IN_FILE,    /* .input_text is its path */
+	SHELL_IN_UNKNOWN, /* another descriptor, closed, several of these */
+};
+
+enum shell_resolve {
+	SHELL_IS_PROGRAM,  /* a program, or a builtin without effect here */
+	SHELL_IS_BUILTIN,  /* one whose effect on the shell the walker models */
+	SHELL_IS_FUNCTION, /* its body is reported by itself */
+	SHELL_IS_EITHER,   /* a function on some way only: judge it as a program */
+};
+
+struct shell_state;
+struct shell_walk;
+
+struct shell_cmd {
+	const struct shell_val *argv; /* argc >= 1, after expansion */
+	size_t argc;
+	const struct shell_set *sets; /* prefix assignments */
+	size_t nsets;
+	enum shell_resolve resolve;
+	/* Where it may stand: absolute texts, normalised as far as text goes;
+	 * SHELL_ANY in one that is not known. */
+	const struct shell_val *cwd;
+	enum shell_input input;
+	const struct shell_val *input_text;
+	bool piped_out;   /* its output goes into a pipe */
+	bool background;
+	bool in_function; /* reported from a function's body */
+	bool uncalled;    /* … that nothing called: arguments are unknown */
+	unsigned level;   /* 0 in the text given, 1 in an eval or sh -c, … */
+	enum shell_dialect dialect; /* the reading it comes from */
+	struct shell_span span;     /* in the outermost text */
+	const char *text;           /* the text it stands in, and where there */
+	size_t text_len;
+	struct shell_span at;
+};
+
+/* What the walker alone can tell. Each is a reason to deny, but for the ones
+ * of which another verdict is said. */
+enum shell_risk {
+	SHELL_RISK_DYNAMIC,    /* command word not known */
+	SHELL_RISK_NAME,       /* variable or function name not known */
+	SHELL_RISK_CODE,       /* eval, trap, mapfile -C of unknown text */
+	SHELL_RISK_SOURCE,     /* "." of a file whose text is not at hand */
+	SHELL_RISK_ALIAS,      /* an alias is defined */
+	SHELL_RISK_IFS,        /* own IFS and an unquoted expansion */
+	SHELL_RISK_SUBSCRIPT,  /* a subscript that would run a command */
+	SHELL_RISK_ARITH,      /* arithmetic over an unknown text: "unresolved" */
+	SHELL_RISK_INDIRECT,   /* ${!x} of an unknown name, declare -n */
+	SHELL_RISK_PROMPT,     /* ${x@P} and the like */
+	SHELL_RISK_OPTION,     /* set -k, set -H, shopt of what changes reading */
+	SHELL_RISK_SHADOW,     /* a function named as a builtin */
+	SHELL_RISK_HASH,       /* hash -p, BASH_CMDS: a name for another file */
+	SHELL_RISK_NONASCII,   /* a command word that is not ASCII */
+	SHELL_RISK_RECURSION,  /* functions deeper than SHELL_MAX_CALLS */
+	SHELL_RISK_LEVELS,     /* code deeper than SHELL_MAX_LEVELS */
+	SHELL_RISK_UNPARSABLE, /* nested text that no shell can read */
+	SHELL_RISK_LIMIT,      /* more variables, alternatives … than are held */
+};
+
+/* One line for a person; NULL for none. */
+const char *shell_risk_text(enum shell_risk risk);
+
+/* Each callback returns 0 to go on; anything else ends the walk and is what
+ * shell_walk() returns. All but command may be NULL. What they are given
+ * lives as long as the walk. */
+struct shell_walk_ops {
+	/* Called for each command in the order of evaluation, after the sets,
+	 * opens and substitutions that it contains. From inside it the caller
+	 * may use shell_walk_child() and shell_walk_here(). */
+	int (*command)(
+		void *ctx, struct shell_walk *w, const struct shell_cmd *cmd);
+	int (*set)(void *ctx, struct shell_walk *w, const struct shell_set *s);
+	int (*open)(void *ctx, struct shell_walk *w, const struct shell_open *o,
+		const struct shell_val *cwd);
+	/* cd, pushd: where the shell may stand from now on. target is absolute
+	 * as in shell_cmd.cwd. */
+	int (*chdir)(void *ctx, struct shell_walk *w,
+		const struct shell_val *target, struct shell_span span);
+	/* what: the piece of text it is about, for the message. */
+	int (*risk)(void *ctx, struct shell_walk *w, enum shell_risk risk,
+		struct shell_str what, struct shell_span span);
+	/* The text of a file that "." reads; path as written. 0 and *text (it
+	 * must live as long as the walk), or -errno: then RISK_SOURCE. */
+	int (*source)(void *ctx, struct shell_walk *w,
+		const struct shell_val *path, const struct shell_val *cwd,
+		struct shell_str *text);
+	/* A variable's value when the line starts: 1 and *value, 0 it is unset,
+	 * -1 not known. NULL: nothing is known. */
+	int (*getvar)(void *ctx, struct shell_str name, struct shell_str *value);
+};
+
+struct shell_walk_opts {
+	const char *cwd; /* absolute; NULL: not known */
+	enum shell_dialect dialect;
+	/* $0 and the positional parameters; NULL: none, $0 not known. */
+	const struct shell_val *args;
+	size_t nargs;
+	bool stdin_text; /* the text is itself read from standard input */
+};
+
+/* Walks every reading of text. 0 when all was reported; -errno as
+ * shell_parse() when a reading that counts cannot be parsed: the text must be
+ * refused then, whatever was reported before; or what a callback returned.
+ * (In SHELL_UNION the readings of dash and ash may end in a syntax error: what
+ * they would have run before it is reported.) */
+int shell_walk(struct arena *a, const char *text, size_t len,
+	const struct shell_walk_opts *opts, const struct shell_walk_ops *ops,
+	void *ctx, struct diag *d);
+
+/* For `sh -c TEXT NAME ARGS…` and its like, from inside ops->command: a new
+ * shell that sees the exported variables and the command's own sets. args[0]
+ * is $0. env: what a wrapper (env A=1 …) adds. clean: env -i. A text that is
+ * not known, cannot be read or is too deep is a risk. */
+struct shell_child {
+	const struct shell_val *text; /* every alternative is walked */
+	enum shell_dialect dialect;
+	const struct shell_val *args;
+	size_t nargs;
+	const struct shell_set *env;
+	size_t nenv;
+	bool clean;
+	const struct shell_val *cwd; /* NULL: the command's */
+};
+int shell_walk_child(struct shell_walk *w, const struct shell_child *child);
+
+/* For a wrapper that runs TEXT in this very shell (the caller's own eval). */
+int shell_walk_here(struct shell_walk *w, const struct shell_val *text);
+
+/* A value of one known text, in the walk's arena. */
+int shell_val_const(struct shell_walk *w, const char *text, size_t len,
+	struct shell_val *out);
+
+/* The only text, or NULL when there are several or it is not all known. */
+const struct shell_str *shell_val_text(const struct shell_val *v);
+
+/* The known text before the first unknown byte of one alternative. */
+struct shell_str shell_val_prefix(struct shell_str alt);
+
+/* Does the text hold SHELL_ANY (or, with rel, SHELL_REL)? */
+bool shell_str_unknown(struct shell_str s, bool rel);
+
+bool shell_str_is(struct shell_str s, const char *text);
+
+/* The walk's memory. */
+struct arena *shell_walk_arena(struct shell_walk *w);
+
+#endif
