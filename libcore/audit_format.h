@@ -151,13 +151,13 @@ struct audit_frame {
 };
 
 /* Reads the frame at p[0..n). 0; -EAGAIN: it is cut short and may be whole
- * with more bytes; -EBADMSG: no frame starts here. Does not check the crc. */
+ * with more bytes; -EBADMSG: no frame starts here. Whether f->crc is that of the
+ * body is the caller's to check. */
 int audit_frame_parse(struct audit_frame *f, const uint8_t *p, size_t n);
-bool audit_frame_crc_ok(const struct audit_frame *f);
 
-/* Appends a frame around body. */
+/* Appends a frame around body, whose checksum is crc. */
 void audit_frame_add(struct buf *out, const uint8_t *body, size_t n,
-	const uint8_t link[static AUDIT_HASH]);
+	const uint8_t link[static AUDIT_HASH], uint32_t crc);
 
 /* "00000000000004d2.aud" and back. */
 enum { AUDIT_NAME = 21 };

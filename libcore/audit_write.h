@@ -30,6 +30,7 @@
 #include "audit_format.h"
 #include "audit_place.h"
 #include "diag.h"
+#include "keys.h"
 #include "redact.h"
 
 /* When the log is brought to the disk. A denial always is, except with NONE. */
@@ -49,15 +50,13 @@ struct audit_config {
 	enum audit_sync sync;
 };
 
-struct br_hash_class_;
-
 /* An open log: three descriptors and the configuration; about 300 bytes. */
 struct audit_log {
 	int dirfd, headfd, segfd;
 	uid_t uid;
 	uint64_t segment; /* first seq of the open segment */
 	struct audit_config cfg;
-	const struct br_hash_class_ *sha; /* SHA-256, the fastest there is */
+	struct keys_hw hw;
 	uint8_t boot_id[AUDIT_ID];
 };
 #define AUDIT_LOG_INIT                                                         \
