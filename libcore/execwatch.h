@@ -36,7 +36,6 @@ struct execwatch {
 	execwatch_decide *decide;
 	void *ctx;
 	uint32_t procs_max; /* forks beyond that many processes: EAGAIN */
-	pid_t root;
 	uint64_t seen, denied, forks_denied;
 	/* the rest is private */
 	int fd;        /* the listener */
@@ -46,7 +45,7 @@ struct execwatch {
 	char *bytes; /* one allocation: arguments, pointers, paths */
 };
 #define EXECWATCH_INIT                                                         \
-	((struct execwatch){.root = -1, .fd = -1, .sock = {-1, -1}})
+	((struct execwatch){.fd = -1, .sock = {-1, -1}})
 
 /* In the parent, before fork. -ENOTSUP, -ENOMEM, -errno. */
 int execwatch_prepare(struct execwatch *w);

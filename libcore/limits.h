@@ -53,7 +53,7 @@ enum limits_how {
 /* "cgroup v1", "tree watchdog (approximate)" … */
 const char *limits_how_name(enum limits_how how);
 
-enum { LIMITS_GROUPS = 4 }; /* v2, or v1: memory, pids, cpuacct, freezer */
+enum { LIMITS_GROUPS = 3 }; /* v2: the first; v1: memory, pids, cpuacct */
 
 struct limits {
 	struct limits_spec spec;
@@ -62,51 +62,57 @@ struct limits {
 	uint64_t cpu_used;         /* ns; as last looked at */
 	uint64_t mem_peak;         /* bytes */
 	/* the rest is private */
-	int version;              /* of the cgroup: 0 none, 1, 2 */
-	int group[LIMITS_GROUPS]; /* directory descriptors, -1 */
-	char name[32];            /* of the cgroup directories */
-	int parent[LIMITS_GROUPS];
+	int version; /* of the cgroup: 0 none, 1, 2 */
+	int parent[LIMITS_GROUPS], group[LIMITS_GROUPS]; /* directories */
+	char name[32];                                   /* of the groups */
 	uint64_t start_ns, look_ns;
-	pid_t root;
-	uint64_t oom_before;
+	uint32_t nproc; /* the RLIMIT_NPROC to set, 0 for none */
 };
 #define LIMITS_INIT                                                            \
 	((struct limits){                                                      \
-		.group = {-1, -1, -1, -1},                                     \
-		.parent = {-1, -1, -1, -1},                                    \
-		.root = -1,                                                    \
+		.parent = {-1, -1, -1},                                        \
+		.group = {-1, -1, -1},                                         \
 	})
 
-/* In the parent: makes the cgroup when spec needs one and it can be had. When
- * a limit can only be approximated, .how says so; when it cannot be enforced at
- * all, -ENOTSUP with d. */
+/* In the parent: makes the cgroup when spec needs one and it can be had. Where
+ * a limit can only be approximated, .how says so; one that cannot be enforced at
+ * all is -ENOTSUP with d. */
 int limits_prepare(struct limits *l, const struct limits_spec *spec,
 	struct diag *d);
+/* Removes the cgroup; the tree must have ended. */
 void limits_release(struct limits *l);
 
 /* In the child: joins the cgroup, sets rlimits. Raw calls alone. -errno. */
 int limits_enter(const struct limits *l);
 
 /* In the parent after fork: the clock runs. */
-void limits_start(struct limits *l, pid_t root);
+void limits_start(struct limits *l);
 
 /* Milliseconds until the next look is due, for poll(); -1: never. */
 int limits_timeout(const struct limits *l);
 
-/* Looks. The limit exceeded, LIMITS_NONE while all is well. The caller then
- * kills the tree. Call it also once after the end: a process that the kernel
- * killed for memory is found there. */
-enum limits_kind limits_check(struct limits *l);
+/* Looks, when a look is due. The limit exceeded, LIMITS_NONE while all is well.
+ * The caller then kills the tree. Call it once more after the end, with last
+ * set: a process that the kernel killed for memory is found there. */
+enum limits_kind limits_check(struct limits *l, bool last);
 
 /* SIGKILLs all that is in the cgroup; -ENOENT when there is none. */
 int limits_kill(const struct limits *l);
 
-/* Processes (not threads) beneath root, itself included; at most max are
- * counted. */
-unsigned limits_count(pid_t root, unsigned max);
+/* What all descendants of this process use together. Those that have ended and
+ * were not reaped count for their time alone. */
+struct limits_tree {
+	unsigned procs, tasks;
+	uint64_t rss, cpu_ns;
+};
+/* 0, -errno. Stops looking at 65536 processes. */
+int limits_tree(struct limits_tree *out);
 
-/* SIGKILLs and reaps every descendant of this process but except. Repeats
- * until none is left or two seconds are over (-ETIMEDOUT). */
+/* Tasks that this process's user runs, anywhere. */
+unsigned limits_user_tasks(void);
+
+/* SIGKILLs and reaps every descendant of this process. Repeats until none is
+ * left or two seconds are over (-ETIMEDOUT). */
 int limits_sweep(void);
 
 #endif

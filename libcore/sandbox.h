@@ -30,11 +30,12 @@ enum sandbox_access {
 	SANDBOX_EXEC = 2,  /* start programs; libraries need READ alone */
 	SANDBOX_WRITE = 4, /* contents, creation, removal, renaming */
 	SANDBOX_UNIX = 8,  /* connect to the sockets there (ABI 9) */
-	SANDBOX_HIDE = 16, /* seems empty */
+	SANDBOX_HIDE = 16, /* an empty, read-only place; a file: no access */
 	SANDBOX_RO = SANDBOX_READ,
 	SANDBOX_ROX = SANDBOX_READ | SANDBOX_EXEC,
 	SANDBOX_RW = SANDBOX_READ | SANDBOX_WRITE | SANDBOX_UNIX,
 	SANDBOX_RWX = SANDBOX_RW | SANDBOX_EXEC,
+	SANDBOX_TMPFS = SANDBOX_HIDE | SANDBOX_RW, /* empty, and theirs */
 };
 
 struct sandbox_grant {
@@ -71,6 +72,8 @@ const char *sandbox_part_name(unsigned part);
 /* The part of a name; 0 when there is none. */
 unsigned sandbox_part_named(const char *name);
 
+struct bpf_insn1;
+
 struct sandbox_plan {
 	struct sandbox_grant *grants; /* grown by sandbox_grant() */
 	size_t grant_count;
@@ -79,15 +82,15 @@ struct sandbox_plan {
 	enum sandbox_net net;
 	bool unix_all;      /* socket(AF_UNIX) to any path, granted or not */
 	unsigned want;      /* of PIDNS MOUNTNS IPCNS NETNS WATCH: wanted */
-	unsigned without;   /* of LANDLOCK SECCOMP CAPS SCOPE: not wanted */
+	unsigned without; /* LANDLOCK SECCOMP CAPS SCOPE IPCNS: left open */
 	unsigned relax;     /* parts that may be missing */
 	uint64_t keep_caps; /* capabilities kept, bit per number */
 	const int *keep_fds; /* stay open through exec; 0, 1, 2 always do */
 	size_t keep_fd_count;
 	bool own_group; /* setpgid before anything else */
-	bool tmp;       /* MOUNTNS: a fresh tmpfs on /tmp */
-	/* Which children's calls to hand to the watch besides execve: forks,
-	 * so that limits.procs counts processes and not threads. */
+	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */
+	/* limits.procs hands forks to the watch, besides execve: it counts
+	 * processes and not threads. */
 	struct limits_spec limits;
 };
 #define SANDBOX_PLAN_INIT ((struct sandbox_plan){.net = SANDBOX_NET_NONE})
@@ -99,6 +102,9 @@ enum { SANDBOX_GRANTS_MAX = 4096, SANDBOX_PORTS_MAX = 256 };
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why);
+/* The devices that every program expects: null, zero, full, random, urandom,
+ * tty and the pseudo-terminals, read and written. */
+int sandbox_grant_devices(struct sandbox_plan *plan);
 /* Allows TCP to (bind false) or on (bind true) a port. */
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind);
 
@@ -133,7 +139,27 @@ struct sandbox_shared {
 	int done;
 };
 
-struct sandbox_rule;
+/* A grant as opened. */
+struct sandbox_rule {
+	char *path; /* through all links */
+	uint64_t dev, ino;
+	uint64_t rights;  /* Landlock's */
+	uint16_t grant;   /* index in the plan */
+	uint8_t access;   /* enum sandbox_access */
+	uint8_t mount;    /* enum sandbox_mount */
+	bool dir, node;   /* node: a device, socket or pipe */
+	bool late;        /* its rule needs the new mounts */
+	int tree;         /* while mounting: a copy of what was there */
+};
+enum sandbox_mount {
+	SANDBOX_MOUNT_NO,
+	SANDBOX_MOUNT_RO,
+	SANDBOX_MOUNT_RW,
+	SANDBOX_MOUNT_PIN, /* a directory between: must not be renamed */
+	SANDBOX_MOUNT_EMPTY,
+	SANDBOX_MOUNT_TMPFS,
+};
+
 struct sandbox {
 	unsigned enforced; /* enum sandbox_part, as compiled */
 	unsigned missing;  /* relaxed, and not there */
@@ -147,16 +173,17 @@ struct sandbox {
 	int pidfd;
 	/* the rest is private */
 	const struct sandbox_plan *plan;
-	struct sandbox_shared *shared;
+	struct sandbox_shared *shared; /* NULL until there is a fork */
+	struct sandbox_shared local;
 	struct sandbox_rule *rules;
 	size_t rule_count;
-	void *filter; /* struct sock_filter[] */
+	struct bpf_insn1 *filter;
 	size_t filter_len;
 	int ruleset_fd;
-	uint64_t handled_fs, handled_net;
-	uint64_t scoped;
-	unsigned ns_flags;
-	char *cwd;
+	unsigned clone_flags, unshare_flags; /* namespaces: at fork, at apply */
+	bool root_granted;                   /* "/" can be listed */
+	char *cwd;                           /* to enter again after mounts */
+	pid_t parent;
 };
 #define SANDBOX_INIT                                                           \
 	((struct sandbox){                                                     \
@@ -185,12 +212,15 @@ int sandbox_compile(
 pid_t sandbox_fork(struct sandbox *s);
 
 /* In the child, or in a wrapper about to exec. Raw system calls alone, no
- * allocation. 0, or -errno with the step in s->shared->step. */
+ * allocation. 0, or -errno with the step left for sandbox_outcome(). */
 int sandbox_apply(struct sandbox *s);
 
 /* In the child: records the step and leaves with status 125. */
 __attribute__((noreturn)) void sandbox_child_fail(
 	struct sandbox *s, enum sandbox_step step, int err);
+
+/* After a failed apply without fork: which step, in words. */
+void sandbox_apply_diag(const struct sandbox *s, struct diag *d);
 
 /* In the parent, with the wait status of s->pid: true when the command ran;
  * *status is then its own. False when nothing ran: d says which step failed. */
