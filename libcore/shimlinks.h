@@ -12,8 +12,12 @@
 /* What install wrote about itself. */
 #define SHIM_RECORD "/etc/wardbox/install"
 
-/* The names of shells that a shim answers to; NULL ends them. */
-extern const char *const shim_shells[];
+enum {
+	SHIM_SHELLS = 4,
+	SHIM_NAME_MAX = 8,
+};
+/* The names of shells that a shim answers to. */
+extern const char shim_shells[SHIM_SHELLS][SHIM_NAME_MAX];
 bool shim_is_shell(const char *name);
 
 /* Finds the real shell behind a shim that was called as `called` (argv[0];
