@@ -59,6 +59,7 @@ struct audit_log {
 	uint64_t segment; /* first seq of the open segment */
 	struct audit_config cfg;
 	struct keys_hw hw;
+	unsigned appended; /* by this process */
 	uint8_t boot_id[AUDIT_ID];
 };
 #define AUDIT_LOG_INIT                                                         \

@@ -81,7 +81,7 @@ static int open_files(struct audit_log *log, int dirfd, uid_t uid,
 		return err;
 	*log = AUDIT_LOG_INIT;
 	log->uid = uid;
-	log->hw = keys_hw_pick();
+	log->hw = keys_hw_portable();
 	fill_config(&log->cfg, cfg);
 	read_boot_id(log->boot_id);
 	log->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
@@ -113,6 +113,7 @@ int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 	const uint8_t *seed, struct diag *d)
 {
 	uint8_t fresh[AUDIT_HASH], epoch[AUDIT_HASH], pk[AUDIT_PK];
+	uint64_t boot;
 	int err = seed ? 0 : keys_random(fresh, sizeof fresh);
 
 	if (err)
@@ -121,6 +122,7 @@ int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 	keys_epoch(&log->hw, epoch, h->rk, h->sk, h->enext);
 	explicit_bzero(fresh, sizeof fresh);
 	explicit_bzero(epoch, sizeof epoch);
+	audit_now(log, &h->ckpt_wall, &boot);
 	err = keys_public(h->sk, pk);
 	if (err)
 		return diag_fail(d, err, "audit log: its key is unusable");

@@ -155,7 +155,8 @@ static struct audit_stream *stream_get(struct audit_exec *x, enum audit_io which
 }
 
 /* Counts what redaction let through since the wait buffer was was long. */
-static void account(struct audit_stream *s, size_t was, uint64_t now)
+static void account(const struct audit_exec *x, struct audit_stream *s,
+	size_t was, uint64_t now)
 {
 	size_t n = s->wait.len - was;
 
@@ -164,7 +165,7 @@ static void account(struct audit_stream *s, size_t was, uint64_t now)
 	if (!was)
 		s->since = now;
 	s->total += n;
-	s->sha.vtable->update(&s->sha.vtable, s->wait.data + was, n);
+	x->log->hw.sha->update(&s->sha.vtable, s->wait.data + was, n);
 }
 
 int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
@@ -187,7 +188,7 @@ int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 
 		if (err)
 			return diag_errno(d, err, "audit: redaction");
-		account(s, was, now);
+		account(x, s, was, now);
 		p += part;
 		n -= part;
 		if (s->wait.len >= ENOUGH)
@@ -210,7 +211,7 @@ int audit_io_hidden(struct audit_exec *x, struct diag *d)
 		return diag_errno(d, -ENOMEM, "audit");
 	was = s->wait.len;
 	buf_add(&s->wait, hidden, sizeof hidden - 1);
-	account(s, was, elapsed(x));
+	account(x, s, was, elapsed(x));
 	return drain(x, AUDIT_TTYIN, 0, d);
 }
 
@@ -270,7 +271,7 @@ static int flush(struct audit_exec *x, enum audit_io which, struct diag *d)
 
 	if (err)
 		return diag_errno(d, err, "audit: redaction");
-	account(s, was, s->fed);
+	account(x, s, was, s->fed);
 	return drain(x, which, 0, d);
 }
 
@@ -363,7 +364,7 @@ void audit_put_totals(struct audit_rec *r, const struct audit_exec *x)
 
 		if (!s)
 			continue;
-		s->sha.vtable->out(&s->sha.vtable, sha);
+		x->log->hw.sha->out(&s->sha.vtable, sha);
 		cbor_put_uint(out, i);
 		cbor_put_array(out, 3);
 		cbor_put_uint(out, s->total);
