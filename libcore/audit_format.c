@@ -11,7 +11,8 @@
 #include "str.h"
 
 static const uint8_t head_magic[8] = "wbaudit\1";
-enum { HEAD_CRC = AUDIT_HEAD - 4 };
+/* Magic, ids, numbers, hashes; then their checksum; then zeros. */
+enum { HEAD_CRC = 8 + 2 * AUDIT_ID + 8 * 8 + 6 * AUDIT_HASH };
 
 static uint8_t *put_bytes(uint8_t *p, const void *bytes, size_t n)
 {
@@ -61,7 +62,8 @@ void audit_head_pack(const struct audit_head *h,
 	put_be(out + HEAD_CRC, crc(out, HEAD_CRC), 4);
 }
 
-int audit_head_parse(struct audit_head *h, const uint8_t in[static AUDIT_HEAD])
+int audit_head_parse(struct audit_head *h,
+	const uint8_t in[static AUDIT_HEAD], crc32c_fn *crc)
 {
 	uint64_t *numbers[] = {&h->next, &h->segment, &h->end, &h->synced,
 		&h->epoch, &h->epoch_first, &h->ckpt_wall, &h->segment_wall};
@@ -69,7 +71,7 @@ int audit_head_parse(struct audit_head *h, const uint8_t in[static AUDIT_HEAD])
 	const uint8_t *p = in + sizeof head_magic;
 
 	if (memcmp(in, head_magic, sizeof head_magic) != 0 ||
-		get_be(in + HEAD_CRC, 4) != crc32c(in, HEAD_CRC))
+		get_be(in + HEAD_CRC, 4) != crc(in, HEAD_CRC))
 		return -EBADMSG;
 	p = get_bytes(p, h->boot_id, AUDIT_ID);
 	p = get_bytes(p, h->log_id, AUDIT_ID);

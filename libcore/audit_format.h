@@ -157,7 +157,8 @@ struct audit_head {
 void audit_head_pack(const struct audit_head *h,
 	uint8_t out[static AUDIT_HEAD], crc32c_fn *crc);
 /* -EBADMSG: not a head, another version, or a bad checksum. */
-int audit_head_parse(struct audit_head *h, const uint8_t in[static AUDIT_HEAD]);
+int audit_head_parse(struct audit_head *h,
+	const uint8_t in[static AUDIT_HEAD], crc32c_fn *crc);
 
 /* A frame found in a segment; the pointers are into the caller's bytes. */
 struct audit_frame {

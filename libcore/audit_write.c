@@ -22,6 +22,7 @@ enum {
 	SPINS = 64, /* yields before sleeping for the lock */
 	NAP_NS = 100000,
 	OVERHEAD = 160, /* of a frame and a body's intro, at most */
+	TYPICAL = 400,
 	SMALL = 2048,   /* frames up to it are built on the stack */
 };
 static const uint64_t second = 1000000000;
@@ -48,6 +49,8 @@ void audit_rec_release(struct audit_rec *r)
 struct buf *audit_rec_key(struct audit_rec *r, enum audit_key key)
 {
 	r->map.out = &r->rest;
+	if (!r->rest.cap)
+		buf_reserve(&r->rest, TYPICAL);
 	return cbor_key(&r->map, (int)key);
 }
 
@@ -138,7 +141,7 @@ static int check_live(struct audit_log *log, struct audit_head *h, struct diag *
 	int err;
 
 	if (pread(log->headfd, raw, sizeof raw, 0) != sizeof raw ||
-		audit_head_parse(h, raw)) {
+		audit_head_parse(h, raw, log->hw.crc)) {
 		explicit_bzero(raw, sizeof raw);
 		return audit_recover_head(log, h, d);
 	}
@@ -165,6 +168,7 @@ int audit_lock(struct audit_log *log, struct audit_head *h, struct diag *d)
 
 	if (err)
 		return err;
+	audit_now(log, &log->wall, &log->boot);
 	err = check_live(log, h, d);
 	if (err)
 		audit_unlock(log, h);
@@ -252,12 +256,10 @@ static int put_frame(struct audit_log *log, struct audit_head *h,
 	char space[64];
 	struct buf intro = BUF_FIXED(space);
 	const uint8_t *body;
-	uint64_t wall, boot;
 	size_t n;
 	int err;
 
-	audit_now(log, &wall, &boot);
-	put_intro(&intro, r, h->next, wall, boot);
+	put_intro(&intro, r, h->next, log->wall, log->boot);
 	n = intro.len + r->rest.len;
 	audit_frame_open(frame, n);
 	buf_add(frame, intro.data, intro.len);
@@ -274,7 +276,7 @@ static int put_frame(struct audit_log *log, struct audit_head *h,
 	if (err)
 		return err;
 	audit_head_step(
-		log, h, link, frame->len, r->type == AUDIT_CKPT, wall);
+		log, h, link, frame->len, r->type == AUDIT_CKPT, log->wall);
 	return audit_head_write(log, h, d);
 }
 
@@ -291,24 +293,18 @@ int audit_put(struct audit_log *log, struct audit_head *h, struct audit_rec *r,
 
 static bool checkpoint_due(const struct audit_log *log, const struct audit_head *h)
 {
-	uint64_t wall, boot;
-
 	if (h->next - h->epoch_first >= log->cfg.epoch_records)
 		return true;
-	audit_now(log, &wall, &boot);
 	/* Unsigned: a clock that went back is due, too. */
-	return wall - h->ckpt_wall > 60 * second;
+	return log->wall - h->ckpt_wall > 60 * second;
 }
 
 static bool rotation_due(const struct audit_log *log, const struct audit_head *h)
 {
-	uint64_t wall, boot;
-
 	if (h->end >= log->cfg.segment_bytes)
 		return true;
-	audit_now(log, &wall, &boot);
-	return wall > h->segment_wall &&
-		wall - h->segment_wall > log->cfg.segment_age;
+	return log->wall > h->segment_wall &&
+		log->wall - h->segment_wall > log->cfg.segment_age;
 }
 
 /* After fdatasync said no, the pages it gave up on count as clean: a second

@@ -59,7 +59,8 @@ struct audit_log {
 	uint64_t segment; /* first seq of the open segment */
 	struct audit_config cfg;
 	struct keys_hw hw;
-	unsigned appended; /* by this process */
+	unsigned appended;   /* by this process */
+	uint64_t wall, boot; /* when the lock was taken last */
 	uint8_t boot_id[AUDIT_ID];
 };
 #define AUDIT_LOG_INIT                                                         \

@@ -113,7 +113,6 @@ int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 	const uint8_t *seed, struct diag *d)
 {
 	uint8_t fresh[AUDIT_HASH], epoch[AUDIT_HASH], pk[AUDIT_PK];
-	uint64_t boot;
 	int err = seed ? 0 : keys_random(fresh, sizeof fresh);
 
 	if (err)
@@ -122,7 +121,7 @@ int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 	keys_epoch(&log->hw, epoch, h->rk, h->sk, h->enext);
 	explicit_bzero(fresh, sizeof fresh);
 	explicit_bzero(epoch, sizeof epoch);
-	audit_now(log, &h->ckpt_wall, &boot);
+	h->ckpt_wall = log->wall;
 	err = keys_public(h->sk, pk);
 	if (err)
 		return diag_fail(d, err, "audit log: its key is unusable");
@@ -165,6 +164,7 @@ int audit_seal(struct audit_log *log, int dirfd, uid_t uid,
 	if (err)
 		return err;
 	err = audit_lock_head(log, d);
+	audit_now(log, &log->wall, &log->boot);
 	if (!err) {
 		err = seal_empty(log, seed, pin, d);
 		audit_unlock(log, &wiped);
@@ -224,13 +224,11 @@ int audit_put_checkpoint(
 	struct buf payload = BUF_FIXED(space);
 	uint8_t hash[AUDIT_HASH], sig[AUDIT_SIG];
 	autorec struct audit_rec r = AUDIT_REC(AUDIT_CKPT);
-	uint64_t wall, boot;
 	int err;
 
 	if (h->epoch_first >= h->next)
 		return 0;
-	audit_now(log, &wall, &boot);
-	err = build_payload(&log->hw, &payload, h, wall, d);
+	err = build_payload(&log->hw, &payload, h, log->wall, d);
 	if (err)
 		return err;
 	audit_sig_hash(&log->hw, (const uint8_t *)payload.data, payload.len,

@@ -109,7 +109,6 @@ int audit_segment_begin(
 {
 	const bool first = h->next == 0;
 	char name[AUDIT_NAME];
-	uint64_t boot;
 	int err = 0, fd;
 
 	/* Of a segment that failed there is nothing to sync; log->segfd is
@@ -134,7 +133,7 @@ int audit_segment_begin(
 	log->segment = h->next;
 	h->segment = h->next;
 	h->end = 0;
-	audit_now(log, &h->segment_wall, &boot);
+	h->segment_wall = log->wall;
 	memcpy(h->boot_id, log->boot_id, AUDIT_ID);
 	err = put_header(log, h, first, d);
 	if (!err && log->cfg.sync != AUDIT_SYNC_NONE)

@@ -50,9 +50,10 @@ static int put_io(struct audit_exec *x, enum audit_io stream, uint64_t at,
 	autorec struct audit_rec r = AUDIT_REC(AUDIT_IO);
 
 	/* Exactly as large as it gets: a doubled buffer would be our peak. */
-	r.rest.max = n + 80;
-	if (n > 256)
+	if (n > 256) {
+		r.rest.max = n + 80;
 		buf_reserve(&r.rest, n + 64);
+	}
 	audit_put_exec(&r, x);
 	cbor_put_uint(audit_rec_key(&r, AUDIT_K_STREAM), stream);
 	cbor_put_uint(audit_rec_key(&r, AUDIT_K_AT), at);
