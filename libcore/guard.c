@@ -14,8 +14,12 @@
 #include "path.h"
 #include "str.h"
 
-static void guard_release(struct guard *g)
+static void guard_free(struct guard **slot)
 {
+	struct guard *g = *slot;
+
+	if (!g)
+		return;
 	audit_exec_release(&g->record);
 	audit_close(&g->log);
 	sandbox_release(&g->sandbox);
@@ -25,7 +29,9 @@ static void guard_release(struct guard *g)
 	env_release(&g->env);
 	policy_grants_release(&g->grants);
 	policy_free(g->policy);
+	free(g);
 }
+#define autoguard autoclean(guard_free)
 
 /* Nothing ran, for a reason of ours. */
 static int fail(struct guard *g, int code, int err)
@@ -36,14 +42,24 @@ static int fail(struct guard *g, int code, int err)
 
 /* ---- decide ---- */
 
+/* Where the project is looked for. */
+static const char *workspace(const struct guard *g)
+{
+	const char *from = g->q->workspace;
+
+	return from && from[0] == '/' ? from : g->cwd;
+}
+
 /* The nearest directory that claims to be a project's, for finding the layer
  * of the policy that lies in it. */
 static int project_policy(const struct guard *g, char *out, size_t size)
 {
 	char dir[PATH_MAX];
-	size_t n = strlen(g->cwd);
+	size_t n;
 
-	memcpy(dir, g->cwd, n + 1);
+	if (path_normal(dir, sizeof dir, NULL, workspace(g)))
+		return -EINVAL;
+	n = strlen(dir);
 	while (n > 1) {
 		if (path_join(out, size, dir, ".wardbox/policy"))
 			return -ENAMETOOLONG;
@@ -71,7 +87,6 @@ static int user_policy(const struct guard *g, char *out, size_t size)
 
 static int load_policy(struct guard *g, struct diag *d)
 {
-	char user[PATH_MAX], project[PATH_MAX];
 	struct policy_where where = {
 		.system = POLICY_SYSTEM,
 		.system_dir = POLICY_SYSTEM_DIR,
@@ -82,10 +97,10 @@ static int load_policy(struct guard *g, struct diag *d)
 	struct diag wish = {0};
 	int err;
 
-	if (!user_policy(g, user, sizeof user))
-		where.user = user;
-	if (!project_policy(g, project, sizeof project))
-		where.project = project;
+	if (!user_policy(g, g->user_policy, sizeof g->user_policy))
+		where.user = g->user_policy;
+	if (!project_policy(g, g->project_policy, sizeof g->project_policy))
+		where.project = g->project_policy;
 	err = policy_load(&g->policy, &where, d);
 	if (err)
 		return err;
@@ -94,7 +109,7 @@ static int load_policy(struct guard *g, struct diag *d)
 	g->r->profile = policy_profile(g->policy, g->q->profile, &wish);
 	if (wish.text[0] && !g->r->diag.text[0])
 		g->r->diag = wish;
-	err = policy_find_root(g->policy, g->cwd, g->home, g->root,
+	err = policy_find_root(g->policy, workspace(g), g->home, g->root,
 		sizeof g->root);
 	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
 		   : 0;
@@ -306,6 +321,18 @@ static void keep_inherited(struct guard *g)
 	g->plan.keep_fds = g->keep;
 }
 
+/* What the front end does itself. */
+static int perform(struct guard *g)
+{
+	int err = guard_record_start(g, &g->r->diag);
+
+	if (err)
+		return fail(g, GUARD_OURS, err);
+	g->r->status = (g->q->inside(g->q->inside_ctx) & 255) << 8;
+	g->r->ran = true;
+	return guard_record_end(g, &g->r->diag);
+}
+
 static int execute(struct guard *g)
 {
 	struct diag *d = &g->r->diag;
@@ -328,10 +355,13 @@ static int execute(struct guard *g)
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,
 		.output_hard = g->grants.hard_output,
+		.swallow = g->q->swallow,
 		.sink = &sink,
 	};
 	int err = 0;
 
+	if (g->q->inside)
+		return perform(g);
 	if (g->grants.confine) {
 		keep_inherited(g);
 		g->sandbox.watch.decide = guard_watch;
@@ -362,14 +392,20 @@ static int code_of(const struct guard_result *r)
 	return WEXITSTATUS(r->status);
 }
 
+static int load(struct guard *g, struct diag *d)
+{
+	int err = load_policy(g, d);
+
+	return err ? err
+		   : policy_grants(g->policy, g->r->profile, g->root, g->home,
+			     &g->grants);
+}
+
 static int guard_through(struct guard *g)
 {
 	struct diag *d = &g->r->diag;
-	int err = load_policy(g, d);
+	int err = load(g, d);
 
-	if (!err)
-		err = policy_grants(g->policy, g->r->profile, g->root, g->home,
-			&g->grants);
 	if (!err)
 		err = find_session(g, d);
 	if (!err)
@@ -394,18 +430,35 @@ static int guard_through(struct guard *g)
 	return err;
 }
 
+/* The facts that everything else starts from. */
+static int guard_new(struct guard **out, const struct guard_request *q,
+	struct guard_result *r)
+{
+	struct guard *g = calloc(1, sizeof *g);
+	int err;
+
+	*out = g;
+	if (!g)
+		return diag_errno(&r->diag, -ENOMEM, "cannot start");
+	g->q = q;
+	g->r = r;
+	g->uid = geteuid();
+	g->plan = SANDBOX_PLAN_INIT;
+	g->sandbox = SANDBOX_INIT;
+	g->log = AUDIT_LOG_INIT;
+	g->home = env_get(q->env, "HOME");
+	if (!g->home || g->home[0] != '/')
+		g->home = "";
+	if (q->cwd)
+		err = path_normal(g->cwd, sizeof g->cwd, NULL, q->cwd);
+	else
+		err = path_cwd(g->cwd, sizeof g->cwd);
+	return err ? diag_errno(&r->diag, err, "the current directory") : 0;
+}
+
 int guard_run(const struct guard_request *q, struct guard_result *r)
 {
-	struct guard g = {
-		.q = q,
-		.r = r,
-		.uid = geteuid(),
-		.env = ENV_INIT,
-		.plan = SANDBOX_PLAN_INIT,
-		.sandbox = SANDBOX_INIT,
-		.log = AUDIT_LOG_INIT,
-		.record = AUDIT_EXEC_INIT,
-	};
+	autoguard struct guard *g = NULL;
 	struct timespec now;
 	int err;
 
@@ -413,19 +466,39 @@ int guard_run(const struct guard_request *q, struct guard_result *r)
 	clock_gettime(CLOCK_REALTIME, &now);
 	r->started_ns = (uint64_t)now.tv_sec * 1000000000u +
 		(uint64_t)now.tv_nsec;
-	g.home = env_get(q->env, "HOME");
-	if (!g.home || g.home[0] != '/')
-		g.home = "";
-	if (q->cwd)
-		err = path_normal(g.cwd, sizeof g.cwd, NULL, q->cwd);
-	else
-		err = path_cwd(g.cwd, sizeof g.cwd);
-	if (err)
-		diag_errno(&r->diag, err, "the current directory");
-	else
-		err = guard_through(&g);
-	guard_release(&g);
+	err = guard_new(&g, q, r);
+	return err ? err : guard_through(g);
+}
+
+int guard_env_rules(const struct guard_request *q,
+	const struct guard_result *r, struct policy_grants *grants)
+{
+	struct guard_result scratch = {.profile = r->profile};
+	autoguard struct guard *g = NULL;
+	int err = guard_new(&g, q, &scratch);
+
+	if (!err)
+		err = load(g, NULL);
+	if (!err) {
+		*grants = g->grants;
+		g->grants = (struct policy_grants){0};
+	}
 	return err;
+}
+
+int guard_note(const struct guard_request *q, const struct guard_result *r,
+	const char *event, const struct audit_fact *facts, size_t n)
+{
+	struct guard_result scratch = {0};
+	autoguard struct guard *g = NULL;
+	int err = guard_new(&g, q, &scratch);
+
+	if (!err)
+		err = guard_open_log(g, NULL);
+	if (err || !g->recording)
+		return err;
+	return audit_event(
+		&g->log, r->session, r->exec_id, event, facts, n, NULL);
 }
 
 int guard_exit_signal(const struct guard_result *r)

@@ -46,7 +46,14 @@ struct guard_request {
 	const char *path;  /* the file that is executed */
 	char *const *argv; /* given to it unchanged */
 	char *const *env;  /* the caller's whole environment */
+	/* What an earlier command of the session left, to be the command's in
+	 * place of env: what the policy denies is taken out, and with strict
+	 * all that it does not keep. NULL: env, as the policy keeps it. */
+	char *const *saved_env;
+	bool strict;
 	const char *cwd;   /* go there first; NULL: stay */
+	const char *workspace; /* the session's: the jail is its project, not
+				  that of cwd, which a command can change */
 	const char *profile; /* a wish to tighten; NULL for none */
 	const char *session; /* its id; NULL: resolved from env */
 	const char *by;      /* the applet, for the record */
@@ -56,9 +63,14 @@ struct guard_request {
 	guard_ask *ask;
 	void *ask_ctx;
 	/* Sees the output on its way, not redacted; NULL when nobody wants
-	 * it. */
+	 * it. With swallow it goes nowhere else. */
 	void (*output)(void *ctx, int fd, const void *bytes, size_t n);
 	void *output_ctx;
+	bool swallow;
+	/* Done in place of a process: judged and recorded as the command that
+	 * argv says, its result is the exit code. */
+	int (*inside)(void *ctx);
+	void *inside_ctx;
 	const char *also_exec; /* a program beside the policy's; NULL for none */
 	/* Set in the command's environment whatever the policy says. */
 	char *const *also_env;
@@ -83,6 +95,16 @@ struct guard_result {
 /* Does all of it. 0 when the command ran (however it ended), else -errno with
  * r->code one of 125, 126, 127 and r->diag filled. */
 int guard_run(const struct guard_request *q, struct guard_result *r);
+
+/* Adds an event to the record of a run that is over. 0, or -errno. */
+struct audit_fact;
+int guard_note(const struct guard_request *q, const struct guard_result *r,
+	const char *event, const struct audit_fact *facts, size_t n);
+
+/* How the policy treats a variable that a command set: of the profile and the
+ * project that r ran in. Fills grants, to be released. */
+int guard_env_rules(const struct guard_request *q,
+	const struct guard_result *r, struct policy_grants *grants);
 
 /* The signal that ended the command, to be repeated by the caller; 0. */
 int guard_exit_signal(const struct guard_result *r);

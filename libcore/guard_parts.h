@@ -26,6 +26,7 @@ struct guard {
 	char cwd[PATH_MAX];
 	char root[PATH_MAX];
 	char log_path[PATH_MAX];
+	char user_policy[PATH_MAX], project_policy[PATH_MAX];
 	struct policy *policy;
 	struct policy_grants grants;
 	struct env env; /* the command's */

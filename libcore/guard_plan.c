@@ -31,10 +31,23 @@ static int put_all(struct env *e, char *const *pairs)
 	return err;
 }
 
-/* What the caller's environment keeps under the policy. */
-static int keep_allowed(struct guard *g)
+static bool keeps(const struct guard *g, const char *name)
 {
-	for (char *const *pair = g->q->env; pair && *pair; pair++) {
+	switch (policy_env(&g->grants, name)) {
+	case POLICY_ENV_KEEP:
+		return true;
+	case POLICY_ENV_DROP:
+		return g->q->saved_env && !g->q->strict;
+	case POLICY_ENV_DENY:
+		return false;
+	}
+	return false;
+}
+
+/* What the environment keeps under the policy. */
+static int keep_allowed(struct guard *g, char *const *from)
+{
+	for (char *const *pair = from; pair && *pair; pair++) {
 		char name[256];
 		size_t n = strcspn(*pair, "=");
 		int err;
@@ -43,7 +56,7 @@ static int keep_allowed(struct guard *g)
 			continue;
 		memcpy(name, *pair, n);
 		name[n] = '\0';
-		if (policy_env(&g->grants, name) != POLICY_ENV_KEEP)
+		if (!keeps(g, name))
 			continue;
 		err = env_put(&g->env, *pair);
 		if (err)
@@ -54,12 +67,13 @@ static int keep_allowed(struct guard *g)
 
 int guard_make_env(struct guard *g, struct diag *d)
 {
+	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
 	int err;
 
 	if (!g->grants.confine) {
-		err = env_copy(&g->env, g->q->env);
+		err = env_copy(&g->env, from);
 	} else {
-		err = keep_allowed(g);
+		err = keep_allowed(g, from);
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
 	}

@@ -90,6 +90,8 @@ struct run_spec {
 	bool feed_only;     /* nothing but feed: then the end of file */
 	bool capture_stdin; /* show stdin to the sink */
 	bool kill_tree;    /* what the command leaves behind dies with it */
+	bool swallow; /* RUN_CAPTURE: 1 and 2 become pipes whatever they were, and
+		       * only the sink sees what comes out */
 	bool keep_stderr;  /* do not let go of descriptor 2 while it runs: the
 			    * caller has something to say on it afterwards */
 	uint64_t timeout_ns; /* then the tree is killed; 0: never. For a run
