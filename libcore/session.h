@@ -26,7 +26,7 @@
 
 enum {
 	SESSION_ID_MAX = 128,	 /* bytes of an id, without the NUL */
-	SESSION_COUNT_MAX = 4096, /* sessions of a user that a list takes */
+	SESSION_COUNT_MAX = 65536, /* sessions of a user that a list takes */
 	SESSION_BASE_MAX = STATE_PATH_MAX,
 };
 #define SESSION_DEFAULT "session-default"
@@ -89,6 +89,10 @@ int session_base(const struct session_where *w, bool make, char *base,
 
 /* BASE/<uid>/sessions, the same way. */
 int session_dir(const struct session_where *w, bool make, char *base,
+	struct diag *d);
+
+/* Makes the session the one that the workspace resolves to from now on. */
+int session_bind(const struct session_where *w, int dir, const char *id,
 	struct diag *d);
 
 /* The saved state of a session; -ENOENT when nothing was saved, and s is then

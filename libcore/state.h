@@ -36,9 +36,9 @@ enum {
 };
 
 struct state {
-	char cwd[STATE_PATH_MAX]; /* physical; "": the caller's own */
-	char pwd[STATE_PATH_MAX]; /* logical name of cwd; "": the same */
-	char workspace[STATE_PATH_MAX]; /* the session was made for it; or "" */
+	char *cwd;       /* physical; NULL: the caller's own */
+	char *pwd;       /* logical name of cwd; NULL: the same */
+	char *workspace; /* the session was made for it; or NULL */
 	struct env env;
 	bool has_env; /* false: nothing saved yet, the caller's own counts */
 	/* pushd's stack without its top, which is cwd; the nearest first. */
@@ -47,12 +47,16 @@ struct state {
 	unsigned code;    /* $? of the last command */
 	uint64_t created; /* wall clock, ns */
 	uint64_t used;
-	uint64_t commands; /* how many were run */
+	uint64_t commands; /* how many were run in it */
 };
 
 #define STATE_INIT ((struct state){0})
 void state_release(struct state *s);
 #define autostate autoclean(state_release)
+
+/* Sets one of the three paths; value NULL unsets. -EINVAL for a relative or too
+ * long one, -ENOMEM; the old value stays then. */
+int state_path(char **slot, const char *value);
 
 /* Appends the file's text. 0, the buffer's error, -EINVAL for a relative or
  * too long path, -E2BIG for more variables, directories or bytes of
@@ -64,10 +68,11 @@ int state_write(const struct state *s, struct buf *out);
  * version are passed over. */
 int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d);
 
-/* Puts a directory (absolute) on top of the stack or takes it off; -E2BIG,
- * -ENOMEM, -EINVAL; -ENOENT when there is none. */
+/* Puts a directory (absolute) on top of the stack: -E2BIG, -ENOMEM, -EINVAL. */
 int state_push(struct state *s, const char *dir);
-int state_pop(struct state *s, char *out, size_t size);
+/* Takes the nth from the top out and hands it over, to be freed; NULL when
+ * there is none. */
+char *state_take(struct state *s, size_t nth);
 
 /* A state's file. The reader refuses symlinks, special files, files of other
  * users than uid (and root) and files that others may write; -ENOENT when
