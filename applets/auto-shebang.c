@@ -166,12 +166,11 @@ static int execute(const char *name, int argc, char **argv)
 static int run_alias(const char *name, int argc, char **argv)
 {
 	const struct shebang *s;
-	struct shebang_watch watch = {0};
 	int code;
 
 	if (argc < 2)
 		return print_alias_usage(name);
-	code = auto_shebang_search(&s, name, argv[1], &watch);
+	s = auto_shebang_search(name, argv[1], false, NULL, &code);
 	if (code) {
 		auto_shebang_tell(s, code);
 		return code == SHEBANG_NONE ? EXIT_NOTFOUND : code;
@@ -191,11 +190,9 @@ enum mode { RESOLVE, CHECK, LIBRARY };
 static int run_search(enum mode mode, const char *name, const char *script,
 	const struct auto_shebang *o)
 {
-	const struct shebang *s;
-	struct shebang_watch watch = {
-		.trace = o->debug ? auto_shebang_trace : NULL,
-	};
-	int code = auto_shebang_search(&s, name, script, &watch);
+	int code;
+	const struct shebang *s =
+		auto_shebang_search(name, script, o->debug, NULL, &code);
 
 	if (o->json)
 		auto_shebang_json(s, code, NULL);
@@ -250,7 +247,7 @@ static int run_parsed(int argc, char **argv)
 	if (o.init && (left == 2 || left == 3))
 		return auto_shebang_init(left, argv + at, &o);
 	if (o.list && left == 2)
-		return auto_shebang_list(argv[at], argv[at + 1], o.json);
+		return auto_shebang_list(argv[at], argv[at + 1], &o);
 	cli_die_usage(&auto_shebang_spec,
 		o.init ? "--init takes NAME INTERPRETER [DIR]"
 		: o.list ? "--list takes NAME SCRIPT"

@@ -18,13 +18,14 @@ struct auto_shebang {
 	bool resolve, check, list, init, sh_lib, version;
 };
 
-/* One search; an enum shebang_code, messages not printed yet. The result lives
- * until the next one. With a candidate function, see struct shebang_watch. */
-int auto_shebang_search(const struct shebang **found, const char *name,
-	const char *script, const struct shebang_watch *watch);
+/* One search: *code is an enum shebang_code, nothing is printed yet but the
+ * trace, when debug or AUTO_SHEBANG_DEBUG asks for it. watch may be NULL. The
+ * result is overwritten by the next search. */
+const struct shebang *auto_shebang_search(const char *name, const char *script,
+	bool debug, const struct shebang_watch *watch, int *code);
 
-/* A watch that prints the trace when asked for. arg of the watch is name. */
-void auto_shebang_trace(void *arg, const char *line);
+/* Can path serve as an interpreter? */
+enum shebang_verdict auto_shebang_judge(const char *path);
 
 /* "NAME: text" on stderr. */
 void auto_shebang_say(const char *name, const char *text);
@@ -37,7 +38,8 @@ void auto_shebang_tell(const struct shebang *s, int code);
 void auto_shebang_json(
 	const struct shebang *s, int code, struct buf *candidates);
 
-int auto_shebang_list(const char *name, const char *script, bool json);
+int auto_shebang_list(
+	const char *name, const char *script, const struct auto_shebang *o);
 int auto_shebang_init(int argc, char **argv, const struct auto_shebang *o);
 int auto_shebang_sh_lib(void);
 

@@ -32,15 +32,6 @@ static void check_name(const char *name)
 			"looks for it; use auto-python and the like");
 }
 
-static enum shebang_verdict judge(const char *path)
-{
-	static struct shebang s;
-	static const struct shebang_request rq = {.self = "/proc/self/exe"};
-
-	s.rq = &rq;
-	return shebang_judge(&s, path);
-}
-
 /* The first usable one in PATH; its relative directories are passed over, as
  * the link would depend on where it was made. */
 static bool look_up(const char *command, char *out, size_t size)
@@ -54,7 +45,8 @@ static bool look_up(const char *command, char *out, size_t size)
 		buf_add(&b, path, n);
 		buf_addc(&b, '/');
 		buf_adds(&b, command);
-		if (*buf_str(&b) == '/' && judge(out) == SHEBANG_USABLE)
+		if (*buf_str(&b) == '/' &&
+			auto_shebang_judge(out) == SHEBANG_USABLE)
 			return true;
 		path += n + (path[n] == ':');
 	}
@@ -85,7 +77,7 @@ static void find_interpreter(const char *given, char *out, size_t size)
 		err = path_join(out, size, cwd, given);
 	if (err)
 		cli_die(EXIT_FOUND, "%s: %s", given, strerror(-err));
-	verdict = judge(out);
+	verdict = auto_shebang_judge(out);
 	if (verdict != SHEBANG_USABLE)
 		cli_die(EXIT_FOUND, "%s cannot be the interpreter: %s", out,
 			shebang_verdict_name(verdict));

@@ -41,35 +41,45 @@ void auto_shebang_say(const char *name, const char *text)
 	print_error(&line);
 }
 
-void auto_shebang_trace(void *arg, const char *line)
+/* All of one search together, so that few pages are touched. Zero until then,
+ * and had without a call, unlike the heap. */
+static struct {
+	_Alignas(4096) struct shebang_request rq;
+	struct shebang_watch watch;
+	struct shebang found;
+} search;
+
+static void trace(void *arg, const char *line)
 {
-	auto_shebang_say(arg, line);
+	(void)arg;
+	auto_shebang_say(search.rq.name, line);
 }
 
-int auto_shebang_search(const struct shebang **found, const char *name,
-	const char *script, const struct shebang_watch *watch)
+const struct shebang *auto_shebang_search(const char *name, const char *script,
+	bool debug, const struct shebang_watch *watch, int *code)
 {
-	/* Zero pages until they are used, unlike the heap without a call. */
-	static struct shebang s;
-	static char said[SHEBANG_PATH];
-	static struct shebang_watch looking;
-	static struct shebang_request rq;
-	const char *debug = getenv("AUTO_SHEBANG_DEBUG");
+	const char *wanted = getenv("AUTO_SHEBANG_DEBUG");
 
-	looking = *watch;
-	if (debug && str_eq(debug, "1"))
-		looking.trace = auto_shebang_trace;
-	if (!looking.arg && str_copy(said, sizeof said, name) == 0)
-		looking.arg = said;
-	rq = (struct shebang_request){
+	if (watch)
+		search.watch = *watch;
+	if (debug || (wanted && str_eq(wanted, "1")))
+		search.watch.trace = trace;
+	search.rq = (struct shebang_request){
 		.name = name,
 		.script = script,
 		.env = environ,
 		.self = "/proc/self/exe",
-		.watch = &looking,
+		.watch = &search.watch,
 	};
-	*found = &s;
-	return shebang_resolve(&s, &rq);
+	*code = shebang_resolve(&search.found, &search.rq);
+	return &search.found;
+}
+
+enum shebang_verdict auto_shebang_judge(const char *path)
+{
+	search.rq = (struct shebang_request){.self = "/proc/self/exe"};
+	search.found.rq = &search.rq;
+	return shebang_judge(&search.found, path);
 }
 
 /* Nothing found: what was looked through, and what to do. */
@@ -261,18 +271,19 @@ static void print_list(const struct shebang *s, struct buf *candidates)
 	cli_print(&out);
 }
 
-int auto_shebang_list(const char *name, const char *script, bool json)
+int auto_shebang_list(
+	const char *name, const char *script, const struct auto_shebang *o)
 {
-	struct listing l = {.text = BUF_INIT(LONGEST_OUTPUT), .as_json = json};
+	struct listing l = {.text = BUF_INIT(LONGEST_OUTPUT), .as_json = o->json};
 	struct shebang_watch watch = {.arg = &l, .candidate = list_candidate};
 	const struct shebang *s;
 	int code;
 
 	l.json = JSON_INIT(&l.text);
-	if (json)
+	if (o->json)
 		json_open(&l.json, '[');
-	code = auto_shebang_search(&s, name, script, &watch);
-	if (json) {
+	s = auto_shebang_search(name, script, o->debug, &watch, &code);
+	if (o->json) {
 		json_close(&l.json);
 		auto_shebang_json(s, code, &l.text);
 	} else {

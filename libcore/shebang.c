@@ -43,6 +43,20 @@ void shebang_trace(const struct shebang *s, const char *fmt, ...)
 	w->trace(w->arg, buf_str(&line));
 }
 
+struct buf shebang_room(struct shebang *s)
+{
+	size_t left = sizeof s->pool - s->used;
+	size_t cap = left < SHEBANG_PATH ? left : SHEBANG_PATH;
+
+	return (struct buf){
+		.data = s->pool + s->used, .cap = cap, .max = cap - 1};
+}
+
+void shebang_keep(struct shebang *s, const struct buf *room)
+{
+	s->used += room->len + 1;
+}
+
 static void trace_conf(const struct shebang *s)
 {
 	const struct shebang_conf *c = &s->conf;
@@ -55,7 +69,7 @@ static void trace_conf(const struct shebang *s)
 	shebang_trace(s, "config: trust-env=%s", c->value[SHEBANG_TRUST_ENV]);
 }
 
-/* The first lines of the script into s->scan. How many bytes; *whole when the
+/* The first lines of the script into s->pool. How many bytes; *whole when the
  * script ends there. What is no readable file has none. */
 static size_t read_head(struct shebang *s, bool *whole)
 {
@@ -72,21 +86,21 @@ static size_t read_head(struct shebang *s, bool *whole)
 	s->script_ino = st.st_ino;
 	if (!S_ISREG(st.st_mode))
 		return 0;
-	autofd int fd = open(
-		script, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	autofd int fd = openat(AT_FDCWD, script,
+		O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return 0;
 	while (lines < SHEBANG_LINES && n < SHEBANG_SCAN) {
 		/* Thirty lines seldom need more than a page. */
 		size_t want = n ? SHEBANG_SCAN - n : 4096;
-		ssize_t got = read(fd, s->scan + n, want);
+		ssize_t got = read(fd, s->pool + n, want);
 
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
 			return n;
 		for (size_t end = n + (size_t)got; n < end; n++)
-			lines += s->scan[n] == '\n';
+			lines += s->pool[n] == '\n';
 		if ((off_t)n == st.st_size)
 			return n;
 	}
@@ -159,6 +173,7 @@ static int search(struct shebang *s)
 	size_t n = read_head(s, &whole);
 	int code = shebang_directives(s, n, whole);
 
+	s->used = n + 1;
 	if (!code)
 		code = shebang_variables(s);
 	if (code)

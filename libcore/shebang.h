@@ -21,7 +21,7 @@ enum {
 	SHEBANG_SCAN = 64 << 10, /* bytes of a script that are looked at */
 	SHEBANG_HOPS = 40,       /* symbolic links in a row */
 	SHEBANG_PATH = 8192,     /* a path beyond it cannot name a file */
-	SHEBANG_HEAD = 4096,     /* of a program, where its mark is looked for */
+	SHEBANG_HEAD = 2048,     /* of a program, where its mark is looked for */
 };
 
 /* What shebang_resolve() returns, and what its callers exit with. */
@@ -103,12 +103,13 @@ struct shebang {
 	bool self_known;
 	dev_t self_dev;
 	ino_t self_ino;
-	char scan[SHEBANG_SCAN + 1];
+	/* Texts one behind the other, so that a search touches few pages: the
+	 * head of the script, the origins, then the candidate of the moment. */
+	size_t used;
 	char head[SHEBANG_HEAD];
-	char start[2][SHEBANG_PATH];
+	char pool[SHEBANG_SCAN + 1 + 3 * SHEBANG_PATH];
 	char link[2][SHEBANG_PATH];
 	char entry[2][SHEBANG_PATH];
-	char place[SHEBANG_PATH];
 	char found[SHEBANG_PATH];
 	char passed[SHEBANG_PATH];
 };

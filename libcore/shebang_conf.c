@@ -134,10 +134,10 @@ static size_t drop_nuls(char *text, size_t n)
 
 int shebang_directives(struct shebang *s, size_t n, bool whole)
 {
-	char *line = s->scan, *end;
+	char *line = s->pool, *end;
 	int code = SHEBANG_FOUND;
 
-	n = drop_nuls(s->scan, n);
+	n = drop_nuls(s->pool, n);
 	end = line + n;
 	for (unsigned i = 0; i < SHEBANG_LINES && line < end && !code; i++) {
 		char *stop = memchr(line, '\n', (size_t)(end - line));

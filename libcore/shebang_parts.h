@@ -17,7 +17,12 @@ __attribute__((format(printf, 2, 3))) void shebang_trace(
 /* The configuration before anyone was asked. */
 void shebang_defaults(struct shebang_conf *c);
 
-/* Takes the directives in the head of a script, s->scan[0..n), which is
+/* Room for a path in the pool, until the next one is asked for. What is written
+ * there stays when it is kept. */
+struct buf shebang_room(struct shebang *s);
+void shebang_keep(struct shebang *s, const struct buf *room);
+
+/* Takes the directives in the head of a script, s->pool[0..n), which is
  * changed; whole says that the script ends there. SHEBANG_FOUND or
  * SHEBANG_BAD. */
 int shebang_directives(struct shebang *s, size_t n, bool whole);

@@ -44,24 +44,36 @@ static bool is_gone(int fd, const char *name)
 		here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 
-/* The physical name of the directory dir[0..n). From one whose name is too long
- * for the kernel, the nearest above it: no candidate below can be executed by
- * its name, either. */
-static int physical_dir(
-	struct shebang *s, const char *dir, size_t n, char *out, size_t size)
+/* Makes the name of the directory in out physical without /proc. */
+static int without_proc(struct buf *out)
 {
-	struct buf b = BUF_FIXED(s->place);
+	autofree char *name = realpath(out->data, NULL);
+
+	if (!name)
+		return -errno;
+	buf_clear(out);
+	buf_adds(out, name);
+	return out->err;
+}
+
+/* Writes the physical name of the directory dir[0..n), "" being ".". From one
+ * whose name is too long for the kernel, the nearest above it: no candidate
+ * below can be executed by its name, either. */
+static int physical_dir(const char *dir, size_t n, struct buf *out)
+{
 	int err;
 
-	buf_add(&b, n ? dir : ".", n ? n : 1);
+	buf_add(out, n ? dir : ".", n ? n : 1);
 	/* Behind a "/." only a directory that may be searched is opened. */
-	buf_adds(&b, "/.");
-	if (b.err)
-		return -ENAMETOOLONG;
-	autofd int fd = open(buf_str(&b), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	buf_adds(out, "/.");
+	buf_str(out);
+	if (out->err)
+		return out->err;
+	autofd int fd = openat(AT_FDCWD, out->data,
+		O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	while ((err = path_of_fd(fd, out, size)) == -ENAMETOOLONG) {
+	while ((err = path_of_fd(fd, out->data, out->cap)) == -ENAMETOOLONG) {
 		int above = openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 		if (above < 0)
@@ -69,23 +81,22 @@ static int physical_dir(
 		close(fd);
 		fd = above;
 	}
-	if (!err)
-		return out[0] != '/' || is_gone(fd, out) ? -ENOENT : 0;
-	/* No /proc. */
-	return realpath(buf_str(&b), out) ? 0 : -errno;
+	if (err)
+		return without_proc(out);
+	out->len = strlen(out->data);
+	return out->data[0] != '/' || is_gone(fd, out->data) ? -ENOENT : 0;
 }
 
 /* path with its directory made physical; symbolic links in the last component
  * stay. */
-static int normalize(struct shebang *s, const char *path, struct buf *out)
+static int normalize(const char *path, struct buf *out)
 {
 	const char *base;
 	size_t base_len, n = shebang_cut(path, &base, &base_len);
-	int err = physical_dir(s, path, n, out->data, out->cap);
+	int err = physical_dir(path, n, out);
 
 	if (err)
 		return err;
-	out->len = strlen(out->data);
 	buf_addc(out, '/');
 	buf_add(out, base, base_len);
 	buf_str(out);
@@ -129,7 +140,7 @@ static int follow(struct shebang *s, const char *path, struct buf *out)
 		buf_adds(&at, s->link[1]);
 		buf_str(&at);
 	}
-	if (at.err || normalize(s, at.data, out))
+	if (at.err || normalize(at.data, out))
 		return shebang_fail(s, SHEBANG_MISSING,
 			"cannot resolve directory of: %s",
 			at.err ? path : at.data);
@@ -138,32 +149,34 @@ static int follow(struct shebang *s, const char *path, struct buf *out)
 
 int shebang_origins(struct shebang *s)
 {
-	const char *script = s->rq->script;
-	struct buf near = BUF_FIXED(s->start[0]);
-	struct buf real = BUF_FIXED(s->start[1]);
+	struct buf near = shebang_room(s), real;
+	const char *link_dir, *real_dir;
 	bool link_first;
 	int code;
 
-	if (normalize(s, script, &near))
+	if (normalize(s->rq->script, &near))
 		return shebang_fail(s, SHEBANG_MISSING,
-			"cannot resolve directory of: %s", script);
+			"cannot resolve directory of: %s", s->rq->script);
+	shebang_keep(s, &near);
 	shebang_trace(s, "normalized: %s", near.data);
-	s->origin[0] = s->start[0];
 	if (str_eq(s->conf.value[SHEBANG_FOLLOW], "no") ||
 		readlink(near.data, s->link[1], 1) < 0) {
-		keep_dir(s->start[0]);
+		s->origin[0] = keep_dir(near.data);
 		return SHEBANG_FOUND;
 	}
+	real = shebang_room(s);
 	code = follow(s, near.data, &real);
 	if (code)
 		return code;
+	shebang_keep(s, &real);
 	shebang_trace(s, "real path: %s", real.data);
-	keep_dir(s->start[0]);
-	shebang_trace(s, "real dir: %s", keep_dir(s->start[1]));
-	shebang_trace(s, "symlink dir: %s", s->start[0]);
+	real_dir = keep_dir(real.data);
+	shebang_trace(s, "real dir: %s", real_dir);
+	link_dir = keep_dir(near.data);
+	shebang_trace(s, "symlink dir: %s", link_dir);
 	link_first = str_eq(s->conf.value[SHEBANG_PRIORITY], "symlink-first");
-	s->origin[0] = s->start[link_first ? 0 : 1];
-	if (!str_eq(s->start[0], s->start[1]))
-		s->origin[1] = s->start[link_first ? 1 : 0];
+	s->origin[0] = link_first ? link_dir : real_dir;
+	if (!str_eq(link_dir, real_dir))
+		s->origin[1] = link_first ? real_dir : link_dir;
 	return SHEBANG_FOUND;
 }

@@ -42,8 +42,8 @@ static bool is_self(struct shebang *s, const struct stat *st)
 static bool is_marked(struct shebang *s, const char *path)
 {
 	static const char mark[] = "\n" SHEBANG_MARK;
-	autofd int fd = open(
-		path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	autofd int fd = openat(AT_FDCWD, path,
+		O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t n;
 
 	s->head[0] = '\0';
@@ -84,9 +84,11 @@ bool shebang_weigh(struct shebang *s, const char *path, enum shebang_via via,
 		s->copy = s->passed;
 	if (listing(s))
 		s->rq->watch->candidate(s->rq->watch->arg, path, via, verdict);
-	if (verdict == SHEBANG_USABLE && !s->result &&
-		str_copy(s->found, sizeof s->found, path) == 0) {
-		s->result = s->found;
+	if (verdict == SHEBANG_USABLE && !s->result) {
+		/* Going on, the place of path is written again. */
+		if (listing(s))
+			str_copy(s->found, sizeof s->found, path);
+		s->result = listing(s) ? s->found : path;
 		s->via = via;
 	}
 	return s->result && !listing(s);
@@ -159,7 +161,7 @@ static int try_level(struct shebang *s, const char *dir, size_t len, bool first)
 		const char *next = entry + n + (entry[n] == ':');
 
 		if (n && (first || !shebang_is_rooted(entry, n))) {
-			struct buf place = BUF_FIXED(s->place);
+			struct buf place = shebang_room(s);
 			int code = shebang_place(
 				s, entry, n, dir, len, &place);
 
