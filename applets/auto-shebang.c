@@ -141,8 +141,25 @@ static int run_by_shell(int argc, char **argv)
 	return -errno;
 }
 
-/* argv[0] is the interpreter. Only returns when it cannot be executed. */
-static int execute(const char *name, int argc, char **argv)
+/* Which file was missing, when the interpreter itself is there. */
+static void add_missing(struct buf *text, const char *head)
+{
+	const char *name = str_after(head, "#!");
+
+	if (!name) {
+		buf_adds(text, "the loader it needs is missing: ");
+		return;
+	}
+	name += strspn(name, " \t");
+	buf_adds(text, "its own interpreter, ");
+	buf_add(text, name, strcspn(name, " \t\r\n"));
+	buf_adds(text, ", is missing: ");
+}
+
+/* argv[0] is the interpreter, head how its file begins. Only returns when it
+ * cannot be executed. */
+static int execute(
+	const char *name, const char *head, int argc, char **argv)
 {
 	autobuf struct buf text = BUF_INIT(16384);
 	int err;
@@ -150,13 +167,13 @@ static int execute(const char *name, int argc, char **argv)
 	execv(argv[0], argv);
 	err = -errno;
 	buf_addf(&text, "cannot execute %s: ", argv[0]);
-	if (err == -ENOEXEC) {
+	if (err == -ENOEXEC && str_after(head, "\177ELF")) {
+		buf_adds(&text, "it is made for another machine: ");
+	} else if (err == -ENOEXEC) {
 		err = run_by_shell(argc, argv);
-		buf_adds(&text, "not in a format of this machine, nor can "
-				"/bin/sh read it: ");
+		buf_adds(&text, "it has no format, and /bin/sh: ");
 	} else if (err == -ENOENT && access(argv[0], F_OK) == 0) {
-		buf_adds(&text, "the interpreter or loader that it names "
-				"itself is missing: ");
+		add_missing(&text, head);
 	}
 	buf_adds(&text, strerror(-err));
 	auto_shebang_say(name, buf_str(&text));
@@ -182,7 +199,7 @@ static int run_alias(const char *name, int argc, char **argv)
 		return EXIT_DENIED;
 	}
 	argv[0] = (char *)(uintptr_t)s->result;
-	return execute(name, argc, argv);
+	return execute(name, s->head, argc, argv);
 }
 
 enum mode { RESOLVE, CHECK, LIBRARY };

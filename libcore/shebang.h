@@ -95,6 +95,7 @@ struct shebang {
 	const char *copy;      /* the last resolver passed over, or NULL */
 	struct buf message;    /* why, with the codes 2, 126 and 127 */
 	bool loops; /* the result is the script, which needs an interpreter */
+	char head[SHEBANG_HEAD]; /* how the result's file begins, a string */
 
 	/* Work space. */
 	const struct shebang_request *rq;
@@ -106,7 +107,6 @@ struct shebang {
 	/* Texts one behind the other, so that a search touches few pages: the
 	 * head of the script, the origins, then the candidate of the moment. */
 	size_t used;
-	char head[SHEBANG_HEAD];
 	char pool[SHEBANG_SCAN + 1 + 3 * SHEBANG_PATH];
 	char link[2][SHEBANG_PATH];
 	char entry[2][SHEBANG_PATH];

@@ -46,7 +46,6 @@ static bool is_marked(struct shebang *s, const char *path)
 		O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t n;
 
-	s->head[0] = '\0';
 	n = fd < 0 ? -1 : read(fd, s->head, sizeof s->head);
 
 	return n > 0 && memmem(s->head, (size_t)n, mark, sizeof mark - 1);
