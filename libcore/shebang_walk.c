@@ -46,8 +46,8 @@ static bool is_marked(struct shebang *s, const char *path)
 		O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t n;
 
-	n = fd < 0 ? -1 : read(fd, s->head, sizeof s->head);
-
+	n = fd < 0 ? -1 : read(fd, s->head, sizeof s->head - 1);
+	s->head[n > 0 ? n : 0] = '\0';
 	return n > 0 && memmem(s->head, (size_t)n, mark, sizeof mark - 1);
 }
 
