@@ -100,7 +100,7 @@ static int check_writable(struct job *j, int fd)
 		path_beneath("/nix/store", real))
 		why = "is made by a package manager (/nix/store)";
 	if (!j->missing) {
-		if (ioctl(fd, FS_IOC_GETFLAGS, &attributes) == 0 &&
+		if (ioctl(fd, (int)FS_IOC_GETFLAGS, &attributes) == 0 &&
 			(attributes & (FS_IMMUTABLE_FL | FS_APPEND_FL)))
 			why = attributes & FS_IMMUTABLE_FL
 				? "has the immutable attribute"
