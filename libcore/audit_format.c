@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "cbor.h"
-#include "crc32c.h"
 #include "num.h"
 #include "str.h"
 
 static const uint8_t head_magic[8] = "wbaudit\1";
-enum { HEAD_CRC = AUDIT_HEAD - 4 };
+/* Magic, ids, numbers, hashes; then their checksum; then zeros. */
+enum { HEAD_CRC = 8 + 2 * AUDIT_ID + 8 * 8 + 6 * AUDIT_HASH };
 
 static uint8_t *put_bytes(uint8_t *p, const void *bytes, size_t n)
 {
@@ -42,7 +42,8 @@ static uint64_t get_be(const uint8_t *p, unsigned width)
 	return v;
 }
 
-void audit_head_pack(const struct audit_head *h, uint8_t out[static AUDIT_HEAD])
+void audit_head_pack(const struct audit_head *h,
+	uint8_t out[static AUDIT_HEAD], crc32c_fn *crc)
 {
 	const uint64_t numbers[] = {h->next, h->segment, h->end, h->synced,
 		h->epoch, h->epoch_first, h->ckpt_wall, h->segment_wall};
@@ -58,10 +59,11 @@ void audit_head_pack(const struct audit_head *h, uint8_t out[static AUDIT_HEAD])
 		p = put_be(p, numbers[i], 8);
 	for (size_t i = 0; i < ARRAY_SIZE(hashes); i++)
 		p = put_bytes(p, hashes[i], AUDIT_HASH);
-	put_be(out + HEAD_CRC, crc32c(out, HEAD_CRC), 4);
+	put_be(out + HEAD_CRC, crc(out, HEAD_CRC), 4);
 }
 
-int audit_head_parse(struct audit_head *h, const uint8_t in[static AUDIT_HEAD])
+int audit_head_parse(struct audit_head *h,
+	const uint8_t in[static AUDIT_HEAD], crc32c_fn *crc)
 {
 	uint64_t *numbers[] = {&h->next, &h->segment, &h->end, &h->synced,
 		&h->epoch, &h->epoch_first, &h->ckpt_wall, &h->segment_wall};
@@ -69,7 +71,7 @@ int audit_head_parse(struct audit_head *h, const uint8_t in[static AUDIT_HEAD])
 	const uint8_t *p = in + sizeof head_magic;
 
 	if (memcmp(in, head_magic, sizeof head_magic) != 0 ||
-		get_be(in + HEAD_CRC, 4) != crc32c(in, HEAD_CRC))
+		get_be(in + HEAD_CRC, 4) != crc(in, HEAD_CRC))
 		return -EBADMSG;
 	p = get_bytes(p, h->boot_id, AUDIT_ID);
 	p = get_bytes(p, h->log_id, AUDIT_ID);
@@ -128,16 +130,38 @@ int audit_frame_parse(struct audit_frame *f, const uint8_t *p, size_t n)
 	return 0;
 }
 
-void audit_frame_add(struct buf *out, const uint8_t *body, size_t n,
-	const uint8_t link[static AUDIT_HASH], uint32_t crc)
+void audit_frame_open(struct buf *out, size_t body_len)
 {
-	uint8_t sum[4];
-
-	put_be(sum, crc, 4);
 	cbor_put_array(out, 3);
-	cbor_put_bytes(out, sum, sizeof sum);
-	cbor_put_bytes(out, body, n);
+	cbor_put_bytes(out, "\0\0\0", 4);
+	cbor_put_bytes_head(out, body_len);
+}
+
+void audit_frame_close(
+	struct buf *out, uint32_t crc, const uint8_t link[static AUDIT_HASH])
+{
+	if (!out->err)
+		put_be((uint8_t *)out->data + 2, crc, 4);
 	cbor_put_bytes(out, link, AUDIT_HASH);
+}
+
+const uint8_t audit_protected[AUDIT_PROTECTED] = {0xa1, 0x01, 0x26};
+
+void audit_sig_hash(const struct keys_hw *hw, const uint8_t *payload, size_t n,
+	uint8_t hash[static AUDIT_HASH])
+{
+	char space[512];
+	struct buf b = BUF_FIXED(space);
+
+	cbor_put_array(&b, 4);
+	cbor_put_text(&b, "Signature1", 10);
+	cbor_put_bytes(&b, audit_protected, AUDIT_PROTECTED);
+	cbor_put_bytes(&b, "aud1", 4);
+	cbor_put_bytes(&b, payload, n);
+	if (b.err)
+		memset(hash, 0, AUDIT_HASH);
+	else
+		keys_hash2(hw, b.data, b.len, "", 0, hash);
 }
 
 void audit_segment_name(char out[static AUDIT_NAME], uint64_t first)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "buf.h"
+#include "keys.h"
 
 enum {
 	AUDIT_ID = 16,
@@ -85,6 +86,21 @@ enum audit_key {
 	AUDIT_K_EPOCH = 52,
 };
 
+/* Keys of a checkpoint's payload; 7 is kept for a Merkle root. */
+enum audit_cp {
+	AUDIT_CP_EPOCH,
+	AUDIT_CP_FIRST,
+	AUDIT_CP_LAST,
+	AUDIT_CP_LINK,
+	AUDIT_CP_AGG,
+	AUDIT_CP_NEXT, /* the next epoch's public key */
+	AUDIT_CP_WALL,
+};
+
+/* COSE's protected header of a checkpoint: {1: -7}, ES256. */
+enum { AUDIT_PROTECTED = 3 };
+extern const uint8_t audit_protected[AUDIT_PROTECTED];
+
 enum audit_decision {
 	AUDIT_ALLOW,
 	AUDIT_DENY,
@@ -138,9 +154,11 @@ struct audit_head {
 	uint8_t pin[AUDIT_HASH]; /* SHA-256 of the first public key */
 };
 
-void audit_head_pack(const struct audit_head *h, uint8_t out[static AUDIT_HEAD]);
+void audit_head_pack(const struct audit_head *h,
+	uint8_t out[static AUDIT_HEAD], crc32c_fn *crc);
 /* -EBADMSG: not a head, another version, or a bad checksum. */
-int audit_head_parse(struct audit_head *h, const uint8_t in[static AUDIT_HEAD]);
+int audit_head_parse(struct audit_head *h,
+	const uint8_t in[static AUDIT_HEAD], crc32c_fn *crc);
 
 /* A frame found in a segment; the pointers are into the caller's bytes. */
 struct audit_frame {
@@ -155,9 +173,16 @@ struct audit_frame {
  * body is the caller's to check. */
 int audit_frame_parse(struct audit_frame *f, const uint8_t *p, size_t n);
 
-/* Appends a frame around body, whose checksum is crc. */
-void audit_frame_add(struct buf *out, const uint8_t *body, size_t n,
-	const uint8_t link[static AUDIT_HASH], uint32_t crc);
+/* Writes a frame into an empty buf in two steps: all up to the body, which is
+ * then added by the caller; and what is known only then, crc and link. */
+void audit_frame_open(struct buf *out, size_t body_len);
+void audit_frame_close(struct buf *out, uint32_t crc,
+	const uint8_t link[static AUDIT_HASH]);
+
+/* The hash a checkpoint's signature is made over: that of COSE's Sig_structure
+ * ["Signature1", protected, "aud1", payload]. */
+void audit_sig_hash(const struct keys_hw *hw, const uint8_t *payload, size_t n,
+	uint8_t hash[static AUDIT_HASH]);
 
 /* "00000000000004d2.aud" and back. */
 enum { AUDIT_NAME = 21 };

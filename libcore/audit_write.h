@@ -48,6 +48,8 @@ struct audit_config {
 	uint64_t lock_wait;     /* ns: 2 s */
 	unsigned epoch_records; /* records between checkpoints: 1024 */
 	enum audit_sync sync;
+	/* Wall and boot clock in ns, for tests; NULL: the kernel's. */
+	void (*now)(uint64_t *wall, uint64_t *boot);
 };
 
 /* An open log: three descriptors and the configuration; about 300 bytes. */
@@ -57,6 +59,8 @@ struct audit_log {
 	uint64_t segment; /* first seq of the open segment */
 	struct audit_config cfg;
 	struct keys_hw hw;
+	unsigned appended;   /* by this process */
+	uint64_t wall, boot; /* when the lock was taken last */
 	uint8_t boot_id[AUDIT_ID];
 };
 #define AUDIT_LOG_INIT                                                         \
@@ -68,6 +72,13 @@ struct audit_log {
 int audit_open(struct audit_log *log, int dirfd, uid_t uid,
 	const struct audit_config *cfg, struct diag *d);
 void audit_close(struct audit_log *log);
+
+/* Begins the log of an empty directory and hands out its seed, to be kept off
+ * this machine, and the fingerprint of its first public key. -EEXIST when
+ * there is a log already. */
+int audit_seal(struct audit_log *log, int dirfd, uid_t uid,
+	const struct audit_config *cfg, uint8_t seed[static AUDIT_HASH],
+	uint8_t pin[static AUDIT_HASH], struct diag *d);
 
 /* A session's 16 bytes from its name: a UUID or 32 hex digits are taken as
  * they are, any other name by its hash. */
@@ -112,6 +123,7 @@ struct audit_exec {
 	uint64_t id; /* the seq of its start record */
 	uint64_t t0; /* CLOCK_BOOTTIME ns of its start */
 	uint8_t session[AUDIT_ID];
+	bool has_session;
 	struct audit_stream *stream[AUDIT_STREAMS];
 	struct redact redact;
 };
@@ -161,5 +173,25 @@ int audit_event(struct audit_log *log, const char *session, uint64_t exec,
 /* Signs what was written since the last checkpoint; nothing when there is
  * nothing. At the end of a session. */
 int audit_checkpoint(struct audit_log *log, struct diag *d);
+
+/* Ends the live segment and begins the next one. */
+int audit_rotate(struct audit_log *log, struct diag *d);
+
+/* The log as it stands: "aud1 <log id> <seq> <link> <SHA-256 of pk_0>" is made
+ * of it. Takes the lock for reading; the keys are wiped from *head. */
+int audit_peek(struct audit_log *log, struct audit_head *head, struct diag *d);
+
+/* Deletes the oldest closed segments until at most keep_bytes remain, and
+ * those that ended before keep_since (wall ns); what proves the key chain is
+ * copied to the file "spine", and a pruned record says what went. Nothing is
+ * done with dry. The number of segments (to be) deleted, or -errno. */
+int audit_vacuum(struct audit_log *log, uint64_t keep_bytes,
+	uint64_t keep_since, bool dry, struct diag *d);
+
+/* Takes the contents of one record out for good; the chain still verifies, and
+ * an event says that it was done. -ENOENT: no such record; -EPERM: it is a
+ * header, a checkpoint or the like, without which nothing verifies. */
+int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
+	struct diag *d);
 
 #endif

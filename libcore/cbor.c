@@ -53,6 +53,15 @@ void cbor_put_bytes(struct buf *b, const void *p, size_t n)
 		finish(&e, b, cbor_encode_byte_string(&e, p, n));
 }
 
+void cbor_put_bytes_head(struct buf *b, size_t n)
+{
+	const size_t at = b->len;
+
+	cbor_put_uint(b, n);
+	if (!b->err)
+		b->data[at] = (char)(b->data[at] | CBOR_BYTES << 5);
+}
+
 void cbor_put_bool(struct buf *b, bool v)
 {
 	CborEncoder e;

@@ -20,6 +20,8 @@ enum { CBOR_DEPTH = 16 };
 void cbor_put_uint(struct buf *b, uint64_t v);
 void cbor_put_int(struct buf *b, int64_t v);
 void cbor_put_bytes(struct buf *b, const void *p, size_t n);
+/* The head alone; n bytes of it follow. */
+void cbor_put_bytes_head(struct buf *b, size_t n);
 void cbor_put_bool(struct buf *b, bool v);
 /* A text string when it is UTF-8, else a byte string. */
 void cbor_put_text(struct buf *b, const char *s, size_t n);

@@ -20,6 +20,12 @@
 #include "uapi/nr.h"
 #include "uapi/seccomp.h"
 
+/* C libraries differ in the type of ioctl's second argument. */
+static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *arg)
+{
+	return (int)syscall(__NR_ioctl, w->fd, cmd, arg);
+}
+
 int execwatch_prepare(struct execwatch *w)
 {
 	struct sc_sizes sizes;
@@ -116,7 +122,7 @@ int execwatch_take(struct execwatch *w)
 	memcpy(&w->fd, CMSG_DATA(&control.head), sizeof(int));
 	/* We and the one that waits take turns: one core is enough, and faster.
 	 * Kernels before 6.6 do not know it. */
-	ioctl(w->fd, SC_IOCTL_SET_FLAGS, sync);
+	listener_ioctl(w, SC_IOCTL_SET_FLAGS, (void *)(uintptr_t)sync);
 	return 0;
 }
 
@@ -135,6 +141,7 @@ static int decide_fork(struct execwatch *w)
 static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 {
 	struct execwatch_event ev;
+	uint64_t id;
 	int err;
 
 	w->seen++;
@@ -143,13 +150,13 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	if (!w->bytes)
 		return -ENOMEM;
 	err = execwatch_read(n, w->bytes, &ev);
-	/* Bad pointers: the kernel will say so itself, as it always does. */
-	if (err == -EFAULT)
-		return 0;
+	/* Bad pointers get EFAULT, as the kernel says: to let it look again
+	 * would be a race for a thread that maps them meanwhile. */
 	if (err < 0)
 		return err == -EPERM ? -EACCES : err;
 	/* Was that the process that asked, all the time? */
-	if (ioctl(w->fd, SC_IOCTL_ID_VALID, &n->id) < 0)
+	id = n->id;
+	if (listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0)
 		return -ESRCH;
 	return w->decide ? w->decide(w->ctx, &ev) : 0;
 }
@@ -161,7 +168,7 @@ static int one(struct execwatch *w)
 	int err;
 
 	memset(n, 0, w->notif_size);
-	if (ioctl(w->fd, SC_IOCTL_RECV, n) < 0)
+	if (listener_ioctl(w, SC_IOCTL_RECV, n) < 0)
 		return errno == ENOENT || errno == EINTR ? 0 : -errno;
 	if (n->data.nr == __NR_execve || n->data.nr == __NR_execveat)
 		err = decide_exec(w, n);
@@ -177,7 +184,7 @@ static int one(struct execwatch *w)
 		r->flags = SC_RESP_CONTINUE;
 	}
 	/* It may have been killed meanwhile. */
-	if (ioctl(w->fd, SC_IOCTL_SEND, r) < 0 && errno != ENOENT)
+	if (listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT)
 		return -errno;
 	return 0;
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -99,17 +100,20 @@ void limits_release(struct limits *l)
 /* Lowers a limit; never raises one. */
 static int lower(int resource, uint64_t soft, uint64_t hard)
 {
-	struct rlimit r;
+	/* The kernel's own form; C libraries differ in theirs. */
+	struct {
+		uint64_t soft, hard;
+	} r;
 
-	if (getrlimit((unsigned)resource, &r) < 0)
+	if (syscall(__NR_prlimit64, 0, resource, NULL, &r) < 0)
 		return -errno;
-	if (r.rlim_max > hard)
-		r.rlim_max = hard;
-	if (r.rlim_cur > soft)
-		r.rlim_cur = soft;
-	if (r.rlim_cur > r.rlim_max)
-		r.rlim_cur = r.rlim_max;
-	return setrlimit((unsigned)resource, &r) < 0 ? -errno : 0;
+	if (r.hard > hard)
+		r.hard = hard;
+	if (r.soft > soft)
+		r.soft = soft;
+	if (r.soft > r.hard)
+		r.soft = r.hard;
+	return syscall(__NR_prlimit64, 0, resource, &r, NULL) < 0 ? -errno : 0;
 }
 
 int limits_enter(const struct limits *l)

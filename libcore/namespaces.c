@@ -114,7 +114,7 @@ static int try_part(unsigned part)
 	int err = 0;
 
 	namespaces_flags(part, &user, &at_fork, &at_apply);
-	if (unshare((int)(at_fork | at_apply)) < 0)
+	if (syscall(__NR_unshare, at_fork | at_apply) < 0)
 		return -errno;
 	if (user)
 		err = namespaces_map(uid, gid);

@@ -86,6 +86,8 @@ static int put(struct pump *p, const char *bytes, size_t *left)
 {
 	size_t all = *left;
 
+	if (p->to < 0)
+		*left = 0;
 	while (*left) {
 		const char *at = bytes + (all - *left);
 		size_t n = piece(p, at, *left);

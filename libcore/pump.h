@@ -20,7 +20,7 @@ enum pump_answer { PUMP_MORE, PUMP_ENOUGH, PUMP_DROP };
 struct pump {
 	bool live; /* false: ended, or never began */
 	int from;  /* owned; -1: nothing comes but .first */
-	int to;
+	int to;    /* -1: nowhere, shown alone */
 	bool close_to; /* at the end; else .to stays open and the owner's */
 	bool to_pipe, to_socket;
 	bool spliced;  /* both are pipes */

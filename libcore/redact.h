@@ -71,6 +71,9 @@ void redact_stream_release(struct redact_stream *s);
 int redact_feed(struct redact *r, struct redact_stream *s, const char *bytes,
 	size_t n, struct buf *out);
 
+/* Is anything held? */
+bool redact_pending(const struct redact_stream *s);
+
 /* Decides about what is held: at the end of the stream, or after a pause. */
 int redact_flush(struct redact *r, struct redact_stream *s, struct buf *out);
 

@@ -91,12 +91,14 @@ struct run_spec {
 	bool feed_only;     /* nothing but feed: then the end of file */
 	bool capture_stdin; /* show stdin to the sink */
 	bool kill_tree;    /* what the command leaves behind dies with it */
+	bool swallow; /* RUN_CAPTURE: 1 and 2 become pipes whatever they were, and
+		       * only the sink sees what comes out */
 	/* A command that lasts must not be kept from closing what it was
 	 * given, so this process lets go of descriptors 0 to 2 and of all that
 	 * it inherited, unless told not to. */
 	bool keep_fds;
-	bool keep_stderr;  /* of descriptor 2 alone: the
-			    * caller has something to say afterwards */
+	bool keep_stderr;  /* of descriptor 2 alone: the caller has something
+			    * to say on it afterwards */
 	uint64_t timeout_ns; /* then the tree is killed; 0: never. For a run
 			      * without limits in a sandbox */
 	uint64_t output_max; /* bytes of 1 and 2 (or the terminal) together */

@@ -229,7 +229,7 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 		st->result->bytes[p->tag] = p->bytes;
 		/* A reader is to see the end when the command closed. */
 		if (!was && pump_ended(p) && st->settled && i != RUN_FEED &&
-			!st->spec->keep_fds &&
+			!st->spec->keep_fds && p->to >= 0 &&
 			!(p->to == 2 && st->spec->keep_stderr))
 			run_stdio_let_go(st, p->to);
 	}

@@ -102,10 +102,10 @@ static bool interpose(struct run_state *st, enum run_pump which, int fd,
 		return false;
 	*p = (struct pump){.live = true,
 		.from = pair[0],
-		.to = fd,
+		.to = st->spec->swallow ? -1 : fd,
 		.to_pipe = !socket,
 		.to_socket = socket,
-		.spliced = !socket,
+		.spliced = !socket && !st->spec->swallow,
 		.show = run_show,
 		.ctx = st,
 		.tag = (int)stream};
@@ -228,6 +228,13 @@ int run_stdio_open(struct run_state *st)
 		return 0;
 	if (fstat(0, &in) < 0)
 		in.st_ino = 0;
+	if (st->spec->swallow)
+		return interpose(st, RUN_OUT, 1, RUN_STDOUT, false) &&
+				       interpose(st, RUN_ERR, 2, RUN_STDERR,
+					       false) ?
+			       0 :
+			       diag_fail(st->d, -EMFILE,
+				       "no descriptors left to capture with");
 	open_output(st, 1, &in, out);
 	open_output(st, 2, &in, out);
 	return 0;

@@ -163,8 +163,7 @@ const struct br_hash_class_ *sha256_pick(void)
 
 	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_SHA))
 		return &br_sha256_vtable;
-	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSE4_1))
-		return &br_sha256_vtable;
+	/* No processor has it without SSE4.1. */
 	return &hw_class;
 }
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
