@@ -1,7 +1,7 @@
 /* limits_tree.c - the descendants of this process: counted, and ended
  * SPDX-License-Identifier: MIT
  */
-#include "limits.h"
+#include "limiter.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -21,7 +21,7 @@
 #include "cleanup.h"
 #include "diag.h"
 #include "execwatch.h"
-#include "limits.h"
+#include "limiter.h"
 
 /* What a grant gives beneath its path. Grants add up (Landlock knows no
  * subtraction); HIDE, or RO inside of RW, is carved out by a mount. */
