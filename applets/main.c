@@ -68,7 +68,9 @@ int main(int argc, char **argv)
 	found = applet_find(argv[0]);
 	if (found)
 		return run_applet(found, argc, argv);
-	if (!str_after(path_base(argv[0]), "wardbox"))
+	/* "exe": a running wardbox hands itself on as /proc/PID/exe. */
+	if (!str_after(path_base(argv[0]), "wardbox") &&
+		!str_eq(path_base(argv[0]), "exe"))
 		return unknown_applet(path_base(argv[0]));
 	if (argc < 2 || argv[1][0] == '-')
 		return toplevel_run(argc, argv);
