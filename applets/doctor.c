@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "limits.h"
+#include "limiter.h"
 #include "probe.h"
 #include "str.h"
 
