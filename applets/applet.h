@@ -9,8 +9,8 @@
 /* Each applets/NAME.c defines one, named NAME_applet with '-' as '_'. Its
  * stanza (see HACKING.md) is all the build needs to know of it. */
 struct applet {
-	/* argv[0] is the name it was called by, without a directory. The result
-	 * is the exit code. */
+	/* argv[0] is what it was called by, untouched: "-sh", "/bin/sh", or the
+	 * word behind "wardbox". The result is the exit code. */
 	int (*run)(int argc, char **argv);
 	const struct cli_spec *cli;
 };
@@ -24,7 +24,8 @@ struct applet_name {
 extern const struct applet_name applet_names[];
 extern const size_t applet_names_count;
 
-/* By exact name, then by pattern; NULL when there is none. */
+/* By exact name, then by pattern; a directory and one leading '-' (a login
+ * shell's mark) are passed over. NULL when there is none. */
 const struct applet_name *applet_find(const char *name);
 
 #endif

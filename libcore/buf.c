@@ -93,7 +93,7 @@ void buf_consume(struct buf *b, size_t n)
 int buf_read_fd(struct buf *b, int fd)
 {
 	for (;;) {
-		char last;
+		char last = 0;
 		size_t room = b->max - b->len;
 		size_t want = room < 65536 ? room : 65536;
 		char *to = want ? buf_reserve(b, want) : &last;

@@ -100,6 +100,14 @@ struct cli_opt {
 		l, CLI_KIND_CALL, 0, 0, name "\0" arg "\0" help, fn            \
 	}
 
+/* The next of the packed parts of an option's or a verb's text. */
+static inline const char *cli_part(const char *text)
+{
+	while (*text++)
+		;
+	return text;
+}
+
 /* A verb of an applet that has them: "dump", "[FILE...]", what it does. */
 struct cli_verb {
 	const char *text; /* name NUL arguments NUL help */

@@ -73,8 +73,12 @@ int path_join(char *out, size_t size, const char *dir, const char *name)
 	if (n && dir[n - 1] != '/')
 		buf_addc(&b, '/');
 	buf_adds(&b, name);
+	if (b.err) {
+		out[0] = '\0';
+		return -ENAMETOOLONG;
+	}
 	buf_str(&b);
-	return b.err ? -ENAMETOOLONG : 0;
+	return 0;
 }
 
 bool path_beneath(const char *dir, const char *path)

@@ -1,0 +1,125 @@
+/* completion.c - completions for the shells, from the option tables
+ * SPDX-License-Identifier: MIT
+ */
+#include "toplevel.h"
+
+#include <string.h>
+
+#include "applet.h"
+#include "str.h"
+
+/* Words that may follow an applet's name: its verbs and long options. */
+static void add_words(struct buf *out, const struct cli_spec *s)
+{
+	for (size_t i = 0; i < s->verb_count; i++)
+		buf_addf(out, "%s ", s->verbs[i].text);
+	for (size_t i = 0; i < s->opt_count; i++)
+		buf_addf(out, "--%s ", s->opts[i].text);
+	buf_adds(out, "--help");
+}
+
+static void add_names(struct buf *out)
+{
+	for (size_t i = 0; i < applet_names_count; i++)
+		if (applet_names[i].about)
+			buf_addf(out, "%s ", applet_names[i].name);
+	buf_adds(out, "--list --version --help");
+}
+
+static void add_bash(struct buf *out)
+{
+	buf_adds(out, "_wardbox() {\n"
+		      "\tlocal words cur=${COMP_WORDS[COMP_CWORD]}\n"
+		      "\tcase ${COMP_WORDS[1]} in\n");
+	for (size_t i = 0; i < applet_names_count; i++) {
+		if (!applet_names[i].about)
+			continue;
+		buf_addf(out, "\t%s) words='", applet_names[i].name);
+		add_words(out, applet_names[i].applet->cli);
+		buf_adds(out, "' ;;\n");
+	}
+	buf_adds(out, "\t*) words= ;;\n\tesac\n"
+		      "\t[ \"$COMP_CWORD\" -gt 1 ] || words='");
+	add_names(out);
+	buf_adds(out, "'\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
+		      "complete -o default -F _wardbox wardbox\n");
+}
+
+/* Quoted for fish. */
+static void add_quoted(struct buf *out, const char *text)
+{
+	buf_addc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			buf_adds(out, "\\'");
+		else if (*text == '[' || *text == ']' || *text == ':')
+			buf_addc(out, ' ');
+		else
+			buf_addc(out, *text);
+	}
+	buf_addc(out, '\'');
+}
+
+static void add_zsh(struct buf *out)
+{
+	buf_adds(out, "#compdef wardbox\n_wardbox() {\n"
+		      "\tif (( CURRENT == 2 )); then\n\t\tcompadd -- ");
+	add_names(out);
+	buf_adds(out, "\n\t\treturn\n\tfi\n\tcase $words[2] in\n");
+	for (size_t i = 0; i < applet_names_count; i++) {
+		if (!applet_names[i].about)
+			continue;
+		buf_addf(out, "\t%s) compadd -- ", applet_names[i].name);
+		add_words(out, applet_names[i].applet->cli);
+		buf_adds(out, "; _files ;;\n");
+	}
+	buf_adds(out, "\tesac\n}\ncompdef _wardbox wardbox\n");
+}
+
+static void add_fish(struct buf *out)
+{
+	for (size_t i = 0; i < applet_names_count; i++) {
+		const struct applet_name *row = &applet_names[i];
+		const struct cli_spec *s = row->applet->cli;
+
+		if (!row->about)
+			continue;
+		buf_addf(out,
+			"complete -c wardbox -n __fish_use_subcommand -a %s -d ",
+			row->name);
+		add_quoted(out, row->about);
+		buf_addc(out, '\n');
+		for (size_t k = 0; k < s->opt_count; k++) {
+			const struct cli_opt *o = &s->opts[k];
+
+			buf_addf(out,
+				"complete -c wardbox -n "
+				"'__fish_seen_subcommand_from %s' -l %s",
+				row->name, o->text);
+			if (o->letter)
+				buf_addf(out, " -s %c", o->letter);
+			buf_addf(out, "%s -d ", *cli_part(o->text) ? " -r" : "");
+			add_quoted(out, cli_part(cli_part(o->text)));
+			buf_addc(out, '\n');
+		}
+	}
+}
+
+int completion_print(const char *shell)
+{
+	static const struct {
+		char name[8];
+		void (*add)(struct buf *out);
+	} shells[] = {{"bash", add_bash}, {"zsh", add_zsh}, {"fish", add_fish}};
+	autobuf struct buf out = BUF_INIT(1 << 18);
+
+	for (size_t i = 0; i < ARRAY_SIZE(shells); i++) {
+		if (!str_eq(shell, shells[i].name))
+			continue;
+		shells[i].add(&out);
+		cli_print(&out);
+		return EXIT_OK;
+	}
+	cli_warn("no completions for '%s'; there are bash, zsh and fish", shell);
+	return EXIT_USAGE;
+}

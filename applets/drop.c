@@ -1,0 +1,127 @@
+/* drop.c - enter a sandbox, then become the command
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(drop)
+ *
+ * config APPLET_DROP
+ *	bool "drop: run a command in a sandbox (24.0 KB)"
+ *	default y
+ *	help
+ *	  Gives up files, network, system calls and capabilities for good, then
+ *	  execs. Needs no privilege and no daemon; where no limit or watch is
+ *	  asked for, no process of ours stays behind.
+ */
+#include "drop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "drop_options.h"
+#include "env.h"
+#include "path.h"
+#include "str.h"
+
+extern char **environ;
+
+static int drop_environment(struct drop *o, struct diag *d)
+{
+	bool work = o->preset && !str_eq(o->preset, "read-only");
+	int err;
+
+	o->envp = environ;
+	if (!o->clearenv && !o->env.count && !o->unsetenv.count && !work)
+		return 0;
+	err = o->clearenv ? 0 : env_copy(&o->child_env, environ);
+	for (size_t i = 0; i < o->env.count && err == 0; i++) {
+		const char *pair = o->env.item[i], *value;
+
+		if (strchr(pair, '=')) {
+			err = env_put(&o->child_env, pair);
+			continue;
+		}
+		value = env_get(environ, pair);
+		if (value)
+			err = env_set(&o->child_env, pair, value);
+	}
+	for (size_t i = 0; i < o->unsetenv.count; i++)
+		env_unset(&o->child_env, o->unsetenv.item[i]);
+	return err < 0 ? diag_errno(d, err, "environment") : 0;
+}
+
+/* Does anything need a process that stays? */
+static bool drop_stays(const struct drop *o, const struct sandbox *s)
+{
+	const struct limits_spec *l = &o->plan.limits;
+
+	return l->wall_ns || l->cpu_ns || l->mem || l->tasks || l->procs ||
+	       s->clone_flags || s->enforced & SANDBOX_WATCH ||
+	       o->status_fd_given;
+}
+
+static int drop_start(struct drop *o, struct sandbox *s, char *const *argv)
+{
+	struct diag d = {0};
+
+	if (drop_stays(o, s))
+		return drop_supervise(o, s, argv);
+	if (o->new_session && setsid() < 0 && errno != EPERM)
+		cli_die(EXIT_OURS, "cannot start a session");
+	if (sandbox_apply(s) < 0) {
+		sandbox_apply_diag(s, &d);
+		cli_die_diag(EXIT_OURS, &d);
+	}
+	return drop_exec(o, argv);
+}
+
+static int drop_run(int argc, char **argv)
+{
+	struct drop o = {.plan = SANDBOX_PLAN_INIT,
+		.strings = ARENA_INIT(1 << 20)};
+	struct sandbox s = SANDBOX_INIT;
+	struct diag d = {0};
+	char *none[] = {NULL};
+	int at, code;
+
+	at = drop_options(&o, argc, argv);
+	if (o.probe)
+		return drop_show_probe(&o);
+	if (o.chdir && chdir(o.chdir) < 0)
+		cli_die(EXIT_OURS, "%s: cannot enter: %s", o.chdir,
+			strerror(errno));
+	if (drop_environment(&o, &d) < 0 ||
+		(!o.granted && drop_preset(&o, "read-only", &d) < 0) ||
+		(o.preset && drop_preset(&o, o.preset, &d) < 0) ||
+		sandbox_grant_devices(&o.plan) < 0)
+		cli_die_diag(EXIT_OURS, &d);
+	if (o.explain) {
+		drop_show_path(&o, o.explain);
+		return EXIT_OK;
+	}
+	if (o.envp != environ || o.child_env.vec || o.clearenv)
+		o.envp = o.child_env.vec ? o.child_env.vec : none;
+	if (at >= argc && !o.dry_run)
+		cli_die(EXIT_OURS, "no command (try 'wardbox drop --help')");
+	if (at < argc) {
+		code = drop_find(&o, argv[at], &d);
+		if (code)
+			cli_die_diag(code, &d);
+		if ((o.add_exec || o.ldd) &&
+			drop_grant_program(&o, o.file, o.ldd, &d) < 0)
+			cli_die_diag(EXIT_OURS, &d);
+	}
+	if (sandbox_compile(&o.plan, &s, &d) < 0)
+		cli_die_diag(EXIT_OURS, &d);
+	if (o.dry_run) {
+		drop_show_plan(&o, &s);
+		sandbox_release(&s);
+		return EXIT_OK;
+	}
+	code = drop_start(&o, &s, argv + at);
+	sandbox_release(&s);
+	return code;
+}
+
+const struct applet drop_applet = {.run = drop_run, .cli = &drop_cli};

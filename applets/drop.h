@@ -1,0 +1,56 @@
+/* drop.h - between the parts of the drop applet
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_DROP_H
+#define WARDBOX_DROP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "cli.h"
+#include "env.h"
+#include "sandbox.h"
+
+struct drop {
+	struct sandbox_plan plan;
+	/* options */
+	bool ignore_missing, add_exec, ldd;
+	bool clearenv, new_session, dry_run, probe, json;
+	bool watch_exec, explain_denials;
+	bool granted; /* some path was, by option or preset */
+	const char *preset, *chdir, *explain, *learn, *argv0;
+	unsigned nproc, children, nofile;
+	uint64_t timeout, cpu, mem, fsize;
+	unsigned status_fd, status_fd_given;
+	struct cli_list env, unsetenv;
+	int keep_fds[64];
+	/* what was made of them */
+	struct env child_env;
+	char *const *envp; /* it, or our own when nothing changes */
+	struct arena strings;
+	char *file; /* the command's program */
+};
+
+/* drop_preset.c: adds the grants of read-only, workspace or build. -EINVAL for
+ * another name. Temporary files and caches get a place of their own. */
+int drop_preset(struct drop *o, const char *name, struct diag *d);
+
+/* drop_exec.c: the program that a name means, as execvp would find it: 0, or
+ * the exit code that says why not, with d. */
+int drop_find(struct drop *o, const char *name, struct diag *d);
+/* Grants a program, its interpreters and (with libs) its libraries. */
+int drop_grant_program(
+	struct drop *o, const char *file, bool libs, struct diag *d);
+/* execve, or its script by the shell when it has no header. The exit code. */
+int drop_exec(const struct drop *o, char *const *argv);
+
+/* drop_run.c: supervises; the exit code. */
+int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv);
+
+/* drop_show.c: what would be done. */
+void drop_show_plan(const struct drop *o, const struct sandbox *s);
+void drop_show_path(const struct drop *o, const char *path);
+int drop_show_probe(const struct drop *o);
+
+#endif

@@ -1,0 +1,166 @@
+/* drop_exec.c - finding a program, and becoming it
+ * SPDX-License-Identifier: MIT
+ */
+#include "drop.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "path.h"
+#include "str.h"
+
+static bool is_program(const char *path, int *why)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		*why = errno == EACCES ? EACCES : *why;
+		return false;
+	}
+	if (!S_ISREG(st.st_mode) ||
+		faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0) {
+		*why = EACCES;
+		return false;
+	}
+	return true;
+}
+
+static int found(struct drop *o, const char *path)
+{
+	o->file = strdup(path);
+	if (!o->file)
+		cli_die(EXIT_OURS, "out of memory");
+	return 0;
+}
+
+int drop_find(struct drop *o, const char *name, struct diag *d)
+{
+	const char *list = env_get(o->envp, "PATH");
+	char path[PATH_MAX];
+	int why = ENOENT;
+
+	/* Whatever that is, exec says. */
+	if (strchr(name, '/'))
+		return found(o, name);
+	if (!list)
+		list = "/usr/local/bin:/usr/bin:/bin";
+	while (list && *name) {
+		const char *end = strchr(list, ':');
+		size_t n = end ? (size_t)(end - list) : strlen(list);
+		struct buf b = BUF_FIXED(path);
+
+		/* An empty entry is the current directory. */
+		buf_addf(&b, "%.*s%s%s", (int)n, list, n ? "/" : "./", name);
+		if (!b.err && is_program(buf_str(&b), &why))
+			return found(o, path);
+		list = end ? end + 1 : NULL;
+	}
+	diag_errno(d, -why, "%s", name);
+	return why == EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
+}
+
+static char *arena_str(struct drop *o, const char *s, size_t n)
+{
+	char *copy = arena_bytes(&o->strings, n + 1);
+
+	if (copy) {
+		memcpy(copy, s, n);
+		copy[n] = '\0';
+	}
+	return copy;
+}
+
+/* The interpreter named by a "#!" line, or by an ELF program; "" for none. */
+static const char *interpreter(struct drop *o, const char *file)
+{
+	char head[4096 - 1024];
+	autofd int fd = open(file, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
+	const Elf64_Ehdr *e = (const void *)head;
+
+	if (n < 4)
+		return "";
+	head[n] = '\0';
+	if (head[0] == '#' && head[1] == '!') {
+		char *s = head + 2 + strspn(head + 2, " \t");
+
+		return arena_str(o, s, strcspn(s, " \t\n"));
+	}
+	if (memcmp(head, ELFMAG, SELFMAG) != 0 ||
+		head[EI_CLASS] != ELFCLASS64 || (size_t)n < sizeof(*e))
+		return "";
+	for (unsigned i = 0; i < e->e_phnum; i++) {
+		size_t at = (size_t)e->e_phoff + i * sizeof(Elf64_Phdr);
+		Elf64_Phdr p;
+
+		if (at > (size_t)n - sizeof(p))
+			break;
+		memcpy(&p, head + at, sizeof(p));
+		if (p.p_type == PT_INTERP && p.p_filesz > 1 &&
+			p.p_filesz < PATH_MAX &&
+			p.p_offset <= (size_t)n - p.p_filesz)
+			return arena_str(
+				o, head + p.p_offset, p.p_filesz - 1);
+	}
+	return "";
+}
+
+int drop_grant_program(
+	struct drop *o, const char *file, bool libs, struct diag *d)
+{
+	/* Where the dynamic linker looks; what it finds is read, not
+	 * started. */
+	static const char *const dirs[] = {"/lib", "/lib64", "/usr/lib",
+		"/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"};
+	int err = 0;
+
+	/* A script's interpreter may be a script, and has one of its own. */
+	for (int depth = 0; depth < 5 && file && *file && err == 0; depth++) {
+		err = sandbox_grant(
+			&o->plan, file, SANDBOX_ROX, false, "--add-exec");
+		file = interpreter(o, file);
+	}
+	for (size_t i = 0; libs && i < ARRAY_SIZE(dirs) && err == 0; i++)
+		err = sandbox_grant(
+			&o->plan, dirs[i], SANDBOX_RO, true, "--ldd");
+	return err < 0 ? diag_errno(d, err, "%s", o->file) : 0;
+}
+
+int drop_exec(const struct drop *o, char *const *argv)
+{
+	char *const *env = o->envp;
+	const char *args[256];
+	size_t n = 0;
+	int err;
+
+	if (o->argv0)
+		((char **)(uintptr_t)argv)[0] = (char *)(uintptr_t)o->argv0;
+	execve(o->file, argv, env);
+	err = errno;
+	if (err == ENOEXEC) {
+		/* As execvp does for a script without a first line. */
+		args[n++] = "sh";
+		args[n++] = o->file;
+		while (argv[n - 1] && n < ARRAY_SIZE(args) - 1) {
+			args[n] = argv[n - 1];
+			n++;
+		}
+		args[n] = NULL;
+		if (!argv[n - 1]) {
+			execve("/bin/sh", (char *const *)(uintptr_t)args,
+				env);
+			err = errno;
+		}
+	}
+	cli_warn("%s: %s%s", o->file, strerror(err),
+		err == EACCES ? " (does a grant with x cover it, and its "
+				"interpreter?)" :
+				"");
+	return err == ENOENT ? EXIT_NOTFOUND : EXIT_DENIED;
+}

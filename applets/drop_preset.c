@@ -1,0 +1,147 @@
+/* drop_preset.c - grants that go together
+ * SPDX-License-Identifier: MIT
+ */
+#include "drop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "file.h"
+#include "str.h"
+
+/* The system: what programs are made of. */
+static const char *const programs[] = {"/usr", "/bin", "/sbin", "/lib",
+	"/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"};
+
+/* From /etc only what everybody needs and nobody hides: no shadow, no keys of
+ * hosts, no passwords of services. */
+static const char *const facts[] = {"/etc/alternatives", "/etc/bash.bashrc",
+	"/etc/ca-certificates", "/etc/ca-certificates.conf",
+	"/etc/crypto-policies", "/etc/debian_version", "/etc/default/locale",
+	"/etc/fonts", "/etc/gai.conf", "/etc/gitconfig", "/etc/group",
+	"/etc/host.conf", "/etc/hostname", "/etc/hosts", "/etc/inputrc",
+	"/etc/java-*", "/etc/ld.so.cache", "/etc/ld.so.conf",
+	"/etc/ld.so.conf.d", "/etc/ld-musl-x86_64.path", "/etc/locale.alias",
+	"/etc/locale.conf", "/etc/localtime", "/etc/login.defs",
+	"/etc/lsb-release", "/etc/machine-id", "/etc/magic",
+	"/etc/magic.mime", "/etc/manpath.config", "/etc/mime.types",
+	"/etc/networks", "/etc/npmrc", "/etc/nsswitch.conf",
+	"/etc/os-release", "/etc/passwd", "/etc/perl", "/etc/pip.conf",
+	"/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/profile",
+	"/etc/profile.d", "/etc/protocols", "/etc/python3", "/etc/resolv.conf",
+	"/etc/rpc", "/etc/services", "/etc/shells", "/etc/ssl/certs",
+	"/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone",
+	"/etc/vim", "/etc/xdg", "/run/systemd/resolve", "/proc",
+	"/sys/devices/system/cpu", "/sys/fs/cgroup"};
+
+static int grant_all(struct drop *o, const char *const *paths, size_t n,
+	unsigned access, const char *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < n && err == 0; i++)
+		err = sandbox_grant(&o->plan, paths[i], access, true, why);
+	return err;
+}
+
+static const char *keep(struct drop *o, const char *a, const char *b)
+{
+	size_t n = strlen(a), m = strlen(b) + 1;
+	char *s = arena_bytes(&o->strings, n + m);
+
+	if (s) {
+		memcpy(s, a, n);
+		memcpy(s + n, b, m);
+	}
+	return s;
+}
+
+/* /tmp is everybody's; a directory of this user's own stands in for it, and
+ * for caches: what a build leaves there no trusted run ever reads. */
+static int own_tmp(struct drop *o, bool caches, struct diag *d)
+{
+	static const char *const places[][2] = {
+		{"npm_config_cache", "/npm"},
+		{"XDG_CACHE_HOME", "/cache"},
+		{"GOCACHE", "/go"},
+	};
+	char name[32];
+	struct buf b = BUF_FIXED(name);
+	autofd int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofd int dir = -1;
+	const char *path;
+	int err;
+
+	buf_addf(&b, "wardbox-tmp-%u", geteuid());
+	if (tmp < 0)
+		return diag_errno(d, -errno, "/tmp");
+	dir = file_private_dir(tmp, buf_str(&b), geteuid(), true, d);
+	if (dir < 0)
+		return dir;
+	path = keep(o, "/tmp/", name);
+	if (!path)
+		return diag_errno(d, -ENOMEM, "/tmp");
+	err = sandbox_grant(&o->plan, path,
+		caches ? SANDBOX_RWX : SANDBOX_RW, false, "preset");
+	if (err == 0)
+		err = env_set(&o->child_env, "TMPDIR", path);
+	for (size_t i = 0; caches && i < ARRAY_SIZE(places) && err == 0; i++) {
+		const char *cache = keep(o, path, places[i][1]);
+
+		err = cache ? env_set(&o->child_env, places[i][0], cache) :
+			      -ENOMEM;
+	}
+	return err < 0 ? diag_errno(d, err, "environment") : 0;
+}
+
+/* What programs of this user read about who they work for. */
+static int own_settings(struct drop *o)
+{
+	static const char *const files[] = {
+		"/.gitconfig", "/.config/git/config", "/.config/git/ignore"};
+	const char *home = env_get(o->envp, "HOME");
+	int err = 0;
+
+	if (!home || home[0] != '/')
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(files) && err == 0; i++) {
+		const char *path = keep(o, home, files[i]);
+
+		err = path ? sandbox_grant(&o->plan, path, SANDBOX_RO, true,
+				     "preset") :
+			     -ENOMEM;
+	}
+	return err;
+}
+
+int drop_preset(struct drop *o, const char *name, struct diag *d)
+{
+	static const char *const shm[] = {"/dev/shm"};
+	static const char *const ptys[] = {"/dev/ptmx", "/dev/pts"};
+	static const char *const here[] = {"."};
+	bool build = str_eq(name, "build");
+	bool work = build || str_eq(name, "workspace");
+	unsigned access = build ? SANDBOX_RWX :
+			  work	? SANDBOX_RW :
+				  SANDBOX_ROX;
+	int err = grant_all(o, programs, ARRAY_SIZE(programs), SANDBOX_ROX,
+		"preset: programs");
+
+	if (err == 0)
+		err = grant_all(o, facts, ARRAY_SIZE(facts), SANDBOX_RO,
+			"preset: facts");
+	if (err == 0)
+		err = grant_all(o, here, 1, access, "preset: here");
+	if (err == 0)
+		err = grant_all(o, ptys, 2, SANDBOX_RW, "preset: terminals");
+	if (err == 0 && work)
+		err = grant_all(o, shm, 1, SANDBOX_RW, "preset: shm");
+	if (err == 0 && work)
+		err = own_settings(o);
+	if (err < 0)
+		return diag_errno(d, err, "preset %s", name);
+	return work ? own_tmp(o, build, d) : 0;
+}

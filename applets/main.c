@@ -1,0 +1,81 @@
+/* main.c - from argv[0] to the applet
+ * SPDX-License-Identifier: MIT
+ */
+#include "applet.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harden.h"
+#include "path.h"
+#include "str.h"
+#include "toplevel.h"
+
+const struct applet_name *applet_find(const char *name)
+{
+	name = path_base(name);
+	if (*name == '-')
+		name++;
+	for (size_t i = 0; i < applet_names_count; i++)
+		if (str_eq(applet_names[i].name, name))
+			return &applet_names[i];
+	for (size_t i = 0; i < applet_names_count; i++)
+		if (strchr(applet_names[i].name, '*') &&
+			str_glob(applet_names[i].name, name))
+			return &applet_names[i];
+	return NULL;
+}
+
+static int unknown_applet(const char *name)
+{
+	autobuf struct buf near = BUF_INIT(1024);
+
+	for (size_t i = 0; i < applet_names_count; i++)
+		if (str_distance(name, applet_names[i].name, 2) <= 2)
+			buf_addf(&near, "%s%s", near.len ? ", " : " (near: ",
+				applet_names[i].name);
+	if (near.len)
+		buf_addc(&near, ')');
+	cli_warn("no applet '%s'%s; 'wardbox --list' names them all", name,
+		buf_str(&near));
+	return EXIT_NOTFOUND;
+}
+
+static int run_applet(const struct applet_name *found, int argc, char **argv)
+{
+	char name[64];
+	struct buf b = BUF_FIXED(name);
+
+	buf_addf(&b, "wardbox %s", found->applet->cli->name);
+	cli_name(buf_str(&b));
+	return found->applet->run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	const struct applet_name *found;
+	int err = harden_relro();
+
+	if (err)
+		cli_die(EXIT_OURS, "cannot seal read-only data: %s",
+			strerror(-err));
+	err = harden_stdio(NULL);
+	if (err)
+		_exit(EXIT_OURS);
+	if (argc < 1 || !argv[0])
+		cli_die(EXIT_OURS, "called without a name (argc is 0)");
+	found = applet_find(argv[0]);
+	if (found)
+		return run_applet(found, argc, argv);
+	/* "exe": a running wardbox hands itself on as /proc/PID/exe. */
+	if (!str_after(path_base(argv[0]), "wardbox") &&
+		!str_eq(path_base(argv[0]), "exe"))
+		return unknown_applet(path_base(argv[0]));
+	if (argc < 2 || argv[1][0] == '-')
+		return toplevel_run(argc, argv);
+	found = applet_find(argv[1]);
+	if (!found || strchr(argv[1], '/'))
+		return unknown_applet(argv[1]);
+	return run_applet(found, argc - 1, argv + 1);
+}

@@ -1,0 +1,221 @@
+/* profile.c - PATH and variables in the right startup file
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(profile)
+ *
+ * config APPLET_PROFILE
+ *	bool "profile: write, diagnose and repair shell startup files (90 KB)"
+ *	default y
+ *	help
+ *	  Adds directories to PATH and sets variables in the startup files of
+ *	  bash, zsh, fish, sh, dash, ash, mksh, ksh and tcsh, in blocks that come
+ *	  out again byte for byte; finds out what is wrong with such files and
+ *	  repairs it; tells which sandbox this process is in.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "applet.h"
+#include "profile.h"
+#include "profile_block.h"
+#include "profile_probe.h"
+#include "str.h"
+
+static const struct cli_opt opts[] = {
+	CLI_STR('s', struct profile_opts, shell, "shell", "NAME",
+		"write for NAME, 'auto' (default) or 'all'"),
+	CLI_STR(0, struct profile_opts, scope, "scope", "LIST",
+		"login,interactive (default) or all"),
+	CLI_STR('f', struct profile_opts, file, "file", "FILE",
+		"write FILE, whatever the shell would read"),
+	CLI_STR('i', struct profile_opts, id, "id", "ID",
+		"the block's name (default: default)"),
+	CLI_FLAG('a', struct profile_opts, append, "append",
+		"put directories behind what PATH holds"),
+	CLI_STR(0, struct profile_opts, position, "position", "WHERE",
+		"put a new block at the 'end' (default) or 'top'"),
+	CLI_FLAG(0, struct profile_opts, system, "system",
+		"write the machine's files, for all users"),
+	CLI_STR('u', struct profile_opts, user, "user", "USER",
+		"work for USER, with that user's rights"),
+	CLI_STR(0, struct profile_opts, home, "home", "DIR",
+		"take DIR as the home directory"),
+	CLI_STR(0, struct profile_opts, root, "root", "DIR",
+		"take system files and facts from below DIR"),
+	CLI_FLAG(0, struct profile_opts, absolute, "absolute",
+		"write the home in full instead of $HOME"),
+	CLI_FLAG(0, struct profile_opts, force, "force",
+		"add even if the user's own lines do; allow risky names"),
+	CLI_FLAG('n', struct profile_opts, dry_run, "dry-run",
+		"print a diff, change nothing"),
+	CLI_FLAG('y', struct profile_opts, yes, "yes",
+		"do not ask before writing"),
+	CLI_FLAG(0, struct profile_opts, backup, "backup",
+		"keep the old file as FILE.wardbox-backup"),
+	CLI_STR(0, struct profile_opts, backup_dir, "backup-dir", "DIR",
+		"keep it in DIR; --backup=DIR is the same"),
+	CLI_FLAG(0, struct profile_opts, follow, "follow-symlinks",
+		"write through a symlink (the default)"),
+	CLI_FLAG(0, struct profile_opts, no_follow, "no-follow",
+		"refuse a file that is a symlink"),
+	CLI_FLAG(0, struct profile_opts, no_exec, "no-exec",
+		"look at files only, start no shell"),
+	CLI_TIME(0, struct profile_opts, timeout, "timeout", "TIME",
+		"give a shell that long to start (default 10s)"),
+	CLI_STR(0, struct profile_opts, shell_flags, "shell-flags", "FLAGS",
+		"the caller's \"$-\": tells a restricted shell"),
+	CLI_FLAG(0, struct profile_opts, ci, "ci",
+		"tell the CI system instead of a startup file"),
+	CLI_FLAG(0, struct profile_opts, docker, "docker",
+		"print ENV lines for a Dockerfile instead"),
+	CLI_FLAG(0, struct profile_opts, session, "session",
+		"with apply: print what to eval, write nothing"),
+	CLI_FLAG(0, struct profile_opts, then, "then",
+		"with apply: run the command behind -- so prepared"),
+	CLI_FLAG(0, struct profile_opts, fix, "fix",
+		"with check: write what is missing"),
+	CLI_FLAG('j', struct profile_opts, json, "json",
+		"print facts as JSON"),
+	CLI_FLAG('q', struct profile_opts, quiet, "quiet",
+		"say nothing but errors"),
+};
+
+static const struct cli_verb verbs[] = {
+	CLI_VERB(profile_verb_detect, "detect", "",
+		"tell the shell, its files and its PATH"),
+	CLI_VERB(profile_verb_files, "files", "",
+		"list the startup files and who reads them"),
+	CLI_VERB(profile_verb_add, "add", "DIR...",
+		"put directories in front of PATH"),
+	CLI_VERB(profile_verb_append, "append", "DIR...",
+		"put directories behind PATH"),
+	CLI_VERB(profile_verb_set, "set", "NAME=VALUE...",
+		"export variables"),
+	CLI_VERB(profile_verb_remove, "remove", "[DIR|NAME...]",
+		"take lines, or the whole block, out again"),
+	CLI_VERB(profile_verb_list, "list", "",
+		"list the blocks that are there"),
+	CLI_VERB(profile_verb_print, "print", "[DIR|NAME=VALUE...]",
+		"print lines for eval, or for any shell"),
+	CLI_VERB(profile_verb_check, "check", "DIR|COMMAND",
+		"is it on PATH, now or after a restart?"),
+	CLI_VERB(profile_verb_apply, "apply", "RECIPE.json [-- COMMAND...]",
+		"do what a recipe's shell_config or post_env says"),
+	CLI_VERB(profile_verb_doctor, "doctor", "[COMMAND...]",
+		"find what is wrong with the startup files"),
+	CLI_VERB(profile_verb_fix, "fix", "[CODE...]",
+		"repair what the doctor found"),
+	CLI_VERB(profile_verb_undo, "undo", "[FILE...]",
+		"take the last fix back"),
+	CLI_VERB(profile_verb_sandbox, "sandbox", "",
+		"tell what confines this process"),
+};
+
+static const struct cli_verb aliases[] = {
+	CLI_VERB(profile_verb_add, "ensurepath", "", ""),
+	CLI_VERB(profile_verb_add, "prepend", "", ""),
+	CLI_VERB(profile_verb_print, "shellenv", "", ""),
+};
+
+static const struct cli_spec spec = {
+	.name = "profile",
+	.usage = "[OPTION...] VERB [ARGUMENT...]",
+	.about = "Writes PATH and variables into the right shell startup file,\n"
+		 "finds what is wrong with such files, and repairs it.",
+	.example = "wardbox profile add '$HOME/.cargo/bin'  # asks, then writes\n"
+		   "wardbox profile add -n /opt/x/bin  # only shows the diff\n"
+		   "wardbox profile doctor",
+	.opts = opts,
+	.opt_count = ARRAY_SIZE(opts),
+	.verbs = verbs,
+	.verb_count = ARRAY_SIZE(verbs),
+};
+
+static unsigned parse_scope(const char *list)
+{
+	unsigned scopes = 0;
+
+	while (*list) {
+		size_t n = strcspn(list, ",");
+
+		if (n == 5 && strncmp(list, "login", n) == 0)
+			scopes |= SCOPE_LOGIN;
+		else if (n == 11 && strncmp(list, "interactive", n) == 0)
+			scopes |= SCOPE_INTERACTIVE;
+		else if (n == 3 && strncmp(list, "all", n) == 0)
+			scopes |= SCOPE_ALL;
+		else
+			cli_die_usage(&spec, "--scope takes login, interactive "
+					     "and all, not '%s'",
+				list);
+		list += n;
+		list += *list == ',';
+	}
+	return scopes;
+}
+
+static void settle(struct profile_opts *o)
+{
+	if (!o->id)
+		o->id = "default";
+	if (!profile_id_valid(o->id))
+		cli_die_usage(&spec, "--id takes 1 to %d letters, digits, '.', "
+				     "'_' and '-'",
+			PROFILE_ID_MAX);
+	if (o->position && !str_eq(o->position, "end") &&
+		!str_eq(o->position, "top"))
+		cli_die_usage(&spec, "--position takes end or top");
+	o->scopes = parse_scope(o->scope ? o->scope : "login,interactive");
+	if (!o->scopes)
+		cli_die_usage(&spec, "--scope is empty");
+	if (o->backup && !o->backup_dir)
+		o->backup_dir = "";
+	if (!o->timeout)
+		o->timeout = UINT64_C(10000000000);
+	if (o->follow && o->no_follow)
+		cli_die_usage(&spec,
+			"--follow-symlinks and --no-follow exclude each other");
+	if (o->shell && !str_eq(o->shell, "auto") && !str_eq(o->shell, "all") &&
+		shellkind_of(o->shell, NULL) == SHELL_UNKNOWN)
+		cli_die(PROFILE_EXIT_REFUSED,
+			"no shell '%s' is known; --shell sh writes plain POSIX "
+			"lines",
+			o->shell);
+}
+
+/* --backup=DIR is how other tools spell it. */
+static void respell(int argc, char **argv)
+{
+	for (int i = 1; i < argc && !str_eq(argv[i], "--"); i++) {
+		const char *dir = str_after(argv[i], "--backup=");
+		struct buf longer = BUF_INIT(PATH_MAX + 32);
+
+		if (!dir)
+			continue;
+		buf_addf(&longer, "--backup-dir=%s", dir);
+		buf_str(&longer);
+		if (!longer.err)
+			argv[i] = longer.data;
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	struct profile_opts o = {0};
+	int first;
+
+	/* A shell under examination reports back: nothing else happens. */
+	if (argc == 3 && str_eq(argv[1], "@answer"))
+		return profile_answer(argv[2], profile_environ()) ? EXIT_FOUND
+								  : EXIT_OK;
+	respell(argc, argv);
+	first = cli_parse(&spec, &o, argc, argv);
+	settle(&o);
+	for (size_t i = 0; first < argc && i < ARRAY_SIZE(aliases); i++) {
+		if (str_eq(argv[first], aliases[i].text))
+			return aliases[i].run(&o, argc - first, argv + first);
+	}
+	return cli_verb(&spec, &o, argc - first, argv + first, 0);
+}
+
+const struct applet profile_applet = {.run = run, .cli = &spec};

@@ -1,0 +1,127 @@
+/* profile.h - what the parts of the profile applet share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_APPLET_PROFILE_H
+#define WARDBOX_APPLET_PROFILE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli.h"
+#include "profile_files.h"
+#include "profile_line.h"
+#include "profile_write.h"
+#include "shellkind.h"
+
+/* Beyond 0, 1 and 2. */
+enum {
+	PROFILE_EXIT_CONSENT = 3,
+	PROFILE_EXIT_WRITE = 4,
+	PROFILE_EXIT_REFUSED = 5,
+	PROFILE_EXIT_RACE = 6,
+	PROFILE_EXIT_PARTIAL = 7,
+};
+
+struct profile_opts {
+	const char *shell, *scope, *file, *id, *position, *user, *home, *root;
+	const char *backup_dir, *shell_flags;
+	bool append, system, absolute, force, dry_run, yes, backup, follow;
+	bool no_follow, no_exec, ci, docker, json, quiet, session, then, fix;
+	uint64_t timeout;
+	unsigned scopes; /* SCOPE_ bits of scope */
+	int argc;	 /* what stands behind the verb, for --then */
+};
+
+/* For whom, and with which shell. */
+struct profile_who {
+	char name[64];
+	char home[1024];
+	char shell[256];	/* the program; "" when there is none */
+	const char *source;	/* where the shell's name comes from */
+	char current[64];	/* the shell that called, or "" */
+	uid_t uid;
+	enum shell_kind kind;
+	bool restricted, other;
+	unsigned flags; /* PROFILE_OPEN_TRUSTED when still root */
+	struct profile_place place;
+};
+
+/* Finds out, and gives root's rights up for good when the files are somebody
+ * else's. Ends the process with a message when it cannot. */
+void profile_who_find(struct profile_who *who, struct profile_opts *o);
+
+/* The environment this process was started with. */
+char **profile_environ(void);
+
+int profile_code(int err);
+
+/* add, append, set, remove */
+int profile_verb_add(void *into, int argc, char **argv);
+int profile_verb_append(void *into, int argc, char **argv);
+int profile_verb_set(void *into, int argc, char **argv);
+int profile_verb_remove(void *into, int argc, char **argv);
+int profile_verb_print(void *into, int argc, char **argv);
+int profile_verb_list(void *into, int argc, char **argv);
+int profile_verb_files(void *into, int argc, char **argv);
+int profile_verb_detect(void *into, int argc, char **argv);
+int profile_verb_check(void *into, int argc, char **argv);
+int profile_verb_apply(void *into, int argc, char **argv);
+int profile_verb_doctor(void *into, int argc, char **argv);
+int profile_verb_fix(void *into, int argc, char **argv);
+int profile_verb_undo(void *into, int argc, char **argv);
+int profile_verb_sandbox(void *into, int argc, char **argv);
+
+/* Items built from operands; freed with the process. */
+struct profile_items {
+	struct profile_item *item;
+	struct profile_dir *dir;
+	bool *exists;
+	size_t count;
+};
+#define PROFILE_ITEMS_INIT ((struct profile_items){0})
+void profile_items_release(struct profile_items *items);
+
+/* Parses directories, or NAME=VALUE pairs for PROFILE_VAR. Dies with a message
+ * for what cannot be written. */
+void profile_items_add(struct profile_items *items,
+	const struct profile_who *who, const struct profile_opts *o,
+	enum profile_what what, int argc, char *const *argv);
+
+/* Where the items go: heap-allocated, owned by the caller. */
+struct profile_goal {
+	struct profile_file file;
+	enum shell_kind kind;
+	enum shell_family family;
+};
+struct profile_goals {
+	struct profile_goal *goal;
+	size_t count;
+};
+void profile_goals_release(struct profile_goals *goals);
+int profile_goals_find(struct profile_goals *goals,
+	const struct profile_who *who, const struct profile_opts *o,
+	struct diag *d);
+
+/* One thing to do to the goals: look at all, ask, do it. The exit code. */
+struct profile_act {
+	const struct profile_items *items;
+	const char *raw; /* instead of items: the block's lines */
+	bool remove;
+	bool at_top;
+};
+int profile_act_run(const struct profile_act *act,
+	const struct profile_goals *goals, const struct profile_who *who,
+	const struct profile_opts *o);
+
+/* Asks unless -y; EXIT_OK to go on, else the code to end with. */
+int profile_consent(const struct profile_opts *o, const char *question);
+
+/* A diff for a person: escaped and coloured on a terminal. Clears diff. */
+void profile_show_diff(struct buf *diff);
+
+/* A path as JSON, with an extra NAME_b64 when it is no UTF-8. */
+void profile_json_path(struct json *j, const char *key, const char *path);
+
+#endif

@@ -1,0 +1,290 @@
+/* profile_who.c - for whom, with which shell, with whose rights
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "env.h"
+#include "file.h"
+#include "num.h"
+#include "path.h"
+#include "profile.h"
+#include "profile_open.h"
+#include "str.h"
+#include "userdb.h"
+
+extern char **environ;
+
+char **profile_environ(void)
+{
+	return environ;
+}
+
+static const char *variable(const char *name)
+{
+	const char *value = env_get(environ, name);
+
+	return value && *value ? value : NULL;
+}
+
+/* The user who became root: 0 when nobody did. */
+static bool invoking_user(struct user *user)
+{
+	static const char *const names[] = {
+		"SUDO_UID", "PKEXEC_UID", "DOAS_USER"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const char *value = variable(names[i]);
+		unsigned uid = 0;
+		bool by_name;
+
+		if (!value)
+			continue;
+		by_name = num_uint(value, 0, UINT_MAX - 1, &uid) != 0;
+		if (user_find("/etc/passwd", by_name ? value : NULL, uid,
+			    user) == 0)
+			return user->uid != 0;
+	}
+	return false;
+}
+
+static void find_user(struct user *user, struct profile_who *who,
+	const struct profile_opts *o)
+{
+	unsigned uid;
+	int err;
+
+	if (o->user) {
+		bool by_number = num_uint(o->user, 0, UINT_MAX - 1, &uid) == 0;
+
+		err = user_find("/etc/passwd", by_number ? NULL : o->user, uid,
+			user);
+		if (err)
+			cli_die(EXIT_USAGE, "no user '%s' in /etc/passwd",
+				o->user);
+		if (geteuid() != 0 && user->uid != geteuid())
+			cli_die(PROFILE_EXIT_WRITE,
+				"only root can work for another user");
+		who->other = user->uid != geteuid();
+		return;
+	}
+	if (geteuid() == 0 && !o->system && !o->home && !o->file &&
+		invoking_user(user)) {
+		who->other = true;
+		return;
+	}
+	if (user_find("/etc/passwd", NULL, geteuid(), user))
+		*user = (struct user){
+			.uid = geteuid(), .gid = getegid(), .name = "nobody"};
+}
+
+static void find_home(struct profile_who *who, const struct user *user,
+	const struct profile_opts *o)
+{
+	const char *home = o->home;
+
+	if (!home && !who->other)
+		home = variable("HOME");
+	if (!home || home[0] != '/')
+		home = o->home ? o->home : user->home;
+	if (o->home && home[0] != '/') {
+		char cwd[1024];
+
+		if (path_cwd(cwd, sizeof cwd) ||
+			path_normal(who->home, sizeof who->home, cwd, home))
+			cli_die(EXIT_USAGE, "--home %s: too long", home);
+		return;
+	}
+	if (str_copy(who->home, sizeof who->home, home))
+		cli_die(EXIT_USAGE, "the home directory's name is too long");
+}
+
+/* Becomes uid for good: what happens from here on, a symlink in that user's
+ * home included, happens with that user's rights. */
+static void become(uid_t uid, gid_t gid)
+{
+	if (setgroups(1, &gid) || setresgid(gid, gid, gid) ||
+		setresuid(uid, uid, uid))
+		cli_die(PROFILE_EXIT_WRITE, "cannot take the rights of uid %u: %s",
+			uid, strerror(errno));
+	/* The shells that get probed answer by way of /proc/PID/fd. */
+	prctl(PR_SET_DUMPABLE, 1);
+}
+
+/* Whose is what root was asked to write? */
+static void give_up_root(const struct profile_who *who,
+	const struct user *user, const struct profile_opts *o)
+{
+	struct user owner = *user;
+	const char *place = o->file ? o->file : who->home;
+	char dir[1024];
+	struct stat st;
+	char *slash;
+
+	if (geteuid() != 0 || o->system)
+		return;
+	if (who->other) {
+		become(user->uid, user->gid);
+		return;
+	}
+	if (str_copy(dir, sizeof dir, place))
+		return;
+	slash = strrchr(dir, '/');
+	if (o->file && slash)
+		*slash = '\0';
+	if (!*place || stat(*dir ? dir : "/", &st) || !st.st_uid)
+		return;
+	if (user_find("/etc/passwd", NULL, st.st_uid, &owner))
+		owner = (struct user){.gid = st.st_gid};
+	become(st.st_uid, owner.gid);
+}
+
+/* A name or argument of the process says: a restricted shell. */
+static bool restricted_process(const char *cmdline, size_t n)
+{
+	bool restricted;
+
+	shellkind_of(cmdline, &restricted);
+	for (size_t at = strlen(cmdline) + 1; at < n && !restricted;
+		at += strlen(cmdline + at) + 1) {
+		const char *arg = cmdline + at;
+
+		if (arg[0] != '-' || str_eq(arg, "-c") || str_eq(arg, "--"))
+			break;
+		restricted = str_eq(arg, "--restricted") ||
+			(arg[1] != '-' && strchr(arg, 'r'));
+	}
+	return restricted;
+}
+
+static pid_t parent_of(const char *dir)
+{
+	char path[64];
+	struct buf name = BUF_FIXED(path);
+	autobuf struct buf text = BUF_INIT(4096);
+	const char *behind;
+	unsigned pid = 0;
+	char digits[12];
+	size_t n = 0;
+
+	buf_addf(&name, "%s/stat", dir);
+	if (file_read(AT_FDCWD, buf_str(&name), &text))
+		return 0;
+	/* "pid (any name at all) S ppid": from the last parenthesis. */
+	behind = strrchr(buf_str(&text), ')');
+	if (!behind || strlen(behind) < 5)
+		return 0;
+	behind += 4;
+	while (chr_digit(behind[n]) && n + 1 < sizeof digits) {
+		digits[n] = behind[n];
+		n++;
+	}
+	digits[n] = '\0';
+	return num_uint(digits, 1, 1u << 30, &pid) ? 0 : (pid_t)pid;
+}
+
+/* The calling shell: the nearest ancestor that is one. */
+static void find_parents(struct profile_who *who)
+{
+	pid_t pid = getppid();
+
+	for (unsigned i = 0; i < 8 && pid > 1; i++) {
+		char dir[32], path[64];
+		struct buf d = BUF_FIXED(dir), p = BUF_FIXED(path);
+		autobuf struct buf text = BUF_INIT(65536);
+		enum shell_kind kind;
+		const char *name;
+
+		buf_addf(&d, "/proc/%d", (int)pid);
+		buf_addf(&p, "%s/cmdline", buf_str(&d));
+		if (file_read(AT_FDCWD, buf_str(&p), &text) || !text.len)
+			return;
+		name = buf_str(&text);
+		kind = shellkind_of(name, NULL);
+		if (kind != SHELL_UNKNOWN && kind != SHELL_NOLOGIN) {
+			if (!who->current[0])
+				str_copy(who->current, sizeof who->current,
+					shellkind_name(kind));
+			who->restricted |= restricted_process(name, text.len);
+		}
+		pid = parent_of(buf_str(&d));
+	}
+}
+
+static bool try_shell(
+	struct profile_who *who, const char *path, const char *source)
+{
+	bool restricted;
+	enum shell_kind kind;
+
+	if (!path || !*path)
+		return false;
+	kind = shellkind_of(path, &restricted);
+	if (kind == SHELL_UNKNOWN ||
+		str_copy(who->shell, sizeof who->shell, path))
+		return false;
+	who->kind = kind;
+	who->source = source;
+	who->restricted |= restricted;
+	return true;
+}
+
+static void find_shell(struct profile_who *who, const struct user *user,
+	const struct profile_opts *o)
+{
+	bool given = o->shell && !str_eq(o->shell, "auto") &&
+		!str_eq(o->shell, "all");
+
+	if (!(!who->other && try_shell(who, variable("SHELL"), "SHELL")) &&
+		!try_shell(who, user->shell, "passwd") &&
+		!try_shell(who, "/bin/sh", "fallback"))
+		who->kind = SHELL_SH;
+	if (given) {
+		enum shell_kind kind = shellkind_of(o->shell, NULL);
+
+		if (kind != who->kind) {
+			who->shell[0] = '\0';
+			if (o->shell[0] == '/')
+				str_copy(who->shell, sizeof who->shell,
+					o->shell);
+		}
+		who->kind = kind;
+		who->source = "option";
+	}
+	if (!who->other)
+		find_parents(who);
+	if (o->shell_flags && strchr(o->shell_flags, 'r'))
+		who->restricted = true;
+}
+
+void profile_who_find(struct profile_who *who, struct profile_opts *o)
+{
+	struct user user;
+
+	*who = (struct profile_who){.source = "fallback"};
+	find_user(&user, who, o);
+	find_home(who, &user, o);
+	str_copy(who->name, sizeof who->name, user.name);
+	find_shell(who, &user, o);
+	give_up_root(who, &user, o);
+	who->uid = geteuid();
+	if (who->uid == 0)
+		who->flags |= PROFILE_OPEN_TRUSTED;
+	if (o->no_follow)
+		who->flags |= PROFILE_OPEN_NOFOLLOW;
+	who->place = (struct profile_place){
+		.root = o->root ? o->root : "", .home = who->home};
+	/* The variables of whoever called say nothing about another's files. */
+	if (who->other || o->home)
+		return;
+	who->place.zdotdir = variable("ZDOTDIR");
+	who->place.xdg_config = variable("XDG_CONFIG_HOME");
+	who->place.env = variable("ENV");
+	who->place.bash_env = variable("BASH_ENV");
+}

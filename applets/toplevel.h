@@ -1,0 +1,14 @@
+/* toplevel.h - wardbox called by its own name, without an applet
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_TOPLEVEL_H
+#define WARDBOX_TOPLEVEL_H
+
+/* The list of applets, or what the options ask for; the exit code. */
+int toplevel_run(int argc, char **argv);
+
+/* Prints a completion script for shell ("bash", "zsh", "fish"); the exit
+ * code. */
+int completion_print(const char *shell);
+
+#endif

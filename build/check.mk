@@ -1,0 +1,103 @@
+# check.mk - tests, lint, sizes
+
+UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+TEST := $(O)/test
+
+.PHONY: check check-unit check-cli check-e2e check-fuzz check-build check-full
+.PHONY: fuzz bench lint analyze check-headers check-layers
+.PHONY: size bloatcheck baseline stacks man repro
+
+# What a unit test may lean on, beyond libcore: its data, beside its source.
+TEST_DEFS := -DTEST_DATA='"$(CURDIR)/tests/data"'
+
+$(TEST)/test_%: tests/unit/test_%.c $(O)/dev/libcore.a $(DEV_DEP_LIBS)
+	@mkdir -p $(@D)
+	@echo "  CC test  $<"
+	$(Q)$(DEV_COMPILE) -Wno-conversion -Wno-sign-conversion $(TEST_DEFS) \
+		-iquote tests/lib -o $@ $< $(O)/dev/libcore.a $(DEV_DEP_LIBS) \
+		-lcmocka
+
+$(TEST)/fuzz_%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(O)/dev/libcore.a $(DEV_DEP_LIBS)
+	@mkdir -p $(@D)
+	@echo "  CC fuzz  $<"
+	$(Q)$(DEV_COMPILE) -Wno-missing-prototypes -Wno-conversion \
+		-Wno-sign-conversion -o $@ $< tests/lib/replay.c \
+		$(O)/dev/libcore.a $(DEV_DEP_LIBS)
+
+# Programs that tests/cli and tests/e2e run: tests/lib/NAME.c becomes
+# out/test/lib/NAME, static so that it runs in any root.
+HELPERS := $(patsubst tests/lib/%.c,$(TEST)/lib/%,\
+	$(filter-out tests/lib/replay.c,$(wildcard tests/lib/*.c)))
+$(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
+	@mkdir -p $(@D)
+	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $<
+
+check: all dev ## every test that fits into minutes
+	$(Q)$(MAKE) --no-print-directory check-ready
+	$(Q)O=$(O) sh tests/run unit fuzz cli build e2e
+.PHONY: check-ready
+check-ready: $(O)/wardbox $(O)/dev/wardbox $(UNIT:%=$(TEST)/%) $(FUZZ:%=$(TEST)/%) $(HELPERS)
+check-unit: $(UNIT:%=$(TEST)/%) ## libcore's modules under sanitizers
+	$(Q)O=$(O) sh tests/run unit
+check-fuzz: $(FUZZ:%=$(TEST)/%) ## replay the fuzzers' corpora
+	$(Q)O=$(O) sh tests/run fuzz
+check-cli: $(O)/wardbox $(O)/dev/wardbox $(HELPERS) ## the applets, through the real binary
+	$(Q)O=$(O) sh tests/run cli
+check-e2e: $(O)/wardbox $(HELPERS) ## whole roots and real programs
+	$(Q)O=$(O) sh tests/run e2e
+check-build: ## layers, headers, configurations, declarations
+	$(Q)O=$(O) sh tests/run build
+check-full: check ## check, and the runs that take long (see HACKING.md)
+	$(Q)O=$(O) FULL=1 sh tests/run e2e
+
+# libFuzzer, T seconds per harness.
+T ?= 60
+FUZZ_CC ?= clang
+fuzz: $(GENERATED) $(DEP_STAMP) ## fuzz each parser for T=60 seconds
+	$(Q)for f in $(FUZZ); do \
+		sh tests/fuzz/run $(O) $$f $(T) || exit 1; \
+	done
+
+bench: $(O)/wardbox $(HELPERS) ## ratios beside peers, as a table
+	$(Q)O=$(O) sh tests/bench/run
+bench-compare: ## what changed since BASE=rev, measured now
+	$(Q)O=$(O) sh tests/bench/compare $(BASE)
+.PHONY: bench-compare
+
+LINT_SOURCES := $(wildcard applets/*.c libcore/*.c)
+LINT_SCRIPTS := $(filter-out scripts/applets.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/manopts.c,$(wildcard scripts/*)) \
+	tests/run .ci/run $(wildcard tests/fuzz/run tests/bench/run)
+lint: $(GENERATED) $(DEP_STAMP) $(O)/dev/manopts check-headers check-layers ## style, man pages, shell scripts, spelling
+	$(Q)sh scripts/lint $(O) $(LINT_SCRIPTS)
+analyze: $(GENERATED) $(DEP_STAMP) ## clang-tidy, cppcheck, gcc -fanalyzer
+	$(Q)COMPILE="$(DEV_CC) $(STD) -O1 $(INCLUDES) $(DEP_INC)" \
+		sh scripts/analyze $(LINT_SOURCES)
+check-headers: $(GENERATED) $(DEP_STAMP) ## every header compiles alone
+	$(Q)for h in libcore/*.h applets/*.h; do \
+		echo "#include \"$${h#*/}\"" | $(DEV_COMPILE) -fsyntax-only \
+			-x c - || { echo "$$h does not compile alone"; exit 1; }; \
+	done
+check-layers: $(O)/libcore.a ## libcore prints nothing, includes go one way
+	$(Q)sh scripts/check-layers $(O)/libcore.a
+
+$(O)/dev/manopts: scripts/manopts.c $(DEV_BOX_OBJECTS) $(O)/dev/libcore.a $(DEV_DEP_LIBS)
+	$(Q)$(DEV_COMPILE) $(DEV_LDFLAGS) -iquote applets -o $@ scripts/manopts.c \
+		$(filter-out $(O)/dev/applets/main.o $(O)/dev/applets/toplevel.o $(O)/dev/applets/completion.o,$(DEV_BOX_OBJECTS)) \
+		$(O)/dev/libcore.a $(DEV_DEP_LIBS)
+man: $(O)/dev/manopts ## write the OPTIONS of the man pages from the option tables
+	$(Q)for a in $(APPLETS_ON); do $(O)/dev/manopts $$a applets/$$a.1 || exit 1; done
+
+size: $(O)/wardbox ## bytes per section and per object, beside the budget
+	$(Q)sh scripts/size $(O)
+baseline: $(O)/wardbox ## keep this binary for bloatcheck
+	$(Q)cp $(O)/wardbox.debug $(O)/wardbox.base
+bloatcheck: $(O)/wardbox ## what grew since the baseline, by symbol
+	$(Q)sh scripts/bloatcheck $(O)/wardbox.base $(O)/wardbox.debug
+stacks: ## the largest stack frames
+	$(Q)$(MAKE) --no-print-directory O=$(O)/stacks DEPS=$(abspath $(DEPS)) \
+		OPT="-Os -fstack-usage" all >/dev/null
+	$(Q)cat $$(find $(O)/stacks -name '*.su') | sort -t'	' -k2 -rn | head -n 25
+
+repro: ## build twice in different places, compare
+	$(Q)sh scripts/repro $(O)

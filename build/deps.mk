@@ -1,0 +1,57 @@
+# deps.mk - the two libraries, by hash, built here with the project's flags
+
+BEARSSL_TARBALL := bearssl_0.6+dfsg.1.orig.tar.xz
+BEARSSL_SHA256 := 102a625bd8f6155260867a50c508df8d8c3f796985dd744df1a68e5cd1a79004
+BEARSSL_PACKAGE := bearssl
+BEARSSL_SUITE := bookworm
+TINYCBOR_TARBALL := tinycbor_0.6.1.orig.tar.gz
+TINYCBOR_SHA256 := 0f9944496d1143935e9c996bc6233ca0dd5451299def33ef400a409942f8f34b
+TINYCBOR_PACKAGE := tinycbor
+TINYCBOR_SUITE := trixie
+
+DEPS := $(O)/deps
+BEARSSL := $(DEPS)/bearssl
+TINYCBOR := $(DEPS)/tinycbor
+
+ifdef SYSTEM_DEPS
+DEP_LIBS := -lbearssl -ltinycbor
+DEV_DEP_LIBS := $(DEP_LIBS)
+DEP_STAMP :=
+else
+DEP_INC := -isystem $(BEARSSL)/inc -isystem $(TINYCBOR)/src
+DEP_LIBS := $(DEPS)/bearssl.a $(DEPS)/tinycbor.a
+DEV_DEP_LIBS := $(DEPS)/dev/bearssl.a $(DEPS)/dev/tinycbor.a
+DEP_STAMP := $(DEPS)/.unpacked
+endif
+
+$(DEPS)/.unpacked: build/deps.mk scripts/fetch-deps
+	$(Q)DEPS_DIR="$(DEPS_DIR)" sh scripts/fetch-deps $(DEPS) \
+		"$(BEARSSL_PACKAGE) $(BEARSSL_SUITE) $(BEARSSL_TARBALL) $(BEARSSL_SHA256)" \
+		"$(TINYCBOR_PACKAGE) $(TINYCBOR_SUITE) $(TINYCBOR_TARBALL) $(TINYCBOR_SHA256)"
+	@touch $@
+
+# Only what is called is linked, so all of BearSSL's primitives are built but
+# none of its TLS; of tinycbor the reader, the writer and the validator.
+DEP_FLAGS := -DBR_USE_GETENTROPY=1 -DBR_RDRAND=0 -DBR_USE_URANDOM=0 \
+	-DCBOR_PARSER_MAX_RECURSIONS=16 -w
+TINYCBOR_PARTS := cborencoder cborencoder_close_container_checked cborparser \
+	cborvalidation cborerrorstrings
+
+# $(call build_deps,OUTPUT DIRECTORY,COMPILER AND FLAGS)
+define build_deps
+$(1)/bearssl.a $(1)/tinycbor.a &: $(DEPS)/.unpacked $(GEN)/.kernel
+	@echo "  DEPS     $(1)"
+	$(Q)AR="$(AR)" sh scripts/build-archive $(1)/bearssl.a \
+		"$(2) $(DEP_FLAGS) -I$(BEARSSL)/inc -I$(BEARSSL)/src" \
+		$(BEARSSL)/src/hash $(BEARSSL)/src/mac $(BEARSSL)/src/kdf \
+		$(BEARSSL)/src/codec $(BEARSSL)/src/int $(BEARSSL)/src/ec \
+		$(BEARSSL)/src/rand
+	$(Q)AR="$(AR)" sh scripts/build-archive $(1)/tinycbor.a \
+		"$(2) $(DEP_FLAGS) -I$(TINYCBOR)/src" \
+		$(TINYCBOR_PARTS:%=$(TINYCBOR)/src/%.c)
+endef
+$(eval $(call build_deps,$(DEPS),$(TARGET_CC) $(TARGET_INC) $(TARGET_CFLAGS)))
+$(eval $(call build_deps,$(DEPS)/dev,$(DEV_CC) -O2 -g))
+
+.PHONY: deps
+deps: $(DEP_STAMP) ## fetch and unpack the pinned libraries

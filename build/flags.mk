@@ -1,0 +1,65 @@
+# flags.mk - compilers and flags
+#
+# The product is built with gcc against musl as a static PIE. Debian's musl-gcc
+# cannot link one, so the project's own specs drive the plain gcc instead; on a
+# native musl system gcc is used as it is.
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+AR ?= ar
+STRIP ?= strip
+
+MACHINE := $(shell $(CC) -dumpmachine)
+MUSL_MACHINE := $(subst -gnu,-musl,$(subst -pc-,-,$(MACHINE)))
+ifneq ($(findstring musl,$(MACHINE)),)
+TARGET_CC := $(CC)
+else
+export MUSL_LIB ?= /usr/lib/$(MUSL_MACHINE)
+export MUSL_INC ?= /usr/include/$(MUSL_MACHINE)
+TARGET_CC := $(CC) -specs=build/musl-static-pie.specs
+# musl hides the kernel's headers; a directory with nothing but them shows them
+# again, behind everything else.
+KERNEL_INC := $(GEN)/kernel
+TARGET_INC := -idirafter $(KERNEL_INC)
+endif
+
+STD := -std=c11 -D_GNU_SOURCE -funsigned-char
+
+WARN := -Wall -Wextra -Wformat=2 -Wshadow -Wconversion -Wsign-conversion \
+	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Walloca -Wundef \
+	-Wcast-qual -Wwrite-strings -Wswitch-enum -Wimplicit-fallthrough \
+	-Wnull-dereference -Wframe-larger-than=9216
+WARN_GCC := -Wlogical-op -Wduplicated-cond -Wtrampolines
+ifdef WERROR
+WARN += -Werror
+endif
+
+HARDEN := -fstack-protector-strong -fstack-clash-protection \
+	-ftrivial-auto-var-init=zero -fzero-call-used-regs=used-gpr
+ifneq ($(findstring aarch64,$(MACHINE)),)
+HARDEN += -mbranch-protection=standard
+endif
+ifneq ($(findstring x86_64,$(MACHINE)),)
+HARDEN += -fcf-protection
+endif
+
+# Nothing of the path of the tree may reach the binary.
+REPRO := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(O))=out
+
+OPT ?= -Os
+TARGET_CFLAGS := $(STD) $(OPT) -fPIE -ffunction-sections -fdata-sections \
+	-fno-common -fvisibility=hidden -fno-unwind-tables \
+	-fno-asynchronous-unwind-tables $(HARDEN) $(REPRO)
+ifdef CONFIG_BUILD_LTO
+TARGET_CFLAGS += -flto
+endif
+TARGET_LDFLAGS := -static-pie -Wl,--gc-sections -Wl,-z,relro,-z,now \
+	-Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=sha1 \
+	-Wl,--fatal-warnings
+
+# The development build: the machine's own libc, with sanitizers.
+DEV_CC ?= $(CC)
+SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
+DEV_CFLAGS := $(STD) -O1 -g -fno-omit-frame-pointer $(SANITIZE)
+DEV_LDFLAGS := $(SANITIZE)

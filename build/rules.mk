@@ -1,0 +1,92 @@
+# rules.mk - from sources to the binary
+
+LIB_SOURCES := $(sort $(wildcard libcore/*.c))
+# An applet is NAME.c with its NAME_PART.c files.
+applet_sources = $(wildcard applets/$(1).c applets/$(1)_*.c)
+BOX_SOURCES := applets/main.c applets/toplevel.c applets/completion.c \
+	$(foreach a,$(APPLETS_ON),$(call applet_sources,$(a)))
+
+INCLUDES := -iquote libcore -iquote applets -iquote $(GEN)
+LIB_OBJECTS := $(LIB_SOURCES:%.c=$(O)/obj/%.o)
+BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/obj/%.o) $(O)/obj/gen/applets.o
+DEV_LIB_OBJECTS := $(LIB_SOURCES:%.c=$(O)/dev/%.o)
+DEV_BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/dev/%.o) $(O)/dev/gen/applets.o
+
+GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)
+
+$(GEN)/.kernel:
+	$(Q)mkdir -p $(GEN)/kernel
+	$(Q)for d in linux asm asm-generic; do \
+		for from in /usr/include/$(MACHINE) /usr/$(MACHINE)/include \
+			/usr/include; do \
+			[ -d $$from/$$d ] || continue; \
+			ln -sfn $$from/$$d $(GEN)/kernel/$$d; break; \
+		done; \
+	done
+	@touch $@
+
+# Written again only when it says something else.
+.PHONY: version-now
+$(GEN)/version.h: version-now
+	@mkdir -p $(@D)
+	@sh scripts/version $(VERSION) >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+COMPILE = $(TARGET_CC) $(TARGET_CFLAGS) $(WARN) $(WARN_GCC) $(INCLUDES) \
+	$(DEP_INC) $(TARGET_INC)
+DEV_COMPILE = $(DEV_CC) $(DEV_CFLAGS) $(WARN) $(INCLUDES) $(DEP_INC)
+
+$(O)/obj/%.o: %.c | $(GENERATED) $(GEN)/.kernel $(DEP_STAMP)
+	@mkdir -p $(@D)
+	@echo "  CC       $<"
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(O)/obj/gen/applets.o: $(GEN)/applets.c | $(GENERATED) $(GEN)/.kernel
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
+
+$(O)/dev/%.o: %.c | $(GENERATED) $(DEP_STAMP)
+	@mkdir -p $(@D)
+	@echo "  CC dev   $<"
+	$(Q)$(DEV_COMPILE) -MMD -MP -c -o $@ $<
+
+$(O)/dev/gen/applets.o: $(GEN)/applets.c | $(GENERATED)
+	@mkdir -p $(@D)
+	$(Q)$(DEV_COMPILE) -MMD -MP -c -o $@ $<
+
+$(O)/libcore.a: $(LIB_OBJECTS)
+	$(Q)rm -f $@ && $(AR) crD $@ $^
+
+$(O)/dev/libcore.a: $(DEV_LIB_OBJECTS)
+	$(Q)rm -f $@ && $(AR) crD $@ $^
+
+# The list of objects is part of what the binary depends on: a configuration
+# that drops an applet leaves no newer object behind to notice it by.
+$(O)/obj/.objects: version-now
+	@mkdir -p $(@D)
+	@echo $(BOX_OBJECTS) >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(O)/wardbox: $(BOX_OBJECTS) $(O)/libcore.a $(DEP_LIBS) $(O)/obj/.objects
+	@echo "  LD       $@"
+	$(Q)$(TARGET_CC) $(TARGET_CFLAGS) $(TARGET_LDFLAGS) -Wl,-Map=$@.map \
+		-o $@.debug $(BOX_OBJECTS) $(O)/libcore.a $(DEP_LIBS)
+	$(Q)$(STRIP) -o $@ $@.debug
+	@sh scripts/check-elf $@
+	@echo "  SIZE     $$(stat -c %s $@) bytes"
+
+$(O)/dev/wardbox: $(DEV_BOX_OBJECTS) $(O)/dev/libcore.a $(DEV_DEP_LIBS)
+	@echo "  LD dev   $@"
+	$(Q)$(DEV_CC) $(DEV_LDFLAGS) -o $@ $(DEV_BOX_OBJECTS) \
+		$(O)/dev/libcore.a $(DEV_DEP_LIBS)
+
+.PHONY: dev
+dev: $(O)/dev/wardbox ## the glibc build with sanitizers, out/dev/wardbox
+
+# box-APPLET: that applet alone, in its own output directory.
+box-%: ## one applet alone, out/box/APPLET/wardbox
+	$(Q)sh scripts/box-config $* $(O)/box/$*
+	$(Q)$(MAKE) --no-print-directory O=$(O)/box/$* DEPS=$(abspath $(DEPS)) all
+
+-include $(BOX_OBJECTS:.o=.d) $(LIB_OBJECTS:.o=.d)
+-include $(DEV_BOX_OBJECTS:.o=.d) $(DEV_LIB_OBJECTS:.o=.d)

@@ -1,0 +1,438 @@
+/* audit_write_exec.c - the records of a command: start, end, events
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_write.h"
+#include "audit_write_core.h"
+#include "audit_write_stream.h"
+#include "cbor.h"
+#include "str.h"
+#include "utf8.h"
+
+enum {
+	ARG_MAX_BYTES = 65536,   /* of one argument */
+	ARGV_MAX_BYTES = 262144, /* of all */
+	ENV_MAX_BYTES = 131072,
+	ENV_MAX = 1024,
+	FACTS_MAX = 16,
+};
+
+/* 32 hexadecimal digits, with the dashes of a UUID or without. */
+static bool session_is_id(uint8_t id[AUDIT_ID], const char *name)
+{
+	size_t digits = 0;
+
+	for (const char *p = name; *p; p++) {
+		char c = *p;
+		int v = chr_digit(c)             ? c - '0'
+			: (c >= 'a' && c <= 'f') ? c - 'a' + 10
+						 : -1;
+
+		if (c == '-' && (digits == 8 || digits == 12 || digits == 16 ||
+					digits == 20))
+			continue;
+		if (v < 0 || digits == 2 * AUDIT_ID)
+			return false;
+		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | v);
+		digits++;
+	}
+	return digits == 2 * AUDIT_ID;
+}
+
+void audit_session(uint8_t session[static AUDIT_ID], const char *name)
+{
+	/* To ask the processor what it can costs more than one hash. */
+	const struct keys_hw hw = keys_hw_portable();
+	uint8_t hash[AUDIT_HASH];
+
+	if (session_is_id(session, name))
+		return;
+	keys_hash2(&hw, "session\0", 8, name, strlen(name), hash);
+	memcpy(session, hash, AUDIT_ID);
+}
+
+static void put_session(struct audit_rec *r, const char *name)
+{
+	uint8_t id[AUDIT_ID];
+
+	if (!name)
+		return;
+	audit_session(id, name);
+	cbor_put_bytes(audit_rec_key(r, AUDIT_K_SESSION), id, sizeof id);
+}
+
+static void put_cut(struct buf *out, const char *s, size_t n, bool *cut)
+{
+	autobuf struct buf b = BUF_INIT(2 * ARG_MAX_BYTES);
+
+	if (n <= ARG_MAX_BYTES) {
+		cbor_put_text(out, s, n);
+		return;
+	}
+	*cut = true;
+	buf_add(&b, s, ARG_MAX_BYTES);
+	buf_addf(&b, " [%zu more bytes]", n - ARG_MAX_BYTES);
+	cbor_put_text(out, buf_str(&b), b.len);
+}
+
+/* How many arguments fit. */
+static size_t args_kept(const struct audit_start *start)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < start->argc; i++) {
+		size_t n = strlen(start->argv[i]);
+
+		total += 16 + (n < ARG_MAX_BYTES ? n : ARG_MAX_BYTES);
+		if (total > ARGV_MAX_BYTES)
+			return i;
+	}
+	return start->argc;
+}
+
+static int put_argv(struct audit_rec *r, struct redact *secrets,
+	const struct audit_start *start, bool *cut)
+{
+	struct buf *out = audit_rec_key(r, AUDIT_K_ARGV);
+	size_t kept = args_kept(start), left = start->argc - kept;
+
+	cbor_put_array(out, kept + (left > 0));
+	for (size_t i = 0; i < kept; i++) {
+		autobuf struct buf b = BUF_INIT(AUDIT_BODY_MAX);
+		int err = redact_arg(secrets, i ? start->argv[i - 1] : NULL,
+			start->argv[i], &b);
+
+		if (err)
+			return err;
+		put_cut(out, buf_str(&b), b.len, cut);
+	}
+	if (left) {
+		char space[48];
+		struct buf b = BUF_FIXED(space);
+
+		*cut = true;
+		buf_addf(&b, "[%zu more arguments]", left);
+		cbor_put_text(out, b.data, b.len);
+	}
+	return out->err;
+}
+
+/* Map keys are ordered by their encoding: byte strings, then text, the short
+ * before the long. */
+struct pair {
+	const char *key, *value;
+	size_t key_len;
+	uint64_t number;
+	bool text; /* the key is UTF-8 */
+};
+
+static int by_encoding(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	if (x->text != y->text)
+		return x->text ? 1 : -1;
+	if (x->key_len != y->key_len)
+		return x->key_len < y->key_len ? -1 : 1;
+	return memcmp(x->key, y->key, x->key_len);
+}
+
+static void pair_set(struct pair *p, const char *key, size_t n)
+{
+	*p = (struct pair){.key = key, .key_len = n, .text = utf8_valid(key, n)};
+}
+
+/* Sorts, and drops all but the first of equal keys; what is left. */
+static size_t pairs_order(struct pair *p, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(p, n, sizeof *p, by_encoding);
+	for (size_t i = 0; i < n; i++)
+		if (!kept || by_encoding(&p[kept - 1], &p[i]) != 0)
+			p[kept++] = p[i];
+	return kept;
+}
+
+static int put_env_pair(
+	struct buf *out, struct redact *secrets, const struct pair *p)
+{
+	autobuf struct buf b = BUF_INIT(AUDIT_BODY_MAX);
+	int err = 0;
+
+	cbor_put_text(out, p->key, p->key_len);
+	if (redact_secret_name(p->key, p->key_len) && *p->value)
+		buf_adds(&b, "[REDACTED]");
+	else
+		err = redact_text(secrets, p->value, strlen(p->value), &b);
+	cbor_put_text(out, buf_str(&b), b.len);
+	return err ? err : out->err;
+}
+
+static int put_env(struct audit_rec *r, struct redact *secrets,
+	const char *const *env, bool *cut)
+{
+	autofree struct pair *p = calloc(ENV_MAX, sizeof *p);
+	struct buf *out;
+	size_t n = 0, bytes = 0;
+	int err = 0;
+
+	if (!p)
+		return -ENOMEM;
+	for (; *env && n < ENV_MAX; env++) {
+		const char *eq = strchr(*env, '=');
+		size_t len = strlen(*env);
+
+		if (!eq || eq == *env)
+			continue;
+		bytes += len + 16;
+		if (bytes > ENV_MAX_BYTES)
+			break;
+		pair_set(&p[n], *env, (size_t)(eq - *env));
+		p[n++].value = eq + 1;
+	}
+	*cut |= *env != NULL;
+	n = pairs_order(p, n);
+	out = audit_rec_key(r, AUDIT_K_ENV);
+	cbor_put_map(out, n);
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_env_pair(out, secrets, &p[i]);
+	return err;
+}
+
+static int put_redacted(struct audit_rec *r, enum audit_key key,
+	struct redact *secrets, const char *s)
+{
+	autobuf struct buf b = BUF_INIT(AUDIT_BODY_MAX);
+	int err;
+
+	if (!s)
+		return 0;
+	err = redact_text(secrets, s, strlen(s), &b);
+	if (!err)
+		cbor_put_text(audit_rec_key(r, key), buf_str(&b), b.len);
+	return err;
+}
+
+static int build_start(struct audit_rec *r, struct redact *secrets,
+	const struct audit_start *s)
+{
+	uint8_t id[AUDIT_ID];
+	bool cut = false;
+	int err;
+
+	put_session(r, s->session);
+	cbor_put_uint(audit_rec_key(r, AUDIT_K_PID), (uint64_t)s->pid);
+	cbor_put_uint(audit_rec_key(r, AUDIT_K_PPID), (uint64_t)s->ppid);
+	err = put_argv(r, secrets, s, &cut);
+	if (!err)
+		err = put_redacted(
+			r, AUDIT_K_CWD, secrets, s->cwd ? s->cwd : "");
+	if (!err)
+		err = put_redacted(r, AUDIT_K_EXE, secrets, s->exe);
+	cbor_put_uint(audit_rec_key(r, AUDIT_K_DECISION), s->decision);
+	if (s->session && !session_is_id(id, s->session))
+		audit_rec_text(r, AUDIT_K_NAME, s->session);
+	if (!err)
+		err = put_redacted(
+			r, AUDIT_K_RULE, secrets, s->rule ? s->rule : "");
+	if (s->policy_sha)
+		cbor_put_bytes(audit_rec_key(r, AUDIT_K_POLICY), s->policy_sha,
+			AUDIT_HASH);
+	if (!err && s->env)
+		err = put_env(r, secrets, s->env, &cut);
+	if (cut)
+		cbor_put_uint(
+			audit_rec_key(r, AUDIT_K_FLAGS), AUDIT_TRUNCATED);
+	if (!err)
+		err = put_redacted(r, AUDIT_K_REASON, secrets, s->reason);
+	return err ? err : r->rest.err;
+}
+
+static int load_secrets(
+	struct redact *r, const struct audit_secrets *s, struct diag *d)
+{
+	int err = 0;
+
+	if (!s)
+		return 0;
+	if (s->env)
+		err = redact_add_env(r, s->env);
+	if (err)
+		return diag_errno(d, err, "audit: redaction");
+	for (size_t i = 0; i < s->pattern_count && !err; i++)
+		err = redact_add_pattern(r, s->patterns[i], d);
+	return err;
+}
+
+int audit_start(struct audit_exec *x, struct audit_log *log,
+	const struct audit_start *start, const struct audit_secrets *secrets,
+	struct diag *d)
+{
+	autorec struct audit_rec r = AUDIT_REC(AUDIT_START);
+	uint64_t wall;
+	int err;
+
+	*x = AUDIT_EXEC_INIT;
+	x->log = log;
+	err = load_secrets(&x->redact, secrets, d);
+	if (err)
+		return err;
+	err = build_start(&r, &x->redact, start);
+	if (err)
+		return diag_errno(d, err, "audit: start record");
+	if (start->session) {
+		audit_session(x->session, start->session);
+		x->has_session = true;
+	}
+	audit_now(log, &wall, &x->t0);
+	return audit_append(
+		log, &r, start->decision == AUDIT_DENY, &x->id, d);
+}
+
+int audit_deny(struct audit_log *log, const struct audit_start *start,
+	const struct audit_secrets *secrets, struct diag *d)
+{
+	struct audit_start denied = *start;
+	struct audit_exec x = AUDIT_EXEC_INIT;
+	int err;
+
+	denied.decision = AUDIT_DENY;
+	err = audit_start(&x, log, &denied, secrets, d);
+	audit_exec_release(&x);
+	return err;
+}
+
+void audit_put_exec(struct audit_rec *r, const struct audit_exec *x)
+{
+	if (x->has_session)
+		cbor_put_bytes(audit_rec_key(r, AUDIT_K_SESSION), x->session,
+			AUDIT_ID);
+	cbor_put_uint(audit_rec_key(r, AUDIT_K_EXEC), x->id);
+}
+
+static uint64_t micros(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_usec;
+}
+
+static void put_usage(struct buf *b, const struct rusage *u)
+{
+	const struct rusage none = {0};
+
+	if (!u)
+		u = &none;
+	cbor_put_array(b, 9);
+	cbor_put_uint(b, micros(u->ru_utime));
+	cbor_put_uint(b, micros(u->ru_stime));
+	cbor_put_uint(b, (uint64_t)u->ru_maxrss);
+	cbor_put_uint(b, (uint64_t)u->ru_minflt);
+	cbor_put_uint(b, (uint64_t)u->ru_majflt);
+	cbor_put_uint(b, (uint64_t)u->ru_inblock);
+	cbor_put_uint(b, (uint64_t)u->ru_oublock);
+	cbor_put_uint(b, (uint64_t)u->ru_nvcsw);
+	cbor_put_uint(b, (uint64_t)u->ru_nivcsw);
+}
+
+/* How often what was redacted. */
+static void put_redactions(struct audit_rec *r, const struct redact *secrets)
+{
+	struct pair p[REDACT_KINDS];
+	struct buf *out;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < REDACT_KINDS; i++) {
+		const char *name = redact_kind_name(secrets, i);
+
+		if (!name || !secrets->found[i])
+			continue;
+		pair_set(&p[n], name, strlen(name));
+		p[n++].number = secrets->found[i];
+	}
+	if (!n)
+		return;
+	n = pairs_order(p, n);
+	out = audit_rec_key(r, AUDIT_K_REDACTED);
+	cbor_put_map(out, n);
+	for (size_t i = 0; i < n; i++) {
+		cbor_put_text(out, p[i].key, p[i].key_len);
+		cbor_put_uint(out, p[i].number);
+	}
+}
+
+int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d)
+{
+	autorec struct audit_rec r = AUDIT_REC(AUDIT_END);
+	uint64_t wall, boot;
+	bool cut = false;
+	int err = audit_streams_finish(x, &cut, d);
+
+	if (err)
+		return err;
+	audit_now(x->log, &wall, &boot);
+	audit_put_exec(&r, x);
+	cbor_put_int(audit_rec_key(&r, AUDIT_K_EXIT), end->exit_code);
+	if (end->signal)
+		cbor_put_uint(audit_rec_key(&r, AUDIT_K_SIGNAL),
+			(uint64_t)end->signal);
+	cbor_put_uint(audit_rec_key(&r, AUDIT_K_DURATION), boot - x->t0);
+	put_usage(audit_rec_key(&r, AUDIT_K_USAGE), end->usage);
+	audit_put_totals(&r, x);
+	put_redactions(&r, &x->redact);
+	if (end->flags || cut)
+		cbor_put_uint(audit_rec_key(&r, AUDIT_K_FLAGS),
+			end->flags | (cut ? AUDIT_TRUNCATED : 0));
+	err = put_redacted(&r, AUDIT_K_ROLLBACK, &x->redact, end->rollback);
+	if (err)
+		return diag_errno(d, err, "audit: end record");
+	return audit_append(x->log, &r, false, NULL, d);
+}
+
+static int put_detail(struct audit_rec *r, struct redact *secrets,
+	const struct audit_fact *facts, size_t n)
+{
+	struct pair p[FACTS_MAX];
+	struct buf *out = audit_rec_key(r, AUDIT_K_DETAIL);
+	int err = 0;
+
+	if (n > FACTS_MAX)
+		return -E2BIG;
+	for (size_t i = 0; i < n; i++) {
+		pair_set(&p[i], facts[i].key, strlen(facts[i].key));
+		p[i].value = facts[i].text;
+		p[i].number = facts[i].number;
+	}
+	n = pairs_order(p, n);
+	cbor_put_map(out, n);
+	for (size_t i = 0; i < n && !err; i++) {
+		if (p[i].value) {
+			err = put_env_pair(out, secrets, &p[i]);
+			continue;
+		}
+		cbor_put_text(out, p[i].key, p[i].key_len);
+		cbor_put_uint(out, p[i].number);
+	}
+	return err;
+}
+
+int audit_event(struct audit_log *log, const char *session, uint64_t exec,
+	const char *name, const struct audit_fact *facts, size_t n,
+	struct diag *d)
+{
+	autorec struct audit_rec r = AUDIT_REC(AUDIT_EVENT);
+	autoclean(redact_release) struct redact secrets = REDACT_INIT;
+	int err = 0;
+
+	put_session(&r, session);
+	if (exec)
+		cbor_put_uint(audit_rec_key(&r, AUDIT_K_EXEC), exec);
+	audit_rec_text(&r, AUDIT_K_EVENT, name);
+	if (n)
+		err = put_detail(&r, &secrets, facts, n);
+	if (err)
+		return diag_errno(d, err, "audit: event %s", name);
+	return audit_append(log, &r, false, NULL, d);
+}

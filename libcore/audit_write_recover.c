@@ -1,0 +1,345 @@
+/* audit_write_recover.c - what a dead writer, or a thief, left behind
+ * SPDX-License-Identifier: MIT
+ *
+ * Records that are whole and follow from the head are taken over; a torn one
+ * is cut off and its beginning kept; everything else stays as it is, and the
+ * log goes on in another segment. Each case but the harmless one is recorded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "audit_write.h"
+#include "audit_write_core.h"
+#include "cbor.h"
+
+enum { SAMPLE = 4096 };
+
+/* What is said of a repair. */
+struct finding {
+	enum audit_why why;
+	uint64_t expect, found; /* seqs: the next one, by the head, by the log */
+	const uint8_t *bytes;   /* what was cut off */
+	size_t len;
+};
+
+static int put_finding(struct audit_log *log, struct audit_head *h,
+	const struct finding *f, struct diag *d)
+{
+	autorec struct audit_rec r = AUDIT_REC(AUDIT_RECOVER);
+	uint8_t sha[AUDIT_HASH];
+	size_t sample = f->len < SAMPLE ? f->len : SAMPLE;
+
+	keys_hash2(&log->hw, f->bytes, f->len, "", 0, sha);
+	cbor_put_bytes(audit_rec_key(&r, AUDIT_K_PREV), h->link, AUDIT_HASH);
+	cbor_put_array(audit_rec_key(&r, AUDIT_K_LOST), 6);
+	cbor_put_uint(&r.rest, f->why);
+	cbor_put_uint(&r.rest, f->expect);
+	cbor_put_uint(&r.rest, f->found);
+	cbor_put_uint(&r.rest, f->len);
+	cbor_put_bytes(&r.rest, sha, f->len ? sizeof sha : 0);
+	cbor_put_bytes(&r.rest, f->bytes, sample);
+	return audit_put(log, h, &r, d);
+}
+
+/* Goes on in a new segment: the old one is evidence. */
+static int begin_after(struct audit_log *log, struct audit_head *h,
+	const struct finding *f, struct diag *d)
+{
+	int err;
+
+	cleanup_fd(&log->segfd);
+	log->segfd = -1;
+	err = audit_segment_begin(log, h, d);
+	return err ? err : put_finding(log, h, f, d);
+}
+
+int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n)
+{
+	struct cbor_in at = {.p = body, .end = body + n};
+	uint64_t *slot[] = {&in->type, &in->seq, &in->wall};
+	struct cbor_item item;
+
+	if (cbor_next(&at, &item) || item.major != CBOR_MAP || item.n < 3)
+		return -EBADMSG;
+	for (uint64_t key = AUDIT_K_TYPE; key <= AUDIT_K_WALL; key++) {
+		if (cbor_next(&at, &item) || item.major != CBOR_UINT ||
+			item.n != key)
+			return -EBADMSG;
+		if (cbor_next(&at, &item) || item.major != CBOR_UINT)
+			return -EBADMSG;
+		*slot[key] = item.n;
+	}
+	return 0;
+}
+
+/* Takes over the whole records at p that follow from the head. The number of
+ * bytes taken. */
+static size_t adopt(struct audit_log *log, struct audit_head *h,
+	const uint8_t *p, size_t n, uint64_t *records)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
+		struct audit_frame f;
+		struct audit_intro in;
+
+		if (audit_frame_parse(&f, p + at, n - at) ||
+			log->hw.crc(f.body, f.body_len) != f.crc ||
+			audit_intro(&in, f.body, f.body_len) ||
+			in.seq != h->next)
+			break;
+		keys_leaf(&log->hw, f.body, f.body_len, leaf);
+		keys_link(&log->hw, h->link, leaf, link);
+		if (memcmp(link, f.link, AUDIT_HASH) != 0)
+			break;
+		audit_head_step(
+			log, h, link, f.len, in.type == AUDIT_CKPT, in.wall);
+		at += f.len;
+		(*records)++;
+	}
+	return at;
+}
+
+bool audit_frame_within(crc32c_fn *crc, const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i + 1 < n; i++) {
+		struct audit_frame f;
+
+		if (p[i] == 0x83 && p[i + 1] == 0x44 &&
+			!audit_frame_parse(&f, p + i, n - i) &&
+			crc(f.body, f.body_len) == f.crc)
+			return true;
+	}
+	return false;
+}
+
+static int pread_all(int fd, struct buf *b, uint64_t at, size_t n)
+{
+	while (b->len < n) {
+		char *to = buf_reserve(b, n - b->len);
+		ssize_t got;
+
+		if (!to)
+			return b->err;
+		got = pread(fd, to, n - b->len, (off_t)(at + b->len));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got < 0 ? -errno : -EIO;
+		b->len += (size_t)got;
+	}
+	return 0;
+}
+
+/* Bytes beyond the head's end that are no records of ours. */
+static int settle_rest(struct audit_log *log, struct audit_head *h,
+	uint64_t size, struct diag *d)
+{
+	autobuf struct buf b = BUF_INIT(AUDIT_FRAME_MAX);
+	struct finding f = {.expect = h->next, .found = h->next};
+	int err;
+
+	/* One cut record is never longer than a record. */
+	if (size - h->end > AUDIT_FRAME_MAX) {
+		f.why = AUDIT_WHY_CORRUPT;
+		return begin_after(log, h, &f, d);
+	}
+	err = pread_all(log->segfd, &b, h->end, (size_t)(size - h->end));
+	if (err)
+		return diag_errno(d, err, "audit log: cannot read it");
+	f.bytes = (const uint8_t *)b.data;
+	f.len = b.len;
+	f.why = AUDIT_WHY_TORN;
+	if (audit_frame_within(log->hw.crc, f.bytes, f.len)) {
+		f.why = AUDIT_WHY_CORRUPT;
+		return begin_after(log, h, &f, d);
+	}
+	/* An append-only file cannot be cut; then it ends here. */
+	if (ftruncate(log->segfd, (off_t)h->end))
+		return begin_after(log, h, &f, d);
+	return put_finding(log, h, &f, d);
+}
+
+static int recover_longer(struct audit_log *log, struct audit_head *h,
+	uint64_t size, struct diag *d)
+{
+	autobuf struct buf b = BUF_INIT(2 * AUDIT_FRAME_MAX);
+	struct finding f = {.why = AUDIT_WHY_ADOPTED, .expect = h->next};
+	const bool rebooted = memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0;
+	uint64_t records = 0;
+	int err = 0;
+
+	while (h->end < size) {
+		uint64_t left = size - h->end;
+		size_t want = left < AUDIT_FRAME_MAX ? (size_t)left
+						     : AUDIT_FRAME_MAX;
+
+		buf_clear(&b);
+		err = pread_all(log->segfd, &b, h->end, want);
+		if (err)
+			return diag_errno(
+				d, err, "audit log: cannot read it");
+		if (!adopt(log, h, (const uint8_t *)b.data, b.len, &records))
+			break;
+	}
+	if (records)
+		err = audit_head_write(log, h, d);
+	f.found = h->next;
+	if (!err && h->end < size)
+		err = settle_rest(log, h, size, d);
+	/* One is what a kill leaves; more was not left by us in this boot. */
+	if (!err && records > 1 && !rebooted)
+		err = put_finding(log, h, &f, d);
+	return err;
+}
+
+/* The last whole record of a segment, as far as it can be told without keys. */
+struct last {
+	uint64_t seq, epoch;
+	uint8_t link[AUDIT_HASH], log_id[AUDIT_ID];
+	bool any, identified;
+};
+
+static void note_header(struct last *l, const struct audit_frame *f)
+{
+	struct cbor_in in = {.p = f->body, .end = f->body + f->body_len};
+	struct cbor_item map, key, value;
+
+	if (cbor_next(&in, &map))
+		return;
+	while (map.n-- && !cbor_next(&in, &key)) {
+		struct cbor_in peek = in;
+
+		if (cbor_next(&peek, &value) || cbor_skip(&in))
+			return;
+		if (key.major != CBOR_UINT)
+			continue;
+		if (key.n == AUDIT_K_LOG && value.major == CBOR_BYTES &&
+			value.n == AUDIT_ID) {
+			memcpy(l->log_id, value.bytes, AUDIT_ID);
+			l->identified = true;
+		}
+		if (key.n == AUDIT_K_EPOCH && value.major == CBOR_UINT)
+			l->epoch = value.n;
+	}
+}
+
+/* Walks the frames at p; the number of bytes it is done with. */
+static size_t walk(crc32c_fn *crc, struct last *l, const uint8_t *p, size_t n)
+{
+	size_t at = 0;
+
+	while (at < n) {
+		struct audit_frame f;
+		struct audit_intro in;
+		int err = audit_frame_parse(&f, p + at, n - at);
+
+		if (err == -EAGAIN && n - at < AUDIT_FRAME_MAX)
+			break;
+		if (err || crc(f.body, f.body_len) != f.crc) {
+			at++;
+			continue;
+		}
+		at += f.len;
+		if (audit_intro(&in, f.body, f.body_len))
+			continue;
+		l->any = true;
+		l->seq = in.seq;
+		memcpy(l->link, f.link, AUDIT_HASH);
+		if (in.type == AUDIT_HEADER)
+			note_header(l, &f);
+		if (in.type == AUDIT_CKPT)
+			l->epoch++;
+	}
+	return at;
+}
+
+static int find_last(const struct audit_log *log, uint64_t first,
+	struct last *l, struct diag *d)
+{
+	autobuf struct buf b = BUF_INIT(2 * AUDIT_FRAME_MAX);
+	char name[AUDIT_NAME];
+	autofd int fd = -1;
+
+	audit_segment_name(name, first);
+	fd = audit_file_open(log, name, O_RDONLY, d);
+	if (fd < 0)
+		return fd;
+	for (;;) {
+		char *to = buf_reserve(&b, 65536);
+		ssize_t got = to ? read(fd, to, 65536) : -1;
+
+		if (got < 0)
+			return diag_errno(d, to ? -errno : b.err,
+				"audit log: cannot read %s", name);
+		if (got == 0)
+			return 0;
+		b.len += (size_t)got;
+		buf_consume(&b,
+			walk(log->hw.crc, l, (const uint8_t *)b.data, b.len));
+	}
+}
+
+static int recover_shorter(
+	struct audit_log *log, struct audit_head *h, bool missing, struct diag *d)
+{
+	const bool rebooted = memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0;
+	struct finding f = {.expect = h->next, .found = h->segment};
+	struct last l = {0};
+	int err = missing ? 0 : find_last(log, h->segment, &l, d);
+
+	if (err)
+		return err;
+	if (l.any)
+		f.found = l.seq + 1;
+	/* Power loss can take what was never brought to the disk, only that. */
+	f.why = rebooted && f.found >= h->synced ? AUDIT_WHY_POWER
+						 : AUDIT_WHY_LOST;
+	return begin_after(log, h, &f, d);
+}
+
+int audit_recover_tail(struct audit_log *log, struct audit_head *h,
+	int64_t size, struct diag *d)
+{
+	if (size > 0 && (uint64_t)size > h->end)
+		return recover_longer(log, h, (uint64_t)size, d);
+	return recover_shorter(log, h, size < 0, d);
+}
+
+int audit_recover_head(
+	struct audit_log *log, struct audit_head *h, struct diag *d)
+{
+	struct finding f = {.why = AUDIT_WHY_HEAD};
+	autofree uint64_t *firsts = NULL;
+	struct last l = {0};
+	int n = audit_segments(log->dirfd, &firsts, d), err = 0;
+
+	if (n < 0)
+		return n;
+	*h = (struct audit_head){0};
+	for (int i = n; i-- && !err && !l.any;)
+		err = find_last(log, firsts[i], &l, d);
+	if (!err && n) {
+		h->next = l.any ? l.seq + 1 : 0;
+		if (h->next <= firsts[n - 1])
+			h->next = firsts[n - 1] + 1;
+		h->epoch_first = h->next;
+		h->epoch = l.epoch + 1;
+		f.found = h->next;
+		memcpy(h->link, l.link, AUDIT_HASH);
+	}
+	memcpy(h->log_id, l.log_id, AUDIT_ID);
+	if (!err && !l.identified)
+		err = keys_random(h->log_id, AUDIT_ID);
+	if (err)
+		return diag_errno(d, err, "audit log: cannot begin anew");
+	err = audit_keys_begin(log, h, NULL, d);
+	if (err)
+		return err;
+	return n ? begin_after(log, h, &f, d) : audit_segment_begin(log, h, d);
+}

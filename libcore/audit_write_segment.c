@@ -1,0 +1,217 @@
+/* audit_write_segment.c - the files of the log: opened, begun, listed
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "audit_write.h"
+#include "audit_write_core.h"
+#include "cbor.h"
+#include "str.h"
+
+int audit_file_open(const struct audit_log *log, const char *name, int flags,
+	struct diag *d)
+{
+	autofd int fd = openat(log->dirfd, name,
+		flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+	const char *why = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return diag_errno(d, -errno, "audit log: cannot open %s", name);
+	if (fstat(fd, &st))
+		return diag_errno(d, -errno, "audit log: %s", name);
+	if (!S_ISREG(st.st_mode))
+		why = "is no regular file";
+	else if (st.st_uid != log->uid)
+		why = "is owned by someone else";
+	else if (st.st_mode & 077)
+		why = "is open to others";
+	else if (st.st_nlink > 1)
+		why = "has a second name";
+	if (!why)
+		return fd_steal(&fd);
+	diag_fail(d, -EPERM, "audit log: %s %s (uid %u, mode %04o)", name, why,
+		st.st_uid, st.st_mode & 07777u);
+	diag_hint(d, "move it away; nothing runs while it is there");
+	return -EPERM;
+}
+
+int audit_segment_open(
+	struct audit_log *log, const struct audit_head *h, struct diag *d)
+{
+	char name[AUDIT_NAME];
+
+	if (log->segfd >= 0 && log->segment == h->segment)
+		return 0;
+	if (log->segfd >= 0)
+		close(log->segfd);
+	audit_segment_name(name, h->segment);
+	log->segfd = audit_file_open(log, name, O_RDWR | O_APPEND, d);
+	log->segment = h->segment;
+	return log->segfd < 0 ? log->segfd : 0;
+}
+
+/* A segment of that name which the head does not know: a writer died between
+ * making it and saying so. Its header, all it can hold, is written again. */
+static int reuse_orphan(const struct audit_log *log, const char *name,
+	struct diag *d)
+{
+	enum { HEADER_MAX = 1024 };
+	autofd int fd = audit_file_open(log, name, O_RDWR | O_APPEND, d);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		return diag_errno(d, -errno, "audit log: %s", name);
+	if (st.st_size > HEADER_MAX)
+		return diag_fail(d, -EEXIST,
+			"audit log: %s holds records the head knows nothing of",
+			name);
+	if (ftruncate(fd, 0))
+		return diag_errno(d, -errno, "audit log: %s", name);
+	return fd_steal(&fd);
+}
+
+static int put_header(struct audit_log *log, struct audit_head *h, bool first,
+	struct diag *d)
+{
+	autorec struct audit_rec r = AUDIT_REC(AUDIT_HEADER);
+	uint8_t pk[AUDIT_PK];
+	struct utsname host;
+	int err = keys_public(h->sk, pk);
+
+	if (err)
+		return diag_fail(d, err, "audit log: its key is unusable");
+	cbor_put_bytes(audit_rec_key(&r, AUDIT_K_PK), pk, sizeof pk);
+	cbor_put_bytes(audit_rec_key(&r, AUDIT_K_LOG), h->log_id, AUDIT_ID);
+	if (!first)
+		cbor_put_bytes(audit_rec_key(&r, AUDIT_K_PREV), h->link,
+			AUDIT_HASH);
+	cbor_put_uint(audit_rec_key(&r, AUDIT_K_FMT), AUDIT_FMT);
+	cbor_put_bytes(
+		audit_rec_key(&r, AUDIT_K_BOOT_ID), log->boot_id, AUDIT_ID);
+	if (!uname(&host))
+		audit_rec_text(&r, AUDIT_K_HOST, host.nodename);
+	cbor_put_uint(audit_rec_key(&r, AUDIT_K_EPOCH), h->epoch);
+	return audit_put(log, h, &r, d);
+}
+
+int audit_segment_begin(
+	struct audit_log *log, struct audit_head *h, struct diag *d)
+{
+	const bool first = h->next == 0;
+	char name[AUDIT_NAME];
+	int err = 0, fd;
+
+	/* Of a segment that failed there is nothing to sync; log->segfd is
+	 * that of the one before, or none. */
+	if (log->segfd >= 0 && h->epoch_first < h->next) {
+		err = audit_put_checkpoint(log, h, d);
+		if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
+			fdatasync(log->segfd);
+	}
+	if (err)
+		return err;
+	audit_segment_name(name, h->next);
+	fd = audit_file_open(
+		log, name, O_RDWR | O_APPEND | O_CREAT | O_EXCL, d);
+	if (fd == -EEXIST)
+		fd = reuse_orphan(log, name, d);
+	if (fd < 0)
+		return fd;
+	if (log->segfd >= 0)
+		close(log->segfd);
+	log->segfd = fd;
+	log->segment = h->next;
+	h->segment = h->next;
+	h->end = 0;
+	h->segment_wall = log->wall;
+	memcpy(h->boot_id, log->boot_id, AUDIT_ID);
+	err = put_header(log, h, first, d);
+	if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
+		fsync(log->dirfd);
+	return err;
+}
+
+int audit_rotate(struct audit_log *log, struct diag *d)
+{
+	struct audit_head h;
+	int err = audit_lock(log, &h, d);
+
+	if (err)
+		return err;
+	err = audit_segment_begin(log, &h, d);
+	audit_unlock(log, &h);
+	return err;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x, y;
+
+	memcpy(&x, a, sizeof x);
+	memcpy(&y, b, sizeof y);
+	return x < y ? -1 : x > y;
+}
+
+static int add_first(uint64_t **firsts, int *n, uint64_t first)
+{
+	enum { SEGMENTS_MAX = 1 << 20 };
+	uint64_t *grown;
+
+	if (*n >= SEGMENTS_MAX)
+		return -E2BIG;
+	if (!(*n & (*n - 1))) {
+		size_t cap = *n ? 2 * (size_t)*n : 1;
+
+		grown = reallocarray(*firsts, cap, sizeof **firsts);
+		if (!grown)
+			return -ENOMEM;
+		*firsts = grown;
+	}
+	(*firsts)[(*n)++] = first;
+	return 0;
+}
+
+static void close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+int audit_segments(int dirfd, uint64_t **firsts, struct diag *d)
+{
+	autofd int fd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclean(close_dir) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int n = 0, err = 0;
+
+	*firsts = NULL;
+	if (!dir)
+		return diag_errno(d, -errno, "audit log: cannot list it");
+	fd_steal(&fd);
+	while (!err && (errno = 0, entry = readdir(dir))) {
+		uint64_t first;
+
+		if (!audit_segment_parse(entry->d_name, &first))
+			err = add_first(firsts, &n, first);
+	}
+	if (!err && errno)
+		err = -errno;
+	if (err) {
+		free(*firsts);
+		*firsts = NULL;
+		return diag_errno(d, err, "audit log: cannot list it");
+	}
+	if (n)
+		qsort(*firsts, (size_t)n, sizeof **firsts, by_number);
+	return n;
+}

@@ -1,0 +1,182 @@
+/* capture.c - what a shell's command leaves behind, brought back as data
+ * SPDX-License-Identifier: MIT
+ */
+#include "capture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "num.h"
+#include "path.h"
+
+static const char magic[] = "wardbox-env 1";
+
+const char *capture_name(enum capture_outcome outcome)
+{
+	static const char *const names[] = {
+		[CAPTURED] = "captured",
+		[CAPTURE_NO_DUMP] = "no-dump",
+		[CAPTURE_TOO_LARGE] = "too-large",
+		[CAPTURE_KILLED] = "killed",
+	};
+
+	return names[outcome];
+}
+
+/* 'text' for a shell. */
+static void add_quoted(struct buf *out, const char *text)
+{
+	buf_addc(out, '\'');
+	for (; *text; text++)
+		if (*text == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, *text);
+	buf_addc(out, '\'');
+}
+
+/* The trap catches exit, set -e and set -u; the lines behind eval catch the
+ * rest, a syntax error in bash among them. $? is saved before the first test
+ * can change it. The command's own comments, here-documents and open quotes
+ * end with eval's string. */
+void capture_wrap(struct buf *out, const char *self, unsigned previous)
+{
+	autobuf struct buf quoted = BUF_INIT(4 * PATH_MAX + 64);
+	autobuf struct buf dump = BUF_INIT(5 * PATH_MAX + 64);
+	autobuf struct buf trap = BUF_INIT(6 * PATH_MAX + 256);
+
+	add_quoted(&quoted, self);
+	buf_addf(&dump, "%s envrun --dump=%d \"$__envd\" 2>&-", buf_str(&quoted),
+		CAPTURE_FD);
+	buf_addf(&trap,
+		"__envx=$?; [ \"${__envd-}\" ] || { __envd=$__envx; %s; "
+		"exit \"$__envd\"; }",
+		buf_str(&dump));
+	buf_adds(out, "trap ");
+	add_quoted(out, buf_str(&trap));
+	buf_adds(out, " EXIT\neval 'shift\n");
+	if (previous)
+		buf_addf(out, "(exit %u)\n", previous & 255);
+	buf_addf(out, "'\"$1\"\n__envd=$?\n%s\nexit \"$__envd\"\n",
+		buf_str(&dump));
+	if (quoted.err || dump.err || trap.err)
+		out->err = -ENAMETOOLONG;
+}
+
+int capture_open(void)
+{
+	/* MFD_NOEXEC_SEAL (8) came with 6.3; without it it is a plain file. */
+	int fd = (int)syscall(SYS_memfd_create, "wardbox-env", 8u);
+	int err = 0;
+
+	if (fd < 0 && errno == EINVAL)
+		fd = (int)syscall(SYS_memfd_create, "wardbox-env", 0u);
+	if (fd < 0)
+		return -errno;
+	if (fd == CAPTURE_FD)
+		return 0;
+	if (dup2(fd, CAPTURE_FD) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int capture_dump(int fd, unsigned code, char *const *env)
+{
+	autobuf struct buf out = BUF_INIT(CAPTURE_MAX);
+	char cwd[PATH_MAX];
+	int err = 0;
+
+	if (path_cwd(cwd, sizeof cwd))
+		cwd[0] = '\0';
+	buf_addf(&out, "%s %u\n", magic, code & 255);
+	buf_add(&out, cwd, strlen(cwd) + 1);
+	env_dump(env, &out);
+	/* A trap may dump a second time: the last word counts, whole. */
+	if (out.err)
+		return out.err;
+	if (lseek(fd, 0, SEEK_SET) < 0 || ftruncate(fd, 0))
+		return -errno;
+	err = file_write_all(fd, out.data, out.len);
+	return err;
+}
+
+void capture_release(struct capture *c)
+{
+	env_release(&c->env);
+	buf_release(&c->text);
+}
+
+/* The head line and the directory; what follows is the environment. */
+static int parse_head(struct capture *c, char **env, size_t *env_len)
+{
+	char *end = c->text.data + c->text.len;
+	char *line = memchr(c->text.data, '\n', c->text.len);
+	char *nul;
+	size_t n = sizeof magic - 1;
+
+	if (!line || (size_t)(line - c->text.data) < n + 2 ||
+		memcmp(c->text.data, magic, n) != 0)
+		return -EINVAL;
+	*line++ = '\0';
+	if (num_uint(c->text.data + n + 1, 0, 255, &c->code))
+		return -EINVAL;
+	nul = memchr(line, '\0', (size_t)(end - line));
+	if (!nul)
+		return -EINVAL;
+	c->cwd = line;
+	*env = nul + 1;
+	*env_len = (size_t)(end - *env);
+	return 0;
+}
+
+static enum capture_outcome parse_capture(
+	struct capture *c, size_t env_max, size_t vars_max)
+{
+	char *env;
+	size_t n;
+	int err;
+
+	if (parse_head(c, &env, &n))
+		return CAPTURE_NO_DUMP;
+	if (n > env_max)
+		return CAPTURE_TOO_LARGE;
+	/* Programs may put strings without '=' there; env_copy passes over
+	 * them, env_parse would refuse the whole. */
+	for (size_t at = 0; at < n;) {
+		size_t len = strnlen(env + at, n - at);
+
+		if (at + len == n)
+			return CAPTURE_NO_DUMP;
+		if (c->env.count >= vars_max)
+			return CAPTURE_TOO_LARGE;
+		err = env_put(&c->env, env + at);
+		if (err && err != -EINVAL)
+			return CAPTURE_TOO_LARGE;
+		at += len + 1;
+	}
+	return CAPTURED;
+}
+
+enum capture_outcome capture_read(
+	struct capture *c, size_t env_max, size_t vars_max)
+{
+	int err = 0;
+
+	if (lseek(CAPTURE_FD, 0, SEEK_SET) < 0)
+		err = -errno;
+	if (!err)
+		err = buf_read_fd(&c->text, CAPTURE_FD);
+	close(CAPTURE_FD);
+	if (err == -ENOBUFS)
+		return CAPTURE_TOO_LARGE;
+	if (err || !c->text.len)
+		return CAPTURE_NO_DUMP;
+	return parse_capture(c, env_max, vars_max);
+}

@@ -1,0 +1,60 @@
+/* capture.h - what a shell's command leaves behind, brought back as data
+ * SPDX-License-Identifier: MIT
+ *
+ * The command runs by eval in a fresh shell; when the shell ends, by whatever
+ * way that runs its EXIT trap, it calls this binary, which writes the code,
+ * the directory and the environment it was given into a memory file that the
+ * parent reads after the wait. No pipe can fill up, no background process can
+ * hold it open, nothing is parsed by a shell.
+ */
+#ifndef WARDBOX_CAPTURE_H
+#define WARDBOX_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "buf.h"
+#include "env.h"
+
+enum {
+	CAPTURE_FD = 200, /* high: no shell and no job server uses it */
+	CAPTURE_MAX = 1 << 22,
+};
+
+enum capture_outcome {
+	CAPTURED,
+	CAPTURE_NO_DUMP,   /* exec, a lost trap, a closed descriptor */
+	CAPTURE_TOO_LARGE, /* beyond what a state holds */
+	CAPTURE_KILLED,    /* the shell itself was killed */
+};
+/* "captured", "no-dump", "too-large", "killed" */
+const char *capture_name(enum capture_outcome outcome);
+
+/* Builds the text for -c around the command that will be $1. self: this
+ * binary's absolute path; previous: what $? is when the command starts. */
+void capture_wrap(struct buf *out, const char *self, unsigned previous);
+
+/* A memory file at CAPTURE_FD, not close-on-exec: the command's shell inherits
+ * it. -errno. */
+int capture_open(void);
+
+/* In the dumping process: writes its own state to fd. env is its environment.
+ * 0 or -errno. */
+int capture_dump(int fd, unsigned code, char *const *env);
+
+struct capture {
+	unsigned code;
+	char *cwd; /* points into text */
+	struct env env;
+	struct buf text;
+};
+#define CAPTURE_INIT ((struct capture){.text = BUF_INIT(CAPTURE_MAX)})
+void capture_release(struct capture *c);
+#define autocapture autoclean(capture_release)
+
+/* Reads what was dumped to CAPTURE_FD and closes it. env_max: bytes of
+ * environment that may be kept. */
+enum capture_outcome capture_read(
+	struct capture *c, size_t env_max, size_t vars_max);
+
+#endif

@@ -1,0 +1,162 @@
+/* cli.c - messages, output, terminal: the module that prints and exits
+ * SPDX-License-Identifier: MIT
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "str.h"
+#include "utf8.h"
+
+static char speaker[64] = "wardbox";
+
+void cli_name(const char *name)
+{
+	if (str_copy(speaker, sizeof speaker, name))
+		memcpy(speaker, "wardbox", sizeof "wardbox");
+}
+
+/* One write, so that lines of parallel processes do not mix; there is nowhere
+ * to tell that it failed. */
+static void say(struct buf *line)
+{
+	buf_addc(line, '\n');
+	(void)!write(STDERR_FILENO, line->data, line->len);
+	buf_clear(line);
+}
+
+__attribute__((format(printf, 1, 0))) static void warn_v(
+	const char *fmt, va_list ap)
+{
+	autobuf struct buf line = BUF_INIT(16384);
+
+	buf_addf(&line, "%s: ", speaker);
+	buf_vaddf(&line, fmt, ap);
+	say(&line);
+}
+
+void cli_warn(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	warn_v(fmt, ap);
+	va_end(ap);
+}
+
+void cli_die(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	warn_v(fmt, ap);
+	va_end(ap);
+	exit(code);
+}
+
+void cli_diag(const struct diag *d)
+{
+	autobuf struct buf line = BUF_INIT(4096);
+
+	buf_addf(&line, "%s: ", speaker);
+	if (d->file[0])
+		buf_addf(&line, "%s:", d->file);
+	if (d->file[0] && d->line)
+		buf_addf(&line, "%u:", d->line);
+	if (d->file[0] && d->line && d->col)
+		buf_addf(&line, "%u:", d->col);
+	buf_addf(&line, "%s%s", d->file[0] ? " " : "", d->text);
+	if (d->hint[0])
+		buf_addf(&line, "\n  %s", d->hint);
+	say(&line);
+}
+
+void cli_die_diag(int code, const struct diag *d)
+{
+	cli_diag(d);
+	exit(code);
+}
+
+void cli_print(struct buf *out)
+{
+	int err = out->err;
+
+	if (!err)
+		err = file_write_all(STDOUT_FILENO, out->data, out->len);
+	buf_clear(out);
+	if (!err)
+		return;
+	if (err == -EPIPE)
+		exit(EXIT_FOUND);
+	cli_die(EXIT_FOUND, "cannot write the output: %s", strerror(-err));
+}
+
+bool cli_colour(int fd)
+{
+	const char *term = getenv("TERM");
+	const char *none = getenv("NO_COLOR");
+
+	return !(none && *none) && term && !str_eq(term, "dumb") && isatty(fd);
+}
+
+const char *cli_sgr(bool on, const char *code)
+{
+	return on ? code : "";
+}
+
+unsigned cli_columns(int fd)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 20)
+		return 80;
+	return size.ws_col;
+}
+
+void cli_escape(struct buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		uint32_t cp = 0;
+		size_t len = utf8_decode(s + i, n - i, &cp);
+
+		if (!len || cp < 0x80) {
+			unsigned char c = (unsigned char)s[i];
+
+			if (len && c >= ' ' && c < 0x7f)
+				buf_addc(out, (char)c);
+			else
+				buf_addf(out, "\\x%02x", c);
+			i++;
+			continue;
+		}
+		if (utf8_is_hidden(cp))
+			buf_addf(out, cp > 0xffff ? "\\U%08x" : "\\u%04x", cp);
+		else
+			buf_add(out, s + i, len);
+		i += len;
+	}
+}
+
+int cli_ask(const char *question)
+{
+	autofd int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	autobuf struct buf line = BUF_INIT(16384);
+	char answer[64];
+	ssize_t n;
+
+	if (tty < 0)
+		return -ENXIO;
+	buf_addf(&line, "%s [y/N] ", question);
+	if (line.err || file_write_all(tty, line.data, line.len))
+		return -ENXIO;
+	do
+		n = read(tty, answer, sizeof answer);
+	while (n < 0 && errno == EINTR);
+	return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}

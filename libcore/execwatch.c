@@ -1,0 +1,213 @@
+/* execwatch.c - every execve in a tree, shown to a supervisor before it runs
+ * SPDX-License-Identifier: MIT
+ */
+#include "execwatch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "execwatch_read.h"
+#include "limiter.h"
+#include "uapi/nr.h"
+#include "uapi/seccomp.h"
+
+/* C libraries differ in the type of ioctl's second argument. */
+static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *arg)
+{
+	return (int)syscall(__NR_ioctl, w->fd, cmd, arg);
+}
+
+int execwatch_prepare(struct execwatch *w)
+{
+	struct sc_sizes sizes;
+
+	if (syscall(__NR_seccomp, SC_GET_NOTIF_SIZES, 0, &sizes) < 0)
+		return -ENOTSUP;
+	/* A newer kernel's structures may be longer than ours. */
+	w->notif_size = sizes.notif > sizeof(struct sc_notif) ?
+				sizes.notif :
+				sizeof(struct sc_notif);
+	w->resp_size = sizes.resp > sizeof(struct sc_resp) ?
+			       sizes.resp :
+			       sizeof(struct sc_resp);
+	w->notif = calloc(1, w->notif_size);
+	w->resp = calloc(1, w->resp_size);
+	if (!w->notif || !w->resp)
+		return -ENOMEM;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->sock) < 0)
+		return -errno;
+	return 0;
+}
+
+void execwatch_release(struct execwatch *w)
+{
+	int fds[] = {w->fd, w->sock[0], w->sock[1]};
+
+	for (int i = 0; i < 3; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	free(w->notif);
+	free(w->resp);
+	free(w->bytes);
+	*w = EXECWATCH_INIT;
+}
+
+int execwatch_hand_over(struct execwatch *w, int listener)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.room = {0}};
+	char byte = 0;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room),
+	};
+	int err = 0;
+
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.head), &listener, sizeof(int));
+	if (sendmsg(w->sock[1], &msg, MSG_NOSIGNAL) < 0)
+		err = -errno;
+	/* A listener left here could answer for its own process. */
+	close(listener);
+	close(w->sock[1]);
+	close(w->sock[0]);
+	return err;
+}
+
+int execwatch_take(struct execwatch *w)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.room = {0}};
+	char byte;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room),
+	};
+	uint64_t sync = SC_FD_SYNC_WAKE_UP;
+	ssize_t n;
+
+	close(w->sock[1]);
+	w->sock[1] = -1;
+	do
+		n = recvmsg(w->sock[0], &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	close(w->sock[0]);
+	w->sock[0] = -1;
+	if (n <= 0)
+		return n < 0 ? -errno : -EPIPE;
+	if (control.head.cmsg_len != CMSG_LEN(sizeof(int)) ||
+		control.head.cmsg_type != SCM_RIGHTS)
+		return -EPIPE;
+	memcpy(&w->fd, CMSG_DATA(&control.head), sizeof(int));
+	/* We and the one that waits take turns: one core is enough, and faster.
+	 * Kernels before 6.6 do not know it. */
+	listener_ioctl(w, SC_IOCTL_SET_FLAGS, (void *)(uintptr_t)sync);
+	return 0;
+}
+
+static int decide_fork(struct execwatch *w)
+{
+	struct limits_tree t;
+
+	/* Cannot count: fail closed. */
+	if (limits_tree(&t) < 0 || t.procs >= w->procs_max) {
+		w->forks_denied++;
+		return -EAGAIN;
+	}
+	return 0;
+}
+
+static int decide_exec(struct execwatch *w, const struct sc_notif *n)
+{
+	struct execwatch_event ev;
+	uint64_t id;
+	int err;
+
+	w->seen++;
+	if (!w->bytes)
+		w->bytes = malloc(EXECWATCH_ROOM);
+	if (!w->bytes)
+		return -ENOMEM;
+	err = execwatch_read(n, w->bytes, &ev);
+	/* Bad pointers get EFAULT, as the kernel says: to let it look again
+	 * would be a race for a thread that maps them meanwhile. */
+	if (err < 0)
+		return err == -EPERM ? -EACCES : err;
+	/* Was that the process that asked, all the time? */
+	id = n->id;
+	if (listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0)
+		return -ESRCH;
+	return w->decide ? w->decide(w->ctx, &ev) : 0;
+}
+
+static int one(struct execwatch *w)
+{
+	struct sc_notif *n = w->notif;
+	struct sc_resp *r = w->resp;
+	int err;
+
+	memset(n, 0, w->notif_size);
+	if (listener_ioctl(w, SC_IOCTL_RECV, n) < 0)
+		return errno == ENOENT || errno == EINTR ? 0 : -errno;
+	if (n->data.nr == __NR_execve || n->data.nr == __NR_execveat)
+		err = decide_exec(w, n);
+	else
+		err = decide_fork(w);
+	memset(r, 0, w->resp_size);
+	r->id = n->id;
+	if (err < 0) {
+		r->error = err;
+		if (n->data.nr == __NR_execve || n->data.nr == __NR_execveat)
+			w->denied++;
+	} else {
+		r->flags = SC_RESP_CONTINUE;
+	}
+	/* It may have been killed meanwhile. */
+	if (listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
+int execwatch_step(struct execwatch *w)
+{
+	for (;;) {
+		struct pollfd p = {.fd = w->fd, .events = POLLIN};
+		int err;
+
+		if (w->fd < 0)
+			return -EPIPE;
+		if (poll(&p, 1, 0) < 0)
+			return errno == EINTR ? 0 : -errno;
+		if (!p.revents)
+			return 0;
+		if (!(p.revents & POLLIN)) {
+			close(w->fd);
+			w->fd = -1;
+			return -EPIPE;
+		}
+		err = one(w);
+		if (err < 0)
+			return err;
+	}
+}

@@ -1,0 +1,72 @@
+/* execwatch.h - every execve in a tree, shown to a supervisor before it runs
+ * SPDX-License-Identifier: MIT
+ *
+ * Seccomp user notification. What is shown was read from the memory of a
+ * process that may have other threads: it is for policy, audit and messages.
+ * The floor that no race passes is Landlock's EXECUTE, from the plan's grants.
+ */
+#ifndef WARDBOX_EXECWATCH_H
+#define WARDBOX_EXECWATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+	EXECWATCH_ARGS_MAX = 1024,
+	EXECWATCH_BYTES_MAX = 32768, /* of all arguments together */
+};
+
+struct execwatch_event {
+	pid_t pid;        /* as seen by the supervisor */
+	const char *path; /* as the process named it */
+	const char *exe;  /* the file: absolute, through links; "" if none */
+	const char *cwd;
+	char *const *argv; /* NULL-terminated */
+	size_t argc;
+	bool cut;    /* argv is longer than the maxima: its start is here */
+	bool shared; /* other threads could change the arguments meanwhile */
+};
+
+/* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
+typedef int execwatch_decide(void *ctx, const struct execwatch_event *ev);
+
+struct execwatch {
+	execwatch_decide *decide;
+	void *ctx;
+	uint32_t procs_max; /* forks beyond that many processes: EAGAIN */
+	uint64_t seen, denied, forks_denied;
+	/* the rest is private */
+	int fd;        /* the listener */
+	int sock[2];   /* 0 supervisor's end, 1 child's end */
+	void *notif, *resp;
+	size_t notif_size, resp_size;
+	char *bytes; /* one allocation: arguments, pointers, paths */
+};
+#define EXECWATCH_INIT                                                         \
+	((struct execwatch){.fd = -1, .sock = {-1, -1}})
+
+/* In the parent, before fork. -ENOTSUP, -ENOMEM, -errno. */
+int execwatch_prepare(struct execwatch *w);
+void execwatch_release(struct execwatch *w);
+
+/* In the child, right after the filter was installed: hands the listener over
+ * and closes it. Raw calls alone. */
+int execwatch_hand_over(struct execwatch *w, int listener);
+
+/* In the parent, after fork: waits for the listener. -EPIPE when the child
+ * ended before it had one. */
+int execwatch_take(struct execwatch *w);
+
+/* For poll(POLLIN); -1 when there is none (any more). */
+static inline int execwatch_fd(const struct execwatch *w)
+{
+	return w->fd;
+}
+
+/* Answers what is pending; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
+ * is gone, fd is closed. Fails closed: what cannot be read is denied. */
+int execwatch_step(struct execwatch *w);
+
+#endif

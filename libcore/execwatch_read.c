@@ -1,0 +1,168 @@
+/* execwatch_read.c - what a waiting process is about to start
+ * SPDX-License-Identifier: MIT
+ */
+#include "execwatch_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "path.h"
+#include "uapi/nr.h"
+
+enum {
+	PAGE = 4096, /* a step that never crosses into a page that is not there */
+	EMPTY_PATH = 0x1000,
+};
+
+static ssize_t read_mem(pid_t pid, uint64_t at, void *out, size_t n)
+{
+	struct iovec here = {.iov_base = out, .iov_len = n};
+	struct iovec there = {.iov_base = (void *)(uintptr_t)at, .iov_len = n};
+	ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+	return got < 0 ? -errno : got;
+}
+
+/* A string, to out[0..size). Its length; -E2BIG when it is longer (what fits is
+ * there, ended by a NUL); -errno. */
+static ssize_t read_str(pid_t pid, uint64_t at, char *out, size_t size)
+{
+	size_t len = 0;
+
+	while (len < size) {
+		size_t n = PAGE - (at + len) % PAGE;
+		ssize_t got;
+		char *nul;
+
+		if (n > size - len)
+			n = size - len;
+		got = read_mem(pid, at + len, out + len, n);
+		if (got <= 0)
+			return got < 0 ? got : -EFAULT;
+		nul = memchr(out + len, '\0', (size_t)got);
+		if (nul)
+			return nul - out;
+		len += (size_t)got;
+	}
+	if (size)
+		out[size - 1] = '\0';
+	return -E2BIG;
+}
+
+static int read_args(pid_t pid, uint64_t at, char *room,
+	struct execwatch_event *ev)
+{
+	char **argv = (char **)(void *)room;
+	char *text = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
+	size_t left = EXECWATCH_BYTES_MAX, n = 0;
+
+	ev->argv = argv;
+	/* A process may give none at all. */
+	for (; at && n < EXECWATCH_ARGS_MAX && left; n++) {
+		uintptr_t word;
+		ssize_t len = read_mem(
+			pid, at + n * sizeof(word), &word, sizeof(word));
+
+		if (len != (ssize_t)sizeof(word))
+			return len < 0 ? (int)len : -EFAULT;
+		if (!word)
+			break;
+		argv[n] = text;
+		len = read_str(pid, word, text, left);
+		if (len == -E2BIG) {
+			n++;
+			left = 0;
+			break;
+		}
+		if (len < 0)
+			return (int)len;
+		text += len + 1;
+		left -= (size_t)len + 1;
+	}
+	ev->cut = n == EXECWATCH_ARGS_MAX || !left;
+	ev->argc = n;
+	argv[n] = NULL;
+	return 0;
+}
+
+/* A link in /proc/PID; "" when it cannot be read. */
+static void read_link(pid_t pid, const char *what, char *out)
+{
+	char name[64];
+	struct buf b = BUF_FIXED(name);
+	ssize_t n;
+
+	buf_addf(&b, "/proc/%d/%s", (int)pid, what);
+	n = readlink(buf_str(&b), out, PATH_MAX - 1);
+	out[n > 0 ? n : 0] = '\0';
+}
+
+/* The file that path means to the process: with its root, its directory and its
+ * view of mounts. exe is "" when there is none. */
+static void find_exe(pid_t pid, const char *dir, const char *path, char *exe)
+{
+	/* in three parts of exe's own room */
+	char name[PATH_MAX];
+	struct buf b = BUF_FIXED(name);
+	autofd int fd = -1;
+
+	exe[0] = '\0';
+	buf_addf(&b, "/proc/%d/%s%s%s", (int)pid,
+		path[0] == '/' ? "root" : dir, path[0] ? "/" : "", path);
+	if (b.err)
+		return;
+	fd = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
+	if (fd < 0 || path_of_fd(fd, exe, PATH_MAX) < 0)
+		exe[0] = '\0';
+}
+
+/* Can somebody else write to its memory while we look? */
+static bool has_threads(pid_t pid)
+{
+	char name[64];
+	struct buf b = BUF_FIXED(name);
+	struct stat st;
+
+	buf_addf(&b, "/proc/%d/task", (int)pid);
+	return stat(buf_str(&b), &st) < 0 || st.st_nlink > 3;
+}
+
+int execwatch_read(const struct sc_notif *n, char *room,
+	struct execwatch_event *ev)
+{
+	bool at = n->data.nr == __NR_execveat;
+	pid_t pid = (pid_t)n->pid;
+	char *path = room + EXECWATCH_ROOM - 3 * PATH_MAX;
+	char *exe = path + PATH_MAX, *cwd = exe + PATH_MAX;
+	char from[32] = "cwd";
+	struct buf b = BUF_FIXED(from);
+	int dirfd = (int)n->data.args[0];
+	ssize_t len;
+
+	*ev = (struct execwatch_event){
+		.pid = pid, .path = path, .exe = exe, .cwd = cwd};
+	len = read_str(pid, n->data.args[at ? 1 : 0], path, PATH_MAX);
+	if (len < 0)
+		return len == -E2BIG ? -ENAMETOOLONG : (int)len;
+	len = read_args(pid, n->data.args[at ? 2 : 1], room, ev);
+	if (len < 0)
+		return (int)len;
+	read_link(pid, "cwd", cwd);
+	if (at && dirfd != AT_FDCWD)
+		buf_addf(&b, "fd/%d", dirfd);
+	buf_str(&b);
+	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
+	if (path[0] || (at && n->data.args[4] & EMPTY_PATH))
+		find_exe(pid, from, path, exe);
+	else
+		exe[0] = '\0';
+	ev->shared = has_threads(pid);
+	return 0;
+}

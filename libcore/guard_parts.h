@@ -1,0 +1,67 @@
+/* guard_parts.h - what the files of guard share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_GUARD_PARTS_H
+#define WARDBOX_GUARD_PARTS_H
+
+#include <limits.h>
+
+#include "audit_write.h"
+#include "env.h"
+#include "guard.h"
+#include "sandbox.h"
+
+enum {
+	GUARD_TIMEOUT = 124,
+	GUARD_OURS = 125,
+	GUARD_DENIED = 126,
+};
+
+/* Everything one command needs on its way. */
+struct guard {
+	const struct guard_request *q;
+	struct guard_result *r;
+	uid_t uid;
+	const char *home; /* "" when unknown */
+	char cwd[PATH_MAX];
+	char root[PATH_MAX];
+	char log_path[PATH_MAX];
+	char user_policy[PATH_MAX], project_policy[PATH_MAX];
+	struct policy *policy;
+	struct policy_grants grants;
+	struct env env; /* the command's */
+	struct sandbox_plan plan;
+	char *carved[16]; /* paths of the plan that are ours */
+	size_t carved_count;
+	struct sandbox sandbox;
+	struct audit_log log;
+	struct audit_exec record;
+	int keep[64]; /* descriptors of the caller's */
+	bool recording;  /* the log is open */
+	bool confirmed;  /* a person said yes to r->verdict */
+	unsigned execs;  /* programs that the watch has seen start */
+};
+
+/* guard_plan.c: the command's environment and sandbox, from the grants. */
+int guard_make_env(struct guard *g, struct diag *d);
+int guard_make_plan(struct guard *g, struct diag *d);
+
+/* guard_record.c: the log. guard_open_log is 0 with .recording false when root
+ * relaxed it by name. */
+int guard_open_log(struct guard *g, struct diag *d);
+int guard_record_denial(struct guard *g, struct diag *d);
+int guard_record_start(struct guard *g, struct diag *d);
+int guard_record_end(struct guard *g, struct diag *d);
+int guard_record_relaxed(struct guard *g, struct diag *d);
+
+/* guard_watch.c: judges every program that the tree starts. */
+int guard_watch(void *ctx, const struct execwatch_event *ev);
+
+/* guard_approve.c: an "always" of a person, for this session. */
+bool guard_approved(const struct guard *g);
+void guard_approve(const struct guard *g);
+
+/* Is the word in the list? */
+bool guard_word_in(const struct policy_words *words, const char *word);
+
+#endif

@@ -1,0 +1,285 @@
+/* guard_plan.c - the command's environment and sandbox, from the policy's grants
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "path.h"
+#include "str.h"
+
+bool guard_word_in(const struct policy_words *words, const char *word)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (str_eq(words->item[i], word))
+			return true;
+	return false;
+}
+
+/* ---- environment ---- */
+
+static int put_all(struct env *e, char *const *pairs)
+{
+	int err = 0;
+
+	for (; !err && pairs && *pairs; pairs++)
+		err = env_put(e, *pairs);
+	return err;
+}
+
+static bool keeps(const struct guard *g, const char *name)
+{
+	switch (policy_env(&g->grants, name)) {
+	case POLICY_ENV_KEEP:
+		return true;
+	case POLICY_ENV_DROP:
+		return g->q->saved_env && !g->q->strict;
+	case POLICY_ENV_DENY:
+		return false;
+	}
+	return false;
+}
+
+/* What the environment keeps under the policy. */
+static int keep_allowed(struct guard *g, char *const *from)
+{
+	for (char *const *pair = from; pair && *pair; pair++) {
+		char name[256];
+		size_t n = strcspn(*pair, "=");
+		int err;
+
+		if (!n || !(*pair)[n] || n >= sizeof name)
+			continue;
+		memcpy(name, *pair, n);
+		name[n] = '\0';
+		if (!keeps(g, name))
+			continue;
+		err = env_put(&g->env, *pair);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int guard_make_env(struct guard *g, struct diag *d)
+{
+	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
+	int err;
+
+	if (!g->grants.confine) {
+		err = env_copy(&g->env, from);
+	} else {
+		err = keep_allowed(g, from);
+		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
+			err = env_put(&g->env, g->grants.env_set.item[i]);
+	}
+	if (!err)
+		err = put_all(&g->env, g->q->also_env);
+	if (!err)
+		err = env_set(&g->env, "WARDBOX_IN_SESSION", "1");
+	if (!err)
+		err = env_set(&g->env, "WARDBOX_SESSION_ID", g->r->session);
+	return err ? diag_errno(d, err, "cannot make the environment") : 0;
+}
+
+/* ---- sandbox ---- */
+
+/* What programs need in order to start and to know where they are. Nothing of
+ * it can be written. */
+static const char *const system_programs[] = {
+	"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/opt",
+	"/nix/store",
+};
+/* Of /etc nothing that is a secret for a command run by root; anybody else is
+ * kept from secrets by their modes. */
+static const char *const system_files[] = {
+	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+	"/etc/ld-musl-x86_64.path", "/etc/localtime", "/etc/timezone",
+	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/hosts",
+	"/etc/host.conf", "/etc/resolv.conf", "/etc/services",
+	"/etc/protocols", "/etc/gai.conf", "/etc/ssl/certs",
+	"/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/alternatives",
+	"/etc/terminfo", "/etc/inputrc", "/etc/profile", "/etc/profile.d",
+	"/etc/bash.bashrc", "/etc/os-release", "/etc/debian_version",
+	"/etc/alpine-release", "/etc/shells", "/etc/gitconfig", "/etc/mime.types",
+	"/etc/magic", "/etc/java", "/etc/perl", "/etc/python3", "/etc/npmrc",
+};
+static const char *const system_facts[] = {"/proc", "/sys/devices/system"};
+static const char *const devices[] = {
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx",
+	"/dev/pts",
+};
+static const char *const random_devices[] = {"/dev/random", "/dev/urandom"};
+
+static int grant_list(struct guard *g, const char *const *paths, size_t n,
+	unsigned access, const char *why)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = sandbox_grant(&g->plan, paths[i], access, true, why);
+	return err;
+}
+
+static int grant_system(struct guard *g)
+{
+	static const char *const etc[] = {"/etc"};
+	int err = grant_list(g, system_programs, ARRAY_SIZE(system_programs),
+		SANDBOX_ROX, "system programs");
+
+	if (!err && g->uid)
+		err = grant_list(g, etc, 1, SANDBOX_RO, "system files");
+	if (!err && !g->uid)
+		err = grant_list(g, system_files, ARRAY_SIZE(system_files),
+			SANDBOX_RO, "system files");
+	if (!err)
+		err = grant_list(g, system_facts, ARRAY_SIZE(system_facts),
+			SANDBOX_RO, "system facts");
+	if (!err)
+		err = grant_list(g, devices, ARRAY_SIZE(devices), SANDBOX_RW,
+			"devices");
+	if (!err)
+		err = grant_list(g, random_devices, ARRAY_SIZE(random_devices),
+			SANDBOX_RO, "devices");
+	return err;
+}
+
+static bool is_under(const char *path, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (path_beneath(list[i], path))
+			return true;
+	return false;
+}
+
+/* The policy's own paths. The project's root may run what is built in it;
+ * anything else that can be written cannot be executed. */
+static int grant_policy(struct guard *g)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < g->grants.path_count; i++) {
+		const struct policy_path *p = &g->grants.path[i];
+		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
+
+		/* /dev/fd and its kin are links into /proc, granted there. */
+		if (strchr(p->path, '*') ||
+			is_under(p->path, devices, ARRAY_SIZE(devices)))
+			continue;
+		if (str_eq(p->path, g->root))
+			access |= SANDBOX_EXEC;
+		err = sandbox_grant(&g->plan, p->path, access, true, "policy");
+	}
+	for (size_t i = 0; !err && i < g->grants.exec.count; i++) {
+		const char *dir = g->grants.exec.item[i];
+
+		if (!is_under(dir, system_programs,
+			    ARRAY_SIZE(system_programs)))
+			err = sandbox_grant(
+				&g->plan, dir, SANDBOX_ROX, true, "policy");
+	}
+	return err;
+}
+
+/* Takes something out of a grant; the copy of path lives as long as g. */
+static int carve(struct guard *g, const char *path, unsigned access,
+	const char *why)
+{
+	char *own;
+
+	if (g->carved_count == ARRAY_SIZE(g->carved))
+		return -E2BIG;
+	own = strdup(path);
+	if (!own)
+		return -ENOMEM;
+	g->carved[g->carved_count++] = own;
+	return sandbox_grant(&g->plan, own, access, true, why);
+}
+
+/* What lies inside of the project but must not be the command's to change: the
+ * policy's denied paths, and the log where it is kept there. Taking away within
+ * a grant needs a mount namespace, so only what exists is taken. */
+static int carve_out(struct guard *g)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < g->grants.protect_count; i++) {
+		const struct policy_protect *p = &g->grants.protect[i];
+
+		if (p->decision != POLICY_DENY || strpbrk(p->path, "*?") ||
+			path_join(path, sizeof path, g->root, p->path) ||
+			lstat(path, &st))
+			continue;
+		err = carve(g, path, SANDBOX_RO, "protected by the policy");
+	}
+	if (!err && g->log_path[0] && path_beneath(g->root, g->log_path))
+		err = carve(g, g->log_path, SANDBOX_HIDE, "the log");
+	return err;
+}
+
+static void set_limits(struct guard *g)
+{
+	const struct policy_limits *from = &g->grants.limits;
+	struct limits_spec *to = &g->plan.limits;
+
+	to->cpu_ns = from->cpu;
+	to->wall_ns = from->wall;
+	to->mem = from->mem;
+	to->output = from->out;
+	to->procs = (uint32_t)from->procs;
+	to->files = (uint32_t)from->files;
+	if (g->q->timeout_ns &&
+		(!to->wall_ns || g->q->timeout_ns < to->wall_ns))
+		to->wall_ns = g->q->timeout_ns;
+}
+
+static void set_relaxed(struct guard *g)
+{
+	for (size_t i = 0; i < g->grants.relax.count; i++)
+		g->plan.relax |= sandbox_part_named(g->grants.relax.item[i]);
+}
+
+static enum sandbox_net net_of(const struct guard *g)
+{
+	enum policy_net net = g->grants.net > g->r->verdict.net
+		? g->grants.net
+		: g->r->verdict.net;
+
+	switch (net) {
+	case POLICY_NET_NONE:
+		return SANDBOX_NET_NONE;
+	case POLICY_NET_LOCAL:
+		return SANDBOX_NET_LOCAL;
+	case POLICY_NET_ALL:
+		return SANDBOX_NET_ALL;
+	}
+	return SANDBOX_NET_NONE;
+}
+
+int guard_make_plan(struct guard *g, struct diag *d)
+{
+	int err;
+
+	if (!g->grants.confine)
+		return 0;
+	g->plan.net = net_of(g);
+	set_limits(g);
+	set_relaxed(g);
+	if (g->grants.supervise)
+		g->plan.want |= SANDBOX_WATCH;
+	err = grant_system(g);
+	if (!err)
+		err = grant_policy(g);
+	if (!err && g->q->also_exec)
+		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
+			false, "wardbox");
+	if (!err)
+		err = carve_out(g);
+	return err ? diag_errno(d, err, "cannot plan the sandbox") : 0;
+}

@@ -1,0 +1,181 @@
+/* guard_record.c - what the log learns of a command
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard_parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "str.h"
+
+/* A log that cannot be written stops everything, unless root said by name that
+ * it may be missing. */
+static int without_log(struct guard *g, int err)
+{
+	return guard_word_in(&g->grants.relax, "audit") ? 0 : err;
+}
+
+int guard_open_log(struct guard *g, struct diag *d)
+{
+	struct session_where where = {.cwd = g->cwd, .uid = g->uid};
+	char base[SESSION_BASE_MAX];
+	struct audit_place place = {
+		.state_home = env_get(g->q->env, "XDG_STATE_HOME"),
+		.home = g->home,
+	};
+	autofd int dir = audit_place_open(&place, g->uid, true, g->log_path,
+		sizeof g->log_path, d);
+	int err;
+
+	if (dir == -ENOENT) {
+		/* Neither /var/log nor a home can be written: the state base. */
+		autofd int state = session_base(&where, true, base, d);
+
+		place.state_base = base;
+		if (state >= 0)
+			dir = audit_place_open(&place, g->uid, true,
+				g->log_path, sizeof g->log_path, d);
+	}
+	if (dir < 0)
+		return without_log(g, dir);
+	err = audit_open(&g->log, dir, g->uid, NULL, d);
+	if (err)
+		return without_log(g, err);
+	g->recording = true;
+	return 0;
+}
+
+static enum audit_decision decision_of(const struct guard *g)
+{
+	switch (g->r->verdict.decision) {
+	case POLICY_ALLOW:
+		return AUDIT_ALLOW;
+	case POLICY_CONFIRM:
+		return g->confirmed ? AUDIT_CONFIRM : AUDIT_DENY;
+	case POLICY_DENY:
+		return AUDIT_DENY;
+	}
+	return AUDIT_DENY;
+}
+
+/* "net", or "observe: net" for what another profile would have denied. */
+static void name_rule(struct guard *g)
+{
+	const struct policy_verdict *v = &g->r->verdict;
+	struct buf b = BUF_FIXED(g->r->rule);
+
+	if (v->would > v->decision)
+		buf_addf(&b, "would-%s:%s", policy_decision_name(v->would),
+			v->rule);
+	else
+		buf_adds(&b, v->rule);
+	buf_str(&b);
+}
+
+static size_t count(char *const *vec)
+{
+	size_t n = 0;
+
+	while (vec && vec[n])
+		n++;
+	return n;
+}
+
+static struct audit_start start_of(struct guard *g)
+{
+	name_rule(g);
+	return (struct audit_start){
+		.session = g->r->session,
+		.argv = (const char *const *)g->q->argv,
+		.argc = count(g->q->argv),
+		.cwd = g->cwd,
+		.exe = g->q->path,
+		.pid = getpid(),
+		.ppid = getppid(),
+		.decision = decision_of(g),
+		.rule = g->r->rule,
+		.reason = g->r->verdict.reason,
+		.env = (const char *const *)g->env.vec,
+	};
+}
+
+static struct audit_secrets secrets_of(const struct guard *g)
+{
+	return (struct audit_secrets){
+		.env = (const char *const *)g->q->env,
+	};
+}
+
+int guard_record_denial(struct guard *g, struct diag *d)
+{
+	struct audit_start start = start_of(g);
+	struct audit_secrets secrets = secrets_of(g);
+
+	if (!g->recording)
+		return 0;
+	return without_log(g, audit_deny(&g->log, &start, &secrets, d));
+}
+
+int guard_record_start(struct guard *g, struct diag *d)
+{
+	struct audit_start start = start_of(g);
+	struct audit_secrets secrets = secrets_of(g);
+	int err;
+
+	if (!g->recording)
+		return 0;
+	err = audit_start(&g->record, &g->log, &start, &secrets, d);
+	g->r->exec_id = g->record.id;
+	return without_log(g, err);
+}
+
+int guard_record_relaxed(struct guard *g, struct diag *d)
+{
+	int err = 0;
+
+	if (!g->recording)
+		return 0;
+	for (unsigned part = 1; !err && part <= g->sandbox.missing; part <<= 1) {
+		struct audit_fact fact = {
+			.key = "missing",
+			.text = sandbox_part_name(part),
+		};
+
+		if (g->sandbox.missing & part)
+			err = audit_event(&g->log, g->r->session,
+				g->r->exec_id, "relax", &fact, 1, d);
+	}
+	return without_log(g, err);
+}
+
+static unsigned flags_of(const struct run_result *run)
+{
+	unsigned flags = 0;
+
+	if (run->truncated)
+		flags |= AUDIT_TRUNCATED;
+	if (run->timed_out)
+		flags |= AUDIT_TIMEOUT;
+	if (run->limit == LIMITS_MEM)
+		flags |= AUDIT_OOM;
+	if (run->limit != LIMITS_NONE)
+		flags |= AUDIT_KILLED;
+	return flags;
+}
+
+int guard_record_end(struct guard *g, struct diag *d)
+{
+	int status = g->r->status;
+	struct audit_end end = {
+		.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+		.usage = &g->r->run.usage,
+		.flags = flags_of(&g->r->run),
+	};
+
+	if (!g->recording)
+		return 0;
+	return without_log(g, audit_end(&g->record, &end, d));
+}

@@ -1,0 +1,64 @@
+/* guard_watch.c - every program that the tree starts, judged by the same policy
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard_parts.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "str.h"
+
+/* A denial below an allowed line is an event of that line: the line itself did
+ * run. What cannot be recorded is not let through either. */
+static void record_denial(struct guard *g, const struct policy_verdict *v)
+{
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "rule", .text = v->rule},
+		{.key = "reason", .text = v->reason},
+		{.key = "decision",
+			.text = v->would == POLICY_CONFIRM ? "confirm" : "deny"},
+	};
+
+	if (g->recording)
+		audit_event(&g->log, g->r->session, g->r->exec_id, "exec.deny",
+			facts, ARRAY_SIZE(facts), NULL);
+}
+
+/* A person's yes to the line covers what that same rule asks below it. */
+static bool approved(const struct guard *g, const struct policy_verdict *v)
+{
+	return v->decision == POLICY_CONFIRM && g->confirmed &&
+		str_eq(v->rule, g->r->verdict.rule);
+}
+
+int guard_watch(void *ctx, const struct execwatch_event *ev)
+{
+	struct guard *g = ctx;
+	struct stat st = {0};
+	struct policy_verdict v;
+	struct policy_exec req = {
+		.argv = ev->argv,
+		.path = ev->exe,
+		.profile = g->r->profile,
+		.cwd = ev->cwd,
+		.root = g->root,
+		.home = g->home,
+		.depth = g->q->kind == GUARD_STREAM ? 0 : 1,
+	};
+
+	/* The first is what was asked for, and judged already. */
+	if (g->execs++ == 0)
+		return 0;
+	if (ev->cut)
+		return -E2BIG;
+	if (stat(ev->exe, &st) == 0) {
+		req.dev = st.st_dev;
+		req.ino = st.st_ino;
+	}
+	policy_decide_exec(g->policy, &req, &v);
+	if (v.decision == POLICY_ALLOW || approved(g, &v))
+		return 0;
+	record_denial(g, &v);
+	return -EACCES;
+}

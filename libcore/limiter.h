@@ -1,0 +1,118 @@
+/* limiter.h - how much a process tree may use, and its end when that is more
+ * SPDX-License-Identifier: MIT
+ *
+ * cgroup v2 where it can be written, else v1, else rlimits and a watchdog over
+ * the tree. How each one is enforced is in .how, for the record.
+ */
+#ifndef WARDBOX_LIMITER_H
+#define WARDBOX_LIMITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "diag.h"
+
+/* 0 means: not limited. */
+struct limits_spec {
+	uint64_t wall_ns; /* since the start: the tree is killed */
+	uint64_t cpu_ns;  /* of the whole tree: killed */
+	uint64_t mem;     /* bytes, whole tree: killed */
+	uint64_t fsize;   /* bytes of one file: SIGXFSZ */
+	uint64_t output;  /* bytes; enforced by who pumps, carried here */
+	uint32_t tasks;   /* threads and processes: fork gives EAGAIN */
+	uint32_t procs;   /* processes: fork gives EAGAIN; needs the watch */
+	uint32_t files;   /* open descriptors a process: EMFILE */
+	bool cores;       /* leave core dumps as they are */
+};
+
+enum limits_kind {
+	LIMITS_NONE,
+	LIMITS_WALL,
+	LIMITS_CPU,
+	LIMITS_MEM,
+	LIMITS_TASKS,
+	LIMITS_PROCS,
+	LIMITS_FILES,
+	LIMITS_FSIZE,
+	LIMITS_OUTPUT,
+	LIMITS_KINDS,
+};
+/* "memory", "wall time" … */
+const char *limits_name(enum limits_kind kind);
+
+enum limits_how {
+	LIMITS_BY_NOTHING, /* not asked for */
+	LIMITS_BY_CGROUP2,
+	LIMITS_BY_CGROUP1,
+	LIMITS_BY_RLIMIT,   /* each process alone */
+	LIMITS_BY_WATCHDOG, /* looked at ten times a second */
+	LIMITS_BY_WATCH,    /* at each fork */
+	LIMITS_BY_TIMER,
+};
+/* "cgroup v1", "tree watchdog (approximate)" … */
+const char *limits_how_name(enum limits_how how);
+
+enum { LIMITS_GROUPS = 3 }; /* v2: the first; v1: memory, pids, cpuacct */
+
+struct limits {
+	struct limits_spec spec;
+	uint8_t how[LIMITS_KINDS]; /* enum limits_how */
+	enum limits_kind hit;      /* the first limit that was exceeded */
+	uint64_t cpu_used;         /* ns; as last looked at */
+	uint64_t mem_peak;         /* bytes */
+	/* the rest is private */
+	int version; /* of the cgroup: 0 none, 1, 2 */
+	int parent[LIMITS_GROUPS], group[LIMITS_GROUPS]; /* directories */
+	char name[32];                                   /* of the groups */
+	uint64_t start_ns, look_ns;
+	uint32_t nproc; /* the RLIMIT_NPROC to set, 0 for none */
+};
+#define LIMITS_INIT                                                            \
+	((struct limits){                                                      \
+		.parent = {-1, -1, -1},                                        \
+		.group = {-1, -1, -1},                                         \
+	})
+
+/* In the parent: makes the cgroup when spec needs one and it can be had. Where
+ * a limit can only be approximated, .how says so; one that cannot be enforced at
+ * all is -ENOTSUP with d. */
+int limits_prepare(struct limits *l, const struct limits_spec *spec,
+	struct diag *d);
+/* Removes the cgroup; the tree must have ended. */
+void limits_release(struct limits *l);
+
+/* In the child: joins the cgroup, sets rlimits. Raw calls alone. -errno. */
+int limits_enter(const struct limits *l);
+
+/* In the parent after fork: the clock runs. */
+void limits_start(struct limits *l);
+
+/* Milliseconds until the next look is due, for poll(); -1: never. */
+int limits_timeout(const struct limits *l);
+
+/* Looks, when a look is due. The limit exceeded, LIMITS_NONE while all is well.
+ * The caller then kills the tree. Call it once more after the end, with last
+ * set: a process that the kernel killed for memory is found there. */
+enum limits_kind limits_check(struct limits *l, bool last);
+
+/* SIGKILLs all that is in the cgroup; -ENOENT when there is none. */
+int limits_kill(const struct limits *l);
+
+/* What all descendants of this process use together. Those that have ended and
+ * were not reaped count for their time alone. */
+struct limits_tree {
+	unsigned procs, tasks;
+	uint64_t rss, cpu_ns;
+};
+/* 0, -errno. Stops looking at 65536 processes. */
+int limits_tree(struct limits_tree *out);
+
+/* Tasks that this process's user runs, anywhere. */
+unsigned limits_user_tasks(void);
+
+/* SIGKILLs and reaps every descendant of this process. Repeats until none is
+ * left or two seconds are over (-ETIMEDOUT). */
+int limits_sweep(void);
+
+#endif

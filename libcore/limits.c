@@ -1,0 +1,223 @@
+/* limits.c - how much a process tree may use
+ * SPDX-License-Identifier: MIT
+ */
+#include "limiter.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "limits_cgroup.h"
+#include "str.h"
+
+enum {
+	SECOND = 1000000000,
+	MS = 1000000,
+	LOOK_MS = 50, /* how often a watched tree is looked at */
+};
+
+const char *limits_name(enum limits_kind kind)
+{
+	static const char *const name[LIMITS_KINDS] = {
+		[LIMITS_NONE] = "none",
+		[LIMITS_WALL] = "wall time",
+		[LIMITS_CPU] = "CPU time",
+		[LIMITS_MEM] = "memory",
+		[LIMITS_TASKS] = "tasks",
+		[LIMITS_PROCS] = "processes",
+		[LIMITS_FILES] = "open files",
+		[LIMITS_FSIZE] = "file size",
+		[LIMITS_OUTPUT] = "output",
+	};
+
+	return kind < LIMITS_KINDS ? name[kind] : "unknown";
+}
+
+const char *limits_how_name(enum limits_how how)
+{
+	static const char *const name[] = {
+		[LIMITS_BY_NOTHING] = "not limited",
+		[LIMITS_BY_CGROUP2] = "cgroup v2",
+		[LIMITS_BY_CGROUP1] = "cgroup v1",
+		[LIMITS_BY_RLIMIT] = "rlimit, each process",
+		[LIMITS_BY_WATCHDOG] = "tree watchdog, approximate",
+		[LIMITS_BY_WATCH] = "fork watch",
+		[LIMITS_BY_TIMER] = "timer",
+	};
+
+	return (size_t)how < ARRAY_SIZE(name) ? name[how] : "unknown";
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* The kernel counts all of a user's tasks together, so what others of that
+ * user run is added; uid 0 it does not count at all. */
+static void plan_nproc(struct limits *l)
+{
+	l->how[LIMITS_TASKS] = LIMITS_BY_WATCHDOG;
+	if (getuid() != 0)
+		l->nproc = l->spec.tasks + limits_user_tasks();
+}
+
+int limits_prepare(struct limits *l, const struct limits_spec *spec,
+	struct diag *d)
+{
+	(void)d;
+	*l = LIMITS_INIT;
+	l->spec = *spec;
+	limits_cgroup_make(l);
+	if (spec->mem && !l->how[LIMITS_MEM])
+		l->how[LIMITS_MEM] = LIMITS_BY_WATCHDOG;
+	if (spec->cpu_ns && !l->how[LIMITS_CPU])
+		l->how[LIMITS_CPU] = LIMITS_BY_WATCHDOG;
+	if (spec->tasks && !l->how[LIMITS_TASKS])
+		plan_nproc(l);
+	if (spec->wall_ns)
+		l->how[LIMITS_WALL] = LIMITS_BY_TIMER;
+	if (spec->procs)
+		l->how[LIMITS_PROCS] = LIMITS_BY_WATCH;
+	if (spec->files)
+		l->how[LIMITS_FILES] = LIMITS_BY_RLIMIT;
+	if (spec->fsize)
+		l->how[LIMITS_FSIZE] = LIMITS_BY_RLIMIT;
+	return 0;
+}
+
+void limits_release(struct limits *l)
+{
+	limits_cgroup_remove(l);
+	*l = LIMITS_INIT;
+}
+
+/* Lowers a limit; never raises one. */
+static int lower(int resource, uint64_t soft, uint64_t hard)
+{
+	/* The kernel's own form; C libraries differ in theirs. */
+	struct {
+		uint64_t soft, hard;
+	} r;
+
+	if (syscall(__NR_prlimit64, 0, resource, NULL, &r) < 0)
+		return -errno;
+	if (r.hard > hard)
+		r.hard = hard;
+	if (r.soft > soft)
+		r.soft = soft;
+	if (r.soft > r.hard)
+		r.soft = r.hard;
+	return syscall(__NR_prlimit64, 0, resource, &r, NULL) < 0 ? -errno : 0;
+}
+
+int limits_enter(const struct limits *l)
+{
+	const struct limits_spec *s = &l->spec;
+	uint64_t cpu = (s->cpu_ns + SECOND - 1) / SECOND;
+	int err = limits_cgroup_enter(l);
+
+	/* One byte, not none: a core pattern that is a pipe ignores a limit of
+	 * none, and takes one byte for its own recursion. */
+	if (err == 0 && !s->cores)
+		err = lower(RLIMIT_CORE, 1, 1);
+	if (err == 0 && s->cpu_ns)
+		err = lower(RLIMIT_CPU, cpu + 1, cpu + 2);
+	if (err == 0 && s->files)
+		err = lower(RLIMIT_NOFILE, s->files, s->files);
+	if (err == 0 && s->fsize)
+		err = lower(RLIMIT_FSIZE, s->fsize, s->fsize);
+	if (err == 0 && l->nproc)
+		err = lower(RLIMIT_NPROC, l->nproc, l->nproc);
+	/* Between two looks of the watchdog. Address space is not memory, and
+	 * thread stacks are data: room is left. */
+	if (err == 0 && l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG)
+		err = lower(RLIMIT_DATA, 2 * s->mem + (256U << 20),
+			2 * s->mem + (256U << 20));
+	return err;
+}
+
+void limits_start(struct limits *l)
+{
+	l->start_ns = l->look_ns = now_ns();
+}
+
+static bool needs_looks(const struct limits *l)
+{
+	return l->how[LIMITS_CPU] || l->how[LIMITS_MEM] ||
+	       l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG;
+}
+
+int limits_timeout(const struct limits *l)
+{
+	uint64_t now = now_ns(), due = UINT64_MAX;
+
+	if (l->spec.wall_ns && l->spec.wall_ns < UINT64_MAX - l->start_ns)
+		due = l->start_ns + l->spec.wall_ns;
+	if (needs_looks(l) && l->look_ns + LOOK_MS * (uint64_t)MS < due)
+		due = l->look_ns + LOOK_MS * (uint64_t)MS;
+	if (due == UINT64_MAX)
+		return -1;
+	if (due <= now)
+		return 0;
+	due = (due - now + MS - 1) / MS;
+	return due > 3600000 ? 3600000 : (int)due;
+}
+
+static void look(struct limits *l)
+{
+	bool killed = false;
+
+	if (l->version)
+		limits_cgroup_read(l, &killed);
+	if (l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG ||
+		l->how[LIMITS_CPU] == LIMITS_BY_WATCHDOG ||
+		l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG) {
+		struct limits_tree t;
+
+		if (limits_tree(&t) < 0)
+			return;
+		if (l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG) {
+			if (t.rss > l->mem_peak)
+				l->mem_peak = t.rss;
+			killed = t.rss > l->spec.mem;
+		}
+		if (l->how[LIMITS_CPU] == LIMITS_BY_WATCHDOG &&
+			t.cpu_ns > l->cpu_used)
+			l->cpu_used = t.cpu_ns;
+		if (l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG &&
+			t.tasks > l->spec.tasks)
+			l->hit = LIMITS_TASKS;
+	}
+	if (l->spec.mem && killed)
+		l->hit = LIMITS_MEM;
+	else if (l->spec.cpu_ns && l->cpu_used > l->spec.cpu_ns)
+		l->hit = LIMITS_CPU;
+}
+
+enum limits_kind limits_check(struct limits *l, bool last)
+{
+	uint64_t now = now_ns();
+
+	if (l->hit)
+		return l->hit;
+	if (needs_looks(l) &&
+		(last || now - l->look_ns >= LOOK_MS * (uint64_t)MS)) {
+		look(l);
+		l->look_ns = now;
+	}
+	if (!l->hit && !last && l->spec.wall_ns &&
+		now - l->start_ns >= l->spec.wall_ns)
+		l->hit = LIMITS_WALL;
+	return l->hit;
+}
+
+int limits_kill(const struct limits *l)
+{
+	return limits_cgroup_kill(l);
+}

@@ -1,0 +1,335 @@
+/* limits_cgroup.c - control groups of either version
+ * SPDX-License-Identifier: MIT
+ */
+#include "limits_cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "path.h"
+#include "str.h"
+#include "uapi/linux.h"
+
+enum { MEMORY, PIDS, CPU }; /* of version 1; version 2 has the first alone */
+
+static int write_at(int dir, const char *name, const char *text, size_t n)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, n) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int write_number(int dir, const char *name, uint64_t v)
+{
+	char text[32];
+	struct buf b = BUF_FIXED(text);
+
+	buf_addf(&b, "%llu", (unsigned long long)v);
+	return write_at(dir, name, text, b.len);
+}
+
+static int read_at(int dir, const char *name, struct buf *out)
+{
+	autofd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+
+	buf_clear(out);
+	return fd < 0 ? -errno : buf_read_fd(out, fd);
+}
+
+/* The number behind a key ("" for the file's first). */
+static uint64_t number_at(int dir, const char *name, const char *key)
+{
+	char text[2048];
+	struct buf b = BUF_FIXED(text);
+	const char *s;
+	uint64_t v = 0;
+
+	if (read_at(dir, name, &b) < 0)
+		return 0;
+	s = strstr(buf_str(&b), key);
+	if (!s)
+		return 0;
+	for (s += strlen(key); chr_digit(*s) && v < UINT64_MAX / 16; s++)
+		v = 10 * v + (uint64_t)(*s - '0');
+	return v;
+}
+
+static bool is_group_fs(const char *path, long magic)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) == 0 && (long)fs.f_type == magic;
+}
+
+/* The path that /proc/self/cgroup gives for a controller ("" is version 2). */
+static int own_path(const char *controller, char *out, size_t size)
+{
+	char text[4096 - 512];
+	struct buf b = BUF_FIXED(text);
+	size_t want = strlen(controller);
+
+	if (read_at(AT_FDCWD, "/proc/self/cgroup", &b) < 0)
+		return -ENOENT;
+	for (char *line = text, *end; *buf_str(&b) && line; line = end) {
+		char *list = strchr(line, ':'), *path;
+
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = '\0';
+		path = list ? strchr(list + 1, ':') : NULL;
+		if (!path)
+			continue;
+		*path++ = '\0';
+		for (char *c = list + 1, *next; c; c = next) {
+			next = strchr(c, ',');
+			if ((next ? (size_t)(next - c) : strlen(c)) == want &&
+				strncmp(c, controller, want) == 0)
+				return str_copy(out, size, path);
+			if (next)
+				next++;
+		}
+	}
+	return -ENOENT;
+}
+
+/* Makes base/path/NAME. 0, and the two descriptors. */
+static int make_group(struct limits *l, unsigned i, const char *base,
+	const char *path)
+{
+	char dir[PATH_MAX / 2];
+	struct buf b = BUF_FIXED(dir);
+	int parent, group;
+
+	buf_addf(&b, "%s%s", base, path);
+	if (b.err)
+		return b.err;
+	parent = open(buf_str(&b), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (parent < 0)
+		return -errno;
+	if (mkdirat(parent, l->name, 0755) < 0 ||
+		(group = openat(parent, l->name,
+			 O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {
+		int err = -errno;
+
+		unlinkat(parent, l->name, AT_REMOVEDIR);
+		close(parent);
+		return err;
+	}
+	l->parent[i] = parent;
+	l->group[i] = group;
+	return 0;
+}
+
+static void remove_group(struct limits *l, unsigned i)
+{
+	if (l->group[i] < 0)
+		return;
+	close(l->group[i]);
+	/* Busy for a moment after its last process was reaped. */
+	for (int n = 0; n < 20; n++) {
+		if (unlinkat(l->parent[i], l->name, AT_REMOVEDIR) == 0 ||
+			errno != EBUSY)
+			break;
+		poll(NULL, 0, 2);
+	}
+	close(l->parent[i]);
+	l->group[i] = l->parent[i] = -1;
+}
+
+static bool set2(struct limits *l)
+{
+	int dir = l->group[0];
+
+	if (l->spec.mem) {
+		if (write_number(dir, "memory.max", l->spec.mem) < 0)
+			return false;
+		write_at(dir, "memory.swap.max", "0", 1);
+		write_at(dir, "memory.oom.group", "1", 1);
+		l->how[LIMITS_MEM] = LIMITS_BY_CGROUP2;
+	}
+	if (l->spec.tasks) {
+		if (write_number(dir, "pids.max", l->spec.tasks) < 0)
+			return false;
+		l->how[LIMITS_TASKS] = LIMITS_BY_CGROUP2;
+	}
+	if (l->spec.cpu_ns)
+		l->how[LIMITS_CPU] = LIMITS_BY_CGROUP2;
+	return true;
+}
+
+/* From the own group upwards: one that holds processes cannot hand out
+ * controllers, those above it usually do. */
+static bool make2(struct limits *l)
+{
+	const char *base = "/sys/fs/cgroup";
+	char path[1024];
+
+	if (!is_group_fs(base, CGROUP2_MAGIC))
+		base = "/sys/fs/cgroup/unified";
+	if (!is_group_fs(base, CGROUP2_MAGIC) ||
+		own_path("", path, sizeof(path)) < 0)
+		return false;
+	for (;;) {
+		char *up = strrchr(path, '/');
+
+		if (make_group(l, 0, base, path) == 0) {
+			if (set2(l))
+				return true;
+			remove_group(l, 0);
+			l->how[LIMITS_MEM] = l->how[LIMITS_TASKS] =
+				l->how[LIMITS_CPU] = LIMITS_BY_NOTHING;
+		}
+		if (!up || !path[0] || str_eq(path, "/"))
+			return false;
+		up[up == path] = '\0';
+	}
+}
+
+static bool make1(struct limits *l, unsigned i, const char *controller)
+{
+	char base[64], path[1024];
+	struct buf b = BUF_FIXED(base);
+
+	buf_addf(&b, "/sys/fs/cgroup/%s", controller);
+	if (!is_group_fs(buf_str(&b), CGROUP1_MAGIC) ||
+		own_path(controller, path, sizeof(path)) < 0)
+		return false;
+	/* In a container the mount may start at the own group. */
+	return make_group(l, i, base, path) == 0 ||
+	       make_group(l, i, base, "") == 0;
+}
+
+static void set1(struct limits *l)
+{
+	if (l->spec.mem && make1(l, MEMORY, "memory")) {
+		int dir = l->group[MEMORY];
+
+		if (write_number(dir, "memory.limit_in_bytes", l->spec.mem) ==
+			0) {
+			/* Without swap accounting there is no such file. */
+			write_number(dir, "memory.memsw.limit_in_bytes",
+				l->spec.mem);
+			l->how[LIMITS_MEM] = LIMITS_BY_CGROUP1;
+		}
+	}
+	if (l->spec.tasks && make1(l, PIDS, "pids") &&
+		write_number(l->group[PIDS], "pids.max", l->spec.tasks) == 0)
+		l->how[LIMITS_TASKS] = LIMITS_BY_CGROUP1;
+	if (l->spec.cpu_ns && make1(l, CPU, "cpuacct"))
+		l->how[LIMITS_CPU] = LIMITS_BY_CGROUP1;
+	for (unsigned i = 0; i < LIMITS_GROUPS; i++)
+		if (l->group[i] >= 0)
+			l->version = 1;
+}
+
+void limits_cgroup_make(struct limits *l)
+{
+	struct buf b = BUF_FIXED(l->name);
+	struct timespec now;
+
+	if (!l->spec.mem && !l->spec.tasks && !l->spec.cpu_ns)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	buf_addf(&b, "wardbox-%d-%lx", (int)getpid(), now.tv_nsec);
+	if (make2(l))
+		l->version = 2;
+	else
+		set1(l);
+}
+
+void limits_cgroup_remove(struct limits *l)
+{
+	for (unsigned i = 0; i < LIMITS_GROUPS; i++)
+		remove_group(l, i);
+	l->version = 0;
+}
+
+int limits_cgroup_enter(const struct limits *l)
+{
+	for (unsigned i = 0; i < LIMITS_GROUPS; i++) {
+		int err = l->group[i] < 0 ? 0 :
+					    write_at(l->group[i],
+						    "cgroup.procs", "0", 1);
+
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+/* Kills those listed; true when there were any. */
+static bool kill_listed(int dir)
+{
+	char text[2048];
+	struct buf b = BUF_FIXED(text);
+	autofd int fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	pid_t pid = 0;
+
+	b.len = n > 0 ? (size_t)n : 0;
+	for (size_t i = 0; i < b.len; i++) {
+		if (chr_digit(text[i])) {
+			pid = 10 * pid + (text[i] - '0');
+		} else {
+			if (pid > 1)
+				kill(pid, SIGKILL);
+			pid = 0;
+		}
+	}
+	return b.len > 0;
+}
+
+int limits_cgroup_kill(const struct limits *l)
+{
+	if (l->version == 2 && write_at(l->group[0], "cgroup.kill", "1", 1) == 0)
+		return 0;
+	for (unsigned i = 0; i < LIMITS_GROUPS; i++) {
+		if (l->group[i] < 0)
+			continue;
+		/* A zombie stays listed until it is reaped; the sweep that
+		 * follows does that, so rounds are few. */
+		for (int n = 0; n < 16 && kill_listed(l->group[i]); n++)
+			;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+void limits_cgroup_read(struct limits *l, bool *killed)
+{
+	int dir = l->group[0];
+
+	*killed = false;
+	if (l->version == 2) {
+		if (l->spec.mem) {
+			*killed = number_at(dir, "memory.events", "oom_kill ");
+			l->mem_peak = number_at(dir, "memory.peak", "");
+		}
+		l->cpu_used =
+			1000 * number_at(dir, "cpu.stat", "usage_usec ");
+	} else if (l->version == 1) {
+		if (l->how[LIMITS_MEM] == LIMITS_BY_CGROUP1) {
+			*killed = number_at(dir, "memory.oom_control",
+				"oom_kill ");
+			l->mem_peak = number_at(
+				dir, "memory.max_usage_in_bytes", "");
+		}
+		if (l->group[CPU] >= 0)
+			l->cpu_used = number_at(
+				l->group[CPU], "cpuacct.usage", "");
+	}
+}

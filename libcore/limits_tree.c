@@ -1,0 +1,226 @@
+/* limits_tree.c - the descendants of this process: counted, and ended
+ * SPDX-License-Identifier: MIT
+ */
+#include "limiter.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "str.h"
+
+enum { PIDS_MAX = 65536 };
+
+static void put_pid(struct buf *pids, uint32_t pid)
+{
+	buf_add(pids, &pid, sizeof(pid));
+}
+
+static uint32_t get_pid(const struct buf *pids, size_t i)
+{
+	uint32_t pid;
+
+	memcpy(&pid, pids->data + i * sizeof(pid), sizeof(pid));
+	return pid;
+}
+
+/* The numbers in a text of them. */
+static void put_numbers(struct buf *pids, const char *s, size_t n)
+{
+	uint32_t v = 0;
+	bool in = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (chr_digit(s[i])) {
+			v = 10 * v + (uint32_t)(s[i] - '0');
+			in = true;
+		} else if (in) {
+			put_pid(pids, v);
+			v = 0;
+			in = false;
+		}
+	}
+	if (in)
+		put_pid(pids, v);
+}
+
+static int read_proc(struct buf *out, const char *path)
+{
+	autofd int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+
+	buf_clear(out);
+	return fd < 0 ? -errno : buf_read_fd(out, fd);
+}
+
+/* A name that is a number; 0 for others. */
+static uint32_t name_pid(const char *name)
+{
+	uint32_t v = 0;
+
+	for (; chr_digit(*name) && v < 100000000; name++)
+		v = 10 * v + (uint32_t)(*name - '0');
+	return *name ? 0 : v;
+}
+
+static void cleanup_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+/* The children that each thread of a process has; its threads are counted. */
+static int add_children(
+	struct buf *pids, uint32_t pid, unsigned *tasks, struct buf *text)
+{
+	char path[64];
+	struct buf name = BUF_FIXED(path);
+	autoclean(cleanup_dir) DIR *dir = NULL;
+	struct dirent *e;
+
+	buf_addf(&name, "/proc/%u/task", pid);
+	dir = opendir(buf_str(&name));
+	if (!dir)
+		return -errno;
+	while ((e = readdir(dir))) {
+		uint32_t tid = name_pid(e->d_name);
+
+		if (!tid)
+			continue;
+		++*tasks;
+		buf_clear(&name);
+		buf_addf(&name, "/proc/%u/task/%u/children", pid, tid);
+		if (read_proc(text, buf_str(&name)) == 0)
+			put_numbers(pids, text->data, text->len);
+	}
+	return 0;
+}
+
+/* Field n (from 3) of a stat line, behind the name in parentheses. */
+static uint64_t stat_field(const char *line, unsigned n)
+{
+	const char *s = strrchr(line, ')');
+	uint64_t v = 0;
+
+	for (unsigned i = 2; s && i < n; i++)
+		s = strchr(s + 1, ' ');
+	if (!s)
+		return 0;
+	for (s++; chr_digit(*s); s++)
+		v = 10 * v + (uint64_t)(*s - '0');
+	return v;
+}
+
+static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
+{
+	char path[64];
+	struct buf name = BUF_FIXED(path);
+	const char *state;
+	uint64_t ticks;
+
+	buf_addf(&name, "/proc/%u/stat", pid);
+	if (read_proc(text, buf_str(&name)) < 0)
+		return;
+	state = strrchr(buf_str(text), ')');
+	if (!state || !state[1])
+		return;
+	/* utime stime cutime cstime; children that it waited for included */
+	ticks = 0;
+	for (unsigned n = 14; n <= 17; n++)
+		ticks += stat_field(text->data, n);
+	out->cpu_ns += ticks * (1000000000U / (uint64_t)sysconf(_SC_CLK_TCK));
+	if (state[2] == 'Z')
+		return;
+	out->procs++;
+	out->rss += stat_field(text->data, 24) * (uint64_t)getpagesize();
+}
+
+int limits_tree(struct limits_tree *out)
+{
+	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	unsigned own = 0;
+	int err = add_children(&pids, (uint32_t)getpid(), &own, &text);
+
+	*out = (struct limits_tree){0};
+	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
+		uint32_t pid = get_pid(&pids, i);
+
+		add_stat(out, pid, &text);
+		/* One that ends meanwhile has none. */
+		add_children(&pids, pid, &out->tasks, &text);
+	}
+	return err < 0 ? err : pids.err;
+}
+
+unsigned limits_user_tasks(void)
+{
+	autoclean(cleanup_dir) DIR *dir = opendir("/proc");
+	unsigned tasks = 0;
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		char path[64];
+		struct buf name = BUF_FIXED(path);
+		struct stat st;
+
+		buf_addf(&name, "/proc/%u/task", name_pid(e->d_name));
+		/* Two links of its own, one for each task. */
+		if (name_pid(e->d_name) && stat(buf_str(&name), &st) == 0 &&
+			st.st_uid == getuid() && st.st_nlink > 2)
+			tasks += (unsigned)st.st_nlink - 2;
+	}
+	return tasks;
+}
+
+/* Kernels built without the children file: everyone's parent is looked up. */
+static void scan_children(struct buf *pids, struct buf *text)
+{
+	autoclean(cleanup_dir) DIR *dir = opendir("/proc");
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		uint32_t pid = name_pid(e->d_name);
+		char path[64];
+		struct buf name = BUF_FIXED(path);
+
+		if (!pid)
+			continue;
+		buf_addf(&name, "/proc/%u/stat", pid);
+		if (read_proc(text, buf_str(&name)) == 0 &&
+			stat_field(buf_str(text), 4) == (uint64_t)getpid())
+			put_pid(pids, pid);
+	}
+}
+
+int limits_sweep(void)
+{
+	enum { ROUNDS = 400, PAUSE_MS = 5 };
+	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
+	autobuf struct buf text = BUF_INIT(1 << 20);
+
+	for (int round = 0; round < ROUNDS; round++) {
+		unsigned tasks = 0;
+
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+			return 0;
+		buf_clear(&pids);
+		add_children(&pids, (uint32_t)getpid(), &tasks, &text);
+		if (!pids.len)
+			scan_children(&pids, &text);
+		/* The children of those that die become ours: next round. */
+		for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++)
+			kill((pid_t)get_pid(&pids, i), SIGKILL);
+		if (round)
+			poll(NULL, 0, PAUSE_MS);
+	}
+	return -ETIMEDOUT;
+}

@@ -1,0 +1,34 @@
+/* namespaces.h - own processes, mounts, IPC and network
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_NAMESPACES_H
+#define WARDBOX_NAMESPACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Does the whole of what a part (SANDBOX_PIDNS …) needs work here? Tried out in
+ * a child that is thrown away. */
+bool namespaces_work(unsigned part);
+
+/* The CLONE_NEW flags for these parts: those that the fork needs, and those
+ * that are entered before exec. A user namespace is added, and *user set, when
+ * this process lacks CAP_SYS_ADMIN. */
+void namespaces_flags(unsigned parts, bool *user, unsigned *at_fork,
+	unsigned *at_apply);
+
+/* The rest are raw system calls for the child; 0 or -errno. */
+
+/* Maps the ids that the process had outside to themselves. */
+int namespaces_map(uid_t uid, gid_t gid);
+/* A fresh /proc over the old one. */
+int namespaces_proc(void);
+/* The loopback of a new network, up. */
+int namespaces_loopback(void);
+
+/* The life of a pid namespace's first process: forwards signals to the
+ * command, reaps, and ends when the command does. *status is its status. */
+void namespaces_init(pid_t command, int *status);
+
+#endif

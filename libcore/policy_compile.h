@@ -1,0 +1,55 @@
+/* policy_compile.h - policy text to image
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_POLICY_COMPILE_H
+#define WARDBOX_POLICY_COMPILE_H
+
+#include "policy_build.h"
+#include "policy_text.h"
+
+/* The built-in policy's text, ended by NUL; generated from
+ * configs/default.policy. */
+extern const char policy_default_text[];
+
+/* One layer being compiled; sources are fed one after the other. */
+struct policy_compiler {
+	struct policy_build b;
+	const struct policy_image *above; /* lists may come from it; or NULL */
+	enum policy_layer layer;
+	uint32_t file;      /* string: the source being read */
+	uint32_t last_rule; /* that `except` lines belong to; or NO_RULE */
+	unsigned nested;    /* within `include` */
+	bool included;
+	struct policy_line line;
+};
+
+enum {
+	NO_RULE = 0xffffffff,
+};
+
+/* The compiler is large: keep it on the heap. 0 or -ENOMEM. */
+int policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
+	const struct policy_image *above);
+void policy_compile_release(struct policy_compiler *c);
+
+/* Compiles a text. -EINVAL with d at file:line:column. */
+int policy_compile_text(struct policy_compiler *c, const char *file,
+	const char *text, size_t n, struct diag *d);
+
+/* Parts of the compiler; each takes c->line with the verb as word 0. */
+int compile_rule(struct policy_compiler *c, struct diag *d);
+int compile_except(struct policy_compiler *c, struct diag *d);
+int compile_delegate(struct policy_compiler *c, struct diag *d);
+int compile_args(struct policy_compiler *c, struct diag *d);
+int compile_profile(struct policy_compiler *c, struct diag *d);
+int compile_limit(struct policy_compiler *c, struct diag *d);
+int compile_use(struct policy_compiler *c, struct diag *d);
+int compile_redact(struct policy_compiler *c, struct diag *d);
+
+/* "DEV,FULL-AUTO" or "*" to a bit set. */
+int compile_profiles(struct policy_compiler *c, const struct policy_word *w,
+	const char *text, uint8_t *mask, struct diag *d);
+/* The words of list name, copied from the layer above when it is not ours. */
+struct img_list *compile_list(struct policy_compiler *c, const char *name);
+
+#endif

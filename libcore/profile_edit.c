@@ -1,0 +1,437 @@
+/* profile_edit.c - the new text of a startup file, from the old one
+ * SPDX-License-Identifier: MIT
+ */
+#include "profile_edit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "profile_block.h"
+#include "rc_path.h"
+#include "rcfile.h"
+#include "str.h"
+
+struct edit {
+	const struct profile_change *change;
+	const char *text;
+	size_t n;
+	struct profile_blocks *blocks;
+	struct profile_block *own; /* NULL: not there yet */
+	struct buf *out;
+	struct diag *d;
+};
+
+const char *profile_action_name(enum profile_action action)
+{
+	static const char names[][10] = {
+		"unchanged", "added", "updated", "removed", "removed"};
+
+	return names[action];
+}
+
+/* Is it in the file already, by the user's own doing? 1, 0, -errno. */
+static int is_foreign(const struct edit *e, size_t index)
+{
+	const struct profile_change *c = e->change;
+	const struct profile_item *item = &c->item[index];
+	struct rc_source source = {.text = e->text,
+		.len = e->n,
+		.family = c->family,
+		.home = c->home};
+	size_t skip[PROFILE_BLOCKS][2];
+
+	if (c->force)
+		return 0;
+	/* A block belongs to whoever gave its id, and goes when they say. */
+	for (size_t i = 0; i < e->blocks->count; i++) {
+		skip[i][0] = e->blocks->block[i].begin;
+		skip[i][1] = e->blocks->block[i].end;
+	}
+	if (item->what != PROFILE_VAR)
+		return rc_path_has(&source, item->dir->text,
+			c->exists && c->exists[index], skip, e->blocks->count);
+	return rc_var_has(&source, item->name, item->value, skip,
+		e->blocks->count);
+}
+
+/* The line in body[0..n) that starts at *at: its length with the newline. */
+static size_t line_length(const char *body, size_t n, size_t at)
+{
+	const char *nl = memchr(body + at, '\n', n - at);
+
+	return nl ? (size_t)(nl - body) - at + 1 : n - at;
+}
+
+static bool line_is(const char *body, size_t at, size_t len, struct buf *line)
+{
+	/* An editor may have put a carriage return before the newline. */
+	if (len == line->len + 1 && len >= 2 && body[at + len - 2] == '\r')
+		return memcmp(body + at, line->data, line->len - 1) == 0;
+	return len == line->len && memcmp(body + at, line->data, len) == 0;
+}
+
+/* Does the line set the same thing as item, otherwise? So the other direction
+ * of a directory, and any value of a variable. */
+static bool same_subject(const struct edit *e, const struct profile_item *item,
+	const char *body, size_t at, size_t len)
+{
+	autobuf struct buf other = BUF_INIT(PROFILE_TEXT_MAX);
+	autofree struct profile_dir *dir = NULL;
+	struct profile_item twin = *item;
+	struct buf *o = &other;
+
+	if (item->what == PROFILE_VAR) {
+		size_t stem;
+
+		twin.value = "";
+		if (profile_line(o, e->change->family, &twin, NULL, NULL))
+			return false;
+		/* Up to where the value begins. */
+		stem = o->len - 3;
+		return len > stem && memcmp(body + at, o->data, stem) == 0;
+	}
+	dir = malloc(sizeof *dir);
+	if (!dir)
+		return false;
+	*dir = *item->dir;
+	twin.dir = dir;
+	for (unsigned i = 0; i < 4; i++) {
+		twin.what = i & 1 ? PROFILE_PREPEND : PROFILE_APPEND;
+		if (i & 2)
+			dir->home = 0;
+		buf_clear(o);
+		if (profile_line(o, e->change->family, &twin, NULL, NULL) == 0 &&
+			line_is(body, at, len, o))
+			return true;
+	}
+	return false;
+}
+
+/* Puts one item's line into body. *changed says whether that did anything. */
+static int merge_item(
+	struct edit *e, struct buf *body, size_t index, bool *changed)
+{
+	const struct profile_item *item = &e->change->item[index];
+	autobuf struct buf line = BUF_INIT(PROFILE_TEXT_MAX);
+	autobuf struct buf merged = BUF_INIT(PROFILE_TEXT_MAX);
+	bool placed = false, same = false;
+	int err = profile_line(
+		&line, e->change->family, item, NULL, e->d);
+	size_t at = 0;
+
+	if (err)
+		return err;
+	while (at < body->len) {
+		size_t len = line_length(body->data, body->len, at);
+
+		if (!placed && line_is(body->data, at, len, &line))
+			same = placed = true;
+		else if (same_subject(e, item, body->data, at, len)) {
+			if (!placed)
+				buf_add(&merged, line.data, line.len);
+			placed = *changed = true;
+			at += len;
+			continue;
+		}
+		buf_add(&merged, body->data + at, len);
+		at += len;
+	}
+	if (!placed) {
+		err = is_foreign(e, index);
+		if (err)
+			return err < 0 ? diag_errno(e->d, err, "startup file")
+				       : 0;
+		buf_add(&merged, line.data, line.len);
+		*changed = true;
+	} else if (same && !*changed) {
+		return 0;
+	}
+	if (merged.err)
+		return merged.err;
+	buf_clear(body);
+	buf_add(body, merged.data, merged.len);
+	return body->err;
+}
+
+static int merge(struct edit *e, struct buf *body, bool *changed)
+{
+	const struct profile_change *c = e->change;
+
+	if (c->raw) {
+		*changed = body->len != strlen(c->raw) ||
+			memcmp(body->data, c->raw, body->len) != 0;
+		buf_clear(body);
+		buf_adds(body, c->raw);
+		return body->err;
+	}
+	/* What is put in front last comes out first. */
+	for (size_t i = 0; i < c->count; i++) {
+		size_t k = c->count - 1 - i;
+		int err;
+
+		if (c->item[k].what != PROFILE_PREPEND)
+			continue;
+		err = merge_item(e, body, k, changed);
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; i < c->count; i++) {
+		int err;
+
+		if (c->item[i].what == PROFILE_PREPEND)
+			continue;
+		err = merge_item(e, body, i, changed);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+struct ending {
+	size_t at;
+	bool found;
+};
+
+/* The first command behind which nothing of the file runs. */
+static int find_ending(void *ctx, const struct rc_cmd *cmd)
+{
+	struct ending *end = ctx;
+	const char *name = cmd->word[0].text;
+
+	if (!cmd->top || cmd->guards || cmd->in_function)
+		return 0;
+	/* exec without a command only moves descriptors. */
+	if (!(str_eq(name, "exec") && cmd->count > 1) &&
+		!str_eq(name, "exit") && !str_eq(name, "return"))
+		return 0;
+	end->at = cmd->list_at;
+	end->found = true;
+	return 1;
+}
+
+/* Where a new block goes. */
+static int find_place(const struct edit *e, size_t *at)
+{
+	const struct profile_change *c = e->change;
+	struct ending end = {.found = false};
+	struct rc_source source = {.text = e->text,
+		.len = e->n,
+		.family = c->family,
+		.home = c->home};
+	struct rc_visitor visitor = {.command = find_ending, .ctx = &end};
+	int err;
+
+	*at = e->n;
+	if (c->top) {
+		*at = 0;
+		if (e->n > 1 && e->text[0] == '#' && e->text[1] == '!')
+			*at = line_length(e->text, e->n, 0);
+		return 0;
+	}
+	err = rc_scan(&source, &visitor);
+	if (err < 0)
+		return diag_errno(e->d, err, "startup file");
+	if (end.found)
+		*at = end.at;
+	return 0;
+}
+
+static int insert_block(struct edit *e, struct buf *body)
+{
+	size_t at;
+	int err = find_place(e, &at);
+	bool nl;
+
+	if (err)
+		return err;
+	nl = at && e->text[at - 1] != '\n';
+	buf_add(e->out, e->text, at);
+	if (nl)
+		buf_addc(e->out, '\n');
+	profile_block_begin(e->out, e->change->id, nl, e->change->no_file);
+	buf_add(e->out, body->data, body->len);
+	profile_block_end(e->out, e->change->id);
+	buf_add(e->out, e->text + at, e->n - at);
+	return e->out->err;
+}
+
+static int replace_body(struct edit *e, struct buf *body)
+{
+	const struct profile_block *b = e->own;
+
+	buf_add(e->out, e->text, b->begin);
+	profile_block_begin(e->out, e->change->id, b->nl, b->file);
+	buf_add(e->out, body->data, body->len);
+	profile_block_end(e->out, e->change->id);
+	buf_add(e->out, e->text + b->end, e->n - b->end);
+	return e->out->err;
+}
+
+/* The heir of "+file" when the file's other blocks are all that is left, and
+ * of "+nl" when one follows at once; NULL: none. */
+static struct profile_block *heir(const struct edit *e, bool *nl, bool *file)
+{
+	const struct profile_block *b = e->own;
+	struct profile_block *next = NULL;
+	size_t covered = 0;
+
+	for (size_t i = 0; i < e->blocks->count; i++) {
+		struct profile_block *o = &e->blocks->block[i];
+
+		covered += o->end - o->begin;
+		if (o != b && !next)
+			next = o;
+	}
+	*file = b->file && next && covered == e->n;
+	if (*file) {
+		*nl = false;
+		return next;
+	}
+	for (size_t i = 0; i < e->blocks->count; i++) {
+		struct profile_block *o = &e->blocks->block[i];
+
+		if (b->nl && o->begin == b->end) {
+			*nl = true;
+			return o;
+		}
+	}
+	return NULL;
+}
+
+static void add_without(struct edit *e, size_t from, size_t to)
+{
+	if (to > from)
+		buf_add(e->out, e->text + from, to - from);
+}
+
+static int remove_block(struct edit *e, enum profile_action *action)
+{
+	const struct profile_block *b = e->own;
+	bool nl = false, file = false;
+	struct profile_block *next = heir(e, &nl, &file);
+	size_t before = b->begin;
+	char id[PROFILE_ID_MAX + 1];
+	struct buf name = BUF_FIXED(id);
+
+	*action = PROFILE_REMOVED;
+	if (next) {
+		size_t cut_from = b->begin, cut_to = b->end;
+
+		buf_add(&name, next->id, next->id_len);
+		if (next->begin > cut_from) {
+			add_without(e, 0, cut_from);
+			add_without(e, cut_to, next->begin);
+		} else {
+			add_without(e, 0, next->begin);
+		}
+		profile_block_begin(e->out, buf_str(&name), next->nl || nl,
+			next->file || file);
+		if (next->begin > cut_from) {
+			add_without(e, next->body, e->n);
+		} else {
+			add_without(e, next->body, cut_from);
+			add_without(e, cut_to, e->n);
+		}
+		return e->out->err;
+	}
+	/* The newline is only ours to take while nothing follows. */
+	if (b->nl && b->end == e->n && before && e->text[before - 1] == '\n')
+		before--;
+	buf_add(e->out, e->text, before);
+	buf_add(e->out, e->text + b->end, e->n - b->end);
+	if (b->file && !e->out->len)
+		*action = PROFILE_UNLINKED;
+	return e->out->err;
+}
+
+/* Takes the items' lines out of body. */
+static int cut_items(struct edit *e, struct buf *body, bool *changed)
+{
+	const struct profile_change *c = e->change;
+	autobuf struct buf kept = BUF_INIT(PROFILE_TEXT_MAX);
+	size_t at = 0;
+
+	while (at < body->len) {
+		size_t len = line_length(body->data, body->len, at);
+		bool cut = false;
+
+		for (size_t i = 0; i < c->count && !cut; i++)
+			cut = same_subject(
+				e, &c->item[i], body->data, at, len);
+		if (cut)
+			*changed = true;
+		else
+			buf_add(&kept, body->data + at, len);
+		at += len;
+	}
+	buf_clear(body);
+	buf_add(body, kept.data, kept.len);
+	return kept.err ? kept.err : body->err;
+}
+
+static int do_remove(
+	struct edit *e, struct buf *body, enum profile_action *action)
+{
+	bool changed = false;
+	int err;
+
+	if (!e->own)
+		return 0;
+	if (e->change->count) {
+		err = cut_items(e, body, &changed);
+		if (err || !changed)
+			return err;
+		if (body->len) {
+			*action = PROFILE_UPDATED;
+			return replace_body(e, body);
+		}
+	}
+	return remove_block(e, action);
+}
+
+static int do_add(struct edit *e, struct buf *body, enum profile_action *action)
+{
+	bool changed = false;
+	int err = merge(e, body, &changed);
+
+	if (err || !changed)
+		return err;
+	*action = e->own ? PROFILE_UPDATED : PROFILE_ADDED;
+	return e->own ? replace_body(e, body) : insert_block(e, body);
+}
+
+int profile_edit(const struct profile_change *change, const char *text,
+	size_t n, struct buf *out, enum profile_action *action, struct diag *d)
+{
+	autofree struct profile_blocks *blocks = malloc(sizeof *blocks);
+	autobuf struct buf body = BUF_INIT(PROFILE_TEXT_MAX);
+	struct edit e = {.change = change,
+		.text = text ? text : "",
+		.n = n,
+		.blocks = blocks,
+		.out = out,
+		.d = d};
+	int err;
+
+	*action = PROFILE_UNCHANGED;
+	if (!blocks)
+		return diag_errno(d, -ENOMEM, "startup file");
+	if (n > PROFILE_TEXT_MAX)
+		return diag_fail(d, -EFBIG, "larger than %d bytes",
+			PROFILE_TEXT_MAX);
+	err = profile_blocks_find(blocks, e.text, n, change->family, d);
+	if (err)
+		return err;
+	e.own = profile_block_of(blocks, change->id);
+	if (e.own)
+		buf_add(&body, text + e.own->body,
+			e.own->body_end - e.own->body);
+	err = change->remove ? do_remove(&e, &body, action)
+			     : do_add(&e, &body, action);
+	if (err == -ENOBUFS)
+		return diag_fail(d, -EFBIG, "would grow larger than %d bytes",
+			PROFILE_TEXT_MAX);
+	if (!err && *action == PROFILE_UNCHANGED)
+		buf_add(out, e.text, n);
+	return err;
+}

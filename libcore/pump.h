@@ -1,0 +1,63 @@
+/* pump.h - bytes from one descriptor to another, looked at on their way
+ * SPDX-License-Identifier: MIT
+ *
+ * Never blocks in one direction while another waits, and holds at most one
+ * buffer. What arrives in small pieces is copied, so that it lies as densely
+ * in the pipe behind as it did in the one before, and is cut between lines,
+ * so that writers who share a pipe do not tear each other's; much at once is
+ * moved without a copy when nobody looks.
+ */
+#ifndef WARDBOX_PUMP_H
+#define WARDBOX_PUMP_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pump_answer { PUMP_MORE, PUMP_ENOUGH, PUMP_DROP };
+
+struct pump {
+	bool live; /* false: ended, or never began */
+	int from;  /* owned; -1: nothing comes but .first */
+	int to;    /* -1: nowhere, shown alone */
+	bool close_to; /* at the end; else .to stays open and the owner's */
+	bool to_pipe, to_socket;
+	bool spliced;  /* both are pipes */
+	/* Shown before they are passed on: PUMP_MORE; PUMP_ENOUGH: show no
+	 * more; PUMP_DROP: pass on .allow of them and then nothing. -errno
+	 * ends. */
+	int (*show)(void *ctx, struct pump *p, const void *bytes, size_t n);
+	void *ctx;
+	int tag; /* the owner's */
+	size_t allow;
+	uint64_t bytes; /* taken out of .from */
+	/* Comes first. Borrowed. */
+	const char *first;
+	size_t first_len;
+	bool last; /* nothing is read any more: ends when all was passed on */
+	/* private */
+	bool plain, drop, full, kept;
+	char *buf;
+	size_t at, len;
+};
+#define PUMP_INIT ((struct pump){.from = -1, .to = -1})
+
+static inline bool pump_ended(const struct pump *p)
+{
+	return !p->live;
+}
+
+/* Fills what to poll for: from, to. */
+void pump_poll(const struct pump *p, struct pollfd fds[2]);
+/* After poll. 0; -errno of .show, or -ENOMEM. Reader gone: the writer is told
+ * by closing. */
+int pump_step(struct pump *p, const struct pollfd fds[2]);
+
+/* Bytes that were taken but not passed on, and those that wait in .from. */
+size_t pump_waiting(const struct pump *p);
+
+/* Closes, frees. */
+void pump_end(struct pump *p);
+
+#endif

@@ -1,0 +1,88 @@
+/* redact.h - secrets taken out of a stream of bytes
+ * SPDX-License-Identifier: MIT
+ *
+ * What is found is replaced by "[REDACTED]": tokens of known shape, the value
+ * behind a secret-sounding name, passwords in URLs and headers, private keys,
+ * and the values of secret-named environment variables. Works on a stream cut
+ * anywhere, and through ANSI sequences inside a token. When in doubt, redacts.
+ */
+#ifndef WARDBOX_REDACT_H
+#define WARDBOX_REDACT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "diag.h"
+
+enum {
+	REDACT_HOLD = 4096,      /* most bytes ever held back */
+	REDACT_PEM_MAX = 65536,  /* most bytes taken as one private key */
+	REDACT_KINDS = 64,       /* built-in ones, then the user's */
+	REDACT_USER_KINDS = 16,
+	REDACT_SECRETS = 64,     /* values of environment variables */
+	REDACT_SECRET_MIN = 8,   /* shorter values are not searched for */
+};
+
+struct redact_secret;
+struct redact_pattern;
+
+/* What is looked for, and how often it was found. */
+struct redact {
+	struct redact_secret *secrets;
+	size_t secret_count;
+	struct redact_pattern *patterns;
+	size_t pattern_count;
+	uint32_t found[REDACT_KINDS];
+};
+#define REDACT_INIT ((struct redact){0})
+void redact_release(struct redact *r);
+
+/* Adds the values of secret-named variables of NAME=VALUE strings. Of more
+ * than REDACT_SECRETS the longest are kept. -ENOMEM. */
+int redact_add_env(struct redact *r, const char *const *env);
+
+/* Adds a policy's pattern, the text behind "redact":
+ *	NAME "literal" [A-Z0-9_-]{16,40} ...
+ *	NAME key=*GLOB*,*GLOB*
+ * -EINVAL with d, -E2BIG. */
+int redact_add_pattern(struct redact *r, const char *text, struct diag *d);
+
+/* The name of kind, or NULL beyond the last. */
+const char *redact_kind_name(const struct redact *r, unsigned kind);
+
+/* Is this a name whose value is a secret: "GITHUB_TOKEN", "db-password"? */
+bool redact_secret_name(const char *name, size_t n);
+
+/* The state of one stream. */
+struct redact_stream {
+	char *held; /* REDACT_HOLD bytes, allocated on first use */
+	size_t len;
+	size_t swallowed; /* bytes of a private key or an endless token so far */
+	uint8_t mode;
+	char last; /* the byte before held, for word boundaries */
+};
+#define REDACT_STREAM_INIT ((struct redact_stream){.last = '\n'})
+void redact_stream_release(struct redact_stream *s);
+
+/* Takes n more bytes, appends what is safe to show to out. What may be the
+ * start of a secret is held back until more is known. -ENOMEM, -ENOBUFS. */
+int redact_feed(struct redact *r, struct redact_stream *s, const char *bytes,
+	size_t n, struct buf *out);
+
+/* Is anything held? */
+bool redact_pending(const struct redact_stream *s);
+
+/* Decides about what is held: at the end of the stream, or after a pause. */
+int redact_flush(struct redact *r, struct redact_stream *s, struct buf *out);
+
+/* A whole string at once. */
+int redact_text(struct redact *r, const char *s, size_t n, struct buf *out);
+
+/* Command arguments, in order: with previous, so that "--password X" and
+ * "curl -u user:X" are seen across two of them. previous may be NULL. */
+int redact_arg(struct redact *r, const char *previous, const char *arg,
+	struct buf *out);
+
+#endif

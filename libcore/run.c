@@ -1,0 +1,173 @@
+/* run.c - run a command as if nobody stood between it and its caller
+ * SPDX-License-Identifier: MIT
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run_state.h"
+
+enum { OURS = 125, DENIED = 126, NOTFOUND = 127, FILES_WANTED = 64 };
+
+/* With a very low limit we would be the ones who run out. */
+static void raise_files(struct run_state *st)
+{
+	struct rlimit *l = &st->setup.files, more;
+
+	if (getrlimit(RLIMIT_NOFILE, l) < 0 || l->rlim_cur >= FILES_WANTED)
+		return;
+	more = *l;
+	more.rlim_cur = more.rlim_max < FILES_WANTED ? more.rlim_max :
+						       FILES_WANTED;
+	st->setup.files_raised = setrlimit(RLIMIT_NOFILE, &more) == 0;
+}
+
+static int not_started(struct run_state *st, int err, bool exec)
+{
+	const struct run_spec *spec = st->spec;
+
+	st->result->code = OURS;
+	if (!exec)
+		return 0;
+	st->result->code =
+		err == -ENOENT || err == -ENOTDIR ? NOTFOUND : DENIED;
+	diag_errno(st->d, err, "cannot run %s", spec->path);
+	if (err == -ENOENT && access(spec->path, F_OK) == 0)
+		diag_hint(st->d, "its interpreter or loader is missing");
+	return 0;
+}
+
+static int start_plain(struct run_state *st)
+{
+	const struct run_spec *spec = st->spec;
+	enum proc_step step;
+	int err;
+
+	if (spec->kill_tree || spec->timeout_ns)
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	st->setup.parent = getpid();
+	err = proc_spawn(&st->setup, spec->path, spec->argv, spec->env,
+		&st->pid, &step);
+	if (err == 0)
+		return 1;
+	if (step == PROC_SETUP && spec->cwd)
+		diag_errno(st->d, err, "cannot change to %s", spec->cwd);
+	else
+		diag_errno(st->d, err, "cannot start %s", spec->path);
+	return not_started(st, err, step == PROC_EXEC);
+}
+
+__attribute__((noreturn)) static void child(struct run_state *st)
+{
+	const struct run_spec *spec = st->spec;
+	int err = proc_setup(&st->setup);
+
+	if (err)
+		sandbox_child_fail(spec->sandbox, SANDBOX_STEP_SETUP, err);
+	if (sandbox_apply(spec->sandbox))
+		_exit(OURS);
+	proc_signals(&st->setup);
+	execve(spec->path, spec->argv, spec->env);
+	sandbox_child_fail(spec->sandbox, SANDBOX_STEP_EXEC, -errno);
+}
+
+static int start_confined(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+	pid_t pid = sandbox_fork(s);
+
+	if (pid == 0)
+		child(st);
+	if (pid < 0) {
+		diag_errno(st->d, pid, "cannot start a process");
+		return not_started(st, pid, false);
+	}
+	st->pid = pid;
+	/* A child that failed before is told by its status. */
+	if (s->enforced & SANDBOX_WATCH)
+		execwatch_take(&s->watch);
+	return 1;
+}
+
+/* Does the wait status mean that the command ran? */
+static int outcome(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+	struct run_result *r = st->result;
+
+	if (!s)
+		return 0;
+	if (r->limit == LIMITS_NONE)
+		r->limit = limits_check(&s->limits, true);
+	if (sandbox_outcome(s, &r->status, st->d))
+		return 0;
+	r->started = false;
+	return not_started(st, s->shared->err,
+		s->shared->step == SANDBOX_STEP_EXEC);
+}
+
+static int finish(struct run_state *st, int err)
+{
+	struct run_result *r = st->result;
+
+	r->duration_ns = run_now() - st->start_ns;
+	if (st->died_of)
+		r->status = st->died_of;
+	if (err == 0)
+		err = run_stdio_files(st);
+	outcome(st);
+	if (err == 0 && r->started)
+		err = run_detach(st);
+	return err;
+}
+
+static int begin(struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+	int started;
+
+	st->start_ns = run_now();
+	started = st->spec->sandbox ? start_confined(st) : start_plain(st);
+	run_stdio_close_theirs(st);
+	st->result->started = started == 1;
+	if (started == 1 && sink && sink->started)
+		st->err = sink->started(sink->ctx, st->pid);
+	return started;
+}
+
+int run(const struct run_spec *spec, struct run_result *result,
+	struct diag *d)
+{
+	struct run_state st = {.spec = spec,
+		.result = result,
+		.d = d,
+		.setup = PROC_SETUP_INIT,
+		.theirs = {-1, -1, -1},
+		.null = -1,
+		.sigfd = -1};
+	int err;
+
+	/* A pump that never lives must not end by closing descriptor 0. */
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		st.pumps[i].from = st.pumps[i].to = -1;
+	memset(result, 0, sizeof(*result));
+	result->code = OURS;
+	st.setup.cwd = spec->cwd;
+	err = run_signals_take(&st);
+	result->mask = st.setup.mask;
+	if (err)
+		return diag_errno(d, err, "cannot read signals");
+	raise_files(&st);
+	err = run_stdio_open(&st);
+	if (err == 0 && begin(&st) == 1) {
+		err = run_loop(&st);
+		err = finish(&st, err);
+	}
+	run_stdio_close(&st);
+	run_signals_give_back(&st);
+	return err;
+}

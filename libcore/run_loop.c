@@ -1,0 +1,290 @@
+/* run_loop.c - waits for all at once: signals, bytes, the watch, clocks
+ * SPDX-License-Identifier: MIT
+ */
+#include "run_state.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	/* A command that takes longer gets the whole service: a witness for
+	 * signals, and descriptors let go of. Most never need either. */
+	SETTLE_MS = 30,
+	MS = 1000000,
+};
+
+uint64_t run_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+}
+
+/* How many of n bytes may still pass the hard limit. */
+static size_t allowed(const struct run_state *st, size_t n)
+{
+	uint64_t left = st->spec->output_max > st->passed ?
+				st->spec->output_max - st->passed :
+				0;
+
+	return left < n ? (size_t)left : n;
+}
+
+static int tell_cut(struct run_state *st, enum run_stream stream)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	st->result->cut = true;
+	return sink && sink->cut ? sink->cut(sink->ctx, stream) : 0;
+}
+
+/* PUMP_MORE or PUMP_ENOUGH of the sink for this stream. */
+static int tell_bytes(struct run_state *st, enum run_stream stream,
+	const void *bytes, size_t n, bool echo)
+{
+	const struct run_sink *sink = st->spec->sink;
+	unsigned bit = 1U << stream;
+	int answer;
+
+	if (!sink || !sink->bytes)
+		return PUMP_ENOUGH;
+	if (st->seen & bit) {
+		st->result->truncated |= bit;
+		return PUMP_ENOUGH;
+	}
+	answer = sink->bytes(sink->ctx, stream, bytes, n, echo);
+	if (answer < 0) {
+		st->err = answer;
+		return answer;
+	}
+	if (answer == RUN_ENOUGH)
+		st->seen |= bit;
+	return answer == RUN_ENOUGH ? PUMP_ENOUGH : PUMP_MORE;
+}
+
+int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
+{
+	struct run_state *st = ctx;
+	enum run_stream stream = (enum run_stream)p->tag;
+	bool hard = st->spec->output_hard && stream != RUN_STDIN;
+	size_t pass = hard ? allowed(st, n) : n;
+	int answer = tell_bytes(st, stream, bytes, pass, true);
+
+	if (answer < 0)
+		return answer;
+	st->passed += pass;
+	if (!hard)
+		return answer;
+	if (pass == n)
+		return PUMP_MORE;
+	st->result->truncated |= 1U << stream;
+	p->allow = pass;
+	answer = st->result->cut ? 0 : tell_cut(st, stream);
+	return answer < 0 ? answer : PUMP_DROP;
+}
+
+static int sooner(int a, int b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
+static int until(uint64_t when, uint64_t now)
+{
+	uint64_t ms = when > now ? (when - now + MS - 1) / MS : 0;
+
+	return ms > 60000 ? 60000 : (int)ms;
+}
+
+static int timeout(const struct run_state *st)
+{
+	const struct run_spec *spec = st->spec;
+	const struct run_sink *sink = spec->sink;
+	uint64_t now = run_now();
+	int ms = -1;
+
+	if (!st->settled)
+		ms = until(st->start_ns + (uint64_t)SETTLE_MS * MS, now);
+	if (spec->timeout_ns && !st->reaped)
+		ms = sooner(ms, until(st->start_ns + spec->timeout_ns, now));
+	if (spec->sandbox && !st->reaped)
+		ms = sooner(ms, limits_timeout(&spec->sandbox->limits));
+	if (sink && sink->timeout_ms)
+		ms = sooner(ms, sink->timeout_ms(sink->ctx));
+	return ms;
+}
+
+/* Ends the whole tree. */
+static void kill_all(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+
+	if (s)
+		limits_kill(&s->limits);
+	if (!st->reaped) {
+		kill(st->pid, SIGKILL);
+		run_signals_wait(st);
+	}
+	if (s)
+		sandbox_kill(s);
+	else if (st->spec->kill_tree || st->spec->timeout_ns)
+		limits_sweep();
+}
+
+static void look_at_limits(struct run_state *st)
+{
+	struct run_result *r = st->result;
+	struct sandbox *s = st->spec->sandbox;
+
+	if (st->reaped)
+		return;
+	if (s)
+		r->limit = limits_check(&s->limits, false);
+	if (st->spec->timeout_ns &&
+		run_now() - st->start_ns >= st->spec->timeout_ns)
+		r->limit = LIMITS_WALL;
+	r->timed_out = r->limit == LIMITS_WALL;
+	if (r->limit != LIMITS_NONE)
+		kill_all(st);
+}
+
+static void settle(struct run_state *st)
+{
+	if (st->settled ||
+		run_now() - st->start_ns < (uint64_t)SETTLE_MS * MS)
+		return;
+	st->settled = true;
+	if (st->reaped)
+		return;
+	run_signals_settle(st);
+	run_stdio_release(st);
+}
+
+static void clocks(struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	settle(st);
+	look_at_limits(st);
+	if (sink && sink->due && sink->timeout_ms &&
+		sink->timeout_ms(sink->ctx) == 0) {
+		int err = sink->due(sink->ctx);
+
+		if (err < 0 && !st->err)
+			st->err = err;
+	}
+}
+
+/* What the command wrote before it ended is passed on before we end; what
+ * others still write is not waited for. */
+static void count_due(struct run_state *st)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		struct pump *p = &st->pumps[i];
+
+		if (i == RUN_FEED)
+			pump_end(p);
+		else
+			st->due[i] = p->bytes + pump_waiting(p) - p->len;
+	}
+}
+
+static bool drained(const struct run_state *st)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		const struct pump *p = &st->pumps[i];
+
+		if (!pump_ended(p) && (p->bytes < st->due[i] || p->len))
+			return false;
+	}
+	return true;
+}
+
+/* Are their writers gone, now that all that was due is through? */
+static void last_look(struct run_state *st)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		struct pollfd fds[2];
+
+		pump_poll(&st->pumps[i], fds);
+		if (poll(fds, 2, 0) > 0)
+			pump_step(&st->pumps[i], fds);
+		st->result->bytes[st->pumps[i].tag] = st->pumps[i].bytes;
+	}
+}
+
+static void step_pumps(struct run_state *st, const struct pollfd *fds)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		struct pump *p = &st->pumps[i];
+		bool was = pump_ended(p);
+		int err = pump_step(p, fds + 2 * i);
+
+		if (err < 0 && !st->err)
+			st->err = err;
+		st->result->bytes[p->tag] = p->bytes;
+		/* A reader is to see the end when the command closed. */
+		if (!was && pump_ended(p) && st->settled && i != RUN_FEED &&
+			!st->spec->keep_fds && p->to >= 0 &&
+			!(p->to == 2 && st->spec->keep_stderr))
+			run_stdio_let_go(st, p->to);
+	}
+}
+
+static int once(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+	struct pollfd fds[2 + 2 * RUN_PUMPS];
+	int n;
+
+	fds[0] = (struct pollfd){.fd = st->sigfd, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = s ? execwatch_fd(&s->watch) : -1,
+		.events = POLLIN};
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		pump_poll(&st->pumps[i], fds + 2 + 2 * i);
+	n = poll(fds, 2 + 2 * RUN_PUMPS, timeout(st));
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	if (n > 0 && fds[1].revents)
+		execwatch_step(&s->watch);
+	if (n > 0)
+		step_pumps(st, fds + 2);
+	if (n > 0 && fds[0].revents)
+		run_signals_read(st);
+	clocks(st);
+	return st->err;
+}
+
+int run_loop(struct run_state *st)
+{
+	int err = 0;
+
+	while (!st->reaped && err == 0)
+		err = once(st);
+	if (err || st->spec->kill_tree)
+		kill_all(st);
+	count_due(st);
+	while (err == 0 && !st->died_of && !drained(st))
+		err = once(st);
+	if (err == 0)
+		last_look(st);
+	return err;
+}
+
+void run_loop_rest(struct run_state *st)
+{
+	st->reaped = st->settled = true;
+	for (;;) {
+		struct sandbox *s = st->spec->sandbox;
+		bool left = s && execwatch_fd(&s->watch) >= 0;
+
+		for (size_t i = 0; i < RUN_PUMPS; i++)
+			left |= !pump_ended(&st->pumps[i]);
+		if (!left || once(st))
+			return;
+	}
+}

@@ -1,0 +1,82 @@
+/* run_state.h - one command's run, from its descriptors to its end
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to run*.c.
+ */
+#ifndef WARDBOX_RUN_STATE_H
+#define WARDBOX_RUN_STATE_H
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+#include "proc.h"
+#include "pump.h"
+#include "run.h"
+
+enum run_pump { RUN_FEED, RUN_OUT, RUN_ERR, RUN_PUMPS };
+
+/* A regular file on 1 or 2: read afterwards from where it began to grow. */
+struct run_file {
+	bool on, append;
+	off_t start;
+};
+
+struct run_state {
+	const struct run_spec *spec;
+	struct run_result *result;
+	struct diag *d;
+	struct proc_setup setup;
+	struct pump pumps[RUN_PUMPS];
+	uint64_t due[RUN_PUMPS]; /* bytes to be taken before the end is ours */
+	struct run_file files[3];
+	int theirs[RUN_PUMPS]; /* the command's ends, until it has them */
+	int null;
+	int sigfd;
+	struct sigaction chld;
+	pid_t pid;
+	uint64_t start_ns;
+	uint64_t passed; /* output so far */
+	bool reaped, settled, detached;
+	int died_of; /* a signal that came when the command was gone */
+	int err;     /* a sink's, or our own: the run is to end */
+	unsigned seen;    /* bit per stream that the sink had enough of */
+	pid_t canary;
+	void *canary_stack;
+};
+
+uint64_t run_now(void);
+
+/* run_stdio.c: what becomes of 0, 1, 2. */
+int run_stdio_open(struct run_state *st);
+/* The command's ends are the command's alone. */
+void run_stdio_close_theirs(struct run_state *st);
+/* Nobody waits for an end of file because of us: lets go of all that is the
+ * caller's and that no pump needs. */
+void run_stdio_release(struct run_state *st);
+void run_stdio_let_go(struct run_state *st, int fd);
+/* Regular files: what they grew by goes to the sink. */
+int run_stdio_files(struct run_state *st);
+void run_stdio_close(struct run_state *st);
+
+/* run_signal.c: all signals are read from a descriptor. */
+int run_signals_take(struct run_state *st);
+void run_signals_give_back(struct run_state *st);
+/* Reads what came: forwards, reaps, stops with the command. */
+void run_signals_read(struct run_state *st);
+void run_signals_settle(struct run_state *st);
+/* Waits for the command, which was killed. */
+void run_signals_wait(struct run_state *st);
+
+/* run_loop.c */
+int run_loop(struct run_state *st);
+/* Until nothing is left to pump or to watch. */
+void run_loop_rest(struct run_state *st);
+/* Tells the sink, unless it is to end already. */
+int run_show(void *ctx, struct pump *p, const void *bytes, size_t n);
+
+/* run_detach.c: a fork that goes on when something is left to do. */
+int run_detach(struct run_state *st);
+
+#endif

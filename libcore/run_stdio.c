@@ -1,0 +1,351 @@
+/* run_stdio.c - which of the command's descriptors are stood between, and how
+ * SPDX-License-Identifier: MIT
+ */
+#include "run_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "cleanup.h"
+
+enum {
+	BLOCK = 256, /* descriptors asked for at a time */
+	INHERITED_END = 4 * BLOCK,
+	READ_BACK = 16384,
+};
+
+size_t run_inherited(int *fds, size_t max)
+{
+	size_t count = 0;
+
+	/* A closed descriptor answers POLLNVAL: one call for a block. */
+	for (int from = 3; from < INHERITED_END; from += BLOCK) {
+		struct pollfd ask[BLOCK];
+
+		for (int i = 0; i < BLOCK; i++)
+			ask[i] = (struct pollfd){.fd = from + i};
+		if (poll(ask, BLOCK, 0) < 0)
+			break;
+		for (int i = 0; i < BLOCK && count < max; i++) {
+			int flags = ask[i].revents & POLLNVAL ?
+					    FD_CLOEXEC :
+					    fcntl(from + i, F_GETFD);
+
+			if (flags >= 0 && !(flags & FD_CLOEXEC))
+				fds[count++] = from + i;
+		}
+	}
+	return count;
+}
+
+static bool writable(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && !(flags & O_PATH) &&
+	       (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* Was it open when we were started? What stands for a closed one is marked
+ * close-on-exec. */
+static bool given(int fd)
+{
+	int flags = fcntl(fd, F_GETFD);
+
+	return flags >= 0 && !(flags & FD_CLOEXEC);
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+static bool local_socket(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t size = sizeof(int);
+
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+	       domain == AF_UNIX &&
+	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 &&
+	       type == SOCK_STREAM;
+}
+
+/* Ours, then the command's end of what is put in place of a file of that kind;
+ * false when there are no descriptors left for it. */
+static bool make_pair(bool socket, bool we_read, int pair[2])
+{
+	int ends[2];
+	int flags;
+
+	if (socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) :
+		     pipe2(ends, O_CLOEXEC))
+		return false;
+	pair[0] = ends[we_read ? 0 : 1];
+	pair[1] = ends[we_read ? 1 : 0];
+	flags = fcntl(pair[0], F_GETFL);
+	fcntl(pair[0], F_SETFL, flags | O_NONBLOCK);
+	return true;
+}
+
+static bool interpose(struct run_state *st, enum run_pump which, int fd,
+	enum run_stream stream, bool socket)
+{
+	struct pump *p = &st->pumps[which];
+	int pair[2];
+
+	if (!make_pair(socket, true, pair))
+		return false;
+	*p = (struct pump){.live = true,
+		.from = pair[0],
+		.to = st->spec->swallow ? -1 : fd,
+		.to_pipe = !socket,
+		.to_socket = socket,
+		.spliced = !socket && !st->spec->swallow,
+		.show = run_show,
+		.ctx = st,
+		.tag = (int)stream};
+	st->theirs[which] = pair[1];
+	st->setup.fd[fd] = pair[1];
+	st->result->captured |= 1U << stream;
+	return true;
+}
+
+static bool wanted(const struct run_state *st)
+{
+	const struct run_spec *spec = st->spec;
+
+	return spec->mode != RUN_DIRECT &&
+	       ((spec->sink && spec->sink->bytes) || spec->output_hard);
+}
+
+static void watch_file(struct run_state *st, int fd, const struct stat *now)
+{
+	struct run_file *f = &st->files[fd];
+	int flags = fcntl(fd, F_GETFL);
+
+	f->append = flags & O_APPEND;
+	f->start = f->append ? now->st_size : lseek(fd, 0, SEEK_CUR);
+	f->on = f->start >= 0;
+}
+
+/* Another descriptor for the same pipe keeps its order with 1 and 2. */
+static void follow(struct run_state *st, const struct stat *was, int end)
+{
+	int fds[64];
+	size_t n = run_inherited(fds, 64);
+
+	for (size_t i = 0; i < n; i++) {
+		struct stat s;
+		size_t at = st->setup.also_count;
+
+		if (at == PROC_ALSO_MAX)
+			return;
+		if (fstat(fds[i], &s) < 0 || !same_file(&s, was) ||
+			!writable(fds[i]))
+			continue;
+		st->setup.also[at][0] = end;
+		st->setup.also[at][1] = fds[i];
+		st->setup.also_count++;
+	}
+}
+
+static void open_output(struct run_state *st, int fd, const struct stat *in,
+	struct stat *out)
+{
+	enum run_pump which = fd == 1 ? RUN_OUT : RUN_ERR;
+	enum run_stream stream = fd == 1 ? RUN_STDOUT : RUN_STDERR;
+	struct stat *now = &out[fd];
+	bool socket;
+
+	if (!given(fd) || fstat(fd, now) < 0)
+		return;
+	if (fd == 2 && st->theirs[RUN_OUT] >= 0 && writable(2) &&
+		same_file(now, &out[1])) {
+		st->setup.fd[2] = st->theirs[RUN_OUT];
+		return;
+	}
+	if (S_ISREG(now->st_mode) && writable(fd)) {
+		if (fd == 1 || !st->files[1].on || !same_file(now, &out[1]))
+			watch_file(st, fd, now);
+		return;
+	}
+	socket = S_ISSOCK(now->st_mode);
+	if (socket ? !local_socket(fd) || same_file(now, in) :
+		     !S_ISFIFO(now->st_mode) || !writable(fd))
+		return;
+	if (interpose(st, which, fd, stream, socket))
+		follow(st, now, st->theirs[which]);
+}
+
+static int open_input(struct run_state *st)
+{
+	const struct run_spec *spec = st->spec;
+	struct pump *p = &st->pumps[RUN_FEED];
+	struct stat s;
+	int pair[2], from = -1;
+
+	if (!spec->feed_len && !spec->feed_only && !spec->capture_stdin)
+		return 0;
+	if (!make_pair(false, false, pair))
+		return -errno;
+	if (!spec->feed_only && given(0))
+		from = fcntl(0, F_DUPFD_CLOEXEC, 3);
+	*p = (struct pump){.live = true,
+		.from = from,
+		.to = pair[0],
+		.close_to = true,
+		.to_pipe = true,
+		.spliced = from >= 0 && fstat(0, &s) == 0 &&
+			   S_ISFIFO(s.st_mode),
+		.first = spec->feed,
+		.first_len = spec->feed_len,
+		.last = from < 0,
+		.show = spec->capture_stdin ? run_show : NULL,
+		.ctx = st,
+		.tag = RUN_STDIN};
+	if (spec->capture_stdin)
+		st->result->captured |= 1U << RUN_STDIN;
+	st->theirs[RUN_FEED] = pair[1];
+	st->setup.fd[0] = pair[1];
+	return 0;
+}
+
+int run_stdio_open(struct run_state *st)
+{
+	struct stat in = {0}, out[3];
+	int err;
+
+	memset(out, 0, sizeof(out));
+	err = open_input(st);
+	if (err)
+		return diag_errno(st->d, err, "cannot make a pipe for stdin");
+	if (!wanted(st))
+		return 0;
+	if (fstat(0, &in) < 0)
+		in.st_ino = 0;
+	if (st->spec->swallow)
+		return interpose(st, RUN_OUT, 1, RUN_STDOUT, false) &&
+				       interpose(st, RUN_ERR, 2, RUN_STDERR,
+					       false) ?
+			       0 :
+			       diag_fail(st->d, -EMFILE,
+				       "no descriptors left to capture with");
+	open_output(st, 1, &in, out);
+	open_output(st, 2, &in, out);
+	return 0;
+}
+
+void run_stdio_close_theirs(struct run_state *st)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		if (st->theirs[i] >= 0)
+			close(st->theirs[i]);
+		st->theirs[i] = -1;
+	}
+}
+
+void run_stdio_let_go(struct run_state *st, int fd)
+{
+	if (st->null < 0)
+		st->null = open("/dev/null", O_PATH | O_CLOEXEC);
+	if (st->null < 0 || dup3(st->null, fd, O_CLOEXEC) < 0)
+		close(fd);
+}
+
+static bool needed(const struct run_state *st, int fd)
+{
+	if (fd == 2 && st->spec->keep_stderr)
+		return true;
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		if (!pump_ended(&st->pumps[i]) && st->pumps[i].to == fd)
+			return true;
+	return false;
+}
+
+void run_stdio_release(struct run_state *st)
+{
+	int fds[64];
+	size_t n;
+
+	if (st->spec->keep_fds)
+		return;
+	for (int fd = 0; fd <= 2; fd++)
+		if (given(fd) && !needed(st, fd) && !st->files[fd].on)
+			run_stdio_let_go(st, fd);
+	do {
+		n = run_inherited(fds, 64);
+		for (size_t i = 0; i < n; i++)
+			close(fds[i]);
+	} while (n == 64);
+}
+
+/* Shows what was written to a file between two places of it. */
+static int show_file(struct run_state *st, int fd, off_t from, off_t to)
+{
+	struct pump like = PUMP_INIT;
+	char path[32], bytes[READ_BACK / 4];
+	struct buf name = BUF_FIXED(path);
+	enum run_stream stream = fd == 1 ? RUN_STDOUT : RUN_STDERR;
+	autofd int again = -1;
+
+	st->result->bytes[stream] = (uint64_t)(to - from);
+	if (!st->spec->sink || !st->spec->sink->bytes)
+		return 0;
+	buf_addf(&name, "/proc/self/fd/%d", fd);
+	again = open(buf_str(&name), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (again < 0)
+		return 0;
+	st->result->captured |= 1U << stream;
+	like.tag = (int)stream;
+	while (from < to) {
+		size_t want = sizeof(bytes);
+		ssize_t n;
+		int answer;
+
+		if ((off_t)want > to - from)
+			want = (size_t)(to - from);
+		n = pread(again, bytes, want, from);
+		if (n <= 0)
+			break;
+		answer = run_show(st, &like, bytes, (size_t)n);
+		if (answer != PUMP_MORE)
+			return answer < 0 ? answer : 0;
+		from += n;
+	}
+	return 0;
+}
+
+int run_stdio_files(struct run_state *st)
+{
+	int err = 0;
+
+	for (int fd = 1; fd <= 2 && err == 0; fd++) {
+		struct run_file *f = &st->files[fd];
+		struct stat s;
+		off_t end;
+
+		if (!f->on || fstat(fd, &s) < 0)
+			continue;
+		end = f->append ? s.st_size : lseek(fd, 0, SEEK_CUR);
+		if (end > s.st_size)
+			end = s.st_size;
+		if (end > f->start)
+			err = show_file(st, fd, f->start, end);
+	}
+	return err;
+}
+
+void run_stdio_close(struct run_state *st)
+{
+	run_stdio_close_theirs(st);
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		pump_end(&st->pumps[i]);
+	if (st->null >= 0)
+		close(st->null);
+	st->null = -1;
+}

@@ -1,0 +1,437 @@
+/* sandbox_compile.c - from a plan to rules, filter and flags, before fork
+ * SPDX-License-Identifier: MIT
+ */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "landlock.h"
+#include "namespaces.h"
+#include "path.h"
+#include "probe.h"
+#include "sandbox_mount.h"
+#include "seccomp.h"
+#include "str.h"
+#include "uapi/linux.h"
+
+/* A part that cannot be had: named with the kernel and the fix, or noted when
+ * the plan says that it may be missing. */
+static int lacks(struct sandbox *s, unsigned part, struct diag *d,
+	const char *what, const char *fix)
+{
+	struct utsname u;
+
+	if (s->plan->relax & part) {
+		s->missing |= part;
+		return 0;
+	}
+	if (uname(&u) < 0)
+		u.release[0] = '\0';
+	diag_fail(d, -ENOTSUP, "%s: %s (this is Linux %.40s)",
+		sandbox_part_name(part), what, u.release);
+	diag_hint(d, "%s", fix);
+	return -ENOTSUP;
+}
+
+static int need_files(struct sandbox *s, struct diag *d)
+{
+	int why, err;
+
+	s->abi = probe_landlock_abi(&why);
+	if (!(s->plan->without & SANDBOX_LANDLOCK)) {
+		if (s->abi >= 1)
+			s->enforced |= SANDBOX_LANDLOCK;
+		else if ((err = lacks(s, SANDBOX_LANDLOCK, d,
+				  why == -EOPNOTSUPP ?
+					  "Landlock is disabled at boot" :
+					  "the kernel has no Landlock",
+				  why == -EOPNOTSUPP ?
+					  "boot with landlock in lsm=" :
+					  "Linux 5.13 with "
+					  "CONFIG_SECURITY_LANDLOCK has it")) <
+			 0)
+			return err;
+	}
+	if (s->plan->without & SANDBOX_SCOPE)
+		return 0;
+	if (s->abi < 6)
+		return lacks(s, SANDBOX_SCOPE, d,
+			"signals and abstract sockets need Landlock ABI 6",
+			"Linux 6.12 has it; or --unshare-pid and "
+			"--best-effort=scope");
+	s->enforced |= SANDBOX_SCOPE;
+	return 0;
+}
+
+static int need_net(struct sandbox *s, struct diag *d)
+{
+	const struct sandbox_plan *p = s->plan;
+	bool filter = s->enforced & SANDBOX_SECCOMP;
+
+	switch (p->net) {
+	case SANDBOX_NET_ALL:
+		return 0;
+	case SANDBOX_NET_LOCAL:
+		break; /* the namespace is the protection */
+	case SANDBOX_NET_NONE:
+		if (!filter && !(s->enforced & SANDBOX_NETNS))
+			return lacks(s, SANDBOX_NETWORK, d,
+				"no network needs seccomp or a namespace",
+				"leave seccomp on");
+		break;
+	case SANDBOX_NET_TCP:
+		if (!filter || s->abi < 4)
+			return lacks(s, SANDBOX_NETWORK, d,
+				"TCP ports need Landlock ABI 4 and seccomp",
+				"Linux 6.7 has it; or --net=none");
+		break;
+	}
+	s->enforced |= SANDBOX_NETWORK;
+	return 0;
+}
+
+static int need_unix(struct sandbox *s, struct diag *d)
+{
+	const struct sandbox_plan *p = s->plan;
+	bool asked = false;
+
+	if (p->unix_all)
+		return 0;
+	for (size_t i = 0; i < p->grant_count; i++)
+		if ((p->grants[i].access & (SANDBOX_UNIX | SANDBOX_WRITE)) ==
+			SANDBOX_UNIX)
+			asked = true;
+	if (s->abi >= 9 && s->enforced & SANDBOX_LANDLOCK)
+		s->enforced |= SANDBOX_UNIXPATH;
+	else if (asked)
+		return lacks(s, SANDBOX_UNIXPATH, d,
+			"single socket paths need Landlock ABI 9",
+			"--best-effort=unix allows all socket paths");
+	else if (s->enforced & SANDBOX_SECCOMP)
+		s->enforced |= SANDBOX_UNIXPATH;
+	else
+		return lacks(s, SANDBOX_UNIXPATH, d,
+			"socket paths need Landlock ABI 9 or seccomp",
+			"leave seccomp on");
+	return 0;
+}
+
+static int need_watch(struct sandbox *s, struct diag *d)
+{
+	int err;
+
+	if (!(s->plan->want & SANDBOX_WATCH))
+		return 0;
+	if (s->nested)
+		return lacks(s, SANDBOX_WATCH, d,
+			"this is inside of a guarded tree, which has a watch",
+			"the outer watch sees these commands already");
+	if (!(s->enforced & SANDBOX_SECCOMP))
+		return lacks(s, SANDBOX_WATCH, d, "the watch needs seccomp",
+			"leave seccomp on");
+	err = execwatch_prepare(&s->watch);
+	if (err < 0)
+		return err == -ENOTSUP ?
+			       lacks(s, SANDBOX_WATCH, d,
+				       "no seccomp user notification",
+				       "Linux 5.5 has it") :
+			       diag_errno(d, err, "watch");
+	s->watch.procs_max = s->plan->limits.procs;
+	s->enforced |= SANDBOX_WATCH;
+	return 0;
+}
+
+static int need_namespaces(struct sandbox *s, struct diag *d)
+{
+	enum {
+		KINDS = SANDBOX_PIDNS | SANDBOX_MOUNTNS | SANDBOX_IPCNS |
+			SANDBOX_NETNS,
+	};
+	unsigned want = s->plan->want & KINDS;
+	int err = sandbox_mounts(s, d);
+
+	if (err < 0)
+		return err;
+	if (err > 0)
+		want |= SANDBOX_MOUNTNS;
+	if (s->plan->net == SANDBOX_NET_LOCAL)
+		want |= SANDBOX_NETNS;
+	for (unsigned part = 1; part <= want; part <<= 1) {
+		if (!(want & part))
+			continue;
+		if (s->plan->relax & part && !namespaces_work(part)) {
+			s->missing |= part;
+			continue;
+		}
+		if (s->nested) {
+			err = lacks(s, part, d,
+				"a guarded tree cannot make namespaces",
+				"ask for it where the tree starts");
+			if (err < 0)
+				return err;
+			continue;
+		}
+		s->enforced |= part;
+	}
+	namespaces_flags(s->enforced, &s->user_ns, &s->clone_flags,
+		&s->unshare_flags);
+	if (s->unshare_flags & NS_MOUNT) {
+		char cwd[PATH_MAX];
+
+		/* To be entered again: a mount may cover it. */
+		err = path_cwd(cwd, sizeof(cwd));
+		s->cwd = err < 0 ? NULL : strdup(cwd);
+		if (!s->cwd)
+			return diag_errno(d, err < 0 ? err : -ENOMEM,
+				"current directory");
+	}
+	return 0;
+}
+
+/* /proc/self is another directory in every child. */
+static bool is_own_proc(const char *path)
+{
+	const char *id = str_after(path, "/proc/");
+	unsigned pid = 0;
+
+	if (!id || !chr_digit(*id))
+		return false;
+	for (; chr_digit(*id) && pid < 100000000; id++)
+		pid = 10 * pid + (unsigned)(*id - '0');
+	return (*id == '/' || *id == '\0') && (pid_t)pid == getpid();
+}
+
+/* A device's own path says enough: nothing lies beneath it, no mount is made
+ * for it. Every program wants these, so they are kept cheap. */
+static int open_device(struct sandbox *s, const struct sandbox_grant *g,
+	struct diag *d)
+{
+	autofd int fd = -1;
+	int err;
+
+	if (s->ruleset_fd < 0)
+		return 0;
+	fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 :
+					 diag_errno(d, -errno, "%s", g->path);
+	err = landlock_add_path(s->ruleset_fd, fd,
+		landlock_rights(g->access, false, s->abi));
+	return err < 0 ? diag_errno(d, err, "%s", g->path) : 0;
+}
+
+/* Finds the file behind a grant, and adds its rule. 1 when it was added, 0 when
+ * it is optional and not there. */
+static int open_grant(struct sandbox *s, size_t i, struct diag *d)
+{
+	const struct sandbox_grant *g = &s->plan->grants[i];
+	struct sandbox_rule *r = &s->rules[s->rule_count];
+	char path[PATH_MAX];
+	struct stat st;
+	autofd int fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	int err;
+
+	if (fd < 0 && g->optional && (errno == ENOENT || errno == ENOTDIR))
+		return 0;
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		err = diag_errno(d, -errno, "grant %s", g->path);
+		diag_hint(d, "--ignore-missing passes over missing paths");
+		return err;
+	}
+	err = path_of_fd(fd, path, sizeof(path));
+	if (err < 0)
+		return diag_errno(d, err, "grant %s", g->path);
+	*r = (struct sandbox_rule){
+		.path = strdup(path),
+		.dev = st.st_dev,
+		.ino = st.st_ino,
+		.dir = S_ISDIR(st.st_mode),
+		.node = !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode),
+		.tree = -1,
+		.grant = (uint16_t)i,
+		.access = g->access,
+	};
+	if (!r->path)
+		return diag_errno(d, -ENOMEM, "grant %s", g->path);
+	s->rule_count++;
+	if (is_own_proc(path)) {
+		err = diag_fail(d, -EINVAL,
+			"grant %s: that is the wrapper's own process", g->path);
+		diag_hint(d, "grant /proc; --unshare-pid makes it a fresh one");
+		return err;
+	}
+	r->rights = landlock_rights(g->access, r->dir, s->abi);
+	if (g->access & SANDBOX_READ && str_eq(path, "/"))
+		s->root_granted = true;
+	/* What a mount will cover has its rule added behind that mount. */
+	r->late = g->access & SANDBOX_HIDE ||
+		  (s->plan->want & SANDBOX_PIDNS &&
+			  path_beneath("/proc", path));
+	if (s->ruleset_fd < 0 || r->late || !r->rights)
+		return 1;
+	err = landlock_add_path(s->ruleset_fd, fd, r->rights);
+	return err < 0 ? diag_errno(d, err, "grant %s", g->path) : 1;
+}
+
+static int open_grants(struct sandbox *s, struct diag *d)
+{
+	const struct sandbox_plan *p = s->plan;
+	int err;
+
+	s->rules = calloc(p->grant_count + 1, sizeof(*s->rules));
+	if (!s->rules)
+		return diag_errno(d, -ENOMEM, "sandbox");
+	if (s->enforced & (SANDBOX_LANDLOCK | SANDBOX_SCOPE)) {
+		bool files = s->enforced & SANDBOX_LANDLOCK;
+		bool ports = p->net == SANDBOX_NET_NONE ||
+			     p->net == SANDBOX_NET_TCP;
+
+		s->ruleset_fd = landlock_create(
+			files ? landlock_all_fs(s->abi) : 0,
+			files && ports ? landlock_all_net(s->abi) : 0,
+			s->enforced & SANDBOX_SCOPE ?
+				LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL :
+				0,
+			s->abi);
+		if (s->ruleset_fd < 0)
+			return diag_errno(
+				d, s->ruleset_fd, "Landlock ruleset");
+	}
+	for (size_t i = 0; i < p->grant_count; i++) {
+		err = p->grants[i].device ?
+			      open_device(s, &p->grants[i], d) :
+			      open_grant(s, i, d);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static int open_ports(struct sandbox *s, struct diag *d)
+{
+	const struct sandbox_plan *p = s->plan;
+
+	if (p->net != SANDBOX_NET_TCP || s->ruleset_fd < 0 ||
+		!(s->enforced & SANDBOX_NETWORK))
+		return 0;
+	for (size_t i = 0; i < p->port_count; i++) {
+		bool connect = i < p->connect_count;
+		int err = landlock_add_port(s->ruleset_fd, p->ports[i],
+			connect ? LL_NET_CONNECT_TCP : LL_NET_BIND_TCP);
+
+		/* No INET in the kernel: nothing to allow either. */
+		if (err < 0 && err != -EAFNOSUPPORT)
+			return diag_errno(d, err, "port %u", p->ports[i]);
+	}
+	return 0;
+}
+
+/* Is anything both written and started, so that a program in memory adds
+ * nothing? */
+static bool write_and_exec(const struct sandbox *s)
+{
+	if (!(s->enforced & SANDBOX_LANDLOCK))
+		return true;
+	for (size_t i = 0; i < s->rule_count; i++)
+		for (size_t j = 0; j < s->rule_count; j++)
+			if (s->rules[i].access & SANDBOX_WRITE &&
+				s->rules[i].dir &&
+				s->rules[j].access & SANDBOX_EXEC &&
+				path_beneath(s->rules[j].path,
+					s->rules[i].path))
+				return true;
+	return false;
+}
+
+static int build_filter(struct sandbox *s, struct diag *d)
+{
+	const struct sandbox_plan *p = s->plan;
+	bool tcp = p->net == SANDBOX_NET_TCP &&
+		   s->enforced & SANDBOX_NETWORK;
+	bool watch = s->enforced & SANDBOX_WATCH;
+	struct seccomp_spec spec = {
+		.inet = p->net != SANDBOX_NET_NONE,
+		.tcp_only = tcp,
+		.unix_path = !(s->enforced & SANDBOX_UNIXPATH) ||
+			     (s->abi >= 9 && s->enforced & SANDBOX_LANDLOCK),
+		.sysv = (s->enforced | p->without) & SANDBOX_IPCNS,
+		.memfd_exec = write_and_exec(s),
+		.others = s->enforced & SANDBOX_PIDNS,
+		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
+		.watch_exec = watch,
+		.watch_fork = watch && p->limits.procs,
+	};
+	uint64_t hash = 0xcbf29ce484222325U;
+	const unsigned char *byte;
+	int n;
+
+	if (!(s->enforced & SANDBOX_SECCOMP))
+		return 0;
+	s->filter = calloc(SECCOMP_INSNS_MAX, sizeof(*s->filter));
+	if (!s->filter)
+		return diag_errno(d, -ENOMEM, "seccomp");
+	n = seccomp_build(&spec, s->filter, SECCOMP_INSNS_MAX);
+	if (n < 0)
+		return diag_errno(d, n, "seccomp");
+	s->filter_len = (size_t)n;
+	byte = (const unsigned char *)s->filter;
+	for (size_t i = 0; i < s->filter_len * sizeof(*s->filter); i++)
+		hash = (hash ^ byte[i]) * 0x100000001b3U;
+	s->filter_hash = hash;
+	return 0;
+}
+
+static int need_limits(struct sandbox *s, struct diag *d)
+{
+	struct limits_spec spec = s->plan->limits;
+	int err;
+
+	if (spec.procs && !(s->enforced & SANDBOX_WATCH)) {
+		err = lacks(s, SANDBOX_LIMITS, d,
+			"a number of processes needs the exec watch",
+			"--nproc counts threads too, and needs none");
+		if (err < 0)
+			return err;
+		spec.procs = 0;
+	}
+	err = limits_prepare(&s->limits, &spec, d);
+	if (err == -ENOTSUP && s->plan->relax & SANDBOX_LIMITS) {
+		s->missing |= SANDBOX_LIMITS;
+		return 0;
+	}
+	if (err == 0 && !(s->missing & SANDBOX_LIMITS))
+		s->enforced |= SANDBOX_LIMITS;
+	return err;
+}
+
+int sandbox_compile(
+	const struct sandbox_plan *plan, struct sandbox *s, struct diag *d)
+{
+	static int (*const steps[])(struct sandbox *, struct diag *) = {
+		need_files,
+		open_grants,
+		need_namespaces,
+		need_net,
+		need_unix,
+		open_ports,
+		need_watch,
+		build_filter,
+		need_limits,
+	};
+	int err = 0;
+
+	*s = SANDBOX_INIT;
+	s->plan = plan;
+	s->nested = probe_inside();
+	s->enforced = (SANDBOX_SECCOMP | SANDBOX_CAPS) & ~plan->without;
+	for (size_t i = 0; i < ARRAY_SIZE(steps) && err == 0; i++)
+		err = steps[i](s, d);
+	return err;
+}

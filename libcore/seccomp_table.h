@@ -1,0 +1,46 @@
+/* seccomp_table.h - how each system call is treated
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_SECCOMP_TABLE_H
+#define WARDBOX_SECCOMP_TABLE_H
+
+#include <stdint.h>
+
+#include "probe.h"
+#include "seccomp.h"
+
+enum seccomp_act {
+	SECCOMP_ACT_ALLOW,
+	SECCOMP_ACT_EPERM,
+	SECCOMP_ACT_ENOSYS,
+	SECCOMP_ACT_NOTIFY,
+	/* those that look at arguments */
+	SECCOMP_ACT_IOCTL,
+	SECCOMP_ACT_SOCKET,
+	SECCOMP_ACT_SOCKETPAIR,
+	SECCOMP_ACT_SEND3, /* flags in the fourth argument */
+	SECCOMP_ACT_SEND2, /* in the third */
+	SECCOMP_ACT_CLONE,
+	SECCOMP_ACT_UNSHARE,
+	SECCOMP_ACT_PRLIMIT,
+	SECCOMP_ACT_WHO,
+	SECCOMP_ACT_PRCTL,
+	SECCOMP_ACT_MEMFD,
+};
+
+enum {
+	/* The newest call that was looked at when the table was written (Linux
+	 * 6.19); what comes after it is answered ENOSYS. */
+	SECCOMP_NR_KNOWN = 470,
+	SECCOMP_NR_MAX = SECCOMP_NR_KNOWN + 1, /* stands for all behind it */
+	SECCOMP_TIOCSTI = 0x5412,
+	SECCOMP_TIOCSETD = 0x5423,
+	SECCOMP_TIOCLINUX = 0x541c,
+	SECCOMP_INSIDE_OPTION = PROBE_INSIDE_OPTION,
+	SECCOMP_INSIDE_ERRNO = PROBE_INSIDE_ERRNO,
+};
+
+/* Fills act[0..SECCOMP_NR_MAX] with enum seccomp_act. */
+void seccomp_table(const struct seccomp_spec *spec, uint8_t *act);
+
+#endif

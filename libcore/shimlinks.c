@@ -1,0 +1,203 @@
+/* shimlinks.c - from a shim to the shell it stands in for
+ * SPDX-License-Identifier: MIT
+ */
+#include "shimlinks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "path.h"
+#include "shim_record.h"
+#include "str.h"
+
+enum {
+	HOPS_MAX = 8,	   /* links from one shim to another */
+	LENGTH_MAX = 1024, /* bytes of a path at which a shell is looked for */
+};
+
+const char shim_shells[SHIM_SHELLS][SHIM_NAME_MAX] = {
+	"sh", "bash", "dash", "ash"};
+
+bool shim_is_shell(const char *name)
+{
+	for (size_t i = 0; i < SHIM_SHELLS; i++)
+		if (str_eq(shim_shells[i], name))
+			return true;
+	return false;
+}
+
+/* What is being looked for, and what must not be found. */
+struct search {
+	char name[SHIM_NAME_MAX]; /* of the shell */
+	struct stat self;
+	char *out;
+	size_t size;
+};
+
+/* Which file is wardbox? Before /proc is mounted its own link tells. */
+static int find_self(const char *called, struct stat *self)
+{
+	if (!stat("/proc/self/exe", self))
+		return 0;
+	if (strchr(called, '/') && !stat(called, self))
+		return 0;
+	return stat("/usr/bin/wardbox", self) ? -ENOENT : 0;
+}
+
+static bool runs(const char *path, struct stat *st)
+{
+	return !stat(path, st) && S_ISREG(st->st_mode) &&
+		!faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
+}
+
+/* Is path a shell? It goes to s->out then. */
+static bool take(struct search *s, const char *path)
+{
+	struct stat st;
+
+	if (!runs(path, &st) || (st.st_dev == s->self.st_dev &&
+					st.st_ino == s->self.st_ino))
+		return false;
+	return !str_copy(s->out, s->size, path);
+}
+
+/* Moves path one link further; false at its end. */
+static bool follow(char *path, size_t size)
+{
+	char target[LENGTH_MAX], dir[LENGTH_MAX], *slash;
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	if (str_copy(dir, sizeof dir, path))
+		return false;
+	slash = strrchr(dir, '/');
+	if (slash)
+		slash[slash == dir] = '\0';
+	return !path_normal(path, size, dir, target);
+}
+
+static int add_real(char *path, size_t size)
+{
+	size_t n = strlen(path);
+
+	return str_copy(path + n, size - n, ".real");
+}
+
+/* Takes PATH.real; when that is a link to another shim, what that one stands
+ * over. */
+static bool take_real(struct search *s, const char *path)
+{
+	char at[LENGTH_MAX], real[LENGTH_MAX];
+
+	if (str_copy(at, sizeof at, path))
+		return false;
+	for (int hops = 0; hops < HOPS_MAX; hops++) {
+		struct stat st;
+
+		if (str_copy(real, sizeof real, at) ||
+			add_real(real, sizeof real))
+			return false;
+		if (take(s, real))
+			return true;
+		if (lstat(real, &st))
+			memcpy(real, at, sizeof real);
+		if (!follow(real, sizeof real))
+			return false;
+		memcpy(at, real, sizeof at);
+	}
+	return false;
+}
+
+/* DIR/NAME.real, or DIR/NAME itself. */
+static bool take_in(struct search *s, const char *dir, bool original)
+{
+	char path[LENGTH_MAX];
+
+	if (path_join(path, sizeof path, dir, s->name))
+		return false;
+	return original ? take_real(s, path) : take(s, path);
+}
+
+static bool take_recorded(struct search *s, const char *record)
+{
+	struct shim_record r;
+
+	if (shim_record_load(AT_FDCWD, record, &r, NULL))
+		return false;
+	for (size_t i = 0; i < r.shell_count; i++)
+		if (str_eq(path_base(r.shell[i]), s->name) &&
+			take_real(s, r.shell[i]))
+			return true;
+	return false;
+}
+
+/* The shell's name and, when one was given, its directory. */
+static int split(const char *called, char *name, size_t name_size, char *dir,
+	size_t dir_size)
+{
+	const char *base;
+	size_t n;
+
+	/* A login shell's mark stands before all of it or before the name. */
+	called += called[0] == '-' && strchr(called, '/');
+	base = path_base(called);
+	dir[0] = '\0';
+	if (base != called) {
+		n = (size_t)(base - called);
+		if (n >= dir_size)
+			return -ENAMETOOLONG;
+		memcpy(dir, called, n);
+		dir[n] = '\0';
+	}
+	base += base[0] == '-';
+	n = strlen(base);
+	if (str_ends(base, ".real"))
+		n -= strlen(".real");
+	if (n < name_size) {
+		memcpy(name, base, n);
+		name[n] = '\0';
+	}
+	/* Called by any other name, it is sh that is meant. */
+	if (n >= name_size || !shim_is_shell(name))
+		return str_copy(name, name_size, "sh");
+	return 0;
+}
+
+int shim_real(const char *called, const char *record, char *out, size_t size,
+	struct diag *d)
+{
+	static const char *const places[] = {"/bin", "/usr/bin"};
+	struct search s = {.out = out, .size = size};
+	char dir[LENGTH_MAX];
+	int err = split(called, s.name, sizeof s.name, dir, sizeof dir);
+
+	if (err)
+		return diag_errno(d, err, "%.80s", called);
+	if (find_self(called, &s.self))
+		return diag_fail(d, -ENOENT,
+			"cannot tell which file I am: /proc is not mounted");
+	if (dir[0] && take_in(&s, dir, true))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(&s, places[i], true))
+			return 0;
+	if (take_recorded(&s, record ? record : SHIM_RECORD))
+		return 0;
+	if (dir[0] && take_in(&s, dir, false))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(&s, places[i], false))
+			return 0;
+	diag_fail(d, -ENOENT, "there is no real %s behind this shim", s.name);
+	diag_hint(d, "looked for %s%s%s.real, /bin, /usr/bin and %s;"
+		     " 'wardbox install --status' tells more",
+		dir, dir[0] ? "" : "/bin/", s.name,
+		record ? record : SHIM_RECORD);
+	return -ENOENT;
+}

@@ -1,0 +1,85 @@
+/* state.h - what one command leaves for the next: the file's form
+ * SPDX-License-Identifier: MIT
+ *
+ * Directory, environment, directory stack and exit code, kept as data that no
+ * shell ever reads:
+ *
+ *	wardbox-state 1
+ *	cwd 9:/srv/work
+ *	env 7:A=1
+ *	2
+ *	...
+ *	end 5
+ *
+ * "KEY LENGTH:BYTES" and a newline; the bytes are anything but NUL. The last
+ * line counts the records, so that a cut file is seen to be one.
+ */
+#ifndef WARDBOX_STATE_H
+#define WARDBOX_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "diag.h"
+#include "env.h"
+#include "kconfig.h"
+
+enum {
+	STATE_VARS_MAX = 4096,	/* variables */
+	STATE_DIRS_MAX = 256,	/* directories on the stack */
+	STATE_PATH_MAX = 4096,	/* bytes of a path, NUL counted */
+	/* A file of that many bytes holds every state there may be. */
+	STATE_FILE_MAX = CONFIG_LIMIT_ENV + STATE_VARS_MAX * 16 +
+		(STATE_DIRS_MAX + 4) * (STATE_PATH_MAX + 16),
+};
+
+struct state {
+	char *cwd;       /* physical; NULL: the caller's own */
+	char *pwd;       /* logical name of cwd; NULL: the same */
+	char *workspace; /* the session was made for it; or NULL */
+	struct env env;
+	bool has_env; /* false: nothing saved yet, the caller's own counts */
+	/* pushd's stack without its top, which is cwd; the nearest first. */
+	char **dirs;
+	size_t dir_count;
+	unsigned code;    /* $? of the last command */
+	uint64_t created; /* wall clock, ns */
+	uint64_t used;
+	uint64_t commands; /* how many were run in it */
+};
+
+#define STATE_INIT ((struct state){0})
+void state_release(struct state *s);
+#define autostate autoclean(state_release)
+
+/* Sets one of the three paths; value NULL unsets. -EINVAL for a relative or too
+ * long one, -ENOMEM; the old value stays then. */
+int state_path(char **slot, const char *value);
+
+/* Appends the file's text. 0, the buffer's error, -EINVAL for a relative or
+ * too long path, -E2BIG for more variables, directories or bytes of
+ * environment (CONFIG_LIMIT_ENV) than a state may hold. */
+int state_write(const struct state *s, struct buf *out);
+
+/* Reads such a text into an empty s, which is to be released after any
+ * result. -EINVAL, -E2BIG, -ENOMEM with d's line told. Unknown keys of a later
+ * version are passed over. */
+int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d);
+
+/* Puts a directory (absolute) on top of the stack: -E2BIG, -ENOMEM, -EINVAL. */
+int state_push(struct state *s, const char *dir);
+/* Takes the nth from the top out and hands it over, to be freed; NULL when
+ * there is none. */
+char *state_take(struct state *s, size_t nth);
+
+/* A state's file. The reader refuses symlinks, special files, files of other
+ * users than uid (and root) and files that others may write; -ENOENT when
+ * there is none. The writer replaces it atomically, mode 0600. */
+int state_load(int dirfd, const char *name, uid_t uid, struct state *s,
+	struct diag *d);
+int state_save(int dirfd, const char *name, const struct state *s,
+	struct diag *d);
+
+#endif

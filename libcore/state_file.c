@@ -1,0 +1,255 @@
+/* state_file.c - the state of a session as text, and back
+ * SPDX-License-Identifier: MIT
+ */
+#include "state.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "num.h"
+#include "str.h"
+
+static const char magic[] = "wardbox-state 1\n";
+
+/* --- writing ------------------------------------------------------------- */
+
+struct writer {
+	struct buf *out;
+	uint64_t records;
+};
+
+static void add(struct writer *w, const char *key, const char *value)
+{
+	size_t n = strlen(value);
+
+	buf_addf(w->out, "%s %zu:", key, n);
+	buf_add(w->out, value, n);
+	buf_addc(w->out, '\n');
+	w->records++;
+}
+
+static void add_path(struct writer *w, const char *key, const char *value)
+{
+	if (value)
+		add(w, key, value);
+}
+
+static void add_number(struct writer *w, const char *key, uint64_t value)
+{
+	char text[24];
+	struct buf b = BUF_FIXED(text);
+
+	buf_addf(&b, "%llu", (unsigned long long)value);
+	add(w, key, buf_str(&b));
+}
+
+/* Would the reader take it? */
+static int check(const struct state *s)
+{
+	const char *const paths[] = {s->cwd, s->pwd, s->workspace};
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		if (paths[i] && (paths[i][0] != '/' ||
+					strlen(paths[i]) >= STATE_PATH_MAX))
+			return -EINVAL;
+	for (size_t i = 0; i < s->env.count; i++)
+		bytes += strlen(s->env.vec[i]) + 1;
+	if (s->env.count > STATE_VARS_MAX || bytes > CONFIG_LIMIT_ENV ||
+		s->dir_count > STATE_DIRS_MAX)
+		return -E2BIG;
+	return s->code > 255 ? -EINVAL : 0;
+}
+
+int state_write(const struct state *s, struct buf *out)
+{
+	struct writer w = {.out = out};
+	int err = check(s);
+
+	if (err)
+		return err;
+	buf_adds(out, magic);
+	add_path(&w, "cwd", s->cwd);
+	add_path(&w, "pwd", s->pwd);
+	add_path(&w, "workspace", s->workspace);
+	add_number(&w, "code", s->code);
+	add_number(&w, "created", s->created);
+	add_number(&w, "used", s->used);
+	add_number(&w, "commands", s->commands);
+	for (size_t i = 0; i < s->dir_count; i++)
+		add(&w, "dir", s->dirs[i]);
+	if (s->has_env)
+		add_number(&w, "vars", s->env.count);
+	for (size_t i = 0; s->has_env && i < s->env.count; i++)
+		add(&w, "env", s->env.vec[i]);
+	buf_addf(out, "end %llu\n", (unsigned long long)w.records);
+	return out->err;
+}
+
+/* --- reading ------------------------------------------------------------- */
+
+struct reader {
+	const char *at, *end;
+	unsigned line;
+	uint64_t records;
+	uint64_t vars; /* as announced */
+	size_t env_bytes;
+};
+
+/* Decimal digits up to stop, at most max. */
+static int take_number(struct reader *r, char stop, uint64_t max, uint64_t *out)
+{
+	char digits[21];
+	size_t n = 0;
+
+	while (r->at < r->end && chr_digit(*r->at) && n + 1 < sizeof digits)
+		digits[n++] = *r->at++;
+	digits[n] = '\0';
+	if (r->at == r->end || *r->at++ != stop)
+		return -EINVAL;
+	return num_u64(digits, 0, max, out);
+}
+
+/* "KEY " at the reader's place. */
+static int take_key(struct reader *r, char *key, size_t size)
+{
+	size_t n = 0;
+
+	while (r->at < r->end && *r->at >= 'a' && *r->at <= 'z' && n + 1 < size)
+		key[n++] = *r->at++;
+	key[n] = '\0';
+	return n && r->at < r->end && *r->at++ == ' ' ? 0 : -EINVAL;
+}
+
+/* "LENGTH:BYTES\n" as a string of its own, without NUL in it. */
+static int take_value(struct reader *r, char **out)
+{
+	uint64_t n;
+	int err = take_number(r, ':', CONFIG_LIMIT_ENV, &n);
+
+	if (err)
+		return err;
+	if ((size_t)(r->end - r->at) <= n || r->at[n] != '\n' ||
+		memchr(r->at, '\0', n))
+		return -EINVAL;
+	*out = strndup(r->at, n);
+	if (!*out)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		r->line += r->at[i] == '\n';
+	r->at += n + 1;
+	return 0;
+}
+
+static int take_var(struct state *s, struct reader *r, const char *pair)
+{
+	size_t before = s->env.count;
+	int err;
+
+	r->env_bytes += strlen(pair) + 1;
+	if (!s->has_env)
+		return -EINVAL;
+	if (before == STATE_VARS_MAX || r->env_bytes > CONFIG_LIMIT_ENV)
+		return -E2BIG;
+	err = env_put(&s->env, pair);
+	/* The same name twice is nothing that the writer wrote. */
+	return err || s->env.count > before ? err : -EINVAL;
+}
+
+/* The writer's order is the nearest first; state_push turns it round. */
+static int take_dir(struct state *s, const char *dir)
+{
+	int err = state_push(s, dir);
+	char *first;
+
+	if (err)
+		return err;
+	first = s->dirs[0];
+	memmove(s->dirs, s->dirs + 1, (s->dir_count - 1) * sizeof *s->dirs);
+	s->dirs[s->dir_count - 1] = first;
+	return 0;
+}
+
+static int take_field(
+	struct state *s, struct reader *r, const char *key, const char *value)
+{
+	int err;
+
+	if (str_eq(key, "env"))
+		return take_var(s, r, value);
+	if (str_eq(key, "dir"))
+		return take_dir(s, value);
+	if (str_eq(key, "cwd"))
+		return s->cwd ? -EINVAL : state_path(&s->cwd, value);
+	if (str_eq(key, "pwd"))
+		return s->pwd ? -EINVAL : state_path(&s->pwd, value);
+	if (str_eq(key, "workspace"))
+		return s->workspace ? -EINVAL
+				    : state_path(&s->workspace, value);
+	if (str_eq(key, "code"))
+		return num_uint(value, 0, 255, &s->code);
+	if (str_eq(key, "created"))
+		return num_u64(value, 0, UINT64_MAX, &s->created);
+	if (str_eq(key, "used"))
+		return num_u64(value, 0, UINT64_MAX, &s->used);
+	if (str_eq(key, "commands"))
+		return num_u64(value, 0, UINT64_MAX, &s->commands);
+	if (!str_eq(key, "vars"))
+		return 0;
+	err = s->has_env ? -EINVAL
+			 : num_u64(value, 0, STATE_VARS_MAX, &r->vars);
+	s->has_env = true;
+	return err;
+}
+
+/* One record; 1 at the end of a whole text. */
+static int take_record(struct state *s, struct reader *r)
+{
+	autofree char *value = NULL;
+	uint64_t records;
+	char key[16];
+	int err = take_key(r, key, sizeof key);
+
+	r->line++;
+	if (err)
+		return err;
+	if (str_eq(key, "end")) {
+		err = take_number(r, '\n', UINT64_MAX, &records);
+		if (!err && (records != r->records || r->at != r->end ||
+				    s->env.count != r->vars))
+			err = -EINVAL;
+		return err ? err : 1;
+	}
+	err = take_value(r, &value);
+	if (err)
+		return err;
+	r->records++;
+	return take_field(s, r, key, value);
+}
+
+int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d)
+{
+	struct reader r = {.at = bytes, .end = bytes + n, .line = 1};
+	size_t head = strlen(magic);
+	int err = 0;
+
+	if (n < head || memcmp(bytes, magic, head) != 0)
+		return diag_fail(d, -EINVAL,
+			"this is no state of wardbox, or of a later version");
+	r.at += head;
+	while (!err)
+		err = take_record(s, &r);
+	if (err > 0)
+		return 0;
+	if (err == -E2BIG)
+		diag_fail(d, err, "more is saved here than a state may hold");
+	else if (err == -ENOMEM)
+		diag_errno(d, err, "cannot hold the state");
+	else
+		diag_fail(d, err, "this is no record of a state");
+	diag_at(d, "", r.line, 0);
+	return err;
+}

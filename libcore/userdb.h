@@ -1,0 +1,29 @@
+/* userdb.h - users as /etc/passwd has them
+ * SPDX-License-Identifier: MIT
+ *
+ * Read directly: a static binary has no name service, and asks nobody.
+ */
+#ifndef WARDBOX_USERDB_H
+#define WARDBOX_USERDB_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct user {
+	char name[64];
+	uid_t uid;
+	gid_t gid;
+	char home[512];
+	char shell[256];
+};
+
+/* The first line of text that is whole and has this name, or (name NULL) this
+ * uid. 0 or -ENOENT. */
+int user_parse(const char *text, size_t n, const char *name, uid_t uid,
+	struct user *out);
+
+/* The same from the passwd file at path. -ENOENT, or why it cannot be read. */
+int user_find(
+	const char *path, const char *name, uid_t uid, struct user *out);
+
+#endif

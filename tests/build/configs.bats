@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# Every configuration builds and answers. Unoptimised: it is about what links.
+
+load ../lib/wardbox
+
+build() { # $CONF is configured; builds and runs it
+	run make -C "$TOP" --no-print-directory O="$CONF" DEPS="$O/deps" \
+		OPT=-O0 WERROR=1 all
+	[ "$status" -eq 0 ] || { cat "$CONF/.config"; echo "$output"; false; }
+	"$CONF/wardbox" --version
+	[ "$("$CONF/wardbox" --list | wc -l)" -eq \
+		"$(awk '$1 == "APPLETS_ON" { print NF - 2 }' "$CONF/gen/applets.mk")" ]
+	run "$CONF/wardbox" no-such-applet
+	[ "$status" -eq 127 ]
+}
+
+setup() {
+	CONF=$BATS_TEST_TMPDIR/conf
+}
+
+@test "allnoconfig builds" {
+	make -C "$TOP" O="$CONF" allnoconfig
+	build
+}
+
+@test "allyesconfig builds" {
+	make -C "$TOP" O="$CONF" allyesconfig
+	build
+}
+
+@test "minimal_defconfig builds: the shim and the log alone" {
+	make -C "$TOP" O="$CONF" minimal_defconfig
+	build
+	[ "$("$CONF/wardbox" --list | cut -d' ' -f1 | sort | tr '\n' ' ')" = "audit sh " ]
+}
+
+@test "every applet builds alone" {
+	local source applet
+	for source in $(grep -l '^ \* APPLET(' "$TOP"/applets/*.c); do
+		applet=$(basename "$source" .c)
+		CONF=$BATS_TEST_TMPDIR/$applet
+		(cd "$TOP" && sh scripts/box-config "$applet" "$CONF")
+		build
+		[ "$("$CONF/wardbox" --list | cut -d' ' -f1)" = "$applet" ]
+		rm -rf "$CONF"
+	done
+}
+
+@test "ten random configurations build" {
+	local n
+	for n in 1 2 3 4 5 6 7 8 9 10; do
+		CONF=$BATS_TEST_TMPDIR/random$n
+		make -C "$TOP" O="$CONF" randconfig
+		build
+		rm -rf "$CONF"
+	done
+}
+
+@test "savedefconfig of each configs/ file gives the file back" {
+	local name
+	for name in defconfig minimal_defconfig full_defconfig; do
+		CONF=$BATS_TEST_TMPDIR/save
+		make -C "$TOP" O="$CONF" "$name" savedefconfig
+		diff "$CONF/defconfig" "$TOP/configs/$name"
+	done
+}

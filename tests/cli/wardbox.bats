@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# The front door: names, lists, links, completions, bad input.
+
+load ../lib/wardbox
+
+# Runs COMMAND... with argv[0] set to NAME.
+as_name() {
+	local name=$1
+	shift
+	(exec -a "$name" "$WARDBOX" "$@")
+}
+
+@test "alone it lists the applets" {
+	run "$WARDBOX"
+	[ "$status" -eq 0 ]
+	[[ "$output" == Usage:* ]]
+	[[ "$output" == *doctor* ]]
+	run "$WARDBOX" --list
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -gt 0 ]
+}
+
+@test "--list --json is JSON and has the same applets" {
+	"$WARDBOX" --list --json | jq -e 'all(.[]; .name and .about and .aliases)'
+	[ "$("$WARDBOX" --list --json | jq -r '.[].name')" = \
+		"$("$WARDBOX" --list | cut -d' ' -f1)" ]
+}
+
+@test "--version tells version, commit, applets and limits" {
+	run "$WARDBOX" --version
+	[[ "$output" == "wardbox "*"applets:"*"limits:"* ]]
+	"$WARDBOX" --version --json |
+		jq -e '.version and .commit and .applets and .limits.line'
+}
+
+@test "an unknown applet is 127 and names near ones" {
+	run "$WARDBOX" docter
+	[ "$status" -eq 127 ]
+	[[ "$output" == *"near: doctor"* ]]
+	run as_name something-else
+	[ "$status" -eq 127 ]
+}
+
+@test "a path is no applet" {
+	run "$WARDBOX" /bin/doctor
+	[ "$status" -eq 127 ]
+}
+
+@test "an unknown option is 2, one line, and says how to get help" {
+	run "$WARDBOX" --nonsense
+	[ "$status" -eq 2 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[[ "$output" == *"--help"* ]]
+}
+
+@test "abbreviated options are refused, naming the whole" {
+	run "$WARDBOX" --vers
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"is --version meant?"* ]]
+}
+
+@test "every applet has --help within 80 columns, with an example" {
+	local applet
+	for applet in $("$WARDBOX" --list | cut -d' ' -f1); do
+		case $applet in sh | auto-shebang) continue ;; esac
+		run "$WARDBOX" "$applet" --help
+		[ "$status" -eq 0 ] || { echo "$applet"; false; }
+		[[ "$output" == *Usage:* ]] || { echo "$applet"; false; }
+		[[ "$output" == *Example* ]] || { echo "$applet"; false; }
+		! awk 'length($0) > 80 { exit 1 }' <<<"$output" && { echo "$applet is wide"; false; }
+		true
+	done
+}
+
+@test "symlink names, path names and wardbox NAME are one applet" {
+	links doctor wardbox
+	"$LINKS/doctor" --help >"$BATS_TEST_TMPDIR/a"
+	"$WARDBOX" doctor --help >"$BATS_TEST_TMPDIR/b"
+	"$LINKS/wardbox" doctor --help >"$BATS_TEST_TMPDIR/c"
+	cmp "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
+	cmp "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/c"
+}
+
+@test "--install-links makes a link per name and never replaces a file" {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	echo mine >"$BATS_TEST_TMPDIR/bin/audit"
+	run "$WARDBOX" --install-links "$BATS_TEST_TMPDIR/bin"
+	[ "$status" -eq 1 ]
+	[ "$(cat "$BATS_TEST_TMPDIR/bin/audit")" = mine ]
+	[ "$(readlink "$BATS_TEST_TMPDIR/bin/doctor")" = "$WARDBOX" ]
+	rm "$BATS_TEST_TMPDIR/bin/audit"
+	run "$WARDBOX" --install-links "$BATS_TEST_TMPDIR/bin"
+	[ "$status" -eq 0 ]
+	[ ! -e "$BATS_TEST_TMPDIR/bin/auto-*" ]
+	"$BATS_TEST_TMPDIR/bin/doctor" --help
+}
+
+@test "--install-links --hard and --dry-run" {
+	mkdir "$O/test/hard.$$"
+	run "$WARDBOX" --install-links "$O/test/hard.$$" --dry-run
+	[ "$status" -eq 0 ]
+	[ -z "$(ls "$O/test/hard.$$")" ]
+	run "$WARDBOX" --install-links "$O/test/hard.$$" --hard
+	[ "$status" -eq 0 ]
+	[ "$O/test/hard.$$/doctor" -ef "$WARDBOX" ]
+	rm -rf "$O/test/hard.$$"
+	run "$WARDBOX" --install-links /no/such/dir
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"/no/such/dir"* ]]
+}
+
+@test "completions parse in their shells and know the verbs" {
+	"$WARDBOX" --completion bash >"$BATS_TEST_TMPDIR/c.bash"
+	bash -n "$BATS_TEST_TMPDIR/c.bash"
+	grep -q -- --json "$BATS_TEST_TMPDIR/c.bash"
+	"$WARDBOX" --completion zsh >"$BATS_TEST_TMPDIR/c.zsh"
+	zsh -n "$BATS_TEST_TMPDIR/c.zsh"
+	"$WARDBOX" --completion fish >"$BATS_TEST_TMPDIR/c.fish"
+	fish -n "$BATS_TEST_TMPDIR/c.fish"
+	run "$WARDBOX" --completion tcsh
+	[ "$status" -eq 2 ]
+}
+
+@test "completion in bash offers applets, then options" {
+	eval "$("$WARDBOX" --completion bash)"
+	COMP_WORDS=(wardbox doc) COMP_CWORD=1
+	_wardbox
+	[ "${COMPREPLY[*]}" = doctor ]
+	COMP_WORDS=(wardbox doctor --js) COMP_CWORD=2
+	_wardbox
+	[ "${COMPREPLY[*]}" = --json ]
+}
+
+@test "argc of 0 ends with a message" {
+	python3 - "$WARDBOX" <<-'P'
+		import ctypes, os, sys
+		pid = os.fork()
+		if pid == 0:
+		    libc = ctypes.CDLL(None)
+		    empty = (ctypes.c_char_p * 1)(None)
+		    libc.execve(sys.argv[1].encode(), empty, empty)
+		    os._exit(99)
+		code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+		# Linux puts an empty string where there was nothing.
+		sys.exit(0 if code in (125, 127) else 1)
+	P
+}
+
+@test "closed standard descriptors do not crash it" {
+	run bash -c '"$1" --list <&- >&- 2>&-' _ "$WARDBOX"
+	[ "$status" -eq 1 ]
+	run bash -c '"$1" --version <&-' _ "$WARDBOX"
+	[ "$status" -eq 0 ]
+}
+
+@test "a full device is an error, a reader that went away is none to tell" {
+	run bash -c '"$1" --list >/dev/full' _ "$WARDBOX"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"No space left"* ]]
+	run bash -c '"$1" --completion fish | true'  _ "$WARDBOX"
+	[ -z "$output" ]
+}
+
+@test "no HOME, no environment, odd bytes in arguments" {
+	run env -i "$WARDBOX" --version
+	[ "$status" -eq 0 ]
+	run "$WARDBOX" $'\xff\xfe\n\e[31m'
+	[ "$status" -eq 127 ]
+}
