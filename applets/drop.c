@@ -28,13 +28,8 @@ extern char **environ;
 
 static int drop_environment(struct drop *o, struct diag *d)
 {
-	bool work = o->preset && !str_eq(o->preset, "read-only");
-	int err;
+	int err = o->clearenv ? 0 : env_copy(&o->child_env, environ);
 
-	o->envp = environ;
-	if (!o->clearenv && !o->env.count && !o->unsetenv.count && !work)
-		return 0;
-	err = o->clearenv ? 0 : env_copy(&o->child_env, environ);
 	for (size_t i = 0; i < o->env.count && err == 0; i++) {
 		const char *pair = o->env.item[i], *value;
 
@@ -82,7 +77,6 @@ static int drop_run(int argc, char **argv)
 		.strings = ARENA_INIT(1 << 20)};
 	struct sandbox s = SANDBOX_INIT;
 	struct diag d = {0};
-	char *none[] = {NULL};
 	int at, code;
 
 	at = drop_options(&o, argc, argv);
@@ -100,8 +94,6 @@ static int drop_run(int argc, char **argv)
 		drop_show_path(&o, o.explain);
 		return EXIT_OK;
 	}
-	if (o.envp != environ || o.child_env.vec || o.clearenv)
-		o.envp = o.child_env.vec ? o.child_env.vec : none;
 	if (at >= argc && !o.dry_run)
 		cli_die(EXIT_OURS, "no command (try 'wardbox drop --help')");
 	if (at < argc) {

@@ -27,7 +27,6 @@ struct drop {
 	int keep_fds[64];
 	/* what was made of them */
 	struct env child_env;
-	char *const *envp; /* it, or our own when nothing changes */
 	struct arena strings;
 	char *file; /* the command's program */
 };

@@ -1,7 +1,7 @@
 /* limits.c - how much a process tree may use
  * SPDX-License-Identifier: MIT
  */
-#include "limiter.h"
+#include "limits.h"
 
 #include <errno.h>
 #include <sys/resource.h>

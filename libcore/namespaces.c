@@ -55,7 +55,7 @@ void namespaces_flags(unsigned parts, bool *user, unsigned *at_fork,
 
 static int write_file(const char *path, const char *text, size_t n)
 {
-	int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC), err = 0;
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
 
 	if (fd < 0)
 		return -errno;

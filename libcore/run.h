@@ -10,7 +10,6 @@
 #ifndef WARDBOX_RUN_H
 #define WARDBOX_RUN_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +19,7 @@
 
 #include "buf.h"
 #include "diag.h"
-#include "limiter.h"
+#include "limits.h"
 #include "sandbox.h"
 
 /* In the numbers of the audit log's io records. */
@@ -93,12 +92,8 @@ struct run_spec {
 	bool kill_tree;    /* what the command leaves behind dies with it */
 	bool swallow; /* RUN_CAPTURE: 1 and 2 become pipes whatever they were, and
 		       * only the sink sees what comes out */
-	/* A command that lasts must not be kept from closing what it was
-	 * given, so this process lets go of descriptors 0 to 2 and of all that
-	 * it inherited, unless told not to. */
-	bool keep_fds;
-	bool keep_stderr;  /* of descriptor 2 alone: the caller has something
-			    * to say on it afterwards */
+	bool keep_stderr;  /* do not let go of descriptor 2 while it runs: the
+			    * caller has something to say on it afterwards */
 	uint64_t timeout_ns; /* then the tree is killed; 0: never. For a run
 			      * without limits in a sandbox */
 	uint64_t output_max; /* bytes of 1 and 2 (or the terminal) together */
@@ -119,9 +114,6 @@ struct run_result {
 	unsigned truncated; /* bit per stream: the sink had not all of it */
 	bool cut;           /* output_hard struck */
 	bool detached;      /* a fork pumps on for background processes */
-	/* All signals are still blocked on return, so that what is left to do
-	 * is done whatever comes; this is what they were. */
-	sigset_t mask;
 };
 
 /* Runs spec to its end. 0: see result (.started may be false). -errno: this

@@ -114,17 +114,14 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 int sandbox_grant_devices(struct sandbox_plan *plan)
 {
 	static const char *const devices[] = {"/dev/null", "/dev/zero",
-		"/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
+		"/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
+		"/dev/ptmx", "/dev/pts"};
+	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
-		int err = sandbox_grant(plan, devices[i],
+	for (size_t i = 0; i < ARRAY_SIZE(devices) && err == 0; i++)
+		err = sandbox_grant(plan, devices[i],
 			SANDBOX_READ | SANDBOX_WRITE, true, "device");
-
-		if (err < 0)
-			return err;
-		plan->grants[plan->grant_count - 1].device = true;
-	}
-	return 0;
+	return err;
 }
 
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind)

@@ -21,7 +21,7 @@
 #include "cleanup.h"
 #include "diag.h"
 #include "execwatch.h"
-#include "limiter.h"
+#include "limits.h"
 
 /* What a grant gives beneath its path. Grants add up (Landlock knows no
  * subtraction); HIDE, or RO inside of RW, is carved out by a mount. */
@@ -43,7 +43,6 @@ struct sandbox_grant {
 	const char *why;  /* where it comes from, for explanations; may be NULL */
 	uint8_t access;   /* enum sandbox_access */
 	bool optional;    /* a missing path is passed over */
-	bool device;      /* one of sandbox_grant_devices() */
 };
 
 enum sandbox_net {
@@ -103,8 +102,8 @@ enum { SANDBOX_GRANTS_MAX = 4096, SANDBOX_PORTS_MAX = 256 };
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why);
-/* The devices that every program expects: null, zero, full, random, urandom
- * and tty, read and written. */
+/* The devices that every program expects: null, zero, full, random, urandom,
+ * tty and the pseudo-terminals, read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan);
 /* Allows TCP to (bind false) or on (bind true) a port. */
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind);

@@ -137,7 +137,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 /* What is there is what was there when the plan was compiled. */
 static int open_same(const struct sandbox_rule *r)
 {
-	int fd = openat(AT_FDCWD, r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
@@ -194,7 +194,7 @@ static int take(struct sandbox_rule *r)
 		return r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
 	/* A device that may not be used: opening it is refused. */
 	fd = r->mount == SANDBOX_MOUNT_EMPTY ?
-		     openat(AT_FDCWD, "/dev/null", O_PATH | O_CLOEXEC) :
+		     open("/dev/null", O_PATH | O_CLOEXEC) :
 		     open_same(r);
 	if (fd < 0)
 		return r->mount == SANDBOX_MOUNT_EMPTY ? -errno : fd;
