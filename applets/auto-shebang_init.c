@@ -57,8 +57,8 @@ static bool look_up(const char *command, char *out, size_t size)
  * a virtual environment is known by them. */
 static void find_interpreter(const char *given, char *out, size_t size)
 {
+	static char cwd[PATH_MAX];
 	enum shebang_verdict verdict;
-	char cwd[PATH_MAX];
 	int err = 0;
 
 	if (!strchr(given, '/')) {
@@ -120,7 +120,7 @@ static int replace_link(int bin, const char *name, const char *target)
 static bool look_at(int bin, const char *shown, const char *name,
 	const char *target, bool force)
 {
-	char old[PATH_MAX];
+	static char old[PATH_MAX];
 	ssize_t n = bin < 0 ? -1 : readlinkat(bin, name, old, sizeof old - 1);
 
 	if (n < 0 && (bin < 0 || errno == ENOENT))
@@ -164,7 +164,7 @@ static void report(const struct auto_shebang *o, const char *shown,
 int auto_shebang_init(int argc, char **argv, const struct auto_shebang *o)
 {
 	const char *name = argv[0], *dir = argc > 2 ? argv[2] : ".";
-	char target[PATH_MAX];
+	static char target[PATH_MAX];
 	autobuf struct buf shown = BUF_INIT(SHEBANG_PATH);
 	bool kept;
 	int err = 0;
@@ -199,7 +199,7 @@ static void add_quoted(struct buf *out, const char *text)
 int auto_shebang_sh_lib(void)
 {
 	autobuf struct buf out = BUF_INIT(1 << 16);
-	char exe[PATH_MAX];
+	static char exe[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
 
 	if (n < 0)

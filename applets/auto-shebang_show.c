@@ -218,7 +218,7 @@ static void list_candidate(void *arg, const char *path, enum shebang_via via,
 	const char *word = wins ? "wins"
 		: usable	? "behind it"
 				: shebang_verdict_name(verdict);
-	char target[SHEBANG_PATH];
+	static char target[SHEBANG_PATH];
 	ssize_t n = readlink(path, target, sizeof target - 1);
 
 	target[n > 0 ? n : 0] = '\0';

@@ -28,8 +28,13 @@ extern char **environ;
 
 static int drop_environment(struct drop *o, struct diag *d)
 {
-	int err = o->clearenv ? 0 : env_copy(&o->child_env, environ);
+	bool work = o->preset && !str_eq(o->preset, "read-only");
+	int err;
 
+	o->envp = environ;
+	if (!o->clearenv && !o->env.count && !o->unsetenv.count && !work)
+		return 0;
+	err = o->clearenv ? 0 : env_copy(&o->child_env, environ);
 	for (size_t i = 0; i < o->env.count && err == 0; i++) {
 		const char *pair = o->env.item[i], *value;
 
@@ -77,6 +82,7 @@ static int drop_run(int argc, char **argv)
 		.strings = ARENA_INIT(1 << 20)};
 	struct sandbox s = SANDBOX_INIT;
 	struct diag d = {0};
+	char *none[] = {NULL};
 	int at, code;
 
 	at = drop_options(&o, argc, argv);
@@ -90,11 +96,9 @@ static int drop_run(int argc, char **argv)
 		(o.preset && drop_preset(&o, o.preset, &d) < 0) ||
 		sandbox_grant_devices(&o.plan) < 0)
 		cli_die_diag(EXIT_OURS, &d);
-	if (o.explain) {
-		drop_show_path(&o, o.explain);
-		return EXIT_OK;
-	}
-	if (at >= argc && !o.dry_run)
+	if (o.envp != environ || o.child_env.vec || o.clearenv)
+		o.envp = o.child_env.vec ? o.child_env.vec : none;
+	if (at >= argc && !o.dry_run && !o.explain)
 		cli_die(EXIT_OURS, "no command (try 'wardbox drop --help')");
 	if (at < argc) {
 		code = drop_find(&o, argv[at], &d);
@@ -106,8 +110,11 @@ static int drop_run(int argc, char **argv)
 	}
 	if (sandbox_compile(&o.plan, &s, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
-	if (o.dry_run) {
-		drop_show_plan(&o, &s);
+	if (o.dry_run || o.explain) {
+		if (o.explain)
+			drop_show_path(&o, &s, o.explain);
+		else
+			drop_show_plan(&o, &s);
 		sandbox_release(&s);
 		return EXIT_OK;
 	}

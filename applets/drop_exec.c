@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,29 +33,23 @@ static bool is_program(const char *path, int *why)
 
 static int found(struct drop *o, const char *path)
 {
-	size_t n = strlen(path) + 1;
-
-	o->file = arena_bytes(&o->strings, n);
+	o->file = strdup(path);
 	if (!o->file)
 		cli_die(EXIT_OURS, "out of memory");
-	memcpy(o->file, path, n);
 	return 0;
 }
 
 int drop_find(struct drop *o, const char *name, struct diag *d)
 {
-	const char *list = env_get(o->child_env.vec, "PATH");
+	const char *list = env_get(o->envp, "PATH");
 	char path[PATH_MAX];
 	int why = ENOENT;
 
-	if (strchr(name, '/')) {
-		/* Whatever it is, exec says; a bad name must say 127 or 126. */
-		if (is_program(name, &why))
-			return found(o, name);
-		list = "";
-	} else if (!list) {
+	/* Whatever that is, exec says. */
+	if (strchr(name, '/'))
+		return found(o, name);
+	if (!list)
 		list = "/usr/local/bin:/usr/bin:/bin";
-	}
 	while (list && *name) {
 		const char *end = strchr(list, ':');
 		size_t n = end ? (size_t)(end - list) : strlen(list);
@@ -62,8 +57,7 @@ int drop_find(struct drop *o, const char *name, struct diag *d)
 
 		/* An empty entry is the current directory. */
 		buf_addf(&b, "%.*s%s%s", (int)n, list, n ? "/" : "./", name);
-		if (!strchr(name, '/') && !b.err &&
-			is_program(buf_str(&b), &why))
+		if (!b.err && is_program(buf_str(&b), &why))
 			return found(o, path);
 		list = end ? end + 1 : NULL;
 	}
@@ -140,14 +134,14 @@ int drop_grant_program(
 
 int drop_exec(const struct drop *o, char *const *argv)
 {
-	char *none[] = {NULL}, **env = o->child_env.vec;
+	char *const *env = o->envp;
 	const char *args[256];
 	size_t n = 0;
 	int err;
 
 	if (o->argv0)
 		((char **)(uintptr_t)argv)[0] = (char *)(uintptr_t)o->argv0;
-	execve(o->file, argv, env ? env : none);
+	execve(o->file, argv, env);
 	err = errno;
 	if (err == ENOEXEC) {
 		/* As execvp does for a script without a first line. */
@@ -160,7 +154,7 @@ int drop_exec(const struct drop *o, char *const *argv)
 		args[n] = NULL;
 		if (!argv[n - 1]) {
 			execve("/bin/sh", (char *const *)(uintptr_t)args,
-				env ? env : none);
+				env);
 			err = errno;
 		}
 	}

@@ -102,7 +102,7 @@ static int own_settings(struct drop *o)
 {
 	static const char *const files[] = {
 		"/.gitconfig", "/.config/git/config", "/.config/git/ignore"};
-	const char *home = env_get(o->child_env.vec, "HOME");
+	const char *home = env_get(o->envp, "HOME");
 	int err = 0;
 
 	if (!home || home[0] != '/')
@@ -120,6 +120,7 @@ static int own_settings(struct drop *o)
 int drop_preset(struct drop *o, const char *name, struct diag *d)
 {
 	static const char *const shm[] = {"/dev/shm"};
+	static const char *const ptys[] = {"/dev/ptmx", "/dev/pts"};
 	static const char *const here[] = {"."};
 	bool build = str_eq(name, "build");
 	bool work = build || str_eq(name, "workspace");
@@ -134,6 +135,8 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 			"preset: facts");
 	if (err == 0)
 		err = grant_all(o, here, 1, access, "preset: here");
+	if (err == 0)
+		err = grant_all(o, ptys, 2, SANDBOX_RW, "preset: terminals");
 	if (err == 0 && work)
 		err = grant_all(o, shm, 1, SANDBOX_RW, "preset: shm");
 	if (err == 0 && work)

@@ -16,7 +16,7 @@
 
 #include "buf.h"
 #include "execwatch_read.h"
-#include "limits.h"
+#include "limiter.h"
 #include "uapi/nr.h"
 #include "uapi/seccomp.h"
 

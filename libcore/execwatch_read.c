@@ -118,7 +118,7 @@ static void find_exe(pid_t pid, const char *dir, const char *path, char *exe)
 		path[0] == '/' ? "root" : dir, path[0] ? "/" : "", path);
 	if (b.err)
 		return;
-	fd = open(buf_str(&b), O_PATH | O_CLOEXEC);
+	fd = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
 	if (fd < 0 || path_of_fd(fd, exe, PATH_MAX) < 0)
 		exe[0] = '\0';
 }

@@ -1,7 +1,7 @@
 /* limits.c - how much a process tree may use
  * SPDX-License-Identifier: MIT
  */
-#include "limits.h"
+#include "limiter.h"
 
 #include <errno.h>
 #include <sys/resource.h>

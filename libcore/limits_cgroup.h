@@ -4,7 +4,7 @@
 #ifndef WARDBOX_LIMITS_CGROUP_H
 #define WARDBOX_LIMITS_CGROUP_H
 
-#include "limits.h"
+#include "limiter.h"
 
 /* Makes a group that holds what spec asks for (memory, tasks, CPU time):
  * version 2, else 1. Marks l->how for what it took over. Where none can be made

@@ -1,7 +1,7 @@
 /* limits_tree.c - the descendants of this process: counted, and ended
  * SPDX-License-Identifier: MIT
  */
-#include "limits.h"
+#include "limiter.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -53,7 +53,7 @@ static void put_numbers(struct buf *pids, const char *s, size_t n)
 
 static int read_proc(struct buf *out, const char *path)
 {
-	autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	autofd int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 
 	buf_clear(out);
 	return fd < 0 ? -errno : buf_read_fd(out, fd);

@@ -9,7 +9,7 @@
 #include <stdio.h> /* renameat */
 #include <string.h>
 #include <sys/file.h>
-#include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/xattr.h>
@@ -100,7 +100,8 @@ static int check_writable(struct job *j, int fd)
 		path_beneath("/nix/store", real))
 		why = "is made by a package manager (/nix/store)";
 	if (!j->missing) {
-		if (ioctl(fd, (int)FS_IOC_GETFLAGS, &attributes) == 0 &&
+		if (syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &attributes) ==
+				0 &&
 			(attributes & (FS_IMMUTABLE_FL | FS_APPEND_FL)))
 			why = attributes & FS_IMMUTABLE_FL
 				? "has the immutable attribute"

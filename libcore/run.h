@@ -20,7 +20,7 @@
 
 #include "buf.h"
 #include "diag.h"
-#include "limits.h"
+#include "limiter.h"
 #include "sandbox.h"
 
 /* In the numbers of the audit log's io records. */

@@ -114,14 +114,17 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 int sandbox_grant_devices(struct sandbox_plan *plan)
 {
 	static const char *const devices[] = {"/dev/null", "/dev/zero",
-		"/dev/full", "/dev/random", "/dev/urandom", "/dev/tty",
-		"/dev/ptmx", "/dev/pts"};
-	int err = 0;
+		"/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(devices) && err == 0; i++)
-		err = sandbox_grant(plan, devices[i],
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
+		int err = sandbox_grant(plan, devices[i],
 			SANDBOX_READ | SANDBOX_WRITE, true, "device");
-	return err;
+
+		if (err < 0)
+			return err;
+		plan->grants[plan->grant_count - 1].device = true;
+	}
+	return 0;
 }
 
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind)

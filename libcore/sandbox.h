@@ -21,7 +21,7 @@
 #include "cleanup.h"
 #include "diag.h"
 #include "execwatch.h"
-#include "limits.h"
+#include "limiter.h"
 
 /* What a grant gives beneath its path. Grants add up (Landlock knows no
  * subtraction); HIDE, or RO inside of RW, is carved out by a mount. */
@@ -43,6 +43,7 @@ struct sandbox_grant {
 	const char *why;  /* where it comes from, for explanations; may be NULL */
 	uint8_t access;   /* enum sandbox_access */
 	bool optional;    /* a missing path is passed over */
+	bool device;      /* one of sandbox_grant_devices() */
 };
 
 enum sandbox_net {
@@ -102,8 +103,8 @@ enum { SANDBOX_GRANTS_MAX = 4096, SANDBOX_PORTS_MAX = 256 };
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why);
-/* The devices that every program expects: null, zero, full, random, urandom,
- * tty and the pseudo-terminals, read and written. */
+/* The devices that every program expects: null, zero, full, random, urandom
+ * and tty, read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan);
 /* Allows TCP to (bind false) or on (bind true) a port. */
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind);
@@ -232,10 +233,11 @@ bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d);
  * would not die within two seconds. */
 int sandbox_kill(struct sandbox *s);
 
-/* What would a process in the sandbox be allowed at path? A bit set of enum
- * sandbox_access; *grant (may be NULL) is the grant that decides. Pure: works
- * on the plan's text and the links found on the way. */
-unsigned sandbox_explain(const struct sandbox_plan *plan, const char *path,
+/* What a process in the sandbox may do at path: a bit set of enum
+ * sandbox_access (HIDE alone: it is covered). *grant (may be NULL) is the
+ * innermost grant around it, NULL when there is none. path need not exist; links
+ * on the way are followed. 0 rights when it cannot even be found. */
+unsigned sandbox_explain(const struct sandbox *s, const char *path,
 	const struct sandbox_grant **grant);
 
 #endif

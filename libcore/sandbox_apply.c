@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "landlock.h"
-#include "namespaces.h"
+#include "ns.h"
 #include "probe.h"
 #include "sandbox_mount.h"
 #include "seccomp.h"
@@ -33,14 +33,16 @@ static int apply_limits(struct sandbox *s)
 
 static int apply_namespaces(struct sandbox *s)
 {
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
+	uid_t uid;
+	gid_t gid;
 
 	if (!s->unshare_flags)
 		return 0;
+	uid = geteuid();
+	gid = getegid();
 	if (syscall(__NR_unshare, s->unshare_flags) < 0)
 		return -errno;
-	return s->unshare_flags & NS_USER ? namespaces_map(uid, gid) : 0;
+	return s->unshare_flags & NS_USER ? ns_map(uid, gid) : 0;
 }
 
 static int apply_mounts(struct sandbox *s)
@@ -50,7 +52,7 @@ static int apply_mounts(struct sandbox *s)
 
 static int apply_proc(struct sandbox *s)
 {
-	int err = s->clone_flags & NS_PID ? namespaces_proc() : 0;
+	int err = s->clone_flags & NS_PID ? ns_proc() : 0;
 
 	/* The old directory may lie under a mount: a way round it. */
 	if (err == 0 && s->cwd && chdir(s->cwd) < 0)
@@ -60,30 +62,41 @@ static int apply_proc(struct sandbox *s)
 
 static int apply_loopback(struct sandbox *s)
 {
-	return s->enforced & SANDBOX_NETNS ? namespaces_loopback() : 0;
+	return s->enforced & SANDBOX_NETNS ? ns_loopback() : 0;
+}
+
+/* Away from the bounding set, one by one; past the last there is EINVAL. */
+static int bound_caps(uint64_t keep)
+{
+	for (int cap = 0; cap <= CAP_MAX_TRIED; cap++) {
+		if (keep >> cap & 1)
+			continue;
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return errno == EINVAL ? 0 : -errno;
+	}
+	return 0;
 }
 
 static int apply_caps(struct sandbox *s)
 {
+	/* uid 0 gains nothing by exec or setuid, nothing is ever ambient; all
+	 * locked. Together with no_new_privs no way leads to the bounding set,
+	 * whose forty calls would cost more than all the rest. */
+	enum { NO_ROOT_LOCKED = 0xef };
 	struct cap_head head = {.version = CAP_VERSION3};
 	struct cap_data data[2];
 	uint64_t keep = s->plan->keep_caps;
-	bool may;
+	int err = 0;
 
 	if (!(s->enforced & SANDBOX_CAPS))
 		return 0;
 	if (syscall(__NR_capget, &head, data) < 0)
 		return -errno;
-	may = data[0].effective & (1U << CAP_SETPCAP_);
-	for (int cap = 0; may && cap <= CAP_MAX_TRIED; cap++) {
-		if (keep >> cap & 1)
-			continue;
-		/* Past the last one that the kernel knows. */
-		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0) {
-			if (errno != EINVAL)
-				return -errno;
-			break;
-		}
+	if (data[0].effective & (1U << CAP_SETPCAP_)) {
+		if (keep)
+			err = bound_caps(keep);
+		else if (prctl(PR_SET_SECUREBITS, NO_ROOT_LOCKED, 0, 0, 0) < 0)
+			err = -errno;
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		uint32_t part = (uint32_t)(keep >> (32 * i));
@@ -92,12 +105,13 @@ static int apply_caps(struct sandbox *s)
 		data[i].permitted &= part;
 		data[i].inheritable = 0;
 	}
-	if (syscall(__NR_capset, &head, data) < 0)
-		return -errno;
+	if (err == 0 && syscall(__NR_capset, &head, data) < 0)
+		err = -errno;
 	/* Goes with the permitted set, but for what is kept. */
-	if (keep && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
-		return -errno;
-	return 0;
+	if (err == 0 && keep &&
+		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
+		err = -errno;
+	return err;
 }
 
 static int apply_nnp(struct sandbox *s)
@@ -155,7 +169,7 @@ static int apply_landlock(struct sandbox *s)
 			(r->access & SANDBOX_HIDE &&
 				!(s->enforced & SANDBOX_MOUNTNS)))
 			continue;
-		fd = open(r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		fd = openat(AT_FDCWD, r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		if (fd < 0)
 			return -errno;
 		err = landlock_add_path(s->ruleset_fd, fd, r->rights);
@@ -189,7 +203,7 @@ static int apply_selftest(struct sandbox *s)
 		return -EBADE;
 	if (!(s->enforced & SANDBOX_LANDLOCK) || s->root_granted)
 		return 0;
-	fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		return -EBADE;
 	return errno == EACCES ? 0 : -errno;

@@ -208,6 +208,25 @@ static bool is_own_proc(const char *path)
 	return (*id == '/' || *id == '\0') && (pid_t)pid == getpid();
 }
 
+/* A device's own path says enough: nothing lies beneath it, no mount is made
+ * for it. Every program wants these, so they are kept cheap. */
+static int open_device(struct sandbox *s, const struct sandbox_grant *g,
+	struct diag *d)
+{
+	autofd int fd = -1;
+	int err;
+
+	if (s->ruleset_fd < 0)
+		return 0;
+	fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? 0 :
+					 diag_errno(d, -errno, "%s", g->path);
+	err = landlock_add_path(s->ruleset_fd, fd,
+		landlock_rights(g->access, false, s->abi));
+	return err < 0 ? diag_errno(d, err, "%s", g->path) : 0;
+}
+
 /* Finds the file behind a grant, and adds its rule. 1 when it was added, 0 when
  * it is optional and not there. */
 static int open_grant(struct sandbox *s, size_t i, struct diag *d)
@@ -216,7 +235,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	struct sandbox_rule *r = &s->rules[s->rule_count];
 	char path[PATH_MAX];
 	struct stat st;
-	autofd int fd = open(g->path, O_PATH | O_CLOEXEC);
+	autofd int fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
 	int err;
 
 	if (fd < 0 && g->optional && (errno == ENOENT || errno == ENOTDIR))
@@ -286,7 +305,9 @@ static int open_grants(struct sandbox *s, struct diag *d)
 				d, s->ruleset_fd, "Landlock ruleset");
 	}
 	for (size_t i = 0; i < p->grant_count; i++) {
-		err = open_grant(s, i, d);
+		err = p->grants[i].device ?
+			      open_device(s, &p->grants[i], d) :
+			      open_grant(s, i, d);
 		if (err < 0)
 			return err;
 	}
@@ -343,6 +364,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.sysv = (s->enforced | p->without) & SANDBOX_IPCNS,
 		.memfd_exec = write_and_exec(s),
 		.others = s->enforced & SANDBOX_PIDNS,
+		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.watch_exec = watch,
 		.watch_fork = watch && p->limits.procs,
 	};

@@ -7,11 +7,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ns.h"
 #include "path.h"
 #include "str.h"
 #include "uapi/linux.h"
@@ -137,7 +137,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 /* What is there is what was there when the plan was compiled. */
 static int open_same(const struct sandbox_rule *r)
 {
-	int fd = open(r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(AT_FDCWD, r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
@@ -194,7 +194,7 @@ static int take(struct sandbox_rule *r)
 		return r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
 	/* A device that may not be used: opening it is refused. */
 	fd = r->mount == SANDBOX_MOUNT_EMPTY ?
-		     open("/dev/null", O_PATH | O_CLOEXEC) :
+		     openat(AT_FDCWD, "/dev/null", O_PATH | O_CLOEXEC) :
 		     open_same(r);
 	if (fd < 0)
 		return r->mount == SANDBOX_MOUNT_EMPTY ? -errno : fd;
@@ -228,12 +228,10 @@ static int put(struct sandbox_rule *r)
 
 int sandbox_mount_all(struct sandbox *s)
 {
-	int err;
+	int err = ns_private();
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return -errno;
-	if (!(s->enforced & SANDBOX_MOUNTNS))
-		return 0;
+	if (err < 0 || !(s->enforced & SANDBOX_MOUNTNS))
+		return err;
 	for (size_t i = 0; i < s->rule_count; i++)
 		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
 			return err;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "seccomp_table.h"
+#include "str.h"
 #include "uapi/nr.h"
 
 /* The filter is a tree over runs of equal treatment: from seg[i].start up to
@@ -19,239 +20,250 @@ struct seg {
 };
 enum { SEGS_MAX = 160 };
 
+/* Written from its end to its beginning, so that every jump, which may only go
+ * forward, leads to something that is there already. A label is the number of
+ * instructions from the end. */
 struct prog {
-	struct bpf_insn1 *insn;
-	size_t len, max;
+	struct bpf_insn1 *insn; /* the buffer's end is the program's */
+	size_t used, max;
 	const struct seccomp_spec *spec;
+	/* Endings to share: most of a filter is answers. */
+	struct {
+		uint32_t value;
+		size_t label;
+	} rets[8];
+	size_t ret_count;
 };
+enum { JUMP_MAX = 250 }; /* eight bits, with room for one in between */
 
-static void add(struct prog *p, unsigned code, uint32_t k, unsigned jt,
-	unsigned jf)
+static size_t put(struct prog *p, unsigned code, uint32_t k, size_t jt,
+	size_t jf)
 {
-	if (p->len < p->max)
-		p->insn[p->len] = (struct bpf_insn1){
+	p->used++;
+	if (p->used <= p->max)
+		p->insn[p->max - p->used] = (struct bpf_insn1){
 			(uint16_t)code, (uint8_t)jt, (uint8_t)jf, k};
-	p->len++;
+	return p->used;
 }
 
-static void ret(struct prog *p, uint32_t value)
+/* How far the next instruction has to jump. */
+static size_t distance(const struct prog *p, size_t label)
 {
-	add(p, BPF1_RET, value, 0, 0);
+	return p->used - label;
 }
 
-/* Loads the low or the high half of an argument. */
-static void arg(struct prog *p, unsigned n, bool high)
+/* A label that a conditional jump reaches. */
+static size_t near(struct prog *p, size_t label)
+{
+	if (distance(p, label) <= JUMP_MAX)
+		return label;
+	return put(p, BPF1_JA, (uint32_t)distance(p, label), 0, 0);
+}
+
+static size_t ret(struct prog *p, uint32_t value)
+{
+	size_t i = 0;
+
+	while (i < p->ret_count && p->rets[i].value != value)
+		i++;
+	if (i < p->ret_count && distance(p, p->rets[i].label) <= JUMP_MAX)
+		return p->rets[i].label;
+	put(p, BPF1_RET, value, 0, 0);
+	if (i < ARRAY_SIZE(p->rets)) {
+		p->rets[i].value = value;
+		p->rets[i].label = p->used;
+		p->ret_count = i == p->ret_count ? i + 1 : p->ret_count;
+	}
+	return p->used;
+}
+
+static size_t err(struct prog *p, int number)
+{
+	return ret(p, SC_ERRNO(number));
+}
+
+/* if (A op k) goto yes; goto no; */
+static size_t test(struct prog *p, unsigned op, uint32_t k, size_t yes,
+	size_t no)
+{
+	yes = near(p, yes);
+	no = near(p, no);
+	return put(p, op, k, distance(p, yes), distance(p, no));
+}
+
+static size_t eq(struct prog *p, uint32_t k, size_t yes, size_t no)
+{
+	return test(p, BPF1_JEQ, k, yes, no);
+}
+
+static size_t any(struct prog *p, uint32_t k, size_t yes, size_t no)
+{
+	return test(p, BPF1_JSET, k, yes, no);
+}
+
+/* op k; goto next; */
+static size_t then(struct prog *p, unsigned op, uint32_t k, size_t next)
+{
+	if (next != p->used)
+		put(p, BPF1_JA, (uint32_t)distance(p, next), 0, 0);
+	return put(p, op, k, 0, 0);
+}
+
+/* A = the low or the high half of an argument; goto next; */
+static size_t arg(struct prog *p, unsigned n, bool high, size_t next)
 {
 	bool swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 
-	add(p, BPF1_LD, 16 + 8 * n + (high != swap ? 4 : 0), 0, 0);
+	return then(p, BPF1_LD, 16 + 8 * n + (high != swap ? 4 : 0), next);
 }
 
-/* if (A == k) return value; */
-static void ret_if_eq(struct prog *p, uint32_t k, uint32_t value)
-{
-	add(p, BPF1_JEQ, k, 0, 1);
-	ret(p, value);
-}
+/* The leaves: each gives the label where its own instructions start. */
 
-/* if (A & k) return value; */
-static void ret_if_set(struct prog *p, uint32_t k, uint32_t value)
+static size_t leaf_ioctl(struct prog *p)
 {
-	add(p, BPF1_JSET, k, 0, 1);
-	ret(p, value);
-}
+	size_t no = err(p, EPERM), at = ret(p, SC_ALLOW);
 
-static void leaf_ioctl(struct prog *p)
-{
+	at = eq(p, SECCOMP_TIOCSTI, no, at);
+	at = eq(p, SECCOMP_TIOCLINUX, no, at);
+	at = eq(p, SECCOMP_TIOCSETD, no, at);
 	/* The kernel takes the command as 32 bits: the upper half must not
 	 * hide it from us. */
-	arg(p, 1, false);
-	ret_if_eq(p, SECCOMP_TIOCSTI, SC_ERRNO(EPERM));
-	ret_if_eq(p, SECCOMP_TIOCLINUX, SC_ERRNO(EPERM));
-	ret_if_eq(p, SECCOMP_TIOCSETD, SC_ERRNO(EPERM));
-	ret(p, SC_ALLOW);
+	return arg(p, 1, false, at);
 }
 
-static void leaf_socket(struct prog *p)
+static size_t leaf_inet(struct prog *p)
+{
+	enum { STREAM = 1, TYPE_MASK = 0xf, TCP = 6 };
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
+
+	if (!p->spec->inet)
+		return no;
+	if (!p->spec->tcp_only)
+		return yes;
+	/* Multipath TCP connects past Landlock's port rules. */
+	at = eq(p, TCP, yes, no);
+	at = eq(p, 0, yes, at);
+	at = arg(p, 2, false, at);
+	at = eq(p, STREAM, at, no);
+	at = then(p, BPF1_AND, TYPE_MASK, at);
+	return arg(p, 1, false, at);
+}
+
+static size_t leaf_socket(struct prog *p)
 {
 	enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16 };
-	enum { STREAM = 1, TYPE_MASK = 0xf, TCP = 6 };
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+	size_t inet = leaf_inet(p), route, at;
 
-	arg(p, 0, false);
-	ret_if_eq(p, UNIX, p->spec->unix_path ? SC_ALLOW : SC_ERRNO(EPERM));
 	/* Routes alone may be asked for: the C library's name lookups do. */
-	add(p, BPF1_JEQ, NETLINK, 0, 4);
-	arg(p, 2, false);
-	add(p, BPF1_JEQ, 0, 0, 1);
-	ret(p, SC_ALLOW);
-	ret(p, SC_ERRNO(EPERM));
-	add(p, BPF1_JEQ, INET, 2, 0);
-	add(p, BPF1_JEQ, INET6, 1, 0);
-	ret(p, SC_ERRNO(EAFNOSUPPORT));
-	if (!p->spec->inet) {
-		ret(p, SC_ERRNO(EPERM));
-		return;
-	}
-	if (!p->spec->tcp_only) {
-		ret(p, SC_ALLOW);
-		return;
-	}
-	arg(p, 1, false);
-	add(p, BPF1_AND, TYPE_MASK, 0, 0);
-	add(p, BPF1_JEQ, STREAM, 1, 0);
-	ret(p, SC_ERRNO(EPERM));
-	arg(p, 2, false);
-	ret_if_eq(p, 0, SC_ALLOW);
-	ret_if_eq(p, TCP, SC_ALLOW);
-	/* Multipath TCP connects past Landlock's port rules. */
-	ret(p, SC_ERRNO(EPERM));
+	route = arg(p, 2, false, eq(p, 0, yes, no));
+	at = eq(p, NETLINK, route, err(p, EAFNOSUPPORT));
+	at = eq(p, INET6, inet, at);
+	at = eq(p, INET, inet, at);
+	at = eq(p, UNIX, p->spec->unix_path ? yes : no, at);
+	return arg(p, 0, false, at);
 }
 
-static void leaf_send(struct prog *p, unsigned flags_arg)
-{
-	enum { FASTOPEN = 0x20000000 };
-
-	arg(p, flags_arg, false);
-	ret_if_set(p, FASTOPEN, SC_ERRNO(EPERM));
-	ret(p, SC_ALLOW);
-}
-
-static void leaf_clone(struct prog *p)
+static size_t leaf_clone(struct prog *p)
 {
 	enum {
 		NEW = 0x7e020000,
 		THREAD = 0x10000,
 	};
+	size_t no = err(p, EPERM), at = ret(p, SC_ALLOW);
 
-	arg(p, 0, false);
-	ret_if_set(p, NEW, SC_ERRNO(EPERM));
-	if (p->spec->watch_fork) {
-		add(p, BPF1_JSET, THREAD, 1, 0);
-		ret(p, SC_NOTIFY);
-	}
-	ret(p, SC_ALLOW);
+	if (p->spec->watch_fork)
+		at = any(p, THREAD, at, ret(p, SC_NOTIFY));
+	return arg(p, 0, false, any(p, NEW, no, at));
 }
 
-static void leaf_prlimit(struct prog *p)
+static size_t leaf_prlimit(struct prog *p)
 {
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
+
 	/* Another's limits may be read (no new ones given), not set: a CPU
 	 * limit of nothing kills as surely as a signal. */
-	arg(p, 0, false);
-	ret_if_eq(p, 0, SC_ALLOW);
-	arg(p, 2, false);
-	add(p, BPF1_JEQ, 0, 0, 2);
-	arg(p, 2, true);
-	ret_if_eq(p, 0, SC_ALLOW);
-	ret(p, SC_ERRNO(EPERM));
+	at = arg(p, 2, true, eq(p, 0, yes, no));
+	at = arg(p, 2, false, eq(p, 0, at, no));
+	return arg(p, 0, false, eq(p, 0, yes, at));
 }
 
-static void leaf_memfd(struct prog *p)
+/* Allowed when no such bit, or another bit, is set in an argument. */
+static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
+	int error)
 {
-	enum { NOEXEC_SEAL = 8 };
+	size_t no = err(p, error), yes = ret(p, SC_ALLOW);
 
-	arg(p, 1, false);
-	ret_if_set(p, NOEXEC_SEAL, SC_ALLOW);
-	ret(p, SC_ERRNO(EACCES));
+	return arg(p, n, false,
+		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
 }
 
-/* Allowed when the argument is zero: "myself", "what I am". */
-static void leaf_zero(struct prog *p, unsigned n)
+/* Allowed when the argument is k. */
+static size_t leaf_only(struct prog *p, unsigned n, uint32_t k)
 {
-	arg(p, n, false);
-	ret_if_eq(p, 0, SC_ALLOW);
-	ret(p, SC_ERRNO(EPERM));
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+
+	return arg(p, n, false, eq(p, k, yes, no));
 }
 
-static void leaf(struct prog *p, enum seccomp_act act)
+static size_t leaf_prctl(struct prog *p)
 {
-	enum { OTHER_FLAGS = (int)~(0x200U | 0x400U | 0x40000U) };
+	size_t inside = err(p, SECCOMP_INSIDE_ERRNO), yes = ret(p, SC_ALLOW);
+
+	return arg(p, 0, false, eq(p, SECCOMP_INSIDE_OPTION, inside, yes));
+}
+
+static size_t leaf(struct prog *p, enum seccomp_act act)
+{
+	/* Files, cwd and semaphore undo lists are a process's own. */
+	const uint32_t shared = 0x200 | 0x400 | 0x40000;
+	const uint32_t fastopen = 0x20000000;
 
 	switch (act) {
 	case SECCOMP_ACT_ALLOW:
-		ret(p, SC_ALLOW);
-		break;
+		return ret(p, SC_ALLOW);
 	case SECCOMP_ACT_EPERM:
-		ret(p, SC_ERRNO(EPERM));
-		break;
+		return err(p, EPERM);
 	case SECCOMP_ACT_ENOSYS:
-		ret(p, SC_ERRNO(ENOSYS));
-		break;
+		return err(p, ENOSYS);
 	case SECCOMP_ACT_NOTIFY:
-		ret(p, SC_NOTIFY);
-		break;
+		return ret(p, SC_NOTIFY);
 	case SECCOMP_ACT_IOCTL:
-		leaf_ioctl(p);
-		break;
+		return leaf_ioctl(p);
 	case SECCOMP_ACT_SOCKET:
-		leaf_socket(p);
-		break;
+		return leaf_socket(p);
 	case SECCOMP_ACT_SOCKETPAIR:
-		arg(p, 0, false);
-		ret_if_eq(p, 1, SC_ALLOW);
-		ret(p, SC_ERRNO(EPERM));
-		break;
-	case SECCOMP_ACT_SENDTO:
-		leaf_send(p, 3);
-		break;
-	case SECCOMP_ACT_SENDMSG:
-		leaf_send(p, 2);
-		break;
-	case SECCOMP_ACT_SENDMMSG:
-		leaf_send(p, 3);
-		break;
+		return leaf_only(p, 0, 1);
+	case SECCOMP_ACT_SEND3:
+		return leaf_bits(p, 3, fastopen, false, EPERM);
+	case SECCOMP_ACT_SEND2:
+		return leaf_bits(p, 2, fastopen, false, EPERM);
 	case SECCOMP_ACT_CLONE:
-		leaf_clone(p);
-		break;
+		return leaf_clone(p);
 	case SECCOMP_ACT_UNSHARE:
-		/* Files, cwd and semaphore undo lists are a process's own. */
-		arg(p, 0, false);
-		ret_if_set(p, (uint32_t)OTHER_FLAGS, SC_ERRNO(EPERM));
-		ret(p, SC_ALLOW);
-		break;
+		return leaf_bits(p, 0, ~shared, false, EPERM);
 	case SECCOMP_ACT_PRLIMIT:
-		leaf_prlimit(p);
-		break;
+		return leaf_prlimit(p);
 	case SECCOMP_ACT_WHO:
-		leaf_zero(p, 1);
-		break;
+		return leaf_only(p, 1, 0);
 	case SECCOMP_ACT_PRCTL:
-		arg(p, 0, false);
-		ret_if_eq(p, SECCOMP_INSIDE_OPTION,
-			SC_ERRNO(SECCOMP_INSIDE_ERRNO));
-		ret(p, SC_ALLOW);
-		break;
+		return leaf_prctl(p);
 	case SECCOMP_ACT_MEMFD:
-		leaf_memfd(p);
-		break;
+		/* MFD_NOEXEC_SEAL */
+		return leaf_bits(p, 1, 8, true, EACCES);
 	}
+	return ret(p, SC_KILL_PROCESS);
 }
 
-/* jge mid, right, left; a jump of more than 255 goes by way of a ja. The left
- * half may be moved up for it: no jump leaves it. */
-static void tree(struct prog *p, const struct seg *seg, size_t n)
+static size_t tree(struct prog *p, const struct seg *seg, size_t n)
 {
-	size_t mid = n / 2, at = p->len, left;
+	size_t mid = n / 2, right, left;
 
-	if (n == 1) {
-		leaf(p, seg[0].act);
-		return;
-	}
-	add(p, BPF1_JGE, seg[mid].start, 0, 0);
-	tree(p, seg, mid);
-	left = p->len - at - 1;
-	if (left > UINT8_MAX) {
-		add(p, 0, 0, 0, 0);
-		if (p->len <= p->max) {
-			memmove(p->insn + at + 2, p->insn + at + 1,
-				left * sizeof(*p->insn));
-			p->insn[at].jf = 1;
-			p->insn[at + 1] = (struct bpf_insn1){
-				BPF1_JA, 0, 0, (uint32_t)left};
-		}
-	} else if (at < p->max) {
-		p->insn[at].jt = (uint8_t)left;
-	}
-	tree(p, seg + mid, n - mid);
+	if (n == 1)
+		return leaf(p, seg[0].act);
+	right = tree(p, seg + mid, n - mid);
+	left = tree(p, seg, mid);
+	return test(p, BPF1_JGE, seg[mid].start, right, left);
 }
 
 static size_t segments(const struct seccomp_spec *spec, struct seg *seg)
@@ -276,16 +288,18 @@ int seccomp_build(const struct seccomp_spec *spec, struct bpf_insn1 *out,
 {
 	struct prog p = {.insn = out, .max = max, .spec = spec};
 	struct seg seg[SEGS_MAX];
-	size_t n = segments(spec, seg);
+	size_t n = segments(spec, seg), at;
 
 	if (n >= SEGS_MAX - 2)
 		return -ENOBUFS;
-	add(&p, BPF1_LD, 4, 0, 0);
-	add(&p, BPF1_JEQ, (uint32_t)NR_AUDIT_ARCH, 1, 0);
-	ret(&p, SC_KILL_PROCESS);
-	add(&p, BPF1_LD, 0, 0, 0);
-	tree(&p, seg, n);
-	return p.len > p.max ? -ENOBUFS : (int)p.len;
+	at = tree(&p, seg, n);
+	at = then(&p, BPF1_LD, 0, at); /* the number */
+	at = eq(&p, (uint32_t)NR_AUDIT_ARCH, at, ret(&p, SC_KILL_PROCESS));
+	then(&p, BPF1_LD, 4, at); /* the architecture */
+	if (p.used > p.max)
+		return -ENOBUFS;
+	memmove(out, out + p.max - p.used, p.used * sizeof(*out));
+	return (int)p.used;
 }
 
 uint32_t seccomp_eval(const struct bpf_insn1 *prog, size_t len,

@@ -21,6 +21,7 @@ struct seccomp_spec {
 	bool sysv;       /* System V IPC and POSIX message queues */
 	bool memfd_exec; /* memfd_create without MFD_NOEXEC_SEAL */
 	bool others;     /* prlimit, setpriority on other processes */
+	bool caps;       /* capabilities are left: deny what they open */
 	bool watch_exec; /* execve, execveat go to the listener */
 	bool watch_fork; /* fork, vfork, clone without CLONE_THREAD, too */
 };

@@ -15,8 +15,8 @@ struct row {
 };
 
 /* The kernel's insides and everybody's machine: no program that is confined
- * has business there, whatever its user's rights. Calls that need a capability
- * are here too: a mistake in dropping it should not be enough. */
+ * has business there, whatever its user's rights. Neighbours that are treated
+ * alike cost nothing, so some are here that need a capability anyway. */
 static const struct row always[] = {
 	/* namespaces and mounts would be a way to a new view of files */
 	{__NR_clone, SECCOMP_ACT_CLONE},
@@ -27,7 +27,6 @@ static const struct row always[] = {
 	{__NR_umount, SECCOMP_ACT_EPERM},
 	{__NR_umount2, SECCOMP_ACT_EPERM},
 	{__NR_pivot_root, SECCOMP_ACT_EPERM},
-	{__NR_chroot, SECCOMP_ACT_EPERM},
 	{428 /* open_tree */, SECCOMP_ACT_EPERM},
 	{429 /* move_mount */, SECCOMP_ACT_EPERM},
 	{430 /* fsopen */, SECCOMP_ACT_EPERM},
@@ -37,12 +36,11 @@ static const struct row always[] = {
 	{442 /* mount_setattr */, SECCOMP_ACT_EPERM},
 	{467 /* open_tree_attr */, SECCOMP_ACT_EPERM},
 	{470 /* listns */, SECCOMP_ACT_EPERM},
-	{__NR_name_to_handle_at, SECCOMP_ACT_EPERM},
 	{__NR_open_by_handle_at, SECCOMP_ACT_EPERM},
 	/* rings run calls that no filter sees */
-	{425 /* io_uring_setup */, SECCOMP_ACT_ENOSYS},
-	{426 /* io_uring_enter */, SECCOMP_ACT_ENOSYS},
-	{427 /* io_uring_register */, SECCOMP_ACT_ENOSYS},
+	{425 /* io_uring_setup */, SECCOMP_ACT_EPERM},
+	{426 /* io_uring_enter */, SECCOMP_ACT_EPERM},
+	{427 /* io_uring_register */, SECCOMP_ACT_EPERM},
 	/* wide attack surface */
 	{__NR_bpf, SECCOMP_ACT_EPERM},
 	{__NR_perf_event_open, SECCOMP_ACT_EPERM},
@@ -50,31 +48,19 @@ static const struct row always[] = {
 	{__NR_add_key, SECCOMP_ACT_EPERM},
 	{__NR_request_key, SECCOMP_ACT_EPERM},
 	{__NR_keyctl, SECCOMP_ACT_EPERM},
-	{__NR_fanotify_init, SECCOMP_ACT_EPERM},
-	{__NR_fanotify_mark, SECCOMP_ACT_EPERM},
-	{__NR_lookup_dcookie, SECCOMP_ACT_EPERM},
-	{__NR_nfsservctl, SECCOMP_ACT_ENOSYS},
-	{__NR_sysfs, SECCOMP_ACT_ENOSYS},
-	{__NR__sysctl, SECCOMP_ACT_ENOSYS},
-	{__NR_uselib, SECCOMP_ACT_ENOSYS},
+	{__NR_modify_ldt, SECCOMP_ACT_EPERM},
 	{__NR_vm86, SECCOMP_ACT_EPERM},
 	{__NR_vm86old, SECCOMP_ACT_EPERM},
 	/* other processes' descriptors and memory */
 	{438 /* pidfd_getfd */, SECCOMP_ACT_EPERM},
 	{440 /* process_madvise */, SECCOMP_ACT_EPERM},
-	{448 /* process_mrelease */, SECCOMP_ACT_EPERM},
-	{__NR_kcmp, SECCOMP_ACT_EPERM},
-	{__NR_migrate_pages, SECCOMP_ACT_EPERM},
-	{__NR_move_pages, SECCOMP_ACT_EPERM},
 	/* the machine */
 	{__NR_init_module, SECCOMP_ACT_EPERM},
-	{__NR_finit_module, SECCOMP_ACT_EPERM},
 	{__NR_delete_module, SECCOMP_ACT_EPERM},
-	{__NR_create_module, SECCOMP_ACT_ENOSYS},
-	{__NR_get_kernel_syms, SECCOMP_ACT_ENOSYS},
-	{__NR_query_module, SECCOMP_ACT_ENOSYS},
-	{__NR_kexec_load, SECCOMP_ACT_EPERM},
-	{__NR_kexec_file_load, SECCOMP_ACT_EPERM},
+	{__NR_create_module, SECCOMP_ACT_EPERM},
+	{__NR_get_kernel_syms, SECCOMP_ACT_EPERM},
+	{__NR_query_module, SECCOMP_ACT_EPERM},
+	{__NR_nfsservctl, SECCOMP_ACT_EPERM},
 	{__NR_reboot, SECCOMP_ACT_EPERM},
 	{__NR_swapon, SECCOMP_ACT_EPERM},
 	{__NR_swapoff, SECCOMP_ACT_EPERM},
@@ -83,14 +69,12 @@ static const struct row always[] = {
 	{443 /* quotactl_fd */, SECCOMP_ACT_EPERM},
 	{__NR_syslog, SECCOMP_ACT_EPERM},
 	{__NR_vhangup, SECCOMP_ACT_EPERM},
+	{__NR__sysctl, SECCOMP_ACT_EPERM},
 	{__NR_iopl, SECCOMP_ACT_EPERM},
 	{__NR_ioperm, SECCOMP_ACT_EPERM},
 	{__NR_sethostname, SECCOMP_ACT_EPERM},
 	{__NR_setdomainname, SECCOMP_ACT_EPERM},
 	{__NR_settimeofday, SECCOMP_ACT_EPERM},
-	{__NR_clock_settime, SECCOMP_ACT_EPERM},
-	{__NR_clock_settime64, SECCOMP_ACT_EPERM},
-	{__NR_stime, SECCOMP_ACT_EPERM},
 	/* looked at */
 	{__NR_ioctl, SECCOMP_ACT_IOCTL},
 	{__NR_socket, SECCOMP_ACT_SOCKET},
@@ -98,6 +82,25 @@ static const struct row always[] = {
 	/* C libraries use the calls of their own where this one is missing */
 	{__NR_socketcall, SECCOMP_ACT_ENOSYS},
 	{__NR_prctl, SECCOMP_ACT_PRCTL},
+};
+
+/* Useless without a capability: only where those are not all given up. */
+static const struct row privileged[] = {
+	{__NR_chroot, SECCOMP_ACT_EPERM},
+	{__NR_finit_module, SECCOMP_ACT_EPERM},
+	{__NR_kexec_load, SECCOMP_ACT_EPERM},
+	{__NR_kexec_file_load, SECCOMP_ACT_EPERM},
+	{__NR_clock_settime, SECCOMP_ACT_EPERM},
+	{__NR_clock_settime64, SECCOMP_ACT_EPERM},
+	{__NR_clock_adjtime, SECCOMP_ACT_EPERM},
+	{__NR_adjtimex, SECCOMP_ACT_EPERM},
+	{__NR_stime, SECCOMP_ACT_EPERM},
+	{__NR_fanotify_init, SECCOMP_ACT_EPERM},
+	{__NR_lookup_dcookie, SECCOMP_ACT_EPERM},
+	{__NR_migrate_pages, SECCOMP_ACT_EPERM},
+	{__NR_move_pages, SECCOMP_ACT_EPERM},
+	{__NR_kcmp, SECCOMP_ACT_EPERM},
+	{__NR_uselib, SECCOMP_ACT_EPERM},
 };
 
 static const struct row sysv[] = {
@@ -120,10 +123,10 @@ static const struct row sysv[] = {
 
 /* Fast open connects without connect(), past Landlock's port rules. */
 static const struct row tcp_only[] = {
-	{__NR_sendto, SECCOMP_ACT_SENDTO},
-	{__NR_send, SECCOMP_ACT_SENDTO},
-	{__NR_sendmsg, SECCOMP_ACT_SENDMSG},
-	{__NR_sendmmsg, SECCOMP_ACT_SENDMMSG},
+	{__NR_sendto, SECCOMP_ACT_SEND3},
+	{__NR_send, SECCOMP_ACT_SEND3},
+	{__NR_sendmsg, SECCOMP_ACT_SEND2},
+	{__NR_sendmmsg, SECCOMP_ACT_SEND3},
 };
 
 static const struct row others[] = {
@@ -158,6 +161,8 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX);
 	act[SECCOMP_NR_MAX] = SECCOMP_ACT_ENOSYS;
 	apply(act, always, ARRAY_SIZE(always));
+	if (spec->caps)
+		apply(act, privileged, ARRAY_SIZE(privileged));
 	if (!spec->sysv)
 		apply(act, sysv, ARRAY_SIZE(sysv));
 	if (spec->tcp_only)

@@ -12,7 +12,7 @@
 #include "num.h"
 #include "str.h"
 
-enum { FIELDS = 7, PASSWD_MAX = 8 << 20, USER_LINE = 2048 };
+enum { FIELDS = 7, PASSWD_MAX = 8 << 20, USER_LINE = 1024 };
 
 /* Cuts line at its colons; false unless there are just seven fields. */
 static bool split(char *line, char *field[FIELDS])

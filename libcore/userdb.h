@@ -13,7 +13,7 @@ struct user {
 	char name[64];
 	uid_t uid;
 	gid_t gid;
-	char home[1024];
+	char home[512];
 	char shell[256];
 };
 

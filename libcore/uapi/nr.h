@@ -35,6 +35,15 @@ enum { NR_AUDIT_ARCH = 0xc00000f3 - 0x100000000, NR_PRIVATE = 0 };
 #ifndef __NR_ioperm
 #define __NR_ioperm NR_NONE
 #endif
+#ifndef __NR_modify_ldt
+#define __NR_modify_ldt NR_NONE
+#endif
+#ifndef __NR_adjtimex
+#define __NR_adjtimex NR_NONE
+#endif
+#ifndef __NR_clock_adjtime
+#define __NR_clock_adjtime NR_NONE
+#endif
 #ifndef __NR_iopl
 #define __NR_iopl NR_NONE
 #endif
@@ -109,9 +118,6 @@ enum { NR_AUDIT_ARCH = 0xc00000f3 - 0x100000000, NR_PRIVATE = 0 };
 #endif
 #ifndef __NR_nfsservctl
 #define __NR_nfsservctl NR_NONE
-#endif
-#ifndef __NR_sysfs
-#define __NR_sysfs NR_NONE
 #endif
 #ifndef __NR__sysctl
 #define __NR__sysctl NR_NONE

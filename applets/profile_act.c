@@ -1,0 +1,381 @@
+/* profile_act.c - one change to some startup files: shown, asked for, made
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "diff.h"
+#include "profile.h"
+#include "profile_edit.h"
+#include "profile_probe.h"
+#include "str.h"
+#include "utf8.h"
+
+/* What became of one goal. */
+struct outcome {
+	struct profile_written w;
+	struct diag d;
+	int err;
+};
+
+struct acting {
+	const struct profile_act *act;
+	const struct profile_goals *goals;
+	const struct profile_who *who;
+	const struct profile_opts *o;
+	struct outcome *outcome;
+	size_t at; /* the goal in hand */
+};
+
+static int edit(void *ctx, const char *text, size_t n, bool missing,
+	struct buf *out, enum profile_action *action, struct diag *d)
+{
+	const struct acting *a = ctx;
+	const struct profile_items *items = a->act->items;
+	struct profile_change change = {
+		.id = a->o->id,
+		.family = a->goals->goal[a->at].family,
+		.home = a->who->home[0] ? a->who->home : NULL,
+		.item = items ? items->item : NULL,
+		.count = items ? items->count : 0,
+		.exists = items ? items->exists : NULL,
+		.raw = a->act->raw,
+		.remove = a->act->remove,
+		.force = a->o->force,
+		.top = a->act->at_top ||
+			(a->o->position && str_eq(a->o->position, "top")),
+		.no_file = missing,
+	};
+
+	return profile_edit(&change, text, n, out, action, d);
+}
+
+/* A file that its shell could read must stay one that it can read. */
+static int check(void *ctx, const struct buf *before, const struct buf *after,
+	struct diag *d)
+{
+	const struct acting *a = ctx;
+	const struct profile_goal *g = &a->goals->goal[a->at];
+	struct diag why = {0};
+	int err;
+
+	if (a->o->no_exec || !after->len)
+		return 0;
+	err = profile_syntax(g->kind, NULL, after->data, after->len, &why);
+	if (err != 1)
+		return 0;
+	if (before->len &&
+		profile_syntax(g->kind, NULL, before->data, before->len,
+			&why) == 1) {
+		if (a->o->force || a->act->remove)
+			return 0;
+		diag_fail(d, -EBADMSG, "%s cannot be read by %s already: %s",
+			g->file.path, shellkind_name(g->kind), why.text);
+		diag_hint(d, "repair line %u first, or use --force", why.line);
+		return -EBADMSG;
+	}
+	diag_fail(d, -EBADMSG, "%s could not be read by %s with the new lines: "
+			       "%s",
+		g->file.path, shellkind_name(g->kind), why.text);
+	return -EBADMSG;
+}
+
+static void do_one(struct acting *a, size_t i, bool dry)
+{
+	struct outcome *oc = &a->outcome[i];
+	struct profile_write job = {
+		.path = a->goals->goal[i].file.path,
+		.edit = edit,
+		.check = check,
+		.ctx = a,
+		.backup_dir = a->o->backup_dir,
+		.flags = a->who->flags,
+		.dry_run = dry,
+		.wait_ms = 10000,
+	};
+
+	profile_written_release(&oc->w);
+	a->at = i;
+	oc->err = profile_write(&job, &oc->w, &oc->d);
+	if (oc->err && !oc->d.file[0] && !strstr(oc->d.text, job.path))
+		diag_at(&oc->d, job.path, oc->d.line, oc->d.col);
+}
+
+static bool made(const struct outcome *oc)
+{
+	return !oc->err && oc->w.action != PROFILE_UNCHANGED;
+}
+
+void profile_show_diff(struct buf *diff)
+{
+	bool colour = cli_colour(1);
+	autobuf struct buf out = BUF_INIT(diff->len * 8 + 4096);
+
+	/* A pipe gets what patch takes; a terminal gets nothing it obeys. */
+	if (!colour && !cli_colour(2)) {
+		cli_print(diff);
+		return;
+	}
+	for (size_t at = 0; at < diff->len;) {
+		const char *line = diff->data + at;
+		const char *nl = memchr(line, '\n', diff->len - at);
+		size_t n = nl ? (size_t)(nl - line) : diff->len - at;
+		const char *code = line[0] == '+' ? "32"
+			: line[0] == '-'          ? "31"
+			: line[0] == '@'          ? "36"
+						  : "0";
+
+		buf_adds(&out, cli_sgr(colour, code));
+		cli_escape(&out, line, n);
+		buf_adds(&out, cli_sgr(colour, "0"));
+		buf_addc(&out, '\n');
+		at += n + 1;
+	}
+	buf_clear(diff);
+	cli_print(&out);
+}
+
+static void make_diff(
+	struct buf *out, const char *path, const struct profile_written *w)
+{
+	bool gone = w->action == PROFILE_UNLINKED;
+
+	diff_unified(out, w->before.len ? path : "/dev/null",
+		gone ? "/dev/null" : path, w->before.data, w->before.len,
+		w->after.data, w->after.len);
+}
+
+static void base64(struct buf *out, const char *s, size_t n)
+{
+	static const char set[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop"
+				  "qrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned v = (unsigned)(unsigned char)s[i] << 16;
+
+		if (i + 1 < n)
+			v |= (unsigned)(unsigned char)s[i + 1] << 8;
+		if (i + 2 < n)
+			v |= (unsigned char)s[i + 2];
+		buf_addc(out, set[v >> 18]);
+		buf_addc(out, set[v >> 12 & 63]);
+		buf_addc(out, i + 1 < n ? set[v >> 6 & 63] : '=');
+		buf_addc(out, i + 2 < n ? set[v & 63] : '=');
+	}
+}
+
+void profile_json_path(struct json *j, const char *key, const char *path)
+{
+	json_str(json_key(j, key), path);
+	if (path && !utf8_valid(path, strlen(path))) {
+		autobuf struct buf name = BUF_INIT(128);
+		autobuf struct buf code = BUF_INIT(2 * (size_t)PATH_MAX);
+
+		buf_addf(&name, "%s_b64", key);
+		base64(&code, path, strlen(path));
+		json_str(json_key(j, buf_str(&name)), buf_str(&code));
+	}
+}
+
+static void json_outcome(struct json *j, const struct acting *a, size_t i)
+{
+	const struct outcome *oc = &a->outcome[i];
+	const char *path = a->goals->goal[i].file.path;
+	autobuf struct buf diff = BUF_INIT(4 * (size_t)PROFILE_TEXT_MAX);
+
+	json_open(j, '{');
+	profile_json_path(j, "file", path);
+	json_str(json_key(j, "shell"),
+		shellkind_name(a->goals->goal[i].kind));
+	json_str(json_key(j, "action"),
+		oc->err ? "refused" : profile_action_name(oc->w.action));
+	json_str(json_key(j, "reason"), oc->err ? oc->d.text : NULL);
+	json_str(json_key(j, "backup"),
+		oc->w.backup[0] ? oc->w.backup : NULL);
+	make_diff(&diff, path, &oc->w);
+	json_str(json_key(j, "diff"),
+		!oc->err && diff.len ? buf_str(&diff) : NULL);
+	json_close(j);
+}
+
+static void report_json(const struct acting *a)
+{
+	autobuf struct buf out = BUF_INIT(64u << 20);
+	struct json j = JSON_INIT(&out);
+
+	j.pretty = true;
+	json_open(&j, '{');
+	json_u64(json_key(&j, "schema"), 1);
+	json_bool(json_key(&j, "dry_run"), a->o->dry_run);
+	json_open(json_key(&j, "changes"), '[');
+	for (size_t i = 0; i < a->goals->count; i++)
+		json_outcome(&j, a, i);
+	json_close(&j);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static void report_text(const struct acting *a)
+{
+	autobuf struct buf out = BUF_INIT(1 << 20);
+
+	for (size_t i = 0; i < a->goals->count && !a->o->quiet; i++) {
+		const struct outcome *oc = &a->outcome[i];
+
+		if (oc->err)
+			continue;
+		buf_addf(&out, "%s: ", profile_action_name(oc->w.action));
+		cli_escape(&out, a->goals->goal[i].file.path,
+			strlen(a->goals->goal[i].file.path));
+		if (oc->w.backup[0]) {
+			buf_adds(&out, " (was kept as ");
+			cli_escape(&out, oc->w.backup, strlen(oc->w.backup));
+			buf_addc(&out, ')');
+		}
+		buf_addc(&out, '\n');
+	}
+	cli_print(&out);
+}
+
+static void report_errors(const struct acting *a)
+{
+	for (size_t i = 0; i < a->goals->count; i++) {
+		if (a->outcome[i].err)
+			cli_diag(&a->outcome[i].d);
+	}
+}
+
+/* Warnings that change nothing. */
+static void warn(const struct acting *a)
+{
+	const struct profile_items *items = a->act->items;
+
+	if (a->o->quiet)
+		return;
+	for (size_t i = 0; items && !a->act->remove && i < items->count; i++) {
+		if (items->item[i].what != PROFILE_VAR && !items->exists[i])
+			cli_warn("%s is not there yet",
+				items->item[i].dir->text);
+	}
+	for (size_t i = 0; i < a->goals->count; i++) {
+		const struct buf *b = &a->outcome[i].w.before;
+
+		if (made(&a->outcome[i]) && b->len > 1 &&
+			memmem(b->data, b->len, "\r\n", 2))
+			cli_warn("%s has lines that end in CR LF (crlf): its "
+				 "shell takes the CR as text",
+				a->goals->goal[i].file.path);
+	}
+}
+
+static int show_dry(const struct acting *a)
+{
+	autobuf struct buf diff = BUF_INIT(64u << 20);
+
+	for (size_t i = 0; i < a->goals->count; i++) {
+		if (made(&a->outcome[i]))
+			make_diff(&diff, a->goals->goal[i].file.path,
+				&a->outcome[i].w);
+	}
+	profile_show_diff(&diff);
+	return EXIT_OK;
+}
+
+int profile_consent(const struct profile_opts *o, const char *question)
+{
+	int answer;
+
+	if (o->yes)
+		return EXIT_OK;
+	answer = cli_ask(question);
+	if (answer == 1)
+		return EXIT_OK;
+	cli_warn(answer < 0 ? "no terminal to ask on; -y writes without asking"
+			    : "nothing was changed");
+	return PROFILE_EXIT_CONSENT;
+}
+
+static int ask(const struct acting *a, size_t changes)
+{
+	autobuf struct buf question = BUF_INIT(65536);
+
+	if (a->o->yes)
+		return EXIT_OK;
+	show_dry(a);
+	buf_addf(&question, "Change %zu file%s as shown?", changes,
+		changes == 1 ? "" : "s");
+	return profile_consent(a->o, buf_str(&question));
+}
+
+static int first_error(const struct acting *a)
+{
+	for (size_t i = 0; i < a->goals->count; i++) {
+		if (a->outcome[i].err)
+			return a->outcome[i].err;
+	}
+	return 0;
+}
+
+static int write_all(struct acting *a)
+{
+	size_t done = 0;
+	int err;
+
+	for (size_t i = 0; i < a->goals->count; i++) {
+		do_one(a, i, false);
+		done += made(&a->outcome[i]);
+	}
+	err = first_error(a);
+	return err && done ? PROFILE_EXIT_PARTIAL : profile_code(err);
+}
+
+static int act_on(struct acting *a)
+{
+	size_t changes = 0;
+	int code;
+
+	for (size_t i = 0; i < a->goals->count; i++) {
+		do_one(a, i, true);
+		changes += made(&a->outcome[i]);
+	}
+	/* Nothing is written while one of the files cannot be. */
+	code = profile_code(first_error(a));
+	if (!code)
+		warn(a);
+	if (!code && changes && !a->o->dry_run) {
+		code = ask(a, changes);
+		if (code)
+			return code;
+		code = write_all(a);
+	}
+	report_errors(a);
+	if (a->o->json)
+		report_json(a);
+	else if (a->o->dry_run)
+		show_dry(a);
+	else if (!code || code == PROFILE_EXIT_PARTIAL)
+		report_text(a);
+	return code;
+}
+
+int profile_act_run(const struct profile_act *act,
+	const struct profile_goals *goals, const struct profile_who *who,
+	const struct profile_opts *o)
+{
+	autofree struct outcome *outcome =
+		calloc(goals->count + 1, sizeof *outcome);
+	struct acting a = {.act = act,
+		.goals = goals,
+		.who = who,
+		.o = o,
+		.outcome = outcome};
+	int code;
+
+	if (!outcome)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	code = act_on(&a);
+	for (size_t i = 0; i < goals->count; i++)
+		profile_written_release(&outcome[i].w);
+	return code;
+}

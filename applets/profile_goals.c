@@ -1,0 +1,253 @@
+/* profile_goals.c - what to write, and into which files
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "path.h"
+#include "profile.h"
+#include "profile_probe.h"
+#include "str.h"
+
+int profile_code(int err)
+{
+	switch (err) {
+	case 0:
+		return EXIT_OK;
+	case -EINVAL:
+		return EXIT_USAGE;
+	case -EBADMSG:
+	case -EFBIG:
+	case -E2BIG:
+	case -ELOOP:
+	case -ENOEXEC:
+		return PROFILE_EXIT_REFUSED;
+	case -EAGAIN:
+		return PROFILE_EXIT_RACE;
+	default:
+		return PROFILE_EXIT_WRITE;
+	}
+}
+
+void profile_items_release(struct profile_items *items)
+{
+	free(items->item);
+	free(items->dir);
+	free(items->exists);
+}
+
+static void *grown(void *old, size_t count, size_t size)
+{
+	void *new = reallocarray(old, count ? count : 1, size);
+
+	if (!new)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	return new;
+}
+
+static void add_var(struct profile_item *item, char *pair,
+	enum shell_family family, unsigned flags)
+{
+	char *equals = strchr(pair, '=');
+	struct diag d = {0};
+
+	if (!equals)
+		cli_die(EXIT_USAGE, "'%s': expected NAME=VALUE", pair);
+	*equals = '\0';
+	item->name = pair;
+	item->value = equals + 1;
+	if (profile_var_check(item->name, item->value, family, flags, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+}
+
+static unsigned line_flags(const struct profile_opts *o)
+{
+	return (o->absolute ? PROFILE_ABSOLUTE : 0u) |
+		(o->system ? PROFILE_SYSTEM : 0u) |
+		(o->force ? PROFILE_FORCE : 0u);
+}
+
+void profile_items_add(struct profile_items *items,
+	const struct profile_who *who, const struct profile_opts *o,
+	enum profile_what what, int argc, char *const *argv)
+{
+	size_t from = items->count, count = from + (size_t)argc;
+
+	if (count > 256)
+		cli_die(EXIT_USAGE, "more than 256 lines at once");
+	items->item = grown(items->item, count, sizeof *items->item);
+	items->dir = grown(items->dir, count, sizeof *items->dir);
+	items->exists = grown(items->exists, count, sizeof *items->exists);
+	for (size_t i = from; i < count; i++) {
+		struct profile_item *item = &items->item[i];
+		struct diag d = {0};
+
+		*item = (struct profile_item){.what = what};
+		items->exists[i] = false;
+		if (what == PROFILE_VAR) {
+			add_var(item, argv[i - from],
+				shellkind_family(who->kind), line_flags(o));
+			continue;
+		}
+		if (profile_dir_parse(&items->dir[i], argv[i - from], who->home,
+			    line_flags(o), &d))
+			cli_die_diag(EXIT_USAGE, &d);
+		items->exists[i] = access(items->dir[i].text, F_OK) == 0;
+	}
+	items->count = count;
+	/* The array may have moved. */
+	for (size_t i = 0; i < count; i++)
+		items->item[i].dir = items->item[i].what == PROFILE_VAR
+			? NULL
+			: &items->dir[i];
+}
+
+void profile_goals_release(struct profile_goals *goals)
+{
+	free(goals->goal);
+	*goals = (struct profile_goals){0};
+}
+
+static bool has_goal(const struct profile_goals *goals, const char *path)
+{
+	for (size_t i = 0; i < goals->count; i++) {
+		if (str_eq(goals->goal[i].file.path, path))
+			return true;
+	}
+	return false;
+}
+
+static void add_goals(struct profile_goals *goals, enum shell_kind kind,
+	const struct profile_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		struct profile_goal *g;
+
+		if (has_goal(goals, files->file[i].path))
+			continue;
+		goals->goal = grown(
+			goals->goal, goals->count + 1, sizeof *goals->goal);
+		g = &goals->goal[goals->count++];
+		g->file = files->file[i];
+		g->kind = kind;
+		g->family = shellkind_family(kind);
+	}
+}
+
+/* The language of a file somebody named, when its name tells. */
+static enum shell_kind kind_of_file(const char *path, enum shell_kind kind)
+{
+	const char *base = path_base(path);
+
+	if (str_ends(base, ".fish"))
+		return SHELL_FISH;
+	if (str_ends(base, ".csh") || str_ends(base, "cshrc") ||
+		str_eq(base, ".login"))
+		return SHELL_TCSH;
+	if (strstr(base, "bash"))
+		return SHELL_BASH;
+	if (str_after(base, ".z") || str_ends(base, ".zsh"))
+		return SHELL_ZSH;
+	if (str_eq(base, ".mkshrc"))
+		return SHELL_MKSH;
+	if (shellkind_family(kind) != FAMILY_SH)
+		return SHELL_SH;
+	return kind;
+}
+
+static int named_file(struct profile_goals *goals,
+	const struct profile_who *who, const struct profile_opts *o,
+	struct diag *d)
+{
+	autofree struct profile_files *files = calloc(1, sizeof *files);
+	autofree char *cwd = malloc(PATH_MAX);
+	struct profile_file *f;
+	bool given = o->shell && !str_eq(o->shell, "auto") &&
+		!str_eq(o->shell, "all");
+	const char *rest = o->file + profile_home_prefix(o->file);
+	int err;
+
+	if (!files || !cwd)
+		return diag_errno(d, -ENOMEM, "%s", o->file);
+	f = &files->file[0];
+	files->count = 1;
+	f->sessions = SESSION_ALL;
+	err = path_cwd(cwd, PATH_MAX);
+	if (rest != o->file)
+		err = path_join(f->path, sizeof f->path, who->home,
+			rest + (*rest == '/'));
+	else if (o->file[0] == '/')
+		err = str_copy(f->path, sizeof f->path, o->file);
+	else if (!err)
+		err = path_join(f->path, sizeof f->path, cwd, o->file);
+	if (err)
+		return diag_errno(d, err, "%s", o->file);
+	f->exists = access(f->path, F_OK) == 0;
+	add_goals(goals, given ? who->kind : kind_of_file(f->path, who->kind),
+		files);
+	return 0;
+}
+
+static int of_kind(struct profile_goals *goals, enum shell_kind kind,
+	const struct profile_who *who, const struct profile_opts *o,
+	struct diag *d)
+{
+	autofree struct profile_files *files = calloc(1, sizeof *files);
+	int err;
+
+	if (!files)
+		return diag_errno(d, -ENOMEM, "startup files");
+	if (!shellkind_writable(kind)) {
+		diag_fail(d, -ENOEXEC, "%s has no startup file that is written "
+				       "here",
+			shellkind_name(kind));
+		diag_hint(d, "'profile print' gives its lines");
+		return -ENOEXEC;
+	}
+	err = o->system
+		? profile_targets_system(
+			  files, kind, o->id, o->force, &who->place, d)
+		: profile_targets_user(
+			  files, kind, o->scopes, o->id, &who->place);
+	if (err && !o->system)
+		diag_errno(d, err, "%s", who->home);
+	if (!err)
+		add_goals(goals, kind, files);
+	return err;
+}
+
+/* Every shell that is on the machine, or has left a file. */
+static int of_all(struct profile_goals *goals, const struct profile_who *who,
+	const struct profile_opts *o, struct diag *d)
+{
+	char place[64];
+	int err = 0;
+
+	for (unsigned k = SHELL_SH; k < SHELL_KINDS && !err; k++) {
+		enum shell_kind kind = (enum shell_kind)k;
+
+		if (!shellkind_writable(kind) ||
+			(o->system && kind != SHELL_SH && kind != SHELL_FISH))
+			continue;
+		if (profile_shell_find(
+			    shellkind_name(kind), place, sizeof place) == 0)
+			err = of_kind(goals, kind, who, o, d);
+	}
+	return err;
+}
+
+int profile_goals_find(struct profile_goals *goals,
+	const struct profile_who *who, const struct profile_opts *o,
+	struct diag *d)
+{
+	*goals = (struct profile_goals){0};
+	if (o->file)
+		return named_file(goals, who, o, d);
+	if (!o->system && (!who->home[0] || who->home[0] != '/'))
+		return diag_fail(d, -EINVAL,
+			"no home directory is known; give --home DIR");
+	if (o->shell && str_eq(o->shell, "all"))
+		return of_all(goals, who, o, d);
+	return of_kind(goals, who->kind, who, o, d);
+}

@@ -1,0 +1,344 @@
+/* profile_show.c - files, list, print
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "path.h"
+#include "profile.h"
+#include "profile_block.h"
+#include "rcfile.h"
+#include "str.h"
+
+static void add_path(struct buf *out, const char *path)
+{
+	cli_escape(out, path, strlen(path));
+}
+
+static void files_json(const struct profile_files *files, enum shell_kind kind)
+{
+	autobuf struct buf out = BUF_INIT(1 << 20);
+	struct json j = JSON_INIT(&out);
+
+	j.pretty = true;
+	json_open(&j, '{');
+	json_u64(json_key(&j, "schema"), 1);
+	json_str(json_key(&j, "shell"), shellkind_name(kind));
+	json_open(json_key(&j, "files"), '[');
+	for (size_t i = 0; i < files->count; i++) {
+		const struct profile_file *f = &files->file[i];
+
+		json_open(&j, '{');
+		profile_json_path(&j, "file", f->path);
+		json_bool(json_key(&j, "exists"), f->exists);
+		json_bool(json_key(&j, "system"), f->system);
+		json_str(json_key(&j, "shadowed_by"), f->shadowed_by);
+		json_open(json_key(&j, "sessions"), '[');
+		for (unsigned s = 0; s < SESSIONS; s++) {
+			if (f->sessions >> s & 1)
+				json_str(&j, profile_session_name(s));
+		}
+		json_close(&j);
+		json_close(&j);
+	}
+	json_close(&j);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static void files_text(const struct profile_files *files, enum shell_kind kind)
+{
+	autobuf struct buf out = BUF_INIT(1 << 20);
+
+	buf_addf(&out,
+		"%s reads, in this order\n"
+		"  (1 login interactive, 2 login command, 3 interactive, "
+		"4 command):\n",
+		shellkind_name(kind));
+	for (size_t i = 0; i < files->count; i++) {
+		const struct profile_file *f = &files->file[i];
+
+		buf_addf(&out, "  %c%c%c%c  %-8s ",
+			f->sessions & 1 ? '1' : '-',
+			f->sessions & 2 ? '2' : '-',
+			f->sessions & 4 ? '3' : '-',
+			f->sessions & 8 ? '4' : '-',
+			!f->exists           ? "missing"
+				: f->shadowed_by ? "shadowed"
+						 : "read");
+		add_path(&out, f->path);
+		if (f->shadowed_by)
+			buf_addf(&out, "  (hidden by %s)", f->shadowed_by);
+		buf_addc(&out, '\n');
+	}
+	cli_print(&out);
+}
+
+int profile_verb_files(void *into, int argc, char **argv)
+{
+	struct profile_opts *o = into;
+	struct profile_who who;
+	autofree struct profile_files *files = calloc(1, sizeof *files);
+
+	(void)argc;
+	(void)argv;
+	profile_who_find(&who, o);
+	if (!files)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	if (profile_files_list(files, who.kind, &who.place))
+		cli_die(PROFILE_EXIT_REFUSED,
+			"no startup files are known for %s",
+			shellkind_name(who.kind));
+	if (o->json)
+		files_json(files, who.kind);
+	else
+		files_text(files, who.kind);
+	return EXIT_OK;
+}
+
+/* Where blocks may be. */
+struct listing {
+	struct buf out;
+	struct json j;
+	const struct profile_opts *o;
+	unsigned found, broken;
+	bool only_id, bare;
+	char seen[64][256];
+	unsigned seen_count;
+};
+
+static void list_line(struct listing *l, const char *path, const char *id,
+	unsigned line, const char *text, size_t n)
+{
+	l->found++;
+	if (l->bare) {
+		buf_add(&l->out, text, n);
+		buf_addc(&l->out, '\n');
+	} else if (l->o->json) {
+		json_open(&l->j, '{');
+		profile_json_path(&l->j, "file", path);
+		json_u64(json_key(&l->j, "line"), line);
+		json_str(json_key(&l->j, "id"), id);
+		json_strn(json_key(&l->j, "text"), text, n);
+		json_close(&l->j);
+	} else {
+		add_path(&l->out, path);
+		buf_addf(&l->out, ":%u: [%s] ", line, id);
+		cli_escape(&l->out, text, n);
+		buf_addc(&l->out, '\n');
+	}
+}
+
+static void list_block(struct listing *l, const char *path, const char *text,
+	const struct profile_block *b)
+{
+	char id[PROFILE_ID_MAX + 1];
+	unsigned line = rc_line(text, b->body);
+
+	memcpy(id, b->id, b->id_len);
+	id[b->id_len] = '\0';
+	if (l->only_id && !str_eq(id, l->o->id))
+		return;
+	for (size_t at = b->body; at < b->body_end; line++) {
+		size_t n = strcspn(text + at, "\n");
+
+		list_line(l, path, id, line, text + at, n);
+		at += n + 1;
+	}
+}
+
+static void list_file(
+	struct listing *l, const char *path, enum shell_family family)
+{
+	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
+	autofree struct profile_blocks *blocks = malloc(sizeof *blocks);
+	struct diag d = {0};
+
+	for (unsigned i = 0; i < l->seen_count; i++) {
+		if (str_eq(l->seen[i], path))
+			return;
+	}
+	if (l->seen_count < ARRAY_SIZE(l->seen) &&
+		str_copy(l->seen[l->seen_count], sizeof l->seen[0], path) == 0)
+		l->seen_count++;
+	if (!blocks || file_read(AT_FDCWD, path, &text))
+		return;
+	if (profile_blocks_find(
+		    blocks, buf_str(&text), text.len, family, &d)) {
+		diag_at(&d, path, d.line, d.col);
+		cli_diag(&d);
+		l->broken++;
+		return;
+	}
+	for (size_t i = 0; i < blocks->count; i++)
+		list_block(l, path, buf_str(&text), &blocks->block[i]);
+}
+
+/* profile-ID.sh and profile-ID.fish in a directory of snippets. */
+static void list_snippets(
+	struct listing *l, const char *dir, enum shell_family family)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+	autofree char *path = malloc(PATH_MAX);
+
+	while (d && path && (e = readdir(d)) != NULL) {
+		if (!str_after(e->d_name, "profile-") ||
+			path_join(path, PATH_MAX, dir, e->d_name))
+			continue;
+		list_file(l, path, family);
+	}
+	if (d)
+		closedir(d);
+}
+
+static void list_kind(
+	struct listing *l, enum shell_kind kind, const struct profile_who *who)
+{
+	autofree struct profile_files *files = calloc(1, sizeof *files);
+	enum shell_family family = shellkind_family(kind);
+
+	if (!files || profile_files_list(files, kind, &who->place))
+		return;
+	for (size_t i = 0; i < files->count; i++) {
+		const char *path = files->file[i].path;
+
+		if (!files->file[i].exists)
+			continue;
+		if (str_ends(path, ".d"))
+			list_snippets(l, path, family);
+		else
+			list_file(l, path, family);
+	}
+}
+
+static unsigned list_all(struct listing *l, const struct profile_who *who,
+	const struct profile_opts *o)
+{
+	bool one = o->shell && !str_eq(o->shell, "auto") &&
+		!str_eq(o->shell, "all");
+
+	if (o->file) {
+		list_file(l, o->file, shellkind_family(who->kind));
+		return l->broken;
+	}
+	for (unsigned k = SHELL_SH; k < SHELL_KINDS; k++) {
+		if (!one || (enum shell_kind)k == who->kind)
+			list_kind(l, (enum shell_kind)k, who);
+	}
+	return l->broken;
+}
+
+int profile_verb_list(void *into, int argc, char **argv)
+{
+	struct profile_opts *o = into;
+	struct profile_who who;
+	autofree struct listing *l = calloc(1, sizeof *l);
+
+	(void)argc;
+	(void)argv;
+	if (!l)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	profile_who_find(&who, o);
+	l->o = o;
+	l->out = BUF_INIT(16u << 20);
+	l->j = JSON_INIT(&l->out);
+	l->j.pretty = true;
+	if (o->json) {
+		json_open(&l->j, '{');
+		json_u64(json_key(&l->j, "schema"), 1);
+		json_open(json_key(&l->j, "lines"), '[');
+	}
+	list_all(l, &who, o);
+	if (o->json) {
+		json_close(&l->j);
+		json_close(&l->j);
+		buf_addc(&l->out, '\n');
+	}
+	cli_print(&l->out);
+	buf_release(&l->out);
+	return l->broken ? PROFILE_EXIT_REFUSED : EXIT_OK;
+}
+
+/* Lines that are in the files already, for a session begun before. */
+static int print_blocks(
+	const struct profile_who *who, const struct profile_opts *o)
+{
+	autoclean(profile_goals_release) struct profile_goals goals = {0};
+	autofree struct listing *l = calloc(1, sizeof *l);
+	autobuf struct buf once = BUF_INIT(16u << 20);
+	struct diag d = {0};
+	int err = profile_goals_find(&goals, who, o, &d);
+
+	if (err) {
+		cli_diag(&d);
+		return profile_code(err);
+	}
+	if (!l)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	l->o = o;
+	l->bare = true;
+	l->out = BUF_INIT(16u << 20);
+	for (size_t i = 0; i < goals.count; i++)
+		list_file(l, goals.goal[i].file.path, goals.goal[i].family);
+	/* The login file and the interactive one hold the same lines. */
+	for (size_t at = 0; at < l->out.len;) {
+		const char *line = buf_str(&l->out) + at;
+		size_t n = strcspn(line, "\n") + 1;
+
+		if (!memmem(once.data ? once.data : "", once.len, line, n))
+			buf_add(&once, line, n);
+		at += n;
+	}
+	buf_release(&l->out);
+	cli_print(&once);
+	return l->broken ? PROFILE_EXIT_REFUSED : EXIT_OK;
+}
+
+static bool is_pair(const char *word)
+{
+	size_t n = strcspn(word, "=");
+
+	return word[n] && str_is_name(word, n);
+}
+
+int profile_verb_print(void *into, int argc, char **argv)
+{
+	struct profile_opts *o = into;
+	struct profile_who who;
+	autoclean(profile_items_release) struct profile_items items =
+		PROFILE_ITEMS_INIT;
+	autobuf struct buf out = BUF_INIT(4 << 20);
+	enum shell_family family;
+	const char *home;
+
+	profile_who_find(&who, o);
+	if (argc < 2)
+		return print_blocks(&who, o);
+	for (int i = 1; i < argc; i++)
+		profile_items_add(&items, &who, o,
+			is_pair(argv[i]) ? PROFILE_VAR
+				: o->append ? PROFILE_APPEND
+					    : PROFILE_PREPEND,
+			1, argv + i);
+	family = shellkind_family(who.kind);
+	home = o->docker || o->absolute || family > FAMILY_CSH ? who.home
+							       : NULL;
+	for (size_t i = 0; i < items.count; i++) {
+		size_t k = o->append ? i : items.count - 1 - i;
+		struct diag d = {0};
+		int err = o->docker
+			? profile_line_docker(&out, &items.item[k], home, &d)
+			: profile_line(&out, family, &items.item[k], home, &d);
+
+		if (err)
+			cli_die_diag(EXIT_USAGE, &d);
+	}
+	cli_print(&out);
+	return EXIT_OK;
+}

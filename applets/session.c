@@ -1,0 +1,294 @@
+/* session.c - list, show, make, edit and end sessions
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(session)
+ *
+ * config APPLET_SESSION
+ *	bool "session: list, show, create, edit and end sessions (6.0 KB)"
+ *	default y
+ *	help
+ *	  A session is what commands of one workspace share: a name in the
+ *	  log, a directory, an environment. This applet shows and edits it.
+ */
+#include "session_applet.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "path.h"
+#include "str.h"
+
+extern char **environ;
+
+void session_where_am_i(struct session_where *w, char cwd[static PATH_MAX])
+{
+	*w = (struct session_where){
+		.id = getenv("WARDBOX_SESSION_ID"),
+		.file = getenv("WARDBOX_SESSION_FILE"),
+		.uid = geteuid(),
+		.cwd = cwd,
+	};
+	if (path_cwd(cwd, PATH_MAX))
+		memcpy(cwd, "/", sizeof "/");
+}
+
+uint64_t session_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+int session_open(const struct session_where *w, bool make)
+{
+	struct diag d = {0};
+	int dir = session_dir(w, make, NULL, &d);
+
+	if (dir < 0 && make)
+		cli_die_diag(EXIT_FOUND, &d);
+	return dir;
+}
+
+void session_pick(const struct session_where *w, const char *id, bool make,
+	struct session_name *name)
+{
+	struct diag d = {0};
+	int err;
+
+	if (id) {
+		*name = (struct session_name){.source = SESSION_BY_ID};
+		if (!session_id_valid(id))
+			cli_die(EXIT_USAGE,
+				"'%s' is no session id: letters, digits, '-'"
+				" and '_', at most %d", id, SESSION_ID_MAX);
+		str_copy(name->id, sizeof name->id, id);
+		return;
+	}
+	err = session_resolve(w, make, name, &d);
+	if (err == -ENOENT)
+		cli_die(EXIT_FOUND, "%s has no session yet; the first guarded"
+			" command makes one, and so does 'wardbox session"
+			" create --here'", w->cwd);
+	if (err)
+		cli_die_diag(EXIT_FOUND, &d);
+}
+
+static const char *only_operand(int argc, char **argv)
+{
+	if (argc > 2)
+		cli_die(EXIT_USAGE, "%s: too many operands; try 'wardbox"
+			" session --help'", argv[0]);
+	return argc > 1 ? argv[1] : NULL;
+}
+
+static int create(void *into, int argc, char **argv)
+{
+	const struct session_opts *o = into;
+	const char *wanted = only_operand(argc, argv);
+	autostate struct state s = STATE_INIT;
+	autobuf struct buf out = BUF_INIT(1024);
+	struct session_where w;
+	struct session_name name;
+	char cwd[PATH_MAX], full[STATE_PATH_MAX];
+	struct diag d = {0};
+	autofd int dir = -1, lock = -1;
+	int err;
+
+	session_where_am_i(&w, cwd);
+	if (wanted)
+		session_pick(&w, wanted, false, &name);
+	else if (session_id_make(name.id))
+		cli_die(EXIT_FOUND, "the kernel gives no randomness");
+	if (o->cwd && path_normal(full, sizeof full, cwd, o->cwd))
+		cli_die(EXIT_USAGE, "--cwd: '%s' is too long", o->cwd);
+	s.created = s.used = session_now();
+	if (state_path(&s.workspace, cwd) ||
+		(o->cwd && state_path(&s.cwd, full)))
+		cli_die(EXIT_FOUND, "out of memory");
+	dir = session_open(&w, true);
+	lock = session_lock(dir, &d);
+	err = lock < 0 ? lock : session_create(dir, name.id, &s, &d);
+	if (!err && o->here)
+		err = session_bind(&w, dir, name.id, &d);
+	if (err)
+		cli_die_diag(EXIT_FOUND, &d);
+	buf_addf(&out, "%s\n", name.id);
+	cli_print(&out);
+	return EXIT_OK;
+}
+
+/* What the options of env do to the saved environment. */
+static void edit(struct state *s, const struct session_opts *o, int argc,
+	char **argv)
+{
+	/* The first edit is one of what commands get now. */
+	if (!s->has_env && env_copy(&s->env, environ))
+		cli_die(EXIT_FOUND, "out of memory");
+	s->has_env = true;
+	for (size_t i = 0; i < o->unset.count; i++)
+		env_unset(&s->env, o->unset.item[i]);
+	for (int i = 0; i < argc; i++)
+		if (env_put(&s->env, argv[i]))
+			cli_die(EXIT_USAGE, "'%s' is no NAME=VALUE", argv[i]);
+	s->used = session_now();
+}
+
+static int env(void *into, int argc, char **argv)
+{
+	const struct session_opts *o = into;
+	const char *id = argc > 1 && !strchr(argv[1], '=') ? argv[1] : NULL;
+	int first = id ? 2 : 1;
+	bool edits = argc > first || o->unset.count;
+	autostate struct state s = STATE_INIT;
+	autobuf struct buf out = BUF_INIT(STATE_FILE_MAX * 6);
+	struct session_where w;
+	struct session_name name;
+	char cwd[PATH_MAX];
+	struct diag d = {0};
+	autofd int dir = -1, lock = -1;
+	int err;
+
+	session_where_am_i(&w, cwd);
+	session_pick(&w, id, edits, &name);
+	dir = session_open(&w, edits);
+	if (edits)
+		lock = session_lock(dir, &d);
+	err = edits && lock < 0 ? lock
+		: dir < 0	? -ENOENT
+				: session_load(dir, w.uid, name.id, &s, &d);
+	if (err && err != -ENOENT)
+		cli_die_diag(EXIT_FOUND, &d);
+	if (!edits) {
+		session_print_env(&s, o, &out);
+		return EXIT_OK;
+	}
+	edit(&s, o, argc - first, argv + first);
+	if (o->dry_run) {
+		session_print_env(&s, o, &out);
+		return EXIT_OK;
+	}
+	if (session_save(dir, name.id, &s, &d))
+		cli_die_diag(EXIT_FOUND, &d);
+	return EXIT_OK;
+}
+
+/* Ends what has not been used for so long; 0 ends all. */
+static int end_many(const struct session_where *w, int dir, uint64_t older,
+	bool dry_run)
+{
+	autosessions struct session_list l = SESSION_LIST_INIT;
+	autobuf struct buf out = BUF_INIT(SESSION_COUNT_MAX * 140);
+	uint64_t now = session_now();
+	struct diag d = {0};
+
+	if (session_list(dir, &l, &d))
+		cli_die_diag(EXIT_FOUND, &d);
+	for (size_t i = 0; i < l.count; i++) {
+		autostate struct state s = STATE_INIT;
+
+		/* A state that cannot be read is no reason to keep it. */
+		if (!session_load(dir, w->uid, l.id[i], &s, NULL) &&
+			(now < s.used || now - s.used < older))
+			continue;
+		if (!dry_run && session_end(dir, w->uid, l.id[i], &d))
+			cli_die_diag(EXIT_FOUND, &d);
+		buf_addf(&out, "%s\n", l.id[i]);
+	}
+	cli_print(&out);
+	return EXIT_OK;
+}
+
+static int end(void *into, int argc, char **argv)
+{
+	const struct session_opts *o = into;
+	struct session_where w;
+	struct session_name name;
+	char cwd[PATH_MAX];
+	struct diag d = {0};
+	autofd int dir = -1;
+	int code = EXIT_OK;
+
+	session_where_am_i(&w, cwd);
+	dir = session_open(&w, false);
+	if (o->all || o->older) {
+		if (argc > 1)
+			cli_die(EXIT_USAGE, "end: an id, --older or --all, not"
+				" two of them");
+		return dir < 0 ? EXIT_OK
+			       : end_many(&w, dir, o->all ? 0 : o->older,
+					 o->dry_run);
+	}
+	for (int i = 1; i < argc || i == 1; i++) {
+		session_pick(&w, argv[i], false, &name);
+		if (o->dry_run)
+			continue;
+		if (dir < 0) {
+			cli_warn("there is no session %s", name.id);
+			code = EXIT_FOUND;
+		} else if (session_end(dir, w.uid, name.id, &d)) {
+			cli_diag(&d);
+			code = EXIT_FOUND;
+		}
+	}
+	return code;
+}
+
+static const struct cli_opt options[] = {
+	CLI_FLAG('j', struct session_opts, json, "json",
+		"print facts as JSON"),
+	CLI_FLAG('0', struct session_opts, null, "null",
+		"env: end each variable with a NUL, not a newline"),
+	CLI_LIST('u', struct session_opts, unset, "unset", "NAME",
+		"env: take NAME out of the saved environment"),
+	CLI_STR('C', struct session_opts, cwd, "cwd", "DIR",
+		"create: commands of the session start in DIR"),
+	CLI_FLAG(0, struct session_opts, here, "here",
+		"create: make it the session of this directory"),
+	CLI_TIME(0, struct session_opts, older, "older", "TIME",
+		"end: those not used for TIME, such as 12h or 7d"),
+	CLI_FLAG('a', struct session_opts, all, "all", "end: every session"),
+	CLI_FLAG('n', struct session_opts, dry_run, "dry-run",
+		"env, end: only print what would be"),
+};
+
+static const struct cli_verb verbs[] = {
+	CLI_VERB(session_run_list, "list", "", "the sessions of this user"),
+	CLI_VERB(session_run_show, "show", "[ID]",
+		"one session; without ID the one that a command here gets"),
+	CLI_VERB(create, "create", "[ID]", "make a session, print its id"),
+	CLI_VERB(env, "env", "[ID] [NAME=VALUE...]",
+		"print the saved environment, or change it"),
+	CLI_VERB(end, "end", "[ID...]",
+		"forget sessions: directory, environment, exit code"),
+};
+
+static const struct cli_spec spec = {
+	.name = "session",
+	.usage = "[OPTION...] [VERB [ARGUMENT...]]",
+	.about = "Shows, makes, edits and ends sessions: what the commands of "
+		 "one\nworkspace share.",
+	.example = "export WARDBOX_SESSION_ID=$(wardbox session create)\n"
+		   "wardbox session show --json\n"
+		   "wardbox session env LANG=C --unset PAGER\n"
+		   "wardbox session end --older 7d",
+	.opts = options,
+	.opt_count = ARRAY_SIZE(options),
+	.verbs = verbs,
+	.verb_count = ARRAY_SIZE(verbs),
+};
+
+static int run(int argc, char **argv)
+{
+	struct session_opts o = {0};
+	int first = cli_parse(&spec, &o, argc, argv);
+
+	return cli_verb(&spec, &o, argc - first, argv + first, 0);
+}
+
+const struct applet session_applet = {.run = run, .cli = &spec};

@@ -1,0 +1,38 @@
+/* session_applet.h - what the parts of the session applet share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_SESSION_APPLET_H
+#define WARDBOX_SESSION_APPLET_H
+
+#include <limits.h>
+
+#include "cli.h"
+#include "session.h"
+
+struct session_opts {
+	bool json, null, here, all, dry_run;
+	struct cli_list unset;
+	const char *cwd;
+	uint64_t older;
+};
+
+/* Fills w from the process's environment and directory; cwd is the storage. */
+void session_where_am_i(struct session_where *w, char cwd[static PATH_MAX]);
+
+/* The sessions' directory; with make it is made or the applet ends, without it
+ * is negative when there is none. */
+int session_open(const struct session_where *w, bool make);
+
+/* The session that id names, or the one of this place; ends the applet when
+ * there is none and none is to be made. */
+void session_pick(const struct session_where *w, const char *id, bool make,
+	struct session_name *name);
+
+uint64_t session_now(void);
+
+void session_print_env(
+	const struct state *s, const struct session_opts *o, struct buf *out);
+int session_run_list(void *into, int argc, char **argv);
+int session_run_show(void *into, int argc, char **argv);
+
+#endif

@@ -1,0 +1,260 @@
+/* session_show.c - sessions as people and programs read them
+ * SPDX-License-Identifier: MIT
+ */
+#include "session_applet.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "str.h"
+
+static void add_time(struct buf *out, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000u);
+	struct tm t = {0};
+
+	gmtime_r(&seconds, &t);
+	buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", t.tm_year + 1900,
+		t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
+}
+
+/* "3 m", "2 h": how long ago; "-" when never. */
+static void add_age(struct buf *out, uint64_t then, uint64_t now)
+{
+	static const struct {
+		uint64_t seconds;
+		char unit[4];
+	} units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {0, "s"}};
+	uint64_t age = now > then ? (now - then) / 1000000000u : 0;
+	size_t i = 0;
+
+	if (!then) {
+		buf_addc(out, '-');
+		return;
+	}
+	while (age < units[i].seconds)
+		i++;
+	buf_addf(out, "%llu %s",
+		(unsigned long long)(age / (units[i].seconds
+						? units[i].seconds : 1)),
+		units[i].unit);
+}
+
+static void json_time(struct json *j, const char *key, uint64_t ns)
+{
+	char text[32];
+	struct buf b = BUF_FIXED(text);
+
+	json_key(j, key);
+	if (ns)
+		add_time(&b, ns);
+	json_str(j, ns ? buf_str(&b) : NULL);
+}
+
+/* The members that list and show have in common. */
+static void json_session(struct json *j, const char *id, const struct state *s)
+{
+	json_str(json_key(j, "id"), id);
+	json_str(json_key(j, "workspace"), s->workspace);
+	json_str(json_key(j, "cwd"), s->cwd);
+	json_u64(json_key(j, "last_exit_code"), s->code);
+	json_u64(json_key(j, "commands"), s->commands);
+	json_time(j, "created", s->created);
+	json_time(j, "used", s->used);
+}
+
+static void json_env(struct json *j, const struct state *s)
+{
+	json_open(json_key(j, "env"), '{');
+	for (size_t i = 0; i < s->env.count; i++) {
+		char name[256];
+		size_t n = strcspn(s->env.vec[i], "=");
+
+		if (n >= sizeof name)
+			continue;
+		memcpy(name, s->env.vec[i], n);
+		name[n] = '\0';
+		json_str(json_key(j, name), s->env.vec[i] + n + 1);
+	}
+	json_close(j);
+}
+
+static void print_json(struct json *j)
+{
+	buf_addc(j->out, '\n');
+	cli_print(j->out);
+}
+
+void session_print_env(
+	const struct state *s, const struct session_opts *o, struct buf *out)
+{
+	struct json j = JSON_INIT(out);
+	bool terminal = isatty(STDOUT_FILENO);
+
+	if (o->json) {
+		json_open(&j, '{');
+		json_bool(json_key(&j, "saved"), s->has_env);
+		json_env(&j, s);
+		json_close(&j);
+		print_json(&j);
+		return;
+	}
+	for (size_t i = 0; i < s->env.count; i++) {
+		const char *pair = s->env.vec[i];
+
+		if (terminal && !o->null)
+			cli_escape(out, pair, strlen(pair));
+		else
+			buf_adds(out, pair);
+		buf_addc(out, o->null ? '\0' : '\n');
+	}
+	if (!s->has_env)
+		cli_warn("no environment is saved; commands get the caller's");
+	cli_print(out);
+}
+
+static void add_row(struct buf *out, const char *id, const struct state *s,
+	bool current, uint64_t now)
+{
+	const char *place = s->cwd ? s->cwd : s->workspace ? s->workspace : "-";
+	char age[24];
+	struct buf b = BUF_FIXED(age);
+
+	add_age(&b, s->used, now);
+	buf_addf(out, "%c %-44s %8s %6llu %4u  ", current ? '*' : ' ', id,
+		buf_str(&b), (unsigned long long)s->commands, s->code);
+	cli_escape(out, place, strlen(place));
+	buf_addc(out, '\n');
+}
+
+int session_run_list(void *into, int argc, char **argv)
+{
+	const struct session_opts *o = into;
+	autosessions struct session_list l = SESSION_LIST_INIT;
+	autobuf struct buf out = BUF_INIT(64 << 20);
+	struct json j = JSON_INIT(&out);
+	struct session_name here = {0};
+	struct session_where w;
+	char cwd[PATH_MAX];
+	struct diag d = {0};
+	autofd int dir = -1;
+
+	(void)argv;
+	if (argc > 1)
+		cli_die(EXIT_USAGE, "list: too many operands");
+	session_where_am_i(&w, cwd);
+	(void)session_resolve(&w, false, &here, &d);
+	dir = session_open(&w, false);
+	if (dir >= 0 && session_list(dir, &l, &d))
+		cli_die_diag(EXIT_FOUND, &d);
+	if (o->json)
+		json_open(&j, '[');
+	else if (l.count)
+		buf_addf(&out, "  %-44s %8s %6s %4s  %s\n", "SESSION", "USED",
+			"RUNS", "CODE", "DIRECTORY");
+	for (size_t i = 0; i < l.count; i++) {
+		autostate struct state s = STATE_INIT;
+		bool current = str_eq(l.id[i], here.id);
+
+		if (session_load(dir, w.uid, l.id[i], &s, &d) &&
+			d.text[0] && !str_after(d.text, "cannot open"))
+			cli_diag(&d);
+		if (!o->json) {
+			add_row(&out, l.id[i], &s, current, session_now());
+			continue;
+		}
+		json_open(&j, '{');
+		json_session(&j, l.id[i], &s);
+		json_bool(json_key(&j, "current"), current);
+		json_close(&j);
+	}
+	if (o->json) {
+		json_close(&j);
+		print_json(&j);
+	} else {
+		cli_print(&out);
+	}
+	return EXIT_OK;
+}
+
+static void add_line(struct buf *out, const char *key, const char *value)
+{
+	buf_addf(out, "%-12s ", key);
+	cli_escape(out, value, strlen(value));
+	buf_addc(out, '\n');
+}
+
+static void add_facts(struct buf *out, const struct session_name *name,
+	const struct state *s, const char *base)
+{
+	add_line(out, "session", name->id);
+	add_line(out, "named by", session_source_name(name->source));
+	add_line(out, "kept in", base[0] ? base : "nowhere");
+	add_line(out, "workspace", s->workspace ? s->workspace : "-");
+	add_line(out, "directory", s->cwd ? s->cwd : "the caller's");
+	if (s->pwd)
+		add_line(out, "known as", s->pwd);
+	for (size_t i = 0; i < s->dir_count; i++)
+		add_line(out, i ? "" : "stack", s->dirs[i]);
+	buf_addf(out, "%-12s %zu variables%s\n", "environment", s->env.count,
+		s->has_env ? "" : " saved: the caller's");
+	buf_addf(out, "%-12s %u\n", "last code", s->code);
+	buf_addf(out, "%-12s %llu\n", "commands",
+		(unsigned long long)s->commands);
+	buf_addf(out, "%-12s ", "created");
+	if (s->created)
+		add_time(out, s->created);
+	buf_addc(out, '\n');
+}
+
+static void json_facts(struct json *j, const struct session_name *name,
+	const struct state *s, const char *base)
+{
+	json_open(j, '{');
+	json_session(j, name->id, s);
+	json_str(json_key(j, "pwd"), s->pwd);
+	json_str(json_key(j, "source"), session_source_name(name->source));
+	json_str(json_key(j, "base"), base[0] ? base : NULL);
+	json_open(json_key(j, "dirs"), '[');
+	for (size_t i = 0; i < s->dir_count; i++)
+		json_str(j, s->dirs[i]);
+	json_close(j);
+	json_bool(json_key(j, "env_saved"), s->has_env);
+	json_env(j, s);
+	json_close(j);
+}
+
+int session_run_show(void *into, int argc, char **argv)
+{
+	const struct session_opts *o = into;
+	autostate struct state s = STATE_INIT;
+	autobuf struct buf out = BUF_INIT(STATE_FILE_MAX * 6);
+	struct json j = JSON_INIT(&out);
+	struct session_name name;
+	struct session_where w;
+	char cwd[PATH_MAX], base[SESSION_BASE_MAX] = "";
+	struct diag d = {0};
+	autofd int dir = -1;
+	int err;
+
+	if (argc > 2)
+		cli_die(EXIT_USAGE, "show: one ID at most");
+	session_where_am_i(&w, cwd);
+	session_pick(&w, argv[1], false, &name);
+	dir = session_dir(&w, false, base, &d);
+	err = dir < 0 ? -ENOENT : session_load(dir, w.uid, name.id, &s, &d);
+	if (err == -ENOENT && argv[1])
+		cli_die(EXIT_FOUND, "there is no session %s", argv[1]);
+	if (err && err != -ENOENT)
+		cli_die_diag(EXIT_FOUND, &d);
+	if (o->json) {
+		json_facts(&j, &name, &s, base);
+		print_json(&j);
+	} else {
+		add_facts(&out, &name, &s, base);
+		cli_print(&out);
+	}
+	return EXIT_OK;
+}

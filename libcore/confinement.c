@@ -1,0 +1,482 @@
+/* confinement.c - what already confines this process, and how one can tell
+ * SPDX-License-Identifier: MIT
+ */
+#include "confinement.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "env.h"
+#include "file.h"
+#include "path.h"
+#include "str.h"
+
+enum {
+	SEEN_MAX = 65536,
+	MAGIC_RAMFS = 0x858458f6,
+	MAGIC_TMPFS = 0x01021994,
+	ATTR_MOUNT_ROOT = 0x2000, /* statx: the root of a mount */
+};
+
+struct look {
+	const struct confinement_source *source;
+	struct confinement *out;
+	bool live;
+	struct buf text; /* the file read last */
+};
+
+static bool place(
+	const struct look *l, const char *path, char *out, size_t size)
+{
+	return path_join(out, size, *l->source->root ? l->source->root : "/",
+		       path + 1) == 0;
+}
+
+/* The file's text without its last newline; NULL when it cannot be read. */
+static const char *read_text(struct look *l, const char *path)
+{
+	char real[1024];
+
+	buf_clear(&l->text);
+	if (!place(l, path, real, sizeof real) ||
+		file_read(AT_FDCWD, real, &l->text))
+		return NULL;
+	while (l->text.len && strchr("\n", l->text.data[l->text.len - 1]))
+		l->text.len--;
+	return buf_str(&l->text);
+}
+
+static bool there(const struct look *l, const char *path)
+{
+	char real[1024];
+
+	return place(l, path, real, sizeof real) && access(real, F_OK) == 0;
+}
+
+__attribute__((format(printf, 4, 5))) static struct confinement_fact *add(
+	struct look *l, enum confinement_kind kind, bool confined,
+	const char *evidence, ...)
+{
+	struct confinement_fact *f = NULL;
+	va_list ap;
+
+	for (size_t i = 0; i < l->out->count; i++) {
+		if (l->out->fact[i].kind == kind)
+			f = &l->out->fact[i];
+	}
+	if (!f)
+		f = &l->out->fact[l->out->count++];
+	*f = (struct confinement_fact){.kind = kind, .confined = confined};
+	{
+		struct buf b = BUF_INIT(1024);
+
+		va_start(ap, evidence);
+		buf_vaddf(&b, evidence, ap);
+		va_end(ap);
+		if (b.len >= sizeof f->evidence)
+			b.len = sizeof f->evidence - 1;
+		str_copy(f->evidence, sizeof f->evidence, buf_str(&b));
+		buf_release(&b);
+	}
+	return f;
+}
+
+static void set_detail(struct confinement_fact *f, const char *s, size_t n)
+{
+	if (n >= sizeof f->detail)
+		n = sizeof f->detail - 1;
+	memcpy(f->detail, s, n);
+	f->detail[n] = '\0';
+}
+
+/* The value behind "key:" or "key=" or "key: " at the start of a line. */
+static const char *value_of(const char *text, const char *key, size_t *len)
+{
+	size_t n = strlen(key);
+
+	while (text && *text) {
+		if (strncmp(text, key, n) == 0) {
+			text += n;
+			text += strspn(text, " \t");
+			*len = strcspn(text, "\n");
+			return text;
+		}
+		text = strchr(text, '\n');
+		text += text != NULL;
+	}
+	return NULL;
+}
+
+/* "snap.NAME.APP" in a label or a cgroup: NAME. */
+static size_t snap_name(const char *text, const char **name)
+{
+	const char *at = strstr(text, "snap.");
+	size_t n;
+
+	if (!at || (at != text && at[-1] != '/'))
+		return 0;
+	*name = at + 5;
+	n = strcspn(*name, ".\n /");
+	return n && n < 41 && (*name)[n] == '.' ? n : 0;
+}
+
+static void look_snap(struct look *l, const char *label, const char *from)
+{
+	char path[128], snap[48];
+	struct buf b = BUF_FIXED(path), s = BUF_FIXED(snap);
+	const char *name, *text, *mode;
+	size_t n = snap_name(label, &name), len;
+	bool classic = false;
+	struct confinement_fact *f;
+
+	if (!n)
+		return;
+	buf_add(&s, name, n);
+	buf_addf(&b, "/snap/%s/current/meta/snap.yaml", buf_str(&s));
+	text = read_text(l, buf_str(&b));
+	mode = text ? value_of(text, "confinement:", &len) : NULL;
+	if (mode)
+		classic = len >= 7 && strncmp(mode, "classic", 7) == 0;
+	f = add(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT,
+		!classic, "%s names snap.%s; %s says %s", from, buf_str(&s),
+		buf_str(&b), classic ? "classic" : mode ? "strict"
+							: "nothing");
+	set_detail(f, snap, s.len);
+}
+
+static void look_label(struct look *l)
+{
+	char label[160];
+	struct buf b = BUF_FIXED(label);
+	const char *text = read_text(l, "/proc/self/attr/apparmor/current");
+	const char *mode;
+	struct confinement_fact *f;
+
+	if (!text || !*text) {
+		const char *groups = read_text(l, "/proc/self/cgroup");
+
+		if (groups) {
+			buf_add(&b, groups,
+				strlen(groups) < 159 ? strlen(groups) : 159);
+			look_snap(l, buf_str(&b), "/proc/self/cgroup");
+		}
+		return;
+	}
+	buf_add(&b, text, strlen(text) < 159 ? strlen(text) : 159);
+	text = buf_str(&b);
+	mode = strrchr(text, '(');
+	f = add(l, CONFINED_APPARMOR,
+		!str_eq(text, "unconfined") &&
+			!(mode && (str_after(mode, "(complain") ||
+					  str_after(mode, "(unconfined"))),
+		"/proc/self/attr/apparmor/current: %s", text);
+	set_detail(f, text, strcspn(text, " "));
+	if (str_after(text, "snap."))
+		look_snap(l, text, "/proc/self/attr/apparmor/current");
+}
+
+static void look_selinux(struct look *l)
+{
+	const char *text = read_text(l, "/sys/fs/selinux/enforce");
+	bool enforcing, unconfined;
+	struct confinement_fact *f;
+
+	if (!text)
+		return;
+	enforcing = str_eq(text, "1");
+	text = read_text(l, "/proc/self/attr/current");
+	unconfined = text && strstr(text, ":unconfined_t:");
+	f = add(l, CONFINED_SELINUX, enforcing && !unconfined,
+		"/sys/fs/selinux/enforce: %d; /proc/self/attr/current: %s",
+		enforcing, text ? text : "unreadable");
+	if (text)
+		set_detail(f, text, strlen(text));
+}
+
+static void look_flatpak(struct look *l)
+{
+	const char *text = read_text(l, "/.flatpak-info");
+	const char *name;
+	size_t n = 0;
+	struct confinement_fact *f;
+
+	if (!text)
+		return;
+	name = value_of(text, "name=", &n);
+	f = add(l, CONFINED_FLATPAK, true, "/.flatpak-info is there");
+	if (name)
+		set_detail(f, name, n);
+}
+
+/* The kernel's struct statx, as far as it is of use here. */
+struct statx_head {
+	uint32_t mask, blksize;
+	uint64_t attributes;
+	uint32_t nlink, uid, gid;
+	uint16_t mode, spare;
+	uint64_t ino, size, blocks, attributes_mask;
+	uint64_t rest[24];
+};
+
+/* The mount id of "/" in a mountinfo, with the type of its file system. */
+static bool root_line(const char *text, size_t *id, char type[24])
+{
+	while (text && *text) {
+		size_t n = strcspn(text, "\n"), at = 0;
+		const char *dash;
+
+		/* id parent major:minor root / options... - type */
+		for (unsigned field = 0; field < 4 && at < n; field++) {
+			at += strcspn(text + at, " \n");
+			at += text[at] == ' ';
+		}
+		if (at + 1 < n && text[at] == '/' && text[at + 1] == ' ') {
+			size_t len;
+
+			*id = strcspn(text, " ");
+			type[0] = '\0';
+			dash = strstr(text + at, " - ");
+			len = dash && dash < text + n ? strcspn(dash + 3, " \n")
+						      : 0;
+			if (len && len < 24) {
+				memcpy(type, dash + 3, len);
+				type[len] = '\0';
+			}
+			return true;
+		}
+		text += n;
+		text += *text == '\n';
+	}
+	return false;
+}
+
+static bool statx_chroot(bool *known)
+{
+	struct statx_head st = {0};
+
+	*known = syscall(SYS_statx, AT_FDCWD, "/", 0, 0, &st) == 0 &&
+		(st.attributes_mask & ATTR_MOUNT_ROOT);
+	return *known && !(st.attributes & ATTR_MOUNT_ROOT);
+}
+
+static void look_chroot(struct look *l)
+{
+	char own[24], other[24], type[24];
+	size_t id = 0;
+	bool known = false;
+	const char *text;
+
+	if (l->live && statx_chroot(&known)) {
+		add(l, CONFINED_CHROOT, true,
+			"statx(\"/\"): not the root of a mount");
+		return;
+	}
+	text = read_text(l, "/proc/self/mountinfo");
+	if (!text)
+		return;
+	if (!root_line(text, &id, type)) {
+		add(l, CONFINED_CHROOT, true,
+			"/proc/self/mountinfo has no line for /");
+		return;
+	}
+	if (!l->live && (str_eq(type, "rootfs") || str_eq(type, "ramfs") ||
+				str_eq(type, "tmpfs")))
+		add(l, CONFINED_INITRAMFS, true,
+			"/proc/self/mountinfo: / is %s", type);
+	if (id >= sizeof own)
+		return;
+	memcpy(own, text, id);
+	own[id] = '\0';
+	/* A chroot into a mount of its own is the root of one all the same. */
+	text = read_text(l, "/proc/1/mountinfo");
+	if (!text || !root_line(text, &id, type) || id >= sizeof other)
+		return;
+	memcpy(other, text, id);
+	other[id] = '\0';
+	if (!str_eq(own, other))
+		add(l, CONFINED_CHROOT, true,
+			"/ is mount %s here, mount %s for process 1", own,
+			other);
+}
+
+static const char *variable(const struct look *l, const char *name)
+{
+	const char *value =
+		l->source->env ? env_get(l->source->env, name) : NULL;
+
+	return value && *value ? value : NULL;
+}
+
+/* Is the namespace another one than that of the machine's first process? */
+static bool own_namespace(struct look *l, const char *name, const char *initial,
+	char *seen, size_t size)
+{
+	char path[64], real[1024];
+	struct buf b = BUF_FIXED(path);
+	ssize_t n;
+
+	buf_addf(&b, "/proc/self/ns/%s", name);
+	if (!place(l, buf_str(&b), real, sizeof real))
+		return false;
+	n = readlink(real, seen, size - 1);
+	if (n <= 0)
+		return false;
+	seen[n] = '\0';
+	return !strstr(seen, initial);
+}
+
+static void container_named(
+	struct look *l, const char *name, size_t n, const char *evidence)
+{
+	set_detail(add(l, CONFINED_CONTAINER, true, "%s", evidence), name, n);
+}
+
+/* The manager says which kind; namespaces say that there is one at all. */
+static void look_container(struct look *l)
+{
+	static const char *const files[] = {
+		"/run/systemd/container", "/run/host/container-manager"};
+	char pid[64], user[64];
+	bool separate = own_namespace(l, "pid", "4026531836", pid, sizeof pid);
+	const char *text, *value;
+
+	if (separate)
+		add(l, CONFINED_PID_NAMESPACE, true, "/proc/self/ns/pid: %s",
+			pid);
+	if (own_namespace(l, "user", "4026531837", user, sizeof user)) {
+		text = read_text(l, "/proc/self/uid_map");
+		add(l, CONFINED_USER_NAMESPACE, true,
+			"/proc/self/ns/user: %s; uid_map: %.60s", user,
+			text ? text : "unreadable");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		text = read_text(l, files[i]);
+		if (text && *text) {
+			container_named(
+				l, text, strcspn(text, "\n"), files[i]);
+			return;
+		}
+	}
+	if (there(l, "/run/.containerenv")) {
+		container_named(l, "podman", 6, "/run/.containerenv is there");
+	} else if (variable(l, "KUBERNETES_SERVICE_HOST") && separate) {
+		container_named(l, "kubernetes", 10,
+			"KUBERNETES_SERVICE_HOST is set, and the pid namespace "
+			"is not the first");
+	} else if (separate && there(l, "/.dockerenv")) {
+		container_named(l, "docker", 6,
+			"/.dockerenv is there, and the pid namespace is not "
+			"the first");
+	} else if ((value = variable(l, "container")) != NULL && separate) {
+		container_named(l, value, strlen(value),
+			"container= is set, and the pid namespace is not the "
+			"first");
+	} else if (there(l, "/.dockerenv")) {
+		add(l, CONFINED_IMAGE_ORIGIN, false,
+			"/.dockerenv is there, but the namespaces are the "
+			"machine's: only the files came from an image");
+	}
+}
+
+static void look_tracer(struct look *l, const char *pid, size_t n)
+{
+	char path[64], number[16];
+	struct buf b = BUF_FIXED(path), p = BUF_FIXED(number);
+	const char *comm;
+
+	buf_add(&p, pid, n < 15 ? n : 15);
+	buf_addf(&b, "/proc/%s/comm", buf_str(&p));
+	comm = read_text(l, buf_str(&b));
+	add(l, comm && str_after(comm, "proot") ? CONFINED_PROOT
+						: CONFINED_TRACED,
+		true, "/proc/self/status: TracerPid %s (%s)", number,
+		comm ? comm : "unknown");
+}
+
+static void look_status(struct look *l)
+{
+	const char *text = read_text(l, "/proc/self/status"), *value;
+	autobuf struct buf kept = BUF_INIT(SEEN_MAX);
+	size_t n;
+
+	if (!text)
+		return;
+	buf_adds(&kept, text);
+	text = buf_str(&kept);
+	value = value_of(text, "Seccomp:", &n);
+	if (value && *value != '0')
+		add(l, CONFINED_SECCOMP, true,
+			"/proc/self/status: Seccomp %.*s (%s)", (int)n, value,
+			*value == '1' ? "strict" : "filter");
+	value = value_of(text, "NoNewPrivs:", &n);
+	if (value && *value == '1')
+		add(l, CONFINED_NO_NEW_PRIVS, true,
+			"/proc/self/status: NoNewPrivs 1");
+	value = value_of(text, "TracerPid:", &n);
+	if (value && *value != '0')
+		look_tracer(l, value, n);
+}
+
+static void look_machine(struct look *l)
+{
+	const char *text = read_text(l, "/proc/sys/kernel/osrelease");
+	const char *home = variable(l, "HOME");
+	struct statfs fs;
+	struct statvfs vfs;
+
+	if (text && (strstr(text, "microsoft") || strstr(text, "Microsoft") ||
+			    strstr(text, "WSL")))
+		add(l, CONFINED_WSL, false, "/proc/sys/kernel/osrelease: %s",
+			text);
+	if (!l->live)
+		return;
+	if (statfs("/", &fs) == 0 &&
+		((unsigned long)fs.f_type == MAGIC_RAMFS ||
+			(unsigned long)fs.f_type == MAGIC_TMPFS))
+		add(l, CONFINED_INITRAMFS, true, "statfs(\"/\"): %s",
+			(unsigned long)fs.f_type == MAGIC_RAMFS ? "ramfs"
+								: "tmpfs");
+	if (home && home[0] == '/' && statvfs(home, &vfs) == 0 &&
+		(vfs.f_flag & ST_RDONLY))
+		add(l, CONFINED_HOME_READ_ONLY, true,
+			"statvfs(\"%.150s\"): read-only", home);
+}
+
+static void sort(struct confinement *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		struct confinement_fact f = c->fact[i];
+		size_t j = i;
+
+		for (; j && c->fact[j - 1].kind > f.kind; j--)
+			c->fact[j] = c->fact[j - 1];
+		c->fact[j] = f;
+	}
+}
+
+void confinement_detect(
+	const struct confinement_source *source, struct confinement *out)
+{
+	struct look l = {.source = source,
+		.out = out,
+		.live = !*source->root,
+		.text = BUF_INIT(SEEN_MAX)};
+
+	out->count = 0;
+	look_label(&l);
+	look_selinux(&l);
+	look_flatpak(&l);
+	look_chroot(&l);
+	look_container(&l);
+	look_status(&l);
+	look_machine(&l);
+	buf_release(&l.text);
+	sort(out);
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env bats
+# session: list, show, create, env, end
+
+load ../lib/wardbox
+
+setup() {
+	RUN=$BATS_TEST_TMPDIR/run
+	WORK=$BATS_TEST_TMPDIR/work
+	mkdir -p "$RUN" "$WORK"
+	cd "$WORK" || return 1
+	need unshare -m true
+}
+
+# wardbox with a /run of its own
+box() {
+	# shellcheck disable=SC2016
+	unshare -m sh -c 'mount --bind "$1" /run && shift && exec "$@"' - \
+		"$RUN" "$WARDBOX" "$@"
+}
+
+@test "nothing is there and nothing is made by looking" {
+	run box session
+	[ "$status" -eq 0 ] && [ -z "$output" ]
+	run box session list --json
+	[ "$status" -eq 0 ] && [ "$output" = "[]" ]
+	run box session show
+	[ "$status" -eq 1 ]
+	[[ $output == *"has no session yet"*"create --here"* ]]
+	run box session env
+	[ "$status" -eq 1 ]
+	run box session end
+	[ "$status" -eq 1 ]
+	[ -z "$(ls -A "$RUN")" ]
+}
+
+@test "create prints an id that list and show know" {
+	run box session create
+	[ "$status" -eq 0 ]
+	id=$output
+	[[ $id =~ ^session-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$ ]]
+	run box session list --json
+	[ "$(jq -r '.[0].id' <<<"$output")" = "$id" ]
+	[ "$(jq -r '.[0].workspace' <<<"$output")" = "$(realpath .)" ]
+	[ "$(jq -r '.[0].current' <<<"$output")" = false ]
+	run box session show "$id"
+	[[ $output == *"$id"*"named by     id"*"/run/wardbox"* ]]
+	run box session create "$id"
+	[ "$status" -eq 1 ] && [[ $output == *already* ]]
+}
+
+@test "create --here binds the directory, by any of its names" {
+	id=$(box session create --here my-agent_1 --cwd ..)
+	[ "$id" = my-agent_1 ]
+	run box session show --json
+	[ "$(jq -r .id <<<"$output")" = my-agent_1 ]
+	[ "$(jq -r .source <<<"$output")" = workspace ]
+	[ "$(jq -r .cwd <<<"$output")" = "$(realpath ..)" ]
+	ln -s "$WORK" ../alias
+	cd ../alias
+	[ "$(box session show --json | jq -r .id)" = my-agent_1 ]
+	run box session
+	[[ $output == *"* my-agent_1"* ]]
+	cd ..
+	run box session show
+	[ "$status" -eq 1 ]
+}
+
+@test "the variable wins, then the file, and a bad one is an error" {
+	box session create a >/dev/null
+	box session create b >/dev/null
+	box session create --here c >/dev/null
+	echo b >file
+	export WARDBOX_SESSION_FILE=file
+	[ "$(box session show --json | jq -r .id)" = b ]
+	export WARDBOX_SESSION_ID=a
+	[ "$(box session show --json | jq -r '.id + .source')" = aid ]
+	WARDBOX_SESSION_ID=../a run box session show
+	[ "$status" -eq 1 ] && [[ $output == *WARDBOX_SESSION_ID* ]]
+	unset WARDBOX_SESSION_ID
+	chmod 666 file
+	run box session show
+	[ "$status" -eq 1 ] && [[ $output == *"can be written"* ]]
+	chmod 644 file
+	ln -s file link
+	WARDBOX_SESSION_FILE=link run box session show
+	[ "$status" -eq 1 ]
+	WARDBOX_SESSION_FILE=/dev/null run box session show
+	[ "$status" -eq 1 ] && [[ $output == *"regular file"* ]]
+}
+
+@test "env prints and edits, and keeps every byte" {
+	box session create s >/dev/null
+	run box session env s
+	[ "$status" -eq 0 ] && [[ $output == *"no environment is saved"* ]]
+	run box session env s --json
+	[ "$(jq -c . <<<"$output")" = '{"saved":false,"env":{}}' ]
+	OLD=1 GONE=1 box session env s "NEW=two
+lines" EMPTY= "$(printf 'BYTES=\xff\xfe')" --unset GONE
+	box session env s -0 >out
+	tr '\0' '\n' <out | grep -qx OLD=1
+	tr '\0' '\n' <out | grep -qx EMPTY=
+	! tr '\0' '\n' <out | grep -q GONE
+	grep -qz "^NEW=two
+lines$" out
+	grep -qaz "$(printf '^BYTES=\xff\xfe$')" out
+	# The second edit is one of what was saved, not of what is around.
+	OTHER=1 box session env s NEW=3
+	! box session env s | grep -q OTHER
+	box session env s | grep -qx NEW=3
+	run box session env s -n ONLY=dry
+	[[ $output == *ONLY=dry* ]]
+	! box session env s | grep -q ONLY
+	run box session env s =x
+	[ "$status" -eq 2 ] && [[ $output == *NAME=VALUE* ]]
+	stat -c %a "$RUN"/wardbox/*/sessions/s.state | grep -qx 600
+}
+
+@test "end forgets a session and the workspace's claim on it" {
+	box session create --here s >/dev/null
+	run box session end -n s
+	[ "$status" -eq 0 ]
+	run box session end
+	[ "$status" -eq 0 ]
+	run box session end s
+	[ "$status" -eq 1 ] && [[ $output == *"no session s"* ]]
+	run box session show
+	[ "$status" -eq 1 ]
+	box session create a >/dev/null
+	box session create b >/dev/null
+	run box session end --older 1h
+	[ "$status" -eq 0 ] && [ -z "$output" ]
+	run box session end --all
+	[ "$output" = "a
+b" ]
+	[ "$(box session list --json)" = "[]" ]
+}
+
+@test "usage: unknown verbs, bad ids, too many operands" {
+	run box session lst
+	[ "$status" -eq 2 ] && [[ $output == *list* ]]
+	run box session show a/b
+	[ "$status" -eq 2 ] && [[ $output == *"no session id"* ]]
+	run box session create .hidden
+	[ "$status" -eq 2 ]
+	run box session show a b
+	[ "$status" -eq 2 ]
+	run box session list x
+	[ "$status" -eq 2 ]
+	run box session end a --all
+	[ "$status" -eq 2 ]
+	run box session --help
+	[ "$status" -eq 0 ] && [[ $output == *"--older"* ]]
+}
+
+@test "a broken state is named and touches nothing else" {
+	box session create ok >/dev/null
+	box session create bad >/dev/null
+	echo junk >"$RUN"/wardbox/0/sessions/bad.state
+	run box session list
+	[ "$status" -eq 0 ]
+	[[ $output == *"no state of wardbox"* && $output == *" ok "* ]]
+	run box session show bad
+	[ "$status" -eq 1 ] && [[ $output == *bad.state* ]]
+	run box session end bad
+	[ "$status" -eq 0 ]
+}
+
+@test "a directory that others planted is not used" {
+	mkdir -m 777 "$RUN/wardbox"
+	box session create s >/dev/null
+	[ -z "$(ls -A "$RUN/wardbox")" ]
+	base=$(box session show s --json | jq -r .base)
+	[ "$base" != /run/wardbox ]
+	box session end s
+	rmdir --ignore-fail-on-non-empty -p "$base/0/sessions" 2>/dev/null || true
+}
