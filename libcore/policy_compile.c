@@ -106,6 +106,20 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 	return 0;
 }
 
+/* Absolute, or beneath a place that is known when a command runs. */
+static int absolute(struct policy_compiler *c, size_t from, struct diag *d)
+{
+	for (size_t i = from; i < c->line.count; i++) {
+		const char *s = c->line.word[i].s;
+
+		if (s[0] != '/' && !str_after(s, "$ROOT") &&
+			!str_after(s, "$HOME"))
+			return bad(c, i, d,
+				"expected an absolute path, $ROOT/... or $HOME/...");
+	}
+	return 0;
+}
+
 static int verb_path(struct policy_compiler *c, struct diag *d)
 {
 	const struct policy_word *w = c->line.word;
@@ -115,11 +129,9 @@ static int verb_path(struct policy_compiler *c, struct diag *d)
 		(!str_eq(w[1].s, "r") && !str_eq(w[1].s, "rw")))
 		return bad(c, 1, d, "expected: path r|rw PATTERN...");
 	row.write = w[1].s[1] == 'w';
+	if (absolute(c, 2, d) < 0)
+		return -EINVAL;
 	for (size_t i = 2; i < c->line.count; i++) {
-		if (w[i].s[0] != '/' && !str_after(w[i].s, "$ROOT") &&
-			!str_after(w[i].s, "$HOME"))
-			return bad(c, i, d,
-				"expected an absolute path, $ROOT/... or $HOME/...");
 		row.pattern = build_str(&c->b, w[i].s, strlen(w[i].s));
 		build_add(&c->b, IMG_PATH, &row, sizeof(row));
 	}
@@ -176,6 +188,18 @@ static int verb_exec(struct policy_compiler *c, struct diag *d)
 		if (c->line.word[i].s[0] != '/')
 			return bad(c, i, d, "expected an absolute directory");
 	return add_set(c, IMG_SET_EXEC, 1, d);
+}
+
+static int verb_runtime(struct policy_compiler *c, struct diag *d)
+{
+	const struct policy_word *w = c->line.word;
+
+	if (c->line.count < 3 ||
+		(!str_eq(w[1].s, "r") && !str_eq(w[1].s, "rw")))
+		return bad(c, 1, d, "expected: runtime r|rw PATTERN...");
+	if (absolute(c, 2, d) < 0)
+		return -EINVAL;
+	return add_set(c, w[1].s[1] ? IMG_SET_RUN_RW : IMG_SET_RUN_R, 2, d);
 }
 
 static int verb_env(struct policy_compiler *c, struct diag *d)
@@ -298,6 +322,7 @@ static const struct {
 	{"redact", compile_redact, 0},
 	{"relax", verb_relax, SYSTEM_ONLY},
 	{"root", verb_root, SYSTEM_ONLY},
+	{"runtime", verb_runtime, SYSTEM_ONLY},
 	{"test", verb_test, 0},
 	{"use", compile_use, 0},
 };

@@ -38,6 +38,8 @@ static const struct {
 	{"url", IMG_T_URL},
 	{"prog", IMG_T_PROG},
 	{"prop", IMG_T_PROP},
+	{"repl", IMG_T_REPL},
+	{"data", IMG_T_DATA},
 };
 
 static const struct {
@@ -51,6 +53,8 @@ static const struct {
 	{"slash", IMG_S_SLASH},
 	{"data", IMG_S_DATA},
 	{"shell", IMG_S_SHELL},
+	{"interp", IMG_S_INTERP | IMG_S_STOP},
+	{"bundle", IMG_S_BUNDLE},
 	{"multi", IMG_S_MULTI | IMG_S_STOP},
 };
 
@@ -76,7 +80,7 @@ static int style(struct policy_compiler *c, size_t i, const char *s,
 			k++;
 		if (k == ARRAY_SIZE(styles))
 			return bad(c, i, d,
-				"expected words, strict, stop, wrapper, slash, data, shell or multi");
+				"expected words, strict, stop, wrapper, slash, data, shell, interp, bundle or multi");
 		*flags |= styles[k].flag;
 		s += n + (s[n] == ',');
 	}

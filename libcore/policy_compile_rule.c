@@ -89,6 +89,8 @@ static int token(struct policy_compiler *c, size_t i, bool program,
 		t.kind = IMG_TOK_OPT;
 	} else if (!w->quoted && (opt = str_after(w->s, "!opt:"))) {
 		t.kind = IMG_TOK_NOOPT;
+	} else if (!w->quoted && (opt = str_after(w->s, "has:"))) {
+		t.kind = IMG_TOK_HAS;
 	}
 	if (program && opt)
 		return bad(c, i, d, "expected a program first");
