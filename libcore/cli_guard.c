@@ -112,6 +112,11 @@ void cli_guard_tell(const struct guard_result *r)
 
 	if (!r->ran)
 		cli_diag(&r->diag);
+	else if (r->run.limit != LIMITS_NONE)
+		cli_warn("ended: it went over its limit on %s",
+			limits_name(r->run.limit));
+	else if (r->run.cut)
+		cli_warn("output cut: it went over its limit on output");
 	if (!debug || !str_eq(debug, "1"))
 		return;
 	cli_warn("profile %s, session %s: %s by rule %s (%s:%u): %s",
@@ -120,8 +125,6 @@ void cli_guard_tell(const struct guard_result *r)
 		v->reason);
 	if (r->ran && r->diag.text[0])
 		cli_diag(&r->diag);
-	if (r->ran && r->run.limit != LIMITS_NONE)
-		cli_warn("ended by the limit on %s", limits_name(r->run.limit));
 }
 
 void cli_guard_end(const struct guard_request *q)

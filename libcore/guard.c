@@ -4,6 +4,7 @@
 #include "guard.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -356,6 +357,8 @@ static int execute(struct guard *g)
 		.output_max = g->grants.limits.out,
 		.output_hard = g->grants.hard_output,
 		.swallow = g->q->swallow,
+		.keep_fds = g->q->returns,
+		.keep_stderr = g->grants.confine,
 		.sink = &sink,
 	};
 	int err = 0;
@@ -364,9 +367,10 @@ static int execute(struct guard *g)
 		return perform(g);
 	if (g->grants.confine) {
 		keep_inherited(g);
+		err = sandbox_compile(&g->plan, &g->sandbox, d);
+		/* Compiling begins from an empty sandbox. */
 		g->sandbox.watch.decide = guard_watch;
 		g->sandbox.watch.ctx = g;
-		err = sandbox_compile(&g->plan, &g->sandbox, d);
 	}
 	if (!err)
 		err = guard_record_start(g, d);
@@ -375,6 +379,8 @@ static int execute(struct guard *g)
 	if (err)
 		return fail(g, GUARD_OURS, err);
 	err = run(&spec, &g->r->run, d);
+	if (g->q->returns)
+		sigprocmask(SIG_SETMASK, &g->r->run.mask, NULL);
 	g->r->ran = g->r->run.started;
 	g->r->status = g->r->run.status;
 	if (guard_record_end(g, err ? NULL : d) && !err)

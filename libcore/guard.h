@@ -67,6 +67,10 @@ struct guard_request {
 	void (*output)(void *ctx, int fd, const void *bytes, size_t n);
 	void *output_ctx;
 	bool swallow;
+	/* The caller goes on after the run: its descriptors and its signal
+	 * mask are given back. Otherwise it is about to end, and lets go of
+	 * what the command could be waiting to see closed. */
+	bool returns;
 	/* Done in place of a process: judged and recorded as the command that
 	 * argv says, its result is the exit code. */
 	int (*inside)(void *ctx);

@@ -151,6 +151,9 @@ int run(const struct run_spec *spec, struct run_result *result,
 		.sigfd = -1};
 	int err;
 
+	/* A pump that never lives must not end by closing descriptor 0. */
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		st.pumps[i].from = st.pumps[i].to = -1;
 	memset(result, 0, sizeof(*result));
 	result->code = OURS;
 	st.setup.cwd = spec->cwd;

@@ -210,8 +210,8 @@ struct shell_node {
 			bool timed, posix_time;
 		} pipeline;
 		struct {
-			struct shell_node *left, *right;
-			bool is_or;
+			/* Linked by .next, from left to right. */
+			struct shell_node *first;
 		} andor;
 		struct {
 			struct shell_list *body;
@@ -250,8 +250,9 @@ struct shell_node {
 			struct shell_node *body;
 		} coproc;
 	} u;
-	bool pipe_err;           /* this side of a |& */
-	struct shell_node *next; /* in a pipeline */
+	bool pipe_err; /* the left of a |& */
+	bool after_or; /* in an and-or list: || stands before it, not && */
+	struct shell_node *next; /* in a pipeline or an and-or list */
 };
 
 /* One and-or list with its separator. */

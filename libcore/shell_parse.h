@@ -41,4 +41,8 @@ void shell_locate(const char *text, size_t len, size_t offset, unsigned *line,
 bool shell_word_text(
 	struct arena *a, const struct shell_word *w, struct shell_str *out);
 
+/* The same for a word that is one unquoted literal. NULL is none. */
+bool shell_word_literal(const struct shell_word *w, struct shell_str *out);
+bool shell_word_is(const struct shell_word *w, const char *text);
+
 #endif

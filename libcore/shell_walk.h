@@ -22,13 +22,14 @@ enum {
 	SHELL_MAX_LEVELS = 16, /* shell code inside shell code */
 	SHELL_MAX_CALLS = 8,   /* functions inside functions */
 	SHELL_MAX_VARS = 256,
+	SHELL_MAX_WALK = 4 * 1024 * 1024, /* a good maximum for the arena */
 };
 
 /* ---- values ---- */
 
 /* Two bytes stand for text that is not known. They are never in known text.
- *  SHELL_REL  at least one byte, without '/', blank or newline, that does not
- *             make "." or ".." with its neighbours: a number, a file's name;
+ *  SHELL_REL  text, or none, without '/', that does not make "." or ".." with
+ *             its neighbours: a number, what a glob matches;
  *  SHELL_ANY  any text, or none. */
 #define SHELL_REL '\1'
 #define SHELL_ANY '\2'
@@ -165,8 +166,9 @@ struct shell_walk_ops {
 	int (*set)(void *ctx, struct shell_walk *w, const struct shell_set *s);
 	int (*open)(void *ctx, struct shell_walk *w, const struct shell_open *o,
 		const struct shell_val *cwd);
-	/* cd, pushd: where the shell may stand from now on. target is absolute
-	 * as in shell_cmd.cwd. */
+	/* cd, pushd: where the shell may stand from now on: absolute, as it is
+	 * written, so ".." is still in it. (The shells take it away by text;
+	 * shell_cmd.cwd is what they then have.) */
 	int (*chdir)(void *ctx, struct shell_walk *w,
 		const struct shell_val *target, struct shell_span span);
 	/* what: the piece of text it is about, for the message. */

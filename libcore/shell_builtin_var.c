@@ -1,0 +1,329 @@
+/* shell_builtin_var.c - builtins that set variables, and cd
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_eval.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "str.h"
+
+/* The name of a "name", "name=…", "name[…]…" operand. */
+static struct shell_str operand_name(struct shell_str s, size_t *value)
+{
+	size_t n = 0;
+
+	*value = 0;
+	while (n < s.n && chr_name(s.p[n]))
+		n++;
+	if (n < s.n && s.p[n] == '=')
+		*value = n + 1;
+	else if (n + 1 < s.n && s.p[n] == '+' && s.p[n + 1] == '=')
+		*value = n + 2;
+	return (struct shell_str){s.p, n};
+}
+
+static bool is_operand(struct shell_str s, struct shell_str name)
+{
+	return name.n && (name.n == s.n || s.p[name.n] == '=' ||
+		s.p[name.n] == '+' || s.p[name.n] == '[');
+}
+
+/* ---- export, declare, local, readonly ---- */
+
+static void declare_flags(struct shell_walk *w, struct shell_str name,
+	const struct shell_val *const *flags, bool exported)
+{
+	struct shell_var *v;
+	bool unset;
+	const struct shell_val *value = shell_param_value(w, name, &unset);
+	bool known = shell_var_find(w->st, name) != NULL;
+
+	if (!exported && !flags['i'])
+		return;
+	v = shell_var_own(w, name);
+	if (!v)
+		return;
+	if (!known) {
+		v->value = value;
+		v->maybe_unset = unset;
+	}
+	v->exported |= exported;
+	v->integer |= flags['i'] != NULL;
+}
+
+static void declare_one(struct shell_walk *w, const struct shell_call *c,
+	struct shell_str s, bool many, const struct shell_val *const *flags,
+	bool exported)
+{
+	size_t at;
+	struct shell_str name = operand_name(s, &at);
+	const struct shell_val *value;
+
+	if (many || !is_operand(s, name)) {
+		shell_risk(w, SHELL_RISK_NAME, s, c->span);
+		return;
+	}
+	if (!at && name.n == s.n) {
+		declare_flags(w, name, flags, exported);
+		/* A name alone is reported too: it may become a danger by
+		 * being exported. */
+		if (exported) {
+			bool unset;
+
+			value = shell_param_value(w, name, &unset);
+			if (value)
+				shell_assign_var(w, SHELL_SET_EXPORT, name,
+					value, true, c->span);
+		}
+		return;
+	}
+	if (name.n < s.n && s.p[name.n] == '[') {
+		value = shell_val_str(w, s);
+		shell_check_name(w, value);
+		shell_assign_var(w, SHELL_SET_EXPORT, name, &shell_val_any,
+			exported, c->span);
+		return;
+	}
+	declare_flags(w, name, flags, exported);
+	value = at == name.n + 2
+		? &shell_val_any
+		: shell_val_str(w, (struct shell_str){s.p + at, s.n - at});
+	shell_assign_var(
+		w, SHELL_SET_EXPORT, name, value, exported, c->span);
+	if (flags['a'] || flags['A'])
+		shell_var_own(w, name)->array = true;
+}
+
+/* Several texts for one operand: the values are joined by hand. */
+static void declare_set(struct shell_walk *w, const struct shell_call *c,
+	const struct shell_val *v, const struct shell_val *const *flags,
+	bool exported)
+{
+	struct shell_state *st = w->st, before = shell_fork(w, st);
+
+	declare_one(w, c, v->alts[0], v->many, flags, exported);
+	for (unsigned i = 1; i < v->n && !w->err; i++) {
+		struct shell_state other = shell_fork(w, &before);
+
+		w->st = &other;
+		declare_one(w, c, v->alts[i], v->many, flags, exported);
+		w->st = st;
+		shell_join(w, st, &other);
+	}
+}
+
+void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
+{
+	const struct shell_val *flags[128] = {0};
+	bool is_export = shell_str_is(*c->name, "export");
+
+	if (!shell_options(c, "", flags))
+		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
+	if (flags['n'] && !is_export)
+		shell_risk(w, SHELL_RISK_INDIRECT, *c->name, c->span);
+	if (flags['f'] || flags['F'] || flags['p'])
+		return;
+	for (; c->at < c->n && !w->err; c->at++)
+		declare_set(w, c, &c->v[c->at], flags,
+			(is_export && !flags['n']) || flags['x']);
+}
+
+/* ---- unset ---- */
+
+static void unset_function(struct shell_walk *w, struct shell_str name)
+{
+	struct shell_func *f;
+
+	if (!shell_func_find(w->st, name))
+		return;
+	f = arena_new(w->a, struct shell_func);
+	if (!f) {
+		shell_stop(w, -E2BIG);
+		return;
+	}
+	f->name = name;
+	f->next = w->st->funcs;
+	w->st->funcs = f;
+}
+
+void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
+{
+	const struct shell_val *flags[128] = {0};
+
+	if (!shell_options(c, "", flags))
+		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
+	for (; c->at < c->n && !w->err; c->at++) {
+		const struct shell_val *v = &c->v[c->at];
+		size_t value;
+
+		shell_check_name(w, v);
+		for (unsigned i = 0; i < v->n; i++) {
+			struct shell_str s = v->alts[i];
+			struct shell_str name = operand_name(s, &value);
+
+			if (v->many || !is_operand(s, name))
+				shell_risk(w, SHELL_RISK_NAME, s, c->span);
+			else if (flags['f'])
+				unset_function(w, name);
+			else if (name.n == s.n)
+				shell_unset_var(w, name, c->span);
+			if (!flags['f'] && !flags['v'])
+				unset_function(w, name);
+		}
+	}
+}
+
+/* ---- read, mapfile, getopts, wait -p ---- */
+
+static void set_names(struct shell_walk *w, const struct shell_call *c,
+	const struct shell_val *v, const struct shell_val *value)
+{
+	size_t at;
+
+	shell_check_name(w, v);
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str name = operand_name(v->alts[i], &at);
+
+		if (v->many || !is_operand(v->alts[i], name))
+			shell_risk(w, SHELL_RISK_NAME, v->alts[i], c->span);
+		else
+			shell_assign_var(w, SHELL_SET_READ, name, value, false,
+				c->span);
+	}
+}
+
+static void set_default(struct shell_walk *w, const struct shell_call *c,
+	struct shell_str name, const struct shell_val *value)
+{
+	shell_assign_var(w, SHELL_SET_READ, name, value, false, c->span);
+}
+
+static void read_names(struct shell_walk *w, struct shell_call *c,
+	const struct shell_val *const *flags)
+{
+	if (flags['a'])
+		set_names(w, c, flags['a'], &shell_val_any);
+	if (c->at >= c->n && !flags['a'])
+		set_default(w, c, SHELL_STR("REPLY"), &shell_val_any);
+	for (; c->at < c->n; c->at++)
+		set_names(w, c, &c->v[c->at], &shell_val_any);
+}
+
+static void getopts_names(struct shell_walk *w, struct shell_call *c)
+{
+	set_default(w, c, SHELL_STR("OPTARG"), &shell_val_any);
+	set_default(w, c, SHELL_STR("OPTIND"), &shell_val_rel);
+	if (c->at + 1 < c->n)
+		set_names(w, c, &c->v[c->at + 1], &shell_val_rel);
+}
+
+static void mapfile_names(struct shell_walk *w, struct shell_call *c,
+	const struct shell_val *const *flags)
+{
+	if (flags['C'])
+		shell_walk_code(w, flags['C'], c->span);
+	if (c->at >= c->n)
+		set_default(w, c, SHELL_STR("MAPFILE"), &shell_val_any);
+	else
+		set_names(w, c, &c->v[c->at], &shell_val_any);
+}
+
+void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
+{
+	const struct shell_val *flags[128] = {0};
+	char first = c->name->p[0];
+	const char *with = first == 'm' || first == 'r' ? "adipnNtuCcOs" : "p";
+
+	if (first == 'g') {
+		getopts_names(w, c);
+		return;
+	}
+	if (shell_str_is(*c->name, "read"))
+		with = "adipnNtu";
+	else if (first != 'w')
+		with = "dnOsuCc";
+	if (!shell_options(c, with, flags))
+		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
+	if (shell_str_is(*c->name, "read"))
+		read_names(w, c, flags);
+	else if (first == 'w' && flags['p'])
+		set_names(w, c, flags['p'], &shell_val_rel);
+	else if (first != 'w')
+		mapfile_names(w, c, flags);
+}
+
+/* ---- cd, pushd, popd ---- */
+
+static void move(struct shell_walk *w, const struct shell_val *dir,
+	struct shell_span span, bool physical)
+{
+	struct shell_state *st = w->st;
+	const struct shell_val *target = shell_val_at(w, st->cwd, dir);
+	int err;
+
+	if (!w->quiet && !w->err && w->ops->chdir) {
+		err = w->ops->chdir(
+			w->ctx, w, target, shell_outer(w, span));
+		if (err)
+			shell_stop(w, err);
+	}
+	st->fail = st->cwd;
+	st->cwd = physical ? target : shell_val_normal(w, target);
+	if (w->traps && !w->quiet)
+		w->traps->cwd = w->traps->fail =
+			shell_val_union(w, w->traps->cwd, st->cwd);
+}
+
+static void push_dir(struct shell_walk *w)
+{
+	struct shell_dirs *d = arena_new(w->a, struct shell_dirs);
+
+	if (!d) {
+		shell_stop(w, -E2BIG);
+		return;
+	}
+	d->dir = w->st->cwd;
+	d->next = w->st->dirs;
+	w->st->dirs = d;
+}
+
+static void pop_dir(struct shell_walk *w)
+{
+	struct shell_state *st = w->st;
+
+	st->fail = st->cwd;
+	if (!st->dirs) {
+		st->cwd = &shell_val_any;
+		return;
+	}
+	st->cwd = st->dirs->dir;
+	st->dirs = st->dirs->next;
+}
+
+void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
+{
+	const struct shell_val *flags[128] = {0}, *dir;
+	bool unset, known;
+
+	if (shell_str_is(*c->name, "popd")) {
+		pop_dir(w);
+		return;
+	}
+	known = shell_options(c, "", flags) ||
+		c->v[c->at].kind == SHELL_BOUNDED;
+	if (c->at < c->n)
+		dir = &c->v[c->at];
+	else if (c->name->p[0] == 'p')
+		dir = &shell_val_any;
+	else
+		dir = shell_param_value(w, SHELL_STR("HOME"), &unset);
+	if (!dir || dir->many || !known || c->at + 1 < c->n ||
+		shell_str_is(dir->alts[0], "-") ||
+		(c->name->p[0] == 'p' && dir->alts[0].n &&
+			strchr("+-", dir->alts[0].p[0])))
+		dir = &shell_val_any;
+	if (c->name->p[0] == 'p')
+		push_dir(w);
+	move(w, dir, c->span, flags['P'] != NULL);
+}

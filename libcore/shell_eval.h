@@ -1,0 +1,263 @@
+/* shell_eval.h - what the files of the shell walker share
+ * SPDX-License-Identifier: MIT
+ *
+ * States are small structs copied by value. What they point to is never
+ * changed once a second state may see it: a variable's binding is written in
+ * place only while its epoch is that of the state at hand, and forking a state
+ * gives both sides new epochs.
+ */
+#ifndef WARDBOX_SHELL_EVAL_H
+#define WARDBOX_SHELL_EVAL_H
+
+#include "shell_parse.h"
+#include "shell_walk.h"
+
+enum {
+	SHELL_MAX_STEPS = 16384, /* commands walked, those of dry runs too */
+	SHELL_MAX_ARGS = 4096,   /* arguments of one command */
+};
+
+struct shell_var {
+	struct shell_str name;
+	const struct shell_val *value; /* NULL: unset. Arrays: any element */
+	const struct shell_val *elems; /* arrays whose elements are known */
+	unsigned nelems;
+	bool array, exported, integer;
+	bool maybe_unset;
+	uint32_t hash, epoch;
+	struct shell_var *next;
+};
+
+/* A text being walked, for spans and messages. */
+struct shell_source {
+	const char *text;
+	size_t len;
+	unsigned level;
+	bool nested;            /* .span stands for every place in it */
+	struct shell_span span;
+};
+
+/* One definition of a function. */
+struct shell_def {
+	const struct shell_node *body;
+	const struct shell_source *source;
+	const struct shell_state *seen; /* the state where it was defined */
+	struct shell_span span;
+	enum shell_dialect dialect;
+	bool called;
+	struct shell_def *next;
+};
+
+struct shell_func {
+	struct shell_str name;
+	struct shell_def *defs[4];
+	unsigned ndefs;
+	bool maybe; /* on some way it is not defined */
+	struct shell_func *next;
+};
+
+struct shell_dirs {
+	const struct shell_val *dir;
+	struct shell_dirs *next;
+};
+
+struct shell_state {
+	struct shell_var *vars;
+	unsigned nvars; /* bindings in the chain, shadowed ones too */
+	uint32_t epoch;
+	struct shell_func *funcs;
+	const struct shell_val *cwd;  /* when the last command succeeded */
+	const struct shell_val *fail; /* … and when it failed */
+	struct shell_dirs *dirs;
+	const struct shell_val *args; /* $0, $1 … */
+	size_t nargs;
+	bool args_unknown;
+	bool own_ifs, allexport;
+	bool bare; /* behind env -i: what the start gave may be gone */
+	bool dead; /* exit, return: nothing goes on from here */
+	enum shell_input input;
+	const struct shell_val *input_text;
+	bool piped_out, background;
+};
+
+/* Where the states of return or break come together. */
+struct shell_frame {
+	struct shell_state acc;
+	bool any;
+	struct shell_frame *up;
+};
+
+struct shell_walk {
+	struct arena *a;
+	const struct shell_walk_ops *ops;
+	void *ctx;
+	struct diag *diag;
+	int err; /* sticky: what the walk returns */
+	enum shell_dialect dialect;
+	uint32_t epoch;
+	unsigned steps, quiet, calls, depth;
+	bool collect; /* only the names that change are of interest */
+	bool uncalled;
+	const struct shell_source *source;
+	struct shell_state *st;      /* the state at hand */
+	const struct shell_cmd *cmd; /* during ops->command */
+	struct shell_frame *func, *loop;
+	struct shell_def *defs;
+	struct shell_state *traps; /* join of all states since the first trap */
+	struct trap {
+		const struct shell_val *code;
+		const struct shell_source *source;
+		struct shell_span span;
+		struct trap *next;
+	} *trap;
+};
+
+/* ---- values (shell_val.c) ---- */
+
+extern const struct shell_val shell_val_any, shell_val_rel, shell_val_empty;
+
+const struct shell_val *shell_val_str(struct shell_walk *w, struct shell_str s);
+/* Either of the two; NULL counts as the empty text. */
+const struct shell_val *shell_val_union(struct shell_walk *w,
+	const struct shell_val *a, const struct shell_val *b);
+bool shell_val_same(const struct shell_val *a, const struct shell_val *b);
+/* a then b, then c. */
+struct shell_str shell_str_join(struct shell_walk *w, struct shell_str a,
+	struct shell_str b, struct shell_str c);
+/* Sets .kind from the alternatives. */
+void shell_val_settle(struct shell_val *v);
+bool shell_str_eq(struct shell_str a, struct shell_str b);
+/* Would bash run a command when it takes this for a variable's name? any: it
+ * would if the unknown text in it were a substitution. */
+bool shell_str_runs(struct shell_str s, bool any);
+/* path as seen from each directory of cwd; NULL cwd: not known. Not
+ * normalised. */
+const struct shell_val *shell_val_at(struct shell_walk *w,
+	const struct shell_val *cwd, const struct shell_val *path);
+/* The same with "." and ".." taken away by text. */
+const struct shell_val *shell_val_normal(
+	struct shell_walk *w, const struct shell_val *v);
+
+/* ---- states (shell_state.c) ---- */
+
+struct shell_state shell_fork(struct shell_walk *w, struct shell_state *st);
+/* What holds after either; a dead one does not count. */
+void shell_join(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from);
+struct shell_var *shell_var_find(
+	const struct shell_state *st, struct shell_str name);
+/* A binding of the state at hand that may be written; NULL on a limit. */
+struct shell_var *shell_var_own(struct shell_walk *w, struct shell_str name);
+/* After a dry run of a loop: all that changed since `before` is unknown. */
+void shell_havoc(struct shell_walk *w, struct shell_state *st,
+	const struct shell_state *before, const struct shell_state *after);
+struct shell_func *shell_func_find(
+	const struct shell_state *st, struct shell_str name);
+void shell_func_define(struct shell_walk *w, const struct shell_node *node);
+
+/* Assigns in the state at hand, and reports it. */
+void shell_assign_var(struct shell_walk *w, enum shell_how how,
+	struct shell_str name, const struct shell_val *value, bool exported,
+	struct shell_span span);
+void shell_unset_var(
+	struct shell_walk *w, struct shell_str name, struct shell_span span);
+
+/* ---- words (shell_eval.c, shell_eval_param.c) ---- */
+
+/* A growing vector of arguments. */
+struct shell_args {
+	struct shell_val *v;
+	size_t n, cap;
+};
+
+struct shell_val *shell_args_add(struct shell_walk *w, struct shell_args *args);
+/* All fields of a word, braces, splitting and globs done. */
+void shell_expand(struct shell_walk *w, const struct shell_word *word,
+	struct shell_args *args);
+/* The word as one value, as in an assignment; braces are not expanded. */
+const struct shell_val *shell_expand_one(
+	struct shell_walk *w, const struct shell_word *word);
+/* The same, quoted as inside "…": arithmetic and here-documents. */
+const struct shell_val *shell_expand_quoted(
+	struct shell_walk *w, const struct shell_part *parts,
+	struct shell_span span);
+/* The same as a file name: what looks like a pattern is one. */
+const struct shell_val *shell_expand_path(
+	struct shell_walk *w, const struct shell_word *word);
+
+/* A parameter's value; *unset: it may be unset. NULL: it is. */
+const struct shell_val *shell_param_value(
+	struct shell_walk *w, struct shell_str name, bool *unset);
+/* ${…} but for $@, $* and a default word, which the caller splices in:
+ * then *word is set and that is meant instead of the value. */
+const struct shell_val *shell_expand_param(struct shell_walk *w,
+	const struct shell_param *param, struct shell_span span,
+	const struct shell_word **word);
+/* $1 …; NULL: unset. */
+const struct shell_val *shell_positional(
+	struct shell_walk *w, size_t i, bool *unset);
+
+/* Judges a text that is evaluated as arithmetic, and does its assignments. */
+void shell_arith_text(struct shell_walk *w, const struct shell_val *text,
+	struct shell_span span);
+/* An operand that bash takes for a variable's name. */
+void shell_check_name(struct shell_walk *w, const struct shell_val *v);
+
+/* ---- commands ---- */
+
+void shell_walk_list(struct shell_walk *w, const struct shell_list *list);
+void shell_walk_node(struct shell_walk *w, const struct shell_node *node);
+void shell_walk_simple(struct shell_walk *w, const struct shell_node *node);
+void shell_walk_loop(struct shell_walk *w, const struct shell_node *node);
+/* In a forked state, which is dropped. */
+void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
+	enum shell_input input, bool piped_out);
+void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *redirs);
+void shell_walk_call(struct shell_walk *w, struct shell_def *def,
+	const struct shell_args *args, bool unknown);
+/* Code in this shell: eval, trap, ".". */
+void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
+	struct shell_span span);
+/* The same, and its effect is dropped. */
+void shell_walk_subshell_code(struct shell_walk *w,
+	const struct shell_val *code, struct shell_span span);
+/* In the state at hand, without a report. */
+void shell_assign_quiet(struct shell_walk *w, const struct shell_set *s);
+/* One of those whose effect on the shell is modelled? */
+bool shell_is_builtin(struct shell_str name);
+/* Does to the state what the builtin args->v[first] does. */
+void shell_builtin(
+	struct shell_walk *w, const struct shell_args *args, size_t first);
+/* What a builtin was called with: its operands, options taken off. */
+struct shell_call {
+	const struct shell_str *name;
+	const struct shell_val *v; /* v[0] is the name */
+	size_t n, at;              /* at: the first operand */
+	struct shell_span span;
+};
+/* Options of export, read … into flags[c]; takes arguments where `with` says
+ * so. false: an option is not known text. */
+bool shell_options(
+	struct shell_call *c, const char *with, const struct shell_val **values);
+void shell_builtin_decl(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_unset(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_read(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_cd(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_trap(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_source(struct shell_walk *w, struct shell_call *c);
+/* Walks the trap bodies with all that held since the first was set. */
+void shell_walk_traps(struct shell_walk *w);
+/* export, declare … : their name=value words are not split. */
+bool shell_is_decl(struct shell_str name);
+/* A builtin after which prefix assignments stay. */
+bool shell_is_special(struct shell_str name);
+
+void shell_risk(struct shell_walk *w, enum shell_risk risk,
+	struct shell_str what, struct shell_span span);
+/* First error wins; returns NULL. */
+void *shell_stop(struct shell_walk *w, int err);
+struct shell_span shell_outer(const struct shell_walk *w, struct shell_span at);
+/* One more step; false when the walk is to stop. */
+bool shell_step(struct shell_walk *w);
+
+#endif

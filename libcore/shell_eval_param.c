@@ -1,0 +1,355 @@
+/* shell_eval_param.c - values of $x and ${x…}
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_eval.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "str.h"
+
+/* ---- plain values ---- */
+
+/* Set by the shell itself, whatever the environment holds. */
+static bool is_shells_own(struct shell_str name)
+{
+	static const char *const names[] = {"IFS", "OPTIND", "OPTARG", "PPID",
+		"PS1", "PS2", "PS4", "SHLVL", "HOSTNAME", "HOSTTYPE",
+		"MACHTYPE", "OSTYPE", "EUID", "UID", "GROUPS", "DIRSTACK",
+		"FUNCNAME", "PIPESTATUS", "SHELLOPTS", "HISTCMD", "LINENO",
+		"RANDOM", "SRANDOM", "SECONDS", "REPLY", "MAPFILE", "OLDPWD",
+		"COLUMNS", "LINES", "TERM", "SHELL", "PATH", "COPROC", "_"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (shell_str_is(name, names[i]))
+			return true;
+	return (name.n >= 4 && memcmp(name.p, "BASH", 4) == 0) ||
+		(name.n >= 5 && memcmp(name.p, "EPOCH", 5) == 0);
+}
+
+static const struct shell_val *outer_value(
+	struct shell_walk *w, struct shell_str name, bool *unset)
+{
+	struct shell_str text;
+	int known = w->ops->getvar ? w->ops->getvar(w->ctx, name, &text) : -1;
+
+	*unset = known < 0 || w->st->bare;
+	if (known > 0)
+		return shell_val_str(w, text);
+	if (known < 0)
+		return &shell_val_any;
+	*unset = true;
+	return is_shells_own(name) ? &shell_val_any : NULL;
+}
+
+static const struct shell_val *special(
+	struct shell_walk *w, char c, bool *unset)
+{
+	char digits[16];
+	struct buf text = BUF_FIXED(digits);
+	char *kept;
+
+	switch (c) {
+	case '#':
+		if (w->st->args_unknown)
+			return &shell_val_rel;
+		buf_addf(&text, "%zu", w->st->nargs ? w->st->nargs - 1 : 0);
+		kept = arena_bytes(w->a, text.len);
+		if (!kept)
+			return shell_stop(w, -E2BIG);
+		memcpy(kept, text.data, text.len);
+		return shell_val_str(w, (struct shell_str){kept, text.len});
+	case '$':
+	case '?':
+	case '-':
+		return &shell_val_rel;
+	case '!':
+		*unset = true;
+		return &shell_val_rel;
+	default: /* @ and * where they are not spliced in */
+		*unset = true;
+		return &shell_val_any;
+	}
+}
+
+const struct shell_val *shell_positional(
+	struct shell_walk *w, size_t i, bool *unset)
+{
+	const struct shell_state *st = w->st;
+
+	if (i == 0 && st->nargs)
+		return &st->args[0];
+	if (i == 0 || st->args_unknown) {
+		*unset = i != 0;
+		return &shell_val_any;
+	}
+	if (i >= st->nargs)
+		return NULL;
+	for (size_t k = 1; k <= i; k++)
+		if (st->args[k].many) {
+			*unset = true;
+			return &shell_val_any;
+		}
+	return &st->args[i];
+}
+
+const struct shell_val *shell_param_value(
+	struct shell_walk *w, struct shell_str name, bool *unset)
+{
+	struct shell_var *v;
+	size_t i = 0;
+
+	*unset = false;
+	if (!chr_name(name.p[0]))
+		return special(w, name.p[0], unset);
+	if (chr_digit(name.p[0])) {
+		for (size_t k = 0; k < name.n && i < SHELL_MAX_ARGS; k++)
+			i = 10 * i + (size_t)(name.p[k] - '0');
+		return shell_positional(w, i, unset);
+	}
+	v = shell_var_find(w->st, name);
+	if (v) {
+		*unset = v->maybe_unset || !v->value;
+		return v->value;
+	}
+	if (shell_str_is(name, "PWD"))
+		return w->st->cwd;
+	return outer_value(w, name, unset);
+}
+
+/* ---- trimming ---- */
+
+/* Known text against a pattern of '*', '?' and plain characters. */
+static bool glob(struct shell_str pat, struct shell_str s)
+{
+	size_t i = 0, k = 0, star = (size_t)-1, back = 0;
+
+	while (k < s.n) {
+		if (i < pat.n && pat.p[i] == '*') {
+			star = i++;
+			back = k;
+		} else if (i < pat.n &&
+			(pat.p[i] == '?' || pat.p[i] == s.p[k])) {
+			i++;
+			k++;
+		} else if (star != (size_t)-1) {
+			i = star + 1;
+			k = ++back;
+		} else {
+			return false;
+		}
+	}
+	while (i < pat.n && pat.p[i] == '*')
+		i++;
+	return i == pat.n;
+}
+
+/* s without the shortest or longest part at one end that matches. */
+static struct shell_str trim(
+	struct shell_str s, struct shell_str pat, bool suffix, bool longest)
+{
+	for (size_t i = 0; i <= s.n; i++) {
+		size_t n = longest ? s.n - i : i;
+		struct shell_str cut = {suffix ? s.p + s.n - n : s.p, n};
+
+		if (glob(pat, cut))
+			return (struct shell_str){
+				suffix ? s.p : s.p + n, s.n - n};
+	}
+	return s;
+}
+
+static bool is_simple_pattern(const struct shell_word *word)
+{
+	struct shell_str s;
+
+	return !word->parts || (shell_word_literal(word, &s) &&
+		!memchr(s.p, '[', s.n));
+}
+
+/* The text that stays known behind a removed prefix, or before a suffix, of a
+ * text whose other end is not known. */
+static bool trim_known_end(struct shell_str s, struct shell_str pat,
+	bool suffix, struct shell_str *out)
+{
+	if (memchr(pat.p, '*', pat.n) || memchr(pat.p, '?', pat.n) ||
+		pat.n > s.n ||
+		memcmp(suffix ? s.p + s.n - pat.n : s.p, pat.p, pat.n) != 0)
+		return false;
+	*out = (struct shell_str){suffix ? s.p : s.p + pat.n, s.n - pat.n};
+	return true;
+}
+
+static const struct shell_val *trimmed(struct shell_walk *w,
+	const struct shell_val *v, const struct shell_param *p)
+{
+	bool suffix = p->op == SHELL_OP_SUFFIX;
+	struct shell_str pat = {"", 0}, s;
+	const struct shell_val *out = NULL, *one;
+
+	if (!is_simple_pattern(p->word))
+		pat.p = NULL;
+	else
+		shell_word_literal(p->word, &pat);
+	for (unsigned i = 0; i < v->n; i++) {
+		s = v->alts[i];
+		if (!pat.p)
+			one = &shell_val_any;
+		else if (!shell_str_unknown(s, true) && s.n * s.n < 65536)
+			one = shell_val_str(w, trim(s, pat, suffix,
+				p->doubled));
+		else if (pat.n && trim_known_end(s, pat, suffix, &s))
+			one = shell_val_str(w, s);
+		else if (!shell_str_unknown(s, false) && !memchr(s.p, '/', s.n))
+			one = &shell_val_rel;
+		else
+			one = &shell_val_any;
+		out = out ? shell_val_union(w, out, one) : one;
+	}
+	return out;
+}
+
+/* ---- operators ---- */
+
+static bool can_be_empty(const struct shell_val *v)
+{
+	for (unsigned i = 0; i < v->n; i++)
+		if (!v->alts[i].n || shell_str_unknown(v->alts[i], true))
+			return true;
+	return false;
+}
+
+static bool always_empty(const struct shell_val *v)
+{
+	for (unsigned i = 0; i < v->n; i++)
+		if (v->alts[i].n)
+			return false;
+	return true;
+}
+
+/* - = ? +: does the word stand (1), may it (0), or not (-1)? */
+static int uses_word(const struct shell_param *p, const struct shell_val *v,
+	bool unset)
+{
+	bool gone = !v || (p->colon && always_empty(v));
+	bool maybe = unset || (v && p->colon && can_be_empty(v));
+	int yes = p->op == SHELL_OP_ALT ? -1 : 1;
+
+	return gone ? yes : maybe ? 0 : -yes;
+}
+
+static const struct shell_val *with_word(struct shell_walk *w,
+	const struct shell_param *p, const struct shell_val *v, bool unset,
+	struct shell_span span, const struct shell_word **word)
+{
+	int use = uses_word(p, v, unset);
+	const struct shell_val *alt, *out;
+
+	if (use > 0 && p->op != SHELL_OP_ASSIGN) {
+		*word = p->word;
+		return NULL;
+	}
+	/* Substitutions in it count even where it is not used. */
+	alt = shell_expand_one(w, p->word);
+	if (p->op == SHELL_OP_ALT)
+		return use < 0 ? &shell_val_empty
+			       : shell_val_union(w, alt, &shell_val_empty);
+	if (use < 0)
+		return v;
+	out = use > 0 || !v ? alt : shell_val_union(w, v, alt);
+	if (p->op == SHELL_OP_ASSIGN && chr_name1(p->name.p[0]))
+		shell_assign_var(w, SHELL_SET_DEFAULT, p->name, out, false,
+			span);
+	return out;
+}
+
+static void slice(struct shell_walk *w, const struct shell_param *p)
+{
+	const struct shell_word *const words[] = {p->word, p->word2};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (words[i])
+			shell_arith_text(w,
+				shell_expand_quoted(w, words[i]->parts,
+					words[i]->span),
+				words[i]->span);
+}
+
+/* The value of the name, or of the variable that it names. */
+static const struct shell_val *base_value(struct shell_walk *w,
+	const struct shell_param *p, struct shell_span span, bool *unset)
+{
+	const struct shell_val *v = shell_param_value(w, p->name, unset);
+	struct shell_var *var = shell_var_find(w->st, p->name);
+	const struct shell_str *name;
+
+	if (p->subscript) {
+		if (!shell_word_is(p->subscript, "@") &&
+			!shell_word_is(p->subscript, "*"))
+			shell_arith_text(w, shell_expand_one(w, p->subscript),
+				p->subscript->span);
+		*unset = true;
+		return var && !var->array && !var->value ? NULL
+			: v ? shell_val_union(w, v, &shell_val_empty)
+			    : NULL;
+	}
+	if (!p->indirect || p->op == SHELL_OP_NAMES)
+		return var && var->array && v
+			? shell_val_union(w, v, &shell_val_empty)
+			: v;
+	if (!v)
+		return NULL;
+	shell_check_name(w, v);
+	name = shell_val_text(v);
+	if (!name || !name->n || !str_is_name(name->p, name->n)) {
+		if (v->kind == SHELL_UNKNOWN)
+			shell_risk(w, SHELL_RISK_INDIRECT, p->name, span);
+		*unset = true;
+		return &shell_val_any;
+	}
+	return shell_param_value(w, *name, unset);
+}
+
+const struct shell_val *shell_expand_param(struct shell_walk *w,
+	const struct shell_param *p, struct shell_span span,
+	const struct shell_word **word)
+{
+	bool unset = false;
+	const struct shell_val *v = base_value(w, p, span, &unset);
+
+	if (p->length)
+		return &shell_val_rel;
+	switch (p->op) {
+	case SHELL_OP_NONE:
+		return !v ? &shell_val_empty
+			: unset ? shell_val_union(w, v, &shell_val_empty)
+				: v;
+	case SHELL_OP_DEFAULT:
+	case SHELL_OP_ASSIGN:
+	case SHELL_OP_ERROR:
+	case SHELL_OP_ALT:
+		return with_word(w, p, v, unset, span, word);
+	case SHELL_OP_PREFIX:
+	case SHELL_OP_SUFFIX:
+		shell_expand_one(w, p->word);
+		return v ? trimmed(w, v, p) : &shell_val_empty;
+	case SHELL_OP_SLICE:
+		slice(w, p);
+		return &shell_val_any;
+	case SHELL_OP_TRANSFORM:
+		if (p->mark == 'P')
+			shell_risk(w, SHELL_RISK_PROMPT, p->name, span);
+		return &shell_val_any;
+	case SHELL_OP_REPLACE:
+	case SHELL_OP_CASE:
+	case SHELL_OP_NAMES:
+	case SHELL_OP_BAD:
+		if (p->word)
+			shell_expand_one(w, p->word);
+		if (p->word2)
+			shell_expand_one(w, p->word2);
+		return &shell_val_any;
+	}
+	return &shell_val_any;
+}

@@ -1,0 +1,348 @@
+/* shell_lex.c - characters and tokens of shell text
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_lex.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "buf.h"
+#include "str.h"
+
+bool shell_is(struct shell_parser *p, unsigned dialects)
+{
+	p->ast->sensitive = true;
+	return dialects & 1u << p->ast->dialect;
+}
+
+void *shell_fail(
+	struct shell_parser *p, int err, size_t at, const char *fmt, ...)
+{
+	struct buf text = {0};
+	unsigned line, col;
+	char room[200];
+	va_list ap;
+
+	if (p->err)
+		return NULL;
+	p->err = err;
+	text = BUF_FIXED(room);
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	diag_fail(p->diag, err, "%s", text.err ? "cut" : buf_str(&text));
+	if (p->fixed)
+		at = p->span.start;
+	shell_locate(p->ast->text, p->ast->len, at, &line, &col);
+	diag_at(p->diag, "", line, col);
+	return NULL;
+}
+
+void shell_locate(const char *text, size_t len, size_t offset, unsigned *line,
+	unsigned *col)
+{
+	unsigned l = 1, c = 1;
+
+	for (size_t i = 0; i < offset && i < len; i++) {
+		c++;
+		if (text[i] == '\n') {
+			l++;
+			c = 1;
+		}
+	}
+	*line = l;
+	*col = c;
+}
+
+/* ---- characters ---- */
+
+static void drop_continuations(struct shell_parser *p)
+{
+	while (p->pos + 1 < p->len && p->text[p->pos] == '\\' &&
+		p->text[p->pos + 1] == '\n')
+		p->pos += 2;
+}
+
+int shell_peek(struct shell_parser *p)
+{
+	if (p->err)
+		return -1;
+	drop_continuations(p);
+	return p->pos < p->len ? (unsigned char)p->text[p->pos] : -1;
+}
+
+int shell_peek2(struct shell_parser *p)
+{
+	size_t kept;
+	int c;
+
+	if (shell_peek(p) < 0)
+		return -1;
+	kept = p->pos++;
+	c = shell_peek(p);
+	p->pos = kept;
+	return c;
+}
+
+void shell_skip(struct shell_parser *p)
+{
+	if (shell_peek(p) >= 0)
+		p->pos++;
+}
+
+bool shell_eat(struct shell_parser *p, char c)
+{
+	if (shell_peek(p) != (unsigned char)c)
+		return false;
+	p->pos++;
+	return true;
+}
+
+/* ---- small makers ---- */
+
+struct shell_span shell_span(const struct shell_parser *p, size_t start)
+{
+	if (p->fixed)
+		return p->span;
+	return (struct shell_span){
+		(uint32_t)start, (uint32_t)(p->pos - start)};
+}
+
+struct shell_str shell_copy(struct shell_parser *p, const char *s, size_t n)
+{
+	char *to = arena_bytes(p->a, n ? n : 1);
+
+	if (!to) {
+		shell_fail(p, -E2BIG, p->pos, "the command is too large");
+		return (struct shell_str){"", 0};
+	}
+	memcpy(to, s, n);
+	return (struct shell_str){to, n};
+}
+
+struct shell_part *shell_part(
+	struct shell_parser *p, enum shell_part_type type, size_t start)
+{
+	struct shell_part *part = arena_new(p->a, struct shell_part);
+
+	if (!part)
+		return shell_fail(
+			p, -E2BIG, p->pos, "the command is too large");
+	part->type = type;
+	part->span = shell_span(p, start);
+	return part;
+}
+
+bool shell_enter(struct shell_parser *p)
+{
+	if (p->depth >= SHELL_MAX_DEPTH) {
+		shell_fail(p, -E2BIG, p->pos, "nested deeper than %d levels",
+			SHELL_MAX_DEPTH);
+		return false;
+	}
+	p->depth++;
+	return true;
+}
+
+void shell_leave(struct shell_parser *p)
+{
+	p->depth--;
+}
+
+/* ---- tokens ---- */
+
+static void redir(struct shell_parser *p, enum shell_redir_op op)
+{
+	p->tok = TOK_REDIR;
+	p->redir = op;
+	p->strip = false;
+}
+
+static void lex_less(struct shell_parser *p)
+{
+	if (shell_eat(p, '&')) {
+		redir(p, SHELL_R_DUPIN);
+	} else if (shell_eat(p, '>')) {
+		redir(p, SHELL_R_RDWR);
+	} else if (shell_eat(p, '<')) {
+		if (shell_peek(p) == '<' && shell_is(p, D_BASH)) {
+			shell_skip(p);
+			redir(p, SHELL_R_HERESTR);
+			return;
+		}
+		redir(p, SHELL_R_HERE);
+		p->strip = shell_eat(p, '-');
+	} else {
+		redir(p, SHELL_R_IN);
+	}
+}
+
+static void lex_greater(struct shell_parser *p)
+{
+	if (shell_eat(p, '&'))
+		redir(p, SHELL_R_DUPOUT);
+	else if (shell_eat(p, '>'))
+		redir(p, SHELL_R_APPEND);
+	else if (shell_eat(p, '|'))
+		redir(p, SHELL_R_CLOBBER);
+	else
+		redir(p, SHELL_R_OUT);
+}
+
+static void lex_amp(struct shell_parser *p)
+{
+	if (shell_eat(p, '&')) {
+		p->tok = TOK_AND;
+		return;
+	}
+	p->tok = TOK_AMP;
+	if (shell_peek(p) != '>')
+		return;
+	/* ash: "&>" is one operator, "&>>" is "&>" and ">". */
+	if (!shell_is(p, D_BASH | D_ASH))
+		return;
+	shell_skip(p);
+	redir(p, SHELL_R_BOTH);
+	if (shell_peek(p) == '>' && shell_is(p, D_BASH)) {
+		shell_skip(p);
+		redir(p, SHELL_R_BOTHAPP);
+	}
+}
+
+static void lex_semi(struct shell_parser *p)
+{
+	p->tok = TOK_SEMI;
+	if (shell_eat(p, ';')) {
+		p->tok = TOK_DSEMI;
+		p->case_end = SHELL_CASE_BREAK;
+		if (shell_peek(p) == '&' && shell_is(p, D_BASH)) {
+			shell_skip(p);
+			p->case_end = SHELL_CASE_NEXT;
+		}
+	} else if (shell_peek(p) == '&' && shell_is(p, D_BASH)) {
+		shell_skip(p);
+		p->tok = TOK_DSEMI;
+		p->case_end = SHELL_CASE_FALL;
+	}
+}
+
+static void lex_pipe(struct shell_parser *p)
+{
+	p->tok = TOK_PIPE;
+	if (shell_eat(p, '|')) {
+		p->tok = TOK_OR;
+	} else if (shell_peek(p) == '&' && shell_is(p, D_BASH)) {
+		shell_skip(p);
+		p->tok = TOK_PIPEAMP;
+	}
+}
+
+/* A word, or the number or {name} that stands directly before < or >. */
+static void lex_word(struct shell_parser *p)
+{
+	struct shell_str s;
+	int c;
+
+	p->tok = TOK_WORD;
+	p->word = shell_word(p, MODE_PLAIN);
+	c = shell_peek(p);
+	if (p->err || p->cond || (c != '<' && c != '>') ||
+		!shell_word_literal(p->word, &s) || !s.n)
+		return;
+	if (s.n > 2 && s.p[0] == '{' && s.p[s.n - 1] == '}' &&
+		str_is_name(s.p + 1, s.n - 2) && shell_is(p, D_BASH)) {
+		p->tok = TOK_FDVAR;
+		p->fdvar = (struct shell_str){s.p + 1, s.n - 2};
+		return;
+	}
+	for (size_t i = 0; i < s.n; i++)
+		if (!chr_digit(s.p[i]))
+			return;
+	/* dash knows one digit, the others any number. */
+	if (s.n > 1 && shell_is(p, D_POSIX))
+		return;
+	if (s.n > 4) {
+		shell_fail(p, -ENOTSUP, p->tok_at, "descriptor too large");
+		return;
+	}
+	p->tok = TOK_FD;
+	p->fd = 0;
+	for (size_t i = 0; i < s.n; i++)
+		p->fd = p->fd * 10 + (s.p[i] - '0');
+}
+
+static void skip_blanks(struct shell_parser *p)
+{
+	int c = shell_peek(p);
+
+	while (c == ' ' || c == '\t') {
+		p->pos++;
+		c = shell_peek(p);
+	}
+	/* A backslash at a comment's end continues nothing. */
+	if (c == '#')
+		while (p->pos < p->len && p->text[p->pos] != '\n')
+			p->pos++;
+}
+
+static void lex_operator(struct shell_parser *p, int c)
+{
+	shell_skip(p);
+	switch (c) {
+	case '&':
+		lex_amp(p);
+		break;
+	case ';':
+		lex_semi(p);
+		break;
+	case '|':
+		lex_pipe(p);
+		break;
+	case '<':
+		lex_less(p);
+		break;
+	case '>':
+		lex_greater(p);
+		break;
+	case '(':
+		p->tok = TOK_LP;
+		break;
+	default:
+		p->tok = TOK_RP;
+		break;
+	}
+}
+
+void shell_next(struct shell_parser *p)
+{
+	int c;
+
+	skip_blanks(p);
+	c = shell_peek(p);
+	p->tok_at = p->pos;
+	if (c < 0) {
+		p->tok = TOK_EOF;
+		if (p->npending && !p->err)
+			shell_fail(p, -ENOTSUP, p->pos,
+				"here-document without its end");
+		return;
+	}
+	if (c == '\n') {
+		p->pos++;
+		p->tok = TOK_NL;
+		if (p->npending)
+			shell_read_heredocs(p);
+		else if (p->outer_pending)
+			shell_fail(p, -ENOTSUP, p->pos,
+				"newline in a substitution while a "
+				"here-document waits");
+		return;
+	}
+	if ((c == '<' || c == '>') && !p->cond && shell_peek2(p) == '(' &&
+		shell_is(p, D_BASH | D_ASH))
+		lex_word(p);
+	else if (strchr("&;|<>()", c))
+		lex_operator(p, c);
+	else
+		lex_word(p);
+}

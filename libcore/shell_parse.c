@@ -1,0 +1,417 @@
+/* shell_parse.c - lists, pipelines and simple commands
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_lex.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "str.h"
+
+struct shell_node *shell_node(
+	struct shell_parser *p, enum shell_node_type type, size_t start)
+{
+	struct shell_node *node = arena_new(p->a, struct shell_node);
+
+	if (!node)
+		return shell_fail(p, -E2BIG, start, "command too large");
+	node->type = type;
+	node->span = shell_span(p, start);
+	return node;
+}
+
+static const char *token_text(const struct shell_parser *p, int *n)
+{
+	size_t end = p->pos > p->tok_at + 20 ? p->tok_at + 20 : p->pos;
+
+	*n = (int)(end - p->tok_at);
+	return p->text + p->tok_at;
+}
+
+void *shell_unexpected(struct shell_parser *p, const char *wanted)
+{
+	const char *what;
+	int n;
+
+	if (p->tok == TOK_EOF)
+		return shell_fail(p, -EINVAL, p->tok_at,
+			"the command ends too early, %s expected", wanted);
+	if (p->tok == TOK_NL)
+		return shell_fail(p, -EINVAL, p->tok_at,
+			"unexpected newline, %s expected", wanted);
+	what = token_text(p, &n);
+	return shell_fail(p, -EINVAL, p->tok_at, "unexpected \"%.*s\", %s expected",
+		n, what, wanted);
+}
+
+bool shell_eat_word(struct shell_parser *p, const char *text)
+{
+	if (p->tok != TOK_WORD || p->err || !shell_word_is(p->word, text))
+		return false;
+	shell_next(p);
+	return true;
+}
+
+void shell_skip_newlines(struct shell_parser *p)
+{
+	while (p->tok == TOK_NL)
+		shell_next(p);
+}
+
+/* ---- redirections ---- */
+
+static void add_heredoc(struct shell_parser *p, struct shell_redir *r)
+{
+	if (p->heredocs >= SHELL_MAX_HEREDOCS) {
+		shell_fail(p, -E2BIG, p->tok_at, "more than %d here-documents",
+			SHELL_MAX_HEREDOCS);
+		return;
+	}
+	p->heredocs++;
+	r->literal = r->word->quoted;
+	p->pending[p->npending++] = r;
+}
+
+/* At the operator, or the descriptor before it. The here-document is
+ * registered before the token behind it is read, for that may be the newline
+ * after which its body begins. */
+struct shell_redir *shell_parse_redir(struct shell_parser *p)
+{
+	struct shell_redir *r = arena_new(p->a, struct shell_redir);
+	size_t start = p->tok_at;
+
+	if (!r)
+		return shell_fail(p, -E2BIG, start, "command too large");
+	r->fd = -1;
+	if (p->tok == TOK_FD)
+		r->fd = p->fd;
+	if (p->tok == TOK_FDVAR)
+		r->fdvar = p->fdvar;
+	if (p->tok != TOK_REDIR)
+		shell_next(p);
+	r->op = p->redir;
+	r->strip = p->strip;
+	shell_next(p);
+	/* "2>1>x" has no target: what looks like a number before an operator
+	 * is one. */
+	if (p->tok != TOK_WORD)
+		return shell_unexpected(p, "a file name");
+	r->word = p->word;
+	r->span = shell_span(p, start);
+	if (p->err)
+		return NULL;
+	if (r->op == SHELL_R_HERE)
+		add_heredoc(p, r);
+	else
+		shell_braces(p, r->word);
+	shell_next(p);
+	return r;
+}
+
+static bool at_redir(const struct shell_parser *p)
+{
+	return p->tok == TOK_REDIR || p->tok == TOK_FD || p->tok == TOK_FDVAR;
+}
+
+void shell_parse_redirs(struct shell_parser *p, struct shell_redir **list)
+{
+	while (*list)
+		list = &(*list)->next;
+	while (at_redir(p) && !p->err) {
+		*list = shell_parse_redir(p);
+		if (!*list)
+			return;
+		list = &(*list)->next;
+	}
+}
+
+/* ---- simple commands ---- */
+
+/* NAME= or NAME+= or NAME[…]= at the start of the literal that the word starts
+ * with; the length up to and with the '=', or 0. */
+static size_t assign_prefix(struct shell_parser *p, struct shell_str s,
+	size_t *name, bool *append)
+{
+	size_t n = 0;
+
+	*append = false;
+	if (!s.n || !chr_name1(s.p[0]))
+		return 0;
+	while (n < s.n && chr_name(s.p[n]))
+		n++;
+	*name = n;
+	if (n + 1 < s.n && s.p[n] == '+' && s.p[n + 1] == '=') {
+		if (!shell_is(p, D_BASH))
+			return 0;
+		*append = true;
+		return n + 2;
+	}
+	return n < s.n && s.p[n] == '=' ? n + 1 : 0;
+}
+
+/* bash's (…) directly behind "name=". */
+struct shell_word *shell_parse_array(struct shell_parser *p)
+{
+	size_t start = p->pos;
+	struct shell_word *w = arena_new(p->a, struct shell_word), **end;
+	struct shell_part *part;
+
+	shell_skip(p);
+	part = shell_part(p, SHELL_ARRAY, start);
+	if (!w || !part || !shell_enter(p))
+		return NULL;
+	w->parts = part;
+	end = &part->u.words;
+	shell_next(p);
+	while (p->tok == TOK_WORD || p->tok == TOK_NL) {
+		if (p->tok == TOK_WORD) {
+			shell_braces(p, p->word);
+			*end = p->word;
+			end = &p->word->next;
+		}
+		shell_next(p);
+	}
+	if (p->tok != TOK_RP)
+		return shell_unexpected(p, ")");
+	shell_leave(p);
+	part->span = w->span = shell_span(p, start);
+	return w;
+}
+
+/* The value: the word without its first n bytes. */
+static struct shell_word *cut_word(
+	struct shell_parser *p, const struct shell_word *w, size_t n)
+{
+	struct shell_word *out = arena_new(p->a, struct shell_word);
+	struct shell_part *first;
+
+	if (!out)
+		return shell_fail(p, -E2BIG, p->tok_at, "command too large");
+	*out = *w;
+	first = shell_part(p, SHELL_LIT, w->span.start);
+	if (!first)
+		return NULL;
+	*first = *w->parts;
+	first->text.p += n;
+	first->text.n -= n;
+	out->parts = first->text.n ? first : first->next;
+	return out;
+}
+
+/* name[sub]=value of bash: read again from the bracket on. */
+static bool subscript_assign(
+	struct shell_parser *p, struct shell_assign *a, size_t name)
+{
+	size_t kept = p->pos, i = p->tok_at + name;
+
+	if (i >= p->len || p->text[i] != '[' || !shell_is(p, D_BASH))
+		return false;
+	p->pos = i + 1;
+	a->subscript = shell_word(p, MODE_SUBSCRIPT);
+	if (shell_eat(p, ']')) {
+		a->append = shell_eat(p, '+');
+		if (shell_eat(p, '=')) {
+			a->value = shell_word(p, MODE_PLAIN);
+			return true;
+		}
+	}
+	p->pos = kept;
+	a->subscript = NULL;
+	return false;
+}
+
+/* The word at hand as an assignment, or NULL. */
+static struct shell_assign *assignment(struct shell_parser *p)
+{
+	struct shell_assign *a;
+	struct shell_part *first = p->word->parts;
+	size_t name = 0, n;
+	bool append;
+
+	if (!first || first->type != SHELL_LIT)
+		return NULL;
+	n = assign_prefix(p, first->text, &name, &append);
+	if (!n && !name)
+		return NULL;
+	a = arena_new(p->a, struct shell_assign);
+	if (!a)
+		return shell_fail(p, -E2BIG, p->tok_at, "command too large");
+	a->name = (struct shell_str){first->text.p, name};
+	a->append = append;
+	if (!n) {
+		if (!subscript_assign(p, a, name))
+			return NULL;
+	} else if (first->text.n == n && !first->next && p->pos < p->len &&
+		p->text[p->pos] == '(' && shell_is(p, D_BASH)) {
+		a->value = shell_parse_array(p);
+	} else {
+		a->value = cut_word(p, p->word, n);
+	}
+	a->span = shell_span(p, p->tok_at);
+	return p->err ? NULL : a;
+}
+
+/* declare a=(…): bash alone reads an array in an argument, and only there. */
+static void array_argument(struct shell_parser *p,
+	const struct shell_node *node, struct shell_word *arg)
+{
+	static const char *const names[] = {
+		"declare", "typeset", "local", "export", "readonly"};
+	struct shell_str s;
+	struct shell_word *array;
+
+	if (p->pos >= p->len || p->text[p->pos] != '(' ||
+		!shell_word_literal(arg, &s) || s.n < 2 ||
+		s.p[s.n - 1] != '=')
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!shell_word_is(node->u.simple.words, names[i]))
+			continue;
+		if (!shell_is(p, D_BASH))
+			return;
+		array = shell_parse_array(p);
+		if (array)
+			arg->parts->next = array->parts;
+		return;
+	}
+}
+
+static void count_command(struct shell_parser *p)
+{
+	if (++p->ast->commands > SHELL_MAX_COMMANDS)
+		shell_fail(p, -E2BIG, p->tok_at, "more than %d commands",
+			SHELL_MAX_COMMANDS);
+}
+
+static struct shell_node *simple(struct shell_parser *p)
+{
+	size_t start = p->tok_at, end = start;
+	struct shell_node *node = shell_node(p, SHELL_SIMPLE, start);
+	struct shell_assign **assigns, *a;
+	struct shell_word **words, *w;
+
+	if (!node)
+		return NULL;
+	assigns = &node->u.simple.assigns;
+	words = &node->u.simple.words;
+	while (!p->err) {
+		if (at_redir(p)) {
+			shell_parse_redirs(p, &node->redirs);
+			continue;
+		}
+		if (p->tok != TOK_WORD)
+			break;
+		w = p->word;
+		a = node->u.simple.words ? NULL : assignment(p);
+		if (a) {
+			*assigns = a;
+			assigns = &a->next;
+		} else {
+			if (node->u.simple.words)
+				array_argument(p, node, w);
+			shell_braces(p, w);
+			*words = w;
+			words = &w->next;
+		}
+		end = p->pos;
+		shell_next(p);
+	}
+	if (!node->u.simple.words && !node->u.simple.assigns && !node->redirs)
+		return shell_unexpected(p, "a command");
+	for (struct shell_redir *r = node->redirs; r && !p->fixed; r = r->next)
+		if (r->span.start + r->span.len > end)
+			end = r->span.start + r->span.len;
+	if (!p->fixed)
+		node->span.len = (uint32_t)(end - start);
+	count_command(p);
+	return node;
+}
+
+/* ---- functions ---- */
+
+static bool func_name(struct shell_parser *p, const struct shell_word *w,
+	struct shell_str *out)
+{
+	if (!shell_word_literal(w, out) || !out->n)
+		return false;
+	if (str_is_name(out->p, out->n))
+		return true;
+	/* bash takes nearly any name. */
+	return shell_is(p, D_BASH);
+}
+
+/* name() at a word followed by '(': dash and ash take any command as a body,
+ * bash only a compound one. */
+static struct shell_node *function(struct shell_parser *p, size_t start)
+{
+	struct shell_node *node = shell_node(p, SHELL_FUNC, start);
+
+	if (!node)
+		return NULL;
+	if (!func_name(p, p->word, &node->u.func.name))
+		return shell_fail(p, -EINVAL, start, "bad function name");
+	shell_next(p);
+	shell_next(p);
+	if (p->tok != TOK_RP)
+		return shell_unexpected(p, ")");
+	shell_next(p);
+	shell_skip_newlines(p);
+	if (!shell_enter(p))
+		return NULL;
+	node->u.func.body = shell_parse_compound(p);
+	if (!node->u.func.body && !p->err) {
+		if (shell_is(p, D_BASH))
+			return shell_unexpected(p, "a function's body");
+		node->u.func.body = shell_parse_command(p);
+	}
+	shell_leave(p);
+	return node;
+}
+
+bool shell_word_reserved(const struct shell_word *w)
+{
+	static const char words[][5] = {
+		"then", "else", "elif", "fi", "do", "done", "esac", "}", "!"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (shell_word_is(w, words[i]))
+			return true;
+	return false;
+}
+
+/* "name (" begins a function, "name= (" does not. */
+static bool paren_follows(struct shell_parser *p)
+{
+	size_t kept = p->pos, name = 0;
+	struct shell_str s;
+	bool append;
+	int c = shell_peek(p);
+
+	while (c == ' ' || c == '\t') {
+		p->pos++;
+		c = shell_peek(p);
+	}
+	p->pos = kept;
+	return c == '(' && (!shell_word_literal(p->word, &s) ||
+		!assign_prefix(p, s, &name, &append));
+}
+
+struct shell_node *shell_parse_command(struct shell_parser *p)
+{
+	size_t start = p->tok_at;
+	struct shell_node *node;
+
+	if (!shell_enter(p))
+		return NULL;
+	node = shell_parse_compound(p);
+	if (!node && !p->err) {
+		if (p->tok == TOK_WORD && shell_word_reserved(p->word))
+			return shell_unexpected(p, "a command");
+		if (p->tok == TOK_WORD && paren_follows(p))
+			node = function(p, start);
+		else
+			node = simple(p);
+	}
+	shell_leave(p);
+	return node;
+}

@@ -1,0 +1,374 @@
+/* shell_parse_compound.c - if, loops, case, groups and bash's own commands
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_lex.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "str.h"
+
+static void expect_word(struct shell_parser *p, const char *text)
+{
+	if (!shell_eat_word(p, text) && !p->err) {
+		char wanted[16] = "\"";
+
+		strncat(wanted, text, 8);
+		strncat(wanted, "\"", 2);
+		shell_unexpected(p, wanted);
+	}
+}
+
+static struct shell_list *do_body(struct shell_parser *p)
+{
+	struct shell_list *list;
+
+	expect_word(p, "do");
+	list = shell_parse_body(p);
+	expect_word(p, "done");
+	return list;
+}
+
+/* At if or elif, which is taken already. */
+static struct shell_node *parse_if(struct shell_parser *p, size_t start)
+{
+	struct shell_node *node = shell_node(p, SHELL_IF, start);
+	size_t at;
+
+	if (!node || !shell_enter(p))
+		return NULL;
+	node->u.cond_if.test = shell_parse_body(p);
+	expect_word(p, "then");
+	node->u.cond_if.then = shell_parse_body(p);
+	at = p->tok_at;
+	if (shell_eat_word(p, "elif")) {
+		struct shell_list *other = arena_new(p->a, struct shell_list);
+		struct shell_item *item = arena_new(p->a, struct shell_item);
+
+		if (!other || !item)
+			return shell_fail(p, -E2BIG, at, "command too large");
+		other->first = item;
+		item->node = parse_if(p, at);
+		if (!item->node)
+			return NULL;
+		item->node->u.cond_if.elif = true;
+		node->u.cond_if.other = other;
+	} else {
+		if (shell_eat_word(p, "else"))
+			node->u.cond_if.other = shell_parse_body(p);
+		expect_word(p, "fi");
+	}
+	shell_leave(p);
+	return node;
+}
+
+static struct shell_node *parse_while(
+	struct shell_parser *p, enum shell_node_type type, size_t start)
+{
+	struct shell_node *node = shell_node(p, type, start);
+
+	if (!node)
+		return NULL;
+	node->u.wait.test = shell_parse_body(p);
+	node->u.wait.body = do_body(p);
+	return node;
+}
+
+/* ((init; test; step)), of which "((" is at hand. */
+static struct shell_node *for_arith(struct shell_parser *p, size_t start)
+{
+	struct shell_node *node = shell_node(p, SHELL_FORARITH, start);
+
+	if (!node)
+		return NULL;
+	shell_skip(p);
+	node->u.forarith.init = shell_word(p, MODE_FORARITH);
+	if (shell_eat(p, ';'))
+		node->u.forarith.test = shell_word(p, MODE_FORARITH);
+	if (!shell_eat(p, ';'))
+		return shell_fail(p, -EINVAL, start, "for ((: missing ;");
+	node->u.forarith.step = shell_word(p, MODE_FORARITH);
+	if (!shell_eat(p, ')') || !shell_eat(p, ')'))
+		return shell_fail(p, -EINVAL, start, "for ((: missing ))");
+	shell_next(p);
+	if (p->tok == TOK_SEMI)
+		shell_next(p);
+	shell_skip_newlines(p);
+	node->u.forarith.body = do_body(p);
+	return node;
+}
+
+static void loop_words(struct shell_parser *p, struct shell_node *node)
+{
+	struct shell_word **end = &node->u.loop.words;
+
+	node->u.loop.has_in = true;
+	while (p->tok == TOK_WORD && !p->err) {
+		shell_braces(p, p->word);
+		*end = p->word;
+		end = &p->word->next;
+		shell_next(p);
+	}
+	if (p->tok != TOK_SEMI && p->tok != TOK_NL)
+		shell_unexpected(p, "; or a newline");
+	else
+		shell_next(p);
+	shell_skip_newlines(p);
+}
+
+static struct shell_node *parse_for(
+	struct shell_parser *p, enum shell_node_type type, size_t start)
+{
+	struct shell_node *node;
+
+	if (p->tok == TOK_LP && type == SHELL_FOR && shell_peek(p) == '(' &&
+		shell_is(p, D_BASH))
+		return for_arith(p, start);
+	node = shell_node(p, type, start);
+	if (!node)
+		return NULL;
+	if (p->tok != TOK_WORD ||
+		!shell_word_literal(p->word, &node->u.loop.name) ||
+		!str_is_name(node->u.loop.name.p, node->u.loop.name.n))
+		return shell_unexpected(p, "a variable's name");
+	shell_next(p);
+	if (p->tok == TOK_NL)
+		shell_skip_newlines(p);
+	else if (p->tok == TOK_SEMI) {
+		/* "for x; in" is none. */
+		shell_next(p);
+		shell_skip_newlines(p);
+		node->u.loop.body = do_body(p);
+		return node;
+	}
+	if (shell_eat_word(p, "in"))
+		loop_words(p, node);
+	node->u.loop.body = do_body(p);
+	return node;
+}
+
+/* ---- case ---- */
+
+static void case_patterns(struct shell_parser *p, struct shell_case_item *item)
+{
+	struct shell_word **end = &item->patterns;
+
+	if (p->tok == TOK_LP)
+		shell_next(p);
+	for (;;) {
+		if (p->tok != TOK_WORD) {
+			shell_unexpected(p, "a pattern");
+			return;
+		}
+		*end = p->word;
+		end = &p->word->next;
+		shell_next(p);
+		if (p->tok != TOK_PIPE)
+			break;
+		shell_next(p);
+	}
+	if (p->tok != TOK_RP)
+		shell_unexpected(p, ")");
+	else
+		shell_next(p);
+}
+
+static struct shell_node *parse_case(struct shell_parser *p, size_t start)
+{
+	struct shell_node *node = shell_node(p, SHELL_CASE, start);
+	struct shell_case_item **end;
+
+	if (!node)
+		return NULL;
+	if (p->tok != TOK_WORD)
+		return shell_unexpected(p, "a word");
+	node->u.select.subject = p->word;
+	shell_next(p);
+	shell_skip_newlines(p);
+	expect_word(p, "in");
+	shell_skip_newlines(p);
+	end = &node->u.select.items;
+	while (!p->err && !(p->tok == TOK_WORD &&
+		shell_word_is(p->word, "esac"))) {
+		struct shell_case_item *item =
+			arena_new(p->a, struct shell_case_item);
+
+		if (!item)
+			return shell_fail(
+				p, -E2BIG, start, "command too large");
+		*end = item;
+		end = &item->next;
+		case_patterns(p, item);
+		item->body = shell_parse_list(p);
+		if (p->tok != TOK_DSEMI)
+			break;
+		item->end = p->case_end;
+		shell_next(p);
+		shell_skip_newlines(p);
+	}
+	expect_word(p, "esac");
+	return node;
+}
+
+/* ---- groups ---- */
+
+static struct shell_node *group(
+	struct shell_parser *p, enum shell_node_type type, size_t start)
+{
+	struct shell_node *node = shell_node(p, type, start);
+
+	shell_next(p);
+	if (!node)
+		return NULL;
+	node->u.group.body = shell_parse_body(p);
+	if (type == SHELL_GROUP) {
+		expect_word(p, "}");
+		return node;
+	}
+	if (p->tok != TOK_RP)
+		return shell_unexpected(p, ")");
+	shell_next(p);
+	return node;
+}
+
+/* At '('. bash tries (( as arithmetic first. */
+static struct shell_node *paren(struct shell_parser *p, size_t start)
+{
+	size_t back = p->pos;
+	struct shell_word *w;
+	struct shell_node *node;
+
+	if (p->pos >= p->len || shell_peek(p) != '(' || !shell_is(p, D_BASH))
+		return group(p, SHELL_SUBSHELL, start);
+	shell_skip(p);
+	w = shell_arith(p);
+	if (!w && !p->err) {
+		p->pos = back;
+		return group(p, SHELL_SUBSHELL, start);
+	}
+	node = shell_node(p, SHELL_ARITH, start);
+	if (!node)
+		return NULL;
+	node->u.arith = w;
+	shell_next(p);
+	return node;
+}
+
+/* ---- bash's and ash's own ---- */
+
+struct shell_node *shell_parse_func_keyword(struct shell_parser *p)
+{
+	size_t start = p->tok_at;
+	struct shell_node *node = shell_node(p, SHELL_FUNC, start);
+	struct shell_str name;
+
+	shell_next(p);
+	if (!node)
+		return NULL;
+	if (p->tok != TOK_WORD || !shell_word_literal(p->word, &name))
+		return shell_unexpected(p, "a function's name");
+	node->u.func.name = name;
+	node->u.func.keyword = true;
+	shell_next(p);
+	if (p->tok == TOK_LP && (shell_peek(p) == ')' ||
+		!shell_is(p, D_BASH))) {
+		shell_next(p);
+		if (p->tok != TOK_RP)
+			return shell_unexpected(p, ")");
+		shell_next(p);
+	}
+	shell_skip_newlines(p);
+	node->u.func.body = shell_parse_compound(p);
+	if (!node->u.func.body)
+		return shell_unexpected(p, "a function's body");
+	return node;
+}
+
+/* coproc [NAME] command: a name only before a compound command. */
+struct shell_node *shell_parse_coproc(struct shell_parser *p)
+{
+	size_t start = p->tok_at;
+	struct shell_node *node = shell_node(p, SHELL_COPROC, start);
+	struct shell_parser kept;
+	struct shell_word *name;
+
+	shell_next(p);
+	if (!node)
+		return NULL;
+	kept = *p;
+	name = p->word;
+	node->u.coproc.body = shell_parse_compound(p);
+	if (node->u.coproc.body || p->err)
+		return node;
+	if (p->tok == TOK_WORD && shell_word_literal(name, &kept.fdvar)) {
+		shell_next(p);
+		node->u.coproc.body = shell_parse_compound(p);
+		if (p->err)
+			return NULL;
+		if (node->u.coproc.body) {
+			node->u.coproc.name = kept.fdvar;
+			return node;
+		}
+		*p = kept;
+	}
+	node->u.coproc.body = shell_parse_command(p);
+	return node;
+}
+
+static struct shell_node *cond_command(struct shell_parser *p, size_t start)
+{
+	struct shell_node *node = shell_node(p, SHELL_COND, start);
+
+	if (node)
+		node->u.cond = shell_parse_cond(p);
+	return node;
+}
+
+/* Reserved words of every shell, then those of some. */
+static struct shell_node *keyword(struct shell_parser *p, size_t start)
+{
+	if (shell_eat_word(p, "if"))
+		return parse_if(p, start);
+	if (shell_eat_word(p, "while"))
+		return parse_while(p, SHELL_WHILE, start);
+	if (shell_eat_word(p, "until"))
+		return parse_while(p, SHELL_UNTIL, start);
+	if (shell_eat_word(p, "for"))
+		return parse_for(p, SHELL_FOR, start);
+	if (shell_eat_word(p, "case"))
+		return parse_case(p, start);
+	if (shell_word_is(p->word, "{"))
+		return group(p, SHELL_GROUP, start);
+	if (shell_word_is(p->word, "[[") && shell_is(p, D_BASH))
+		return cond_command(p, start);
+	if (shell_word_is(p->word, "function") && shell_is(p, D_BASH | D_ASH))
+		return shell_parse_func_keyword(p);
+	if (shell_word_is(p->word, "select") && shell_is(p, D_BASH)) {
+		shell_next(p);
+		return parse_for(p, SHELL_SELECT, start);
+	}
+	if (shell_word_is(p->word, "coproc") && shell_is(p, D_BASH))
+		return shell_parse_coproc(p);
+	return NULL;
+}
+
+struct shell_node *shell_parse_compound(struct shell_parser *p)
+{
+	size_t start = p->tok_at;
+	struct shell_node *node = NULL;
+
+	if (p->err || !shell_enter(p))
+		return NULL;
+	if (p->tok == TOK_LP)
+		node = paren(p, start);
+	else if (p->tok == TOK_WORD)
+		node = keyword(p, start);
+	shell_leave(p);
+	if (!node || p->err)
+		return NULL;
+	if (node->type != SHELL_FUNC && node->type != SHELL_COPROC)
+		shell_parse_redirs(p, &node->redirs);
+	if (!p->fixed)
+		node->span.len = (uint32_t)(p->tok_at - start);
+	return node;
+}

@@ -1,0 +1,403 @@
+/* shell_state.c - what a shell knows at one point: variables, functions, cwd
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_eval.h"
+
+#include <errno.h>
+#include <string.h>
+
+static uint32_t hash(struct shell_str s)
+{
+	uint32_t h = 5381;
+
+	for (size_t i = 0; i < s.n; i++)
+		h = h * 33 + (unsigned char)s.p[i];
+	return h;
+}
+
+static struct shell_var *find(
+	struct shell_var *from, struct shell_str name, uint32_t h)
+{
+	for (struct shell_var *v = from; v; v = v->next)
+		if (v->hash == h && shell_str_eq(v->name, name))
+			return v;
+	return NULL;
+}
+
+struct shell_var *shell_var_find(
+	const struct shell_state *st, struct shell_str name)
+{
+	return find(st->vars, name, hash(name));
+}
+
+/* Rebuilds the chain without shadowed bindings. */
+static void compact(struct shell_walk *w, struct shell_state *st)
+{
+	struct shell_var *list = NULL, **end = &list;
+
+	st->nvars = 0;
+	for (struct shell_var *v = st->vars; v; v = v->next) {
+		if (find(list, v->name, v->hash))
+			continue;
+		*end = arena_new(w->a, struct shell_var);
+		if (!*end) {
+			shell_stop(w, -E2BIG);
+			return;
+		}
+		**end = *v;
+		(*end)->next = NULL;
+		(*end)->epoch = st->epoch;
+		end = &(*end)->next;
+		st->nvars++;
+	}
+	st->vars = list;
+	if (st->nvars > SHELL_MAX_VARS)
+		shell_risk(w, SHELL_RISK_LIMIT, SHELL_STR("variables"),
+			(struct shell_span){0, 0});
+	if (st->nvars > SHELL_MAX_VARS)
+		shell_stop(w, -E2BIG);
+}
+
+static struct shell_var *own_in(
+	struct shell_walk *w, struct shell_state *st, struct shell_str name)
+{
+	uint32_t h = hash(name);
+	struct shell_var *old = find(st->vars, name, h), *v;
+
+	if (old && old->epoch == st->epoch)
+		return old;
+	if (st->nvars >= 2 * SHELL_MAX_VARS) {
+		compact(w, st);
+		old = find(st->vars, name, h);
+		if (old)
+			return old;
+	}
+	v = arena_new(w->a, struct shell_var);
+	if (!v)
+		return shell_stop(w, -E2BIG);
+	if (old)
+		*v = *old;
+	v->name = name;
+	v->hash = h;
+	v->epoch = st->epoch;
+	v->next = st->vars;
+	st->vars = v;
+	st->nvars++;
+	return v;
+}
+
+struct shell_var *shell_var_own(struct shell_walk *w, struct shell_str name)
+{
+	return own_in(w, w->st, name);
+}
+
+struct shell_state shell_fork(struct shell_walk *w, struct shell_state *st)
+{
+	struct shell_state copy = *st;
+
+	st->epoch = ++w->epoch;
+	copy.epoch = ++w->epoch;
+	return copy;
+}
+
+/* ---- joins ---- */
+
+static struct shell_var *common_tail(
+	const struct shell_state *a, const struct shell_state *b)
+{
+	struct shell_var *x = a->vars, *y = b->vars;
+	unsigned nx = a->nvars, ny = b->nvars;
+
+	for (; nx > ny; nx--)
+		x = x->next;
+	for (; ny > nx; ny--)
+		y = y->next;
+	while (x != y) {
+		x = x->next;
+		y = y->next;
+	}
+	return x;
+}
+
+/* What a name is when it has no binding: whatever the start gave it. */
+static void outside(struct shell_walk *w, struct shell_var *v)
+{
+	struct shell_str text;
+	int known = w->ops->getvar ? w->ops->getvar(w->ctx, v->name, &text)
+				   : -1;
+
+	v->value = known > 0 ? shell_val_str(w, text)
+		: known	     ? &shell_val_any
+			     : NULL;
+	v->maybe_unset = known < 0 || w->st->bare;
+	v->exported = known != 0;
+}
+
+static void join_var(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from, const struct shell_var *name)
+{
+	struct shell_var a = {.name = name->name}, b = {.name = name->name}, *v;
+	struct shell_var *x = find(to->vars, name->name, name->hash);
+	struct shell_var *y = find(from->vars, name->name, name->hash);
+
+	if (x == y)
+		return;
+	if (x)
+		a = *x;
+	else
+		outside(w, &a);
+	if (y)
+		b = *y;
+	else
+		outside(w, &b);
+	v = own_in(w, to, name->name);
+	if (!v)
+		return;
+	v->maybe_unset = a.maybe_unset || b.maybe_unset || !a.value || !b.value;
+	v->value = !a.value ? b.value
+		: !b.value  ? a.value
+			    : shell_val_union(w, a.value, b.value);
+	v->exported = a.exported || b.exported;
+	v->integer = a.integer || b.integer;
+	v->array = a.array || b.array;
+	v->elems = a.elems == b.elems ? a.elems : NULL;
+	v->nelems = a.elems == b.elems ? a.nelems : 0;
+}
+
+static void join_funcs(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from);
+
+static const struct shell_val *join_cwd(struct shell_walk *w,
+	const struct shell_val *a, const struct shell_val *b)
+{
+	return shell_val_same(a, b) ? a : shell_val_union(w, a, b);
+}
+
+void shell_join(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from)
+{
+	struct shell_var *tail;
+
+	if (from->dead && !to->dead)
+		return;
+	if (to->dead && !from->dead) {
+		*to = *from;
+		to->epoch = ++w->epoch;
+		return;
+	}
+	tail = common_tail(to, from);
+	to->epoch = ++w->epoch;
+	/* Own bindings are put before the tail, so the walk is not disturbed;
+	 * a compaction in between only makes it longer. */
+	for (struct shell_var *v = to->vars; v && v != tail; v = v->next)
+		join_var(w, to, from, v);
+	for (struct shell_var *v = from->vars; v && v != tail; v = v->next)
+		join_var(w, to, from, v);
+	join_funcs(w, to, from);
+	to->cwd = join_cwd(w, to->cwd, from->cwd);
+	to->fail = join_cwd(w, to->fail, from->fail);
+	if (to->args != from->args || to->nargs != from->nargs)
+		to->args_unknown = true;
+	to->args_unknown |= from->args_unknown;
+	to->own_ifs |= from->own_ifs;
+	to->allexport |= from->allexport;
+	to->bare |= from->bare;
+	if (to->input != from->input || to->input_text != from->input_text)
+		to->input = SHELL_IN_UNKNOWN;
+}
+
+void shell_havoc(struct shell_walk *w, struct shell_state *st,
+	const struct shell_state *before, const struct shell_state *after)
+{
+	struct shell_var *tail = common_tail(before, after);
+
+	st->epoch = ++w->epoch;
+	for (struct shell_var *v = after->vars; v && v != tail; v = v->next) {
+		struct shell_var *own = own_in(w, st, v->name);
+
+		if (!own)
+			return;
+		own->value = &shell_val_any;
+		own->elems = NULL;
+		own->maybe_unset = true;
+		own->array |= v->array;
+		own->exported |= v->exported;
+		own->integer |= v->integer;
+	}
+	join_funcs(w, st, after);
+	if (!shell_val_same(before->cwd, after->cwd) ||
+		!shell_val_same(before->cwd, after->fail))
+		st->cwd = st->fail = &shell_val_any;
+	if (before->args != after->args || before->nargs != after->nargs)
+		st->args_unknown = true;
+	st->args_unknown |= after->args_unknown;
+	st->own_ifs |= after->own_ifs;
+	st->allexport |= after->allexport;
+	if (before->input != after->input)
+		st->input = SHELL_IN_UNKNOWN;
+}
+
+/* ---- functions ---- */
+
+struct shell_func *shell_func_find(
+	const struct shell_state *st, struct shell_str name)
+{
+	for (struct shell_func *f = st->funcs; f; f = f->next)
+		if (shell_str_eq(f->name, name))
+			return f;
+	return NULL;
+}
+
+static void add_def(
+	struct shell_walk *w, struct shell_func *f, struct shell_def *def)
+{
+	for (unsigned i = 0; i < f->ndefs; i++)
+		if (f->defs[i] == def)
+			return;
+	if (f->ndefs == 4) {
+		shell_risk(w, SHELL_RISK_LIMIT, f->name,
+			(struct shell_span){0, 0});
+		return;
+	}
+	f->defs[f->ndefs++] = def;
+}
+
+static struct shell_func *push_func(
+	struct shell_walk *w, struct shell_state *st, struct shell_str name)
+{
+	struct shell_func *f = arena_new(w->a, struct shell_func);
+
+	if (!f)
+		return shell_stop(w, -E2BIG);
+	f->name = name;
+	f->next = st->funcs;
+	st->funcs = f;
+	return f;
+}
+
+static void join_funcs(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from)
+{
+	struct shell_func *const lists[] = {to->funcs, from->funcs};
+
+	if (to->funcs == from->funcs)
+		return;
+	for (unsigned k = 0; k < 2; k++)
+		for (struct shell_func *f = lists[k]; f; f = f->next) {
+			const struct shell_func *a =
+				shell_func_find(to, f->name);
+			const struct shell_func *b =
+				shell_func_find(from, f->name);
+			struct shell_func *both;
+
+			if (a == b)
+				continue;
+			both = push_func(w, to, f->name);
+			if (!both)
+				return;
+			both->maybe = !a || !b || !a->ndefs || !b->ndefs ||
+				a->maybe || b->maybe;
+			for (unsigned i = 0; a && i < a->ndefs; i++)
+				add_def(w, both, a->defs[i]);
+			for (unsigned i = 0; b && i < b->ndefs; i++)
+				add_def(w, both, b->defs[i]);
+		}
+}
+
+void shell_func_define(struct shell_walk *w, const struct shell_node *node)
+{
+	struct shell_def *def = arena_new(w->a, struct shell_def);
+	struct shell_state *seen = arena_new(w->a, struct shell_state);
+	struct shell_func *f = push_func(w, w->st, node->u.func.name);
+
+	if (!def || !seen || !f) {
+		shell_stop(w, -E2BIG);
+		return;
+	}
+	*seen = shell_fork(w, w->st);
+	*def = (struct shell_def){.body = node->u.func.body,
+		.source = w->source,
+		.seen = seen,
+		.dialect = w->dialect,
+		.span = node->span};
+	if (shell_is_builtin(f->name))
+		shell_risk(w, SHELL_RISK_SHADOW, f->name, node->span);
+	add_def(w, f, def);
+	if (!w->quiet) {
+		def->next = w->defs;
+		w->defs = def;
+	}
+}
+
+/* ---- assignments ---- */
+
+static void report(struct shell_walk *w, enum shell_how how,
+	struct shell_str name, const struct shell_val *value, bool exported,
+	struct shell_span span)
+{
+	struct shell_set s = {.how = how, .name = name,
+		.value = value ? *value : shell_val_empty,
+		.exported = exported, .span = shell_outer(w, span)};
+	int err;
+
+	if (w->quiet || w->err || !w->ops->set)
+		return;
+	err = w->ops->set(w->ctx, w, &s);
+	if (err)
+		shell_stop(w, err);
+}
+
+/* What a trap may see: every value since it was set. */
+static void tell_traps(struct shell_walk *w)
+{
+	if (!w->traps || w->quiet)
+		return;
+	shell_join(w, w->traps, w->st);
+	w->st->epoch = ++w->epoch;
+}
+
+void shell_assign_var(struct shell_walk *w, enum shell_how how,
+	struct shell_str name, const struct shell_val *value, bool exported,
+	struct shell_span span)
+{
+	bool bound = shell_var_find(w->st, name) != NULL;
+	struct shell_var *v;
+
+	if (shell_str_unknown(name, true)) {
+		shell_risk(w, SHELL_RISK_NAME, name, span);
+		return;
+	}
+	v = shell_var_own(w, name);
+	if (!v)
+		return;
+	if (!bound)
+		outside(w, v);
+	v->value = value ? value : &shell_val_empty;
+	v->maybe_unset = false;
+	v->elems = NULL;
+	v->array = false;
+	v->exported |= exported || w->st->allexport;
+	if (v->integer)
+		shell_arith_text(w, v->value, span);
+	if (shell_str_is(name, "IFS"))
+		w->st->own_ifs = true;
+	if (shell_str_is(name, "BASH_CMDS") || shell_str_is(name, "BASH_ALIASES"))
+		shell_risk(w, SHELL_RISK_HASH, name, span);
+	report(w, how, name, v->value, v->exported, span);
+	tell_traps(w);
+}
+
+void shell_unset_var(
+	struct shell_walk *w, struct shell_str name, struct shell_span span)
+{
+	struct shell_var *v = shell_var_own(w, name);
+
+	if (!v)
+		return;
+	*v = (struct shell_var){.name = v->name, .hash = v->hash,
+		.epoch = v->epoch, .next = v->next};
+	if (shell_str_is(name, "IFS"))
+		w->st->own_ifs = false;
+	report(w, SHELL_SET_UNSET, name, NULL, false, span);
+	tell_traps(w);
+}

@@ -1,0 +1,239 @@
+/* shell_val.c - values of the shell walker: sets of texts
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_eval.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct shell_str any_text[] = {{"\2", 1}};
+static const struct shell_str rel_text[] = {{"\1", 1}};
+static const struct shell_str empty_text[] = {{"", 0}};
+
+const struct shell_val shell_val_any = {
+	.kind = SHELL_UNKNOWN, .n = 1, .alts = any_text};
+const struct shell_val shell_val_rel = {
+	.kind = SHELL_BOUNDED, .n = 1, .alts = rel_text};
+const struct shell_val shell_val_empty = {
+	.kind = SHELL_CONST, .n = 1, .alts = empty_text};
+
+bool shell_str_eq(struct shell_str a, struct shell_str b)
+{
+	return a.n == b.n && (!a.n || memcmp(a.p, b.p, a.n) == 0);
+}
+
+bool shell_str_is(struct shell_str s, const char *text)
+{
+	return s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
+}
+
+bool shell_str_unknown(struct shell_str s, bool rel)
+{
+	return s.n && (memchr(s.p, SHELL_ANY, s.n) ||
+		(rel && memchr(s.p, SHELL_REL, s.n)));
+}
+
+bool shell_str_runs(struct shell_str s, bool any)
+{
+	const char *open = s.n ? memchr(s.p, '[', s.n) : NULL;
+	size_t left;
+
+	if (!open)
+		return false;
+	left = s.n - (size_t)(open - s.p);
+	return memchr(open, '`', left) || memchr(open, '$', left) ||
+		(any && memchr(open, SHELL_ANY, left));
+}
+
+struct shell_str shell_val_prefix(struct shell_str alt)
+{
+	size_t n = 0;
+
+	while (n < alt.n && alt.p[n] != SHELL_ANY && alt.p[n] != SHELL_REL)
+		n++;
+	return (struct shell_str){alt.p, n};
+}
+
+const struct shell_str *shell_val_text(const struct shell_val *v)
+{
+	return v && v->kind == SHELL_CONST && !v->many ? v->alts : NULL;
+}
+
+void shell_val_settle(struct shell_val *v)
+{
+	v->kind = v->n > 1 ? SHELL_SET : SHELL_CONST;
+	for (unsigned i = 0; i < v->n; i++) {
+		if (shell_str_unknown(v->alts[i], false)) {
+			v->kind = SHELL_UNKNOWN;
+			return;
+		}
+		if (shell_str_unknown(v->alts[i], true))
+			v->kind = SHELL_BOUNDED;
+	}
+}
+
+const struct shell_val *shell_val_str(struct shell_walk *w, struct shell_str s)
+{
+	struct shell_val *v = arena_new(w->a, struct shell_val);
+	struct shell_str *alt = arena_new(w->a, struct shell_str);
+
+	if (!v || !alt) {
+		shell_stop(w, -E2BIG);
+		return &shell_val_any;
+	}
+	*alt = s;
+	v->alts = alt;
+	v->n = 1;
+	shell_val_settle(v);
+	return v;
+}
+
+int shell_val_const(struct shell_walk *w, const char *text, size_t len,
+	struct shell_val *out)
+{
+	*out = *shell_val_str(w, (struct shell_str){text, len});
+	return w->err;
+}
+
+static bool has(const struct shell_val *v, struct shell_str s)
+{
+	for (unsigned i = 0; i < v->n; i++)
+		if (shell_str_eq(v->alts[i], s))
+			return true;
+	return false;
+}
+
+bool shell_val_same(const struct shell_val *a, const struct shell_val *b)
+{
+	if (a == b)
+		return true;
+	if (!a || !b || a->n != b->n || a->many != b->many)
+		return false;
+	for (unsigned i = 0; i < a->n; i++)
+		if (!has(b, a->alts[i]))
+			return false;
+	return true;
+}
+
+const struct shell_val *shell_val_union(struct shell_walk *w,
+	const struct shell_val *a, const struct shell_val *b)
+{
+	struct shell_val *v;
+	struct shell_str *alts;
+
+	a = a ? a : &shell_val_empty;
+	b = b ? b : &shell_val_empty;
+	if (shell_val_same(a, b))
+		return a;
+	v = arena_new(w->a, struct shell_val);
+	alts = arena_zalloc(w->a, (a->n + b->n) * sizeof(*alts));
+	if (!v || !alts) {
+		shell_stop(w, -E2BIG);
+		return &shell_val_any;
+	}
+	*v = *a;
+	v->many |= b->many;
+	v->glob |= b->glob;
+	v->quoted |= b->quoted;
+	v->plain = false;
+	memcpy(alts, a->alts, a->n * sizeof(*alts));
+	for (unsigned i = 0; i < b->n; i++)
+		if (!has(a, b->alts[i]))
+			alts[v->n++] = b->alts[i];
+	v->alts = alts;
+	if (v->n > SHELL_MAX_ALTS) {
+		v->n = 1;
+		v->alts = any_text;
+	}
+	shell_val_settle(v);
+	return v;
+}
+
+struct shell_str shell_str_join(struct shell_walk *w, struct shell_str a,
+	struct shell_str b, struct shell_str c)
+{
+	char *to = arena_bytes(w->a, a.n + b.n + c.n + 1);
+
+	if (!to) {
+		shell_stop(w, -E2BIG);
+		return any_text[0];
+	}
+	if (a.n)
+		memcpy(to, a.p, a.n);
+	if (b.n)
+		memcpy(to + a.n, b.p, b.n);
+	if (c.n)
+		memcpy(to + a.n + b.n, c.p, c.n);
+	return (struct shell_str){to, a.n + b.n + c.n};
+}
+
+const struct shell_val *shell_val_at(struct shell_walk *w,
+	const struct shell_val *cwd, const struct shell_val *path)
+{
+	const struct shell_val *out = NULL;
+	struct shell_str slash = SHELL_STR("/");
+
+	for (unsigned i = 0; i < path->n; i++) {
+		struct shell_str p = path->alts[i];
+
+		if (p.n && (p.p[0] == '/' || p.p[0] == SHELL_ANY)) {
+			const struct shell_val *v = shell_val_str(w, p);
+
+			out = out ? shell_val_union(w, out, v) : v;
+			continue;
+		}
+		for (unsigned k = 0; k < cwd->n; k++) {
+			const struct shell_val *v = shell_val_str(w,
+				shell_str_join(w, cwd->alts[k], slash, p));
+
+			out = out ? shell_val_union(w, out, v) : v;
+		}
+	}
+	return out ? out : &shell_val_any;
+}
+
+/* Once ANY has begun, a ".." may take away more than is known. */
+static struct shell_str normal_text(struct shell_walk *w, struct shell_str s)
+{
+	char *to;
+	size_t n = 0, i = 0;
+
+	if (!s.n || s.p[0] != '/' || shell_str_unknown(s, false))
+		return s;
+	to = arena_bytes(w->a, s.n + 1);
+	if (!to) {
+		shell_stop(w, -E2BIG);
+		return s;
+	}
+	while (i < s.n) {
+		const char *slash = memchr(s.p + i, '/', s.n - i);
+		size_t len = slash ? (size_t)(slash - s.p) - i : s.n - i;
+
+		if (len == 2 && s.p[i] == '.' && s.p[i + 1] == '.') {
+			while (n && to[--n] != '/')
+				;
+		} else if (len && !(len == 1 && s.p[i] == '.')) {
+			to[n++] = '/';
+			memcpy(to + n, s.p + i, len);
+			n += len;
+		}
+		i += len + 1;
+	}
+	if (!n)
+		to[n++] = '/';
+	return (struct shell_str){to, n};
+}
+
+const struct shell_val *shell_val_normal(
+	struct shell_walk *w, const struct shell_val *v)
+{
+	const struct shell_val *out = NULL;
+
+	for (unsigned i = 0; i < v->n; i++) {
+		const struct shell_val *one =
+			shell_val_str(w, normal_text(w, v->alts[i]));
+
+		out = out ? shell_val_union(w, out, one) : one;
+	}
+	return out;
+}

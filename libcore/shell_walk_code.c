@@ -1,0 +1,428 @@
+/* shell_walk_code.c - shell code in shell code, functions, and the start
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_eval.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "str.h"
+
+/* ---- one text ---- */
+
+/* One reading. Even where it ends in an error, a shell has run what stands
+ * before it. */
+static int walk_reading(struct shell_walk *w, struct shell_str text,
+	enum shell_dialect dialect, struct diag *d, bool *sensitive)
+{
+	enum shell_dialect kept = w->dialect;
+	struct shell_ast ast;
+	int err = shell_parse(w->a, text.p, text.n, dialect, &ast, d);
+
+	*sensitive = ast.sensitive;
+	w->dialect = dialect;
+	if (ast.list)
+		shell_walk_list(w, ast.list);
+	w->dialect = kept;
+	return err;
+}
+
+/* All readings of the text, in the state at hand; joined where there are
+ * several. In UNION bash's must be a whole one; the other shells may stop at a
+ * syntax error, which is no less certain than what they run before it. */
+static int walk_text(struct shell_walk *w, struct shell_str text,
+	enum shell_dialect dialect, struct diag *d)
+{
+	static const enum shell_dialect others[] = {SHELL_POSIX, SHELL_ASH};
+	struct shell_state *st = w->st, before, other;
+	struct diag none;
+	bool sensitive;
+	int err;
+
+	if (dialect != SHELL_UNION)
+		return walk_reading(w, text, dialect, d, &sensitive);
+	before = shell_fork(w, st);
+	err = walk_reading(w, text, SHELL_BASH, d, &sensitive);
+	if (err || !sensitive)
+		return err;
+	for (size_t i = 0; i < ARRAY_SIZE(others) && !w->err; i++) {
+		other = shell_fork(w, &before);
+		w->st = &other;
+		err = walk_reading(w, text, others[i], &none, &sensitive);
+		w->st = st;
+		if (err && err != -EINVAL) {
+			if (d)
+				*d = none;
+			return err;
+		}
+		shell_join(w, st, &other);
+	}
+	return 0;
+}
+
+/* A source for nested text, whose places are all that of the command. */
+static bool enter(struct shell_walk *w, struct shell_source *in,
+	struct shell_str text, struct shell_span span)
+{
+	*in = (struct shell_source){.text = text.p, .len = text.n,
+		.level = w->source->level + 1,
+		.nested = true,
+		.span = shell_outer(w, span)};
+	if (in->level > SHELL_MAX_LEVELS) {
+		shell_risk(w, SHELL_RISK_LEVELS, text, span);
+		return false;
+	}
+	return true;
+}
+
+static void walk_nested(struct shell_walk *w, struct shell_str text,
+	enum shell_dialect dialect, struct shell_span span)
+{
+	const struct shell_source *kept = w->source;
+	struct shell_source *in = arena_new(w->a, struct shell_source);
+	int err;
+
+	if (!in) {
+		shell_stop(w, -E2BIG);
+		return;
+	}
+	if (shell_str_unknown(text, true)) {
+		shell_risk(w, SHELL_RISK_CODE, text, span);
+		return;
+	}
+	if (!shell_step(w) || !enter(w, in, text, span))
+		return;
+	w->source = in;
+	err = walk_text(w, text, dialect, NULL);
+	w->source = kept;
+	if (err)
+		shell_risk(w, SHELL_RISK_UNPARSABLE, text, span);
+}
+
+void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
+	struct shell_span span)
+{
+	struct shell_state *st = w->st, before, after;
+
+	if (text->n == 1 && !text->many) {
+		walk_nested(w, text->alts[0], w->dialect, span);
+		return;
+	}
+	if (text->many) {
+		shell_risk(w, SHELL_RISK_CODE, text->alts[0], span);
+		return;
+	}
+	before = shell_fork(w, st);
+	after = shell_fork(w, st);
+	after.dead = true;
+	for (unsigned i = 0; i < text->n && !w->err; i++) {
+		*st = shell_fork(w, &before);
+		walk_nested(w, text->alts[i], w->dialect, span);
+		shell_join(w, &after, st);
+	}
+	*st = after;
+	st->epoch = ++w->epoch;
+}
+
+int shell_walk_here(struct shell_walk *w, const struct shell_val *text)
+{
+	shell_walk_code(w, text, w->cmd ? w->cmd->at : text->span);
+	return w->err;
+}
+
+/* ---- functions ---- */
+
+void shell_walk_call(struct shell_walk *w, struct shell_def *def,
+	const struct shell_args *args, bool unknown)
+{
+	struct shell_frame frame = {0}, *kept = w->func, *loop = w->loop;
+	const struct shell_source *source = w->source;
+	struct shell_state *st = w->st, outer = *st;
+
+	enum shell_dialect dialect = w->dialect;
+
+	def->called |= !w->quiet && !unknown;
+	if (w->calls >= SHELL_MAX_CALLS) {
+		shell_risk(w, SHELL_RISK_RECURSION,
+			args ? args->v[0].alts[0] : SHELL_STR("function"),
+			def->span);
+		return;
+	}
+	if (!shell_step(w))
+		return;
+	w->calls++;
+	w->func = &frame;
+	w->source = def->source;
+	w->dialect = def->dialect;
+	st->args = args ? args->v : NULL;
+	st->nargs = args ? args->n : 0;
+	st->args_unknown = unknown;
+	shell_walk_node(w, def->body);
+	if (frame.any)
+		shell_join(w, st, &frame.acc);
+	w->source = source;
+	w->dialect = dialect;
+	w->func = kept;
+	w->loop = loop;
+	w->calls--;
+	st->args = outer.args;
+	st->nargs = outer.nargs;
+	st->args_unknown = outer.args_unknown;
+}
+
+/* Bodies that nothing called run nowhere that is known, so nothing is known
+ * of their arguments; their commands count all the same. */
+static void walk_uncalled(struct shell_walk *w)
+{
+	struct shell_state *st = w->st;
+
+	for (struct shell_def *def = w->defs; def && !w->err; def = def->next) {
+		struct shell_state seen;
+
+		if (def->called)
+			continue;
+		seen = *def->seen;
+		seen.epoch = ++w->epoch;
+		w->st = &seen;
+		w->uncalled = true;
+		shell_walk_call(w, def, NULL, true);
+		w->uncalled = false;
+		w->st = st;
+	}
+}
+
+/* ---- trap and "." ---- */
+
+void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
+{
+	const struct shell_val *flags[128] = {0}, *code;
+	const struct shell_str *s;
+	struct trap *t;
+
+	if (!shell_options(c, "", flags) || flags['p'] || flags['l'])
+		return;
+	/* One operand alone, or a number first, resets. */
+	if (c->at + 1 >= c->n)
+		return;
+	code = &c->v[c->at];
+	s = shell_val_text(code);
+	if (s && (!s->n || shell_str_is(*s, "-")))
+		return;
+	shell_walk_subshell_code(w, code, c->span);
+	if (w->quiet || w->err)
+		return;
+	t = arena_new(w->a, struct trap);
+	if (!t) {
+		shell_stop(w, -E2BIG);
+		return;
+	}
+	t->code = code;
+	t->span = c->span;
+	t->source = w->source;
+	t->next = w->trap;
+	w->trap = t;
+	if (w->traps) {
+		shell_join(w, w->traps, w->st);
+		w->st->epoch = ++w->epoch;
+		return;
+	}
+	w->traps = arena_new(w->a, struct shell_state);
+	if (w->traps)
+		*w->traps = shell_fork(w, w->st);
+	else
+		shell_stop(w, -E2BIG);
+}
+
+void shell_walk_traps(struct shell_walk *w)
+{
+	struct shell_state *st = w->st, *seen = w->traps;
+
+	for (struct trap *t = w->trap; t && !w->err; t = t->next) {
+		struct shell_state in = *seen;
+
+		in.funcs = st->funcs;
+		in.epoch = ++w->epoch;
+		w->st = &in;
+		w->source = t->source;
+		w->traps = NULL;
+		shell_walk_code(w, t->code, t->span);
+		w->st = st;
+	}
+}
+
+/* Trap bodies and the like: walked here and now, without their effect. */
+void shell_walk_subshell_code(struct shell_walk *w,
+	const struct shell_val *code, struct shell_span span)
+{
+	struct shell_state *st = w->st, in = shell_fork(w, st);
+
+	w->st = &in;
+	shell_walk_code(w, code, span);
+	w->st = st;
+}
+
+void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
+{
+	const struct shell_val *path;
+	struct shell_str text;
+	struct shell_frame frame = {0}, *kept = w->func;
+
+	if (c->at < c->n && shell_val_text(&c->v[c->at]) &&
+		shell_str_is(c->v[c->at].alts[0], "--"))
+		c->at++;
+	if (c->at >= c->n)
+		return;
+	path = &c->v[c->at];
+	if (!shell_val_text(path) || !w->ops->source ||
+		w->ops->source(w->ctx, w, path, w->st->cwd, &text)) {
+		shell_risk(w, SHELL_RISK_SOURCE, path->alts[0], c->span);
+		return;
+	}
+	if (c->at + 1 < c->n)
+		w->st->args_unknown = true;
+	w->func = &frame;
+	walk_nested(w, text, w->dialect, c->span);
+	w->func = kept;
+	if (frame.any)
+		shell_join(w, w->st, &frame.acc);
+}
+
+/* ---- another shell ---- */
+
+/* What the new shell sees of the variables: the exported ones. */
+static void child_vars(struct shell_walk *w, struct shell_state *in,
+	const struct shell_state *outer, const struct shell_child *child)
+{
+	const struct shell_cmd *cmd = w->cmd;
+
+	in->vars = NULL;
+	in->nvars = 0;
+	for (const struct shell_var *v = outer->vars; v; v = v->next) {
+		struct shell_var *own;
+
+		if (shell_var_find(in, v->name))
+			continue;
+		own = shell_var_own(w, v->name);
+		if (!own)
+			return;
+		own->value = v->exported && !child->clean ? v->value : NULL;
+		own->maybe_unset = v->maybe_unset;
+		own->exported = v->exported;
+	}
+	for (size_t i = 0; cmd && !child->clean && i < cmd->nsets; i++)
+		shell_assign_quiet(w, &cmd->sets[i]);
+	for (size_t i = 0; i < child->nenv; i++)
+		shell_assign_quiet(w, &child->env[i]);
+}
+
+void shell_assign_quiet(struct shell_walk *w, const struct shell_set *s)
+{
+	struct shell_var *v;
+
+	if (shell_str_unknown(s->name, true))
+		return;
+	v = shell_var_own(w, s->name);
+	if (!v)
+		return;
+	v->value = &s->value;
+	v->maybe_unset = false;
+	v->exported = true;
+}
+
+int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
+{
+	struct shell_state *st = w->st, in = shell_fork(w, st);
+	struct shell_frame *func = w->func, *loop = w->loop;
+	unsigned calls = w->calls;
+	const struct shell_cmd *cmd = w->cmd;
+	const struct shell_source *source = w->source;
+	struct shell_state *traps = w->traps;
+	struct trap *trap = w->trap;
+	struct shell_span span = cmd ? cmd->at : child->text->span;
+
+	in.funcs = NULL;
+	in.own_ifs = in.allexport = false;
+	in.dirs = NULL;
+	in.args = child->args;
+	in.nargs = child->nargs;
+	in.args_unknown = false;
+	in.bare |= child->clean;
+	if (child->cwd)
+		in.cwd = in.fail = child->cwd;
+	w->st = &in;
+	w->func = w->loop = NULL;
+	w->trap = NULL;
+	w->traps = NULL;
+	child_vars(w, &in, st, child);
+	if (child->text->many)
+		shell_risk(w, SHELL_RISK_CODE, child->text->alts[0], span);
+	for (unsigned i = 0; i < child->text->n && !w->err; i++)
+		walk_nested(w, child->text->alts[i], child->dialect, span);
+	shell_walk_traps(w);
+	w->source = source;
+	w->trap = trap;
+	w->traps = traps;
+	w->st = st;
+	w->func = func;
+	w->loop = loop;
+	w->calls = calls;
+	w->cmd = cmd;
+	return w->err;
+}
+
+/* ---- the start ---- */
+
+int shell_walk(struct arena *a, const char *text, size_t len,
+	const struct shell_walk_opts *opts, const struct shell_walk_ops *ops,
+	void *ctx, struct diag *d)
+{
+	struct shell_source source = {.text = text, .len = len};
+	struct shell_state st = {.input = opts->stdin_text ? SHELL_IN_UNKNOWN
+							  : SHELL_IN_INHERIT};
+	struct shell_walk w = {.a = a, .ops = ops, .ctx = ctx, .diag = d,
+		.dialect = opts->dialect, .source = &source, .st = &st};
+	struct diag none;
+	int err;
+
+	if (!d)
+		w.diag = d = &none;
+	*d = (struct diag){0};
+	st.cwd = &shell_val_any;
+	if (opts->cwd)
+		st.cwd = shell_val_str(&w,
+			(struct shell_str){opts->cwd, strlen(opts->cwd)});
+	st.fail = st.cwd;
+	st.args = opts->args;
+	st.nargs = opts->nargs;
+	err = walk_text(&w, (struct shell_str){text, len}, opts->dialect, d);
+	shell_walk_traps(&w);
+	w.source = &source;
+	walk_uncalled(&w);
+	return w.err ? w.err : err;
+}
+
+const char *shell_risk_text(enum shell_risk risk)
+{
+	static const char *const texts[] = {
+		[SHELL_RISK_DYNAMIC] = "the command's name is computed",
+		[SHELL_RISK_NAME] = "a variable's name is computed",
+		[SHELL_RISK_CODE] = "shell code is computed",
+		[SHELL_RISK_SOURCE] = "the sourced file cannot be judged",
+		[SHELL_RISK_ALIAS] = "an alias changes what later names mean",
+		[SHELL_RISK_IFS] = "words are split by an IFS of its own",
+		[SHELL_RISK_SUBSCRIPT] = "a subscript would run a command",
+		[SHELL_RISK_ARITH] = "arithmetic over unknown text",
+		[SHELL_RISK_INDIRECT] = "a variable is named by another one",
+		[SHELL_RISK_PROMPT] = "text is expanded as a prompt",
+		[SHELL_RISK_OPTION] = "a shell option changes how it reads",
+		[SHELL_RISK_SHADOW] = "a function takes a builtin's name",
+		[SHELL_RISK_HASH] = "a name is tied to another program",
+		[SHELL_RISK_NONASCII] = "the command's name is not ASCII",
+		[SHELL_RISK_RECURSION] = "functions call too deep",
+		[SHELL_RISK_LEVELS] = "shell code nested too deep",
+		[SHELL_RISK_UNPARSABLE] = "nested shell code cannot be read",
+		[SHELL_RISK_LIMIT] = "more than can be kept track of",
+	};
+
+	return (size_t)risk < ARRAY_SIZE(texts) ? texts[risk] : NULL;
+}

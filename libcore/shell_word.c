@@ -1,0 +1,393 @@
+/* shell_word.c - words of shell text: quotes and literal runs
+ * SPDX-License-Identifier: MIT
+ */
+#include "shell_lex.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "str.h"
+
+struct parts {
+	struct shell_part *first, *last;
+	bool quoted;
+};
+
+static void append(struct parts *list, struct shell_part *part)
+{
+	if (!part)
+		return;
+	if (list->last)
+		list->last->next = part;
+	else
+		list->first = part;
+	list->last = part;
+}
+
+bool shell_mode_quoted(enum shell_mode mode)
+{
+	return mode != MODE_PLAIN && mode != MODE_BRACE &&
+		mode != MODE_PATTERN && mode != MODE_REGEX &&
+		mode != MODE_SUBSCRIPT;
+}
+
+/* nest: open parentheses or brackets since the word began. */
+static bool ends(struct shell_parser *p, enum shell_mode mode, int c,
+	unsigned *nest)
+{
+	switch (mode) {
+	case MODE_PLAIN:
+		if ((c == '<' || c == '>') && !p->cond &&
+			shell_peek2(p) == '(')
+			return !shell_is(p, D_BASH | D_ASH);
+		return strchr(" \t\n;&|<>()", c);
+	case MODE_DQ:
+		return c == '"';
+	case MODE_HERE:
+		return false;
+	case MODE_BRACE:
+	case MODE_BRACE_DQ:
+	case MODE_PATTERNDQ:
+		return c == '}';
+	case MODE_PATTERN:
+		return c == '}' || c == '/';
+	case MODE_SLICE:
+	case MODE_FORARITH:
+	case MODE_ARITH:
+		if (c == '(')
+			++*nest;
+		if (c == ')' && (*nest)--)
+			return false;
+		if (c == ')')
+			return true;
+		return mode == MODE_ARITH ? false
+			: mode == MODE_SLICE
+			? c == '}' || (c == ':' && !*nest)
+			: c == ';' && !*nest;
+	case MODE_BRACKET:
+	case MODE_SUBSCRIPT:
+		if (c == '[')
+			++*nest;
+		return c == ']' && !(*nest)--;
+	case MODE_REGEX:
+		if (c == '(')
+			++*nest;
+		else if (c == ')')
+			return !(*nest)--;
+		return !*nest && strchr(" \t\n;&|<>", c);
+	}
+	return true;
+}
+
+static struct shell_part *single_quoted(struct shell_parser *p)
+{
+	size_t start = p->pos++;
+	const char *end = memchr(p->text + p->pos, '\'', p->len - p->pos);
+	struct shell_part *part;
+
+	if (!end)
+		return shell_fail(p, -EINVAL, start, "' without its end");
+	p->pos = (size_t)(end - p->text) + 1;
+	part = shell_part(p, SHELL_SQ, start);
+	if (part)
+		part->text = (struct shell_str){p->text + start + 1,
+			p->pos - start - 2};
+	return part;
+}
+
+static struct shell_part *double_quoted(
+	struct shell_parser *p, enum shell_mode mode, size_t start)
+{
+	struct shell_part *part;
+	struct shell_word *w;
+
+	shell_skip(p);
+	w = shell_word(p, MODE_DQ);
+	if (!shell_eat(p, '"'))
+		return shell_fail(p, -EINVAL, start, "\" without its end");
+	part = shell_part(p, SHELL_DQ, start);
+	if (!part || p->err)
+		return NULL;
+	part->u.parts = shell_word_parts(w);
+	/* Shells count such brackets differently. */
+	if (mode >= MODE_SLICE)
+		for (size_t i = start; i < p->pos; i++)
+			if (strchr("()[]", p->text[i]) && p->text[i])
+				return shell_fail(p, -ENOTSUP, start,
+					"quoted brackets in arithmetic");
+	return part;
+}
+
+/* Inside "${x-…}" a single quote is a letter to some shells, and shields a
+ * brace in others: only what means the same to all is taken. */
+static bool quote_is_plain(struct shell_parser *p)
+{
+	for (size_t i = p->pos + 1; i < p->len; i++) {
+		if (p->text[i] == '\'')
+			return true;
+		if (strchr("}$`\"\\\n", p->text[i]))
+			break;
+	}
+	shell_fail(p, -ENOTSUP, p->pos,
+		"single quote inside \"${...}\": shells disagree");
+	return false;
+}
+
+static bool escapes(enum shell_mode mode, int c)
+{
+	if (!shell_mode_quoted(mode))
+		return true;
+	if (c == '"')
+		return mode != MODE_HERE && mode != MODE_ARITH;
+	if (c == '}')
+		return mode == MODE_BRACE_DQ || mode == MODE_PATTERNDQ;
+	if (mode == MODE_PATTERNDQ)
+		return true;
+	return c == '$' || c == '`' || c == '\\';
+}
+
+/* At a backslash; NULL when it is an ordinary character here. */
+static struct shell_part *escape(struct shell_parser *p, enum shell_mode mode)
+{
+	size_t start = p->pos;
+	struct shell_part *part;
+	size_t n = 1;
+
+	if (start + 1 >= p->len) {
+		if (!shell_mode_quoted(mode))
+			shell_fail(p, -ENOTSUP, start,
+				"nothing behind the last backslash");
+		return NULL;
+	}
+	if (!escapes(mode, (unsigned char)p->text[start + 1]))
+		return NULL;
+	/* A UTF-8 character is kept whole. */
+	while (start + 1 + n < p->len && (p->text[start + 1] & 0xc0) == 0xc0 &&
+		(p->text[start + 1 + n] & 0xc0) == 0x80)
+		n++;
+	p->pos = start + 1 + n;
+	part = shell_part(p, SHELL_ESC, start);
+	if (part)
+		part->text = (struct shell_str){p->text + start + 1, n};
+	return part;
+}
+
+/* ~ and ~user at a word's start, and after = and : where values are. */
+static struct shell_part *tilde(struct shell_parser *p)
+{
+	size_t start = p->pos, end = start + 1;
+	struct shell_part *part;
+
+	while (end < p->len && (chr_name(p->text[end]) ||
+		strchr("+-.", p->text[end])) && p->text[end])
+		end++;
+	if (end < p->len && !strchr(" \t\n;&|<>()/:}", p->text[end]))
+		return NULL;
+	p->pos = end;
+	part = shell_part(p, SHELL_TILDE, start);
+	if (part)
+		part->text = (struct shell_str){
+			p->text + start + 1, end - start - 1};
+	return part;
+}
+
+static bool tilde_place(
+	const struct parts *list, enum shell_mode mode, bool in_cond)
+{
+	const struct shell_str *last = list->last ? &list->last->text : NULL;
+
+	if (mode != MODE_PLAIN && mode != MODE_BRACE && mode != MODE_REGEX)
+		return false;
+	if (!last)
+		return true;
+	return mode == MODE_PLAIN && !in_cond && list->last->type == SHELL_LIT && last->n &&
+		(last->p[last->n - 1] == '=' || last->p[last->n - 1] == ':');
+}
+
+/* One part that is not a literal run, or NULL when c is literal here. */
+static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
+	const struct parts *list, int c)
+{
+	size_t start = p->pos;
+
+	switch (c) {
+	case '\\':
+		return escape(p, mode);
+	case '\'':
+		if (mode == MODE_BRACE_DQ && !quote_is_plain(p))
+			return NULL;
+		if (mode == MODE_BRACE_DQ || mode == MODE_DQ ||
+			mode == MODE_HERE)
+			return NULL;
+		if (shell_mode_quoted(mode) && mode != MODE_PATTERNDQ)
+			return shell_fail(p, -ENOTSUP, start,
+				"single quote in arithmetic");
+		if (mode == MODE_PATTERNDQ && !quote_is_plain(p))
+			return NULL;
+		return single_quoted(p);
+	case '"':
+		return mode == MODE_HERE ? NULL
+					 : double_quoted(p, mode, start);
+	case '`':
+		return shell_backquote(p, mode);
+	case '$':
+		shell_skip(p);
+		return shell_dollar(p, mode, start);
+	case '~':
+		return tilde_place(list, mode, p->cond) ? tilde(p) : NULL;
+	case '<':
+	case '>':
+		if (mode == MODE_PLAIN && shell_peek2(p) == '(')
+			return shell_procsub(p);
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+/* Adds text[start..pos) to the literal at the list's end: in place, or by a
+ * copy where a continuation tore it apart. */
+static void literal_run(
+	struct shell_parser *p, struct parts *list, size_t start)
+{
+	struct shell_part *part = list->last;
+	struct shell_str more = {p->text + start, p->pos - start};
+	char *to;
+
+	if (!part || part->type != SHELL_LIT) {
+		part = shell_part(p, SHELL_LIT, start);
+		if (part)
+			part->text = more;
+		append(list, part);
+		return;
+	}
+	if (part->text.p + part->text.n != more.p) {
+		to = arena_bytes(p->a, part->text.n + more.n);
+		if (!to) {
+			shell_fail(p, -E2BIG, p->pos, "command too large");
+			return;
+		}
+		memcpy(to, part->text.p, part->text.n);
+		memcpy(to + part->text.n, more.p, more.n);
+		part->text.p = to;
+	}
+	part->text.n += more.n;
+	if (!p->fixed)
+		part->span.len = (uint32_t)p->pos - part->span.start;
+}
+
+/* Bytes that are literal in every mode and end no word. */
+static bool is_dull(char c)
+{
+	return chr_name(c) || c == '.' || c == ',' || c == '+' || c == '%' ||
+		(unsigned char)c >= 0x80;
+}
+
+static void read_parts(
+	struct shell_parser *p, enum shell_mode mode, struct parts *list)
+{
+	unsigned nest = 0;
+
+	for (;;) {
+		int c = shell_peek(p);
+		size_t run = p->pos;
+		struct shell_part *part;
+
+		if (c < 0 || ends(p, mode, c, &nest))
+			return;
+		part = special(p, mode, list, c);
+		if (p->err)
+			return;
+		if (part && part->type != SHELL_LIT) {
+			list->quoted |= part->type == SHELL_SQ ||
+				part->type == SHELL_DQ ||
+				part->type == SHELL_ESC ||
+				part->type == SHELL_ANSI;
+			append(list, part);
+			continue;
+		}
+		p->pos = run + 1;
+		while (p->pos < p->len && is_dull(p->text[p->pos]))
+			p->pos++;
+		literal_run(p, list, run);
+	}
+}
+
+struct shell_word *shell_word(struct shell_parser *p, enum shell_mode mode)
+{
+	struct shell_word *w = arena_new(p->a, struct shell_word);
+	struct parts list = {0};
+	size_t start;
+
+	if (!w)
+		return shell_fail(
+			p, -E2BIG, p->pos, "the command is too large");
+	if (!shell_enter(p))
+		return w;
+	shell_peek(p);
+	start = p->pos;
+	read_parts(p, mode, &list);
+	w->parts = list.first;
+	w->quoted = list.quoted;
+	w->span = shell_span(p, start);
+	shell_leave(p);
+	return w;
+}
+
+bool shell_word_literal(const struct shell_word *w, struct shell_str *out)
+{
+	if (!w || !w->parts || w->parts->next || w->parts->type != SHELL_LIT)
+		return false;
+	*out = w->parts->text;
+	return true;
+}
+
+bool shell_word_is(const struct shell_word *w, const char *text)
+{
+	struct shell_str s;
+
+	return shell_word_literal(w, &s) && s.n == strlen(text) &&
+		memcmp(s.p, text, s.n) == 0;
+}
+
+static size_t constant_size(const struct shell_part *part, char *to)
+{
+	size_t n = 0;
+
+	for (; part; part = part->next) {
+		if (part->type == SHELL_DQ) {
+			size_t in = constant_size(
+				part->u.parts, to ? to + n : NULL);
+
+			if (in == (size_t)-1)
+				return in;
+			n += in;
+			continue;
+		}
+		if (part->type > SHELL_ANSI)
+			return (size_t)-1;
+		if (to && part->text.n)
+			memcpy(to + n, part->text.p, part->text.n);
+		n += part->text.n;
+	}
+	return n;
+}
+
+bool shell_word_text(
+	struct arena *a, const struct shell_word *w, struct shell_str *out)
+{
+	size_t n;
+	char *to;
+
+	if (shell_word_literal(w, out))
+		return true;
+	n = constant_size(w->parts, NULL);
+	if (n == (size_t)-1)
+		return false;
+	to = arena_bytes(a, n ? n : 1);
+	if (!to)
+		return false;
+	constant_size(w->parts, to);
+	*out = (struct shell_str){to, n};
+	return true;
+}
