@@ -29,10 +29,11 @@ struct policy_here {
 	struct policy_where where;
 	enum policy_profile profile;
 };
-void policy_here_release(struct policy_here *h);
+void policy_here_release(struct policy_here **h);
+#define autohere autoclean(policy_here_release)
 
 /* Finds out, loads the policy, says what is wrong with it. Exits on usage. */
-void policy_find_here(const struct policy_opts *o, struct policy_here *h);
+struct policy_here *policy_find_here(const struct policy_opts *o);
 
 /* The request for a line, without its text. */
 struct policy_request policy_request_here(

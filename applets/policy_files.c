@@ -69,7 +69,7 @@ int policy_check(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
 	autobuf struct buf out = BUF_INIT(1 << 16);
-	autoclean(policy_here_release) struct policy_here h = {0};
+	autohere struct policy_here *h = NULL;
 	struct diag d = {0};
 	unsigned ran = 0;
 	bool good = true;
@@ -77,9 +77,9 @@ int policy_check(void *into, int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		good &= check_file(argv[i], &out);
 	if (argc < 2) {
-		policy_find_here(o, &h);
-		good = h.policy->state == POLICY_GOOD;
-		if (good && policy_test(h.policy, &ran, &d) < 0) {
+		h = policy_find_here(o);
+		good = h->policy->state == POLICY_GOOD;
+		if (good && policy_test(h->policy, &ran, &d) < 0) {
 			cli_diag(&d);
 			good = false;
 		}

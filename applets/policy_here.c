@@ -12,10 +12,11 @@
 
 extern char **environ;
 
-void policy_here_release(struct policy_here *h)
+void policy_here_release(struct policy_here **h)
 {
-	policy_free(h->policy);
-	h->policy = NULL;
+	if (*h)
+		policy_free((*h)->policy);
+	free(*h);
 }
 
 static const char *variable(const char *name)
@@ -70,10 +71,13 @@ static void load(struct policy_here *h)
 		cli_die_diag(EXIT_FOUND, &d);
 }
 
-void policy_find_here(const struct policy_opts *o, struct policy_here *h)
+struct policy_here *policy_find_here(const struct policy_opts *o)
 {
+	struct policy_here *h = calloc(1, sizeof(*h));
 	struct diag d;
 
+	if (!h)
+		cli_die(EXIT_FOUND, "out of memory");
 	physical(o->spec, o->cwd ? o->cwd : ".", h->cwd, sizeof(h->cwd));
 	if (str_copy(h->home, sizeof(h->home), variable("HOME")) < 0)
 		h->home[0] = 0;
@@ -109,11 +113,12 @@ void policy_find_here(const struct policy_opts *o, struct policy_here *h)
 			cli_die_usage(o->spec,
 				"%s: no such profile; one of SAFE, DEV, FULL-AUTO, OBSERVE",
 				o->profile);
-		return;
+		return h;
 	}
 	h->profile = policy_profile(h->policy, variable("WARDBOX_PROFILE"), &d);
 	if (d.text[0])
 		cli_diag(&d);
+	return h;
 }
 
 static enum policy_dialect dialect(const struct policy_opts *o)

@@ -217,15 +217,15 @@ int policy_test_verb(void *into, int argc, char **argv)
 	const struct policy_opts *o = into;
 	autobuf struct buf line = BUF_INIT(LINE_MAX_BYTES);
 	autobuf struct buf out = BUF_INIT(1 << 16);
-	autoclean(policy_here_release) struct policy_here h = {0};
+	autohere struct policy_here *h = NULL;
 	struct policy_verdict v;
 
 	if (!o->batch)
 		policy_line_of(o, argc, argv, &line);
-	policy_find_here(o, &h);
+	h = policy_find_here(o);
 	if (o->batch)
-		return batch(o, &h);
-	judge_text_line(o, &h, &line, &v);
+		return batch(o, h);
+	judge_text_line(o, h, &line, &v);
 	if (o->json) {
 		struct json j = JSON_INIT(&out);
 
@@ -236,7 +236,7 @@ int policy_test_verb(void *into, int argc, char **argv)
 		say(&out, &v, cli_colour(STDOUT_FILENO));
 	}
 	cli_print(&out);
-	return exit_code(&h, v.decision);
+	return exit_code(h, v.decision);
 }
 
 /* ---- explain ---- */
@@ -297,29 +297,29 @@ int policy_explain(void *into, int argc, char **argv)
 	const struct policy_opts *o = into;
 	autobuf struct buf line = BUF_INIT(LINE_MAX_BYTES);
 	autobuf struct buf out = BUF_INIT(4 << 20);
-	autoclean(policy_here_release) struct policy_here h = {0};
+	autohere struct policy_here *h = NULL;
 	struct json j = JSON_INIT(&out);
 	struct drawing w = {.out = &out, .colour = cli_colour(STDOUT_FILENO)};
 	struct policy_request req;
 	struct policy_verdict v;
 
 	policy_line_of(o, argc, argv, &line);
-	policy_find_here(o, &h);
-	req = policy_request_here(o, &h);
+	h = policy_find_here(o);
+	req = policy_request_here(o, h);
 	w.line = req.text = buf_str(&line);
 	w.len = req.len = line.len;
 	if (o->json) {
 		w.json = &j;
 		j.pretty = true;
 		json_open(&j, '{');
-		json_str(json_key(&j, "profile"), policy_profile_name(h.profile));
-		json_str(json_key(&j, "root"), h.root);
+		json_str(json_key(&j, "profile"), policy_profile_name(h->profile));
+		json_str(json_key(&j, "root"), h->root);
 		json_open(json_key(&j, "commands"), '[');
 	} else {
 		buf_addf(&out, "profile %s, root %s\n",
-			policy_profile_name(h.profile), h.root);
+			policy_profile_name(h->profile), h->root);
 	}
-	policy_decide_line(h.policy, &req, &v, each, &w);
+	policy_decide_line(h->policy, &req, &v, each, &w);
 	if (o->json) {
 		json_close(&j);
 		json_key(&j, "verdict");
@@ -331,5 +331,5 @@ int policy_explain(void *into, int argc, char **argv)
 		say(&out, &v, w.colour);
 	}
 	cli_print(&out);
-	return exit_code(&h, v.decision);
+	return exit_code(h, v.decision);
 }

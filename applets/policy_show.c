@@ -93,22 +93,22 @@ static bool wanted(const struct img_rule *r, bool block)
 static int list(const struct policy_opts *o, bool block)
 {
 	autobuf struct buf out = BUF_INIT(8 << 20);
-	autoclean(policy_here_release) struct policy_here h = {0};
+	autohere struct policy_here *h = NULL;
 	struct json j = JSON_INIT(&out);
 	bool colour = cli_colour(STDOUT_FILENO);
 
-	policy_find_here(o, &h);
+	h = policy_find_here(o);
 	j.pretty = true;
 	if (o->json)
 		json_open(&j, '[');
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
-		const struct policy_image *img = h.policy->layer[l];
+		const struct policy_image *img = h->policy->layer[l];
 		const struct img_rule *r =
 			img ? IMG_AT(img, IMG_RULE, struct img_rule) : NULL;
 
 		for (uint32_t i = 0; r && i < IMG_COUNT(img, IMG_RULE); i++) {
 			if (!wanted(&r[i], block) ||
-				!(r[i].profiles & 1U << h.profile))
+				!(r[i].profiles & 1U << h->profile))
 				continue;
 			if (o->json)
 				rule_json(&j, img, &r[i]);
@@ -121,7 +121,7 @@ static int list(const struct policy_opts *o, bool block)
 		buf_addc(&out, '\n');
 	}
 	cli_print(&out);
-	return h.policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
+	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }
 
 int policy_allowlist(void *into, int argc, char **argv)
@@ -230,18 +230,18 @@ int policy_status(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
 	autobuf struct buf out = BUF_INIT(1 << 20);
-	autoclean(policy_here_release) struct policy_here h = {0};
+	autohere struct policy_here *h = NULL;
 	autogrants struct policy_grants g = {0};
 
 	(void)argc;
 	(void)argv;
-	policy_find_here(o, &h);
-	if (policy_grants(h.policy, h.profile, h.root, h.home, &g) < 0)
+	h = policy_find_here(o);
+	if (policy_grants(h->policy, h->profile, h->root, h->home, &g) < 0)
 		cli_die(EXIT_FOUND, "out of memory");
 	if (o->json)
-		status_json(&out, &h, &g);
+		status_json(&out, h, &g);
 	else
-		status_text(&out, &h, &g);
+		status_text(&out, h, &g);
 	cli_print(&out);
-	return h.policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
+	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }
