@@ -54,6 +54,7 @@ static const struct {
 	{"data", IMG_S_DATA},
 	{"shell", IMG_S_SHELL},
 	{"interp", IMG_S_INTERP | IMG_S_STOP},
+	{"stdin", IMG_S_STDIN},
 	{"bundle", IMG_S_BUNDLE},
 	{"multi", IMG_S_MULTI | IMG_S_STOP},
 };
@@ -70,7 +71,7 @@ static int style(struct policy_compiler *c, size_t i, const char *s,
 			k++;
 		if (k == ARRAY_SIZE(styles))
 			return compile_bad(c, i, d,
-				"expected words, strict, stop, wrapper, slash, data, shell, interp, bundle or multi");
+				"expected words, strict, stop, wrapper, slash, data, shell, interp, stdin, bundle or multi");
 		*flags |= styles[k].flag;
 		s += n + (s[n] == ',');
 	}

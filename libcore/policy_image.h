@@ -167,6 +167,7 @@ enum {
 	IMG_S_DATA = 32,    /* operands without a type are data, not paths */
 	IMG_S_SHELL = 64,   /* a shell: -c takes code, operand 1 is a script */
 	IMG_S_INTERP = 256, /* reads code from stdin when given none */
+	IMG_S_STDIN = 1024, /* reads commands from stdin in any case */
 	IMG_S_BUNDLE = 512, /* word 1 is a cluster without its dash: tar xf */
 	IMG_S_MULTI = 128,  /* a multicall binary: operand 1 names the program */
 };

@@ -185,6 +185,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		(!out->operands || is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m"))
 		judge_stdin_code(k, false);
+	if (s.style & IMG_S_STDIN && k->cmd && k->cmd->input != SHELL_IN_INHERIT)
+		judge_stdin_code(k, false);
 	if (out->cmd_count)
 		inner(&s);
 	else if (out->query && s.style & IMG_S_WRAPPER)

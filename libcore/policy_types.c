@@ -187,8 +187,16 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 		judge_raise(s->k, POLICY_DENY, "option",
 			"unknown option %s of the wrapper %s",
 			judge_show(s->k->j, a->s), s->argv[0].s);
-	if (!letter || letter == a->s + 1)
+	if (a->s[0] == '/' && !strchr(a->s + 1, '/')) {
+		/* msbuild /t:Build */
+	} else if (a->s[0] == '/' && strcspn(a->s, ":=") < strcspn(a->s + 1, "/")) {
+		struct arg value = *a;
+
+		value.s += strcspn(a->s, ":=") + 1;
+		judge_path_guess(s->k, &value);
+	} else if (!letter || letter == a->s + 1) {
 		judge_path_guess(s->k, a);
+	}
 	s->unknown_before = !eq && (!letter || !letter[1]);
 }
 
@@ -253,9 +261,9 @@ static void found_files(struct scan *s, struct arg *a)
 {
 	struct judge *j = s->k->j;
 	const struct parsed *o = s->out;
-	const char *start = ".";
+	const char *start = ".", *name = "*";
 	char *to;
-	size_t n;
+	size_t n, m;
 
 	if (!str_eq(a->s, "{}")) {
 		if (strstr(a->s, "{}")) {
@@ -269,15 +277,21 @@ static void found_files(struct scan *s, struct arg *a)
 	 * below one is as good as below another. */
 	if (o->operands == 1 && !o->operand[0].unknown)
 		start = o->operand[0].s;
+	for (size_t i = 0; i < o->opts; i++)
+		if (str_eq(o->opt[i].name, "-name") && o->opt[i].value)
+			name = o->opt[i].value;
 	n = strlen(start);
-	to = arena_bytes(j->arena, n + 3);
+	m = strlen(name);
+	to = arena_bytes(j->arena, n + m + 2);
 	if (!to)
 		return;
 	memcpy(to, start, n);
 	to[n] = '/';
-	to[n + 1] = SHELL_REL;
-	to[n + 2] = 0;
-	*a = (struct arg){.s = to, .rel = true};
+	memcpy(to + n + 1, name, m + 1);
+	for (char *c = to + n + 1; *c; c++)
+		if (strchr("*?[]\\\2", *c))
+			*c = SHELL_REL;
+	*a = (struct arg){.s = to, .rel = true, .glob = name[0] != '*' || name[1]};
 }
 
 void args_command(struct scan *s, const struct img_item *it, size_t from)
