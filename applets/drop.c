@@ -96,13 +96,9 @@ static int drop_run(int argc, char **argv)
 		(o.preset && drop_preset(&o, o.preset, &d) < 0) ||
 		sandbox_grant_devices(&o.plan) < 0)
 		cli_die_diag(EXIT_OURS, &d);
-	if (o.explain) {
-		drop_show_path(&o, o.explain);
-		return EXIT_OK;
-	}
 	if (o.envp != environ || o.child_env.vec || o.clearenv)
 		o.envp = o.child_env.vec ? o.child_env.vec : none;
-	if (at >= argc && !o.dry_run)
+	if (at >= argc && !o.dry_run && !o.explain)
 		cli_die(EXIT_OURS, "no command (try 'wardbox drop --help')");
 	if (at < argc) {
 		code = drop_find(&o, argv[at], &d);
@@ -114,8 +110,11 @@ static int drop_run(int argc, char **argv)
 	}
 	if (sandbox_compile(&o.plan, &s, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
-	if (o.dry_run) {
-		drop_show_plan(&o, &s);
+	if (o.dry_run || o.explain) {
+		if (o.explain)
+			drop_show_path(&o, &s, o.explain);
+		else
+			drop_show_plan(&o, &s);
 		sandbox_release(&s);
 		return EXIT_OK;
 	}

@@ -50,7 +50,8 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv);
 
 /* drop_show.c: what would be done. */
 void drop_show_plan(const struct drop *o, const struct sandbox *s);
-void drop_show_path(const struct drop *o, const char *path);
+void drop_show_path(
+	const struct drop *o, const struct sandbox *s, const char *path);
 int drop_show_probe(const struct drop *o);
 
 #endif

@@ -233,10 +233,11 @@ bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d);
  * would not die within two seconds. */
 int sandbox_kill(struct sandbox *s);
 
-/* What would a process in the sandbox be allowed at path? A bit set of enum
- * sandbox_access; *grant (may be NULL) is the grant that decides. Pure: works
- * on the plan's text and the links found on the way. */
-unsigned sandbox_explain(const struct sandbox_plan *plan, const char *path,
+/* What a process in the sandbox may do at path: a bit set of enum
+ * sandbox_access (HIDE alone: it is covered). *grant (may be NULL) is the
+ * innermost grant around it, NULL when there is none. path need not exist; links
+ * on the way are followed. 0 rights when it cannot even be found. */
+unsigned sandbox_explain(const struct sandbox *s, const char *path,
 	const struct sandbox_grant **grant);
 
 #endif

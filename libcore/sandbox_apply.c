@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "landlock.h"
-#include "namespaces.h"
+#include "ns.h"
 #include "probe.h"
 #include "sandbox_mount.h"
 #include "seccomp.h"
@@ -42,7 +42,7 @@ static int apply_namespaces(struct sandbox *s)
 	gid = getegid();
 	if (syscall(__NR_unshare, s->unshare_flags) < 0)
 		return -errno;
-	return s->unshare_flags & NS_USER ? namespaces_map(uid, gid) : 0;
+	return s->unshare_flags & NS_USER ? ns_map(uid, gid) : 0;
 }
 
 static int apply_mounts(struct sandbox *s)
@@ -52,7 +52,7 @@ static int apply_mounts(struct sandbox *s)
 
 static int apply_proc(struct sandbox *s)
 {
-	int err = s->clone_flags & NS_PID ? namespaces_proc() : 0;
+	int err = s->clone_flags & NS_PID ? ns_proc() : 0;
 
 	/* The old directory may lie under a mount: a way round it. */
 	if (err == 0 && s->cwd && chdir(s->cwd) < 0)
@@ -62,7 +62,7 @@ static int apply_proc(struct sandbox *s)
 
 static int apply_loopback(struct sandbox *s)
 {
-	return s->enforced & SANDBOX_NETNS ? namespaces_loopback() : 0;
+	return s->enforced & SANDBOX_NETNS ? ns_loopback() : 0;
 }
 
 /* Away from the bounding set, one by one; past the last there is EINVAL. */

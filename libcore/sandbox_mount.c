@@ -7,11 +7,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ns.h"
 #include "path.h"
 #include "str.h"
 #include "uapi/linux.h"
@@ -228,12 +228,10 @@ static int put(struct sandbox_rule *r)
 
 int sandbox_mount_all(struct sandbox *s)
 {
-	int err;
+	int err = ns_private();
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return -errno;
-	if (!(s->enforced & SANDBOX_MOUNTNS))
-		return 0;
+	if (err < 0 || !(s->enforced & SANDBOX_MOUNTNS))
+		return err;
 	for (size_t i = 0; i < s->rule_count; i++)
 		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
 			return err;

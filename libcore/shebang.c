@@ -204,6 +204,7 @@ int shebang_resolve(struct shebang *s, const struct shebang_request *rq)
 	s->self_known = s->loops = false;
 	if (!s->message.owned)
 		s->message = BUF_INIT(LONGEST_TEXT);
+	buf_clear(&s->message);
 	shebang_defaults(&s->conf);
 	code = search(s);
 	/* While listing, what goes wrong behind the winner changes nothing. */
