@@ -4,7 +4,7 @@
  * APPLET(auto-shebang, "auto-*")
  *
  * config APPLET_AUTO_SHEBANG
- *	bool "auto-shebang: find the interpreter of a script by walking up the tree (14.0 KB)"
+ *	bool "auto-shebang: find the interpreter of a script by walking up the tree (22.5 KB)"
  *	default y
  *	help
  *	  Called auto-NAME, it looks for a program auto-NAME beside the script

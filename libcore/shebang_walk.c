@@ -3,6 +3,7 @@
  */
 #include "shebang_parts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,6 +52,15 @@ static bool is_marked(struct shebang *s, const char *path)
 	return n > 0 && memmem(s->head, (size_t)n, mark, sizeof mark - 1);
 }
 
+/* With the rights the exec will have. Sandboxes older than faccessat2 forbid it
+ * by EPERM instead of ENOSYS, which the C library would know how to answer. */
+static bool is_executable(const char *path)
+{
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0)
+		return true;
+	return errno == EPERM && access(path, X_OK) == 0;
+}
+
 enum shebang_verdict shebang_judge(struct shebang *s, const char *path)
 {
 	struct stat st;
@@ -59,7 +69,7 @@ enum shebang_verdict shebang_judge(struct shebang *s, const char *path)
 		return SHEBANG_ABSENT;
 	if (!S_ISREG(st.st_mode))
 		return SHEBANG_NOT_FILE;
-	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
+	if (!is_executable(path))
 		return SHEBANG_NOT_EXECUTABLE;
 	if (is_self(s, &st))
 		return SHEBANG_SELF;
