@@ -109,6 +109,7 @@ static bool try_name(struct shebang *s, const struct buf *place,
 {
 	struct buf path = *place;
 
+	s->work++;
 	buf_addc(&path, '/');
 	buf_adds(&path, s->rq->name);
 	if (n) {
@@ -139,6 +140,7 @@ static bool try_place(struct shebang *s, struct buf *place, bool on_the_way)
 {
 	const char *suffixes = s->conf.value[SHEBANG_SUFFIXES];
 
+	s->work++;
 	buf_str(place);
 	if (place->err)
 		return false;
@@ -150,7 +152,7 @@ static bool try_place(struct shebang *s, struct buf *place, bool on_the_way)
 	}
 	if (suffixes[0] == ':' && try_name(s, place, "", 0))
 		return true;
-	while (*suffixes) {
+	while (*suffixes && s->work <= SHEBANG_WORK) {
 		size_t n = strcspn(suffixes, ":");
 
 		if (n && try_name(s, place, suffixes, n))
@@ -178,6 +180,13 @@ static int try_level(struct shebang *s, const char *dir, size_t len, bool first)
 				return code;
 			if (try_place(s, &place, n == 1 && *entry == '.'))
 				return SHEBANG_FOUND;
+			/* Two long lists multiply: a script that is only asked
+			 * about must not keep the asker busy for hours. */
+			if (s->work > SHEBANG_WORK)
+				return shebang_fail(s, SHEBANG_BAD,
+					"gave up after %d candidates; shorten "
+					"probe-dirs and suffixes",
+					SHEBANG_WORK);
 		}
 		entry = next;
 	}

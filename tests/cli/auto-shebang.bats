@@ -438,6 +438,12 @@ refuses() { # CODE TEXT [VARIABLE=VALUE...]: also when only asked to check
 	[ "$code" = 127 ]
 	[[ "$err" == *"Search origins: $W/p/a/b, $W/l
 Probe dirs: .:bin"* ]]
+	# The same directory is walked up from once.
+	ln -s s.py "$W/p/a/b/link"
+	go env AUTO_SHEBANG_FOLLOW_SYMLINKS=1 "$AS" --debug --resolve auto-py "$W/p/a/b/link"
+	[ "$code" = 127 ]
+	[[ "$err" == *"Search origin: $W/p/a/b (walked to /)"* ]]
+	[ "$(grep -c 'walk: starting' <<<"$err")" = 1 ]
 }
 
 @test "links in a row: forty are followed, forty-one are 2" {
@@ -684,6 +690,26 @@ auto-py: AUTO_SHEBANG_OVERRIDE_EXE not found: /no" ]]
 	[ "$(grep -c ', 65536\|xxxx' "$W/trace")" -le 3 ]
 }
 
+@test "two long lists do not keep the asker busy" {
+	local many
+	many=$(printf '.:%.0s' $(seq 9000))
+	script "auto-shebang-probe-dirs=$many" "auto-shebang-suffixes=${many//./x}"
+	for verb in --check --resolve; do
+		go timeout 20 "$AS" $verb auto-py "$S"
+		[ "$code" = 2 ]
+		[[ "$err" == "auto-py: gave up after "* ]]
+	done
+	many=$(printf '$V%.0s' $(seq 9000))
+	script "auto-shebang-probe-dirs=$many:$many:$many" \
+		auto-shebang-unsafe-expand-probe-dirs=yes
+	local d=$W/p/a/b
+	d=$d/$(printf 'd/%.0s' $(seq 30))
+	mkdir -p "$d"
+	mv "$S" "$d/s.py"
+	go timeout 20 "$AS" --check auto-py "$d/s.py"
+	[ "$code" = 2 ]
+}
+
 @test "no process is made, and few calls" {
 	local d=$W i
 	need strace -o /dev/null true
@@ -869,7 +895,7 @@ auto-py: AUTO_SHEBANG_OVERRIDE_EXE not found: /no" ]]
 @test "--init: here, from PATH, from a relative path; and the script runs" {
 	mkdir new
 	cd new
-	go "$AS" --init -n auto-py sh
+	go "$AS" -n --init auto-py sh
 	[ "$code" = 0 ]
 	[ ! -e bin ]
 	go env PATH="relative::$W:$PATH" "$AS" --init auto-py interp
