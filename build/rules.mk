@@ -12,6 +12,12 @@ BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/obj/%.o) $(O)/obj/gen/applets.o
 DEV_LIB_OBJECTS := $(LIB_SOURCES:%.c=$(O)/dev/%.o)
 DEV_BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/dev/%.o) $(O)/dev/gen/applets.o
 
+# The built-in policy: its lines keep their numbers, its comments go.
+GEN_EXTRA += $(GEN)/policy_default.h
+$(GEN)/policy_default.h: configs/default.policy
+	@mkdir -p $(@D)
+	$(Q)sed 's/^#.*//; s/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $< >$@
+
 GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)
 
 $(GEN)/.kernel:

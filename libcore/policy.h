@@ -193,8 +193,9 @@ struct policy_limits {
 };
 
 struct policy_path {
-	const char *path; /* absolute; beneath it when tree */
+	const char *path; /* absolute, may hold '*'; beneath it, too, when tree */
 	bool write, tree;
+	bool runtime; /* for programs' own needs: no command may name it */
 };
 
 struct policy_protect {
@@ -218,7 +219,7 @@ struct policy_words {
 };
 
 struct policy_grants {
-	struct policy_path *path; /* $ROOT and $HOME filled in */
+	struct policy_path *path;
 	size_t path_count;
 	struct policy_words exec;     /* directories */
 	struct policy_protect *protect;
@@ -237,7 +238,8 @@ struct policy_grants {
 	void *arena;
 };
 
-/* 0 or -ENOMEM, -ENAMETOOLONG. */
+/* 0 or -ENOMEM, -ENAMETOOLONG. Lines of the policy that name $HOME grant nothing
+ * where home is NULL or "". */
 int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out);
 void policy_grants_release(struct policy_grants *g);

@@ -11,13 +11,13 @@
 
 typedef int verb_fn(struct policy_compiler *c, struct diag *d);
 
-static int bad(struct policy_compiler *c, size_t i, struct diag *d,
+int compile_bad(struct policy_compiler *c, size_t i, struct diag *d,
 	const char *what)
 {
 	const struct policy_word *w =
 		i < c->line.count ? &c->line.word[i] : NULL;
 
-	return policy_text_bad(d, &c->line, w, "%s%s%s", w ? w->s : "",
+	return policy_text_bad(d, &c->line, w, "%.60s%s%s", w ? w->s : "",
 		w ? ": " : "", what);
 }
 
@@ -76,7 +76,7 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 	struct img_list *l;
 
 	if (c->line.count < 3)
-		return bad(c, 0, d, "expected: list NAME WORD...");
+		return compile_bad(c, 0, d, "expected: list NAME WORD...");
 	l = compile_list(c, w[1].s);
 	if (!l)
 		l = build_list(&c->b, w[1].s);
@@ -90,7 +90,7 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 		}
 		other = compile_list(c, w[i].s + 1);
 		if (!other)
-			return bad(c, i, d, "no such list, define it above");
+			return compile_bad(c, i, d, "no such list, define it above");
 		from = *other;
 		l = build_list(&c->b, w[1].s);
 		for (uint32_t k = 0; l && k < from.ref.count; k++) {
@@ -106,6 +106,20 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 	return 0;
 }
 
+/* Absolute, or beneath a place that is known when a command runs. */
+static int absolute(struct policy_compiler *c, size_t from, struct diag *d)
+{
+	for (size_t i = from; i < c->line.count; i++) {
+		const char *s = c->line.word[i].s;
+
+		if (s[0] != '/' && !str_after(s, "$ROOT") &&
+			!str_after(s, "$HOME"))
+			return compile_bad(c, i, d,
+				"expected an absolute path, $ROOT/... or $HOME/...");
+	}
+	return 0;
+}
+
 static int verb_path(struct policy_compiler *c, struct diag *d)
 {
 	const struct policy_word *w = c->line.word;
@@ -113,13 +127,11 @@ static int verb_path(struct policy_compiler *c, struct diag *d)
 
 	if (c->line.count < 3 ||
 		(!str_eq(w[1].s, "r") && !str_eq(w[1].s, "rw")))
-		return bad(c, 1, d, "expected: path r|rw PATTERN...");
+		return compile_bad(c, 1, d, "expected: path r|rw PATTERN...");
 	row.write = w[1].s[1] == 'w';
+	if (absolute(c, 2, d) < 0)
+		return -EINVAL;
 	for (size_t i = 2; i < c->line.count; i++) {
-		if (w[i].s[0] != '/' && !str_after(w[i].s, "$ROOT") &&
-			!str_after(w[i].s, "$HOME"))
-			return bad(c, i, d,
-				"expected an absolute path, $ROOT/... or $HOME/...");
 		row.pattern = build_str(&c->b, w[i].s, strlen(w[i].s));
 		build_add(&c->b, IMG_PATH, &row, sizeof(row));
 	}
@@ -143,15 +155,15 @@ static int verb_protect(struct policy_compiler *c, struct diag *d)
 	else if (i < c->line.count && str_eq(w[i].s, "deny"))
 		row.decision = POLICY_DENY;
 	else
-		return bad(c, i, d, "expected confirm or deny");
+		return compile_bad(c, i, d, "expected confirm or deny");
 	if (++i == c->line.count)
-		return bad(c, i, d, "protect: expected a pattern");
+		return compile_bad(c, i, d, "protect: expected a pattern");
 	if (c->line.text.s)
 		row.text = build_str(&c->b, c->line.text.s,
 			strlen(c->line.text.s));
 	for (; i < c->line.count; i++) {
 		if (w[i].s[0] == '/')
-			return bad(c, i, d,
+			return compile_bad(c, i, d,
 				"expected a path relative to the root");
 		row.pattern = build_str(&c->b, w[i].s, strlen(w[i].s));
 		row.line = w[i].line;
@@ -164,7 +176,7 @@ static int add_set(struct policy_compiler *c, enum img_set set, size_t from,
 	struct diag *d)
 {
 	if (c->line.count <= from)
-		return bad(c, 0, d, "expected at least one word behind it");
+		return compile_bad(c, 0, d, "expected at least one word behind it");
 	for (size_t i = from; i < c->line.count; i++)
 		build_set_add(&c->b, set, c->line.word[i].s);
 	return 0;
@@ -174,8 +186,20 @@ static int verb_exec(struct policy_compiler *c, struct diag *d)
 {
 	for (size_t i = 1; i < c->line.count; i++)
 		if (c->line.word[i].s[0] != '/')
-			return bad(c, i, d, "expected an absolute directory");
+			return compile_bad(c, i, d, "expected an absolute directory");
 	return add_set(c, IMG_SET_EXEC, 1, d);
+}
+
+static int verb_runtime(struct policy_compiler *c, struct diag *d)
+{
+	const struct policy_word *w = c->line.word;
+
+	if (c->line.count < 3 ||
+		(!str_eq(w[1].s, "r") && !str_eq(w[1].s, "rw")))
+		return compile_bad(c, 1, d, "expected: runtime r|rw PATTERN...");
+	if (absolute(c, 2, d) < 0)
+		return -EINVAL;
+	return add_set(c, w[1].s[1] ? IMG_SET_RUN_RW : IMG_SET_RUN_R, 2, d);
 }
 
 static int verb_env(struct policy_compiler *c, struct diag *d)
@@ -183,18 +207,18 @@ static int verb_env(struct policy_compiler *c, struct diag *d)
 	const struct policy_word *w = c->line.word;
 
 	if (c->line.count < 3)
-		return bad(c, 0, d, "expected: env keep|set|deny NAME...");
+		return compile_bad(c, 0, d, "expected: env keep|set|deny NAME...");
 	if (str_eq(w[1].s, "keep"))
 		return add_set(c, IMG_SET_ENV_KEEP, 2, d);
 	if (str_eq(w[1].s, "deny"))
 		return add_set(c, IMG_SET_ENV_DENY, 2, d);
 	if (!str_eq(w[1].s, "set"))
-		return bad(c, 1, d, "expected keep, set or deny");
+		return compile_bad(c, 1, d, "expected keep, set or deny");
 	for (size_t i = 2; i < c->line.count; i++) {
 		const char *eq = strchr(w[i].s, '=');
 
 		if (!eq || !str_is_name(w[i].s, (size_t)(eq - w[i].s)))
-			return bad(c, i, d, "expected NAME=VALUE");
+			return compile_bad(c, i, d, "expected NAME=VALUE");
 	}
 	return add_set(c, IMG_SET_ENV_SET, 2, d);
 }
@@ -215,13 +239,13 @@ static int verb_test(struct policy_compiler *c, struct diag *d)
 	struct img_test row = {.file = c->file, .line = w[0].line};
 
 	if (c->line.count != 4)
-		return bad(c, 0, d,
+		return compile_bad(c, 0, d,
 			"expected: test PROFILE allow|confirm|deny 'LINE'");
 	if (compile_profiles(c, &w[1], w[1].s, &row.profiles, d) < 0)
 		return -EINVAL;
 	for (unsigned i = POLICY_ALLOW;; i++) {
 		if (i > POLICY_DENY)
-			return bad(c, 2, d, "expected allow, confirm or deny");
+			return compile_bad(c, 2, d, "expected allow, confirm or deny");
 		row.decision = (uint8_t)i;
 		if (str_eq(w[2].s, policy_decision_name((int)i)))
 			break;
@@ -236,7 +260,7 @@ static int verb_policy(struct policy_compiler *c, struct diag *d)
 	const struct policy_word *w = c->line.word;
 
 	if (c->line.count != 3 || !str_eq(w[1].s, "1"))
-		return bad(c, 1, d, "expected: policy 1 system|user|project");
+		return compile_bad(c, 1, d, "expected: policy 1 system|user|project");
 	if (!str_eq(w[2].s, policy_layer_name(c->layer)))
 		return policy_text_bad(d, &c->line, &w[2],
 			"%s: this file is read as the %s layer", w[2].s,
@@ -251,9 +275,9 @@ static int verb_include(struct policy_compiler *c, struct diag *d)
 	int rc;
 
 	if (c->line.count != 2 || !str_eq(c->line.word[1].s, "default"))
-		return bad(c, 1, d, "expected: include default");
+		return compile_bad(c, 1, d, "expected: include default");
 	if (c->nested || c->included)
-		return bad(c, 1, d, "included already");
+		return compile_bad(c, 1, d, "included already");
 	keep = malloc(sizeof(*keep));
 	if (!keep)
 		return diag_fail(d, -ENOMEM, "out of memory");
@@ -298,6 +322,7 @@ static const struct {
 	{"redact", compile_redact, 0},
 	{"relax", verb_relax, SYSTEM_ONLY},
 	{"root", verb_root, SYSTEM_ONLY},
+	{"runtime", verb_runtime, SYSTEM_ONLY},
 	{"test", verb_test, 0},
 	{"use", compile_use, 0},
 };
@@ -331,11 +356,11 @@ static int statement(struct policy_compiler *c, struct diag *d)
 			continue;
 		if ((verbs[i].flags & SYSTEM_ONLY) &&
 			c->layer != POLICY_LAYER_SYSTEM)
-			return bad(c, 0, d,
+			return compile_bad(c, 0, d,
 				"only the system policy may say this");
 		if (!(verbs[i].flags & KEEPS_RULE)) {
 			if (c->line.indented)
-				return bad(c, 0, d,
+				return compile_bad(c, 0, d,
 					"only `except` may be indented");
 			c->last_rule = NO_RULE;
 		}

@@ -38,6 +38,8 @@ static const struct {
 	{"url", IMG_T_URL},
 	{"prog", IMG_T_PROG},
 	{"prop", IMG_T_PROP},
+	{"repl", IMG_T_REPL},
+	{"data", IMG_T_DATA},
 };
 
 static const struct {
@@ -51,18 +53,11 @@ static const struct {
 	{"slash", IMG_S_SLASH},
 	{"data", IMG_S_DATA},
 	{"shell", IMG_S_SHELL},
+	{"interp", IMG_S_INTERP | IMG_S_STOP},
+	{"stdin", IMG_S_STDIN},
+	{"bundle", IMG_S_BUNDLE},
 	{"multi", IMG_S_MULTI | IMG_S_STOP},
 };
-
-static int bad(struct policy_compiler *c, size_t i, struct diag *d,
-	const char *what)
-{
-	const struct policy_word *w =
-		i < c->line.count ? &c->line.word[i] : NULL;
-
-	return policy_text_bad(d, &c->line, w, "%s%s%s", w ? w->s : "",
-		w ? ": " : "", what);
-}
 
 static int style(struct policy_compiler *c, size_t i, const char *s,
 	uint32_t *flags, struct diag *d)
@@ -75,8 +70,8 @@ static int style(struct policy_compiler *c, size_t i, const char *s,
 				styles[k].name[n]))
 			k++;
 		if (k == ARRAY_SIZE(styles))
-			return bad(c, i, d,
-				"expected words, strict, stop, wrapper, slash, data, shell or multi");
+			return compile_bad(c, i, d,
+				"expected words, strict, stop, wrapper, slash, data, shell, interp, stdin, bundle or multi");
 		*flags |= styles[k].flag;
 		s += n + (s[n] == ',');
 	}
@@ -108,7 +103,7 @@ static int split_type(struct policy_compiler *c, size_t i, char *names,
 			return 0;
 		}
 	}
-	return bad(c, i, d, "no such type, expected str, path, wpath, cmd, sh, ...");
+	return compile_bad(c, i, d, "no such type, expected str, path, wpath, cmd, sh, ...");
 }
 
 static int name_kind(struct policy_compiler *c, size_t i, const char *name,
@@ -134,7 +129,7 @@ static int name_kind(struct policy_compiler *c, size_t i, const char *name,
 	} else if (name[0] && name[strlen(name) - 1] == '=')
 		it->kind = IMG_I_PREFIX;
 	else
-		return bad(c, i, d,
+		return compile_bad(c, i, d,
 			"expected -x, --long, -word, -#, a number, $, * or name=");
 	it->name = build_str(&c->b, name, strlen(name));
 	return 0;
@@ -165,19 +160,19 @@ static bool keyword(struct policy_compiler *c, const char *s,
 static int item(struct policy_compiler *c, size_t i, struct diag *d)
 {
 	struct img_item it;
-	char names[256], one[128];
+	char names[512], one[128];
 
 	if (keyword(c, c->line.word[i].s, &it))
 		return 0;
 	if (str_copy(names, sizeof(names), c->line.word[i].s) < 0)
-		return bad(c, i, d, "too long");
+		return compile_bad(c, i, d, "too long");
 	if (split_type(c, i, names, &it, d) < 0)
 		return -EINVAL;
 	for (const char *at = names; *at;) {
 		size_t n = strcspn(at, ",");
 
 		if (n == 0 || n >= sizeof(one))
-			return bad(c, i, d, "expected NAME[,NAME]=TYPE");
+			return compile_bad(c, i, d, "expected NAME[,NAME]=TYPE");
 		memcpy(one, at, n);
 		one[n] = 0;
 		if (name_kind(c, i, one, &it, d) < 0)
@@ -199,7 +194,7 @@ int compile_args(struct policy_compiler *c, struct diag *d)
 		return -EINVAL;
 	progs = i++;
 	if (progs >= c->line.count)
-		return bad(c, 0, d, "expected: args PROGRAM ITEM...");
+		return compile_bad(c, 0, d, "expected: args PROGRAM ITEM...");
 	s.item.first = build_count(&c->b, IMG_ITEM, sizeof(struct img_item));
 	for (; i < c->line.count; i++)
 		if (item(c, i, d) < 0)
@@ -210,7 +205,7 @@ int compile_args(struct policy_compiler *c, struct diag *d)
 		size_t n = strcspn(v, ",");
 
 		if (n == 0)
-			return bad(c, progs, d, "expected PROGRAM[,PROGRAM]");
+			return compile_bad(c, progs, d, "expected PROGRAM[,PROGRAM]");
 		s.name = build_str(&c->b, v, n);
 		build_add(&c->b, IMG_SCHEMA, &s, sizeof(s));
 		v += n + (v[n] == ',');

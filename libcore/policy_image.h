@@ -42,7 +42,9 @@ enum img_section {
 
 /* Named word sets that are no `list`: each a range of IMG_REF. */
 enum img_set {
-	IMG_SET_EXEC,
+	IMG_SET_EXEC,   /* where commands come from */
+	IMG_SET_RUN_R,  /* what programs read and write for themselves */
+	IMG_SET_RUN_RW,
 	IMG_SET_ENV_KEEP,
 	IMG_SET_ENV_SET,
 	IMG_SET_ENV_DENY,
@@ -90,6 +92,7 @@ enum img_token_kind {
 	IMG_TOK_REST, /* any number of words; last */
 	IMG_TOK_OPT,  /* option present */
 	IMG_TOK_NOOPT,
+	IMG_TOK_HAS, /* some operand is one of these */
 };
 
 struct img_token {
@@ -126,6 +129,8 @@ enum img_type {
 	IMG_T_URL,  /* a path unless it has a scheme or host: form */
 	IMG_T_PROG, /* a program's file, judged as if run */
 	IMG_T_PROP, /* NAME=VALUE, the value perhaps a path */
+	IMG_T_REPL, /* text that stands for data in the command */
+	IMG_T_DATA, /* presence makes all that follows data */
 	IMG_T_SUB,  /* a subcommand with a schema of its own */
 	IMG_TYPES,
 };
@@ -161,6 +166,9 @@ enum {
 	IMG_S_SLASH = 16,   /* options may start with '/' */
 	IMG_S_DATA = 32,    /* operands without a type are data, not paths */
 	IMG_S_SHELL = 64,   /* a shell: -c takes code, operand 1 is a script */
+	IMG_S_INTERP = 256, /* reads code from stdin when given none */
+	IMG_S_STDIN = 1024, /* reads commands from stdin in any case */
+	IMG_S_BUNDLE = 512, /* word 1 is a cluster without its dash: tar xf */
 	IMG_S_MULTI = 128,  /* a multicall binary: operand 1 names the program */
 };
 

@@ -199,7 +199,9 @@ void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 	const struct shell_str *s;
 	struct trap *t;
 
-	if (!shell_options(c, "", flags) || flags['p'] || flags['l'])
+	if (!shell_options(c, "", flags))
+		shell_risk(w, SHELL_RISK_CODE, c->v[c->at].alts[0], c->span);
+	if (flags['p'] || flags['l'])
 		return;
 	/* One operand alone, or a number first, resets. */
 	if (c->at + 1 >= c->n)

@@ -1,0 +1,154 @@
+/* policy_prog.c - what a command's first word will run
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "path.h"
+#include "policy_judge.h"
+#include "str.h"
+
+static void add_name(struct judge *j, struct prog *p, const char *name)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		if (str_eq(p->names[i], name))
+			return;
+	if (p->count < JUDGE_NAMES)
+		p->names[p->count++] = judge_text(j, name, strlen(name));
+}
+
+/* Of a file that was called by a path, only the names that stand in an exec
+ * directory mean anything: a local name can be given to any file. */
+static void take_names(
+	struct judge *j, struct prog *p, const struct path_found *f, bool all)
+{
+	for (unsigned i = 0; i < f->count; i++)
+		if (all || (f->in_exec & 1U << i))
+			add_name(j, p, f->names[i]);
+}
+
+static bool exec_dir(const struct judge *j, const char *dir, size_t n)
+{
+	char text[256];
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	if (n == 0 || n >= sizeof(text))
+		return false;
+	memcpy(text, dir, n);
+	text[n] = 0;
+	return judge_in_set(j, IMG_SET_EXEC, text);
+}
+
+/* A file that is there, or would be. */
+static void classify(struct judge_cmd *k, const char *path, struct prog *p)
+{
+	struct judge *j = k->j;
+	struct path_found f;
+
+	judge_resolve(j, "/", path, &f);
+	p->file = judge_text(j, f.path, strlen(f.path));
+	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG) {
+		p->where = PROG_OUTSIDE;
+	} else if (f.in_exec) {
+		p->where = PROG_SYSTEM;
+		take_names(j, p, &f, !path_beneath(j->root, path));
+		p->name = p->names[0];
+		return;
+	} else if (f.where == FOUND_IN) {
+		p->where = PROG_LOCAL;
+		p->rel = p->file + strlen(j->root);
+		p->rel += *p->rel == '/';
+		return;
+	} else {
+		p->where = PROG_OUTSIDE;
+	}
+	take_names(j, p, &f, true);
+	add_name(j, p, path_base(path));
+}
+
+static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
+{
+	struct judge *j = k->j;
+	char path[JUDGE_PATH];
+
+	for (const char *dir = j->search; dir && *dir;) {
+		size_t n = strcspn(dir, ":");
+		struct buf b = BUF_FIXED(path);
+
+		buf_add(&b, dir, n);
+		buf_addf(&b, "%s%s", n ? "/" : "./", name);
+		if (!b.err && access(buf_str(&b), X_OK) == 0) {
+			if (path[0] == '/' && exec_dir(j, dir, n)) {
+				/* The directory is trusted as it stands. */
+				p->where = PROG_SYSTEM;
+				p->file = judge_text(j, path, b.len);
+				p->name = name;
+				add_name(j, p, name);
+				classify(k, p->file, p);
+				p->where = PROG_SYSTEM;
+				p->name = name;
+				return;
+			}
+			classify(k, path[0] == '/' ? path : name, p);
+			return;
+		}
+		dir += n + (dir[n] == ':');
+	}
+	p->where = PROG_MISSING;
+	p->name = name;
+	add_name(j, p, name);
+}
+
+void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
+{
+	struct judge *j = k->j;
+
+	*out = (struct prog){.where = PROG_MISSING};
+	if (!strchr(word, '/')) {
+		/* A wrapper's command is a program even when it is named as a
+		 * builtin; for the rules that is the same name. */
+		if (judge_listed(j, "builtin", word)) {
+			out->where = PROG_BUILTIN;
+			out->name = word;
+			add_name(j, out, word);
+			return;
+		}
+		look_up(k, word, out);
+		return;
+	}
+	if (word[0] == '/') {
+		classify(k, word, out);
+		return;
+	}
+	for (unsigned i = 0; i < k->cwd->n; i++) {
+		struct shell_str dir = k->cwd->alts[i];
+		char path[JUDGE_PATH];
+		struct buf b = BUF_FIXED(path);
+		struct prog one = {.where = PROG_OUTSIDE};
+
+		buf_add(&b, dir.p, dir.n);
+		buf_addf(&b, "/%s", word);
+		if (!b.err && !shell_str_unknown(dir, true))
+			classify(k, buf_str(&b), &one);
+		if (i == 0 || one.where == PROG_OUTSIDE)
+			*out = one;
+		else
+			for (unsigned n = 0; n < one.count; n++)
+				add_name(j, out, one.names[n]);
+	}
+}
+
+void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
+	struct prog *out)
+{
+	*out = (struct prog){.where = PROG_MISSING};
+	classify(k, file, out);
+	/* A multicall binary goes by the name it was called. */
+	if (out->where != PROG_LOCAL) {
+		add_name(k->j, out, path_base(word));
+		if (out->where == PROG_SYSTEM)
+			out->name = path_base(word);
+	}
+}
