@@ -105,8 +105,7 @@ static int load_policy(struct guard *g, struct diag *d)
 	err = policy_load(&g->policy, &where, d);
 	if (err)
 		return err;
-	if (g->policy->state != POLICY_GOOD)
-		g->r->diag = g->policy->why;
+	g->r->diag = g->policy->why;
 	g->r->profile = policy_profile(g->policy, g->q->profile, &wish);
 	if (wish.text[0] && !g->r->diag.text[0])
 		g->r->diag = wish;

@@ -166,8 +166,9 @@ static int grant_policy(struct guard *g)
 		const struct policy_path *p = &g->grants.path[i];
 		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
 
-		/* /dev/fd and its kin are links into /proc, granted there. */
-		if (strchr(p->path, '*') ||
+		/* /dev/stdout and its kin are links to what is open anyway. */
+		if (strchr(p->path, '*') || str_after(p->path, "/dev/std") ||
+			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
 			continue;
 		if (str_eq(p->path, g->root))
