@@ -140,7 +140,7 @@ static void make_diff(
 {
 	bool gone = w->action == PROFILE_UNLINKED;
 
-	diff_unified(out, w->before.len ? path : "/dev/null",
+	diff_unified(out, w->missing ? "/dev/null" : path,
 		gone ? "/dev/null" : path, w->before.data, w->before.len,
 		w->after.data, w->after.len);
 }
@@ -219,6 +219,7 @@ static void report_json(const struct acting *a)
 static void report_text(const struct acting *a)
 {
 	autobuf struct buf out = BUF_INIT(1 << 20);
+	bool any = false;
 
 	for (size_t i = 0; i < a->goals->count && !a->o->quiet; i++) {
 		const struct outcome *oc = &a->outcome[i];
@@ -234,7 +235,12 @@ static void report_text(const struct acting *a)
 			buf_addc(&out, ')');
 		}
 		buf_addc(&out, '\n');
+		any |= made(oc);
 	}
+	if (any && !a->act->remove)
+		buf_adds(&out,
+			"A new shell has it; this one after: "
+			"eval \"$(wardbox profile print)\"\n");
 	cli_print(&out);
 }
 

@@ -11,10 +11,10 @@
 #include "env.h"
 #include "file.h"
 #include "profile.h"
+#include "profile_change.h"
 #include "str.h"
 
-/* What forbids writing a startup file at all. */
-static void refuse_where_useless(
+void profile_refuse_useless(
 	const struct profile_who *who, const struct profile_opts *o)
 {
 	struct diag d = {0};
@@ -42,7 +42,7 @@ static int run_change(const struct profile_act *act,
 	int err;
 
 	if (who->restricted || !o->dry_run)
-		refuse_where_useless(who, o);
+		profile_refuse_useless(who, o);
 	err = profile_goals_find(&goals, who, o, &d);
 	if (err) {
 		cli_diag(&d);
@@ -150,24 +150,31 @@ static int print_docker(
 	return EXIT_OK;
 }
 
+int profile_change_items(const struct profile_items *items,
+	const struct profile_who *who, const struct profile_opts *o)
+{
+	struct profile_act act = {.items = items};
+
+	if (o->docker)
+		return print_docker(items, who);
+	if (o->ci)
+		return tell_ci(items, who, o);
+	return run_change(&act, who, o);
+}
+
 static int add_items(struct profile_opts *o, enum profile_what what, int argc,
 	char **argv)
 {
 	struct profile_who who;
 	autoclean(profile_items_release) struct profile_items items =
 		PROFILE_ITEMS_INIT;
-	struct profile_act act = {.items = &items};
 
 	if (argc < 2)
 		cli_die(EXIT_USAGE, "%s: %s is missing", argv[0],
 			what == PROFILE_VAR ? "NAME=VALUE" : "a directory");
 	profile_who_find(&who, o);
 	profile_items_add(&items, &who, o, what, argc - 1, argv + 1);
-	if (o->docker)
-		return print_docker(&items, &who);
-	if (o->ci)
-		return tell_ci(&items, &who, o);
-	return run_change(&act, &who, o);
+	return profile_change_items(&items, &who, o);
 }
 
 int profile_verb_add(void *into, int argc, char **argv)

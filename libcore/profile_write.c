@@ -64,12 +64,12 @@ static int read_old(struct job *j, int *fd)
 {
 	int err;
 
-	j->missing = false;
+	j->missing = j->out->missing = false;
 	buf_clear(&j->out->before);
 	*fd = openat(j->at.dirfd, j->at.name,
 		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && errno == ENOENT) {
-		j->missing = true;
+		j->missing = j->out->missing = true;
 		return 0;
 	}
 	if (*fd < 0 || fstat(*fd, &j->st))
@@ -334,7 +334,7 @@ static int attempt(struct job *j)
 /* Without its directory there is no file; is there anything to write? */
 static int without_directory(struct job *j)
 {
-	j->missing = true;
+	j->missing = j->out->missing = true;
 	return j->ask->edit(j->ask->ctx, "", 0, true, &j->out->after,
 		&j->out->action, j->d);
 }

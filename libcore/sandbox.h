@@ -146,6 +146,7 @@ struct sandbox_rule {
 	uint64_t dev, ino;
 	uint64_t rights;  /* Landlock's */
 	uint16_t grant;   /* index in the plan */
+	uint16_t outer;   /* index of the rule around it; its own for none */
 	uint8_t access;   /* enum sandbox_access */
 	uint8_t mount;    /* enum sandbox_mount */
 	bool dir, node;   /* node: a device, socket or pipe */

@@ -199,6 +199,7 @@ int shebang_resolve(struct shebang *s, const struct shebang_request *rq)
 
 	s->rq = rq;
 	s->result = s->origin[0] = s->origin[1] = s->copy = NULL;
+	s->work = 0;
 	s->script_dev = 0;
 	s->script_ino = 0;
 	s->self_known = s->loops = false;

@@ -149,6 +149,23 @@ static size_t assign_prefix(struct shell_parser *p, struct shell_str s,
 	return n < s.n && s.p[n] == '=' ? n + 1 : 0;
 }
 
+/* bash reads "name[" up to its bracket, blanks, comments and all, where it may
+ * begin an assignment; a word that ends before is not what it sees. */
+static void refuse_torn(struct shell_parser *p, const struct shell_word *w)
+{
+	bool open = false;
+
+	for (const struct shell_part *q = w->parts; q; q = q->next) {
+		if (q->type != SHELL_LIT)
+			continue;
+		if (memchr(q->text.p, ']', q->text.n))
+			return;
+		open |= memchr(q->text.p, '[', q->text.n) != NULL;
+	}
+	if (open && shell_is(p, D_BASH))
+		shell_fail(p, -ENOTSUP, p->tok_at, "[ without its ]");
+}
+
 /* bash's (…) directly behind "name=". */
 struct shell_word *shell_parse_array(struct shell_parser *p)
 {
@@ -165,6 +182,7 @@ struct shell_word *shell_parse_array(struct shell_parser *p)
 	shell_next(p);
 	while (p->tok == TOK_WORD || p->tok == TOK_NL) {
 		if (p->tok == TOK_WORD) {
+			refuse_torn(p, p->word);
 			shell_braces(p, p->word);
 			*end = p->word;
 			end = &p->word->next;
@@ -217,6 +235,7 @@ static bool subscript_assign(
 	}
 	p->pos = kept;
 	a->subscript = NULL;
+	refuse_torn(p, p->word);
 	return false;
 }
 
@@ -260,14 +279,14 @@ static void array_argument(struct shell_parser *p,
 	struct shell_str s;
 	struct shell_word *array;
 
-	if (p->pos >= p->len || p->text[p->pos] != '(' ||
-		!shell_word_literal(arg, &s) || s.n < 2 ||
-		s.p[s.n - 1] != '=')
-		return;
+	bool array_next = p->pos < p->len && p->text[p->pos] == '(' &&
+		shell_word_literal(arg, &s) && s.n > 1 && s.p[s.n - 1] == '=';
+
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!shell_word_is(node->u.simple.words, names[i]))
 			continue;
-		if (!shell_is(p, D_BASH))
+		refuse_torn(p, arg);
+		if (!array_next || !shell_is(p, D_BASH))
 			return;
 		array = shell_parse_array(p);
 		if (array)
@@ -332,8 +351,15 @@ static struct shell_node *simple(struct shell_parser *p)
 static bool func_name(struct shell_parser *p, const struct shell_word *w,
 	struct shell_str *out)
 {
+	static const char special[][9] = {"break", "continue", "eval", "exec",
+		"exit", "export", "readonly", "return", "set", "shift",
+		"times", "trap", "unset"};
+
 	if (!shell_word_literal(w, out) || !out->n)
 		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(special); i++)
+		if (shell_word_is(w, special[i]))
+			return shell_is(p, D_BASH);
 	if (str_is_name(out->p, out->n))
 		return true;
 	/* bash takes nearly any name. */
@@ -399,19 +425,13 @@ static bool paren_follows(struct shell_parser *p)
 struct shell_node *shell_parse_command(struct shell_parser *p)
 {
 	size_t start = p->tok_at;
-	struct shell_node *node;
+	struct shell_node *node = shell_parse_compound(p);
 
-	if (!shell_enter(p))
-		return NULL;
-	node = shell_parse_compound(p);
-	if (!node && !p->err) {
-		if (p->tok == TOK_WORD && shell_word_reserved(p->word))
-			return shell_unexpected(p, "a command");
-		if (p->tok == TOK_WORD && paren_follows(p))
-			node = function(p, start);
-		else
-			node = simple(p);
-	}
-	shell_leave(p);
-	return node;
+	if (node || p->err)
+		return node;
+	if (p->tok == TOK_WORD && shell_word_reserved(p->word))
+		return shell_unexpected(p, "a command");
+	if (p->tok == TOK_WORD && paren_follows(p))
+		return function(p, start);
+	return simple(p);
 }

@@ -278,7 +278,10 @@ struct shell_node *shell_parse_func_keyword(struct shell_parser *p)
 		shell_next(p);
 	}
 	shell_skip_newlines(p);
+	if (!shell_enter(p))
+		return NULL;
 	node->u.func.body = shell_parse_compound(p);
+	shell_leave(p);
 	if (!node->u.func.body)
 		return shell_unexpected(p, "a function's body");
 	return node;
@@ -293,13 +296,16 @@ struct shell_node *shell_parse_coproc(struct shell_parser *p)
 	struct shell_word *name;
 
 	shell_next(p);
-	if (!node)
+	/* An error ends the parse: the level need not be left then. */
+	if (!node || !shell_enter(p))
 		return NULL;
 	kept = *p;
 	name = p->word;
 	node->u.coproc.body = shell_parse_compound(p);
-	if (node->u.coproc.body || p->err)
+	if (node->u.coproc.body || p->err) {
+		shell_leave(p);
 		return node;
+	}
 	if (p->tok == TOK_WORD && shell_word_literal(name, &kept.fdvar)) {
 		shell_next(p);
 		node->u.coproc.body = shell_parse_compound(p);
@@ -307,11 +313,13 @@ struct shell_node *shell_parse_coproc(struct shell_parser *p)
 			return NULL;
 		if (node->u.coproc.body) {
 			node->u.coproc.name = kept.fdvar;
+			shell_leave(p);
 			return node;
 		}
 		*p = kept;
 	}
 	node->u.coproc.body = shell_parse_command(p);
+	shell_leave(p);
 	return node;
 }
 
@@ -357,13 +365,12 @@ struct shell_node *shell_parse_compound(struct shell_parser *p)
 	size_t start = p->tok_at;
 	struct shell_node *node = NULL;
 
-	if (p->err || !shell_enter(p))
+	if (p->err)
 		return NULL;
 	if (p->tok == TOK_LP)
 		node = paren(p, start);
 	else if (p->tok == TOK_WORD)
 		node = keyword(p, start);
-	shell_leave(p);
 	if (!node || p->err)
 		return NULL;
 	if (node->type != SHELL_FUNC && node->type != SHELL_COPROC)

@@ -31,6 +31,22 @@ bool shell_mode_quoted(enum shell_mode mode)
 		mode != MODE_SUBSCRIPT;
 }
 
+/* @(a|b) and its like, which [[ ]] takes whatever extglob says. */
+static bool in_extglob(const struct shell_parser *p, int c, unsigned *nest)
+{
+	char before = p->pos ? p->text[p->pos - 1] : ' ';
+
+	if (c == '(' && (*nest || strchr("?*+@!", before)) &&
+		p->pos > p->tok_at && !(before == '!' && !*nest &&
+		p->pos == p->tok_at + 1))
+		++*nest;
+	else if (c == ')' && *nest)
+		--*nest;
+	else if (!*nest)
+		return false;
+	return true;
+}
+
 /* nest: open parentheses or brackets since the word began. */
 static bool ends(struct shell_parser *p, enum shell_mode mode, int c,
 	unsigned *nest)
@@ -40,6 +56,8 @@ static bool ends(struct shell_parser *p, enum shell_mode mode, int c,
 		if ((c == '<' || c == '>') && !p->cond &&
 			shell_peek2(p) == '(')
 			return !shell_is(p, D_BASH | D_ASH);
+		if (p->cond && in_extglob(p, c, nest))
+			return false;
 		return strchr(" \t\n;&|<>()", c);
 	case MODE_DQ:
 		return c == '"';
@@ -74,6 +92,8 @@ static bool ends(struct shell_parser *p, enum shell_mode mode, int c,
 			++*nest;
 		else if (c == ')')
 			return !(*nest)--;
+		if (c == '|' && shell_peek2(p) != '|')
+			return false;
 		return !*nest && strchr(" \t\n;&|<>", c);
 	}
 	return true;
@@ -322,15 +342,12 @@ struct shell_word *shell_word(struct shell_parser *p, enum shell_mode mode)
 	if (!w)
 		return shell_fail(
 			p, -E2BIG, p->pos, "the command is too large");
-	if (!shell_enter(p))
-		return w;
 	shell_peek(p);
 	start = p->pos;
 	read_parts(p, mode, &list);
 	w->parts = list.first;
 	w->quoted = list.quoted;
 	w->span = shell_span(p, start);
-	shell_leave(p);
 	return w;
 }
 

@@ -239,7 +239,8 @@ struct shell_part *shell_param(
 	}
 	read_op(p, param, mode);
 	if (!shell_eat(p, '}'))
-		return shell_fail(p, -EINVAL, start, "${ without its }");
+		return shell_fail(p, shell_peek(p) < 0 ? -EINVAL : -ENOTSUP,
+			start, "${ without its }");
 	shell_leave(p);
 	part = shell_part(p, SHELL_PARAM, start);
 	if (part)

@@ -104,8 +104,12 @@ struct shell_part *shell_procsub(struct shell_parser *p)
 
 struct shell_word *shell_arith(struct shell_parser *p)
 {
-	struct shell_word *w = shell_word(p, MODE_ARITH);
+	struct shell_word *w;
 
+	if (!shell_enter(p))
+		return NULL;
+	w = shell_word(p, MODE_ARITH);
+	shell_leave(p);
 	if (shell_peek(p) != ')')
 		return shell_fail(p, -EINVAL, p->pos, "missing ))");
 	if (shell_peek2(p) != ')')
@@ -144,7 +148,10 @@ static struct shell_part *bracket(struct shell_parser *p, size_t start)
 	struct shell_word *w;
 
 	shell_skip(p);
+	if (!shell_enter(p))
+		return NULL;
 	w = shell_word(p, MODE_BRACKET);
+	shell_leave(p);
 	if (!shell_eat(p, ']'))
 		return shell_fail(p, -EINVAL, start, "$[ without its ]");
 	part = shell_part(p, SHELL_ARITHSUB, start);

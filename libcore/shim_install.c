@@ -164,6 +164,8 @@ static bool policy_untouched(const struct shim_root *r)
 	const char *use;
 	size_t lines = 0;
 
+	if (fd == -ENOENT)
+		return true;
 	if (n <= 0 || n == sizeof text - 1)
 		return false;
 	text[n] = '\0';
@@ -197,16 +199,24 @@ static int clear_away(struct shim_root *r, struct diag *d)
 
 static int restore_entries(struct shim_root *r, struct diag *d)
 {
-	for (size_t i = 0; i < r->entry_count; i++) {
-		struct shim_entry *e = &r->entry[i];
-		int err = e->state == SHIM_FOREIGN ? 0 : shim_entry_restore(e);
+	int err = 0;
 
+	for (size_t i = 0; i < r->entry_count && !err; i++) {
+		err = shim_entry_restore(&r->entry[i]);
 		if (err)
-			return diag_errno(d, err, "cannot put %s back", e->path);
-		if (e->state != SHIM_LOST)
-			shim_record_drop(&r->record, e->path);
+			return diag_errno(d, err, "cannot put %s back",
+				r->entry[i].path);
 	}
-	return sync_places(r);
+	err = sync_places(r);
+	for (size_t i = 0; i < r->entry_count && !err; i++) {
+		err = shim_entry_forget(&r->entry[i]);
+		if (err)
+			return diag_errno(d, err, "cannot remove %s.real",
+				r->entry[i].path);
+		if (r->entry[i].state != SHIM_LOST)
+			shim_record_drop(&r->record, r->entry[i].path);
+	}
+	return err ? err : sync_places(r);
 }
 
 int shim_uninstall(struct shim_root *r, struct diag *d)

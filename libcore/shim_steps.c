@@ -127,21 +127,29 @@ int shim_entry_swap(const struct shim_entry *e, const char *binary)
 	return 0;
 }
 
-int shim_entry_restore(const struct shim_entry *e)
+int shim_entry_restore(struct shim_entry *e)
 {
 	char temp[SHIM_PATH_MAX], real[SHIM_PATH_MAX];
 	int err = remove_name(e->dir, temporary(temp, e->name));
 
 	original(real, e->name);
-	if (err)
+	if (err || (e->state != SHIM_GUARDED && e->state != SHIM_REMOVED))
 		return err;
-	/* Two names of one file: rename would do nothing. What was put over
-	 * the shim is newer than what was kept. */
-	if (e->state == SHIM_HALF || e->state == SHIM_OVERWRITTEN)
-		return remove_name(e->dir, real);
-	if (e->state == SHIM_GUARDED || e->state == SHIM_REMOVED)
-		return renameat(e->dir, real, e->dir, e->name) ? -errno : 0;
+	if (linkat(e->dir, real, e->dir, temp, 0) ||
+		renameat(e->dir, temp, e->dir, e->name))
+		return -errno;
+	e->state = SHIM_HALF;
 	return 0;
+}
+
+int shim_entry_forget(const struct shim_entry *e)
+{
+	char real[SHIM_PATH_MAX];
+
+	/* What was put over the shim is newer than what was kept. */
+	if (e->state != SHIM_HALF && e->state != SHIM_OVERWRITTEN)
+		return 0;
+	return remove_name(e->dir, original(real, e->name));
 }
 
 /* --- /etc/wardbox --------------------------------------------------------- */

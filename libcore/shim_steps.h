@@ -40,10 +40,14 @@ int shim_make_etc(struct shim_root *r, struct diag *d);
 int shim_save_record(const struct shim_root *r, struct diag *d);
 int shim_end_record(struct shim_root *r, struct diag *d);
 
-/* One entry a step further. */
+/* One entry a step further: a second name for the original, then the shim over
+ * the first. */
 int shim_entry_prepare(const struct shim_entry *e);
 int shim_entry_swap(const struct shim_entry *e, const char *binary);
-int shim_entry_restore(const struct shim_entry *e);
+/* And back: the original over the shim, then its second name away. Between the
+ * two, a shim that has just started still finds what it stands in for. */
+int shim_entry_restore(struct shim_entry *e);
+int shim_entry_forget(const struct shim_entry *e);
 
 /* Remembers the directories' mtimes before, notes them after, puts them back
  * when nobody else has changed the directory since. */

@@ -169,10 +169,28 @@ static int split(const char *called, char *name, size_t name_size, char *dir,
 	return 0;
 }
 
+static bool search(struct search *s, const char *dir, const char *record)
+{
+	static const char *const places[] = {"/bin", "/usr/bin"};
+
+	if (dir[0] && take_in(s, dir, true))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(s, places[i], true))
+			return true;
+	if (take_recorded(s, record))
+		return true;
+	if (dir[0] && take_in(s, dir, false))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(s, places[i], false))
+			return true;
+	return false;
+}
+
 int shim_real(const char *called, const char *record, char *out, size_t size,
 	struct diag *d)
 {
-	static const char *const places[] = {"/bin", "/usr/bin"};
 	struct search s = {.out = out, .size = size};
 	char dir[LENGTH_MAX];
 	int err = split(called, s.name, sizeof s.name, dir, sizeof dir);
@@ -182,22 +200,14 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 	if (find_self(called, &s.self))
 		return diag_fail(d, -ENOENT,
 			"cannot tell which file I am: /proc is not mounted");
-	if (dir[0] && take_in(&s, dir, true))
+	if (!record)
+		record = SHIM_RECORD;
+	/* Twice, as an install may be renaming them right now. */
+	if (search(&s, dir, record) || search(&s, dir, record))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (take_in(&s, places[i], true))
-			return 0;
-	if (take_recorded(&s, record ? record : SHIM_RECORD))
-		return 0;
-	if (dir[0] && take_in(&s, dir, false))
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (take_in(&s, places[i], false))
-			return 0;
 	diag_fail(d, -ENOENT, "there is no real %s behind this shim", s.name);
 	diag_hint(d, "looked for %s%s%s.real, /bin, /usr/bin and %s;"
 		     " 'wardbox install --status' tells more",
-		dir, dir[0] ? "" : "/bin/", s.name,
-		record ? record : SHIM_RECORD);
+		dir, dir[0] ? "" : "/bin/", s.name, record);
 	return -ENOENT;
 }

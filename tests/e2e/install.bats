@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# install: killed at every step, and never a moment without a shell
+
+load ../lib/wardbox
+load ../lib/roots
+
+# What may change a tree; a run is killed on entering each of them in turn.
+CALLS="openat mkdirat linkat symlinkat renameat unlinkat write fchmod fsync
+utimensat"
+
+setup() {
+	# A file system whose fsync costs nothing, where there is one.
+	ROOM=$BATS_TEST_TMPDIR
+	[ ! -w /dev/shm ] || ROOM=$(mktemp -d -p /dev/shm)
+	cd "$ROOM" || return 1
+	need test -n "$BUSYBOX"
+	need strace -V
+	exec </dev/null
+}
+
+teardown() {
+	[ "$ROOM" = "$BATS_TEST_TMPDIR" ] || rm -rf "$ROOM"
+}
+
+# A small one, to be copied fast: two shells, of which one is a link.
+small_root() { # DIR
+	mkdir -p "$1/bin" "$1/etc"
+	cp "$WARDBOX" "$1/bin/busybox"
+	printf x >>"$1/bin/busybox"
+	ln -s /bin/busybox "$1/bin/sh"
+	printf '#!/bin/busybox\n' >"$1/bin/bash"
+	chmod 755 "$1/bin/bash"
+	age "$1"
+}
+
+# Every shell can be called: itself, or as a shim with its original.
+works() { # DIR
+	local name
+	for name in sh bash; do
+		if [ "$(readlink "$1/bin/$name")" = /bin/wardbox ]; then
+			cmp -s "$WARDBOX" "$1/bin/wardbox" || return 1
+			[ -L "$1/bin/$name.real" ] || [ -f "$1/bin/$name.real" ] ||
+				return 1
+		elif [ "$name" = sh ]; then
+			[ "$(readlink "$1/bin/sh")" = /bin/busybox ] || return 1
+		else
+			[ -x "$1/bin/bash" ] || return 1
+		fi
+	done
+}
+
+# Kills wardbox install ARGS at the Nth CALL; false when it came to its end.
+killed_at() { # CALL N ARGS...
+	local call=$1 n=$2
+	shift 2
+	! { strace -f -qq -o /dev/null -e trace="$call" \
+		-e inject="$call:signal=KILL:when=$n" \
+		"$WARDBOX" install "$@"; } >/dev/null 2>&1
+}
+
+# Left off where install was killed, in a: completed there, undone in b.
+install_step() {
+	kills=$((kills + 1))
+	works a || { echo "no shell after $call $n" && false; }
+	cp -a a b
+	"$WARDBOX" install --root a >/dev/null
+	outline a | grep -v wardbox | diff <(grep -v wardbox guarded) - ||
+		{ echo "not completed after $call $n" && false; }
+	"$WARDBOX" install --root a --status >/dev/null
+	"$WARDBOX" install --root a --uninstall >/dev/null
+	outline a | diff bare - || { echo "left, $call $n" && false; }
+	"$WARDBOX" install --root b --uninstall >/dev/null
+	outline b | diff bare - || { echo "left at once, $call $n" && false; }
+}
+
+uninstall_step() {
+	kills=$((kills + 1))
+	works a || { echo "no shell after $call $n" && false; }
+	cp -a a b
+	"$WARDBOX" install --root a --uninstall >/dev/null
+	outline a | diff bare - || { echo "left, $call $n" && false; }
+	"$WARDBOX" install --root b >/dev/null
+	outline b | grep -v wardbox | diff <(grep -v wardbox guarded) - ||
+		{ echo "not guarded after $call $n" && false; }
+}
+
+@test "an install killed at every call is completed, or undone, by the next" {
+	small_root before
+	outline before >bare
+	cp -a before whole
+	"$WARDBOX" install --root whole >/dev/null
+	outline whole >guarded
+	kills=0
+	for call in $CALLS; do
+		n=0
+		while n=$((n + 1)) && rm -rf a b && cp -a before a &&
+			killed_at "$call" $n --root a; do
+			install_step
+		done
+	done
+	echo "# killed $kills times" >&3
+	[ "$kills" -gt 30 ]
+}
+
+@test "an uninstall killed at every call is completed, or undone, by the next" {
+	small_root before
+	outline before >bare
+	cp -a before whole
+	"$WARDBOX" install --root whole >/dev/null
+	outline whole >guarded
+	kills=0
+	for call in $CALLS; do
+		n=0
+		while n=$((n + 1)) && rm -rf a b && cp -a whole a &&
+			killed_at "$call" $n --uninstall --root a; do
+			uninstall_step
+		done
+	done
+	echo "# killed $kills times" >&3
+	[ "$kills" -gt 15 ]
+}
+
+@test "while it is put on and taken off, /bin/sh always runs" {
+	root_busybox root
+	mkdir -p root/etc/wardbox
+	echo 'use OBSERVE' >root/etc/wardbox/policy
+	need chroot root /bin/busybox true
+	export ROOT=$PWD/root
+	while [ ! -e enough ]; do
+		"$WARDBOX" install --root root >/dev/null
+		"$WARDBOX" install --root root --uninstall >/dev/null
+	done &
+	for _ in $(seq 150); do
+		# 125 and less are answers of a shell or of the shim; without
+		# one chroot itself ends with 126 or 127.
+		code=0
+		# shellcheck disable=SC2016
+		unshare -m sh -c 'mount --rbind /proc "$ROOT/proc" &&
+			exec chroot "$ROOT" /bin/sh -c :' >out 2>&1 || code=$?
+		[ "$code" -lt 126 ] || { touch enough && cat out && false; }
+	done
+	touch enough
+	wait
+}
