@@ -133,10 +133,8 @@ static int fragments(struct policy_compiler *c, const char *dir, uid_t uid,
 
 static int builtin(struct policy_compiler *c, struct diag *d)
 {
-	c->included = true;
 	add_source(c, "default", IMG_SRC_BUILTIN, NULL);
-	return policy_compile_text(c, "default", policy_default_text,
-		strlen(policy_default_text), d);
+	return policy_compile_default(c, d);
 }
 
 int policy_build_system(
@@ -217,6 +215,28 @@ bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
 	return names(img, w->system) && names(img, w->system_dir);
 }
 
+/* Nothing was added: the built-in policy as it stands in the binary. */
+static bool only_builtin(const struct policy_where *w)
+{
+	return (!w->system || (access(w->system, F_OK) < 0 && errno == ENOENT)) &&
+		(!w->system_dir ||
+			(access(w->system_dir, F_OK) < 0 && errno == ENOENT));
+}
+
+static int load_builtin(struct policy *p, struct diag *d)
+{
+	union {
+		const uint64_t *in;
+		void *out;
+	} words = {.in = policy_default_words};
+	int rc = policy_image_wrap(&p->layer[POLICY_LAYER_SYSTEM], words.out,
+		policy_default_size, false, d);
+
+	if (rc == -EBADMSG)
+		p->state = POLICY_BROKEN;
+	return rc == -ENOMEM ? rc : 0;
+}
+
 static int load_system(
 	struct policy *p, const struct policy_where *w, struct diag *d)
 {
@@ -231,6 +251,11 @@ static int load_system(
 		p->layer[POLICY_LAYER_SYSTEM] = old;
 		if (policy_fresh(old, w))
 			return 0;
+	}
+	if (only_builtin(w)) {
+		policy_image_free(old);
+		p->layer[POLICY_LAYER_SYSTEM] = NULL;
+		return load_builtin(p, d);
 	}
 	rc = policy_build_system(w, &bytes, &size, d);
 	if (rc == -ENOMEM)
