@@ -115,6 +115,15 @@ static int load_policy(struct guard *g, struct diag *d)
 		   : 0;
 }
 
+/* Every command of the line must be one that the shell does itself, under a
+ * rule that grants nothing. */
+static void note_command(void *ctx, const struct policy_verdict *one)
+{
+	struct guard *g = ctx;
+
+	g->brief &= str_eq(one->rule, "neutral");
+}
+
 static void decide(struct guard *g)
 {
 	const struct guard_request *q = g->q;
@@ -142,7 +151,8 @@ static void decide(struct guard *g)
 
 	switch (q->kind) {
 	case GUARD_LINE:
-		policy_decide_line(g->policy, &line, v, NULL, NULL);
+		g->brief = true;
+		policy_decide_line(g->policy, &line, v, note_command, g);
 		break;
 	case GUARD_ARGV:
 		policy_decide_exec(g->policy, &exec, v);

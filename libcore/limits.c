@@ -73,7 +73,8 @@ int limits_prepare(struct limits *l, const struct limits_spec *spec,
 	(void)d;
 	*l = LIMITS_INIT;
 	l->spec = *spec;
-	limits_cgroup_make(l);
+	if (!spec->brief)
+		limits_cgroup_make(l);
 	if (spec->mem && !l->how[LIMITS_MEM])
 		l->how[LIMITS_MEM] = LIMITS_BY_WATCHDOG;
 	if (spec->cpu_ns && !l->how[LIMITS_CPU])
