@@ -299,6 +299,8 @@ static const struct cli_opt opts[] = {
 		"no system call filter"),
 	CLI_CALL(0, opt_open_ipc, "unrestricted-ipc", "",
 		"System V IPC with everybody"),
+	CLI_FLAG(0, D, no_strays, "no-strays",
+		"stay, and end what the command leaves behind"),
 	CLI_FLAG(0, D, watch_exec, "watch-exec", "print each program started"),
 	CLI_CALL(0, opt_status_fd, "json-status-fd", "N",
 		"write how it went to descriptor N, as JSON lines"),
@@ -307,7 +309,8 @@ static const struct cli_opt opts[] = {
 		"show what would be allowed there, and why"),
 	CLI_FLAG(0, D, probe, "probe", "show which protections work here"),
 	CLI_FLAG(0, D, json, "json", "print facts as JSON"),
-	CLI_CALL(0, opt_nothing, "die-with-parent", "", "always so; for bwrap"),
+	CLI_FLAG(0, D, die_with_parent, "die-with-parent",
+		"end with the process that started it"),
 	CLI_CALL(0, opt_nothing, "cap-drop", "NAME", "always so; for bwrap"),
 };
 
