@@ -287,8 +287,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, new_session, "new-session", "setsid: no terminal"),
 	CLI_CALL(0, opt_cap, "keep-cap", "NAME,..", "keep a capability"),
 	CLI_CALL(0, opt_relax, "best-effort", "NAME,..",
-		"go on without landlock, seccomp, caps, scope, net, unix, pid, "
-		"mount, ipc, netns, limits or watch where it is missing"),
+		"go on without a part that is missing; a bad name lists them"),
 	CLI_CALL(0, opt_open_fs, "unrestricted-filesystem", "",
 		"no rules for files"),
 	CLI_CALL(0, opt_open_net, "unrestricted-network", "",
