@@ -30,7 +30,9 @@ struct exec_reply {
 	struct guard_result result;
 	int signal;      /* that ended the command; 0 */
 	struct buf out, err; /* at most EXEC_OUTPUT_MAX of each are kept */
+	char path[PATH_MAX]; /* the program; "" when it was not found */
 	char cwd[PATH_MAX];
+	char workspace[PATH_MAX]; /* of the caller: its session is found by it */
 	char uuid[40];
 };
 

@@ -37,53 +37,47 @@ static uint64_t now(void)
 
 /* The session and what it has saved; made when there is none. */
 static int find_state(const struct exec_request *q,
-	struct guard_request *guarded, struct session_name *name,
+	const struct guard_request *g, struct exec_reply *reply,
 	struct state *s, struct diag *d)
 {
-	char cwd[PATH_MAX];
 	struct session_where w = {
 		.id = q->session ? q->session
-				 : env_get(guarded->env, "WARDBOX_SESSION_ID"),
-		.file = env_get(guarded->env, "WARDBOX_SESSION_FILE"),
+				 : env_get(g->env, "WARDBOX_SESSION_ID"),
+		.file = env_get(g->env, "WARDBOX_SESSION_FILE"),
 		.uid = geteuid(),
-		.cwd = cwd,
+		.cwd = reply->workspace,
 	};
+	struct session_name name;
 	autofd int dir = -1;
 	int err;
 
-	if (path_cwd(cwd, sizeof cwd))
-		memcpy(cwd, "/", sizeof "/");
-	err = session_resolve(&w, true, name, d);
+	err = session_resolve(&w, true, &name, d);
 	if (err)
 		return err;
+	memcpy(reply->result.session, name.id, sizeof name.id);
 	dir = session_dir(&w, true, NULL, d);
 	if (dir < 0)
 		return 0; /* nothing can be kept: session-default */
-	err = session_load(dir, w.uid, name->id, s, d);
+	err = session_load(dir, w.uid, name.id, s, d);
 	return err == -ENOENT ? 0 : err;
 }
 
 /* What the next command and a list of sessions see of this one. Read anew, as
  * others may have run meanwhile; never held while a command runs. */
-static void save_state(const struct guard_request *guarded,
-	const struct exec_reply *reply)
+static void save_state(const struct exec_reply *reply)
 {
-	char cwd[PATH_MAX];
-	struct session_where w = {.uid = geteuid(), .cwd = cwd};
+	struct session_where w = {.uid = geteuid(), .cwd = reply->workspace};
 	autostate struct state s = STATE_INIT;
 	autofd int dir = -1, lock = -1;
 	struct diag d;
 
-	(void)guarded;
-	if (path_cwd(cwd, sizeof cwd))
-		memcpy(cwd, "/", sizeof "/");
 	dir = session_dir(&w, true, NULL, &d);
 	lock = dir < 0 ? -1 : session_lock(dir, &d);
 	if (lock < 0)
 		return;
 	if (session_load(dir, w.uid, reply->result.session, &s, &d) == -ENOENT) {
 		s.created = now();
-		(void)state_path(&s.workspace, cwd);
+		(void)state_path(&s.workspace, reply->workspace);
 	}
 	s.used = now();
 	s.commands++;
@@ -95,55 +89,94 @@ static void save_state(const struct guard_request *guarded,
 static int choose_cwd(const struct exec_request *q, struct state *s,
 	struct exec_reply *reply, struct diag *d)
 {
-	char base[PATH_MAX];
-	int err;
+	struct buf cwd = BUF_FIXED(reply->cwd);
+	bool absolute = q->cwd && q->cwd[0] == '/';
+	int err = 0;
 
 	if (s->cwd && dirs_revive(s))
 		cli_warn("the session's directory is gone; going on in %s",
 			s->cwd);
-	if (s->cwd)
-		err = str_copy(base, sizeof base, s->cwd);
-	else
-		err = path_cwd(base, sizeof base);
-	if (err && !(q->cwd && q->cwd[0] == '/'))
+	if (absolute)
+		buf_adds(&cwd, q->cwd);
+	else if (s->cwd)
+		buf_adds(&cwd, s->cwd);
+	else if ((err = path_cwd(reply->cwd, sizeof reply->cwd)))
 		return diag_errno(d, err, "the current directory");
-	if (!q->cwd)
-		return str_copy(reply->cwd, sizeof reply->cwd, base);
-	if (q->cwd[0] == '/')
-		err = str_copy(reply->cwd, sizeof reply->cwd, q->cwd);
 	else
-		err = path_join(reply->cwd, sizeof reply->cwd, base, q->cwd);
+		cwd.len = strlen(reply->cwd);
+	if (q->cwd && !absolute)
+		buf_addf(&cwd, "/%s", q->cwd);
+	buf_str(&cwd);
+	err = cwd.err ? -ENAMETOOLONG : 0;
 	if (!err && access(reply->cwd, X_OK))
 		err = -errno;
-	return err ? diag_errno(d, err, "--cwd: %s", q->cwd) : 0;
+	return err ? diag_errno(d, err, "%s%s", q->cwd ? "--cwd: " : "",
+			     q->cwd ? q->cwd : reply->cwd)
+		   : 0;
 }
 
 /* A program that is not there is an answer, not a failure of ours. */
 static bool find_program(const struct exec_request *q, const struct state *s,
-	const struct guard_request *guarded, char *path,
-	struct exec_reply *reply)
+	const struct guard_request *g, struct exec_reply *reply)
 {
-	char *const *env = s->has_env ? s->env.vec : guarded->env;
-	int err = path_find(path, PATH_MAX, q->command[0], env_get(env, "PATH"),
-		reply->cwd);
+	char *const *env = s->has_env ? s->env.vec : g->env;
+	struct diag *d = &reply->result.diag;
+	int err = path_find(reply->path, sizeof reply->path, q->command[0],
+		env_get(env, "PATH"), reply->cwd);
 
 	if (!err)
 		return true;
+	reply->path[0] = '\0';
 	reply->result.code = err == -EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
-	diag_errno(&reply->result.diag, err, "%s", q->command[0]);
+	if (err == -ENOENT && !strchr(q->command[0], '/'))
+		diag_fail(d, err, "%s: there is no such program in PATH",
+			q->command[0]);
+	else
+		diag_errno(d, err, "%s", q->command[0]);
 	return false;
+}
+
+/* What is asked, in the guard's words. */
+static void fill(struct guard_request *g, const struct exec_request *q,
+	struct exec_reply *reply, const struct state *s)
+{
+	static char *none[] = {NULL};
+
+	g->cwd = reply->cwd;
+	g->workspace = s->workspace;
+	if (s->has_env)
+		g->saved_env = s->env.vec ? s->env.vec : none;
+	if (q->argv0)
+		q->command[0] = strdup(q->argv0);
+	if (!q->capture)
+		return;
+	g->output = keep;
+	g->output_ctx = reply;
+	g->swallow = true;
+}
+
+/* guard_run empties the result; the session's name lives on in its place. */
+static void guarded(const struct exec_request *q, struct exec_reply *reply,
+	struct guard_request *g, const struct state *s)
+{
+	char session[SESSION_ID_MAX + 1];
+
+	memcpy(session, reply->result.session, sizeof session);
+	fill(g, q, reply, s);
+	g->session = session;
+	(void)guard_run(g, &reply->result);
+	memcpy(reply->result.session, session, sizeof session);
+	reply->signal = guard_exit_signal(&reply->result);
+	save_state(reply);
 }
 
 static int call(const struct exec_request *q, struct exec_reply *reply,
 	struct diag *d)
 {
-	char path[PATH_MAX];
-	char *const none[] = {NULL};
 	autostate struct state s = STATE_INIT;
-	struct session_name name;
 	struct guard_request g = {
 		.kind = GUARD_ARGV,
-		.path = path,
+		.path = reply->path,
 		.argv = q->command,
 		.by = "exec",
 		.pty = q->pty,
@@ -155,33 +188,19 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	int err;
 
 	cli_guard_facts(&g);
-	err = find_state(q, &g, &name, &s, d);
+	if (guard_workspace(&g, reply->workspace, sizeof reply->workspace))
+		memcpy(reply->workspace, "/", sizeof "/");
+	err = find_state(q, &g, reply, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);
 	if (err)
 		return err;
-	str_copy(reply->result.session, sizeof reply->result.session, name.id);
 	reply->result.started_ns = now();
-	if (!find_program(q, &s, &g, path, reply))
-		return 0;
-	if (q->argv0)
-		q->command[0] = strdup(q->argv0);
-	g.session = name.id;
-	g.cwd = reply->cwd;
-	g.workspace = s.workspace;
-	if (s.has_env)
-		g.saved_env = s.env.vec ? s.env.vec : none;
-	if (q->capture) {
-		g.output = keep;
-		g.output_ctx = reply;
-		g.swallow = true;
-	}
-	(void)guard_run(&g, &reply->result);
-	reply->signal = guard_exit_signal(&reply->result);
+	if (find_program(q, &s, &g, reply))
+		guarded(q, reply, &g, &s);
 	if (q->capture)
 		guard_correlation(&g, &reply->result, &uuid);
 	buf_str(&uuid);
-	save_state(&g, reply);
 	return 0;
 }
 

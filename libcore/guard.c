@@ -510,6 +510,17 @@ int guard_note(const struct guard_request *q, const struct guard_result *r,
 		&g->log, r->session, r->exec_id, event, facts, n, NULL);
 }
 
+int guard_workspace(const struct guard_request *q, char *out, size_t size)
+{
+	struct guard_result scratch = {0};
+	autoguard struct guard *g = NULL;
+	int err = guard_new(&g, q, &scratch);
+
+	if (!err)
+		err = load_policy(g, NULL);
+	return err ? err : str_copy(out, size, g->root);
+}
+
 void guard_correlation(const struct guard_request *q,
 	const struct guard_result *r, struct buf *out)
 {

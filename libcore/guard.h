@@ -107,6 +107,10 @@ struct audit_fact;
 int guard_note(const struct guard_request *q, const struct guard_result *r,
 	const char *event, const struct audit_fact *facts, size_t n);
 
+/* The project of the directory that a command would run in: what its session
+ * is found by. q's env and workspace (else this process's directory) count. */
+int guard_workspace(const struct guard_request *q, char *out, size_t size);
+
 /* The UUID by which the log knows the command, or, of one that is not in it, a
  * random one. */
 void guard_correlation(const struct guard_request *q,
