@@ -16,6 +16,7 @@ struct drop {
 	struct sandbox_plan plan;
 	/* options */
 	bool ignore_missing, add_exec, ldd;
+	bool no_strays, die_with_parent;
 	bool clearenv, new_session, dry_run, probe, json;
 	bool watch_exec, explain_denials;
 	bool granted; /* some path was, by option or preset */

@@ -19,10 +19,9 @@ static bool is_program(const char *path, int *why)
 {
 	struct stat st;
 
-	if (stat(path, &st) < 0) {
-		*why = errno == EACCES ? EACCES : *why;
+	/* A directory that may not be searched holds nothing for us. */
+	if (stat(path, &st) < 0)
 		return false;
-	}
 	if (!S_ISREG(st.st_mode) ||
 		faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0) {
 		*why = EACCES;

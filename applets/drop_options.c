@@ -287,8 +287,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, new_session, "new-session", "setsid: no terminal"),
 	CLI_CALL(0, opt_cap, "keep-cap", "NAME,..", "keep a capability"),
 	CLI_CALL(0, opt_relax, "best-effort", "NAME,..",
-		"go on without landlock, seccomp, caps, scope, net, unix, pid, "
-		"mount, ipc, netns, limits or watch where it is missing"),
+		"go on without a part that is missing; a bad name lists them"),
 	CLI_CALL(0, opt_open_fs, "unrestricted-filesystem", "",
 		"no rules for files"),
 	CLI_CALL(0, opt_open_net, "unrestricted-network", "",
@@ -299,6 +298,8 @@ static const struct cli_opt opts[] = {
 		"no system call filter"),
 	CLI_CALL(0, opt_open_ipc, "unrestricted-ipc", "",
 		"System V IPC with everybody"),
+	CLI_FLAG(0, D, no_strays, "no-strays",
+		"stay, and end what the command leaves behind"),
 	CLI_FLAG(0, D, watch_exec, "watch-exec", "print each program started"),
 	CLI_CALL(0, opt_status_fd, "json-status-fd", "N",
 		"write how it went to descriptor N, as JSON lines"),
@@ -307,7 +308,8 @@ static const struct cli_opt opts[] = {
 		"show what would be allowed there, and why"),
 	CLI_FLAG(0, D, probe, "probe", "show which protections work here"),
 	CLI_FLAG(0, D, json, "json", "print facts as JSON"),
-	CLI_CALL(0, opt_nothing, "die-with-parent", "", "always so; for bwrap"),
+	CLI_FLAG(0, D, die_with_parent, "die-with-parent",
+		"end with the process that started it"),
 	CLI_CALL(0, opt_nothing, "cap-drop", "NAME", "always so; for bwrap"),
 };
 

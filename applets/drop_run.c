@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -225,6 +226,8 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 	s->watch.decide = on_exec;
 	s->watch.ctx = o;
 	block_signals(&job);
+	if (o->die_with_parent)
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	pid = sandbox_fork(s);
 	if (pid == 0)
 		child(&job, argv);

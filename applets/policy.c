@@ -13,11 +13,6 @@
  */
 #include "policy_applet.h"
 
-#include <limits.h>
-#include <string.h>
-
-#include "env.h"
-#include "path.h"
 
 static const struct cli_opt opts[] = {
 	CLI_STR('p', struct policy_opts, profile, "profile", "NAME",
@@ -35,13 +30,13 @@ static const struct cli_opt opts[] = {
 	CLI_STR('o', struct policy_opts, output, "output", "FILE",
 		"with compile: write the image to FILE"),
 	CLI_STR('k', struct policy_opts, key, "key", "FILE",
-		"with sign and verify: the key"),
+		"with keygen, sign and verify: the key"),
 	CLI_STR('w', struct policy_opts, write, "write", "FILE",
 		"with init and suggest: write FILE"),
-	CLI_UINT('n', struct policy_opts, count, 1000000, "count", "N",
+	CLI_UINT('c', struct policy_opts, count, 10000, "count", "N",
 		"with history: show the last N decisions"),
 	CLI_FLAG('j', struct policy_opts, json, "json", "print facts as JSON"),
-	CLI_FLAG('N', struct policy_opts, dry_run, "dry-run",
+	CLI_FLAG('n', struct policy_opts, dry_run, "dry-run",
 		"say what would be written, write nothing"),
 };
 
@@ -53,6 +48,12 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(policy_explain, "explain", "LINE", "each command, its rule"),
 	CLI_VERB(policy_check, "check", "[FILE...]", "read policy files, run their tests"),
 	CLI_VERB(policy_compile, "compile", "", "write the image of the system policy"),
+	CLI_VERB(policy_keygen, "keygen", "", "make a pair of keys"),
+	CLI_VERB(policy_sign_verb, "sign", "FILE...", "sign policy files"),
+	CLI_VERB(policy_verify, "verify", "FILE...", "check their signatures"),
+	CLI_VERB(policy_history, "history", "", "recent decisions of the log"),
+	CLI_VERB(policy_init, "init", "", "write a first policy for this project"),
+	CLI_VERB(policy_suggest, "suggest", "", "rules for what was asked or denied"),
 };
 
 static const struct cli_spec spec = {

@@ -203,6 +203,8 @@ static void status_text(struct buf *out, const struct policy_here *h,
 	buf_addf(out, "profile    %s\n", policy_profile_name(h->profile));
 	buf_addf(out, "policy     %s\n", state_name(h->policy->state));
 	buf_addf(out, "root       %s\n", h->root);
+	if (h->policy->layer[0] && h->policy->layer[0]->how == IMG_BORROWED)
+		buf_adds(out, "system     built in (configs/default.policy)\n");
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = h->policy->layer[l];
 		const struct img_source *s =

@@ -91,7 +91,7 @@ static void do_one(struct acting *a, size_t i, bool dry)
 		.backup_dir = a->o->backup_dir,
 		.flags = a->who->flags,
 		.dry_run = dry,
-		.wait_ms = 10000,
+		.wait_ms = (unsigned)(a->o->timeout / 1000000u),
 	};
 
 	profile_written_release(&oc->w);
@@ -347,7 +347,7 @@ static int act_on(struct acting *a)
 	}
 	/* Nothing is written while one of the files cannot be. */
 	code = profile_code(first_error(a));
-	if (!code)
+	if (!code && changes)
 		warn(a);
 	if (!code && changes && !a->o->dry_run) {
 		code = ask(a, changes);

@@ -125,8 +125,7 @@ bool profile_find_command(const char *name, const struct profile_who *who,
 	return in_nvm(name, who, dir, size);
 }
 
-/* The directory of PATH that has the program. */
-static bool on_path(
+bool profile_on_path(
 	const char *path, const char *name, char *dir, size_t size)
 {
 	const char *entry;
@@ -238,7 +237,7 @@ static void find_answer(struct answer *a, const struct profile_who *who,
 	a->command = !strchr(a->what, '/') &&
 		!profile_home_prefix(a->what);
 	if (a->command) {
-		if (on_path(path, a->what, a->dir, sizeof a->dir)) {
+		if (profile_on_path(path, a->what, a->dir, sizeof a->dir)) {
 			a->state = CURRENT;
 			return;
 		}

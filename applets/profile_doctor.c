@@ -239,7 +239,9 @@ static void tell_missing(struct exam *e, const char *dir, const char *name)
 		: plain           ? " in login shells"
 				  : "";
 
-	if (login && plain)
+	/* The machine's directories are only missed where nobody has them. */
+	if ((login && plain) ||
+		((login || plain) && !path_beneath(e->who->home, dir)))
 		return;
 	/* The likeliest cause, said first. */
 	if (!login && !plain &&
@@ -280,9 +282,17 @@ static void exam_commands(struct exam *e, int words, char **word)
 	char dir[1024];
 
 	for (int i = 0; i < words; i++) {
-		if (profile_find_command(word[i], e->who, dir, sizeof dir))
+		bool login = profile_on_path(
+			real_path(e, 0), word[i], dir, sizeof dir);
+		bool plain = profile_on_path(
+			real_path(e, 2), word[i], dir, sizeof dir);
+
+		if (login && plain)
+			continue;
+		if (login || plain ||
+			profile_find_command(word[i], e->who, dir, sizeof dir))
 			tell_missing(e, dir, word[i]);
-		else if (access(word[i], X_OK))
+		else
 			profile_problem_fix(
 				profile_problem_add(e->out,
 					PROBLEM_MISSING_PATH, SEVERITY_WARNING,

@@ -17,6 +17,8 @@
 #include "profile_undo.h"
 #include "str.h"
 
+enum { LOCK_MS = 10000 };
+
 /* One repair of one file. */
 struct repair {
 	enum profile_problem_code code;
@@ -159,7 +161,7 @@ static void run_repair(struct fixing *f, struct repair *r, bool dry)
 		.backup_dir = f->o->backup_dir,
 		.flags = f->who->flags,
 		.dry_run = dry,
-		.wait_ms = 10000};
+		.wait_ms = LOCK_MS};
 
 	profile_written_release(&r->w);
 	r->err = profile_write(&job, &r->w, &r->d);
@@ -338,13 +340,14 @@ static int run_fix(struct fixing *f)
 	code = profile_consent(f->o, "Repair as shown?");
 	if (code)
 		return code;
-	code = apply_plan(f);
-	if (!f->dirs || code)
-		return code;
-	yes.yes = true;
-	add[0] = f->dir[0];
-	memcpy(add + 1, f->dir, (size_t)f->dirs * sizeof *add);
-	return profile_verb_add(&yes, f->dirs + 1, add);
+	/* First, so that what the repairs leave is what undo looks for. */
+	if (f->dirs) {
+		yes.yes = true;
+		add[0] = f->dir[0];
+		memcpy(add + 1, f->dir, (size_t)f->dirs * sizeof *add);
+		code = profile_verb_add(&yes, f->dirs + 1, add);
+	}
+	return code ? code : apply_plan(f);
 }
 
 int profile_verb_fix(void *into, int argc, char **argv)
@@ -403,7 +406,7 @@ static int undo_one(int dir, const char *name, struct profile_undo *u,
 		.ctx = u,
 		.flags = who->flags,
 		.dry_run = true,
-		.wait_ms = 10000};
+		.wait_ms = LOCK_MS};
 	struct profile_written w;
 	autobuf struct buf diff = BUF_INIT(8 << 20);
 	struct diag d = {0};

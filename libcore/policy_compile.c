@@ -268,28 +268,32 @@ static int verb_policy(struct policy_compiler *c, struct diag *d)
 	return 0;
 }
 
+int policy_compile_default(struct policy_compiler *c, struct diag *d)
+{
+	struct policy_image img;
+	const char *file = c->line.file ? c->line.file : "default";
+	int rc = policy_image_check(
+		&img, policy_default_words, policy_default_size, d);
+
+	if (rc < 0)
+		return rc;
+	rc = build_import(&c->b, &img);
+	if (rc < 0)
+		return diag_errno(d, rc, "the built-in policy");
+	c->file = build_str(&c->b, file, strlen(file));
+	return 0;
+}
+
 static int verb_include(struct policy_compiler *c, struct diag *d)
 {
-	struct policy_line *keep;
-	uint32_t file = c->file;
 	int rc;
 
 	if (c->line.count != 2 || !str_eq(c->line.word[1].s, "default"))
 		return compile_bad(c, 1, d, "expected: include default");
-	if (c->nested || c->included)
-		return compile_bad(c, 1, d, "included already");
-	keep = malloc(sizeof(*keep));
-	if (!keep)
-		return diag_fail(d, -ENOMEM, "out of memory");
-	*keep = c->line;
-	c->nested++;
-	c->included = true;
-	rc = policy_compile_text(c, "default", policy_default_text,
-		strlen(policy_default_text), d);
-	c->nested--;
-	c->line = *keep;
-	c->file = file;
-	free(keep);
+	rc = policy_compile_default(c, d);
+	if (rc == -EEXIST)
+		return compile_bad(c, 0, d,
+			"expected before everything else but `policy`");
 	return rc;
 }
 
@@ -378,8 +382,7 @@ int policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
 	c->above = above;
 	c->layer = layer;
 	c->last_rule = NO_RULE;
-	c->nested = 0;
-	c->included = false;
+	c->line.file = NULL;
 	for (unsigned i = 0; i < POLICY_PROFILES; i++)
 		none[i].as = (uint8_t)i;
 	buf_add(&c->b.sect[IMG_PROFILE], none, sizeof(none));

@@ -49,9 +49,7 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 
 		if (!l)
 			return compile_bad(c, i, d, "no such list, define it above");
-		t->pad[0] = BUILD_LATE;
-		t->ref.first = (uint32_t)(l - (const struct img_list *)(void *)
-						  c->b.sect[IMG_LIST].data);
+		t->list = l->name; /* its words, when all is read */
 		return 0;
 	}
 	if (!*s)

@@ -278,6 +278,7 @@ static int on_source(void *ctx, struct shell_walk *w,
 	judge_end(&k);
 	if (!name || !dir || (k.judged && k.v.would == POLICY_DENY))
 		return -EACCES;
+	f.named = false;
 	judge_resolve(j, judge_text(j, dir->p, dir->n),
 		judge_text(j, name->p, name->n), &f);
 	if (f.where != FOUND_IN || was_written(j, f.path))

@@ -75,7 +75,7 @@ static bool rules_ok(const struct policy_image *im)
 			!in_section(h, IMG_RULE, r->except))
 			return false;
 	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_TOKEN); i++, t++)
-		if (t->kind > IMG_TOK_HAS ||
+		if (t->kind > IMG_TOK_HAS || !str_ok(h, t->list) ||
 			!in_section(h, IMG_REF, t->ref))
 			return false;
 	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_PROG); i++, p++)

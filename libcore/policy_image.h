@@ -97,6 +97,7 @@ enum img_token_kind {
 
 struct img_token {
 	uint8_t kind, glob, pad[2];
+	uint32_t list; /* name of the list that ref is; 0: none */
 	struct img_range ref;
 };
 
@@ -272,6 +273,10 @@ static inline const char *img_ref(
 /* Does word match one of the refs (globs as in str_glob)? */
 bool img_ref_match(
 	const struct policy_image *img, struct img_range r, const char *word);
+/* The built-in policy, compiled with the binary from configs/default.policy. */
+extern const uint64_t policy_default_words[];
+extern const size_t policy_default_size;
+
 /* The list called name, or NULL. */
 const struct img_list *img_list_find(
 	const struct policy_image *img, const char *name);

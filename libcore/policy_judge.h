@@ -15,6 +15,7 @@ enum {
 	JUDGE_WRAPS = 16,    /* wrappers within wrappers */
 	JUDGE_COMBOS = 256,  /* readings of one command's words */
 	JUDGE_WRITTEN = 64,  /* files written by a line that are remembered */
+	JUDGE_SEEN = 8,
 	JUDGE_NAMES = 6,     /* names of a program along its symlinks */
 	JUDGE_PATH = 1024,   /* longer paths are denied */
 	JUDGE_ARENA = 4 << 20,
@@ -60,6 +61,11 @@ struct judge {
 	const char *written[JUDGE_WRITTEN]; /* physical paths */
 	unsigned written_count;
 	bool written_all; /* too many, or not known */
+	struct prog_seen {
+		const char *word;
+		struct prog prog;
+	} seen[JUDGE_SEEN]; /* bare names that were looked up */
+	unsigned seen_count;
 	struct policy_verdict worst;
 	policy_each *each;
 	void *ctx;
@@ -120,6 +126,7 @@ void judge_path_val(
 void judge_path_guess(struct judge_cmd *k, const struct arg *a);
 
 struct path_found {
+	bool named; /* in: the names below are wanted */
 	char path[JUDGE_PATH]; /* physical, absolute */
 	enum {
 		FOUND_IN,      /* beneath the root (or the root) */

@@ -12,6 +12,7 @@
 #include "file.h"
 #include "path.h"
 #include "policy_compile.h"
+#include "policy_sign.h"
 #include "str.h"
 
 enum {
@@ -62,9 +63,47 @@ static void add_source(struct policy_compiler *c, const char *path,
 	build_add(&c->b, IMG_SOURCE, &s, sizeof(s));
 }
 
+/* Who may have written a file, and who must have signed it. */
+struct wanted {
+	uid_t uid;
+	bool trusted, sign;
+	uint8_t pub[SIGN_PUBLIC];
+};
+
+/* The key that system sources must be signed with, when there is one. */
+static int read_key(struct policy_compiler *c, const struct policy_where *w,
+	struct wanted *want, struct diag *d)
+{
+	char line[256];
+	struct buf b = BUF_FIXED(line);
+	autofd int fd = -1;
+	struct stat st;
+	int rc;
+
+	if (!w->key)
+		return 0;
+	fd = open(w->key, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT) {
+		add_source(c, w->key, IMG_SRC_ABSENT, NULL);
+		return 0;
+	}
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return diag_errno(d, -errno, "%s", w->key);
+	rc = file_check_trusted(fd, want->uid, w->key, d);
+	if (rc < 0)
+		return rc;
+	rc = buf_read_fd(&b, fd);
+	if (rc < 0)
+		return diag_errno(d, rc, "%s", w->key);
+	want->sign = true;
+	add_source(c, w->key, IMG_SRC_FILE, &st);
+	return policy_sign_parse(
+		w->key, buf_str(&b), want->pub, sizeof(want->pub), d);
+}
+
 /* Reads and compiles one file. -ENOENT when it is not there. */
-static int source(struct policy_compiler *c, const char *path, uid_t uid,
-	bool trusted, struct diag *d)
+static int source(struct policy_compiler *c, const char *path,
+	const struct wanted *want, struct diag *d)
 {
 	autobuf struct buf text = BUF_INIT(POLICY_TEXT_MAX);
 	autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -77,14 +116,20 @@ static int source(struct policy_compiler *c, const char *path, uid_t uid,
 		return diag_errno(d, -errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return diag_fail(d, -EINVAL, "%s: not a regular file", path);
-	if (trusted) {
-		rc = file_check_trusted(fd, uid, path, d);
+	if (want->trusted) {
+		rc = file_check_trusted(fd, want->uid, path, d);
 		if (rc < 0)
 			return rc;
 	}
 	rc = buf_read_fd(&text, fd);
 	if (rc < 0)
 		return diag_errno(d, rc, "%s", path);
+	if (want->sign) {
+		rc = policy_sign_check(
+			want->pub, path, buf_str(&text), text.len, d);
+		if (rc < 0)
+			return rc == -ENOENT ? -EBADMSG : rc;
+	}
 	add_source(c, path, IMG_SRC_FILE, &st);
 	return policy_compile_text(
 		c, path, text.data ? text.data : "", text.len, d);
@@ -100,8 +145,8 @@ static int is_fragment(const struct dirent *e)
 	return e->d_name[0] != '.' && str_ends(e->d_name, ".policy");
 }
 
-static int fragments(struct policy_compiler *c, const char *dir, uid_t uid,
-	struct diag *d)
+static int fragments(struct policy_compiler *c, const char *dir,
+	const struct wanted *want, struct diag *d)
 {
 	struct dirent **list = NULL;
 	struct stat st;
@@ -124,7 +169,7 @@ static int fragments(struct policy_compiler *c, const char *dir, uid_t uid,
 		if (rc == 0)
 			rc = path_join(path, sizeof(path), dir, list[i]->d_name);
 		if (rc == 0)
-			rc = source(c, path, uid, true, d);
+			rc = source(c, path, want, d);
 		free(list[i]);
 	}
 	free(list);
@@ -133,29 +178,29 @@ static int fragments(struct policy_compiler *c, const char *dir, uid_t uid,
 
 static int builtin(struct policy_compiler *c, struct diag *d)
 {
-	c->included = true;
 	add_source(c, "default", IMG_SRC_BUILTIN, NULL);
-	return policy_compile_text(c, "default", policy_default_text,
-		strlen(policy_default_text), d);
+	return policy_compile_default(c, d);
 }
 
 int policy_build_system(
 	const struct policy_where *w, void **bytes, size_t *size, struct diag *d)
 {
 	struct policy_compiler *c = compiler(POLICY_LAYER_SYSTEM, NULL, d);
-	int rc = -ENOENT;
+	struct wanted want = {.uid = w->system_uid, .trusted = true};
+	int rc;
 
 	if (!c)
 		return -ENOMEM;
-	if (w->system)
-		rc = source(c, w->system, w->system_uid, true, d);
+	rc = read_key(c, w, &want, d);
+	if (rc == 0)
+		rc = w->system ? source(c, w->system, &want, d) : -ENOENT;
 	if (rc == -ENOENT) {
 		if (w->system)
 			add_source(c, w->system, IMG_SRC_ABSENT, NULL);
 		rc = builtin(c, d);
 	}
 	if (rc == 0)
-		rc = fragments(c, w->system_dir, w->system_uid, d);
+		rc = fragments(c, w->system_dir, &want, d);
 	return finish(c, rc, bytes, size, d);
 }
 
@@ -164,10 +209,11 @@ int policy_build_file(const char *path, enum policy_layer layer, uid_t uid,
 	size_t *size, struct diag *d)
 {
 	struct policy_compiler *c = compiler(layer, above, d);
+	struct wanted want = {.uid = uid, .trusted = trusted};
 
 	if (!c)
 		return -ENOMEM;
-	return finish(c, source(c, path, uid, trusted, d), bytes, size, d);
+	return finish(c, source(c, path, &want, d), bytes, size, d);
 }
 
 int policy_build_text(const char *name, const char *text, size_t n,
@@ -214,7 +260,30 @@ bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
 	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_SOURCE); i++)
 		if (!same(img, &s[i]))
 			return false;
-	return names(img, w->system) && names(img, w->system_dir);
+	return names(img, w->system) && names(img, w->system_dir) &&
+		names(img, w->key);
+}
+
+/* Nothing was added: the built-in policy as it stands in the binary. */
+static bool only_builtin(const struct policy_where *w)
+{
+	return (!w->system || (access(w->system, F_OK) < 0 && errno == ENOENT)) &&
+		(!w->system_dir ||
+			(access(w->system_dir, F_OK) < 0 && errno == ENOENT));
+}
+
+static int load_builtin(struct policy *p, struct diag *d)
+{
+	union {
+		const uint64_t *in;
+		void *out;
+	} words = {.in = policy_default_words};
+	int rc = policy_image_wrap(&p->layer[POLICY_LAYER_SYSTEM], words.out,
+		policy_default_size, false, d);
+
+	if (rc == -EBADMSG)
+		p->state = POLICY_BROKEN;
+	return rc == -ENOMEM ? rc : 0;
 }
 
 static int load_system(
@@ -231,6 +300,11 @@ static int load_system(
 		p->layer[POLICY_LAYER_SYSTEM] = old;
 		if (policy_fresh(old, w))
 			return 0;
+	}
+	if (only_builtin(w)) {
+		policy_image_free(old);
+		p->layer[POLICY_LAYER_SYSTEM] = NULL;
+		return load_builtin(p, d);
 	}
 	rc = policy_build_system(w, &bytes, &size, d);
 	if (rc == -ENOMEM)

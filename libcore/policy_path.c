@@ -88,7 +88,7 @@ static int into(struct steps *s, const char *name, size_t n)
 	size_t parent = s->len;
 	ssize_t got = -1;
 
-	if (is_last(s) && !note_name(s, name, n))
+	if (f->named && is_last(s) && !note_name(s, name, n))
 		return FOUND_TOO_LONG;
 	if (s->len + 1 + n >= sizeof(f->path))
 		return FOUND_TOO_LONG;
@@ -332,6 +332,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a,
 	struct judge *j = k->j;
 	struct path_found f;
 
+	f.named = false;
 	judge_resolve(j, cwd, a->s, &f);
 	if (f.where == FOUND_TOO_LONG)
 		judge_raise(k, POLICY_DENY, "path", "%s: too long or too many links",

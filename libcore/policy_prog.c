@@ -1,6 +1,7 @@
 /* policy_prog.c - what a command's first word will run
  * SPDX-License-Identifier: MIT
  */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	struct judge *j = k->j;
 	struct path_found f;
 
+	f.named = true;
 	judge_resolve(j, "/", path, &f);
 	p->file = judge_text(j, f.path, strlen(f.path));
 	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG) {
@@ -68,6 +70,25 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	add_name(j, p, path_base(path));
 }
 
+/* A name in an exec directory: the directory is trusted as it stands, only a
+ * link is followed. False when it is not there. */
+static bool in_exec_dir(struct judge_cmd *k, const char *path, const char *name,
+	struct prog *p)
+{
+	char link[8];
+	ssize_t n = readlink(path, link, sizeof(link));
+
+	if (n < 0 && errno != EINVAL)
+		return false;
+	p->file = judge_text(k->j, path, strlen(path));
+	add_name(k->j, p, name);
+	if (n >= 0)
+		classify(k, path, p);
+	p->where = PROG_SYSTEM;
+	p->name = name;
+	return true;
+}
+
 static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
 {
 	struct judge *j = k->j;
@@ -78,19 +99,13 @@ static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
 		struct buf b = BUF_FIXED(path);
 
 		buf_add(&b, dir, n);
-		buf_addf(&b, "%s%s", n ? "/" : "./", name);
-		if (!b.err && access(buf_str(&b), X_OK) == 0) {
-			if (path[0] == '/' && exec_dir(j, dir, n)) {
-				/* The directory is trusted as it stands. */
-				p->where = PROG_SYSTEM;
-				p->file = judge_text(j, path, b.len);
-				p->name = name;
-				add_name(j, p, name);
-				classify(k, p->file, p);
-				p->where = PROG_SYSTEM;
-				p->name = name;
+		buf_adds(&b, n ? "/" : "./");
+		buf_adds(&b, name);
+		buf_str(&b);
+		if (!b.err && path[0] == '/' && exec_dir(j, dir, n)) {
+			if (in_exec_dir(k, path, name, p))
 				return;
-			}
+		} else if (!b.err && access(path, X_OK) == 0) {
 			classify(k, path[0] == '/' ? path : name, p);
 			return;
 		}
@@ -99,6 +114,22 @@ static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
 	p->where = PROG_MISSING;
 	p->name = name;
 	add_name(j, p, name);
+}
+
+static void look_up_once(struct judge_cmd *k, const char *name, struct prog *p)
+{
+	struct judge *j = k->j;
+
+	for (unsigned i = 0; i < j->seen_count; i++) {
+		if (str_eq(j->seen[i].word, name)) {
+			*p = j->seen[i].prog;
+			return;
+		}
+	}
+	look_up(k, name, p);
+	if (j->seen_count < JUDGE_SEEN)
+		j->seen[j->seen_count++] = (struct prog_seen){
+			judge_text(j, name, strlen(name)), *p};
 }
 
 void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
@@ -115,7 +146,7 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 			add_name(j, out, word);
 			return;
 		}
-		look_up(k, word, out);
+		look_up_once(k, word, out);
 		return;
 	}
 	if (word[0] == '/') {

@@ -71,9 +71,61 @@ static void skip_quoted(struct rc_lex *l)
 		l->at++;
 }
 
+/* At "<<": the length of the word that ends the here-document, its start in
+ * *word; 0 when it is none that is known. */
+static size_t heredoc_word(struct rc_lex *l, const char **word, bool *tabs)
+{
+	size_t n = 0;
+
+	l->at += 2;
+	*tabs = rc_peek(l, 0) == '-';
+	l->at += *tabs;
+	while (rc_peek(l, 0) == ' ' || rc_peek(l, 0) == '\t')
+		l->at++;
+	while (rc_peek(l, 0) == '\'' || rc_peek(l, 0) == '"' ||
+		rc_peek(l, 0) == '\\')
+		l->at++;
+	*word = l->s + l->at;
+	while (chr_name(rc_peek(l, n)))
+		n++;
+	l->at += n;
+	while (rc_peek(l, 0) == '\'' || rc_peek(l, 0) == '"')
+		l->at++;
+	return n;
+}
+
+/* From the start of a line to behind the one that is just word. */
+static void skip_heredoc(
+	struct rc_lex *l, const char *word, size_t n, bool tabs)
+{
+	while (l->at < l->n) {
+		const char *line = l->s + l->at;
+		const char *nl = memchr(line, '\n', l->n - l->at);
+		size_t len = nl ? (size_t)(nl - line) : l->n - l->at;
+
+		l->at += len + (nl != NULL);
+		while (tabs && len && *line == '\t') {
+			line++;
+			len--;
+		}
+		if (len == n && memcmp(line, word, n) == 0)
+			return;
+	}
+	l->open = true;
+}
+
+static void skip_comment(struct rc_lex *l)
+{
+	while (l->at < l->n && l->s[l->at] != '\n')
+		l->at++;
+}
+
 static void skip_parens(struct rc_lex *l)
 {
 	unsigned depth = 0;
+	const char *word = NULL;
+	size_t word_len = 0;
+	bool tabs = false;
 
 	while (l->at < l->n) {
 		char c = l->s[l->at];
@@ -82,10 +134,19 @@ static void skip_parens(struct rc_lex *l)
 			skip_quoted(l);
 			continue;
 		}
-		if (c == '#' && l->at &&
-			strchr(" \t\n;", l->s[l->at - 1])) {
-			while (l->at < l->n && l->s[l->at] != '\n')
-				l->at++;
+		if (c == '#' && l->at && strchr(" \t\n;", l->s[l->at - 1])) {
+			skip_comment(l);
+			continue;
+		}
+		if (c == '<' && rc_peek(l, 1) == '<' && rc_peek(l, 2) != '<' &&
+			!chr_digit(rc_peek(l, 2)) && l->family == FAMILY_SH) {
+			word_len = heredoc_word(l, &word, &tabs);
+			continue;
+		}
+		if (c == '\n' && word_len) {
+			l->at++;
+			skip_heredoc(l, word, word_len, tabs);
+			word_len = 0;
 			continue;
 		}
 		if (c == '\\' && l->at + 1 < l->n)
