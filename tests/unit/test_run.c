@@ -615,7 +615,7 @@ static void closed_stays_closed(void **state)
 	(void)state;
 	w.before = close_some;
 	w.script = "for i in 0 1 2 3 4 5 6; do "
-		   "[ -e /proc/$$/fd/$i ] && echo $i; done >&2; true";
+		   "[ -e /proc/$$/fd/$i ] && echo $i >&2; done; true";
 	assert_int_equal(go(&w, NULL), 0);
 	assert_string_equal(text[1], "0\n2\n5\n");
 }
