@@ -113,11 +113,11 @@ static int exec_run(int argc, char **argv)
 	reply.err = BUF_INIT(EXEC_OUTPUT_MAX);
 	if (way->call(&q, &reply, &d))
 		cli_die_diag(EXIT_OURS, &d);
-	cli_guard_tell(&reply.result);
 	if (o.json) {
 		exec_print_json(&q, &reply);
 		return reply.result.code;
 	}
+	cli_guard_tell(&reply.result);
 	if (reply.signal)
 		sig_die(reply.signal);
 	return reply.result.code;
