@@ -26,7 +26,7 @@ enum {
 /* raw: as it came, behind the bytes looked back at. Only when there are escape
  * sequences in it: text, what is visible; place[i], where text[i] stands. */
 struct redact_work {
-	uint8_t pairs[REDACT_PAIRS];
+	uint8_t begins[REDACT_BEGINS / 8];
 	unsigned char raw[WINDOW];
 	unsigned char text[WINDOW];
 	uint16_t place[WINDOW + 1];
@@ -52,7 +52,7 @@ static int work_get(struct redact *r)
 	r->work = malloc(sizeof *r->work);
 	if (!r->work)
 		return -ENOMEM;
-	redact_token_pairs(r->work->pairs);
+	redact_token_begins(r->work->begins);
 	return 0;
 }
 
@@ -147,6 +147,8 @@ static enum redact_answer at_trigger(
 			a = redact_url(v, i, s);
 		return a != REDACT_NO ? a : redact_telegram(v, i, s);
 	case '-':
+		if (left >= 2 && v->text[i + 1] != '-' && v->text[i + 1] != 'u')
+			return REDACT_NO;
 		a = redact_pem(v, i, s);
 		return a != REDACT_NO ? a : redact_flag(k->r, v, i, s);
 	case '~':
@@ -184,12 +186,12 @@ static enum redact_answer at_word(
 	const struct redact_view *v = &k->view;
 	unsigned slot;
 
-	if (i + 1 == v->n) {
+	if (v->n - i < REDACT_BEGIN) {
 		*s = (struct redact_span){.from = i, .value = i};
 		return v->last ? REDACT_NO : REDACT_MORE;
 	}
-	slot = redact_pair(v->text[i], v->text[i + 1]);
-	if (!(k->r->work->pairs[slot / 8] >> slot % 8 & 1))
+	slot = redact_begin(v->text + i);
+	if (!(k->r->work->begins[slot / 8] >> slot % 8 & 1))
 		return REDACT_NO;
 	return redact_token(v, i, s);
 }

@@ -86,12 +86,14 @@ enum redact_kind {
 /* A token of known shape that begins at at, a word's beginning. */
 enum redact_answer redact_token(
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* Marks the pairs of letters that tokens begin with. */
-enum { REDACT_PAIRS = 4096 / 8 };
-void redact_token_pairs(uint8_t pairs[static REDACT_PAIRS]);
-static inline unsigned redact_pair(unsigned char a, unsigned char b)
+/* Marks the three letters that tokens begin with, by a hash: most words are
+ * told by one look that they are none. */
+enum { REDACT_BEGIN = 3, REDACT_BEGINS = 8192 };
+void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8]);
+static inline unsigned redact_begin(const unsigned char *p)
 {
-	return (a & 63u) << 6 | (b & 63u);
+	return ((unsigned)p[0] * 961u + (unsigned)p[1] * 31u + p[2]) %
+		REDACT_BEGINS;
 }
 
 /* At '=' or ':': the value behind a secret's name. */

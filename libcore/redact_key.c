@@ -17,7 +17,6 @@ static char lower(unsigned char c)
 struct key {
 	char flat[KEY_MAX + 1];
 	size_t n;
-	bool last_word_apart; /* the last word is more than a part of one */
 };
 
 static bool flat_ends(const struct key *k, const char *s)
@@ -81,6 +80,39 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 	return false;
 }
 
+/* Every name of a secret holds one of these; most names hold none, and are
+ * done with here. */
+static bool worth_a_look(const unsigned char *key, size_t n)
+{
+	static const char marks[][5] = {"auth", "bear", "conn", "cook", "cred",
+		"key", "pass", "pwd", "salt", "secr", "sess", "sid", "sign",
+		"toke"};
+	/* By letter from 'a': the first mark that begins with it. */
+	static const uint8_t from[26] = {
+		['a' - 'a'] = 1, ['b' - 'a'] = 2, ['c' - 'a'] = 3,
+		['k' - 'a'] = 6, ['p' - 'a'] = 7, ['s' - 'a'] = 9,
+		['t' - 'a'] = 14};
+
+	for (size_t i = 0; i + 2 < n; i++) {
+		unsigned first = (key[i] | 32u) - 'a';
+		unsigned m = first < 26 ? from[first] : 0;
+
+		for (; m && m <= ARRAY_SIZE(marks) &&
+			marks[m - 1][0] == (char)(key[i] | 32);
+			m++) {
+			const char *mark = marks[m - 1];
+			size_t k = 1;
+
+			while (mark[k] && i + k < n &&
+				(char)(key[i + k] | 32) == mark[k])
+				k++;
+			if (!mark[k])
+				return true;
+		}
+	}
+	return false;
+}
+
 int redact_key_strength(
 	const struct redact *r, const unsigned char *key, size_t n)
 {
@@ -93,11 +125,11 @@ int redact_key_strength(
 		"key", "auth", "cookie", "pass", "salt", "signature", "sid"};
 	struct key k;
 
-	flatten(&k, key, n);
-	if (!k.n)
-		return 0;
-	if (redact_user_key(r, key, n))
+	if (r->pattern_count && redact_user_key(r, key, n))
 		return 2;
+	if (!worth_a_look(key, n))
+		return 0;
+	flatten(&k, key, n);
 	if (about_a_secret(&k, key, n))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(strong); i++)

@@ -110,18 +110,25 @@ static const struct shape shapes[] = {
 	{"ya29.", KIND_GOOGLE, 0, B_TOKEN | B_DOT, 20},
 };
 
-void redact_token_pairs(uint8_t pairs[static REDACT_PAIRS])
+void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
 {
-	unsigned jwt = redact_pair('e', 'y');
+	unsigned slot = redact_begin((const unsigned char *)"eyJ");
 
-	memset(pairs, 0, REDACT_PAIRS);
-	pairs[jwt / 8] |= (uint8_t)(1 << jwt % 8);
+	memset(begins, 0, REDACT_BEGINS / 8);
+	begins[slot / 8] |= (uint8_t)(1 << slot % 8);
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
-		const char *p = shapes[i].prefix;
-		unsigned slot = redact_pair(
-			(unsigned char)p[0], (unsigned char)p[1]);
+		unsigned char p[REDACT_BEGIN];
 
-		pairs[slot / 8] |= (uint8_t)(1 << slot % 8);
+		memcpy(p, shapes[i].prefix, sizeof p);
+		/* Of a prefix of two letters the third may be any. */
+		for (unsigned c = 0; c < 256; c++) {
+			if (shapes[i].prefix[2] && c != (unsigned char)
+					shapes[i].prefix[2])
+				continue;
+			p[2] = (unsigned char)c;
+			slot = redact_begin(p);
+			begins[slot / 8] |= (uint8_t)(1 << slot % 8);
+		}
 	}
 }
 
