@@ -399,6 +399,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.watch_exec = watch,
 		.watch_fork = watch && p->limits.procs,
+		.watch_files = watch && p->watch_files,
 	};
 	uint64_t hash = 0xcbf29ce484222325U;
 	const unsigned char *byte;
