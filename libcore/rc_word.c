@@ -242,6 +242,20 @@ static void read_braced(struct rc_lex *l, bool in_double, unsigned nested)
 	put(l, RC_UNKNOWN);
 }
 
+/* $'…', in which a backslash escapes the quote. */
+static void skip_ansi(struct rc_lex *l)
+{
+	l->at += 2;
+	while (l->at < l->n && l->s[l->at] != '\'')
+		l->at += l->s[l->at] == '\\' ? 2 : 1;
+	if (l->at >= l->n) {
+		l->at = l->n;
+		l->open = true;
+	} else {
+		l->at++;
+	}
+}
+
 static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 {
 	char next = rc_peek(l, 1);
@@ -258,8 +272,7 @@ static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 		return;
 	}
 	if (next == '\'' && !in_double && l->family == FAMILY_SH) {
-		l->at++;
-		skip_quoted(l);
+		skip_ansi(l);
 		put(l, RC_UNKNOWN);
 		l->quoted = true;
 		return;
