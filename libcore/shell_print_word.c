@@ -18,13 +18,11 @@ static void add(struct shell_printer *p, struct shell_str s)
 }
 
 /* Unquoted without another meaning, or with the one of a pattern. */
-static bool is_plain(char c, enum shell_style style)
+static bool is_plain(char c)
 {
 	if (chr_name(c))
 		return true;
-	if (!c || (style == STYLE_FIRST && c == '='))
-		return false;
-	return strchr("./:=@%+,-*?[]!^", c);
+	return c && strchr("./:=@%+,-*?[]!^", c);
 }
 
 static bool quoted_style(enum shell_style style)
@@ -81,17 +79,16 @@ static void print_quoted(struct shell_printer *p, struct shell_str s)
 	}
 }
 
-static void print_plain(
-	struct shell_printer *p, struct shell_str s, enum shell_style style)
+static void print_plain(struct shell_printer *p, struct shell_str s)
 {
 	for (size_t i = 0; i < s.n;) {
 		size_t n = 0;
 
-		while (i + n < s.n && is_plain(s.p[i + n], style))
+		while (i + n < s.n && is_plain(s.p[i + n]))
 			n++;
 		buf_add(p->out, s.p + i, n);
 		i += n;
-		for (n = 0; i + n < s.n && !is_plain(s.p[i + n], style);)
+		for (n = 0; i + n < s.n && !is_plain(s.p[i + n]);)
 			n++;
 		if (n)
 			print_quoted(p, (struct shell_str){s.p + i, n});
@@ -132,10 +129,8 @@ static bool is_keyword(struct shell_str s)
 static void print_literal(struct shell_printer *p,
 	const struct shell_part *part, enum shell_style style)
 {
-	if (style == STYLE_FIRST && is_keyword(part->text))
-		print_quoted(p, part->text);
-	else if (style == STYLE_WORD || style == STYLE_FIRST)
-		print_plain(p, part->text, style);
+	if (style == STYLE_WORD || style == STYLE_FIRST)
+		print_plain(p, part->text);
 	else
 		print_raw(p, part->text, style);
 }
@@ -358,11 +353,23 @@ static void print_parts(struct shell_printer *p, const struct shell_part *part,
 void shell_print_word(struct shell_printer *p, const struct shell_word *w,
 	enum shell_style style)
 {
+	struct shell_str s;
+
+	if (style == STYLE_FIRST && shell_word_literal(w, &s) &&
+		is_keyword(s)) {
+		print_quoted(p, s);
+		return;
+	}
 	if (!w->braces) {
 		print_parts(p, w->parts, style);
 		return;
 	}
-	for (w = w->braces; w; w = w->next) {
+	/* "{a=1,b}" runs a command named "a=1"; printed, it would assign. */
+	w = w->braces;
+	if (style == STYLE_FIRST && w->parts && w->parts->type == SHELL_LIT &&
+		memchr(w->parts->text.p, '=', w->parts->text.n))
+		p->out->err = -ENOTSUP;
+	for (; w; w = w->next) {
 		print_parts(p, w->parts, style);
 		if (w->next && w->next->parts && w->parts)
 			buf_addc(p->out, ' ');
