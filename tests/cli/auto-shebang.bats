@@ -512,6 +512,7 @@ Hint: set AUTO_SHEBANG_DEBUG=1 for full resolution trace" ]
 @test "the trace, to the letter" {
 	there p/bin/auto-py
 	mkdir "$W/p/a/bin"
+	: >"$W/p/a/b/bin" # no place: nothing is tried there
 	script '#!/usr/bin/env auto-py' '# auto-shebang-what=ever' \
 		'# auto-shebang-suffixes=:x'
 	go env AUTO_SHEBANG_SYMLINK_PRIORITY=symlink-first \
