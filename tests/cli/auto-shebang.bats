@@ -218,6 +218,12 @@ refuses() { # CODE TEXT [VARIABLE=VALUE...]: also when only asked to check
 	mkfifo "$W/p/a/pipe"
 	go timeout 5 "$AS" --resolve auto-py "$W/p/a/pipe"
 	[ "$code $out" = "0 $W/p/bin/auto-py" ]
+	# What waits in a pipe is left there.
+	exec 9<>"$W/p/a/pipe"
+	echo 'auto-shebang-probe-dirs=nowhere' >&9
+	go timeout 5 "$AS" --resolve auto-py "$W/p/a/pipe"
+	exec 9>&-
+	[ "$code $out" = "0 $W/p/bin/auto-py" ]
 	script 'auto-shebang-probe-dirs=nowhere'
 	chmod 0 "$S"
 	chmod 755 "$W" "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" || true
