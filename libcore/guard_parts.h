@@ -31,6 +31,7 @@ struct guard {
 	struct policy_grants grants;
 	struct env env; /* the command's */
 	struct sandbox_plan plan;
+	char tmp[SESSION_BASE_MAX + 32]; /* its TMPDIR; "" for none */
 	char *carved[16]; /* paths of the plan that are ours */
 	size_t carved_count;
 	struct sandbox sandbox;

@@ -85,11 +85,13 @@ static size_t count(char *const *vec)
 
 static struct audit_start start_of(struct guard *g)
 {
+	char *const *argv = g->q->shown_argv ? g->q->shown_argv : g->q->argv;
+
 	name_rule(g);
 	return (struct audit_start){
 		.session = g->r->session,
-		.argv = (const char *const *)g->q->argv,
-		.argc = count(g->q->argv),
+		.argv = (const char *const *)argv,
+		.argc = count(argv),
 		.cwd = g->cwd,
 		.exe = g->q->path,
 		.pid = getpid(),

@@ -49,7 +49,7 @@ static void add_number(struct writer *w, const char *key, uint64_t value)
 /* Would the reader take it? */
 static int check(const struct state *s)
 {
-	const char *const paths[] = {s->cwd, s->pwd, s->workspace};
+	const char *const paths[] = {s->cwd, s->pwd, s->old, s->workspace};
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
@@ -74,6 +74,7 @@ int state_write(const struct state *s, struct buf *out)
 	buf_adds(out, magic);
 	add_path(&w, "cwd", s->cwd);
 	add_path(&w, "pwd", s->pwd);
+	add_path(&w, "old", s->old);
 	add_path(&w, "workspace", s->workspace);
 	add_number(&w, "code", s->code);
 	add_number(&w, "created", s->created);
@@ -186,6 +187,8 @@ static int take_field(
 		return s->cwd ? -EINVAL : state_path(&s->cwd, value);
 	if (str_eq(key, "pwd"))
 		return s->pwd ? -EINVAL : state_path(&s->pwd, value);
+	if (str_eq(key, "old"))
+		return s->old ? -EINVAL : state_path(&s->old, value);
 	if (str_eq(key, "workspace"))
 		return s->workspace ? -EINVAL
 				    : state_path(&s->workspace, value);
