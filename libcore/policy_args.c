@@ -94,6 +94,8 @@ static void known(struct scan *s, const struct img_item *it, const char *name,
 
 	if (it->flags & IMG_F_SHIFT)
 		s->shifted = true;
+	if (it->flags & IMG_F_WRITES)
+		s->writes = true;
 	if (it->type == IMG_T_CODE || it->type == IMG_T_SH)
 		s->coded = true;
 	if (attached) {
@@ -101,8 +103,12 @@ static void known(struct scan *s, const struct img_item *it, const char *name,
 		has = true;
 	} else if (takes_value(it) && !(it->flags & IMG_F_OPTIONAL) &&
 		s->i + 1 < s->argc) {
-		value = s->argv[++s->i];
+		value = s->argv[s->i + 1];
 		has = true;
+		/* Where the table may be wrong about an argument, what looks
+		 * like an option is looked at as one, too. */
+		if (value.s[0] != '-' || !value.s[1] || s->style & IMG_S_STRICT)
+			s->i++;
 		if (value.many)
 			s->out->unresolved = true;
 	}
@@ -284,6 +290,18 @@ const struct img_item *args_item(const struct scan *s, size_t i)
 	if (!it && i + 1 == s->out->operands && i > 0)
 		it = find(s, IMG_I_LAST, NULL, 0);
 	return it ? it : find(s, IMG_I_REST, NULL, 0);
+}
+
+size_t args_prefix(const struct scan *s, const struct img_item *it)
+{
+	for (unsigned level = 0; level < 2; level++) {
+		uint32_t n;
+		const struct img_item *at = items(s, level, &n);
+
+		if (at && it >= at && it < at + n)
+			return strlen(img_str(s->img[level], it->name));
+	}
+	return 0;
 }
 
 void args_words(struct scan *s)

@@ -3,8 +3,10 @@
  *
  *	args [style=WORD,...] PROGRAM[,PROGRAM] ITEM...
  *
- * ITEM is NAMES or NAMES=TYPE[?][^][;]. NAMES: -x --long -word +word -# 1 $ *
- * of= (an operand that begins so), or assign*, cmd, cmd+data, sub alone.
+ * ITEM is NAMES or NAMES=TYPE with any of: ? the argument is attached or not
+ * there, ^ it stands for operand 1, ; it ends so, ! it makes files be written.
+ * NAMES: -x --long -word +word -# 1 $ *, of= and +* (an operand that begins
+ * so); or assign*, cmd, cmd+data, sub alone.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,6 +41,7 @@ static const struct {
 	{"prog", IMG_T_PROG},
 	{"prop", IMG_T_PROP},
 	{"repl", IMG_T_REPL},
+	{"link", IMG_T_LINK},
 	{"data", IMG_T_DATA},
 };
 
@@ -87,11 +90,13 @@ static int split_type(struct policy_compiler *c, size_t i, char *names,
 	it->type = IMG_T_FLAG;
 	if (!eq || !eq[1])
 		return 0;
-	for (end = eq + strlen(eq); strchr("?^;", end[-1]); end--) {
+	for (end = eq + strlen(eq); strchr("?^;!", end[-1]); end--) {
 		if (end[-1] == '?')
 			it->flags |= IMG_F_OPTIONAL;
 		else if (end[-1] == '^')
 			it->flags |= IMG_F_SHIFT;
+		else if (end[-1] == '!')
+			it->flags |= IMG_F_WRITES;
 		else
 			it->flags |= IMG_F_UNTIL;
 		end[-1] = 0;
@@ -109,8 +114,14 @@ static int split_type(struct policy_compiler *c, size_t i, char *names,
 static int name_kind(struct policy_compiler *c, size_t i, const char *name,
 	struct img_item *it, struct diag *d)
 {
+	size_t n = strlen(name);
 	unsigned pos;
 
+	if (n > 1 && name[n - 1] == '*') {
+		it->kind = IMG_I_PREFIX;
+		it->name = build_str(&c->b, name, n - 1);
+		return 0;
+	}
 	if (str_eq(name, "-#"))
 		it->kind = IMG_I_DIGITS;
 	else if (str_eq(name, "*"))

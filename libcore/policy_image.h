@@ -130,6 +130,7 @@ enum img_type {
 	IMG_T_URL,  /* a path unless it has a scheme or host: form */
 	IMG_T_PROG, /* a program's file, judged as if run */
 	IMG_T_PROP, /* NAME=VALUE, the value perhaps a path */
+	IMG_T_LINK, /* what a symbolic link will say */
 	IMG_T_REPL, /* text that stands for data in the command */
 	IMG_T_DATA, /* presence makes all that follows data */
 	IMG_T_SUB,  /* a subcommand with a schema of its own */
@@ -151,6 +152,7 @@ enum img_item_kind {
 enum {
 	IMG_F_OPTIONAL = 1, /* the argument is attached or absent */
 	IMG_F_SHIFT = 2,    /* stands for operand 1, which then is not there */
+	IMG_F_WRITES = 8,   /* makes the program write the files it is given */
 	IMG_F_UNTIL = 4,    /* the command ends at ";" or "+" */
 };
 

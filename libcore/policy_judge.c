@@ -4,6 +4,7 @@
 #include "policy_judge.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "policy_args.h"
 #include "str.h"
@@ -31,6 +32,13 @@ static const struct img_schema *schema_of(const struct judge_cmd *k,
 		s = args_schema(k->j, base, img);
 	}
 	return s;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static enum shell_dialect dialect_of(const struct judge_cmd *k,
@@ -64,6 +72,12 @@ static bool option_given(const struct parsed *o, const char *name)
 	return false;
 }
 
+/* A file of code that is a pipe: <(…), /dev/fd/3. */
+static bool is_pipe(const char *s)
+{
+	return str_after(s, "/dev/fd/") || str_after(s, "/proc/");
+}
+
 /* sh -c CODE NAME ARGS; sh SCRIPT ARGS; sh <code */
 static void shell(struct scan *s)
 {
@@ -81,6 +95,9 @@ static void shell(struct scan *s)
 	} else if (o->operands && !option_given(o, "-s") &&
 		!is_stdin(o->operand[0].s)) {
 		judge_path(k, &o->operand[0], PATH_READ);
+		if (is_pipe(o->operand[0].s))
+			judge_raise(k, POLICY_DENY, "stdin",
+				"a shell reads code from a pipe");
 		if (o->operand[0].unknown)
 			judge_raise(k, k->j->set.dynamic, "dynamic",
 				"the script is not known before it runs");
@@ -90,6 +107,36 @@ static void shell(struct scan *s)
 		judge_stdin_code(k, true);
 		o->wrapper = k->cmd && k->cmd->input == SHELL_IN_TEXT;
 	}
+}
+
+/* ln -s TARGET LINK: the target is read from where the link will stand. */
+static void link_target(struct scan *s, struct arg a)
+{
+	const struct parsed *o = s->out;
+	const struct arg *last = &o->operand[o->operands - 1];
+	struct judge *j = s->k->j;
+	char path[JUDGE_PATH];
+	struct buf b = BUF_FIXED(path);
+	struct path_found f;
+
+	if (!option_given(o, "-s") && !option_given(o, "--symbolic")) {
+		args_value(s, IMG_T_WPATH, &a, "operand");
+		return;
+	}
+	if (o->operands > 1 && a.s[0] != '/' && !last->unknown) {
+		const char *slash = strrchr(last->s, '/');
+		size_t dir = slash ? (size_t)(slash - last->s) + 1 : 0;
+
+		f.named = false;
+		judge_resolve(j, j->cwd, last->s, &f);
+		if (is_directory(f.path))
+			dir = strlen(last->s);
+		buf_add(&b, last->s, dir);
+		buf_addf(&b, "%s%s", dir ? "/" : "", a.s);
+		if (!b.err)
+			a.s = judge_text(j, buf_str(&b), b.len);
+	}
+	judge_path(s->k, &a, PATH_READ);
 }
 
 /* Operands by their type; what is typed nowhere is looked at for paths. */
@@ -105,8 +152,12 @@ static void operands(struct scan *s)
 		if (o->query)
 			return;
 		if (it && it->kind == IMG_I_PREFIX)
-			a.s = strchr(a.s, '=') + 1;
-		if (it)
+			a.s += args_prefix(s, it);
+		if (it && it->type == IMG_T_LINK)
+			link_target(s, a);
+		else if (it && it->type == IMG_T_PATH && s->writes)
+			args_value(s, IMG_T_WPATH, &a, "operand");
+		else if (it)
 			args_value(s, (enum img_type)it->type, &a, "operand");
 		else if (!(s->style & IMG_S_DATA))
 			judge_path_guess(s->k, &a);
@@ -185,6 +236,10 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		(!out->operands || is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m"))
 		judge_stdin_code(k, false);
+	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&
+		is_pipe(out->operand[0].s))
+		judge_raise(k, POLICY_DENY, "stdin",
+			"an interpreter reads code from a pipe");
 	if (s.style & IMG_S_STDIN && k->cmd && k->cmd->input != SHELL_IN_INHERIT)
 		judge_stdin_code(k, false);
 	if (out->cmd_count)
@@ -214,6 +269,9 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		k->wraps--;
 		return;
 	}
+	/* watch 'x y', and a program of that name is nobody's. */
+	if (k->wraps > 1 && strpbrk(word, " \t\n;|&"))
+		judge_sh(k, &argv[0], NULL, 0, SHELL_UNION);
 	for (const char *c = word; *c; c++)
 		if (*c & 0x80 || *c < ' ')
 			judge_raise(k, POLICY_DENY, "name",

@@ -44,6 +44,15 @@ static enum match word(const struct subject *s, const struct img_token *t,
 	return maybe ? MATCH_MAYBE : MATCH_NO;
 }
 
+/* "-m=pip": the option with that value. */
+static bool with_value(const char *ref, const struct given_opt *o)
+{
+	size_t n = strlen(o->name);
+
+	return o->value && strncmp(ref, o->name, n) == 0 && ref[n] == '=' &&
+		str_glob(ref + n + 1, o->value);
+}
+
 /* Was the option given? A long one may be cut short. */
 static enum match option(const struct subject *s, const struct img_token *t)
 {
@@ -56,6 +65,7 @@ static enum match option(const struct subject *s, const struct img_token *t)
 			const char *name = w->opt[o].name;
 
 			if (str_glob(ref, name) ||
+				with_value(ref, &w->opt[o]) ||
 				(name[0] == '-' && name[1] == '-' && name[2] &&
 					str_after(ref, name)))
 				return MATCH_YES;

@@ -156,6 +156,7 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	case IMG_T_PROG:
 	case IMG_T_PROP:
 	case IMG_T_REPL:
+	case IMG_T_LINK:
 		break;
 	}
 	if (!value)
@@ -173,7 +174,8 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	else if (type == IMG_T_REPL)
 		s->replace = *value->s ? value->s : "{}";
 	else if (type == IMG_T_PATH || type == IMG_T_WPATH ||
-		type == IMG_T_CPATH || type == IMG_T_SCRIPT)
+		type == IMG_T_CPATH || type == IMG_T_SCRIPT ||
+		type == IMG_T_LINK)
 		path(s, type, value);
 	else
 		runs(s, type, value);
