@@ -44,7 +44,7 @@ static bool is_directory(const char *path)
 static enum shell_dialect dialect_of(const struct judge_cmd *k,
 	const struct prog *p)
 {
-	const char *name = p->count ? p->names[p->count - 1] : "";
+	const char *name = p->name ? p->name : "";
 
 	if (str_eq(name, "bash"))
 		return SHELL_BASH;
@@ -234,7 +234,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	}
 	if (s.style & IMG_S_INTERP && !s.coded &&
 		(!out->operands || is_stdin(out->operand[0].s)) &&
-		!option_given(out, "-m"))
+		!option_given(out, "-m") &&
+		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))
 		judge_stdin_code(k, false);
 	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&
 		is_pipe(out->operand[0].s))

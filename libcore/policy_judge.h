@@ -105,8 +105,12 @@ const char *judge_show(struct judge *j, const char *s);
 /* Copies s[0..n) with a NUL; "" when memory is out (which denies later). */
 const char *judge_text(struct judge *j, const char *s, size_t n);
 
-/* Does word stand in list name of the system layer (or any below)? */
+/* Does word stand in the list of any layer? For lists that deny. */
 bool judge_listed(const struct judge *j, const char *list, const char *word);
+/* In the system's? For lists that allow: a lower layer adds nothing to them. */
+bool judge_granted(const struct judge *j, const char *list, const char *word);
+/* Do commands come from dir, in every layer that speaks of it? */
+bool judge_exec_dir(const struct judge *j, const char *dir);
 bool judge_in_set(const struct judge *j, enum img_set set, const char *word);
 
 /* --- paths (policy_path.c) --- */

@@ -63,7 +63,7 @@ static bool note_name(struct steps *s, const char *name, size_t n)
 
 	f->path[s->len] = 0;
 	if (f->count < JUDGE_NAMES && n < sizeof(f->names[0])) {
-		if (judge_in_set(s->j, IMG_SET_EXEC, s->len ? f->path : "/"))
+		if (judge_exec_dir(s->j, s->len ? f->path : "/"))
 			f->in_exec |= 1U << f->count;
 		memcpy(f->names[f->count], name, n);
 		f->names[f->count++][n] = 0;

@@ -39,7 +39,7 @@ static bool exec_dir(const struct judge *j, const char *dir, size_t n)
 		return false;
 	memcpy(text, dir, n);
 	text[n] = 0;
-	return judge_in_set(j, IMG_SET_EXEC, text);
+	return judge_exec_dir(j, text);
 }
 
 /* A file that is there, or would be. */
@@ -141,7 +141,7 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 	if (!strchr(word, '/')) {
 		/* A wrapper's command is a program even when it is named as a
 		 * builtin; for the rules that is the same name. */
-		if (judge_listed(j, "builtin", word)) {
+		if (judge_granted(j, "builtin", word)) {
 			out->where = PROG_BUILTIN;
 			out->name = word;
 			add_name(j, out, word);

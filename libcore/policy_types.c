@@ -18,7 +18,7 @@ static void git_key(struct scan *s, const struct arg *v)
 	size_t n = strcspn(v->s, "=");
 	const char *key = judge_text(s->k->j, v->s, n);
 
-	if (!judge_listed(s->k->j, "git-safe-keys", key))
+	if (!judge_granted(s->k->j, "git-safe-keys", key))
 		judge_raise(s->k, POLICY_DENY, "git-config",
 			"the setting %s may run a program",
 			judge_show(s->k->j, key));
