@@ -1,3 +1,3 @@
 #include "audit.h"
 #define STUB(n) int audit_run_##n(void *into, int argc, char **argv) { (void)into; (void)argc; (void)argv; cli_die(2, #n " is not here yet"); }
-STUB(show) STUB(sessions) STUB(replay) STUB(verify) STUB(stats) STUB(report) STUB(anchor) STUB(init) STUB(rotate) STUB(vacuum) STUB(expunge) STUB(schema)
+STUB(show) STUB(sessions) STUB(replay) STUB(stats) STUB(report) STUB(schema)

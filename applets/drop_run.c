@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,11 +110,25 @@ static void status_end(const struct drop_job *job, int code)
 	write_status(job, &line);
 }
 
+static void on_file(void *ctx, const struct execwatch_access *a)
+{
+	struct drop *o = ctx;
+
+	if (o->learn)
+		drop_learn_file(o, a);
+	else
+		drop_explain_denial(o, a->path, a->wants, a->pid);
+}
+
 static int on_exec(void *ctx, const struct execwatch_event *ev)
 {
-	const struct drop *o = ctx;
+	struct drop *o = ctx;
 	autobuf struct buf line = BUF_INIT(1 << 18);
 
+	if (o->learn)
+		drop_learn_exec(o, ev->exe);
+	else if (o->explain_denials && *ev->exe)
+		drop_explain_denial(o, ev->exe, SANDBOX_EXEC, ev->pid);
 	if (!o->watch_exec)
 		return 0;
 	if (o->json) {
@@ -210,6 +225,8 @@ static int finish(struct drop_job *job)
 		cli_warn("ended: more %s than allowed (%s)", limits_name(hit),
 			limits_how_name((enum limits_how)s->limits.how[hit]));
 	status_end(job, code);
+	if (job->o->learn && drop_learn_write(job->o, &d) < 0)
+		cli_die_diag(EXIT_OURS, &d);
 	sandbox_release(s);
 	if (hit != LIMITS_WALL && WIFSIGNALED(job->status))
 		sig_die(WTERMSIG(job->status));
@@ -219,12 +236,18 @@ static int finish(struct drop_job *job)
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 {
 	struct drop_job job = {.o = o, .s = s};
+	struct drop_uses uses = {0};
 	struct diag d = {0};
 	pid_t pid;
 
 	s->watch.decide = on_exec;
+	s->watch.see = on_file;
 	s->watch.ctx = o;
+	o->uses = &uses;
+	o->sandbox = s;
 	block_signals(&job);
+	if (o->die_with_parent)
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	pid = sandbox_fork(s);
 	if (pid == 0)
 		child(&job, argv);

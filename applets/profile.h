@@ -31,16 +31,16 @@ struct profile_opts {
 	bool no_follow, no_exec, ci, docker, json, quiet, session, then, fix;
 	uint64_t timeout;
 	unsigned scopes; /* SCOPE_ bits of scope */
-	int argc;	 /* what stands behind the verb, for --then */
+	int argc;        /* what stands behind the verb, for --then */
 };
 
 /* For whom, and with which shell. */
 struct profile_who {
 	char name[64];
 	char home[1024];
-	char shell[256];	/* the program; "" when there is none */
-	const char *source;	/* where the shell's name comes from */
-	char current[64];	/* the shell that called, or "" */
+	char shell[256];    /* the program; "" when there is none */
+	const char *source; /* where the shell's name comes from */
+	char current[64];   /* the shell that called, or "" */
 	uid_t uid;
 	enum shell_kind kind;
 	bool restricted, other;

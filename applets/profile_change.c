@@ -56,8 +56,8 @@ static bool file_has_line(const struct buf *text, const char *line, size_t n)
 {
 	for (size_t at = 0; at < text->len;) {
 		const char *nl = memchr(text->data + at, '\n', text->len - at);
-		size_t len = nl ? (size_t)(nl - text->data) - at
-				: text->len - at;
+		size_t len =
+			nl ? (size_t)(nl - text->data) - at : text->len - at;
 
 		if (len == n && memcmp(text->data + at, line, n) == 0)
 			return true;
@@ -139,8 +139,8 @@ static int print_docker(
 
 	for (size_t i = 0; i < items->count; i++) {
 		size_t k = items->item[i].what == PROFILE_PREPEND
-			? items->count - 1 - i
-			: i;
+				   ? items->count - 1 - i
+				   : i;
 
 		if (profile_line_docker(&out, &items->item[k],
 			    who->home[0] ? who->home : NULL, &d))
@@ -162,8 +162,8 @@ int profile_change_items(const struct profile_items *items,
 	return run_change(&act, who, o);
 }
 
-static int add_items(struct profile_opts *o, enum profile_what what, int argc,
-	char **argv)
+static int add_items(
+	struct profile_opts *o, enum profile_what what, int argc, char **argv)
 {
 	struct profile_who who;
 	autoclean(profile_items_release) struct profile_items items =

@@ -61,9 +61,9 @@ static void detect_text(const struct profile_facts *f,
 
 		if (!s->probed)
 			continue;
-		buf_addf(&out, "%-18s %s, %u ms\n  PATH=",
-			profile_session_name(i), profile_probe_name(s->status),
-			s->ms);
+		buf_addf(&out,
+			"%-18s %s, %u ms\n  PATH=", profile_session_name(i),
+			profile_probe_name(s->status), s->ms);
 		cli_escape(&out, s->path ? s->path : "",
 			s->path ? strlen(s->path) : 0);
 		buf_addc(&out, '\n');
@@ -107,9 +107,9 @@ static void sandbox_text(const struct confinement *c)
 		const struct confinement_fact *f = &c->fact[i];
 		const struct confinement_row *row = confinement_means(f->kind);
 
-		buf_addf(&out, "%s%s%s%s\n  because: ",
-			confinement_name(f->kind), f->detail[0] ? ": " : "",
-			f->detail,
+		buf_addf(&out,
+			"%s%s%s%s\n  because: ", confinement_name(f->kind),
+			f->detail[0] ? ": " : "", f->detail,
 			f->confined ? "" : " (holds nothing back)");
 		cli_escape(&out, f->evidence, strlen(f->evidence));
 		buf_addf(&out,

@@ -68,11 +68,10 @@ static void probe_session(struct profile_session *s, unsigned index,
 	profile_probe_release(&probe);
 }
 
-static void find_program(
-	struct profile_facts *f, const struct profile_who *who)
+static void find_program(struct profile_facts *f, const struct profile_who *who)
 {
-	const char *name = who->kind == SHELL_ASH ? "ash"
-						  : shellkind_name(who->kind);
+	const char *name =
+		who->kind == SHELL_ASH ? "ash" : shellkind_name(who->kind);
 
 	if (who->shell[0] && access(who->shell, X_OK) == 0)
 		str_copy(f->program, sizeof f->program, who->shell);
@@ -83,7 +82,7 @@ static void find_program(
 static bool is_login(const struct profile_file *file)
 {
 	return !file->system && (file->sessions & SESSION_LOGIN) &&
-		!str_ends(file->path, ".d");
+	       !str_ends(file->path, ".d");
 }
 
 /* The file a login reads, and the one an interactive shell reads: those that
@@ -149,8 +148,8 @@ static bool agree(const struct profile_facts *f, const char *home)
 	return true;
 }
 
-void profile_facts_find(struct profile_facts *f,
-	const struct profile_who *who, const struct profile_opts *o)
+void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
+	const struct profile_opts *o)
 {
 	struct profile_shell shell = {.kind = who->kind,
 		.home = who->home,
@@ -208,8 +207,7 @@ void profile_facts_json(struct json *j, const struct profile_facts *f,
 {
 	json_open(json_key(j, "shell"), '{');
 	json_str(json_key(j, "type"), shellkind_name(who->kind));
-	profile_json_path(j, "path",
-		f->program[0] ? f->program : who->shell);
+	profile_json_path(j, "path", f->program[0] ? f->program : who->shell);
 	json_str(json_key(j, "version"), f->version[0] ? f->version : NULL);
 	json_str(json_key(j, "source"), who->source);
 	json_str(json_key(j, "current"), who->current[0] ? who->current : NULL);
@@ -240,22 +238,25 @@ static void judge_status(const struct profile_session *s, const char *name,
 			profile_problem_add(p, PROBLEM_TIMEOUT, SEVERITY_ERROR,
 				file, 0, "%s: not ready after %u ms", name,
 				s->ms),
-			false, "look for a command that waits; --timeout gives "
-			       "it longer");
+			false,
+			"look for a command that waits; --timeout gives "
+			"it longer");
 	else if (s->status == PROBE_NO_ANSWER)
 		profile_problem_fix(
 			profile_problem_add(p, PROBLEM_NO_ANSWER,
 				SEVERITY_ERROR, file, 0,
 				"%s: ended without running a command", name),
-			false, "look for exit, exec, or a '.' of a missing "
-			       "file");
+			false,
+			"look for exit, exec, or a '.' of a missing "
+			"file");
 	else if (s->status == PROBE_OK && s->ms > SLOW_MS)
 		profile_problem_fix(
 			profile_problem_add(p, PROBLEM_SLOW, SEVERITY_WARNING,
 				file, 0, "%s: took %u ms to start", name,
 				s->ms),
-			false, "time the files' lines; start agents and "
-			       "version managers on demand");
+			false,
+			"time the files' lines; start agents and "
+			"version managers on demand");
 }
 
 static void judge_noise(const struct profile_session *s, const char *name,
@@ -268,7 +269,8 @@ static void judge_noise(const struct profile_session *s, const char *name,
 		profile_problem_add(p, PROBLEM_OUTPUT_NOISE, SEVERITY_WARNING,
 			file, 0, "%s: prints \"%s\" (%zu bytes)", name,
 			buf_str(&shown), s->noise_len),
-		false, "print only when interactive: case $- in *i*) … ;; esac");
+		false,
+		"print only when interactive: case $- in *i*) … ;; esac");
 }
 
 /* Entries that a login has in another order, or has lost. */
@@ -297,8 +299,9 @@ static void judge_order(
 			0, "login and other shells differ in PATH%s%s",
 			lost.len ? "; a login lacks" : " (order only)",
 			buf_str(&lost)),
-		false, "set PATH in the login file and have it read the other "
-		       "one");
+		false,
+		"set PATH in the login file and have it read the other "
+		"one");
 }
 
 void profile_facts_judge(const struct profile_facts *f,
@@ -309,8 +312,8 @@ void profile_facts_judge(const struct profile_facts *f,
 	(void)who;
 	for (unsigned i = 0; i < SESSIONS; i++) {
 		const struct profile_session *s = &f->session[i];
-		const char *file = 1u << i & SESSION_LOGIN ? f->login_profile
-							   : f->rc_file;
+		const char *file =
+			1u << i & SESSION_LOGIN ? f->login_profile : f->rc_file;
 
 		if (!s->probed)
 			continue;

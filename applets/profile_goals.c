@@ -64,8 +64,8 @@ static void add_var(struct profile_item *item, char *pair,
 static unsigned line_flags(const struct profile_opts *o)
 {
 	return (o->absolute ? PROFILE_ABSOLUTE : 0u) |
-		(o->system ? PROFILE_SYSTEM : 0u) |
-		(o->force ? PROFILE_FORCE : 0u);
+	       (o->system ? PROFILE_SYSTEM : 0u) |
+	       (o->force ? PROFILE_FORCE : 0u);
 }
 
 void profile_items_add(struct profile_items *items,
@@ -99,8 +99,8 @@ void profile_items_add(struct profile_items *items,
 	/* The array may have moved. */
 	for (size_t i = 0; i < count; i++)
 		items->item[i].dir = items->item[i].what == PROFILE_VAR
-			? NULL
-			: &items->dir[i];
+					     ? NULL
+					     : &items->dir[i];
 }
 
 void profile_goals_release(struct profile_goals *goals)
@@ -164,7 +164,7 @@ static int named_file(struct profile_goals *goals,
 	autofree char *cwd = malloc(PATH_MAX);
 	struct profile_file *f;
 	bool given = o->shell && !str_eq(o->shell, "auto") &&
-		!str_eq(o->shell, "all");
+		     !str_eq(o->shell, "all");
 	const char *rest = o->file + profile_home_prefix(o->file);
 	int err;
 
@@ -199,17 +199,17 @@ static int of_kind(struct profile_goals *goals, enum shell_kind kind,
 	if (!files)
 		return diag_errno(d, -ENOMEM, "startup files");
 	if (!shellkind_writable(kind)) {
-		diag_fail(d, -ENOEXEC, "%s has no startup file that is written "
-				       "here",
+		diag_fail(d, -ENOEXEC,
+			"%s has no startup file that is written "
+			"here",
 			shellkind_name(kind));
 		diag_hint(d, "'profile print' gives its lines");
 		return -ENOEXEC;
 	}
-	err = o->system
-		? profile_targets_system(
-			  files, kind, o->id, o->force, &who->place, d)
-		: profile_targets_user(
-			  files, kind, o->scopes, o->id, &who->place);
+	err = o->system ? profile_targets_system(
+				  files, kind, o->id, o->force, &who->place, d)
+			: profile_targets_user(
+				  files, kind, o->scopes, o->id, &who->place);
 	if (err && !o->system)
 		diag_errno(d, err, "%s", who->home);
 	if (!err)

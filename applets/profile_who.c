@@ -63,8 +63,8 @@ static void find_user(struct user *user, struct profile_who *who,
 	if (o->user) {
 		bool by_number = num_uint(o->user, 0, UINT_MAX - 1, &uid) == 0;
 
-		err = user_find("/etc/passwd", by_number ? NULL : o->user, uid,
-			user);
+		err = user_find(
+			"/etc/passwd", by_number ? NULL : o->user, uid, user);
 		if (err)
 			cli_die(EXIT_USAGE, "no user '%s' in /etc/passwd",
 				o->user);
@@ -111,15 +111,16 @@ static void become(uid_t uid, gid_t gid)
 {
 	if (setgroups(1, &gid) || setresgid(gid, gid, gid) ||
 		setresuid(uid, uid, uid))
-		cli_die(PROFILE_EXIT_WRITE, "cannot take the rights of uid %u: %s",
-			uid, strerror(errno));
+		cli_die(PROFILE_EXIT_WRITE,
+			"cannot take the rights of uid %u: %s", uid,
+			strerror(errno));
 	/* The shells that get probed answer by way of /proc/PID/fd. */
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
 /* Whose is what root was asked to write? */
-static void give_up_root(const struct profile_who *who,
-	const struct user *user, const struct profile_opts *o)
+static void give_up_root(const struct profile_who *who, const struct user *user,
+	const struct profile_opts *o)
 {
 	struct user owner = *user;
 	const char *place = o->file ? o->file : who->home;
@@ -158,7 +159,7 @@ static bool restricted_process(const char *cmdline, size_t n)
 		if (arg[0] != '-' || str_eq(arg, "-c") || str_eq(arg, "--"))
 			break;
 		restricted = str_eq(arg, "--restricted") ||
-			(arg[1] != '-' && strchr(arg, 'r'));
+			     (arg[1] != '-' && strchr(arg, 'r'));
 	}
 	return restricted;
 }
@@ -239,7 +240,7 @@ static void find_shell(struct profile_who *who, const struct user *user,
 	const struct profile_opts *o)
 {
 	bool given = o->shell && !str_eq(o->shell, "auto") &&
-		!str_eq(o->shell, "all");
+		     !str_eq(o->shell, "all");
 
 	if (!(!who->other && try_shell(who, variable("SHELL"), "SHELL")) &&
 		!try_shell(who, user->shell, "passwd") &&

@@ -49,7 +49,9 @@ $(GEN)/version.h: version-now
 
 COMPILE = $(TARGET_CC) $(TARGET_CFLAGS) $(WARN) $(WARN_GCC) $(INCLUDES) \
 	$(DEP_INC) $(TARGET_INC)
-DEV_COMPILE = $(DEV_CC) $(DEV_CFLAGS) $(WARN) $(INCLUDES) $(DEP_INC)
+# Sanitizers make frames larger; the real ones are measured in the product.
+DEV_COMPILE = $(DEV_CC) $(DEV_CFLAGS) \
+	$(filter-out -Wframe-larger-than=%,$(WARN)) $(INCLUDES) $(DEP_INC)
 
 $(O)/obj/%.o: %.c | $(GENERATED) $(GEN)/.kernel $(DEP_STAMP)
 	@mkdir -p $(@D)

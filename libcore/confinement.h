@@ -40,9 +40,9 @@ enum confinement_impact { IMPACT_YES, IMPACT_MAYBE, IMPACT_NO };
 
 struct confinement_fact {
 	enum confinement_kind kind;
-	bool confined;	     /* false: seen, but it holds nothing back */
-	char evidence[192];  /* the file and what stands in it */
-	char detail[64];     /* which container, which label; or "" */
+	bool confined;      /* false: seen, but it holds nothing back */
+	char evidence[192]; /* the file and what stands in it */
+	char detail[64];    /* which container, which label; or "" */
 };
 
 struct confinement {

@@ -117,7 +117,8 @@ void confinement_json(struct json *j, const struct confinement *c)
 		json_open(j, '{');
 		json_str(json_key(j, "kind"), names[f->kind]);
 		json_bool(json_key(j, "confined"), f->confined);
-		json_str(json_key(j, "detail"), f->detail[0] ? f->detail : NULL);
+		json_str(
+			json_key(j, "detail"), f->detail[0] ? f->detail : NULL);
 		json_str(json_key(j, "evidence"), f->evidence);
 		json_str(json_key(j, "package_install"),
 			confinement_impact_name(

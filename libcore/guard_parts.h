@@ -38,6 +38,7 @@ struct guard {
 	struct audit_exec record;
 	int keep[64]; /* descriptors of the caller's */
 	bool recording;  /* the log is open */
+	bool brief;      /* the shell's own commands alone: starts no program */
 	bool confirmed;  /* a person said yes to r->verdict */
 	unsigned execs;  /* programs that the watch has seen start */
 };

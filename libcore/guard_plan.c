@@ -125,6 +125,21 @@ static int grant_list(struct guard *g, const char *const *paths, size_t n,
 	return err;
 }
 
+/* All that a shell which starts nothing opens by itself. */
+static int grant_brief(struct guard *g)
+{
+	static const char *const cache[] = {"/etc/ld.so.cache"};
+	int err = grant_list(g, system_programs, ARRAY_SIZE(system_programs),
+		SANDBOX_ROX, "system programs");
+
+	if (!err)
+		err = grant_list(g, cache, 1, SANDBOX_RO, "system files");
+	if (!err)
+		err = grant_list(g, devices, ARRAY_SIZE(devices), SANDBOX_RW,
+			"devices");
+	return err;
+}
+
 static int grant_system(struct guard *g)
 {
 	static const char *const etc[] = {"/etc"};
@@ -166,8 +181,11 @@ static int grant_policy(struct guard *g)
 		const struct policy_path *p = &g->grants.path[i];
 		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
 
-		/* /dev/fd and its kin are links into /proc, granted there. */
-		if (strchr(p->path, '*') ||
+		if (g->brief && !path_beneath(p->path, g->root))
+			continue;
+		/* /dev/stdout and its kin are links to what is open anyway. */
+		if (strchr(p->path, '*') || str_after(p->path, "/dev/std") ||
+			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
 			continue;
 		if (str_eq(p->path, g->root))
@@ -228,6 +246,7 @@ static void set_limits(struct guard *g)
 	const struct policy_limits *from = &g->grants.limits;
 	struct limits_spec *to = &g->plan.limits;
 
+	to->brief = g->brief;
 	to->cpu_ns = from->cpu;
 	to->wall_ns = from->wall;
 	to->mem = from->mem;
@@ -245,7 +264,7 @@ static void set_relaxed(struct guard *g)
 		g->plan.relax |= sandbox_part_named(g->grants.relax.item[i]);
 }
 
-static enum sandbox_net net_of(const struct guard *g)
+static enum sandbox_net granted_net(const struct guard *g)
 {
 	enum policy_net net = g->grants.net > g->r->verdict.net
 		? g->grants.net
@@ -262,6 +281,15 @@ static enum sandbox_net net_of(const struct guard *g)
 	return SANDBOX_NET_NONE;
 }
 
+static enum sandbox_net net_of(const struct guard *g)
+{
+	/* An own loopback costs a network namespace; without a program nobody
+	 * is there to use it. */
+	if (g->brief)
+		return SANDBOX_NET_NONE;
+	return granted_net(g);
+}
+
 int guard_make_plan(struct guard *g, struct diag *d)
 {
 	int err;
@@ -273,7 +301,7 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	set_relaxed(g);
 	if (g->grants.supervise)
 		g->plan.want |= SANDBOX_WATCH;
-	err = grant_system(g);
+	err = g->brief ? grant_brief(g) : grant_system(g);
 	if (!err)
 		err = grant_policy(g);
 	if (!err && g->q->also_exec)

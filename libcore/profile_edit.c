@@ -50,8 +50,8 @@ static int is_foreign(const struct edit *e, size_t index)
 	if (item->what != PROFILE_VAR)
 		return rc_path_has(&source, item->dir->text,
 			c->exists && c->exists[index], skip, e->blocks->count);
-	return rc_var_has(&source, item->name, item->value, skip,
-		e->blocks->count);
+	return rc_var_has(
+		&source, item->name, item->value, skip, e->blocks->count);
 }
 
 /* The line in body[0..n) that starts at *at: its length with the newline. */
@@ -100,7 +100,8 @@ static bool same_subject(const struct edit *e, const struct profile_item *item,
 		if (i & 2)
 			dir->home = 0;
 		buf_clear(o);
-		if (profile_line(o, e->change->family, &twin, NULL, NULL) == 0 &&
+		if (profile_line(o, e->change->family, &twin, NULL, NULL) ==
+				0 &&
 			line_is(body, at, len, o))
 			return true;
 	}
@@ -115,8 +116,7 @@ static int merge_item(
 	autobuf struct buf line = BUF_INIT(PROFILE_TEXT_MAX);
 	autobuf struct buf merged = BUF_INIT(PROFILE_TEXT_MAX);
 	bool placed = false, same = false;
-	int err = profile_line(
-		&line, e->change->family, item, NULL, e->d);
+	int err = profile_line(&line, e->change->family, item, NULL, e->d);
 	size_t at = 0;
 
 	if (err)
@@ -159,7 +159,7 @@ static int merge(struct edit *e, struct buf *body, bool *changed)
 
 	if (c->raw) {
 		*changed = body->len != strlen(c->raw) ||
-			memcmp(body->data, c->raw, body->len) != 0;
+			   memcmp(body->data, c->raw, body->len) != 0;
 		buf_clear(body);
 		buf_adds(body, c->raw);
 		return body->err;
@@ -356,8 +356,7 @@ static int cut_items(struct edit *e, struct buf *body, bool *changed)
 		bool cut = false;
 
 		for (size_t i = 0; i < c->count && !cut; i++)
-			cut = same_subject(
-				e, &c->item[i], body->data, at, len);
+			cut = same_subject(e, &c->item[i], body->data, at, len);
 		if (cut)
 			*changed = true;
 		else
@@ -417,8 +416,8 @@ int profile_edit(const struct profile_change *change, const char *text,
 	if (!blocks)
 		return diag_errno(d, -ENOMEM, "startup file");
 	if (n > PROFILE_TEXT_MAX)
-		return diag_fail(d, -EFBIG, "larger than %d bytes",
-			PROFILE_TEXT_MAX);
+		return diag_fail(
+			d, -EFBIG, "larger than %d bytes", PROFILE_TEXT_MAX);
 	err = profile_blocks_find(blocks, e.text, n, change->family, d);
 	if (err)
 		return err;

@@ -34,9 +34,9 @@ struct profile_change {
 	const bool *exists;
 	/* Lines given whole instead of items: a fix's block. */
 	const char *raw;
-	bool remove; /* the items, or with count 0 the whole block */
-	bool force;  /* whatever the user's own lines say */
-	bool top;    /* at the start instead of the end */
+	bool remove;  /* the items, or with count 0 the whole block */
+	bool force;   /* whatever the user's own lines say */
+	bool top;     /* at the start instead of the end */
 	bool no_file; /* there is none yet; text is empty */
 };
 
@@ -46,7 +46,6 @@ enum { PROFILE_TEXT_MAX = 1 << 20 };
  * *action. -EBADMSG: markers that do not pair; -EFBIG; what profile_line
  * says. */
 int profile_edit(const struct profile_change *change, const char *text,
-	size_t n, struct buf *out, enum profile_action *action,
-	struct diag *d);
+	size_t n, struct buf *out, enum profile_action *action, struct diag *d);
 
 #endif

@@ -77,12 +77,34 @@ bool pty_foreground(const struct pty *p)
 	return p->outer >= 0 && tcgetpgrp(p->outer) == getpgrp();
 }
 
+static bool same_modes(const struct termios *a, const struct termios *b)
+{
+	return a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag &&
+	       a->c_cflag == b->c_cflag && a->c_lflag == b->c_lflag &&
+	       memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc)) == 0;
+}
+
+/* What the user, or the shell that gave us the terminal, changed meanwhile goes
+ * for the command too, unless it has set modes of its own. */
+static void catch_up(struct pty *p)
+{
+	struct termios now;
+
+	if (!pty_modes(p, &now) || !same_modes(&now, &p->given) ||
+		same_modes(&now, &p->saved))
+		return;
+	tcsetattr(p->master, TCSANOW, &p->saved);
+	pty_modes(p, &p->given);
+}
+
 void pty_raw(struct pty *p)
 {
 	struct termios t;
 
 	if (p->outer < 0 || p->raw || tcgetattr(p->outer, &p->saved) < 0)
 		return;
+	pty_bare(p, false);
+	catch_up(p);
 	t = p->saved;
 	cfmakeraw(&t);
 	p->raw = tcsetattr(p->outer, TCSADRAIN, &t) == 0;
@@ -95,11 +117,16 @@ void pty_restore(struct pty *p)
 	p->raw = false;
 }
 
-static bool same_modes(const struct termios *a, const struct termios *b)
+void pty_bare(struct pty *p, bool bare)
 {
-	return a->c_iflag == b->c_iflag && a->c_oflag == b->c_oflag &&
-	       a->c_cflag == b->c_cflag && a->c_lflag == b->c_lflag &&
-	       memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc)) == 0;
+	struct termios t;
+
+	if (p->outer < 0 || p->bare == bare || !pty_modes(p, &t))
+		return;
+	if (bare && !(t.c_oflag & OPOST))
+		return;
+	t.c_oflag = bare ? t.c_oflag & ~(tcflag_t)OPOST : t.c_oflag | OPOST;
+	p->bare = tcsetattr(p->master, TCSANOW, &t) == 0 && bare;
 }
 
 void pty_hand_back(struct pty *p)

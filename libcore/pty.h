@@ -16,6 +16,7 @@ struct pty {
 	int outer;  /* the user's terminal: our own description of it, non-
 		     * blocking; -1 when there is none */
 	bool raw;   /* the user's terminal is in raw mode, by us */
+	bool bare;  /* the command's leaves output as it is, by us */
 	struct termios saved; /* of the user's terminal */
 	struct termios given; /* what the command began with */
 	struct winsize size;
@@ -35,6 +36,9 @@ void pty_raw(struct pty *p);
 void pty_restore(struct pty *p);
 /* What the command did to its terminal on purpose is done to the user's. */
 void pty_hand_back(struct pty *p);
+/* While the user's terminal is not raw it does to output what the command's
+ * would do: not both. */
+void pty_bare(struct pty *p, bool bare);
 /* Takes the size of the user's terminal over; true when it changed. */
 bool pty_resize(struct pty *p);
 /* The command's terminal as it is now. */

@@ -125,15 +125,14 @@ static int emit(struct rc_state *r, char op)
 		cmd.guard_op = 0;
 	if (!cmd.guard_op)
 		cmd.guard_path = NULL;
-	return r->visitor->command
-		? r->visitor->command(r->visitor->ctx, &cmd)
-		: 0;
+	return r->visitor->command ? r->visitor->command(r->visitor->ctx, &cmd)
+				   : 0;
 }
 
 static bool in_pattern(struct rc_state *r)
 {
 	return r->lex.family == FAMILY_SH && rc_top_is(r, RC_CASE) &&
-		!rc_top(r)->body;
+	       !rc_top(r)->body;
 }
 
 /* "for x in a b" and the like end; "case x" waits for its "in". */

@@ -60,8 +60,8 @@ static size_t assigned(const struct rc_word *w, bool *plus)
 
 static bool is_declaring(const char *word)
 {
-	static const char words[][9] = {"export", "typeset", "declare",
-		"readonly", "local", "integer"};
+	static const char words[][9] = {
+		"export", "typeset", "declare", "readonly", "local", "integer"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (str_eq(words[i], word))
@@ -83,8 +83,9 @@ static size_t find_assignment(
 
 		/* NAME=x command: only for that command. */
 		if (!len && !declaring)
-			return hit != SIZE_MAX && cmd->word[hit].array ? hit
-								       : SIZE_MAX;
+			return hit != SIZE_MAX && cmd->word[hit].array
+				       ? hit
+				       : SIZE_MAX;
 		if (len != n || memcmp(w->text, name, n) != 0)
 			continue;
 		hit = i;
@@ -119,8 +120,7 @@ static bool sh_change(
 	if (cmd->word[i].array)
 		add_list(out, cmd, i + 1);
 	else
-		buf_add(out, cmd->word[i].text + skip,
-			cmd->word[i].len - skip);
+		buf_add(out, cmd->word[i].text + skip, cmd->word[i].len - skip);
 	return true;
 }
 
@@ -152,7 +152,7 @@ static bool fish_change(
 		return false;
 	/* fish_user_paths is put before PATH, whatever else it holds. */
 	before = has_flag(cmd, 'p', "prepend") ||
-		!str_eq(cmd->word[i].text, name);
+		 !str_eq(cmd->word[i].text, name);
 	after = has_flag(cmd, 'a', "append");
 	if (after)
 		buf_adds(out, "\1:");
@@ -203,8 +203,8 @@ bool rc_path_change(
 	return rc_var_change(cmd, family, "PATH", out);
 }
 
-bool rc_entry(const char *list, size_t n, size_t *at, const char **entry,
-	size_t *len)
+bool rc_entry(
+	const char *list, size_t n, size_t *at, const char **entry, size_t *len)
 {
 	const char *colon;
 
@@ -293,7 +293,8 @@ static int look(void *ctx, const struct rc_cmd *cmd)
 		rc_same_dir(cmd->guard_path, strlen(cmd->guard_path), c->dir))
 		sure = true;
 	buf_clear(v);
-	if (!rc_var_change(cmd, c->source->family, c->dir ? "PATH" : c->name, v))
+	if (!rc_var_change(
+		    cmd, c->source->family, c->dir ? "PATH" : c->name, v))
 		return 0;
 	if (v->err)
 		return v->err == -ENOMEM ? -ENOMEM : 0;

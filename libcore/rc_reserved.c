@@ -129,8 +129,8 @@ static void header(struct rc_state *r, enum rc_frame_kind kind, bool body)
 }
 
 /* "then", "do", "else" and "elif" in the compound they belong to. */
-static void turn(struct rc_state *r, enum rc_frame_kind kind, bool body,
-	bool otherwise)
+static void turn(
+	struct rc_state *r, enum rc_frame_kind kind, bool body, bool otherwise)
 {
 	struct rc_frame *f = rc_top(r);
 

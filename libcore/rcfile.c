@@ -30,8 +30,7 @@ static void note_heredoc(struct rc_state *r)
 	rc_skip_blank(l);
 	if (!rc_word_read(l) || r->text.err)
 		return;
-	if (r->heredocs < RC_HEREDOCS &&
-		r->text.len - mark < sizeof h->end) {
+	if (r->heredocs < RC_HEREDOCS && r->text.len - mark < sizeof h->end) {
 		h->len = r->text.len - mark;
 		memcpy(h->end, r->text.data + mark, h->len);
 		r->heredocs++;
@@ -118,7 +117,7 @@ static bool opens_array(const struct rc_state *r)
 	const struct rc_word *w = &r->word[r->count - 1];
 
 	return rc_peek(&r->lex, 0) == '(' && w->len && !r->lex.open &&
-		w->text[w->len - 1] == '=' && w->end == r->lex.at;
+	       w->text[w->len - 1] == '=' && w->end == r->lex.at;
 }
 
 static void read_word(struct rc_state *r)
@@ -221,14 +220,14 @@ static int scan(struct rc_state *r)
 			r->array = false;
 			l->at++;
 		} else if (r->test && c && strchr("();&|<>", c) &&
-			l->family == FAMILY_SH) {
+			   l->family == FAMILY_SH) {
 			/* Within [[ ]] these are the test's own. */
 			l->at++;
 		} else if (c == '<' || c == '>') {
 			read_redirect(r);
 		} else if ((c && strchr(";&|", c)) ||
-			((c == '(' || c == ')') &&
-				l->family != FAMILY_FISH)) {
+			   ((c == '(' || c == ')') &&
+				   l->family != FAMILY_FISH)) {
 			err = read_operator(r);
 		} else {
 			read_word(r);

@@ -16,7 +16,7 @@
 
 enum {
 	RC_TEXT_MAX = 1 << 20, /* bytes of a file that is looked at */
-	RC_WORDS = 96,	       /* of one command; the rest is dropped */
+	RC_WORDS = 96,         /* of one command; the rest is dropped */
 	RC_DEPTH = 64,
 	RC_GUARD_MAX = 1024,
 };
@@ -46,7 +46,7 @@ struct rc_cmd {
 	char guard_op; /* with guards == 1: 'd' for [ -d path ], … ; or 0 */
 	const char *guard_path;
 	bool in_function;
-	bool top;      /* in no compound command and no and-or list */
+	bool top;        /* in no compound command and no and-or list */
 	bool redirected; /* its output goes elsewhere */
 };
 

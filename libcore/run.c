@@ -158,6 +158,9 @@ static int finish(struct run_state *st, int err)
 		r->status = st->died_of;
 	if (err == 0)
 		err = run_stdio_files(st);
+	for (int i = 0; i < RUN_STREAMS; i++)
+		if (r->captured >> i & 1 && r->bytes[i] > st->shown[i])
+			r->truncated |= 1U << i;
 	outcome(st);
 	if (err == 0 && r->started)
 		err = run_detach(st);

@@ -53,15 +53,14 @@ static int tell_bytes(struct run_state *st, enum run_stream stream,
 
 	if (!sink || !sink->bytes)
 		return PUMP_ENOUGH;
-	if (st->seen & bit) {
-		st->result->truncated |= bit;
+	if (st->seen & bit)
 		return PUMP_ENOUGH;
-	}
 	answer = sink->bytes(sink->ctx, stream, bytes, n, echo);
 	if (answer < 0) {
 		st->err = answer;
 		return answer;
 	}
+	st->shown[stream] += n;
 	if (answer == RUN_ENOUGH)
 		st->seen |= bit;
 	return answer == RUN_ENOUGH ? PUMP_ENOUGH : PUMP_MORE;
@@ -89,7 +88,6 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
 		return answer;
 	if (pass == n)
 		return PUMP_MORE;
-	st->result->truncated |= 1U << stream;
 	p->allow = pass;
 	answer = st->result->cut ? 0 : tell_cut(st, stream);
 	return answer < 0 ? answer : PUMP_DROP;

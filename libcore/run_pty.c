@@ -88,6 +88,8 @@ int run_pty_open(struct run_state *st)
 	make_pumps(st);
 	if (st->in_front)
 		pty_raw(&st->pty);
+	else
+		pty_bare(&st->pty, true);
 	tell_size(st);
 	return 0;
 }
@@ -130,6 +132,8 @@ static void resume(struct run_state *st)
 	st->pumps[RUN_KEYS].paused = !st->in_front;
 	if (st->in_front)
 		pty_raw(&st->pty);
+	else
+		pty_bare(&st->pty, true);
 	if (pty_resize(&st->pty))
 		tell_size(st);
 	say(st, RUN_SAY_RESUME, st->in_front);
@@ -143,6 +147,9 @@ static void stopped(struct run_state *st, int sig)
 
 	if (!(wants && !st->in_front && pty_foreground(&st->pty))) {
 		pty_restore(&st->pty);
+		/* For these the kernel stops a whole group. */
+		if (wants)
+			kill(0, sig);
 		/* Woken by a signal that is still to be read. */
 		if (run_signals_stop(st, sig))
 			return;
@@ -254,6 +261,7 @@ void run_pty_close(struct run_state *st)
 	if (st->talk[0] >= 0)
 		close(st->talk[0]);
 	st->talk[0] = -1;
+	pty_bare(&st->pty, true);
 	if (st->pumps[RUN_SCREEN].live &&
 		st->pumps[RUN_SCREEN].to == st->pty.outer)
 		st->pty.outer = -1; /* the pump's, for those left behind */

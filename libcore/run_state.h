@@ -56,6 +56,7 @@ struct run_state {
 	int died_of; /* a signal that came when the command was gone */
 	int err;     /* a sink's, or our own: the run is to end */
 	unsigned seen;    /* bit per stream that the sink had enough of */
+	uint64_t shown[RUN_STREAMS]; /* bytes that it had */
 	pid_t canary;
 	void *canary_stack;
 };

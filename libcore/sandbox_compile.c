@@ -216,7 +216,7 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	autofd int fd = -1;
 	int err;
 
-	if (s->ruleset_fd < 0)
+	if (!(s->enforced & SANDBOX_LANDLOCK))
 		return 0;
 	fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
@@ -298,14 +298,15 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 		diag_hint(d, "grant /proc; --unshare-pid makes it a fresh one");
 		return err;
 	}
-	r->rights = landlock_rights(g->access, r->dir, s->abi);
+	if (s->enforced & SANDBOX_LANDLOCK)
+		r->rights = landlock_rights(g->access, r->dir, s->abi);
 	if (g->access & SANDBOX_READ && str_eq(path, "/"))
 		s->root_granted = true;
 	/* What a mount will cover has its rule added behind that mount. */
 	r->late = g->access & SANDBOX_HIDE ||
 		  (s->plan->want & SANDBOX_PIDNS &&
 			  path_beneath("/proc", path));
-	if (s->ruleset_fd < 0 || r->late || !r->rights)
+	if (r->late || !r->rights)
 		return 1;
 	err = landlock_add_path(s->ruleset_fd, fd, r->rights);
 	return err < 0 ? diag_errno(d, err, "grant %s", g->path) : 1;
@@ -398,6 +399,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.watch_exec = watch,
 		.watch_fork = watch && p->limits.procs,
+		.watch_files = watch && p->watch_files,
 	};
 	uint64_t hash = 0xcbf29ce484222325U;
 	const unsigned char *byte;

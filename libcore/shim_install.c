@@ -62,6 +62,9 @@ static bool to_guard(const struct shim_entry *e)
 		e->state == SHIM_OVERWRITTEN || e->state == SHIM_REMOVED;
 }
 
+static const char policy_head[] = "# written by 'wardbox install'\n"
+				  "policy 1 system\ninclude default\nuse ";
+
 static int put_policy(const struct shim_root *r, const char *profile,
 	struct diag *d)
 {
@@ -70,7 +73,7 @@ static int put_policy(const struct shim_root *r, const char *profile,
 	autofd int dir = shim_open_parent(r, r->record.policy, name);
 	int err;
 
-	buf_addf(&b, "# written by 'wardbox install'\nuse %s\n", profile);
+	buf_addf(&b, "%s%s\n", policy_head, profile);
 	err = dir < 0 ? dir : shim_put_file(dir, name, b.data, b.len, 0644);
 	return err ? diag_errno(d, err, "cannot write %s", r->record.policy) : 0;
 }
@@ -162,17 +165,14 @@ static bool policy_untouched(const struct shim_root *r)
 	autofd int fd = shim_root_openat(r, r->record.policy, O_RDONLY);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 	const char *use;
-	size_t lines = 0;
 
 	if (fd == -ENOENT)
 		return true;
 	if (n <= 0 || n == sizeof text - 1)
 		return false;
 	text[n] = '\0';
-	use = str_after(text, "# written by 'wardbox install'\nuse ");
-	for (ssize_t i = 0; i < n; i++)
-		lines += text[i] == '\n';
-	return use && lines == 2 && text[n - 1] == '\n';
+	use = str_after(text, policy_head);
+	return use && strchr(use, '\n') == text + n - 1;
 }
 
 /* The last shim is gone: takes away what was made for it, the record last. */

@@ -224,6 +224,11 @@ refuses() { # CODE TEXT [VARIABLE=VALUE...]: also when only asked to check
 	need as_user test -x "$AS" -a -x "$W"
 	go as_user "$AS" --resolve auto-py "$S"
 	[ "$code $out" = "0 $W/p/bin/auto-py" ]
+	# A directory that one may not enter is as good as none.
+	mkdir -m 0644 "$W/p/closed"
+	go as_user "$AS" --resolve auto-py "$W/p/closed/s.py"
+	[ "$code" = 127 ]
+	[ "$err" = "auto-py: cannot resolve directory of: $W/p/closed/s.py" ]
 }
 
 # --- configuration
