@@ -12,13 +12,15 @@ struct scan {
 	const struct prog *prog;
 	const struct arg *argv;
 	size_t argc, i;
-	const struct img_schema *schema[2]; /* the program's, the subcommand's */
+	const struct img_schema
+		*schema[2]; /* the program's, the subcommand's */
 	const struct policy_image *img[2];
 	uint32_t style; /* of both */
 	struct parsed *out;
 	unsigned pos;
 	bool no_options, shifted, coded, writes;
-	bool unknown_before; /* the word before is an option that is not known */
+	bool unknown_before; /* the word before is an option that is not known
+			      */
 	bool done;
 	const char *replace; /* xargs -I */
 	struct shell_set *env;

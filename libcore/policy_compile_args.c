@@ -74,7 +74,8 @@ static int style(struct policy_compiler *c, size_t i, const char *s,
 			k++;
 		if (k == ARRAY_SIZE(styles))
 			return compile_bad(c, i, d,
-				"expected words, strict, stop, wrapper, slash, data, shell, interp, stdin, bundle or multi");
+				"expected words, strict, stop, wrapper, slash, "
+				"data, shell, interp, stdin, bundle or multi");
 		*flags |= styles[k].flag;
 		s += n + (s[n] == ',');
 	}
@@ -108,7 +109,8 @@ static int split_type(struct policy_compiler *c, size_t i, char *names,
 			return 0;
 		}
 	}
-	return compile_bad(c, i, d, "no such type, expected str, path, wpath, cmd, sh, ...");
+	return compile_bad(c, i, d,
+		"no such type, expected str, path, wpath, cmd, sh, ...");
 }
 
 static int name_kind(struct policy_compiler *c, size_t i, const char *name,
@@ -141,13 +143,14 @@ static int name_kind(struct policy_compiler *c, size_t i, const char *name,
 		it->kind = IMG_I_PREFIX;
 	else
 		return compile_bad(c, i, d,
-			"expected -x, --long, -word, -#, a number, $, * or name=");
+			"expected -x, --long, -word, -#, a number, $, * or "
+			"name=");
 	it->name = build_str(&c->b, name, strlen(name));
 	return 0;
 }
 
-static bool keyword(struct policy_compiler *c, const char *s,
-	struct img_item *it)
+static bool keyword(
+	struct policy_compiler *c, const char *s, struct img_item *it)
 {
 	*it = (struct img_item){.kind = IMG_I_REST};
 	if (str_eq(s, "assign*")) {
@@ -183,7 +186,8 @@ static int item(struct policy_compiler *c, size_t i, struct diag *d)
 		size_t n = strcspn(at, ",");
 
 		if (n == 0 || n >= sizeof(one))
-			return compile_bad(c, i, d, "expected NAME[,NAME]=TYPE");
+			return compile_bad(
+				c, i, d, "expected NAME[,NAME]=TYPE");
 		memcpy(one, at, n);
 		one[n] = 0;
 		if (name_kind(c, i, one, &it, d) < 0)
@@ -211,12 +215,13 @@ int compile_args(struct policy_compiler *c, struct diag *d)
 		if (item(c, i, d) < 0)
 			return -EINVAL;
 	s.item.count = build_count(&c->b, IMG_ITEM, sizeof(struct img_item)) -
-		s.item.first;
+		       s.item.first;
 	for (v = c->line.word[progs].s; *v;) {
 		size_t n = strcspn(v, ",");
 
 		if (n == 0)
-			return compile_bad(c, progs, d, "expected PROGRAM[,PROGRAM]");
+			return compile_bad(
+				c, progs, d, "expected PROGRAM[,PROGRAM]");
 		s.name = build_str(&c->b, v, n);
 		build_add(&c->b, IMG_SCHEMA, &s, sizeof(s));
 		v += n + (v[n] == ',');

@@ -26,8 +26,8 @@ static const struct img_schema *schema_of(const struct judge_cmd *k,
 		if (str_copy(base, sizeof(base), p->names[i]) < 0)
 			continue;
 		n = strlen(base);
-		while (n > 1 && (chr_digit(base[n - 1]) ||
-					strchr(".-", base[n - 1])))
+		while (n > 1 &&
+			(chr_digit(base[n - 1]) || strchr(".-", base[n - 1])))
 			base[--n] = 0;
 		s = args_schema(k->j, base, img);
 	}
@@ -41,8 +41,8 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static enum shell_dialect dialect_of(const struct judge_cmd *k,
-	const struct prog *p)
+static enum shell_dialect dialect_of(
+	const struct judge_cmd *k, const struct prog *p)
 {
 	const char *name = p->name ? p->name : "";
 
@@ -61,7 +61,7 @@ static enum shell_dialect dialect_of(const struct judge_cmd *k,
 static bool is_stdin(const char *s)
 {
 	return str_eq(s, "-") || str_eq(s, "/dev/stdin") ||
-		str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
+	       str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
 }
 
 static bool option_given(const struct parsed *o, const char *name)
@@ -93,7 +93,7 @@ static void shell(struct scan *s)
 			judge_sh(k, &o->operand[0], o->operand + 1,
 				o->operands - 1, dialect_of(k, s->prog));
 	} else if (o->operands && !option_given(o, "-s") &&
-		!is_stdin(o->operand[0].s)) {
+		   !is_stdin(o->operand[0].s)) {
 		judge_path(k, &o->operand[0], PATH_READ);
 		if (is_pipe(o->operand[0].s))
 			judge_raise(k, POLICY_DENY, "stdin",
@@ -188,8 +188,8 @@ static void inner(struct scan *s)
 	struct shell_set *all;
 
 	if (s->nenv) {
-		all = arena_zalloc(k->j->arena,
-			(nenv + s->nenv) * sizeof(*all));
+		all = arena_zalloc(
+			k->j->arena, (nenv + s->nenv) * sizeof(*all));
 		if (!all)
 			return;
 		if (nenv)
@@ -241,7 +241,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		is_pipe(out->operand[0].s))
 		judge_raise(k, POLICY_DENY, "stdin",
 			"an interpreter reads code from a pipe");
-	if (s.style & IMG_S_STDIN && k->cmd && k->cmd->input != SHELL_IN_INHERIT)
+	if (s.style & IMG_S_STDIN && k->cmd &&
+		k->cmd->input != SHELL_IN_INHERIT)
 		judge_stdin_code(k, false);
 	if (out->cmd_count)
 		inner(&s);

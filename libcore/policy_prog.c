@@ -91,8 +91,8 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 
 /* A name in an exec directory: the directory is trusted as it stands, only a
  * link is followed. False when it is not there. */
-static bool in_exec_dir(struct judge_cmd *k, const char *path, const char *name,
-	struct prog *p)
+static bool in_exec_dir(
+	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
 {
 	char link[8];
 	ssize_t n = readlink(path, link, sizeof(link));

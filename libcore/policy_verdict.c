@@ -194,8 +194,7 @@ bool judge_exec_dir(const struct judge *j, const char *dir)
 		struct img_range r = img ? img->head->set[IMG_SET_EXEC]
 					 : (struct img_range){0};
 
-		if ((i == 0 || r.count) &&
-			!(img && img_ref_match(img, r, dir)))
+		if ((i == 0 || r.count) && !(img && img_ref_match(img, r, dir)))
 			return false;
 	}
 	return true;

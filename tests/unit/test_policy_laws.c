@@ -24,8 +24,8 @@ static size_t count;
 static struct policy *policy;
 static char rule[40]; /* of the last decision */
 
-static enum policy_decision decide_in(const struct policy *p,
-	enum policy_profile profile, const char *text)
+static enum policy_decision decide_in(
+	const struct policy *p, enum policy_profile profile, const char *text)
 {
 	static char path[] = "PATH=/usr/bin:/bin", user[] = "USER=dev";
 	char *const env[] = {path, user, NULL};
@@ -114,12 +114,23 @@ static void rewritten(void **state)
 	static const struct {
 		const char *before, *behind;
 	} frames[] = {
-		{"true; ", ""}, {"true && ", ""}, {"false || ", ""}, {"( ", "\n)"},
-		{"{ ", "\n}"}, {"if true; then ", "\nfi"}, {"! true\n", ""},
-		{"while true; do ", "\nbreak; done"}, {"f() { ", "\n}; f"},
-		{"# note\n", ""}, {"\n\n", "\n"}, {"cat <<X\nnote\nX\n", ""},
-		{"case a in a) ", "\n;; esac"}, {"", " # note"}, {"echo $( ", "\n)"},
-		{": \\\n; ", ""}, {"coproc true; ", ""},
+		{"true; ", ""},
+		{"true && ", ""},
+		{"false || ", ""},
+		{"( ", "\n)"},
+		{"{ ", "\n}"},
+		{"if true; then ", "\nfi"},
+		{"! true\n", ""},
+		{"while true; do ", "\nbreak; done"},
+		{"f() { ", "\n}; f"},
+		{"# note\n", ""},
+		{"\n\n", "\n"},
+		{"cat <<X\nnote\nX\n", ""},
+		{"case a in a) ", "\n;; esac"},
+		{"", " # note"},
+		{"echo $( ", "\n)"},
+		{": \\\n; ", ""},
+		{"coproc true; ", ""},
 	};
 	static char text[1 << 16], quoted[1 << 15];
 
@@ -178,9 +189,9 @@ static void split_quotes(void **state)
 
 static void wrapped(void **state)
 {
-	static const char *const wrap[] = {"env", "nohup", "nice -n 5", "command",
-		"timeout 5", "stdbuf -oL", "setsid", "env A=1", "nice timeout 3 env",
-		"exec", "xargs -r"};
+	static const char *const wrap[] = {"env", "nohup", "nice -n 5",
+		"command", "timeout 5", "stdbuf -oL", "setsid", "env A=1",
+		"nice timeout 3 env", "exec", "xargs -r"};
 	static char text[1 << 16];
 
 	(void)state;
@@ -199,7 +210,8 @@ static void wrapped(void **state)
 			continue;
 		if (decide_in(policy, POLICY_FULL_AUTO, l) != POLICY_DENY)
 			continue;
-		/* Builtins that only the shell itself has mean nothing there. */
+		/* Builtins that only the shell itself has mean nothing there.
+		 */
 		if (strspn(l, "abcdefghijklmnopqrstuvwxyz") == n) {
 			char name[32];
 
@@ -226,10 +238,11 @@ static void profiles_in_order(void **state)
 		enum policy_decision dev =
 			decide_in(policy, POLICY_DEV, lines[i]);
 
-	(void)state;
-		assert_true(dev >= decide_in(policy, POLICY_FULL_AUTO, lines[i]));
-		assert_int_equal(decide_in(policy, POLICY_SAFE, lines[i]),
-			POLICY_DENY);
+		(void)state;
+		assert_true(
+			dev >= decide_in(policy, POLICY_FULL_AUTO, lines[i]));
+		assert_int_equal(
+			decide_in(policy, POLICY_SAFE, lines[i]), POLICY_DENY);
 		assert_int_equal(
 			decide_in(policy, POLICY_OBSERVE, lines[i]), dev);
 	}
@@ -253,15 +266,29 @@ static void lists_are_as_strict_as_their_parts(void **state)
 static void layers_only_tighten(void **state)
 {
 	static const char *const say[] = {
-		"allow * **", "allow curl **", "allow {git|make|npm|cat} **",
-		"deny git **", "ask npm **", "confirm cat **",
-		"profile DEV unknown=allow", "profile FULL-AUTO unknown=confirm",
+		"allow * **",
+		"allow curl **",
+		"allow {git|make|npm|cat} **",
+		"deny git **",
+		"ask npm **",
+		"confirm cat **",
+		"profile DEV unknown=allow",
+		"profile FULL-AUTO unknown=confirm",
 		"profile DEV dynamic=allow opaque=allow unresolved=allow",
-		"profile DEV shell=on child=allow", "path rw /**", "path r $ROOT/src/**",
-		"protect deny src/**", "protect confirm docs/a.md", "use OBSERVE",
-		"list builtin curl", "list git-safe-keys core.pager",
-		"list neutral curl", "exec /srv/proj/tools", "env keep LD_PRELOAD",
-		"limit DEV cpu=1000h", "list code-deny x", "env deny CI",
+		"profile DEV shell=on child=allow",
+		"path rw /**",
+		"path r $ROOT/src/**",
+		"protect deny src/**",
+		"protect confirm docs/a.md",
+		"use OBSERVE",
+		"list builtin curl",
+		"list git-safe-keys core.pager",
+		"list neutral curl",
+		"exec /srv/proj/tools",
+		"env keep LD_PRELOAD",
+		"limit DEV cpu=1000h",
+		"list code-deny x",
+		"env deny CI",
 	};
 	unsigned seed = 7;
 
@@ -282,8 +309,8 @@ static void layers_only_tighten(void **state)
 		}
 		assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 		close(fd);
-		if (policy_build_file(name, POLICY_LAYER_PROJECT, getuid(), false,
-			    p.layer[0], &bytes, &size, &d) < 0)
+		if (policy_build_file(name, POLICY_LAYER_PROJECT, getuid(),
+			    false, p.layer[0], &bytes, &size, &d) < 0)
 			fail_msg("%s: %s", text, d.text);
 		unlink(name);
 		assert_int_equal(
@@ -296,7 +323,8 @@ static void layers_only_tighten(void **state)
 					decide_in(policy, f, lines[i]);
 
 				if (decide_in(&p, f, lines[i]) < a)
-					fail_msg("%sloosens: %s", text, lines[i]);
+					fail_msg("%sloosens: %s", text,
+						lines[i]);
 			}
 		}
 		policy_image_free(p.layer[POLICY_LAYER_PROJECT]);
@@ -313,7 +341,8 @@ static void an_execve_is_judged_alike(void **state)
 		{{"curl", "x"}, "/usr/bin/curl", 1, POLICY_DENY},
 		{{"innocent", "x"}, "/usr/bin/curl", 1, POLICY_DENY},
 		{{"wget", "x"}, "/bin/busybox", 1, POLICY_DENY},
-		{{"gcc", "-c", "/usr/lib/x.c"}, "/usr/bin/gcc", 1, POLICY_ALLOW},
+		{{"gcc", "-c", "/usr/lib/x.c"}, "/usr/bin/gcc", 1,
+			POLICY_ALLOW},
 		{{"cc1"}, "/usr/lib/gcc/cc1", 1, POLICY_ALLOW},
 		{{"sh", "-c", "curl x"}, "/usr/bin/dash", 1, POLICY_DENY},
 		{{"sh", "-c", "make all"}, "/usr/bin/dash", 1, POLICY_ALLOW},
@@ -354,8 +383,8 @@ static void grants(void **state)
 	autogrants struct policy_grants g = {0};
 
 	(void)state;
-	assert_int_equal(policy_grants(policy, POLICY_DEV, "/srv/proj",
-				 "/home/dev", &g),
+	assert_int_equal(
+		policy_grants(policy, POLICY_DEV, "/srv/proj", "/home/dev", &g),
 		0);
 	assert_true(g.confine && g.supervise && !g.hard_output);
 	assert_int_equal(g.limits.procs, 5);

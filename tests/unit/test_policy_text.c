@@ -17,8 +17,7 @@ static int compile(const char *text, struct diag *d)
 	int rc = policy_build_text("f", text, strlen(text), &bytes, &n, d);
 
 	if (rc == 0) {
-		assert_int_equal(
-			policy_image_wrap(&img, bytes, n, true, d), 0);
+		assert_int_equal(policy_image_wrap(&img, bytes, n, true, d), 0);
 		policy_image_free(img);
 	}
 	return rc;
@@ -103,13 +102,14 @@ static void good(void **state)
 	assert_int_equal(compile("", &d), 0);
 	assert_int_equal(compile("# only a comment", &d), 0);
 	assert_int_equal(compile("deny a#b # c\n", &d), 0);
-	assert_int_equal(compile("policy 1 system\nlist a x\\\n y\n"
-				 "list b @a z\ndeny id=i @b ** : \"r\" \"a\"\n"
-				 "  except x 'y z'\nexcept id=i z **\n"
-				 "allow {a|b} * !opt:{-x|--y} has:z **\n"
-				 "args style=words,strict p,q -x,--y=str? 1=path "
-				 "*=wpath\nprotect prof=DEV confirm a b/**\n",
-				 &d),
+	assert_int_equal(
+		compile("policy 1 system\nlist a x\\\n y\n"
+			"list b @a z\ndeny id=i @b ** : \"r\" \"a\"\n"
+			"  except x 'y z'\nexcept id=i z **\n"
+			"allow {a|b} * !opt:{-x|--y} has:z **\n"
+			"args style=words,strict p,q -x,--y=str? 1=path "
+			"*=wpath\nprotect prof=DEV confirm a b/**\n",
+			&d),
 		0);
 	assert_int_equal(compile("include default\ndeny x", &d), 0);
 }
@@ -132,8 +132,8 @@ static void damaged(void **state)
 	size_t n;
 
 	(void)state;
-	assert_int_equal(policy_build_text(
-				 "f", text, sizeof(text) - 1, &bytes, &n, &d),
+	assert_int_equal(
+		policy_build_text("f", text, sizeof(text) - 1, &bytes, &n, &d),
 		0);
 	for (size_t i = 0; i < n; i++) {
 		for (unsigned bit = 0; bit < 8; bit += 3) {
@@ -156,7 +156,8 @@ static void damaged(void **state)
 		struct policy_image img = {0};
 
 		memcpy(copy, bytes, n);
-		assert_int_not_equal(policy_image_check(&img, copy, cut, &d), 0);
+		assert_int_not_equal(
+			policy_image_check(&img, copy, cut, &d), 0);
 		free(copy);
 	}
 	free(bytes);
