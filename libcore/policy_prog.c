@@ -57,7 +57,7 @@ static bool exec_dir(const struct judge *j, const char *dir, size_t n)
 		return false;
 	memcpy(text, dir, n);
 	text[n] = 0;
-	return judge_in_set(j, IMG_SET_EXEC, text);
+	return judge_exec_dir(j, text);
 }
 
 /* A file that is there, or would be. */
@@ -69,7 +69,8 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	f.named = true;
 	judge_resolve(j, "/", path, &f);
 	p->file = judge_text(j, f.path, strlen(f.path));
-	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG) {
+	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG ||
+		str_after(path, "/proc/") || str_after(path, "/dev/")) {
 		p->where = PROG_OUTSIDE;
 	} else if (f.in_exec) {
 		p->where = PROG_SYSTEM;
@@ -90,8 +91,8 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 
 /* A name in an exec directory: the directory is trusted as it stands, only a
  * link is followed. False when it is not there. */
-static bool in_exec_dir(struct judge_cmd *k, const char *path, const char *name,
-	struct prog *p)
+static bool in_exec_dir(
+	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
 {
 	char link[8];
 	ssize_t n = readlink(path, link, sizeof(link));
@@ -158,7 +159,7 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 	if (!strchr(word, '/')) {
 		/* A wrapper's command is a program even when it is named as a
 		 * builtin; for the rules that is the same name. */
-		if (judge_listed(j, "builtin", word)) {
+		if (judge_granted(j, "builtin", word)) {
 			out->where = PROG_BUILTIN;
 			out->name = word;
 			add_name(j, out, word);
