@@ -153,7 +153,7 @@ static int clean_env(const struct envrun *e, const struct policy_grants *rules,
 			continue;
 		memcpy(name, pair, n);
 		name[n] = '\0';
-		if (internal(name))
+		if (internal(name) || policy_word_in(&rules->env_set, pair))
 			continue;
 		fate = policy_env(rules, name);
 		if (fate == POLICY_ENV_DENY ||

@@ -63,7 +63,4 @@ int guard_watch(void *ctx, const struct execwatch_event *ev);
 bool guard_approved(const struct guard *g);
 void guard_approve(const struct guard *g);
 
-/* Is the word in the list? */
-bool guard_word_in(const struct policy_words *words, const char *word);
-
 #endif

@@ -13,14 +13,6 @@
 #include "path.h"
 #include "str.h"
 
-bool guard_word_in(const struct policy_words *words, const char *word)
-{
-	for (size_t i = 0; i < words->count; i++)
-		if (str_eq(words->item[i], word))
-			return true;
-	return false;
-}
-
 /* ---- environment ---- */
 
 static int put_all(struct env *e, char *const *pairs)

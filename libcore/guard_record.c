@@ -14,7 +14,7 @@
  * it may be missing. */
 static int without_log(struct guard *g, int err)
 {
-	return guard_word_in(&g->grants.relax, "audit") ? 0 : err;
+	return policy_word_in(&g->grants.relax, "audit") ? 0 : err;
 }
 
 int guard_open_log(struct guard *g, struct diag *d)
