@@ -34,6 +34,22 @@ static const struct img_item *find(const struct scan *s,
 	return NULL;
 }
 
+/* Is the letter one without effect? */
+static bool is_flag(const struct scan *s, char letter)
+{
+	for (unsigned level = 0; level < 2; level++) {
+		uint32_t n;
+		const struct img_item *it = items(s, level, &n);
+
+		for (uint32_t i = 0; i < n; i++)
+			if (it[i].kind == IMG_I_FLAGS &&
+				strchr(img_str(s->img[level], it[i].name),
+					letter))
+				return true;
+	}
+	return false;
+}
+
 /* Does this type make a difference that an abbreviation must not hide? */
 static bool sharp(unsigned type)
 {
@@ -140,7 +156,8 @@ static void cluster(struct scan *s, const struct arg *a)
 		it = find(s, IMG_I_SHORT, name, 0);
 		if (!it) {
 			give(s, name, NULL);
-			args_unknown(s, a, c);
+			if (!is_flag(s, *c))
+				args_unknown(s, a, c);
 			continue;
 		}
 		rest = tail(s, a, (size_t)(c - a->s) + 1);
@@ -175,7 +192,8 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 		return;
 	}
 	give(s, name, eq ? eq + 1 : NULL);
-	args_unknown(s, a, NULL);
+	if (!word || a->s[2] || !is_flag(s, a->s[1]))
+		args_unknown(s, a, NULL);
 }
 
 static void option(struct scan *s, const struct arg *a)

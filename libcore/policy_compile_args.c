@@ -171,6 +171,26 @@ static bool keyword(
 	return true;
 }
 
+/* "-a,-b,-c": only letters without effect, which one item holds. */
+static bool letters(struct policy_compiler *c, const char *names)
+{
+	struct img_item it = {.kind = IMG_I_FLAGS};
+	char name[64];
+	size_t n = 0;
+
+	for (const char *at = names; *at; at += 2) {
+		if (at != names && *at++ != ',')
+			return false;
+		if (at[0] != '-' || !at[1] || at[1] == '#' || at[1] == '-' ||
+			n == sizeof(name))
+			return false;
+		name[n++] = at[1];
+	}
+	it.name = build_str(&c->b, name, n);
+	build_add(&c->b, IMG_ITEM, &it, sizeof(it));
+	return true;
+}
+
 static int item(struct policy_compiler *c, size_t i, struct diag *d)
 {
 	struct img_item it;
@@ -182,6 +202,8 @@ static int item(struct policy_compiler *c, size_t i, struct diag *d)
 		return compile_bad(c, i, d, "too long");
 	if (split_type(c, i, names, &it, d) < 0)
 		return -EINVAL;
+	if (it.type == IMG_T_FLAG && !it.flags && letters(c, names))
+		return 0;
 	for (const char *at = names; *at;) {
 		size_t n = strcspn(at, ",");
 
