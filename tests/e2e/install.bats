@@ -202,4 +202,14 @@ $2" ]
 	[[ $output == 5*hBc*/bin/bash ]] || [[ $output == [4-9]*/bin/bash ]]
 	run enter root /bin/bash --login -c 'shopt -q login_shell && echo login'
 	[ "$output" = login ]
+	# Whatever name the caller gives it.
+	run enter root /usr/bin/bash.real -c 'exec -a other /bin/sh -c "echo \$0"'
+	[ "$output" = other ]
+	run enter root /usr/bin/bash.real -c 'exec -a session /bin/sh -c "echo \$0"'
+	[ "$output" = session ]
+	ln -s bash root/usr/bin/rbash
+	run enter root /bin/rbash -c 'cd .'
+	[[ $output == *restricted* ]] || { echo "$status: $output" && false; }
+	run enter root /bin/sh.real -c 'echo "$0"'
+	[ "$output" = /bin/sh.real ]
 }
