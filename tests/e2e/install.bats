@@ -176,6 +176,12 @@ $2" ]
 	# In a script's first line, under a login's name.
 	printf '#!%s\necho script "$@"\n' "$2" >"$1/work/hello"
 	chmod 755 "$1/work/hello"
+	printf "#!%s\necho system \$1\n" "$2" >"$1/bin/sys"
+	chmod 755 "$1/bin/sys"
+	run enter "$1" /bin/sys a
+	[ "$output" = "system a" ]
+	run enter "$1" "$2" -c "sys b"
+	[ "$output" = "system b" ]
 	run enter "$1" ./hello a 'b c'
 	[ "$output" = "script a b c" ] || { echo "$output" && false; }
 }
