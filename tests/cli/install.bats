@@ -305,19 +305,19 @@ state_of() { # PATH
 	chmod 755 "$OPEN"
 	R=$OPEN/root
 	root_busybox "$R"
-	cp "$WARDBOX" "$OPEN/box"
+	cp "$WARDBOX" "$OPEN/wardbox"
 	chown -R 1000:1000 "$OPEN"
-	need as_user test -x "$OPEN/box"
+	need as_user test -x "$OPEN/wardbox"
 	picture "$R" >before
-	run as_user "$OPEN/box" install --root "$R"
+	run as_user "$OPEN/wardbox" install --root "$R"
 	[ "$status" -eq 0 ]
-	run as_user "$OPEN/box" install --root "$R" --status
+	run as_user "$OPEN/wardbox" install --root "$R" --status
 	[ "$status" -eq 0 ]
-	run as_user "$OPEN/box" install --root "$R" --uninstall
+	run as_user "$OPEN/wardbox" install --root "$R" --uninstall
 	[ "$status" -eq 0 ]
 	picture "$R" | diff before -
 	chown 0:0 "$R/bin"
-	run as_user "$OPEN/box" install --root "$R"
+	run as_user "$OPEN/wardbox" install --root "$R"
 	[ "$status" -eq 1 ] && [[ $output == *"Permission denied"*owner* ]]
 }
 
