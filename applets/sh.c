@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "cli_guard.h"
@@ -83,10 +84,13 @@ static int sh_run(int argc, char **argv)
 	char path[PATH_MAX];
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
 	struct guard_request q = {.by = "sh", .path = path, .argv = argv};
+	const char *file = (const char *)getauxval(AT_EXECFN);
 	struct shell_call call;
 	struct diag d = {0};
 
-	if (shim_real(argv[0], NULL, path, sizeof path, &d))
+	if (shim_called(argv[0], file, path, sizeof path))
+		str_copy(path, sizeof path, argv[0]);
+	if (shim_real(path, NULL, path, sizeof path, &d))
 		cli_die_diag(EXIT_NOTFOUND, &d);
 	if (probe_inside())
 		become(path, argv);
