@@ -6,6 +6,7 @@
 
 #include "diff.h"
 #include "profile.h"
+#include "profile_change.h"
 #include "profile_edit.h"
 #include "profile_probe.h"
 #include "str.h"
@@ -347,6 +348,7 @@ static int act_on(struct acting *a)
 	if (!code && changes)
 		warn(a);
 	if (!code && changes && !a->o->dry_run) {
+		profile_refuse_useless(a->who, a->o);
 		code = ask(a, changes);
 		if (code)
 			return code;

@@ -87,6 +87,7 @@ int profile_verb_detect(void *into, int argc, char **argv)
 	if (!f || !c)
 		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	profile_who_find(&who, o);
+	profile_who_parents(&who);
 	profile_facts_find(f, &who, o);
 	find_confinement(c, o);
 	if (o->json)

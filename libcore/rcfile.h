@@ -65,8 +65,12 @@ struct rc_visitor {
 	void *ctx;
 };
 
-/* 0; 1 when the text ends within quotes or a compound command; -ENOMEM; or
- * what the visitor returned. */
+/* Results of a scan besides 0. */
+enum { RC_OPEN = 1, RC_OPEN_HEREDOC = 2 };
+
+/* 0; RC_OPEN when the text ends within quotes or a compound command,
+ * RC_OPEN_HEREDOC within a here-document; -ENOMEM; or what the visitor
+ * returned. */
 int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor);
 
 /* Offset to line number, from 1. */

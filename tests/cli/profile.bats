@@ -42,6 +42,32 @@ sum() { sha256sum <"$1"; }
 	not grep -q /opt/y/bin "$HOME/.profile"
 }
 
+@test "remove finds the block where it was put, whatever is written today" {
+	profile add -q -y /opt/x
+	echo x=1 >"$HOME/.bash_profile" # hides .profile from now on
+	profile add -q -y --shell fish /opt/x
+	profile add -q -y --shell zsh --scope all /opt/x
+	profile add -q -y --id other /opt/x
+	run -0 profile remove -y
+	run -0 profile list
+	[[ "$output" != *"[default]"* && "$output" == *"[other]"* ]]
+	[ ! -e "$HOME/.profile" ] && [ ! -e "$HOME/.zshenv" ]
+	[ -z "$(ls "$HOME/.config/fish/conf.d")" ]
+}
+
+@test "a here-document without end takes nothing behind it" {
+	printf 'cat <<E\ntext\n' >"$HOME/.bashrc"
+	run -5 profile add -y --scope interactive /opt/x
+	[[ "$output" == *here-document* ]]
+	printf 'x=1\\\n' >"$HOME/.bashrc"
+	cp "$HOME/.bashrc" "$HOME/old"
+	profile add -q -y --scope interactive /opt/x
+	run -0 bash -c '. ~/.bashrc; echo "$x:$PATH"'
+	[[ "$output" == 1:/opt/x:* ]]
+	profile remove -q -y
+	cmp "$HOME/old" "$HOME/.bashrc"
+}
+
 @test "each shell gets its own files" {
 	profile add -q -y --shell zsh /opt/x
 	[ -f "$HOME/.zprofile" ] && [ -f "$HOME/.zshrc" ] && [ ! -e "$HOME/.zshenv" ]

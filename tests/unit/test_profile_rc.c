@@ -82,7 +82,7 @@ static void heredocs(void **state)
 	check(FAMILY_SH, "cat <<<word y\nz\n", "1:[cat y]\n2:[z]\n", 0);
 	check(FAMILY_SH, "x=$(cat <<E\n' ) \"\nE\n)\ny\n",
 		"1:[x=?]\n5:[y]\n", 0);
-	check(FAMILY_SH, "cat <<E\nx\n", "1:[cat]\n", 1);
+	check(FAMILY_SH, "cat <<E\nx\n", "1:[cat]\n", RC_OPEN_HEREDOC);
 }
 
 static void guards_of_sh(void **state)
