@@ -18,6 +18,7 @@ void profile_facts_release(struct profile_facts *f)
 {
 	for (unsigned i = 0; i < SESSIONS; i++)
 		free(f->session[i].path);
+	free(f->remote.path);
 }
 
 bool profile_path_lists(const char *path, const char *dir)
@@ -169,6 +170,10 @@ void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
 	profile_shell_version(&shell, f->version, sizeof f->version);
 	for (unsigned i = 0; i < SESSIONS; i++)
 		probe_session(&f->session[i], i, &shell);
+	if (who->kind == SHELL_BASH) {
+		shell.remote = true;
+		probe_session(&f->remote, SESSIONS - 1, &shell);
+	}
 	f->probed = true;
 	f->healthy = agree(f, who->home);
 }
@@ -332,5 +337,7 @@ void profile_facts_judge(const struct profile_facts *f,
 			said = true;
 		}
 	}
+	if (!said && f->remote.noise_len)
+		judge_noise(&f->remote, "ssh command", f->rc_file, problems);
 	judge_order(f, problems);
 }

@@ -37,6 +37,7 @@ static int is_foreign(const struct edit *e, size_t index)
 	struct rc_source source = {.text = e->text,
 		.len = e->n,
 		.family = c->family,
+		.zsh = c->zsh,
 		.home = c->home};
 	size_t skip[PROFILE_BLOCKS][2];
 
@@ -196,13 +197,8 @@ struct ending {
 static int find_ending(void *ctx, const struct rc_cmd *cmd)
 {
 	struct ending *end = ctx;
-	const char *name = cmd->word[0].text;
 
-	if (!cmd->top || cmd->guards || cmd->in_function)
-		return 0;
-	/* exec without a command only moves descriptors. */
-	if (!(str_eq(name, "exec") && cmd->count > 1) &&
-		!str_eq(name, "exit") && !str_eq(name, "return"))
+	if (!rc_ends(cmd))
 		return 0;
 	end->at = cmd->list_at;
 	end->found = true;
@@ -217,6 +213,7 @@ static int find_place(const struct edit *e, size_t *at)
 	struct rc_source source = {.text = e->text,
 		.len = e->n,
 		.family = c->family,
+		.zsh = c->zsh,
 		.home = c->home};
 	struct rc_visitor visitor = {.command = find_ending, .ctx = &end};
 	int err;

@@ -254,6 +254,7 @@ int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor)
 		.s = source->text,
 		.n = source->len < RC_TEXT_MAX ? source->len : RC_TEXT_MAX,
 		.family = source->family,
+		.zsh = source->zsh,
 		.home = source->home,
 		.out = &r->text,
 	};

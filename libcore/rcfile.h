@@ -46,11 +46,13 @@ struct rc_cmd {
 	char guard_op; /* with guards == 1: 'd' for [ -d path ], … ; or 0 */
 	const char *guard_path;
 	bool in_function;
-	bool top;        /* in no compound command and no and-or list */
+	bool zsh;
+	bool top;        /* in no compound command, and the first of its list */
 	bool redirected; /* its output goes elsewhere */
 };
 
 struct rc_source {
+	bool zsh; /* the array path is tied to PATH */
 	const char *text;
 	size_t len;
 	enum shell_family family; /* SH, FISH or CSH */

@@ -110,6 +110,58 @@ sum() { sha256sum <"$1"; }
 	[ ! -e "$HOME/.profile" ]
 }
 
+@test "consent: asked on the terminal; y writes, anything else does not" {
+	echo 'x=1' >"$HOME/.bashrc"
+	python3 - "$WARDBOX" <<-'P'
+		import os, pty, sys
+		for answer, code in ((b"n\n", 3), (b"\n", 3), (b"y\n", 0)):
+		    pid, fd = pty.fork()
+		    if pid == 0:
+		        os.execv(sys.argv[1], [sys.argv[1], "profile", "add",
+		            "--scope", "interactive", "/opt/x"])
+		    seen = b""
+		    while b"[y/N]" not in seen:
+		        seen += os.read(fd, 4096)
+		    assert b"+# >>> profile:default >>>" in seen, seen
+		    os.write(fd, answer)
+		    try:
+		        while os.read(fd, 4096): pass
+		    except OSError: pass
+		    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code
+		    there = b"/opt/x" in open(os.environ["HOME"] + "/.bashrc", "rb").read()
+		    assert there == (code == 0)
+	P
+}
+
+@test "the diff on a terminal holds no byte the terminal obeys" {
+	printf '# \033]0;title\007 \033[31mred\nx=1\n' >"$HOME/.bashrc"
+	python3 - "$WARDBOX" <<-'P'
+		import os, pty, sys
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execv(sys.argv[1], [sys.argv[1], "profile", "add", "-n",
+		        "--scope", "interactive", "/opt/x"])
+		seen = b""
+		try:
+		    while True:
+		        more = os.read(fd, 4096)
+		        if not more: break
+		        seen += more
+		except OSError: pass
+		assert b"\033]" not in seen and b"\007" not in seen, seen
+		assert b"\\x1b" in seen.lower(), seen
+	P
+}
+
+@test "an immutable file is 4" {
+	echo x=1 >"$HOME/.bashrc"
+	need chattr +i "$HOME/.bashrc"
+	run profile add -y --scope interactive /opt/x
+	chattr -i "$HOME/.bashrc"
+	[ "$status" -eq 4 ]
+	[[ "$output" == *immutable* ]]
+}
+
 @test "--dry-run prints a diff that patch takes, and changes nothing" {
 	printf 'x=1' >"$HOME/.bashrc"
 	cp "$HOME/.bashrc" "$HOME/copy"

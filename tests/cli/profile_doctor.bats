@@ -178,6 +178,10 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	printf '. ~/.bashrc\n' >"$HOME/.profile"
 	printf 'echo hello\n' >"$HOME/.bashrc"
 	has output-noise
+	rm "$HOME/.profile" # scp on Debian: bash reads .bashrc for sshd
+	if env -i HOME="$HOME" SSH_CLIENT='1 2 3' bash -c : | grep -q hello; then
+		has output-noise
+	fi
 	printf 'case $- in *i*) echo hello ;; esac\n' >"$HOME/.bashrc"
 	not has output-noise
 }
