@@ -365,8 +365,8 @@ bool shell_word_is(const struct shell_word *w, const char *text)
 {
 	struct shell_str s;
 
-	return shell_word_literal(w, &s) && s.n == strlen(text) &&
-		memcmp(s.p, text, s.n) == 0;
+	return shell_word_literal(w, &s) && s.n && s.p[0] == text[0] &&
+		s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
 }
 
 static size_t constant_size(const struct shell_part *part, char *to)
