@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "lean.h"
 #include "sig.h"
 #include "str.h"
 
@@ -163,19 +164,28 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 /* Until the command has ended. */
 static void wait_for_it(struct drop_job *job)
 {
+	enum { SETTLE_MS = 30 };
 	struct sandbox *s = job->s;
-	bool ended = false;
+	bool ended = false, settled = false;
 
 	while (!ended) {
+		int ms = limits_timeout(&s->limits), n;
 		struct pollfd p[] = {
 			{.fd = s->pidfd, .events = POLLIN},
 			{.fd = job->signals, .events = POLLIN},
 			{.fd = execwatch_fd(&s->watch), .events = POLLIN},
 		};
 
-		if (poll(p, ARRAY_SIZE(p), limits_timeout(&s->limits)) < 0 &&
-			errno != EINTR)
+		if (!settled && (ms < 0 || ms > SETTLE_MS))
+			ms = SETTLE_MS;
+		n = poll(p, ARRAY_SIZE(p), ms);
+		if (n < 0 && errno != EINTR)
 			cli_die(EXIT_OURS, "poll: %s", strerror(errno));
+		/* It lasts: now is time to be small. */
+		if (n == 0 && !settled) {
+			settled = true;
+			lean_code();
+		}
 		if (p[1].revents)
 			forward_signals(job);
 		if (p[2].revents)

@@ -3,9 +3,11 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "diff.h"
 #include "profile.h"
+#include "profile_change.h"
 #include "profile_edit.h"
 #include "profile_probe.h"
 #include "str.h"
@@ -35,6 +37,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	struct profile_change change = {
 		.id = a->o->id,
 		.family = a->goals->goal[a->at].family,
+		.zsh = a->goals->goal[a->at].kind == SHELL_ZSH,
 		.home = a->who->home[0] ? a->who->home : NULL,
 		.item = items ? items->item : NULL,
 		.count = items ? items->count : 0,
@@ -112,7 +115,7 @@ void profile_show_diff(struct buf *diff)
 	autobuf struct buf out = BUF_INIT(diff->len * 8 + 4096);
 
 	/* A pipe gets what patch takes; a terminal gets nothing it obeys. */
-	if (!colour && !cli_colour(2)) {
+	if (!isatty(1)) {
 		cli_print(diff);
 		return;
 	}
@@ -347,6 +350,7 @@ static int act_on(struct acting *a)
 	if (!code && changes)
 		warn(a);
 	if (!code && changes && !a->o->dry_run) {
+		profile_refuse_useless(a->who, a->o);
 		code = ask(a, changes);
 		if (code)
 			return code;

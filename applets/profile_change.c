@@ -17,13 +17,15 @@
 void profile_refuse_useless(
 	const struct profile_who *who, const struct profile_opts *o)
 {
+	struct profile_who seen = *who;
 	struct diag d = {0};
 
-	if (who->restricted)
+	profile_who_parents(&seen);
+	if (seen.restricted)
 		cli_die(PROFILE_EXIT_REFUSED,
 			"the shell is restricted (%s): its startup files are "
 			"the administrator's to change",
-			who->shell[0] ? who->shell : who->current);
+			seen.shell[0] ? seen.shell : seen.current);
 	if (who->kind == SHELL_NOLOGIN && !o->file && !o->system)
 		cli_die(PROFILE_EXIT_REFUSED,
 			"%s is no shell to log in with; --shell NAME says for "
@@ -41,9 +43,10 @@ static int run_change(const struct profile_act *act,
 	struct diag d = {0};
 	int err;
 
-	if (who->restricted || !o->dry_run)
-		profile_refuse_useless(who, o);
-	err = profile_goals_find(&goals, who, o, &d);
+	/* What is taken out is wherever it was put, unless told otherwise. */
+	if (act->remove && !o->file && !o->system && !o->scope)
+		profile_goals_with_block(&goals, who, o);
+	err = goals.count ? 0 : profile_goals_find(&goals, who, o, &d);
 	if (err) {
 		cli_diag(&d);
 		return profile_code(err);

@@ -144,8 +144,9 @@ bool profile_file_adds(const char *path, enum shell_kind kind, const char *home,
 	const char *dir)
 {
 	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
-	struct rc_source source = {
-		.family = shellkind_family(kind), .home = home};
+	struct rc_source source = {.family = shellkind_family(kind),
+		.zsh = kind == SHELL_ZSH,
+		.home = home};
 
 	if (file_read(AT_FDCWD, path, &text))
 		return false;

@@ -228,6 +228,8 @@ static const char *real_path(const struct exam *e, unsigned index)
 
 static void tell_missing(struct exam *e, const char *dir, const char *name)
 {
+	autobuf struct buf quoted = BUF_INIT(8192);
+	struct profile_problem *p;
 	char other[1024];
 	bool login = profile_path_lists(real_path(e, 0), dir);
 	bool plain = profile_path_lists(real_path(e, 2), dir);
@@ -248,12 +250,15 @@ static void tell_missing(struct exam *e, const char *dir, const char *name)
 				"adds %s, but %s does not read this file", dir,
 				shellkind_name(e->who->kind)),
 			true, "profile fix missing-path");
-	profile_problem_fix(
-		profile_problem_add(e->out, PROBLEM_MISSING_PATH,
-			*name ? SEVERITY_ERROR : SEVERITY_WARNING, dir, 0,
-			"%s%s not on PATH%s", *name ? name : "its programs",
-			*name ? " is installed here but" : " are", where),
-		true, "profile add '%s'", dir);
+	profile_quote(&quoted, FAMILY_SH, dir, strlen(dir));
+	p = profile_problem_add(e->out, PROBLEM_MISSING_PATH,
+		*name ? SEVERITY_ERROR : SEVERITY_WARNING, e->facts->rc_file, 0,
+		*name ? "%s is installed at %s/%s but not on PATH%s"
+		      : "%s%s has programs, but%s is not on PATH%s",
+		*name ? name : "", dir, *name ? name : " it", where);
+	if (p)
+		str_copy(p->dir, sizeof p->dir, dir);
+	profile_problem_fix(p, true, "profile add -y %s", buf_str(&quoted));
 }
 
 static bool holds_programs(const char *dir)
@@ -280,11 +285,14 @@ static void exam_commands(struct exam *e, int words, char **word)
 	for (int i = 0; i < words; i++) {
 		bool login = profile_on_path(
 			real_path(e, 0), word[i], dir, sizeof dir);
+		char plain_dir[1024];
 		bool plain = profile_on_path(
-			real_path(e, 2), word[i], dir, sizeof dir);
+			real_path(e, 2), word[i], plain_dir, sizeof plain_dir);
 
 		if (login && plain)
 			continue;
+		if (plain)
+			str_copy(dir, sizeof dir, plain_dir);
 		if (login || plain ||
 			profile_find_command(word[i], e->who, dir, sizeof dir))
 			tell_missing(e, dir, word[i]);

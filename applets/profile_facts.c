@@ -18,6 +18,7 @@ void profile_facts_release(struct profile_facts *f)
 {
 	for (unsigned i = 0; i < SESSIONS; i++)
 		free(f->session[i].path);
+	free(f->remote.path);
 }
 
 bool profile_path_lists(const char *path, const char *dir)
@@ -169,6 +170,10 @@ void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
 	profile_shell_version(&shell, f->version, sizeof f->version);
 	for (unsigned i = 0; i < SESSIONS; i++)
 		probe_session(&f->session[i], i, &shell);
+	if (who->kind == SHELL_BASH) {
+		shell.remote = true;
+		probe_session(&f->remote, SESSIONS - 1, &shell);
+	}
 	f->probed = true;
 	f->healthy = agree(f, who->home);
 }
@@ -202,6 +207,17 @@ static void session_json(
 	json_close(j);
 }
 
+/* Stands in the shell's record, and beside it for who looks there. */
+static void json_health(struct json *j, const struct profile_facts *f)
+{
+	if (f->probed)
+		json_bool(json_key(j, "path_healthy"), f->healthy);
+	else
+		json_null(json_key(j, "path_healthy"));
+	json_str(json_key(j, "path_login"), f->session[0].path);
+	json_str(json_key(j, "path_nonlogin"), f->session[2].path);
+}
+
 void profile_facts_json(struct json *j, const struct profile_facts *f,
 	const struct profile_who *who)
 {
@@ -217,17 +233,13 @@ void profile_facts_json(struct json *j, const struct profile_facts *f,
 	json_bool(json_key(j, "restricted"), who->restricted);
 	json_str(json_key(j, "user"), who->name);
 	profile_json_path(j, "home", who->home);
+	json_health(j, f);
 	json_close(j);
 	json_open(json_key(j, "sessions"), '{');
 	for (unsigned i = 0; i < SESSIONS; i++)
 		session_json(j, f, i);
 	json_close(j);
-	if (f->probed)
-		json_bool(json_key(j, "path_healthy"), f->healthy);
-	else
-		json_null(json_key(j, "path_healthy"));
-	json_str(json_key(j, "path_login"), f->session[0].path);
-	json_str(json_key(j, "path_nonlogin"), f->session[2].path);
+	json_health(j, f);
 }
 
 static void judge_status(const struct profile_session *s, const char *name,
@@ -325,5 +337,7 @@ void profile_facts_judge(const struct profile_facts *f,
 			said = true;
 		}
 	}
+	if (!said && f->remote.noise_len)
+		judge_noise(&f->remote, "ssh command", f->rc_file, problems);
 	judge_order(f, problems);
 }

@@ -21,6 +21,8 @@ struct profile_facts {
 	char version[64];  /* "" when the shell has none to say */
 	char program[256]; /* the shell's file; "" when it is not here */
 	struct profile_session session[SESSIONS];
+	/* bash as sshd starts it for a command, scp and rsync included. */
+	struct profile_session remote;
 	struct profile_files files;
 	char login_profile[1024], rc_file[1024];
 	bool probed; /* at least one session answered or failed */

@@ -182,7 +182,7 @@ static void plan_one(struct fixing *f, const struct profile_problem *p)
 
 	if (p->code == PROBLEM_MISSING_PATH) {
 		if (f->dirs < 64)
-			f->dir[f->dirs++] = strdup(p->file);
+			f->dir[f->dirs++] = strdup(p->dir);
 		return;
 	}
 	if (p->code == PROBLEM_OTHER_SHELL)

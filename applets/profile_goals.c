@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "path.h"
 #include "profile.h"
 #include "profile_probe.h"
@@ -235,6 +237,62 @@ static int of_all(struct profile_goals *goals, const struct profile_who *who,
 			err = of_kind(goals, kind, who, o, d);
 	}
 	return err;
+}
+
+/* A marker of that id at the start of a line. */
+static bool has_marker(const char *path, const char *id)
+{
+	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
+	autobuf struct buf mark = BUF_INIT(128);
+	const char *at;
+
+	buf_addf(&mark, "# >>> profile:%s >>>", id);
+	if (file_read(AT_FDCWD, path, &text))
+		return false;
+	at = strstr(buf_str(&text), buf_str(&mark));
+	while (at && at != text.data && at[-1] != '\n')
+		at = strstr(at + 1, buf_str(&mark));
+	return at;
+}
+
+static void add_marked(struct profile_goals *goals, enum shell_kind kind,
+	const struct profile_who *who, const struct profile_opts *o)
+{
+	autofree struct profile_files *files = calloc(1, sizeof *files);
+	autofree struct profile_files *one = calloc(1, sizeof *one);
+
+	if (!files || !one)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	for (unsigned pass = 0; pass < 2; pass++) {
+		int err = pass ? profile_targets_user(files, kind, o->scopes,
+					 o->id, &who->place)
+			       : profile_files_list(files, kind, &who->place);
+
+		for (size_t i = 0; !err && i < files->count; i++) {
+			const struct profile_file *f = &files->file[i];
+
+			if (f->system || !f->exists ||
+				!has_marker(f->path, o->id))
+				continue;
+			one->file[0] = *f;
+			one->count = 1;
+			add_goals(goals, kind, one);
+		}
+	}
+}
+
+void profile_goals_with_block(struct profile_goals *goals,
+	const struct profile_who *who, const struct profile_opts *o)
+{
+	bool one = o->shell && !str_eq(o->shell, "auto") &&
+		   !str_eq(o->shell, "all");
+
+	for (unsigned k = SHELL_SH; k < SHELL_KINDS; k++) {
+		enum shell_kind kind = (enum shell_kind)k;
+
+		if (shellkind_writable(kind) && (!one || kind == who->kind))
+			add_marked(goals, kind, who, o);
+	}
 }
 
 int profile_goals_find(struct profile_goals *goals,

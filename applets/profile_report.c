@@ -115,6 +115,7 @@ int profile_verb_doctor(void *into, int argc, char **argv)
 	if (!facts)
 		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	profile_who_find(&who, o);
+	profile_who_parents(&who);
 	profile_doctor_find(
 		&problems, facts, &who, o, argc > 1 ? argc - 1 : 0, argv + 1);
 	sort(&problems);

@@ -190,15 +190,18 @@ static pid_t parent_of(const char *dir)
 	return num_uint(digits, 1, 1u << 30, &pid) ? 0 : (pid_t)pid;
 }
 
-/* The calling shell: the nearest ancestor that is one. */
-static void find_parents(struct profile_who *who)
+void profile_who_parents(struct profile_who *who)
 {
 	pid_t pid = getppid();
+
+	if (who->other || who->asked_parents)
+		return;
+	who->asked_parents = true;
 
 	for (unsigned i = 0; i < 8 && pid > 1; i++) {
 		char dir[32], path[64];
 		struct buf d = BUF_FIXED(dir), p = BUF_FIXED(path);
-		autobuf struct buf text = BUF_INIT(65536);
+		autobuf struct buf text = BUF_INIT(8192);
 		enum shell_kind kind;
 		const char *name;
 
@@ -258,8 +261,6 @@ static void find_shell(struct profile_who *who, const struct user *user,
 		who->kind = kind;
 		who->source = "option";
 	}
-	if (!who->other)
-		find_parents(who);
 	if (o->shell_flags && strchr(o->shell_flags, 'r'))
 		who->restricted = true;
 }

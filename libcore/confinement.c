@@ -60,6 +60,15 @@ static bool there(const struct look *l, const char *path)
 	return place(l, path, real, sizeof real) && access(real, F_OK) == 0;
 }
 
+/* What others wrote is shown on terminals. */
+static void make_printable(char *s)
+{
+	for (; *s; s++) {
+		if (*s < ' ' || *s >= 0x7f)
+			*s = '?';
+	}
+}
+
 __attribute__((format(printf, 4, 5))) static struct confinement_fact *add(
 	struct look *l, enum confinement_kind kind, bool confined,
 	const char *evidence, ...)
@@ -85,6 +94,7 @@ __attribute__((format(printf, 4, 5))) static struct confinement_fact *add(
 		str_copy(f->evidence, sizeof f->evidence, buf_str(&b));
 		buf_release(&b);
 	}
+	make_printable(f->evidence);
 	return f;
 }
 
@@ -94,6 +104,7 @@ static void set_detail(struct confinement_fact *f, const char *s, size_t n)
 		n = sizeof f->detail - 1;
 	memcpy(f->detail, s, n);
 	f->detail[n] = '\0';
+	make_printable(f->detail);
 }
 
 /* The value behind "key:" or "key=" or "key: " at the start of a line. */

@@ -72,6 +72,9 @@ const char *confinement_impact_name(enum confinement_impact impact);
 /* Would a startup file written from here be of no use? Then d says why. */
 bool confinement_forbids_profile(char *const *env, struct diag *d);
 
+/* The facts for a person, three lines each. */
+void confinement_text(struct buf *out, const struct confinement *c);
+
 /* The facts as a JSON array. */
 void confinement_json(struct json *j, const struct confinement *c);
 

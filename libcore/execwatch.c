@@ -214,23 +214,18 @@ static int one(struct execwatch *w)
 
 int execwatch_step(struct execwatch *w)
 {
-	for (;;) {
-		struct pollfd p = {.fd = w->fd, .events = POLLIN};
-		int err;
+	struct pollfd p = {.fd = w->fd, .events = POLLIN};
 
-		if (w->fd < 0)
-			return -EPIPE;
-		if (poll(&p, 1, 0) < 0)
-			return errno == EINTR ? 0 : -errno;
-		if (!p.revents)
-			return 0;
-		if (!(p.revents & POLLIN)) {
-			close(w->fd);
-			w->fd = -1;
-			return -EPIPE;
-		}
-		err = one(w);
-		if (err < 0)
-			return err;
-	}
+	if (w->fd < 0)
+		return -EPIPE;
+	/* To receive without a question pending would wait for one. */
+	if (poll(&p, 1, 0) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (p.revents & POLLIN)
+		return one(w);
+	if (!p.revents)
+		return 0;
+	close(w->fd);
+	w->fd = -1;
+	return -EPIPE;
 }

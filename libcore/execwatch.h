@@ -75,7 +75,7 @@ static inline int execwatch_fd(const struct execwatch *w)
 	return w->fd;
 }
 
-/* Answers what is pending; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
+/* Answers one question; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
  * is gone, fd is closed. Fails closed: what cannot be read is denied. */
 int execwatch_step(struct execwatch *w);
 

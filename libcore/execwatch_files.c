@@ -116,7 +116,8 @@ static int one_connect(
 
 	if (len > sizeof(addr))
 		len = sizeof(addr);
-	if (execwatch_mem(pid, n->data.args[1], &addr, len) < 0 ||
+	if (execwatch_mem(
+			pid, n->data.args[1], &addr, (size_t)len) < 0 ||
 		addr.sun_family != AF_UNIX || !addr.sun_path[0] ||
 		str_copy(room, sizeof(addr.sun_path),
 			addr.sun_path) < 0 ||

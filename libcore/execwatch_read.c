@@ -19,6 +19,7 @@
 enum {
 	PAGE = 4096, /* a step that never crosses into a page that is not there */
 	EMPTY_PATH = 0x1000,
+	WORDS = 64,
 };
 
 ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n)
@@ -56,37 +57,54 @@ ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size)
 	return -E2BIG;
 }
 
+/* The pointers at at, as many as fit before the next page and into max; up to
+ * and with the one that ends them. Their number without it, or -errno. */
+static ssize_t read_pointers(
+	pid_t pid, uint64_t at, uintptr_t *out, size_t max, bool *end)
+{
+	size_t n = (PAGE - at % PAGE) / sizeof(*out), i = 0;
+	ssize_t got;
+
+	/* One that lies across pages is taken alone. */
+	n = n < 1 ? 1 : n > max ? max : n;
+	got = execwatch_mem(pid, at, out, n * sizeof(*out));
+	if (got < (ssize_t)sizeof(*out))
+		return got < 0 ? got : -EFAULT;
+	while (i < (size_t)got / sizeof(*out) && out[i])
+		i++;
+	*end = i < (size_t)got / sizeof(*out);
+	return (ssize_t)i;
+}
+
 static int read_args(pid_t pid, uint64_t at, char *room,
 	struct execwatch_event *ev)
 {
 	char **argv = (char **)(void *)room;
 	char *text = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
 	size_t left = EXECWATCH_BYTES_MAX, n = 0;
+	/* A process may give none at all. */
+	bool end = !at;
 
 	ev->argv = argv;
-	/* A process may give none at all. */
-	for (; at && n < EXECWATCH_ARGS_MAX && left; n++) {
-		uintptr_t word;
-		ssize_t len = execwatch_mem(
-			pid, at + n * sizeof(word), &word, sizeof(word));
+	while (!end && n < EXECWATCH_ARGS_MAX && left) {
+		uintptr_t word[WORDS];
+		size_t max = EXECWATCH_ARGS_MAX - n;
+		ssize_t count = read_pointers(pid, at + n * sizeof(*word), word,
+			max < WORDS ? max : WORDS, &end), len = 0;
 
-		if (len != (ssize_t)sizeof(word))
-			return len < 0 ? (int)len : -EFAULT;
-		if (!word)
-			break;
-		argv[n] = text;
-		len = execwatch_str(pid, word, text, left);
-		if (len == -E2BIG) {
-			n++;
-			left = 0;
-			break;
+		if (count < 0)
+			return (int)count;
+		for (ssize_t i = 0; i < count && left; i++, n++) {
+			len = execwatch_str(pid, word[i], text, left);
+			if (len < 0 && len != -E2BIG)
+				return (int)len;
+			argv[n] = text;
+			len = len < 0 ? (ssize_t)left - 1 : len;
+			text += len + 1;
+			left -= (size_t)len + 1;
 		}
-		if (len < 0)
-			return (int)len;
-		text += len + 1;
-		left -= (size_t)len + 1;
 	}
-	ev->cut = n == EXECWATCH_ARGS_MAX || !left;
+	ev->cut = !end || !left;
 	ev->argc = n;
 	argv[n] = NULL;
 	return 0;

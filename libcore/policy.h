@@ -221,6 +221,9 @@ struct policy_words {
 	size_t count;
 };
 
+/* Is the word in the list, as it stands? */
+bool policy_word_in(const struct policy_words *words, const char *word);
+
 struct policy_grants {
 	struct policy_path *path;
 	size_t path_count;

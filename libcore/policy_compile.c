@@ -404,12 +404,46 @@ void policy_compile_release(struct policy_compiler *c)
 	build_release(&c->b);
 }
 
+static bool word_begins(const char *at, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - at) > n && memcmp(at, word, n) == 0 &&
+		(at[n] == ' ' || at[n] == '\t');
+}
+
+/* A system policy that lays down no profile of its own, nor says what it
+ * builds upon, builds upon the one that wardbox brings along: "use FULL-AUTO"
+ * alone is a policy. */
+static bool builds_upon_default(const char *text, size_t n)
+{
+	const char *end = text + n;
+
+	while (text < end) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+
+		while (text < end && (*text == ' ' || *text == '\t'))
+			text++;
+		if (word_begins(text, end, "profile") ||
+			word_begins(text, end, "include"))
+			return false;
+		text = eol ? eol + 1 : end;
+	}
+	return true;
+}
+
 int policy_compile_text(struct policy_compiler *c, const char *file,
 	const char *text, size_t n, struct diag *d)
 {
 	struct policy_text t;
 	int rc;
 
+	if (c->layer == POLICY_LAYER_SYSTEM && builds_upon_default(text, n)) {
+		rc = policy_compile_default(c, d);
+		/* Something was said before: this text adds to that. */
+		if (rc < 0 && rc != -EEXIST)
+			return rc;
+	}
 	policy_text_init(&t, file, text, n);
 	c->file = build_str(&c->b, file, strlen(file));
 	c->last_rule = NO_RULE;

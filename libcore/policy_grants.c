@@ -8,6 +8,14 @@
 #include "policy_image.h"
 #include "str.h"
 
+bool policy_word_in(const struct policy_words *words, const char *word)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (str_eq(words->item[i], word))
+			return true;
+	return false;
+}
+
 enum {
 	GRANTS_MAX = 2 << 20,
 };

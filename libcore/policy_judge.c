@@ -78,6 +78,29 @@ static bool is_pipe(const char *s)
 	return str_after(s, "/dev/fd/") || str_after(s, "/proc/");
 }
 
+/* A script. One that lies where programs lie is a program like they are, and
+ * this is how the kernel starts it. */
+static void script(struct judge_cmd *k, struct parsed *o)
+{
+	const struct arg *file = &o->operand[0];
+	struct prog p = {.where = PROG_MISSING};
+
+	if (file->s[0] == '/' && !file->unknown && !file->rel && !file->many)
+		judge_prog(k, file->s, &p);
+	if (p.where == PROG_SYSTEM) {
+		o->wrapper = true;
+		judge_argv(k, o->operand, o->operands);
+		return;
+	}
+	judge_path(k, file, PATH_READ);
+	if (is_pipe(file->s))
+		judge_raise(k, POLICY_DENY, "stdin",
+			"a shell reads code from a pipe");
+	if (file->unknown)
+		judge_raise(k, k->j->set.dynamic, "dynamic",
+			"the script is not known before it runs");
+}
+
 /* sh -c CODE NAME ARGS; sh SCRIPT ARGS; sh <code */
 static void shell(struct scan *s)
 {
@@ -94,13 +117,7 @@ static void shell(struct scan *s)
 				o->operands - 1, dialect_of(k, s->prog));
 	} else if (o->operands && !option_given(o, "-s") &&
 		   !is_stdin(o->operand[0].s)) {
-		judge_path(k, &o->operand[0], PATH_READ);
-		if (is_pipe(o->operand[0].s))
-			judge_raise(k, POLICY_DENY, "stdin",
-				"a shell reads code from a pipe");
-		if (o->operand[0].unknown)
-			judge_raise(k, k->j->set.dynamic, "dynamic",
-				"the script is not known before it runs");
+		script(k, o);
 	} else if (option_given(o, "--version") || option_given(o, "--help")) {
 		return;
 	} else {

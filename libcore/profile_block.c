@@ -28,10 +28,11 @@ bool profile_id_valid(const char *id)
 	return n && n <= PROFILE_ID_MAX;
 }
 
-void profile_block_begin(struct buf *out, const char *id, bool nl, bool file)
+void profile_block_begin(
+	struct buf *out, const char *id, unsigned nl, bool file)
 {
-	buf_addf(out, "%s%s >>>%s%s\n", begin_mark, id, nl ? " +nl" : "",
-		file ? " +file" : "");
+	buf_addf(out, "%s%s >>>%s%s%s\n", begin_mark, id, nl ? " +nl" : "",
+		nl > 1 ? " +nl" : "", file ? " +file" : "");
 }
 
 void profile_block_end(struct buf *out, const char *id)
@@ -53,7 +54,7 @@ static bool attributes(const char *s, size_t n, struct profile_block *block)
 		while (word < n && s[word] != ' ')
 			word++;
 		if (word == 4 && memcmp(s, " +nl", 4) == 0)
-			block->nl = true;
+			block->nl += block->nl < 2;
 		else if (word == 6 && memcmp(s, " +file", 6) == 0)
 			block->file = true;
 		s += word;

@@ -37,6 +37,7 @@ static int is_foreign(const struct edit *e, size_t index)
 	struct rc_source source = {.text = e->text,
 		.len = e->n,
 		.family = c->family,
+		.zsh = c->zsh,
 		.home = c->home};
 	size_t skip[PROFILE_BLOCKS][2];
 
@@ -196,13 +197,8 @@ struct ending {
 static int find_ending(void *ctx, const struct rc_cmd *cmd)
 {
 	struct ending *end = ctx;
-	const char *name = cmd->word[0].text;
 
-	if (!cmd->top || cmd->guards || cmd->in_function)
-		return 0;
-	/* exec without a command only moves descriptors. */
-	if (!(str_eq(name, "exec") && cmd->count > 1) &&
-		!str_eq(name, "exit") && !str_eq(name, "return"))
+	if (!rc_ends(cmd))
 		return 0;
 	end->at = cmd->list_at;
 	end->found = true;
@@ -217,6 +213,7 @@ static int find_place(const struct edit *e, size_t *at)
 	struct rc_source source = {.text = e->text,
 		.len = e->n,
 		.family = c->family,
+		.zsh = c->zsh,
 		.home = c->home};
 	struct rc_visitor visitor = {.command = find_ending, .ctx = &end};
 	int err;
@@ -233,21 +230,36 @@ static int find_place(const struct edit *e, size_t *at)
 		return diag_errno(e->d, err, "startup file");
 	if (end.found)
 		*at = end.at;
+	else if (err == RC_OPEN_HEREDOC && !c->force)
+		return diag_fail(e->d, -EBADMSG,
+			"ends within a here-document: what is put behind it "
+			"would be its text");
 	return 0;
+}
+
+/* How many newlines must come before a block at that place: one to end the
+ * line, and one more when a backslash would join the next line to it. */
+static unsigned newlines_before(const struct edit *e, size_t at)
+{
+	unsigned nl = at && e->text[at - 1] != '\n';
+	size_t end = at - (at && !nl), from = end;
+
+	while (from && e->text[from - 1] == '\\')
+		from--;
+	return nl + ((end - from) & 1);
 }
 
 static int insert_block(struct edit *e, struct buf *body)
 {
 	size_t at;
 	int err = find_place(e, &at);
-	bool nl;
+	unsigned nl;
 
 	if (err)
 		return err;
-	nl = at && e->text[at - 1] != '\n';
+	nl = newlines_before(e, at);
 	buf_add(e->out, e->text, at);
-	if (nl)
-		buf_addc(e->out, '\n');
+	buf_add(e->out, "\n\n", nl);
 	profile_block_begin(e->out, e->change->id, nl, e->change->no_file);
 	buf_add(e->out, body->data, body->len);
 	profile_block_end(e->out, e->change->id);
@@ -269,7 +281,8 @@ static int replace_body(struct edit *e, struct buf *body)
 
 /* The heir of "+file" when the file's other blocks are all that is left, and
  * of "+nl" when one follows at once; NULL: none. */
-static struct profile_block *heir(const struct edit *e, bool *nl, bool *file)
+static struct profile_block *heir(
+	const struct edit *e, unsigned *nl, bool *file)
 {
 	const struct profile_block *b = e->own;
 	struct profile_block *next = NULL;
@@ -284,14 +297,14 @@ static struct profile_block *heir(const struct edit *e, bool *nl, bool *file)
 	}
 	*file = b->file && next && covered == e->n;
 	if (*file) {
-		*nl = false;
+		*nl = 0;
 		return next;
 	}
 	for (size_t i = 0; i < e->blocks->count; i++) {
 		struct profile_block *o = &e->blocks->block[i];
 
 		if (b->nl && o->begin == b->end) {
-			*nl = true;
+			*nl = b->nl;
 			return o;
 		}
 	}
@@ -307,7 +320,8 @@ static void add_without(struct edit *e, size_t from, size_t to)
 static int remove_block(struct edit *e, enum profile_action *action)
 {
 	const struct profile_block *b = e->own;
-	bool nl = false, file = false;
+	unsigned nl = 0;
+	bool file = false;
 	struct profile_block *next = heir(e, &nl, &file);
 	size_t before = b->begin;
 	char id[PROFILE_ID_MAX + 1];
@@ -324,7 +338,7 @@ static int remove_block(struct edit *e, enum profile_action *action)
 		} else {
 			add_without(e, 0, next->begin);
 		}
-		profile_block_begin(e->out, buf_str(&name), next->nl || nl,
+		profile_block_begin(e->out, buf_str(&name), next->nl + nl,
 			next->file || file);
 		if (next->begin > cut_from) {
 			add_without(e, next->body, e->n);
@@ -334,8 +348,10 @@ static int remove_block(struct edit *e, enum profile_action *action)
 		}
 		return e->out->err;
 	}
-	/* The newline is only ours to take while nothing follows. */
-	if (b->nl && b->end == e->n && before && e->text[before - 1] == '\n')
+	/* A newline is only ours to take while nothing follows. */
+	for (unsigned i = 0; i < b->nl && b->end == e->n && before &&
+			     e->text[before - 1] == '\n';
+		i++)
 		before--;
 	buf_add(e->out, e->text, before);
 	buf_add(e->out, e->text + b->end, e->n - b->end);

@@ -27,7 +27,8 @@ const char *profile_action_name(enum profile_action action);
 struct profile_change {
 	const char *id;
 	enum shell_family family; /* SH, FISH or CSH */
-	const char *home;         /* to understand the text; or NULL */
+	bool zsh;		  /* its array path counts as PATH */
+	const char *home;	  /* to understand the text; or NULL */
 	const struct profile_item *item;
 	size_t count;
 	/* Per directory item: is it there on the disk? NULL: none is. */

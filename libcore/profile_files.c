@@ -28,8 +28,9 @@ struct listing {
 
 const char *profile_session_name(unsigned index)
 {
-	static const char names[SESSIONS][24] = {
-		"login_interactive", "login_command", "interactive", "command"};
+	static const char names[SESSIONS][24] = {"login_interactive",
+		"login_noninteractive", "nonlogin_interactive",
+		"nonlogin_noninteractive"};
 
 	return names[index];
 }

@@ -239,12 +239,7 @@ static void see_bashism(struct linting *c, const struct rc_cmd *cmd)
 
 static void see_end(struct linting *c, const struct rc_cmd *cmd)
 {
-	const char *name = cmd->word[0].text;
-
-	if (c->ended || !cmd->top || cmd->in_function)
-		return;
-	if (!(str_eq(name, "exec") && cmd->count > 1) &&
-		!str_eq(name, "exit") && !str_eq(name, "return"))
+	if (c->ended || !rc_ends(cmd))
 		return;
 	c->ended = true;
 	c->end_at = cmd->at;
@@ -340,6 +335,7 @@ int profile_lint(
 	struct rc_source source = {.text = lint->text,
 		.len = lint->len,
 		.family = shellkind_family(lint->kind),
+		.zsh = lint->kind == SHELL_ZSH,
 		.home = lint->home};
 	struct rc_visitor visitor = {.command = see, .ctx = &c};
 	int err;
@@ -377,6 +373,7 @@ bool profile_sources(const struct profile_lint *lint, const char *name)
 	struct rc_source source = {.text = lint->text,
 		.len = lint->len,
 		.family = shellkind_family(lint->kind),
+		.zsh = lint->kind == SHELL_ZSH,
 		.home = lint->home};
 	struct rc_visitor visitor = {.command = find_source, .ctx = &s};
 

@@ -46,6 +46,7 @@ struct profile_problem {
 	bool fixable;    /* 'profile fix CODE' repairs it */
 	char file[1024]; /* "" when it is no file's */
 	unsigned line;   /* 0: none */
+	char dir[1024];  /* MISSING_PATH: what is to be added; else "" */
 	char detail[256];
 	char fix[384]; /* the exact next step */
 };

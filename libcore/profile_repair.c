@@ -142,6 +142,7 @@ int profile_repair(const struct profile_lint *lint,
 	struct rc_source source = {.text = lint->text,
 		.len = lint->len,
 		.family = shellkind_family(lint->kind),
+		.zsh = lint->kind == SHELL_ZSH,
 		.home = lint->home};
 	struct rc_visitor visitor = {.command = visit, .ctx = &r};
 	int err;

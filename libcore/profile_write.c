@@ -105,7 +105,7 @@ static int check_writable(struct job *j, int fd)
 			why = attributes & FS_IMMUTABLE_FL
 				      ? "has the immutable attribute"
 				      : "has the append-only attribute";
-		if (!(j->st.st_mode & 0222) ||
+		else if (!(j->st.st_mode & 0222) ||
 			faccessat(j->at.dirfd, j->at.name, W_OK, AT_EACCESS))
 			why = "is read-only";
 	}
@@ -254,8 +254,11 @@ static int write_in_place(struct job *j)
 	if (err)
 		return err;
 	fd = openat(j->at.dirfd, j->at.name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		err = -errno;
+		unlinkat(j->at.dirfd, temp, 0);
+		return err;
+	}
 	err = file_write_all(fd, new->data, new->len);
 	if (!err && (ftruncate(fd, (off_t) new->len) || fsync(fd)))
 		err = -errno;
@@ -282,7 +285,8 @@ static int put_new(struct job *j, int old)
 		err = -errno;
 	if (err)
 		unlinkat(j->at.dirfd, temp, 0);
-	if (err == -EBUSY)
+	/* A mount point, or an owner that a new file cannot be given. */
+	if (err == -EBUSY || (err == -EPERM && !j->missing))
 		return write_in_place(j);
 	if (!err)
 		fsync(j->at.dirfd);

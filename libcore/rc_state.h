@@ -63,6 +63,7 @@ struct rc_state {
 	bool negated;    /* "!" or "not" before the command */
 	bool after_else; /* "else" was just read: an "if" continues it */
 	bool redirected, stderr_only;
+	bool open_heredoc;
 	bool lost; /* deeper than the table */
 	struct rc_heredoc heredoc[RC_HEREDOCS + 1];
 	size_t heredocs;

@@ -193,9 +193,11 @@ static bool name_is(const char *s, size_t n, const char *name)
 	return strlen(name) == n && memcmp(s, name, n) == 0;
 }
 
-static bool is_path_name(const char *s, size_t n)
+static bool is_path_name(const struct rc_lex *l, const char *s, size_t n)
 {
-	return name_is(s, n, "PATH") || name_is(s, n, "path") ||
+	bool tied = l->zsh || l->family != FAMILY_SH;
+
+	return name_is(s, n, "PATH") || (tied && name_is(s, n, "path")) ||
 	       name_is(s, n, "fish_user_paths");
 }
 
@@ -211,7 +213,7 @@ static void read_braced(struct rc_lex *l, bool in_double, unsigned nested)
 	while (end < l->n && chr_name(l->s[end]))
 		end++;
 	is_home = name_is(l->s + from, end - from, "HOME");
-	is_path = is_path_name(l->s + from, end - from);
+	is_path = is_path_name(l, l->s + from, end - from);
 	if (is_home && end < l->n && l->s[end] == '}') {
 		l->at = end + 1;
 		put_home(l);
@@ -297,7 +299,7 @@ static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 	} else if (name_is(l->s + from, end - from, "HOME")) {
 		put_home(l);
 	} else {
-		put_sign(l, is_path_name(l->s + from, end - from));
+		put_sign(l, is_path_name(l, l->s + from, end - from));
 	}
 }
 

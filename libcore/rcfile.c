@@ -63,7 +63,7 @@ static void skip_heredoc(struct rc_state *r, const struct rc_heredoc *h)
 			return;
 		}
 	}
-	l->open = true;
+	r->open_heredoc = true;
 }
 
 /* A redirection at '<' or '>': no word of the command, but worth knowing when
@@ -74,7 +74,8 @@ static void read_redirect(struct rc_state *r)
 	size_t mark = r->text.len;
 	char c = l->s[l->at++];
 
-	if (c == '<' && rc_peek(l, 0) == '<' && rc_peek(l, 1) != '<') {
+	if (c == '<' && rc_peek(l, 0) == '<' && rc_peek(l, 1) != '<' &&
+		l->family != FAMILY_FISH) {
 		l->at++;
 		note_heredoc(r);
 		return;
@@ -253,6 +254,7 @@ int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor)
 		.s = source->text,
 		.n = source->len < RC_TEXT_MAX ? source->len : RC_TEXT_MAX,
 		.family = source->family,
+		.zsh = source->zsh,
 		.home = source->home,
 		.out = &r->text,
 	};
@@ -260,5 +262,7 @@ int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor)
 	buf_release(&r->text);
 	if (err)
 		return err;
-	return r->lex.open || r->depth || r->array || r->lost;
+	if (r->open_heredoc)
+		return RC_OPEN_HEREDOC;
+	return r->lex.open || r->depth || r->array || r->lost ? RC_OPEN : 0;
 }

@@ -13,7 +13,7 @@
 
 const char *shebang_verdict_name(enum shebang_verdict verdict)
 {
-	static const char names[][16] = {
+	static const char *const names[] = {
 		[SHEBANG_USABLE] = "usable",
 		[SHEBANG_ABSENT] = "absent",
 		[SHEBANG_NO_PLACE] = "no directory",

@@ -21,6 +21,8 @@ static bool is_shells_own(struct shell_str name)
 		"RANDOM", "SRANDOM", "SECONDS", "REPLY", "MAPFILE", "OLDPWD",
 		"COLUMNS", "LINES", "TERM", "SHELL", "PATH", "COPROC", "_"};
 
+	if (name.p[0] >= 'a')
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (shell_str_is(name, names[i]))
 			return true;

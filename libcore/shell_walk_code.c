@@ -10,10 +10,11 @@
 
 /* ---- one text ---- */
 
-/* One reading. Even where it ends in an error, a shell has run what stands
- * before it. */
+/* One reading. partial: where it ends in an error, a shell has run what stands
+ * before it, and that counts; else the text is refused as a whole. */
 static int walk_reading(struct shell_walk *w, struct shell_str text,
-	enum shell_dialect dialect, struct diag *d, bool *sensitive)
+	enum shell_dialect dialect, bool partial, struct diag *d,
+	bool *sensitive)
 {
 	enum shell_dialect kept = w->dialect;
 	struct shell_ast ast;
@@ -21,7 +22,7 @@ static int walk_reading(struct shell_walk *w, struct shell_str text,
 
 	*sensitive = ast.sensitive;
 	w->dialect = dialect;
-	if (ast.list)
+	if (ast.list && (!err || partial))
 		shell_walk_list(w, ast.list);
 	w->dialect = kept;
 	return err;
@@ -40,15 +41,16 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 	int err;
 
 	if (dialect != SHELL_UNION)
-		return walk_reading(w, text, dialect, d, &sensitive);
+		return walk_reading(w, text, dialect, false, d, &sensitive);
 	before = shell_fork(w, st);
-	err = walk_reading(w, text, SHELL_BASH, d, &sensitive);
+	err = walk_reading(w, text, SHELL_BASH, false, d, &sensitive);
 	if (err || !sensitive)
 		return err;
 	for (size_t i = 0; i < ARRAY_SIZE(others) && !w->err; i++) {
 		other = shell_fork(w, &before);
 		w->st = &other;
-		err = walk_reading(w, text, others[i], &none, &sensitive);
+		err = walk_reading(
+			w, text, others[i], true, &none, &sensitive);
 		w->st = st;
 		if (err && err != -EINVAL) {
 			if (d)
@@ -397,9 +399,11 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 	st.args = opts->args;
 	st.nargs = opts->nargs;
 	err = walk_text(&w, (struct shell_str){text, len}, opts->dialect, d);
-	shell_walk_traps(&w);
+	if (!err)
+		shell_walk_traps(&w);
 	w.source = &source;
-	walk_uncalled(&w);
+	if (!err)
+		walk_uncalled(&w);
 	return w.err ? w.err : err;
 }
 

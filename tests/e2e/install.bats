@@ -176,6 +176,12 @@ $2" ]
 	# In a script's first line, under a login's name.
 	printf '#!%s\necho script "$@"\n' "$2" >"$1/work/hello"
 	chmod 755 "$1/work/hello"
+	printf "#!%s\necho system \$1\n" "$2" >"$1/bin/sys"
+	chmod 755 "$1/bin/sys"
+	run enter "$1" /bin/sys a
+	[ "$output" = "system a" ]
+	run enter "$1" "$2" -c "sys b"
+	[ "$output" = "system b" ]
 	run enter "$1" ./hello a 'b c'
 	[ "$output" = "script a b c" ] || { echo "$output" && false; }
 }
@@ -202,4 +208,14 @@ $2" ]
 	[[ $output == 5*hBc*/bin/bash ]] || [[ $output == [4-9]*/bin/bash ]]
 	run enter root /bin/bash --login -c 'shopt -q login_shell && echo login'
 	[ "$output" = login ]
+	# Whatever name the caller gives it.
+	run enter root /usr/bin/bash.real -c 'exec -a other /bin/sh -c "echo \$0"'
+	[ "$output" = other ]
+	run enter root /usr/bin/bash.real -c 'exec -a session /bin/sh -c "echo \$0"'
+	[ "$output" = session ]
+	ln -s bash root/usr/bin/rbash
+	run enter root /bin/rbash -c 'cd .'
+	[[ $output == *restricted* ]] || { echo "$status: $output" && false; }
+	run enter root /bin/sh.real -c 'echo "$0"'
+	[ "$output" = /bin/sh.real ]
 }

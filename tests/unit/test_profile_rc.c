@@ -82,14 +82,14 @@ static void heredocs(void **state)
 	check(FAMILY_SH, "cat <<<word y\nz\n", "1:[cat y]\n2:[z]\n", 0);
 	check(FAMILY_SH, "x=$(cat <<E\n' ) \"\nE\n)\ny\n",
 		"1:[x=?]\n5:[y]\n", 0);
-	check(FAMILY_SH, "cat <<E\nx\n", "1:[cat]\n", 1);
+	check(FAMILY_SH, "cat <<E\nx\n", "1:[cat]\n", RC_OPEN_HEREDOC);
 }
 
 static void guards_of_sh(void **state)
 {
 	(void)state;
 	check(FAMILY_SH, "[ -d /x ] && a\n[ -d /x ] || b\n",
-		"1-:[[ -d /x ]]\n1g:1d=/x[a]\n2-:[[ -d /x ]]\n2g:1[b]\n", 0);
+		"1:[[ -d /x ]]\n1g:1d=/x[a]\n2:[[ -d /x ]]\n2g:1[b]\n", 0);
 	check(FAMILY_SH, "if [ -r ~/y ]; then\n a\nelse\n b\nfi; c\n",
 		"1-:[[ -r /h/y ]]\n2g:1r=/h/y[a]\n4g:1[b]\n5:[c]\n", 0);
 	check(FAMILY_SH, "f() {\n a\n}\nfunction g {\n b\n}\nfunction h() { c; }\nd",
@@ -109,7 +109,7 @@ static void guards_of_sh(void **state)
 		"1-:[a]\n1g:1[b]\n1g:1[c]\n1-:[d]\n1-:[e]\n", 0);
 	check(FAMILY_SH, "if a; then\n b\n", "1-:[a]\n2g:1[b]\n", 1);
 	check(FAMILY_SH, "[[ -n $x && ( -f y || a < b ) ]] && c\n",
-		"1-:[[[ -n ? -f y a b ]]]\n1g:1[c]\n", 0);
+		"1:[[[ -n ? -f y a b ]]]\n1g:1[c]\n", 0);
 }
 
 static void fish_and_csh(void **state)
@@ -137,6 +137,7 @@ static int has(enum shell_family family, const char *text, const char *dir,
 	struct rc_source source = {.text = text,
 		.len = strlen(text),
 		.family = family,
+		.zsh = !str_after(text, "#bash"),
 		.home = "/h"};
 
 	return rc_path_has(&source, dir, exists, NULL, 0);
@@ -170,6 +171,20 @@ static void path_has(void **state)
 		{FAMILY_SH, "PATH=$(x):/x/b", false, true},
 		{FAMILY_SH, "(PATH=/x/b:$PATH)", false, false},
 		{FAMILY_SH, "cat <<E\nPATH=/x/b:$PATH\nE\n", false, false},
+		{FAMILY_SH, "#bash\npath=(/x/b $path)", false, false},
+		{FAMILY_SH, "exit\nPATH=/x/b:$PATH", false, false},
+		{FAMILY_SH, "return 2>/dev/null || exit\nPATH=/x/b:$PATH", false,
+			false},
+		{FAMILY_SH, "exec 2>&1\nPATH=/x/b:$PATH", false, true},
+		{FAMILY_SH, "[ -z \"$PATH\" ] && PATH=/x/b", false, false},
+		{FAMILY_SH, "case \"$PATH\" in '') PATH=/x/b;; esac", false,
+			false},
+		{FAMILY_SH,
+			"[[ \":$PATH:\" != *:/x/b:* ]] && PATH=/x/b:$PATH",
+			false, true},
+		{FAMILY_SH,
+			"case :$PATH: in *:/x/b:*) ;; *) PATH=/x/b:$PATH;; esac",
+			false, true},
 		{FAMILY_FISH, "fish_add_path /x/b", false, true},
 		{FAMILY_FISH, "fish_add_path -gaP /x/b", false, true},
 		{FAMILY_FISH, "set -U fish_user_paths /x/b", false, true},
@@ -188,6 +203,33 @@ static void path_has(void **state)
 					 cases[i].exists),
 			cases[i].want);
 	}
+}
+
+static int sets(enum shell_family family, const char *text)
+{
+	struct rc_source source = {.text = text,
+		.len = strlen(text),
+		.family = family,
+		.home = "/h"};
+
+	return rc_var_has(&source, "V", "/h/x y", NULL, 0);
+}
+
+static void var_has(void **state)
+{
+	(void)state;
+	assert_int_equal(sets(FAMILY_SH, "export V=\"$HOME/x y\""), 1);
+	assert_int_equal(sets(FAMILY_SH, "V=~/'x y'\nexport A V"), 1);
+	assert_int_equal(sets(FAMILY_SH, "V=\"$HOME/x y\""), 0);
+	assert_int_equal(
+		sets(FAMILY_SH, "export V=\"$HOME/x y\"\nunset V"), 0);
+	assert_int_equal(
+		sets(FAMILY_SH, "export V=\"$HOME/x y\"\nV=other"), 0);
+	assert_int_equal(
+		sets(FAMILY_SH, "if x; then export V=\"/h/x y\"; fi"), 0);
+	assert_int_equal(sets(FAMILY_FISH, "set -gx V '/h/x y'"), 1);
+	assert_int_equal(sets(FAMILY_FISH, "set -g V '/h/x y'"), 0);
+	assert_int_equal(sets(FAMILY_CSH, "setenv V '/h/x y'"), 1);
 }
 
 static void same_dir(void **state)
@@ -323,6 +365,7 @@ int main(void)
 		cmocka_unit_test(guards_of_sh),
 		cmocka_unit_test(fish_and_csh),
 		cmocka_unit_test(path_has),
+		cmocka_unit_test(var_has),
 		cmocka_unit_test(same_dir),
 		cmocka_unit_test(directories),
 		cmocka_unit_test(shell_names),
