@@ -4,7 +4,7 @@
  * APPLET(auto-shebang, "auto-*")
  *
  * config APPLET_AUTO_SHEBANG
- *	bool "auto-shebang: find the interpreter of a script by walking up the tree (14.0 KB)"
+ *	bool "auto-shebang: find the interpreter of a script by walking up the tree (22.5 KB)"
  *	default y
  *	help
  *	  Called auto-NAME, it looks for a program auto-NAME beside the script
@@ -271,10 +271,25 @@ static int run_parsed(int argc, char **argv)
 			 : "--sh-lib takes no operand");
 }
 
-static bool is_own_verb(const char *arg)
+/* Is it one of those, options in front of the verb or not? */
+static bool is_own_form(int argc, char **argv)
 {
-	return str_eq(arg, "--list") || str_eq(arg, "--init") ||
-		str_eq(arg, "--sh-lib");
+	static const char options_before[][12] = {"--debug", "--json",
+		"--dry-run", "--force", "-j", "-n", "-f"};
+	static const char verbs[][12] = {"--list", "--init", "--sh-lib"};
+
+	for (int i = 1; i < argc; i++) {
+		bool option = false;
+
+		for (size_t k = 0; k < ARRAY_SIZE(verbs); k++)
+			if (str_eq(argv[i], verbs[k]))
+				return true;
+		for (size_t k = 0; k < ARRAY_SIZE(options_before); k++)
+			option |= str_eq(argv[i], options_before[k]);
+		if (!option)
+			break;
+	}
+	return false;
 }
 
 static int unknown(const char *verb)
@@ -295,6 +310,8 @@ static int manage(int argc, char **argv)
 	const char *verb = "";
 	int i = 1;
 
+	if (is_own_form(argc, argv))
+		return run_parsed(argc, argv);
 	for (; i < argc; i++) {
 		if (str_eq(argv[i], "--debug"))
 			o.debug = true;
@@ -303,12 +320,6 @@ static int manage(int argc, char **argv)
 		else
 			break;
 	}
-	for (int k = i; k < argc && argv[k][0] == '-'; k++)
-		if (is_own_verb(argv[k]))
-			return run_parsed(argc, argv);
-		else if (!str_eq(argv[k], "--dry-run") &&
-			!str_eq(argv[k], "--force"))
-			break;
 	if (i < argc)
 		verb = argv[i];
 	if (!*verb || str_eq(verb, "--help") || str_eq(verb, "-h"))

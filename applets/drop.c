@@ -15,7 +15,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "applet.h"
@@ -58,7 +60,7 @@ static bool drop_stays(const struct drop *o, const struct sandbox *s)
 
 	return l->wall_ns || l->cpu_ns || l->mem || l->tasks || l->procs ||
 	       s->clone_flags || s->enforced & SANDBOX_WATCH ||
-	       o->status_fd_given;
+	       o->status_fd_given || o->no_strays;
 }
 
 static int drop_start(struct drop *o, struct sandbox *s, char *const *argv)
@@ -67,6 +69,8 @@ static int drop_start(struct drop *o, struct sandbox *s, char *const *argv)
 
 	if (drop_stays(o, s))
 		return drop_supervise(o, s, argv);
+	if (o->die_with_parent)
+		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (o->new_session && setsid() < 0 && errno != EPERM)
 		cli_die(EXIT_OURS, "cannot start a session");
 	if (sandbox_apply(s) < 0) {
@@ -92,17 +96,14 @@ static int drop_run(int argc, char **argv)
 		cli_die(EXIT_OURS, "%s: cannot enter: %s", o.chdir,
 			strerror(errno));
 	if (drop_environment(&o, &d) < 0 ||
+		(o.grants && drop_grants_file(&o, o.grants, &d) < 0) ||
 		(!o.granted && drop_preset(&o, "read-only", &d) < 0) ||
 		(o.preset && drop_preset(&o, o.preset, &d) < 0) ||
 		sandbox_grant_devices(&o.plan) < 0)
 		cli_die_diag(EXIT_OURS, &d);
-	if (o.explain) {
-		drop_show_path(&o, o.explain);
-		return EXIT_OK;
-	}
 	if (o.envp != environ || o.child_env.vec || o.clearenv)
 		o.envp = o.child_env.vec ? o.child_env.vec : none;
-	if (at >= argc && !o.dry_run)
+	if (at >= argc && !o.dry_run && !o.explain)
 		cli_die(EXIT_OURS, "no command (try 'wardbox drop --help')");
 	if (at < argc) {
 		code = drop_find(&o, argv[at], &d);
@@ -114,8 +115,11 @@ static int drop_run(int argc, char **argv)
 	}
 	if (sandbox_compile(&o.plan, &s, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
-	if (o.dry_run) {
-		drop_show_plan(&o, &s);
+	if (o.dry_run || o.explain) {
+		if (o.explain)
+			drop_show_path(&o, &s, o.explain);
+		else
+			drop_show_plan(&o, &s);
 		sandbox_release(&s);
 		return EXIT_OK;
 	}

@@ -247,6 +247,8 @@ static const struct cli_opt opts[] = {
 	CLI_CALL(0, opt_hide, "hide", "PATH,..",
 		"empty, inside of what is granted (mount namespace)"),
 	CLI_CALL(0, opt_tmpfs, "tmpfs", "PATH", "empty, writable, theirs alone"),
+	CLI_STR(0, D, grants, "grants", "FILE",
+		"grants from a file, as --learn writes it"),
 	CLI_CALL('P', opt_preset, "preset", "NAME",
 		"read-only (default without grants), workspace, build"),
 	CLI_CALL(0, opt_missing, "ignore-missing", "",
@@ -287,8 +289,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, new_session, "new-session", "setsid: no terminal"),
 	CLI_CALL(0, opt_cap, "keep-cap", "NAME,..", "keep a capability"),
 	CLI_CALL(0, opt_relax, "best-effort", "NAME,..",
-		"go on without landlock, seccomp, caps, scope, net, unix, pid, "
-		"mount, ipc, netns, limits or watch where it is missing"),
+		"go on without a part that is missing; a bad name lists them"),
 	CLI_CALL(0, opt_open_fs, "unrestricted-filesystem", "",
 		"no rules for files"),
 	CLI_CALL(0, opt_open_net, "unrestricted-network", "",
@@ -299,7 +300,13 @@ static const struct cli_opt opts[] = {
 		"no system call filter"),
 	CLI_CALL(0, opt_open_ipc, "unrestricted-ipc", "",
 		"System V IPC with everybody"),
+	CLI_FLAG(0, D, no_strays, "no-strays",
+		"stay, and end what the command leaves behind"),
 	CLI_FLAG(0, D, watch_exec, "watch-exec", "print each program started"),
+	CLI_FLAG(0, D, explain_denials, "explain-denials",
+		"say which file was refused, and why"),
+	CLI_STR(0, D, learn, "learn", "FILE",
+		"let it use all files, and write the grants that it needs"),
 	CLI_CALL(0, opt_status_fd, "json-status-fd", "N",
 		"write how it went to descriptor N, as JSON lines"),
 	CLI_FLAG(0, D, dry_run, "dry-run", "show the sandbox, run nothing"),
@@ -307,7 +314,8 @@ static const struct cli_opt opts[] = {
 		"show what would be allowed there, and why"),
 	CLI_FLAG(0, D, probe, "probe", "show which protections work here"),
 	CLI_FLAG(0, D, json, "json", "print facts as JSON"),
-	CLI_CALL(0, opt_nothing, "die-with-parent", "", "always so; for bwrap"),
+	CLI_FLAG(0, D, die_with_parent, "die-with-parent",
+		"end with the process that started it"),
 	CLI_CALL(0, opt_nothing, "cap-drop", "NAME", "always so; for bwrap"),
 };
 
@@ -401,7 +409,12 @@ int drop_options(struct drop *o, int argc, char **argv)
 	l->procs = o->children ? o->children + 1 : 0;
 	l->files = o->nofile;
 	l->fsize = o->fsize;
-	if (o->watch_exec || o->children)
+	o->plan.watch_files = o->explain_denials || o->learn;
+	if (o->learn) {
+		o->plan.without |= SANDBOX_LANDLOCK;
+		o->granted = true;
+	}
+	if (o->watch_exec || o->children || o->plan.watch_files)
 		o->plan.want |= SANDBOX_WATCH;
 	return at >= folded ? argc : at;
 }

@@ -61,7 +61,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, struct profile_opts, no_exec, "no-exec",
 		"look at files only, start no shell"),
 	CLI_TIME(0, struct profile_opts, timeout, "timeout", "TIME",
-		"give a shell that long to start (default 10s)"),
+		"wait that long for a shell or a lock (default 10s)"),
 	CLI_STR(0, struct profile_opts, shell_flags, "shell-flags", "FLAGS",
 		"the caller's \"$-\": tells a restricted shell"),
 	CLI_FLAG(0, struct profile_opts, ci, "ci",
@@ -172,6 +172,8 @@ static void settle(struct profile_opts *o)
 		o->backup_dir = "";
 	if (!o->timeout)
 		o->timeout = UINT64_C(10000000000);
+	if (o->timeout > UINT64_C(3600000000000))
+		o->timeout = UINT64_C(3600000000000);
 	if (o->follow && o->no_follow)
 		cli_die_usage(&spec,
 			"--follow-symlinks and --no-follow exclude each other");

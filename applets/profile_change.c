@@ -11,19 +11,21 @@
 #include "env.h"
 #include "file.h"
 #include "profile.h"
+#include "profile_change.h"
 #include "str.h"
 
-/* What forbids writing a startup file at all. */
-static void refuse_where_useless(
+void profile_refuse_useless(
 	const struct profile_who *who, const struct profile_opts *o)
 {
+	struct profile_who seen = *who;
 	struct diag d = {0};
 
-	if (who->restricted)
+	profile_who_parents(&seen);
+	if (seen.restricted)
 		cli_die(PROFILE_EXIT_REFUSED,
 			"the shell is restricted (%s): its startup files are "
 			"the administrator's to change",
-			who->shell[0] ? who->shell : who->current);
+			seen.shell[0] ? seen.shell : seen.current);
 	if (who->kind == SHELL_NOLOGIN && !o->file && !o->system)
 		cli_die(PROFILE_EXIT_REFUSED,
 			"%s is no shell to log in with; --shell NAME says for "
@@ -41,9 +43,10 @@ static int run_change(const struct profile_act *act,
 	struct diag d = {0};
 	int err;
 
-	if (who->restricted || !o->dry_run)
-		refuse_where_useless(who, o);
-	err = profile_goals_find(&goals, who, o, &d);
+	/* What is taken out is wherever it was put, unless told otherwise. */
+	if (act->remove && !o->file && !o->system && !o->scope)
+		profile_goals_with_block(&goals, who, o);
+	err = goals.count ? 0 : profile_goals_find(&goals, who, o, &d);
 	if (err) {
 		cli_diag(&d);
 		return profile_code(err);
@@ -56,8 +59,8 @@ static bool file_has_line(const struct buf *text, const char *line, size_t n)
 {
 	for (size_t at = 0; at < text->len;) {
 		const char *nl = memchr(text->data + at, '\n', text->len - at);
-		size_t len = nl ? (size_t)(nl - text->data) - at
-				: text->len - at;
+		size_t len =
+			nl ? (size_t)(nl - text->data) - at : text->len - at;
 
 		if (len == n && memcmp(text->data + at, line, n) == 0)
 			return true;
@@ -139,8 +142,8 @@ static int print_docker(
 
 	for (size_t i = 0; i < items->count; i++) {
 		size_t k = items->item[i].what == PROFILE_PREPEND
-			? items->count - 1 - i
-			: i;
+				   ? items->count - 1 - i
+				   : i;
 
 		if (profile_line_docker(&out, &items->item[k],
 			    who->home[0] ? who->home : NULL, &d))
@@ -150,24 +153,31 @@ static int print_docker(
 	return EXIT_OK;
 }
 
-static int add_items(struct profile_opts *o, enum profile_what what, int argc,
-	char **argv)
+int profile_change_items(const struct profile_items *items,
+	const struct profile_who *who, const struct profile_opts *o)
+{
+	struct profile_act act = {.items = items};
+
+	if (o->docker)
+		return print_docker(items, who);
+	if (o->ci)
+		return tell_ci(items, who, o);
+	return run_change(&act, who, o);
+}
+
+static int add_items(
+	struct profile_opts *o, enum profile_what what, int argc, char **argv)
 {
 	struct profile_who who;
 	autoclean(profile_items_release) struct profile_items items =
 		PROFILE_ITEMS_INIT;
-	struct profile_act act = {.items = &items};
 
 	if (argc < 2)
 		cli_die(EXIT_USAGE, "%s: %s is missing", argv[0],
 			what == PROFILE_VAR ? "NAME=VALUE" : "a directory");
 	profile_who_find(&who, o);
 	profile_items_add(&items, &who, o, what, argc - 1, argv + 1);
-	if (o->docker)
-		return print_docker(&items, &who);
-	if (o->ci)
-		return tell_ci(&items, &who, o);
-	return run_change(&act, &who, o);
+	return profile_change_items(&items, &who, o);
 }
 
 int profile_verb_add(void *into, int argc, char **argv)

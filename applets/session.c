@@ -4,7 +4,7 @@
  * APPLET(session)
  *
  * config APPLET_SESSION
- *	bool "session: list, show, create, edit and end sessions (6.0 KB)"
+ *	bool "session: list, show, create, edit and end sessions (9.0 KB)"
  *	default y
  *	help
  *	  A session is what commands of one workspace share: a name in the
@@ -20,20 +20,22 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "path.h"
+#include "guard.h"
 #include "str.h"
 
 extern char **environ;
 
 void session_where_am_i(struct session_where *w, char cwd[static PATH_MAX])
 {
+	struct guard_request here = {.env = environ};
+
 	*w = (struct session_where){
 		.id = getenv("WARDBOX_SESSION_ID"),
 		.file = getenv("WARDBOX_SESSION_FILE"),
 		.uid = geteuid(),
 		.cwd = cwd,
 	};
-	if (path_cwd(cwd, PATH_MAX))
+	if (guard_workspace(&here, cwd, PATH_MAX))
 		memcpy(cwd, "/", sizeof "/");
 }
 
@@ -95,7 +97,7 @@ static int create(void *into, int argc, char **argv)
 	autobuf struct buf out = BUF_INIT(1024);
 	struct session_where w;
 	struct session_name name;
-	char cwd[PATH_MAX], full[STATE_PATH_MAX];
+	char cwd[PATH_MAX], full[PATH_MAX];
 	struct diag d = {0};
 	autofd int dir = -1, lock = -1;
 	int err;
@@ -105,8 +107,8 @@ static int create(void *into, int argc, char **argv)
 		session_pick(&w, wanted, false, &name);
 	else if (session_id_make(name.id))
 		cli_die(EXIT_FOUND, "the kernel gives no randomness");
-	if (o->cwd && path_normal(full, sizeof full, cwd, o->cwd))
-		cli_die(EXIT_USAGE, "--cwd: '%s' is too long", o->cwd);
+	if (o->cwd && !realpath(o->cwd, full))
+		cli_die(EXIT_FOUND, "--cwd: %s: %s", o->cwd, strerror(errno));
 	s.created = s.used = session_now();
 	if (state_path(&s.workspace, cwd) ||
 		(o->cwd && state_path(&s.cwd, full)))
@@ -283,7 +285,7 @@ static const struct cli_spec spec = {
 	.verb_count = ARRAY_SIZE(verbs),
 };
 
-static int run(int argc, char **argv)
+static int session_run(int argc, char **argv)
 {
 	struct session_opts o = {0};
 	int first = cli_parse(&spec, &o, argc, argv);
@@ -291,4 +293,4 @@ static int run(int argc, char **argv)
 	return cli_verb(&spec, &o, argc - first, argv + first, 0);
 }
 
-const struct applet session_applet = {.run = run, .cli = &spec};
+const struct applet session_applet = {.run = session_run, .cli = &spec};

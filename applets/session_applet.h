@@ -16,7 +16,8 @@ struct session_opts {
 	uint64_t older;
 };
 
-/* Fills w from the process's environment and directory; cwd is the storage. */
+/* Fills w from the process's environment and the project of its directory; cwd
+ * is the storage. */
 void session_where_am_i(struct session_where *w, char cwd[static PATH_MAX]);
 
 /* The sessions' directory; with make it is made or the applet ends, without it

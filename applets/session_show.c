@@ -5,20 +5,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "audit_read_json.h"
 #include "str.h"
-
-static void add_time(struct buf *out, uint64_t ns)
-{
-	time_t seconds = (time_t)(ns / 1000000000u);
-	struct tm t = {0};
-
-	gmtime_r(&seconds, &t);
-	buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", t.tm_year + 1900,
-		t.tm_mon + 1, t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec);
-}
 
 /* "3 m", "2 h": how long ago; "-" when never. */
 static void add_age(struct buf *out, uint64_t then, uint64_t now)
@@ -44,12 +34,12 @@ static void add_age(struct buf *out, uint64_t then, uint64_t now)
 
 static void json_time(struct json *j, const char *key, uint64_t ns)
 {
-	char text[32];
+	char text[48];
 	struct buf b = BUF_FIXED(text);
 
 	json_key(j, key);
 	if (ns)
-		add_time(&b, ns);
+		audit_add_time(&b, ns);
 	json_str(j, ns ? buf_str(&b) : NULL);
 }
 
@@ -205,7 +195,7 @@ static void add_facts(struct buf *out, const struct session_name *name,
 		(unsigned long long)s->commands);
 	buf_addf(out, "%-12s ", "created");
 	if (s->created)
-		add_time(out, s->created);
+		audit_add_time(out, s->created);
 	buf_addc(out, '\n');
 }
 

@@ -7,6 +7,7 @@
 #ifndef WARDBOX_AUDIT_WRITE_CORE_H
 #define WARDBOX_AUDIT_WRITE_CORE_H
 
+#include "audit_read_segments.h"
 #include "audit_write.h"
 #include "cbor.h"
 
@@ -78,9 +79,6 @@ int audit_recover_tail(struct audit_log *log, struct audit_head *h,
 
 /* Is there a whole frame anywhere in p[0..n)? */
 bool audit_frame_within(crc32c_fn *crc, const uint8_t *p, size_t n);
-
-/* First seqs of the segments, ascending; free() them. -errno or the count. */
-int audit_segments(int dirfd, uint64_t **firsts, struct diag *d);
 
 void audit_now(const struct audit_log *log, uint64_t *wall, uint64_t *boot);
 

@@ -101,7 +101,8 @@ static int put_argv(struct audit_rec *r, struct redact *secrets,
 
 	cbor_put_array(out, kept + (left > 0));
 	for (size_t i = 0; i < kept; i++) {
-		autobuf struct buf b = BUF_INIT(AUDIT_BODY_MAX);
+		/* A redaction may be longer than what it hides. */
+		autobuf struct buf b = BUF_INIT(8 * strlen(start->argv[i]) + 64);
 		int err = redact_arg(secrets, i ? start->argv[i - 1] : NULL,
 			start->argv[i], &b);
 
@@ -160,7 +161,7 @@ static size_t pairs_order(struct pair *p, size_t n)
 static int put_env_pair(
 	struct buf *out, struct redact *secrets, const struct pair *p)
 {
-	autobuf struct buf b = BUF_INIT(AUDIT_BODY_MAX);
+	autobuf struct buf b = BUF_INIT(8 * strlen(p->value) + 64);
 	int err = 0;
 
 	cbor_put_text(out, p->key, p->key_len);

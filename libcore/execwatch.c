@@ -161,6 +161,27 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	return w->decide ? w->decide(w->ctx, &ev) : 0;
 }
 
+static bool is_fork(int nr)
+{
+	return nr == __NR_clone || (__NR_fork >= 0 && nr == __NR_fork) ||
+	       (__NR_vfork >= 0 && nr == __NR_vfork);
+}
+
+static int see_files(struct execwatch *w, const struct sc_notif *n)
+{
+	struct execwatch_access a[2];
+	int count;
+
+	if (!w->bytes)
+		w->bytes = malloc(EXECWATCH_ROOM);
+	if (!w->bytes || !w->see)
+		return 0;
+	count = execwatch_files(n, w->bytes, a);
+	for (int i = 0; i < count; i++)
+		w->see(w->ctx, &a[i]);
+	return 0;
+}
+
 static int one(struct execwatch *w)
 {
 	struct sc_notif *n = w->notif;
@@ -172,8 +193,10 @@ static int one(struct execwatch *w)
 		return errno == ENOENT || errno == EINTR ? 0 : -errno;
 	if (n->data.nr == __NR_execve || n->data.nr == __NR_execveat)
 		err = decide_exec(w, n);
-	else
+	else if (is_fork(n->data.nr))
 		err = decide_fork(w);
+	else
+		err = see_files(w, n);
 	memset(r, 0, w->resp_size);
 	r->id = n->id;
 	if (err < 0) {
@@ -191,23 +214,18 @@ static int one(struct execwatch *w)
 
 int execwatch_step(struct execwatch *w)
 {
-	for (;;) {
-		struct pollfd p = {.fd = w->fd, .events = POLLIN};
-		int err;
+	struct pollfd p = {.fd = w->fd, .events = POLLIN};
 
-		if (w->fd < 0)
-			return -EPIPE;
-		if (poll(&p, 1, 0) < 0)
-			return errno == EINTR ? 0 : -errno;
-		if (!p.revents)
-			return 0;
-		if (!(p.revents & POLLIN)) {
-			close(w->fd);
-			w->fd = -1;
-			return -EPIPE;
-		}
-		err = one(w);
-		if (err < 0)
-			return err;
-	}
+	if (w->fd < 0)
+		return -EPIPE;
+	/* To receive without a question pending would wait for one. */
+	if (poll(&p, 1, 0) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (p.revents & POLLIN)
+		return one(w);
+	if (!p.revents)
+		return 0;
+	close(w->fd);
+	w->fd = -1;
+	return -EPIPE;
 }

@@ -7,10 +7,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "audit_read_json.h"
 #include "guard_parts.h"
 #include "path.h"
 #include "str.h"
@@ -105,8 +107,7 @@ static int load_policy(struct guard *g, struct diag *d)
 	err = policy_load(&g->policy, &where, d);
 	if (err)
 		return err;
-	if (g->policy->state != POLICY_GOOD)
-		g->r->diag = g->policy->why;
+	g->r->diag = g->policy->why;
 	g->r->profile = policy_profile(g->policy, g->q->profile, &wish);
 	if (wish.text[0] && !g->r->diag.text[0])
 		g->r->diag = wish;
@@ -114,6 +115,15 @@ static int load_policy(struct guard *g, struct diag *d)
 		sizeof g->root);
 	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
 		   : 0;
+}
+
+/* Every command of the line must be one that the shell does itself, under a
+ * rule that grants nothing. */
+static void note_command(void *ctx, const struct policy_verdict *one)
+{
+	struct guard *g = ctx;
+
+	g->brief &= str_eq(one->rule, "neutral");
 }
 
 static void decide(struct guard *g)
@@ -143,7 +153,8 @@ static void decide(struct guard *g)
 
 	switch (q->kind) {
 	case GUARD_LINE:
-		policy_decide_line(g->policy, &line, v, NULL, NULL);
+		g->brief = true;
+		policy_decide_line(g->policy, &line, v, note_command, g);
 		break;
 	case GUARD_ARGV:
 		policy_decide_exec(g->policy, &exec, v);
@@ -356,6 +367,7 @@ static int execute(struct guard *g)
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,
 		.output_hard = g->grants.hard_output,
+		.pty_all = g->q->pty_all,
 		.swallow = g->q->swallow,
 		.keep_fds = g->q->returns,
 		.keep_stderr = g->grants.confine,
@@ -412,6 +424,7 @@ static int guard_through(struct guard *g)
 	struct diag *d = &g->r->diag;
 	int err = load(g, d);
 
+	g->r->output_max = g->grants.limits.out;
 	if (!err)
 		err = find_session(g, d);
 	if (!err)
@@ -505,6 +518,32 @@ int guard_note(const struct guard_request *q, const struct guard_result *r,
 		return err;
 	return audit_event(
 		&g->log, r->session, r->exec_id, event, facts, n, NULL);
+}
+
+int guard_workspace(const struct guard_request *q, char *out, size_t size)
+{
+	struct guard_result scratch = {0};
+	autoguard struct guard *g = NULL;
+	int err = guard_new(&g, q, &scratch);
+
+	if (!err)
+		err = load_policy(g, NULL);
+	return err ? err : str_copy(out, size, g->root);
+}
+
+void guard_correlation(const struct guard_request *q,
+	const struct guard_result *r, struct buf *out)
+{
+	struct guard_result scratch = {0};
+	autoguard struct guard *g = NULL;
+	struct audit_head head = {0};
+	uint64_t number = r->exec_id;
+
+	if (guard_new(&g, q, &scratch) || guard_open_log(g, NULL) ||
+		!g->recording || !number ||
+		audit_peek(&g->log, &head, NULL))
+		number = getrandom(head.log_id, sizeof head.log_id, 0) > 0;
+	audit_add_uuid(out, head.log_id, number);
 }
 
 int guard_exit_signal(const struct guard_result *r)

@@ -57,8 +57,11 @@ struct guard_request {
 	const char *profile; /* a wish to tighten; NULL for none */
 	const char *session; /* its id; NULL: resolved from env */
 	const char *by;      /* the applet, for the record */
+	/* What the record shows in place of argv; NULL: argv. */
+	char *const *shown_argv;
 
 	bool pty;            /* on a terminal of its own */
+	bool pty_all;        /* and 0, 1, 2 be that, whatever they are here */
 	uint64_t timeout_ns; /* 0: the policy's alone */
 	guard_ask *ask;
 	void *ask_ctx;
@@ -75,7 +78,10 @@ struct guard_request {
 	 * argv says, its result is the exit code. */
 	int (*inside)(void *ctx);
 	void *inside_ctx;
-	const char *also_exec; /* a program beside the policy's; NULL for none */
+	/* A program of the front end's own that the command's shell calls, and
+	 * how its arguments begin. NULL for none. */
+	const char *also_exec;
+	const char *const *also_argv;
 	/* Set in the command's environment whatever the policy says. */
 	char *const *also_env;
 };
@@ -89,6 +95,7 @@ struct guard_result {
 	struct run_result run;
 	uint64_t exec_id; /* its number in the log; 0 when it has none */
 	uint64_t started_ns; /* wall clock */
+	uint64_t output_max; /* the policy's limit on output; 0: none */
 	char session[SESSION_ID_MAX + 1];
 	char rule[48]; /* the rule that allowed or denied it, as recorded */
 	/* Why nothing ran, or what a person should know though it ran (a
@@ -104,6 +111,15 @@ int guard_run(const struct guard_request *q, struct guard_result *r);
 struct audit_fact;
 int guard_note(const struct guard_request *q, const struct guard_result *r,
 	const char *event, const struct audit_fact *facts, size_t n);
+
+/* The project of the directory that a command would run in: what its session
+ * is found by. q's env and workspace (else this process's directory) count. */
+int guard_workspace(const struct guard_request *q, char *out, size_t size);
+
+/* The UUID by which the log knows the command, or, of one that is not in it, a
+ * random one. */
+void guard_correlation(const struct guard_request *q,
+	const struct guard_result *r, struct buf *out);
 
 /* How the policy treats a variable that a command set: of the profile and the
  * project that r ran in. Fills grants, to be released. */

@@ -9,16 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "path.h"
 #include "str.h"
-
-bool guard_word_in(const struct policy_words *words, const char *word)
-{
-	for (size_t i = 0; i < words->count; i++)
-		if (str_eq(words->item[i], word))
-			return true;
-	return false;
-}
 
 /* ---- environment ---- */
 
@@ -65,6 +58,30 @@ static int keep_allowed(struct guard *g, char *const *from)
 	return 0;
 }
 
+/* A private place for temporary files: /tmp is everybody's. It lies beside the
+ * sessions, of which the command gets nothing else. */
+static int make_temporary(struct guard *g)
+{
+	struct session_where where = {
+		.cwd = g->cwd, .workspace = g->root, .uid = g->uid};
+	char base[SESSION_BASE_MAX];
+	autofd int dir = session_base(&where, true, base, NULL);
+	autofd int tmp = -1;
+	struct buf b = BUF_FIXED(g->tmp);
+
+	if (dir < 0)
+		return 0; /* then there is none, as there is no state */
+	tmp = file_private_dir(dir, "tmp", g->uid, true, NULL);
+	if (tmp < 0)
+		return tmp;
+	/* The name with the prefix is zsh's word for it. */
+	buf_addf(&b, "%s/%u/tmp/zsh", base, g->uid);
+	if (b.err || env_set(&g->env, "TMPPREFIX", buf_str(&b)))
+		return b.err ? b.err : -ENOMEM;
+	g->tmp[b.len - strlen("/zsh")] = '\0';
+	return env_set(&g->env, "TMPDIR", g->tmp);
+}
+
 int guard_make_env(struct guard *g, struct diag *d)
 {
 	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
@@ -76,6 +93,8 @@ int guard_make_env(struct guard *g, struct diag *d)
 		err = keep_allowed(g, from);
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
+		if (!err)
+			err = make_temporary(g);
 	}
 	if (!err)
 		err = put_all(&g->env, g->q->also_env);
@@ -125,6 +144,21 @@ static int grant_list(struct guard *g, const char *const *paths, size_t n,
 	return err;
 }
 
+/* All that a shell which starts nothing opens by itself. */
+static int grant_brief(struct guard *g)
+{
+	static const char *const cache[] = {"/etc/ld.so.cache"};
+	int err = grant_list(g, system_programs, ARRAY_SIZE(system_programs),
+		SANDBOX_ROX, "system programs");
+
+	if (!err)
+		err = grant_list(g, cache, 1, SANDBOX_RO, "system files");
+	if (!err)
+		err = grant_list(g, devices, ARRAY_SIZE(devices), SANDBOX_RW,
+			"devices");
+	return err;
+}
+
 static int grant_system(struct guard *g)
 {
 	static const char *const etc[] = {"/etc"};
@@ -166,8 +200,11 @@ static int grant_policy(struct guard *g)
 		const struct policy_path *p = &g->grants.path[i];
 		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
 
-		/* /dev/fd and its kin are links into /proc, granted there. */
-		if (strchr(p->path, '*') ||
+		if (g->brief && !path_beneath(p->path, g->root))
+			continue;
+		/* /dev/stdout and its kin are links to what is open anyway. */
+		if (strchr(p->path, '*') || str_after(p->path, "/dev/std") ||
+			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
 			continue;
 		if (str_eq(p->path, g->root))
@@ -228,6 +265,7 @@ static void set_limits(struct guard *g)
 	const struct policy_limits *from = &g->grants.limits;
 	struct limits_spec *to = &g->plan.limits;
 
+	to->brief = g->brief;
 	to->cpu_ns = from->cpu;
 	to->wall_ns = from->wall;
 	to->mem = from->mem;
@@ -245,7 +283,7 @@ static void set_relaxed(struct guard *g)
 		g->plan.relax |= sandbox_part_named(g->grants.relax.item[i]);
 }
 
-static enum sandbox_net net_of(const struct guard *g)
+static enum sandbox_net granted_net(const struct guard *g)
 {
 	enum policy_net net = g->grants.net > g->r->verdict.net
 		? g->grants.net
@@ -262,6 +300,15 @@ static enum sandbox_net net_of(const struct guard *g)
 	return SANDBOX_NET_NONE;
 }
 
+static enum sandbox_net net_of(const struct guard *g)
+{
+	/* An own loopback costs a network namespace; without a program nobody
+	 * is there to use it. */
+	if (g->brief)
+		return SANDBOX_NET_NONE;
+	return granted_net(g);
+}
+
 int guard_make_plan(struct guard *g, struct diag *d)
 {
 	int err;
@@ -273,12 +320,15 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	set_relaxed(g);
 	if (g->grants.supervise)
 		g->plan.want |= SANDBOX_WATCH;
-	err = grant_system(g);
+	err = g->brief ? grant_brief(g) : grant_system(g);
 	if (!err)
 		err = grant_policy(g);
 	if (!err && g->q->also_exec)
 		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
 			false, "wardbox");
+	if (!err && g->tmp[0])
+		err = sandbox_grant(&g->plan, g->tmp, SANDBOX_RW, true,
+			"temporary files");
 	if (!err)
 		err = carve_out(g);
 	return err ? diag_errno(d, err, "cannot plan the sandbox") : 0;

@@ -24,6 +24,7 @@ struct limits_spec {
 	uint32_t procs;   /* processes: fork gives EAGAIN; needs the watch */
 	uint32_t files;   /* open descriptors a process: EMFILE */
 	bool cores;       /* leave core dumps as they are */
+	bool brief;       /* not worth a cgroup: the watchdog will do */
 };
 
 enum limits_kind {

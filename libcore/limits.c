@@ -73,7 +73,8 @@ int limits_prepare(struct limits *l, const struct limits_spec *spec,
 	(void)d;
 	*l = LIMITS_INIT;
 	l->spec = *spec;
-	limits_cgroup_make(l);
+	if (!spec->brief)
+		limits_cgroup_make(l);
 	if (spec->mem && !l->how[LIMITS_MEM])
 		l->how[LIMITS_MEM] = LIMITS_BY_WATCHDOG;
 	if (spec->cpu_ns && !l->how[LIMITS_CPU])
@@ -116,16 +117,24 @@ static int lower(int resource, uint64_t soft, uint64_t hard)
 	return syscall(__NR_prlimit64, 0, resource, &r, NULL) < 0 ? -errno : 0;
 }
 
+/* One byte, not none: a core pattern that is a pipe ignores a limit of none, and
+ * takes one byte for its own recursion. Where not even that is allowed, there
+ * is no core either way. */
+static void no_cores(void)
+{
+	const uint64_t one[2] = {1, 1};
+
+	syscall(__NR_prlimit64, 0, RLIMIT_CORE, one, NULL);
+}
+
 int limits_enter(const struct limits *l)
 {
 	const struct limits_spec *s = &l->spec;
 	uint64_t cpu = (s->cpu_ns + SECOND - 1) / SECOND;
 	int err = limits_cgroup_enter(l);
 
-	/* One byte, not none: a core pattern that is a pipe ignores a limit of
-	 * none, and takes one byte for its own recursion. */
 	if (err == 0 && !s->cores)
-		err = lower(RLIMIT_CORE, 1, 1);
+		no_cores();
 	if (err == 0 && s->cpu_ns)
 		err = lower(RLIMIT_CPU, cpu + 1, cpu + 2);
 	if (err == 0 && s->files)

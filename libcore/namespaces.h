@@ -18,15 +18,6 @@ bool namespaces_work(unsigned part);
 void namespaces_flags(unsigned parts, bool *user, unsigned *at_fork,
 	unsigned *at_apply);
 
-/* The rest are raw system calls for the child; 0 or -errno. */
-
-/* Maps the ids that the process had outside to themselves. */
-int namespaces_map(uid_t uid, gid_t gid);
-/* A fresh /proc over the old one. */
-int namespaces_proc(void);
-/* The loopback of a new network, up. */
-int namespaces_loopback(void);
-
 /* The life of a pid namespace's first process: forwards signals to the
  * command, reaps, and ends when the command does. *status is its status. */
 void namespaces_init(pid_t command, int *status);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -122,6 +123,49 @@ int path_of_fd(int fd, char *out, size_t size)
 		return -ENAMETOOLONG;
 	out[n] = '\0';
 	return 0;
+}
+
+/* dir/name, below cwd when dir is relative: is it a program? */
+static int try_program(char *out, size_t size, const char *cwd,
+	const char *dir, size_t n, const char *name)
+{
+	struct buf b = {.data = out, .cap = size, .max = size - 1};
+	bool relative = n ? dir[0] != '/' : name[0] != '/';
+	struct stat st;
+
+	if (relative && cwd)
+		buf_addf(&b, "%s/", cwd);
+	buf_addf(&b, "%.*s%s%s", (int)n, dir, n ? "/" : "", name);
+	if (b.err)
+		return -ENAMETOOLONG;
+	if (stat(buf_str(&b), &st))
+		return errno == EACCES ? -EACCES : -ENOENT;
+	if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, out, X_OK, AT_EACCESS))
+		return -EACCES;
+	return 0;
+}
+
+int path_find(char *out, size_t size, const char *name, const char *list,
+	const char *cwd)
+{
+	int found = -ENOENT;
+
+	if (strchr(name, '/'))
+		return try_program(out, size, cwd, "", 0, name);
+	if (!list)
+		list = "/usr/local/bin:/usr/bin:/bin";
+	while (list && *name) {
+		size_t n = strcspn(list, ":");
+		int err = n ? try_program(out, size, cwd, list, n, name)
+			    : try_program(out, size, cwd, ".", 1, name);
+
+		if (err != -ENOENT && err != -ENAMETOOLONG)
+			found = err;
+		if (!err)
+			return 0;
+		list = list[n] ? list + n + 1 : NULL;
+	}
+	return found;
 }
 
 int path_cwd(char *out, size_t size)

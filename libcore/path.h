@@ -30,6 +30,13 @@ int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 /* The kernel's own name for a descriptor, from /proc/self/fd. */
 int path_of_fd(int fd, char *out, size_t size);
 
+/* Finds the program that execvp would: name itself when it has a slash, else in
+ * list, which is PATH's value (NULL: the usual places; an empty entry is cwd).
+ * What is relative lies below cwd, when that is not NULL. -EACCES when all there
+ * is cannot be executed, -ENOENT, -ENAMETOOLONG. */
+int path_find(char *out, size_t size, const char *name, const char *list,
+	const char *cwd);
+
 /* The current directory as the kernel knows it; -ENOENT when it is gone. */
 int path_cwd(char *out, size_t size);
 

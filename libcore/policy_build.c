@@ -100,6 +100,65 @@ uint32_t build_str(struct policy_build *b, const char *s, size_t n)
 	return at;
 }
 
+static int index_strings(struct policy_build *b)
+{
+	const struct buf *pool = &b->sect[IMG_STR];
+
+	memset(b->slot, 0, b->slots * sizeof(*b->slot));
+	b->strings = 0;
+	for (size_t at = 1; at < pool->len && !b->err;) {
+		size_t n = strlen(pool->data + at);
+
+		*find_slot(b, pool->data + at, n) = (uint32_t)at;
+		if (++b->strings * 2 > b->slots)
+			grow_slots(b);
+		at += n + 1;
+	}
+	return b->err;
+}
+
+int build_import(struct policy_build *b, const struct policy_image *img)
+{
+	static const uint8_t taken[] = {IMG_STR, IMG_REF, IMG_LIST, IMG_RULE,
+		IMG_TOKEN, IMG_SCHEMA, IMG_ITEM, IMG_PATH, IMG_PROTECT,
+		IMG_PROFILE, IMG_REDACT};
+	autobuf struct buf old = b->sect[IMG_STR];
+	uint32_t sources =
+		build_count(b, IMG_SOURCE, sizeof(struct img_source));
+
+	b->sect[IMG_STR] = BUF_INIT(IMG_MAX);
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
+		struct buf *to = &b->sect[taken[i]];
+		struct img_range r = img->head->section[taken[i]];
+
+		if (taken[i] == IMG_PROFILE)
+			buf_clear(to);
+		if (to->len)
+			return -EEXIST;
+		buf_add(to, (const char *)img->head + r.first,
+			(size_t)r.count * img_elem_size[taken[i]]);
+	}
+	for (unsigned i = 0; i < IMG_SETS; i++) {
+		struct img_range r = img->head->set[i];
+
+		if (b->set[i].len)
+			return -EEXIST;
+		buf_add(&b->set[i], IMG_AT(img, IMG_REF, uint32_t) + r.first,
+			r.count * sizeof(uint32_t));
+	}
+	b->head.use = img->head->use;
+	if (b->sect[IMG_STR].err || index_strings(b) < 0)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < sources; i++) {
+		struct img_source *s = build_row(b, IMG_SOURCE, i, sizeof(*s));
+
+		if (s)
+			s->path = build_str(b, old.data + s->path,
+				strlen(old.data + s->path));
+	}
+	return 0;
+}
+
 uint32_t build_count(const struct policy_build *b, enum img_section s, size_t n)
 {
 	return (uint32_t)(b->sect[s].len / n);
@@ -114,7 +173,8 @@ uint32_t build_add(
 	return i;
 }
 
-void *build_row(struct policy_build *b, enum img_section s, uint32_t i, size_t n)
+void *build_row(
+	struct policy_build *b, enum img_section s, uint32_t i, size_t n)
 {
 	if (b->sect[s].err || i >= b->sect[s].len / n)
 		return NULL;
@@ -194,6 +254,20 @@ static void sort_rows(struct policy_build *b, enum img_section s, size_t n)
 	}
 }
 
+static const struct img_list *find_list(struct policy_build *b, uint32_t name)
+{
+	uint32_t n = build_count(b, IMG_LIST, sizeof(struct img_list));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct img_list *l =
+			build_row(b, IMG_LIST, i, sizeof(*l));
+
+		if (l && l->name == name)
+			return l;
+	}
+	return NULL;
+}
+
 static void late_tokens(struct policy_build *b)
 {
 	uint32_t n = build_count(b, IMG_TOKEN, sizeof(struct img_token));
@@ -203,12 +277,19 @@ static void late_tokens(struct policy_build *b)
 			build_row(b, IMG_TOKEN, i, sizeof(struct img_token));
 		const struct img_list *l;
 
-		if (!t || t->pad[0] != BUILD_LATE)
+		if (!t || !t->list)
 			continue;
-		l = build_row(b, IMG_LIST, t->ref.first, sizeof(*l));
+		l = find_list(b, t->list);
 		t->ref = l ? l->ref : (struct img_range){0};
-		t->pad[0] = 0;
 	}
+}
+
+static bool has_new(const struct build_except *ex, size_t n, uint32_t rule)
+{
+	for (size_t i = 0; i < n; i++)
+		if (ex[i].target == rule)
+			return true;
+	return false;
 }
 
 /* Exceptions stand behind all rules, each rule's own side by side. */
@@ -223,6 +304,16 @@ static void place_excepts(struct policy_build *b)
 			build_count(b, IMG_RULE, sizeof(struct img_rule)), 0};
 		struct img_rule *rule, copy;
 
+		rule = build_row(b, IMG_RULE, r, sizeof(copy));
+		for (uint32_t i = 0;
+			rule && has_new(ex, count, r) && i < rule->except.count;
+			i++) {
+			copy = *(struct img_rule *)build_row(b, IMG_RULE,
+				rule->except.first + i, sizeof(copy));
+			build_add(b, IMG_RULE, &copy, sizeof(copy));
+			rule = build_row(b, IMG_RULE, r, sizeof(copy));
+			range.count++;
+		}
 		for (size_t i = 0; i < count; i++) {
 			if (ex[i].target != r)
 				continue;
@@ -247,10 +338,9 @@ static void index_rules(struct policy_build *b)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct img_rule *r =
 			build_row(b, IMG_RULE, i, sizeof(*r));
-		const struct img_token *t = r ? build_row(b, IMG_TOKEN,
-							r->token.first,
-							sizeof(*t))
-					      : NULL;
+		const struct img_token *t =
+			r ? build_row(b, IMG_TOKEN, r->token.first, sizeof(*t))
+			  : NULL;
 		struct img_prog p = {.rule = i};
 		bool pattern = false;
 
@@ -258,8 +348,8 @@ static void index_rules(struct policy_build *b)
 			continue;
 		for (uint32_t k = 0; k < t->ref.count; k++) {
 			p.name = ref[t->ref.first + k];
-			if (t->glob && strpbrk(b->sect[IMG_STR].data + p.name,
-					       "*?"))
+			if (t->glob &&
+				strpbrk(b->sect[IMG_STR].data + p.name, "*?"))
 				pattern = true;
 			else
 				build_add(b, IMG_PROG, &p, sizeof(p));
@@ -270,35 +360,42 @@ static void index_rules(struct policy_build *b)
 	}
 }
 
-/* Items of schemas said in several lines come together. */
+/* Moves count items to the end; where they begin, then. */
+static uint32_t copy_items(struct policy_build *b, struct img_range r)
+{
+	struct buf *items = &b->sect[IMG_ITEM];
+	uint32_t at = build_count(b, IMG_ITEM, sizeof(struct img_item));
+	size_t n = r.count * sizeof(struct img_item);
+	char *to = buf_reserve(items, n);
+
+	if (to) {
+		memcpy(to, items->data + r.first * sizeof(struct img_item), n);
+		items->len += n;
+	}
+	return at;
+}
+
+/* Items of schemas said in several lines come together; those of one line that
+ * speaks of several programs are shared. */
 static void merge_schemas(struct policy_build *b)
 {
-	struct buf *schemas = &b->sect[IMG_SCHEMA], *items = &b->sect[IMG_ITEM];
-	struct img_schema *s = (void *)schemas->data, *last = NULL;
+	struct img_schema *s = (void *)b->sect[IMG_SCHEMA].data;
 	uint32_t n = build_count(b, IMG_SCHEMA, sizeof(*s)), kept = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0, run; i < n; i += run) {
 		struct img_schema row = s[i];
-		size_t bytes = row.item.count * sizeof(struct img_item);
-		uint32_t first =
-			build_count(b, IMG_ITEM, sizeof(struct img_item));
-		char *to = buf_reserve(items, bytes);
 
-		if (!to)
-			return;
-		memcpy(to, items->data + row.item.first * sizeof(struct img_item),
-			bytes);
-		items->len += bytes;
-		if (last && last->name == row.name) {
-			last->item.count += row.item.count;
-			last->flags |= row.flags;
-			continue;
+		for (run = 1; i + run < n && s[i + run].name == row.name; run++)
+			row.flags |= s[i + run].flags;
+		if (run > 1)
+			row.item.first = copy_items(b, row.item);
+		for (uint32_t k = 1; k < run; k++) {
+			copy_items(b, s[i + k].item);
+			row.item.count += s[i + k].item.count;
 		}
-		row.item.first = first;
-		s[kept] = row;
-		last = &s[kept++];
+		s[kept++] = row;
 	}
-	schemas->len = kept * sizeof(*s);
+	b->sect[IMG_SCHEMA].len = kept * sizeof(*s);
 }
 
 static int any_error(const struct policy_build *b)

@@ -15,7 +15,7 @@ struct policy_build {
 	struct buf except; /* struct build_except */
 	struct img_header head;
 	struct buf set[IMG_SETS]; /* uint32_t string offsets */
-	uint32_t *slot; /* open-addressed table of string offsets */
+	uint32_t *slot;           /* open-addressed table of string offsets */
 	size_t slots, strings;
 	int err;
 };
@@ -40,10 +40,9 @@ void build_list_add(
 	struct policy_build *b, struct img_list *list, const char *word);
 struct img_list *build_list(struct policy_build *b, const char *name);
 
-/* A token whose words are those a list has at the end. */
-enum {
-	BUILD_LATE = 0x5a, /* in img_token.pad[0]; ref.first is the list's row */
-};
+/* Begins with what an image says, all but its tests and sources. -EEXIST when
+ * something was said already. */
+int build_import(struct policy_build *b, const struct policy_image *img);
 
 /* Lays everything out. The bytes are the caller's to free. 0, -ENOMEM,
  * -ENOBUFS. */

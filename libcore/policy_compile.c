@@ -11,13 +11,13 @@
 
 typedef int verb_fn(struct policy_compiler *c, struct diag *d);
 
-static int bad(struct policy_compiler *c, size_t i, struct diag *d,
-	const char *what)
+int compile_bad(
+	struct policy_compiler *c, size_t i, struct diag *d, const char *what)
 {
 	const struct policy_word *w =
 		i < c->line.count ? &c->line.word[i] : NULL;
 
-	return policy_text_bad(d, &c->line, w, "%s%s%s", w ? w->s : "",
+	return policy_text_bad(d, &c->line, w, "%.60s%s%s", w ? w->s : "",
 		w ? ": " : "", what);
 }
 
@@ -41,7 +41,8 @@ int compile_profiles(struct policy_compiler *c, const struct policy_word *w,
 		name[n] = 0;
 		if (policy_profile_parse(name, &p) < 0)
 			return policy_text_bad(d, &c->line, w,
-				"%s: no profile, expected SAFE, DEV, FULL-AUTO, OBSERVE or *",
+				"%s: no profile, expected SAFE, DEV, "
+				"FULL-AUTO, OBSERVE or *",
 				name);
 		*mask |= (uint8_t)(1U << p);
 		at += n;
@@ -76,7 +77,7 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 	struct img_list *l;
 
 	if (c->line.count < 3)
-		return bad(c, 0, d, "expected: list NAME WORD...");
+		return compile_bad(c, 0, d, "expected: list NAME WORD...");
 	l = compile_list(c, w[1].s);
 	if (!l)
 		l = build_list(&c->b, w[1].s);
@@ -90,7 +91,8 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 		}
 		other = compile_list(c, w[i].s + 1);
 		if (!other)
-			return bad(c, i, d, "no such list, define it above");
+			return compile_bad(
+				c, i, d, "no such list, define it above");
 		from = *other;
 		l = build_list(&c->b, w[1].s);
 		for (uint32_t k = 0; l && k < from.ref.count; k++) {
@@ -106,6 +108,21 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 	return 0;
 }
 
+/* Absolute, or beneath a place that is known when a command runs. */
+static int absolute(struct policy_compiler *c, size_t from, struct diag *d)
+{
+	for (size_t i = from; i < c->line.count; i++) {
+		const char *s = c->line.word[i].s;
+
+		if (s[0] != '/' && !str_after(s, "$ROOT") &&
+			!str_after(s, "$HOME"))
+			return compile_bad(c, i, d,
+				"expected an absolute path, $ROOT/... or "
+				"$HOME/...");
+	}
+	return 0;
+}
+
 static int verb_path(struct policy_compiler *c, struct diag *d)
 {
 	const struct policy_word *w = c->line.word;
@@ -113,13 +130,11 @@ static int verb_path(struct policy_compiler *c, struct diag *d)
 
 	if (c->line.count < 3 ||
 		(!str_eq(w[1].s, "r") && !str_eq(w[1].s, "rw")))
-		return bad(c, 1, d, "expected: path r|rw PATTERN...");
+		return compile_bad(c, 1, d, "expected: path r|rw PATTERN...");
 	row.write = w[1].s[1] == 'w';
+	if (absolute(c, 2, d) < 0)
+		return -EINVAL;
 	for (size_t i = 2; i < c->line.count; i++) {
-		if (w[i].s[0] != '/' && !str_after(w[i].s, "$ROOT") &&
-			!str_after(w[i].s, "$HOME"))
-			return bad(c, i, d,
-				"expected an absolute path, $ROOT/... or $HOME/...");
 		row.pattern = build_str(&c->b, w[i].s, strlen(w[i].s));
 		build_add(&c->b, IMG_PATH, &row, sizeof(row));
 	}
@@ -129,12 +144,13 @@ static int verb_path(struct policy_compiler *c, struct diag *d)
 static int verb_protect(struct policy_compiler *c, struct diag *d)
 {
 	const struct policy_word *w = c->line.word;
-	struct img_protect row = {.profiles = (1 << POLICY_PROFILES) - 1,
-		.file = c->file};
+	struct img_protect row = {
+		.profiles = (1 << POLICY_PROFILES) - 1, .file = c->file};
 	size_t i = 1;
 
 	if (i < c->line.count && str_after(w[i].s, "prof=")) {
-		if (compile_profiles(c, &w[i], w[i].s + 5, &row.profiles, d) < 0)
+		if (compile_profiles(c, &w[i], w[i].s + 5, &row.profiles, d) <
+			0)
 			return -EINVAL;
 		i++;
 	}
@@ -143,15 +159,15 @@ static int verb_protect(struct policy_compiler *c, struct diag *d)
 	else if (i < c->line.count && str_eq(w[i].s, "deny"))
 		row.decision = POLICY_DENY;
 	else
-		return bad(c, i, d, "expected confirm or deny");
+		return compile_bad(c, i, d, "expected confirm or deny");
 	if (++i == c->line.count)
-		return bad(c, i, d, "protect: expected a pattern");
+		return compile_bad(c, i, d, "protect: expected a pattern");
 	if (c->line.text.s)
-		row.text = build_str(&c->b, c->line.text.s,
-			strlen(c->line.text.s));
+		row.text = build_str(
+			&c->b, c->line.text.s, strlen(c->line.text.s));
 	for (; i < c->line.count; i++) {
 		if (w[i].s[0] == '/')
-			return bad(c, i, d,
+			return compile_bad(c, i, d,
 				"expected a path relative to the root");
 		row.pattern = build_str(&c->b, w[i].s, strlen(w[i].s));
 		row.line = w[i].line;
@@ -164,7 +180,8 @@ static int add_set(struct policy_compiler *c, enum img_set set, size_t from,
 	struct diag *d)
 {
 	if (c->line.count <= from)
-		return bad(c, 0, d, "expected at least one word behind it");
+		return compile_bad(
+			c, 0, d, "expected at least one word behind it");
 	for (size_t i = from; i < c->line.count; i++)
 		build_set_add(&c->b, set, c->line.word[i].s);
 	return 0;
@@ -174,8 +191,22 @@ static int verb_exec(struct policy_compiler *c, struct diag *d)
 {
 	for (size_t i = 1; i < c->line.count; i++)
 		if (c->line.word[i].s[0] != '/')
-			return bad(c, i, d, "expected an absolute directory");
+			return compile_bad(
+				c, i, d, "expected an absolute directory");
 	return add_set(c, IMG_SET_EXEC, 1, d);
+}
+
+static int verb_runtime(struct policy_compiler *c, struct diag *d)
+{
+	const struct policy_word *w = c->line.word;
+
+	if (c->line.count < 3 ||
+		(!str_eq(w[1].s, "r") && !str_eq(w[1].s, "rw")))
+		return compile_bad(
+			c, 1, d, "expected: runtime r|rw PATTERN...");
+	if (absolute(c, 2, d) < 0)
+		return -EINVAL;
+	return add_set(c, w[1].s[1] ? IMG_SET_RUN_RW : IMG_SET_RUN_R, 2, d);
 }
 
 static int verb_env(struct policy_compiler *c, struct diag *d)
@@ -183,18 +214,19 @@ static int verb_env(struct policy_compiler *c, struct diag *d)
 	const struct policy_word *w = c->line.word;
 
 	if (c->line.count < 3)
-		return bad(c, 0, d, "expected: env keep|set|deny NAME...");
+		return compile_bad(
+			c, 0, d, "expected: env keep|set|deny NAME...");
 	if (str_eq(w[1].s, "keep"))
 		return add_set(c, IMG_SET_ENV_KEEP, 2, d);
 	if (str_eq(w[1].s, "deny"))
 		return add_set(c, IMG_SET_ENV_DENY, 2, d);
 	if (!str_eq(w[1].s, "set"))
-		return bad(c, 1, d, "expected keep, set or deny");
+		return compile_bad(c, 1, d, "expected keep, set or deny");
 	for (size_t i = 2; i < c->line.count; i++) {
 		const char *eq = strchr(w[i].s, '=');
 
 		if (!eq || !str_is_name(w[i].s, (size_t)(eq - w[i].s)))
-			return bad(c, i, d, "expected NAME=VALUE");
+			return compile_bad(c, i, d, "expected NAME=VALUE");
 	}
 	return add_set(c, IMG_SET_ENV_SET, 2, d);
 }
@@ -215,13 +247,14 @@ static int verb_test(struct policy_compiler *c, struct diag *d)
 	struct img_test row = {.file = c->file, .line = w[0].line};
 
 	if (c->line.count != 4)
-		return bad(c, 0, d,
+		return compile_bad(c, 0, d,
 			"expected: test PROFILE allow|confirm|deny 'LINE'");
 	if (compile_profiles(c, &w[1], w[1].s, &row.profiles, d) < 0)
 		return -EINVAL;
 	for (unsigned i = POLICY_ALLOW;; i++) {
 		if (i > POLICY_DENY)
-			return bad(c, 2, d, "expected allow, confirm or deny");
+			return compile_bad(
+				c, 2, d, "expected allow, confirm or deny");
 		row.decision = (uint8_t)i;
 		if (str_eq(w[2].s, policy_decision_name((int)i)))
 			break;
@@ -236,7 +269,8 @@ static int verb_policy(struct policy_compiler *c, struct diag *d)
 	const struct policy_word *w = c->line.word;
 
 	if (c->line.count != 3 || !str_eq(w[1].s, "1"))
-		return bad(c, 1, d, "expected: policy 1 system|user|project");
+		return compile_bad(
+			c, 1, d, "expected: policy 1 system|user|project");
 	if (!str_eq(w[2].s, policy_layer_name(c->layer)))
 		return policy_text_bad(d, &c->line, &w[2],
 			"%s: this file is read as the %s layer", w[2].s,
@@ -244,28 +278,32 @@ static int verb_policy(struct policy_compiler *c, struct diag *d)
 	return 0;
 }
 
+int policy_compile_default(struct policy_compiler *c, struct diag *d)
+{
+	struct policy_image img;
+	const char *file = c->line.file ? c->line.file : "default";
+	int rc = policy_image_check(
+		&img, policy_default_words, policy_default_size, d);
+
+	if (rc < 0)
+		return rc;
+	rc = build_import(&c->b, &img);
+	if (rc < 0)
+		return diag_errno(d, rc, "the built-in policy");
+	c->file = build_str(&c->b, file, strlen(file));
+	return 0;
+}
+
 static int verb_include(struct policy_compiler *c, struct diag *d)
 {
-	struct policy_line *keep;
-	uint32_t file = c->file;
 	int rc;
 
 	if (c->line.count != 2 || !str_eq(c->line.word[1].s, "default"))
-		return bad(c, 1, d, "expected: include default");
-	if (c->nested || c->included)
-		return bad(c, 1, d, "included already");
-	keep = malloc(sizeof(*keep));
-	if (!keep)
-		return diag_fail(d, -ENOMEM, "out of memory");
-	*keep = c->line;
-	c->nested++;
-	c->included = true;
-	rc = policy_compile_text(c, "default", policy_default_text,
-		strlen(policy_default_text), d);
-	c->nested--;
-	c->line = *keep;
-	c->file = file;
-	free(keep);
+		return compile_bad(c, 1, d, "expected: include default");
+	rc = policy_compile_default(c, d);
+	if (rc == -EEXIST)
+		return compile_bad(c, 0, d,
+			"expected before everything else but `policy`");
 	return rc;
 }
 
@@ -298,6 +336,7 @@ static const struct {
 	{"redact", compile_redact, 0},
 	{"relax", verb_relax, SYSTEM_ONLY},
 	{"root", verb_root, SYSTEM_ONLY},
+	{"runtime", verb_runtime, SYSTEM_ONLY},
 	{"test", verb_test, 0},
 	{"use", compile_use, 0},
 };
@@ -331,11 +370,11 @@ static int statement(struct policy_compiler *c, struct diag *d)
 			continue;
 		if ((verbs[i].flags & SYSTEM_ONLY) &&
 			c->layer != POLICY_LAYER_SYSTEM)
-			return bad(c, 0, d,
-				"only the system policy may say this");
+			return compile_bad(
+				c, 0, d, "only the system policy may say this");
 		if (!(verbs[i].flags & KEEPS_RULE)) {
 			if (c->line.indented)
-				return bad(c, 0, d,
+				return compile_bad(c, 0, d,
 					"only `except` may be indented");
 			c->last_rule = NO_RULE;
 		}
@@ -353,8 +392,7 @@ int policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
 	c->above = above;
 	c->layer = layer;
 	c->last_rule = NO_RULE;
-	c->nested = 0;
-	c->included = false;
+	c->line.file = NULL;
 	for (unsigned i = 0; i < POLICY_PROFILES; i++)
 		none[i].as = (uint8_t)i;
 	buf_add(&c->b.sect[IMG_PROFILE], none, sizeof(none));
@@ -366,12 +404,46 @@ void policy_compile_release(struct policy_compiler *c)
 	build_release(&c->b);
 }
 
+static bool word_begins(const char *at, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - at) > n && memcmp(at, word, n) == 0 &&
+		(at[n] == ' ' || at[n] == '\t');
+}
+
+/* A system policy that lays down no profile of its own, nor says what it
+ * builds upon, builds upon the one that wardbox brings along: "use FULL-AUTO"
+ * alone is a policy. */
+static bool builds_upon_default(const char *text, size_t n)
+{
+	const char *end = text + n;
+
+	while (text < end) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+
+		while (text < end && (*text == ' ' || *text == '\t'))
+			text++;
+		if (word_begins(text, end, "profile") ||
+			word_begins(text, end, "include"))
+			return false;
+		text = eol ? eol + 1 : end;
+	}
+	return true;
+}
+
 int policy_compile_text(struct policy_compiler *c, const char *file,
 	const char *text, size_t n, struct diag *d)
 {
 	struct policy_text t;
 	int rc;
 
+	if (c->layer == POLICY_LAYER_SYSTEM && builds_upon_default(text, n)) {
+		rc = policy_compile_default(c, d);
+		/* Something was said before: this text adds to that. */
+		if (rc < 0 && rc != -EEXIST)
+			return rc;
+	}
 	policy_text_init(&t, file, text, n);
 	c->file = build_str(&c->b, file, strlen(file));
 	c->last_rule = NO_RULE;

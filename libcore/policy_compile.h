@@ -7,10 +7,6 @@
 #include "policy_build.h"
 #include "policy_text.h"
 
-/* The built-in policy's text, ended by NUL; generated from
- * configs/default.policy. */
-extern const char policy_default_text[];
-
 /* One layer being compiled; sources are fed one after the other. */
 struct policy_compiler {
 	struct policy_build b;
@@ -18,8 +14,6 @@ struct policy_compiler {
 	enum policy_layer layer;
 	uint32_t file;      /* string: the source being read */
 	uint32_t last_rule; /* that `except` lines belong to; or NO_RULE */
-	unsigned nested;    /* within `include` */
-	bool included;
 	struct policy_line line;
 };
 
@@ -31,6 +25,9 @@ enum {
 int policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
 	const struct policy_image *above);
 void policy_compile_release(struct policy_compiler *c);
+
+/* Begins with the built-in policy; nothing else may have been said. */
+int policy_compile_default(struct policy_compiler *c, struct diag *d);
 
 /* Compiles a text. -EINVAL with d at file:line:column. */
 int policy_compile_text(struct policy_compiler *c, const char *file,
@@ -46,6 +43,9 @@ int compile_limit(struct policy_compiler *c, struct diag *d);
 int compile_use(struct policy_compiler *c, struct diag *d);
 int compile_redact(struct policy_compiler *c, struct diag *d);
 
+/* -EINVAL, with "word: what" at word i (at the line, when there is none). */
+int compile_bad(
+	struct policy_compiler *c, size_t i, struct diag *d, const char *what);
 /* "DEV,FULL-AUTO" or "*" to a bit set. */
 int compile_profiles(struct policy_compiler *c, const struct policy_word *w,
 	const char *text, uint8_t *mask, struct diag *d);

@@ -14,16 +14,6 @@ static const char *const kinds[] = {
 	[IMG_DENY] = "deny",
 };
 
-static int bad(struct policy_compiler *c, size_t i, struct diag *d,
-	const char *what)
-{
-	const struct policy_word *w =
-		i < c->line.count ? &c->line.word[i] : NULL;
-
-	return policy_text_bad(d, &c->line, w, "%s%s%s", w ? w->s : "",
-		w ? ": " : "", what);
-}
-
 /* "{a|b}" to words. */
 static int alternatives(struct policy_compiler *c, size_t i, const char *s,
 	struct img_token *t, struct diag *d)
@@ -34,14 +24,15 @@ static int alternatives(struct policy_compiler *c, size_t i, const char *s,
 		uint32_t off;
 
 		if (n == 0 || s[n] == 0)
-			return bad(c, i, d, "expected {WORD|WORD...}");
+			return compile_bad(c, i, d, "expected {WORD|WORD...}");
 		off = build_str(&c->b, s, n);
 		build_add(&c->b, IMG_REF, &off, sizeof(off));
 		t->ref.count++;
 		s += n + (s[n] == '|');
 	}
 	if (s[1] || t->ref.count == 0)
-		return bad(c, i, d, "expected {WORD|WORD...} and nothing behind");
+		return compile_bad(
+			c, i, d, "expected {WORD|WORD...} and nothing behind");
 	return 0;
 }
 
@@ -58,22 +49,21 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 		const struct img_list *l = compile_list(c, s + 1);
 
 		if (!l)
-			return bad(c, i, d, "no such list, define it above");
-		t->pad[0] = BUILD_LATE;
-		t->ref.first = (uint32_t)(l - (const struct img_list *)(void *)
-						  c->b.sect[IMG_LIST].data);
+			return compile_bad(
+				c, i, d, "no such list, define it above");
+		t->list = l->name; /* its words, when all is read */
 		return 0;
 	}
 	if (!*s)
-		return bad(c, i, d, "expected a word");
+		return compile_bad(c, i, d, "expected a word");
 	off = build_str(&c->b, s, strlen(s));
 	t->ref.first = build_add(&c->b, IMG_REF, &off, sizeof(off));
 	t->ref.count = 1;
 	return 0;
 }
 
-static int token(struct policy_compiler *c, size_t i, bool program,
-	struct diag *d)
+static int token(
+	struct policy_compiler *c, size_t i, bool program, struct diag *d)
 {
 	const struct policy_word *w = &c->line.word[i];
 	struct img_token t = {.kind = IMG_TOK_WORD};
@@ -84,14 +74,16 @@ static int token(struct policy_compiler *c, size_t i, bool program,
 	} else if (!w->quoted && str_eq(w->s, "**")) {
 		t.kind = IMG_TOK_REST;
 		if (program || i + 1 != c->line.count)
-			return bad(c, i, d, "may stand last only");
+			return compile_bad(c, i, d, "may stand last only");
 	} else if (!w->quoted && (opt = str_after(w->s, "opt:"))) {
 		t.kind = IMG_TOK_OPT;
 	} else if (!w->quoted && (opt = str_after(w->s, "!opt:"))) {
 		t.kind = IMG_TOK_NOOPT;
+	} else if (!w->quoted && (opt = str_after(w->s, "has:"))) {
+		t.kind = IMG_TOK_HAS;
 	}
 	if (program && opt)
-		return bad(c, i, d, "expected a program first");
+		return compile_bad(c, i, d, "expected a program first");
 	if ((opt || t.kind == IMG_TOK_WORD) &&
 		words(c, i, opt ? opt : w->s, &t, d) < 0)
 		return -EINVAL;
@@ -102,10 +94,10 @@ static int token(struct policy_compiler *c, size_t i, bool program,
 static int pattern(struct policy_compiler *c, size_t from,
 	struct img_rule *rule, struct diag *d)
 {
-	rule->token.first = build_count(&c->b, IMG_TOKEN,
-		sizeof(struct img_token));
+	rule->token.first =
+		build_count(&c->b, IMG_TOKEN, sizeof(struct img_token));
 	if (from >= c->line.count)
-		return bad(c, from, d, "expected a program");
+		return compile_bad(c, from, d, "expected a program");
 	for (size_t i = from; i < c->line.count; i++)
 		if (token(c, i, i == from, d) < 0)
 			return -EINVAL;
@@ -123,13 +115,13 @@ static int net(struct policy_compiler *c, size_t i, const char *s, uint8_t *out,
 	else if (str_eq(s, "all"))
 		*out = POLICY_NET_ALL;
 	else
-		return bad(c, i, d, "expected net=none, local or all");
+		return compile_bad(c, i, d, "expected net=none, local or all");
 	return 0;
 }
 
 /* Reads id= prof= net= from word 1 on; the index behind them, or -EINVAL. */
-static int attributes(struct policy_compiler *c, struct img_rule *r,
-	struct diag *d)
+static int attributes(
+	struct policy_compiler *c, struct img_rule *r, struct diag *d)
 {
 	size_t i = 1;
 
@@ -142,7 +134,8 @@ static int attributes(struct policy_compiler *c, struct img_rule *r,
 		if ((v = str_after(w->s, "id="))) {
 			r->id = build_str(&c->b, v, strlen(v));
 			if (!*v || strlen(v) > 39)
-				return bad(c, i, d, "expected 1 to 39 bytes");
+				return compile_bad(
+					c, i, d, "expected 1 to 39 bytes");
 		} else if ((v = str_after(w->s, "prof="))) {
 			if (compile_profiles(c, w, v, &r->profiles, d) < 0)
 				return -EINVAL;
@@ -207,14 +200,15 @@ int compile_delegate(struct policy_compiler *c, struct diag *d)
 
 	start(c, &r, IMG_DELEGATE);
 	if (c->line.count < 4 || !str_eq(w[2].s, "allow"))
-		return bad(c, 1, d,
-			"expected: delegate user|project allow PROGRAM WORD...");
+		return compile_bad(c, 1, d,
+			"expected: delegate user|project allow PROGRAM "
+			"WORD...");
 	if (str_eq(w[1].s, "user"))
 		r.layers = 1 << POLICY_LAYER_USER;
 	else if (str_eq(w[1].s, "project"))
 		r.layers = 1 << POLICY_LAYER_PROJECT;
 	else
-		return bad(c, 1, d, "expected user or project");
+		return compile_bad(c, 1, d, "expected user or project");
 	if (pattern(c, 3, &r, d) < 0)
 		return -EINVAL;
 	default_id(c, &r, 3);
@@ -238,9 +232,10 @@ int compile_except(struct policy_compiler *c, struct diag *d)
 	if (at < 0 || pattern(c, (size_t)at, &r, d) < 0)
 		return -EINVAL;
 	if (c->line.indented && c->last_rule == NO_RULE)
-		return bad(c, 0, d, "no rule stands above it");
+		return compile_bad(c, 0, d, "no rule stands above it");
 	if (!c->line.indented && !id)
-		return bad(c, 0, d, "expected id=RULE, or to stand indented under one");
+		return compile_bad(c, 0, d,
+			"expected id=RULE, or to stand indented under one");
 	ex.rule = build_add(&c->b, IMG_RULE, &r, sizeof(r));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct img_rule *t =
@@ -253,5 +248,5 @@ int compile_except(struct policy_compiler *c, struct diag *d)
 		buf_add(&c->b.except, &ex, sizeof(ex));
 		found = true;
 	}
-	return found ? 0 : bad(c, 1, d, "no rule above has that id");
+	return found ? 0 : compile_bad(c, 1, d, "no rule above has that id");
 }

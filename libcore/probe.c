@@ -1,14 +1,23 @@
-/* probe.c - the questions that one system call answers
+/* probe.c - what this kernel and container give, found by doing it
  * SPDX-License-Identifier: MIT
  */
 #include "probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "ns.h"
+#include "probe_try.h"
 #include "uapi/landlock.h"
+#include "uapi/linux.h"
 
 bool probe_inside(void)
 {
@@ -28,4 +37,120 @@ int probe_landlock_abi(int *why)
 	if (why)
 		*why = err;
 	return abi < 0 ? 0 : (int)abi;
+}
+
+/* Waits at most two seconds: a kernel feature that hangs does not work. */
+static int collect(pid_t pid, int from)
+{
+	struct pollfd p = {.fd = from, .events = POLLIN};
+	int err = -EINTR;
+
+	while (poll(&p, 1, 2000) < 0 && errno == EINTR)
+		;
+	if (p.revents && read(from, &err, sizeof(err)) != sizeof(err))
+		err = -EINTR;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return err;
+}
+
+int probe_child(int (*fn)(unsigned arg), unsigned arg)
+{
+	int ends[2], err;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		err = fn(arg);
+		_exit(write(ends[1], &err, sizeof(err)) != sizeof(err));
+	}
+	err = pid < 0 ? -errno : 0;
+	close(ends[1]);
+	if (pid > 0)
+		err = collect(pid, ends[0]);
+	close(ends[0]);
+	return err;
+}
+
+static int try_pidfd(unsigned arg)
+{
+	long fd = syscall(NR_PIDFD_OPEN, getpid(), arg);
+
+	if (fd < 0)
+		return -errno;
+	return syscall(NR_PIDFD_SEND_SIGNAL, fd, 0, NULL, 0) < 0 ? -errno : 0;
+}
+
+static int try_close_range(unsigned arg)
+{
+	int fd = fcntl(0, F_DUPFD, 100);
+
+	(void)arg;
+	if (fd < 0 || syscall(NR_CLOSE_RANGE, fd, ~0U, CLOSE_RANGE_CLOEXEC_) < 0)
+		return -errno;
+	return fcntl(fd, F_GETFD) & FD_CLOEXEC ? 0 : -EBADE;
+}
+
+static int try_nnp(unsigned arg)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, arg) < 0)
+		return -errno;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : -EBADE;
+}
+
+static int try_pty(unsigned arg)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+	char byte = 'x';
+
+	(void)arg;
+	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
+		return -errno;
+	/* By the master, as a path may not be there in a container. */
+	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY);
+	if (slave < 0)
+		return -errno;
+	if (write(slave, &byte, 1) != 1 || read(master, &byte, 1) != 1)
+		return -errno;
+	return byte == 'x' ? 0 : -EBADE;
+}
+
+int probe_try(enum probe_item item)
+{
+	static const struct {
+		int (*fn)(unsigned arg);
+		unsigned arg;
+	} tries[PROBE_ITEMS] = {
+		[PROBE_NNP] = {try_nnp, 0},
+		[PROBE_SECCOMP] = {probe_try_filter, 0},
+		[PROBE_NOTIFY] = {probe_try_notify, 0},
+		[PROBE_SCOPE_UNIX] = {probe_try_scope, LL_SCOPE_ABSTRACT_UNIX},
+		[PROBE_SCOPE_SIGNAL] = {probe_try_scope, LL_SCOPE_SIGNAL},
+		[PROBE_USERNS] = {ns_try, NS_USER},
+		[PROBE_PIDNS] = {ns_try, NS_PID},
+		[PROBE_MOUNTNS] = {ns_try, NS_MOUNT},
+		[PROBE_IPCNS] = {ns_try, NS_IPC},
+		[PROBE_NETNS] = {ns_try, NS_NET},
+		[PROBE_PIDFD] = {try_pidfd, 0},
+		[PROBE_CLOSE_RANGE] = {try_close_range, 0},
+		[PROBE_PTY] = {try_pty, 0},
+	};
+
+	return item < PROBE_ITEMS ?
+		       probe_child(tries[item].fn, tries[item].arg) :
+		       -EINVAL;
+}
+
+uint64_t probe_caps(void)
+{
+	struct cap_head head = {.version = CAP_VERSION3};
+	struct cap_data data[2] = {{0, 0, 0}, {0, 0, 0}};
+
+	if (syscall(__NR_capget, &head, data) < 0)
+		return 0;
+	return data[0].effective | (uint64_t)data[1].effective << 32;
 }

@@ -26,4 +26,37 @@ bool probe_inside(void);
  * built) or -EOPNOTSUPP (disabled at boot). */
 int probe_landlock_abi(int *why);
 
+/* Runs fn(arg), which gives 0 or -errno, in a child that is thrown away. What it
+ * gave; -EINTR when it died or took more than two seconds. */
+int probe_child(int (*fn)(unsigned arg), unsigned arg);
+
+/* What can be tried. Each runs in a child; 0 or -errno. */
+enum probe_item {
+	PROBE_NNP,        /* no_new_privs */
+	PROBE_SECCOMP,    /* a filter that answers */
+	PROBE_NOTIFY,     /* user notification, asked and answered */
+	PROBE_SCOPE_UNIX, /* Landlock stops abstract sockets */
+	PROBE_SCOPE_SIGNAL,
+	PROBE_USERNS,
+	PROBE_PIDNS, /* with a fresh /proc */
+	PROBE_MOUNTNS,
+	PROBE_IPCNS,
+	PROBE_NETNS, /* with its loopback */
+	PROBE_PIDFD,
+	PROBE_CLOSE_RANGE,
+	PROBE_PTY, /* opened, written, read */
+	PROBE_ITEMS,
+};
+int probe_try(enum probe_item item);
+
+/* One of Landlock's rights: a ruleset that handles it alone is applied, and what
+ * it is about is refused. Bits 0 to 16 are files, 32 to 35 the network. 0; -ERANGE:
+ * the kernel does not know it; -EBADE: it does not hold; -errno. */
+int probe_landlock_right(unsigned bit);
+/* "execute", "write-file" … "bind-tcp"; NULL past the last. */
+const char *probe_landlock_name(unsigned bit);
+
+/* The capabilities in effect, bit per number. */
+uint64_t probe_caps(void);
+
 #endif

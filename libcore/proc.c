@@ -16,6 +16,10 @@ enum { STACK = 16384 };
 
 int proc_setup(const struct proc_setup *s)
 {
+	if (s->job && setpgid(0, 0) < 0)
+		return -errno;
+	if (s->front >= 0 && tcsetpgrp(s->front, getpid()) < 0)
+		return -errno;
 	if (s->parent) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		if (getppid() != s->parent)

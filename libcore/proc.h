@@ -24,8 +24,11 @@ struct proc_setup {
 	struct rlimit files;
 	const char *cwd;     /* NULL: as it is */
 	pid_t parent;        /* dies with it; 0: does not */
+	bool job;            /* in a process group of its own */
+	int front;           /* which the terminal there has in front; or -1 */
 };
-#define PROC_SETUP_INIT ((struct proc_setup){.fd = {-1, -1, -1}})
+#define PROC_SETUP_INIT                                                        \
+	((struct proc_setup){.fd = {-1, -1, -1}, .front = -1})
 
 /* In the child: all but the signals. System calls alone. 0 or -errno. */
 int proc_setup(const struct proc_setup *s);

@@ -113,7 +113,7 @@ static bool is_link(const struct walk *w, const char *name)
 	struct stat st;
 
 	return fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		S_ISLNK(st.st_mode);
+	       S_ISLNK(st.st_mode);
 }
 
 /* Takes the first component off rest. */
@@ -164,8 +164,8 @@ static int walk(struct walk *w, struct profile_open *at)
 	}
 }
 
-int profile_open_path(struct profile_open *at, const char *path,
-	unsigned flags, struct diag *d)
+int profile_open_path(struct profile_open *at, const char *path, unsigned flags,
+	struct diag *d)
 {
 	autofree char *rest = malloc(PATH_MAX);
 	autofd int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -47,8 +47,8 @@ static int lock_dir(struct job *j)
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
-			return diag_errno(
-				j->d, -errno, "cannot lock the directory of %s",
+			return diag_errno(j->d, -errno,
+				"cannot lock the directory of %s",
 				j->ask->path);
 		if (waited >= j->ask->wait_ms)
 			return diag_fail(j->d, -EAGAIN,
@@ -64,12 +64,12 @@ static int read_old(struct job *j, int *fd)
 {
 	int err;
 
-	j->missing = false;
+	j->missing = j->out->missing = false;
 	buf_clear(&j->out->before);
 	*fd = openat(j->at.dirfd, j->at.name,
 		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && errno == ENOENT) {
-		j->missing = true;
+		j->missing = j->out->missing = true;
 		return 0;
 	}
 	if (*fd < 0 || fstat(*fd, &j->st))
@@ -100,13 +100,12 @@ static int check_writable(struct job *j, int fd)
 		path_beneath("/nix/store", real))
 		why = "is made by a package manager (/nix/store)";
 	if (!j->missing) {
-		if (syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &attributes) ==
-				0 &&
+		if (syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &attributes) == 0 &&
 			(attributes & (FS_IMMUTABLE_FL | FS_APPEND_FL)))
 			why = attributes & FS_IMMUTABLE_FL
-				? "has the immutable attribute"
-				: "has the append-only attribute";
-		if (!(j->st.st_mode & 0222) ||
+				      ? "has the immutable attribute"
+				      : "has the append-only attribute";
+		else if (!(j->st.st_mode & 0222) ||
 			faccessat(j->at.dirfd, j->at.name, W_OK, AT_EACCESS))
 			why = "is read-only";
 	}
@@ -115,9 +114,8 @@ static int check_writable(struct job *j, int fd)
 	if (!why)
 		return 0;
 	diag_fail(j->d, -EACCES, "%s %s", j->ask->path, why);
-	diag_hint(j->d,
-		"add the lines by hand where the file is made, or use "
-		"'profile print'");
+	diag_hint(j->d, "add the lines by hand where the file is made, or use "
+			"'profile print'");
 	return -EACCES;
 }
 
@@ -200,9 +198,9 @@ static bool unmoved(const struct job *j)
 	if (fstatat(j->at.dirfd, j->at.name, &now, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT && j->missing;
 	return !j->missing && now.st_dev == j->st.st_dev &&
-		now.st_ino == j->st.st_ino && now.st_size == j->st.st_size &&
-		now.st_mtim.tv_sec == j->st.st_mtim.tv_sec &&
-		now.st_mtim.tv_nsec == j->st.st_mtim.tv_nsec;
+	       now.st_ino == j->st.st_ino && now.st_size == j->st.st_size &&
+	       now.st_mtim.tv_sec == j->st.st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == j->st.st_mtim.tv_nsec;
 }
 
 static int backup(struct job *j)
@@ -229,8 +227,8 @@ static int backup(struct job *j)
 	if (!err)
 		err = path_of_fd(fd, place, sizeof place);
 	if (!err)
-		err = path_join(j->out->backup, sizeof j->out->backup, place,
-			name);
+		err = path_join(
+			j->out->backup, sizeof j->out->backup, place, name);
 	return err ? diag_errno(j->d, err, "cannot keep a backup of %s",
 			     j->ask->path)
 		   : 0;
@@ -256,10 +254,13 @@ static int write_in_place(struct job *j)
 	if (err)
 		return err;
 	fd = openat(j->at.dirfd, j->at.name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		err = -errno;
+		unlinkat(j->at.dirfd, temp, 0);
+		return err;
+	}
 	err = file_write_all(fd, new->data, new->len);
-	if (!err && (ftruncate(fd, (off_t)new->len) || fsync(fd)))
+	if (!err && (ftruncate(fd, (off_t) new->len) || fsync(fd)))
 		err = -errno;
 	if (!err) {
 		unlinkat(j->at.dirfd, temp, 0);
@@ -284,7 +285,8 @@ static int put_new(struct job *j, int old)
 		err = -errno;
 	if (err)
 		unlinkat(j->at.dirfd, temp, 0);
-	if (err == -EBUSY)
+	/* A mount point, or an owner that a new file cannot be given. */
+	if (err == -EBUSY || (err == -EPERM && !j->missing))
 		return write_in_place(j);
 	if (!err)
 		fsync(j->at.dirfd);
@@ -334,7 +336,7 @@ static int attempt(struct job *j)
 /* Without its directory there is no file; is there anything to write? */
 static int without_directory(struct job *j)
 {
-	j->missing = true;
+	j->missing = j->out->missing = true;
 	return j->ask->edit(j->ask->ctx, "", 0, true, &j->out->after,
 		&j->out->action, j->d);
 }
@@ -369,6 +371,6 @@ int profile_write(const struct profile_write *job, struct profile_written *out,
 		if (err != -EAGAIN)
 			return err;
 	}
-	return diag_fail(d, -EAGAIN, "%s is being changed by someone else",
-		job->path);
+	return diag_fail(
+		d, -EAGAIN, "%s is being changed by someone else", job->path);
 }

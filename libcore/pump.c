@@ -54,10 +54,12 @@ void pump_poll(const struct pump *p, struct pollfd fds[2])
 {
 	bool out = pending(p);
 	bool in = !out || p->kept;
+	bool on = p->live && !p->paused;
 
-	fds[0] = (struct pollfd){.fd = p->live && in ? p->from : -1,
+	fds[0] = (struct pollfd){.fd = on && in ? p->from : -1,
 		.events = POLLIN};
-	fds[1] = (struct pollfd){.fd = p->live ? p->to : -1,
+	/* A terminal that hung up says so at every turn. */
+	fds[1] = (struct pollfd){.fd = on && (out || !p->to_tty) ? p->to : -1,
 		.events = out ? POLLOUT : 0};
 }
 
@@ -214,7 +216,8 @@ static int copy(struct pump *p)
 
 		if (n == -ENOMEM)
 			return -ENOMEM;
-		if (n == -EAGAIN)
+		p->dry = n == -EAGAIN;
+		if (p->dry)
 			return flush(p);
 		if (n <= 0) {
 			/* What is held goes before the end is passed on. */

@@ -22,7 +22,7 @@ struct pump {
 	int from;  /* owned; -1: nothing comes but .first */
 	int to;    /* -1: nowhere, shown alone */
 	bool close_to; /* at the end; else .to stays open and the owner's */
-	bool to_pipe, to_socket;
+	bool to_pipe, to_socket, to_tty;
 	bool spliced;  /* both are pipes */
 	/* Shown before they are passed on: PUMP_MORE; PUMP_ENOUGH: show no
 	 * more; PUMP_DROP: pass on .allow of them and then nothing. -errno
@@ -35,9 +35,11 @@ struct pump {
 	/* Comes first. Borrowed. */
 	const char *first;
 	size_t first_len;
+	bool paused;
 	bool last; /* nothing is read any more: ends when all was passed on */
 	/* private */
 	bool plain, drop, full, kept;
+	bool dry; /* the last read found nothing */
 	char *buf;
 	size_t at, len;
 };

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "run_pty.h"
 #include "run_state.h"
 
 enum { OURS = 125, DENIED = 126, NOTFOUND = 127, FILES_WANTED = 64 };
@@ -41,6 +42,31 @@ static int not_started(struct run_state *st, int err, bool exec)
 	return 0;
 }
 
+static int spawn_failed(struct run_state *st, int err, enum proc_step step)
+{
+	if (step == PROC_SETUP && st->spec->cwd)
+		diag_errno(st->d, err, "cannot change to %s", st->spec->cwd);
+	else
+		diag_errno(st->d, err, "cannot start %s", st->spec->path);
+	return not_started(st, err, step == PROC_EXEC);
+}
+
+static int start_monitor(struct run_state *st)
+{
+	enum proc_step step = PROC_FORK;
+	int err;
+
+	st->pid = fork();
+	if (st->pid == 0)
+		run_monitor(st);
+	err = st->pid < 0 ? -errno : run_pty_start(st, &step);
+	if (err == 0)
+		return 1;
+	if (st->pid > 0)
+		run_signals_wait(st);
+	return spawn_failed(st, err, step);
+}
+
 static int start_plain(struct run_state *st)
 {
 	const struct run_spec *spec = st->spec;
@@ -49,19 +75,15 @@ static int start_plain(struct run_state *st)
 
 	if (spec->kill_tree || spec->timeout_ns)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (st->talk[0] >= 0)
+		return start_monitor(st);
 	st->setup.parent = getpid();
 	err = proc_spawn(&st->setup, spec->path, spec->argv, spec->env,
 		&st->pid, &step);
-	if (err == 0)
-		return 1;
-	if (step == PROC_SETUP && spec->cwd)
-		diag_errno(st->d, err, "cannot change to %s", spec->cwd);
-	else
-		diag_errno(st->d, err, "cannot start %s", spec->path);
-	return not_started(st, err, step == PROC_EXEC);
+	return err == 0 ? 1 : spawn_failed(st, err, step);
 }
 
-__attribute__((noreturn)) static void child(struct run_state *st)
+void run_child(struct run_state *st)
 {
 	const struct run_spec *spec = st->spec;
 	int err = proc_setup(&st->setup);
@@ -75,13 +97,20 @@ __attribute__((noreturn)) static void child(struct run_state *st)
 	sandbox_child_fail(spec->sandbox, SANDBOX_STEP_EXEC, -errno);
 }
 
+__attribute__((noreturn)) static void start_child(struct run_state *st)
+{
+	if (st->talk[0] >= 0)
+		run_monitor(st);
+	run_child(st);
+}
+
 static int start_confined(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
 	pid_t pid = sandbox_fork(s);
 
 	if (pid == 0)
-		child(st);
+		start_child(st);
 	if (pid < 0) {
 		diag_errno(st->d, pid, "cannot start a process");
 		return not_started(st, pid, false);
@@ -90,6 +119,10 @@ static int start_confined(struct run_state *st)
 	/* A child that failed before is told by its status. */
 	if (s->enforced & SANDBOX_WATCH)
 		execwatch_take(&s->watch);
+	if (st->talk[0] >= 0) {
+		close(st->talk[1]);
+		st->talk[1] = -1;
+	}
 	return 1;
 }
 
@@ -98,12 +131,17 @@ static int outcome(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
 	struct run_result *r = st->result;
+	bool ran;
 
 	if (!s)
 		return 0;
 	if (r->limit == LIMITS_NONE)
 		r->limit = limits_check(&s->limits, true);
-	if (sandbox_outcome(s, &r->status, st->d))
+	ran = sandbox_outcome(s, &r->status, st->d);
+	/* With a monitor that was the monitor's. */
+	if (st->told)
+		r->status = st->told_status;
+	if (ran)
 		return 0;
 	r->started = false;
 	return not_started(st, s->shared->err,
@@ -115,10 +153,14 @@ static int finish(struct run_state *st, int err)
 	struct run_result *r = st->result;
 
 	r->duration_ns = run_now() - st->start_ns;
+	run_pty_close(st);
 	if (st->died_of)
 		r->status = st->died_of;
 	if (err == 0)
 		err = run_stdio_files(st);
+	for (int i = 0; i < RUN_STREAMS; i++)
+		if (r->captured >> i & 1 && r->bytes[i] > st->shown[i])
+			r->truncated |= 1U << i;
 	outcome(st);
 	if (err == 0 && r->started)
 		err = run_detach(st);
@@ -146,7 +188,9 @@ int run(const struct run_spec *spec, struct run_result *result,
 		.result = result,
 		.d = d,
 		.setup = PROC_SETUP_INIT,
-		.theirs = {-1, -1, -1},
+		.theirs = {-1, -1, -1, -1, -1},
+		.pty = PTY_INIT,
+		.talk = {-1, -1},
 		.null = -1,
 		.sigfd = -1};
 	int err;
@@ -167,6 +211,7 @@ int run(const struct run_spec *spec, struct run_result *result,
 		err = run_loop(&st);
 		err = finish(&st, err);
 	}
+	run_pty_close(&st);
 	run_stdio_close(&st);
 	run_signals_give_back(&st);
 	return err;

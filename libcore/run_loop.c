@@ -1,6 +1,7 @@
 /* run_loop.c - waits for all at once: signals, bytes, the watch, clocks
  * SPDX-License-Identifier: MIT
  */
+#include "run_pty.h"
 #include "run_state.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@ enum {
 	 * signals, and descriptors let go of. Most never need either. */
 	SETTLE_MS = 30,
 	MS = 1000000,
+	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
 };
 
 uint64_t run_now(void)
@@ -51,15 +53,14 @@ static int tell_bytes(struct run_state *st, enum run_stream stream,
 
 	if (!sink || !sink->bytes)
 		return PUMP_ENOUGH;
-	if (st->seen & bit) {
-		st->result->truncated |= bit;
+	if (st->seen & bit)
 		return PUMP_ENOUGH;
-	}
 	answer = sink->bytes(sink->ctx, stream, bytes, n, echo);
 	if (answer < 0) {
 		st->err = answer;
 		return answer;
 	}
+	st->shown[stream] += n;
 	if (answer == RUN_ENOUGH)
 		st->seen |= bit;
 	return answer == RUN_ENOUGH ? PUMP_ENOUGH : PUMP_MORE;
@@ -69,18 +70,24 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
 {
 	struct run_state *st = ctx;
 	enum run_stream stream = (enum run_stream)p->tag;
-	bool hard = st->spec->output_hard && stream != RUN_STDIN;
+	bool keys = stream == RUN_TTYIN;
+	bool hard = st->spec->output_hard && stream != RUN_STDIN && !keys;
 	size_t pass = hard ? allowed(st, n) : n;
-	int answer = tell_bytes(st, stream, bytes, pass, true);
+	bool echo = !keys || !run_pty_hidden(st);
+	int answer = tell_bytes(st, stream, bytes, pass, echo);
 
 	if (answer < 0)
 		return answer;
+	/* What the terminal does with some keys must be seen each time. */
+	if (keys) {
+		run_pty_keys(st, bytes, n);
+		return PUMP_MORE;
+	}
 	st->passed += pass;
 	if (!hard)
 		return answer;
 	if (pass == n)
 		return PUMP_MORE;
-	st->result->truncated |= 1U << stream;
 	p->allow = pass;
 	answer = st->result->cut ? 0 : tell_cut(st, stream);
 	return answer < 0 ? answer : PUMP_DROP;
@@ -186,10 +193,12 @@ static void count_due(struct run_state *st)
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		struct pump *p = &st->pumps[i];
 
-		if (i == RUN_FEED)
+		if (i == RUN_FEED || i == RUN_KEYS)
 			pump_end(p);
 		else
 			st->due[i] = p->bytes + pump_waiting(p) - p->len;
+		if (i == RUN_SCREEN)
+			p->dry = false;
 	}
 }
 
@@ -198,7 +207,13 @@ static bool drained(const struct run_state *st)
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		const struct pump *p = &st->pumps[i];
 
-		if (!pump_ended(p) && (p->bytes < st->due[i] || p->len))
+		if (pump_ended(p))
+			continue;
+		if (p->bytes < st->due[i] || p->len)
+			return false;
+		/* What a terminal holds cannot be counted. */
+		if (i == RUN_SCREEN && !p->dry &&
+			p->bytes < st->due[i] + SCREEN_MAX)
 			return false;
 	}
 	return true;
@@ -224,12 +239,13 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 		bool was = pump_ended(p);
 		int err = pump_step(p, fds + 2 * i);
 
+		if (i == RUN_KEYS && !was && pump_ended(p))
+			run_pty_gone(st);
 		if (err < 0 && !st->err)
 			st->err = err;
 		st->result->bytes[p->tag] = p->bytes;
 		/* A reader is to see the end when the command closed. */
-		if (!was && pump_ended(p) && st->settled && i != RUN_FEED &&
-			!st->spec->keep_fds && p->to >= 0 &&
+		if (!was && pump_ended(p) && st->settled && (i == RUN_OUT || i == RUN_ERR) && !st->spec->keep_fds && p->to >= 0 &&
 			!(p->to == 2 && st->spec->keep_stderr))
 			run_stdio_let_go(st, p->to);
 	}
@@ -238,21 +254,33 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 static int once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct pollfd fds[2 + 2 * RUN_PUMPS];
+	struct pollfd fds[3 + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + 3;
+	const struct pump *screen = &st->pumps[RUN_SCREEN];
+	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
+		    !screen->len;
 	int n;
 
 	fds[0] = (struct pollfd){.fd = st->sigfd, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = s ? execwatch_fd(&s->watch) : -1,
 		.events = POLLIN};
+	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
-		pump_poll(&st->pumps[i], fds + 2 + 2 * i);
-	n = poll(fds, 2 + 2 * RUN_PUMPS, timeout(st));
+		pump_poll(&st->pumps[i], pumps + 2 * i);
+	n = poll(fds, 3 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	/* A read, and no poll, waits for what a terminal has under way. */
+	if (look && n >= 0) {
+		pumps[2 * RUN_SCREEN].revents |= POLLIN;
+		n = 1;
+	}
 	if (n < 0 && errno != EINTR)
 		return -errno;
 	if (n > 0 && fds[1].revents)
 		execwatch_step(&s->watch);
 	if (n > 0)
-		step_pumps(st, fds + 2);
+		step_pumps(st, pumps);
+	if (n > 0 && fds[2].revents)
+		run_pty_read(st);
 	if (n > 0 && fds[0].revents)
 		run_signals_read(st);
 	clocks(st);

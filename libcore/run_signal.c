@@ -24,6 +24,7 @@
 #include "buf.h"
 #include "cleanup.h"
 #include "num.h"
+#include "run_pty.h"
 
 enum { WITNESS_STACK = 8192, CLONE_CHILDREN = (int)__WALL };
 
@@ -79,7 +80,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int witness(
 
 static void call_witness(struct run_state *st)
 {
-	if (st->canary > 0 || st->reaped)
+	if (st->canary > 0 || st->reaped || st->talk[0] >= 0)
 		return;
 	if (!st->canary_stack)
 		st->canary_stack = malloc(WITNESS_STACK);
@@ -214,6 +215,11 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		die_waiting(st, sig);
 		return;
 	}
+	if (st->talk[0] >= 0) {
+		tell(st, sig);
+		run_pty_signal(st, sig, kernel);
+		return;
+	}
 	if (kernel && of_terminal(sig))
 		return;
 	if (!kernel && group >> (sig - 1) & 1 && in_group(st))
@@ -221,8 +227,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	forward(st, got);
 }
 
-/* Stops as the command stopped, so that who started us sees it. */
-static void stop_too(struct run_state *st, int sig)
+bool run_signals_stop(struct run_state *st, int sig)
 {
 	const struct run_sink *sink = st->spec->sink;
 	sigset_t set, waiting;
@@ -236,19 +241,26 @@ static void stop_too(struct run_state *st, int sig)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	/* In an orphaned group nobody could wake us, so nothing stops. */
 	sigpending(&waiting);
-	if (!sigismember(&waiting, SIGCONT))
-		kill(st->pid, SIGCONT);
+	return sigismember(&waiting, SIGCONT);
 }
 
 static void ended(struct run_state *st, int status, const struct rusage *usage)
 {
+	if (WIFCONTINUED(status))
+		return;
 	if (WIFSTOPPED(status)) {
-		stop_too(st, WSTOPSIG(status));
-	} else if (!WIFCONTINUED(status)) {
-		st->reaped = true;
-		st->result->status = status;
-		st->result->usage = *usage;
+		/* Stops as the command stopped, so that who started us sees
+		 * it. */
+		if (st->talk[0] < 0 &&
+			!run_signals_stop(st, WSTOPSIG(status)))
+			kill(st->pid, SIGCONT);
+		return;
 	}
+	if (st->talk[0] >= 0)
+		run_pty_read(st);
+	st->reaped = true;
+	st->result->status = st->told ? st->told_status : status;
+	st->result->usage = *usage;
 }
 
 static void reap(struct run_state *st)

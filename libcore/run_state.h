@@ -12,10 +12,18 @@
 #include <sys/stat.h>
 
 #include "proc.h"
+#include "pty.h"
 #include "pump.h"
 #include "run.h"
 
-enum run_pump { RUN_FEED, RUN_OUT, RUN_ERR, RUN_PUMPS };
+enum run_pump {
+	RUN_FEED,
+	RUN_OUT,
+	RUN_ERR,
+	RUN_KEYS,
+	RUN_SCREEN,
+	RUN_PUMPS,
+};
 
 /* A regular file on 1 or 2: read afterwards from where it began to grow. */
 struct run_file {
@@ -32,6 +40,12 @@ struct run_state {
 	uint64_t due[RUN_PUMPS]; /* bytes to be taken before the end is ours */
 	struct run_file files[3];
 	int theirs[RUN_PUMPS]; /* the command's ends, until it has them */
+	struct pty pty;
+	int talk[2];    /* with the monitor: our end, its end; -1: no pty */
+	bool in_front;  /* the command has the keyboard */
+	bool typed;     /* it is a person's, not a pipe */
+	bool told;      /* the monitor said how the command ended: */
+	int told_status;
 	int null;
 	int sigfd;
 	struct sigaction chld;
@@ -42,6 +56,7 @@ struct run_state {
 	int died_of; /* a signal that came when the command was gone */
 	int err;     /* a sink's, or our own: the run is to end */
 	unsigned seen;    /* bit per stream that the sink had enough of */
+	uint64_t shown[RUN_STREAMS]; /* bytes that it had */
 	pid_t canary;
 	void *canary_stack;
 };
@@ -68,6 +83,12 @@ void run_signals_read(struct run_state *st);
 void run_signals_settle(struct run_state *st);
 /* Waits for the command, which was killed. */
 void run_signals_wait(struct run_state *st);
+
+/* Stops this process; false when nobody could wake it, so that it did not. */
+bool run_signals_stop(struct run_state *st, int sig);
+
+/* run.c: in the confined child, up to and with the exec. */
+__attribute__((noreturn)) void run_child(struct run_state *st);
 
 /* run_loop.c */
 int run_loop(struct run_state *st);

@@ -11,6 +11,7 @@
 
 #include "buf.h"
 #include "cleanup.h"
+#include "run_pty.h"
 
 enum {
 	BLOCK = 256, /* descriptors asked for at a time */
@@ -162,7 +163,7 @@ static void open_output(struct run_state *st, int fd, const struct stat *in,
 	struct stat *now = &out[fd];
 	bool socket;
 
-	if (!given(fd) || fstat(fd, now) < 0)
+	if (!given(fd) || fstat(fd, now) < 0 || st->setup.fd[fd] >= 0)
 		return;
 	if (fd == 2 && st->theirs[RUN_OUT] >= 0 && writable(2) &&
 		same_file(now, &out[1])) {
@@ -221,7 +222,12 @@ int run_stdio_open(struct run_state *st)
 	int err;
 
 	memset(out, 0, sizeof(out));
-	err = open_input(st);
+	if (st->spec->mode == RUN_PTY) {
+		err = run_pty_open(st);
+		if (err)
+			return err;
+	}
+	err = st->setup.fd[0] < 0 ? open_input(st) : 0;
 	if (err)
 		return diag_errno(st->d, err, "cannot make a pipe for stdin");
 	if (!wanted(st))
@@ -247,6 +253,12 @@ void run_stdio_close_theirs(struct run_state *st)
 			close(st->theirs[i]);
 		st->theirs[i] = -1;
 	}
+	if (st->pty.slave >= 0)
+		close(st->pty.slave);
+	st->pty.slave = -1;
+	if (st->talk[1] >= 0)
+		close(st->talk[1]);
+	st->talk[1] = -1;
 }
 
 void run_stdio_let_go(struct run_state *st, int fd)

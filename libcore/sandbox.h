@@ -89,6 +89,7 @@ struct sandbox_plan {
 	const int *keep_fds; /* stay open through exec; 0, 1, 2 always do */
 	size_t keep_fd_count;
 	bool own_group; /* setpgid before anything else */
+	bool watch_files; /* WATCH: show the use of files, too */
 	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */
 	/* limits.procs hands forks to the watch, besides execve: it counts
 	 * processes and not threads. */
@@ -146,6 +147,7 @@ struct sandbox_rule {
 	uint64_t dev, ino;
 	uint64_t rights;  /* Landlock's */
 	uint16_t grant;   /* index in the plan */
+	uint16_t outer;   /* index of the rule around it; its own for none */
 	uint8_t access;   /* enum sandbox_access */
 	uint8_t mount;    /* enum sandbox_mount */
 	bool dir, node;   /* node: a device, socket or pipe */
@@ -233,10 +235,11 @@ bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d);
  * would not die within two seconds. */
 int sandbox_kill(struct sandbox *s);
 
-/* What would a process in the sandbox be allowed at path? A bit set of enum
- * sandbox_access; *grant (may be NULL) is the grant that decides. Pure: works
- * on the plan's text and the links found on the way. */
-unsigned sandbox_explain(const struct sandbox_plan *plan, const char *path,
+/* What a process in the sandbox may do at path: a bit set of enum
+ * sandbox_access (HIDE alone: it is covered). *grant (may be NULL) is the
+ * innermost grant around it, NULL when there is none. path need not exist; links
+ * on the way are followed. 0 rights when it cannot even be found. */
+unsigned sandbox_explain(const struct sandbox *s, const char *path,
 	const struct sandbox_grant **grant);
 
 #endif

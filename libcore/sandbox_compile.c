@@ -216,7 +216,7 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	autofd int fd = -1;
 	int err;
 
-	if (s->ruleset_fd < 0)
+	if (!(s->enforced & SANDBOX_LANDLOCK))
 		return 0;
 	fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
@@ -227,6 +227,40 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	return err < 0 ? diag_errno(d, err, "%s", g->path) : 0;
 }
 
+/* Is it what path_of_fd() would say, if no link is on the way? */
+static bool is_plain(const char *path)
+{
+	const char *s = path;
+
+	if (*s != '/')
+		return false;
+	for (; *s; s++)
+		if (s[0] == '/' && (s[1] == '/' || s[1] == '.' || !s[1]))
+			return false;
+	return true;
+}
+
+/* Opens a path, through links; out is its real name. */
+static int open_named(const char *path, char *out, size_t size)
+{
+	int fd = -ELOOP, err;
+
+	/* Most have no link on the way and are named as they should be, so
+	 * that the kernel need not be asked for the name. */
+	if (is_plain(path) && str_copy(out, size, path) == 0)
+		fd = path_openat2(AT_FDCWD, path, O_PATH, 0,
+			RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_);
+	if (fd != -ELOOP && fd != -ENOSYS && fd != -EPERM)
+		return fd;
+	fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = path_of_fd(fd, out, size);
+	if (err < 0)
+		close(fd);
+	return err < 0 ? err : fd;
+}
+
 /* Finds the file behind a grant, and adds its rule. 1 when it was added, 0 when
  * it is optional and not there. */
 static int open_grant(struct sandbox *s, size_t i, struct diag *d)
@@ -235,19 +269,16 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	struct sandbox_rule *r = &s->rules[s->rule_count];
 	char path[PATH_MAX];
 	struct stat st;
-	autofd int fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
-	int err;
+	autofd int fd = open_named(g->path, path, sizeof(path));
+	int err = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
 
-	if (fd < 0 && g->optional && (errno == ENOENT || errno == ENOTDIR))
+	if (g->optional && (err == -ENOENT || err == -ENOTDIR))
 		return 0;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		err = diag_errno(d, -errno, "grant %s", g->path);
+	if (err < 0) {
+		diag_errno(d, err, "grant %s", g->path);
 		diag_hint(d, "--ignore-missing passes over missing paths");
 		return err;
 	}
-	err = path_of_fd(fd, path, sizeof(path));
-	if (err < 0)
-		return diag_errno(d, err, "grant %s", g->path);
 	*r = (struct sandbox_rule){
 		.path = strdup(path),
 		.dev = st.st_dev,
@@ -267,14 +298,15 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 		diag_hint(d, "grant /proc; --unshare-pid makes it a fresh one");
 		return err;
 	}
-	r->rights = landlock_rights(g->access, r->dir, s->abi);
+	if (s->enforced & SANDBOX_LANDLOCK)
+		r->rights = landlock_rights(g->access, r->dir, s->abi);
 	if (g->access & SANDBOX_READ && str_eq(path, "/"))
 		s->root_granted = true;
 	/* What a mount will cover has its rule added behind that mount. */
 	r->late = g->access & SANDBOX_HIDE ||
 		  (s->plan->want & SANDBOX_PIDNS &&
 			  path_beneath("/proc", path));
-	if (s->ruleset_fd < 0 || r->late || !r->rights)
+	if (r->late || !r->rights)
 		return 1;
 	err = landlock_add_path(s->ruleset_fd, fd, r->rights);
 	return err < 0 ? diag_errno(d, err, "grant %s", g->path) : 1;
@@ -367,6 +399,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.watch_exec = watch,
 		.watch_fork = watch && p->limits.procs,
+		.watch_files = watch && p->watch_files,
 	};
 	uint64_t hash = 0xcbf29ce484222325U;
 	const unsigned char *byte;

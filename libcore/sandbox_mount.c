@@ -7,28 +7,47 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "ns.h"
 #include "path.h"
 #include "str.h"
 #include "uapi/linux.h"
 
+/* By path, what lies beneath a path right behind it: '/' comes before all that a
+ * name can hold. */
 static int by_path(const void *a, const void *b)
 {
-	const struct sandbox_rule *x = a, *y = b;
+	const struct sandbox_rule *r1 = a, *r2 = b;
+	const unsigned char *x = (const unsigned char *)r1->path;
+	const unsigned char *y = (const unsigned char *)r2->path;
 
-	return strcmp(x->path, y->path);
+	while (*x && *x == *y) {
+		x++;
+		y++;
+	}
+	return (*x == '/' ? 1 : *x ? *x + 1 : 0) -
+	       (*y == '/' ? 1 : *y ? *y + 1 : 0);
 }
 
-/* The nearest rule around rule i; they are sorted, so it stands before it. */
-static struct sandbox_rule *around(const struct sandbox *s, size_t i)
+/* Finds the nearest rule around rule i: the one before it, or one of those
+ * around that. */
+static struct sandbox_rule *around(struct sandbox *s, size_t i)
 {
-	for (size_t j = i; j-- > 0;)
-		if (path_beneath(s->rules[j].path, s->rules[i].path))
+	struct sandbox_rule *r = &s->rules[i];
+
+	r->outer = (uint16_t)i;
+	for (size_t j = i; j > 0;) {
+		j = j == i ? i - 1 : s->rules[j].outer;
+		if (path_beneath(s->rules[j].path, r->path)) {
+			r->outer = (uint16_t)j;
 			return &s->rules[j];
+		}
+		if (s->rules[j].outer == j)
+			break;
+	}
 	return NULL;
 }
 
@@ -228,12 +247,10 @@ static int put(struct sandbox_rule *r)
 
 int sandbox_mount_all(struct sandbox *s)
 {
-	int err;
+	int err = ns_private();
 
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return -errno;
-	if (!(s->enforced & SANDBOX_MOUNTNS))
-		return 0;
+	if (err < 0 || !(s->enforced & SANDBOX_MOUNTNS))
+		return err;
 	for (size_t i = 0; i < s->rule_count; i++)
 		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
 			return err;

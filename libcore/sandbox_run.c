@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "namespaces.h"
+#include "ns.h"
 #include "uapi/linux.h"
 
 /* The raw call: the third argument is where the pidfd goes, everywhere. */
@@ -37,7 +38,7 @@ static int become_init(struct sandbox *s, uid_t uid, gid_t gid)
 {
 	sigset_t all, old;
 	pid_t pid;
-	int err = s->clone_flags & NS_USER ? namespaces_map(uid, gid) : 0;
+	int err = s->clone_flags & NS_USER ? ns_map(uid, gid) : 0;
 
 	if (err < 0)
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, err);
@@ -90,7 +91,7 @@ void sandbox_child_fail(struct sandbox *s, enum sandbox_step step, int err)
 {
 	if (s->shared && !s->shared->step) {
 		s->shared->err = err;
-		s->shared->step = step;
+		s->shared->step = (int)step;
 	}
 	_exit(125);
 }

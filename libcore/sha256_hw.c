@@ -53,7 +53,8 @@ static void hw_update(const br_hash_class **ctx, const void *data, size_t n)
 		p += n & ~(size_t)63;
 		n &= 63;
 	}
-	memcpy(c->buf + at, p, n);
+	if (n)
+		memcpy(c->buf + at, p, n);
 }
 
 static void hw_out(const br_hash_class *const *ctx, void *dst)

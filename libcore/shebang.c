@@ -199,11 +199,13 @@ int shebang_resolve(struct shebang *s, const struct shebang_request *rq)
 
 	s->rq = rq;
 	s->result = s->origin[0] = s->origin[1] = s->copy = NULL;
+	s->work = 0;
 	s->script_dev = 0;
 	s->script_ino = 0;
 	s->self_known = s->loops = false;
 	if (!s->message.owned)
 		s->message = BUF_INIT(LONGEST_TEXT);
+	buf_clear(&s->message);
 	shebang_defaults(&s->conf);
 	code = search(s);
 	/* While listing, what goes wrong behind the winner changes nothing. */

@@ -21,6 +21,7 @@ enum {
 	SHEBANG_SCAN = 64 << 10, /* bytes of a script that are looked at */
 	SHEBANG_HOPS = 40,       /* symbolic links in a row */
 	SHEBANG_PATH = 8192,     /* a path beyond it cannot name a file */
+	SHEBANG_WORK = 1 << 18,  /* candidates, places and variables looked at */
 	SHEBANG_HEAD = 2048,     /* of a program, where its mark is looked for */
 };
 
@@ -101,6 +102,7 @@ struct shebang {
 	const struct shebang_request *rq;
 	dev_t script_dev;
 	ino_t script_ino;
+	unsigned work;
 	bool self_known;
 	dev_t self_dev;
 	ino_t self_ino;

@@ -37,6 +37,7 @@ static size_t expand_one(
 
 	if (n > 1 && *name == '{')
 		close = memchr(++name, '}', n - 2);
+	s->work++;
 	if (close) {
 		len = (size_t)(close - name);
 		if (!str_is_name(name, len)) {

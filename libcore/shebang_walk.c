@@ -3,6 +3,7 @@
  */
 #include "shebang_parts.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,7 @@
 
 const char *shebang_verdict_name(enum shebang_verdict verdict)
 {
-	static const char names[][16] = {
+	static const char *const names[] = {
 		[SHEBANG_USABLE] = "usable",
 		[SHEBANG_ABSENT] = "absent",
 		[SHEBANG_NO_PLACE] = "no directory",
@@ -51,6 +52,15 @@ static bool is_marked(struct shebang *s, const char *path)
 	return n > 0 && memmem(s->head, (size_t)n, mark, sizeof mark - 1);
 }
 
+/* With the rights the exec will have. Sandboxes older than faccessat2 forbid it
+ * by EPERM instead of ENOSYS, which the C library would know how to answer. */
+static bool is_executable(const char *path)
+{
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0)
+		return true;
+	return errno == EPERM && access(path, X_OK) == 0;
+}
+
 enum shebang_verdict shebang_judge(struct shebang *s, const char *path)
 {
 	struct stat st;
@@ -59,7 +69,7 @@ enum shebang_verdict shebang_judge(struct shebang *s, const char *path)
 		return SHEBANG_ABSENT;
 	if (!S_ISREG(st.st_mode))
 		return SHEBANG_NOT_FILE;
-	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS))
+	if (!is_executable(path))
 		return SHEBANG_NOT_EXECUTABLE;
 	if (is_self(s, &st))
 		return SHEBANG_SELF;
@@ -99,6 +109,7 @@ static bool try_name(struct shebang *s, const struct buf *place,
 {
 	struct buf path = *place;
 
+	s->work++;
 	buf_addc(&path, '/');
 	buf_adds(&path, s->rq->name);
 	if (n) {
@@ -129,6 +140,7 @@ static bool try_place(struct shebang *s, struct buf *place, bool on_the_way)
 {
 	const char *suffixes = s->conf.value[SHEBANG_SUFFIXES];
 
+	s->work++;
 	buf_str(place);
 	if (place->err)
 		return false;
@@ -140,7 +152,7 @@ static bool try_place(struct shebang *s, struct buf *place, bool on_the_way)
 	}
 	if (suffixes[0] == ':' && try_name(s, place, "", 0))
 		return true;
-	while (*suffixes) {
+	while (*suffixes && s->work <= SHEBANG_WORK) {
 		size_t n = strcspn(suffixes, ":");
 
 		if (n && try_name(s, place, suffixes, n))
@@ -168,6 +180,13 @@ static int try_level(struct shebang *s, const char *dir, size_t len, bool first)
 				return code;
 			if (try_place(s, &place, n == 1 && *entry == '.'))
 				return SHEBANG_FOUND;
+			/* Two long lists multiply: a script that is only asked
+			 * about must not keep the asker busy for hours. */
+			if (s->work > SHEBANG_WORK)
+				return shebang_fail(s, SHEBANG_BAD,
+					"gave up after %d candidates; shorten "
+					"probe-dirs and suffixes",
+					SHEBANG_WORK);
 		}
 		entry = next;
 	}

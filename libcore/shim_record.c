@@ -43,6 +43,11 @@ int shim_record_write(const struct shim_record *r, struct buf *out)
 	buf_addf(out, "\npolicy %s", r->policy_made ? "made" : "kept");
 	add_word(out, r->policy);
 	buf_addc(out, '\n');
+	for (size_t i = 0; i < ARRAY_SIZE(r->made) && r->made[i][0]; i++) {
+		buf_adds(out, "made");
+		add_word(out, r->made[i]);
+		buf_addc(out, '\n');
+	}
 	for (size_t i = 0; i < r->shell_count; i++) {
 		buf_adds(out, "shell");
 		add_word(out, r->shell[i]);
@@ -138,6 +143,10 @@ static int parse_line(struct shim_record *r, const char *line)
 		s = take_fate(s, &r->binary_made, r->binary);
 	} else if ((s = str_after(line, "policy"))) {
 		s = take_fate(s, &r->policy_made, r->policy);
+	} else if ((s = str_after(line, "made"))) {
+		size_t i = r->made[0][0] != '\0';
+
+		s = r->made[1][0] ? NULL : take_path(s, r->made[i]);
 	} else if ((s = str_after(line, "shell"))) {
 		s = take_path(s, path);
 		if (s && !*s)

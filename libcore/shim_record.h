@@ -5,6 +5,7 @@
  *	busy
  *	binary made /usr/bin/wardbox
  *	policy kept /etc/wardbox/policy
+ *	made /etc
  *	shell /usr/bin/sh
  *	time /usr/bin 1700000000.0 1700000100.5
  *
@@ -38,6 +39,7 @@ struct shim_record {
 	bool binary_made, policy_made;
 	char binary[SHIM_PATH_MAX]; /* all paths are as seen within the root */
 	char policy[SHIM_PATH_MAX];
+	char made[2][SHIM_PATH_MAX]; /* directories, outer first; "" for none */
 	char shell[SHIM_SHELLS_MAX][SHIM_PATH_MAX]; /* of the shims */
 	size_t shell_count;
 	struct shim_time time[SHIM_DIRS_MAX];

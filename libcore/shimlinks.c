@@ -65,21 +65,20 @@ static bool take(struct search *s, const char *path)
 	return !str_copy(s->out, s->size, path);
 }
 
-/* Moves path one link further; false at its end. */
+/* Moves path one link further; false at its end. Nothing is folded away: ".."
+ * behind a linked directory is the kernel's to know. */
 static bool follow(char *path, size_t size)
 {
-	char target[LENGTH_MAX], dir[LENGTH_MAX], *slash;
-	ssize_t n = readlink(path, target, sizeof target - 1);
+	char target[LENGTH_MAX];
+	struct buf b = {.data = path, .cap = size, .max = size - 1};
+	ssize_t n = readlink(path, target, sizeof target);
 
-	if (n <= 0)
+	if (n <= 0 || n == sizeof target)
 		return false;
-	target[n] = '\0';
-	if (str_copy(dir, sizeof dir, path))
-		return false;
-	slash = strrchr(dir, '/');
-	if (slash)
-		slash[slash == dir] = '\0';
-	return !path_normal(path, size, dir, target);
+	b.len = target[0] == '/' ? 0 : (size_t)(path_base(path) - path);
+	buf_add(&b, target, (size_t)n);
+	buf_str(&b);
+	return !b.err;
 }
 
 static int add_real(char *path, size_t size)
@@ -169,10 +168,67 @@ static int split(const char *called, char *name, size_t name_size, char *dir,
 	return 0;
 }
 
+static bool search(struct search *s, const char *dir, const char *record)
+{
+	static const char *const places[] = {"/bin", "/usr/bin"};
+
+	if (dir[0] && take_in(s, dir, true))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(s, places[i], true))
+			return true;
+	if (take_recorded(s, record))
+		return true;
+	if (dir[0] && take_in(s, dir, false))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(s, places[i], false))
+			return true;
+	return false;
+}
+
+/* Is the last part a shell's name, perhaps with a login's mark or .real? */
+static bool names_shell(const char *path)
+{
+	char name[SHIM_NAME_MAX];
+	const char *base = path_base(path);
+	size_t n;
+
+	base += base[0] == '-';
+	n = strlen(base);
+	if (str_ends(base, ".real"))
+		n -= strlen(".real");
+	if (n >= sizeof name)
+		return false;
+	memcpy(name, base, n);
+	name[n] = '\0';
+	return shim_is_shell(name);
+}
+
+int shim_called(
+	const char *argv0, const char *execfn, char *out, size_t size)
+{
+	char path[LENGTH_MAX];
+	struct stat self, st;
+
+	if (execfn && !find_self(execfn, &self) && !stat(execfn, &st) &&
+		st.st_dev == self.st_dev && st.st_ino == self.st_ino) {
+		if (str_copy(path, sizeof path, execfn))
+			return -ENAMETOOLONG;
+		for (int hops = 0; hops < HOPS_MAX; hops++) {
+			if (names_shell(path))
+				return str_copy(out, size, path);
+			if (!follow(path, sizeof path))
+				break;
+		}
+		/* Wardbox under its own name: the words tell. */
+	}
+	return names_shell(argv0) ? str_copy(out, size, argv0) : -ENOENT;
+}
+
 int shim_real(const char *called, const char *record, char *out, size_t size,
 	struct diag *d)
 {
-	static const char *const places[] = {"/bin", "/usr/bin"};
 	struct search s = {.out = out, .size = size};
 	char dir[LENGTH_MAX];
 	int err = split(called, s.name, sizeof s.name, dir, sizeof dir);
@@ -182,22 +238,14 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 	if (find_self(called, &s.self))
 		return diag_fail(d, -ENOENT,
 			"cannot tell which file I am: /proc is not mounted");
-	if (dir[0] && take_in(&s, dir, true))
+	if (!record)
+		record = SHIM_RECORD;
+	/* Twice, as an install may be renaming them right now. */
+	if (search(&s, dir, record) || search(&s, dir, record))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (take_in(&s, places[i], true))
-			return 0;
-	if (take_recorded(&s, record ? record : SHIM_RECORD))
-		return 0;
-	if (dir[0] && take_in(&s, dir, false))
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (take_in(&s, places[i], false))
-			return 0;
 	diag_fail(d, -ENOENT, "there is no real %s behind this shim", s.name);
 	diag_hint(d, "looked for %s%s%s.real, /bin, /usr/bin and %s;"
 		     " 'wardbox install --status' tells more",
-		dir, dir[0] ? "" : "/bin/", s.name,
-		record ? record : SHIM_RECORD);
+		dir, dir[0] ? "" : "/bin/", s.name, record);
 	return -ENOENT;
 }

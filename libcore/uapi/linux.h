@@ -58,6 +58,8 @@ struct mount_attr1 {
 	uint64_t set, clear, propagation, userns_fd;
 };
 
+enum { RESOLVE_NO_MAGICLINKS_ = 2, RESOLVE_NO_SYMLINKS_ = 4 };
+
 /* capget and capset, version 3 */
 enum { CAP_VERSION3 = 0x20080522 };
 struct cap_head {

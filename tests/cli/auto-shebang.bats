@@ -218,12 +218,23 @@ refuses() { # CODE TEXT [VARIABLE=VALUE...]: also when only asked to check
 	mkfifo "$W/p/a/pipe"
 	go timeout 5 "$AS" --resolve auto-py "$W/p/a/pipe"
 	[ "$code $out" = "0 $W/p/bin/auto-py" ]
+	# What waits in a pipe is left there.
+	exec 9<>"$W/p/a/pipe"
+	echo 'auto-shebang-probe-dirs=nowhere' >&9
+	go timeout 5 "$AS" --resolve auto-py "$W/p/a/pipe"
+	exec 9>&-
+	[ "$code $out" = "0 $W/p/bin/auto-py" ]
 	script 'auto-shebang-probe-dirs=nowhere'
 	chmod 0 "$S"
 	chmod 755 "$W" "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" || true
 	need as_user test -x "$AS" -a -x "$W"
 	go as_user "$AS" --resolve auto-py "$S"
 	[ "$code $out" = "0 $W/p/bin/auto-py" ]
+	# A directory that one may not enter is as good as none.
+	mkdir -m 0644 "$W/p/closed"
+	go as_user "$AS" --resolve auto-py "$W/p/closed/s.py"
+	[ "$code" = 127 ]
+	[ "$err" = "auto-py: cannot resolve directory of: $W/p/closed/s.py" ]
 }
 
 # --- configuration
@@ -438,6 +449,12 @@ refuses() { # CODE TEXT [VARIABLE=VALUE...]: also when only asked to check
 	[ "$code" = 127 ]
 	[[ "$err" == *"Search origins: $W/p/a/b, $W/l
 Probe dirs: .:bin"* ]]
+	# The same directory is walked up from once.
+	ln -s s.py "$W/p/a/b/link"
+	go env AUTO_SHEBANG_FOLLOW_SYMLINKS=1 "$AS" --debug --resolve auto-py "$W/p/a/b/link"
+	[ "$code" = 127 ]
+	[[ "$err" == *"Search origin: $W/p/a/b (walked to /)"* ]]
+	[ "$(grep -c 'walk: starting' <<<"$err")" = 1 ]
 }
 
 @test "links in a row: forty are followed, forty-one are 2" {
@@ -501,6 +518,7 @@ Hint: set AUTO_SHEBANG_DEBUG=1 for full resolution trace" ]
 @test "the trace, to the letter" {
 	there p/bin/auto-py
 	mkdir "$W/p/a/bin"
+	: >"$W/p/a/b/bin" # no place: nothing is tried there
 	script '#!/usr/bin/env auto-py' '# auto-shebang-what=ever' \
 		'# auto-shebang-suffixes=:x'
 	go env AUTO_SHEBANG_SYMLINK_PRIORITY=symlink-first \
@@ -679,25 +697,42 @@ auto-py: AUTO_SHEBANG_OVERRIDE_EXE not found: /no" ]]
 	{ head -c 65511 /dev/zero | tr '\0' x; printf 'auto-shebang-probe-dirs=t'; } >"$S"
 	[ "$(wc -c <"$S")" = 65536 ]
 	resolves p/t/auto-py
+	need strace -o /dev/null true
 	strace -e trace=read -o "$W/trace" "$AS" --check auto-py "$S"
 	[ "$(grep -c ', 65536\|xxxx' "$W/trace")" -le 3 ]
 }
 
-@test "no process is made, and few calls" {
-	there auto-py
-	local d=$W i
-	for i in $(seq 20); do d=$d/d$i; done
+@test "two long lists do not keep the asker busy" {
+	local many
+	many=$(printf '.:%.0s' $(seq 9000))
+	script "auto-shebang-probe-dirs=$many" "auto-shebang-suffixes=${many//./x}"
+	for verb in --check --resolve; do
+		go timeout 20 "$AS" $verb auto-py "$S"
+		[ "$code" = 2 ]
+		[[ "$err" == "auto-py: gave up after "* ]]
+	done
+	many=$(printf '$V%.0s' $(seq 9000))
+	script "auto-shebang-probe-dirs=$many:$many:$many" \
+		auto-shebang-unsafe-expand-probe-dirs=yes
+	local d=$W/p/a/b
+	d=$d/$(printf 'd/%.0s' $(seq 30))
 	mkdir -p "$d"
+	mv "$S" "$d/s.py"
+	go timeout 20 "$AS" --check auto-py "$d/s.py"
+	[ "$code" = 2 ]
+}
+
+@test "no process is made, and few calls" {
+	local d=$W i
+	need strace -o /dev/null true
+	for i in $(seq 20); do d=$d/d$i; done
+	mkdir -p "$d" "$W/bin"
 	: >"$d/s.py"
-	ln -sfn "$WARDBOX" "$W/auto-py" # passed over, so the walk goes on
-	rm "$W/auto-py"
-	mkdir -p "$W/bin"
 	ln -s /bin/true "$W/bin/auto-py"
 	strace -f -o "$W/trace" "$LINKS/auto-py" "$d/s.py"
 	! grep -E 'fork|clone' "$W/trace"
 	# Up to the interpreter's own execve.
 	sed -n '2,/execve/p' "$W/trace" >"$W/ours"
-	cat "$W/ours" | wc -l
 	[ "$(wc -l <"$W/ours")" -le 180 ]
 }
 
@@ -720,6 +755,32 @@ auto-py: AUTO_SHEBANG_OVERRIDE_EXE not found: /no" ]]
 	go "$LINKS/auto-py" "$S"
 	[ "$code" = 126 ]
 	[[ "$err" == "auto-py: cannot execute $W/p/bin/auto-py: "*machine* ]]
+}
+
+@test "an interpreter that goes between check and exec is 127, one forbidden 126" {
+	there p/bin/auto-py
+	need strace -o /dev/null true
+	go strace -qq -o /dev/null -e trace=execve \
+		-e inject=execve:error=ENOENT:when=1 "$LINKS/auto-py" "$S"
+	echo "$code $err"
+	[ "$code" = 127 ]
+	[[ "$err" == *"cannot execute $W/p/bin/auto-py: "* ]]
+	go strace -qq -o /dev/null -e trace=execve \
+		-e inject=execve:error=EACCES:when=1 "$LINKS/auto-py" "$S"
+	[ "$code" = 126 ]
+	[[ "$err" == *"cannot execute $W/p/bin/auto-py: "* ]]
+}
+
+@test "an old sandbox that forbids faccessat2 does no harm" {
+	there p/bin/auto-py
+	: >"$W/p/a/auto-py"
+	need strace -o /dev/null true
+	go strace -qq -o /dev/null -e trace=faccessat2 \
+		-e inject=faccessat2:error=EPERM "$AS" --resolve auto-py "$S"
+	[ "$code $out" = "0 $W/p/bin/auto-py" ]
+	go strace -qq -o /dev/null -e trace=faccessat2 \
+		-e inject=faccessat2:error=ENOSYS "$AS" --resolve auto-py "$S"
+	[ "$code $out" = "0 $W/p/bin/auto-py" ]
 }
 
 @test "long paths are no candidates, and nothing breaks" {
@@ -846,7 +907,7 @@ auto-py: AUTO_SHEBANG_OVERRIDE_EXE not found: /no" ]]
 @test "--init: here, from PATH, from a relative path; and the script runs" {
 	mkdir new
 	cd new
-	go "$AS" --init -n auto-py sh
+	go "$AS" -n --init auto-py sh
 	[ "$code" = 0 ]
 	[ ! -e bin ]
 	go env PATH="relative::$W:$PATH" "$AS" --init auto-py interp

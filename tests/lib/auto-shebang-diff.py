@@ -244,7 +244,7 @@ def run(argv, env, cwd):
     return p.returncode, p.stdout, p.stderr
 
 
-def one(seed, sides, keep):
+def one(seed, sides):
     r = random.Random(seed)
     root = tempfile.mkdtemp(prefix="asd")
     try:
@@ -262,6 +262,14 @@ def one(seed, sides, keep):
                     with open(f, "wb") as h:
                         h.write(data.replace(b"ROOT", root.encode()))
         cwd = r.choice(dirs)
+        if os.geteuid() != 0 and r.random() < 0.5:
+            for path in r.sample(dirs[1:] + with_root, k=min(
+                    2, len(dirs) - 1)):
+                mode = r.choice([0, 0o600, 0o300, 0o100, 0o500])
+                if os.path.exists(path) and not os.path.islink(path):
+                    os.chmod(path, mode)
+            if not os.access(cwd, os.X_OK):
+                cwd = root
         env = variables(r, root, dirs)
         script = spell(r, script, os.path.realpath(cwd))
         state = r.getstate()
@@ -287,8 +295,9 @@ def one(seed, sides, keep):
                 label, g[0], g[1], g[2].decode(errors="replace")))
         return False, got[0]
     finally:
-        if not keep:
-            subprocess.run(["rm", "-rf", root], check=False)
+        subprocess.run(["chmod", "-R", "u+rwx", root], check=False,
+                       stderr=subprocess.DEVNULL)
+        subprocess.run(["rm", "-rf", root], check=False)
 
 
 def main():
@@ -310,7 +319,7 @@ def main():
     codes = {}
     bad = 0
     for i in range(seed, seed + cases):
-        same, result = one(i, sides, False)
+        same, result = one(i, sides)
         codes[result[0]] = codes.get(result[0], 0) + 1
         bad += not same
         if bad >= 10:

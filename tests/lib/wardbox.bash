@@ -3,6 +3,7 @@
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 : "${O:=$TOP/out}"
+O=$(cd "$O" && pwd)
 WARDBOX=$O/wardbox
 HELPERS=$O/test/lib
 # No test may depend on, or change, the state of the person running it.
@@ -28,4 +29,29 @@ need() { # COMMAND... : skip unless it succeeds
 
 as_user() { # run a command as uid 1000 with no privilege left
 	setpriv --reuid 1000 --regid 1000 --clear-groups "$@"
+}
+
+# Runs COMMAND... on this machine's root with another /etc/wardbox/policy (TEXT;
+# "" for none) and with a log and a state base of its own: all of it in a
+# private mount namespace, kept over the calls of one test.
+in_policy() { # TEXT COMMAND...
+	local text=$1 ns=$BATS_TEST_TMPDIR/ns
+	shift
+	mkdir -p "$ns/etc/wardbox" "$ns/work" "$ns/log" "$ns/run"
+	chmod 755 "$ns" "$ns/etc" "$ns/etc/wardbox" "$ns/run"
+	rm -f "$ns/etc/wardbox/policy"
+	[ -z "$text" ] || (umask 022 && printf '%s\n' "$text" >"$ns/etc/wardbox/policy")
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	NS=$ns unshare -m sh -c '
+		mount -t overlay overlay -o "lowerdir=/etc,upperdir=$NS/etc,workdir=$NS/work" /etc &&
+		mount --bind "$NS/log" /var/log &&
+		mkdir -p /run/wardbox && mount --bind "$NS/run" /run/wardbox &&
+		unset NS && exec "$@"' sh "$@"
+}
+
+# A directory that looks like a project, to be the jail: $PROJECT, entered.
+project() {
+	PROJECT=$BATS_TEST_TMPDIR/project
+	mkdir -p "$PROJECT/.git"
+	cd "$PROJECT" || return
 }

@@ -214,11 +214,51 @@ static void dies_by_the_signal(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
 }
 
+static void programs_are_found(void **state)
+{
+	char name[] = "/tmp/wardbox-test-XXXXXX", out[128], want[128];
+	char list[128];
+	int fd, dir;
+
+	(void)state;
+	assert_non_null(mkdtemp(name));
+	dir = open(name, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(mkdirat(dir, "sub", 0755), 0);
+	for (int i = 0; i < 2; i++) {
+		fd = openat(dir, i ? "prog" : "plain", O_CREAT | O_WRONLY,
+			i ? 0755 : 0644);
+		close(fd);
+	}
+	snprintf(list, sizeof list, "/nowhere:%s/sub:%s", name, name);
+	snprintf(want, sizeof want, "%s/prog", name);
+	assert_int_equal(path_find(out, sizeof out, "prog", list, NULL), 0);
+	assert_string_equal(out, want);
+	assert_int_equal(
+		path_find(out, sizeof out, "plain", list, NULL), -EACCES);
+	assert_int_equal(
+		path_find(out, sizeof out, "sub", list, NULL), -EACCES);
+	assert_int_equal(
+		path_find(out, sizeof out, "none", list, NULL), -ENOENT);
+	assert_int_equal(path_find(out, sizeof out, "", list, NULL), -ENOENT);
+	assert_int_equal(path_find(out, 8, "prog", list, NULL), -ENOENT);
+	/* A relative name, a relative entry, an empty one: below cwd. */
+	assert_int_equal(path_find(out, sizeof out, "./prog", NULL, name), 0);
+	assert_int_equal(path_find(out, sizeof out, "prog", "sub:", name), 0);
+	assert_int_equal(
+		path_find(out, sizeof out, "prog", "/:../x:", NULL), -ENOENT);
+	assert_int_equal(path_find(out, sizeof out, "sh", NULL, NULL), 0);
+	unlinkat(dir, "prog", 0), unlinkat(dir, "plain", 0);
+	unlinkat(dir, "sub", AT_REMOVEDIR);
+	close(dir);
+	assert_int_equal(rmdir(name), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_fold),
 		cmocka_unit_test(paths_compare),
+		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(environments),
 		cmocka_unit_test(files_are_replaced_whole),
 		cmocka_unit_test(planted_things_are_refused),

@@ -1,0 +1,178 @@
+/* audit.c - reads, verifies and keeps the log
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(audit)
+ *
+ * config APPLET_AUDIT
+ *	bool "audit: dump, follow, verify and replay the log (60 KB)"
+ *	default y
+ *	help
+ *	  Shows what ran, who allowed it and what came of it; proves that the
+ *	  log is whole; replays terminals; exports to what others read. The
+ *	  shim writes the log whether this is in or not.
+ */
+#include "audit.h"
+
+#include "applet.h"
+#include "str.h"
+
+static const struct cli_opt opts[] = {
+	CLI_STR('D', struct audit, dir, "dir", "DIR",
+		"the log's directory (default: that of this user)"),
+	CLI_STR('S', struct audit, since, "since", "TIME",
+		"not before: now, today, yesterday, boot, recent, -2h,"
+		" 'YYYY-MM-DD hh:mm:ss', @UNIX"),
+	CLI_STR('U', struct audit, until, "until", "TIME", "not after"),
+	CLI_UINT('n', struct audit, lines, 100000000, "lines", "N",
+		"the last N records"),
+	CLI_FLAG('r', struct audit, reverse, "reverse", "newest first"),
+	CLI_FLAG('f', struct audit, follow, "follow", "go on as the log grows"),
+	CLI_FLAG('e', struct audit, end, "pager-end", "the last 1000 records"),
+	CLI_STR('b', struct audit, boot, "boot", "ID",
+		"of one boot: 0 this one, or the digits of its id"),
+	CLI_STR('s', struct audit, session, "session", "NAME",
+		"of this session, by name or id"),
+	CLI_UINT('p', struct audit, pid, 4194304, "pid", "PID",
+		"commands with this process id"),
+	CLI_STR('x', struct audit, exe, "exe", "GLOB",
+		"commands whose program fits"),
+	CLI_STR('c', struct audit, command, "command", "GLOB",
+		"commands whose line fits, or holds the text"),
+	CLI_STR(0, struct audit, cwd, "cwd", "GLOB",
+		"commands run in such a directory"),
+	CLI_STR(0, struct audit, exit, "exit", "CODE",
+		"commands that ended so: N, !N, fail, signal"),
+	CLI_STR(0, struct audit, decision, "decision", "WORD",
+		"commands so decided: allow, deny, confirm, redirect"),
+	CLI_STR(0, struct audit, rule, "rule", "GLOB",
+		"commands decided by such a rule"),
+	CLI_TIME(0, struct audit, min_duration, "min-duration", "TIME",
+		"commands that took at least so long"),
+	CLI_STR('g', struct audit, grep, "grep", "TEXT",
+		"commands whose input or output holds the text"),
+	CLI_FLAG('v', struct audit, invert, "invert-match",
+		"the commands that do not fit"),
+	CLI_STR('t', struct audit, type, "type", "KIND",
+		"records of these kinds: start,io,end,event,..."),
+	CLI_STR(0, struct audit, only, "only", "STREAM",
+		"these streams: stdin,stdout,stderr,ttyin,ttyout"),
+	CLI_STR('o', struct audit, output, "output", "FORM",
+		"short, short-iso, short-delta, verbose, json, json-pretty,"
+		" json-seq, csv, ocsf, asciicast, contract, cat, cbor, cose"),
+	CLI_STR(0, struct audit, fields, "fields", "A,B",
+		"only these fields, by their names in 'audit schema'"),
+	CLI_STR(0, struct audit, format, "format", "TEXT",
+		"a line per command: %t time %s session %i id %x exit %d"
+		" duration %c command %w directory %D decision %r rule"),
+	CLI_FLAG('a', struct audit, all, "all",
+		"everything: checkpoints, headers, whole lines, raw bytes"),
+	CLI_FLAG('q', struct audit, quiet, "quiet", "say nothing of damage"),
+	CLI_FLAG(0, struct audit, utc, "utc", "times in UTC"),
+	CLI_FLAG(0, struct audit, no_pager, "no-pager",
+		"accepted, as there is none"),
+	CLI_LIST(0, struct audit, merge, "merge", "DIR",
+		"read this log too, in the order of time"),
+	CLI_STR(0, struct audit, cursor, "after-cursor", "CURSOR",
+		"what came after a --show-cursor"),
+	CLI_FLAG(0, struct audit, show_cursor, "show-cursor",
+		"print the cursor of the last record"),
+	CLI_STR(0, struct audit, mark, "checkpoint", "FILE",
+		"what came since the last time; exit 5 when that is gone"),
+	CLI_FLAG('j', struct audit, json, "json", "facts as JSON"),
+	CLI_STR(0, struct audit, pubkey, "pubkey", "FP",
+		"verify: the fingerprint that 'audit init' printed"),
+	CLI_STR(0, struct audit, seed, "seed", "FILE",
+		"verify: the seed that 'audit init --seal' printed"),
+	CLI_STR(0, struct audit, anchor, "anchor", "SEQ:LINK",
+		"verify: what 'audit anchor' printed earlier"),
+	CLI_STR(0, struct audit, first, "from", "SEQ",
+		"verify: begin with the segment that holds it"),
+	CLI_FLAG(0, struct audit, links, "links",
+		"verify: the chain alone, no signatures"),
+	CLI_STR(0, struct audit, speed, "speed", "N",
+		"replay: N times as fast, such as 2 or 0.5"),
+	CLI_TIME('m', struct audit, max_wait, "max-wait", "TIME",
+		"replay: no pause longer than this"),
+	CLI_FLAG('l', struct audit, list, "list",
+		"replay: what can be replayed"),
+	CLI_STR(0, struct audit, html, "html", "FILE",
+		"report: the page to write"),
+	CLI_FLAG(0, struct audit, seal, "seal",
+		"init: print the seed, which nothing keeps, for 'verify'"),
+	CLI_SIZE(0, struct audit, keep_bytes, "keep-bytes", "SIZE",
+		"vacuum: leave at most this much"),
+	CLI_TIME(0, struct audit, keep_time, "keep-time", "TIME",
+		"vacuum: leave what is younger, such as 30d"),
+	CLI_STR(0, struct audit, reason, "reason", "TEXT",
+		"expunge: why, for the record"),
+	CLI_FLAG('y', struct audit, yes, "yes", "expunge: do not ask"),
+	CLI_FLAG(0, struct audit, dry_run, "dry-run",
+		"change nothing, say what would be done"),
+};
+
+static const struct cli_verb verbs[] = {
+	CLI_VERB(audit_run_dump, "dump", "[FILE...]",
+		"print records (the default)"),
+	CLI_VERB(audit_run_follow, "follow", "", "print records as they come"),
+	CLI_VERB(audit_run_show, "show", "SEQ", "one command in full"),
+	CLI_VERB(audit_run_sessions, "sessions", "[FILE...]",
+		"sessions, and what ran in them"),
+	CLI_VERB(audit_run_replay, "replay", "[SEQ]",
+		"play a command's terminal again"),
+	CLI_VERB(audit_run_verify, "verify", "[FILE...]",
+		"is the log whole, and by the right hand?"),
+	CLI_VERB(audit_run_stats, "stats", "[FILE...]",
+		"decisions, failures, durations, most denied"),
+	CLI_VERB(audit_run_report, "report", "[FILE...]",
+		"one page for a browser, with --html FILE"),
+	CLI_VERB(audit_run_export, "export", "[FILE...]",
+		"for other programs, with -o FORM (default json)"),
+	CLI_VERB(audit_run_anchor, "anchor", "",
+		"a line that pins the log, to be kept elsewhere"),
+	CLI_VERB(audit_run_init, "init", "", "begin a log"),
+	CLI_VERB(audit_run_rotate, "rotate", "", "begin the next segment"),
+	CLI_VERB(audit_run_vacuum, "vacuum", "", "delete old segments"),
+	CLI_VERB(audit_run_expunge, "expunge", "SEQ",
+		"take one record's contents out for good"),
+	CLI_VERB(audit_run_schema, "schema", "", "the format of a record"),
+};
+
+const struct cli_spec audit_cli = {
+	.name = "audit",
+	.usage = "[VERB] [OPTION...] [FILE...]",
+	.about = "Shows, proves and keeps the record of what ran. Exit: 0; 1 no"
+		 " match, or the log was\ntampered with; 2 usage or I/O; 3 a"
+		 " declared loss; 4 whole, but nothing to hold it against.",
+	.example = "audit -n 20\n"
+		   "audit --decision deny --since today\n"
+		   "audit -c 'npm *' --exit fail -o verbose\n"
+		   "audit verify --pubkey 5f1d...  # from 'audit init'\n"
+		   "audit replay 1042 --speed 2\n",
+	.opts = opts,
+	.opt_count = ARRAY_SIZE(opts),
+	.verbs = verbs,
+	.verb_count = ARRAY_SIZE(verbs),
+};
+
+static bool is_verb(const char *s)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (str_eq(verbs[i].text, s))
+			return true;
+	return false;
+}
+
+static int run(int argc, char **argv)
+{
+	struct audit a = {0};
+	int at = cli_parse(&audit_cli, &a, argc, argv);
+
+	/* "audit FILE" is a dump of it. */
+	if (at < argc && !is_verb(argv[at]) &&
+		(strchr(argv[at], '/') || strchr(argv[at], '.') ||
+			str_eq(argv[at], "-")))
+		return audit_run_dump(&a, argc - at + 1, argv + at - 1);
+	return cli_verb(&audit_cli, &a, argc - at, argv + at, 0);
+}
+
+const struct applet audit_applet = {.run = run, .cli = &audit_cli};

@@ -1,0 +1,94 @@
+/* audit.h - what the verbs of "audit" share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_APPLET_AUDIT_H
+#define WARDBOX_APPLET_AUDIT_H
+
+#include "audit_read.h"
+#include "audit_read_filter.h"
+#include "audit_write.h"
+#include "cli.h"
+
+struct audit {
+	const char *dir, *since, *until, *session, *exe, *command, *cwd, *exit;
+	const char *decision, *rule, *grep, *output, *fields, *format, *cursor;
+	const char *mark, *pubkey, *seed, *anchor, *only, *type, *html, *reason;
+	const char *boot;
+	struct cli_list merge;
+	unsigned lines, pid;
+	uint64_t min_duration, max_wait, keep_time, keep_bytes;
+	const char *speed, *first;
+	bool reverse, follow, utc, quiet, all, invert, json, seal, dry_run;
+	bool show_cursor, list, no_pager, end, links, yes;
+};
+
+extern const struct cli_spec audit_cli;
+
+/* The directory of the log: -D, or where it is by default. Ends the process
+ * when there is none. */
+int audit_dir(const struct audit *a, bool make);
+/* For writing; the same. */
+void audit_dir_log(const struct audit *a, struct audit_log *log);
+
+/* A reader over the operands (files, "-"), or over the log. Calls it again for
+ * a second pass. */
+void audit_source(const struct audit *a, int argc, char **argv,
+	struct audit_reader *r);
+
+/* The options as a filter; a mistake ends the process. */
+void audit_filter_from(const struct audit *a, struct audit_filter *f);
+
+/* What a view does with each record that fits; more than 0 ends the walk. */
+typedef int audit_view(void *state, const struct audit_record *r);
+/* Walks the log, both passes where the filter needs them. Damage is told on
+ * stderr unless -q. The number of records shown, and *damaged. */
+uint64_t audit_walk(const struct audit *a, int argc, char **argv,
+	audit_view *view, void *state, bool *damaged);
+
+/* The names of sessions met so far. */
+enum { AUDIT_NAMES = 64 };
+struct audit_names {
+	struct {
+		uint8_t id[AUDIT_ID];
+		char name[48];
+	} known[AUDIT_NAMES];
+	unsigned count;
+};
+void audit_names_note(struct audit_names *names, const struct audit_record *r);
+/* Its name, or the first digits of its id; "-" without one. */
+const char *audit_names_find(const struct audit_names *names,
+	const uint8_t *id, char space[static 48]);
+
+/* Wall ns as local time, or UTC. short: "Nov 18 10:22:01", else
+ * "2026-11-18T10:22:01.123456+0100". */
+void audit_put_local(struct buf *out, uint64_t ns, bool utc, bool brief);
+/* "1.5 s", "12 ms". */
+void audit_put_duration(struct buf *out, uint64_t ns);
+/* A time as the user writes it: @unix, now, today, yesterday, -2h, boot,
+ * recent, YYYY-MM-DD[ hh:mm[:ss]]. */
+int audit_parse_time(const char *s, bool utc, uint64_t *ns);
+
+/* The forms of dump; false: there is no such form. */
+struct audit_out;
+int audit_out_find(const char *name);
+
+/* Prints out when it has grown large, or at once when people watch. */
+void audit_print_some(struct buf *out, bool now);
+
+int audit_run_dump(void *into, int argc, char **argv);
+int audit_run_follow(void *into, int argc, char **argv);
+int audit_run_show(void *into, int argc, char **argv);
+int audit_run_sessions(void *into, int argc, char **argv);
+int audit_run_replay(void *into, int argc, char **argv);
+int audit_run_verify(void *into, int argc, char **argv);
+int audit_run_stats(void *into, int argc, char **argv);
+int audit_run_report(void *into, int argc, char **argv);
+int audit_run_export(void *into, int argc, char **argv);
+int audit_run_anchor(void *into, int argc, char **argv);
+int audit_run_init(void *into, int argc, char **argv);
+int audit_run_rotate(void *into, int argc, char **argv);
+int audit_run_vacuum(void *into, int argc, char **argv);
+int audit_run_expunge(void *into, int argc, char **argv);
+int audit_run_schema(void *into, int argc, char **argv);
+
+#endif

@@ -1,0 +1,440 @@
+/* audit_dump.c - dump, follow, export: records in the form that was asked for
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include "audit_out.h"
+#include "audit_read_json.h"
+#include "file.h"
+#include "num.h"
+#include "str.h"
+
+enum { CURSOR_GONE = 5 };
+
+static const char *const forms[] = {"short", "short-iso", "short-delta",
+	"verbose", "json", "json-pretty", "json-seq", "csv", "ocsf",
+	"asciicast", "contract", "cat", "cbor", "cose"};
+
+static enum audit_form_name form_from(const struct audit *a)
+{
+	if (a->format)
+		return OUT_FORMAT;
+	if (!a->output)
+		return a->json ? OUT_JSON : OUT_SHORT;
+	for (unsigned i = 0; i < ARRAY_SIZE(forms); i++)
+		if (str_eq(forms[i], a->output))
+			return (enum audit_form_name)i;
+	if (str_eq(a->output, "jsonl") || str_eq(a->output, "json-lines"))
+		return OUT_JSON;
+	cli_die_usage(&audit_cli, "no form '%s': short, short-iso, short-delta,"
+		" verbose, json, json-pretty, json-seq, csv, ocsf, asciicast,"
+		" contract, cat, cbor, cose", a->output);
+}
+
+static void check_fields(const char *list)
+{
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		bool found = false;
+
+		for (unsigned i = 0; i < audit_keys_count && !found; i++)
+			found = strlen(audit_keys[i].name) == n &&
+				strncmp(audit_keys[i].name, list, n) == 0;
+		if (!found)
+			cli_die_usage(&audit_cli,
+				"no field '%.*s' ('audit schema' names them)",
+				(int)n, list);
+		list += n + (list[n] == ',');
+	}
+}
+
+void audit_out_begin(struct audit_out *o, const struct audit *a)
+{
+	*o = (struct audit_out){.a = a, .form = form_from(a)};
+	o->out = BUF_INIT(UINT32_C(1) << 28);
+	o->names = calloc(1, sizeof *o->names);
+	if (!o->names)
+		cli_die(EXIT_USAGE, "out of memory");
+	o->colour = cli_colour(STDOUT_FILENO);
+	/* The lines of short are for people and logs alike: never raw. cat and
+	 * verbose are raw only into a file, or with -a. */
+	o->escape = o->form <= OUT_SHORT_DELTA ||
+		(isatty(STDOUT_FILENO) && !a->all);
+	o->streams = o->form == OUT_CONTRACT;
+	check_fields(a->fields);
+	if (o->form == OUT_CSV)
+		audit_csv(o, NULL);
+}
+
+static void print_json(struct audit_out *o, const struct audit_record *r)
+{
+	struct json j = JSON_INIT(&o->out);
+
+	if (o->form == OUT_JSON_SEQ)
+		buf_addc(&o->out, '\x1e');
+	j.pretty = o->form == OUT_JSON_PRETTY;
+	audit_json_some(o, &j, r);
+	buf_addc(&o->out, '\n');
+}
+
+void audit_out_record(struct audit_out *o, const struct audit_record *r)
+{
+	struct audit_command *c;
+
+	audit_names_note(o->names, r);
+	switch (o->form) {
+	case OUT_SHORT:
+	case OUT_SHORT_ISO:
+	case OUT_SHORT_DELTA:
+		audit_short(o, r);
+		return;
+	case OUT_VERBOSE:
+		audit_verbose(o, r);
+		return;
+	case OUT_JSON:
+	case OUT_JSON_PRETTY:
+	case OUT_JSON_SEQ:
+		print_json(o, r);
+		return;
+	case OUT_CSV:
+		audit_csv(o, r);
+		return;
+	case OUT_ASCIICAST:
+		audit_cast(o, r);
+		return;
+	case OUT_CAT:
+		audit_cat(o, r);
+		return;
+	case OUT_CBOR:
+		buf_add(&o->out, r->frame.body, r->frame.body_len);
+		return;
+	case OUT_COSE:
+		audit_cose(o, r);
+		return;
+	case OUT_OCSF:
+	case OUT_CONTRACT:
+	case OUT_FORMAT:
+		break;
+	}
+	c = audit_command_note(o, r);
+	if (c && c->ended)
+		audit_command_print(o, c);
+}
+
+/* One dump: which of the records that fit are shown, and in which order. */
+struct dump {
+	struct audit_out o;
+	uint64_t skip, seen;
+	size_t *ends; /* with -r: where each record ends in o.out */
+	size_t count, cap;
+	uint64_t last_seq;
+	uint8_t last_link[AUDIT_HASH];
+	uint64_t cursor;
+	char cursor_link[17];
+	bool cursor_met, any;
+};
+
+static void remember_end(struct dump *p)
+{
+	if (p->count == p->cap) {
+		size_t cap = p->cap ? 2 * p->cap : 1024;
+		size_t *grown = reallocarray(p->ends, cap, sizeof *grown);
+
+		if (!grown)
+			cli_die(EXIT_USAGE, "out of memory");
+		p->ends = grown;
+		p->cap = cap;
+	}
+	p->ends[p->count++] = p->o.out.len;
+}
+
+static int view_record(void *state, const struct audit_record *r)
+{
+	struct dump *p = state;
+
+	if (p->seen++ < p->skip) {
+		audit_names_note(p->o.names, r);
+		return 0;
+	}
+	audit_out_record(&p->o, r);
+	p->any = true;
+	p->last_seq = r->seq;
+	if (r->frame.link)
+		memcpy(p->last_link, r->frame.link, AUDIT_HASH);
+	if (p->o.out.err)
+		cli_die(EXIT_USAGE, "too much to hold in memory: use -n, or"
+				    " not -r");
+	if (p->o.a->reverse)
+		remember_end(p);
+	else
+		audit_print_some(&p->o.out, p->o.a->follow);
+	return 0;
+}
+
+static int count_record(void *state, const struct audit_record *r)
+{
+	(void)r;
+	++*(uint64_t *)state;
+	return 0;
+}
+
+static void print_backwards(struct dump *p)
+{
+	autobuf struct buf out = BUF_INIT(p->o.out.len + 1);
+
+	for (size_t i = p->count; i--;) {
+		size_t from = i ? p->ends[i - 1] : 0;
+
+		buf_add(&out, p->o.out.data + from, p->ends[i] - from);
+	}
+	buf_clear(&p->o.out);
+	cli_print(&out);
+}
+
+/* The cursor of a record: its seq and the beginning of its link. */
+static void put_cursor(struct buf *out, const struct dump *p)
+{
+	buf_addf(out, "%llu:", (unsigned long long)p->last_seq);
+	audit_add_hex(out, p->last_link, 8);
+}
+
+static void cursor_parse(struct dump *p, const char *text)
+{
+	const char *colon = strchr(text, ':');
+	char digits[24] = "";
+	size_t n = colon ? (size_t)(colon - text) : 0;
+
+	if (n && n < sizeof digits)
+		memcpy(digits, text, n);
+	if (!n || n >= sizeof digits || strlen(colon + 1) != 16 ||
+		num_u64(digits, 0, UINT64_MAX, &p->cursor))
+		cli_die_usage(&audit_cli, "'%s' is no cursor", text);
+	memcpy(p->cursor_link, colon + 1, 16);
+}
+
+/* Is the record that the cursor names still what it was? */
+static int find_cursor(void *state, const struct audit_record *r)
+{
+	struct dump *p = state;
+	autobuf struct buf hex = BUF_INIT(64);
+
+	if (r->seq != p->cursor || !r->frame.link)
+		return 0;
+	audit_add_hex(&hex, r->frame.link, 8);
+	p->cursor_met = str_eq(buf_str(&hex), p->cursor_link);
+	return 1;
+}
+
+static bool read_mark(const char *file, struct buf *text)
+{
+	int err = file_read(AT_FDCWD, file, text);
+
+	if (err == -ENOENT)
+		return false;
+	if (err)
+		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+	if (text->len && text->data[text->len - 1] == '\n')
+		text->len--;
+	return text->len > 0;
+}
+
+/* --after-cursor and --checkpoint: the records before it are not wanted. */
+static void take_cursor(
+	struct dump *p, const struct audit *a, int argc, char **argv)
+{
+	autobuf struct buf text = BUF_INIT(128);
+	struct audit plain = {.dir = a->dir, .quiet = true};
+	bool damaged, given = a->cursor != NULL;
+
+	if (given)
+		buf_adds(&text, a->cursor);
+	else if (a->mark)
+		given = read_mark(a->mark, &text);
+	if (!given)
+		return;
+	cursor_parse(p, buf_str(&text));
+	audit_walk(&plain, argc, argv, find_cursor, p, &damaged);
+	if (!p->cursor_met)
+		cli_die(CURSOR_GONE,
+			"the record of the cursor, %llu, is gone or another",
+			(unsigned long long)p->cursor);
+}
+
+static int after_cursor(void *state, const struct audit_record *r)
+{
+	const struct dump *p = state;
+
+	if (p->cursor_met && r->seq <= p->cursor)
+		return 0;
+	return view_record(state, r);
+}
+
+static void save_mark(const struct dump *p, const char *file)
+{
+	autobuf struct buf text = BUF_INIT(128);
+	int err;
+
+	put_cursor(&text, p);
+	buf_addc(&text, '\n');
+	err = file_replace(AT_FDCWD, file, text.data, text.len, 0600, false);
+	if (err)
+		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+}
+
+static void finish(struct dump *p)
+{
+	const struct audit *a = p->o.a;
+
+	audit_out_end(&p->o);
+	if (a->reverse)
+		print_backwards(p);
+	if (a->show_cursor && p->any) {
+		buf_adds(&p->o.out, "-- cursor: ");
+		put_cursor(&p->o.out, p);
+		buf_addc(&p->o.out, '\n');
+	}
+	cli_print(&p->o.out);
+	if (a->mark && p->any)
+		save_mark(p, a->mark);
+	free(p->ends);
+	audit_out_release(&p->o);
+}
+
+static int dump(const struct audit *a, int argc, char **argv)
+{
+	struct dump p = {0};
+	uint64_t limit = a->lines ? a->lines : a->end ? 1000 : 0, total = 0;
+	bool damaged = false;
+
+	take_cursor(&p, a, argc, argv);
+	audit_out_begin(&p.o, a);
+	if (limit) {
+		struct audit quiet = *a;
+
+		quiet.quiet = true;
+		audit_walk(&quiet, argc, argv, count_record, &total, &damaged);
+		p.skip = total > limit ? total - limit : 0;
+	}
+	audit_walk(a, argc, argv, after_cursor, &p, &damaged);
+	finish(&p);
+	return p.any || p.seen ? EXIT_OK : EXIT_FOUND;
+}
+
+int audit_run_dump(void *into, int argc, char **argv)
+{
+	struct audit *a = into;
+
+	if (a->follow)
+		return audit_run_follow(into, argc, argv);
+	return dump(a, argc, argv);
+}
+
+int audit_run_export(void *into, int argc, char **argv)
+{
+	struct audit *a = into;
+
+	if (!a->output && !a->format)
+		a->output = "json";
+	return dump(a, argc, argv);
+}
+
+/* All there is now, to the end. */
+static void drain(struct audit_reader *reader, struct dump *p,
+	const struct audit_filter *f, struct diag *d)
+{
+	struct audit_record r;
+	struct audit_damage damage;
+	int got;
+
+	while ((got = audit_next(reader, &r, &damage, d)) != AUDIT_GOT_END) {
+		if (got < 0)
+			cli_die_diag(EXIT_USAGE, d);
+		if (got == AUDIT_GOT_BAD || got == AUDIT_GOT_TORN)
+			cli_warn("damage at byte %llu of segment %016llx",
+				(unsigned long long)damage.offset,
+				(unsigned long long)damage.segment);
+		if (got == AUDIT_GOT_RECORD && audit_filter_match(f, &r))
+			view_record(p, &r);
+	}
+	cli_print(&p->o.out);
+}
+
+/* A watch on the directory, set before it is read. */
+static int watch_dir(int dir)
+{
+	char path[64];
+	struct buf b = BUF_FIXED(path);
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	buf_addf(&b, "/proc/self/fd/%d", dir);
+	if (watch < 0 ||
+		inotify_add_watch(watch, buf_str(&b),
+			IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
+		cli_die(EXIT_USAGE, "cannot watch the log: %s",
+			strerror(errno));
+	return watch;
+}
+
+/* Returns when something happened. */
+static void await(int watch)
+{
+	struct pollfd wait = {.fd = watch, .events = POLLIN};
+	char events[512];
+
+	while (poll(&wait, 1, -1) < 0)
+		if (errno != EINTR)
+			cli_die(EXIT_USAGE, "poll: %s", strerror(errno));
+	while (read(watch, events, sizeof events) > 0)
+		continue;
+}
+
+/* As tail does: the last ten, or as many as were asked for. */
+static void skip_old(const struct audit *a, struct dump *p)
+{
+	const struct audit plain = {.dir = a->dir, .quiet = true};
+	const uint64_t wanted = a->lines ? a->lines : 10;
+	uint64_t total = 0;
+	bool damaged;
+
+	if (a->since)
+		return;
+	audit_walk(&plain, 0, NULL, count_record, &total, &damaged);
+	p->skip = total > wanted ? total - wanted : 0;
+}
+
+int audit_run_follow(void *into, int argc, char **argv)
+{
+	struct audit *a = into;
+	autoreader struct audit_reader reader = AUDIT_READER_INIT;
+	autoclean(audit_filter_release) struct audit_filter f;
+	autofd int dir = audit_dir(a, false);
+	autofd int watch = watch_dir(dir);
+	struct dump p = {0};
+	struct diag d = {0};
+
+	(void)argv;
+	audit_filter_from(a, &f);
+	if (argc > 1 || audit_filter_two_passes(&f))
+		cli_die_usage(&audit_cli,
+			"follow takes no files, and chooses by time, session,"
+			" kind and stream only: how a command ends is not known"
+			" when it begins");
+	a->follow = true;
+	audit_out_begin(&p.o, a);
+	skip_old(a, &p);
+	if (audit_reader_dir(&reader, dir, 0, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+	reader.patient = true;
+	for (;;) {
+		drain(&reader, &p, &f, &d);
+		await(watch);
+		if (audit_reader_more(&reader, &d) < 0)
+			cli_die_diag(EXIT_USAGE, &d);
+	}
+}

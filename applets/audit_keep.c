@@ -1,0 +1,155 @@
+/* audit_keep.c - init, rotate, vacuum, expunge: what changes the log's files
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit.h"
+#include "audit_read_json.h"
+#include "num.h"
+#include "str.h"
+
+static void no_operands(int argc, const char *verb)
+{
+	if (argc > 1)
+		cli_die_usage(&audit_cli, "'%s' takes no operand", verb);
+}
+
+/* Seed and fingerprint, once: nothing keeps the seed. */
+static void print_init(
+	const struct audit *a, const uint8_t *seed, const uint8_t *pin)
+{
+	char space[1024];
+	struct buf out = BUF_FIXED(space);
+
+	if (a->json) {
+		struct json j = JSON_INIT(&out);
+
+		json_open(&j, '{');
+		json_raw(json_key(&j, "pubkey"), "\"", 1);
+		audit_add_hex(&out, pin, AUDIT_HASH);
+		buf_addc(&out, '"');
+		if (a->seal) {
+			json_raw(json_key(&j, "seed"), "\"", 1);
+			audit_add_hex(&out, seed, AUDIT_HASH);
+			buf_addc(&out, '"');
+		}
+		json_close(&j);
+		buf_addc(&out, '\n');
+		cli_print(&out);
+		return;
+	}
+	buf_adds(&out, "pubkey ");
+	audit_add_hex(&out, pin, AUDIT_HASH);
+	if (a->seal) {
+		buf_adds(&out, "\nseed   ");
+		audit_add_hex(&out, seed, AUDIT_HASH);
+	}
+	buf_addc(&out, '\n');
+	cli_print(&out);
+	if (a->quiet)
+		return;
+	cli_warn("keep the pubkey off this machine: 'audit verify --pubkey' "
+		 "proves by it whose log this is");
+	if (a->seal)
+		cli_warn("keep the seed off this machine, and secret: it is "
+			 "stored nowhere, and vouches for every record");
+	explicit_bzero(space, sizeof space);
+}
+
+int audit_run_init(void *into, int argc, char **argv)
+{
+	const struct audit *a = into;
+	struct audit_log log = AUDIT_LOG_INIT;
+	uint8_t seed[AUDIT_HASH], pin[AUDIT_HASH];
+	struct diag d = {0};
+	autofd int dir = -1;
+
+	(void)argv;
+	no_operands(argc, "init");
+	if (a->dry_run) {
+		char text[] = "would begin a log\n";
+		struct buf out = {.data = text, .len = sizeof text - 1,
+			.cap = sizeof text, .max = sizeof text - 1};
+
+		cli_print(&out);
+		return EXIT_OK;
+	}
+	dir = audit_dir(a, true);
+	if (audit_seal(&log, dir, geteuid(), NULL, seed, pin, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+	audit_close(&log);
+	print_init(a, seed, pin);
+	explicit_bzero(seed, sizeof seed);
+	return EXIT_OK;
+}
+
+int audit_run_rotate(void *into, int argc, char **argv)
+{
+	const struct audit *a = into;
+	struct audit_log log = AUDIT_LOG_INIT;
+	struct diag d = {0};
+
+	(void)argv;
+	no_operands(argc, "rotate");
+	audit_dir_log(a, &log);
+	if (!a->dry_run && audit_rotate(&log, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+	audit_close(&log);
+	return EXIT_OK;
+}
+
+int audit_run_vacuum(void *into, int argc, char **argv)
+{
+	const struct audit *a = into;
+	struct audit_log log = AUDIT_LOG_INIT;
+	struct diag d = {0};
+	struct timespec now = {0};
+	uint64_t since = 0;
+	char space[128];
+	struct buf out = BUF_FIXED(space);
+	int n;
+
+	(void)argv;
+	no_operands(argc, "vacuum");
+	if (!a->keep_bytes && !a->keep_time)
+		cli_die_usage(&audit_cli, "vacuum needs --keep-bytes or"
+					  " --keep-time");
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (a->keep_time)
+		since = (uint64_t)now.tv_sec * 1000000000 +
+			(uint64_t)now.tv_nsec - a->keep_time;
+	audit_dir_log(a, &log);
+	n = audit_vacuum(&log, a->keep_bytes, since, a->dry_run, &d);
+	if (n < 0)
+		cli_die_diag(EXIT_USAGE, &d);
+	audit_close(&log);
+	buf_addf(&out, "%d segment%s %sdeleted\n", n, n == 1 ? "" : "s",
+		a->dry_run ? "would be " : "");
+	cli_print(&out);
+	return EXIT_OK;
+}
+
+int audit_run_expunge(void *into, int argc, char **argv)
+{
+	const struct audit *a = into;
+	struct audit_log log = AUDIT_LOG_INIT;
+	struct diag d = {0};
+	char space[128];
+	struct buf question = BUF_FIXED(space);
+	uint64_t seq = 0;
+
+	if (argc != 2 || num_u64(argv[1], 0, UINT64_MAX, &seq))
+		cli_die_usage(&audit_cli, "expunge takes a record's number");
+	buf_addf(&question, "Take out the contents of record %llu for good?",
+		(unsigned long long)seq);
+	if (!a->yes && !a->dry_run && cli_ask(buf_str(&question)) != 1)
+		cli_die(EXIT_FOUND, "nothing was changed (--yes does not ask)");
+	audit_dir_log(a, &log);
+	if (!a->dry_run && audit_expunge(&log, seq, a->reason, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+	audit_close(&log);
+	return EXIT_OK;
+}

@@ -1,0 +1,374 @@
+/* audit_source.c - where the records come from, and which are wanted
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "audit.h"
+#include "audit_read_json.h"
+#include "env.h"
+#include "file.h"
+#include "num.h"
+#include "str.h"
+
+int audit_dir(const struct audit *a, bool make)
+{
+	const struct audit_place place = {
+		.state_home = env_get(environ, "XDG_STATE_HOME"),
+		.home = env_get(environ, "HOME"),
+		.state_base = "/run/wardbox",
+	};
+	struct diag d = {0};
+	int fd;
+
+	if (!a->dir) {
+		fd = audit_place_open(&place, geteuid(), make, NULL, 0, &d);
+		if (fd < 0)
+			cli_die_diag(EXIT_USAGE, &d);
+		return fd;
+	}
+	if (make && file_mkdirs(a->dir, 0700))
+		cli_die(EXIT_USAGE, "cannot make %s: %s", a->dir,
+			strerror(errno));
+	fd = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		cli_die(EXIT_USAGE, "%s: %s", a->dir, strerror(errno));
+	return fd;
+}
+
+void audit_dir_log(const struct audit *a, struct audit_log *log)
+{
+	autofd int fd = audit_dir(a, false);
+	struct diag d = {0};
+
+	if (faccessat(fd, "head", F_OK, AT_SYMLINK_NOFOLLOW))
+		cli_die(EXIT_USAGE, "there is no log here (no file 'head')");
+	if (audit_open(log, fd, geteuid(), NULL, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+}
+
+/* A pipe is read twice by keeping it: in memory, which is bounded. */
+static int keep_pipe(void)
+{
+	enum { PIPE_MAX = 1 << 30 };
+	static int kept = -1;
+	autofree char *chunk = malloc(65536);
+	size_t total = 0;
+
+	if (kept >= 0)
+		return fcntl(kept, F_DUPFD_CLOEXEC, 3);
+	if (lseek(STDIN_FILENO, 0, SEEK_SET) == 0)
+		return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	kept = memfd_create("audit", MFD_CLOEXEC);
+	while (kept >= 0 && chunk) {
+		ssize_t got = read(STDIN_FILENO, chunk, 65536);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return fcntl(kept, F_DUPFD_CLOEXEC, 3);
+		total += (size_t)got;
+		if (total > PIPE_MAX)
+			cli_die(EXIT_USAGE, "more than 1 GiB on stdin: use a"
+					    " file");
+		if (file_write_all(kept, chunk, (size_t)got))
+			break;
+	}
+	cli_die(EXIT_USAGE, "cannot keep stdin: %s", strerror(errno));
+}
+
+static void source_files(int argc, char **argv, struct audit_reader *r)
+{
+	autofree int *fds = calloc((size_t)argc, sizeof *fds);
+	struct diag d = {0};
+
+	if (!fds)
+		cli_die(EXIT_USAGE, "out of memory");
+	for (int i = 0; i < argc; i++) {
+		if (str_eq(argv[i], "-")) {
+			fds[i] = keep_pipe();
+			lseek(fds[i], 0, SEEK_SET);
+		} else {
+			fds[i] = open(argv[i], O_RDONLY | O_CLOEXEC);
+		}
+		if (fds[i] < 0)
+			cli_die(EXIT_USAGE, "%s: %s", argv[i], strerror(errno));
+	}
+	if (audit_reader_fds(r, fds, (size_t)argc, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+}
+
+void audit_source(
+	const struct audit *a, int argc, char **argv, struct audit_reader *r)
+{
+	struct diag d = {0};
+	autofd int fd = -1;
+
+	if (argc > 1) {
+		source_files(argc - 1, argv + 1, r);
+		return;
+	}
+	fd = audit_dir(a, false);
+	if (audit_reader_dir(r, fd, 0, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+}
+
+/* "start,io" as bits, each word by find. */
+static uint32_t word_bits(
+	const char *list, const char *what, int (*find)(const char *))
+{
+	uint32_t bits = 0;
+
+	while (list && *list) {
+		size_t n = strcspn(list, ",");
+		char word[24] = "";
+		int bit = -1;
+
+		if (n < sizeof word) {
+			memcpy(word, list, n);
+			bit = find(word);
+		}
+		if (bit < 0)
+			cli_die_usage(&audit_cli, "no %s '%.*s'", what, (int)n,
+				list);
+		bits |= UINT32_C(1) << bit;
+		list += n + (list[n] == ',');
+	}
+	return bits;
+}
+
+static int type_parse(const char *name)
+{
+	for (int i = 0; i < AUDIT_PURGED; i++)
+		if (str_eq(audit_type_name((uint64_t)i), name))
+			return i;
+	return str_eq(name, "purged") ? AUDIT_PURGED : -EINVAL;
+}
+
+static int loose_stream(const char *name)
+{
+	if (str_eq(name, "in") || str_eq(name, "out") || str_eq(name, "err")) {
+		return str_eq(name, "in") ? AUDIT_IN
+			: str_eq(name, "out") ? AUDIT_OUT
+					      : AUDIT_ERR;
+	}
+	return audit_stream_parse(name);
+}
+
+static uint64_t time_from(const struct audit *a, const char *text)
+{
+	uint64_t ns = 0;
+
+	if (text && audit_parse_time(text, a->utc, &ns))
+		cli_die_usage(&audit_cli,
+			"no time '%s': YYYY-MM-DD[ hh:mm[:ss]], @UNIX, -2h,"
+			" now, today, yesterday, boot, recent",
+			text);
+	return ns;
+}
+
+void audit_filter_from(const struct audit *a, struct audit_filter *f)
+{
+	*f = (struct audit_filter){
+		.session = a->session,
+		.exe = a->exe,
+		.command = a->command,
+		.cwd = a->cwd,
+		.rule = a->rule,
+		.grep = a->grep,
+		.pid = a->pid,
+		.min_duration = a->min_duration,
+		.invert = a->invert,
+	};
+	f->since = time_from(a, a->since);
+	f->until = time_from(a, a->until);
+	f->types = word_bits(a->type, "kind of record", type_parse);
+	f->streams = word_bits(a->only, "stream", loose_stream);
+	f->decisions =
+		word_bits(a->decision, "decision", audit_decision_parse);
+	if (a->exit && audit_filter_exit(f, a->exit))
+		cli_die_usage(&audit_cli,
+			"--exit takes 0..255, !N, fail or signal, not '%s'",
+			a->exit);
+}
+
+/* One log of those that are read at once. */
+struct lane {
+	struct audit_reader reader;
+	struct audit_record record;
+	bool filled, done;
+};
+
+/* Which boot the records come from, told by headers and boot events. */
+struct boot {
+	char wanted[33]; /* hexadecimal digits, as many as were given */
+	bool any, here;
+};
+
+static void boot_begin(const struct audit *a, struct boot *b)
+{
+	char text[64];
+	struct buf id = BUF_FIXED(text);
+	size_t n = 0;
+
+	*b = (struct boot){.any = !a->boot, .here = !a->boot};
+	if (!a->boot)
+		return;
+	if (!str_eq(a->boot, "0"))
+		buf_adds(&id, a->boot);
+	else if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &id))
+		cli_die(EXIT_USAGE, "cannot read this boot's id");
+	for (const char *p = buf_str(&id); *p && n < 32; p++)
+		if (chr_digit(*p) || (*p >= 'a' && *p <= 'f'))
+			b->wanted[n++] = *p;
+	if (n < 4)
+		cli_die_usage(&audit_cli, "--boot takes 0 or digits of an id");
+}
+
+static void boot_note(struct boot *b, const struct audit_record *r)
+{
+	const struct cbor_item *id = NULL;
+	const struct audit_field *f;
+	struct cbor_item map, key, value;
+	autobuf struct buf hex = BUF_INIT(64);
+
+	if (b->any)
+		return;
+	if (r->type == AUDIT_HEADER) {
+		id = audit_bytes(r, AUDIT_K_BOOT_ID);
+	} else if (r->type == AUDIT_EVENT) {
+		const struct cbor_item *name = audit_text(r, AUDIT_K_EVENT);
+		struct cbor_in in;
+
+		f = audit_field(r, AUDIT_K_DETAIL);
+		if (!f || !name || name->n != 4 ||
+			memcmp(name->bytes, "boot", 4) != 0)
+			return;
+		in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
+		if (!cbor_next(&in, &map) && !cbor_next(&in, &key) &&
+			!cbor_next(&in, &value) && value.major == CBOR_BYTES)
+			id = &value;
+	}
+	if (!id || id->n != AUDIT_ID)
+		return;
+	audit_add_hex(&hex, id->bytes, AUDIT_ID);
+	b->here = str_after(buf_str(&hex), b->wanted) != NULL;
+}
+
+static void tell_damage(
+	const struct audit *a, int got, const struct audit_damage *d)
+{
+	if (a->quiet)
+		return;
+	cli_warn("segment %016llx, byte %llu: %llu bytes %s",
+		(unsigned long long)d->segment, (unsigned long long)d->offset,
+		(unsigned long long)d->bytes,
+		got == AUDIT_GOT_ALIEN ? "are a record that cannot be read"
+		: got == AUDIT_GOT_BAD ? "are damaged"
+				       : "at the end are no whole record");
+}
+
+/* Brings a lane to its next record, or to its end. */
+static void lane_fill(const struct audit *a, struct lane *l, bool tell,
+	bool *damaged)
+{
+	struct audit_damage damage;
+	struct diag d = {0};
+
+	while (!l->filled && !l->done) {
+		int got = audit_next(&l->reader, &l->record, &damage, &d);
+
+		if (got < 0)
+			cli_die_diag(EXIT_USAGE, &d);
+		l->filled = got == AUDIT_GOT_RECORD;
+		l->done = got == AUDIT_GOT_END;
+		if (l->filled || l->done || got == AUDIT_GOT_SEGMENT)
+			continue;
+		*damaged = true;
+		if (tell)
+			tell_damage(a, got, &damage);
+	}
+}
+
+struct walk {
+	const struct audit *a;
+	struct lane *lanes;
+	size_t count;
+	bool tell, damaged;
+};
+
+static void walk_open(struct walk *w, int argc, char **argv)
+{
+	w->count = 1 + w->a->merge.count;
+	w->lanes = calloc(w->count, sizeof *w->lanes);
+	if (!w->lanes)
+		cli_die(EXIT_USAGE, "out of memory");
+	audit_source(w->a, argc, argv, &w->lanes[0].reader);
+	for (size_t i = 1; i < w->count; i++) {
+		struct audit other = {.dir = w->a->merge.item[i - 1]};
+
+		audit_source(&other, 0, NULL, &w->lanes[i].reader);
+	}
+}
+
+static void walk_close(struct walk *w)
+{
+	for (size_t i = 0; i < w->count; i++)
+		audit_reader_release(&w->lanes[i].reader);
+	free(w->lanes);
+}
+
+/* The oldest record of all lanes, or NULL at the end. */
+static struct audit_record *walk_next(struct walk *w)
+{
+	struct lane *first = NULL;
+
+	for (size_t i = 0; i < w->count; i++) {
+		struct lane *l = &w->lanes[i];
+
+		lane_fill(w->a, l, w->tell, &w->damaged);
+		if (l->filled &&
+			(!first || l->record.wall < first->record.wall))
+			first = l;
+	}
+	if (!first)
+		return NULL;
+	first->filled = false;
+	return &first->record;
+}
+
+uint64_t audit_walk(const struct audit *a, int argc, char **argv,
+	audit_view *view, void *state, bool *damaged)
+{
+	autoclean(audit_filter_release) struct audit_filter f;
+	struct audit_record *r;
+	struct boot boot;
+	uint64_t shown = 0;
+
+	audit_filter_from(a, &f);
+	for (int pass = audit_filter_two_passes(&f) ? 0 : 1; pass < 2; pass++) {
+		struct walk w = {.a = a, .tell = pass == 1};
+
+		boot_begin(a, &boot);
+		walk_open(&w, argc, argv);
+		while ((r = walk_next(&w))) {
+			boot_note(&boot, r);
+			if (pass == 0 && audit_filter_note(&f, r))
+				cli_die(EXIT_USAGE, "too many commands to"
+						    " remember");
+			if (pass == 0 || !boot.here ||
+				!audit_filter_match(&f, r))
+				continue;
+			shown++;
+			if (view(state, r))
+				break;
+		}
+		*damaged = w.damaged;
+		walk_close(&w);
+	}
+	return shown;
+}

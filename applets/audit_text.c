@@ -1,0 +1,181 @@
+/* audit_text.c - times, durations and names as people read and write them
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "audit.h"
+#include "audit_read_json.h"
+#include "num.h"
+#include "str.h"
+
+static const uint64_t second = 1000000000;
+
+void audit_put_local(struct buf *out, uint64_t ns, bool utc, bool brief)
+{
+	static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+	time_t t = (time_t)(ns / second);
+	struct tm tm = {0};
+	long off;
+
+	if (!(utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm))) {
+		buf_addf(out, "@%llu", (unsigned long long)(ns / second));
+		return;
+	}
+	if (brief) {
+		buf_addf(out, "%.3s %2d %02d:%02d:%02d", months + 3 * tm.tm_mon,
+			tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+		return;
+	}
+	off = tm.tm_gmtoff / 60;
+	buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02d.%06u%c%02ld%02ld",
+		tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
+		tm.tm_min, tm.tm_sec, (unsigned)(ns % second / 1000),
+		off < 0 ? '-' : '+', (off < 0 ? -off : off) / 60,
+		(off < 0 ? -off : off) % 60);
+}
+
+void audit_put_duration(struct buf *out, uint64_t ns)
+{
+	unsigned long long us = ns / 1000;
+
+	if (us < 1000)
+		buf_addf(out, "%llu us", us);
+	else if (us < 1000000)
+		buf_addf(out, "%llu.%llu ms", us / 1000, us / 100 % 10);
+	else if (us < 60 * 1000000ULL)
+		buf_addf(out, "%llu.%02llu s", us / 1000000, us / 10000 % 100);
+	else if (us < 3600 * 1000000ULL)
+		buf_addf(out, "%llu min %llu s", us / 60000000,
+			us / 1000000 % 60);
+	else
+		buf_addf(out, "%llu h %llu min", us / 3600000000ULL,
+			us / 60000000 % 60);
+}
+
+/* "2026-11-18", "2026-11-18 10:22", "2026-11-18 10:22:01", T for the space. */
+static int parse_date(const char *s, bool utc, uint64_t *ns)
+{
+	static const char shape[] = "dddd-dd-dd dd:dd:dd";
+	size_t n = strlen(s);
+	struct tm tm = {.tm_isdst = -1};
+	int field[6] = {0}, at = 0;
+	time_t t;
+
+	if (n != 10 && n != 16 && n != 19)
+		return -EINVAL;
+	for (size_t i = 0; i < n; i++) {
+		if (shape[i] == 'd' && chr_digit(s[i]))
+			field[at] = field[at] * 10 + (s[i] - '0');
+		else if (shape[i] == s[i] || (shape[i] == ' ' && s[i] == 'T'))
+			at++;
+		else
+			return -EINVAL;
+	}
+	if (field[1] < 1 || field[1] > 12 || field[2] < 1 || field[2] > 31 ||
+		field[3] > 23 || field[4] > 59 || field[5] > 60)
+		return -EINVAL;
+	tm.tm_year = field[0] - 1900;
+	tm.tm_mon = field[1] - 1;
+	tm.tm_mday = field[2];
+	tm.tm_hour = field[3];
+	tm.tm_min = field[4];
+	tm.tm_sec = field[5];
+	t = utc ? timegm(&tm) : mktime(&tm);
+	if (t < 0)
+		return -EINVAL;
+	*ns = (uint64_t)t * second;
+	return 0;
+}
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts = {0};
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * second + (uint64_t)ts.tv_nsec;
+}
+
+/* The last midnight, days ago. */
+static int midnight(uint64_t now, int days, bool utc, uint64_t *ns)
+{
+	time_t t = (time_t)(now / second);
+	struct tm tm = {0};
+
+	if (!(utc ? gmtime_r(&t, &tm) : localtime_r(&t, &tm)))
+		return -EINVAL;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_mday -= days;
+	tm.tm_isdst = -1;
+	t = utc ? timegm(&tm) : mktime(&tm);
+	*ns = (uint64_t)t * second;
+	return 0;
+}
+
+int audit_parse_time(const char *s, bool utc, uint64_t *ns)
+{
+	const uint64_t now = clock_ns(CLOCK_REALTIME);
+	uint64_t v;
+
+	if (str_eq(s, "now"))
+		*ns = now;
+	else if (str_eq(s, "recent"))
+		*ns = now - 600 * second;
+	else if (str_eq(s, "boot"))
+		*ns = now - clock_ns(CLOCK_BOOTTIME);
+	else if (str_eq(s, "today"))
+		return midnight(now, 0, utc, ns);
+	else if (str_eq(s, "yesterday"))
+		return midnight(now, 1, utc, ns);
+	else if (s[0] == '@' && !num_duration(s + 1, 0, INT64_MAX, &v))
+		*ns = v;
+	else if (s[0] == '-' && !num_duration(s + 1, 0, now, &v))
+		*ns = now - v;
+	else
+		return parse_date(s, utc, ns);
+	return 0;
+}
+
+void audit_names_note(struct audit_names *names, const struct audit_record *r)
+{
+	const struct cbor_item *name = audit_text(r, AUDIT_K_NAME);
+	char old[48];
+	size_t n;
+	unsigned at;
+
+	if (!name || !r->session)
+		return;
+	if (names->count && audit_names_find(names, r->session, old)[0] != '~')
+		return;
+	at = names->count++ % AUDIT_NAMES;
+	memcpy(names->known[at].id, r->session, AUDIT_ID);
+	n = name->n < sizeof names->known[at].name - 1
+		? (size_t)name->n
+		: sizeof names->known[at].name - 1;
+	memcpy(names->known[at].name, name->bytes, n);
+	names->known[at].name[n] = '\0';
+}
+
+const char *audit_names_find(const struct audit_names *names,
+	const uint8_t *id, char space[static 48])
+{
+	struct buf b = {.data = space, .cap = 48, .max = 47};
+
+	if (!id)
+		return "-";
+	for (unsigned i = 0; i < names->count && i < AUDIT_NAMES; i++)
+		if (memcmp(names->known[i].id, id, AUDIT_ID) == 0)
+			return names->known[i].name;
+	buf_addc(&b, '~');
+	audit_add_hex(&b, id, 4);
+	return buf_str(&b);
+}
+
+void audit_print_some(struct buf *out, bool now)
+{
+	enum { LARGE = 65536 };
+
+	if (now || out->len > LARGE)
+		cli_print(out);
+}

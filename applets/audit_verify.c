@@ -1,0 +1,320 @@
+/* audit_verify.c - verify and anchor: is it whole, and a line to pin it by
+ * SPDX-License-Identifier: MIT
+ */
+#include "audit_verify.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit.h"
+#include "audit_read_json.h"
+#include "file.h"
+#include "num.h"
+#include "str.h"
+
+/* What is told while it goes on. */
+struct telling {
+	const struct audit *a;
+	struct json *json; /* NULL: lines */
+	struct buf out;
+	bool colour;
+	uint64_t told;
+};
+
+enum { TOLD_MAX = 1000 };
+
+static const char *const levels[] = {"note", "loss", "tampered"};
+
+static void tell(void *state, const struct audit_finding *f)
+{
+	struct telling *t = state;
+	const char *code = f->level == AUDIT_TAMPER ? "1;31"
+		: f->level == AUDIT_LOSS           ? "33"
+						   : "2";
+
+	if (t->told++ == TOLD_MAX && !t->json)
+		buf_adds(&t->out, "... and more of the like\n");
+	if (t->told > TOLD_MAX || (t->a->quiet && f->level != AUDIT_TAMPER))
+		return;
+	if (t->json) {
+		json_open(t->json, '{');
+		json_str(json_key(t->json, "level"), levels[f->level]);
+		json_str(json_key(t->json, "kind"), f->kind);
+		json_u64(json_key(t->json, "seq"), f->seq);
+		json_u64(json_key(t->json, "segment"), f->segment);
+		json_u64(json_key(t->json, "offset"), f->offset);
+		json_str(json_key(t->json, "text"), f->text);
+		json_close(t->json);
+		return;
+	}
+	buf_addf(&t->out, "%s%s%s: record %llu (segment %016llx, byte %llu):"
+			  " %s [%s]\n",
+		cli_sgr(t->colour, code), levels[f->level],
+		cli_sgr(t->colour, "0"), (unsigned long long)f->seq,
+		(unsigned long long)f->segment, (unsigned long long)f->offset,
+		f->text, f->kind);
+}
+
+/* Exactly n bytes in hexadecimal. */
+static bool parse_hex(const char *s, size_t len, uint8_t *out, size_t n)
+{
+	if (len != 2 * n)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		char c = s[i];
+		int v = chr_digit(c)             ? c - '0'
+			: (c >= 'a' && c <= 'f') ? c - 'a' + 10
+			: (c >= 'A' && c <= 'F') ? c - 'A' + 10
+						 : -1;
+
+		if (v < 0)
+			return false;
+		out[i / 2] = (uint8_t)(out[i / 2] << 4 | v);
+	}
+	return true;
+}
+
+static void load_seed(const char *file, uint8_t seed[static AUDIT_HASH])
+{
+	autobuf struct buf text = BUF_INIT(256);
+	int err = file_read(AT_FDCWD, file, &text);
+
+	if (err)
+		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+	while (text.len && chr_space(text.data[text.len - 1]))
+		text.len--;
+	if (!parse_hex(buf_str(&text), text.len, seed, AUDIT_HASH))
+		cli_die(EXIT_USAGE, "%s: no seed: 64 hexadecimal digits were"
+				    " expected",
+			file);
+	explicit_bzero(text.data, text.cap);
+}
+
+/* "SEQ:LINK", or the line that "audit anchor" printed: "aud1 LOG SEQ LINK
+ * PIN", or a file holding it. */
+static void load_anchor(
+	const char *text, uint64_t *seq, uint8_t link[static AUDIT_HASH])
+{
+	autobuf struct buf b = BUF_INIT(4096);
+	char digits[24] = "";
+	const char *at;
+	size_t n;
+
+	if (strchr(text, '/') || !strchr(text, ':'))
+		if (file_read(AT_FDCWD, text, &b) || !b.len)
+			buf_clear(&b);
+	if (!b.len)
+		buf_adds(&b, text);
+	at = str_after(buf_str(&b), "aud1 ");
+	if (at && strchr(at, ' '))
+		at = strchr(at, ' ') + 1;
+	else
+		at = buf_str(&b);
+	n = strspn(at, "0123456789");
+	if (n && n < sizeof digits)
+		memcpy(digits, at, n);
+	if (!n || n >= sizeof digits || (at[n] != ':' && at[n] != ' ') ||
+		num_u64(digits, 0, UINT64_MAX, seq) ||
+		!parse_hex(at + n + 1, strspn(at + n + 1, "0123456789abcdef"),
+			link, AUDIT_HASH))
+		cli_die_usage(&audit_cli, "--anchor takes SEQ:LINK, or what"
+					  " 'audit anchor' printed");
+}
+
+struct trusted {
+	struct audit_trust trust;
+	uint8_t pin[AUDIT_HASH], seed[AUDIT_HASH], link[AUDIT_HASH];
+};
+
+static void trust_from(const struct audit *a, struct trusted *t)
+{
+	*t = (struct trusted){0};
+	t->trust.links_only = a->links;
+	if (a->pubkey) {
+		const char *hex = str_after(a->pubkey, "sha256:");
+
+		hex = hex ? hex : a->pubkey;
+		if (!parse_hex(hex, strlen(hex), t->pin, AUDIT_HASH))
+			cli_die_usage(&audit_cli, "--pubkey takes the 64 digits"
+						  " that 'audit init' printed");
+		t->trust.pin = t->pin;
+	}
+	if (a->seed) {
+		load_seed(a->seed, t->seed);
+		t->trust.seed = t->seed;
+	}
+	if (a->anchor) {
+		load_anchor(a->anchor, &t->trust.anchor_seq, t->link);
+		t->trust.anchor_link = t->link;
+	}
+	if (a->first && num_u64(a->first, 0, UINT64_MAX, &t->trust.from))
+		cli_die_usage(&audit_cli, "--from takes a record's number");
+}
+
+static const char *outcome_text(enum audit_outcome o)
+{
+	switch (o) {
+	case AUDIT_INTACT:
+		return "intact";
+	case AUDIT_TAMPERED:
+		return "tampered with";
+	case AUDIT_DECLARED_LOSS:
+		return "intact but for a declared loss";
+	case AUDIT_UNAUTHENTICATED:
+		break;
+	}
+	return "intact but unauthenticated";
+}
+
+static const char *outcome_word(enum audit_outcome o)
+{
+	switch (o) {
+	case AUDIT_INTACT:
+		return "intact";
+	case AUDIT_TAMPERED:
+		return "tampered";
+	case AUDIT_DECLARED_LOSS:
+		return "declared-loss";
+	case AUDIT_UNAUTHENTICATED:
+		break;
+	}
+	return "unauthenticated";
+}
+
+static void put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
+{
+	char text[2 * AUDIT_HASH + 1];
+	struct buf b = BUF_FIXED(text);
+
+	audit_add_hex(&b, p, n);
+	json_str(json_key(j, key), buf_str(&b));
+}
+
+static void sum_json(
+	struct json *j, const struct audit_verdict *v, enum audit_outcome o)
+{
+	json_close(j);
+	json_str(json_key(j, "outcome"), outcome_word(o));
+	json_u64(json_key(j, "exit"), (uint64_t)o);
+	json_u64(json_key(j, "records"), v->records);
+	json_u64(json_key(j, "bytes"), v->bytes);
+	json_u64(json_key(j, "segments"), v->segments);
+	json_u64(json_key(j, "epochs"), v->epochs);
+	json_u64(json_key(j, "purged"), v->purged);
+	json_u64(json_key(j, "first"), v->first);
+	json_u64(json_key(j, "last"), v->last);
+	json_u64(json_key(j, "unsigned_from"), v->unsigned_from);
+	put_hex(j, "link", v->link, AUDIT_HASH);
+	put_hex(j, "pubkey", v->pin, AUDIT_HASH);
+	put_hex(j, "log_id", v->log_id, AUDIT_ID);
+	json_bool(json_key(j, "pinned"), v->pinned);
+	json_bool(json_key(j, "seeded"), v->seeded);
+	json_bool(json_key(j, "anchored"), v->anchored);
+	json_close(j);
+	buf_addc(j->out, '\n');
+}
+
+static void sum_text(struct telling *t, const struct audit_verdict *v,
+	enum audit_outcome o)
+{
+	struct buf *out = &t->out;
+
+	buf_addf(out, "%s%s%s: %llu records, %llu segments, %llu bytes, %llu"
+		      " signed epochs\n",
+		cli_sgr(t->colour, o == AUDIT_INTACT ? "1;32"
+				: o == AUDIT_TAMPERED ? "1;31"
+						      : "1;33"),
+		outcome_text(o), cli_sgr(t->colour, "0"),
+		(unsigned long long)v->records,
+		(unsigned long long)v->segments, (unsigned long long)v->bytes,
+		(unsigned long long)v->epochs);
+	if (t->a->quiet)
+		return;
+	buf_addf(out, "held against: %s%s%s%s\n",
+		v->pinned ? "the pinned key; " : "",
+		v->seeded ? "the seed; " : "",
+		v->anchored ? "the anchor; " : "",
+		v->pinned || v->seeded || v->anchored ? "and itself"
+						      : "itself alone");
+	if (v->unsigned_from <= v->last && v->records)
+		buf_addf(out, "not signed yet: records %llu to %llu%s\n",
+			(unsigned long long)v->unsigned_from,
+			(unsigned long long)v->last,
+			v->seeded ? ", which the seed vouches for" : "");
+	if (o != AUDIT_UNAUTHENTICATED)
+		return;
+	buf_adds(out, "to authenticate it: --pubkey with the fingerprint noted"
+		      " when it was begun;\nby its own word that is ");
+	audit_add_hex(out, v->pin, AUDIT_HASH);
+	buf_addc(out, '\n');
+}
+
+int audit_run_verify(void *into, int argc, char **argv)
+{
+	const struct audit *a = into;
+	struct telling t = {.a = a, .out = BUF_INIT(1 << 26)};
+	struct json j = JSON_INIT(&t.out);
+	autoreader struct audit_reader r = AUDIT_READER_INIT;
+	struct audit_verdict v;
+	enum audit_outcome o;
+	struct diag d = {0};
+	struct trusted trusted;
+	int err;
+
+	trust_from(a, &trusted);
+	t.colour = cli_colour(STDOUT_FILENO);
+	if (a->json) {
+		t.json = &j;
+		json_open(&j, '{');
+		json_open(json_key(&j, "findings"), '[');
+	}
+	if (argc > 1) {
+		trusted.trust.partial = true;
+		audit_source(a, argc, argv, &r);
+		err = audit_verify_reader(
+			&r, &trusted.trust, tell, &t, &v, &d);
+	} else {
+		autofd int dir = audit_dir(a, false);
+
+		err = audit_verify_dir(dir, &trusted.trust, tell, &t, &v, &d);
+	}
+	explicit_bzero(&trusted, sizeof trusted);
+	if (err)
+		cli_die_diag(EXIT_USAGE, &d);
+	o = audit_outcome(&v);
+	if (a->json)
+		sum_json(&j, &v, o);
+	else
+		sum_text(&t, &v, o);
+	cli_print(&t.out);
+	buf_release(&t.out);
+	return (int)o;
+}
+
+int audit_run_anchor(void *into, int argc, char **argv)
+{
+	const struct audit *a = into;
+	struct audit_log log = AUDIT_LOG_INIT;
+	struct audit_head h;
+	struct diag d = {0};
+	char space[256];
+	struct buf out = BUF_FIXED(space);
+
+	(void)argc;
+	(void)argv;
+	audit_dir_log(a, &log);
+	if (audit_peek(&log, &h, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+	audit_close(&log);
+	buf_adds(&out, "aud1 ");
+	audit_add_hex(&out, h.log_id, AUDIT_ID);
+	buf_addf(&out, " %llu ", (unsigned long long)h.next - 1);
+	audit_add_hex(&out, h.link, AUDIT_HASH);
+	buf_addc(&out, ' ');
+	audit_add_hex(&out, h.pin, AUDIT_HASH);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+	return EXIT_OK;
+}

@@ -1,0 +1,279 @@
+/* doctor.c - what this machine can enforce, found by doing it
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(doctor)
+ *
+ * config APPLET_DOCTOR
+ *	bool "doctor: what this machine can enforce (9.0 KB)"
+ *	default y
+ *	help
+ *	  Tries every protection in a child that is thrown away, and says what
+ *	  works, what it is for, and what to do where it does not.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "confinement.h"
+#include "limiter.h"
+#include "probe.h"
+#include "str.h"
+
+struct doctor {
+	bool json, rights;
+};
+
+/* One row: what was tried, how it went, and what to make of that. */
+struct finding {
+	const char *name, *purpose, *fix;
+	bool needed; /* by the default policy */
+	int err;     /* 0 works */
+	char note[64];
+};
+
+enum { LANDLOCK_ABI_NEEDED = 6, FINDINGS_MAX = PROBE_ITEMS + 40 };
+
+static const struct {
+	const char *name, *purpose, *fix;
+	uint8_t item;
+	bool needed;
+} tries[] = {
+	{"no_new_privs", "set-user-id programs give nothing",
+		"Linux 3.5 has it", PROBE_NNP, true},
+	{"seccomp filter", "system calls, network, devices",
+		"CONFIG_SECCOMP_FILTER; a container may forbid it",
+		PROBE_SECCOMP, true},
+	{"seccomp notify", "each program started is decided and recorded",
+		"Linux 5.5; one listener fits in a tree", PROBE_NOTIFY, true},
+	{"scope: sockets", "no abstract sockets of others",
+		"Linux 6.12 (Landlock ABI 6)", PROBE_SCOPE_UNIX, true},
+	{"scope: signals", "no signals to others",
+		"Linux 6.12 (Landlock ABI 6)", PROBE_SCOPE_SIGNAL, true},
+	{"user namespace", "the others without root",
+		"sysctl kernel.unprivileged_userns_clone=1, or "
+		"kernel.apparmor_restrict_unprivileged_userns=0",
+		PROBE_USERNS, false},
+	{"pid namespace", "own processes, fresh /proc; all end together",
+		"needs user namespaces or CAP_SYS_ADMIN, and an unmasked /proc",
+		PROBE_PIDNS, false},
+	{"mount namespace", "read-only or hidden inside of writable",
+		"needs user namespaces or CAP_SYS_ADMIN", PROBE_MOUNTNS,
+		false},
+	{"ipc namespace", "own System V IPC",
+		"needs user namespaces or CAP_SYS_ADMIN", PROBE_IPCNS, false},
+	{"net namespace", "an own loopback (--net=local)",
+		"needs user namespaces or CAP_SYS_ADMIN", PROBE_NETNS, false},
+	{"pidfd", "waits and signals without races", "Linux 5.3 has it",
+		PROBE_PIDFD, true},
+	{"close_range", "no descriptor is inherited by chance",
+		"Linux 5.11 has it", PROBE_CLOSE_RANGE, true},
+	{"terminals", "exec --pty", "mount devpts on /dev/pts", PROBE_PTY,
+		false},
+};
+
+static void find_landlock(struct finding *f)
+{
+	struct buf note = BUF_FIXED(f->note);
+	int why, abi = probe_landlock_abi(&why);
+
+	*f = (struct finding){
+		.name = "landlock",
+		.purpose = "files: read, write, execute",
+		.needed = true,
+		.fix = why == -EOPNOTSUPP ?
+			       "boot with landlock in lsm=" :
+			       "Linux 5.13 with CONFIG_SECURITY_LANDLOCK; 6.12 "
+			       "for all that the default policy asks",
+		.err = abi >= LANDLOCK_ABI_NEEDED ? 0 :
+		       abi		      ? -ERANGE :
+						why,
+	};
+	buf_addf(&note, "ABI %d", abi);
+	buf_str(&note);
+}
+
+/* Limits that are exact need a control group. */
+static void find_cgroup(struct finding *f)
+{
+	const struct limits_spec spec = {
+		.mem = 1ULL << 40, .tasks = 1 << 20, .cpu_ns = UINT64_MAX};
+	struct limits l = LIMITS_INIT;
+	struct buf note = BUF_FIXED(f->note);
+	bool exact;
+
+	*f = (struct finding){
+		.name = "control groups",
+		.purpose = "exact limits of memory, tasks, CPU time",
+		.fix = "a writable cgroup (systemd: Delegate=yes; docker: "
+		       "--cgroupns=private and rw); else a watchdog does it",
+	};
+	if (limits_prepare(&l, &spec, NULL) < 0) {
+		f->err = -ENOTSUP;
+		return;
+	}
+	exact = l.how[LIMITS_MEM] <= LIMITS_BY_CGROUP1 &&
+		l.how[LIMITS_TASKS] <= LIMITS_BY_CGROUP1;
+	f->err = exact ? 0 : -EACCES;
+	buf_adds(&note,
+		limits_how_name((enum limits_how)l.how[LIMITS_MEM]));
+	buf_str(&note);
+	limits_release(&l);
+}
+
+static size_t find_rights(struct finding *f)
+{
+	size_t n = 0;
+
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const char *name = probe_landlock_name(bit);
+
+		if (!name)
+			continue;
+		f[n] = (struct finding){
+			.name = name,
+			.purpose = bit < 32 ? "landlock right: files" :
+					      "landlock right: network",
+			.fix = "a newer kernel",
+			.err = probe_landlock_right(bit),
+		};
+		n++;
+	}
+	return n;
+}
+
+static size_t find_all(const struct doctor *o, struct finding *f)
+{
+	size_t n = 0;
+
+	find_landlock(&f[n++]);
+	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
+		f[n++] = (struct finding){
+			.name = tries[i].name,
+			.purpose = tries[i].purpose,
+			.fix = tries[i].fix,
+			.needed = tries[i].needed,
+			.err = probe_try((enum probe_item)tries[i].item),
+		};
+	find_cgroup(&f[n++]);
+	return o->rights ? n + find_rights(f + n) : n;
+}
+
+static void print_text(struct buf *out, const struct finding *f, size_t n)
+{
+	bool colour = cli_colour(1);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *word = !f[i].err	? "works" :
+				   f[i].needed ? "MISSING" :
+						 "missing";
+		const char *sgr = !f[i].err ? "32" : f[i].needed ? "31" : "33";
+
+		buf_addf(out, "%s%-8s%s %-16s %s", cli_sgr(colour, sgr), word,
+			cli_sgr(colour, "0"), f[i].name, f[i].purpose);
+		if (f[i].note[0])
+			buf_addf(out, " [%s]", f[i].note);
+		buf_addc(out, '\n');
+		if (f[i].err)
+			buf_addf(out, "%-8s %-16s %s: %s\n", "", "",
+				strerror(-f[i].err), f[i].fix);
+	}
+}
+
+/* What was there before us: a container, a snap, a chroot. */
+static struct confinement *find_confinement(void)
+{
+	struct confinement_source source = {.root = "", .env = environ};
+	struct confinement *c = calloc(1, sizeof *c);
+
+	if (c)
+		confinement_detect(&source, c);
+	return c;
+}
+
+static void print_json(struct buf *out, const struct finding *f, size_t n,
+	const struct utsname *u, const struct confinement *c)
+{
+	struct json j = JSON_INIT(out);
+	uint64_t caps = probe_caps();
+
+	json_open(&j, '{');
+	json_str(json_key(&j, "kernel"), u->release);
+	json_str(json_key(&j, "machine"), u->machine);
+	json_bool(json_key(&j, "inside"), probe_inside());
+	json_u64(json_key(&j, "uid"), geteuid());
+	json_u64(json_key(&j, "capabilities"), caps);
+	json_open(json_key(&j, "findings"), '[');
+	for (size_t i = 0; i < n; i++) {
+		json_open(&j, '{');
+		json_str(json_key(&j, "name"), f[i].name);
+		json_bool(json_key(&j, "works"), !f[i].err);
+		json_bool(json_key(&j, "needed"), f[i].needed);
+		json_str(json_key(&j, "purpose"), f[i].purpose);
+		if (f[i].note[0])
+			json_str(json_key(&j, "note"), f[i].note);
+		if (f[i].err) {
+			json_str(json_key(&j, "error"), strerror(-f[i].err));
+			json_str(json_key(&j, "fix"), f[i].fix);
+		}
+		json_close(&j);
+	}
+	json_close(&j);
+	if (c)
+		confinement_json(json_key(&j, "confinement"), c);
+	json_close(&j);
+	buf_addc(out, '\n');
+}
+
+#define D struct doctor
+static const struct cli_opt opts[] = {
+	CLI_FLAG('j', D, json, "json", "print facts as JSON"),
+	CLI_FLAG('r', D, rights, "rights", "try each right of Landlock, too"),
+};
+
+static const struct cli_spec doctor_cli = {
+	.name = "doctor",
+	.usage = "[OPTION...]",
+	.about = "Tries every protection in a child that is thrown away.\n"
+		 "0: all that the default policy needs is there; 1: not.",
+	.example = "wardbox doctor\n"
+		   "wardbox doctor --json  # for programs",
+	.opts = opts,
+	.opt_count = ARRAY_SIZE(opts),
+};
+
+static int doctor_run(int argc, char **argv)
+{
+	autobuf struct buf out = BUF_INIT(1 << 18);
+	struct finding f[FINDINGS_MAX];
+	struct doctor o = {0};
+	autofree struct confinement *confined = find_confinement();
+	struct utsname u;
+	int code = EXIT_OK;
+	size_t n;
+
+	if (cli_parse(&doctor_cli, &o, argc, argv) < argc)
+		cli_die_usage(&doctor_cli, "takes no operands");
+	if (uname(&u) < 0)
+		cli_die(EXIT_FOUND, "uname: %s", strerror(errno));
+	n = find_all(&o, f);
+	for (size_t i = 0; i < n; i++)
+		if (f[i].err && f[i].needed)
+			code = EXIT_FOUND;
+	if (o.json) {
+		print_json(&out, f, n, &u, confined);
+	} else {
+		buf_addf(&out, "Linux %s %s, uid %u%s\n", u.release, u.machine,
+			geteuid(),
+			probe_inside() ? ", inside of a guarded tree" : "");
+		print_text(&out, f, n);
+		buf_adds(&out, "\nAround this process:\n");
+		if (confined)
+			confinement_text(&out, confined);
+	}
+	cli_print(&out);
+	return code;
+}
+
+const struct applet doctor_applet = {.run = doctor_run, .cli = &doctor_cli};

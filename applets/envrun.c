@@ -1,0 +1,203 @@
+/* envrun.c - runs a command and carries directory and variables to the next
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(envrun)
+ *
+ * config APPLET_ENVRUN
+ *	bool "envrun: run a command, carry its directory and variables over (12.0 KB)"
+ *	default y
+ *	help
+ *	  Runs a command line in a fresh, guarded shell with the directory and the
+ *	  exported variables that the one before it left, and saves what it leaves,
+ *	  as data that no shell reads. Without it every command starts afresh.
+ */
+#include "envrun.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "num.h"
+#include "path.h"
+#include "shimlinks.h"
+#include "str.h"
+
+extern char **environ;
+
+static const struct cli_opt options[] = {
+	CLI_STR('s', struct envrun, session, "session", "ID",
+		"the session whose state it is (default: this workspace's)"),
+	CLI_STR(0, struct envrun, state_file, "state", "FILE",
+		"keep the state in FILE instead of a session"),
+	CLI_STR(0, struct envrun, shell, "shell", "PATH",
+		"the shell to run it in (default: sh)"),
+	CLI_TIME('t', struct envrun, timeout, "timeout", "TIME",
+		"end the command, and all it started, after TIME"),
+	CLI_FLAG('j', struct envrun, json, "json",
+		"print the outcome, output included, as one JSON line"),
+	CLI_LIST('k', struct envrun, keep, "keep", "NAME",
+		"pass this variable of the caller's on, too (repeatable)"),
+	CLI_FLAG(0, struct envrun, strict, "strict",
+		"carry over only variables that the policy keeps by name"),
+	CLI_FLAG(0, struct envrun, diff, "diff",
+		"say on stderr what the command changed"),
+	CLI_FLAG('i', struct envrun, repl, "repl",
+		"read commands from the terminal, one after the other"),
+	CLI_FLAG(0, struct envrun, serve, "serve-stdin",
+		"read commands from stdin, answer each with a JSON line"),
+	CLI_FLAG('0', struct envrun, nul, "null",
+		"with --serve-stdin: commands end with NUL, not newline"),
+	CLI_UINT(0, struct envrun, dump, 1023, "dump", "FD",
+		"write own state to FD (what the shell calls at its end)"),
+};
+
+static const struct cli_spec spec = {
+	.name = "envrun",
+	.usage = "[OPTION...] -- 'COMMAND LINE'",
+	.about = "Runs a command line in a fresh guarded shell, with the directory "
+		 "and the\nexported variables of the one before it.",
+	.example = "wardbox envrun -- 'cd src && export CC=clang'\n"
+		   "wardbox envrun -- 'echo $PWD $CC'\n"
+		   "wardbox envrun --repl",
+	.opts = options,
+	.opt_count = ARRAY_SIZE(options),
+	.flags = CLI_COMMAND | CLI_FAIL_OURS,
+};
+
+/* The shell by path or name; a shim of ours is looked through. */
+static void find_shell(struct envrun *e)
+{
+	static const char *const dirs[] = {"/bin", "/usr/bin", "/usr/local/bin"};
+	const char *name = e->shell ? e->shell : "sh";
+	struct diag d = {0};
+
+	if (shim_is_shell(path_base(name))) {
+		if (shim_real(name, NULL, e->shell_path, sizeof e->shell_path,
+			    &d))
+			cli_die_diag(EXIT_NOTFOUND, &d);
+		return;
+	}
+	if (strchr(name, '/')) {
+		if (str_copy(e->shell_path, sizeof e->shell_path, name) ||
+			access(name, X_OK))
+			cli_die(EXIT_NOTFOUND, "--shell %s: %s", name,
+				strerror(errno));
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+		if (!path_join(e->shell_path, sizeof e->shell_path, dirs[i],
+			    name) &&
+			access(e->shell_path, X_OK) == 0)
+			return;
+	cli_die(EXIT_NOTFOUND, "--shell %s: no such shell in /bin, /usr/bin",
+		name);
+}
+
+/* Where the state lives: a file's directory, or the session's. */
+static void find_state(struct envrun *e)
+{
+	static char cwd[STATE_PATH_MAX];
+	struct session_where where = {
+		.id = e->session ? e->session : getenv("WARDBOX_SESSION_ID"),
+		.file = getenv("WARDBOX_SESSION_FILE"),
+		.cwd = cwd,
+		.uid = geteuid(),
+	};
+	struct session_name name;
+	struct diag d = {0};
+	char *slash;
+
+	if (path_cwd(cwd, sizeof cwd))
+		str_copy(cwd, sizeof cwd, "/");
+	if (session_resolve(&where, true, &name, &d))
+		cli_die_diag(EXIT_OURS, &d);
+	memcpy(e->id, name.id, sizeof e->id);
+	if (!e->state_file) {
+		e->dir = session_dir(&where, true, NULL, &d);
+		if (e->dir < 0)
+			cli_die_diag(EXIT_OURS, &d);
+		return;
+	}
+	if (path_normal(e->file_name, sizeof e->file_name, cwd, e->state_file))
+		cli_die(EXIT_OURS, "--state %s: too long", e->state_file);
+	slash = strrchr(e->file_name, '/');
+	*slash = '\0';
+	e->dir = open(slash == e->file_name ? "/" : e->file_name,
+		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (e->dir < 0)
+		cli_die(EXIT_OURS, "--state %s: %s", e->state_file,
+			strerror(errno));
+	memmove(e->file_name, slash + 1, strlen(slash + 1) + 1);
+}
+
+static void find_self(struct envrun *e)
+{
+	ssize_t n = readlink("/proc/self/exe", e->self, sizeof e->self - 1);
+
+	if (n < 0)
+		cli_die(EXIT_OURS, "/proc/self/exe: %s (is /proc mounted?)",
+			strerror(errno));
+	e->self[n] = '\0';
+}
+
+/* What the shell calls at its end; argv[first] is the command's code. */
+static int dump(const struct envrun *e, int argc, char **argv, int first)
+{
+	unsigned code;
+
+	if (first != argc - 1 || num_uint(argv[first], 0, 255, &code))
+		return EXIT_OURS;
+	return capture_dump((int)e->dump, code, environ) ? EXIT_OURS : EXIT_OK;
+}
+
+static int once(struct envrun *e, const char *line)
+{
+	struct envrun_outcome out = {0};
+	autobuf struct buf text = BUF_INIT(64 << 20);
+	int code = envrun_line(e, line, &out);
+
+	if (e->json) {
+		envrun_json(e, line, &out, &text);
+		cli_print(&text);
+	} else {
+		cli_guard_tell(&out.guard);
+		if (out.notes.len)
+			cli_warn("%s", buf_str(&out.notes));
+		if (e->diff && out.changes.len)
+			(void)!write(STDERR_FILENO, out.changes.data,
+				out.changes.len);
+	}
+	envrun_outcome_release(&out);
+	return code;
+}
+
+static int envrun_run(int argc, char **argv)
+{
+	static struct envrun e;
+	int first = cli_parse(&spec, &e, argc, argv);
+
+
+	if (e.dump)
+		return dump(&e, argc, argv, first);
+	find_self(&e);
+	find_shell(&e);
+	find_state(&e);
+	if (e.serve || e.repl) {
+		if (first < argc)
+			cli_die(EXIT_OURS, "unexpected '%s'", argv[first]);
+		return e.serve ? envrun_serve(&e) : envrun_repl(&e);
+	}
+	if (first == argc)
+		cli_die(EXIT_OURS,
+			"a command line is needed; try 'wardbox envrun --help'");
+	if (first < argc - 1)
+		cli_die(EXIT_OURS,
+			"one command line is needed, in quotes: 'wardbox envrun "
+			"-- \"%s %s ...\"'",
+			argv[first], argv[first + 1]);
+	return once(&e, argv[first]);
+}
+
+const struct applet envrun_applet = {.run = envrun_run, .cli = &spec};

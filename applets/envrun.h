@@ -1,0 +1,53 @@
+/* envrun.h - what the files of envrun share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_ENVRUN_H
+#define WARDBOX_ENVRUN_H
+
+#include "applet.h"
+#include "capture.h"
+#include "cli_guard.h"
+#include "state.h"
+
+struct envrun {
+	bool json, strict, diff, repl, serve, nul;
+	unsigned dump;
+	const char *session, *state_file, *shell;
+	uint64_t timeout;
+	struct cli_list keep;
+	/* resolved once */
+	char shell_path[STATE_PATH_MAX];
+	char self[STATE_PATH_MAX];
+	char id[SESSION_ID_MAX + 1];
+	int dir;                         /* where the state is kept */
+	char file_name[STATE_PATH_MAX];  /* of --state, in dir; "" for a session */
+	struct state state;              /* as the last command left it */
+};
+
+/* One command's way: what it ended with and what it left. */
+struct envrun_outcome {
+	struct guard_result guard;
+	enum capture_outcome capture;
+	struct buf stdout_text, stderr_text; /* with json */
+	struct buf stripped;                 /* names, a space between two */
+	struct buf changes;                  /* for --diff */
+	struct buf notes;                    /* a directory that vanished … */
+};
+
+/* Runs line in the session, saves what it left. The exit code. */
+int envrun_line(
+	struct envrun *e, const char *line, struct envrun_outcome *out);
+void envrun_outcome_release(struct envrun_outcome *out);
+
+/* The outcome as one line of JSON. */
+void envrun_json(const struct envrun *e, const char *line,
+	struct envrun_outcome *out, struct buf *text);
+
+/* Reads the state anew; another process may have changed it. */
+void envrun_load(struct envrun *e);
+
+/* Loops: for people on a terminal, for programs on stdin. */
+int envrun_repl(struct envrun *e);
+int envrun_serve(struct envrun *e);
+
+#endif

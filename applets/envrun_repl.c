@@ -1,0 +1,232 @@
+/* envrun_repl.c - many commands in one process: for people, for programs
+ * SPDX-License-Identifier: MIT
+ */
+#include "envrun.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dirs.h"
+#include "path.h"
+#include "str.h"
+
+enum { HISTORY_MAX = 1000, READ_MAX = 65536 };
+
+/* Bytes that were read beyond the last whole line. */
+struct lines {
+	struct buf pending;
+	char end; /* what ends a line */
+	bool over;
+};
+
+/* The next line, without its end, into line. 0; -ENODATA at the end; -EINTR
+ * when a signal came first; -errno; -ENOBUFS beyond the longest line. */
+static int next_line(struct lines *in, struct buf *line)
+{
+	for (;;) {
+		char *end = in->pending.len ? memchr(in->pending.data, in->end,
+						      in->pending.len)
+					    : NULL;
+		char *room;
+		ssize_t n;
+
+		if (end || (in->over && in->pending.len)) {
+			size_t len = end ? (size_t)(end - in->pending.data)
+					 : in->pending.len;
+
+			buf_add(line, in->pending.data, len);
+			buf_consume(&in->pending, len + (end != NULL));
+			return line->err;
+		}
+		if (in->over)
+			return -ENODATA;
+		room = buf_reserve(&in->pending, 4096);
+		if (!room)
+			return in->pending.err;
+		n = read(STDIN_FILENO, room, 4096);
+		if (n < 0)
+			return -errno;
+		in->over = n == 0;
+		in->pending.len += (size_t)n;
+	}
+}
+
+/* ---- for programs ---- */
+
+static void answer(struct envrun *e, const char *line)
+{
+	struct envrun_outcome out = {0};
+	autobuf struct buf text = BUF_INIT(64 << 20);
+
+	envrun_line(e, line, &out);
+	envrun_json(e, line, &out, &text);
+	envrun_outcome_release(&out);
+	cli_print(&text);
+}
+
+static void refuse(const char *why)
+{
+	autobuf struct buf text = BUF_INIT(4096);
+	struct json j = JSON_INIT(&text);
+
+	json_open(&j, '{');
+	json_i64(json_key(&j, "exit_code"), EXIT_OURS);
+	json_str(json_key(&j, "error"), why);
+	json_close(&j);
+	buf_addc(&text, '\n');
+	cli_print(&text);
+}
+
+int envrun_serve(struct envrun *e)
+{
+	struct lines in = {
+		.pending = BUF_INIT(CONFIG_LIMIT_LINE + READ_MAX),
+		.end = e->nul ? '\0' : '\n',
+	};
+	autobuf struct buf line = BUF_INIT(CONFIG_LIMIT_LINE + READ_MAX);
+	int err;
+
+	e->json = true;
+	while ((err = next_line(&in, &line)) != -ENODATA) {
+		if (err == -EINTR)
+			continue;
+		if (err) {
+			refuse("a command is longer than can be read");
+			break;
+		}
+		if (memchr(line.data ? line.data : "", '\0', line.len))
+			refuse("a command holds a NUL byte");
+		else if (line.len)
+			answer(e, buf_str(&line));
+		buf_clear(&line);
+	}
+	buf_release(&in.pending);
+	return err == -ENODATA ? EXIT_OK : EXIT_OURS;
+}
+
+/* ---- for people ---- */
+
+static void prompt(struct envrun *e)
+{
+	autobuf struct buf out = BUF_INIT(8192);
+	const struct state *s = &e->state;
+	bool colour = cli_colour(STDOUT_FILENO);
+	char cwd[STATE_PATH_MAX] = "";
+	const char *here;
+
+	envrun_load(e);
+	here = s->pwd ? s->pwd : s->cwd;
+	if (!here)
+		here = path_cwd(cwd, sizeof cwd) ? "/" : cwd;
+	if (s->code)
+		buf_addf(&out, "%s[%u]%s ", cli_sgr(colour, "\033[31m"),
+			s->code, cli_sgr(colour, "\033[0m"));
+	buf_adds(&out, cli_sgr(colour, "\033[1m"));
+	cli_escape(&out, here, strlen(here));
+	buf_addf(&out, "%s> ", cli_sgr(colour, "\033[0m"));
+	cli_print(&out);
+}
+
+struct history {
+	char *line[HISTORY_MAX];
+	size_t count;
+};
+
+static void remember(struct history *h, const char *line)
+{
+	if (h->count == HISTORY_MAX) {
+		free(h->line[0]);
+		memmove(h->line, h->line + 1,
+			(HISTORY_MAX - 1) * sizeof *h->line);
+		h->count--;
+	}
+	h->line[h->count] = strdup(line);
+	if (h->line[h->count])
+		h->count++;
+}
+
+static void show_history(const struct history *h)
+{
+	autobuf struct buf out = BUF_INIT(1 << 22);
+
+	for (size_t i = 0; i < h->count; i++) {
+		buf_addf(&out, "%5zu  ", i + 1);
+		cli_escape(&out, h->line[i], strlen(h->line[i]));
+		buf_addc(&out, '\n');
+	}
+	cli_print(&out);
+}
+
+static void interrupted(int sig)
+{
+	(void)sig;
+}
+
+/* Ctrl-C at the prompt drops the line; while a command runs the terminal is
+ * the command's, and this process is not in its way. */
+static void catch_interrupt(bool catching)
+{
+	struct sigaction act = {.sa_handler = catching ? interrupted : SIG_DFL};
+
+	sigaction(SIGINT, &act, NULL);
+}
+
+/* One line of a person. False: the loop is to end. */
+static bool obey(struct envrun *e, struct history *h, const char *line)
+{
+	struct envrun_outcome out = {0};
+
+	line += strspn(line, " \t");
+	if (!*line)
+		return true;
+	if (str_eq(line, "exit"))
+		return false;
+	remember(h, line);
+	if (str_eq(line, "history")) {
+		show_history(h);
+		return true;
+	}
+	catch_interrupt(false);
+	envrun_line(e, line, &out);
+	cli_guard_tell(&out.guard);
+	if (out.notes.len)
+		cli_warn("%s", buf_str(&out.notes));
+	if (e->diff && out.changes.len)
+		(void)!write(STDERR_FILENO, out.changes.data, out.changes.len);
+	envrun_outcome_release(&out);
+	return true;
+}
+
+int envrun_repl(struct envrun *e)
+{
+	struct lines in = {
+		.pending = BUF_INIT(CONFIG_LIMIT_LINE + READ_MAX), .end = '\n'};
+	autobuf struct buf line = BUF_INIT(CONFIG_LIMIT_LINE);
+	static struct history h;
+	bool going = true;
+
+	while (going) {
+		int err;
+
+		catch_interrupt(true);
+		prompt(e);
+		buf_clear(&line);
+		err = next_line(&in, &line);
+		if (err == -EINTR) {
+			(void)!write(STDOUT_FILENO, "\n", 1);
+			buf_clear(&in.pending);
+			continue;
+		}
+		if (err == -ENODATA)
+			break;
+		if (err)
+			cli_warn("the line was not read: %s", strerror(-err));
+		else
+			going = obey(e, &h, buf_str(&line));
+	}
+	buf_release(&in.pending);
+	return (int)e->state.code;
+}

@@ -1,0 +1,55 @@
+/* exec.h - what a command asks of a session, and what comes back
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_EXEC_H
+#define WARDBOX_EXEC_H
+
+#include <limits.h>
+
+#include "cli.h"
+#include "cli_guard.h"
+
+struct exec_opts {
+	bool pty, json;
+	const char *argv0, *cwd, *input;
+	uint64_t timeout;
+};
+
+/* Everything of one call: nothing in it depends on how it travels. */
+struct exec_request {
+	const char *session; /* NULL: the one of this place */
+	const char *cwd;     /* below the session's; NULL: there */
+	const char *argv0;   /* NULL: the command's own */
+	char **command;      /* NULL-terminated */
+	uint64_t timeout_ns;
+	bool pty;
+	bool capture; /* the output goes to the reply and nowhere else */
+};
+
+struct exec_reply {
+	struct guard_result result;
+	int signal;      /* that ended the command; 0 */
+	struct buf out, err; /* at most EXEC_OUTPUT_MAX of each are kept */
+	char path[PATH_MAX]; /* the program; "" when it was not found */
+	char cwd[PATH_MAX];
+	char workspace[PATH_MAX]; /* of the caller: its session is found by it */
+	char uuid[40];
+};
+
+enum { EXEC_OUTPUT_MAX = 64 << 20 };
+
+/* How a request gets to its session. The only way now is within this process;
+ * a server's would send the same. 0: reply is filled, whether or not anything
+ * ran; else -errno with d. */
+struct exec_transport {
+	const char *name;
+	int (*call)(const struct exec_request *q, struct exec_reply *reply,
+		struct diag *d);
+};
+extern const struct exec_transport exec_local;
+
+/* The contract's ShellExecutionResult. */
+void exec_print_json(
+	const struct exec_request *q, const struct exec_reply *reply);
+
+#endif

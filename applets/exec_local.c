@@ -1,0 +1,211 @@
+/* exec_local.c - a session's command run by this process itself
+ * SPDX-License-Identifier: MIT
+ */
+#include "exec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dirs.h"
+#include "path.h"
+#include "session.h"
+#include "str.h"
+
+/* Bytes of one stream; beyond the policy's limit they are only counted. */
+static void keep(void *ctx, int fd, const void *bytes, size_t n)
+{
+	struct exec_reply *r = ctx;
+	struct buf *to = fd == STDERR_FILENO ? &r->err : &r->out;
+	uint64_t max = r->result.output_max;
+	size_t room = to->max - to->len;
+
+	if (max && max < to->max)
+		room = max > to->len ? (size_t)max - to->len : 0;
+	buf_add(to, bytes, n < room ? n : room);
+}
+
+static uint64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The session and what it has saved; made when there is none. */
+static int find_state(const struct exec_request *q,
+	const struct guard_request *g, struct exec_reply *reply,
+	struct state *s, struct diag *d)
+{
+	struct session_where w = {
+		.id = q->session ? q->session
+				 : env_get(g->env, "WARDBOX_SESSION_ID"),
+		.file = env_get(g->env, "WARDBOX_SESSION_FILE"),
+		.uid = geteuid(),
+		.cwd = reply->workspace,
+	};
+	struct session_name name;
+	autofd int dir = -1;
+	int err;
+
+	err = session_resolve(&w, true, &name, d);
+	if (err)
+		return err;
+	memcpy(reply->result.session, name.id, sizeof name.id);
+	dir = session_dir(&w, true, NULL, d);
+	if (dir < 0)
+		return 0; /* nothing can be kept: session-default */
+	err = session_load(dir, w.uid, name.id, s, d);
+	return err == -ENOENT ? 0 : err;
+}
+
+/* What the next command and a list of sessions see of this one. Read anew, as
+ * others may have run meanwhile; never held while a command runs. */
+static void save_state(const struct exec_reply *reply)
+{
+	struct session_where w = {.uid = geteuid(), .cwd = reply->workspace};
+	autostate struct state s = STATE_INIT;
+	autofd int dir = -1, lock = -1;
+	struct diag d;
+	int err;
+
+	dir = session_dir(&w, true, NULL, &d);
+	lock = dir < 0 ? -1 : session_lock(dir, &d);
+	if (lock < 0)
+		return;
+	err = session_load(dir, w.uid, reply->result.session, &s, &d);
+	if (err && err != -ENOENT)
+		return;
+	if (err) {
+		s.created = now();
+		(void)state_path(&s.workspace, reply->workspace);
+	}
+	s.used = now();
+	s.commands++;
+	s.code = (unsigned)reply->result.code & 255;
+	(void)session_save(dir, reply->result.session, &s, &d);
+}
+
+/* The session's directory, or the one asked for, below it. */
+static int choose_cwd(const struct exec_request *q, struct state *s,
+	struct exec_reply *reply, struct diag *d)
+{
+	struct buf cwd = BUF_FIXED(reply->cwd);
+	bool absolute = q->cwd && q->cwd[0] == '/';
+	int err = 0;
+
+	if (s->cwd && dirs_revive(s))
+		cli_warn("the session's directory is gone; going on in %s",
+			s->cwd);
+	if (absolute)
+		buf_adds(&cwd, q->cwd);
+	else if (s->cwd)
+		buf_adds(&cwd, s->cwd);
+	else if ((err = path_cwd(reply->cwd, sizeof reply->cwd)))
+		return diag_errno(d, err, "the current directory");
+	else
+		cwd.len = strlen(reply->cwd);
+	if (q->cwd && !absolute)
+		buf_addf(&cwd, "/%s", q->cwd);
+	buf_str(&cwd);
+	err = cwd.err ? -ENAMETOOLONG : 0;
+	if (!err && access(reply->cwd, X_OK))
+		err = -errno;
+	return err ? diag_errno(d, err, "%s%s", q->cwd ? "--cwd: " : "",
+			     q->cwd ? q->cwd : reply->cwd)
+		   : 0;
+}
+
+/* A program that is not there is an answer, not a failure of ours. */
+static bool find_program(const struct exec_request *q, const struct state *s,
+	const struct guard_request *g, struct exec_reply *reply)
+{
+	char *const *env = s->has_env ? s->env.vec : g->env;
+	struct diag *d = &reply->result.diag;
+	int err = path_find(reply->path, sizeof reply->path, q->command[0],
+		env_get(env, "PATH"), reply->cwd);
+
+	if (!err)
+		return true;
+	reply->path[0] = '\0';
+	reply->result.code = err == -EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
+	if (err == -ENOENT && !strchr(q->command[0], '/'))
+		diag_fail(d, err, "%s: there is no such program in PATH",
+			q->command[0]);
+	else
+		diag_errno(d, err, "%s", q->command[0]);
+	return false;
+}
+
+/* What is asked, in the guard's words. */
+static void fill(struct guard_request *g, const struct exec_request *q,
+	struct exec_reply *reply, const struct state *s)
+{
+	static char *none[] = {NULL};
+
+	g->cwd = reply->cwd;
+	g->workspace = s->workspace;
+	if (s->has_env)
+		g->saved_env = s->env.vec ? s->env.vec : none;
+	if (q->argv0)
+		q->command[0] = strdup(q->argv0);
+	if (!q->capture)
+		return;
+	g->output = keep;
+	g->output_ctx = reply;
+	g->swallow = true;
+}
+
+/* guard_run empties the result; the session's name lives on in its place. */
+static void guarded(const struct exec_request *q, struct exec_reply *reply,
+	struct guard_request *g, const struct state *s)
+{
+	char session[SESSION_ID_MAX + 1];
+
+	memcpy(session, reply->result.session, sizeof session);
+	fill(g, q, reply, s);
+	g->session = session;
+	(void)guard_run(g, &reply->result);
+	memcpy(reply->result.session, session, sizeof session);
+	reply->signal = guard_exit_signal(&reply->result);
+	save_state(reply);
+}
+
+static int call(const struct exec_request *q, struct exec_reply *reply,
+	struct diag *d)
+{
+	autostate struct state s = STATE_INIT;
+	struct guard_request g = {
+		.kind = GUARD_ARGV,
+		.path = reply->path,
+		.argv = q->command,
+		.by = "exec",
+		.pty = q->pty,
+		.pty_all = q->pty,
+		.timeout_ns = q->timeout_ns,
+		.returns = true,
+	};
+	struct buf uuid = BUF_FIXED(reply->uuid);
+	int err;
+
+	cli_guard_facts(&g);
+	if (guard_workspace(&g, reply->workspace, sizeof reply->workspace))
+		memcpy(reply->workspace, "/", sizeof "/");
+	err = find_state(q, &g, reply, &s, d);
+	if (!err)
+		err = choose_cwd(q, &s, reply, d);
+	if (err)
+		return err;
+	reply->result.started_ns = now();
+	if (find_program(q, &s, &g, reply))
+		guarded(q, reply, &g, &s);
+	if (q->capture)
+		guard_correlation(&g, &reply->result, &uuid);
+	buf_str(&uuid);
+	return 0;
+}
+
+const struct exec_transport exec_local = {.name = "local", .call = call};

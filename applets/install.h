@@ -1,0 +1,26 @@
+/* install.h - what the parts of the install applet share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_INSTALL_H
+#define WARDBOX_INSTALL_H
+
+#include "cli.h"
+#include "shim_install.h"
+
+struct install_opts {
+	bool uninstall, status, json, dry_run, yes;
+	const char *root, *shells, *profile, *bindir, *binary;
+};
+
+/* What a run would do; plan NULL: what taking it off would do. */
+void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,
+	const struct install_opts *o);
+
+/* What a run has left. */
+void install_print(const struct shim_root *r, const struct install_opts *o);
+
+/* The same as facts; the exit code says whether it is installed and sound. */
+int install_print_status(
+	const struct shim_root *r, const struct install_opts *o);
+
+#endif

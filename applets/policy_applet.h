@@ -1,0 +1,60 @@
+/* policy_applet.h - between the parts of the policy applet
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_POLICY_APPLET_H
+#define WARDBOX_POLICY_APPLET_H
+
+#include "applet.h"
+#include "policy.h"
+#include "str.h"
+
+enum {
+	POLICY_EXIT_CONFIRM = 10,
+	POLICY_EXIT_DENY = 11,
+	POLICY_EXIT_BROKEN = 3,
+};
+
+struct policy_opts {
+	const struct cli_spec *spec;
+	const char *profile, *cwd, *root, *dialect, *system, *batch, *output;
+	const char *key, *write;
+	unsigned count;
+	bool json, dry_run;
+};
+
+/* Where a line is judged. */
+struct policy_here {
+	char cwd[1024], root[1024], home[1024], user[1024], project[1100];
+	struct policy *policy;
+	struct policy_where where;
+	enum policy_profile profile;
+};
+void policy_here_release(struct policy_here **h);
+#define autohere autoclean(policy_here_release)
+
+/* Finds out, loads the policy, says what is wrong with it. Exits on usage. */
+struct policy_here *policy_find_here(const struct policy_opts *o);
+
+/* The request for a line, without its text. */
+struct policy_request policy_request_here(
+	const struct policy_opts *o, const struct policy_here *h);
+
+/* The text of the operands of a verb: argv[1..] joined by blanks. */
+void policy_line_of(
+	const struct policy_opts *o, int argc, char **argv, struct buf *out);
+
+int policy_status(void *into, int argc, char **argv);
+int policy_allowlist(void *into, int argc, char **argv);
+int policy_blocklist(void *into, int argc, char **argv);
+int policy_test_verb(void *into, int argc, char **argv);
+int policy_explain(void *into, int argc, char **argv);
+int policy_check(void *into, int argc, char **argv);
+int policy_compile(void *into, int argc, char **argv);
+int policy_keygen(void *into, int argc, char **argv);
+int policy_sign_verb(void *into, int argc, char **argv);
+int policy_verify(void *into, int argc, char **argv);
+int policy_history(void *into, int argc, char **argv);
+int policy_init(void *into, int argc, char **argv);
+int policy_suggest(void *into, int argc, char **argv);
+
+#endif

@@ -1,0 +1,144 @@
+/* policy_files.c - policy check and compile
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "path.h"
+#include "policy_applet.h"
+#include "policy_image.h"
+#include "policy_load.h"
+
+/* The layer that a file says it is: "policy 1 LAYER"; else by its place. */
+static enum policy_layer layer_of(const char *path)
+{
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	const char *at;
+
+	if (file_read(AT_FDCWD, path, &text) == 0 &&
+		(at = strstr(buf_str(&text), "policy 1 "))) {
+		at += 9;
+		if (str_after(at, "user"))
+			return POLICY_LAYER_USER;
+		if (str_after(at, "project"))
+			return POLICY_LAYER_PROJECT;
+	}
+	return str_ends(path, ".wardbox/policy") ? POLICY_LAYER_PROJECT
+						 : POLICY_LAYER_SYSTEM;
+}
+
+/* One file, together with what it stands on. */
+static bool check_file(const char *path, struct buf *out)
+{
+	autopolicy struct policy *p = NULL;
+	struct policy_where w = {.uid = geteuid(), .system_uid = geteuid()};
+	struct diag d = {0};
+	unsigned ran = 0;
+
+	switch (layer_of(path)) {
+	case POLICY_LAYER_USER:
+		w.user = path;
+		break;
+	case POLICY_LAYER_PROJECT:
+		w.project = path;
+		break;
+	case POLICY_LAYER_SYSTEM:
+	case POLICY_LAYERS:
+		w.system = path;
+		break;
+	}
+	if (access(path, R_OK) < 0) {
+		diag_errno(&d, -errno, "%s", path);
+		cli_diag(&d);
+		return false;
+	}
+	if (policy_load(&p, &w, &d) < 0 || p->state != POLICY_GOOD ||
+		policy_test(p, &ran, &d) < 0) {
+		cli_diag(&d);
+		return false;
+	}
+	buf_addf(out, "%s: good, %u tests pass\n", path, ran);
+	return true;
+}
+
+int policy_check(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	autobuf struct buf out = BUF_INIT(1 << 16);
+	autohere struct policy_here *h = NULL;
+	struct diag d = {0};
+	unsigned ran = 0;
+	bool good = true;
+
+	for (int i = 1; i < argc; i++)
+		good &= check_file(argv[i], &out);
+	if (argc < 2) {
+		h = policy_find_here(o);
+		good = h->policy->state == POLICY_GOOD;
+		if (good && policy_test(h->policy, &ran, &d) < 0) {
+			cli_diag(&d);
+			good = false;
+		}
+		if (good)
+			buf_addf(&out,
+				"the policy in force is good, %u tests pass\n",
+				ran);
+	}
+	cli_print(&out);
+	return good ? EXIT_OK : POLICY_EXIT_BROKEN;
+}
+
+int policy_compile(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	const char *target = o->output ? o->output : POLICY_IMAGE;
+	struct policy_where w = {
+		.system = o->system ? o->system : POLICY_SYSTEM,
+		.system_dir = o->system ? NULL : POLICY_SYSTEM_DIR,
+		.key = POLICY_KEY,
+		.system_uid = o->system ? geteuid() : 0,
+		.uid = geteuid()};
+	autobuf struct buf out = BUF_INIT(4096);
+	struct policy p = {0};
+	struct policy_image *img = NULL;
+	struct diag d = {0};
+	char dir[1024];
+	void *bytes;
+	unsigned ran;
+	size_t size;
+	int rc;
+
+	(void)argv;
+	if (argc > 1)
+		cli_die_usage(o->spec, "compile takes no file; see --system");
+	if (policy_build_system(&w, &bytes, &size, &d) < 0)
+		cli_die_diag(POLICY_EXIT_BROKEN, &d);
+	if (policy_image_wrap(&img, bytes, size, true, &d) < 0)
+		cli_die_diag(POLICY_EXIT_BROKEN, &d);
+	p.layer[POLICY_LAYER_SYSTEM] = img;
+	if (policy_test(&p, &ran, &d) < 0)
+		cli_die_diag(POLICY_EXIT_BROKEN, &d);
+	if (!o->dry_run) {
+		if (str_copy(dir, sizeof(dir), target) < 0)
+			cli_die(EXIT_USAGE, "%s: too long", target);
+		if (strrchr(dir, '/') && strrchr(dir, '/') != dir) {
+			*strrchr(dir, '/') = 0;
+			rc = file_mkdirs(dir, 0755);
+			if (rc < 0)
+				cli_die(EXIT_FOUND, "%s: %s", dir,
+					strerror(-rc));
+		}
+		rc = file_replace(AT_FDCWD, target, bytes, size, 0444, true);
+		if (rc < 0)
+			cli_die(EXIT_FOUND, "%s: %s", target, strerror(-rc));
+	}
+	buf_addf(&out, "%s: %zu bytes, %u tests pass%s\n", target, size, ran,
+		o->dry_run ? " (not written)" : "");
+	policy_image_free(img);
+	cli_print(&out);
+	return EXIT_OK;
+}

@@ -1,0 +1,163 @@
+/* policy_here.c - the place and the policy that a question is about
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "path.h"
+#include "policy_applet.h"
+
+extern char **environ;
+
+void policy_here_release(struct policy_here **h)
+{
+	if (*h)
+		policy_free((*h)->policy);
+	free(*h);
+}
+
+static const char *variable(const char *name)
+{
+	const char *v = env_get(environ, name);
+
+	return v ? v : "";
+}
+
+/* A directory as the kernel has it: links followed. */
+static void physical(
+	const struct cli_spec *spec, const char *dir, char *out, size_t size)
+{
+	autofd int fd = path_openat2(
+		AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0);
+
+	if (fd < 0)
+		cli_die_usage(spec, "%s: %s", dir, strerror(-fd));
+	if (path_of_fd(fd, out, size) < 0)
+		cli_die(EXIT_FOUND, "%s: cannot tell its path", dir);
+}
+
+static void user_file(struct policy_here *h)
+{
+	const char *config = variable("XDG_CONFIG_HOME");
+	struct buf b = BUF_FIXED(h->user);
+
+	if (config[0] == '/')
+		buf_addf(&b, "%s/wardbox/policy", config);
+	else if (h->home[0])
+		buf_addf(&b, "%s/.config/wardbox/policy", h->home);
+	if (!b.err && *buf_str(&b))
+		h->where.user = h->user;
+}
+
+static void project_file(struct policy_here *h)
+{
+	struct buf b = BUF_FIXED(h->project);
+
+	buf_addf(&b, "%s/.wardbox/policy", h->root);
+	if (!b.err && *buf_str(&b))
+		h->where.project = h->project;
+}
+
+static void load(struct policy_here *h)
+{
+	struct diag d;
+
+	policy_free(h->policy);
+	h->policy = NULL;
+	if (policy_load(&h->policy, &h->where, &d) < 0)
+		cli_die_diag(EXIT_FOUND, &d);
+}
+
+struct policy_here *policy_find_here(const struct policy_opts *o)
+{
+	struct policy_here *h = calloc(1, sizeof(*h));
+	struct diag d;
+
+	if (!h)
+		cli_die(EXIT_FOUND, "out of memory");
+	physical(o->spec, o->cwd ? o->cwd : ".", h->cwd, sizeof(h->cwd));
+	if (str_copy(h->home, sizeof(h->home), variable("HOME")) < 0)
+		h->home[0] = 0;
+	h->where = (struct policy_where){.system = POLICY_SYSTEM,
+		.system_dir = POLICY_SYSTEM_DIR,
+		.image = POLICY_IMAGE,
+		.key = POLICY_KEY,
+		.uid = geteuid()};
+	if (o->system) {
+		h->where = (struct policy_where){.system = o->system,
+			.system_uid = geteuid(),
+			.uid = geteuid()};
+		if (access(o->system, R_OK) < 0)
+			cli_die_usage(
+				o->spec, "%s: %s", o->system, strerror(errno));
+	}
+	/* The system's policy says how the root is found, and the root may hold
+	 * a policy of its own. */
+	load(h);
+	if (o->root)
+		physical(o->spec, o->root, h->root, sizeof(h->root));
+	else if (policy_find_root(h->policy, h->cwd, h->home, h->root,
+			 sizeof(h->root)) < 0)
+		cli_die(EXIT_FOUND, "%s: path too long", h->cwd);
+	user_file(h);
+	project_file(h);
+	if (access(h->user, F_OK) == 0 || access(h->project, F_OK) == 0)
+		load(h);
+	if (h->policy->state != POLICY_GOOD)
+		cli_diag(&h->policy->why);
+	if (o->profile) {
+		if (policy_profile_parse(o->profile, &h->profile) < 0)
+			cli_die_usage(o->spec,
+				"%s: no such profile; one of SAFE, DEV, "
+				"FULL-AUTO, OBSERVE",
+				o->profile);
+		return h;
+	}
+	h->profile = policy_profile(h->policy, variable("WARDBOX_PROFILE"), &d);
+	if (d.text[0])
+		cli_diag(&d);
+	return h;
+}
+
+static enum policy_dialect dialect(const struct policy_opts *o)
+{
+	if (!o->dialect)
+		return POLICY_SH_UNION;
+	if (str_eq(o->dialect, "sh") || str_eq(o->dialect, "dash") ||
+		str_eq(o->dialect, "posix"))
+		return POLICY_SH_POSIX;
+	if (str_eq(o->dialect, "ash"))
+		return POLICY_SH_ASH;
+	if (str_eq(o->dialect, "bash"))
+		return POLICY_SH_BASH;
+	cli_die_usage(o->spec, "%s: no such dialect; one of sh, ash, bash",
+		o->dialect);
+}
+
+struct policy_request policy_request_here(
+	const struct policy_opts *o, const struct policy_here *h)
+{
+	return (struct policy_request){.dialect = dialect(o),
+		.profile = h->profile,
+		.cwd = h->cwd,
+		.root = h->root,
+		.home = h->home,
+		.env = environ};
+}
+
+void policy_line_of(
+	const struct policy_opts *o, int argc, char **argv, struct buf *out)
+{
+	if (argc < 2)
+		cli_die_usage(o->spec, "%s: expected a shell line", argv[0]);
+	for (int i = 1; i < argc; i++) {
+		if (i > 1)
+			buf_addc(out, ' ');
+		buf_adds(out, argv[i]);
+	}
+	if (out->err)
+		cli_die(EXIT_FOUND, "the line is too long");
+}

@@ -1,0 +1,339 @@
+/* policy_line.c - policy test and explain: one line, judged
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "num.h"
+#include "policy_applet.h"
+#include "utf8.h"
+
+enum {
+	LINE_MAX_BYTES = 1 << 20,
+	BATCH_MAX = 16 << 20,
+};
+
+static int exit_code(const struct policy_here *h, enum policy_decision d)
+{
+	if (h->policy->state == POLICY_BROKEN)
+		return POLICY_EXIT_BROKEN;
+	if (d == POLICY_CONFIRM)
+		return POLICY_EXIT_CONFIRM;
+	return d == POLICY_DENY ? POLICY_EXIT_DENY : EXIT_OK;
+}
+
+static const char *colour_of(enum policy_decision d)
+{
+	static const char *const code[] = {"32", "33", "31"};
+
+	return code[d];
+}
+
+static void json_verdict(struct json *j, const struct policy_verdict *v)
+{
+	json_open(j, '{');
+	json_str(json_key(j, "decision"), policy_decision_name(v->decision));
+	if (v->would != v->decision)
+		json_str(json_key(j, "would"), policy_decision_name(v->would));
+	json_str(json_key(j, "rule"), v->rule);
+	json_str(json_key(j, "layer"), policy_layer_name(v->layer));
+	if (v->line) {
+		json_str(json_key(j, "file"), v->file);
+		json_u64(json_key(j, "line"), v->line);
+	}
+	json_str(json_key(j, "reason"), v->reason);
+	if (v->alternative[0])
+		json_str(json_key(j, "alternative"), v->alternative);
+	json_str(json_key(j, "command"), v->command);
+	json_open(json_key(j, "span"), '[');
+	json_u64(j, v->offset);
+	json_u64(j, v->length);
+	json_close(j);
+	json_close(j);
+}
+
+/* "deny (net): reason" and where the rule stands. */
+static void say(struct buf *out, const struct policy_verdict *v, bool colour)
+{
+	buf_addf(out, "%s%s%s (%s): ", cli_sgr(colour, colour_of(v->would)),
+		policy_decision_name(v->decision), cli_sgr(colour, "0"),
+		v->rule);
+	if (v->would != v->decision)
+		buf_addf(out, "would be %s: ", policy_decision_name(v->would));
+	cli_escape(out, v->reason, strlen(v->reason));
+	if (v->line)
+		buf_addf(out, " [%s:%u]", v->file, v->line);
+	buf_addc(out, '\n');
+	if (v->alternative[0])
+		buf_addf(out, "  instead: %s\n", v->alternative);
+}
+
+/* ---- test ---- */
+
+/* What "@@" lines of a corpus say: \n \t \r \0 \e \\ \xHH \uHHHH \{N*TEXT}. */
+static void decode(const char *s, struct buf *out)
+{
+	char text[9] = "", utf[4];
+	uint64_t v;
+	size_t n;
+
+	for (; *s; s++) {
+		static const char from[] = "ntr0e\\", to[] = "\n\t\r\0\033\\";
+		const char *at = NULL;
+
+		if (*s == '\\' && s[1])
+			at = strchr(from, *++s);
+		else {
+			buf_addc(out, *s);
+			continue;
+		}
+		if (at) {
+			buf_addc(out, to[at - from]);
+			continue;
+		}
+		n = *s == 'x' ? 2 : *s == 'u' ? 4 : 0;
+		if (n && strlen(s) > n) {
+			memcpy(text, s + 1, n);
+			text[n] = 0;
+			if (num_hex64(text, &v) < 0)
+				continue;
+			if (*s == 'x')
+				buf_addc(out, (char)v);
+			else
+				buf_add(out, utf,
+					utf8_encode((uint32_t)v, utf));
+			s += n;
+		} else if (*s == '{' && strchr(s, '*') && strchr(s, '}')) {
+			const char *star = strchr(s, '*'),
+				   *end = strchr(s, '}');
+			unsigned times = 0;
+
+			n = (size_t)(star - s) - 1;
+			if (n >= sizeof(text))
+				return;
+			memcpy(text, s + 1, n);
+			text[n] = 0;
+			if (num_uint(text, 0, 100000, &times) < 0)
+				return;
+			while (times--)
+				buf_add(out, star + 1,
+					(size_t)(end - star) - 1);
+			s = end;
+		}
+	}
+}
+
+static void judge_text_line(const struct policy_opts *o,
+	const struct policy_here *h, const struct buf *text,
+	struct policy_verdict *v)
+{
+	struct policy_request req = policy_request_here(o, h);
+
+	req.text = text->data ? text->data : "";
+	req.len = text->len;
+	policy_decide_line(h->policy, &req, v, NULL, NULL);
+}
+
+/* One row: LINE, or PROFILE<TAB>EXPECTED<TAB>LINE[<TAB>anything]. True when the
+ * verdict is the expected one, or none was. */
+static bool batch_row(const struct policy_opts *o, struct policy_here *h,
+	char *row, struct buf *out)
+{
+	autobuf struct buf text = BUF_INIT(LINE_MAX_BYTES);
+	enum policy_profile before = h->profile;
+	char *tab = strchr(row, '\t'), *want = NULL, *line = row, *end;
+	struct policy_verdict v;
+	bool same = true;
+
+	if (tab && (want = tab + 1) && (line = strchr(want, '\t'))) {
+		*tab = 0;
+		*line++ = 0;
+		if (policy_profile_parse(row, &h->profile) < 0)
+			cli_die(EXIT_USAGE, "%s: no such profile", row);
+		end = strchr(line, '\t');
+		if (end)
+			*end = 0;
+	} else {
+		line = row;
+		want = NULL;
+	}
+	if (line[0] == '@' && line[1] == '@')
+		decode(line + 2, &text);
+	else
+		buf_adds(&text, line);
+	judge_text_line(o, h, &text, &v);
+	if (want)
+		for (char *c = want; *c; c++)
+			*c = (char)(*c | 0x20);
+	same = !want || str_eq(want, policy_decision_name(v.would));
+	buf_addf(out, "%s\t%s\t%s\t%s\t%s\n", policy_profile_name(h->profile),
+		policy_decision_name(v.would), want ? want : "-", v.rule, line);
+	h->profile = before;
+	return same;
+}
+
+static int batch(const struct policy_opts *o, struct policy_here *h)
+{
+	autobuf struct buf all = BUF_INIT(BATCH_MAX);
+	autobuf struct buf out = BUF_INIT(BATCH_MAX);
+	autofd int fd = -1;
+	size_t rows = 0, bad = 0;
+	int rc;
+
+	if (!str_eq(o->batch, "-")) {
+		fd = open(o->batch, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			cli_die(EXIT_USAGE, "%s: %s", o->batch,
+				strerror(errno));
+	}
+	rc = buf_read_fd(&all, fd < 0 ? STDIN_FILENO : fd);
+	if (rc < 0)
+		cli_die(EXIT_FOUND, "%s: %s", o->batch, strerror(-rc));
+	buf_addc(&all, 0);
+	if (all.err)
+		cli_die(EXIT_FOUND, "%s: too large", o->batch);
+	for (char *row = all.data; *row;) {
+		size_t n = strcspn(row, "\n");
+		bool last = !row[n];
+
+		row[n] = 0;
+		if (*row && *row != '#') {
+			rows++;
+			bad += !batch_row(o, h, row, &out);
+		}
+		if (last)
+			break;
+		row += n + 1;
+	}
+	cli_print(&out);
+	if (bad)
+		cli_warn("%zu of %zu rows differ from what they expect", bad,
+			rows);
+	return bad ? EXIT_FOUND : EXIT_OK;
+}
+
+int policy_test_verb(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	autobuf struct buf line = BUF_INIT(LINE_MAX_BYTES);
+	autobuf struct buf out = BUF_INIT(1 << 16);
+	autohere struct policy_here *h = NULL;
+	struct policy_verdict v;
+
+	if (!o->batch)
+		policy_line_of(o, argc, argv, &line);
+	h = policy_find_here(o);
+	if (o->batch)
+		return batch(o, h);
+	judge_text_line(o, h, &line, &v);
+	if (o->json) {
+		struct json j = JSON_INIT(&out);
+
+		j.pretty = true;
+		json_verdict(&j, &v);
+		buf_addc(&out, '\n');
+	} else {
+		say(&out, &v, cli_colour(STDOUT_FILENO));
+	}
+	cli_print(&out);
+	return exit_code(h, v.decision);
+}
+
+/* ---- explain ---- */
+
+struct drawing {
+	struct buf *out;
+	struct json *json;
+	const char *line;
+	size_t len;
+	bool colour;
+};
+
+static void mark(struct drawing *w, const struct policy_verdict *v)
+{
+	size_t from = v->offset, n = v->length, start, end;
+	unsigned lead = 0, under = 0;
+
+	if (from > w->len)
+		return;
+	if (n > w->len - from)
+		n = w->len - from;
+	for (start = from; start > 0 && w->line[start - 1] != '\n';)
+		start--;
+	for (end = from; end < w->len && w->line[end] != '\n';)
+		end++;
+	if (from + n < end)
+		;
+	else
+		n = end - from;
+	buf_adds(w->out, "\n  ");
+	cli_escape(w->out, w->line + start, end - start);
+	buf_adds(w->out, "\n  ");
+	lead = (unsigned)(from - start);
+	under = n ? (unsigned)n : 1;
+	while (lead--)
+		buf_addc(w->out, ' ');
+	buf_adds(w->out, cli_sgr(w->colour, colour_of(v->would)));
+	while (under--)
+		buf_addc(w->out, '^');
+	buf_adds(w->out, cli_sgr(w->colour, "0"));
+	buf_adds(w->out, "\n  ");
+}
+
+static void each(void *ctx, const struct policy_verdict *v)
+{
+	struct drawing *w = ctx;
+
+	if (w->json) {
+		json_verdict(w->json, v);
+		return;
+	}
+	mark(w, v);
+	say(w->out, v, w->colour);
+}
+
+int policy_explain(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	autobuf struct buf line = BUF_INIT(LINE_MAX_BYTES);
+	autobuf struct buf out = BUF_INIT(4 << 20);
+	autohere struct policy_here *h = NULL;
+	struct json j = JSON_INIT(&out);
+	struct drawing w = {.out = &out, .colour = cli_colour(STDOUT_FILENO)};
+	struct policy_request req;
+	struct policy_verdict v;
+
+	policy_line_of(o, argc, argv, &line);
+	h = policy_find_here(o);
+	req = policy_request_here(o, h);
+	w.line = req.text = buf_str(&line);
+	w.len = req.len = line.len;
+	if (o->json) {
+		w.json = &j;
+		j.pretty = true;
+		json_open(&j, '{');
+		json_str(json_key(&j, "profile"),
+			policy_profile_name(h->profile));
+		json_str(json_key(&j, "root"), h->root);
+		json_open(json_key(&j, "commands"), '[');
+	} else {
+		buf_addf(&out, "profile %s, root %s\n",
+			policy_profile_name(h->profile), h->root);
+	}
+	policy_decide_line(h->policy, &req, &v, each, &w);
+	if (o->json) {
+		json_close(&j);
+		json_key(&j, "verdict");
+		json_verdict(&j, &v);
+		json_close(&j);
+		buf_addc(&out, '\n');
+	} else {
+		buf_adds(&out, "\n=> ");
+		say(&out, &v, w.colour);
+	}
+	cli_print(&out);
+	return exit_code(h, v.decision);
+}

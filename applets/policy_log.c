@@ -1,0 +1,209 @@
+/* policy_log.c - policy history: decisions out of the audit log
+ * SPDX-License-Identifier: MIT
+ */
+#include "policy_log.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "audit_place.h"
+#include "audit_read.h"
+#include "env.h"
+#include "policy_applet.h"
+
+extern char **environ;
+
+enum {
+	TEXT_MAX = 64 * 1024,
+	RING_MAX = 10000,
+};
+
+/* A copy of a field's text, in b, ended by NUL; offsets survive b's growth. */
+static size_t text_field(
+	struct buf *b, const struct audit_record *r, enum audit_key key)
+{
+	const struct cbor_item *t = audit_text(r, key);
+	size_t at = b->len;
+
+	if (t && t->n < TEXT_MAX)
+		buf_add(b, t->bytes, (size_t)t->n);
+	buf_addc(b, 0);
+	return at;
+}
+
+/* `sh -c LINE` is LINE; anything else its words. */
+static size_t line_field(struct buf *b, const struct audit_record *r)
+{
+	const struct audit_field *f = audit_field(r, AUDIT_K_ARGV);
+	struct cbor_item list, word;
+	struct cbor_in in;
+	size_t at = b->len;
+	bool code = false;
+
+	if (f) {
+		in = (struct cbor_in){f->raw, f->raw + f->raw_len};
+		if (cbor_next(&in, &list) < 0 || list.major != CBOR_ARRAY)
+			list.n = 0;
+		for (uint64_t i = 0; i < list.n; i++) {
+			if (cbor_next(&in, &word) < 0 || !word.bytes ||
+				word.n >= TEXT_MAX)
+				break;
+			if (code) {
+				b->len = at;
+				buf_add(b, word.bytes, (size_t)word.n);
+				break;
+			}
+			code = i > 0 && word.n >= 2 && word.bytes[0] == '-' &&
+			       word.bytes[1] != '-' &&
+			       word.bytes[word.n - 1] == 'c';
+			if (i)
+				buf_addc(b, ' ');
+			buf_add(b, word.bytes, (size_t)word.n);
+		}
+	}
+	buf_addc(b, 0);
+	return at;
+}
+
+static void one_record(
+	const struct audit_record *r, logged_each *each, void *ctx)
+{
+	static const char *const name[] = {"allow", "deny", "confirm", "allow"};
+	uint64_t d = audit_uint(r, AUDIT_K_DECISION, 0);
+	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
+	size_t rule = text_field(&b, r, AUDIT_K_RULE);
+	size_t reason = text_field(&b, r, AUDIT_K_REASON);
+	size_t cwd = text_field(&b, r, AUDIT_K_CWD);
+	size_t line = line_field(&b, r);
+
+	if (!b.err)
+		each(ctx,
+			&(struct logged){.wall = r->wall,
+				.decision = name[d < ARRAY_SIZE(name) ? d : 1],
+				.rule = b.data + rule,
+				.reason = b.data + reason,
+				.cwd = b.data + cwd,
+				.line = b.data + line});
+}
+
+void policy_log_each(logged_each *each, void *ctx)
+{
+	const struct audit_place place = {
+		.state_home = env_get(environ, "XDG_STATE_HOME"),
+		.home = env_get(environ, "HOME"),
+		.state_base = "/run/wardbox",
+	};
+	autoreader struct audit_reader reader = AUDIT_READER_INIT;
+	autofree struct audit_record *rec = malloc(sizeof(*rec));
+	struct audit_damage damage;
+	struct diag d = {0};
+	unsigned damaged = 0;
+	autofd int dir =
+		audit_place_open(&place, geteuid(), false, NULL, 0, &d);
+	int got;
+
+	if (dir < 0)
+		cli_die_diag(EXIT_FOUND, &d);
+	if (!rec || audit_reader_dir(&reader, dir, 0, &d) < 0)
+		cli_die_diag(EXIT_FOUND, &d);
+	while ((got = audit_next(&reader, rec, &damage, &d)) != AUDIT_GOT_END) {
+		if (got < 0)
+			cli_die_diag(EXIT_FOUND, &d);
+		if (got == AUDIT_GOT_RECORD && rec->type == AUDIT_START)
+			one_record(rec, each, ctx);
+		else if (got != AUDIT_GOT_RECORD && got != AUDIT_GOT_SEGMENT)
+			damaged++;
+	}
+	if (damaged)
+		cli_warn(
+			"the log is damaged in %u places: wardbox audit verify",
+			damaged);
+}
+
+/* ---- history ---- */
+
+struct ring {
+	char **line; /* texts that are ready to print */
+	size_t size, count;
+	bool json;
+};
+
+static void stamp(struct buf *out, uint64_t wall)
+{
+	time_t t = (time_t)(wall / 1000000000);
+	struct tm tm = {0};
+
+	gmtime_r(&t, &tm);
+	buf_addf(out, "%04d-%02d-%02dT%02d:%02d:%02dZ", tm.tm_year + 1900,
+		tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec);
+}
+
+static void as_json(struct buf *out, const struct logged *l)
+{
+	struct json j = JSON_INIT(out);
+	char text[32];
+	struct buf when = BUF_FIXED(text);
+
+	stamp(&when, l->wall);
+	json_open(&j, '{');
+	json_str(json_key(&j, "time"), buf_str(&when));
+	json_str(json_key(&j, "decision"), l->decision);
+	json_str(json_key(&j, "rule"), l->rule);
+	json_str(json_key(&j, "reason"), l->reason);
+	json_str(json_key(&j, "cwd"), l->cwd);
+	json_str(json_key(&j, "line"), l->line);
+	json_close(&j);
+}
+
+static void remember(void *ctx, const struct logged *l)
+{
+	struct ring *r = ctx;
+	struct buf b = BUF_INIT(16 * TEXT_MAX);
+	char **slot = &r->line[r->count++ % r->size];
+
+	if (r->json) {
+		as_json(&b, l);
+	} else {
+		stamp(&b, l->wall);
+		buf_addf(&b, " %-7s %-14s ", l->decision, l->rule);
+		cli_escape(&b, l->line, strlen(l->line));
+	}
+	buf_addc(&b, '\n');
+	buf_str(&b);
+	free(*slot);
+	*slot = b.err ? NULL : b.data;
+	if (b.err)
+		buf_release(&b);
+}
+
+int policy_history(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	struct ring r = {.size = o->count, .json = o->json};
+	autobuf struct buf out = BUF_INIT(1 << 26);
+	size_t from;
+
+	(void)argv;
+	if (argc > 1)
+		cli_die_usage(o->spec, "history takes no operand");
+	if (r.size == 0 || r.size > RING_MAX)
+		r.size = RING_MAX;
+	r.line = calloc(r.size, sizeof(*r.line));
+	if (!r.line)
+		cli_die(EXIT_FOUND, "out of memory");
+	policy_log_each(remember, &r);
+	from = r.count > r.size ? r.count - r.size : 0;
+	for (; from < r.count; from++) {
+		char *line = r.line[from % r.size];
+
+		if (line)
+			buf_adds(&out, line);
+	}
+	for (size_t i = 0; i < r.size; i++)
+		free(r.line[i]);
+	free(r.line);
+	cli_print(&out);
+	return r.count ? EXIT_OK : EXIT_FOUND;
+}

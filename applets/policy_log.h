@@ -1,0 +1,26 @@
+/* policy_log.h - decisions out of the audit log
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_POLICY_LOG_H
+#define WARDBOX_POLICY_LOG_H
+
+#include <stdint.h>
+
+#include "buf.h"
+
+struct logged {
+	uint64_t wall;        /* nanoseconds since the epoch */
+	const char *decision; /* "allow", "deny", "confirm" */
+	const char *rule;     /* "net", "would-deny:net" */
+	const char *reason;
+	const char *line; /* the shell line, or the words */
+	const char *cwd;
+};
+
+typedef void logged_each(void *ctx, const struct logged *one);
+
+/* All decisions of this user's log, oldest first. Exits when there is none;
+ * says what is damaged. */
+void policy_log_each(logged_each *each, void *ctx);
+
+#endif

@@ -1,0 +1,250 @@
+/* policy_show.c - policy status, allowlist, blocklist
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "policy_applet.h"
+#include "policy_image.h"
+
+static const char *const kinds[] = {
+	[IMG_ALLOW] = "allow",
+	[IMG_ASK] = "ask",
+	[IMG_CONFIRM] = "confirm",
+	[IMG_DENY] = "deny",
+	[IMG_DELEGATE] = "delegate",
+	[IMG_EXCEPT] = "except",
+};
+
+/* A pattern as it was written, near enough. */
+static void pattern(struct buf *out, const struct policy_image *img,
+	const struct img_rule *r)
+{
+	const struct img_token *t =
+		IMG_AT(img, IMG_TOKEN, struct img_token) + r->token.first;
+	static const char *const mark[] = {
+		[IMG_TOK_OPT] = "opt:",
+		[IMG_TOK_NOOPT] = "!opt:",
+		[IMG_TOK_HAS] = "has:",
+	};
+
+	for (uint32_t i = 0; i < r->token.count; i++, t++) {
+		if (i)
+			buf_addc(out, ' ');
+		if (t->kind == IMG_TOK_ANY || t->kind == IMG_TOK_REST) {
+			buf_adds(out, t->kind == IMG_TOK_ANY ? "*" : "**");
+			continue;
+		}
+		if (t->kind >= IMG_TOK_OPT)
+			buf_adds(out, mark[t->kind]);
+		if (t->ref.count > 1)
+			buf_addc(out, '{');
+		for (uint32_t k = 0; k < t->ref.count; k++) {
+			const char *w = img_ref(img, t->ref, k);
+
+			if (k)
+				buf_addc(out, '|');
+			cli_escape(out, w, strlen(w));
+		}
+		if (t->ref.count > 1)
+			buf_addc(out, '}');
+	}
+}
+
+static void rule_text(struct buf *out, const struct policy_image *img,
+	const struct img_rule *r, bool colour)
+{
+	static const char *const code[] = {"32", "33", "33", "31", "36", "36"};
+
+	buf_addf(out, "%s%-8s%s ", cli_sgr(colour, code[r->kind]),
+		kinds[r->kind], cli_sgr(colour, "0"));
+	pattern(out, img, r);
+	if (r->text)
+		buf_addf(out, "  # %s", img_str(img, r->text));
+	buf_addf(out, " [%s:%u %s]\n", img_str(img, r->file), r->line,
+		img_str(img, r->id));
+}
+
+static void rule_json(struct json *j, const struct policy_image *img,
+	const struct img_rule *r)
+{
+	autobuf struct buf text = BUF_INIT(1 << 20);
+
+	pattern(&text, img, r);
+	json_open(j, '{');
+	json_str(json_key(j, "kind"), kinds[r->kind]);
+	json_str(json_key(j, "id"), img_str(img, r->id));
+	json_str(json_key(j, "pattern"), buf_str(&text));
+	json_str(json_key(j, "layer"),
+		policy_layer_name((enum policy_layer)img->head->layer));
+	json_str(json_key(j, "file"), img_str(img, r->file));
+	json_u64(json_key(j, "line"), r->line);
+	if (r->text)
+		json_str(json_key(j, "reason"), img_str(img, r->text));
+	json_close(j);
+}
+
+static bool wanted(const struct img_rule *r, bool block)
+{
+	return block ? r->kind == IMG_DENY
+		     : r->kind != IMG_DENY && r->kind != IMG_EXCEPT;
+}
+
+static int list(const struct policy_opts *o, bool block)
+{
+	autobuf struct buf out = BUF_INIT(8 << 20);
+	autohere struct policy_here *h = NULL;
+	struct json j = JSON_INIT(&out);
+	bool colour = cli_colour(STDOUT_FILENO);
+
+	h = policy_find_here(o);
+	j.pretty = true;
+	if (o->json)
+		json_open(&j, '[');
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		const struct policy_image *img = h->policy->layer[l];
+		const struct img_rule *r =
+			img ? IMG_AT(img, IMG_RULE, struct img_rule) : NULL;
+
+		for (uint32_t i = 0; r && i < IMG_COUNT(img, IMG_RULE); i++) {
+			if (!wanted(&r[i], block) ||
+				!(r[i].profiles & 1U << h->profile))
+				continue;
+			if (o->json)
+				rule_json(&j, img, &r[i]);
+			else
+				rule_text(&out, img, &r[i], colour);
+		}
+	}
+	if (o->json) {
+		json_close(&j);
+		buf_addc(&out, '\n');
+	}
+	cli_print(&out);
+	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
+}
+
+int policy_allowlist(void *into, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return list(into, false);
+}
+
+int policy_blocklist(void *into, int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	return list(into, true);
+}
+
+static const char *state_name(enum policy_state s)
+{
+	static const char *const name[] = {"good", "stale", "broken"};
+
+	return name[s];
+}
+
+static void status_json(struct buf *out, const struct policy_here *h,
+	const struct policy_grants *g)
+{
+	struct json j = JSON_INIT(out);
+
+	j.pretty = true;
+	json_open(&j, '{');
+	json_str(json_key(&j, "state"), state_name(h->policy->state));
+	json_str(json_key(&j, "profile"), policy_profile_name(h->profile));
+	json_str(json_key(&j, "root"), h->root);
+	json_bool(json_key(&j, "confined"), g->confine);
+	json_bool(json_key(&j, "supervised"), g->supervise);
+	json_open(json_key(&j, "limits"), '{');
+	json_u64(json_key(&j, "cpu_ns"), g->limits.cpu);
+	json_u64(json_key(&j, "wall_ns"), g->limits.wall);
+	json_u64(json_key(&j, "memory"), g->limits.mem);
+	json_u64(json_key(&j, "processes"), g->limits.procs);
+	json_u64(json_key(&j, "files"), g->limits.files);
+	json_u64(json_key(&j, "output"), g->limits.out);
+	json_close(&j);
+	json_open(json_key(&j, "layers"), '[');
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		const struct policy_image *img = h->policy->layer[l];
+		const struct img_source *s =
+			img ? IMG_AT(img, IMG_SOURCE, struct img_source) : NULL;
+
+		for (uint32_t i = 0; s && i < IMG_COUNT(img, IMG_SOURCE); i++) {
+			if (s[i].kind == IMG_SRC_ABSENT)
+				continue;
+			json_open(&j, '{');
+			json_str(json_key(&j, "layer"),
+				policy_layer_name((enum policy_layer)l));
+			json_str(json_key(&j, "source"),
+				img_str(img, s[i].path));
+			json_close(&j);
+		}
+	}
+	json_close(&j);
+	json_close(&j);
+	buf_addc(out, '\n');
+}
+
+static void amount(
+	struct buf *out, const char *name, uint64_t v, const char *unit)
+{
+	if (v)
+		buf_addf(out, "  %-10s %llu%s\n", name, (unsigned long long)v,
+			unit);
+}
+
+static void status_text(struct buf *out, const struct policy_here *h,
+	const struct policy_grants *g)
+{
+	static const char *const net[] = {"none", "local", "all"};
+
+	buf_addf(out, "profile    %s\n", policy_profile_name(h->profile));
+	buf_addf(out, "policy     %s\n", state_name(h->policy->state));
+	buf_addf(out, "root       %s\n", h->root);
+	if (h->policy->layer[0] && h->policy->layer[0]->how == IMG_BORROWED)
+		buf_adds(out, "system     built in (configs/default.policy)\n");
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		const struct policy_image *img = h->policy->layer[l];
+		const struct img_source *s =
+			img ? IMG_AT(img, IMG_SOURCE, struct img_source) : NULL;
+
+		for (uint32_t i = 0; s && i < IMG_COUNT(img, IMG_SOURCE); i++)
+			if (s[i].kind != IMG_SRC_ABSENT)
+				buf_addf(out, "%-10s %s\n",
+					policy_layer_name((enum policy_layer)l),
+					img_str(img, s[i].path));
+	}
+	buf_addf(out, "sandbox    %s, network %s%s\n",
+		g->confine ? "on" : "off", net[g->net],
+		g->supervise ? ", every program judged" : "");
+	amount(out, "cpu", g->limits.cpu / 1000000000, " s");
+	amount(out, "wall", g->limits.wall / 1000000000, " s");
+	amount(out, "memory", g->limits.mem >> 20, " MiB");
+	amount(out, "processes", g->limits.procs, "");
+	amount(out, "files", g->limits.files, "");
+	amount(out, "output", g->limits.out >> 10, " KiB");
+	for (size_t i = 0; i < g->relax.count; i++)
+		buf_addf(out, "relaxed    %s\n", g->relax.item[i]);
+}
+
+int policy_status(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	autobuf struct buf out = BUF_INIT(1 << 20);
+	autohere struct policy_here *h = NULL;
+	autogrants struct policy_grants g = {0};
+
+	(void)argc;
+	(void)argv;
+	h = policy_find_here(o);
+	if (policy_grants(h->policy, h->profile, h->root, h->home, &g) < 0)
+		cli_die(EXIT_FOUND, "out of memory");
+	if (o->json)
+		status_json(&out, h, &g);
+	else
+		status_text(&out, h, &g);
+	cli_print(&out);
+	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
+}

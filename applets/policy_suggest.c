@@ -1,0 +1,188 @@
+/* policy_suggest.c - policy suggest: rules that would settle what was asked
+ * SPDX-License-Identifier: MIT
+ */
+#include <fcntl.h>
+#include <string.h>
+
+#include "file.h"
+#include "policy_applet.h"
+#include "policy_image.h"
+#include "policy_log.h"
+
+enum {
+	MAX_RULES = 512,
+};
+
+struct proposal {
+	char *command; /* words in the policy's own quoting */
+	unsigned times;
+};
+
+struct suggest {
+	struct policy_here *h;
+	const struct policy_opts *o;
+	struct proposal rule[MAX_RULES];
+	size_t count;
+	unsigned asked, never, blocked; /* lines, by what can be done */
+	bool found;
+};
+
+/* What a rule for would open more than what was seen. */
+static bool is_never(const struct suggest *s, const char *command)
+{
+	const struct policy_image *img = s->h->policy->layer[0];
+	char name[64];
+	size_t n = strcspn(command, " ");
+	const struct img_list *never =
+		img ? img_list_find(img, "suggest-never") : NULL;
+	const struct img_schema *sch;
+
+	if (n == 0 || n >= sizeof(name) || command[0] == '\'')
+		return true;
+	memcpy(name, command, n);
+	name[n] = 0;
+	if (strchr(name, '/'))
+		return name[0] == '/';
+	sch = img ? img_schema_find(img, name) : NULL;
+	if (sch && sch->flags & (IMG_S_WRAPPER | IMG_S_SHELL | IMG_S_INTERP |
+					IMG_S_MULTI | IMG_S_STDIN))
+		return true;
+	return !never || img_ref_match(img, never->ref, name);
+}
+
+static void propose(void *ctx, const struct policy_verdict *v)
+{
+	struct suggest *s = ctx;
+	size_t i = 0;
+
+	if (v->would == POLICY_ALLOW || !str_eq(v->rule, "unknown"))
+		return;
+	s->found = true;
+	if (strchr(v->command, '?') || str_ends(v->command, "...") ||
+		is_never(s, v->command)) {
+		s->never++;
+		return;
+	}
+	while (i < s->count && !str_eq(s->rule[i].command, v->command))
+		i++;
+	if (i == MAX_RULES)
+		return;
+	if (i == s->count) {
+		s->rule[i].command = strdup(v->command);
+		if (!s->rule[i].command)
+			return;
+		s->rule[s->count++].times = 0;
+	}
+	s->rule[i].times++;
+}
+
+static void look(void *ctx, const struct logged *l)
+{
+	struct suggest *s = ctx;
+	struct policy_request req;
+	struct policy_verdict v;
+
+	if (str_eq(l->decision, "allow") && !str_after(l->rule, "would-"))
+		return;
+	s->asked++;
+	req = policy_request_here(s->o, s->h);
+	req.text = l->line;
+	req.len = strlen(l->line);
+	if (l->cwd[0] == '/')
+		req.cwd = l->cwd;
+	s->found = false;
+	policy_decide_line(s->h->policy, &req, &v, propose, s);
+	if (!s->found && v.would != POLICY_ALLOW)
+		s->blocked++;
+}
+
+/* Three spellings of one subcommand are one rule for all of it. */
+static size_t stem(const char *command)
+{
+	size_t n = strcspn(command, " ");
+	size_t m;
+
+	if (!command[n])
+		return n;
+	m = strcspn(command + n + 1, " ");
+	for (size_t i = 0; i < m; i++)
+		if (!chr_alpha(command[n + 1 + i]) && command[n + 1 + i] != '-')
+			return 0;
+	return command[n + 1] == '-' ? 0 : n + 1 + m;
+}
+
+static void write_rules(struct suggest *s, struct buf *out)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const char *c = s->rule[i].command;
+		size_t n = c ? stem(c) : 0;
+		unsigned times = s->rule[i].times, forms = 0;
+
+		if (!c)
+			continue;
+		for (size_t k = i + 1; n && k < s->count; k++) {
+			const char *other = s->rule[k].command;
+
+			if (!other || stem(other) != n ||
+				strncmp(c, other, n) != 0)
+				continue;
+			forms++;
+			times += s->rule[k].times;
+		}
+		buf_addf(out, "# %u times\n", times);
+		if (forms < 2) {
+			buf_addf(out, "allow %s\n", c);
+			continue;
+		}
+		buf_addf(out, "allow %.*s **\n", (int)n, c);
+		for (size_t k = i + 1; k < s->count; k++) {
+			char *other = s->rule[k].command;
+
+			if (other && stem(other) == n &&
+				!strncmp(c, other, n)) {
+				free(other);
+				s->rule[k].command = NULL;
+			}
+		}
+	}
+}
+
+int policy_suggest(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	autohere struct policy_here *h = NULL;
+	autofree struct suggest *s = calloc(1, sizeof(*s));
+	autobuf struct buf out = BUF_INIT(1 << 22);
+	int rc;
+
+	(void)argv;
+	if (argc > 1)
+		cli_die_usage(o->spec, "suggest takes no operand");
+	h = policy_find_here(o);
+	if (!s)
+		cli_die(EXIT_FOUND, "out of memory");
+	s->h = h;
+	s->o = o;
+	policy_log_each(look, s);
+	buf_addf(&out,
+		"# From %u lines that were asked about or not allowed.\n"
+		"# %u denials stay: rules against them are there for a "
+		"reason.\n"
+		"# %u commands get no rule: shells, interpreters, wrappers "
+		"and\n"
+		"# the like would let anything through.\n",
+		s->asked, s->blocked, s->never);
+	write_rules(s, &out);
+	for (size_t i = 0; i < s->count; i++)
+		free(s->rule[i].command);
+	if (o->write && !o->dry_run && s->count) {
+		rc = file_replace(
+			AT_FDCWD, o->write, out.data, out.len, 0644, true);
+		if (rc < 0)
+			cli_die(EXIT_FOUND, "%s: %s", o->write, strerror(-rc));
+		buf_clear(&out);
+		buf_addf(&out, "%s: %zu rules\n", o->write, s->count);
+	}
+	cli_print(&out);
+	return s->count ? EXIT_OK : EXIT_FOUND;
+}

@@ -1,0 +1,17 @@
+/* profile_change.h - items on their way to files, a CI system or a Dockerfile
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_APPLET_PROFILE_CHANGE_H
+#define WARDBOX_APPLET_PROFILE_CHANGE_H
+
+#include "profile.h"
+
+/* As the options say: --docker prints, --ci tells, else files are written. */
+int profile_change_items(const struct profile_items *items,
+	const struct profile_who *who, const struct profile_opts *o);
+
+/* Ends with a message where a startup file must not or need not be written. */
+void profile_refuse_useless(
+	const struct profile_who *who, const struct profile_opts *o);
+
+#endif

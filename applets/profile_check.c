@@ -1,0 +1,382 @@
+/* profile_check.c - is it on PATH: now, after a restart, or not at all?
+ * SPDX-License-Identifier: MIT
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "file.h"
+#include "path.h"
+#include "profile_check.h"
+#include "profile_facts.h"
+#include "rc_path.h"
+#include "str.h"
+
+/* Where installers put programs that are on no default PATH. A leading '~' is
+ * the home. */
+static const char *const known_dirs[] = {
+	"~/.local/bin",
+	"~/.cargo/bin",
+	"~/go/bin",
+	"~/bin",
+	"~/.npm-global/bin",
+	"~/.deno/bin",
+	"~/.bun/bin",
+	"~/.volta/bin",
+	"~/.rbenv/shims",
+	"~/.pyenv/shims",
+	"~/.pyenv/bin",
+	"~/.asdf/shims",
+	"~/.local/share/mise/shims",
+	"~/.dotnet/tools",
+	"~/.yarn/bin",
+	"~/.foundry/bin",
+	"~/.krew/bin",
+	"~/.nix-profile/bin",
+	"~/.poetry/bin",
+	"~/.local/share/pnpm",
+	"/usr/local/bin",
+	"/usr/local/go/bin",
+	"/opt/homebrew/bin",
+	"/home/linuxbrew/.linuxbrew/bin",
+	"/snap/bin",
+	"/var/lib/flatpak/exports/bin",
+	"/nix/var/nix/profiles/default/bin",
+};
+
+bool profile_known_dir(
+	unsigned index, const struct profile_who *who, char *out, size_t size)
+{
+	const char *dir;
+
+	*out = '\0';
+	if (index >= ARRAY_SIZE(known_dirs))
+		return false;
+	dir = known_dirs[index];
+	if (dir[0] != '~')
+		str_copy(out, size, dir);
+	else if (who->home[0])
+		path_join(out, size, who->home, dir + 2);
+	return true;
+}
+
+static bool executable(const char *dir, const char *name)
+{
+	char path[2048];
+	struct stat st;
+
+	return path_join(path, sizeof path, dir, name) == 0 &&
+	       stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       access(path, X_OK) == 0;
+}
+
+/* GOPATH, CARGO_HOME and the like move a known directory. */
+static bool from_variable(const char *name, const char *variable,
+	const char *below, char *dir, size_t size)
+{
+	const char *value = env_get(profile_environ(), variable);
+
+	return value && value[0] == '/' &&
+	       path_join(dir, size, value, below) == 0 && executable(dir, name);
+}
+
+/* nvm keeps a directory per version: the first that has the program. */
+static bool in_nvm(
+	const char *name, const struct profile_who *who, char *dir, size_t size)
+{
+	char versions[1024], one[1024];
+	const struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	if (path_join(
+		    versions, sizeof versions, who->home, ".nvm/versions/node"))
+		return false;
+	d = opendir(versions);
+	while (d && !found && (e = readdir(d)) != NULL) {
+		if (e->d_name[0] != 'v' ||
+			path_join(one, sizeof one, versions, e->d_name) ||
+			path_join(dir, size, one, "bin"))
+			continue;
+		found = executable(dir, name);
+	}
+	if (d)
+		closedir(d);
+	return found;
+}
+
+bool profile_find_command(
+	const char *name, const struct profile_who *who, char *dir, size_t size)
+{
+	if (from_variable(name, "CARGO_HOME", "bin", dir, size) ||
+		from_variable(name, "GOBIN", "", dir, size) ||
+		from_variable(name, "GOPATH", "bin", dir, size) ||
+		from_variable(name, "PNPM_HOME", "", dir, size))
+		return true;
+	for (unsigned i = 0; profile_known_dir(i, who, dir, size); i++) {
+		if (*dir && executable(dir, name))
+			return true;
+	}
+	return in_nvm(name, who, dir, size);
+}
+
+bool profile_on_path(const char *path, const char *name, char *dir, size_t size)
+{
+	const char *entry;
+	size_t at = 0, len;
+
+	while (path && rc_entry(path, strlen(path), &at, &entry, &len)) {
+		if (!len || len >= size)
+			continue;
+		memcpy(dir, entry, len);
+		dir[len] = '\0';
+		if (executable(dir, name))
+			return true;
+	}
+	return false;
+}
+
+bool profile_file_adds(const char *path, enum shell_kind kind, const char *home,
+	const char *dir)
+{
+	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
+	struct rc_source source = {.family = shellkind_family(kind),
+		.zsh = kind == SHELL_ZSH,
+		.home = home};
+
+	if (file_read(AT_FDCWD, path, &text))
+		return false;
+	source.text = buf_str(&text);
+	source.len = text.len;
+	return rc_path_has(&source, dir, true, NULL, 0) == 1;
+}
+
+/* Does one of the files this shell reads add it? */
+static bool file_of_shell(const struct profile_who *who, enum shell_kind kind,
+	const char *dir, char *out, size_t size)
+{
+	autofree struct profile_files *files = calloc(1, sizeof *files);
+
+	if (!files || profile_files_list(files, kind, &who->place))
+		return false;
+	for (size_t i = 0; i < files->count; i++) {
+		const struct profile_file *f = &files->file[i];
+		char snippet[1024];
+
+		if (!f->exists || f->shadowed_by)
+			continue;
+		if (str_ends(f->path, "conf.d") &&
+			path_join(snippet, sizeof snippet, f->path,
+				"profile-default.fish") == 0 &&
+			profile_file_adds(snippet, kind, who->home, dir))
+			return str_copy(out, size, snippet) == 0;
+		if (!str_ends(f->path, ".d") &&
+			profile_file_adds(f->path, kind, who->home, dir))
+			return str_copy(out, size, f->path) == 0;
+	}
+	return false;
+}
+
+bool profile_other_shell(
+	const struct profile_who *who, const char *dir, char *file, size_t size)
+{
+	for (unsigned k = SHELL_SH; k < SHELL_KINDS; k++) {
+		enum shell_kind kind = (enum shell_kind)k;
+
+		if (kind != who->kind && shellkind_writable(kind) &&
+			file_of_shell(who, kind, dir, file, size))
+			return true;
+	}
+	return false;
+}
+
+enum state { CURRENT, PENDING, ABSENT, UNKNOWN };
+
+struct answer {
+	enum state state;
+	const char *what; /* as asked */
+	bool command;
+	char dir[2048];   /* of the command; or the directory itself */
+	char file[1024];  /* that adds it, or would */
+	char other[1024]; /* another shell's file that has it */
+	struct buf line;
+};
+
+static void find_target(struct answer *a, const struct profile_who *who,
+	const struct profile_opts *o)
+{
+	autoclean(profile_goals_release) struct profile_goals goals = {0};
+	autofree struct profile_dir *dir = malloc(sizeof *dir);
+	struct profile_item item = {.what = PROFILE_PREPEND, .dir = dir};
+	struct diag d = {0};
+
+	if (!dir || profile_goals_find(&goals, who, o, &d) || !goals.count)
+		return;
+	/* The last is the interactive one: what people call their rc file. */
+	str_copy(
+		a->file, sizeof a->file, goals.goal[goals.count - 1].file.path);
+	if (profile_dir_parse(dir, a->dir, who->home, 0, &d) == 0 &&
+		profile_line(&a->line, shellkind_family(who->kind), &item, NULL,
+			&d) == 0 &&
+		a->line.len)
+		a->line.len--;
+}
+
+static void find_answer(struct answer *a, const struct profile_who *who,
+	const struct profile_opts *o)
+{
+	const char *path = env_get(profile_environ(), "PATH");
+	autofree struct profile_dir *dir = malloc(sizeof *dir);
+	struct diag d = {0};
+
+	a->command = !strchr(a->what, '/') && !profile_home_prefix(a->what);
+	if (a->command) {
+		if (profile_on_path(path, a->what, a->dir, sizeof a->dir)) {
+			a->state = CURRENT;
+			return;
+		}
+		if (!profile_find_command(
+			    a->what, who, a->dir, sizeof a->dir)) {
+			a->state = UNKNOWN;
+			return;
+		}
+	} else {
+		if (!dir || profile_dir_parse(dir, a->what, who->home, 0, &d))
+			cli_die_diag(EXIT_USAGE, &d);
+		if (str_copy(a->dir, sizeof a->dir, dir->text))
+			cli_die(EXIT_USAGE, "%s: too long", a->what);
+		if (profile_path_lists(path, a->dir)) {
+			a->state = CURRENT;
+			return;
+		}
+	}
+	a->state = ABSENT;
+	if (file_of_shell(who, who->kind, a->dir, a->file, sizeof a->file)) {
+		a->state = PENDING;
+		return;
+	}
+	profile_other_shell(who, a->dir, a->other, sizeof a->other);
+	find_target(a, who, o);
+}
+
+static const char *state_name(enum state state)
+{
+	static const char names[][16] = {
+		"current", "pending-restart", "absent", "not-found"};
+
+	return names[state];
+}
+
+static void answer_json(struct answer *a)
+{
+	autobuf struct buf out = BUF_INIT(65536);
+	struct json j = JSON_INIT(&out);
+
+	j.pretty = true;
+	json_open(&j, '{');
+	json_u64(json_key(&j, "schema"), 1);
+	json_str(json_key(&j, "asked"), a->what);
+	json_str(json_key(&j, "state"), state_name(a->state));
+	profile_json_path(&j, "dir", a->dir[0] ? a->dir : NULL);
+	profile_json_path(&j, "file", a->file[0] ? a->file : NULL);
+	profile_json_path(
+		&j, "other_shell_file", a->other[0] ? a->other : NULL);
+	json_str(json_key(&j, "line"), a->line.len ? buf_str(&a->line) : NULL);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static void shown(struct buf *out, const char *s)
+{
+	cli_escape(out, s, strlen(s));
+}
+
+static void answer_text(struct answer *a)
+{
+	autobuf struct buf out = BUF_INIT(65536);
+
+	shown(&out, a->what);
+	if (a->state == UNKNOWN) {
+		buf_adds(&out, ": not found on PATH nor where installers put "
+			       "programs\n");
+		cli_print(&out);
+		return;
+	}
+	if (a->command) {
+		buf_adds(&out, " is installed at ");
+		shown(&out, a->dir);
+		buf_addc(&out, '/');
+		shown(&out, a->what);
+	}
+	if (a->state == CURRENT) {
+		buf_adds(&out, a->command ? ", on PATH\n" : ": on PATH\n");
+	} else if (a->state == PENDING) {
+		buf_adds(&out, a->command ? " but" : ":");
+		buf_adds(&out, " not yet on PATH: ");
+		shown(&out, a->file);
+		buf_adds(&out, " adds it to new shells\n");
+	} else {
+		buf_adds(&out,
+			a->command ? " but not on PATH\n" : ": not on PATH\n");
+		if (a->other[0]) {
+			buf_adds(&out, "  another shell's file adds it: ");
+			shown(&out, a->other);
+			buf_addc(&out, '\n');
+		}
+		buf_adds(&out, "  Add to ");
+		shown(&out, a->file);
+		buf_addf(&out, ":\n    %s\n", buf_str(&a->line));
+		buf_adds(&out, "  or: wardbox profile check --fix ");
+		shown(&out, a->what);
+		buf_addc(&out, '\n');
+	}
+	cli_print(&out);
+}
+
+static int check_one(
+	const char *what, const struct profile_who *who, struct profile_opts *o)
+{
+	autofree struct answer *a = calloc(1, sizeof *a);
+	char *add[] = {NULL, NULL};
+	int code;
+
+	if (!a)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	a->what = what;
+	a->line = BUF_INIT(65536);
+	find_answer(a, who, o);
+	if (o->json)
+		answer_json(a);
+	else if (!o->quiet)
+		answer_text(a);
+	buf_release(&a->line);
+	code = a->state == CURRENT || a->state == PENDING ? EXIT_OK
+							  : EXIT_FOUND;
+	if (!o->fix || a->state != ABSENT)
+		return code;
+	add[0] = add[1] = a->dir;
+	return profile_verb_add(o, 2, add);
+}
+
+int profile_verb_check(void *into, int argc, char **argv)
+{
+	struct profile_opts *o = into;
+	struct profile_who who;
+	int worst = EXIT_OK;
+
+	if (argc < 2)
+		cli_die(EXIT_USAGE, "check: a directory or command is missing");
+	profile_who_find(&who, o);
+	for (int i = 1; i < argc; i++) {
+		int code = check_one(argv[i], &who, o);
+
+		if (code > worst)
+			worst = code;
+	}
+	return worst;
+}

@@ -1,0 +1,127 @@
+/* profile_detect.c - detect and sandbox: facts, and what they mean
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "confinement.h"
+#include "profile_facts.h"
+#include "str.h"
+
+static void find_confinement(
+	struct confinement *c, const struct profile_opts *o)
+{
+	struct confinement_source source = {
+		.root = o->root ? o->root : "", .env = profile_environ()};
+
+	confinement_detect(&source, c);
+}
+
+static void detect_json(const struct profile_facts *f,
+	const struct profile_who *who, const struct confinement *c)
+{
+	autobuf struct buf out = BUF_INIT(8 << 20);
+	struct json j = JSON_INIT(&out);
+
+	j.pretty = true;
+	json_open(&j, '{');
+	json_u64(json_key(&j, "schema"), 1);
+	profile_facts_json(&j, f, who);
+	json_key(&j, "sandbox");
+	confinement_json(&j, c);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static void line(struct buf *out, const char *name, const char *value)
+{
+	buf_addf(out, "%-14s ", name);
+	cli_escape(out, value, strlen(value));
+	buf_addc(out, '\n');
+}
+
+static void detect_text(const struct profile_facts *f,
+	const struct profile_who *who, const struct confinement *c)
+{
+	autobuf struct buf out = BUF_INIT(8 << 20);
+
+	line(&out, "shell", shellkind_name(who->kind));
+	line(&out, "program", f->program[0] ? f->program : "not here");
+	line(&out, "version", f->version[0] ? f->version : "unknown");
+	line(&out, "known from", who->source);
+	if (who->current[0])
+		line(&out, "called from", who->current);
+	line(&out, "login profile", f->login_profile);
+	line(&out, "rc file", f->rc_file);
+	line(&out, "restricted", who->restricted ? "yes" : "no");
+	if (f->probed)
+		line(&out, "PATH healthy", f->healthy ? "yes" : "no");
+	for (unsigned i = 0; i < SESSIONS; i++) {
+		const struct profile_session *s = &f->session[i];
+
+		if (!s->probed)
+			continue;
+		buf_addf(&out,
+			"%-18s %s, %u ms\n  PATH=", profile_session_name(i),
+			profile_probe_name(s->status), s->ms);
+		cli_escape(&out, s->path ? s->path : "",
+			s->path ? strlen(s->path) : 0);
+		buf_addc(&out, '\n');
+	}
+	for (size_t i = 0; i < c->count; i++)
+		buf_addf(&out, "%-14s %s%s\n", i ? "" : "sandbox",
+			confinement_name(c->fact[i].kind),
+			c->fact[i].confined ? "" : " (holds nothing back)");
+	cli_print(&out);
+}
+
+int profile_verb_detect(void *into, int argc, char **argv)
+{
+	struct profile_opts *o = into;
+	struct profile_who who;
+	autofree struct profile_facts *f = calloc(1, sizeof *f);
+	autofree struct confinement *c = calloc(1, sizeof *c);
+
+	(void)argc;
+	(void)argv;
+	if (!f || !c)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	profile_who_find(&who, o);
+	profile_who_parents(&who);
+	profile_facts_find(f, &who, o);
+	find_confinement(c, o);
+	if (o->json)
+		detect_json(f, &who, c);
+	else
+		detect_text(f, &who, c);
+	profile_facts_release(f);
+	return EXIT_OK;
+}
+
+int profile_verb_sandbox(void *into, int argc, char **argv)
+{
+	struct profile_opts *o = into;
+	autofree struct confinement *c = calloc(1, sizeof *c);
+	autobuf struct buf out = BUF_INIT(65536);
+	struct json j = JSON_INIT(&out);
+
+	(void)argc;
+	(void)argv;
+	if (!c)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	find_confinement(c, o);
+	if (!o->json) {
+		confinement_text(&out, c);
+		cli_print(&out);
+		return EXIT_OK;
+	}
+	j.pretty = true;
+	json_open(&j, '{');
+	json_u64(json_key(&j, "schema"), 1);
+	json_key(&j, "sandbox");
+	confinement_json(&j, c);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+	return EXIT_OK;
+}

@@ -1,0 +1,291 @@
+/* audit_read_filter.c - which records, and whose
+ * SPDX-License-Identifier: MIT
+ */
+#include "audit_read_filter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "audit_write.h"
+#include "num.h"
+#include "str.h"
+
+/* What is known of a command: which of its parts fit. */
+struct audit_seen {
+	uint64_t exec; /* 0: free */
+	uint8_t fits;
+};
+enum { FITS_START = 1, FITS_END = 2, FITS_OUTPUT = 4 };
+enum { SEEN_MAX = 1 << 24 };
+
+void audit_filter_release(struct audit_filter *f)
+{
+	free(f->seen);
+	f->seen = NULL;
+	f->seen_cap = f->seen_count = 0;
+}
+
+int audit_filter_exit(struct audit_filter *f, const char *text)
+{
+	f->exit = *text == '!' ? AUDIT_EXIT_NOT : AUDIT_EXIT_IS;
+	if (str_eq(text, "fail"))
+		f->exit = AUDIT_EXIT_FAIL;
+	else if (str_eq(text, "signal"))
+		f->exit = AUDIT_EXIT_SIGNAL;
+	else
+		return num_int(text + (*text == '!'), 0, 255, &f->exit_code);
+	return 0;
+}
+
+static bool asks_start(const struct audit_filter *f)
+{
+	return f->exe || f->command || f->cwd || f->rule || f->pid ||
+		f->decisions;
+}
+
+static bool asks_end(const struct audit_filter *f)
+{
+	return f->exit != AUDIT_EXIT_ANY || f->min_duration;
+}
+
+bool audit_filter_two_passes(const struct audit_filter *f)
+{
+	return asks_start(f) || asks_end(f) || f->grep;
+}
+
+static struct audit_seen *slot(const struct audit_filter *f, uint64_t exec)
+{
+	size_t mask = f->seen_cap - 1;
+	size_t i = (size_t)(exec * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
+
+	while (f->seen[i].exec && f->seen[i].exec != exec)
+		i = (i + 1) & mask;
+	return &f->seen[i];
+}
+
+static int grow(struct audit_filter *f)
+{
+	struct audit_filter bigger = *f;
+
+	if (f->seen_cap >= SEEN_MAX)
+		return -E2BIG;
+	bigger.seen_cap = f->seen_cap ? 2 * f->seen_cap : 1024;
+	bigger.seen = calloc(bigger.seen_cap, sizeof *bigger.seen);
+	if (!bigger.seen)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->seen_cap; i++)
+		if (f->seen[i].exec)
+			*slot(&bigger, f->seen[i].exec) = f->seen[i];
+	free(f->seen);
+	f->seen = bigger.seen;
+	f->seen_cap = bigger.seen_cap;
+	return 0;
+}
+
+static bool plain_char(char c)
+{
+	return chr_name(c) || (c && strchr("-./:@%+=,^", c));
+}
+
+static void add_word(struct buf *out, const char *s, size_t n)
+{
+	bool plain = n > 0;
+
+	for (size_t i = 0; i < n && plain; i++)
+		plain = plain_char(s[i]);
+	if (plain) {
+		buf_add(out, s, n);
+		return;
+	}
+	buf_addc(out, '\'');
+	for (size_t i = 0; i < n; i++)
+		if (s[i] == '\'')
+			buf_adds(out, "'\\''");
+		else
+			buf_addc(out, s[i]);
+	buf_addc(out, '\'');
+}
+
+void audit_add_command(struct buf *out, const struct audit_record *r)
+{
+	const struct audit_field *f = audit_field(r, AUDIT_K_ARGV);
+	struct cbor_in in;
+	struct cbor_item list, word;
+
+	if (!f || f->item.major != CBOR_ARRAY)
+		return;
+	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
+	if (cbor_next(&in, &list))
+		return;
+	for (uint64_t i = 0; i < list.n && !cbor_next(&in, &word); i++) {
+		if (!word.bytes)
+			return;
+		if (i)
+			buf_addc(out, ' ');
+		add_word(out, (const char *)word.bytes, (size_t)word.n);
+	}
+}
+
+/* Does the pattern fit the whole, or, when it has no star of its own, a part
+ * of it? */
+static bool fits(const char *pattern, const char *s)
+{
+	if (strpbrk(pattern, "*?"))
+		return str_glob(pattern, s);
+	return strstr(s, pattern) != NULL;
+}
+
+static bool text_fits(const char *pattern, const struct audit_record *r,
+	enum audit_key key)
+{
+	autobuf struct buf b = BUF_INIT(AUDIT_BODY_MAX);
+	const struct cbor_item *text;
+
+	if (!pattern)
+		return true;
+	text = audit_text(r, key);
+	if (!text)
+		return false;
+	buf_add(&b, text->bytes, (size_t)text->n);
+	return fits(pattern, buf_str(&b));
+}
+
+static bool start_fits(const struct audit_filter *f, const struct audit_record *r)
+{
+	autobuf struct buf b = BUF_INIT(4 * AUDIT_BODY_MAX);
+	uint64_t decision = audit_uint(r, AUDIT_K_DECISION, AUDIT_ALLOW);
+
+	if (f->decisions && (decision > 31 || !(f->decisions >> decision & 1)))
+		return false;
+	if (f->pid && audit_uint(r, AUDIT_K_PID, 0) != f->pid)
+		return false;
+	if (!text_fits(f->exe, r, AUDIT_K_EXE) ||
+		!text_fits(f->cwd, r, AUDIT_K_CWD))
+		return false;
+	if (f->rule && !text_fits(f->rule, r, AUDIT_K_RULE))
+		return false;
+	if (!f->command)
+		return true;
+	audit_add_command(&b, r);
+	return fits(f->command, buf_str(&b));
+}
+
+static bool end_fits(const struct audit_filter *f, const struct audit_record *r)
+{
+	int64_t code = audit_int(r, AUDIT_K_EXIT, 0);
+	uint64_t sig = audit_uint(r, AUDIT_K_SIGNAL, 0);
+
+	if (audit_uint(r, AUDIT_K_DURATION, 0) < f->min_duration)
+		return false;
+	switch (f->exit) {
+	case AUDIT_EXIT_ANY:
+		return true;
+	case AUDIT_EXIT_IS:
+		return !sig && code == f->exit_code;
+	case AUDIT_EXIT_NOT:
+		return sig || code != f->exit_code;
+	case AUDIT_EXIT_FAIL:
+		return sig || code != 0;
+	case AUDIT_EXIT_SIGNAL:
+		break;
+	}
+	return sig != 0;
+}
+
+/* What r adds to what is known of its command. */
+static uint8_t judge(const struct audit_filter *f, const struct audit_record *r)
+{
+	const struct cbor_item *data;
+
+	if (r->type == AUDIT_START)
+		return start_fits(f, r) ? FITS_START : 0;
+	if (r->type == AUDIT_END)
+		return end_fits(f, r) ? FITS_END : 0;
+	data = r->type == AUDIT_IO && f->grep ? audit_text(r, AUDIT_K_DATA)
+					      : NULL;
+	if (data && memmem(data->bytes, (size_t)data->n, f->grep,
+			    strlen(f->grep)))
+		return FITS_OUTPUT;
+	return 0;
+}
+
+int audit_filter_note(struct audit_filter *f, const struct audit_record *r)
+{
+	struct audit_seen *s;
+
+	if (!r->exec)
+		return 0;
+	if (4 * f->seen_count >= 3 * f->seen_cap) {
+		int err = grow(f);
+
+		if (err)
+			return err;
+	}
+	s = slot(f, r->exec);
+	if (!s->exec)
+		f->seen_count++;
+	s->exec = r->exec;
+	s->fits |= judge(f, r);
+	return 0;
+}
+
+static bool command_fits(const struct audit_filter *f, uint64_t exec)
+{
+	const uint8_t want = (asks_start(f) ? FITS_START : 0) |
+		(asks_end(f) ? FITS_END : 0) | (f->grep ? FITS_OUTPUT : 0);
+	const struct audit_seen *s;
+
+	if (!want)
+		return true;
+	if (!exec || !f->seen_cap)
+		return false;
+	s = slot(f, exec);
+	return s->exec && ((s->fits & want) == want) != f->invert;
+}
+
+static bool hex_prefix(const uint8_t *id, const char *s)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t n = strlen(s);
+
+	if (n < 4 || n > 2 * AUDIT_ID)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (s[i] != digits[id[i / 2] >> (i % 2 ? 0 : 4) & 15])
+			return false;
+	return true;
+}
+
+static bool session_fits(const char *name, const uint8_t *id)
+{
+	uint8_t wanted[AUDIT_ID];
+
+	if (!id)
+		return false;
+	audit_session(wanted, name);
+	return memcmp(wanted, id, AUDIT_ID) == 0 || hex_prefix(id, name);
+}
+
+bool audit_filter_match(
+	const struct audit_filter *f, const struct audit_record *r)
+{
+	uint64_t stream;
+
+	if (r->wall < f->since || (f->until && r->wall > f->until))
+		return false;
+	if (r->seq < f->first || (f->last && r->seq > f->last))
+		return false;
+	if (f->exec && r->exec != f->exec)
+		return false;
+	if (f->types && (r->type > 31 || !(f->types >> r->type & 1)))
+		return false;
+	if (f->streams && r->type == AUDIT_IO) {
+		stream = audit_uint(r, AUDIT_K_STREAM, 31);
+		if (stream > 31 || !(f->streams >> stream & 1))
+			return false;
+	}
+	if (f->session && !session_fits(f->session, r->session))
+		return false;
+	return command_fits(f, r->exec);
+}

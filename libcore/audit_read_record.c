@@ -1,0 +1,163 @@
+/* audit_read_record.c - a body taken apart
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "audit_read.h"
+
+static int add_field(struct audit_record *r, struct cbor_in *in)
+{
+	struct audit_field *f = &r->field[r->fields];
+	struct cbor_item key;
+	struct cbor_in peek;
+
+	if (r->fields == AUDIT_FIELDS || cbor_next(in, &key) ||
+		key.n > INT64_MAX)
+		return -EBADMSG;
+	if (key.major == CBOR_UINT)
+		f->key = (int64_t)key.n;
+	else if (key.major == CBOR_NEGATIVE)
+		f->key = -1 - (int64_t)key.n;
+	else
+		return -EBADMSG;
+	peek = *in;
+	f->raw = in->p;
+	if (cbor_next(&peek, &f->item) || cbor_skip(in))
+		return -EBADMSG;
+	f->raw_len = (size_t)(in->p - f->raw);
+	r->fields++;
+	return 0;
+}
+
+/* [leaf, seq, by]: what is left of an expunged record. */
+static int parse_purged(struct audit_record *r, struct cbor_in *in)
+{
+	struct cbor_item leaf, seq, by;
+
+	if (cbor_next(in, &leaf) || leaf.major != CBOR_BYTES ||
+		leaf.n != AUDIT_HASH || cbor_next(in, &seq) ||
+		seq.major != CBOR_UINT || cbor_next(in, &by) ||
+		by.major != CBOR_UINT || in->p != in->end)
+		return -EBADMSG;
+	r->type = AUDIT_PURGED;
+	r->seq = seq.n;
+	r->fields = 2;
+	r->field[0] = (struct audit_field){.key = 0, .item = leaf};
+	r->field[1] = (struct audit_field){.key = 1, .item = by};
+	return 0;
+}
+
+/* Keys ascend: 0 1 2, then -1 -2. */
+static bool in_order(int64_t before, int64_t key)
+{
+	if ((before < 0) != (key < 0))
+		return key < 0;
+	return before < 0 ? key < before : key > before;
+}
+
+static int take_common(struct audit_record *r)
+{
+	for (unsigned i = 0; i < r->fields; i++) {
+		const struct audit_field *f = &r->field[i];
+		const bool number = f->item.major == CBOR_UINT;
+
+		if (i && !in_order(f[-1].key, f->key))
+			return -EBADMSG;
+		if (f->key <= AUDIT_K_BOOT && f->key >= 0 && !number)
+			return -EBADMSG;
+		if (f->key == AUDIT_K_BOOT)
+			r->boot = f->item.n;
+		if (f->key == AUDIT_K_SESSION) {
+			if (f->item.major != CBOR_BYTES || f->item.n != AUDIT_ID)
+				return -EBADMSG;
+			r->session = f->item.bytes;
+		}
+		if (f->key == AUDIT_K_EXEC) {
+			if (!number)
+				return -EBADMSG;
+			r->exec = f->item.n;
+		}
+		if (f->key > AUDIT_K_EXEC)
+			break;
+	}
+	return 0;
+}
+
+int audit_record_parse(struct audit_record *r, const struct audit_frame *f)
+{
+	struct cbor_in in = {.p = f->body, .end = f->body + f->body_len};
+	struct cbor_item map;
+
+	r->frame = *f;
+	r->fields = 0;
+	r->session = NULL;
+	r->type = r->seq = r->wall = r->boot = r->exec = 0;
+	if (cbor_next(&in, &map))
+		return -EBADMSG;
+	if (map.major == CBOR_ARRAY && map.n == 3)
+		return parse_purged(r, &in);
+	if (map.major != CBOR_MAP || map.n > AUDIT_FIELDS)
+		return -EBADMSG;
+	while (map.n--)
+		if (add_field(r, &in))
+			return -EBADMSG;
+	if (in.p != in.end || r->fields < 3 || take_common(r))
+		return -EBADMSG;
+	for (unsigned i = 0; i < 3; i++)
+		if (r->field[i].key != (int64_t)i)
+			return -EBADMSG;
+	r->type = r->field[AUDIT_K_TYPE].item.n;
+	r->seq = r->field[AUDIT_K_SEQ].item.n;
+	r->wall = r->field[AUDIT_K_WALL].item.n;
+	if (r->type == AUDIT_START)
+		r->exec = r->seq;
+	return r->type == AUDIT_PURGED ? -EBADMSG : 0;
+}
+
+const struct audit_field *audit_field(
+	const struct audit_record *r, enum audit_key key)
+{
+	for (unsigned i = 0; i < r->fields; i++)
+		if (r->field[i].key == (int64_t)key)
+			return &r->field[i];
+	return NULL;
+}
+
+const struct cbor_item *audit_bytes(
+	const struct audit_record *r, enum audit_key key)
+{
+	const struct audit_field *f = audit_field(r, key);
+
+	return f && f->item.major == CBOR_BYTES ? &f->item : NULL;
+}
+
+const struct cbor_item *audit_text(
+	const struct audit_record *r, enum audit_key key)
+{
+	const struct audit_field *f = audit_field(r, key);
+
+	return f && f->item.bytes ? &f->item : NULL;
+}
+
+uint64_t audit_uint(const struct audit_record *r, enum audit_key key,
+	uint64_t otherwise)
+{
+	const struct audit_field *f = audit_field(r, key);
+
+	return f && f->item.major == CBOR_UINT ? f->item.n : otherwise;
+}
+
+int64_t audit_int(const struct audit_record *r, enum audit_key key,
+	int64_t otherwise)
+{
+	const struct audit_field *f = audit_field(r, key);
+
+	if (!f || f->item.n > INT64_MAX)
+		return otherwise;
+	if (f->item.major == CBOR_UINT)
+		return (int64_t)f->item.n;
+	if (f->item.major == CBOR_NEGATIVE)
+		return -1 - (int64_t)f->item.n;
+	return otherwise;
+}

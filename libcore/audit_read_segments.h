@@ -1,0 +1,14 @@
+/* audit_read_segments.h - the segments of a log directory
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_AUDIT_READ_SEGMENTS_H
+#define WARDBOX_AUDIT_READ_SEGMENTS_H
+
+#include <stdint.h>
+
+#include "diag.h"
+
+/* First seqs of the segments, ascending; free() them. -errno or the count. */
+int audit_segments(int dirfd, uint64_t **firsts, struct diag *d);
+
+#endif

@@ -1,0 +1,133 @@
+/* ns.c - entering namespaces, and whether that works here
+ * SPDX-License-Identifier: MIT
+ */
+#include "ns.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "buf.h"
+#include "uapi/linux.h"
+
+bool ns_is_admin(void)
+{
+	struct cap_head head = {.version = CAP_VERSION3};
+	struct cap_data data[2] = {{0, 0, 0}, {0, 0, 0}};
+
+	return syscall(__NR_capget, &head, data) == 0 &&
+	       data[0].effective & (1U << CAP_SYS_ADMIN_);
+}
+
+static int write_file(const char *path, const char *text, size_t n)
+{
+	int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, text, n) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int ns_map(uid_t uid, gid_t gid)
+{
+	char text[64];
+	struct buf b = BUF_FIXED(text);
+	int err = write_file("/proc/self/setgroups", "deny", 4);
+
+	if (err < 0 && err != -ENOENT)
+		return err;
+	buf_addf(&b, "%u %u 1", uid, uid);
+	err = write_file("/proc/self/uid_map", text, b.len);
+	if (err < 0)
+		return err;
+	buf_clear(&b);
+	buf_addf(&b, "%u %u 1", gid, gid);
+	return write_file("/proc/self/gid_map", text, b.len);
+}
+
+int ns_proc(void)
+{
+	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		       NULL) < 0 ?
+		       -errno :
+		       0;
+}
+
+int ns_loopback(void)
+{
+	struct ifreq ifr = {.ifr_flags = IFF_UP};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0;
+
+	/* A kernel without IPv4 has no loopback to start. */
+	if (fd < 0)
+		return errno == EAFNOSUPPORT ? 0 : -errno;
+	memcpy(ifr.ifr_name, "lo", 3);
+	if (ioctl(fd, SIOCSIFFLAGS, &ifr) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int ns_private(void)
+{
+	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ? -errno :
+								       0;
+}
+
+/* /proc can be mounted by a process inside of the pid namespace alone. */
+static int try_proc(void)
+{
+	char link[16];
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (ns_proc() < 0)
+			_exit(1);
+		_exit(readlink("/proc/self", link, sizeof(link)) != 1 ||
+			link[0] != '1');
+	}
+	if (pid < 0)
+		return -errno;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status ? -EPERM : 0;
+}
+
+int ns_try(unsigned flags)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	bool user = flags & NS_USER || !ns_is_admin();
+	int err = 0;
+
+	if (flags & NS_PID)
+		flags |= NS_MOUNT;
+	if (user)
+		flags |= NS_USER;
+	if (syscall(__NR_unshare, flags) < 0)
+		return -errno;
+	if (user)
+		err = ns_map(uid, gid);
+	if (err == 0 && flags & NS_MOUNT)
+		err = ns_private();
+	if (err == 0 && flags & NS_MOUNT &&
+		mount("tmpfs", "/tmp", "tmpfs", MS_RDONLY, NULL) < 0)
+		err = -errno;
+	if (err == 0 && flags & NS_NET)
+		err = ns_loopback();
+	if (err == 0 && flags & NS_PID)
+		err = try_proc();
+	return err;
+}

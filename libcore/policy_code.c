@@ -1,0 +1,267 @@
+/* policy_code.c - code that stands in an argument
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "policy_judge.h"
+#include "str.h"
+
+static bool word_char(char c)
+{
+	return chr_name(c) || c == '-';
+}
+
+/* ".format(" is a method, whatever program has that name. */
+static bool is_method(const char *code, const char *at, const char *end)
+{
+	return at > code && at[-1] == '.' && *end == '(';
+}
+
+/* A quoted text that begins like a path: open("/etc/x"). */
+static void literal_path(struct judge_cmd *k, const char *at)
+{
+	const char *s = at + 1;
+	size_t n = strcspn(s, "\"'` \t\n;|<>(){}");
+	struct arg a = {.s = judge_text(k->j, s, n)};
+
+	if (s[n] != *at || n < 2 || (s[0] == '/' && !chr_alpha(s[1])))
+		return;
+	a.rel = strchr(a.s, SHELL_REL) != NULL;
+	a.unknown = strchr(a.s, SHELL_ANY) != NULL;
+	if (s[0] == '/' || str_after(s, "../"))
+		judge_path(k, &a, PATH_READ);
+}
+
+void judge_code(struct judge_cmd *k, const struct arg *text)
+{
+	struct judge *j = k->j;
+	const char *code = text->s;
+
+	if (text->unknown)
+		judge_raise(k, POLICY_DENY, "dynamic",
+			"the code is not known before it runs");
+	if (strchr(code, '`'))
+		judge_raise(k, j->set.opaque, "code",
+			"the code may start programs");
+	for (const char *c = code; *c;) {
+		const char *end = c;
+		const char *word;
+
+		if (*c == '"' || *c == '\'')
+			literal_path(k, c);
+		while (word_char(*end))
+			end++;
+		if (end == c) {
+			c++;
+			continue;
+		}
+		word = judge_text(j, c, (size_t)(end - c));
+		if (!is_method(code, c, end) &&
+			judge_listed(j, "code-deny", word))
+			judge_raise(k, POLICY_DENY, "code",
+				"the code names the blocked program %s", word);
+		else if (judge_listed(j, "code-ask", word))
+			judge_raise(k, j->set.opaque, "code",
+				"the code uses %s: what it starts or reaches "
+				"is not seen",
+				word);
+		c = end;
+	}
+}
+
+/* The code is in a string that another language runs as a command. */
+static void command_text(struct judge_cmd *k, const char *s, size_t n)
+{
+	struct arg a = {.s = judge_text(k->j, s, n)};
+
+	judge_sh(k, &a, NULL, 0, SHELL_UNION);
+}
+
+/* ---- awk ---- */
+
+struct awk {
+	struct judge_cmd *k;
+	const char *at;
+	const char *str; /* the string literal just passed, or NULL */
+	size_t str_len;
+	bool operand; /* the token before ends an operand: '/' divides */
+	bool print;   /* within a print statement */
+	unsigned parens;
+};
+
+static void awk_string(struct awk *w)
+{
+	const char *s = ++w->at;
+
+	while (*w->at && *w->at != '"')
+		w->at += w->at[0] == '\\' && w->at[1] ? 2 : 1;
+	w->str = s;
+	w->str_len = (size_t)(w->at - s);
+	w->at += *w->at == '"';
+	w->operand = true;
+}
+
+static void awk_regex(struct awk *w)
+{
+	bool set = false;
+
+	for (w->at++; *w->at && (set || *w->at != '/'); w->at++) {
+		if (*w->at == '\\' && w->at[1])
+			w->at++;
+		else if (*w->at == '[')
+			set = true;
+		else if (*w->at == ']')
+			set = false;
+	}
+	w->at += *w->at == '/';
+	w->operand = true;
+	w->str = NULL;
+}
+
+/* A string literal that comes next; else the target is computed. */
+static bool awk_next_string(struct awk *w)
+{
+	while (chr_space(*w->at) || *w->at == '(')
+		w->at++;
+	if (*w->at != '"')
+		return false;
+	awk_string(w);
+	while (chr_space(*w->at))
+		w->at++;
+	/* "a" "b" is put together: not this text alone. */
+	return !*w->at || strchr(";}\n)|,", *w->at);
+}
+
+static void awk_run(struct awk *w)
+{
+	if (awk_next_string(w) && !memchr(w->str, '\\', w->str_len))
+		command_text(w->k, w->str, w->str_len);
+	else
+		judge_raise(w->k, POLICY_DENY, "code",
+			"awk starts a command that is computed");
+}
+
+static void awk_file(struct awk *w, enum path_use use)
+{
+	struct arg a = {0};
+
+	if (!awk_next_string(w) || memchr(w->str, '\\', w->str_len)) {
+		judge_raise(w->k, POLICY_CONFIRM, "code",
+			"awk opens a file whose name is computed");
+		return;
+	}
+	a.s = judge_text(w->k->j, w->str, w->str_len);
+	if (str_after(a.s, "/inet"))
+		judge_raise(w->k, POLICY_DENY, "net", "awk opens a connection");
+	else if (!str_eq(a.s, "-"))
+		judge_path(w->k, &a, use);
+}
+
+static void awk_word(struct awk *w)
+{
+	const char *s = w->at;
+	size_t n;
+
+	while (chr_name(*w->at))
+		w->at++;
+	n = (size_t)(w->at - s);
+	w->operand = true;
+	w->str = NULL;
+	if (n == 6 && !strncmp(s, "system", n)) {
+		awk_run(w);
+	} else if ((n == 5 && !strncmp(s, "print", n)) ||
+		   (n == 6 && !strncmp(s, "printf", n))) {
+		w->print = true;
+		w->parens = 0;
+		w->operand = false;
+	} else if (n == 7 && !strncmp(s, "getline", n)) {
+		while (chr_space(*w->at))
+			w->at++;
+		while (chr_name(*w->at))
+			w->at++;
+		while (chr_space(*w->at))
+			w->at++;
+		if (*w->at == '<') {
+			w->at++;
+			awk_file(w, PATH_READ);
+		}
+	}
+}
+
+static void awk_pipe(struct awk *w)
+{
+	const char *cmd = w->str;
+	size_t n = w->str_len;
+
+	w->at++;
+	if (*w->at == '|') {
+		w->at++;
+		w->operand = false;
+		return;
+	}
+	w->at += *w->at == '&';
+	while (chr_space(*w->at))
+		w->at++;
+	if (strncmp(w->at, "getline", 7) != 0) {
+		awk_run(w);
+	} else if (cmd && !memchr(cmd, '\\', n)) {
+		command_text(w->k, cmd, n);
+	} else {
+		judge_raise(w->k, POLICY_DENY, "code",
+			"awk starts a command that is computed");
+	}
+}
+
+static void awk_sign(struct awk *w)
+{
+	char c = *w->at;
+
+	if (c == '|') {
+		awk_pipe(w);
+		return;
+	}
+	w->at++;
+	if (c == '>' && w->print && w->parens == 0) {
+		w->at += *w->at == '>';
+		awk_file(w, PATH_WRITE);
+		return;
+	}
+	if (c == '@')
+		judge_raise(w->k, POLICY_DENY, "code",
+			"awk loads code or calls by name");
+	if (c == '(')
+		w->parens++;
+	if (c == ')' && w->parens)
+		w->parens--;
+	if (c == ';' || c == '}' || c == '\n')
+		w->print = false;
+	w->operand = c == ')' || c == ']' || c == '$';
+	w->str = NULL;
+}
+
+void judge_awk(struct judge_cmd *k, const struct arg *text)
+{
+	struct awk w = {.k = k, .at = text->s};
+
+	if (text->unknown) {
+		judge_raise(k, k->j->set.opaque, "dynamic",
+			"the awk program is not known before it runs");
+		return;
+	}
+	while (*w.at) {
+		char c = *w.at;
+
+		if (c == '"')
+			awk_string(&w);
+		else if (c == '#')
+			w.at += strcspn(w.at, "\n");
+		else if (c == '/' && !w.operand)
+			awk_regex(&w);
+		else if (chr_name(c))
+			awk_word(&w);
+		else if (c == ' ' || c == '\t' || c == '\\')
+			w.at++;
+		else
+			awk_sign(&w);
+	}
+}

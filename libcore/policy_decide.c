@@ -1,0 +1,494 @@
+/* policy_decide.c - the engine's two fronts: a shell line, an execve
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "env.h"
+#include "file.h"
+#include "path.h"
+#include "policy_judge.h"
+#include "str.h"
+
+static void merge_profile(struct img_profile *to, const struct img_profile *p)
+{
+	const uint8_t set = p->set;
+
+	if (set & IMG_P_SHELL && !p->shell)
+		to->shell = 0;
+	if (set & IMG_P_UNKNOWN && p->unknown > to->unknown)
+		to->unknown = p->unknown;
+	if (set & IMG_P_UNRESOLVED && p->unresolved > to->unresolved)
+		to->unresolved = p->unresolved;
+	if (set & IMG_P_DYNAMIC && p->dynamic > to->dynamic)
+		to->dynamic = p->dynamic;
+	if (set & IMG_P_OPAQUE && p->opaque > to->opaque)
+		to->opaque = p->opaque;
+	if (set & IMG_P_CHILD && p->child > to->child)
+		to->child = p->child;
+}
+
+/* What the profile says, and each lower layer tightens. Without a system
+ * layer, or for what it leaves out: deny. */
+static void settings(struct judge *j)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	const struct img_profile *p;
+
+	j->set = (struct img_profile){.unknown = POLICY_DENY,
+		.unresolved = POLICY_DENY,
+		.dynamic = POLICY_DENY,
+		.opaque = POLICY_DENY,
+		.child = POLICY_DENY};
+	if (!sys)
+		return;
+	p = IMG_AT(sys, IMG_PROFILE, struct img_profile);
+	if (j->observe)
+		j->profile = (enum policy_profile)p[POLICY_OBSERVE].as;
+	p += j->profile;
+	if (p->set & IMG_P_SHELL)
+		j->set.shell = p->shell;
+	if (p->set & IMG_P_UNKNOWN)
+		j->set.unknown = p->unknown;
+	if (p->set & IMG_P_UNRESOLVED)
+		j->set.unresolved = p->unresolved;
+	if (p->set & IMG_P_DYNAMIC)
+		j->set.dynamic = p->dynamic;
+	if (p->set & IMG_P_OPAQUE)
+		j->set.opaque = p->opaque;
+	if (p->set & IMG_P_CHILD)
+		j->set.child = p->child;
+	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++)
+		if (j->p->layer[l])
+			merge_profile(
+				&j->set, IMG_AT(j->p->layer[l], IMG_PROFILE,
+						 struct img_profile) +
+						 j->profile);
+}
+
+/* The PATH that the command will have: the policy's own, else env's. */
+static const char *search_path(const struct judge *j)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	const char *path = j->env ? env_get(j->env, "PATH") : NULL;
+
+	for (uint32_t i = 0; sys && i < sys->head->set[IMG_SET_ENV_SET].count;
+		i++) {
+		const char *v = str_after(
+			img_ref(sys, sys->head->set[IMG_SET_ENV_SET], i),
+			"PATH=");
+
+		if (v)
+			path = v;
+	}
+	return path ? path : "/usr/bin:/bin";
+}
+
+/* ---- the walker's reports ---- */
+
+/* Nothing can make it stricter, and nobody wants to hear the rest. */
+static int enough(const struct judge *j)
+{
+	return j->worst.rule[0] && j->worst.would == POLICY_DENY && !j->each;
+}
+
+/* Reading number n of the words. */
+static const struct arg *reading(
+	struct judge *j, const struct shell_cmd *cmd, size_t n)
+{
+	struct arg *argv =
+		arena_zalloc(j->arena, (cmd->argc + 1) * sizeof(*argv));
+
+	for (size_t i = 0; argv && i < cmd->argc; i++) {
+		const struct shell_val *v = &cmd->argv[i];
+		const struct shell_str *alt = &v->alts[n % v->n];
+
+		n /= v->n;
+		argv[i].s = judge_text(j, alt->p, alt->n);
+		argv[i].many = v->many;
+		argv[i].glob = v->glob;
+		argv[i].unknown =
+			v->kind != SHELL_CONST && strchr(argv[i].s, SHELL_ANY);
+		argv[i].rel =
+			v->kind != SHELL_CONST && strchr(argv[i].s, SHELL_REL);
+	}
+	return argv;
+}
+
+static int on_command(
+	void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
+{
+	struct judge *j = ctx;
+	struct judge_cmd k;
+	size_t combos = 1;
+
+	j->walk = w;
+	if (cmd->resolve == SHELL_IS_FUNCTION || cmd->argc == 0)
+		return 0;
+	judge_begin(j, &k, cmd->span);
+	k.cmd = cmd;
+	k.cwd = cmd->cwd;
+	for (size_t i = 0; i < cmd->argc && combos <= JUDGE_COMBOS; i++)
+		combos *= cmd->argv[i].n;
+	if (combos > JUDGE_COMBOS)
+		judge_raise(&k, POLICY_DENY, "limit",
+			"the command has more than %d readings", JUDGE_COMBOS);
+	for (size_t n = 0; n < combos && combos <= JUDGE_COMBOS; n++) {
+		const struct arg *argv = reading(j, cmd, n);
+
+		if (argv)
+			judge_argv(&k, argv, cmd->argc);
+	}
+	judge_end(&k);
+	return enough(j);
+}
+
+static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
+{
+	struct judge *j = ctx;
+	struct judge_cmd k;
+	const char *name = judge_text(j, s->name.p, s->name.n);
+
+	j->walk = w;
+	judge_begin(j, &k, s->span);
+	str_copy(k.v.command, sizeof(k.v.command),
+		strlen(name) < 100 ? name : "");
+	judge_setenv(&k, name, s->how == SHELL_SET_UNSET);
+	judge_end(&k);
+	return enough(j);
+}
+
+static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
+	const struct shell_val *cwd)
+{
+	struct judge *j = ctx;
+	struct judge_cmd k;
+	struct buf text;
+
+	j->walk = w;
+	judge_begin(j, &k, o->span);
+	text = BUF_FIXED(k.v.command);
+	buf_addf(&text, "%s %.*s", o->writes ? ">" : "<",
+		o->path.alts[0].n > 100 ? 100 : (int)o->path.alts[0].n,
+		judge_show(j,
+			judge_text(j, o->path.alts[0].p, o->path.alts[0].n)));
+	buf_str(&text);
+	k.cwd = cwd;
+	judge_path_val(&k, &o->path, o->writes ? PATH_WRITE : PATH_READ);
+	judge_end(&k);
+	return enough(j);
+}
+
+static int on_chdir(void *ctx, struct shell_walk *w,
+	const struct shell_val *target, struct shell_span span)
+{
+	struct judge *j = ctx;
+	struct judge_cmd k;
+
+	j->walk = w;
+	judge_begin(j, &k, span);
+	memcpy(k.v.command, "cd", 3);
+	k.cwd = target;
+	judge_path_val(&k, target, PATH_PLACE);
+	judge_end(&k);
+	return enough(j);
+}
+
+static const char *risk_rule(enum shell_risk risk)
+{
+	switch (risk) {
+	case SHELL_RISK_DYNAMIC:
+	case SHELL_RISK_NAME:
+	case SHELL_RISK_CODE:
+	case SHELL_RISK_INDIRECT:
+		return "dynamic";
+	case SHELL_RISK_SOURCE:
+		return "source";
+	case SHELL_RISK_ALIAS:
+		return "alias";
+	case SHELL_RISK_IFS:
+		return "ifs";
+	case SHELL_RISK_SUBSCRIPT:
+	case SHELL_RISK_PROMPT:
+		return "hidden-code";
+	case SHELL_RISK_ARITH:
+		return "unresolved";
+	case SHELL_RISK_OPTION:
+	case SHELL_RISK_SHADOW:
+	case SHELL_RISK_HASH:
+	case SHELL_RISK_NONASCII:
+		return "name";
+	case SHELL_RISK_RECURSION:
+	case SHELL_RISK_LEVELS:
+	case SHELL_RISK_LIMIT:
+		return "limit";
+	case SHELL_RISK_UNPARSABLE:
+		return "unparsable";
+	}
+	return "risk";
+}
+
+static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
+	struct shell_str what, struct shell_span span)
+{
+	struct judge *j = ctx;
+	struct judge_cmd k;
+	const char *text = shell_risk_text(risk);
+	const char *piece = judge_text(j, what.p, what.n > 60 ? 60 : what.n);
+	enum policy_decision d = POLICY_DENY;
+
+	j->walk = w;
+	if (risk == SHELL_RISK_ARITH)
+		d = j->set.unresolved;
+	if (risk == SHELL_RISK_DYNAMIC)
+		d = j->set.dynamic;
+	judge_begin(j, &k, span);
+	str_copy(k.v.command, sizeof(k.v.command), judge_show(j, piece));
+	judge_raise(&k, d, risk_rule(risk), "%s%s%s",
+		text ? text : "not understood", *piece ? ": " : "",
+		judge_show(j, piece));
+	judge_end(&k);
+	return enough(j);
+}
+
+static bool was_written(const struct judge *j, const char *path)
+{
+	for (unsigned i = 0; i < j->written_count; i++)
+		if (str_eq(j->written[i], path))
+			return true;
+	return j->written_all;
+}
+
+static int on_source(void *ctx, struct shell_walk *w,
+	const struct shell_val *path, const struct shell_val *cwd,
+	struct shell_str *text)
+{
+	struct judge *j = ctx;
+	struct judge_cmd k;
+	const struct shell_str *name = shell_val_text(path);
+	const struct shell_str *dir = shell_val_text(cwd);
+	struct buf b = BUF_INIT(64 * 1024);
+	struct path_found f;
+	int rc;
+
+	j->walk = w;
+	judge_begin(j, &k, path->span);
+	k.cwd = cwd;
+	judge_path_val(&k, path, PATH_READ);
+	judge_end(&k);
+	if (!name || !dir || (k.judged && k.v.would == POLICY_DENY))
+		return -EACCES;
+	f.named = false;
+	judge_resolve(j, judge_text(j, dir->p, dir->n),
+		judge_text(j, name->p, name->n), &f);
+	if (f.where != FOUND_IN || was_written(j, f.path))
+		return -EACCES;
+	rc = file_read(AT_FDCWD, f.path, &b);
+	if (rc == 0) {
+		text->p = judge_text(j, b.data ? b.data : "", b.len);
+		text->n = b.len;
+		if (j->arena->failed)
+			rc = -ENOMEM;
+	}
+	buf_release(&b);
+	return rc;
+}
+
+/* Variables that shells make up by themselves. */
+static bool shell_made(const char *name)
+{
+	static const char *const made[] = {"BASH*", "DIRSTACK", "EPOCH*",
+		"EUID", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LINENO",
+		"MACHTYPE", "OLDPWD", "OPTARG", "OPTIND", "OSTYPE",
+		"PIPESTATUS", "RANDOM", "SECONDS", "SHELL", "SHELLOPTS",
+		"SHLVL", "SRANDOM", "TERM", "UID", "_", "PS4", "PATH"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+		if (str_glob(made[i], name))
+			return true;
+	return false;
+}
+
+static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
+{
+	struct judge *j = ctx;
+	const char *s = judge_text(j, name.p, name.n), *v = NULL;
+
+	/* Its own name stands for it, so that a rule can speak of it. */
+	if (str_eq(s, "PPID"))
+		v = "$PPID";
+	else if (str_eq(s, "HOME"))
+		v = j->home;
+	else if (str_eq(s, "PWD"))
+		v = j->cwd;
+	else if (j->env)
+		v = env_get(j->env, s);
+	if (!v)
+		return str_eq(s, "HOME") || shell_made(s) ? -1 : 0;
+	*value = (struct shell_str){v, strlen(v)};
+	return 1;
+}
+
+const struct shell_walk_ops judge_walk_ops = {
+	.command = on_command,
+	.set = on_set,
+	.open = on_open,
+	.chdir = on_chdir,
+	.risk = on_risk,
+	.source = on_source,
+	.getvar = on_getvar,
+};
+
+/* ---- the fronts ---- */
+
+static void judge_start(struct judge *j, struct arena *a,
+	const struct policy *p, enum policy_profile profile)
+{
+	*j = (struct judge){.p = p,
+		.arena = a,
+		.profile = profile,
+		.observe = profile == POLICY_OBSERVE};
+	settings(j);
+}
+
+/* The answer is known without a look. True when it is. */
+static bool closed(struct judge *j, struct shell_span span)
+{
+	struct judge_cmd k;
+
+	judge_begin(j, &k, span);
+	if (j->p->state == POLICY_BROKEN)
+		judge_raise(&k, POLICY_DENY, "policy-broken",
+			"the policy is broken and there is no older one: %s",
+			j->p->why.text);
+	else if (!j->set.shell)
+		judge_raise(&k, POLICY_DENY, "profile",
+			"nothing runs in profile %s",
+			policy_profile_name(j->profile));
+	judge_end(&k);
+	return k.judged;
+}
+
+static enum shell_dialect dialect(enum policy_dialect d)
+{
+	switch (d) {
+	case POLICY_SH_POSIX:
+		return SHELL_POSIX;
+	case POLICY_SH_ASH:
+		return SHELL_ASH;
+	case POLICY_SH_BASH:
+		return SHELL_BASH;
+	case POLICY_SH_UNION:
+		break;
+	}
+	return SHELL_UNION;
+}
+
+static void unparsable(
+	struct judge *j, size_t len, int rc, const struct diag *d)
+{
+	struct judge_cmd k;
+
+	judge_begin(j, &k, (struct shell_span){0, (uint32_t)len});
+	judge_raise(&k, POLICY_DENY, rc == -E2BIG ? "limit" : "unparsable",
+		"%s", d->text[0] ? d->text : "the line cannot be read");
+	if (d->col)
+		k.v.offset = 0;
+	judge_end(&k);
+}
+
+static const struct shell_val *positional(
+	struct judge *j, char *const *args, size_t *n)
+{
+	struct shell_val *v;
+	struct shell_str *s;
+	size_t count = 0;
+
+	while (args && args[count])
+		count++;
+	*n = count;
+	v = arena_zalloc(j->arena, (count + 1) * sizeof(*v));
+	s = arena_zalloc(j->arena, (count + 1) * sizeof(*s));
+	for (size_t i = 0; v && s && i < count; i++) {
+		s[i] = (struct shell_str){args[i], strlen(args[i])};
+		v[i] = (struct shell_val){.n = 1, .alts = &s[i]};
+	}
+	return count && s ? v : NULL;
+}
+
+void policy_decide_line(const struct policy *p,
+	const struct policy_request *req, struct policy_verdict *v,
+	policy_each *each, void *ctx)
+{
+	autoarena struct arena a = ARENA_INIT(JUDGE_ARENA);
+	struct shell_walk_opts opts = {.cwd = req->cwd};
+	struct diag d = {0};
+	struct judge j;
+	int rc;
+
+	judge_start(&j, &a, p, req->profile);
+	j.each = each;
+	j.ctx = ctx;
+	j.root = req->root;
+	j.home = req->home && *req->home ? req->home : NULL;
+	j.cwd = req->cwd;
+	j.env = req->env;
+	j.depth = req->depth;
+	j.search = search_path(&j);
+	j.dialect = opts.dialect = dialect(req->dialect);
+	if (!closed(&j, (struct shell_span){0, (uint32_t)req->len})) {
+		opts.args = positional(&j, req->args, &opts.nargs);
+		rc = shell_walk(&a, req->text, req->len, &opts, &judge_walk_ops,
+			&j, &d);
+		if (rc < 0)
+			unparsable(&j, req->len, rc, &d);
+	}
+	*v = j.worst;
+	if (!v->rule[0]) {
+		memcpy(v->rule, "empty", 6);
+		memcpy(v->reason, "nothing that needs a decision", 30);
+	}
+}
+
+void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
+	struct policy_verdict *v)
+{
+	autoarena struct arena a = ARENA_INIT(JUDGE_ARENA);
+	struct shell_str here = {req->cwd, strlen(req->cwd)};
+	struct shell_val cwd = {.n = 1, .alts = &here};
+	struct judge_cmd k;
+	struct arg *argv;
+	struct judge j;
+	size_t n = 0;
+
+	judge_start(&j, &a, p, req->profile);
+	j.root = req->root;
+	j.home = req->home && *req->home ? req->home : NULL;
+	j.cwd = req->cwd;
+	j.env = req->env;
+	j.depth = req->depth;
+	j.search = search_path(&j);
+	j.dialect = SHELL_UNION;
+	if (!closed(&j, (struct shell_span){0})) {
+		while (req->argv[n])
+			n++;
+		judge_begin(&j, &k, (struct shell_span){0});
+		argv = arena_zalloc(&a, (n + 1) * sizeof(*argv));
+		for (size_t i = 0; argv && i < n; i++)
+			argv[i].s = req->argv[i];
+		for (size_t i = 0; i < n; i++)
+			if (strpbrk(req->argv[i], "\1\2"))
+				judge_raise(&k, POLICY_DENY, "unparsable",
+					"a control character in an argument");
+		k.cwd = &cwd;
+		k.exe = req->path;
+		if (!argv || n == 0)
+			judge_raise(&k, POLICY_DENY, "limit",
+				"no arguments, or too many");
+		else
+			judge_argv(&k, argv, n);
+		judge_end(&k);
+	}
+	*v = j.worst;
+}

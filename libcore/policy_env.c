@@ -1,0 +1,32 @@
+/* policy_env.c - variables that a command may not set
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "policy_judge.h"
+#include "str.h"
+
+void judge_setenv(struct judge_cmd *k, const char *name, bool unset)
+{
+	struct judge *j = k->j;
+
+	if (strchr(name, SHELL_ANY) || strchr(name, SHELL_REL)) {
+		judge_raise(k, POLICY_DENY, "env",
+			"the variable's name is not known before it runs");
+		return;
+	}
+	if (unset) {
+		if (judge_listed(j, "env-unset", name))
+			judge_raise(k, POLICY_DENY, "env",
+				"%s may not be taken away", name);
+		return;
+	}
+	if (judge_in_set(j, IMG_SET_ENV_DENY, name) ||
+		judge_listed(j, "env-fixed", name)) {
+		judge_raise(k, POLICY_DENY, "env",
+			"%s decides what programs run or how they read their "
+			"input",
+			judge_show(j, name));
+		judge_alternative(k, "leave the variable as it is");
+	}
+}

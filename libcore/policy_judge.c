@@ -1,0 +1,305 @@
+/* policy_judge.c - one command: its program, its words, what it runs
+ * SPDX-License-Identifier: MIT
+ */
+#include "policy_judge.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "policy_args.h"
+#include "str.h"
+
+/* A program's schema by its name, its links' names, or its name without a
+ * version behind it: python3.11, gcc-12. */
+static const struct img_schema *schema_of(const struct judge_cmd *k,
+	const struct prog *p, const struct policy_image **img)
+{
+	const struct img_schema *s = NULL;
+	char base[64];
+	size_t n;
+
+	if (p->name)
+		s = args_schema(k->j, p->name, img);
+	for (unsigned i = 0; !s && i < p->count; i++)
+		s = args_schema(k->j, p->names[i], img);
+	for (unsigned i = 0; !s && i < p->count; i++) {
+		if (str_copy(base, sizeof(base), p->names[i]) < 0)
+			continue;
+		n = strlen(base);
+		while (n > 1 &&
+			(chr_digit(base[n - 1]) || strchr(".-", base[n - 1])))
+			base[--n] = 0;
+		s = args_schema(k->j, base, img);
+	}
+	return s;
+}
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum shell_dialect dialect_of(
+	const struct judge_cmd *k, const struct prog *p)
+{
+	const char *name = p->name ? p->name : "";
+
+	if (str_eq(name, "bash"))
+		return SHELL_BASH;
+	if (str_eq(name, "dash"))
+		return SHELL_POSIX;
+	if (str_eq(name, "ash") || str_eq(name, "busybox"))
+		return SHELL_ASH;
+	/* The reading that the caller named holds for sh alone: what sh is on
+	 * the target is what the caller knows. */
+	return str_eq(name, "sh") ? k->j->dialect : SHELL_UNION;
+}
+
+/* Is this operand another name for standard input? */
+static bool is_stdin(const char *s)
+{
+	return str_eq(s, "-") || str_eq(s, "/dev/stdin") ||
+	       str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
+}
+
+static bool option_given(const struct parsed *o, const char *name)
+{
+	for (size_t i = 0; i < o->opts; i++)
+		if (str_eq(o->opt[i].name, name))
+			return true;
+	return false;
+}
+
+/* A file of code that is a pipe: <(…), /dev/fd/3. */
+static bool is_pipe(const char *s)
+{
+	return str_after(s, "/dev/fd/") || str_after(s, "/proc/");
+}
+
+/* A script. One that lies where programs lie is a program like they are, and
+ * this is how the kernel starts it. */
+static void script(struct judge_cmd *k, struct parsed *o)
+{
+	const struct arg *file = &o->operand[0];
+	struct prog p = {.where = PROG_MISSING};
+
+	if (file->s[0] == '/' && !file->unknown && !file->rel && !file->many)
+		judge_prog(k, file->s, &p);
+	if (p.where == PROG_SYSTEM) {
+		o->wrapper = true;
+		judge_argv(k, o->operand, o->operands);
+		return;
+	}
+	judge_path(k, file, PATH_READ);
+	if (is_pipe(file->s))
+		judge_raise(k, POLICY_DENY, "stdin",
+			"a shell reads code from a pipe");
+	if (file->unknown)
+		judge_raise(k, k->j->set.dynamic, "dynamic",
+			"the script is not known before it runs");
+}
+
+/* sh -c CODE NAME ARGS; sh SCRIPT ARGS; sh <code */
+static void shell(struct scan *s)
+{
+	struct parsed *o = s->out;
+	struct judge_cmd *k = s->k;
+
+	if (option_given(o, "-c")) {
+		o->wrapper = true;
+		if (!o->operands)
+			judge_raise(k, POLICY_DENY, "dynamic",
+				"the shell's code is missing");
+		else
+			judge_sh(k, &o->operand[0], o->operand + 1,
+				o->operands - 1, dialect_of(k, s->prog));
+	} else if (o->operands && !option_given(o, "-s") &&
+		   !is_stdin(o->operand[0].s)) {
+		script(k, o);
+	} else if (option_given(o, "--version") || option_given(o, "--help")) {
+		return;
+	} else {
+		judge_stdin_code(k, true);
+		o->wrapper = k->cmd && k->cmd->input == SHELL_IN_TEXT;
+	}
+}
+
+/* ln -s TARGET LINK: the target is read from where the link will stand. */
+static void link_target(struct scan *s, struct arg a)
+{
+	const struct parsed *o = s->out;
+	const struct arg *last = &o->operand[o->operands - 1];
+	struct judge *j = s->k->j;
+	char path[JUDGE_PATH];
+	struct buf b = BUF_FIXED(path);
+	struct path_found f;
+
+	if (!option_given(o, "-s") && !option_given(o, "--symbolic")) {
+		args_value(s, IMG_T_WPATH, &a, "operand");
+		return;
+	}
+	if (o->operands > 1 && a.s[0] != '/' && !last->unknown) {
+		const char *slash = strrchr(last->s, '/');
+		size_t dir = slash ? (size_t)(slash - last->s) + 1 : 0;
+
+		f.named = false;
+		judge_resolve(j, j->cwd, last->s, &f);
+		if (is_directory(f.path))
+			dir = strlen(last->s);
+		buf_add(&b, last->s, dir);
+		buf_addf(&b, "%s%s", dir ? "/" : "", a.s);
+		if (!b.err)
+			a.s = judge_text(j, buf_str(&b), b.len);
+	}
+	judge_path(s->k, &a, PATH_READ);
+}
+
+/* Operands by their type; what is typed nowhere is looked at for paths. */
+static void operands(struct scan *s)
+{
+	struct parsed *o = s->out;
+
+	for (size_t i = 0; i < o->operands; i++) {
+		const struct img_item *it =
+			s->schema[0] ? args_item(s, i) : NULL;
+		struct arg a = o->operand[i];
+
+		if (o->query)
+			return;
+		if (it && it->kind == IMG_I_PREFIX)
+			a.s += args_prefix(s, it);
+		if (it && it->type == IMG_T_LINK)
+			link_target(s, a);
+		else if (it && it->type == IMG_T_PATH && s->writes)
+			args_value(s, IMG_T_WPATH, &a, "operand");
+		else if (it)
+			args_value(s, (enum img_type)it->type, &a, "operand");
+		else if (!(s->style & IMG_S_DATA))
+			judge_path_guess(s->k, &a);
+	}
+}
+
+/* Something runs a program that has rules against it: an unknown wrapper. */
+static void hidden_command(struct scan *s)
+{
+	const struct parsed *o = s->out;
+	struct judge *j = s->k->j;
+
+	if (s->schema[0] || o->operands < 2 || s->prog->where == PROG_BUILTIN)
+		return;
+	if (judge_listed(j, "code-deny", o->operand[0].s))
+		judge_raise(s->k, POLICY_DENY, "wrapper",
+			"%s may run the blocked program %s",
+			judge_show(j, s->argv[0].s),
+			judge_show(j, o->operand[0].s));
+}
+
+/* The command within: what wrappers add stays with it. */
+static void inner(struct scan *s)
+{
+	struct judge_cmd *k = s->k;
+	const struct shell_set *env = k->env;
+	size_t nenv = k->nenv;
+	struct shell_set *all;
+
+	if (s->nenv) {
+		all = arena_zalloc(
+			k->j->arena, (nenv + s->nenv) * sizeof(*all));
+		if (!all)
+			return;
+		if (nenv)
+			memcpy(all, env, nenv * sizeof(*all));
+		memcpy(all + nenv, s->env, s->nenv * sizeof(*all));
+		k->env = all;
+		k->nenv = nenv + s->nenv;
+	}
+	if (option_given(s->out, "-i") &&
+		str_eq(s->prog->name ? s->prog->name : "", "env"))
+		k->clean = true;
+	if (s->style & (IMG_S_WRAPPER | IMG_S_MULTI))
+		s->out->wrapper = true;
+	judge_argv(k, s->out->cmd, s->out->cmd_count);
+	k->env = env;
+	k->nenv = nenv;
+}
+
+void judge_args(struct judge_cmd *k, const struct prog *p,
+	const struct arg *argv, size_t argc, struct parsed *out)
+{
+	struct scan s = {
+		.k = k, .prog = p, .argv = argv, .argc = argc, .out = out};
+	struct arena *a = k->j->arena;
+
+	*out = (struct parsed){0};
+	s.schema[0] = schema_of(k, p, &s.img[0]);
+	s.style = s.schema[0] ? s.schema[0]->flags : 0;
+	if (p->where == PROG_LOCAL)
+		s.schema[0] = NULL;
+	out->opt = arena_zalloc(a, (argc * 4 + 1) * sizeof(*out->opt));
+	out->operand = arena_zalloc(a, (argc + 1) * sizeof(*out->operand));
+	out->doubtful = arena_zalloc(a, argc + 1);
+	if (!out->opt || !out->operand || !out->doubtful)
+		return;
+	args_words(&s);
+	if (s.style & IMG_S_SHELL) {
+		shell(&s);
+	} else {
+		operands(&s);
+		hidden_command(&s);
+	}
+	if (s.style & IMG_S_INTERP && !s.coded &&
+		(!out->operands || is_stdin(out->operand[0].s)) &&
+		!option_given(out, "-m") &&
+		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))
+		judge_stdin_code(k, false);
+	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&
+		is_pipe(out->operand[0].s))
+		judge_raise(k, POLICY_DENY, "stdin",
+			"an interpreter reads code from a pipe");
+	if (s.style & IMG_S_STDIN && k->cmd &&
+		k->cmd->input != SHELL_IN_INHERIT)
+		judge_stdin_code(k, false);
+	if (out->cmd_count)
+		inner(&s);
+	else if (out->query && s.style & IMG_S_WRAPPER)
+		out->wrapper = true;
+}
+
+void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
+{
+	const char *word = argc ? argv[0].s : "";
+	struct parsed w;
+	struct prog p;
+
+	if (argc == 0)
+		return;
+	judge_words(k, argv, argc);
+	if (++k->wraps > JUDGE_WRAPS) {
+		judge_raise(k, POLICY_DENY, "limit",
+			"more than %d wrappers within each other", JUDGE_WRAPS);
+		return;
+	}
+	if (argv[0].unknown || argv[0].rel || argv[0].many || !*word) {
+		judge_raise(k, k->j->set.dynamic, "dynamic",
+			"the command is not known before it runs: %s",
+			judge_show(k->j, word));
+		k->wraps--;
+		return;
+	}
+	/* watch 'x y', and a program of that name is nobody's. */
+	if (k->wraps > 1 && strpbrk(word, " \t\n;|&"))
+		judge_sh(k, &argv[0], NULL, 0, SHELL_UNION);
+	for (const char *c = word; *c; c++)
+		if (*c & 0x80 || *c < ' ')
+			judge_raise(k, POLICY_DENY, "name",
+				"the command's name is not plain ASCII");
+	if (k->exe && k->wraps == 1)
+		judge_prog_file(k, k->exe, word, &p);
+	else
+		judge_prog(k, word, &p);
+	judge_args(k, &p, argv, argc, &w);
+	judge_rules(k, &p, argv, argc, &w);
+	k->wraps--;
+}

@@ -1,0 +1,212 @@
+/* policy_judge.h - the inside of the engine: one command being judged
+ * SPDX-License-Identifier: MIT
+ *
+ * policy_decide.c feeds commands in (from the shell walker, or from an
+ * execve), the other parts look at one aspect each and raise the verdict.
+ */
+#ifndef WARDBOX_POLICY_JUDGE_H
+#define WARDBOX_POLICY_JUDGE_H
+
+#include "arena.h"
+#include "policy_image.h"
+#include "shell_walk.h"
+
+enum {
+	JUDGE_WRAPS = 16,   /* wrappers within wrappers */
+	JUDGE_COMBOS = 256, /* readings of one command's words */
+	JUDGE_WRITTEN = 64, /* files written by a line that are remembered */
+	JUDGE_SEEN = 8,
+	JUDGE_NAMES = 6,   /* names of a program along its symlinks */
+	JUDGE_PATH = 1024, /* longer paths are denied */
+	JUDGE_ARENA = 4 << 20,
+};
+
+/* One word of one reading: a text that may hold SHELL_REL and SHELL_ANY. */
+struct arg {
+	const char *s; /* ended by NUL */
+	bool many;     /* any number of these */
+	bool unknown;  /* holds SHELL_ANY */
+	bool rel;      /* holds SHELL_REL */
+	bool glob;
+};
+
+struct prog {
+	enum {
+		PROG_BUILTIN,
+		PROG_SYSTEM,  /* in an exec directory */
+		PROG_MISSING, /* a bare name that no directory has */
+		PROG_LOCAL,   /* beneath the root */
+		PROG_OUTSIDE,
+	} where;
+	const char *name; /* that allow rules and schemas know it by; or NULL */
+	const char *file; /* physical path; NULL for builtins and missing */
+	const char *rel;  /* LOCAL: file beneath the root */
+	const char *names[JUDGE_NAMES]; /* any of them is denied: denied */
+	unsigned count;
+};
+
+struct judge {
+	const struct policy *p;
+	struct arena *arena;
+	struct shell_walk *walk; /* NULL outside of one */
+	struct img_profile
+		set; /* of the profile, the strictest of all layers */
+	enum policy_profile profile; /* never OBSERVE, but what it stands for */
+	bool observe;
+	const char *root, *home;
+	char *const *env;
+	const char *search; /* PATH that names are looked up in */
+	const char *cwd;    /* where the line starts */
+	enum shell_dialect dialect;
+	unsigned depth;
+	const char *written[JUDGE_WRITTEN]; /* physical paths */
+	unsigned written_count;
+	bool written_all; /* too many, or not known */
+	struct prog_seen {
+		const char *word;
+		struct prog prog;
+	} seen[JUDGE_SEEN]; /* bare names that were looked up */
+	unsigned seen_count;
+	struct policy_verdict worst;
+	policy_each *each;
+	void *ctx;
+};
+
+/* The command in hand. */
+struct judge_cmd {
+	struct judge *j;
+	const struct shell_cmd *cmd; /* NULL for an execve */
+	const struct shell_val *cwd;
+	struct policy_verdict v;
+	bool judged; /* v holds something */
+	unsigned wraps;
+	const char *exe; /* the file, when the kernel has told it already */
+	const struct shell_set *env; /* that wrappers added */
+	size_t nenv;
+	bool clean;
+};
+
+/* --- verdicts (policy_verdict.c) --- */
+
+/* Makes the verdict at least this strict. The first of equals stays. */
+__attribute__((format(printf, 4, 5))) void judge_raise(struct judge_cmd *k,
+	enum policy_decision d, const char *rule, const char *fmt, ...);
+void judge_alternative(struct judge_cmd *k, const char *text);
+/* The same, by a rule of an image. */
+void judge_rule(struct judge_cmd *k, enum policy_decision d,
+	const struct policy_image *img, const struct img_rule *r,
+	const char *what);
+/* Begins and ends the judging of what stands at span. */
+void judge_begin(struct judge *j, struct judge_cmd *k, struct shell_span span);
+void judge_end(struct judge_cmd *k);
+/* The words, quoted where needed and cut, as v->command. */
+void judge_words(struct judge_cmd *k, const struct arg *argv, size_t argc);
+/* A text of the arena with unknown pieces shown as "?". */
+const char *judge_show(struct judge *j, const char *s);
+/* Copies s[0..n) with a NUL; "" when memory is out (which denies later). */
+const char *judge_text(struct judge *j, const char *s, size_t n);
+
+/* Does word stand in the list of any layer? For lists that deny. */
+bool judge_listed(const struct judge *j, const char *list, const char *word);
+/* In the system's? For lists that allow: a lower layer adds nothing to them. */
+bool judge_granted(const struct judge *j, const char *list, const char *word);
+/* Do commands come from dir, in every layer that speaks of it? */
+bool judge_exec_dir(const struct judge *j, const char *dir);
+bool judge_in_set(const struct judge *j, enum img_set set, const char *word);
+
+/* --- paths (policy_path.c) --- */
+
+enum path_use {
+	PATH_READ,
+	PATH_WRITE,
+	PATH_PLACE, /* cd */
+};
+
+/* One path operand, in every cwd it may be taken from. */
+void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use);
+/* All alternatives of a value. */
+void judge_path_val(
+	struct judge_cmd *k, const struct shell_val *v, enum path_use use);
+/* A word that may hold paths: "a=/x", "-I/x", "/x:/y". */
+void judge_path_guess(struct judge_cmd *k, const struct arg *a);
+
+struct path_found {
+	bool named;            /* in: the names below are wanted */
+	char path[JUDGE_PATH]; /* physical, absolute */
+	enum {
+		FOUND_IN,     /* beneath the root (or the root) */
+		FOUND_OUT,    /* elsewhere */
+		FOUND_ESCAPE, /* ".." went over the root's edge */
+		FOUND_TOO_LONG,
+	} where;
+	bool missing;
+	/* Names of the last component, link by link; a bit for each that
+	 * stands in an exec directory. */
+	char names[JUDGE_NAMES][64];
+	unsigned count, in_exec;
+};
+/* Resolves path as the kernel would from cwd, following links. */
+void judge_resolve(const struct judge *j, const char *cwd, const char *path,
+	struct path_found *out);
+
+/* --- programs (policy_prog.c) --- */
+
+void judge_prog(struct judge_cmd *k, const char *word, struct prog *out);
+/* The same for an execve of file as word. */
+void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
+	struct prog *out);
+
+/* --- words (policy_args.c) --- */
+
+struct given_opt {
+	const char *name;  /* "-x" or "--xyz", as given */
+	const char *value; /* or NULL */
+};
+
+struct parsed {
+	const struct img_schema *schema;
+	const struct policy_image *img; /* of the schema */
+	struct given_opt *opt;
+	size_t opts;
+	struct arg *operand;
+	bool *doubtful; /* may be an unknown option's argument */
+	size_t operands;
+	const struct arg *cmd; /* the command within, or NULL */
+	size_t cmd_count;
+	bool wrapper;    /* nothing of its own: no rule is needed for it */
+	bool query;      /* it only asks about its operands */
+	bool unresolved; /* words that may be anything */
+};
+
+/* Splits argv[1..] by the program's schema and judges each word by its type.
+ * What is run within is judged, too. */
+void judge_args(struct judge_cmd *k, const struct prog *p,
+	const struct arg *argv, size_t argc, struct parsed *out);
+
+/* One command of known structure; wrappers call it again. */
+void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc);
+
+/* --- rules (policy_match.c) --- */
+
+void judge_rules(struct judge_cmd *k, const struct prog *p,
+	const struct arg *argv, size_t argc, const struct parsed *w);
+
+/* --- code (policy_sh.c, policy_code.c, policy_sed.c) --- */
+
+extern const struct shell_walk_ops judge_walk_ops;
+
+/* Shell text given as an argument; args: $0 $1 ... */
+void judge_sh(struct judge_cmd *k, const struct arg *text,
+	const struct arg *args, size_t nargs, enum shell_dialect dialect);
+void judge_code(struct judge_cmd *k, const struct arg *text);
+void judge_sed(struct judge_cmd *k, const struct arg *text);
+void judge_awk(struct judge_cmd *k, const struct arg *text);
+/* A shell or interpreter that reads its code from standard input. */
+void judge_stdin_code(struct judge_cmd *k, bool shell);
+
+/* --- names of variables (policy_env.c) --- */
+
+/* Setting the variable called name. */
+void judge_setenv(struct judge_cmd *k, const char *name, bool unset);
+
+#endif

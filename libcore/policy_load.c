@@ -1,0 +1,382 @@
+/* policy_load.c - from files to an image
+ * SPDX-License-Identifier: MIT
+ */
+#include "policy_load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "file.h"
+#include "path.h"
+#include "policy_compile.h"
+#include "policy_sign.h"
+#include "str.h"
+
+enum {
+	MAX_FRAGMENTS = 64,
+};
+
+static struct policy_compiler *compiler(enum policy_layer layer,
+	const struct policy_image *above, struct diag *d)
+{
+	struct policy_compiler *c = malloc(sizeof(*c));
+
+	if (c && policy_compile_init(c, layer, above) < 0) {
+		policy_compile_release(c);
+		free(c);
+		c = NULL;
+	}
+	if (!c)
+		diag_fail(d, -ENOMEM, "out of memory");
+	return c;
+}
+
+static int finish(struct policy_compiler *c, int rc, void **bytes, size_t *size,
+	struct diag *d)
+{
+	if (rc == 0) {
+		rc = build_finish(&c->b, bytes, size);
+		if (rc < 0)
+			diag_errno(d, rc, "the policy is too large");
+	}
+	policy_compile_release(c);
+	free(c);
+	return rc;
+}
+
+static void add_source(struct policy_compiler *c, const char *path,
+	enum img_source_kind kind, const struct stat *st)
+{
+	struct img_source s = {.kind = (uint8_t)kind};
+
+	s.path = build_str(&c->b, path, strlen(path));
+	if (st) {
+		s.dev = st->st_dev;
+		s.ino = st->st_ino;
+		s.size = (uint64_t)st->st_size;
+		s.ctime_s = (uint64_t)st->st_ctim.tv_sec;
+		s.ctime_ns = (uint64_t)st->st_ctim.tv_nsec;
+	}
+	build_add(&c->b, IMG_SOURCE, &s, sizeof(s));
+}
+
+/* Who may have written a file, and who must have signed it. */
+struct wanted {
+	uid_t uid;
+	bool trusted, sign;
+	uint8_t pub[SIGN_PUBLIC];
+};
+
+/* The key that system sources must be signed with, when there is one. */
+static int read_key(struct policy_compiler *c, const struct policy_where *w,
+	struct wanted *want, struct diag *d)
+{
+	char line[256];
+	struct buf b = BUF_FIXED(line);
+	autofd int fd = -1;
+	struct stat st;
+	int rc;
+
+	if (!w->key)
+		return 0;
+	fd = open(w->key, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 && errno == ENOENT) {
+		add_source(c, w->key, IMG_SRC_ABSENT, NULL);
+		return 0;
+	}
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return diag_errno(d, -errno, "%s", w->key);
+	rc = file_check_trusted(fd, want->uid, w->key, d);
+	if (rc < 0)
+		return rc;
+	rc = buf_read_fd(&b, fd);
+	if (rc < 0)
+		return diag_errno(d, rc, "%s", w->key);
+	want->sign = true;
+	add_source(c, w->key, IMG_SRC_FILE, &st);
+	return policy_sign_parse(
+		w->key, buf_str(&b), want->pub, sizeof(want->pub), d);
+}
+
+/* Reads and compiles one file. -ENOENT when it is not there. */
+static int source(struct policy_compiler *c, const char *path,
+	const struct wanted *want, struct diag *d)
+{
+	autobuf struct buf text = BUF_INIT(POLICY_TEXT_MAX);
+	autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return diag_errno(d, -errno, "%s", path);
+	if (fstat(fd, &st) < 0)
+		return diag_errno(d, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return diag_fail(d, -EINVAL, "%s: not a regular file", path);
+	if (want->trusted) {
+		rc = file_check_trusted(fd, want->uid, path, d);
+		if (rc < 0)
+			return rc;
+	}
+	rc = buf_read_fd(&text, fd);
+	if (rc < 0)
+		return diag_errno(d, rc, "%s", path);
+	if (want->sign) {
+		rc = policy_sign_check(
+			want->pub, path, buf_str(&text), text.len, d);
+		if (rc < 0)
+			return rc == -ENOENT ? -EBADMSG : rc;
+	}
+	add_source(c, path, IMG_SRC_FILE, &st);
+	return policy_compile_text(
+		c, path, text.data ? text.data : "", text.len, d);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_fragment(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && str_ends(e->d_name, ".policy");
+}
+
+static int fragments(struct policy_compiler *c, const char *dir,
+	const struct wanted *want, struct diag *d)
+{
+	struct dirent **list = NULL;
+	struct stat st;
+	char path[512];
+	int rc = 0, n;
+
+	if (!dir || stat(dir, &st) < 0) {
+		if (dir)
+			add_source(c, dir, IMG_SRC_ABSENT, NULL);
+		return 0;
+	}
+	add_source(c, dir, IMG_SRC_DIR, &st);
+	n = scandir(dir, &list, is_fragment, by_name);
+	if (n < 0)
+		return diag_errno(d, -errno, "%s", dir);
+	if (n > MAX_FRAGMENTS)
+		rc = diag_fail(d, -E2BIG, "%s: more than %d files", dir,
+			MAX_FRAGMENTS);
+	for (int i = 0; i < n; i++) {
+		if (rc == 0)
+			rc = path_join(
+				path, sizeof(path), dir, list[i]->d_name);
+		if (rc == 0)
+			rc = source(c, path, want, d);
+		free(list[i]);
+	}
+	free(list);
+	return rc;
+}
+
+static int builtin(struct policy_compiler *c, struct diag *d)
+{
+	add_source(c, "default", IMG_SRC_BUILTIN, NULL);
+	return policy_compile_default(c, d);
+}
+
+int policy_build_system(const struct policy_where *w, void **bytes,
+	size_t *size, struct diag *d)
+{
+	struct policy_compiler *c = compiler(POLICY_LAYER_SYSTEM, NULL, d);
+	struct wanted want = {.uid = w->system_uid, .trusted = true};
+	int rc;
+
+	if (!c)
+		return -ENOMEM;
+	rc = read_key(c, w, &want, d);
+	if (rc == 0)
+		rc = w->system ? source(c, w->system, &want, d) : -ENOENT;
+	if (rc == -ENOENT) {
+		if (w->system)
+			add_source(c, w->system, IMG_SRC_ABSENT, NULL);
+		rc = builtin(c, d);
+	}
+	if (rc == 0)
+		rc = fragments(c, w->system_dir, &want, d);
+	return finish(c, rc, bytes, size, d);
+}
+
+int policy_build_file(const char *path, enum policy_layer layer, uid_t uid,
+	bool trusted, const struct policy_image *above, void **bytes,
+	size_t *size, struct diag *d)
+{
+	struct policy_compiler *c = compiler(layer, above, d);
+	struct wanted want = {.uid = uid, .trusted = trusted};
+
+	if (!c)
+		return -ENOMEM;
+	return finish(c, source(c, path, &want, d), bytes, size, d);
+}
+
+int policy_build_text(const char *name, const char *text, size_t n,
+	void **bytes, size_t *size, struct diag *d)
+{
+	struct policy_compiler *c = compiler(POLICY_LAYER_SYSTEM, NULL, d);
+
+	if (!c)
+		return -ENOMEM;
+	return finish(
+		c, policy_compile_text(c, name, text, n, d), bytes, size, d);
+}
+
+static bool same(const struct policy_image *img, const struct img_source *s)
+{
+	const char *path = img_str(img, s->path);
+	struct stat st;
+
+	if (s->kind == IMG_SRC_BUILTIN)
+		return true;
+	if (stat(path, &st) < 0)
+		return s->kind == IMG_SRC_ABSENT && errno == ENOENT;
+	return s->kind != IMG_SRC_ABSENT && s->dev == st.st_dev &&
+	       s->ino == st.st_ino && s->size == (uint64_t)st.st_size &&
+	       s->ctime_s == (uint64_t)st.st_ctim.tv_sec &&
+	       s->ctime_ns == (uint64_t)st.st_ctim.tv_nsec;
+}
+
+/* Does the image come from this very file, and not from another's? */
+static bool names(const struct policy_image *img, const char *path)
+{
+	const struct img_source *s = IMG_AT(img, IMG_SOURCE, struct img_source);
+
+	for (uint32_t i = 0; path && i < IMG_COUNT(img, IMG_SOURCE); i++)
+		if (str_eq(img_str(img, s[i].path), path))
+			return true;
+	return !path;
+}
+
+bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
+{
+	const struct img_source *s = IMG_AT(img, IMG_SOURCE, struct img_source);
+
+	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_SOURCE); i++)
+		if (!same(img, &s[i]))
+			return false;
+	return names(img, w->system) && names(img, w->system_dir) &&
+	       names(img, w->key);
+}
+
+/* Nothing was added: the built-in policy as it stands in the binary. */
+static bool only_builtin(const struct policy_where *w)
+{
+	return (!w->system ||
+		       (access(w->system, F_OK) < 0 && errno == ENOENT)) &&
+	       (!w->system_dir ||
+		       (access(w->system_dir, F_OK) < 0 && errno == ENOENT));
+}
+
+static int load_builtin(struct policy *p, struct diag *d)
+{
+	union {
+		const uint64_t *in;
+		void *out;
+	} words = {.in = policy_default_words};
+	int rc = policy_image_wrap(&p->layer[POLICY_LAYER_SYSTEM], words.out,
+		policy_default_size, false, d);
+
+	if (rc == -EBADMSG)
+		p->state = POLICY_BROKEN;
+	return rc == -ENOMEM ? rc : 0;
+}
+
+static int load_system(
+	struct policy *p, const struct policy_where *w, struct diag *d)
+{
+	struct policy_image *old = NULL;
+	struct diag quiet;
+	void *bytes;
+	size_t size;
+	int rc;
+
+	if (w->image &&
+		policy_image_open(&old, w->image, w->system_uid, &quiet) == 0) {
+		p->layer[POLICY_LAYER_SYSTEM] = old;
+		if (policy_fresh(old, w))
+			return 0;
+	}
+	if (only_builtin(w)) {
+		policy_image_free(old);
+		p->layer[POLICY_LAYER_SYSTEM] = NULL;
+		return load_builtin(p, d);
+	}
+	rc = policy_build_system(w, &bytes, &size, d);
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc < 0) {
+		p->state = old ? POLICY_STALE : POLICY_BROKEN;
+		return 0;
+	}
+	policy_image_free(old);
+	p->layer[POLICY_LAYER_SYSTEM] = NULL;
+	rc = policy_image_wrap(
+		&p->layer[POLICY_LAYER_SYSTEM], bytes, size, true, d);
+	if (rc < 0)
+		free(bytes);
+	return rc;
+}
+
+/* A layer that is there and cannot be read as one breaks the whole. */
+static int load_lower(struct policy *p, enum policy_layer layer,
+	const char *path, uid_t uid, struct diag *d)
+{
+	void *bytes;
+	size_t size;
+	int rc;
+
+	if (!path || (access(path, F_OK) < 0 && errno == ENOENT))
+		return 0;
+	rc = policy_build_file(path, layer, uid, layer == POLICY_LAYER_USER,
+		p->layer[POLICY_LAYER_SYSTEM], &bytes, &size, d);
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc < 0) {
+		p->state = POLICY_BROKEN;
+		return 0;
+	}
+	rc = policy_image_wrap(&p->layer[layer], bytes, size, true, d);
+	if (rc < 0)
+		free(bytes);
+	return rc;
+}
+
+int policy_load(
+	struct policy **out, const struct policy_where *w, struct diag *d)
+{
+	autopolicy struct policy *p = calloc(1, sizeof(*p));
+	struct diag scratch;
+	int rc;
+
+	if (!d)
+		d = &scratch;
+	if (!p)
+		return diag_fail(d, -ENOMEM, "out of memory");
+	*d = (struct diag){0};
+	rc = load_system(p, w, d);
+	if (rc == 0 && p->state != POLICY_BROKEN)
+		rc = load_lower(p, POLICY_LAYER_USER, w->user, w->uid, d);
+	if (rc == 0 && p->state != POLICY_BROKEN)
+		rc = load_lower(p, POLICY_LAYER_PROJECT, w->project, w->uid, d);
+	if (rc < 0)
+		return rc;
+	p->why = *d;
+	*out = ptr_steal(&p);
+	return 0;
+}
+
+void policy_free(struct policy *p)
+{
+	if (!p)
+		return;
+	for (unsigned i = 0; i < POLICY_LAYERS; i++)
+		policy_image_free(p->layer[i]);
+	free(p);
+}

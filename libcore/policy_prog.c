@@ -1,0 +1,229 @@
+/* policy_prog.c - what a command's first word will run
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "env.h"
+#include "path.h"
+#include "policy_judge.h"
+#include "str.h"
+
+static void add_name(struct judge *j, struct prog *p, const char *name)
+{
+	for (unsigned i = 0; i < p->count; i++)
+		if (str_eq(p->names[i], name))
+			return;
+	if (p->count < JUDGE_NAMES)
+		p->names[p->count++] = judge_text(j, name, strlen(name));
+}
+
+/* The names under which wardbox stands in for something. */
+static bool stands_in(const char *name)
+{
+	static const char shells[][8] = {"sh", "bash", "dash", "ash"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
+		if (str_eq(name, shells[i]))
+			return true;
+	return str_after(name, "auto-") != NULL;
+}
+
+/* A shell's name in an exec directory that leads to wardbox is the shim, which
+ * does nothing but be that shell, guarded. */
+static bool is_shim(const struct prog *p, const char *target)
+{
+	return p->count && str_eq(target, "wardbox") && stands_in(p->names[0]);
+}
+
+/* Of a file that was called by a path, only the names that stand in an exec
+ * directory mean anything: a local name can be given to any file. */
+static void take_names(
+	struct judge *j, struct prog *p, const struct path_found *f, bool all)
+{
+	for (unsigned i = 0; i < f->count; i++)
+		if ((all || (f->in_exec & 1U << i)) && !is_shim(p, f->names[i]))
+			add_name(j, p, f->names[i]);
+}
+
+static bool exec_dir(const struct judge *j, const char *dir, size_t n)
+{
+	char text[256];
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	if (n == 0 || n >= sizeof(text))
+		return false;
+	memcpy(text, dir, n);
+	text[n] = 0;
+	return judge_exec_dir(j, text);
+}
+
+/* A file that is there, or would be. */
+static void classify(struct judge_cmd *k, const char *path, struct prog *p)
+{
+	struct judge *j = k->j;
+	struct path_found f;
+
+	f.named = true;
+	judge_resolve(j, "/", path, &f);
+	p->file = judge_text(j, f.path, strlen(f.path));
+	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG ||
+		str_after(path, "/proc/") || str_after(path, "/dev/")) {
+		p->where = PROG_OUTSIDE;
+	} else if (f.in_exec) {
+		p->where = PROG_SYSTEM;
+		take_names(j, p, &f, !path_beneath(j->root, path));
+		p->name = p->names[0];
+		return;
+	} else if (f.where == FOUND_IN) {
+		p->where = PROG_LOCAL;
+		p->rel = p->file + strlen(j->root);
+		p->rel += *p->rel == '/';
+		return;
+	} else {
+		p->where = PROG_OUTSIDE;
+	}
+	take_names(j, p, &f, true);
+	add_name(j, p, path_base(path));
+}
+
+/* A name in an exec directory: the directory is trusted as it stands, only a
+ * link is followed. False when it is not there. */
+static bool in_exec_dir(
+	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
+{
+	char link[8];
+	ssize_t n = readlink(path, link, sizeof(link));
+
+	if (n < 0 && errno != EINVAL)
+		return false;
+	p->file = judge_text(k->j, path, strlen(path));
+	add_name(k->j, p, name);
+	if (n >= 0)
+		classify(k, path, p);
+	p->where = PROG_SYSTEM;
+	p->name = name;
+	return true;
+}
+
+static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
+{
+	struct judge *j = k->j;
+	char path[JUDGE_PATH];
+
+	for (const char *dir = j->search; dir && *dir;) {
+		size_t n = strcspn(dir, ":");
+		struct buf b = BUF_FIXED(path);
+
+		buf_add(&b, dir, n);
+		buf_adds(&b, n ? "/" : "./");
+		buf_adds(&b, name);
+		buf_str(&b);
+		if (!b.err && path[0] == '/' && exec_dir(j, dir, n)) {
+			if (in_exec_dir(k, path, name, p))
+				return;
+		} else if (!b.err && access(path, X_OK) == 0) {
+			classify(k, path[0] == '/' ? path : name, p);
+			return;
+		}
+		dir += n + (dir[n] == ':');
+	}
+	p->where = PROG_MISSING;
+	p->name = name;
+	add_name(j, p, name);
+}
+
+static void look_up_once(struct judge_cmd *k, const char *name, struct prog *p)
+{
+	struct judge *j = k->j;
+
+	for (unsigned i = 0; i < j->seen_count; i++) {
+		if (str_eq(j->seen[i].word, name)) {
+			*p = j->seen[i].prog;
+			return;
+		}
+	}
+	look_up(k, name, p);
+	if (j->seen_count < JUDGE_SEEN)
+		j->seen[j->seen_count++] = (struct prog_seen){
+			judge_text(j, name, strlen(name)), *p};
+}
+
+void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
+{
+	struct judge *j = k->j;
+
+	*out = (struct prog){.where = PROG_MISSING};
+	if (!strchr(word, '/')) {
+		/* A wrapper's command is a program even when it is named as a
+		 * builtin; for the rules that is the same name. */
+		if (judge_granted(j, "builtin", word)) {
+			out->where = PROG_BUILTIN;
+			out->name = word;
+			add_name(j, out, word);
+			return;
+		}
+		look_up_once(k, word, out);
+		return;
+	}
+	if (word[0] == '/') {
+		classify(k, word, out);
+		return;
+	}
+	for (unsigned i = 0; i < k->cwd->n; i++) {
+		struct shell_str dir = k->cwd->alts[i];
+		char path[JUDGE_PATH];
+		struct buf b = BUF_FIXED(path);
+		struct prog one = {.where = PROG_OUTSIDE};
+
+		buf_add(&b, dir.p, dir.n);
+		buf_addf(&b, "/%s", word);
+		if (!b.err && !shell_str_unknown(dir, true))
+			classify(k, buf_str(&b), &one);
+		if (i == 0 || one.where == PROG_OUTSIDE)
+			*out = one;
+		else
+			for (unsigned n = 0; n < one.count; n++)
+				add_name(j, out, one.names[n]);
+	}
+}
+
+/* What a shim runs is called NAME.real: for the rules, it is NAME. */
+static void strip_real(struct judge *j, struct prog *p)
+{
+	for (unsigned i = 0; i < p->count; i++) {
+		char name[16];
+		size_t n = strlen(p->names[i]);
+
+		if (n >= sizeof(name) || !str_ends(p->names[i], ".real"))
+			continue;
+		n -= strlen(".real");
+		memcpy(name, p->names[i], n);
+		name[n] = 0;
+		if (stands_in(name))
+			p->names[i] = judge_text(j, name, n);
+	}
+}
+
+void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
+	struct prog *out)
+{
+	const char *called = path_base(word);
+
+	*out = (struct prog){.where = PROG_MISSING};
+	called += called[0] == '-';
+	classify(k, file, out);
+	if (out->where == PROG_LOCAL)
+		return;
+	/* A multicall binary goes by the name it was called; the shim by that
+	 * alone. */
+	if (out->where == PROG_SYSTEM && stands_in(called) &&
+		str_eq(path_base(file), "wardbox"))
+		out->count = 0;
+	strip_real(k->j, out);
+	add_name(k->j, out, called);
+	if (out->where == PROG_SYSTEM)
+		out->name = called;
+}

@@ -1,0 +1,338 @@
+/* policy_types.c - what may stand where a word of some type stands
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "policy_args.h"
+#include "str.h"
+
+const struct img_schema *args_schema(const struct judge *j, const char *name,
+	const struct policy_image **img)
+{
+	*img = j->p->layer[POLICY_LAYER_SYSTEM];
+	return *img ? img_schema_find(*img, name) : NULL;
+}
+
+static void git_key(struct scan *s, const struct arg *v)
+{
+	size_t n = strcspn(v->s, "=");
+	const char *key = judge_text(s->k->j, v->s, n);
+
+	if (!judge_granted(s->k->j, "git-safe-keys", key))
+		judge_raise(s->k, POLICY_DENY, "git-config",
+			"the setting %s may run a program",
+			judge_show(s->k->j, key));
+}
+
+/* host:path, user@host:path, scheme://; but "ext::sh -c x" runs x. */
+static void url(struct scan *s, const struct arg *v)
+{
+	const char *colon = strchr(v->s, ':'), *slash = strchr(v->s, '/');
+
+	if (colon && colon[1] == ':' && (!slash || colon < slash)) {
+		judge_raise(s->k, POLICY_DENY, "transport",
+			"%s names a transport helper that runs programs",
+			judge_show(s->k->j, v->s));
+		return;
+	}
+	if (str_after(v->s, "file://")) {
+		struct arg path = *v;
+
+		path.s += 7;
+		judge_path(s->k, &path, PATH_READ);
+		return;
+	}
+	if (!colon || (slash && slash < colon))
+		judge_path(s->k, v, PATH_READ);
+}
+
+static void prop(struct scan *s, const struct arg *v)
+{
+	const char *eq = strchr(v->s, '=');
+	struct arg value = *v;
+
+	if (eq)
+		value.s = eq + 1;
+	judge_path_guess(s->k, &value);
+}
+
+static void not_known(struct scan *s, const struct arg *v, const char *what)
+{
+	judge_raise(s->k, POLICY_DENY, "dynamic",
+		"%s is not known before it runs: %s", what,
+		judge_show(s->k->j, v->s));
+}
+
+static void runs(struct scan *s, enum img_type type, const struct arg *v)
+{
+	static const char *const what[IMG_TYPES] = {
+		[IMG_T_SH] = "shell code",
+		[IMG_T_PROG] = "a program",
+		[IMG_T_CODE] = "code",
+	};
+	struct judge_cmd *k = s->k;
+
+	if (v->unknown && what[type]) {
+		not_known(s, v, what[type]);
+		return;
+	}
+	if (type == IMG_T_SH) {
+		judge_sh(k, v, NULL, 0, SHELL_UNION);
+	} else if (type == IMG_T_CODE) {
+		judge_code(k, v);
+	} else if (type == IMG_T_SED) {
+		judge_sed(k, v);
+	} else if (type == IMG_T_AWK) {
+		judge_awk(k, v);
+	} else {
+		struct arg *argv = arena_new(k->j->arena, struct arg);
+
+		if (!argv)
+			return;
+		*argv = *v;
+		judge_argv(k, argv, 1);
+	}
+}
+
+static void path(struct scan *s, enum img_type type, const struct arg *v)
+{
+	if (str_eq(v->s, "-") && type != IMG_T_CPATH)
+		return;
+	judge_path(s->k, v, type == IMG_T_WPATH ? PATH_WRITE : PATH_READ);
+	if (type == IMG_T_CPATH)
+		judge_raise(s->k, POLICY_CONFIRM, "place",
+			"works in another place: %s",
+			judge_show(s->k->j, v->s));
+}
+
+static void presence(struct scan *s, enum img_type type, const char *name)
+{
+	const char *prog = s->prog->name ? s->prog->name : s->argv[0].s;
+
+	if (type == IMG_T_ASK)
+		judge_raise(s->k, POLICY_CONFIRM, "option",
+			"%s %s has an effect that is worth a question", prog,
+			name);
+	else if (type == IMG_T_EXEC)
+		judge_raise(s->k, POLICY_DENY, "helper",
+			"%s %s runs a program of its own choice", prog, name);
+	else
+		judge_raise(s->k, POLICY_DENY, "option", "%s %s is not allowed",
+			prog, name);
+}
+
+void args_value(struct scan *s, enum img_type type, const struct arg *value,
+	const char *name)
+{
+	switch (type) {
+	case IMG_T_EXEC:
+	case IMG_T_DENY:
+	case IMG_T_ASK:
+		presence(s, type, name);
+		return;
+	case IMG_T_DATA:
+		s->out->query = true;
+		return;
+	case IMG_T_FLAG:
+	case IMG_T_STR:
+	case IMG_T_NUM:
+	case IMG_T_SUB:
+	case IMG_T_CMD:
+	case IMG_T_CMDDATA:
+	case IMG_TYPES:
+		return;
+	case IMG_T_PATH:
+	case IMG_T_WPATH:
+	case IMG_T_CPATH:
+	case IMG_T_GITKEY:
+	case IMG_T_SH:
+	case IMG_T_CODE:
+	case IMG_T_SCRIPT:
+	case IMG_T_ASSIGN:
+	case IMG_T_SED:
+	case IMG_T_AWK:
+	case IMG_T_NAME:
+	case IMG_T_URL:
+	case IMG_T_PROG:
+	case IMG_T_PROP:
+	case IMG_T_REPL:
+	case IMG_T_LINK:
+		break;
+	}
+	if (!value)
+		return;
+	if (type == IMG_T_GITKEY)
+		git_key(s, value);
+	else if (type == IMG_T_URL)
+		url(s, value);
+	else if (type == IMG_T_PROP)
+		prop(s, value);
+	else if (type == IMG_T_ASSIGN)
+		args_assign(s, value);
+	else if (type == IMG_T_NAME)
+		judge_setenv(s->k, value->s, true);
+	else if (type == IMG_T_REPL)
+		s->replace = *value->s ? value->s : "{}";
+	else if (type == IMG_T_PATH || type == IMG_T_WPATH ||
+		 type == IMG_T_CPATH || type == IMG_T_SCRIPT ||
+		 type == IMG_T_LINK)
+		path(s, type, value);
+	else
+		runs(s, type, value);
+}
+
+void args_unknown(struct scan *s, const struct arg *a, const char *letter)
+{
+	const char *eq = strchr(a->s, '=');
+
+	if (s->style & IMG_S_STRICT)
+		judge_raise(s->k, POLICY_DENY, "option",
+			"unknown option %s of the wrapper %s",
+			judge_show(s->k->j, a->s), s->argv[0].s);
+	if (a->s[0] == '/' && !strchr(a->s + 1, '/')) {
+		/* msbuild /t:Build */
+	} else if (a->s[0] == '/' &&
+		   strcspn(a->s, ":=") < strcspn(a->s + 1, "/")) {
+		struct arg value = *a;
+
+		value.s += strcspn(a->s, ":=") + 1;
+		judge_path_guess(s->k, &value);
+	} else if (!letter || letter == a->s + 1) {
+		judge_path_guess(s->k, a);
+	}
+	s->unknown_before = !eq && (!letter || !letter[1]);
+}
+
+void args_assign(struct scan *s, const struct arg *a)
+{
+	struct judge *j = s->k->j;
+	size_t n = strcspn(a->s, "=");
+	const char *name = judge_text(j, a->s, n);
+	struct shell_str *text;
+	struct shell_set *one;
+
+	if (strpbrk(name, "\1\2")) {
+		not_known(s, a, "a variable's name");
+		return;
+	}
+	judge_setenv(s->k, name, false);
+	if (!s->env)
+		s->env =
+			arena_zalloc(j->arena, (s->argc + 1) * sizeof(*s->env));
+	text = arena_new(j->arena, struct shell_str);
+	if (!s->env || !text || s->nenv > s->argc)
+		return;
+	one = &s->env[s->nenv++];
+	text->p = a->s[n] ? a->s + n + 1 : "";
+	text->n = strlen(text->p);
+	one->how = SHELL_SET_PREFIX;
+	one->exported = true;
+	one->name = (struct shell_str){name, n};
+	one->value = (struct shell_val){.n = 1, .alts = text};
+	if (a->rel)
+		one->value.kind = SHELL_BOUNDED;
+	if (a->unknown)
+		one->value.kind = SHELL_UNKNOWN;
+}
+
+/* Text with what stands for data made unknown. */
+static void replace(struct scan *s, struct arg *a)
+{
+	struct judge *j = s->k->j;
+	const char *at = s->replace ? strstr(a->s, s->replace) : NULL;
+	char *to;
+	size_t n = 0;
+
+	if (!at)
+		return;
+	to = arena_bytes(j->arena, strlen(a->s) + 1);
+	if (!to)
+		return;
+	for (const char *c = a->s; *c;) {
+		bool hit = strncmp(c, s->replace, strlen(s->replace)) == 0;
+
+		to[n++] = hit ? SHELL_ANY : *c;
+		c += hit ? strlen(s->replace) : 1;
+	}
+	to[n] = 0;
+	a->s = to;
+	a->unknown = true;
+}
+
+/* find's "{}": a name below one of the starting points. */
+static void found_files(struct scan *s, struct arg *a)
+{
+	struct judge *j = s->k->j;
+	const struct parsed *o = s->out;
+	const char *start = ".", *name = "*";
+	char *to;
+	size_t n, m;
+
+	if (!str_eq(a->s, "{}")) {
+		if (strstr(a->s, "{}")) {
+			s->replace = "{}";
+			replace(s, a);
+			s->replace = NULL;
+		}
+		return;
+	}
+	/* Each starting point is judged on its own; inside the root a name
+	 * below one is as good as below another. */
+	if (o->operands == 1 && !o->operand[0].unknown)
+		start = o->operand[0].s;
+	for (size_t i = 0; i < o->opts; i++)
+		if (str_eq(o->opt[i].name, "-name") && o->opt[i].value)
+			name = o->opt[i].value;
+	n = strlen(start);
+	m = strlen(name);
+	to = arena_bytes(j->arena, n + m + 2);
+	if (!to)
+		return;
+	memcpy(to, start, n);
+	to[n] = '/';
+	memcpy(to + n + 1, name, m + 1);
+	for (char *c = to + n + 1; *c; c++)
+		if (strchr("*?[]\\\2", *c))
+			*c = SHELL_REL;
+	*a = (struct arg){
+		.s = to, .rel = true, .glob = name[0] != '*' || name[1]};
+}
+
+void args_command(struct scan *s, const struct img_item *it, size_t from)
+{
+	struct judge *j = s->k->j;
+	size_t n = from < s->argc ? s->argc - from : 0, end = n;
+	struct arg *argv = arena_zalloc(j->arena, (n + 2) * sizeof(*argv));
+	bool until = it->flags & IMG_F_UNTIL;
+
+	if (!argv)
+		return;
+	if (s->out->query) {
+		s->done = true;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		argv[i] = s->argv[from + i];
+		if (until && (str_eq(argv[i].s, ";") ||
+				     (str_eq(argv[i].s, "+") && i > 0 &&
+					     str_eq(argv[i - 1].s, "{}")))) {
+			end = i;
+			break;
+		}
+		if (until)
+			found_files(s, &argv[i]);
+		else
+			replace(s, &argv[i]);
+	}
+	if (it->type == IMG_T_CMDDATA && !s->replace && end > 0)
+		argv[end++] =
+			(struct arg){.s = "\2", .many = true, .unknown = true};
+	if (until) {
+		s->i = from + end;
+		judge_argv(s->k, argv, end);
+		return;
+	}
+	s->out->cmd = argv;
+	s->out->cmd_count = end;
+	s->done = true;
+}

@@ -1,0 +1,70 @@
+/* probe_seccomp.c - does a filter answer, does a listener?
+ * SPDX-License-Identifier: MIT
+ */
+#include "probe_try.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "str.h"
+#include "uapi/seccomp.h"
+
+enum { ANSWER = 2828 };
+
+/* getppid is answered with value; all else goes on. */
+static int install(uint32_t value, unsigned flags)
+{
+	struct bpf_insn1 code[] = {
+		{BPF1_LD, 0, 0, 0},
+		{BPF1_JEQ, 0, 1, __NR_getppid},
+		{BPF1_RET, 0, 0, value},
+		{BPF1_RET, 0, 0, SC_ALLOW},
+	};
+	struct bpf_prog1 prog = {.len = ARRAY_SIZE(code), .filter = code};
+	long r;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return -errno;
+	r = syscall(__NR_seccomp, SC_SET_MODE_FILTER, flags, &prog);
+	return r < 0 ? -errno : (int)r;
+}
+
+int probe_try_filter(unsigned arg)
+{
+	int err = install(SC_ERRNO(ANSWER), arg);
+
+	if (err < 0)
+		return err;
+	return syscall(__NR_getppid) < 0 && errno == ANSWER ? 0 : -EBADE;
+}
+
+int probe_try_notify(unsigned arg)
+{
+	int fd = install(SC_NOTIFY, SC_FLAG_NEW_LISTENER | arg), status;
+	/* Room for the structures of kernels to come. */
+	struct sc_notif *n = calloc(1, 4096);
+	struct sc_resp *r = calloc(1, 4096);
+	pid_t pid;
+
+	if (fd < 0 || !n || !r)
+		return fd < 0 ? fd : -ENOMEM;
+	pid = fork();
+	if (pid == 0)
+		_exit(syscall(__NR_getppid) != ANSWER);
+	if (pid < 0)
+		return -errno;
+	if (syscall(__NR_ioctl, fd, SC_IOCTL_RECV, n) < 0)
+		return -errno;
+	r->id = n->id;
+	r->val = ANSWER;
+	if (n->pid != (uint32_t)pid ||
+		syscall(__NR_ioctl, fd, SC_IOCTL_SEND, r) < 0)
+		return -EBADE;
+	if (waitpid(pid, &status, 0) != pid)
+		return -errno;
+	return status ? -EBADE : 0;
+}

@@ -1,0 +1,21 @@
+/* profile_lint_rules.h - rules that both the finding and the repair ask
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_PROFILE_LINT_RULES_H
+#define WARDBOX_PROFILE_LINT_RULES_H
+
+#include <stdbool.h>
+
+#include "profile_lint.h"
+#include "rcfile.h"
+
+/* ". FILE" and "source FILE". */
+bool lint_is_source(const struct rc_cmd *cmd);
+
+/* Sources, whatever happens, a file that is not there. */
+bool lint_is_dangling(const struct profile_lint *l, const struct rc_cmd *cmd);
+
+/* Something only bash knows, where plain sh reads too. */
+bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd);
+
+#endif

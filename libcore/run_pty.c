@@ -1,0 +1,269 @@
+/* run_pty.c - a command on a terminal of its own: the supervisor's side
+ * SPDX-License-Identifier: MIT
+ */
+#include "run_pty.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "run_state.h"
+
+/* Those of 0, 1, 2 that are the terminal; which one stands for it, or -1. */
+static int find_terminal(struct run_state *st)
+{
+	struct stat first = {0}, s;
+	int found = -1;
+
+	for (int fd = 0; fd <= 2; fd++) {
+		bool is = isatty(fd) && fstat(fd, &s) == 0;
+
+		if (is && found < 0) {
+			found = fd;
+			first = s;
+		}
+		if (st->spec->pty_all || (is && s.st_rdev == first.st_rdev))
+			st->setup.fd[fd] = 0; /* the slave, once it is there */
+	}
+	return found;
+}
+
+static void make_pumps(struct run_state *st)
+{
+	struct pty *p = &st->pty;
+	bool keyboard = p->outer >= 0 && (!st->spec->pty_all || isatty(0));
+	bool screen = p->outer >= 0 && (!st->spec->pty_all || isatty(1));
+	struct stat s;
+
+	st->typed = keyboard;
+	st->pumps[RUN_KEYS] = (struct pump){.live = true,
+		.from = fcntl(keyboard ? p->outer : 0, F_DUPFD_CLOEXEC, 3),
+		.to = p->master,
+		.to_tty = true,
+		.show = run_show,
+		.ctx = st,
+		.tag = RUN_TTYIN,
+		.paused = !st->in_front};
+	st->pumps[RUN_SCREEN] = (struct pump){.live = true,
+		.from = fcntl(p->master, F_DUPFD_CLOEXEC, 3),
+		.to = screen ? p->outer : 1,
+		.to_pipe = !screen && fstat(1, &s) == 0 && S_ISFIFO(s.st_mode),
+		.show = run_show,
+		.ctx = st,
+		.tag = RUN_TTYOUT};
+	st->result->captured |= 1U << RUN_TTYIN | 1U << RUN_TTYOUT;
+}
+
+static void tell_size(struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+	int err = sink && sink->winsize ?
+			  sink->winsize(sink->ctx, &st->pty.size) :
+			  0;
+
+	if (err < 0 && !st->err)
+		st->err = err;
+}
+
+int run_pty_open(struct run_state *st)
+{
+	int like = find_terminal(st), err;
+
+	if (like < 0 && !st->spec->pty_all)
+		return diag_fail(st->d, -ENOTTY,
+			"neither stdin nor stdout nor stderr is a terminal");
+	err = pty_open(&st->pty, like, st->d);
+	if (err)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, st->talk))
+		return diag_errno(st->d, -errno, "cannot make a socket pair");
+	for (int fd = 0; fd <= 2; fd++)
+		if (st->setup.fd[fd] >= 0)
+			st->setup.fd[fd] = st->pty.slave;
+	st->in_front = st->pty.outer < 0 || pty_foreground(&st->pty);
+	make_pumps(st);
+	if (st->in_front)
+		pty_raw(&st->pty);
+	else
+		pty_bare(&st->pty, true);
+	tell_size(st);
+	return 0;
+}
+
+static void say(struct run_state *st, enum run_word word, int value)
+{
+	struct run_message msg = {(int)word, value, 0};
+
+	while (send(st->talk[0], &msg, sizeof(msg), MSG_NOSIGNAL) < 0 &&
+		errno == EINTR)
+		;
+}
+
+/* 1 and a word, or 0 when there is none (any more). */
+static bool hear(struct run_state *st, struct run_message *msg, int flags)
+{
+	ssize_t n;
+
+	do
+		n = recv(st->talk[0], msg, sizeof(*msg), flags);
+	while (n < 0 && errno == EINTR);
+	return n == (ssize_t)sizeof(*msg);
+}
+
+int run_pty_start(struct run_state *st, enum proc_step *step)
+{
+	struct run_message msg;
+
+	close(st->talk[1]);
+	st->talk[1] = -1;
+	if (!hear(st, &msg, 0))
+		return -EPIPE;
+	*step = (enum proc_step)msg.more;
+	return msg.word == RUN_SAY_STARTED ? 0 : msg.value;
+}
+
+static void resume(struct run_state *st)
+{
+	st->in_front = st->pty.outer < 0 || pty_foreground(&st->pty);
+	st->pumps[RUN_KEYS].paused = !st->in_front;
+	if (st->in_front)
+		pty_raw(&st->pty);
+	else
+		pty_bare(&st->pty, true);
+	if (pty_resize(&st->pty))
+		tell_size(st);
+	say(st, RUN_SAY_RESUME, st->in_front);
+}
+
+/* The command stopped. Where it only wanted the keyboard, and may have it, it
+ * goes on; else we stop as well. */
+static void stopped(struct run_state *st, int sig)
+{
+	bool wants = sig == SIGTTIN || sig == SIGTTOU;
+
+	if (!(wants && !st->in_front && pty_foreground(&st->pty))) {
+		pty_restore(&st->pty);
+		/* For these the kernel stops a whole group. */
+		if (wants)
+			kill(0, sig);
+		/* Woken by a signal that is still to be read. */
+		if (run_signals_stop(st, sig))
+			return;
+	}
+	resume(st);
+}
+
+void run_pty_read(struct run_state *st)
+{
+	struct run_message msg;
+
+	while (st->talk[0] >= 0 && !st->told && hear(st, &msg, MSG_DONTWAIT)) {
+		if (msg.word == RUN_SAY_STOPPED)
+			stopped(st, msg.value);
+		st->told = msg.word == RUN_SAY_ENDED;
+		if (st->told)
+			st->told_status = msg.value;
+	}
+}
+
+void run_pty_signal(struct run_state *st, int sig, bool kernel)
+{
+	bool key = false;
+
+	switch (sig) {
+	case SIGWINCH:
+		if (pty_resize(&st->pty)) {
+			tell_size(st);
+			return;
+		}
+		break;
+	case SIGCONT:
+		resume(st);
+		return;
+	case SIGTTIN:
+	case SIGTTOU:
+		if (kernel)
+			return;
+		break;
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTSTP:
+	case SIGHUP:
+		key = kernel;
+		break;
+	default:
+		break;
+	}
+	if (sig != SIGWINCH || !kernel)
+		say(st, key ? RUN_SAY_KEY : RUN_SAY_SIGNAL, sig);
+}
+
+/* The command's terminal sends these to the command alone; the user's would
+ * have sent them to all of our group, which may be a whole build. */
+void run_pty_keys(struct run_state *st, const char *keys, size_t n)
+{
+	struct termios t;
+
+	if (!st->typed || !pty_modes(&st->pty, &t) || !(t.c_lflag & ISIG))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		cc_t key = (cc_t)keys[i];
+
+		if (key == _POSIX_VDISABLE)
+			continue;
+		if (key == t.c_cc[VINTR])
+			kill(0, SIGINT);
+		else if (key == t.c_cc[VQUIT])
+			kill(0, SIGQUIT);
+		else if (key == t.c_cc[VSUSP])
+			kill(0, SIGTSTP);
+	}
+}
+
+bool run_pty_hidden(struct run_state *st)
+{
+	struct termios t;
+
+	return pty_modes(&st->pty, &t) && !(t.c_lflag & ECHO) &&
+	       t.c_lflag & ICANON;
+}
+
+void run_pty_gone(struct run_state *st)
+{
+	struct termios t;
+	char end;
+
+	if (st->reaped)
+		return;
+	if (st->typed) {
+		say(st, RUN_SAY_KEY, SIGHUP);
+		say(st, RUN_SAY_KEY, SIGCONT);
+		return;
+	}
+	if (!pty_modes(&st->pty, &t) || !(t.c_lflag & ICANON))
+		return;
+	end = (char)t.c_cc[VEOF];
+	if (write(st->pty.master, &end, 1) < 0)
+		return;
+}
+
+void run_pty_close(struct run_state *st)
+{
+	if (st->result->started && WIFEXITED(st->result->status) &&
+		!st->died_of && st->in_front)
+		pty_hand_back(&st->pty);
+	else
+		pty_restore(&st->pty);
+	if (st->talk[0] >= 0)
+		close(st->talk[0]);
+	st->talk[0] = -1;
+	pty_bare(&st->pty, true);
+	if (st->pumps[RUN_SCREEN].live &&
+		st->pumps[RUN_SCREEN].to == st->pty.outer)
+		st->pty.outer = -1; /* the pump's, for those left behind */
+	pty_close(&st->pty);
+}

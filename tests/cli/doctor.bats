@@ -1,0 +1,75 @@
+#!/usr/bin/env bats
+# doctor: what it says is what happens.
+
+load ../lib/wardbox
+
+@test "a row for each protection, and a code that sums them up" {
+	code=0
+	"$WARDBOX" doctor >"$BATS_TEST_TMPDIR/out" || code=$?
+	grep -q 'landlock' "$BATS_TEST_TMPDIR/out"
+	grep -q 'seccomp notify' "$BATS_TEST_TMPDIR/out"
+	if grep -q '^MISSING' "$BATS_TEST_TMPDIR/out"; then
+		[ $code = 1 ]
+	else
+		[ $code = 0 ]
+	fi
+}
+
+@test "--json is JSON, with the same rows" {
+	"$WARDBOX" doctor --json >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+	python3 -c '
+import json, os, sys
+d = json.load(open(sys.argv[1]))
+names = [f["name"] for f in d["findings"]]
+assert "landlock" in names and "pid namespace" in names, names
+assert d["kernel"] == os.uname().release and d["uid"] == os.geteuid()
+assert all(f["works"] or f["fix"] for f in d["findings"])
+' "$BATS_TEST_TMPDIR/out"
+}
+
+@test "--rights tries each right of Landlock" {
+	"$WARDBOX" doctor --rights >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+	grep -q 'execute.*landlock right' "$BATS_TEST_TMPDIR/out"
+	grep -q 'bind-tcp.*landlock right' "$BATS_TEST_TMPDIR/out"
+	"$WARDBOX" doctor -r -j | python3 -c '
+import json, sys
+f = {r["name"]: r["works"] for r in json.load(sys.stdin)["findings"]}
+abi = 1 if f["execute"] else 0
+assert not f["execute"] or (f["read-file"] and f["write-file"] and f["make-sym"]), f'
+}
+
+@test "inside of a sandbox it says so, and that namespaces are gone" {
+	out=$("$WARDBOX" drop --rox=/ -- "$WARDBOX" doctor) || true
+	[[ $out == *"inside of a guarded tree"* ]]
+	[[ $out == *"issing"*"pid namespace"* ]]
+	out=$("$WARDBOX" drop --rox=/ -- "$WARDBOX" doctor --json) || true
+	[[ $out == *'"inside":true'* ]]
+}
+
+@test "within a container's filter: what is refused is missing" {
+	out=$("$HELPERS/docker" "$WARDBOX" doctor) || true
+	[[ $out == *"missing"*"mount namespace"* ]]
+	[[ $out == *"works    seccomp filter"* ]]
+}
+
+@test "a mistake is 2" {
+	for bad in operand --no-such; do
+		code=0
+		"$WARDBOX" doctor $bad 2>/dev/null || code=$?
+		[ $code = 2 ]
+	done
+}
+
+@test "nothing is left behind" {
+	"$WARDBOX" doctor -r >/dev/null || true
+	! ls -d /tmp/wardbox-probe-* 2>/dev/null
+	! find /sys/fs/cgroup -maxdepth 4 -name 'wardbox-*' 2>/dev/null | grep -q .
+}
+
+@test "what was around this process before is told, with its evidence" {
+	"$WARDBOX" doctor --json >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+	jq -e '.confinement | type == "array" and all(.[]; .kind and .evidence)' \
+		"$BATS_TEST_TMPDIR/out"
+	setpriv --no-new-privs "$WARDBOX" doctor >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+	grep -q '^no-new-privs' "$BATS_TEST_TMPDIR/out"
+}

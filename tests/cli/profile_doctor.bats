@@ -1,0 +1,379 @@
+#!/usr/bin/env bats
+# profile doctor, fix, undo, detect, sandbox.
+
+bats_require_minimum_version 1.5.0
+load ../lib/wardbox
+
+setup() {
+	export HOME=$BATS_TEST_TMPDIR/home SHELL=/bin/bash
+	mkdir "$HOME"
+	unset XDG_CONFIG_HOME XDG_STATE_HOME ZDOTDIR ENV BASH_ENV SUDO_UID \
+		PKEXEC_UID DOAS_USER CARGO_HOME GOPATH KUBERNETES_SERVICE_HOST container
+}
+
+profile() { "$WARDBOX" profile "$@"; }
+not() { ! "$@"; }
+
+# codes: the codes of what is worse than info, sorted.
+codes() {
+	profile doctor --json "$@" |
+		jq -r '.problems[] | select(.severity != "info") | .code' | sort -u | xargs
+}
+has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
+
+@test "a clean home has no problem, exit 0" {
+	printf '[ -r ~/.bashrc ] && . ~/.bashrc\n' >"$HOME/.profile"
+	printf 'alias ll="ls -l"\n' >"$HOME/.bashrc"
+	run -0 profile doctor
+	[[ "$output" == *"no problem"* ]]
+}
+
+@test "dangling-source: found, repaired as told, ash logs in again" {
+	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
+	run -1 profile doctor
+	[[ "$output" == *"critical dangling-source: $HOME/.profile:1:"* ]]
+	run -2 bash -c 'exec -a -sh dash -c true'
+	run -0 profile fix dangling-source -y
+	[ "$(cat "$HOME/.profile")" = 'if [ -r "$HOME/gone/env" ]; then . "$HOME/gone/env"; fi' ]
+	run -0 bash -c 'exec -a -sh dash -c true'
+	not has dangling-source
+	run -0 profile undo -y
+	[ "$(cat "$HOME/.profile")" = '. "$HOME/gone/env"' ]
+	run -1 profile undo -y
+}
+
+@test "dangling-source: guarded ones, functions and what is there are none" {
+	echo true >"$HOME/there"
+	cat >"$HOME/.profile" <<-'E'
+		[ -f "$HOME/a" ] && . "$HOME/a"
+		if [ -r ~/b ]; then . ~/b; fi
+		f() { . "$HOME/c"; }
+		. "$HOME/there"
+		# . "$HOME/comment"
+		cat <<X >/dev/null
+		. $HOME/in-document
+		X
+		. "$UNKNOWN/d" 2>/dev/null || :
+	E
+	not has dangling-source --no-exec
+}
+
+@test "undo leaves a file alone that was changed since" {
+	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
+	profile fix -q dangling-source -y
+	echo more >>"$HOME/.profile"
+	run -5 profile undo -y
+	[ "$(tail -n 1 "$HOME/.profile")" = more ]
+}
+
+@test "undo goes back behind several repairs of one file" {
+	printf '. "$HOME/gone/env"\r\nsource "$HOME/gone2"\r\n' >"$HOME/.profile"
+	chmod 666 "$HOME/.profile"
+	before=$(sha256sum <"$HOME/.profile")
+	profile fix -q -y crlf perm dangling-source bashism-in-profile
+	[ "$(stat -c %a "$HOME/.profile")" = 644 ]
+	not grep -q $'\r' "$HOME/.profile"
+	profile undo -q -y
+	[ "$(sha256sum <"$HOME/.profile")" = "$before" ]
+	[ "$(stat -c %a "$HOME/.profile")" = 666 ]
+}
+
+@test "fix: consent, --dry-run, unknown codes" {
+	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
+	run -3 setsid -w "$WARDBOX" profile fix </dev/null
+	run -0 profile fix -n
+	[[ "$output" == *"+if [ -r"* ]]
+	[ "$(cat "$HOME/.profile")" = '. "$HOME/gone/env"' ]
+	run -2 profile fix -y no-such-code
+}
+
+@test "syntax: with the line, also what only bash or only zsh sees" {
+	printf 'x=1\nif true; then\n' >"$HOME/.bashrc"
+	profile doctor --json | jq -e '.problems[] | select(.code == "syntax") | .file and (.line >= 2)'
+	printf 'shopt -s extglob\ncase x in @(a|b)) ;; esac\n' >"$HOME/.bashrc"
+	not has syntax
+	printf 'a=(1 2)\n' >"$HOME/.profile"
+	has syntax
+	rm "$HOME/.profile"
+	printf 'for x in *(N); do :; done\nif\n' >"$HOME/.zshrc"
+	SHELL=/bin/zsh has syntax
+	mkdir -p "$HOME/.config/fish"
+	printf 'export PATH="/x:$PATH"\nif [ -d /x ]; then\n' >"$HOME/.config/fish/config.fish"
+	SHELL=$(command -v fish) has syntax
+}
+
+@test "shadowed and login-skips-bashrc, repaired" {
+	echo 'export PATH="/opt/a:$PATH"' >"$HOME/.profile"
+	echo 'export X=1' >"$HOME/.bash_profile"
+	echo 'export Y=2' >"$HOME/.bashrc"
+	has shadowed
+	has login-skips-bashrc
+	run -0 profile fix -y shadowed login-skips-bashrc
+	not has shadowed
+	not has login-skips-bashrc
+	run -0 env -i HOME="$HOME" PATH=/usr/bin:/bin bash -lic 'echo "$PATH $X $Y"'
+	[[ "$output" == */opt/a:*" 1 2" ]]
+	echo '. ~/.profile' >"$HOME/.bash_profile"
+	not has shadowed
+}
+
+@test "path-corrupt: empty, relative, ~ and \$ that stay, twice, not there" {
+	cat >"$HOME/.bashrc" <<-'E'
+		PATH="$PATH:"
+		PATH=bin:$PATH
+		PATH="~/q:$PATH"
+		PATH='$HOME/q':$PATH
+		PATH=/nowhere/x:$PATH
+		PATH=/usr/bin:$PATH:/usr/bin
+	E
+	profile doctor --no-exec --json >"$HOME/j" || true
+	for line in 1 2 3 4; do
+		jq -e ".problems[] | select(.code == \"path-corrupt\" and .line == $line and .severity == \"error\")" "$HOME/j" ||
+			{ echo "line $line"; false; }
+	done
+	jq -e '.problems[] | select(.line == 5 and .severity == "info")' "$HOME/j"
+	jq -e '.problems[] | select(.line == 6 and (.detail | contains("twice")))' "$HOME/j"
+	jq -e '[.problems[] | select(.code == "path-multiple")] | length == 6' "$HOME/j"
+	run -0 profile fix -y path-corrupt
+	[ "$(sed -n 1p "$HOME/.bashrc")" = 'PATH="$PATH"' ]
+	[ "$(sed -n 3p "$HOME/.bashrc")" = 'PATH="$HOME/q:$PATH"' ]
+	mkdir -m 777 "$HOME/open"
+	echo 'PATH=$HOME/open:$PATH' >"$HOME/.bashrc"
+	has path-corrupt --no-exec
+}
+
+@test "path-clobber is told for a user's file, with its line" {
+	printf 'x=1\nexport PATH=/usr/bin:/bin\n' >"$HOME/.bashrc"
+	profile doctor --no-exec --json |
+		jq -e '.problems[] | select(.code == "path-clobber" and .line == 2)'
+	printf 'PATH=/usr/bin:/bin cmd\nfoo PATH=/x\n' >"$HOME/.bashrc"
+	not has path-clobber --no-exec
+}
+
+@test "crlf, bashism-in-profile, early-exit, markers-corrupt, perm" {
+	printf 'alias a=b\r\n' >"$HOME/.bashrc"
+	has crlf --no-exec
+	printf 'source /etc/os-release\n' >"$HOME/.profile"
+	has bashism-in-profile --no-exec
+	profile fix -q -y bashism-in-profile
+	grep -q '^\. /etc/os-release' "$HOME/.profile"
+	printf 'if [ -n "$BASH_VERSION" ]; then\n  source /etc/os-release\nfi\n' >"$HOME/.profile"
+	not has bashism-in-profile --no-exec
+	printf 'x=1\nreturn\n# >>> profile:a >>>\nexport Y=1\n# <<< profile:a <<<\n' >"$HOME/.bashrc"
+	has early-exit --no-exec
+	profile fix -q -y early-exit
+	not has early-exit --no-exec
+	[ "$(tail -n 1 "$HOME/.bashrc")" = return ]
+	grep -q 'export Y=1' "$HOME/.bashrc"
+	printf '# >>> profile:a >>>\n' >"$HOME/.bashrc"
+	has markers-corrupt --no-exec
+	printf 'x=1\n' >"$HOME/.bashrc"
+	chmod 606 "$HOME/.bashrc"
+	has perm --no-exec
+	profile fix -q -y perm
+	[ "$(stat -c %a "$HOME/.bashrc")" = 604 ]
+}
+
+@test "output-noise: what a command's shell prints by itself" {
+	printf '. ~/.bashrc\n' >"$HOME/.profile"
+	printf 'echo hello\n' >"$HOME/.bashrc"
+	has output-noise
+	rm "$HOME/.profile" # scp on Debian: bash reads .bashrc for sshd
+	if env -i HOME="$HOME" SSH_CLIENT='1 2 3' bash -c : | grep -q hello; then
+		has output-noise
+	fi
+	printf 'case $- in *i*) echo hello ;; esac\n' >"$HOME/.bashrc"
+	not has output-noise
+}
+
+@test "background children, daemons and greetings do not hold the probe up" {
+	cat >"$HOME/.profile" <<-'E'
+		sleep 77 &
+		setsid sleep 78 &
+		(setsid sh -c 'sleep 79 & wait' &)
+		echo "welcome: $PATH"
+		PATH=/opt/probe:$PATH
+	E
+	start=$(date +%s)
+	profile detect --json >"$HOME/j"
+	[ $(($(date +%s) - start)) -lt 8 ]
+	jq -e '.sessions.login_interactive | .status == "ok" and .path[0] == "/opt/probe"' "$HOME/j"
+	not pgrep -f 'sleep 7[789]' >/dev/null || {
+		for p in $(pgrep -f 'sleep 7[789]'); do
+			not grep -qz "^HOME=$HOME$" "/proc/$p/environ"
+		done
+	}
+}
+
+@test "timeout and no-answer are told apart from health" {
+	printf 'sleep 30\n' >"$HOME/.bashrc"
+	profile detect --timeout 0.5 --json |
+		jq -e '.sessions.nonlogin_interactive.status == "timeout" and .sessions.nonlogin_noninteractive.status == "ok" and .path_healthy == false'
+	printf 'exec true\n' >"$HOME/.bashrc"
+	has no-answer
+}
+
+@test "detect: the record, for each shell that is here" {
+	for shell in bash dash zsh fish mksh tcsh; do
+		path=$(command -v $shell) || continue
+		SHELL=$path profile detect --json >"$HOME/j"
+		jq -e --arg s $shell '.schema == 1 and .shell.type == $s and .shell.restricted == false
+			and (.sessions | length == 4 and all(.[]; .status == "ok"))
+			and (.shell | has("version") and has("login_profile") and has("rc_file"))
+			and has("path_healthy") and has("path_login") and has("path_nonlogin")
+			and .shell.path_login == .path_login' "$HOME/j" ||
+			{ echo $shell; cat "$HOME/j"; false; }
+	done
+	SHELL=/bin/bash profile detect --json | jq -e '.shell.version | test("^[0-9]")'
+	SHELL=/bin/bash profile detect --json | jq -e --arg h "$HOME" \
+		'.shell.login_profile == $h + "/.profile" and .shell.rc_file == $h + "/.bashrc"'
+	profile detect --no-exec --json | jq -e '.path_healthy == null'
+}
+
+@test "a login that lacks what other shells have is not healthy" {
+	echo 'export PATH="$HOME/only/rc:$PATH"' >"$HOME/.bashrc"
+	profile detect --json | jq -e '.path_healthy == false'
+	echo '. ~/.bashrc' >"$HOME/.profile"
+	profile detect --json | jq -e '.path_healthy == true'
+}
+
+@test "doctor COMMAND: installed, and not found; then found" {
+	mkdir -p "$HOME/.cargo/bin"
+	printf '#!/bin/sh\n' >"$HOME/.cargo/bin/only-here"
+	chmod +x "$HOME/.cargo/bin/only-here"
+	has missing-path only-here
+	has missing-path
+	echo 'export PATH="$HOME/.cargo/bin:$PATH"' >"$HOME/.zshrc"
+	has other-shell only-here
+	run -0 profile fix -y missing-path
+	not has missing-path only-here
+	has missing-path no-such-command-anywhere
+}
+
+@test "sandbox: nothing here is an answer too, and JSON has evidence" {
+	run -0 profile sandbox
+	profile sandbox --json | jq -e '.schema == 1 and (.sandbox | type == "array")
+		and all(.sandbox[]; .evidence and .profile_write and .package_install and .user_install)'
+}
+
+# A machine of files: tree PATH TEXT...
+tree() {
+	while [ $# -gt 1 ]; do
+		mkdir -p "$HOME/t$(dirname "$1")"
+		printf '%s\n' "$2" >"$HOME/t$1"
+		shift 2
+	done
+}
+kinds() { profile sandbox --root "$HOME/t" --json | jq -r '.sandbox[] | .kind + "=" + (.confined | tostring) + "/" + .package_install + "/" + .user_install + "/" + .profile_write' | xargs; }
+fresh() {
+	rm -rf "$HOME/t"
+	mkdir -p "$HOME/t/proc/self/ns" "$HOME/t/proc/1"
+	ln -s 'pid:[4026531836]' "$HOME/t/proc/self/ns/pid"
+	ln -s 'user:[4026531837]' "$HOME/t/proc/self/ns/user"
+	tree /proc/self/mountinfo '21 1 8:1 / / rw - ext4 /dev/sda1 rw' \
+		/proc/1/mountinfo '21 1 8:1 / / rw - ext4 /dev/sda1 rw'
+}
+contained() {
+	ln -sfn 'pid:[4026532001]' "$HOME/t/proc/self/ns/pid"
+}
+
+@test "sandbox: snap, strict and classic" {
+	fresh
+	tree /proc/self/attr/apparmor/current 'snap.code.code (enforce)' \
+		/snap/code/current/meta/snap.yaml $'name: code\nconfinement: strict'
+	[[ "$(kinds)" == "snap-strict=true/no/maybe/no apparmor=true/"* ]]
+	tree /snap/code/current/meta/snap.yaml $'name: code\nconfinement: classic'
+	[[ "$(kinds)" == "snap-classic=false/yes/yes/yes "* ]]
+	fresh
+	tree /proc/self/cgroup '0::/user.slice/snap.hello.world.abc.scope'
+	[[ "$(kinds)" == "snap-strict=true"* ]]
+	fresh # a variable that leaked into a child means nothing
+	SNAP=/snap/x/1 FLATPAK_ID=a.b.c run kinds
+	[ -z "$output" ]
+}
+
+@test "sandbox: Flatpak, SELinux, AppArmor" {
+	fresh
+	tree /.flatpak-info $'[Application]\nname=org.x.Y'
+	[ "$(kinds)" = "flatpak=true/no/maybe/no" ]
+	fresh
+	tree /sys/fs/selinux/enforce 1 /proc/self/attr/current 'user_u:user_r:user_t:s0'
+	[ "$(kinds)" = "selinux=true/yes/yes/yes" ]
+	tree /proc/self/attr/current 'unconfined_u:unconfined_r:unconfined_t:s0'
+	[ "$(kinds)" = "selinux=false/yes/yes/yes" ]
+	fresh
+	tree /proc/self/attr/apparmor/current 'docker-default (enforce)'
+	[ "$(kinds)" = "apparmor=true/yes/yes/yes" ]
+	tree /proc/self/attr/apparmor/current unconfined
+	[[ "$(kinds)" == "apparmor=false"* ]]
+}
+
+@test "sandbox: containers by kind; /.dockerenv alone is no container" {
+	fresh
+	tree /.dockerenv ''
+	[[ "$(kinds)" == "image-origin=false"* ]]
+	contained
+	[[ "$(kinds)" == "container=true/maybe/yes/maybe pid-namespace=true"* ]]
+	tree /run/.containerenv ''
+	profile sandbox --root "$HOME/t" --json | jq -e '.sandbox[] | select(.detail == "podman")'
+	tree /run/systemd/container lxc
+	profile sandbox --root "$HOME/t" --json | jq -e '.sandbox[] | select(.detail == "lxc")'
+	fresh
+	contained
+	KUBERNETES_SERVICE_HOST=10.0.0.1 profile sandbox --root "$HOME/t" --json |
+		jq -e '.sandbox[] | select(.detail == "kubernetes")'
+	fresh
+	KUBERNETES_SERVICE_HOST=10.0.0.1 run kinds
+	[ -z "$output" ]
+}
+
+@test "sandbox: chroot, seccomp, NoNewPrivs, proot, WSL, initramfs" {
+	fresh
+	tree /proc/self/mountinfo '99 1 8:1 /srv/x /srv/x rw - ext4 /dev/sda1 rw'
+	[[ "$(kinds)" == "chroot=true/maybe/yes/yes" ]]
+	fresh
+	tree /proc/self/mountinfo '77 1 8:1 / / rw - ext4 /dev/sda2 rw'
+	[[ "$(kinds)" == "chroot=true"* ]]
+	fresh
+	tree /proc/self/status $'Name:\tx\nTracerPid:\t42\nNoNewPrivs:\t1\nSeccomp:\t2' \
+		/proc/42/comm proot
+	[[ "$(kinds)" == "seccomp=true/maybe/yes/yes no-new-privs=true/no/yes/yes proot=true/maybe/yes/yes" ]]
+	fresh
+	tree /proc/sys/kernel/osrelease 5.15.90.1-microsoft-standard-WSL2
+	[[ "$(kinds)" == "wsl=false"* ]]
+	fresh
+	tree /proc/self/mountinfo '1 1 0:2 / / rw - rootfs rootfs rw' \
+		/proc/1/mountinfo '1 1 0:2 / / rw - rootfs rootfs rw'
+	[[ "$(kinds)" == "initramfs=true"* ]]
+}
+
+@test "sandbox: the real things that this machine can show" {
+	need unshare -m true
+	[ "$(id -u)" = 0 ] || skip "not root"
+	mkdir -p "$HOME/jail/bin"
+	cp "$WARDBOX" "$HOME/jail/bin/wardbox"
+	run -0 chroot "$HOME/jail" /bin/wardbox profile sandbox
+	[[ "$output" == chroot* ]]
+	run -0 setpriv --no-new-privs "$WARDBOX" profile sandbox
+	[[ "$output" == *no-new-privs* ]]
+	run -0 unshare -U "$WARDBOX" profile sandbox
+	[[ "$output" == *user-namespace* ]]
+	run -0 unshare -mpf --mount-proc "$WARDBOX" profile sandbox
+	[[ "$output" == *pid-namespace* ]]
+	run -0 unshare -m sh -c 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" &&
+		"$2" profile sandbox' _ "$HOME" "$WARDBOX"
+	[[ "$output" == *home-read-only* ]]
+	run -0 strace -qq -o /dev/null "$WARDBOX" profile sandbox
+	[[ "$output" == *traced* ]]
+}
+
+@test "in a snap or Flatpak a startup file is not written, unless forced" {
+	need unshare -m true
+	[ "$(id -u)" = 0 ] || skip "not root"
+	mkdir -p "$HOME/root"
+	run unshare -m sh -c 'mount -t tmpfs none "$1/root" && cd "$1/root" &&
+		mkdir proc tmp home bin && mount --rbind /proc proc && cp "$2" bin/wardbox &&
+		echo "[Application]" >.flatpak-info &&
+		HOME=/home chroot . /bin/wardbox profile add -y /opt/x; echo "code $?"' _ "$HOME" "$WARDBOX"
+	[[ "$output" == *flatpak* && "$output" == *"code 5"* ]]
+}

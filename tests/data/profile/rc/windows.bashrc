@@ -1,0 +1,2 @@
+export EDITOR=vi
+alias dir="ls -l"

@@ -1,0 +1,239 @@
+#!/usr/bin/env bats
+# What a sandbox keeps from files, and what it leaves.
+
+load ../lib/sandbox
+
+setup() { place; }
+teardown() { unplace; }
+
+@test "read, write and create stay within the grants" {
+	body() {
+		works D -- cat mine
+		works D -- sh -c 'echo x >new && mkdir d && mv new d/old && rm -r d'
+		stops EACCES D -- attack_ read "$OUT/secret"
+		stops EACCES D -- attack_ write "$OUT/secret"
+		stops EACCES D -- attack_ creat "$OUT/new"
+		stops EACCES D -- attack_ truncate "$OUT/secret"
+		stops EACCES D -- attack_ collapse "$OUT/secret"
+		stops EACCES D -- attack_ creat ../new
+		stops EACCES D -- attack_ at "$W" ../out/new
+		works bare "$BIN/attack" read "$OUT/secret"
+		works bare "$BIN/attack" truncate "$OUT/secret"
+	}
+	each_user body
+}
+
+@test "links lead nowhere" {
+	body() {
+		bare ln -sf "$OUT/secret" "$W/link"
+		stops EACCES D -- attack_ read link
+		stops EACCES D -- attack_ write link
+		# in from outside, and out
+		stops EXDEV D -- attack_ sys linkat -100 "=$OUT/secret" -100 =hard 0
+		stops EACCES D -- attack_ sys renameat2 -100 =mine -100 "=$OUT/mine" 0
+		works D -- sh -c 'mkdir -p a b && echo >a/f && mv a/f b/f && ln b/f a/g'
+	}
+	each_user body
+}
+
+@test "no device nodes" {
+	body() {
+		stops E D -- attack_ sys mknodat -100 =node 0020666 259
+		! [ -e "$W/node" ]
+		works D -- mkfifo pipe
+	}
+	each_user body
+}
+
+@test "devices are there: null, zero, urandom" {
+	body() {
+		works D -- sh -c 'echo x 2>/dev/null >/dev/null && head -c1 /dev/urandom >/dev/zero'
+	}
+	each_user body
+}
+
+@test "a device that is opened takes no commands when it is read-only" {
+	body() {
+		stops EACCES D --ro=/dev/ptmx -- attack_ ioctl-dev /dev/ptmx
+		works D --rw=/dev/ptmx -- attack_ ioctl-dev /dev/ptmx
+	}
+	each_user body
+}
+
+@test "inherited descriptors are closed, kept ones stay" {
+	body() {
+		exec 9<"$OUT/secret"
+		stops "" D -- sh -c 'cat <&9'
+		works D --keep-fd=9 -- sh -c 'cat <&9'
+		[ "$out" = secret ]
+		exec 9<"$OUT/secret" 7<"$OUT/secret" 8<"$OUT/secret"
+		works D --keep-fd=9,7 -- attack_ open-fds
+		[ "$out" = "2 ok" ]
+		# not to be opened anew with more rights
+		stops EACCES D --keep-fd=9 --ro=/proc -- attack_ write /proc/self/fd/9
+		exec 9<&- 7<&- 8<&-
+	}
+	each_user body
+}
+
+@test "read-only inside of writable holds, by a mount" {
+	body() {
+		mkdir -p "$W/.git/hooks" "$W/deep/er/keep"
+		[ ${#AS[@]} = 0 ] || chown -R 1000:1000 "$W"
+		stops Read-only D --ro="$W/.git" -- sh -c 'echo x >.git/hooks/a'
+		works D --ro="$W/.git" -- sh -c 'echo x >a; ls .git/hooks'
+		# the directories on the way there cannot be put aside
+		stops busy D --ro="$W/deep/er/keep" -- mv deep aside
+		stops busy D --ro="$W/deep/er/keep" -- mv deep/er aside
+		works D --ro="$W/deep/er/keep" -- touch deep/er/other
+		# nor reached by the directory one stands in
+		cd "$W/.git"
+		stops Read-only D --ro="$W/.git" -- sh -c 'echo x >hooks/a'
+		cd "$W"
+		# writable again, further in
+		works D --ro="$W/.git" --rw="$W/.git/hooks" -- sh -c 'echo x >.git/hooks/a'
+		stops Read-only D --ro="$W/.git" --rw="$W/.git/hooks" -- touch .git/b
+		# a link does not hide that one lies in the other
+		bare ln -sfn "$W/.git" "$OUT/link"
+		stops Read-only D --ro="$OUT/link" -- touch .git/b
+	}
+	each_user body
+}
+
+@test "the same without a mount namespace is refused, not forgotten" {
+	docker_body() {
+		mkdir -p "$W/.git"
+		gives 125 bare "$BIN/docker" "$BIN/wardbox" drop --rox=/usr,/bin \
+			--rw="$W" --ro="$W/.git" --ignore-missing -- true
+		case $out in *namespace*) ;; *) echo "$out"; return 1 ;; esac
+		works bare "$BIN/docker" "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 \
+			--rw="$W" --ro="$W/.git" --ignore-missing --best-effort=mount -- true
+	}
+	each_user docker_body
+}
+
+@test "hidden is hidden, and private is private" {
+	body() {
+		mkdir -p "$W/keys" && echo k >"$W/keys/k" && echo e >"$W/.env"
+		works D --hide="$W/keys" --hide="$W/.env" -- ls keys
+		[ -z "$out" ]
+		stops "ermission denied" D --hide="$W/.env" -- cat .env
+		stops "" D --hide="$W/.env" -- sh -c 'echo x >.env'
+		[ "$(cat "$W/.env")" = e ]
+		works D --tmpfs="$W/keys" -- sh -c 'echo x >keys/new && cat keys/new'
+		[ "$out" = x ] && ! [ -e "$W/keys/new" ]
+		gives 125 D --hide="$W/keys" --ro="$W/keys/k" -- true
+		# nothing is left behind
+		[ "$(cat "$W/keys/k")" = k ]
+	}
+	each_user body
+}
+
+@test "metadata outside: with own mounts it is read-only" {
+	body() {
+		# Landlock has no such right: documented
+		works D -- attack_ sys chmod -100 "=$OUT/secret" 0600
+		stops EROFS D --unshare-mount -- attack_ sys chmod -100 "=$OUT/secret" 0644
+		stops EROFS D --unshare-mount -- attack_ utime "$OUT/secret"
+		works D --unshare-mount -- attack_ sys chmod -100 =mine 0600
+		works D --unshare-mount -- attack_ utime mine
+	}
+	each_user body
+}
+
+@test "other processes' memory, environment and root" {
+	body() {
+		SECRET_IN_ENV=hunter2 background up "${AS[@]}" sh -c 'echo up; exec sleep 60 >/dev/null 2>&1'
+		works bare cat "/proc/$LAST/environ"
+		stops EACCES D --ro=/proc -- attack_ read "/proc/$LAST/environ"
+		stops E D --ro=/proc -- attack_ read "/proc/$LAST/mem"
+		stops EACCES D --ro=/proc -- attack_ read "/proc/$LAST/root/etc/passwd"
+		stops EPERM D -- attack_ vmread "$LAST"
+		stops EPERM D -- attack_ sys ptrace 16 "$LAST" 0 0
+		works D --ro=/proc -- cat /proc/self/status
+		# with a pid namespace it is not even there
+		stops ENOENT D --ro=/proc --unshare-pid -- attack_ read "/proc/$LAST/environ"
+		works D --ro=/proc --unshare-pid -- sh -c 'test $$ -lt 10 && cat /proc/self/stat'
+	}
+	each_user body
+}
+
+@test "/proc/self as a grant is refused: it is the wrapper" {
+	body() {
+		gives 125 D --ro=/proc/self -- true
+		case $out in *"grant /proc"*) ;; *) echo "$out"; return 1 ;; esac
+	}
+	each_user body
+}
+
+@test "a missing path is an error, unless told otherwise" {
+	gives 125 "$WARDBOX" drop --rox=/usr --ro=/no/such -- true
+	case $out in *"/no/such"*"--ignore-missing"*) ;; *) echo "$out"; false ;; esac
+	works "$WARDBOX" drop --ignore-missing --rox=/usr,/lib,/lib64,/bin --ro=/no/such -- true
+}
+
+@test "what is written is not started, what is started is not written" {
+	body() {
+		bare cp /bin/sh "$W/shell"
+		stops "ermission denied" D -- "$W/shell" -c 'echo ESC'
+		stops "ermission denied" D -- sh -c './shell -c "echo ESC"'
+		stops "ermission denied" D -- sh -c "cat /bin/sh >$BIN/attack"
+		stops EACCES D -- attack_ memfd /bin/sh -c 'echo ESC'
+		works D -- attack_ sys memfd_create =x 8
+		# where files are written and started, memory adds nothing
+		works D --rwx="$W" -- ./shell -c 'echo fine'
+		works D --rwx="$W" -- attack_ memfd /bin/sh -c 'echo fine'
+	}
+	each_user body
+}
+
+@test "static programs only: the loader, copied shells, scripts are out" {
+	body() {
+		S() {
+			"${AS[@]}" "$BIN/wardbox" drop --ignore-missing \
+				--ro=/usr,/bin,/lib,/lib64 --rox="$BIN/attack" \
+				--rw="$W" "$@"
+		}
+		works S -- "$BIN/attack" sys getpid
+		ld=$(echo /lib64/ld-linux-*.so.2 /lib/ld-linux-*.so.* | cut -d' ' -f1)
+		gives 126 S -- "$ld" /bin/sh -c 'echo ESC'
+		gives 126 S -- /bin/sh -c 'echo ESC'
+		bare cp "$BIN/attack" "$W/copy"
+		gives 126 S -- "$W/copy" sys getpid
+	}
+	each_user body
+}
+
+@test "set-user-id programs give nothing" {
+	[ "$(id -u)" = 0 ] || skip "needs root to make one"
+	cp /usr/bin/id "$BIN/suid-id"
+	chmod 4755 "$BIN/suid-id"
+	body() {
+		if [ ${#AS[@]} != 0 ]; then
+			works bare "$BIN/suid-id" -u
+			[ "$out" = 0 ]
+			works D -- "$BIN/suid-id" -u
+			[ "$out" = 1000 ]
+		fi
+	}
+	each_user body
+}
+
+@test "a grant on a link is one on what it leads to, when it starts" {
+	body() {
+		bare ln -sfn "$OUT" "$W/away"
+		stops EACCES D -- attack_ read away/secret
+		works D --ro="$W/away" -- attack_ read away/secret
+		stops E D --ro="$W/away" -- attack_ creat away/new
+	}
+	each_user body
+}
+
+@test "a ruleset descriptor does not reach the command" {
+	body() {
+		works D -- attack_ open-fds
+		[ "$out" = "0 ok" ]
+		stops EBADF D -- attack_ sys add_rule 3 1 0 0
+	}
+	each_user body
+}

@@ -1,0 +1,219 @@
+#!/usr/bin/env bats
+# Limits, the end of all processes, and what the caller sees of it.
+
+load ../lib/sandbox
+
+setup() { place; }
+teardown() { unplace; }
+
+# Is a "sleep NUMBER" left? Numbers are unique to a test.
+left() {
+	pgrep -fx "sleep $1" >/dev/null
+}
+
+gone() { # NUMBER: within a second
+	local i
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		left "$1" || return 0
+		sleep 0.1
+	done
+	echo "sleep $1 is still there"
+	return 1
+}
+
+@test "exit codes and signals are the command's own" {
+	body() {
+		for how in "" --no-strays --unshare-pid --watch-exec --timeout=60; do
+			for code in 0 1 7 124 255; do
+				# shellcheck disable=SC2086
+				gives $code D $how -- sh -c "exit $code" 2>/dev/null
+			done
+			# shellcheck disable=SC2086
+			gives 143 D $how -- sh -c 'kill -TERM $$'
+			# shellcheck disable=SC2086
+			gives 127 D $how -- no-such-command
+			# shellcheck disable=SC2086
+			gives 127 D $how -- ./no-such-file
+			# shellcheck disable=SC2086
+			gives 126 D $how -- ./mine
+		done
+		gives 125 D
+		gives 125 D --no-such-option -- true
+	}
+	each_user body
+}
+
+@test "time: all of the tree ends, whatever it did to get away" {
+	body() {
+		for how in "" --unshare-pid --watch-exec; do
+			# shellcheck disable=SC2086
+			gives 124 D $how --timeout=0.3 -- sh -c 'setsid sleep 71.1 & sleep 71.1'
+			gone 71.1
+			# shellcheck disable=SC2086
+			gives 124 D $how --timeout=0.3 -- sh -c "trap '' TERM; $BIN/attack daemon 71.2; $BIN/attack daemon 71.2; while :; do sleep 71.2; done"
+			gone 71.2
+		done
+		case $out in *"wall time"*) ;; *) echo "$out"; return 1 ;; esac
+	}
+	each_user body
+}
+
+@test "the end of the command is the end of what it left behind" {
+	body() {
+		for how in --no-strays --unshare-pid; do
+			gives 0 D $how -- sh -c "$BIN/attack daemon 72.3 && sleep 0.1"
+			gone 72.3
+			# nobody waits for a pipe that is held open
+			SECONDS=0
+			D $how -- sh -c 'sleep 72.4 & echo done' | cat >/dev/null
+			[ $SECONDS -lt 5 ]
+			gone 72.4
+		done
+	}
+	each_user body
+}
+
+@test "the end of the supervisor is the end of the tree" {
+	body() {
+		for how in --timeout=60 --unshare-pid; do
+			"${AS[@]}" "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --ignore-missing $how -- sleep 73.5 3>&- &
+			pid=$!
+			for i in 1 2 3 4 5 6 7 8 9 10; do left 73.5 && break; sleep 0.1; done
+			left 73.5
+			kill -9 $pid
+			wait $pid || true
+			gone 73.5
+		done
+	}
+	each_user body
+}
+
+@test "memory: the tree ends, and it is said why" {
+	body() {
+		gives 137 D --mem=100M -- attack_ alloc 1000
+		case $out in *"memory"*"cgroup"* | *"memory"*"watchdog"*) ;; *) echo "$out"; return 1 ;; esac
+		works D --mem=100M -- attack_ alloc 20
+		# all processes together
+		gives 137 D --mem=100M -- sh -c "for i in 1 2 3 4; do $BIN/attack alloc 60 & done; wait; sleep 5"
+	}
+	each_user body
+}
+
+@test "memory in a file that has no name counts, where there is a cgroup" {
+	AS=() W=$PLACE
+	D --mem=64M --dry-run -- true | grep -q 'memory: cgroup' || skip "no cgroup here"
+	gives 137 D --mem=64M -- attack_ memfd-fill 300
+	works D --mem=64M -- attack_ memfd-fill 20
+}
+
+@test "processor time of all together" {
+	body() {
+		gives 137 D --cpu=0.4 -- sh -c "$BIN/attack spin & $BIN/attack spin"
+		case $out in *"CPU time"*) ;; *) echo "$out"; return 1 ;; esac
+		works D --cpu=5 -- true
+	}
+	each_user body
+}
+
+@test "a fork bomb is stopped" {
+	body() {
+		SECONDS=0
+		D --nproc=24 --timeout=3 -- sh -c ':(){ :|:& };:; sleep 1' >/dev/null 2>&1 || true
+		[ $SECONDS -lt 10 ]
+		# shellcheck disable=SC2086
+		D --nproc=24 --timeout=5 -- attack_ forks 100 >/dev/null 2>&1 && return 1
+		works D --nproc=24 --timeout=5 -- sh -c 'true | true | true'
+		# our own are not touched by it
+		works bare sh -c 'true | true'
+	}
+	each_user body
+}
+
+@test "a number of processes, whatever their threads" {
+	body() {
+		stops EAGAIN D --children=5 -- attack_ forks 9
+		case $out in 5*) ;; *) echo "$out"; return 1 ;; esac
+		works D --children=5 -- attack_ forks 5
+		works D --children=2 -- attack_ threads 20
+		works D --children=3 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do true; sh -c :; done; ls | cat | cat'
+	}
+	each_user body
+}
+
+@test "open files, file size, core dumps" {
+	body() {
+		stops EMFILE D --nofile=20 -- attack_ fds 30
+		works D --nofile=40 -- attack_ fds 30
+		gives 153 D --fsize=10k -- dd if=/dev/zero of=big bs=1k count=20
+		[ "$(stat -c %s "$W/big")" = 10240 ]
+		works D --fsize=10k -- dd if=/dev/zero of=small bs=1k count=5
+		works D -- sh -c 'ulimit -c'
+		[ "$out" = 0 ]
+		works D --nofile=40 -- sh -c 'ulimit -n; ulimit -Hn'
+		[ "$out" = $'40\n40' ]
+	}
+	each_user body
+}
+
+@test "signals go to the command" {
+	body() {
+		for how in --no-strays --unshare-pid; do
+			"${AS[@]}" "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --rw="$W" --ignore-missing $how \
+				-- sh -c 'trap "exit 9" TERM; : >ready; while :; do sleep 0.05; done' 3>&- &
+			pid=$!
+			for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do [ -e ready ] && break; sleep 0.1; done
+			rm ready
+			code=0
+			kill -TERM $pid
+			wait $pid || code=$?
+			[ $code = 9 ]
+		done
+	}
+	each_user body
+}
+
+@test "what happened, as JSON" {
+	body() {
+		D --json-status-fd=7 --timeout=0.2 -- sleep 9 7>status 2>/dev/null || true
+		python3 - status <<-'X'
+		import json, sys
+		a, b = [json.loads(l) for l in open(sys.argv[1])]
+		assert a["child-pid"] > 0 and "landlock" in a["enforced"], a
+		assert b["exit-code"] == 124 and b["limit"] == "wall time", b
+		X
+	}
+	need python3 -c 'import json'
+	AS=() W=$PLACE
+	cd "$PLACE"
+	body
+}
+
+@test "the watch shows every program, from threads and by descriptor too" {
+	body() {
+		works D --watch-exec -- sh -c "ls >/dev/null; exec $BIN/attack thread sys getpid"
+		case $out in *"exec "*" -c ls"*"exec "*"/ls"*"exec "*"attack thread sys getpid"*) ;; *) echo "$out"; return 1 ;; esac
+		works D --watch-exec --json -- sh -c 'true; /bin/true a "b c"'
+		echo "$out" | grep -qF '"argv":["/bin/true","a","b c"]'
+		# fork and vfork, many at once
+		works D --watch-exec -- sh -c 'for i in 1 2 3 4 5 6 7 8; do (for j in 1 2 3 4 5; do /bin/true; done) & done; wait'
+		[ "$(echo "$out" | grep -c '^exec [0-9]* [^ ]*/true$')" = 40 ]
+		# a program that is not there, and no arguments at all
+		works D --watch-exec -- sh -c './no-such 2>/dev/null; true'
+	}
+	each_user body
+}
+
+@test "a thread that swaps the path wins against no one who asks Landlock" {
+	body() {
+		mkdir -p "$W/b" "$W/c"
+		# /c/ may not be started
+		printf '#!/bin/sh\nexit 42\n' >"$W/c/true_"
+		chmod 755 "$W/c/true_"
+		printf '#!/bin/sh\nexit 0\n' >"$W/b/true_"
+		chmod 755 "$W/b/true_"
+		works bare "$BIN/attack" race 60 "$W/b/true_" "$W/c/true_"
+		stops "0 " D --rox="$W/b" --best-effort=mount --watch-exec -- attack_ race 60 "$W/b/true_" "$W/c/true_"
+		case $(echo "$out" | grep -v '^exec') in "0 "*) ;; *) echo "$out" | tail -1; return 1 ;; esac
+	}
+	each_user body
+}
