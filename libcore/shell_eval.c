@@ -415,6 +415,7 @@ static bool add_elements(
 	char which;
 
 	if (!p->subscript || !is_all(p->subscript, &which) || !v || !v->elems ||
+		f->w->traped ||
 		p->op != SHELL_OP_NONE || p->length || p->indirect || !f->out)
 		return false;
 	for (unsigned i = 0; i < v->nelems; i++) {
@@ -440,6 +441,9 @@ static void add_param(
 	}
 	if (add_elements(f, p, quoted))
 		return;
+	/* "${@:2}", "${a[@]#x}": any number of them. */
+	f->many |= f->out && !p->length && (at || (p->subscript &&
+		shell_word_is(p->subscript, "@")));
 	v = shell_expand_param(f->w, p, f->span, &word);
 	if (word) {
 		f->plain = false;
