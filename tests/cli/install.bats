@@ -352,3 +352,29 @@ END
 	[ "$status" -eq 2 ]
 	[ ! -e "$R/etc/wardbox" ]
 }
+
+@test "a full disk leaves the shells as they are" {
+	root_busybox "$R"
+	cp -a "$R" full
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount -t tmpfs -o size=2500k t "$2" &&
+		cp -a full/. "$2" && find "$2" | sort >names && {
+		"$1" install --root "$2"; echo "code $?"
+		readlink "$2/bin/sh"; ls "$2/bin"
+		"$1" install --root "$2" --uninstall
+		find "$2" | sort | diff names - && echo same; }' - "$WARDBOX" "$R"
+	[[ $output == *"No space left"*"code 1"*/bin/busybox*same ]] ||
+		{ echo "$output" && false; }
+}
+
+@test "a root without /etc gets one, and loses it again" {
+	root_busybox "$R"
+	rmdir "$R/etc"
+	age "$R"
+	picture "$R" >before
+	put
+	[ "$status" -eq 0 ]
+	[ -f "$R/etc/wardbox/policy" ]
+	put --uninstall
+	picture "$R" | diff before -
+}
