@@ -62,6 +62,8 @@ static int enter(struct walk *w, const char *name)
 		if (mkdirat(w->dir, name, mode) && errno != EEXIST)
 			return diag_errno(w->d, -errno, "%s: cannot make %s",
 				w->path, name);
+		if (w->flags & PROFILE_OPEN_PUBLIC)
+			fchmodat(w->dir, name, mode, 0);
 		next = openat(w->dir, name,
 			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}

@@ -582,8 +582,8 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 	umask 077
 	mkdir -p "$HOME/r/etc/profile.d" "$HOME/r/etc/zsh"
 	profile add -q -y --system --root "$HOME/r" --id tool /opt/x '$HOME/bin'
-	umask 022
 	profile add -q -y --system --root "$HOME/r" --shell fish /opt/x
+	umask 022
 	[ "$(stat -c %a "$HOME/r/etc/fish/conf.d")" = 755 ]
 	grep -q '"$HOME/bin"' "$HOME/r/etc/profile.d/profile-tool.sh"
 	[ "$(stat -c %a "$HOME/r/etc/profile.d/profile-tool.sh")" = 644 ]
