@@ -266,7 +266,7 @@ static const struct cli_opt opts[] = {
 	CLI_SIZE(0, D, mem, "mem", "SIZE", "of memory, all together"),
 	CLI_UINT(0, D, nproc, 4194304, "nproc", "N", "threads and processes"),
 	CLI_UINT(0, D, children, 65536, "children", "N",
-		"processes besides the command (exec watch)"),
+		"programs running besides the command"),
 	CLI_UINT(0, D, nofile, 1048576, "nofile", "N",
 		"open descriptors of a process"),
 	CLI_SIZE(0, D, fsize, "fsize", "SIZE", "of a file that is written"),

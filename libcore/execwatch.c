@@ -126,16 +126,18 @@ int execwatch_take(struct execwatch *w)
 	return 0;
 }
 
-static int decide_fork(struct execwatch *w)
+/* Counted where a program is to start, and not at the fork before it: a fork
+ * that waits for an answer is given up with EINTR when its child before it ends
+ * just then, and shells take that for a failure. */
+static bool too_many(struct execwatch *w)
 {
 	struct limits_tree t;
 
+	/* There cannot be more than have ever started. */
+	if (!w->procs_max || w->seen <= w->procs_max)
+		return false;
 	/* Cannot count: fail closed. */
-	if (limits_tree(&t) < 0 || t.procs >= w->procs_max) {
-		w->forks_denied++;
-		return -EAGAIN;
-	}
-	return 0;
+	return limits_tree(&t) < 0 || t.procs > w->procs_max + w->spare;
 }
 
 static int decide_exec(struct execwatch *w, const struct sc_notif *n)
@@ -145,6 +147,10 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	int err;
 
 	w->seen++;
+	if (too_many(w)) {
+		w->refused++;
+		return -EAGAIN;
+	}
 	if (!w->bytes)
 		w->bytes = malloc(EXECWATCH_ROOM);
 	if (!w->bytes)
@@ -159,12 +165,6 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	if (listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0)
 		return -ESRCH;
 	return w->decide ? w->decide(w->ctx, &ev) : 0;
-}
-
-static bool is_fork(int nr)
-{
-	return nr == __NR_clone || (__NR_fork >= 0 && nr == __NR_fork) ||
-	       (__NR_vfork >= 0 && nr == __NR_vfork);
 }
 
 static int see_files(struct execwatch *w, const struct sc_notif *n)
@@ -193,8 +193,6 @@ static int one(struct execwatch *w)
 		return errno == ENOENT || errno == EINTR ? 0 : -errno;
 	if (n->data.nr == __NR_execve || n->data.nr == __NR_execveat)
 		err = decide_exec(w, n);
-	else if (is_fork(n->data.nr))
-		err = decide_fork(w);
 	else
 		err = see_files(w, n);
 	memset(r, 0, w->resp_size);

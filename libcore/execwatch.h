@@ -45,8 +45,10 @@ struct execwatch {
 	execwatch_decide *decide;
 	execwatch_see *see; /* called with plan.watch_files */
 	void *ctx;
-	uint32_t procs_max; /* forks beyond that many processes: EAGAIN */
-	uint64_t seen, denied, forks_denied;
+	/* No program is started (EAGAIN) beyond that many processes; spare is
+	 * how many of this process's children are no part of the tree. */
+	uint32_t procs_max, spare;
+	uint64_t seen, denied, refused; /* refused: too many processes */
 	/* the rest is private */
 	int fd;        /* the listener */
 	int sock[2];   /* 0 supervisor's end, 1 child's end */
