@@ -371,7 +371,9 @@ static void print_format(struct audit_out *o, struct audit_command *c)
 
 void audit_command_print(struct audit_out *o, struct audit_command *c)
 {
-	if (o->form == OUT_CONTRACT) {
+	if (o->each) {
+		o->each(o->each_state, c);
+	} else if (o->form == OUT_CONTRACT) {
 		print_contract(o, c);
 	} else if (o->form == OUT_FORMAT) {
 		print_format(o, c);

@@ -51,6 +51,9 @@ struct audit_out {
 	uint8_t log_id[AUDIT_ID];
 	struct audit_command *open; /* AUDIT_OPEN_MAX, on first use */
 	struct json json;           /* of an array, for json-pretty */
+	/* If set, takes each whole command instead of a form. */
+	void (*each)(void *state, struct audit_command *c);
+	void *each_state;
 	/* asciicast: the command being played */
 	uint64_t cast, cast_at;
 };

@@ -22,9 +22,8 @@ static void check_name(const char *name)
 
 	if (!rest || !*rest || strchr(name, '/') || strlen(name) > NAME_MAX)
 		cli_die(EXIT_USAGE,
-			"'%s' is no name for the link: it must be auto-… "
-			"(auto-python), since under such names the resolver "
-			"is called",
+			"'%s' is no name for the link: it must begin with "
+			"auto- (auto-python), as the resolver's own names do",
 			name);
 	if (str_eq(name, "auto-shebang"))
 		cli_die(EXIT_USAGE,

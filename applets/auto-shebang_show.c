@@ -148,7 +148,7 @@ static void json_path(struct json *j, const char *key, const char *path)
 
 static const char *via_name(enum shebang_via via)
 {
-	static const char names[][16] = {
+	static const char *const names[] = {
 		[SHEBANG_WALK] = "walk",
 		[SHEBANG_OVERRIDE] = "override",
 		[SHEBANG_FALLBACK] = "fallback",

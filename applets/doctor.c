@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "confinement.h"
 #include "limiter.h"
 #include "probe.h"
 #include "str.h"
@@ -180,8 +181,19 @@ static void print_text(struct buf *out, const struct finding *f, size_t n)
 	}
 }
 
+/* What was there before us: a container, a snap, a chroot. */
+static struct confinement *find_confinement(void)
+{
+	struct confinement_source source = {.root = "", .env = environ};
+	struct confinement *c = calloc(1, sizeof *c);
+
+	if (c)
+		confinement_detect(&source, c);
+	return c;
+}
+
 static void print_json(struct buf *out, const struct finding *f, size_t n,
-	const struct utsname *u)
+	const struct utsname *u, const struct confinement *c)
 {
 	struct json j = JSON_INIT(out);
 	uint64_t caps = probe_caps();
@@ -208,6 +220,8 @@ static void print_json(struct buf *out, const struct finding *f, size_t n,
 		json_close(&j);
 	}
 	json_close(&j);
+	if (c)
+		confinement_json(json_key(&j, "confinement"), c);
 	json_close(&j);
 	buf_addc(out, '\n');
 }
@@ -234,6 +248,7 @@ static int doctor_run(int argc, char **argv)
 	autobuf struct buf out = BUF_INIT(1 << 18);
 	struct finding f[FINDINGS_MAX];
 	struct doctor o = {0};
+	autofree struct confinement *confined = find_confinement();
 	struct utsname u;
 	int code = EXIT_OK;
 	size_t n;
@@ -247,12 +262,15 @@ static int doctor_run(int argc, char **argv)
 		if (f[i].err && f[i].needed)
 			code = EXIT_FOUND;
 	if (o.json) {
-		print_json(&out, f, n, &u);
+		print_json(&out, f, n, &u, confined);
 	} else {
 		buf_addf(&out, "Linux %s %s, uid %u%s\n", u.release, u.machine,
 			geteuid(),
 			probe_inside() ? ", inside of a guarded tree" : "");
 		print_text(&out, f, n);
+		buf_adds(&out, "\nAround this process:\n");
+		if (confined)
+			confinement_text(&out, confined);
 	}
 	cli_print(&out);
 	return code;

@@ -96,6 +96,7 @@ static int drop_run(int argc, char **argv)
 		cli_die(EXIT_OURS, "%s: cannot enter: %s", o.chdir,
 			strerror(errno));
 	if (drop_environment(&o, &d) < 0 ||
+		(o.grants && drop_grants_file(&o, o.grants, &d) < 0) ||
 		(!o.granted && drop_preset(&o, "read-only", &d) < 0) ||
 		(o.preset && drop_preset(&o, o.preset, &d) < 0) ||
 		sandbox_grant_devices(&o.plan) < 0)

@@ -12,6 +12,18 @@
 #include "env.h"
 #include "sandbox.h"
 
+/* What a command used, with --learn. */
+struct drop_use {
+	char *path;
+	unsigned wants;
+};
+
+struct drop_uses {
+	struct drop_use *item;
+	size_t count;
+	bool full;
+};
+
 struct drop {
 	struct sandbox_plan plan;
 	/* options */
@@ -20,7 +32,7 @@ struct drop {
 	bool clearenv, new_session, dry_run, probe, json;
 	bool watch_exec, explain_denials;
 	bool granted; /* some path was, by option or preset */
-	const char *preset, *chdir, *explain, *learn, *argv0;
+	const char *preset, *chdir, *explain, *learn, *argv0, *grants;
 	unsigned nproc, children, nofile;
 	uint64_t timeout, cpu, mem, fsize;
 	unsigned status_fd, status_fd_given;
@@ -31,6 +43,8 @@ struct drop {
 	char *const *envp; /* it, or our own when nothing changes */
 	struct arena strings;
 	char *file; /* the command's program */
+	struct drop_uses *uses; /* with learn */
+	const struct sandbox *sandbox;
 };
 
 /* drop_preset.c: adds the grants of read-only, workspace or build. -EINVAL for
@@ -45,6 +59,19 @@ int drop_grant_program(
 	struct drop *o, const char *file, bool libs, struct diag *d);
 /* execve, or its script by the shell when it has no header. The exit code. */
 int drop_exec(const struct drop *o, char *const *argv);
+
+/* The interpreter named by a "#!" line, or by an ELF program; "" for none. */
+const char *drop_interpreter(struct drop *o, const char *file);
+
+/* drop_learn.c: remembers what is used, and writes the grants for it. */
+void drop_learn_exec(struct drop *o, const char *exe);
+void drop_learn_file(struct drop *o, const struct execwatch_access *a);
+int drop_learn_write(struct drop *o, struct diag *d);
+/* Adds the grants of a file that was so written. */
+int drop_grants_file(struct drop *o, const char *name, struct diag *d);
+/* Says on stderr which of these rights no grant gives; silent when all are. */
+void drop_explain_denial(
+	struct drop *o, const char *path, unsigned wants, pid_t pid);
 
 /* drop_run.c: supervises; the exit code. */
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv);

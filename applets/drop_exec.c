@@ -75,8 +75,7 @@ static char *arena_str(struct drop *o, const char *s, size_t n)
 	return copy;
 }
 
-/* The interpreter named by a "#!" line, or by an ELF program; "" for none. */
-static const char *interpreter(struct drop *o, const char *file)
+const char *drop_interpreter(struct drop *o, const char *file)
 {
 	char head[4096 - 1024];
 	autofd int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -123,7 +122,7 @@ int drop_grant_program(
 	for (int depth = 0; depth < 5 && file && *file && err == 0; depth++) {
 		err = sandbox_grant(
 			&o->plan, file, SANDBOX_ROX, false, "--add-exec");
-		file = interpreter(o, file);
+		file = drop_interpreter(o, file);
 	}
 	for (size_t i = 0; libs && i < ARRAY_SIZE(dirs) && err == 0; i++)
 		err = sandbox_grant(

@@ -247,6 +247,8 @@ static const struct cli_opt opts[] = {
 	CLI_CALL(0, opt_hide, "hide", "PATH,..",
 		"empty, inside of what is granted (mount namespace)"),
 	CLI_CALL(0, opt_tmpfs, "tmpfs", "PATH", "empty, writable, theirs alone"),
+	CLI_STR(0, D, grants, "grants", "FILE",
+		"grants from a file, as --learn writes it"),
 	CLI_CALL('P', opt_preset, "preset", "NAME",
 		"read-only (default without grants), workspace, build"),
 	CLI_CALL(0, opt_missing, "ignore-missing", "",
@@ -264,7 +266,7 @@ static const struct cli_opt opts[] = {
 	CLI_SIZE(0, D, mem, "mem", "SIZE", "of memory, all together"),
 	CLI_UINT(0, D, nproc, 4194304, "nproc", "N", "threads and processes"),
 	CLI_UINT(0, D, children, 65536, "children", "N",
-		"processes besides the command (exec watch)"),
+		"programs running besides the command"),
 	CLI_UINT(0, D, nofile, 1048576, "nofile", "N",
 		"open descriptors of a process"),
 	CLI_SIZE(0, D, fsize, "fsize", "SIZE", "of a file that is written"),
@@ -301,6 +303,10 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, no_strays, "no-strays",
 		"stay, and end what the command leaves behind"),
 	CLI_FLAG(0, D, watch_exec, "watch-exec", "print each program started"),
+	CLI_FLAG(0, D, explain_denials, "explain-denials",
+		"say which file was refused, and why"),
+	CLI_STR(0, D, learn, "learn", "FILE",
+		"let it use all files, and write the grants that it needs"),
 	CLI_CALL(0, opt_status_fd, "json-status-fd", "N",
 		"write how it went to descriptor N, as JSON lines"),
 	CLI_FLAG(0, D, dry_run, "dry-run", "show the sandbox, run nothing"),
@@ -403,7 +409,12 @@ int drop_options(struct drop *o, int argc, char **argv)
 	l->procs = o->children ? o->children + 1 : 0;
 	l->files = o->nofile;
 	l->fsize = o->fsize;
-	if (o->watch_exec || o->children)
+	o->plan.watch_files = o->explain_denials || o->learn;
+	if (o->learn) {
+		o->plan.without |= SANDBOX_LANDLOCK;
+		o->granted = true;
+	}
+	if (o->watch_exec || o->children || o->plan.watch_files)
 		o->plan.want |= SANDBOX_WATCH;
 	return at >= folded ? argc : at;
 }

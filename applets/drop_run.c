@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "lean.h"
 #include "sig.h"
 #include "str.h"
 
@@ -110,11 +111,25 @@ static void status_end(const struct drop_job *job, int code)
 	write_status(job, &line);
 }
 
+static void on_file(void *ctx, const struct execwatch_access *a)
+{
+	struct drop *o = ctx;
+
+	if (o->learn)
+		drop_learn_file(o, a);
+	else
+		drop_explain_denial(o, a->path, a->wants, a->pid);
+}
+
 static int on_exec(void *ctx, const struct execwatch_event *ev)
 {
-	const struct drop *o = ctx;
+	struct drop *o = ctx;
 	autobuf struct buf line = BUF_INIT(1 << 18);
 
+	if (o->learn)
+		drop_learn_exec(o, ev->exe);
+	else if (o->explain_denials && *ev->exe)
+		drop_explain_denial(o, ev->exe, SANDBOX_EXEC, ev->pid);
 	if (!o->watch_exec)
 		return 0;
 	if (o->json) {
@@ -149,19 +164,28 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 /* Until the command has ended. */
 static void wait_for_it(struct drop_job *job)
 {
+	enum { SETTLE_MS = 30 };
 	struct sandbox *s = job->s;
-	bool ended = false;
+	bool ended = false, settled = false;
 
 	while (!ended) {
+		int ms = limits_timeout(&s->limits), n;
 		struct pollfd p[] = {
 			{.fd = s->pidfd, .events = POLLIN},
 			{.fd = job->signals, .events = POLLIN},
 			{.fd = execwatch_fd(&s->watch), .events = POLLIN},
 		};
 
-		if (poll(p, ARRAY_SIZE(p), limits_timeout(&s->limits)) < 0 &&
-			errno != EINTR)
+		if (!settled && (ms < 0 || ms > SETTLE_MS))
+			ms = SETTLE_MS;
+		n = poll(p, ARRAY_SIZE(p), ms);
+		if (n < 0 && errno != EINTR)
 			cli_die(EXIT_OURS, "poll: %s", strerror(errno));
+		/* It lasts: now is time to be small. */
+		if (n == 0 && !settled) {
+			settled = true;
+			lean_code();
+		}
 		if (p[1].revents)
 			forward_signals(job);
 		if (p[2].revents)
@@ -211,6 +235,8 @@ static int finish(struct drop_job *job)
 		cli_warn("ended: more %s than allowed (%s)", limits_name(hit),
 			limits_how_name((enum limits_how)s->limits.how[hit]));
 	status_end(job, code);
+	if (job->o->learn && drop_learn_write(job->o, &d) < 0)
+		cli_die_diag(EXIT_OURS, &d);
 	sandbox_release(s);
 	if (hit != LIMITS_WALL && WIFSIGNALED(job->status))
 		sig_die(WTERMSIG(job->status));
@@ -220,11 +246,15 @@ static int finish(struct drop_job *job)
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 {
 	struct drop_job job = {.o = o, .s = s};
+	struct drop_uses uses = {0};
 	struct diag d = {0};
 	pid_t pid;
 
 	s->watch.decide = on_exec;
+	s->watch.see = on_file;
 	s->watch.ctx = o;
+	o->uses = &uses;
+	o->sandbox = s;
 	block_signals(&job);
 	if (o->die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

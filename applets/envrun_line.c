@@ -124,7 +124,8 @@ static void shell_argv(const struct envrun *e, const char *wrap,
 
 static bool internal(const char *name)
 {
-	return str_eq(name, "PWD") || str_eq(name, "SHLVL") ||
+	return str_eq(name, "PWD") || str_eq(name, "OLDPWD") ||
+		str_eq(name, "SHLVL") ||
 		str_eq(name, "_") || str_after(name, "WARDBOX_") ||
 		str_eq(name, "__envd") || str_eq(name, "__envx");
 }
@@ -152,7 +153,7 @@ static int clean_env(const struct envrun *e, const struct policy_grants *rules,
 			continue;
 		memcpy(name, pair, n);
 		name[n] = '\0';
-		if (internal(name))
+		if (internal(name) || policy_word_in(&rules->env_set, pair))
 			continue;
 		fate = policy_env(rules, name);
 		if (fate == POLICY_ENV_DENY ||
@@ -201,8 +202,11 @@ static void compare(
 static void set_place(struct state *s, const struct capture *c)
 {
 	const char *pwd = env_get(c->env.vec, "PWD");
+	const char *old = env_get(c->env.vec, "OLDPWD");
 	struct stat here, named;
 
+	if (old && old[0] == '/')
+		state_path(&s->old, old);
 	if (!c->cwd[0])
 		return; /* deleted under it: the old place, or its parent */
 	state_path(&s->cwd, c->cwd);
@@ -320,6 +324,9 @@ static int also_env(const struct envrun *e, const struct guard_request *q,
 {
 	int err = s->pwd ? env_set(to, "PWD", s->pwd) : 0;
 
+	if (!err && s->old)
+		err = env_set(to, "OLDPWD", s->old);
+
 	for (size_t i = 0; !err && i < e->keep.count; i++) {
 		const char *value = env_get(q->env, e->keep.item[i]);
 
@@ -334,7 +341,7 @@ static void run_shell(struct envrun *e, struct guard_request *q,
 {
 	autobuf struct buf wrap = BUF_INIT(1 << 16);
 	autocapture struct capture c = CAPTURE_INIT;
-	char *argv[SHELL_ARGV_MAX] = {NULL};
+	char *argv[SHELL_ARGV_MAX] = {NULL}, *shown[SHELL_ARGV_MAX] = {NULL};
 	int err = capture_open();
 
 	if (err) {
@@ -345,6 +352,10 @@ static void run_shell(struct envrun *e, struct guard_request *q,
 	capture_wrap(&wrap, e->self, e->state.code);
 	shell_argv(e, buf_str(&wrap), line, argv);
 	q->argv = argv;
+	add_arg(shown, shell_name(e));
+	add_arg(shown, "-c");
+	add_arg(shown, line);
+	q->shown_argv = shown;
 	q->pty = !e->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	guard_run(q, &out->guard);
 	out->capture = capture_read(&c, CONFIG_LIMIT_ENV, STATE_VARS_MAX);
@@ -355,17 +366,37 @@ static void run_shell(struct envrun *e, struct guard_request *q,
 		take_over(e, q, &c, out);
 }
 
+/* What the policy is to judge: where it really goes. A target that cannot be
+ * told is for move_inside() to complain of. */
+static void judged_move(const struct move *move, struct buf *text)
+{
+	char target[STATE_PATH_MAX];
+
+	if (dirs_target(move->s, move->verb, move->word, move->home, target,
+		    sizeof target, NULL) ||
+		!target[0]) {
+		buf_addc(text, ':');
+		return;
+	}
+	buf_adds(text, "cd -- ");
+	capture_quote(text, target);
+}
+
 static void run_move(struct envrun *e, struct guard_request *q,
 	struct move *move, const char *line, struct envrun_outcome *out)
 {
+	autobuf struct buf text = BUF_INIT(5 * STATE_PATH_MAX);
 	char *argv[SHELL_ARGV_MAX] = {NULL};
 	const char *home = env_get(
 		e->state.has_env ? e->state.env.vec : q->env, "HOME");
 
+	move->home = home ? home : "";
+	judged_move(move, &text);
+	q->text = buf_str(&text);
+	q->len = text.len;
 	add_arg(argv, shell_name(e));
 	add_arg(argv, "-c");
 	add_arg(argv, line);
-	move->home = home ? home : "";
 	q->argv = argv;
 	q->inside = move_inside;
 	q->inside_ctx = move;
@@ -390,6 +421,7 @@ int envrun_line(
 		.strict = e->strict,
 		.timeout_ns = e->timeout,
 		.also_exec = e->self,
+		.also_argv = capture_argv,
 		.returns = true,
 	};
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};

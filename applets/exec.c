@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (8.0 KB)"
+ *	bool "exec: run a command in a session (6.0 KB)"
  *	default y
  *	help
  *	  Runs a command in a session's directory and environment, guarded as
@@ -113,11 +113,11 @@ static int exec_run(int argc, char **argv)
 	reply.err = BUF_INIT(EXEC_OUTPUT_MAX);
 	if (way->call(&q, &reply, &d))
 		cli_die_diag(EXIT_OURS, &d);
-	cli_guard_tell(&reply.result);
 	if (o.json) {
 		exec_print_json(&q, &reply);
 		return reply.result.code;
 	}
+	cli_guard_tell(&reply.result);
 	if (reply.signal)
 		sig_die(reply.signal);
 	return reply.result.code;

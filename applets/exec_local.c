@@ -70,12 +70,16 @@ static void save_state(const struct exec_reply *reply)
 	autostate struct state s = STATE_INIT;
 	autofd int dir = -1, lock = -1;
 	struct diag d;
+	int err;
 
 	dir = session_dir(&w, true, NULL, &d);
 	lock = dir < 0 ? -1 : session_lock(dir, &d);
 	if (lock < 0)
 		return;
-	if (session_load(dir, w.uid, reply->result.session, &s, &d) == -ENOENT) {
+	err = session_load(dir, w.uid, reply->result.session, &s, &d);
+	if (err && err != -ENOENT)
+		return;
+	if (err) {
 		s.created = now();
 		(void)state_path(&s.workspace, reply->workspace);
 	}

@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "harden.h"
 #include "path.h"
+#include "shimlinks.h"
 #include "str.h"
 #include "toplevel.h"
 
@@ -42,6 +44,22 @@ static int unknown_applet(const char *name)
 	return EXIT_NOTFOUND;
 }
 
+/* By argv[0], unless it is a shell's file that was executed under another name:
+ * a shim is what the kernel says, as every caller of a shell may choose its
+ * argv[0]. */
+static const struct applet_name *find_called(const char *argv0)
+{
+	const struct applet_name *found = applet_find(argv0);
+	const char *file = (const char *)getauxval(AT_EXECFN);
+	char path[1024];
+
+	if (found && file && str_eq(path_base(file), path_base(argv0)))
+		return found;
+	if (!shim_called(argv0, file, path, sizeof path))
+		return applet_find("sh");
+	return found;
+}
+
 static int run_applet(const struct applet_name *found, int argc, char **argv)
 {
 	char name[64];
@@ -65,7 +83,7 @@ int main(int argc, char **argv)
 		_exit(EXIT_OURS);
 	if (argc < 1 || !argv[0])
 		cli_die(EXIT_OURS, "called without a name (argc is 0)");
-	found = applet_find(argv[0]);
+	found = find_called(argv[0]);
 	if (found)
 		return run_applet(found, argc, argv);
 	/* "exe": a running wardbox hands itself on as /proc/PID/exe. */

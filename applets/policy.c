@@ -13,7 +13,6 @@
  */
 #include "policy_applet.h"
 
-
 static const struct cli_opt opts[] = {
 	CLI_STR('p', struct policy_opts, profile, "profile", "NAME",
 		"judge as in profile NAME"),
@@ -46,14 +45,18 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(policy_blocklist, "blocklist", "", "what is denied"),
 	CLI_VERB(policy_test_verb, "test", "LINE", "would LINE run?"),
 	CLI_VERB(policy_explain, "explain", "LINE", "each command, its rule"),
-	CLI_VERB(policy_check, "check", "[FILE...]", "read policy files, run their tests"),
-	CLI_VERB(policy_compile, "compile", "", "write the image of the system policy"),
+	CLI_VERB(policy_check, "check", "[FILE...]",
+		"read policy files, run their tests"),
+	CLI_VERB(policy_compile, "compile", "",
+		"write the image of the system policy"),
 	CLI_VERB(policy_keygen, "keygen", "", "make a pair of keys"),
 	CLI_VERB(policy_sign_verb, "sign", "FILE...", "sign policy files"),
 	CLI_VERB(policy_verify, "verify", "FILE...", "check their signatures"),
 	CLI_VERB(policy_history, "history", "", "recent decisions of the log"),
-	CLI_VERB(policy_init, "init", "", "write a first policy for this project"),
-	CLI_VERB(policy_suggest, "suggest", "", "rules for what was asked or denied"),
+	CLI_VERB(policy_init, "init", "",
+		"write a first policy for this project"),
+	CLI_VERB(policy_suggest, "suggest", "",
+		"rules for what was asked or denied"),
 };
 
 static const struct cli_spec spec = {

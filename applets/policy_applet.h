@@ -40,8 +40,8 @@ struct policy_request policy_request_here(
 	const struct policy_opts *o, const struct policy_here *h);
 
 /* The text of the operands of a verb: argv[1..] joined by blanks. */
-void policy_line_of(const struct policy_opts *o, int argc, char **argv,
-	struct buf *out);
+void policy_line_of(
+	const struct policy_opts *o, int argc, char **argv, struct buf *out);
 
 int policy_status(void *into, int argc, char **argv);
 int policy_allowlist(void *into, int argc, char **argv);

@@ -84,7 +84,8 @@ int policy_check(void *into, int argc, char **argv)
 			good = false;
 		}
 		if (good)
-			buf_addf(&out, "the policy in force is good, %u tests pass\n",
+			buf_addf(&out,
+				"the policy in force is good, %u tests pass\n",
 				ran);
 	}
 	cli_print(&out);
@@ -95,7 +96,8 @@ int policy_compile(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
 	const char *target = o->output ? o->output : POLICY_IMAGE;
-	struct policy_where w = {.system = o->system ? o->system : POLICY_SYSTEM,
+	struct policy_where w = {
+		.system = o->system ? o->system : POLICY_SYSTEM,
 		.system_dir = o->system ? NULL : POLICY_SYSTEM_DIR,
 		.key = POLICY_KEY,
 		.system_uid = o->system ? geteuid() : 0,
@@ -127,7 +129,8 @@ int policy_compile(void *into, int argc, char **argv)
 			*strrchr(dir, '/') = 0;
 			rc = file_mkdirs(dir, 0755);
 			if (rc < 0)
-				cli_die(EXIT_FOUND, "%s: %s", dir, strerror(-rc));
+				cli_die(EXIT_FOUND, "%s: %s", dir,
+					strerror(-rc));
 		}
 		rc = file_replace(AT_FDCWD, target, bytes, size, 0444, true);
 		if (rc < 0)

@@ -27,11 +27,11 @@ static const char *variable(const char *name)
 }
 
 /* A directory as the kernel has it: links followed. */
-static void physical(const struct cli_spec *spec, const char *dir, char *out,
-	size_t size)
+static void physical(
+	const struct cli_spec *spec, const char *dir, char *out, size_t size)
 {
-	autofd int fd = path_openat2(AT_FDCWD, dir,
-		O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0);
+	autofd int fd = path_openat2(
+		AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0);
 
 	if (fd < 0)
 		cli_die_usage(spec, "%s: %s", dir, strerror(-fd));
@@ -91,8 +91,8 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 			.system_uid = geteuid(),
 			.uid = geteuid()};
 		if (access(o->system, R_OK) < 0)
-			cli_die_usage(o->spec, "%s: %s", o->system,
-				strerror(errno));
+			cli_die_usage(
+				o->spec, "%s: %s", o->system, strerror(errno));
 	}
 	/* The system's policy says how the root is found, and the root may hold
 	 * a policy of its own. */
@@ -111,7 +111,8 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 	if (o->profile) {
 		if (policy_profile_parse(o->profile, &h->profile) < 0)
 			cli_die_usage(o->spec,
-				"%s: no such profile; one of SAFE, DEV, FULL-AUTO, OBSERVE",
+				"%s: no such profile; one of SAFE, DEV, "
+				"FULL-AUTO, OBSERVE",
 				o->profile);
 		return h;
 	}
@@ -147,8 +148,8 @@ struct policy_request policy_request_here(
 		.env = environ};
 }
 
-void policy_line_of(const struct policy_opts *o, int argc, char **argv,
-	struct buf *out)
+void policy_line_of(
+	const struct policy_opts *o, int argc, char **argv, struct buf *out)
 {
 	if (argc < 2)
 		cli_die_usage(o->spec, "%s: expected a shell line", argv[0]);

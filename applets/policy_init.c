@@ -13,8 +13,8 @@
 static const struct {
 	const char *file, *tool, *allow, *protect, *test;
 } kinds[] = {
-	{"Makefile", "make", "make {all|check|test|clean|install} **", "Makefile",
-		"make check"},
+	{"Makefile", "make", "make {all|check|test|clean|install} **",
+		"Makefile", "make check"},
 	{"package.json", "npm", "npm {install|run|test} **", "package.json",
 		"npm test"},
 	{"Cargo.toml", "cargo", "cargo {build|check|test|clippy|fmt|run} **",
@@ -41,31 +41,35 @@ static bool has(const struct policy_here *h, const char *file)
 	char path[1200];
 
 	return path_join(path, sizeof(path), h->root, file) == 0 &&
-		access(path, F_OK) == 0;
+	       access(path, F_OK) == 0;
 }
 
 static void compose(const struct policy_here *h, struct buf *out)
 {
 	unsigned found = 0;
 
-	buf_adds(out,
-		"# What commands may do in this project, beneath what the machine's\n"
-		"# policy says. A project can only tighten: `deny`, `ask`, `confirm`\n"
-		"# and `protect` count at once; `allow` counts where the machine's\n"
-		"# policy delegates it, for example by this line in " POLICY_SYSTEM
-		":\n");
+	buf_adds(out, "# What commands may do in this project, beneath what "
+		      "the machine's\n"
+		      "# policy says. A project can only tighten: `deny`, "
+		      "`ask`, `confirm`\n"
+		      "# and `protect` count at once; `allow` counts where the "
+		      "machine's\n"
+		      "# policy delegates it, for example by this line "
+		      "in " POLICY_SYSTEM ":\n");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (has(h, kinds[i].file))
 			buf_addf(out, "#	delegate project allow %s\n",
 				kinds[i].allow);
-	buf_adds(out, "#\n# Try it: wardbox policy check, wardbox policy test LINE\n\n"
+	buf_adds(out, "#\n# Try it: wardbox policy check, wardbox policy test "
+		      "LINE\n\n"
 		      "policy 1 project\n");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!has(h, kinds[i].file))
 			continue;
 		found++;
-		buf_addf(out, "\n# %s, for there is a %s\nallow %s\n"
-			      "# protect confirm %s\n",
+		buf_addf(out,
+			"\n# %s, for there is a %s\nallow %s\n"
+			"# protect confirm %s\n",
 			kinds[i].tool, kinds[i].file, kinds[i].allow,
 			kinds[i].protect);
 	}
@@ -101,8 +105,9 @@ int policy_init(void *into, int argc, char **argv)
 	}
 	if (access(target, F_OK) == 0)
 		cli_die(EXIT_FOUND, "%s exists already; see --dry-run", target);
-	if (!o->write && (path_join(dir, sizeof(dir), h->root, ".wardbox") < 0 ||
-				 (rc = file_mkdirs(dir, 0755)) < 0))
+	if (!o->write &&
+		(path_join(dir, sizeof(dir), h->root, ".wardbox") < 0 ||
+			(rc = file_mkdirs(dir, 0755)) < 0))
 		cli_die(EXIT_FOUND, "%s: cannot make it", dir);
 	rc = file_replace(AT_FDCWD, target, out.data, out.len, 0644, false);
 	if (rc < 0)

@@ -29,8 +29,8 @@ static void read_bytes(const char *path, uint8_t *out, size_t n)
 		cli_die_diag(EXIT_USAGE, &d);
 }
 
-static void write_bytes(const char *path, const uint8_t *bytes, size_t n,
-	mode_t mode)
+static void write_bytes(
+	const char *path, const uint8_t *bytes, size_t n, mode_t mode)
 {
 	autobuf struct buf b = BUF_INIT(4096);
 	int rc;
@@ -72,8 +72,10 @@ int policy_keygen(void *into, int argc, char **argv)
 		write_bytes(name, pub, sizeof(pub), 0644);
 	}
 	explicit_bzero(priv, sizeof(priv));
-	buf_addf(&out, "%s: private, keep it off this machine\n%s: install as "
-		       POLICY_KEY "\n", o->key, name);
+	buf_addf(&out,
+		"%s: private, keep it off this machine\n%s: install "
+		"as " POLICY_KEY "\n",
+		o->key, name);
 	cli_print(&out);
 	return EXIT_OK;
 }
@@ -113,15 +115,16 @@ int policy_verify(void *into, int argc, char **argv)
 	bool good = true;
 
 	if (argc < 2)
-		cli_die_usage(o->spec, "expected: verify [--key FILE] POLICY...");
+		cli_die_usage(
+			o->spec, "expected: verify [--key FILE] POLICY...");
 	read_bytes(o->key ? o->key : POLICY_KEY, pub, sizeof(pub));
 	for (int i = 1; i < argc; i++) {
 		autobuf struct buf text = BUF_INIT(1 << 20);
 		struct diag d = {0};
 
 		read_text(argv[i], &text, EXIT_USAGE);
-		if (policy_sign_check(pub, argv[i], buf_str(&text), text.len,
-			    &d) < 0) {
+		if (policy_sign_check(
+			    pub, argv[i], buf_str(&text), text.len, &d) < 0) {
 			cli_diag(&d);
 			good = false;
 		} else {

@@ -103,10 +103,12 @@ static void decode(const char *s, struct buf *out)
 			if (*s == 'x')
 				buf_addc(out, (char)v);
 			else
-				buf_add(out, utf, utf8_encode((uint32_t)v, utf));
+				buf_add(out, utf,
+					utf8_encode((uint32_t)v, utf));
 			s += n;
 		} else if (*s == '{' && strchr(s, '*') && strchr(s, '}')) {
-			const char *star = strchr(s, '*'), *end = strchr(s, '}');
+			const char *star = strchr(s, '*'),
+				   *end = strchr(s, '}');
 			unsigned times = 0;
 
 			n = (size_t)(star - s) - 1;
@@ -117,7 +119,8 @@ static void decode(const char *s, struct buf *out)
 			if (num_uint(text, 0, 100000, &times) < 0)
 				return;
 			while (times--)
-				buf_add(out, star + 1, (size_t)(end - star) - 1);
+				buf_add(out, star + 1,
+					(size_t)(end - star) - 1);
 			s = end;
 		}
 	}
@@ -166,8 +169,7 @@ static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 		for (char *c = want; *c; c++)
 			*c = (char)(*c | 0x20);
 	same = !want || str_eq(want, policy_decision_name(v.would));
-	buf_addf(out, "%s\t%s\t%s\t%s\t%s\n",
-		policy_profile_name(h->profile),
+	buf_addf(out, "%s\t%s\t%s\t%s\t%s\n", policy_profile_name(h->profile),
 		policy_decision_name(v.would), want ? want : "-", v.rule, line);
 	h->profile = before;
 	return same;
@@ -184,7 +186,8 @@ static int batch(const struct policy_opts *o, struct policy_here *h)
 	if (!str_eq(o->batch, "-")) {
 		fd = open(o->batch, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
-			cli_die(EXIT_USAGE, "%s: %s", o->batch, strerror(errno));
+			cli_die(EXIT_USAGE, "%s: %s", o->batch,
+				strerror(errno));
 	}
 	rc = buf_read_fd(&all, fd < 0 ? STDIN_FILENO : fd);
 	if (rc < 0)
@@ -312,7 +315,8 @@ int policy_explain(void *into, int argc, char **argv)
 		w.json = &j;
 		j.pretty = true;
 		json_open(&j, '{');
-		json_str(json_key(&j, "profile"), policy_profile_name(h->profile));
+		json_str(json_key(&j, "profile"),
+			policy_profile_name(h->profile));
 		json_str(json_key(&j, "root"), h->root);
 		json_open(json_key(&j, "commands"), '[');
 	} else {

@@ -56,8 +56,8 @@ static size_t line_field(struct buf *b, const struct audit_record *r)
 				break;
 			}
 			code = i > 0 && word.n >= 2 && word.bytes[0] == '-' &&
-				word.bytes[1] != '-' &&
-				word.bytes[word.n - 1] == 'c';
+			       word.bytes[1] != '-' &&
+			       word.bytes[word.n - 1] == 'c';
 			if (i)
 				buf_addc(b, ' ');
 			buf_add(b, word.bytes, (size_t)word.n);
@@ -100,7 +100,8 @@ void policy_log_each(logged_each *each, void *ctx)
 	struct audit_damage damage;
 	struct diag d = {0};
 	unsigned damaged = 0;
-	autofd int dir = audit_place_open(&place, geteuid(), false, NULL, 0, &d);
+	autofd int dir =
+		audit_place_open(&place, geteuid(), false, NULL, 0, &d);
 	int got;
 
 	if (dir < 0)
@@ -116,7 +117,8 @@ void policy_log_each(logged_each *each, void *ctx)
 			damaged++;
 	}
 	if (damaged)
-		cli_warn("the log is damaged in %u places: wardbox audit verify",
+		cli_warn(
+			"the log is damaged in %u places: wardbox audit verify",
 			damaged);
 }
 

@@ -187,8 +187,8 @@ static void status_json(struct buf *out, const struct policy_here *h,
 	buf_addc(out, '\n');
 }
 
-static void amount(struct buf *out, const char *name, uint64_t v,
-	const char *unit)
+static void amount(
+	struct buf *out, const char *name, uint64_t v, const char *unit)
 {
 	if (v)
 		buf_addf(out, "  %-10s %llu%s\n", name, (unsigned long long)v,
@@ -216,8 +216,9 @@ static void status_text(struct buf *out, const struct policy_here *h,
 					policy_layer_name((enum policy_layer)l),
 					img_str(img, s[i].path));
 	}
-	buf_addf(out, "sandbox    %s, network %s%s\n", g->confine ? "on" : "off",
-		net[g->net], g->supervise ? ", every program judged" : "");
+	buf_addf(out, "sandbox    %s, network %s%s\n",
+		g->confine ? "on" : "off", net[g->net],
+		g->supervise ? ", every program judged" : "");
 	amount(out, "cpu", g->limits.cpu / 1000000000, " s");
 	amount(out, "wall", g->limits.wall / 1000000000, " s");
 	amount(out, "memory", g->limits.mem >> 20, " MiB");

@@ -45,7 +45,7 @@ static bool is_never(const struct suggest *s, const char *command)
 		return name[0] == '/';
 	sch = img ? img_schema_find(img, name) : NULL;
 	if (sch && sch->flags & (IMG_S_WRAPPER | IMG_S_SHELL | IMG_S_INTERP |
-					 IMG_S_MULTI | IMG_S_STDIN))
+					IMG_S_MULTI | IMG_S_STDIN))
 		return true;
 	return !never || img_ref_match(img, never->ref, name);
 }
@@ -138,7 +138,8 @@ static void write_rules(struct suggest *s, struct buf *out)
 		for (size_t k = i + 1; k < s->count; k++) {
 			char *other = s->rule[k].command;
 
-			if (other && stem(other) == n && !strncmp(c, other, n)) {
+			if (other && stem(other) == n &&
+				!strncmp(c, other, n)) {
 				free(other);
 				s->rule[k].command = NULL;
 			}
@@ -165,8 +166,10 @@ int policy_suggest(void *into, int argc, char **argv)
 	policy_log_each(look, s);
 	buf_addf(&out,
 		"# From %u lines that were asked about or not allowed.\n"
-		"# %u denials stay: rules against them are there for a reason.\n"
-		"# %u commands get no rule: shells, interpreters, wrappers and\n"
+		"# %u denials stay: rules against them are there for a "
+		"reason.\n"
+		"# %u commands get no rule: shells, interpreters, wrappers "
+		"and\n"
 		"# the like would let anything through.\n",
 		s->asked, s->blocked, s->never);
 	write_rules(s, &out);

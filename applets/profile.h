@@ -31,19 +31,20 @@ struct profile_opts {
 	bool no_follow, no_exec, ci, docker, json, quiet, session, then, fix;
 	uint64_t timeout;
 	unsigned scopes; /* SCOPE_ bits of scope */
-	int argc;	 /* what stands behind the verb, for --then */
+	int argc;        /* what stands behind the verb, for --then */
 };
 
 /* For whom, and with which shell. */
 struct profile_who {
 	char name[64];
 	char home[1024];
-	char shell[256];	/* the program; "" when there is none */
-	const char *source;	/* where the shell's name comes from */
-	char current[64];	/* the shell that called, or "" */
+	char shell[256];    /* the program; "" when there is none */
+	const char *source; /* where the shell's name comes from */
+	char current[64];   /* the shell that called, or "" */
 	uid_t uid;
 	enum shell_kind kind;
 	bool restricted, other;
+	bool asked_parents;
 	unsigned flags; /* PROFILE_OPEN_TRUSTED when still root */
 	struct profile_place place;
 };
@@ -51,6 +52,10 @@ struct profile_who {
 /* Finds out, and gives root's rights up for good when the files are somebody
  * else's. Ends the process with a message when it cannot. */
 void profile_who_find(struct profile_who *who, struct profile_opts *o);
+
+/* Adds what the processes above this one tell: the calling shell, and whether
+ * it is a restricted one. */
+void profile_who_parents(struct profile_who *who);
 
 /* The environment this process was started with. */
 char **profile_environ(void);
@@ -103,6 +108,11 @@ void profile_goals_release(struct profile_goals *goals);
 int profile_goals_find(struct profile_goals *goals,
 	const struct profile_who *who, const struct profile_opts *o,
 	struct diag *d);
+
+/* Every file of the user's shells that has the block, whatever would be
+ * written today. */
+void profile_goals_with_block(struct profile_goals *goals,
+	const struct profile_who *who, const struct profile_opts *o);
 
 /* One thing to do to the goals: look at all, ask, do it. The exit code. */
 struct profile_act {

@@ -3,9 +3,11 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "diff.h"
 #include "profile.h"
+#include "profile_change.h"
 #include "profile_edit.h"
 #include "profile_probe.h"
 #include "str.h"
@@ -35,6 +37,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	struct profile_change change = {
 		.id = a->o->id,
 		.family = a->goals->goal[a->at].family,
+		.zsh = a->goals->goal[a->at].kind == SHELL_ZSH,
 		.home = a->who->home[0] ? a->who->home : NULL,
 		.item = items ? items->item : NULL,
 		.count = items ? items->count : 0,
@@ -43,7 +46,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 		.remove = a->act->remove,
 		.force = a->o->force,
 		.top = a->act->at_top ||
-			(a->o->position && str_eq(a->o->position, "top")),
+		       (a->o->position && str_eq(a->o->position, "top")),
 		.no_file = missing,
 	};
 
@@ -64,9 +67,8 @@ static int check(void *ctx, const struct buf *before, const struct buf *after,
 	err = profile_syntax(g->kind, NULL, after->data, after->len, &why);
 	if (err != 1)
 		return 0;
-	if (before->len &&
-		profile_syntax(g->kind, NULL, before->data, before->len,
-			&why) == 1) {
+	if (before->len && profile_syntax(g->kind, NULL, before->data,
+				   before->len, &why) == 1) {
 		if (a->o->force || a->act->remove)
 			return 0;
 		diag_fail(d, -EBADMSG, "%s cannot be read by %s already: %s",
@@ -74,8 +76,9 @@ static int check(void *ctx, const struct buf *before, const struct buf *after,
 		diag_hint(d, "repair line %u first, or use --force", why.line);
 		return -EBADMSG;
 	}
-	diag_fail(d, -EBADMSG, "%s could not be read by %s with the new lines: "
-			       "%s",
+	diag_fail(d, -EBADMSG,
+		"%s could not be read by %s with the new lines: "
+		"%s",
 		g->file.path, shellkind_name(g->kind), why.text);
 	return -EBADMSG;
 }
@@ -112,7 +115,7 @@ void profile_show_diff(struct buf *diff)
 	autobuf struct buf out = BUF_INIT(diff->len * 8 + 4096);
 
 	/* A pipe gets what patch takes; a terminal gets nothing it obeys. */
-	if (!colour && !cli_colour(2)) {
+	if (!isatty(1)) {
 		cli_print(diff);
 		return;
 	}
@@ -120,10 +123,10 @@ void profile_show_diff(struct buf *diff)
 		const char *line = diff->data + at;
 		const char *nl = memchr(line, '\n', diff->len - at);
 		size_t n = nl ? (size_t)(nl - line) : diff->len - at;
-		const char *code = line[0] == '+' ? "32"
-			: line[0] == '-'          ? "31"
-			: line[0] == '@'          ? "36"
-						  : "0";
+		const char *code = line[0] == '+'   ? "32"
+				   : line[0] == '-' ? "31"
+				   : line[0] == '@' ? "36"
+						    : "0";
 
 		buf_adds(&out, cli_sgr(colour, code));
 		cli_escape(&out, line, n);
@@ -185,13 +188,11 @@ static void json_outcome(struct json *j, const struct acting *a, size_t i)
 
 	json_open(j, '{');
 	profile_json_path(j, "file", path);
-	json_str(json_key(j, "shell"),
-		shellkind_name(a->goals->goal[i].kind));
+	json_str(json_key(j, "shell"), shellkind_name(a->goals->goal[i].kind));
 	json_str(json_key(j, "action"),
 		oc->err ? "refused" : profile_action_name(oc->w.action));
 	json_str(json_key(j, "reason"), oc->err ? oc->d.text : NULL);
-	json_str(json_key(j, "backup"),
-		oc->w.backup[0] ? oc->w.backup : NULL);
+	json_str(json_key(j, "backup"), oc->w.backup[0] ? oc->w.backup : NULL);
 	make_diff(&diff, path, &oc->w);
 	json_str(json_key(j, "diff"),
 		!oc->err && diff.len ? buf_str(&diff) : NULL);
@@ -238,9 +239,8 @@ static void report_text(const struct acting *a)
 		any |= made(oc);
 	}
 	if (any && !a->act->remove)
-		buf_adds(&out,
-			"A new shell has it; this one after: "
-			"eval \"$(wardbox profile print)\"\n");
+		buf_adds(&out, "A new shell has it; this one after: "
+			       "eval \"$(wardbox profile print)\"\n");
 	cli_print(&out);
 }
 
@@ -350,6 +350,7 @@ static int act_on(struct acting *a)
 	if (!code && changes)
 		warn(a);
 	if (!code && changes && !a->o->dry_run) {
+		profile_refuse_useless(a->who, a->o);
 		code = ask(a, changes);
 		if (code)
 			return code;

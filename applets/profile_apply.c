@@ -35,8 +35,7 @@ static void to_items(struct profile_items *items, struct profile_recipe *r,
 	profile_items_add(items, who, o,
 		o->append ? PROFILE_APPEND : PROFILE_PREPEND, (int)r->dirs,
 		r->dir);
-	profile_items_add(
-		items, who, o, PROFILE_VAR, (int)r->pairs, r->pair);
+	profile_items_add(items, who, o, PROFILE_VAR, (int)r->pairs, r->pair);
 }
 
 /* post_env, or what amounts to it. */
@@ -116,8 +115,8 @@ int profile_verb_apply(void *into, int argc, char **argv)
 		{
 			autobuf struct buf out = BUF_INIT(1 << 18);
 
-			session_text(&out, &r, &who, o,
-				shellkind_family(who.kind));
+			session_text(
+				&out, &r, &who, o, shellkind_family(who.kind));
 			cli_print(&out);
 			return EXIT_OK;
 		}

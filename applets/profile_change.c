@@ -17,13 +17,15 @@
 void profile_refuse_useless(
 	const struct profile_who *who, const struct profile_opts *o)
 {
+	struct profile_who seen = *who;
 	struct diag d = {0};
 
-	if (who->restricted)
+	profile_who_parents(&seen);
+	if (seen.restricted)
 		cli_die(PROFILE_EXIT_REFUSED,
 			"the shell is restricted (%s): its startup files are "
 			"the administrator's to change",
-			who->shell[0] ? who->shell : who->current);
+			seen.shell[0] ? seen.shell : seen.current);
 	if (who->kind == SHELL_NOLOGIN && !o->file && !o->system)
 		cli_die(PROFILE_EXIT_REFUSED,
 			"%s is no shell to log in with; --shell NAME says for "
@@ -41,9 +43,10 @@ static int run_change(const struct profile_act *act,
 	struct diag d = {0};
 	int err;
 
-	if (who->restricted || !o->dry_run)
-		profile_refuse_useless(who, o);
-	err = profile_goals_find(&goals, who, o, &d);
+	/* What is taken out is wherever it was put, unless told otherwise. */
+	if (act->remove && !o->file && !o->system && !o->scope)
+		profile_goals_with_block(&goals, who, o);
+	err = goals.count ? 0 : profile_goals_find(&goals, who, o, &d);
 	if (err) {
 		cli_diag(&d);
 		return profile_code(err);
@@ -56,8 +59,8 @@ static bool file_has_line(const struct buf *text, const char *line, size_t n)
 {
 	for (size_t at = 0; at < text->len;) {
 		const char *nl = memchr(text->data + at, '\n', text->len - at);
-		size_t len = nl ? (size_t)(nl - text->data) - at
-				: text->len - at;
+		size_t len =
+			nl ? (size_t)(nl - text->data) - at : text->len - at;
 
 		if (len == n && memcmp(text->data + at, line, n) == 0)
 			return true;
@@ -139,8 +142,8 @@ static int print_docker(
 
 	for (size_t i = 0; i < items->count; i++) {
 		size_t k = items->item[i].what == PROFILE_PREPEND
-			? items->count - 1 - i
-			: i;
+				   ? items->count - 1 - i
+				   : i;
 
 		if (profile_line_docker(&out, &items->item[k],
 			    who->home[0] ? who->home : NULL, &d))
@@ -162,8 +165,8 @@ int profile_change_items(const struct profile_items *items,
 	return run_change(&act, who, o);
 }
 
-static int add_items(struct profile_opts *o, enum profile_what what, int argc,
-	char **argv)
+static int add_items(
+	struct profile_opts *o, enum profile_what what, int argc, char **argv)
 {
 	struct profile_who who;
 	autoclean(profile_items_release) struct profile_items items =

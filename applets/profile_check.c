@@ -70,8 +70,8 @@ static bool executable(const char *dir, const char *name)
 	struct stat st;
 
 	return path_join(path, sizeof path, dir, name) == 0 &&
-		stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-		access(path, X_OK) == 0;
+	       stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       access(path, X_OK) == 0;
 }
 
 /* GOPATH, CARGO_HOME and the like move a known directory. */
@@ -81,21 +81,20 @@ static bool from_variable(const char *name, const char *variable,
 	const char *value = env_get(profile_environ(), variable);
 
 	return value && value[0] == '/' &&
-		path_join(dir, size, value, below) == 0 &&
-		executable(dir, name);
+	       path_join(dir, size, value, below) == 0 && executable(dir, name);
 }
 
 /* nvm keeps a directory per version: the first that has the program. */
-static bool in_nvm(const char *name, const struct profile_who *who, char *dir,
-	size_t size)
+static bool in_nvm(
+	const char *name, const struct profile_who *who, char *dir, size_t size)
 {
 	char versions[1024], one[1024];
 	const struct dirent *e;
 	bool found = false;
 	DIR *d;
 
-	if (path_join(versions, sizeof versions, who->home,
-		    ".nvm/versions/node"))
+	if (path_join(
+		    versions, sizeof versions, who->home, ".nvm/versions/node"))
 		return false;
 	d = opendir(versions);
 	while (d && !found && (e = readdir(d)) != NULL) {
@@ -110,8 +109,8 @@ static bool in_nvm(const char *name, const struct profile_who *who, char *dir,
 	return found;
 }
 
-bool profile_find_command(const char *name, const struct profile_who *who,
-	char *dir, size_t size)
+bool profile_find_command(
+	const char *name, const struct profile_who *who, char *dir, size_t size)
 {
 	if (from_variable(name, "CARGO_HOME", "bin", dir, size) ||
 		from_variable(name, "GOBIN", "", dir, size) ||
@@ -125,8 +124,7 @@ bool profile_find_command(const char *name, const struct profile_who *who,
 	return in_nvm(name, who, dir, size);
 }
 
-bool profile_on_path(
-	const char *path, const char *name, char *dir, size_t size)
+bool profile_on_path(const char *path, const char *name, char *dir, size_t size)
 {
 	const char *entry;
 	size_t at = 0, len;
@@ -142,12 +140,13 @@ bool profile_on_path(
 	return false;
 }
 
-bool profile_file_adds(const char *path, enum shell_kind kind,
-	const char *home, const char *dir)
+bool profile_file_adds(const char *path, enum shell_kind kind, const char *home,
+	const char *dir)
 {
 	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
-	struct rc_source source = {
-		.family = shellkind_family(kind), .home = home};
+	struct rc_source source = {.family = shellkind_family(kind),
+		.zsh = kind == SHELL_ZSH,
+		.home = home};
 
 	if (file_read(AT_FDCWD, path, &text))
 		return false;
@@ -182,8 +181,8 @@ static bool file_of_shell(const struct profile_who *who, enum shell_kind kind,
 	return false;
 }
 
-bool profile_other_shell(const struct profile_who *who, const char *dir,
-	char *file, size_t size)
+bool profile_other_shell(
+	const struct profile_who *who, const char *dir, char *file, size_t size)
 {
 	for (unsigned k = SHELL_SH; k < SHELL_KINDS; k++) {
 		enum shell_kind kind = (enum shell_kind)k;
@@ -201,9 +200,9 @@ struct answer {
 	enum state state;
 	const char *what; /* as asked */
 	bool command;
-	char dir[2048];	   /* of the command; or the directory itself */
-	char file[1024];   /* that adds it, or would */
-	char other[1024];  /* another shell's file that has it */
+	char dir[2048];   /* of the command; or the directory itself */
+	char file[1024];  /* that adds it, or would */
+	char other[1024]; /* another shell's file that has it */
 	struct buf line;
 };
 
@@ -218,8 +217,8 @@ static void find_target(struct answer *a, const struct profile_who *who,
 	if (!dir || profile_goals_find(&goals, who, o, &d) || !goals.count)
 		return;
 	/* The last is the interactive one: what people call their rc file. */
-	str_copy(a->file, sizeof a->file,
-		goals.goal[goals.count - 1].file.path);
+	str_copy(
+		a->file, sizeof a->file, goals.goal[goals.count - 1].file.path);
 	if (profile_dir_parse(dir, a->dir, who->home, 0, &d) == 0 &&
 		profile_line(&a->line, shellkind_family(who->kind), &item, NULL,
 			&d) == 0 &&
@@ -234,8 +233,7 @@ static void find_answer(struct answer *a, const struct profile_who *who,
 	autofree struct profile_dir *dir = malloc(sizeof *dir);
 	struct diag d = {0};
 
-	a->command = !strchr(a->what, '/') &&
-		!profile_home_prefix(a->what);
+	a->command = !strchr(a->what, '/') && !profile_home_prefix(a->what);
 	if (a->command) {
 		if (profile_on_path(path, a->what, a->dir, sizeof a->dir)) {
 			a->state = CURRENT;
@@ -285,8 +283,8 @@ static void answer_json(struct answer *a)
 	json_str(json_key(&j, "state"), state_name(a->state));
 	profile_json_path(&j, "dir", a->dir[0] ? a->dir : NULL);
 	profile_json_path(&j, "file", a->file[0] ? a->file : NULL);
-	profile_json_path(&j, "other_shell_file",
-		a->other[0] ? a->other : NULL);
+	profile_json_path(
+		&j, "other_shell_file", a->other[0] ? a->other : NULL);
 	json_str(json_key(&j, "line"), a->line.len ? buf_str(&a->line) : NULL);
 	json_close(&j);
 	buf_addc(&out, '\n');
@@ -340,8 +338,8 @@ static void answer_text(struct answer *a)
 	cli_print(&out);
 }
 
-static int check_one(const char *what, const struct profile_who *who,
-	struct profile_opts *o)
+static int check_one(
+	const char *what, const struct profile_who *who, struct profile_opts *o)
 {
 	autofree struct answer *a = calloc(1, sizeof *a);
 	char *add[] = {NULL, NULL};

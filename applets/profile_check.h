@@ -23,8 +23,8 @@ bool profile_on_path(
 	const char *path, const char *name, char *dir, size_t size);
 
 /* Does the startup file put dir on PATH? */
-bool profile_file_adds(const char *path, enum shell_kind kind,
-	const char *home, const char *dir);
+bool profile_file_adds(const char *path, enum shell_kind kind, const char *home,
+	const char *dir);
 
 /* A file of a shell that is not the user's which adds dir. */
 bool profile_other_shell(const struct profile_who *who, const char *dir,

@@ -61,9 +61,9 @@ static void detect_text(const struct profile_facts *f,
 
 		if (!s->probed)
 			continue;
-		buf_addf(&out, "%-18s %s, %u ms\n  PATH=",
-			profile_session_name(i), profile_probe_name(s->status),
-			s->ms);
+		buf_addf(&out,
+			"%-18s %s, %u ms\n  PATH=", profile_session_name(i),
+			profile_probe_name(s->status), s->ms);
 		cli_escape(&out, s->path ? s->path : "",
 			s->path ? strlen(s->path) : 0);
 		buf_addc(&out, '\n');
@@ -87,6 +87,7 @@ int profile_verb_detect(void *into, int argc, char **argv)
 	if (!f || !c)
 		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	profile_who_find(&who, o);
+	profile_who_parents(&who);
 	profile_facts_find(f, &who, o);
 	find_confinement(c, o);
 	if (o->json)
@@ -95,34 +96,6 @@ int profile_verb_detect(void *into, int argc, char **argv)
 		detect_text(f, &who, c);
 	profile_facts_release(f);
 	return EXIT_OK;
-}
-
-static void sandbox_text(const struct confinement *c)
-{
-	autobuf struct buf out = BUF_INIT(65536);
-
-	if (!c->count)
-		buf_adds(&out, "nothing confines this process\n");
-	for (size_t i = 0; i < c->count; i++) {
-		const struct confinement_fact *f = &c->fact[i];
-		const struct confinement_row *row = confinement_means(f->kind);
-
-		buf_addf(&out, "%s%s%s%s\n  because: ",
-			confinement_name(f->kind), f->detail[0] ? ": " : "",
-			f->detail,
-			f->confined ? "" : " (holds nothing back)");
-		cli_escape(&out, f->evidence, strlen(f->evidence));
-		buf_addf(&out,
-			"\n  packages %s, user install %s, profile %s: %s\n",
-			confinement_impact_name(
-				(enum confinement_impact)row->packages),
-			confinement_impact_name(
-				(enum confinement_impact)row->user),
-			confinement_impact_name(
-				(enum confinement_impact)row->profile),
-			row->note);
-	}
-	cli_print(&out);
 }
 
 int profile_verb_sandbox(void *into, int argc, char **argv)
@@ -138,7 +111,8 @@ int profile_verb_sandbox(void *into, int argc, char **argv)
 		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	find_confinement(c, o);
 	if (!o->json) {
-		sandbox_text(c);
+		confinement_text(&out, c);
+		cli_print(&out);
 		return EXIT_OK;
 	}
 	j.pretty = true;

@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "confinement.h"
 #include "env.h"
 #include "file.h"
 #include "path.h"
@@ -37,8 +36,7 @@ char profile_look(void *ctx, const char *path)
 	return (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX) ? 'w' : 'd';
 }
 
-enum shell_kind profile_kind_of(
-	const char *path, const struct profile_who *who)
+enum shell_kind profile_kind_of(const char *path, const struct profile_who *who)
 {
 	const char *base = path_base(path);
 
@@ -65,13 +63,12 @@ static void exam_perm(struct exam *e, const char *path)
 	if (stat(path, &st))
 		return;
 	if (st.st_uid != e->who->uid && st.st_uid != 0)
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_PERM,
-				SEVERITY_ERROR, path, 0,
-				"is owned by uid %u", st.st_uid),
+		profile_problem_fix(profile_problem_add(e->out, PROBLEM_PERM,
+					    SEVERITY_ERROR, path, 0,
+					    "is owned by uid %u", st.st_uid),
 			false, "chown %u '%s'", e->who->uid, path);
 	else if ((st.st_mode & S_IWOTH) ||
-		((st.st_mode & S_IWGRP) && st.st_gid != getegid()))
+		 ((st.st_mode & S_IWGRP) && st.st_gid != getegid()))
 		profile_problem_fix(
 			profile_problem_add(e->out, PROBLEM_PERM,
 				SEVERITY_ERROR, path, 0,
@@ -122,8 +119,8 @@ static void exam_file(struct exam *e, const char *path)
 	if (err) {
 		profile_problem_fix(
 			profile_problem_add(e->out, PROBLEM_PERM,
-				SEVERITY_WARNING, path, 0,
-				"cannot be read: %s", strerror(-err)),
+				SEVERITY_WARNING, path, 0, "cannot be read: %s",
+				strerror(-err)),
 			false, "look at its mode and owner");
 		return;
 	}
@@ -174,9 +171,9 @@ static bool leads_to(struct exam *e, const char *path, const char *name)
 	if (profile_sources(&lint, name))
 		return true;
 	return !str_ends(path, "/.profile") && !str_eq(name, ".profile") &&
-		profile_sources(&lint, ".profile") &&
-		path_join(next, sizeof next, e->who->home, ".profile") == 0 &&
-		leads_to(e, next, name);
+	       profile_sources(&lint, ".profile") &&
+	       path_join(next, sizeof next, e->who->home, ".profile") == 0 &&
+	       leads_to(e, next, name);
 }
 
 static void exam_shadows(struct exam *e)
@@ -198,8 +195,8 @@ static void exam_shadows(struct exam *e)
 				SEVERITY_WARNING, f->path, 0,
 				"is hidden by ~/%s, which does not read it",
 				f->shadowed_by),
-			true, "profile fix shadowed: %s reads ~/%s too",
-			winner, name);
+			true, "profile fix shadowed: %s reads ~/%s too", winner,
+			name);
 	}
 }
 
@@ -226,18 +223,19 @@ static const char *real_path(const struct exam *e, unsigned index)
 
 	if (path)
 		return path;
-	return e->facts->probed ? NULL
-				: env_get(profile_environ(), "PATH");
+	return e->facts->probed ? NULL : env_get(profile_environ(), "PATH");
 }
 
 static void tell_missing(struct exam *e, const char *dir, const char *name)
 {
+	autobuf struct buf quoted = BUF_INIT(8192);
+	struct profile_problem *p;
 	char other[1024];
 	bool login = profile_path_lists(real_path(e, 0), dir);
 	bool plain = profile_path_lists(real_path(e, 2), dir);
-	const char *where = login ? " in shells that are no login"
-		: plain           ? " in login shells"
-				  : "";
+	const char *where = login   ? " in shells that are no login"
+			    : plain ? " in login shells"
+				    : "";
 
 	/* The machine's directories are only missed where nobody has them. */
 	if ((login && plain) ||
@@ -252,12 +250,15 @@ static void tell_missing(struct exam *e, const char *dir, const char *name)
 				"adds %s, but %s does not read this file", dir,
 				shellkind_name(e->who->kind)),
 			true, "profile fix missing-path");
-	profile_problem_fix(
-		profile_problem_add(e->out, PROBLEM_MISSING_PATH,
-			*name ? SEVERITY_ERROR : SEVERITY_WARNING, dir, 0,
-			"%s%s not on PATH%s", *name ? name : "its programs",
-			*name ? " is installed here but" : " are", where),
-		true, "profile add '%s'", dir);
+	profile_quote(&quoted, FAMILY_SH, dir, strlen(dir));
+	p = profile_problem_add(e->out, PROBLEM_MISSING_PATH,
+		*name ? SEVERITY_ERROR : SEVERITY_WARNING, e->facts->rc_file, 0,
+		*name ? "%s is installed at %s/%s but not on PATH%s"
+		      : "%s%s has programs, but%s is not on PATH%s",
+		*name ? name : "", dir, *name ? name : " it", where);
+	if (p)
+		str_copy(p->dir, sizeof p->dir, dir);
+	profile_problem_fix(p, true, "profile add -y %s", buf_str(&quoted));
 }
 
 static bool holds_programs(const char *dir)
@@ -284,11 +285,14 @@ static void exam_commands(struct exam *e, int words, char **word)
 	for (int i = 0; i < words; i++) {
 		bool login = profile_on_path(
 			real_path(e, 0), word[i], dir, sizeof dir);
+		char plain_dir[1024];
 		bool plain = profile_on_path(
-			real_path(e, 2), word[i], dir, sizeof dir);
+			real_path(e, 2), word[i], plain_dir, sizeof plain_dir);
 
 		if (login && plain)
 			continue;
+		if (plain)
+			str_copy(dir, sizeof dir, plain_dir);
 		if (login || plain ||
 			profile_find_command(word[i], e->who, dir, sizeof dir))
 			tell_missing(e, dir, word[i]);
@@ -299,8 +303,9 @@ static void exam_commands(struct exam *e, int words, char **word)
 					"", 0,
 					"%s is nowhere installers put programs",
 					word[i]),
-				false, "install it, or give its directory to "
-				       "'profile add'");
+				false,
+				"install it, or give its directory to "
+				"'profile add'");
 	}
 	for (unsigned i = 0;
 		!words && profile_known_dir(i, e->who, dir, sizeof dir); i++) {
@@ -319,8 +324,9 @@ static void exam_shell(struct exam *e)
 				SEVERITY_WARNING, "", 0,
 				"the shell is restricted: PATH cannot be "
 				"changed in it"),
-			false, "only packages of the system will help; ask the "
-			       "administrator");
+			false,
+			"only packages of the system will help; ask the "
+			"administrator");
 	if (who->shell[0] && access(who->shell, X_OK))
 		profile_problem_fix(
 			profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
@@ -328,8 +334,8 @@ static void exam_shell(struct exam *e)
 				"the shell %s is not there", who->shell),
 			false, "chsh -s %s", e->facts->program);
 	else if (who->current[0] &&
-		!str_eq(who->current, shellkind_name(who->kind)) &&
-		str_eq(who->source, "SHELL"))
+		 !str_eq(who->current, shellkind_name(who->kind)) &&
+		 str_eq(who->source, "SHELL"))
 		profile_problem_fix(
 			profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
 				SEVERITY_INFO, "", 0,
@@ -355,8 +361,7 @@ void profile_doctor_find(struct profile_problems *problems,
 	struct profile_facts *facts, const struct profile_who *who,
 	const struct profile_opts *o, int words, char **word)
 {
-	struct exam e = {
-		.out = problems, .facts = facts, .who = who, .o = o};
+	struct exam e = {.out = problems, .facts = facts, .who = who, .o = o};
 	struct profile_opts quiet = *o;
 	bool profile_seen = false;
 	char profile[1024];
@@ -388,124 +393,4 @@ void profile_doctor_find(struct profile_problems *problems,
 	profile_facts_judge(facts, who, problems);
 	exam_live_path(&e);
 	exam_commands(&e, words, word);
-}
-
-/* The worst first; otherwise as found. */
-static void sort(struct profile_problems *p)
-{
-	for (size_t i = 1; i < p->count; i++) {
-		struct profile_problem one = p->problem[i];
-		size_t j = i;
-
-		for (; j && p->problem[j - 1].severity < one.severity; j--)
-			p->problem[j] = p->problem[j - 1];
-		p->problem[j] = one;
-	}
-}
-
-static void problem_json(struct json *j, const struct profile_problem *p)
-{
-	enum profile_problem_code code = (enum profile_problem_code)p->code;
-
-	json_open(j, '{');
-	json_str(json_key(j, "code"), profile_problem_name(code));
-	json_str(json_key(j, "severity"),
-		profile_severity_name((enum profile_severity)p->severity));
-	profile_json_path(j, "file", p->file[0] ? p->file : NULL);
-	if (p->line)
-		json_u64(json_key(j, "line"), p->line);
-	else
-		json_null(json_key(j, "line"));
-	json_str(json_key(j, "detail"), p->detail);
-	json_str(json_key(j, "why"), profile_problem_why(code));
-	json_str(json_key(j, "fix"), p->fix);
-	json_bool(json_key(j, "fixable"), p->fixable);
-	json_close(j);
-}
-
-static void doctor_json(const struct profile_problems *p,
-	const struct profile_facts *f, const struct profile_who *who)
-{
-	autobuf struct buf out = BUF_INIT(8 << 20);
-	autofree struct confinement *c = calloc(1, sizeof *c);
-	struct confinement_source source = {
-		.root = "", .env = profile_environ()};
-	struct json j = JSON_INIT(&out);
-
-	j.pretty = true;
-	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
-	profile_facts_json(&j, f, who);
-	if (c) {
-		confinement_detect(&source, c);
-		json_key(&j, "sandbox");
-		confinement_json(&j, c);
-	}
-	json_open(json_key(&j, "problems"), '[');
-	for (size_t i = 0; i < p->count; i++)
-		problem_json(&j, &p->problem[i]);
-	json_close(&j);
-	json_open(json_key(&j, "changes"), '[');
-	json_close(&j);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
-}
-
-static void doctor_text(
-	const struct profile_problems *p, const struct profile_opts *o)
-{
-	static const char colours[][5] = {"2", "33", "31", "1;31"};
-	autobuf struct buf out = BUF_INIT(4 << 20);
-	bool colour = cli_colour(1);
-
-	for (size_t i = 0; i < p->count; i++) {
-		const struct profile_problem *one = &p->problem[i];
-		enum profile_problem_code code =
-			(enum profile_problem_code)one->code;
-
-		if (o->quiet && one->severity == SEVERITY_INFO)
-			continue;
-		buf_addf(&out, "%s%s%s %s: ",
-			cli_sgr(colour, colours[one->severity]),
-			profile_severity_name(
-				(enum profile_severity)one->severity),
-			cli_sgr(colour, "0"), profile_problem_name(code));
-		cli_escape(&out, one->file, strlen(one->file));
-		if (one->line)
-			buf_addf(&out, ":%u", one->line);
-		buf_adds(&out, one->file[0] ? ": " : "");
-		cli_escape(&out, one->detail, strlen(one->detail));
-		buf_addf(&out, "\n    why: %s\n    fix: ",
-			profile_problem_why(code));
-		cli_escape(&out, one->fix, strlen(one->fix));
-		buf_addc(&out, '\n');
-	}
-	if (!profile_problems_any(p) && !o->quiet)
-		buf_adds(&out, "no problem was found\n");
-	if (p->lost)
-		buf_addf(&out, "and %zu more\n", p->lost);
-	cli_print(&out);
-}
-
-int profile_verb_doctor(void *into, int argc, char **argv)
-{
-	struct profile_opts *o = into;
-	struct profile_who who;
-	autofree struct profile_facts *facts = calloc(1, sizeof *facts);
-	autoclean(profile_problems_release) struct profile_problems problems = {
-		0};
-
-	if (!facts)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
-	profile_who_find(&who, o);
-	profile_doctor_find(&problems, facts, &who, o, argc > 1 ? argc - 1 : 0,
-		argv + 1);
-	sort(&problems);
-	if (o->json)
-		doctor_json(&problems, facts, &who);
-	else
-		doctor_text(&problems, o);
-	profile_facts_release(facts);
-	return profile_problems_any(&problems) ? EXIT_FOUND : EXIT_OK;
 }

@@ -18,6 +18,7 @@ void profile_facts_release(struct profile_facts *f)
 {
 	for (unsigned i = 0; i < SESSIONS; i++)
 		free(f->session[i].path);
+	free(f->remote.path);
 }
 
 bool profile_path_lists(const char *path, const char *dir)
@@ -68,11 +69,10 @@ static void probe_session(struct profile_session *s, unsigned index,
 	profile_probe_release(&probe);
 }
 
-static void find_program(
-	struct profile_facts *f, const struct profile_who *who)
+static void find_program(struct profile_facts *f, const struct profile_who *who)
 {
-	const char *name = who->kind == SHELL_ASH ? "ash"
-						  : shellkind_name(who->kind);
+	const char *name =
+		who->kind == SHELL_ASH ? "ash" : shellkind_name(who->kind);
 
 	if (who->shell[0] && access(who->shell, X_OK) == 0)
 		str_copy(f->program, sizeof f->program, who->shell);
@@ -83,7 +83,7 @@ static void find_program(
 static bool is_login(const struct profile_file *file)
 {
 	return !file->system && (file->sessions & SESSION_LOGIN) &&
-		!str_ends(file->path, ".d");
+	       !str_ends(file->path, ".d");
 }
 
 /* The file a login reads, and the one an interactive shell reads: those that
@@ -149,8 +149,32 @@ static bool agree(const struct profile_facts *f, const char *home)
 	return true;
 }
 
-void profile_facts_find(struct profile_facts *f,
-	const struct profile_who *who, const struct profile_opts *o)
+/* A silent shell may mean that no answer could come through at all, from a
+ * sandbox without /proc: a shell that reads no file is asked, to tell. */
+static bool channel_works(
+	struct profile_facts *f, const struct profile_shell *shell)
+{
+	struct profile_shell plain = *shell;
+	struct profile_session control = {.probed = false};
+	bool works = false;
+
+	for (unsigned i = 0; i < SESSIONS; i++)
+		works |= f->session[i].status == PROBE_OK;
+	if (works)
+		return true;
+	plain.kind = SHELL_SH;
+	plain.path = "/bin/sh";
+	plain.remote = false;
+	probe_session(&control, SESSIONS - 1, &plain);
+	works = control.status == PROBE_OK;
+	free(control.path);
+	for (unsigned i = 0; i < SESSIONS && !works; i++)
+		f->session[i].probed = false;
+	return works;
+}
+
+void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
+	const struct profile_opts *o)
 {
 	struct profile_shell shell = {.kind = who->kind,
 		.home = who->home,
@@ -170,6 +194,12 @@ void profile_facts_find(struct profile_facts *f,
 	profile_shell_version(&shell, f->version, sizeof f->version);
 	for (unsigned i = 0; i < SESSIONS; i++)
 		probe_session(&f->session[i], i, &shell);
+	if (who->kind == SHELL_BASH) {
+		shell.remote = true;
+		probe_session(&f->remote, SESSIONS - 1, &shell);
+	}
+	if (!channel_works(f, &shell))
+		return;
 	f->probed = true;
 	f->healthy = agree(f, who->home);
 }
@@ -203,13 +233,23 @@ static void session_json(
 	json_close(j);
 }
 
+/* Stands in the shell's record, and beside it for who looks there. */
+static void json_health(struct json *j, const struct profile_facts *f)
+{
+	if (f->probed)
+		json_bool(json_key(j, "path_healthy"), f->healthy);
+	else
+		json_null(json_key(j, "path_healthy"));
+	json_str(json_key(j, "path_login"), f->session[0].path);
+	json_str(json_key(j, "path_nonlogin"), f->session[2].path);
+}
+
 void profile_facts_json(struct json *j, const struct profile_facts *f,
 	const struct profile_who *who)
 {
 	json_open(json_key(j, "shell"), '{');
 	json_str(json_key(j, "type"), shellkind_name(who->kind));
-	profile_json_path(j, "path",
-		f->program[0] ? f->program : who->shell);
+	profile_json_path(j, "path", f->program[0] ? f->program : who->shell);
 	json_str(json_key(j, "version"), f->version[0] ? f->version : NULL);
 	json_str(json_key(j, "source"), who->source);
 	json_str(json_key(j, "current"), who->current[0] ? who->current : NULL);
@@ -219,17 +259,13 @@ void profile_facts_json(struct json *j, const struct profile_facts *f,
 	json_bool(json_key(j, "restricted"), who->restricted);
 	json_str(json_key(j, "user"), who->name);
 	profile_json_path(j, "home", who->home);
+	json_health(j, f);
 	json_close(j);
 	json_open(json_key(j, "sessions"), '{');
 	for (unsigned i = 0; i < SESSIONS; i++)
 		session_json(j, f, i);
 	json_close(j);
-	if (f->probed)
-		json_bool(json_key(j, "path_healthy"), f->healthy);
-	else
-		json_null(json_key(j, "path_healthy"));
-	json_str(json_key(j, "path_login"), f->session[0].path);
-	json_str(json_key(j, "path_nonlogin"), f->session[2].path);
+	json_health(j, f);
 }
 
 static void judge_status(const struct profile_session *s, const char *name,
@@ -240,22 +276,25 @@ static void judge_status(const struct profile_session *s, const char *name,
 			profile_problem_add(p, PROBLEM_TIMEOUT, SEVERITY_ERROR,
 				file, 0, "%s: not ready after %u ms", name,
 				s->ms),
-			false, "look for a command that waits; --timeout gives "
-			       "it longer");
+			false,
+			"look for a command that waits; --timeout gives "
+			"it longer");
 	else if (s->status == PROBE_NO_ANSWER)
 		profile_problem_fix(
 			profile_problem_add(p, PROBLEM_NO_ANSWER,
 				SEVERITY_ERROR, file, 0,
 				"%s: ended without running a command", name),
-			false, "look for exit, exec, or a '.' of a missing "
-			       "file");
+			false,
+			"look for exit, exec, or a '.' of a missing "
+			"file");
 	else if (s->status == PROBE_OK && s->ms > SLOW_MS)
 		profile_problem_fix(
 			profile_problem_add(p, PROBLEM_SLOW, SEVERITY_WARNING,
 				file, 0, "%s: took %u ms to start", name,
 				s->ms),
-			false, "time the files' lines; start agents and "
-			       "version managers on demand");
+			false,
+			"time the files' lines; start agents and "
+			"version managers on demand");
 }
 
 static void judge_noise(const struct profile_session *s, const char *name,
@@ -268,7 +307,8 @@ static void judge_noise(const struct profile_session *s, const char *name,
 		profile_problem_add(p, PROBLEM_OUTPUT_NOISE, SEVERITY_WARNING,
 			file, 0, "%s: prints \"%s\" (%zu bytes)", name,
 			buf_str(&shown), s->noise_len),
-		false, "print only when interactive: case $- in *i*) … ;; esac");
+		false,
+		"print only when interactive: case $- in *i*) … ;; esac");
 }
 
 /* Entries that a login has in another order, or has lost. */
@@ -297,8 +337,9 @@ static void judge_order(
 			0, "login and other shells differ in PATH%s%s",
 			lost.len ? "; a login lacks" : " (order only)",
 			buf_str(&lost)),
-		false, "set PATH in the login file and have it read the other "
-		       "one");
+		false,
+		"set PATH in the login file and have it read the other "
+		"one");
 }
 
 void profile_facts_judge(const struct profile_facts *f,
@@ -309,8 +350,8 @@ void profile_facts_judge(const struct profile_facts *f,
 	(void)who;
 	for (unsigned i = 0; i < SESSIONS; i++) {
 		const struct profile_session *s = &f->session[i];
-		const char *file = 1u << i & SESSION_LOGIN ? f->login_profile
-							   : f->rc_file;
+		const char *file =
+			1u << i & SESSION_LOGIN ? f->login_profile : f->rc_file;
 
 		if (!s->probed)
 			continue;
@@ -322,5 +363,7 @@ void profile_facts_judge(const struct profile_facts *f,
 			said = true;
 		}
 	}
+	if (!said && f->remote.noise_len)
+		judge_noise(&f->remote, "ssh command", f->rc_file, problems);
 	judge_order(f, problems);
 }

@@ -18,20 +18,22 @@ struct profile_session {
 };
 
 struct profile_facts {
-	char version[64]; /* "" when the shell has none to say */
+	char version[64];  /* "" when the shell has none to say */
 	char program[256]; /* the shell's file; "" when it is not here */
 	struct profile_session session[SESSIONS];
+	/* bash as sshd starts it for a command, scp and rsync included. */
+	struct profile_session remote;
 	struct profile_files files;
 	char login_profile[1024], rc_file[1024];
-	bool probed;  /* at least one session answered or failed */
+	bool probed; /* at least one session answered or failed */
 	bool healthy;
 };
 
 void profile_facts_release(struct profile_facts *f);
 
 /* Lists the files and, unless --no-exec, starts the four sessions. */
-void profile_facts_find(struct profile_facts *f,
-	const struct profile_who *who, const struct profile_opts *o);
+void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
+	const struct profile_opts *o);
 
 /* The keys "shell", "sessions", "path_healthy", "path_login" and
  * "path_nonlogin" of an open map. */

@@ -1,7 +1,6 @@
 /* profile_fix.c - repairs, shown before they are made, and taken back
  * SPDX-License-Identifier: MIT
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,11 +8,11 @@
 #include <unistd.h>
 
 #include "diff.h"
-#include "env.h"
 #include "path.h"
 #include "profile_block.h"
 #include "profile_change.h"
 #include "profile_doctor.h"
+#include "profile_taken.h"
 #include "profile_undo.h"
 #include "str.h"
 
@@ -86,19 +85,17 @@ static int add_block(const struct repair *r, const char *text, size_t n,
 	struct buf *out, enum profile_action *action, struct diag *d)
 {
 	autobuf struct buf line = BUF_INIT(8192);
-	struct profile_change change = {.id = "login",
-		.family = FAMILY_SH,
-		.home = r->who->home};
+	struct profile_change change = {
+		.id = "login", .family = FAMILY_SH, .home = r->who->home};
 
 	if (r->code == PROBLEM_SHADOWED)
 		buf_addf(&line,
 			"if [ -r \"$HOME/%s\" ]; then . \"$HOME/%s\"; fi\n",
 			r->source, r->source);
 	else
-		buf_adds(&line,
-			"if [ -n \"${BASH_VERSION-}\" ] && [ -r "
-			"\"$HOME/.bashrc\" ]; then case $- in *i*) . "
-			"\"$HOME/.bashrc\" ;; esac; fi\n");
+		buf_adds(&line, "if [ -n \"${BASH_VERSION-}\" ] && [ -r "
+				"\"$HOME/.bashrc\" ]; then case $- in *i*) . "
+				"\"$HOME/.bashrc\" ;; esac; fi\n");
 	change.id = r->code == PROBLEM_SHADOWED ? "fix-shadowed" : "fix-bashrc";
 	change.raw = buf_str(&line);
 	return profile_edit(&change, text, n, out, action, d);
@@ -127,8 +124,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	else
 		done = profile_repair(&lint, r->code, out);
 	if (done < 0)
-		return d->text[0] ? done
-				  : diag_errno(d, done, "%s", r->path);
+		return d->text[0] ? done : diag_errno(d, done, "%s", r->path);
 	if (out->len != n || (n && memcmp(out->data, text, n) != 0))
 		*action = PROFILE_UPDATED;
 	return 0;
@@ -145,11 +141,12 @@ static int check(void *ctx, const struct buf *before, const struct buf *after,
 		profile_syntax(kind, NULL, after->data, after->len, &why) != 1)
 		return 0;
 	/* It may have been broken before, by something else. */
-	if (before->len &&
-		profile_syntax(kind, NULL, before->data, before->len, &why) == 1)
+	if (before->len && profile_syntax(kind, NULL, before->data, before->len,
+				   &why) == 1)
 		return 0;
-	return diag_fail(d, -EBADMSG, "%s could not be read by %s after that: %s",
-		r->path, shellkind_name(kind), why.text);
+	return diag_fail(d, -EBADMSG,
+		"%s could not be read by %s after that: %s", r->path,
+		shellkind_name(kind), why.text);
 }
 
 static void run_repair(struct fixing *f, struct repair *r, bool dry)
@@ -167,15 +164,14 @@ static void run_repair(struct fixing *f, struct repair *r, bool dry)
 	r->err = profile_write(&job, &r->w, &r->d);
 }
 
-static bool wanted(
-	const struct profile_problem *p, int count, char **codes)
+static bool wanted(const struct profile_problem *p, int count, char **codes)
 {
 	bool any = count == 0;
 
 	for (int i = 0; i < count; i++)
-		any |= str_eq(codes[i],
-			profile_problem_name(
-				(enum profile_problem_code)p->code));
+		any |= str_eq(
+			codes[i], profile_problem_name(
+					  (enum profile_problem_code)p->code));
 	return any && p->fixable;
 }
 
@@ -186,7 +182,7 @@ static void plan_one(struct fixing *f, const struct profile_problem *p)
 
 	if (p->code == PROBLEM_MISSING_PATH) {
 		if (f->dirs < 64)
-			f->dir[f->dirs++] = strdup(p->file);
+			f->dir[f->dirs++] = strdup(p->dir);
 		return;
 	}
 	if (p->code == PROBLEM_OTHER_SHELL)
@@ -219,15 +215,6 @@ static void plan_one(struct fixing *f, const struct profile_problem *p)
 			name);
 	}
 	f->count++;
-}
-
-static int undo_dir(const struct profile_who *who, bool make, struct diag *d)
-{
-	const char *state = who->other
-		? NULL
-		: env_get(profile_environ(), "XDG_STATE_HOME");
-
-	return profile_undo_dir(state, who->home, make, d);
 }
 
 static int remember(int dir, const struct repair *r, mode_t mode)
@@ -289,7 +276,7 @@ static void show_plan(struct fixing *f)
 static int apply_plan(struct fixing *f)
 {
 	struct diag d = {0};
-	autofd int dir = undo_dir(f->who, true, &d);
+	autofd int dir = profile_undo_open(f->who, true, &d);
 	int code = EXIT_OK;
 
 	if (dir < 0)
@@ -308,7 +295,7 @@ static int apply_plan(struct fixing *f)
 			cli_diag(&r->d);
 			code = code ? code : profile_code(r->err);
 		} else if (r->code != PROBLEM_PERM &&
-			r->w.action != PROFILE_UNCHANGED) {
+			   r->w.action != PROFILE_UNCHANGED) {
 			struct stat st = {0};
 
 			stat(r->path, &st);
@@ -361,8 +348,9 @@ int profile_verb_fix(void *into, int argc, char **argv)
 
 	for (int i = 1; i < argc; i++) {
 		if (profile_problem_named(argv[i]) == PROBLEM_CODES)
-			cli_die(EXIT_USAGE, "no problem is called '%s'; "
-					    "'profile doctor' names them",
+			cli_die(EXIT_USAGE,
+				"no problem is called '%s'; "
+				"'profile doctor' names them",
 				argv[i]);
 	}
 	if (!facts || !f)
@@ -379,108 +367,4 @@ int profile_verb_fix(void *into, int argc, char **argv)
 	}
 	profile_facts_release(facts);
 	return run_fix(f);
-}
-
-/* Puts back what the record has, if the file is as the repair left it. */
-static int put_back(void *ctx, const char *text, size_t n, bool missing,
-	struct buf *out, enum profile_action *action, struct diag *d)
-{
-	const struct profile_undo *u = ctx;
-
-	*action = PROFILE_UNCHANGED;
-	if (missing || n != u->after.len ||
-		(n && memcmp(text, u->after.data, n) != 0))
-		return diag_fail(d, -EBADMSG,
-			"%s was changed since: it is left as it is", u->path);
-	buf_add(out, u->before.data, u->before.len);
-	if (out->len != n || (n && memcmp(out->data, text, n) != 0))
-		*action = PROFILE_UPDATED;
-	return out->err;
-}
-
-static int undo_one(int dir, const char *name, struct profile_undo *u,
-	const struct profile_who *who, const struct profile_opts *o)
-{
-	struct profile_write job = {.path = u->path,
-		.edit = put_back,
-		.ctx = u,
-		.flags = who->flags,
-		.dry_run = true,
-		.wait_ms = LOCK_MS};
-	struct profile_written w;
-	autobuf struct buf diff = BUF_INIT(8 << 20);
-	struct diag d = {0};
-	int err = profile_write(&job, &w, &d), code = EXIT_OK;
-
-	if (!err && (o->dry_run || !o->yes)) {
-		diff_unified(&diff, u->path, u->path, w.before.data,
-			w.before.len, w.after.data, w.after.len);
-		profile_show_diff(&diff);
-	}
-	profile_written_release(&w);
-	if (err) {
-		cli_diag(&d);
-		return profile_code(err);
-	}
-	if (o->dry_run)
-		return EXIT_OK;
-	code = profile_consent(o, "Put it back as shown?");
-	if (code)
-		return code;
-	job.dry_run = false;
-	err = profile_write(&job, &w, &d);
-	profile_written_release(&w);
-	if (!err && chmod(u->path, u->mode))
-		err = diag_errno(&d, -errno, "%s", u->path);
-	if (err) {
-		cli_diag(&d);
-		return profile_code(err);
-	}
-	unlinkat(dir, name, 0);
-	if (!o->quiet)
-		cli_warn("put back %s", u->path);
-	return EXIT_OK;
-}
-
-static bool named(const char *path, int argc, char **argv)
-{
-	bool any = argc < 2;
-
-	for (int i = 1; i < argc; i++)
-		any |= str_eq(path_base(path), path_base(argv[i]));
-	return any;
-}
-
-int profile_verb_undo(void *into, int argc, char **argv)
-{
-	struct profile_opts *o = into;
-	struct profile_who who;
-	struct diag d = {0};
-	const struct dirent *e;
-	int dir, worst = EXIT_OK, seen = 0;
-	DIR *list;
-
-	profile_who_find(&who, o);
-	dir = undo_dir(&who, false, &d);
-	list = dir < 0 ? NULL : fdopendir(dir);
-	while (list && (e = readdir(list)) != NULL) {
-		autoclean(profile_undo_release) struct profile_undo u = {
-			.mode = 0};
-		int code;
-
-		if (e->d_name[0] == '.' ||
-			profile_undo_load(dir, e->d_name, &u) ||
-			!named(u.path, argc, argv))
-			continue;
-		seen++;
-		code = undo_one(dir, e->d_name, &u, &who, o);
-		worst = code > worst ? code : worst;
-	}
-	if (list)
-		closedir(list);
-	if (!seen) {
-		cli_warn("there is no repair to take back");
-		return EXIT_FOUND;
-	}
-	return worst;
 }

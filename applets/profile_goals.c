@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "path.h"
 #include "profile.h"
 #include "profile_probe.h"
@@ -64,8 +66,8 @@ static void add_var(struct profile_item *item, char *pair,
 static unsigned line_flags(const struct profile_opts *o)
 {
 	return (o->absolute ? PROFILE_ABSOLUTE : 0u) |
-		(o->system ? PROFILE_SYSTEM : 0u) |
-		(o->force ? PROFILE_FORCE : 0u);
+	       (o->system ? PROFILE_SYSTEM : 0u) |
+	       (o->force ? PROFILE_FORCE : 0u);
 }
 
 void profile_items_add(struct profile_items *items,
@@ -99,8 +101,8 @@ void profile_items_add(struct profile_items *items,
 	/* The array may have moved. */
 	for (size_t i = 0; i < count; i++)
 		items->item[i].dir = items->item[i].what == PROFILE_VAR
-			? NULL
-			: &items->dir[i];
+					     ? NULL
+					     : &items->dir[i];
 }
 
 void profile_goals_release(struct profile_goals *goals)
@@ -164,7 +166,7 @@ static int named_file(struct profile_goals *goals,
 	autofree char *cwd = malloc(PATH_MAX);
 	struct profile_file *f;
 	bool given = o->shell && !str_eq(o->shell, "auto") &&
-		!str_eq(o->shell, "all");
+		     !str_eq(o->shell, "all");
 	const char *rest = o->file + profile_home_prefix(o->file);
 	int err;
 
@@ -199,17 +201,17 @@ static int of_kind(struct profile_goals *goals, enum shell_kind kind,
 	if (!files)
 		return diag_errno(d, -ENOMEM, "startup files");
 	if (!shellkind_writable(kind)) {
-		diag_fail(d, -ENOEXEC, "%s has no startup file that is written "
-				       "here",
+		diag_fail(d, -ENOEXEC,
+			"%s has no startup file that is written "
+			"here",
 			shellkind_name(kind));
 		diag_hint(d, "'profile print' gives its lines");
 		return -ENOEXEC;
 	}
-	err = o->system
-		? profile_targets_system(
-			  files, kind, o->id, o->force, &who->place, d)
-		: profile_targets_user(
-			  files, kind, o->scopes, o->id, &who->place);
+	err = o->system ? profile_targets_system(
+				  files, kind, o->id, o->force, &who->place, d)
+			: profile_targets_user(
+				  files, kind, o->scopes, o->id, &who->place);
 	if (err && !o->system)
 		diag_errno(d, err, "%s", who->home);
 	if (!err)
@@ -235,6 +237,62 @@ static int of_all(struct profile_goals *goals, const struct profile_who *who,
 			err = of_kind(goals, kind, who, o, d);
 	}
 	return err;
+}
+
+/* A marker of that id at the start of a line. */
+static bool has_marker(const char *path, const char *id)
+{
+	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
+	autobuf struct buf mark = BUF_INIT(128);
+	const char *at;
+
+	buf_addf(&mark, "# >>> profile:%s >>>", id);
+	if (file_read(AT_FDCWD, path, &text))
+		return false;
+	at = strstr(buf_str(&text), buf_str(&mark));
+	while (at && at != text.data && at[-1] != '\n')
+		at = strstr(at + 1, buf_str(&mark));
+	return at;
+}
+
+static void add_marked(struct profile_goals *goals, enum shell_kind kind,
+	const struct profile_who *who, const struct profile_opts *o)
+{
+	autofree struct profile_files *files = calloc(1, sizeof *files);
+	autofree struct profile_files *one = calloc(1, sizeof *one);
+
+	if (!files || !one)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	for (unsigned pass = 0; pass < 2; pass++) {
+		int err = pass ? profile_targets_user(files, kind, o->scopes,
+					 o->id, &who->place)
+			       : profile_files_list(files, kind, &who->place);
+
+		for (size_t i = 0; !err && i < files->count; i++) {
+			const struct profile_file *f = &files->file[i];
+
+			if (f->system || !f->exists ||
+				!has_marker(f->path, o->id))
+				continue;
+			one->file[0] = *f;
+			one->count = 1;
+			add_goals(goals, kind, one);
+		}
+	}
+}
+
+void profile_goals_with_block(struct profile_goals *goals,
+	const struct profile_who *who, const struct profile_opts *o)
+{
+	bool one = o->shell && !str_eq(o->shell, "auto") &&
+		   !str_eq(o->shell, "all");
+
+	for (unsigned k = SHELL_SH; k < SHELL_KINDS; k++) {
+		enum shell_kind kind = (enum shell_kind)k;
+
+		if (shellkind_writable(kind) && (!one || kind == who->kind))
+			add_marked(goals, kind, who, o);
+	}
 }
 
 int profile_goals_find(struct profile_goals *goals,

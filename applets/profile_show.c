@@ -63,14 +63,13 @@ static void files_text(const struct profile_files *files, enum shell_kind kind)
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *f = &files->file[i];
 
-		buf_addf(&out, "  %c%c%c%c  %-8s ",
-			f->sessions & 1 ? '1' : '-',
+		buf_addf(&out, "  %c%c%c%c  %-8s ", f->sessions & 1 ? '1' : '-',
 			f->sessions & 2 ? '2' : '-',
 			f->sessions & 4 ? '3' : '-',
 			f->sessions & 8 ? '4' : '-',
-			!f->exists           ? "missing"
-				: f->shadowed_by ? "shadowed"
-						 : "read");
+			!f->exists       ? "missing"
+			: f->shadowed_by ? "shadowed"
+					 : "read");
 		add_path(&out, f->path);
 		if (f->shadowed_by)
 			buf_addf(&out, "  (hidden by %s)", f->shadowed_by);
@@ -168,8 +167,7 @@ static void list_file(
 		l->seen_count++;
 	if (!blocks || file_read(AT_FDCWD, path, &text))
 		return;
-	if (profile_blocks_find(
-		    blocks, buf_str(&text), text.len, family, &d)) {
+	if (profile_blocks_find(blocks, buf_str(&text), text.len, family, &d)) {
 		diag_at(&d, path, d.line, d.col);
 		cli_diag(&d);
 		l->broken++;
@@ -221,7 +219,7 @@ static unsigned list_all(struct listing *l, const struct profile_who *who,
 	const struct profile_opts *o)
 {
 	bool one = o->shell && !str_eq(o->shell, "auto") &&
-		!str_eq(o->shell, "all");
+		   !str_eq(o->shell, "all");
 
 	if (o->file) {
 		list_file(l, o->file, shellkind_family(who->kind));
@@ -323,8 +321,8 @@ int profile_verb_print(void *into, int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		profile_items_add(&items, &who, o,
 			is_pair(argv[i]) ? PROFILE_VAR
-				: o->append ? PROFILE_APPEND
-					    : PROFILE_PREPEND,
+			: o->append      ? PROFILE_APPEND
+					 : PROFILE_PREPEND,
 			1, argv + i);
 	family = shellkind_family(who.kind);
 	home = o->docker || o->absolute || family > FAMILY_CSH ? who.home
@@ -332,9 +330,10 @@ int profile_verb_print(void *into, int argc, char **argv)
 	for (size_t i = 0; i < items.count; i++) {
 		size_t k = o->append ? i : items.count - 1 - i;
 		struct diag d = {0};
-		int err = o->docker
-			? profile_line_docker(&out, &items.item[k], home, &d)
-			: profile_line(&out, family, &items.item[k], home, &d);
+		int err = o->docker ? profile_line_docker(
+					      &out, &items.item[k], home, &d)
+				    : profile_line(&out, family, &items.item[k],
+					      home, &d);
 
 		if (err)
 			cli_die_diag(EXIT_USAGE, &d);

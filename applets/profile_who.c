@@ -63,8 +63,8 @@ static void find_user(struct user *user, struct profile_who *who,
 	if (o->user) {
 		bool by_number = num_uint(o->user, 0, UINT_MAX - 1, &uid) == 0;
 
-		err = user_find("/etc/passwd", by_number ? NULL : o->user, uid,
-			user);
+		err = user_find(
+			"/etc/passwd", by_number ? NULL : o->user, uid, user);
 		if (err)
 			cli_die(EXIT_USAGE, "no user '%s' in /etc/passwd",
 				o->user);
@@ -111,15 +111,16 @@ static void become(uid_t uid, gid_t gid)
 {
 	if (setgroups(1, &gid) || setresgid(gid, gid, gid) ||
 		setresuid(uid, uid, uid))
-		cli_die(PROFILE_EXIT_WRITE, "cannot take the rights of uid %u: %s",
-			uid, strerror(errno));
+		cli_die(PROFILE_EXIT_WRITE,
+			"cannot take the rights of uid %u: %s", uid,
+			strerror(errno));
 	/* The shells that get probed answer by way of /proc/PID/fd. */
 	prctl(PR_SET_DUMPABLE, 1);
 }
 
 /* Whose is what root was asked to write? */
-static void give_up_root(const struct profile_who *who,
-	const struct user *user, const struct profile_opts *o)
+static void give_up_root(const struct profile_who *who, const struct user *user,
+	const struct profile_opts *o)
 {
 	struct user owner = *user;
 	const char *place = o->file ? o->file : who->home;
@@ -149,8 +150,11 @@ static void give_up_root(const struct profile_who *who,
 static bool restricted_process(const char *cmdline, size_t n)
 {
 	bool restricted;
+	enum shell_kind kind = shellkind_of(cmdline, &restricted);
 
-	shellkind_of(cmdline, &restricted);
+	if (kind != SHELL_BASH && kind != SHELL_ZSH && kind != SHELL_MKSH &&
+		kind != SHELL_KSH)
+		return false;
 	for (size_t at = strlen(cmdline) + 1; at < n && !restricted;
 		at += strlen(cmdline + at) + 1) {
 		const char *arg = cmdline + at;
@@ -158,7 +162,7 @@ static bool restricted_process(const char *cmdline, size_t n)
 		if (arg[0] != '-' || str_eq(arg, "-c") || str_eq(arg, "--"))
 			break;
 		restricted = str_eq(arg, "--restricted") ||
-			(arg[1] != '-' && strchr(arg, 'r'));
+			     (arg[1] != '-' && strchr(arg, 'r'));
 	}
 	return restricted;
 }
@@ -189,15 +193,18 @@ static pid_t parent_of(const char *dir)
 	return num_uint(digits, 1, 1u << 30, &pid) ? 0 : (pid_t)pid;
 }
 
-/* The calling shell: the nearest ancestor that is one. */
-static void find_parents(struct profile_who *who)
+void profile_who_parents(struct profile_who *who)
 {
 	pid_t pid = getppid();
+
+	if (who->other || who->asked_parents)
+		return;
+	who->asked_parents = true;
 
 	for (unsigned i = 0; i < 8 && pid > 1; i++) {
 		char dir[32], path[64];
 		struct buf d = BUF_FIXED(dir), p = BUF_FIXED(path);
-		autobuf struct buf text = BUF_INIT(65536);
+		autobuf struct buf text = BUF_INIT(8192);
 		enum shell_kind kind;
 		const char *name;
 
@@ -239,7 +246,7 @@ static void find_shell(struct profile_who *who, const struct user *user,
 	const struct profile_opts *o)
 {
 	bool given = o->shell && !str_eq(o->shell, "auto") &&
-		!str_eq(o->shell, "all");
+		     !str_eq(o->shell, "all");
 
 	if (!(!who->other && try_shell(who, variable("SHELL"), "SHELL")) &&
 		!try_shell(who, user->shell, "passwd") &&
@@ -257,8 +264,6 @@ static void find_shell(struct profile_who *who, const struct user *user,
 		who->kind = kind;
 		who->source = "option";
 	}
-	if (!who->other)
-		find_parents(who);
 	if (o->shell_flags && strchr(o->shell_flags, 'r'))
 		who->restricted = true;
 }
@@ -276,6 +281,8 @@ void profile_who_find(struct profile_who *who, struct profile_opts *o)
 	who->uid = geteuid();
 	if (who->uid == 0)
 		who->flags |= PROFILE_OPEN_TRUSTED;
+	if (o->system)
+		who->flags |= PROFILE_OPEN_PUBLIC;
 	if (o->no_follow)
 		who->flags |= PROFILE_OPEN_NOFOLLOW;
 	who->place = (struct profile_place){

@@ -14,11 +14,14 @@
 #include "applet.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "cli_guard.h"
+#include "file.h"
 #include "kconfig.h"
 #include "path.h"
 #include "probe.h"
@@ -69,15 +72,25 @@ static enum policy_dialect dialect_of(const char *path)
 	return POLICY_SH_UNION;
 }
 
+static void judge_text(struct guard_request *q, struct buf *text)
+{
+	q->kind = GUARD_LINE;
+	q->text = buf_str(text);
+	q->len = text->len;
+}
+
 static int sh_run(int argc, char **argv)
 {
 	char path[PATH_MAX];
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
 	struct guard_request q = {.by = "sh", .path = path, .argv = argv};
+	const char *file = (const char *)getauxval(AT_EXECFN);
 	struct shell_call call;
 	struct diag d = {0};
 
-	if (shim_real(argv[0], NULL, path, sizeof path, &d))
+	if (shim_called(argv[0], file, path, sizeof path))
+		str_copy(path, sizeof path, argv[0]);
+	if (shim_real(path, NULL, path, sizeof path, &d))
 		cli_die_diag(EXIT_NOTFOUND, &d);
 	if (probe_inside())
 		become(path, argv);
@@ -92,12 +105,16 @@ static int sh_run(int argc, char **argv)
 		q.text = argv[call.at];
 		q.len = strlen(q.text);
 		q.args = argv + call.at + 1;
-	} else if (call.kind == SHELL_CALL_SCRIPT) {
+	} else if (call.kind == SHELL_CALL_STDIN) {
+		if (shell_call_peek(STDIN_FILENO, &script) == 0)
+			judge_text(&q, &script);
+	} else if (file_read(AT_FDCWD, argv[call.at], &script) == 0) {
+		judge_text(&q, &script);
+		q.args = argv + call.at;
+	} else {
+		/* Too long to be read, or not to be found: the call itself is
+		 * judged, and every program that it starts. */
 		q.kind = GUARD_ARGV;
-	} else if (shell_call_peek(STDIN_FILENO, &script) == 0) {
-		q.kind = GUARD_LINE;
-		q.text = buf_str(&script);
-		q.len = script.len;
 	}
 	cli_guard_end(&q);
 }

@@ -66,7 +66,7 @@ bench-compare: ## what changed since BASE=rev, measured now
 .PHONY: bench-compare
 
 LINT_SOURCES := $(wildcard applets/*.c libcore/*.c)
-LINT_SCRIPTS := $(filter-out scripts/applets.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/manopts.c,$(wildcard scripts/*)) \
+LINT_SCRIPTS := $(filter-out scripts/%.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/%.c,$(wildcard scripts/*)) \
 	tests/run .ci/run $(wildcard tests/fuzz/run tests/bench/run)
 lint: $(GENERATED) $(DEP_STAMP) $(O)/dev/manopts check-headers check-layers ## style, man pages, shell scripts, spelling
 	$(Q)sh scripts/lint $(O) $(LINT_SCRIPTS)

@@ -33,7 +33,7 @@ $(DEPS)/.unpacked: build/deps.mk scripts/fetch-deps
 # Only what is called is linked, so all of BearSSL's primitives are built but
 # none of its TLS; of tinycbor the reader, the writer and the validator.
 DEP_FLAGS := -DBR_USE_GETENTROPY=1 -DBR_RDRAND=0 -DBR_USE_URANDOM=0 \
-	-DCBOR_PARSER_MAX_RECURSIONS=16 -w
+	-DCBOR_PARSER_MAX_RECURSIONS=16 -DNDEBUG -w
 TINYCBOR_PARTS := cborencoder cborencoder_close_container_checked cborparser \
 	cborvalidation cborerrorstrings
 

@@ -264,11 +264,12 @@ int audit_due(const struct audit_exec *x)
 	return when <= now ? 0 : (int)((when - now + 999999) / 1000000);
 }
 
-static int flush(struct audit_exec *x, enum audit_io which, struct diag *d)
+static int flush(struct audit_exec *x, enum audit_io which, bool last,
+	struct diag *d)
 {
 	struct audit_stream *s = x->stream[which];
 	size_t was = s->wait.len;
-	int err = redact_flush(&x->redact, &s->redact, &s->wait);
+	int err = redact_flush(&x->redact, &s->redact, last, &s->wait);
 
 	if (err)
 		return diag_errno(d, err, "audit: redaction");
@@ -287,7 +288,7 @@ int audit_tick(struct audit_exec *x, struct diag *d)
 		if (!s || deadline(s) > now)
 			continue;
 		if (redact_pending(&s->redact) && s->fed + hold_ns <= now)
-			err = flush(x, i, d);
+			err = flush(x, i, false, d);
 		else
 			err = drain(x, i, 0, d);
 	}
@@ -340,7 +341,7 @@ int audit_streams_finish(struct audit_exec *x, bool *cut, struct diag *d)
 
 		if (!s)
 			continue;
-		err = flush(x, i, d);
+		err = flush(x, i, true, d);
 		if (!err && s->total > s->head)
 			err = write_tail(x, i, d);
 		*cut |= kept(x, s) < s->total;

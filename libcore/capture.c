@@ -17,6 +17,12 @@
 
 static const char magic[] = "wardbox-env 1";
 
+#define CAPTURE_FD_TEXT "200"
+_Static_assert(CAPTURE_FD == 200, "the text says so");
+
+const char *const capture_argv[] = {
+	"wardbox", "envrun", "--dump=" CAPTURE_FD_TEXT, NULL};
+
 const char *capture_name(enum capture_outcome outcome)
 {
 	static const char *const names[] = {
@@ -29,8 +35,7 @@ const char *capture_name(enum capture_outcome outcome)
 	return names[outcome];
 }
 
-/* 'text' for a shell. */
-static void add_quoted(struct buf *out, const char *text)
+void capture_quote(struct buf *out, const char *text)
 {
 	buf_addc(out, '\'');
 	for (; *text; text++)
@@ -51,15 +56,15 @@ void capture_wrap(struct buf *out, const char *self, unsigned previous)
 	autobuf struct buf dump = BUF_INIT(5 * PATH_MAX + 64);
 	autobuf struct buf trap = BUF_INIT(6 * PATH_MAX + 256);
 
-	add_quoted(&quoted, self);
-	buf_addf(&dump, "%s envrun --dump=%d \"$__envd\" 2>&-", buf_str(&quoted),
-		CAPTURE_FD);
+	capture_quote(&quoted, self);
+	buf_addf(&dump, "%s %s %s \"$__envd\" 2>&-", buf_str(&quoted),
+		capture_argv[1], capture_argv[2]);
 	buf_addf(&trap,
 		"__envx=$?; [ \"${__envd-}\" ] || { __envd=$__envx; %s; "
 		"exit \"$__envd\"; }",
 		buf_str(&dump));
 	buf_adds(out, "trap ");
-	add_quoted(out, buf_str(&trap));
+	capture_quote(out, buf_str(&trap));
 	buf_adds(out, " EXIT\neval 'shift\n");
 	if (previous)
 		buf_addf(out, "(exit %u)\n", previous & 255);

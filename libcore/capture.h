@@ -30,6 +30,12 @@ enum capture_outcome {
 /* "captured", "no-dump", "too-large", "killed" */
 const char *capture_name(enum capture_outcome outcome);
 
+/* 'text' for a shell, whatever it holds. */
+void capture_quote(struct buf *out, const char *text);
+
+/* How the call of this binary begins that capture_wrap() writes. */
+extern const char *const capture_argv[];
+
 /* Builds the text for -c around the command that will be $1. self: this
  * binary's absolute path; previous: what $? is when the command starts. */
 void capture_wrap(struct buf *out, const char *self, unsigned previous);

@@ -60,6 +60,15 @@ static bool there(const struct look *l, const char *path)
 	return place(l, path, real, sizeof real) && access(real, F_OK) == 0;
 }
 
+/* What others wrote is shown on terminals. */
+static void make_printable(char *s)
+{
+	for (; *s; s++) {
+		if (*s < ' ' || *s >= 0x7f)
+			*s = '?';
+	}
+}
+
 __attribute__((format(printf, 4, 5))) static struct confinement_fact *add(
 	struct look *l, enum confinement_kind kind, bool confined,
 	const char *evidence, ...)
@@ -85,6 +94,7 @@ __attribute__((format(printf, 4, 5))) static struct confinement_fact *add(
 		str_copy(f->evidence, sizeof f->evidence, buf_str(&b));
 		buf_release(&b);
 	}
+	make_printable(f->evidence);
 	return f;
 }
 
@@ -94,6 +104,7 @@ static void set_detail(struct confinement_fact *f, const char *s, size_t n)
 		n = sizeof f->detail - 1;
 	memcpy(f->detail, s, n);
 	f->detail[n] = '\0';
+	make_printable(f->detail);
 }
 
 /* The value behind "key:" or "key=" or "key: " at the start of a line. */
@@ -146,8 +157,10 @@ static void look_snap(struct look *l, const char *label, const char *from)
 		classic = len >= 7 && strncmp(mode, "classic", 7) == 0;
 	f = add(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT,
 		!classic, "%s names snap.%s; %s says %s", from, buf_str(&s),
-		buf_str(&b), classic ? "classic" : mode ? "strict"
-							: "nothing");
+		buf_str(&b),
+		classic ? "classic"
+		: mode  ? "strict"
+			: "nothing");
 	set_detail(f, snap, s.len);
 }
 
@@ -262,7 +275,7 @@ static bool statx_chroot(bool *known)
 	struct statx_head st = {0};
 
 	*known = syscall(SYS_statx, AT_FDCWD, "/", 0, 0, &st) == 0 &&
-		(st.attributes_mask & ATTR_MOUNT_ROOT);
+		 (st.attributes_mask & ATTR_MOUNT_ROOT);
 	return *known && !(st.attributes & ATTR_MOUNT_ROOT);
 }
 
@@ -359,8 +372,7 @@ static void look_container(struct look *l)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		text = read_text(l, files[i]);
 		if (text && *text) {
-			container_named(
-				l, text, strcspn(text, "\n"), files[i]);
+			container_named(l, text, strcspn(text, "\n"), files[i]);
 			return;
 		}
 	}
@@ -394,8 +406,9 @@ static void look_tracer(struct look *l, const char *pid, size_t n)
 	buf_add(&p, pid, n < 15 ? n : 15);
 	buf_addf(&b, "/proc/%s/comm", buf_str(&p));
 	comm = read_text(l, buf_str(&b));
-	add(l, comm && str_after(comm, "proot") ? CONFINED_PROOT
-						: CONFINED_TRACED,
+	add(l,
+		comm && str_after(comm, "proot") ? CONFINED_PROOT
+						 : CONFINED_TRACED,
 		true, "/proc/self/status: TracerPid %s (%s)", number,
 		comm ? comm : "unknown");
 }

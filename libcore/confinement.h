@@ -40,9 +40,9 @@ enum confinement_impact { IMPACT_YES, IMPACT_MAYBE, IMPACT_NO };
 
 struct confinement_fact {
 	enum confinement_kind kind;
-	bool confined;	     /* false: seen, but it holds nothing back */
-	char evidence[192];  /* the file and what stands in it */
-	char detail[64];     /* which container, which label; or "" */
+	bool confined;      /* false: seen, but it holds nothing back */
+	char evidence[192]; /* the file and what stands in it */
+	char detail[64];    /* which container, which label; or "" */
 };
 
 struct confinement {
@@ -71,6 +71,9 @@ const char *confinement_impact_name(enum confinement_impact impact);
 
 /* Would a startup file written from here be of no use? Then d says why. */
 bool confinement_forbids_profile(char *const *env, struct diag *d);
+
+/* The facts for a person, three lines each. */
+void confinement_text(struct buf *out, const struct confinement *c);
 
 /* The facts as a JSON array. */
 void confinement_json(struct json *j, const struct confinement *c);

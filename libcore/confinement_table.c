@@ -107,6 +107,29 @@ bool confinement_forbids_profile(char *const *env, struct diag *d)
 	return false;
 }
 
+void confinement_text(struct buf *out, const struct confinement *c)
+{
+	if (!c->count)
+		buf_adds(out, "nothing confines this process\n");
+	for (size_t i = 0; i < c->count; i++) {
+		const struct confinement_fact *f = &c->fact[i];
+		const struct confinement_row *row = &rows[f->kind];
+
+		buf_addf(out, "%s%s%s%s\n  because: %s\n", names[f->kind],
+			f->detail[0] ? ": " : "", f->detail,
+			f->confined ? "" : " (holds nothing back)",
+			f->evidence);
+		buf_addf(out, "  packages %s, user install %s, profile %s: %s\n",
+			confinement_impact_name(
+				(enum confinement_impact)row->packages),
+			confinement_impact_name(
+				(enum confinement_impact)row->user),
+			confinement_impact_name(
+				(enum confinement_impact)row->profile),
+			row->note);
+	}
+}
+
 void confinement_json(struct json *j, const struct confinement *c)
 {
 	json_open(j, '[');
@@ -117,7 +140,8 @@ void confinement_json(struct json *j, const struct confinement *c)
 		json_open(j, '{');
 		json_str(json_key(j, "kind"), names[f->kind]);
 		json_bool(json_key(j, "confined"), f->confined);
-		json_str(json_key(j, "detail"), f->detail[0] ? f->detail : NULL);
+		json_str(
+			json_key(j, "detail"), f->detail[0] ? f->detail : NULL);
 		json_str(json_key(j, "evidence"), f->evidence);
 		json_str(json_key(j, "package_install"),
 			confinement_impact_name(

@@ -47,7 +47,7 @@ static bool same(const struct diff_side *a, size_t i, const struct diff_side *b,
 	size_t n = a->at[i + 1] - a->at[i];
 
 	return n == b->at[j + 1] - b->at[j] &&
-		memcmp(a->text + a->at[i], b->text + b->at[j], n) == 0;
+	       memcmp(a->text + a->at[i], b->text + b->at[j], n) == 0;
 }
 
 /* Marks, between the common ends, what is in no longest common sequence. */
@@ -71,7 +71,7 @@ static int mark_middle(struct diff_side *a, struct diff_side *b, size_t head,
 
 			table[r * width + c] =
 				same(a, head + r, b, head + c)
-				? table[(r + 1) * width + c + 1] + 1
+					? table[(r + 1) * width + c + 1] + 1
 				: down > right ? down
 					       : right;
 		}
@@ -79,8 +79,7 @@ static int mark_middle(struct diff_side *a, struct diff_side *b, size_t head,
 	while (i < rows && j < cols) {
 		if (same(a, head + i, b, head + j))
 			a->gone[head + i++] = b->gone[head + j++] = false;
-		else if (table[(i + 1) * width + j] >=
-			table[i * width + j + 1])
+		else if (table[(i + 1) * width + j] >= table[i * width + j + 1])
 			i++;
 		else
 			j++;

@@ -91,51 +91,56 @@ static int expand_home(const char *word, const char *home, char *out,
 	return path_join(out, size, entry->pw_dir, word + n + (word[n] == '/'));
 }
 
-/* Stands s at the directory called logical, when that can be entered. */
-static int enter(struct state *s, const char *logical, struct diag *d)
+int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
+	const char *home, char *out, size_t size, struct diag *d)
 {
-	char path[STATE_PATH_MAX], real[STATE_PATH_MAX];
-	autofd int fd = -1;
-	int err = path_normal(path, sizeof path, here(s), logical);
+	char named[STATE_PATH_MAX];
+	int err;
 
-	if (!err) {
-		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		err = fd < 0 ? -errno : 0;
+	out[0] = '\0';
+	if (verb == DIRS_LIST)
+		return 0;
+	if (verb == DIRS_POPD || (verb == DIRS_PUSHD && !*word)) {
+		if (!s->dir_count)
+			return diag_fail(d, -ENOENT, "%s",
+				verb == DIRS_POPD
+					? "popd: directory stack empty"
+					: "pushd: no other directory");
+		return path_normal(out, size, "/", s->dirs[0]);
 	}
+	if (str_eq(word, "-")) {
+		if (!s->old)
+			return diag_fail(d, -ENOENT, "cd: OLDPWD not set");
+		err = str_copy(named, sizeof named, s->old);
+	} else {
+		err = expand_home(
+			*word ? word : "~", home, named, sizeof named, d);
+		if (err)
+			return err;
+	}
+	if (!err)
+		err = path_normal(out, size, here(s), named);
+	return err ? diag_errno(d, err, "cd: %s", word) : 0;
+}
+
+/* Stands s at the directory called path, when that can be entered. */
+static int enter(struct state *s, const char *path, struct diag *d)
+{
+	char real[STATE_PATH_MAX];
+	autofd int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int err = fd < 0 ? -errno : 0;
+
 	if (!err && faccessat(fd, ".", X_OK, AT_EACCESS))
 		err = -errno;
 	if (!err)
 		err = path_of_fd(fd, real, sizeof real);
 	if (err)
-		return diag_errno(d, err, "cd: %s", logical);
-	err = env_set(&s->env, "OLDPWD", here(s));
+		return diag_errno(d, err, "cd: %s", path);
+	err = state_path(&s->old, here(s));
 	if (!err)
 		err = state_path(&s->cwd, real);
 	if (!err)
 		err = state_path(&s->pwd, path);
-	return err;
-}
-
-static int change(struct state *s, const char *word, const char *home,
-	struct buf *said, struct diag *d)
-{
-	char target[STATE_PATH_MAX];
-	const char *old = env_get(s->env.vec, "OLDPWD");
-	int err;
-
-	if (str_eq(word, "-")) {
-		if (!old || !old[0])
-			return diag_fail(d, -ENOENT, "cd: OLDPWD not set");
-		err = str_copy(target, sizeof target, old);
-	} else {
-		err = expand_home(*word ? word : "~", home, target,
-			sizeof target, d);
-	}
-	if (err)
-		return d && d->text[0] ? err : diag_errno(d, err, "cd");
-	err = enter(s, target, d);
-	if (!err && str_eq(word, "-"))
-		buf_addf(said, "%s\n", here(s));
 	return err;
 }
 
@@ -148,61 +153,30 @@ static int list(const struct state *s, struct buf *said)
 	return said->err;
 }
 
-/* Goes to the directory on top of the stack and takes it off. */
-static int enter_top(struct state *s, const char *who, struct diag *d)
-{
-	autofree char *top = NULL;
-	int err;
-
-	if (!s->dir_count)
-		return diag_fail(d, -ENOENT, "%s", who);
-	err = enter(s, s->dirs[0], d);
-	if (!err)
-		top = state_take(s, 0);
-	return err;
-}
-
-static int push(struct state *s, const char *word, const char *home,
-	struct buf *said, struct diag *d)
-{
-	char before[STATE_PATH_MAX];
-	int err;
-
-	str_copy(before, sizeof before, here(s));
-	if (*word) {
-		err = change(s, word, home, said, d);
-		buf_clear(said);
-	} else {
-		err = enter_top(s, "pushd: no other directory", d);
-	}
-	if (!err)
-		err = state_push(s, before);
-	return err ? err : list(s, said);
-}
-
-static int pop(struct state *s, struct buf *said, struct diag *d)
-{
-	int err = enter_top(s, "popd: directory stack empty", d);
-
-	return err ? err : list(s, said);
-}
-
 int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, struct buf *said, struct diag *d)
 {
-	switch (verb) {
-	case DIRS_CD:
-		return change(s, word, home, said, d);
-	case DIRS_PUSHD:
-		return push(s, word, home, said, d);
-	case DIRS_POPD:
-		return pop(s, said, d);
-	case DIRS_LIST:
-		return list(s, said);
-	case DIRS_NONE:
-		break;
+	char target[STATE_PATH_MAX];
+	autofree char *before = NULL;
+	int err = dirs_target(
+		s, verb, word, home, target, sizeof target, d);
+
+	if (err || verb == DIRS_LIST)
+		return err ? err : list(s, said);
+	before = strdup(here(s));
+	err = before ? enter(s, target, d) : -ENOMEM;
+	if (err)
+		return err;
+	if (verb == DIRS_CD) {
+		if (str_eq(word, "-"))
+			buf_addf(said, "%s\n", target);
+		return said->err;
 	}
-	return -EINVAL;
+	if (verb == DIRS_POPD || !*word)
+		free(state_take(s, 0));
+	if (verb == DIRS_PUSHD)
+		err = state_push(s, before);
+	return err ? err : list(s, said);
 }
 
 bool dirs_revive(struct state *s)

@@ -15,9 +15,14 @@ enum dirs_verb { DIRS_NONE, DIRS_CD, DIRS_PUSHD, DIRS_POPD, DIRS_LIST };
  * is for a shell: DIRS_NONE. word gets the word, "" when there is none. */
 enum dirs_verb dirs_parse(const char *line, char *word, size_t size);
 
-/* Does it to s. home and oldpwd are values of variables ("" when unset); said
- * gets what the shell would print. On 0 s->cwd, s->pwd and OLDPWD in s->env
- * are new. A refusal leaves s as it was: -errno with d worded as a shell
+/* Where it would go: absolute, through no link yet. "" for DIRS_LIST. -errno as
+ * dirs_apply. */
+int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
+	const char *home, char *out, size_t size, struct diag *d);
+
+/* Does it to s. home is the variable's value ("" when unset); said
+ * gets what the shell would print. On 0 s->cwd, s->pwd and s->old are
+ * new. A refusal leaves s as it was: -errno with d worded as a shell
  * would. */
 int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, struct buf *said, struct diag *d);

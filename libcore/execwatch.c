@@ -126,16 +126,18 @@ int execwatch_take(struct execwatch *w)
 	return 0;
 }
 
-static int decide_fork(struct execwatch *w)
+/* Counted where a program is to start, and not at the fork before it: a fork
+ * that waits for an answer is given up with EINTR when its child before it ends
+ * just then, and shells take that for a failure. */
+static bool too_many(struct execwatch *w)
 {
 	struct limits_tree t;
 
+	/* There cannot be more than have ever started. */
+	if (!w->procs_max || w->seen <= w->procs_max)
+		return false;
 	/* Cannot count: fail closed. */
-	if (limits_tree(&t) < 0 || t.procs >= w->procs_max) {
-		w->forks_denied++;
-		return -EAGAIN;
-	}
-	return 0;
+	return limits_tree(&t) < 0 || t.procs > w->procs_max + w->spare;
 }
 
 static int decide_exec(struct execwatch *w, const struct sc_notif *n)
@@ -145,6 +147,10 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	int err;
 
 	w->seen++;
+	if (too_many(w)) {
+		w->refused++;
+		return -EAGAIN;
+	}
 	if (!w->bytes)
 		w->bytes = malloc(EXECWATCH_ROOM);
 	if (!w->bytes)
@@ -161,6 +167,21 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	return w->decide ? w->decide(w->ctx, &ev) : 0;
 }
 
+static int see_files(struct execwatch *w, const struct sc_notif *n)
+{
+	struct execwatch_access a[2];
+	int count;
+
+	if (!w->bytes)
+		w->bytes = malloc(EXECWATCH_ROOM);
+	if (!w->bytes || !w->see)
+		return 0;
+	count = execwatch_files(n, w->bytes, a);
+	for (int i = 0; i < count; i++)
+		w->see(w->ctx, &a[i]);
+	return 0;
+}
+
 static int one(struct execwatch *w)
 {
 	struct sc_notif *n = w->notif;
@@ -173,7 +194,7 @@ static int one(struct execwatch *w)
 	if (n->data.nr == __NR_execve || n->data.nr == __NR_execveat)
 		err = decide_exec(w, n);
 	else
-		err = decide_fork(w);
+		err = see_files(w, n);
 	memset(r, 0, w->resp_size);
 	r->id = n->id;
 	if (err < 0) {
@@ -191,23 +212,18 @@ static int one(struct execwatch *w)
 
 int execwatch_step(struct execwatch *w)
 {
-	for (;;) {
-		struct pollfd p = {.fd = w->fd, .events = POLLIN};
-		int err;
+	struct pollfd p = {.fd = w->fd, .events = POLLIN};
 
-		if (w->fd < 0)
-			return -EPIPE;
-		if (poll(&p, 1, 0) < 0)
-			return errno == EINTR ? 0 : -errno;
-		if (!p.revents)
-			return 0;
-		if (!(p.revents & POLLIN)) {
-			close(w->fd);
-			w->fd = -1;
-			return -EPIPE;
-		}
-		err = one(w);
-		if (err < 0)
-			return err;
-	}
+	if (w->fd < 0)
+		return -EPIPE;
+	/* To receive without a question pending would wait for one. */
+	if (poll(&p, 1, 0) < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (p.revents & POLLIN)
+		return one(w);
+	if (!p.revents)
+		return 0;
+	close(w->fd);
+	w->fd = -1;
+	return -EPIPE;
 }

@@ -32,11 +32,23 @@ struct execwatch_event {
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
 typedef int execwatch_decide(void *ctx, const struct execwatch_event *ev);
 
+/* A file that a process is about to use; it goes on, whatever comes. */
+struct execwatch_access {
+	pid_t pid;
+	const char *path; /* absolute, through links; what would be created or
+			   * removed is named by its directory */
+	unsigned wants;   /* enum sandbox_access: READ, WRITE, UNIX */
+};
+typedef void execwatch_see(void *ctx, const struct execwatch_access *a);
+
 struct execwatch {
 	execwatch_decide *decide;
+	execwatch_see *see; /* called with plan.watch_files */
 	void *ctx;
-	uint32_t procs_max; /* forks beyond that many processes: EAGAIN */
-	uint64_t seen, denied, forks_denied;
+	/* No program is started (EAGAIN) beyond that many processes; spare is
+	 * how many of this process's children are no part of the tree. */
+	uint32_t procs_max, spare;
+	uint64_t seen, denied, refused; /* refused: too many processes */
 	/* the rest is private */
 	int fd;        /* the listener */
 	int sock[2];   /* 0 supervisor's end, 1 child's end */
@@ -65,7 +77,7 @@ static inline int execwatch_fd(const struct execwatch *w)
 	return w->fd;
 }
 
-/* Answers what is pending; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
+/* Answers one question; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
  * is gone, fd is closed. Fails closed: what cannot be read is denied. */
 int execwatch_step(struct execwatch *w);
 

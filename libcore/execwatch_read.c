@@ -19,9 +19,10 @@
 enum {
 	PAGE = 4096, /* a step that never crosses into a page that is not there */
 	EMPTY_PATH = 0x1000,
+	WORDS = 64,
 };
 
-static ssize_t read_mem(pid_t pid, uint64_t at, void *out, size_t n)
+ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n)
 {
 	struct iovec here = {.iov_base = out, .iov_len = n};
 	struct iovec there = {.iov_base = (void *)(uintptr_t)at, .iov_len = n};
@@ -30,30 +31,59 @@ static ssize_t read_mem(pid_t pid, uint64_t at, void *out, size_t n)
 	return got < 0 ? -errno : got;
 }
 
-/* A string, to out[0..size). Its length; -E2BIG when it is longer (what fits is
+/* A string, to out[0..size), of which *have bytes are there already; then as
+ * many as have been read. Its length; -E2BIG when it is longer (what fits is
  * there, ended by a NUL); -errno. */
-static ssize_t read_str(pid_t pid, uint64_t at, char *out, size_t size)
+static ssize_t read_str(
+	pid_t pid, uint64_t at, char *out, size_t size, size_t *have)
 {
-	size_t len = 0;
+	size_t seen = 0;
 
-	while (len < size) {
-		size_t n = PAGE - (at + len) % PAGE;
+	for (;;) {
+		char *nul = memchr(out + seen, '\0', *have - seen);
+		size_t n = PAGE - (at + *have) % PAGE;
 		ssize_t got;
-		char *nul;
 
-		if (n > size - len)
-			n = size - len;
-		got = read_mem(pid, at + len, out + len, n);
-		if (got <= 0)
-			return got < 0 ? got : -EFAULT;
-		nul = memchr(out + len, '\0', (size_t)got);
 		if (nul)
 			return nul - out;
-		len += (size_t)got;
+		seen = *have;
+		if (seen == size)
+			break;
+		n = n > size - seen ? size - seen : n;
+		got = execwatch_mem(pid, at + seen, out + seen, n);
+		if (got <= 0)
+			return got < 0 ? got : -EFAULT;
+		*have += (size_t)got;
 	}
 	if (size)
 		out[size - 1] = '\0';
 	return -E2BIG;
+}
+
+ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size)
+{
+	size_t have = 0;
+
+	return read_str(pid, at, out, size, &have);
+}
+
+/* The pointers at at, as many as fit before the next page and into max; up to
+ * and with the one that ends them. Their number without it, or -errno. */
+static ssize_t read_pointers(
+	pid_t pid, uint64_t at, uintptr_t *out, size_t max, bool *end)
+{
+	size_t n = (PAGE - at % PAGE) / sizeof(*out), i = 0;
+	ssize_t got;
+
+	/* One that lies across pages is taken alone. */
+	n = n < 1 ? 1 : n > max ? max : n;
+	got = execwatch_mem(pid, at, out, n * sizeof(*out));
+	if (got < (ssize_t)sizeof(*out))
+		return got < 0 ? got : -EFAULT;
+	while (i < (size_t)got / sizeof(*out) && out[i])
+		i++;
+	*end = i < (size_t)got / sizeof(*out);
+	return (ssize_t)i;
 }
 
 static int read_args(pid_t pid, uint64_t at, char *room,
@@ -61,32 +91,35 @@ static int read_args(pid_t pid, uint64_t at, char *room,
 {
 	char **argv = (char **)(void *)room;
 	char *text = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
-	size_t left = EXECWATCH_BYTES_MAX, n = 0;
+	size_t left = EXECWATCH_BYTES_MAX, n = 0, have = 0;
+	uint64_t next = 0; /* where what was read ahead comes from */
+	/* A process may give none at all. */
+	bool end = !at;
 
 	ev->argv = argv;
-	/* A process may give none at all. */
-	for (; at && n < EXECWATCH_ARGS_MAX && left; n++) {
-		uintptr_t word;
-		ssize_t len = read_mem(
-			pid, at + n * sizeof(word), &word, sizeof(word));
+	while (!end && n < EXECWATCH_ARGS_MAX && left) {
+		uintptr_t word[WORDS];
+		size_t max = EXECWATCH_ARGS_MAX - n;
+		ssize_t count = read_pointers(pid, at + n * sizeof(*word), word,
+			max < WORDS ? max : WORDS, &end), len = 0;
 
-		if (len != (ssize_t)sizeof(word))
-			return len < 0 ? (int)len : -EFAULT;
-		if (!word)
-			break;
-		argv[n] = text;
-		len = read_str(pid, word, text, left);
-		if (len == -E2BIG) {
-			n++;
-			left = 0;
-			break;
+		if (count < 0)
+			return (int)count;
+		for (ssize_t i = 0; i < count && left; i++, n++) {
+			/* Most lie one behind the other. */
+			have = word[i] == next ? have : 0;
+			len = read_str(pid, word[i], text, left, &have);
+			if (len < 0 && len != -E2BIG)
+				return (int)len;
+			argv[n] = text;
+			len = len < 0 ? (ssize_t)left - 1 : len;
+			text += len + 1;
+			left -= (size_t)len + 1;
+			have -= (size_t)len + 1;
+			next = word[i] + (size_t)len + 1;
 		}
-		if (len < 0)
-			return (int)len;
-		text += len + 1;
-		left -= (size_t)len + 1;
 	}
-	ev->cut = n == EXECWATCH_ARGS_MAX || !left;
+	ev->cut = !end || !left;
 	ev->argc = n;
 	argv[n] = NULL;
 	return 0;
@@ -104,23 +137,26 @@ static void read_link(pid_t pid, const char *what, char *out)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-/* The file that path means to the process: with its root, its directory and its
- * view of mounts. exe is "" when there is none. */
-static void find_exe(pid_t pid, const char *dir, const char *path, char *exe)
+/* With its root, its directory and its view of mounts. */
+int execwatch_name(pid_t pid, int dirfd, const char *path, char *real)
 {
-	/* in three parts of exe's own room */
 	char name[PATH_MAX];
 	struct buf b = BUF_FIXED(name);
 	autofd int fd = -1;
 
-	exe[0] = '\0';
-	buf_addf(&b, "/proc/%d/%s%s%s", (int)pid,
-		path[0] == '/' ? "root" : dir, path[0] ? "/" : "", path);
+	real[0] = '\0';
+	buf_addf(&b, "/proc/%d/", (int)pid);
+	if (path[0] == '/')
+		buf_adds(&b, "root");
+	else if (dirfd == AT_FDCWD)
+		buf_adds(&b, "cwd");
+	else
+		buf_addf(&b, "fd/%d", dirfd);
+	buf_addf(&b, "%s%s", path[0] ? "/" : "", path);
 	if (b.err)
-		return;
+		return -ENAMETOOLONG;
 	fd = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
-	if (fd < 0 || path_of_fd(fd, exe, PATH_MAX) < 0)
-		exe[0] = '\0';
+	return fd < 0 ? -errno : path_of_fd(fd, real, PATH_MAX);
 }
 
 /* Can somebody else write to its memory while we look? */
@@ -141,26 +177,21 @@ int execwatch_read(const struct sc_notif *n, char *room,
 	pid_t pid = (pid_t)n->pid;
 	char *path = room + EXECWATCH_ROOM - 3 * PATH_MAX;
 	char *exe = path + PATH_MAX, *cwd = exe + PATH_MAX;
-	char from[32] = "cwd";
-	struct buf b = BUF_FIXED(from);
-	int dirfd = (int)n->data.args[0];
+	int dirfd = at ? (int)n->data.args[0] : AT_FDCWD;
 	ssize_t len;
 
 	*ev = (struct execwatch_event){
 		.pid = pid, .path = path, .exe = exe, .cwd = cwd};
-	len = read_str(pid, n->data.args[at ? 1 : 0], path, PATH_MAX);
+	len = execwatch_str(pid, n->data.args[at ? 1 : 0], path, PATH_MAX);
 	if (len < 0)
 		return len == -E2BIG ? -ENAMETOOLONG : (int)len;
 	len = read_args(pid, n->data.args[at ? 2 : 1], room, ev);
 	if (len < 0)
 		return (int)len;
 	read_link(pid, "cwd", cwd);
-	if (at && dirfd != AT_FDCWD)
-		buf_addf(&b, "fd/%d", dirfd);
-	buf_str(&b);
 	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
 	if (path[0] || (at && n->data.args[4] & EMPTY_PATH))
-		find_exe(pid, from, path, exe);
+		execwatch_name(pid, dirfd, path, exe);
 	else
 		exe[0] = '\0';
 	ev->shared = has_threads(pid);

@@ -5,6 +5,7 @@
 #define WARDBOX_EXECWATCH_READ_H
 
 #include <limits.h>
+#include <sys/types.h>
 
 #include "execwatch.h"
 #include "uapi/seccomp.h"
@@ -19,5 +20,19 @@ enum {
  * there. -EFAULT: its pointers lead nowhere. -errno. */
 int execwatch_read(const struct sc_notif *n, char *room,
 	struct execwatch_event *ev);
+
+/* Which files a call is about, at most two, with names in room. Their number; 0
+ * when it is about none, or would fail by itself. */
+int execwatch_files(const struct sc_notif *n, char *room,
+	struct execwatch_access *a);
+
+/* Parts that both use. A string of another process, to out[0..size): its length,
+ * -E2BIG, -errno. */
+ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size);
+/* n bytes; the count, or -errno. */
+ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n);
+/* The real name (PATH_MAX bytes) of what path means to a process; dirfd is its
+ * own, or AT_FDCWD. 0, -errno. */
+int execwatch_name(pid_t pid, int dirfd, const char *path, char *real);
 
 #endif

@@ -57,6 +57,8 @@ struct guard_request {
 	const char *profile; /* a wish to tighten; NULL for none */
 	const char *session; /* its id; NULL: resolved from env */
 	const char *by;      /* the applet, for the record */
+	/* What the record shows in place of argv; NULL: argv. */
+	char *const *shown_argv;
 
 	bool pty;            /* on a terminal of its own */
 	bool pty_all;        /* and 0, 1, 2 be that, whatever they are here */
@@ -76,7 +78,10 @@ struct guard_request {
 	 * argv says, its result is the exit code. */
 	int (*inside)(void *ctx);
 	void *inside_ctx;
-	const char *also_exec; /* a program beside the policy's; NULL for none */
+	/* A program of the front end's own that the command's shell calls, and
+	 * how its arguments begin. NULL for none. */
+	const char *also_exec;
+	const char *const *also_argv;
 	/* Set in the command's environment whatever the policy says. */
 	char *const *also_env;
 };

@@ -45,8 +45,9 @@ static void line_of(const struct guard *g, char out[static APPROVAL_LINE + 1])
 	br_sha256_update(&sha, g->cwd, strlen(g->cwd) + 1);
 	if (g->q->kind == GUARD_LINE)
 		br_sha256_update(&sha, g->q->text, g->q->len);
-	for (char *const *arg = g->q->argv; *arg; arg++)
-		br_sha256_update(&sha, *arg, strlen(*arg) + 1);
+	else
+		for (char *const *arg = g->q->argv; *arg; arg++)
+			br_sha256_update(&sha, *arg, strlen(*arg) + 1);
 	br_sha256_out(&sha, hash);
 	for (size_t i = 0; i < sizeof hash; i++)
 		buf_addf(&b, "%02x", hash[i]);

@@ -31,6 +31,7 @@ struct guard {
 	struct policy_grants grants;
 	struct env env; /* the command's */
 	struct sandbox_plan plan;
+	char tmp[SESSION_BASE_MAX + 32]; /* its TMPDIR; "" for none */
 	char *carved[16]; /* paths of the plan that are ours */
 	size_t carved_count;
 	struct sandbox sandbox;
@@ -61,8 +62,5 @@ int guard_watch(void *ctx, const struct execwatch_event *ev);
 /* guard_approve.c: an "always" of a person, for this session. */
 bool guard_approved(const struct guard *g);
 void guard_approve(const struct guard *g);
-
-/* Is the word in the list? */
-bool guard_word_in(const struct policy_words *words, const char *word);
 
 #endif

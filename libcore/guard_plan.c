@@ -9,16 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "file.h"
 #include "path.h"
 #include "str.h"
-
-bool guard_word_in(const struct policy_words *words, const char *word)
-{
-	for (size_t i = 0; i < words->count; i++)
-		if (str_eq(words->item[i], word))
-			return true;
-	return false;
-}
 
 /* ---- environment ---- */
 
@@ -65,6 +58,30 @@ static int keep_allowed(struct guard *g, char *const *from)
 	return 0;
 }
 
+/* A private place for temporary files: /tmp is everybody's. It lies beside the
+ * sessions, of which the command gets nothing else. */
+static int make_temporary(struct guard *g)
+{
+	struct session_where where = {
+		.cwd = g->cwd, .workspace = g->root, .uid = g->uid};
+	char base[SESSION_BASE_MAX];
+	autofd int dir = session_base(&where, true, base, NULL);
+	autofd int tmp = -1;
+	struct buf b = BUF_FIXED(g->tmp);
+
+	if (dir < 0)
+		return 0; /* then there is none, as there is no state */
+	tmp = file_private_dir(dir, "tmp", g->uid, true, NULL);
+	if (tmp < 0)
+		return tmp;
+	/* The name with the prefix is zsh's word for it. */
+	buf_addf(&b, "%s/%u/tmp/zsh", base, g->uid);
+	if (b.err || env_set(&g->env, "TMPPREFIX", buf_str(&b)))
+		return b.err ? b.err : -ENOMEM;
+	g->tmp[b.len - strlen("/zsh")] = '\0';
+	return env_set(&g->env, "TMPDIR", g->tmp);
+}
+
 int guard_make_env(struct guard *g, struct diag *d)
 {
 	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
@@ -76,6 +93,8 @@ int guard_make_env(struct guard *g, struct diag *d)
 		err = keep_allowed(g, from);
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
+		if (!err)
+			err = make_temporary(g);
 	}
 	if (!err)
 		err = put_all(&g->env, g->q->also_env);
@@ -251,7 +270,8 @@ static void set_limits(struct guard *g)
 	to->wall_ns = from->wall;
 	to->mem = from->mem;
 	to->output = from->out;
-	to->procs = (uint32_t)from->procs;
+	/* Children: the command itself is one more. */
+	to->procs = from->procs ? (uint32_t)from->procs + 1 : 0;
 	to->files = (uint32_t)from->files;
 	if (g->q->timeout_ns &&
 		(!to->wall_ns || g->q->timeout_ns < to->wall_ns))
@@ -307,6 +327,9 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	if (!err && g->q->also_exec)
 		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
 			false, "wardbox");
+	if (!err && g->tmp[0])
+		err = sandbox_grant(&g->plan, g->tmp, SANDBOX_RW, true,
+			"temporary files");
 	if (!err)
 		err = carve_out(g);
 	return err ? diag_errno(d, err, "cannot plan the sandbox") : 0;

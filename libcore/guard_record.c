@@ -14,7 +14,7 @@
  * it may be missing. */
 static int without_log(struct guard *g, int err)
 {
-	return guard_word_in(&g->grants.relax, "audit") ? 0 : err;
+	return policy_word_in(&g->grants.relax, "audit") ? 0 : err;
 }
 
 int guard_open_log(struct guard *g, struct diag *d)
@@ -85,11 +85,13 @@ static size_t count(char *const *vec)
 
 static struct audit_start start_of(struct guard *g)
 {
+	char *const *argv = g->q->shown_argv ? g->q->shown_argv : g->q->argv;
+
 	name_rule(g);
 	return (struct audit_start){
 		.session = g->r->session,
-		.argv = (const char *const *)g->q->argv,
-		.argc = count(g->q->argv),
+		.argv = (const char *const *)argv,
+		.argc = count(argv),
 		.cwd = g->cwd,
 		.exe = g->q->path,
 		.pid = getpid(),

@@ -44,8 +44,8 @@ static int fail(struct reader *r, int err, const char *why)
 	return err;
 }
 
-static int add_node(struct reader *r, enum json_type type, uint32_t parent,
-	uint32_t *index)
+static int add_node(
+	struct reader *r, enum json_type type, uint32_t parent, uint32_t *index)
 {
 	struct json_doc *doc = r->doc;
 
@@ -155,12 +155,10 @@ static int read_string(struct reader *r, uint32_t parent, uint32_t *index)
 				 : utf8_decode(s, left, &cp);
 		if (!len)
 			return fail(r, -EINVAL,
-				*s == '\\' ? "an unknown escape"
-					   : "not UTF-8");
+				*s == '\\' ? "an unknown escape" : "not UTF-8");
 		r->at += len;
 	}
-	r->doc->node[*index].len =
-		(uint32_t)(r->at - r->doc->node[*index].at);
+	r->doc->node[*index].len = (uint32_t)(r->at - r->doc->node[*index].at);
 	r->at++;
 	return 0;
 }
@@ -220,7 +218,8 @@ static int read_word(struct reader *r, uint32_t parent)
 		if (r->n - r->at < n ||
 			memcmp(r->doc->text + r->at, words[i].text, n) != 0)
 			continue;
-		err = add_node(r, (enum json_type)words[i].type, parent, &index);
+		err = add_node(
+			r, (enum json_type)words[i].type, parent, &index);
 		if (err)
 			return err;
 		r->doc->node[index].len = (uint32_t)n;
@@ -238,11 +237,11 @@ static bool same_key(
 
 	if (!x->escaped && !y->escaped)
 		return x->len == y->len &&
-			memcmp(doc->text + x->at, doc->text + y->at, x->len) ==
-			0;
+		       memcmp(doc->text + x->at, doc->text + y->at, x->len) ==
+			       0;
 	return json_text(doc, a, &left) == 0 &&
-		json_text(doc, b, &right) == 0 && left.len == right.len &&
-		(!left.len || memcmp(left.data, right.data, left.len) == 0);
+	       json_text(doc, b, &right) == 0 && left.len == right.len &&
+	       (!left.len || memcmp(left.data, right.data, left.len) == 0);
 }
 
 /* The key of a member and its colon. A key given twice could mean one thing
@@ -300,9 +299,9 @@ static int read_after(struct reader *r, uint32_t *open, unsigned *depth)
 			return 0;
 		}
 		if (peek(r) != close)
-			return fail(r, -EINVAL, close == '}'
-					? "expected ',' or '}'"
-					: "expected ',' or ']'");
+			return fail(r, -EINVAL,
+				close == '}' ? "expected ',' or '}'"
+					     : "expected ',' or ']'");
 		r->at++;
 		node->len = (uint32_t)(r->at - node->at);
 		node->end = r->doc->count;
@@ -346,8 +345,7 @@ static int read_all(struct reader *r)
 	return r->at == r->n ? 0 : fail(r, -EINVAL, "text behind the value");
 }
 
-int json_read(
-	struct json_doc *doc, const char *text, size_t n, struct diag *d)
+int json_read(struct json_doc *doc, const char *text, size_t n, struct diag *d)
 {
 	struct reader r = {.doc = doc, .n = n, .d = d};
 	int err;
@@ -375,8 +373,8 @@ uint32_t json_first(const struct json_doc *doc, uint32_t node)
 	if (n->type != JSON_ARRAY && n->type != JSON_OBJECT)
 		return 0;
 	return node + 1 < doc->count && doc->node[node + 1].parent == node
-		? node + 1
-		: 0;
+		       ? node + 1
+		       : 0;
 }
 
 uint32_t json_next(const struct json_doc *doc, uint32_t node)

@@ -47,7 +47,8 @@ struct json_node {
 };
 
 struct json_doc {
-	const char *text; /* the caller's, for as long as the document is used */
+	const char
+		*text; /* the caller's, for as long as the document is used */
 	struct json_node *node;
 	uint32_t count, cap;
 };
@@ -57,8 +58,7 @@ void json_doc_release(struct json_doc *doc);
 
 /* Node 0 is the root. 0, -EINVAL with the place in d, -E2BIG (depth, nodes),
  * -ENOMEM. */
-int json_read(
-	struct json_doc *doc, const char *text, size_t n, struct diag *d);
+int json_read(struct json_doc *doc, const char *text, size_t n, struct diag *d);
 
 enum json_type json_type(const struct json_doc *doc, uint32_t node);
 

@@ -32,8 +32,8 @@ static bool same_name(const char *a, const char *name)
 
 int policy_profile_parse(const char *name, enum policy_profile *out)
 {
-	if (strlen(name) > 8 && (str_after(name, "PROFILE-") ||
-					str_after(name, "profile-")))
+	if (strlen(name) > 8 &&
+		(str_after(name, "PROFILE-") || str_after(name, "profile-")))
 		name += 8;
 	for (unsigned i = 0; i < POLICY_PROFILES; i++) {
 		if (same_name(name, profile_names[i])) {
@@ -72,8 +72,8 @@ enum policy_profile policy_profile(
 	if (p->state == POLICY_BROKEN)
 		return POLICY_SAFE;
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
-		unsigned use = p->layer[i] ? p->layer[i]->head->use
-					   : POLICY_PROFILES;
+		unsigned use =
+			p->layer[i] ? p->layer[i]->head->use : POLICY_PROFILES;
 
 		if (use < POLICY_PROFILES && (i == 0 || use < (unsigned)now))
 			now = (enum policy_profile)use;
@@ -81,7 +81,8 @@ enum policy_profile policy_profile(
 	if (!wish || !*wish)
 		return now;
 	if (policy_profile_parse(wish, &asked) < 0) {
-		diag_fail(d, -EINVAL, "%s: no such profile, SAFE is taken", wish);
+		diag_fail(
+			d, -EINVAL, "%s: no such profile, SAFE is taken", wish);
 		diag_hint(d, "one of SAFE, DEV, FULL-AUTO, OBSERVE");
 		return POLICY_SAFE;
 	}

@@ -59,9 +59,9 @@ struct policy_where {
 	const char *system, *system_dir;
 	const char *user, *project;
 	const char *image; /* compiled system layer; NULL for none */
-	const char *key;   /* when that file exists, system sources need a .sig */
-	uid_t system_uid;  /* owner of the system files beside root: 0 */
-	uid_t uid;         /* owner of the user file beside root */
+	const char *key; /* when that file exists, system sources need a .sig */
+	uid_t system_uid; /* owner of the system files beside root: 0 */
+	uid_t uid;        /* owner of the user file beside root */
 };
 
 enum policy_state {
@@ -75,13 +75,15 @@ struct policy_image; /* policy_image.h */
 struct policy {
 	enum policy_state state;
 	struct diag why; /* of a state other than GOOD */
-	struct policy_image *layer[POLICY_LAYERS]; /* NULL where there is none */
+	struct policy_image
+		*layer[POLICY_LAYERS]; /* NULL where there is none */
 };
 
 /* Loads all layers. 0 with p->state telling how well it went (d is filled when
  * not GOOD), or -ENOMEM. A broken user or project layer makes the whole
  * POLICY_BROKEN: a layer that tightens may not fall away. */
-int policy_load(struct policy **p, const struct policy_where *w, struct diag *d);
+int policy_load(
+	struct policy **p, const struct policy_where *w, struct diag *d);
 void policy_free(struct policy *p);
 static inline void policy_release(struct policy **p)
 {
@@ -156,9 +158,9 @@ struct policy_verdict {
 	enum policy_net net; /* the widest grant of the rules that allowed it */
 	unsigned line;       /* of the rule in file; 0: built into the engine */
 	uint32_t offset, length; /* of the command in the request's text */
-	char rule[40];           /* "net", "unknown", "dynamic", … never empty */
-	char file[128];          /* "default" for the built-in policy */
-	char command[160];       /* the words judged, cut when longer */
+	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
+	char file[128];    /* "default" for the built-in policy */
+	char command[160]; /* the words judged, cut when longer */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
 };
@@ -186,14 +188,15 @@ enum policy_over {
 
 /* 0 means no limit. */
 struct policy_limits {
-	uint64_t cpu, wall;  /* nanoseconds */
-	uint64_t mem, out;   /* bytes */
+	uint64_t cpu, wall; /* nanoseconds */
+	uint64_t mem, out;  /* bytes */
 	uint64_t procs, files;
 	enum policy_over over_out;
 };
 
 struct policy_path {
-	const char *path; /* absolute, may hold '*'; beneath it, too, when tree */
+	const char
+		*path; /* absolute, may hold '*'; beneath it, too, when tree */
 	bool write, tree;
 	bool runtime; /* for programs' own needs: no command may name it */
 };
@@ -218,28 +221,33 @@ struct policy_words {
 	size_t count;
 };
 
+/* Is the word in the list, as it stands? */
+bool policy_word_in(const struct policy_words *words, const char *word);
+
 struct policy_grants {
 	struct policy_path *path;
 	size_t path_count;
-	struct policy_words exec;     /* directories */
+	struct policy_words exec; /* directories */
 	struct policy_protect *protect;
 	size_t protect_count;
 	struct policy_words env_keep; /* name globs passed through */
 	struct policy_words env_set;  /* NAME=VALUE */
-	struct policy_words env_deny; /* name globs taken out, stronger than keep */
-	struct policy_words relax;    /* protections that may be missing */
+	struct policy_words
+		env_deny; /* name globs taken out, stronger than keep */
+	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
 	size_t redact_count;
 	struct policy_limits limits;
 	enum policy_net net;
-	bool confine;    /* false in OBSERVE: no sandbox, no limits, no env rules */
-	bool supervise;  /* judge every execve in the tree */
+	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
+			 */
+	bool supervise; /* judge every execve in the tree */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	void *arena;
 };
 
-/* 0 or -ENOMEM, -ENAMETOOLONG. Lines of the policy that name $HOME grant nothing
- * where home is NULL or "". */
+/* 0 or -ENOMEM, -ENAMETOOLONG. Lines of the policy that name $HOME grant
+ * nothing where home is NULL or "". */
 int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out);
 void policy_grants_release(struct policy_grants *g);
@@ -250,6 +258,7 @@ enum policy_env_fate {
 	POLICY_ENV_KEEP,
 	POLICY_ENV_DENY, /* dangerous: never taken from a command */
 };
-enum policy_env_fate policy_env(const struct policy_grants *g, const char *name);
+enum policy_env_fate policy_env(
+	const struct policy_grants *g, const char *name);
 
 #endif

@@ -6,14 +6,14 @@
 #include "policy_args.h"
 #include "str.h"
 
-static const struct img_item *items(const struct scan *s, unsigned level,
-	uint32_t *n)
+static const struct img_item *items(
+	const struct scan *s, unsigned level, uint32_t *n)
 {
 	const struct img_schema *sch = s->schema[level];
 
 	*n = sch ? sch->item.count : 0;
 	return sch ? IMG_AT(s->img[level], IMG_ITEM, struct img_item) +
-				sch->item.first
+			       sch->item.first
 		   : NULL;
 }
 
@@ -27,19 +27,34 @@ static const struct img_item *find(const struct scan *s,
 
 		for (uint32_t i = 0; i < n; i++)
 			if (it[i].kind == kind && it[i].pos == pos &&
-				(!name || str_eq(name,
-						  img_str(s->img[level],
-							  it[i].name))))
+				(!name || str_eq(name, img_str(s->img[level],
+							       it[i].name))))
 				return &it[i];
 	}
 	return NULL;
+}
+
+/* Is the letter one without effect? */
+static bool is_flag(const struct scan *s, char letter)
+{
+	for (unsigned level = 0; level < 2; level++) {
+		uint32_t n;
+		const struct img_item *it = items(s, level, &n);
+
+		for (uint32_t i = 0; i < n; i++)
+			if (it[i].kind == IMG_I_FLAGS &&
+				strchr(img_str(s->img[level], it[i].name),
+					letter))
+				return true;
+	}
+	return false;
 }
 
 /* Does this type make a difference that an abbreviation must not hide? */
 static bool sharp(unsigned type)
 {
 	return type == IMG_T_EXEC || type == IMG_T_DENY || type == IMG_T_SH ||
-		type == IMG_T_CODE || type == IMG_T_ASK;
+	       type == IMG_T_CODE || type == IMG_T_ASK;
 }
 
 /* "--upload-pa" is "--upload-pack" to getopt_long. */
@@ -70,8 +85,8 @@ static void give(struct scan *s, const char *name, const char *value)
 static bool takes_value(const struct img_item *it)
 {
 	return it->type != IMG_T_FLAG && it->type != IMG_T_DENY &&
-		it->type != IMG_T_ASK && it->type != IMG_T_DATA &&
-		it->type != IMG_T_CMD && it->type != IMG_T_CMDDATA;
+	       it->type != IMG_T_ASK && it->type != IMG_T_DATA &&
+	       it->type != IMG_T_CMD && it->type != IMG_T_CMDDATA;
 }
 
 static struct arg tail(struct scan *s, const struct arg *a, size_t from)
@@ -94,15 +109,21 @@ static void known(struct scan *s, const struct img_item *it, const char *name,
 
 	if (it->flags & IMG_F_SHIFT)
 		s->shifted = true;
+	if (it->flags & IMG_F_WRITES)
+		s->writes = true;
 	if (it->type == IMG_T_CODE || it->type == IMG_T_SH)
 		s->coded = true;
 	if (attached) {
 		value = *attached;
 		has = true;
 	} else if (takes_value(it) && !(it->flags & IMG_F_OPTIONAL) &&
-		s->i + 1 < s->argc) {
-		value = s->argv[++s->i];
+		   s->i + 1 < s->argc) {
+		value = s->argv[s->i + 1];
 		has = true;
+		/* Where the table may be wrong about an argument, what looks
+		 * like an option is looked at as one, too. */
+		if (value.s[0] != '-' || !value.s[1] || s->style & IMG_S_STRICT)
+			s->i++;
 		if (value.many)
 			s->out->unresolved = true;
 	}
@@ -135,7 +156,8 @@ static void cluster(struct scan *s, const struct arg *a)
 		it = find(s, IMG_I_SHORT, name, 0);
 		if (!it) {
 			give(s, name, NULL);
-			args_unknown(s, a, c);
+			if (!is_flag(s, *c))
+				args_unknown(s, a, c);
 			continue;
 		}
 		rest = tail(s, a, (size_t)(c - a->s) + 1);
@@ -170,7 +192,8 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 		return;
 	}
 	give(s, name, eq ? eq + 1 : NULL);
-	args_unknown(s, a, NULL);
+	if (!word || a->s[2] || !is_flag(s, a->s[1]))
+		args_unknown(s, a, NULL);
 }
 
 static void option(struct scan *s, const struct arg *a)
@@ -201,8 +224,8 @@ static bool is_option(const struct scan *s, const struct arg *a)
 	if (s->no_options || !a->s[1])
 		return false;
 	return a->s[0] == '-' ||
-		(a->s[0] == '+' && s->style & (IMG_S_SHELL | IMG_S_WORDS)) ||
-		(a->s[0] == '/' && s->style & IMG_S_SLASH);
+	       (a->s[0] == '+' && s->style & (IMG_S_SHELL | IMG_S_WORDS)) ||
+	       (a->s[0] == '/' && s->style & IMG_S_SLASH);
 }
 
 static void subcommand(struct scan *s, const struct arg *a)
@@ -277,13 +300,25 @@ const struct img_item *args_item(const struct scan *s, size_t i)
 
 		for (uint32_t p = 0; p < n && !it; p++)
 			if (at[p].kind == IMG_I_PREFIX &&
-				str_after(text, img_str(s->img[level],
-							at[p].name)))
+				str_after(text,
+					img_str(s->img[level], at[p].name)))
 				it = &at[p];
 	}
 	if (!it && i + 1 == s->out->operands && i > 0)
 		it = find(s, IMG_I_LAST, NULL, 0);
 	return it ? it : find(s, IMG_I_REST, NULL, 0);
+}
+
+size_t args_prefix(const struct scan *s, const struct img_item *it)
+{
+	for (unsigned level = 0; level < 2; level++) {
+		uint32_t n;
+		const struct img_item *at = items(s, level, &n);
+
+		if (at && it >= at && it < at + n)
+			return strlen(img_str(s->img[level], it->name));
+	}
+	return 0;
 }
 
 void args_words(struct scan *s)

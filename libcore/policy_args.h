@@ -12,13 +12,15 @@ struct scan {
 	const struct prog *prog;
 	const struct arg *argv;
 	size_t argc, i;
-	const struct img_schema *schema[2]; /* the program's, the subcommand's */
+	const struct img_schema
+		*schema[2]; /* the program's, the subcommand's */
 	const struct policy_image *img[2];
 	uint32_t style; /* of both */
 	struct parsed *out;
 	unsigned pos;
-	bool no_options, shifted, coded, clean;
-	bool unknown_before; /* the word before is an option that is not known */
+	bool no_options, shifted, coded, writes;
+	bool unknown_before; /* the word before is an option that is not known
+			      */
 	bool done;
 	const char *replace; /* xargs -I */
 	struct shell_set *env;
@@ -33,6 +35,9 @@ const struct img_schema *args_schema(const struct judge *j, const char *name,
 void args_words(struct scan *s);
 /* What operand i is, once all options are known; NULL: nothing is said. */
 const struct img_item *args_item(const struct scan *s, size_t i);
+
+/* Bytes of a PREFIX item's name. */
+size_t args_prefix(const struct scan *s, const struct img_item *it);
 
 /* Judges a value; NULL when the option has none. name: for messages. */
 void args_value(struct scan *s, enum img_type type, const struct arg *value,

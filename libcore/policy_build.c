@@ -150,8 +150,7 @@ int build_import(struct policy_build *b, const struct policy_image *img)
 	if (b->sect[IMG_STR].err || index_strings(b) < 0)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < sources; i++) {
-		struct img_source *s =
-			build_row(b, IMG_SOURCE, i, sizeof(*s));
+		struct img_source *s = build_row(b, IMG_SOURCE, i, sizeof(*s));
 
 		if (s)
 			s->path = build_str(b, old.data + s->path,
@@ -174,7 +173,8 @@ uint32_t build_add(
 	return i;
 }
 
-void *build_row(struct policy_build *b, enum img_section s, uint32_t i, size_t n)
+void *build_row(
+	struct policy_build *b, enum img_section s, uint32_t i, size_t n)
 {
 	if (b->sect[s].err || i >= b->sect[s].len / n)
 		return NULL;
@@ -305,8 +305,8 @@ static void place_excepts(struct policy_build *b)
 		struct img_rule *rule, copy;
 
 		rule = build_row(b, IMG_RULE, r, sizeof(copy));
-		for (uint32_t i = 0; rule && has_new(ex, count, r) &&
-			i < rule->except.count;
+		for (uint32_t i = 0;
+			rule && has_new(ex, count, r) && i < rule->except.count;
 			i++) {
 			copy = *(struct img_rule *)build_row(b, IMG_RULE,
 				rule->except.first + i, sizeof(copy));
@@ -338,10 +338,9 @@ static void index_rules(struct policy_build *b)
 	for (uint32_t i = 0; i < n; i++) {
 		const struct img_rule *r =
 			build_row(b, IMG_RULE, i, sizeof(*r));
-		const struct img_token *t = r ? build_row(b, IMG_TOKEN,
-							r->token.first,
-							sizeof(*t))
-					      : NULL;
+		const struct img_token *t =
+			r ? build_row(b, IMG_TOKEN, r->token.first, sizeof(*t))
+			  : NULL;
 		struct img_prog p = {.rule = i};
 		bool pattern = false;
 
@@ -349,8 +348,8 @@ static void index_rules(struct policy_build *b)
 			continue;
 		for (uint32_t k = 0; k < t->ref.count; k++) {
 			p.name = ref[t->ref.first + k];
-			if (t->glob && strpbrk(b->sect[IMG_STR].data + p.name,
-					       "*?"))
+			if (t->glob &&
+				strpbrk(b->sect[IMG_STR].data + p.name, "*?"))
 				pattern = true;
 			else
 				build_add(b, IMG_PROG, &p, sizeof(p));

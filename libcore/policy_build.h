@@ -15,7 +15,7 @@ struct policy_build {
 	struct buf except; /* struct build_except */
 	struct img_header head;
 	struct buf set[IMG_SETS]; /* uint32_t string offsets */
-	uint32_t *slot; /* open-addressed table of string offsets */
+	uint32_t *slot;           /* open-addressed table of string offsets */
 	size_t slots, strings;
 	int err;
 };

@@ -56,12 +56,14 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 			continue;
 		}
 		word = judge_text(j, c, (size_t)(end - c));
-		if (!is_method(code, c, end) && judge_listed(j, "code-deny", word))
+		if (!is_method(code, c, end) &&
+			judge_listed(j, "code-deny", word))
 			judge_raise(k, POLICY_DENY, "code",
 				"the code names the blocked program %s", word);
 		else if (judge_listed(j, "code-ask", word))
 			judge_raise(k, j->set.opaque, "code",
-				"the code uses %s: what it starts or reaches is not seen",
+				"the code uses %s: what it starts or reaches "
+				"is not seen",
 				word);
 		c = end;
 	}
@@ -168,7 +170,7 @@ static void awk_word(struct awk *w)
 	if (n == 6 && !strncmp(s, "system", n)) {
 		awk_run(w);
 	} else if ((n == 5 && !strncmp(s, "print", n)) ||
-		(n == 6 && !strncmp(s, "printf", n))) {
+		   (n == 6 && !strncmp(s, "printf", n))) {
 		w->print = true;
 		w->parens = 0;
 		w->operand = false;

@@ -11,8 +11,8 @@
 
 typedef int verb_fn(struct policy_compiler *c, struct diag *d);
 
-int compile_bad(struct policy_compiler *c, size_t i, struct diag *d,
-	const char *what)
+int compile_bad(
+	struct policy_compiler *c, size_t i, struct diag *d, const char *what)
 {
 	const struct policy_word *w =
 		i < c->line.count ? &c->line.word[i] : NULL;
@@ -41,7 +41,8 @@ int compile_profiles(struct policy_compiler *c, const struct policy_word *w,
 		name[n] = 0;
 		if (policy_profile_parse(name, &p) < 0)
 			return policy_text_bad(d, &c->line, w,
-				"%s: no profile, expected SAFE, DEV, FULL-AUTO, OBSERVE or *",
+				"%s: no profile, expected SAFE, DEV, "
+				"FULL-AUTO, OBSERVE or *",
 				name);
 		*mask |= (uint8_t)(1U << p);
 		at += n;
@@ -90,7 +91,8 @@ static int verb_list(struct policy_compiler *c, struct diag *d)
 		}
 		other = compile_list(c, w[i].s + 1);
 		if (!other)
-			return compile_bad(c, i, d, "no such list, define it above");
+			return compile_bad(
+				c, i, d, "no such list, define it above");
 		from = *other;
 		l = build_list(&c->b, w[1].s);
 		for (uint32_t k = 0; l && k < from.ref.count; k++) {
@@ -115,7 +117,8 @@ static int absolute(struct policy_compiler *c, size_t from, struct diag *d)
 		if (s[0] != '/' && !str_after(s, "$ROOT") &&
 			!str_after(s, "$HOME"))
 			return compile_bad(c, i, d,
-				"expected an absolute path, $ROOT/... or $HOME/...");
+				"expected an absolute path, $ROOT/... or "
+				"$HOME/...");
 	}
 	return 0;
 }
@@ -141,12 +144,13 @@ static int verb_path(struct policy_compiler *c, struct diag *d)
 static int verb_protect(struct policy_compiler *c, struct diag *d)
 {
 	const struct policy_word *w = c->line.word;
-	struct img_protect row = {.profiles = (1 << POLICY_PROFILES) - 1,
-		.file = c->file};
+	struct img_protect row = {
+		.profiles = (1 << POLICY_PROFILES) - 1, .file = c->file};
 	size_t i = 1;
 
 	if (i < c->line.count && str_after(w[i].s, "prof=")) {
-		if (compile_profiles(c, &w[i], w[i].s + 5, &row.profiles, d) < 0)
+		if (compile_profiles(c, &w[i], w[i].s + 5, &row.profiles, d) <
+			0)
 			return -EINVAL;
 		i++;
 	}
@@ -159,8 +163,8 @@ static int verb_protect(struct policy_compiler *c, struct diag *d)
 	if (++i == c->line.count)
 		return compile_bad(c, i, d, "protect: expected a pattern");
 	if (c->line.text.s)
-		row.text = build_str(&c->b, c->line.text.s,
-			strlen(c->line.text.s));
+		row.text = build_str(
+			&c->b, c->line.text.s, strlen(c->line.text.s));
 	for (; i < c->line.count; i++) {
 		if (w[i].s[0] == '/')
 			return compile_bad(c, i, d,
@@ -176,7 +180,8 @@ static int add_set(struct policy_compiler *c, enum img_set set, size_t from,
 	struct diag *d)
 {
 	if (c->line.count <= from)
-		return compile_bad(c, 0, d, "expected at least one word behind it");
+		return compile_bad(
+			c, 0, d, "expected at least one word behind it");
 	for (size_t i = from; i < c->line.count; i++)
 		build_set_add(&c->b, set, c->line.word[i].s);
 	return 0;
@@ -186,7 +191,8 @@ static int verb_exec(struct policy_compiler *c, struct diag *d)
 {
 	for (size_t i = 1; i < c->line.count; i++)
 		if (c->line.word[i].s[0] != '/')
-			return compile_bad(c, i, d, "expected an absolute directory");
+			return compile_bad(
+				c, i, d, "expected an absolute directory");
 	return add_set(c, IMG_SET_EXEC, 1, d);
 }
 
@@ -196,7 +202,8 @@ static int verb_runtime(struct policy_compiler *c, struct diag *d)
 
 	if (c->line.count < 3 ||
 		(!str_eq(w[1].s, "r") && !str_eq(w[1].s, "rw")))
-		return compile_bad(c, 1, d, "expected: runtime r|rw PATTERN...");
+		return compile_bad(
+			c, 1, d, "expected: runtime r|rw PATTERN...");
 	if (absolute(c, 2, d) < 0)
 		return -EINVAL;
 	return add_set(c, w[1].s[1] ? IMG_SET_RUN_RW : IMG_SET_RUN_R, 2, d);
@@ -207,7 +214,8 @@ static int verb_env(struct policy_compiler *c, struct diag *d)
 	const struct policy_word *w = c->line.word;
 
 	if (c->line.count < 3)
-		return compile_bad(c, 0, d, "expected: env keep|set|deny NAME...");
+		return compile_bad(
+			c, 0, d, "expected: env keep|set|deny NAME...");
 	if (str_eq(w[1].s, "keep"))
 		return add_set(c, IMG_SET_ENV_KEEP, 2, d);
 	if (str_eq(w[1].s, "deny"))
@@ -245,7 +253,8 @@ static int verb_test(struct policy_compiler *c, struct diag *d)
 		return -EINVAL;
 	for (unsigned i = POLICY_ALLOW;; i++) {
 		if (i > POLICY_DENY)
-			return compile_bad(c, 2, d, "expected allow, confirm or deny");
+			return compile_bad(
+				c, 2, d, "expected allow, confirm or deny");
 		row.decision = (uint8_t)i;
 		if (str_eq(w[2].s, policy_decision_name((int)i)))
 			break;
@@ -260,7 +269,8 @@ static int verb_policy(struct policy_compiler *c, struct diag *d)
 	const struct policy_word *w = c->line.word;
 
 	if (c->line.count != 3 || !str_eq(w[1].s, "1"))
-		return compile_bad(c, 1, d, "expected: policy 1 system|user|project");
+		return compile_bad(
+			c, 1, d, "expected: policy 1 system|user|project");
 	if (!str_eq(w[2].s, policy_layer_name(c->layer)))
 		return policy_text_bad(d, &c->line, &w[2],
 			"%s: this file is read as the %s layer", w[2].s,
@@ -360,8 +370,8 @@ static int statement(struct policy_compiler *c, struct diag *d)
 			continue;
 		if ((verbs[i].flags & SYSTEM_ONLY) &&
 			c->layer != POLICY_LAYER_SYSTEM)
-			return compile_bad(c, 0, d,
-				"only the system policy may say this");
+			return compile_bad(
+				c, 0, d, "only the system policy may say this");
 		if (!(verbs[i].flags & KEEPS_RULE)) {
 			if (c->line.indented)
 				return compile_bad(c, 0, d,
@@ -394,12 +404,46 @@ void policy_compile_release(struct policy_compiler *c)
 	build_release(&c->b);
 }
 
+static bool word_begins(const char *at, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - at) > n && memcmp(at, word, n) == 0 &&
+		(at[n] == ' ' || at[n] == '\t');
+}
+
+/* A system policy that lays down no profile of its own, nor says what it
+ * builds upon, builds upon the one that wardbox brings along: "use FULL-AUTO"
+ * alone is a policy. */
+static bool builds_upon_default(const char *text, size_t n)
+{
+	const char *end = text + n;
+
+	while (text < end) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+
+		while (text < end && (*text == ' ' || *text == '\t'))
+			text++;
+		if (word_begins(text, end, "profile") ||
+			word_begins(text, end, "include"))
+			return false;
+		text = eol ? eol + 1 : end;
+	}
+	return true;
+}
+
 int policy_compile_text(struct policy_compiler *c, const char *file,
 	const char *text, size_t n, struct diag *d)
 {
 	struct policy_text t;
 	int rc;
 
+	if (c->layer == POLICY_LAYER_SYSTEM && builds_upon_default(text, n)) {
+		rc = policy_compile_default(c, d);
+		/* Something was said before: this text adds to that. */
+		if (rc < 0 && rc != -EEXIST)
+			return rc;
+	}
 	policy_text_init(&t, file, text, n);
 	c->file = build_str(&c->b, file, strlen(file));
 	c->last_rule = NO_RULE;

@@ -44,8 +44,8 @@ int compile_use(struct policy_compiler *c, struct diag *d);
 int compile_redact(struct policy_compiler *c, struct diag *d);
 
 /* -EINVAL, with "word: what" at word i (at the line, when there is none). */
-int compile_bad(struct policy_compiler *c, size_t i, struct diag *d,
-	const char *what);
+int compile_bad(
+	struct policy_compiler *c, size_t i, struct diag *d, const char *what);
 /* "DEV,FULL-AUTO" or "*" to a bit set. */
 int compile_profiles(struct policy_compiler *c, const struct policy_word *w,
 	const char *text, uint8_t *mask, struct diag *d);

@@ -3,8 +3,10 @@
  *
  *	args [style=WORD,...] PROGRAM[,PROGRAM] ITEM...
  *
- * ITEM is NAMES or NAMES=TYPE[?][^][;]. NAMES: -x --long -word +word -# 1 $ *
- * of= (an operand that begins so), or assign*, cmd, cmd+data, sub alone.
+ * ITEM is NAMES or NAMES=TYPE with any of: ? the argument is attached or not
+ * there, ^ it stands for operand 1, ; it ends so, ! it makes files be written.
+ * NAMES: -x --long -word +word -# 1 $ *, of= and +* (an operand that begins
+ * so); or assign*, cmd, cmd+data, sub alone.
  */
 #include <errno.h>
 #include <string.h>
@@ -39,6 +41,7 @@ static const struct {
 	{"prog", IMG_T_PROG},
 	{"prop", IMG_T_PROP},
 	{"repl", IMG_T_REPL},
+	{"link", IMG_T_LINK},
 	{"data", IMG_T_DATA},
 };
 
@@ -71,7 +74,8 @@ static int style(struct policy_compiler *c, size_t i, const char *s,
 			k++;
 		if (k == ARRAY_SIZE(styles))
 			return compile_bad(c, i, d,
-				"expected words, strict, stop, wrapper, slash, data, shell, interp, stdin, bundle or multi");
+				"expected words, strict, stop, wrapper, slash, "
+				"data, shell, interp, stdin, bundle or multi");
 		*flags |= styles[k].flag;
 		s += n + (s[n] == ',');
 	}
@@ -87,11 +91,13 @@ static int split_type(struct policy_compiler *c, size_t i, char *names,
 	it->type = IMG_T_FLAG;
 	if (!eq || !eq[1])
 		return 0;
-	for (end = eq + strlen(eq); strchr("?^;", end[-1]); end--) {
+	for (end = eq + strlen(eq); strchr("?^;!", end[-1]); end--) {
 		if (end[-1] == '?')
 			it->flags |= IMG_F_OPTIONAL;
 		else if (end[-1] == '^')
 			it->flags |= IMG_F_SHIFT;
+		else if (end[-1] == '!')
+			it->flags |= IMG_F_WRITES;
 		else
 			it->flags |= IMG_F_UNTIL;
 		end[-1] = 0;
@@ -103,14 +109,21 @@ static int split_type(struct policy_compiler *c, size_t i, char *names,
 			return 0;
 		}
 	}
-	return compile_bad(c, i, d, "no such type, expected str, path, wpath, cmd, sh, ...");
+	return compile_bad(c, i, d,
+		"no such type, expected str, path, wpath, cmd, sh, ...");
 }
 
 static int name_kind(struct policy_compiler *c, size_t i, const char *name,
 	struct img_item *it, struct diag *d)
 {
+	size_t n = strlen(name);
 	unsigned pos;
 
+	if (n > 1 && name[n - 1] == '*') {
+		it->kind = IMG_I_PREFIX;
+		it->name = build_str(&c->b, name, n - 1);
+		return 0;
+	}
 	if (str_eq(name, "-#"))
 		it->kind = IMG_I_DIGITS;
 	else if (str_eq(name, "*"))
@@ -130,13 +143,14 @@ static int name_kind(struct policy_compiler *c, size_t i, const char *name,
 		it->kind = IMG_I_PREFIX;
 	else
 		return compile_bad(c, i, d,
-			"expected -x, --long, -word, -#, a number, $, * or name=");
+			"expected -x, --long, -word, -#, a number, $, * or "
+			"name=");
 	it->name = build_str(&c->b, name, strlen(name));
 	return 0;
 }
 
-static bool keyword(struct policy_compiler *c, const char *s,
-	struct img_item *it)
+static bool keyword(
+	struct policy_compiler *c, const char *s, struct img_item *it)
 {
 	*it = (struct img_item){.kind = IMG_I_REST};
 	if (str_eq(s, "assign*")) {
@@ -157,6 +171,26 @@ static bool keyword(struct policy_compiler *c, const char *s,
 	return true;
 }
 
+/* "-a,-b,-c": only letters without effect, which one item holds. */
+static bool letters(struct policy_compiler *c, const char *names)
+{
+	struct img_item it = {.kind = IMG_I_FLAGS};
+	char name[64];
+	size_t n = 0;
+
+	for (const char *at = names; *at; at += 2) {
+		if (at != names && *at++ != ',')
+			return false;
+		if (at[0] != '-' || !at[1] || at[1] == '#' || at[1] == '-' ||
+			n == sizeof(name))
+			return false;
+		name[n++] = at[1];
+	}
+	it.name = build_str(&c->b, name, n);
+	build_add(&c->b, IMG_ITEM, &it, sizeof(it));
+	return true;
+}
+
 static int item(struct policy_compiler *c, size_t i, struct diag *d)
 {
 	struct img_item it;
@@ -168,11 +202,14 @@ static int item(struct policy_compiler *c, size_t i, struct diag *d)
 		return compile_bad(c, i, d, "too long");
 	if (split_type(c, i, names, &it, d) < 0)
 		return -EINVAL;
+	if (it.type == IMG_T_FLAG && !it.flags && letters(c, names))
+		return 0;
 	for (const char *at = names; *at;) {
 		size_t n = strcspn(at, ",");
 
 		if (n == 0 || n >= sizeof(one))
-			return compile_bad(c, i, d, "expected NAME[,NAME]=TYPE");
+			return compile_bad(
+				c, i, d, "expected NAME[,NAME]=TYPE");
 		memcpy(one, at, n);
 		one[n] = 0;
 		if (name_kind(c, i, one, &it, d) < 0)
@@ -200,12 +237,13 @@ int compile_args(struct policy_compiler *c, struct diag *d)
 		if (item(c, i, d) < 0)
 			return -EINVAL;
 	s.item.count = build_count(&c->b, IMG_ITEM, sizeof(struct img_item)) -
-		s.item.first;
+		       s.item.first;
 	for (v = c->line.word[progs].s; *v;) {
 		size_t n = strcspn(v, ",");
 
 		if (n == 0)
-			return compile_bad(c, progs, d, "expected PROGRAM[,PROGRAM]");
+			return compile_bad(
+				c, progs, d, "expected PROGRAM[,PROGRAM]");
 		s.name = build_str(&c->b, v, n);
 		build_add(&c->b, IMG_SCHEMA, &s, sizeof(s));
 		v += n + (v[n] == ',');

@@ -8,12 +8,14 @@
 #include "policy_compile.h"
 #include "str.h"
 
-static struct img_profile *target(struct policy_compiler *c,
-	enum policy_profile *p, struct diag *d)
+static struct img_profile *target(
+	struct policy_compiler *c, enum policy_profile *p, struct diag *d)
 {
 	if (c->line.count < 3 ||
 		policy_profile_parse(c->line.word[1].s, p) < 0) {
-		compile_bad(c, 1, d, "expected SAFE, DEV, FULL-AUTO or OBSERVE, then KEY=VALUE");
+		compile_bad(c, 1, d,
+			"expected SAFE, DEV, FULL-AUTO or OBSERVE, then "
+			"KEY=VALUE");
 		return NULL;
 	}
 	return build_row(&c->b, IMG_PROFILE, *p, sizeof(struct img_profile));
@@ -115,9 +117,13 @@ int compile_profile(struct policy_compiler *c, struct diag *d)
 	for (size_t i = 2; i < c->line.count; i++)
 		if (!setting(&c->line.word[i], p))
 			return compile_bad(c, i, d,
-				"expected shell=on|off net=none|local|all supervise=on|off as=PROFILE, or unknown, unresolved, dynamic, opaque, child = allow|confirm|deny");
+				"expected shell=on|off net=none|local|all "
+				"supervise=on|off as=PROFILE, or unknown, "
+				"unresolved, dynamic, opaque, child = "
+				"allow|confirm|deny");
 	if (c->layer != POLICY_LAYER_SYSTEM && p->as != which)
-		return compile_bad(c, 0, d, "as= is for the system policy alone");
+		return compile_bad(
+			c, 0, d, "as= is for the system policy alone");
 	return 0;
 }
 
@@ -129,8 +135,8 @@ static bool over(const char *s, struct img_profile *p)
 
 	if (!out)
 		return false;
-	p->over_out = str_eq(out, "kill") ? POLICY_OVER_KILL
-					  : POLICY_OVER_TRUNCATE;
+	p->over_out =
+		str_eq(out, "kill") ? POLICY_OVER_KILL : POLICY_OVER_TRUNCATE;
 	return str_eq(out, "kill") || str_eq(out, "truncate");
 }
 
@@ -165,7 +171,9 @@ int compile_limit(struct policy_compiler *c, struct diag *d)
 	for (size_t i = 2; i < c->line.count; i++)
 		if (!limit(&c->line.word[i], p))
 			return compile_bad(c, i, d,
-				"expected cpu=60s wall=10m mem=512M procs=5 files=100 out=1M, or over=kill,kill,block,block,truncate|kill");
+				"expected cpu=60s wall=10m mem=512M procs=5 "
+				"files=100 out=1M, or "
+				"over=kill,kill,block,block,truncate|kill");
 	return 0;
 }
 
@@ -175,7 +183,8 @@ int compile_use(struct policy_compiler *c, struct diag *d)
 
 	if (c->line.count != 2 ||
 		policy_profile_parse(c->line.word[1].s, &p) < 0)
-		return compile_bad(c, 1, d, "expected: use SAFE|DEV|FULL-AUTO|OBSERVE");
+		return compile_bad(
+			c, 1, d, "expected: use SAFE|DEV|FULL-AUTO|OBSERVE");
 	c->b.head.use = (uint8_t)p;
 	return 0;
 }
@@ -244,18 +253,21 @@ int compile_redact(struct policy_compiler *c, struct diag *d)
 
 	if (c->line.count < 3)
 		return compile_bad(c, 0, d,
-			"expected: redact ID \"prefix\" [class]{min,max}, or key=GLOB,...");
+			"expected: redact ID \"prefix\" [class]{min,max}, or "
+			"key=GLOB,...");
 	r.id = build_str(&c->b, w[1].s, strlen(w[1].s));
 	rest = str_after(w[2].s, "key=");
 	if (rest && !w[2].quoted && c->line.count == 3)
 		return redact_keys(c, &r, rest);
 	if (c->line.count != 4 || strlen(w[2].s) < 2)
 		return compile_bad(c, 2, d,
-			"expected a prefix of two bytes or more, then [class]{min,max}");
+			"expected a prefix of two bytes or more, then "
+			"[class]{min,max}");
 	r.prefix = build_str(&c->b, w[2].s, strlen(w[2].s));
 	rest = byte_class(w[3].s, r.bytes);
 	if (!rest || !repeat(rest, &r))
-		return compile_bad(c, 3, d, "expected a class such as [A-Za-z0-9]{16,40}");
+		return compile_bad(
+			c, 3, d, "expected a class such as [A-Za-z0-9]{16,40}");
 	build_add(&c->b, IMG_REDACT, &r, sizeof(r));
 	return 0;
 }

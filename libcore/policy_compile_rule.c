@@ -31,7 +31,8 @@ static int alternatives(struct policy_compiler *c, size_t i, const char *s,
 		s += n + (s[n] == '|');
 	}
 	if (s[1] || t->ref.count == 0)
-		return compile_bad(c, i, d, "expected {WORD|WORD...} and nothing behind");
+		return compile_bad(
+			c, i, d, "expected {WORD|WORD...} and nothing behind");
 	return 0;
 }
 
@@ -48,7 +49,8 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 		const struct img_list *l = compile_list(c, s + 1);
 
 		if (!l)
-			return compile_bad(c, i, d, "no such list, define it above");
+			return compile_bad(
+				c, i, d, "no such list, define it above");
 		t->list = l->name; /* its words, when all is read */
 		return 0;
 	}
@@ -60,8 +62,8 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 	return 0;
 }
 
-static int token(struct policy_compiler *c, size_t i, bool program,
-	struct diag *d)
+static int token(
+	struct policy_compiler *c, size_t i, bool program, struct diag *d)
 {
 	const struct policy_word *w = &c->line.word[i];
 	struct img_token t = {.kind = IMG_TOK_WORD};
@@ -92,8 +94,8 @@ static int token(struct policy_compiler *c, size_t i, bool program,
 static int pattern(struct policy_compiler *c, size_t from,
 	struct img_rule *rule, struct diag *d)
 {
-	rule->token.first = build_count(&c->b, IMG_TOKEN,
-		sizeof(struct img_token));
+	rule->token.first =
+		build_count(&c->b, IMG_TOKEN, sizeof(struct img_token));
 	if (from >= c->line.count)
 		return compile_bad(c, from, d, "expected a program");
 	for (size_t i = from; i < c->line.count; i++)
@@ -118,8 +120,8 @@ static int net(struct policy_compiler *c, size_t i, const char *s, uint8_t *out,
 }
 
 /* Reads id= prof= net= from word 1 on; the index behind them, or -EINVAL. */
-static int attributes(struct policy_compiler *c, struct img_rule *r,
-	struct diag *d)
+static int attributes(
+	struct policy_compiler *c, struct img_rule *r, struct diag *d)
 {
 	size_t i = 1;
 
@@ -132,7 +134,8 @@ static int attributes(struct policy_compiler *c, struct img_rule *r,
 		if ((v = str_after(w->s, "id="))) {
 			r->id = build_str(&c->b, v, strlen(v));
 			if (!*v || strlen(v) > 39)
-				return compile_bad(c, i, d, "expected 1 to 39 bytes");
+				return compile_bad(
+					c, i, d, "expected 1 to 39 bytes");
 		} else if ((v = str_after(w->s, "prof="))) {
 			if (compile_profiles(c, w, v, &r->profiles, d) < 0)
 				return -EINVAL;
@@ -198,7 +201,8 @@ int compile_delegate(struct policy_compiler *c, struct diag *d)
 	start(c, &r, IMG_DELEGATE);
 	if (c->line.count < 4 || !str_eq(w[2].s, "allow"))
 		return compile_bad(c, 1, d,
-			"expected: delegate user|project allow PROGRAM WORD...");
+			"expected: delegate user|project allow PROGRAM "
+			"WORD...");
 	if (str_eq(w[1].s, "user"))
 		r.layers = 1 << POLICY_LAYER_USER;
 	else if (str_eq(w[1].s, "project"))
@@ -230,7 +234,8 @@ int compile_except(struct policy_compiler *c, struct diag *d)
 	if (c->line.indented && c->last_rule == NO_RULE)
 		return compile_bad(c, 0, d, "no rule stands above it");
 	if (!c->line.indented && !id)
-		return compile_bad(c, 0, d, "expected id=RULE, or to stand indented under one");
+		return compile_bad(c, 0, d,
+			"expected id=RULE, or to stand indented under one");
 	ex.rule = build_add(&c->b, IMG_RULE, &r, sizeof(r));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct img_rule *t =

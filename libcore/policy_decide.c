@@ -61,10 +61,10 @@ static void settings(struct judge *j)
 		j->set.child = p->child;
 	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++)
 		if (j->p->layer[l])
-			merge_profile(&j->set,
-				IMG_AT(j->p->layer[l], IMG_PROFILE,
-					struct img_profile) +
-					j->profile);
+			merge_profile(
+				&j->set, IMG_AT(j->p->layer[l], IMG_PROFILE,
+						 struct img_profile) +
+						 j->profile);
 }
 
 /* The PATH that the command will have: the policy's own, else env's. */
@@ -94,11 +94,11 @@ static int enough(const struct judge *j)
 }
 
 /* Reading number n of the words. */
-static const struct arg *reading(struct judge *j, const struct shell_cmd *cmd,
-	size_t n)
+static const struct arg *reading(
+	struct judge *j, const struct shell_cmd *cmd, size_t n)
 {
-	struct arg *argv = arena_zalloc(j->arena,
-		(cmd->argc + 1) * sizeof(*argv));
+	struct arg *argv =
+		arena_zalloc(j->arena, (cmd->argc + 1) * sizeof(*argv));
 
 	for (size_t i = 0; argv && i < cmd->argc; i++) {
 		const struct shell_val *v = &cmd->argv[i];
@@ -108,10 +108,10 @@ static const struct arg *reading(struct judge *j, const struct shell_cmd *cmd,
 		argv[i].s = judge_text(j, alt->p, alt->n);
 		argv[i].many = v->many;
 		argv[i].glob = v->glob;
-		argv[i].unknown = v->kind != SHELL_CONST &&
-			strchr(argv[i].s, SHELL_ANY);
-		argv[i].rel = v->kind != SHELL_CONST &&
-			strchr(argv[i].s, SHELL_REL);
+		argv[i].unknown =
+			v->kind != SHELL_CONST && strchr(argv[i].s, SHELL_ANY);
+		argv[i].rel =
+			v->kind != SHELL_CONST && strchr(argv[i].s, SHELL_REL);
 	}
 	return argv;
 }
@@ -152,7 +152,8 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 
 	j->walk = w;
 	judge_begin(j, &k, s->span);
-	str_copy(k.v.command, sizeof(k.v.command), strlen(name) < 100 ? name : "");
+	str_copy(k.v.command, sizeof(k.v.command),
+		strlen(name) < 100 ? name : "");
 	judge_setenv(&k, name, s->how == SHELL_SET_UNSET);
 	judge_end(&k);
 	return enough(j);
@@ -170,8 +171,8 @@ static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
 	text = BUF_FIXED(k.v.command);
 	buf_addf(&text, "%s %.*s", o->writes ? ">" : "<",
 		o->path.alts[0].n > 100 ? 100 : (int)o->path.alts[0].n,
-		judge_show(j, judge_text(j, o->path.alts[0].p,
-				      o->path.alts[0].n)));
+		judge_show(j,
+			judge_text(j, o->path.alts[0].p, o->path.alts[0].n)));
 	buf_str(&text);
 	k.cwd = cwd;
 	judge_path_val(&k, &o->path, o->writes ? PATH_WRITE : PATH_READ);
@@ -384,7 +385,8 @@ static enum shell_dialect dialect(enum policy_dialect d)
 	return SHELL_UNION;
 }
 
-static void unparsable(struct judge *j, size_t len, int rc, const struct diag *d)
+static void unparsable(
+	struct judge *j, size_t len, int rc, const struct diag *d)
 {
 	struct judge_cmd k;
 
@@ -437,8 +439,8 @@ void policy_decide_line(const struct policy *p,
 	j.dialect = opts.dialect = dialect(req->dialect);
 	if (!closed(&j, (struct shell_span){0, (uint32_t)req->len})) {
 		opts.args = positional(&j, req->args, &opts.nargs);
-		rc = shell_walk(&a, req->text, req->len, &opts,
-			&judge_walk_ops, &j, &d);
+		rc = shell_walk(&a, req->text, req->len, &opts, &judge_walk_ops,
+			&j, &d);
 		if (rc < 0)
 			unparsable(&j, req->len, rc, &d);
 	}

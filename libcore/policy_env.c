@@ -24,7 +24,8 @@ void judge_setenv(struct judge_cmd *k, const char *name, bool unset)
 	if (judge_in_set(j, IMG_SET_ENV_DENY, name) ||
 		judge_listed(j, "env-fixed", name)) {
 		judge_raise(k, POLICY_DENY, "env",
-			"%s decides what programs run or how they read their input",
+			"%s decides what programs run or how they read their "
+			"input",
 			judge_show(j, name));
 		judge_alternative(k, "leave the variable as it is");
 	}

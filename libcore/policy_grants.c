@@ -8,6 +8,14 @@
 #include "policy_image.h"
 #include "str.h"
 
+bool policy_word_in(const struct policy_words *words, const char *word)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (str_eq(words->item[i], word))
+			return true;
+	return false;
+}
+
 enum {
 	GRANTS_MAX = 2 << 20,
 };
@@ -87,9 +95,9 @@ static void paths(struct granting *x)
 	struct img_range r = sys->head->set[IMG_SET_RUN_R];
 	struct img_range rw = sys->head->set[IMG_SET_RUN_RW];
 
-	x->g->path = arena_zalloc(x->arena,
-		(IMG_COUNT(sys, IMG_PATH) + r.count + rw.count + 1) *
-			sizeof(*x->g->path));
+	x->g->path = arena_zalloc(
+		x->arena, (IMG_COUNT(sys, IMG_PATH) + r.count + rw.count + 1) *
+				  sizeof(*x->g->path));
 	if (!x->g->path)
 		return;
 	for (uint32_t i = 0; i < IMG_COUNT(sys, IMG_PATH); i++)
@@ -128,8 +136,8 @@ static void words(struct granting *x, enum img_set set, bool all,
 		uint32_t count = img ? img->head->set[set].count : 0;
 
 		for (uint32_t k = 0; k < count; k++) {
-			const char *w = fill(x,
-				img_ref(img, img->head->set[set], k));
+			const char *w =
+				fill(x, img_ref(img, img->head->set[set], k));
 
 			if (w && (all || kept_below(x, set, w)))
 				out->item[out->count++] = w;
@@ -143,14 +151,16 @@ static void protects(struct granting *x)
 
 	for (unsigned i = 0; i < POLICY_LAYERS; i++)
 		n += layer(x, i) ? IMG_COUNT(layer(x, i), IMG_PROTECT) : 0;
-	x->g->protect = arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->protect));
+	x->g->protect =
+		arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->protect));
 	for (unsigned i = 0; x->g->protect && i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
-		const struct img_protect *p = img
-			? IMG_AT(img, IMG_PROTECT, struct img_protect)
-			: NULL;
+		const struct img_protect *p =
+			img ? IMG_AT(img, IMG_PROTECT, struct img_protect)
+			    : NULL;
 
-		for (uint32_t k = 0; p && k < IMG_COUNT(img, IMG_PROTECT); k++) {
+		for (uint32_t k = 0; p && k < IMG_COUNT(img, IMG_PROTECT);
+			k++) {
 			const char *s = img_str(img, p[k].pattern);
 			size_t len = strlen(s);
 			struct policy_protect *to =
@@ -187,8 +197,8 @@ static void redacts(struct granting *x)
 				&x->g->redact[x->g->redact_count++];
 
 			to->id = img_str(img, r[k].id);
-			to->prefix = r[k].prefix ? img_str(img, r[k].prefix)
-						 : NULL;
+			to->prefix =
+				r[k].prefix ? img_str(img, r[k].prefix) : NULL;
 			to->key = r[k].key ? img_str(img, r[k].key) : NULL;
 			memcpy(to->bytes, r[k].bytes, sizeof(to->bytes));
 			to->min = r[k].min;
@@ -225,8 +235,8 @@ static void limits(struct granting *x)
 		if (p->out && p->over_out == POLICY_OVER_KILL)
 			l->over_out = POLICY_OVER_KILL;
 		if (i == 0)
-			x->g->net = p->set & IMG_P_NET ? p->net
-						       : POLICY_NET_NONE;
+			x->g->net =
+				p->set & IMG_P_NET ? p->net : POLICY_NET_NONE;
 		else if (p->set & IMG_P_NET && p->net < x->g->net)
 			x->g->net = p->net;
 		if (p->supervise)
@@ -239,8 +249,7 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out)
 {
 	struct arena *a = malloc(sizeof(*a));
-	struct granting x = {
-		.p = p, .profile = profile, .arena = a, .g = out};
+	struct granting x = {.p = p, .profile = profile, .arena = a, .g = out};
 
 	x.root = root;
 	x.home = home;

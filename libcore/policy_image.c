@@ -55,8 +55,8 @@ static bool sections_ok(const struct img_header *h, size_t size)
 		if (!in_section(h, IMG_REF, h->set[i]))
 			return false;
 	return h->section[IMG_PROFILE].count == POLICY_PROFILES &&
-		h->section[IMG_STR].count > 0 && h->layer < POLICY_LAYERS &&
-		h->use <= POLICY_PROFILES;
+	       h->section[IMG_STR].count > 0 && h->layer < POLICY_LAYERS &&
+	       h->use <= POLICY_PROFILES;
 }
 
 static bool rules_ok(const struct policy_image *im)
@@ -126,8 +126,7 @@ static bool rest_ok(const struct policy_image *im)
 			return false;
 	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_PROTECT); i++)
 		if (!str_ok(h, pr[i].pattern) || !str_ok(h, pr[i].file) ||
-			!str_ok(h, pr[i].text) ||
-			pr[i].decision > POLICY_DENY)
+			!str_ok(h, pr[i].text) || pr[i].decision > POLICY_DENY)
 			return false;
 	for (uint32_t i = 0; i < POLICY_PROFILES; i++)
 		if (pf[i].unknown > POLICY_DENY ||
@@ -170,8 +169,7 @@ int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	img->head = h;
 	img->size = size;
 	img->str = (const char *)bytes + h->section[IMG_STR].first;
-	if (img->str[0] != 0 ||
-		img->str[h->section[IMG_STR].count - 1] != 0 ||
+	if (img->str[0] != 0 || img->str[h->section[IMG_STR].count - 1] != 0 ||
 		!rules_ok(img) || !schemas_ok(img) || !rest_ok(img))
 		return diag_fail(d, -EBADMSG, "a damaged policy image");
 	return 0;
@@ -195,8 +193,8 @@ int policy_image_wrap(struct policy_image **img, void *bytes, size_t size,
 	return 0;
 }
 
-int policy_image_open(struct policy_image **img, const char *path, uid_t uid,
-	struct diag *d)
+int policy_image_open(
+	struct policy_image **img, const char *path, uid_t uid, struct diag *d)
 {
 	autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
@@ -247,24 +245,31 @@ bool img_ref_match(
 {
 	const uint32_t *ref = IMG_AT(img, IMG_REF, uint32_t) + r.first;
 
-	for (uint32_t i = 0; i < r.count; i++)
-		if (str_glob(img_str(img, ref[i]), word))
+	for (uint32_t i = 0; i < r.count; i++) {
+		const char *s = img_str(img, ref[i]);
+
+		/* Nearly all differ in their first byte. */
+		if ((*s == *word || *s == '*' || *s == '?') &&
+			str_glob(s, word))
 			return true;
+	}
 	return false;
 }
 
 /* The first row of a section, whose rows begin with a name's offset, that is
  * not before name. */
-static uint32_t lower_bound(const struct policy_image *img, enum img_section s,
-	const char *name)
+static uint32_t lower_bound(
+	const struct policy_image *img, enum img_section s, const char *name)
 {
-	const char *rows = (const char *)img->head + img->head->section[s].first;
+	const char *rows =
+		(const char *)img->head + img->head->section[s].first;
 	uint32_t lo = 0, hi = IMG_COUNT(img, s);
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2, off;
 
-		memcpy(&off, rows + (size_t)mid * img_elem_size[s], sizeof(off));
+		memcpy(&off, rows + (size_t)mid * img_elem_size[s],
+			sizeof(off));
 		if (strcmp(img_str(img, off), name) < 0)
 			lo = mid + 1;
 		else
@@ -279,7 +284,8 @@ const struct img_list *img_list_find(
 	uint32_t i = lower_bound(img, IMG_LIST, name);
 	const struct img_list *l = IMG_AT(img, IMG_LIST, struct img_list) + i;
 
-	if (i == IMG_COUNT(img, IMG_LIST) || !str_eq(img_str(img, l->name), name))
+	if (i == IMG_COUNT(img, IMG_LIST) ||
+		!str_eq(img_str(img, l->name), name))
 		return NULL;
 	return l;
 }

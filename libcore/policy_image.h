@@ -42,8 +42,8 @@ enum img_section {
 
 /* Named word sets that are no `list`: each a range of IMG_REF. */
 enum img_set {
-	IMG_SET_EXEC,   /* where commands come from */
-	IMG_SET_RUN_R,  /* what programs read and write for themselves */
+	IMG_SET_EXEC,  /* where commands come from */
+	IMG_SET_RUN_R, /* what programs read and write for themselves */
 	IMG_SET_RUN_RW,
 	IMG_SET_ENV_KEEP,
 	IMG_SET_ENV_SET,
@@ -80,9 +80,10 @@ enum img_rule_kind {
 };
 
 struct img_rule {
-	uint8_t kind, profiles, net, layers; /* layers: of DELEGATE, a bit each */
+	uint8_t kind, profiles, net,
+		layers; /* layers: of DELEGATE, a bit each */
 	uint32_t id, file, line, text, alt;
-	struct img_range token; /* the first is the program */
+	struct img_range token;  /* the first is the program */
 	struct img_range except; /* rules of kind EXCEPT */
 };
 
@@ -115,8 +116,8 @@ enum img_type {
 	IMG_T_WPATH, /* written, made or removed */
 	IMG_T_CPATH, /* read, and asks */
 	IMG_T_GITKEY,
-	IMG_T_EXEC, /* names a helper program: presence denies */
-	IMG_T_CMD,  /* the rest is a command */
+	IMG_T_EXEC,    /* names a helper program: presence denies */
+	IMG_T_CMD,     /* the rest is a command */
 	IMG_T_CMDDATA, /* the same, with words from elsewhere behind it */
 	IMG_T_SH,
 	IMG_T_CODE,
@@ -130,6 +131,7 @@ enum img_type {
 	IMG_T_URL,  /* a path unless it has a scheme or host: form */
 	IMG_T_PROG, /* a program's file, judged as if run */
 	IMG_T_PROP, /* NAME=VALUE, the value perhaps a path */
+	IMG_T_LINK, /* what a symbolic link will say */
 	IMG_T_REPL, /* text that stands for data in the command */
 	IMG_T_DATA, /* presence makes all that follows data */
 	IMG_T_SUB,  /* a subcommand with a schema of its own */
@@ -145,12 +147,14 @@ enum img_item_kind {
 	IMG_I_POS,    /* operand number pos */
 	IMG_I_LAST,   /* the last operand when there are two or more */
 	IMG_I_REST,   /* all other operands */
+	IMG_I_FLAGS,  /* letters of options without effect: name is all of them */
 	IMG_I_ASSIGN, /* leading NAME=VALUE operands */
 };
 
 enum {
 	IMG_F_OPTIONAL = 1, /* the argument is attached or absent */
 	IMG_F_SHIFT = 2,    /* stands for operand 1, which then is not there */
+	IMG_F_WRITES = 8,   /* makes the program write the files it is given */
 	IMG_F_UNTIL = 4,    /* the command ends at ";" or "+" */
 };
 
@@ -160,17 +164,18 @@ struct img_item {
 };
 
 enum {
-	IMG_S_WORDS = 1,    /* options are whole words: find, java */
-	IMG_S_STRICT = 2,   /* an unknown option denies */
-	IMG_S_STOP = 4,     /* the first operand ends the options */
-	IMG_S_WRAPPER = 8,  /* runs the command it is given, nothing of its own */
-	IMG_S_SLASH = 16,   /* options may start with '/' */
-	IMG_S_DATA = 32,    /* operands without a type are data, not paths */
-	IMG_S_SHELL = 64,   /* a shell: -c takes code, operand 1 is a script */
+	IMG_S_WORDS = 1,  /* options are whole words: find, java */
+	IMG_S_STRICT = 2, /* an unknown option denies */
+	IMG_S_STOP = 4,   /* the first operand ends the options */
+	IMG_S_WRAPPER =
+		8,        /* runs the command it is given, nothing of its own */
+	IMG_S_SLASH = 16, /* options may start with '/' */
+	IMG_S_DATA = 32,  /* operands without a type are data, not paths */
+	IMG_S_SHELL = 64, /* a shell: -c takes code, operand 1 is a script */
 	IMG_S_INTERP = 256, /* reads code from stdin when given none */
 	IMG_S_STDIN = 1024, /* reads commands from stdin in any case */
 	IMG_S_BUNDLE = 512, /* word 1 is a cluster without its dash: tar xf */
-	IMG_S_MULTI = 128,  /* a multicall binary: operand 1 names the program */
+	IMG_S_MULTI = 128, /* a multicall binary: operand 1 names the program */
 };
 
 struct img_schema {
@@ -203,7 +208,8 @@ struct img_profile {
 	uint64_t cpu, wall, mem, out, procs, files; /* 0: no limit */
 	uint8_t shell, unknown, unresolved, dynamic, opaque, child, net,
 		supervise;
-	uint8_t over_out, as, set, pad[5]; /* set: which of the above were said */
+	uint8_t over_out, as, set,
+		pad[5]; /* set: which of the above were said */
 };
 
 struct img_redact {
@@ -244,7 +250,7 @@ extern const uint16_t img_elem_size[IMG_SECTIONS];
 /* Elements of a section. */
 #define IMG_AT(img, section_, type)                                            \
 	((const type *)(const void *)((const char *)(img)->head +              \
-		(img)->head->section[section_].first))
+				      (img)->head->section[section_].first))
 #define IMG_COUNT(img, section_) ((img)->head->section[section_].count)
 
 static inline const char *img_str(const struct policy_image *img, uint32_t off)
@@ -257,8 +263,8 @@ int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	struct diag *d);
 
 /* Maps and checks a file; -errno with d. The owner must be root or uid. */
-int policy_image_open(struct policy_image **img, const char *path, uid_t uid,
-	struct diag *d);
+int policy_image_open(
+	struct policy_image **img, const char *path, uid_t uid, struct diag *d);
 /* Takes over malloc'ed bytes, or borrows constant ones. */
 int policy_image_wrap(struct policy_image **img, void *bytes, size_t size,
 	bool owned, struct diag *d);

@@ -4,6 +4,7 @@
 #include "policy_judge.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "policy_args.h"
 #include "str.h"
@@ -25,18 +26,25 @@ static const struct img_schema *schema_of(const struct judge_cmd *k,
 		if (str_copy(base, sizeof(base), p->names[i]) < 0)
 			continue;
 		n = strlen(base);
-		while (n > 1 && (chr_digit(base[n - 1]) ||
-					strchr(".-", base[n - 1])))
+		while (n > 1 &&
+			(chr_digit(base[n - 1]) || strchr(".-", base[n - 1])))
 			base[--n] = 0;
 		s = args_schema(k->j, base, img);
 	}
 	return s;
 }
 
-static enum shell_dialect dialect_of(const struct judge_cmd *k,
-	const struct prog *p)
+static bool is_directory(const char *path)
 {
-	const char *name = p->count ? p->names[p->count - 1] : "";
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum shell_dialect dialect_of(
+	const struct judge_cmd *k, const struct prog *p)
+{
+	const char *name = p->name ? p->name : "";
 
 	if (str_eq(name, "bash"))
 		return SHELL_BASH;
@@ -53,7 +61,7 @@ static enum shell_dialect dialect_of(const struct judge_cmd *k,
 static bool is_stdin(const char *s)
 {
 	return str_eq(s, "-") || str_eq(s, "/dev/stdin") ||
-		str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
+	       str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
 }
 
 static bool option_given(const struct parsed *o, const char *name)
@@ -62,6 +70,35 @@ static bool option_given(const struct parsed *o, const char *name)
 		if (str_eq(o->opt[i].name, name))
 			return true;
 	return false;
+}
+
+/* A file of code that is a pipe: <(…), /dev/fd/3. */
+static bool is_pipe(const char *s)
+{
+	return str_after(s, "/dev/fd/") || str_after(s, "/proc/");
+}
+
+/* A script. One that lies where programs lie is a program like they are, and
+ * this is how the kernel starts it. */
+static void script(struct judge_cmd *k, struct parsed *o)
+{
+	const struct arg *file = &o->operand[0];
+	struct prog p = {.where = PROG_MISSING};
+
+	if (file->s[0] == '/' && !file->unknown && !file->rel && !file->many)
+		judge_prog(k, file->s, &p);
+	if (p.where == PROG_SYSTEM) {
+		o->wrapper = true;
+		judge_argv(k, o->operand, o->operands);
+		return;
+	}
+	judge_path(k, file, PATH_READ);
+	if (is_pipe(file->s))
+		judge_raise(k, POLICY_DENY, "stdin",
+			"a shell reads code from a pipe");
+	if (file->unknown)
+		judge_raise(k, k->j->set.dynamic, "dynamic",
+			"the script is not known before it runs");
 }
 
 /* sh -c CODE NAME ARGS; sh SCRIPT ARGS; sh <code */
@@ -79,17 +116,44 @@ static void shell(struct scan *s)
 			judge_sh(k, &o->operand[0], o->operand + 1,
 				o->operands - 1, dialect_of(k, s->prog));
 	} else if (o->operands && !option_given(o, "-s") &&
-		!is_stdin(o->operand[0].s)) {
-		judge_path(k, &o->operand[0], PATH_READ);
-		if (o->operand[0].unknown)
-			judge_raise(k, k->j->set.dynamic, "dynamic",
-				"the script is not known before it runs");
+		   !is_stdin(o->operand[0].s)) {
+		script(k, o);
 	} else if (option_given(o, "--version") || option_given(o, "--help")) {
 		return;
 	} else {
 		judge_stdin_code(k, true);
 		o->wrapper = k->cmd && k->cmd->input == SHELL_IN_TEXT;
 	}
+}
+
+/* ln -s TARGET LINK: the target is read from where the link will stand. */
+static void link_target(struct scan *s, struct arg a)
+{
+	const struct parsed *o = s->out;
+	const struct arg *last = &o->operand[o->operands - 1];
+	struct judge *j = s->k->j;
+	char path[JUDGE_PATH];
+	struct buf b = BUF_FIXED(path);
+	struct path_found f;
+
+	if (!option_given(o, "-s") && !option_given(o, "--symbolic")) {
+		args_value(s, IMG_T_WPATH, &a, "operand");
+		return;
+	}
+	if (o->operands > 1 && a.s[0] != '/' && !last->unknown) {
+		const char *slash = strrchr(last->s, '/');
+		size_t dir = slash ? (size_t)(slash - last->s) + 1 : 0;
+
+		f.named = false;
+		judge_resolve(j, j->cwd, last->s, &f);
+		if (is_directory(f.path))
+			dir = strlen(last->s);
+		buf_add(&b, last->s, dir);
+		buf_addf(&b, "%s%s", dir ? "/" : "", a.s);
+		if (!b.err)
+			a.s = judge_text(j, buf_str(&b), b.len);
+	}
+	judge_path(s->k, &a, PATH_READ);
 }
 
 /* Operands by their type; what is typed nowhere is looked at for paths. */
@@ -105,8 +169,12 @@ static void operands(struct scan *s)
 		if (o->query)
 			return;
 		if (it && it->kind == IMG_I_PREFIX)
-			a.s = strchr(a.s, '=') + 1;
-		if (it)
+			a.s += args_prefix(s, it);
+		if (it && it->type == IMG_T_LINK)
+			link_target(s, a);
+		else if (it && it->type == IMG_T_PATH && s->writes)
+			args_value(s, IMG_T_WPATH, &a, "operand");
+		else if (it)
 			args_value(s, (enum img_type)it->type, &a, "operand");
 		else if (!(s->style & IMG_S_DATA))
 			judge_path_guess(s->k, &a);
@@ -137,8 +205,8 @@ static void inner(struct scan *s)
 	struct shell_set *all;
 
 	if (s->nenv) {
-		all = arena_zalloc(k->j->arena,
-			(nenv + s->nenv) * sizeof(*all));
+		all = arena_zalloc(
+			k->j->arena, (nenv + s->nenv) * sizeof(*all));
 		if (!all)
 			return;
 		if (nenv)
@@ -183,9 +251,15 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	}
 	if (s.style & IMG_S_INTERP && !s.coded &&
 		(!out->operands || is_stdin(out->operand[0].s)) &&
-		!option_given(out, "-m"))
+		!option_given(out, "-m") &&
+		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))
 		judge_stdin_code(k, false);
-	if (s.style & IMG_S_STDIN && k->cmd && k->cmd->input != SHELL_IN_INHERIT)
+	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&
+		is_pipe(out->operand[0].s))
+		judge_raise(k, POLICY_DENY, "stdin",
+			"an interpreter reads code from a pipe");
+	if (s.style & IMG_S_STDIN && k->cmd &&
+		k->cmd->input != SHELL_IN_INHERIT)
 		judge_stdin_code(k, false);
 	if (out->cmd_count)
 		inner(&s);
@@ -214,6 +288,9 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		k->wraps--;
 		return;
 	}
+	/* watch 'x y', and a program of that name is nobody's. */
+	if (k->wraps > 1 && strpbrk(word, " \t\n;|&"))
+		judge_sh(k, &argv[0], NULL, 0, SHELL_UNION);
 	for (const char *c = word; *c; c++)
 		if (*c & 0x80 || *c < ' ')
 			judge_raise(k, POLICY_DENY, "name",

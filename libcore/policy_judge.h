@@ -12,12 +12,12 @@
 #include "shell_walk.h"
 
 enum {
-	JUDGE_WRAPS = 16,    /* wrappers within wrappers */
-	JUDGE_COMBOS = 256,  /* readings of one command's words */
-	JUDGE_WRITTEN = 64,  /* files written by a line that are remembered */
+	JUDGE_WRAPS = 16,   /* wrappers within wrappers */
+	JUDGE_COMBOS = 256, /* readings of one command's words */
+	JUDGE_WRITTEN = 64, /* files written by a line that are remembered */
 	JUDGE_SEEN = 8,
-	JUDGE_NAMES = 6,     /* names of a program along its symlinks */
-	JUDGE_PATH = 1024,   /* longer paths are denied */
+	JUDGE_NAMES = 6,   /* names of a program along its symlinks */
+	JUDGE_PATH = 1024, /* longer paths are denied */
 	JUDGE_ARENA = 4 << 20,
 };
 
@@ -49,7 +49,8 @@ struct judge {
 	const struct policy *p;
 	struct arena *arena;
 	struct shell_walk *walk; /* NULL outside of one */
-	struct img_profile set;  /* of the profile, the strictest of all layers */
+	struct img_profile
+		set; /* of the profile, the strictest of all layers */
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
 	const char *root, *home;
@@ -105,8 +106,12 @@ const char *judge_show(struct judge *j, const char *s);
 /* Copies s[0..n) with a NUL; "" when memory is out (which denies later). */
 const char *judge_text(struct judge *j, const char *s, size_t n);
 
-/* Does word stand in list name of the system layer (or any below)? */
+/* Does word stand in the list of any layer? For lists that deny. */
 bool judge_listed(const struct judge *j, const char *list, const char *word);
+/* In the system's? For lists that allow: a lower layer adds nothing to them. */
+bool judge_granted(const struct judge *j, const char *list, const char *word);
+/* Do commands come from dir, in every layer that speaks of it? */
+bool judge_exec_dir(const struct judge *j, const char *dir);
 bool judge_in_set(const struct judge *j, enum img_set set, const char *word);
 
 /* --- paths (policy_path.c) --- */
@@ -126,12 +131,12 @@ void judge_path_val(
 void judge_path_guess(struct judge_cmd *k, const struct arg *a);
 
 struct path_found {
-	bool named; /* in: the names below are wanted */
+	bool named;            /* in: the names below are wanted */
 	char path[JUDGE_PATH]; /* physical, absolute */
 	enum {
-		FOUND_IN,      /* beneath the root (or the root) */
-		FOUND_OUT,     /* elsewhere */
-		FOUND_ESCAPE,  /* ".." went over the root's edge */
+		FOUND_IN,     /* beneath the root (or the root) */
+		FOUND_OUT,    /* elsewhere */
+		FOUND_ESCAPE, /* ".." went over the root's edge */
 		FOUND_TOO_LONG,
 	} where;
 	bool missing;
@@ -154,7 +159,7 @@ void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
 /* --- words (policy_args.c) --- */
 
 struct given_opt {
-	const char *name; /* "-x" or "--xyz", as given */
+	const char *name;  /* "-x" or "--xyz", as given */
 	const char *value; /* or NULL */
 };
 
@@ -168,8 +173,8 @@ struct parsed {
 	size_t operands;
 	const struct arg *cmd; /* the command within, or NULL */
 	size_t cmd_count;
-	bool wrapper; /* nothing of its own: no rule is needed for it */
-	bool query;   /* it only asks about its operands */
+	bool wrapper;    /* nothing of its own: no rule is needed for it */
+	bool query;      /* it only asks about its operands */
 	bool unresolved; /* words that may be anything */
 };
 

@@ -167,7 +167,8 @@ static int fragments(struct policy_compiler *c, const char *dir,
 			MAX_FRAGMENTS);
 	for (int i = 0; i < n; i++) {
 		if (rc == 0)
-			rc = path_join(path, sizeof(path), dir, list[i]->d_name);
+			rc = path_join(
+				path, sizeof(path), dir, list[i]->d_name);
 		if (rc == 0)
 			rc = source(c, path, want, d);
 		free(list[i]);
@@ -182,8 +183,8 @@ static int builtin(struct policy_compiler *c, struct diag *d)
 	return policy_compile_default(c, d);
 }
 
-int policy_build_system(
-	const struct policy_where *w, void **bytes, size_t *size, struct diag *d)
+int policy_build_system(const struct policy_where *w, void **bytes,
+	size_t *size, struct diag *d)
 {
 	struct policy_compiler *c = compiler(POLICY_LAYER_SYSTEM, NULL, d);
 	struct wanted want = {.uid = w->system_uid, .trusted = true};
@@ -223,8 +224,8 @@ int policy_build_text(const char *name, const char *text, size_t n,
 
 	if (!c)
 		return -ENOMEM;
-	return finish(c, policy_compile_text(c, name, text, n, d), bytes, size,
-		d);
+	return finish(
+		c, policy_compile_text(c, name, text, n, d), bytes, size, d);
 }
 
 static bool same(const struct policy_image *img, const struct img_source *s)
@@ -237,9 +238,9 @@ static bool same(const struct policy_image *img, const struct img_source *s)
 	if (stat(path, &st) < 0)
 		return s->kind == IMG_SRC_ABSENT && errno == ENOENT;
 	return s->kind != IMG_SRC_ABSENT && s->dev == st.st_dev &&
-		s->ino == st.st_ino && s->size == (uint64_t)st.st_size &&
-		s->ctime_s == (uint64_t)st.st_ctim.tv_sec &&
-		s->ctime_ns == (uint64_t)st.st_ctim.tv_nsec;
+	       s->ino == st.st_ino && s->size == (uint64_t)st.st_size &&
+	       s->ctime_s == (uint64_t)st.st_ctim.tv_sec &&
+	       s->ctime_ns == (uint64_t)st.st_ctim.tv_nsec;
 }
 
 /* Does the image come from this very file, and not from another's? */
@@ -261,15 +262,16 @@ bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
 		if (!same(img, &s[i]))
 			return false;
 	return names(img, w->system) && names(img, w->system_dir) &&
-		names(img, w->key);
+	       names(img, w->key);
 }
 
 /* Nothing was added: the built-in policy as it stands in the binary. */
 static bool only_builtin(const struct policy_where *w)
 {
-	return (!w->system || (access(w->system, F_OK) < 0 && errno == ENOENT)) &&
-		(!w->system_dir ||
-			(access(w->system_dir, F_OK) < 0 && errno == ENOENT));
+	return (!w->system ||
+		       (access(w->system, F_OK) < 0 && errno == ENOENT)) &&
+	       (!w->system_dir ||
+		       (access(w->system_dir, F_OK) < 0 && errno == ENOENT));
 }
 
 static int load_builtin(struct policy *p, struct diag *d)
@@ -295,8 +297,8 @@ static int load_system(
 	size_t size;
 	int rc;
 
-	if (w->image && policy_image_open(&old, w->image, w->system_uid,
-				&quiet) == 0) {
+	if (w->image &&
+		policy_image_open(&old, w->image, w->system_uid, &quiet) == 0) {
 		p->layer[POLICY_LAYER_SYSTEM] = old;
 		if (policy_fresh(old, w))
 			return 0;
@@ -346,7 +348,8 @@ static int load_lower(struct policy *p, enum policy_layer layer,
 	return rc;
 }
 
-int policy_load(struct policy **out, const struct policy_where *w, struct diag *d)
+int policy_load(
+	struct policy **out, const struct policy_where *w, struct diag *d)
 {
 	autopolicy struct policy *p = calloc(1, sizeof(*p));
 	struct diag scratch;

@@ -9,8 +9,8 @@
 
 /* Compiles the system layer from its sources (the built-in default when there
  * are none) into bytes that the caller frees. -EINVAL and the like with d. */
-int policy_build_system(
-	const struct policy_where *w, void **bytes, size_t *size, struct diag *d);
+int policy_build_system(const struct policy_where *w, void **bytes,
+	size_t *size, struct diag *d);
 
 /* Compiles one file as a layer; lists may come from above (NULL: none). */
 int policy_build_file(const char *path, enum policy_layer layer, uid_t uid,

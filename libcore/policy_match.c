@@ -24,8 +24,8 @@ struct subject {
 };
 
 /* Can this text be one of the words? */
-static enum match word(const struct subject *s, const struct img_token *t,
-	const struct arg *a)
+static enum match word(
+	const struct subject *s, const struct img_token *t, const struct arg *a)
 {
 	bool maybe = false;
 
@@ -36,12 +36,21 @@ static enum match word(const struct subject *s, const struct img_token *t,
 			size_t n = strcspn(a->s, "\1\2");
 
 			maybe |= strncmp(ref, a->s, n) == 0 ||
-				strpbrk(ref, "*?") != NULL;
+				 strpbrk(ref, "*?") != NULL;
 		} else if (t->glob ? str_glob(ref, a->s) : str_eq(ref, a->s)) {
 			return a->many ? MATCH_MAYBE : MATCH_YES;
 		}
 	}
 	return maybe ? MATCH_MAYBE : MATCH_NO;
+}
+
+/* "-m=pip": the option with that value. */
+static bool with_value(const char *ref, const struct given_opt *o)
+{
+	size_t n = strlen(o->name);
+
+	return o->value && strncmp(ref, o->name, n) == 0 && ref[n] == '=' &&
+	       str_glob(ref + n + 1, o->value);
 }
 
 /* Was the option given? A long one may be cut short. */
@@ -56,6 +65,7 @@ static enum match option(const struct subject *s, const struct img_token *t)
 			const char *name = w->opt[o].name;
 
 			if (str_glob(ref, name) ||
+				with_value(ref, &w->opt[o]) ||
 				(name[0] == '-' && name[1] == '-' && name[2] &&
 					str_after(ref, name)))
 				return MATCH_YES;
@@ -92,8 +102,8 @@ static enum match least(enum match a, enum match b)
 }
 
 /* A pattern that ends in `**`: operands in order, options anywhere. */
-static enum match loose(const struct subject *s, const struct img_token *t,
-	uint32_t n)
+static enum match loose(
+	const struct subject *s, const struct img_token *t, uint32_t n)
 {
 	const struct parsed *w = s->w;
 	enum match m = MATCH_YES, one;
@@ -132,8 +142,8 @@ static enum match loose(const struct subject *s, const struct img_token *t,
 }
 
 /* A pattern without `**`: all words, one by one. */
-static enum match exact(const struct subject *s, const struct img_token *t,
-	uint32_t n)
+static enum match exact(
+	const struct subject *s, const struct img_token *t, uint32_t n)
 {
 	enum match m = MATCH_YES;
 	size_t a = 1;
@@ -148,7 +158,8 @@ static enum match exact(const struct subject *s, const struct img_token *t,
 		else if (a == s->argc)
 			return MATCH_NO;
 		else if (t[i].kind == IMG_TOK_ANY)
-			m = least(m, s->argv[a++].many ? MATCH_MAYBE : MATCH_YES);
+			m = least(
+				m, s->argv[a++].many ? MATCH_MAYBE : MATCH_YES);
 		else
 			m = least(m, word(s, &t[i], &s->argv[a++]));
 	}
@@ -279,7 +290,7 @@ static void find(struct subject *s, struct found *f)
 
 		s->permit = r->kind == IMG_ALLOW || r->kind == IMG_DELEGATE;
 		if (program(s, IMG_AT(s->img, IMG_TOKEN, struct img_token) +
-				    r->token.first))
+				       r->token.first))
 			try_rule(s, g[i].rule, f);
 	}
 }
@@ -291,7 +302,8 @@ static void stern(struct subject *s, const struct found *f, const char *name)
 	if (f->yes[IMG_DENY])
 		judge_rule(k, POLICY_DENY, s->img, f->yes[IMG_DENY], name);
 	if (f->yes[IMG_CONFIRM])
-		judge_rule(k, POLICY_CONFIRM, s->img, f->yes[IMG_CONFIRM], name);
+		judge_rule(
+			k, POLICY_CONFIRM, s->img, f->yes[IMG_CONFIRM], name);
 	if (f->yes[IMG_ASK] && !f->yes[IMG_ALLOW])
 		judge_rule(k, POLICY_CONFIRM, s->img, f->yes[IMG_ASK], name);
 	if (f->maybe)
@@ -312,14 +324,13 @@ static bool delegated(
 	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++) {
 		struct found f;
 
-		if (!p->layer[l] ||
-			!(top->yes[IMG_DELEGATE]->layers & 1U << l))
+		if (!p->layer[l] || !(top->yes[IMG_DELEGATE]->layers & 1U << l))
 			continue;
 		s->img = p->layer[l];
 		find(s, &f);
 		if (f.yes[IMG_ALLOW]) {
-			judge_rule(s->k, POLICY_ALLOW, s->img,
-				f.yes[IMG_ALLOW], s->argv[0].s);
+			judge_rule(s->k, POLICY_ALLOW, s->img, f.yes[IMG_ALLOW],
+				s->argv[0].s);
 			return true;
 		}
 	}
@@ -340,15 +351,17 @@ static void unknown(struct subject *s, const struct found *top)
 	if (delegated(s, top, d))
 		return;
 	judge_raise(s->k, d, "unknown", "no rule speaks of %s", name);
-	if (d == POLICY_CONFIRM && s->k->v.would == d && !s->k->v.alternative[0])
-		judge_alternative(s->k,
-			"allow it in /etc/wardbox/policy.d, see: wardbox policy suggest");
+	if (d == POLICY_CONFIRM && s->k->v.would == d &&
+		!s->k->v.alternative[0])
+		judge_alternative(s->k, "allow it in /etc/wardbox/policy.d, "
+					"see: wardbox policy suggest");
 }
 
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w)
 {
-	struct subject s = {.k = k, .prog = p, .argv = argv, .argc = argc, .w = w};
+	struct subject s = {
+		.k = k, .prog = p, .argv = argv, .argc = argc, .w = w};
 	const struct policy *pol = k->j->p;
 	const char *name = judge_show(k->j, argv[0].s);
 	struct found top = {0}, f;
@@ -375,7 +388,7 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 			k->v.net = top.yes[IMG_ALLOW]->net;
 		judge_rule(k, POLICY_ALLOW, s.img, top.yes[IMG_ALLOW], name);
 	} else if (!top.yes[IMG_DENY] && !top.yes[IMG_CONFIRM] &&
-		!top.yes[IMG_ASK]) {
+		   !top.yes[IMG_ASK]) {
 		unknown(&s, &top);
 	} else if (top.yes[IMG_ASK] && top.yes[IMG_ASK]->net > k->v.net) {
 		k->v.net = top.yes[IMG_ASK]->net;

@@ -19,8 +19,8 @@ enum {
 struct steps {
 	const struct judge *j;
 	struct path_found *at;
-	size_t len;    /* of at->path */
-	size_t floor;  /* ".." may not go below: the root's length, or 0 */
+	size_t len;   /* of at->path */
+	size_t floor; /* ".." may not go below: the root's length, or 0 */
 	unsigned links;
 	char todo[MAX_TODO]; /* used from .from on */
 	size_t from;
@@ -63,7 +63,7 @@ static bool note_name(struct steps *s, const char *name, size_t n)
 
 	f->path[s->len] = 0;
 	if (f->count < JUDGE_NAMES && n < sizeof(f->names[0])) {
-		if (judge_in_set(s->j, IMG_SET_EXEC, s->len ? f->path : "/"))
+		if (judge_exec_dir(s->j, s->len ? f->path : "/"))
 			f->in_exec |= 1U << f->count;
 		memcpy(f->names[f->count], name, n);
 		f->names[f->count++][n] = 0;
@@ -109,8 +109,8 @@ static int into(struct steps *s, const char *name, size_t n)
 	s->len = parent;
 	f->path[parent] = 0;
 	return push(s, link[0] == '/' ? anchor(s, link) : link)
-		? FOUND_IN
-		: FOUND_TOO_LONG;
+		       ? FOUND_IN
+		       : FOUND_TOO_LONG;
 }
 
 static int up(struct steps *s)
@@ -157,9 +157,9 @@ void judge_resolve(const struct judge *j, const char *cwd, const char *path,
 	out->path[s.len] = 0;
 	if (s.len == 0)
 		memcpy(out->path, "/", 2);
-	out->where = rc != FOUND_IN ? (unsigned)rc
-		: path_beneath(j->root, out->path) ? FOUND_IN
-						   : FOUND_OUT;
+	out->where = rc != FOUND_IN                     ? (unsigned)rc
+		     : path_beneath(j->root, out->path) ? FOUND_IN
+							: FOUND_OUT;
 }
 
 /* Matches segment by segment: '*' does not take '/'. */
@@ -175,8 +175,8 @@ static bool grant_glob(const char *pattern, const char *path)
 }
 
 /* $ROOT and $HOME filled in; false when that is not known. */
-static bool expand(const struct judge *j, const char *pattern, char *out,
-	size_t size)
+static bool expand(
+	const struct judge *j, const char *pattern, char *out, size_t size)
 {
 	const char *rest = str_after(pattern, "$ROOT"), *base = j->root;
 	struct buf b = {.data = out, .cap = size, .max = size - 1};
@@ -211,7 +211,7 @@ static bool granted_by(const struct judge *j, const struct policy_image *img,
 			if (path_beneath(pattern, physical))
 				return true;
 		} else if (grant_glob(pattern, text) ||
-			str_eq(pattern, physical)) {
+			   str_eq(pattern, physical)) {
 			return true;
 		}
 	}
@@ -261,7 +261,7 @@ static bool may_be(const char *pattern, const char *text, bool glob)
 	if (!*pattern || !*text)
 		return *pattern == *text;
 	return (*pattern == '?' || *pattern == *text) &&
-		may_be(pattern + 1, text + 1, glob);
+	       may_be(pattern + 1, text + 1, glob);
 }
 
 static bool protected_by(const char *pattern, const char *rel, bool glob)
@@ -289,8 +289,8 @@ static bool protected_by(const char *pattern, const char *rel, bool glob)
 	return false;
 }
 
-static void check_protect(struct judge_cmd *k, const char *physical,
-	const struct arg *a)
+static void check_protect(
+	struct judge_cmd *k, const char *physical, const struct arg *a)
 {
 	struct judge *j = k->j;
 	const char *rel = physical + strlen(j->root);
@@ -298,11 +298,12 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	rel += *rel == '/';
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = j->p->layer[l];
-		const struct img_protect *p = img
-			? IMG_AT(img, IMG_PROTECT, struct img_protect)
-			: NULL;
+		const struct img_protect *p =
+			img ? IMG_AT(img, IMG_PROTECT, struct img_protect)
+			    : NULL;
 
-		for (uint32_t i = 0; p && i < IMG_COUNT(img, IMG_PROTECT); i++) {
+		for (uint32_t i = 0; p && i < IMG_COUNT(img, IMG_PROTECT);
+			i++) {
 			const char *text = img_str(img, p[i].text);
 
 			if (!(p[i].profiles & 1U << j->profile) ||
@@ -326,8 +327,8 @@ static void remember(struct judge *j, const char *physical)
 		j->written[j->written_count++] = copy;
 }
 
-static void path_from(struct judge_cmd *k, const struct arg *a,
-	const char *cwd, enum path_use use)
+static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
+	enum path_use use)
 {
 	struct judge *j = k->j;
 	struct path_found f;
@@ -335,15 +336,16 @@ static void path_from(struct judge_cmd *k, const struct arg *a,
 	f.named = false;
 	judge_resolve(j, cwd, a->s, &f);
 	if (f.where == FOUND_TOO_LONG)
-		judge_raise(k, POLICY_DENY, "path", "%s: too long or too many links",
-			judge_show(j, a->s));
+		judge_raise(k, POLICY_DENY, "path",
+			"%s: too long or too many links", judge_show(j, a->s));
 	else if (f.where == FOUND_ESCAPE)
 		judge_raise(k, POLICY_DENY, "path", "%s: '..' leaves %s",
 			judge_show(j, a->s), j->root);
 	else if (!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
 		judge_raise(k, POLICY_DENY, "path", "%s is outside %s%s",
 			judge_show(j, a->s), j->root,
-			str_eq(f.path, a->s) || a->s[0] == '/' ? ""
+			str_eq(f.path, a->s) || a->s[0] == '/'
+				? ""
 				: " behind a link");
 	else if (use == PATH_WRITE && f.where == FOUND_IN) {
 		check_protect(k, f.path, a);

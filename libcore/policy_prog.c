@@ -19,13 +19,31 @@ static void add_name(struct judge *j, struct prog *p, const char *name)
 		p->names[p->count++] = judge_text(j, name, strlen(name));
 }
 
+/* The names under which wardbox stands in for something. */
+static bool stands_in(const char *name)
+{
+	static const char shells[][8] = {"sh", "bash", "dash", "ash"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
+		if (str_eq(name, shells[i]))
+			return true;
+	return str_after(name, "auto-") != NULL;
+}
+
+/* A shell's name in an exec directory that leads to wardbox is the shim, which
+ * does nothing but be that shell, guarded. */
+static bool is_shim(const struct prog *p, const char *target)
+{
+	return p->count && str_eq(target, "wardbox") && stands_in(p->names[0]);
+}
+
 /* Of a file that was called by a path, only the names that stand in an exec
  * directory mean anything: a local name can be given to any file. */
 static void take_names(
 	struct judge *j, struct prog *p, const struct path_found *f, bool all)
 {
 	for (unsigned i = 0; i < f->count; i++)
-		if (all || (f->in_exec & 1U << i))
+		if ((all || (f->in_exec & 1U << i)) && !is_shim(p, f->names[i]))
 			add_name(j, p, f->names[i]);
 }
 
@@ -39,7 +57,7 @@ static bool exec_dir(const struct judge *j, const char *dir, size_t n)
 		return false;
 	memcpy(text, dir, n);
 	text[n] = 0;
-	return judge_in_set(j, IMG_SET_EXEC, text);
+	return judge_exec_dir(j, text);
 }
 
 /* A file that is there, or would be. */
@@ -51,7 +69,8 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	f.named = true;
 	judge_resolve(j, "/", path, &f);
 	p->file = judge_text(j, f.path, strlen(f.path));
-	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG) {
+	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG ||
+		str_after(path, "/proc/") || str_after(path, "/dev/")) {
 		p->where = PROG_OUTSIDE;
 	} else if (f.in_exec) {
 		p->where = PROG_SYSTEM;
@@ -72,8 +91,8 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 
 /* A name in an exec directory: the directory is trusted as it stands, only a
  * link is followed. False when it is not there. */
-static bool in_exec_dir(struct judge_cmd *k, const char *path, const char *name,
-	struct prog *p)
+static bool in_exec_dir(
+	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
 {
 	char link[8];
 	ssize_t n = readlink(path, link, sizeof(link));
@@ -140,7 +159,7 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 	if (!strchr(word, '/')) {
 		/* A wrapper's command is a program even when it is named as a
 		 * builtin; for the rules that is the same name. */
-		if (judge_listed(j, "builtin", word)) {
+		if (judge_granted(j, "builtin", word)) {
 			out->where = PROG_BUILTIN;
 			out->name = word;
 			add_name(j, out, word);
@@ -171,15 +190,40 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 	}
 }
 
+/* What a shim runs is called NAME.real: for the rules, it is NAME. */
+static void strip_real(struct judge *j, struct prog *p)
+{
+	for (unsigned i = 0; i < p->count; i++) {
+		char name[16];
+		size_t n = strlen(p->names[i]);
+
+		if (n >= sizeof(name) || !str_ends(p->names[i], ".real"))
+			continue;
+		n -= strlen(".real");
+		memcpy(name, p->names[i], n);
+		name[n] = 0;
+		if (stands_in(name))
+			p->names[i] = judge_text(j, name, n);
+	}
+}
+
 void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
 	struct prog *out)
 {
+	const char *called = path_base(word);
+
 	*out = (struct prog){.where = PROG_MISSING};
+	called += called[0] == '-';
 	classify(k, file, out);
-	/* A multicall binary goes by the name it was called. */
-	if (out->where != PROG_LOCAL) {
-		add_name(k->j, out, path_base(word));
-		if (out->where == PROG_SYSTEM)
-			out->name = path_base(word);
-	}
+	if (out->where == PROG_LOCAL)
+		return;
+	/* A multicall binary goes by the name it was called; the shim by that
+	 * alone. */
+	if (out->where == PROG_SYSTEM && stands_in(called) &&
+		str_eq(path_base(file), "wardbox"))
+		out->count = 0;
+	strip_real(k->j, out);
+	add_name(k->j, out, called);
+	if (out->where == PROG_SYSTEM)
+		out->name = called;
 }

@@ -52,8 +52,7 @@ static const char *address(const char *at)
 	}
 }
 
-static const char *file(
-	struct judge_cmd *k, const char *at, enum path_use use)
+static const char *file(struct judge_cmd *k, const char *at, enum path_use use)
 {
 	size_t n;
 	struct arg a = {0};

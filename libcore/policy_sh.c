@@ -61,8 +61,7 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	const struct arg *args, size_t nargs, enum shell_dialect dialect)
 {
 	struct judge *j = k->j;
-	struct shell_val *v =
-		arena_zalloc(j->arena, (nargs + 1) * sizeof(*v));
+	struct shell_val *v = arena_zalloc(j->arena, (nargs + 1) * sizeof(*v));
 
 	if (!v)
 		return;
@@ -79,7 +78,6 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 		nested(k, v, nargs ? v + 1 : NULL, nargs, dialect);
 	else
 		alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
-
 }
 
 static void text_in(struct judge_cmd *k, bool shell)

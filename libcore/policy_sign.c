@@ -13,9 +13,9 @@
 
 static const char *kind_of(size_t n)
 {
-	return n == SIGN_PRIVATE ? "wardbox-policy-private-1 "
-		: n == SIGN_PUBLIC ? "wardbox-policy-public-1 "
-				   : "wardbox-policy-signature-1 ";
+	return n == SIGN_PRIVATE  ? "wardbox-policy-private-1 "
+	       : n == SIGN_PUBLIC ? "wardbox-policy-public-1 "
+				  : "wardbox-policy-signature-1 ";
 }
 
 static int digit(char c)
@@ -61,8 +61,8 @@ static br_ec_private_key private_key(uint8_t *bytes)
 		.curve = BR_EC_secp256r1, .x = bytes, .xlen = SIGN_PRIVATE};
 }
 
-int policy_sign_pair(
-	const uint8_t priv[static SIGN_PRIVATE], uint8_t pub[static SIGN_PUBLIC])
+int policy_sign_pair(const uint8_t priv[static SIGN_PRIVATE],
+	uint8_t pub[static SIGN_PUBLIC])
 {
 	uint8_t copy[SIGN_PRIVATE], full[BR_EC_KBUF_PUB_MAX_SIZE];
 	br_ec_private_key key = private_key(copy);
@@ -113,8 +113,8 @@ int policy_sign_verify(const uint8_t pub[static SIGN_PUBLIC], const void *text,
 	hash(text, n, digest);
 	return br_ecdsa_i31_vrfy_raw(&br_ec_p256_m31, digest, sizeof(digest),
 		       &key, sig, SIGN_SIGNATURE) == 1
-		? 0
-		: -EBADMSG;
+		       ? 0
+		       : -EBADMSG;
 }
 
 int policy_sign_check(const uint8_t pub[static SIGN_PUBLIC], const char *path,
@@ -136,7 +136,8 @@ int policy_sign_check(const uint8_t pub[static SIGN_PUBLIC], const char *path,
 	}
 	rc = policy_sign_parse(name, buf_str(&b), sig, sizeof(sig), d);
 	if (rc == 0 && policy_sign_verify(pub, text, n, sig) < 0) {
-		rc = diag_fail(d, -EBADMSG, "the signature does not fit the file");
+		rc = diag_fail(
+			d, -EBADMSG, "the signature does not fit the file");
 		diag_at(d, path, 0, 0);
 	}
 	return rc;

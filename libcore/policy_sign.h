@@ -26,8 +26,8 @@ void policy_sign_format(struct buf *out, const uint8_t *bytes, size_t n);
 
 /* A pair from seed, which is the kernel's random bytes: -EINVAL when they are
  * no private key (try again). */
-int policy_sign_pair(
-	const uint8_t priv[static SIGN_PRIVATE], uint8_t pub[static SIGN_PUBLIC]);
+int policy_sign_pair(const uint8_t priv[static SIGN_PRIVATE],
+	uint8_t pub[static SIGN_PUBLIC]);
 
 int policy_sign(const uint8_t priv[static SIGN_PRIVATE], const void *text,
 	size_t n, uint8_t sig[static SIGN_SIGNATURE]);

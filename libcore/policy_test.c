@@ -41,8 +41,8 @@ int policy_test(const struct policy *p, unsigned *ran, struct diag *d)
 			for (unsigned k = 0; k < POLICY_PROFILES; k++) {
 				if (!(t[i].profiles & 1U << k))
 					continue;
-				if (one(p, img, &t[i],
-					    (enum policy_profile)k, d) < 0)
+				if (one(p, img, &t[i], (enum policy_profile)k,
+					    d) < 0)
 					return -EINVAL;
 				++*ran;
 			}

@@ -90,7 +90,8 @@ static bool skip_blank(struct policy_text *t)
 static int put(struct out *o, struct policy_text *t, char c, struct diag *d)
 {
 	if (o->used >= sizeof(o->line->bytes) - 1)
-		return bad_here(t, d, "line too long, expected at most 16383 bytes");
+		return bad_here(
+			t, d, "line too long, expected at most 16383 bytes");
 	o->line->bytes[o->used++] = c;
 	return 0;
 }
@@ -117,12 +118,14 @@ static int escape(struct policy_text *t, char *c, struct diag *d)
 		hex[1] = peek(t, 2);
 		hex[2] = 0;
 		if (num_hex64(hex, &v) < 0 || v == 0)
-			return bad_here(t, d, "bad \\x, expected two hex digits, not 00");
+			return bad_here(t, d,
+				"bad \\x, expected two hex digits, not 00");
 		*c = (char)v;
 		t->at += 2;
 		break;
 	default:
-		return bad_here(t, d, "unknown escape, expected \\\" \\\\ \\n \\t \\xHH");
+		return bad_here(t, d,
+			"unknown escape, expected \\\" \\\\ \\n \\t \\xHH");
 	}
 	t->at++;
 	return 0;
@@ -138,7 +141,8 @@ static int quoted(struct policy_text *t, struct out *o, struct diag *d)
 		char c = peek(t, 0);
 
 		if (t->at == t->end || c == '\n')
-			return bad_here(&open, d, "quote not closed on its line");
+			return bad_here(
+				&open, d, "quote not closed on its line");
 		if (c == q)
 			break;
 		if (c == '\\' && q == '"')
@@ -190,7 +194,8 @@ static int reason(struct policy_text *t, struct out *o, struct diag *d)
 		if (skip_blank(t))
 			break;
 		if (peek(t, 0) != '"' && peek(t, 0) != '\'')
-			return bad_here(t, d, "expected a quoted text behind ':'");
+			return bad_here(
+				t, d, "expected a quoted text behind ':'");
 		if (word(t, o, to[i], d) < 0)
 			return -EINVAL;
 	}
@@ -198,7 +203,8 @@ static int reason(struct policy_text *t, struct out *o, struct diag *d)
 		return bad_here(t, d, "expected a quoted text behind ':'");
 	return skip_blank(t) ? 0
 			     : bad_here(t, d,
-				       "expected the end of the line behind the texts");
+				       "expected the end of the line behind "
+				       "the texts");
 }
 
 int policy_text_next(
@@ -227,7 +233,8 @@ int policy_text_next(
 			break;
 		}
 		if (line->count == POLICY_WORDS_MAX - 1)
-			return bad_here(t, d, "too many words, expected at most 511");
+			return bad_here(
+				t, d, "too many words, expected at most 511");
 		if (word(t, &o, w, d) < 0)
 			return -EINVAL;
 		if (!utf8_valid(w->s, strlen(w->s)))

@@ -47,7 +47,8 @@ struct policy_text {
 void policy_text_init(
 	struct policy_text *t, const char *file, const char *s, size_t n);
 
-/* The next line that has words. 1, 0 at the end, -EINVAL with d at the place. */
+/* The next line that has words. 1, 0 at the end, -EINVAL with d at the place.
+ */
 int policy_text_next(
 	struct policy_text *t, struct policy_line *line, struct diag *d);
 

@@ -18,7 +18,7 @@ static void git_key(struct scan *s, const struct arg *v)
 	size_t n = strcspn(v->s, "=");
 	const char *key = judge_text(s->k->j, v->s, n);
 
-	if (!judge_listed(s->k->j, "git-safe-keys", key))
+	if (!judge_granted(s->k->j, "git-safe-keys", key))
 		judge_raise(s->k, POLICY_DENY, "git-config",
 			"the setting %s may run a program",
 			judge_show(s->k->j, key));
@@ -117,8 +117,8 @@ static void presence(struct scan *s, enum img_type type, const char *name)
 		judge_raise(s->k, POLICY_DENY, "helper",
 			"%s %s runs a program of its own choice", prog, name);
 	else
-		judge_raise(s->k, POLICY_DENY, "option",
-			"%s %s is not allowed", prog, name);
+		judge_raise(s->k, POLICY_DENY, "option", "%s %s is not allowed",
+			prog, name);
 }
 
 void args_value(struct scan *s, enum img_type type, const struct arg *value,
@@ -156,6 +156,7 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	case IMG_T_PROG:
 	case IMG_T_PROP:
 	case IMG_T_REPL:
+	case IMG_T_LINK:
 		break;
 	}
 	if (!value)
@@ -173,7 +174,8 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	else if (type == IMG_T_REPL)
 		s->replace = *value->s ? value->s : "{}";
 	else if (type == IMG_T_PATH || type == IMG_T_WPATH ||
-		type == IMG_T_CPATH || type == IMG_T_SCRIPT)
+		 type == IMG_T_CPATH || type == IMG_T_SCRIPT ||
+		 type == IMG_T_LINK)
 		path(s, type, value);
 	else
 		runs(s, type, value);
@@ -189,7 +191,8 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 			judge_show(s->k->j, a->s), s->argv[0].s);
 	if (a->s[0] == '/' && !strchr(a->s + 1, '/')) {
 		/* msbuild /t:Build */
-	} else if (a->s[0] == '/' && strcspn(a->s, ":=") < strcspn(a->s + 1, "/")) {
+	} else if (a->s[0] == '/' &&
+		   strcspn(a->s, ":=") < strcspn(a->s + 1, "/")) {
 		struct arg value = *a;
 
 		value.s += strcspn(a->s, ":=") + 1;
@@ -214,8 +217,8 @@ void args_assign(struct scan *s, const struct arg *a)
 	}
 	judge_setenv(s->k, name, false);
 	if (!s->env)
-		s->env = arena_zalloc(j->arena,
-			(s->argc + 1) * sizeof(*s->env));
+		s->env =
+			arena_zalloc(j->arena, (s->argc + 1) * sizeof(*s->env));
 	text = arena_new(j->arena, struct shell_str);
 	if (!s->env || !text || s->nenv > s->argc)
 		return;
@@ -291,7 +294,8 @@ static void found_files(struct scan *s, struct arg *a)
 	for (char *c = to + n + 1; *c; c++)
 		if (strchr("*?[]\\\2", *c))
 			*c = SHELL_REL;
-	*a = (struct arg){.s = to, .rel = true, .glob = name[0] != '*' || name[1]};
+	*a = (struct arg){
+		.s = to, .rel = true, .glob = name[0] != '*' || name[1]};
 }
 
 void args_command(struct scan *s, const struct img_item *it, size_t from)
@@ -321,8 +325,8 @@ void args_command(struct scan *s, const struct img_item *it, size_t from)
 			replace(s, &argv[i]);
 	}
 	if (it->type == IMG_T_CMDDATA && !s->replace && end > 0)
-		argv[end++] = (struct arg){
-			.s = "\2", .many = true, .unknown = true};
+		argv[end++] =
+			(struct arg){.s = "\2", .many = true, .unknown = true};
 	if (until) {
 		s->i = from + end;
 		judge_argv(s->k, argv, end);

@@ -179,6 +179,27 @@ bool judge_listed(const struct judge *j, const char *list, const char *word)
 	return false;
 }
 
+bool judge_granted(const struct judge *j, const char *list, const char *word)
+{
+	const struct policy_image *img = j->p->layer[POLICY_LAYER_SYSTEM];
+	const struct img_list *l = img ? img_list_find(img, list) : NULL;
+
+	return l && img_ref_match(img, l->ref, word);
+}
+
+bool judge_exec_dir(const struct judge *j, const char *dir)
+{
+	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = j->p->layer[i];
+		struct img_range r = img ? img->head->set[IMG_SET_EXEC]
+					 : (struct img_range){0};
+
+		if ((i == 0 || r.count) && !(img && img_ref_match(img, r, dir)))
+			return false;
+	}
+	return true;
+}
+
 bool judge_in_set(const struct judge *j, enum img_set set, const char *word)
 {
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {

@@ -28,10 +28,11 @@ bool profile_id_valid(const char *id)
 	return n && n <= PROFILE_ID_MAX;
 }
 
-void profile_block_begin(struct buf *out, const char *id, bool nl, bool file)
+void profile_block_begin(
+	struct buf *out, const char *id, unsigned nl, bool file)
 {
-	buf_addf(out, "%s%s >>>%s%s\n", begin_mark, id, nl ? " +nl" : "",
-		file ? " +file" : "");
+	buf_addf(out, "%s%s >>>%s%s%s\n", begin_mark, id, nl ? " +nl" : "",
+		nl > 1 ? " +nl" : "", file ? " +file" : "");
 }
 
 void profile_block_end(struct buf *out, const char *id)
@@ -43,8 +44,7 @@ void profile_block_end(struct buf *out, const char *id)
 enum marker { MARK_NONE, MARK_BEGIN, MARK_END, MARK_BROKEN };
 
 /* Attributes: " +word" any number of times, nothing else. */
-static bool attributes(
-	const char *s, size_t n, struct profile_block *block)
+static bool attributes(const char *s, size_t n, struct profile_block *block)
 {
 	while (n) {
 		size_t word = 2;
@@ -54,7 +54,7 @@ static bool attributes(
 		while (word < n && s[word] != ' ')
 			word++;
 		if (word == 4 && memcmp(s, " +nl", 4) == 0)
-			block->nl = true;
+			block->nl += block->nl < 2;
 		else if (word == 6 && memcmp(s, " +file", 6) == 0)
 			block->file = true;
 		s += word;
@@ -116,7 +116,8 @@ static bool in_heredoc(const struct heredocs *h, size_t at)
 	return false;
 }
 
-static bool same_id(const struct profile_block *a, const struct profile_block *b)
+static bool same_id(
+	const struct profile_block *a, const struct profile_block *b)
 {
 	return a->id_len == b->id_len && memcmp(a->id, b->id, a->id_len) == 0;
 }
@@ -139,8 +140,8 @@ static int keep(struct profile_blocks *blocks, const struct profile_block *one,
 				"a second block of the same id", d);
 	}
 	if (blocks->count == PROFILE_BLOCKS)
-		return diag_fail(d, -E2BIG, "more than %d blocks",
-			PROFILE_BLOCKS);
+		return diag_fail(
+			d, -E2BIG, "more than %d blocks", PROFILE_BLOCKS);
 	blocks->block[blocks->count++] = *one;
 	return 0;
 }
@@ -192,8 +193,8 @@ int profile_blocks_find(struct profile_blocks *blocks, const char *text,
 		at = next;
 	}
 	if (!err && is_open)
-		err = broken(text, open.begin,
-			"a block begins and does not end", d);
+		err = broken(
+			text, open.begin, "a block begins and does not end", d);
 	return err;
 }
 
@@ -203,7 +204,8 @@ struct profile_block *profile_block_of(
 	for (size_t i = 0; i < blocks->count; i++) {
 		struct profile_block *b = &blocks->block[i];
 
-		if (b->id_len == strlen(id) && memcmp(b->id, id, b->id_len) == 0)
+		if (b->id_len == strlen(id) &&
+			memcmp(b->id, id, b->id_len) == 0)
 			return b;
 	}
 	return NULL;

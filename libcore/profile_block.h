@@ -5,8 +5,9 @@
  *	LINE...
  *	# <<< profile:ID <<<
  *
- * "+nl": the newline before the block is ours. "+file": the file is. So that
- * taking the block out gives back the very bytes that were there. Pure.
+ * "+nl": the newline before the block is ours (twice: two are, behind a
+ * backslash). "+file": the file is. So that taking the block out gives back the
+ * very bytes that were there. Pure.
  */
 #ifndef WARDBOX_PROFILE_BLOCK_H
 #define WARDBOX_PROFILE_BLOCK_H
@@ -25,7 +26,8 @@ struct profile_block {
 	size_t body, body_end;
 	const char *id; /* in the text, id_len bytes */
 	size_t id_len;
-	bool nl, file;
+	unsigned nl; /* newlines before the block that are ours: 0 to 2 */
+	bool file;
 };
 
 struct profile_blocks {
@@ -47,7 +49,8 @@ struct profile_block *profile_block_of(
 	struct profile_blocks *blocks, const char *id);
 
 /* The two marker lines. */
-void profile_block_begin(struct buf *out, const char *id, bool nl, bool file);
+void profile_block_begin(
+	struct buf *out, const char *id, unsigned nl, bool file);
 void profile_block_end(struct buf *out, const char *id);
 
 #endif

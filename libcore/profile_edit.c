@@ -37,6 +37,7 @@ static int is_foreign(const struct edit *e, size_t index)
 	struct rc_source source = {.text = e->text,
 		.len = e->n,
 		.family = c->family,
+		.zsh = c->zsh,
 		.home = c->home};
 	size_t skip[PROFILE_BLOCKS][2];
 
@@ -50,8 +51,8 @@ static int is_foreign(const struct edit *e, size_t index)
 	if (item->what != PROFILE_VAR)
 		return rc_path_has(&source, item->dir->text,
 			c->exists && c->exists[index], skip, e->blocks->count);
-	return rc_var_has(&source, item->name, item->value, skip,
-		e->blocks->count);
+	return rc_var_has(
+		&source, item->name, item->value, skip, e->blocks->count);
 }
 
 /* The line in body[0..n) that starts at *at: its length with the newline. */
@@ -100,7 +101,8 @@ static bool same_subject(const struct edit *e, const struct profile_item *item,
 		if (i & 2)
 			dir->home = 0;
 		buf_clear(o);
-		if (profile_line(o, e->change->family, &twin, NULL, NULL) == 0 &&
+		if (profile_line(o, e->change->family, &twin, NULL, NULL) ==
+				0 &&
 			line_is(body, at, len, o))
 			return true;
 	}
@@ -115,8 +117,7 @@ static int merge_item(
 	autobuf struct buf line = BUF_INIT(PROFILE_TEXT_MAX);
 	autobuf struct buf merged = BUF_INIT(PROFILE_TEXT_MAX);
 	bool placed = false, same = false;
-	int err = profile_line(
-		&line, e->change->family, item, NULL, e->d);
+	int err = profile_line(&line, e->change->family, item, NULL, e->d);
 	size_t at = 0;
 
 	if (err)
@@ -159,7 +160,7 @@ static int merge(struct edit *e, struct buf *body, bool *changed)
 
 	if (c->raw) {
 		*changed = body->len != strlen(c->raw) ||
-			memcmp(body->data, c->raw, body->len) != 0;
+			   memcmp(body->data, c->raw, body->len) != 0;
 		buf_clear(body);
 		buf_adds(body, c->raw);
 		return body->err;
@@ -196,13 +197,8 @@ struct ending {
 static int find_ending(void *ctx, const struct rc_cmd *cmd)
 {
 	struct ending *end = ctx;
-	const char *name = cmd->word[0].text;
 
-	if (!cmd->top || cmd->guards || cmd->in_function)
-		return 0;
-	/* exec without a command only moves descriptors. */
-	if (!(str_eq(name, "exec") && cmd->count > 1) &&
-		!str_eq(name, "exit") && !str_eq(name, "return"))
+	if (!rc_ends(cmd))
 		return 0;
 	end->at = cmd->list_at;
 	end->found = true;
@@ -217,6 +213,7 @@ static int find_place(const struct edit *e, size_t *at)
 	struct rc_source source = {.text = e->text,
 		.len = e->n,
 		.family = c->family,
+		.zsh = c->zsh,
 		.home = c->home};
 	struct rc_visitor visitor = {.command = find_ending, .ctx = &end};
 	int err;
@@ -233,21 +230,36 @@ static int find_place(const struct edit *e, size_t *at)
 		return diag_errno(e->d, err, "startup file");
 	if (end.found)
 		*at = end.at;
+	else if (err == RC_OPEN_HEREDOC && !c->force)
+		return diag_fail(e->d, -EBADMSG,
+			"ends within a here-document: what is put behind it "
+			"would be its text");
 	return 0;
+}
+
+/* How many newlines must come before a block at that place: one to end the
+ * line, and one more when a backslash would join the next line to it. */
+static unsigned newlines_before(const struct edit *e, size_t at)
+{
+	unsigned nl = at && e->text[at - 1] != '\n';
+	size_t end = at - (at && !nl), from = end;
+
+	while (from && e->text[from - 1] == '\\')
+		from--;
+	return nl + ((end - from) & 1);
 }
 
 static int insert_block(struct edit *e, struct buf *body)
 {
 	size_t at;
 	int err = find_place(e, &at);
-	bool nl;
+	unsigned nl;
 
 	if (err)
 		return err;
-	nl = at && e->text[at - 1] != '\n';
+	nl = newlines_before(e, at);
 	buf_add(e->out, e->text, at);
-	if (nl)
-		buf_addc(e->out, '\n');
+	buf_add(e->out, "\n\n", nl);
 	profile_block_begin(e->out, e->change->id, nl, e->change->no_file);
 	buf_add(e->out, body->data, body->len);
 	profile_block_end(e->out, e->change->id);
@@ -269,7 +281,8 @@ static int replace_body(struct edit *e, struct buf *body)
 
 /* The heir of "+file" when the file's other blocks are all that is left, and
  * of "+nl" when one follows at once; NULL: none. */
-static struct profile_block *heir(const struct edit *e, bool *nl, bool *file)
+static struct profile_block *heir(
+	const struct edit *e, unsigned *nl, bool *file)
 {
 	const struct profile_block *b = e->own;
 	struct profile_block *next = NULL;
@@ -284,14 +297,14 @@ static struct profile_block *heir(const struct edit *e, bool *nl, bool *file)
 	}
 	*file = b->file && next && covered == e->n;
 	if (*file) {
-		*nl = false;
+		*nl = 0;
 		return next;
 	}
 	for (size_t i = 0; i < e->blocks->count; i++) {
 		struct profile_block *o = &e->blocks->block[i];
 
 		if (b->nl && o->begin == b->end) {
-			*nl = true;
+			*nl = b->nl;
 			return o;
 		}
 	}
@@ -307,7 +320,8 @@ static void add_without(struct edit *e, size_t from, size_t to)
 static int remove_block(struct edit *e, enum profile_action *action)
 {
 	const struct profile_block *b = e->own;
-	bool nl = false, file = false;
+	unsigned nl = 0;
+	bool file = false;
 	struct profile_block *next = heir(e, &nl, &file);
 	size_t before = b->begin;
 	char id[PROFILE_ID_MAX + 1];
@@ -324,7 +338,7 @@ static int remove_block(struct edit *e, enum profile_action *action)
 		} else {
 			add_without(e, 0, next->begin);
 		}
-		profile_block_begin(e->out, buf_str(&name), next->nl || nl,
+		profile_block_begin(e->out, buf_str(&name), next->nl + nl,
 			next->file || file);
 		if (next->begin > cut_from) {
 			add_without(e, next->body, e->n);
@@ -334,8 +348,10 @@ static int remove_block(struct edit *e, enum profile_action *action)
 		}
 		return e->out->err;
 	}
-	/* The newline is only ours to take while nothing follows. */
-	if (b->nl && b->end == e->n && before && e->text[before - 1] == '\n')
+	/* A newline is only ours to take while nothing follows. */
+	for (unsigned i = 0; i < b->nl && b->end == e->n && before &&
+			     e->text[before - 1] == '\n';
+		i++)
 		before--;
 	buf_add(e->out, e->text, before);
 	buf_add(e->out, e->text + b->end, e->n - b->end);
@@ -356,8 +372,7 @@ static int cut_items(struct edit *e, struct buf *body, bool *changed)
 		bool cut = false;
 
 		for (size_t i = 0; i < c->count && !cut; i++)
-			cut = same_subject(
-				e, &c->item[i], body->data, at, len);
+			cut = same_subject(e, &c->item[i], body->data, at, len);
 		if (cut)
 			*changed = true;
 		else
@@ -417,8 +432,8 @@ int profile_edit(const struct profile_change *change, const char *text,
 	if (!blocks)
 		return diag_errno(d, -ENOMEM, "startup file");
 	if (n > PROFILE_TEXT_MAX)
-		return diag_fail(d, -EFBIG, "larger than %d bytes",
-			PROFILE_TEXT_MAX);
+		return diag_fail(
+			d, -EFBIG, "larger than %d bytes", PROFILE_TEXT_MAX);
 	err = profile_blocks_find(blocks, e.text, n, change->family, d);
 	if (err)
 		return err;

@@ -27,16 +27,17 @@ const char *profile_action_name(enum profile_action action);
 struct profile_change {
 	const char *id;
 	enum shell_family family; /* SH, FISH or CSH */
-	const char *home;         /* to understand the text; or NULL */
+	bool zsh;		  /* its array path counts as PATH */
+	const char *home;	  /* to understand the text; or NULL */
 	const struct profile_item *item;
 	size_t count;
 	/* Per directory item: is it there on the disk? NULL: none is. */
 	const bool *exists;
 	/* Lines given whole instead of items: a fix's block. */
 	const char *raw;
-	bool remove; /* the items, or with count 0 the whole block */
-	bool force;  /* whatever the user's own lines say */
-	bool top;    /* at the start instead of the end */
+	bool remove;  /* the items, or with count 0 the whole block */
+	bool force;   /* whatever the user's own lines say */
+	bool top;     /* at the start instead of the end */
 	bool no_file; /* there is none yet; text is empty */
 };
 
@@ -46,7 +47,6 @@ enum { PROFILE_TEXT_MAX = 1 << 20 };
  * *action. -EBADMSG: markers that do not pair; -EFBIG; what profile_line
  * says. */
 int profile_edit(const struct profile_change *change, const char *text,
-	size_t n, struct buf *out, enum profile_action *action,
-	struct diag *d);
+	size_t n, struct buf *out, enum profile_action *action, struct diag *d);
 
 #endif

@@ -29,13 +29,14 @@ struct listing {
 const char *profile_session_name(unsigned index)
 {
 	static const char names[SESSIONS][24] = {"login_interactive",
-		"login_command", "interactive", "command"};
+		"login_noninteractive", "nonlogin_interactive",
+		"nonlogin_noninteractive"};
 
 	return names[index];
 }
 
-static struct profile_file *add(struct listing *l, const char *dir,
-	const char *name, unsigned sessions)
+static struct profile_file *add(
+	struct listing *l, const char *dir, const char *name, unsigned sessions)
 {
 	struct profile_file *f;
 
@@ -65,8 +66,7 @@ static struct profile_file *add_system(
 	struct listing *l, const char *path, unsigned sessions)
 {
 	const char *root = l->place->root;
-	struct profile_file *f =
-		add(l, *root ? root : "/", path + 1, sessions);
+	struct profile_file *f = add(l, *root ? root : "/", path + 1, sessions);
 
 	if (f)
 		f->system = true;
@@ -101,8 +101,8 @@ static void add_variable(
 }
 
 /* Only the first that exists is read. */
-static void add_first(struct listing *l, const char *const *names,
-	unsigned sessions)
+static void add_first(
+	struct listing *l, const char *const *names, unsigned sessions)
 {
 	const char *winner = NULL;
 
@@ -132,8 +132,8 @@ static void list_bash(struct listing *l)
 	add_system_either(
 		l, "/etc/bash.bashrc", "/etc/bashrc", SESSION_INTERACTIVE);
 	add_home(l, ".bashrc", SESSION_INTERACTIVE);
-	add_variable(l, l->place->bash_env,
-		SESSION_LOGIN_COMMAND | SESSION_COMMAND);
+	add_variable(
+		l, l->place->bash_env, SESSION_LOGIN_COMMAND | SESSION_COMMAND);
 }
 
 static void list_sh(struct listing *l, const char *rc)
@@ -161,8 +161,8 @@ static void list_zsh(struct listing *l)
 		add(l, l->place->zdotdir, ".zshenv", SESSION_ALL);
 	else
 		add_home(l, ".zshenv", SESSION_ALL);
-	add_system_either(l, "/etc/zsh/zprofile", "/etc/zprofile",
-		SESSION_LOGIN);
+	add_system_either(
+		l, "/etc/zsh/zprofile", "/etc/zprofile", SESSION_LOGIN);
 	add(l, z, ".zprofile", SESSION_LOGIN);
 	add_system_either(l, "/etc/zsh/zshrc", "/etc/zshrc", interactive);
 	add(l, z, ".zshrc", interactive);
@@ -179,9 +179,9 @@ static struct profile_file *add_fish(
 
 	if (!l->err)
 		l->err = xdg && xdg[0] == '/'
-			? path_join(dir, sizeof dir, xdg, "fish")
-			: path_join(dir, sizeof dir, l->place->home,
-				  ".config/fish");
+				 ? path_join(dir, sizeof dir, xdg, "fish")
+				 : path_join(dir, sizeof dir, l->place->home,
+					   ".config/fish");
 	return l->err ? NULL : add(l, dir, name, sessions);
 }
 
@@ -218,9 +218,9 @@ int profile_files_list(struct profile_files *files, enum shell_kind kind,
 	else if (shellkind_family(kind) == FAMILY_CSH)
 		list_csh(&l);
 	else
-		list_sh(&l, kind == SHELL_MKSH ? ".mkshrc"
-				: kind == SHELL_KSH ? ".kshrc"
-						    : NULL);
+		list_sh(&l, kind == SHELL_MKSH  ? ".mkshrc"
+			    : kind == SHELL_KSH ? ".kshrc"
+						: NULL);
 	return l.err;
 }
 
@@ -247,12 +247,11 @@ int profile_zdotdir(const struct profile_place *place, char *out, size_t size)
 {
 	autobuf struct buf text = BUF_INIT(RC_TEXT_MAX);
 	const char *first = place->zdotdir && place->zdotdir[0] == '/'
-		? place->zdotdir
-		: place->home;
+				    ? place->zdotdir
+				    : place->home;
 	struct zdotdir_ctx ctx = {.value = BUF_INIT(PATH_MAX)};
 	struct rc_visitor visitor = {.command = find_zdotdir, .ctx = &ctx};
-	struct rc_source source = {
-		.family = FAMILY_SH, .home = place->home};
+	struct rc_source source = {.family = FAMILY_SH, .home = place->home};
 	int err = path_join(out, size, first, ".zshenv");
 
 	if (!err && file_read(AT_FDCWD, out, &text) == 0) {
@@ -261,15 +260,15 @@ int profile_zdotdir(const struct profile_place *place, char *out, size_t size)
 		rc_scan(&source, &visitor);
 	}
 	if (!err)
-		err = str_copy(out, size,
-			ctx.value.len ? buf_str(&ctx.value) : first);
+		err = str_copy(
+			out, size, ctx.value.len ? buf_str(&ctx.value) : first);
 	buf_release(&ctx.value);
 	return err;
 }
 
 /* The one of names that exists, else the last. */
-static void target_first(struct listing *l, const char *const *names,
-	unsigned sessions)
+static void target_first(
+	struct listing *l, const char *const *names, unsigned sessions)
 {
 	for (; *names; names++) {
 		struct profile_file *f = add_home(l, *names, sessions);
@@ -346,9 +345,9 @@ int profile_targets_user(struct profile_files *files, enum shell_kind kind,
 		target_first(&l, csh_rc, SESSION_ALL);
 	} else {
 		targets_sh(&l,
-			kind == SHELL_MKSH      ? ".mkshrc"
-				: kind == SHELL_KSH ? ".kshrc"
-						    : NULL,
+			kind == SHELL_MKSH  ? ".mkshrc"
+			: kind == SHELL_KSH ? ".kshrc"
+					    : NULL,
 			scope);
 	}
 	return l.err;
@@ -380,7 +379,8 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 		buf_addf(&b, "/etc/profile.d/profile-%s.sh", id);
 		add_system(&l, buf_str(&b), SESSION_LOGIN);
 	} else {
-		return diag_fail(d, -EPERM, "no system-wide file is known for %s",
+		return diag_fail(d, -EPERM,
+			"no system-wide file is known for %s",
 			shellkind_name(kind));
 	}
 	return l.err;

@@ -36,7 +36,7 @@ struct profile_place {
 struct profile_file {
 	char path[PATH_MAX];
 	unsigned sessions; /* that read it, if it is there */
-	bool system;	   /* belongs to the machine, not to the user */
+	bool system;       /* belongs to the machine, not to the user */
 	bool exists;
 	const char *shadowed_by; /* why no session reads it; or NULL */
 };
@@ -72,7 +72,6 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 
 /* The directory of zsh's files: ZDOTDIR as ~/.zshenv sets it, else as the
  * environment has it, else the home. */
-int profile_zdotdir(
-	const struct profile_place *place, char *out, size_t size);
+int profile_zdotdir(const struct profile_place *place, char *out, size_t size);
 
 #endif

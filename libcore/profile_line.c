@@ -49,7 +49,8 @@ static int dir_check(const char *input, size_t prefix, struct diag *d)
 	if (!prefix && input[0] != '/') {
 		err = diag_fail(d, -EINVAL,
 			"'%s' is relative: PATH would change with the "
-			"current directory", input);
+			"current directory",
+			input);
 		diag_hint(d, "give it in full, or start it with '$HOME/'");
 		return err;
 	}
@@ -64,23 +65,27 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 {
 	size_t prefix = profile_home_prefix(input);
 	struct buf b = BUF_FIXED(dir->text);
+	autofree char *plain_home = NULL;
 	size_t home_len;
 	int err = dir_check(input, prefix, d);
 
 	if (err)
 		return err;
 	if (prefix && (!home || home[0] != '/'))
-		return diag_fail(d, -EINVAL, "'%s': the home is not known",
-			input);
+		return diag_fail(
+			d, -EINVAL, "'%s': the home is not known", input);
 	if (home && home[0] == '/')
 		add_collapsed(&b, home);
 	home_len = b.len;
+	plain_home = strdup(buf_str(&b));
+	if (!plain_home)
+		return diag_errno(d, -ENOMEM, "%s", input);
 	if (!prefix)
 		buf_clear(&b);
 	add_collapsed(&b, input + prefix);
 	if (b.err)
-		return diag_fail(d, -EINVAL, "longer than %d bytes",
-			PROFILE_DIR_MAX);
+		return diag_fail(
+			d, -EINVAL, "longer than %d bytes", PROFILE_DIR_MAX);
 	if (!b.len)
 		buf_addc(&b, '/');
 	buf_str(&b);
@@ -88,8 +93,8 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 	if (prefix)
 		dir->home = home_len;
 	else if (home_len && !(flags & PROFILE_SYSTEM) && b.len >= home_len &&
-		strncmp(dir->text, home, home_len) == 0 &&
-		(dir->text[home_len] == '/' || !dir->text[home_len]))
+		 strncmp(dir->text, plain_home, home_len) == 0 &&
+		 (dir->text[home_len] == '/' || !dir->text[home_len]))
 		dir->home = home_len;
 	if (flags & PROFILE_ABSOLUTE)
 		dir->home = 0;
@@ -126,8 +131,8 @@ int profile_var_check(const char *name, const char *value,
 		return err;
 	}
 	if (is_protected(name) && !(flags & PROFILE_FORCE)) {
-		err = diag_fail(d, -EINVAL,
-			"%s changes how every shell works", name);
+		err = diag_fail(
+			d, -EINVAL, "%s changes how every shell works", name);
 		diag_hint(d, "--force sets it all the same");
 		return err;
 	}
@@ -176,10 +181,10 @@ static void add_doubled(struct buf *out, const char *s, size_t n, bool curly)
 	buf_addc(out, '\'');
 	for (size_t i = 0; i < n; i++) {
 		bool typographic = curly && i + 2 < n &&
-			(unsigned char)s[i] == 0xe2 &&
-			(unsigned char)s[i + 1] == 0x80 &&
-			(unsigned char)s[i + 2] >= 0x98 &&
-			(unsigned char)s[i + 2] <= 0x9b;
+				   (unsigned char)s[i] == 0xe2 &&
+				   (unsigned char)s[i + 1] == 0x80 &&
+				   (unsigned char)s[i + 2] >= 0x98 &&
+				   (unsigned char)s[i + 2] <= 0x9b;
 
 		if (typographic) {
 			buf_add(out, s + i, 3);
@@ -286,7 +291,8 @@ static void add_path_sh(
 	if (append)
 		buf_adds(out, "${PATH:+${PATH}:}");
 	add_inner(out, FAMILY_SH, dir->text, dir->home);
-	buf_adds(out, append ? "\" ;; esac\n" : "${PATH:+:${PATH}}\" ;; esac\n");
+	buf_adds(
+		out, append ? "\" ;; esac\n" : "${PATH:+:${PATH}}\" ;; esac\n");
 }
 
 static int add_path_csh(struct buf *out, const struct profile_dir *dir,
@@ -357,8 +363,8 @@ static int add_path(struct buf *out, enum shell_family family,
 }
 
 /* The value with its home prefix replaced by home, when both are there. */
-static size_t resolve_value(struct buf *out, const char *value,
-	const char *home)
+static size_t resolve_value(
+	struct buf *out, const char *value, const char *home)
 {
 	size_t prefix = profile_home_prefix(value);
 	size_t len = prefix && home ? strlen(home) : prefix;

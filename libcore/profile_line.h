@@ -24,8 +24,8 @@ struct profile_dir {
 
 enum {
 	PROFILE_ABSOLUTE = 1, /* never write $HOME for the home's own path */
-	PROFILE_SYSTEM = 2,   /* only a $HOME that was asked for is written so */
-	PROFILE_FORCE = 4,    /* protected variables too */
+	PROFILE_SYSTEM = 2, /* only a $HOME that was asked for is written so */
+	PROFILE_FORCE = 4,  /* protected variables too */
 };
 
 /* Takes "~/x", "$HOME/x", "${HOME}/x" and absolute paths; every other '$' is a

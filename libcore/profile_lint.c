@@ -34,8 +34,7 @@ bool lint_is_source(const struct rc_cmd *cmd)
 {
 	const char *word = cmd->word[0].text;
 
-	return cmd->count > 1 &&
-		(str_eq(word, ".") || str_eq(word, "source"));
+	return cmd->count > 1 && (str_eq(word, ".") || str_eq(word, "source"));
 }
 
 bool lint_is_dangling(const struct profile_lint *l, const struct rc_cmd *cmd)
@@ -46,13 +45,13 @@ bool lint_is_dangling(const struct profile_lint *l, const struct rc_cmd *cmd)
 		return false;
 	w = &cmd->word[1];
 	return w->len && w->text[0] == '/' && !strchr(w->text, RC_UNKNOWN) &&
-		!strchr(w->text, RC_PATH) && !strpbrk(w->text, "*?[") &&
-		!l->look(l->ctx, w->text);
+	       !strchr(w->text, RC_PATH) && !strpbrk(w->text, "*?[") &&
+	       !l->look(l->ctx, w->text);
 }
 
 bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 {
-	static const char words[][8] = {"source", "[[", "shopt", "declare",
+	static const char words[][9] = {"source", "[[", "shopt", "declare",
 		"typeset", "complete", "bind"};
 	const char *base = path_base(l->path);
 
@@ -64,8 +63,7 @@ bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 			return true;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (str_eq(words[i], cmd->word[0].text) &&
-			!cmd->word[0].quoted)
+		if (str_eq(words[i], cmd->word[0].text) && !cmd->word[0].quoted)
 			return true;
 	}
 	return false;
@@ -198,8 +196,8 @@ static void see_path(struct linting *c, const struct rc_cmd *cmd)
 	c->change[c->changes++] = (struct change){
 		.line = cmd->line,
 		.clobbers = !c->l->system && !cmd->in_function && v->len &&
-			!memchr(v->data, RC_PATH, v->len) &&
-			!memchr(v->data, RC_UNKNOWN, v->len),
+			    !memchr(v->data, RC_PATH, v->len) &&
+			    !memchr(v->data, RC_UNKNOWN, v->len),
 	};
 }
 
@@ -241,12 +239,7 @@ static void see_bashism(struct linting *c, const struct rc_cmd *cmd)
 
 static void see_end(struct linting *c, const struct rc_cmd *cmd)
 {
-	const char *name = cmd->word[0].text;
-
-	if (c->ended || !cmd->top || cmd->in_function)
-		return;
-	if (!(str_eq(name, "exec") && cmd->count > 1) &&
-		!str_eq(name, "exit") && !str_eq(name, "return"))
+	if (c->ended || !rc_ends(cmd))
 		return;
 	c->ended = true;
 	c->end_at = cmd->at;
@@ -303,16 +296,14 @@ static void tell_end(struct linting *c)
 
 static void tell_crlf(struct linting *c)
 {
-	const char *at = c->l->len
-		? memmem(c->l->text, c->l->len, "\r\n", 2)
-		: NULL;
+	const char *at =
+		c->l->len ? memmem(c->l->text, c->l->len, "\r\n", 2) : NULL;
 
 	if (at)
 		profile_problem_fix(
 			profile_problem_add(c->out, PROBLEM_CRLF,
 				SEVERITY_ERROR, c->l->path,
-				rc_line(c->l->text,
-					(size_t)(at - c->l->text)),
+				rc_line(c->l->text, (size_t)(at - c->l->text)),
 				"lines end in CR LF"),
 			true, "profile fix crlf");
 }
@@ -344,6 +335,7 @@ int profile_lint(
 	struct rc_source source = {.text = lint->text,
 		.len = lint->len,
 		.family = shellkind_family(lint->kind),
+		.zsh = lint->kind == SHELL_ZSH,
 		.home = lint->home};
 	struct rc_visitor visitor = {.command = see, .ctx = &c};
 	int err;
@@ -381,6 +373,7 @@ bool profile_sources(const struct profile_lint *lint, const char *name)
 	struct rc_source source = {.text = lint->text,
 		.len = lint->len,
 		.family = shellkind_family(lint->kind),
+		.zsh = lint->kind == SHELL_ZSH,
 		.home = lint->home};
 	struct rc_visitor visitor = {.command = find_source, .ctx = &s};
 

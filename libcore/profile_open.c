@@ -57,9 +57,13 @@ static int enter(struct walk *w, const char *name)
 	int err;
 
 	if (next < 0 && errno == ENOENT && (w->flags & PROFILE_OPEN_MAKE)) {
-		if (mkdirat(w->dir, name, 0700) && errno != EEXIST)
+		mode_t mode = w->flags & PROFILE_OPEN_PUBLIC ? 0755 : 0700;
+
+		if (mkdirat(w->dir, name, mode) && errno != EEXIST)
 			return diag_errno(w->d, -errno, "%s: cannot make %s",
 				w->path, name);
+		if (w->flags & PROFILE_OPEN_PUBLIC)
+			fchmodat(w->dir, name, mode, 0);
 		next = openat(w->dir, name,
 			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
@@ -113,7 +117,7 @@ static bool is_link(const struct walk *w, const char *name)
 	struct stat st;
 
 	return fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		S_ISLNK(st.st_mode);
+	       S_ISLNK(st.st_mode);
 }
 
 /* Takes the first component off rest. */
@@ -164,8 +168,8 @@ static int walk(struct walk *w, struct profile_open *at)
 	}
 }
 
-int profile_open_path(struct profile_open *at, const char *path,
-	unsigned flags, struct diag *d)
+int profile_open_path(struct profile_open *at, const char *path, unsigned flags,
+	struct diag *d)
 {
 	autofree char *rest = malloc(PATH_MAX);
 	autofd int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);

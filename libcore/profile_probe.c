@@ -83,14 +83,13 @@ static bool answered(const struct profile_run *run)
 	const struct buf *a = run->answer;
 
 	return run->answer_fd >= 0 && a->len >= run->mark_len &&
-		memcmp(a->data + a->len - run->mark_len, run->mark,
-			run->mark_len) == 0;
+	       memcmp(a->data + a->len - run->mark_len, run->mark,
+		       run->mark_len) == 0;
 }
 
 static void look(struct watch *w)
 {
-	if (!w->ended &&
-		waitpid(w->pid, &w->ran->status, WNOHANG) == w->pid)
+	if (!w->ended && waitpid(w->pid, &w->ran->status, WNOHANG) == w->pid)
 		w->ended = true;
 	drain(w->out_fd, w->out);
 	if (w->run->answer_fd >= 0)
@@ -122,7 +121,8 @@ static void wait_for(struct watch *w)
 		if (w->pidfd < 0 && ms > TICK_MS)
 			ms = TICK_MS;
 		poll(fds, 3, ms);
-		/* Ends of pipes that report nothing but their end would spin. */
+		/* Ends of pipes that report nothing but their end would spin.
+		 */
 		if ((fds[1].revents | fds[2].revents) & (POLLHUP | POLLERR)) {
 			struct pollfd only = {.fd = w->pidfd, .events = POLLIN};
 
@@ -186,8 +186,8 @@ static void finish(struct watch *w)
 	kill_strays();
 }
 
-int profile_run(const struct profile_run *run, struct buf *out,
-	struct profile_ran *ran)
+int profile_run(
+	const struct profile_run *run, struct buf *out, struct profile_ran *ran)
 {
 	struct watch w = {.run = run, .ran = ran, .out = out, .pidfd = -1};
 	autofd int read_end = -1;

@@ -18,8 +18,8 @@ struct profile_run {
 	char *const *argv;
 	char *const *env;
 	const char *cwd; /* or NULL for "/" */
-	int in;		 /* its stdin; -1: /dev/null */
-	int keep;	 /* a descriptor it inherits under its own number; -1 */
+	int in;          /* its stdin; -1: /dev/null */
+	int keep;        /* a descriptor it inherits under its own number; -1 */
 	bool with_stderr; /* collected too; else it goes nowhere */
 	uint64_t timeout; /* nanoseconds */
 	/* An answer that may come another way: a pipe's end, or -1. The run is
@@ -48,7 +48,7 @@ enum profile_probe_status {
 	PROBE_OK,
 	PROBE_TIMEOUT,
 	PROBE_NO_ANSWER, /* it ended without running the command */
-	PROBE_FAILED,	 /* it could not be started */
+	PROBE_FAILED,    /* it could not be started */
 };
 
 const char *profile_probe_name(enum profile_probe_status status);
@@ -56,7 +56,7 @@ const char *profile_probe_name(enum profile_probe_status status);
 struct profile_probe {
 	enum profile_probe_status status;
 	unsigned ms;
-	struct buf env;	  /* NUL-ended strings; released by the caller */
+	struct buf env;   /* NUL-ended strings; released by the caller */
 	struct buf noise; /* what it printed by itself */
 };
 

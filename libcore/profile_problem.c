@@ -62,7 +62,8 @@ void profile_problems_release(struct profile_problems *p)
 	*p = (struct profile_problems){0};
 }
 
-__attribute__((format(printf, 3, 0))) static void format(char *out, size_t size, const char *text, va_list ap)
+__attribute__((format(printf, 3, 0))) static void format(
+	char *out, size_t size, const char *text, va_list ap)
 {
 	autobuf struct buf b = BUF_INIT(65536);
 
@@ -125,8 +126,7 @@ const char *profile_problem_why(enum profile_problem_code code)
 
 const char *profile_severity_name(enum profile_severity severity)
 {
-	static const char names[][9] = {
-		"info", "warning", "error", "critical"};
+	static const char names[][9] = {"info", "warning", "error", "critical"};
 
 	return names[severity];
 }

@@ -43,11 +43,12 @@ enum profile_severity {
 
 struct profile_problem {
 	uint8_t code, severity;
-	bool fixable;	    /* 'profile fix CODE' repairs it */
-	char file[1024];    /* "" when it is no file's */
-	unsigned line;	    /* 0: none */
+	bool fixable;    /* 'profile fix CODE' repairs it */
+	char file[1024]; /* "" when it is no file's */
+	unsigned line;   /* 0: none */
+	char dir[1024];  /* MISSING_PATH: what is to be added; else "" */
 	char detail[256];
-	char fix[384];	    /* the exact next step */
+	char fix[384]; /* the exact next step */
 };
 
 enum { PROBLEMS_MAX = 256 };

@@ -36,8 +36,8 @@ static int wrong(const struct reading *c, uint32_t node, const char *why)
 }
 
 /* head (or "") and the node's text as one string. */
-static int copy_text(const struct reading *c, const char *head, uint32_t node,
-	char **out)
+static int copy_text(
+	const struct reading *c, const char *head, uint32_t node, char **out)
 {
 	autobuf struct buf b = BUF_INIT(65536);
 	int err;
@@ -134,13 +134,14 @@ static int read_recipe(struct reading *c)
 	if (!err && post && json_type(c->doc, post) != JSON_NULL)
 		err = copy_text(c, "", post, &c->r->post_env);
 	if (!err && !c->r->dirs && !c->r->pairs && !c->r->post_env)
-		err = wrong(c, 0, "neither shell_config nor post_env says "
-				  "anything");
+		err = wrong(c, 0,
+			"neither shell_config nor post_env says "
+			"anything");
 	return err;
 }
 
-int profile_recipe_parse(struct profile_recipe *r, const char *text, size_t n,
-	struct diag *d)
+int profile_recipe_parse(
+	struct profile_recipe *r, const char *text, size_t n, struct diag *d)
 {
 	autojson struct json_doc doc = {0};
 	struct reading c = {.r = r, .doc = &doc, .d = d};

@@ -32,7 +32,7 @@ void profile_recipe_release(struct profile_recipe *r);
 /* Other keys of the recipe are somebody else's and passed over; an unknown key
  * within shell_config is refused, as something asked for would be left out.
  * -EINVAL with the place in d, -ENOMEM, -E2BIG. */
-int profile_recipe_parse(struct profile_recipe *r, const char *text, size_t n,
-	struct diag *d);
+int profile_recipe_parse(
+	struct profile_recipe *r, const char *text, size_t n, struct diag *d);
 
 #endif

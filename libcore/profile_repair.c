@@ -68,11 +68,11 @@ static void mend_word(struct repair *r, const struct rc_word *w)
 			r->done = i + 1;
 			r->count++;
 		} else if (s[i] == ':' &&
-			(before == ':' || i + 1 == w->end ||
-				(s[i + 1] == '"' && i + 2 == w->end) ||
-				before == '=' ||
-				(before == '"' && i >= w->at + 2 &&
-					s[i - 2] == '='))) {
+			   (before == ':' || i + 1 == w->end ||
+				   (s[i + 1] == '"' && i + 2 == w->end) ||
+				   before == '=' ||
+				   (before == '"' && i >= w->at + 2 &&
+					   s[i - 2] == '='))) {
 			keep_until(r, i);
 			r->done = i + 1;
 			r->count++;
@@ -142,6 +142,7 @@ int profile_repair(const struct profile_lint *lint,
 	struct rc_source source = {.text = lint->text,
 		.len = lint->len,
 		.family = shellkind_family(lint->kind),
+		.zsh = lint->kind == SHELL_ZSH,
 		.home = lint->home};
 	struct rc_visitor visitor = {.command = visit, .ctx = &r};
 	int err;

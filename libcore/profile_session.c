@@ -87,29 +87,74 @@ static int text_fd(const char *text, size_t n)
 	return err ? err : fd_steal(&fd);
 }
 
-int profile_probe(const struct profile_shell *shell, unsigned session,
-	struct profile_probe *probe)
+/* The words that start the shell as the session would. */
+struct probe_words {
+	char name[64], command[128];
+	char interactive[3], take_command[3];
+	char *argv[5];
+	bool feed; /* the command comes by stdin */
+};
+
+static void make_words(struct probe_words *w, const struct profile_shell *shell,
+	unsigned session, int answer)
 {
 	bool login = session & SESSION_LOGIN;
-	bool interactive = session &
-		(SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE);
-	bool feed = shellkind_family(shell->kind) == FAMILY_CSH && login;
-	char name[64], command[128];
-	struct buf n = BUF_FIXED(name), c = BUF_FIXED(command);
-	char interactive_flag[] = "-i", command_flag[] = "-c";
-	char *argv[5] = {name};
+	bool interactive =
+		session & (SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE);
+	struct buf n = BUF_FIXED(w->name), c = BUF_FIXED(w->command);
+	int at = 1, pid = (int)getpid();
+
+	buf_addf(&n, "%s%s", login ? "-" : "", path_base(shell->path));
+	buf_str(&n);
+	buf_addf(&c, "/proc/%d/exe profile @answer /proc/%d/fd/%d\n", pid, pid,
+		answer);
+	buf_str(&c);
+	str_copy(w->interactive, sizeof w->interactive, "-i");
+	str_copy(w->take_command, sizeof w->take_command, "-c");
+	w->argv[0] = w->name;
+	w->feed = shellkind_family(shell->kind) == FAMILY_CSH && login;
+	if (interactive && !w->feed)
+		w->argv[at++] = w->interactive;
+	if (!w->feed) {
+		w->argv[at++] = w->take_command;
+		w->argv[at++] = w->command;
+	}
+}
+
+static int run_probe(const struct profile_shell *shell,
+	const struct probe_words *words, int answer,
+	struct profile_probe *probe, struct profile_ran *ran)
+{
 	autoenv struct env env = ENV_INIT;
-	autofd int in = -1, answer = -1, write_end = -1;
+	autofd int in = -1;
 	struct profile_run run = {.path = shell->path,
-		.argv = argv,
+		.argv = words->argv,
 		.cwd = shell->home,
 		.keep = -1,
 		.timeout = shell->timeout,
+		.answer_fd = answer,
 		.answer = &probe->env,
 		.mark = mark,
 		.mark_len = sizeof mark - 1};
+	int err = shell_env(shell, &env);
+
+	if (err)
+		return err;
+	if (words->feed)
+		in = text_fd(words->command, strlen(words->command));
+	run.in = in;
+	run.env = env.vec;
+	return profile_run(&run, &probe->noise, ran);
+}
+
+int profile_probe(const struct profile_shell *shell, unsigned session,
+	struct profile_probe *probe)
+{
+	struct probe_words words = {.feed = false};
+	autofd int answer = -1;
+	autofd int write_end = -1;
 	struct profile_ran ran;
-	int ends[2], err, at = 1;
+	int ends[2], err;
 
 	*probe = (struct profile_probe){.status = PROBE_FAILED,
 		.env = BUF_INIT(ANSWER_MAX),
@@ -118,32 +163,14 @@ int profile_probe(const struct profile_shell *shell, unsigned session,
 		return -errno;
 	answer = ends[0];
 	write_end = ends[1];
-	buf_addf(&n, "%s%s", login ? "-" : "", path_base(shell->path));
-	buf_str(&n);
-	buf_addf(&c, "/proc/%d/exe profile @answer /proc/%d/fd/%d\n",
-		(int)getpid(), (int)getpid(), write_end);
-	buf_str(&c);
-	if (interactive && !feed)
-		argv[at++] = interactive_flag;
-	if (feed) {
-		in = text_fd(command, c.len);
-	} else {
-		argv[at++] = command_flag;
-		argv[at++] = command;
-	}
-	err = shell_env(shell, &env);
-	if (err)
-		return err;
-	run.env = env.vec;
-	run.in = in;
-	run.answer_fd = answer;
-	err = profile_run(&run, &probe->noise, &ran);
+	make_words(&words, shell, session, write_end);
+	err = run_probe(shell, &words, answer, probe, &ran);
 	if (err)
 		return err;
 	probe->ms = ran.ms;
-	probe->status = ran.answered ? PROBE_OK
-		: ran.timed_out      ? PROBE_TIMEOUT
-				     : PROBE_NO_ANSWER;
+	probe->status = ran.answered    ? PROBE_OK
+			: ran.timed_out ? PROBE_TIMEOUT
+					: PROBE_NO_ANSWER;
 	if (ran.answered)
 		probe->env.len -= sizeof mark - 1;
 	return 0;
@@ -268,7 +295,8 @@ static unsigned said_line(const char *said)
 		n = 0;
 		while (chr_digit(at[n]))
 			n++;
-		/* A number that ends in ':' or ')' or ']', not one of a path. */
+		/* A number that ends in ':' or ')' or ']', not one of a path.
+		 */
 		if (n && n < sizeof digits && strchr(":)],", at[n]) &&
 			(at == said || strchr(" [(:", at[-1]))) {
 			memcpy(digits, at, n);

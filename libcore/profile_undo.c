@@ -27,8 +27,9 @@ int profile_undo_dir(
 	char path[2048];
 	autofd int base = -1;
 	int err = state && state[0] == '/'
-		? path_join(path, sizeof path, state, "wardbox")
-		: path_join(path, sizeof path, home, ".local/state/wardbox");
+			  ? path_join(path, sizeof path, state, "wardbox")
+			  : path_join(path, sizeof path, home,
+				    ".local/state/wardbox");
 
 	if (!err && make)
 		err = file_mkdirs(path, 0700);
@@ -57,7 +58,7 @@ static void record_name(const char *path, char name[17])
 static bool same(const struct buf *a, const struct buf *b)
 {
 	return a->len == b->len &&
-		(!a->len || memcmp(a->data, b->data, a->len) == 0);
+	       (!a->len || memcmp(a->data, b->data, a->len) == 0);
 }
 
 /* path NUL mode NUL length-of-before NUL before after */

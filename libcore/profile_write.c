@@ -47,8 +47,8 @@ static int lock_dir(struct job *j)
 		if (errno == EINTR)
 			continue;
 		if (errno != EWOULDBLOCK)
-			return diag_errno(
-				j->d, -errno, "cannot lock the directory of %s",
+			return diag_errno(j->d, -errno,
+				"cannot lock the directory of %s",
 				j->ask->path);
 		if (waited >= j->ask->wait_ms)
 			return diag_fail(j->d, -EAGAIN,
@@ -100,14 +100,13 @@ static int check_writable(struct job *j, int fd)
 		path_beneath("/nix/store", real))
 		why = "is made by a package manager (/nix/store)";
 	if (!j->missing) {
-		if (syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &attributes) ==
-				0 &&
+		if (syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &attributes) == 0 &&
 			(attributes & (FS_IMMUTABLE_FL | FS_APPEND_FL)))
 			why = attributes & FS_IMMUTABLE_FL
-				? "has the immutable attribute"
-				: "has the append-only attribute";
-		if (!(j->st.st_mode & 0222) ||
-			faccessat(j->at.dirfd, j->at.name, W_OK, AT_EACCESS))
+				      ? "has the immutable attribute"
+				      : "has the append-only attribute";
+		else if (!(j->st.st_mode & 0222) ||
+			 faccessat(j->at.dirfd, j->at.name, W_OK, AT_EACCESS))
 			why = "is read-only";
 	}
 	if (!why && faccessat(j->at.dirfd, ".", W_OK | X_OK, AT_EACCESS))
@@ -115,9 +114,8 @@ static int check_writable(struct job *j, int fd)
 	if (!why)
 		return 0;
 	diag_fail(j->d, -EACCES, "%s %s", j->ask->path, why);
-	diag_hint(j->d,
-		"add the lines by hand where the file is made, or use "
-		"'profile print'");
+	diag_hint(j->d, "add the lines by hand where the file is made, or use "
+			"'profile print'");
 	return -EACCES;
 }
 
@@ -153,6 +151,9 @@ static int dress(const struct job *j, int old, int new)
 	if (j->missing) {
 		mask = umask(0);
 		umask(mask);
+		/* A file for all users is one that all can read. */
+		if (j->ask->flags & PROFILE_OPEN_PUBLIC)
+			mask = 022;
 		return fchmod(new, 0666 & ~mask) ? -errno : 0;
 	}
 	if ((j->st.st_uid != geteuid() || j->st.st_gid != getegid()) &&
@@ -200,9 +201,9 @@ static bool unmoved(const struct job *j)
 	if (fstatat(j->at.dirfd, j->at.name, &now, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT && j->missing;
 	return !j->missing && now.st_dev == j->st.st_dev &&
-		now.st_ino == j->st.st_ino && now.st_size == j->st.st_size &&
-		now.st_mtim.tv_sec == j->st.st_mtim.tv_sec &&
-		now.st_mtim.tv_nsec == j->st.st_mtim.tv_nsec;
+	       now.st_ino == j->st.st_ino && now.st_size == j->st.st_size &&
+	       now.st_mtim.tv_sec == j->st.st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == j->st.st_mtim.tv_nsec;
 }
 
 static int backup(struct job *j)
@@ -229,8 +230,8 @@ static int backup(struct job *j)
 	if (!err)
 		err = path_of_fd(fd, place, sizeof place);
 	if (!err)
-		err = path_join(j->out->backup, sizeof j->out->backup, place,
-			name);
+		err = path_join(
+			j->out->backup, sizeof j->out->backup, place, name);
 	return err ? diag_errno(j->d, err, "cannot keep a backup of %s",
 			     j->ask->path)
 		   : 0;
@@ -256,10 +257,13 @@ static int write_in_place(struct job *j)
 	if (err)
 		return err;
 	fd = openat(j->at.dirfd, j->at.name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
+	if (fd < 0) {
+		err = -errno;
+		unlinkat(j->at.dirfd, temp, 0);
+		return err;
+	}
 	err = file_write_all(fd, new->data, new->len);
-	if (!err && (ftruncate(fd, (off_t)new->len) || fsync(fd)))
+	if (!err && (ftruncate(fd, (off_t) new->len) || fsync(fd)))
 		err = -errno;
 	if (!err) {
 		unlinkat(j->at.dirfd, temp, 0);
@@ -284,7 +288,8 @@ static int put_new(struct job *j, int old)
 		err = -errno;
 	if (err)
 		unlinkat(j->at.dirfd, temp, 0);
-	if (err == -EBUSY)
+	/* A mount point, or an owner that a new file cannot be given. */
+	if (err == -EBUSY || (err == -EPERM && !j->missing))
 		return write_in_place(j);
 	if (!err)
 		fsync(j->at.dirfd);
@@ -369,6 +374,6 @@ int profile_write(const struct profile_write *job, struct profile_written *out,
 		if (err != -EAGAIN)
 			return err;
 	}
-	return diag_fail(d, -EAGAIN, "%s is being changed by someone else",
-		job->path);
+	return diag_fail(
+		d, -EAGAIN, "%s is being changed by someone else", job->path);
 }

@@ -29,7 +29,7 @@ struct profile_write {
 	profile_checker *check; /* or NULL */
 	void *ctx;
 	const char *backup_dir; /* "" for beside the file; NULL: none */
-	unsigned flags;		/* PROFILE_OPEN_NOFOLLOW, _TRUSTED */
+	unsigned flags;         /* PROFILE_OPEN_NOFOLLOW, _TRUSTED, _PUBLIC */
 	bool dry_run;
 	unsigned wait_ms; /* for the lock */
 };
@@ -37,9 +37,9 @@ struct profile_write {
 struct profile_written {
 	enum profile_action action;
 	struct buf before, after; /* released by profile_written_release */
-	char backup[PATH_MAX];	  /* where the old bytes went; "" for nowhere */
-	bool missing;		  /* there was no file */
-	bool in_place;		  /* a rename was not possible */
+	char backup[PATH_MAX];    /* where the old bytes went; "" for nowhere */
+	bool missing;             /* there was no file */
+	bool in_place;            /* a rename was not possible */
 };
 
 void profile_written_release(struct profile_written *w);

@@ -63,14 +63,27 @@ static char simple_test(const struct rc_state *r, const char **path)
 	return w[1].text[1];
 }
 
+/* Does the test only ask whether PATH has an entry? ":$PATH:" against a
+ * pattern does, [ -z "$PATH" ] does not. */
+static bool asks_path(const struct rc_state *r)
+{
+	bool path = false, list = false;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const char *text = r->word[i].text;
+
+		path |= strchr(text, RC_PATH) != NULL;
+		list |= strpbrk(text, ":*") != NULL;
+	}
+	return path && (list || str_eq(r->word[0].text, "contains"));
+}
+
 void rc_cond_add(struct rc_state *r, struct rc_cond *cond, bool plain)
 {
 	const char *path = "";
 
-	for (size_t i = 0; i < r->count; i++) {
-		if (strchr(r->word[i].text, RC_PATH))
-			return;
-	}
+	if (asks_path(r))
+		return;
 	cond->op = 0;
 	if (++cond->count != 1 || !plain || r->negated || !r->count)
 		return;
@@ -112,7 +125,8 @@ static int emit(struct rc_state *r, char op)
 		.guards = r->chain.count,
 		.guard_op = r->chain.op,
 		.guard_path = r->chain.path,
-		.top = !r->depth && !r->chained && (op == ';' || op == '\n'),
+		.top = !r->depth && !r->chained && op != '|' && op != '&',
+		.zsh = r->lex.zsh,
 		.redirected = r->redirected,
 	};
 
@@ -125,15 +139,14 @@ static int emit(struct rc_state *r, char op)
 		cmd.guard_op = 0;
 	if (!cmd.guard_op)
 		cmd.guard_path = NULL;
-	return r->visitor->command
-		? r->visitor->command(r->visitor->ctx, &cmd)
-		: 0;
+	return r->visitor->command ? r->visitor->command(r->visitor->ctx, &cmd)
+				   : 0;
 }
 
 static bool in_pattern(struct rc_state *r)
 {
 	return r->lex.family == FAMILY_SH && rc_top_is(r, RC_CASE) &&
-		!rc_top(r)->body;
+	       !rc_top(r)->body;
 }
 
 /* "for x in a b" and the like end; "case x" waits for its "in". */

@@ -60,8 +60,8 @@ static size_t assigned(const struct rc_word *w, bool *plus)
 
 static bool is_declaring(const char *word)
 {
-	static const char words[][9] = {"export", "typeset", "declare",
-		"readonly", "local", "integer"};
+	static const char words[][9] = {
+		"export", "typeset", "declare", "readonly", "local", "integer"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (str_eq(words[i], word))
@@ -83,8 +83,9 @@ static size_t find_assignment(
 
 		/* NAME=x command: only for that command. */
 		if (!len && !declaring)
-			return hit != SIZE_MAX && cmd->word[hit].array ? hit
-								       : SIZE_MAX;
+			return hit != SIZE_MAX && cmd->word[hit].array
+				       ? hit
+				       : SIZE_MAX;
 		if (len != n || memcmp(w->text, name, n) != 0)
 			continue;
 		hit = i;
@@ -102,7 +103,7 @@ static bool sh_change(
 	size_t i = find_assignment(cmd, name, &plus);
 	size_t skip;
 
-	if (i == SIZE_MAX && str_eq(name, "PATH")) {
+	if (i == SIZE_MAX && cmd->zsh && str_eq(name, "PATH")) {
 		i = find_assignment(cmd, "path", &plus);
 		/* Only the array of that name is tied to PATH. */
 		if (i != SIZE_MAX && !cmd->word[i].array)
@@ -119,8 +120,7 @@ static bool sh_change(
 	if (cmd->word[i].array)
 		add_list(out, cmd, i + 1);
 	else
-		buf_add(out, cmd->word[i].text + skip,
-			cmd->word[i].len - skip);
+		buf_add(out, cmd->word[i].text + skip, cmd->word[i].len - skip);
 	return true;
 }
 
@@ -152,7 +152,7 @@ static bool fish_change(
 		return false;
 	/* fish_user_paths is put before PATH, whatever else it holds. */
 	before = has_flag(cmd, 'p', "prepend") ||
-		!str_eq(cmd->word[i].text, name);
+		 !str_eq(cmd->word[i].text, name);
 	after = has_flag(cmd, 'a', "append");
 	if (after)
 		buf_adds(out, "\1:");
@@ -203,8 +203,8 @@ bool rc_path_change(
 	return rc_var_change(cmd, family, "PATH", out);
 }
 
-bool rc_entry(const char *list, size_t n, size_t *at, const char **entry,
-	size_t *len)
+bool rc_entry(
+	const char *list, size_t n, size_t *at, const char **entry, size_t *len)
 {
 	const char *colon;
 
@@ -255,6 +255,7 @@ struct has_ctx {
 	const char *name, *value; /* of a variable; NULL: a directory in PATH */
 	const char *dir;
 	bool dir_exists, found;
+	bool exported; /* a variable that is not is no environment's */
 	const size_t (*skip)[2];
 	size_t skips;
 	struct buf value_buf;
@@ -281,19 +282,74 @@ static bool list_has(const char *list, size_t n, const char *dir)
 	return false;
 }
 
+bool rc_ends(const struct rc_cmd *cmd)
+{
+	const char *name = cmd->word[0].text;
+
+	if (!cmd->top || cmd->in_function)
+		return false;
+	/* exec without a command only moves descriptors. */
+	return (str_eq(name, "exec") && cmd->count > 1) ||
+	       str_eq(name, "exit") || str_eq(name, "return");
+}
+
+/* Does the command put the variable into the environment? */
+static bool exports(
+	const struct rc_cmd *cmd, enum shell_family family, const char *name)
+{
+	const char *first = cmd->word[0].text;
+	size_t n = strlen(name);
+
+	if (family == FAMILY_CSH)
+		return true;
+	if (family == FAMILY_FISH)
+		return has_flag(cmd, 'x', "export");
+	if (!str_eq(first, "export") &&
+		!(is_declaring(first) && has_flag(cmd, 'x', "export")))
+		return false;
+	for (size_t i = 1; i < cmd->count; i++) {
+		const char *word = cmd->word[i].text;
+
+		if (strncmp(word, name, n) == 0 && (!word[n] || word[n] == '='))
+			return true;
+	}
+	return false;
+}
+
+static bool unsets(const struct rc_cmd *cmd, const char *name)
+{
+	const char *first = cmd->word[0].text;
+
+	if (!str_eq(first, "unset") && !str_eq(first, "unsetenv") &&
+		!(str_eq(first, "set") && has_flag(cmd, 'e', "erase")))
+		return false;
+	for (size_t i = 1; i < cmd->count; i++) {
+		if (str_eq(cmd->word[i].text, name))
+			return true;
+	}
+	return false;
+}
+
 static int look(void *ctx, const struct rc_cmd *cmd)
 {
 	struct has_ctx *c = ctx;
 	struct buf *v = &c->value_buf;
 	bool sure = !cmd->guards, there;
 
+	if (rc_ends(cmd))
+		return 1;
 	if (cmd->in_function || skipped(c, cmd->at))
 		return 0;
+	if (c->name && sure && exports(cmd, c->source->family, c->name))
+		c->exported = true;
+	if (c->name && unsets(cmd, c->name))
+		c->found = c->exported = false;
 	if (c->dir && c->dir_exists && cmd->guard_op == 'd' &&
 		rc_same_dir(cmd->guard_path, strlen(cmd->guard_path), c->dir))
 		sure = true;
 	buf_clear(v);
-	if (!rc_var_change(cmd, c->source->family, c->dir ? "PATH" : c->name, v))
+	if (!rc_var_change(
+		    cmd, c->source->family, c->dir ? "PATH" : c->name, v))
 		return 0;
 	if (v->err)
 		return v->err == -ENOMEM ? -ENOMEM : 0;
@@ -318,7 +374,7 @@ static int run(struct has_ctx *c)
 	c->value_buf = BUF_INIT(RC_TEXT_MAX);
 	err = rc_scan(c->source, &visitor);
 	buf_release(&c->value_buf);
-	return err < 0 ? err : c->found;
+	return err < 0 ? err : c->found && (c->dir || c->exported);
 }
 
 int rc_path_has(const struct rc_source *source, const char *dir,

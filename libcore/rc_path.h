@@ -28,6 +28,9 @@ bool rc_entry(const char *list, size_t n, size_t *at, const char **entry,
 /* Are they the same directory as text: "/a//b/" is "/a/b"? */
 bool rc_same_dir(const char *a, size_t n, const char *b);
 
+/* Does nothing of the file run behind this command, for certain? */
+bool rc_ends(const struct rc_cmd *cmd);
+
 /* Is dir in PATH once the file has run, for certain? Counts what runs without
  * condition, and under [ -d dir ] when dir_exists. Bytes in the skip ranges
  * (begin, end pairs) are passed over. -ENOMEM, else 0 or 1. */

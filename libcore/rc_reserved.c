@@ -106,7 +106,9 @@ static void header_word(struct rc_state *r, const struct rc_word *w)
 	if (r->lex.family != FAMILY_SH)
 		return;
 	if (f && f->kind == RC_CASE && r->count >= 3 && str_eq(w->text, "in")) {
-		bool about_path = strchr(r->word[1].text, RC_PATH);
+		const char *subject = r->word[1].text;
+		bool about_path =
+			strchr(subject, RC_PATH) && strchr(subject, ':');
 
 		if (!about_path) {
 			f->cond.count++;
@@ -129,8 +131,8 @@ static void header(struct rc_state *r, enum rc_frame_kind kind, bool body)
 }
 
 /* "then", "do", "else" and "elif" in the compound they belong to. */
-static void turn(struct rc_state *r, enum rc_frame_kind kind, bool body,
-	bool otherwise)
+static void turn(
+	struct rc_state *r, enum rc_frame_kind kind, bool body, bool otherwise)
 {
 	struct rc_frame *f = rc_top(r);
 
@@ -300,15 +302,16 @@ static void csh_test(struct rc_state *r, struct rc_cond *cond)
 	struct rc_lex *l = &r->lex;
 	struct rc_lex inner = *l;
 	size_t mark = r->text.len, from = l->at;
+	bool path = false;
 	char op;
 
 	rc_skip_parens(l);
 	cond->op = 0;
-	for (size_t i = from; i + 4 <= l->at; i++) {
-		if (memcmp(l->s + i, "PATH", 4) == 0 ||
-			memcmp(l->s + i, "path", 4) == 0)
-			return;
-	}
+	for (size_t i = from; i + 4 <= l->at; i++)
+		path |= memcmp(l->s + i, "PATH", 4) == 0 ||
+			memcmp(l->s + i, "path", 4) == 0;
+	if (path && memchr(l->s + from, '*', l->at - from))
+		return;
 	cond->count++;
 	inner.at++;
 	rc_skip_blank(&inner);

@@ -24,7 +24,7 @@ enum rc_frame_kind {
 /* What must hold for something to run. */
 struct rc_cond {
 	unsigned count; /* tests that are not about PATH */
-	char op;        /* the one test, when count is 1 and it is [ -op path ] */
+	char op; /* the one test, when count is 1 and it is [ -op path ] */
 	char path[RC_GUARD_MAX];
 };
 
@@ -54,14 +54,16 @@ struct rc_state {
 	struct rc_frame frame[RC_DEPTH];
 	unsigned depth;
 	struct rc_cond chain; /* what && and || before this command ask */
-	struct rc_cond last;  /* the same, of the command before: fish's and, or */
-	bool chained;         /* this command stands behind && or || */
-	bool header;          /* within "for x in", "case x in" */
-	bool function;        /* a function's name was read, not its body */
+	struct rc_cond
+		last;  /* the same, of the command before: fish's and, or */
+	bool chained;  /* this command stands behind && or || */
+	bool header;   /* within "for x in", "case x in" */
+	bool function; /* a function's name was read, not its body */
 	bool array, test;
 	bool negated;    /* "!" or "not" before the command */
 	bool after_else; /* "else" was just read: an "if" continues it */
 	bool redirected, stderr_only;
+	bool open_heredoc;
 	bool lost; /* deeper than the table */
 	struct rc_heredoc heredoc[RC_HEREDOCS + 1];
 	size_t heredocs;

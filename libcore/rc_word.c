@@ -193,10 +193,12 @@ static bool name_is(const char *s, size_t n, const char *name)
 	return strlen(name) == n && memcmp(s, name, n) == 0;
 }
 
-static bool is_path_name(const char *s, size_t n)
+static bool is_path_name(const struct rc_lex *l, const char *s, size_t n)
 {
-	return name_is(s, n, "PATH") || name_is(s, n, "path") ||
-		name_is(s, n, "fish_user_paths");
+	bool tied = l->zsh || l->family != FAMILY_SH;
+
+	return name_is(s, n, "PATH") || (tied && name_is(s, n, "path")) ||
+	       name_is(s, n, "fish_user_paths");
 }
 
 static void read_part(struct rc_lex *l, bool in_double, unsigned nested);
@@ -211,7 +213,7 @@ static void read_braced(struct rc_lex *l, bool in_double, unsigned nested)
 	while (end < l->n && chr_name(l->s[end]))
 		end++;
 	is_home = name_is(l->s + from, end - from, "HOME");
-	is_path = is_path_name(l->s + from, end - from);
+	is_path = is_path_name(l, l->s + from, end - from);
 	if (is_home && end < l->n && l->s[end] == '}') {
 		l->at = end + 1;
 		put_home(l);
@@ -242,6 +244,20 @@ static void read_braced(struct rc_lex *l, bool in_double, unsigned nested)
 	put(l, RC_UNKNOWN);
 }
 
+/* $'…', in which a backslash escapes the quote. */
+static void skip_ansi(struct rc_lex *l)
+{
+	l->at += 2;
+	while (l->at < l->n && l->s[l->at] != '\'')
+		l->at += l->s[l->at] == '\\' ? 2 : 1;
+	if (l->at >= l->n) {
+		l->at = l->n;
+		l->open = true;
+	} else {
+		l->at++;
+	}
+}
+
 static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 {
 	char next = rc_peek(l, 1);
@@ -258,8 +274,7 @@ static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 		return;
 	}
 	if (next == '\'' && !in_double && l->family == FAMILY_SH) {
-		l->at++;
-		skip_quoted(l);
+		skip_ansi(l);
 		put(l, RC_UNKNOWN);
 		l->quoted = true;
 		return;
@@ -284,7 +299,7 @@ static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
 	} else if (name_is(l->s + from, end - from, "HOME")) {
 		put_home(l);
 	} else {
-		put_sign(l, is_path_name(l->s + from, end - from));
+		put_sign(l, is_path_name(l, l->s + from, end - from));
 	}
 }
 
@@ -310,9 +325,9 @@ static void read_single(struct rc_lex *l)
 
 static void read_double(struct rc_lex *l, unsigned nested)
 {
-	const char *escaped = l->family == FAMILY_SH ? "$`\"\\"
-		: l->family == FAMILY_FISH           ? "$\"\\"
-						     : "!";
+	const char *escaped = l->family == FAMILY_SH     ? "$`\"\\"
+			      : l->family == FAMILY_FISH ? "$\"\\"
+							 : "!";
 
 	l->at++;
 	while (l->at < l->n && l->s[l->at] != '"') {
@@ -377,7 +392,8 @@ static bool ends_word(const struct rc_lex *l, char c)
 
 /* An unquoted '~' that stands for the home: first in the word, or behind the
  * '=' or a ':' of an assignment. */
-static bool tilde_is_home(const struct rc_lex *l, size_t word_at, size_t text_at)
+static bool tilde_is_home(
+	const struct rc_lex *l, size_t word_at, size_t text_at)
 {
 	char next = rc_peek(l, 1);
 	char before = l->at > word_at ? l->s[l->at - 1] : '\0';
@@ -390,7 +406,7 @@ static bool tilde_is_home(const struct rc_lex *l, size_t word_at, size_t text_at
 	if (before != '=' && before != ':')
 		return false;
 	return l->family == FAMILY_SH && !l->out->err &&
-		memchr(l->out->data + text_at, '=', l->out->len - text_at);
+	       memchr(l->out->data + text_at, '=', l->out->len - text_at);
 }
 
 bool rc_word_read(struct rc_lex *l)

@@ -15,6 +15,7 @@ struct rc_lex {
 	size_t n, at;
 	enum shell_family family;
 	const char *home;
+	bool zsh;
 	struct buf *out; /* where the word's text goes */
 	unsigned nested; /* substitutions within substitutions */
 	bool quoted;

@@ -30,8 +30,7 @@ static void note_heredoc(struct rc_state *r)
 	rc_skip_blank(l);
 	if (!rc_word_read(l) || r->text.err)
 		return;
-	if (r->heredocs < RC_HEREDOCS &&
-		r->text.len - mark < sizeof h->end) {
+	if (r->heredocs < RC_HEREDOCS && r->text.len - mark < sizeof h->end) {
 		h->len = r->text.len - mark;
 		memcpy(h->end, r->text.data + mark, h->len);
 		r->heredocs++;
@@ -64,7 +63,7 @@ static void skip_heredoc(struct rc_state *r, const struct rc_heredoc *h)
 			return;
 		}
 	}
-	l->open = true;
+	r->open_heredoc = true;
 }
 
 /* A redirection at '<' or '>': no word of the command, but worth knowing when
@@ -75,7 +74,8 @@ static void read_redirect(struct rc_state *r)
 	size_t mark = r->text.len;
 	char c = l->s[l->at++];
 
-	if (c == '<' && rc_peek(l, 0) == '<' && rc_peek(l, 1) != '<') {
+	if (c == '<' && rc_peek(l, 0) == '<' && rc_peek(l, 1) != '<' &&
+		l->family != FAMILY_FISH) {
 		l->at++;
 		note_heredoc(r);
 		return;
@@ -118,7 +118,7 @@ static bool opens_array(const struct rc_state *r)
 	const struct rc_word *w = &r->word[r->count - 1];
 
 	return rc_peek(&r->lex, 0) == '(' && w->len && !r->lex.open &&
-		w->text[w->len - 1] == '=' && w->end == r->lex.at;
+	       w->text[w->len - 1] == '=' && w->end == r->lex.at;
 }
 
 static void read_word(struct rc_state *r)
@@ -221,14 +221,14 @@ static int scan(struct rc_state *r)
 			r->array = false;
 			l->at++;
 		} else if (r->test && c && strchr("();&|<>", c) &&
-			l->family == FAMILY_SH) {
+			   l->family == FAMILY_SH) {
 			/* Within [[ ]] these are the test's own. */
 			l->at++;
 		} else if (c == '<' || c == '>') {
 			read_redirect(r);
 		} else if ((c && strchr(";&|", c)) ||
-			((c == '(' || c == ')') &&
-				l->family != FAMILY_FISH)) {
+			   ((c == '(' || c == ')') &&
+				   l->family != FAMILY_FISH)) {
 			err = read_operator(r);
 		} else {
 			read_word(r);
@@ -254,6 +254,7 @@ int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor)
 		.s = source->text,
 		.n = source->len < RC_TEXT_MAX ? source->len : RC_TEXT_MAX,
 		.family = source->family,
+		.zsh = source->zsh,
 		.home = source->home,
 		.out = &r->text,
 	};
@@ -261,5 +262,7 @@ int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor)
 	buf_release(&r->text);
 	if (err)
 		return err;
-	return r->lex.open || r->depth || r->array || r->lost;
+	if (r->open_heredoc)
+		return RC_OPEN_HEREDOC;
+	return r->lex.open || r->depth || r->array || r->lost ? RC_OPEN : 0;
 }

@@ -16,7 +16,7 @@
 
 enum {
 	RC_TEXT_MAX = 1 << 20, /* bytes of a file that is looked at */
-	RC_WORDS = 96,	       /* of one command; the rest is dropped */
+	RC_WORDS = 96,         /* of one command; the rest is dropped */
 	RC_DEPTH = 64,
 	RC_GUARD_MAX = 1024,
 };
@@ -46,11 +46,13 @@ struct rc_cmd {
 	char guard_op; /* with guards == 1: 'd' for [ -d path ], … ; or 0 */
 	const char *guard_path;
 	bool in_function;
-	bool top;      /* in no compound command and no and-or list */
+	bool zsh;
+	bool top;        /* in no compound command, and the first of its list */
 	bool redirected; /* its output goes elsewhere */
 };
 
 struct rc_source {
+	bool zsh; /* the array path is tied to PATH */
 	const char *text;
 	size_t len;
 	enum shell_family family; /* SH, FISH or CSH */
@@ -65,8 +67,12 @@ struct rc_visitor {
 	void *ctx;
 };
 
-/* 0; 1 when the text ends within quotes or a compound command; -ENOMEM; or
- * what the visitor returned. */
+/* Results of a scan besides 0. */
+enum { RC_OPEN = 1, RC_OPEN_HEREDOC = 2 };
+
+/* 0; RC_OPEN when the text ends within quotes or a compound command,
+ * RC_OPEN_HEREDOC within a here-document; -ENOMEM; or what the visitor
+ * returned. */
 int rc_scan(const struct rc_source *source, const struct rc_visitor *visitor);
 
 /* Offset to line number, from 1. */

@@ -1,15 +1,470 @@
 /* redact.c - secrets taken out of a stream of bytes
  * SPDX-License-Identifier: MIT
+ *
+ * The stream goes through a window: some bytes of what is out already, to look
+ * back at; what is held; what is new. Escape sequences are left out of the
+ * text that is looked at, so that a coloured token is still one.
  */
 #include "redact.h"
-void redact_release(struct redact *r) { (void)r; }
-int redact_add_env(struct redact *r, const char *const *env) { (void)r;(void)env; return 0; }
-int redact_add_pattern(struct redact *r, const char *text, struct diag *d) { (void)r;(void)text;(void)d; return 0; }
-const char *redact_kind_name(const struct redact *r, unsigned kind) { (void)r;(void)kind; return kind ? NULL : "x"; }
-bool redact_secret_name(const char *name, size_t n) { (void)name;(void)n; return false; }
-void redact_stream_release(struct redact_stream *s) { (void)s; }
-int redact_feed(struct redact *r, struct redact_stream *s, const char *bytes, size_t n, struct buf *out) { (void)r;(void)s; buf_add(out, bytes, n); return out->err; }
-int redact_flush(struct redact *r, struct redact_stream *s, struct buf *out) { (void)r;(void)s;(void)out; return 0; }
-int redact_text(struct redact *r, const char *s, size_t n, struct buf *out) { (void)r; buf_add(out, s, n); return out->err; }
-int redact_arg(struct redact *r, const char *previous, const char *arg, struct buf *out) { (void)r;(void)previous; buf_adds(out, arg); return out->err; }
-bool redact_pending(const struct redact_stream *s) { (void)s; return false; }
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redact_core.h"
+#include "str.h"
+
+static const char mark[] = "[REDACTED]";
+
+enum {
+	SLICE = 4096,
+	SEQUENCE_MAX = 64, /* a longer escape sequence is none */
+	HELD_MAX = REDACT_HOLD + SEQUENCE_MAX,
+	WINDOW = REDACT_BEFORE + HELD_MAX + SLICE,
+};
+
+/* raw: as it came, behind the bytes looked back at. Only when there are escape
+ * sequences in it: text, what is visible; place[i], where text[i] stands. */
+struct redact_work {
+	uint8_t begins[REDACT_BEGINS / 8];
+	unsigned char raw[WINDOW];
+	unsigned char text[WINDOW];
+	uint16_t place[WINDOW + 1];
+};
+
+/* One look through the window. */
+struct look {
+	struct redact *r;
+	struct redact_stream *s;
+	struct redact_view view;
+	const uint16_t *place; /* NULL: text is raw */
+	size_t base;  /* of text: the first byte that is not yet out */
+	size_t total; /* of raw */
+	size_t done;  /* of raw: let through or hidden */
+	bool pause;
+	struct buf *out;
+};
+
+static int work_get(struct redact *r)
+{
+	if (r->work)
+		return 0;
+	r->work = malloc(sizeof *r->work);
+	if (!r->work)
+		return -ENOMEM;
+	redact_token_begins(r->work->begins);
+	return 0;
+}
+
+void redact_stream_release(struct redact_stream *s)
+{
+	if (s->held)
+		explicit_bzero(s->held, HELD_MAX);
+	free(s->held);
+	*s = REDACT_STREAM_INIT;
+}
+
+bool redact_pending(const struct redact_stream *s)
+{
+	return s->len > 0;
+}
+
+const char *redact_kind_name(const struct redact *r, unsigned kind)
+{
+	static const char *const names[] = {"assign", "flag", "header", "url",
+		"private-key", "env", "jwt", "aws", "github", "gitlab", "slack",
+		"stripe", "google", "openai", "anthropic", "huggingface", "npm",
+		"pypi", "azure", "telegram", "vault", "token"};
+
+	if (kind < ARRAY_SIZE(names))
+		return names[kind];
+	return kind >= KIND_USER ? redact_user_name(r, kind - KIND_USER) : NULL;
+}
+
+static size_t raw_of(const struct look *k, size_t i)
+{
+	return k->place ? k->place[i] : i;
+}
+
+/* The length of the escape sequence at raw[at]: CSI and its letter. 0: none;
+ * SIZE_MAX: cut. */
+static size_t sequence(const struct look *k, const unsigned char *raw, size_t at)
+{
+	size_t i = at + 1;
+
+	if (i == k->total)
+		return SIZE_MAX;
+	if (raw[i++] != '[')
+		return 0;
+	while (i < k->total && raw[i] >= 0x20 && raw[i] < 0x40)
+		if (i++ - at > SEQUENCE_MAX)
+			return 0;
+	if (i == k->total)
+		return SIZE_MAX;
+	return raw[i] >= 0x40 && raw[i] < 0x7f ? i + 1 - at : 0;
+}
+
+/* Leaves the escape sequences out. What is cut at the end stays in raw, behind
+ * the text, and is held with it. */
+static void make_visible(struct look *k, struct redact_work *w)
+{
+	size_t n = 0, at = 0;
+
+	while (at < k->total) {
+		size_t skip = w->raw[at] == 0x1b && at >= k->base
+			? sequence(k, w->raw, at)
+			: 0;
+
+		if (skip == SIZE_MAX && !k->view.last && !k->pause)
+			break;
+		if (skip && skip != SIZE_MAX) {
+			at += skip;
+			continue;
+		}
+		w->text[n] = w->raw[at];
+		w->place[n++] = (uint16_t)at++;
+	}
+	w->place[n] = (uint16_t)at;
+	k->view.text = w->text;
+	k->view.n = n;
+	k->place = w->place;
+}
+
+static enum redact_answer at_trigger(
+	const struct look *k, size_t i, size_t *fresh, struct redact_span *s)
+{
+	const struct redact_view *v = &k->view;
+	const size_t left = v->n - i;
+	enum redact_answer a = REDACT_NO;
+
+	*s = (struct redact_span){.from = i, .value = i};
+	switch (v->text[i]) {
+	case '=':
+		return redact_assign(k->r, v, i, s);
+	case ':':
+		a = redact_assign(k->r, v, i, s);
+		if (a == REDACT_NO)
+			a = redact_url(v, i, s);
+		return a != REDACT_NO ? a : redact_telegram(v, i, s);
+	case '-':
+		if (left >= 2 && v->text[i + 1] != '-' && v->text[i + 1] != 'u')
+			return REDACT_NO;
+		a = redact_pem(v, i, s);
+		return a != REDACT_NO ? a : redact_flag(k->r, v, i, s);
+	case '~':
+		return redact_azure(v, i, s);
+	case '\\':
+		if (left < 2 && !v->last)
+			return REDACT_MORE;
+		if (left >= 2 && strchr("ntr", v->text[i + 1]))
+			*fresh = i + 2;
+		return REDACT_NO;
+	default: /* % */
+		if (left < 3 && !v->last)
+			return REDACT_MORE;
+		if (left >= 3 && redact_bytes[v->text[i + 1]] & B_HEX &&
+			redact_bytes[v->text[i + 2]] & B_HEX)
+			*fresh = i + 3;
+		return REDACT_NO;
+	}
+}
+
+/* Does a word begin at i although a letter is before it: of "\\n", of "%20"? */
+static bool behind_escape(const struct redact_view *v, size_t i)
+{
+	if (i >= 2 && v->text[i - 2] == '\\' &&
+		v->text[i - 1] && strchr("ntr", v->text[i - 1]))
+		return true;
+	return i >= 3 && v->text[i - 3] == '%' &&
+		redact_bytes[v->text[i - 2]] & B_HEX &&
+		redact_bytes[v->text[i - 1]] & B_HEX;
+}
+
+static enum redact_answer at_word(
+	const struct look *k, size_t i, struct redact_span *s)
+{
+	const struct redact_view *v = &k->view;
+	unsigned slot;
+
+	if (v->n - i < REDACT_BEGIN) {
+		*s = (struct redact_span){.from = i, .value = i};
+		return v->last ? REDACT_NO : REDACT_MORE;
+	}
+	slot = redact_begin(v->text + i);
+	if (!(k->r->work->begins[slot / 8] >> slot % 8 & 1))
+		return REDACT_NO;
+	return redact_token(v, i, s);
+}
+
+/* The first secret of a shape that is known at or behind at. */
+static enum redact_answer find_shape(
+	const struct look *k, size_t at, struct redact_span *s)
+{
+	const struct redact_view *v = &k->view;
+	size_t fresh = behind_escape(v, at) ? at : SIZE_MAX;
+	unsigned before = at ? redact_bytes[v->text[at - 1]] : 0;
+
+	for (size_t i = at; i < v->n; i++) {
+		const unsigned f = redact_bytes[v->text[i]];
+		enum redact_answer a = REDACT_NO;
+
+		if (f & B_WORD) {
+			if (i == fresh || !(before & B_WORD))
+				a = at_word(k, i, s);
+			while (i + 1 < v->n && i + 1 != fresh &&
+				redact_bytes[v->text[i + 1]] & B_WORD)
+				i++;
+		} else if (f & B_TRIGGER) {
+			a = at_trigger(k, i, &fresh, s);
+		}
+		if (a != REDACT_NO)
+			return a;
+		before = f;
+	}
+	return REDACT_NO;
+}
+
+static void first_of(enum redact_answer *a, struct redact_span *s,
+	enum redact_answer other, const struct redact_span *t)
+{
+	if (other == REDACT_NO)
+		return;
+	if (*a != REDACT_NO &&
+		(s->from < t->from || (s->from == t->from && s->to >= t->to)))
+		return;
+	*a = other;
+	*s = *t;
+}
+
+static enum redact_answer find(
+	const struct look *k, size_t at, struct redact_span *s)
+{
+	enum redact_answer a = find_shape(k, at, s);
+	struct redact_span t;
+
+	if (k->r->secret_count)
+		first_of(&a, s, redact_secret(k->r, &k->view, at, &t), &t);
+	if (k->r->pattern_count)
+		first_of(&a, s, redact_pattern(k->r, &k->view, at, &t), &t);
+	return a;
+}
+
+static void let_through(struct look *k, size_t to)
+{
+	const size_t end = raw_of(k, to);
+
+	buf_add(k->out, k->r->work->raw + k->done, end - k->done);
+	k->done = end;
+}
+
+/* An escape sequence right behind what is dropped is let through: it gives the
+ * colour back. */
+static void drop(struct look *k, size_t to)
+{
+	k->done = to ? raw_of(k, to - 1) + 1 : 0;
+}
+
+static void hide(struct look *k, const struct redact_span *s)
+{
+	buf_adds(k->out, mark);
+	k->r->found[s->kind]++;
+	drop(k, s->to);
+}
+
+/* Goes on swallowing; where it ends in the text. */
+static size_t swallow(struct look *k)
+{
+	static const char end[] = "-----END ";
+	struct redact_stream *s = k->s;
+	const struct redact_view *v = &k->view;
+	size_t i = k->base;
+
+	if (s->mode == REDACT_MODE_PEM) {
+		size_t back = s->swallowed < k->base ? s->swallowed : k->base;
+		const unsigned char *p = v->text + k->base - back;
+		size_t n = v->n - (k->base - back);
+
+		p = memmem(p, n, end, sizeof end - 1);
+		n = p ? (size_t)(v->text + v->n - p) - 9 : 0;
+		p = p ? memmem(p + 9, n, "-----", 5) : NULL;
+		i = p ? (size_t)(p + 5 - v->text) : v->n;
+		i = i < k->base ? k->base : i;
+	}
+	for (; i < v->n && s->mode != REDACT_MODE_PEM; i++) {
+		const unsigned char c = v->text[i];
+
+		if (c == '\n' ||
+			(s->mode == REDACT_MODE_TOKEN &&
+				!(redact_bytes[c] & (B_TOKEN | B_DOT | B_BASE64))) ||
+			(s->mode == REDACT_MODE_WORD &&
+				(c <= ' ' || c == '"' || c == '\'')) ||
+			(s->mode == REDACT_MODE_DOUBLE && c == '"') ||
+			(s->mode == REDACT_MODE_SINGLE && c == '\''))
+			break;
+	}
+	s->swallowed += i - k->base;
+	if (i < v->n || s->swallowed > REDACT_PEM_MAX || v->last)
+		s->mode = REDACT_MODE_NONE;
+	return i;
+}
+
+/* Keeps what is not done for the next time. */
+static int hold(const struct look *k)
+{
+	const size_t n = k->total - k->done;
+
+	if (!k->s->held)
+		k->s->held = malloc(HELD_MAX);
+	if (!k->s->held)
+		return -ENOMEM;
+	memcpy(k->s->held, k->r->work->raw + k->done, n);
+	k->s->len = n;
+	return 0;
+}
+
+/* The bytes before text[to], to be looked back at. */
+static void remember(const struct look *k, size_t to)
+{
+	size_t n = to < REDACT_BEFORE ? to : REDACT_BEFORE;
+
+	memcpy(k->s->before, k->view.text + to - n, n);
+	k->s->before_len = (uint8_t)n;
+}
+
+/* A candidate at the end of the text. True: it was settled, go on at *at. */
+static bool settle(struct look *k, struct redact_span *s, size_t *at)
+{
+	const size_t held = k->total - k->done;
+
+	if (held <= REDACT_HOLD && !k->pause && !k->view.last)
+		return false;
+	if (s->committed || (held > REDACT_HOLD && !k->view.last)) {
+		s->to = k->view.n;
+		let_through(k, s->value < s->to ? s->value : s->to);
+		hide(k, s);
+		k->s->mode = k->view.last ? REDACT_MODE_NONE : s->mode;
+		k->s->swallowed = k->view.n - s->from;
+		*at = k->view.n;
+	} else {
+		*at = s->from + 1;
+		let_through(k, *at);
+	}
+	return true;
+}
+
+static int look_through(struct look *k)
+{
+	size_t at = k->base;
+	struct redact_span s;
+
+	k->done = k->base;
+	if (k->s->mode) {
+		at = swallow(k);
+		if (at > k->base)
+			drop(k, at);
+	}
+	while (at < k->view.n) {
+		enum redact_answer a = find(k, at, &s);
+
+		at = a == REDACT_NO ? k->view.n : s.from;
+		let_through(k, at);
+		if (a == REDACT_YES) {
+			hide(k, &s);
+			at = s.to;
+		} else if (a == REDACT_MORE && !settle(k, &s, &at)) {
+			break;
+		}
+	}
+	if (at == k->view.n)
+		let_through(k, at);
+	remember(k, at);
+	return k->out->err ? k->out->err : hold(k);
+}
+
+static int process(struct redact *r, struct redact_stream *s, const char *p,
+	size_t n, bool pause, bool last, struct buf *out)
+{
+	struct look k = {.r = r, .s = s, .pause = pause, .out = out};
+	int err = work_get(r);
+	unsigned char *raw;
+
+	if (err)
+		return err;
+	raw = r->work->raw;
+	k.base = s->before_len;
+	memcpy(raw, s->before, k.base);
+	if (s->len)
+		memcpy(raw + k.base, s->held, s->len);
+	if (n)
+		memcpy(raw + k.base + s->len, p, n);
+	k.total = k.base + s->len + n;
+	s->len = 0;
+	k.view = (struct redact_view){.text = raw, .n = k.total, .last = last};
+	if (memchr(raw + k.base, 0x1b, k.total - k.base))
+		make_visible(&k, r->work);
+	return look_through(&k);
+}
+
+int redact_feed(struct redact *r, struct redact_stream *s, const char *bytes,
+	size_t n, struct buf *out)
+{
+	while (n) {
+		size_t part = n < SLICE ? n : SLICE;
+		int err = process(r, s, bytes, part, false, false, out);
+
+		if (err)
+			return err;
+		bytes += part;
+		n -= part;
+	}
+	return 0;
+}
+
+int redact_flush(struct redact *r, struct redact_stream *s, bool last,
+	struct buf *out)
+{
+	if (!s->len && !last)
+		return 0;
+	return process(r, s, NULL, 0, !last, last, out);
+}
+
+int redact_text(struct redact *r, const char *s, size_t n, struct buf *out)
+{
+	struct redact_stream one = REDACT_STREAM_INIT;
+	int err = redact_feed(r, &one, s, n, out);
+
+	if (!err)
+		err = redact_flush(r, &one, true, out);
+	redact_stream_release(&one);
+	return err;
+}
+
+int redact_arg(struct redact *r, const char *previous, const char *arg,
+	struct buf *out)
+{
+	const unsigned char *text = (const unsigned char *)arg;
+	const char *colon = strchr(arg, ':');
+	const size_t n = strlen(arg);
+
+	if (previous && previous[0] == '-' && previous[1] == '-' &&
+		!strchr(previous, '=') && arg[0] != '-' &&
+		redact_key_strength(r, (const unsigned char *)previous + 2,
+			strlen(previous + 2)) == 2 &&
+		!redact_placeholder(text, n)) {
+		buf_adds(out, mark);
+		r->found[KIND_FLAG]++;
+		return out->err;
+	}
+	if (previous && colon && colon > arg &&
+		(str_eq(previous, "-u") || str_eq(previous, "--user") ||
+			str_eq(previous, "--proxy-user")) &&
+		strspn(colon + 1, "0123456789") < strlen(colon + 1) &&
+		!redact_placeholder((const unsigned char *)colon + 1,
+			strlen(colon + 1))) {
+		buf_add(out, arg, (size_t)(colon + 1 - arg));
+		buf_adds(out, mark);
+		r->found[KIND_FLAG]++;
+		return out->err;
+	}
+	return redact_text(r, arg, n, out);
+}

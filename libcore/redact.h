@@ -19,6 +19,7 @@
 enum {
 	REDACT_HOLD = 4096,      /* most bytes ever held back */
 	REDACT_PEM_MAX = 65536,  /* most bytes taken as one private key */
+	REDACT_BEFORE = 96,      /* bytes looked back at */
 	REDACT_KINDS = 64,       /* built-in ones, then the user's */
 	REDACT_USER_KINDS = 16,
 	REDACT_SECRETS = 64,     /* values of environment variables */
@@ -27,6 +28,7 @@ enum {
 
 struct redact_secret;
 struct redact_pattern;
+struct redact_work;
 
 /* What is looked for, and how often it was found. */
 struct redact {
@@ -35,6 +37,8 @@ struct redact {
 	struct redact_pattern *patterns;
 	size_t pattern_count;
 	uint32_t found[REDACT_KINDS];
+	uint8_t first[32]; /* which bytes the secrets begin with */
+	struct redact_work *work; /* allocated on first use */
 };
 #define REDACT_INIT ((struct redact){0})
 void redact_release(struct redact *r);
@@ -57,13 +61,14 @@ bool redact_secret_name(const char *name, size_t n);
 
 /* The state of one stream. */
 struct redact_stream {
-	char *held; /* REDACT_HOLD bytes, allocated on first use */
+	char *held; /* allocated on first use */
 	size_t len;
 	size_t swallowed; /* bytes of a private key or an endless token so far */
 	uint8_t mode;
-	char last; /* the byte before held, for word boundaries */
+	uint8_t before_len;
+	char before[REDACT_BEFORE]; /* what was let through or hidden last */
 };
-#define REDACT_STREAM_INIT ((struct redact_stream){.last = '\n'})
+#define REDACT_STREAM_INIT ((struct redact_stream){0})
 void redact_stream_release(struct redact_stream *s);
 
 /* Takes n more bytes, appends what is safe to show to out. What may be the
@@ -74,8 +79,10 @@ int redact_feed(struct redact *r, struct redact_stream *s, const char *bytes,
 /* Is anything held? */
 bool redact_pending(const struct redact_stream *s);
 
-/* Decides about what is held: at the end of the stream, or after a pause. */
-int redact_flush(struct redact *r, struct redact_stream *s, struct buf *out);
+/* Decides about what is held: at the end of the stream (last), or after a
+ * pause, when what looks like the beginning of a secret is taken for one. */
+int redact_flush(struct redact *r, struct redact_stream *s, bool last,
+	struct buf *out);
 
 /* A whole string at once. */
 int redact_text(struct redact *r, const char *s, size_t n, struct buf *out);

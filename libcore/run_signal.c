@@ -88,6 +88,9 @@ static void call_witness(struct run_state *st)
 		return;
 	st->canary = clone(witness, (char *)st->canary_stack + WITNESS_STACK,
 		CLONE_VM | CLONE_FS | CLONE_FILES, NULL);
+	/* It is ours, and none of the command's processes. */
+	if (st->canary > 0 && st->spec->sandbox)
+		st->spec->sandbox->watch.spare++;
 }
 
 /* The signals pending for a process, bit 0 for signal 1. */

@@ -89,8 +89,9 @@ struct sandbox_plan {
 	const int *keep_fds; /* stay open through exec; 0, 1, 2 always do */
 	size_t keep_fd_count;
 	bool own_group; /* setpgid before anything else */
+	bool watch_files; /* WATCH: show the use of files, too */
 	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */
-	/* limits.procs hands forks to the watch, besides execve: it counts
+	/* limits.procs is kept by the watch, where programs start: it counts
 	 * processes and not threads. */
 	struct limits_spec limits;
 };

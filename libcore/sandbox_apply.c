@@ -158,11 +158,12 @@ static int apply_fds(struct sandbox *s)
 
 static int apply_landlock(struct sandbox *s)
 {
+	int fd, err;
+
 	if (s->ruleset_fd < 0)
 		return 0;
 	for (size_t i = 0; i < s->rule_count; i++) {
 		const struct sandbox_rule *r = &s->rules[i];
-		int fd, err;
 
 		/* A place that was to be covered and is not: nothing there. */
 		if (!r->late || !r->rights ||
@@ -177,8 +178,15 @@ static int apply_landlock(struct sandbox *s)
 		if (err < 0)
 			return err;
 	}
-	return landlock_restrict(s->ruleset_fd,
+	err = landlock_restrict(s->ruleset_fd,
 		s->plan->log && s->abi >= 7 ? LL_LOG_NEW_EXEC_ON : 0);
+	if (err < 0 || !(s->enforced & SANDBOX_LANDLOCK) || s->root_granted)
+		return err;
+	/* What must be refused is refused. */
+	fd = openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		return -EBADE;
+	return errno == EACCES ? 0 : -errno;
 }
 
 static int apply_seccomp(struct sandbox *s)
@@ -197,16 +205,7 @@ static int apply_seccomp(struct sandbox *s)
 /* What must be refused is refused. */
 static int apply_selftest(struct sandbox *s)
 {
-	int fd;
-
-	if (s->filter && !probe_inside())
-		return -EBADE;
-	if (!(s->enforced & SANDBOX_LANDLOCK) || s->root_granted)
-		return 0;
-	fd = openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0)
-		return -EBADE;
-	return errno == EACCES ? 0 : -errno;
+	return s->filter && !probe_inside() ? -EBADE : 0;
 }
 
 int sandbox_apply(struct sandbox *s)

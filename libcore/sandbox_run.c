@@ -97,7 +97,7 @@ void sandbox_child_fail(struct sandbox *s, enum sandbox_step step, int err)
 {
 	if (s->shared && !s->shared->step) {
 		s->shared->err = err;
-		s->shared->step = step;
+		s->shared->step = (int)step;
 	}
 	_exit(125);
 }

@@ -144,9 +144,27 @@ static const struct row watch_exec[] = {
 	{__NR_execveat, SECCOMP_ACT_NOTIFY},
 };
 
-static const struct row watch_fork[] = {
-	{__NR_fork, SECCOMP_ACT_NOTIFY},
-	{__NR_vfork, SECCOMP_ACT_NOTIFY},
+static const struct row watch_files[] = {
+	{__NR_open, SECCOMP_ACT_NOTIFY},
+	{__NR_openat, SECCOMP_ACT_NOTIFY},
+	{__NR_openat2, SECCOMP_ACT_NOTIFY},
+	{__NR_creat, SECCOMP_ACT_NOTIFY},
+	{__NR_truncate, SECCOMP_ACT_NOTIFY},
+	{__NR_mkdir, SECCOMP_ACT_NOTIFY},
+	{__NR_mkdirat, SECCOMP_ACT_NOTIFY},
+	{__NR_rmdir, SECCOMP_ACT_NOTIFY},
+	{__NR_unlink, SECCOMP_ACT_NOTIFY},
+	{__NR_unlinkat, SECCOMP_ACT_NOTIFY},
+	{__NR_symlink, SECCOMP_ACT_NOTIFY},
+	{__NR_symlinkat, SECCOMP_ACT_NOTIFY},
+	{__NR_mknod, SECCOMP_ACT_NOTIFY},
+	{__NR_mknodat, SECCOMP_ACT_NOTIFY},
+	{__NR_rename, SECCOMP_ACT_NOTIFY},
+	{__NR_renameat, SECCOMP_ACT_NOTIFY},
+	{__NR_renameat2, SECCOMP_ACT_NOTIFY},
+	{__NR_link, SECCOMP_ACT_NOTIFY},
+	{__NR_linkat, SECCOMP_ACT_NOTIFY},
+	{__NR_connect, SECCOMP_ACT_NOTIFY},
 };
 
 static void apply(uint8_t *act, const struct row *row, size_t n)
@@ -173,6 +191,6 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 		apply(act, memfd, ARRAY_SIZE(memfd));
 	if (spec->watch_exec)
 		apply(act, watch_exec, ARRAY_SIZE(watch_exec));
-	if (spec->watch_fork)
-		apply(act, watch_fork, ARRAY_SIZE(watch_fork));
+	if (spec->watch_files)
+		apply(act, watch_files, ARRAY_SIZE(watch_files));
 }

@@ -13,7 +13,7 @@
 
 const char *shebang_verdict_name(enum shebang_verdict verdict)
 {
-	static const char names[][16] = {
+	static const char *const names[] = {
 		[SHEBANG_USABLE] = "usable",
 		[SHEBANG_ABSENT] = "absent",
 		[SHEBANG_NO_PLACE] = "no directory",
@@ -152,7 +152,7 @@ static bool try_place(struct shebang *s, struct buf *place, bool on_the_way)
 	}
 	if (suffixes[0] == ':' && try_name(s, place, "", 0))
 		return true;
-	while (*suffixes && s->work <= SHEBANG_WORK) {
+	while (*suffixes) {
 		size_t n = strcspn(suffixes, ":");
 
 		if (n && try_name(s, place, suffixes, n))

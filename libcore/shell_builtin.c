@@ -12,8 +12,8 @@
 /* ---- options ---- */
 
 /* Letters that were given, as a bit each; -1 stands for '-' itself. */
-bool shell_options(
-	struct shell_call *c, const char *with, const struct shell_val **values)
+bool shell_options(struct shell_walk *w, struct shell_call *c,
+	const char *with, const struct shell_val **values)
 {
 	for (; c->at < c->n; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
@@ -42,7 +42,11 @@ bool shell_options(
 			takes = strchr(with, (int)letter);
 			if (!takes)
 				continue;
-			if (i + 1 == s->n && c->at + 1 < c->n)
+			if (i + 1 < s->n)
+				values[letter] = shell_val_str(w,
+					(struct shell_str){s->p + i + 1,
+						s->n - i - 1});
+			else if (c->at + 1 < c->n)
 				values[letter] = &c->v[++c->at];
 			break;
 		}
@@ -172,7 +176,7 @@ static void do_shopt(struct shell_walk *w, struct shell_call *c)
 		"globstar", "nocaseglob", "nocasematch", "inherit_errexit",
 		"checkwinsize", "globskipdots"};
 	const struct shell_val *values[128] = {0};
-	bool known = shell_options(c, "", values);
+	bool known = shell_options(w, c, "", values);
 
 	if (!known)
 		shell_risk(w, SHELL_RISK_OPTION, SHELL_STR("shopt"), c->span);
@@ -218,10 +222,11 @@ static void do_printf(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *values[128] = {0};
 
-	if (c->at >= c->n || !shell_val_text(&c->v[c->at]) ||
-		c->v[c->at].alts[0].n < 2 || c->v[c->at].alts[0].p[0] != '-')
+	if (c->at + 1 >= c->n)
 		return;
-	shell_options(c, "v", values);
+	/* What is not known may be -v. */
+	if (!shell_options(w, c, "v", values) && !values['v'])
+		values['v'] = &c->v[c->at + 1];
 	if (!values['v'])
 		return;
 	shell_check_name(w, values['v']);
@@ -283,14 +288,13 @@ static void do_hash(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *values[128] = {0};
 
-	if (!shell_options(c, "p", values) || values['p'])
+	if (!shell_options(w, c, "p", values) || values['p'])
 		shell_risk(w, SHELL_RISK_HASH, SHELL_STR("hash -p"), c->span);
 }
 
 static void do_exit(struct shell_walk *w, struct shell_call *c)
 {
-	(void)c;
-	w->st->dead = true;
+	w->st->dead |= c->at + 1 >= c->n;
 }
 
 static void do_return(struct shell_walk *w, struct shell_call *c)

@@ -31,15 +31,17 @@ static bool is_operand(struct shell_str s, struct shell_str name)
 
 /* ---- export, declare, local, readonly ---- */
 
-static void declare_flags(struct shell_walk *w, struct shell_str name,
-	const struct shell_val *const *flags, bool exported)
+static void declare_flags(struct shell_walk *w, const struct shell_call *c,
+	struct shell_str name, const struct shell_val *const *flags, bool exported)
 {
 	struct shell_var *v;
 	bool unset;
 	const struct shell_val *value = shell_param_value(w, name, &unset);
 	bool known = shell_var_find(w->st, name) != NULL;
 
-	if (!exported && !flags['i'])
+	bool fixed = flags['r'] || shell_str_is(*c->name, "readonly");
+
+	if (!exported && !flags['i'] && !fixed)
 		return;
 	v = shell_var_own(w, name);
 	if (!v)
@@ -50,6 +52,30 @@ static void declare_flags(struct shell_walk *w, struct shell_str name,
 	}
 	v->exported |= exported;
 	v->integer |= flags['i'] != NULL;
+	v->readonly |= fixed;
+}
+
+static bool is_local(
+	const struct shell_call *c, const struct shell_val *const *flags)
+{
+	return !flags['g'] && !shell_str_is(*c->name, "export") &&
+		!shell_str_is(*c->name, "readonly");
+}
+
+/* It is again what it was when the function ends. Without a value, dash keeps
+ * the old one in it, the others none. */
+static void make_local(struct shell_walk *w, struct shell_str name, bool bare)
+{
+	struct shell_var *v;
+
+	shell_save_var(w, &w->func->locals, name);
+	if (!bare || w->err)
+		return;
+	v = shell_var_own(w, name);
+	if (!v)
+		return;
+	v->value = w->func->locals->value;
+	v->maybe_unset = true;
 }
 
 static void declare_one(struct shell_walk *w, const struct shell_call *c,
@@ -64,8 +90,11 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		shell_risk(w, SHELL_RISK_NAME, s, c->span);
 		return;
 	}
+	if (w->func && shell_str_unknown(name, true) == false &&
+		is_local(c, flags))
+		make_local(w, name, !at);
 	if (!at && name.n == s.n) {
-		declare_flags(w, name, flags, exported);
+		declare_flags(w, c, name, flags, exported);
 		/* A name alone is reported too: it may become a danger by
 		 * being exported. */
 		if (exported) {
@@ -85,7 +114,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 			exported, c->span);
 		return;
 	}
-	declare_flags(w, name, flags, exported);
+	declare_flags(w, c, name, flags, exported);
 	value = at == name.n + 2
 		? &shell_val_any
 		: shell_val_str(w, (struct shell_str){s.p + at, s.n - at});
@@ -118,7 +147,7 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 	const struct shell_val *flags[128] = {0};
 	bool is_export = shell_str_is(*c->name, "export");
 
-	if (!shell_options(c, "", flags))
+	if (!shell_options(w, c, "", flags))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	if (flags['n'] && !is_export)
 		shell_risk(w, SHELL_RISK_INDIRECT, *c->name, c->span);
@@ -151,7 +180,7 @@ void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *flags[128] = {0};
 
-	if (!shell_options(c, "", flags))
+	if (!shell_options(w, c, "", flags))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	for (; c->at < c->n && !w->err; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
@@ -243,7 +272,7 @@ void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 		with = "adipnNtu";
 	else if (first != 'w')
 		with = "dnOsuCc";
-	if (!shell_options(c, with, flags))
+	if (!shell_options(w, c, with, flags))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	if (shell_str_is(*c->name, "read"))
 		read_names(w, c, flags);
@@ -267,6 +296,16 @@ static void move(struct shell_walk *w, const struct shell_val *dir,
 			w->ctx, w, target, shell_outer(w, span));
 		if (err)
 			shell_stop(w, err);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct shell_str name = i ? SHELL_STR("OLDPWD")
+					  : SHELL_STR("PWD");
+		struct shell_var *v = shell_var_find(st, name)
+			? shell_var_own(w, name)
+			: NULL;
+
+		if (v)
+			v->value = &shell_val_any;
 	}
 	st->fail = st->cwd;
 	st->cwd = physical ? target : shell_val_normal(w, target);
@@ -310,7 +349,7 @@ void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 		pop_dir(w);
 		return;
 	}
-	known = shell_options(c, "", flags) ||
+	known = shell_options(w, c, "", flags) ||
 		c->v[c->at].kind == SHELL_BOUNDED;
 	if (c->at < c->n)
 		dir = &c->v[c->at];

@@ -81,10 +81,13 @@ static bool matches_up(struct shell_str s, size_t i, unsigned dots)
 
 static bool is_pattern(struct shell_str s)
 {
+	bool open = false;
+
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == PAT_STAR || s.p[i] == PAT_ONE)
 			return true;
-		if (s.p[i] == PAT_SET && memchr(s.p + i, ']', s.n - i))
+		open |= s.p[i] == PAT_SET;
+		if (open && s.p[i] == ']')
 			return true;
 	}
 	return false;
@@ -94,6 +97,7 @@ static bool is_pattern(struct shell_str s)
 static size_t match_text(struct shell_str s, char *to, bool up, bool literal)
 {
 	static const char plain[] = "*?[";
+	const char *last = s.n ? memrchr(s.p, ']', s.n) : NULL;
 	size_t n = 0;
 
 	if (up && !literal && s.n && s.p[0] == '.' && is_pattern(s) &&
@@ -108,7 +112,7 @@ static size_t match_text(struct shell_str s, char *to, bool up, bool literal)
 			to[n++] = s.p[i];
 			continue;
 		}
-		if (s.p[i] == PAT_SET)
+		if (s.p[i] == PAT_SET && last > s.p + i)
 			end = memchr(s.p + i, ']', s.n - i);
 		if (literal || (s.p[i] == PAT_SET && !end)) {
 			to[n++] = plain[s.p[i] - PAT_STAR];
@@ -411,6 +415,7 @@ static bool add_elements(
 	char which;
 
 	if (!p->subscript || !is_all(p->subscript, &which) || !v || !v->elems ||
+		f->w->traped ||
 		p->op != SHELL_OP_NONE || p->length || p->indirect || !f->out)
 		return false;
 	for (unsigned i = 0; i < v->nelems; i++) {
@@ -436,6 +441,9 @@ static void add_param(
 	}
 	if (add_elements(f, p, quoted))
 		return;
+	/* "${@:2}", "${a[@]#x}": any number of them. */
+	f->many |= f->out && !p->length && (at || (p->subscript &&
+		shell_word_is(p->subscript, "@")));
 	v = shell_expand_param(f->w, p, f->span, &word);
 	if (word) {
 		f->plain = false;

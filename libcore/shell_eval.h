@@ -22,7 +22,7 @@ struct shell_var {
 	const struct shell_val *value; /* NULL: unset. Arrays: any element */
 	const struct shell_val *elems; /* arrays whose elements are known */
 	unsigned nelems;
-	bool array, exported, integer;
+	bool array, exported, integer, readonly;
 	bool maybe_unset;
 	uint32_t hash, epoch;
 	struct shell_var *next;
@@ -80,10 +80,20 @@ struct shell_state {
 	bool piped_out, background;
 };
 
+/* A binding as it was before something that ends set it again: a local, or a
+ * prefix assignment. */
+struct shell_saved {
+	struct shell_str name;
+	const struct shell_val *value;
+	bool unset;
+	struct shell_saved *next;
+};
+
 /* Where the states of return or break come together. */
 struct shell_frame {
 	struct shell_state acc;
 	bool any;
+	struct shell_saved *locals;
 	struct shell_frame *up;
 };
 
@@ -103,6 +113,7 @@ struct shell_walk {
 	const struct shell_cmd *cmd; /* during ops->command */
 	struct shell_frame *func, *loop;
 	struct shell_def *defs;
+	struct shell_var *traped;  /* names that a trap's code sets */
 	struct shell_state *traps; /* join of all states since the first trap */
 	struct trap {
 		const struct shell_val *code;
@@ -159,6 +170,11 @@ void shell_func_define(struct shell_walk *w, const struct shell_node *node);
 void shell_assign_var(struct shell_walk *w, enum shell_how how,
 	struct shell_str name, const struct shell_val *value, bool exported,
 	struct shell_span span);
+/* Keeps what the name is now at the head of *list. */
+void shell_save_var(struct shell_walk *w, struct shell_saved **list,
+	struct shell_str name);
+/* Each name of the list may again be what it was. */
+void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list);
 void shell_unset_var(
 	struct shell_walk *w, struct shell_str name, struct shell_span span);
 
@@ -202,6 +218,8 @@ void shell_arith_text(struct shell_walk *w, const struct shell_val *text,
 	struct shell_span span);
 /* An operand that bash takes for a variable's name. */
 void shell_check_name(struct shell_walk *w, const struct shell_val *v);
+/* The inside of name[…], whose text is expanded once more. */
+void shell_check_subscript(struct shell_walk *w, const struct shell_word *sub);
 
 /* ---- commands ---- */
 
@@ -218,9 +236,6 @@ void shell_walk_call(struct shell_walk *w, struct shell_def *def,
 /* Code in this shell: eval, trap, ".". */
 void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	struct shell_span span);
-/* The same, and its effect is dropped. */
-void shell_walk_subshell_code(struct shell_walk *w,
-	const struct shell_val *code, struct shell_span span);
 /* In the state at hand, without a report. */
 void shell_assign_quiet(struct shell_walk *w, const struct shell_set *s);
 /* One of those whose effect on the shell is modelled? */
@@ -237,8 +252,8 @@ struct shell_call {
 };
 /* Options of export, read … into flags[c]; takes arguments where `with` says
  * so. false: an option is not known text. */
-bool shell_options(
-	struct shell_call *c, const char *with, const struct shell_val **values);
+bool shell_options(struct shell_walk *w, struct shell_call *c,
+	const char *with, const struct shell_val **values);
 void shell_builtin_decl(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_read(struct shell_walk *w, struct shell_call *c);

@@ -102,6 +102,19 @@ void shell_arith_text(struct shell_walk *w, const struct shell_val *text,
 		check_text(w, text->alts[i], span, 0);
 }
 
+void shell_check_subscript(struct shell_walk *w, const struct shell_word *sub)
+{
+	const struct shell_val *v = shell_expand_one(w, sub);
+
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str s = v->alts[i];
+
+		if (s.n && (memchr(s.p, '$', s.n) || memchr(s.p, '`', s.n)))
+			shell_risk(w, SHELL_RISK_SUBSCRIPT, s, sub->span);
+	}
+	shell_arith_text(w, v, sub->span);
+}
+
 void shell_check_name(struct shell_walk *w, const struct shell_val *v)
 {
 	for (unsigned i = 0; i < v->n; i++)

@@ -21,6 +21,8 @@ static bool is_shells_own(struct shell_str name)
 		"RANDOM", "SRANDOM", "SECONDS", "REPLY", "MAPFILE", "OLDPWD",
 		"COLUMNS", "LINES", "TERM", "SHELL", "PATH", "COPROC", "_"};
 
+	if (name.p[0] >= 'a')
+		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (shell_str_is(name, names[i]))
 			return true;
@@ -108,6 +110,11 @@ const struct shell_val *shell_param_value(
 			i = 10 * i + (size_t)(name.p[k] - '0');
 		return shell_positional(w, i, unset);
 	}
+	for (v = w->traped; v; v = v->next)
+		if (shell_str_eq(v->name, name)) {
+			*unset = true;
+			return &shell_val_any;
+		}
 	v = shell_var_find(w->st, name);
 	if (v) {
 		*unset = v->maybe_unset || !v->value;
@@ -168,17 +175,22 @@ static bool is_simple_pattern(const struct shell_word *word)
 		!memchr(s.p, '[', s.n));
 }
 
-/* The text that stays known behind a removed prefix, or before a suffix, of a
- * text whose other end is not known. */
-static bool trim_known_end(struct shell_str s, struct shell_str pat,
-	bool suffix, struct shell_str *out)
+/* The text before a removed suffix that is known. */
+static bool trim_known_end(
+	struct shell_str s, struct shell_str pat, struct shell_str *out)
 {
 	if (memchr(pat.p, '*', pat.n) || memchr(pat.p, '?', pat.n) ||
-		pat.n > s.n ||
-		memcmp(suffix ? s.p + s.n - pat.n : s.p, pat.p, pat.n) != 0)
+		pat.n > s.n || memcmp(s.p + s.n - pat.n, pat.p, pat.n) != 0)
 		return false;
-	*out = (struct shell_str){suffix ? s.p : s.p + pat.n, s.n - pat.n};
+	*out = (struct shell_str){s.p, s.n - pat.n};
 	return true;
+}
+
+/* A file's name that begins with no dot: no start of it is "..". */
+static bool is_name_start(struct shell_str s)
+{
+	return s.n && s.p[0] != '.' && !shell_str_unknown(s, false) &&
+		!memchr(s.p, '/', s.n);
 }
 
 static const struct shell_val *trimmed(struct shell_walk *w,
@@ -199,10 +211,14 @@ static const struct shell_val *trimmed(struct shell_walk *w,
 		else if (!shell_str_unknown(s, true) && s.n * s.n < 65536)
 			one = shell_val_str(w, trim(s, pat, suffix,
 				p->doubled));
-		else if (pat.n && trim_known_end(s, pat, suffix, &s))
+		else if (suffix && pat.n && is_name_start(s) &&
+			trim_known_end(s, pat, &s))
 			one = shell_val_str(w, s);
-		else if (!shell_str_unknown(s, false) && !memchr(s.p, '/', s.n))
+		else if (suffix && is_name_start(s))
 			one = &shell_val_rel;
+		else if (!suffix && shell_str_is(pat, "*/") &&
+			is_name_start(s))
+			one = shell_val_str(w, s);
 		else
 			one = &shell_val_any;
 		out = out ? shell_val_union(w, out, one) : one;
@@ -258,6 +274,8 @@ static const struct shell_val *with_word(struct shell_walk *w,
 	if (use < 0)
 		return v;
 	out = use > 0 || !v ? alt : shell_val_union(w, v, alt);
+	if (p->op == SHELL_OP_ASSIGN && p->indirect)
+		shell_risk(w, SHELL_RISK_INDIRECT, p->name, span);
 	if (p->op == SHELL_OP_ASSIGN && chr_name1(p->name.p[0]))
 		shell_assign_var(w, SHELL_SET_DEFAULT, p->name, out, false,
 			span);
@@ -287,8 +305,7 @@ static const struct shell_val *base_value(struct shell_walk *w,
 	if (p->subscript) {
 		if (!shell_word_is(p->subscript, "@") &&
 			!shell_word_is(p->subscript, "*"))
-			shell_arith_text(w, shell_expand_one(w, p->subscript),
-				p->subscript->span);
+			shell_check_subscript(w, p->subscript);
 		*unset = true;
 		return var && !var->array && !var->value ? NULL
 			: v ? shell_val_union(w, v, &shell_val_empty)

@@ -166,13 +166,18 @@ struct shell_list *shell_parse_body(struct shell_parser *p)
 struct shell_list *shell_parse_sub(struct shell_parser *p)
 {
 	struct shell_parser kept = *p;
-	struct shell_list *list;
+	struct shell_list *list = arena_new(p->a, struct shell_list);
 
+	if (!list)
+		return shell_fail(p, -E2BIG, p->pos, "command too large");
+	/* Before the first token, which may be a substitution again. */
+	if (!shell_enter(p))
+		return NULL;
 	p->npending = 0;
 	p->outer_pending = kept.outer_pending + kept.npending;
 	p->cond = 0;
 	shell_next(p);
-	list = shell_parse_list(p);
+	read_list(p, list);
 	if (p->tok != TOK_RP)
 		shell_unexpected(p, ")");
 	if (p->npending)
@@ -189,8 +194,14 @@ struct shell_list *shell_parse_nested(struct shell_parser *p,
 	struct shell_str text, struct shell_span span)
 {
 	struct shell_parser in = *p;
-	struct shell_list *list;
+	struct shell_list *list = arena_new(p->a, struct shell_list);
 
+	if (!list)
+		return shell_fail(p, -E2BIG, p->pos, "command too large");
+	if (!shell_enter(&in)) {
+		p->err = in.err;
+		return NULL;
+	}
 	in.text = text.p;
 	in.len = text.n;
 	in.pos = 0;
@@ -204,7 +215,7 @@ struct shell_list *shell_parse_nested(struct shell_parser *p,
 			"newline in a substitution while a here-document "
 			"waits");
 	shell_next(&in);
-	list = shell_parse_list(&in);
+	read_list(&in, list);
 	if (in.tok != TOK_EOF)
 		shell_unexpected(&in, "the end of the backquote");
 	p->err = in.err;

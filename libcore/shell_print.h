@@ -5,12 +5,40 @@
 #define WARDBOX_SHELL_PRINT_H
 
 #include "buf.h"
-#include "shell_ast.h"
+#include "shell_parse.h"
 
 /* Appends the program: one command per line, every constant that is not plain
- * quoted with '…', no $'…', no braces left to expand, every parameter in
- * ${…}. The text means in its dialect what the tree means, and printing what
- * it parses to gives the same text. Look at out->err afterwards. */
+ * quoted with '…', no $'…' but for control characters, no braces left to
+ * expand, every parameter in ${…}, no comments. The text means in its dialect
+ * what the tree means, and printing what it parses to gives the same text.
+ * Look at out->err afterwards: -ENOTSUP when there is no such text. */
 void shell_print(const struct shell_ast *ast, struct buf *out);
+
+/* ---- between the printer's files ---- */
+
+struct shell_printer {
+	struct buf *out;
+	const struct shell_redir *pending[SHELL_MAX_HEREDOCS];
+	unsigned npending;
+};
+
+/* How the text of a part is written where it stands. */
+enum shell_style {
+	STYLE_WORD,      /* a word of a command */
+	STYLE_FIRST,     /* its first word: must be no keyword, no assignment */
+	STYLE_DQ,        /* inside "…" */
+	STYLE_HERE,      /* a here-document's body */
+	STYLE_BRACE,     /* inside ${…}, subscripts */
+	STYLE_BRACE_DQ,  /* the same inside "…" */
+	STYLE_PATTERNDQ, /* the same behind # and % */
+	STYLE_REPLACEDQ, /* the same behind / */
+	STYLE_ARITH,
+	STYLE_COND, /* in [[ ]]: parentheses belong to patterns */
+	STYLE_REGEX,
+};
+
+void shell_print_word(struct shell_printer *p, const struct shell_word *w,
+	enum shell_style style);
+void shell_print_list(struct shell_printer *p, const struct shell_list *list);
 
 #endif

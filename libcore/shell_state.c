@@ -159,6 +159,7 @@ static void join_var(struct shell_walk *w, struct shell_state *to,
 			    : shell_val_union(w, a.value, b.value);
 	v->exported = a.exported || b.exported;
 	v->integer = a.integer || b.integer;
+	v->readonly = a.readonly || b.readonly;
 	v->array = a.array || b.array;
 	v->elems = a.elems == b.elems ? a.elems : NULL;
 	v->nelems = a.elems == b.elems ? a.nelems : 0;
@@ -361,6 +362,7 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 	struct shell_span span)
 {
 	bool bound = shell_var_find(w->st, name) != NULL;
+	const struct shell_val *old;
 	struct shell_var *v;
 
 	if (shell_str_unknown(name, true)) {
@@ -372,7 +374,11 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 		return;
 	if (!bound)
 		outside(w, v);
+	old = v->value;
 	v->value = value ? value : &shell_val_empty;
+	/* A readonly one keeps its value, and not all shells end there. */
+	if (v->readonly && old)
+		v->value = shell_val_union(w, old, v->value);
 	v->maybe_unset = false;
 	v->elems = NULL;
 	v->array = false;
@@ -385,6 +391,36 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 		shell_risk(w, SHELL_RISK_HASH, name, span);
 	report(w, how, name, v->value, v->exported, span);
 	tell_traps(w);
+}
+
+void shell_save_var(struct shell_walk *w, struct shell_saved **list,
+	struct shell_str name)
+{
+	struct shell_saved *s = arena_new(w->a, struct shell_saved);
+
+	if (!s) {
+		shell_stop(w, -E2BIG);
+		return;
+	}
+	s->name = name;
+	s->value = shell_param_value(w, name, &s->unset);
+	s->next = *list;
+	*list = s;
+}
+
+void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list)
+{
+	for (; list; list = list->next) {
+		struct shell_var *v = shell_var_own(w, list->name);
+
+		if (!v)
+			return;
+		v->maybe_unset |= list->unset || !list->value || !v->value;
+		v->value = !list->value ? v->value
+			: !v->value	? list->value
+					: shell_val_union(
+						  w, v->value, list->value);
+	}
 }
 
 void shell_unset_var(

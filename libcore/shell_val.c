@@ -24,6 +24,8 @@ bool shell_str_eq(struct shell_str a, struct shell_str b)
 
 bool shell_str_is(struct shell_str s, const char *text)
 {
+	if (!s.n || s.p[0] != text[0])
+		return !s.n && !text[0];
 	return s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
 }
 

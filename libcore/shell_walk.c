@@ -288,6 +288,10 @@ static void walk_inside(struct shell_walk *w, const struct shell_node *node)
 		walk_arith(w, node->u.arith);
 		break;
 	case SHELL_COPROC:
+		shell_assign_var(w, SHELL_SET_READ,
+			node->u.coproc.name.n ? node->u.coproc.name
+					      : SHELL_STR("COPROC"),
+			&shell_val_rel, false, node->span);
 		walk_background(w, node->u.coproc.body, true);
 		break;
 	}

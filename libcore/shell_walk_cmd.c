@@ -160,7 +160,7 @@ static void assign_element(
 	struct shell_var *v = shell_var_find(w->st, a->name);
 	const struct shell_val *value = shell_expand_one(w, a->value);
 
-	shell_arith_text(w, shell_expand_one(w, a->subscript), a->span);
+	shell_check_subscript(w, a->subscript);
 	if (a->append)
 		value = &shell_val_any;
 	if (v && v->value)
@@ -355,14 +355,10 @@ static size_t behind_command(const struct shell_args *args, bool *peeled)
 }
 
 static void call_function(struct shell_walk *w, const struct shell_func *f,
-	const struct shell_args *args, const struct shell_set *sets,
-	size_t nsets)
+	const struct shell_args *args)
 {
 	struct shell_state *st = w->st, before, after;
 
-	for (size_t i = 0; i < nsets; i++)
-		shell_assign_var(w, SHELL_SET_PREFIX, sets[i].name,
-			&sets[i].value, true, sets[i].span);
 	before = shell_fork(w, st);
 	after = before;
 	after.dead = true;
@@ -381,20 +377,32 @@ static void call_function(struct shell_walk *w, const struct shell_func *f,
 static void take_effect(struct shell_walk *w, const struct shell_args *args,
 	const struct shell_set *sets, size_t nsets, const struct shell_func *f)
 {
+	struct shell_saved *saved = NULL;
 	bool peeled = false;
 	size_t first = behind_command(args, &peeled);
 	const struct shell_str *name = first < args->n
 		? shell_val_text(&args->v[first])
 		: NULL;
 
-	if (f && !peeled)
-		call_function(w, f, args, sets, nsets);
-	if (!name || (f && !peeled && !f->maybe))
+	bool builtin = name && shell_is_builtin(*name) &&
+		(!f || peeled || f->maybe);
+
+	if (!builtin && (!f || peeled))
 		return;
-	for (size_t i = 0; i < nsets && shell_is_special(*name); i++)
-		shell_assign_var(w, SHELL_SET_PLAIN, sets[i].name,
-			&sets[i].value, false, sets[i].span);
-	shell_builtin(w, args, first);
+	/* Prefix assignments hold while it runs; afterwards the shells differ
+	 * on whether they stay. */
+	for (size_t i = 0; i < nsets; i++) {
+		shell_save_var(w, &saved, sets[i].name);
+		shell_assign_quiet(w, &sets[i]);
+		if (shell_str_is(sets[i].name, "IFS") &&
+			(f || shell_is_special(*name)))
+			w->st->own_ifs = true;
+	}
+	if (f && !peeled)
+		call_function(w, f, args);
+	if (builtin)
+		shell_builtin(w, args, first);
+	shell_merge_saved(w, saved);
 }
 
 static enum shell_resolve resolve(struct shell_walk *w,
@@ -443,7 +451,7 @@ void shell_walk_simple(struct shell_walk *w, const struct shell_node *node)
 	const struct shell_assign *a = node->u.simple.assigns;
 	struct shell_args args = {0}, vals = {0};
 	const struct shell_set *sets = NULL;
-	bool keep;
+	bool keep, dead;
 
 	if (!shell_step(w))
 		return;
@@ -456,8 +464,12 @@ void shell_walk_simple(struct shell_walk *w, const struct shell_node *node)
 	} else {
 		prefix_assigns(w, a, &vals);
 		sets = make_sets(w, a, &vals);
+		dead = st->dead;
 		if (!w->err)
 			run_command(w, node, &args, sets, vals.n);
+		/* With a redirection that fails, exit does not. */
+		if (node->redirs || vals.n)
+			st->dead = dead;
 	}
 	/* exec without a command keeps its redirections. */
 	keep = args.n == 1 && shell_val_text(&args.v[0]) &&

@@ -10,20 +10,26 @@
 
 /* ---- one text ---- */
 
-/* One reading. Even where it ends in an error, a shell has run what stands
- * before it. */
+/* One reading. partial: where it ends in an error, a shell has run what stands
+ * before it, and that counts; else the text is refused as a whole. */
 static int walk_reading(struct shell_walk *w, struct shell_str text,
-	enum shell_dialect dialect, struct diag *d, bool *sensitive)
+	enum shell_dialect dialect, bool partial, struct diag *d,
+	bool *sensitive)
 {
 	enum shell_dialect kept = w->dialect;
+	struct shell_def *defs = w->defs;
 	struct shell_ast ast;
 	int err = shell_parse(w->a, text.p, text.n, dialect, &ast, d);
 
 	*sensitive = ast.sensitive;
 	w->dialect = dialect;
-	if (ast.list)
+	if (ast.list && (!err || partial))
 		shell_walk_list(w, ast.list);
 	w->dialect = kept;
+	/* What would have called them was not read. */
+	for (struct shell_def *def = w->defs; err && def != defs;
+		def = def->next)
+		def->called = true;
 	return err;
 }
 
@@ -40,15 +46,16 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 	int err;
 
 	if (dialect != SHELL_UNION)
-		return walk_reading(w, text, dialect, d, &sensitive);
+		return walk_reading(w, text, dialect, false, d, &sensitive);
 	before = shell_fork(w, st);
-	err = walk_reading(w, text, SHELL_BASH, d, &sensitive);
+	err = walk_reading(w, text, SHELL_BASH, false, d, &sensitive);
 	if (err || !sensitive)
 		return err;
 	for (size_t i = 0; i < ARRAY_SIZE(others) && !w->err; i++) {
 		other = shell_fork(w, &before);
 		w->st = &other;
-		err = walk_reading(w, text, others[i], &none, &sensitive);
+		err = walk_reading(
+			w, text, others[i], true, &none, &sensitive);
 		w->st = st;
 		if (err && err != -EINVAL) {
 			if (d)
@@ -160,6 +167,7 @@ void shell_walk_call(struct shell_walk *w, struct shell_def *def,
 	shell_walk_node(w, def->body);
 	if (frame.any)
 		shell_join(w, st, &frame.acc);
+	shell_merge_saved(w, frame.locals);
 	w->source = source;
 	w->dialect = dialect;
 	w->func = kept;
@@ -193,13 +201,54 @@ static void walk_uncalled(struct shell_walk *w)
 
 /* ---- trap and "." ---- */
 
+static bool only_exit(const struct shell_call *c)
+{
+	for (size_t i = c->at + 1; i < c->n; i++) {
+		const struct shell_str *s = shell_val_text(&c->v[i]);
+
+		if (!s || (!shell_str_is(*s, "EXIT") && !shell_str_is(*s, "0")))
+			return false;
+	}
+	return true;
+}
+
+/* A signal's code may run between any two commands: what it sets is not known
+ * from here on. */
+static void walk_trap(struct shell_walk *w, const struct shell_call *c,
+	const struct shell_val *code)
+{
+	struct shell_state *st = w->st, in = shell_fork(w, st), before = in;
+
+	w->st = &in;
+	shell_walk_code(w, code, c->span);
+	w->st = st;
+	if (only_exit(c))
+		return;
+	if (in.cwd != before.cwd || in.funcs != before.funcs ||
+		in.args != before.args || in.input != before.input ||
+		in.own_ifs != before.own_ifs)
+		shell_risk(w, SHELL_RISK_CODE, code->alts[0], c->span);
+	for (struct shell_var *v = in.vars; v && v != before.vars;
+		v = v->next) {
+		struct shell_var *name = arena_new(w->a, struct shell_var);
+
+		if (!name) {
+			shell_stop(w, -E2BIG);
+			return;
+		}
+		name->name = v->name;
+		name->next = w->traped;
+		w->traped = name;
+	}
+}
+
 void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *flags[128] = {0}, *code;
 	const struct shell_str *s;
 	struct trap *t;
 
-	if (!shell_options(c, "", flags))
+	if (!shell_options(w, c, "", flags))
 		shell_risk(w, SHELL_RISK_CODE, c->v[c->at].alts[0], c->span);
 	if (flags['p'] || flags['l'])
 		return;
@@ -210,7 +259,7 @@ void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 	s = shell_val_text(code);
 	if (s && (!s->n || shell_str_is(*s, "-")))
 		return;
-	shell_walk_subshell_code(w, code, c->span);
+	walk_trap(w, c, code);
 	if (w->quiet || w->err)
 		return;
 	t = arena_new(w->a, struct trap);
@@ -252,23 +301,15 @@ void shell_walk_traps(struct shell_walk *w)
 	}
 }
 
-/* Trap bodies and the like: walked here and now, without their effect. */
-void shell_walk_subshell_code(struct shell_walk *w,
-	const struct shell_val *code, struct shell_span span)
-{
-	struct shell_state *st = w->st, in = shell_fork(w, st);
-
-	w->st = &in;
-	shell_walk_code(w, code, span);
-	w->st = st;
-}
-
 void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *path;
 	struct shell_str text;
 	struct shell_frame frame = {0}, *kept = w->func;
 
+	/* What it declares local is so in the function that reads it. */
+	if (kept)
+		frame.locals = kept->locals;
 	if (c->at < c->n && shell_val_text(&c->v[c->at]) &&
 		shell_str_is(c->v[c->at].alts[0], "--"))
 		c->at++;
@@ -287,6 +328,8 @@ void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 	w->func = kept;
 	if (frame.any)
 		shell_join(w, w->st, &frame.acc);
+	if (kept)
+		kept->locals = frame.locals;
 }
 
 /* ---- another shell ---- */
@@ -397,9 +440,11 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 	st.args = opts->args;
 	st.nargs = opts->nargs;
 	err = walk_text(&w, (struct shell_str){text, len}, opts->dialect, d);
-	shell_walk_traps(&w);
+	if (!err)
+		shell_walk_traps(&w);
 	w.source = &source;
-	walk_uncalled(&w);
+	if (!err)
+		walk_uncalled(&w);
 	return w.err ? w.err : err;
 }
 

@@ -193,15 +193,16 @@ static struct shell_part *escape(struct shell_parser *p, enum shell_mode mode)
 }
 
 /* ~ and ~user at a word's start, and after = and : where values are. */
-static struct shell_part *tilde(struct shell_parser *p)
+static struct shell_part *tilde(struct shell_parser *p, enum shell_mode mode)
 {
+	const char *ends = mode == MODE_BRACE ? "}/:" : " \t\n;&|<>()/:";
 	size_t start = p->pos, end = start + 1;
 	struct shell_part *part;
 
 	while (end < p->len && (chr_name(p->text[end]) ||
 		strchr("+-.", p->text[end])) && p->text[end])
 		end++;
-	if (end < p->len && !strchr(" \t\n;&|<>()/:}", p->text[end]))
+	if (end < p->len && !strchr(ends, p->text[end]))
 		return NULL;
 	p->pos = end;
 	part = shell_part(p, SHELL_TILDE, start);
@@ -254,7 +255,8 @@ static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
 		shell_skip(p);
 		return shell_dollar(p, mode, start);
 	case '~':
-		return tilde_place(list, mode, p->cond) ? tilde(p) : NULL;
+		return tilde_place(list, mode, p->cond) ? tilde(p, mode)
+							: NULL;
 	case '<':
 	case '>':
 		if (mode == MODE_PLAIN && shell_peek2(p) == '(')
@@ -363,8 +365,8 @@ bool shell_word_is(const struct shell_word *w, const char *text)
 {
 	struct shell_str s;
 
-	return shell_word_literal(w, &s) && s.n == strlen(text) &&
-		memcmp(s.p, text, s.n) == 0;
+	return shell_word_literal(w, &s) && s.n && s.p[0] == text[0] &&
+		s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
 }
 
 static size_t constant_size(const struct shell_part *part, char *to)

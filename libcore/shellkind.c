@@ -123,5 +123,5 @@ bool shellkind_writable(enum shell_kind kind)
 	enum shell_family family = shellkind_family(kind);
 
 	return family == FAMILY_SH || family == FAMILY_FISH ||
-		family == FAMILY_CSH;
+	       family == FAMILY_CSH;
 }

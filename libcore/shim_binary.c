@@ -79,7 +79,6 @@ int shim_check_binary(int fd, const struct shim_root *r, struct diag *d)
 
 static int read_binary(int fd, struct buf *b)
 {
-	autofree char *copy = NULL;
 	struct stat st;
 
 	if (fstat(fd, &st))

@@ -65,21 +65,20 @@ static bool take(struct search *s, const char *path)
 	return !str_copy(s->out, s->size, path);
 }
 
-/* Moves path one link further; false at its end. */
+/* Moves path one link further; false at its end. Nothing is folded away: ".."
+ * behind a linked directory is the kernel's to know. */
 static bool follow(char *path, size_t size)
 {
-	char target[LENGTH_MAX], dir[LENGTH_MAX], *slash;
-	ssize_t n = readlink(path, target, sizeof target - 1);
+	char target[LENGTH_MAX];
+	struct buf b = {.data = path, .cap = size, .max = size - 1};
+	ssize_t n = readlink(path, target, sizeof target);
 
-	if (n <= 0)
+	if (n <= 0 || n == sizeof target)
 		return false;
-	target[n] = '\0';
-	if (str_copy(dir, sizeof dir, path))
-		return false;
-	slash = strrchr(dir, '/');
-	if (slash)
-		slash[slash == dir] = '\0';
-	return !path_normal(path, size, dir, target);
+	b.len = target[0] == '/' ? 0 : (size_t)(path_base(path) - path);
+	buf_add(&b, target, (size_t)n);
+	buf_str(&b);
+	return !b.err;
 }
 
 static int add_real(char *path, size_t size)
@@ -186,6 +185,45 @@ static bool search(struct search *s, const char *dir, const char *record)
 		if (take_in(s, places[i], false))
 			return true;
 	return false;
+}
+
+/* Is the last part a shell's name, perhaps with a login's mark or .real? */
+static bool names_shell(const char *path)
+{
+	char name[SHIM_NAME_MAX];
+	const char *base = path_base(path);
+	size_t n;
+
+	base += base[0] == '-';
+	n = strlen(base);
+	if (str_ends(base, ".real"))
+		n -= strlen(".real");
+	if (n >= sizeof name)
+		return false;
+	memcpy(name, base, n);
+	name[n] = '\0';
+	return shim_is_shell(name);
+}
+
+int shim_called(
+	const char *argv0, const char *execfn, char *out, size_t size)
+{
+	char path[LENGTH_MAX];
+	struct stat self, st;
+
+	if (execfn && !find_self(execfn, &self) && !stat(execfn, &st) &&
+		st.st_dev == self.st_dev && st.st_ino == self.st_ino) {
+		if (str_copy(path, sizeof path, execfn))
+			return -ENAMETOOLONG;
+		for (int hops = 0; hops < HOPS_MAX; hops++) {
+			if (names_shell(path))
+				return str_copy(out, size, path);
+			if (!follow(path, sizeof path))
+				break;
+		}
+		/* Wardbox under its own name: the words tell. */
+	}
+	return names_shell(argv0) ? str_copy(out, size, argv0) : -ENOENT;
 }
 
 int shim_real(const char *called, const char *record, char *out, size_t size,

@@ -20,8 +20,15 @@ enum {
 extern const char shim_shells[SHIM_SHELLS][SHIM_NAME_MAX];
 bool shim_is_shell(const char *name);
 
-/* Finds the real shell behind a shim that was called as `called` (argv[0];
- * a directory and a leading '-' may be there). Looked for, in this order:
+/* Which shim was executed, whatever argv[0] says: "exec -a NAME bash", a login's
+ * "-su", a link of another name to a shell ("rbash"). execfn is the kernel's
+ * word (AT_EXECFN), which for a script is the script: argv0 counts then. The
+ * path of the shell's name goes to out; -ENOENT when it was no shell's. */
+int shim_called(
+	const char *argv0, const char *execfn, char *out, size_t size);
+
+/* Finds the real shell behind a shim that was called as `called` (argv[0] or
+ * what shim_called said; a directory and a leading '-' may be there). Looked for, in this order:
  *
  *	DIR/NAME.real  /bin/NAME.real  /usr/bin/NAME.real
  *	what the record says about NAME (record NULL: SHIM_RECORD)

@@ -16,6 +16,7 @@ void state_release(struct state *s)
 {
 	free(s->cwd);
 	free(s->pwd);
+	free(s->old);
 	free(s->workspace);
 	for (size_t i = 0; i < s->dir_count; i++)
 		free(s->dirs[i]);

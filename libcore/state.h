@@ -38,6 +38,7 @@ enum {
 struct state {
 	char *cwd;       /* physical; NULL: the caller's own */
 	char *pwd;       /* logical name of cwd; NULL: the same */
+	char *old;       /* what "cd -" goes to; NULL: nothing yet */
 	char *workspace; /* the session was made for it; or NULL */
 	struct env env;
 	bool has_env; /* false: nothing saved yet, the caller's own counts */
@@ -54,7 +55,7 @@ struct state {
 void state_release(struct state *s);
 #define autostate autoclean(state_release)
 
-/* Sets one of the three paths; value NULL unsets. -EINVAL for a relative or too
+/* Sets one of the paths; value NULL unsets. -EINVAL for a relative or too
  * long one, -ENOMEM; the old value stays then. */
 int state_path(char **slot, const char *value);
 

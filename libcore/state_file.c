@@ -49,7 +49,7 @@ static void add_number(struct writer *w, const char *key, uint64_t value)
 /* Would the reader take it? */
 static int check(const struct state *s)
 {
-	const char *const paths[] = {s->cwd, s->pwd, s->workspace};
+	const char *const paths[] = {s->cwd, s->pwd, s->old, s->workspace};
 	size_t bytes = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
@@ -74,6 +74,7 @@ int state_write(const struct state *s, struct buf *out)
 	buf_adds(out, magic);
 	add_path(&w, "cwd", s->cwd);
 	add_path(&w, "pwd", s->pwd);
+	add_path(&w, "old", s->old);
 	add_path(&w, "workspace", s->workspace);
 	add_number(&w, "code", s->code);
 	add_number(&w, "created", s->created);
@@ -97,6 +98,7 @@ struct reader {
 	uint64_t records;
 	uint64_t vars; /* as announced */
 	size_t env_bytes;
+	struct buf value; /* of the record at hand */
 };
 
 /* Decimal digits up to stop, at most max. */
@@ -124,8 +126,8 @@ static int take_key(struct reader *r, char *key, size_t size)
 	return n && r->at < r->end && *r->at++ == ' ' ? 0 : -EINVAL;
 }
 
-/* "LENGTH:BYTES\n" as a string of its own, without NUL in it. */
-static int take_value(struct reader *r, char **out)
+/* "LENGTH:BYTES\n" to .value, without NUL in it. */
+static int take_value(struct reader *r)
 {
 	uint64_t n;
 	int err = take_number(r, ':', CONFIG_LIMIT_ENV, &n);
@@ -135,13 +137,12 @@ static int take_value(struct reader *r, char **out)
 	if ((size_t)(r->end - r->at) <= n || r->at[n] != '\n' ||
 		memchr(r->at, '\0', n))
 		return -EINVAL;
-	*out = strndup(r->at, n);
-	if (!*out)
-		return -ENOMEM;
+	buf_clear(&r->value);
+	buf_add(&r->value, r->at, n);
 	for (size_t i = 0; i < n; i++)
 		r->line += r->at[i] == '\n';
 	r->at += n + 1;
-	return 0;
+	return r->value.err;
 }
 
 static int take_var(struct state *s, struct reader *r, const char *pair)
@@ -186,6 +187,8 @@ static int take_field(
 		return s->cwd ? -EINVAL : state_path(&s->cwd, value);
 	if (str_eq(key, "pwd"))
 		return s->pwd ? -EINVAL : state_path(&s->pwd, value);
+	if (str_eq(key, "old"))
+		return s->old ? -EINVAL : state_path(&s->old, value);
 	if (str_eq(key, "workspace"))
 		return s->workspace ? -EINVAL
 				    : state_path(&s->workspace, value);
@@ -208,7 +211,6 @@ static int take_field(
 /* One record; 1 at the end of a whole text. */
 static int take_record(struct state *s, struct reader *r)
 {
-	autofree char *value = NULL;
 	uint64_t records;
 	char key[16];
 	int err = take_key(r, key, sizeof key);
@@ -223,25 +225,19 @@ static int take_record(struct state *s, struct reader *r)
 			err = -EINVAL;
 		return err ? err : 1;
 	}
-	err = take_value(r, &value);
+	err = take_value(r);
 	if (err)
 		return err;
 	r->records++;
-	return take_field(s, r, key, value);
+	return take_field(s, r, key, buf_str(&r->value));
 }
 
-int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d)
+static int parse(struct state *s, struct reader *r, struct diag *d)
 {
-	struct reader r = {.at = bytes, .end = bytes + n, .line = 1};
-	size_t head = strlen(magic);
 	int err = 0;
 
-	if (n < head || memcmp(bytes, magic, head) != 0)
-		return diag_fail(d, -EINVAL,
-			"this is no state of wardbox, or of a later version");
-	r.at += head;
 	while (!err)
-		err = take_record(s, &r);
+		err = take_record(s, r);
 	if (err > 0)
 		return 0;
 	if (err == -E2BIG)
@@ -250,6 +246,22 @@ int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d)
 		diag_errno(d, err, "cannot hold the state");
 	else
 		diag_fail(d, err, "this is no record of a state");
-	diag_at(d, "", r.line, 0);
+	diag_at(d, "", r->line, 0);
+	return err;
+}
+
+int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d)
+{
+	struct reader r = {.at = bytes, .end = bytes + n, .line = 1,
+		.value = BUF_INIT(CONFIG_LIMIT_ENV + 1)};
+	size_t head = strlen(magic);
+	int err;
+
+	if (n < head || memcmp(bytes, magic, head) != 0)
+		return diag_fail(d, -EINVAL,
+			"this is no state of wardbox, or of a later version");
+	r.at += head;
+	err = parse(s, &r, d);
+	buf_release(&r.value);
 	return err;
 }

@@ -72,8 +72,7 @@ int user_parse(const char *text, size_t n, const char *name, uid_t uid,
 	return -ENOENT;
 }
 
-int user_find(
-	const char *path, const char *name, uid_t uid, struct user *out)
+int user_find(const char *path, const char *name, uid_t uid, struct user *out)
 {
 	autobuf struct buf text = BUF_INIT(PASSWD_MAX);
 	int err = file_read(AT_FDCWD, path, &text);

@@ -23,7 +23,6 @@ int user_parse(const char *text, size_t n, const char *name, uid_t uid,
 	struct user *out);
 
 /* The same from the passwd file at path. -ENOENT, or why it cannot be read. */
-int user_find(
-	const char *path, const char *name, uid_t uid, struct user *out);
+int user_find(const char *path, const char *name, uid_t uid, struct user *out);
 
 #endif

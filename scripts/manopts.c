@@ -70,7 +70,7 @@ static void add_options(struct buf *out, const struct cli_spec *spec)
 int main(int argc, char **argv)
 {
 	static char page[1 << 20];
-	struct buf out = BUF_INIT(1 << 20);
+	autobuf struct buf out = BUF_INIT(1 << 20);
 	const struct applet_name *found;
 	char *from, *to;
 	FILE *f;

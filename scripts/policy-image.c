@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 	if (policy_compile_init(c, POLICY_LAYER_SYSTEM, NULL) < 0 ||
 		policy_compile_text(c, "default", text, n, &d) < 0 ||
 		build_finish(&c->b, &bytes, &size) < 0) {
-		fprintf(stderr, "%s:%u:%u: %s\n", argv[1], d.line, d.col, d.text);
+		fprintf(stderr, "%s:%u:%u: %s\n", argv[1], d.line, d.col,
+			d.text);
 		return 1;
 	}
 	whole = (size + 7) / 8 * 8;

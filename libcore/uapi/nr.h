@@ -26,6 +26,39 @@ enum { NR_AUDIT_ARCH = 0xc00000f3 - 0x100000000, NR_PRIVATE = 0 };
 #endif
 
 /* Only some architectures. */
+#ifndef __NR_open
+#define __NR_open NR_NONE
+#endif
+#ifndef __NR_creat
+#define __NR_creat NR_NONE
+#endif
+#ifndef __NR_mkdir
+#define __NR_mkdir NR_NONE
+#endif
+#ifndef __NR_rmdir
+#define __NR_rmdir NR_NONE
+#endif
+#ifndef __NR_unlink
+#define __NR_unlink NR_NONE
+#endif
+#ifndef __NR_symlink
+#define __NR_symlink NR_NONE
+#endif
+#ifndef __NR_mknod
+#define __NR_mknod NR_NONE
+#endif
+#ifndef __NR_rename
+#define __NR_rename NR_NONE
+#endif
+#ifndef __NR_renameat
+#define __NR_renameat NR_NONE
+#endif
+#ifndef __NR_link
+#define __NR_link NR_NONE
+#endif
+#ifndef __NR_openat2
+#define __NR_openat2 437
+#endif
 #ifndef __NR_fork
 #define __NR_fork NR_NONE
 #endif

@@ -218,6 +218,12 @@ refuses() { # CODE TEXT [VARIABLE=VALUE...]: also when only asked to check
 	mkfifo "$W/p/a/pipe"
 	go timeout 5 "$AS" --resolve auto-py "$W/p/a/pipe"
 	[ "$code $out" = "0 $W/p/bin/auto-py" ]
+	# What waits in a pipe is left there.
+	exec 9<>"$W/p/a/pipe"
+	echo 'auto-shebang-probe-dirs=nowhere' >&9
+	go timeout 5 "$AS" --resolve auto-py "$W/p/a/pipe"
+	exec 9>&-
+	[ "$code $out" = "0 $W/p/bin/auto-py" ]
 	script 'auto-shebang-probe-dirs=nowhere'
 	chmod 0 "$S"
 	chmod 755 "$W" "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" || true
@@ -512,6 +518,7 @@ Hint: set AUTO_SHEBANG_DEBUG=1 for full resolution trace" ]
 @test "the trace, to the letter" {
 	there p/bin/auto-py
 	mkdir "$W/p/a/bin"
+	: >"$W/p/a/b/bin" # no place: nothing is tried there
 	script '#!/usr/bin/env auto-py' '# auto-shebang-what=ever' \
 		'# auto-shebang-suffixes=:x'
 	go env AUTO_SHEBANG_SYMLINK_PRIORITY=symlink-first \

@@ -65,3 +65,11 @@ assert not f["execute"] or (f["read-file"] and f["write-file"] and f["make-sym"]
 	! ls -d /tmp/wardbox-probe-* 2>/dev/null
 	! find /sys/fs/cgroup -maxdepth 4 -name 'wardbox-*' 2>/dev/null | grep -q .
 }
+
+@test "what was around this process before is told, with its evidence" {
+	"$WARDBOX" doctor --json >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+	jq -e '.confinement | type == "array" and all(.[]; .kind and .evidence)' \
+		"$BATS_TEST_TMPDIR/out"
+	setpriv --no-new-privs "$WARDBOX" doctor >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
+	grep -q '^no-new-privs' "$BATS_TEST_TMPDIR/out"
+}

@@ -84,7 +84,8 @@ teardown() { unplace; }
 	gives 137 D --cpu=100ms -- attack_ spin
 	gives 137 D --mem=50M -- attack_ alloc 500
 	stops E D --nofile=20 -- attack_ fds 50
-	stops EAGAIN D --children=2 -- attack_ forks 5
+	D --children=2 -- sh -c 'for i in 1 2 3 4; do sleep 0.3 & done; wait' >said 2>&1 || true
+	[ "$(grep -c sleep: said)" = 2 ]
 	D --nproc=5 -- attack_ forks 20 >/dev/null 2>&1 && false
 	gives 153 D --fsize=1k -- dd if=/dev/zero of=f bs=1k count=3
 	for bad in --timeout=x --mem=lots --nofile=-1 --nproc=1.5; do
@@ -196,4 +197,55 @@ teardown() { unplace; }
 	chmod 755 plain
 	works D --rwx="$W" -- ./plain hello
 	[ "$out" = hello ]
+}
+
+@test "--learn writes what was used, --grants gives just that" {
+	cat >prog <<-'X'
+	#!/bin/sh
+	read x <mine
+	echo "$x" >made
+	mkdir -p d && mv made d/made
+	X
+	chmod 755 prog
+	echo no >other
+	works "$WARDBOX" drop --learn "$PLACE/learnt" -- ./prog
+	grep -q "^rw $W\$" "$PLACE/learnt"
+	grep -q "^rox $W/prog\$" "$PLACE/learnt"
+	! grep -q other "$PLACE/learnt"
+	! grep -q 'shadow' "$PLACE/learnt"
+	rm -r d
+	works "$WARDBOX" drop --grants "$PLACE/learnt" -- ./prog
+	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/learnt" -- sh -c "cat $OUT/secret"
+	gives 126 "$WARDBOX" drop --grants "$PLACE/learnt" -- ls
+	# reading alone asks for reading alone
+	works "$WARDBOX" drop --learn "$PLACE/l2" -- cat mine
+	grep -q "^ro $W/mine\$" "$PLACE/l2"
+	! grep -q "^rw" "$PLACE/l2"
+	works "$WARDBOX" drop --grants "$PLACE/l2" -- cat mine
+	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/l2" -- cat other
+}
+
+@test "--grants: a bad line is named" {
+	printf 'ro /usr\nrx /bin\n' >bad
+	gives 125 "$WARDBOX" drop --grants bad -- true
+	[[ $out == *"bad:2"* ]]
+	printf 'ro usr\n' >bad
+	gives 125 "$WARDBOX" drop --grants bad -- true
+	printf 'ro /usr\0\n' >bad
+	gives 125 "$WARDBOX" drop --grants bad -- true
+	gives 125 "$WARDBOX" drop --grants no-such -- true
+}
+
+@test "--explain-denials names the path, the right and the grant" {
+	"$WARDBOX" drop --explain-denials -- sh -c "cat $OUT/secret; echo x >mine; mkdir d; cat mine" >/dev/null 2>said || true
+	grep -q "^denied: [0-9]* may not read $OUT/secret (no grant" said
+	grep -q "^denied: [0-9]* may not write $W/mine (preset: here" said
+	grep -q "^denied: [0-9]* may not write $W (preset: here" said
+	[ "$(grep -c ^denied said)" = 3 ]
+	cp /bin/true t
+	D --explain-denials -- ./t 2>said || true
+	grep -q "may not execute $W/t" said
+	# nothing refused, nothing said; a missing file is no denial
+	"$WARDBOX" drop --explain-denials -- sh -c 'cat mine; cat no-such' >/dev/null 2>said || true
+	! grep ^denied said
 }

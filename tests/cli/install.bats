@@ -11,6 +11,10 @@ setup() {
 	exec </dev/null
 }
 
+teardown() {
+	[ -z "${OPEN-}" ] || rm -rf "$OPEN"
+}
+
 put() {
 	run "$WARDBOX" install --root "$R" "$@"
 }
@@ -278,4 +282,99 @@ state_of() { # PATH
 	put
 	[ "$status" -eq 1 ] && [[ $output == *"another install"* ]]
 	kill $!
+}
+
+@test "an image in layers: the lower one is not touched" {
+	root_busybox lower
+	picture lower >before
+	mkdir -p upper work "$R"
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount -t tmpfs t work && mkdir work/w work/up &&
+		mount -t overlay o -o lowerdir=lower,upperdir=work/up,workdir=work/w "$2" &&
+		"$1" install --root "$2" && "$1" install --root "$2" --status &&
+		test -L "$2/bin/sh.real" && test -f "$2/bin/ash.real" &&
+		"$1" install --root "$2" --uninstall && readlink "$2/bin/sh"' \
+		- "$WARDBOX" "$R"
+	[ "$status" -eq 0 ] || { echo "$output" && false; }
+	[[ $output == *"/bin/busybox" ]]
+	picture lower | diff before -
+}
+
+@test "the owner of a root needs no privilege" {
+	OPEN=$(mktemp -d)
+	chmod 755 "$OPEN"
+	R=$OPEN/root
+	root_busybox "$R"
+	cp "$WARDBOX" "$OPEN/wardbox"
+	chown -R 1000:1000 "$OPEN"
+	need as_user test -x "$OPEN/wardbox"
+	picture "$R" >before
+	run as_user "$OPEN/wardbox" install --root "$R"
+	[ "$status" -eq 0 ]
+	run as_user "$OPEN/wardbox" install --root "$R" --status
+	[ "$status" -eq 0 ]
+	run as_user "$OPEN/wardbox" install --root "$R" --uninstall
+	[ "$status" -eq 0 ]
+	picture "$R" | diff before -
+	chown 0:0 "$R/bin"
+	run as_user "$OPEN/wardbox" install --root "$R"
+	[ "$status" -eq 1 ] && [[ $output == *"Permission denied"*owner* ]]
+}
+
+@test "on a terminal it asks for the profile" {
+	root_busybox "$R"
+	need python3 -c 'import pty'
+	cat >ask.py <<'END'
+import os, pty, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[2], ["wardbox", "install", "--root", sys.argv[3]])
+seen = b""
+while b"profile [" not in seen:
+    seen += os.read(fd, 1000)
+os.write(fd, sys.argv[1].encode() + b"\n")
+try:
+    while os.read(fd, 1000):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+	run timeout 20 python3 ask.py observe "$WARDBOX" "$R"
+	[ "$status" -eq 0 ]
+	grep -qx 'use OBSERVE' "$R/etc/wardbox/policy"
+	put --uninstall
+	run timeout 20 python3 ask.py "" "$WARDBOX" "$R"
+	[ "$status" -eq 0 ]
+	grep -qx 'use FULL-AUTO' "$R/etc/wardbox/policy"
+	put --uninstall
+	run timeout 20 python3 ask.py what "$WARDBOX" "$R"
+	[ "$status" -eq 2 ]
+	[ ! -e "$R/etc/wardbox" ]
+}
+
+@test "a full disk leaves the shells as they are" {
+	root_busybox "$R"
+	cp -a "$R" full
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount -t tmpfs -o size=2500k t "$2" &&
+		cp -a full/. "$2" && find "$2" | sort >names && {
+		"$1" install --root "$2"; echo "code $?"
+		readlink "$2/bin/sh"; ls "$2/bin"
+		"$1" install --root "$2" --uninstall
+		find "$2" | sort | diff names - && echo same; }' - "$WARDBOX" "$R"
+	[[ $output == *"No space left"*"code 1"*/bin/busybox*same ]] ||
+		{ echo "$output" && false; }
+}
+
+@test "a root without /etc gets one, and loses it again" {
+	root_busybox "$R"
+	rmdir "$R/etc"
+	age "$R"
+	picture "$R" >before
+	put
+	[ "$status" -eq 0 ]
+	[ -f "$R/etc/wardbox/policy" ]
+	put --uninstall
+	picture "$R" | diff before -
 }

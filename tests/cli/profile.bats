@@ -42,6 +42,32 @@ sum() { sha256sum <"$1"; }
 	not grep -q /opt/y/bin "$HOME/.profile"
 }
 
+@test "remove finds the block where it was put, whatever is written today" {
+	profile add -q -y /opt/x
+	echo x=1 >"$HOME/.bash_profile" # hides .profile from now on
+	profile add -q -y --shell fish /opt/x
+	profile add -q -y --shell zsh --scope all /opt/x
+	profile add -q -y --id other /opt/x
+	run -0 profile remove -y
+	run -0 profile list
+	[[ "$output" != *"[default]"* && "$output" == *"[other]"* ]]
+	[ ! -e "$HOME/.profile" ] && [ ! -e "$HOME/.zshenv" ]
+	[ -z "$(ls "$HOME/.config/fish/conf.d")" ]
+}
+
+@test "a here-document without end takes nothing behind it" {
+	printf 'cat <<E\ntext\n' >"$HOME/.bashrc"
+	run -5 profile add -y --scope interactive /opt/x
+	[[ "$output" == *here-document* ]]
+	printf 'x=1\\\n' >"$HOME/.bashrc"
+	cp "$HOME/.bashrc" "$HOME/old"
+	profile add -q -y --scope interactive /opt/x
+	run -0 bash -c '. ~/.bashrc; echo "$x:$PATH"'
+	[[ "$output" == 1:/opt/x:* ]]
+	profile remove -q -y
+	cmp "$HOME/old" "$HOME/.bashrc"
+}
+
 @test "each shell gets its own files" {
 	profile add -q -y --shell zsh /opt/x
 	[ -f "$HOME/.zprofile" ] && [ -f "$HOME/.zshrc" ] && [ ! -e "$HOME/.zshenv" ]
@@ -82,6 +108,58 @@ sum() { sha256sum <"$1"; }
 	run -3 setsid -w "$WARDBOX" profile add /opt/x </dev/null
 	[ "$(cat "$HOME/.bashrc")" = x=1 ]
 	[ ! -e "$HOME/.profile" ]
+}
+
+@test "consent: asked on the terminal; y writes, anything else does not" {
+	echo 'x=1' >"$HOME/.bashrc"
+	python3 - "$WARDBOX" <<-'P'
+		import os, pty, sys
+		for answer, code in ((b"n\n", 3), (b"\n", 3), (b"y\n", 0)):
+		    pid, fd = pty.fork()
+		    if pid == 0:
+		        os.execv(sys.argv[1], [sys.argv[1], "profile", "add",
+		            "--scope", "interactive", "/opt/x"])
+		    seen = b""
+		    while b"[y/N]" not in seen:
+		        seen += os.read(fd, 4096)
+		    assert b"+# >>> profile:default >>>" in seen, seen
+		    os.write(fd, answer)
+		    try:
+		        while os.read(fd, 4096): pass
+		    except OSError: pass
+		    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code
+		    there = b"/opt/x" in open(os.environ["HOME"] + "/.bashrc", "rb").read()
+		    assert there == (code == 0)
+	P
+}
+
+@test "the diff on a terminal holds no byte the terminal obeys" {
+	printf '# \033]0;title\007 \033[31mred\nx=1\n' >"$HOME/.bashrc"
+	python3 - "$WARDBOX" <<-'P'
+		import os, pty, sys
+		pid, fd = pty.fork()
+		if pid == 0:
+		    os.execv(sys.argv[1], [sys.argv[1], "profile", "add", "-n",
+		        "--scope", "interactive", "/opt/x"])
+		seen = b""
+		try:
+		    while True:
+		        more = os.read(fd, 4096)
+		        if not more: break
+		        seen += more
+		except OSError: pass
+		assert b"\033]" not in seen and b"\007" not in seen, seen
+		assert b"\\x1b" in seen.lower(), seen
+	P
+}
+
+@test "an immutable file is 4" {
+	echo x=1 >"$HOME/.bashrc"
+	need chattr +i "$HOME/.bashrc"
+	run profile add -y --scope interactive /opt/x
+	chattr -i "$HOME/.bashrc"
+	[ "$status" -eq 4 ]
+	[[ "$output" == *immutable* ]]
 }
 
 @test "--dry-run prints a diff that patch takes, and changes nothing" {
@@ -501,8 +579,12 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 }
 
 @test "--system writes profile.d and conf.d below --root; zsh needs --force" {
+	umask 077
 	mkdir -p "$HOME/r/etc/profile.d" "$HOME/r/etc/zsh"
 	profile add -q -y --system --root "$HOME/r" --id tool /opt/x '$HOME/bin'
+	profile add -q -y --system --root "$HOME/r" --shell fish /opt/x
+	umask 022
+	[ "$(stat -c %a "$HOME/r/etc/fish/conf.d")" = 755 ]
 	grep -q '"$HOME/bin"' "$HOME/r/etc/profile.d/profile-tool.sh"
 	[ "$(stat -c %a "$HOME/r/etc/profile.d/profile-tool.sh")" = 644 ]
 	run -4 profile add -y --system --root "$HOME/r" --shell zsh /opt/x

@@ -178,6 +178,10 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	printf '. ~/.bashrc\n' >"$HOME/.profile"
 	printf 'echo hello\n' >"$HOME/.bashrc"
 	has output-noise
+	rm "$HOME/.profile" # scp on Debian: bash reads .bashrc for sshd
+	if env -i HOME="$HOME" SSH_CLIENT='1 2 3' bash -c : | grep -q hello; then
+		has output-noise
+	fi
 	printf 'case $- in *i*) echo hello ;; esac\n' >"$HOME/.bashrc"
 	not has output-noise
 }
@@ -204,7 +208,7 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 @test "timeout and no-answer are told apart from health" {
 	printf 'sleep 30\n' >"$HOME/.bashrc"
 	profile detect --timeout 0.5 --json |
-		jq -e '.sessions.interactive.status == "timeout" and .sessions.command.status == "ok" and .path_healthy == false'
+		jq -e '.sessions.nonlogin_interactive.status == "timeout" and .sessions.nonlogin_noninteractive.status == "ok" and .path_healthy == false'
 	printf 'exec true\n' >"$HOME/.bashrc"
 	has no-answer
 }
@@ -216,7 +220,8 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 		jq -e --arg s $shell '.schema == 1 and .shell.type == $s and .shell.restricted == false
 			and (.sessions | length == 4 and all(.[]; .status == "ok"))
 			and (.shell | has("version") and has("login_profile") and has("rc_file"))
-			and has("path_healthy") and has("path_login") and has("path_nonlogin")' "$HOME/j" ||
+			and has("path_healthy") and has("path_login") and has("path_nonlogin")
+			and .shell.path_login == .path_login' "$HOME/j" ||
 			{ echo $shell; cat "$HOME/j"; false; }
 	done
 	SHELL=/bin/bash profile detect --json | jq -e '.shell.version | test("^[0-9]")'

@@ -142,3 +142,80 @@ uninstall_step() {
 	touch enough
 	wait
 }
+
+# Runs COMMAND... in the root, which gets /proc, /dev, a /tmp and a project.
+enter() { # DIR COMMAND...
+	# shellcheck disable=SC2016
+	unshare -mpf sh -c 'mount --bind "$1" "$1" &&
+		mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
+		mount -t tmpfs tmpfs "$1/tmp" && mkdir -p "$1/work/.git" &&
+		ROOT=$1 && shift &&
+		exec env LC_ALL=C unshare --root "$ROOT" --wd /work "$@"' - "$(realpath "$1")" "${@:2}"
+}
+
+guards() { # DIR SHELL
+	printf '#!/bin/sh\necho REACHED\n' >"$1/bin/curl"
+	chmod 755 "$1/bin/curl"
+	run enter "$1" "$2" -c 'echo hi; echo "$0"'
+	[ "$output" = "hi
+$2" ]
+	# Below it a shim is the shell, at no cost but an exec.
+	run enter "$1" "$2" -c 'sh -c "echo nested \$0"'
+	[ "$output" = "nested sh" ]
+	run enter "$1" "$2" -c 'curl http://localhost/'
+	[ "$status" -eq 126 ] && [[ $output == *denied* ]]
+	# Also where the line does not show it.
+	run enter "$1" "$2" -c 'echo "curl x" >s && sh s'
+	[ "$status" -eq 126 ] && [[ $output != *REACHED* ]]
+	run enter "$1" "$2" -c 'wardbox session list'
+	[ "$status" -eq 126 ]
+	run enter "$1" "$2" -c 'exit 7'
+	[ "$status" -eq 7 ]
+	run enter "$1" "$2" -c 'kill -9 $$'
+	[ "$status" -eq 137 ]
+	# In a script's first line, under a login's name.
+	printf '#!%s\necho script "$@"\n' "$2" >"$1/work/hello"
+	chmod 755 "$1/work/hello"
+	printf "#!%s\necho system \$1\n" "$2" >"$1/bin/sys"
+	chmod 755 "$1/bin/sys"
+	run enter "$1" /bin/sys a
+	[ "$output" = "system a" ]
+	run enter "$1" "$2" -c "sys b"
+	[ "$output" = "system b" ]
+	run enter "$1" ./hello a 'b c'
+	[ "$output" = "script a b c" ] || { echo "$output" && false; }
+}
+
+@test "a busybox root is guarded, below too" {
+	root_busybox root
+	"$WARDBOX" install --root root >/dev/null
+	need enter root /bin/busybox true
+	guards root /bin/sh
+	guards root /bin/ash
+	"$WARDBOX" install --root root --uninstall >/dev/null
+	run enter root /bin/sh -c 'echo "$0" $((1 + 1))'
+	[ "$output" = "/bin/sh 2" ]
+}
+
+@test "a merged root is guarded, sh being a link to dash" {
+	root_merged root
+	"$WARDBOX" install --root root --profile FULL-AUTO >/dev/null
+	need enter root /bin/true
+	guards root /bin/sh
+	guards root /usr/bin/dash
+	guards root /bin/bash
+	run enter root /bin/bash -c 'echo $BASH_VERSION $- $0'
+	[[ $output == 5*hBc*/bin/bash ]] || [[ $output == [4-9]*/bin/bash ]]
+	run enter root /bin/bash --login -c 'shopt -q login_shell && echo login'
+	[ "$output" = login ]
+	# Whatever name the caller gives it.
+	run enter root /usr/bin/bash.real -c 'exec -a other /bin/sh -c "echo \$0"'
+	[ "$output" = other ]
+	run enter root /usr/bin/bash.real -c 'exec -a session /bin/sh -c "echo \$0"'
+	[ "$output" = session ]
+	ln -s bash root/usr/bin/rbash
+	run enter root /bin/rbash -c 'cd .'
+	[[ $output == *restricted* ]] || { echo "$status: $output" && false; }
+	run enter root /bin/sh.real -c 'echo "$0"'
+	[ "$output" = /bin/sh.real ]
+}

@@ -1,8 +1,8 @@
 /* bare.c - the floor of what starting a program costs
  * SPDX-License-Identifier: MIT
  *
- * bare [ARG…]               does nothing
- * bare exec FILE [ARG…]     does nothing but execute FILE
+ * bare [ARG...]               does nothing
+ * bare exec FILE [ARG...]     does nothing but execute FILE
  */
 #include <string.h>
 #include <unistd.h>

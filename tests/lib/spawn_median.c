@@ -1,7 +1,7 @@
 /* spawn_median.c - how long commands take from start to end
  * SPDX-License-Identifier: MIT
  *
- * spawn_median RUNS COMMAND [ARG…] [:: COMMAND [ARG…]]…
+ * spawn_median RUNS COMMAND [ARG...] [:: COMMAND [ARG...]]...
  *
  * The commands take turns, so that a busy machine slows all alike. A line per
  * command: the median in microseconds.

@@ -3,6 +3,7 @@
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 : "${O:=$TOP/out}"
+O=$(cd "$O" && pwd)
 WARDBOX=$O/wardbox
 HELPERS=$O/test/lib
 # No test may depend on, or change, the state of the person running it.

@@ -109,7 +109,7 @@ static void moves_and_comes_back(void **state)
 	assert_int_equal(dirs_apply(&s, DIRS_CD, "link", "", &said, &d), 0);
 	assert_string_equal(s.pwd, f->b);
 	assert_string_equal(s.cwd, f->a);
-	assert_string_equal(env_get(s.env.vec, "OLDPWD"), f->top);
+	assert_string_equal(s.old, f->top);
 	assert_int_equal(dirs_apply(&s, DIRS_CD, "-", "", &said, &d), 0);
 	assert_string_equal(s.cwd, f->top);
 	assert_string_equal(buf_str(&said) + strlen(f->top), "\n");

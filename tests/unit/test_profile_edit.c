@@ -203,7 +203,8 @@ static void any_order_of_removal(void **state)
 {
 	static const char *const starts[] = {NULL, "", "x=1\n", "x=1",
 		"\xff\xfe\r\nno end", "x=1\nexec fish\n", "x=1\nexec fish",
-		"#!/bin/sh\n", "\n\n\n", "x=1\n\\", "# a\n\nreturn\n# b"};
+		"#!/bin/sh\n", "\n\n\n", "x=1\n\\", "x=1\\\n", "x=1\\",
+		"x=1\\\\", "x=1\\\\\n", "\\", "# a\n\nreturn\n# b"};
 	static const char *const ids[] = {"a", "b.c", "d-e"};
 	static const unsigned order[][3] = {
 		{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

@@ -329,6 +329,17 @@ static void the_resolver_is_no_interpreter(void **state)
 	shebang_release(&s);
 }
 
+static void everything_has_a_name(void **state)
+{
+	(void)state;
+	for (unsigned v = SHEBANG_USABLE; v <= SHEBANG_COPY; v++)
+		assert_in_range(strlen(shebang_verdict_name(v)), 1, 16);
+	for (unsigned k = 0; k < SHEBANG_KEYS; k++)
+		assert_in_range(strlen(shebang_key_name(k)), 1, 16);
+	for (unsigned i = SHEBANG_DEFAULT; i <= SHEBANG_ENV; i++)
+		assert_in_range(strlen(shebang_source_name(i)), 1, 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +352,7 @@ int main(void)
 		cmocka_unit_test(expansion),
 		cmocka_unit_test(searches),
 		cmocka_unit_test(the_resolver_is_no_interpreter),
+		cmocka_unit_test(everything_has_a_name),
 	};
 
 	return cmocka_run_group_tests_name("shebang", tests, prepare, tidy);

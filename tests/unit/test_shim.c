@@ -126,6 +126,43 @@ static void hard_linked_self(void **state)
 	expect(in("sh"), "/bin/sh");
 }
 
+static void whatever_argv0_says(void **state)
+{
+	char out[PATH_MAX];
+
+	(void)state;
+	link_to(self, "bash");
+	link_to("bash", "rbash");
+	link_to(self, "other");
+	struct {
+		const char *argv0, *file, *want;
+	} cases[] = {
+		{"foo", in("bash"), in("bash")},
+		{"-su", in("bash"), in("bash")},
+		{"", in("bash"), in("bash")},
+		{"session", in("bash"), in("bash")},
+		{"rbash", in("rbash"), in("bash")},
+		/* A script: the kernel names it, argv[0] is the shell. */
+		{"/bin/sh", "/etc/passwd", "/bin/sh"},
+		{"-sh", NULL, "-sh"},
+		{"sh", "/nowhere", "sh"},
+		{"/bin/sh.real", NULL, "/bin/sh.real"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(shim_called(cases[i].argv0, cases[i].file, out,
+					 sizeof out),
+			0);
+		assert_string_equal(out, cases[i].want);
+	}
+	assert_int_equal(
+		shim_called("foo", in("other"), out, sizeof out), -ENOENT);
+	assert_int_equal(
+		shim_called("wardbox", self, out, sizeof out), -ENOENT);
+	assert_int_equal(shim_called("shx", NULL, out, sizeof out), -ENOENT);
+	assert_int_equal(shim_called("x", in("bash"), out, 4), -ENAMETOOLONG);
+}
+
 static void not_installed(void **state)
 {
 	char out[PATH_MAX];
@@ -265,6 +302,8 @@ int main(void)
 			through_another_shim, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			hard_linked_self, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			whatever_argv0_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			not_installed, setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -1,0 +1,188 @@
+/* audit_report.c - one page for a browser
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "audit_out.h"
+#include "audit_page.h"
+#include "audit_read_json.h"
+#include "audit_verify.h"
+#include "file.h"
+#include "str.h"
+
+enum { COMMANDS_MAX = 50000, OUTPUT_SHOWN = 4096 };
+
+struct report {
+	struct audit_out o;
+	struct json j;
+	uint64_t commands, left_out;
+	uint64_t first, last;
+};
+
+static void put_text(
+	struct json *j, const char *key, struct buf *b, size_t most)
+{
+	json_strn(json_key(j, key), buf_str(b), b->len < most ? b->len : most);
+}
+
+static void put_command(struct report *p, struct audit_command *c)
+{
+	struct json *j = &p->j;
+	char space[48];
+
+	if (p->commands++ >= COMMANDS_MAX) {
+		p->left_out++;
+		return;
+	}
+	json_open(j, '{');
+	json_u64(json_key(j, "id"), c->exec);
+	json_u64(json_key(j, "t"), c->start_wall / 1000000);
+	json_u64(json_key(j, "ms"), c->duration / 1000000);
+	json_bool(json_key(j, "end"), c->ended && c->decision != AUDIT_DENY);
+	json_i64(json_key(j, "exit"),
+		c->signal ? 128 + (int64_t)c->signal : c->exit);
+	json_u64(json_key(j, "signal"), c->signal);
+	json_u64(json_key(j, "pid"), c->pid);
+	json_str(json_key(j, "session"),
+		audit_names_find(p->o.names,
+			c->has_session ? c->session : NULL, space));
+	json_str(json_key(j, "decision"), audit_decision_name(c->decision));
+	put_text(j, "line", &c->line, OUTPUT_SHOWN);
+	put_text(j, "cwd", &c->cwd, OUTPUT_SHOWN);
+	put_text(j, "exe", &c->exe, OUTPUT_SHOWN);
+	put_text(j, "rule", &c->rule, OUTPUT_SHOWN);
+	put_text(j, "reason", &c->reason, OUTPUT_SHOWN);
+	put_text(j, "out", &c->output[AUDIT_OUT], OUTPUT_SHOWN);
+	put_text(j, "err", &c->output[AUDIT_ERR], OUTPUT_SHOWN);
+	json_close(j);
+}
+
+static void each_command(void *state, struct audit_command *c)
+{
+	put_command(state, c);
+}
+
+static int note(void *state, const struct audit_record *r)
+{
+	struct report *p = state;
+	struct audit_command *c;
+
+	audit_names_note(p->o.names, r);
+	if (!p->first)
+		p->first = r->wall;
+	p->last = r->wall;
+	c = audit_command_note(&p->o, r);
+	if (c && c->ended)
+		audit_command_print(&p->o, c);
+	return 0;
+}
+
+static const char *proven(const struct audit *a, int argc)
+{
+	const struct audit_trust trust = {0};
+	struct audit_verdict v;
+	struct diag d = {0};
+	autofd int dir = -1;
+
+	if (argc > 1)
+		return "not verified";
+	dir = audit_dir(a, false);
+	if (audit_verify_dir(dir, &trust, NULL, NULL, &v, &d))
+		return "not verified";
+	switch (audit_outcome(&v)) {
+	case AUDIT_TAMPERED:
+		return "TAMPERED WITH: see 'audit verify'";
+	case AUDIT_DECLARED_LOSS:
+		return "chain intact but for a declared loss";
+	case AUDIT_INTACT:
+	case AUDIT_UNAUTHENTICATED:
+		break;
+	}
+	return "chain intact, held against itself alone";
+}
+
+/* Text inside a script element must not be able to end it. */
+static void put_harmless(struct buf *out, const struct buf *json)
+{
+	for (size_t i = 0; i < json->len; i++)
+		if (json->data[i] == '<')
+			buf_adds(out, "\\u003c");
+		else
+			buf_addc(out, json->data[i]);
+}
+
+static void put_facts(struct report *p, const char *proof)
+{
+	char space[400];
+	struct buf b = BUF_FIXED(space);
+
+	buf_addf(&b, "%llu commands, ", (unsigned long long)p->commands);
+	audit_put_local(&b, p->first, p->o.a->utc, false);
+	buf_adds(&b, " to ");
+	audit_put_local(&b, p->last, p->o.a->utc, false);
+	if (p->left_out)
+		buf_addf(&b, "; the last %llu are left out",
+			(unsigned long long)p->left_out);
+	buf_addf(&b, "; %s", proof);
+	json_str(json_key(&p->j, "facts"), buf_str(&b));
+}
+
+static void write_page(const char *file, const struct buf *page)
+{
+	const char *slash = strrchr(file, '/');
+	int err;
+
+	if (str_eq(file, "-")) {
+		err = file_write_all(STDOUT_FILENO, page->data, page->len);
+	} else {
+		/* Whole, or not at all. */
+		autobuf struct buf dir = BUF_INIT(4096);
+		autofd int fd = -1;
+
+		buf_add(&dir, file, slash ? (size_t)(slash - file) + 1 : 0);
+		fd = open(slash ? buf_str(&dir) : ".",
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = fd < 0 ? -errno
+			     : file_replace(fd, slash ? slash + 1 : file,
+				       page->data, page->len, 0600, false);
+	}
+	if (err)
+		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+}
+
+int audit_run_report(void *into, int argc, char **argv)
+{
+	struct audit *a = into;
+	struct report p = {0};
+	autobuf struct buf data = BUF_INIT(1u << 30);
+	autobuf struct buf page = BUF_INIT(1u << 30);
+	bool damaged;
+
+	if (!a->html)
+		cli_die_usage(&audit_cli, "report needs --html FILE");
+	a->output = "contract";
+	audit_out_begin(&p.o, a);
+	p.o.each = each_command;
+	p.o.each_state = &p;
+	p.j = JSON_INIT(&data);
+	json_open(&p.j, '{');
+	json_open(json_key(&p.j, "commands"), '[');
+	audit_walk(a, argc, argv, note, &p, &damaged);
+	audit_out_end(&p.o);
+	json_close(&p.j);
+	put_facts(&p, proven(a, argc));
+	json_close(&p.j);
+	buf_adds(&page, audit_page_head);
+	put_harmless(&page, &data);
+	buf_adds(&page, audit_page_tail);
+	if (data.err || page.err)
+		cli_die(EXIT_USAGE, "too much for one page: use --since");
+	if (!a->dry_run)
+		write_page(a->html, &page);
+	audit_out_release(&p.o);
+	return EXIT_OK;
+}

@@ -1,0 +1,128 @@
+/* profile_report.c - the doctor's findings, for people and for programs
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "confinement.h"
+#include "profile_doctor.h"
+
+/* The worst first; otherwise as found. */
+static void sort(struct profile_problems *p)
+{
+	for (size_t i = 1; i < p->count; i++) {
+		struct profile_problem one = p->problem[i];
+		size_t j = i;
+
+		for (; j && p->problem[j - 1].severity < one.severity; j--)
+			p->problem[j] = p->problem[j - 1];
+		p->problem[j] = one;
+	}
+}
+
+static void problem_json(struct json *j, const struct profile_problem *p)
+{
+	enum profile_problem_code code = (enum profile_problem_code)p->code;
+
+	json_open(j, '{');
+	json_str(json_key(j, "code"), profile_problem_name(code));
+	json_str(json_key(j, "severity"),
+		profile_severity_name((enum profile_severity)p->severity));
+	profile_json_path(j, "file", p->file[0] ? p->file : NULL);
+	if (p->line)
+		json_u64(json_key(j, "line"), p->line);
+	else
+		json_null(json_key(j, "line"));
+	json_str(json_key(j, "detail"), p->detail);
+	json_str(json_key(j, "why"), profile_problem_why(code));
+	json_str(json_key(j, "fix"), p->fix);
+	json_bool(json_key(j, "fixable"), p->fixable);
+	json_close(j);
+}
+
+static void doctor_json(const struct profile_problems *p,
+	const struct profile_facts *f, const struct profile_who *who)
+{
+	autobuf struct buf out = BUF_INIT(8 << 20);
+	autofree struct confinement *c = calloc(1, sizeof *c);
+	struct confinement_source source = {
+		.root = "", .env = profile_environ()};
+	struct json j = JSON_INIT(&out);
+
+	j.pretty = true;
+	json_open(&j, '{');
+	json_u64(json_key(&j, "schema"), 1);
+	profile_facts_json(&j, f, who);
+	if (c) {
+		confinement_detect(&source, c);
+		json_key(&j, "sandbox");
+		confinement_json(&j, c);
+	}
+	json_open(json_key(&j, "problems"), '[');
+	for (size_t i = 0; i < p->count; i++)
+		problem_json(&j, &p->problem[i]);
+	json_close(&j);
+	json_open(json_key(&j, "changes"), '[');
+	json_close(&j);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static void doctor_text(
+	const struct profile_problems *p, const struct profile_opts *o)
+{
+	static const char colours[][5] = {"2", "33", "31", "1;31"};
+	autobuf struct buf out = BUF_INIT(4 << 20);
+	bool colour = cli_colour(1);
+
+	for (size_t i = 0; i < p->count; i++) {
+		const struct profile_problem *one = &p->problem[i];
+		enum profile_problem_code code =
+			(enum profile_problem_code)one->code;
+
+		if (o->quiet && one->severity == SEVERITY_INFO)
+			continue;
+		buf_addf(&out,
+			"%s%s%s %s: ", cli_sgr(colour, colours[one->severity]),
+			profile_severity_name(
+				(enum profile_severity)one->severity),
+			cli_sgr(colour, "0"), profile_problem_name(code));
+		cli_escape(&out, one->file, strlen(one->file));
+		if (one->line)
+			buf_addf(&out, ":%u", one->line);
+		buf_adds(&out, one->file[0] ? ": " : "");
+		cli_escape(&out, one->detail, strlen(one->detail));
+		buf_addf(&out,
+			"\n    why: %s\n    fix: ", profile_problem_why(code));
+		cli_escape(&out, one->fix, strlen(one->fix));
+		buf_addc(&out, '\n');
+	}
+	if (!profile_problems_any(p) && !o->quiet)
+		buf_adds(&out, "no problem was found\n");
+	if (p->lost)
+		buf_addf(&out, "and %zu more\n", p->lost);
+	cli_print(&out);
+}
+
+int profile_verb_doctor(void *into, int argc, char **argv)
+{
+	struct profile_opts *o = into;
+	struct profile_who who;
+	autofree struct profile_facts *facts = calloc(1, sizeof *facts);
+	autoclean(profile_problems_release) struct profile_problems problems = {
+		0};
+
+	if (!facts)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	profile_who_find(&who, o);
+	profile_who_parents(&who);
+	profile_doctor_find(
+		&problems, facts, &who, o, argc > 1 ? argc - 1 : 0, argv + 1);
+	sort(&problems);
+	if (o->json)
+		doctor_json(&problems, facts, &who);
+	else
+		doctor_text(&problems, o);
+	profile_facts_release(facts);
+	return profile_problems_any(&problems) ? EXIT_FOUND : EXIT_OK;
+}

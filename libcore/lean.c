@@ -1,0 +1,30 @@
+/* lean.c - a process that only waits should take no room
+ * SPDX-License-Identifier: MIT
+ */
+#include "lean.h"
+
+#include <link.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+void lean_code(void)
+{
+	uintptr_t base = (uintptr_t)&__ehdr_start;
+	const ElfW(Phdr) *ph = (const void *)(base + __ehdr_start.e_phoff);
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+
+	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
+		uintptr_t start, end;
+
+		/* Only what is as it is in the file. */
+		if (ph[i].p_type != PT_LOAD || ph[i].p_flags & PF_W)
+			continue;
+		start = (base + ph[i].p_vaddr) & ~(page - 1);
+		end = (base + ph[i].p_vaddr + ph[i].p_filesz) & ~(page - 1);
+		if (end > start)
+			madvise((void *)start, end - start, MADV_DONTNEED);
+	}
+}

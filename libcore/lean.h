@@ -1,0 +1,11 @@
+/* lean.h - a process that only waits should take no room
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_LEAN_H
+#define WARDBOX_LEAN_H
+
+/* Lets go of the pages of this program's code and constants; those that are
+ * used again come back by themselves. For a supervisor whose command lasts. */
+void lean_code(void);
+
+#endif

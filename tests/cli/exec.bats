@@ -1,0 +1,229 @@
+#!/usr/bin/env bats
+# exec: a command in a session
+
+bats_require_minimum_version 1.5.0
+load ../lib/wardbox
+
+POLICY='policy 1 system
+include default
+use FULL-AUTO'
+
+setup() {
+	need unshare -m true
+	project
+	need in_policy "$POLICY" "$WARDBOX" exec probe -- true
+	exec </dev/null
+}
+
+ex() {
+	in_policy "$POLICY" "$WARDBOX" exec "$@"
+}
+
+session() {
+	in_policy "$POLICY" "$WARDBOX" session "$@"
+}
+
+@test "runs in the session's directory, with its streams and code" {
+	ex s -- sh -c 'pwd; echo err >&2; cat; exit 7' >out 2>err <<<"in" ||
+		code=$?
+	[ "$code" -eq 7 ]
+	[ "$(cat out)" = "$PROJECT
+in" ]
+	[ "$(cat err)" = err ]
+	mkdir -p sub/deep
+	session create here --cwd sub
+	run ex here -- pwd
+	[ "$output" = "$PROJECT/sub" ]
+	run ex --cwd deep here -- pwd
+	[ "$output" = "$PROJECT/sub/deep" ]
+	run ex -C "$PROJECT" here -- pwd
+	[ "$output" = "$PROJECT" ]
+	run ex --cwd nowhere here -- pwd
+	[ "$status" -eq 125 ] && [[ $output == *nowhere* ]]
+	rmdir sub/deep sub
+	run ex here -- pwd
+	[ "$status" -eq 0 ]
+	[[ $output == *"is gone; going on in $PROJECT"* ]]
+}
+
+@test "gets the environment that the session keeps, cleaned" {
+	OWN=1 session env s TERM=dumb LANG=C KEPT="two
+lines" LD_PRELOAD=/nowhere.so BASH_ENV=/nowhere
+	OWN=2 NEW=3 run ex s -- env
+	[[ $output == *"LANG=C"* ]]
+	[[ $output == *"KEPT=two
+lines"* ]]
+	[[ $output == *"OWN=1"* ]]
+	[[ $output != *LD_PRELOAD* && $output != *BASH_ENV* ]]
+	[[ $output != *NEW=3* ]]
+}
+
+@test "the contract's result as JSON" {
+	run ex --json s -- sh -c 'printf "out\n"; printf "e\\377r" >&2; exit 3'
+	[ "$status" -eq 3 ]
+	jq -e '.command == "sh" and .args[0] == "-c" and
+		.exit_code == 3 and .stdout == "out\n" and
+		.stderr == "e\ufffdr" and .ran and .signal == 0 and
+		(.duration_ms | type) == "number" and
+		(.resource_usage.cpu_ms | type) == "number" and
+		.resource_usage.memory_peak_bytes > 100000 and
+		(.policy_rule_matched | length) > 0 and
+		.decision == "allow" and .session_id == "s" and
+		(.timestamp | test("^[0-9]{4}-[0-9-]+T[0-9:.]+Z$")) and
+		(.correlation_id | test("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"))
+	' <<<"$output"
+	[ "$(jq -r .working_dir <<<"$output")" = "$PROJECT" ]
+	# The log knows it by the same id.
+	id=$(jq -r .correlation_id <<<"$output")
+	in_policy "$POLICY" "$WARDBOX" audit dump -o contract >log ||
+		skip "no audit here"
+	jq -e --arg id "$id" 'select(.correlation_id == $id) | .exit_code == 3' \
+		<log
+	run ex --json s -- sh -c 'kill -9 $$'
+	[ "$status" -eq 137 ]
+	jq -e '.signal == 9 and .exit_code == 137' <<<"$output"
+}
+
+@test "JSON output ends at the policy's limit, and says so" {
+	POLICY="$POLICY
+limit FULL-AUTO out=4k"
+	run ex --json s -- sh -c 'yes | head -c 100000'
+	jq -e '(.stdout | length) == 4096 and .stdout_truncated and
+		.stdout_bytes == 100000 and (.stderr_truncated | not)' \
+		<<<"$output"
+}
+
+@test "what is denied does not run, what stands beside it does" {
+	touch here
+	run ex s -- sh -c 'curl -o here http://localhost/'
+	[ "$status" -eq 126 ] && [[ $output == *denied* ]]
+	run ex s -- rm here
+	[ "$status" -eq 0 ] && [ ! -e here ]
+	run ex --json s -- sh -c "sudo true"
+	[ "$status" -eq 126 ]
+	jq -e '(.ran | not) and .decision == "deny" and .exit_code == 126 and
+		(.error.message | test("denied"))' <<<"$output"
+}
+
+@test "not found is 127, not executable 126" {
+	run -127 ex s -- no-such-program
+	[ "$status" -eq 127 ] && [[ $output == *"no such program in PATH"* ]]
+	run -127 ex s -- ./no-such-file
+	[ "$status" -eq 127 ]
+	echo text >file
+	run ex s -- ./file
+	[ "$status" -eq 126 ]
+	run ex s -- .
+	[ "$status" -ne 0 ]
+	run -127 ex --json s -- no-such-program
+	[ "$status" -eq 127 ]
+	jq -e '.exit_code == 127 and (.ran | not)' <<<"$output"
+}
+
+@test "only the first -- is exec's own" {
+	# shellcheck disable=SC2016
+	run ex s -- sh -c 'echo "$@"' x -- y --json
+	[ "$output" = "-- y --json" ]
+	run ex -- echo -- a
+	[ "$output" = "-- a" ]
+	run -127 ex -- s -- echo
+	[ "$status" -eq 127 ]
+	run ex s echo hi
+	[ "$status" -eq 125 ] && [[ $output == *"'--' is missing"* ]]
+	run ex s --json -- echo
+	[ "$status" -eq 125 ] && [[ $output == *"before the"* ]]
+	run ex s --
+	[ "$status" -eq 125 ]
+	run ex
+	[ "$status" -eq 125 ]
+	run ex ../s -- echo
+	[ "$status" -eq 125 ] && [[ $output == *"no session id"* ]]
+	run ex --nonsense s -- echo
+	[ "$status" -eq 125 ]
+	run ex --json --pty s -- echo
+	[ "$status" -eq 125 ]
+}
+
+@test "a session is made when there is none, and hyphens are fine" {
+	run ex session-0-a_B -- true
+	[ "$status" -eq 0 ]
+	run session show session-0-a_B --json
+	[ "$(jq -r .workspace <<<"$output")" = "$PROJECT" ]
+	[ "$(jq .commands <<<"$output")" = 1 ]
+	ex session-0-a_B -- sh -c 'exit 9' || true
+	run session show session-0-a_B --json
+	[ "$(jq .commands <<<"$output")" = 2 ]
+	[ "$(jq .last_exit_code <<<"$output")" = 9 ]
+	# Without a name it is the one of the project, from anywhere in it.
+	ex -- true
+	mkdir sub
+	id=$(session show --json | jq -r .id)
+	cd sub
+	[ "$(session show --json | jq -r .id)" = "$id" ]
+	WARDBOX_SESSION_ID=env run ex -- true
+	run session show env
+	[ "$status" -eq 0 ]
+	WARDBOX_SESSION_ID=env run ex arg -- echo hi
+	[ "$output" = hi ]
+}
+
+@test "a time limit ends the whole tree with 124" {
+	run ex --timeout 0.3s s -- sh -c 'sleep 30 & sleep 30; touch late'
+	[ "$status" -eq 124 ]
+	run ex --json --timeout 0.3s s -- sleep 30
+	[ "$status" -eq 124 ]
+	jq -e '.timed_out and .exit_code == 124' <<<"$output"
+	[ ! -e late ]
+}
+
+@test "ends by the command's signal" {
+	code=0
+	in_policy "$POLICY" sh -c '"$1" exec s -- sh -c "kill -TERM \$\$"
+		echo $? >code' - "$WARDBOX" || true
+	[ "$(cat code)" = 143 ]
+}
+
+@test "the name it is called by, and bytes in and out" {
+	# shellcheck disable=SC2016
+	run ex --argv0 -other s -- sh -c 'echo "$0"'
+	[ "$output" = -other ]
+	head -c 3000000 /dev/urandom >bytes
+	ex --input bytes s -- cat >same
+	cmp bytes same
+	ex s -- cat <bytes | cmp bytes -
+	run ex --input nowhere s -- cat
+	[ "$status" -eq 125 ] && [[ $output == *nowhere* ]]
+	run ex --input . s -- cat
+	[ "$status" -eq 125 ]
+}
+
+@test "commands of a session do not wait for each other" {
+	mkfifo fifo
+	# Were they one after the other, neither would end.
+	ex s -- sh -c 'cat fifo >got' &
+	run timeout 20 bash -c "$(declare -f in_policy)
+		BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR
+		in_policy '$POLICY' '$WARDBOX' exec s -- sh -c 'echo met >fifo'"
+	[ "$status" -eq 0 ]
+	wait
+	[ "$(cat got)" = met ]
+}
+
+@test "--pty gives a terminal where there is none" {
+	run ex --pty s -- sh -c 'test -t 0 && test -t 1 && test -t 2 && echo yes'
+	[ "$status" -eq 0 ] && [[ $output == yes* ]]
+	run ex --pty s -- sh -c 'exit 5'
+	[ "$status" -eq 5 ]
+	run ex --pty s -- sh -c 'curl http://localhost/'
+	[ "$status" -eq 126 ]
+	run ex --pty --timeout 0.3s s -- sleep 30
+	[ "$status" -eq 124 ]
+}
+
+@test "a broken state stops it, and nothing runs" {
+	ex s -- true
+	echo junk >"$(find "$BATS_TEST_TMPDIR/ns/run" -name s.state)"
+	run ex s -- touch ran
+	[ "$status" -eq 125 ] && [[ $output == *s.state* ]]
+	[ ! -e ran ]
+}

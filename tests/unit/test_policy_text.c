@@ -1,0 +1,191 @@
+/* test_policy_text.c - policy files: what is read, and where it is wrong
+ * SPDX-License-Identifier: MIT
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "policy_load.h"
+#include "str.h"
+
+static int compile(const char *text, struct diag *d)
+{
+	struct policy_image *img = NULL;
+	void *bytes;
+	size_t n;
+	int rc = policy_build_text("f", text, strlen(text), &bytes, &n, d);
+
+	if (rc == 0) {
+		assert_int_equal(policy_image_wrap(&img, bytes, n, true, d), 0);
+		policy_image_free(img);
+	}
+	return rc;
+}
+
+static void places(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line, col;
+		const char *says;
+	} bad[] = {
+		{"dney x", 1, 1, "expected deny"},
+		{"\n\n  deny x", 3, 3, "only `except` may be indented"},
+		{"deny", 1, 1, "expected a program"},
+		{"deny x ** y", 1, 8, "may stand last"},
+		{"deny @nolist", 1, 6, "no such list"},
+		{"deny {a|b", 1, 6, "expected {WORD|WORD...}"},
+		{"deny {a|b}c", 1, 6, "nothing behind"},
+		{"deny {}", 1, 6, "expected {WORD|WORD...}"},
+		{"deny opt:-x", 1, 6, "expected a program first"},
+		{"deny id= x", 1, 6, "1 to 39"},
+		{"deny prof=NONE x", 1, 6, "no profile"},
+		{"deny net=some x", 1, 6, "net=none"},
+		{"deny x : reason", 1, 10, "quoted text"},
+		{"deny x : \"a\" \"b\" c", 1, 18, "end of the line"},
+		{"deny 'x", 1, 6, "quote not closed"},
+		{"deny \"\\q\"", 1, 8, "unknown escape"},
+		{"deny \"\\x00\"", 1, 8, "bad \\x"},
+		{"deny a\x01", 1, 7, "control character"},
+		{"deny a \\\n b \\\n @c", 3, 2, "no such list"},
+		{"except x", 1, 1, "id=RULE"},
+		{"  except x", 1, 3, "no rule stands above"},
+		{"except id=none x", 1, 8, "no rule above"},
+		{"policy 2 system", 1, 8, "policy 1"},
+		{"policy 1 user", 1, 10, "read as the system layer"},
+		{"use FAST", 1, 5, "expected: use"},
+		{"profile DEV unknown=maybe", 1, 13, "expected shell="},
+		{"profile DEV unparsable=allow", 1, 13, "expected shell="},
+		{"limit DEV cpu=fast", 1, 11, "expected cpu="},
+		{"limit DEV over=kill,kill,kill,kill,kill", 1, 11, "over="},
+		{"limit NONE cpu=1s", 1, 7, "expected SAFE"},
+		{"path rwx /x", 1, 6, "path r|rw"},
+		{"path r x", 1, 8, "absolute path"},
+		{"exec bin", 1, 6, "absolute directory"},
+		{"protect maybe x", 1, 9, "confirm or deny"},
+		{"protect deny /x", 1, 14, "relative"},
+		{"env keep", 1, 1, "env keep"},
+		{"env set A", 1, 9, "NAME=VALUE"},
+		{"env set 1=2", 1, 9, "NAME=VALUE"},
+		{"redact x y", 1, 10, "prefix"},
+		{"redact x yy [a-z]", 1, 13, "expected a class"},
+		{"redact x yy [a-z]{9,2}", 1, 13, "expected a class"},
+		{"args x -y=what", 1, 8, "no such type"},
+		{"args style=odd x", 1, 6, "expected words"},
+		{"args x odd", 1, 8, "expected -x"},
+		{"delegate all allow x", 1, 10, "user or project"},
+		{"include other", 1, 9, "include default"},
+		{"deny x\ninclude default", 2, 1, "before everything"},
+		{"test DEV allow", 1, 1, "expected: test"},
+		{"test DEV may x", 1, 10, "allow, confirm or deny"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct diag d = {0};
+
+		if (compile(bad[i].text, &d) != -EINVAL)
+			fail_msg("taken: %s", bad[i].text);
+		if (d.line != bad[i].line || d.col != bad[i].col ||
+			!strstr(d.text, bad[i].says))
+			fail_msg("%s: %s:%u:%u: %s", bad[i].text, d.file,
+				d.line, d.col, d.text);
+	}
+}
+
+static void good(void **state)
+{
+	struct diag d = {0};
+
+	(void)state;
+	assert_int_equal(compile("", &d), 0);
+	assert_int_equal(compile("# only a comment", &d), 0);
+	assert_int_equal(compile("deny a#b # c\n", &d), 0);
+	assert_int_equal(
+		compile("policy 1 system\nlist a x\\\n y\n"
+			"list b @a z\ndeny id=i @b ** : \"r\" \"a\"\n"
+			"  except x 'y z'\nexcept id=i z **\n"
+			"allow {a|b} * !opt:{-x|--y} has:z **\n"
+			"args style=words,strict p,q -x,--y=str? 1=path "
+			"*=wpath\nprotect prof=DEV confirm a b/**\n",
+			&d),
+		0);
+	assert_int_equal(compile("include default\ndeny x", &d), 0);
+}
+
+/* Every byte of an image may be wrong: it is refused, or it is as good as any
+ * other; nothing is read outside of it. */
+static void damaged(void **state)
+{
+	static const char text[] =
+		"list a x y\ndeny id=i @a ** : \"r\"\n  except x z\n"
+		"args p -x=str *=path\npath rw $ROOT/**\nprotect deny a\n"
+		"env keep A\nredact i \"ab\" [a-z]{1,2}\ntest DEV deny x\n";
+	struct policy_request req = {.text = "x z; p -x y q; cat a",
+		.len = 20,
+		.profile = POLICY_DEV,
+		.cwd = "/nowhere",
+		.root = "/nowhere"};
+	struct diag d;
+	void *bytes;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(
+		policy_build_text("f", text, sizeof(text) - 1, &bytes, &n, &d),
+		0);
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned bit = 0; bit < 8; bit += 3) {
+			char *copy = malloc(n);
+			struct policy_image img = {0};
+			struct policy p = {0};
+			struct policy_verdict v;
+
+			memcpy(copy, bytes, n);
+			copy[i] ^= (char)(1U << bit);
+			if (policy_image_check(&img, copy, n, &d) == 0) {
+				p.layer[0] = &img;
+				policy_decide_line(&p, &req, &v, NULL, NULL);
+			}
+			free(copy);
+		}
+	}
+	for (size_t cut = 0; cut < n; cut += 7) {
+		char *copy = malloc(n);
+		struct policy_image img = {0};
+
+		memcpy(copy, bytes, n);
+		assert_int_not_equal(
+			policy_image_check(&img, copy, cut, &d), 0);
+		free(copy);
+	}
+	free(bytes);
+}
+
+/* What is in the binary is what the file says. */
+static void builtin(void **state)
+{
+	struct policy_image img;
+	struct diag d;
+
+	(void)state;
+	assert_int_equal(policy_image_check(&img, policy_default_words,
+				 policy_default_size, &d),
+		0);
+	assert_true(IMG_COUNT(&img, IMG_RULE) > 50);
+	assert_non_null(img_list_find(&img, "net"));
+	assert_non_null(img_schema_find(&img, "git"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(places),
+		cmocka_unit_test(good),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(builtin),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,439 @@
+/* test_redact.c - secrets do not get into the log, and the rest does
+ * SPDX-License-Identifier: MIT
+ *
+ * The literals are kept in base64 so that no scanner trips over them.
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "file.h"
+#include "redact.h"
+
+enum { CASES = 64 };
+
+struct example {
+	bool positive;
+	char text[1024];
+	size_t n;
+};
+
+static struct example cases[CASES];
+static size_t case_count;
+
+static int value64(char c)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn"
+				     "opqrstuvwxyz0123456789+/";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+static void decode(struct example *e, const char *p)
+{
+	uint32_t bits = 0;
+	unsigned have = 0;
+	size_t n = 0;
+	char raw[1024];
+
+	for (; value64(*p) >= 0; p++) {
+		bits = bits << 6 | (uint32_t)value64(*p);
+		have += 6;
+		if (have >= 8)
+			raw[n++] = (char)(bits >> (have -= 8));
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (raw[i] == '\\' && i + 1 < n && raw[i + 1] == 'n') {
+			e->text[e->n++] = '\n';
+			i++;
+		} else {
+			e->text[e->n++] = raw[i];
+		}
+	}
+}
+
+static int load(void **state)
+{
+	struct buf b = BUF_INIT(1 << 16);
+	char *line, *save = NULL;
+
+	(void)state;
+	if (file_read(AT_FDCWD, TEST_DATA "/audit/redact-cases.b64", &b))
+		return -1;
+	for (line = strtok_r((char *)(uintptr_t)buf_str(&b), "\n", &save); line;
+		line = strtok_r(NULL, "\n", &save)) {
+		if (line[0] != '+' && line[0] != '-')
+			continue;
+		cases[case_count].positive = line[0] == '+';
+		decode(&cases[case_count++], line + 2);
+	}
+	buf_release(&b);
+	return case_count == 40 ? 0 : -1;
+}
+
+static void run(struct redact *r, struct buf *out, const char *s, size_t n,
+	size_t cut, size_t second)
+{
+	struct redact_stream one = REDACT_STREAM_INIT;
+
+	buf_clear(out);
+	cut = cut < n ? cut : n;
+	second = second < n - cut ? second : n - cut;
+	assert_int_equal(redact_feed(r, &one, s, cut, out), 0);
+	assert_int_equal(redact_feed(r, &one, s + cut, second, out), 0);
+	assert_int_equal(
+		redact_feed(r, &one, s + cut + second, n - cut - second, out),
+		0);
+	assert_int_equal(redact_flush(r, &one, true, out), 0);
+	assert_false(redact_pending(&one));
+	redact_stream_release(&one);
+}
+
+static void the_forty(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < case_count; i++) {
+		struct redact r = REDACT_INIT;
+		autobuf struct buf out = BUF_INIT(1 << 16);
+		bool changed;
+
+		run(&r, &out, cases[i].text, cases[i].n, SIZE_MAX, 0);
+		changed = strstr(buf_str(&out), "[REDACTED]") != NULL;
+		if (changed != cases[i].positive)
+			fail_msg("case %zu: %s\n -> %s", i + 1, cases[i].text,
+				buf_str(&out));
+		if (!cases[i].positive)
+			assert_memory_equal(out.data, cases[i].text, out.len);
+		redact_release(&r);
+	}
+}
+
+/* In two writes, in three, byte by byte: the same comes out. */
+static void cut_at_every_offset(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < case_count; i++) {
+		struct redact r = REDACT_INIT;
+		autobuf struct buf whole = BUF_INIT(1 << 16);
+		autobuf struct buf out = BUF_INIT(1 << 16);
+
+		run(&r, &whole, cases[i].text, cases[i].n, SIZE_MAX, 0);
+		for (size_t cut = 0; cut <= cases[i].n; cut++) {
+			for (size_t second = 0; second < 4; second++) {
+				run(&r, &out, cases[i].text, cases[i].n, cut,
+					second);
+				if (strcmp(buf_str(&out), buf_str(&whole)))
+					fail_msg("case %zu cut at %zu+%zu:\n%s\n"
+						 "%s",
+						i + 1, cut, second,
+						buf_str(&out), buf_str(&whole));
+			}
+		}
+		redact_release(&r);
+	}
+}
+
+/* What stands in for a part of each secret: nothing of it may be seen. */
+static void after_other_text(void **state)
+{
+	static const char *const before[] = {"", "x", "line\n", "a=b ", "\\n",
+		"%20", "\"", "'", "(", "[", "{\"k\":\"", "https://h/?q=", "\t"};
+
+	(void)state;
+	for (size_t i = 0; i < case_count; i++)
+		for (size_t k = 0; k < sizeof before / sizeof *before; k++) {
+			struct redact r = REDACT_INIT;
+			autobuf struct buf in = BUF_INIT(1 << 16);
+			autobuf struct buf out = BUF_INIT(1 << 16);
+			bool letter = before[k][0] == 'x';
+
+			buf_adds(&in, before[k]);
+			buf_add(&in, cases[i].text, cases[i].n);
+			run(&r, &out, in.data, in.len, SIZE_MAX, 0);
+			if (cases[i].positive && !letter &&
+				!strstr(buf_str(&out), "[REDACTED]"))
+				fail_msg("case %zu behind '%s': %s", i + 1,
+					before[k], buf_str(&out));
+			redact_release(&r);
+		}
+}
+
+/* A colour in the middle of the secret, at every place of it. */
+static void through_colours(void **state)
+{
+	static const char colour[] = "\x1b[1;31m";
+
+	(void)state;
+	for (size_t i = 0; i < case_count; i++) {
+		struct redact r = REDACT_INIT;
+		autobuf struct buf whole = BUF_INIT(1 << 16);
+
+		if (!cases[i].positive)
+			continue;
+		run(&r, &whole, cases[i].text, cases[i].n, SIZE_MAX, 0);
+		for (size_t at = 0; at <= cases[i].n; at++) {
+			autobuf struct buf in = BUF_INIT(1 << 16);
+			autobuf struct buf out = BUF_INIT(1 << 16);
+			autobuf struct buf plain = BUF_INIT(1 << 16);
+			const char *p;
+
+			buf_add(&in, cases[i].text, at);
+			buf_adds(&in, colour);
+			buf_add(&in, cases[i].text + at, cases[i].n - at);
+			run(&r, &out, in.data, in.len, at + 3, 2);
+			for (p = buf_str(&out); *p;) {
+				if (!strncmp(p, colour, sizeof colour - 1))
+					p += sizeof colour - 1;
+				else
+					buf_addc(&plain, *p++);
+			}
+			if (strcmp(buf_str(&plain), buf_str(&whole)))
+				fail_msg("case %zu coloured at %zu:\n%s\n%s",
+					i + 1, at, buf_str(&plain),
+					buf_str(&whole));
+		}
+		redact_release(&r);
+	}
+}
+
+static void expect_with(struct redact *r, const char *in, const char *wanted)
+{
+	autobuf struct buf out = BUF_INIT(1 << 16);
+
+	for (size_t cut = 0; cut <= strlen(in); cut++) {
+		run(r, &out, in, strlen(in), cut, 1);
+		if (strcmp(buf_str(&out), wanted))
+			fail_msg("%s\n -> %s\nnot %s (cut at %zu)", in,
+				buf_str(&out), wanted, cut);
+	}
+}
+
+static void expect(const char *in, const char *wanted)
+{
+	struct redact r = REDACT_INIT;
+
+	expect_with(&r, in, wanted);
+	redact_release(&r);
+}
+
+static void values_behind_names(void **state)
+{
+	(void)state;
+	expect("password=hunter2 next", "password=[REDACTED] next");
+	expect("PASSWORD: 'a b c' x", "PASSWORD: '[REDACTED]' x");
+	expect("db_password = \"a\\\"b\" x", "db_password = \"[REDACTED]\" x");
+	expect("{\"api_key\":\"abc\"}", "{\"api_key\":\"[REDACTED]\"}");
+	expect("\"{\\\"apiKey\\\": \\\"abc\\\"}\"",
+		"\"{\\\"apiKey\\\": \\\"[REDACTED]\\\"}\"");
+	expect("config['secret'] = 'x1'", "config['secret'] = '[REDACTED]'");
+	expect("?access_token=abc&x=1", "?access_token=[REDACTED]&x=1");
+	expect("Pwd=abc;Database=x", "Pwd=[REDACTED];Database=x");
+	expect("secret: abc\n", "secret: [REDACTED]\n");
+	expect(":secret => 'abc'", ":secret => '[REDACTED]'");
+	expect("authToken: abcd", "authToken: [REDACTED]");
+	expect("MYSQL_PWD=abc x", "MYSQL_PWD=[REDACTED] x");
+	expect("X-Api-Key: abc\r\n", "X-Api-Key: [REDACTED]\r\n");
+	expect("--password=abc -x", "--password=[REDACTED] -x");
+	expect("--db-password abc -x", "--db-password [REDACTED] -x");
+	expect("curl -u me:abc http://h", "curl -u me:[REDACTED] http://h");
+	expect("--user 'me:abc def' h", "--user 'me:[REDACTED]' h");
+	expect("Authorization: Basic dXNlcjpw\n",
+		"Authorization: Basic [REDACTED]\n");
+	expect("-H 'Authorization: token abc' x",
+		"-H 'Authorization: token [REDACTED]' x");
+	expect("Cookie: a=b; c=d\n", "Cookie: [REDACTED]\n");
+	expect("amqp://u:p%40ss@h/v", "amqp://u:[REDACTED]@h/v");
+	expect("AWS_SECRET_ACCESS_KEY=\n", "AWS_SECRET_ACCESS_KEY=\n");
+}
+
+static void what_only_looks_like_it(void **state)
+{
+	static const char *const clean[] = {"if (password == other) {",
+		"password != NULL", "token == null", "password=$1 x",
+		"password=${X} y", "password=$(cat f)", "password: <none>",
+		"--password-file /run/x", "PASSWORD_FILE=/x", "secret_name: x",
+		"api_key = load_key()", "password=\"\" x", "PWD=/w OLDPWD=/x",
+		"docker run -u 1000:1000 x", "docker run -u www:www x",
+		"max_tokens=100", "http://h:80/p", "user@host:path",
+		"key: value", "token: abc", "monkey=banana", "password=****",
+		"12:34:56", "a::b", "keyboard=us", "author: me", "-----",
+		"----- BEGIN", "--token", "x --token-file y", "sk-learn",
+		"risk-averse-people-of-the-world-and-more", "eyJ", "npm_config",
+		"compass: north", "session_id=1", "auth: none",
+		"git log --author me"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof clean / sizeof *clean; i++)
+		expect(clean[i], clean[i]);
+}
+
+static void private_keys(void **state)
+{
+	struct redact r = REDACT_INIT;
+	autobuf struct buf in = BUF_INIT(1 << 18), out = BUF_INIT(1 << 18);
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		buf_adds(&in, "before\n-----BEGIN RSA PRIVATE KEY-----\n");
+		for (unsigned i = 0; i < 200; i++)
+			buf_addf(&in, "MIIEpAIBAAKCAQEA%032u\n", i);
+		buf_adds(&in, "-----END RSA PRIVATE KEY-----\nafter\n");
+	}
+	for (size_t cut = 0; cut < in.len; cut += 7) {
+		run(&r, &out, in.data, in.len, cut, 3);
+		assert_string_equal(buf_str(&out),
+			"before\n[REDACTED]\nafter\nbefore\n[REDACTED]\nafter\n");
+	}
+	assert_null(strstr(buf_str(&out), "MIIE"));
+	redact_release(&r);
+}
+
+/* Longer than anything that is held: no part of it is let through. */
+static void endless_values(void **state)
+{
+	struct redact r = REDACT_INIT;
+	autobuf struct buf in = BUF_INIT(1 << 18), out = BUF_INIT(1 << 18);
+
+	(void)state;
+	buf_adds(&in, "password=");
+	for (unsigned i = 0; i < 3000; i++)
+		buf_addf(&in, "S3cr%04u", i);
+	buf_adds(&in, " rest");
+	run(&r, &out, in.data, in.len, 5000, 9000);
+	assert_string_equal(buf_str(&out), "password=[REDACTED] rest");
+	redact_release(&r);
+}
+
+static void values_of_variables(void **state)
+{
+	static const char *const env[] = {"HOME=/root", "DB_PASSWORD=s3cr3t!x9",
+		"MY_TOKEN=abcdefgh", "TOKEN_FILE=/run/not/secret",
+		"PATH=/usr/bin:/bin", "API_KEY=/a/path/to/it", "SHORT_KEY=abc",
+		"PIN_SECRET=1234567890", NULL};
+	struct redact r = REDACT_INIT;
+
+	(void)state;
+	assert_int_equal(redact_add_env(&r, env), 0);
+	assert_int_equal(r.secret_count, 2);
+	expect_with(&r, "xs3cr3t!x9y abcdefgh", "x[REDACTED]y [REDACTED]");
+	expect_with(&r, "s3cr3t!x s3cr3t!x9", "s3cr3t!x [REDACTED]");
+	expect_with(&r, "abc\x1b[1m" "defgh.", "[REDACTED].");
+	assert_string_equal(redact_kind_name(&r, 5), "env");
+	assert_true(r.found[5] > 0);
+	redact_release(&r);
+}
+
+static void the_policys_patterns(void **state)
+{
+	struct redact r = REDACT_INIT;
+	struct diag d;
+
+	(void)state;
+	assert_int_equal(
+		redact_add_pattern(&r, "acme \"ACME-\" [A-Z0-9]{4,6}", &d), 0);
+	assert_int_equal(redact_add_pattern(&r, "mine key=*PHRASE*,pin", &d), 0);
+	expect_with(&r, "ACME-AB12 ACME-A", "[REDACTED] ACME-A");
+	expect_with(&r, "my_phrase=q pin: 1", "my_phrase=[REDACTED] pin:"
+					      " [REDACTED]");
+	assert_int_equal(redact_add_pattern(&r, "", &d), -EINVAL);
+	assert_int_equal(redact_add_pattern(&r, "x", &d), -EINVAL);
+	assert_int_equal(redact_add_pattern(&r, "x \"", &d), -EINVAL);
+	assert_int_equal(redact_add_pattern(&r, "x [a", &d), -EINVAL);
+	assert_int_equal(redact_add_pattern(&r, "x [a]{2", &d), -EINVAL);
+	assert_int_equal(redact_add_pattern(&r, "x [a]{9,2}", &d), -EINVAL);
+	assert_int_equal(redact_add_pattern(&r, "x abc", &d), -EINVAL);
+	assert_int_equal(redact_add_pattern(&r, "x key=", &d), -EINVAL);
+	redact_release(&r);
+}
+
+/* A pause in the middle of what is known to be a secret. */
+static void pauses(void **state)
+{
+	struct redact r = REDACT_INIT;
+	struct redact_stream s = REDACT_STREAM_INIT;
+	autobuf struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	assert_int_equal(redact_feed(&r, &s, "password=hun", 12, &out), 0);
+	assert_string_equal(buf_str(&out), "password");
+	assert_true(redact_pending(&s));
+	assert_int_equal(redact_flush(&r, &s, false, &out), 0);
+	assert_false(redact_pending(&s));
+	assert_int_equal(redact_feed(&r, &s, "ter2 x\n", 7, &out), 0);
+	assert_int_equal(redact_flush(&r, &s, true, &out), 0);
+	assert_null(strstr(buf_str(&out), "hun"));
+	assert_null(strstr(buf_str(&out), "ter2"));
+	redact_stream_release(&s);
+	/* And of what is not: a prompt is not held for ever. */
+	s = REDACT_STREAM_INIT;
+	buf_clear(&out);
+	assert_int_equal(redact_feed(&r, &s, "Password: ", 10, &out), 0);
+	assert_int_equal(redact_flush(&r, &s, false, &out), 0);
+	assert_string_equal(buf_str(&out), "Password: ");
+	redact_stream_release(&s);
+	redact_release(&r);
+}
+
+static void arguments(void **state)
+{
+	static const char *const rows[][3] = {
+		{"--password", "hunter2", "[REDACTED]"},
+		{"--password", "-x", "-x"},
+		{"--token-file", "x", "x"},
+		{"-u", "me:pw", "me:[REDACTED]"},
+		{"-u", "1:1", "1:1"},
+		{"-c", "mysql --password=x1 db", "mysql --password=[REDACTED] db"},
+		{NULL, "--api-key=abc", "--api-key=[REDACTED]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct redact r = REDACT_INIT;
+		autobuf struct buf out = BUF_INIT(4096);
+
+		assert_int_equal(
+			redact_arg(&r, rows[i][0], rows[i][1], &out), 0);
+		assert_string_equal(buf_str(&out), rows[i][2]);
+		redact_release(&r);
+	}
+}
+
+/* All 256 bytes, and zeros, come out as they went in. */
+static void other_bytes(void **state)
+{
+	struct redact r = REDACT_INIT;
+	autobuf struct buf in = BUF_INIT(1 << 16), out = BUF_INIT(1 << 16);
+
+	(void)state;
+	for (unsigned i = 0; i < 20000; i++)
+		buf_addc(&in, (char)(i * 7 + i / 256));
+	run(&r, &out, in.data, in.len, 4095, 4097);
+	assert_int_equal(out.len, in.len);
+	assert_memory_equal(out.data, in.data, in.len);
+	redact_release(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_forty),
+		cmocka_unit_test(cut_at_every_offset),
+		cmocka_unit_test(after_other_text),
+		cmocka_unit_test(through_colours),
+		cmocka_unit_test(values_behind_names),
+		cmocka_unit_test(what_only_looks_like_it),
+		cmocka_unit_test(private_keys),
+		cmocka_unit_test(endless_values),
+		cmocka_unit_test(values_of_variables),
+		cmocka_unit_test(the_policys_patterns),
+		cmocka_unit_test(pauses),
+		cmocka_unit_test(arguments),
+		cmocka_unit_test(other_bytes),
+	};
+
+	return cmocka_run_group_tests_name("redact", tests, load, NULL);
+}

@@ -1,0 +1,233 @@
+/* test_seccomp.c - the filter, evaluated as the kernel would
+ * SPDX-License-Identifier: MIT
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+
+#include "probe.h"
+#include "seccomp.h"
+#include "seccomp_table.h"
+#include "uapi/nr.h"
+
+static struct bpf_insn1 prog[SECCOMP_INSNS_MAX];
+static size_t prog_len;
+
+static void build(const struct seccomp_spec *spec)
+{
+	int n = seccomp_build(spec, prog, SECCOMP_INSNS_MAX);
+
+	assert_true(n > 0);
+	prog_len = (size_t)n;
+}
+
+static uint32_t call6(long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	struct sc_data data = {.nr = (int32_t)nr,
+		.arch = (uint32_t)NR_AUDIT_ARCH,
+		.args = {a, b, c, d}};
+
+	return seccomp_eval(prog, prog_len, &data);
+}
+
+static uint32_t call(long nr, uint64_t a)
+{
+	return call6(nr, a, 0, 0, 0);
+}
+
+static void every_program_is_sound(void **state)
+{
+	struct seccomp_spec spec;
+
+	(void)state;
+	for (unsigned bits = 0; bits < 512; bits++) {
+		spec = (struct seccomp_spec){
+			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
+			bits & 32, bits & 64, bits & 128, bits & 256};
+		build(&spec);
+		assert_in_range(prog_len, 20, 255);
+		for (size_t i = 0; i < prog_len; i++) {
+			size_t reach = prog[i].code == BPF1_JA ?
+					       prog[i].k :
+				       prog[i].jt > prog[i].jf ? prog[i].jt :
+								 prog[i].jf;
+
+			if (prog[i].code != BPF1_RET)
+				assert_true(i + 1 + reach < prog_len);
+		}
+	}
+	/* Too small a place is an error, at any size. */
+	for (size_t max = 0; max < prog_len; max++)
+		assert_int_equal(
+			seccomp_build(&spec, prog, max), -ENOBUFS);
+}
+
+static void other_tables_are_refused(void **state)
+{
+	struct sc_data data = {.nr = __NR_getpid, .arch = 0x40000003};
+
+	(void)state;
+	build(&(struct seccomp_spec){.inet = true});
+	if ((uint32_t)NR_AUDIT_ARCH != data.arch)
+		assert_int_equal(seccomp_eval(prog, prog_len, &data),
+			SC_KILL_PROCESS);
+	data.arch ^= 1;
+	assert_int_equal(
+		seccomp_eval(prog, prog_len, &data), SC_KILL_PROCESS);
+	assert_int_equal(call(0x40000000 + __NR_getpid, 0), SC_ERRNO(ENOSYS));
+	assert_int_equal(call(SECCOMP_NR_KNOWN + 1, 0), SC_ERRNO(ENOSYS));
+	assert_int_equal(call(-1, 0), SC_ERRNO(ENOSYS));
+	assert_int_equal(call(__NR_getpid, 0), SC_ALLOW);
+}
+
+static void the_table_is_what_the_tree_does(void **state)
+{
+	struct seccomp_spec spec = {0};
+	uint8_t act[SECCOMP_NR_MAX + 1];
+
+	(void)state;
+	build(&spec);
+	seccomp_table(&spec, act);
+	for (long nr = 0; nr < SECCOMP_NR_MAX; nr++) {
+		if (act[nr] == SECCOMP_ACT_ALLOW)
+			assert_int_equal(call(nr, 0), SC_ALLOW);
+		if (act[nr] == SECCOMP_ACT_EPERM)
+			assert_int_equal(call(nr, 0), SC_ERRNO(EPERM));
+		if (act[nr] == SECCOMP_ACT_ENOSYS)
+			assert_int_equal(call(nr, 0), SC_ERRNO(ENOSYS));
+	}
+	assert_int_equal(call(__NR_bpf, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call(__NR_keyctl, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call(__NR_mount, 0), SC_ERRNO(EPERM));
+}
+
+static void high_halves_hide_nothing(void **state)
+{
+	const uint64_t high = 1ULL << 32 | 1ULL << 63;
+
+	(void)state;
+	build(&(struct seccomp_spec){0});
+	assert_int_equal(
+		call6(__NR_ioctl, 0, SECCOMP_TIOCSTI, 0, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_ioctl, 0, high | SECCOMP_TIOCSTI, 0, 0),
+		SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_ioctl, 0, high | SECCOMP_TIOCLINUX, 0, 0),
+		SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_ioctl, 0, 0x5401, 0, 0), SC_ALLOW);
+	assert_int_equal(call(__NR_clone, high | 0x10000000), SC_ERRNO(EPERM));
+	assert_int_equal(call(__NR_prctl, high | PROBE_INSIDE_OPTION),
+		SC_ERRNO(PROBE_INSIDE_ERRNO));
+	assert_int_equal(call(__NR_prctl, 38), SC_ALLOW);
+	assert_int_equal(call6(__NR_socket, high | 2, 1, 0, 0),
+		SC_ERRNO(EPERM));
+}
+
+static void sockets_by_family(void **state)
+{
+	(void)state;
+	build(&(struct seccomp_spec){0});
+	for (uint64_t f = 0; f < 64; f++) {
+		uint32_t want = f == 1 || f == 2 || f == 10 ?
+					SC_ERRNO(EPERM) :
+				f == 16 ? SC_ALLOW :
+					  SC_ERRNO(EAFNOSUPPORT);
+
+		assert_int_equal(call6(__NR_socket, f, 3, 0, 0), want);
+	}
+	assert_int_equal(call6(__NR_socket, 16, 3, 9, 0), SC_ERRNO(EPERM));
+	build(&(struct seccomp_spec){.inet = true, .unix_path = true});
+	assert_int_equal(call6(__NR_socket, 2, 2, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_socket, 1, 1, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_socket, 40, 1, 0, 0),
+		SC_ERRNO(EAFNOSUPPORT));
+}
+
+static void tcp_alone(void **state)
+{
+	const uint64_t flags = 0x80800;
+
+	(void)state;
+	build(&(struct seccomp_spec){.inet = true, .tcp_only = true});
+	for (uint64_t type = 0; type < 16; type++) {
+		for (uint64_t proto = 0; proto < 300; proto++) {
+			bool tcp = type == 1 && (proto == 0 || proto == 6);
+
+			assert_int_equal(call6(__NR_socket, 2, type | flags,
+						 proto, 0),
+				tcp ? SC_ALLOW : SC_ERRNO(EPERM));
+		}
+	}
+	assert_int_equal(
+		call6(__NR_sendto, 0, 0, 0, 0x20000000), SC_ERRNO(EPERM));
+	assert_int_equal(
+		call6(__NR_sendmsg, 0, 0, 0x20004000, 0), SC_ERRNO(EPERM));
+	assert_int_equal(
+		call6(__NR_sendmmsg, 0, 0, 0, 0x20000000), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_sendmsg, 0, 0, 0x4000, 0), SC_ALLOW);
+}
+
+static void others_and_memory(void **state)
+{
+	(void)state;
+	build(&(struct seccomp_spec){0});
+	assert_int_equal(call6(__NR_prlimit64, 0, 0, 1, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_prlimit64, 7, 0, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_prlimit64, 7, 0, 1, 0), SC_ERRNO(EPERM));
+	assert_int_equal(
+		call6(__NR_prlimit64, 7, 0, 1ULL << 32, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_setpriority, 0, 7, 0, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_setpriority, 0, 0, 0, 0), SC_ALLOW);
+	assert_int_equal(
+		call6(__NR_memfd_create, 1, 0, 0, 0), SC_ERRNO(EACCES));
+	assert_int_equal(call6(__NR_memfd_create, 1, 9, 0, 0), SC_ALLOW);
+	build(&(struct seccomp_spec){.others = true, .memfd_exec = true});
+	assert_int_equal(call6(__NR_prlimit64, 7, 0, 1, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_memfd_create, 1, 0, 0, 0), SC_ALLOW);
+}
+
+static void watched_calls(void **state)
+{
+	(void)state;
+	build(&(struct seccomp_spec){.watch_exec = true});
+	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_execveat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_clone, 17), SC_ALLOW);
+	assert_int_equal(call(__NR_clone, 0x10000000), SC_ERRNO(EPERM));
+	assert_int_equal(call(__NR_openat, 0), SC_ALLOW);
+	build(&(struct seccomp_spec){.watch_exec = true, .watch_files = true});
+	assert_int_equal(call(__NR_openat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_renameat2, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_read, 0), SC_ALLOW);
+}
+
+static void a_broken_program_kills(void **state)
+{
+	struct bpf_insn1 odd[] = {{0x99, 0, 0, 0}};
+	struct bpf_insn1 past[] = {{BPF1_JA, 0, 0, 5}};
+	struct bpf_insn1 far[] = {{BPF1_LD, 0, 0, 64}};
+	struct sc_data data = {0};
+
+	(void)state;
+	assert_int_equal(seccomp_eval(odd, 1, &data), SC_KILL_PROCESS);
+	assert_int_equal(seccomp_eval(past, 1, &data), SC_KILL_PROCESS);
+	assert_int_equal(seccomp_eval(far, 1, &data), SC_KILL_PROCESS);
+	assert_int_equal(seccomp_eval(far, 0, &data), SC_KILL_PROCESS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_program_is_sound),
+		cmocka_unit_test(other_tables_are_refused),
+		cmocka_unit_test(the_table_is_what_the_tree_does),
+		cmocka_unit_test(high_halves_hide_nothing),
+		cmocka_unit_test(sockets_by_family),
+		cmocka_unit_test(tcp_alone),
+		cmocka_unit_test(others_and_memory),
+		cmocka_unit_test(watched_calls),
+		cmocka_unit_test(a_broken_program_kills),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
