@@ -53,7 +53,9 @@ def left_behind(top):
 
 def alone(top, case, shell, args, kw):
     """In a fork, so that both shells are tried at once."""
-    r, w = os.pipe()
+    r, low = os.pipe()
+    w = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 100)
+    os.close(low)
     pid = os.fork()
     if pid == 0:
         os.close(r)
@@ -151,18 +153,18 @@ def streams():
 
     def extra_alias(shell):
         r, w = os.pipe()
-        os.dup2(w, 7)
+        os.dup2(w, 9)
         p = subprocess.Popen(
-            ["sh", "-c", "for i in 1 2 3 4 5; do echo o$i; echo s$i >&7; done"],
-            executable=shell, stdin=subprocess.DEVNULL, stdout=w, pass_fds=[7])
+            ["sh", "-c", "for i in 1 2 3 4 5; do echo o$i; echo s$i >&9; done"],
+            executable=shell, stdin=subprocess.DEVNULL, stdout=w, pass_fds=[9])
         os.close(w)
-        os.close(7)
+        os.close(9)
         data = b""
         while part := os.read(r, 65536):
             data += part
         os.close(r)
         return data, p.wait(LIMIT)
-    both("the pipe again at 7", extra_alias)
+    both("the pipe again at 9", extra_alias)
 
     def into_file(shell, flags):
         with open("f", "wb") as f:
@@ -300,7 +302,7 @@ def state():
     for s in ("KILL", "TERM", "INT", "HUP", "SEGV", "PIPE", "USR1", "ABRT"):
         c(f"kill -{s} $$", f"echo a; kill -{s} $$; sleep 1; echo b")
     c("not found", "nonexistent-command-x")
-    c("not executable", "/etc/passwd")
+    c("not executable", ": >plain; ./plain")
     c("names", 'echo "$0" "$#" "$@" "$-"', "zero", "a b", "", "c")
     for opts in (("-ec",), ("-e", "-c"), ("-c", "-e"), ("-uc",), ("-xc",),
                  ("-c", "--"), ("+e", "-c")):
@@ -591,6 +593,8 @@ def terminals():
     terminal("Ctrl-\\", line("ulimit -c 0; sh -c 'echo go; sleep 20'",
                              ("go\r", "\x1c")))
     terminal("Ctrl-D", line("sh -c 'cat; echo end'", ("end'", "abc\n\x04")))
+    terminal("typed ahead", line("sleep 0.4; sh -c 'read a; echo [$a]; cat'",
+                                 ("cat'", "one\ntwo\n\x04")))
     terminal("Ctrl-Z, fg", line(f"sh -c '{go}'; echo; fg", ("go\r", "\x1a")))
     terminal("Ctrl-Z, bg", line(f"sh -c '{go}'; bg; wait %1", ("go\r", "\x1a")))
     terminal("kill -9 in raw mode", line("sh -c 'stty raw -echo; kill -9 $$'; "
