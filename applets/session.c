@@ -94,7 +94,7 @@ static int create(void *into, int argc, char **argv)
 	const struct session_opts *o = into;
 	const char *wanted = only_operand(argc, argv);
 	autostate struct state s = STATE_INIT;
-	autobuf struct buf out = BUF_INIT(1024);
+	autobuf struct buf out = BUF_INIT(65536);
 	struct session_where w;
 	struct session_name name;
 	char cwd[PATH_MAX], full[PATH_MAX];
@@ -120,7 +120,10 @@ static int create(void *into, int argc, char **argv)
 		err = session_bind(&w, dir, name.id, &d);
 	if (err)
 		cli_die_diag(EXIT_FOUND, &d);
-	buf_addf(&out, "%s\n", name.id);
+	if (o->json)
+		session_print_made(&out, name.id, &s);
+	else
+		buf_addf(&out, "%s\n", name.id);
 	cli_print(&out);
 	return EXIT_OK;
 }
