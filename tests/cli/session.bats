@@ -6,16 +6,17 @@ load ../lib/wardbox
 setup() {
 	RUN=$BATS_TEST_TMPDIR/run
 	WORK=$BATS_TEST_TMPDIR/work
-	mkdir -p "$RUN" "$WORK"
+	LOG=$BATS_TEST_TMPDIR/log
+	mkdir -p "$RUN" "$WORK" "$LOG"
 	cd "$WORK" || return 1
 	need unshare -m true
 }
 
-# wardbox with a /run of its own
+# wardbox with a /run and a log of its own
 box() {
 	# shellcheck disable=SC2016
-	unshare -m sh -c 'mount --bind "$1" /run && shift && exec "$@"' - \
-		"$RUN" "$WARDBOX" "$@"
+	unshare -m sh -c 'mount --bind "$2" /var/log && mount --bind "$1" /run &&
+		shift 2 && exec "$@"' - "$RUN" "$LOG" "$WARDBOX" "$@"
 }
 
 @test "nothing is there and nothing is made by looking" {
@@ -30,7 +31,14 @@ box() {
 	[ "$status" -eq 1 ]
 	run box session end
 	[ "$status" -eq 1 ]
-	[ -z "$(ls -A "$RUN")" ]
+	[ -z "$(ls -A "$RUN")" ] && [ -z "$(ls -A "$LOG")" ]
+}
+
+@test "the log is told of its beginning and its end" {
+	box session create s
+	box session end s
+	run box audit dump
+	[[ $output == *session.open*session.end* ]]
 }
 
 @test "create prints an id that list and show know" {
