@@ -67,6 +67,10 @@ void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
 	struct buf b = BUF_FIXED(text);
 	va_list ap;
 
+	/* Below an approved parent what the engine only suspects is left to the
+	 * sandbox and to the judging of each program that really starts. */
+	if (k->j->depth && d > (enum policy_decision)k->j->set.child)
+		d = (enum policy_decision)k->j->set.child;
 	if (!stricter(k, d))
 		return;
 	va_start(ap, fmt);
