@@ -249,6 +249,7 @@ void drop_explain_denial(
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (!(missing & words[i].bit))
 			continue;
+		drop_audit_fact(o, "file.deny", path, words[i].word);
 		buf_addf(&out, "denied: %d may not %s ", (int)pid,
 			words[i].word);
 		cli_escape(&out, path, strlen(path));

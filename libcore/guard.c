@@ -265,6 +265,7 @@ static int find_session(struct guard *g, struct diag *d)
 	if (err)
 		return err;
 	memcpy(g->r->session, name.id, sizeof name.id);
+	g->fresh = name.fresh;
 	return 0;
 }
 
@@ -429,6 +430,8 @@ static int guard_through(struct guard *g)
 		err = find_session(g, d);
 	if (!err)
 		err = guard_open_log(g, d);
+	if (!err)
+		err = guard_record_session(g, d);
 	if (!err)
 		err = guard_make_env(g, d);
 	if (err)

@@ -270,7 +270,8 @@ static void set_limits(struct guard *g)
 	to->wall_ns = from->wall;
 	to->mem = from->mem;
 	to->output = from->out;
-	to->procs = (uint32_t)from->procs;
+	/* Children: the command itself is one more. */
+	to->procs = from->procs ? (uint32_t)from->procs + 1 : 0;
 	to->files = (uint32_t)from->files;
 	if (g->q->timeout_ns &&
 		(!to->wall_ns || g->q->timeout_ns < to->wall_ns))

@@ -144,6 +144,8 @@ static int need_watch(struct sandbox *s, struct diag *d)
 				       "Linux 5.5 has it") :
 			       diag_errno(d, err, "watch");
 	s->watch.procs_max = s->plan->limits.procs;
+	/* The init of a pid namespace is none of the command's. */
+	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
 	return 0;
 }
@@ -398,7 +400,6 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.others = s->enforced & SANDBOX_PIDNS,
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.watch_exec = watch,
-		.watch_fork = watch && p->limits.procs,
 		.watch_files = watch && p->watch_files,
 	};
 	uint64_t hash = 0xcbf29ce484222325U;
