@@ -88,7 +88,7 @@ uint32_t build_str(struct policy_build *b, const char *s, size_t n)
 	if (n == 0 || b->err || pool->err)
 		return 0;
 	slot = find_slot(b, s, n);
-	if (*slot)
+	if (*slot > 0)
 		return *slot;
 	buf_add(pool, s, n);
 	buf_addc(pool, 0);
@@ -319,8 +319,11 @@ static void place_excepts(struct policy_build *b)
 		for (uint32_t i = 0;
 			rule && has_new(ex, count, r) && i < rule->except.count;
 			i++) {
-			copy = *(struct img_rule *)build_row(b, IMG_RULE,
-				rule->except.first + i, sizeof(copy));
+			rule = build_row(b, IMG_RULE, rule->except.first + i,
+				sizeof(copy));
+			if (!rule)
+				return;
+			copy = *rule;
 			build_add(b, IMG_RULE, &copy, sizeof(copy));
 			rule = build_row(b, IMG_RULE, r, sizeof(copy));
 			range.count++;
