@@ -88,6 +88,30 @@ static int user_policy(const struct guard *g, char *out, size_t size)
 	return path_join(out, size, g->home, ".config/wardbox/policy");
 }
 
+/* A command started in "/" has no project: a jail that holds the policy, the
+ * log and the programs would be none. */
+static bool holds_the_system(const char *root)
+{
+	static const char *const kept[] = {
+		"/etc/wardbox", "/var/log/wardbox", "/run/wardbox", "/usr/bin",
+		"/bin", "/dev/null", "/proc/self"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (path_beneath(root, kept[i]))
+			return true;
+	return false;
+}
+
+/* Then its own temporary files are all that it may touch. */
+static int jail_in_tmp(struct guard *g)
+{
+	int err = guard_find_tmp(g);
+
+	if (err)
+		return err;
+	return g->tmp[0] ? str_copy(g->root, sizeof g->root, g->tmp) : -ENOENT;
+}
+
 static int load_policy(struct guard *g, struct diag *d)
 {
 	struct policy_where where = {
@@ -113,6 +137,8 @@ static int load_policy(struct guard *g, struct diag *d)
 		g->r->diag = wish;
 	err = policy_find_root(g->policy, workspace(g), g->home, g->root,
 		sizeof g->root);
+	if (!err && holds_the_system(g->root))
+		err = jail_in_tmp(g);
 	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
 		   : 0;
 }
@@ -265,6 +291,7 @@ static int find_session(struct guard *g, struct diag *d)
 	if (err)
 		return err;
 	memcpy(g->r->session, name.id, sizeof name.id);
+	g->fresh = name.fresh;
 	return 0;
 }
 
@@ -429,6 +456,8 @@ static int guard_through(struct guard *g)
 		err = find_session(g, d);
 	if (!err)
 		err = guard_open_log(g, d);
+	if (!err)
+		err = guard_record_session(g, d);
 	if (!err)
 		err = guard_make_env(g, d);
 	if (err)

@@ -128,9 +128,11 @@ uninstall_step() {
 	export ROOT=$PWD/root
 	while [ ! -e enough ]; do
 		"$WARDBOX" install --root root >/dev/null
+		sleep 0.3
 		"$WARDBOX" install --root root --uninstall >/dev/null
+		sleep 0.1
 	done &
-	for _ in $(seq 150); do
+	for _ in $(seq 100); do
 		# 125 and less are answers of a shell or of the shim; without
 		# one chroot itself ends with 126 or 127.
 		code=0
