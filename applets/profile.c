@@ -4,18 +4,26 @@
  * APPLET(profile)
  *
  * config APPLET_PROFILE
- *	bool "profile: write, diagnose and repair shell startup files (90 KB)"
+ *	bool "profile: write, diagnose and repair shell startup files (120 KB)"
  *	default y
  *	help
  *	  Adds directories to PATH and sets variables in the startup files of
  *	  bash, zsh, fish, sh, dash, ash, mksh, ksh and tcsh, in blocks that come
  *	  out again byte for byte; finds out what is wrong with such files and
  *	  repairs it; tells which sandbox this process is in.
+ *
+ * config APPLET_PROFILE_DOCTOR
+ *	bool "profile: doctor, fix and undo (25 KB)"
+ *	depends on APPLET_PROFILE
+ *	default y
+ *	help
+ *	  Without it profile writes and takes out, and finds no faults.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "applet.h"
+#include "kconfig.h"
 #include "profile.h"
 #include "profile_block.h"
 #include "profile_probe.h"
@@ -80,6 +88,16 @@ static const struct cli_opt opts[] = {
 		"say nothing but errors"),
 };
 
+static int left_out(void *into, int argc, char **argv)
+{
+	(void)into;
+	(void)argc;
+	cli_die(EXIT_USAGE, "%s was left out (APPLET_PROFILE_DOCTOR)", argv[0]);
+}
+
+#define DOCTORS(fn)                                                            \
+	(IS_ENABLED(CONFIG_APPLET_PROFILE_DOCTOR) ? (fn) : left_out)
+
 static const struct cli_verb verbs[] = {
 	CLI_VERB(profile_verb_detect, "detect", "",
 		"tell the shell, its files and its PATH"),
@@ -101,11 +119,11 @@ static const struct cli_verb verbs[] = {
 		"is it on PATH, now or after a restart?"),
 	CLI_VERB(profile_verb_apply, "apply", "RECIPE.json [-- COMMAND...]",
 		"do what a recipe's shell_config or post_env says"),
-	CLI_VERB(profile_verb_doctor, "doctor", "[COMMAND...]",
+	CLI_VERB(DOCTORS(profile_verb_doctor), "doctor", "[COMMAND...]",
 		"find what is wrong with the startup files"),
-	CLI_VERB(profile_verb_fix, "fix", "[CODE...]",
+	CLI_VERB(DOCTORS(profile_verb_fix), "fix", "[CODE...]",
 		"repair what the doctor found"),
-	CLI_VERB(profile_verb_undo, "undo", "[FILE...]",
+	CLI_VERB(DOCTORS(profile_verb_undo), "undo", "[FILE...]",
 		"take the last fix back"),
 	CLI_VERB(profile_verb_sandbox, "sandbox", "",
 		"tell what confines this process"),

@@ -149,6 +149,30 @@ static bool agree(const struct profile_facts *f, const char *home)
 	return true;
 }
 
+/* A silent shell may mean that no answer could come through at all, from a
+ * sandbox without /proc: a shell that reads no file is asked, to tell. */
+static bool channel_works(
+	struct profile_facts *f, const struct profile_shell *shell)
+{
+	struct profile_shell plain = *shell;
+	struct profile_session control = {.probed = false};
+	bool works = false;
+
+	for (unsigned i = 0; i < SESSIONS; i++)
+		works |= f->session[i].status == PROBE_OK;
+	if (works)
+		return true;
+	plain.kind = SHELL_SH;
+	plain.path = "/bin/sh";
+	plain.remote = false;
+	probe_session(&control, SESSIONS - 1, &plain);
+	works = control.status == PROBE_OK;
+	free(control.path);
+	for (unsigned i = 0; i < SESSIONS && !works; i++)
+		f->session[i].probed = false;
+	return works;
+}
+
 void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
 	const struct profile_opts *o)
 {
@@ -174,6 +198,8 @@ void profile_facts_find(struct profile_facts *f, const struct profile_who *who,
 		shell.remote = true;
 		probe_session(&f->remote, SESSIONS - 1, &shell);
 	}
+	if (!channel_works(f, &shell))
+		return;
 	f->probed = true;
 	f->healthy = agree(f, who->home);
 }

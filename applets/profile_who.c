@@ -150,8 +150,11 @@ static void give_up_root(const struct profile_who *who, const struct user *user,
 static bool restricted_process(const char *cmdline, size_t n)
 {
 	bool restricted;
+	enum shell_kind kind = shellkind_of(cmdline, &restricted);
 
-	shellkind_of(cmdline, &restricted);
+	if (kind != SHELL_BASH && kind != SHELL_ZSH && kind != SHELL_MKSH &&
+		kind != SHELL_KSH)
+		return false;
 	for (size_t at = strlen(cmdline) + 1; at < n && !restricted;
 		at += strlen(cmdline + at) + 1) {
 		const char *arg = cmdline + at;
@@ -278,6 +281,8 @@ void profile_who_find(struct profile_who *who, struct profile_opts *o)
 	who->uid = geteuid();
 	if (who->uid == 0)
 		who->flags |= PROFILE_OPEN_TRUSTED;
+	if (o->system)
+		who->flags |= PROFILE_OPEN_PUBLIC;
 	if (o->no_follow)
 		who->flags |= PROFILE_OPEN_NOFOLLOW;
 	who->place = (struct profile_place){

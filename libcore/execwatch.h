@@ -16,6 +16,7 @@
 enum {
 	EXECWATCH_ARGS_MAX = 1024,
 	EXECWATCH_BYTES_MAX = 32768, /* of all arguments together */
+	EXECWATCH_QUEUE = 16,
 };
 
 struct execwatch_event {
@@ -45,12 +46,15 @@ struct execwatch {
 	execwatch_decide *decide;
 	execwatch_see *see; /* called with plan.watch_files */
 	void *ctx;
-	uint32_t procs_max; /* forks beyond that many processes: EAGAIN */
-	uint64_t seen, denied, forks_denied;
+	/* No program is started (EAGAIN) beyond that many processes; spare is
+	 * how many of this process's children are no part of the tree. */
+	uint32_t procs_max, spare;
+	uint64_t seen, denied, refused; /* refused: too many processes */
 	/* the rest is private */
 	int fd;        /* the listener */
 	int sock[2];   /* 0 supervisor's end, 1 child's end */
-	void *notif, *resp;
+	void *notif, *resp; /* notif: a queue */
+	size_t waiting;     /* in it */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */
 };
@@ -75,7 +79,7 @@ static inline int execwatch_fd(const struct execwatch *w)
 	return w->fd;
 }
 
-/* Answers one question; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
+/* Answers what is pending; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
  * is gone, fd is closed. Fails closed: what cannot be read is denied. */
 int execwatch_step(struct execwatch *w);
 

@@ -31,30 +31,40 @@ ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n)
 	return got < 0 ? -errno : got;
 }
 
-/* A string, to out[0..size). Its length; -E2BIG when it is longer (what fits is
+/* A string, to out[0..size), of which *have bytes are there already; then as
+ * many as have been read. Its length; -E2BIG when it is longer (what fits is
  * there, ended by a NUL); -errno. */
-ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size)
+static ssize_t read_str(
+	pid_t pid, uint64_t at, char *out, size_t size, size_t *have)
 {
-	size_t len = 0;
+	size_t seen = 0;
 
-	while (len < size) {
-		size_t n = PAGE - (at + len) % PAGE;
+	for (;;) {
+		char *nul = memchr(out + seen, '\0', *have - seen);
+		size_t n = PAGE - (at + *have) % PAGE;
 		ssize_t got;
-		char *nul;
 
-		if (n > size - len)
-			n = size - len;
-		got = execwatch_mem(pid, at + len, out + len, n);
-		if (got <= 0)
-			return got < 0 ? got : -EFAULT;
-		nul = memchr(out + len, '\0', (size_t)got);
 		if (nul)
 			return nul - out;
-		len += (size_t)got;
+		seen = *have;
+		if (seen == size)
+			break;
+		n = n > size - seen ? size - seen : n;
+		got = execwatch_mem(pid, at + seen, out + seen, n);
+		if (got <= 0)
+			return got < 0 ? got : -EFAULT;
+		*have += (size_t)got;
 	}
 	if (size)
 		out[size - 1] = '\0';
 	return -E2BIG;
+}
+
+ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size)
+{
+	size_t have = 0;
+
+	return read_str(pid, at, out, size, &have);
 }
 
 /* The pointers at at, as many as fit before the next page and into max; up to
@@ -81,7 +91,8 @@ static int read_args(pid_t pid, uint64_t at, char *room,
 {
 	char **argv = (char **)(void *)room;
 	char *text = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
-	size_t left = EXECWATCH_BYTES_MAX, n = 0;
+	size_t left = EXECWATCH_BYTES_MAX, n = 0, have = 0;
+	uint64_t next = 0; /* where what was read ahead comes from */
 	/* A process may give none at all. */
 	bool end = !at;
 
@@ -95,13 +106,17 @@ static int read_args(pid_t pid, uint64_t at, char *room,
 		if (count < 0)
 			return (int)count;
 		for (ssize_t i = 0; i < count && left; i++, n++) {
-			len = execwatch_str(pid, word[i], text, left);
+			/* Most lie one behind the other. */
+			have = word[i] == next ? have : 0;
+			len = read_str(pid, word[i], text, left, &have);
 			if (len < 0 && len != -E2BIG)
 				return (int)len;
 			argv[n] = text;
 			len = len < 0 ? (ssize_t)left - 1 : len;
 			text += len + 1;
 			left -= (size_t)len + 1;
+			have -= (size_t)len + 1;
+			next = word[i] + (size_t)len + 1;
 		}
 	}
 	ev->cut = !end || !left;

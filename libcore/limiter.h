@@ -21,7 +21,8 @@ struct limits_spec {
 	uint64_t fsize;   /* bytes of one file: SIGXFSZ */
 	uint64_t output;  /* bytes; enforced by who pumps, carried here */
 	uint32_t tasks;   /* threads and processes: fork gives EAGAIN */
-	uint32_t procs;   /* processes: fork gives EAGAIN; needs the watch */
+	uint32_t procs;   /* processes: exec gives EAGAIN; needs the watch.
+			   * Forks alone are ended at some times that many */
 	uint32_t files;   /* open descriptors a process: EMFILE */
 	bool cores;       /* leave core dumps as they are */
 	bool brief;       /* not worth a cgroup: the watchdog will do */
@@ -48,7 +49,7 @@ enum limits_how {
 	LIMITS_BY_CGROUP1,
 	LIMITS_BY_RLIMIT,   /* each process alone */
 	LIMITS_BY_WATCHDOG, /* looked at ten times a second */
-	LIMITS_BY_WATCH,    /* at each fork */
+	LIMITS_BY_WATCH,    /* where programs start */
 	LIMITS_BY_TIMER,
 };
 /* "cgroup v1", "tree watchdog (approximate)" … */

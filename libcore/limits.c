@@ -43,7 +43,7 @@ const char *limits_how_name(enum limits_how how)
 		[LIMITS_BY_CGROUP1] = "cgroup v1",
 		[LIMITS_BY_RLIMIT] = "rlimit, each process",
 		[LIMITS_BY_WATCHDOG] = "tree watchdog, approximate",
-		[LIMITS_BY_WATCH] = "fork watch",
+		[LIMITS_BY_WATCH] = "exec watch",
 		[LIMITS_BY_TIMER] = "timer",
 	};
 
@@ -159,7 +159,8 @@ void limits_start(struct limits *l)
 static bool needs_looks(const struct limits *l)
 {
 	return l->how[LIMITS_CPU] || l->how[LIMITS_MEM] ||
-	       l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG;
+	       l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG ||
+	       l->how[LIMITS_PROCS];
 }
 
 int limits_timeout(const struct limits *l)
@@ -178,7 +179,7 @@ int limits_timeout(const struct limits *l)
 	return due > 3600000 ? 3600000 : (int)due;
 }
 
-static void look(struct limits *l)
+static void look(struct limits *l, bool last)
 {
 	bool killed = false;
 
@@ -186,7 +187,8 @@ static void look(struct limits *l)
 		limits_cgroup_read(l, &killed);
 	if (l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG ||
 		l->how[LIMITS_CPU] == LIMITS_BY_WATCHDOG ||
-		l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG) {
+		l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG ||
+		l->how[LIMITS_PROCS]) {
 		struct limits_tree t;
 
 		if (limits_tree(&t) < 0)
@@ -200,8 +202,12 @@ static void look(struct limits *l)
 			t.cpu_ns > l->cpu_used)
 			l->cpu_used = t.cpu_ns;
 		if (l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG &&
-			t.tasks > l->spec.tasks)
+			t.tasks > l->spec.tasks && !last)
 			l->hit = LIMITS_TASKS;
+		/* What only forks is not asked; a bomb does nothing else. */
+		if (l->spec.procs && !last &&
+			t.procs > limits_forks(l->spec.procs))
+			l->hit = LIMITS_PROCS;
 	}
 	if (l->spec.mem && killed)
 		l->hit = LIMITS_MEM;
@@ -217,7 +223,7 @@ enum limits_kind limits_check(struct limits *l, bool last)
 		return l->hit;
 	if (needs_looks(l) &&
 		(last || now - l->look_ns >= LOOK_MS * (uint64_t)MS)) {
-		look(l);
+		look(l, last);
 		l->look_ns = now;
 	}
 	if (!l->hit && !last && l->spec.wall_ns &&

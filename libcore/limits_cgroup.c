@@ -150,6 +150,12 @@ static void remove_group(struct limits *l, unsigned i)
 	l->group[i] = l->parent[i] = -1;
 }
 
+/* Threads are tasks, too, and may be many; a fork bomb is more. */
+static uint64_t backstop(const struct limits *l)
+{
+	return 16ULL * limits_forks(l->spec.procs);
+}
+
 static bool set2(struct limits *l)
 {
 	int dir = l->group[0];
@@ -161,6 +167,8 @@ static bool set2(struct limits *l)
 		write_at(dir, "memory.oom.group", "1", 1);
 		l->how[LIMITS_MEM] = LIMITS_BY_CGROUP2;
 	}
+	if (!l->spec.tasks && l->spec.procs)
+		write_number(dir, "pids.max", backstop(l));
 	if (l->spec.tasks) {
 		if (write_number(dir, "pids.max", l->spec.tasks) < 0)
 			return false;
@@ -226,6 +234,8 @@ static void set1(struct limits *l)
 			l->how[LIMITS_MEM] = LIMITS_BY_CGROUP1;
 		}
 	}
+	if (!l->spec.tasks && l->spec.procs && make1(l, PIDS, "pids"))
+		write_number(l->group[PIDS], "pids.max", backstop(l));
 	if (l->spec.tasks && make1(l, PIDS, "pids") &&
 		write_number(l->group[PIDS], "pids.max", l->spec.tasks) == 0)
 		l->how[LIMITS_TASKS] = LIMITS_BY_CGROUP1;

@@ -6,6 +6,12 @@
 
 #include "limiter.h"
 
+/* How many processes that many may become before they are taken for a bomb. */
+static inline uint32_t limits_forks(uint32_t procs)
+{
+	return procs < UINT32_MAX / 8 ? 4 * procs + 64 : UINT32_MAX;
+}
+
 /* Makes a group that holds what spec asks for (memory, tasks, CPU time):
  * version 2, else 1. Marks l->how for what it took over. Where none can be made
  * that is no error: nothing is marked. */

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "str.h"
 #include "uapi/seccomp.h"
 
@@ -44,10 +45,11 @@ int probe_try_filter(unsigned arg)
 
 int probe_try_notify(unsigned arg)
 {
-	int fd = install(SC_NOTIFY, SC_FLAG_NEW_LISTENER | arg), status;
+	autofd int fd = install(SC_NOTIFY, SC_FLAG_NEW_LISTENER | arg);
 	/* Room for the structures of kernels to come. */
-	struct sc_notif *n = calloc(1, 4096);
-	struct sc_resp *r = calloc(1, 4096);
+	autofree struct sc_notif *n = calloc(1, 4096);
+	autofree struct sc_resp *r = calloc(1, 4096);
+	int status;
 	pid_t pid;
 
 	if (fd < 0 || !n || !r)

@@ -65,6 +65,7 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 {
 	size_t prefix = profile_home_prefix(input);
 	struct buf b = BUF_FIXED(dir->text);
+	autofree char *plain_home = NULL;
 	size_t home_len;
 	int err = dir_check(input, prefix, d);
 
@@ -76,6 +77,9 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 	if (home && home[0] == '/')
 		add_collapsed(&b, home);
 	home_len = b.len;
+	plain_home = strdup(buf_str(&b));
+	if (!plain_home)
+		return diag_errno(d, -ENOMEM, "%s", input);
 	if (!prefix)
 		buf_clear(&b);
 	add_collapsed(&b, input + prefix);
@@ -89,7 +93,7 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 	if (prefix)
 		dir->home = home_len;
 	else if (home_len && !(flags & PROFILE_SYSTEM) && b.len >= home_len &&
-		 strncmp(dir->text, home, home_len) == 0 &&
+		 strncmp(dir->text, plain_home, home_len) == 0 &&
 		 (dir->text[home_len] == '/' || !dir->text[home_len]))
 		dir->home = home_len;
 	if (flags & PROFILE_ABSOLUTE)

@@ -51,7 +51,7 @@ bool lint_is_dangling(const struct profile_lint *l, const struct rc_cmd *cmd)
 
 bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 {
-	static const char words[][8] = {"source", "[[", "shopt", "declare",
+	static const char words[][9] = {"source", "[[", "shopt", "declare",
 		"typeset", "complete", "bind"};
 	const char *base = path_base(l->path);
 

@@ -57,9 +57,13 @@ static int enter(struct walk *w, const char *name)
 	int err;
 
 	if (next < 0 && errno == ENOENT && (w->flags & PROFILE_OPEN_MAKE)) {
-		if (mkdirat(w->dir, name, 0700) && errno != EEXIST)
+		mode_t mode = w->flags & PROFILE_OPEN_PUBLIC ? 0755 : 0700;
+
+		if (mkdirat(w->dir, name, mode) && errno != EEXIST)
 			return diag_errno(w->d, -errno, "%s: cannot make %s",
 				w->path, name);
+		if (w->flags & PROFILE_OPEN_PUBLIC)
+			fchmodat(w->dir, name, mode, 0);
 		next = openat(w->dir, name,
 			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}

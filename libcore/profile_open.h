@@ -22,6 +22,7 @@ enum {
 	 * may write there (sticky directories apart): for root, whom a user's
 	 * symlink must not lead anywhere. -EPERM. */
 	PROFILE_OPEN_TRUSTED = 4,
+	PROFILE_OPEN_PUBLIC = 8, /* what is made is for all to read: 0755 */
 };
 
 /* Walks an absolute path one component at a time, by descriptors, so that what

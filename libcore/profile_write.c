@@ -106,7 +106,7 @@ static int check_writable(struct job *j, int fd)
 				      ? "has the immutable attribute"
 				      : "has the append-only attribute";
 		else if (!(j->st.st_mode & 0222) ||
-			faccessat(j->at.dirfd, j->at.name, W_OK, AT_EACCESS))
+			 faccessat(j->at.dirfd, j->at.name, W_OK, AT_EACCESS))
 			why = "is read-only";
 	}
 	if (!why && faccessat(j->at.dirfd, ".", W_OK | X_OK, AT_EACCESS))
@@ -151,6 +151,9 @@ static int dress(const struct job *j, int old, int new)
 	if (j->missing) {
 		mask = umask(0);
 		umask(mask);
+		/* A file for all users is one that all can read. */
+		if (j->ask->flags & PROFILE_OPEN_PUBLIC)
+			mask = 022;
 		return fchmod(new, 0666 & ~mask) ? -errno : 0;
 	}
 	if ((j->st.st_uid != geteuid() || j->st.st_gid != getegid()) &&

@@ -29,7 +29,7 @@ struct profile_write {
 	profile_checker *check; /* or NULL */
 	void *ctx;
 	const char *backup_dir; /* "" for beside the file; NULL: none */
-	unsigned flags;         /* PROFILE_OPEN_NOFOLLOW, _TRUSTED */
+	unsigned flags;         /* PROFILE_OPEN_NOFOLLOW, _TRUSTED, _PUBLIC */
 	bool dry_run;
 	unsigned wait_ms; /* for the lock */
 };

@@ -164,19 +164,6 @@ static size_t leaf_socket(struct prog *p)
 	return arg(p, 0, false, at);
 }
 
-static size_t leaf_clone(struct prog *p)
-{
-	enum {
-		NEW = 0x7e020000,
-		THREAD = 0x10000,
-	};
-	size_t no = err(p, EPERM), at = ret(p, SC_ALLOW);
-
-	if (p->spec->watch_fork)
-		at = any(p, THREAD, at, ret(p, SC_NOTIFY));
-	return arg(p, 0, false, any(p, NEW, no, at));
-}
-
 static size_t leaf_prlimit(struct prog *p)
 {
 	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
@@ -239,7 +226,8 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_SEND2:
 		return leaf_bits(p, 2, fastopen, false, EPERM);
 	case SECCOMP_ACT_CLONE:
-		return leaf_clone(p);
+		/* CLONE_NEW* */
+		return leaf_bits(p, 0, 0x7e020000, false, EPERM);
 	case SECCOMP_ACT_UNSHARE:
 		return leaf_bits(p, 0, ~shared, false, EPERM);
 	case SECCOMP_ACT_PRLIMIT:

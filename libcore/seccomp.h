@@ -23,7 +23,6 @@ struct seccomp_spec {
 	bool others;     /* prlimit, setpriority on other processes */
 	bool caps;       /* capabilities are left: deny what they open */
 	bool watch_exec; /* execve, execveat go to the listener */
-	bool watch_fork; /* fork, vfork, clone without CLONE_THREAD, too */
 	bool watch_files; /* calls that open, make, move or remove files */
 };
 

@@ -144,11 +144,6 @@ static const struct row watch_exec[] = {
 	{__NR_execveat, SECCOMP_ACT_NOTIFY},
 };
 
-static const struct row watch_fork[] = {
-	{__NR_fork, SECCOMP_ACT_NOTIFY},
-	{__NR_vfork, SECCOMP_ACT_NOTIFY},
-};
-
 static const struct row watch_files[] = {
 	{__NR_open, SECCOMP_ACT_NOTIFY},
 	{__NR_openat, SECCOMP_ACT_NOTIFY},
@@ -198,6 +193,4 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 		apply(act, watch_exec, ARRAY_SIZE(watch_exec));
 	if (spec->watch_files)
 		apply(act, watch_files, ARRAY_SIZE(watch_files));
-	if (spec->watch_fork)
-		apply(act, watch_fork, ARRAY_SIZE(watch_fork));
 }

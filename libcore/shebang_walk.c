@@ -152,7 +152,7 @@ static bool try_place(struct shebang *s, struct buf *place, bool on_the_way)
 	}
 	if (suffixes[0] == ':' && try_name(s, place, "", 0))
 		return true;
-	while (*suffixes && s->work <= SHEBANG_WORK) {
+	while (*suffixes) {
 		size_t n = strcspn(suffixes, ":");
 
 		if (n && try_name(s, place, suffixes, n))

@@ -84,7 +84,8 @@ teardown() { unplace; }
 	gives 137 D --cpu=100ms -- attack_ spin
 	gives 137 D --mem=50M -- attack_ alloc 500
 	stops E D --nofile=20 -- attack_ fds 50
-	stops EAGAIN D --children=2 -- attack_ forks 5
+	D --children=2 -- sh -c 'for i in 1 2 3 4; do sleep 0.3 & done; wait' >said 2>&1 || true
+	[ "$(grep -c sleep: said)" = 2 ]
 	D --nproc=5 -- attack_ forks 20 >/dev/null 2>&1 && false
 	gives 153 D --fsize=1k -- dd if=/dev/zero of=f bs=1k count=3
 	for bad in --timeout=x --mem=lots --nofile=-1 --nproc=1.5; do
@@ -247,4 +248,27 @@ teardown() { unplace; }
 	# nothing refused, nothing said; a missing file is no denial
 	"$WARDBOX" drop --explain-denials -- sh -c 'cat mine; cat no-such' >/dev/null 2>said || true
 	! grep ^denied said
+}
+
+@test "--audit records the command, its sandbox, and what it was refused" {
+	user() {
+		if [ "$(id -u)" = 0 ]; then
+			setpriv --reuid 1000 --regid 1000 --clear-groups \
+				env XDG_STATE_HOME="$PLACE/state" "$@"
+		else
+			env XDG_STATE_HOME="$PLACE/state" "$@"
+		fi
+	}
+	mkdir -m 777 "$PLACE/state"
+	chmod 755 "$PLACE" "$W" "$OUT"
+	gives 7 user "$BIN/wardbox" drop --audit --explain-denials -- sh -c "cat $OUT/../no 2>/dev/null; cat /etc/hostid-x 2>/dev/null; ls $OUT >/dev/null 2>&1; exit 7"
+	user "$BIN/wardbox" audit dump >log
+	grep -q 'allow sh -c' log
+	grep -q '"enforced":"landlock' log
+	grep -q "file.deny.*$OUT" log
+	grep -q 'exit 7' log
+	gives 125 user "$BIN/wardbox" drop --audit --rwx=/ -- true
+	[[ $out == *"could write its log"* ]]
+	gives 125 user "$BIN/wardbox" drop --audit --unrestricted-filesystem -- true
+	works user "$BIN/wardbox" audit verify || [ $? = 4 ] || true
 }

@@ -31,6 +31,9 @@ state_of() { # PATH
 	[ "$status" -eq 0 ]
 	[[ $output == *"/bin/sh: keep as .real"* ]]
 	[[ $output == *"use FULL-AUTO"* ]]
+	put --dry-run --json
+	[ "$(jq -r '.shells[0].would' <<<"$output")" = \
+		"keep as .real, put the shim over it" ]
 	put --status
 	[ "$status" -eq 1 ] && [[ $output == *"not installed here"* ]]
 	put --uninstall
@@ -351,4 +354,59 @@ END
 	run timeout 20 python3 ask.py what "$WARDBOX" "$R"
 	[ "$status" -eq 2 ]
 	[ ! -e "$R/etc/wardbox" ]
+}
+
+@test "a full disk leaves the shells as they are" {
+	root_busybox "$R"
+	cp -a "$R" full
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount -t tmpfs -o size=2500k t "$2" &&
+		cp -a full/. "$2" && find "$2" | sort >names && {
+		"$1" install --root "$2"; echo "code $?"
+		readlink "$2/bin/sh"; ls "$2/bin"
+		"$1" install --root "$2" --uninstall
+		find "$2" | sort | diff names - && echo same; }' - "$WARDBOX" "$R"
+	[[ $output == *"No space left"*"code 1"*/bin/busybox*same ]] ||
+		{ echo "$output" && false; }
+}
+
+@test "a root without /etc gets one, and loses it again" {
+	root_busybox "$R"
+	rmdir "$R/etc"
+	age "$R"
+	picture "$R" >before
+	put
+	[ "$status" -eq 0 ]
+	[ -f "$R/etc/wardbox/policy" ]
+	put --uninstall
+	picture "$R" | diff before -
+}
+
+@test "another place for the binary, and the running root with --yes" {
+	root_busybox "$R"
+	mkdir -p "$R/opt"
+	cp "$WARDBOX" "$R/tmp/wardbox"
+	age "$R"
+	picture "$R" >before
+	put --bindir /opt
+	[ "$status" -eq 0 ] && [ "$(readlink "$R/bin/sh")" = /opt/wardbox ]
+	put --uninstall
+	picture "$R" | diff before -
+	put --bindir /nowhere
+	[ "$status" -eq 1 ] && [[ $output == *"no place for /nowhere"* ]]
+	picture "$R" | diff before -
+	need chroot "$R" /bin/busybox true
+	inside() {
+		run chroot "$R" /tmp/wardbox install --binary /tmp/wardbox "$@"
+	}
+	inside
+	[ "$status" -eq 1 ] && [[ $output == *"--yes"* ]]
+	inside --yes
+	[ "$status" -eq 0 ]
+	[ "$(state_of /bin/sh)" = guarded ]
+	inside --uninstall
+	[ "$status" -eq 1 ]
+	inside --uninstall --yes
+	[ "$status" -eq 0 ]
+	[ "$(readlink "$R/bin/sh")" = /bin/busybox ]
 }

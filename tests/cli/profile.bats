@@ -579,8 +579,12 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 }
 
 @test "--system writes profile.d and conf.d below --root; zsh needs --force" {
+	umask 077
 	mkdir -p "$HOME/r/etc/profile.d" "$HOME/r/etc/zsh"
 	profile add -q -y --system --root "$HOME/r" --id tool /opt/x '$HOME/bin'
+	profile add -q -y --system --root "$HOME/r" --shell fish /opt/x
+	umask 022
+	[ "$(stat -c %a "$HOME/r/etc/fish/conf.d")" = 755 ]
 	grep -q '"$HOME/bin"' "$HOME/r/etc/profile.d/profile-tool.sh"
 	[ "$(stat -c %a "$HOME/r/etc/profile.d/profile-tool.sh")" = 644 ]
 	run -4 profile add -y --system --root "$HOME/r" --shell zsh /opt/x

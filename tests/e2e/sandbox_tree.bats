@@ -131,11 +131,25 @@ gone() { # NUMBER: within a second
 
 @test "a number of processes, whatever their threads" {
 	body() {
-		stops EAGAIN D --children=5 -- attack_ forks 9
-		case $out in 5*) ;; *) echo "$out"; return 1 ;; esac
-		works D --children=5 -- attack_ forks 5
+		# two more than there may be do not start
+		D --children=3 -- sh -c 'for i in 1 2 3 4 5; do sleep 0.5 & done; wait' >said 2>&1 || true
+		[ "$(grep -c sleep: said)" = 2 ]
+		works D --children=5 -- sh -c 'for i in 1 2 3 4 5; do sleep 0.2 & done; wait'
 		works D --children=2 -- attack_ threads 20
 		works D --children=3 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do true; sh -c :; done; ls | cat | cat'
+		works D --children=3 --unshare-pid -- sh -c 'sh -c :; sh -c :; sh -c :; ls | cat | cat'
+		# what only forks is ended, too
+		gives 137 D --children=3 -- attack_ forks 500 stay
+		case $out in *processes*) ;; *) echo "$out"; return 1 ;; esac
+	}
+	each_user body
+}
+
+@test "a shell without restarted calls is not disturbed by the watch" {
+	body() {
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+			works D --watch-exec --children=20 -- sh -c 'ls | cat | cat; /bin/true & /bin/true; wait'
+		done
 	}
 	each_user body
 }

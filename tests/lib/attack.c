@@ -388,7 +388,8 @@ static long a_forks(void)
 		n++;
 	}
 	printf("%ld ", n);
-	kill(0, 0);
+	if (words[1])
+		sleep(5);
 	return n < number(0) ? -1 : 0;
 }
 

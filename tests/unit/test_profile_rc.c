@@ -281,6 +281,9 @@ static void directories(void **state)
 			profile_dir_parse(dir, bad[i], "/home/u", 0, &d),
 			-EINVAL);
 	assert_int_equal(profile_dir_parse(dir, "~/x", NULL, 0, &d), -EINVAL);
+	assert_int_equal(
+		profile_dir_parse(dir, "/home/u/x", "//home/./u/", 0, &d), 0);
+	assert_int_equal(dir->home, 7);
 	/* A home of "/" makes nothing $HOME that was not asked to be. */
 	assert_int_equal(profile_dir_parse(dir, "/opt", "/", 0, &d), 0);
 	assert_int_equal(dir->home, 0);

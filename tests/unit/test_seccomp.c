@@ -193,12 +193,12 @@ static void watched_calls(void **state)
 	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_execveat, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_clone, 17), SC_ALLOW);
-	build(&(struct seccomp_spec){.watch_exec = true, .watch_fork = true});
-	assert_int_equal(call(__NR_clone, 17), SC_NOTIFY);
-	assert_int_equal(call(__NR_clone, 0x10000), SC_ALLOW);
-	assert_int_equal(call(__NR_clone, 0x10010000), SC_ERRNO(EPERM));
-	if (__NR_vfork >= 0)
-		assert_int_equal(call(__NR_vfork, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_clone, 0x10000000), SC_ERRNO(EPERM));
+	assert_int_equal(call(__NR_openat, 0), SC_ALLOW);
+	build(&(struct seccomp_spec){.watch_exec = true, .watch_files = true});
+	assert_int_equal(call(__NR_openat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_renameat2, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_read, 0), SC_ALLOW);
 }
 
 static void a_broken_program_kills(void **state)

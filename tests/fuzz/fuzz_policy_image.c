@@ -1,0 +1,36 @@
+/* fuzz_policy_image.c - an image that somebody forged: refused, or harmless
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy_image.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct policy_request req = {.text = "a b; git -c x=y log >c",
+		.len = 22,
+		.profile = POLICY_DEV,
+		.cwd = "/nowhere",
+		.root = "/nowhere"};
+	char *copy = malloc(size ? size : 1);
+	struct policy_image img = {0};
+	struct policy_verdict v;
+	struct policy p = {.layer = {&img}};
+	struct diag d;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size);
+	if (policy_image_check(&img, copy, size, &d) == 0) {
+		autogrants struct policy_grants g = {0};
+
+		policy_decide_line(&p, &req, &v, NULL, NULL);
+		policy_grants(&p, POLICY_DEV, "/nowhere", "/home", &g);
+	}
+	free(copy);
+	return 0;
+}
