@@ -379,8 +379,10 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	int err;
 
 	*out = g;
-	if (!g)
-		return diag_errno(&r->diag, -ENOMEM, "cannot start");
+	if (!g) {
+		diag_errno(&r->diag, -ENOMEM, "cannot start");
+		return -ENOMEM;
+	}
 	g->q = q;
 	g->r = r;
 	g->uid = geteuid();
