@@ -362,8 +362,8 @@ static bool closed(struct judge *j, struct shell_span span)
 	judge_begin(j, &k, span);
 	if (j->p->state == POLICY_BROKEN)
 		judge_raise(&k, POLICY_DENY, "policy-broken",
-			"the policy is broken and there is no older one: %s",
-			j->p->why.text);
+			"the policy is broken: %s:%u: %s", j->p->why.file,
+			j->p->why.line, j->p->why.text);
 	else if (!j->set.shell)
 		judge_raise(&k, POLICY_DENY, "profile",
 			"nothing runs in profile %s",

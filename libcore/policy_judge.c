@@ -262,8 +262,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		operands(&s);
 		hidden_command(&s);
 	}
-	if (s.style & IMG_S_INTERP && !s.coded &&
-		!out->cmd_count &&
+	if (s.style & IMG_S_INTERP && !s.coded && !out->cmd_count &&
 		(!out->operands || is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m") &&
 		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))
