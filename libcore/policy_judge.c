@@ -161,6 +161,11 @@ static void operands(struct scan *s)
 {
 	struct parsed *o = s->out;
 
+	/* test A -nt B looks at A, too. */
+	if (option_given(o, "-nt") || option_given(o, "-ot") ||
+		option_given(o, "-ef"))
+		for (size_t i = 0; i < o->operands; i++)
+			judge_path_guess(s->k, &o->operand[i]);
 	for (size_t i = 0; i < o->operands; i++) {
 		const struct img_item *it =
 			s->schema[0] ? args_item(s, i) : NULL;
