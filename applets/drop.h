@@ -45,7 +45,7 @@ struct drop {
 	char *const *envp; /* it, or our own when nothing changes */
 	struct arena strings;
 	char *file; /* the command's program */
-	struct drop_uses *uses; /* with learn */
+	struct drop_uses uses; /* with learn */
 	const struct sandbox *sandbox;
 	struct drop_log *log; /* with audit */
 	char *const *outer;   /* our own environment */

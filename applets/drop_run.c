@@ -250,14 +250,12 @@ static int finish(struct drop_job *job)
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 {
 	struct drop_job job = {.o = o, .s = s};
-	struct drop_uses uses = {0};
 	struct diag d = {0};
 	pid_t pid;
 
 	s->watch.decide = on_exec;
 	s->watch.see = on_file;
 	s->watch.ctx = o;
-	o->uses = &uses;
 	o->sandbox = s;
 	if (o->audit && drop_audit_start(o, s, argv, &d) < 0) {
 		sandbox_release(s);

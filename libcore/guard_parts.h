@@ -45,7 +45,13 @@ struct guard {
 	unsigned execs;  /* programs that the watch has seen start */
 };
 
-/* guard_plan.c: the command's environment and sandbox, from the grants. */
+/* guard_load.c: policy, profile, project, and what they grant. */
+int guard_load(struct guard *g, struct diag *d);
+
+/* guard_plan.c: the command's environment and sandbox, from the grants.
+ * guard_find_tmp makes its private place for temporary files and fills .tmp,
+ * once; "" stays where there is no state base. */
+int guard_find_tmp(struct guard *g);
 int guard_make_env(struct guard *g, struct diag *d);
 int guard_make_plan(struct guard *g, struct diag *d);
 
