@@ -10,7 +10,7 @@ turns "$runs" drop_bare "$work/true" :: \
 	drop_supervised "$box" drop --rox="$work" --no-strays "$work/true" :: \
 	drop_pid "$box" drop --rox="$work" --unshare-pid "$work/true" :: \
 	drop_watch "$box" drop --rox="$work" --watch-exec "$work/true" :: \
-	drop_preset_build "$box" drop --preset=build "$work/true"
+	drop_preset_build "$box" drop -C "$work" --preset=build "$work/true"
 for row in drop landlock_alone supervised preset_build; do
 	ratio drop_${row}_over_bare drop_$row drop_bare
 done
