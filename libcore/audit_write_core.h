@@ -13,12 +13,14 @@
 
 /* A record on its way: its type and the pairs with keys above AUDIT_K_BOOT. */
 struct audit_rec {
+	struct audit_log *log;
 	enum audit_type type;
 	struct cbor_map map; /* of rest; the head byte is not used */
 	struct buf rest;
 };
-#define AUDIT_REC(kind)                                                        \
-	((struct audit_rec){.type = (kind),                                    \
+#define AUDIT_REC(in, kind)                                                    \
+	((struct audit_rec){.log = (in),                                       \
+		.type = (kind),                                                \
 		.map = {.last = AUDIT_K_BOOT},                                 \
 		.rest = BUF_INIT(AUDIT_BODY_MAX - 128)})
 void audit_rec_release(struct audit_rec *r);

@@ -29,7 +29,7 @@ struct finding {
 static int put_finding(struct audit_log *log, struct audit_head *h,
 	const struct finding *f, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_RECOVER);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_RECOVER);
 	uint8_t sha[AUDIT_HASH];
 	size_t sample = f->len < SAMPLE ? f->len : SAMPLE;
 
