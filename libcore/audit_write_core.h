@@ -7,6 +7,7 @@
 #ifndef WARDBOX_AUDIT_WRITE_CORE_H
 #define WARDBOX_AUDIT_WRITE_CORE_H
 
+#include "audit_read.h"
 #include "audit_read_segments.h"
 #include "audit_write.h"
 #include "cbor.h"
@@ -83,11 +84,5 @@ int audit_recover_tail(struct audit_log *log, struct audit_head *h,
 bool audit_frame_within(crc32c_fn *crc, const uint8_t *p, size_t n);
 
 void audit_now(const struct audit_log *log, uint64_t *wall, uint64_t *boot);
-
-/* Type, seq and wall time: what every body begins with. -EBADMSG. */
-struct audit_intro {
-	uint64_t type, seq, wall;
-};
-int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n);
 
 #endif

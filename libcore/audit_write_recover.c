@@ -57,25 +57,6 @@ static int begin_after(struct audit_log *log, struct audit_head *h,
 	return err ? err : put_finding(log, h, f, d);
 }
 
-int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n)
-{
-	struct cbor_in at = {.p = body, .end = body + n};
-	uint64_t *slot[] = {&in->type, &in->seq, &in->wall};
-	struct cbor_item item;
-
-	if (cbor_next(&at, &item) || item.major != CBOR_MAP || item.n < 3)
-		return -EBADMSG;
-	for (uint64_t key = AUDIT_K_TYPE; key <= AUDIT_K_WALL; key++) {
-		if (cbor_next(&at, &item) || item.major != CBOR_UINT ||
-			item.n != key)
-			return -EBADMSG;
-		if (cbor_next(&at, &item) || item.major != CBOR_UINT)
-			return -EBADMSG;
-		*slot[key] = item.n;
-	}
-	return 0;
-}
-
 /* Takes over the whole records at p that follow from the head. The number of
  * bytes taken. */
 static size_t adopt(struct audit_log *log, struct audit_head *h,
