@@ -501,6 +501,12 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 		err = path_normal(g->cwd, sizeof g->cwd, NULL, q->cwd);
 	else
 		err = path_cwd(g->cwd, sizeof g->cwd);
+	/* Nothing can be named from a directory that is gone; the command is
+	 * left in it all the same. */
+	if (err == -ENOENT && !q->cwd) {
+		memcpy(g->cwd, "/", 2);
+		err = 0;
+	}
 	return err ? diag_errno(&r->diag, err, "the current directory") : 0;
 }
 
