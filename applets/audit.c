@@ -140,9 +140,9 @@ static const struct cli_verb verbs[] = {
 const struct cli_spec audit_cli = {
 	.name = "audit",
 	.usage = "[VERB] [OPTION...] [FILE...]",
-	.about = "Shows, proves and keeps the record of what ran. Exit: 0; 1 no"
-		 " match, or the log was\ntampered with; 2 usage or I/O; 3 a"
-		 " declared loss; 4 whole, but nothing to hold it against.",
+	.about = "Shows, proves and keeps the record of what ran. Exit codes: 0; "
+		 "1 no match, or\nthe log was tampered with; 2 usage or I/O; "
+		 "3 a declared loss; 4 whole, but\nnothing to hold it against.",
 	.example = "audit -n 20\n"
 		   "audit --decision deny --since today\n"
 		   "audit -c 'npm *' --exit fail -o verbose\n"

@@ -61,7 +61,8 @@ static void put_event(struct audit_out *o, uint64_t at, char code,
 	json_strn(&j, data, n);
 	json_close(&j);
 	buf_addc(&o->out, '\n');
-	o->cast_at = at;
+	if (gap)
+		o->cast_at = at;
 }
 
 /* A recording holds one command: the first that comes. */

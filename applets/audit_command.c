@@ -58,8 +58,7 @@ static void take_argv(struct audit_command *c, const struct audit_record *r)
 	}
 }
 
-static void take_start(struct audit_out *o, struct audit_command *c,
-	const struct audit_record *r)
+static void take_start(struct audit_command *c, const struct audit_record *r)
 {
 	audit_command_done(c);
 	c->open = true;
@@ -68,7 +67,7 @@ static void take_start(struct audit_out *o, struct audit_command *c,
 	c->pid = audit_uint(r, AUDIT_K_PID, 0);
 	c->decision = (uint8_t)audit_uint(r, AUDIT_K_DECISION, 99);
 	c->exit = -1;
-	memcpy(c->log_id, o->log_id, AUDIT_ID);
+	memcpy(c->log_id, r->log_id, AUDIT_ID);
 	if (r->session)
 		memcpy(c->session, r->session, AUDIT_ID);
 	c->has_session = r->session != NULL;
@@ -150,15 +149,9 @@ struct audit_command *audit_command_note(
 {
 	struct audit_command *c = NULL;
 
-	if (r->type == AUDIT_HEADER) {
-		const struct cbor_item *id = audit_bytes(r, AUDIT_K_LOG);
-
-		if (id && id->n == AUDIT_ID)
-			memcpy(o->log_id, id->bytes, AUDIT_ID);
-	}
 	if (r->type == AUDIT_START) {
 		c = open_slot(o, r->seq);
-		take_start(o, c, r);
+		take_start(c, r);
 		/* What was denied has no end. */
 		c->ended = c->decision == AUDIT_DENY;
 		return c;

@@ -14,6 +14,7 @@
 #include "file.h"
 #include "num.h"
 #include "str.h"
+#include "utf8.h"
 
 enum { CURSOR_GONE = 5 };
 
@@ -72,8 +73,33 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 		audit_csv(o, NULL);
 }
 
+/* JSON for a terminal: what would steer it, or hide, is spelt out. Such can only
+ * stand within strings, where that means the same. */
+static void spell_out(struct buf *out, size_t from)
+{
+	autobuf struct buf plain = BUF_INIT(out->max);
+	size_t n;
+
+	for (size_t i = from; i < out->len; i += n) {
+		const char *p = out->data + i;
+		uint32_t cp = 0;
+
+		n = (unsigned char)*p < 0x80
+			? 1
+			: utf8_decode(p, out->len - i, &cp);
+		n = n ? n : 1;
+		if (n > 1 && utf8_is_hidden(cp) && cp < 0x10000)
+			buf_addf(&plain, "\\u%04x", cp);
+		else if (n == 1 || !utf8_is_hidden(cp))
+			buf_add(&plain, p, n);
+	}
+	out->len = from;
+	buf_add(out, plain.data, plain.len);
+}
+
 static void print_json(struct audit_out *o, const struct audit_record *r)
 {
+	const size_t from = o->out.len;
 	struct json j = JSON_INIT(&o->out);
 
 	if (o->form == OUT_JSON_SEQ)
@@ -81,6 +107,8 @@ static void print_json(struct audit_out *o, const struct audit_record *r)
 	j.pretty = o->form == OUT_JSON_PRETTY;
 	audit_json_some(o, &j, r);
 	buf_addc(&o->out, '\n');
+	if (o->escape)
+		spell_out(&o->out, from);
 }
 
 void audit_out_record(struct audit_out *o, const struct audit_record *r)

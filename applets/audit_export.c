@@ -43,16 +43,25 @@ void audit_json_some(
 	json_close(j);
 }
 
-/* RFC 4180, and no cell that a spreadsheet takes for a formula. */
-static void csv_cell(struct buf *out, const char *s, size_t n)
+static void csv_text(struct audit_out *o, const char *s, size_t n)
 {
+	if (o->escape)
+		cli_escape(&o->out, s, n);
+	else
+		buf_add(&o->out, s, n);
+}
+
+/* RFC 4180, and no cell that a spreadsheet takes for a formula. */
+static void csv_cell(struct audit_out *o, const char *s, size_t n)
+{
+	struct buf *out = &o->out;
 	bool quote = n && strchr("=+-@\t\r", s[0]);
 
 	for (size_t i = 0; i < n && !quote; i++)
 		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' ||
 			s[i] == '\r';
 	if (!quote) {
-		buf_add(out, s, n);
+		csv_text(o, s, n);
 		return;
 	}
 	buf_addc(out, '"');
@@ -63,13 +72,13 @@ static void csv_cell(struct buf *out, const char *s, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] == '"')
 			buf_addc(out, '"');
-		buf_addc(out, s[i]);
+		csv_text(o, s + i, 1);
 	}
 	buf_addc(out, '"');
 }
 
 /* A field as text: JSON, without the quotes of a string. */
-static void csv_field(struct buf *out, const struct audit_record *r,
+static void csv_field(struct audit_out *o, const struct audit_record *r,
 	const struct audit_key_info *info)
 {
 	const struct audit_field *f = audit_field(r, (enum audit_key)info->key);
@@ -81,19 +90,19 @@ static void csv_field(struct buf *out, const struct audit_record *r,
 		return;
 	if (info->key == AUDIT_K_ARGV) {
 		audit_add_command(&text, r);
-		csv_cell(out, buf_str(&text), text.len);
+		csv_cell(o, buf_str(&text), text.len);
 		return;
 	}
 	if (f->item.major == CBOR_TEXT || info->form == AUDIT_FORM_DATA) {
-		csv_cell(out, (const char *)f->item.bytes, (size_t)f->item.n);
+		csv_cell(o, (const char *)f->item.bytes, (size_t)f->item.n);
 		return;
 	}
 	audit_json_field(&j, info, f);
 	s = buf_str(&text);
 	if (text.len > 1 && s[0] == '"')
-		csv_cell(out, s + 1, text.len - 2);
+		csv_cell(o, s + 1, text.len - 2);
 	else
-		csv_cell(out, s, text.len);
+		csv_cell(o, s, text.len);
 }
 
 void audit_csv(struct audit_out *o, const struct audit_record *r)
@@ -116,7 +125,7 @@ void audit_csv(struct audit_out *o, const struct audit_record *r)
 			if (strlen(audit_keys[i].name) == n &&
 				!strncmp(audit_keys[i].name, list, n) &&
 				r->type != AUDIT_PURGED)
-				csv_field(&o->out, r, &audit_keys[i]);
+				csv_field(o, r, &audit_keys[i]);
 		list += n + (list[n] == ',');
 	}
 	buf_adds(&o->out, "\r\n");

@@ -48,9 +48,7 @@ struct audit_out {
 	struct audit_names *names;
 	uint64_t last_wall;
 	bool escape, colour, begun, streams;
-	uint8_t log_id[AUDIT_ID];
 	struct audit_command *open; /* AUDIT_OPEN_MAX, on first use */
-	struct json json;           /* of an array, for json-pretty */
 	/* If set, takes each whole command instead of a form. */
 	void (*each)(void *state, struct audit_command *c);
 	void *each_state;

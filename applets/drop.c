@@ -33,7 +33,7 @@ static int drop_environment(struct drop *o, struct diag *d)
 	bool work = o->preset && !str_eq(o->preset, "read-only");
 	int err;
 
-	o->envp = environ;
+	o->envp = o->outer = environ;
 	if (!o->clearenv && !o->env.count && !o->unsetenv.count && !work)
 		return 0;
 	err = o->clearenv ? 0 : env_copy(&o->child_env, environ);
@@ -60,7 +60,7 @@ static bool drop_stays(const struct drop *o, const struct sandbox *s)
 
 	return l->wall_ns || l->cpu_ns || l->mem || l->tasks || l->procs ||
 	       s->clone_flags || s->enforced & SANDBOX_WATCH ||
-	       o->status_fd_given || o->no_strays;
+	       o->status_fd_given || o->no_strays || o->audit;
 }
 
 static int drop_start(struct drop *o, struct sandbox *s, char *const *argv)

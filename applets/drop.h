@@ -24,13 +24,15 @@ struct drop_uses {
 	bool full;
 };
 
+struct drop_log;
+
 struct drop {
 	struct sandbox_plan plan;
 	/* options */
 	bool ignore_missing, add_exec, ldd;
 	bool no_strays, die_with_parent;
 	bool clearenv, new_session, dry_run, probe, json;
-	bool watch_exec, explain_denials;
+	bool watch_exec, explain_denials, audit;
 	bool granted; /* some path was, by option or preset */
 	const char *preset, *chdir, *explain, *learn, *argv0, *grants;
 	unsigned nproc, children, nofile;
@@ -43,8 +45,10 @@ struct drop {
 	char *const *envp; /* it, or our own when nothing changes */
 	struct arena strings;
 	char *file; /* the command's program */
-	struct drop_uses *uses; /* with learn */
+	struct drop_uses uses; /* with learn */
 	const struct sandbox *sandbox;
+	struct drop_log *log; /* with audit */
+	char *const *outer;   /* our own environment */
 };
 
 /* drop_preset.c: adds the grants of read-only, workspace or build. -EINVAL for
@@ -72,6 +76,16 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d);
 /* Says on stderr which of these rights no grant gives; silent when all are. */
 void drop_explain_denial(
 	struct drop *o, const char *path, unsigned wants, pid_t pid);
+
+/* drop_audit.c: the command in the log. The start is recorded before it runs;
+ * what cannot be recorded does not run. */
+int drop_audit_start(struct drop *o, const struct sandbox *s,
+	char *const *argv, struct diag *d);
+/* An event of the command; what may be NULL. */
+void drop_audit_fact(struct drop *o, const char *event, const char *path,
+	const char *what);
+int drop_audit_end(struct drop *o, const struct sandbox *s, int status,
+	struct diag *d);
 
 /* drop_run.c: supervises; the exit code. */
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv);

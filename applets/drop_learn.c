@@ -34,7 +34,7 @@ static bool is_given(const char *path)
 
 static void note(struct drop *o, const char *path, unsigned wants)
 {
-	struct drop_uses *u = o->uses;
+	struct drop_uses *u = &o->uses;
 	size_t i = 0;
 
 	if (is_given(path) || u->full)
@@ -147,7 +147,7 @@ static const char *option_of(unsigned wants)
 
 int drop_learn_write(struct drop *o, struct diag *d)
 {
-	struct drop_uses *u = o->uses;
+	struct drop_uses *u = &o->uses;
 	autobuf struct buf out = BUF_INIT(1 << 24);
 	size_t skipped = 0;
 	int err;
@@ -249,6 +249,7 @@ void drop_explain_denial(
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (!(missing & words[i].bit))
 			continue;
+		drop_audit_fact(o, "file.deny", path, words[i].word);
 		buf_addf(&out, "denied: %d may not %s ", (int)pid,
 			words[i].word);
 		cli_escape(&out, path, strlen(path));

@@ -303,6 +303,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, no_strays, "no-strays",
 		"stay, and end what the command leaves behind"),
 	CLI_FLAG(0, D, watch_exec, "watch-exec", "print each program started"),
+	CLI_FLAG(0, D, audit, "audit",
+		"record it in the log; with the watch, what it starts too"),
 	CLI_FLAG(0, D, explain_denials, "explain-denials",
 		"say which file was refused, and why"),
 	CLI_STR(0, D, learn, "learn", "FILE",

@@ -49,14 +49,17 @@ static int grant_all(struct drop *o, const char *const *paths, size_t n,
 
 static const char *keep(struct drop *o, const char *a, const char *b)
 {
-	size_t n = strlen(a), m = strlen(b) + 1;
-	char *s = arena_bytes(&o->strings, n + m);
+	size_t n = strlen(a) + strlen(b);
+	struct buf s = {
+		.data = arena_bytes(&o->strings, n + 1),
+		.cap = n + 1,
+		.max = n,
+	};
 
-	if (s) {
-		memcpy(s, a, n);
-		memcpy(s + n, b, m);
-	}
-	return s;
+	if (!s.data)
+		return NULL;
+	buf_addf(&s, "%s%s", a, b);
+	return buf_str(&s);
 }
 
 /* /tmp is everybody's; a directory of this user's own stands in for it, and

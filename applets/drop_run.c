@@ -126,6 +126,7 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 	struct drop *o = ctx;
 	autobuf struct buf line = BUF_INIT(1 << 18);
 
+	drop_audit_fact(o, "exec", *ev->exe ? ev->exe : ev->path, NULL);
 	if (o->learn)
 		drop_learn_exec(o, ev->exe);
 	else if (o->explain_denials && *ev->exe)
@@ -224,9 +225,12 @@ static int finish(struct drop_job *job)
 	if (sandbox_kill(s) < 0)
 		cli_warn("some processes of the command would not end");
 	if (!sandbox_outcome(s, &job->status, &d)) {
+		drop_audit_end(job->o, s, job->status, NULL);
 		sandbox_release(s);
 		cli_die_diag(EXIT_OURS, &d);
 	}
+	if (drop_audit_end(job->o, s, job->status, &d) < 0)
+		cli_diag(&d);
 	code = WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
 					128 + WTERMSIG(job->status);
 	if (hit == LIMITS_WALL)
@@ -246,15 +250,17 @@ static int finish(struct drop_job *job)
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 {
 	struct drop_job job = {.o = o, .s = s};
-	struct drop_uses uses = {0};
 	struct diag d = {0};
 	pid_t pid;
 
 	s->watch.decide = on_exec;
 	s->watch.see = on_file;
 	s->watch.ctx = o;
-	o->uses = &uses;
 	o->sandbox = s;
+	if (o->audit && drop_audit_start(o, s, argv, &d) < 0) {
+		sandbox_release(s);
+		cli_die_diag(EXIT_OURS, &d);
+	}
 	block_signals(&job);
 	if (o->die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);

@@ -30,117 +30,6 @@ static bool sound(const struct shim_root *r)
 		(!installed(r) || is_there(r, r->record.binary));
 }
 
-static void json_file(struct json *j, const char *key, const char *path,
-	bool there, bool made)
-{
-	json_open(json_key(j, key), '{');
-	json_str(json_key(j, "path"), path);
-	json_bool(json_key(j, "present"), there);
-	json_bool(json_key(j, "made_by_install"), made);
-	json_close(j);
-}
-
-static void json_entry(struct json *j, const struct shim_entry *e)
-{
-	const char *advice = shim_state_advice(e->state);
-	char real[SHIM_PATH_MAX + 8];
-	struct buf b = BUF_FIXED(real);
-
-	buf_addf(&b, "%s.real", e->path);
-	json_open(j, '{');
-	json_str(json_key(j, "path"), e->path);
-	json_str(json_key(j, "state"), shim_state_name(e->state));
-	json_str(json_key(j, "original"),
-		e->state == SHIM_PLAIN ? e->path : buf_str(&b));
-	json_str(json_key(j, "links_to"), e->target[0] ? e->target : NULL);
-	json_str(json_key(j, "advice"), advice[0] ? advice : NULL);
-	json_close(j);
-}
-
-static void print_json(const struct shim_root *r, const struct install_opts *o)
-{
-	autobuf struct buf out = BUF_INIT(65536);
-	struct json j = JSON_INIT(&out);
-
-	json_open(&j, '{');
-	json_str(json_key(&j, "root"), o->root);
-	json_bool(json_key(&j, "host"), r->host);
-	json_bool(json_key(&j, "installed"), installed(r));
-	json_bool(json_key(&j, "sound"), sound(r));
-	json_bool(json_key(&j, "interrupted"), r->record.busy);
-	json_file(&j, "binary", r->record.binary,
-		is_there(r, r->record.binary), r->record.binary_made);
-	json_file(&j, "policy", r->record.policy,
-		is_there(r, r->record.policy), r->record.policy_made);
-	json_open(json_key(&j, "shells"), '[');
-	for (size_t i = 0; i < r->entry_count; i++)
-		if (r->entry[i].state != SHIM_ABSENT)
-			json_entry(&j, &r->entry[i]);
-	json_close(&j);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
-}
-
-static void add_entry(struct buf *out, const struct shim_entry *e)
-{
-	const char *advice = shim_state_advice(e->state);
-
-	buf_addf(out, "%-12s %s", shim_state_name(e->state), e->path);
-	if (e->target[0]) {
-		buf_adds(out, e->state == SHIM_GUARDED ? ", original links to "
-						       : ", links to ");
-		cli_escape(out, e->target, strlen(e->target));
-	}
-	buf_addf(out, "%s%s\n", advice[0] ? ": " : "", advice);
-}
-
-void install_print(const struct shim_root *r, const struct install_opts *o)
-{
-	autobuf struct buf out = BUF_INIT(65536);
-
-	if (o->json) {
-		print_json(r, o);
-		return;
-	}
-	for (size_t i = 0; i < r->entry_count; i++)
-		if (r->entry[i].state != SHIM_ABSENT)
-			add_entry(&out, &r->entry[i]);
-	cli_print(&out);
-}
-
-static void add_file(
-	struct buf *out, const char *what, const char *path, bool there)
-{
-	buf_addf(out, "%-12s %s%s\n", what, path,
-		there ? "" : ": it is not there");
-}
-
-int install_print_status(
-	const struct shim_root *r, const struct install_opts *o)
-{
-	autobuf struct buf out = BUF_INIT(65536);
-
-	if (o->json) {
-		print_json(r, o);
-	} else {
-		install_print(r, o);
-		if (installed(r)) {
-			add_file(&out, "binary", r->record.binary,
-				is_there(r, r->record.binary));
-			add_file(&out, "policy", r->record.policy,
-				shim_has_policy(r));
-		}
-		if (r->record.busy)
-			buf_adds(&out, "interrupted: run install, or install"
-				       " --uninstall, again\n");
-		if (!installed(r))
-			buf_adds(&out, "wardbox is not installed here\n");
-		cli_print(&out);
-	}
-	return installed(r) && sound(r) ? EXIT_OK : EXIT_FOUND;
-}
-
 static const char *step_on(enum shim_state state)
 {
 	switch (state) {
@@ -182,6 +71,124 @@ static const char *step_off(enum shim_state state)
 	return "nothing: it is left alone";
 }
 
+static void json_file(struct json *j, const char *key, const char *path,
+	bool there, bool made)
+{
+	json_open(json_key(j, key), '{');
+	json_str(json_key(j, "path"), path);
+	json_bool(json_key(j, "present"), there);
+	json_bool(json_key(j, "made_by_install"), made);
+	json_close(j);
+}
+
+/* What a run would do: NULL for a run that was. */
+typedef const char *step_of(enum shim_state state);
+
+static void json_entry(
+	struct json *j, const struct shim_entry *e, step_of *step)
+{
+	const char *advice = shim_state_advice(e->state);
+	char real[SHIM_PATH_MAX + 8];
+	struct buf b = BUF_FIXED(real);
+
+	buf_addf(&b, "%s.real", e->path);
+	json_open(j, '{');
+	json_str(json_key(j, "path"), e->path);
+	json_str(json_key(j, "state"), shim_state_name(e->state));
+	json_str(json_key(j, "original"),
+		e->state == SHIM_PLAIN ? e->path : buf_str(&b));
+	json_str(json_key(j, "links_to"), e->target[0] ? e->target : NULL);
+	json_str(json_key(j, "advice"), advice[0] ? advice : NULL);
+	if (step)
+		json_str(json_key(j, "would"), step(e->state));
+	json_close(j);
+}
+
+static void print_json(const struct shim_root *r, const struct install_opts *o,
+	step_of *step)
+{
+	autobuf struct buf out = BUF_INIT(65536);
+	struct json j = JSON_INIT(&out);
+
+	json_open(&j, '{');
+	json_str(json_key(&j, "root"), o->root);
+	json_bool(json_key(&j, "host"), r->host);
+	json_bool(json_key(&j, "installed"), installed(r));
+	json_bool(json_key(&j, "sound"), sound(r));
+	json_bool(json_key(&j, "interrupted"), r->record.busy);
+	json_file(&j, "binary", r->record.binary,
+		is_there(r, r->record.binary), r->record.binary_made);
+	json_file(&j, "policy", r->record.policy,
+		is_there(r, r->record.policy), r->record.policy_made);
+	json_open(json_key(&j, "shells"), '[');
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entry[i].state != SHIM_ABSENT)
+			json_entry(&j, &r->entry[i], step);
+	json_close(&j);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static void add_entry(struct buf *out, const struct shim_entry *e)
+{
+	const char *advice = shim_state_advice(e->state);
+
+	buf_addf(out, "%-12s %s", shim_state_name(e->state), e->path);
+	if (e->target[0]) {
+		buf_adds(out, e->state == SHIM_GUARDED ? ", original links to "
+						       : ", links to ");
+		cli_escape(out, e->target, strlen(e->target));
+	}
+	buf_addf(out, "%s%s\n", advice[0] ? ": " : "", advice);
+}
+
+void install_print(const struct shim_root *r, const struct install_opts *o)
+{
+	autobuf struct buf out = BUF_INIT(65536);
+
+	if (o->json) {
+		print_json(r, o, NULL);
+		return;
+	}
+	for (size_t i = 0; i < r->entry_count; i++)
+		if (r->entry[i].state != SHIM_ABSENT)
+			add_entry(&out, &r->entry[i]);
+	cli_print(&out);
+}
+
+static void add_file(
+	struct buf *out, const char *what, const char *path, bool there)
+{
+	buf_addf(out, "%-12s %s%s\n", what, path,
+		there ? "" : ": it is not there");
+}
+
+int install_print_status(
+	const struct shim_root *r, const struct install_opts *o)
+{
+	autobuf struct buf out = BUF_INIT(65536);
+
+	if (o->json) {
+		print_json(r, o, NULL);
+	} else {
+		install_print(r, o);
+		if (installed(r)) {
+			add_file(&out, "binary", r->record.binary,
+				is_there(r, r->record.binary));
+			add_file(&out, "policy", r->record.policy,
+				shim_has_policy(r));
+		}
+		if (r->record.busy)
+			buf_adds(&out, "interrupted: run install, or install"
+				       " --uninstall, again\n");
+		if (!installed(r))
+			buf_adds(&out, "wardbox is not installed here\n");
+		cli_print(&out);
+	}
+	return installed(r) && sound(r) ? EXIT_OK : EXIT_FOUND;
+}
+
 static void add_makings(struct buf *out, const struct shim_root *r,
 	const struct shim_plan *plan)
 {
@@ -206,7 +213,7 @@ void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,
 	autobuf struct buf out = BUF_INIT(65536);
 
 	if (o->json) {
-		print_json(r, o);
+		print_json(r, o, plan ? step_on : step_off);
 		return;
 	}
 	add_makings(&out, r, plan);

@@ -107,7 +107,7 @@ int policy_init(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "%s exists already; see --dry-run", target);
 	if (!o->write &&
 		(path_join(dir, sizeof(dir), h->root, ".wardbox") < 0 ||
-			(rc = file_mkdirs(dir, 0755)) < 0))
+			file_mkdirs(dir, 0755) < 0))
 		cli_die(EXIT_FOUND, "%s: cannot make it", dir);
 	rc = file_replace(AT_FDCWD, target, out.data, out.len, 0644, false);
 	if (rc < 0)

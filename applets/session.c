@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "audit_write.h"
 #include "guard.h"
 #include "str.h"
 
@@ -81,6 +82,20 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 		cli_die_diag(EXIT_FOUND, &d);
 }
 
+/* Tells the log; where there is none to be written, it is no less done. */
+static void note(const char *event, const char *id, const char *workspace)
+{
+	const struct guard_request here = {.env = environ};
+	const struct audit_fact facts[] = {
+		{.key = "id", .text = id},
+		{.key = "workspace", .text = workspace ? workspace : ""},
+	};
+	struct guard_result r = {0};
+
+	str_copy(r.session, sizeof r.session, id);
+	(void)guard_note(&here, &r, event, facts, ARRAY_SIZE(facts));
+}
+
 static const char *only_operand(int argc, char **argv)
 {
 	if (argc > 2)
@@ -94,7 +109,7 @@ static int create(void *into, int argc, char **argv)
 	const struct session_opts *o = into;
 	const char *wanted = only_operand(argc, argv);
 	autostate struct state s = STATE_INIT;
-	autobuf struct buf out = BUF_INIT(1024);
+	autobuf struct buf out = BUF_INIT(65536);
 	struct session_where w;
 	struct session_name name;
 	char cwd[PATH_MAX], full[PATH_MAX];
@@ -120,7 +135,11 @@ static int create(void *into, int argc, char **argv)
 		err = session_bind(&w, dir, name.id, &d);
 	if (err)
 		cli_die_diag(EXIT_FOUND, &d);
-	buf_addf(&out, "%s\n", name.id);
+	note("session.open", name.id, cwd);
+	if (o->json)
+		session_print_made(&out, name.id, &s);
+	else
+		buf_addf(&out, "%s\n", name.id);
 	cli_print(&out);
 	return EXIT_OK;
 }
@@ -200,6 +219,8 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 			continue;
 		if (!dry_run && session_end(dir, w->uid, l.id[i], &d))
 			cli_die_diag(EXIT_FOUND, &d);
+		if (!dry_run)
+			note("session.end", l.id[i], s.workspace);
 		buf_addf(&out, "%s\n", l.id[i]);
 	}
 	cli_print(&out);
@@ -236,6 +257,8 @@ static int end(void *into, int argc, char **argv)
 		} else if (session_end(dir, w.uid, name.id, &d)) {
 			cli_diag(&d);
 			code = EXIT_FOUND;
+		} else {
+			note("session.end", name.id, NULL);
 		}
 	}
 	return code;

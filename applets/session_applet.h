@@ -31,6 +31,10 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 
 uint64_t session_now(void);
 
+/* A session that was just made, as JSON. */
+void session_print_made(
+	struct buf *out, const char *id, const struct state *s);
+
 void session_print_env(
 	const struct state *s, const struct session_opts *o, struct buf *out);
 int session_run_list(void *into, int argc, char **argv);

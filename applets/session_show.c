@@ -55,6 +55,16 @@ static void json_session(struct json *j, const char *id, const struct state *s)
 	json_time(j, "used", s->used);
 }
 
+void session_print_made(struct buf *out, const char *id, const struct state *s)
+{
+	struct json j = JSON_INIT(out);
+
+	json_open(&j, '{');
+	json_session(&j, id, s);
+	json_close(&j);
+	buf_addc(out, '\n');
+}
+
 static void json_env(struct json *j, const struct state *s)
 {
 	json_open(json_key(j, "env"), '{');

@@ -79,18 +79,39 @@ static void judge_text(struct guard_request *q, struct buf *text)
 	q->len = text->len;
 }
 
+/* Where the real shell is now. An install or uninstall may move it while the
+ * line is judged. */
+static int find_real(const char *argv0, char *path, size_t size, struct diag *d)
+{
+	const char *file = (const char *)getauxval(AT_EXECFN);
+
+	if (shim_called(argv0, file, path, size))
+		str_copy(path, size, argv0);
+	return shim_real(path, NULL, path, size, d);
+}
+
+/* Runs q; once more when the shell was gone by the time it was to start. */
+__attribute__((noreturn)) static void end(
+	const struct guard_request *q, char *path, size_t size)
+{
+	static struct guard_result r;
+
+	guard_run(q, &r);
+	if (!r.ran && r.run.code == EXIT_NOTFOUND &&
+		!find_real(q->argv[0], path, size, &r.diag))
+		guard_run(q, &r);
+	cli_guard_exit(&r);
+}
+
 static int sh_run(int argc, char **argv)
 {
 	char path[PATH_MAX];
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
 	struct guard_request q = {.by = "sh", .path = path, .argv = argv};
-	const char *file = (const char *)getauxval(AT_EXECFN);
 	struct shell_call call;
 	struct diag d = {0};
 
-	if (shim_called(argv[0], file, path, sizeof path))
-		str_copy(path, sizeof path, argv[0]);
-	if (shim_real(path, NULL, path, sizeof path, &d))
+	if (find_real(argv[0], path, sizeof path, &d))
 		cli_die_diag(EXIT_NOTFOUND, &d);
 	if (probe_inside())
 		become(path, argv);
@@ -116,7 +137,7 @@ static int sh_run(int argc, char **argv)
 		 * judged, and every program that it starts. */
 		q.kind = GUARD_ARGV;
 	}
-	cli_guard_end(&q);
+	end(&q, path, sizeof path);
 }
 
 const struct applet sh_applet = {.run = sh_run, .cli = &spec};

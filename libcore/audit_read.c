@@ -223,6 +223,16 @@ static int resync(
 	return AUDIT_GOT_TORN;
 }
 
+static void note_log(struct audit_reader *r, const struct audit_record *rec)
+{
+	const struct cbor_item *id = rec->type == AUDIT_HEADER
+		? audit_bytes(rec, AUDIT_K_LOG)
+		: NULL;
+
+	if (id && id->n == AUDIT_ID)
+		memcpy(r->log_id, id->bytes, AUDIT_ID);
+}
+
 int audit_next(struct audit_reader *r, struct audit_record *rec,
 	struct audit_damage *damage, struct diag *d)
 {
@@ -241,12 +251,15 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 		return AUDIT_GOT_END;
 	if (err || !crc_fits(r, &f))
 		return resync(r, damage, d);
+	rec->log_id = r->log_id;
 	rec->segment = r->segment;
 	rec->offset = r->offset + r->pos;
 	r->pos += f.len;
 	err = audit_record_parse(rec, &f);
-	if (!err)
+	if (!err) {
+		note_log(r, rec);
 		return AUDIT_GOT_RECORD;
+	}
 	*damage = (struct audit_damage){.segment = r->segment,
 		.offset = rec->offset,
 		.bytes = f.len};

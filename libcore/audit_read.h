@@ -33,6 +33,7 @@ struct audit_record {
 	uint64_t seq, wall, boot;
 	uint64_t exec;          /* 0: belongs to no command; a start's own seq */
 	const uint8_t *session; /* AUDIT_ID bytes, or NULL */
+	const uint8_t *log_id;  /* of the log it is in; zeros if unknown */
 	uint64_t segment;       /* first seq of the segment it is in */
 	uint64_t offset;        /* where in the segment */
 	struct audit_frame frame;
@@ -82,6 +83,7 @@ struct audit_reader {
 	uint64_t segment, offset;
 	size_t pos; /* in window */
 	struct buf window;
+	uint8_t log_id[AUDIT_ID]; /* by the last header */
 	uint64_t effort; /* bytes that may yet be tried to find a frame */
 	crc32c_fn *crc;
 	bool eof;

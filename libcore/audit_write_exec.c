@@ -36,7 +36,10 @@ static bool session_is_id(uint8_t id[AUDIT_ID], const char *name)
 			continue;
 		if (v < 0 || digits == 2 * AUDIT_ID)
 			return false;
-		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | v);
+		if (digits % 2)
+			id[digits / 2] = (uint8_t)(id[digits / 2] | v);
+		else
+			id[digits / 2] = (uint8_t)(v << 4);
 		digits++;
 	}
 	return digits == 2 * AUDIT_ID;

@@ -86,7 +86,7 @@ static size_t adopt(struct audit_log *log, struct audit_head *h,
 	while (at < n) {
 		uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
 		struct audit_frame f;
-		struct audit_intro in;
+		struct audit_intro in = {0};
 
 		if (audit_frame_parse(&f, p + at, n - at) ||
 			log->hw.crc(f.body, f.body_len) != f.crc ||
@@ -236,7 +236,7 @@ static size_t walk(crc32c_fn *crc, struct last *l, const uint8_t *p, size_t n)
 
 	while (at < n) {
 		struct audit_frame f;
-		struct audit_intro in;
+		struct audit_intro in = {0};
 		int err = audit_frame_parse(&f, p + at, n - at);
 
 		if (err == -EAGAIN && n - at < AUDIT_FRAME_MAX)

@@ -169,12 +169,26 @@ static void account(const struct audit_exec *x, struct audit_stream *s,
 	x->log->hw.sha->update(&s->sha.vtable, s->wait.data + was, n);
 }
 
+/* What came on another stream is written first: the order between them is a
+ * part of what happened. */
+static int drain_others(
+	struct audit_exec *x, enum audit_io stream, struct diag *d)
+{
+	int err = 0;
+
+	for (enum audit_io i = 0; i < AUDIT_STREAMS && !err; i++)
+		if (i != stream && x->stream[i] && x->stream[i]->wait.len)
+			err = drain(x, i, 0, d);
+	return err;
+}
+
 int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 	size_t n, struct diag *d)
 {
 	struct audit_stream *s;
 	const char *p = bytes;
 	uint64_t now;
+	int err;
 
 	if (stream > AUDIT_TTYOUT)
 		return diag_fail(d, -EINVAL, "audit: no such stream");
@@ -183,9 +197,11 @@ int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 		return diag_errno(d, -ENOMEM, "audit");
 	now = elapsed(x);
 	s->fed = now;
-	while (n) {
+	err = drain_others(x, stream, d);
+	while (n && !err) {
 		size_t part = n < SLICE ? n : SLICE, was = s->wait.len;
-		int err = redact_feed(&x->redact, &s->redact, p, part, &s->wait);
+
+		err = redact_feed(&x->redact, &s->redact, p, part, &s->wait);
 
 		if (err)
 			return diag_errno(d, err, "audit: redaction");
@@ -194,9 +210,9 @@ int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 		n -= part;
 		if (s->wait.len >= ENOUGH)
 			err = drain(x, stream, 0, d);
-		if (err)
-			return err;
 	}
+	if (err)
+		return err;
 	if (s->wait.len && now - s->since >= join_ns)
 		return drain(x, stream, 0, d);
 	return 0;
@@ -222,6 +238,10 @@ int audit_winsize(
 	char space[32];
 	struct buf b = BUF_FIXED(space);
 
+	int err = drain_others(x, AUDIT_WINSIZE, d);
+
+	if (err)
+		return err;
 	buf_addf(&b, "%ux%u", cols, rows);
 	return put_io(x, AUDIT_WINSIZE, elapsed(x), b.data, b.len, 0, d);
 }
@@ -230,9 +250,13 @@ int audit_signal(struct audit_exec *x, int sig, struct diag *d)
 {
 	char space[16];
 	const char *name = sig_name(sig, space, sizeof space);
+	int err;
 
 	if (!name)
 		return diag_fail(d, -EINVAL, "audit: no signal %d", sig);
+	err = drain_others(x, AUDIT_SIGNAL, d);
+	if (err)
+		return err;
 	return put_io(
 		x, AUDIT_SIGNAL, elapsed(x), name, strlen(name), 0, d);
 }

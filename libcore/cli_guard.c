@@ -127,15 +127,20 @@ void cli_guard_tell(const struct guard_result *r)
 		cli_diag(&r->diag);
 }
 
+void cli_guard_exit(const struct guard_result *r)
+{
+	int sig = guard_exit_signal(r);
+
+	cli_guard_tell(r);
+	if (sig)
+		sig_die(sig);
+	exit(r->code);
+}
+
 void cli_guard_end(const struct guard_request *q)
 {
 	static struct guard_result r;
-	int sig;
 
 	guard_run(q, &r);
-	cli_guard_tell(&r);
-	sig = guard_exit_signal(&r);
-	if (sig)
-		sig_die(sig);
-	exit(r.code);
+	cli_guard_exit(&r);
 }

@@ -14,6 +14,9 @@ void cli_guard_facts(struct guard_request *q);
  * signal. When nothing ran, one line says why, with code 125, 126 or 127. */
 __attribute__((noreturn)) void cli_guard_end(const struct guard_request *q);
 
+/* The second half of it, for a run that is over. */
+__attribute__((noreturn)) void cli_guard_exit(const struct guard_result *r);
+
 /* Says on stderr what is to be said of a run that is over: why nothing ran, or
  * with WARDBOX_DEBUG=1 how it was decided. */
 void cli_guard_tell(const struct guard_result *r);

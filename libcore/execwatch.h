@@ -16,6 +16,7 @@
 enum {
 	EXECWATCH_ARGS_MAX = 1024,
 	EXECWATCH_BYTES_MAX = 32768, /* of all arguments together */
+	EXECWATCH_QUEUE = 16,
 };
 
 struct execwatch_event {
@@ -52,7 +53,8 @@ struct execwatch {
 	/* the rest is private */
 	int fd;        /* the listener */
 	int sock[2];   /* 0 supervisor's end, 1 child's end */
-	void *notif, *resp;
+	void *notif, *resp; /* notif: a queue */
+	size_t waiting;     /* in it */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */
 };
@@ -77,7 +79,7 @@ static inline int execwatch_fd(const struct execwatch *w)
 	return w->fd;
 }
 
-/* Answers one question; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
+/* Answers what is pending; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
  * is gone, fd is closed. Fails closed: what cannot be read is denied. */
 int execwatch_step(struct execwatch *w);
 

@@ -40,11 +40,18 @@ struct guard {
 	int keep[64]; /* descriptors of the caller's */
 	bool recording;  /* the log is open */
 	bool brief;      /* the shell's own commands alone: starts no program */
+	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
 	unsigned execs;  /* programs that the watch has seen start */
 };
 
-/* guard_plan.c: the command's environment and sandbox, from the grants. */
+/* guard_load.c: policy, profile, project, and what they grant. */
+int guard_load(struct guard *g, struct diag *d);
+
+/* guard_plan.c: the command's environment and sandbox, from the grants.
+ * guard_find_tmp makes its private place for temporary files and fills .tmp,
+ * once; "" stays where there is no state base. */
+int guard_find_tmp(struct guard *g);
 int guard_make_env(struct guard *g, struct diag *d);
 int guard_make_plan(struct guard *g, struct diag *d);
 
@@ -55,6 +62,7 @@ int guard_record_denial(struct guard *g, struct diag *d);
 int guard_record_start(struct guard *g, struct diag *d);
 int guard_record_end(struct guard *g, struct diag *d);
 int guard_record_relaxed(struct guard *g, struct diag *d);
+int guard_record_session(struct guard *g, struct diag *d);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct execwatch_event *ev);

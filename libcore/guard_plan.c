@@ -58,28 +58,42 @@ static int keep_allowed(struct guard *g, char *const *from)
 	return 0;
 }
 
-/* A private place for temporary files: /tmp is everybody's. It lies beside the
- * sessions, of which the command gets nothing else. */
-static int make_temporary(struct guard *g)
+/* /tmp is everybody's. The place lies beside the sessions, of which the command
+ * gets nothing else. */
+int guard_find_tmp(struct guard *g)
 {
 	struct session_where where = {
 		.cwd = g->cwd, .workspace = g->root, .uid = g->uid};
 	char base[SESSION_BASE_MAX];
-	autofd int dir = session_base(&where, true, base, NULL);
+	autofd int dir = -1;
 	autofd int tmp = -1;
 	struct buf b = BUF_FIXED(g->tmp);
 
+	if (g->tmp[0])
+		return 0;
+	dir = session_base(&where, true, base, NULL);
 	if (dir < 0)
-		return 0; /* then there is none, as there is no state */
+		return 0;
 	tmp = file_private_dir(dir, "tmp", g->uid, true, NULL);
 	if (tmp < 0)
 		return tmp;
-	/* The name with the prefix is zsh's word for it. */
-	buf_addf(&b, "%s/%u/tmp/zsh", base, g->uid);
-	if (b.err || env_set(&g->env, "TMPPREFIX", buf_str(&b)))
-		return b.err ? b.err : -ENOMEM;
-	g->tmp[b.len - strlen("/zsh")] = '\0';
-	return env_set(&g->env, "TMPDIR", g->tmp);
+	buf_addf(&b, "%s/%u/tmp", base, g->uid);
+	buf_str(&b);
+	return b.err;
+}
+
+static int set_temporary(struct guard *g)
+{
+	char prefix[sizeof g->tmp + 4];
+	int err = guard_find_tmp(g);
+
+	if (err || !g->tmp[0])
+		return err;
+	err = env_set(&g->env, "TMPDIR", g->tmp);
+	/* zsh's own word for it. */
+	if (!err)
+		err = path_join(prefix, sizeof prefix, g->tmp, "zsh");
+	return err ? err : env_set(&g->env, "TMPPREFIX", prefix);
 }
 
 int guard_make_env(struct guard *g, struct diag *d)
@@ -94,7 +108,7 @@ int guard_make_env(struct guard *g, struct diag *d)
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
 		if (!err)
-			err = make_temporary(g);
+			err = set_temporary(g);
 	}
 	if (!err)
 		err = put_all(&g->env, g->q->also_env);
@@ -237,6 +251,15 @@ static int carve(struct guard *g, const char *path, unsigned access,
 	return sandbox_grant(&g->plan, own, access, true, why);
 }
 
+/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
+static int sessions_path(const struct guard *g, char *out, size_t size)
+{
+	struct stat st;
+	int err = path_normal(out, size, g->tmp, "../sessions");
+
+	return err ? err : lstat(out, &st) ? -errno : 0;
+}
+
 /* What lies inside of the project but must not be the command's to change: the
  * policy's denied paths, and the log where it is kept there. Taking away within
  * a grant needs a mount namespace, so only what exists is taken. */
@@ -257,6 +280,13 @@ static int carve_out(struct guard *g)
 	}
 	if (!err && g->log_path[0] && path_beneath(g->root, g->log_path))
 		err = carve(g, g->log_path, SANDBOX_HIDE, "the log");
+	if (!err && g->user_policy[0] && path_beneath(g->root, g->user_policy) &&
+		access(g->user_policy, F_OK) == 0)
+		err = carve(g, g->user_policy, SANDBOX_RO, "the user's policy");
+	if (!err && g->tmp[0] && path_beneath(g->root, g->tmp) &&
+		!str_eq(g->root, g->tmp) &&
+		!sessions_path(g, path, sizeof path))
+		err = carve(g, path, SANDBOX_HIDE, "the sessions");
 	return err;
 }
 

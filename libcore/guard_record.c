@@ -152,6 +152,20 @@ int guard_record_relaxed(struct guard *g, struct diag *d)
 	return without_log(g, err);
 }
 
+int guard_record_session(struct guard *g, struct diag *d)
+{
+	const struct audit_fact facts[] = {
+		{.key = "id", .text = g->r->session},
+		{.key = "workspace", .text = g->root},
+	};
+
+	if (!g->recording || !g->fresh)
+		return 0;
+	return without_log(g, audit_event(&g->log, g->r->session, 0,
+				      "session.open", facts, ARRAY_SIZE(facts),
+				      d));
+}
+
 static unsigned flags_of(const struct run_result *run)
 {
 	unsigned flags = 0;

@@ -46,10 +46,13 @@ bool namespaces_work(unsigned part)
 	return probe_child(ns_try, flags) == 0;
 }
 
-void namespaces_init(pid_t command, int *status)
+void namespaces_init(pid_t command, int eventfd, int *stopped, int *status)
 {
+	const uint64_t once = 1;
 	sigset_t all;
 
+	/* What went to the whole group the command got too. */
+	setpgid(0, 0);
 	sigfillset(&all);
 	for (;;) {
 		siginfo_t info;
@@ -58,16 +61,21 @@ void namespaces_init(pid_t command, int *status)
 
 		if (sig < 0)
 			continue;
-		/* What a terminal or the kernel sends, the command got too. */
 		if (sig != SIGCHLD && info.si_code <= 0) {
 			kill(command, sig);
 			continue;
 		}
-		while ((pid = waitpid(-1, &st, WNOHANG)) > 0) {
-			if (pid == command) {
-				*status = st;
-				return;
+		while ((pid = waitpid(-1, &st, WNOHANG | WUNTRACED)) > 0) {
+			if (pid != command)
+				continue;
+			if (WIFSTOPPED(st)) {
+				*stopped = WSTOPSIG(st);
+				if (write(eventfd, &once, sizeof(once)) < 0)
+					*stopped = 0;
+				continue;
 			}
+			*status = st;
+			return;
 		}
 	}
 }

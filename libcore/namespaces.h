@@ -18,8 +18,10 @@ bool namespaces_work(unsigned part);
 void namespaces_flags(unsigned parts, bool *user, unsigned *at_fork,
 	unsigned *at_apply);
 
-/* The life of a pid namespace's first process: forwards signals to the
- * command, reaps, and ends when the command does. *status is its status. */
-void namespaces_init(pid_t command, int *status);
+/* The life of a pid namespace's first process: forwards to the command what is
+ * sent to it, reaps, and ends when the command does. *status is its status.
+ * Each time that the command stops, *stopped becomes the signal and 1 is added
+ * to the eventfd. */
+void namespaces_init(pid_t command, int eventfd, int *stopped, int *status);
 
 #endif

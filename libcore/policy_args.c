@@ -21,7 +21,8 @@ static const struct img_item *items(
 static const struct img_item *find(const struct scan *s,
 	enum img_item_kind kind, const char *name, unsigned pos)
 {
-	for (unsigned level = 2; level-- > 0;) {
+	for (unsigned k = 0; k < 2; k++) {
+		unsigned level = 1 - k;
 		uint32_t n;
 		const struct img_item *it = items(s, level, &n);
 
@@ -205,7 +206,7 @@ static void option(struct scan *s, const struct arg *a)
 		args_unknown(s, a, NULL);
 	} else if (a->s[0] == '-' && a->s[1] == '-') {
 		long_option(s, a, false);
-	} else if (s->style & IMG_S_WORDS || a->s[0] == '+') {
+	} else if (s->style & IMG_S_WORDS || a->s[0] != '-') {
 		long_option(s, a, true);
 	} else {
 		/* -word options exist beside clusters: -exec, -print0 */
@@ -294,7 +295,8 @@ const struct img_item *args_item(const struct scan *s, size_t i)
 	const struct img_item *it = find(s, IMG_I_POS, NULL, pos);
 	const char *text = s->out->operand[i].s;
 
-	for (unsigned level = 2; !it && level-- > 0;) {
+	for (unsigned k = 0; !it && k < 2; k++) {
+		unsigned level = 1 - k;
 		uint32_t n;
 		const struct img_item *at = items(s, level, &n);
 

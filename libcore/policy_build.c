@@ -88,7 +88,7 @@ uint32_t build_str(struct policy_build *b, const char *s, size_t n)
 	if (n == 0 || b->err || pool->err)
 		return 0;
 	slot = find_slot(b, s, n);
-	if (*slot)
+	if (*slot > 0)
 		return *slot;
 	buf_add(pool, s, n);
 	buf_addc(pool, 0);
@@ -117,32 +117,43 @@ static int index_strings(struct policy_build *b)
 	return b->err;
 }
 
+static const uint8_t imported[] = {IMG_STR, IMG_REF, IMG_LIST, IMG_RULE,
+	IMG_TOKEN, IMG_SCHEMA, IMG_ITEM, IMG_PATH, IMG_PROTECT, IMG_PROFILE,
+	IMG_REDACT};
+
+bool build_is_empty(const struct policy_build *b)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(imported); i++)
+		if (imported[i] != IMG_STR && imported[i] != IMG_PROFILE &&
+			b->sect[imported[i]].len)
+			return false;
+	for (unsigned i = 0; i < IMG_SETS; i++)
+		if (b->set[i].len)
+			return false;
+	return true;
+}
+
 int build_import(struct policy_build *b, const struct policy_image *img)
 {
-	static const uint8_t taken[] = {IMG_STR, IMG_REF, IMG_LIST, IMG_RULE,
-		IMG_TOKEN, IMG_SCHEMA, IMG_ITEM, IMG_PATH, IMG_PROTECT,
-		IMG_PROFILE, IMG_REDACT};
-	autobuf struct buf old = b->sect[IMG_STR];
+	autobuf struct buf old = BUF_INIT(IMG_MAX);
 	uint32_t sources =
 		build_count(b, IMG_SOURCE, sizeof(struct img_source));
 
+	if (!build_is_empty(b))
+		return -EEXIST;
+	old = b->sect[IMG_STR];
 	b->sect[IMG_STR] = BUF_INIT(IMG_MAX);
-	for (size_t i = 0; i < ARRAY_SIZE(taken); i++) {
-		struct buf *to = &b->sect[taken[i]];
-		struct img_range r = img->head->section[taken[i]];
+	buf_clear(&b->sect[IMG_PROFILE]);
+	for (size_t i = 0; i < ARRAY_SIZE(imported); i++) {
+		struct img_range r = img->head->section[imported[i]];
 
-		if (taken[i] == IMG_PROFILE)
-			buf_clear(to);
-		if (to->len)
-			return -EEXIST;
-		buf_add(to, (const char *)img->head + r.first,
-			(size_t)r.count * img_elem_size[taken[i]]);
+		buf_add(&b->sect[imported[i]],
+			(const char *)img->head + r.first,
+			(size_t)r.count * img_elem_size[imported[i]]);
 	}
 	for (unsigned i = 0; i < IMG_SETS; i++) {
 		struct img_range r = img->head->set[i];
 
-		if (b->set[i].len)
-			return -EEXIST;
 		buf_add(&b->set[i], IMG_AT(img, IMG_REF, uint32_t) + r.first,
 			r.count * sizeof(uint32_t));
 	}
@@ -308,8 +319,11 @@ static void place_excepts(struct policy_build *b)
 		for (uint32_t i = 0;
 			rule && has_new(ex, count, r) && i < rule->except.count;
 			i++) {
-			copy = *(struct img_rule *)build_row(b, IMG_RULE,
-				rule->except.first + i, sizeof(copy));
+			rule = build_row(b, IMG_RULE, rule->except.first + i,
+				sizeof(copy));
+			if (!rule)
+				return;
+			copy = *rule;
 			build_add(b, IMG_RULE, &copy, sizeof(copy));
 			rule = build_row(b, IMG_RULE, r, sizeof(copy));
 			range.count++;

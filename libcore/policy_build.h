@@ -40,6 +40,9 @@ void build_list_add(
 	struct policy_build *b, struct img_list *list, const char *word);
 struct img_list *build_list(struct policy_build *b, const char *name);
 
+/* Was nothing said yet, beside `use`, profiles and limits? */
+bool build_is_empty(const struct policy_build *b);
+
 /* Begins with what an image says, all but its tests and sources. -EEXIST when
  * something was said already. */
 int build_import(struct policy_build *b, const struct policy_image *img);

@@ -69,6 +69,39 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 	}
 }
 
+/* Would a command begin here, in whatever language this is? */
+static bool begins_command(const char *text, const char *at)
+{
+	if (at > text && (at[-1] == '"' || at[-1] == '\''))
+		return true;
+	while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
+		at--;
+	return at == text || strchr(";|&({`!", at[-1]);
+}
+
+void judge_embedded(struct judge_cmd *k, const char *text)
+{
+	if (!strpbrk(text, " \t"))
+		return;
+	for (const char *c = text; *c;) {
+		const char *end = c;
+		const char *word;
+
+		while (word_char(*end))
+			end++;
+		if (end == c) {
+			c++;
+			continue;
+		}
+		word = judge_text(k->j, c, (size_t)(end - c));
+		if ((*end == ' ' || *end == '\t') && begins_command(text, c) &&
+			judge_listed(k->j, "code-deny", word))
+			judge_raise(k, POLICY_DENY, "code",
+				"an argument runs the blocked program %s", word);
+		c = end;
+	}
+}
+
 /* The code is in a string that another language runs as a command. */
 static void command_text(struct judge_cmd *k, const char *s, size_t n)
 {

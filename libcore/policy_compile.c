@@ -438,10 +438,11 @@ int policy_compile_text(struct policy_compiler *c, const char *file,
 	struct policy_text t;
 	int rc;
 
-	if (c->layer == POLICY_LAYER_SYSTEM && builds_upon_default(text, n)) {
+	/* When something was said before, this text adds to that. */
+	if (c->layer == POLICY_LAYER_SYSTEM && build_is_empty(&c->b) &&
+		builds_upon_default(text, n)) {
 		rc = policy_compile_default(c, d);
-		/* Something was said before: this text adds to that. */
-		if (rc < 0 && rc != -EEXIST)
+		if (rc < 0)
 			return rc;
 	}
 	policy_text_init(&t, file, text, n);

@@ -325,7 +325,7 @@ static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 	else if (j->env)
 		v = env_get(j->env, s);
 	if (!v)
-		return str_eq(s, "HOME") || shell_made(s) ? -1 : 0;
+		return j->blind || str_eq(s, "HOME") || shell_made(s) ? -1 : 0;
 	*value = (struct shell_str){v, strlen(v)};
 	return 1;
 }
@@ -356,7 +356,9 @@ static void judge_start(struct judge *j, struct arena *a,
 static bool closed(struct judge *j, struct shell_span span)
 {
 	struct judge_cmd k;
+	unsigned depth = j->depth;
 
+	j->depth = 0;
 	judge_begin(j, &k, span);
 	if (j->p->state == POLICY_BROKEN)
 		judge_raise(&k, POLICY_DENY, "policy-broken",
@@ -367,6 +369,7 @@ static bool closed(struct judge *j, struct shell_span span)
 			"nothing runs in profile %s",
 			policy_profile_name(j->profile));
 	judge_end(&k);
+	j->depth = depth;
 	return k.judged;
 }
 
@@ -467,6 +470,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 	j.home = req->home && *req->home ? req->home : NULL;
 	j.cwd = req->cwd;
 	j.env = req->env;
+	j.blind = !req->env;
 	j.depth = req->depth;
 	j.search = search_path(&j);
 	j.dialect = SHELL_UNION;

@@ -176,24 +176,37 @@ static void operands(struct scan *s)
 			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (it)
 			args_value(s, (enum img_type)it->type, &a, "operand");
-		else if (!(s->style & IMG_S_DATA))
+		else if (!(s->style & IMG_S_DATA)) {
 			judge_path_guess(s->k, &a);
+			judge_embedded(s->k, a.s);
+		}
 	}
 }
 
-/* Something runs a program that has rules against it: an unknown wrapper. */
+/* Something runs a program that has rules against it: an unknown wrapper. A
+ * name of such a program alone may be data; with what looks like arguments of
+ * its own behind it, it is a command. */
 static void hidden_command(struct scan *s)
 {
-	const struct parsed *o = s->out;
 	struct judge *j = s->k->j;
+	bool known = s->schema[0];
+	unsigned operand = 0;
 
-	if (s->schema[0] || o->operands < 2 || s->prog->where == PROG_BUILTIN)
+	if (s->style & IMG_S_DATA || s->prog->where == PROG_BUILTIN)
 		return;
-	if (judge_listed(j, "code-deny", o->operand[0].s))
-		judge_raise(s->k, POLICY_DENY, "wrapper",
-			"%s may run the blocked program %s",
-			judge_show(j, s->argv[0].s),
-			judge_show(j, o->operand[0].s));
+	for (size_t i = 1; i + 1 < s->argc; i++) {
+		const char *w = s->argv[i].s, *next = s->argv[i + 1].s;
+		bool first = w[0] != '-' && operand++ == 0;
+
+		if (!judge_listed(j, "code-deny", w))
+			continue;
+		if (strstr(next, "://") ||
+			(!known && (first || next[0] == '-' ||
+					   str_eq(s->argv[i - 1].s, "--"))))
+			judge_raise(s->k, POLICY_DENY, "wrapper",
+				"%s may run the blocked program %s",
+				judge_show(j, s->argv[0].s), judge_show(j, w));
+	}
 }
 
 /* The command within: what wrappers add stays with it. */
@@ -250,6 +263,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		hidden_command(&s);
 	}
 	if (s.style & IMG_S_INTERP && !s.coded &&
+		!out->cmd_count &&
 		(!out->operands || is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m") &&
 		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))

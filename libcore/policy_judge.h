@@ -55,6 +55,7 @@ struct judge {
 	bool observe;
 	const char *root, *home;
 	char *const *env;
+	bool blind; /* nothing is known of the environment */
 	const char *search; /* PATH that names are looked up in */
 	const char *cwd;    /* where the line starts */
 	enum shell_dialect dialect;
@@ -199,6 +200,8 @@ extern const struct shell_walk_ops judge_walk_ops;
 void judge_sh(struct judge_cmd *k, const struct arg *text,
 	const struct arg *args, size_t nargs, enum shell_dialect dialect);
 void judge_code(struct judge_cmd *k, const struct arg *text);
+/* A word of a program that nothing is known of: does a command stand in it? */
+void judge_embedded(struct judge_cmd *k, const char *text);
 void judge_sed(struct judge_cmd *k, const struct arg *text);
 void judge_awk(struct judge_cmd *k, const struct arg *text);
 /* A shell or interpreter that reads its code from standard input. */

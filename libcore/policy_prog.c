@@ -10,15 +10,6 @@
 #include "policy_judge.h"
 #include "str.h"
 
-static void add_name(struct judge *j, struct prog *p, const char *name)
-{
-	for (unsigned i = 0; i < p->count; i++)
-		if (str_eq(p->names[i], name))
-			return;
-	if (p->count < JUDGE_NAMES)
-		p->names[p->count++] = judge_text(j, name, strlen(name));
-}
-
 /* The names under which wardbox stands in for something. */
 static bool stands_in(const char *name)
 {
@@ -37,13 +28,24 @@ static bool is_shim(const struct prog *p, const char *target)
 	return p->count && str_eq(target, "wardbox") && stands_in(p->names[0]);
 }
 
+static void add_name(struct judge *j, struct prog *p, const char *name)
+{
+	if (is_shim(p, name))
+		return;
+	for (unsigned i = 0; i < p->count; i++)
+		if (str_eq(p->names[i], name))
+			return;
+	if (p->count < JUDGE_NAMES)
+		p->names[p->count++] = judge_text(j, name, strlen(name));
+}
+
 /* Of a file that was called by a path, only the names that stand in an exec
  * directory mean anything: a local name can be given to any file. */
 static void take_names(
 	struct judge *j, struct prog *p, const struct path_found *f, bool all)
 {
 	for (unsigned i = 0; i < f->count; i++)
-		if ((all || (f->in_exec & 1U << i)) && !is_shim(p, f->names[i]))
+		if (all || (f->in_exec & 1U << i))
 			add_name(j, p, f->names[i]);
 }
 
@@ -89,20 +91,45 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	add_name(j, p, path_base(path));
 }
 
-/* A name in an exec directory: the directory is trusted as it stands, only a
- * link is followed. False when it is not there. */
-static bool in_exec_dir(
-	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
+/* A name in an exec directory: the directory is trusted as it stands, only the
+ * file's own links are followed, for their names. False when it is not there. */
+static bool in_exec_dir(struct judge_cmd *k, const char *path, const char *name,
+	struct prog *p)
 {
-	char link[8];
-	ssize_t n = readlink(path, link, sizeof(link));
+	char at[JUDGE_PATH], link[JUDGE_PATH];
 
-	if (n < 0 && errno != EINVAL)
-		return false;
+	for (unsigned hop = 0;; hop++) {
+		ssize_t n = readlink(hop ? at : path, link, sizeof(link) - 1);
+		struct buf b = BUF_FIXED(at);
+		const char *from = hop ? at : path;
+		size_t dir = (size_t)(path_base(from) - from);
+
+		if (n < 0 && hop == 0 && errno != EINVAL)
+			return false;
+		if (hop == 0)
+			add_name(k->j, p, name);
+		if (n < 0)
+			break;
+		link[n] = 0;
+		if (hop == JUDGE_NAMES - 1 || (size_t)n == sizeof(link) - 1) {
+			judge_raise(k, POLICY_DENY, "program",
+				"%s: too many links", name);
+			break;
+		}
+		add_name(k->j, p, path_base(link));
+		if (link[0] != '/')
+			b.len = dir; /* the directory stays */
+		if (link[0] != '/' && hop == 0)
+			memcpy(at, path, dir);
+		buf_adds(&b, link);
+		buf_str(&b);
+		if (b.err) {
+			judge_raise(k, POLICY_DENY, "program",
+				"%s: a link too long", name);
+			break;
+		}
+	}
 	p->file = judge_text(k->j, path, strlen(path));
-	add_name(k->j, p, name);
-	if (n >= 0)
-		classify(k, path, p);
 	p->where = PROG_SYSTEM;
 	p->name = name;
 	return true;

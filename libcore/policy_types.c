@@ -200,6 +200,8 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 	} else if (!letter || letter == a->s + 1) {
 		judge_path_guess(s->k, a);
 	}
+	if (eq && !(s->style & IMG_S_DATA))
+		judge_embedded(s->k, eq + 1);
 	s->unknown_before = !eq && (!letter || !letter[1]);
 }
 
@@ -294,8 +296,7 @@ static void found_files(struct scan *s, struct arg *a)
 	for (char *c = to + n + 1; *c; c++)
 		if (strchr("*?[]\\\2", *c))
 			*c = SHELL_REL;
-	*a = (struct arg){
-		.s = to, .rel = true, .glob = name[0] != '*' || name[1]};
+	*a = (struct arg){.s = to, .rel = true, .glob = true};
 }
 
 void args_command(struct scan *s, const struct img_item *it, size_t from)

@@ -67,6 +67,10 @@ void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
 	struct buf b = BUF_FIXED(text);
 	va_list ap;
 
+	/* Below an approved parent what the engine only suspects is left to the
+	 * sandbox and to the judging of each program that really starts. */
+	if (k->j->depth && d > (enum policy_decision)k->j->set.child)
+		d = (enum policy_decision)k->j->set.child;
 	if (!stricter(k, d))
 		return;
 	va_start(ap, fmt);
@@ -146,22 +150,15 @@ void judge_words(struct judge_cmd *k, const struct arg *argv, size_t argc)
 
 	if (k->v.command[0])
 		return;
-	for (size_t i = 0; i < argc && !b.err; i++) {
+	for (size_t i = 0; i < argc && b.len < sizeof(k->v.command); i++) {
 		const char *s = judge_show(k->j, argv[i].s);
 		bool plain = *s != 0;
 
 		for (const char *c = s; *c; c++)
 			if (!chr_name(*c) && !strchr("%+,-./:=@^?", *c))
 				plain = false;
-		buf_addf(&b, plain ? "%s%s" : "%s'%s'", i ? " " : "", s);
-	}
-	if (b.err) {
-		b.err = 0;
-		buf_str(&b);
-		memset(text + sizeof(k->v.command) - 1, 'x', 8);
-		text[sizeof(k->v.command) + 7] = 0;
-		cut(k->v.command, sizeof(k->v.command), text);
-		return;
+		buf_addf(&b, plain ? "%s%.130s%s" : "%s'%.130s%s'",
+			i ? " " : "", s, strlen(s) > 130 ? "..." : "");
 	}
 	cut(k->v.command, sizeof(k->v.command), buf_str(&b));
 }

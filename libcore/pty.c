@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -108,6 +109,28 @@ void pty_raw(struct pty *p)
 	t = p->saved;
 	cfmakeraw(&t);
 	p->raw = tcsetattr(p->outer, TCSADRAIN, &t) == 0;
+}
+
+size_t pty_typed_ahead(struct pty *p, char *buf, size_t size)
+{
+	struct termios quiet = p->given;
+	struct pollfd wait = {.fd = p->slave, .events = POLLIN};
+	ssize_t n = p->raw ? read(p->outer, buf, size) : -1;
+
+	if (n <= 0)
+		return 0;
+	/* The end of a file that was typed is kept as a NUL. */
+	for (ssize_t i = 0; i < n; i++)
+		if (!buf[i] && p->given.c_lflag & ICANON)
+			buf[i] = (char)p->given.c_cc[VEOF];
+	quiet.c_lflag &= ~(tcflag_t)ECHO;
+	tcsetattr(p->slave, TCSANOW, &quiet);
+	if (write(p->master, buf, (size_t)n) < n)
+		n = 0;
+	/* Asking makes the terminal take in what is on its way. */
+	poll(&wait, 1, 0);
+	tcsetattr(p->slave, TCSANOW, &p->given);
+	return (size_t)n;
 }
 
 void pty_restore(struct pty *p)

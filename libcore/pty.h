@@ -5,6 +5,7 @@
 #define WARDBOX_PTY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 
@@ -32,6 +33,9 @@ void pty_close(struct pty *p);
 bool pty_foreground(const struct pty *p);
 /* Every key goes to the command's terminal. Only from the foreground. */
 void pty_raw(struct pty *p);
+/* What was typed before that goes to the command's terminal, which does not
+ * show it again: the user's did. Bytes of it in buf, at most size. */
+size_t pty_typed_ahead(struct pty *p, char *buf, size_t size);
 /* The user's terminal as it was. */
 void pty_restore(struct pty *p);
 /* What the command did to its terminal on purpose is done to the user's. */

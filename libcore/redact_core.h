@@ -117,6 +117,9 @@ enum redact_answer redact_pem(
 /* Is it the name of a secret? 2: surely, 1: perhaps, 0: no. */
 int redact_key_strength(const struct redact *r, const unsigned char *key,
 	size_t n);
+/* Does the name end with that word: "auth_token", "authToken", not "broken"? */
+bool redact_ends_with(const unsigned char *key, size_t n, const char *word);
+enum { REDACT_KEY_MAX = 63 };
 /* Does this stand for a secret rather than being one: $VAR, <here>, xxxx? */
 bool redact_placeholder(const unsigned char *p, size_t n);
 /* Shannon entropy of the bytes, in 1/256 bit each. */

@@ -254,8 +254,8 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 static int once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct pollfd fds[3 + 2 * RUN_PUMPS];
-	struct pollfd *pumps = fds + 3;
+	struct pollfd fds[4 + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + 4;
 	const struct pump *screen = &st->pumps[RUN_SCREEN];
 	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
 		    !screen->len;
@@ -267,7 +267,9 @@ static int once(struct run_state *st)
 	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
-	n = poll(fds, 3 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	fds[3] = (struct pollfd){.fd = s && !st->reaped ? s->stop_fd : -1,
+		.events = POLLIN};
+	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
 		pumps[2 * RUN_SCREEN].revents |= POLLIN;
@@ -281,6 +283,8 @@ static int once(struct run_state *st)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
+	if (n > 0 && fds[3].revents)
+		run_signals_stopped(st);
 	if (n > 0 && fds[0].revents)
 		run_signals_read(st);
 	clocks(st);

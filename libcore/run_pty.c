@@ -13,6 +13,8 @@
 
 #include "run_state.h"
 
+enum { TYPED_MAX = 4096 }; /* as much as a terminal holds */
+
 /* Those of 0, 1, 2 that are the terminal; which one stands for it, or -1. */
 static int find_terminal(struct run_state *st)
 {
@@ -69,6 +71,16 @@ static void tell_size(struct run_state *st)
 		st->err = err;
 }
 
+static void take_typed(struct run_state *st)
+{
+	char keys[TYPED_MAX];
+	size_t n = pty_typed_ahead(&st->pty, keys, sizeof(keys));
+	struct pump like = {.tag = RUN_TTYIN};
+
+	if (n && run_show(st, &like, keys, n) == PUMP_MORE)
+		st->pumps[RUN_KEYS].bytes += n;
+}
+
 int run_pty_open(struct run_state *st)
 {
 	int like = find_terminal(st), err;
@@ -91,6 +103,8 @@ int run_pty_open(struct run_state *st)
 	else
 		pty_bare(&st->pty, true);
 	tell_size(st);
+	if (st->typed)
+		take_typed(st);
 	return 0;
 }
 

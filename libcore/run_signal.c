@@ -156,7 +156,11 @@ static bool of_terminal(int sig)
  * this process leads would, in this process's place, have it nonetheless. */
 static bool in_group(const struct run_state *st)
 {
-	return getpgid(st->pid) == getpgrp() || getpgrp() != getpid();
+	const struct sandbox *s = st->spec->sandbox;
+
+	/* With a pid namespace .pid is its first process, which left. */
+	return (s && s->stop_fd >= 0) || getpgid(st->pid) == getpgrp() ||
+	       getpgrp() != getpid();
 }
 
 static void tell(struct run_state *st, int sig)
@@ -203,6 +207,17 @@ static void die_waiting(struct run_state *st, int sig)
 	}
 }
 
+/* That the command stopped is old news once we were woken: it was too. */
+static void forget_stop(struct run_state *st)
+{
+	const struct sandbox *s = st->spec->sandbox;
+	uint64_t times;
+
+	if (s && s->stop_fd >= 0 &&
+		read(s->stop_fd, &times, sizeof(times)) < 0)
+		return;
+}
+
 static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	uint64_t group)
 {
@@ -214,6 +229,8 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		return;
 	if (sig == SIGCHLD)
 		return;
+	if (sig == SIGCONT)
+		forget_stop(st);
 	if (st->reaped) {
 		die_waiting(st, sig);
 		return;
@@ -245,6 +262,21 @@ bool run_signals_stop(struct run_state *st, int sig)
 	/* In an orphaned group nobody could wake us, so nothing stops. */
 	sigpending(&waiting);
 	return sigismember(&waiting, SIGCONT);
+}
+
+void run_signals_stopped(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+	uint64_t times;
+	sigset_t waiting;
+
+	if (read(s->stop_fd, &times, sizeof(times)) < 0 || st->talk[0] >= 0)
+		return;
+	sigpending(&waiting);
+	if (sigismember(&waiting, SIGCONT)) /* see forget_stop() */
+		return;
+	if (!run_signals_stop(st, s->shared->stopped))
+		kill(st->pid, SIGCONT);
 }
 
 static void ended(struct run_state *st, int status, const struct rusage *usage)

@@ -81,6 +81,8 @@ void run_signals_give_back(struct run_state *st);
 /* Reads what came: forwards, reaps, stops with the command. */
 void run_signals_read(struct run_state *st);
 void run_signals_settle(struct run_state *st);
+/* A command in a pid namespace stopped. */
+void run_signals_stopped(struct run_state *st);
 /* Waits for the command, which was killed. */
 void run_signals_wait(struct run_state *st);
 

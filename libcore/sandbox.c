@@ -157,6 +157,8 @@ void sandbox_release(struct sandbox *s)
 		close(s->ruleset_fd);
 	if (s->pidfd >= 0)
 		close(s->pidfd);
+	if (s->stop_fd >= 0)
+		close(s->stop_fd);
 	execwatch_release(&s->watch);
 	limits_release(&s->limits);
 	*s = SANDBOX_INIT;

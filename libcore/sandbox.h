@@ -137,6 +137,7 @@ const char *sandbox_step_text(enum sandbox_step step);
 struct sandbox_shared {
 	int step;   /* enum sandbox_step; 0 while nothing failed */
 	int err;    /* -errno of that step */
+	int stopped; /* PIDNS: the signal that stopped the command last */
 	int status; /* PIDNS: wait status of the command, once done is set */
 	int done;
 };
@@ -174,6 +175,8 @@ struct sandbox {
 	struct execwatch watch;
 	pid_t pid;  /* after fork: the child (with PIDNS, its init) */
 	int pidfd;
+	int stop_fd; /* PIDNS: an eventfd, readable when the command stopped;
+		      * without, the wait says so; -1 */
 	/* the rest is private */
 	const struct sandbox_plan *plan;
 	struct sandbox_shared *shared; /* NULL until there is a fork */
@@ -192,6 +195,7 @@ struct sandbox {
 	((struct sandbox){                                                     \
 		.pid = -1,                                                     \
 		.pidfd = -1,                                                   \
+		.stop_fd = -1,                                                 \
 		.ruleset_fd = -1,                                              \
 		.limits = LIMITS_INIT,                                         \
 		.watch = EXECWATCH_INIT,                                       \

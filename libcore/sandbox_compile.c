@@ -17,6 +17,7 @@
 #include "path.h"
 #include "probe.h"
 #include "sandbox_mount.h"
+#include "sandbox_open.h"
 #include "seccomp.h"
 #include "str.h"
 #include "uapi/linux.h"
@@ -197,176 +198,6 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 	return 0;
 }
 
-/* /proc/self is another directory in every child. */
-static bool is_own_proc(const char *path)
-{
-	const char *id = str_after(path, "/proc/");
-	unsigned pid = 0;
-
-	if (!id || !chr_digit(*id))
-		return false;
-	for (; chr_digit(*id) && pid < 100000000; id++)
-		pid = 10 * pid + (unsigned)(*id - '0');
-	return (*id == '/' || *id == '\0') && (pid_t)pid == getpid();
-}
-
-/* A device's own path says enough: nothing lies beneath it, no mount is made
- * for it. Every program wants these, so they are kept cheap. */
-static int open_device(struct sandbox *s, const struct sandbox_grant *g,
-	struct diag *d)
-{
-	autofd int fd = -1;
-	int err;
-
-	if (!(s->enforced & SANDBOX_LANDLOCK))
-		return 0;
-	fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 :
-					 diag_errno(d, -errno, "%s", g->path);
-	err = landlock_add_path(s->ruleset_fd, fd,
-		landlock_rights(g->access, false, s->abi));
-	return err < 0 ? diag_errno(d, err, "%s", g->path) : 0;
-}
-
-/* Is it what path_of_fd() would say, if no link is on the way? */
-static bool is_plain(const char *path)
-{
-	const char *s = path;
-
-	if (*s != '/')
-		return false;
-	for (; *s; s++)
-		if (s[0] == '/' && (s[1] == '/' || s[1] == '.' || !s[1]))
-			return false;
-	return true;
-}
-
-/* Opens a path, through links; out is its real name. */
-static int open_named(const char *path, char *out, size_t size)
-{
-	int fd = -ELOOP, err;
-
-	/* Most have no link on the way and are named as they should be, so
-	 * that the kernel need not be asked for the name. */
-	if (is_plain(path) && str_copy(out, size, path) == 0)
-		fd = path_openat2(AT_FDCWD, path, O_PATH, 0,
-			RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_);
-	if (fd != -ELOOP && fd != -ENOSYS && fd != -EPERM)
-		return fd;
-	fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	err = path_of_fd(fd, out, size);
-	if (err < 0)
-		close(fd);
-	return err < 0 ? err : fd;
-}
-
-/* Finds the file behind a grant, and adds its rule. 1 when it was added, 0 when
- * it is optional and not there. */
-static int open_grant(struct sandbox *s, size_t i, struct diag *d)
-{
-	const struct sandbox_grant *g = &s->plan->grants[i];
-	struct sandbox_rule *r = &s->rules[s->rule_count];
-	char path[PATH_MAX];
-	struct stat st;
-	autofd int fd = open_named(g->path, path, sizeof(path));
-	int err = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
-
-	if (g->optional && (err == -ENOENT || err == -ENOTDIR))
-		return 0;
-	if (err < 0) {
-		diag_errno(d, err, "grant %s", g->path);
-		diag_hint(d, "--ignore-missing passes over missing paths");
-		return err;
-	}
-	*r = (struct sandbox_rule){
-		.path = strdup(path),
-		.dev = st.st_dev,
-		.ino = st.st_ino,
-		.dir = S_ISDIR(st.st_mode),
-		.node = !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode),
-		.tree = -1,
-		.grant = (uint16_t)i,
-		.access = g->access,
-	};
-	if (!r->path)
-		return diag_errno(d, -ENOMEM, "grant %s", g->path);
-	s->rule_count++;
-	if (is_own_proc(path)) {
-		err = diag_fail(d, -EINVAL,
-			"grant %s: that is the wrapper's own process", g->path);
-		diag_hint(d, "grant /proc; --unshare-pid makes it a fresh one");
-		return err;
-	}
-	if (s->enforced & SANDBOX_LANDLOCK)
-		r->rights = landlock_rights(g->access, r->dir, s->abi);
-	if (g->access & SANDBOX_READ && str_eq(path, "/"))
-		s->root_granted = true;
-	/* What a mount will cover has its rule added behind that mount. */
-	r->late = g->access & SANDBOX_HIDE ||
-		  (s->plan->want & SANDBOX_PIDNS &&
-			  path_beneath("/proc", path));
-	if (r->late || !r->rights)
-		return 1;
-	err = landlock_add_path(s->ruleset_fd, fd, r->rights);
-	return err < 0 ? diag_errno(d, err, "grant %s", g->path) : 1;
-}
-
-static int open_grants(struct sandbox *s, struct diag *d)
-{
-	const struct sandbox_plan *p = s->plan;
-	int err;
-
-	s->rules = calloc(p->grant_count + 1, sizeof(*s->rules));
-	if (!s->rules)
-		return diag_errno(d, -ENOMEM, "sandbox");
-	if (s->enforced & (SANDBOX_LANDLOCK | SANDBOX_SCOPE)) {
-		bool files = s->enforced & SANDBOX_LANDLOCK;
-		bool ports = p->net == SANDBOX_NET_NONE ||
-			     p->net == SANDBOX_NET_TCP;
-
-		s->ruleset_fd = landlock_create(
-			files ? landlock_all_fs(s->abi) : 0,
-			files && ports ? landlock_all_net(s->abi) : 0,
-			s->enforced & SANDBOX_SCOPE ?
-				LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL :
-				0,
-			s->abi);
-		if (s->ruleset_fd < 0)
-			return diag_errno(
-				d, s->ruleset_fd, "Landlock ruleset");
-	}
-	for (size_t i = 0; i < p->grant_count; i++) {
-		err = p->grants[i].device ?
-			      open_device(s, &p->grants[i], d) :
-			      open_grant(s, i, d);
-		if (err < 0)
-			return err;
-	}
-	return 0;
-}
-
-static int open_ports(struct sandbox *s, struct diag *d)
-{
-	const struct sandbox_plan *p = s->plan;
-
-	if (p->net != SANDBOX_NET_TCP || s->ruleset_fd < 0 ||
-		!(s->enforced & SANDBOX_NETWORK))
-		return 0;
-	for (size_t i = 0; i < p->port_count; i++) {
-		bool connect = i < p->connect_count;
-		int err = landlock_add_port(s->ruleset_fd, p->ports[i],
-			connect ? LL_NET_CONNECT_TCP : LL_NET_BIND_TCP);
-
-		/* No INET in the kernel: nothing to allow either. */
-		if (err < 0 && err != -EAFNOSUPPORT)
-			return diag_errno(d, err, "port %u", p->ports[i]);
-	}
-	return 0;
-}
-
 /* Is anything both written and started, so that a program in memory adds
  * nothing? */
 static bool write_and_exec(const struct sandbox *s)
@@ -450,11 +281,11 @@ int sandbox_compile(
 {
 	static int (*const steps[])(struct sandbox *, struct diag *) = {
 		need_files,
-		open_grants,
+		sandbox_open_grants,
 		need_namespaces,
 		need_net,
 		need_unix,
-		open_ports,
+		sandbox_open_ports,
 		need_watch,
 		build_filter,
 		need_limits,

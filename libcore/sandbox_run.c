@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -52,10 +53,11 @@ static int become_init(struct sandbox *s, uid_t uid, gid_t gid)
 	if (pid < 0)
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, pid);
 	/* A pipe that the command closes must be seen closed. */
-	syscall(NR_CLOSE_RANGE, 0, ~0U, 0);
+	dup2(s->stop_fd, 0);
+	syscall(NR_CLOSE_RANGE, 1, ~0U, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	namespaces_init(pid, &s->shared->status);
+	namespaces_init(pid, 0, &s->shared->stopped, &s->shared->status);
 	s->shared->done = 1;
 	_exit(0);
 }
@@ -73,6 +75,10 @@ pid_t sandbox_fork(struct sandbox *s)
 	s->shared = page;
 	s->parent = getpid();
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		return -errno;
+	if (s->clone_flags & NS_PID)
+		s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->clone_flags & NS_PID && s->stop_fd < 0)
 		return -errno;
 	pid = raw_fork(s->clone_flags, &s->pidfd);
 	if (pid < 0)

@@ -21,12 +21,15 @@ static const char *const places[] = {"/run/wardbox", "/tmp/wardbox", NULL};
  * must not be able to move another one's directory away. */
 static int open_base(const char *path, uid_t uid, bool make, struct diag *d)
 {
-	autofd int fd = -1;
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	autofd int fd = open(path, flags);
 	struct stat st;
 
-	if (make && mkdir(path, uid ? 0700 : 0755) && errno != EEXIST)
-		return diag_errno(d, -errno, "cannot make %s", path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && make) {
+		if (mkdir(path, uid ? 0700 : 0755) && errno != EEXIST)
+			return diag_errno(d, -errno, "cannot make %s", path);
+		fd = open(path, flags);
+	}
 	if (fd < 0 || fstat(fd, &st))
 		return diag_errno(d, -errno, "cannot open %s", path);
 	if ((st.st_uid && st.st_uid != uid) ||
@@ -35,6 +38,17 @@ static int open_base(const char *path, uid_t uid, bool make, struct diag *d)
 			"%s could be changed by others (uid %u, mode %04o)",
 			path, st.st_uid, st.st_mode & 07777u);
 	return fd_steal(&fd);
+}
+
+/* Made only when it is missing: most of the time it is there. */
+static int private_dir(
+	int dir, const char *name, uid_t uid, bool make, struct diag *d)
+{
+	int fd = file_private_dir(dir, name, uid, false, d);
+
+	return fd == -ENOENT && make
+		? file_private_dir(dir, name, uid, true, d)
+		: fd;
 }
 
 static int open_place(const char *path, uid_t uid, bool make, struct diag *d)
@@ -47,7 +61,7 @@ static int open_place(const char *path, uid_t uid, bool make, struct diag *d)
 	if (base < 0)
 		return base;
 	buf_addf(&b, "%u", uid);
-	own = file_private_dir(base, buf_str(&b), uid, make, d);
+	own = private_dir(base, buf_str(&b), uid, make, d);
 	if (own < 0)
 		return own;
 	if (faccessat(own, ".", W_OK | X_OK, AT_EACCESS))
@@ -86,7 +100,7 @@ int session_dir(const struct session_where *w, bool make, char *base,
 
 	if (own < 0)
 		return own;
-	return file_private_dir(own, "sessions", w->uid, make, d);
+	return private_dir(own, "sessions", w->uid, make, d);
 }
 
 /* A part of the key, with its length, so that parts cannot run together. */

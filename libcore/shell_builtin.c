@@ -22,10 +22,14 @@ bool shell_options(struct shell_walk *w, struct shell_call *c,
 
 		if (!s) {
 			/* Text that may begin with '-' may be any option. */
-			struct shell_str head = shell_val_prefix(v->alts[0]);
+			for (unsigned i = 0; i < v->n; i++) {
+				struct shell_str head =
+					shell_val_prefix(v->alts[i]);
 
-			return v->kind == SHELL_CONST ||
-				(head.n && head.p[0] != '-' && v->n == 1);
+				if (v->many || !head.n || head.p[0] == '-')
+					return false;
+			}
+			return true;
 		}
 		if (s->n < 2 || (s->p[0] != '-' && s->p[0] != '+'))
 			return true;

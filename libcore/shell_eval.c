@@ -42,6 +42,9 @@ struct field {
 	struct shell_str alts[SHELL_MAX_ALTS];
 	bool active;  /* quotes or text make it an argument, even an empty one */
 	bool many, tainted, quoted, plain;
+	bool unsure; /* bash may leave the whole word unsplit */
+	bool mixed;  /* there is more in the word than one expansion */
+	bool inner; /* in the word of a ${x:-…}: its own blanks split as well */
 	struct shell_span span;
 };
 
@@ -446,9 +449,13 @@ static void add_param(
 		shell_word_is(p->subscript, "@")));
 	v = shell_expand_param(f->w, p, f->span, &word);
 	if (word) {
+		bool inner = f->inner;
+
 		f->plain = false;
 		f->active |= quoted;
+		f->inner = !quoted && f->out;
 		expand_parts(f, word->parts, quoted);
+		f->inner = inner;
 	} else {
 		add_value(f, v, quoted);
 	}
@@ -521,7 +528,15 @@ static void expand_part(struct field *f, const struct shell_part *part,
 {
 	switch (part->type) {
 	case SHELL_LIT:
-		add_source(f, part->text, quoted);
+		if (!f->inner || quoted) {
+			add_source(f, part->text, quoted);
+			break;
+		}
+		if (f->w->st->own_ifs)
+			shell_risk(f->w, SHELL_RISK_IFS, SHELL_STR("IFS"),
+				f->span);
+		f->unsure |= f->mixed;
+		add_split(f, part->text);
 		break;
 	case SHELL_ESC:
 	case SHELL_SQ:
@@ -594,12 +609,34 @@ struct shell_val *shell_args_add(struct shell_walk *w, struct shell_args *args)
 	return v;
 }
 
+/* A literal '$' or quotes beside a split expansion keep bash from splitting:
+ * then what came out of the word is not known. */
+static bool lone_dollar(const struct shell_part *part)
+{
+	for (; part; part = part->next)
+		if (part->type == SHELL_LIT && part->text.n &&
+			memchr(part->text.p, '$', part->text.n))
+			return true;
+	return false;
+}
+
+static void forget(struct shell_args *args, size_t from)
+{
+	for (; from < args->n; from++) {
+		args->v[from].kind = SHELL_UNKNOWN;
+		args->v[from].alts = shell_val_any.alts;
+		args->v[from].n = 1;
+		args->v[from].many = true;
+	}
+}
+
 static void expand_word(struct shell_walk *w, const struct shell_word *word,
 	struct shell_args *args)
 {
 	struct field f = {.w = w, .out = args, .patterns = true,
 		.span = word->span};
 	const struct shell_part *only = word->parts;
+	size_t first = args->n;
 
 	/* Most words are one literal. */
 	if (only && !only->next && only->type == SHELL_LIT &&
@@ -613,9 +650,13 @@ static void expand_word(struct shell_walk *w, const struct shell_word *word,
 		return;
 	}
 	reset(&f);
+	f.mixed = only && only->next;
 	expand_parts(&f, word->parts, false);
 	if (!w->err)
 		finish(&f);
+	if ((f.unsure || lone_dollar(word->parts)) && args->n > first + 1 &&
+		w->dialect == SHELL_BASH)
+		forget(args, first);
 }
 
 void shell_expand(struct shell_walk *w, const struct shell_word *word,

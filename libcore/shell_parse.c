@@ -222,8 +222,13 @@ static bool subscript_assign(
 {
 	size_t kept = p->pos, i = p->tok_at + name;
 
-	if (i >= p->len || p->text[i] != '[' || !shell_is(p, D_BASH))
+	const struct shell_str *s = &p->word->parts->text;
+
+	if (name >= s->n || s->p[name] != '[' || !shell_is(p, D_BASH))
 		return false;
+	if (i >= p->len || p->text[i] != '[')
+		return shell_fail(p, -ENOTSUP, i,
+			"line continuation before a subscript") != NULL;
 	p->pos = i + 1;
 	a->subscript = shell_word(p, MODE_SUBSCRIPT);
 	if (shell_eat(p, ']')) {

@@ -202,6 +202,10 @@ static struct shell_part *tilde(struct shell_parser *p, enum shell_mode mode)
 	while (end < p->len && (chr_name(p->text[end]) ||
 		strchr("+-.", p->text[end])) && p->text[end])
 		end++;
+	if (end + 1 < p->len && p->text[end] == '\\' &&
+		p->text[end + 1] == '\n')
+		return shell_fail(p, -ENOTSUP, start,
+			"line continuation behind a tilde");
 	if (end < p->len && !strchr(ends, p->text[end]))
 		return NULL;
 	p->pos = end;

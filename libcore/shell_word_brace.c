@@ -257,6 +257,34 @@ static struct shell_word *expand_one(
 	return NULL;
 }
 
+/* bash reads the words that come out anew: "$a{b,}" is $ab, "{~,x}/y" has a
+ * tilde, "{$,}a" a variable. Words whose parts would be others are refused. */
+static bool is_reread(const struct shell_word *w)
+{
+	char before = 0;
+
+	for (const struct shell_part *q = w->parts; q; q = q->next) {
+		const struct shell_part *next = q->next;
+
+		if (q->type == SHELL_PARAM && !q->u.param->braces && next &&
+			next->type == SHELL_LIT && next->text.n &&
+			chr_name1(q->u.param->name.p[0]) &&
+			chr_name(next->text.p[0]))
+			return true;
+		for (size_t i = 0; q->type == SHELL_LIT && i < q->text.n; i++) {
+			char c = q->text.p[i];
+
+			if (c == '$' || (c == '~' && (!before ||
+				before == '=' || before == ':')))
+				return true;
+			before = c;
+		}
+		if (q->type != SHELL_LIT)
+			before = 'x';
+	}
+	return false;
+}
+
 static bool may_have(const struct shell_word *w)
 {
 	for (const struct shell_part *q = w->parts; q; q = q->next)
@@ -280,6 +308,9 @@ void shell_braces(struct shell_parser *p, struct shell_word *w)
 		struct shell_word *more = expand_one(p, *at), *last = more;
 
 		if (!more) {
+			if (is_reread(*at))
+				shell_fail(p, -ENOTSUP, w->span.start,
+					"braces that make another expansion");
 			at = &(*at)->next;
 			if (++n > SHELL_MAX_BRACES)
 				shell_fail(p, -E2BIG, w->span.start,

@@ -78,22 +78,32 @@ static int put_policy(const struct shim_root *r, const char *profile,
 	return err ? diag_errno(d, err, "cannot write %s", r->record.policy) : 0;
 }
 
+/* May the binary be put where it is to go? */
+static int check_binary_place(
+	const struct shim_root *r, enum shim_fate binary, struct diag *d)
+{
+	char name[SHIM_PATH_MAX];
+	autofd int dir = shim_open_parent(r, r->record.binary, name);
+
+	if (dir < 0)
+		return diag_errno(d, dir, "no place for %s", r->record.binary);
+	if (binary != SHIM_REFUSE)
+		return 0;
+	diag_fail(d, -EEXIST, "%s is there already, and is another one",
+		r->record.binary);
+	diag_hint(d, "install that one (its own 'install'), move it away, or"
+		     " use --bindir");
+	return -EEXIST;
+}
+
 /* Everything that a shim needs before there is one. The record goes first: it
  * tells the next run what this one has begun. */
 static int lay_down(struct shim_root *r, const struct shim_plan *plan,
-	struct diag *d)
+	enum shim_fate binary, struct diag *d)
 {
-	enum shim_fate binary = shim_binary_fate(r, plan);
 	bool policy = !shim_has_policy(r);
 	int err = shim_times_before(r);
 
-	if (binary == SHIM_REFUSE) {
-		diag_fail(d, -EEXIST, "%s is there already, and is another one",
-			r->record.binary);
-		diag_hint(d, "install that one (its own 'install'), move it"
-			     " away, or use --bindir");
-		return -EEXIST;
-	}
 	if (!err)
 		err = shim_make_etc(r, d);
 	if (err)
@@ -142,12 +152,17 @@ static int guard_entries(struct shim_root *r, struct diag *d)
 int shim_install(
 	struct shim_root *r, const struct shim_plan *plan, struct diag *d)
 {
+	enum shim_fate binary = SHIM_KEEP;
 	int err = take_lock(r, d);
 
 	if (!err)
 		err = check_writable(r, d);
+	if (!err) {
+		binary = shim_binary_fate(r, plan);
+		err = check_binary_place(r, binary, d);
+	}
 	if (!err)
-		err = lay_down(r, plan, d);
+		err = lay_down(r, plan, binary, d);
 	if (!err)
 		err = guard_entries(r, d);
 	shim_root_survey(r);

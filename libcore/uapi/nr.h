@@ -22,7 +22,7 @@ enum { NR_AUDIT_ARCH = 0x40000028, NR_PRIVATE = 0x0f0000 };
 #elif defined(__riscv) && __riscv_xlen == 64
 enum { NR_AUDIT_ARCH = 0xc00000f3 - 0x100000000, NR_PRIVATE = 0 };
 #else
-#error "no system call table for this architecture"
+_Static_assert(0, "no system call table for this architecture");
 #endif
 
 /* Only some architectures. */

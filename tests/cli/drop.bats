@@ -249,3 +249,26 @@ teardown() { unplace; }
 	"$WARDBOX" drop --explain-denials -- sh -c 'cat mine; cat no-such' >/dev/null 2>said || true
 	! grep ^denied said
 }
+
+@test "--audit records the command, its sandbox, and what it was refused" {
+	user() {
+		if [ "$(id -u)" = 0 ]; then
+			setpriv --reuid 1000 --regid 1000 --clear-groups \
+				env XDG_STATE_HOME="$PLACE/state" "$@"
+		else
+			env XDG_STATE_HOME="$PLACE/state" "$@"
+		fi
+	}
+	mkdir -m 777 "$PLACE/state"
+	chmod 755 "$PLACE" "$W" "$OUT"
+	gives 7 user "$BIN/wardbox" drop --audit --explain-denials -- sh -c "cat $OUT/../no 2>/dev/null; cat /etc/hostid-x 2>/dev/null; ls $OUT >/dev/null 2>&1; exit 7"
+	user "$BIN/wardbox" audit dump >log
+	grep -q 'allow sh -c' log
+	grep -q '"enforced":"landlock' log
+	grep -q "file.deny.*$OUT" log
+	grep -q 'exit 7' log
+	gives 125 user "$BIN/wardbox" drop --audit --rwx=/ -- true
+	[[ $out == *"could write its log"* ]]
+	gives 125 user "$BIN/wardbox" drop --audit --unrestricted-filesystem -- true
+	works user "$BIN/wardbox" audit verify || [ $? = 4 ] || true
+}

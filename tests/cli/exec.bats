@@ -227,3 +227,65 @@ limit FULL-AUTO out=4k"
 	[ "$status" -eq 125 ] && [[ $output == *s.state* ]]
 	[ ! -e ran ]
 }
+
+@test "a command reaches neither the state nor the log" {
+	need test -x /usr/bin/python3
+	cat >reach.py <<'END'
+import os, sys
+for path in sys.argv[1:]:
+    for mode in "r", "a":
+        try:
+            os.listdir(path) if mode == "r" and os.path.isdir(path) else \
+                open(path + "/new" if os.path.isdir(path) else path, mode)
+            print("reached", mode, path)
+        except OSError:
+            pass
+print("tried")
+END
+	set -- /run/wardbox /run/wardbox/0 /run/wardbox/0/sessions \
+		/run/wardbox/0/sessions/s.state /var/log/wardbox/0 \
+		/etc/wardbox/policy
+	ex s -- true
+	cp reach.py "$BATS_TEST_TMPDIR/ns/run/reach.py"
+	run ex s -- /usr/bin/python3 reach.py "$@"
+	# The line may not even name them.
+	[ "$status" -eq 126 ]
+	printf 'import sys; sys.argv[1:] = %s\n' \
+		"['$1', '$2', '$3', '$4', '$5', '$6']" | cat - reach.py >both.py
+	run ex s -- /usr/bin/python3 both.py
+	[ "$status" -eq 0 ] && [ "$output" = tried ]
+}
+
+@test "kept in the project, the state is still not the command's to write" {
+	need test -x /usr/bin/python3
+	cat >write.py <<'END'
+import os
+for root, dirs, files in os.walk(".wardbox"):
+    if "tmp" in dirs:
+        dirs.remove("tmp")  # what the command itself may use as /tmp
+    for name in [root + "/new"] + [root + "/" + f for f in files]:
+        try:
+            open(name, "a")
+            print("written", name)
+        except OSError:
+            pass
+try:
+    os.rename(".wardbox", "gone")
+    print("renamed")
+except OSError:
+    print("tried")
+END
+	in_project() {
+		# shellcheck disable=SC2016
+		in_policy "$POLICY" sh -c 'umount /run/wardbox
+			mount -t tmpfs none /run && touch /run/wardbox
+			mount -t tmpfs none /mnt && touch /mnt/file
+			mkdir -p /tmp/wardbox && mount --bind /mnt /tmp/wardbox &&
+			chmod 777 /tmp/wardbox && exec "$@"' - "$WARDBOX" exec "$@"
+	}
+	in_project s -- true
+	[ -f ".wardbox/$(id -u)/sessions/s.state" ]
+	run in_project s -- /usr/bin/python3 write.py
+	[ "$status:$output" = 0:tried ] || { echo "$status: $output" && false; }
+	rmdir /tmp/wardbox 2>/dev/null || true
+}

@@ -31,6 +31,9 @@ state_of() { # PATH
 	[ "$status" -eq 0 ]
 	[[ $output == *"/bin/sh: keep as .real"* ]]
 	[[ $output == *"use FULL-AUTO"* ]]
+	put --dry-run --json
+	[ "$(jq -r '.shells[0].would' <<<"$output")" = \
+		"keep as .real, put the shim over it" ]
 	put --status
 	[ "$status" -eq 1 ] && [[ $output == *"not installed here"* ]]
 	put --uninstall
@@ -377,4 +380,33 @@ END
 	[ -f "$R/etc/wardbox/policy" ]
 	put --uninstall
 	picture "$R" | diff before -
+}
+
+@test "another place for the binary, and the running root with --yes" {
+	root_busybox "$R"
+	mkdir -p "$R/opt"
+	cp "$WARDBOX" "$R/tmp/wardbox"
+	age "$R"
+	picture "$R" >before
+	put --bindir /opt
+	[ "$status" -eq 0 ] && [ "$(readlink "$R/bin/sh")" = /opt/wardbox ]
+	put --uninstall
+	picture "$R" | diff before -
+	put --bindir /nowhere
+	[ "$status" -eq 1 ] && [[ $output == *"no place for /nowhere"* ]]
+	picture "$R" | diff before -
+	need chroot "$R" /bin/busybox true
+	inside() {
+		run chroot "$R" /tmp/wardbox install --binary /tmp/wardbox "$@"
+	}
+	inside
+	[ "$status" -eq 1 ] && [[ $output == *"--yes"* ]]
+	inside --yes
+	[ "$status" -eq 0 ]
+	[ "$(state_of /bin/sh)" = guarded ]
+	inside --uninstall
+	[ "$status" -eq 1 ]
+	inside --uninstall --yes
+	[ "$status" -eq 0 ]
+	[ "$(readlink "$R/bin/sh")" = /bin/busybox ]
 }

@@ -6,16 +6,17 @@ load ../lib/wardbox
 setup() {
 	RUN=$BATS_TEST_TMPDIR/run
 	WORK=$BATS_TEST_TMPDIR/work
-	mkdir -p "$RUN" "$WORK"
+	LOG=$BATS_TEST_TMPDIR/log
+	mkdir -p "$RUN" "$WORK" "$LOG"
 	cd "$WORK" || return 1
 	need unshare -m true
 }
 
-# wardbox with a /run of its own
+# wardbox with a /run and a log of its own
 box() {
 	# shellcheck disable=SC2016
-	unshare -m sh -c 'mount --bind "$1" /run && shift && exec "$@"' - \
-		"$RUN" "$WARDBOX" "$@"
+	unshare -m sh -c 'mount --bind "$2" /var/log && mount --bind "$1" /run &&
+		shift 2 && exec "$@"' - "$RUN" "$LOG" "$WARDBOX" "$@"
 }
 
 @test "nothing is there and nothing is made by looking" {
@@ -30,7 +31,14 @@ box() {
 	[ "$status" -eq 1 ]
 	run box session end
 	[ "$status" -eq 1 ]
-	[ -z "$(ls -A "$RUN")" ]
+	[ -z "$(ls -A "$RUN")" ] && [ -z "$(ls -A "$LOG")" ]
+}
+
+@test "the log is told of its beginning and its end" {
+	box session create s
+	box session end s
+	run box audit dump
+	[[ $output == *session.open*session.end* ]]
 }
 
 @test "create prints an id that list and show know" {
@@ -44,6 +52,9 @@ box() {
 	[ "$(jq -r '.[0].current' <<<"$output")" = false ]
 	run box session show "$id"
 	[[ $output == *"$id"*"named by     id"*"/run/wardbox"* ]]
+	run box session create --json other
+	[ "$(jq -r .id <<<"$output")" = other ]
+	box session end other
 	run box session create "$id"
 	[ "$status" -eq 1 ] && [[ $output == *already* ]]
 }
@@ -96,7 +107,7 @@ box() {
 	[ "$(jq -c . <<<"$output")" = '{"saved":false,"env":{}}' ]
 	OLD=1 GONE=1 box session env s "NEW=two
 lines" EMPTY= "$(printf 'BYTES=\xff\xfe')" --unset GONE
-	box session env s -0 >out
+	box session env s --null >out
 	tr '\0' '\n' <out | grep -qx OLD=1
 	tr '\0' '\n' <out | grep -qx EMPTY=
 	! tr '\0' '\n' <out | grep -q GONE
@@ -107,7 +118,7 @@ lines$" out
 	OTHER=1 box session env s NEW=3
 	! box session env s | grep -q OTHER
 	box session env s | grep -qx NEW=3
-	run box session env s -n ONLY=dry
+	run box session env s --dry-run ONLY=dry
 	[[ $output == *ONLY=dry* ]]
 	! box session env s | grep -q ONLY
 	run box session env s =x
@@ -117,7 +128,7 @@ lines$" out
 
 @test "end forgets a session and the workspace's claim on it" {
 	box session create --here s >/dev/null
-	run box session end -n s
+	run box session end --dry-run s
 	[ "$status" -eq 0 ]
 	run box session end
 	[ "$status" -eq 0 ]

@@ -265,3 +265,28 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ "$(grep -c 'code 126' screen)" -eq 1 ]
 	[ "$(grep -c 'code 5' screen)" -eq 3 ]
 }
+
+@test "in / there is no project: nothing of the system can be touched" {
+	cd /
+	run g FULL-AUTO -c 'echo fine; pwd'
+	[ "$output" = $'fine\n/' ]
+	run g FULL-AUTO -c 'cat etc/shadow'
+	[ "$status" -ne 0 ]
+	run g FULL-AUTO -c 'python3 -c "print(open(input()).read())"' <<<"/etc/shadow"
+	[ "$status" -ne 0 ]
+	[[ "$output" != *root:* ]]
+}
+
+@test "a log and a state inside of the project are hidden from it" {
+	mkdir -p home/.local/state
+	cd home
+	# Neither /var/log nor /run can be written: the log goes home.
+	HOME=$PWD in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+		_ "$WARDBOX" sh -c ':'
+	[ -n "$(find .local/state/wardbox -name head)" ]
+	printf 'import os\nfor d, _, f in os.walk(".local/state"):\n  print(d, f)\n' >look.py
+	HOME=$PWD run in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+		_ "$WARDBOX" sh -c 'python3 look.py; echo done'
+	[[ "$output" == *done* ]]
+	[[ "$output" != *head* ]]
+}

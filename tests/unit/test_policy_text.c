@@ -119,7 +119,8 @@ static void good(void **state)
 static void damaged(void **state)
 {
 	static const char text[] =
-		"list a x y\ndeny id=i @a ** : \"r\"\n  except x z\n"
+		"profile DEV shell=on unknown=allow\nlist a x y\n"
+		"deny id=i @a ** : \"r\"\n  except x z\n"
 		"args p -x=str *=path\npath rw $ROOT/**\nprotect deny a\n"
 		"env keep A\nredact i \"ab\" [a-z]{1,2}\ntest DEV deny x\n";
 	struct policy_request req = {.text = "x z; p -x y q; cat a",

@@ -1,0 +1,132 @@
+/* drop_audit.c - a sandboxed command in the log
+ * SPDX-License-Identifier: MIT
+ */
+#include "drop.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "audit_write.h"
+#include "buf.h"
+
+struct drop_log {
+	struct audit_log log;
+	struct audit_exec exec;
+};
+
+static void names_of(struct buf *out, unsigned parts)
+{
+	for (unsigned part = 1; part <= SANDBOX_WATCH; part <<= 1)
+		if (parts & part)
+			buf_addf(out, "%s%s", out->len ? " " : "",
+				sandbox_part_name(part));
+	buf_str(out);
+}
+
+/* What the sandbox is: beside the command, so that a reader can tell later
+ * what the command could have done. */
+static int record_sandbox(struct drop *o, const struct sandbox *s,
+	struct diag *d)
+{
+	char enforced[160], missing[160];
+	struct buf have = BUF_FIXED(enforced), lack = BUF_FIXED(missing);
+	const struct audit_fact facts[] = {
+		{.key = "enforced", .text = enforced},
+		{.key = "missing", .text = missing},
+		{.key = "landlock_abi", .number = (uint64_t)s->abi},
+		{.key = "filter", .number = s->filter_hash},
+		{.key = "grants", .number = s->rule_count},
+	};
+
+	names_of(&have, s->enforced);
+	names_of(&lack, s->missing);
+	return audit_event(&o->log->log, NULL, o->log->exec.id, "sandbox",
+		facts, sizeof(facts) / sizeof(*facts), d);
+}
+
+int drop_audit_start(struct drop *o, const struct sandbox *s,
+	char *const *argv, struct diag *d)
+{
+	char path[PATH_MAX], cwd[PATH_MAX];
+	struct audit_place place = {
+		.state_home = env_get(o->outer, "XDG_STATE_HOME"),
+		.home = env_get(o->outer, "HOME"),
+	};
+	struct audit_start start = {
+		.argv = (const char *const *)argv,
+		.cwd = getcwd(cwd, sizeof(cwd)) ? cwd : NULL,
+		.exe = o->file,
+		.pid = getpid(),
+		.ppid = getppid(),
+		.decision = AUDIT_ALLOW,
+		.rule = "drop",
+		.reason = "started by drop",
+	};
+	autofd int dir = audit_place_open(
+		&place, geteuid(), true, path, sizeof(path), d);
+	int err;
+
+	while (argv[start.argc])
+		start.argc++;
+	if (dir < 0)
+		return dir;
+	/* A log that its subject can write is none. */
+	if (!(s->enforced & SANDBOX_LANDLOCK) ||
+		sandbox_explain(s, path, NULL) & SANDBOX_WRITE) {
+		diag_fail(d, -EPERM, "%s: the command could write its log",
+			path);
+		diag_hint(d, "--hide=%.100s, or grant less around it", path);
+		return -EPERM;
+	}
+	o->log = arena_new(&o->strings, struct drop_log);
+	if (!o->log)
+		return diag_errno(d, -ENOMEM, "log");
+	o->log->log = AUDIT_LOG_INIT;
+	o->log->exec = AUDIT_EXEC_INIT;
+	err = audit_open(&o->log->log, dir, geteuid(), NULL, d);
+	if (err == 0)
+		err = audit_start(&o->log->exec, &o->log->log, &start, NULL, d);
+	return err < 0 ? err : record_sandbox(o, s, d);
+}
+
+void drop_audit_fact(
+	struct drop *o, const char *event, const char *path, const char *what)
+{
+	const struct audit_fact facts[] = {
+		{.key = "path", .text = path},
+		{.key = "right", .text = what},
+	};
+
+	if (o->log)
+		audit_event(&o->log->log, NULL, o->log->exec.id, event, facts,
+			what ? 2 : 1, NULL);
+}
+
+int drop_audit_end(struct drop *o, const struct sandbox *s, int status,
+	struct diag *d)
+{
+	struct rusage usage;
+	struct audit_end end = {
+		.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+		.usage = &usage,
+	};
+	int err;
+
+	if (!o->log)
+		return 0;
+	getrusage(RUSAGE_CHILDREN, &usage);
+	if (s->limits.hit)
+		end.flags |= AUDIT_KILLED;
+	if (s->limits.hit == LIMITS_WALL)
+		end.flags |= AUDIT_TIMEOUT;
+	if (s->limits.hit == LIMITS_MEM)
+		end.flags |= AUDIT_OOM;
+	err = audit_end(&o->log->exec, &end, d);
+	audit_exec_release(&o->log->exec);
+	audit_close(&o->log->log);
+	return err;
+}

@@ -1,0 +1,565 @@
+#!/usr/bin/env bats
+# audit: dump, follow, show, sessions, replay, verify, stats, report, export,
+# anchor, init, rotate, vacuum, expunge, schema
+#
+# tests/data/audit/sample is a log as the writer made it: 46 records, two
+# segments, three sessions, one command that never ended.
+
+load ../lib/wardbox
+
+setup() {
+	LOG=$BATS_TEST_TMPDIR/log
+	DATA=$TOP/tests/data/audit
+	mkdir -m 700 "$LOG"
+	install -m 600 "$DATA"/sample/* "$LOG"
+	PIN=$(cat "$DATA/sample.pubkey")
+	SEED=$BATS_TEST_TMPDIR/seed
+	install -m 600 "$DATA/sample.seed" "$SEED"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TZ=UTC
+}
+
+audit() {
+	"$WARDBOX" audit -D "$LOG" "$@"
+}
+
+absent() { # GREP-ARGUMENTS: fails when it is there
+	! grep "$@"
+}
+
+starts() { # the seqs of the commands that a dump shows
+	audit -t start -o json "$@" | jq -r .seq | paste -sd' '
+}
+
+@test "dump is the default and shows what ran" {
+	run audit
+	[ "$status" -eq 0 ]
+	[[ $output == *"session-one[2] allow ls"* ]]
+	[[ $output == *"session-one[2] stdout| README.md"* ]]
+	[[ $output == *"session-one[12] deny  curl -u 'me:[REDACTED]' http://example.com/  # deny.curl: sends data out"* ]]
+	[[ $output == *"session-two[22] killed by SIGTERM after 1 min 0 s, timed out, killed"* ]]
+	[[ $output == *"stdout (7000 bytes left out)"* ]]
+	[[ $output != *checkpoint* ]]
+	run audit dump --all
+	[[ $output == *checkpoint* ]]
+	[ "$(audit --no-pager -q | md5sum)" = "$(audit dump | md5sum)" ]
+}
+
+@test "nothing in the log steers a terminal or hides" {
+	for form in short short-iso short-delta; do
+		run audit -o "$form" -s session-two
+		[[ $output == *'\x1b]0;owned\x07'* ]]
+		[[ $output == *'\u202etxt.exe'* ]]
+		[[ $output == *'a\x0ab'* ]]
+		[[ $output != *$'\x1b'* ]]
+	done
+	need command -v script
+	# On a terminal the other forms, too.
+	for form in json csv verbose cat; do
+		script -qec "$WARDBOX audit -D $LOG -o $form" /dev/null >tty
+		absent -q $'\x1b\|\x07\|\xe2\x80\xae' tty
+	done
+}
+
+@test "what is secret is not in the files" {
+	absent -r -a -q 'hunter2\|s3cr3t' "$LOG"
+	run audit -o json
+	[[ $output == *'DB_PASSWORD=[REDACTED]'* ]]
+	[[ $output == *'"redacted":{"env":1,"assign":2}'* ]]
+}
+
+@test "json: every record, an object a line, bytes in base64" {
+	audit -o json >out
+	[ "$(jq -s length out)" -eq 46 ]
+	[ "$(jq -r 'select(.seq == 2).argv[0]' out)" = ls ]
+	[ "$(jq -r 'select(.type == "io" and .exec == 39 and .data_b64).data_b64' out | base64 -d | head -c 6 | od -An -tx1)" = " 72 61 77 20 ff fe" ]
+	[[ $(jq -r 'select(.seq == 2).time' out) == 2025-08-18T06:53:20.0000?????Z ]]
+	audit -o json-pretty | jq -s length >n && [ "$(cat n)" -eq 46 ]
+	audit -o json-seq | tr -d '\036' | jq -s length >n && [ "$(cat n)" -eq 46 ]
+	audit --json | cmp - out
+	audit export | cmp - out
+	run audit -o json --fields seq,exit -t end -n 1
+	[ "$output" = '{"seq":43,"exit":0}' ]
+	run audit --fields nonsense -o json
+	[ "$status" -eq 2 ]
+}
+
+@test "csv quotes, and makes no formula" {
+	run audit -o csv -t start
+	[ "${lines[0]}" = "seq,time,type,session,exec,pid,argv,cwd,exe,decision,rule,exit,signal,duration_ns,stream,data,event,detail"$'\r' ]
+	[[ $output == *',"touch '\''new file'\''"'* || $output == *",touch 'new file',"* ]]
+	audit -o csv >out
+	python3 - out <<-'EOF'
+		import csv, sys
+		rows = list(csv.reader(open(sys.argv[1], newline="", errors="replace")))
+		assert len(rows) == 47, len(rows)
+		assert all(len(r) == 18 for r in rows)
+	EOF
+}
+
+@test "contract: the capture schema, field by field" {
+	audit -o contract >out
+	[ "$(jq -s length out)" -eq 13 ]
+	jq -e -s 'all(
+		(.correlation_id | test("^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")) and
+		(.command | type) == "string" and (.args | type) == "array" and
+		(.working_dir | type) == "string" and
+		(.stdout | type) == "string" and (.stderr | type) == "string" and
+		(.duration_ms | type) == "number" and
+		(.resource_usage.cpu_ms | type) == "number" and
+		(.resource_usage.memory_peak_bytes | type) == "number" and
+		(.policy_rule_matched | type) == "string" and
+		(.timestamp | type) == "string")' out
+	jq -e -s '.[2] | .command == "npm" and .args == ["test"] and
+		.exit_code == 1 and .stdout == "> test\n" and
+		.stderr == "npm ERR! missing script\n" and
+		.duration_ms == 2400 and .resource_usage.cpu_ms == 15 and
+		.resource_usage.memory_peak_bytes == 4194304 and
+		.policy_rule_matched == "allow.npm"' out
+	jq -e -s '[.[].correlation_id] | unique | length == 13' out
+	jq -e -s 'any(.args[0] == "new file" and .rollback_strategy == "restore from snapshot")' out
+	# The same id, however the command was chosen.
+	[ "$(audit show 8 -o contract | jq -r .correlation_id)" = "$(jq -rs '.[2].correlation_id' out)" ]
+}
+
+@test "ocsf: process activity with the required fields" {
+	audit export -o ocsf >out
+	jq -e -s 'all(.class_uid == 1007 and .category_uid == 1 and
+		(.type_uid == 100700 + .activity_id) and .time > 1.7e12 and
+		.time < 1.9e12 and .severity_id and .metadata.version and
+		.metadata.product.name == "wardbox" and .device and .actor and
+		.process.cmd_line)' out
+	[ "$(jq -s 'map(select(.disposition_id == 2)) | length' out)" -eq 3 ]
+}
+
+@test "asciicast v3 of a terminal" {
+	audit show 29 -o asciicast >out
+	[ "$(head -n 1 out | jq .version)" -eq 3 ]
+	[ "$(sed -n 2p out)" = '[0.000001,"r","100x30"]' ] ||
+		[ "$(sed -n 2p out | jq -r '.[1]+.[2]')" = r100x30 ]
+	[ "$(tail -n 1 out | jq -r '.[1]+.[2]')" = x130 ]
+	[ "$(sed 1d out | jq -s 'map(.[0]) | add | floor')" -eq 5 ]
+}
+
+@test "cbor: another library reads every body" {
+	need /usr/bin/python3 -c 'import cbor2'
+	audit -o cbor >out
+	/usr/bin/python3 - out "$LOG" <<-'EOF'
+		import cbor2, glob, io, sys
+		def all_of(data):
+		    f = io.BytesIO(data)
+		    while f.tell() < len(data):
+		        yield cbor2.load(f)
+		bodies = list(all_of(open(sys.argv[1], "rb").read()))
+		assert [b[1] for b in bodies] == list(range(46))
+		seen = []
+		for name in sorted(glob.glob(sys.argv[2] + "/*.aud")):
+		    for crc, body, link in all_of(open(name, "rb").read()):
+		        m = cbor2.loads(body)
+		        # Deterministic: written again it is the same.
+		        assert cbor2.dumps(m, canonical=True) == body
+		        assert len(crc) == 4 and len(link) == 32
+		        seen.append(m)
+		assert seen == bodies
+	EOF
+}
+
+@test "cose: OpenSSL verifies the checkpoints' signatures" {
+	need /usr/bin/python3 -c 'import cbor2'
+	need openssl version
+	audit export -o cose >cose
+	/usr/bin/python3 - "$LOG" <<-'EOF'
+		import cbor2, glob, io, subprocess, sys
+		spki = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200")
+		pk = None
+		f = open("cose", "rb")
+		first = sorted(glob.glob(sys.argv[1] + "/*.aud"))[0]
+		pk = cbor2.loads(cbor2.load(open(first, "rb"))[1])[43]
+		def int_der(b):
+		    b = b.lstrip(b"\0") or b"\0"
+		    b = (b"\0" if b[0] & 128 else b"") + b
+		    return b"\2" + bytes([len(b)]) + b
+		n = 0
+		for tag in iter(lambda: cbor2.load(f), None):
+		    prot, un, payload, sig = tag.value
+		    assert tag.tag == 18 and un == {}
+		    open("tbs", "wb").write(cbor2.dumps(["Signature1", prot, b"aud1", payload]))
+		    open("pk.der", "wb").write(spki + pk)
+		    rs = int_der(sig[:32]) + int_der(sig[32:])
+		    open("sig", "wb").write(b"\x30" + bytes([len(rs)]) + rs)
+		    subprocess.run("openssl dgst -sha256 -keyform DER -verify pk.der"
+		                   " -signature sig tbs", shell=True, check=True)
+		    pk = cbor2.loads(payload)[5]
+		    n += 1
+		    if f.tell() == len(open("cose", "rb").read()):
+		        break
+		assert n == 4, n
+	EOF
+}
+
+@test "filters: what a command was" {
+	[ "$(starts -c npm)" = 8 ]
+	[ "$(starts --command 'curl *')" = "12 13" ]
+	[ "$(starts -x '*/bash')" = 29 ]
+	[ "$(starts --cwd /srv/repo)" = "15 19 22 25 39 45" ]
+	[ "$(starts --decision deny)" = "12 13 14" ]
+	[ "$(starts --decision deny,confirm)" = "12 13 14 15" ]
+	[ "$(starts --rule 'deny.*')" = "12 13 14" ]
+	[ "$(starts -p 5000)" = 29 ]
+	[ "$(starts -s session-two)" = "15 19 22 25 39 45" ]
+	[ "$(starts -s 3fa85f64)" = 29 ]
+	[ "$(starts --session 3fa85f64-5717-4562-b3fc-2c963f66afa6)" = 29 ]
+}
+
+@test "filters: how it ended and what it printed" {
+	[ "$(starts --exit 1)" = 8 ]
+	[ "$(starts --exit fail)" = "8 22 29" ]
+	[ "$(starts --exit signal)" = 22 ]
+	[ "$(starts --exit '!0')" = "8 22 29" ]
+	[ "$(starts --min-duration 1s)" = "8 22 29" ]
+	[ "$(starts -g 'missing script')" = 8 ]
+	[ "$(starts -v --decision allow)" = "12 13 14 15" ]
+	[ "$(starts --decision allow --exit fail --cwd /srv/repo)" = 22 ]
+	run audit --exit 300
+	[ "$status" -eq 2 ]
+	run audit --decision maybe
+	[ "$status" -eq 2 ]
+	run audit -c nothing-of-the-kind
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
+}
+
+@test "filters: when, which boot, how many, which way round" {
+	[ "$(starts --since '2025-08-18 06:54:00')" = "29 39 45" ] ||
+		[ "$(starts --since '2025-08-18 06:54:24')" = "25 29 39 45" ]
+	[ "$(starts -U @1755500001)" = "2 5 8" ]
+	[ "$(starts -S @1755500003 -U '2025-08-18 06:53:23.5' || true)" = "" ]
+	[ -z "$(starts -S now)" ]
+	[ -z "$(starts -S today)" ]
+	[ -z "$(starts -S yesterday)" ]
+	[ -z "$(starts -S recent)" ]
+	[ -z "$(starts -S -2h)" ]
+	[ -z "$(starts -S boot)" ]
+	[ -z "$(starts -b 00000000)" ]
+	id=$(audit -o json -t header | head -n 1 | jq -r .boot_id)
+	[ "$(starts -b "${id:0:8}" | wc -w)" -eq 13 ]
+	[ "$(audit -n 2 -o json | jq .seq | paste -sd' ')" = "44 45" ]
+	[ "$(audit -n 2 -r -o json | jq .seq | paste -sd' ')" = "45 44" ]
+	[ "$(audit -e -o json | wc -l)" -eq 46 ]
+	[ "$(audit -t header --utc -o short-iso | head -c 19)" = 2025-08-18T06:53:20 ]
+	run audit -S someday
+	[ "$status" -eq 2 ]
+	[[ $output == *"YYYY-MM-DD"* ]]
+	[ "$(audit --only stderr -o cat)" = "$(printf 'npm ERR! missing script\nTo host:repo\nraw \xff\xfe bytes')" ]
+}
+
+@test "--format, a line per command" {
+	run audit --format '%i %D %x %d %s %c %w %r %%' -c npm
+	[ "$output" = "8 allow 1 2.40 s session-one npm test /home/agent/project allow.npm %" ]
+	run audit --format %t -c npm
+	[[ $output == 2025-08-18T06:53:20.* ]]
+}
+
+@test "cursors: only what is new, and a loss is told" {
+	c=$(audit -n 1 --show-cursor -t end | sed -n 's/^-- cursor: //p')
+	[ "$(audit --after-cursor "$c" -o json | jq .seq | paste -sd' ')" = "44 45" ]
+	audit -U @1755500001 --checkpoint mark >/dev/null
+	[ "$(stat -c %a mark)" = 600 ]
+	a=$(audit --checkpoint mark -o json | jq -s 'map(.seq) | min')
+	[ "$a" -gt 8 ]
+	run audit --checkpoint mark
+	[ -z "$output" ]
+	echo 44:0000000000000000 >mark
+	run audit --checkpoint mark
+	[ "$status" -eq 5 ]
+	run audit --after-cursor nonsense
+	[ "$status" -eq 2 ]
+}
+
+@test "a pipe, single files, several logs" {
+	cat "$LOG"/*.aud | "$WARDBOX" audit - -o json >out
+	audit -o json | cmp - out
+	"$WARDBOX" audit dump "$LOG"/*.aud -o json | cmp - out
+	cat "$LOG"/*.aud | "$WARDBOX" audit dump --exit fail -t start -o json - | jq .seq | paste -sd' ' >n
+	[ "$(cat n)" = "8 22 29" ]
+	mkdir -m 700 other
+	install -m 600 "$DATA"/sample/* other
+	[ "$(audit --merge other -o json | wc -l)" -eq 92 ]
+	audit --merge other -o json | jq -r .time >t
+	sort -c t
+}
+
+@test "show: all of one command" {
+	run audit show 8
+	[ "$status" -eq 0 ]
+	[[ $output == *'ARGV=["npm","test"]'* ]]
+	[[ $output == *'EXIT=1'* ]]
+	[ "$(audit show 11 -o json | wc -l)" -eq "$(audit show 8 -o json | wc -l)" ]
+	run audit show 999
+	[ "$status" -eq 1 ]
+	run audit show x
+	[ "$status" -eq 2 ]
+}
+
+@test "sessions" {
+	run audit sessions
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 4 ]
+	audit sessions --json | jq -e '.[0].name == "session-one" and
+		.[0].commands == 6 and .[0].denied == 3 and .[0].failed == 1'
+}
+
+@test "replay gives the bytes back, at the pace that is asked for" {
+	[ "$(audit replay 5 --speed 1000)" = hi ]
+	audit replay 29 -m 1ms | od -c >a
+	audit show 29 -o cat | od -c >b
+	cmp a b
+	run audit replay 12
+	[ "$status" -eq 0 ]
+	run audit replay 3
+	[ "$status" -eq 1 ]
+	run audit replay 5 --speed none
+	[ "$status" -eq 2 ]
+	run audit replay -l
+	[[ $output == *"[29] allow bash -i"* ]]
+	[ "$(audit replay 8 --only stderr --max-wait 1ms)" = "npm ERR! missing script" ]
+	run audit replay 29 --max-wait 1ms --speed 0.5
+	[ "$status" -eq 0 ]
+}
+
+@test "verify: intact with the pin, the seed, an anchor; not without" {
+	run audit verify
+	[ "$status" -eq 4 ]
+	[[ $output == *"intact but unauthenticated"* ]]
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 0 ]
+	run audit verify --pubkey "sha256:$PIN" --seed "$SEED"
+	[ "$status" -eq 0 ]
+	[[ $output == *"the pinned key; the seed; and itself"* ]]
+	cp -a "$LOG" copy
+	line=$("$WARDBOX" audit anchor -D copy)
+	[[ $line == "aud1 "* ]]
+	run "$WARDBOX" audit verify -D copy --anchor "$line"
+	[ "$status" -eq 0 ]
+	set -- $line
+	run "$WARDBOX" audit verify -D copy --anchor "$3:$4"
+	[ "$status" -eq 0 ]
+	run "$WARDBOX" audit verify -D copy --anchor "$3:${4%?}$([ "${4: -1}" = 0 ] && echo 1 || echo 0)"
+	[ "$status" -eq 1 ]
+	run audit verify --pubkey "${PIN%?}$([ "${PIN: -1}" = 0 ] && echo 1 || echo 0)"
+	[ "$status" -eq 1 ]
+	[[ $output == *"another log"* ]]
+	run audit verify --pubkey short
+	[ "$status" -eq 2 ]
+	run audit verify --links
+	[ "$status" -eq 4 ]
+	run audit verify --from 30
+	[ "$status" -eq 4 ]
+	[[ $output == *"18 records"* ]]
+	run "$WARDBOX" audit verify "$LOG"/*.aud --pubkey "$PIN"
+	[ "$status" -eq 4 ]
+	audit verify --json --pubkey "$PIN" | jq -e '.outcome == "intact" and
+		.records == 46 and .pinned and .findings == []'
+}
+
+@test "verify: tampering, loss, where and of what kind" {
+	f=$LOG/0000000000000000.aud
+	cp "$f" keep
+	printf X | dd of="$f" bs=1 seek=900 conv=notrunc status=none
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 1 ]
+	[[ $output == *"tampered: record "*"byte "*"crc"* ]]
+	cp keep "$f"
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 0 ]
+	# A writer died within a record.
+	printf '\203D\001\002\003\004Zpart' >>"$LOG/000000000000001c.aud"
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 3 ]
+	[[ $output == *torn* ]]
+	run audit -n 1
+	[ "$status" -eq 0 ]
+	[[ $output == *"are no whole record"* ]]
+	rm "$LOG/head"
+	run audit verify --json
+	[ "$status" -eq 1 ]
+	[ "$(jq -r '.findings[-1].kind' <<<"$output")" = torn ] ||
+		[[ $output == *'"kind":"head"'* ]]
+}
+
+@test "init --seal prints what proves the log, and keeps it nowhere" {
+	run "$WARDBOX" audit init --seal -D new --json
+	[ "$status" -eq 0 ]
+	pin=$(jq -r .pubkey <<<"$output")
+	jq -r .seed <<<"$output" >seed2
+	[ "$(stat -c %a new)" = 700 ]
+	[ "$(stat -c %a new/head)" = 600 ]
+	absent -r -q -a "$(cat seed2)" new
+	run "$WARDBOX" audit verify -D new --pubkey "$pin" --seed seed2
+	[ "$status" -eq 0 ]
+	run "$WARDBOX" audit init -D new
+	[ "$status" -eq 2 ]
+	run "$WARDBOX" audit init -D third -q
+	[ "$status" -eq 0 ]
+	[[ $output == "pubkey "* && $output != *seed* ]]
+	run "$WARDBOX" audit init -D fourth --dry-run
+	[ "$status" -eq 0 ]
+	[ ! -e fourth ]
+	# By default where the log of this user is.
+	run env HOME="$PWD/h" XDG_STATE_HOME="$PWD/s" setpriv --reuid 1000 --clear-groups "$WARDBOX" audit -n 1
+	[ "$status" -eq 2 ]
+}
+
+@test "rotate, vacuum and expunge leave a chain that verifies" {
+	run audit rotate --dry-run
+	[ "$(ls "$LOG"/*.aud | wc -l)" -eq 2 ]
+	run audit rotate
+	[ "$status" -eq 0 ]
+	[ "$(ls "$LOG"/*.aud | wc -l)" -eq 3 ]
+	run audit expunge 3 --dry-run
+	[ "$status" -eq 0 ]
+	grep -q -a README "$LOG"/*.aud
+	run audit expunge 3 --yes --reason 'a name leaked'
+	[ "$status" -eq 0 ]
+	absent -q -a README "$LOG"/*.aud
+	run audit verify --pubkey "$PIN" --seed "$SEED"
+	[ "$status" -eq 0 ]
+	run audit -t purged,event
+	[[ $output == *"record 3 expunged"* && $output == *"a name leaked"* ]]
+	run audit expunge 0 -y
+	[ "$status" -eq 2 ]
+	run audit expunge 4 </dev/null
+	[ "$status" -eq 1 ]
+	run audit vacuum
+	[ "$status" -eq 2 ]
+	run audit vacuum --keep-bytes 6k --dry-run
+	[ "$output" = "1 segment would be deleted" ]
+	run audit vacuum --keep-time 300d
+	[ "$output" = "0 segments deleted" ]
+	run audit vacuum --keep-bytes 6k
+	[ "$output" = "1 segment deleted" ]
+	[ ! -e "$LOG/0000000000000000.aud" ]
+	[ "$(stat -c %a "$LOG/spine")" = 600 ]
+	run audit verify --pubkey "$PIN" --seed "$SEED"
+	[ "$status" -eq 0 ]
+	rm "$LOG/spine"
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 1 ]
+}
+
+@test "stats draws, and counts the same as JSON" {
+	run audit stats
+	[ "$status" -eq 0 ]
+	[[ $output == *"13 commands in 46 records"* ]]
+	[[ $output == *"deny                3 #"* ]]
+	[[ $output == *"1 min 0 s  [22] sleep 600"* ]]
+	[[ $output == *"2  curl -u 'me:[REDACTED]' http://example.com/"* ]]
+	audit stats --json | jq -e '.decisions.deny == 3 and .exits.signal == 1
+		and .exits.none == 1 and .most_denied[0].count == 2
+		and .slowest[0].exec == 22 and .timeouts == 1'
+}
+
+@test "report: one page, nothing from elsewhere, no script of the log's" {
+	run audit report
+	[ "$status" -eq 2 ]
+	run audit report --html page.html
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a page.html)" = 600 ]
+	absent -E -q '(src|href)=|@import|url\(' page.html
+	[ "$(grep -c '</script>' page.html)" -eq 2 ]
+	audit report --html - | cmp - page.html
+	browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium"
+	HOME=$PWD "$browser" --headless --no-sandbox --disable-gpu --dump-dom \
+		"file://$PWD/page.html" >dom 2>/dev/null
+	grep -q 'data-ready="13"' dom
+	[ "$(grep -o 'class="track"' dom | wc -l)" -eq 3 ]
+	[ "$(grep -o 'class="tag deny"' dom | wc -l)" -eq 3 ]
+}
+
+@test "schema names every key" {
+	run audit schema
+	[ "$status" -eq 0 ]
+	[[ $output == *"frame  = [crc"* ]]
+	[[ $output == *" 13  rule "* ]]
+	audit schema --json | jq -e '.keys | length > 40'
+}
+
+@test "follow prints what comes, and the next segment" {
+	"$WARDBOX" audit -D "$LOG" follow -o json >out 3>&- &
+	pid=$!
+	for _ in $(seq 50); do
+		[ "$(wc -l <out)" -ge 10 ] && break
+		sleep 0.1
+	done
+	[ "$(wc -l <out)" -eq 10 ]
+	audit rotate
+	for _ in $(seq 50); do
+		grep -q '"type":"header","seq":4[78]' out && break
+		sleep 0.1
+	done
+	kill "$pid"
+	grep -q '"type":"header"' out
+	run audit -f --exit 1
+	[ "$status" -eq 2 ]
+}
+
+@test "what is not private is refused" {
+	chmod 755 "$LOG"
+	run audit rotate
+	[ "$status" -eq 2 ]
+	[[ $output == *"not private"* ]]
+	chmod 700 "$LOG"
+	chmod 644 "$LOG/head"
+	run audit rotate
+	[ "$status" -eq 2 ]
+	[[ $output == *"open to others"* ]]
+	rm "$LOG/head"
+	ln -s /etc/passwd "$LOG/head"
+	run audit anchor
+	[ "$status" -eq 2 ]
+	[ "$(head -c 4 /etc/passwd)" != wbau ]
+}
+
+@test "a disk that is full is told, and harms nothing" {
+	need unshare -m true
+	cat >full.sh <<-'EOF'
+		set -e
+		mount -t tmpfs -o size=64k,mode=700 tmpfs "$1"
+		"$2" audit init -D "$1" -q >pin
+		# Fill it, page by page, to every place where a write can fail.
+		dd if=/dev/zero of="$1/fill" bs=4096 2>/dev/null || true
+		"$2" audit rotate -D "$1" 2>err && exit 3
+		grep -q 'No space' err
+		"$2" audit verify -D "$1" --pubkey "$(cut -d' ' -f2 pin)"
+		rm "$1/fill"
+		"$2" audit rotate -D "$1"
+		"$2" audit verify -D "$1" --pubkey "$(cut -d' ' -f2 pin)"
+	EOF
+	mkdir full
+	run unshare -m sh full.sh full "$WARDBOX"
+	[ "$status" -eq 0 ]
+}
+
+@test "a directory that cannot be written" {
+	need unshare -m true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run unshare -m sh -c 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" &&
+		"$2" audit verify -D "$1" --pubkey "$3" && ! "$2" audit rotate -D "$1"' \
+		- "$LOG" "$WARDBOX" "$PIN"
+	[ "$status" -eq 0 ]
+}
+
+@test "mistakes" {
+	run audit frobnicate
+	[ "$status" -eq 2 ]
+	run audit -o nonsense
+	[ "$status" -eq 2 ]
+	[[ $output == *asciicast* ]]
+	run "$WARDBOX" audit -D "$BATS_TEST_TMPDIR/nothing"
+	[ "$status" -eq 2 ]
+	run "$WARDBOX" audit rotate -D "$BATS_TEST_TMPDIR"
+	[ "$status" -eq 2 ]
+	run audit --help
+	[ "$status" -eq 0 ]
+	[[ $output == *verify* ]]
+}

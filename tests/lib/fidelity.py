@@ -1,0 +1,626 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs each case through the real shell and through the shim, and compares
+stdout, stderr, how it ended, and what is left behind.
+
+    fidelity.py GROUP REAL SHIM [confined]
+
+REAL and SHIM are executables; argv[0] is the same for both. Prints what
+differs; exits 1 when anything does.
+"""
+import fcntl
+import hashlib
+import os
+import pickle
+import pty
+import re
+import resource
+import select
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import time
+
+GROUP, REAL, SHIM = sys.argv[1:4]
+CONFINED = sys.argv[4:] == ["confined"]
+LIMIT = 20
+PIPE = subprocess.PIPE
+groups = {}
+failed = ran = 0
+
+
+def group(f):
+    groups[f.__name__] = f
+    return f
+
+
+def left_behind(top):
+    found = []
+    for where, _, files in os.walk(top):
+        for name in sorted(files):
+            path = os.path.join(where, name)
+            st = os.lstat(path)
+            with open(path, "rb") as f:
+                found.append((os.path.relpath(path, top), st.st_mode, f.read()))
+    return sorted(found)
+
+
+def alone(top, case, shell, args, kw):
+    """In a fork, so that both shells are tried at once."""
+    r, low = os.pipe()
+    w = fcntl.fcntl(low, fcntl.F_DUPFD_CLOEXEC, 100)
+    os.close(low)
+    pid = os.fork()
+    if pid == 0:
+        os.close(r)
+        os.chdir(top)
+        try:
+            got = case(shell, *args, **kw)
+        except subprocess.TimeoutExpired:
+            got = "timed out"
+        except Exception as e:  # pylint: disable=broad-except
+            got = repr(e)
+        with os.fdopen(w, "wb") as f:
+            f.write(pickle.dumps(got))
+        os._exit(0)
+    os.close(w)
+    return pid, r
+
+
+def both(name, case, *args, **kw):
+    """case(shell, ...) in a directory of its own, for each of the two."""
+    global failed, ran
+    seen = []
+    tops = [tempfile.mkdtemp(dir=os.getcwd()) for _ in (REAL, SHIM)]
+    jobs = [alone(top, case, shell, args, kw)
+            for top, shell in zip(tops, (REAL, SHIM))]
+    for top, (pid, r) in zip(tops, jobs):
+        with os.fdopen(r, "rb") as f:
+            got = f.read()
+        os.waitpid(pid, 0)
+        got = pickle.loads(got) if got else "died"
+        files = left_behind(top)
+        shutil.rmtree(top, ignore_errors=True)
+        seen.append((scrub(got, top), scrub(files, top)))
+    ran += 1
+    if seen[0] != seen[1]:
+        failed += 1
+        print(f"differs: {name}\n  real: {seen[0]!r}\n  shim: {seen[1]!r}")
+
+
+def scrub(x, top):
+    if isinstance(x, bytes):
+        for name in (SHIM, REAL, top):
+            x = x.replace(name.encode(), b"...")
+    if isinstance(x, str):
+        x = x.replace(top, "...")
+    if isinstance(x, (list, tuple)):
+        return tuple(scrub(i, top) for i in x)
+    return x
+
+
+def sh(shell, *args, stdin=b"", name="sh", wait=LIMIT, **kw):
+    """Both outputs and the end."""
+    kw.setdefault("stdout", PIPE)
+    kw.setdefault("stderr", PIPE)
+    p = subprocess.Popen([name, *args], executable=shell, stdin=PIPE, **kw)
+    try:
+        out = p.communicate(stdin, timeout=wait)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        raise
+    return (*out, p.returncode)
+
+
+def c(name, script, *args, **kw):
+    both(name, lambda s: sh(s, "-c", script, *args, **kw))
+
+
+# ---- descriptors ----------------------------------------------------------
+
+
+@group
+def streams():
+    c("both outputs", "echo out; echo err >&2; exit 3")
+    c("nothing", ":")
+    c("one pipe, in order", "for i in 1 2 3 4 5 6 7 8; do echo o$i; echo e$i >&2;"
+      " done", stderr=subprocess.STDOUT)
+    c("stdin", "read x; echo got $x; cat | wc -c", stdin=b"a b\n" + bytes(99999))
+    c("no newline", "printf abc; printf def >&2")
+    c("binary", r"printf '\000\377\200\n\r\000'")
+    c("half a megabyte", "head -c 500000 /dev/zero; head -c 500000 /dev/zero >&2")
+    c("dev stdout", "echo a >/dev/stdout; echo b >/dev/stderr; echo c >/dev/fd/1")
+    c("dev stdin", "cat /dev/stdin", stdin=b"in")
+    c("closing all", "exec <&- >&- 2>&-; echo no; sleep 0.1; exit 4")
+    c("kinds", "for i in 0 1 2; do [ -p /dev/fd/$i ] && echo p$i; [ -t $i ] && "
+      "echo t$i; done; exit 0")
+
+    for which in ("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"):
+        both("closed " + which, lambda s: sh(
+            "/bin/sh", "-c", f'exec 5>list; exec "$0" -c \'for i in 0 1 2 3 4 5 6 7;'
+            f' do [ -e /proc/$$/fd/$i ] && echo $i >&5; done; echo x; echo y >&2;'
+            f' read z; exit 7\' {which}', s))
+    both("3 to 9", lambda s: sh(
+        "/bin/sh", "-c", 'echo three >f3; exec 3<f3 4>f4 5>f5 6<f3 7<f3 9>>f9;'
+        ' exec "$0" -c \'read a <&3; echo $a >&4; echo five >&5; echo n >&9;'
+        ' ls /proc/self/fd\'', s))
+
+    def extra_alias(shell):
+        r, w = os.pipe()
+        os.dup2(w, 9)
+        p = subprocess.Popen(
+            ["sh", "-c", "for i in 1 2 3 4 5; do echo o$i; echo s$i >&9; done"],
+            executable=shell, stdin=subprocess.DEVNULL, stdout=w, pass_fds=[9])
+        os.close(w)
+        os.close(9)
+        data = b""
+        while part := os.read(r, 65536):
+            data += part
+        os.close(r)
+        return data, p.wait(LIMIT)
+    both("the pipe again at 9", extra_alias)
+
+    def into_file(shell, flags):
+        with open("f", "wb") as f:
+            f.write(b"old\n")
+        fd = os.open("f", flags)
+        r = subprocess.run(["sh", "-c", "echo one; echo two >&2; echo three"],
+                           executable=shell, stdout=fd, stderr=fd, timeout=LIMIT)
+        end = os.lseek(fd, 0, os.SEEK_CUR)
+        os.close(fd)
+        return r.returncode, end
+    both("a file", into_file, os.O_WRONLY | os.O_TRUNC)
+    both("a file, appended to", into_file, os.O_WRONLY | os.O_APPEND)
+    both("a file, read and written", into_file, os.O_RDWR)
+
+    def to_socket(shell):
+        a, b = socket.socketpair()
+        p = subprocess.Popen(
+            ["sh", "-c", "echo hi; exec 2>&1; (echo x >/dev/stdout) 2>/dev/null "
+             "|| echo no; exit 5"], executable=shell,
+            stdin=subprocess.DEVNULL, stdout=b, stderr=subprocess.DEVNULL)
+        b.close()
+        data = b""
+        while part := a.recv(65536):
+            data += part
+        return data, p.wait(LIMIT)
+    both("a socket", to_socket)
+
+    def rest_of_stdin(shell):
+        r, w = os.pipe()
+        os.write(w, b"one\ntwo\nthree\n")
+        os.close(w)
+        out = sh2(shell, "read a; echo $a", r)
+        rest = os.read(r, 100)
+        os.close(r)
+        return out, rest
+    both("stdin unread is left", rest_of_stdin)
+
+    def rest_of_file(shell):
+        with open("in", "wb") as f:
+            f.write(b"echo a\nread x; echo $x\nnot a command\necho b\n")
+        with open("in", "rb") as f:
+            p = subprocess.run(["sh"], executable=shell, stdin=f, stdout=PIPE,
+                               stderr=PIPE, timeout=LIMIT)
+            return p.stdout, p.stderr, p.returncode
+    both("script from a file on stdin", rest_of_file)
+    c("reader gone", "yes 2>/dev/null | head -1; exit 2")
+
+    def gone(shell):
+        p = subprocess.Popen(["sh", "-c", "yes"], executable=shell, stdout=PIPE,
+                             stdin=subprocess.DEVNULL)
+        p.stdout.read(10)
+        p.stdout.close()
+        return p.wait(LIMIT)
+    both("yes into a closed pipe", gone)
+
+    def ends(shell):
+        p = subprocess.Popen(["sh", "-c", "echo a; exec >&-; read x; exit 3"],
+                             executable=shell, stdin=PIPE, stdout=PIPE)
+        data = p.stdout.read()
+        alive = p.poll() is None
+        p.stdin.close()
+        return data, alive, p.wait(LIMIT)
+    both("the end is seen when the command closes", ends)
+
+    def unread(shell):
+        """Who waits before reading must not wait for ever."""
+        p = subprocess.Popen(
+            ["sh", "-c", "i=0; while [ $i -lt 800 ]; do echo "
+             "1234567890123456789012345678901234567890123456789012345678901234; "
+             "i=$((i+1)); done"], executable=shell, stdout=PIPE,
+            stdin=subprocess.DEVNULL)
+        code = p.wait(LIMIT)
+        return code, p.stdout.read()
+    both("52 KB unread at the end", unread)
+
+
+def sh2(shell, script, stdin):
+    p = subprocess.run(["sh", "-c", script], executable=shell, stdin=stdin,
+                       stdout=PIPE, stderr=PIPE, timeout=LIMIT)
+    return p.stdout, p.stderr, p.returncode
+
+
+@group
+def much():
+    block = os.urandom(1 << 20)
+
+    def through(shell):
+        p = subprocess.Popen(["sh", "-c", "cat"], executable=shell, stdin=PIPE,
+                             stdout=PIPE)
+
+        def feed():
+            for _ in range(100):
+                p.stdin.write(block)
+            p.stdin.close()
+        t = threading.Thread(target=feed)
+        t.start()
+        digest, size = hashlib.md5(), 0
+        while part := p.stdout.read(1 << 16):
+            digest.update(part)
+            size += len(part)
+        t.join()
+        return size, digest.hexdigest(), p.wait(LIMIT)
+    both("100 MB through", through)
+    words = ["x" * 100000] * 9
+    both("arguments of a megabyte", lambda s: sh(
+        s, "-c", 'echo $#; printf %s "$@" | wc -c', "name", *words))
+    both("lines of writers who share a pipe", lambda s: torn(s))
+
+
+def torn(shell):
+    """Lines of several shims into one pipe stay lines."""
+    r, w = os.pipe()
+    line = "abcdefghij" * 9
+    ps = [subprocess.Popen(
+        ["sh", "-c", f"i=0; while [ $i -lt 2000 ]; do echo {line}; i=$((i+1));"
+         " done"], executable=shell, stdin=subprocess.DEVNULL, stdout=w)
+        for _ in range(4)]
+    os.close(w)
+    data = b""
+    while part := os.read(r, 1 << 16):
+        data += part
+    os.close(r)
+    lines = data.split(b"\n")
+    return len(lines), set(lines) == {line.encode(), b""}, \
+        [p.wait(LIMIT) for p in ps]
+
+
+# ---- what is handed down ----------------------------------------------------
+
+
+@group
+def state():
+    for code in (0, 1, 2, 77, 124, 125, 126, 127, 128, 255):
+        c(f"exit {code}", f"exit {code}")
+    for s in ("KILL", "TERM", "INT", "HUP", "SEGV", "PIPE", "USR1", "ABRT"):
+        c(f"kill -{s} $$", f"echo a; kill -{s} $$; sleep 1; echo b")
+    c("not found", "nonexistent-command-x")
+    c("not executable", ": >plain; ./plain")
+    c("names", 'echo "$0" "$#" "$@" "$-"', "zero", "a b", "", "c")
+    for opts in (("-ec",), ("-e", "-c"), ("-c", "-e"), ("-uc",), ("-xc",),
+                 ("-c", "--"), ("+e", "-c")):
+        both("options " + " ".join(opts), lambda s: sh(
+            s, *opts, 'echo "$-" "$0" "$@"; false; echo on', "n", "x"))
+    both("a script", lambda s: (
+        open("s", "w").write('echo "$0" "$@"; cat; exit 6\n'),
+        sh(s, "./s", "a", "b", stdin=b"in"))[1])
+    both("no such script", lambda s: sh(s, "./none"))
+    both("stdin script", lambda s: sh(s, stdin=b"echo a; echo b >&2; exit 9\n"))
+    both("-s with words", lambda s: sh(s, "-s", "x", "y", stdin=b'echo "$@"\n'))
+    both("syntax error", lambda s: sh(s, "-c", "echo (")) if not CONFINED else None
+    c("umask", "umask; : >f", preexec_fn=lambda: os.umask(0o027))
+    c("nice", "nice", preexec_fn=lambda: os.nice(5))
+    c("limits", "ulimit -n; ulimit -Hn; ulimit -s; ulimit -c",
+      preexec_fn=lambda: (
+          resource.setrlimit(resource.RLIMIT_NOFILE, (40, 60)),
+          resource.setrlimit(resource.RLIMIT_CORE, (0, 0)),
+      )) if not CONFINED else None
+    c("few files", "echo a; ls . ", preexec_fn=lambda: resource.setrlimit(
+        resource.RLIMIT_NOFILE, (24, 24))) if not CONFINED else None
+    c("groups", "id")
+    c("locale", "echo $LANG $LC_ALL; locale 2>/dev/null",
+      env={**os.environ, "LANG": "de_DE.UTF-8"})
+    if not CONFINED:
+        c("environment", "env | grep -v -e ^WARDBOX -e ^_= -e ^PWD= -e ^OLDPWD"
+          " | sort", env={"A": "b", "PATH": os.environ["PATH"], "X.y": "z"})
+        c("no environment", "echo hi; echo $PATH", env={})
+
+    def deleted(shell):
+        os.mkdir("gone")
+        return sh(shell, "-c", "echo a; ls; cat /proc/self/cwd 2>/dev/null; "
+                  "exit 3", preexec_fn=lambda: (os.chdir("gone"),
+                                                os.rmdir("../gone")))
+    if not CONFINED:
+        both("directory deleted", deleted)
+    masks = r"grep -E 'Sig(Blk|Ign)' /proc/self/status; trap"
+    c("signal mask", masks)
+
+    def ignoring():
+        for s in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGPIPE,
+                  signal.SIGTSTP):
+            signal.signal(s, signal.SIG_IGN)
+    c("signals ignored", masks + "; exit 3", preexec_fn=ignoring,
+      restore_signals=False)
+    c("signals blocked", masks, preexec_fn=lambda: signal.pthread_sigmask(
+        signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR2}))
+    both("an alarm that was set before", lambda s: sh(
+        s, "-c", "echo a; exec sleep 5", preexec_fn=lambda: signal.alarm(1)))
+    c("no terminal", "echo $-; (: </dev/tty) 2>/dev/null; echo $?",
+      start_new_session=True)
+
+
+# ---- signals and processes ---------------------------------------------------
+
+
+TRAPS = "".join(f"trap 'echo {s}' {s};" for s in
+                ("INT", "TERM", "USR1", "HUP", "QUIT", "WINCH", "ALRM"))
+
+
+def signalled(shell, number, where, script, times=1):
+    p = subprocess.Popen(["sh", "-c", script], executable=shell, stdout=PIPE,
+                         stderr=PIPE, start_new_session=True)
+    p.stdout.readline()
+    time.sleep(0.15)
+    for _ in range(times):
+        (os.killpg if where == "group" else os.kill)(p.pid, number)
+        time.sleep(0.15)
+    out = p.communicate(timeout=LIMIT)
+    return out[0], p.returncode
+
+
+@group
+def signals():
+    wait = "i=0; while [ $i -lt 10 ]; do sleep 0.07; i=$((i+1)); done; echo end"
+    for name in ("INT", "TERM", "USR1", "HUP", "WINCH"):
+        number = getattr(signal, "SIG" + name)
+        for where in ("process", "group"):
+            both(f"{name} to the {where}, trapped", signalled, number, where,
+                 f"{TRAPS} echo go; {wait}", 2)
+            if name != "WINCH":
+                both(f"{name} to the {where}", signalled, number, where,
+                     "echo go; exec sleep 5")
+    both("KILL", signalled, signal.SIGKILL, "process", "echo go; exec sleep 5")
+
+    def stopped(shell, where, number):
+        p = subprocess.Popen(["sh", "-c", "echo go; sleep 0.4; echo end; exit 4"],
+                             executable=shell, stdout=PIPE,
+                             preexec_fn=lambda: os.setpgid(0, 0))
+        p.stdout.readline()
+        time.sleep(0.1)
+        send = os.killpg if where == "group" else os.kill
+        send(p.pid, number)
+        time.sleep(0.3)
+        pid, status = os.waitpid(p.pid, os.WUNTRACED | os.WNOHANG)
+        seen = pid == p.pid and os.WIFSTOPPED(status) and os.WSTOPSIG(status)
+        send(p.pid, signal.SIGCONT)
+        return seen, p.communicate(timeout=LIMIT)[0], p.returncode
+    both("TSTP to the group, CONT", stopped, "group", signal.SIGTSTP)
+    both("TSTP to the process, CONT", stopped, "process", signal.SIGTSTP)
+    both("STOP to the group, CONT", stopped, "group", signal.SIGSTOP)
+
+    def stops_itself(shell):
+        p = subprocess.Popen(["sh", "-c", "kill -STOP $$; echo on"],
+                             executable=shell, stdout=PIPE)
+        _, status = os.waitpid(p.pid, os.WUNTRACED)
+        os.kill(p.pid, signal.SIGCONT)
+        return os.WIFSTOPPED(status), p.communicate(timeout=LIMIT)[0]
+    both("stops itself", stops_itself)
+
+    def killed_outright(shell):
+        p = subprocess.Popen(["sh", "-c", "echo $PPID; exec sleep 30"],
+                             executable=shell, stdout=PIPE)
+        p.stdout.readline()
+        p.kill()
+        p.wait()
+        return p.stdout.read()  # ends when the last holder has
+    both("its end is the command's", killed_outright)
+    both("timeout", lambda s: sh(
+        "/usr/bin/timeout", "0.3", s, "-c", "echo a; exec sleep 5",
+        name="timeout"))
+    both("nohup", lambda s: sh(
+        "/usr/bin/nohup", s, "-c", "kill -HUP $$; echo alive", name="nohup"))
+    if not CONFINED:
+        background()
+
+
+def background():
+    def late(shell):
+        p = subprocess.Popen(["sh", "-c", "(sleep 0.4; echo late) & echo now"],
+                             executable=shell, stdout=PIPE)
+        p.wait(LIMIT)
+        first = os.read(p.stdout.fileno(), 100)
+        return first, p.stdout.read(), p.returncode
+    both("a background child's output comes later", late)
+
+    def apart(shell):
+        t = time.time()
+        p = subprocess.run(["sh", "-c", "sleep 5 >/dev/null 2>&1 & echo $?"],
+                           executable=shell, stdout=PIPE, timeout=LIMIT)
+        return p.stdout, p.returncode, time.time() - t < 3
+    both("one without the pipe is not waited for", apart)
+    both("one that is killed with its group", lambda s: killed_group(s))
+
+
+def killed_group(shell):
+    p = subprocess.Popen(["sh", "-c", "sleep 30 & echo go; wait"],
+                         executable=shell, stdout=PIPE, start_new_session=True)
+    p.stdout.readline()
+    os.killpg(p.pid, signal.SIGKILL)
+    return p.stdout.read(), p.wait(LIMIT)
+
+
+# ---- terminals -----------------------------------------------------------------
+
+
+class Terminal:
+    """An interactive bash on a terminal: the user."""
+
+    def __init__(self, bin_dir):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(PS1="OUT> ", TERM="dumb",
+                              PATH=bin_dir + ":" + os.environ["PATH"])
+            os.execv("/bin/bash", ["bash", "--norc", "--noprofile",
+                                   "--noediting"])
+        self.size(30, 200)
+        self.until("OUT> ")
+        self.type("bind 'set enable-bracketed-paste off' 2>/dev/null\n")
+        self.until("OUT> ")
+
+    def size(self, rows, cols):
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, cols, 0, 0))
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def until(self, pattern, wait=6):
+        end, out = time.time() + wait, ""
+        while time.time() < end:
+            ready, _, _ = select.select([self.fd], [], [], 0.05)
+            if ready:
+                try:
+                    out += os.read(self.fd, 65536).decode(errors="replace")
+                except OSError:
+                    break
+            if re.search(pattern, out):
+                return out
+        return out + f"<<no {pattern}>>"
+
+    def pause(self, seconds):
+        return self.until("\0never", seconds).split("<<no")[0]
+
+    def close(self):
+        os.close(self.fd)
+        for _ in range(100):
+            if os.waitpid(self.pid, os.WNOHANG)[0]:
+                return
+            time.sleep(0.02)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+STATUS = 'echo "st=$?"\n'
+
+
+def on_terminal(shell, scene):
+    os.mkdir("bin")
+    os.symlink(shell, "bin/" + os.path.basename(shell))
+    t = Terminal(os.path.abspath("bin"))
+    try:
+        seen = scene(t)
+        t.type("stty -a | md5sum\n")
+        modes = re.findall("[0-9a-f]{32}", t.until("[0-9a-f]{32}"))
+    finally:
+        t.close()
+        shutil.rmtree("bin")
+    return re.sub(r"\b\d{3,}\b", "N", re.sub("  +", " ", seen)), modes
+
+
+def line(text, *steps):
+    """Types text and a question for the status, then each step."""
+    def scene(t):
+        t.type(text + "; " + STATUS)
+        seen = ""
+        for wait, then in steps:
+            seen += t.until(wait)
+            time.sleep(0.15)
+            if callable(then):
+                then(t)
+            else:
+                t.type(then)
+        return seen + t.until(r"st=\d+\s+OUT> $")
+    return scene
+
+
+def prompt_scene(shell_name, start):
+    def scene(t):
+        t.type(f"{start}\n")
+        t.pause(0.5)
+        t.type("PS1='IN$ '; echo $-\n")
+        seen = t.until(r"IN\$ $")
+        for text in ("tty >/dev/null && echo yes\n", "stty size\n"):
+            t.type(text)
+            seen += t.until(r"IN\$ $")
+        t.type("sleep 20\n")
+        time.sleep(0.3)
+        t.type("\x1a")
+        seen += t.until(r"IN\$ $")
+        t.type("jobs\n")
+        seen += t.until(r"IN\$ $")
+        t.type("fg\n")
+        time.sleep(0.3)
+        t.type("\x03")
+        seen += t.until(r"IN\$ $")
+        t.size(40, 120)
+        time.sleep(0.1)
+        t.type("stty size; cat\n")
+        time.sleep(0.2)
+        t.type("abc\n\x04")
+        seen += t.until(r"IN\$ $")
+        t.type("exit 7\n")
+        seen += t.until("OUT> $")
+        t.type(STATUS)
+        return seen + t.until(r"st=\d+\s+OUT> $")
+    return scene
+
+
+def terminal(name, scene):
+    both(name, lambda s: on_terminal(s, scene))
+
+
+@group
+def terminals():
+    go = "echo go; sleep 0.4; echo x; sleep 0.4; echo end; exit 3"
+    terminal("a command", line("sh -c 'echo hi; echo err >&2; tty >/dev/null; "
+                               "echo $?; exit 3'"))
+    terminal("sizes", line("sh -c 'stty size'; stty rows 33 cols 166; "
+                           "sh -c 'stty size'"))
+    terminal("modes that are set stay set", line(
+        "sh -c 'stty -echoctl -ixon'; stty -a | grep -o -e -echoctl -e -ixon"))
+    terminal("Ctrl-C", line("sh -c 'echo go; sleep 20; echo no'",
+                            ("go\r", "\x03")))
+    terminal("Ctrl-C, trapped", line(
+        "sh -c 'trap \"echo got\" INT; echo go; sleep 1; sleep 0.1; echo end'",
+        ("go\r", "\x03")))
+    terminal("Ctrl-\\", line("ulimit -c 0; sh -c 'echo go; sleep 20'",
+                             ("go\r", "\x1c")))
+    terminal("Ctrl-D", line("sh -c 'cat; echo end'", ("end'", "abc\n\x04")))
+    terminal("typed ahead", line("sleep 0.4; sh -c 'read a; echo [$a]; cat'",
+                                 ("cat'", "one\ntwo\n\x04")))
+    terminal("Ctrl-Z, fg", line(f"sh -c '{go}'; echo; fg", ("go\r", "\x1a")))
+    terminal("Ctrl-Z, bg", line(f"sh -c '{go}'; bg; wait %1", ("go\r", "\x1a")))
+    terminal("kill -9 in raw mode", line("sh -c 'stty raw -echo; kill -9 $$'; "
+                                         "stty sane"))
+    terminal("TERM in the background", line(
+        "sh -c 'exec sleep 20' & p=$!; sleep 0.4; kill -TERM $p; wait $p"))
+    terminal("WINCH", line(
+        "sh -c 'trap \"stty size\" WINCH; echo go; sleep 0.6; sleep 0.1; "
+        "echo end'", ("go\r", lambda t: t.size(41, 199))))
+    terminal("only stdout redirected", line("sh -c 'echo a; [ -t 0 ]; echo $?;"
+                                            " [ -t 2 ]; echo $?' | cat"))
+    terminal("only stderr redirected", line("sh -c 'echo a; echo b >&2' 2>err; "
+                                            "cat err"))
+    if not CONFINED:
+        terminal("output after the end", line(
+            "sh -c '(sleep 0.3; echo late) & echo now'; sleep 0.6"))
+
+
+@group
+def prompts():
+    name = os.path.basename(SHIM)
+    start = {"sh": "sh -i", "dash": "dash -i", "ash": "ash -i",
+             "bash": "bash --norc --noprofile --noediting -i"}[name]
+    terminal("a session of " + name, prompt_scene(name, start))
+
+
+groups[GROUP]()
+print(f"{GROUP}: {ran} cases, {failed} differ")
+sys.exit(1 if failed else 0)
