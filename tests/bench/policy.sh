@@ -25,6 +25,7 @@ per_line null 2000 ':'
 per_line git 2000 'git status'
 per_line list 2000 'git status && npm test'
 per_line pipe 2000 'cat README.md src/main.c | grep -n foo | head -5'
+# shellcheck disable=SC2016 # not expanded, decided
 per_line loop 2000 'for f in a b c; do cp "$f" build/; done'
 per_line build 2000 'cd src && gcc -O2 -o main main.c && ./main >out.txt 2>&1'
 per_line pipe_sh 2000 'cat README.md src/main.c | grep -n foo | head -5' --dialect sh
