@@ -23,6 +23,10 @@
 
 enum { TEXT_MAX = 4096, OVERHEAD = 107 };
 
+/* What a build says. */
+static const char line[] = "  CC       src/main.c -O2 -Wall "
+	"-DVERSION=\"1.2\" 0123456789abcdef ok 12 ms\n";
+
 static double seconds(void)
 {
 	struct timespec t;
@@ -53,7 +57,8 @@ static int append(const char *dir, long count, size_t bytes, bool sync)
 	const struct audit_fact fact = {"bench", text, 0};
 	autofd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	memset(text, 'a', bytes > OVERHEAD ? bytes - OVERHEAD : 1);
+	for (size_t i = 0; i + OVERHEAD < bytes && i + 1 < sizeof text; i++)
+		text[i] = line[i % (sizeof line - 1)];
 	if (fd < 0 || audit_open(&log, fd, getuid(), &cfg, &d) < 0)
 		return 1;
 	for (long i = 0; i < count; i++)
@@ -91,8 +96,6 @@ static int commands(const char *dir, long count)
 
 static int redact(long megabytes)
 {
-	static const char line[] = "  CC       src/main.c -O2 -Wall "
-		"-DVERSION=\"1.2\" 0123456789abcdef ok 12 ms\n";
 	static char block[32768];
 	struct redact r = REDACT_INIT;
 	struct redact_stream s = REDACT_STREAM_INIT;

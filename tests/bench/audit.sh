@@ -10,7 +10,7 @@ k() { calc %.1f "$1 / 1000"; }
 append() {
 	name=$1 count=$2 processes=$3
 	shift 3
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		log
 		"$bench" append "$work/log" "$count" 380 "$processes" "$@"
 	done | sort -n >"$work/rates"
@@ -23,7 +23,7 @@ append audit_append 20000 1
 append audit_append_8 2500 8
 append audit_append_synced 100 1 sync
 
-for i in 1 2 3; do "$bench" redact 30; done | sort -n |
+for _ in 1 2 3; do "$bench" redact 30; done | sort -n |
 	awk 'NR == 2 { print "audit_redact", $1, "MB/s" }'
 
 # Logs of commands, growing: a command is two records.
@@ -51,7 +51,7 @@ row "audit_verify_signed $(calc %.0f "$size / $(took 3 "$box" audit verify -D "$
 remote=/lib/systemd/systemd-journal-remote
 if [ -x $remote ] && have journalctl; then
 	"$box" audit dump -D "$work/log" | head -n 20000 | awk '{
-		print "__REALTIME_TIMESTAMP=" 1700000000000000 + NR
+		print "__REALTIME_TIMESTAMP=17000000" 10000000 + NR
 		print "__MONOTONIC_TIMESTAMP=" NR
 		print "_BOOT_ID=0123456789abcdef0123456789abcdef"
 		print "SYSLOG_IDENTIFIER=sh"

@@ -10,7 +10,7 @@ turns "$runs" drop_bare "$work/true" :: \
 	drop_supervised "$box" drop --rox="$work" --no-strays "$work/true" :: \
 	drop_pid "$box" drop --rox="$work" --unshare-pid "$work/true" :: \
 	drop_watch "$box" drop --rox="$work" --watch-exec "$work/true" :: \
-	drop_preset_build "$box" drop -C "$work" --preset=build "$work/true"
+	drop_preset_build "$box" drop --preset=build --rox="$work" "$work/true"
 for row in drop landlock_alone supervised preset_build; do
 	ratio drop_${row}_over_bare drop_$row drop_bare
 done
@@ -40,7 +40,7 @@ awk '/^Private_(Clean|Dirty)/ { n += $2 } /^Anonymous/ { d += $2 }
 	END { print "drop_supervisor_uss", n, "KB"; print "drop_supervisor_own", d, "KB" }' \
 	"/proc/$!/smaps_rollup"
 kill $!
-wait $! || true
+wait $! 2>/dev/null || true
 
 ! have strace || {
 	strace -f -o "$work/trace" "$box" drop --rox="$work" "$work/true"

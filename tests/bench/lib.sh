@@ -1,5 +1,5 @@
 # lib.sh - what the scripts of tests/bench begin with
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034
 #
 # A script prints lines, and nothing else, on stdout:
 #	NAME VALUE UNIT [P90]		a number; VALUE is a median
@@ -11,7 +11,6 @@ O=$(cd "${O:-out}" && pwd)
 export O
 box=$O/wardbox
 lib=$O/test/lib
-top=$PWD
 work=$(mktemp -d /tmp/wardbox-bench-XXXXXX)
 chmod 755 "$work"
 trap 'rm -rf "$work"' EXIT

@@ -2,7 +2,7 @@
 # policy.sh - what it costs to decide a line
 #
 # Microseconds per line, the policy loaded once; the whole start with a
-# decision; a long line; instructions, where they can be counted.
+# decision; a long line.
 . tests/bench/lib.sh
 
 mkdir -p "$work/proj/.git" "$work/proj/src"
@@ -25,6 +25,7 @@ per_line null 2000 ':'
 per_line git 2000 'git status'
 per_line list 2000 'git status && npm test'
 per_line pipe 2000 'cat README.md src/main.c | grep -n foo | head -5'
+# shellcheck disable=SC2016 # not expanded, decided
 per_line loop 2000 'for f in a b c; do cp "$f" build/; done'
 per_line build 2000 'cd src && gcc -O2 -o main main.c && ./main >out.txt 2>&1'
 per_line pipe_sh 2000 'cat README.md src/main.c | grep -n foo | head -5' --dialect sh
@@ -53,21 +54,3 @@ row "policy_refused_60k $(calc %.2f "$ns / 1000000") ms"
 
 turns 100 policy_start "$box" --version :: \
 	policy_start_and_decide "$box" policy test 'git status'
-
-! have valgrind || {
-	instructions() {
-		valgrind --tool=none true 2>/dev/null || return 1
-		valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
-			awk '/Collected/ { print $NF }'
-	}
-	line='cat README.md src/main.c | grep -n foo | head -5'
-	echo "$line" >"$work/one"
-	yes "$line" | head -n 101 >"$work/many"
-	one=$(instructions "$box" policy test --batch "$work/one") || one=
-	many=$(instructions "$box" policy test --batch "$work/many") || many=
-	if [ -n "$one" ] && [ -n "$many" ]; then
-		row "policy_pipe_instructions $(((many - one) / 100)) instr"
-	else
-		skip valgrind "cannot run the binary"
-	fi
-}

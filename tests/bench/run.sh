@@ -40,8 +40,10 @@ tee -a "$rows" <"$work/turns"
 ratio run_pass_through_over_real run_inside_shim run_inside_dash
 
 # Bytes through a guarded pipe over a bare one.
-bytes=268435456
-copy="head -c $bytes /dev/zero"
+bytes=134217728
+yes '  CC       src/main.c -O2 -Wall -DVERSION="1.2" 0123456789abcdef ok 12 ms' |
+	head -c $((bytes / 16)) >text
+copy="cat$(printf ' text%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)"
 in_turns 5 run_pipe_bare "$sh" -c "$copy | cat" :: \
 	run_pipe_guarded "$sh" -c "./sh -c '$copy' | cat"
 row "run_pump $(calc %.2f "$(value run_pipe_bare) / $(value run_pipe_guarded)") x"

@@ -18,6 +18,7 @@ part() { # NAME GLOB...
 if have size && [ -d "$O/obj/libcore" ]; then
 	(cd "$O/obj/libcore" && ls) >"$work/objects"
 	parts() { # NAME PATTERN
+		# shellcheck disable=SC2046 # a list
 		(cd "$O/obj/libcore" && part "$1" \
 			$(grep -E "^($2)[^/]*\.o$" "$work/objects"))
 	}
