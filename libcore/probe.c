@@ -39,13 +39,15 @@ int probe_landlock_abi(int *why)
 	return abi < 0 ? 0 : (int)abi;
 }
 
-/* Waits at most two seconds: a kernel feature that hangs does not work. */
+enum { PATIENCE_MS = 10000 };
+
+/* A kernel feature that hangs does not work; a busy machine takes its time. */
 static int collect(pid_t pid, int from)
 {
 	struct pollfd p = {.fd = from, .events = POLLIN};
 	int err = -EINTR;
 
-	while (poll(&p, 1, 2000) < 0 && errno == EINTR)
+	while (poll(&p, 1, PATIENCE_MS) < 0 && errno == EINTR)
 		;
 	if (p.revents && read(from, &err, sizeof(err)) != sizeof(err))
 		err = -EINTR;
@@ -57,6 +59,11 @@ static int collect(pid_t pid, int from)
 
 int probe_child(int (*fn)(unsigned arg), unsigned arg)
 {
+	return probe_child_at(AT_FDCWD, fn, arg);
+}
+
+int probe_child_at(int dirfd, int (*fn)(unsigned arg), unsigned arg)
+{
 	int ends[2], err;
 	pid_t pid;
 
@@ -65,7 +72,8 @@ int probe_child(int (*fn)(unsigned arg), unsigned arg)
 	pid = fork();
 	if (pid == 0) {
 		close(ends[0]);
-		err = fn(arg);
+		err = dirfd != AT_FDCWD && fchdir(dirfd) < 0 ? -errno :
+							       fn(arg);
 		_exit(write(ends[1], &err, sizeof(err)) != sizeof(err));
 	}
 	err = pid < 0 ? -errno : 0;

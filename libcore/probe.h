@@ -27,7 +27,7 @@ bool probe_inside(void);
 int probe_landlock_abi(int *why);
 
 /* Runs fn(arg), which gives 0 or -errno, in a child that is thrown away. What it
- * gave; -EINTR when it died or took more than two seconds. */
+ * gave; -EINTR when it died or took more than ten seconds. */
 int probe_child(int (*fn)(unsigned arg), unsigned arg);
 
 /* What can be tried. Each runs in a child; 0 or -errno. */

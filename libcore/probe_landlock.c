@@ -18,6 +18,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "cleanup.h"
 #include "probe_try.h"
 #include "str.h"
 #include "uapi/landlock.h"
@@ -219,41 +220,41 @@ static void make_stage(void)
 		listen(fd, 1);
 }
 
-/* The child has a directory of its own, which the parent takes away. */
 static int try_on_stage(unsigned bit)
 {
 	make_stage();
 	return try_right(bit);
 }
 
-static void clear_stage(void)
+static void clear_stage(int dir)
 {
 	static const char *const files[] = {"f", "n", "s", "d/g", "e/g"};
 	static const char *const dirs[] = {"d", "e", "n"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		unlink(files[i]);
+		unlinkat(dir, files[i], 0);
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
-		rmdir(dirs[i]);
+		unlinkat(dir, dirs[i], AT_REMOVEDIR);
 }
 
-/* In a child, so that this process's directory stays what it is. */
-static int right_in_child(unsigned bit)
-{
-	char dir[] = "/tmp/wardbox-probe-XXXXXX";
-	int err;
-
-	if (!mkdtemp(dir) || chdir(dir) < 0)
-		return -errno;
-	err = probe_child(try_on_stage, bit);
-	clear_stage();
-	rmdir(dir);
-	return err;
-}
-
+/* The child works in a directory of its own; whatever becomes of it, the
+ * directory is taken away here. */
 int probe_landlock_right(unsigned bit)
 {
-	return right_of(bit) ? probe_child(right_in_child, bit) : -ERANGE;
+	char path[] = "/tmp/wardbox-probe-XXXXXX";
+	autofd int dir = -1;
+	int err;
+
+	if (!right_of(bit))
+		return -ERANGE;
+	if (!mkdtemp(path))
+		return -errno;
+	dir = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = dir < 0 ? -errno : probe_child_at(dir, try_on_stage, bit);
+	if (dir >= 0)
+		clear_stage(dir);
+	rmdir(path);
+	return err;
 }
 
 /* An abstract socket, or a process, from outside of the domain. */

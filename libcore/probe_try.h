@@ -4,6 +4,9 @@
 #ifndef WARDBOX_PROBE_TRY_H
 #define WARDBOX_PROBE_TRY_H
 
+/* probe_child() in another directory. */
+int probe_child_at(int dirfd, int (*fn)(unsigned arg), unsigned arg);
+
 int probe_try_filter(unsigned arg);
 int probe_try_notify(unsigned arg);
 /* arg is a LL_SCOPE_ bit. */
