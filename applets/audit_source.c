@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,24 +14,43 @@
 #include "env.h"
 #include "file.h"
 #include "num.h"
+#include "path.h"
+#include "session.h"
 #include "str.h"
+
+/* Where the guard keeps the log of this user. */
+static int own_dir(bool make)
+{
+	char base[SESSION_BASE_MAX], cwd[PATH_MAX];
+	const struct session_where where = {
+		.cwd = path_cwd(cwd, sizeof cwd) ? "/" : cwd,
+		.uid = geteuid()};
+	struct audit_place place = {
+		.state_home = env_get(environ, "XDG_STATE_HOME"),
+		.home = env_get(environ, "HOME"),
+	};
+	struct diag d = {0};
+	int fd = audit_place_open(&place, geteuid(), make, NULL, 0, &d);
+
+	if (fd == -ENOENT) {
+		autofd int state = session_base(&where, false, base, NULL);
+
+		place.state_base = base;
+		if (state >= 0)
+			fd = audit_place_open(
+				&place, geteuid(), make, NULL, 0, &d);
+	}
+	if (fd < 0)
+		cli_die_diag(EXIT_USAGE, &d);
+	return fd;
+}
 
 int audit_dir(const struct audit *a, bool make)
 {
-	const struct audit_place place = {
-		.state_home = env_get(environ, "XDG_STATE_HOME"),
-		.home = env_get(environ, "HOME"),
-		.state_base = "/run/wardbox",
-	};
-	struct diag d = {0};
 	int fd;
 
-	if (!a->dir) {
-		fd = audit_place_open(&place, geteuid(), make, NULL, 0, &d);
-		if (fd < 0)
-			cli_die_diag(EXIT_USAGE, &d);
-		return fd;
-	}
+	if (!a->dir)
+		return own_dir(make);
 	if (make && file_mkdirs(a->dir, 0700))
 		cli_die(EXIT_USAGE, "cannot make %s: %s", a->dir,
 			strerror(errno));

@@ -117,7 +117,8 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 	struct audit_damage *damage, struct diag *d);
 
 /* Goes on after AUDIT_GOT_END, for a log that grows; set patient before the
- * first audit_next. Segments that came since are taken up. 1 when there may be more, 0, or -errno. */
+ * first audit_next. Segments that came since are taken up. 1 when there may be
+ * more, or -errno. */
 int audit_reader_more(struct audit_reader *r, struct diag *d);
 
 #endif

@@ -150,8 +150,8 @@ static void check_beyond(struct audit_check *c, int dirfd,
 }
 
 /* A segment that the head does not know of. True: look no further. */
-__attribute__((noinline)) static bool beyond_live(struct audit_check *c, const struct snapshot *s,
-	const struct audit_damage *at, int dirfd)
+__attribute__((noinline)) static bool beyond_live(struct audit_check *c,
+	const struct snapshot *s, const struct audit_damage *at, int dirfd)
 {
 	const struct audit_record here = {
 		.seq = at->segment, .segment = at->segment};
