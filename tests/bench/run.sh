@@ -56,7 +56,7 @@ times=5
 zeros="head -c ${mb}M /dev/zero"
 for p in observe confined; do
 	policy $p
-	for i in $(seq $times); do
+	for _ in $(seq $times); do
 		rate "$mb" /bin/sh -c "$zeros" >>"$work/bare.$p"
 		rate "$mb" "$work/bin/sh" -c "$zeros" >>"$work/shim.$p"
 	done
@@ -67,13 +67,14 @@ for p in observe confined; do
 	echo "run_pipe_captured_over_bare_$p $(awk -v a="$shim" -v b="$bare" 'BEGIN { printf "%.2f", a / b }') x"
 done
 
-# What is the supervisor's alone while its command runs, in KB.
+# What the supervisor has written to while its command runs, in KB; of the rest
+# every shim shares one copy.
 for p in observe confined; do
 	policy $p
 	"$work/bin/sh" -c 'head -c 200000 /dev/zero; exec sleep 3' | cat >/dev/null &
 	sleep 1
 	for pid in $(pgrep -f "^$work/bin/sh -c head"); do
-		awk -v p="$p" '/^Private_/ { n += $2 }
+		awk -v p="$p" '/^Private_Dirty/ { n += $2 }
 			END { print "run_supervisor_uss_" p, n, "KB" }' "/proc/$pid/smaps_rollup"
 		break
 	done
