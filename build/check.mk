@@ -33,6 +33,13 @@ $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
 	@mkdir -p $(@D)
 	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $<
 
+# Programs of tests/bench: as the product is compiled, linked with libcore.
+BENCHES := $(patsubst tests/bench/%.c,$(TEST)/bench/%,$(wildcard tests/bench/*.c))
+$(TEST)/bench/%: tests/bench/%.c $(O)/libcore.a $(DEP_LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(TARGET_CC) $(TARGET_CFLAGS) $(INCLUDES) $(DEP_INC) $(TARGET_INC) \
+		$(TARGET_LDFLAGS) -o $@ $< $(O)/libcore.a $(DEP_LIBS)
+
 check: all dev ## every test that fits into minutes
 	$(Q)$(MAKE) --no-print-directory check-ready
 	$(Q)O=$(O) sh tests/run unit fuzz cli build e2e
@@ -48,7 +55,7 @@ check-e2e: $(O)/wardbox $(HELPERS) ## whole roots and real programs
 	$(Q)O=$(O) sh tests/run e2e
 check-build: ## layers, headers, configurations, declarations
 	$(Q)O=$(O) sh tests/run build
-check-full: check ## check, and the runs that take long (see HACKING.md)
+check-full: check analyze repro ## check, the analyzers, and the runs that take long
 	$(Q)O=$(O) FULL=1 sh tests/run e2e
 
 # libFuzzer, T seconds per harness.
@@ -59,15 +66,17 @@ fuzz: $(GENERATED) $(DEP_STAMP) ## fuzz each parser for T=60 seconds
 		sh tests/fuzz/run $(O) $$f $(T) || exit 1; \
 	done
 
-bench: $(O)/wardbox $(HELPERS) ## ratios beside peers, as a table
-	$(Q)O=$(O) sh tests/bench/run
-bench-compare: ## what changed since BASE=rev, measured now
+bench: $(O)/wardbox $(HELPERS) $(BENCHES) ## ratios beside peers, as a table
+	$(Q)O=$(O) sh tests/bench/run $(BENCH_ARGS)
+.PHONY: bench-ready
+bench-ready: $(O)/wardbox $(HELPERS) $(BENCHES)
+bench-compare: bench-ready ## what changed since BASE=rev, measured now
 	$(Q)O=$(O) sh tests/bench/compare $(BASE)
 .PHONY: bench-compare
 
 LINT_SOURCES := $(wildcard applets/*.c libcore/*.c)
 LINT_SCRIPTS := $(filter-out scripts/%.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/%.c,$(wildcard scripts/*)) \
-	tests/run .ci/run $(wildcard tests/fuzz/run tests/bench/run)
+	tests/run .ci/run $(wildcard tests/fuzz/run tests/bench/run tests/bench/compare)
 lint: $(GENERATED) $(DEP_STAMP) $(O)/dev/manopts check-headers check-layers ## style, man pages, shell scripts, spelling
 	$(Q)sh scripts/lint $(O) $(LINT_SCRIPTS)
 analyze: $(GENERATED) $(DEP_STAMP) ## clang-tidy, cppcheck, gcc -fanalyzer

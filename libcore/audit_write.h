@@ -62,6 +62,8 @@ struct audit_log {
 	unsigned appended;   /* by this process */
 	uint64_t wall, boot; /* when the lock was taken last */
 	uint8_t boot_id[AUDIT_ID];
+	struct buf spare;    /* memory of the last record */
+	struct redact plain; /* for what belongs to no command */
 };
 #define AUDIT_LOG_INIT                                                         \
 	((struct audit_log){.dirfd = -1, .headfd = -1, .segfd = -1})
@@ -161,6 +163,7 @@ int audit_tick(struct audit_exec *x, struct diag *d);
 
 /* Flushes every stream and writes the end record. */
 int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d);
+/* Before audit_close of its log. */
 void audit_exec_release(struct audit_exec *x);
 
 /* A fact beside a command: text, or number when text is NULL. */

@@ -48,7 +48,7 @@ static uint64_t elapsed(const struct audit_exec *x)
 static int put_io(struct audit_exec *x, enum audit_io stream, uint64_t at,
 	const char *bytes, size_t n, uint64_t gap, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_IO);
+	autorec struct audit_rec r = AUDIT_REC(x->log, AUDIT_IO);
 
 	/* Exactly as large as it gets: a doubled buffer would be our peak. */
 	if (n > 256) {
@@ -429,5 +429,7 @@ void audit_exec_release(struct audit_exec *x)
 		free(s);
 		x->stream[i] = NULL;
 	}
+	if (x->log && !x->log->plain.work)
+		x->log->plain.work = ptr_steal(&x->redact.work);
 	redact_release(&x->redact);
 }

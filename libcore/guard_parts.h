@@ -46,6 +46,9 @@ struct guard {
 	unsigned execs;  /* programs that the watch has seen start */
 };
 
+/* guard_load.c: policy, profile, project, and what they grant. */
+int guard_load(struct guard *g, struct diag *d);
+
 /* guard_plan.c: the command's environment and sandbox, from the grants.
  * guard_find_tmp makes its private place for temporary files and fills .tmp,
  * once; "" stays where there is no state base. */

@@ -3,6 +3,7 @@
  */
 #include "limits_cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -106,6 +107,31 @@ static int own_path(const char *controller, char *out, size_t size)
 	return -ENOENT;
 }
 
+/* Takes away groups whose maker was killed before it could. One that is in use
+ * is not empty, or not two seconds old. */
+static void sweep_stale(int parent)
+{
+	int fd = fcntl(parent, F_DUPFD_CLOEXEC, 3);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	while (dir && (e = readdir(dir))) {
+		const char *id = str_after(e->d_name, "wardbox-");
+		struct stat st;
+
+		if (id && fstatat(parent, e->d_name, &st,
+				  AT_SYMLINK_NOFOLLOW) == 0 &&
+			st.st_mtim.tv_sec + 2 < now.tv_sec)
+			unlinkat(parent, e->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+	else if (fd >= 0)
+		close(fd);
+}
+
 /* Makes base/path/NAME. 0, and the two descriptors. */
 static int make_group(struct limits *l, unsigned i, const char *base,
 	const char *path)
@@ -120,6 +146,7 @@ static int make_group(struct limits *l, unsigned i, const char *base,
 	parent = open(buf_str(&b), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return -errno;
+	sweep_stale(parent);
 	if (mkdirat(parent, l->name, 0755) < 0 ||
 		(group = openat(parent, l->name,
 			 O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) {

@@ -5,16 +5,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "buf.h"
+#include "path.h"
+#include "str.h"
 #include "uapi/linux.h"
 
 bool ns_is_admin(void)
@@ -78,10 +82,83 @@ int ns_loopback(void)
 	return err;
 }
 
+/* Up from where we are to where ".." leads no further. */
+static int climb(void)
+{
+	struct stat here, above;
+
+	for (int i = 0; i < 4096; i++) {
+		if (stat(".", &here) < 0 || stat("..", &above) < 0)
+			return -errno;
+		if (here.st_dev == above.st_dev && here.st_ino == above.st_ino)
+			return 0;
+		if (chdir("..") < 0)
+			return -errno;
+	}
+	return -ELOOP;
+}
+
+/* Out of a chroot, to the root of this namespace: a directory that lies outside
+ * of one's root has a way up. */
+static int leave_root(int root)
+{
+	static const char inner[][8] = {"/bin", "/usr", "/etc", "/dev"};
+	size_t i = 0;
+	int err;
+
+	while (i < ARRAY_SIZE(inner) && chroot(inner[i]) < 0)
+		i++;
+	if (i == ARRAY_SIZE(inner) || fchdir(root) < 0)
+		return -errno;
+	err = climb();
+	return err < 0 || chroot(".") == 0 ? err : -errno;
+}
+
+/* Makes a directory a mount of its own, and that the root. */
+static int enter_root(int root)
+{
+	long tree = syscall(NR_OPEN_TREE, root, "",
+		AT_EMPTY_PATH_ | AT_RECURSIVE_ | OPEN_TREE_CLONE_ |
+			OPEN_TREE_CLOEXEC_);
+	int err = 0;
+
+	if (tree < 0)
+		return -errno;
+	if (syscall(NR_MOVE_MOUNT, tree, "", root, "",
+		    MOVE_MOUNT_F_EMPTY | MOVE_MOUNT_T_EMPTY) < 0 ||
+		fchdir((int)tree) < 0 || chroot(".") < 0)
+		err = -errno;
+	close((int)tree);
+	return err;
+}
+
+/* In a chroot "/" is a mere directory, of a mount whose own root is out of
+ * reach: that one is made private from outside, or what is mounted here would
+ * show there. The mount namespace is new and dies with this process and its
+ * children; on failure this process must not go on. */
+static int chroot_private(void)
+{
+	char cwd[PATH_MAX];
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool had_cwd = path_cwd(cwd, sizeof(cwd)) == 0;
+	int err = root < 0 ? -errno : leave_root(root);
+
+	if (err == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		err = -errno;
+	if (err == 0)
+		err = enter_root(root);
+	if (root >= 0)
+		close(root);
+	if (err == 0 && had_cwd && chdir(cwd) < 0)
+		err = -errno;
+	return err;
+}
+
 int ns_private(void)
 {
-	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ? -errno :
-								       0;
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
+		return 0;
+	return errno == EINVAL ? chroot_private() : -errno;
 }
 
 /* /proc can be mounted by a process inside of the pid namespace alone. */

@@ -10,15 +10,6 @@
 #include "policy_judge.h"
 #include "str.h"
 
-static void add_name(struct judge *j, struct prog *p, const char *name)
-{
-	for (unsigned i = 0; i < p->count; i++)
-		if (str_eq(p->names[i], name))
-			return;
-	if (p->count < JUDGE_NAMES)
-		p->names[p->count++] = judge_text(j, name, strlen(name));
-}
-
 /* The names under which wardbox stands in for something. */
 static bool stands_in(const char *name)
 {
@@ -37,13 +28,24 @@ static bool is_shim(const struct prog *p, const char *target)
 	return p->count && str_eq(target, "wardbox") && stands_in(p->names[0]);
 }
 
+static void add_name(struct judge *j, struct prog *p, const char *name)
+{
+	if (is_shim(p, name))
+		return;
+	for (unsigned i = 0; i < p->count; i++)
+		if (str_eq(p->names[i], name))
+			return;
+	if (p->count < JUDGE_NAMES)
+		p->names[p->count++] = judge_text(j, name, strlen(name));
+}
+
 /* Of a file that was called by a path, only the names that stand in an exec
  * directory mean anything: a local name can be given to any file. */
 static void take_names(
 	struct judge *j, struct prog *p, const struct path_found *f, bool all)
 {
 	for (unsigned i = 0; i < f->count; i++)
-		if ((all || (f->in_exec & 1U << i)) && !is_shim(p, f->names[i]))
+		if (all || (f->in_exec & 1U << i))
 			add_name(j, p, f->names[i]);
 }
 
@@ -90,9 +92,10 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 }
 
 /* A name in an exec directory: the directory is trusted as it stands, only the
- * file's own links are followed, for their names. False when it is not there. */
-static bool in_exec_dir(struct judge_cmd *k, const char *path, const char *name,
-	struct prog *p)
+ * file's own links are followed, for their names. False when it is not there.
+ */
+static bool in_exec_dir(
+	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
 {
 	char at[JUDGE_PATH], link[JUDGE_PATH];
 

@@ -4,7 +4,6 @@
 #include "probe_try.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,24 +46,30 @@ int probe_try_notify(unsigned arg)
 {
 	autofd int fd = install(SC_NOTIFY, SC_FLAG_NEW_LISTENER | arg);
 	/* Room for the structures of kernels to come. */
-	autofree struct sc_notif *n = calloc(1, 4096);
-	autofree struct sc_resp *r = calloc(1, 4096);
+	union {
+		struct sc_notif notif;
+		char room[1024];
+	} n = {.room = {0}};
+	union {
+		struct sc_resp resp;
+		char room[256];
+	} r = {.room = {0}};
 	int status;
 	pid_t pid;
 
-	if (fd < 0 || !n || !r)
-		return fd < 0 ? fd : -ENOMEM;
+	if (fd < 0)
+		return fd;
 	pid = fork();
 	if (pid == 0)
 		_exit(syscall(__NR_getppid) != ANSWER);
 	if (pid < 0)
 		return -errno;
-	if (syscall(__NR_ioctl, fd, SC_IOCTL_RECV, n) < 0)
+	if (syscall(__NR_ioctl, fd, SC_IOCTL_RECV, &n) < 0)
 		return -errno;
-	r->id = n->id;
-	r->val = ANSWER;
-	if (n->pid != (uint32_t)pid ||
-		syscall(__NR_ioctl, fd, SC_IOCTL_SEND, r) < 0)
+	r.resp.id = n.notif.id;
+	r.resp.val = ANSWER;
+	if (n.notif.pid != (uint32_t)pid ||
+		syscall(__NR_ioctl, fd, SC_IOCTL_SEND, &r) < 0)
 		return -EBADE;
 	if (waitpid(pid, &status, 0) != pid)
 		return -errno;

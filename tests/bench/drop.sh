@@ -1,39 +1,21 @@
 #!/bin/sh
 # drop.sh - drop beside a bare spawn, and beside what else is installed
-#
-# Prints "name value unit". bwrap and firejail are measured when they are there.
-set -eu
+. tests/bench/lib.sh
 
-O=$(cd "${O:-out}" && pwd)
-lib=$O/test/lib
-runs=${RUNS:-400}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-median() { "$lib/spawn_median" "$@"; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f\n", a / b }'; }
-less() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f\n", a - b }'; }
-
+runs=${RUNS:-200}
 cp "$lib/bare" "$work/true"
-box=$O/wardbox
-# shellcheck disable=SC2046 # a number per word
-set -- $(median "$runs" \
-	"$work/true" :: \
-	"$box" drop --rox="$work" "$work/true" :: \
-	"$box" drop --rox="$work" --unrestricted-syscalls --unrestricted-network "$work/true" :: \
-	"$box" drop --rox="$work" --no-strays "$work/true" :: \
-	"$box" drop --rox="$work" --unshare-pid "$work/true" :: \
-	"$box" drop --rox="$work" --watch-exec "$work/true" :: \
-	"$box" drop --preset=build "$work/true" 2>/dev/null)
-bare=$1 drop=$2 files=$3 stay=$4 pid=$5 watch=$6 build=$7
-echo "drop_bare $bare us"
-echo "drop_drop $drop us"
-echo "drop_over_bare $(ratio "$drop" "$bare") x"
-echo "drop_landlock_alone_over_bare $(ratio "$files" "$bare") x"
-echo "drop_supervised_over_bare $(ratio "$stay" "$bare") x"
-echo "drop_pid_namespace_over_supervised $(less "$pid" "$stay") us"
-echo "drop_watch_over_supervised $(less "$watch" "$stay") us"
-echo "drop_preset_build_over_bare $(ratio "$build" "$bare") x"
+turns "$runs" drop_bare "$work/true" :: \
+	drop_drop "$box" drop --rox="$work" "$work/true" :: \
+	drop_landlock_alone "$box" drop --rox="$work" --unrestricted-syscalls --unrestricted-network "$work/true" :: \
+	drop_supervised "$box" drop --rox="$work" --no-strays "$work/true" :: \
+	drop_pid "$box" drop --rox="$work" --unshare-pid "$work/true" :: \
+	drop_watch "$box" drop --rox="$work" --watch-exec "$work/true" :: \
+	drop_preset_build "$box" drop --preset=build --rox="$work" "$work/true"
+for row in drop landlock_alone supervised preset_build; do
+	ratio drop_${row}_over_bare drop_$row drop_bare
+done
+more drop_pid_namespace_adds drop_pid drop_supervised
+more drop_watch_adds drop_watch drop_supervised
 
 # A hundred programs started under the watch, and without.
 cat >"$work/many" <<-'X'
@@ -43,33 +25,47 @@ cat >"$work/many" <<-'X'
 		i=$((i + 1))
 	done
 X
-# shellcheck disable=SC2046
-set -- $(median $((runs / 20 + 1)) \
-	"$box" drop --no-strays --rox=/ sh "$work/many" "$work/true" :: \
-	"$box" drop --children=50 --rox=/ sh "$work/many" "$work/true" :: \
-	"$box" drop --rox=/ --watch-exec sh "$work/many" "$work/true" 2>/dev/null)
-echo "drop_watch_per_exec $(awk -v a="$3" -v b="$1" 'BEGIN { printf "%.0f\n", (a - b) / 100 }') us"
-echo "drop_watch_per_exec_and_fork $(awk -v a="$2" -v b="$1" 'BEGIN { printf "%.0f\n", (a - b) / 100 }') us"
+sh=$(command -v dash || command -v sh)
+turns $((runs / 20 + 1)) \
+	drop_100_execs "$box" drop --no-strays --rox=/ "$sh" "$work/many" "$work/true" :: \
+	drop_100_execs_children "$box" drop --children=50 --rox=/ "$sh" "$work/many" "$work/true" :: \
+	drop_100_execs_watch "$box" drop --rox=/ --watch-exec "$sh" "$work/many" "$work/true"
+row "drop_watch_per_exec $(calc %.1f "($(value drop_100_execs_watch) - $(value drop_100_execs)) / 100") us"
+row "drop_watch_per_exec_and_fork $(calc %.1f "($(value drop_100_execs_children) - $(value drop_100_execs)) / 100") us"
 
 # Our own memory while a command runs: what is private to the supervisor.
-"$box" drop --no-strays --rox=/ sleep 5 &
+"$box" drop --no-strays --rox=/ sleep 3 &
 sleep 0.5
 awk '/^Private_(Clean|Dirty)/ { n += $2 } /^Anonymous/ { d += $2 }
 	END { print "drop_supervisor_uss", n, "KB"; print "drop_supervisor_own", d, "KB" }' \
 	"/proc/$!/smaps_rollup"
 kill $!
-wait $! || true
+wait $! 2>/dev/null || true
+
+! have strace || {
+	strace -f -o "$work/trace" "$box" drop --rox="$work" "$work/true"
+	row "drop_calls $(sed '1d; /execve.*true"/q' "$work/trace" | wc -l) calls"
+}
 
 peer() { # NAME COMMAND...
-	name=$1
+	peer=$1
 	shift
-	"$@" >/dev/null 2>&1 || return 0
-	# shellcheck disable=SC2046
-	set -- $(median $((runs / 10 + 1)) "$work/true" :: "$@" 2>/dev/null)
-	echo "drop_peer_${name}_over_bare $(ratio "$2" "$1") x"
+	"$@" >/dev/null 2>&1 || {
+		skip "drop beside $peer" "does not work here"
+		return 0
+	}
+	turns $((runs / 10 + 1)) "drop_bare_beside_$peer" "$work/true" :: \
+		"drop_peer_$peer" "$@" :: \
+		"drop_drop_beside_$peer" "$box" drop --rox="$work" "$work/true"
+	ratio "drop_peer_${peer}_over_bare" "drop_peer_$peer" "drop_bare_beside_$peer"
+	ratio "drop_peer_${peer}_over_ours" "drop_peer_$peer" "drop_drop_beside_$peer"
 }
-peer bwrap "$(command -v bwrap || echo bwrap)" --ro-bind / / "$work/true"
-peer bwrap_all "$(command -v bwrap || echo bwrap)" --ro-bind / / --unshare-all \
-	--proc /proc --dev /dev --bind "$work" "$work" "$work/true"
-peer firejail "$(command -v firejail || echo firejail)" --quiet --noprofile "$work/true"
-peer unshare "$(command -v unshare || echo unshare)" -Ur "$work/true"
+! have bwrap || {
+	bwrap=$there
+	peer bwrap "$bwrap" --ro-bind / / "$work/true"
+	peer bwrap_all "$bwrap" --ro-bind / / --unshare-all --proc /proc \
+		--dev /dev --bind "$work" "$work" "$work/true"
+}
+! have firejail || peer firejail "$there" --quiet --noprofile "$work/true"
+! have unshare || peer unshare "$there" -Ur "$work/true"
+! have sudo || peer sudo "$there" -n "$work/true"

@@ -1,61 +1,56 @@
 #!/bin/sh
 # policy.sh - what it costs to decide a line
 #
-# Prints "name value unit": microseconds per line, the policy loaded once; the
-# whole start with a decision; a long line.
-set -eu
+# Microseconds per line, the policy loaded once; the whole start with a
+# decision; a long line.
+. tests/bench/lib.sh
 
-O=$(cd "${O:-out}" && pwd)
-box=$O/wardbox
-runs=${RUNS:-2000}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/proj/.git" "$work/proj/src"
 cd "$work/proj"
 export HOME="$work"
 
-now() { date +%s%N; }
-
-# The time of n lines less the time of one.
-per_line() { # NAME LINE [MORE ARGUMENTS]
-	name=$1 line=$2
-	shift 2
-	yes "$line" | head -n "$runs" >"$work/many"
+# The time of n lines less the time of one. Leaves it in $ns.
+per_line() { # NAME RUNS LINE [MORE ARGUMENTS]
+	name=$1 n=$2 line=$3
+	shift 3
+	yes "$line" | head -n "$n" >"$work/many"
 	echo "$line" >"$work/one"
-	best=
-	for i in 1 2 3; do
-		a=$(now)
-		"$box" policy test "$@" --batch "$work/one" >/dev/null
-		b=$(now)
-		"$box" policy test "$@" --batch "$work/many" >/dev/null
-		c=$(now)
-		t=$(((c - b - (b - a)) / (runs - 1)))
-		[ -n "$best" ] && [ "$best" -le "$t" ] || best=$t
-	done
-	awk -v n="$name" -v t="$best" \
-		'BEGIN { printf "policy_%s %.1f us\n", n, t / 1000 }'
+	one=$(took 5 "$box" policy test "$@" --batch "$work/one")
+	many=$(took 5 "$box" policy test "$@" --batch "$work/many")
+	ns=$(((many - one) / (n - 1)))
+	[ "$name" = - ] || row "policy_$name $(calc %.1f "$ns / 1000") us"
 }
 
-per_line null ':'
-per_line git 'git status'
-per_line list 'git status && npm test'
-per_line pipe 'cat README.md src/main.c | grep -n foo | head -5'
-per_line loop 'for f in a b c; do cp "$f" build/; done'
-per_line build 'cd src && gcc -O2 -o main main.c && ./main >out.txt 2>&1'
-per_line pipe_sh 'cat README.md src/main.c | grep -n foo | head -5' --dialect sh
-per_line denied 'git status; curl http://example.com'
+per_line null 2000 ':'
+per_line git 2000 'git status'
+per_line list 2000 'git status && npm test'
+per_line pipe 2000 'cat README.md src/main.c | grep -n foo | head -5'
+# shellcheck disable=SC2016 # not expanded, decided
+per_line loop 2000 'for f in a b c; do cp "$f" build/; done'
+per_line build 2000 'cd src && gcc -O2 -o main main.c && ./main >out.txt 2>&1'
+per_line pipe_sh 2000 'cat README.md src/main.c | grep -n foo | head -5' --dialect sh
+per_line denied 2000 'git status; curl http://example.com'
 
-runs=4
-awk 'BEGIN { for (i = 0; i < 4000; i++) printf "git status; "; print ":" }' \
-	>"$work/long"
-per_line long_44k "$(cat "$work/long")"
-
-runs=200
-a=$(now)
-i=0
-while [ $i -lt $runs ]; do
-	"$box" policy test 'git status' >/dev/null
-	i=$((i + 1))
+dash=$(command -v dash || true)
+for repeat in 1 8 64 512 4000; do
+	line=$(awk -v n="$repeat" 'BEGIN {
+		for (i = 0; i < n; i++) printf "git status -s; "; print ":" }')
+	per_line - $((4000 / repeat + 2)) "$line"
+	[ "$ns" -gt 0 ] || ns=1
+	curve line "deciding" ${#line} "$(calc %.2f "$ns / 1000")"
+	# dash reads from a file: its parser, nothing run.
+	[ -z "$dash" ] || {
+		echo "$line" >"$work/text"
+		floor=$(took 9 "$dash" -n /dev/null)
+		t=$(($(took 9 "$dash" -n "$work/text") - floor))
+		[ $t -lt 1000 ] || curve line "dash -n" ${#line} "$(calc %.2f "$t / 1000")"
+	}
 done
-b=$(now)
-echo "policy_start_and_decide $(((b - a) / runs / 1000)) us"
+row "policy_long_60k $(calc %.2f "$ns / 1000000") ms"
+
+echo "$line" | tr ';' '(' >"$work/deep"
+per_line - 4 "$(cat "$work/deep")"
+row "policy_refused_60k $(calc %.2f "$ns / 1000000") ms"
+
+turns 100 policy_start "$box" --version :: \
+	policy_start_and_decide "$box" policy test 'git status'

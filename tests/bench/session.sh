@@ -1,43 +1,35 @@
 #!/bin/sh
-# session.sh - what a session costs: finding it, running in it, the shim's link
-#
-# Prints "name value unit". Runs on its own /run, log and policy.
-set -eu
+# session.sh - envrun and exec beside a bare shell
+. tests/bench/lib.sh
 
-O=$(cd "${O:-out}" && pwd)
-if [ -z "${BENCH_NS-}" ]; then
-	exec env BENCH_NS=1 unshare -m sh "$0"
-fi
-mount -t tmpfs none /mnt
-mkdir -p /mnt/etc /mnt/work /mnt/log /mnt/project/.git
-mount -t overlay none \
-	-o lowerdir=/etc,upperdir=/mnt/etc,workdir=/mnt/work /etc
-mkdir -p /etc/wardbox
-printf 'policy 1 system\ninclude default\nuse FULL-AUTO\n' \
-	>/etc/wardbox/policy
-mount --bind /mnt/log /var/log
-mount -t tmpfs none /run
-cd /mnt/project
+runs=${RUNS:-50}
+project
+sh=$(command -v dash || command -v sh)
+guarded true 2>/dev/null || {
+	skip "envrun and exec" "needs root and overlayfs, for a policy of its own"
+	exit 0
+}
+guarded ./spawn_median -l "$runs" session_dash "$sh" -c : :: \
+	session_envrun ./wardbox envrun -- : :: \
+	session_cd ./wardbox envrun -- 'cd .' :: \
+	session_export ./wardbox envrun -- 'export A=1' :: \
+	session_shim ./sh -c : :: \
+	session_exec ./wardbox exec -- true >"$work/turns" 2>"$work/errors" || true
+tee -a "$rows" <"$work/turns"
+sed -n 's/^spawn_median: /failed /p' "$work/errors"
+ratio session_envrun_over_real session_envrun session_dash
+ratio session_cd_over_real session_cd session_dash
+ratio session_exec_over_real session_exec session_dash
 
-box=$O/wardbox
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f\n", a / b }'; }
-"$box" exec s -- true
-# shellcheck disable=SC2046 # a number per word
-set -- $("$O/test/lib/spawn_median" "${RUNS:-100}" \
-	"$O/test/lib/bare" :: \
-	"$box" --version :: \
-	"$box" session show s :: \
-	"$box" exec s -- "$(command -v true)" :: \
-	"$(command -v true)" 2>/dev/null)
-echo "session_show_over_version $(ratio "$3" "$2") x"
-echo "exec_true $4 us"
-echo "exec_true_over_true $(ratio "$4" "$5") x"
-
-# Eight at a time in one session: every one is counted.
-before=$("$box" session show s --json | sed 's/.*"commands":\([0-9]*\).*/\1/')
-for _ in 1 2 3 4 5 6 7 8; do
-	(for _ in 1 2 3 4 5; do "$box" exec s -- true; done) &
-done
-wait
-after=$("$box" session show s --json | sed 's/.*"commands":\([0-9]*\).*/\1/')
-echo "session_parallel_counted $((after - before)) of-40"
+# One server for many lines: what each costs.
+served() { # LINE
+	echo "$1" >one
+	yes "$1" | head -n 101 >many
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	one=$(took 3 guarded "$sh" -c './wardbox envrun --serve-stdin <one')
+	many=$(took 3 guarded "$sh" -c './wardbox envrun --serve-stdin <many')
+	calc %.1f "($many - $one) / 100000"
+}
+row "session_served $(served :) us"
+row "session_served_cd $(served 'cd .') us"
+ratio session_served_over_real session_served session_dash

@@ -61,9 +61,11 @@ assert not f["execute"] or (f["read-file"] and f["write-file"] and f["make-sym"]
 }
 
 @test "nothing is left behind" {
-	"$WARDBOX" doctor -r >/dev/null || true
+	"$WARDBOX" doctor -r >/dev/null &
+	pid=$!
+	wait $pid || true
+	! find /sys/fs/cgroup -maxdepth 6 -name "wardbox-$pid-*" 2>/dev/null | grep -q .
 	! ls -d /tmp/wardbox-probe-* 2>/dev/null
-	! find /sys/fs/cgroup -maxdepth 4 -name 'wardbox-*' 2>/dev/null | grep -q .
 }
 
 @test "what was around this process before is told, with its evidence" {

@@ -221,3 +221,25 @@ $2" ]
 	run enter root /bin/sh.real -c 'echo "$0"'
 	[ "$output" = /bin/sh.real ]
 }
+
+@test "a plain chroot is guarded too, and nothing of it is mounted outside" {
+	root_busybox root
+	"$WARDBOX" install --root root >/dev/null
+	mkdir -p root/work/.git root/work/.wardbox
+	echo 'policy 1 project' >root/work/.wardbox/policy
+	need enter root /bin/busybox true
+	# The directory is no mount; what it lies in is shared with others.
+	# shellcheck disable=SC2016
+	run unshare -m sh -c 'mount --make-rshared / &&
+		mount -t proc proc root/proc && mount --rbind /dev root/dev &&
+		wc -l </proc/self/mountinfo >before &&
+		unshare --root "$PWD/root" --wd /work /bin/sh -c \
+			"pwd; echo in >file; sh -c \"read -r x <file; echo \\\$x\"" &&
+		unshare --root "$PWD/root" --wd /work /bin/sh -c \
+			"cd .wardbox; >>policy"; echo "code $?"
+		wc -l </proc/self/mountinfo | diff before - && echo same'
+	[[ $output == "/work
+in"*"code "[1-9]*same ]] || { echo "$output" && false; }
+	[ "$(cat root/work/file)" = in ]
+	[ "$(cat root/work/.wardbox/policy)" = 'policy 1 project' ]
+}

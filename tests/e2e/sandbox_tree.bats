@@ -99,6 +99,20 @@ gone() { # NUMBER: within a second
 	each_user body
 }
 
+@test "a control group whose maker was killed goes with the next one" {
+	AS=() W=$PLACE
+	D --mem=64M --dry-run -- true | grep -q 'memory: cgroup' || skip "no cgroup here"
+	"$BIN/wardbox" drop --mem=64M --rox=/ -- sleep 74.1 3>&- &
+	pid=$!
+	for i in 1 2 3 4 5 6 7 8 9 10; do left 74.1 && break; sleep 0.1; done
+	kill -9 $pid
+	wait $pid || true
+	gone 74.1
+	sleep 3
+	works D --mem=64M -- true
+	! find /sys/fs/cgroup -maxdepth 8 -name "wardbox-$pid-*" 2>/dev/null | grep -q .
+}
+
 @test "memory in a file that has no name counts, where there is a cgroup" {
 	AS=() W=$PLACE
 	D --mem=64M --dry-run -- true | grep -q 'memory: cgroup' || skip "no cgroup here"

@@ -1,0 +1,118 @@
+/* guard_load.c - which policy, which profile, which project
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard_parts.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "path.h"
+#include "str.h"
+
+/* Where the project is looked for. */
+static const char *workspace(const struct guard *g)
+{
+	const char *from = g->q->workspace;
+
+	return from && from[0] == '/' ? from : g->cwd;
+}
+
+/* The nearest directory that claims to be a project's, for finding the layer
+ * of the policy that lies in it. */
+static int project_policy(const struct guard *g, char *out, size_t size)
+{
+	char dir[PATH_MAX];
+	size_t n;
+
+	if (path_normal(dir, sizeof dir, NULL, workspace(g)))
+		return -EINVAL;
+	n = strlen(dir);
+	while (n > 1) {
+		if (path_join(out, size, dir, ".wardbox/policy"))
+			return -ENAMETOOLONG;
+		if (access(out, F_OK) == 0)
+			return 0;
+		while (n > 1 && dir[n - 1] != '/')
+			n--;
+		while (n > 1 && dir[n - 1] == '/')
+			n--;
+		dir[n] = '\0';
+	}
+	return -ENOENT;
+}
+
+static int user_policy(const struct guard *g, char *out, size_t size)
+{
+	const char *config = env_get(g->q->env, "XDG_CONFIG_HOME");
+
+	if (config && config[0] == '/')
+		return path_join(out, size, config, "wardbox/policy");
+	if (!g->home[0])
+		return -ENOENT;
+	return path_join(out, size, g->home, ".config/wardbox/policy");
+}
+
+/* A command started in "/" has no project: a jail that holds the policy, the
+ * log and the programs would be none. */
+static bool holds_the_system(const char *root)
+{
+	static const char *const kept[] = {
+		"/etc/wardbox", "/var/log/wardbox", "/run/wardbox", "/usr/bin",
+		"/bin", "/dev/null", "/proc/self"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (path_beneath(root, kept[i]))
+			return true;
+	return false;
+}
+
+/* Then its own temporary files are all that it may touch. */
+static int jail_in_tmp(struct guard *g)
+{
+	int err = guard_find_tmp(g);
+
+	if (err)
+		return err;
+	return g->tmp[0] ? str_copy(g->root, sizeof g->root, g->tmp) : -ENOENT;
+}
+
+static int load_policy(struct guard *g, struct diag *d)
+{
+	struct policy_where where = {
+		.system = POLICY_SYSTEM,
+		.system_dir = POLICY_SYSTEM_DIR,
+		.image = POLICY_IMAGE,
+		.key = POLICY_KEY,
+		.uid = g->uid,
+	};
+	struct diag wish = {0};
+	int err;
+
+	if (!user_policy(g, g->user_policy, sizeof g->user_policy))
+		where.user = g->user_policy;
+	if (!project_policy(g, g->project_policy, sizeof g->project_policy))
+		where.project = g->project_policy;
+	err = policy_load(&g->policy, &where, d);
+	if (err)
+		return err;
+	g->r->diag = g->policy->why;
+	g->r->profile = policy_profile(g->policy, g->q->profile, &wish);
+	if (wish.text[0] && !g->r->diag.text[0])
+		g->r->diag = wish;
+	err = policy_find_root(g->policy, workspace(g), g->home, g->root,
+		sizeof g->root);
+	if (!err && holds_the_system(g->root))
+		err = jail_in_tmp(g);
+	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
+		   : 0;
+}
+
+int guard_load(struct guard *g, struct diag *d)
+{
+	int err = load_policy(g, d);
+
+	return err ? err
+		   : policy_grants(g->policy, g->r->profile, g->root, g->home,
+			     &g->grants);
+}

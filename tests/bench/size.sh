@@ -1,0 +1,31 @@
+#!/bin/sh
+# size.sh - bytes: the binary, its parts, and what does a part of the same
+. tests/bench/lib.sh
+
+kb() { awk -v n="$1" 'BEGIN { printf "%.0f\n", n / 1024 }'; }
+bytes() { stat -L -c %s "$1"; }
+
+row "size_binary $(kb "$(bytes "$box")") KB"
+
+# What the sources of a part compile to; an upper bound, the linker drops some.
+part() { # NAME GLOB...
+	name=$1
+	shift
+	# shellcheck disable=SC2086 # globs
+	row "size_$name $(cd "$O/obj/libcore" && size -t "$@" 2>/dev/null |
+		awk '{ n = $1 + $2 } END { printf "%.0f\n", n / 1024 }') KB"
+}
+if have size && [ -d "$O/obj/libcore" ]; then
+	(cd "$O/obj/libcore" && ls) >"$work/objects"
+	parts() { # NAME PATTERN
+		# shellcheck disable=SC2046 # a list
+		(cd "$O/obj/libcore" && part "$1" \
+			$(grep -E "^($2)[^/]*\.o$" "$work/objects"))
+	}
+	parts shell_and_policy 'shell_|policy'
+	parts sandbox 'sandbox|landlock|seccomp|namespaces|limits|execwatch|lean|probe'
+	parts audit 'audit_|redact|cbor|keys|sha256|crc32c'
+fi
+for peer in busybox dash bash bwrap firejail sudo; do
+	! have $peer || row "size_peer_$peer $(kb "$(bytes "$there")") KB"
+done
