@@ -68,8 +68,8 @@ static int spawn_child(void *arg)
 	_exit(125);
 }
 
-int proc_spawn(const struct proc_setup *s, const char *path,
-	char *const *argv, char *const *env, pid_t *pid, enum proc_step *step)
+int proc_spawn(const struct proc_setup *s, const char *path, char *const *argv,
+	char *const *env, pid_t *pid, enum proc_step *step)
 {
 	autofree char *stack = malloc(STACK);
 	struct spawn spawn = {s, path, argv, env, PROC_FORK, 0};

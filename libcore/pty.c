@@ -56,8 +56,8 @@ int pty_open(struct pty *p, int like, struct diag *d)
 {
 	int unlock = 0;
 
-	p->master = open("/dev/ptmx",
-		O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	p->master =
+		open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (p->master < 0 || ioctl(p->master, TIOCSPTLCK, &unlock) < 0)
 		return diag_errno(d, -errno, "cannot open a terminal");
 	p->slave = ioctl(p->master, PEER, O_RDWR | O_NOCTTY | O_CLOEXEC);

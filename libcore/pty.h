@@ -14,10 +14,10 @@
 struct pty {
 	int master; /* non-blocking */
 	int slave;
-	int outer;  /* the user's terminal: our own description of it, non-
-		     * blocking; -1 when there is none */
-	bool raw;   /* the user's terminal is in raw mode, by us */
-	bool bare;  /* the command's leaves output as it is, by us */
+	int outer; /* the user's terminal: our own description of it, non-
+		    * blocking; -1 when there is none */
+	bool raw;  /* the user's terminal is in raw mode, by us */
+	bool bare; /* the command's leaves output as it is, by us */
 	struct termios saved; /* of the user's terminal */
 	struct termios given; /* what the command began with */
 	struct winsize size;

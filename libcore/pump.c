@@ -13,6 +13,7 @@
 
 enum {
 	BUFFER = 16384,
+	ROOMY = 262144,
 	ATOMIC = 4096, /* a write of that many is not divided by a pipe */
 	ROUNDS = 16,
 	MOVED = 1 << 20, /* at once, without a copy */
@@ -56,8 +57,8 @@ void pump_poll(const struct pump *p, struct pollfd fds[2])
 	bool in = !out || p->kept;
 	bool on = p->live && !p->paused;
 
-	fds[0] = (struct pollfd){.fd = on && in ? p->from : -1,
-		.events = POLLIN};
+	fds[0] = (struct pollfd){
+		.fd = on && in ? p->from : -1, .events = POLLIN};
 	/* A terminal that hung up says so at every turn. */
 	fds[1] = (struct pollfd){.fd = on && (out || !p->to_tty) ? p->to : -1,
 		.events = out ? POLLOUT : 0};
@@ -204,6 +205,9 @@ static ssize_t show(struct pump *p, const char *bytes, size_t n)
 	if (answer == PUMP_TAIL)
 		p->tailed = pump_tail_open(&p->tail);
 	p->drop = answer == PUMP_DROP;
+	/* There is much of it: fewer and longer turns. */
+	if (p->plain && p->spliced)
+		fcntl(p->from, F_SETPIPE_SZ, ROOMY);
 	return (ssize_t)(p->drop ? p->allow : n);
 }
 
@@ -211,8 +215,7 @@ static ssize_t show(struct pump *p, const char *bytes, size_t n)
  * the whole lines out, keeps the rest. */
 static int put_lines(struct pump *p)
 {
-	const char *end =
-		p->to_pipe ? memrchr(p->buf, '\n', p->len) : NULL;
+	const char *end = p->to_pipe ? memrchr(p->buf, '\n', p->len) : NULL;
 	size_t lines = end ? (size_t)(end - p->buf) + 1 : p->len;
 	size_t left = lines;
 	int done = put(p, p->buf, &left);

@@ -28,7 +28,8 @@ struct pump_tail {
 /* False, and all closed, when there are no descriptors for it. */
 bool pump_tail_open(struct pump_tail *t);
 void pump_tail_close(struct pump_tail *t);
-/* Takes up to max bytes of a pipe along that stay in it. How many, or -errno. */
+/* Takes up to max bytes of a pipe along that stay in it. How many, or -errno.
+ */
 long pump_tail_tee(struct pump_tail *t, int from, size_t max);
 void pump_tail_add(struct pump_tail *t, const char *bytes, size_t n);
 /* Bytes held. */
@@ -37,12 +38,12 @@ size_t pump_tail_size(const struct pump_tail *t);
 size_t pump_tail_read(struct pump_tail *t, char *buf, size_t size);
 
 struct pump {
-	bool live; /* false: ended, or never began */
-	int from;  /* owned; -1: nothing comes but .first */
-	int to;    /* -1: nowhere, shown alone */
+	bool live;     /* false: ended, or never began */
+	int from;      /* owned; -1: nothing comes but .first */
+	int to;        /* -1: nowhere, shown alone */
 	bool close_to; /* at the end; else .to stays open and the owner's */
 	bool to_pipe, to_socket, to_tty;
-	bool spliced;  /* both are pipes */
+	bool spliced; /* both are pipes */
 	/* Shown before they are passed on: PUMP_MORE; PUMP_ENOUGH: show no
 	 * more; PUMP_TAIL: nor that, but keep the last ones in .tail;
 	 * PUMP_DROP: pass on .allow of them and then nothing. -errno ends. */
@@ -65,8 +66,7 @@ struct pump {
 	char *buf;
 	size_t at, len;
 };
-#define PUMP_INIT                                                              \
-	((struct pump){.from = -1, .to = -1, .tail = PUMP_TAIL_INIT})
+#define PUMP_INIT ((struct pump){.from = -1, .to = -1, .tail = PUMP_TAIL_INIT})
 
 static inline bool pump_ended(const struct pump *p)
 {

@@ -22,8 +22,8 @@ static void raise_files(struct run_state *st)
 	if (getrlimit(RLIMIT_NOFILE, l) < 0 || l->rlim_cur >= FILES_WANTED)
 		return;
 	more = *l;
-	more.rlim_cur = more.rlim_max < FILES_WANTED ? more.rlim_max :
-						       FILES_WANTED;
+	more.rlim_cur =
+		more.rlim_max < FILES_WANTED ? more.rlim_max : FILES_WANTED;
 	st->setup.files_raised = setrlimit(RLIMIT_NOFILE, &more) == 0;
 }
 
@@ -78,8 +78,8 @@ static int start_plain(struct run_state *st)
 	if (st->talk[0] >= 0)
 		return start_monitor(st);
 	st->setup.parent = getpid();
-	err = proc_spawn(&st->setup, spec->path, spec->argv, spec->env,
-		&st->pid, &step);
+	err = proc_spawn(
+		&st->setup, spec->path, spec->argv, spec->env, &st->pid, &step);
 	return err == 0 ? 1 : spawn_failed(st, err, step);
 }
 
@@ -144,8 +144,8 @@ static int outcome(struct run_state *st)
 	if (ran)
 		return 0;
 	r->started = false;
-	return not_started(st, s->shared->err,
-		s->shared->step == SANDBOX_STEP_EXEC);
+	return not_started(
+		st, s->shared->err, s->shared->step == SANDBOX_STEP_EXEC);
 }
 
 static int finish(struct run_state *st, int err)
@@ -183,8 +183,7 @@ static int begin(struct run_state *st)
 	return started;
 }
 
-int run(const struct run_spec *spec, struct run_result *result,
-	struct diag *d)
+int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 {
 	struct run_state st = {.spec = spec,
 		.result = result,

@@ -81,13 +81,13 @@ enum run_mode {
 };
 
 struct run_spec {
-	const char *path;    /* what to execute, resolved */
+	const char *path; /* what to execute, resolved */
 	char *const *argv;
 	char *const *env;
-	const char *cwd;     /* NULL: as it is, deleted even */
+	const char *cwd;         /* NULL: as it is, deleted even */
 	struct sandbox *sandbox; /* compiled; NULL: nothing is confined */
 	enum run_mode mode;
-	bool pty_all;   /* RUN_PTY: 0, 1, 2 all, though no terminal is there */
+	bool pty_all; /* RUN_PTY: 0, 1, 2 all, though no terminal is there */
 	/* Comes on stdin first, then the rest of descriptor 0. With any of
 	 * these the command's stdin is a pipe; what it leaves unread is lost
 	 * to the caller, so they stay off where that matters. */
@@ -95,15 +95,15 @@ struct run_spec {
 	size_t feed_len;
 	bool feed_only;     /* nothing but feed: then the end of file */
 	bool capture_stdin; /* show stdin to the sink */
-	bool kill_tree;    /* what the command leaves behind dies with it */
-	bool swallow; /* RUN_CAPTURE: 1 and 2 become pipes whatever they were, and
-		       * only the sink sees what comes out */
+	bool kill_tree;     /* what the command leaves behind dies with it */
+	bool swallow; /* RUN_CAPTURE: 1 and 2 become pipes whatever they were,
+		       * and only the sink sees what comes out */
 	/* A command that lasts must not be kept from closing what it was
 	 * given, so this process lets go of descriptors 0 to 2 and of all that
 	 * it inherited, unless told not to. */
 	bool keep_fds;
-	bool keep_stderr;  /* of descriptor 2 alone: the caller has something
-			    * to say on it afterwards */
+	bool keep_stderr;    /* of descriptor 2 alone: the caller has something
+			      * to say on it afterwards */
 	uint64_t timeout_ns; /* then the tree is killed; 0: never. For a run
 			      * without limits in a sandbox */
 	uint64_t output_max; /* bytes of 1 and 2 (or the terminal) together */
@@ -117,10 +117,10 @@ struct run_result {
 	int status;   /* wait status of the command */
 	struct rusage usage;
 	uint64_t duration_ns;
-	enum limits_kind limit; /* what was exceeded and ended it */
-	bool timed_out;         /* by limits.wall_ns or timeout_ns */
+	enum limits_kind limit;      /* what was exceeded and ended it */
+	bool timed_out;              /* by limits.wall_ns or timeout_ns */
 	uint64_t bytes[RUN_STREAMS]; /* all of them; files by their growth */
-	unsigned captured;  /* bit per stream: was shown to the sink */
+	unsigned captured;           /* bit per stream: was shown to the sink */
 	unsigned truncated; /* bit per stream: the sink had not all of it */
 	bool cut;           /* output_hard struck */
 	bool detached;      /* a fork pumps on for background processes */
@@ -132,8 +132,7 @@ struct run_result {
 /* Runs spec to its end. 0: see result (.started may be false). -errno: this
  * side failed (a sink's error too); when .started is set, what ran was killed
  * and .status is there. */
-int run(const struct run_spec *spec, struct run_result *result,
-	struct diag *d);
+int run(const struct run_spec *spec, struct run_result *result, struct diag *d);
 
 /* The descriptors from 3 on that the caller of this process left open for the
  * command: to be named in sandbox_plan.keep_fds. The count, at most max. */

@@ -28,9 +28,9 @@ uint64_t run_now(void)
 /* How many of n bytes may still pass the hard limit. */
 static size_t allowed(const struct run_state *st, size_t n)
 {
-	uint64_t left = st->spec->output_max > st->passed ?
-				st->spec->output_max - st->passed :
-				0;
+	uint64_t left = st->spec->output_max > st->passed
+				? st->spec->output_max - st->passed
+				: 0;
 
 	return left < n ? (size_t)left : n;
 }
@@ -162,8 +162,7 @@ static void look_at_limits(struct run_state *st)
 
 static void settle(struct run_state *st)
 {
-	if (st->settled ||
-		run_now() - st->start_ns < (uint64_t)SETTLE_MS * MS)
+	if (st->settled || run_now() - st->start_ns < (uint64_t)SETTLE_MS * MS)
 		return;
 	st->settled = true;
 	if (st->reaped)
@@ -224,12 +223,15 @@ static bool drained(const struct run_state *st)
 static void last_look(struct run_state *st)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		struct pump *p = &st->pumps[i];
 		struct pollfd fds[2];
 
-		pump_poll(&st->pumps[i], fds);
+		if (pump_ended(p))
+			continue;
+		pump_poll(p, fds);
 		if (poll(fds, 2, 0) > 0)
-			pump_step(&st->pumps[i], fds);
-		st->result->bytes[st->pumps[i].tag] = st->pumps[i].bytes;
+			pump_step(p, fds);
+		st->result->bytes[p->tag] = p->bytes;
 	}
 }
 
@@ -237,17 +239,20 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		struct pump *p = &st->pumps[i];
-		bool was = pump_ended(p);
-		int err = pump_step(p, fds + 2 * i);
+		int err;
 
-		if (i == RUN_KEYS && !was && pump_ended(p))
+		if (pump_ended(p))
+			continue;
+		err = pump_step(p, fds + 2 * i);
+		if (i == RUN_KEYS && pump_ended(p))
 			run_pty_gone(st);
 		if (err < 0 && !st->err)
 			st->err = err;
 		st->result->bytes[p->tag] = p->bytes;
 		/* A reader is to see the end when the command closed. */
-		if (!was && pump_ended(p) && st->settled && (i == RUN_OUT || i == RUN_ERR) && !st->spec->keep_fds && p->to >= 0 &&
-			!(p->to == 2 && st->spec->keep_stderr))
+		if (pump_ended(p) && st->settled &&
+			(i == RUN_OUT || i == RUN_ERR) && !st->spec->keep_fds &&
+			p->to >= 0 && !(p->to == 2 && st->spec->keep_stderr))
 			run_stdio_let_go(st, p->to);
 	}
 }
@@ -263,13 +268,13 @@ static int once(struct run_state *st)
 	int n;
 
 	fds[0] = (struct pollfd){.fd = st->sigfd, .events = POLLIN};
-	fds[1] = (struct pollfd){.fd = s ? execwatch_fd(&s->watch) : -1,
-		.events = POLLIN};
+	fds[1] = (struct pollfd){
+		.fd = s ? execwatch_fd(&s->watch) : -1, .events = POLLIN};
 	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
-	fds[3] = (struct pollfd){.fd = s && !st->reaped ? s->stop_fd : -1,
-		.events = POLLIN};
+	fds[3] = (struct pollfd){
+		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
 	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
@@ -304,7 +309,8 @@ static int show_tail(struct run_state *st, struct pump *p)
 
 	if (kept < rest)
 		err = sink->skipped(sink->ctx, stream, rest - kept);
-	while (err >= 0 && (n = pump_tail_read(&p->tail, bytes, sizeof(bytes)))) {
+	while (err >= 0 &&
+		(n = pump_tail_read(&p->tail, bytes, sizeof(bytes)))) {
 		err = sink->bytes(sink->ctx, stream, bytes, n, true);
 		st->shown[stream] += n;
 	}

@@ -55,8 +55,8 @@ static int start(struct monitor *m, enum proc_step *step)
 
 	*step = PROC_FORK;
 	if (!spec->sandbox)
-		return proc_spawn(&st->setup, spec->path, spec->argv,
-			spec->env, &m->pid, step);
+		return proc_spawn(&st->setup, spec->path, spec->argv, spec->env,
+			&m->pid, step);
 	m->pid = fork();
 	if (m->pid == 0)
 		run_child(st);
@@ -67,8 +67,8 @@ static int start(struct monitor *m, enum proc_step *step)
  * who wait for it. */
 static void keep_few(const struct run_state *st)
 {
-	const int from[KEPT] = {st->pty.slave, st->talk[1], st->sigfd,
-		st->pty.outer};
+	const int from[KEPT] = {
+		st->pty.slave, st->talk[1], st->sigfd, st->pty.outer};
 	int high[KEPT];
 
 	for (int i = 0; i < KEPT; i++)

@@ -89,8 +89,8 @@ int run_peek(int fd, struct buf *b, size_t max, bool *complete)
 		*complete = gone;
 		return 0;
 	}
-	err = S_ISFIFO(s.st_mode) ? peek_pipe(fd, b, max) :
-				    peek_socket(fd, b, max);
+	err = S_ISFIFO(s.st_mode) ? peek_pipe(fd, b, max)
+				  : peek_socket(fd, b, max);
 	*complete = gone && !err && b->len - was == (size_t)there;
 	return err;
 }

@@ -63,9 +63,9 @@ static void make_pumps(struct run_state *st)
 static void tell_size(struct run_state *st)
 {
 	const struct run_sink *sink = st->spec->sink;
-	int err = sink && sink->winsize ?
-			  sink->winsize(sink->ctx, &st->pty.size) :
-			  0;
+	int err = sink && sink->winsize
+			  ? sink->winsize(sink->ctx, &st->pty.size)
+			  : 0;
 
 	if (err < 0 && !st->err)
 		st->err = err;

@@ -213,8 +213,7 @@ static void forget_stop(struct run_state *st)
 	const struct sandbox *s = st->spec->sandbox;
 	uint64_t times;
 
-	if (s && s->stop_fd >= 0 &&
-		read(s->stop_fd, &times, sizeof(times)) < 0)
+	if (s && s->stop_fd >= 0 && read(s->stop_fd, &times, sizeof(times)) < 0)
 		return;
 }
 
@@ -286,8 +285,7 @@ static void ended(struct run_state *st, int status, const struct rusage *usage)
 	if (WIFSTOPPED(status)) {
 		/* Stops as the command stopped, so that who started us sees
 		 * it. */
-		if (st->talk[0] < 0 &&
-			!run_signals_stop(st, WSTOPSIG(status)))
+		if (st->talk[0] < 0 && !run_signals_stop(st, WSTOPSIG(status)))
 			kill(st->pid, SIGCONT);
 		return;
 	}

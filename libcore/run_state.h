@@ -41,10 +41,10 @@ struct run_state {
 	struct run_file files[3];
 	int theirs[RUN_PUMPS]; /* the command's ends, until it has them */
 	struct pty pty;
-	int talk[2];    /* with the monitor: our end, its end; -1: no pty */
-	bool in_front;  /* the command has the keyboard */
-	bool typed;     /* it is a person's, not a pipe */
-	bool told;      /* the monitor said how the command ended: */
+	int talk[2];   /* with the monitor: our end, its end; -1: no pty */
+	bool in_front; /* the command has the keyboard */
+	bool typed;    /* it is a person's, not a pipe */
+	bool told;     /* the monitor said how the command ended: */
 	int told_status;
 	int null;
 	int sigfd;
@@ -53,9 +53,9 @@ struct run_state {
 	uint64_t start_ns;
 	uint64_t passed; /* output so far */
 	bool reaped, settled, detached;
-	int died_of; /* a signal that came when the command was gone */
-	int err;     /* a sink's, or our own: the run is to end */
-	unsigned seen;    /* bit per stream that the sink had enough of */
+	int died_of;   /* a signal that came when the command was gone */
+	int err;       /* a sink's, or our own: the run is to end */
+	unsigned seen; /* bit per stream that the sink had enough of */
 	uint64_t shown[RUN_STREAMS]; /* bytes that it had */
 	pid_t canary;
 	void *canary_stack;

@@ -32,9 +32,9 @@ size_t run_inherited(int *fds, size_t max)
 		if (poll(ask, BLOCK, 0) < 0)
 			break;
 		for (int i = 0; i < BLOCK && count < max; i++) {
-			int flags = ask[i].revents & POLLNVAL ?
-					    FD_CLOEXEC :
-					    fcntl(from + i, F_GETFD);
+			int flags = ask[i].revents & POLLNVAL
+					    ? FD_CLOEXEC
+					    : fcntl(from + i, F_GETFD);
 
 			if (flags >= 0 && !(flags & FD_CLOEXEC))
 				fds[count++] = from + i;
@@ -83,8 +83,8 @@ static bool make_pair(bool socket, bool we_read, int pair[2])
 	int ends[2];
 	int flags;
 
-	if (socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) :
-		     pipe2(ends, O_CLOEXEC))
+	if (socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)
+		   : pipe2(ends, O_CLOEXEC))
 		return false;
 	pair[0] = ends[we_read ? 0 : 1];
 	pair[1] = ends[we_read ? 1 : 0];
@@ -155,8 +155,8 @@ static void follow(struct run_state *st, const struct stat *was, int end)
 	}
 }
 
-static void open_output(struct run_state *st, int fd, const struct stat *in,
-	struct stat *out)
+static void open_output(
+	struct run_state *st, int fd, const struct stat *in, struct stat *out)
 {
 	enum run_pump which = fd == 1 ? RUN_OUT : RUN_ERR;
 	enum run_stream stream = fd == 1 ? RUN_STDOUT : RUN_STDERR;
@@ -176,8 +176,8 @@ static void open_output(struct run_state *st, int fd, const struct stat *in,
 		return;
 	}
 	socket = S_ISSOCK(now->st_mode);
-	if (socket ? !local_socket(fd) || same_file(now, in) :
-		     !S_ISFIFO(now->st_mode) || !writable(fd))
+	if (socket ? !local_socket(fd) || same_file(now, in)
+		   : !S_ISFIFO(now->st_mode) || !writable(fd))
 		return;
 	if (interpose(st, which, fd, stream, socket))
 		follow(st, now, st->theirs[which]);
@@ -201,8 +201,8 @@ static int open_input(struct run_state *st)
 		.to = pair[0],
 		.close_to = true,
 		.to_pipe = true,
-		.spliced = from >= 0 && fstat(0, &s) == 0 &&
-			   S_ISFIFO(s.st_mode),
+		.spliced =
+			from >= 0 && fstat(0, &s) == 0 && S_ISFIFO(s.st_mode),
 		.first = spec->feed,
 		.first_len = spec->feed_len,
 		.last = from < 0,
@@ -237,10 +237,10 @@ int run_stdio_open(struct run_state *st)
 	if (st->spec->swallow)
 		return interpose(st, RUN_OUT, 1, RUN_STDOUT, false) &&
 				       interpose(st, RUN_ERR, 2, RUN_STDERR,
-					       false) ?
-			       0 :
-			       diag_fail(st->d, -EMFILE,
-				       "no descriptors left to capture with");
+					       false)
+			       ? 0
+			       : diag_fail(st->d, -EMFILE,
+					 "no descriptors left to capture with");
 	open_output(st, 1, &in, out);
 	open_output(st, 2, &in, out);
 	return 0;

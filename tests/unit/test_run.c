@@ -185,8 +185,8 @@ static char text[2][1 << 17];
 /* All of it, both at once; what of it fits is kept. */
 static size_t collect(struct caller *c, size_t total[2])
 {
-	struct pollfd fds[2] = {
-		{.fd = c->out, .events = POLLIN}, {.fd = c->err, .events = POLLIN}};
+	struct pollfd fds[2] = {{.fd = c->out, .events = POLLIN},
+		{.fd = c->err, .events = POLLIN}};
 	static char piece[65536];
 
 	total[0] = total[1] = 0;
@@ -255,8 +255,8 @@ static void captures_both(void **state)
 	assert_memory_equal(told->seen[RUN_STDOUT], "out\n", 5);
 	assert_memory_equal(told->seen[RUN_STDERR], "err\n", 5);
 	assert_int_equal(told->result.bytes[RUN_STDOUT], 4);
-	assert_int_equal(told->result.captured,
-		1 << RUN_STDOUT | 1 << RUN_STDERR);
+	assert_int_equal(
+		told->result.captured, 1 << RUN_STDOUT | 1 << RUN_STDERR);
 	assert_int_equal(told->result.truncated, 0);
 	assert_true(told->result.duration_ns > 0);
 	assert_false(told->result.detached);
@@ -378,6 +378,7 @@ static void feeds_stdin(void **state)
 	assert_int_equal(go(&w, "then"), 0);
 	assert_string_equal(text[0], "first then");
 	assert_memory_equal(told->seen[RUN_STDIN], "then", 5);
+	assert_int_equal(told->result.bytes[RUN_STDIN], 4);
 	w.spec.feed_only = true;
 	assert_int_equal(go(&w, "then"), 0);
 	assert_string_equal(text[0], "first ");
