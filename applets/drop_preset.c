@@ -10,6 +10,7 @@
 
 #include "buf.h"
 #include "file.h"
+#include "path.h"
 #include "str.h"
 
 /* The system: what programs are made of. */
@@ -120,10 +121,30 @@ static int own_settings(struct drop *o)
 	return err;
 }
 
+/* The terminal that the command is given anyway, by its name too. Not the whole
+ * of /dev/pts: the other terminals of this user are there. */
+static int own_terminal(struct drop *o)
+{
+	int err = 0;
+
+	for (int fd = 0; fd <= 2 && err == 0; fd++) {
+		char name[64];
+		const char *path;
+
+		if (path_of_fd(fd, name, sizeof(name)) < 0 ||
+			!str_after(name, "/dev/pts/"))
+			continue;
+		path = keep(o, name, "");
+		err = path ? sandbox_grant(&o->plan, path, SANDBOX_RW, true,
+				     "preset: own terminal") :
+			     -ENOMEM;
+	}
+	return err;
+}
+
 int drop_preset(struct drop *o, const char *name, struct diag *d)
 {
 	static const char *const shm[] = {"/dev/shm"};
-	static const char *const ptys[] = {"/dev/ptmx", "/dev/pts"};
 	static const char *const here[] = {"."};
 	bool build = str_eq(name, "build");
 	bool work = build || str_eq(name, "workspace");
@@ -139,8 +160,10 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 	if (err == 0)
 		err = grant_all(o, here, 1, access, "preset: here");
 	if (err == 0)
-		err = grant_all(o, ptys, 2, SANDBOX_RW, "preset: terminals");
-	if (err == 0 && work)
+		err = own_terminal(o);
+	/* Others' shared memory is there as well; interpreters' worker pools
+	 * cannot do without. */
+	if (err == 0 && build)
 		err = grant_all(o, shm, 1, SANDBOX_RW, "preset: shm");
 	if (err == 0 && work)
 		err = own_settings(o);

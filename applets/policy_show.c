@@ -172,7 +172,8 @@ static void status_json(struct buf *out, const struct policy_here *h,
 			img ? IMG_AT(img, IMG_SOURCE, struct img_source) : NULL;
 
 		for (uint32_t i = 0; s && i < IMG_COUNT(img, IMG_SOURCE); i++) {
-			if (s[i].kind == IMG_SRC_ABSENT)
+			if (s[i].kind == IMG_SRC_ABSENT ||
+				s[i].kind == IMG_SRC_BUILTIN)
 				continue;
 			json_open(&j, '{');
 			json_str(json_key(&j, "layer"),
@@ -211,7 +212,8 @@ static void status_text(struct buf *out, const struct policy_here *h,
 			img ? IMG_AT(img, IMG_SOURCE, struct img_source) : NULL;
 
 		for (uint32_t i = 0; s && i < IMG_COUNT(img, IMG_SOURCE); i++)
-			if (s[i].kind != IMG_SRC_ABSENT)
+			if (s[i].kind != IMG_SRC_ABSENT &&
+				s[i].kind != IMG_SRC_BUILTIN)
 				buf_addf(out, "%-10s %s\n",
 					policy_layer_name((enum policy_layer)l),
 					img_str(img, s[i].path));

@@ -95,8 +95,7 @@ static int left_out(void *into, int argc, char **argv)
 	cli_die(EXIT_USAGE, "%s was left out (APPLET_PROFILE_DOCTOR)", argv[0]);
 }
 
-#define DOCTORS(fn)                                                            \
-	(IS_ENABLED(CONFIG_APPLET_PROFILE_DOCTOR) ? (fn) : left_out)
+enum { DOCTORS = IS_ENABLED(CONFIG_APPLET_PROFILE_DOCTOR) };
 
 static const struct cli_verb verbs[] = {
 	CLI_VERB(profile_verb_detect, "detect", "",
@@ -119,11 +118,11 @@ static const struct cli_verb verbs[] = {
 		"is it on PATH, now or after a restart?"),
 	CLI_VERB(profile_verb_apply, "apply", "RECIPE.json [-- COMMAND...]",
 		"do what a recipe's shell_config or post_env says"),
-	CLI_VERB(DOCTORS(profile_verb_doctor), "doctor", "[COMMAND...]",
+	CLI_VERB(DOCTORS ? profile_verb_doctor : left_out, "doctor", "[COMMAND...]",
 		"find what is wrong with the startup files"),
-	CLI_VERB(DOCTORS(profile_verb_fix), "fix", "[CODE...]",
+	CLI_VERB(DOCTORS ? profile_verb_fix : left_out, "fix", "[CODE...]",
 		"repair what the doctor found"),
-	CLI_VERB(DOCTORS(profile_verb_undo), "undo", "[FILE...]",
+	CLI_VERB(DOCTORS ? profile_verb_undo : left_out, "undo", "[FILE...]",
 		"take the last fix back"),
 	CLI_VERB(profile_verb_sandbox, "sandbox", "",
 		"tell what confines this process"),

@@ -37,9 +37,8 @@ static bool add_block(struct arena *a, size_t n)
 
 	if (a->failed || size > a->max - a->used)
 		size = n;
-	b = a->failed || size > a->max - a->used
-		? NULL
-		: malloc(sizeof(*b) + size);
+	b = a->failed || size > a->max - a->used ? NULL
+						 : malloc(sizeof(*b) + size);
 	if (!b) {
 		a->failed = true;
 		return false;

@@ -45,6 +45,12 @@ struct audit_record {
  * seq of the event that ordered it as the fields 0 and 1. -EBADMSG. */
 int audit_record_parse(struct audit_record *r, const struct audit_frame *f);
 
+/* Type, seq and wall time: what every body begins with. -EBADMSG. */
+struct audit_intro {
+	uint64_t type, seq, wall;
+};
+int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n);
+
 /* The value of key, or NULL. */
 const struct audit_field *audit_field(
 	const struct audit_record *r, enum audit_key key);
@@ -87,6 +93,7 @@ struct audit_reader {
 	uint64_t effort; /* bytes that may yet be tried to find a frame */
 	crc32c_fn *crc;
 	bool eof;
+	bool shallow; /* only what the chain needs is taken apart */
 	bool patient; /* a cut record at the very end is still being written */
 };
 void audit_reader_release(struct audit_reader *r);

@@ -10,7 +10,6 @@ static int add_field(struct audit_record *r, struct cbor_in *in)
 {
 	struct audit_field *f = &r->field[r->fields];
 	struct cbor_item key;
-	struct cbor_in peek;
 
 	if (r->fields == AUDIT_FIELDS || cbor_next(in, &key) ||
 		key.n > INT64_MAX)
@@ -21,10 +20,14 @@ static int add_field(struct audit_record *r, struct cbor_in *in)
 		f->key = -1 - (int64_t)key.n;
 	else
 		return -EBADMSG;
-	peek = *in;
 	f->raw = in->p;
-	if (cbor_next(&peek, &f->item) || cbor_skip(in))
+	if (cbor_next(in, &f->item))
 		return -EBADMSG;
+	if (f->item.major >= CBOR_ARRAY && f->item.major <= CBOR_TAG) {
+		in->p = f->raw;
+		if (cbor_skip(in))
+			return -EBADMSG;
+	}
 	f->raw_len = (size_t)(in->p - f->raw);
 	r->fields++;
 	return 0;
@@ -160,4 +163,23 @@ int64_t audit_int(const struct audit_record *r, enum audit_key key,
 	if (f->item.major == CBOR_NEGATIVE)
 		return -1 - (int64_t)f->item.n;
 	return otherwise;
+}
+
+int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n)
+{
+	struct cbor_in at = {.p = body, .end = body + n};
+	uint64_t *slot[] = {&in->type, &in->seq, &in->wall};
+	struct cbor_item item;
+
+	if (cbor_next(&at, &item) || item.major != CBOR_MAP || item.n < 3)
+		return -EBADMSG;
+	for (uint64_t key = AUDIT_K_TYPE; key <= AUDIT_K_WALL; key++) {
+		if (cbor_next(&at, &item) || item.major != CBOR_UINT ||
+			item.n != key)
+			return -EBADMSG;
+		if (cbor_next(&at, &item) || item.major != CBOR_UINT)
+			return -EBADMSG;
+		*slot[key] = item.n;
+	}
+	return 0;
 }

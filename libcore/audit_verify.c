@@ -315,8 +315,13 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 	c->v->bytes += r->frame.len;
 	c->v->last = r->seq;
 	check_anchor(c, r);
-	if (!c->trust->links_only)
+	if (!c->trust->links_only) {
 		check_contents(c, r);
+	} else {
+		check_torn(c, r);
+		if (r->type == AUDIT_RECOVER)
+			audit_check_recover(c, r);
+	}
 	c->started = true;
 	c->segment_start = false;
 	c->next = r->seq + 1;
@@ -409,6 +414,7 @@ int audit_verify_reader(struct audit_reader *r, const struct audit_trust *trust,
 
 	audit_check_begin(&c, trust, report, state, v);
 	r->crc = c.hw.crc;
+	r->shallow = trust->links_only;
 	while ((got = audit_next(r, &rec, &damage, d)) != AUDIT_GOT_END) {
 		if (got < 0)
 			return got;

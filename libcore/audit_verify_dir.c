@@ -258,6 +258,7 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	if (err)
 		return err;
 	r.crc = c.hw.crc;
+	r.shallow = trust->links_only;
 	if (s.good)
 		audit_reader_limit(&r, s.head.segment, s.head.end);
 	if (s.unlocked)

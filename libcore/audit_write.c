@@ -41,14 +41,28 @@ void audit_now(const struct audit_log *log, uint64_t *wall, uint64_t *boot)
 	*boot = (uint64_t)b.tv_sec * second + (uint64_t)b.tv_nsec;
 }
 
+/* A writer of one record after the other would else ask the kernel for memory
+ * each time. */
 void audit_rec_release(struct audit_rec *r)
 {
-	buf_release(&r->rest);
+	struct buf *spare = &r->log->spare;
+
+	if (spare->data || !r->rest.data || r->rest.cap > SMALL) {
+		buf_release(&r->rest);
+		return;
+	}
+	*spare = r->rest;
+	r->rest.data = NULL;
 }
 
 struct buf *audit_rec_key(struct audit_rec *r, enum audit_key key)
 {
 	r->map.out = &r->rest;
+	if (!r->rest.cap && r->log->spare.data) {
+		r->rest.data = r->log->spare.data;
+		r->rest.cap = r->log->spare.cap;
+		r->log->spare.data = NULL;
+	}
 	if (!r->rest.cap)
 		buf_reserve(&r->rest, TYPICAL);
 	return cbor_key(&r->map, (int)key);
@@ -122,7 +136,7 @@ int audit_lock_head(struct audit_log *log, struct diag *d)
 /* Says in the log that the boot clock began anew. */
 static int note_boot(struct audit_log *log, struct audit_head *h, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_EVENT);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_EVENT);
 	struct buf *b;
 
 	audit_rec_text(&r, AUDIT_K_EVENT, "boot");
@@ -312,7 +326,7 @@ static bool rotation_due(const struct audit_log *log, const struct audit_head *h
 static int sync_failed(struct audit_log *log, int err, struct diag *d)
 {
 	struct audit_head h;
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_RECOVER);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_RECOVER);
 	int again = audit_lock(log, &h, d);
 
 	if (again)

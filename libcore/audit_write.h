@@ -62,6 +62,8 @@ struct audit_log {
 	unsigned appended;   /* by this process */
 	uint64_t wall, boot; /* when the lock was taken last */
 	uint8_t boot_id[AUDIT_ID];
+	struct buf spare;    /* memory of the last record */
+	struct redact plain; /* for what belongs to no command */
 };
 #define AUDIT_LOG_INIT                                                         \
 	((struct audit_log){.dirfd = -1, .headfd = -1, .segfd = -1})
@@ -145,6 +147,11 @@ int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 	size_t n, struct diag *d);
 /* Typed while the terminal does not echo: only that something was typed. */
 int audit_io_hidden(struct audit_exec *x, struct diag *d);
+/* n bytes of the stream passed that nobody looked at; what comes now are its
+ * last. They count in its total, and are in neither its hash nor the log: what
+ * was put aside for the last half goes for what comes. */
+int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
+	struct diag *d);
 int audit_winsize(struct audit_exec *x, unsigned cols, unsigned rows,
 	struct diag *d);
 int audit_signal(struct audit_exec *x, int sig, struct diag *d);
@@ -156,6 +163,7 @@ int audit_tick(struct audit_exec *x, struct diag *d);
 
 /* Flushes every stream and writes the end record. */
 int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d);
+/* Before audit_close of its log. */
 void audit_exec_release(struct audit_exec *x);
 
 /* A fact beside a command: text, or number when text is NULL. */

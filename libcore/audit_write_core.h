@@ -7,18 +7,21 @@
 #ifndef WARDBOX_AUDIT_WRITE_CORE_H
 #define WARDBOX_AUDIT_WRITE_CORE_H
 
+#include "audit_read.h"
 #include "audit_read_segments.h"
 #include "audit_write.h"
 #include "cbor.h"
 
 /* A record on its way: its type and the pairs with keys above AUDIT_K_BOOT. */
 struct audit_rec {
+	struct audit_log *log;
 	enum audit_type type;
 	struct cbor_map map; /* of rest; the head byte is not used */
 	struct buf rest;
 };
-#define AUDIT_REC(kind)                                                        \
-	((struct audit_rec){.type = (kind),                                    \
+#define AUDIT_REC(in, kind)                                                    \
+	((struct audit_rec){.log = (in),                                       \
+		.type = (kind),                                                \
 		.map = {.last = AUDIT_K_BOOT},                                 \
 		.rest = BUF_INIT(AUDIT_BODY_MAX - 128)})
 void audit_rec_release(struct audit_rec *r);
@@ -81,11 +84,5 @@ int audit_recover_tail(struct audit_log *log, struct audit_head *h,
 bool audit_frame_within(crc32c_fn *crc, const uint8_t *p, size_t n);
 
 void audit_now(const struct audit_log *log, uint64_t *wall, uint64_t *boot);
-
-/* Type, seq and wall time: what every body begins with. -EBADMSG. */
-struct audit_intro {
-	uint64_t type, seq, wall;
-};
-int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n);
 
 #endif

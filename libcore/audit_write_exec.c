@@ -276,12 +276,13 @@ int audit_start(struct audit_exec *x, struct audit_log *log,
 	const struct audit_start *start, const struct audit_secrets *secrets,
 	struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_START);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_START);
 	uint64_t wall;
 	int err;
 
 	*x = AUDIT_EXEC_INIT;
 	x->log = log;
+	x->redact.work = ptr_steal(&log->plain.work);
 	err = load_secrets(&x->redact, secrets, d);
 	if (err)
 		return err;
@@ -369,7 +370,7 @@ static void put_redactions(struct audit_rec *r, const struct redact *secrets)
 
 int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_END);
+	autorec struct audit_rec r = AUDIT_REC(x->log, AUDIT_END);
 	uint64_t wall, boot;
 	bool cut = false;
 	int err = audit_streams_finish(x, &cut, d);
@@ -426,8 +427,7 @@ int audit_event(struct audit_log *log, const char *session, uint64_t exec,
 	const char *name, const struct audit_fact *facts, size_t n,
 	struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_EVENT);
-	autoclean(redact_release) struct redact secrets = REDACT_INIT;
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_EVENT);
 	int err = 0;
 
 	put_session(&r, session);
@@ -435,7 +435,7 @@ int audit_event(struct audit_log *log, const char *session, uint64_t exec,
 		cbor_put_uint(audit_rec_key(&r, AUDIT_K_EXEC), exec);
 	audit_rec_text(&r, AUDIT_K_EVENT, name);
 	if (n)
-		err = put_detail(&r, &secrets, facts, n);
+		err = put_detail(&r, &log->plain, facts, n);
 	if (err)
 		return diag_errno(d, err, "audit: event %s", name);
 	return audit_append(log, &r, false, NULL, d);

@@ -113,7 +113,7 @@ static int choose(struct audit_log *log, const uint64_t *firsts, int n,
 static int put_pruned(struct audit_log *log, struct audit_head *h,
 	const struct doomed *x, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_PRUNED);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_PRUNED);
 
 	cbor_put_array(audit_rec_key(&r, AUDIT_K_PRUNED), 1);
 	cbor_put_array(&r.rest, 3);
@@ -303,7 +303,7 @@ static int empty_record(struct audit_log *log, const struct place *at,
 static int put_expunged(struct audit_log *log, struct audit_head *h,
 	uint64_t seq, const char *reason, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_EVENT);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_EVENT);
 	struct buf *b;
 
 	audit_rec_text(&r, AUDIT_K_EVENT, "expunge");

@@ -107,6 +107,8 @@ void audit_close(struct audit_log *log)
 	cleanup_fd(&log->headfd);
 	cleanup_fd(&log->dirfd);
 	log->segfd = log->headfd = log->dirfd = -1;
+	buf_release(&log->spare);
+	redact_release(&log->plain);
 }
 
 int audit_keys_begin(struct audit_log *log, struct audit_head *h,
@@ -223,7 +225,7 @@ int audit_put_checkpoint(
 	char space[384];
 	struct buf payload = BUF_FIXED(space);
 	uint8_t hash[AUDIT_HASH], sig[AUDIT_SIG];
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_CKPT);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_CKPT);
 	int err;
 
 	if (h->epoch_first >= h->next)

@@ -29,7 +29,7 @@ struct finding {
 static int put_finding(struct audit_log *log, struct audit_head *h,
 	const struct finding *f, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_RECOVER);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_RECOVER);
 	uint8_t sha[AUDIT_HASH];
 	size_t sample = f->len < SAMPLE ? f->len : SAMPLE;
 
@@ -55,25 +55,6 @@ static int begin_after(struct audit_log *log, struct audit_head *h,
 	log->segfd = -1;
 	err = audit_segment_begin(log, h, d);
 	return err ? err : put_finding(log, h, f, d);
-}
-
-int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n)
-{
-	struct cbor_in at = {.p = body, .end = body + n};
-	uint64_t *slot[] = {&in->type, &in->seq, &in->wall};
-	struct cbor_item item;
-
-	if (cbor_next(&at, &item) || item.major != CBOR_MAP || item.n < 3)
-		return -EBADMSG;
-	for (uint64_t key = AUDIT_K_TYPE; key <= AUDIT_K_WALL; key++) {
-		if (cbor_next(&at, &item) || item.major != CBOR_UINT ||
-			item.n != key)
-			return -EBADMSG;
-		if (cbor_next(&at, &item) || item.major != CBOR_UINT)
-			return -EBADMSG;
-		*slot[key] = item.n;
-	}
-	return 0;
 }
 
 /* Takes over the whole records at p that follow from the head. The number of

@@ -81,7 +81,7 @@ static int reuse_orphan(const struct audit_log *log, const char *name,
 static int put_header(struct audit_log *log, struct audit_head *h, bool first,
 	struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_HEADER);
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_HEADER);
 	uint8_t pk[AUDIT_PK];
 	struct utsname host;
 	int err = keys_public(h->sk, pk);

@@ -32,6 +32,7 @@ struct audit_stream {
 	uint64_t fed;    /* when something came last */
 	uint64_t total;  /* redacted bytes */
 	uint64_t head;   /* of them written as they came */
+	uint64_t fresh;  /* where, beyond the head, the spool is whole again */
 	int spool;       /* the last half, or -1 */
 	br_sha256_context sha;
 };
@@ -47,7 +48,7 @@ static uint64_t elapsed(const struct audit_exec *x)
 static int put_io(struct audit_exec *x, enum audit_io stream, uint64_t at,
 	const char *bytes, size_t n, uint64_t gap, struct diag *d)
 {
-	autorec struct audit_rec r = AUDIT_REC(AUDIT_IO);
+	autorec struct audit_rec r = AUDIT_REC(x->log, AUDIT_IO);
 
 	/* Exactly as large as it gets: a doubled buffer would be our peak. */
 	if (n > 256) {
@@ -232,6 +233,34 @@ int audit_io_hidden(struct audit_exec *x, struct diag *d)
 	return drain(x, AUDIT_TTYIN, 0, d);
 }
 
+static int flush(struct audit_exec *x, enum audit_io which, bool last,
+	struct diag *d)
+{
+	struct audit_stream *s = x->stream[which];
+	size_t was = s->wait.len;
+	int err = redact_flush(&x->redact, &s->redact, last, &s->wait);
+
+	if (err)
+		return diag_errno(d, err, "audit: redaction");
+	account(x, s, was, s->fed);
+	return drain(x, which, 0, d);
+}
+
+int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
+	struct diag *d)
+{
+	struct audit_stream *s =
+		stream > AUDIT_TTYOUT ? NULL : stream_get(x, stream);
+	int err;
+
+	if (!s)
+		return diag_fail(d, -EINVAL, "audit: no such stream");
+	err = flush(x, stream, false, d);
+	s->total += n;
+	s->fresh = s->total - s->head;
+	return err;
+}
+
 int audit_winsize(
 	struct audit_exec *x, unsigned cols, unsigned rows, struct diag *d)
 {
@@ -288,19 +317,6 @@ int audit_due(const struct audit_exec *x)
 	return when <= now ? 0 : (int)((when - now + 999999) / 1000000);
 }
 
-static int flush(struct audit_exec *x, enum audit_io which, bool last,
-	struct diag *d)
-{
-	struct audit_stream *s = x->stream[which];
-	size_t was = s->wait.len;
-	int err = redact_flush(&x->redact, &s->redact, last, &s->wait);
-
-	if (err)
-		return diag_errno(d, err, "audit: redaction");
-	account(x, s, was, s->fed);
-	return drain(x, which, 0, d);
-}
-
 int audit_tick(struct audit_exec *x, struct diag *d)
 {
 	const uint64_t now = elapsed(x);
@@ -324,7 +340,8 @@ static int write_tail(struct audit_exec *x, enum audit_io which, struct diag *d)
 {
 	struct audit_stream *s = x->stream[which];
 	const uint64_t ring = half(x), beyond = s->total - s->head;
-	const uint64_t kept = beyond < ring ? beyond : ring;
+	const uint64_t whole = beyond - s->fresh;
+	const uint64_t kept = whole < ring ? whole : ring;
 	autofree char *bytes = malloc(AUDIT_IO_MAX);
 	uint64_t at = beyond - kept, gap = at;
 	int err = 0;
@@ -351,9 +368,9 @@ static int write_tail(struct audit_exec *x, enum audit_io which, struct diag *d)
 /* Bytes of the stream that are in the log. */
 static uint64_t kept(const struct audit_exec *x, const struct audit_stream *s)
 {
-	uint64_t beyond = s->total - s->head;
+	uint64_t whole = s->total - s->head - s->fresh;
 
-	return s->head + (beyond < half(x) ? beyond : half(x));
+	return s->head + (whole < half(x) ? whole : half(x));
 }
 
 int audit_streams_finish(struct audit_exec *x, bool *cut, struct diag *d)
@@ -412,5 +429,7 @@ void audit_exec_release(struct audit_exec *x)
 		free(s);
 		x->stream[i] = NULL;
 	}
+	if (x->log && !x->log->plain.work)
+		x->log->plain.work = ptr_steal(&x->redact.work);
 	redact_release(&x->redact);
 }

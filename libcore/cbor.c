@@ -142,9 +142,6 @@ static int argument(struct cbor_in *in, unsigned info, uint64_t *n)
 	static const uint64_t least[] = {24, 1 << 8, 1 << 16, UINT64_C(1) << 32};
 	size_t width;
 
-	*n = info;
-	if (info < 24)
-		return 0;
 	if (info > 27)
 		return -EBADMSG;
 	width = (size_t)1 << (info - 24);
@@ -165,9 +162,12 @@ int cbor_next(struct cbor_in *in, struct cbor_item *item)
 		return -EAGAIN;
 	first = *in->p++;
 	item->major = (uint8_t)(first >> 5);
-	err = argument(in, first & 31, &item->n);
-	if (err)
-		return err;
+	item->n = first & 31;
+	if (item->n >= 24) {
+		err = argument(in, first & 31, &item->n);
+		if (err)
+			return err;
+	}
 	if (item->major == CBOR_SIMPLE)
 		return (first & 31) < 24 ? 0 : -EBADMSG;
 	if (item->major != CBOR_BYTES && item->major != CBOR_TEXT)

@@ -166,7 +166,7 @@ static bool too_many(struct execwatch *w)
 	if (!w->procs_max || w->seen <= w->procs_max)
 		return false;
 	/* Cannot count: fail closed. */
-	return limits_tree(&t) < 0 || t.procs > w->procs_max + w->spare;
+	return limits_tree(&t, false) < 0 || t.procs > w->procs_max + w->spare;
 }
 
 static int decide_exec(struct execwatch *w, const struct sc_notif *n)

@@ -199,16 +199,17 @@ static int find_session(struct guard *g, struct diag *d)
 
 /* ---- run ---- */
 
+static const enum audit_io io_kind[RUN_STREAMS] = {
+	[RUN_STDIN] = AUDIT_IN,
+	[RUN_STDOUT] = AUDIT_OUT,
+	[RUN_STDERR] = AUDIT_ERR,
+	[RUN_TTYIN] = AUDIT_TTYIN,
+	[RUN_TTYOUT] = AUDIT_TTYOUT,
+};
+
 static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
 	size_t n, bool echo)
 {
-	static const enum audit_io kind[RUN_STREAMS] = {
-		[RUN_STDIN] = AUDIT_IN,
-		[RUN_STDOUT] = AUDIT_OUT,
-		[RUN_STDERR] = AUDIT_ERR,
-		[RUN_TTYIN] = AUDIT_TTYIN,
-		[RUN_TTYOUT] = AUDIT_TTYOUT,
-	};
 	struct guard *g = ctx;
 	int err;
 
@@ -217,11 +218,25 @@ static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
 			stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO,
 			bytes, n);
 	if (!g->recording)
-		return RUN_MORE;
-	err = echo ? audit_io(&g->record, kind[stream], bytes, n,
+		return g->q->output ? RUN_MORE : RUN_ENOUGH;
+	err = echo ? audit_io(&g->record, io_kind[stream], bytes, n,
 			     &g->r->diag)
 		   : audit_io_hidden(&g->record, &g->r->diag);
+	g->recorded[stream] += n;
+	/* Of what is longer the log keeps the first and the last of it. */
+	if (!err && !g->q->output &&
+		g->recorded[stream] >= g->log.cfg.stream_cap)
+		return RUN_TAIL;
 	return err ? err : RUN_MORE;
+}
+
+static int record_skip(void *ctx, enum run_stream stream, uint64_t n)
+{
+	struct guard *g = ctx;
+
+	return g->recording ? audit_io_skip(&g->record, io_kind[stream], n,
+				      &g->r->diag)
+			    : 0;
 }
 
 static int record_winsize(void *ctx, const struct winsize *size)
@@ -280,6 +295,7 @@ static int execute(struct guard *g)
 	struct run_sink sink = {
 		.ctx = g,
 		.bytes = record_bytes,
+		.skipped = record_skip,
 		.winsize = record_winsize,
 		.signal = record_signal,
 		.timeout_ms = next_tick,
@@ -379,8 +395,10 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	int err;
 
 	*out = g;
-	if (!g)
-		return diag_errno(&r->diag, -ENOMEM, "cannot start");
+	if (!g) {
+		diag_errno(&r->diag, -ENOMEM, "cannot start");
+		return -ENOMEM;
+	}
 	g->q = q;
 	g->r = r;
 	g->uid = geteuid();
@@ -394,6 +412,12 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 		err = path_normal(g->cwd, sizeof g->cwd, NULL, q->cwd);
 	else
 		err = path_cwd(g->cwd, sizeof g->cwd);
+	/* Nothing can be named from a directory that is gone; the command is
+	 * left in it all the same. */
+	if (err == -ENOENT && !q->cwd) {
+		memcpy(g->cwd, "/", 2);
+		err = 0;
+	}
 	return err ? diag_errno(&r->diag, err, "the current directory") : 0;
 }
 

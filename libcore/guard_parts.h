@@ -39,6 +39,7 @@ struct guard {
 	struct audit_exec record;
 	int keep[64]; /* descriptors of the caller's */
 	bool recording;  /* the log is open */
+	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */

@@ -105,10 +105,10 @@ int limits_kill(const struct limits *l);
  * were not reaped count for their time alone. */
 struct limits_tree {
 	unsigned procs, tasks;
-	uint64_t rss, cpu_ns;
+	uint64_t memory, cpu_ns; /* memory when it was asked for */
 };
 /* 0, -errno. Stops looking at 65536 processes. */
-int limits_tree(struct limits_tree *out);
+int limits_tree(struct limits_tree *out, bool memory);
 
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);

@@ -191,12 +191,13 @@ static void look(struct limits *l, bool last)
 		l->how[LIMITS_PROCS]) {
 		struct limits_tree t;
 
-		if (limits_tree(&t) < 0)
+		if (limits_tree(
+			    &t, l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG) < 0)
 			return;
 		if (l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG) {
-			if (t.rss > l->mem_peak)
-				l->mem_peak = t.rss;
-			killed = t.rss > l->spec.mem;
+			if (t.memory > l->mem_peak)
+				l->mem_peak = t.memory;
+			killed = t.memory > l->spec.mem;
 		}
 		if (l->how[LIMITS_CPU] == LIMITS_BY_WATCHDOG &&
 			t.cpu_ns > l->cpu_used)

@@ -117,6 +117,35 @@ static uint64_t stat_field(const char *line, unsigned n)
 	return v;
 }
 
+/* "Key: N kB" of a status file, in bytes. */
+static uint64_t status_kb(const char *text, const char *key)
+{
+	const char *s = strstr(text, key);
+	uint64_t v = 0;
+
+	if (!s)
+		return 0;
+	for (s += strlen(key); *s == ' ' || *s == '\t'; s++)
+		;
+	for (; chr_digit(*s); s++)
+		v = 10 * v + (uint64_t)(*s - '0');
+	return v * 1024;
+}
+
+/* What it uses alone, and what it shares in memory; files that are mapped are
+ * everybody's, and can be dropped. */
+static uint64_t memory_of(uint32_t pid, struct buf *text)
+{
+	char path[64];
+	struct buf name = BUF_FIXED(path);
+
+	buf_addf(&name, "/proc/%u/status", pid);
+	if (read_proc(text, buf_str(&name)) < 0)
+		return 0;
+	return status_kb(buf_str(text), "\nRssAnon:") +
+	       status_kb(text->data, "\nRssShmem:");
+}
+
 static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
 {
 	char path[64];
@@ -138,10 +167,9 @@ static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
 	if (state[2] == 'Z')
 		return;
 	out->procs++;
-	out->rss += stat_field(text->data, 24) * (uint64_t)getpagesize();
 }
 
-int limits_tree(struct limits_tree *out)
+int limits_tree(struct limits_tree *out, bool memory)
 {
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
@@ -153,6 +181,8 @@ int limits_tree(struct limits_tree *out)
 		uint32_t pid = get_pid(&pids, i);
 
 		add_stat(out, pid, &text);
+		if (memory)
+			out->memory += memory_of(pid, &text);
 		/* One that ends meanwhile has none. */
 		add_children(&pids, pid, &out->tasks, &text);
 	}

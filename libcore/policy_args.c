@@ -79,7 +79,7 @@ static const struct img_item *find_long(const struct scan *s, const char *name)
 
 static void give(struct scan *s, const char *name, const char *value)
 {
-	if (s->out->opts < s->argc * 4)
+	if (s->out->opts < s->opt_max)
 		s->out->opt[s->out->opts++] = (struct given_opt){name, value};
 }
 

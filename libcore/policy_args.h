@@ -11,7 +11,7 @@ struct scan {
 	struct judge_cmd *k;
 	const struct prog *prog;
 	const struct arg *argv;
-	size_t argc, i;
+	size_t argc, i, opt_max;
 	const struct img_schema
 		*schema[2]; /* the program's, the subcommand's */
 	const struct policy_image *img[2];

@@ -412,6 +412,40 @@ static void merge_schemas(struct policy_build *b)
 	b->sect[IMG_SCHEMA].len = kept * sizeof(*s);
 }
 
+/* Leaves only the items that a schema has. */
+static void drop_items(struct policy_build *b)
+{
+	struct img_schema *s = (void *)b->sect[IMG_SCHEMA].data;
+	uint32_t n = build_count(b, IMG_SCHEMA, sizeof(*s));
+	autofree struct img_range *old = calloc(n + 1, sizeof(*old));
+	autobuf struct buf items = b->sect[IMG_ITEM];
+
+	b->sect[IMG_ITEM] = BUF_INIT(IMG_MAX);
+	if (!old) {
+		b->err = -ENOMEM;
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = 0;
+
+		old[i] = s[i].item;
+		while (old[k].first != old[i].first ||
+			old[k].count != old[i].count)
+			k++;
+		if (k < i) {
+			s[i].item = s[k].item;
+			continue;
+		}
+		s[i].item.first =
+			build_count(b, IMG_ITEM, sizeof(struct img_item));
+		if (!old[i].count)
+			continue;
+		buf_add(&b->sect[IMG_ITEM],
+			items.data + old[i].first * sizeof(struct img_item),
+			old[i].count * sizeof(struct img_item));
+	}
+}
+
 static int any_error(const struct policy_build *b)
 {
 	int rc = b->err ? b->err : b->except.err;
@@ -445,6 +479,7 @@ int build_finish(struct policy_build *b, void **bytes, size_t *size)
 	place_sets(b);
 	sort_rows(b, IMG_SCHEMA, sizeof(struct img_schema));
 	merge_schemas(b);
+	drop_items(b);
 	sort_rows(b, IMG_PROG, sizeof(struct img_prog));
 	sort_rows(b, IMG_LIST, sizeof(struct img_list));
 	buf_add(&out, &b->head, sizeof(b->head));

@@ -97,7 +97,8 @@ void judge_embedded(struct judge_cmd *k, const char *text)
 		if ((*end == ' ' || *end == '\t') && begins_command(text, c) &&
 			judge_listed(k->j, "code-deny", word))
 			judge_raise(k, POLICY_DENY, "code",
-				"an argument runs the blocked program %s", word);
+				"an argument runs the blocked program %s",
+				word);
 		c = end;
 	}
 }

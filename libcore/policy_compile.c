@@ -409,7 +409,7 @@ static bool word_begins(const char *at, const char *end, const char *word)
 	size_t n = strlen(word);
 
 	return (size_t)(end - at) > n && memcmp(at, word, n) == 0 &&
-		(at[n] == ' ' || at[n] == '\t');
+	       (at[n] == ' ' || at[n] == '\t');
 }
 
 /* A system policy that lays down no profile of its own, nor says what it

@@ -325,7 +325,7 @@ static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 	else if (j->env)
 		v = env_get(j->env, s);
 	if (!v)
-		return j->blind || str_eq(s, "HOME") || shell_made(s) ? -1 : 0;
+		return j->blind || shell_made(s) ? -1 : 0;
 	*value = (struct shell_str){v, strlen(v)};
 	return 1;
 }
@@ -341,6 +341,9 @@ const struct shell_walk_ops judge_walk_ops = {
 };
 
 /* ---- the fronts ---- */
+
+/* Where it is not known where home is: not beneath the root, at any rate. */
+static const char no_home[] = "/HOME?";
 
 static void judge_start(struct judge *j, struct arena *a,
 	const struct policy *p, enum policy_profile profile)
@@ -362,8 +365,8 @@ static bool closed(struct judge *j, struct shell_span span)
 	judge_begin(j, &k, span);
 	if (j->p->state == POLICY_BROKEN)
 		judge_raise(&k, POLICY_DENY, "policy-broken",
-			"the policy is broken and there is no older one: %s",
-			j->p->why.text);
+			"the policy is broken: %s:%u: %s", j->p->why.file,
+			j->p->why.line, j->p->why.text);
 	else if (!j->set.shell)
 		judge_raise(&k, POLICY_DENY, "profile",
 			"nothing runs in profile %s",
@@ -434,7 +437,7 @@ void policy_decide_line(const struct policy *p,
 	j.each = each;
 	j.ctx = ctx;
 	j.root = req->root;
-	j.home = req->home && *req->home ? req->home : NULL;
+	j.home = req->home && *req->home ? req->home : no_home;
 	j.cwd = req->cwd;
 	j.env = req->env;
 	j.depth = req->depth;
@@ -467,7 +470,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 
 	judge_start(&j, &a, p, req->profile);
 	j.root = req->root;
-	j.home = req->home && *req->home ? req->home : NULL;
+	j.home = req->home && *req->home ? req->home : no_home;
 	j.cwd = req->cwd;
 	j.env = req->env;
 	j.blind = !req->env;

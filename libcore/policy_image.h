@@ -147,7 +147,8 @@ enum img_item_kind {
 	IMG_I_POS,    /* operand number pos */
 	IMG_I_LAST,   /* the last operand when there are two or more */
 	IMG_I_REST,   /* all other operands */
-	IMG_I_FLAGS,  /* letters of options without effect: name is all of them */
+	IMG_I_FLAGS,  /* letters of options without effect: name is all of them
+		       */
 	IMG_I_ASSIGN, /* leading NAME=VALUE operands */
 };
 

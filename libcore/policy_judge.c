@@ -161,6 +161,11 @@ static void operands(struct scan *s)
 {
 	struct parsed *o = s->out;
 
+	/* test A -nt B looks at A, too. */
+	if (option_given(o, "-nt") || option_given(o, "-ot") ||
+		option_given(o, "-ef"))
+		for (size_t i = 0; i < o->operands; i++)
+			judge_path_guess(s->k, &o->operand[i]);
 	for (size_t i = 0; i < o->operands; i++) {
 		const struct img_item *it =
 			s->schema[0] ? args_item(s, i) : NULL;
@@ -238,6 +243,17 @@ static void inner(struct scan *s)
 	k->nenv = nenv;
 }
 
+/* A letter each at most, and tar's first word, which has no dash. */
+static size_t most_options(const struct arg *argv, size_t argc)
+{
+	size_t n = argc > 1 ? strlen(argv[1].s) : 0;
+
+	for (size_t i = 2; i < argc; i++)
+		if (strchr("-+/", argv[i].s[0]))
+			n += strlen(argv[i].s) + 1;
+	return n + 1;
+}
+
 void judge_args(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, struct parsed *out)
 {
@@ -250,7 +266,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	s.style = s.schema[0] ? s.schema[0]->flags : 0;
 	if (p->where == PROG_LOCAL)
 		s.schema[0] = NULL;
-	out->opt = arena_zalloc(a, (argc * 4 + 1) * sizeof(*out->opt));
+	s.opt_max = most_options(argv, argc);
+	out->opt = arena_zalloc(a, (s.opt_max + 1) * sizeof(*out->opt));
 	out->operand = arena_zalloc(a, (argc + 1) * sizeof(*out->operand));
 	out->doubtful = arena_zalloc(a, argc + 1);
 	if (!out->opt || !out->operand || !out->doubtful)
@@ -262,8 +279,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		operands(&s);
 		hidden_command(&s);
 	}
-	if (s.style & IMG_S_INTERP && !s.coded &&
-		!out->cmd_count &&
+	if (s.style & IMG_S_INTERP && !s.coded && !out->cmd_count &&
 		(!out->operands || is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m") &&
 		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))

@@ -55,7 +55,7 @@ struct judge {
 	bool observe;
 	const char *root, *home;
 	char *const *env;
-	bool blind; /* nothing is known of the environment */
+	bool blind;         /* nothing is known of the environment */
 	const char *search; /* PATH that names are looked up in */
 	const char *cwd;    /* where the line starts */
 	enum shell_dialect dialect;

@@ -34,9 +34,25 @@ static struct policy_compiler *compiler(enum policy_layer layer,
 	return c;
 }
 
+/* Which built-in policy: another binary may have another. */
+static uint64_t builtin_mark(void)
+{
+	uint64_t h = policy_default_size;
+
+	for (size_t i = 0; i < policy_default_size / sizeof(uint64_t); i++)
+		h = (h ^ policy_default_words[i]) * 0x100000001b3ULL;
+	return h;
+}
+
 static int finish(struct policy_compiler *c, int rc, void **bytes, size_t *size,
 	struct diag *d)
 {
+	struct img_source mine = {.kind = IMG_SRC_BUILTIN};
+
+	if (rc == 0 && c->layer == POLICY_LAYER_SYSTEM) {
+		mine.ino = builtin_mark();
+		build_add(&c->b, IMG_SOURCE, &mine, sizeof(mine));
+	}
 	if (rc == 0) {
 		rc = build_finish(&c->b, bytes, size);
 		if (rc < 0)
@@ -179,7 +195,6 @@ static int fragments(struct policy_compiler *c, const char *dir,
 
 static int builtin(struct policy_compiler *c, struct diag *d)
 {
-	add_source(c, "default", IMG_SRC_BUILTIN, NULL);
 	return policy_compile_default(c, d);
 }
 
@@ -234,7 +249,7 @@ static bool same(const struct policy_image *img, const struct img_source *s)
 	struct stat st;
 
 	if (s->kind == IMG_SRC_BUILTIN)
-		return true;
+		return s->ino == builtin_mark();
 	if (stat(path, &st) < 0)
 		return s->kind == IMG_SRC_ABSENT && errno == ENOENT;
 	return s->kind != IMG_SRC_ABSENT && s->dev == st.st_dev &&

@@ -92,9 +92,10 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 }
 
 /* A name in an exec directory: the directory is trusted as it stands, only the
- * file's own links are followed, for their names. False when it is not there. */
-static bool in_exec_dir(struct judge_cmd *k, const char *path, const char *name,
-	struct prog *p)
+ * file's own links are followed, for their names. False when it is not there.
+ */
+static bool in_exec_dir(
+	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
 {
 	char at[JUDGE_PATH], link[JUDGE_PATH];
 

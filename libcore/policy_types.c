@@ -35,6 +35,12 @@ static void url(struct scan *s, const struct arg *v)
 			judge_show(s->k->j, v->s));
 		return;
 	}
+	if (v->s[0] == '-' || strstr(v->s, "://-")) {
+		judge_raise(s->k, POLICY_DENY, "transport",
+			"%s would be read as an option of ssh",
+			judge_show(s->k->j, v->s));
+		return;
+	}
 	if (str_after(v->s, "file://")) {
 		struct arg path = *v;
 

@@ -160,7 +160,7 @@ static int merge(struct edit *e, struct buf *body, bool *changed)
 
 	if (c->raw) {
 		*changed = body->len != strlen(c->raw) ||
-			   memcmp(body->data, c->raw, body->len) != 0;
+			   !str_eq(buf_str(body), c->raw);
 		buf_clear(body);
 		buf_adds(body, c->raw);
 		return body->err;

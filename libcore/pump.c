@@ -142,10 +142,18 @@ static int move(struct pump *p)
 
 	if (ioctl(p->from, FIONREAD, &there) < 0 || there < BUFFER)
 		return -EAGAIN;
-	n = splice(p->from, NULL, p->to, NULL, MOVED,
+	if (p->tailed && !p->teed) {
+		long along = pump_tail_tee(&p->tail, p->from, MOVED);
+
+		if (along <= 0)
+			return -EAGAIN;
+		p->teed = (size_t)along;
+	}
+	n = splice(p->from, NULL, p->to, NULL, p->tailed ? p->teed : MOVED,
 		SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	if (n > 0) {
 		p->bytes += (uint64_t)n;
+		p->teed -= p->tailed ? (size_t)n : 0;
 		p->full = false;
 		return 1;
 	}
@@ -182,11 +190,19 @@ static ssize_t show(struct pump *p, const char *bytes, size_t n)
 	p->bytes += n;
 	if (p->drop)
 		return 0;
+	if (p->tailed) {
+		size_t had = p->teed < n ? p->teed : n;
+
+		p->teed -= had;
+		pump_tail_add(&p->tail, bytes + had, n - had);
+	}
 	if (p->show && !p->plain)
 		answer = p->show(p->ctx, p, bytes, n);
 	if (answer < 0)
 		return answer;
-	p->plain |= answer == PUMP_ENOUGH;
+	p->plain |= answer == PUMP_ENOUGH || answer == PUMP_TAIL;
+	if (answer == PUMP_TAIL)
+		p->tailed = pump_tail_open(&p->tail);
 	p->drop = answer == PUMP_DROP;
 	return (ssize_t)(p->drop ? p->allow : n);
 }

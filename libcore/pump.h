@@ -15,7 +15,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum pump_answer { PUMP_MORE, PUMP_ENOUGH, PUMP_DROP };
+enum pump_answer { PUMP_MORE, PUMP_ENOUGH, PUMP_DROP, PUMP_TAIL };
+
+/* The last bytes of a stream that nobody looked at: two pipes in turn that hold
+ * on to the pages as they pass, without a copy. */
+struct pump_tail {
+	int now[2], before[2]; /* reading end, writing end; -1 */
+	int null;
+};
+#define PUMP_TAIL_INIT                                                         \
+	((struct pump_tail){.now = {-1, -1}, .before = {-1, -1}, .null = -1})
+/* False, and all closed, when there are no descriptors for it. */
+bool pump_tail_open(struct pump_tail *t);
+void pump_tail_close(struct pump_tail *t);
+/* Takes up to max bytes of a pipe along that stay in it. How many, or -errno. */
+long pump_tail_tee(struct pump_tail *t, int from, size_t max);
+void pump_tail_add(struct pump_tail *t, const char *bytes, size_t n);
+/* Bytes held. */
+size_t pump_tail_size(const struct pump_tail *t);
+/* The oldest of them, taken out; 0 when there are none left. */
+size_t pump_tail_read(struct pump_tail *t, char *buf, size_t size);
 
 struct pump {
 	bool live; /* false: ended, or never began */
@@ -25,8 +44,8 @@ struct pump {
 	bool to_pipe, to_socket, to_tty;
 	bool spliced;  /* both are pipes */
 	/* Shown before they are passed on: PUMP_MORE; PUMP_ENOUGH: show no
-	 * more; PUMP_DROP: pass on .allow of them and then nothing. -errno
-	 * ends. */
+	 * more; PUMP_TAIL: nor that, but keep the last ones in .tail;
+	 * PUMP_DROP: pass on .allow of them and then nothing. -errno ends. */
 	int (*show)(void *ctx, struct pump *p, const void *bytes, size_t n);
 	void *ctx;
 	int tag; /* the owner's */
@@ -37,13 +56,17 @@ struct pump {
 	size_t first_len;
 	bool paused;
 	bool last; /* nothing is read any more: ends when all was passed on */
+	struct pump_tail tail; /* stays when the pump ends; see .tailed */
+	bool tailed;
 	/* private */
+	size_t teed; /* waits in .from and is in .tail already */
 	bool plain, drop, full, kept;
 	bool dry; /* the last read found nothing */
 	char *buf;
 	size_t at, len;
 };
-#define PUMP_INIT ((struct pump){.from = -1, .to = -1})
+#define PUMP_INIT                                                              \
+	((struct pump){.from = -1, .to = -1, .tail = PUMP_TAIL_INIT})
 
 static inline bool pump_ended(const struct pump *p)
 {

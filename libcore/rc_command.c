@@ -14,7 +14,7 @@ struct rc_frame *rc_top(struct rc_state *r)
 
 bool rc_top_is(struct rc_state *r, enum rc_frame_kind kind)
 {
-	return r->depth && rc_top(r)->kind == kind;
+	return r->depth && r->frame[r->depth - 1].kind == kind;
 }
 
 void rc_push(struct rc_state *r, enum rc_frame_kind kind, bool body)
@@ -143,10 +143,14 @@ static int emit(struct rc_state *r, char op)
 				   : 0;
 }
 
-static bool in_pattern(struct rc_state *r)
+/* The case whose pattern is being read, or NULL. */
+static struct rc_frame *in_pattern(struct rc_state *r)
 {
-	return r->lex.family == FAMILY_SH && rc_top_is(r, RC_CASE) &&
-	       !rc_top(r)->body;
+	struct rc_frame *f = rc_top(r);
+
+	if (!f || r->lex.family != FAMILY_SH || f->kind != RC_CASE || f->body)
+		return NULL;
+	return f;
 }
 
 /* "for x in a b" and the like end; "case x" waits for its "in". */
@@ -273,6 +277,7 @@ static int open_paren(struct rc_state *r)
 
 int rc_paren(struct rc_state *r, char c)
 {
+	struct rc_frame *f;
 	int err;
 
 	if (r->lex.family == FAMILY_CSH) {
@@ -286,10 +291,11 @@ int rc_paren(struct rc_state *r, char c)
 	if (c == '(')
 		return open_paren(r);
 	r->lex.at++;
-	if (in_pattern(r)) {
+	f = in_pattern(r);
+	if (f) {
 		rc_forget(r);
 		r->header = false;
-		rc_top(r)->body = true;
+		f->body = true;
 		return 0;
 	}
 	err = rc_end_command(r, ';');

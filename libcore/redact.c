@@ -313,6 +313,8 @@ static int hold(const struct look *k)
 {
 	const size_t n = k->total - k->done;
 
+	if (!n)
+		return 0;
 	if (!k->s->held)
 		k->s->held = malloc(HELD_MAX);
 	if (!k->s->held)
@@ -431,10 +433,11 @@ int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 int redact_text(struct redact *r, const char *s, size_t n, struct buf *out)
 {
 	struct redact_stream one = REDACT_STREAM_INIT;
-	int err = redact_feed(r, &one, s, n, out);
+	const size_t last = n < SLICE ? n : n % SLICE;
+	int err = redact_feed(r, &one, s, n - last, out);
 
 	if (!err)
-		err = redact_flush(r, &one, true, out);
+		err = process(r, &one, s + n - last, last, false, true, out);
 	redact_stream_release(&one);
 	return err;
 }

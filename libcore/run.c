@@ -157,6 +157,8 @@ static int finish(struct run_state *st, int err)
 	if (st->died_of)
 		r->status = st->died_of;
 	if (err == 0)
+		err = run_show_tails(st);
+	if (err == 0)
 		err = run_stdio_files(st);
 	for (int i = 0; i < RUN_STREAMS; i++)
 		if (r->captured >> i & 1 && r->bytes[i] > st->shown[i])

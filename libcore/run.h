@@ -38,6 +38,8 @@ enum run_answer {
 	RUN_MORE,
 	RUN_ENOUGH, /* no more of this stream: it is counted, and moved without
 		     * being looked at */
+	RUN_TAIL,   /* the same, but at the end come .skipped and the last
+		     * bytes (some hundred KB of a pipe's) */
 };
 
 /* Who is told what passes. Any function may be NULL; all are called from
@@ -54,6 +56,9 @@ struct run_sink {
 	 * is typed (a password), else true. */
 	int (*bytes)(void *ctx, enum run_stream s, const void *p, size_t n,
 		bool echo);
+	/* So many bytes of the stream were not shown; those that come now are
+	 * its last. */
+	int (*skipped)(void *ctx, enum run_stream s, uint64_t n);
 	int (*winsize)(void *ctx, const struct winsize *ws);
 	int (*signal)(void *ctx, int sig); /* forwarded to the command */
 	/* The command was started: its pid as seen here. */

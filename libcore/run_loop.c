@@ -61,9 +61,10 @@ static int tell_bytes(struct run_state *st, enum run_stream stream,
 		return answer;
 	}
 	st->shown[stream] += n;
-	if (answer == RUN_ENOUGH)
-		st->seen |= bit;
-	return answer == RUN_ENOUGH ? PUMP_ENOUGH : PUMP_MORE;
+	if (answer == RUN_MORE)
+		return PUMP_MORE;
+	st->seen |= bit;
+	return answer == RUN_TAIL && sink->skipped ? PUMP_TAIL : PUMP_ENOUGH;
 }
 
 int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
@@ -289,6 +290,35 @@ static int once(struct run_state *st)
 		run_signals_read(st);
 	clocks(st);
 	return st->err;
+}
+
+/* The last bytes of a stream that the sink wanted no more of. */
+static int show_tail(struct run_state *st, struct pump *p)
+{
+	const struct run_sink *sink = st->spec->sink;
+	enum run_stream stream = (enum run_stream)p->tag;
+	uint64_t rest = p->bytes - st->shown[stream];
+	size_t kept = pump_tail_size(&p->tail), n;
+	char bytes[4096];
+	int err = 0;
+
+	if (kept < rest)
+		err = sink->skipped(sink->ctx, stream, rest - kept);
+	while (err >= 0 && (n = pump_tail_read(&p->tail, bytes, sizeof(bytes)))) {
+		err = sink->bytes(sink->ctx, stream, bytes, n, true);
+		st->shown[stream] += n;
+	}
+	return err < 0 ? err : 0;
+}
+
+int run_show_tails(struct run_state *st)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < RUN_PUMPS && err == 0; i++)
+		if (st->pumps[i].tailed)
+			err = show_tail(st, &st->pumps[i]);
+	return err;
 }
 
 int run_loop(struct run_state *st)

@@ -96,6 +96,8 @@ __attribute__((noreturn)) void run_child(struct run_state *st);
 int run_loop(struct run_state *st);
 /* Until nothing is left to pump or to watch. */
 void run_loop_rest(struct run_state *st);
+/* What was held back of long streams. */
+int run_show_tails(struct run_state *st);
 /* Tells the sink, unless it is to end already. */
 int run_show(void *ctx, struct pump *p, const void *bytes, size_t n);
 

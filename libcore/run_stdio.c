@@ -355,8 +355,11 @@ int run_stdio_files(struct run_state *st)
 void run_stdio_close(struct run_state *st)
 {
 	run_stdio_close_theirs(st);
-	for (size_t i = 0; i < RUN_PUMPS; i++)
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		pump_end(&st->pumps[i]);
+		if (st->pumps[i].tailed)
+			pump_tail_close(&st->pumps[i].tail);
+	}
 	if (st->null >= 0)
 		close(st->null);
 	st->null = -1;

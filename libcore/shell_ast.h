@@ -53,15 +53,15 @@ enum shell_part_type {
 
 enum shell_param_op {
 	SHELL_OP_NONE,
-	SHELL_OP_DEFAULT,   /* - */
-	SHELL_OP_ASSIGN,    /* = */
-	SHELL_OP_ERROR,     /* ? */
-	SHELL_OP_ALT,       /* + */
-	SHELL_OP_PREFIX,    /* # ## */
-	SHELL_OP_SUFFIX,    /* % %% */
-	SHELL_OP_REPLACE,   /* / // /# /%: word is the pattern, word2 the rest */
-	SHELL_OP_SLICE,     /* :off:len: word, word2, both arithmetic */
-	SHELL_OP_CASE,      /* ^ ^^ , ,, */
+	SHELL_OP_DEFAULT, /* - */
+	SHELL_OP_ASSIGN,  /* = */
+	SHELL_OP_ERROR,   /* ? */
+	SHELL_OP_ALT,     /* + */
+	SHELL_OP_PREFIX,  /* # ## */
+	SHELL_OP_SUFFIX,  /* % %% */
+	SHELL_OP_REPLACE, /* / // /# /%: word is the pattern, word2 the rest */
+	SHELL_OP_SLICE,   /* :off:len: word, word2, both arithmetic */
+	SHELL_OP_CASE,    /* ^ ^^ , ,, */
 	SHELL_OP_TRANSFORM, /* @X */
 	SHELL_OP_NAMES,     /* ${!prefix*} ${!prefix@} */
 	SHELL_OP_BAD,       /* this shell fails when it expands it */
@@ -71,11 +71,11 @@ struct shell_word;
 struct shell_list;
 
 struct shell_param {
-	struct shell_str name; /* a name, digits, or one of @*#?-$! */
+	struct shell_str name;        /* a name, digits, or one of @*#?-$! */
 	struct shell_word *subscript; /* [x], or NULL; text of "@" or "*" too */
 	enum shell_param_op op;
-	char mark;     /* the operator's own character: ^ , @X's X, REPLACE's #% */
-	bool colon;    /* :- := :? :+ */
+	char mark;  /* the operator's own character: ^ , @X's X, REPLACE's #% */
+	bool colon; /* :- := :? :+ */
 	bool doubled;  /* ## %% // ^^ ,, */
 	bool length;   /* ${#x} */
 	bool indirect; /* ${!x} */
@@ -141,7 +141,7 @@ struct shell_redir {
 	struct shell_str fdvar;  /* {name}> */
 	struct shell_word *word; /* target, or the here-document's delimiter */
 	struct shell_word *here; /* the here-document's body: one SQ part when
-	                          * the delimiter is quoted; tabs are off */
+				  * the delimiter is quoted; tabs are off */
 	bool strip, literal;     /* <<-, delimiter is quoted */
 	struct shell_span span;
 	struct shell_redir *next;
@@ -184,7 +184,7 @@ enum shell_cond_type {
 	SHELL_COND_NOT,    /* a */
 	SHELL_COND_AND,    /* a b */
 	SHELL_COND_OR,
-	SHELL_COND_PAREN,  /* a */
+	SHELL_COND_PAREN, /* a */
 };
 
 struct shell_cond {

@@ -12,8 +12,8 @@
 /* ---- options ---- */
 
 /* Letters that were given, as a bit each; -1 stands for '-' itself. */
-bool shell_options(struct shell_walk *w, struct shell_call *c,
-	const char *with, const struct shell_val **values)
+bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
+	const struct shell_val **values)
 {
 	for (; c->at < c->n; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
@@ -47,9 +47,9 @@ bool shell_options(struct shell_walk *w, struct shell_call *c,
 			if (!takes)
 				continue;
 			if (i + 1 < s->n)
-				values[letter] = shell_val_str(w,
-					(struct shell_str){s->p + i + 1,
-						s->n - i - 1});
+				values[letter] = shell_val_str(
+					w, (struct shell_str){
+						   s->p + i + 1, s->n - i - 1});
 			else if (c->at + 1 < c->n)
 				values[letter] = &c->v[++c->at];
 			break;
@@ -159,8 +159,8 @@ static void do_shift(struct shell_walk *w, struct shell_call *c)
 		return;
 	}
 	if (by) {
-		struct shell_val *args = arena_zalloc(
-			w->a, (st->nargs - by) * sizeof(*args));
+		struct shell_val *args =
+			arena_zalloc(w->a, (st->nargs - by) * sizeof(*args));
 
 		if (!args) {
 			shell_stop(w, -E2BIG);
@@ -193,8 +193,8 @@ static void do_shopt(struct shell_walk *w, struct shell_call *c)
 		for (size_t i = 0; s && i < ARRAY_SIZE(harmless); i++)
 			fine |= shell_str_is(*s, harmless[i]);
 		if (!fine)
-			shell_risk(w, SHELL_RISK_OPTION,
-				c->v[c->at].alts[0], c->span);
+			shell_risk(w, SHELL_RISK_OPTION, c->v[c->at].alts[0],
+				c->span);
 	}
 }
 
@@ -267,8 +267,8 @@ static void do_eval(struct shell_walk *w, struct shell_call *c)
 		if (!text)
 			text = v->many ? &shell_val_any : v;
 		else if (a && b)
-			text = shell_val_str(w, shell_str_join(
-				w, *a, SHELL_STR(" "), *b));
+			text = shell_val_str(
+				w, shell_str_join(w, *a, SHELL_STR(" "), *b));
 		else
 			text = &shell_val_any;
 	}
@@ -294,6 +294,19 @@ static void do_hash(struct shell_walk *w, struct shell_call *c)
 
 	if (!shell_options(w, c, "p", values) || values['p'])
 		shell_risk(w, SHELL_RISK_HASH, SHELL_STR("hash -p"), c->span);
+}
+
+/* jobs -x and compgen run what they are given; enable takes builtins away, and
+ * with them what is known of cd. */
+static void do_odd(struct shell_walk *w, struct shell_call *c)
+{
+	const struct shell_val *values[128] = {0};
+	bool known = shell_options(w, c, "", values);
+	bool jobs = shell_str_is(*c->name, "jobs");
+
+	if (!known || (jobs ? values['x'] != NULL : c->n > 1))
+		shell_risk(w, jobs ? SHELL_RISK_CODE : SHELL_RISK_OPTION,
+			*c->name, c->span);
 }
 
 static void do_exit(struct shell_walk *w, struct shell_call *c)
@@ -340,14 +353,18 @@ static const struct builtin {
 	{"cd", 0, shell_builtin_cd},
 	{"chdir", 0, shell_builtin_cd},
 	{"command", 0, do_nothing},
+	{"compgen", 0, do_odd},
+	{"complete", 0, do_odd},
 	{"continue", SPECIAL, do_break},
 	{"declare", DECL, shell_builtin_decl},
+	{"enable", 0, do_odd},
 	{"eval", SPECIAL, do_eval},
 	{"exec", SPECIAL, do_nothing},
 	{"exit", SPECIAL, do_exit},
 	{"export", SPECIAL | DECL, shell_builtin_decl},
 	{"getopts", 0, shell_builtin_read},
 	{"hash", 0, do_hash},
+	{"jobs", 0, do_odd},
 	{"let", 0, do_let},
 	{"local", DECL, shell_builtin_decl},
 	{"mapfile", 0, shell_builtin_read},
@@ -402,8 +419,11 @@ void shell_builtin(
 {
 	const struct shell_str *name = shell_val_text(&args->v[first]);
 	const struct builtin *b = name ? find(*name) : NULL;
-	struct shell_call call = {.name = name, .v = args->v + first,
-		.n = args->n - first, .at = 1, .span = args->v[first].span};
+	struct shell_call call = {.name = name,
+		.v = args->v + first,
+		.n = args->n - first,
+		.at = 1,
+		.span = args->v[first].span};
 
 	if (b)
 		b->run(w, &call);

@@ -26,13 +26,14 @@ static struct shell_str operand_name(struct shell_str s, size_t *value)
 static bool is_operand(struct shell_str s, struct shell_str name)
 {
 	return name.n && (name.n == s.n || s.p[name.n] == '=' ||
-		s.p[name.n] == '+' || s.p[name.n] == '[');
+				 s.p[name.n] == '+' || s.p[name.n] == '[');
 }
 
 /* ---- export, declare, local, readonly ---- */
 
 static void declare_flags(struct shell_walk *w, const struct shell_call *c,
-	struct shell_str name, const struct shell_val *const *flags, bool exported)
+	struct shell_str name, const struct shell_val *const *flags,
+	bool exported)
 {
 	struct shell_var *v;
 	bool unset;
@@ -59,7 +60,7 @@ static bool is_local(
 	const struct shell_call *c, const struct shell_val *const *flags)
 {
 	return !flags['g'] && !shell_str_is(*c->name, "export") &&
-		!shell_str_is(*c->name, "readonly");
+	       !shell_str_is(*c->name, "readonly");
 }
 
 /* It is again what it was when the function ends. Without a value, dash keeps
@@ -115,11 +116,10 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		return;
 	}
 	declare_flags(w, c, name, flags, exported);
-	value = at == name.n + 2
-		? &shell_val_any
-		: shell_val_str(w, (struct shell_str){s.p + at, s.n - at});
-	shell_assign_var(
-		w, SHELL_SET_EXPORT, name, value, exported, c->span);
+	value = at == name.n + 2 ? &shell_val_any
+				 : shell_val_str(w, (struct shell_str){s.p + at,
+							    s.n - at});
+	shell_assign_var(w, SHELL_SET_EXPORT, name, value, exported, c->span);
 	if (flags['a'] || flags['A'])
 		shell_var_own(w, name)->array = true;
 }
@@ -217,8 +217,8 @@ static void set_names(struct shell_walk *w, const struct shell_call *c,
 		if (v->many || !is_operand(v->alts[i], name))
 			shell_risk(w, SHELL_RISK_NAME, v->alts[i], c->span);
 		else
-			shell_assign_var(w, SHELL_SET_READ, name, value, false,
-				c->span);
+			shell_assign_var(
+				w, SHELL_SET_READ, name, value, false, c->span);
 	}
 }
 
@@ -292,17 +292,16 @@ static void move(struct shell_walk *w, const struct shell_val *dir,
 	int err;
 
 	if (!w->quiet && !w->err && w->ops->chdir) {
-		err = w->ops->chdir(
-			w->ctx, w, target, shell_outer(w, span));
+		err = w->ops->chdir(w->ctx, w, target, shell_outer(w, span));
 		if (err)
 			shell_stop(w, err);
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		struct shell_str name = i ? SHELL_STR("OLDPWD")
-					  : SHELL_STR("PWD");
+		struct shell_str name =
+			i ? SHELL_STR("OLDPWD") : SHELL_STR("PWD");
 		struct shell_var *v = shell_var_find(st, name)
-			? shell_var_own(w, name)
-			: NULL;
+					      ? shell_var_own(w, name)
+					      : NULL;
 
 		if (v)
 			v->value = &shell_val_any;

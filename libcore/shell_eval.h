@@ -33,7 +33,7 @@ struct shell_source {
 	const char *text;
 	size_t len;
 	unsigned level;
-	bool nested;            /* .span stands for every place in it */
+	bool nested; /* .span stands for every place in it */
 	struct shell_span span;
 };
 
@@ -120,7 +120,7 @@ struct shell_walk {
 		const struct shell_source *source;
 		struct shell_span span;
 		struct trap *next;
-	} *trap;
+	} * trap;
 };
 
 /* ---- values (shell_val.c) ---- */
@@ -171,8 +171,8 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 	struct shell_str name, const struct shell_val *value, bool exported,
 	struct shell_span span);
 /* Keeps what the name is now at the head of *list. */
-void shell_save_var(struct shell_walk *w, struct shell_saved **list,
-	struct shell_str name);
+void shell_save_var(
+	struct shell_walk *w, struct shell_saved **list, struct shell_str name);
 /* Each name of the list may again be what it was. */
 void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list);
 void shell_unset_var(
@@ -194,9 +194,8 @@ void shell_expand(struct shell_walk *w, const struct shell_word *word,
 const struct shell_val *shell_expand_one(
 	struct shell_walk *w, const struct shell_word *word);
 /* The same, quoted as inside "…": arithmetic and here-documents. */
-const struct shell_val *shell_expand_quoted(
-	struct shell_walk *w, const struct shell_part *parts,
-	struct shell_span span);
+const struct shell_val *shell_expand_quoted(struct shell_walk *w,
+	const struct shell_part *parts, struct shell_span span);
 /* The same as a file name: what looks like a pattern is one. */
 const struct shell_val *shell_expand_path(
 	struct shell_walk *w, const struct shell_word *word);
@@ -252,8 +251,8 @@ struct shell_call {
 };
 /* Options of export, read … into flags[c]; takes arguments where `with` says
  * so. false: an option is not known text. */
-bool shell_options(struct shell_walk *w, struct shell_call *c,
-	const char *with, const struct shell_val **values);
+bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
+	const struct shell_val **values);
 void shell_builtin_decl(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_read(struct shell_walk *w, struct shell_call *c);

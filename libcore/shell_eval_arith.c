@@ -44,7 +44,7 @@ static bool assigns(struct shell_str s)
 	if (i + 1 < s.n && strchr("*/%+-&^|", s.p[i]) && s.p[i + 1] == '=')
 		return true;
 	return i + 2 < s.n && (s.p[i] == '<' || s.p[i] == '>') &&
-		s.p[i + 1] == s.p[i] && s.p[i + 2] == '=';
+	       s.p[i + 1] == s.p[i] && s.p[i + 2] == '=';
 }
 
 static bool steps_before(const char *start, const char *at)
@@ -52,7 +52,7 @@ static bool steps_before(const char *start, const char *at)
 	while (at > start && (at[-1] == ' ' || at[-1] == '\t'))
 		at--;
 	return at - start >= 2 && (at[-1] == '+' || at[-1] == '-') &&
-		at[-2] == at[-1];
+	       at[-2] == at[-1];
 }
 
 static void check_text(struct shell_walk *w, struct shell_str s,
@@ -71,8 +71,8 @@ static void check_text(struct shell_walk *w, struct shell_str s,
 		if (!chr_name1(s.p[i])) {
 			/* 0x1f and 16#ff are no names. */
 			if (chr_digit(s.p[i]))
-				while (i < s.n && (chr_name(s.p[i]) ||
-					s.p[i] == '#'))
+				while (i < s.n &&
+					(chr_name(s.p[i]) || s.p[i] == '#'))
 					i++;
 			else
 				i++;
@@ -88,8 +88,9 @@ static void check_text(struct shell_walk *w, struct shell_str s,
 				depth + 1);
 		else
 			shell_risk(w, SHELL_RISK_ARITH, name, span);
-		if (depth == 0 && (steps_before(s.p, name.p) ||
-			assigns((struct shell_str){s.p + i, s.n - i})))
+		if (depth == 0 &&
+			(steps_before(s.p, name.p) ||
+				assigns((struct shell_str){s.p + i, s.n - i})))
 			shell_assign_var(w, SHELL_SET_ARITH, name,
 				&shell_val_rel, false, span);
 	}
@@ -119,6 +120,6 @@ void shell_check_name(struct shell_walk *w, const struct shell_val *v)
 {
 	for (unsigned i = 0; i < v->n; i++)
 		if (shell_str_runs(v->alts[i], true))
-			shell_risk(w, SHELL_RISK_SUBSCRIPT, v->alts[i],
-				v->span);
+			shell_risk(
+				w, SHELL_RISK_SUBSCRIPT, v->alts[i], v->span);
 }

@@ -27,7 +27,7 @@ static bool is_shells_own(struct shell_str name)
 		if (shell_str_is(name, names[i]))
 			return true;
 	return (name.n >= 4 && memcmp(name.p, "BASH", 4) == 0) ||
-		(name.n >= 5 && memcmp(name.p, "EPOCH", 5) == 0);
+	       (name.n >= 5 && memcmp(name.p, "EPOCH", 5) == 0);
 }
 
 static const struct shell_val *outer_value(
@@ -137,7 +137,7 @@ static bool glob(struct shell_str pat, struct shell_str s)
 			star = i++;
 			back = k;
 		} else if (i < pat.n &&
-			(pat.p[i] == '?' || pat.p[i] == s.p[k])) {
+			   (pat.p[i] == '?' || pat.p[i] == s.p[k])) {
 			i++;
 			k++;
 		} else if (star != (size_t)-1) {
@@ -171,8 +171,8 @@ static bool is_simple_pattern(const struct shell_word *word)
 {
 	struct shell_str s;
 
-	return !word->parts || (shell_word_literal(word, &s) &&
-		!memchr(s.p, '[', s.n));
+	return !word->parts ||
+	       (shell_word_literal(word, &s) && !memchr(s.p, '[', s.n));
 }
 
 /* The text before a removed suffix that is known. */
@@ -190,7 +190,7 @@ static bool trim_known_end(
 static bool is_name_start(struct shell_str s)
 {
 	return s.n && s.p[0] != '.' && !shell_str_unknown(s, false) &&
-		!memchr(s.p, '/', s.n);
+	       !memchr(s.p, '/', s.n);
 }
 
 static const struct shell_val *trimmed(struct shell_walk *w,
@@ -209,15 +209,14 @@ static const struct shell_val *trimmed(struct shell_walk *w,
 		if (!pat.p)
 			one = &shell_val_any;
 		else if (!shell_str_unknown(s, true) && s.n * s.n < 65536)
-			one = shell_val_str(w, trim(s, pat, suffix,
-				p->doubled));
+			one = shell_val_str(
+				w, trim(s, pat, suffix, p->doubled));
 		else if (suffix && pat.n && is_name_start(s) &&
-			trim_known_end(s, pat, &s))
+			 trim_known_end(s, pat, &s))
 			one = shell_val_str(w, s);
 		else if (suffix && is_name_start(s))
 			one = &shell_val_rel;
-		else if (!suffix && shell_str_is(pat, "*/") &&
-			is_name_start(s))
+		else if (!suffix && shell_str_is(pat, "*/") && is_name_start(s))
 			one = shell_val_str(w, s);
 		else
 			one = &shell_val_any;
@@ -245,8 +244,8 @@ static bool always_empty(const struct shell_val *v)
 }
 
 /* - = ? +: does the word stand (1), may it (0), or not (-1)? */
-static int uses_word(const struct shell_param *p, const struct shell_val *v,
-	bool unset)
+static int uses_word(
+	const struct shell_param *p, const struct shell_val *v, bool unset)
 {
 	bool gone = !v || (p->colon && always_empty(v));
 	bool maybe = unset || (v && p->colon && can_be_empty(v));
@@ -277,8 +276,8 @@ static const struct shell_val *with_word(struct shell_walk *w,
 	if (p->op == SHELL_OP_ASSIGN && p->indirect)
 		shell_risk(w, SHELL_RISK_INDIRECT, p->name, span);
 	if (p->op == SHELL_OP_ASSIGN && chr_name1(p->name.p[0]))
-		shell_assign_var(w, SHELL_SET_DEFAULT, p->name, out, false,
-			span);
+		shell_assign_var(
+			w, SHELL_SET_DEFAULT, p->name, out, false, span);
 	return out;
 }
 
@@ -289,8 +288,8 @@ static void slice(struct shell_walk *w, const struct shell_param *p)
 	for (unsigned i = 0; i < 2; i++)
 		if (words[i])
 			shell_arith_text(w,
-				shell_expand_quoted(w, words[i]->parts,
-					words[i]->span),
+				shell_expand_quoted(
+					w, words[i]->parts, words[i]->span),
 				words[i]->span);
 }
 
@@ -308,13 +307,13 @@ static const struct shell_val *base_value(struct shell_walk *w,
 			shell_check_subscript(w, p->subscript);
 		*unset = true;
 		return var && !var->array && !var->value ? NULL
-			: v ? shell_val_union(w, v, &shell_val_empty)
-			    : NULL;
+		       : v ? shell_val_union(w, v, &shell_val_empty)
+			   : NULL;
 	}
 	if (!p->indirect || p->op == SHELL_OP_NAMES)
 		return var && var->array && v
-			? shell_val_union(w, v, &shell_val_empty)
-			: v;
+			       ? shell_val_union(w, v, &shell_val_empty)
+			       : v;
 	if (!v)
 		return NULL;
 	shell_check_name(w, v);
@@ -339,9 +338,9 @@ const struct shell_val *shell_expand_param(struct shell_walk *w,
 		return &shell_val_rel;
 	switch (p->op) {
 	case SHELL_OP_NONE:
-		return !v ? &shell_val_empty
-			: unset ? shell_val_union(w, v, &shell_val_empty)
-				: v;
+		return !v      ? &shell_val_empty
+		       : unset ? shell_val_union(w, v, &shell_val_empty)
+			       : v;
 	case SHELL_OP_DEFAULT:
 	case SHELL_OP_ASSIGN:
 	case SHELL_OP_ERROR:

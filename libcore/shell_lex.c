@@ -104,8 +104,7 @@ struct shell_span shell_span(const struct shell_parser *p, size_t start)
 {
 	if (p->fixed)
 		return p->span;
-	return (struct shell_span){
-		(uint32_t)start, (uint32_t)(p->pos - start)};
+	return (struct shell_span){(uint32_t)start, (uint32_t)(p->pos - start)};
 }
 
 struct shell_str shell_copy(struct shell_parser *p, const char *s, size_t n)

@@ -71,8 +71,11 @@ struct shell_parser {
 
 /* Is it one of these (a mask of SHELL_IN_*)? Asking means that another
  * dialect would go another way here. */
-enum { D_POSIX = 1 << SHELL_POSIX, D_ASH = 1 << SHELL_ASH,
-	D_BASH = 1 << SHELL_BASH };
+enum {
+	D_POSIX = 1 << SHELL_POSIX,
+	D_ASH = 1 << SHELL_ASH,
+	D_BASH = 1 << SHELL_BASH
+};
 bool shell_is(struct shell_parser *p, unsigned dialects);
 
 /* The first error wins. Always returns NULL. */
@@ -135,8 +138,8 @@ struct shell_list *shell_parse_body(struct shell_parser *p);
 /* The commands of a substitution up to ')', which is taken. */
 struct shell_list *shell_parse_sub(struct shell_parser *p);
 /* Text of its own (a backquote's) in place of the source. */
-struct shell_list *shell_parse_nested(struct shell_parser *p,
-	struct shell_str text, struct shell_span span);
+struct shell_list *shell_parse_nested(
+	struct shell_parser *p, struct shell_str text, struct shell_span span);
 struct shell_node *shell_parse_command(struct shell_parser *p);
 /* A compound command at the token at hand, or NULL when there is none. */
 struct shell_node *shell_parse_compound(struct shell_parser *p);

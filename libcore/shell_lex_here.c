@@ -23,8 +23,7 @@ static bool next_line(const struct shell_parser *p, size_t at, struct line *l)
 	l->start = at;
 	l->end = nl ? (size_t)(nl - p->text) : p->len;
 	l->next = nl ? l->end + 1 : p->len;
-	while (slashes < l->end - at &&
-		p->text[l->end - 1 - slashes] == '\\')
+	while (slashes < l->end - at && p->text[l->end - 1 - slashes] == '\\')
 		slashes++;
 	l->torn = nl && slashes % 2;
 	return true;
@@ -75,7 +74,7 @@ static bool find_end(struct shell_parser *p, const struct shell_redir *r,
 		size_t skip = r->strip ? tabs(p, &l) : 0;
 
 		if (!torn && same(p->text + l.start + skip,
-			l.end - l.start - skip, delim)) {
+				     l.end - l.start - skip, delim)) {
 			p->pos = l.next;
 			return true;
 		}
@@ -97,8 +96,7 @@ static bool find_end(struct shell_parser *p, const struct shell_redir *r,
 		*n += l.next - l.start - skip;
 		torn = !r->literal && l.torn;
 	}
-	shell_fail(p, -ENOTSUP, r->span.start,
-		"here-document without its end");
+	shell_fail(p, -ENOTSUP, r->span.start, "here-document without its end");
 	return false;
 }
 

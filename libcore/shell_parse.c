@@ -40,8 +40,8 @@ void *shell_unexpected(struct shell_parser *p, const char *wanted)
 		return shell_fail(p, -EINVAL, p->tok_at,
 			"unexpected newline, %s expected", wanted);
 	what = token_text(p, &n);
-	return shell_fail(p, -EINVAL, p->tok_at, "unexpected \"%.*s\", %s expected",
-		n, what, wanted);
+	return shell_fail(p, -EINVAL, p->tok_at,
+		"unexpected \"%.*s\", %s expected", n, what, wanted);
 }
 
 bool shell_eat_word(struct shell_parser *p, const char *text)
@@ -129,8 +129,8 @@ void shell_parse_redirs(struct shell_parser *p, struct shell_redir **list)
 
 /* NAME= or NAME+= or NAME[…]= at the start of the literal that the word starts
  * with; the length up to and with the '=', or 0. */
-static size_t assign_prefix(struct shell_parser *p, struct shell_str s,
-	size_t *name, bool *append)
+static size_t assign_prefix(
+	struct shell_parser *p, struct shell_str s, size_t *name, bool *append)
 {
 	size_t n = 0;
 
@@ -228,7 +228,7 @@ static bool subscript_assign(
 		return false;
 	if (i >= p->len || p->text[i] != '[')
 		return shell_fail(p, -ENOTSUP, i,
-			"line continuation before a subscript") != NULL;
+			       "line continuation before a subscript") != NULL;
 	p->pos = i + 1;
 	a->subscript = shell_word(p, MODE_SUBSCRIPT);
 	if (shell_eat(p, ']')) {
@@ -266,7 +266,7 @@ static struct shell_assign *assignment(struct shell_parser *p)
 		if (!subscript_assign(p, a, name))
 			return NULL;
 	} else if (first->text.n == n && !first->next && p->pos < p->len &&
-		p->text[p->pos] == '(' && shell_is(p, D_BASH)) {
+		   p->text[p->pos] == '(' && shell_is(p, D_BASH)) {
 		a->value = shell_parse_array(p);
 	} else {
 		a->value = cut_word(p, p->word, n);
@@ -285,7 +285,8 @@ static void array_argument(struct shell_parser *p,
 	struct shell_word *array;
 
 	bool array_next = p->pos < p->len && p->text[p->pos] == '(' &&
-		shell_word_literal(arg, &s) && s.n > 1 && s.p[s.n - 1] == '=';
+			  shell_word_literal(arg, &s) && s.n > 1 &&
+			  s.p[s.n - 1] == '=';
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!shell_word_is(node->u.simple.words, names[i]))
@@ -357,8 +358,8 @@ static bool func_name(struct shell_parser *p, const struct shell_word *w,
 	struct shell_str *out)
 {
 	static const char special[][9] = {"break", "continue", "eval", "exec",
-		"exit", "export", "readonly", "return", "set", "shift",
-		"times", "trap", "unset"};
+		"exit", "export", "readonly", "return", "set", "shift", "times",
+		"trap", "unset"};
 
 	if (!shell_word_literal(w, out) || !out->n)
 		return false;
@@ -424,7 +425,7 @@ static bool paren_follows(struct shell_parser *p)
 	}
 	p->pos = kept;
 	return c == '(' && (!shell_word_literal(p->word, &s) ||
-		!assign_prefix(p, s, &name, &append));
+				   !assign_prefix(p, s, &name, &append));
 }
 
 struct shell_node *shell_parse_command(struct shell_parser *p)

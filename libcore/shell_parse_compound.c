@@ -10,13 +10,8 @@
 
 static void expect_word(struct shell_parser *p, const char *text)
 {
-	if (!shell_eat_word(p, text) && !p->err) {
-		char wanted[16] = "\"";
-
-		strncat(wanted, text, 8);
-		strncat(wanted, "\"", 2);
-		shell_unexpected(p, wanted);
-	}
+	if (!shell_eat_word(p, text) && !p->err)
+		shell_unexpected(p, text);
 }
 
 static struct shell_list *do_body(struct shell_parser *p)
@@ -188,8 +183,8 @@ static struct shell_node *parse_case(struct shell_parser *p, size_t start)
 	expect_word(p, "in");
 	shell_skip_newlines(p);
 	end = &node->u.select.items;
-	while (!p->err && !(p->tok == TOK_WORD &&
-		shell_word_is(p->word, "esac"))) {
+	while (!p->err &&
+		!(p->tok == TOK_WORD && shell_word_is(p->word, "esac"))) {
 		struct shell_case_item *item =
 			arena_new(p->a, struct shell_case_item);
 
@@ -270,8 +265,8 @@ struct shell_node *shell_parse_func_keyword(struct shell_parser *p)
 	node->u.func.name = name;
 	node->u.func.keyword = true;
 	shell_next(p);
-	if (p->tok == TOK_LP && (shell_peek(p) == ')' ||
-		!shell_is(p, D_BASH))) {
+	if (p->tok == TOK_LP &&
+		(shell_peek(p) == ')' || !shell_is(p, D_BASH))) {
 		shell_next(p);
 		if (p->tok != TOK_RP)
 			return shell_unexpected(p, ")");

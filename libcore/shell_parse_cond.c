@@ -8,7 +8,8 @@
 
 static struct shell_cond *parse_or(struct shell_parser *p);
 
-static struct shell_cond *cond(struct shell_parser *p, enum shell_cond_type type)
+static struct shell_cond *cond(
+	struct shell_parser *p, enum shell_cond_type type)
 {
 	struct shell_cond *c = arena_new(p->a, struct shell_cond);
 
@@ -26,7 +27,7 @@ static bool at_word(const struct shell_parser *p)
 static bool is_unary(const struct shell_word *w, struct shell_str *op)
 {
 	return shell_word_literal(w, op) && op->n == 2 && op->p[0] == '-' &&
-		strchr("abcdefghknoprstuvwxzGLNORS", op->p[1]);
+	       strchr("abcdefghknoprstuvwxzGLNORS", op->p[1]);
 }
 
 static bool is_binary(const struct shell_word *w, struct shell_str *op)
@@ -71,7 +72,8 @@ static struct shell_word *regex(struct shell_parser *p)
 	return w;
 }
 
-static struct shell_cond *binary(struct shell_parser *p, struct shell_word *left)
+static struct shell_cond *binary(
+	struct shell_parser *p, struct shell_word *left)
 {
 	struct shell_cond *c;
 	struct shell_str op;

@@ -102,11 +102,12 @@ static struct shell_node *and_or(struct shell_parser *p)
 static bool list_ends(const struct shell_parser *p)
 {
 	return p->tok == TOK_EOF || p->tok == TOK_RP || p->tok == TOK_DSEMI ||
-		(p->tok == TOK_WORD && !shell_word_is(p->word, "!") &&
-			shell_word_reserved(p->word));
+	       (p->tok == TOK_WORD && !shell_word_is(p->word, "!") &&
+		       shell_word_reserved(p->word));
 }
 
-/* Appends to the list; what stands in it is whole even when an error ends it. */
+/* Appends to the list; what stands in it is whole even when an error ends it.
+ */
 static void read_list(struct shell_parser *p, struct shell_list *list)
 {
 	struct shell_item **end = &list->first, *item;
@@ -181,8 +182,8 @@ struct shell_list *shell_parse_sub(struct shell_parser *p)
 	if (p->tok != TOK_RP)
 		shell_unexpected(p, ")");
 	if (p->npending)
-		shell_fail(p, -ENOTSUP, p->pos,
-			"here-document without its end");
+		shell_fail(
+			p, -ENOTSUP, p->pos, "here-document without its end");
 	kept.pos = p->pos;
 	kept.err = p->err;
 	kept.heredocs = p->heredocs;
@@ -190,8 +191,8 @@ struct shell_list *shell_parse_sub(struct shell_parser *p)
 	return list;
 }
 
-struct shell_list *shell_parse_nested(struct shell_parser *p,
-	struct shell_str text, struct shell_span span)
+struct shell_list *shell_parse_nested(
+	struct shell_parser *p, struct shell_str text, struct shell_span span)
 {
 	struct shell_parser in = *p;
 	struct shell_list *list = arena_new(p->a, struct shell_list);
@@ -237,9 +238,8 @@ static int check_bytes(const char *text, size_t len, struct diag *d)
 
 		if (c >= 0x80)
 			n = utf8_decode(text + i, len - i, &cp);
-		if (n && (c == '\n' || c == '\t' ||
-			(c >= ' ' && c < 0x7f) ||
-			(c >= 0x80 && !utf8_is_hidden(cp)))) {
+		if (n && (c == '\n' || c == '\t' || (c >= ' ' && c < 0x7f) ||
+				 (c >= 0x80 && !utf8_is_hidden(cp)))) {
 			i += n;
 			continue;
 		}
@@ -247,7 +247,8 @@ static int check_bytes(const char *text, size_t len, struct diag *d)
 		if (n)
 			diag_fail(d, -EILSEQ,
 				"the character U+%04X has no place in a "
-				"command", (unsigned)cp);
+				"command",
+				(unsigned)cp);
 		else
 			diag_fail(d, -EILSEQ, "this is not UTF-8");
 		diag_at(d, "", line, col);
@@ -259,15 +260,16 @@ static int check_bytes(const char *text, size_t len, struct diag *d)
 int shell_parse(struct arena *a, const char *text, size_t len,
 	enum shell_dialect dialect, struct shell_ast *ast, struct diag *d)
 {
-	struct shell_parser p = {.a = a, .text = text, .len = len, .ast = ast,
-		.diag = d};
+	struct shell_parser p = {
+		.a = a, .text = text, .len = len, .ast = ast, .diag = d};
 	int err;
 
-	*ast = (struct shell_ast){.text = text, .len = len,
+	*ast = (struct shell_ast){.text = text,
+		.len = len,
 		.dialect = dialect == SHELL_UNION ? SHELL_BASH : dialect};
 	if (len > SHELL_MAX_TEXT)
-		return diag_fail(d, -E2BIG, "longer than %d bytes",
-			SHELL_MAX_TEXT);
+		return diag_fail(
+			d, -E2BIG, "longer than %d bytes", SHELL_MAX_TEXT);
 	err = check_bytes(text, len, d);
 	if (err)
 		return err;

@@ -45,8 +45,7 @@ static void delimiter(const struct shell_redir *r, struct buf *out, size_t max)
 	shell_print_word(&in, r->here, STYLE_HERE);
 	if (r->literal && r->here->parts) {
 		buf_clear(&body);
-		buf_add(&body, r->here->parts->text.p,
-			r->here->parts->text.n);
+		buf_add(&body, r->here->parts->text.p, r->here->parts->text.n);
 	}
 	buf_adds(out, "EOF");
 	while (has_line(body.data, body.len, out->data, out->len) && !out->err)

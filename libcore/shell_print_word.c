@@ -28,8 +28,8 @@ static bool is_plain(char c)
 static bool quoted_style(enum shell_style style)
 {
 	return style == STYLE_DQ || style == STYLE_HERE ||
-		style == STYLE_BRACE_DQ || style == STYLE_PATTERNDQ ||
-		style == STYLE_REPLACEDQ || style == STYLE_ARITH;
+	       style == STYLE_BRACE_DQ || style == STYLE_PATTERNDQ ||
+	       style == STYLE_REPLACEDQ || style == STYLE_ARITH;
 }
 
 static bool is_clean(struct shell_str s)
@@ -100,11 +100,12 @@ static void print_plain(struct shell_printer *p, struct shell_str s)
 static void print_raw(
 	struct shell_printer *p, struct shell_str s, enum shell_style style)
 {
-	const char *escaped = style == STYLE_DQ ? "$`\"\\"
-		: style == STYLE_HERE		? "$`\\"
-		: style == STYLE_REGEX || style == STYLE_REPLACEDQ ? ""
-		: quoted_style(style)		? "$\\"
-						: "$~";
+	const char *escaped = style == STYLE_DQ     ? "$`\"\\"
+			      : style == STYLE_HERE ? "$`\\"
+			      : style == STYLE_REGEX || style == STYLE_REPLACEDQ
+				      ? ""
+			      : quoted_style(style) ? "$\\"
+						    : "$~";
 
 	for (size_t i = 0; i < s.n; i++) {
 		if (strchr(escaped, s.p[i]) && s.p[i])
@@ -120,8 +121,7 @@ static bool is_keyword(struct shell_str s)
 		"if", "in", "select", "then", "time", "until", "while"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (s.n == strlen(words[i]) &&
-			memcmp(s.p, words[i], s.n) == 0)
+		if (s.n == strlen(words[i]) && memcmp(s.p, words[i], s.n) == 0)
 			return true;
 	return false;
 }
@@ -135,8 +135,8 @@ static void print_literal(struct shell_printer *p,
 		print_raw(p, part->text, style);
 }
 
-static void print_escape(struct shell_printer *p,
-	const struct shell_part *part, enum shell_style style)
+static void print_escape(struct shell_printer *p, const struct shell_part *part,
+	enum shell_style style)
 {
 	if (style == STYLE_WORD || style == STYLE_FIRST) {
 		print_quoted(p, part->text);
@@ -158,7 +158,7 @@ static void print_dq(struct shell_printer *p, const struct shell_part *part,
 	enum shell_style style)
 {
 	bool constant = is_constant(part->u.parts) && !part->locale &&
-		!quoted_style(style);
+			!quoted_style(style);
 
 	if (constant) {
 		if (!part->u.parts)
@@ -250,7 +250,9 @@ static void print_param(struct shell_printer *p,
 {
 	enum shell_style inner = inner_style(param, style);
 
-	buf_adds(p->out, param->length ? "${#" : param->indirect ? "${!" : "${");
+	buf_adds(p->out, param->length     ? "${#"
+			 : param->indirect ? "${!"
+					   : "${");
 	add(p, param->name);
 	if (param->subscript) {
 		buf_addc(p->out, '[');
@@ -271,8 +273,8 @@ static void print_param(struct shell_printer *p,
 
 /* ---- any part ---- */
 
-static void print_sub(
-	struct shell_printer *p, const char *open, const struct shell_list *list)
+static void print_sub(struct shell_printer *p, const char *open,
+	const struct shell_list *list)
 {
 	buf_adds(p->out, open);
 	shell_print_list(p, list);
@@ -294,9 +296,9 @@ static void print_array(struct shell_printer *p, const struct shell_word *w)
 static bool meets(const struct shell_part *part, enum shell_style style)
 {
 	return part->type == SHELL_LIT && part->text.n && part->next &&
-		part->next->type == SHELL_CMDSUB &&
-		part->text.p[part->text.n - 1] == '$' &&
-		(style == STYLE_REGEX || style == STYLE_REPLACEDQ);
+	       part->next->type == SHELL_CMDSUB &&
+	       part->text.p[part->text.n - 1] == '$' &&
+	       (style == STYLE_REGEX || style == STYLE_REPLACEDQ);
 }
 
 static void print_part(struct shell_printer *p, const struct shell_part *part,

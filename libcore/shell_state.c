@@ -123,11 +123,11 @@ static struct shell_var *common_tail(
 static void outside(struct shell_walk *w, struct shell_var *v)
 {
 	struct shell_str text;
-	int known = w->ops->getvar ? w->ops->getvar(w->ctx, v->name, &text)
-				   : -1;
+	int known =
+		w->ops->getvar ? w->ops->getvar(w->ctx, v->name, &text) : -1;
 
 	v->value = known > 0 ? shell_val_str(w, text)
-		: known	     ? &shell_val_any
+		   : known   ? &shell_val_any
 			     : NULL;
 	v->maybe_unset = known < 0 || w->st->bare;
 	v->exported = known != 0;
@@ -154,9 +154,9 @@ static void join_var(struct shell_walk *w, struct shell_state *to,
 	if (!v)
 		return;
 	v->maybe_unset = a.maybe_unset || b.maybe_unset || !a.value || !b.value;
-	v->value = !a.value ? b.value
-		: !b.value  ? a.value
-			    : shell_val_union(w, a.value, b.value);
+	v->value = !a.value   ? b.value
+		   : !b.value ? a.value
+			      : shell_val_union(w, a.value, b.value);
 	v->exported = a.exported || b.exported;
 	v->integer = a.integer || b.integer;
 	v->readonly = a.readonly || b.readonly;
@@ -297,7 +297,7 @@ static void join_funcs(struct shell_walk *w, struct shell_state *to,
 			if (!both)
 				return;
 			both->maybe = !a || !b || !a->ndefs || !b->ndefs ||
-				a->maybe || b->maybe;
+				      a->maybe || b->maybe;
 			for (unsigned i = 0; a && i < a->ndefs; i++)
 				add_def(w, both, a->defs[i]);
 			for (unsigned i = 0; b && i < b->ndefs; i++)
@@ -336,9 +336,11 @@ static void report(struct shell_walk *w, enum shell_how how,
 	struct shell_str name, const struct shell_val *value, bool exported,
 	struct shell_span span)
 {
-	struct shell_set s = {.how = how, .name = name,
+	struct shell_set s = {.how = how,
+		.name = name,
 		.value = value ? *value : shell_val_empty,
-		.exported = exported, .span = shell_outer(w, span)};
+		.exported = exported,
+		.span = shell_outer(w, span)};
 	int err;
 
 	if (w->quiet || w->err || !w->ops->set)
@@ -387,14 +389,15 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 		shell_arith_text(w, v->value, span);
 	if (shell_str_is(name, "IFS"))
 		w->st->own_ifs = true;
-	if (shell_str_is(name, "BASH_CMDS") || shell_str_is(name, "BASH_ALIASES"))
+	if (shell_str_is(name, "BASH_CMDS") ||
+		shell_str_is(name, "BASH_ALIASES"))
 		shell_risk(w, SHELL_RISK_HASH, name, span);
 	report(w, how, name, v->value, v->exported, span);
 	tell_traps(w);
 }
 
-void shell_save_var(struct shell_walk *w, struct shell_saved **list,
-	struct shell_str name)
+void shell_save_var(
+	struct shell_walk *w, struct shell_saved **list, struct shell_str name)
 {
 	struct shell_saved *s = arena_new(w->a, struct shell_saved);
 
@@ -417,9 +420,9 @@ void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list)
 			return;
 		v->maybe_unset |= list->unset || !list->value || !v->value;
 		v->value = !list->value ? v->value
-			: !v->value	? list->value
-					: shell_val_union(
-						  w, v->value, list->value);
+			   : !v->value
+				   ? list->value
+				   : shell_val_union(w, v->value, list->value);
 	}
 }
 
@@ -430,8 +433,10 @@ void shell_unset_var(
 
 	if (!v)
 		return;
-	*v = (struct shell_var){.name = v->name, .hash = v->hash,
-		.epoch = v->epoch, .next = v->next};
+	*v = (struct shell_var){.name = v->name,
+		.hash = v->hash,
+		.epoch = v->epoch,
+		.next = v->next};
 	if (shell_str_is(name, "IFS"))
 		w->st->own_ifs = false;
 	report(w, SHELL_SET_UNSET, name, NULL, false, span);

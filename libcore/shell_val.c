@@ -32,7 +32,7 @@ bool shell_str_is(struct shell_str s, const char *text)
 bool shell_str_unknown(struct shell_str s, bool rel)
 {
 	return s.n && (memchr(s.p, SHELL_ANY, s.n) ||
-		(rel && memchr(s.p, SHELL_REL, s.n)));
+			      (rel && memchr(s.p, SHELL_REL, s.n)));
 }
 
 bool shell_str_runs(struct shell_str s, bool any)
@@ -44,7 +44,7 @@ bool shell_str_runs(struct shell_str s, bool any)
 		return false;
 	left = s.n - (size_t)(open - s.p);
 	return memchr(open, '`', left) || memchr(open, '$', left) ||
-		(any && memchr(open, SHELL_ANY, left));
+	       (any && memchr(open, SHELL_ANY, left));
 }
 
 struct shell_str shell_val_prefix(struct shell_str alt)
@@ -185,8 +185,8 @@ const struct shell_val *shell_val_at(struct shell_walk *w,
 			continue;
 		}
 		for (unsigned k = 0; k < cwd->n; k++) {
-			const struct shell_val *v = shell_val_str(w,
-				shell_str_join(w, cwd->alts[k], slash, p));
+			const struct shell_val *v = shell_val_str(
+				w, shell_str_join(w, cwd->alts[k], slash, p));
 
 			out = out ? shell_val_union(w, out, v) : v;
 		}

@@ -221,14 +221,13 @@ static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
 	if (c->type == SHELL_COND_UNARY && left &&
 		(shell_str_is(c->op, "-v") || shell_str_is(c->op, "-R")))
 		shell_check_name(w, left);
-	if (c->type == SHELL_COND_BINARY && left && right &&
-		c->op.n == 3 && c->op.p[0] == '-' && c->op.p[2] != 't' &&
-		c->op.p[1] != 'e') {
+	if (c->type == SHELL_COND_BINARY && left && right && c->op.n == 3 &&
+		c->op.p[0] == '-' && c->op.p[2] != 't' && c->op.p[1] != 'e') {
 		shell_arith_text(w, left, c->left->span);
 		shell_arith_text(w, right, c->right->span);
 	} else if (c->type == SHELL_COND_BINARY && left && right &&
-		(shell_str_is(c->op, "-eq") || shell_str_is(c->op, "-lt") ||
-			shell_str_is(c->op, "-gt"))) {
+		   (shell_str_is(c->op, "-eq") || shell_str_is(c->op, "-lt") ||
+			   shell_str_is(c->op, "-gt"))) {
 		shell_arith_text(w, left, c->left->span);
 		shell_arith_text(w, right, c->right->span);
 	}
@@ -259,8 +258,8 @@ static void walk_inside(struct shell_walk *w, const struct shell_node *node)
 		walk_andor(w, node);
 		break;
 	case SHELL_SUBSHELL:
-		shell_walk_subshell(w, node->u.group.body, w->st->input,
-			w->st->piped_out);
+		shell_walk_subshell(
+			w, node->u.group.body, w->st->input, w->st->piped_out);
 		break;
 	case SHELL_GROUP:
 		shell_walk_list(w, node->u.group.body);

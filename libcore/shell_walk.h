@@ -99,7 +99,8 @@ enum shell_resolve {
 	SHELL_IS_PROGRAM,  /* a program, or a builtin without effect here */
 	SHELL_IS_BUILTIN,  /* one whose effect on the shell the walker models */
 	SHELL_IS_FUNCTION, /* its body is reported by itself */
-	SHELL_IS_EITHER,   /* a function on some way only: judge it as a program */
+	SHELL_IS_EITHER,   /* a function on some way only: judge it as a program
+			    */
 };
 
 struct shell_state;
@@ -116,7 +117,7 @@ struct shell_cmd {
 	const struct shell_val *cwd;
 	enum shell_input input;
 	const struct shell_val *input_text;
-	bool piped_out;   /* its output goes into a pipe */
+	bool piped_out; /* its output goes into a pipe */
 	bool background;
 	bool in_function; /* reported from a function's body */
 	bool uncalled;    /* … that nothing called: arguments are unknown */
@@ -131,24 +132,24 @@ struct shell_cmd {
 /* What the walker alone can tell. Each is a reason to deny, but for the ones
  * of which another verdict is said. */
 enum shell_risk {
-	SHELL_RISK_DYNAMIC,    /* command word not known */
-	SHELL_RISK_NAME,       /* variable or function name not known */
-	SHELL_RISK_CODE,       /* eval, trap, mapfile -C of unknown text */
-	SHELL_RISK_SOURCE,     /* "." of a file whose text is not at hand */
-	SHELL_RISK_ALIAS,      /* an alias is defined */
-	SHELL_RISK_IFS,        /* own IFS and an unquoted expansion */
-	SHELL_RISK_SUBSCRIPT,  /* a subscript that would run a command */
-	SHELL_RISK_ARITH,      /* arithmetic over an unknown text: "unresolved" */
-	SHELL_RISK_INDIRECT,   /* ${!x} of an unknown name, declare -n */
-	SHELL_RISK_PROMPT,     /* ${x@P} and the like */
-	SHELL_RISK_OPTION,     /* set -k, set -H, shopt of what changes reading */
-	SHELL_RISK_SHADOW,     /* a function named as a builtin */
-	SHELL_RISK_HASH,       /* hash -p, BASH_CMDS: a name for another file */
-	SHELL_RISK_NONASCII,   /* a command word that is not ASCII */
+	SHELL_RISK_DYNAMIC,   /* command word not known */
+	SHELL_RISK_NAME,      /* variable or function name not known */
+	SHELL_RISK_CODE,      /* eval, trap, mapfile -C of unknown text */
+	SHELL_RISK_SOURCE,    /* "." of a file whose text is not at hand */
+	SHELL_RISK_ALIAS,     /* an alias is defined */
+	SHELL_RISK_IFS,       /* own IFS and an unquoted expansion */
+	SHELL_RISK_SUBSCRIPT, /* a subscript that would run a command */
+	SHELL_RISK_ARITH,    /* arithmetic over an unknown text: "unresolved" */
+	SHELL_RISK_INDIRECT, /* ${!x} of an unknown name, declare -n */
+	SHELL_RISK_PROMPT,   /* ${x@P} and the like */
+	SHELL_RISK_OPTION,   /* set -k, set -H, shopt of what changes reading */
+	SHELL_RISK_SHADOW,   /* a function named as a builtin */
+	SHELL_RISK_HASH,     /* hash -p, BASH_CMDS: a name for another file */
+	SHELL_RISK_NONASCII, /* a command word that is not ASCII */
 	SHELL_RISK_RECURSION,  /* functions deeper than SHELL_MAX_CALLS */
 	SHELL_RISK_LEVELS,     /* code deeper than SHELL_MAX_LEVELS */
 	SHELL_RISK_UNPARSABLE, /* nested text that no shell can read */
-	SHELL_RISK_LIMIT,      /* more variables, alternatives … than are held */
+	SHELL_RISK_LIMIT, /* more variables, alternatives … than are held */
 };
 
 /* One line for a person; NULL for none. */
@@ -181,7 +182,8 @@ struct shell_walk_ops {
 		struct shell_str *text);
 	/* A variable's value when the line starts: 1 and *value, 0 it is unset,
 	 * -1 not known. NULL: nothing is known. */
-	int (*getvar)(void *ctx, struct shell_str name, struct shell_str *value);
+	int (*getvar)(
+		void *ctx, struct shell_str name, struct shell_str *value);
 };
 
 struct shell_walk_opts {

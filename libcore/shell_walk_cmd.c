@@ -25,9 +25,11 @@ static bool is_dup(const struct shell_val *v)
 static void report_open(struct shell_walk *w, const struct shell_redir *r,
 	const struct shell_val *path)
 {
-	struct shell_open o = {.op = r->op, .fd = r->fd, .path = *path,
+	struct shell_open o = {.op = r->op,
+		.fd = r->fd,
+		.path = *path,
 		.reads = r->op == SHELL_R_IN || r->op == SHELL_R_RDWR ||
-			r->op == SHELL_R_DUPIN,
+			 r->op == SHELL_R_DUPIN,
 		.span = shell_outer(w, r->span)};
 	int err;
 
@@ -57,9 +59,23 @@ static void walk_here(struct shell_walk *w, const struct shell_redir *r)
 	if (r->op == SHELL_R_HERE && !r->here)
 		return;
 	text = r->op == SHELL_R_HERESTR
-		? shell_expand_one(w, r->word)
-		: shell_expand_quoted(w, r->here->parts, r->here->span);
+		       ? shell_expand_one(w, r->word)
+		       : shell_expand_quoted(w, r->here->parts, r->here->span);
 	set_input(w, r, SHELL_IN_TEXT, text);
+}
+
+/* A file that is another descriptor: what is read from it is unseen. */
+static bool is_descriptor(const struct shell_val *path)
+{
+	for (unsigned i = 0; i < path->n; i++) {
+		struct shell_str s = path->alts[i];
+
+		if ((s.n >= 6 && memcmp(s.p, "/proc/", 6) == 0) ||
+			(s.n >= 8 && memcmp(s.p, "/dev/fd/", 8) == 0) ||
+			shell_str_is(s, "/dev/stdin"))
+			return true;
+	}
+	return false;
 }
 
 static void walk_target(struct shell_walk *w, const struct shell_redir *r,
@@ -69,13 +85,15 @@ static void walk_target(struct shell_walk *w, const struct shell_redir *r,
 	bool dup = r->op == SHELL_R_DUPIN || r->op == SHELL_R_DUPOUT;
 
 	if (dup && is_dup(path)) {
-		if (r->op == SHELL_R_DUPIN &&
-			!shell_str_is(path->alts[0], "0"))
+		if (r->op == SHELL_R_DUPIN && !shell_str_is(path->alts[0], "0"))
 			set_input(w, r, SHELL_IN_UNKNOWN, NULL);
 		return;
 	}
 	report_open(w, r, path);
-	if (r->op == SHELL_R_IN || r->op == SHELL_R_RDWR)
+	if ((r->op == SHELL_R_IN || r->op == SHELL_R_RDWR) &&
+		is_descriptor(path))
+		set_input(w, r, SHELL_IN_UNKNOWN, NULL);
+	else if (r->op == SHELL_R_IN || r->op == SHELL_R_RDWR)
 		set_input(w, r, SHELL_IN_FILE, path);
 	else if (r->fd == 0 || r->op == SHELL_R_DUPIN)
 		set_input(w, r, SHELL_IN_UNKNOWN, NULL);
@@ -100,9 +118,8 @@ void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *r)
 
 /* ---- assignments ---- */
 
-static const struct shell_val *array_value(
-	struct shell_walk *w, const struct shell_word *words,
-	struct shell_args *elems)
+static const struct shell_val *array_value(struct shell_walk *w,
+	const struct shell_word *words, struct shell_args *elems)
 {
 	const struct shell_val *any = NULL;
 
@@ -154,8 +171,7 @@ static void assign_array(struct shell_walk *w, const struct shell_assign *a,
 }
 
 /* name[x]=value: one element more that any index may give. */
-static void assign_element(
-	struct shell_walk *w, const struct shell_assign *a)
+static void assign_element(struct shell_walk *w, const struct shell_assign *a)
 {
 	struct shell_var *v = shell_var_find(w->st, a->name);
 	const struct shell_val *value = shell_expand_one(w, a->value);
@@ -183,8 +199,8 @@ static const struct shell_val *assigned_value(
 	old = shell_param_value(w, a->name, &unset);
 	if (!old || unset || old->n > 1 || value->n > 1)
 		return old ? &shell_val_any : value;
-	return shell_val_str(w,
-		shell_str_join(w, old->alts[0], value->alts[0], none));
+	return shell_val_str(
+		w, shell_str_join(w, old->alts[0], value->alts[0], none));
 }
 
 static void walk_assign(struct shell_walk *w, const struct shell_assign *a)
@@ -201,8 +217,8 @@ static void walk_assign(struct shell_walk *w, const struct shell_assign *a)
 }
 
 /* Before a command: for it alone, unless the builtin keeps them. */
-static void prefix_assigns(struct shell_walk *w,
-	const struct shell_assign *a, struct shell_args *vals)
+static void prefix_assigns(struct shell_walk *w, const struct shell_assign *a,
+	struct shell_args *vals)
 {
 	for (; a && !w->err; a = a->next) {
 		struct shell_val *slot;
@@ -217,8 +233,8 @@ static void prefix_assigns(struct shell_walk *w,
 static struct shell_set *make_sets(struct shell_walk *w,
 	const struct shell_assign *a, const struct shell_args *vals)
 {
-	struct shell_set *sets = arena_zalloc(
-		w->a, (vals->n ? vals->n : 1) * sizeof(*sets));
+	struct shell_set *sets =
+		arena_zalloc(w->a, (vals->n ? vals->n : 1) * sizeof(*sets));
 
 	if (!sets)
 		return shell_stop(w, -E2BIG);
@@ -308,14 +324,23 @@ static void report_command(struct shell_walk *w, const struct shell_node *node,
 {
 	const struct shell_state *st = w->st;
 	const struct shell_cmd *outer = w->cmd;
-	struct shell_cmd cmd = {.argv = args->v, .argc = args->n,
-		.sets = sets, .nsets = nsets, .resolve = resolve,
-		.cwd = st->cwd, .input = st->input,
-		.input_text = st->input_text, .piped_out = st->piped_out,
-		.background = st->background, .in_function = w->calls > 0,
-		.uncalled = w->uncalled, .level = w->source->level,
-		.dialect = w->dialect, .span = shell_outer(w, node->span),
-		.text = w->source->text, .text_len = w->source->len,
+	struct shell_cmd cmd = {.argv = args->v,
+		.argc = args->n,
+		.sets = sets,
+		.nsets = nsets,
+		.resolve = resolve,
+		.cwd = st->cwd,
+		.input = st->input,
+		.input_text = st->input_text,
+		.piped_out = st->piped_out,
+		.background = st->background,
+		.in_function = w->calls > 0,
+		.uncalled = w->uncalled,
+		.level = w->source->level,
+		.dialect = w->dialect,
+		.span = shell_outer(w, node->span),
+		.text = w->source->text,
+		.text_len = w->source->len,
 		.at = node->span};
 	int err;
 
@@ -338,12 +363,12 @@ static size_t behind_command(const struct shell_args *args, bool *peeled)
 		const struct shell_str *next = shell_val_text(&args->v[i + 1]);
 
 		if (!s || (!shell_str_is(*s, "command") &&
-			!shell_str_is(*s, "builtin")))
+				  !shell_str_is(*s, "builtin")))
 			break;
 		*peeled = true;
 		i++;
 		while (next && (shell_str_is(*next, "-p") ||
-			shell_str_is(*next, "--"))) {
+				       shell_str_is(*next, "--"))) {
 			if (++i >= args->n)
 				return args->n;
 			next = shell_val_text(&args->v[i]);
@@ -380,12 +405,11 @@ static void take_effect(struct shell_walk *w, const struct shell_args *args,
 	struct shell_saved *saved = NULL;
 	bool peeled = false;
 	size_t first = behind_command(args, &peeled);
-	const struct shell_str *name = first < args->n
-		? shell_val_text(&args->v[first])
-		: NULL;
+	const struct shell_str *name =
+		first < args->n ? shell_val_text(&args->v[first]) : NULL;
 
-	bool builtin = name && shell_is_builtin(*name) &&
-		(!f || peeled || f->maybe);
+	bool builtin =
+		name && shell_is_builtin(*name) && (!f || peeled || f->maybe);
 
 	if (!builtin && (!f || peeled))
 		return;
@@ -473,7 +497,7 @@ void shell_walk_simple(struct shell_walk *w, const struct shell_node *node)
 	}
 	/* exec without a command keeps its redirections. */
 	keep = args.n == 1 && shell_val_text(&args.v[0]) &&
-		shell_str_is(args.v[0].alts[0], "exec");
+	       shell_str_is(args.v[0].alts[0], "exec");
 	if (!keep) {
 		st->input = input;
 		st->input_text = text;

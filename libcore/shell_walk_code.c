@@ -54,8 +54,7 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 	for (size_t i = 0; i < ARRAY_SIZE(others) && !w->err; i++) {
 		other = shell_fork(w, &before);
 		w->st = &other;
-		err = walk_reading(
-			w, text, others[i], true, &none, &sensitive);
+		err = walk_reading(w, text, others[i], true, &none, &sensitive);
 		w->st = st;
 		if (err && err != -EINVAL) {
 			if (d)
@@ -71,7 +70,8 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 static bool enter(struct shell_walk *w, struct shell_source *in,
 	struct shell_str text, struct shell_span span)
 {
-	*in = (struct shell_source){.text = text.p, .len = text.n,
+	*in = (struct shell_source){.text = text.p,
+		.len = text.n,
 		.level = w->source->level + 1,
 		.nested = true,
 		.span = shell_outer(w, span)};
@@ -423,9 +423,14 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 {
 	struct shell_source source = {.text = text, .len = len};
 	struct shell_state st = {.input = opts->stdin_text ? SHELL_IN_UNKNOWN
-							  : SHELL_IN_INHERIT};
-	struct shell_walk w = {.a = a, .ops = ops, .ctx = ctx, .diag = d,
-		.dialect = opts->dialect, .source = &source, .st = &st};
+							   : SHELL_IN_INHERIT};
+	struct shell_walk w = {.a = a,
+		.ops = ops,
+		.ctx = ctx,
+		.diag = d,
+		.dialect = opts->dialect,
+		.source = &source,
+		.st = &st};
 	struct diag none;
 	int err;
 
@@ -434,8 +439,8 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 	*d = (struct diag){0};
 	st.cwd = &shell_val_any;
 	if (opts->cwd)
-		st.cwd = shell_val_str(&w,
-			(struct shell_str){opts->cwd, strlen(opts->cwd)});
+		st.cwd = shell_val_str(
+			&w, (struct shell_str){opts->cwd, strlen(opts->cwd)});
 	st.fail = st.cwd;
 	st.args = opts->args;
 	st.nargs = opts->nargs;

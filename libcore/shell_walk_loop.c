@@ -134,15 +134,13 @@ static const struct shell_val *each_value(
 		if (w->st->args_unknown || w->st->nargs < 2)
 			return &shell_val_any;
 		for (size_t i = 1; i < w->st->nargs; i++)
-			each = each ? shell_val_union(
-					      w, each, &w->st->args[i])
+			each = each ? shell_val_union(w, each, &w->st->args[i])
 				    : &w->st->args[i];
 	}
 	for (; word && !w->err; word = word->next)
 		shell_expand(w, word, &args);
 	for (size_t i = 0; i < args.n; i++)
-		each = each ? shell_val_union(w, each, &args.v[i])
-			    : &args.v[i];
+		each = each ? shell_val_union(w, each, &args.v[i]) : &args.v[i];
 	if (each && (each->many || each->glob)) {
 		struct shell_val *one = arena_new(w->a, struct shell_val);
 

@@ -27,8 +27,8 @@ static void append(struct parts *list, struct shell_part *part)
 bool shell_mode_quoted(enum shell_mode mode)
 {
 	return mode != MODE_PLAIN && mode != MODE_BRACE &&
-		mode != MODE_PATTERN && mode != MODE_REGEX &&
-		mode != MODE_SUBSCRIPT;
+	       mode != MODE_PATTERN && mode != MODE_REGEX &&
+	       mode != MODE_SUBSCRIPT;
 }
 
 /* @(a|b) and its like, which [[ ]] takes whatever extglob says. */
@@ -37,8 +37,8 @@ static bool in_extglob(const struct shell_parser *p, int c, unsigned *nest)
 	char before = p->pos ? p->text[p->pos - 1] : ' ';
 
 	if (c == '(' && (*nest || strchr("?*+@!", before)) &&
-		p->pos > p->tok_at && !(before == '!' && !*nest &&
-		p->pos == p->tok_at + 1))
+		p->pos > p->tok_at &&
+		!(before == '!' && !*nest && p->pos == p->tok_at + 1))
 		++*nest;
 	else if (c == ')' && *nest)
 		--*nest;
@@ -48,13 +48,12 @@ static bool in_extglob(const struct shell_parser *p, int c, unsigned *nest)
 }
 
 /* nest: open parentheses or brackets since the word began. */
-static bool ends(struct shell_parser *p, enum shell_mode mode, int c,
-	unsigned *nest)
+static bool ends(
+	struct shell_parser *p, enum shell_mode mode, int c, unsigned *nest)
 {
 	switch (mode) {
 	case MODE_PLAIN:
-		if ((c == '<' || c == '>') && !p->cond &&
-			shell_peek2(p) == '(')
+		if ((c == '<' || c == '>') && !p->cond && shell_peek2(p) == '(')
 			return !shell_is(p, D_BASH | D_ASH);
 		if (p->cond && in_extglob(p, c, nest))
 			return false;
@@ -78,10 +77,9 @@ static bool ends(struct shell_parser *p, enum shell_mode mode, int c,
 			return false;
 		if (c == ')')
 			return true;
-		return mode == MODE_ARITH ? false
-			: mode == MODE_SLICE
-			? c == '}' || (c == ':' && !*nest)
-			: c == ';' && !*nest;
+		return mode == MODE_ARITH   ? false
+		       : mode == MODE_SLICE ? c == '}' || (c == ':' && !*nest)
+					    : c == ';' && !*nest;
 	case MODE_BRACKET:
 	case MODE_SUBSCRIPT:
 		if (c == '[')
@@ -110,8 +108,8 @@ static struct shell_part *single_quoted(struct shell_parser *p)
 	p->pos = (size_t)(end - p->text) + 1;
 	part = shell_part(p, SHELL_SQ, start);
 	if (part)
-		part->text = (struct shell_str){p->text + start + 1,
-			p->pos - start - 2};
+		part->text = (struct shell_str){
+			p->text + start + 1, p->pos - start - 2};
 	return part;
 }
 
@@ -199,13 +197,14 @@ static struct shell_part *tilde(struct shell_parser *p, enum shell_mode mode)
 	size_t start = p->pos, end = start + 1;
 	struct shell_part *part;
 
-	while (end < p->len && (chr_name(p->text[end]) ||
-		strchr("+-.", p->text[end])) && p->text[end])
+	while (end < p->len &&
+		(chr_name(p->text[end]) || strchr("+-.", p->text[end])) &&
+		p->text[end])
 		end++;
 	if (end + 1 < p->len && p->text[end] == '\\' &&
 		p->text[end + 1] == '\n')
-		return shell_fail(p, -ENOTSUP, start,
-			"line continuation behind a tilde");
+		return shell_fail(
+			p, -ENOTSUP, start, "line continuation behind a tilde");
 	if (end < p->len && !strchr(ends, p->text[end]))
 		return NULL;
 	p->pos = end;
@@ -225,8 +224,9 @@ static bool tilde_place(
 		return false;
 	if (!last)
 		return true;
-	return mode == MODE_PLAIN && !in_cond && list->last->type == SHELL_LIT && last->n &&
-		(last->p[last->n - 1] == '=' || last->p[last->n - 1] == ':');
+	return mode == MODE_PLAIN && !in_cond &&
+	       list->last->type == SHELL_LIT && last->n &&
+	       (last->p[last->n - 1] == '=' || last->p[last->n - 1] == ':');
 }
 
 /* One part that is not a literal run, or NULL when c is literal here. */
@@ -251,16 +251,14 @@ static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
 			return NULL;
 		return single_quoted(p);
 	case '"':
-		return mode == MODE_HERE ? NULL
-					 : double_quoted(p, mode, start);
+		return mode == MODE_HERE ? NULL : double_quoted(p, mode, start);
 	case '`':
 		return shell_backquote(p, mode);
 	case '$':
 		shell_skip(p);
 		return shell_dollar(p, mode, start);
 	case '~':
-		return tilde_place(list, mode, p->cond) ? tilde(p, mode)
-							: NULL;
+		return tilde_place(list, mode, p->cond) ? tilde(p, mode) : NULL;
 	case '<':
 	case '>':
 		if (mode == MODE_PLAIN && shell_peek2(p) == '(')
@@ -306,7 +304,7 @@ static void literal_run(
 static bool is_dull(char c)
 {
 	return chr_name(c) || c == '.' || c == ',' || c == '+' || c == '%' ||
-		(unsigned char)c >= 0x80;
+	       (unsigned char)c >= 0x80;
 }
 
 static void read_parts(
@@ -326,9 +324,9 @@ static void read_parts(
 			return;
 		if (part && part->type != SHELL_LIT) {
 			list->quoted |= part->type == SHELL_SQ ||
-				part->type == SHELL_DQ ||
-				part->type == SHELL_ESC ||
-				part->type == SHELL_ANSI;
+					part->type == SHELL_DQ ||
+					part->type == SHELL_ESC ||
+					part->type == SHELL_ANSI;
 			append(list, part);
 			continue;
 		}
@@ -370,7 +368,7 @@ bool shell_word_is(const struct shell_word *w, const char *text)
 	struct shell_str s;
 
 	return shell_word_literal(w, &s) && s.n && s.p[0] == text[0] &&
-		s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
+	       s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
 }
 
 static size_t constant_size(const struct shell_part *part, char *to)

@@ -205,8 +205,8 @@ static struct shell_word *range(struct shell_parser *p,
 	for (k = 0; k < 2; k++)
 		if (ends[k][ends[k][0] == '-'] == '0' && strlen(ends[k]) > 1)
 			width = (int)strlen(ends[0]) > (int)strlen(ends[1])
-				? (int)strlen(ends[0])
-				: (int)strlen(ends[1]);
+					? (int)strlen(ends[0])
+					: (int)strlen(ends[1]);
 	if (la && (from ^ to) & 32)
 		return shell_fail(p, -ENOTSUP, p->tok_at,
 			"brace range over more than letters");
@@ -274,8 +274,9 @@ static bool is_reread(const struct shell_word *w)
 		for (size_t i = 0; q->type == SHELL_LIT && i < q->text.n; i++) {
 			char c = q->text.p[i];
 
-			if (c == '$' || (c == '~' && (!before ||
-				before == '=' || before == ':')))
+			if (c == '$' ||
+				(c == '~' && (!before || before == '=' ||
+						     before == ':')))
 				return true;
 			before = c;
 		}
@@ -304,7 +305,7 @@ void shell_braces(struct shell_parser *p, struct shell_word *w)
 	list = expand_one(p, w);
 	if (!list || !shell_is(p, D_BASH))
 		return;
-	for (at = &list; *at && !p->err; ) {
+	for (at = &list; *at && !p->err;) {
 		struct shell_word *more = expand_one(p, *at), *last = more;
 
 		if (!more) {

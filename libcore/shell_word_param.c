@@ -28,9 +28,10 @@ static bool read_name(struct shell_parser *p, struct shell_param *param)
 			if (chr_digit((char)c) ? !chr_digit(p->text[p->pos])
 					       : !chr_name(p->text[p->pos]))
 				break;
-		if (p->pos != at + n || (p->pos < p->len &&
-			p->text[p->pos] == '\\' && shell_peek(p) > 0 &&
-			chr_name((char)shell_peek(p)))) {
+		if (p->pos != at + n ||
+			(p->pos < p->len && p->text[p->pos] == '\\' &&
+				shell_peek(p) > 0 &&
+				chr_name((char)shell_peek(p)))) {
 			shell_fail(p, -ENOTSUP, at,
 				"line continuation inside a variable's name");
 			return false;
@@ -85,8 +86,8 @@ static void read_bang(struct shell_parser *p, struct shell_param *param)
 	}
 }
 
-static void bad(struct shell_parser *p, struct shell_param *param,
-	enum shell_mode mode)
+static void bad(
+	struct shell_parser *p, struct shell_param *param, enum shell_mode mode)
 {
 	if (shell_is(p, D_BASH)) {
 		shell_fail(p, -ENOTSUP, p->pos, "bad substitution");
@@ -103,10 +104,10 @@ static void simple_op(struct shell_parser *p, struct shell_param *param,
 	bool quoted = shell_mode_quoted(mode);
 
 	shell_skip(p);
-	param->op = c == '-' ? SHELL_OP_DEFAULT
-		: c == '='   ? SHELL_OP_ASSIGN
-		: c == '?'   ? SHELL_OP_ERROR
-			     : SHELL_OP_ALT;
+	param->op = c == '-'   ? SHELL_OP_DEFAULT
+		    : c == '=' ? SHELL_OP_ASSIGN
+		    : c == '?' ? SHELL_OP_ERROR
+			       : SHELL_OP_ALT;
 	param->word = shell_word(p, quoted ? MODE_BRACE_DQ : MODE_BRACE);
 }
 
@@ -118,14 +119,14 @@ static void trim_op(struct shell_parser *p, struct shell_param *param,
 	shell_skip(p);
 	param->mark = (char)c;
 	param->doubled = shell_eat(p, (char)c);
-	param->op = c == '#'	     ? SHELL_OP_PREFIX
-		: c == '%'	     ? SHELL_OP_SUFFIX
-				     : SHELL_OP_CASE;
+	param->op = c == '#'   ? SHELL_OP_PREFIX
+		    : c == '%' ? SHELL_OP_SUFFIX
+			       : SHELL_OP_CASE;
 	param->word = shell_word(p, quoted ? MODE_PATTERNDQ : MODE_BRACE);
 }
 
-static void replace_op(struct shell_parser *p, struct shell_param *param,
-	enum shell_mode mode)
+static void replace_op(
+	struct shell_parser *p, struct shell_param *param, enum shell_mode mode)
 {
 	bool quoted = shell_mode_quoted(mode);
 
@@ -141,8 +142,8 @@ static void replace_op(struct shell_parser *p, struct shell_param *param,
 			p->text[i + 1] == '/')
 			i++;
 		else if (strchr("'\"`\\", p->text[i])) {
-			shell_fail(p, -ENOTSUP, i,
-				"quotes inside \"${.../...}\"");
+			shell_fail(
+				p, -ENOTSUP, i, "quotes inside \"${.../...}\"");
 			return;
 		}
 	}
@@ -174,8 +175,8 @@ static void transform_op(struct shell_parser *p, struct shell_param *param)
 }
 
 /* What follows the name. */
-static void read_op(struct shell_parser *p, struct shell_param *param,
-	enum shell_mode mode)
+static void read_op(
+	struct shell_parser *p, struct shell_param *param, enum shell_mode mode)
 {
 	int c = shell_peek(p), next = shell_peek2(p);
 

@@ -63,12 +63,12 @@ struct shell_part *shell_backquote(struct shell_parser *p, enum shell_mode mode)
 	for (size_t i = start + 1; i < end; i++) {
 		char next = p->text[i + 1];
 
-		if (p->text[i] == '\\' && next == '"' && dq &&
-			mode != MODE_DQ)
+		if (p->text[i] == '\\' && next == '"' && dq && mode != MODE_DQ)
 			return shell_fail(p, -ENOTSUP, i,
 				"\\\" in a backquote: shells disagree");
-		if (p->text[i] == '\\' && (next == '$' || next == '`' ||
-			next == '\\' || (next == '"' && dq)))
+		if (p->text[i] == '\\' &&
+			(next == '$' || next == '`' || next == '\\' ||
+				(next == '"' && dq)))
 			i++;
 		to[n++] = p->text[i];
 	}
@@ -181,9 +181,9 @@ static unsigned ansi_digits(
 	for (; n < max && a->i < a->p->len; n++, a->i++) {
 		unsigned c = (unsigned char)a->p->text[a->i];
 		unsigned d = c >= '0' && c <= '9' ? c - '0'
-			: (c | 32) >= 'a' && (c | 32) <= 'f'
-			? (c | 32) - 'a' + 10
-			: 99;
+			     : (c | 32) >= 'a' && (c | 32) <= 'f'
+				     ? (c | 32) - 'a' + 10
+				     : 99;
 
 		if (d >= base)
 			break;
@@ -221,7 +221,8 @@ static void ansi_number(struct ansi *a, unsigned base, unsigned max, bool utf)
 
 static void ansi_escape(struct ansi *a)
 {
-	static const char from[] = "abefnrtv\\'\"?", to[] = "\a\b\033\f\n\r\t\v\\'\"?";
+	static const char from[] = "abefnrtv\\'\"?",
+			  to[] = "\a\b\033\f\n\r\t\v\\'\"?";
 	char c = a->p->text[a->i];
 	const char *at = c ? strchr(from, c) : NULL;
 
@@ -257,8 +258,8 @@ struct shell_part *shell_ansi(struct shell_parser *p, size_t start)
 			slashes++;
 		if (slashes % 2 == 0)
 			break;
-		end = memchr(end + 1, '\'',
-			(size_t)(p->text + p->len - end - 1));
+		end = memchr(
+			end + 1, '\'', (size_t)(p->text + p->len - end - 1));
 	}
 	if (!end)
 		return shell_fail(p, -EINVAL, start, "$' without its end");

@@ -474,6 +474,19 @@ check_twice() { # SHELL FILE EXPECTED-HEAD
 	[ -z "$(find "$HOME" -name '.*wardbox*')" ]
 }
 
+@test "what an editor saves meanwhile is not lost" {
+	need strace -qq -o /dev/null true
+	echo x=1 >"$HOME/.bashrc"
+	strace -qq -o /dev/null -e trace=fsync \
+		-e inject=fsync:delay_enter=1500000:when=1 "$WARDBOX" profile add \
+		-q -y --no-exec --scope interactive /opt/x 2>/dev/null &
+	while [ -z "$(find "$HOME" -name '.*wardbox~')" ]; do sleep 0.05; done
+	echo y=2 >>"$HOME/.bashrc"
+	wait $!
+	grep -q y=2 "$HOME/.bashrc"
+	grep -q /opt/x "$HOME/.bashrc"
+}
+
 @test "a lock held for long is 6" {
 	echo x=1 >"$HOME/.bashrc"
 	need command -v flock

@@ -97,7 +97,7 @@ container() { # COMMAND...
 @test "in a container: what it cannot give is named, and nothing runs" {
 	body() {
 		POLICY='use FULL-AUTO'
-		run container sh -c 'echo ran >made'
+		run container sh -c 'touch made && echo ran'
 		echo "$status: $output"
 		[ "$status" -eq 125 ]
 		[[ "$output" == *namespace* ]]

@@ -97,8 +97,17 @@ tempfile.NamedTemporaryFile().write(b"x")'
 	body() {
 		out=$("${AS[@]}" script -qec "$BIN/wardbox drop -- sh -c 'stty size; set -m; sleep 0.1 & fg; tty'" /dev/null </dev/null)
 		case $out in *pts*) ;; *) echo "$out"; return 1 ;; esac
-		works B -- script -qec 'echo inner' /dev/null
+		works B --rw=/dev/ptmx,/dev/pts -- script -qec 'echo inner' /dev/null
 		case $out in *inner*) ;; *) echo "$out"; return 1 ;; esac
+		# its own terminal by name, and no other
+		out=$("${AS[@]}" script -qec "$BIN/wardbox drop -- sh -c 'echo own >\$(tty)'" /dev/null </dev/null)
+		case $out in *own*) ;; *) echo "$out"; return 1 ;; esac
+		background other "${AS[@]}" script -qefc 'tty; sleep 20' /dev/null
+		other=${other%%[[:space:]]*}
+		case $other in /dev/pts/*) ;; *) echo "$other"; return 1 ;; esac
+		works bare sh -c "echo hello >$other"
+		stops "ermission denied" B -- sh -c "echo hello >$other"
+		stops "ermission denied" B -- sh -c "head -c1 <$other"
 	}
 	each_user body
 }

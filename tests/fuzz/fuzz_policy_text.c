@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct policy_request req = {.text = "cat a b; git -c x=y log; X=1 make",
+	struct policy_request req = {
+		.text = "cat a b; git -c x=y log; X=1 make",
 		.profile = POLICY_DEV,
 		.cwd = "/nowhere",
 		.root = "/nowhere",
@@ -24,8 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t n;
 
 	req.len = strlen(req.text);
-	if (policy_build_text(
-		    "f", (const char *)data, size, &bytes, &n, &d) < 0) {
+	if (policy_build_text("f", (const char *)data, size, &bytes, &n, &d) <
+		0) {
 		if (!d.text[0])
 			abort();
 		return 0;

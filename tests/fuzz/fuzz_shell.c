@@ -12,8 +12,7 @@
 #include "shell_print.h"
 #include "shell_walk.h"
 
-static int command(
-	void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
+static int command(void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 {
 	unsigned *commands = ctx;
 	const struct shell_str *name = shell_val_text(&cmd->argv[0]);
@@ -62,9 +61,10 @@ static void check_print(
 			must(err == 0 || err == -7 /* longer than the cap */);
 			if (!err)
 				shell_print(&ast, &two);
-			must(err || (one.len == two.len &&
-				(!one.len || !memcmp(one.data, two.data,
-					one.len))));
+			must(err ||
+				(one.len == two.len &&
+					(!one.len || !memcmp(one.data, two.data,
+							     one.len))));
 		}
 	}
 	must(a.used <= SHELL_MAX_ARENA && ast.commands <= 4097);

@@ -26,10 +26,10 @@ struct record {
 static void put_str(struct buf *out, struct shell_str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		buf_addc(out, s.p[i] == SHELL_REL ? '~'
-				: s.p[i] == SHELL_ANY ? '?'
-				: s.p[i] == '\n' ? '/'
-						 : s.p[i]);
+		buf_addc(out, s.p[i] == SHELL_REL   ? '~'
+			      : s.p[i] == SHELL_ANY ? '?'
+			      : s.p[i] == '\n'      ? '/'
+						    : s.p[i]);
 }
 
 static void put_val(struct buf *out, const struct shell_val *v)
@@ -151,8 +151,8 @@ static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 	return 1;
 }
 
-static const struct shell_walk_ops ops = {on_command, on_set, on_open, on_chdir,
-	on_risk, on_source, on_getvar};
+static const struct shell_walk_ops ops = {
+	on_command, on_set, on_open, on_chdir, on_risk, on_source, on_getvar};
 
 static int walk(struct record *r, const char *line, enum shell_dialect dialect)
 {
@@ -162,8 +162,7 @@ static int walk(struct record *r, const char *line, enum shell_dialect dialect)
 
 	buf_clear(&r->out);
 	r->commands = 0;
-	err = shell_walk(
-		&a, line, strlen(line), &opts, &ops, r, NULL);
+	err = shell_walk(&a, line, strlen(line), &opts, &ops, r, NULL);
 	arena_release(&a);
 	return err;
 }
@@ -178,8 +177,7 @@ static void compare(const struct expected *e, size_t n, bool whole)
 
 	for (size_t i = 0; i < n; i++) {
 		const char *got;
-		int err = walk(&r, e[i].line,
-			whole ? SHELL_BASH : SHELL_UNION);
+		int err = walk(&r, e[i].line, whole ? SHELL_BASH : SHELL_UNION);
 
 		got = buf_str(&r.out);
 		if (err || (whole ? strcmp(got, e[i].events) != 0
@@ -201,7 +199,8 @@ static void words_are_known(void **state)
 		{"cu''r\\l 'a b'\"c\"", "curl a bc\n"},
 		{"x=/etc; cat $x/passwd", "x=/etc\ncat /etc/passwd\n"},
 		{"x='a b'; c $x \"$x\"", "x=a b\nc a b a b\n"},
-		{"a$1b$*c$@d", "abcd\n"}, {"$x cat", "cat\n"},
+		{"a$1b$*c$@d", "abcd\n"},
+		{"$x cat", "cat\n"},
 		{"cat ~/x $HOME", "cat /home/u/x /home/u\n"},
 		{"cat a{b,c}d", "cat abd acd\n"},
 		{"cat *.c .?/x '*'", "cat ~.c* {.~/x|../x}* *\n"},
@@ -214,8 +213,8 @@ static void words_are_known(void **state)
 			"set -- a b c\nx a b c 2 a b c\nshift\ny b c\n"},
 		{"a=(p q); x \"${a[@]}\" ${a[1]}",
 			"a={p|q}\nx p q {p|q||?}*\n"},
-		{"for f in a b; do c $f; done; d $f",
-			"f={a|b}\nc {a|b}\nd {a|b||?}*\n"},
+		{"for f in a b; do c $f; done; e $f",
+			"f={a|b}\nc {a|b}\ne {a|b||?}*\n"},
 		{"if a; then x=1; else x=2; fi; b $x",
 			"a\nx=1\nx=2\nb {1|2}\n"},
 		{"x=1; a && x=2; b $x", "x=1\na\nx=2\nb {2|1}\n"},
@@ -285,20 +284,30 @@ static void nothing_hides(void **state)
 		{"for ((i=$(b);;)); do a; done", "b\n"},
 		{"cat <<E\n${x:-`b`}\nE\n", "b\n"},
 		{"a=([1]=$(b)); x[$(c)]=1", "c\n"},
-		{"f() { b; }", "b\n"}, {"false && b", "b\n"},
-		{"exit; b", "b\n"}, {"coproc b", "b <-pipe\n"},
-		{"time b", "b\n"}, {"a <(b) >(c)", "c <-pipe\n"},
-		{"trap 'b' EXIT", "b\n"}, {"trap '$x y' EXIT; x=b", "{b||?}* y\n"},
-		{"eval 'eval \"b\"'", "b\n"}, {"x=b; eval $x", "b\n"},
-		{"command eval b", "\nb\n"}, {"builtin cd ..", "@/r/..\n"},
+		{"f() { b; }", "b\n"},
+		{"false && b", "b\n"},
+		{"exit; b", "b\n"},
+		{"coproc b", "b <-pipe\n"},
+		{"time b", "b\n"},
+		{"a <(b) >(c)", "c <-pipe\n"},
+		{"trap 'b' EXIT", "b\n"},
+		{"trap '$x y' EXIT; x=b", "{b||?}* y\n"},
+		{"eval 'eval \"b\"'", "b\n"},
+		{"x=b; eval $x", "b\n"},
+		{"command eval b", "\nb\n"},
+		{"builtin cd ..", "@/r/..\n"},
 		{". ./env.sh; b $FOO", "b 1 in {/r/sub|/r}\n"},
 		{"sh -c '\"$@\"' _ b c", "\nb c\n"},
-		{"sh -c '$0' b", "\nb\n"}, {"export x=b; sh -c '$x'", "\nb\n"},
+		{"sh -c '$0' b", "\nb\n"},
+		{"export x=b; sh -c '$x'", "\nb\n"},
 		{"f() { \"$@\"; }; f b", "\nb\n"},
 		{"f() { g; }; g() { b; }; f", "\nb\n"},
 		{"{b,c} d", "\n{b,c} d\n"},
-		{"{b,c} d", "b c d\n"}, {"((b))", "b\n"}, {"((b))", "b\n"},
-		{"a &> b", ">b\n"}, {"a[1]=b", "a=b\n"},
+		{"{b,c} d", "b c d\n"},
+		{"((b))", "b\n"},
+		{"((b))", "b\n"},
+		{"a &> b", ">b\n"},
+		{"a[1]=b", "a=b\n"},
 		{"x=b; for i in 1 2; do $x; x=c; done", "{b|c}\n"},
 		{"while a; do $x c; x=b; done", "!the command's name"},
 		{"x=b; f() { local x=e; }; f; $x c", "{e|b} c\n"},
@@ -325,7 +334,8 @@ static void risks_are_told(void **state)
 		{"trap \"$(a)\" 0", "!shell code is computed\n"},
 		{"eval 'a ('", "!nested shell code cannot be read\n"},
 		{". ./other", "!the sourced file"},
-		{"alias a=b", "!an alias"}, {"IFS=,; a $x", ""},
+		{"alias a=b", "!an alias"},
+		{"IFS=,; a $x", ""},
 		{"IFS=,; x=a,b; c $x", "!words are split"},
 		{"read 'a[$(b)]'", "!a subscript"},
 		{"unset 'a[`b`]'", "!a subscript"},
@@ -339,18 +349,26 @@ static void risks_are_told(void **state)
 		{"declare -n r=x", "!a variable is named"},
 		{"x=y; : ${!x:=b}", "!a variable is named"},
 		{"echo ${x@P}", "!text is expanded as a prompt"},
-		{"set -k", "!a shell option"}, {"set -o keyword", "!a shell"},
+		{"set -k", "!a shell option"},
+		{"set -o keyword", "!a shell"},
 		{"shopt -s extglob", "!a shell option"},
 		{"cd() { :; }", "!a function takes"},
+		{"enable -n cd", "!a shell option"},
+		{"jobs -x a", "!shell code"},
 		{"hash -p ./x git", "!a name is tied"},
 		{"BASH_CMDS[git]=./x", "!a name is tied"},
 		{"f() { f; }; f", "!functions call too deep"},
 		{"read \"$1$(a)\"", "!a variable's name is computed"},
-		{"mapfile -C b x", "\nb\n"}, {"mapfile -Cb x", "\nb\n"},
-		{"getopts a PATH", "PATH=~\n"}, {": $((PATH=1))", "PATH=~\n"},
-		{"read PATH", "PATH=?\n"}, {"unset PATH", "PATH-\n"},
-		{": ${PATH:=x}", "PATH="}, {"for PATH in x; do :; done", "PATH=x"},
-		{"printf -v PATH x", "PATH=?\n"}, {"{PATH}>x", "PATH=~\n"},
+		{"mapfile -C b x", "\nb\n"},
+		{"mapfile -Cb x", "\nb\n"},
+		{"getopts a PATH", "PATH=~\n"},
+		{": $((PATH=1))", "PATH=~\n"},
+		{"read PATH", "PATH=?\n"},
+		{"unset PATH", "PATH-\n"},
+		{": ${PATH:=x}", "PATH="},
+		{"for PATH in x; do :; done", "PATH=x"},
+		{"printf -v PATH x", "PATH=?\n"},
+		{"{PATH}>x", "PATH=~\n"},
 	};
 
 	(void)state;
@@ -374,9 +392,11 @@ static void limits_hold(void **state)
 	assert_int_equal(walk(&r, deep[1], SHELL_BASH), 0);
 	assert_non_null(strstr(buf_str(&r.out), "!shell code nested too deep"));
 	/* More values than are held become unknown, never fewer. */
-	assert_int_equal(walk(&r, "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 "
-				  "15 16 17; do a $i; done",
-				 SHELL_BASH), 0);
+	assert_int_equal(walk(&r,
+				 "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 "
+				 "15 16 17; do a $i; done",
+				 SHELL_BASH),
+		0);
 	assert_non_null(strstr(buf_str(&r.out), "a {?"));
 	buf_release(&r.out);
 }
