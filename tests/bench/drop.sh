@@ -33,7 +33,9 @@ turns $((runs / 20 + 1)) \
 row "drop_watch_per_exec $(calc %.1f "($(value drop_100_execs_watch) - $(value drop_100_execs)) / 100") us"
 row "drop_watch_per_exec_and_fork $(calc %.1f "($(value drop_100_execs_children) - $(value drop_100_execs)) / 100") us"
 
-# Our own memory while a command runs: what is private to the supervisor.
+# One more supervisor's own memory while a command runs; another one shares the
+# program's text with it.
+"$box" drop --no-strays --rox=/ sleep 1 &
 "$box" drop --no-strays --rox=/ sleep 3 &
 sleep 0.5
 awk '/^Private_(Clean|Dirty)/ { n += $2 } /^Anonymous/ { d += $2 }

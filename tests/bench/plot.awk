@@ -3,7 +3,7 @@
 # One panel per plot, both axes logarithmic, each series labelled at its end.
 
 BEGIN {
-	W = 420; H = 300; LEFT = 58; RIGHT = 118; TOP = 40; BOTTOM = 44
+	W = 420; H = 300; LEFT = 58; RIGHT = 118; TOP = 46; BOTTOM = 44
 	title["depth"] = "auto-shebang: depth of the tree"
 	xname["depth"] = "directories above the script"; yname["depth"] = "µs"
 	title["line"] = "deciding: length of the line"
@@ -62,7 +62,7 @@ function panel(p,   k, n, i, j, y, order, tmp) {
 	if (x1 - x0 < 0.1) x1 = x0 + 0.1
 	y0 = log10(ymin[p]) - 0.1; y1 = log10(ymax[p]) + 0.1
 	printf "<text x='%d' y='20' class='h'>%s</text>\n", LEFT, escaped(title[p])
-	printf "<text x='%d' y='%d' class='t' text-anchor='end'>%s</text>\n", LEFT - 6, TOP - 8, yname[p]
+	printf "<text x='4' y='%d' class='t'>%s</text>\n", TOP - 4, yname[p]
 	printf "<text x='%d' y='%d' class='t' text-anchor='middle'>%s</text>\n", (LEFT + W - RIGHT) / 2, H - 10, escaped(xname[p])
 	ticks(y0, y1, 0)
 	ticks(x0, x1, 1)
