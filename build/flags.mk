@@ -26,10 +26,12 @@ endif
 
 STD := -std=c11 -D_GNU_SOURCE -funsigned-char
 
+# Two path buffers and a little; an unoptimised build may say more.
+FRAME ?= 9216
 WARN := -Wall -Wextra -Wformat=2 -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Walloca -Wundef \
 	-Wcast-qual -Wwrite-strings -Wswitch-enum -Wimplicit-fallthrough \
-	-Wnull-dereference -Wframe-larger-than=9216
+	-Wnull-dereference -Wframe-larger-than=$(FRAME)
 WARN_GCC := -Wlogical-op -Wduplicated-cond -Wtrampolines
 ifdef WERROR
 WARN += -Werror

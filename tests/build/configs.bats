@@ -5,7 +5,7 @@ load ../lib/wardbox
 
 build() { # $CONF is configured; builds and runs it
 	run make -C "$TOP" --no-print-directory O="$CONF" DEPS="$O/deps" \
-		OPT=-O0 WERROR=1 all
+		OPT=-O0 FRAME=65536 WERROR=1 all
 	[ "$status" -eq 0 ] || { cat "$CONF/.config"; echo "$output"; false; }
 	"$CONF/wardbox" --version
 	[ "$("$CONF/wardbox" --list | wc -l)" -eq \

@@ -239,7 +239,12 @@ gone() { # NUMBER: within a second
 		chmod 755 "$W/c/true_"
 		printf '#!/bin/sh\nexit 0\n' >"$W/b/true_"
 		chmod 755 "$W/b/true_"
-		works bare "$BIN/attack" race 60 "$W/b/true_" "$W/c/true_"
+		# The race is one: without a sandbox it is won now and then.
+		local won=
+		for _ in 1 2 3 4 5 6 7 8; do
+			works bare "$BIN/attack" race 60 "$W/b/true_" "$W/c/true_" && won=1 && break
+		done
+		[ "$won" ]
 		stops "0 " D --rox="$W/b" --best-effort=mount --watch-exec -- attack_ race 60 "$W/b/true_" "$W/c/true_"
 		case $(echo "$out" | grep -v '^exec') in "0 "*) ;; *) echo "$out" | tail -1; return 1 ;; esac
 	}
