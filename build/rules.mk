@@ -71,6 +71,9 @@ $(O)/dev/gen/applets.o: $(GEN)/applets.c | $(GENERATED)
 	@mkdir -p $(@D)
 	$(Q)$(DEV_COMPILE) -MMD -MP -c -o $@ $<
 
+# Applets do not change libcore: builds of many configurations can share one.
+LIBCORE ?= $(O)/libcore.a
+
 $(O)/libcore.a: $(LIB_OBJECTS)
 	$(Q)rm -f $@ && $(AR) crD $@ $^
 
@@ -84,10 +87,10 @@ $(O)/obj/.objects: version-now
 	@echo $(BOX_OBJECTS) >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(O)/wardbox: $(BOX_OBJECTS) $(O)/libcore.a $(DEP_LIBS) $(O)/obj/.objects
+$(O)/wardbox: $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS) $(O)/obj/.objects
 	@echo "  LD       $@"
 	$(Q)$(TARGET_CC) $(TARGET_CFLAGS) $(TARGET_LDFLAGS) -Wl,-Map=$@.map \
-		-o $@.debug $(BOX_OBJECTS) $(O)/libcore.a $(DEP_LIBS)
+		-o $@.debug $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS)
 	$(Q)$(STRIP) -o $@ $@.debug
 	@sh scripts/check-elf $@
 	@echo "  SIZE     $$(stat -c %s $@) bytes"

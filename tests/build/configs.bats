@@ -3,8 +3,14 @@
 
 load ../lib/wardbox
 
+setup_file() {
+	make -C "$TOP" O="$BATS_FILE_TMPDIR/lib" DEPS="$O/deps" OPT=-O0 \
+		FRAME=65536 WERROR=1 "$BATS_FILE_TMPDIR/lib/libcore.a"
+}
+
 build() { # $CONF is configured; builds and runs it
 	run make -C "$TOP" --no-print-directory O="$CONF" DEPS="$O/deps" \
+		LIBCORE="$BATS_FILE_TMPDIR/lib/libcore.a" \
 		OPT=-O0 FRAME=65536 WERROR=1 all
 	[ "$status" -eq 0 ] || { cat "$CONF/.config"; echo "$output"; false; }
 	"$CONF/wardbox" --version
