@@ -140,19 +140,24 @@ static void read_link(pid_t pid, const char *what, char *out)
 /* With its root, its directory and its view of mounts. */
 int execwatch_name(pid_t pid, int dirfd, const char *path, char *real)
 {
+	static const char self[] = "/proc/self/";
+	const bool own = strncmp(path, self, sizeof(self) - 1) == 0;
 	char name[PATH_MAX];
 	struct buf b = BUF_FIXED(name);
 	autofd int fd = -1;
 
 	real[0] = '\0';
 	buf_addf(&b, "/proc/%d/", (int)pid);
-	if (path[0] == '/')
+	/* "self" is that process, not this one. */
+	if (own)
+		path += sizeof(self) - 1;
+	else if (path[0] == '/')
 		buf_adds(&b, "root");
 	else if (dirfd == AT_FDCWD)
 		buf_adds(&b, "cwd");
 	else
 		buf_addf(&b, "fd/%d", dirfd);
-	buf_addf(&b, "%s%s", path[0] ? "/" : "", path);
+	buf_addf(&b, "%s%s", path[0] && !own ? "/" : "", path);
 	if (b.err)
 		return -ENAMETOOLONG;
 	fd = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);

@@ -68,6 +68,10 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		return 0;
 	if (ev->cut)
 		return -E2BIG;
+	/* A search along PATH asks for many a file that is not there: it is
+	 * told so, as without a guard, and nothing was denied. */
+	if (!ev->exe[0])
+		return -ENOENT;
 	if (stat(ev->exe, &st) == 0) {
 		req.dev = st.st_dev;
 		req.ino = st.st_ino;

@@ -290,3 +290,20 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[[ "$output" == *done* ]]
 	[[ "$output" != *head* ]]
 }
+
+@test "a program that is not there is not found, and that is no denial" {
+	cat >try.py <<-'P'
+		import os, sys
+		for name in ("/usr/local/bin/none-such", "none-such"):
+		    try: os.execvp(name, [name])
+		    except FileNotFoundError: print("not found")
+		sys.stdout.flush()
+		# itself, not its supervisor
+		os.execv("/proc/self/exe", ["python3", "-c", "print('again')"])
+	P
+	run g FULL-AUTO -c 'python3 try.py'
+	[ "$output" = $'not found\nnot found\nagain' ]
+	run g FULL-AUTO -c 'timeout 5 none-such'
+	[ "$status" -eq 127 ]
+	[ "$(log | jq -rs 'map(select(.event == "exec.deny")) | length')" = 0 ]
+}
