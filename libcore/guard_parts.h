@@ -37,6 +37,7 @@ struct guard {
 	struct sandbox sandbox;
 	struct audit_log log;
 	struct audit_exec record;
+	char terminal[3][32]; /* of descriptors 0 to 2, where they are one */
 	int keep[64]; /* descriptors of the caller's */
 	bool recording;  /* the log is open */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */

@@ -142,11 +142,9 @@ static const char *const system_files[] = {
 	"/etc/magic", "/etc/java", "/etc/perl", "/etc/python3", "/etc/npmrc",
 };
 static const char *const system_facts[] = {"/proc", "/sys/devices/system"};
-static const char *const devices[] = {
-	"/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx",
-	"/dev/pts",
-};
-static const char *const random_devices[] = {"/dev/random", "/dev/urandom"};
+/* What sandbox_grant_devices() grants. */
+static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
+	"/dev/random", "/dev/urandom", "/dev/tty"};
 
 static int grant_list(struct guard *g, const char *const *paths, size_t n,
 	unsigned access, const char *why)
@@ -155,6 +153,23 @@ static int grant_list(struct guard *g, const char *const *paths, size_t n,
 
 	for (size_t i = 0; !err && i < n; i++)
 		err = sandbox_grant(&g->plan, paths[i], access, true, why);
+	return err;
+}
+
+/* The devices that every program expects, and of all terminals only those that
+ * the command is given. */
+static int grant_devices(struct guard *g)
+{
+	int err = sandbox_grant_devices(&g->plan);
+
+	for (int fd = 0; !err && fd <= STDERR_FILENO; fd++) {
+		char *name = g->terminal[fd];
+
+		if (path_of_fd(fd, name, sizeof g->terminal[fd]) == 0 &&
+			str_after(name, "/dev/pts/"))
+			err = sandbox_grant(&g->plan, name, SANDBOX_RW, true,
+				"its terminal");
+	}
 	return err;
 }
 
@@ -167,10 +182,7 @@ static int grant_brief(struct guard *g)
 
 	if (!err)
 		err = grant_list(g, cache, 1, SANDBOX_RO, "system files");
-	if (!err)
-		err = grant_list(g, devices, ARRAY_SIZE(devices), SANDBOX_RW,
-			"devices");
-	return err;
+	return err ? err : grant_devices(g);
 }
 
 static int grant_system(struct guard *g)
@@ -187,13 +199,7 @@ static int grant_system(struct guard *g)
 	if (!err)
 		err = grant_list(g, system_facts, ARRAY_SIZE(system_facts),
 			SANDBOX_RO, "system facts");
-	if (!err)
-		err = grant_list(g, devices, ARRAY_SIZE(devices), SANDBOX_RW,
-			"devices");
-	if (!err)
-		err = grant_list(g, random_devices, ARRAY_SIZE(random_devices),
-			SANDBOX_RO, "devices");
-	return err;
+	return err ? err : grant_devices(g);
 }
 
 static bool is_under(const char *path, const char *const *list, size_t n)
