@@ -23,6 +23,7 @@ struct execwatch_event {
 	pid_t pid;        /* as seen by the supervisor */
 	const char *path; /* as the process named it */
 	const char *exe;  /* the file: absolute, through links; "" if none */
+	int missing;      /* -errno: why exe is "" */
 	const char *cwd;
 	char *const *argv; /* NULL-terminated */
 	size_t argc;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -137,26 +138,48 @@ static void read_link(pid_t pid, const char *what, char *out)
 	out[n > 0 ? n : 0] = '\0';
 }
 
-/* With its root, its directory and its view of mounts. */
+/* "exe" and "fd/N" behind /proc/self/: links into the process, to be followed
+ * as its own. */
+static bool is_own(const char *rest)
+{
+	if (strcmp(rest, "exe") == 0)
+		return true;
+	return strncmp(rest, "fd/", 3) == 0 && rest[3] &&
+		strspn(rest + 3, "0123456789") == strlen(rest + 3);
+}
+
+/* With its root, its directory and its view of mounts. What leads through any
+ * other link into a process would lead into this one: -ELOOP. */
 int execwatch_name(pid_t pid, int dirfd, const char *path, char *real)
 {
-	char name[PATH_MAX];
+	static const char self[] = "/proc/self/";
+	const bool own = strncmp(path, self, sizeof(self) - 1) == 0 &&
+		is_own(path + sizeof(self) - 1);
+	char name[64];
 	struct buf b = BUF_FIXED(name);
-	autofd int fd = -1;
+	autofd int base = -1, fd = -1;
 
 	real[0] = '\0';
 	buf_addf(&b, "/proc/%d/", (int)pid);
-	if (path[0] == '/')
+	if (own)
+		buf_adds(&b, path + sizeof(self) - 1);
+	else if (path[0] == '/')
 		buf_adds(&b, "root");
 	else if (dirfd == AT_FDCWD)
 		buf_adds(&b, "cwd");
 	else
 		buf_addf(&b, "fd/%d", dirfd);
-	buf_addf(&b, "%s%s", path[0] ? "/" : "", path);
 	if (b.err)
 		return -ENAMETOOLONG;
-	fd = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
-	return fd < 0 ? -errno : path_of_fd(fd, real, PATH_MAX);
+	base = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
+	if (base < 0)
+		return -errno;
+	if (own || !path[0])
+		return path_of_fd(base, real, PATH_MAX);
+	fd = path_openat2(base, path, O_PATH, 0,
+		path[0] == '/' ? RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS :
+				 RESOLVE_NO_MAGICLINKS);
+	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
 }
 
 /* Can somebody else write to its memory while we look? */
@@ -191,7 +214,7 @@ int execwatch_read(const struct sc_notif *n, char *room,
 	read_link(pid, "cwd", cwd);
 	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
 	if (path[0] || (at && n->data.args[4] & EMPTY_PATH))
-		execwatch_name(pid, dirfd, path, exe);
+		ev->missing = execwatch_name(pid, dirfd, path, exe);
 	else
 		exe[0] = '\0';
 	ev->shared = has_threads(pid);

@@ -25,6 +25,20 @@ static void record_denial(struct guard *g, const struct policy_verdict *v)
 			facts, ARRAY_SIZE(facts), NULL);
 }
 
+/* A file that cannot be told from here, such as one by a descriptor's number
+ * in another spelling than /proc/self/fd/N. */
+static int deny_nameless(struct guard *g, const struct execwatch_event *ev)
+{
+	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
+	struct buf command = BUF_FIXED(v.command);
+
+	buf_adds(&command, ev->path);
+	str_copy(v.rule, sizeof(v.rule), "program");
+	str_copy(v.reason, sizeof(v.reason), "which file it is cannot be told");
+	record_denial(g, &v);
+	return -EACCES;
+}
+
 /* A person's yes to the line covers what that same rule asks below it. */
 static bool approved(const struct guard *g, const struct policy_verdict *v)
 {
@@ -68,6 +82,12 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		return 0;
 	if (ev->cut)
 		return -E2BIG;
+	/* A search along PATH asks for many a file that is not there: it is
+	 * told so, as without a guard, and nothing was denied. */
+	if (ev->missing == -ENOENT || ev->missing == -ENOTDIR)
+		return ev->missing;
+	if (!ev->exe[0])
+		return deny_nameless(g, ev);
 	if (stat(ev->exe, &st) == 0) {
 		req.dev = st.st_dev;
 		req.ino = st.st_ino;

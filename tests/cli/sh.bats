@@ -290,3 +290,41 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[[ "$output" == *done* ]]
 	[[ "$output" != *head* ]]
 }
+
+@test "a program that is not there is not found, and that is no denial" {
+	cat >try.py <<-'P'
+		import os, sys
+		for name in ("/usr/local/bin/none-such", "none-such"):
+		    try: os.execvp(name, [name])
+		    except FileNotFoundError: print("not found")
+		sys.stdout.flush()
+		# itself, not its supervisor
+		os.execv("/proc/self/exe", ["python3", "-c", "print('again')"])
+	P
+	run g FULL-AUTO -c 'python3 try.py'
+	[ "$output" = $'not found\nnot found\nagain' ]
+	run g FULL-AUTO -c 'timeout 5 none-such'
+	[ "$status" -eq 127 ]
+	[ "$(log | jq -rs 'map(select(.event == "exec.deny")) | length')" = 0 ]
+}
+
+@test "a program by a descriptor's number is that program, in every spelling" {
+	cat >try.py <<-'P'
+		import os
+		fd = os.open("@FILE@", os.O_RDONLY)
+		os.set_inheritable(fd, True)
+		for name in ("/proc/self/fd/", "/dev/fd/", "/proc/thread-self/fd/",
+		             "/proc//self/fd/", "/proc/self/../self/fd/"):
+		    if os.fork() == 0:
+		        try: os.execv(name + str(fd), ["true"])
+		        except OSError: os._exit(9)
+		    print(os.waitstatus_to_exitcode(os.wait()[1]), end=" ", flush=True)
+	P
+	curl=$(type -P curl || type -P wget) || skip "not here: curl or wget"
+	sed "s|@FILE@|$(type -P true)|" try.py >allowed.py
+	run g FULL-AUTO -c "python3 allowed.py"
+	[[ "$output" == "0 "* ]]
+	sed "s|@FILE@|$curl|" try.py >denied.py
+	run g FULL-AUTO -c "python3 denied.py"
+	[ "$output" = "9 9 9 9 9 " ]
+}
