@@ -39,7 +39,7 @@ TINYCBOR_PARTS := cborencoder cborencoder_close_container_checked cborparser \
 
 # $(call build_deps,OUTPUT DIRECTORY,COMPILER AND FLAGS)
 define build_deps
-$(1)/bearssl.a $(1)/tinycbor.a &: $(DEPS)/.unpacked $(GEN)/.kernel
+$(1)/bearssl.a $(1)/tinycbor.a &: $(DEPS)/.unpacked | $(GEN)/.kernel
 	@echo "  DEPS     $(1)"
 	$(Q)AR="$(AR)" sh scripts/build-archive $(1)/bearssl.a \
 		"$(2) $(DEP_FLAGS) -I$(BEARSSL)/inc -I$(BEARSSL)/src" \

@@ -308,8 +308,8 @@ static int load_system(
 {
 	struct policy_image *old = NULL;
 	struct diag quiet;
-	void *bytes;
-	size_t size;
+	void *bytes = NULL;
+	size_t size = 0;
 	int rc;
 
 	if (w->image &&
@@ -343,8 +343,8 @@ static int load_system(
 static int load_lower(struct policy *p, enum policy_layer layer,
 	const char *path, uid_t uid, struct diag *d)
 {
-	void *bytes;
-	size_t size;
+	void *bytes = NULL;
+	size_t size = 0;
 	int rc;
 
 	if (!path || (access(path, F_OK) < 0 && errno == ENOENT))
