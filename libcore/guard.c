@@ -289,6 +289,31 @@ static int perform(struct guard *g)
 	return guard_record_end(g, &g->r->diag);
 }
 
+static int confine(struct guard *g)
+{
+	int err;
+
+	keep_inherited(g);
+	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
+	/* Compiling begins from an empty sandbox. */
+	g->sandbox.watch.decide = guard_watch;
+	g->sandbox.watch.ctx = g;
+	return err;
+}
+
+/* An own loopback needs a network namespace, which most containers forbid. No
+ * network at all is the stricter answer, and can always be had; nothing of the
+ * command ran yet. */
+static bool no_own_network(const struct guard *g)
+{
+	const struct sandbox_shared *at = g->sandbox.shared;
+
+	return g->grants.confine && !g->r->run.started &&
+		g->plan.net == SANDBOX_NET_LOCAL && at &&
+		(at->step == SANDBOX_STEP_NAMESPACES ||
+			at->step == SANDBOX_STEP_LOOPBACK);
+}
+
 static int execute(struct guard *g)
 {
 	struct diag *d = &g->r->diag;
@@ -322,13 +347,8 @@ static int execute(struct guard *g)
 
 	if (g->q->inside)
 		return perform(g);
-	if (g->grants.confine) {
-		keep_inherited(g);
-		err = sandbox_compile(&g->plan, &g->sandbox, d);
-		/* Compiling begins from an empty sandbox. */
-		g->sandbox.watch.decide = guard_watch;
-		g->sandbox.watch.ctx = g;
-	}
+	if (g->grants.confine)
+		err = confine(g);
 	if (!err)
 		err = guard_record_start(g, d);
 	if (!err)
@@ -336,6 +356,15 @@ static int execute(struct guard *g)
 	if (err)
 		return fail(g, GUARD_OURS, err);
 	err = run(&spec, &g->r->run, d);
+	if (no_own_network(g)) {
+		sigprocmask(SIG_SETMASK, &g->r->run.mask, NULL);
+		sandbox_release(&g->sandbox);
+		g->plan.net = SANDBOX_NET_NONE;
+		g->execs = 0;
+		err = confine(g);
+		if (!err)
+			err = run(&spec, &g->r->run, d);
+	}
 	if (g->q->returns)
 		sigprocmask(SIG_SETMASK, &g->r->run.mask, NULL);
 	g->r->ran = g->r->run.started;

@@ -97,11 +97,14 @@ container() { # COMMAND...
 @test "in a container: what it cannot give is named, and nothing runs" {
 	body() {
 		POLICY='use FULL-AUTO'
+		# Read-only inside of writable: that takes a mount namespace.
+		mkdir -p .wardbox
 		run container sh -c 'touch made && echo ran'
 		echo "$status: $output"
 		[ "$status" -eq 125 ]
 		[[ "$output" == *namespace* ]]
 		[ ! -e made ]
+		rmdir .wardbox
 	}
 	each_container body
 }
@@ -140,4 +143,25 @@ container() { # COMMAND...
 		[[ "$output" == *intact* ]]
 	}
 	each_container body
+}
+
+@test "in a container, nothing relaxed: programs run, without any network" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p p/.git
+	cd p
+	run in_policy 'use FULL-AUTO' "$HELPERS/docker" "$WARDBOX" sh -c \
+		'ls -d . && python3 -c "print(6 * 7)"'
+	echo "$output"
+	[ "$output" = $'.\n42' ]
+	cat >net.py <<-'P'
+		import socket
+		try:
+		    socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+		    print("network")
+		except OSError:
+		    print("none")
+		socket.socketpair()
+	P
+	run in_policy 'use FULL-AUTO' "$HELPERS/docker" "$WARDBOX" sh -c 'python3 net.py'
+	[ "$output" = none ]
 }
