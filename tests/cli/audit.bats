@@ -406,7 +406,7 @@ starts() { # the seqs of the commands that a dump shows
 	[ "$status" -eq 0 ]
 	[ ! -e fourth ]
 	# By default where the log of this user is.
-	run env HOME="$PWD/h" XDG_STATE_HOME="$PWD/s" setpriv --reuid 1000 --clear-groups "$WARDBOX" audit -n 1
+	run env HOME="$PWD/h" XDG_STATE_HOME="$PWD/s" setpriv --reuid 54321 --regid 54321 --clear-groups "$WARDBOX" audit -n 1
 	[ "$status" -eq 2 ]
 }
 
