@@ -407,6 +407,11 @@ static int guard_through(struct guard *g)
 	if (err)
 		return fail(g, GUARD_OURS, err);
 	err = execute(g);
+	if (!g->r->ran && g->grants.confine &&
+		(err == -ENOTSUP || g->r->run.code == GUARD_OURS))
+		diag_hint(d, "'wardbox doctor' shows what works here; a line "
+			     "'relax NAME' in %s goes without it",
+			POLICY_SYSTEM);
 	if (!g->r->ran) {
 		if (!err)
 			g->r->code = g->r->run.code;
