@@ -42,8 +42,14 @@ HARDEN := -fstack-protector-strong -fstack-clash-protection \
 ifneq ($(findstring aarch64,$(MACHINE)),)
 HARDEN += -mbranch-protection=standard
 endif
+
+# Relative relocations packed into a bitmap, where the linker knows how and
+# applets/start.c can read them.
 ifneq ($(findstring x86_64,$(MACHINE)),)
-HARDEN += -fcf-protection
+ifneq ($(shell $(CC) -Wl,--help 2>/dev/null | grep -- pack-relative-relocs),)
+START := applets/start.c
+START_LDFLAGS := -Wl,-z,pack-relative-relocs -Wl,-e,start
+endif
 endif
 
 # Nothing of the path of the tree may reach the binary.
@@ -58,7 +64,7 @@ TARGET_CFLAGS += -flto
 endif
 TARGET_LDFLAGS := -static-pie -Wl,--gc-sections -Wl,-z,relro,-z,now \
 	-Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=sha1 \
-	-Wl,--fatal-warnings
+	-Wl,--fatal-warnings $(START_LDFLAGS)
 
 # The development build: the machine's own libc, with sanitizers.
 DEV_CC ?= $(CC)

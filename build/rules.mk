@@ -8,7 +8,8 @@ BOX_SOURCES := applets/main.c applets/toplevel.c applets/completion.c \
 
 INCLUDES := -iquote libcore -iquote applets -iquote $(GEN)
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(O)/obj/%.o)
-BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/obj/%.o) $(O)/obj/gen/applets.o
+BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/obj/%.o) $(O)/obj/gen/applets.o \
+	$(START:%.c=$(O)/obj/%.o)
 DEV_LIB_OBJECTS := $(LIB_SOURCES:%.c=$(O)/dev/%.o)
 DEV_BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/dev/%.o) $(O)/dev/gen/applets.o
 
