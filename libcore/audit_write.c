@@ -8,7 +8,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,15 +115,14 @@ static int head_open(struct audit_log *log, struct diag *d)
 int audit_lock_head(struct audit_log *log, struct diag *d)
 {
 	for (int tries = 0; tries < 8; tries++) {
-		struct stat st;
+		uint64_t size;
+		uint32_t links;
 		int err = take_lock(log, d);
 
-		if (err)
+		if (!err)
+			err = audit_file_size(log->headfd, &size, &links, d);
+		if (err || links == 1)
 			return err;
-		if (fstat(log->headfd, &st))
-			return diag_errno(d, -errno, "audit log: head");
-		if (st.st_nlink == 1)
-			return 0;
 		err = head_open(log, d);
 		if (err)
 			return err;
@@ -151,7 +149,8 @@ static int note_boot(struct audit_log *log, struct audit_head *h, struct diag *d
 static int check_live(struct audit_log *log, struct audit_head *h, struct diag *d)
 {
 	uint8_t raw[AUDIT_HEAD];
-	struct stat st = {0};
+	uint64_t size = 0;
+	uint32_t links = 1;
 	int err;
 
 	if (pread(log->headfd, raw, sizeof raw, 0) != sizeof raw ||
@@ -161,14 +160,12 @@ static int check_live(struct audit_log *log, struct audit_head *h, struct diag *
 	}
 	explicit_bzero(raw, sizeof raw);
 	err = audit_segment_open(log, h, d);
-	if (err == -ENOENT)
+	if (!err)
+		err = audit_file_size(log->segfd, &size, &links, d);
+	if (err == -ENOENT || (!err && !links))
 		err = audit_recover_tail(log, h, -1, d);
-	else if (!err && fstat(log->segfd, &st))
-		err = diag_errno(d, -errno, "audit log: segment");
-	else if (!err && !st.st_nlink)
-		err = audit_recover_tail(log, h, -1, d);
-	else if (!err && (uint64_t)st.st_size != h->end)
-		err = audit_recover_tail(log, h, st.st_size, d);
+	else if (!err && size != h->end)
+		err = audit_recover_tail(log, h, (int64_t)size, d);
 	if (err)
 		return err;
 	if (memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0)
@@ -297,7 +294,7 @@ static int put_frame(struct audit_log *log, struct audit_head *h,
 int audit_put(struct audit_log *log, struct audit_head *h, struct audit_rec *r,
 	struct diag *d)
 {
-	char space[SMALL];
+	__attribute__((uninitialized)) char space[SMALL];
 	struct buf small = BUF_FIXED(space);
 	autobuf struct buf big = BUF_INIT(r->rest.len + OVERHEAD);
 

@@ -67,6 +67,10 @@ int audit_segment_open(
 /* A file of the log: private, regular, not a symlink, ours. */
 int audit_file_open(const struct audit_log *log, const char *name, int flags,
 	struct diag *d);
+/* How long the file is, and how many names it has. Its times are not
+ * asked for: once they were, the kernel brings the exact time of the next write
+ * into its journal, which costs more than the write. */
+int audit_file_size(int fd, uint64_t *size, uint32_t *links, struct diag *d);
 
 /* A new log, or a new beginning of one whose head is gone. seed may be NULL. */
 int audit_keys_begin(struct audit_log *log, struct audit_head *h,

@@ -45,16 +45,23 @@ static bool session_is_id(uint8_t id[AUDIT_ID], const char *name)
 	return digits == 2 * AUDIT_ID;
 }
 
+static void session_id(
+	const struct keys_hw *hw, uint8_t id[AUDIT_ID], const char *name)
+{
+	uint8_t hash[AUDIT_HASH];
+
+	if (session_is_id(id, name))
+		return;
+	keys_hash2(hw, "session\0", 8, name, strlen(name), hash);
+	memcpy(id, hash, AUDIT_ID);
+}
+
 void audit_session(uint8_t session[static AUDIT_ID], const char *name)
 {
 	/* To ask the processor what it can costs more than one hash. */
 	const struct keys_hw hw = keys_hw_portable();
-	uint8_t hash[AUDIT_HASH];
 
-	if (session_is_id(session, name))
-		return;
-	keys_hash2(&hw, "session\0", 8, name, strlen(name), hash);
-	memcpy(session, hash, AUDIT_ID);
+	session_id(&hw, session, name);
 }
 
 static void put_session(struct audit_rec *r, const char *name)
@@ -63,7 +70,7 @@ static void put_session(struct audit_rec *r, const char *name)
 
 	if (!name)
 		return;
-	audit_session(id, name);
+	session_id(&r->log->hw, id, name);
 	cbor_put_bytes(audit_rec_key(r, AUDIT_K_SESSION), id, sizeof id);
 }
 
@@ -290,7 +297,7 @@ int audit_start(struct audit_exec *x, struct audit_log *log,
 	if (err)
 		return diag_errno(d, err, "audit: start record");
 	if (start->session) {
-		audit_session(x->session, start->session);
+		session_id(&log->hw, x->session, start->session);
 		x->has_session = true;
 	}
 	audit_now(log, &wall, &x->t0);

@@ -56,15 +56,26 @@ void buf_add(struct buf *b, const void *bytes, size_t n)
 {
 	char *to = buf_reserve(b, n);
 
-	if (to && n) {
-		memcpy(to, bytes, n);
-		b->len += n;
-	}
+	const char *from = bytes;
+
+	if (!to)
+		return;
+	b->len += n;
+	/* Most texts are short, and to begin a block copy costs more than
+	 * these steps. */
+	if (n > 32)
+		memcpy(to, from, n);
+	else
+		while (n--)
+			*to++ = *from++;
 }
 
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	if (!b->err && b->len + 1 < b->cap && b->len < b->max)
+		b->data[b->len++] = c;
+	else
+		buf_add(b, &c, 1);
 }
 
 void buf_adds(struct buf *b, const char *s)

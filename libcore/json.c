@@ -149,16 +149,27 @@ void json_str(struct json *j, const char *s)
 		json_null(j);
 }
 
+/* By hand: logs are full of numbers. */
+static void put_number(struct json *j, uint64_t v, bool minus)
+{
+	char digits[21], *p = digits + sizeof digits;
+
+	do
+		*--p = (char)('0' + v % 10);
+	while (v /= 10);
+	if (minus)
+		*--p = '-';
+	json_raw(j, p, (size_t)(digits + sizeof digits - p));
+}
+
 void json_u64(struct json *j, uint64_t v)
 {
-	before_value(j);
-	buf_addf(j->out, "%ju", (uintmax_t)v);
+	put_number(j, v, false);
 }
 
 void json_i64(struct json *j, int64_t v)
 {
-	before_value(j);
-	buf_addf(j->out, "%jd", (intmax_t)v);
+	put_number(j, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0);
 }
 
 void json_raw(struct json *j, const char *s, size_t n)

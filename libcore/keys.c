@@ -23,11 +23,12 @@ struct keys_hw keys_hw_portable(void)
 void keys_hash2(const struct keys_hw *hw, const void *a, size_t an,
 	const void *b, size_t bn, uint8_t out[static KEYS_HASH])
 {
-	br_sha256_context c;
+	__attribute__((uninitialized)) br_sha256_context c;
 
 	hw->sha->init(&c.vtable);
 	hw->sha->update(&c.vtable, a, an);
-	hw->sha->update(&c.vtable, b, bn);
+	if (bn)
+		hw->sha->update(&c.vtable, b, bn);
 	hw->sha->out(&c.vtable, out);
 }
 
@@ -40,10 +41,12 @@ void keys_leaf(const struct keys_hw *hw, const void *body, size_t n,
 void keys_link(const struct keys_hw *hw, const uint8_t prev[static KEYS_HASH],
 	const uint8_t leaf[static KEYS_HASH], uint8_t out[static KEYS_HASH])
 {
-	uint8_t in[1 + KEYS_HASH] = {1};
+	__attribute__((uninitialized)) uint8_t in[1 + 2 * KEYS_HASH];
 
+	in[0] = 1;
 	memcpy(in + 1, prev, KEYS_HASH);
-	keys_hash2(hw, in, sizeof in, leaf, KEYS_HASH, out);
+	memcpy(in + 1 + KEYS_HASH, leaf, KEYS_HASH);
+	keys_hash2(hw, in, sizeof in, NULL, 0, out);
 }
 
 static void mac(const br_hmac_key_context *kc, const void *a, size_t n,

@@ -60,8 +60,9 @@ static void hw_update(const br_hash_class **ctx, const void *data, size_t n)
 static void hw_out(const br_hash_class *const *ctx, void *dst)
 {
 	const br_sha256_context *c = (const br_sha256_context *)(const void *)ctx;
-	uint8_t tail[128] = {0};
-	uint32_t val[8];
+	/* Cleared where it must be: hashes are many and short. */
+	__attribute__((uninitialized)) uint8_t tail[128];
+	__attribute__((uninitialized)) uint32_t val[8];
 	size_t at = c->count & 63, len = at < 56 ? 64 : 128;
 	uint64_t bits = c->count << 3;
 	uint8_t *out = dst;
@@ -69,11 +70,15 @@ static void hw_out(const br_hash_class *const *ctx, void *dst)
 	memcpy(tail, c->buf, at);
 	memcpy(val, c->val, sizeof val);
 	tail[at] = 0x80;
+	memset(tail + at + 1, 0, len - at - 1);
 	for (unsigned i = 0; i < 8; i++)
 		tail[len - 1 - i] = (uint8_t)(bits >> 8 * i);
 	sha256_blocks(val, tail, len / 64);
-	for (unsigned i = 0; i < 32; i++)
-		out[i] = (uint8_t)(val[i / 4] >> (24 - 8 * (i % 4)));
+	for (unsigned i = 0; i < 8; i++) {
+		const uint32_t word = __builtin_bswap32(val[i]);
+
+		memcpy(out + 4 * i, &word, 4);
+	}
 }
 
 static uint64_t hw_state(const br_hash_class *const *ctx, void *dst)

@@ -3,6 +3,8 @@
  */
 #include "utf8.h"
 
+#include <string.h>
+
 #include "str.h"
 
 size_t utf8_decode(const char *s, size_t n, uint32_t *cp)
@@ -36,10 +38,17 @@ size_t utf8_decode(const char *s, size_t n, uint32_t *cp)
 
 bool utf8_valid(const char *s, size_t n)
 {
-	for (size_t i = 0; i < n;) {
-		uint32_t cp;
-		size_t len = utf8_decode(s + i, n - i, &cp);
+	const uint64_t high = UINT64_C(0x8080808080808080);
 
+	for (size_t i = 0; i < n;) {
+		uint64_t eight = high;
+		uint32_t cp;
+		size_t len;
+
+		if (n - i >= sizeof eight)
+			memcpy(&eight, s + i, sizeof eight);
+		len = eight & high ? utf8_decode(s + i, n - i, &cp)
+				   : sizeof eight;
 		if (!len)
 			return false;
 		i += len;
