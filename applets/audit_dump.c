@@ -448,7 +448,7 @@ int audit_run_follow(void *into, int argc, char **argv)
 
 	(void)argv;
 	audit_filter_from(a, &f);
-	if (argc > 1 || audit_filter_two_passes(&f))
+	if (argc > 1 || audit_filter_kinds(&f))
 		cli_die_usage(&audit_cli,
 			"follow takes no files, and chooses by time, session,"
 			" kind and stream only: how a command ends is not known"

@@ -254,10 +254,9 @@ static void boot_note(struct boot *b, const struct audit_record *r)
 	const struct cbor_item *id = NULL;
 	const struct audit_field *f;
 	struct cbor_item map, key, value;
-	autobuf struct buf hex = BUF_INIT(64);
+	char text[40];
+	struct buf hex = BUF_FIXED(text);
 
-	if (b->any)
-		return;
 	if (r->type == AUDIT_HEADER) {
 		id = audit_bytes(r, AUDIT_K_BOOT_ID);
 	} else if (r->type == AUDIT_EVENT) {
@@ -292,36 +291,35 @@ static void tell_damage(
 				       : "at the end are no whole record");
 }
 
-/* Brings a lane to its next record, or to its end. */
-static void lane_fill(const struct audit *a, struct lane *l, bool tell,
-	bool *damaged)
-{
-	struct audit_damage damage;
-	struct diag d = {0};
-
-	while (!l->filled && !l->done) {
-		int got = audit_next(&l->reader, &l->record, &damage, &d);
-
-		if (got < 0)
-			cli_die_diag(EXIT_USAGE, &d);
-		l->filled = got == AUDIT_GOT_RECORD;
-		l->done = got == AUDIT_GOT_END;
-		if (l->filled || l->done || got == AUDIT_GOT_SEGMENT)
-			continue;
-		*damaged = true;
-		if (tell)
-			tell_damage(a, got, &damage);
-	}
-}
-
 struct walk {
 	const struct audit *a;
 	struct lane *lanes;
 	size_t count;
 	bool tell, damaged;
+	struct audit_damage damage;
+	struct diag d;
 };
 
-static void walk_open(struct walk *w, int argc, char **argv)
+/* Brings a lane to its next record, or to its end. */
+static void lane_fill(struct walk *w, struct lane *l)
+{
+	while (!l->filled && !l->done) {
+		int got = audit_next(
+			&l->reader, &l->record, &w->damage, &w->d);
+
+		if (got < 0)
+			cli_die_diag(EXIT_USAGE, &w->d);
+		l->filled = got == AUDIT_GOT_RECORD;
+		l->done = got == AUDIT_GOT_END;
+		if (l->filled || l->done || got == AUDIT_GOT_SEGMENT)
+			continue;
+		w->damaged = true;
+		if (w->tell)
+			tell_damage(w->a, got, &w->damage);
+	}
+}
+
+static void walk_open(struct walk *w, uint32_t deep, int argc, char **argv)
 {
 	w->count = 1 + w->a->merge.count;
 	w->lanes = calloc(w->count, sizeof *w->lanes);
@@ -333,6 +331,8 @@ static void walk_open(struct walk *w, int argc, char **argv)
 
 		audit_source(&other, 0, NULL, &w->lanes[i].reader);
 	}
+	for (size_t i = 0; deep && i < w->count; i++)
+		w->lanes[i].reader.deep = deep;
 }
 
 static void walk_close(struct walk *w)
@@ -350,7 +350,7 @@ static struct audit_record *walk_next(struct walk *w)
 	for (size_t i = 0; i < w->count; i++) {
 		struct lane *l = &w->lanes[i];
 
-		lane_fill(w->a, l, w->tell, &w->damaged);
+		lane_fill(w, l);
 		if (l->filled &&
 			(!first || l->record.wall < first->record.wall))
 			first = l;
@@ -361,6 +361,14 @@ static struct audit_record *walk_next(struct walk *w)
 	return &first->record;
 }
 
+/* Of the second pass; headers and events tell the boot. 0: all. */
+static uint32_t shown_kinds(const struct audit_filter *f)
+{
+	return f->types
+		? f->types | 1u << AUDIT_HEADER | 1u << AUDIT_EVENT
+		: 0;
+}
+
 uint64_t audit_walk(const struct audit *a, int argc, char **argv,
 	audit_view *view, void *state, bool *damaged)
 {
@@ -368,15 +376,18 @@ uint64_t audit_walk(const struct audit *a, int argc, char **argv,
 	struct audit_record *r;
 	struct boot boot;
 	uint64_t shown = 0;
+	uint32_t kinds;
 
 	audit_filter_from(a, &f);
-	for (int pass = audit_filter_two_passes(&f) ? 0 : 1; pass < 2; pass++) {
+	kinds = audit_filter_kinds(&f);
+	boot_begin(a, &boot);
+	for (int pass = kinds ? 0 : 1; pass < 2; pass++) {
 		struct walk w = {.a = a, .tell = pass == 1};
 
-		boot_begin(a, &boot);
-		walk_open(&w, argc, argv);
+		walk_open(&w, pass ? shown_kinds(&f) : kinds, argc, argv);
 		while ((r = walk_next(&w))) {
-			boot_note(&boot, r);
+			if (pass && !boot.any)
+				boot_note(&boot, r);
 			if (pass == 0 && audit_filter_note(&f, r))
 				cli_die(EXIT_USAGE, "too many commands to"
 						    " remember");

@@ -35,10 +35,12 @@ $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
 
 # Programs of tests/bench: as the product is compiled, linked with libcore.
 BENCHES := $(patsubst tests/bench/%.c,$(TEST)/bench/%,$(wildcard tests/bench/*.c))
-$(TEST)/bench/%: tests/bench/%.c $(O)/libcore.a $(DEP_LIBS)
+START_OBJECT := $(START:%.c=$(O)/obj/%.o)
+$(TEST)/bench/%: tests/bench/%.c $(START_OBJECT) $(O)/libcore.a $(DEP_LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(TARGET_CC) $(TARGET_CFLAGS) $(INCLUDES) $(DEP_INC) $(TARGET_INC) \
-		$(TARGET_LDFLAGS) -o $@ $< $(O)/libcore.a $(DEP_LIBS)
+		$(TARGET_LDFLAGS) -o $@ $< $(START_OBJECT) $(O)/libcore.a \
+		$(DEP_LIBS)
 
 check: all dev ## every test that fits into minutes
 	$(Q)$(MAKE) --no-print-directory check-ready

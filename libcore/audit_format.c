@@ -105,7 +105,7 @@ static int take_bytes(struct cbor_in *in, struct cbor_item *item, uint64_t min,
 int audit_frame_parse(struct audit_frame *f, const uint8_t *p, size_t n)
 {
 	struct cbor_in in = {.p = p, .end = p + n};
-	struct cbor_item item;
+	__attribute__((uninitialized)) struct cbor_item item;
 	int err;
 
 	err = cbor_next(&in, &item);

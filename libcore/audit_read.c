@@ -37,6 +37,7 @@ static void begin(struct audit_reader *r)
 	*r = AUDIT_READER_INIT;
 	r->window = BUF_INIT(WINDOW);
 	r->limit = UINT64_MAX;
+	r->deep = UINT32_MAX;
 	r->crc = crc32c_pick();
 }
 
@@ -223,16 +224,15 @@ static int resync(
 	return AUDIT_GOT_TORN;
 }
 
-/* Headers and what is left of purged records carry links, recover records
- * explain them. */
-static int parse_shallow(struct audit_record *rec, const struct audit_frame *f)
+/* What is left of purged records has no kind to choose it by. */
+static int take_body(const struct audit_reader *r, struct audit_record *rec)
 {
 	struct audit_intro in;
 
-	if (audit_intro(&in, f->body, f->body_len) ||
-		in.type == AUDIT_HEADER || in.type == AUDIT_RECOVER)
-		return audit_record_parse(rec, f);
-	rec->frame = *f;
+	if (r->deep == UINT32_MAX ||
+		audit_intro(&in, rec->frame.body, rec->frame.body_len) ||
+		(in.type < 32 && r->deep >> in.type & 1))
+		return audit_record_parse(rec);
 	rec->fields = 0;
 	rec->session = NULL;
 	rec->boot = rec->exec = 0;
@@ -255,33 +255,32 @@ static void note_log(struct audit_reader *r, const struct audit_record *rec)
 int audit_next(struct audit_reader *r, struct audit_record *rec,
 	struct audit_damage *damage, struct diag *d)
 {
-	struct audit_frame f;
+	struct audit_frame *f = &rec->frame;
 	bool fatal = false;
 	int err;
 
 	if (r->fd < 0)
 		return next_segment(r, damage, d);
-	err = frame_here(r, &f, &fatal, d);
+	err = frame_here(r, f, &fatal, d);
 	if (fatal)
 		return err;
 	if (err == -EAGAIN && r->pos == r->window.len)
 		return next_segment(r, damage, d);
 	if (err == -EAGAIN && r->patient && r->at == r->count)
 		return AUDIT_GOT_END;
-	if (err || !crc_fits(r, &f))
+	if (err || !crc_fits(r, f))
 		return resync(r, damage, d);
 	rec->log_id = r->log_id;
 	rec->segment = r->segment;
 	rec->offset = r->offset + r->pos;
-	r->pos += f.len;
-	err = r->shallow ? parse_shallow(rec, &f) : audit_record_parse(rec, &f);
-	if (!err) {
+	r->pos += f->len;
+	if (!take_body(r, rec)) {
 		note_log(r, rec);
 		return AUDIT_GOT_RECORD;
 	}
 	*damage = (struct audit_damage){.segment = r->segment,
 		.offset = rec->offset,
-		.bytes = f.len};
+		.bytes = f->len};
 	return AUDIT_GOT_ALIEN;
 }
 

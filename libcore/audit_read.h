@@ -41,9 +41,9 @@ struct audit_record {
 	struct audit_field field[AUDIT_FIELDS];
 };
 
-/* Reads a frame's body. A purged one gets type AUDIT_PURGED, its leaf and the
+/* Reads the body of r->frame. A purged one gets type AUDIT_PURGED, its leaf and the
  * seq of the event that ordered it as the fields 0 and 1. -EBADMSG. */
-int audit_record_parse(struct audit_record *r, const struct audit_frame *f);
+int audit_record_parse(struct audit_record *r);
 
 /* Type, seq and wall time: what every body begins with. -EBADMSG. */
 struct audit_intro {
@@ -93,7 +93,8 @@ struct audit_reader {
 	uint64_t effort; /* bytes that may yet be tried to find a frame */
 	crc32c_fn *crc;
 	bool eof;
-	bool shallow; /* only what the chain needs is taken apart */
+	uint32_t deep; /* kinds whose bodies are taken apart, a bit each; of
+			* the others type, seq and wall are read */
 	bool patient; /* a cut record at the very end is still being written */
 };
 void audit_reader_release(struct audit_reader *r);

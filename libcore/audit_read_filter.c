@@ -49,9 +49,11 @@ static bool asks_end(const struct audit_filter *f)
 	return f->exit != AUDIT_EXIT_ANY || f->min_duration;
 }
 
-bool audit_filter_two_passes(const struct audit_filter *f)
+uint32_t audit_filter_kinds(const struct audit_filter *f)
 {
-	return asks_start(f) || asks_end(f) || f->grep;
+	return (asks_start(f) ? 1u << AUDIT_START : 0) |
+		(asks_end(f) ? 1u << AUDIT_END : 0) |
+		(f->grep ? 1u << AUDIT_IO : 0);
 }
 
 static struct audit_seen *slot(const struct audit_filter *f, uint64_t exec)
@@ -213,8 +215,9 @@ static uint8_t judge(const struct audit_filter *f, const struct audit_record *r)
 int audit_filter_note(struct audit_filter *f, const struct audit_record *r)
 {
 	struct audit_seen *s;
+	const uint8_t fits = r->exec ? judge(f, r) : 0;
 
-	if (!r->exec)
+	if (!fits)
 		return 0;
 	if (4 * f->seen_count >= 3 * f->seen_cap) {
 		int err = grow(f);
@@ -226,7 +229,7 @@ int audit_filter_note(struct audit_filter *f, const struct audit_record *r)
 	if (!s->exec)
 		f->seen_count++;
 	s->exec = r->exec;
-	s->fits |= judge(f, r);
+	s->fits |= fits;
 	return 0;
 }
 
@@ -234,14 +237,14 @@ static bool command_fits(const struct audit_filter *f, uint64_t exec)
 {
 	const uint8_t want = (asks_start(f) ? FITS_START : 0) |
 		(asks_end(f) ? FITS_END : 0) | (f->grep ? FITS_OUTPUT : 0);
-	const struct audit_seen *s;
+	uint8_t fits;
 
 	if (!want)
 		return true;
-	if (!exec || !f->seen_cap)
+	if (!exec)
 		return false;
-	s = slot(f, exec);
-	return s->exec && ((s->fits & want) == want) != f->invert;
+	fits = f->seen_cap ? slot(f, exec)->fits : 0;
+	return ((fits & want) == want) != f->invert;
 }
 
 static bool hex_prefix(const uint8_t *id, const char *s)

@@ -44,8 +44,9 @@ void audit_filter_release(struct audit_filter *f);
 /* "0", "!0", "fail", "signal"; -EINVAL. */
 int audit_filter_exit(struct audit_filter *f, const char *text);
 
-/* Is there a condition about commands, so that a first pass is needed? */
-bool audit_filter_two_passes(const struct audit_filter *f);
+/* The kinds of record that the first pass must look into, as bits; 0: there is
+ * no condition about commands, and no need of it. */
+uint32_t audit_filter_kinds(const struct audit_filter *f);
 
 /* The first pass. -ENOMEM, -E2BIG beyond 16 million commands. */
 int audit_filter_note(struct audit_filter *f, const struct audit_record *r);

@@ -9,17 +9,14 @@
 static int add_field(struct audit_record *r, struct cbor_in *in)
 {
 	struct audit_field *f = &r->field[r->fields];
-	struct cbor_item key;
 
-	if (r->fields == AUDIT_FIELDS || cbor_next(in, &key) ||
-		key.n > INT64_MAX)
+	/* First the key, in the place of the value. */
+	if (cbor_next(in, &f->item) || f->item.n > INT64_MAX ||
+		f->item.major > CBOR_NEGATIVE)
 		return -EBADMSG;
-	if (key.major == CBOR_UINT)
-		f->key = (int64_t)key.n;
-	else if (key.major == CBOR_NEGATIVE)
-		f->key = -1 - (int64_t)key.n;
-	else
-		return -EBADMSG;
+	f->key = (int64_t)f->item.n;
+	if (f->item.major == CBOR_NEGATIVE)
+		f->key = -1 - f->key;
 	f->raw = in->p;
 	if (cbor_next(in, &f->item))
 		return -EBADMSG;
@@ -87,12 +84,12 @@ static int take_common(struct audit_record *r)
 	return 0;
 }
 
-int audit_record_parse(struct audit_record *r, const struct audit_frame *f)
+int audit_record_parse(struct audit_record *r)
 {
-	struct cbor_in in = {.p = f->body, .end = f->body + f->body_len};
+	const uint8_t *body = r->frame.body;
+	struct cbor_in in = {.p = body, .end = body + r->frame.body_len};
 	struct cbor_item map;
 
-	r->frame = *f;
 	r->fields = 0;
 	r->session = NULL;
 	r->type = r->seq = r->wall = r->boot = r->exec = 0;

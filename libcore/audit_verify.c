@@ -414,7 +414,8 @@ int audit_verify_reader(struct audit_reader *r, const struct audit_trust *trust,
 
 	audit_check_begin(&c, trust, report, state, v);
 	r->crc = c.hw.crc;
-	r->shallow = trust->links_only;
+	if (trust->links_only)
+		r->deep = AUDIT_LINKS;
 	while ((got = audit_next(r, &rec, &damage, d)) != AUDIT_GOT_END) {
 		if (got < 0)
 			return got;

@@ -12,6 +12,10 @@ struct audit_purge {
 };
 enum { AUDIT_PURGES = 65536 };
 
+/* Headers carry links, recover records explain what is missing; of the other
+ * kinds the chain needs no more than where they stand. */
+enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER };
+
 struct audit_check {
 	const struct audit_trust *trust;
 	struct keys_hw hw;

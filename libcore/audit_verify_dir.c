@@ -258,7 +258,8 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	if (err)
 		return err;
 	r.crc = c.hw.crc;
-	r.shallow = trust->links_only;
+	if (trust->links_only)
+		r.deep = AUDIT_LINKS;
 	if (s.good)
 		audit_reader_limit(&r, s.head.segment, s.head.end);
 	if (s.unlocked)

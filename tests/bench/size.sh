@@ -26,6 +26,20 @@ if have size && [ -d "$O/obj/libcore" ]; then
 	parts sandbox 'sandbox|landlock|seccomp|namespaces|limits|execwatch|lean|probe'
 	parts audit 'audit_|redact|cbor|keys|sha256|crc32c'
 fi
+# What hashing, signing, checksums and CBOR add: the bytes that are linked.
+if [ -f "$O/wardbox.map" ]; then
+	n=0
+	for hex in $(awk '/^Linker script and memory map/ { on = 1 }
+		!on { next }
+		/^ \.[a-z]/ && NF == 1 { name = $1; getline; $0 = name " " $0 }
+		$1 ~ /^\.(text|rodata|data|bss)/ && $3 ~ /^0x/ &&
+			$4 ~ /(bearssl|tinycbor)\.a|[(\/](cbor|keys|crc32c|sha256_hw)\.o/ {
+			print $3
+		}' "$O/wardbox.map"); do
+		n=$((n + hex))
+	done
+	row "size_crypto $(kb $n) KB"
+fi
 for peer in busybox dash bash bwrap firejail sudo; do
 	! have $peer || row "size_peer_$peer $(kb "$(bytes "$there")") KB"
 done

@@ -25,8 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	static const uint8_t link[32];
 	struct cbor_in in = {.p = p, .end = p + n};
-	struct audit_frame f = {.body = p, .body_len = n, .link = link};
-	struct audit_record r = {0};
+	struct audit_record r = {
+		.frame = {.body = p, .body_len = n, .link = link}};
 	struct buf out = BUF_INIT(1 << 24);
 	struct json j = JSON_INIT(&out);
 	int skip = cbor_skip(&in);
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	if (n && !cbor_check(p, n) && !has_float_or_depth(p, n) &&
 		(skip || in.p != in.end))
 		abort();
-	if (!audit_record_parse(&r, &f))
+	if (!audit_record_parse(&r))
 		audit_json(&j, &r);
 	buf_release(&out);
 	return 0;
