@@ -80,8 +80,8 @@ struct shebang_request {
 	const char *name;   /* of the interpreter: "auto-python" */
 	const char *script; /* need not exist; its directory must */
 	char *const *env;
-	/* The resolver's own file, so that it is never taken for an
-	 * interpreter; NULL when it cannot be named. */
+	/* The resolver's own file, which bears SHEBANG_MARK, so that it is
+	 * never taken for an interpreter; NULL when it cannot be named. */
 	const char *self;
 	const struct shebang_watch *watch; /* may be NULL */
 };

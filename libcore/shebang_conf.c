@@ -84,6 +84,20 @@ static int direct(struct shebang *s, enum shebang_key key, const char *value)
 	return SHEBANG_FOUND;
 }
 
+char *shebang_find(char *text, size_t n, const char *word, size_t len)
+{
+	char *at = text, *end = text + n;
+
+	while ((at = memchr(at, word[0], (size_t)(end - at))) != NULL) {
+		if ((size_t)(end - at) < len)
+			return NULL;
+		if (memcmp(at, word, len) == 0)
+			return at;
+		at++;
+	}
+	return NULL;
+}
+
 /* One line, line[n] being ours to write to. cut says that the line went on
  * where the scanning ended. */
 static int read_line(struct shebang *s, char *line, size_t n, bool cut)
@@ -93,7 +107,7 @@ static int read_line(struct shebang *s, char *line, size_t n, bool cut)
 
 	if (n && line[n - 1] == '\r')
 		n--;
-	key = memmem(line, n, sign, sizeof sign - 1);
+	key = shebang_find(line, n, sign, sizeof sign - 1);
 	if (!key)
 		return SHEBANG_FOUND;
 	key += sizeof sign - 1;

@@ -22,6 +22,10 @@ void shebang_defaults(struct shebang_conf *c);
 struct buf shebang_room(struct shebang *s);
 void shebang_keep(struct shebang *s, const struct buf *room);
 
+/* The first word[0..len) in text[0..n), or NULL. memmem(3) would touch another
+ * page of the stack and prepare tables for words as short as these. */
+char *shebang_find(char *text, size_t n, const char *word, size_t len);
+
 /* Takes the directives in the head of a script, s->pool[0..n), which is
  * changed; whole says that the script ends there. SHEBANG_FOUND or
  * SHEBANG_BAD. */

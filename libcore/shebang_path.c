@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,6 +57,49 @@ static int without_proc(struct buf *out)
 	return out->err;
 }
 
+/* Has the path nothing that would have to be folded away? */
+static bool is_plain(const char *dir, size_t n)
+{
+	for (size_t at = n && dir[0] == '/', len; at < n; at += len + 1) {
+		const char *part = dir + at;
+
+		for (len = 0; at + len < n && part[len] != '/'; len++)
+			;
+		if (!len || (part[0] == '.' &&
+				    (len == 1 || (len == 2 && part[1] == '.'))))
+			return false;
+	}
+	return true;
+}
+
+/* The physical name of a plain path without links on its way: its own, behind
+ * the current directory's if it is relative. */
+static int plain_dir(const char *dir, size_t n, struct buf *out)
+{
+	int err = 0;
+
+	buf_clear(out);
+	if (!n || dir[0] != '/') {
+		err = path_cwd(out->data, out->cap);
+		if (err)
+			return err;
+		out->len = strlen(out->data);
+		if (n && out->len > 1)
+			buf_addc(out, '/');
+	}
+	buf_add(out, dir, n);
+	return out->err;
+}
+
+/* Behind a "/." only a directory that may be searched is opened. */
+static const char *searchable(const char *dir, size_t n, struct buf *out)
+{
+	buf_clear(out);
+	buf_add(out, n ? dir : ".", n ? n : 1);
+	buf_adds(out, "/.");
+	return buf_str(out);
+}
+
 /* Writes the physical name of the directory dir[0..n), "" being ".". From one
  * whose name is too long for the kernel, the nearest above it: no candidate
  * below can be executed by its name, either. */
@@ -63,14 +107,21 @@ static int physical_dir(const char *dir, size_t n, struct buf *out)
 {
 	int err;
 
-	buf_add(out, n ? dir : ".", n ? n : 1);
-	/* Behind a "/." only a directory that may be searched is opened. */
-	buf_adds(out, "/.");
-	buf_str(out);
+	while (n && dir[0] == '.' && (n == 1 || dir[1] == '/'))
+		for (dir++, n--; n && dir[0] == '/'; dir++, n--)
+			;
+	searchable(dir, n, out);
 	if (out->err)
 		return out->err;
-	autofd int fd = openat(AT_FDCWD, out->data,
-		O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* Asking /proc for the name takes many times as long as this. */
+	autofd int fd = path_openat2(AT_FDCWD, out->data,
+		O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
+	if (fd >= 0 && is_plain(dir, n) && !plain_dir(dir, n, out))
+		return 0;
+	searchable(dir, n, out);
+	if (fd < 0)
+		fd = openat(AT_FDCWD, out->data,
+			O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	while ((err = path_of_fd(fd, out->data, out->cap)) == -ENAMETOOLONG) {

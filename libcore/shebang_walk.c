@@ -39,8 +39,10 @@ static bool is_self(struct shebang *s, const struct stat *st)
 		st->st_ino == s->self_ino;
 }
 
+enum marking { PLAIN, MARKED, UNREADABLE };
+
 /* What cannot be read is no copy as far as anyone can tell. */
-static bool is_marked(struct shebang *s, const char *path)
+static enum marking find_mark(struct shebang *s, const char *path)
 {
 	static const char mark[] = "\n" SHEBANG_MARK;
 	autofd int fd = openat(AT_FDCWD, path,
@@ -49,7 +51,11 @@ static bool is_marked(struct shebang *s, const char *path)
 
 	n = fd < 0 ? -1 : read(fd, s->head, sizeof s->head - 1);
 	s->head[n > 0 ? n : 0] = '\0';
-	return n > 0 && memmem(s->head, (size_t)n, mark, sizeof mark - 1);
+	if (n < 0)
+		return UNREADABLE;
+	return shebang_find(s->head, (size_t)n, mark, sizeof mark - 1)
+		? MARKED
+		: PLAIN;
 }
 
 /* With the rights the exec will have. Sandboxes older than faccessat2 forbid it
@@ -63,6 +69,7 @@ static bool is_executable(const char *path)
 
 enum shebang_verdict shebang_judge(struct shebang *s, const char *path)
 {
+	enum marking marking;
 	struct stat st;
 
 	if (stat(path, &st))
@@ -71,9 +78,11 @@ enum shebang_verdict shebang_judge(struct shebang *s, const char *path)
 		return SHEBANG_NOT_FILE;
 	if (!is_executable(path))
 		return SHEBANG_NOT_EXECUTABLE;
-	if (is_self(s, &st))
+	marking = find_mark(s, path);
+	/* The resolver bears its own mark: most need not be compared. */
+	if (marking != PLAIN && is_self(s, &st))
 		return SHEBANG_SELF;
-	if (is_marked(s, path))
+	if (marking == MARKED)
 		return SHEBANG_COPY;
 	s->loops = st.st_dev == s->script_dev && st.st_ino == s->script_ino &&
 		s->head[0] == '#' && s->head[1] == '!';

@@ -313,9 +313,9 @@ static void the_resolver_is_no_interpreter(void **state)
 		.self = in("p/bin/auto-x")};
 
 	(void)state;
+	put("p/bin/auto-x", "#!/bin/sh\n" SHEBANG_MARK "\n", 33, 0755);
 	assert_int_equal(shebang_resolve(&s, &rq), SHEBANG_NONE);
 	assert_null(s.copy);
-	put("p/bin/auto-x", "#!/bin/sh\n" SHEBANG_MARK "\n", 33, 0755);
 	rq.self = NULL;
 	assert_int_equal(shebang_resolve(&s, &rq), SHEBANG_NONE);
 	assert_string_equal(s.copy, in("p/bin/auto-x"));
