@@ -117,7 +117,7 @@ int policy_compile(void *into, int argc, char **argv)
 		cli_die_usage(o->spec, "compile takes no file; see --system");
 	if (policy_build_system(&w, &bytes, &size, &d) < 0)
 		cli_die_diag(POLICY_EXIT_BROKEN, &d);
-	if (policy_image_wrap(&img, bytes, size, true, &d) < 0)
+	if (policy_image_wrap(&img, bytes, size, &d) < 0)
 		cli_die_diag(POLICY_EXIT_BROKEN, &d);
 	p.layer[POLICY_LAYER_SYSTEM] = img;
 	if (policy_test(&p, &ran, &d) < 0)

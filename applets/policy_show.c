@@ -7,57 +7,40 @@
 #include "policy_applet.h"
 #include "policy_image.h"
 
-static const char *const kinds[] = {
-	[IMG_ALLOW] = "allow",
-	[IMG_ASK] = "ask",
-	[IMG_CONFIRM] = "confirm",
-	[IMG_DENY] = "deny",
-	[IMG_DELEGATE] = "delegate",
-	[IMG_EXCEPT] = "except",
-};
+static const char kinds[IMG_KINDS][9] = {
+	"allow", "ask", "confirm", "deny", "delegate", "except"};
 
 /* A pattern as it was written, near enough. */
 static void pattern(struct buf *out, const struct policy_image *img,
 	const struct img_rule *r)
 {
-	const struct img_token *t =
-		IMG_AT(img, IMG_TOKEN, struct img_token) + r->token.first;
-	static const char *const mark[] = {
-		[IMG_TOK_OPT] = "opt:",
-		[IMG_TOK_NOOPT] = "!opt:",
-		[IMG_TOK_HAS] = "has:",
-	};
+	static const char mark[][6] = {"", "*", "**", "opt:", "!opt:", "has:"};
 
-	for (uint32_t i = 0; i < r->token.count; i++, t++) {
-		if (i)
-			buf_addc(out, ' ');
-		if (t->kind == IMG_TOK_ANY || t->kind == IMG_TOK_REST) {
-			buf_adds(out, t->kind == IMG_TOK_ANY ? "*" : "**");
-			continue;
-		}
-		if (t->kind >= IMG_TOK_OPT)
-			buf_adds(out, mark[t->kind]);
-		if (t->ref.count > 1)
-			buf_addc(out, '{');
-		for (uint32_t k = 0; k < t->ref.count; k++) {
-			const char *w = img_ref(img, t->ref, k);
+	for (uint32_t i = 0; i < r->token.count; i++) {
+		struct img_token t = img_token(img, r->token.first + i);
+		struct img_range words = img_words(img, t);
 
-			if (k)
-				buf_addc(out, '|');
+		buf_adds(out, i ? " " : "");
+		buf_adds(out, mark[t.bits & 7]);
+		buf_adds(out, words.count > 1 ? "{" : "");
+		for (uint32_t k = 0; k < words.count; k++) {
+			const char *w = img_ref(img, words, k);
+
+			buf_adds(out, k ? "|" : "");
 			cli_escape(out, w, strlen(w));
 		}
-		if (t->ref.count > 1)
-			buf_addc(out, '}');
+		buf_adds(out, words.count > 1 ? "}" : "");
 	}
 }
 
 static void rule_text(struct buf *out, const struct policy_image *img,
 	const struct img_rule *r, bool colour)
 {
-	static const char *const code[] = {"32", "33", "33", "31", "36", "36"};
+	static const char code[][3] = {"32", "33", "33", "31", "36", "36"};
+	unsigned kind = IMG_KIND(r->bits);
 
-	buf_addf(out, "%s%-8s%s ", cli_sgr(colour, code[r->kind]),
-		kinds[r->kind], cli_sgr(colour, "0"));
+	buf_addf(out, "%s%-8s%s ", cli_sgr(colour, code[kind]), kinds[kind],
+		cli_sgr(colour, "0"));
 	pattern(out, img, r);
 	if (r->text)
 		buf_addf(out, "  # %s", img_str(img, r->text));
@@ -72,7 +55,7 @@ static void rule_json(struct json *j, const struct policy_image *img,
 
 	pattern(&text, img, r);
 	json_open(j, '{');
-	json_str(json_key(j, "kind"), kinds[r->kind]);
+	json_str(json_key(j, "kind"), kinds[IMG_KIND(r->bits)]);
 	json_str(json_key(j, "id"), img_str(img, r->id));
 	json_str(json_key(j, "pattern"), buf_str(&text));
 	json_str(json_key(j, "layer"),
@@ -86,8 +69,10 @@ static void rule_json(struct json *j, const struct policy_image *img,
 
 static bool wanted(const struct img_rule *r, bool block)
 {
-	return block ? r->kind == IMG_DENY
-		     : r->kind != IMG_DENY && r->kind != IMG_EXCEPT;
+	unsigned kind = IMG_KIND(r->bits);
+
+	return block ? kind == IMG_DENY
+		     : kind != IMG_DENY && kind != IMG_EXCEPT;
 }
 
 static int list(const struct policy_opts *o, bool block)
@@ -103,17 +88,18 @@ static int list(const struct policy_opts *o, bool block)
 		json_open(&j, '[');
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = h->policy->layer[l];
-		const struct img_rule *r =
-			img ? IMG_AT(img, IMG_RULE, struct img_rule) : NULL;
+		uint32_t count = img ? IMG_COUNT(img, IMG_RULE) : 0;
+		struct img_rule r;
 
-		for (uint32_t i = 0; r && i < IMG_COUNT(img, IMG_RULE); i++) {
-			if (!wanted(&r[i], block) ||
-				!(r[i].profiles & 1U << h->profile))
+		for (uint32_t i = 0; i < count; i++) {
+			img_get(img, IMG_RULE, i, &r);
+			if (!wanted(&r, block) ||
+				!(IMG_PROFILES(r.bits) & 1U << h->profile))
 				continue;
 			if (o->json)
-				rule_json(&j, img, &r[i]);
+				rule_json(&j, img, &r);
 			else
-				rule_text(&out, img, &r[i], colour);
+				rule_text(&out, img, &r, colour);
 		}
 	}
 	if (o->json) {
@@ -168,18 +154,18 @@ static void status_json(struct buf *out, const struct policy_here *h,
 	json_open(json_key(&j, "layers"), '[');
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = h->policy->layer[l];
-		const struct img_source *s =
-			img ? IMG_AT(img, IMG_SOURCE, struct img_source) : NULL;
+		uint32_t count = img ? IMG_COUNT(img, IMG_SOURCE) : 0;
+		struct img_source s;
 
-		for (uint32_t i = 0; s && i < IMG_COUNT(img, IMG_SOURCE); i++) {
-			if (s[i].kind == IMG_SRC_ABSENT ||
-				s[i].kind == IMG_SRC_BUILTIN)
+		for (uint32_t i = 0; i < count; i++) {
+			img_get(img, IMG_SOURCE, i, &s);
+			if (s.kind >= IMG_SRC_ABSENT)
 				continue;
 			json_open(&j, '{');
 			json_str(json_key(&j, "layer"),
 				policy_layer_name((enum policy_layer)l));
 			json_str(json_key(&j, "source"),
-				img_str(img, s[i].path));
+				img_str(img, s.path));
 			json_close(&j);
 		}
 	}
@@ -208,15 +194,16 @@ static void status_text(struct buf *out, const struct policy_here *h,
 		buf_adds(out, "system     built in (configs/default.policy)\n");
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = h->policy->layer[l];
-		const struct img_source *s =
-			img ? IMG_AT(img, IMG_SOURCE, struct img_source) : NULL;
+		uint32_t count = img ? IMG_COUNT(img, IMG_SOURCE) : 0;
+		struct img_source s;
 
-		for (uint32_t i = 0; s && i < IMG_COUNT(img, IMG_SOURCE); i++)
-			if (s[i].kind != IMG_SRC_ABSENT &&
-				s[i].kind != IMG_SRC_BUILTIN)
+		for (uint32_t i = 0; i < count; i++) {
+			img_get(img, IMG_SOURCE, i, &s);
+			if (s.kind < IMG_SRC_ABSENT)
 				buf_addf(out, "%-10s %s\n",
 					policy_layer_name((enum policy_layer)l),
-					img_str(img, s[i].path));
+					img_str(img, s.path));
+		}
 	}
 	buf_addf(out, "sandbox    %s, network %s%s\n",
 		g->confine ? "on" : "off", net[g->net],

@@ -33,9 +33,7 @@ static bool is_never(const struct suggest *s, const char *command)
 	const struct policy_image *img = s->h->policy->layer[0];
 	char name[64];
 	size_t n = strcspn(command, " ");
-	const struct img_list *never =
-		img ? img_list_find(img, "suggest-never") : NULL;
-	const struct img_schema *sch;
+	uint32_t schema;
 
 	if (n == 0 || n >= sizeof(name) || command[0] == '\'')
 		return true;
@@ -43,11 +41,14 @@ static bool is_never(const struct suggest *s, const char *command)
 	name[n] = 0;
 	if (strchr(name, '/'))
 		return name[0] == '/';
-	sch = img ? img_schema_find(img, name) : NULL;
-	if (sch && sch->flags & (IMG_S_WRAPPER | IMG_S_SHELL | IMG_S_INTERP |
+	if (!img)
+		return true;
+	schema = img_schema_find(img, name);
+	if (schema &&
+		img_cell(img, schema) & (IMG_S_WRAPPER | IMG_S_SHELL | IMG_S_INTERP |
 					IMG_S_MULTI | IMG_S_STDIN))
 		return true;
-	return !never || img_ref_match(img, never->ref, name);
+	return img_ref_match(img, img_list(img, "suggest-never"), name);
 }
 
 static void propose(void *ctx, const struct policy_verdict *v)

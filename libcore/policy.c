@@ -10,12 +10,22 @@
 #include "policy_image.h"
 #include "str.h"
 
-static const char *const profile_names[POLICY_PROFILES] = {
-	[POLICY_SAFE] = "SAFE",
-	[POLICY_DEV] = "DEV",
-	[POLICY_FULL_AUTO] = "FULL-AUTO",
-	[POLICY_OBSERVE] = "OBSERVE",
-};
+static const char profile_names[POLICY_PROFILES][10] = {
+	"SAFE", "DEV", "FULL-AUTO", "OBSERVE"};
+
+int policy_index(const char *names, const char *s)
+{
+	size_t n = strlen(s);
+
+	for (int i = 0; *names; i++) {
+		size_t m = strcspn(names, " ");
+
+		if (m == n && memcmp(names, s, n) == 0)
+			return i;
+		names += m + (names[m] == ' ');
+	}
+	return -1;
+}
 
 static bool same_name(const char *a, const char *name)
 {
@@ -51,14 +61,14 @@ const char *policy_profile_name(enum policy_profile profile)
 
 const char *policy_decision_name(enum policy_decision decision)
 {
-	static const char *const name[] = {"allow", "confirm", "deny"};
+	static const char name[][8] = {"allow", "confirm", "deny"};
 
 	return decision <= POLICY_DENY ? name[decision] : "?";
 }
 
 const char *policy_layer_name(enum policy_layer layer)
 {
-	static const char *const name[] = {"system", "user", "project"};
+	static const char name[][8] = {"system", "user", "project"};
 
 	return layer < POLICY_LAYERS ? name[layer] : "?";
 }
@@ -97,18 +107,25 @@ enum policy_profile policy_profile(
 	return asked;
 }
 
-static bool has_marker(const struct policy *p, const char *dir)
+/* Does dir, of n bytes in a buffer of size, hold one of the markers? */
+static bool has_marker(
+	const struct policy *p, char *dir, size_t n, size_t size)
 {
 	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
-	char path[4096 - 1024];
+	struct img_range r =
+		sys ? img_set(sys, IMG_SET_ROOT) : (struct img_range){0};
+	bool found = false;
 
-	for (uint32_t i = 0; sys && i < sys->head->set[IMG_SET_ROOT].count; i++)
-		if (path_join(path, sizeof(path), dir,
-			    img_ref(sys, sys->head->set[IMG_SET_ROOT], i)) ==
-				0 &&
-			access(path, F_OK) == 0)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < r.count && !found; i++) {
+		struct buf b = {.data = dir, .cap = size, .max = size - 1};
+
+		b.len = n;
+		buf_addc(&b, '/');
+		buf_adds(&b, img_ref(sys, r, i));
+		found = *buf_str(&b) && access(dir, F_OK) == 0;
+		dir[n] = 0;
+	}
+	return found;
 }
 
 int policy_find_root(const struct policy *p, const char *cwd, const char *home,
@@ -119,7 +136,7 @@ int policy_find_root(const struct policy *p, const char *cwd, const char *home,
 	if (str_copy(out, size, cwd) < 0)
 		return -ENAMETOOLONG;
 	while (out[0] == '/' && out[1] && !(home && str_eq(out, home))) {
-		if (has_marker(p, out))
+		if (has_marker(p, out, strlen(out), size))
 			return 0;
 		slash = strrchr(out, '/');
 		slash[slash == out] = 0;

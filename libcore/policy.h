@@ -98,6 +98,12 @@ const char *policy_profile_name(enum policy_profile profile);
 const char *policy_decision_name(enum policy_decision decision);
 const char *policy_layer_name(enum policy_layer layer);
 
+/* Which of the names, that have a blank between, s is; -1 for none. */
+int policy_index(const char *names, const char *s);
+/* Such names, each in the order of its enum. */
+#define POLICY_DECISIONS "allow confirm deny"
+#define POLICY_NETS "none local all"
+
 /* The profile in force: `use` of the system layer (DEV without one), tightened
  * by lower layers and by wish (WARDBOX_PROFILE or an option; NULL or "" for
  * none). A wish that would loosen, or that is no profile's name, is not

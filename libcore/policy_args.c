@@ -6,50 +6,12 @@
 #include "policy_args.h"
 #include "str.h"
 
-static const struct img_item *items(
-	const struct scan *s, unsigned level, uint32_t *n)
-{
-	const struct img_schema *sch = s->schema[level];
-
-	*n = sch ? sch->item.count : 0;
-	return sch ? IMG_AT(s->img[level], IMG_ITEM, struct img_item) +
-			       sch->item.first
-		   : NULL;
-}
-
-/* The first item of a kind that a test accepts, of the subcommand first. */
-static const struct img_item *find(const struct scan *s,
-	enum img_item_kind kind, const char *name, unsigned pos)
-{
-	for (unsigned k = 0; k < 2; k++) {
-		unsigned level = 1 - k;
-		uint32_t n;
-		const struct img_item *it = items(s, level, &n);
-
-		for (uint32_t i = 0; i < n; i++)
-			if (it[i].kind == kind && it[i].pos == pos &&
-				(!name || str_eq(name, img_str(s->img[level],
-							       it[i].name))))
-				return &it[i];
-	}
-	return NULL;
-}
-
-/* Is the letter one without effect? */
-static bool is_flag(const struct scan *s, char letter)
-{
-	for (unsigned level = 0; level < 2; level++) {
-		uint32_t n;
-		const struct img_item *it = items(s, level, &n);
-
-		for (uint32_t i = 0; i < n; i++)
-			if (it[i].kind == IMG_I_FLAGS &&
-				strchr(img_str(s->img[level], it[i].name),
-					letter))
-				return true;
-	}
-	return false;
-}
+/* What is asked of the schemas: a name, of n bytes, or an operand's number. */
+struct wanted {
+	unsigned kind, pos;
+	const char *name;
+	bool cut; /* a longer name that begins so will do */
+};
 
 /* Does this type make a difference that an abbreviation must not hide? */
 static bool sharp(unsigned type)
@@ -58,23 +20,80 @@ static bool sharp(unsigned type)
 	       type == IMG_T_CODE || type == IMG_T_ASK;
 }
 
-/* "--upload-pa" is "--upload-pack" to getopt_long. */
-static const struct img_item *find_long(const struct scan *s, const char *name)
+/* One name of a group; the item's prefix is what it takes of a word. */
+static bool fits(const struct scan *s, const struct wanted *w,
+	const struct img_group *g, uint32_t at, struct item *it)
 {
-	const struct img_item *best = find(s, IMG_I_LONG, name, 0);
+	uint32_t cell = img_cell(s->img, at);
+	const char *name;
 
-	for (unsigned level = 0; !best && level < 2; level++) {
-		uint32_t n;
-		const struct img_item *it = items(s, level, &n);
-
-		for (uint32_t i = 0; i < n && strlen(name) > 3; i++)
-			if (it[i].kind == IMG_I_LONG &&
-				str_after(img_str(s->img[level], it[i].name),
-					name) &&
-				(!best || sharp(it[i].type)))
-				best = &it[i];
+	if (w->kind == IMG_I_POS)
+		return cell == w->pos;
+	name = img_str(s->img, cell);
+	if (g->kind <= IMG_I_FLAGS)
+		return strchr(name, w->name[1]);
+	if (g->kind == IMG_I_PREFIX) {
+		it->prefix = strlen(name);
+		return str_after(w->name, name);
 	}
-	return best;
+	return w->cut ? str_after(name, w->name) != NULL
+		      : str_eq(name, w->name);
+}
+
+/* The first item that fits, of the subcommand first; of those cut short, one
+ * that makes a difference before any other. */
+static bool find_item(
+	const struct scan *s, const struct wanted *w, struct item *it)
+{
+	bool found = false;
+
+	for (unsigned level = 2; level--;) {
+		uint32_t at = s->schema[level];
+		struct img_group g;
+
+		for (at += at != 0; at && img_group(s->img, &at, &g);) {
+			uint32_t i = 0;
+
+			if (g.kind != w->kind)
+				continue;
+			while (i < g.count && !fits(s, w, &g, g.at + i, it))
+				i++;
+			if ((g.count && i == g.count) ||
+				(found && !sharp(g.type)))
+				continue;
+			it->kind = g.kind;
+			it->type = g.type;
+			it->flags = g.flags;
+			found = true;
+			if (!w->cut)
+				return true;
+		}
+	}
+	return found;
+}
+
+static bool find(const struct scan *s, enum img_item_kind kind,
+	const char *name, unsigned pos, struct item *it)
+{
+	return find_item(s, &(struct wanted){kind, pos, name, false}, it);
+}
+
+/* Is the letter one without effect? */
+static bool is_flag(const struct scan *s, char letter)
+{
+	const char name[] = {'-', letter, 0};
+	struct item it;
+
+	return find(s, IMG_I_FLAGS, name, 0, &it);
+}
+
+/* "--upload-pa" is "--upload-pack" to getopt_long. */
+static bool find_long(const struct scan *s, const char *name, struct item *it)
+{
+	return find(s, IMG_I_LONG, name, 0, it) ||
+	       (strlen(name) > 1 &&
+		       find_item(s, &(struct wanted){IMG_I_LONG, 0, name, true},
+			       it));
 }
 
 static void give(struct scan *s, const char *name, const char *value)
@@ -83,26 +102,25 @@ static void give(struct scan *s, const char *name, const char *value)
 		s->out->opt[s->out->opts++] = (struct given_opt){name, value};
 }
 
-static bool takes_value(const struct img_item *it)
+static bool takes_value(const struct item *it)
 {
 	return it->type != IMG_T_FLAG && it->type != IMG_T_DENY &&
 	       it->type != IMG_T_ASK && it->type != IMG_T_DATA &&
 	       it->type != IMG_T_CMD && it->type != IMG_T_CMDDATA;
 }
 
-static struct arg tail(struct scan *s, const struct arg *a, size_t from)
+static struct arg tail(const struct arg *a, size_t from)
 {
 	struct arg v = *a;
 
 	v.s += from;
 	v.unknown = strchr(v.s, SHELL_ANY) != NULL;
 	v.rel = strchr(v.s, SHELL_REL) != NULL;
-	(void)s;
 	return v;
 }
 
 /* An option that is in the schema: attached is its value, or NULL. */
-static void known(struct scan *s, const struct img_item *it, const char *name,
+static void known(struct scan *s, const struct item *it, const char *name,
 	const struct arg *attached)
 {
 	struct arg value = {.s = ""};
@@ -132,21 +150,21 @@ static void known(struct scan *s, const struct img_item *it, const char *name,
 	if (it->type == IMG_T_CMD || it->type == IMG_T_CMDDATA)
 		args_command(s, it, s->i + 1);
 	else
-		args_value(s, it->type, has ? &value : NULL, name);
+		args_value(s, (enum img_type)it->type, has ? &value : NULL, name);
 }
 
 /* "-abc": letters until one takes an argument. */
 static void cluster(struct scan *s, const struct arg *a)
 {
 	const char *c = a->s + 1;
+	struct item it;
 
-	if (find(s, IMG_I_DIGITS, NULL, 0) && chr_digit(*c)) {
+	if (chr_digit(*c) && find(s, IMG_I_DIGITS, NULL, 0, &it)) {
 		give(s, a->s, NULL);
 		return;
 	}
 	for (; *c; c++) {
 		char *name = arena_bytes(s->k->j->arena, 3);
-		const struct img_item *it;
 		struct arg rest;
 
 		if (!name)
@@ -154,21 +172,20 @@ static void cluster(struct scan *s, const struct arg *a)
 		name[0] = '-';
 		name[1] = *c;
 		name[2] = 0;
-		it = find(s, IMG_I_SHORT, name, 0);
-		if (!it) {
+		if (!find(s, IMG_I_SHORT, name, 0, &it)) {
 			give(s, name, NULL);
 			if (!is_flag(s, *c))
 				args_unknown(s, a, c);
 			continue;
 		}
-		rest = tail(s, a, (size_t)(c - a->s) + 1);
-		if (takes_value(it) || it->flags & IMG_F_OPTIONAL) {
+		rest = tail(a, (size_t)(c - a->s) + 1);
+		if (takes_value(&it) || it.flags & IMG_F_OPTIONAL) {
 			if (rest.s[0] == '=' && s->style & IMG_S_WORDS)
 				rest.s++;
-			known(s, it, name, *rest.s ? &rest : NULL);
+			known(s, &it, name, *rest.s ? &rest : NULL);
 			return;
 		}
-		known(s, it, name, NULL);
+		known(s, &it, name, NULL);
 		if (s->done)
 			return;
 	}
@@ -179,17 +196,15 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 	const char *eq = strchr(a->s, '=');
 	size_t n = eq ? (size_t)(eq - a->s) : strlen(a->s);
 	const char *name = judge_text(s->k->j, a->s, n);
-	const struct img_item *it = word ? find(s, IMG_I_WORD, name, 0) : NULL;
+	struct item it;
 	struct arg value;
 
-	if (!it)
-		it = find_long(s, name);
-	if (!it && word && a->s[2] == 0)
-		it = find(s, IMG_I_SHORT, name, 0);
-	if (it) {
+	if ((word && find(s, IMG_I_WORD, name, 0, &it)) ||
+		(str_after(name, "--") && find_long(s, name + 2, &it)) ||
+		(word && !a->s[2] && find(s, IMG_I_SHORT, name, 0, &it))) {
 		if (eq)
-			value = tail(s, a, n + 1);
-		known(s, it, name, eq ? &value : NULL);
+			value = tail(a, n + 1);
+		known(s, &it, name, eq ? &value : NULL);
 		return;
 	}
 	give(s, name, eq ? eq + 1 : NULL);
@@ -199,7 +214,7 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 
 static void option(struct scan *s, const struct arg *a)
 {
-	struct arg rest;
+	struct item it;
 
 	if (a->s[1] == SHELL_ANY || a->s[1] == SHELL_REL) {
 		s->out->unresolved = true;
@@ -208,15 +223,11 @@ static void option(struct scan *s, const struct arg *a)
 		long_option(s, a, false);
 	} else if (s->style & IMG_S_WORDS || a->s[0] != '-') {
 		long_option(s, a, true);
-	} else {
+	} else if (find(s, IMG_I_WORD, a->s, 0, &it)) {
 		/* -word options exist beside clusters: -exec, -print0 */
-		const struct img_item *it = find(s, IMG_I_WORD, a->s, 0);
-
-		rest = *a;
-		if (it)
-			known(s, it, rest.s, NULL);
-		else
-			cluster(s, a);
+		known(s, &it, a->s, NULL);
+	} else {
+		cluster(s, a);
 	}
 }
 
@@ -231,16 +242,12 @@ static bool is_option(const struct scan *s, const struct arg *a)
 
 static void subcommand(struct scan *s, const struct arg *a)
 {
-	struct judge *j = s->k->j;
 	char name[128];
 	struct buf b = BUF_FIXED(name);
 
-	buf_addf(&b, "%s/%s", img_str(s->img[0], s->schema[0]->name), a->s);
-	if (b.err || a->unknown)
-		return;
-	s->schema[1] = args_schema(j, buf_str(&b), &s->img[1]);
-	if (s->schema[1])
-		s->style |= s->schema[1]->flags;
+	buf_addf(&b, "%s/%s", s->name, a->s);
+	if (!b.err && !a->unknown)
+		args_schema(s, 1, buf_str(&b));
 }
 
 /* tar xPf x.tar: only what must not be there matters, the operands behind it
@@ -249,11 +256,11 @@ static void bundle(struct scan *s, const struct arg *a)
 {
 	for (const char *c = a->s; *c; c++) {
 		const char name[3] = {'-', *c, 0};
-		const struct img_item *it = find(s, IMG_I_SHORT, name, 0);
+		struct item it;
 
 		give(s, judge_text(s->k->j, name, 2), NULL);
-		if (it && sharp(it->type))
-			args_value(s, (enum img_type)it->type, NULL,
+		if (find(s, IMG_I_SHORT, name, 0, &it) && sharp(it.type))
+			args_value(s, (enum img_type)it.type, NULL,
 				judge_text(s->k->j, name, 2));
 	}
 }
@@ -261,66 +268,42 @@ static void bundle(struct scan *s, const struct arg *a)
 /* An operand; options end here where they end at the first one. */
 static void operand(struct scan *s, const struct arg *a, bool doubtful)
 {
-	const struct img_item *it;
+	struct item it;
 
 	if (s->style & IMG_S_STOP && !(s->style & IMG_S_WRAPPER))
 		s->no_options = true;
 	if (s->style & IMG_S_WRAPPER && str_eq(a->s, "-"))
 		return; /* env's other -i */
 	if (!s->out->operands && strchr(a->s, '=') &&
-		find(s, IMG_I_ASSIGN, NULL, 0)) {
+		find(s, IMG_I_ASSIGN, NULL, 0, &it)) {
 		args_assign(s, a);
 		return;
 	}
 	s->pos++;
 	if (s->pos == 1 && s->shifted)
 		s->pos++;
-	if (s->pos == 1 && find(s, IMG_I_POS, NULL, 1) &&
-		find(s, IMG_I_POS, NULL, 1)->type == IMG_T_SUB)
+	if (s->pos == 1 && find(s, IMG_I_POS, NULL, 1, &it) &&
+		it.type == IMG_T_SUB)
 		subcommand(s, a);
-	it = find(s, IMG_I_POS, NULL, s->pos);
-	if (!it)
-		it = find(s, IMG_I_REST, NULL, 0);
-	if (it && (it->type == IMG_T_CMD || it->type == IMG_T_CMDDATA)) {
-		args_command(s, it, s->i);
+	if ((find(s, IMG_I_POS, NULL, s->pos, &it) ||
+		    find(s, IMG_I_REST, NULL, 0, &it)) &&
+		(it.type == IMG_T_CMD || it.type == IMG_T_CMDDATA)) {
+		args_command(s, &it, s->i);
 		return;
 	}
 	s->out->doubtful[s->out->operands] = doubtful;
 	s->out->operand[s->out->operands++] = *a;
 }
 
-const struct img_item *args_item(const struct scan *s, size_t i)
+bool args_item(const struct scan *s, size_t i, struct item *it)
 {
 	unsigned pos = (unsigned)(i > 98 ? 99 : i + 1) + s->shifted;
-	const struct img_item *it = find(s, IMG_I_POS, NULL, pos);
-	const char *text = s->out->operand[i].s;
 
-	for (unsigned k = 0; !it && k < 2; k++) {
-		unsigned level = 1 - k;
-		uint32_t n;
-		const struct img_item *at = items(s, level, &n);
-
-		for (uint32_t p = 0; p < n && !it; p++)
-			if (at[p].kind == IMG_I_PREFIX &&
-				str_after(text,
-					img_str(s->img[level], at[p].name)))
-				it = &at[p];
-	}
-	if (!it && i + 1 == s->out->operands && i > 0)
-		it = find(s, IMG_I_LAST, NULL, 0);
-	return it ? it : find(s, IMG_I_REST, NULL, 0);
-}
-
-size_t args_prefix(const struct scan *s, const struct img_item *it)
-{
-	for (unsigned level = 0; level < 2; level++) {
-		uint32_t n;
-		const struct img_item *at = items(s, level, &n);
-
-		if (at && it >= at && it < at + n)
-			return strlen(img_str(s->img[level], it->name));
-	}
-	return 0;
+	return find(s, IMG_I_POS, NULL, pos, it) ||
+	       find(s, IMG_I_PREFIX, s->out->operand[i].s, 0, it) ||
+	       (i > 0 && i + 1 == s->out->operands &&
+		       find(s, IMG_I_LAST, NULL, 0, it)) ||
+	       find(s, IMG_I_REST, NULL, 0, it);
 }
 
 void args_words(struct scan *s)

@@ -7,14 +7,20 @@
 
 #include "policy_judge.h"
 
+/* What a schema says of one word. */
+struct item {
+	uint8_t kind, type, flags;
+	size_t prefix; /* bytes of a PREFIX item's name */
+};
+
 struct scan {
 	struct judge_cmd *k;
 	const struct prog *prog;
 	const struct arg *argv;
 	size_t argc, i, opt_max;
-	const struct img_schema
-		*schema[2]; /* the program's, the subcommand's */
-	const struct policy_image *img[2];
+	const struct policy_image *img; /* that has the schemas; or NULL */
+	uint32_t schema[2]; /* cells: the program's, the subcommand's; or 0 */
+	const char *name;   /* the program's schema is called so */
 	uint32_t style; /* of both */
 	struct parsed *out;
 	unsigned pos;
@@ -27,17 +33,13 @@ struct scan {
 	size_t nenv;
 };
 
-/* The schema called name, in any layer. */
-const struct img_schema *args_schema(const struct judge *j, const char *name,
-	const struct policy_image **img);
+/* Takes the schema called name for the program, or the subcommand. */
+bool args_schema(struct scan *s, unsigned level, const char *name);
 
 /* Splits the words; calls what follows. */
 void args_words(struct scan *s);
-/* What operand i is, once all options are known; NULL: nothing is said. */
-const struct img_item *args_item(const struct scan *s, size_t i);
-
-/* Bytes of a PREFIX item's name. */
-size_t args_prefix(const struct scan *s, const struct img_item *it);
+/* What operand i is, once all options are known; false: nothing is said. */
+bool args_item(const struct scan *s, size_t i, struct item *it);
 
 /* Judges a value; NULL when the option has none. name: for messages. */
 void args_value(struct scan *s, enum img_type type, const struct arg *value,
@@ -46,6 +48,6 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 void args_unknown(struct scan *s, const struct arg *a, const char *letter);
 void args_assign(struct scan *s, const struct arg *a);
 /* The words from index on are a command. */
-void args_command(struct scan *s, const struct img_item *it, size_t from);
+void args_command(struct scan *s, const struct item *it, size_t from);
 
 #endif

@@ -8,491 +8,386 @@
 
 #include "str.h"
 
-int build_init(struct policy_build *b, enum policy_layer layer)
+enum {
+	CELL = sizeof(uint32_t),
+};
+
+static size_t row_size(enum img_section s)
 {
-	*b = (struct policy_build){.except = BUF_INIT(IMG_MAX)};
+	return strlen(img_columns(s)) * CELL;
+}
+
+void build_init(struct policy_build *b, enum policy_layer layer)
+{
+	struct img_profile p = {0};
+	struct img_range none = {0};
+
+	*b = (struct policy_build){.layer = layer,
+		.use = POLICY_PROFILES,
+		.str = BUF_INIT(IMG_MAX)};
 	for (unsigned i = 0; i < IMG_SECTIONS; i++)
 		b->sect[i] = BUF_INIT(IMG_MAX);
+	buf_addc(&b->str, 0);
 	for (unsigned i = 0; i < IMG_SETS; i++)
-		b->set[i] = BUF_INIT(IMG_MAX);
-	memcpy(b->head.magic, "WBPOLICY", 8);
-	b->head.version = IMG_VERSION;
-	b->head.endian = 0x01020304;
-	b->head.layer = (uint8_t)layer;
-	b->head.use = POLICY_PROFILES;
-	b->slots = 1024;
-	b->slot = calloc(b->slots, sizeof(*b->slot));
-	if (!b->slot)
-		return -ENOMEM;
-	buf_addc(&b->sect[IMG_STR], 0);
-	return 0;
+		build_add(b, IMG_SET, &none);
+	for (; p.v[IMG_P_AS] < POLICY_PROFILES; p.v[IMG_P_AS]++)
+		build_add(b, IMG_PROFILE, &p);
 }
 
 void build_release(struct policy_build *b)
 {
 	for (unsigned i = 0; i < IMG_SECTIONS; i++)
 		buf_release(&b->sect[i]);
-	for (unsigned i = 0; i < IMG_SETS; i++)
-		buf_release(&b->set[i]);
-	buf_release(&b->except);
-	free(b->slot);
-}
-
-static uint32_t hash(const char *s, size_t n)
-{
-	uint32_t h = 2166136261U;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)s[i]) * 16777619U;
-	return h;
-}
-
-/* The slot where s is, or would be. */
-static uint32_t *find_slot(struct policy_build *b, const char *s, size_t n)
-{
-	size_t i = hash(s, n) & (b->slots - 1);
-	const char *pool = b->sect[IMG_STR].data;
-
-	while (b->slot[i] && (strncmp(pool + b->slot[i], s, n) != 0 ||
-				     pool[b->slot[i] + n] != 0))
-		i = (i + 1) & (b->slots - 1);
-	return &b->slot[i];
-}
-
-static void grow_slots(struct policy_build *b)
-{
-	uint32_t *old = b->slot;
-	size_t n = b->slots;
-
-	b->slot = calloc(n * 2, sizeof(*b->slot));
-	if (!b->slot) {
-		b->slot = old;
-		b->err = -ENOMEM;
-		return;
-	}
-	b->slots = n * 2;
-	for (size_t i = 0; i < n; i++) {
-		const char *s = b->sect[IMG_STR].data + old[i];
-
-		if (old[i])
-			*find_slot(b, s, strlen(s)) = old[i];
-	}
-	free(old);
+	buf_release(&b->str);
 }
 
 uint32_t build_str(struct policy_build *b, const char *s, size_t n)
 {
-	struct buf *pool = &b->sect[IMG_STR];
-	uint32_t *slot, at = (uint32_t)pool->len;
+	size_t at = b->str.len;
 
-	if (n == 0 || b->err || pool->err)
+	if (n == 0)
 		return 0;
-	slot = find_slot(b, s, n);
-	if (*slot > 0)
-		return *slot;
-	buf_add(pool, s, n);
-	buf_addc(pool, 0);
-	if (pool->err)
-		return 0;
-	*slot = at;
-	if (++b->strings * 2 > b->slots)
-		grow_slots(b);
-	return at;
+	buf_add(&b->str, s, n);
+	buf_addc(&b->str, 0);
+	return b->str.err ? 0 : (uint32_t)at;
 }
 
-static int index_strings(struct policy_build *b)
+const char *build_text(const struct policy_build *b, uint32_t off)
 {
-	const struct buf *pool = &b->sect[IMG_STR];
-
-	memset(b->slot, 0, b->slots * sizeof(*b->slot));
-	b->strings = 0;
-	for (size_t at = 1; at < pool->len && !b->err;) {
-		size_t n = strlen(pool->data + at);
-
-		*find_slot(b, pool->data + at, n) = (uint32_t)at;
-		if (++b->strings * 2 > b->slots)
-			grow_slots(b);
-		at += n + 1;
-	}
-	return b->err;
+	return b->str.err ? "" : b->str.data + off;
 }
 
-static const uint8_t imported[] = {IMG_STR, IMG_REF, IMG_LIST, IMG_RULE,
-	IMG_TOKEN, IMG_SCHEMA, IMG_ITEM, IMG_PATH, IMG_PROTECT, IMG_PROFILE,
-	IMG_REDACT};
+uint32_t build_count(const struct policy_build *b, enum img_section s)
+{
+	return (uint32_t)(b->sect[s].len / row_size(s));
+}
+
+uint32_t build_add(struct policy_build *b, enum img_section s, const void *row)
+{
+	uint32_t i = build_count(b, s);
+
+	buf_add(&b->sect[s], row, row_size(s));
+	return i;
+}
+
+void *build_row(struct policy_build *b, enum img_section s, uint32_t i)
+{
+	size_t n = row_size(s);
+
+	if ((size_t)i * n < b->sect[s].len)
+		return b->sect[s].data + (size_t)i * n;
+	b->err = -ENOMEM;
+	memset(b->spare, 0, sizeof(b->spare));
+	return b->spare;
+}
+
+void build_word(struct policy_build *b, enum img_section s, uint32_t row,
+	const char *word)
+{
+	struct buf *refs = &b->sect[IMG_REF];
+	uint32_t end = build_count(b, IMG_REF);
+	uint32_t off = build_str(b, word, strlen(word));
+	struct img_list *l = build_row(b, s, row);
+	struct img_range *r = s == IMG_LIST ? &l->ref : (void *)l;
+
+	/* The words of one list stand side by side. */
+	if (r->count && r->first + r->count != end) {
+		char *to = buf_reserve(refs, r->count * CELL);
+
+		if (!to)
+			return;
+		memcpy(to, refs->data + r->first * CELL, r->count * CELL);
+		refs->len += r->count * CELL;
+		r->first = end;
+	} else if (!r->count) {
+		r->first = end;
+	}
+	build_add(b, IMG_REF, &off);
+	r->count += !refs->err;
+}
+
+uint32_t build_list(struct policy_build *b, const char *name)
+{
+	uint32_t n = build_count(b, IMG_LIST), i = 0;
+
+	while (i < n && !str_eq(build_text(b, ((struct img_list *)build_row(
+						      b, IMG_LIST, i))
+						      ->name),
+				name))
+		i++;
+	return i;
+}
+
+/* ---- texts ---- */
+
+static void map_cell(uint32_t *cell, uint32_t (*map)(void *ctx, uint32_t off),
+	void *ctx)
+{
+	if (*cell)
+		*cell = map(ctx, *cell);
+}
+
+/* Names within groups; END closes each schema, whose first cell is flags. */
+static void map_items(struct policy_build *b,
+	uint32_t (*map)(void *ctx, uint32_t off), void *ctx)
+{
+	uint32_t *cell = (void *)b->sect[IMG_ITEM].data;
+	uint32_t n = build_count(b, IMG_ITEM);
+
+	for (uint32_t i = 0; i < n; i++) {
+		for (i++; i < n && cell[i];) {
+			uint32_t kind = cell[i] & 15, count = cell[i] >> 13;
+
+			for (i++; count--; i++)
+				if (kind < IMG_I_DIGITS)
+					map_cell(&cell[i], map, ctx);
+		}
+	}
+}
+
+void build_map(struct policy_build *b, uint32_t (*map)(void *ctx, uint32_t off),
+	void *ctx)
+{
+	for (unsigned s = 0; s < IMG_SECTIONS; s++) {
+		const char *column = img_columns(s);
+		size_t n = strlen(column), cells = b->sect[s].len / CELL;
+		uint32_t *cell = (void *)b->sect[s].data;
+
+		for (size_t i = 0; i < cells; i++)
+			if (column[i % n] == 's')
+				map_cell(&cell[i], map, ctx);
+	}
+	map_items(b, map, ctx);
+}
+
+static uint32_t shift(void *by, uint32_t off)
+{
+	return off + *(uint32_t *)by;
+}
 
 bool build_is_empty(const struct policy_build *b)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(imported); i++)
-		if (imported[i] != IMG_STR && imported[i] != IMG_PROFILE &&
-			b->sect[imported[i]].len)
-			return false;
-	for (unsigned i = 0; i < IMG_SETS; i++)
-		if (b->set[i].len)
+	for (unsigned s = 0; s < IMG_SECTIONS; s++)
+		if (s != IMG_SET && s != IMG_PROFILE && s != IMG_SOURCE &&
+			b->sect[s].len)
 			return false;
 	return true;
 }
 
-int build_import(struct policy_build *b, const struct policy_image *img)
+void build_import(struct policy_build *b, const struct policy_image *img)
 {
-	autobuf struct buf old = BUF_INIT(IMG_MAX);
-	uint32_t sources =
-		build_count(b, IMG_SOURCE, sizeof(struct img_source));
+	uint32_t base = (uint32_t)b->str.len;
+	/* What was said stays aside while the image's texts move. */
+	struct buf sources = b->sect[IMG_SOURCE];
 
-	if (!build_is_empty(b))
-		return -EEXIST;
-	old = b->sect[IMG_STR];
-	b->sect[IMG_STR] = BUF_INIT(IMG_MAX);
+	b->sect[IMG_SOURCE] = BUF_INIT(IMG_MAX);
+	buf_clear(&b->sect[IMG_SET]);
 	buf_clear(&b->sect[IMG_PROFILE]);
-	for (size_t i = 0; i < ARRAY_SIZE(imported); i++) {
-		struct img_range r = img->head->section[imported[i]];
+	for (unsigned s = 0; s < IMG_SECTIONS; s++) {
+		size_t n = row_size(s) * IMG_COUNT(img, s);
+		char *to = NULL;
 
-		buf_add(&b->sect[imported[i]],
-			(const char *)img->head + r.first,
-			(size_t)r.count * img_elem_size[imported[i]]);
-	}
-	for (unsigned i = 0; i < IMG_SETS; i++) {
-		struct img_range r = img->head->set[i];
-
-		buf_add(&b->set[i], IMG_AT(img, IMG_REF, uint32_t) + r.first,
-			r.count * sizeof(uint32_t));
-	}
-	b->head.use = img->head->use;
-	if (b->sect[IMG_STR].err || index_strings(b) < 0)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < sources; i++) {
-		struct img_source *s = build_row(b, IMG_SOURCE, i, sizeof(*s));
-
-		if (s)
-			s->path = build_str(b, old.data + s->path,
-				strlen(old.data + s->path));
-	}
-	return 0;
-}
-
-uint32_t build_count(const struct policy_build *b, enum img_section s, size_t n)
-{
-	return (uint32_t)(b->sect[s].len / n);
-}
-
-uint32_t build_add(
-	struct policy_build *b, enum img_section s, const void *row, size_t n)
-{
-	uint32_t i = build_count(b, s, n);
-
-	buf_add(&b->sect[s], row, n);
-	return i;
-}
-
-void *build_row(
-	struct policy_build *b, enum img_section s, uint32_t i, size_t n)
-{
-	if (b->sect[s].err || i >= b->sect[s].len / n)
-		return NULL;
-	return b->sect[s].data + (size_t)i * n;
-}
-
-void build_set_add(struct policy_build *b, enum img_set set, const char *word)
-{
-	uint32_t off = build_str(b, word, strlen(word));
-
-	buf_add(&b->set[set], &off, sizeof(off));
-}
-
-struct img_list *build_list(struct policy_build *b, const char *name)
-{
-	uint32_t n = build_count(b, IMG_LIST, sizeof(struct img_list));
-	struct img_list row = {.name = build_str(b, name, strlen(name))};
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct img_list *l = build_row(b, IMG_LIST, i, sizeof(row));
-
-		if (l && l->name == row.name)
-			return l;
-	}
-	n = build_add(b, IMG_LIST, &row, sizeof(row));
-	return build_row(b, IMG_LIST, n, sizeof(row));
-}
-
-void build_list_add(
-	struct policy_build *b, struct img_list *list, const char *word)
-{
-	struct buf *refs = &b->sect[IMG_REF];
-	uint32_t end = (uint32_t)(refs->len / sizeof(uint32_t));
-	uint32_t off = build_str(b, word, strlen(word));
-
-	if (list->ref.count && list->ref.first + list->ref.count != end) {
-		size_t n = list->ref.count * sizeof(uint32_t);
-		char *to = buf_reserve(refs, n);
-
+		if (s != IMG_PROG && s != IMG_TEST && s != IMG_SOURCE)
+			to = buf_reserve(&b->sect[s], n);
 		if (!to)
-			return;
-		memcpy(to, refs->data + list->ref.first * sizeof(uint32_t), n);
-		refs->len += n;
-		list->ref.first = end;
-		end += list->ref.count;
+			continue;
+		for (size_t i = 0; i < n / CELL; i++)
+			((uint32_t *)(void *)to)[i] = img_cell(
+				img, img->head->section[s].first + i);
+		b->sect[s].len = n;
 	}
-	if (!list->ref.count)
-		list->ref.first = end;
-	buf_add(refs, &off, sizeof(off));
-	list->ref.count++;
+	build_map(b, shift, &base);
+	b->sect[IMG_SOURCE] = sources;
+	buf_add(&b->str, img->str, img->head->bytes);
+	b->use = img->head->use;
 }
 
-/* Insertion by halves: few rows, no callback, stable. */
-static void sort_rows(struct policy_build *b, enum img_section s, size_t n)
+/* ---- indexes ---- */
+
+/* Insertion by halves: few rows, no callback, stable. Rows are a name and one
+ * number. */
+static void sort_rows(struct policy_build *b, enum img_section s)
 {
-	char *rows = b->sect[s].data, tmp[32];
-	const char *pool = b->sect[IMG_STR].data;
-	size_t count = b->sect[s].len / n;
-	uint32_t a, c;
+	struct img_prog *row = (void *)b->sect[s].data, tmp;
+	uint32_t count = build_count(b, s);
+	const char *pool = b->str.data;
 
-	for (size_t i = 1; i < count; i++) {
-		size_t lo = 0, hi = i;
+	for (uint32_t i = 1; i < count; i++) {
+		uint32_t lo = 0, hi = i;
 
-		memcpy(&a, rows + i * n, sizeof(a));
+		tmp = row[i];
+		if (strcmp(pool + row[i - 1].name, pool + tmp.name) <= 0)
+			continue;
 		while (lo < hi) {
-			size_t mid = lo + (hi - lo) / 2;
+			uint32_t mid = lo + (hi - lo) / 2;
 
-			memcpy(&c, rows + mid * n, sizeof(c));
-			if (strcmp(pool + c, pool + a) <= 0)
+			if (strcmp(pool + row[mid].name, pool + tmp.name) <= 0)
 				lo = mid + 1;
 			else
 				hi = mid;
 		}
-		memcpy(tmp, rows + i * n, n);
-		memmove(rows + (lo + 1) * n, rows + lo * n, (i - lo) * n);
-		memcpy(rows + lo * n, tmp, n);
+		memmove(&row[lo + 1], &row[lo], (i - lo) * sizeof(tmp));
+		row[lo] = tmp;
 	}
 }
 
-static const struct img_list *find_list(struct policy_build *b, uint32_t name)
+static struct img_range words_of(struct policy_build *b, struct img_token t)
 {
-	uint32_t n = build_count(b, IMG_LIST, sizeof(struct img_list));
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct img_list *l =
-			build_row(b, IMG_LIST, i, sizeof(*l));
-
-		if (l && l->name == name)
-			return l;
-	}
-	return NULL;
-}
-
-static void late_tokens(struct policy_build *b)
-{
-	uint32_t n = build_count(b, IMG_TOKEN, sizeof(struct img_token));
-
-	for (uint32_t i = 0; i < n; i++) {
-		struct img_token *t =
-			build_row(b, IMG_TOKEN, i, sizeof(struct img_token));
-		const struct img_list *l;
-
-		if (!t || !t->list)
-			continue;
-		l = find_list(b, t->list);
-		t->ref = l ? l->ref : (struct img_range){0};
-	}
-}
-
-static bool has_new(const struct build_except *ex, size_t n, uint32_t rule)
-{
-	for (size_t i = 0; i < n; i++)
-		if (ex[i].target == rule)
-			return true;
-	return false;
-}
-
-/* Exceptions stand behind all rules, each rule's own side by side. */
-static void place_excepts(struct policy_build *b)
-{
-	size_t count = b->except.len / sizeof(struct build_except);
-	const struct build_except *ex = (const void *)b->except.data;
-	uint32_t rules = build_count(b, IMG_RULE, sizeof(struct img_rule));
-
-	for (uint32_t r = 0; count && r < rules; r++) {
-		struct img_range range = {
-			build_count(b, IMG_RULE, sizeof(struct img_rule)), 0};
-		struct img_rule *rule, copy;
-
-		rule = build_row(b, IMG_RULE, r, sizeof(copy));
-		for (uint32_t i = 0;
-			rule && has_new(ex, count, r) && i < rule->except.count;
-			i++) {
-			rule = build_row(b, IMG_RULE, rule->except.first + i,
-				sizeof(copy));
-			if (!rule)
-				return;
-			copy = *rule;
-			build_add(b, IMG_RULE, &copy, sizeof(copy));
-			rule = build_row(b, IMG_RULE, r, sizeof(copy));
-			range.count++;
-		}
-		for (size_t i = 0; i < count; i++) {
-			if (ex[i].target != r)
-				continue;
-			rule = build_row(b, IMG_RULE, ex[i].rule, sizeof(copy));
-			if (!rule)
-				return;
-			copy = *rule;
-			build_add(b, IMG_RULE, &copy, sizeof(copy));
-			range.count++;
-		}
-		rule = build_row(b, IMG_RULE, r, sizeof(copy));
-		if (rule && range.count)
-			rule->except = range;
-	}
+	if (t.bits & IMG_TOK_LIST)
+		return ((struct img_list *)build_row(b, IMG_LIST, t.first))
+			->ref;
+	return (struct img_range){t.first, t.bits >> IMG_TOK_WORDS};
 }
 
 static void index_rules(struct policy_build *b)
 {
-	uint32_t n = build_count(b, IMG_RULE, sizeof(struct img_rule));
-	const uint32_t *ref = (const void *)b->sect[IMG_REF].data;
+	uint32_t n = build_count(b, IMG_RULE);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct img_rule *r =
-			build_row(b, IMG_RULE, i, sizeof(*r));
-		const struct img_token *t =
-			r ? build_row(b, IMG_TOKEN, r->token.first, sizeof(*t))
-			  : NULL;
-		struct img_prog p = {.rule = i};
-		bool pattern = false;
+	for (struct img_prog p = {0}; p.rule < n; p.rule++) {
+		const struct img_rule *r = build_row(b, IMG_RULE, p.rule);
+		struct img_token t = *(struct img_token *)build_row(
+			b, IMG_TOKEN, r->token.first);
+		struct img_range w = words_of(b, t);
+		bool pattern = (t.bits & 7) == IMG_TOK_ANY;
 
-		if (!t || r->kind == IMG_EXCEPT)
+		if (IMG_KIND(r->bits) == IMG_EXCEPT)
 			continue;
-		for (uint32_t k = 0; k < t->ref.count; k++) {
-			p.name = ref[t->ref.first + k];
-			if (t->glob &&
-				strpbrk(b->sect[IMG_STR].data + p.name, "*?"))
+		for (uint32_t k = 0; k < w.count; k++) {
+			p.name = *(uint32_t *)build_row(
+				b, IMG_REF, w.first + k);
+			if (t.bits & IMG_TOK_GLOB &&
+				strpbrk(build_text(b, p.name), "*?"))
 				pattern = true;
 			else
-				build_add(b, IMG_PROG, &p, sizeof(p));
+				build_add(b, IMG_PROG, &p);
 		}
 		p.name = 0;
-		if (pattern || t->kind == IMG_TOK_ANY)
-			build_add(b, IMG_PROG, &p, sizeof(p));
+		if (pattern)
+			build_add(b, IMG_PROG, &p);
 	}
 }
 
-/* Moves count items to the end; where they begin, then. */
-static uint32_t copy_items(struct policy_build *b, struct img_range r)
+/* Appends the groups of the schema that begins at cell at. */
+static void add_groups(struct buf *to, const uint32_t *cell, uint32_t at)
 {
-	struct buf *items = &b->sect[IMG_ITEM];
-	uint32_t at = build_count(b, IMG_ITEM, sizeof(struct img_item));
-	size_t n = r.count * sizeof(struct img_item);
-	char *to = buf_reserve(items, n);
+	uint32_t from = ++at;
 
-	if (to) {
-		memcpy(to, items->data + r.first * sizeof(struct img_item), n);
-		items->len += n;
-	}
-	return at;
+	while (cell[at])
+		at += 1 + (cell[at] >> 13);
+	buf_add(to, &cell[from], (at - from) * CELL);
 }
 
-/* Items of schemas said in several lines come together; those of one line that
- * speaks of several programs are shared. */
+/* What several lines say of a program comes together; what one line says of
+ * several programs is shared. */
 static void merge_schemas(struct policy_build *b)
 {
+	static const uint32_t end = IMG_I_END;
 	struct img_schema *s = (void *)b->sect[IMG_SCHEMA].data;
-	uint32_t n = build_count(b, IMG_SCHEMA, sizeof(*s)), kept = 0;
+	uint32_t n = build_count(b, IMG_SCHEMA), kept = 0;
+	uint32_t cells = build_count(b, IMG_ITEM);
+	autofree uint32_t *moved = calloc(cells + 1, sizeof(*moved));
+	autobuf struct buf old = b->sect[IMG_ITEM];
+	const uint32_t *cell = (const void *)old.data;
+	struct buf *to = &b->sect[IMG_ITEM];
 
-	for (uint32_t i = 0, run; i < n; i += run) {
-		struct img_schema row = s[i];
+	*to = BUF_INIT(IMG_MAX);
+	if (!moved)
+		b->err = -ENOMEM;
+	for (uint32_t i = 0, run; moved && i < n; i += run) {
+		const char *name = build_text(b, s[i].name);
+		uint32_t at = build_count(b, IMG_ITEM), flags = 0;
 
-		for (run = 1; i + run < n && s[i + run].name == row.name; run++)
-			row.flags |= s[i + run].flags;
-		if (run > 1)
-			row.item.first = copy_items(b, row.item);
-		for (uint32_t k = 1; k < run; k++) {
-			copy_items(b, s[i + k].item);
-			row.item.count += s[i + k].item.count;
+		for (run = 0; i + run < n &&
+			      str_eq(build_text(b, s[i + run].name), name);
+			run++)
+			flags |= cell[s[i + run].item];
+		if (run == 1 && moved[s[i].item]) {
+			s[kept] = s[i];
+			s[kept++].item = moved[s[i].item] - 1;
+			continue;
 		}
-		s[kept++] = row;
+		if (run == 1)
+			moved[s[i].item] = at + 1;
+		buf_add(to, &flags, CELL);
+		for (uint32_t k = 0; k < run; k++)
+			add_groups(to, cell, s[i + k].item);
+		buf_add(to, &end, CELL);
+		s[kept] = s[i];
+		s[kept++].item = at;
 	}
 	b->sect[IMG_SCHEMA].len = kept * sizeof(*s);
 }
 
-/* Leaves only the items that a schema has. */
-static void drop_items(struct policy_build *b)
-{
-	struct img_schema *s = (void *)b->sect[IMG_SCHEMA].data;
-	uint32_t n = build_count(b, IMG_SCHEMA, sizeof(*s));
-	autofree struct img_range *old = calloc(n + 1, sizeof(*old));
-	autobuf struct buf items = b->sect[IMG_ITEM];
-
-	b->sect[IMG_ITEM] = BUF_INIT(IMG_MAX);
-	if (!old) {
-		b->err = -ENOMEM;
-		return;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t k = 0;
-
-		old[i] = s[i].item;
-		while (old[k].first != old[i].first ||
-			old[k].count != old[i].count)
-			k++;
-		if (k < i) {
-			s[i].item = s[k].item;
-			continue;
-		}
-		s[i].item.first =
-			build_count(b, IMG_ITEM, sizeof(struct img_item));
-		if (!old[i].count)
-			continue;
-		buf_add(&b->sect[IMG_ITEM],
-			items.data + old[i].first * sizeof(struct img_item),
-			old[i].count * sizeof(struct img_item));
-	}
-}
-
 static int any_error(const struct policy_build *b)
 {
-	int rc = b->err ? b->err : b->except.err;
+	int rc = b->err ? b->err : b->str.err;
 
 	for (unsigned i = 0; rc == 0 && i < IMG_SECTIONS; i++)
 		rc = b->sect[i].err;
-	for (unsigned i = 0; rc == 0 && i < IMG_SETS; i++)
-		rc = b->set[i].err;
 	return rc;
 }
 
-static void place_sets(struct policy_build *b)
+int build_index(struct policy_build *b)
 {
-	for (unsigned i = 0; i < IMG_SETS; i++) {
-		b->head.set[i].first =
-			build_count(b, IMG_REF, sizeof(uint32_t));
-		b->head.set[i].count =
-			(uint32_t)(b->set[i].len / sizeof(uint32_t));
-		buf_add(&b->sect[IMG_REF], b->set[i].data, b->set[i].len);
+	if (any_error(b))
+		return any_error(b);
+	index_rules(b);
+	sort_rows(b, IMG_SCHEMA);
+	merge_schemas(b);
+	sort_rows(b, IMG_PROG);
+	return any_error(b);
+}
+
+/* ---- layout ---- */
+
+struct img_header build_header(const struct policy_build *b)
+{
+	struct img_header h = {.magic = "WBPOLICY",
+		.endian = IMG_ENDIAN,
+		.version = IMG_VERSION,
+		.width = 2,
+		.layer = (uint8_t)b->layer,
+		.use = (uint8_t)b->use,
+		.bytes = (uint32_t)b->str.len};
+
+	for (unsigned s = 0; s < IMG_SECTIONS; s++) {
+		const uint32_t *cell = (const void *)b->sect[s].data;
+
+		h.section[s] = (struct img_range){h.cells, build_count(b, s)};
+		for (size_t i = 0; i < b->sect[s].len / CELL; i++, h.cells++)
+			if (cell[i] > UINT16_MAX)
+				h.width = 4;
 	}
+	h.size = (uint32_t)(sizeof(h) + h.cells * h.width + h.bytes);
+	return h;
 }
 
 int build_finish(struct policy_build *b, void **bytes, size_t *size)
 {
 	autobuf struct buf out = BUF_INIT(IMG_MAX);
-	static const char zero[8];
+	struct img_header h;
+	int rc = build_index(b);
 
-	late_tokens(b);
-	place_excepts(b);
-	index_rules(b);
-	place_sets(b);
-	sort_rows(b, IMG_SCHEMA, sizeof(struct img_schema));
-	merge_schemas(b);
-	drop_items(b);
-	sort_rows(b, IMG_PROG, sizeof(struct img_prog));
-	sort_rows(b, IMG_LIST, sizeof(struct img_list));
-	buf_add(&out, &b->head, sizeof(b->head));
-	for (unsigned i = 0; i < IMG_SECTIONS; i++) {
-		buf_add(&out, zero, (8 - out.len % 8) % 8);
-		b->head.section[i] = (struct img_range){(uint32_t)out.len,
-			(uint32_t)(b->sect[i].len / img_elem_size[i])};
-		buf_add(&out, b->sect[i].data, b->sect[i].len);
+	if (rc < 0)
+		return rc;
+	h = build_header(b);
+	buf_add(&out, &h, sizeof(h));
+	for (unsigned s = 0; s < IMG_SECTIONS; s++) {
+		const uint32_t *cell = (const void *)b->sect[s].data;
+		size_t n = b->sect[s].len / CELL;
+		char *to = buf_reserve(&out, n * h.width);
+
+		if (!to || !n)
+			continue;
+		out.len += n * h.width;
+		if (h.width == CELL)
+			memcpy(to, cell, n * CELL);
+		for (size_t i = 0; h.width < CELL && i < n; i++)
+			((uint16_t *)(void *)to)[i] = (uint16_t)cell[i];
 	}
-	if (any_error(b) || out.err)
-		return any_error(b) ? any_error(b) : out.err;
-	b->head.size = (uint32_t)out.len;
-	memcpy(out.data, &b->head, sizeof(b->head));
+	buf_add(&out, b->str.data, b->str.len);
+	if (out.err)
+		return out.err;
 	*bytes = ptr_steal(&out.data);
 	*size = out.len;
 	return 0;

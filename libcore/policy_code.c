@@ -41,7 +41,7 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 		judge_raise(k, POLICY_DENY, "dynamic",
 			"the code is not known before it runs");
 	if (strchr(code, '`'))
-		judge_raise(k, j->set.opaque, "code",
+		judge_raise(k, j->set[IMG_P_OPAQUE], "code",
 			"the code may start programs");
 	for (const char *c = code; *c;) {
 		const char *end = c;
@@ -61,7 +61,7 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 			judge_raise(k, POLICY_DENY, "code",
 				"the code names the blocked program %s", word);
 		else if (judge_listed(j, "code-ask", word))
-			judge_raise(k, j->set.opaque, "code",
+			judge_raise(k, j->set[IMG_P_OPAQUE], "code",
 				"the code uses %s: what it starts or reaches "
 				"is not seen",
 				word);
@@ -278,7 +278,7 @@ void judge_awk(struct judge_cmd *k, const struct arg *text)
 	struct awk w = {.k = k, .at = text->s};
 
 	if (text->unknown) {
-		judge_raise(k, k->j->set.opaque, "dynamic",
+		judge_raise(k, k->j->set[IMG_P_OPAQUE], "dynamic",
 			"the awk program is not known before it runs");
 		return;
 	}

@@ -14,6 +14,7 @@ struct policy_compiler {
 	enum policy_layer layer;
 	uint32_t file;      /* string: the source being read */
 	uint32_t last_rule; /* that `except` lines belong to; or NO_RULE */
+	struct diag *d;
 	struct policy_line line;
 };
 
@@ -21,35 +22,33 @@ enum {
 	NO_RULE = 0xffffffff,
 };
 
-/* The compiler is large: keep it on the heap. 0 or -ENOMEM. */
-int policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
+/* The compiler is large: keep it on the heap. */
+void policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
 	const struct policy_image *above);
 void policy_compile_release(struct policy_compiler *c);
 
 /* Begins with the built-in policy; nothing else may have been said. */
-int policy_compile_default(struct policy_compiler *c, struct diag *d);
+void policy_compile_default(struct policy_compiler *c);
 
 /* Compiles a text. -EINVAL with d at file:line:column. */
 int policy_compile_text(struct policy_compiler *c, const char *file,
 	const char *text, size_t n, struct diag *d);
 
 /* Parts of the compiler; each takes c->line with the verb as word 0. */
-int compile_rule(struct policy_compiler *c, struct diag *d);
-int compile_except(struct policy_compiler *c, struct diag *d);
-int compile_delegate(struct policy_compiler *c, struct diag *d);
-int compile_args(struct policy_compiler *c, struct diag *d);
-int compile_profile(struct policy_compiler *c, struct diag *d);
-int compile_limit(struct policy_compiler *c, struct diag *d);
-int compile_use(struct policy_compiler *c, struct diag *d);
-int compile_redact(struct policy_compiler *c, struct diag *d);
+int compile_rule(struct policy_compiler *c, unsigned kind);
+int compile_args(struct policy_compiler *c);
+int compile_profile(struct policy_compiler *c);
+int compile_limit(struct policy_compiler *c);
+int compile_redact(struct policy_compiler *c);
 
 /* -EINVAL, with "word: what" at word i (at the line, when there is none). */
-int compile_bad(
-	struct policy_compiler *c, size_t i, struct diag *d, const char *what);
-/* "DEV,FULL-AUTO" or "*" to a bit set. */
-int compile_profiles(struct policy_compiler *c, const struct policy_word *w,
-	const char *text, uint8_t *mask, struct diag *d);
-/* The words of list name, copied from the layer above when it is not ours. */
-struct img_list *compile_list(struct policy_compiler *c, const char *name);
+int compile_bad(struct policy_compiler *c, size_t i, const char *what);
+/* The whole word as a text. */
+uint32_t compile_word(struct policy_compiler *c, size_t i);
+/* "DEV,FULL-AUTO" or "*", at text within word i, to a bit set; or -EINVAL. */
+int compile_profiles(struct policy_compiler *c, size_t i, const char *text);
+/* Row of the list called name, copied from the layer above when it is not
+ * ours; -1 when nobody has it. */
+int compile_list(struct policy_compiler *c, const char *name);
 
 #endif

@@ -15,238 +15,278 @@
 #include "policy_compile.h"
 #include "str.h"
 
-static const struct {
-	char name[8];
-	uint8_t type;
-} types[] = {
-	{"flag", IMG_T_FLAG},
-	{"str", IMG_T_STR},
-	{"num", IMG_T_NUM},
-	{"path", IMG_T_PATH},
-	{"wpath", IMG_T_WPATH},
-	{"cpath", IMG_T_CPATH},
-	{"gitkey", IMG_T_GITKEY},
-	{"exec", IMG_T_EXEC},
-	{"cmd", IMG_T_CMD},
-	{"sh", IMG_T_SH},
-	{"code", IMG_T_CODE},
-	{"script", IMG_T_SCRIPT},
-	{"assign", IMG_T_ASSIGN},
-	{"sed", IMG_T_SED},
-	{"awk", IMG_T_AWK},
-	{"name", IMG_T_NAME},
-	{"deny", IMG_T_DENY},
-	{"ask", IMG_T_ASK},
-	{"url", IMG_T_URL},
-	{"prog", IMG_T_PROG},
-	{"prop", IMG_T_PROP},
-	{"repl", IMG_T_REPL},
-	{"link", IMG_T_LINK},
-	{"data", IMG_T_DATA},
+/* One name of a line. */
+struct item {
+	uint16_t head; /* img_group_head() without a count; 0: placed */
+	char letter;   /* of SHORT and FLAGS */
+	uint32_t name;
 };
 
-static const struct {
-	char name[8];
-	uint32_t flag;
-} styles[] = {
-	{"words", IMG_S_WORDS},
-	{"strict", IMG_S_STRICT},
-	{"stop", IMG_S_STOP},
-	{"wrapper", IMG_S_WRAPPER | IMG_S_STRICT | IMG_S_STOP},
-	{"slash", IMG_S_SLASH},
-	{"data", IMG_S_DATA},
-	{"shell", IMG_S_SHELL},
-	{"interp", IMG_S_INTERP | IMG_S_STOP},
-	{"stdin", IMG_S_STDIN},
-	{"bundle", IMG_S_BUNDLE},
-	{"multi", IMG_S_MULTI | IMG_S_STOP},
+struct line {
+	struct policy_compiler *c;
+	size_t word; /* the item's, for messages */
+	struct buf items;
 };
 
-static int style(struct policy_compiler *c, size_t i, const char *s,
-	uint32_t *flags, struct diag *d)
+static const char styles[] =
+	"words strict stop wrapper slash data shell multi interp bundle stdin";
+
+/* In the order of styles. */
+static const uint16_t style_flags[] = {
+	IMG_S_WORDS,
+	IMG_S_STRICT,
+	IMG_S_STOP,
+	IMG_S_WRAPPER | IMG_S_STRICT | IMG_S_STOP,
+	IMG_S_SLASH,
+	IMG_S_DATA,
+	IMG_S_SHELL,
+	IMG_S_MULTI | IMG_S_STOP,
+	IMG_S_INTERP | IMG_S_STOP,
+	IMG_S_BUNDLE,
+	IMG_S_STDIN,
+};
+
+static int style(struct policy_compiler *c, char *s, uint32_t *flags)
 {
 	while (*s) {
-		size_t n = strcspn(s, ","), k = 0;
+		size_t n = strcspn(s, ",");
+		char *next = s + n + (s[n] != 0);
+		int i;
 
-		while (k < ARRAY_SIZE(styles) &&
-			(strncmp(styles[k].name, s, n) != 0 ||
-				styles[k].name[n]))
-			k++;
-		if (k == ARRAY_SIZE(styles))
-			return compile_bad(c, i, d,
+		s[n] = 0;
+		i = policy_index(styles, s);
+		if (i < 0)
+			return compile_bad(c, 1,
 				"expected words, strict, stop, wrapper, slash, "
 				"data, shell, interp, stdin, bundle or multi");
-		*flags |= styles[k].flag;
-		s += n + (s[n] == ',');
+		*flags |= style_flags[i];
+		s = next;
 	}
 	return 0;
 }
 
-/* Splits "NAMES=TYPE^" in place: *names keeps the names. */
-static int split_type(struct policy_compiler *c, size_t i, char *names,
-	struct img_item *it, struct diag *d)
+static void put(struct line *l, unsigned kind, unsigned type, unsigned flags,
+	const char *name, size_t n)
 {
-	char *eq = strrchr(names, '='), *end;
+	struct item it = {
+		.head = (uint16_t)img_group_head(kind, type, flags, 0)};
 
-	it->type = IMG_T_FLAG;
+	if (kind == IMG_I_SHORT && type == IMG_T_FLAG && !flags)
+		it.head = (uint16_t)img_group_head(IMG_I_FLAGS, 0, 0, 0);
+	if (kind <= IMG_I_FLAGS)
+		it.letter = name[1];
+	else if (kind < IMG_I_DIGITS)
+		it.name = build_str(&l->c->b, name, n);
+	buf_add(&l->items, &it, sizeof(it));
+}
+
+/* Splits "NAMES=TYPE^" in place: names keeps the names. The type, or -EINVAL;
+ * and IMG_F flags. */
+static int split_type(struct line *l, char *names, unsigned *flags)
+{
+	static const char signs[] = "?^;!"; /* IMG_F, in order */
+	char *eq = strrchr(names, '='), *end;
+	const char *sign;
+	int type;
+
 	if (!eq || !eq[1])
-		return 0;
-	for (end = eq + strlen(eq); strchr("?^;!", end[-1]); end--) {
-		if (end[-1] == '?')
-			it->flags |= IMG_F_OPTIONAL;
-		else if (end[-1] == '^')
-			it->flags |= IMG_F_SHIFT;
-		else if (end[-1] == '!')
-			it->flags |= IMG_F_WRITES;
-		else
-			it->flags |= IMG_F_UNTIL;
+		return IMG_T_FLAG;
+	for (end = eq + strlen(eq); (sign = strchr(signs, end[-1])); end--) {
+		*flags |= 1U << (sign - signs);
 		end[-1] = 0;
 	}
 	*eq = 0;
-	for (size_t k = 0; k < ARRAY_SIZE(types); k++) {
-		if (str_eq(types[k].name, eq + 1)) {
-			it->type = types[k].type;
-			return 0;
-		}
-	}
-	return compile_bad(c, i, d,
-		"no such type, expected str, path, wpath, cmd, sh, ...");
+	type = policy_index(IMG_TYPE_NAMES, eq + 1);
+	if (type < 0 || type == IMG_T_SUB || type == IMG_T_CMDDATA)
+		return compile_bad(l->c, l->word,
+			"no such type, expected str, path, wpath, cmd, sh, ...");
+	return type;
 }
 
-static int name_kind(struct policy_compiler *c, size_t i, const char *name,
-	struct img_item *it, struct diag *d)
+static int one_name(
+	struct line *l, unsigned type, unsigned flags, const char *name)
 {
 	size_t n = strlen(name);
-	unsigned pos;
+	unsigned kind, pos;
 
 	if (n > 1 && name[n - 1] == '*') {
-		it->kind = IMG_I_PREFIX;
-		it->name = build_str(&c->b, name, n - 1);
+		kind = IMG_I_PREFIX;
+		n--;
+	} else if (str_eq(name, "-#")) {
+		kind = IMG_I_DIGITS;
+	} else if (str_eq(name, "*")) {
+		kind = IMG_I_REST;
+	} else if (str_eq(name, "$")) {
+		kind = IMG_I_LAST;
+	} else if (name[0] == '-' && name[1] == '-' && name[2]) {
+		kind = IMG_I_LONG;
+		name += 2;
+		n -= 2;
+	} else if (name[0] == '-' && name[1] && !name[2]) {
+		kind = IMG_I_SHORT;
+	} else if ((name[0] == '-' || name[0] == '+') && name[1]) {
+		kind = IMG_I_WORD;
+	} else if (num_uint(name, 1, 99, &pos) == 0) {
+		struct item it = {.name = pos};
+
+		it.head = (uint16_t)img_group_head(IMG_I_POS, type, flags, 0);
+		buf_add(&l->items, &it, sizeof(it));
 		return 0;
-	}
-	if (str_eq(name, "-#"))
-		it->kind = IMG_I_DIGITS;
-	else if (str_eq(name, "*"))
-		it->kind = IMG_I_REST;
-	else if (str_eq(name, "$"))
-		it->kind = IMG_I_LAST;
-	else if (name[0] == '-' && name[1] == '-' && name[2])
-		it->kind = IMG_I_LONG;
-	else if (name[0] == '-' && name[1] && !name[2])
-		it->kind = IMG_I_SHORT;
-	else if ((name[0] == '-' || name[0] == '+') && name[1])
-		it->kind = IMG_I_WORD;
-	else if (num_uint(name, 1, 99, &pos) == 0) {
-		it->kind = IMG_I_POS;
-		it->pos = (uint8_t)pos;
-	} else if (name[0] && name[strlen(name) - 1] == '=')
-		it->kind = IMG_I_PREFIX;
-	else
-		return compile_bad(c, i, d,
+	} else if (n && name[n - 1] == '=') {
+		kind = IMG_I_PREFIX;
+	} else {
+		return compile_bad(l->c, l->word,
 			"expected -x, --long, -word, -#, a number, $, * or "
 			"name=");
-	it->name = build_str(&c->b, name, strlen(name));
+	}
+	put(l, kind, type, flags, name, n);
 	return 0;
 }
 
-static bool keyword(
-	struct policy_compiler *c, const char *s, struct img_item *it)
+static bool keyword(struct line *l, const char *s)
 {
-	*it = (struct img_item){.kind = IMG_I_REST};
-	if (str_eq(s, "assign*")) {
-		it->kind = IMG_I_ASSIGN;
-		it->type = IMG_T_ASSIGN;
-	} else if (str_eq(s, "cmd")) {
-		it->type = IMG_T_CMD;
-	} else if (str_eq(s, "cmd+data")) {
-		it->type = IMG_T_CMDDATA;
-	} else if (str_eq(s, "sub")) {
-		it->kind = IMG_I_POS;
-		it->pos = 1;
-		it->type = IMG_T_SUB;
-	} else {
+	switch (policy_index("assign* cmd cmd+data sub", s)) {
+	case 0:
+		put(l, IMG_I_ASSIGN, IMG_T_ASSIGN, 0, "", 0);
+		return true;
+	case 1:
+		put(l, IMG_I_REST, IMG_T_CMD, 0, "", 0);
+		return true;
+	case 2:
+		put(l, IMG_I_REST, IMG_T_CMDDATA, 0, "", 0);
+		return true;
+	case 3:
+		one_name(l, IMG_T_SUB, 0, "1");
+		return true;
+	default:
 		return false;
 	}
-	build_add(&c->b, IMG_ITEM, it, sizeof(*it));
-	return true;
 }
 
-/* "-a,-b,-c": only letters without effect, which one item holds. */
-static bool letters(struct policy_compiler *c, const char *names)
+static int item(struct line *l)
 {
-	struct img_item it = {.kind = IMG_I_FLAGS};
-	char name[64];
-	size_t n = 0;
+	char names[512];
+	unsigned flags = 0;
+	int type;
 
-	for (const char *at = names; *at; at += 2) {
-		if (at != names && *at++ != ',')
-			return false;
-		if (at[0] != '-' || !at[1] || at[1] == '#' || at[1] == '-' ||
-			n == sizeof(name))
-			return false;
-		name[n++] = at[1];
-	}
-	it.name = build_str(&c->b, name, n);
-	build_add(&c->b, IMG_ITEM, &it, sizeof(it));
-	return true;
-}
-
-static int item(struct policy_compiler *c, size_t i, struct diag *d)
-{
-	struct img_item it;
-	char names[512], one[128];
-
-	if (keyword(c, c->line.word[i].s, &it))
+	if (keyword(l, l->c->line.word[l->word].s))
 		return 0;
-	if (str_copy(names, sizeof(names), c->line.word[i].s) < 0)
-		return compile_bad(c, i, d, "too long");
-	if (split_type(c, i, names, &it, d) < 0)
-		return -EINVAL;
-	if (it.type == IMG_T_FLAG && !it.flags && letters(c, names))
-		return 0;
-	for (const char *at = names; *at;) {
+	if (str_copy(names, sizeof(names), l->c->line.word[l->word].s) < 0)
+		return compile_bad(l->c, l->word, "too long");
+	type = split_type(l, names, &flags);
+	if (type < 0)
+		return type;
+	for (char *at = names; *at;) {
 		size_t n = strcspn(at, ",");
+		char *next = at + n + (at[n] != 0);
 
-		if (n == 0 || n >= sizeof(one))
-			return compile_bad(
-				c, i, d, "expected NAME[,NAME]=TYPE");
-		memcpy(one, at, n);
-		one[n] = 0;
-		if (name_kind(c, i, one, &it, d) < 0)
+		if (n == 0)
+			return compile_bad(l->c, l->word,
+				"expected NAME[,NAME]=TYPE");
+		at[n] = 0;
+		if (one_name(l, (unsigned)type, flags, at) < 0)
 			return -EINVAL;
-		build_add(&c->b, IMG_ITEM, &it, sizeof(it));
-		at += n + (at[n] == ',');
+		at = next;
 	}
 	return 0;
 }
 
-int compile_args(struct policy_compiler *c, struct diag *d)
+static void add_cell(struct policy_compiler *c, uint32_t cell)
 {
-	struct img_schema s = {0};
-	const char *v;
-	size_t i = 1, progs;
+	build_add(&c->b, IMG_ITEM, &cell);
+}
 
-	if (i < c->line.count && (v = str_after(c->line.word[i].s, "style=")) &&
-		style(c, i++, v, &s.flags, d) < 0)
-		return -EINVAL;
-	progs = i++;
-	if (progs >= c->line.count)
-		return compile_bad(c, 0, d, "expected: args PROGRAM ITEM...");
-	s.item.first = build_count(&c->b, IMG_ITEM, sizeof(struct img_item));
-	for (; i < c->line.count; i++)
-		if (item(c, i, d) < 0)
+/* All of the items that are like the first one, as groups. */
+static void place(struct line *l, struct item *first, struct item *end)
+{
+	struct policy_compiler *c = l->c;
+	uint16_t head = first->head;
+	unsigned kind = head & 15;
+	char letters[128];
+	struct buf b = BUF_FIXED(letters);
+	uint32_t at = 0, count = 0;
+
+	for (struct item *it = first; it < end; it++) {
+		if (it->head != head)
+			continue;
+		it->head = 0;
+		if (kind <= IMG_I_FLAGS) {
+			if (it->letter && !memchr(letters, it->letter, b.len))
+				buf_addc(&b, it->letter);
+			continue;
+		}
+		if (count % IMG_GROUP_MAX == 0) {
+			at = build_count(&c->b, IMG_ITEM);
+			add_cell(c, head);
+		}
+		count++;
+		if (kind > IMG_I_POS || kind == IMG_I_DIGITS)
+			continue; /* without a name */
+		add_cell(c, it->name);
+		*(uint32_t *)build_row(&c->b, IMG_ITEM, at) += 1U << 13;
+	}
+	if (b.len) {
+		add_cell(c, head | 1U << 13);
+		add_cell(c, build_str(&c->b, letters, b.len));
+	}
+}
+
+static int items(struct line *l)
+{
+	struct policy_compiler *c = l->c;
+
+	for (; l->word < c->line.count; l->word++)
+		if (item(l) < 0)
 			return -EINVAL;
-	s.item.count = build_count(&c->b, IMG_ITEM, sizeof(struct img_item)) -
-		       s.item.first;
-	for (v = c->line.word[progs].s; *v;) {
+	return 0;
+}
+
+static int programs(struct policy_compiler *c, size_t word, uint32_t item)
+{
+	struct img_schema s = {.item = item};
+
+	for (const char *v = c->line.word[word].s; *v;) {
 		size_t n = strcspn(v, ",");
 
 		if (n == 0)
 			return compile_bad(
-				c, progs, d, "expected PROGRAM[,PROGRAM]");
+				c, word, "expected PROGRAM[,PROGRAM]");
 		s.name = build_str(&c->b, v, n);
-		build_add(&c->b, IMG_SCHEMA, &s, sizeof(s));
+		build_add(&c->b, IMG_SCHEMA, &s);
 		v += n + (v[n] == ',');
 	}
 	return 0;
+}
+
+int compile_args(struct policy_compiler *c)
+{
+	struct line l = {.c = c, .word = 2, .items = BUF_INIT(1 << 20)};
+	const char *v = c->line.count > 1
+				? str_after(c->line.word[1].s, "style=")
+				: NULL;
+	uint32_t flags = 0;
+	struct item *it, *end;
+	char text[128] = "";
+	int rc;
+
+	if (v && (str_copy(text, sizeof(text), v) < 0 ||
+			 style(c, text, &flags) < 0))
+		return -EINVAL;
+	l.word += v != NULL;
+	if (l.word > c->line.count)
+		return compile_bad(c, 0, "expected: args PROGRAM ITEM...");
+	rc = programs(c, l.word - 1, build_count(&c->b, IMG_ITEM));
+	if (rc == 0)
+		rc = items(&l);
+	if (rc == 0) {
+		add_cell(c, flags);
+		it = (void *)l.items.data;
+		end = it + l.items.len / sizeof(*it);
+		for (; it < end; it++)
+			if (it->head)
+				place(&l, it, end);
+		add_cell(c, IMG_I_END);
+	}
+	buf_release(&l.items);
+	return rc;
 }

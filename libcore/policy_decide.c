@@ -11,60 +11,37 @@
 #include "policy_judge.h"
 #include "str.h"
 
-static void merge_profile(struct img_profile *to, const struct img_profile *p)
-{
-	const uint8_t set = p->set;
-
-	if (set & IMG_P_SHELL && !p->shell)
-		to->shell = 0;
-	if (set & IMG_P_UNKNOWN && p->unknown > to->unknown)
-		to->unknown = p->unknown;
-	if (set & IMG_P_UNRESOLVED && p->unresolved > to->unresolved)
-		to->unresolved = p->unresolved;
-	if (set & IMG_P_DYNAMIC && p->dynamic > to->dynamic)
-		to->dynamic = p->dynamic;
-	if (set & IMG_P_OPAQUE && p->opaque > to->opaque)
-		to->opaque = p->opaque;
-	if (set & IMG_P_CHILD && p->child > to->child)
-		to->child = p->child;
-}
-
 /* What the profile says, and each lower layer tightens. Without a system
  * layer, or for what it leaves out: deny. */
 static void settings(struct judge *j)
 {
-	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
-	const struct img_profile *p;
+	static const unsigned decisions = 1U << IMG_P_UNKNOWN |
+					  1U << IMG_P_UNRESOLVED |
+					  1U << IMG_P_DYNAMIC |
+					  1U << IMG_P_OPAQUE | 1U << IMG_P_CHILD;
+	struct img_profile p;
 
-	j->set = (struct img_profile){.unknown = POLICY_DENY,
-		.unresolved = POLICY_DENY,
-		.dynamic = POLICY_DENY,
-		.opaque = POLICY_DENY,
-		.child = POLICY_DENY};
-	if (!sys)
-		return;
-	p = IMG_AT(sys, IMG_PROFILE, struct img_profile);
-	if (j->observe)
-		j->profile = (enum policy_profile)p[POLICY_OBSERVE].as;
-	p += j->profile;
-	if (p->set & IMG_P_SHELL)
-		j->set.shell = p->shell;
-	if (p->set & IMG_P_UNKNOWN)
-		j->set.unknown = p->unknown;
-	if (p->set & IMG_P_UNRESOLVED)
-		j->set.unresolved = p->unresolved;
-	if (p->set & IMG_P_DYNAMIC)
-		j->set.dynamic = p->dynamic;
-	if (p->set & IMG_P_OPAQUE)
-		j->set.opaque = p->opaque;
-	if (p->set & IMG_P_CHILD)
-		j->set.child = p->child;
-	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++)
-		if (j->p->layer[l])
-			merge_profile(
-				&j->set, IMG_AT(j->p->layer[l], IMG_PROFILE,
-						 struct img_profile) +
-						 j->profile);
+	for (unsigned i = IMG_P_UNKNOWN; i <= IMG_P_CHILD; i++)
+		j->set[i] = POLICY_DENY;
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		if (!j->p->layer[l])
+			continue;
+		if (l == POLICY_LAYER_SYSTEM && j->observe) {
+			img_get(j->p->layer[l], IMG_PROFILE, POLICY_OBSERVE,
+				&p);
+			j->profile = (enum policy_profile)p.v[IMG_P_AS];
+		}
+		img_get(j->p->layer[l], IMG_PROFILE, j->profile, &p);
+		for (unsigned i = 0; i <= IMG_P_CHILD; i++) {
+			bool stricter = decisions & 1U << i
+						? p.v[i] > j->set[i]
+						: p.v[i] < j->set[i];
+
+			if (p.v[IMG_P_SET] & 1U << i &&
+				(l == POLICY_LAYER_SYSTEM || stricter))
+				j->set[i] = (uint8_t)p.v[i];
+		}
+	}
 }
 
 /* The PATH that the command will have: the policy's own, else env's. */
@@ -72,12 +49,11 @@ static const char *search_path(const struct judge *j)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	const char *path = j->env ? env_get(j->env, "PATH") : NULL;
+	struct img_range r = sys ? img_set(sys, IMG_SET_ENV_SET)
+				 : (struct img_range){0};
 
-	for (uint32_t i = 0; sys && i < sys->head->set[IMG_SET_ENV_SET].count;
-		i++) {
-		const char *v = str_after(
-			img_ref(sys, sys->head->set[IMG_SET_ENV_SET], i),
-			"PATH=");
+	for (uint32_t i = 0; i < r.count; i++) {
+		const char *v = str_after(img_ref(sys, r, i), "PATH=");
 
 		if (v)
 			path = v;
@@ -240,9 +216,9 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 
 	j->walk = w;
 	if (risk == SHELL_RISK_ARITH)
-		d = j->set.unresolved;
+		d = j->set[IMG_P_UNRESOLVED];
 	if (risk == SHELL_RISK_DYNAMIC)
-		d = j->set.dynamic;
+		d = j->set[IMG_P_DYNAMIC];
 	judge_begin(j, &k, span);
 	str_copy(k.v.command, sizeof(k.v.command), judge_show(j, piece));
 	judge_raise(&k, d, risk_rule(risk), "%s%s%s",
@@ -367,7 +343,7 @@ static bool closed(struct judge *j, struct shell_span span)
 		judge_raise(&k, POLICY_DENY, "policy-broken",
 			"the policy is broken: %s:%u: %s", j->p->why.file,
 			j->p->why.line, j->p->why.text);
-	else if (!j->set.shell)
+	else if (!j->set[IMG_P_SHELL])
 		judge_raise(&k, POLICY_DENY, "profile",
 			"nothing runs in profile %s",
 			policy_profile_name(j->profile));

@@ -91,17 +91,19 @@ static const struct policy_image *layer(const struct granting *x, unsigned i)
 static void paths(struct granting *x)
 {
 	const struct policy_image *sys = layer(x, POLICY_LAYER_SYSTEM);
-	const struct img_path *p = IMG_AT(sys, IMG_PATH, struct img_path);
-	struct img_range r = sys->head->set[IMG_SET_RUN_R];
-	struct img_range rw = sys->head->set[IMG_SET_RUN_RW];
+	struct img_range r = img_set(sys, IMG_SET_RUN_R);
+	struct img_range rw = img_set(sys, IMG_SET_RUN_RW);
+	struct img_path p;
 
 	x->g->path = arena_zalloc(
 		x->arena, (IMG_COUNT(sys, IMG_PATH) + r.count + rw.count + 1) *
 				  sizeof(*x->g->path));
 	if (!x->g->path)
 		return;
-	for (uint32_t i = 0; i < IMG_COUNT(sys, IMG_PATH); i++)
-		add_path(x, img_str(sys, p[i].pattern), p[i].write, false);
+	for (uint32_t i = 0; i < IMG_COUNT(sys, IMG_PATH); i++) {
+		img_get(sys, IMG_PATH, i, &p);
+		add_path(x, img_str(sys, p.pattern), p.write, false);
+	}
 	for (uint32_t i = 0; i < r.count; i++)
 		add_path(x, img_ref(sys, r, i), false, true);
 	for (uint32_t i = 0; i < rw.count; i++)
@@ -115,8 +117,8 @@ static bool kept_below(
 	for (unsigned i = POLICY_LAYER_USER; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
 
-		if (img && img->head->set[set].count &&
-			!img_ref_match(img, img->head->set[set], word))
+		if (img && img_set(img, set).count &&
+			!img_ref_match(img, img_set(img, set), word))
 			return false;
 	}
 	return true;
@@ -129,15 +131,15 @@ static void words(struct granting *x, enum img_set set, bool all,
 	size_t n = 1;
 
 	for (unsigned i = 0; i < POLICY_LAYERS; i++)
-		n += layer(x, i) ? layer(x, i)->head->set[set].count : 0;
+		n += layer(x, i) ? img_set(layer(x, i), set).count : 0;
 	out->item = arena_zalloc(x->arena, n * sizeof(*out->item));
 	for (unsigned i = 0; out->item && i < (all ? POLICY_LAYERS : 1); i++) {
 		const struct policy_image *img = layer(x, i);
-		uint32_t count = img ? img->head->set[set].count : 0;
+		uint32_t count = img ? img_set(img, set).count : 0;
 
 		for (uint32_t k = 0; k < count; k++) {
 			const char *w =
-				fill(x, img_ref(img, img->head->set[set], k));
+				fill(x, img_ref(img, img_set(img, set), k));
 
 			if (w && (all || kept_below(x, set, w)))
 				out->item[out->count++] = w;
@@ -155,26 +157,25 @@ static void protects(struct granting *x)
 		arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->protect));
 	for (unsigned i = 0; x->g->protect && i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
-		const struct img_protect *p =
-			img ? IMG_AT(img, IMG_PROTECT, struct img_protect)
-			    : NULL;
+		uint32_t count = img ? IMG_COUNT(img, IMG_PROTECT) : 0;
+		struct img_protect p;
 
-		for (uint32_t k = 0; p && k < IMG_COUNT(img, IMG_PROTECT);
-			k++) {
-			const char *s = img_str(img, p[k].pattern);
+		for (uint32_t k = 0; k < count; k++) {
+			img_get(img, IMG_PROTECT, k, &p);
+			const char *s = img_str(img, p.pattern);
 			size_t len = strlen(s);
 			struct policy_protect *to =
 				&x->g->protect[x->g->protect_count];
 			char *cut = arena_bytes(x->arena, len + 1);
 
-			if (!cut || !(p[k].profiles & 1U << x->profile))
+			if (!cut || !(p.profiles & 1U << x->profile))
 				continue;
 			to->tree = len > 3 && str_ends(s, "/**");
 			len -= to->tree ? 3 : 0;
 			memcpy(cut, s, len);
 			cut[len] = 0;
 			to->path = cut;
-			to->decision = (enum policy_decision)p[k].decision;
+			to->decision = (enum policy_decision)p.decision;
 			x->g->protect_count++;
 		}
 	}
@@ -189,20 +190,24 @@ static void redacts(struct granting *x)
 	x->g->redact = arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->redact));
 	for (unsigned i = 0; x->g->redact && i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
-		const struct img_redact *r =
-			img ? IMG_AT(img, IMG_REDACT, struct img_redact) : NULL;
+		uint32_t count = img ? IMG_COUNT(img, IMG_REDACT) : 0;
+		struct img_redact r;
+		struct img_class set;
 
-		for (uint32_t k = 0; r && k < IMG_COUNT(img, IMG_REDACT); k++) {
+		for (uint32_t k = 0; k < count; k++) {
 			struct policy_redact *to =
 				&x->g->redact[x->g->redact_count++];
 
-			to->id = img_str(img, r[k].id);
-			to->prefix =
-				r[k].prefix ? img_str(img, r[k].prefix) : NULL;
-			to->key = r[k].key ? img_str(img, r[k].key) : NULL;
-			memcpy(to->bytes, r[k].bytes, sizeof(to->bytes));
-			to->min = r[k].min;
-			to->max = r[k].max;
+			img_get(img, IMG_REDACT, k, &r);
+			img_get(img, IMG_CLASS, r.class, &set);
+			to->id = img_str(img, r.id);
+			to->prefix = r.prefix ? img_str(img, r.prefix) : NULL;
+			to->key = r.key ? img_str(img, r.key) : NULL;
+			for (unsigned c = 0; c < sizeof(to->bytes); c++)
+				to->bytes[c] = (uint8_t)(set.bits[c / 2] >>
+							 c % 2 * 8);
+			to->min = r.min;
+			to->max = r.max;
 		}
 	}
 }
@@ -220,26 +225,25 @@ static void limits(struct granting *x)
 	x->g->net = POLICY_NET_ALL;
 	l->over_out = POLICY_OVER_TRUNCATE;
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
-		const struct policy_image *img = layer(x, i);
-		const struct img_profile *p;
+		uint64_t *to[IMG_LIMITS] = {&l->cpu, &l->wall, &l->mem, &l->out,
+			&l->procs, &l->files};
+		struct img_profile p;
+		bool net;
 
-		if (!img)
+		if (!layer(x, i))
 			continue;
-		p = IMG_AT(img, IMG_PROFILE, struct img_profile) + x->profile;
-		tighten(&l->cpu, p->cpu);
-		tighten(&l->wall, p->wall);
-		tighten(&l->mem, p->mem);
-		tighten(&l->out, p->out);
-		tighten(&l->procs, p->procs);
-		tighten(&l->files, p->files);
-		if (p->out && p->over_out == POLICY_OVER_KILL)
+		img_get(layer(x, i), IMG_PROFILE, x->profile, &p);
+		for (unsigned k = 0; k < IMG_LIMITS; k++)
+			tighten(to[k], img_u64(p.limit[k]));
+		if (img_u64(p.limit[IMG_L_OUT]) &&
+			p.v[IMG_P_OVER_OUT] == POLICY_OVER_KILL)
 			l->over_out = POLICY_OVER_KILL;
-		if (i == 0)
-			x->g->net =
-				p->set & IMG_P_NET ? p->net : POLICY_NET_NONE;
-		else if (p->set & IMG_P_NET && p->net < x->g->net)
-			x->g->net = p->net;
-		if (p->supervise)
+		net = p.v[IMG_P_SET] & 1U << IMG_P_NET;
+		if (i == 0 && !net)
+			x->g->net = POLICY_NET_NONE;
+		if (net && (i == 0 || p.v[IMG_P_NET] < x->g->net))
+			x->g->net = p.v[IMG_P_NET];
+		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
 	}
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;

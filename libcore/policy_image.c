@@ -12,185 +12,221 @@
 #include "file.h"
 #include "str.h"
 
-const uint16_t img_elem_size[IMG_SECTIONS] = {
-	[IMG_STR] = 1,
-	[IMG_REF] = sizeof(uint32_t),
-	[IMG_LIST] = sizeof(struct img_list),
-	[IMG_RULE] = sizeof(struct img_rule),
-	[IMG_TOKEN] = sizeof(struct img_token),
-	[IMG_PROG] = sizeof(struct img_prog),
-	[IMG_SCHEMA] = sizeof(struct img_schema),
-	[IMG_ITEM] = sizeof(struct img_item),
-	[IMG_PATH] = sizeof(struct img_path),
-	[IMG_PROTECT] = sizeof(struct img_protect),
-	[IMG_PROFILE] = sizeof(struct img_profile),
-	[IMG_REDACT] = sizeof(struct img_redact),
-	[IMG_TEST] = sizeof(struct img_test),
-	[IMG_SOURCE] = sizeof(struct img_source),
+/* Beside the letters of policy_image.h: k the bits of a rule, t those of a
+ * token and what they count, p a row of IMG_RULE, e one behind this or 0,
+ * i the begin of a schema, c a row of IMG_CLASS. */
+static const char columns[IMG_SECTIONS][36] = {
+	[IMG_REF] = "s",
+	[IMG_LIST] = "sR-",
+	[IMG_SET] = "R-",
+	[IMG_RULE] = "kssnssT-e",
+	[IMG_TOKEN] = "t-",
+	[IMG_PROG] = "sp",
+	[IMG_SCHEMA] = "si",
+	[IMG_ITEM] = "n",
+	[IMG_PATH] = "s1",
+	[IMG_PROTECT] = "snss2n",
+	[IMG_PROFILE] = "1222222132nnnnnnnnnnnnnnnnnnnnnnnnn",
+	[IMG_REDACT] = "sssnnc",
+	[IMG_CLASS] = "nnnnnnnnnnnnnnnn",
+	[IMG_TEST] = "nssn2",
+	[IMG_SOURCE] = "s3nnnnnnnnnnnnnnnnnnnn",
 };
 
-static bool in_section(
-	const struct img_header *h, enum img_section s, struct img_range r)
+const char *img_columns(enum img_section s)
 {
-	uint32_t count = h->section[s].count;
-
-	return r.first <= count && r.count <= count - r.first;
+	return columns[s];
 }
 
-static bool str_ok(const struct img_header *h, uint32_t off)
+void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
+	void *row)
 {
-	return off < h->section[IMG_STR].count;
+	size_t n = strlen(columns[s]);
+	size_t at = img->head->section[s].first + i * n;
+	uint32_t *to = row;
+
+	while (n--)
+		*to++ = img_cell(img, at++);
 }
 
-static bool sections_ok(const struct img_header *h, size_t size)
+bool img_group(
+	const struct policy_image *img, uint32_t *at, struct img_group *g)
 {
+	uint32_t head = img_cell(img, *at);
+
+	g->kind = head & 15;
+	g->type = head >> 4 & 31;
+	g->flags = head >> 9 & 15;
+	g->count = (uint8_t)(head >> 13);
+	g->at = ++*at;
+	*at += g->count;
+	return g->kind != IMG_I_END;
+}
+
+/* ---- checking ---- */
+
+static bool within(const struct policy_image *im, enum img_section s,
+	uint32_t first, uint32_t count)
+{
+	uint32_t rows = IMG_COUNT(im, s);
+
+	return first <= rows && count <= rows - first;
+}
+
+static bool group_ok(const struct policy_image *im, const struct img_group *g)
+{
+	bool names = g->kind < IMG_I_DIGITS;
+
+	if (g->kind >= IMG_I_KINDS || g->type >= IMG_TYPES ||
+		(!names && g->kind != IMG_I_POS && g->count))
+		return false;
+	for (uint32_t i = 0; names && i < g->count; i++)
+		if (img_cell(im, g->at + i) >= im->head->bytes)
+			return false;
+	return true;
+}
+
+/* Schemas fill their section, so that each group ends before it does. */
+static bool schema_ok(const struct policy_image *im, uint32_t at)
+{
+	struct img_range r = im->head->section[IMG_ITEM];
+	uint32_t end = r.first + r.count;
+	struct img_group g;
+
+	if (at >= r.count)
+		return false;
+	for (at += r.first + 1; at < end;) {
+		uint32_t count = img_cell(im, at) >> 13;
+
+		if (count >= end - at)
+			return false;
+		if (!img_group(im, &at, &g))
+			return true;
+		if (!group_ok(im, &g))
+			return false;
+	}
+	return false;
+}
+
+static bool token_ok(const struct policy_image *im, uint32_t bits, uint32_t at)
+{
+	if ((bits & 7) > IMG_TOK_HAS)
+		return false;
+	return bits & IMG_TOK_LIST
+		       ? at < IMG_COUNT(im, IMG_LIST)
+		       : within(im, IMG_REF, at, bits >> IMG_TOK_WORDS);
+}
+
+static bool cell_ok(const struct policy_image *im, char column,
+	const uint32_t *v, uint32_t row)
+{
+	switch (column) {
+	case 's':
+		return *v < im->head->bytes;
+	case 'R':
+		return within(im, IMG_REF, v[0], v[1]);
+	case 'T':
+		return v[1] && within(im, IMG_TOKEN, v[0], v[1]);
+	case 'k':
+		return IMG_KIND(*v) < IMG_KINDS &&
+		       IMG_NET(*v) <= POLICY_NET_ALL;
+	case 't':
+		return token_ok(im, v[0], v[1]);
+	case 'p':
+		return *v < IMG_COUNT(im, IMG_RULE);
+	case 'e': /* never back: no chain is endless */
+		return !*v || (*v > row && *v < IMG_COUNT(im, IMG_RULE));
+	case 'i':
+		return schema_ok(im, *v);
+	case 'c':
+		return *v < IMG_COUNT(im, IMG_CLASS);
+	default:
+		return !chr_digit(column) || *v <= (uint32_t)(column - '0');
+	}
+}
+
+static bool section_ok(const struct policy_image *im, enum img_section s)
+{
+	uint32_t row[sizeof(columns[0])] = {0};
+
+	for (uint32_t i = 0; i < IMG_COUNT(im, s); i++) {
+		img_get(im, s, i, row);
+		for (unsigned c = 0; columns[s][c]; c++)
+			if (!cell_ok(im, columns[s][c], &row[c], i))
+				return false;
+	}
+	return true;
+}
+
+static bool shape_ok(const struct img_header *h, size_t size)
+{
+	if (h->size != size || (h->width != 2 && h->width != 4) ||
+		h->cells > size / h->width || h->bytes == 0 ||
+		sizeof(*h) + (size_t)h->cells * h->width + h->bytes != size ||
+		h->layer >= POLICY_LAYERS || h->use > POLICY_PROFILES)
+		return false;
 	for (unsigned i = 0; i < IMG_SECTIONS; i++) {
 		struct img_range r = h->section[i];
 
-		if (r.first > size || r.first % 8 != 0 ||
-			r.count > (size - r.first) / img_elem_size[i])
+		if (r.first > h->cells ||
+			r.count > (h->cells - r.first) / strlen(columns[i]))
 			return false;
 	}
-	for (unsigned i = 0; i < IMG_SETS; i++)
-		if (!in_section(h, IMG_REF, h->set[i]))
-			return false;
 	return h->section[IMG_PROFILE].count == POLICY_PROFILES &&
-	       h->section[IMG_STR].count > 0 && h->layer < POLICY_LAYERS &&
-	       h->use <= POLICY_PROFILES;
-}
-
-static bool rules_ok(const struct policy_image *im)
-{
-	const struct img_header *h = im->head;
-	const struct img_rule *r = IMG_AT(im, IMG_RULE, struct img_rule);
-	const struct img_token *t = IMG_AT(im, IMG_TOKEN, struct img_token);
-	const struct img_prog *p = IMG_AT(im, IMG_PROG, struct img_prog);
-
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_RULE); i++, r++)
-		if (r->kind > IMG_EXCEPT || r->net > POLICY_NET_ALL ||
-			!str_ok(h, r->id) || !str_ok(h, r->file) ||
-			!str_ok(h, r->text) || !str_ok(h, r->alt) ||
-			r->token.count == 0 ||
-			!in_section(h, IMG_TOKEN, r->token) ||
-			!in_section(h, IMG_RULE, r->except))
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_TOKEN); i++, t++)
-		if (t->kind > IMG_TOK_HAS || !str_ok(h, t->list) ||
-			!in_section(h, IMG_REF, t->ref))
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_PROG); i++, p++)
-		if (!str_ok(h, p->name) ||
-			p->rule >= h->section[IMG_RULE].count)
-			return false;
-	return true;
-}
-
-static bool schemas_ok(const struct policy_image *im)
-{
-	const struct img_header *h = im->head;
-	const struct img_schema *s = IMG_AT(im, IMG_SCHEMA, struct img_schema);
-	const struct img_item *it = IMG_AT(im, IMG_ITEM, struct img_item);
-	const struct img_list *l = IMG_AT(im, IMG_LIST, struct img_list);
-
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_SCHEMA); i++, s++)
-		if (!str_ok(h, s->name) || !in_section(h, IMG_ITEM, s->item))
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_ITEM); i++, it++)
-		if (!str_ok(h, it->name) || it->kind > IMG_I_ASSIGN ||
-			it->type >= IMG_TYPES)
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_LIST); i++, l++)
-		if (!str_ok(h, l->name) || !in_section(h, IMG_REF, l->ref))
-			return false;
-	return true;
-}
-
-static bool rest_ok(const struct policy_image *im)
-{
-	const struct img_header *h = im->head;
-	const uint32_t *ref = IMG_AT(im, IMG_REF, uint32_t);
-	const struct img_path *pa = IMG_AT(im, IMG_PATH, struct img_path);
-	const struct img_protect *pr =
-		IMG_AT(im, IMG_PROTECT, struct img_protect);
-	const struct img_profile *pf =
-		IMG_AT(im, IMG_PROFILE, struct img_profile);
-	const struct img_redact *rd = IMG_AT(im, IMG_REDACT, struct img_redact);
-	const struct img_test *te = IMG_AT(im, IMG_TEST, struct img_test);
-	const struct img_source *so = IMG_AT(im, IMG_SOURCE, struct img_source);
-
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_REF); i++)
-		if (!str_ok(h, ref[i]))
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_PATH); i++)
-		if (!str_ok(h, pa[i].pattern))
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_PROTECT); i++)
-		if (!str_ok(h, pr[i].pattern) || !str_ok(h, pr[i].file) ||
-			!str_ok(h, pr[i].text) || pr[i].decision > POLICY_DENY)
-			return false;
-	for (uint32_t i = 0; i < POLICY_PROFILES; i++)
-		if (pf[i].unknown > POLICY_DENY ||
-			pf[i].unresolved > POLICY_DENY ||
-			pf[i].dynamic > POLICY_DENY ||
-			pf[i].opaque > POLICY_DENY ||
-			pf[i].child > POLICY_DENY ||
-			pf[i].net > POLICY_NET_ALL ||
-			pf[i].over_out > POLICY_OVER_TRUNCATE ||
-			pf[i].as >= POLICY_PROFILES)
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_REDACT); i++)
-		if (!str_ok(h, rd[i].id) || !str_ok(h, rd[i].prefix) ||
-			!str_ok(h, rd[i].key))
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_TEST); i++)
-		if (!str_ok(h, te[i].file) || !str_ok(h, te[i].text) ||
-			te[i].decision > POLICY_DENY)
-			return false;
-	for (uint32_t i = 0; i < IMG_COUNT(im, IMG_SOURCE); i++)
-		if (!str_ok(h, so[i].path) || so[i].kind > IMG_SRC_BUILTIN)
-			return false;
-	return true;
+	       h->section[IMG_SET].count == IMG_SETS;
 }
 
 int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	struct diag *d)
 {
 	const struct img_header *h = bytes;
+	bool good;
 
 	if (size < sizeof(*h) || size > IMG_MAX ||
-		((uintptr_t)bytes & 7) != 0 ||
+		((uintptr_t)bytes & 3) != 0 ||
 		memcmp(h->magic, "WBPOLICY", 8) != 0)
 		return diag_fail(d, -EBADMSG, "not a policy image");
-	if (h->version != IMG_VERSION || h->endian != 0x01020304)
+	if (h->version != IMG_VERSION || h->endian != IMG_ENDIAN)
 		return diag_fail(d, -EBADMSG,
 			"a policy image of another version or machine");
-	if (h->size != size || !sections_ok(h, size))
-		return diag_fail(d, -EBADMSG, "a damaged policy image");
-	img->head = h;
-	img->size = size;
-	img->str = (const char *)bytes + h->section[IMG_STR].first;
-	if (img->str[0] != 0 || img->str[h->section[IMG_STR].count - 1] != 0 ||
-		!rules_ok(img) || !schemas_ok(img) || !rest_ok(img))
-		return diag_fail(d, -EBADMSG, "a damaged policy image");
-	return 0;
+	good = shape_ok(h, size);
+	if (good) {
+		*img = (struct policy_image){.head = h, .cell = h + 1};
+		img->str = (const char *)bytes + size - h->bytes;
+		good = !img->str[0] && !img->str[h->bytes - 1];
+	}
+	for (unsigned s = 0; good && s < IMG_SECTIONS; s++)
+		good = section_ok(img, (enum img_section)s);
+	return good ? 0 : diag_fail(d, -EBADMSG, "a damaged policy image");
 }
 
-int policy_image_wrap(struct policy_image **img, void *bytes, size_t size,
-	bool owned, struct diag *d)
+/* ---- where images come from ---- */
+
+int policy_image_wrap(
+	struct policy_image **img, void *bytes, size_t size, struct diag *d)
 {
 	struct policy_image *im = malloc(sizeof(*im));
 	int rc;
 
-	if (im == NULL)
+	if (!im)
 		return diag_fail(d, -ENOMEM, "out of memory");
 	rc = policy_image_check(im, bytes, size, d);
 	if (rc < 0) {
 		free(im);
 		return rc;
 	}
-	im->how = owned ? IMG_OWNED : IMG_BORROWED;
+	im->how = IMG_OWNED;
 	*img = im;
 	return 0;
+}
+
+struct policy_image *policy_image_builtin(void)
+{
+	struct policy_image *im = malloc(sizeof(*im));
+
+	if (im)
+		*im = policy_default;
+	return im;
 }
 
 int policy_image_open(
@@ -213,7 +249,7 @@ int policy_image_open(
 	at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
 		return diag_errno(d, -errno, "%s", path);
-	rc = policy_image_wrap(img, at, (size_t)st.st_size, false, d);
+	rc = policy_image_wrap(img, at, (size_t)st.st_size, d);
 	if (rc < 0) {
 		munmap(at, (size_t)st.st_size);
 		diag_at(d, path, 0, 0);
@@ -230,23 +266,61 @@ void policy_image_free(struct policy_image *img)
 		void *out;
 	} bytes;
 
-	if (img == NULL)
+	if (!img)
 		return;
 	bytes.in = img->head;
 	if (img->how == IMG_OWNED)
 		free(bytes.out);
 	if (img->how == IMG_MAPPED)
-		munmap(bytes.out, img->size);
+		munmap(bytes.out, img->head->size);
 	free(img);
+}
+
+/* ---- looking things up ---- */
+
+struct img_range img_set(const struct policy_image *img, enum img_set set)
+{
+	struct img_range r;
+
+	img_get(img, IMG_SET, set, &r);
+	return r;
+}
+
+struct img_range img_list(const struct policy_image *img, const char *name)
+{
+	struct img_list l;
+
+	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_LIST); i++) {
+		img_get(img, IMG_LIST, i, &l);
+		if (str_eq(img_str(img, l.name), name))
+			return l.ref;
+	}
+	return (struct img_range){0};
+}
+
+struct img_token img_token(const struct policy_image *img, uint32_t i)
+{
+	struct img_token t;
+
+	img_get(img, IMG_TOKEN, i, &t);
+	return t;
+}
+
+struct img_range img_words(const struct policy_image *img, struct img_token t)
+{
+	struct img_list l;
+
+	if (!(t.bits & IMG_TOK_LIST))
+		return (struct img_range){t.first, t.bits >> IMG_TOK_WORDS};
+	img_get(img, IMG_LIST, t.first, &l);
+	return l.ref;
 }
 
 bool img_ref_match(
 	const struct policy_image *img, struct img_range r, const char *word)
 {
-	const uint32_t *ref = IMG_AT(img, IMG_REF, uint32_t) + r.first;
-
 	for (uint32_t i = 0; i < r.count; i++) {
-		const char *s = img_str(img, ref[i]);
+		const char *s = img_ref(img, r, i);
 
 		/* Nearly all differ in their first byte. */
 		if ((*s == *word || *s == '*' || *s == '?') &&
@@ -256,20 +330,18 @@ bool img_ref_match(
 	return false;
 }
 
-/* The first row of a section, whose rows begin with a name's offset, that is
- * not before name. */
+/* The first row of a section of two columns, by name, that is not before name.
+ */
 static uint32_t lower_bound(
 	const struct policy_image *img, enum img_section s, const char *name)
 {
-	const char *rows =
-		(const char *)img->head + img->head->section[s].first;
 	uint32_t lo = 0, hi = IMG_COUNT(img, s);
 
 	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2, off;
+		uint32_t mid = lo + (hi - lo) / 2;
+		uint32_t off = img_cell(
+			img, img->head->section[s].first + mid * 2);
 
-		memcpy(&off, rows + (size_t)mid * img_elem_size[s],
-			sizeof(off));
 		if (strcmp(img_str(img, off), name) < 0)
 			lo = mid + 1;
 		else
@@ -278,40 +350,30 @@ static uint32_t lower_bound(
 	return lo;
 }
 
-const struct img_list *img_list_find(
-	const struct policy_image *img, const char *name)
-{
-	uint32_t i = lower_bound(img, IMG_LIST, name);
-	const struct img_list *l = IMG_AT(img, IMG_LIST, struct img_list) + i;
-
-	if (i == IMG_COUNT(img, IMG_LIST) ||
-		!str_eq(img_str(img, l->name), name))
-		return NULL;
-	return l;
-}
-
-const struct img_schema *img_schema_find(
-	const struct policy_image *img, const char *name)
+uint32_t img_schema_find(const struct policy_image *img, const char *name)
 {
 	uint32_t i = lower_bound(img, IMG_SCHEMA, name);
-	const struct img_schema *s =
-		IMG_AT(img, IMG_SCHEMA, struct img_schema) + i;
+	struct img_schema s;
 
-	if (i == IMG_COUNT(img, IMG_SCHEMA) ||
-		!str_eq(img_str(img, s->name), name))
-		return NULL;
-	return s;
+	if (i == IMG_COUNT(img, IMG_SCHEMA))
+		return 0;
+	img_get(img, IMG_SCHEMA, i, &s);
+	return str_eq(img_str(img, s.name), name)
+		       ? img->head->section[IMG_ITEM].first + s.item
+		       : 0;
 }
 
-const struct img_prog *img_prog_find(
+uint32_t img_prog_find(
 	const struct policy_image *img, const char *name, uint32_t *n)
 {
-	uint32_t i = lower_bound(img, IMG_PROG, name);
-	uint32_t end = i, count = IMG_COUNT(img, IMG_PROG);
-	const struct img_prog *p = IMG_AT(img, IMG_PROG, struct img_prog);
+	uint32_t i = lower_bound(img, IMG_PROG, name), end = i;
+	struct img_prog p;
 
-	while (end < count && str_eq(img_str(img, p[end].name), name))
-		end++;
+	for (; end < IMG_COUNT(img, IMG_PROG); end++) {
+		img_get(img, IMG_PROG, end, &p);
+		if (!str_eq(img_str(img, p.name), name))
+			break;
+	}
 	*n = end - i;
-	return p + i;
+	return i;
 }

@@ -11,27 +11,21 @@
 
 /* A program's schema by its name, its links' names, or its name without a
  * version behind it: python3.11, gcc-12. */
-static const struct img_schema *schema_of(const struct judge_cmd *k,
-	const struct prog *p, const struct policy_image **img)
+static void schema_of(struct scan *s, const struct prog *p)
 {
-	const struct img_schema *s = NULL;
-	char base[64];
-	size_t n;
+	bool found = p->name && args_schema(s, 0, p->name);
 
-	if (p->name)
-		s = args_schema(k->j, p->name, img);
-	for (unsigned i = 0; !s && i < p->count; i++)
-		s = args_schema(k->j, p->names[i], img);
-	for (unsigned i = 0; !s && i < p->count; i++) {
-		if (str_copy(base, sizeof(base), p->names[i]) < 0)
-			continue;
-		n = strlen(base);
-		while (n > 1 &&
-			(chr_digit(base[n - 1]) || strchr(".-", base[n - 1])))
-			base[--n] = 0;
-		s = args_schema(k->j, base, img);
+	for (unsigned i = 0; !found && i < p->count; i++)
+		found = args_schema(s, 0, p->names[i]);
+	for (unsigned i = 0; !found && i < p->count; i++) {
+		size_t n = strlen(p->names[i]), all = n;
+
+		while (n > 1 && (chr_digit(p->names[i][n - 1]) ||
+					strchr(".-", p->names[i][n - 1])))
+			n--;
+		found = n < all &&
+			args_schema(s, 0, judge_text(s->k->j, p->names[i], n));
 	}
-	return s;
 }
 
 static bool is_directory(const char *path)
@@ -97,7 +91,7 @@ static void script(struct judge_cmd *k, struct parsed *o)
 		judge_raise(k, POLICY_DENY, "stdin",
 			"a shell reads code from a pipe");
 	if (file->unknown)
-		judge_raise(k, k->j->set.dynamic, "dynamic",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the script is not known before it runs");
 }
 
@@ -167,20 +161,20 @@ static void operands(struct scan *s)
 		for (size_t i = 0; i < o->operands; i++)
 			judge_path_guess(s->k, &o->operand[i]);
 	for (size_t i = 0; i < o->operands; i++) {
-		const struct img_item *it =
-			s->schema[0] ? args_item(s, i) : NULL;
 		struct arg a = o->operand[i];
+		struct item it;
+		bool said = s->schema[0] && args_item(s, i, &it);
 
 		if (o->query)
 			return;
-		if (it && it->kind == IMG_I_PREFIX)
-			a.s += args_prefix(s, it);
-		if (it && it->type == IMG_T_LINK)
+		if (said && it.kind == IMG_I_PREFIX)
+			a.s += it.prefix;
+		if (said && it.type == IMG_T_LINK)
 			link_target(s, a);
-		else if (it && it->type == IMG_T_PATH && s->writes)
+		else if (said && it.type == IMG_T_PATH && s->writes)
 			args_value(s, IMG_T_WPATH, &a, "operand");
-		else if (it)
-			args_value(s, (enum img_type)it->type, &a, "operand");
+		else if (said)
+			args_value(s, (enum img_type)it.type, &a, "operand");
 		else if (!(s->style & IMG_S_DATA)) {
 			judge_path_guess(s->k, &a);
 			judge_embedded(s->k, a.s);
@@ -262,10 +256,10 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	struct arena *a = k->j->arena;
 
 	*out = (struct parsed){0};
-	s.schema[0] = schema_of(k, p, &s.img[0]);
-	s.style = s.schema[0] ? s.schema[0]->flags : 0;
+	s.img = k->j->p->layer[POLICY_LAYER_SYSTEM];
+	schema_of(&s, p);
 	if (p->where == PROG_LOCAL)
-		s.schema[0] = NULL;
+		s.schema[0] = 0;
 	s.opt_max = most_options(argv, argc);
 	out->opt = arena_zalloc(a, (s.opt_max + 1) * sizeof(*out->opt));
 	out->operand = arena_zalloc(a, (argc + 1) * sizeof(*out->operand));
@@ -312,7 +306,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		return;
 	}
 	if (argv[0].unknown || argv[0].rel || argv[0].many || !*word) {
-		judge_raise(k, k->j->set.dynamic, "dynamic",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the command is not known before it runs: %s",
 			judge_show(k->j, word));
 		k->wraps--;

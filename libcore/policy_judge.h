@@ -49,8 +49,7 @@ struct judge {
 	const struct policy *p;
 	struct arena *arena;
 	struct shell_walk *walk; /* NULL outside of one */
-	struct img_profile
-		set; /* of the profile, the strictest of all layers */
+	uint8_t set[IMG_P_CHILD + 1]; /* the strictest of all layers */
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
 	const char *root, *home;
@@ -165,8 +164,6 @@ struct given_opt {
 };
 
 struct parsed {
-	const struct img_schema *schema;
-	const struct policy_image *img; /* of the schema */
 	struct given_opt *opt;
 	size_t opts;
 	struct arg *operand;

@@ -24,24 +24,11 @@ static struct policy_compiler *compiler(enum policy_layer layer,
 {
 	struct policy_compiler *c = malloc(sizeof(*c));
 
-	if (c && policy_compile_init(c, layer, above) < 0) {
-		policy_compile_release(c);
-		free(c);
-		c = NULL;
-	}
-	if (!c)
+	if (c)
+		policy_compile_init(c, layer, above);
+	else
 		diag_fail(d, -ENOMEM, "out of memory");
 	return c;
-}
-
-/* Which built-in policy: another binary may have another. */
-static uint64_t builtin_mark(void)
-{
-	uint64_t h = policy_default_size;
-
-	for (size_t i = 0; i < policy_default_size / sizeof(uint64_t); i++)
-		h = (h ^ policy_default_words[i]) * 0x100000001b3ULL;
-	return h;
 }
 
 static int finish(struct policy_compiler *c, int rc, void **bytes, size_t *size,
@@ -50,8 +37,8 @@ static int finish(struct policy_compiler *c, int rc, void **bytes, size_t *size,
 	struct img_source mine = {.kind = IMG_SRC_BUILTIN};
 
 	if (rc == 0 && c->layer == POLICY_LAYER_SYSTEM) {
-		mine.ino = builtin_mark();
-		build_add(&c->b, IMG_SOURCE, &mine, sizeof(mine));
+		mine.ino = img_parts(policy_default_mark);
+		build_add(&c->b, IMG_SOURCE, &mine);
 	}
 	if (rc == 0) {
 		rc = build_finish(&c->b, bytes, size);
@@ -66,17 +53,17 @@ static int finish(struct policy_compiler *c, int rc, void **bytes, size_t *size,
 static void add_source(struct policy_compiler *c, const char *path,
 	enum img_source_kind kind, const struct stat *st)
 {
-	struct img_source s = {.kind = (uint8_t)kind};
+	struct img_source s = {.kind = kind};
 
 	s.path = build_str(&c->b, path, strlen(path));
 	if (st) {
-		s.dev = st->st_dev;
-		s.ino = st->st_ino;
-		s.size = (uint64_t)st->st_size;
-		s.ctime_s = (uint64_t)st->st_ctim.tv_sec;
-		s.ctime_ns = (uint64_t)st->st_ctim.tv_nsec;
+		s.dev = img_parts(st->st_dev);
+		s.ino = img_parts(st->st_ino);
+		s.size = img_parts((uint64_t)st->st_size);
+		s.ctime_s = img_parts((uint64_t)st->st_ctim.tv_sec);
+		s.ctime_ns = img_parts((uint64_t)st->st_ctim.tv_nsec);
 	}
-	build_add(&c->b, IMG_SOURCE, &s, sizeof(s));
+	build_add(&c->b, IMG_SOURCE, &s);
 }
 
 /* Who may have written a file, and who must have signed it. */
@@ -193,11 +180,6 @@ static int fragments(struct policy_compiler *c, const char *dir,
 	return rc;
 }
 
-static int builtin(struct policy_compiler *c, struct diag *d)
-{
-	return policy_compile_default(c, d);
-}
-
 int policy_build_system(const struct policy_where *w, void **bytes,
 	size_t *size, struct diag *d)
 {
@@ -213,7 +195,8 @@ int policy_build_system(const struct policy_where *w, void **bytes,
 	if (rc == -ENOENT) {
 		if (w->system)
 			add_source(c, w->system, IMG_SRC_ABSENT, NULL);
-		rc = builtin(c, d);
+		policy_compile_default(c);
+		rc = 0;
 	}
 	if (rc == 0)
 		rc = fragments(c, w->system_dir, &want, d);
@@ -249,33 +232,38 @@ static bool same(const struct policy_image *img, const struct img_source *s)
 	struct stat st;
 
 	if (s->kind == IMG_SRC_BUILTIN)
-		return s->ino == builtin_mark();
+		return img_u64(s->ino) == policy_default_mark;
 	if (stat(path, &st) < 0)
 		return s->kind == IMG_SRC_ABSENT && errno == ENOENT;
-	return s->kind != IMG_SRC_ABSENT && s->dev == st.st_dev &&
-	       s->ino == st.st_ino && s->size == (uint64_t)st.st_size &&
-	       s->ctime_s == (uint64_t)st.st_ctim.tv_sec &&
-	       s->ctime_ns == (uint64_t)st.st_ctim.tv_nsec;
+	return s->kind != IMG_SRC_ABSENT && img_u64(s->dev) == st.st_dev &&
+	       img_u64(s->ino) == st.st_ino &&
+	       img_u64(s->size) == (uint64_t)st.st_size &&
+	       img_u64(s->ctime_s) == (uint64_t)st.st_ctim.tv_sec &&
+	       img_u64(s->ctime_ns) == (uint64_t)st.st_ctim.tv_nsec;
 }
 
 /* Does the image come from this very file, and not from another's? */
 static bool names(const struct policy_image *img, const char *path)
 {
-	const struct img_source *s = IMG_AT(img, IMG_SOURCE, struct img_source);
+	struct img_source s;
 
-	for (uint32_t i = 0; path && i < IMG_COUNT(img, IMG_SOURCE); i++)
-		if (str_eq(img_str(img, s[i].path), path))
+	for (uint32_t i = 0; path && i < IMG_COUNT(img, IMG_SOURCE); i++) {
+		img_get(img, IMG_SOURCE, i, &s);
+		if (str_eq(img_str(img, s.path), path))
 			return true;
+	}
 	return !path;
 }
 
 bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
 {
-	const struct img_source *s = IMG_AT(img, IMG_SOURCE, struct img_source);
+	struct img_source s;
 
-	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_SOURCE); i++)
-		if (!same(img, &s[i]))
+	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_SOURCE); i++) {
+		img_get(img, IMG_SOURCE, i, &s);
+		if (!same(img, &s))
 			return false;
+	}
 	return names(img, w->system) && names(img, w->system_dir) &&
 	       names(img, w->key);
 }
@@ -291,16 +279,10 @@ static bool only_builtin(const struct policy_where *w)
 
 static int load_builtin(struct policy *p, struct diag *d)
 {
-	union {
-		const uint64_t *in;
-		void *out;
-	} words = {.in = policy_default_words};
-	int rc = policy_image_wrap(&p->layer[POLICY_LAYER_SYSTEM], words.out,
-		policy_default_size, false, d);
+	struct policy_image *img = policy_image_builtin();
 
-	if (rc == -EBADMSG)
-		p->state = POLICY_BROKEN;
-	return rc == -ENOMEM ? rc : 0;
+	p->layer[POLICY_LAYER_SYSTEM] = img;
+	return img ? 0 : diag_fail(d, -ENOMEM, "out of memory");
 }
 
 static int load_system(
@@ -333,7 +315,7 @@ static int load_system(
 	policy_image_free(old);
 	p->layer[POLICY_LAYER_SYSTEM] = NULL;
 	rc = policy_image_wrap(
-		&p->layer[POLICY_LAYER_SYSTEM], bytes, size, true, d);
+		&p->layer[POLICY_LAYER_SYSTEM], bytes, size, d);
 	if (rc < 0)
 		free(bytes);
 	return rc;
@@ -357,7 +339,7 @@ static int load_lower(struct policy *p, enum policy_layer layer,
 		p->state = POLICY_BROKEN;
 		return 0;
 	}
-	rc = policy_image_wrap(&p->layer[layer], bytes, size, true, d);
+	rc = policy_image_wrap(&p->layer[layer], bytes, size, d);
 	if (rc < 0)
 		free(bytes);
 	return rc;

@@ -10,6 +10,7 @@ enum match {
 	MATCH_NO,
 	MATCH_MAYBE, /* the words are not all known */
 	MATCH_YES,
+	MATCH_NONE, /* not asked */
 };
 
 /* A command as the rules see it. */
@@ -23,14 +24,28 @@ struct subject {
 	bool permit; /* for allow: only what is certain counts */
 };
 
+struct token {
+	unsigned kind;
+	bool glob;
+	struct img_range words;
+};
+
+static struct token token(const struct subject *s, uint32_t i)
+{
+	struct img_token t = img_token(s->img, i);
+
+	return (struct token){t.bits & 7, t.bits & IMG_TOK_GLOB,
+		img_words(s->img, t)};
+}
+
 /* Can this text be one of the words? */
 static enum match word(
-	const struct subject *s, const struct img_token *t, const struct arg *a)
+	const struct subject *s, const struct token *t, const struct arg *a)
 {
 	bool maybe = false;
 
-	for (uint32_t i = 0; i < t->ref.count; i++) {
-		const char *ref = img_ref(s->img, t->ref, i);
+	for (uint32_t i = 0; i < t->words.count; i++) {
+		const char *ref = img_ref(s->img, t->words, i);
 
 		if (a->unknown || a->rel) {
 			size_t n = strcspn(a->s, "\1\2");
@@ -54,12 +69,12 @@ static bool with_value(const char *ref, const struct given_opt *o)
 }
 
 /* Was the option given? A long one may be cut short. */
-static enum match option(const struct subject *s, const struct img_token *t)
+static enum match option(const struct subject *s, const struct token *t)
 {
 	const struct parsed *w = s->w;
 
-	for (uint32_t i = 0; i < t->ref.count; i++) {
-		const char *ref = img_ref(s->img, t->ref, i);
+	for (uint32_t i = 0; i < t->words.count; i++) {
+		const char *ref = img_ref(s->img, t->words, i);
 
 		for (size_t o = 0; o < w->opts; o++) {
 			const char *name = w->opt[o].name;
@@ -74,7 +89,7 @@ static enum match option(const struct subject *s, const struct img_token *t)
 	return w->unresolved ? MATCH_MAYBE : MATCH_NO;
 }
 
-static enum match has(const struct subject *s, const struct img_token *t)
+static enum match has(const struct subject *s, const struct token *t)
 {
 	enum match best = MATCH_NO;
 
@@ -88,12 +103,12 @@ static enum match has(const struct subject *s, const struct img_token *t)
 }
 
 /* Is the token one that names options only? */
-static bool is_option(const struct subject *s, const struct img_token *t)
+static bool is_option(const struct subject *s, const struct token *t)
 {
-	for (uint32_t i = 0; i < t->ref.count; i++)
-		if (img_ref(s->img, t->ref, i)[0] != '-')
+	for (uint32_t i = 0; i < t->words.count; i++)
+		if (img_ref(s->img, t->words, i)[0] != '-')
 			return false;
-	return t->ref.count > 0;
+	return t->words.count > 0;
 }
 
 static enum match least(enum match a, enum match b)
@@ -101,38 +116,48 @@ static enum match least(enum match a, enum match b)
 	return a < b ? a : b;
 }
 
+/* What an option or an operand anywhere says; MATCH_NONE of other tokens. */
+static enum match anywhere(const struct subject *s, const struct token *t)
+{
+	switch (t->kind) {
+	case IMG_TOK_OPT:
+		return option(s, t);
+	case IMG_TOK_NOOPT:
+		return MATCH_YES - option(s, t);
+	case IMG_TOK_HAS:
+		return has(s, t);
+	default:
+		return MATCH_NONE;
+	}
+}
+
 /* A pattern that ends in `**`: operands in order, options anywhere. */
-static enum match loose(
-	const struct subject *s, const struct img_token *t, uint32_t n)
+static enum match loose(const struct subject *s, struct img_range tokens)
 {
 	const struct parsed *w = s->w;
 	enum match m = MATCH_YES, one;
 	size_t o = 0;
 
-	for (uint32_t i = 1; i + 1 < n && m != MATCH_NO; i++) {
-		if (t[i].kind == IMG_TOK_OPT ||
-			(t[i].kind == IMG_TOK_WORD && is_option(s, &t[i]))) {
-			m = least(m, option(s, &t[i]));
-			continue;
-		}
-		if (t[i].kind == IMG_TOK_NOOPT) {
-			m = least(m, MATCH_YES - option(s, &t[i]));
-			continue;
-		}
-		if (t[i].kind == IMG_TOK_HAS) {
-			m = least(m, has(s, &t[i]));
+	for (uint32_t i = 1; i + 1 < tokens.count && m != MATCH_NO; i++) {
+		struct token t = token(s, tokens.first + i);
+
+		if (t.kind == IMG_TOK_WORD && is_option(s, &t))
+			t.kind = IMG_TOK_OPT;
+		one = anywhere(s, &t);
+		if (one != MATCH_NONE) {
+			m = least(m, one);
 			continue;
 		}
 		/* What may be an option's argument may not be this word. */
 		while (!s->permit && o + 1 < w->operands && w->doubtful[o] &&
-			t[i].kind == IMG_TOK_WORD &&
-			word(s, &t[i], &w->operand[o]) == MATCH_NO)
+			t.kind == IMG_TOK_WORD &&
+			word(s, &t, &w->operand[o]) == MATCH_NO)
 			o++;
 		if (o == w->operands)
 			return w->unresolved && !s->permit ? MATCH_MAYBE
 							   : MATCH_NO;
-		one = t[i].kind == IMG_TOK_ANY ? MATCH_YES
-					       : word(s, &t[i], &w->operand[o]);
+		one = t.kind == IMG_TOK_ANY ? MATCH_YES
+					    : word(s, &t, &w->operand[o]);
 		if (s->permit && (w->doubtful[o] || w->operand[o].many))
 			one = least(one, MATCH_MAYBE);
 		m = least(m, one);
@@ -142,174 +167,179 @@ static enum match loose(
 }
 
 /* A pattern without `**`: all words, one by one. */
-static enum match exact(
-	const struct subject *s, const struct img_token *t, uint32_t n)
+static enum match exact(const struct subject *s, struct img_range tokens)
 {
-	enum match m = MATCH_YES;
+	enum match m = MATCH_YES, one;
 	size_t a = 1;
 
-	for (uint32_t i = 1; i < n && m != MATCH_NO; i++) {
-		if (t[i].kind == IMG_TOK_OPT)
-			m = least(m, option(s, &t[i]));
-		else if (t[i].kind == IMG_TOK_NOOPT)
-			m = least(m, MATCH_YES - option(s, &t[i]));
-		else if (t[i].kind == IMG_TOK_HAS)
-			m = least(m, has(s, &t[i]));
-		else if (a == s->argc)
+	for (uint32_t i = 1; i < tokens.count && m != MATCH_NO; i++) {
+		struct token t = token(s, tokens.first + i);
+
+		one = anywhere(s, &t);
+		if (one == MATCH_NONE && a == s->argc)
 			return MATCH_NO;
-		else if (t[i].kind == IMG_TOK_ANY)
-			m = least(
-				m, s->argv[a++].many ? MATCH_MAYBE : MATCH_YES);
-		else
-			m = least(m, word(s, &t[i], &s->argv[a++]));
+		if (one == MATCH_NONE && t.kind == IMG_TOK_ANY)
+			one = s->argv[a++].many ? MATCH_MAYBE : MATCH_YES;
+		else if (one == MATCH_NONE)
+			one = word(s, &t, &s->argv[a++]);
+		m = least(m, one);
 	}
 	return a == s->argc ? m : MATCH_NO;
 }
 
+/* "./tool", as rules speak of it. */
+static bool local_path(const struct prog *p, char path[static JUDGE_PATH])
+{
+	memcpy(path, "./", 3);
+	return str_copy(path + 2, JUDGE_PATH - 2, p->rel) == 0;
+}
+
 /* Does a rule without a literal program speak of this one? */
-static bool program(const struct subject *s, const struct img_token *t)
+static bool program(const struct subject *s, const struct token *t)
 {
 	const struct prog *p = s->prog;
 
 	if (t->kind == IMG_TOK_ANY)
 		return true;
-	if (p->name && img_ref_match(s->img, t->ref, p->name))
+	if (p->name && img_ref_match(s->img, t->words, p->name))
 		return true;
 	if (p->where == PROG_LOCAL) {
 		char path[JUDGE_PATH];
-		struct buf b = BUF_FIXED(path);
 
-		buf_addf(&b, "./%s", p->rel);
-		return !b.err && img_ref_match(s->img, t->ref, buf_str(&b));
+		return local_path(p, path) &&
+		       img_ref_match(s->img, t->words, path);
 	}
-	if (p->file && img_ref_match(s->img, t->ref, p->file))
+	if (p->file && img_ref_match(s->img, t->words, p->file))
 		return true;
 	for (unsigned i = 0; !s->permit && i < p->count; i++)
-		if (img_ref_match(s->img, t->ref, p->names[i]))
+		if (img_ref_match(s->img, t->words, p->names[i]))
 			return true;
 	return false;
 }
 
-static enum match rule(struct subject *s, const struct img_rule *r)
+static enum match rule(const struct subject *s, const struct img_rule *r)
 {
-	const struct img_token *t =
-		IMG_AT(s->img, IMG_TOKEN, struct img_token) + r->token.first;
-	uint32_t n = r->token.count;
+	struct token last =
+		token(s, r->token.first + r->token.count - 1);
 
-	if (!(r->profiles & 1U << s->k->j->profile))
+	if (!(IMG_PROFILES(r->bits) & 1U << s->k->j->profile))
 		return MATCH_NO;
-	return t[n - 1].kind == IMG_TOK_REST ? loose(s, t, n) : exact(s, t, n);
+	return last.kind == IMG_TOK_REST ? loose(s, r->token)
+					 : exact(s, r->token);
 }
 
-static bool excepted(struct subject *s, const struct img_rule *r)
+static bool excepted(const struct subject *s, const struct img_rule *r)
 {
-	const struct img_rule *ex =
-		IMG_AT(s->img, IMG_RULE, struct img_rule) + r->except.first;
-	bool permit = s->permit, yes = false;
+	struct subject permit = *s;
+	struct img_rule ex = {.except = r->except};
 
-	s->permit = true;
-	for (uint32_t i = 0; i < r->except.count && !yes; i++) {
-		const struct img_token *t =
-			IMG_AT(s->img, IMG_TOKEN, struct img_token) +
-			ex[i].token.first;
+	permit.permit = true;
+	while (ex.except) {
+		struct token first;
 
-		yes = program(s, t) && rule(s, &ex[i]) == MATCH_YES;
+		img_get(s->img, IMG_RULE, ex.except, &ex);
+		first = token(s, ex.token.first);
+		if (program(&permit, &first) && rule(&permit, &ex) == MATCH_YES)
+			return true;
 	}
-	s->permit = permit;
-	return yes;
+	return false;
 }
 
-/* The rule of each kind that fits best. */
+/* The rule of each kind that fits best: one without tokens is none. */
 struct found {
-	const struct img_rule *yes[IMG_EXCEPT], *maybe;
+	struct img_rule yes[IMG_EXCEPT], maybe;
 };
 
-static void keep(const struct img_rule **slot, const struct img_rule *r)
+static bool is(const struct found *f, enum img_rule_kind kind)
 {
-	if (!*slot || r->token.count > (*slot)->token.count)
-		*slot = r;
+	return f->yes[kind].token.count;
 }
 
-static void try_rule(struct subject *s, uint32_t index, struct found *f)
+static void keep(struct img_rule *slot, const struct img_rule *r)
 {
-	const struct img_rule *r =
-		IMG_AT(s->img, IMG_RULE, struct img_rule) + index;
+	if (r->token.count > slot->token.count)
+		*slot = *r;
+}
+
+static bool gives(const struct img_rule *r)
+{
+	return IMG_KIND(r->bits) == IMG_ALLOW ||
+	       IMG_KIND(r->bits) == IMG_DELEGATE;
+}
+
+static void try_rule(
+	struct subject *s, const struct img_rule *r, struct found *f)
+{
 	enum match m;
 
-	s->permit = r->kind == IMG_ALLOW || r->kind == IMG_DELEGATE;
+	s->permit = gives(r);
 	m = rule(s, r);
-	if (m == MATCH_NO || (r->except.count && excepted(s, r)))
+	if (m == MATCH_NO || excepted(s, r))
 		return;
 	if (m == MATCH_YES)
-		keep(&f->yes[r->kind], r);
+		keep(&f->yes[IMG_KIND(r->bits)], r);
 	else if (!s->permit)
 		keep(&f->maybe, r);
 }
 
-static void try_name(struct subject *s, const char *name, struct found *f,
-	bool permit, bool deny)
+enum {
+	TRY_GIVES = 1,
+	TRY_TAKES = 2,
+	TRY_PATTERNS = 4, /* the program itself is to be matched, too */
+};
+
+static void try_name(
+	struct subject *s, const char *name, struct found *f, unsigned which)
 {
-	uint32_t n;
-	const struct img_prog *p = img_prog_find(s->img, name, &n);
+	struct img_prog p;
+	struct img_rule r;
+	struct token first;
+	uint32_t n, i = img_prog_find(s->img, name, &n);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct img_rule *r =
-			IMG_AT(s->img, IMG_RULE, struct img_rule) + p[i].rule;
-		bool gives = r->kind == IMG_ALLOW || r->kind == IMG_DELEGATE;
-
-		if (gives ? permit : deny)
-			try_rule(s, p[i].rule, f);
+	for (; n--; i++) {
+		img_get(s->img, IMG_PROG, i, &p);
+		img_get(s->img, IMG_RULE, p.rule, &r);
+		if (!(which & (gives(&r) ? TRY_GIVES : TRY_TAKES)))
+			continue;
+		first = token(s, r.token.first);
+		s->permit = gives(&r);
+		if (!(which & TRY_PATTERNS) || program(s, &first))
+			try_rule(s, &r, f);
 	}
 }
 
 static void find(struct subject *s, struct found *f)
 {
 	const struct prog *p = s->prog;
-	const struct img_prog *g;
 	char path[JUDGE_PATH];
-	uint32_t n;
 
 	*f = (struct found){0};
 	if (p->name && p->where != PROG_OUTSIDE)
-		try_name(s, p->name, f, true, false);
+		try_name(s, p->name, f, TRY_GIVES);
 	for (unsigned i = 0; i < p->count; i++)
-		try_name(s, p->names[i], f, false, true);
+		try_name(s, p->names[i], f, TRY_TAKES);
 	if (p->file)
-		try_name(s, p->file, f, true, true);
-	if (p->where == PROG_LOCAL) {
-		struct buf b = BUF_FIXED(path);
-
-		buf_addf(&b, "./%s", p->rel);
-		if (!b.err)
-			try_name(s, buf_str(&b), f, true, true);
-	}
-	g = img_prog_find(s->img, "", &n);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct img_rule *r =
-			IMG_AT(s->img, IMG_RULE, struct img_rule) + g[i].rule;
-
-		s->permit = r->kind == IMG_ALLOW || r->kind == IMG_DELEGATE;
-		if (program(s, IMG_AT(s->img, IMG_TOKEN, struct img_token) +
-				       r->token.first))
-			try_rule(s, g[i].rule, f);
-	}
+		try_name(s, p->file, f, TRY_GIVES | TRY_TAKES);
+	if (p->where == PROG_LOCAL && local_path(p, path))
+		try_name(s, path, f, TRY_GIVES | TRY_TAKES);
+	try_name(s, "", f, TRY_GIVES | TRY_TAKES | TRY_PATTERNS);
 }
 
 static void stern(struct subject *s, const struct found *f, const char *name)
 {
 	struct judge_cmd *k = s->k;
 
-	if (f->yes[IMG_DENY])
-		judge_rule(k, POLICY_DENY, s->img, f->yes[IMG_DENY], name);
-	if (f->yes[IMG_CONFIRM])
+	if (is(f, IMG_DENY))
+		judge_rule(k, POLICY_DENY, s->img, &f->yes[IMG_DENY], name);
+	if (is(f, IMG_CONFIRM))
 		judge_rule(
-			k, POLICY_CONFIRM, s->img, f->yes[IMG_CONFIRM], name);
-	if (f->yes[IMG_ASK] && !f->yes[IMG_ALLOW])
-		judge_rule(k, POLICY_CONFIRM, s->img, f->yes[IMG_ASK], name);
-	if (f->maybe)
-		judge_raise(k, k->j->set.unresolved, "unresolved",
+			k, POLICY_CONFIRM, s->img, &f->yes[IMG_CONFIRM], name);
+	if (is(f, IMG_ASK) && !is(f, IMG_ALLOW))
+		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name);
+	if (f->maybe.token.count)
+		judge_raise(k, k->j->set[IMG_P_UNRESOLVED], "unresolved",
 			"the rule %s may apply: the words are not all known",
-			img_str(s->img, f->maybe->id));
+			img_str(s->img, f->maybe.id));
 }
 
 /* No rule of the system layer speaks of it; a lower layer may be trusted to
@@ -319,18 +349,19 @@ static bool delegated(
 {
 	const struct policy *p = s->k->j->p;
 
-	if (d == POLICY_ALLOW || !top->yes[IMG_DELEGATE])
+	if (d == POLICY_ALLOW || !is(top, IMG_DELEGATE))
 		return false;
 	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++) {
 		struct found f;
 
-		if (!p->layer[l] || !(top->yes[IMG_DELEGATE]->layers & 1U << l))
+		if (!p->layer[l] ||
+			!(IMG_LAYERS(top->yes[IMG_DELEGATE].bits) & 1U << l))
 			continue;
 		s->img = p->layer[l];
 		find(s, &f);
-		if (f.yes[IMG_ALLOW]) {
-			judge_rule(s->k, POLICY_ALLOW, s->img, f.yes[IMG_ALLOW],
-				s->argv[0].s);
+		if (is(&f, IMG_ALLOW)) {
+			judge_rule(s->k, POLICY_ALLOW, s->img,
+				&f.yes[IMG_ALLOW], s->argv[0].s);
 			return true;
 		}
 	}
@@ -340,7 +371,7 @@ static bool delegated(
 static void unknown(struct subject *s, const struct found *top)
 {
 	struct judge *j = s->k->j;
-	enum policy_decision d = j->depth ? j->set.child : j->set.unknown;
+	enum policy_decision d = j->set[j->depth ? IMG_P_CHILD : IMG_P_UNKNOWN];
 	const char *name = judge_show(j, s->argv[0].s);
 
 	if (s->w->wrapper) {
@@ -365,32 +396,28 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct policy *pol = k->j->p;
 	const char *name = judge_show(k->j, argv[0].s);
 	struct found top = {0}, f;
+	const struct img_rule *net = NULL;
 
-	if (pol->layer[POLICY_LAYER_SYSTEM]) {
-		s.img = pol->layer[POLICY_LAYER_SYSTEM];
-		find(&s, &top);
-		stern(&s, &top, name);
-	}
-	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++) {
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		s.img = pol->layer[l];
 		if (!s.img)
 			continue;
-		find(&s, &f);
-		stern(&s, &f, name);
+		find(&s, l ? &f : &top);
+		stern(&s, l ? &f : &top, name);
 	}
 	s.img = pol->layer[POLICY_LAYER_SYSTEM];
 	if (p->where == PROG_OUTSIDE && k->j->depth == 0)
 		judge_raise(k, POLICY_DENY, "program",
 			"%s is in no directory that programs may come from",
 			name);
-	if (top.yes[IMG_ALLOW]) {
-		if (top.yes[IMG_ALLOW]->net > k->v.net)
-			k->v.net = top.yes[IMG_ALLOW]->net;
-		judge_rule(k, POLICY_ALLOW, s.img, top.yes[IMG_ALLOW], name);
-	} else if (!top.yes[IMG_DENY] && !top.yes[IMG_CONFIRM] &&
-		   !top.yes[IMG_ASK]) {
+	if (is(&top, IMG_ALLOW)) {
+		net = &top.yes[IMG_ALLOW];
+		judge_rule(k, POLICY_ALLOW, s.img, net, name);
+	} else if (is(&top, IMG_ASK)) {
+		net = &top.yes[IMG_ASK];
+	} else if (!is(&top, IMG_DENY) && !is(&top, IMG_CONFIRM)) {
 		unknown(&s, &top);
-	} else if (top.yes[IMG_ASK] && top.yes[IMG_ASK]->net > k->v.net) {
-		k->v.net = top.yes[IMG_ASK]->net;
 	}
+	if (net && IMG_NET(net->bits) > k->v.net)
+		k->v.net = IMG_NET(net->bits);
 }

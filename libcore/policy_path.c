@@ -195,14 +195,15 @@ static bool expand(
 static bool granted_by(const struct judge *j, const struct policy_image *img,
 	const char *text, const char *physical, bool write)
 {
-	const struct img_path *p = IMG_AT(img, IMG_PATH, struct img_path);
+	struct img_path p;
 	char pattern[JUDGE_PATH];
 
 	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_PATH); i++) {
 		size_t n;
 
-		if ((write && !p[i].write) ||
-			!expand(j, img_str(img, p[i].pattern), pattern,
+		img_get(img, IMG_PATH, i, &p);
+		if ((write && !p.write) ||
+			!expand(j, img_str(img, p.pattern), pattern,
 				sizeof(pattern)))
 			continue;
 		n = strlen(pattern);
@@ -298,19 +299,19 @@ static void check_protect(
 	rel += *rel == '/';
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = j->p->layer[l];
-		const struct img_protect *p =
-			img ? IMG_AT(img, IMG_PROTECT, struct img_protect)
-			    : NULL;
+		uint32_t count = img ? IMG_COUNT(img, IMG_PROTECT) : 0;
+		struct img_protect p;
 
-		for (uint32_t i = 0; p && i < IMG_COUNT(img, IMG_PROTECT);
-			i++) {
-			const char *text = img_str(img, p[i].text);
+		for (uint32_t i = 0; i < count; i++) {
+			const char *text;
 
-			if (!(p[i].profiles & 1U << j->profile) ||
-				!protected_by(img_str(img, p[i].pattern), rel,
+			img_get(img, IMG_PROTECT, i, &p);
+			text = img_str(img, p.text);
+			if (!(p.profiles & 1U << j->profile) ||
+				!protected_by(img_str(img, p.pattern), rel,
 					a->glob))
 				continue;
-			judge_raise(k, p[i].decision, "protect",
+			judge_raise(k, p.decision, "protect",
 				"writes the protected %s%s%s",
 				judge_show(j, rel), *text ? ": " : "", text);
 		}
@@ -362,7 +363,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	if (!*a->s || j->depth)
 		return;
 	if (a->unknown) {
-		judge_raise(k, j->set.unresolved, "unresolved",
+		judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
 			"%s: the path is not known before it runs",
 			judge_show(j, a->s));
 		if (use == PATH_WRITE)
@@ -378,7 +379,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		const char *cwd = judge_text(j, dir.p, dir.n);
 
 		if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
-			judge_raise(k, j->set.unresolved, "unresolved",
+			judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
 				"%s: the directory is not known before it runs",
 				judge_show(j, a->s));
 			continue;

@@ -149,7 +149,7 @@ void judge_sed(struct judge_cmd *k, const struct arg *text)
 	const char *at = text->s;
 
 	if (text->unknown)
-		judge_raise(k, k->j->set.unresolved, "unresolved",
+		judge_raise(k, k->j->set[IMG_P_UNRESOLVED], "unresolved",
 			"the sed script is not known before it runs");
 	for (;;) {
 		while (*at && strchr(" \t\n;", *at))
@@ -160,7 +160,7 @@ void judge_sed(struct judge_cmd *k, const struct arg *text)
 		if (at && *at)
 			at = command(k, at);
 		if (!at) {
-			judge_raise(k, k->j->set.opaque, "code",
+			judge_raise(k, k->j->set[IMG_P_OPAQUE], "code",
 				"the sed script is not understood");
 			return;
 		}

@@ -103,7 +103,7 @@ void judge_stdin_code(struct judge_cmd *k, bool shell)
 
 	if (!k->cmd) {
 		if (!k->j->depth)
-			judge_raise(k, k->j->set.opaque, "stdin",
+			judge_raise(k, k->j->set[IMG_P_OPAQUE], "stdin",
 				"%s reads code that is not seen", what);
 		return;
 	}
@@ -119,7 +119,7 @@ void judge_stdin_code(struct judge_cmd *k, bool shell)
 	case SHELL_IN_FILE:
 		return;
 	case SHELL_IN_INHERIT:
-		judge_raise(k, k->j->set.opaque, "stdin",
+		judge_raise(k, k->j->set[IMG_P_OPAQUE], "stdin",
 			"%s reads code that is not seen", what);
 		return;
 	}

@@ -34,14 +34,15 @@ int policy_test(const struct policy *p, unsigned *ran, struct diag *d)
 	*ran = 0;
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = p->layer[l];
-		const struct img_test *t =
-			img ? IMG_AT(img, IMG_TEST, struct img_test) : NULL;
+		uint32_t count = img ? IMG_COUNT(img, IMG_TEST) : 0;
+		struct img_test t;
 
-		for (uint32_t i = 0; t && i < IMG_COUNT(img, IMG_TEST); i++) {
+		for (uint32_t i = 0; i < count; i++) {
+			img_get(img, IMG_TEST, i, &t);
 			for (unsigned k = 0; k < POLICY_PROFILES; k++) {
-				if (!(t[i].profiles & 1U << k))
+				if (!(t.profiles & 1U << k))
 					continue;
-				if (one(p, img, &t[i], (enum policy_profile)k,
+				if (one(p, img, &t, (enum policy_profile)k,
 					    d) < 0)
 					return -EINVAL;
 				++*ran;

@@ -6,11 +6,15 @@
 #include "policy_args.h"
 #include "str.h"
 
-const struct img_schema *args_schema(const struct judge *j, const char *name,
-	const struct policy_image **img)
+bool args_schema(struct scan *s, unsigned level, const char *name)
 {
-	*img = j->p->layer[POLICY_LAYER_SYSTEM];
-	return *img ? img_schema_find(*img, name) : NULL;
+	s->schema[level] = s->img ? img_schema_find(s->img, name) : 0;
+	if (!s->schema[level])
+		return false;
+	s->style |= img_cell(s->img, s->schema[level]);
+	if (level == 0)
+		s->name = name;
+	return true;
 }
 
 static void git_key(struct scan *s, const struct arg *v)
@@ -305,7 +309,7 @@ static void found_files(struct scan *s, struct arg *a)
 	*a = (struct arg){.s = to, .rel = true, .glob = true};
 }
 
-void args_command(struct scan *s, const struct img_item *it, size_t from)
+void args_command(struct scan *s, const struct item *it, size_t from)
 {
 	struct judge *j = s->k->j;
 	size_t n = from < s->argc ? s->argc - from : 0, end = n;

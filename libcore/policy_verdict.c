@@ -69,8 +69,8 @@ void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
 
 	/* Below an approved parent what the engine only suspects is left to the
 	 * sandbox and to the judging of each program that really starts. */
-	if (k->j->depth && d > (enum policy_decision)k->j->set.child)
-		d = (enum policy_decision)k->j->set.child;
+	if (k->j->depth && d > (enum policy_decision)k->j->set[IMG_P_CHILD])
+		d = (enum policy_decision)k->j->set[IMG_P_CHILD];
 	if (!stricter(k, d))
 		return;
 	va_start(ap, fmt);
@@ -167,10 +167,8 @@ bool judge_listed(const struct judge *j, const char *list, const char *word)
 {
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = j->p->layer[i];
-		const struct img_list *l =
-			img ? img_list_find(img, list) : NULL;
 
-		if (l && img_ref_match(img, l->ref, word))
+		if (img && img_ref_match(img, img_list(img, list), word))
 			return true;
 	}
 	return false;
@@ -179,16 +177,15 @@ bool judge_listed(const struct judge *j, const char *list, const char *word)
 bool judge_granted(const struct judge *j, const char *list, const char *word)
 {
 	const struct policy_image *img = j->p->layer[POLICY_LAYER_SYSTEM];
-	const struct img_list *l = img ? img_list_find(img, list) : NULL;
 
-	return l && img_ref_match(img, l->ref, word);
+	return img && img_ref_match(img, img_list(img, list), word);
 }
 
 bool judge_exec_dir(const struct judge *j, const char *dir)
 {
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = j->p->layer[i];
-		struct img_range r = img ? img->head->set[IMG_SET_EXEC]
+		struct img_range r = img ? img_set(img, IMG_SET_EXEC)
 					 : (struct img_range){0};
 
 		if ((i == 0 || r.count) && !(img && img_ref_match(img, r, dir)))
@@ -202,7 +199,7 @@ bool judge_in_set(const struct judge *j, enum img_set set, const char *word)
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = j->p->layer[i];
 
-		if (img && img_ref_match(img, img->head->set[set], word))
+		if (img && img_ref_match(img, img_set(img, set), word))
 			return true;
 	}
 	return false;

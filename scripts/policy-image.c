@@ -1,5 +1,8 @@
 /* policy-image.c - compiles the built-in policy while wardbox is built
  * SPDX-License-Identifier: MIT
+ *
+ * Writes C, so that numbers are in the order of whatever machine it is
+ * compiled for. Texts that end alike are one: here there is time for that.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,8 +12,8 @@
 #include "policy_compile.h"
 
 /* What `include default` would take: there is none yet. */
-const uint64_t policy_default_words[] = {0};
-const size_t policy_default_size = 0;
+static const struct img_header no_head;
+const struct policy_image policy_default = {.head = &no_head};
 
 static char *slurp(const char *path, size_t *n)
 {
@@ -24,35 +27,135 @@ static char *slurp(const char *path, size_t *n)
 	return text;
 }
 
+struct packing {
+	const char *from;
+	uint32_t *used; /* offsets, sorted by their texts from the end */
+	size_t count;
+	uint32_t *to; /* by old offset */
+	char *out;
+	uint32_t len;
+};
+
+static uint32_t collect(void *ctx, uint32_t off)
+{
+	struct packing *p = ctx;
+
+	p->used[p->count++] = off;
+	return off;
+}
+
+static uint32_t moved(void *ctx, uint32_t off)
+{
+	return ((struct packing *)ctx)->to[off];
+}
+
+static const char *pool;
+
+/* From the end, the longer before the texts it ends in. */
+static int from_end(const void *a, const void *b)
+{
+	const char *s = pool + *(const uint32_t *)a;
+	const char *t = pool + *(const uint32_t *)b;
+	size_t n = strlen(s), m = strlen(t);
+
+	while (n && m)
+		if (s[--n] != t[--m])
+			return (unsigned char)s[n] - (unsigned char)t[m];
+	return n ? -1 : m ? 1 : 0;
+}
+
+static void place(struct packing *p, uint32_t off, const char **last)
+{
+	const char *s = p->from + off;
+	size_t n = strlen(s), have = *last ? strlen(*last) : 0;
+
+	if (have < n || memcmp(*last + have - n, s, n) != 0) {
+		memcpy(p->out + p->len, s, n + 1);
+		*last = p->out + p->len;
+		have = n;
+		p->len += (uint32_t)n + 1;
+	}
+	p->to[off] = (uint32_t)(*last + have - n - p->out);
+}
+
+static void pack(struct policy_build *b)
+{
+	size_t n = b->str.len;
+	struct packing p = {.from = b->str.data,
+		.used = calloc(1 << 20, sizeof(uint32_t)),
+		.to = calloc(n, sizeof(uint32_t)),
+		.out = calloc(n, 1),
+		.len = 1};
+	const char *last = NULL;
+
+	if (!p.used || !p.to || !p.out)
+		exit(1);
+	build_map(b, collect, &p);
+	pool = p.from;
+	qsort(p.used, p.count, sizeof(*p.used), from_end);
+	for (size_t i = 0; i < p.count; i++)
+		place(&p, p.used[i], &last);
+	build_map(b, moved, &p);
+	memcpy(b->str.data, p.out, p.len);
+	b->str.len = p.len;
+}
+
+static uint64_t mark;
+
+static void number(uint32_t v)
+{
+	static unsigned column;
+
+	mark = (mark ^ v) * 0x100000001b3ULL;
+	printf("%" PRIu32 ",%s", v, ++column % 16 ? "" : " \\\n\t");
+}
+
+static void write_out(const struct policy_build *b)
+{
+	struct img_header h = build_header(b);
+
+	printf("#define DEFAULT_WIDTH uint%u_t\n", h.width * 8);
+	printf("#define DEFAULT_HEAD \\\n\t.magic = \"WBPOLICY\", "
+	       ".endian = IMG_ENDIAN, .size = %" PRIu32
+	       ", .version = IMG_VERSION, \\\n\t.width = %u, .layer = %u, "
+	       ".use = %u, .cells = %" PRIu32 ", .bytes = %" PRIu32
+	       ", \\\n\t.section = {",
+		h.size, h.width, h.layer, h.use, h.cells, h.bytes);
+	for (unsigned s = 0; s < IMG_SECTIONS; s++)
+		printf("{%" PRIu32 ", %" PRIu32 "}, ", h.section[s].first,
+			h.section[s].count);
+	printf("}\n#define DEFAULT_CELLS ");
+	for (unsigned s = 0; s < IMG_SECTIONS; s++) {
+		const uint32_t *cell = (const void *)b->sect[s].data;
+
+		for (size_t i = 0; i < b->sect[s].len / sizeof(*cell); i++)
+			number(cell[i]);
+	}
+	printf("\n#define DEFAULT_TEXTS ");
+	for (size_t i = 0; i < b->str.len; i++)
+		number((unsigned char)b->str.data[i]);
+	printf("\n#define DEFAULT_MARK 0x%" PRIx64 "ULL\n", mark);
+}
+
 int main(int argc, char **argv)
 {
 	struct policy_compiler *c = malloc(sizeof(*c));
 	struct diag d = {0};
-	size_t n = 0, size, whole;
-	void *bytes;
-	uint64_t *words;
+	size_t n = 0;
 	char *text = argc == 2 ? slurp(argv[1], &n) : NULL;
 
 	if (!c || !text) {
 		fprintf(stderr, "policy-image: cannot read the policy\n");
 		return 1;
 	}
-	if (policy_compile_init(c, POLICY_LAYER_SYSTEM, NULL) < 0 ||
-		policy_compile_text(c, "default", text, n, &d) < 0 ||
-		build_finish(&c->b, &bytes, &size) < 0) {
+	policy_compile_init(c, POLICY_LAYER_SYSTEM, NULL);
+	if (policy_compile_text(c, "default", text, n, &d) < 0 ||
+		build_index(&c->b) < 0) {
 		fprintf(stderr, "%s:%u:%u: %s\n", argv[1], d.line, d.col,
 			d.text);
 		return 1;
 	}
-	whole = (size + 7) / 8 * 8;
-	words = calloc(1, whole);
-	if (!words)
-		return 1;
-	memcpy(words, bytes, size);
-	((struct img_header *)(void *)words)->size = (uint32_t)whole;
-	printf("#define POLICY_DEFAULT_WORDS");
-	for (size_t i = 0; i < whole / 8; i++)
-		printf("%s0x%" PRIx64 ",", i % 8 ? " " : " \\\n\t", words[i]);
-	putchar('\n');
+	pack(&c->b);
+	write_out(&c->b);
 	return 0;
 }

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	/* What the compiler makes, the loader takes. */
-	if (policy_image_wrap(&p.layer[0], bytes, n, true, &d) < 0)
+	if (policy_image_wrap(&p.layer[0], bytes, n, &d) < 0)
 		abort();
 	policy_decide_line(&p, &req, &v, NULL, NULL);
 	if (policy_grants(&p, POLICY_DEV, "/nowhere", "/home", &g) < 0)

@@ -220,8 +220,7 @@ static void wrapped(void **state)
 			memcpy(name, l, n);
 			name[n] = 0;
 			if (img_ref_match(policy->layer[0],
-				    img_list_find(policy->layer[0], "builtin")
-					    ->ref,
+				    img_list(policy->layer[0], "builtin"),
 				    name))
 				continue;
 		}
@@ -315,7 +314,7 @@ static void layers_only_tighten(void **state)
 		unlink(name);
 		assert_int_equal(
 			policy_image_wrap(&p.layer[POLICY_LAYER_PROJECT], bytes,
-				size, true, &d),
+				size, &d),
 			0);
 		for (size_t i = round % 3; i < count; i += 3) {
 			for (unsigned f = 1; f <= 2; f++) {

@@ -17,7 +17,7 @@ static int compile(const char *text, struct diag *d)
 	int rc = policy_build_text("f", text, strlen(text), &bytes, &n, d);
 
 	if (rc == 0) {
-		assert_int_equal(policy_image_wrap(&img, bytes, n, true, d), 0);
+		assert_int_equal(policy_image_wrap(&img, bytes, n, d), 0);
 		policy_image_free(img);
 	}
 	return rc;
@@ -114,6 +114,38 @@ static void good(void **state)
 	assert_int_equal(compile("include default\ndeny x", &d), 0);
 }
 
+/* Where two bytes do not hold the offsets, cells have four. */
+static void large(void **state)
+{
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	struct policy_image *img = NULL;
+	struct policy p = {0};
+	struct policy_request req = {.text = "prog-9000 x",
+		.len = 11,
+		.profile = POLICY_DEV,
+		.cwd = "/nowhere",
+		.root = "/nowhere"};
+	struct policy_verdict v;
+	struct diag d;
+	void *bytes;
+	size_t n;
+
+	(void)state;
+	for (unsigned i = 0; i < 10000; i++)
+		buf_addf(&text, "deny prog-%u ** : \"number %u\"\n", i, i);
+	assert_int_equal(policy_build_text("f", buf_str(&text), text.len,
+				 &bytes, &n, &d),
+		0);
+	assert_int_equal(policy_image_wrap(&img, bytes, n, &d), 0);
+	assert_int_equal(img->head->width, 4);
+	p.layer[0] = img;
+	policy_decide_line(&p, &req, &v, NULL, NULL);
+	assert_int_equal(v.would, POLICY_DENY);
+	assert_string_equal(v.reason, "number 9000");
+	assert_int_equal(v.line, 9001);
+	policy_image_free(img);
+}
+
 /* Every byte of an image may be wrong: it is refused, or it is as good as any
  * other; nothing is read outside of it. */
 static void damaged(void **state)
@@ -167,16 +199,16 @@ static void damaged(void **state)
 /* What is in the binary is what the file says. */
 static void builtin(void **state)
 {
+	const struct img_header *h = policy_default.head;
 	struct policy_image img;
 	struct diag d;
 
 	(void)state;
-	assert_int_equal(policy_image_check(&img, policy_default_words,
-				 policy_default_size, &d),
-		0);
+	assert_ptr_equal(policy_default.cell, h + 1);
+	assert_int_equal(policy_image_check(&img, h, h->size, &d), 0);
 	assert_true(IMG_COUNT(&img, IMG_RULE) > 50);
-	assert_non_null(img_list_find(&img, "net"));
-	assert_non_null(img_schema_find(&img, "git"));
+	assert_true(img_list(&img, "net").count > 20);
+	assert_int_not_equal(img_schema_find(&img, "git"), 0);
 }
 
 int main(void)
@@ -184,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places),
 		cmocka_unit_test(good),
+		cmocka_unit_test(large),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(builtin),
 	};
