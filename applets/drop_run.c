@@ -23,6 +23,7 @@ struct drop_job {
 	sigset_t old;
 	int signals; /* signalfd */
 	int status;  /* wait status */
+	char *const *argv;
 };
 
 /* Signals that are the command's, not ours. */
@@ -203,15 +204,17 @@ static void wait_for_it(struct drop_job *job)
 		;
 }
 
-static void child(struct drop_job *job, char *const *argv)
+static void child(void *ctx)
 {
+	struct drop_job *job = ctx;
+
 	close(job->signals);
 	if (job->o->new_session && setsid() < 0)
 		sandbox_child_fail(job->s, SANDBOX_STEP_SETUP, -errno);
 	sigprocmask(SIG_SETMASK, &job->old, NULL);
 	if (sandbox_apply(job->s) < 0)
 		_exit(EXIT_OURS);
-	_exit(drop_exec(job->o, argv));
+	_exit(drop_exec(job->o, job->argv));
 }
 
 /* Ends as the command ended. */
@@ -249,7 +252,7 @@ static int finish(struct drop_job *job)
 
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 {
-	struct drop_job job = {.o = o, .s = s};
+	struct drop_job job = {.o = o, .s = s, .argv = argv};
 	struct diag d = {0};
 	pid_t pid;
 
@@ -264,9 +267,7 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 	block_signals(&job);
 	if (o->die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	pid = sandbox_fork(s);
-	if (pid == 0)
-		child(&job, argv);
+	pid = sandbox_spawn(s, child, &job, true);
 	if (pid < 0) {
 		diag_errno(&d, pid, "cannot start the sandbox");
 		if (s->clone_flags)

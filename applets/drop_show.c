@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include "namespaces.h"
 #include "path.h"
 #include "probe.h"
 #include "str.h"
@@ -189,7 +188,7 @@ int drop_show_probe(const struct drop *o)
 	if (!probe_inside() && probe_try(PROBE_NOTIFY) == 0)
 		works |= SANDBOX_WATCH;
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
-		if (namespaces_work(spaces[i]))
+		if (sandbox_namespace_works(spaces[i]))
 			works |= spaces[i];
 	if (o->json) {
 		json_open(&j, '{');

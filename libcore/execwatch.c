@@ -18,6 +18,7 @@
 #include "buf.h"
 #include "execwatch_read.h"
 #include "limiter.h"
+#include "str.h"
 #include "uapi/nr.h"
 #include "uapi/seccomp.h"
 
@@ -51,9 +52,9 @@ int execwatch_prepare(struct execwatch *w)
 
 void execwatch_release(struct execwatch *w)
 {
-	int fds[] = {w->fd, w->sock[0], w->sock[1]};
+	int fds[] = {w->fd, w->sock[0], w->sock[1], w->root};
 
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	free(w->notif);
@@ -160,13 +161,9 @@ int execwatch_take(struct execwatch *w)
  * just then, and shells take that for a failure. */
 static bool too_many(struct execwatch *w)
 {
-	struct limits_tree t;
-
 	/* There cannot be more than have ever started. */
-	if (!w->procs_max || w->seen <= w->procs_max)
-		return false;
-	/* Cannot count: fail closed. */
-	return limits_tree(&t, false) < 0 || t.procs > w->procs_max + w->spare;
+	return w->procs_max && w->seen > w->procs_max &&
+	       limits_procs_over(&w->guess, w->procs_max + w->spare);
 }
 
 static int decide_exec(struct execwatch *w, const struct sc_notif *n)
@@ -184,7 +181,7 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 		w->bytes = malloc(EXECWATCH_ROOM);
 	if (!w->bytes)
 		return -ENOMEM;
-	err = execwatch_read(n, w->bytes, &ev);
+	err = execwatch_read(&w->root, n, w->bytes, &ev);
 	/* Bad pointers get EFAULT, as the kernel says: to let it look again
 	 * would be a race for a thread that maps them meanwhile. */
 	if (err < 0)
@@ -205,7 +202,7 @@ static int see_files(struct execwatch *w, const struct sc_notif *n)
 		w->bytes = malloc(EXECWATCH_ROOM);
 	if (!w->bytes || !w->see)
 		return 0;
-	count = execwatch_files(n, w->bytes, a);
+	count = execwatch_files(&w->root, n, w->bytes, a);
 	for (int i = 0; i < count; i++)
 		w->see(w->ctx, &a[i]);
 	return 0;
@@ -261,7 +258,7 @@ int execwatch_step(struct execwatch *w)
 		w->waiting--;
 		memmove(w->notif, (char *)w->notif + w->notif_size,
 			w->waiting * w->notif_size);
-		if (err == 0)
+		if (err == 0 && w->waiting)
 			err = receive(w);
 	}
 	if (err == -EPIPE && w->fd >= 0) {

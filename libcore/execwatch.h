@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "limiter.h"
+
 enum {
 	EXECWATCH_ARGS_MAX = 1024,
 	EXECWATCH_BYTES_MAX = 32768, /* of all arguments together */
@@ -28,7 +30,6 @@ struct execwatch_event {
 	char *const *argv; /* NULL-terminated */
 	size_t argc;
 	bool cut;    /* argv is longer than the maxima: its start is here */
-	bool shared; /* other threads could change the arguments meanwhile */
 };
 
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
@@ -58,9 +59,11 @@ struct execwatch {
 	size_t waiting;     /* in it */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */
+	int root;    /* of the tree, once a name was looked up there */
+	struct limits_guess guess;
 };
 #define EXECWATCH_INIT                                                         \
-	((struct execwatch){.fd = -1, .sock = {-1, -1}})
+	((struct execwatch){.fd = -1, .sock = {-1, -1}, .root = -1})
 
 /* In the parent, before fork. -ENOTSUP, -ENOMEM, -errno. */
 int execwatch_prepare(struct execwatch *w);

@@ -54,7 +54,7 @@ static const struct call {
 };
 
 /* The directory that path's last name is in. */
-static int name_dir(pid_t pid, int dirfd, char *path, char *real)
+static int name_dir(int *root, pid_t pid, int dirfd, char *path, char *real)
 {
 	size_t n = strlen(path);
 	char *slash;
@@ -63,12 +63,12 @@ static int name_dir(pid_t pid, int dirfd, char *path, char *real)
 		path[--n] = '\0';
 	slash = strrchr(path, '/');
 	if (!slash)
-		return execwatch_name(pid, dirfd, "", real);
+		return execwatch_name(root, pid, dirfd, "", real);
 	slash[slash == path] = '\0';
-	return execwatch_name(pid, dirfd, path, real);
+	return execwatch_name(root, pid, dirfd, path, real);
 }
 
-static int one_entry(const struct sc_notif *n, int dir, int at, char *room,
+static int one_entry(int *root, const struct sc_notif *n, int dir, int at, char *room,
 	struct execwatch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
@@ -76,14 +76,14 @@ static int one_entry(const struct sc_notif *n, int dir, int at, char *room,
 	char *path = room, *real = room + PATH_MAX;
 
 	if (execwatch_str(pid, n->data.args[at], path, PATH_MAX) < 0 ||
-		name_dir(pid, dirfd, path, real) < 0)
+		name_dir(root, pid, dirfd, path, real) < 0)
 		return 0;
 	*a = (struct execwatch_access){
 		.pid = pid, .path = real, .wants = SANDBOX_WRITE};
 	return 1;
 }
 
-static int one_open(const struct sc_notif *n, const struct call *c,
+static int one_open(int *root, const struct sc_notif *n, const struct call *c,
 	uint64_t flags, char *room, struct execwatch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
@@ -97,10 +97,10 @@ static int one_open(const struct sc_notif *n, const struct call *c,
 		wants |= SANDBOX_WRITE;
 	if (execwatch_str(pid, n->data.args[c->path], path, PATH_MAX) < 0)
 		return 0;
-	err = execwatch_name(pid, dirfd, path, real);
+	err = execwatch_name(root, pid, dirfd, path, real);
 	if (err == -ENOENT && flags & O_CREAT) {
 		wants |= SANDBOX_WRITE;
-		err = name_dir(pid, dirfd, path, real);
+		err = name_dir(root, pid, dirfd, path, real);
 	}
 	*a = (struct execwatch_access){
 		.pid = pid, .path = real, .wants = wants};
@@ -108,7 +108,7 @@ static int one_open(const struct sc_notif *n, const struct call *c,
 }
 
 static int one_connect(
-	const struct sc_notif *n, char *room, struct execwatch_access *a)
+	int *root, const struct sc_notif *n, char *room, struct execwatch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	struct sockaddr_un addr = {.sun_family = 0};
@@ -121,7 +121,7 @@ static int one_connect(
 		addr.sun_family != AF_UNIX || !addr.sun_path[0] ||
 		str_copy(room, sizeof(addr.sun_path),
 			addr.sun_path) < 0 ||
-		execwatch_name(pid, AT_FDCWD, room, room + PATH_MAX) < 0)
+		execwatch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
 		return 0;
 	*a = (struct execwatch_access){
 		.pid = pid, .path = room + PATH_MAX, .wants = SANDBOX_UNIX};
@@ -129,7 +129,7 @@ static int one_connect(
 }
 
 int execwatch_files(
-	const struct sc_notif *n, char *room, struct execwatch_access *a)
+	int *root, const struct sc_notif *n, char *room, struct execwatch_access *a)
 {
 	const struct call *c = calls;
 	uint64_t flags = 0;
@@ -141,27 +141,27 @@ int execwatch_files(
 		return 0;
 	switch ((enum how)c->how) {
 	case OPEN:
-		return one_open(n, c, n->data.args[c->flags], room, a);
+		return one_open(root, n, c, n->data.args[c->flags], room, a);
 	case OPEN2:
 		if (execwatch_mem((pid_t)n->pid, n->data.args[c->flags],
 			    &flags, sizeof(flags)) < 0)
 			return 0;
-		return one_open(n, c, flags, room, a);
+		return one_open(root, n, c, flags, room, a);
 	case WRITE:
-		return one_open(n, c,
+		return one_open(root, n, c,
 			n->data.nr == __NR_truncate ?
 				O_WRONLY :
 				O_WRONLY | O_CREAT | O_TRUNC,
 			room, a);
 	case ENTRY:
-		return one_entry(n, c->dir, c->path, room, a);
+		return one_entry(root, n, c->dir, c->path, room, a);
 	case ENTRY2:
 		dir2 = c->dir < 0 ? NO_DIR : 2;
-		count = one_entry(n, c->dir, c->path, room, a);
-		return count + one_entry(n, dir2, c->flags,
+		count = one_entry(root, n, c->dir, c->path, room, a);
+		return count + one_entry(root, n, dir2, c->flags,
 				       room + 2 * PATH_MAX, a + count);
 	case CONNECT:
-		return one_connect(n, room, a);
+		return one_connect(root, n, room, a);
 	}
 	return 0;
 }

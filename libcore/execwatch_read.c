@@ -8,7 +8,6 @@
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@ enum {
 	PAGE = 4096, /* a step that never crosses into a page that is not there */
 	EMPTY_PATH = 0x1000,
 	WORDS = 64,
+	AHEAD = 256, /* most paths are shorter */
 };
 
 ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n)
@@ -68,26 +68,46 @@ ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size)
 	return read_str(pid, at, out, size, &have);
 }
 
-/* The pointers at at, as many as fit before the next page and into max; up to
- * and with the one that ends them. Their number without it, or -errno. */
-static ssize_t read_pointers(
-	pid_t pid, uint64_t at, uintptr_t *out, size_t max, bool *end)
+/* Pointers of another process. */
+struct words {
+	uintptr_t at[WORDS];
+	size_t count;
+};
+
+/* Those at at, as many as fit before the next page. */
+static int read_words(pid_t pid, uint64_t at, struct words *w)
 {
-	size_t n = (PAGE - at % PAGE) / sizeof(*out), i = 0;
+	size_t n = (PAGE - at % PAGE) / sizeof(*w->at);
 	ssize_t got;
 
 	/* One that lies across pages is taken alone. */
-	n = n < 1 ? 1 : n > max ? max : n;
-	got = execwatch_mem(pid, at, out, n * sizeof(*out));
-	if (got < (ssize_t)sizeof(*out))
-		return got < 0 ? got : -EFAULT;
-	while (i < (size_t)got / sizeof(*out) && out[i])
-		i++;
-	*end = i < (size_t)got / sizeof(*out);
-	return (ssize_t)i;
+	n = n < 1 ? 1 : n > WORDS ? WORDS : n;
+	got = execwatch_mem(pid, at, w->at, n * sizeof(*w->at));
+	if (got < (ssize_t)sizeof(*w->at))
+		return got < 0 ? (int)got : -EFAULT;
+	w->count = (size_t)got / sizeof(*w->at);
+	return 0;
 }
 
-static int read_args(pid_t pid, uint64_t at, char *room,
+/* The start of the path and of the pointers in one call, as both are there most
+ * of the time. What is not shows when it is asked for alone. */
+static void look_ahead(pid_t pid, uint64_t path, char *out, size_t *have,
+	uint64_t at, struct words *w)
+{
+	size_t n = PAGE - path % PAGE, m = PAGE - at % PAGE;
+	struct iovec here[] = {{out, n > AHEAD ? AHEAD : n},
+		{w->at, m > sizeof(w->at) ? sizeof(w->at) : m}};
+	struct iovec there[] = {
+		{(void *)(uintptr_t)path, here[0].iov_len},
+		{(void *)(uintptr_t)at, here[1].iov_len}};
+	ssize_t got = process_vm_readv(pid, here, 2, there, 2, 0);
+
+	n = here[0].iov_len;
+	*have = got < 0 ? 0 : (size_t)got < n ? (size_t)got : n;
+	w->count = got < (ssize_t)n ? 0 : ((size_t)got - n) / sizeof(*w->at);
+}
+
+static int read_args(pid_t pid, uint64_t at, char *room, struct words *w,
 	struct execwatch_event *ev)
 {
 	char **argv = (char **)(void *)room;
@@ -99,17 +119,19 @@ static int read_args(pid_t pid, uint64_t at, char *room,
 
 	ev->argv = argv;
 	while (!end && n < EXECWATCH_ARGS_MAX && left) {
-		uintptr_t word[WORDS];
-		size_t max = EXECWATCH_ARGS_MAX - n;
-		ssize_t count = read_pointers(pid, at + n * sizeof(*word), word,
-			max < WORDS ? max : WORDS, &end), len = 0;
+		ssize_t len = 0;
+		int err = w->count ? 0 :
+				     read_words(pid, at + n * sizeof(*w->at), w);
 
-		if (count < 0)
-			return (int)count;
-		for (ssize_t i = 0; i < count && left; i++, n++) {
+		if (err < 0)
+			return err;
+		for (size_t i = 0; i < w->count && left; i++, n++) {
+			end = !w->at[i];
+			if (end || n == EXECWATCH_ARGS_MAX)
+				break;
 			/* Most lie one behind the other. */
-			have = word[i] == next ? have : 0;
-			len = read_str(pid, word[i], text, left, &have);
+			have = w->at[i] == next ? have : 0;
+			len = read_str(pid, w->at[i], text, left, &have);
 			if (len < 0 && len != -E2BIG)
 				return (int)len;
 			argv[n] = text;
@@ -117,8 +139,9 @@ static int read_args(pid_t pid, uint64_t at, char *room,
 			text += len + 1;
 			left -= (size_t)len + 1;
 			have -= (size_t)len + 1;
-			next = word[i] + (size_t)len + 1;
+			next = w->at[i] + (size_t)len + 1;
 		}
+		w->count = 0;
 	}
 	ev->cut = !end || !left;
 	ev->argc = n;
@@ -148,18 +171,30 @@ static bool is_own(const char *rest)
 		strspn(rest + 3, "0123456789") == strlen(rest + 3);
 }
 
+static int name_at(int base, const char *path, uint64_t resolve, char *real)
+{
+	autofd int fd = path_openat2(
+		base, path, O_PATH, 0, resolve | RESOLVE_NO_MAGICLINKS);
+
+	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
+}
+
 /* With its root, its directory and its view of mounts. What leads through any
  * other link into a process would lead into this one: -ELOOP. */
-int execwatch_name(pid_t pid, int dirfd, const char *path, char *real)
+int execwatch_name(int *root, pid_t pid, int dirfd, const char *path, char *real)
 {
 	static const char self[] = "/proc/self/";
 	const bool own = strncmp(path, self, sizeof(self) - 1) == 0 &&
 		is_own(path + sizeof(self) - 1);
 	char name[64];
 	struct buf b = BUF_FIXED(name);
-	autofd int base = -1, fd = -1;
+	autofd int base = -1;
 
 	real[0] = '\0';
+	/* All of a tree have one root: to have another takes a call that the
+	 * filter refuses. */
+	if (path[0] == '/' && !own && *root >= 0)
+		return name_at(*root, path, RESOLVE_IN_ROOT, real);
 	buf_addf(&b, "/proc/%d/", (int)pid);
 	if (own)
 		buf_adds(&b, path + sizeof(self) - 1);
@@ -176,47 +211,39 @@ int execwatch_name(pid_t pid, int dirfd, const char *path, char *real)
 		return -errno;
 	if (own || !path[0])
 		return path_of_fd(base, real, PATH_MAX);
-	fd = path_openat2(base, path, O_PATH, 0,
-		path[0] == '/' ? RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS :
-				 RESOLVE_NO_MAGICLINKS);
-	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
+	if (path[0] != '/')
+		return name_at(base, path, 0, real);
+	*root = base;
+	base = -1;
+	return name_at(*root, path, RESOLVE_IN_ROOT, real);
 }
 
-/* Can somebody else write to its memory while we look? */
-static bool has_threads(pid_t pid)
-{
-	char name[64];
-	struct buf b = BUF_FIXED(name);
-	struct stat st;
-
-	buf_addf(&b, "/proc/%d/task", (int)pid);
-	return stat(buf_str(&b), &st) < 0 || st.st_nlink > 3;
-}
-
-int execwatch_read(const struct sc_notif *n, char *room,
+int execwatch_read(int *root, const struct sc_notif *n, char *room,
 	struct execwatch_event *ev)
 {
 	bool at = n->data.nr == __NR_execveat;
+	const uint64_t *args = n->data.args + at;
 	pid_t pid = (pid_t)n->pid;
 	char *path = room + EXECWATCH_ROOM - 3 * PATH_MAX;
 	char *exe = path + PATH_MAX, *cwd = exe + PATH_MAX;
-	int dirfd = at ? (int)n->data.args[0] : AT_FDCWD;
+	struct words words;
+	size_t have;
 	ssize_t len;
 
 	*ev = (struct execwatch_event){
 		.pid = pid, .path = path, .exe = exe, .cwd = cwd};
-	len = execwatch_str(pid, n->data.args[at ? 1 : 0], path, PATH_MAX);
+	look_ahead(pid, args[0], path, &have, args[1], &words);
+	len = read_str(pid, args[0], path, PATH_MAX, &have);
 	if (len < 0)
 		return len == -E2BIG ? -ENAMETOOLONG : (int)len;
-	len = read_args(pid, n->data.args[at ? 2 : 1], room, ev);
+	len = read_args(pid, args[1], room, &words, ev);
 	if (len < 0)
 		return (int)len;
 	read_link(pid, "cwd", cwd);
+	exe[0] = '\0';
 	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
-	if (path[0] || (at && n->data.args[4] & EMPTY_PATH))
-		ev->missing = execwatch_name(pid, dirfd, path, exe);
-	else
-		exe[0] = '\0';
-	ev->shared = has_threads(pid);
+	if (path[0] || (at && args[3] & EMPTY_PATH))
+		ev->missing = execwatch_name(root, pid,
+			at ? (int)n->data.args[0] : AT_FDCWD, path, exe);
 	return 0;
 }

@@ -55,6 +55,11 @@ enum limits_how {
 /* "cgroup v1", "tree watchdog (approximate)" … */
 const char *limits_how_name(enum limits_how how);
 
+/* How many processes there were, and which number the last one had. */
+struct limits_guess {
+	unsigned procs, last;
+};
+
 enum { LIMITS_GROUPS = 3 }; /* v2: the first; v1: memory, pids, cpuacct */
 
 struct limits {
@@ -67,7 +72,8 @@ struct limits {
 	int version; /* of the cgroup: 0 none, 1, 2 */
 	int parent[LIMITS_GROUPS], group[LIMITS_GROUPS]; /* directories */
 	char name[32];                                   /* of the groups */
-	uint64_t start_ns, look_ns;
+	uint64_t start_ns, look_ns, pause_ns;
+	struct limits_guess guess;
 	uint32_t nproc; /* the RLIMIT_NPROC to set, 0 for none */
 };
 #define LIMITS_INIT                                                            \
@@ -109,6 +115,10 @@ struct limits_tree {
 };
 /* 0, -errno. Stops looking at 65536 processes. */
 int limits_tree(struct limits_tree *out, bool memory);
+
+/* Does this process have more than max descendants? Counts when so many could
+ * have been started meanwhile; true when that cannot be done. */
+bool limits_procs_over(struct limits_guess *g, unsigned max);
 
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);

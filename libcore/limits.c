@@ -15,7 +15,8 @@
 enum {
 	SECOND = 1000000000,
 	MS = 1000000,
-	LOOK_MS = 50, /* how often a watched tree is looked at */
+	LOOK = 50 * MS, /* how often a watched tree is looked at */
+	LOOK_SOON = 5 * MS,
 };
 
 const char *limits_name(enum limits_kind kind)
@@ -154,6 +155,7 @@ int limits_enter(const struct limits *l)
 void limits_start(struct limits *l)
 {
 	l->start_ns = l->look_ns = now_ns();
+	l->pause_ns = LOOK;
 }
 
 static bool needs_looks(const struct limits *l)
@@ -169,8 +171,8 @@ int limits_timeout(const struct limits *l)
 
 	if (l->spec.wall_ns && l->spec.wall_ns < UINT64_MAX - l->start_ns)
 		due = l->start_ns + l->spec.wall_ns;
-	if (needs_looks(l) && l->look_ns + LOOK_MS * (uint64_t)MS < due)
-		due = l->look_ns + LOOK_MS * (uint64_t)MS;
+	if (needs_looks(l) && l->look_ns + l->pause_ns < due)
+		due = l->look_ns + l->pause_ns;
 	if (due == UINT64_MAX)
 		return -1;
 	if (due <= now)
@@ -179,36 +181,45 @@ int limits_timeout(const struct limits *l)
 	return due > 3600000 ? 3600000 : (int)due;
 }
 
+/* The next look at memory comes before two bytes a nanosecond, about what
+ * processors can write, could have used up what is left. */
+static uint64_t pause_for(const struct limits *l, uint64_t used)
+{
+	uint64_t left = used < l->spec.mem ? (l->spec.mem - used) / 2 : 0;
+
+	return left < LOOK_SOON ? LOOK_SOON : left > LOOK ? LOOK : left;
+}
+
+static bool by_watchdog(const struct limits *l, enum limits_kind kind)
+{
+	return l->how[kind] == LIMITS_BY_WATCHDOG;
+}
+
 static void look(struct limits *l, bool last)
 {
-	bool killed = false;
+	bool killed = false, mem = by_watchdog(l, LIMITS_MEM);
+	struct limits_tree t;
 
 	if (l->version)
 		limits_cgroup_read(l, &killed);
-	if (l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG ||
-		l->how[LIMITS_CPU] == LIMITS_BY_WATCHDOG ||
-		l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG ||
-		l->how[LIMITS_PROCS]) {
-		struct limits_tree t;
-
-		if (limits_tree(
-			    &t, l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG) < 0)
-			return;
-		if (l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG) {
-			if (t.memory > l->mem_peak)
-				l->mem_peak = t.memory;
+	/* What only forks is not asked; a bomb does nothing else. */
+	if (l->spec.procs && !last &&
+		limits_procs_over(&l->guess, limits_forks(l->spec.procs)))
+		l->hit = LIMITS_PROCS;
+	if ((mem || by_watchdog(l, LIMITS_CPU) ||
+		    by_watchdog(l, LIMITS_TASKS)) &&
+		limits_tree(&t, mem) == 0) {
+		if (mem && t.memory > l->mem_peak)
+			l->mem_peak = t.memory;
+		if (mem) {
 			killed = t.memory > l->spec.mem;
+			l->pause_ns = pause_for(l, t.memory);
 		}
-		if (l->how[LIMITS_CPU] == LIMITS_BY_WATCHDOG &&
-			t.cpu_ns > l->cpu_used)
+		if (by_watchdog(l, LIMITS_CPU) && t.cpu_ns > l->cpu_used)
 			l->cpu_used = t.cpu_ns;
-		if (l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG &&
-			t.tasks > l->spec.tasks && !last)
+		if (by_watchdog(l, LIMITS_TASKS) && t.tasks > l->spec.tasks &&
+			!last)
 			l->hit = LIMITS_TASKS;
-		/* What only forks is not asked; a bomb does nothing else. */
-		if (l->spec.procs && !last &&
-			t.procs > limits_forks(l->spec.procs))
-			l->hit = LIMITS_PROCS;
 	}
 	if (l->spec.mem && killed)
 		l->hit = LIMITS_MEM;
@@ -223,7 +234,7 @@ enum limits_kind limits_check(struct limits *l, bool last)
 	if (l->hit)
 		return l->hit;
 	if (needs_looks(l) &&
-		(last || now - l->look_ns >= LOOK_MS * (uint64_t)MS)) {
+		(last || now - l->look_ns >= l->pause_ns)) {
 		look(l, last);
 		l->look_ns = now;
 	}

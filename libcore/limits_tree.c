@@ -189,6 +189,36 @@ int limits_tree(struct limits_tree *out, bool memory)
 	return err < 0 ? err : pids.err;
 }
 
+/* The number that the machine's last process was given; 0 if that is not told. */
+static unsigned last_pid(void)
+{
+	char text[128];
+	struct buf b = BUF_FIXED(text);
+	const char *s;
+	unsigned v = 0;
+
+	if (read_proc(&b, "/proc/loadavg") < 0)
+		return 0;
+	s = strrchr(buf_str(&b), ' ');
+	for (s += !!s; s && chr_digit(*s); s++)
+		v = 10 * v + (unsigned)(*s - '0');
+	return v;
+}
+
+bool limits_procs_over(struct limits_guess *g, unsigned max)
+{
+	unsigned last = last_pid();
+	struct limits_tree t;
+
+	if (last && g->last && last >= g->last &&
+		last - g->last + g->procs <= max)
+		return false;
+	if (limits_tree(&t, false) < 0)
+		return true;
+	*g = (struct limits_guess){t.procs, last};
+	return t.procs > max;
+}
+
 unsigned limits_user_tasks(void)
 {
 	autoclean(cleanup_dir) DIR *dir = opendir("/proc");

@@ -97,8 +97,10 @@ void run_child(struct run_state *st)
 	sandbox_child_fail(spec->sandbox, SANDBOX_STEP_EXEC, -errno);
 }
 
-__attribute__((noreturn)) static void start_child(struct run_state *st)
+static void start_child(void *ctx)
 {
+	struct run_state *st = ctx;
+
 	if (st->talk[0] >= 0)
 		run_monitor(st);
 	run_child(st);
@@ -107,10 +109,9 @@ __attribute__((noreturn)) static void start_child(struct run_state *st)
 static int start_confined(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	pid_t pid = sandbox_fork(s);
+	/* A monitor stays beside the command. */
+	pid_t pid = sandbox_spawn(s, start_child, st, st->talk[0] < 0);
 
-	if (pid == 0)
-		start_child(st);
 	if (pid < 0) {
 		diag_errno(st->d, pid, "cannot start a process");
 		return not_started(st, pid, false);

@@ -211,12 +211,15 @@ void sandbox_release(struct sandbox *s);
 int sandbox_compile(
 	const struct sandbox_plan *plan, struct sandbox *s, struct diag *d);
 
-/* Like fork. In the child (returns 0) the caller sets up descriptors, terminal
- * and signals, then calls sandbox_apply; only async-signal-safe work there. In
- * the parent it returns the pid (also in s->pid, s->pidfd); then, with WATCH,
- * execwatch_take() is next. With PIDNS the pid is that of the tree's init,
- * which forwards signals sent to it to the command. -errno. */
-pid_t sandbox_fork(struct sandbox *s);
+/* Starts a process that runs child(ctx), which sets up descriptors, terminal and
+ * signals, then calls sandbox_apply; only async-signal-safe work there, and it
+ * does not return. execs: it soon executes the command; then it may share this
+ * process's memory until that, so that it must leave this one's as it is. The
+ * pid (also in s->pid, s->pidfd); then, with WATCH, execwatch_take() is next.
+ * With PIDNS the pid is that of the tree's init, which forwards signals sent to
+ * it to the command. -errno. */
+pid_t sandbox_spawn(struct sandbox *s, void (*child)(void *ctx), void *ctx,
+	bool execs);
 
 /* In the child, or in a wrapper about to exec. Raw system calls alone, no
  * allocation. 0, or -errno with the step left for sandbox_outcome(). */
@@ -235,9 +238,13 @@ bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d);
 
 /* Kills every process of the tree, stray, setsid'd and forked alike, and reaps
  * those that became ours. Call it when the command has ended, too. The caller
- * must be a subreaper (sandbox_fork makes it one). 0, or -ETIMEDOUT when some
+ * must be a subreaper (sandbox_spawn makes it one). 0, or -ETIMEDOUT when some
  * would not die within two seconds. */
 int sandbox_kill(struct sandbox *s);
+
+/* Does all of what PIDNS, MOUNTNS, IPCNS or NETNS needs work here? Tried out in
+ * a child that is thrown away. */
+bool sandbox_namespace_works(unsigned part);
 
 /* What a process in the sandbox may do at path: a bit set of enum
  * sandbox_access (HIDE alone: it is covered). *grant (may be NULL) is the

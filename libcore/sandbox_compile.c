@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "landlock.h"
-#include "namespaces.h"
+#include "ns.h"
 #include "path.h"
 #include "probe.h"
 #include "sandbox_mount.h"
@@ -151,6 +151,36 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	return 0;
 }
 
+static const struct {
+	unsigned part, flag;
+} spaces[] = {{SANDBOX_PIDNS, NS_PID}, {SANDBOX_MOUNTNS, NS_MOUNT},
+	{SANDBOX_IPCNS, NS_IPC}, {SANDBOX_NETNS, NS_NET}};
+
+bool sandbox_namespace_works(unsigned part)
+{
+	unsigned flag = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
+		flag |= part == spaces[i].part ? spaces[i].flag : 0;
+	return probe_child(ns_try, flag) == 0;
+}
+
+/* The flags that the start needs, and those that are entered before exec. */
+static void namespace_flags(struct sandbox *s)
+{
+	unsigned flags = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
+		flags |= s->enforced & spaces[i].part ? spaces[i].flag : 0;
+	s->user_ns = flags && !ns_is_admin();
+	if (flags & NS_PID) {
+		s->clone_flags = NS_PID | (s->user_ns ? NS_USER : 0);
+		s->unshare_flags = (flags & ~(unsigned)NS_PID) | NS_MOUNT;
+	} else {
+		s->unshare_flags = flags | (s->user_ns ? NS_USER : 0);
+	}
+}
+
 static int need_namespaces(struct sandbox *s, struct diag *d)
 {
 	enum {
@@ -169,7 +199,7 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 	for (unsigned part = 1; part <= want; part <<= 1) {
 		if (!(want & part))
 			continue;
-		if (s->plan->relax & part && !namespaces_work(part)) {
+		if (s->plan->relax & part && !sandbox_namespace_works(part)) {
 			s->missing |= part;
 			continue;
 		}
@@ -183,8 +213,7 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 		}
 		s->enforced |= part;
 	}
-	namespaces_flags(s->enforced, &s->user_ns, &s->clone_flags,
-		&s->unshare_flags);
+	namespace_flags(s);
 	if (s->unshare_flags & NS_MOUNT) {
 		char cwd[PATH_MAX];
 

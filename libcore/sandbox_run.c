@@ -4,6 +4,7 @@
 #include "sandbox.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -12,19 +13,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "namespaces.h"
 #include "ns.h"
 #include "uapi/linux.h"
 
-/* The raw call: the third argument is where the pidfd goes, everywhere. */
-static pid_t raw_fork(unsigned flags, int *pidfd)
-{
-	long pid = syscall(__NR_clone,
-		(unsigned long)(flags | SIGCHLD | (pidfd ? PIDFD_FLAG : 0)), 0,
-		pidfd, 0, 0);
+enum { STACK = 1 << 16 };
 
-	return pid < 0 ? -errno : (pid_t)pid;
-}
+/* What the new processes are told; they have it on their own stack. */
+struct start {
+	struct sandbox *s;
+	void (*child)(void *ctx);
+	void *ctx;
+	uid_t uid;
+	gid_t gid;
+	bool execs;
+	sigset_t mask;
+};
 
 /* The supervisor's end is the tree's end. */
 static void die_with(pid_t parent, bool same_namespace)
@@ -34,22 +37,108 @@ static void die_with(pid_t parent, bool same_namespace)
 		_exit(125);
 }
 
-/* Runs as the first process of the pid namespace; the command returns. */
-static int become_init(struct sandbox *s, uid_t uid, gid_t gid)
+static int be_command(void *arg)
 {
-	sigset_t all, old;
-	pid_t pid;
-	int err = s->clone_flags & NS_USER ? ns_map(uid, gid) : 0;
+	struct start *st = arg;
 
+	if (st->s->clone_flags & NS_PID)
+		sigprocmask(SIG_SETMASK, &st->mask, NULL);
+	else
+		die_with(st->s->parent, true);
+	st->child(st->ctx);
+	_exit(125);
+}
+
+/* In this process's memory until the command is executed, so that no page is
+ * copied: this process waits for that. */
+static pid_t share(struct start *st, int *pidfd)
+{
+	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	if (stack == MAP_FAILED)
+		return -errno;
+	pid = clone(be_command, stack + STACK,
+		CLONE_VM | CLONE_VFORK | SIGCHLD | (pidfd ? PIDFD_FLAG : 0), st,
+		pidfd);
+	if (pid < 0)
+		pid = -errno;
+	munmap(stack, STACK);
+	return pid;
+}
+
+/* The raw call: the third argument is where the pidfd goes, everywhere. */
+static pid_t copy(unsigned flags, int *pidfd)
+{
+	long pid = syscall(__NR_clone,
+		(unsigned long)(flags | SIGCHLD | (pidfd ? PIDFD_FLAG : 0)), 0,
+		pidfd, 0, 0);
+
+	return pid < 0 ? -errno : (pid_t)pid;
+}
+
+static pid_t start_command(struct start *st, int *pidfd, bool shared)
+{
+	pid_t pid;
+
+	if (shared)
+		return share(st, pidfd);
+	pid = copy(0, pidfd);
+	if (pid == 0)
+		be_command(st);
+	return pid;
+}
+
+/* The life of a pid namespace's first process: forwards to the command what is
+ * sent to it, reaps, and ends when the command does. */
+static void init_loop(struct sandbox_shared *at, pid_t command)
+{
+	const uint64_t once = 1;
+	sigset_t all;
+
+	/* What went to the whole group the command got too. */
+	setpgid(0, 0);
+	sigfillset(&all);
+	for (;;) {
+		siginfo_t info;
+		int sig = sigwaitinfo(&all, &info), status;
+		pid_t pid;
+
+		if (sig < 0)
+			continue;
+		if (sig != SIGCHLD && info.si_code <= 0) {
+			kill(command, sig);
+			continue;
+		}
+		while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+			if (pid != command)
+				continue;
+			if (!WIFSTOPPED(status)) {
+				at->status = status;
+				return;
+			}
+			at->stopped = WSTOPSIG(status);
+			if (write(0, &once, sizeof(once)) < 0)
+				at->stopped = 0;
+		}
+	}
+}
+
+__attribute__((noreturn)) static void be_init(struct start *st)
+{
+	struct sandbox *s = st->s;
+	int err = s->clone_flags & NS_USER ? ns_map(st->uid, st->gid) : 0;
+	sigset_t all;
+	pid_t pid;
+
+	s->pidfd = -1;
+	die_with(s->parent, false);
 	if (err < 0)
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, err);
 	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &old);
-	pid = raw_fork(0, NULL);
-	if (pid == 0) {
-		sigprocmask(SIG_SETMASK, &old, NULL);
-		return 0;
-	}
+	sigprocmask(SIG_BLOCK, &all, &st->mask);
+	pid = start_command(st, NULL, st->execs);
 	if (pid < 0)
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, pid);
 	/* A pipe that the command closes must be seen closed. */
@@ -57,15 +146,20 @@ static int become_init(struct sandbox *s, uid_t uid, gid_t gid)
 	syscall(NR_CLOSE_RANGE, 1, ~0U, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	namespaces_init(pid, 0, &s->shared->stopped, &s->shared->status);
+	init_loop(s->shared, pid);
 	s->shared->done = 1;
 	_exit(0);
 }
 
-pid_t sandbox_fork(struct sandbox *s)
+pid_t sandbox_spawn(
+	struct sandbox *s, void (*child)(void *ctx), void *ctx, bool execs)
 {
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
+	struct start st = {.s = s,
+		.child = child,
+		.ctx = ctx,
+		.uid = geteuid(),
+		.gid = getegid(),
+		.execs = execs};
 	void *page = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
@@ -76,18 +170,20 @@ pid_t sandbox_fork(struct sandbox *s)
 	s->parent = getpid();
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
-	if (s->clone_flags & NS_PID)
+	if (s->clone_flags & NS_PID) {
 		s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (s->clone_flags & NS_PID && s->stop_fd < 0)
-		return -errno;
-	pid = raw_fork(s->clone_flags, &s->pidfd);
+		if (s->stop_fd < 0)
+			return -errno;
+		pid = copy(s->clone_flags, &s->pidfd);
+		if (pid == 0)
+			be_init(&st);
+	} else {
+		/* Whoever answers the watch cannot wait for an exec. */
+		pid = start_command(&st, &s->pidfd,
+			execs && !(s->enforced & SANDBOX_WATCH));
+	}
 	if (pid < 0)
 		return pid;
-	if (pid == 0) {
-		s->pidfd = -1;
-		die_with(s->parent, !(s->clone_flags & NS_PID));
-		return s->clone_flags & NS_PID ? become_init(s, uid, gid) : 0;
-	}
 	s->pid = pid;
 	limits_start(&s->limits);
 	return pid;

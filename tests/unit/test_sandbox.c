@@ -166,22 +166,38 @@ static void missing_paths(void **state)
 	assert_non_null(strstr(d.hint, "--ignore-missing"));
 }
 
+struct opening {
+	struct sandbox *s;
+	const char *path;
+	int flags;
+};
+
+static void try_open(void *ctx)
+{
+	const struct opening *o = ctx;
+
+	if (sandbox_apply(o->s) < 0)
+		_exit(125);
+	_exit(open(o->path, o->flags | O_CLOEXEC, 0600) < 0 ? errno : 0);
+}
+
+static void try_apply(void *ctx)
+{
+	_exit(sandbox_apply(ctx) < 0 ? 125 : 0);
+}
+
 /* In a child: the sandbox, then try to open path; its errno, 0 for none. */
 static int open_inside(struct sandbox_plan *plan, const char *path, int flags)
 {
 	struct sandbox s = SANDBOX_INIT;
+	struct opening o = {&s, path, flags};
 	struct diag d = {0};
 	int status = 0;
 	pid_t pid;
 
 	if (sandbox_compile(plan, &s, &d) < 0)
 		return -1;
-	pid = sandbox_fork(&s);
-	if (pid == 0) {
-		if (sandbox_apply(&s) < 0)
-			_exit(125);
-		_exit(open(path, flags | O_CLOEXEC, 0600) < 0 ? errno : 0);
-	}
+	pid = sandbox_spawn(&s, try_open, &o, !(flags & O_CREAT));
 	assert_true(pid > 0);
 	while (waitpid(pid, &status, 0) < 0)
 		assert_int_equal(errno, EINTR);
@@ -230,9 +246,7 @@ static void a_step_that_fails_is_named(void **state)
 	plan.keep_fds = bad;
 	plan.keep_fd_count = 1;
 	assert_int_equal(sandbox_compile(&plan, &s, &d), 0);
-	pid = sandbox_fork(&s);
-	if (pid == 0)
-		_exit(sandbox_apply(&s) < 0 ? 125 : 0);
+	pid = sandbox_spawn(&s, try_apply, &s, false);
 	waitpid(pid, &status, 0);
 	assert_int_equal(WEXITSTATUS(status), 125);
 	assert_false(sandbox_outcome(&s, &status, &d));
