@@ -40,7 +40,7 @@ __attribute__((used, visibility("hidden"), no_stack_protector)) void
 start_relocate(uintptr_t base, ElfW(Dyn) *dyn)
 {
 	const uintptr_t *relr = NULL;
-	uintptr_t *where = NULL;
+	uintptr_t *where = (uintptr_t *)base;
 	uintptr_t count = 0;
 
 	for (; dyn->d_tag != DT_NULL; dyn++) {
@@ -51,7 +51,7 @@ start_relocate(uintptr_t base, ElfW(Dyn) *dyn)
 			count = dyn->d_un.d_val / sizeof(*relr);
 		}
 	}
-	for (; count; count--, relr++) {
+	for (; relr && count; count--, relr++) {
 		if (!(*relr & 1)) {
 			where = (uintptr_t *)(base + *relr);
 			*where++ += base;

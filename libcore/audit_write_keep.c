@@ -322,7 +322,7 @@ int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
 	struct diag *d)
 {
 	struct audit_head h;
-	struct place at;
+	struct place at = {0};
 	uint64_t by = 0;
 	int err = audit_lock(log, &h, d);
 

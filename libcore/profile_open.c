@@ -168,26 +168,30 @@ static int walk(struct walk *w, struct profile_open *at)
 	}
 }
 
+static void walk_close(struct walk *w)
+{
+	cleanup_fd(&w->dir);
+}
+
 int profile_open_path(struct profile_open *at, const char *path, unsigned flags,
 	struct diag *d)
 {
 	autofree char *rest = malloc(PATH_MAX);
-	autofd int dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct walk w = {
-		.dir = dir, .rest = rest, .flags = flags, .d = d, .path = path};
+	autoclean(walk_close) struct walk w = {
+		.dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
+		.rest = rest, .flags = flags, .d = d, .path = path};
 	int err;
 
 	*at = (struct profile_open){.dirfd = -1};
 	if (!rest)
 		return diag_errno(d, -ENOMEM, "%s", path);
-	if (dir < 0)
+	if (w.dir < 0)
 		return diag_errno(d, -errno, "/");
 	if (path[0] != '/')
 		return diag_fail(d, -EINVAL, "%s: not absolute", path);
 	if (str_copy(rest, PATH_MAX, path))
 		return diag_errno(d, -ENAMETOOLONG, "%s", path);
 	err = walk(&w, at);
-	dir = w.dir;
 	if (err)
 		return err;
 	at->dirfd = openat(w.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

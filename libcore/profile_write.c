@@ -209,19 +209,20 @@ static bool unmoved(const struct job *j)
 static int backup(struct job *j)
 {
 	const char *dir = j->ask->backup_dir;
-	autofd int own = -1;
 	char name[NAME_MAX + 1];
 	struct buf b = BUF_FIXED(name);
 	char place[1024];
-	int fd = j->at.dirfd, err;
+	int err;
 
 	if (!dir || j->missing)
 		return 0;
-	if (*dir) {
-		own = fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd < 0)
-			return diag_errno(j->d, -errno, "%s", dir);
-	}
+
+	autofd int own = *dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+			      : -1;
+	int fd = *dir ? own : j->at.dirfd;
+
+	if (fd < 0)
+		return diag_errno(j->d, -errno, "%s", dir);
 	buf_addf(&b, "%s.wardbox-backup", j->at.name);
 	if (b.err)
 		return diag_errno(j->d, -ENAMETOOLONG, "%s", j->ask->path);
@@ -344,11 +345,16 @@ static int without_directory(struct job *j)
 		&j->out->action, j->d);
 }
 
+static void job_close(struct job *j)
+{
+	cleanup_fd(&j->at.dirfd);
+}
+
 int profile_write(const struct profile_write *job, struct profile_written *out,
 	struct diag *d)
 {
-	struct job j = {.ask = job, .out = out, .d = d};
-	autofd int dir = -1;
+	autoclean(job_close) struct job j = {
+		.at.dirfd = -1, .ask = job, .out = out, .d = d};
 	unsigned flags = job->flags;
 	int err;
 
@@ -364,7 +370,6 @@ int profile_write(const struct profile_write *job, struct profile_written *out,
 		err = profile_open_path(
 			&j.at, job->path, flags | PROFILE_OPEN_MAKE, d);
 	}
-	dir = j.at.dirfd;
 	if (!err && !job->dry_run)
 		err = lock_dir(&j);
 	if (err)

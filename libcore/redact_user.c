@@ -62,7 +62,7 @@ static int add_secret(struct redact *r, const char *value, size_t n)
 	if (!r->secrets)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->secret_count; i++)
-		if (r->secrets[i].n == n &&
+		if (r->secrets[i].value && r->secrets[i].n == n &&
 			memcmp(r->secrets[i].value, value, n) == 0)
 			return 0;
 	if (at == REDACT_SECRETS) {
@@ -97,7 +97,8 @@ int redact_add_env(struct redact *r, const char *const *env)
 			err = add_secret(r, eq + 1, strlen(eq + 1));
 	}
 	for (size_t i = 0; i < r->secret_count; i++) {
-		unsigned char c = (unsigned char)r->secrets[i].value[0];
+		const char *value = r->secrets[i].value;
+		unsigned char c = (unsigned char)(value ? *value : 0);
 
 		r->first[c / 8] |= (uint8_t)(1 << c % 8);
 	}

@@ -324,9 +324,9 @@ static struct shell_node *simple(struct shell_parser *p)
 			shell_parse_redirs(p, &node->redirs);
 			continue;
 		}
-		if (p->tok != TOK_WORD)
-			break;
 		w = p->word;
+		if (p->tok != TOK_WORD || !w)
+			break;
 		a = node->u.simple.words ? NULL : assignment(p);
 		if (a) {
 			*assigns = a;
