@@ -64,6 +64,7 @@ struct audit_log {
 	uint8_t boot_id[AUDIT_ID];
 	struct buf spare;    /* memory of the last record */
 	struct redact plain; /* for what belongs to no command */
+	struct audit_exec *exec; /* the one begun last, for its secrets */
 };
 #define AUDIT_LOG_INIT                                                         \
 	((struct audit_log){.dirfd = -1, .headfd = -1, .segfd = -1})
@@ -103,7 +104,7 @@ struct audit_start {
 /* What redaction knows beyond its built-in patterns. */
 struct audit_secrets {
 	const char *const *env; /* NAME=VALUE: values of secret-named ones */
-	const char *const *patterns; /* "redact" lines of the policy */
+	const struct policy_redact *patterns; /* lines of the policy */
 	size_t pattern_count;
 };
 

@@ -245,8 +245,8 @@ static int build_start(struct audit_rec *r, struct redact *secrets,
 	if (!err)
 		err = put_redacted(r, AUDIT_K_EXE, secrets, s->exe);
 	cbor_put_uint(audit_rec_key(r, AUDIT_K_DECISION), s->decision);
-	if (s->session && !session_is_id(id, s->session))
-		audit_rec_text(r, AUDIT_K_NAME, s->session);
+	if (!err && s->session && !session_is_id(id, s->session))
+		err = put_redacted(r, AUDIT_K_NAME, secrets, s->session);
 	if (!err)
 		err = put_redacted(
 			r, AUDIT_K_RULE, secrets, s->rule ? s->rule : "");
@@ -274,9 +274,8 @@ static int load_secrets(
 		err = redact_add_env(r, s->env);
 	if (err)
 		return diag_errno(d, err, "audit: redaction");
-	for (size_t i = 0; i < s->pattern_count && !err; i++)
-		err = redact_add_pattern(r, s->patterns[i], d);
-	return err;
+	redact_use_patterns(r, s->patterns, s->pattern_count);
+	return 0;
 }
 
 int audit_start(struct audit_exec *x, struct audit_log *log,
@@ -289,6 +288,7 @@ int audit_start(struct audit_exec *x, struct audit_log *log,
 
 	*x = AUDIT_EXEC_INIT;
 	x->log = log;
+	log->exec = x;
 	x->redact.work = ptr_steal(&log->plain.work);
 	err = load_secrets(&x->redact, secrets, d);
 	if (err)
@@ -442,7 +442,9 @@ int audit_event(struct audit_log *log, const char *session, uint64_t exec,
 		cbor_put_uint(audit_rec_key(&r, AUDIT_K_EXEC), exec);
 	audit_rec_text(&r, AUDIT_K_EVENT, name);
 	if (n)
-		err = put_detail(&r, &log->plain, facts, n);
+		err = put_detail(&r,
+			log->exec ? &log->exec->redact : &log->plain, facts,
+			n);
 	if (err)
 		return diag_errno(d, err, "audit: event %s", name);
 	return audit_append(log, &r, false, NULL, d);

@@ -431,5 +431,7 @@ void audit_exec_release(struct audit_exec *x)
 	}
 	if (x->log && !x->log->plain.work)
 		x->log->plain.work = ptr_steal(&x->redact.work);
+	if (x->log && x->log->exec == x)
+		x->log->exec = NULL;
 	redact_release(&x->redact);
 }

@@ -496,8 +496,12 @@ int guard_note(const struct guard_request *q, const struct guard_result *r,
 		err = guard_open_log(g, NULL);
 	if (err || !g->recording)
 		return err;
-	return audit_event(
+	err = audit_event(
 		&g->log, r->session, r->exec_id, event, facts, n, NULL);
+	/* Signed when a session ends, not with every command. */
+	if (!err && str_eq(event, "session.end"))
+		err = audit_checkpoint(&g->log, NULL);
+	return err;
 }
 
 int guard_workspace(const struct guard_request *q, char *out, size_t size)

@@ -107,6 +107,8 @@ static struct audit_secrets secrets_of(const struct guard *g)
 {
 	return (struct audit_secrets){
 		.env = (const char *const *)g->q->env,
+		.patterns = g->grants.redact,
+		.pattern_count = g->grants.redact_count,
 	};
 }
 

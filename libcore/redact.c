@@ -244,7 +244,7 @@ static enum redact_answer find(
 
 	if (k->r->secret_count)
 		first_of(&a, s, redact_secret(k->r, &k->view, at, &t), &t);
-	if (k->r->pattern_count)
+	if (k->r->shapes)
 		first_of(&a, s, redact_pattern(k->r, &k->view, at, &t), &t);
 	return a;
 }

@@ -14,28 +14,29 @@
 #include <stdint.h>
 
 #include "buf.h"
-#include "diag.h"
+#include "policy.h"
 
 enum {
 	REDACT_HOLD = 4096,      /* most bytes ever held back */
 	REDACT_PEM_MAX = 65536,  /* most bytes taken as one private key */
 	REDACT_BEFORE = 96,      /* bytes looked back at */
 	REDACT_KINDS = 64,       /* built-in ones, then the user's */
-	REDACT_USER_KINDS = 16,
+	REDACT_PAIRS = 1024,
 	REDACT_SECRETS = 64,     /* values of environment variables */
 	REDACT_SECRET_MIN = 8,   /* shorter values are not searched for */
 };
 
 struct redact_secret;
-struct redact_pattern;
 struct redact_work;
 
 /* What is looked for, and how often it was found. */
 struct redact {
 	struct redact_secret *secrets;
 	size_t secret_count;
-	struct redact_pattern *patterns;
+	const struct policy_redact *patterns;
 	size_t pattern_count;
+	bool shapes; /* some of them have a prefix */
+	uint8_t pairs[REDACT_PAIRS / 8]; /* their first two bytes, by a hash */
 	uint32_t found[REDACT_KINDS];
 	uint8_t first[32]; /* which bytes the secrets begin with */
 	struct redact_work *work; /* allocated on first use */
@@ -47,11 +48,10 @@ void redact_release(struct redact *r);
  * than REDACT_SECRETS the longest are kept. -ENOMEM. */
 int redact_add_env(struct redact *r, const char *const *env);
 
-/* Adds a policy's pattern, the text behind "redact":
- *	NAME "literal" [A-Z0-9_-]{16,40} ...
- *	NAME key=*GLOB*,*GLOB*
- * -EINVAL with d, -E2BIG. */
-int redact_add_pattern(struct redact *r, const char *text, struct diag *d);
+/* Looks for what the policy's redact lines describe, too. The list stays the
+ * caller's. */
+void redact_use_patterns(
+	struct redact *r, const struct policy_redact *list, size_t n);
 
 /* The name of kind, or NULL beyond the last. */
 const char *redact_kind_name(const struct redact *r, unsigned kind);

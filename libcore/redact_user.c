@@ -5,30 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "num.h"
 #include "redact_core.h"
 #include "str.h"
 
-enum { SECRET_MAX = 1024, ITEMS = 8, LITERAL_MAX = 64, GLOBS = 8 };
+enum { SECRET_MAX = 1024 };
 
 struct redact_secret {
 	char *value;
 	size_t n;
-};
-
-/* A literal, or a class so many times. */
-struct item {
-	char literal[LITERAL_MAX];
-	uint8_t set[32];
-	uint16_t min, max;
-	uint8_t len; /* of the literal; 0: a class */
-};
-
-struct redact_pattern {
-	char name[24];
-	char globs[128]; /* of names, comma-separated; "" for a shape */
-	struct item items[ITEMS];
-	unsigned count;
 };
 
 void redact_release(struct redact *r)
@@ -38,7 +22,6 @@ void redact_release(struct redact *r)
 		free(r->secrets[i].value);
 	}
 	free(r->secrets);
-	free(r->patterns);
 	free(r->work);
 	*r = REDACT_INIT;
 }
@@ -138,225 +121,112 @@ enum redact_answer redact_secret(const struct redact *r,
 	return REDACT_NO;
 }
 
-/* A literal in quotes, with \" and \\ . */
-static const char *parse_literal(struct item *it, const char *p)
+static unsigned pair_slot(const unsigned char *p)
 {
-	for (p++; *p && *p != '"'; p++) {
-		if (*p == '\\' && p[1])
-			p++;
-		if (it->len == LITERAL_MAX)
-			return NULL;
-		it->literal[it->len++] = *p;
+	return (p[0] * 31u + p[1]) % REDACT_PAIRS;
+}
+
+void redact_use_patterns(
+	struct redact *r, const struct policy_redact *list, size_t n)
+{
+	r->patterns = list;
+	r->pattern_count = n;
+	memset(r->pairs, 0, sizeof r->pairs);
+	for (size_t i = 0; i < n; i++) {
+		const char *prefix = list[i].prefix;
+		unsigned slot;
+
+		/* The policy's reader sees to it that there are two. */
+		if (!prefix)
+			continue;
+		slot = pair_slot((const unsigned char *)prefix);
+		r->pairs[slot / 8] |= (uint8_t)(1 << slot % 8);
+		r->shapes = true;
 	}
-	return *p && it->len ? p + 1 : NULL;
 }
 
-static void add_to_set(struct item *it, unsigned from, unsigned to)
+static char upper(char c)
 {
-	for (; from <= to; from++)
-		it->set[from / 8] |= (uint8_t)(1 << from % 8);
-}
-
-/* "[A-Z0-9_-]" with "{n}", "{n,m}", "+" or nothing behind. */
-static const char *parse_class(struct item *it, const char *p)
-{
-	for (p++; *p && *p != ']'; p++) {
-		unsigned char from = (unsigned char)*p;
-
-		if (p[1] == '-' && p[2] && p[2] != ']') {
-			add_to_set(it, from, (unsigned char)p[2]);
-			p += 2;
-		} else {
-			add_to_set(it, from, from);
-		}
-	}
-	return *p ? p + 1 : NULL;
-}
-
-static const char *parse_count(struct item *it, const char *p)
-{
-	char text[16] = "";
-	unsigned min, max;
-	size_t n;
-	char *comma;
-
-	it->min = it->max = 1;
-	if (*p == '+') {
-		it->max = REDACT_HOLD;
-		return p + 1;
-	}
-	if (*p != '{')
-		return p;
-	n = strcspn(++p, "}");
-	if (!p[n] || n >= sizeof text)
-		return NULL;
-	memcpy(text, p, n);
-	comma = strchr(text, ',');
-	if (comma)
-		*comma = '\0';
-	if (num_uint(text, 0, REDACT_HOLD, &min))
-		return NULL;
-	max = min;
-	if (comma && comma[1] &&
-		num_uint(comma + 1, min ? min : 1, REDACT_HOLD, &max))
-		return NULL;
-	if (comma && !comma[1])
-		max = REDACT_HOLD;
-	it->min = (uint16_t)min;
-	it->max = (uint16_t)max;
-	return max ? p + n + 1 : NULL;
-}
-
-static int parse_items(struct redact_pattern *x, const char *p, struct diag *d)
-{
-	while (*p) {
-		struct item *it = &x->items[x->count];
-
-		p += strspn(p, " \t");
-		if (!*p)
-			break;
-		if (x->count == ITEMS)
-			return diag_fail(d, -E2BIG,
-				"redact %s: more than %d parts", x->name, ITEMS);
-		if (*p == '"')
-			p = parse_literal(it, p);
-		else if (*p == '[')
-			p = parse_class(it, p);
-		else
-			p = NULL;
-		if (p && !it->len)
-			p = parse_count(it, p);
-		if (!p)
-			return diag_fail(d, -EINVAL,
-				"redact %s: part %u is neither \"text\" nor"
-				" [class]{n,m}",
-				x->name, x->count + 1);
-		x->count++;
-	}
-	if (!x->count)
-		return diag_fail(d, -EINVAL, "redact %s: nothing to look for",
-			x->name);
-	return 0;
-}
-
-int redact_add_pattern(struct redact *r, const char *text, struct diag *d)
-{
-	struct redact_pattern x = {.name = ""};
-	struct redact_pattern *grown;
-	size_t n;
-	int err = 0;
-
-	text += strspn(text, " \t");
-	n = strcspn(text, " \t");
-	if (!n || n >= sizeof x.name || !str_is_name(text, n))
-		return diag_fail(d, -EINVAL,
-			"redact: a name of at most %zu letters must come first",
-			sizeof x.name - 1);
-	memcpy(x.name, text, n);
-	text += n + strspn(text + n, " \t");
-	if (r->pattern_count == REDACT_USER_KINDS)
-		return diag_fail(d, -E2BIG, "more than %d redact lines",
-			REDACT_USER_KINDS);
-	if (str_after(text, "key="))
-		err = str_copy(x.globs, sizeof x.globs, text + 4);
-	else
-		err = parse_items(&x, text, d);
-	if (err == -ENAMETOOLONG || (!err && !x.count && !x.globs[0]))
-		return diag_fail(d, -EINVAL,
-			"redact %s: key= takes 1 to %zu letters of globs",
-			x.name, sizeof x.globs - 1);
-	if (err)
-		return err;
-	grown = reallocarray(r->patterns, r->pattern_count + 1, sizeof *grown);
-	if (!grown)
-		return diag_errno(d, -ENOMEM, "redact");
-	r->patterns = grown;
-	r->patterns[r->pattern_count++] = x;
-	return 0;
+	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
 }
 
 bool redact_user_key(const struct redact *r, const unsigned char *key, size_t n)
 {
-	char upper[80];
+	char name[REDACT_KEY_MAX + 1], glob[128];
 
-	if (!r->pattern_count || n >= sizeof upper)
+	if (!r->pattern_count || n >= sizeof name)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		upper[i] = key[i] >= 'a' && key[i] <= 'z'
-			? (char)(key[i] - 32)
-			: (char)key[i];
-	upper[n] = '\0';
+		name[i] = upper((char)key[i]);
+	name[n] = '\0';
 	for (size_t i = 0; i < r->pattern_count; i++) {
-		const char *p = r->patterns[i].globs;
+		const char *p = r->patterns[i].key;
+		size_t k = 0;
 
-		while (*p) {
-			size_t len = strcspn(p, ",");
-			char glob[128] = "";
-
-			for (size_t k = 0; k < len; k++)
-				glob[k] = p[k] >= 'a' && p[k] <= 'z'
-					? (char)(p[k] - 32)
-					: p[k];
-			if (str_glob(glob, upper))
-				return true;
-			p += len + (p[len] == ',');
-		}
+		if (!p)
+			continue;
+		for (; p[k] && k + 1 < sizeof glob; k++)
+			glob[k] = upper(p[k]);
+		glob[k] = '\0';
+		if (!p[k] && str_glob(glob, name))
+			return true;
 	}
 	return false;
 }
 
 const char *redact_user_name(const struct redact *r, unsigned i)
 {
-	return i < r->pattern_count ? r->patterns[i].name : NULL;
+	return i < r->pattern_count ? r->patterns[i].id : NULL;
 }
 
-/* Each part takes as much as it can and gives nothing back. */
-static enum redact_answer match(const struct redact_pattern *x,
+/* The prefix, then as many bytes of the class as there are. */
+static enum redact_answer match(const struct policy_redact *x,
 	const struct redact_view *v, size_t at, size_t *to)
 {
-	for (unsigned i = 0; i < x->count; i++) {
-		const struct item *it = &x->items[i];
-		size_t left = v->n - at, n = 0;
+	const size_t prefix = strlen(x->prefix), left = v->n - at;
+	size_t i = at + prefix, end;
 
-		if (it->len) {
-			if (memcmp(v->text + at, it->literal,
-				    left < it->len ? left : it->len) != 0)
-				return REDACT_NO;
-			if (left < it->len)
-				return v->last ? REDACT_NO : REDACT_MORE;
-			at += it->len;
-			continue;
-		}
-		while (n < it->max && n < left &&
-			it->set[v->text[at + n] / 8] >> v->text[at + n] % 8 & 1)
-			n++;
-		if (n == left && n < it->max && !v->last)
-			return REDACT_MORE;
-		if (n < it->min)
-			return REDACT_NO;
-		at += n;
-	}
-	*to = at;
-	return REDACT_YES;
+	if (memcmp(v->text + at, x->prefix, left < prefix ? left : prefix) != 0)
+		return REDACT_NO;
+	if (left < prefix)
+		return v->last ? REDACT_NO : REDACT_MORE;
+	end = v->n - i < x->max ? v->n : i + x->max;
+	while (i < end && x->bytes[v->text[i] / 8] >> v->text[i] % 8 & 1)
+		i++;
+	if (i == v->n && i - at - prefix < x->max && !v->last)
+		return REDACT_MORE;
+	*to = i;
+	return i - at - prefix < x->min ? REDACT_NO : REDACT_YES;
+}
+
+static uint8_t user_kind(size_t i)
+{
+	const size_t last = REDACT_KINDS - 1;
+
+	return (uint8_t)(KIND_USER + i < last ? KIND_USER + i : last);
 }
 
 enum redact_answer redact_pattern(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	for (; at < v->n; at++) {
-		for (size_t i = 0; i < r->pattern_count; i++) {
-			enum redact_answer a;
+		/* The last byte is the first of a pair not yet seen. */
+		if (at + 1 < v->n) {
+			unsigned slot = pair_slot(v->text + at);
 
-			if (!r->patterns[i].count)
+			if (!(r->pairs[slot / 8] >> slot % 8 & 1))
 				continue;
-			a = match(&r->patterns[i], v, at, &s->to);
-			if (a == REDACT_NO || (a == REDACT_YES && s->to == at))
-				continue;
-			s->from = s->value = at;
-			s->kind = (uint8_t)(KIND_USER + i);
-			s->mode = REDACT_MODE_TOKEN;
-			s->committed = false;
-			return a;
+		}
+		*s = (struct redact_span){
+			.from = at, .value = at, .mode = REDACT_MODE_TOKEN};
+		for (size_t i = 0; i < r->pattern_count; i++) {
+			enum redact_answer a = r->patterns[i].prefix
+				? match(&r->patterns[i], v, at, &s->to)
+				: REDACT_NO;
+
+			s->kind = user_kind(i);
+			if (a != REDACT_NO)
+				return a;
 		}
 	}
 	return REDACT_NO;

@@ -68,6 +68,23 @@ starts() { # the seqs of the commands that a dump shows
 	[[ $output == *'"redacted":{"env":1,"assign":2}'* ]]
 }
 
+@test "the policy's redact lines, in arguments, output and session names" {
+	need unshare -m true
+	policy='use OBSERVE
+redact acme "ACME-" [A-Z0-9]{4,6}
+redact mine key=*PHRASE*'
+	WARDBOX_SESSION_ID=ACME-5555 in_policy "$policy" "$WARDBOX" sh -c \
+		'echo ACME-AB12 ACME-x my_phrase=open; : ACME-ZZ99' >out
+	[ "$(cat out)" = "ACME-AB12 ACME-x my_phrase=open" ]
+	in_policy "$policy" "$WARDBOX" audit dump -a -o json >dumped
+	absent -q 'ACME-[AZ5]\|=open' dumped
+	jq -e -s 'any(.[]; .redacted.acme >= 3 and .redacted.assign >= 1)' dumped
+	[ "$(jq -r 'select(.type == "io").data' dumped)" = "[REDACTED] ACME-x my_phrase=[REDACTED]" ]
+	# Without them it is text like any other.
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c ': ACME-ZZ99'
+	in_policy 'use OBSERVE' "$WARDBOX" audit -c ACME-ZZ99 | grep -q ACME-ZZ99
+}
+
 @test "json: every record, an object a line, bytes in base64" {
 	audit -o json >out
 	[ "$(jq -s length out)" -eq 46 ]

@@ -26,6 +26,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	static const char *const env[] = {"A_TOKEN=abcdefgh", "B_KEY=abcdabcdx",
 		NULL};
+	const struct policy_redact digits = {.id = "x",
+		.prefix = "ab",
+		.bytes = {['0' / 8] = 0xff},
+		.min = 2,
+		.max = 5};
 	struct redact r = REDACT_INIT;
 	struct buf whole = BUF_INIT(1 << 22), cut = BUF_INIT(1 << 22);
 	size_t a, b;
@@ -38,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	p += 2;
 	n -= 2;
 	redact_add_env(&r, env);
-	redact_add_pattern(&r, "x \"ab\" [0-9]{2,5} \"z\"", NULL);
+	redact_use_patterns(&r, &digits, 1);
 	run(&r, (const char *)p, n, n, 0, &whole);
 	run(&r, (const char *)p, n, a, b, &cut);
 	if (whole.len != cut.len ||
