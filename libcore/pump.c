@@ -28,60 +28,78 @@ static void let_go(int *fd)
 
 void pump_end(struct pump *p)
 {
+	if (!p->live)
+		return;
 	let_go(&p->from);
 	if (p->close_to)
 		let_go(&p->to);
 	free(p->buf);
 	p->buf = NULL;
-	p->len = p->first_len = 0;
+	p->len = p->first_len = p->teed = 0;
 	p->live = false;
 }
 
-size_t pump_waiting(const struct pump *p)
+static size_t waiting(const struct pump *p)
 {
 	int n = 0;
 
-	if (p->from < 0 || ioctl(p->from, FIONREAD, &n) < 0 || n < 0)
-		n = 0;
-	return p->len + p->first_len + (size_t)n;
+	return p->from >= 0 && ioctl(p->from, FIONREAD, &n) == 0 && n > 0
+		       ? (size_t)n
+		       : 0;
 }
 
-static bool pending(const struct pump *p)
+uint64_t pump_due(const struct pump *p)
 {
-	return p->len || p->first_len || p->full;
+	size_t n = waiting(p);
+
+	return p->bytes + (n > p->teed ? n - p->teed : 0);
+}
+
+static bool held(const struct pump *p)
+{
+	return p->len || p->first_len;
+}
+
+bool pump_idle(const struct pump *p)
+{
+	return !held(p) && !p->teed;
 }
 
 void pump_poll(const struct pump *p, struct pollfd fds[2])
 {
-	bool out = pending(p);
-	bool in = !out || p->kept;
+	bool out = held(p) || p->full;
 	bool on = p->live && !p->paused;
 
 	fds[0] = (struct pollfd){
-		.fd = on && in ? p->from : -1, .events = POLLIN};
+		.fd = on && !out ? p->from : -1, .events = POLLIN};
 	/* A terminal that hung up says so at every turn. */
 	fds[1] = (struct pollfd){.fd = on && (out || !p->to_tty) ? p->to : -1,
 		.events = out ? POLLOUT : 0};
 }
 
-/* Does a write of ATOMIC bytes go through at once? */
-static bool writable(int fd)
+/* A writer without us could have ended now: its pages had lain as densely as
+ * the pipe allows. Gives room for those that do not. */
+static bool make_room(struct pump *p)
 {
-	struct pollfd f = {.fd = fd, .events = POLLOUT};
+	int has = p->ending && p->spliced ? fcntl(p->to, F_GETPIPE_SZ) : -1;
 
-	return poll(&f, 1, 0) == 1 && f.revents;
+	p->ending = false;
+	return has > 0 && fcntl(p->to, F_SETPIPE_SZ, 2 * has + ROOMY) > 0;
 }
 
-/* How much of n bytes to write in one piece: what a pipe takes undivided, to
- * the end of a line where there is one. */
-static size_t piece(const struct pump *p, const char *bytes, size_t n)
+void pump_ending(struct pump *p)
 {
-	const char *line;
+	p->ending = true;
+	if (held(p) || p->full)
+		make_room(p);
+}
 
-	if (!p->to_pipe || n <= ATOMIC)
-		return n;
-	line = memrchr(bytes, '\n', ATOMIC);
-	return line ? (size_t)(line - bytes) + 1 : ATOMIC;
+/* Does a write of ATOMIC bytes go through at once? */
+static bool writable(struct pump *p)
+{
+	struct pollfd f = {.fd = p->to, .events = POLLOUT};
+
+	return (poll(&f, 1, 0) == 1 && f.revents) || make_room(p);
 }
 
 /* As much as goes now. 1: all of it; 0: later; -errno: the reader is gone. */
@@ -93,16 +111,15 @@ static int put(struct pump *p, const char *bytes, size_t *left)
 		*left = 0;
 	while (*left) {
 		const char *at = bytes + (all - *left);
-		size_t n = piece(p, at, *left);
 		ssize_t got;
 
-		if (p->to_socket) {
-			got = send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-		} else {
-			if (!writable(p->to))
-				return 0;
-			got = write(p->to, at, n);
-		}
+		if (p->to_socket)
+			got = send(p->to, at, *left,
+				MSG_DONTWAIT | MSG_NOSIGNAL);
+		else if (!writable(p))
+			return 0;
+		else
+			got = write(p->to, at, *left > ATOMIC ? ATOMIC : *left);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
@@ -128,59 +145,9 @@ static int flush(struct pump *p)
 		p->at += p->len - left;
 		p->len = left;
 	}
-	if (done == 1)
-		p->kept = false;
 	if (done == 1 && p->last)
 		pump_end(p);
 	return done;
-}
-
-/* Moves pages. 1: moved; 0: no room behind; -EAGAIN: too little for it. */
-static int move(struct pump *p)
-{
-	int there = 0;
-	ssize_t n;
-
-	if (ioctl(p->from, FIONREAD, &there) < 0 || there < BUFFER)
-		return -EAGAIN;
-	if (p->tailed && !p->teed) {
-		long along = pump_tail_tee(&p->tail, p->from, MOVED);
-
-		if (along <= 0)
-			return -EAGAIN;
-		p->teed = (size_t)along;
-	}
-	n = splice(p->from, NULL, p->to, NULL, p->tailed ? p->teed : MOVED,
-		SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-	if (n > 0) {
-		p->bytes += (uint64_t)n;
-		p->teed -= p->tailed ? (size_t)n : 0;
-		p->full = false;
-		return 1;
-	}
-	if (n < 0 && errno == EAGAIN) {
-		p->full = true;
-		return 0;
-	}
-	return n < 0 && errno == EPIPE ? -EPIPE : -EAGAIN;
-}
-
-/* Reads behind what is held already. Bytes, 0 at the end, -errno. */
-static ssize_t take(struct pump *p)
-{
-	ssize_t n;
-
-	if (!p->buf)
-		p->buf = malloc(BUFFER);
-	if (!p->buf)
-		return -ENOMEM;
-	if (p->len && p->at)
-		memmove(p->buf, p->buf + p->at, p->len);
-	p->at = 0;
-	do
-		n = read(p->from, p->buf + p->len, BUFFER - p->len);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
 }
 
 /* How many of n bytes to pass on; -errno of .show. */
@@ -188,69 +155,133 @@ static ssize_t show(struct pump *p, const char *bytes, size_t n)
 {
 	int answer = PUMP_MORE;
 
-	p->bytes += n;
-	if (p->drop)
-		return 0;
-	if (p->tailed) {
-		size_t had = p->teed < n ? p->teed : n;
-
-		p->teed -= had;
-		pump_tail_add(&p->tail, bytes + had, n - had);
-	}
 	if (p->show && !p->plain)
 		answer = p->show(p->ctx, p, bytes, n);
 	if (answer < 0)
 		return answer;
-	p->plain |= answer == PUMP_ENOUGH || answer == PUMP_TAIL;
 	if (answer == PUMP_TAIL)
-		p->tailed = pump_tail_open(&p->tail);
+		pump_tail_keep(&p->tail);
 	p->drop = answer == PUMP_DROP;
 	/* There is much of it: fewer and longer turns. */
-	if (p->plain && p->spliced)
+	if (p->spliced && (answer == PUMP_ENOUGH || answer == PUMP_TAIL))
 		fcntl(p->from, F_SETPIPE_SZ, ROOMY);
+	p->plain |= answer == PUMP_ENOUGH || answer == PUMP_TAIL;
 	return (ssize_t)(p->drop ? p->allow : n);
 }
 
-/* A full buffer says that the end of the last line is still in the pipe: puts
- * the whole lines out, keeps the rest. */
-static int put_lines(struct pump *p)
+static bool make_buffer(struct pump *p)
 {
-	const char *end = p->to_pipe ? memrchr(p->buf, '\n', p->len) : NULL;
-	size_t lines = end ? (size_t)(end - p->buf) + 1 : p->len;
-	size_t left = lines;
-	int done = put(p, p->buf, &left);
-
-	p->at = lines - left;
-	p->len -= p->at;
-	p->kept = done == 1 && p->len;
-	return done;
+	if (!p->buf)
+		p->buf = malloc(BUFFER);
+	p->at = p->len = 0;
+	return p->buf;
 }
 
-/* Reads and passes on while there is something and room. */
-static int copy(struct pump *p)
+/* Shows whole pages that stay where they are: .teed of them are to be moved
+ * on. -EAGAIN: cannot. */
+static int look(struct pump *p)
+{
+	long n;
+	size_t pass = 0;
+
+	if (!make_buffer(p))
+		return -ENOMEM;
+	if (!pump_tail_open(&p->tail))
+		return -EAGAIN;
+	n = pump_tail_tee(&p->tail, p->from, MOVED);
+	if (n <= 0)
+		return -EAGAIN;
+	while (!p->plain && !p->drop && pass < (size_t)n) {
+		size_t got = pump_tail_read(&p->tail, p->buf, BUFFER);
+		ssize_t more = got ? show(p, p->buf, got) : -EIO;
+
+		if (more < 0)
+			return (int)more;
+		pass += (size_t)more;
+	}
+	p->teed = p->drop ? pass : (size_t)n;
+	p->bytes += p->teed;
+	if (!p->tail.keeps && p->plain)
+		pump_tail_close(&p->tail);
+	return 0;
+}
+
+/* Moves pages. 1: moved; 0: no room behind; -EAGAIN: cannot. */
+static int move(struct pump *p)
+{
+	bool looks = !p->plain || p->tail.keeps;
+	int err = looks && !p->teed ? look(p) : 0;
+	ssize_t n;
+
+	if (err || (p->drop && !p->teed))
+		return err;
+	do
+		n = splice(p->from, NULL, p->to, NULL,
+			p->teed ? p->teed : MOVED,
+			SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	while (n < 0 && errno == EAGAIN && make_room(p));
+	p->full = n < 0 && errno == EAGAIN;
+	if (n < 0)
+		return p->full ? 0 : errno == EPIPE ? -EPIPE : -EAGAIN;
+	if (p->teed)
+		p->teed -= (size_t)n;
+	else
+		p->bytes += (uint64_t)n;
+	return 1;
+}
+
+/* Bytes to be passed on or dropped; 0 at the end, -errno. */
+static ssize_t take(struct pump *p, size_t max)
+{
+	ssize_t n;
+
+	if (!make_buffer(p))
+		return -ENOMEM;
+	do
+		n = read(p->from, p->buf, max);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+/* What was taken, on its way. As flush(). */
+static int pass(struct pump *p, size_t n)
+{
+	size_t had = p->teed < n ? p->teed : n; /* shown, and not moved */
+	ssize_t more = (ssize_t)n;
+
+	p->teed -= had;
+	p->bytes += n - had;
+	if (p->drop && !had)
+		return 1;
+	if (!had && p->tail.keeps)
+		pump_tail_add(&p->tail, p->buf, n);
+	else if (!had)
+		more = show(p, p->buf, n);
+	if (more < 0)
+		return (int)more;
+	p->len = (size_t)more;
+	return flush(p);
+}
+
+/* Reads at most max at a time and passes it on, while there is that much. */
+static int copy(struct pump *p, size_t max)
 {
 	for (unsigned rounds = 0; rounds < ROUNDS; rounds++) {
-		ssize_t n = take(p);
+		size_t want = p->teed && p->teed < max ? p->teed : max;
+		ssize_t n = take(p, want);
 		int done;
 
 		if (n == -ENOMEM)
 			return -ENOMEM;
 		p->dry = n == -EAGAIN;
 		if (p->dry)
-			return flush(p);
+			return 1;
 		if (n <= 0) {
-			/* What is held goes before the end is passed on. */
 			p->last = true;
 			return flush(p);
 		}
-		n = show(p, p->buf + p->len, (size_t)n);
-		if (n < 0)
-			return (int)n;
-		p->len += (size_t)n;
-		if (p->len < BUFFER)
-			return flush(p);
-		done = put_lines(p);
-		if (done != 1)
+		done = pass(p, (size_t)n);
+		if (done != 1 || (size_t)n < BUFFER)
 			return done;
 	}
 	return 1;
@@ -258,17 +289,30 @@ static int copy(struct pump *p)
 
 static int step(struct pump *p, const struct pollfd fds[2])
 {
-	bool in = fds[0].revents;
-	int done = -EAGAIN;
+	size_t n;
+	int done;
 
-	if (pending(p) && !p->full && !(p->kept && in))
+	if (held(p))
 		return fds[1].revents ? flush(p) : 0;
-	if (!in && !(p->full && fds[1].revents))
+	if (!fds[p->full].revents)
 		return 0;
 	p->full = false;
-	if (p->plain && p->spliced && !p->drop && !p->len)
+	/* Empty, and nobody is left to write. */
+	if (p->spliced && fds[0].revents == POLLHUP) {
+		p->last = true;
+		return flush(p);
+	}
+	if (!p->spliced || (p->drop && !p->teed))
+		return copy(p, BUFFER);
+	n = waiting(p);
+	if (n > ATOMIC || p->teed) {
 		done = move(p);
-	return done == -EAGAIN ? copy(p) : done;
+		if (done != -EAGAIN)
+			return done;
+		n = ATOMIC;
+	}
+	/* No more than there is: it ends where a writer's piece does. */
+	return copy(p, n ? n : 1);
 }
 
 int pump_step(struct pump *p, const struct pollfd fds[2])

@@ -196,7 +196,8 @@ static void count_due(struct run_state *st)
 		if (i == RUN_FEED || i == RUN_KEYS)
 			pump_end(p);
 		else
-			st->due[i] = p->bytes + pump_waiting(p) - p->len;
+			st->due[i] = pump_due(p);
+		pump_ending(p);
 		if (i == RUN_SCREEN)
 			p->dry = false;
 	}
@@ -209,7 +210,7 @@ static bool drained(const struct run_state *st)
 
 		if (pump_ended(p))
 			continue;
-		if (p->bytes < st->due[i] || p->len)
+		if (p->bytes < st->due[i] || !pump_idle(p))
 			return false;
 		/* What a terminal holds cannot be counted. */
 		if (i == RUN_SCREEN && !p->dry &&
@@ -322,7 +323,7 @@ int run_show_tails(struct run_state *st)
 	int err = 0;
 
 	for (size_t i = 0; i < RUN_PUMPS && err == 0; i++)
-		if (st->pumps[i].tailed)
+		if (st->pumps[i].tail.keeps)
 			err = show_tail(st, &st->pumps[i]);
 	return err;
 }

@@ -39,7 +39,6 @@ static void make_pumps(struct run_state *st)
 	struct pty *p = &st->pty;
 	bool keyboard = p->outer >= 0 && (!st->spec->pty_all || isatty(0));
 	bool screen = p->outer >= 0 && (!st->spec->pty_all || isatty(1));
-	struct stat s;
 
 	st->typed = keyboard;
 	st->pumps[RUN_KEYS] = (struct pump){.live = true,
@@ -53,7 +52,6 @@ static void make_pumps(struct run_state *st)
 	st->pumps[RUN_SCREEN] = (struct pump){.live = true,
 		.from = fcntl(p->master, F_DUPFD_CLOEXEC, 3),
 		.to = screen ? p->outer : 1,
-		.to_pipe = !screen && fstat(1, &s) == 0 && S_ISFIFO(s.st_mode),
 		.show = run_show,
 		.ctx = st,
 		.tag = RUN_TTYOUT};

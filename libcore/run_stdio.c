@@ -104,7 +104,6 @@ static bool interpose(struct run_state *st, enum run_pump which, int fd,
 	*p = (struct pump){.live = true,
 		.from = pair[0],
 		.to = st->spec->swallow ? -1 : fd,
-		.to_pipe = !socket,
 		.to_socket = socket,
 		.spliced = !socket && !st->spec->swallow,
 		.show = run_show,
@@ -200,7 +199,6 @@ static int open_input(struct run_state *st)
 		.from = from,
 		.to = pair[0],
 		.close_to = true,
-		.to_pipe = true,
 		.spliced =
 			from >= 0 && fstat(0, &s) == 0 && S_ISFIFO(s.st_mode),
 		.first = spec->feed,
@@ -299,7 +297,7 @@ void run_stdio_release(struct run_state *st)
 /* Shows what was written to a file between two places of it. */
 static int show_file(struct run_state *st, int fd, off_t from, off_t to)
 {
-	struct pump like = PUMP_INIT;
+	struct pump like = {.from = -1, .to = -1};
 	char path[32], bytes[READ_BACK / 4];
 	struct buf name = BUF_FIXED(path);
 	enum run_stream stream = fd == 1 ? RUN_STDOUT : RUN_STDERR;
@@ -357,8 +355,7 @@ void run_stdio_close(struct run_state *st)
 	run_stdio_close_theirs(st);
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		pump_end(&st->pumps[i]);
-		if (st->pumps[i].tailed)
-			pump_tail_close(&st->pumps[i].tail);
+		pump_tail_close(&st->pumps[i].tail);
 	}
 	if (st->null >= 0)
 		close(st->null);
