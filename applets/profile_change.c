@@ -54,46 +54,54 @@ static int run_change(const struct profile_act *act,
 	return profile_act_run(act, &goals, who, o);
 }
 
-/* GitHub's runner takes a raw directory per line; the last one comes first. */
-static bool file_has_line(const struct buf *text, const char *line, size_t n)
+/* What is put in front last comes out first. */
+static size_t in_order(const struct profile_items *items, size_t i)
+{
+	return items->item[i].what == PROFILE_PREPEND ? items->count - 1 - i
+						      : i;
+}
+
+static bool has_line(const struct buf *text, const char *line, size_t n)
 {
 	for (size_t at = 0; at < text->len;) {
-		const char *nl = memchr(text->data + at, '\n', text->len - at);
-		size_t len =
-			nl ? (size_t)(nl - text->data) - at : text->len - at;
+		const char *one = text->data + at;
+		const char *nl = memchr(one, '\n', text->len - at);
+		size_t len = nl ? (size_t)(nl - one) : text->len - at;
 
-		if (len == n && memcmp(text->data + at, line, n) == 0)
+		if (len == n && memcmp(one, line, n) == 0)
 			return true;
 		at += len + 1;
 	}
 	return false;
 }
 
-static int append_lines(const char *variable, const struct buf *lines,
+/* To a file whose lines the steps behind this one will see; or, without one,
+ * to whoever reads the output. */
+static int give_lines(const char *variable, const struct buf *lines,
 	const struct profile_opts *o)
 {
-	const char *path = env_get(profile_environ(), variable);
+	const char *path = *variable ? env_get(profile_environ(), variable)
+				     : NULL;
 	autobuf struct buf there = BUF_INIT(1 << 20);
 	autobuf struct buf add = BUF_INIT(1 << 20);
 	autofd int fd = -1;
-	int err;
+	int err = 0;
 
-	if (!path || path[0] != '/')
-		cli_die(PROFILE_EXIT_REFUSED,
-			"%s is not set: no CI system that is known here",
-			variable);
-	err = file_read(AT_FDCWD, path, &there);
+	if (*variable && (!path || path[0] != '/'))
+		cli_die(PROFILE_EXIT_REFUSED, "%s is not set", variable);
+	if (path)
+		err = file_read(AT_FDCWD, path, &there);
 	if (err && err != -ENOENT)
 		cli_die(PROFILE_EXIT_WRITE, "%s: %s", path, strerror(-err));
 	for (size_t at = 0; at < lines->len;) {
 		const char *line = lines->data + at;
 		size_t n = strcspn(line, "\n");
 
-		if (!file_has_line(&there, line, n))
+		if (!has_line(&there, line, n))
 			buf_add(&add, line, n + 1);
 		at += n + 1;
 	}
-	if (o->dry_run || !add.len) {
+	if (!path || o->dry_run || !add.len) {
 		cli_print(&add);
 		return EXIT_OK;
 	}
@@ -106,31 +114,97 @@ static int append_lines(const char *variable, const struct buf *lines,
 	return EXIT_OK;
 }
 
+/* How CI systems take what the next steps need. A system is known by what it
+ * sets; in its lines '@' is the directory or value and '$' the variable's name,
+ * and none means sh's. */
+static const struct ci {
+	char sign[12], path_to[12], vars_to[11];
+	char path[25], var[38];
+} systems[] = {
+	/* GitHub, Gitea and Forgejo: a raw directory per line; the last one
+	 * comes first. */
+	{"GITHUB_PATH", "GITHUB_PATH", "GITHUB_ENV", "@", "$=@"},
+	/* Azure reads commands in the output. */
+	{"TF_BUILD", "", "", "##vso[task.prependpath]@",
+		"##vso[task.setvariable variable=$]@"},
+	/* CircleCI's steps source one file. */
+	{"CIRCLECI", "BASH_ENV", "BASH_ENV", "", ""},
+	/* GitLab, Travis, Buildkite and others run a job's lines in one shell,
+	 * and take nothing from a child of it: for eval. */
+	{"CI", "", "", "", ""},
+};
+
+static const struct ci *find_ci(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(systems); i++) {
+		const char *value = env_get(profile_environ(), systems[i].sign);
+
+		if (value && *value)
+			return &systems[i];
+	}
+	cli_die(PROFILE_EXIT_REFUSED, "no CI system that is known here "
+				      "(GITHUB_PATH, TF_BUILD, CIRCLECI, CI)");
+}
+
+/* Azure's own escape for what begins an escape. */
+static void add_value(struct buf *out, const struct ci *ci, const char *value)
+{
+	for (; *value; value++) {
+		if (*value == '%' && ci->path[0] == '#')
+			buf_adds(out, "%AZP25");
+		else
+			buf_addc(out, *value);
+	}
+}
+
+static void add_ci_line(struct buf *out, const struct ci *ci,
+	const struct profile_item *item, const struct profile_who *who)
+{
+	const char *line = item->what == PROFILE_VAR ? ci->var : ci->path;
+	struct diag d = {0};
+
+	if (!*line) {
+		if (profile_line(out, FAMILY_SH, item, NULL, &d))
+			cli_die_diag(EXIT_USAGE, &d);
+		return;
+	}
+	for (; *line; line++) {
+		if (*line == '$') {
+			buf_adds(out, item->name);
+		} else if (*line != '@') {
+			buf_addc(out, *line);
+		} else if (item->what == PROFILE_VAR) {
+			size_t n = profile_home_prefix(item->value);
+
+			buf_adds(out, n ? who->home : "");
+			add_value(out, ci, item->value + n);
+		} else {
+			add_value(out, ci, item->dir->text);
+		}
+	}
+	buf_addc(out, '\n');
+}
+
 static int tell_ci(const struct profile_items *items,
 	const struct profile_who *who, const struct profile_opts *o)
 {
+	const struct ci *ci = find_ci();
 	autobuf struct buf path = BUF_INIT(1 << 20);
 	autobuf struct buf vars = BUF_INIT(1 << 20);
 	int code = EXIT_OK;
 
-	for (size_t i = items->count; i-- > 0;) {
-		const struct profile_item *item = &items->item[i];
-		size_t prefix;
+	for (size_t i = 0; i < items->count; i++) {
+		size_t k = in_order(items, i);
 
-		if (item->what != PROFILE_VAR) {
-			buf_addf(&path, "%s\n", item->dir->text);
-			continue;
-		}
-		prefix = profile_home_prefix(item->value);
-		buf_addf(&vars, "%s=%s%s\n", item->name,
-			prefix ? who->home : "", item->value + prefix);
+		add_ci_line(items->item[k].what == PROFILE_VAR ? &vars : &path,
+			ci, &items->item[k], who);
 	}
 	buf_str(&path);
 	buf_str(&vars);
 	if (path.len)
-		code = append_lines("GITHUB_PATH", &path, o);
+		code = give_lines(ci->path_to, &path, o);
 	if (vars.len && !code)
-		code = append_lines("GITHUB_ENV", &vars, o);
+		code = give_lines(ci->vars_to, &vars, o);
 	return code;
 }
 
@@ -141,11 +215,7 @@ static int print_docker(
 	struct diag d = {0};
 
 	for (size_t i = 0; i < items->count; i++) {
-		size_t k = items->item[i].what == PROFILE_PREPEND
-				   ? items->count - 1 - i
-				   : i;
-
-		if (profile_line_docker(&out, &items->item[k],
+		if (profile_line_docker(&out, &items->item[in_order(items, i)],
 			    who->home[0] ? who->home : NULL, &d))
 			cli_die_diag(EXIT_USAGE, &d);
 	}

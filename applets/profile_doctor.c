@@ -42,6 +42,8 @@ enum shell_kind profile_kind_of(const char *path, const struct profile_who *who)
 
 	if (str_ends(base, ".fish"))
 		return SHELL_FISH;
+	if (str_ends(base, ".sh") || str_eq(base, "profile"))
+		return SHELL_SH;
 	if (strstr(base, "bash"))
 		return SHELL_BASH;
 	if (str_after(base, ".z") || str_after(base, "z"))
@@ -104,13 +106,14 @@ static void exam_syntax(struct exam *e, const char *path, enum shell_kind kind,
 			shellkind_name(kind), path);
 }
 
-static void exam_file(struct exam *e, const char *path)
+static void exam_file(struct exam *e, const char *path, bool system)
 {
 	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
 	enum shell_kind kind = profile_kind_of(path, e->who);
 	struct profile_lint lint = {.path = path,
 		.kind = kind,
 		.home = e->who->home,
+		.system = system,
 		.look = profile_look};
 	int err = file_read(AT_FDCWD, path, &text);
 
@@ -136,7 +139,39 @@ static void exam_file(struct exam *e, const char *path)
 	profile_lint(&lint, e->out);
 }
 
-static void exam_directory(struct exam *e, const char *dir)
+/* What is wrong with the machine's files is for whoever owns them to repair; what
+ * is merely worth knowing of them is nobody's concern here. */
+static void judge_as_system(struct profile_problems *p, size_t from)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < p->count; i++) {
+		struct profile_problem *one = &p->problem[kept];
+
+		if (p->problem[i].severity == SEVERITY_INFO)
+			continue;
+		*one = p->problem[i];
+		if (one->fixable)
+			profile_problem_fix(one, false,
+				"as root: profile fix %s --file '%s'",
+				profile_problem_name(
+					(enum profile_problem_code)one->code),
+				one->file);
+		kept++;
+	}
+	p->count = kept;
+}
+
+static void exam_system(struct exam *e, const char *path)
+{
+	size_t from = e->out->count;
+
+	exam_file(e, path, true);
+	judge_as_system(e->out, from);
+}
+
+static void exam_directory(
+	struct exam *e, const char *dir, const char *ending, bool system)
 {
 	DIR *d = opendir(dir);
 	const struct dirent *entry;
@@ -144,10 +179,13 @@ static void exam_directory(struct exam *e, const char *dir)
 	unsigned seen = 0;
 
 	while (d && seen < 64 && (entry = readdir(d)) != NULL) {
-		if (!str_ends(entry->d_name, ".fish") ||
+		if (!str_ends(entry->d_name, ending) ||
 			path_join(path, sizeof path, dir, entry->d_name))
 			continue;
-		exam_file(e, path);
+		if (system)
+			exam_system(e, path);
+		else
+			exam_file(e, path, false);
 		seen++;
 	}
 	if (d)
@@ -207,12 +245,14 @@ static void exam_bashrc(struct exam *e)
 
 	if (e->who->kind != SHELL_BASH ||
 		path_join(rc, sizeof rc, e->who->home, ".bashrc") ||
-		access(rc, F_OK) || access(login, F_OK) ||
-		leads_to(e, login, ".bashrc"))
+		access(rc, F_OK) || leads_to(e, login, ".bashrc"))
 		return;
 	profile_problem_fix(
 		profile_problem_add(e->out, PROBLEM_LOGIN_SKIPS_BASHRC,
-			SEVERITY_WARNING, login, 0, "does not read ~/.bashrc"),
+			SEVERITY_WARNING, login, 0, "%s",
+			access(login, F_OK)
+				? "is not there to read ~/.bashrc"
+				: "does not read ~/.bashrc"),
 		true, "profile fix login-skips-bashrc");
 }
 
@@ -354,7 +394,7 @@ static void exam_live_path(struct exam *e)
 	const char *path = real_path(e, 0);
 
 	if (path && !e->o->file)
-		profile_lint_path(&lint, path, "PATH has ", e->out);
+		profile_lint_path(&lint, path, "PATH: ", e->out);
 }
 
 void profile_doctor_find(struct profile_problems *problems,
@@ -370,23 +410,27 @@ void profile_doctor_find(struct profile_problems *problems,
 	quiet.no_exec |= o->file != NULL;
 	profile_facts_find(facts, who, &quiet);
 	if (o->file) {
-		exam_file(&e, o->file);
+		exam_file(&e, o->file, false);
 		return;
 	}
 	for (size_t i = 0; i < facts->files.count; i++) {
 		const struct profile_file *f = &facts->files.file[i];
 
-		if (f->system || !f->exists)
+		if (!f->exists)
 			continue;
 		profile_seen |= str_ends(f->path, "/.profile");
-		if (str_ends(f->path, "conf.d"))
-			exam_directory(&e, f->path);
+		if (str_ends(f->path, ".d"))
+			exam_directory(&e, f->path,
+				str_ends(f->path, "conf.d") ? ".fish" : ".sh",
+				f->system);
+		else if (f->system)
+			exam_system(&e, f->path);
 		else
-			exam_file(&e, f->path);
+			exam_file(&e, f->path, false);
 	}
 	if (!profile_seen && who->home[0] &&
 		path_join(profile, sizeof profile, who->home, ".profile") == 0)
-		exam_file(&e, profile);
+		exam_file(&e, profile, false);
 	exam_shadows(&e);
 	exam_bashrc(&e);
 	exam_shell(&e);

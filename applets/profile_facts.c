@@ -66,6 +66,13 @@ static void probe_session(struct profile_session *s, unsigned index,
 	if (probe.noise.len)
 		memcpy(s->noise, probe.noise.data, probe.noise.len);
 	s->noise[probe.noise.len] = '\0';
+	/* tcsh's own two lines where there is no terminal. */
+	if (str_after(s->noise, "Warning: no access to tty")) {
+		const char *rest = memmem(s->noise, probe.noise.len,
+			"shell.\n", 7);
+
+		s->noise_len = rest && rest[7] ? s->noise_len : 0;
+	}
 	profile_probe_release(&probe);
 }
 

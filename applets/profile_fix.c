@@ -82,11 +82,12 @@ static int move_blocks(const struct repair *r, const char *text, size_t n,
 }
 
 static int add_block(const struct repair *r, const char *text, size_t n,
-	struct buf *out, enum profile_action *action, struct diag *d)
+	bool missing, struct buf *out, enum profile_action *action,
+	struct diag *d)
 {
 	autobuf struct buf line = BUF_INIT(8192);
 	struct profile_change change = {
-		.id = "login", .family = FAMILY_SH, .home = r->who->home};
+		.family = FAMILY_SH, .home = r->who->home, .no_file = missing};
 
 	if (r->code == PROBLEM_SHADOWED)
 		buf_addf(&line,
@@ -114,11 +115,11 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	int done;
 
 	*action = PROFILE_UNCHANGED;
-	if (missing)
-		return 0;
 	if (r->code == PROBLEM_SHADOWED ||
 		r->code == PROBLEM_LOGIN_SKIPS_BASHRC)
-		return add_block(r, text, n, out, action, d);
+		return add_block(r, text, n, missing, out, action, d);
+	if (missing)
+		return 0;
 	if (r->code == PROBLEM_EARLY_EXIT)
 		done = move_blocks(r, text, n, out, d);
 	else
@@ -298,7 +299,9 @@ static int apply_plan(struct fixing *f)
 			   r->w.action != PROFILE_UNCHANGED) {
 			struct stat st = {0};
 
-			stat(r->path, &st);
+			/* Mode 0: there was no file. */
+			if (!r->w.missing)
+				stat(r->path, &st);
 			remember(dir, r, st.st_mode & 07777);
 		}
 		if (!r->err && !f->o->quiet)

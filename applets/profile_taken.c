@@ -38,7 +38,9 @@ static int put_back(void *ctx, const char *text, size_t n, bool missing,
 		return diag_fail(d, -EBADMSG,
 			"%s was changed since: it is left as it is", u->path);
 	buf_add(out, u->before.data, u->before.len);
-	if (out->len != n || (n && memcmp(out->data, text, n) != 0))
+	if (!u->mode)
+		*action = PROFILE_UNLINKED;
+	else if (out->len != n || (n && memcmp(out->data, text, n) != 0))
 		*action = PROFILE_UPDATED;
 	return out->err;
 }
@@ -75,7 +77,7 @@ static int undo_one(int dir, const char *name, struct profile_undo *u,
 	job.dry_run = false;
 	err = profile_write(&job, &w, &d);
 	profile_written_release(&w);
-	if (!err && chmod(u->path, u->mode))
+	if (!err && u->mode && chmod(u->path, u->mode))
 		err = diag_errno(&d, -errno, "%s", u->path);
 	if (err) {
 		cli_diag(&d);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,8 +24,92 @@ enum { DIR_MAX = 2048 };
 struct listing {
 	struct profile_files *files;
 	const struct profile_place *place;
+	char dir[DIR_MAX]; /* of zsh's or fish's own files */
 	int err;
 };
+
+/* Groups of shells with the same files. */
+enum { BASH = 1, SH = 2, MKSH = 4, KSH = 8, ZSH = 16, FISH = 32, CSH = 64 };
+
+enum { PRIVATE = SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE };
+
+static const struct row {
+	uint8_t groups, sessions;
+	uint8_t scopes; /* in which it is written; 0: never */
+	enum where {
+		HOME,
+		SYSTEM,
+		OWN,      /* the directory of zsh's or fish's own files */
+		ZSHENV,   /* looked for before ZDOTDIR can be set in it */
+		ENV,      /* what the variable names */
+		BASH_ENV, /* the same */
+	} where : 8;
+	bool first;   /* of the rows in a row, only one that exists is read */
+	bool not_env; /* only while there is no $ENV */
+	char name[21], other[16]; /* the other place, if it is not there */
+} rows[] = {
+	{BASH | SH | MKSH | KSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/profile",
+		""},
+	{BASH | SH | MKSH | KSH, SESSION_LOGIN, 0, SYSTEM, 0, 0,
+		"etc/profile.d", ""},
+	{BASH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 1, 0,
+		".bash_profile", ""},
+	{BASH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 1, 0,
+		".bash_login", ""},
+	{BASH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 1, 0, ".profile",
+		""},
+	{BASH, SESSION_INTERACTIVE, 0, SYSTEM, 0, 0, "etc/bash.bashrc",
+		"etc/bashrc"},
+	{BASH, SESSION_INTERACTIVE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 0,
+		".bashrc", ""},
+	{BASH, SESSION_LOGIN_COMMAND | SESSION_COMMAND, 0, BASH_ENV, 0, 0, "",
+		""},
+	{SH | MKSH | KSH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 0, 0,
+		".profile", ""},
+	{SH | MKSH | KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, ENV, 0, 0,
+		"", ""},
+	{MKSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".mkshrc",
+		""},
+	{KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".kshrc",
+		""},
+	{ZSH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/zsh/zshenv", "etc/zshenv"},
+	{ZSH, SESSION_ALL, SCOPE_ALL, ZSHENV, 0, 0, ".zshenv", ""},
+	{ZSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/zsh/zprofile",
+		"etc/zprofile"},
+	{ZSH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, OWN, 0, 0, ".zprofile",
+		""},
+	{ZSH, PRIVATE, 0, SYSTEM, 0, 0, "etc/zsh/zshrc", "etc/zshrc"},
+	{ZSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, OWN, 0, 0, ".zshrc", ""},
+	{ZSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/zsh/zlogin", "etc/zlogin"},
+	{ZSH, SESSION_LOGIN, 0, OWN, 0, 0, ".zlogin", ""},
+	{FISH, SESSION_ALL, 0, OWN, 0, 0, "conf.d", ""},
+	{FISH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/fish/conf.d", ""},
+	{FISH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/fish/config.fish", ""},
+	{FISH, SESSION_ALL, 0, OWN, 0, 0, "config.fish", ""},
+	{CSH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/csh.cshrc", ""},
+	{CSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/csh.login", ""},
+	{CSH, SESSION_ALL, 7, HOME, 1, 0, ".tcshrc", ""},
+	{CSH, SESSION_ALL, 7, HOME, 1, 0, ".cshrc", ""},
+	{CSH, SESSION_LOGIN, 0, HOME, 0, 0, ".login", ""},
+};
+
+static unsigned group_of(enum shell_kind kind)
+{
+	switch ((int)kind) {
+	case SHELL_BASH:
+		return BASH;
+	case SHELL_MKSH:
+		return MKSH;
+	case SHELL_KSH:
+		return KSH;
+	case SHELL_ZSH:
+		return ZSH;
+	default:
+		return shellkind_family(kind) == FAMILY_FISH  ? FISH
+		       : shellkind_family(kind) == FAMILY_CSH ? CSH
+							      : SH;
+	}
+}
 
 const char *profile_session_name(unsigned index)
 {
@@ -35,20 +120,24 @@ const char *profile_session_name(unsigned index)
 	return names[index];
 }
 
-static struct profile_file *add(
-	struct listing *l, const char *dir, const char *name, unsigned sessions)
+static struct profile_file *add(struct listing *l, enum where where,
+	const char *name, unsigned sessions)
 {
-	struct profile_file *f;
+	const struct profile_place *p = l->place;
+	const char *dir = where == SYSTEM ? p->root
+			  : where == OWN  ? l->dir
+			  : where == ZSHENV && p->zdotdir
+				  ? p->zdotdir
+				  : p->home;
+	struct profile_file *f = &l->files->file[l->files->count];
 
+	if (!l->err && l->files->count == PROFILE_FILES)
+		l->err = -E2BIG;
 	if (l->err)
 		return NULL;
-	if (l->files->count == PROFILE_FILES) {
-		l->err = -E2BIG;
-		return NULL;
-	}
-	f = &l->files->file[l->files->count];
-	*f = (struct profile_file){.sessions = sessions};
-	l->err = path_join(f->path, sizeof f->path, dir, name);
+	*f = (struct profile_file){
+		.sessions = sessions, .system = where == SYSTEM};
+	l->err = path_join(f->path, sizeof f->path, *dir ? dir : "/", name);
 	if (l->err)
 		return NULL;
 	f->exists = access(f->path, F_OK) == 0;
@@ -56,149 +145,98 @@ static struct profile_file *add(
 	return f;
 }
 
-static struct profile_file *add_home(
-	struct listing *l, const char *name, unsigned sessions)
+/* $ENV and $BASH_ENV: a path that may begin with the home. */
+static struct profile_file *add_variable(
+	struct listing *l, const char *value, unsigned sessions)
 {
-	return add(l, l->place->home, name, sessions);
-}
+	size_t prefix = profile_home_prefix(value);
+	struct profile_file *f;
 
-static struct profile_file *add_system(
-	struct listing *l, const char *path, unsigned sessions)
-{
-	const char *root = l->place->root;
-	struct profile_file *f = add(l, *root ? root : "/", path + 1, sessions);
-
-	if (f)
-		f->system = true;
+	if (prefix)
+		return add(l, HOME, value + prefix + (value[prefix] == '/'),
+			sessions);
+	if (value[0] != '/')
+		return NULL;
+	f = add(l, HOME, "", sessions);
+	if (f) {
+		l->err = str_copy(f->path, sizeof f->path, value);
+		f->exists = access(f->path, F_OK) == 0;
+	}
 	return f;
 }
 
-/* The first of two places that exists, else the second. */
-static void add_system_either(struct listing *l, const char *path,
-	const char *other, unsigned sessions)
+/* fish's own directory is under XDG_CONFIG_HOME when that is absolute. */
+static int own_dir(struct listing *l, unsigned group)
 {
-	struct profile_file *f = add_system(l, path, sessions);
-
-	if (f && !f->exists) {
-		l->files->count--;
-		add_system(l, other, sessions);
-	}
-}
-
-/* $ENV and $BASH_ENV: a path that may begin with the home. */
-static void add_variable(
-	struct listing *l, const char *value, unsigned sessions)
-{
-	size_t prefix;
-
-	if (!value || !*value)
-		return;
-	prefix = profile_home_prefix(value);
-	if (prefix)
-		add_home(l, value + prefix + (value[prefix] == '/'), sessions);
-	else if (value[0] == '/')
-		add(l, "/", value + 1, sessions);
-}
-
-/* Only the first that exists is read. */
-static void add_first(
-	struct listing *l, const char *const *names, unsigned sessions)
-{
-	const char *winner = NULL;
-
-	for (; *names; names++) {
-		struct profile_file *f = add_home(l, *names, sessions);
-
-		if (!f)
-			return;
-		if (winner && f->exists)
-			f->shadowed_by = winner;
-		if (winner)
-			f->sessions = 0;
-		else if (f->exists)
-			winner = *names;
-	}
-}
-
-static const char *const bash_login[] = {
-	".bash_profile", ".bash_login", ".profile", NULL};
-static const char *const csh_rc[] = {".tcshrc", ".cshrc", NULL};
-
-static void list_bash(struct listing *l)
-{
-	add_system(l, "/etc/profile", SESSION_LOGIN);
-	add_system(l, "/etc/profile.d", SESSION_LOGIN);
-	add_first(l, bash_login, SESSION_LOGIN);
-	add_system_either(
-		l, "/etc/bash.bashrc", "/etc/bashrc", SESSION_INTERACTIVE);
-	add_home(l, ".bashrc", SESSION_INTERACTIVE);
-	add_variable(
-		l, l->place->bash_env, SESSION_LOGIN_COMMAND | SESSION_COMMAND);
-}
-
-static void list_sh(struct listing *l, const char *rc)
-{
-	unsigned interactive = SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE;
-
-	add_system(l, "/etc/profile", SESSION_LOGIN);
-	add_system(l, "/etc/profile.d", SESSION_LOGIN);
-	add_home(l, ".profile", SESSION_LOGIN);
-	if (l->place->env && *l->place->env)
-		add_variable(l, l->place->env, interactive);
-	else if (rc)
-		add_home(l, rc, interactive);
-}
-
-static void list_zsh(struct listing *l)
-{
-	unsigned interactive = SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE;
-	char z[DIR_MAX];
-
-	l->err = profile_zdotdir(l->place, z, sizeof z);
-	add_system_either(l, "/etc/zsh/zshenv", "/etc/zshenv", SESSION_ALL);
-	/* This one is looked for before ZDOTDIR can be set in it. */
-	if (l->place->zdotdir)
-		add(l, l->place->zdotdir, ".zshenv", SESSION_ALL);
-	else
-		add_home(l, ".zshenv", SESSION_ALL);
-	add_system_either(
-		l, "/etc/zsh/zprofile", "/etc/zprofile", SESSION_LOGIN);
-	add(l, z, ".zprofile", SESSION_LOGIN);
-	add_system_either(l, "/etc/zsh/zshrc", "/etc/zshrc", interactive);
-	add(l, z, ".zshrc", interactive);
-	add_system_either(l, "/etc/zsh/zlogin", "/etc/zlogin", SESSION_LOGIN);
-	add(l, z, ".zlogin", SESSION_LOGIN);
-}
-
-/* fish's own directory, under XDG_CONFIG_HOME when that is absolute. */
-static struct profile_file *add_fish(
-	struct listing *l, const char *name, unsigned sessions)
-{
-	char dir[DIR_MAX];
 	const char *xdg = l->place->xdg_config;
 
-	if (!l->err)
-		l->err = xdg && xdg[0] == '/'
-				 ? path_join(dir, sizeof dir, xdg, "fish")
-				 : path_join(dir, sizeof dir, l->place->home,
-					   ".config/fish");
-	return l->err ? NULL : add(l, dir, name, sessions);
+	if (group == ZSH)
+		return profile_zdotdir(l->place, l->dir, sizeof l->dir);
+	if (group != FISH)
+		return 0;
+	return xdg && xdg[0] == '/'
+		       ? path_join(l->dir, sizeof l->dir, xdg, "fish")
+		       : path_join(l->dir, sizeof l->dir, l->place->home,
+				 ".config/fish");
 }
 
-static void list_fish(struct listing *l)
+/* Of rows in a row that exclude each other: listed, the one that is read hides
+ * the others; to be written is the one that exists, else the last. */
+static void choose(struct listing *l, const struct row *r,
+	struct profile_file *f, const char **winner, bool list)
 {
-	add_fish(l, "conf.d", SESSION_ALL);
-	add_system(l, "/etc/fish/conf.d", SESSION_ALL);
-	add_system(l, "/etc/fish/config.fish", SESSION_ALL);
-	add_fish(l, "config.fish", SESSION_ALL);
+	if (list && *winner) {
+		f->shadowed_by = f->exists ? *winner : NULL;
+		f->sessions = 0;
+	} else if (!list && (*winner || (!f->exists && r[1].first))) {
+		l->files->count--;
+	}
+	if (!*winner && f->exists)
+		*winner = r->name;
 }
 
-static void list_csh(struct listing *l)
+/* The files that are read (scope 0) or written in the scope. */
+static int walk(struct listing *l, enum shell_kind kind, unsigned scope)
 {
-	add_system(l, "/etc/csh.cshrc", SESSION_ALL);
-	add_system(l, "/etc/csh.login", SESSION_LOGIN);
-	add_first(l, csh_rc, SESSION_ALL);
-	add_home(l, ".login", SESSION_LOGIN);
+	unsigned group = group_of(kind);
+	const char *winner = NULL;
+	bool env = false;
+
+	l->files->count = 0;
+	if (!shellkind_writable(kind))
+		return -EINVAL;
+	l->err = own_dir(l, group);
+	for (const struct row *r = rows; r < rows + ARRAY_SIZE(rows); r++) {
+		const char *value = r->where == ENV	   ? l->place->env
+				    : r->where == BASH_ENV ? l->place->bash_env
+							   : NULL;
+		struct profile_file *f;
+
+		if (!(r->groups & group) || (scope && !(r->scopes & scope)) ||
+			(r->not_env && env))
+			continue;
+		if (r->where >= ENV) {
+			if (!value || !*value)
+				continue;
+			f = add_variable(l, value, r->sessions);
+			/* One that is not the user's own is left alone. */
+			if (scope && f &&
+				!path_beneath(l->place->home, f->path)) {
+				l->files->count--;
+				continue;
+			}
+			env = f || !scope;
+			continue;
+		}
+		f = add(l, r->where, r->name, r->sessions);
+		if (f && !f->exists && r->other[0]) {
+			l->files->count--;
+			f = add(l, r->where, r->other, r->sessions);
+		}
+		if (f && r->first)
+			choose(l, r, f, &winner, !scope);
+	}
+	return l->err;
 }
 
 int profile_files_list(struct profile_files *files, enum shell_kind kind,
@@ -206,22 +244,7 @@ int profile_files_list(struct profile_files *files, enum shell_kind kind,
 {
 	struct listing l = {.files = files, .place = place};
 
-	files->count = 0;
-	if (!shellkind_writable(kind))
-		return -EINVAL;
-	if (kind == SHELL_BASH)
-		list_bash(&l);
-	else if (kind == SHELL_ZSH)
-		list_zsh(&l);
-	else if (kind == SHELL_FISH)
-		list_fish(&l);
-	else if (shellkind_family(kind) == FAMILY_CSH)
-		list_csh(&l);
-	else
-		list_sh(&l, kind == SHELL_MKSH  ? ".mkshrc"
-			    : kind == SHELL_KSH ? ".kshrc"
-						: NULL);
-	return l.err;
+	return walk(&l, kind, 0);
 }
 
 struct zdotdir_ctx {
@@ -266,89 +289,22 @@ int profile_zdotdir(const struct profile_place *place, char *out, size_t size)
 	return err;
 }
 
-/* The one of names that exists, else the last. */
-static void target_first(
-	struct listing *l, const char *const *names, unsigned sessions)
-{
-	for (; *names; names++) {
-		struct profile_file *f = add_home(l, *names, sessions);
-
-		if (!f || f->exists || !names[1])
-			return;
-		l->files->count--;
-	}
-}
-
-static void targets_sh(struct listing *l, const char *rc, unsigned scope)
-{
-	unsigned interactive = SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE;
-	size_t before;
-
-	if (scope & (SCOPE_LOGIN | SCOPE_ALL))
-		add_home(l, ".profile", SESSION_LOGIN);
-	if (!(scope & (SCOPE_INTERACTIVE | SCOPE_ALL)))
-		return;
-	before = l->files->count;
-	add_variable(l, l->place->env, interactive);
-	/* A file that is not the user's own is left alone. */
-	if (l->files->count > before &&
-		!path_beneath(l->place->home, l->files->file[before].path))
-		l->files->count = before;
-	if (l->files->count == before && rc)
-		add_home(l, rc, interactive);
-	else if (l->files->count == before && !before)
-		add_home(l, ".profile", SESSION_LOGIN);
-}
-
-static void targets_zsh(struct listing *l, unsigned scope)
-{
-	char z[DIR_MAX];
-
-	l->err = profile_zdotdir(l->place, z, sizeof z);
-	if (scope & SCOPE_ALL)
-		add(l, l->place->zdotdir ? l->place->zdotdir : l->place->home,
-			".zshenv", SESSION_ALL);
-	if (scope & (SCOPE_LOGIN | SCOPE_ALL))
-		add(l, z, ".zprofile", SESSION_LOGIN);
-	if (scope & (SCOPE_INTERACTIVE | SCOPE_ALL))
-		add(l, z, ".zshrc",
-			SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE);
-}
-
-static void target_fish(struct listing *l, const char *id)
-{
-	char name[96];
-	struct buf b = BUF_FIXED(name);
-
-	buf_addf(&b, "conf.d/profile-%s.fish", id);
-	add_fish(l, buf_str(&b), SESSION_ALL);
-}
-
 int profile_targets_user(struct profile_files *files, enum shell_kind kind,
 	unsigned scope, const char *id, const struct profile_place *place)
 {
 	struct listing l = {.files = files, .place = place};
+	char name[96];
+	struct buf b = BUF_FIXED(name);
+	int err = walk(&l, kind, scope);
 
-	files->count = 0;
-	if (!shellkind_writable(kind))
-		return -EINVAL;
-	if (kind == SHELL_BASH) {
-		if (scope & (SCOPE_LOGIN | SCOPE_ALL))
-			target_first(&l, bash_login, SESSION_LOGIN);
-		if (scope & (SCOPE_INTERACTIVE | SCOPE_ALL))
-			add_home(&l, ".bashrc", SESSION_INTERACTIVE);
-	} else if (kind == SHELL_ZSH) {
-		targets_zsh(&l, scope);
-	} else if (kind == SHELL_FISH) {
-		target_fish(&l, id);
-	} else if (shellkind_family(kind) == FAMILY_CSH) {
-		target_first(&l, csh_rc, SESSION_ALL);
+	if (err || files->count)
+		return err;
+	/* fish has a directory for such; plain sh only its login file. */
+	if (group_of(kind) == FISH) {
+		buf_addf(&b, "conf.d/profile-%s.fish", id);
+		add(&l, OWN, buf_str(&b), SESSION_ALL);
 	} else {
-		targets_sh(&l,
-			kind == SHELL_MKSH  ? ".mkshrc"
-			: kind == SHELL_KSH ? ".kshrc"
-					    : NULL,
-			scope);
+		add(&l, HOME, ".profile", SESSION_LOGIN);
 	}
 	return l.err;
 }
@@ -363,8 +319,8 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 
 	files->count = 0;
 	if (kind == SHELL_FISH) {
-		buf_addf(&b, "/etc/fish/conf.d/profile-%s.fish", id);
-		add_system(&l, buf_str(&b), SESSION_ALL);
+		buf_addf(&b, "etc/fish/conf.d/profile-%s.fish", id);
+		add(&l, SYSTEM, buf_str(&b), SESSION_ALL);
 	} else if (kind == SHELL_ZSH) {
 		if (!force) {
 			diag_fail(d, -EPERM,
@@ -373,11 +329,13 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 			diag_hint(d, "--force writes it");
 			return -EPERM;
 		}
-		add_system_either(
-			&l, "/etc/zsh/zshenv", "/etc/zshenv", SESSION_ALL);
+		if (!add(&l, SYSTEM, "etc/zsh/zshenv", SESSION_ALL)->exists) {
+			files->count = 0;
+			add(&l, SYSTEM, "etc/zshenv", SESSION_ALL);
+		}
 	} else if (shellkind_family(kind) == FAMILY_SH) {
-		buf_addf(&b, "/etc/profile.d/profile-%s.sh", id);
-		add_system(&l, buf_str(&b), SESSION_LOGIN);
+		buf_addf(&b, "etc/profile.d/profile-%s.sh", id);
+		add(&l, SYSTEM, buf_str(&b), SESSION_LOGIN);
 	} else {
 		return diag_fail(d, -EPERM,
 			"no system-wide file is known for %s",

@@ -353,6 +353,9 @@ static int add_path(struct buf *out, enum shell_family family,
 
 	if (family == FAMILY_NONE)
 		return diag_fail(d, -EINVAL, "no line is known for that shell");
+	if (family == FAMILY_XONSH && strchr(dir->text, '$'))
+		return diag_fail(d, -EINVAL,
+			"xonsh expands every '$' in PATH, however quoted");
 	if (family == FAMILY_CSH)
 		return add_path_csh(out, dir, append, d);
 	if (family == FAMILY_SH)

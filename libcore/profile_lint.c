@@ -56,7 +56,9 @@ bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 	const char *base = path_base(l->path);
 
 	if (shellkind_family(l->kind) != FAMILY_SH || cmd->guards ||
-		cmd->in_function || !str_eq(base, ".profile"))
+		cmd->in_function ||
+		!(str_eq(base, ".profile") ||
+			(l->system && l->kind == SHELL_SH)))
 		return false;
 	for (size_t i = 0; i < cmd->count; i++) {
 		if (cmd->word[i].array)

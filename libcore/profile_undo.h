@@ -13,7 +13,7 @@
 /* One file as it was and as the repair left it. */
 struct profile_undo {
 	char path[1024];
-	mode_t mode; /* as it was */
+	mode_t mode; /* as it was; 0: it was not there */
 	struct buf before, after;
 };
 

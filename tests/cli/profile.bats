@@ -580,8 +580,30 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 	[ "$(wc -l <"$GITHUB_PATH")" = 2 ]
 	profile set -q --ci 'GOPATH=$HOME/go'
 	[ "$(cat "$GITHUB_ENV")" = "GOPATH=$HOME/go" ]
-	unset GITHUB_PATH
+}
+
+@test "--ci: Azure's commands, CircleCI's file, lines for eval, or none known" {
+	export -n CI GITHUB_PATH
+	unset CI TF_BUILD CIRCLECI GITHUB_PATH
 	run -5 profile add --ci /a/bin
+	export TF_BUILD=True
+	run -0 profile add --ci '/a b' /c%d
+	[ "$output" = $'##vso[task.prependpath]/c%AZP25d\n##vso[task.prependpath]/a b' ]
+	run -0 profile set --ci 'X=$HOME/100%'
+	[ "$output" = "##vso[task.setvariable variable=X]$HOME/100%AZP25" ]
+	unset TF_BUILD
+	export CIRCLECI=true BASH_ENV=$HOME/be
+	profile add -q --ci /a '/b c'
+	profile add -q --ci /a
+	profile set -q --ci 'X=a b'
+	run -0 bash -c 'echo "$PATH|$X"'
+	[[ "$output" == "/a:/b c:"*"|a b" ]]
+	[ "$(wc -l <"$BASH_ENV")" = 3 ]
+	unset CIRCLECI BASH_ENV
+	export CI=true # GitLab, Travis, Buildkite
+	run -0 sh -c 'eval "$("$0" profile add --ci /a "/b c")"; eval "$("$0" profile append --ci /y /z)"; echo "$PATH"' "$WARDBOX"
+	[[ "$output" == "/a:/b c:"*":/y:/z" ]]
+	[ -z "$(ls -A "$HOME" | grep -v '^be$')" ]
 }
 
 @test "--docker prints ENV lines" {

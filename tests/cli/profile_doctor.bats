@@ -230,6 +230,83 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	profile detect --no-exec --json | jq -e '.path_healthy == null'
 }
 
+@test "order-differs: what a login lacks, and a mere other order" {
+	printf 'PATH=/opt/first:$PATH:/opt/last\n' >"$HOME/.bashrc"
+	printf 'PATH=/usr/bin:/bin\n' >"$HOME/.profile"
+	order() { profile doctor --json | jq -r '.problems[] | select(.code == "order-differs") | .severity + " " + .detail'; }
+	[[ "$(order)" == "info "*"a login lacks"*"/opt/first"*"/opt/last"* ]]
+	not has order-differs # worth knowing, no problem
+	# A bare machine's /etc/profile must not matter: both set all of PATH.
+	printf 'PATH=/opt/b:/opt/a\n' >"$HOME/.bashrc"
+	printf 'PATH=/opt/a:/opt/b\n' >"$HOME/.profile"
+	[[ "$(order)" == "info "*"(order only)" ]]
+	printf 'PATH=/opt/b:/opt/a\n' >"$HOME/.profile"
+	[ -z "$(order)" ]
+	[ -z "$(profile doctor --no-exec --json | jq '.problems[] | select(.code == "order-differs")')" ]
+}
+
+@test "shell-mismatch: another one called, none there, a restricted one" {
+	mismatch() { jq -r '.problems[] | select(.code == "shell-mismatch") | .severity + " " + .detail'; }
+	# The caller must be the only shell above: bats itself runs in bash.
+	[ -z "$(SHELL=/bin/bash bash -c '"$0" profile doctor --no-exec --json; :' "$WARDBOX" | mismatch)" ]
+	need command -v dash
+	out=$(SHELL=/bin/zsh dash -c '"$0" profile doctor --no-exec --json; :' "$WARDBOX" | mismatch)
+	[ "$out" = 'info $SHELL names zsh, but dash called' ]
+	out=$(SHELL=/opt/gone/zsh profile doctor --no-exec --json | mismatch)
+	[ "$out" = "error the shell /opt/gone/zsh is not there" ]
+	SHELL=/opt/gone/zsh has shell-mismatch --no-exec
+	out=$(SHELL=/bin/rbash profile doctor --no-exec --json | mismatch)
+	[[ "$out" == "warning the shell is restricted"* ]]
+}
+
+@test "the machine's files are judged, and left to the administrator" {
+	mkdir -p "$HOME/r/etc/profile.d" "$HOME/r/etc/zsh"
+	printf 'PATH=/usr/bin:/bin\nPATH=$PATH:/nowhere\n. /no/such/file\n' >"$HOME/r/etc/profile"
+	printf 'source /etc/os-release\r\n' >"$HOME/r/etc/profile.d/a.sh"
+	printf 'PATH=bin:$PATH\nreturn\n' >"$HOME/r/etc/bash.bashrc"
+	cp -r "$HOME/r" "$HOME/before"
+	profile doctor --no-exec --root "$HOME/r" --json >"$HOME/j" || [ $? = 1 ]
+	found() { jq -e --arg c "$1" --arg f "$HOME/r$2" \
+		'.problems[] | select(.code == $c and .file == $f) | (.fixable == false) and .line >= 1' "$HOME/j"; }
+	found dangling-source /etc/profile
+	found crlf /etc/profile.d/a.sh
+	found bashism-in-profile /etc/profile.d/a.sh
+	found path-corrupt /etc/bash.bashrc
+	# Setting PATH is such a file's business, and how often it does so.
+	not found path-clobber /etc/profile
+	not found path-multiple /etc/profile
+	jq -e --arg f "$HOME/r/etc/profile" '.problems[] | select(.code == "dangling-source")
+		| .fix == "as root: profile fix dangling-source --file '"'"'" + $f + "'"'"'"' "$HOME/j"
+	printf 'x=bad;;\n' >"$HOME/r/etc/zsh/zshrc"
+	SHELL=/bin/zsh profile doctor --root "$HOME/r" --json |
+		jq -e '.problems[] | select(.code == "syntax" and (.file | endswith("/zsh/zshrc")))'
+	rm "$HOME/r/etc/zsh/zshrc"
+	run profile fix -y --no-exec --root "$HOME/r"
+	diff -r "$HOME/before" "$HOME/r"
+	# What it advises works.
+	run -0 profile fix dangling-source -y --file "$HOME/r/etc/profile"
+	grep -q 'if \[ -r /no/such/file \]' "$HOME/r/etc/profile"
+}
+
+@test "a home with .bashrc and no login file: told, made, taken back" {
+	echo 'export Y=2' >"$HOME/.bashrc"
+	has login-skips-bashrc
+	run -0 profile fix -y login-skips-bashrc
+	not has login-skips-bashrc
+	run -0 sh -c 'env -i HOME="$HOME" PATH=/usr/bin:/bin bash -lic "echo \$Y" 2>/dev/null'
+	[ "$output" = 2 ]
+	run -0 profile undo -y
+	[ ! -e "$HOME/.profile" ]
+}
+
+@test "tcsh's own words without a terminal are no noise" {
+	need command -v tcsh
+	touch "$HOME/.cshrc"
+	SHELL=$(command -v tcsh) not has output-noise
+	echo 'echo hello' >"$HOME/.cshrc"
+	SHELL=$(command -v tcsh) has output-noise
+}
+
 @test "a login that lacks what other shells have is not healthy" {
 	echo 'export PATH="$HOME/only/rc:$PATH"' >"$HOME/.bashrc"
 	profile detect --json | jq -e '.path_healthy == false'
