@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "drop_options.h"
 #include "env.h"
 #include "path.h"
 #include "str.h"
@@ -59,8 +58,8 @@ static bool drop_stays(const struct drop *o, const struct sandbox *s)
 	const struct limits_spec *l = &o->plan.limits;
 
 	return l->wall_ns || l->cpu_ns || l->mem || l->tasks || l->procs ||
-	       s->clone_flags || s->enforced & SANDBOX_WATCH ||
-	       o->status_fd_given || o->no_strays || o->audit;
+	       l->output || s->clone_flags || s->enforced & SANDBOX_WATCH ||
+	       o->status >= 0 || o->events >= 0 || o->no_strays || o->audit;
 }
 
 static int drop_start(struct drop *o, struct sandbox *s, char *const *argv)

@@ -29,18 +29,21 @@ struct drop_log;
 struct drop {
 	struct sandbox_plan plan;
 	/* options */
+	struct cli_list ro, rox, rw, rwx, unix, hide, tmpfs;
+	struct cli_list tcp, bind, fd, cap, relax, env, unsetenv;
 	bool ignore_missing, add_exec, ldd;
+	bool unshare_pid, unshare_ipc, unshare_net, unshare_mount, unshare_all;
+	bool open_fs, open_net, open_scope, open_syscalls, open_ipc, share_net;
 	bool no_strays, die_with_parent;
 	bool clearenv, new_session, dry_run, probe, json;
 	bool watch_exec, explain_denials, audit;
-	bool granted; /* some path was, by option or preset */
-	const char *preset, *chdir, *explain, *learn, *argv0, *grants;
-	unsigned nproc, children, nofile;
-	uint64_t timeout, cpu, mem, fsize;
-	unsigned status_fd, status_fd_given;
-	struct cli_list env, unsetenv;
-	int keep_fds[64];
+	const char *preset, *chdir, *explain, *learn, *argv0, *grants, *net;
+	const char *status_fd, *audit_fd, *ignored;
+	unsigned children;
 	/* what was made of them */
+	bool granted; /* some path was, by option or preset */
+	int keep_fds[64];
+	int status, events; /* descriptors, or -1 */
 	struct env child_env;
 	char *const *envp; /* it, or our own when nothing changes */
 	struct arena strings;
@@ -50,6 +53,11 @@ struct drop {
 	struct drop_log *log; /* with audit */
 	char *const *outer;   /* our own environment */
 };
+
+/* drop_options.c: the index of the command in argv, argc when there is none.
+ * Ends the process with 125 and a message on a mistake. */
+extern const struct cli_spec drop_cli;
+int drop_options(struct drop *o, int argc, char **argv);
 
 /* drop_preset.c: adds the grants of read-only, workspace or build. -EINVAL for
  * another name. Temporary files and caches get a place of their own. */
@@ -77,7 +85,7 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d);
 void drop_explain_denial(
 	struct drop *o, const char *path, unsigned wants, pid_t pid);
 
-/* drop_audit.c: the command in the log. The start is recorded before it runs;
+/* drop_audit.c: the command in the log, and on --audit-fd. The start is recorded before it runs;
  * what cannot be recorded does not run. */
 int drop_audit_start(struct drop *o, const struct sandbox *s,
 	char *const *argv, struct diag *d);
@@ -91,6 +99,7 @@ int drop_audit_end(struct drop *o, const struct sandbox *s, int status,
 int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv);
 
 /* drop_show.c: what would be done. */
+void drop_parts_json(struct json *j, const char *key, unsigned parts);
 void drop_show_plan(const struct drop *o, const struct sandbox *s);
 void drop_show_path(
 	const struct drop *o, const struct sandbox *s, const char *path);

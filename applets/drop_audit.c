@@ -5,12 +5,16 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "audit_write.h"
 #include "buf.h"
+#include "cbor.h"
+#include "file.h"
+#include "str.h"
 
 struct drop_log {
 	struct audit_log log;
@@ -26,6 +30,33 @@ static void names_of(struct buf *out, unsigned parts)
 	buf_str(out);
 }
 
+/* An event, to the log and as a CBOR map to the descriptor. */
+static int tell(struct drop *o, const char *event,
+	const struct audit_fact *facts, size_t n, struct diag *d)
+{
+	autobuf struct buf out = BUF_INIT(1 << 16);
+
+	if (o->events >= 0) {
+		cbor_put_map(&out, n + 1);
+		cbor_put_text(&out, "event", 5);
+		cbor_put_text(&out, event, strlen(event));
+		for (size_t i = 0; i < n; i++) {
+			const struct audit_fact *f = &facts[i];
+
+			cbor_put_text(&out, f->key, strlen(f->key));
+			if (f->text)
+				cbor_put_text(&out, f->text, strlen(f->text));
+			else
+				cbor_put_uint(&out, f->number);
+		}
+		if (out.err || file_write_all(o->events, out.data, out.len) < 0)
+			return diag_fail(d, -EIO, "--audit-fd: cannot write");
+	}
+	return o->log ? audit_event(&o->log->log, NULL, o->log->exec.id, event,
+				facts, n, d) :
+			0;
+}
+
 /* What the sandbox is: beside the command, so that a reader can tell later
  * what the command could have done. */
 static int record_sandbox(struct drop *o, const struct sandbox *s,
@@ -34,6 +65,7 @@ static int record_sandbox(struct drop *o, const struct sandbox *s,
 	char enforced[160], missing[160];
 	struct buf have = BUF_FIXED(enforced), lack = BUF_FIXED(missing);
 	const struct audit_fact facts[] = {
+		{.key = "command", .text = o->file},
 		{.key = "enforced", .text = enforced},
 		{.key = "missing", .text = missing},
 		{.key = "landlock_abi", .number = (uint64_t)s->abi},
@@ -43,11 +75,10 @@ static int record_sandbox(struct drop *o, const struct sandbox *s,
 
 	names_of(&have, s->enforced);
 	names_of(&lack, s->missing);
-	return audit_event(&o->log->log, NULL, o->log->exec.id, "sandbox",
-		facts, sizeof(facts) / sizeof(*facts), d);
+	return tell(o, "sandbox", facts, ARRAY_SIZE(facts), d);
 }
 
-int drop_audit_start(struct drop *o, const struct sandbox *s,
+static int start_log(struct drop *o, const struct sandbox *s,
 	char *const *argv, struct diag *d)
 {
 	char path[PATH_MAX], cwd[PATH_MAX];
@@ -89,6 +120,14 @@ int drop_audit_start(struct drop *o, const struct sandbox *s,
 	err = audit_open(&o->log->log, dir, geteuid(), NULL, d);
 	if (err == 0)
 		err = audit_start(&o->log->exec, &o->log->log, &start, NULL, d);
+	return err;
+}
+
+int drop_audit_start(struct drop *o, const struct sandbox *s,
+	char *const *argv, struct diag *d)
+{
+	int err = o->audit ? start_log(o, s, argv, d) : 0;
+
 	return err < 0 ? err : record_sandbox(o, s, d);
 }
 
@@ -100,22 +139,35 @@ void drop_audit_fact(
 		{.key = "right", .text = what},
 	};
 
-	if (o->log)
-		audit_event(&o->log->log, NULL, o->log->exec.id, event, facts,
-			what ? 2 : 1, NULL);
+	tell(o, event, facts, what ? 2 : 1, NULL);
 }
 
 int drop_audit_end(struct drop *o, const struct sandbox *s, int status,
 	struct diag *d)
 {
+	bool exited = WIFEXITED(status);
 	struct rusage usage;
 	struct audit_end end = {
-		.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+		.exit_code = exited ? WEXITSTATUS(status) : -1,
+		.signal = exited ? 0 : WTERMSIG(status),
 		.usage = &usage,
+	};
+	const struct audit_fact facts[] = {
+		{.key = exited ? "exit" : "signal",
+			.number = (uint64_t)(exited ? end.exit_code :
+						      end.signal)},
+		{.key = "limit", .text = limits_name(s->limits.hit)},
 	};
 	int err;
 
+	if (o->events >= 0) {
+		struct drop_log *log = o->log;
+
+		/* The log has a record of its own for it. */
+		o->log = NULL;
+		tell(o, "end", facts, s->limits.hit ? 2 : 1, NULL);
+		o->log = log;
+	}
 	if (!o->log)
 		return 0;
 	getrusage(RUSAGE_CHILDREN, &usage);

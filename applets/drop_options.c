@@ -1,40 +1,67 @@
 /* drop_options.c - the options of drop, and the plan that they make
  * SPDX-License-Identifier: MIT
  */
-#include "drop_options.h"
+#include "drop.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "num.h"
 #include "str.h"
 
-/* Calls fn for each part of a list with commas. */
-static int each(struct drop *o, const char *list, struct diag *d,
-	int (*fn)(struct drop *, char *, struct diag *))
-{
-	size_t n = strlen(list) + 1;
-	char *part, *next;
-	int err = 0;
-
-	/* The words of the command line are not written to. */
-	if (!strchr(list, ','))
-		return fn(o, (char *)(uintptr_t)list, d);
-	part = arena_bytes(&o->strings, n);
-	if (!part)
-		return diag_errno(d, -ENOMEM, "%s", list);
-	memcpy(part, list, n);
-	for (; part && err == 0; part = next) {
-		next = strchr(part, ',');
-		if (next)
-			*next++ = '\0';
-		err = *part ? fn(o, part, d) :
-			      diag_fail(d, -EINVAL, "an empty item in '%s'",
-				      list);
+/* The repeatable options: what is made of each item between their commas. */
+enum { GRANT, PORT, FD, CAP, RELAX };
+#define LIST(field, what, bits)                                                \
+	{                                                                      \
+		CLI_FIELD_(struct drop, field, struct cli_list), what, bits,   \
+			"--" #field                                            \
 	}
-	return err;
-}
+static const struct list {
+	uint16_t offset;
+	uint8_t what, bits;
+	char option[8];
+} lists[] = {
+	LIST(ro, GRANT, SANDBOX_RO),
+	LIST(rox, GRANT, SANDBOX_ROX),
+	LIST(rw, GRANT, SANDBOX_RW),
+	LIST(rwx, GRANT, SANDBOX_RWX),
+	LIST(unix, GRANT, SANDBOX_UNIX),
+	LIST(hide, GRANT, SANDBOX_HIDE),
+	LIST(tmpfs, GRANT, SANDBOX_TMPFS),
+	LIST(tcp, PORT, false),
+	LIST(bind, PORT, true),
+	LIST(fd, FD, 0),
+	LIST(cap, CAP, 0),
+	LIST(relax, RELAX, 0),
+};
+
+/* The flags that only set bits of the plan. */
+#define BITS(field, where, what)                                               \
+	{                                                                      \
+		CLI_FIELD_(struct drop, field, bool), offsetof(                \
+			struct sandbox_plan, where), what                      \
+	}
+enum {
+	SPACES = SANDBOX_PIDNS | SANDBOX_IPCNS | SANDBOX_NETNS |
+		 SANDBOX_MOUNTNS,
+};
+static const struct {
+	uint16_t offset, where, bits;
+} bits[] = {
+	BITS(unshare_pid, want, SANDBOX_PIDNS),
+	BITS(unshare_ipc, want, SANDBOX_IPCNS),
+	BITS(unshare_net, want, SANDBOX_NETNS),
+	BITS(unshare_mount, want, SANDBOX_MOUNTNS),
+	BITS(unshare_all, want, SPACES),
+	BITS(watch_exec, want, SANDBOX_WATCH),
+	BITS(explain_denials, want, SANDBOX_WATCH),
+	BITS(open_fs, without, SANDBOX_LANDLOCK),
+	BITS(open_scope, without, SANDBOX_SCOPE),
+	BITS(open_syscalls, without, SANDBOX_SECCOMP),
+	BITS(open_ipc, without, SANDBOX_IPCNS),
+};
 
 static int add_grant(struct drop *o, const char *path, unsigned access,
 	const char *why, struct diag *d)
@@ -46,77 +73,49 @@ static int add_grant(struct drop *o, const char *path, unsigned access,
 	return err < 0 ? diag_errno(d, err, "%s", path) : 0;
 }
 
-#define GRANT(name, bits, option)                                              \
-	static int name##_one(struct drop *o, char *path, struct diag *d)      \
-	{                                                                      \
-		return add_grant(o, path, bits, option, d);                    \
-	}                                                                      \
-	static int name(void *o, const char *value, struct diag *d)            \
-	{                                                                      \
-		return each(o, value, d, name##_one);                          \
-	}
-GRANT(opt_ro, SANDBOX_RO, "--ro")
-GRANT(opt_rox, SANDBOX_ROX, "--rox")
-GRANT(opt_rw, SANDBOX_RW, "--rw")
-GRANT(opt_rwx, SANDBOX_RWX, "--rwx")
-GRANT(opt_unix, SANDBOX_UNIX, "--unix")
-GRANT(opt_hide, SANDBOX_HIDE, "--hide")
-GRANT(opt_tmpfs, SANDBOX_TMPFS, "--tmpfs")
-
-static int port_one(struct drop *o, char *text, struct diag *d, bool bind)
+static int add_port(struct drop *o, const char *text, bool bind, struct diag *d)
 {
 	unsigned port;
 	int err = num_uint(text, bind ? 0 : 1, 65535, &port);
 
-	if (err < 0)
-		return diag_fail(d, err, "'%s' is not a port", text);
 	o->plan.net = SANDBOX_NET_TCP;
-	err = sandbox_port(&o->plan, (uint16_t)port, bind);
-	return err < 0 ? diag_errno(d, err, "port %s", text) : 0;
-}
-static int bind_one(struct drop *o, char *text, struct diag *d)
-{
-	return port_one(o, text, d, true);
-}
-static int connect_one(struct drop *o, char *text, struct diag *d)
-{
-	return port_one(o, text, d, false);
-}
-static int opt_bind(void *o, const char *value, struct diag *d)
-{
-	return each(o, value, d, bind_one);
-}
-static int opt_connect(void *o, const char *value, struct diag *d)
-{
-	return each(o, value, d, connect_one);
+	if (err == 0)
+		err = sandbox_port(&o->plan, (uint16_t)port, bind);
+	return err < 0 ? diag_errno(d, err, "port '%s'", text) : 0;
 }
 
-static int opt_net(void *into, const char *value, struct diag *d)
+static int add_fd(struct drop *o, const char *text, struct diag *d)
 {
-	struct drop *o = into;
-	const char *ports = str_after(value, "tcp:");
+	unsigned fd;
+	int err = num_uint(text, 0, 1 << 20, &fd);
 
-	if (ports)
-		return each(o, ports, d, connect_one);
-	if (str_eq(value, "none"))
-		o->plan.net = SANDBOX_NET_NONE;
-	else if (str_eq(value, "local"))
-		o->plan.net = SANDBOX_NET_LOCAL;
-	else if (str_eq(value, "all"))
-		o->plan.net = SANDBOX_NET_ALL;
-	else
-		return diag_fail(d, -EINVAL,
-			"'%s' is none of none, local, tcp:PORTS, all", value);
+	if (err < 0 || o->plan.keep_fd_count == ARRAY_SIZE(o->keep_fds))
+		return diag_fail(d, -EINVAL, "'%s' is no descriptor", text);
+	o->keep_fds[o->plan.keep_fd_count++] = (int)fd;
 	return 0;
 }
 
-static int opt_share_net(void *into, const char *value, struct diag *d)
+static int add_cap(struct drop *o, const char *name, struct diag *d)
 {
-	(void)value;
-	return opt_net(into, "all", d);
+	static const char names[] =
+		"chown\0dac_override\0dac_read_search\0fowner\0fsetid\0"
+		"kill\0setgid\0setuid\0setpcap\0linux_immutable\0"
+		"net_bind_service\0net_broadcast\0net_admin\0net_raw\0"
+		"ipc_lock\0ipc_owner\0";
+	const char *rest = str_after(name, "cap_"), *at = names;
+	unsigned bit = 0;
+
+	while (*at && !str_eq(at, rest ? rest : name)) {
+		at = cli_part(at);
+		bit++;
+	}
+	o->plan.keep_caps |= *at ? 1ULL << bit : 0;
+	return *at ? 0 :
+		     diag_fail(d, -EINVAL,
+			     "'%s' is no capability that can be kept", name);
 }
 
-static int relax_one(struct drop *o, char *name, struct diag *d)
+static int add_relax(struct drop *o, const char *name, struct diag *d)
 {
 	unsigned part = sandbox_part_named(name);
 
@@ -127,189 +126,170 @@ static int relax_one(struct drop *o, char *name, struct diag *d)
 			      "net, unix, pid, mount, ipc, netns, limits, watch",
 			      name);
 }
-static int opt_relax(void *o, const char *value, struct diag *d)
-{
-	return each(o, value, d, relax_one);
-}
 
-#define WANT(name, field, bits)                                                \
-	static int name(void *into, const char *value, struct diag *d)         \
-	{                                                                      \
-		(void)value;                                                   \
-		(void)d;                                                       \
-		((struct drop *)into)->plan.field |= (bits);                   \
-		return 0;                                                      \
+static int add_item(struct drop *o, const struct list *l, const char *item,
+	struct diag *d)
+{
+	switch (l->what) {
+	case GRANT:
+		return add_grant(o, item, l->bits, l->option, d);
+	case PORT:
+		return add_port(o, item, l->bits, d);
+	case FD:
+		return add_fd(o, item, d);
+	case CAP:
+		return add_cap(o, item, d);
 	}
-WANT(opt_pid, want, SANDBOX_PIDNS)
-WANT(opt_ipc, want, SANDBOX_IPCNS)
-WANT(opt_netns, want, SANDBOX_NETNS)
-WANT(opt_mount, want, SANDBOX_MOUNTNS)
-WANT(opt_all, want,
-	SANDBOX_PIDNS | SANDBOX_IPCNS | SANDBOX_NETNS | SANDBOX_MOUNTNS)
-WANT(opt_open_fs, without, SANDBOX_LANDLOCK)
-WANT(opt_open_scope, without, SANDBOX_SCOPE)
-WANT(opt_open_seccomp, without, SANDBOX_SECCOMP)
-WANT(opt_open_ipc, without, SANDBOX_IPCNS)
-
-static int opt_open_net(void *into, const char *value, struct diag *d)
-{
-	((struct drop *)into)->plan.unix_all = true;
-	return opt_share_net(into, value, d);
+	return add_relax(o, item, d);
 }
 
-static int opt_missing(void *into, const char *value, struct diag *d)
+static int add_items(struct drop *o, const struct list *l, const char *items,
+	struct diag *d)
 {
-	struct drop *o = into;
+	int err = 0;
 
-	(void)value;
-	(void)d;
-	o->ignore_missing = true;
-	for (size_t i = 0; i < o->plan.grant_count; i++)
-		o->plan.grants[i].optional = true;
-	return 0;
+	for (const char *end; items && err == 0; items = end ? end + 1 : NULL) {
+		size_t n = strcspn(items, ",");
+		char *item = arena_bytes(&o->strings, n + 1);
+
+		end = items[n] ? items + n : NULL;
+		if (!item)
+			return diag_errno(d, -ENOMEM, "%s", items);
+		memcpy(item, items, n);
+		item[n] = '\0';
+		err = n ? add_item(o, l, item, d) :
+			  diag_fail(d, -EINVAL, "an empty item in %s",
+				  l->option);
+	}
+	return err;
 }
 
-static int keep_one(struct drop *o, char *text, struct diag *d)
+static int add_lists(struct drop *o, struct diag *d)
 {
-	unsigned fd;
-	int err = num_uint(text, 0, 1 << 20, &fd);
+	int err = 0;
 
-	if (err < 0 || o->plan.keep_fd_count == ARRAY_SIZE(o->keep_fds))
-		return diag_fail(d, -EINVAL, "'%s' is no descriptor", text);
-	o->keep_fds[o->plan.keep_fd_count++] = (int)fd;
-	return 0;
-}
-static int opt_keep_fd(void *o, const char *value, struct diag *d)
-{
-	return each(o, value, d, keep_one);
-}
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const struct cli_list *list = (const void *)((char *)o +
+			lists[i].offset);
 
-static int opt_status_fd(void *into, const char *value, struct diag *d)
-{
-	struct drop *o = into;
-	int err = num_uint(value, 0, 1 << 20, &o->status_fd);
-
-	o->status_fd_given = 1;
-	return err < 0 ? diag_fail(d, err, "'%s' is no descriptor", value) : 0;
+		for (size_t k = 0; k < list->count && err == 0; k++)
+			err = add_items(o, &lists[i], list->item[k], d);
+	}
+	return err;
 }
 
-static int cap_one(struct drop *o, char *name, struct diag *d)
+static void add_bits(struct drop *o)
 {
-	static const char names[][20] = {"chown", "dac_override",
-		"dac_read_search", "fowner", "fsetid", "kill", "setgid",
-		"setuid", "setpcap", "linux_immutable", "net_bind_service",
-		"net_broadcast", "net_admin", "net_raw", "ipc_lock",
-		"ipc_owner"};
-	const char *rest = str_after(name, "cap_");
+	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
+		bool on = *((bool *)o + bits[i].offset);
+		unsigned *to = (unsigned *)(void *)((char *)&o->plan +
+			bits[i].where);
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!str_eq(names[i], rest ? rest : name))
-			continue;
-		o->plan.keep_caps |= 1ULL << i;
+		*to |= on ? bits[i].bits : 0;
+	}
+}
+
+static int choose_net(struct drop *o, struct diag *d)
+{
+	static const struct list port = {.what = PORT, .option = "--net"};
+	const char *ports = o->net ? str_after(o->net, "tcp:") : NULL;
+
+	o->plan.unix_all = o->open_net;
+	if (o->open_net || o->share_net)
+		o->net = "all";
+	if (ports)
+		return add_items(o, &port, ports, d);
+	if (!o->net || str_eq(o->net, "none"))
 		return 0;
-	}
-	return diag_fail(d, -EINVAL, "'%s' is no capability that can be kept",
-		name);
-}
-static int opt_cap(void *o, const char *value, struct diag *d)
-{
-	return each(o, value, d, cap_one);
-}
-
-static int opt_nothing(void *into, const char *value, struct diag *d)
-{
-	(void)into;
-	(void)value;
-	(void)d;
-	return 0;
-}
-
-static int opt_preset(void *into, const char *value, struct diag *d)
-{
-	struct drop *o = into;
-
-	if (!str_eq(value, "read-only") && !str_eq(value, "workspace") &&
-		!str_eq(value, "build"))
+	if (str_eq(o->net, "local"))
+		o->plan.net = SANDBOX_NET_LOCAL;
+	else if (str_eq(o->net, "all"))
+		o->plan.net = SANDBOX_NET_ALL;
+	else
 		return diag_fail(d, -EINVAL,
-			"'%s' is none of read-only, workspace, build", value);
-	o->preset = value;
-	o->granted = true;
+			"'%s' is none of none, local, tcp:PORTS, all", o->net);
 	return 0;
 }
 
 #define D struct drop
 static const struct cli_opt opts[] = {
-	CLI_CALL(0, opt_ro, "ro", "PATH,..", "read beneath PATH"),
-	CLI_CALL(0, opt_rox, "rox", "PATH,..", "read, and start programs"),
-	CLI_CALL(0, opt_rw, "rw", "PATH,..", "read and write"),
-	CLI_CALL(0, opt_rwx, "rwx", "PATH,..", "read, write, start programs"),
-	CLI_CALL(0, opt_unix, "unix", "PATH,..", "connect to sockets there"),
-	CLI_CALL(0, opt_hide, "hide", "PATH,..",
+	CLI_LIST(0, D, ro, "ro", "PATH,..", "read beneath PATH"),
+	CLI_LIST(0, D, rox, "rox", "PATH,..", "read, and start programs"),
+	CLI_LIST(0, D, rw, "rw", "PATH,..", "read and write"),
+	CLI_LIST(0, D, rwx, "rwx", "PATH,..", "read, write, start programs"),
+	CLI_LIST(0, D, unix, "unix", "PATH,..", "connect to sockets there"),
+	CLI_LIST(0, D, hide, "hide", "PATH,..",
 		"empty, inside of what is granted (mount namespace)"),
-	CLI_CALL(0, opt_tmpfs, "tmpfs", "PATH", "empty, writable, theirs alone"),
+	CLI_LIST(0, D, tmpfs, "tmpfs", "PATH", "empty, writable, theirs alone"),
 	CLI_STR(0, D, grants, "grants", "FILE",
 		"grants from a file, as --learn writes it"),
-	CLI_CALL('P', opt_preset, "preset", "NAME",
+	CLI_STR('P', D, preset, "preset", "NAME",
 		"read-only (default without grants), workspace, build"),
-	CLI_CALL(0, opt_missing, "ignore-missing", "",
+	CLI_FLAG(0, D, ignore_missing, "ignore-missing",
 		"pass over paths that are not there"),
 	CLI_FLAG(0, D, add_exec, "add-exec", "grant the command's own program"),
 	CLI_FLAG(0, D, ldd, "ldd", "and the libraries that it is linked with"),
-	CLI_CALL('n', opt_net, "net", "WHAT",
+	CLI_STR('n', D, net, "net", "WHAT",
 		"none (default), local, tcp:PORTS, all"),
-	CLI_CALL(0, opt_connect, "connect-tcp", "PORT,..",
+	CLI_LIST(0, D, tcp, "connect-tcp", "PORT,..",
 		"connect to these ports alone"),
-	CLI_CALL(0, opt_bind, "bind-tcp", "PORT,..",
+	CLI_LIST(0, D, bind, "bind-tcp", "PORT,..",
 		"listen on these ports alone"),
-	CLI_TIME('t', D, timeout, "timeout", "TIME", "end it after TIME; 124"),
-	CLI_TIME(0, D, cpu, "cpu", "TIME", "of processor, all together"),
-	CLI_SIZE(0, D, mem, "mem", "SIZE", "of memory, all together"),
-	CLI_UINT(0, D, nproc, 4194304, "nproc", "N", "threads and processes"),
+	CLI_TIME('t', D, plan.limits.wall_ns, "timeout", "TIME",
+		"end it after TIME; 124"),
+	CLI_TIME(0, D, plan.limits.cpu_ns, "cpu", "TIME",
+		"of processor, all together"),
+	CLI_SIZE(0, D, plan.limits.mem, "mem", "SIZE", "of memory, all together"),
+	CLI_SIZE(0, D, plan.limits.output, "output", "SIZE",
+		"written to 1 and 2 together, which become pipes"),
+	CLI_UINT(0, D, plan.limits.tasks, 4194304, "nproc", "N",
+		"threads and processes"),
 	CLI_UINT(0, D, children, 65536, "children", "N",
 		"programs running besides the command"),
-	CLI_UINT(0, D, nofile, 1048576, "nofile", "N",
+	CLI_UINT(0, D, plan.limits.files, 1048576, "nofile", "N",
 		"open descriptors of a process"),
-	CLI_SIZE(0, D, fsize, "fsize", "SIZE", "of a file that is written"),
-	CLI_CALL(0, opt_pid, "unshare-pid", "",
+	CLI_SIZE(0, D, plan.limits.fsize, "fsize", "SIZE",
+		"of a file that is written"),
+	CLI_FLAG(0, D, unshare_pid, "unshare-pid",
 		"own processes and a fresh /proc; all end with the command"),
-	CLI_CALL(0, opt_ipc, "unshare-ipc", "", "own System V IPC"),
-	CLI_CALL(0, opt_netns, "unshare-net", "", "own network"),
-	CLI_CALL(0, opt_mount, "unshare-mount", "",
+	CLI_FLAG(0, D, unshare_ipc, "unshare-ipc", "own System V IPC"),
+	CLI_FLAG(0, D, unshare_net, "unshare-net", "own network"),
+	CLI_FLAG(0, D, unshare_mount, "unshare-mount",
 		"own mounts: all read-only but what is granted"),
-	CLI_CALL(0, opt_all, "unshare-all", "", "all of these"),
-	CLI_CALL(0, opt_share_net, "share-net", "", "the same as --net=all"),
+	CLI_FLAG(0, D, unshare_all, "unshare-all", "all of these"),
+	CLI_FLAG(0, D, share_net, "share-net", "the same as --net=all"),
 	CLI_LIST('e', D, env, "env", "NAME[=VALUE]",
 		"set it; without VALUE, keep it through --clearenv"),
 	CLI_LIST(0, D, unsetenv, "unsetenv", "NAME", "take it away"),
 	CLI_FLAG(0, D, clearenv, "clearenv", "start with no environment"),
 	CLI_STR('C', D, chdir, "chdir", "DIR", "enter DIR first"),
 	CLI_STR(0, D, argv0, "argv0", "NAME", "the command's argv[0]"),
-	CLI_CALL(0, opt_keep_fd, "keep-fd", "N,..",
+	CLI_LIST(0, D, fd, "keep-fd", "N,..",
 		"leave descriptors open; others close"),
 	CLI_FLAG(0, D, new_session, "new-session", "setsid: no terminal"),
-	CLI_CALL(0, opt_cap, "keep-cap", "NAME,..", "keep a capability"),
-	CLI_CALL(0, opt_relax, "best-effort", "NAME,..",
+	CLI_LIST(0, D, cap, "keep-cap", "NAME,..", "keep a capability"),
+	CLI_LIST(0, D, relax, "best-effort", "NAME,..",
 		"go on without a part that is missing; a bad name lists them"),
-	CLI_CALL(0, opt_open_fs, "unrestricted-filesystem", "",
-		"no rules for files"),
-	CLI_CALL(0, opt_open_net, "unrestricted-network", "",
-		"no rules for sockets"),
-	CLI_CALL(0, opt_open_scope, "unrestricted-scoped", "",
+	CLI_FLAG(0, D, open_fs, "unrestricted-filesystem", "no rules for files"),
+	CLI_FLAG(0, D, open_net, "unrestricted-network", "no rules for sockets"),
+	CLI_FLAG(0, D, open_scope, "unrestricted-scoped",
 		"no rules for signals and abstract sockets"),
-	CLI_CALL(0, opt_open_seccomp, "unrestricted-syscalls", "",
+	CLI_FLAG(0, D, open_syscalls, "unrestricted-syscalls",
 		"no system call filter"),
-	CLI_CALL(0, opt_open_ipc, "unrestricted-ipc", "",
+	CLI_FLAG(0, D, open_ipc, "unrestricted-ipc",
 		"System V IPC with everybody"),
 	CLI_FLAG(0, D, no_strays, "no-strays",
 		"stay, and end what the command leaves behind"),
 	CLI_FLAG(0, D, watch_exec, "watch-exec", "print each program started"),
 	CLI_FLAG(0, D, audit, "audit",
 		"record it in the log; with the watch, what it starts too"),
+	CLI_STR(0, D, audit_fd, "audit-fd", "N",
+		"write the same to descriptor N, as CBOR maps"),
 	CLI_FLAG(0, D, explain_denials, "explain-denials",
 		"say which file was refused, and why"),
 	CLI_STR(0, D, learn, "learn", "FILE",
 		"let it use all files, and write the grants that it needs"),
-	CLI_CALL(0, opt_status_fd, "json-status-fd", "N",
+	CLI_STR(0, D, status_fd, "json-status-fd", "N",
 		"write how it went to descriptor N, as JSON lines"),
 	CLI_FLAG(0, D, dry_run, "dry-run", "show the sandbox, run nothing"),
 	CLI_STR(0, D, explain, "explain", "PATH",
@@ -318,7 +298,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, json, "json", "print facts as JSON"),
 	CLI_FLAG(0, D, die_with_parent, "die-with-parent",
 		"end with the process that started it"),
-	CLI_CALL(0, opt_nothing, "cap-drop", "NAME", "always so; for bwrap"),
+	CLI_STR(0, D, ignored, "cap-drop", "NAME", "always so; for bwrap"),
 };
 
 const struct cli_spec drop_cli = {
@@ -352,24 +332,6 @@ static bool takes_next(const char *word)
 	return false;
 }
 
-static const char *fold_name(const char *word)
-{
-	static const struct {
-		char from[16], to[8];
-	} binds[] = {
-		{"--ro-bind", "--rox"},
-		{"--ro-bind-try", "--rox"},
-		{"--bind", "--rwx"},
-		{"--bind-try", "--rwx"},
-		{"--dev-bind", "--rwx"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(binds); i++)
-		if (str_eq(word, binds[i].from))
-			return binds[i].to;
-	return NULL;
-}
-
 /* bwrap names a path twice, inside and outside; here they are one. In place:
  * "--ro-bind A A" becomes "--rox A". The new count of words. */
 static int fold_binds(int argc, char **argv)
@@ -377,9 +339,18 @@ static int fold_binds(int argc, char **argv)
 	int out = 1, i = 1;
 
 	while (i < argc && argv[i][0] == '-' && !str_eq(argv[i], "--")) {
-		const char *to = fold_name(argv[i]);
-		bool next = !to && takes_next(argv[i]);
+		const char *word = argv[i] + strspn(argv[i], "-");
+		const char *rest = str_after(word, "ro-bind");
+		const char *to = rest ? "--rox" : "--rwx";
+		bool next;
 
+		if (!rest)
+			rest = str_after(word, "bind");
+		if (!rest)
+			rest = str_after(word, "dev-bind");
+		if (!rest || (*rest && !str_eq(rest, "-try")))
+			to = NULL;
+		next = !to && takes_next(argv[i]);
 		if (to && (i + 2 >= argc || !str_eq(argv[i + 1], argv[i + 2])))
 			cli_die(EXIT_OURS,
 				"%s: needs the same path twice: a path is "
@@ -397,26 +368,37 @@ static int fold_binds(int argc, char **argv)
 	return out;
 }
 
+static int descriptor(const char *text, int *out, struct diag *d)
+{
+	unsigned fd;
+
+	*out = -1;
+	if (!text)
+		return 0;
+	if (num_uint(text, 0, 1 << 20, &fd) < 0)
+		return diag_fail(d, -EINVAL, "'%s' is no descriptor", text);
+	*out = (int)fd;
+	return 0;
+}
+
 int drop_options(struct drop *o, int argc, char **argv)
 {
-	struct limits_spec *l = &o->plan.limits;
 	int folded = fold_binds(argc, argv);
 	int at = cli_parse(&drop_cli, o, folded, argv);
+	struct diag d = {0};
 
 	o->plan.keep_fds = o->keep_fds;
-	l->wall_ns = o->timeout;
-	l->cpu_ns = o->cpu;
-	l->mem = o->mem;
-	l->tasks = o->nproc;
-	l->procs = o->children ? o->children + 1 : 0;
-	l->files = o->nofile;
-	l->fsize = o->fsize;
+	o->plan.limits.procs = o->children ? o->children + 1 : 0;
 	o->plan.watch_files = o->explain_denials || o->learn;
-	if (o->learn) {
-		o->plan.without |= SANDBOX_LANDLOCK;
-		o->granted = true;
-	}
-	if (o->watch_exec || o->children || o->plan.watch_files)
+	o->plan.log = o->explain_denials && geteuid() == 0;
+	o->open_fs |= !!o->learn;
+	o->granted = o->preset || o->learn;
+	if (o->children || o->learn)
 		o->plan.want |= SANDBOX_WATCH;
+	add_bits(o);
+	if (add_lists(o, &d) < 0 || choose_net(o, &d) < 0 ||
+		descriptor(o->status_fd, &o->status, &d) < 0 ||
+		descriptor(o->audit_fd, &o->events, &d) < 0)
+		cli_die_diag(EXIT_OURS, &d);
 	return at >= folded ? argc : at;
 }

@@ -151,8 +151,10 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 	unsigned access = build ? SANDBOX_RWX :
 			  work	? SANDBOX_RW :
 				  SANDBOX_ROX;
-	int err = grant_all(o, programs, ARRAY_SIZE(programs), SANDBOX_ROX,
-		"preset: programs");
+	int err = work || str_eq(name, "read-only") ?
+			  grant_all(o, programs, ARRAY_SIZE(programs),
+				  SANDBOX_ROX, "preset: programs") :
+			  -EINVAL;
 
 	if (err == 0)
 		err = grant_all(o, facts, ARRAY_SIZE(facts), SANDBOX_RO,
@@ -167,6 +169,9 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 		err = grant_all(o, shm, 1, SANDBOX_RW, "preset: shm");
 	if (err == 0 && work)
 		err = own_settings(o);
+	if (err == -EINVAL)
+		return diag_fail(d, err,
+			"'%s' is none of read-only, workspace, build", name);
 	if (err < 0)
 		return diag_errno(d, err, "preset %s", name);
 	return work ? own_tmp(o, build, d) : 0;

@@ -4,15 +4,19 @@
 #include "drop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "file.h"
+#include "landlock_log.h"
 #include "lean.h"
+#include "pump.h"
 #include "sig.h"
 #include "str.h"
 
@@ -23,6 +27,12 @@ struct drop_job {
 	sigset_t old;
 	int signals; /* signalfd */
 	int status;  /* wait status */
+	int log;     /* the kernel's audit records, or -1 */
+	uint64_t domains[8]; /* whose records are the command's */
+	size_t domain_count;
+	struct landlock_record held; /* its domain is told behind it */
+	struct pump pumps[2]; /* with --output */
+	int ends[2];          /* the command's */
 	char *const *argv;
 };
 
@@ -54,7 +64,7 @@ static void write_status(const struct drop_job *job, struct buf *line)
 {
 	buf_addc(line, '\n');
 	if (line->err == 0)
-		file_write_all((int)job->o->status_fd, line->data, line->len);
+		file_write_all(job->o->status, line->data, line->len);
 }
 
 static void status_start(const struct drop_job *job)
@@ -62,21 +72,13 @@ static void status_start(const struct drop_job *job)
 	autobuf struct buf line = BUF_INIT(1 << 16);
 	struct json j = JSON_INIT(&line);
 
-	if (!job->o->status_fd_given)
+	if (job->o->status < 0)
 		return;
 	json_open(&j, '{');
 	json_u64(json_key(&j, "child-pid"), (uint64_t)job->s->pid);
 	json_u64(json_key(&j, "landlock-abi"), (uint64_t)job->s->abi);
-	json_open(json_key(&j, "enforced"), '[');
-	for (unsigned part = 1; part <= SANDBOX_WATCH; part <<= 1)
-		if (job->s->enforced & part)
-			json_str(&j, sandbox_part_name(part));
-	json_close(&j);
-	json_open(json_key(&j, "missing"), '[');
-	for (unsigned part = 1; part <= SANDBOX_WATCH; part <<= 1)
-		if (job->s->missing & part)
-			json_str(&j, sandbox_part_name(part));
-	json_close(&j);
+	drop_parts_json(&j, "enforced", job->s->enforced);
+	drop_parts_json(&j, "missing", job->s->missing);
 	json_close(&j);
 	write_status(job, &line);
 }
@@ -88,7 +90,7 @@ static void status_end(const struct drop_job *job, int code)
 	struct json j = JSON_INIT(&line);
 	char name[16];
 
-	if (!job->o->status_fd_given)
+	if (job->o->status < 0)
 		return;
 	json_open(&j, '{');
 	json_u64(json_key(&j, "exit-code"), (uint64_t)code);
@@ -163,6 +165,129 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 	return 0;
 }
 
+static void tell_denial(struct drop_job *job, const struct landlock_record *r)
+{
+	autobuf struct buf line = BUF_INIT(1 << 13);
+
+	drop_audit_fact(job->o, "kernel.deny", r->object, r->rights);
+	buf_addf(&line, "denied by the kernel: %s ", r->rights);
+	cli_escape(&line, r->object, strlen(r->object));
+	buf_addc(&line, '\n');
+	file_write_all(2, line.data, line.len);
+}
+
+/* A refusal comes first; whose it is, behind it, once for each domain. */
+static void on_record(void *ctx, unsigned type, const struct landlock_record *r)
+{
+	struct drop_job *job = ctx;
+	size_t i = 0;
+
+	while (i < job->domain_count && job->domains[i] != r->domain)
+		i++;
+	if (type == LANDLOCK_LOG_DENIED) {
+		job->held = *r;
+		if (i < job->domain_count)
+			tell_denial(job, r);
+	} else if (i == job->domain_count && i < ARRAY_SIZE(job->domains) &&
+		   sandbox_owns(job->s, r->pid)) {
+		job->domains[job->domain_count++] = r->domain;
+		if (job->held.domain == r->domain)
+			tell_denial(job, &job->held);
+	}
+}
+
+static void open_log(struct drop_job *job)
+{
+	job->log = -1;
+	if (!job->o->plan.log || job->s->abi < 7)
+		return;
+	job->log = landlock_log_open();
+	if (job->log < 0)
+		cli_warn("the kernel's own records cannot be read: %s",
+			job->log == -ENODATA ? "auditing is off (audit=1, or "
+					       "auditctl -e 1)" :
+					       strerror(-job->log));
+}
+
+/* Of what goes beyond, nothing is passed on. */
+static int count_output(void *ctx, struct pump *p, const void *bytes, size_t n)
+{
+	struct drop_job *job = ctx;
+	uint64_t max = job->o->plan.limits.output;
+	uint64_t all = job->pumps[0].bytes + job->pumps[1].bytes;
+
+	(void)bytes;
+	if (all <= max)
+		return PUMP_MORE;
+	job->s->limits.hit = LIMITS_OUTPUT;
+	p->allow = all - max < n ? n - (size_t)(all - max) : 0;
+	return PUMP_DROP;
+}
+
+static void open_pumps(struct drop_job *job)
+{
+	for (int i = 0; i < 2; i++) {
+		struct stat st;
+		int ends[2];
+
+		job->ends[i] = -1;
+		if (!job->o->plan.limits.output || fstat(i + 1, &st) < 0)
+			continue;
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			cli_die(EXIT_OURS, "pipe: %s", strerror(errno));
+		job->ends[i] = ends[1];
+		job->pumps[i] = (struct pump){
+			.live = true,
+			.from = ends[0],
+			.to = i + 1,
+			.to_socket = S_ISSOCK(st.st_mode),
+			.to_tty = isatty(i + 1),
+			.show = count_output,
+			.ctx = job,
+		};
+	}
+}
+
+static bool pumping(const struct drop_job *job)
+{
+	return !pump_ended(&job->pumps[0]) || !pump_ended(&job->pumps[1]);
+}
+
+/* What comes within so many milliseconds. True when the command has ended. */
+static bool turn(struct drop_job *job, bool over, int ms)
+{
+	struct sandbox *s = job->s;
+	struct pollfd p[] = {
+		{.fd = over ? -1 : s->pidfd, .events = POLLIN},
+		{.fd = job->signals, .events = POLLIN},
+		{.fd = execwatch_fd(&s->watch), .events = POLLIN},
+		{.fd = job->log, .events = POLLIN},
+		{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1},
+	};
+
+	for (int i = 0; i < 2; i++)
+		if (!pump_ended(&job->pumps[i]))
+			pump_poll(&job->pumps[i], p + 4 + 2 * i);
+	if (poll(p, ARRAY_SIZE(p), ms) < 0) {
+		if (errno != EINTR)
+			cli_die(EXIT_OURS, "poll: %s", strerror(errno));
+		return false;
+	}
+	if (p[1].revents)
+		forward_signals(job);
+	if (p[2].revents)
+		execwatch_step(&s->watch);
+	if (p[3].revents && landlock_log_read(job->log, job, on_record) < 0) {
+		close(job->log);
+		job->log = -1;
+	}
+	for (int i = 0; i < 2; i++)
+		if (!pump_ended(&job->pumps[i]) &&
+			pump_step(&job->pumps[i], p + 4 + 2 * i) < 0)
+			pump_end(&job->pumps[i]);
+	return p[0].revents & POLLIN;
+}
+
 /* Until the command has ended. */
 static void wait_for_it(struct drop_job *job)
 {
@@ -170,36 +295,20 @@ static void wait_for_it(struct drop_job *job)
 	struct sandbox *s = job->s;
 	bool ended = false, settled = false;
 
-	while (!ended) {
-		int ms = limits_timeout(&s->limits), n;
-		struct pollfd p[] = {
-			{.fd = s->pidfd, .events = POLLIN},
-			{.fd = job->signals, .events = POLLIN},
-			{.fd = execwatch_fd(&s->watch), .events = POLLIN},
-		};
+	while (!ended && !limits_check(&s->limits, false)) {
+		int ms = limits_timeout(&s->limits);
 
-		if (!settled && (ms < 0 || ms > SETTLE_MS))
-			ms = SETTLE_MS;
-		n = poll(p, ARRAY_SIZE(p), ms);
-		if (n < 0 && errno != EINTR)
-			cli_die(EXIT_OURS, "poll: %s", strerror(errno));
+		ended = turn(job, false,
+			settled || (ms >= 0 && ms < SETTLE_MS) ? ms : SETTLE_MS);
 		/* It lasts: now is time to be small. */
-		if (n == 0 && !settled) {
-			settled = true;
+		if (!settled)
 			lean_code();
-		}
-		if (p[1].revents)
-			forward_signals(job);
-		if (p[2].revents)
-			execwatch_step(&s->watch);
-		if (limits_check(&s->limits, false))
-			break;
-		ended = p[0].revents & POLLIN;
+		settled = true;
 	}
-	if (!ended)
+	if (!ended) {
 		limits_kill(&s->limits);
-	if (!ended)
 		kill(s->pid, SIGKILL);
+	}
 	while (waitpid(s->pid, &job->status, 0) < 0 && errno == EINTR)
 		;
 }
@@ -209,6 +318,9 @@ static void child(void *ctx)
 	struct drop_job *job = ctx;
 
 	close(job->signals);
+	for (int i = 0; i < 2; i++)
+		if (job->ends[i] >= 0 && dup2(job->ends[i], i + 1) < 0)
+			sandbox_child_fail(job->s, SANDBOX_STEP_SETUP, -errno);
 	if (job->o->new_session && setsid() < 0)
 		sandbox_child_fail(job->s, SANDBOX_STEP_SETUP, -errno);
 	sigprocmask(SIG_SETMASK, &job->old, NULL);
@@ -227,6 +339,10 @@ static int finish(struct drop_job *job)
 
 	if (sandbox_kill(s) < 0)
 		cli_warn("some processes of the command would not end");
+	if (job->log >= 0)
+		turn(job, true, 0);
+	while (pumping(job))
+		turn(job, true, -1);
 	if (!sandbox_outcome(s, &job->status, &d)) {
 		drop_audit_end(job->o, s, job->status, NULL);
 		sandbox_release(s);
@@ -238,6 +354,8 @@ static int finish(struct drop_job *job)
 					128 + WTERMSIG(job->status);
 	if (hit == LIMITS_WALL)
 		code = EXIT_TIMEOUT;
+	if (!hit)
+		hit = s->limits.hit;
 	if (hit)
 		cli_warn("ended: more %s than allowed (%s)", limits_name(hit),
 			limits_how_name((enum limits_how)s->limits.how[hit]));
@@ -260,10 +378,12 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 	s->watch.see = on_file;
 	s->watch.ctx = o;
 	o->sandbox = s;
-	if (o->audit && drop_audit_start(o, s, argv, &d) < 0) {
+	if (drop_audit_start(o, s, argv, &d) < 0) {
 		sandbox_release(s);
 		cli_die_diag(EXIT_OURS, &d);
 	}
+	open_log(&job);
+	open_pumps(&job);
 	block_signals(&job);
 	if (o->die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -276,6 +396,9 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 		sandbox_release(s);
 		cli_die_diag(EXIT_OURS, &d);
 	}
+	for (int i = 0; i < 2; i++)
+		if (job.ends[i] >= 0)
+			close(job.ends[i]);
 	status_start(&job);
 	if (s->enforced & SANDBOX_WATCH)
 		execwatch_take(&s->watch);

@@ -52,7 +52,7 @@ static void parts_text(struct buf *out, const char *title, unsigned parts)
 	buf_adds(out, parts ? "\n" : " -\n");
 }
 
-static void parts_json(struct json *j, const char *key, unsigned parts)
+void drop_parts_json(struct json *j, const char *key, unsigned parts)
 {
 	json_open(json_key(j, key), '[');
 	for (unsigned part = 1; part <= SANDBOX_WATCH; part <<= 1)
@@ -96,8 +96,8 @@ static void plan_json(struct buf *out, const struct sandbox *s)
 	struct json j = JSON_INIT(out);
 
 	json_open(&j, '{');
-	parts_json(&j, "enforced", s->enforced);
-	parts_json(&j, "missing", s->missing);
+	drop_parts_json(&j, "enforced", s->enforced);
+	drop_parts_json(&j, "missing", s->missing);
 	json_i64(json_key(&j, "landlock-abi"), s->abi);
 	json_u64(json_key(&j, "filter-length"), s->filter_len);
 	json_u64(json_key(&j, "filter-hash"), s->filter_hash);
@@ -194,7 +194,7 @@ int drop_show_probe(const struct drop *o)
 		json_open(&j, '{');
 		json_i64(json_key(&j, "landlock-abi"), abi);
 		json_bool(json_key(&j, "inside"), probe_inside());
-		parts_json(&j, "works", works);
+		drop_parts_json(&j, "works", works);
 		json_close(&j);
 		buf_addc(&out, '\n');
 	} else {

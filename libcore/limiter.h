@@ -51,6 +51,7 @@ enum limits_how {
 	LIMITS_BY_WATCHDOG, /* looked at ten times a second */
 	LIMITS_BY_WATCH,    /* where programs start */
 	LIMITS_BY_TIMER,
+	LIMITS_BY_COUNT,
 };
 /* "cgroup v1", "tree watchdog (approximate)" … */
 const char *limits_how_name(enum limits_how how);
@@ -122,6 +123,8 @@ bool limits_procs_over(struct limits_guess *g, unsigned max);
 
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);
+
+bool limits_is_child(pid_t parent, pid_t child);
 
 /* SIGKILLs and reaps every descendant of this process. Repeats until none is
  * left or two seconds are over (-ETIMEDOUT). */

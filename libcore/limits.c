@@ -46,6 +46,7 @@ const char *limits_how_name(enum limits_how how)
 		[LIMITS_BY_WATCHDOG] = "tree watchdog, approximate",
 		[LIMITS_BY_WATCH] = "exec watch",
 		[LIMITS_BY_TIMER] = "timer",
+		[LIMITS_BY_COUNT] = "counted on its way",
 	};
 
 	return (size_t)how < ARRAY_SIZE(name) ? name[how] : "unknown";
@@ -84,6 +85,8 @@ int limits_prepare(struct limits *l, const struct limits_spec *spec,
 		plan_nproc(l);
 	if (spec->wall_ns)
 		l->how[LIMITS_WALL] = LIMITS_BY_TIMER;
+	if (spec->output)
+		l->how[LIMITS_OUTPUT] = LIMITS_BY_COUNT;
 	if (spec->procs)
 		l->how[LIMITS_PROCS] = LIMITS_BY_WATCH;
 	if (spec->files)

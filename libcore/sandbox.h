@@ -232,6 +232,9 @@ __attribute__((noreturn)) void sandbox_child_fail(
 /* After a failed apply without fork: which step, in words. */
 void sandbox_apply_diag(const struct sandbox *s, struct diag *d);
 
+/* Is that process the command's first? With PIDNS only as long as it runs. */
+bool sandbox_owns(const struct sandbox *s, pid_t pid);
+
 /* In the parent, with the wait status of s->pid: true when the command ran;
  * *status is then its own. False when nothing ran: d says which step failed. */
 bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d);

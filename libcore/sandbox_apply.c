@@ -179,7 +179,9 @@ static int apply_landlock(struct sandbox *s)
 			return err;
 	}
 	err = landlock_restrict(s->ruleset_fd,
-		s->plan->log && s->abi >= 7 ? LL_LOG_NEW_EXEC_ON : 0);
+		s->plan->log && s->abi >= 7 ?
+			LL_LOG_SAME_EXEC_OFF | LL_LOG_NEW_EXEC_ON :
+			0);
 	if (err < 0 || !(s->enforced & SANDBOX_LANDLOCK) || s->root_granted)
 		return err;
 	/* What must be refused is refused. */

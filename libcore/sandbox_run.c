@@ -224,6 +224,13 @@ bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d)
 	return true;
 }
 
+bool sandbox_owns(const struct sandbox *s, pid_t pid)
+{
+	return pid > 0 && (s->clone_flags & NS_PID ?
+				  limits_is_child(s->pid, pid) :
+				  pid == s->pid);
+}
+
 int sandbox_kill(struct sandbox *s)
 {
 	limits_kill(&s->limits);

@@ -93,6 +93,35 @@ teardown() { unplace; }
 	done
 }
 
+@test "--output: what goes beyond is not passed on, and ends it" {
+	code=0
+	D --output=12 -- sh -c 'echo 12345; echo 67890 >&2; sleep 0.5; echo more; sleep 20' >said 2>err || code=$?
+	[ $code = 137 ]
+	[ "$(cat said)" = 12345 ]
+	grep -q '^67890' err
+	grep -q 'more output than allowed' err
+	works D --output=1M -- sh -c 'echo one; exit 0'
+	[ "$out" = one ]
+	gives 3 D --output=1M -- sh -c 'seq 5000 | tail -n 1; exit 3'
+	[ "$out" = 5000 ]
+	# all of what is written comes through
+	[ "$(D --output=10M -- seq 200000 | cksum)" = "$(seq 200000 | cksum)" ]
+	gives 125 D --output=much -- true
+}
+
+@test "--audit-fd: what --audit records, as CBOR" {
+	D --audit-fd=9 --explain-denials -- sh -c "cat $OUT/secret; exit 4" 9>events 2>/dev/null || true
+	# maps of text, one behind the other: the first byte of each names its size
+	[ "$(head -c 7 events | od -An -tx1 | tr -d ' ')" = a7656576656e74 ]
+	for word in sandbox enforced landlock exec file.deny "$OUT/secret" read end exit; do
+		grep -aqF "$word" events
+	done
+	# it is not the command's
+	stops "" D --audit-fd=9 -- sh -c 'echo x >&9' 9>events
+	gives 125 D --audit-fd=x -- true
+	gives 125 D --audit-fd=999 -- true
+}
+
 @test "--unshare-pid, -ipc, -net, -mount, -all" {
 	need unshare -Urpf true
 	works D --unshare-pid --ro=/proc -- sh -c 'test $$ -lt 5'
