@@ -66,6 +66,11 @@ static int read_old(struct job *j, int *fd)
 
 	j->missing = j->out->missing = false;
 	buf_clear(&j->out->before);
+	/* Looked at before it is opened: opening a device may do something. */
+	if (fstatat(j->at.dirfd, j->at.name, &j->st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		!S_ISREG(j->st.st_mode))
+		return diag_fail(
+			j->d, -EBADMSG, "%s is not a file", j->ask->path);
 	*fd = openat(j->at.dirfd, j->at.name,
 		O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0 && errno == ENOENT) {
@@ -74,13 +79,14 @@ static int read_old(struct job *j, int *fd)
 	}
 	if (*fd < 0 || fstat(*fd, &j->st))
 		return diag_errno(j->d, -errno, "%s", j->ask->path);
-	if (!S_ISREG(j->st.st_mode))
-		return diag_fail(
-			j->d, -EBADMSG, "%s is not a file", j->ask->path);
-	err = buf_read_fd(&j->out->before, *fd);
+	err = S_ISREG(j->st.st_mode) ? buf_read_fd(&j->out->before, *fd)
+				     : -EIO;
 	if (err == -ENOBUFS)
 		return diag_fail(j->d, -EFBIG, "%s is larger than %d bytes",
 			j->ask->path, PROFILE_TEXT_MAX);
+	/* What -EAGAIN means here is another thing. */
+	if (err == -EAGAIN)
+		err = -EIO;
 	return err ? diag_errno(j->d, err, "%s", j->ask->path) : 0;
 }
 
