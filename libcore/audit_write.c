@@ -378,8 +378,11 @@ int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 	err = audit_lock(log, &h, d);
 	if (err)
 		return err;
-	if (rotation_due(log, &h))
+	if (rotation_due(log, &h)) {
 		err = audit_segment_begin(log, &h, d);
+		if (!err)
+			err = audit_retain(log, &h, d);
+	}
 	if (!err) {
 		next = h.next;
 		err = audit_put(log, &h, r, d);

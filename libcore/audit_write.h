@@ -45,6 +45,8 @@ struct audit_config {
 	uint64_t stream_cap;    /* bytes kept of a stream: 1 MiB */
 	uint64_t segment_bytes; /* 64 MiB */
 	uint64_t segment_age;   /* ns: 30 days */
+	uint64_t keep_bytes;    /* of all segments, when another one begins: a
+				 * tenth of the file system, 4 GiB at most */
 	uint64_t lock_wait;     /* ns: 2 s */
 	unsigned epoch_records; /* records between checkpoints: 1024 */
 	enum audit_sync sync;

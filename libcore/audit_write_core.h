@@ -72,6 +72,9 @@ int audit_file_open(const struct audit_log *log, const char *name, int flags,
  * into its journal, which costs more than the write. */
 int audit_file_size(int fd, uint64_t *size, uint32_t *links, struct diag *d);
 
+/* Deletes what is too old, after a segment was begun. */
+int audit_retain(struct audit_log *log, struct audit_head *h, struct diag *d);
+
 /* A new log, or a new beginning of one whose head is gone. seed may be NULL. */
 int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 	const uint8_t *seed, struct diag *d);

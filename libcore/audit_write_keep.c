@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "audit_read.h"
@@ -21,8 +22,9 @@ enum { SPINE_MAX = 1 << 28 };
 struct doomed {
 	struct buf spine;
 	uint64_t spined; /* seqs below it are in the spine already */
-	uint64_t last;   /* seq of the last record that goes */
+	uint64_t last;   /* seq of the last record of the segment in hand */
 	uint8_t link[AUDIT_HASH];
+	struct buf rows; /* of the pruned record */
 };
 
 /* Headers and checkpoints carry the key chain on. */
@@ -110,17 +112,30 @@ static int choose(struct audit_log *log, const uint64_t *firsts, int n,
 	return go;
 }
 
+/* A row for each segment: whichever of them are gone when the deleting was
+ * interrupted, the log begins behind one that is named. */
+static void add_row(struct doomed *x)
+{
+	cbor_put_array(&x->rows, 3);
+	cbor_put_uint(&x->rows, 0);
+	cbor_put_uint(&x->rows, x->last);
+	cbor_put_bytes(&x->rows, x->link, AUDIT_HASH);
+}
+
 static int put_pruned(struct audit_log *log, struct audit_head *h,
-	const struct doomed *x, struct diag *d)
+	const struct doomed *x, size_t n, struct diag *d)
 {
 	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_PRUNED);
 
-	cbor_put_array(audit_rec_key(&r, AUDIT_K_PRUNED), 1);
-	cbor_put_array(&r.rest, 3);
-	cbor_put_uint(&r.rest, 0);
-	cbor_put_uint(&r.rest, x->last);
-	cbor_put_bytes(&r.rest, x->link, AUDIT_HASH);
+	cbor_put_array(audit_rec_key(&r, AUDIT_K_PRUNED), n);
+	buf_add(&r.rest, x->rows.data, x->rows.len);
 	return audit_put(log, h, &r, d);
+}
+
+static void doomed_release(struct doomed *x)
+{
+	buf_release(&x->spine);
+	buf_release(&x->rows);
 }
 
 /* First the spine, then the record, then the files: whatever is interrupted,
@@ -128,23 +143,24 @@ static int put_pruned(struct audit_log *log, struct audit_head *h,
 static int prune(struct audit_log *log, struct audit_head *h,
 	const uint64_t *firsts, int go, struct diag *d)
 {
-	struct doomed x = {.spine = BUF_INIT(SPINE_MAX)};
-	autoclean(buf_release) struct buf spine = BUF_INIT(SPINE_MAX);
+	autoclean(doomed_release) struct doomed x = {
+		.spine = BUF_INIT(SPINE_MAX),
+		.rows = BUF_INIT(AUDIT_BODY_MAX / 2)};
 	char name[AUDIT_NAME];
 	int err = read_file(log, &x, "spine", true, d);
 
 	for (int i = 0; i < go && !err; i++) {
 		audit_segment_name(name, firsts[i]);
 		err = read_file(log, &x, name, false, d);
+		add_row(&x);
 	}
-	spine = x.spine;
 	if (err)
 		return err;
 	err = file_replace(
-		log->dirfd, "spine", spine.data, spine.len, 0600, true);
+		log->dirfd, "spine", x.spine.data, x.spine.len, 0600, true);
 	if (err)
 		return diag_errno(d, err, "audit log: cannot write the spine");
-	err = put_pruned(log, h, &x, d);
+	err = put_pruned(log, h, &x, (size_t)go, d);
 	if (!err && fdatasync(log->segfd))
 		err = diag_errno(d, -errno, "audit log");
 	for (int i = 0; i < go && !err; i++) {
@@ -156,24 +172,65 @@ static int prune(struct audit_log *log, struct audit_head *h,
 	return err;
 }
 
+/* The number of segments that go, or -errno. */
+static int prune_beyond(struct audit_log *log, struct audit_head *h,
+	uint64_t keep_bytes, uint64_t keep_since, bool dry, struct diag *d)
+{
+	autofree uint64_t *firsts = NULL;
+	int n = audit_segments(log->dirfd, &firsts, d), go = 0, err = 0;
+
+	if (n > 0)
+		go = choose(log, firsts, n, h->segment, keep_bytes, keep_since);
+	if (go && !dry)
+		err = prune(log, h, firsts, go, d);
+	return n < 0 ? n : err ? err : go;
+}
+
 int audit_vacuum(struct audit_log *log, uint64_t keep_bytes,
 	uint64_t keep_since, bool dry, struct diag *d)
 {
-	autofree uint64_t *firsts = NULL;
 	struct audit_head h;
-	int err = audit_lock(log, &h, d), n, go = 0;
+	int err = audit_lock(log, &h, d);
 
 	if (err)
 		return err;
-	n = audit_segments(log->dirfd, &firsts, d);
-	if (n > 0)
-		go = choose(log, firsts, n, h.segment, keep_bytes, keep_since);
-	if (go && !dry)
-		err = prune(log, &h, firsts, go, d);
+	err = prune_beyond(log, &h, keep_bytes, keep_since, dry, d);
 	audit_unlock(log, &h);
-	if (n < 0)
-		return n;
-	return err ? err : go;
+	return err;
+}
+
+/* What may stay when nobody said: a tenth of the file system. */
+static uint64_t usual_keep(int dirfd)
+{
+	const uint64_t most = UINT64_C(4) << 30;
+	struct statvfs fs;
+	uint64_t tenth;
+
+	if (fstatvfs(dirfd, &fs))
+		return most;
+	tenth = (uint64_t)fs.f_blocks * fs.f_frsize / 10;
+	return tenth < most ? tenth : most;
+}
+
+/* A log that cannot be shortened goes on, and says so: damage in an old segment
+ * is evidence, and no reason to stop. */
+int audit_retain(struct audit_log *log, struct audit_head *h, struct diag *d)
+{
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_EVENT);
+	struct diag why = {0};
+	uint64_t keep = log->cfg.keep_bytes;
+	struct buf *b;
+
+	if (!keep)
+		keep = usual_keep(log->dirfd);
+	if (prune_beyond(log, h, keep, 0, false, &why) >= 0)
+		return 0;
+	audit_rec_text(&r, AUDIT_K_EVENT, "retention.failed");
+	b = audit_rec_key(&r, AUDIT_K_DETAIL);
+	cbor_put_map(b, 1);
+	cbor_put_text(b, "reason", 6);
+	cbor_put_text(b, why.text, strlen(why.text));
+	return audit_put(log, h, &r, d);
 }
 
 /* Where a record is. */

@@ -258,6 +258,77 @@ static void vacuum_keeps_the_key_chain(void **state)
 	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
 }
 
+/* Killed after one of two was deleted: what is left is explained. */
+static void an_interrupted_vacuum_is_explained(void **state)
+{
+	struct test_log *t = *state;
+	autobuf struct buf b = {0};
+	struct diag d;
+
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 30; i++)
+			test_event(t, "e", i);
+		assert_int_equal(audit_rotate(&t->log, &d), 0);
+	}
+	{
+		autofree uint64_t *firsts = NULL;
+		char name[AUDIT_NAME];
+
+		assert_int_equal(audit_segments(t->dir, &firsts, &d), 3);
+		audit_segment_name(name, firsts[1]);
+		slurp(t, name, &b);
+		assert_int_equal(audit_vacuum(&t->log, 1, 0, false, &d), 2);
+		assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+		spit(t, name, b.data, b.len);
+	}
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+}
+
+static void old_segments_go_by_themselves(void **state)
+{
+	struct test_log *t = *state;
+	autofree uint64_t *firsts = NULL;
+	struct diag d;
+	int n;
+
+	t->log.cfg.segment_bytes = 2000;
+	t->log.cfg.keep_bytes = 8000;
+	for (unsigned i = 0; i < 300; i++)
+		test_event(t, "e", i);
+	n = audit_segments(t->dir, &firsts, &d);
+	assert_in_range(n, 2, 5);
+	assert_true(firsts[0] > 0);
+	assert_int_equal(faccessat(t->dir, "spine", F_OK, 0), 0);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+}
+
+/* Damage stays where it is, the log goes on and says so. */
+static void damage_is_not_deleted_by_itself(void **state)
+{
+	struct test_log *t = *state;
+	autofree uint64_t *firsts = NULL;
+	autobuf struct buf b = {0}, live = {0};
+	char name[AUDIT_NAME];
+	struct diag d;
+	int n;
+
+	assert_int_equal(audit_rotate(&t->log, &d), 0);
+	slurp(t, SEGMENT, &b);
+	b.data[100] ^= 1;
+	spit(t, SEGMENT, b.data, b.len);
+	t->log.cfg.segment_bytes = 2000;
+	t->log.cfg.keep_bytes = 3000;
+	for (unsigned i = 0; i < 40; i++)
+		test_event(t, "e", i);
+	n = audit_segments(t->dir, &firsts, &d);
+	assert_true(n > 2 && firsts[0] == 0);
+	audit_segment_name(name, firsts[n - 1]);
+	slurp(t, name, &live);
+	assert_non_null(
+		memmem(live.data, live.len, "retention.failed", 16));
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+}
+
 static void expunge_empties_one_record(void **state)
 {
 	struct test_log *t = *state;
@@ -514,6 +585,9 @@ int main(void)
 		ON_LOG(rotates_by_size),
 		ON_LOG(clock_that_goes_back_is_noted),
 		ON_LOG(vacuum_keeps_the_key_chain),
+		ON_LOG(an_interrupted_vacuum_is_explained),
+		ON_LOG(old_segments_go_by_themselves),
+		ON_LOG(damage_is_not_deleted_by_itself),
 		ON_LOG(expunge_empties_one_record),
 		ON_LOG(gives_up_on_a_stopped_holder),
 		ON_LOG(refuses_what_is_not_private),
