@@ -26,7 +26,7 @@ static const struct cli_opt opts[] = {
 	CLI_UINT('n', struct audit, lines, 100000000, "lines", "N",
 		"the last N records"),
 	CLI_FLAG('r', struct audit, reverse, "reverse", "newest first"),
-	CLI_FLAG('f', struct audit, follow, "follow", "go on as the log grows"),
+	CLI_FLAG('f', struct audit, follow, "follow", "dump, replay: go on as the log grows"),
 	CLI_FLAG('e', struct audit, end, "pager-end", "the last 1000 records"),
 	CLI_STR('b', struct audit, boot, "boot", "ID",
 		"of one boot: 0 this one, or the digits of its id"),

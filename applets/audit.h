@@ -68,9 +68,10 @@ void audit_put_duration(struct buf *out, uint64_t ns);
  * recent, YYYY-MM-DD[ hh:mm[:ss]]. */
 int audit_parse_time(const char *s, bool utc, uint64_t *ns);
 
-/* The forms of dump; false: there is no such form. */
-struct audit_out;
-int audit_out_find(const char *name);
+/* A watch on the log's directory, to be set before it is read; and what it has
+ * seen so far forgotten. */
+int audit_watch(int dir);
+void audit_watched(int watch);
 
 /* Prints out when it has grown large, or at once when people watch. */
 void audit_print_some(struct buf *out, bool now);

@@ -393,8 +393,7 @@ static void drain(struct audit_reader *reader, struct dump *p,
 	cli_print(&p->o.out);
 }
 
-/* A watch on the directory, set before it is read. */
-static int watch_dir(int dir)
+int audit_watch(int dir)
 {
 	char path[64];
 	struct buf b = BUF_FIXED(path);
@@ -409,17 +408,23 @@ static int watch_dir(int dir)
 	return watch;
 }
 
+void audit_watched(int watch)
+{
+	char events[512];
+
+	while (read(watch, events, sizeof events) > 0)
+		continue;
+}
+
 /* Returns when something happened. */
 static void await(int watch)
 {
 	struct pollfd wait = {.fd = watch, .events = POLLIN};
-	char events[512];
 
 	while (poll(&wait, 1, -1) < 0)
 		if (errno != EINTR)
 			cli_die(EXIT_USAGE, "poll: %s", strerror(errno));
-	while (read(watch, events, sizeof events) > 0)
-		continue;
+	audit_watched(watch);
 }
 
 /* As tail does: the last ten, or as many as were asked for. */
@@ -442,7 +447,7 @@ int audit_run_follow(void *into, int argc, char **argv)
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
 	autoclean(audit_filter_release) struct audit_filter f;
 	autofd int dir = audit_dir(a, false);
-	autofd int watch = watch_dir(dir);
+	autofd int watch = audit_watch(dir);
 	struct dump p = {0};
 	struct diag d = {0};
 

@@ -5,7 +5,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include "audit_read_json.h"
 #include "file.h"
 #include "num.h"
+#include "sig.h"
 #include "str.h"
 
 /* One piece of what is shown. */
@@ -28,12 +29,11 @@ enum { PIECES_MAX = 1 << 22, BYTES_MAX = 1 << 28 };
 struct replay {
 	const struct audit *a;
 	uint64_t exec;
-	struct buf bytes, line;
+	struct buf bytes;
 	struct piece *pieces;
 	size_t count, cap;
-	bool found, terminal;
+	bool found, terminal, ended;
 	uint32_t streams;
-	uint64_t ended;
 };
 
 static void add_piece(struct replay *p, const struct audit_record *r)
@@ -65,30 +65,32 @@ static void add_piece(struct replay *p, const struct audit_record *r)
 		cli_die(EXIT_USAGE, "more output than can be replayed");
 }
 
-/* The command asked for, or the last one that put something on a terminal. */
 static int gather(void *state, const struct audit_record *r)
 {
 	struct replay *p = state;
 
 	if (r->type == AUDIT_START && r->seq == p->exec) {
 		p->found = true;
-		audit_add_command(&p->line, r);
+		p->ended = audit_uint(r, AUDIT_K_DECISION, 0) == AUDIT_DENY;
 	}
 	if (!p->exec || r->exec != p->exec)
 		return 0;
 	if (r->type == AUDIT_IO)
 		add_piece(p, r);
 	if (r->type == AUDIT_END)
-		p->ended = audit_uint(r, AUDIT_K_DURATION, 0);
+		p->ended = true;
 	return 0;
 }
 
+/* The last one that put something on a terminal; to be followed, the last. */
 static int find_last(void *state, const struct audit_record *r)
 {
 	struct replay *p = state;
 
-	if (r->type == AUDIT_IO &&
-		p->streams >> (audit_uint(r, AUDIT_K_STREAM, 31) & 31) & 1)
+	if (p->a->follow ? r->type == AUDIT_START
+			 : r->type == AUDIT_IO &&
+			p->streams >> (audit_uint(r, AUDIT_K_STREAM, 31) & 31) &
+				1)
 		p->exec = r->exec;
 	return 0;
 }
@@ -135,8 +137,10 @@ static uint64_t parse_speed(const char *s)
 struct player {
 	struct replay *p;
 	uint64_t speed; /* thousandths */
-	size_t at;
+	uint64_t shown; /* when the last piece was */
 	bool paused, keys, quit, step;
+	int signals; /* a signalfd: the terminal is given back first */
+	int died;    /* of this signal */
 	struct termios saved;
 };
 
@@ -176,27 +180,45 @@ static void take_key(struct player *y, char c)
 	}
 }
 
-/* Waits ns, or until a key says otherwise. */
+/* Waits for a key, a signal, or growth of the log. */
+static void look(struct player *y, int watch, int timeout)
+{
+	struct pollfd in[] = {
+		{.fd = y->keys ? STDIN_FILENO : -1, .events = POLLIN},
+		{.fd = y->signals, .events = POLLIN},
+		{.fd = watch, .events = POLLIN},
+	};
+	struct signalfd_siginfo si;
+	char c;
+
+	if (poll(in, ARRAY_SIZE(in), timeout) <= 0)
+		return;
+	if (in[0].revents && read(STDIN_FILENO, &c, 1) == 1)
+		take_key(y, c);
+	if (in[1].revents && read(y->signals, &si, sizeof si) == sizeof si) {
+		y->died = (int)si.ssi_signo;
+		y->quit = true;
+	}
+}
+
+/* Waits until it is ns since the last piece, or a key says otherwise. */
 static void wait_for(struct player *y, uint64_t ns)
 {
-	const uint64_t end = now_ns() + ns;
+	const uint64_t end = y->shown + ns;
 
 	y->step = false;
 	while (!y->quit && !y->step) {
 		uint64_t now = now_ns();
-		struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-		int timeout = -1;
-		char c;
 
-		if (!y->paused && now >= end)
+		if (y->paused) {
+			look(y, -1, -1);
+			continue;
+		}
+		if (now >= end)
 			return;
-		if (!y->paused)
-			timeout = end - now > UINT64_C(1000000000)
+		look(y, -1, end - now > UINT64_C(1000000000)
 				? 1000
-				: (int)((end - now) / 1000000 + 1);
-		if (poll(&in, y->keys ? 1 : 0, timeout) > 0 &&
-			read(STDIN_FILENO, &c, 1) == 1)
-			take_key(y, c);
+				: (int)((end - now) / 1000000 + 1));
 	}
 }
 
@@ -232,9 +254,20 @@ static void put_piece(const struct replay *p, const struct piece *x)
 static void keys_begin(struct player *y)
 {
 	struct termios raw;
+	sigset_t set;
 
-	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &y->saved))
+	y->signals = -1;
+	if (!y->p->terminal || !isatty(STDIN_FILENO) ||
+		tcgetattr(STDIN_FILENO, &y->saved))
 		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return;
+	y->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	raw = y->saved;
 	/* Ctrl-C comes as a key, so that the terminal is given back. */
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
@@ -243,26 +276,90 @@ static void keys_begin(struct player *y)
 	y->keys = !tcsetattr(STDIN_FILENO, TCSANOW, &raw);
 }
 
-static void play(struct replay *p)
+static void keys_end(struct player *y)
 {
-	struct player y = {.p = p, .speed = parse_speed(p->a->speed)};
-	uint64_t before = 0;
+	if (y->keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &y->saved);
+	cleanup_fd(&y->signals);
+	if (y->died)
+		sig_die(y->died);
+}
 
-	keys_begin(&y);
-	for (size_t i = 0; i < p->count && !y.quit; i++) {
+static void play_from(struct player *y, size_t first)
+{
+	const struct replay *p = y->p;
+
+	for (size_t i = first; i < p->count && !y->quit; i++) {
 		const struct piece *x = &p->pieces[i];
+		uint64_t before = i ? x[-1].at : 0;
 		uint64_t gap = x->at > before ? x->at - before : 0;
 
-		gap = gap / y.speed * 1000 + gap % y.speed * 1000 / y.speed;
+		gap = gap / y->speed * 1000 + gap % y->speed * 1000 / y->speed;
 		if (p->a->max_wait && gap > p->a->max_wait)
 			gap = p->a->max_wait;
-		wait_for(&y, gap);
-		before = x->at;
-		if (!y.quit)
+		wait_for(y, gap);
+		y->shown = now_ns();
+		if (!y->quit)
 			put_piece(p, x);
 	}
-	if (y.keys)
-		tcsetattr(STDIN_FILENO, TCSANOW, &y.saved);
+}
+
+/* What has come of the command since. */
+static void gather_new(struct replay *p, struct audit_reader *reader)
+{
+	struct audit_damage damage;
+	struct audit_record r;
+	struct diag d = {0};
+	int got;
+
+	if (audit_reader_more(reader, &d) < 0)
+		cli_die_diag(EXIT_USAGE, &d);
+	while ((got = audit_next(reader, &r, &damage, &d)) != AUDIT_GOT_END) {
+		if (got < 0)
+			cli_die_diag(EXIT_USAGE, &d);
+		if (got == AUDIT_GOT_RECORD)
+			gather(p, &r);
+	}
+}
+
+/* From the beginning, and on until the command has ended. */
+static void play_on(struct player *y)
+{
+	autoreader struct audit_reader reader = AUDIT_READER_INIT;
+	autofd int dir = audit_dir(y->p->a, false);
+	autofd int watch = audit_watch(dir);
+	struct replay *p = y->p;
+	struct diag d = {0};
+
+	if (audit_reader_dir(&reader, dir, p->exec, &d))
+		cli_die_diag(EXIT_USAGE, &d);
+	reader.patient = true;
+	p->count = 0;
+	buf_clear(&p->bytes);
+	for (;;) {
+		const size_t first = p->count;
+
+		gather_new(p, &reader);
+		play_from(y, first);
+		if (y->quit || p->ended)
+			return;
+		look(y, watch, -1);
+		audit_watched(watch);
+	}
+}
+
+static void play(struct replay *p)
+{
+	struct player y = {.p = p,
+		.speed = parse_speed(p->a->speed),
+		.shown = now_ns()};
+
+	keys_begin(&y);
+	if (p->a->follow)
+		play_on(&y);
+	else
+		play_from(&y, 0);
+	keys_end(&y);
 }
 
 int audit_run_replay(void *into, int argc, char **argv)
@@ -271,7 +368,6 @@ int audit_run_replay(void *into, int argc, char **argv)
 	const struct audit plain = {.dir = a->dir, .quiet = true};
 	struct replay p = {.a = a,
 		.bytes = BUF_INIT(BYTES_MAX),
-		.line = BUF_INIT(4 * AUDIT_BODY_MAX),
 		.streams = 1u << AUDIT_OUT | 1u << AUDIT_ERR |
 			1u << AUDIT_TTYOUT | 1u << AUDIT_WINSIZE,
 		.terminal = isatty(STDOUT_FILENO)};
@@ -295,7 +391,6 @@ int audit_run_replay(void *into, int argc, char **argv)
 			argc == 2 ? " under that number" : "");
 	play(&p);
 	buf_release(&p.bytes);
-	buf_release(&p.line);
 	free(p.pieces);
 	return EXIT_OK;
 }

@@ -389,8 +389,8 @@ uint64_t audit_walk(const struct audit *a, int argc, char **argv,
 			if (pass && !boot.any)
 				boot_note(&boot, r);
 			if (pass == 0 && audit_filter_note(&f, r))
-				cli_die(EXIT_USAGE, "too many commands to"
-						    " remember");
+				cli_die(EXIT_USAGE, "too many commands, or too"
+						    " long a text, to remember");
 			if (pass == 0 || !boot.here ||
 				!audit_filter_match(&f, r))
 				continue;

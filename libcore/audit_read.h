@@ -51,6 +51,10 @@ struct audit_intro {
 };
 int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n);
 
+/* Is it whole, and the record seq behind link? Then link becomes its own. */
+bool audit_frame_follows(const struct audit_frame *f, const struct keys_hw *hw,
+	uint64_t seq, uint8_t link[static AUDIT_HASH], struct audit_intro *in);
+
 /* The value of key, or NULL. */
 const struct audit_field *audit_field(
 	const struct audit_record *r, enum audit_key key);

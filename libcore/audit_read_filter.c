@@ -16,13 +16,26 @@ struct audit_seen {
 	uint64_t exec; /* 0: free */
 	uint8_t fits;
 };
+/* How the last record of a stream ended: text is cut anywhere. Of more streams
+ * at once than these, some are forgotten. */
+enum { ENDS = 64, END_MAX = 255 };
+struct audit_ends {
+	struct {
+		uint64_t exec, stream;
+		size_t len;
+		char text[END_MAX];
+	} of[ENDS];
+	char join[2 * END_MAX];
+};
 enum { FITS_START = 1, FITS_END = 2, FITS_OUTPUT = 4 };
 enum { SEEN_MAX = 1 << 24 };
 
 void audit_filter_release(struct audit_filter *f)
 {
 	free(f->seen);
+	free(f->ends);
 	f->seen = NULL;
+	f->ends = NULL;
 	f->seen_cap = f->seen_count = 0;
 }
 
@@ -195,28 +208,74 @@ static bool end_fits(const struct audit_filter *f, const struct audit_record *r)
 	return sig != 0;
 }
 
-/* What r adds to what is known of its command. */
-static uint8_t judge(const struct audit_filter *f, const struct audit_record *r)
+static size_t least(size_t a, size_t b)
 {
-	const struct cbor_item *data;
+	return a < b ? a : b;
+}
 
+/* Is the text in it, or half in it and half in the record before? */
+static bool output_fits(struct audit_filter *f, const struct audit_record *r)
+{
+	const size_t want = strlen(f->grep), half = want ? want - 1 : 0;
+	const uint64_t stream = audit_uint(r, AUDIT_K_STREAM, 31);
+	const size_t slot = (size_t)(r->exec * 8 + stream) % ENDS;
+	const struct cbor_item *data = audit_text(r, AUDIT_K_DATA);
+	char *join = f->ends->join;
+	size_t head, n;
+
+	if (!data)
+		return false;
+	if (memmem(data->bytes, (size_t)data->n, f->grep, want))
+		return true;
+	if (f->ends->of[slot].exec != r->exec ||
+		f->ends->of[slot].stream != stream ||
+		audit_field(r, AUDIT_K_GAP))
+		f->ends->of[slot].len = 0;
+	n = f->ends->of[slot].len;
+	head = least((size_t)data->n, half);
+	memcpy(join, f->ends->of[slot].text, n);
+	memcpy(join + n, data->bytes, head);
+	f->ends->of[slot].exec = r->exec;
+	f->ends->of[slot].stream = stream;
+	if (memmem(join, n + head, f->grep, want))
+		return true;
+	if (data->n >= half) {
+		memcpy(join, data->bytes + data->n - half, half);
+		n = half;
+	} else {
+		n += head;
+	}
+	head = least(n, half);
+	f->ends->of[slot].len = head;
+	memcpy(f->ends->of[slot].text, join + n - head, head);
+	return false;
+}
+
+/* What r adds to what is known of its command. */
+static uint8_t judge(struct audit_filter *f, const struct audit_record *r)
+{
 	if (r->type == AUDIT_START)
 		return start_fits(f, r) ? FITS_START : 0;
 	if (r->type == AUDIT_END)
 		return end_fits(f, r) ? FITS_END : 0;
-	data = r->type == AUDIT_IO && f->grep ? audit_text(r, AUDIT_K_DATA)
-					      : NULL;
-	if (data && memmem(data->bytes, (size_t)data->n, f->grep,
-			    strlen(f->grep)))
-		return FITS_OUTPUT;
+	if (r->type == AUDIT_IO && f->grep)
+		return output_fits(f, r) ? FITS_OUTPUT : 0;
 	return 0;
 }
 
 int audit_filter_note(struct audit_filter *f, const struct audit_record *r)
 {
 	struct audit_seen *s;
-	const uint8_t fits = r->exec ? judge(f, r) : 0;
+	uint8_t fits;
 
+	if (f->grep && !f->ends) {
+		if (strlen(f->grep) > END_MAX)
+			return -E2BIG;
+		f->ends = calloc(1, sizeof *f->ends);
+		if (!f->ends)
+			return -ENOMEM;
+	}
+	fits = r->exec ? judge(f, r) : 0;
 	if (!fits)
 		return 0;
 	if (4 * f->seen_count >= 3 * f->seen_cap) {

@@ -38,6 +38,7 @@ struct audit_filter {
 	/* Not to be looked into. */
 	struct audit_seen *seen;
 	size_t seen_cap, seen_count;
+	struct audit_ends *ends;
 };
 void audit_filter_release(struct audit_filter *f);
 
@@ -48,7 +49,8 @@ int audit_filter_exit(struct audit_filter *f, const char *text);
  * no condition about commands, and no need of it. */
 uint32_t audit_filter_kinds(const struct audit_filter *f);
 
-/* The first pass. -ENOMEM, -E2BIG beyond 16 million commands. */
+/* The first pass. -ENOMEM, -E2BIG beyond 16 million commands, or
+ * for a text of more than 255 bytes. */
 int audit_filter_note(struct audit_filter *f, const struct audit_record *r);
 
 bool audit_filter_match(

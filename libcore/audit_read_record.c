@@ -115,6 +115,22 @@ int audit_record_parse(struct audit_record *r)
 	return r->type == AUDIT_PURGED ? -EBADMSG : 0;
 }
 
+bool audit_frame_follows(const struct audit_frame *f, const struct keys_hw *hw,
+	uint64_t seq, uint8_t link[static AUDIT_HASH], struct audit_intro *in)
+{
+	uint8_t leaf[AUDIT_HASH], next[AUDIT_HASH];
+
+	if (hw->crc(f->body, f->body_len) != f->crc ||
+		audit_intro(in, f->body, f->body_len) || in->seq != seq)
+		return false;
+	keys_leaf(hw, f->body, f->body_len, leaf);
+	keys_link(hw, link, leaf, next);
+	if (memcmp(next, f->link, AUDIT_HASH) != 0)
+		return false;
+	memcpy(link, next, AUDIT_HASH);
+	return true;
+}
+
 const struct audit_field *audit_field(
 	const struct audit_record *r, enum audit_key key)
 {

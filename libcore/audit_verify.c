@@ -246,6 +246,9 @@ static void check_torn(struct audit_check *c, const struct audit_record *r)
 
 static void check_kind(struct audit_check *c, const struct audit_record *r)
 {
+	if (c->segment_start && c->named && r->segment != r->seq)
+		audit_find(c, AUDIT_TAMPER, "segment", r,
+			"the segment's name is not its first record's number");
 	if (c->segment_start && r->type != AUDIT_HEADER)
 		audit_find(c, AUDIT_TAMPER, "header", r,
 			"the segment begins without its header");

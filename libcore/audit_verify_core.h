@@ -27,6 +27,7 @@ struct audit_check {
 	uint8_t link[AUDIT_HASH];
 	bool started;       /* a record was seen */
 	bool segment_start; /* the next record must be a header */
+	bool named;         /* segments are files named after it */
 	bool spined;        /* the state came out of the spine */
 
 	/* Records that are not there, which a recover record must explain. */

@@ -108,9 +108,11 @@ static void check_beyond(struct audit_check *c, int dirfd,
 	autobuf struct buf b = BUF_INIT(AUDIT_FRAME_MAX);
 	char name[AUDIT_NAME];
 	autofd int fd = -1;
+	struct audit_intro in;
 	struct audit_frame f;
 	size_t at = 0;
 	unsigned whole = 0;
+	bool follows = true;
 
 	if (!s->good || s->size <= limit)
 		return;
@@ -133,12 +135,17 @@ static void check_beyond(struct audit_check *c, int dirfd,
 		if (audit_frame_parse(&f, p, b.len - at) ||
 			c->hw.crc(f.body, f.body_len) != f.crc)
 			break;
+		follows = follows &&
+			audit_frame_follows(
+				&f, &c->hw, c->next + whole, c->link, &in);
 		at += f.len;
 		whole++;
 	}
 	if (whole)
-		audit_find(c, whole > 1 ? AUDIT_TAMPER : AUDIT_NOTE, "adopted",
-			NULL,
+		/* One is what a kill leaves, and it is the next one. */
+		audit_find(c,
+			whole > 1 || !follows ? AUDIT_TAMPER : AUDIT_NOTE,
+			"adopted", NULL,
 			"%u records that the head does not know of yet; the"
 			" next writer will look at them",
 			whole);
@@ -252,6 +259,7 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	int err, n;
 
 	audit_check_begin(&c, trust, report, state, v);
+	c.named = true;
 	err = take_snapshot(&c, dirfd, &s, d);
 	if (!err)
 		err = audit_reader_dir(&r, dirfd, trust->from, d);

@@ -65,21 +65,15 @@ static size_t adopt(struct audit_log *log, struct audit_head *h,
 	size_t at = 0;
 
 	while (at < n) {
-		uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
 		struct audit_frame f;
 		struct audit_intro in = {0};
 
 		if (audit_frame_parse(&f, p + at, n - at) ||
-			log->hw.crc(f.body, f.body_len) != f.crc ||
-			audit_intro(&in, f.body, f.body_len) ||
-			in.seq != h->next)
+			!audit_frame_follows(
+				&f, &log->hw, h->next, h->link, &in))
 			break;
-		keys_leaf(&log->hw, f.body, f.body_len, leaf);
-		keys_link(&log->hw, h->link, leaf, link);
-		if (memcmp(link, f.link, AUDIT_HASH) != 0)
-			break;
-		audit_head_step(
-			log, h, link, f.len, in.type == AUDIT_CKPT, in.wall);
+		audit_head_step(log, h, f.link, f.len, in.type == AUDIT_CKPT,
+			in.wall);
 		at += f.len;
 		(*records)++;
 	}

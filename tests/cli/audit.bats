@@ -344,6 +344,71 @@ redact mine key=*PHRASE*'
 	[ "$status" -eq 0 ]
 }
 
+@test "replay --follow shows a command that still runs, to its end" {
+	need unshare -m true
+	cat >run.sh <<-'EOF'
+		"$1" sh -c 'echo one; while [ ! -e go ]; do sleep 0.1; done; echo two' | cat >/dev/null &
+		for _ in $(seq 100); do
+			"$1" audit -t io -q 2>/dev/null | grep -q one && break
+			sleep 0.1
+		done
+		timeout 20 "$1" audit replay --follow --max-wait 1ms >shown &
+		for _ in $(seq 100); do
+			grep -q one shown 2>/dev/null && break
+			sleep 0.1
+		done
+		grep -q two shown && exit 3
+		>go
+		wait
+	EOF
+	in_policy 'use OBSERVE' sh run.sh "$WARDBOX"
+	[ "$(cat shown)" = "$(printf 'one\ntwo')" ]
+	# A denied command has nothing to wait for.
+	[ -z "$(timeout 20 "$WARDBOX" audit -D "$LOG" replay 12 --follow)" ]
+}
+
+@test "replay gives the terminal back when it is killed" {
+	cat >kill.py <<-'EOF'
+		import os, pty, signal, sys, termios, time
+		for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, None):
+		    master, slave = pty.openpty()
+		    before = termios.tcgetattr(slave)
+		    pid = os.fork()
+		    if not pid:
+		        os.setsid()
+		        for n in range(3):
+		            os.dup2(slave, n)
+		        os.execv(sys.argv[1], [sys.argv[1], "audit", "-D", sys.argv[2],
+		                 "replay", "29", "--speed", "0.01"])
+		    for _ in range(200):
+		        if not termios.tcgetattr(slave)[3] & termios.ECHO:
+		            break
+		        time.sleep(0.02)
+		    else:
+		        sys.exit("it never took the terminal")
+		    if sig:
+		        os.kill(pid, sig)
+		    else:
+		        os.write(master, b"q")
+		    status = os.waitpid(pid, 0)[1]
+		    assert termios.tcgetattr(slave) == before
+		    assert os.waitstatus_to_exitcode(status) == (-sig if sig else 0), status
+	EOF
+	python3 kill.py "$WARDBOX" "$LOG"
+}
+
+@test "grep finds what two records share" {
+	need unshare -m true
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c \
+		'printf "a need"; sleep 0.3; printf l; sleep 0.3; printf "e in it\n"' | cat >/dev/null
+	in_policy 'use OBSERVE' "$WARDBOX" audit -t io -o json >dumped
+	[ "$(wc -l <dumped)" -ge 3 ]
+	[ "$(in_policy 'use OBSERVE' "$WARDBOX" audit -g 'needle in' -t start | wc -l)" -eq 1 ]
+	[ -z "$(in_policy 'use OBSERVE' "$WARDBOX" audit -g 'needles' -t start)" ]
+	run in_policy 'use OBSERVE' "$WARDBOX" audit -g "$(printf '%0300d' 1)"
+	[ "$status" -eq 2 ]
+}
+
 @test "verify: intact with the pin, the seed, an anchor; not without" {
 	run audit verify
 	[ "$status" -eq 4 ]

@@ -453,6 +453,46 @@ static void alien_segment_behind_the_last(void **state)
 	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
 }
 
+static void segment_renamed(void **state)
+{
+	struct test_log *t = *state;
+	struct diag d;
+
+	assert_int_equal(audit_rotate(&t->log, &d), 0);
+	test_event(t, "second", 1);
+	assert_int_equal(renameat(t->dir, SEGMENT, t->dir,
+				 "0000000000000003.aud"),
+		0);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
+	assert_int_equal(renameat(t->dir, "0000000000000003.aud", t->dir,
+				 SEGMENT),
+		0);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+}
+
+/* What follows is what a kill leaves; the same record again is not. */
+static void record_behind_the_end(void **state)
+{
+	struct test_log *t = *state;
+	autobuf struct buf head = {0}, b = {0};
+	struct audit_frame first;
+	struct audit_head h;
+
+	read_head(t, &h);
+	slurp(t, "head", &head);
+	test_event(t, "next", 1);
+	spit(t, "head", head.data, head.len);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+	slurp(t, SEGMENT, &b);
+	assert_int_equal(
+		audit_frame_parse(&first, (uint8_t *)b.data, b.len), 0);
+	b.len = (size_t)h.end;
+	assert_non_null(buf_reserve(&b, first.len));
+	buf_add(&b, b.data, first.len);
+	spit(t, SEGMENT, b.data, b.len);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
+}
+
 #define ATTACK(f) cmocka_unit_test_setup_teardown(f, make, unmake)
 
 int main(void)
@@ -476,6 +516,8 @@ int main(void)
 		ATTACK(checkpoint_of_a_stale_key),
 		ATTACK(segment_missing),
 		ATTACK(alien_segment_behind_the_last),
+		ATTACK(segment_renamed),
+		ATTACK(record_behind_the_end),
 	};
 
 	return cmocka_run_group_tests_name("audit_attack", tests, NULL, NULL);
