@@ -102,6 +102,17 @@ man: $(O)/dev/manopts ## write the OPTIONS of the man pages from the option tabl
 
 size: $(O)/wardbox ## bytes per section and per object, beside the budget
 	$(Q)sh scripts/size $(O)
+# What the applets' prompts in Kconfig say, against what is linked.
+APPLET_SIZES = COMPILE="$(TARGET_CC) $(TARGET_CFLAGS) $(INCLUDES) $(TARGET_INC)" \
+	LINK="$(TARGET_CC) $(TARGET_CFLAGS) $(TARGET_LDFLAGS) -s" \
+	sh scripts/applet-sizes $(O)
+APPLET_INPUTS := $(filter-out $(O)/obj/gen/applets.o,$(BOX_OBJECTS)) \
+	$(LIBCORE) $(DEP_LIBS)
+check-prompts: $(O)/wardbox ## what each applet adds, beside its Kconfig prompt
+	$(Q)$(APPLET_SIZES) $(APPLET_INPUTS)
+prompts: $(O)/wardbox ## write what each applet adds into its prompt
+	$(Q)$(APPLET_SIZES) --write $(APPLET_INPUTS)
+.PHONY: check-prompts prompts
 baseline: $(O)/wardbox ## keep this binary for bloatcheck
 	$(Q)cp $(O)/wardbox.debug $(O)/wardbox.base
 bloatcheck: $(O)/wardbox ## what grew since the baseline, by symbol

@@ -31,6 +31,12 @@ load ../lib/wardbox
 	[ "$output" = 0 ]
 }
 
+@test "each applet's prompt in Kconfig says what the applet adds" {
+	run make -C "$TOP" --no-print-directory O="$O" check-prompts
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "the binary keeps its size budget" {
 	run make -C "$TOP" --no-print-directory O="$O" size
 	[ "$status" -eq 0 ]
