@@ -12,6 +12,7 @@
 #include "policy_applet.h"
 #include "policy_image.h"
 #include "policy_load.h"
+#include "str.h"
 
 /* The layer that a file says it is: "policy 1 LAYER"; else by its place. */
 static enum policy_layer layer_of(const char *path)
@@ -20,7 +21,7 @@ static enum policy_layer layer_of(const char *path)
 	const char *at;
 
 	if (file_read(AT_FDCWD, path, &text) == 0 &&
-		(at = strstr(buf_str(&text), "policy 1 "))) {
+		(at = str_find(buf_str(&text), "policy 1 "))) {
 		at += 9;
 		if (str_after(at, "user"))
 			return POLICY_LAYER_USER;

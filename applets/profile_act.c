@@ -100,7 +100,7 @@ static void do_one(struct acting *a, size_t i, bool dry)
 	profile_written_release(&oc->w);
 	a->at = i;
 	oc->err = profile_write(&job, &oc->w, &oc->d);
-	if (oc->err && !oc->d.file[0] && !strstr(oc->d.text, job.path))
+	if (oc->err && !oc->d.file[0] && !str_find(oc->d.text, job.path))
 		diag_at(&oc->d, job.path, oc->d.line, oc->d.col);
 }
 

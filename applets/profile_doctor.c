@@ -44,11 +44,11 @@ enum shell_kind profile_kind_of(const char *path, const struct profile_who *who)
 		return SHELL_FISH;
 	if (str_ends(base, ".sh") || str_eq(base, "profile"))
 		return SHELL_SH;
-	if (strstr(base, "bash"))
+	if (str_find(base, "bash"))
 		return SHELL_BASH;
 	if (str_after(base, ".z") || str_after(base, "z"))
 		return SHELL_ZSH;
-	if (strstr(base, "csh") || str_eq(base, ".login"))
+	if (str_find(base, "csh") || str_eq(base, ".login"))
 		return SHELL_TCSH;
 	if (str_eq(base, ".mkshrc"))
 		return SHELL_MKSH;

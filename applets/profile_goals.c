@@ -147,7 +147,7 @@ static enum shell_kind kind_of_file(const char *path, enum shell_kind kind)
 	if (str_ends(base, ".csh") || str_ends(base, "cshrc") ||
 		str_eq(base, ".login"))
 		return SHELL_TCSH;
-	if (strstr(base, "bash"))
+	if (str_find(base, "bash"))
 		return SHELL_BASH;
 	if (str_after(base, ".z") || str_ends(base, ".zsh"))
 		return SHELL_ZSH;
@@ -249,9 +249,9 @@ static bool has_marker(const char *path, const char *id)
 	buf_addf(&mark, "# >>> profile:%s >>>", id);
 	if (file_read(AT_FDCWD, path, &text))
 		return false;
-	at = strstr(buf_str(&text), buf_str(&mark));
+	at = str_find(buf_str(&text), buf_str(&mark));
 	while (at && at != text.data && at[-1] != '\n')
-		at = strstr(at + 1, buf_str(&mark));
+		at = str_find(at + 1, buf_str(&mark));
 	return at;
 }
 

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -109,11 +108,12 @@ static void find_home(struct profile_who *who, const struct user *user,
  * home included, happens with that user's rights. */
 static void become(uid_t uid, gid_t gid)
 {
-	if (setgroups(1, &gid) || setresgid(gid, gid, gid) ||
-		setresuid(uid, uid, uid))
+	int err = user_become(uid, gid);
+
+	if (err)
 		cli_die(PROFILE_EXIT_WRITE,
 			"cannot take the rights of uid %u: %s", uid,
-			strerror(errno));
+			strerror(-err));
 	/* The shells that get probed answer by way of /proc/PID/fd. */
 	prctl(PR_SET_DUMPABLE, 1);
 }

@@ -148,7 +148,7 @@ static bool fits(const char *pattern, const char *s)
 {
 	if (strpbrk(pattern, "*?"))
 		return str_glob(pattern, s);
-	return strstr(s, pattern) != NULL;
+	return str_find(s, pattern) != NULL;
 }
 
 static bool text_fits(const char *pattern, const struct audit_record *r,

@@ -128,7 +128,7 @@ static const char *value_of(const char *text, const char *key, size_t *len)
 /* "snap.NAME.APP" in a label or a cgroup: NAME. */
 static size_t snap_name(const char *text, const char **name)
 {
-	const char *at = strstr(text, "snap.");
+	const char *at = str_find(text, "snap.");
 	size_t n;
 
 	if (!at || (at != text && at[-1] != '/'))
@@ -205,7 +205,7 @@ static void look_selinux(struct look *l)
 		return;
 	enforcing = str_eq(text, "1");
 	text = read_text(l, "/proc/self/attr/current");
-	unconfined = text && strstr(text, ":unconfined_t:");
+	unconfined = text && str_find(text, ":unconfined_t:");
 	f = add(l, CONFINED_SELINUX, enforcing && !unconfined,
 		"/sys/fs/selinux/enforce: %d; /proc/self/attr/current: %s",
 		enforcing, text ? text : "unreadable");
@@ -255,7 +255,7 @@ static bool root_line(const char *text, size_t *id, char type[24])
 
 			*id = strcspn(text, " ");
 			type[0] = '\0';
-			dash = strstr(text + at, " - ");
+			dash = str_find(text + at, " - ");
 			len = dash && dash < text + n ? strcspn(dash + 3, " \n")
 						      : 0;
 			if (len && len < 24) {
@@ -342,7 +342,7 @@ static bool own_namespace(struct look *l, const char *name, const char *initial,
 	if (n <= 0)
 		return false;
 	seen[n] = '\0';
-	return !strstr(seen, initial);
+	return !str_find(seen, initial);
 }
 
 static void container_named(
@@ -444,8 +444,8 @@ static void look_machine(struct look *l)
 	struct statfs fs;
 	struct statvfs vfs;
 
-	if (text && (strstr(text, "microsoft") || strstr(text, "Microsoft") ||
-			    strstr(text, "WSL")))
+	if (text && (str_find(text, "microsoft") || str_find(text, "Microsoft") ||
+			    str_find(text, "WSL")))
 		add(l, CONFINED_WSL, false, "/proc/sys/kernel/osrelease: %s",
 			text);
 	if (!l->live)

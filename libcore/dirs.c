@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "path.h"
 #include "str.h"
+#include "userdb.h"
 
 static const char *skip_blanks(const char *s)
 {
@@ -73,7 +73,7 @@ static int expand_home(const char *word, const char *home, char *out,
 {
 	char user[64];
 	size_t n = strcspn(word, "/");
-	struct passwd *entry;
+	struct user entry;
 
 	if (word[0] != '~')
 		return str_copy(out, size, word);
@@ -85,10 +85,9 @@ static int expand_home(const char *word, const char *home, char *out,
 		return diag_fail(d, -ENOENT, "cd: no such user");
 	memcpy(user, word + 1, n - 1);
 	user[n - 1] = '\0';
-	entry = getpwnam(user);
-	if (!entry)
+	if (user_find("/etc/passwd", user, 0, &entry))
 		return diag_fail(d, -ENOENT, "cd: %s: no such user", word);
-	return path_join(out, size, entry->pw_dir, word + n + (word[n] == '/'));
+	return path_join(out, size, entry.home, word + n + (word[n] == '/'));
 }
 
 int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,7 +21,7 @@ int harden_relro(void)
 {
 	uintptr_t base = (uintptr_t)&__ehdr_start;
 	const ElfW(Phdr) *ph = (const void *)(base + __ehdr_start.e_phoff);
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ);
 
 	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
 		uintptr_t start, end;

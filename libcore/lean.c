@@ -5,6 +5,7 @@
 
 #include <link.h>
 #include <stdint.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,7 +15,7 @@ void lean_code(void)
 {
 	uintptr_t base = (uintptr_t)&__ehdr_start;
 	const ElfW(Phdr) *ph = (const void *)(base + __ehdr_start.e_phoff);
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ);
 
 	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
 		uintptr_t start, end;

@@ -61,7 +61,7 @@ static uint64_t number_at(int dir, const char *name, const char *key)
 
 	if (read_at(dir, name, &b) < 0)
 		return 0;
-	s = strstr(buf_str(&b), key);
+	s = str_find(buf_str(&b), key);
 	if (!s)
 		return 0;
 	for (s += strlen(key); chr_digit(*s) && v < UINT64_MAX / 16; s++)

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -120,7 +121,7 @@ static uint64_t stat_field(const char *line, unsigned n)
 /* "Key: N kB" of a status file, in bytes. */
 static uint64_t status_kb(const char *text, const char *key)
 {
-	const char *s = strstr(text, key);
+	const char *s = str_find(text, key);
 	uint64_t v = 0;
 
 	if (!s)
@@ -163,7 +164,7 @@ static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
 	ticks = 0;
 	for (unsigned n = 14; n <= 17; n++)
 		ticks += stat_field(text->data, n);
-	out->cpu_ns += ticks * (1000000000U / (uint64_t)sysconf(_SC_CLK_TCK));
+	out->cpu_ns += ticks * (1000000000U / getauxval(AT_CLKTCK));
 	if (state[2] == 'Z')
 		return;
 	out->procs++;

@@ -199,7 +199,7 @@ static void hidden_command(struct scan *s)
 
 		if (!judge_listed(j, "code-deny", w))
 			continue;
-		if (strstr(next, "://") ||
+		if (str_find(next, "://") ||
 			(!known && (first || next[0] == '-' ||
 					   str_eq(s->argv[i - 1].s, "--"))))
 			judge_raise(s->k, POLICY_DENY, "wrapper",

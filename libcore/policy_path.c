@@ -404,7 +404,7 @@ void judge_path_val(
 /* Is there a ".." between slashes, or at an end? */
 static bool has_dotdot(const char *s)
 {
-	for (const char *c = s; (c = strstr(c, "..")); c += 2)
+	for (const char *c = s; (c = str_find(c, "..")); c += 2)
 		if ((c == s || c[-1] == '/') && (!c[2] || c[2] == '/'))
 			return true;
 	return false;
@@ -414,7 +414,7 @@ void judge_path_guess(struct judge_cmd *k, const struct arg *a)
 {
 	const char *s = a->s;
 
-	if (strstr(s, "://"))
+	if (str_find(s, "://"))
 		return; /* an address */
 	if (strpbrk(s, " \t\n") && s[0] != '/' && !has_dotdot(s))
 		return; /* a sentence */

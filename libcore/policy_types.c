@@ -39,7 +39,7 @@ static void url(struct scan *s, const struct arg *v)
 			judge_show(s->k->j, v->s));
 		return;
 	}
-	if (v->s[0] == '-' || strstr(v->s, "://-")) {
+	if (v->s[0] == '-' || str_find(v->s, "://-")) {
 		judge_raise(s->k, POLICY_DENY, "transport",
 			"%s would be read as an option of ssh",
 			judge_show(s->k->j, v->s));
@@ -251,7 +251,7 @@ void args_assign(struct scan *s, const struct arg *a)
 static void replace(struct scan *s, struct arg *a)
 {
 	struct judge *j = s->k->j;
-	const char *at = s->replace ? strstr(a->s, s->replace) : NULL;
+	const char *at = s->replace ? str_find(a->s, s->replace) : NULL;
 	char *to;
 	size_t n = 0;
 
@@ -281,7 +281,7 @@ static void found_files(struct scan *s, struct arg *a)
 	size_t n, m;
 
 	if (!str_eq(a->s, "{}")) {
-		if (strstr(a->s, "{}")) {
+		if (str_find(a->s, "{}")) {
 			s->replace = "{}";
 			replace(s, a);
 			s->replace = NULL;

@@ -16,6 +16,7 @@
 
 #include "ns.h"
 #include "probe_try.h"
+#include "pty.h"
 #include "uapi/landlock.h"
 #include "uapi/linux.h"
 
@@ -112,17 +113,14 @@ static int try_nnp(unsigned arg)
 
 static int try_pty(unsigned arg)
 {
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC), slave;
+	struct pty p = PTY_INIT;
 	char byte = 'x';
+	int err = pty_open(&p, -1, NULL);
 
 	(void)arg;
-	if (master < 0 || grantpt(master) < 0 || unlockpt(master) < 0)
-		return -errno;
-	/* By the master, as a path may not be there in a container. */
-	slave = ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY);
-	if (slave < 0)
-		return -errno;
-	if (write(slave, &byte, 1) != 1 || read(master, &byte, 1) != 1)
+	if (err)
+		return err;
+	if (write(p.slave, &byte, 1) != 1 || read(p.master, &byte, 1) != 1)
 		return -errno;
 	return byte == 'x' ? 0 : -EBADE;
 }

@@ -31,7 +31,7 @@ int proc_setup(const struct proc_setup *s)
 	for (size_t i = 0; i < s->also_count; i++)
 		if (dup2(s->also[i][0], s->also[i][1]) < 0)
 			return -errno;
-	if (s->files_raised && setrlimit(RLIMIT_NOFILE, &s->files) < 0)
+	if (s->files_raised && prlimit(0, RLIMIT_NOFILE, &s->files, NULL) < 0)
 		return -errno;
 	if (s->cwd && chdir(s->cwd) < 0)
 		return -errno;

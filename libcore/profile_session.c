@@ -285,7 +285,7 @@ static const struct syntax_way ways[SHELL_KINDS] = {
 /* The line a shell names: "line 3:", ": 3:", "[3]:", "(line 3)". */
 static unsigned said_line(const char *said)
 {
-	const char *at = strstr(said, "line ");
+	const char *at = str_find(said, "line ");
 	char digits[12];
 	size_t n = 0;
 	unsigned line;

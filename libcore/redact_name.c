@@ -130,7 +130,7 @@ int redact_key_strength(
 	if (about_a_secret(&k, key, n))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(strong); i++)
-		if (strstr(k.flat, strong[i]))
+		if (str_find(k.flat, strong[i]))
 			return 2;
 	if (str_eq(k.flat, "pwd") || redact_ends_with(key, n, "pwd") ||
 		redact_ends_with(key, n, "passwd"))

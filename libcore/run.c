@@ -24,7 +24,7 @@ static void raise_files(struct run_state *st)
 	more = *l;
 	more.rlim_cur =
 		more.rlim_max < FILES_WANTED ? more.rlim_max : FILES_WANTED;
-	st->setup.files_raised = setrlimit(RLIMIT_NOFILE, &more) == 0;
+	st->setup.files_raised = prlimit(0, RLIMIT_NOFILE, &more, NULL) == 0;
 }
 
 static int not_started(struct run_state *st, int err, bool exec)

@@ -25,6 +25,7 @@
 #include "cleanup.h"
 #include "num.h"
 #include "run_pty.h"
+#include "str.h"
 
 enum { WITNESS_STACK = 8192, CLONE_CHILDREN = (int)__WALL };
 
@@ -109,7 +110,7 @@ static uint64_t pending_of(pid_t pid)
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	at = strstr(text, "\nShdPnd:\t");
+	at = str_find(text, "\nShdPnd:\t");
 	if (!at || strlen(at) < 9 + 16)
 		return 0;
 	memmove(text, at + 9, 16);

@@ -93,7 +93,7 @@ static const char *take_word(const char *s, char *out, size_t size)
 static const char *take_path(const char *s, char *out)
 {
 	s = take_word(s, out, SHIM_PATH_MAX);
-	if (!s || out[0] != '/' || strstr(out, "/../") || str_ends(out, "/.."))
+	if (!s || out[0] != '/' || str_find(out, "/../") || str_ends(out, "/.."))
 		return NULL;
 	return s;
 }

@@ -65,7 +65,7 @@ void sig_die(int sig)
 
 	/* The command wrote its core, if it was to have one; ours would
 	 * overwrite it. */
-	setrlimit(RLIMIT_CORE, &none);
+	prlimit(0, RLIMIT_CORE, &none, NULL);
 	signal(sig, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, sig);

@@ -15,6 +15,12 @@ static inline bool str_eq(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
+/* strstr by the memmem that is linked anyway. */
+static inline char *str_find(const char *s, const char *needle)
+{
+	return (char *)memmem(s, strlen(s), needle, strlen(needle));
+}
+
 /* The text behind the prefix, or NULL when s does not start with it. */
 const char *str_after(const char *s, const char *prefix);
 

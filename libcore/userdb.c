@@ -7,10 +7,23 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "num.h"
 #include "str.h"
+
+/* Where ids once had 16 bits. */
+#ifdef SYS_setgroups32
+#define SETGROUPS SYS_setgroups32
+#define SETRESGID SYS_setresgid32
+#define SETRESUID SYS_setresuid32
+#else
+#define SETGROUPS SYS_setgroups
+#define SETRESGID SYS_setresgid
+#define SETRESUID SYS_setresuid
+#endif
 
 enum { FIELDS = 7, PASSWD_MAX = 8 << 20, USER_LINE = 1024 };
 
@@ -78,4 +91,12 @@ int user_find(const char *path, const char *name, uid_t uid, struct user *out)
 	int err = file_read(AT_FDCWD, path, &text);
 
 	return err ? err : user_parse(buf_str(&text), text.len, name, uid, out);
+}
+
+int user_become(uid_t uid, gid_t gid)
+{
+	if (syscall(SETGROUPS, 1, &gid) || syscall(SETRESGID, gid, gid, gid) ||
+		syscall(SETRESUID, uid, uid, uid))
+		return -errno;
+	return 0;
 }

@@ -25,4 +25,8 @@ int user_parse(const char *text, size_t n, const char *name, uid_t uid,
 /* The same from the passwd file at path. -ENOENT, or why it cannot be read. */
 int user_find(const char *path, const char *name, uid_t uid, struct user *out);
 
+/* Takes on this uid and gid for good, and no other group. The process has one
+ * thread: others would keep what they have. */
+int user_become(uid_t uid, gid_t gid);
+
 #endif

@@ -26,6 +26,11 @@ load ../lib/wardbox
 	[ "$status" -eq 0 ]
 }
 
+@test "nothing pulls in the stdio of the C library" {
+	run grep -E 'libc\.a\((vfprintf|fopen|getpw_a|synccall)\.l?o\)' "$O/wardbox.map"
+	[ "$status" -eq 1 ]
+}
+
 @test "no path of the build tree is in the binary" {
 	run grep -c -a -F "$TOP/" "$WARDBOX"
 	[ "$output" = 0 ]
