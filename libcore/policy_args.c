@@ -272,7 +272,7 @@ static void operand(struct scan *s, const struct arg *a, bool doubtful)
 
 	if (s->style & IMG_S_STOP && !(s->style & IMG_S_WRAPPER))
 		s->no_options = true;
-	if (s->style & IMG_S_WRAPPER && str_eq(a->s, "-"))
+	if (str_eq(a->s, "-") && find(s, IMG_I_ASSIGN, NULL, 0, &it))
 		return; /* env's other -i */
 	if (!s->out->operands && strchr(a->s, '=') &&
 		find(s, IMG_I_ASSIGN, NULL, 0, &it)) {

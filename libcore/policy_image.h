@@ -146,6 +146,7 @@ enum img_type {
 	IMG_T_URL,  /* a path unless it has a scheme or host: form */
 	IMG_T_PROG, /* a program's file, judged as if run */
 	IMG_T_PROP, /* NAME=VALUE, the value perhaps a path */
+	IMG_T_VOL,  /* a place for a container: a path up to ':' */
 	IMG_T_LINK, /* what a symbolic link will say */
 	IMG_T_REPL, /* text that stands for data in the command */
 	IMG_T_DATA, /* presence makes all that follows data */
@@ -154,7 +155,7 @@ enum img_type {
 };
 #define IMG_TYPE_NAMES                                                         \
 	"flag str num path wpath cpath gitkey exec cmd cmd+data sh code "      \
-	"script assign sed awk name deny ask url prog prop link repl data sub"
+	"script assign sed awk name deny ask url prog prop vol link repl data sub"
 
 enum img_item_kind {
 	IMG_I_END,    /* of a schema */

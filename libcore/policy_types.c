@@ -66,6 +66,16 @@ static void prop(struct scan *s, const struct arg *v)
 	judge_path_guess(s->k, &value);
 }
 
+/* /host:/in/it, name:/in/it */
+static void volume(struct scan *s, const struct arg *v)
+{
+	struct arg host = *v;
+
+	host.s = judge_text(s->k->j, v->s, strcspn(v->s, ":"));
+	if (strchr("/.~\1\2", host.s[0]))
+		judge_path(s->k, &host, PATH_WRITE);
+}
+
 static void not_known(struct scan *s, const struct arg *v, const char *what)
 {
 	judge_raise(s->k, POLICY_DENY, "dynamic",
@@ -134,7 +144,7 @@ static void presence(struct scan *s, enum img_type type, const char *name)
 void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	const char *name)
 {
-	switch (type) {
+	switch ((int)type) {
 	case IMG_T_EXEC:
 	case IMG_T_DENY:
 	case IMG_T_ASK:
@@ -143,52 +153,50 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	case IMG_T_DATA:
 		s->out->query = true;
 		return;
-	case IMG_T_FLAG:
-	case IMG_T_STR:
-	case IMG_T_NUM:
-	case IMG_T_SUB:
-	case IMG_T_CMD:
-	case IMG_T_CMDDATA:
-	case IMG_TYPES:
-		return;
-	case IMG_T_PATH:
-	case IMG_T_WPATH:
-	case IMG_T_CPATH:
-	case IMG_T_GITKEY:
-	case IMG_T_SH:
-	case IMG_T_CODE:
-	case IMG_T_SCRIPT:
-	case IMG_T_ASSIGN:
-	case IMG_T_SED:
-	case IMG_T_AWK:
-	case IMG_T_NAME:
-	case IMG_T_URL:
-	case IMG_T_PROG:
-	case IMG_T_PROP:
-	case IMG_T_REPL:
-	case IMG_T_LINK:
+	default:
 		break;
 	}
 	if (!value)
 		return;
-	if (type == IMG_T_GITKEY)
+	switch ((int)type) {
+	case IMG_T_GITKEY:
 		git_key(s, value);
-	else if (type == IMG_T_URL)
+		break;
+	case IMG_T_URL:
 		url(s, value);
-	else if (type == IMG_T_PROP)
+		break;
+	case IMG_T_PROP:
 		prop(s, value);
-	else if (type == IMG_T_ASSIGN)
+		break;
+	case IMG_T_VOL:
+		volume(s, value);
+		break;
+	case IMG_T_ASSIGN:
 		args_assign(s, value);
-	else if (type == IMG_T_NAME)
+		break;
+	case IMG_T_NAME:
 		judge_setenv(s->k, value->s, true);
-	else if (type == IMG_T_REPL)
+		break;
+	case IMG_T_REPL:
 		s->replace = *value->s ? value->s : "{}";
-	else if (type == IMG_T_PATH || type == IMG_T_WPATH ||
-		 type == IMG_T_CPATH || type == IMG_T_SCRIPT ||
-		 type == IMG_T_LINK)
+		break;
+	case IMG_T_PATH:
+	case IMG_T_WPATH:
+	case IMG_T_CPATH:
+	case IMG_T_SCRIPT:
+	case IMG_T_LINK:
 		path(s, type, value);
-	else
+		break;
+	case IMG_T_SH:
+	case IMG_T_CODE:
+	case IMG_T_SED:
+	case IMG_T_AWK:
+	case IMG_T_PROG:
 		runs(s, type, value);
+		break;
+	default:
+		break;
+	}
 }
 
 void args_unknown(struct scan *s, const struct arg *a, const char *letter)

@@ -104,6 +104,7 @@ struct shell_walk {
 	struct diag *diag;
 	int err; /* sticky: what the walk returns */
 	enum shell_dialect dialect;
+	enum shell_dialect inner; /* that code in the code is read in */
 	uint32_t epoch;
 	unsigned steps, quiet, calls, depth;
 	bool collect; /* only the names that change are of interest */

@@ -11,21 +11,26 @@
 /* ---- one text ---- */
 
 /* One reading. partial: where it ends in an error, a shell has run what stands
- * before it, and that counts; else the text is refused as a whole. */
+ * before it, and that counts; else the text is refused as a whole. sensitive:
+ * in, whether it stands for all shells'; out, whether theirs differ. */
 static int walk_reading(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, bool partial, struct diag *d,
 	bool *sensitive)
 {
-	enum shell_dialect kept = w->dialect;
+	enum shell_dialect kept = w->dialect, inner = w->inner;
 	struct shell_def *defs = w->defs;
 	struct shell_ast ast;
 	int err = shell_parse(w->a, text.p, text.n, dialect, &ast, d);
 
+	w->dialect = w->inner = dialect;
+	/* What all shells read alike may hold what they do not. */
+	if (*sensitive && !ast.sensitive)
+		w->inner = SHELL_UNION;
 	*sensitive = ast.sensitive;
-	w->dialect = dialect;
 	if (ast.list && (!err || partial))
 		shell_walk_list(w, ast.list);
 	w->dialect = kept;
+	w->inner = inner;
 	/* What would have called them was not read. */
 	for (struct shell_def *def = w->defs; err && def != defs;
 		def = def->next)
@@ -42,7 +47,7 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 	static const enum shell_dialect others[] = {SHELL_POSIX, SHELL_ASH};
 	struct shell_state *st = w->st, before, other;
 	struct diag none;
-	bool sensitive;
+	bool sensitive = dialect == SHELL_UNION;
 	int err;
 
 	if (dialect != SHELL_UNION)
@@ -52,6 +57,7 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 	if (err || !sensitive)
 		return err;
 	for (size_t i = 0; i < ARRAY_SIZE(others) && !w->err; i++) {
+		sensitive = false;
 		other = shell_fork(w, &before);
 		w->st = &other;
 		err = walk_reading(w, text, others[i], true, &none, &sensitive);
@@ -112,7 +118,7 @@ void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	struct shell_state *st = w->st, before, after;
 
 	if (text->n == 1 && !text->many) {
-		walk_nested(w, text->alts[0], w->dialect, span);
+		walk_nested(w, text->alts[0], w->inner, span);
 		return;
 	}
 	if (text->many) {
@@ -124,7 +130,7 @@ void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	after.dead = true;
 	for (unsigned i = 0; i < text->n && !w->err; i++) {
 		*st = shell_fork(w, &before);
-		walk_nested(w, text->alts[i], w->dialect, span);
+		walk_nested(w, text->alts[i], w->inner, span);
 		shell_join(w, &after, st);
 	}
 	*st = after;
@@ -324,7 +330,7 @@ void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 	if (c->at + 1 < c->n)
 		w->st->args_unknown = true;
 	w->func = &frame;
-	walk_nested(w, text, w->dialect, c->span);
+	walk_nested(w, text, w->inner, c->span);
 	w->func = kept;
 	if (frame.any)
 		shell_join(w, w->st, &frame.acc);
@@ -429,6 +435,7 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 		.ctx = ctx,
 		.diag = d,
 		.dialect = opts->dialect,
+		.inner = opts->dialect,
 		.source = &source,
 		.st = &st};
 	struct diag none;

@@ -16,7 +16,7 @@
 #include "str.h"
 
 enum {
-	MAX_LINES = 1000,
+	MAX_LINES = 3000,
 };
 
 static char *lines[MAX_LINES];
@@ -43,31 +43,38 @@ static enum policy_decision decide_in(
 	return v.would;
 }
 
-static int load(void **state)
+static void read_lines(const char *path)
 {
-	FILE *f = fopen(TEST_DATA "/policy-corpus.tsv", "r");
-	struct policy_where none = {0};
+	FILE *f = fopen(path, "r");
 	char *row = NULL;
 	size_t cap = 0;
-	struct diag d;
 
-	(void)state;
 	assert_non_null(f);
 	while (getline(&row, &cap, f) > 0 && count < MAX_LINES) {
-		char *tab = strchr(row, '\t'), *line, *end;
+		char *tab = strchr(row, '\t'), *line;
 
 		if (row[0] == '#' || !str_after(row, "PROFILE-FULL-AUTO"))
 			continue;
 		line = strchr(tab + 1, '\t') + 1;
-		end = strchr(line, '\t');
-		*end = 0;
+		line[strcspn(line, "\t\n")] = 0;
 		/* Escaped ones have line ends: prefixes alone fit them. */
 		if (line[0] != '@')
 			lines[count++] = strdup(line);
 	}
 	free(row);
 	fclose(f);
+}
+
+static int load(void **state)
+{
+	struct policy_where none = {0};
+	struct diag d;
+
+	(void)state;
+	read_lines(TEST_DATA "/policy-corpus.tsv");
 	assert_true(count > 300);
+	read_lines(TEST_DATA "/policy-lines.tsv");
+	assert_true(count > 2000);
 	assert_int_equal(policy_load(&policy, &none, &d), 0);
 	assert_int_equal(policy->state, POLICY_GOOD);
 	return 0;
@@ -109,6 +116,15 @@ static void quote(char *to, const char *s)
 	memcpy(to, "'", 2);
 }
 
+/* What the frame makes unknown is asked about, not denied: PWD after a loop's
+ * own cd, parameters that are set on one way only. */
+static bool not_known(const char *before, const char *line)
+{
+	if (str_after(before, "while"))
+		return strstr(line, "PWD") || strstr(line, "pwd");
+	return strpbrk(before, "&|") && strstr(line, "set --");
+}
+
 static void rewritten(void **state)
 {
 	static const struct {
@@ -141,6 +157,8 @@ static void rewritten(void **state)
 		if (strlen(lines[i]) > 4000 || str_eq(rule, "unparsable"))
 			continue;
 		for (size_t f = 0; f < ARRAY_SIZE(frames); f++) {
+			if (not_known(frames[f].before, lines[i]))
+				continue;
 			snprintf(text, sizeof(text), "%s%s%s", frames[f].before,
 				lines[i], frames[f].behind);
 			if (decide_in(policy, POLICY_FULL_AUTO, lines[i]) ==
@@ -152,7 +170,8 @@ static void rewritten(void **state)
 		snprintf(text, sizeof(text), "sh -c %s", quoted);
 		not_weaker(lines[i], text);
 		snprintf(text, sizeof(text), "env -i bash -c %s", quoted);
-		if (!strchr(lines[i], '$'))
+		/* bash reads time itself, and no option but -p. */
+		if (!strchr(lines[i], '$') && !str_after(lines[i], "time "))
 			not_weaker(lines[i], text);
 		snprintf(text, sizeof(text), "eval %s", quoted);
 		not_weaker(lines[i], text);
@@ -254,6 +273,10 @@ static void lists_are_as_strict_as_their_parts(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < count; i++) {
+		/* What does not parse may be made whole by what follows. */
+		decide_in(policy, POLICY_FULL_AUTO, lines[i]);
+		if (str_eq(rule, "unparsable"))
+			continue;
 		seed = seed * 1103515245 + 12345;
 		snprintf(text, sizeof(text), "%s\n%s", lines[i],
 			lines[seed / 65536 % count]);
