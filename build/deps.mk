@@ -13,8 +13,13 @@ DEPS := $(O)/deps
 BEARSSL := $(DEPS)/bearssl
 TINYCBOR := $(DEPS)/tinycbor
 
+# The system's own (Alpine: bearssl-static, tinycbor-static), as the files that
+# they are: of a library by name the linker would take the shared form.
 ifdef SYSTEM_DEPS
-DEP_LIBS := -lbearssl -ltinycbor
+SYSTEM_LIBDIR ?= /usr/lib
+SYSTEM_INCLUDE ?= /usr/include/tinycbor
+DEP_INC := $(SYSTEM_INCLUDE:%=-isystem %)
+DEP_LIBS := $(SYSTEM_LIBDIR)/libbearssl.a $(SYSTEM_LIBDIR)/libtinycbor.a
 DEV_DEP_LIBS := $(DEP_LIBS)
 DEP_STAMP :=
 else

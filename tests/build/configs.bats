@@ -70,3 +70,39 @@ setup() {
 		diff "$CONF/defconfig" "$TOP/configs/$name"
 	done
 }
+
+@test "SYSTEM_DEPS=1 links the libraries that the system has" {
+	local lib=$BATS_TEST_TMPDIR/lib
+	mkdir "$lib"
+	cp "$O/deps/bearssl.a" "$lib/libbearssl.a"
+	cp "$O/deps/tinycbor.a" "$lib/libtinycbor.a"
+	make -C "$TOP" O="$CONF" minimal_defconfig
+	run make -C "$TOP" --no-print-directory O="$CONF" SYSTEM_DEPS=1 \
+		SYSTEM_LIBDIR="$lib" OPT=-O0 FRAME=65536 WERROR=1 \
+		SYSTEM_INCLUDE="$O/deps/bearssl/inc $O/deps/tinycbor/src" \
+		LIBCORE="$BATS_FILE_TMPDIR/lib/libcore.a" all
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ ! -e "$CONF/deps" ]
+	"$CONF/wardbox" --version
+}
+
+@test "SYSTEM_DEPS=1 without them names the file that is missing" {
+	make -C "$TOP" O="$CONF" minimal_defconfig
+	run make -C "$TOP" --no-print-directory O="$CONF" SYSTEM_DEPS=1 \
+		SYSTEM_LIBDIR="$BATS_TEST_TMPDIR/none" OPT=-O0 \
+		LIBCORE="$BATS_FILE_TMPDIR/lib/libcore.a" all
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"$BATS_TEST_TMPDIR/none/libbearssl.a"* ]]
+}
+
+@test "without kconfig-frontends, kconfiglib answers as it does" {
+	need sh -c 'python3 -c "import kconfiglib" || /usr/bin/python3 -c "import kconfiglib"'
+	local c
+	for c in defconfig minimal_defconfig allnoconfig allyesconfig; do
+		make -C "$TOP" O="$CONF" $c
+		make -C "$TOP" O="$CONF.py" KCONFIG_CONF=scripts/kconfig-conf $c
+		diff <(grep -E '^CONFIG_' "$CONF/.config" | sort) \
+			<(grep -E '^CONFIG_' "$CONF.py/.config" | sort)
+	done
+}
