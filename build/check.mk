@@ -28,10 +28,11 @@ $(TEST)/fuzz_%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(O)/dev/libcore.a $(DEV_
 # Programs that tests/cli and tests/e2e run: tests/lib/NAME.c becomes
 # out/test/lib/NAME, static so that it runs in any root.
 HELPERS := $(patsubst tests/lib/%.c,$(TEST)/lib/%,\
-	$(filter-out tests/lib/replay.c,$(wildcard tests/lib/*.c)))
+	$(filter-out tests/lib/replay.c tests/lib/attack_%,$(wildcard tests/lib/*.c)))
+$(TEST)/lib/attack: $(wildcard tests/lib/attack_*.c)
 $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
 	@mkdir -p $(@D)
-	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $<
+	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $^
 
 # Programs of tests/bench: as the product is compiled, linked with libcore.
 BENCHES := $(patsubst tests/bench/%.c,$(TEST)/bench/%,$(wildcard tests/bench/*.c))

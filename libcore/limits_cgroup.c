@@ -222,7 +222,12 @@ static bool make2(struct limits *l)
 		char *up = strrchr(path, '/');
 
 		if (make_group(l, 0, base, path) == 0) {
-			if (set2(l))
+			/* Where there is nobody to hand controllers out, such
+			 * as on a machine without a manager, we do. */
+			if (set2(l) ||
+				(write_at(l->parent[0], "cgroup.subtree_control",
+					 "+memory +pids", 13) == 0 &&
+					set2(l)))
 				return true;
 			remove_group(l, 0);
 			l->how[LIMITS_MEM] = l->how[LIMITS_TASKS] =

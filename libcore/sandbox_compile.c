@@ -253,6 +253,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 	struct seccomp_spec spec = {
 		.inet = p->net != SANDBOX_NET_NONE,
 		.tcp_only = tcp,
+		.tcp_listen = p->port_count > p->connect_count,
 		.unix_path = !(s->enforced & SANDBOX_UNIXPATH) ||
 			     (s->abi >= 9 && s->enforced & SANDBOX_LANDLOCK),
 		.sysv = (s->enforced | p->without) & SANDBOX_IPCNS,

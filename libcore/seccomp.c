@@ -164,6 +164,22 @@ static size_t leaf_socket(struct prog *p)
 	return arg(p, 0, false, at);
 }
 
+/* Of a pair of datagram sockets each still sends to, and connects to, whatever
+ * path it likes. */
+static size_t leaf_socketpair(struct prog *p)
+{
+	enum { UNIX = 1, STREAM = 1, SEQPACKET = 5, TYPE_MASK = 0xf };
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at = yes;
+
+	if (!p->spec->unix_path) {
+		at = eq(p, SEQPACKET, yes, no);
+		at = eq(p, STREAM, yes, at);
+		at = then(p, BPF1_AND, TYPE_MASK, at);
+		at = arg(p, 1, false, at);
+	}
+	return arg(p, 0, false, eq(p, UNIX, at, no));
+}
+
 static size_t leaf_prlimit(struct prog *p)
 {
 	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
@@ -185,12 +201,14 @@ static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
 }
 
-/* Allowed when the argument is k. */
-static size_t leaf_only(struct prog *p, unsigned n, uint32_t k)
+/* This process alone: of the kind "process", which the call knows as k, and not
+ * of a group's or a user's; and by no number. */
+static size_t leaf_who(struct prog *p, uint32_t k)
 {
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
 
-	return arg(p, n, false, eq(p, k, yes, no));
+	at = arg(p, 1, false, eq(p, 0, yes, no));
+	return arg(p, 0, false, eq(p, k, at, no));
 }
 
 static size_t leaf_prctl(struct prog *p)
@@ -220,7 +238,7 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_SOCKET:
 		return leaf_socket(p);
 	case SECCOMP_ACT_SOCKETPAIR:
-		return leaf_only(p, 0, 1);
+		return leaf_socketpair(p);
 	case SECCOMP_ACT_SEND3:
 		return leaf_bits(p, 3, fastopen, false, EPERM);
 	case SECCOMP_ACT_SEND2:
@@ -233,7 +251,9 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_PRLIMIT:
 		return leaf_prlimit(p);
 	case SECCOMP_ACT_WHO:
-		return leaf_only(p, 1, 0);
+		return leaf_who(p, 0);
+	case SECCOMP_ACT_IO_WHO:
+		return leaf_who(p, 1);
 	case SECCOMP_ACT_PRCTL:
 		return leaf_prctl(p);
 	case SECCOMP_ACT_MEMFD:

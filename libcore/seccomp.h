@@ -17,7 +17,9 @@
 struct seccomp_spec {
 	bool inet;       /* socket(AF_INET, AF_INET6) */
 	bool tcp_only;   /* with inet: streams alone, no multipath, no TFO */
-	bool unix_path;  /* socket(AF_UNIX); socketpair is always there */
+	bool tcp_listen; /* with tcp_only: listen() */
+	bool unix_path;  /* socket(AF_UNIX); socketpair of streams is always
+			  * there */
 	bool sysv;       /* System V IPC and POSIX message queues */
 	bool memfd_exec; /* memfd_create without MFD_NOEXEC_SEAL */
 	bool others;     /* prlimit, setpriority on other processes */

@@ -129,10 +129,15 @@ static const struct row tcp_only[] = {
 	{__NR_sendmmsg, SECCOMP_ACT_SEND3},
 };
 
+/* To listen without a bind takes a port that no rule was asked about. */
+static const struct row no_listen[] = {
+	{__NR_listen, SECCOMP_ACT_EPERM},
+};
+
 static const struct row others[] = {
 	{__NR_prlimit64, SECCOMP_ACT_PRLIMIT},
 	{__NR_setpriority, SECCOMP_ACT_WHO},
-	{__NR_ioprio_set, SECCOMP_ACT_WHO},
+	{__NR_ioprio_set, SECCOMP_ACT_IO_WHO},
 };
 
 static const struct row memfd[] = {
@@ -185,6 +190,8 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 		apply(act, sysv, ARRAY_SIZE(sysv));
 	if (spec->tcp_only)
 		apply(act, tcp_only, ARRAY_SIZE(tcp_only));
+	if (spec->tcp_only && !spec->tcp_listen)
+		apply(act, no_listen, ARRAY_SIZE(no_listen));
 	if (!spec->others)
 		apply(act, others, ARRAY_SIZE(others));
 	if (!spec->memfd_exec)

@@ -23,7 +23,8 @@ enum seccomp_act {
 	SECCOMP_ACT_CLONE,
 	SECCOMP_ACT_UNSHARE,
 	SECCOMP_ACT_PRLIMIT,
-	SECCOMP_ACT_WHO,
+	SECCOMP_ACT_WHO, /* setpriority, and the next ioprio_set */
+	SECCOMP_ACT_IO_WHO,
 	SECCOMP_ACT_PRCTL,
 	SECCOMP_ACT_MEMFD,
 };

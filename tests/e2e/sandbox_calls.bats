@@ -23,11 +23,13 @@ A() { D "$@"; }
 			"quotactl 0 0 0 0" "sethostname =x 1" \
 			"pidfd_getfd 0 0 0" "process_madvise 0 0 0 0 0" \
 			"io_uring_setup 4 0" "io_uring_enter 0 0 0 0 0 0" \
-			"io_uring_register 0 0 0 0"; do
+			"io_uring_register 0 0 0 0" "ioctl 0 0x541c 0" \
+			"ioctl 0 0x5423 0"; do
 			# shellcheck disable=SC2086
 			stops EPERM D -- attack_ sys $c
 		done
 		stops EPERM D -- attack_ thread sys bpf 0 0 0
+		[ "$(uname -m)" != x86_64 ] || stops EPERM D -- attack_ sys modify_ldt 0 0 0
 		works D -- attack_ sys getpid
 		works D -- attack_ thread sys getpid
 	}
@@ -174,6 +176,52 @@ A() { D "$@"; }
 	each_user body
 }
 
+@test "datagrams to sockets of others, by a pair of one's own" {
+	body() {
+		background up "${AS[@]}" "$BIN/attack" listen-dgram "$OUT/dgram"
+		works bare "$BIN/attack" pair-dgram "$OUT/dgram" 2
+		stops E D -- attack_ pair-dgram "$OUT/dgram" 2
+		# the type's flags change nothing, nor does the other datagram type
+		stops E D -- attack_ pair-dgram "$OUT/dgram" 0x80802
+		stops E D -- attack_ pair-dgram "$OUT/dgram" 3
+		works D -- attack_ sys socketpair 1 1 0 @
+		works D -- attack_ sys socketpair 1 0x80805 0 @
+		works D --unrestricted-network -- attack_ pair-dgram "$OUT/dgram" 2
+	}
+	each_user body
+}
+
+@test "listening without a bind takes no port that was not named" {
+	body() {
+		works bare "$BIN/attack" listen-unbound
+		stops EPERM D --net=tcp:443 -- attack_ listen-unbound
+		stops EPERM D -- attack_ listen-unbound
+		works D --net=all -- attack_ listen-unbound
+		works D --bind-tcp=0 -- attack_ listen-tcp 0 once
+	}
+	each_user body
+}
+
+@test "no signal reaches outside, by any call, nor by the kernel's own" {
+	body() {
+		background up "${AS[@]}" sh -c 'trap "echo hit >>$1" WINCH; echo up; while :; do sleep 0.1; done' sh "$OUT/hits"
+		works bare "$BIN/attack" signals "$LAST"
+		for i in 1 2 3 4 5 6 7 8 9 10; do [ -e "$OUT/hits" ] && break; sleep 0.1; done
+		rm "$OUT/hits"
+		works bare "$BIN/attack" sigio "$LAST"
+		for i in 1 2 3 4 5 6 7 8 9 10; do [ -e "$OUT/hits" ] && break; sleep 0.1; done
+		rm "$OUT/hits"
+		stops EPERM D -- attack_ signals "$LAST"
+		D -- attack_ sigio "$LAST" || true
+		# all that there are: 28 harms nobody
+		D -- attack_ kill -1 28 || true
+		sleep 0.3
+		! [ -e "$OUT/hits" ]
+		works D -- sh -c "trap 'exit 0' WINCH; $BIN/attack signals \$\$; sleep 1; exit 1"
+	}
+	each_user body
+}
+
 @test "signals, limits and priorities of others" {
 	body() {
 		background up "${AS[@]}" sh -c 'echo up; exec sleep 60 >/dev/null 2>&1'
@@ -186,6 +234,11 @@ A() { D "$@"; }
 		stops EPERM D -- attack_ sys setpriority 0 "$LAST" 19
 		works D -- attack_ sys setpriority 0 0 5
 		stops EPERM D -- attack_ sys ioprio_set 1 "$LAST" 0
+		works D -- attack_ sys ioprio_set 1 0 0
+		# all of the user's, or of the group's
+		stops EPERM D -- attack_ sys setpriority 2 0 0
+		stops EPERM D -- attack_ sys setpriority 1 0 0
+		stops EPERM D -- attack_ sys ioprio_set 3 0 0
 		# where they are not to be seen, nothing of them is to be changed
 		for a in "kill $LAST 9" "prlimit $LAST" "affinity $LAST" "sys setpriority 0 $LAST 19"; do
 			# shellcheck disable=SC2086

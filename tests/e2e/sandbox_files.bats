@@ -149,6 +149,7 @@ teardown() { unplace; }
 		stops E D --ro=/proc -- attack_ read "/proc/$LAST/mem"
 		stops EACCES D --ro=/proc -- attack_ read "/proc/$LAST/root/etc/passwd"
 		stops EPERM D -- attack_ vmread "$LAST"
+		stops EPERM D -- attack_ vmwrite "$LAST"
 		stops EPERM D -- attack_ sys ptrace 16 "$LAST" 0 0
 		works D --ro=/proc -- cat /proc/self/status
 		# with a pid namespace it is not even there
@@ -179,10 +180,13 @@ teardown() { unplace; }
 		stops "ermission denied" D -- sh -c './shell -c "echo ESC"'
 		stops "ermission denied" D -- sh -c "cat /bin/sh >$BIN/attack"
 		stops EACCES D -- attack_ memfd /bin/sh -c 'echo ESC'
+		stops EACCES D -- attack_ tmpfile /bin/sh -c 'echo ESC'
+		stops EACCES D --ro=/proc -- attack_ tmpfile /bin/sh -c 'echo ESC'
 		works D -- attack_ sys memfd_create =x 8
 		# where files are written and started, memory adds nothing
 		works D --rwx="$W" -- ./shell -c 'echo fine'
 		works D --rwx="$W" -- attack_ memfd /bin/sh -c 'echo fine'
+		works D --rwx="$W" --ro=/proc -- attack_ tmpfile /bin/sh -c 'echo fine'
 	}
 	each_user body
 }
@@ -200,6 +204,45 @@ teardown() { unplace; }
 		gives 126 S -- /bin/sh -c 'echo ESC'
 		bare cp "$BIN/attack" "$W/copy"
 		gives 126 S -- "$W/copy" sys getpid
+	}
+	each_user body
+}
+
+@test "what is running is not written, nor is the kernel told anything" {
+	body() {
+		stops E D --ro=/proc -- attack_ write /proc/self/exe
+		for file in /proc/sys/kernel/core_pattern /proc/sysrq-trigger \
+			/proc/self/oom_score_adj /proc/sys/vm/memfd_noexec; do
+			[ ! -e $file ] || stops EACCES D --ro=/proc -- attack_ write $file
+		done
+		works D --ro=/proc -- cat /proc/sys/kernel/core_pattern
+	}
+	each_user body
+}
+
+@test "a directory's descriptor that is kept leads to no more than its path" {
+	body() {
+		exec 8<"$OUT"
+		stops EACCES D --keep-fd=8 --ro=/proc -- attack_ read /proc/self/fd/8/secret
+		stops "ermission denied" D --keep-fd=8 --ro=/proc -- sh -c 'cd /proc/self/fd/8 && cat secret'
+		stops EACCES D --keep-fd=8 -- attack_ sys openat 8 =secret 0
+		works D --keep-fd=8 --ro="$OUT" -- attack_ sys openat 8 =secret 0
+		exec 8<&-
+	}
+	each_user body
+}
+
+@test "file capabilities give nothing" {
+	[ "$(id -u)" = 0 ] || skip "needs root to give them"
+	need setcap -h
+	cp /bin/cat "$BIN/cap-cat"
+	setcap cap_dac_override+ep "$BIN/cap-cat"
+	body() {
+		[ ${#AS[@]} != 0 ] || return 0
+		echo roots >"$PLACE/roots"
+		chmod 600 "$PLACE/roots"
+		works bare "$BIN/cap-cat" "$PLACE/roots"
+		stops "ermission denied" D --ro="$PLACE/roots" -- "$BIN/cap-cat" "$PLACE/roots"
 	}
 	each_user body
 }

@@ -41,10 +41,11 @@ static void every_program_is_sound(void **state)
 	struct seccomp_spec spec;
 
 	(void)state;
-	for (unsigned bits = 0; bits < 512; bits++) {
+	for (unsigned bits = 0; bits < 1024; bits++) {
 		spec = (struct seccomp_spec){
 			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
-			bits & 32, bits & 64, bits & 128, bits & 256};
+			bits & 32, bits & 64, bits & 128, bits & 256,
+			bits & 512};
 		build(&spec);
 		assert_in_range(prog_len, 20, 255);
 		for (size_t i = 0; i < prog_len; i++) {
@@ -143,6 +144,34 @@ static void sockets_by_family(void **state)
 		SC_ERRNO(EAFNOSUPPORT));
 }
 
+static void pairs_are_streams(void **state)
+{
+	(void)state;
+	build(&(struct seccomp_spec){0});
+	for (uint64_t type = 0; type < 16; type++) {
+		bool stream = type == 1 || type == 5;
+
+		assert_int_equal(call6(__NR_socketpair, 1, type | 0x80800, 0, 0),
+			stream ? SC_ALLOW : SC_ERRNO(EPERM));
+	}
+	assert_int_equal(
+		call6(__NR_socketpair, 2, 1, 0, 0), SC_ERRNO(EPERM));
+	build(&(struct seccomp_spec){.unix_path = true});
+	assert_int_equal(call6(__NR_socketpair, 1, 2, 0, 0), SC_ALLOW);
+}
+
+static void ports_are_named(void **state)
+{
+	(void)state;
+	build(&(struct seccomp_spec){.inet = true, .tcp_only = true});
+	assert_int_equal(call(__NR_listen, 3), SC_ERRNO(EPERM));
+	build(&(struct seccomp_spec){
+		.inet = true, .tcp_only = true, .tcp_listen = true});
+	assert_int_equal(call(__NR_listen, 3), SC_ALLOW);
+	build(&(struct seccomp_spec){.inet = true});
+	assert_int_equal(call(__NR_listen, 3), SC_ALLOW);
+}
+
 static void tcp_alone(void **state)
 {
 	const uint64_t flags = 0x80800;
@@ -178,6 +207,13 @@ static void others_and_memory(void **state)
 		call6(__NR_prlimit64, 7, 0, 1ULL << 32, 0), SC_ERRNO(EPERM));
 	assert_int_equal(call6(__NR_setpriority, 0, 7, 0, 0), SC_ERRNO(EPERM));
 	assert_int_equal(call6(__NR_setpriority, 0, 0, 0, 0), SC_ALLOW);
+	/* nor all of a group or of the user at once */
+	assert_int_equal(call6(__NR_setpriority, 1, 0, 0, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_setpriority, 2, 0, 0, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_ioprio_set, 1, 0, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_ioprio_set, 1, 7, 0, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_ioprio_set, 2, 0, 0, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_ioprio_set, 3, 0, 0, 0), SC_ERRNO(EPERM));
 	assert_int_equal(
 		call6(__NR_memfd_create, 1, 0, 0, 0), SC_ERRNO(EACCES));
 	assert_int_equal(call6(__NR_memfd_create, 1, 9, 0, 0), SC_ALLOW);
@@ -223,6 +259,8 @@ int main(void)
 		cmocka_unit_test(the_table_is_what_the_tree_does),
 		cmocka_unit_test(high_halves_hide_nothing),
 		cmocka_unit_test(sockets_by_family),
+		cmocka_unit_test(pairs_are_streams),
+		cmocka_unit_test(ports_are_named),
 		cmocka_unit_test(tcp_alone),
 		cmocka_unit_test(others_and_memory),
 		cmocka_unit_test(watched_calls),
