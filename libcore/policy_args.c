@@ -179,7 +179,9 @@ static void cluster(struct scan *s, const struct arg *a)
 			continue;
 		}
 		rest = tail(a, (size_t)(c - a->s) + 1);
-		if (takes_value(&it) || it.flags & IMG_F_OPTIONAL) {
+		/* A shell's -o takes the next word, and more letters follow. */
+		if ((takes_value(&it) || it.flags & IMG_F_OPTIONAL) &&
+			!(s->style & IMG_S_SHELL)) {
 			if (rest.s[0] == '=' && s->style & IMG_S_WORDS)
 				rest.s++;
 			known(s, &it, name, *rest.s ? &rest : NULL);

@@ -276,7 +276,7 @@ static bool shell_made(const char *name)
 {
 	static const char *const made[] = {"BASH*", "DIRSTACK", "EPOCH*",
 		"EUID", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LINENO",
-		"MACHTYPE", "OLDPWD", "OPTARG", "OPTIND", "OSTYPE",
+		"MACHTYPE", "OPTARG", "OPTIND", "OSTYPE",
 		"PIPESTATUS", "RANDOM", "SECONDS", "SHELL", "SHELLOPTS",
 		"SHLVL", "SRANDOM", "TERM", "UID", "_", "PS4", "PATH"};
 

@@ -296,16 +296,18 @@ static void do_hash(struct shell_walk *w, struct shell_call *c)
 		shell_risk(w, SHELL_RISK_HASH, SHELL_STR("hash -p"), c->span);
 }
 
-/* jobs -x and compgen run what they are given; enable takes builtins away, and
- * with them what is known of cd. */
+/* jobs -x, compgen and fc run what they are given; enable takes builtins away,
+ * and with them what is known of cd. */
 static void do_odd(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *values[128] = {0};
 	bool known = shell_options(w, c, "", values);
 	bool jobs = shell_str_is(*c->name, "jobs");
+	bool fc = shell_str_is(*c->name, "fc");
 
-	if (!known || (jobs ? values['x'] != NULL : c->n > 1))
-		shell_risk(w, jobs ? SHELL_RISK_CODE : SHELL_RISK_OPTION,
+	if (!known || (jobs ? values['x'] != NULL
+			    : fc ? !values['l'] : c->n > 1))
+		shell_risk(w, jobs || fc ? SHELL_RISK_CODE : SHELL_RISK_OPTION,
 			*c->name, c->span);
 }
 
@@ -362,6 +364,7 @@ static const struct builtin {
 	{"exec", SPECIAL, do_nothing},
 	{"exit", SPECIAL, do_exit},
 	{"export", SPECIAL | DECL, shell_builtin_decl},
+	{"fc", 0, do_odd},
 	{"getopts", 0, shell_builtin_read},
 	{"hash", 0, do_hash},
 	{"jobs", 0, do_odd},

@@ -42,7 +42,9 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 
 	bool fixed = flags['r'] || shell_str_is(*c->name, "readonly");
 
-	if (!exported && !flags['i'] && !fixed)
+	bool folds = flags['l'] || flags['u'] || flags['c'];
+
+	if (!exported && !flags['i'] && !fixed && !folds)
 		return;
 	v = shell_var_own(w, name);
 	if (!v)
@@ -53,6 +55,7 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 	}
 	v->exported |= exported;
 	v->integer |= flags['i'] != NULL;
+	v->folds |= folds;
 	v->readonly |= fixed;
 }
 
@@ -142,6 +145,19 @@ static void declare_set(struct shell_walk *w, const struct shell_call *c,
 	}
 }
 
+static void export_functions(struct shell_walk *w, const struct shell_call *c)
+{
+	for (size_t i = c->at; i < c->n; i++) {
+		const struct shell_str *s = shell_val_text(&c->v[i]);
+		struct shell_func *f = s ? shell_func_find(w->st, *s) : NULL;
+
+		if (f)
+			f->exported = true;
+		else
+			shell_risk(w, SHELL_RISK_NAME, c->v[i].alts[0], c->span);
+	}
+}
+
 void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *flags[128] = {0};
@@ -151,6 +167,8 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	if (flags['n'] && !is_export)
 		shell_risk(w, SHELL_RISK_INDIRECT, *c->name, c->span);
+	if (flags['f'] && (is_export || flags['x']))
+		export_functions(w, c);
 	if (flags['f'] || flags['F'] || flags['p'])
 		return;
 	for (; c->at < c->n && !w->err; c->at++)
@@ -176,6 +194,19 @@ static void unset_function(struct shell_walk *w, struct shell_str name)
 	w->st->funcs = f;
 }
 
+/* Which one is gone is not kept. */
+static void unset_element(struct shell_walk *w, struct shell_str name)
+{
+	struct shell_var *v = shell_var_find(w->st, name)
+				      ? shell_var_own(w, name)
+				      : NULL;
+
+	if (v) {
+		v->elems = NULL;
+		v->maybe_unset = true;
+	}
+}
+
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *flags[128] = {0};
@@ -197,6 +228,8 @@ void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 				unset_function(w, name);
 			else if (name.n == s.n)
 				shell_unset_var(w, name, c->span);
+			else
+				unset_element(w, name);
 			if (!flags['f'] && !flags['v'])
 				unset_function(w, name);
 		}
@@ -244,7 +277,7 @@ static void getopts_names(struct shell_walk *w, struct shell_call *c)
 	set_default(w, c, SHELL_STR("OPTARG"), &shell_val_any);
 	set_default(w, c, SHELL_STR("OPTIND"), &shell_val_rel);
 	if (c->at + 1 < c->n)
-		set_names(w, c, &c->v[c->at + 1], &shell_val_rel);
+		set_names(w, c, &c->v[c->at + 1], &shell_val_any);
 }
 
 static void mapfile_names(struct shell_walk *w, struct shell_call *c,
@@ -284,11 +317,38 @@ void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 
 /* ---- cd, pushd, popd ---- */
 
+/* From here on, if it does not fail. */
+static void stand(struct shell_walk *w, const struct shell_val *dir)
+{
+	struct shell_state *st = w->st;
+	struct shell_str pwd = SHELL_STR("PWD"), old = SHELL_STR("OLDPWD");
+	const struct shell_val *before;
+	struct shell_var *v;
+	bool unset;
+
+	before = shell_param_value(w, old, &unset);
+	v = shell_var_own(w, old);
+	if (v) {
+		v->value = before ? shell_val_union(w, before, st->cwd)
+				  : st->cwd;
+		v->maybe_unset = unset || !before;
+		v->exported = true;
+	}
+	/* Once it is assigned, its own value is no longer told apart. */
+	v = shell_var_find(st, pwd) ? shell_var_own(w, pwd) : NULL;
+	if (v)
+		v->value = &shell_val_any;
+	st->fail = st->cwd;
+	st->cwd = dir;
+	if (w->traps && !w->quiet)
+		w->traps->cwd = w->traps->fail =
+			shell_val_union(w, w->traps->cwd, st->cwd);
+}
+
 static void move(struct shell_walk *w, const struct shell_val *dir,
 	struct shell_span span, bool physical)
 {
-	struct shell_state *st = w->st;
-	const struct shell_val *target = shell_val_at(w, st->cwd, dir);
+	const struct shell_val *target = shell_val_at(w, w->st->cwd, dir);
 	int err;
 
 	if (!w->quiet && !w->err && w->ops->chdir) {
@@ -296,21 +356,7 @@ static void move(struct shell_walk *w, const struct shell_val *dir,
 		if (err)
 			shell_stop(w, err);
 	}
-	for (unsigned i = 0; i < 2; i++) {
-		struct shell_str name =
-			i ? SHELL_STR("OLDPWD") : SHELL_STR("PWD");
-		struct shell_var *v = shell_var_find(st, name)
-					      ? shell_var_own(w, name)
-					      : NULL;
-
-		if (v)
-			v->value = &shell_val_any;
-	}
-	st->fail = st->cwd;
-	st->cwd = physical ? target : shell_val_normal(w, target);
-	if (w->traps && !w->quiet)
-		w->traps->cwd = w->traps->fail =
-			shell_val_union(w, w->traps->cwd, st->cwd);
+	stand(w, physical ? target : shell_val_normal(w, target));
 }
 
 static void push_dir(struct shell_walk *w)
@@ -326,42 +372,46 @@ static void push_dir(struct shell_walk *w)
 	w->st->dirs = d;
 }
 
-static void pop_dir(struct shell_walk *w)
+/* With operands, and where the stack is not known, it may be any. */
+static void pop_dir(struct shell_walk *w, bool plain)
 {
-	struct shell_state *st = w->st;
+	struct shell_dirs *d = plain ? w->st->dirs : NULL;
 
-	st->fail = st->cwd;
-	if (!st->dirs) {
-		st->cwd = &shell_val_any;
-		return;
-	}
-	st->cwd = st->dirs->dir;
-	st->dirs = st->dirs->next;
+	w->st->dirs = d ? d->next : NULL;
+	stand(w, d ? d->dir : &shell_val_any);
 }
 
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *flags[128] = {0}, *dir;
-	bool unset, known;
+	bool unset, pushes = shell_str_is(*c->name, "pushd"), known;
 
 	if (shell_str_is(*c->name, "popd")) {
-		pop_dir(w);
+		pop_dir(w, c->n == 1);
 		return;
 	}
 	known = shell_options(w, c, "", flags) ||
 		c->v[c->at].kind == SHELL_BOUNDED;
-	if (c->at < c->n)
-		dir = &c->v[c->at];
-	else if (c->name->p[0] == 'p')
-		dir = &shell_val_any;
-	else
+	if (c->at >= c->n)
 		dir = shell_param_value(w, SHELL_STR("HOME"), &unset);
-	if (!dir || dir->many || !known || c->at + 1 < c->n ||
-		shell_str_is(dir->alts[0], "-") ||
-		(c->name->p[0] == 'p' && dir->alts[0].n &&
-			strchr("+-", dir->alts[0].p[0])))
-		dir = &shell_val_any;
-	if (c->name->p[0] == 'p')
+	else if (shell_str_is(c->v[c->at].alts[0], "-"))
+		dir = shell_param_value(w, SHELL_STR("OLDPWD"), &unset);
+	else
+		dir = &c->v[c->at];
+	/* pushd alone, -n, +1: the stack is turned. */
+	if (pushes && (c->n != 2 || !c->v[1].alts[0].n ||
+			      strchr("+-", c->v[1].alts[0].p[0])))
+		known = false;
+	if (dir && (!known || c->at + 1 < c->n || (flags['P'] && flags['L'])))
+		dir = shell_val_union(w, dir, &shell_val_any);
+	/* Without HOME, or OLDPWD, it fails. */
+	if (!dir) {
+		w->st->fail = w->st->cwd;
+		return;
+	}
+	if (pushes && known)
 		push_dir(w);
+	else if (pushes)
+		w->st->dirs = NULL;
 	move(w, dir, c->span, flags['P'] != NULL);
 }

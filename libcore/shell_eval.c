@@ -11,7 +11,29 @@
 static void expand_parts(
 	struct shell_field *f, const struct shell_part *part, bool quoted);
 
-/* ---- $@ and $* ---- */
+/* ---- $@, $* and ${a[@]} ---- */
+
+/* One argument for each of vals; joined to one by "$*", and where nothing
+ * splits: then by IFS, which may be nothing at all. */
+static void add_list(struct shell_field *f, const struct shell_val *vals,
+	size_t n, bool quoted, bool star)
+{
+	bool joined = !f->out || (quoted && star);
+
+	if (joined && n > 1 && f->w->st->own_ifs) {
+		shell_field_value(f, &shell_val_any, quoted);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (i && joined)
+			shell_field_text(f, SHELL_STR(" "));
+		else if (i)
+			shell_field_finish(f);
+		shell_field_value(f, &vals[i], quoted);
+		f->active |= quoted;
+	}
+	f->active |= quoted && star;
+}
 
 static void add_arguments(struct shell_field *f, bool quoted, bool star)
 {
@@ -24,19 +46,10 @@ static void add_arguments(struct shell_field *f, bool quoted, bool star)
 		shell_field_text(f, shell_val_any.alts[0]);
 		return;
 	}
-	if (star && quoted && st->own_ifs && st->nargs > 2) {
-		shell_field_value(f, &shell_val_any, quoted);
-		return;
-	}
-	for (size_t i = 1; i < st->nargs; i++) {
-		if (i > 1 && f->out && !(quoted && star))
-			shell_field_finish(f);
-		else if (i > 1)
-			shell_field_text(f, SHELL_STR(" "));
-		shell_field_value(f, &st->args[i], quoted);
-		f->active |= quoted;
-	}
-	f->active |= quoted && star;
+	if (st->nargs)
+		add_list(f, st->args + 1, st->nargs - 1, quoted, star);
+	else
+		f->active |= quoted && star;
 }
 
 static bool is_name(const struct shell_param *p, const char *name)
@@ -44,34 +57,18 @@ static bool is_name(const struct shell_param *p, const char *name)
 	return shell_str_is(p->name, name);
 }
 
-static bool is_all(const struct shell_word *subscript, char *which)
-{
-	if (shell_word_is(subscript, "@"))
-		*which = '@';
-	else if (shell_word_is(subscript, "*"))
-		*which = '*';
-	else
-		return false;
-	return true;
-}
-
 /* ${a[@]} of an array whose elements are known. */
 static bool add_elements(
 	struct shell_field *f, const struct shell_param *p, bool quoted)
 {
 	struct shell_var *v = shell_var_find(f->w->st, p->name);
-	char which;
+	bool star = p->subscript && shell_word_is(p->subscript, "*");
 
-	if (!p->subscript || !is_all(p->subscript, &which) || !v || !v->elems ||
-		f->w->traped || p->op != SHELL_OP_NONE || p->length ||
-		p->indirect || !f->out)
+	if (!p->subscript || !(star || shell_word_is(p->subscript, "@")) ||
+		!v || !v->elems || f->w->traped || p->op != SHELL_OP_NONE ||
+		p->length || p->indirect || !f->out)
 		return false;
-	for (unsigned i = 0; i < v->nelems; i++) {
-		if (i)
-			shell_field_finish(f);
-		shell_field_value(f, &v->elems[i], quoted);
-		f->active |= quoted;
-	}
+	add_list(f, v->elems, v->nelems, quoted, star);
 	return true;
 }
 
@@ -111,23 +108,30 @@ static void add_param(
 static void add_tilde(struct shell_field *f, struct shell_str user, bool first)
 {
 	struct shell_walk *w = f->w;
+	struct shell_str none = {"", 0};
+	const struct shell_val *self = shell_val_str(
+		w, shell_str_join(w, SHELL_STR("~"), user, none));
 	const struct shell_val *home = &shell_val_any;
-	struct shell_str rest = SHELL_STR("~");
-	bool unset = false;
+	bool unset = false, dir = shell_str_is(user, "+");
 
-	if (!user.n)
+	if (!user.n) {
 		home = shell_param_value(w, SHELL_STR("HOME"), &unset);
-	else if (shell_str_is(user, "+"))
-		home = w->st->cwd;
-	else if (!chr_digit(user.p[0]) && user.p[0] != '-')
+	} else if (dir || shell_str_is(user, "-")) {
+		/* bash's; left as it is where there is none. */
+		home = shell_param_value(
+			w, dir ? SHELL_STR("PWD") : SHELL_STR("OLDPWD"), &unset);
+		if (!home || w->dialect != SHELL_BASH)
+			home = self;
+		else if (unset)
+			home = shell_val_union(w, home, self);
+	} else if (!chr_digit(user.p[0])) {
 		home = shell_val_str(w, SHELL_STR("/\2"));
+	}
 	if (!home)
 		home = &shell_val_any;
 	/* In the middle of an argument bash alone expands it. */
 	if (!first && f->out)
-		home = shell_val_union(w, home,
-			shell_val_str(w, shell_str_join(w, rest, user,
-						 (struct shell_str){"", 0})));
+		home = shell_val_union(w, home, self);
 	f->plain = false;
 	f->active = true;
 	shell_field_product(f, home);

@@ -23,6 +23,7 @@ struct shell_var {
 	const struct shell_val *elems; /* arrays whose elements are known */
 	unsigned nelems;
 	bool array, exported, integer, readonly;
+	bool folds; /* changes the case of what it is given */
 	bool maybe_unset;
 	uint32_t hash, epoch;
 	struct shell_var *next;
@@ -52,7 +53,8 @@ struct shell_func {
 	struct shell_str name;
 	struct shell_def *defs[4];
 	unsigned ndefs;
-	bool maybe; /* on some way it is not defined */
+	bool maybe;    /* on some way it is not defined */
+	bool exported; /* a shell started from here may have it */
 	struct shell_func *next;
 };
 
@@ -94,7 +96,7 @@ struct shell_frame {
 	struct shell_state acc;
 	bool any;
 	struct shell_saved *locals;
-	struct shell_frame *up;
+	struct shell_frame *up; /* the loop, or the call, around it */
 };
 
 struct shell_walk {
@@ -138,6 +140,8 @@ struct shell_str shell_str_join(struct shell_walk *w, struct shell_str a,
 	struct shell_str b, struct shell_str c);
 /* Sets .kind from the alternatives. */
 void shell_val_settle(struct shell_val *v);
+/* Is it one of " these words ", each with a blank on both sides? */
+bool shell_str_in(struct shell_str s, const char *words);
 bool shell_str_eq(struct shell_str a, struct shell_str b);
 /* Would bash run a command when it takes this for a variable's name? any: it
  * would if the unknown text in it were a substitution. */

@@ -11,23 +11,25 @@
 
 /* ---- plain values ---- */
 
+/* Another text at each look, whatever was assigned. */
+static bool changes_itself(struct shell_str name)
+{
+	return shell_str_in(name,
+		       " _ RANDOM SRANDOM LINENO SECONDS FUNCNAME PIPESTATUS "
+		       "DIRSTACK GROUPS HISTCMD ") ||
+	       (name.n >= 4 && memcmp(name.p, "BASH", 4) == 0) ||
+	       (name.n >= 5 && memcmp(name.p, "EPOCH", 5) == 0);
+}
+
 /* Set by the shell itself, whatever the environment holds. */
 static bool is_shells_own(struct shell_str name)
 {
-	static const char *const names[] = {"IFS", "OPTIND", "OPTARG", "PPID",
-		"PS1", "PS2", "PS4", "SHLVL", "HOSTNAME", "HOSTTYPE",
-		"MACHTYPE", "OSTYPE", "EUID", "UID", "GROUPS", "DIRSTACK",
-		"FUNCNAME", "PIPESTATUS", "SHELLOPTS", "HISTCMD", "LINENO",
-		"RANDOM", "SRANDOM", "SECONDS", "REPLY", "MAPFILE", "OLDPWD",
-		"COLUMNS", "LINES", "TERM", "SHELL", "PATH", "COPROC", "_"};
+	static const char names[] =
+		" IFS OPTIND OPTARG PPID PS1 PS2 PS4 SHLVL HOSTNAME HOSTTYPE "
+		"MACHTYPE OSTYPE EUID UID SHELLOPTS REPLY MAPFILE COLUMNS "
+		"LINES TERM SHELL PATH COPROC ";
 
-	if (name.p[0] >= 'a')
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (shell_str_is(name, names[i]))
-			return true;
-	return (name.n >= 4 && memcmp(name.p, "BASH", 4) == 0) ||
-	       (name.n >= 5 && memcmp(name.p, "EPOCH", 5) == 0);
+	return shell_str_in(name, names) || changes_itself(name);
 }
 
 static const struct shell_val *outer_value(
@@ -116,6 +118,10 @@ const struct shell_val *shell_param_value(
 			return &shell_val_any;
 		}
 	v = shell_var_find(w->st, name);
+	if (v && v->value && changes_itself(name)) {
+		*unset = true;
+		return &shell_val_any;
+	}
 	if (v) {
 		*unset = v->maybe_unset || !v->value;
 		return v->value;
@@ -186,40 +192,62 @@ static bool trim_known_end(
 	return true;
 }
 
-/* A file's name that begins with no dot: no start of it is "..". */
-static bool is_name_start(struct shell_str s)
+/* The last component of a path without unknown text: begins it with no dot,
+ * no start of it is "..". */
+static bool is_name_end(struct shell_str s)
 {
-	return s.n && s.p[0] != '.' && !shell_str_unknown(s, false) &&
-	       !memchr(s.p, '/', s.n);
+	const char *slash = s.n ? memrchr(s.p, '/', s.n) : NULL;
+	const char *name = slash ? slash + 1 : s.p;
+
+	return name < s.p + s.n && *name != '.';
+}
+
+/* ${x#*SLASH} and ${x%SLASH*}: no REL holds a slash, so their places are known
+ * when there is no other unknown text. */
+static struct shell_str trim_slash(
+	struct shell_str s, bool suffix, bool longest)
+{
+	const char *at = s.n ? (suffix == longest ? memchr(s.p, '/', s.n)
+						  : memrchr(s.p, '/', s.n))
+			     : NULL;
+	size_t n = at ? (size_t)(at - s.p) : 0;
+
+	if (!at)
+		return s;
+	return suffix ? (struct shell_str){s.p, n}
+		      : (struct shell_str){at + 1, s.n - n - 1};
+}
+
+static const struct shell_val *trim_one(struct shell_walk *w,
+	struct shell_str s, struct shell_str pat, bool suffix, bool longest)
+{
+	if (!shell_str_unknown(s, true))
+		return s.n * s.n < 65536 ? shell_val_str(w, trim(s, pat, suffix,
+							       longest))
+					 : &shell_val_any;
+	if (shell_str_unknown(s, false))
+		return &shell_val_any;
+	if (shell_str_is(pat, suffix ? "/*" : "*/"))
+		return shell_val_str(w, trim_slash(s, suffix, longest));
+	if (suffix && pat.n && is_name_end(s) && trim_known_end(s, pat, &s))
+		return shell_val_str(w, s);
+	if (suffix && is_name_end(s) && !memchr(s.p, '/', s.n))
+		return &shell_val_rel;
+	return &shell_val_any;
 }
 
 static const struct shell_val *trimmed(struct shell_walk *w,
 	const struct shell_val *v, const struct shell_param *p)
 {
-	bool suffix = p->op == SHELL_OP_SUFFIX;
-	struct shell_str pat = {"", 0}, s;
+	struct shell_str pat = {"", 0};
 	const struct shell_val *out = NULL, *one;
 
-	if (!is_simple_pattern(p->word))
-		pat.p = NULL;
-	else
-		shell_word_literal(p->word, &pat);
+	shell_word_literal(p->word, &pat);
 	for (unsigned i = 0; i < v->n; i++) {
-		s = v->alts[i];
-		if (!pat.p)
-			one = &shell_val_any;
-		else if (!shell_str_unknown(s, true) && s.n * s.n < 65536)
-			one = shell_val_str(
-				w, trim(s, pat, suffix, p->doubled));
-		else if (suffix && pat.n && is_name_start(s) &&
-			 trim_known_end(s, pat, &s))
-			one = shell_val_str(w, s);
-		else if (suffix && is_name_start(s))
-			one = &shell_val_rel;
-		else if (!suffix && shell_str_is(pat, "*/") && is_name_start(s))
-			one = shell_val_str(w, s);
-		else
-			one = &shell_val_any;
+		one = is_simple_pattern(p->word)
+			      ? trim_one(w, v->alts[i], pat,
+					p->op == SHELL_OP_SUFFIX, p->doubled)
+			      : &shell_val_any;
 		out = out ? shell_val_union(w, out, one) : one;
 	}
 	return out;

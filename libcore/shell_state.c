@@ -159,6 +159,7 @@ static void join_var(struct shell_walk *w, struct shell_state *to,
 			      : shell_val_union(w, a.value, b.value);
 	v->exported = a.exported || b.exported;
 	v->integer = a.integer || b.integer;
+	v->folds = a.folds || b.folds;
 	v->readonly = a.readonly || b.readonly;
 	v->array = a.array || b.array;
 	v->elems = a.elems == b.elems ? a.elems : NULL;
@@ -203,6 +204,8 @@ void shell_join(struct shell_walk *w, struct shell_state *to,
 	to->own_ifs |= from->own_ifs;
 	to->allexport |= from->allexport;
 	to->bare |= from->bare;
+	if (to->dirs != from->dirs)
+		to->dirs = NULL;
 	if (to->input != from->input || to->input_text != from->input_text)
 		to->input = SHELL_IN_UNKNOWN;
 }
@@ -224,6 +227,7 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 		own->array |= v->array;
 		own->exported |= v->exported;
 		own->integer |= v->integer;
+		own->folds |= v->folds;
 	}
 	join_funcs(w, st, after);
 	if (!shell_val_same(before->cwd, after->cwd) ||
@@ -234,6 +238,8 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 	st->args_unknown |= after->args_unknown;
 	st->own_ifs |= after->own_ifs;
 	st->allexport |= after->allexport;
+	if (before->dirs != after->dirs)
+		st->dirs = NULL;
 	if (before->input != after->input)
 		st->input = SHELL_IN_UNKNOWN;
 }
@@ -296,6 +302,8 @@ static void join_funcs(struct shell_walk *w, struct shell_state *to,
 			both = push_func(w, to, f->name);
 			if (!both)
 				return;
+			both->exported = (a && a->exported) ||
+					 (b && b->exported);
 			both->maybe = !a || !b || !a->ndefs || !b->ndefs ||
 				      a->maybe || b->maybe;
 			for (unsigned i = 0; a && i < a->ndefs; i++)
@@ -321,7 +329,10 @@ void shell_func_define(struct shell_walk *w, const struct shell_node *node)
 		.seen = seen,
 		.dialect = w->dialect,
 		.span = node->span};
-	if (shell_is_builtin(f->name))
+	f->exported = w->st->allexport;
+	/* The one that bash calls by itself. */
+	if (shell_is_builtin(f->name) ||
+		shell_str_is(f->name, "command_not_found_handle"))
 		shell_risk(w, SHELL_RISK_SHADOW, f->name, node->span);
 	add_def(w, f, def);
 	if (!w->quiet) {
@@ -378,19 +389,22 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 		outside(w, v);
 	old = v->value;
 	v->value = value ? value : &shell_val_empty;
-	/* A readonly one keeps its value, and not all shells end there. */
-	if (v->readonly && old)
+	if (v->folds)
+		v->value = &shell_val_any;
+	/* A readonly one keeps its value, and not all shells end there; an
+	 * array keeps its other elements. */
+	if ((v->readonly || v->array) && old)
 		v->value = shell_val_union(w, old, v->value);
 	v->maybe_unset = false;
 	v->elems = NULL;
-	v->array = false;
 	v->exported |= exported || w->st->allexport;
 	if (v->integer)
 		shell_arith_text(w, v->value, span);
 	if (shell_str_is(name, "IFS"))
 		w->st->own_ifs = true;
-	if (shell_str_is(name, "BASH_CMDS") ||
-		shell_str_is(name, "BASH_ALIASES"))
+	if (shell_str_is(name, "DIRSTACK"))
+		w->st->dirs = NULL;
+	if (shell_str_in(name, " BASH_CMDS BASH_ALIASES BASH_ARGV0 "))
 		shell_risk(w, SHELL_RISK_HASH, name, span);
 	report(w, how, name, v->value, v->exported, span);
 	tell_traps(w);
@@ -430,6 +444,7 @@ void shell_unset_var(
 	struct shell_walk *w, struct shell_str name, struct shell_span span)
 {
 	struct shell_var *v = shell_var_own(w, name);
+	const struct shell_saved *l = NULL;
 
 	if (!v)
 		return;
@@ -437,6 +452,12 @@ void shell_unset_var(
 		.hash = v->hash,
 		.epoch = v->epoch,
 		.next = v->next};
+	/* A local that is taken away shows what it hid. */
+	for (struct shell_frame *f = w->func; f && !v->value; f = f->up)
+		for (l = f->locals; l && !v->value; l = l->next)
+			if (shell_str_eq(l->name, name))
+				v->value = l->value;
+	v->maybe_unset = true;
 	if (shell_str_is(name, "IFS"))
 		w->st->own_ifs = false;
 	report(w, SHELL_SET_UNSET, name, NULL, false, span);

@@ -29,6 +29,17 @@ bool shell_str_is(struct shell_str s, const char *text)
 	return s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
 }
 
+bool shell_str_in(struct shell_str s, const char *words)
+{
+	const char *at = s.n && !memchr(s.p, ' ', s.n)
+				 ? memmem(words, strlen(words), s.p, s.n)
+				 : NULL;
+
+	while (at && (at[-1] != ' ' || at[s.n] != ' '))
+		at = memmem(at + 1, strlen(at + 1), s.p, s.n);
+	return at;
+}
+
 bool shell_str_unknown(struct shell_str s, bool rel)
 {
 	return s.n && (memchr(s.p, SHELL_ANY, s.n) ||

@@ -148,7 +148,8 @@ int shell_walk_here(struct shell_walk *w, const struct shell_val *text)
 void shell_walk_call(struct shell_walk *w, struct shell_def *def,
 	const struct shell_args *args, bool unknown)
 {
-	struct shell_frame frame = {0}, *kept = w->func, *loop = w->loop;
+	struct shell_frame frame = {.up = w->func}, *kept = w->func;
+	struct shell_frame *loop = w->loop;
 	const struct shell_source *source = w->source;
 	struct shell_state *st = w->st, outer = *st;
 
@@ -311,7 +312,8 @@ void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *path;
 	struct shell_str text;
-	struct shell_frame frame = {0}, *kept = w->func;
+	struct shell_frame frame = {.up = w->func ? w->func->up : NULL};
+	struct shell_frame *kept = w->func;
 
 	/* What it declares local is so in the function that reads it. */
 	if (kept)
@@ -366,6 +368,28 @@ static void child_vars(struct shell_walk *w, struct shell_state *in,
 		shell_assign_quiet(w, &child->env[i]);
 }
 
+/* Exported functions: bash takes them over, the others do not. */
+static void child_funcs(struct shell_walk *w, struct shell_state *in,
+	const struct shell_func *outer, bool clean)
+{
+	in->funcs = NULL;
+	for (; outer && !clean; outer = outer->next) {
+		struct shell_func *f;
+
+		if (!outer->exported || shell_func_find(in, outer->name))
+			continue;
+		f = arena_new(w->a, struct shell_func);
+		if (!f) {
+			shell_stop(w, -E2BIG);
+			return;
+		}
+		*f = *outer;
+		f->maybe = true;
+		f->next = in->funcs;
+		in->funcs = f;
+	}
+}
+
 void shell_assign_quiet(struct shell_walk *w, const struct shell_set *s)
 {
 	struct shell_var *v;
@@ -391,7 +415,7 @@ int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 	struct trap *trap = w->trap;
 	struct shell_span span = cmd ? cmd->at : child->text->span;
 
-	in.funcs = NULL;
+	child_funcs(w, &in, st->funcs, child->clean);
 	in.own_ifs = in.allexport = false;
 	in.dirs = NULL;
 	in.args = child->args;

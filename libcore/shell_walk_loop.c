@@ -105,9 +105,19 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 	head = shell_fork(w, st);
 	shell_havoc(w, &head, &before, &first);
 	if (!w->quiet) {
-		struct shell_state second = shell_fork(w, &head);
+		struct shell_state second;
 
+		head.cwd = head.fail = shell_val_union(w, before.cwd, first.cwd);
+		second = shell_fork(w, &head);
 		dry_round(w, node, each, &second, false);
+		/* Another round would lead to yet other places. */
+		if (!shell_val_same(head.cwd, shell_val_union(w, head.cwd,
+						      second.cwd))) {
+			second = shell_fork(w, &head);
+			second.cwd = second.fail = &shell_val_any;
+			dry_round(w, node, each, &second, false);
+			second.cwd = second.fail = &shell_val_any;
+		}
 		head = before;
 		head.epoch = ++w->epoch;
 		shell_join(w, &head, &second);

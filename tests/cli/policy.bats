@@ -18,7 +18,7 @@ policy() {
 	"$WARDBOX" policy "$@"
 }
 
-@test "every line of the two corpora decides as it says" {
+@test "every line of the three corpora decides as it says" {
 	need unshare -m true
 	run fixture "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-corpus.tsv"
@@ -28,6 +28,10 @@ policy() {
 		--batch "$TOP/tests/data/policy-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 2000 ]
+	run fixture "$WARDBOX" policy test \
+		--batch "$TOP/tests/data/shell-lines.tsv"
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <<<"$output")" -gt 700 ]
 	# the batch does see a difference
 	printf 'PROFILE-DEV\tALLOW\tcurl http://x\n' >bad.tsv
 	run policy test --batch bad.tsv

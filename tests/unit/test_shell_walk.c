@@ -247,8 +247,20 @@ static void places_are_known(void **state)
 			"pushd s\n@/r/s\na in /r/s\npopd in {/r/s|/r}\n"
 			"b in {/r|/r/s}\n"},
 		{"cd && a", "cd\n@/home/u\na in /home/u\n"},
+		{"cd s && cd - && a",
+			"cd s\n@/r/s\ncd - in /r/s\n@/r\na\n"},
+		{"cd s && cd ~-/t && a", "cd s\n@/r/s\ncd {/r/t|~-/t} in /r/s\n"
+			"@{/r/t|/r/s/~-/t}\na in {/r/t|/r/s/~-/t}\n"},
+		{"pushd s && popd -n && a",
+			"pushd s\n@/r/s\npopd -n in /r/s\na in ?\n"},
+		{"for d in a b; do (cd $d; e); done; f",
+			"d={a|b}\ncd {a|b}\n@{/r/a|/r/b}\n"
+			"e in {/r/a|/r/b|/r}\nf\n"},
+		{"for d in a b; do cd /r/$d; e; done",
+			"d={a|b}\ncd {/r/a|/r/b} in {/r|/r/a|/r/b}\n"
+			"@{/r/a|/r/b}\ne in {/r/a|/r/b|/r}\n"},
 		{"for d in a b; do cd $d; done; e",
-			"d={a|b}\ncd {a|b} in {/r|?/a|?/b|?}\n@{"},
+			"d={a|b}\ncd {a|b} in {/r|?}\n@{"},
 	};
 
 	(void)state;
@@ -361,7 +373,7 @@ static void risks_are_told(void **state)
 		{"read \"$1$(a)\"", "!a variable's name is computed"},
 		{"mapfile -C b x", "\nb\n"},
 		{"mapfile -Cb x", "\nb\n"},
-		{"getopts a PATH", "PATH=~\n"},
+		{"getopts a PATH", "PATH=?\n"},
 		{": $((PATH=1))", "PATH=~\n"},
 		{"read PATH", "PATH=?\n"},
 		{"unset PATH", "PATH-\n"},
