@@ -50,6 +50,7 @@ int policy_test_verb(void *into, int argc, char **argv);
 int policy_explain(void *into, int argc, char **argv);
 int policy_check(void *into, int argc, char **argv);
 int policy_compile(void *into, int argc, char **argv);
+int policy_export(void *into, int argc, char **argv);
 int policy_keygen(void *into, int argc, char **argv);
 int policy_sign_verb(void *into, int argc, char **argv);
 int policy_verify(void *into, int argc, char **argv);

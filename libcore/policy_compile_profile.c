@@ -12,11 +12,15 @@
 static struct img_profile *target(
 	struct policy_compiler *c, enum policy_profile *p)
 {
-	if (c->line.count < 3 ||
+	if (c->line.count < 2 ||
 		policy_profile_parse(c->line.word[1].s, p) < 0) {
 		compile_bad(c, 1,
 			"expected SAFE, DEV, FULL-AUTO or OBSERVE, then "
 			"KEY=VALUE");
+		return NULL;
+	}
+	if (c->line.count < 3) {
+		compile_bad(c, 0, "expected KEY=VALUE behind the profile");
 		return NULL;
 	}
 	return build_row(&c->b, IMG_PROFILE, *p);

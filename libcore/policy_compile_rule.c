@@ -12,8 +12,22 @@ enum {
 	ID_MAX = 39,
 };
 
+/* What was hardly meant, and would match nothing. */
+static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
+	bool program)
+{
+	if (memmem(s, n, "**", 2))
+		return compile_bad(c, i, "expected ** as a word of its own");
+	if (program && memchr(s, '/', n) && s[0] != '/' &&
+		strncmp(s, "./", 2) != 0)
+		return compile_bad(
+			c, i, "expected a bare name, ./x or an absolute path");
+	return 0;
+}
+
 /* "{a|b}" to words; s is behind the brace. Their number. */
-static int alternatives(struct policy_compiler *c, size_t i, const char *s)
+static int alternatives(
+	struct policy_compiler *c, size_t i, const char *s, bool program)
 {
 	int count = 0;
 
@@ -23,6 +37,11 @@ static int alternatives(struct policy_compiler *c, size_t i, const char *s)
 
 		if (n == 0 || s[n] == 0)
 			return compile_bad(c, i, "expected {WORD|WORD...}");
+		if (hardly(c, i, s, n, program) < 0)
+			return -EINVAL;
+		if (count == 0 && s[n] == '}' && memchr(s, ',', n))
+			return compile_bad(
+				c, i, "expected | between the words");
 		off = build_str(&c->b, s, n);
 		build_add(&c->b, IMG_REF, &off);
 		count++;
@@ -35,7 +54,7 @@ static int alternatives(struct policy_compiler *c, size_t i, const char *s)
 }
 
 static int words(struct policy_compiler *c, size_t i, const char *s,
-	struct img_token *t)
+	bool program, struct img_token *t)
 {
 	bool quoted = c->line.word[i].quoted;
 	int n = 1, list;
@@ -53,8 +72,10 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 		return 0;
 	}
 	if (!quoted && s[0] == '{') {
-		n = alternatives(c, i, s + 1);
+		n = alternatives(c, i, s + 1, program);
 	} else if (*s) {
+		if (!quoted && hardly(c, i, s, strlen(s), program) < 0)
+			return -EINVAL;
 		off = build_str(&c->b, s, strlen(s));
 		build_add(&c->b, IMG_REF, &off);
 	} else {
@@ -92,7 +113,7 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	if (program && s != w->s)
 		return compile_bad(c, i, "expected a program first");
 	if (t.bits != IMG_TOK_ANY && t.bits != IMG_TOK_REST &&
-		words(c, i, s, &t) < 0)
+		words(c, i, s, program, &t) < 0)
 		return -EINVAL;
 	build_add(&c->b, IMG_TOKEN, &t);
 	return 0;

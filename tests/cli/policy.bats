@@ -236,6 +236,53 @@ use OBSERVE' sh -c '
 	! grep -q 'allow curl' suggest
 }
 
+@test "export writes the policy in force as deterministic CBOR" {
+	mkdir .wardbox
+	printf 'deny id=mine make x:y ** : "no"\n  except make x:y z\n' \
+		>.wardbox/policy
+	run policy export --output out.cbor
+	[ "$status" -eq 0 ]
+	policy export >piped.cbor
+	cmp out.cbor piped.cbor
+	python3 - out.cbor <<-'END'
+		import sys
+		b = open(sys.argv[1], 'rb').read()
+		def item(i):
+		    h, n, i = b[i] >> 5, b[i] & 31, i + 1
+		    assert n < 28
+		    if n >= 24:
+		        w = 1 << (n - 24)
+		        n, i = int.from_bytes(b[i:i + w], 'big'), i + w
+		        assert n >= 24 if w == 1 else n >= 1 << (4 * w)
+		    if h == 0: return n, i
+		    if h == 3: return b[i:i + n].decode(), i + n
+		    if h == 4:
+		        r = []
+		        for _ in range(n):
+		            v, i = item(i); r.append(v)
+		        return r, i
+		    assert h == 5
+		    r, last = {}, b''
+		    for _ in range(n):
+		        at = i; k, i = item(i); assert b[at:i] > last
+		        last = b[at:i]; r[k], i = item(i)
+		    return r, i
+		p, end = item(0)
+		assert end == len(b) and p['profile'] == 'DEV'
+		system, project = p['layers']
+		assert system['layer'] == 'system' and system['use'] == 'DEV'
+		assert any('curl' in l[1] for l in system['list'] if l[0] == 'net')
+		git = dict(system['args'])['git']
+		assert ['short', 'path', 0, ['C']] in git
+		rule, ex = project['rule']
+		assert rule[0][0] == 'deny' and rule[1] == 'mine'
+		assert rule[6] == [['word', ['make']], ['word', ['x:y']], ['rest', []]]
+		assert rule[4] == 'no' and rule[7] == 1 and ex[0][0] == 'except'
+	END
+	run policy export x
+	[ "$status" -eq 2 ]
+}
+
 @test "the dialect is part of the question" {
 	run policy test --dialect bash -p FULL-AUTO '{curl,http://x}'
 	[ "$status" -eq 11 ]

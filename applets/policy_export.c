@@ -1,0 +1,223 @@
+/* policy_export.c - policy export: the policy in force as CBOR
+ * SPDX-License-Identifier: MIT
+ *
+ * {"layers": [{"use", "args", "list", …}, …], "profile": text}, deterministic
+ * (RFC 8949, 4.2.1). Each kind of row is an array of rows, each row the array
+ * of its columns: a reference is replaced by what it refers to.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cbor.h"
+#include "file.h"
+#include "policy_applet.h"
+#include "policy_image.h"
+
+static void text(struct buf *b, const char *s)
+{
+	cbor_put_text(b, s, strlen(s));
+}
+
+/* Word number i of a list of names. */
+static void nth(struct buf *b, const char *names, unsigned i)
+{
+	for (; i--; names += *names == ' ')
+		names += strcspn(names, " ");
+	cbor_put_text(b, names, strcspn(names, " "));
+}
+
+static void words(
+	struct buf *b, const struct policy_image *img, struct img_range r)
+{
+	cbor_put_array(b, r.count);
+	for (uint32_t i = 0; i < r.count; i++)
+		text(b, img_ref(img, r, i));
+}
+
+/* [kind, words] of each: "word", "any", "rest", "opt", "noopt", "has"; a quoted
+ * word is "exact". */
+static void tokens(
+	struct buf *b, const struct policy_image *img, struct img_range r)
+{
+	cbor_put_array(b, r.count);
+	for (uint32_t i = 0; i < r.count; i++) {
+		struct img_token t = img_token(img, r.first + i);
+		unsigned kind = t.bits & 7;
+
+		cbor_put_array(b, 2);
+		if (kind == IMG_TOK_WORD && !(t.bits & IMG_TOK_GLOB))
+			text(b, "exact");
+		else
+			nth(b, "word any rest opt noopt has", kind);
+		words(b, img, img_words(img, t));
+	}
+}
+
+/* [kind, [profile…], net] */
+static void rule_bits(struct buf *b, uint32_t bits)
+{
+	unsigned mask = IMG_PROFILES(bits);
+
+	cbor_put_array(b, 3);
+	nth(b, "allow ask confirm deny delegate except", IMG_KIND(bits));
+	cbor_put_array(b, (size_t)__builtin_popcount(mask));
+	for (unsigned i = 0; i < POLICY_PROFILES; i++)
+		if (mask & 1U << i)
+			text(b, policy_profile_name((enum policy_profile)i));
+	nth(b, POLICY_NETS, IMG_NET(bits));
+}
+
+/* [style bits, [kind, type, flags, [name…]]…] */
+static void schema(
+	struct buf *b, const struct policy_image *img, const char *name)
+{
+	uint32_t begin = img_schema_find(img, name), at = begin + 1;
+	struct img_group g;
+	size_t n = 1;
+
+	while (img_group(img, &at, &g))
+		n++;
+	cbor_put_array(b, n);
+	cbor_put_uint(b, img_cell(img, begin));
+	for (at = begin + 1; img_group(img, &at, &g);) {
+		cbor_put_array(b, 4);
+		nth(b, "end short flags long word prefix digits pos last rest "
+		       "assign",
+			g.kind);
+		nth(b, IMG_TYPE_NAMES, g.type);
+		cbor_put_uint(b, g.flags);
+		cbor_put_array(b, g.count);
+		for (uint32_t i = 0; i < g.count; i++) {
+			uint32_t cell = img_cell(img, g.at + i);
+
+			if (g.kind == IMG_I_POS)
+				cbor_put_uint(b, cell);
+			else
+				text(b, img_str(img, cell));
+		}
+	}
+}
+
+static void column(struct buf *b, const struct policy_image *img, char kind,
+	const uint32_t *v, const uint32_t *row)
+{
+	struct img_class set;
+
+	switch (kind) {
+	case 's':
+		text(b, img_str(img, *v));
+		break;
+	case 'R':
+		words(b, img, (struct img_range){v[0], v[1]});
+		break;
+	case 'T':
+		tokens(b, img, (struct img_range){v[0], v[1]});
+		break;
+	case 'k':
+		rule_bits(b, *v);
+		break;
+	case 'i':
+		schema(b, img, img_str(img, row[0]));
+		break;
+	case 'c':
+		img_get(img, IMG_CLASS, *v, &set);
+		cbor_put_array(b, ARRAY_SIZE(set.bits));
+		for (size_t i = 0; i < ARRAY_SIZE(set.bits); i++)
+			cbor_put_uint(b, set.bits[i]);
+		break;
+	default:
+		cbor_put_uint(b, *v);
+	}
+}
+
+static void rows(
+	struct buf *b, const struct policy_image *img, enum img_section s)
+{
+	const char *columns = img_columns(s);
+	uint32_t row[64];
+	size_t n = 0;
+
+	for (const char *c = columns; *c; c++)
+		n += *c != '-'; /* the second half of a range */
+	cbor_put_array(b, IMG_COUNT(img, s));
+	for (uint32_t i = 0; i < IMG_COUNT(img, s); i++) {
+		img_get(img, s, i, row);
+		cbor_put_array(b, n);
+		for (size_t c = 0; columns[c]; c++)
+			if (columns[c] != '-')
+				column(b, img, columns[c], &row[c], row);
+	}
+}
+
+static void layer(struct buf *b, const struct policy_image *img)
+{
+	/* In the order that deterministic CBOR wants of keys. */
+	static const struct {
+		char name[8];
+		uint8_t section;
+	} part[] = {
+		{"args", IMG_SCHEMA},
+		{"list", IMG_LIST},
+		{"path", IMG_PATH},
+		{"rule", IMG_RULE},
+		{"sets", IMG_SET},
+		{"test", IMG_TEST},
+		{"redact", IMG_REDACT},
+		{"source", IMG_SOURCE},
+		{"profile", IMG_PROFILE},
+		{"protect", IMG_PROTECT},
+	};
+	unsigned use = img->head->use;
+
+	cbor_put_map(b, ARRAY_SIZE(part) + 2);
+	text(b, "use");
+	text(b, use < POLICY_PROFILES
+			? policy_profile_name((enum policy_profile)use)
+			: "");
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
+		text(b, part[i].name);
+		rows(b, img, part[i].section);
+		if (i == 5) { /* between "test" and "redact" */
+			text(b, "layer");
+			text(b, policy_layer_name(
+					(enum policy_layer)img->head->layer));
+		}
+	}
+}
+
+int policy_export(void *into, int argc, char **argv)
+{
+	const struct policy_opts *o = into;
+	autohere struct policy_here *h = NULL;
+	autobuf struct buf out = BUF_INIT(16 << 20);
+	size_t n = 0;
+	int rc;
+
+	(void)argv;
+	if (argc > 1)
+		cli_die_usage(o->spec, "export takes no operand; see --output");
+	h = policy_find_here(o);
+	for (unsigned l = 0; l < POLICY_LAYERS; l++)
+		n += h->policy->layer[l] != NULL;
+	cbor_put_map(&out, 2);
+	text(&out, "layers");
+	cbor_put_array(&out, n);
+	for (unsigned l = 0; l < POLICY_LAYERS; l++)
+		if (h->policy->layer[l])
+			layer(&out, h->policy->layer[l]);
+	text(&out, "profile");
+	text(&out, policy_profile_name(h->profile));
+	if (out.err)
+		cli_die(EXIT_FOUND, "the policy is too large");
+	if (!o->output && isatty(STDOUT_FILENO))
+		cli_die_usage(o->spec,
+			"CBOR is not for a terminal; see --output");
+	rc = o->output ? file_replace(AT_FDCWD, o->output, out.data, out.len,
+				 0644, false)
+		       : file_write_all(STDOUT_FILENO, out.data, out.len);
+	if (rc < 0)
+		cli_die(EXIT_FOUND, "%s: %s", o->output ? o->output : "stdout",
+			strerror(-rc));
+	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
+}
