@@ -86,22 +86,26 @@ static size_t raw_of(const struct look *k, size_t i)
 	return k->place ? k->place[i] : i;
 }
 
-/* The length of the escape sequence at raw[at]: CSI and its letter. 0: none;
- * SIZE_MAX: cut. */
+/* The length of the escape sequence at raw[at]: CSI or another introducer and
+ * its letter ("\33[1m", "\33(B"). 0: none; SIZE_MAX: cut. A title or a link
+ * (OSC) is text like any other: a secret may stand in it. */
 static size_t sequence(const struct look *k, const unsigned char *raw, size_t at)
 {
 	size_t i = at + 1;
+	unsigned char below = 0x30;
 
 	if (i == k->total)
 		return SIZE_MAX;
-	if (raw[i++] != '[')
+	if (raw[i] == '[')
+		below = 0x40;
+	else if (raw[i] < 0x20 || raw[i] >= 0x30)
 		return 0;
-	while (i < k->total && raw[i] >= 0x20 && raw[i] < 0x40)
-		if (i++ - at > SEQUENCE_MAX)
+	for (i++; i < k->total && raw[i] >= 0x20 && raw[i] < below; i++)
+		if (i - at > SEQUENCE_MAX)
 			return 0;
 	if (i == k->total)
 		return SIZE_MAX;
-	return raw[i] >= 0x40 && raw[i] < 0x7f ? i + 1 - at : 0;
+	return raw[i] >= below && raw[i] < 0x7f ? i + 1 - at : 0;
 }
 
 /* Leaves the escape sequences out. What is cut at the end stays in raw, behind
@@ -130,6 +134,41 @@ static void make_visible(struct look *k, struct redact_work *w)
 	k->place = w->place;
 }
 
+/* "=" as URLs and some JSON have it: "%3D", "\\u003d". True: n is known. */
+static bool encoded_sign(const struct redact_view *v, size_t i, size_t *n)
+{
+	static const char *const spelt[] = {"%3d", "\\u003d"};
+	const char *s = spelt[v->text[i] == '\\'];
+	size_t k = 1;
+
+	while (s[k] && i + k < v->n && (char)(v->text[i + k] | 32) == s[k])
+		k++;
+	*n = s[k] ? 0 : k;
+	return *n || i + k < v->n || v->last;
+}
+
+/* Of "\n" and "%20" the letters begin no word, what is behind them does. */
+static enum redact_answer at_escape(
+	const struct look *k, size_t i, size_t *fresh, struct redact_span *s)
+{
+	const struct redact_view *v = &k->view;
+	const size_t left = v->n - i;
+	size_t n;
+
+	if (!encoded_sign(v, i, &n))
+		return REDACT_MORE;
+	if (n)
+		return redact_assign(k->r, v, i, n, s);
+	if (v->text[i] == '\\') {
+		if (left >= 2 && strchr("ntr", v->text[i + 1]))
+			*fresh = i + 2;
+	} else if (left >= 3 && redact_bytes[v->text[i + 1]] & B_HEX &&
+		redact_bytes[v->text[i + 2]] & B_HEX) {
+		*fresh = i + 3;
+	}
+	return REDACT_NO;
+}
+
 static enum redact_answer at_trigger(
 	const struct look *k, size_t i, size_t *fresh, struct redact_span *s)
 {
@@ -140,9 +179,9 @@ static enum redact_answer at_trigger(
 	*s = (struct redact_span){.from = i, .value = i};
 	switch (v->text[i]) {
 	case '=':
-		return redact_assign(k->r, v, i, s);
+		return redact_assign(k->r, v, i, 1, s);
 	case ':':
-		a = redact_assign(k->r, v, i, s);
+		a = redact_assign(k->r, v, i, 1, s);
 		if (a == REDACT_NO)
 			a = redact_url(v, i, s);
 		return a != REDACT_NO ? a : redact_telegram(v, i, s);
@@ -153,19 +192,8 @@ static enum redact_answer at_trigger(
 		return a != REDACT_NO ? a : redact_flag(k->r, v, i, s);
 	case '~':
 		return redact_azure(v, i, s);
-	case '\\':
-		if (left < 2 && !v->last)
-			return REDACT_MORE;
-		if (left >= 2 && strchr("ntr", v->text[i + 1]))
-			*fresh = i + 2;
-		return REDACT_NO;
-	default: /* % */
-		if (left < 3 && !v->last)
-			return REDACT_MORE;
-		if (left >= 3 && redact_bytes[v->text[i + 1]] & B_HEX &&
-			redact_bytes[v->text[i + 2]] & B_HEX)
-			*fresh = i + 3;
-		return REDACT_NO;
+	default:
+		return at_escape(k, i, fresh, s);
 	}
 }
 

@@ -96,9 +96,11 @@ static inline unsigned redact_begin(const unsigned char *p)
 		REDACT_BEGINS;
 }
 
-/* At '=' or ':': the value behind a secret's name. */
+/* At '=' or ':', or what stands for it, n bytes: the value behind a secret's
+ * name. */
 enum redact_answer redact_assign(const struct redact *r,
-	const struct redact_view *v, size_t at, struct redact_span *s);
+	const struct redact_view *v, size_t at, size_t n,
+	struct redact_span *s);
 /* At "--name value" and "-u user:value". */
 enum redact_answer redact_flag(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);

@@ -6,7 +6,8 @@
 #include "redact_core.h"
 #include "str.h"
 
-enum { URL_MAX = 512, FLAG_MAX = 48 };
+/* BLANKS: columns of assignments are lined up with them. */
+enum { URL_MAX = 512, FLAG_MAX = 48, BLANKS = 24 };
 
 static char lower(unsigned char c)
 {
@@ -80,6 +81,13 @@ static enum redact_answer take_value(
 	}
 	if (i == v->n)
 		return v->last ? REDACT_NO : REDACT_MORE;
+	/* The shell's $'...' */
+	if (v->text[i] == '$') {
+		if (i + 1 == v->n && !v->last)
+			return REDACT_MORE;
+		i += i + 1 < v->n && strchr("'\"", v->text[i + 1]) &&
+			v->text[i + 1];
+	}
 	quote = v->text[i];
 	if (quote != '"' && quote != '\'' && quote != '`') {
 		x->mode = REDACT_MODE_WORD;
@@ -136,7 +144,7 @@ static size_t key_before(const struct redact_view *v, size_t at,
 	else if (k && v->text[k] == '=' && v->text[k - 1] &&
 		strchr("=!<>*/%&|^~", v->text[k - 1]))
 		return 0;
-	for (unsigned i = 0; i < 2 && k && blank(v->text[k - 1]); i++, k--)
+	for (unsigned i = 0; i < BLANKS && k && blank(v->text[k - 1]); i++, k--)
 		*spaced = true;
 	if (k && v->text[k - 1] == ']')
 		k--;
@@ -148,6 +156,9 @@ static size_t key_before(const struct redact_view *v, size_t at,
 	while (k && end - k < REDACT_KEY_MAX &&
 		redact_bytes[v->text[k - 1]] & (B_TOKEN | B_DOT))
 		k--;
+	/* Of "%3Ftoken" the name is the rest. */
+	if (k && v->text[k - 1] == '%' && end - k > 2)
+		k += 2;
 	*key = v->text + k;
 	return end - k;
 }
@@ -210,11 +221,12 @@ static void name_kind(const struct redact_view *v, struct redact_span *s)
 }
 
 enum redact_answer redact_assign(const struct redact *r,
-	const struct redact_view *v, size_t at, struct redact_span *s)
+	const struct redact_view *v, size_t at, size_t sign,
+	struct redact_span *s)
 {
 	const unsigned char *key;
 	bool spaced, colon = v->text[at] == ':';
-	size_t n = key_before(v, at, &key, &spaced), i = at + 1;
+	size_t n = key_before(v, at, &key, &spaced), i = at + sign;
 	enum redact_answer answer;
 	struct value x;
 	int strength;
@@ -238,7 +250,7 @@ enum redact_answer redact_assign(const struct redact *r,
 		i++;
 		spaced = true;
 	}
-	while (i < v->n && (colon || spaced) && blank(v->text[i]) && i < at + 9)
+	while (i < v->n && (colon || spaced) && blank(v->text[i]) && i < at + sign + BLANKS)
 		i++;
 	if (i == v->n)
 		return v->last ? REDACT_NO : undecided(v, s, at, at, false);
@@ -361,16 +373,19 @@ enum redact_answer redact_flag(const struct redact *r,
 enum redact_answer redact_url(
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
-	size_t i = at + 3, colon = 0;
+	size_t i = at + 1, colon = 0;
 
 	s->kind = KIND_URL;
 	s->mode = REDACT_MODE_WORD;
-	if (v->n - at < 3)
-		return v->last || (v->n - at == 2 && v->text[at + 1] != '/')
-			? REDACT_NO
-			: undecided(v, s, at, at, false);
-	if (v->text[at + 1] != '/' || v->text[at + 2] != '/')
-		return REDACT_NO;
+	/* Some JSON has it as :\/\/ . */
+	for (unsigned slashes = 0; slashes < 2; slashes++, i++) {
+		i += i < v->n && v->text[i] == '\\';
+		if (i == v->n)
+			return v->last ? REDACT_NO
+				       : undecided(v, s, at, at, false);
+		if (v->text[i] != '/')
+			return REDACT_NO;
+	}
 	for (; i < v->n; i++) {
 		unsigned char c = v->text[i];
 

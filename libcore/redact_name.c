@@ -114,7 +114,7 @@ int redact_key_strength(
 	const struct redact *r, const unsigned char *key, size_t n)
 {
 	static const char *const strong[] = {"password", "passwd", "passphrase",
-		"passwort", "secret", "apikey", "accesskey", "privatekey",
+		"passwort", "passcode", "secret", "apikey", "accesskey", "privatekey",
 		"credential", "clientsecret", "signingkey", "encryptionkey",
 		"masterkey", "accountkey", "sharedaccesskey", "connectionstring",
 		"authkey", "bearer"};
@@ -155,6 +155,19 @@ bool redact_secret_name(const char *name, size_t n)
 		       n < REDACT_KEY_MAX ? n : REDACT_KEY_MAX) > 0;
 }
 
+/* $NAME ${NAME} $(call) $1, {{ name }} {name}, %s %NAME%; a hash such as
+ * $6$salt$... does not. */
+static bool stands_for_a_value(const unsigned char *p, size_t n)
+{
+	if (p[0] == '$')
+		return n < 3 || redact_bytes[p[1]] &
+				(B_UPPER | B_LOWER | B_UNDER) ||
+			strchr("{(", p[1]);
+	if (p[0] == '{')
+		return n < 3 || p[1] == '{' || p[n - 1] == '}';
+	return p[0] == '%' && (n < 4 || p[n - 1] == '%');
+}
+
 bool redact_placeholder(const unsigned char *p, size_t n)
 {
 	static const char *const words[] = {"null", "nil", "none", "undefined",
@@ -167,7 +180,7 @@ bool redact_placeholder(const unsigned char *p, size_t n)
 	char word[16];
 	size_t i = 0;
 
-	if (!n || strchr("$<%{", p[0]))
+	if (!n || p[0] == '<' || stands_for_a_value(p, n))
 		return true;
 	while (i < n && (p[i] == '*' || p[i] == 'x' || p[i] == 'X' ||
 				p[i] == '.'))

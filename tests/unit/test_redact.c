@@ -225,6 +225,17 @@ static void values_behind_names(void **state)
 	(void)state;
 	expect("password=hunter2 next", "password=[REDACTED] next");
 	expect("PASSWORD: 'a b c' x", "PASSWORD: '[REDACTED]' x");
+	expect("PASSWORD=$'a b' x", "PASSWORD=$'[REDACTED]' x");
+	expect("password          =          abc x",
+		"password          =          [REDACTED] x");
+	expect("u?next=%2F%3Ftoken%3DX1abcdefghij2345", "u?next=%2F%3Ftoken"
+		"%3D[REDACTED]");
+	expect("a\\u0026password\\u003dabc x",
+		"a\\u0026password\\u003d[REDACTED] x");
+	expect("\"https:\\/\\/me:abc@h\\/\"",
+		"\"https:\\/\\/me:[REDACTED]@h\\/\"");
+	expect("password=$6$abc$defghij x", "password=[REDACTED] x");
+	expect("password=%abcdefg x", "password=[REDACTED] x");
 	expect("db_password = \"a\\\"b\" x", "db_password = \"[REDACTED]\" x");
 	expect("{\"api_key\":\"abc\"}", "{\"api_key\":\"[REDACTED]\"}");
 	expect("\"{\\\"apiKey\\\": \\\"abc\\\"}\"",
