@@ -164,6 +164,27 @@ void audit_sig_hash(const struct keys_hw *hw, const uint8_t *payload, size_t n,
 		keys_hash2(hw, b.data, b.len, "", 0, hash);
 }
 
+bool audit_id_parse(uint8_t id[static AUDIT_ID], const char *text)
+{
+	size_t digits = 0;
+
+	for (; *text; text++) {
+		const char c = *text;
+		int v = chr_digit(c)             ? c - '0'
+			: (c >= 'a' && c <= 'f') ? c - 'a' + 10
+						 : -1;
+
+		if (c == '-' && (digits == 8 || digits == 12 || digits == 16 ||
+					digits == 20))
+			continue;
+		if (v < 0 || digits == 2 * AUDIT_ID)
+			return false;
+		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | v);
+		digits++;
+	}
+	return digits == 2 * AUDIT_ID;
+}
+
 void audit_segment_name(char out[static AUDIT_NAME], uint64_t first)
 {
 	static const char digits[] = "0123456789abcdef";

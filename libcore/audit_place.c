@@ -24,7 +24,7 @@ static int try_place(const char *dir, const char *leaf, uid_t uid, bool make,
 
 	if (make && make_dir && file_mkdirs(dir, 0700))
 		return -ENOENT;
-	parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	parent = openat(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return -ENOENT;
 	fd = file_private_dir(parent, leaf, uid, make, d);

@@ -20,37 +20,12 @@ enum {
 	FACTS_MAX = 16,
 };
 
-/* 32 hexadecimal digits, with the dashes of a UUID or without. */
-static bool session_is_id(uint8_t id[AUDIT_ID], const char *name)
-{
-	size_t digits = 0;
-
-	for (const char *p = name; *p; p++) {
-		char c = *p;
-		int v = chr_digit(c)             ? c - '0'
-			: (c >= 'a' && c <= 'f') ? c - 'a' + 10
-						 : -1;
-
-		if (c == '-' && (digits == 8 || digits == 12 || digits == 16 ||
-					digits == 20))
-			continue;
-		if (v < 0 || digits == 2 * AUDIT_ID)
-			return false;
-		if (digits % 2)
-			id[digits / 2] = (uint8_t)(id[digits / 2] | v);
-		else
-			id[digits / 2] = (uint8_t)(v << 4);
-		digits++;
-	}
-	return digits == 2 * AUDIT_ID;
-}
-
 static void session_id(
 	const struct keys_hw *hw, uint8_t id[AUDIT_ID], const char *name)
 {
 	uint8_t hash[AUDIT_HASH];
 
-	if (session_is_id(id, name))
+	if (audit_id_parse(id, name))
 		return;
 	keys_hash2(hw, "session\0", 8, name, strlen(name), hash);
 	memcpy(id, hash, AUDIT_ID);
@@ -186,14 +161,17 @@ static int put_env_pair(
 static int put_env(struct audit_rec *r, struct redact *secrets,
 	const char *const *env, bool *cut)
 {
-	autofree struct pair *p = calloc(ENV_MAX, sizeof *p);
+	autofree struct pair *p = NULL;
 	struct buf *out;
 	size_t n = 0, bytes = 0;
 	int err = 0;
 
+	while (env[n] && n < ENV_MAX)
+		n++;
+	p = calloc(n + 1, sizeof *p);
 	if (!p)
 		return -ENOMEM;
-	for (; *env && n < ENV_MAX; env++) {
+	for (n = 0; *env && n < ENV_MAX; env++) {
 		const char *eq = strchr(*env, '=');
 		size_t len = strlen(*env);
 
@@ -245,7 +223,7 @@ static int build_start(struct audit_rec *r, struct redact *secrets,
 	if (!err)
 		err = put_redacted(r, AUDIT_K_EXE, secrets, s->exe);
 	cbor_put_uint(audit_rec_key(r, AUDIT_K_DECISION), s->decision);
-	if (!err && s->session && !session_is_id(id, s->session))
+	if (!err && s->session && !audit_id_parse(id, s->session))
 		err = put_redacted(r, AUDIT_K_NAME, secrets, s->session);
 	if (!err)
 		err = put_redacted(

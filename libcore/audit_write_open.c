@@ -38,23 +38,15 @@ static void fill_config(struct audit_config *c, const struct audit_config *given
  * tampering, which errs on the right side. */
 static void read_boot_id(uint8_t id[AUDIT_ID])
 {
-	char text[48];
-	struct buf b = BUF_FIXED(text);
-	size_t digits = 0;
+	char text[40];
+	autofd int fd = openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id",
+		O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
 
-	if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &b))
-		return;
-	for (size_t i = 0; i < b.len && digits < 2 * AUDIT_ID; i++) {
-		char c = b.data[i];
-		int v = chr_digit(c)                ? c - '0'
-			: (c >= 'a' && c <= 'f')    ? c - 'a' + 10
-						    : -1;
-
-		if (v < 0)
-			continue;
-		id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | v);
-		digits++;
-	}
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (!audit_id_parse(id, text))
+		memset(id, 0, AUDIT_ID);
 }
 
 static int check_dir(int dirfd, uid_t uid, struct diag *d)
@@ -84,7 +76,7 @@ static int open_files(struct audit_log *log, int dirfd, uid_t uid,
 	log->hw = keys_hw_portable();
 	fill_config(&log->cfg, cfg);
 	read_boot_id(log->boot_id);
-	log->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
+	log->dirfd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (log->dirfd < 0)
 		return diag_errno(d, -errno, "audit log");
 	log->headfd = audit_file_open(log, "head", O_RDWR | O_CREAT, d);

@@ -118,14 +118,11 @@ void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
 	begins[slot / 8] |= (uint8_t)(1 << slot % 8);
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		unsigned char p[REDACT_BEGIN];
+		/* Of a prefix of two letters the third may be any. */
+		unsigned left = shapes[i].prefix[2] ? 1 : 256;
 
 		memcpy(p, shapes[i].prefix, sizeof p);
-		/* Of a prefix of two letters the third may be any. */
-		for (unsigned c = 0; c < 256; c++) {
-			if (shapes[i].prefix[2] && c != (unsigned char)
-					shapes[i].prefix[2])
-				continue;
-			p[2] = (unsigned char)c;
+		for (; left--; p[2]++) {
 			slot = redact_begin(p);
 			begins[slot / 8] |= (uint8_t)(1 << slot % 8);
 		}

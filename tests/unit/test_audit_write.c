@@ -507,65 +507,6 @@ static void endless_arguments_are_cut(void **state)
 	free(argv);
 }
 
-/* Eight writers at once, killed at any moment, again and again. */
-static void survives_kills(void **state)
-{
-	struct test_log *t = *state;
-	pid_t pid[8];
-	uint64_t acked = 0;
-	int pipes[2];
-	char byte;
-
-	assert_int_equal(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0);
-	memset(pid, 0, sizeof pid);
-	for (unsigned kill_no = 0; kill_no < 200; kill_no++) {
-		unsigned i = kill_no % 8;
-
-		if (pid[i]) {
-			usleep(kill_no * 7919 % 1000);
-			kill(pid[i], SIGKILL);
-			waitpid(pid[i], NULL, 0);
-		}
-		pid[i] = fork();
-		if (pid[i])
-			continue;
-		for (;;) {
-			struct audit_log log = AUDIT_LOG_INIT;
-			struct audit_fact f = {.key = "n", .number = i};
-			struct diag d;
-
-			t->cfg.now = NULL;
-			t->cfg.segment_bytes = 200000;
-			if (audit_open(&log, t->dir, geteuid(), &t->cfg, &d))
-				_exit(1);
-			for (unsigned n = 0; n < 20; n++)
-				if (audit_event(&log, "k", 0, "kill", &f, 1,
-					    &d) ||
-					write(pipes[1], "", 1) == 0)
-					_exit(1);
-			audit_close(&log);
-		}
-	}
-	for (unsigned i = 0; i < 8; i++) {
-		kill(pid[i], SIGKILL);
-		waitpid(pid[i], NULL, 0);
-	}
-	while (read(pipes[0], &byte, 1) == 1)
-		acked++;
-	close(pipes[0]);
-	close(pipes[1]);
-	t->log.cfg.now = NULL;
-	test_event(t, "after", 1);
-	{
-		struct findings all = verify(t, WITH_PIN | WITH_SEED);
-
-		if (all.v.findings[AUDIT_TAMPER])
-			fail_msg("%s", all.kinds);
-		/* The pipe holds 64 KiB of acknowledgements. */
-		assert_true(all.v.records >= acked);
-	}
-}
-
 #define ON_LOG(f) cmocka_unit_test_setup_teardown(f, make, unmake)
 
 int main(void)
@@ -594,7 +535,6 @@ int main(void)
 		ON_LOG(records_a_command),
 		ON_LOG(keeps_both_ends_of_a_long_output),
 		ON_LOG(endless_arguments_are_cut),
-		ON_LOG(survives_kills),
 	};
 
 	return cmocka_run_group_tests_name("audit_write", tests, NULL, NULL);
