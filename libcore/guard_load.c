@@ -85,6 +85,7 @@ static int load_policy(struct guard *g, struct diag *d)
 		.image = POLICY_IMAGE,
 		.key = POLICY_KEY,
 		.uid = g->uid,
+		.brief = true,
 	};
 	struct diag wish = {0};
 	int err;

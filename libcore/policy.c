@@ -85,6 +85,8 @@ enum policy_profile policy_profile(
 		unsigned use =
 			p->layer[i] ? p->layer[i]->head->use : POLICY_PROFILES;
 
+		if (i == POLICY_LAYER_SYSTEM && p->use)
+			use = p->use - 1U;
 		if (use < POLICY_PROFILES && (i == 0 || use < (unsigned)now))
 			now = (enum policy_profile)use;
 	}

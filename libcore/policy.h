@@ -62,6 +62,9 @@ struct policy_where {
 	const char *key; /* when that file exists, system sources need a .sig */
 	uid_t system_uid; /* owner of the system files beside root: 0 */
 	uid_t uid;        /* owner of the user file beside root */
+	/* Only to decide by, not to be shown: a system file that says nothing
+	 * but which profile to use need not become an image of its own. */
+	bool brief;
 };
 
 enum policy_state {
@@ -77,6 +80,8 @@ struct policy {
 	struct diag why; /* of a state other than GOOD */
 	struct policy_image
 		*layer[POLICY_LAYERS]; /* NULL where there is none */
+	uint8_t use; /* 1 + the profile that the system file names, when that
+		      * is all it says and its layer is the built-in one; 0 */
 };
 
 /* Loads all layers. 0 with p->state telling how well it went (d is filled when

@@ -268,13 +268,71 @@ bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
 	       names(img, w->key);
 }
 
-/* Nothing was added: the built-in policy as it stands in the binary. */
-static bool only_builtin(const struct policy_where *w)
+static bool is_absent(const char *path)
 {
-	return (!w->system ||
-		       (access(w->system, F_OK) < 0 && errno == ENOENT)) &&
-	       (!w->system_dir ||
-		       (access(w->system_dir, F_OK) < 0 && errno == ENOENT));
+	return !path || (access(path, F_OK) < 0 && errno == ENOENT);
+}
+
+/* One line of a policy that only chooses a profile; false for all others. */
+static bool line_uses(char *line, uint8_t *use)
+{
+	const char *word[3] = {"", "", ""};
+	enum policy_profile p;
+	size_t n = 0;
+
+	for (char *at = line, *next; (next = strsep(&at, " \t"));) {
+		if (*next == '#')
+			break;
+		if (!*next)
+			continue;
+		/* Too many, or indented. */
+		if (n == ARRAY_SIZE(word) || (!n && next != line))
+			return false;
+		word[n++] = next;
+	}
+	if (n == 2 && str_eq(word[0], "use") &&
+		policy_profile_parse(word[1], &p) == 0) {
+		*use = (uint8_t)(p + 1);
+		return true;
+	}
+	return n == 0 || (n == 3 && str_eq(word[0], "policy") &&
+				 str_eq(word[1], "1") && str_eq(word[2], "system"));
+}
+
+/* A system file that says "use PROFILE" and no more: 1 + the profile. What
+ * cannot be read, or not be trusted, is for the compiler to complain of. */
+static bool only_uses(const struct policy_where *w, uint8_t *use)
+{
+	char text[2048], *line = text;
+	autofd int fd = -1;
+	uint8_t said = 0;
+	ssize_t n;
+
+	if (!w->brief || !w->system || !is_absent(w->system_dir) ||
+		!is_absent(w->key))
+		return false;
+	fd = open(w->system, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || file_check_trusted(fd, w->system_uid, w->system, NULL))
+		return false;
+	n = read(fd, text, sizeof(text));
+	if (n <= 0 || n == sizeof(text))
+		return false;
+	text[n] = '\0';
+	if (strlen(text) < (size_t)n || strchr(text, '\\'))
+		return false;
+	while (line)
+		if (!line_uses(strsep(&line, "\n"), &said))
+			return false;
+	*use = said;
+	return said > 0;
+}
+
+/* The built-in policy as it stands in the binary is all, but for the profile
+ * that is used. */
+static bool only_builtin(const struct policy_where *w, uint8_t *use)
+{
+	return only_uses(w, use) ||
+		(is_absent(w->system) && is_absent(w->system_dir));
 }
 
 static int load_builtin(struct policy *p, struct diag *d)
@@ -300,7 +358,7 @@ static int load_system(
 		if (policy_fresh(old, w))
 			return 0;
 	}
-	if (only_builtin(w)) {
+	if (only_builtin(w, &p->use)) {
 		policy_image_free(old);
 		p->layer[POLICY_LAYER_SYSTEM] = NULL;
 		return load_builtin(p, d);
@@ -329,7 +387,7 @@ static int load_lower(struct policy *p, enum policy_layer layer,
 	size_t size = 0;
 	int rc;
 
-	if (!path || (access(path, F_OK) < 0 && errno == ENOENT))
+	if (is_absent(path))
 		return 0;
 	rc = policy_build_file(path, layer, uid, layer == POLICY_LAYER_USER,
 		p->layer[POLICY_LAYER_SYSTEM], &bytes, &size, d);

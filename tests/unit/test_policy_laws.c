@@ -428,6 +428,57 @@ static void grants(void **state)
 	assert_int_equal(g.redact_count, 0);
 }
 
+/* What is loaded only to decide by decides as what is loaded to be shown. */
+static void brief_is_the_same(void **state)
+{
+	static const struct {
+		const char *text;
+		bool alone; /* says nothing but which profile */
+	} files[] = {
+		{"use FULL-AUTO\n", true},
+		{"# a word\n\npolicy 1 system\nuse\tSAFE  # low\n", true},
+		{"use FULL-AUTO\n use SAFE\n", false},
+		{"use SAFE\nuse OBSERVE", true},
+		{"use OBSERVE\n# use SAFE \\\nuse DEV\n", false},
+		{"use FULL-AUTO\ndeny id=x ls **\n", false},
+		{"use FULL-AUTO please\n", false},
+		{"use WHATEVER\n", false},
+		{"policy 1 user\nuse OBSERVE\n", false},
+		{"policy 1 system\n", false},
+		{"", false},
+	};
+	char path[] = "/tmp/policy-brief-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct policy_where w = {.system = path,
+			.system_uid = geteuid(),
+			.uid = geteuid()};
+		size_t n = strlen(files[i].text);
+		struct policy *full, *brief;
+		struct diag d;
+
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, files[i].text, n, 0), n);
+		assert_int_equal(policy_load(&full, &w, &d), 0);
+		w.brief = true;
+		assert_int_equal(policy_load(&brief, &w, &d), 0);
+		assert_int_equal(brief->state, full->state);
+		assert_int_equal(policy_profile(brief, NULL, &d),
+			policy_profile(full, NULL, &d));
+		assert_int_equal(!!brief->use, files[i].alone);
+		for (unsigned p = 0; p < POLICY_PROFILES; p++)
+			assert_int_equal(decide_in(brief, p, "ls; sudo true"),
+				decide_in(full, p, "ls; sudo true"));
+		policy_free(full);
+		policy_free(brief);
+	}
+	close(fd);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -439,6 +490,7 @@ int main(void)
 		cmocka_unit_test(layers_only_tighten),
 		cmocka_unit_test(an_execve_is_judged_alike),
 		cmocka_unit_test(grants),
+		cmocka_unit_test(brief_is_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);
