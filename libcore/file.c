@@ -127,13 +127,16 @@ int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d)
 int file_private_dir(
 	int dirfd, const char *name, uid_t uid, bool make, struct diag *d)
 {
-	autofd int fd = -1;
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	autofd int fd = openat(dirfd, name, flags);
 	struct stat st;
 
-	if (make && mkdirat(dirfd, name, 0700) && errno != EEXIST)
-		return diag_errno(d, -errno, "cannot make %s", name);
-	fd = openat(dirfd, name,
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	/* Most of the time it is there. */
+	if (fd < 0 && errno == ENOENT && make) {
+		if (mkdirat(dirfd, name, 0700) && errno != EEXIST)
+			return diag_errno(d, -errno, "cannot make %s", name);
+		fd = openat(dirfd, name, flags);
+	}
 	if (fd < 0)
 		return diag_errno(d, -errno, "cannot open %s", name);
 	if (fstat(fd, &st))

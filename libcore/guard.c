@@ -23,6 +23,11 @@ static void guard_free(struct guard **slot)
 
 	if (!g)
 		return;
+	/* The caller is about to end, and all of it with the process. */
+	if (!g->q->returns && g->r->ran) {
+		limits_release(&g->sandbox.limits);
+		return;
+	}
 	audit_exec_release(&g->record);
 	audit_close(&g->log);
 	sandbox_release(&g->sandbox);
@@ -32,6 +37,8 @@ static void guard_free(struct guard **slot)
 	env_release(&g->env);
 	policy_grants_release(&g->grants);
 	policy_free(g->policy);
+	if (g->own > 0)
+		close(g->own);
 	free(g);
 }
 #define autoguard autoclean(guard_free)
@@ -175,20 +182,29 @@ static int judge(struct guard *g)
 
 /* ---- session ---- */
 
-static int find_session(struct guard *g, struct diag *d)
+struct session_where guard_base(struct guard *g, struct diag *d)
 {
 	struct session_where where = {
-		.id = env_get(g->q->env, "WARDBOX_SESSION_ID"),
-		.file = env_get(g->q->env, "WARDBOX_SESSION_FILE"),
 		.cwd = g->cwd,
-		.workspace = g->root,
+		.workspace = g->root[0] ? g->root : NULL,
 		.uid = g->uid,
 	};
+
+	if (!g->own)
+		g->own = session_base(&where, true, g->base, d);
+	where.own = g->own;
+	return where;
+}
+
+static int find_session(struct guard *g, struct diag *d)
+{
+	struct session_where where = guard_base(g, d);
 	struct session_name name;
 	int err;
 
-	if (g->q->session)
-		where.id = g->q->session;
+	where.id = g->q->session ? g->q->session
+				 : env_get(g->q->env, "WARDBOX_SESSION_ID");
+	where.file = env_get(g->q->env, "WARDBOX_SESSION_FILE");
 	err = session_resolve(&where, true, &name, d);
 	if (err)
 		return err;
@@ -269,14 +285,6 @@ static int tick(void *ctx)
 	return g->recording ? audit_tick(&g->record, &g->r->diag) : 0;
 }
 
-/* The descriptors that the command keeps: its caller's, which our own (all
- * close-on-exec) are not among. */
-static void keep_inherited(struct guard *g)
-{
-	g->plan.keep_fd_count = run_inherited(g->keep, ARRAY_SIZE(g->keep));
-	g->plan.keep_fds = g->keep;
-}
-
 /* What the front end does itself. */
 static int perform(struct guard *g)
 {
@@ -293,10 +301,12 @@ static int confine(struct guard *g)
 {
 	int err;
 
-	keep_inherited(g);
+	g->plan.keep_fds = g->keep;
+	g->plan.keep_fd_count = g->keep_count;
 	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
 	/* Compiling begins from an empty sandbox. */
 	g->sandbox.watch.decide = guard_watch;
+	g->sandbox.watch.known = 1; /* judged already */
 	g->sandbox.watch.ctx = g;
 	return err;
 }
@@ -331,6 +341,8 @@ static int execute(struct guard *g)
 		.argv = g->q->argv,
 		.env = g->env.vec,
 		.cwd = g->q->cwd,
+		.inherited = g->keep,
+		.inherited_count = g->keep_count,
 		.sandbox = g->grants.confine ? &g->sandbox : NULL,
 		.mode = g->q->pty ? RUN_PTY : RUN_CAPTURE,
 		.kill_tree = g->grants.confine,
@@ -360,7 +372,6 @@ static int execute(struct guard *g)
 		sigprocmask(SIG_SETMASK, &g->r->run.mask, NULL);
 		sandbox_release(&g->sandbox);
 		g->plan.net = SANDBOX_NET_NONE;
-		g->execs = 0;
 		err = confine(g);
 		if (!err)
 			err = run(&spec, &g->r->run, d);
@@ -387,8 +398,11 @@ static int code_of(const struct guard_result *r)
 static int guard_through(struct guard *g)
 {
 	struct diag *d = &g->r->diag;
-	int err = guard_load(g, d);
+	int err;
 
+	/* Before there are any of our own to be told from them. */
+	g->keep_count = run_inherited(g->keep, ARRAY_SIZE(g->keep));
+	err = guard_load(g, d);
 	g->r->output_max = g->grants.limits.out;
 	if (!err)
 		err = find_session(g, d);

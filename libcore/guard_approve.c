@@ -57,8 +57,8 @@ static void line_of(const struct guard *g, char out[static APPROVAL_LINE + 1])
 
 static int sessions_dir(const struct guard *g, bool make)
 {
-	struct session_where where = {
-		.cwd = g->cwd, .workspace = g->root, .uid = g->uid};
+	const struct session_where where = {
+		.cwd = g->cwd, .workspace = g->root, .uid = g->uid, .own = g->own};
 
 	return session_dir(&where, make, NULL, NULL);
 }

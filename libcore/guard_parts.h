@@ -31,6 +31,10 @@ struct guard {
 	struct policy_grants grants;
 	struct env env; /* the command's */
 	struct sandbox_plan plan;
+	/* The state base, opened by guard_base(), and BASE/<uid>; 0: not yet,
+	 * negative: there is none. */
+	char base[SESSION_BASE_MAX];
+	int own;
 	char tmp[SESSION_BASE_MAX + 32]; /* its TMPDIR; "" for none */
 	char *carved[16]; /* paths of the plan that are ours */
 	size_t carved_count;
@@ -38,14 +42,17 @@ struct guard {
 	struct audit_log log;
 	struct audit_exec record;
 	char terminal[3][32]; /* of descriptors 0 to 2, where they are one */
-	int keep[64]; /* descriptors of the caller's */
+	int keep[64]; /* descriptors of the caller's, which the command keeps */
+	size_t keep_count;
 	bool recording;  /* the log is open */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
-	unsigned execs;  /* programs that the watch has seen start */
 };
+
+/* guard.c: opens the state base, once; what sessions are looked for by. */
+struct session_where guard_base(struct guard *g, struct diag *d);
 
 /* guard_load.c: policy, profile, project, and what they grant. */
 int guard_load(struct guard *g, struct diag *d);

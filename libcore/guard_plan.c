@@ -62,22 +62,15 @@ static int keep_allowed(struct guard *g, char *const *from)
  * gets nothing else. */
 int guard_find_tmp(struct guard *g)
 {
-	struct session_where where = {
-		.cwd = g->cwd, .workspace = g->root, .uid = g->uid};
-	char base[SESSION_BASE_MAX];
-	autofd int dir = -1;
 	autofd int tmp = -1;
 	struct buf b = BUF_FIXED(g->tmp);
 
-	if (g->tmp[0])
+	if (g->tmp[0] || guard_base(g, NULL).own < 0)
 		return 0;
-	dir = session_base(&where, true, base, NULL);
-	if (dir < 0)
-		return 0;
-	tmp = file_private_dir(dir, "tmp", g->uid, true, NULL);
+	tmp = file_private_dir(g->own, "tmp", g->uid, true, NULL);
 	if (tmp < 0)
 		return tmp;
-	buf_addf(&b, "%s/%u/tmp", base, g->uid);
+	buf_addf(&b, "%s/%u/tmp", g->base, g->uid);
 	buf_str(&b);
 	return b.err;
 }
@@ -156,6 +149,28 @@ static int grant_list(struct guard *g, const char *const *paths, size_t n,
 	return err;
 }
 
+/* A link into /usr, which stands first and covers what is behind it. */
+static bool is_merged(const char *path)
+{
+	char to[32];
+	ssize_t n = readlink(path, to, sizeof to - 1);
+
+	to[n > 0 ? n : 0] = '\0';
+	return (str_after(to, "usr/") || str_after(to, "/usr/")) &&
+		!strstr(to, "..");
+}
+
+static int grant_programs(struct guard *g)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(system_programs); i++)
+		if (!i || !is_merged(system_programs[i]))
+			err = sandbox_grant(&g->plan, system_programs[i],
+				SANDBOX_ROX, true, "system programs");
+	return err;
+}
+
 /* The devices that every program expects, and of all terminals only those that
  * the command is given. */
 static int grant_devices(struct guard *g)
@@ -177,8 +192,7 @@ static int grant_devices(struct guard *g)
 static int grant_brief(struct guard *g)
 {
 	static const char *const cache[] = {"/etc/ld.so.cache"};
-	int err = grant_list(g, system_programs, ARRAY_SIZE(system_programs),
-		SANDBOX_ROX, "system programs");
+	int err = grant_programs(g);
 
 	if (!err)
 		err = grant_list(g, cache, 1, SANDBOX_RO, "system files");
@@ -188,8 +202,7 @@ static int grant_brief(struct guard *g)
 static int grant_system(struct guard *g)
 {
 	static const char *const etc[] = {"/etc"};
-	int err = grant_list(g, system_programs, ARRAY_SIZE(system_programs),
-		SANDBOX_ROX, "system programs");
+	int err = grant_programs(g);
 
 	if (!err && g->uid)
 		err = grant_list(g, etc, 1, SANDBOX_RO, "system files");

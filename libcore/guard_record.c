@@ -19,8 +19,6 @@ static int without_log(struct guard *g, int err)
 
 int guard_open_log(struct guard *g, struct diag *d)
 {
-	struct session_where where = {.cwd = g->cwd, .uid = g->uid};
-	char base[SESSION_BASE_MAX];
 	struct audit_place place = {
 		.state_home = env_get(g->q->env, "XDG_STATE_HOME"),
 		.home = g->home,
@@ -31,10 +29,10 @@ int guard_open_log(struct guard *g, struct diag *d)
 
 	if (dir == -ENOENT) {
 		/* Neither /var/log nor a home can be written: the state base. */
-		autofd int state = session_base(&where, true, base, d);
-
-		place.state_base = base;
-		if (state >= 0)
+		place.state_base = g->base;
+		if (!g->root[0])
+			(void)guard_load(g, NULL);
+		if (guard_base(g, d).own > 0)
 			dir = audit_place_open(&place, g->uid, true,
 				g->log_path, sizeof g->log_path, d);
 	}

@@ -75,9 +75,6 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		.depth = g->q->kind == GUARD_STREAM ? 0 : 1,
 	};
 
-	/* The first is what was asked for, and judged already. */
-	if (g->execs++ == 0)
-		return 0;
 	if (own_helper(g, ev))
 		return 0;
 	if (ev->cut)

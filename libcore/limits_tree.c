@@ -175,9 +175,14 @@ int limits_tree(struct limits_tree *out, bool memory)
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	unsigned own = 0;
-	int err = add_children(&pids, (uint32_t)getpid(), &own, &text);
+	siginfo_t info;
+	int err;
 
 	*out = (struct limits_tree){0};
+	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 &&
+		errno == ECHILD)
+		return 0;
+	err = add_children(&pids, (uint32_t)getpid(), &own, &text);
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 
@@ -282,9 +287,11 @@ int limits_sweep(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		unsigned tasks = 0;
 
-		while (waitpid(-1, NULL, WNOHANG) > 0)
+		pid_t pid;
+
+		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 			;
-		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+		if (pid < 0 && errno == ECHILD)
 			return 0;
 		buf_clear(&pids);
 		add_children(&pids, (uint32_t)getpid(), &tasks, &text);

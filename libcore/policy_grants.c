@@ -291,9 +291,14 @@ void policy_grants_release(struct policy_grants *g)
 
 static bool listed(const struct policy_words *w, const char *name)
 {
-	for (size_t i = 0; i < w->count; i++)
-		if (str_glob(w->item[i], name))
+	for (size_t i = 0; i < w->count; i++) {
+		char first = w->item[i][0];
+
+		/* Most differ in their first letter. */
+		if ((first == name[0] || first == '*' || first == '?') &&
+			str_glob(w->item[i], name))
 			return true;
+	}
 	return false;
 }
 
@@ -302,7 +307,8 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 	/* What the policy keeps by its very name is not what a broader pattern
 	 * of denied ones means: WARDBOX_SESSION_ID beside WARDBOX_*. */
 	for (size_t i = 0; i < g->env_keep.count; i++)
-		if (str_eq(g->env_keep.item[i], name) &&
+		if (g->env_keep.item[i][0] == name[0] &&
+			str_eq(g->env_keep.item[i], name) &&
 			!strpbrk(g->env_keep.item[i], "*?")) {
 			for (size_t k = 0; k < g->env_deny.count; k++)
 				if (str_eq(g->env_deny.item[k], name))

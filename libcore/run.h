@@ -85,6 +85,8 @@ struct run_spec {
 	char *const *argv;
 	char *const *env;
 	const char *cwd;         /* NULL: as it is, deleted even */
+	const int *inherited;    /* what run_inherited() found */
+	size_t inherited_count;
 	struct sandbox *sandbox; /* compiled; NULL: nothing is confined */
 	enum run_mode mode;
 	bool pty_all; /* RUN_PTY: 0, 1, 2 all, though no terminal is there */

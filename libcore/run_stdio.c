@@ -14,28 +14,43 @@
 #include "run_pty.h"
 
 enum {
-	BLOCK = 256, /* descriptors asked for at a time */
-	INHERITED_END = 4 * BLOCK,
+	BLOCK = 128, /* descriptors asked for at a time */
+	INHERITED_END = 8 * BLOCK,
 	READ_BACK = 16384,
 };
 
+/* How many descriptors are open, at most: kernels before 6.2 and a /proc that
+ * is not mounted do not tell. */
+static size_t open_count(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/fd", &st) < 0 || st.st_size <= 0)
+		return INHERITED_END;
+	return (size_t)st.st_size;
+}
+
 size_t run_inherited(int *fds, size_t max)
 {
-	size_t count = 0;
+	size_t count = 0, left = open_count();
 
 	/* A closed descriptor answers POLLNVAL: one call for a block. */
-	for (int from = 3; from < INHERITED_END; from += BLOCK) {
+	for (int from = 0; left && from < INHERITED_END; from += BLOCK) {
 		struct pollfd ask[BLOCK];
 
 		for (int i = 0; i < BLOCK; i++)
 			ask[i] = (struct pollfd){.fd = from + i};
 		if (poll(ask, BLOCK, 0) < 0)
 			break;
-		for (int i = 0; i < BLOCK && count < max; i++) {
-			int flags = ask[i].revents & POLLNVAL
-					    ? FD_CLOEXEC
-					    : fcntl(from + i, F_GETFD);
+		for (int i = 0; i < BLOCK && left && count < max; i++) {
+			int flags;
 
+			if (ask[i].revents & POLLNVAL)
+				continue;
+			left--;
+			if (from + i <= STDERR_FILENO)
+				continue;
+			flags = fcntl(from + i, F_GETFD);
 			if (flags >= 0 && !(flags & FD_CLOEXEC))
 				fds[count++] = from + i;
 		}
@@ -136,10 +151,9 @@ static void watch_file(struct run_state *st, int fd, const struct stat *now)
 /* Another descriptor for the same pipe keeps its order with 1 and 2. */
 static void follow(struct run_state *st, const struct stat *was, int end)
 {
-	int fds[64];
-	size_t n = run_inherited(fds, 64);
+	const int *fds = st->spec->inherited;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < st->spec->inherited_count; i++) {
 		struct stat s;
 		size_t at = st->setup.also_count;
 

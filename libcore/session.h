@@ -39,6 +39,7 @@ struct session_where {
 	const char *cwd;       /* absolute, as the kernel has it */
 	const char *workspace; /* the project's root; NULL: cwd */
 	uid_t uid;             /* whose sessions: the effective one */
+	int own; /* BASE/<uid> from session_base(); 0: not opened yet */
 	/* Where the state base may be, NULL-terminated; NULL: /run/wardbox,
 	 * /tmp/wardbox. WORKSPACE/.wardbox is always the last. */
 	const char *const *bases;

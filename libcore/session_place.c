@@ -40,17 +40,6 @@ static int open_base(const char *path, uid_t uid, bool make, struct diag *d)
 	return fd_steal(&fd);
 }
 
-/* Made only when it is missing: most of the time it is there. */
-static int private_dir(
-	int dir, const char *name, uid_t uid, bool make, struct diag *d)
-{
-	int fd = file_private_dir(dir, name, uid, false, d);
-
-	return fd == -ENOENT && make
-		? file_private_dir(dir, name, uid, true, d)
-		: fd;
-}
-
 static int open_place(const char *path, uid_t uid, bool make, struct diag *d)
 {
 	autofd int base = open_base(path, uid, make, d);
@@ -61,7 +50,7 @@ static int open_place(const char *path, uid_t uid, bool make, struct diag *d)
 	if (base < 0)
 		return base;
 	buf_addf(&b, "%u", uid);
-	own = private_dir(base, buf_str(&b), uid, make, d);
+	own = file_private_dir(base, buf_str(&b), uid, make, d);
 	if (own < 0)
 		return own;
 	if (faccessat(own, ".", W_OK | X_OK, AT_EACCESS))
@@ -96,11 +85,10 @@ int session_base(const struct session_where *w, bool make, char *base,
 int session_dir(const struct session_where *w, bool make, char *base,
 	struct diag *d)
 {
-	autofd int own = session_base(w, make, base, d);
+	autofd int own = w->own > 0 ? -1 : session_base(w, make, base, d);
+	int in = w->own > 0 ? w->own : own;
 
-	if (own < 0)
-		return own;
-	return private_dir(own, "sessions", w->uid, make, d);
+	return in < 0 ? in : file_private_dir(in, "sessions", w->uid, make, d);
 }
 
 /* A part of the key, with its length, so that parts cannot run together. */

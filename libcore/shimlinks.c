@@ -54,15 +54,18 @@ static bool runs(const char *path, struct stat *st)
 		!faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
 }
 
+static bool is_shim(const struct search *s, const struct stat *st)
+{
+	return st->st_dev == s->self.st_dev && st->st_ino == s->self.st_ino;
+}
+
 /* Is path a shell? It goes to s->out then. */
 static bool take(struct search *s, const char *path)
 {
 	struct stat st;
 
-	if (!runs(path, &st) || (st.st_dev == s->self.st_dev &&
-					st.st_ino == s->self.st_ino))
-		return false;
-	return !str_copy(s->out, s->size, path);
+	return runs(path, &st) && !is_shim(s, &st) &&
+		!str_copy(s->out, s->size, path);
 }
 
 /* Moves path one link further; false at its end. Nothing is folded away: ".."
@@ -104,11 +107,13 @@ static bool take_real(struct search *s, const char *path)
 			return false;
 		if (take(s, real))
 			return true;
-		if (lstat(real, &st))
-			memcpy(real, at, sizeof real);
-		if (!follow(real, sizeof real))
+		/* Behind what is no shim there is nobody's original. */
+		if (!stat(real, &st))
+			memcpy(at, real, sizeof at);
+		else if (stat(at, &st) || !is_shim(s, &st))
 			return false;
-		memcpy(at, real, sizeof at);
+		if (!follow(at, sizeof at))
+			return false;
 	}
 	return false;
 }
@@ -211,6 +216,8 @@ int shim_called(
 	char path[LENGTH_MAX];
 	struct stat self, st;
 
+	if (execfn && str_eq(execfn, argv0) && names_shell(argv0))
+		return str_copy(out, size, argv0);
 	if (execfn && !find_self(execfn, &self) && !stat(execfn, &st) &&
 		st.st_dev == self.st_dev && st.st_ino == self.st_ino) {
 		if (str_copy(path, sizeof path, execfn))

@@ -110,7 +110,7 @@ static void perform(const struct want *w)
 	char *const argv[] = {
 		(char[]){"sh"}, (char[]){"-c"}, strdup(w->script), NULL};
 	struct run_spec spec = w->spec;
-	int status;
+	int status, given[64];
 
 	sink_enough = w->enough;
 	sink_fail = w->fail;
@@ -122,6 +122,8 @@ static void perform(const struct want *w)
 		spec.argv = argv;
 	if (w->before)
 		w->before();
+	spec.inherited = given;
+	spec.inherited_count = run_inherited(given, 64);
 	told->err = run(&spec, &told->result, &told->diag);
 	if (told->err || !told->result.started)
 		_exit(99);
