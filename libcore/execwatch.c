@@ -173,10 +173,6 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	int err;
 
 	w->seen++;
-	if (w->known) {
-		w->known--;
-		return 0;
-	}
 	if (too_many(w)) {
 		w->refused++;
 		return -EAGAIN;

@@ -51,9 +51,6 @@ struct execwatch {
 	/* No program is started (EAGAIN) beyond that many processes; spare is
 	 * how many of this process's children are no part of the tree. */
 	uint32_t procs_max, spare;
-	/* So many programs start unread: the child's own exec of what its
-	 * caller chose. */
-	uint32_t known;
 	uint64_t seen, denied, refused; /* refused: too many processes */
 	/* the rest is private */
 	int fd;        /* the listener */

@@ -301,12 +301,12 @@ static int confine(struct guard *g)
 {
 	int err;
 
+	g->plan.own_exec = true; /* judged already */
 	g->plan.keep_fds = g->keep;
 	g->plan.keep_fd_count = g->keep_count;
 	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
 	/* Compiling begins from an empty sandbox. */
 	g->sandbox.watch.decide = guard_watch;
-	g->sandbox.watch.known = 1; /* judged already */
 	g->sandbox.watch.ctx = g;
 	return err;
 }

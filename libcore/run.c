@@ -93,8 +93,8 @@ void run_child(struct run_state *st)
 	if (sandbox_apply(spec->sandbox))
 		_exit(OURS);
 	proc_signals(&st->setup);
-	execve(spec->path, spec->argv, spec->env);
-	sandbox_child_fail(spec->sandbox, SANDBOX_STEP_EXEC, -errno);
+	err = sandbox_exec(spec->sandbox, spec->path, spec->argv, spec->env);
+	sandbox_child_fail(spec->sandbox, SANDBOX_STEP_EXEC, err);
 }
 
 static void start_child(void *ctx)

@@ -90,6 +90,7 @@ struct sandbox_plan {
 	size_t keep_fd_count;
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
+	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */
 	/* limits.procs is kept by the watch, where programs start: it counts
 	 * processes and not threads. */
@@ -171,6 +172,7 @@ struct sandbox {
 	bool nested;       /* inside of a guarded tree already */
 	bool user_ns;      /* namespaces come by way of a user namespace */
 	uint64_t filter_hash; /* FNV-1a of the BPF, for the record */
+	uint64_t pass;        /* with own_exec: lets that one exec through */
 	struct limits limits;
 	struct execwatch watch;
 	pid_t pid;  /* after fork: the child (with PIDNS, its init) */
@@ -228,6 +230,10 @@ int sandbox_apply(struct sandbox *s);
 /* In the child: records the step and leaves with status 125. */
 __attribute__((noreturn)) void sandbox_child_fail(
 	struct sandbox *s, enum sandbox_step step, int err);
+
+/* In the child, last: the exec that plan.own_exec speaks of. Returns -errno. */
+int sandbox_exec(const struct sandbox *s, const char *path, char *const *argv,
+	char *const *env);
 
 /* After a failed apply without fork: which step, in words. */
 void sandbox_apply_diag(const struct sandbox *s, struct diag *d);

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -269,6 +270,12 @@ static int build_filter(struct sandbox *s, struct diag *d)
 
 	if (!(s->enforced & SANDBOX_SECCOMP))
 		return 0;
+	if (watch && p->own_exec) {
+		if (getrandom(&spec.pass, sizeof(spec.pass), 0) < 0)
+			return diag_errno(d, -errno, "seccomp");
+		s->pass = spec.pass;
+		s->watch.seen = 1;
+	}
 	s->filter = calloc(SECCOMP_INSNS_MAX, sizeof(*s->filter));
 	if (!s->filter)
 		return diag_errno(d, -ENOMEM, "seccomp");

@@ -180,7 +180,7 @@ pid_t sandbox_spawn(
 	} else {
 		/* Whoever answers the watch cannot wait for an exec. */
 		pid = start_command(&st, &s->pidfd,
-			execs && !(s->enforced & SANDBOX_WATCH));
+			execs && (s->pass || !(s->enforced & SANDBOX_WATCH)));
 	}
 	if (pid < 0)
 		return pid;

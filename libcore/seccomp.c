@@ -201,6 +201,19 @@ static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
 }
 
+/* The pass is a secret of the process that executes the command. */
+static size_t leaf_exec(struct prog *p)
+{
+	size_t ask = ret(p, SC_NOTIFY), at = ret(p, SC_ALLOW);
+
+	if (!p->spec->pass)
+		return ask;
+	at = eq(p, (uint32_t)(p->spec->pass >> 32), at, ask);
+	at = arg(p, 5, true, at);
+	at = eq(p, (uint32_t)p->spec->pass, at, ask);
+	return arg(p, 5, false, at);
+}
+
 /* This process alone: of the kind "process", which the call knows as k, and not
  * of a group's or a user's; and by no number. */
 static size_t leaf_who(struct prog *p, uint32_t k)
@@ -233,6 +246,8 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 		return err(p, ENOSYS);
 	case SECCOMP_ACT_NOTIFY:
 		return ret(p, SC_NOTIFY);
+	case SECCOMP_ACT_EXEC:
+		return leaf_exec(p);
 	case SECCOMP_ACT_IOCTL:
 		return leaf_ioctl(p);
 	case SECCOMP_ACT_SOCKET:

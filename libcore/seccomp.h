@@ -26,6 +26,9 @@ struct seccomp_spec {
 	bool caps;       /* capabilities are left: deny what they open */
 	bool watch_exec; /* execve, execveat go to the listener */
 	bool watch_files; /* calls that open, make, move or remove files */
+	/* With watch_exec: an execve with this as its sixth argument, which
+	 * the kernel does not read, does not go there; 0: all do. */
+	uint64_t pass;
 };
 
 enum { SECCOMP_INSNS_MAX = 512 };

@@ -145,7 +145,7 @@ static const struct row memfd[] = {
 };
 
 static const struct row watch_exec[] = {
-	{__NR_execve, SECCOMP_ACT_NOTIFY},
+	{__NR_execve, SECCOMP_ACT_EXEC},
 	{__NR_execveat, SECCOMP_ACT_NOTIFY},
 };
 

@@ -14,6 +14,7 @@ enum seccomp_act {
 	SECCOMP_ACT_EPERM,
 	SECCOMP_ACT_ENOSYS,
 	SECCOMP_ACT_NOTIFY,
+	SECCOMP_ACT_EXEC, /* NOTIFY, but for the exec that knows the pass */
 	/* those that look at arguments */
 	SECCOMP_ACT_IOCTL,
 	SECCOMP_ACT_SOCKET,

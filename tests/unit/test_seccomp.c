@@ -45,7 +45,7 @@ static void every_program_is_sound(void **state)
 		spec = (struct seccomp_spec){
 			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
 			bits & 32, bits & 64, bits & 128, bits & 256,
-			bits & 512};
+			bits & 512, bits};
 		build(&spec);
 		assert_in_range(prog_len, 20, 255);
 		for (size_t i = 0; i < prog_len; i++) {
@@ -233,8 +233,35 @@ static void watched_calls(void **state)
 	assert_int_equal(call(__NR_openat, 0), SC_ALLOW);
 	build(&(struct seccomp_spec){.watch_exec = true, .watch_files = true});
 	assert_int_equal(call(__NR_openat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_renameat2, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_read, 0), SC_ALLOW);
+}
+
+static uint32_t exec_with(int nr, uint64_t sixth)
+{
+	struct sc_data data = {.nr = nr,
+		.arch = NR_AUDIT_ARCH,
+		.args = {1, 2, 3, sixth, sixth, sixth}};
+
+	return seccomp_eval(prog, prog_len, &data);
+}
+
+/* One secret number lets one's own exec through; half of it does not. */
+static void the_pass(void **state)
+{
+	const uint64_t pass = 0x123456789abcdef0;
+
+	(void)state;
+	build(&(struct seccomp_spec){.watch_exec = true, .pass = pass});
+	assert_int_equal(exec_with(__NR_execve, pass), SC_ALLOW);
+	assert_int_equal(exec_with(__NR_execve, 0), SC_NOTIFY);
+	assert_int_equal(exec_with(__NR_execve, pass & 0xffffffff), SC_NOTIFY);
+	assert_int_equal(exec_with(__NR_execve, pass ^ 1ULL << 63), SC_NOTIFY);
+	assert_int_equal(exec_with(__NR_execve, pass ^ 1), SC_NOTIFY);
+	assert_int_equal(exec_with(__NR_execveat, pass), SC_NOTIFY);
+	build(&(struct seccomp_spec){.watch_exec = true});
+	assert_int_equal(exec_with(__NR_execve, 0), SC_NOTIFY);
 }
 
 static void a_broken_program_kills(void **state)
@@ -264,6 +291,7 @@ int main(void)
 		cmocka_unit_test(tcp_alone),
 		cmocka_unit_test(others_and_memory),
 		cmocka_unit_test(watched_calls),
+		cmocka_unit_test(the_pass),
 		cmocka_unit_test(a_broken_program_kills),
 	};
 
