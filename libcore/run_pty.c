@@ -79,16 +79,34 @@ static void take_typed(struct run_state *st)
 		st->pumps[RUN_KEYS].bytes += n;
 }
 
+/* An early boot has no devices for terminals of our own yet: the one that is
+ * there is the command's, as it is without us. */
+static bool pty_missing(struct run_state *st, int err)
+{
+	if (st->spec->pty_all ||
+		(err != -ENOENT && err != -ENODEV && err != -ENXIO))
+		return false;
+	for (int fd = 0; fd <= 2; fd++)
+		st->setup.fd[fd] = -1;
+	return true;
+}
+
 int run_pty_open(struct run_state *st)
 {
 	int like = find_terminal(st), err;
+	struct diag why = {0};
 
 	if (like < 0 && !st->spec->pty_all)
 		return diag_fail(st->d, -ENOTTY,
 			"neither stdin nor stdout nor stderr is a terminal");
-	err = pty_open(&st->pty, like, st->d);
-	if (err)
+	err = pty_open(&st->pty, like, &why);
+	if (err && !pty_missing(st, err)) {
+		if (st->d)
+			*st->d = why;
 		return err;
+	}
+	if (err)
+		return 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, st->talk))
 		return diag_errno(st->d, -errno, "cannot make a socket pair");
 	for (int fd = 0; fd <= 2; fd++)

@@ -328,3 +328,15 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	run g FULL-AUTO -c "python3 denied.py"
 	[ "$output" = "9 9 9 9 9 " ]
 }
+
+@test "where no terminal can be made, the one that is there is the command's" {
+	need script -qec true /dev/null
+	cat >boot <<-'X'
+		mount -t tmpfs none /dev
+		exec "$0" sh -c '[ -t 0 ] && [ -t 1 ] && echo "$((6 * 7))"'
+	X
+	for profile in OBSERVE FULL-AUTO; do
+		in_policy "use $profile" script -qec "unshare -m sh -c '. ./boot' '$WARDBOX'" /dev/null >out </dev/null
+		[ "$(tr -d '\r' <out)" = 42 ] || { cat out; false; }
+	done
+}
