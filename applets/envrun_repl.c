@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "envrun.h"
+#include "envrun_edit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +14,9 @@
 #include "path.h"
 #include "str.h"
 
-enum { HISTORY_MAX = 1000, READ_MAX = 65536 };
+enum { READ_MAX = 65536 };
+
+extern char **environ;
 
 /* Bytes that were read beyond the last whole line. */
 struct lines {
@@ -109,9 +112,8 @@ int envrun_serve(struct envrun *e)
 
 /* ---- for people ---- */
 
-static void prompt(struct envrun *e)
+static void prompt(struct envrun *e, struct buf *out)
 {
-	autobuf struct buf out = BUF_INIT(8192);
 	const struct state *s = &e->state;
 	bool colour = cli_colour(STDOUT_FILENO);
 	char cwd[STATE_PATH_MAX] = "";
@@ -122,18 +124,12 @@ static void prompt(struct envrun *e)
 	if (!here)
 		here = path_cwd(cwd, sizeof cwd) ? "/" : cwd;
 	if (s->code)
-		buf_addf(&out, "%s[%u]%s ", cli_sgr(colour, "\033[31m"),
+		buf_addf(out, "%s[%u]%s ", cli_sgr(colour, "\033[31m"),
 			s->code, cli_sgr(colour, "\033[0m"));
-	buf_adds(&out, cli_sgr(colour, "\033[1m"));
-	cli_escape(&out, here, strlen(here));
-	buf_addf(&out, "%s> ", cli_sgr(colour, "\033[0m"));
-	cli_print(&out);
+	buf_adds(out, cli_sgr(colour, "\033[1m"));
+	cli_escape(out, here, strlen(here));
+	buf_addf(out, "%s> ", cli_sgr(colour, "\033[0m"));
 }
-
-struct history {
-	char *line[HISTORY_MAX];
-	size_t count;
-};
 
 static void remember(struct history *h, const char *line)
 {
@@ -200,6 +196,30 @@ static bool obey(struct envrun *e, struct history *h, const char *line)
 	return true;
 }
 
+/* A line, as next_line() gives it; edited where the terminal can do that. */
+static int ask(struct envrun *e, const struct history *h, struct lines *in,
+	struct buf *line)
+{
+	autobuf struct buf text = BUF_INIT(8192);
+	const char *term = env_get(environ, "TERM");
+	int err = -ENOTTY;
+
+	prompt(e, &text);
+	if (term && !str_eq(term, "dumb") && !in->pending.len &&
+		isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+		err = envrun_edit(buf_str(&text), h, line);
+	if (err != -ENOTTY)
+		return err;
+	catch_interrupt(true);
+	cli_print(&text);
+	err = next_line(in, line);
+	if (err == -EINTR) {
+		(void)!write(STDOUT_FILENO, "\n", 1);
+		buf_clear(&in->pending);
+	}
+	return err;
+}
+
 int envrun_repl(struct envrun *e)
 {
 	struct lines in = {
@@ -211,20 +231,13 @@ int envrun_repl(struct envrun *e)
 	while (going) {
 		int err;
 
-		catch_interrupt(true);
-		prompt(e);
 		buf_clear(&line);
-		err = next_line(&in, &line);
-		if (err == -EINTR) {
-			(void)!write(STDOUT_FILENO, "\n", 1);
-			buf_clear(&in.pending);
-			continue;
-		}
+		err = ask(e, &h, &in, &line);
 		if (err == -ENODATA)
 			break;
-		if (err)
+		if (err && err != -EINTR)
 			cli_warn("the line was not read: %s", strerror(-err));
-		else
+		else if (!err)
 			going = obey(e, &h, buf_str(&line));
 	}
 	buf_release(&in.pending);

@@ -152,6 +152,30 @@ void pty_bare(struct pty *p, bool bare)
 	p->bare = tcsetattr(p->master, TCSANOW, &t) == 0 && bare;
 }
 
+/* Keys that nobody read go back to the user's terminal, where the kernel lets
+ * us type: to root, or where that is no matter of privilege. */
+static void unread(struct pty *p)
+{
+	int slave = ioctl(
+		p->master, PEER, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	struct termios was, t;
+	char keys[4096];
+	ssize_t n = -1;
+
+	if (slave >= 0 && tcgetattr(slave, &was) == 0) {
+		t = was;
+		t.c_lflag &= ~(tcflag_t)ICANON;
+		t.c_cc[VMIN] = t.c_cc[VTIME] = 0;
+		tcsetattr(slave, TCSANOW, &t);
+		n = read(slave, keys, sizeof(keys));
+		tcsetattr(slave, TCSANOW, &was);
+	}
+	for (ssize_t i = 0; i < n; i++)
+		if (ioctl(p->outer, TIOCSTI, &keys[i]) < 0)
+			break;
+	let_go(&slave);
+}
+
 void pty_hand_back(struct pty *p)
 {
 	struct termios now;
@@ -162,6 +186,8 @@ void pty_hand_back(struct pty *p)
 	if (p->raw && ioctl(p->master, TIOCGWINSZ, &size) == 0 &&
 		memcmp(&size, &p->size, sizeof(size)) != 0)
 		ioctl(p->outer, TIOCSWINSZ, &size);
+	if (p->raw)
+		unread(p);
 	pty_restore(p);
 }
 

@@ -38,7 +38,8 @@ void pty_raw(struct pty *p);
 size_t pty_typed_ahead(struct pty *p, char *buf, size_t size);
 /* The user's terminal as it was. */
 void pty_restore(struct pty *p);
-/* What the command did to its terminal on purpose is done to the user's. */
+/* What the command did to its terminal on purpose is done to the user's, and
+ * keys that it did not read wait there for the next one. */
 void pty_hand_back(struct pty *p);
 /* While the user's terminal is not raw it does to output what the command's
  * would do: not both. */

@@ -270,3 +270,9 @@ table() {
 	run "$WARDBOX" envrun --dump 9 junk
 	[ "$status" -eq 125 ]
 }
+
+@test "--repl: a line is edited, and the terminal is given back" {
+	run in_policy "$POLICY" python3 "$TOP/tests/lib/repl.py" "$WARDBOX"
+	echo "$output"
+	[ "$output" = "all as typed" ]
+}

@@ -446,6 +446,9 @@ def background():
                            executable=shell, stdout=PIPE, timeout=LIMIT)
         return p.stdout, p.returncode, time.time() - t < 3
     both("one without the pipe is not waited for", apart)
+    both("a signal to $PPID", lambda s: sh(
+        "/bin/sh", "-c", "trap 'echo got; exit 5' TERM; "
+        "\"$0\" -c 'kill -TERM $PPID; echo on'; echo missed", s))
     both("one that is killed with its group", lambda s: killed_group(s))
 
 
@@ -596,6 +599,8 @@ def terminals():
     terminal("Ctrl-D", line("sh -c 'cat; echo end'", ("end'", "abc\n\x04")))
     terminal("typed ahead", line("sleep 0.4; sh -c 'read a; echo [$a]; cat'",
                                  ("cat'", "one\ntwo\n\x04")))
+    terminal("typed ahead for the next one", line(
+        "sh -c 'echo go; sleep 0.5'; read a; echo [$a]", ("go\r", "three\n")))
     terminal("Ctrl-Z, fg", line(f"sh -c '{go}'; echo; fg", ("go\r", "\x1a")))
     terminal("Ctrl-Z, bg", line(f"sh -c '{go}'; bg; wait %1", ("go\r", "\x1a")))
     terminal("kill -9 in raw mode", line("sh -c 'stty raw -echo; kill -9 $$'; "

@@ -1,0 +1,24 @@
+/* envrun_edit.h - one line from a person at a terminal
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_ENVRUN_EDIT_H
+#define WARDBOX_ENVRUN_EDIT_H
+
+#include <stddef.h>
+
+#include "buf.h"
+
+enum { HISTORY_MAX = 1000 };
+
+struct history {
+	char *line[HISTORY_MAX];
+	size_t count;
+};
+
+/* Shows prompt and reads a line into line, which is empty, with cursor keys,
+ * the usual control keys and the history. 0; -ENODATA at the end; -EINTR when
+ * it was dropped; -ENOTTY when the terminal cannot be set. The terminal is as
+ * it was before, in every case. */
+int envrun_edit(const char *prompt, const struct history *h, struct buf *line);
+
+#endif
