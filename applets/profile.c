@@ -194,7 +194,7 @@ static void settle(struct profile_opts *o)
 	if (o->follow && o->no_follow)
 		cli_die_usage(&spec,
 			"--follow-symlinks and --no-follow exclude each other");
-	if (o->shell && !str_eq(o->shell, "auto") && !str_eq(o->shell, "all") &&
+	if (profile_shell_given(o) &&
 		shellkind_of(o->shell, NULL) == SHELL_UNKNOWN)
 		cli_die(PROFILE_EXIT_REFUSED,
 			"no shell '%s' is known; --shell sh writes plain POSIX "

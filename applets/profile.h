@@ -57,6 +57,12 @@ void profile_who_find(struct profile_who *who, struct profile_opts *o);
  * it is a restricted one. */
 void profile_who_parents(struct profile_who *who);
 
+/* Does --shell name one, rather than "auto" or "all"? */
+bool profile_shell_given(const struct profile_opts *o);
+
+/* The shell that reads the file, by its name; else fallback. */
+enum shell_kind profile_kind_of(const char *path, enum shell_kind fallback);
+
 /* The environment this process was started with. */
 char **profile_environ(void);
 
@@ -131,7 +137,18 @@ int profile_consent(const struct profile_opts *o, const char *question);
 /* A diff for a person: escaped and coloured on a terminal. Clears diff. */
 void profile_show_diff(struct buf *diff);
 
-/* A path as JSON, with an extra NAME_b64 when it is no UTF-8. */
-void profile_json_path(struct json *j, const char *key, const char *path);
+/* A key and its text; null for "", an extra NAME_b64 for what is no UTF-8. */
+void profile_json(struct json *j, const char *key, const char *text);
+
+/* The object around all that a verb prints. */
+struct json profile_json_begin(struct buf *out);
+void profile_json_end(struct json *j);
+
+/* Text from outside between two of ours, harmless for a terminal. */
+void profile_shown(struct buf *out, const char *before, const char *text,
+	const char *behind);
+
+/* Zeroed; ends the process rather than return NULL. */
+void *profile_alloc(size_t size);
 
 #endif

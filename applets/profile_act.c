@@ -167,17 +167,51 @@ static void base64(struct buf *out, const char *s, size_t n)
 	}
 }
 
-void profile_json_path(struct json *j, const char *key, const char *path)
+void profile_json(struct json *j, const char *key, const char *text)
 {
-	json_str(json_key(j, key), path);
-	if (path && !utf8_valid(path, strlen(path))) {
-		autobuf struct buf name = BUF_INIT(128);
-		autobuf struct buf code = BUF_INIT(2 * (size_t)PATH_MAX);
+	autobuf struct buf name = BUF_INIT(128);
+	autobuf struct buf code = BUF_INIT(8 * (size_t)PROFILE_TEXT_MAX);
 
-		buf_addf(&name, "%s_b64", key);
-		base64(&code, path, strlen(path));
-		json_str(json_key(j, buf_str(&name)), buf_str(&code));
-	}
+	json_str(json_key(j, key), text && *text ? text : NULL);
+	if (!text || utf8_valid(text, strlen(text)))
+		return;
+	buf_addf(&name, "%s_b64", key);
+	base64(&code, text, strlen(text));
+	json_str(json_key(j, buf_str(&name)), buf_str(&code));
+}
+
+struct json profile_json_begin(struct buf *out)
+{
+	struct json j = JSON_INIT(out);
+
+	j.pretty = true;
+	json_open(&j, '{');
+	json_u64(json_key(&j, "schema"), 1);
+	return j;
+}
+
+void profile_json_end(struct json *j)
+{
+	json_close(j);
+	buf_addc(j->out, '\n');
+	cli_print(j->out);
+}
+
+void profile_shown(struct buf *out, const char *before, const char *text,
+	const char *behind)
+{
+	buf_adds(out, before);
+	cli_escape(out, text, strlen(text));
+	buf_adds(out, behind);
+}
+
+void *profile_alloc(size_t size)
+{
+	void *new = calloc(1, size);
+
+	if (!new)
+		cli_die(PROFILE_EXIT_WRITE, "out of memory");
+	return new;
 }
 
 static void json_outcome(struct json *j, const struct acting *a, size_t i)
@@ -187,34 +221,28 @@ static void json_outcome(struct json *j, const struct acting *a, size_t i)
 	autobuf struct buf diff = BUF_INIT(4 * (size_t)PROFILE_TEXT_MAX);
 
 	json_open(j, '{');
-	profile_json_path(j, "file", path);
-	json_str(json_key(j, "shell"), shellkind_name(a->goals->goal[i].kind));
-	json_str(json_key(j, "action"),
+	profile_json(j, "file", path);
+	profile_json(j, "shell", shellkind_name(a->goals->goal[i].kind));
+	profile_json(j, "action",
 		oc->err ? "refused" : profile_action_name(oc->w.action));
-	json_str(json_key(j, "reason"), oc->err ? oc->d.text : NULL);
-	json_str(json_key(j, "backup"), oc->w.backup[0] ? oc->w.backup : NULL);
+	profile_json(j, "reason", oc->err ? oc->d.text : NULL);
+	profile_json(j, "backup", oc->w.backup);
 	make_diff(&diff, path, &oc->w);
-	json_str(json_key(j, "diff"),
-		!oc->err && diff.len ? buf_str(&diff) : NULL);
+	profile_json(j, "diff", !oc->err && diff.len ? buf_str(&diff) : NULL);
 	json_close(j);
 }
 
 static void report_json(const struct acting *a)
 {
 	autobuf struct buf out = BUF_INIT(64u << 20);
-	struct json j = JSON_INIT(&out);
+	struct json j = profile_json_begin(&out);
 
-	j.pretty = true;
-	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
 	json_bool(json_key(&j, "dry_run"), a->o->dry_run);
 	json_open(json_key(&j, "changes"), '[');
 	for (size_t i = 0; i < a->goals->count; i++)
 		json_outcome(&j, a, i);
 	json_close(&j);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
+	profile_json_end(&j);
 }
 
 static void report_text(const struct acting *a)
@@ -227,14 +255,11 @@ static void report_text(const struct acting *a)
 
 		if (oc->err)
 			continue;
-		buf_addf(&out, "%s: ", profile_action_name(oc->w.action));
-		cli_escape(&out, a->goals->goal[i].file.path,
-			strlen(a->goals->goal[i].file.path));
-		if (oc->w.backup[0]) {
-			buf_adds(&out, " (was kept as ");
-			cli_escape(&out, oc->w.backup, strlen(oc->w.backup));
-			buf_addc(&out, ')');
-		}
+		buf_adds(&out, profile_action_name(oc->w.action));
+		profile_shown(&out, ": ", a->goals->goal[i].file.path, "");
+		if (oc->w.backup[0])
+			profile_shown(
+				&out, " (was kept as ", oc->w.backup, ")");
 		buf_addc(&out, '\n');
 		any |= made(oc);
 	}
@@ -371,7 +396,7 @@ int profile_act_run(const struct profile_act *act,
 	const struct profile_opts *o)
 {
 	autofree struct outcome *outcome =
-		calloc(goals->count + 1, sizeof *outcome);
+		profile_alloc((goals->count + 1) * sizeof *outcome);
 	struct acting a = {.act = act,
 		.goals = goals,
 		.who = who,
@@ -379,8 +404,6 @@ int profile_act_run(const struct profile_act *act,
 		.outcome = outcome};
 	int code;
 
-	if (!outcome)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	code = act_on(&a);
 	for (size_t i = 0; i < goals->count; i++)
 		profile_written_release(&outcome[i].w);

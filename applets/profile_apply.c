@@ -68,14 +68,12 @@ static int run_then(struct profile_recipe *r, const struct profile_who *who,
 	const struct profile_opts *o, int argc, char **argv)
 {
 	autobuf struct buf text = BUF_INIT(1 << 18);
-	autofree char **args = calloc((size_t)argc + 5, sizeof *args);
+	autofree char **args = profile_alloc(((size_t)argc + 5) * sizeof *args);
 	char shell[] = "/bin/sh", flag[] = "-c";
 	int err;
 
 	if (argc < 1)
 		cli_die(EXIT_USAGE, "--then: a command is missing behind --");
-	if (!args)
-		cli_die(EXIT_OURS, "out of memory");
 	session_text(&text, r, who, o, FAMILY_SH);
 	/* Only what post_env leaves behind runs the command. */
 	buf_adds(&text, "[ $? -eq 0 ] || exit 125\nexec \"$@\"\n");

@@ -80,8 +80,8 @@ static bool has_line(const struct buf *text, const char *line, size_t n)
 static int give_lines(const char *variable, const struct buf *lines,
 	const struct profile_opts *o)
 {
-	const char *path = *variable ? env_get(profile_environ(), variable)
-				     : NULL;
+	const char *path =
+		*variable ? env_get(profile_environ(), variable) : NULL;
 	autobuf struct buf there = BUF_INIT(1 << 20);
 	autobuf struct buf add = BUF_INIT(1 << 20);
 	autofd int fd = -1;

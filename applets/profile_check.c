@@ -18,45 +18,44 @@
 
 /* Where installers put programs that are on no default PATH. A leading '~' is
  * the home. */
-static const char *const known_dirs[] = {
-	"~/.local/bin",
-	"~/.cargo/bin",
-	"~/go/bin",
-	"~/bin",
-	"~/.npm-global/bin",
-	"~/.deno/bin",
-	"~/.bun/bin",
-	"~/.volta/bin",
-	"~/.rbenv/shims",
-	"~/.pyenv/shims",
-	"~/.pyenv/bin",
-	"~/.asdf/shims",
-	"~/.local/share/mise/shims",
-	"~/.dotnet/tools",
-	"~/.yarn/bin",
-	"~/.foundry/bin",
-	"~/.krew/bin",
-	"~/.nix-profile/bin",
-	"~/.poetry/bin",
-	"~/.local/share/pnpm",
-	"/usr/local/bin",
-	"/usr/local/go/bin",
-	"/opt/homebrew/bin",
-	"/home/linuxbrew/.linuxbrew/bin",
-	"/snap/bin",
-	"/var/lib/flatpak/exports/bin",
-	"/nix/var/nix/profiles/default/bin",
-};
+static const char known_dirs[] = "~/.local/bin\0"
+				 "~/.cargo/bin\0"
+				 "~/go/bin\0"
+				 "~/bin\0"
+				 "~/.npm-global/bin\0"
+				 "~/.deno/bin\0"
+				 "~/.bun/bin\0"
+				 "~/.volta/bin\0"
+				 "~/.rbenv/shims\0"
+				 "~/.pyenv/shims\0"
+				 "~/.pyenv/bin\0"
+				 "~/.asdf/shims\0"
+				 "~/.local/share/mise/shims\0"
+				 "~/.dotnet/tools\0"
+				 "~/.yarn/bin\0"
+				 "~/.foundry/bin\0"
+				 "~/.krew/bin\0"
+				 "~/.nix-profile/bin\0"
+				 "~/.poetry/bin\0"
+				 "~/.local/share/pnpm\0"
+				 "/usr/local/bin\0"
+				 "/usr/local/go/bin\0"
+				 "/opt/homebrew/bin\0"
+				 "/home/linuxbrew/.linuxbrew/bin\0"
+				 "/snap/bin\0"
+				 "/var/lib/flatpak/exports/bin\0"
+				 "/nix/var/nix/profiles/default/bin\0";
 
 bool profile_known_dir(
 	unsigned index, const struct profile_who *who, char *out, size_t size)
 {
-	const char *dir;
+	const char *dir = known_dirs;
 
 	*out = '\0';
-	if (index >= ARRAY_SIZE(known_dirs))
+	while (*dir && index--)
+		dir += strlen(dir) + 1;
+	if (!*dir)
 		return false;
-	dir = known_dirs[index];
 	if (dir[0] != '~')
 		str_copy(out, size, dir);
 	else if (who->home[0])
@@ -126,15 +125,10 @@ bool profile_find_command(
 
 bool profile_on_path(const char *path, const char *name, char *dir, size_t size)
 {
-	const char *entry;
-	size_t at = 0, len;
+	size_t at = 0;
 
-	while (path && rc_entry(path, strlen(path), &at, &entry, &len)) {
-		if (!len || len >= size)
-			continue;
-		memcpy(dir, entry, len);
-		dir[len] = '\0';
-		if (executable(dir, name))
+	while (profile_path_next(path, &at, dir, size)) {
+		if (*dir && executable(dir, name))
 			return true;
 	}
 	return false;
@@ -159,9 +153,9 @@ bool profile_file_adds(const char *path, enum shell_kind kind, const char *home,
 static bool file_of_shell(const struct profile_who *who, enum shell_kind kind,
 	const char *dir, char *out, size_t size)
 {
-	autofree struct profile_files *files = calloc(1, sizeof *files);
+	autofree struct profile_files *files = profile_alloc(sizeof *files);
 
-	if (!files || profile_files_list(files, kind, &who->place))
+	if (profile_files_list(files, kind, &who->place))
 		return false;
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *f = &files->file[i];
@@ -274,66 +268,52 @@ static const char *state_name(enum state state)
 static void answer_json(struct answer *a)
 {
 	autobuf struct buf out = BUF_INIT(65536);
-	struct json j = JSON_INIT(&out);
+	struct json j = profile_json_begin(&out);
 
-	j.pretty = true;
-	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
-	json_str(json_key(&j, "asked"), a->what);
-	json_str(json_key(&j, "state"), state_name(a->state));
-	profile_json_path(&j, "dir", a->dir[0] ? a->dir : NULL);
-	profile_json_path(&j, "file", a->file[0] ? a->file : NULL);
-	profile_json_path(
-		&j, "other_shell_file", a->other[0] ? a->other : NULL);
-	json_str(json_key(&j, "line"), a->line.len ? buf_str(&a->line) : NULL);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
-}
-
-static void shown(struct buf *out, const char *s)
-{
-	cli_escape(out, s, strlen(s));
+	profile_json(&j, "asked", a->what);
+	profile_json(&j, "state", state_name(a->state));
+	profile_json(&j, "dir", a->dir);
+	profile_json(&j, "file", a->file);
+	profile_json(&j, "other_shell_file", a->other);
+	profile_json(&j, "line", a->line.len ? buf_str(&a->line) : NULL);
+	profile_json_end(&j);
 }
 
 static void answer_text(struct answer *a)
 {
 	autobuf struct buf out = BUF_INIT(65536);
 
-	shown(&out, a->what);
-	if (a->state == UNKNOWN) {
+	profile_shown(&out, "", a->what, "");
+	if (a->command && a->state != UNKNOWN) {
+		profile_shown(&out, " is installed at ", a->dir, "/");
+		profile_shown(&out, "", a->what, "");
+	}
+	switch (a->state) {
+	case UNKNOWN:
 		buf_adds(&out, ": not found on PATH nor where installers put "
 			       "programs\n");
-		cli_print(&out);
-		return;
-	}
-	if (a->command) {
-		buf_adds(&out, " is installed at ");
-		shown(&out, a->dir);
-		buf_addc(&out, '/');
-		shown(&out, a->what);
-	}
-	if (a->state == CURRENT) {
+		break;
+	case CURRENT:
 		buf_adds(&out, a->command ? ", on PATH\n" : ": on PATH\n");
-	} else if (a->state == PENDING) {
-		buf_adds(&out, a->command ? " but" : ":");
-		buf_adds(&out, " not yet on PATH: ");
-		shown(&out, a->file);
-		buf_adds(&out, " adds it to new shells\n");
-	} else {
+		break;
+	case PENDING:
+		profile_shown(&out,
+			a->command ? " but not yet on PATH: "
+				   : ": not yet on PATH: ",
+			a->file, " adds it to new shells\n");
+		break;
+	case ABSENT:
+	default:
 		buf_adds(&out,
 			a->command ? " but not on PATH\n" : ": not on PATH\n");
-		if (a->other[0]) {
-			buf_adds(&out, "  another shell's file adds it: ");
-			shown(&out, a->other);
-			buf_addc(&out, '\n');
-		}
-		buf_adds(&out, "  Add to ");
-		shown(&out, a->file);
-		buf_addf(&out, ":\n    %s\n", buf_str(&a->line));
-		buf_adds(&out, "  or: wardbox profile check --fix ");
-		shown(&out, a->what);
-		buf_addc(&out, '\n');
+		if (a->other[0])
+			profile_shown(&out,
+				"  another shell's file adds it: ", a->other,
+				"\n");
+		profile_shown(&out, "  Add to ", a->file, ":\n    ");
+		buf_adds(&out, buf_str(&a->line));
+		profile_shown(&out, "\n  or: wardbox profile check --fix ",
+			a->what, "\n");
 	}
 	cli_print(&out);
 }
@@ -341,12 +321,10 @@ static void answer_text(struct answer *a)
 static int check_one(
 	const char *what, const struct profile_who *who, struct profile_opts *o)
 {
-	autofree struct answer *a = calloc(1, sizeof *a);
+	autofree struct answer *a = profile_alloc(sizeof *a);
 	char *add[] = {NULL, NULL};
 	int code;
 
-	if (!a)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	a->what = what;
 	a->line = BUF_INIT(65536);
 	find_answer(a, who, o);

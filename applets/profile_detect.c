@@ -20,24 +20,18 @@ static void detect_json(const struct profile_facts *f,
 	const struct profile_who *who, const struct confinement *c)
 {
 	autobuf struct buf out = BUF_INIT(8 << 20);
-	struct json j = JSON_INIT(&out);
+	struct json j = profile_json_begin(&out);
 
-	j.pretty = true;
-	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
 	profile_facts_json(&j, f, who);
 	json_key(&j, "sandbox");
 	confinement_json(&j, c);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
+	profile_json_end(&j);
 }
 
 static void line(struct buf *out, const char *name, const char *value)
 {
 	buf_addf(out, "%-14s ", name);
-	cli_escape(out, value, strlen(value));
-	buf_addc(out, '\n');
+	profile_shown(out, "", value, "\n");
 }
 
 static void detect_text(const struct profile_facts *f,
@@ -61,12 +55,9 @@ static void detect_text(const struct profile_facts *f,
 
 		if (!s->probed)
 			continue;
-		buf_addf(&out,
-			"%-18s %s, %u ms\n  PATH=", profile_session_name(i),
+		buf_addf(&out, "%-18s %s, %u ms", profile_session_name(i),
 			profile_probe_name(s->status), s->ms);
-		cli_escape(&out, s->path ? s->path : "",
-			s->path ? strlen(s->path) : 0);
-		buf_addc(&out, '\n');
+		profile_shown(&out, "\n  PATH=", s->path ? s->path : "", "\n");
 	}
 	for (size_t i = 0; i < c->count; i++)
 		buf_addf(&out, "%-14s %s%s\n", i ? "" : "sandbox",
@@ -79,13 +70,11 @@ int profile_verb_detect(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
-	autofree struct profile_facts *f = calloc(1, sizeof *f);
-	autofree struct confinement *c = calloc(1, sizeof *c);
+	autofree struct profile_facts *f = profile_alloc(sizeof *f);
+	autofree struct confinement *c = profile_alloc(sizeof *c);
 
 	(void)argc;
 	(void)argv;
-	if (!f || !c)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	profile_who_find(&who, o);
 	profile_who_parents(&who);
 	profile_facts_find(f, &who, o);
@@ -101,14 +90,12 @@ int profile_verb_detect(void *into, int argc, char **argv)
 int profile_verb_sandbox(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
-	autofree struct confinement *c = calloc(1, sizeof *c);
+	autofree struct confinement *c = profile_alloc(sizeof *c);
 	autobuf struct buf out = BUF_INIT(65536);
 	struct json j = JSON_INIT(&out);
 
 	(void)argc;
 	(void)argv;
-	if (!c)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	find_confinement(c, o);
 	if (!o->json) {
 		confinement_text(&out, c);
@@ -120,8 +107,6 @@ int profile_verb_sandbox(void *into, int argc, char **argv)
 	json_u64(json_key(&j, "schema"), 1);
 	json_key(&j, "sandbox");
 	confinement_json(&j, c);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
+	profile_json_end(&j);
 	return EXIT_OK;
 }

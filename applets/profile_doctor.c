@@ -36,26 +36,16 @@ char profile_look(void *ctx, const char *path)
 	return (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX) ? 'w' : 'd';
 }
 
-enum shell_kind profile_kind_of(const char *path, const struct profile_who *who)
+/* ~/.profile and the machine's are read by /bin/sh, whoever logs in. */
+enum shell_kind profile_language(
+	const char *path, const struct profile_who *who)
 {
 	const char *base = path_base(path);
 
-	if (str_ends(base, ".fish"))
-		return SHELL_FISH;
-	if (str_ends(base, ".sh") || str_eq(base, "profile"))
+	if (str_eq(base, ".profile") || str_eq(base, "profile"))
 		return SHELL_SH;
-	if (str_find(base, "bash"))
-		return SHELL_BASH;
-	if (str_after(base, ".z") || str_after(base, "z"))
-		return SHELL_ZSH;
-	if (str_find(base, "csh") || str_eq(base, ".login"))
-		return SHELL_TCSH;
-	if (str_eq(base, ".mkshrc"))
-		return SHELL_MKSH;
-	/* ~/.profile is read by /bin/sh, whoever logs in. */
-	if (str_eq(base, ".profile"))
-		return SHELL_SH;
-	return shellkind_family(who->kind) == FAMILY_SH ? who->kind : SHELL_SH;
+	return profile_kind_of(
+		path, str_ends(base, ".sh") ? SHELL_SH : who->kind);
 }
 
 static void exam_perm(struct exam *e, const char *path)
@@ -65,18 +55,18 @@ static void exam_perm(struct exam *e, const char *path)
 	if (stat(path, &st))
 		return;
 	if (st.st_uid != e->who->uid && st.st_uid != 0)
-		profile_problem_fix(profile_problem_add(e->out, PROBLEM_PERM,
-					    SEVERITY_ERROR, path, 0,
-					    "is owned by uid %u", st.st_uid),
-			false, "chown %u '%s'", e->who->uid, path);
+		profile_problem_add(e->out, PROBLEM_PERM, SEVERITY_ERROR, path,
+			0,
+			"is owned by uid %u\036"
+			"chown %u '%s'",
+			st.st_uid, e->who->uid, path);
 	else if ((st.st_mode & S_IWOTH) ||
 		 ((st.st_mode & S_IWGRP) && st.st_gid != getegid()))
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_PERM,
-				SEVERITY_ERROR, path, 0,
-				"can be written by others (mode %04o)",
-				st.st_mode & 07777u),
-			true, "profile fix perm: chmod go-w '%s'", path);
+		profile_problem_add(e->out, PROBLEM_PERM,
+			SEVERITY_ERROR | PROBLEM_FIXABLE, path, 0,
+			"can be written by others (mode %04o)\036"
+			"profile fix perm: chmod go-w '%s'",
+			st.st_mode & 07777u, path);
 }
 
 static void exam_syntax(struct exam *e, const char *path, enum shell_kind kind,
@@ -89,27 +79,26 @@ static void exam_syntax(struct exam *e, const char *path, enum shell_kind kind,
 		return;
 	result = profile_syntax(kind, NULL, text->data, text->len, &d);
 	if (result == -ENOENT)
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_UNCHECKED,
-				SEVERITY_INFO, path, 0,
-				"%s is not here to check it",
-				shellkind_name(kind)),
-			false, "install %s", shellkind_name(kind));
+		profile_problem_add(e->out, PROBLEM_UNCHECKED, SEVERITY_INFO,
+			path, 0,
+			"%s is not here to check it\036"
+			"install %s",
+			shellkind_name(kind), shellkind_name(kind));
 	else if (result == 1)
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_SYNTAX,
-				str_ends(path, "profile") ? SEVERITY_CRITICAL
-							  : SEVERITY_ERROR,
-				path, d.line, "%s says: %.160s",
-				shellkind_name(kind), d.text),
-			false, "edit line %u; try it with '%s -n %s'", d.line,
+		profile_problem_add(e->out, PROBLEM_SYNTAX,
+			str_ends(path, "profile") ? SEVERITY_CRITICAL
+						  : SEVERITY_ERROR,
+			path, d.line,
+			"%s says: %.160s\036"
+			"edit line %u; try it with '%s -n %s'",
+			shellkind_name(kind), d.text, d.line,
 			shellkind_name(kind), path);
 }
 
 static void exam_file(struct exam *e, const char *path, bool system)
 {
 	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
-	enum shell_kind kind = profile_kind_of(path, e->who);
+	enum shell_kind kind = profile_language(path, e->who);
 	struct profile_lint lint = {.path = path,
 		.kind = kind,
 		.home = e->who->home,
@@ -120,11 +109,11 @@ static void exam_file(struct exam *e, const char *path, bool system)
 	if (err == -ENOENT)
 		return;
 	if (err) {
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_PERM,
-				SEVERITY_WARNING, path, 0, "cannot be read: %s",
-				strerror(-err)),
-			false, "look at its mode and owner");
+		profile_problem_add(e->out, PROBLEM_PERM, SEVERITY_WARNING,
+			path, 0,
+			"cannot be read: %s\036"
+			"look at its mode and owner",
+			strerror(-err));
 		return;
 	}
 	lint.text = buf_str(&text);
@@ -139,8 +128,8 @@ static void exam_file(struct exam *e, const char *path, bool system)
 	profile_lint(&lint, e->out);
 }
 
-/* What is wrong with the machine's files is for whoever owns them to repair; what
- * is merely worth knowing of them is nobody's concern here. */
+/* What is wrong with the machine's files is for whoever owns them to repair;
+ * what is merely worth knowing of them is nobody's concern here. */
 static void judge_as_system(struct profile_problems *p, size_t from)
 {
 	size_t kept = from;
@@ -151,12 +140,16 @@ static void judge_as_system(struct profile_problems *p, size_t from)
 		if (p->problem[i].severity == SEVERITY_INFO)
 			continue;
 		*one = p->problem[i];
-		if (one->fixable)
-			profile_problem_fix(one, false,
-				"as root: profile fix %s --file '%s'",
+		if (one->fixable) {
+			struct buf b = BUF_FIXED(one->fix);
+
+			buf_addf(&b, "as root: profile fix %s --file '%s'",
 				profile_problem_name(
 					(enum profile_problem_code)one->code),
 				one->file);
+			buf_str(&b);
+			one->fixable = false;
+		}
 		kept++;
 	}
 	p->count = kept;
@@ -221,6 +214,7 @@ static void exam_shadows(struct exam *e)
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *f = &files->file[i];
 		const char *name = path_base(f->path);
+		struct profile_problem *p;
 		char winner[1024];
 
 		if (!f->exists || !f->shadowed_by ||
@@ -228,13 +222,13 @@ static void exam_shadows(struct exam *e)
 				f->shadowed_by) ||
 			leads_to(e, winner, name))
 			continue;
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_SHADOWED,
-				SEVERITY_WARNING, f->path, 0,
-				"is hidden by ~/%s, which does not read it",
-				f->shadowed_by),
-			true, "profile fix shadowed: %s reads ~/%s too", winner,
-			name);
+		p = profile_problem_add(e->out, PROBLEM_SHADOWED,
+			SEVERITY_WARNING | PROBLEM_FIXABLE, f->path, 0,
+			"is hidden by ~/%s, which does not read it"
+			"\036profile fix shadowed: %s reads ~/%s too",
+			f->shadowed_by, winner, name);
+		if (p)
+			str_copy(p->dir, sizeof p->dir, winner);
 	}
 }
 
@@ -247,13 +241,12 @@ static void exam_bashrc(struct exam *e)
 		path_join(rc, sizeof rc, e->who->home, ".bashrc") ||
 		access(rc, F_OK) || leads_to(e, login, ".bashrc"))
 		return;
-	profile_problem_fix(
-		profile_problem_add(e->out, PROBLEM_LOGIN_SKIPS_BASHRC,
-			SEVERITY_WARNING, login, 0, "%s",
-			access(login, F_OK)
-				? "is not there to read ~/.bashrc"
-				: "does not read ~/.bashrc"),
-		true, "profile fix login-skips-bashrc");
+	profile_problem_add(e->out, PROBLEM_LOGIN_SKIPS_BASHRC,
+		SEVERITY_WARNING | PROBLEM_FIXABLE, login, 0,
+		"%s\036"
+		"profile fix login-skips-bashrc",
+		access(login, F_OK) ? "is not there to read ~/.bashrc"
+				    : "does not read ~/.bashrc");
 }
 
 /* The PATH that new shells get: probed, else this process's own. */
@@ -284,21 +277,23 @@ static void tell_missing(struct exam *e, const char *dir, const char *name)
 	/* The likeliest cause, said first. */
 	if (!login && !plain &&
 		profile_other_shell(e->who, dir, other, sizeof other))
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_OTHER_SHELL,
-				SEVERITY_WARNING, other, 0,
-				"adds %s, but %s does not read this file", dir,
-				shellkind_name(e->who->kind)),
-			true, "profile fix missing-path");
+		profile_problem_add(e->out, PROBLEM_OTHER_SHELL,
+			SEVERITY_WARNING | PROBLEM_FIXABLE, other, 0,
+			"adds %s, but %s does not read this file\036"
+			"profile fix missing-path",
+			dir, shellkind_name(e->who->kind));
 	profile_quote(&quoted, FAMILY_SH, dir, strlen(dir));
 	p = profile_problem_add(e->out, PROBLEM_MISSING_PATH,
-		*name ? SEVERITY_ERROR : SEVERITY_WARNING, e->facts->rc_file, 0,
+		(*name ? SEVERITY_ERROR : SEVERITY_WARNING) | PROBLEM_FIXABLE,
+		e->facts->rc_file, 0,
 		*name ? "%s is installed at %s/%s but not on PATH%s"
-		      : "%s%s has programs, but%s is not on PATH%s",
-		*name ? name : "", dir, *name ? name : " it", where);
+			"\036profile add -y %s"
+		      : "%s%s has programs, but%s is not on PATH%s"
+			"\036profile add -y %s",
+		*name ? name : "", dir, *name ? name : " it", where,
+		buf_str(&quoted));
 	if (p)
 		str_copy(p->dir, sizeof p->dir, dir);
-	profile_problem_fix(p, true, "profile add -y %s", buf_str(&quoted));
 }
 
 static bool holds_programs(const char *dir)
@@ -337,15 +332,12 @@ static void exam_commands(struct exam *e, int words, char **word)
 			profile_find_command(word[i], e->who, dir, sizeof dir))
 			tell_missing(e, dir, word[i]);
 		else
-			profile_problem_fix(
-				profile_problem_add(e->out,
-					PROBLEM_MISSING_PATH, SEVERITY_WARNING,
-					"", 0,
-					"%s is nowhere installers put programs",
-					word[i]),
-				false,
+			profile_problem_add(e->out, PROBLEM_MISSING_PATH,
+				SEVERITY_WARNING, "", 0,
+				"%s is nowhere installers put programs\036"
 				"install it, or give its directory to "
-				"'profile add'");
+				"'profile add'",
+				word[i]);
 	}
 	for (unsigned i = 0;
 		!words && profile_known_dir(i, e->who, dir, sizeof dir); i++) {
@@ -359,30 +351,26 @@ static void exam_shell(struct exam *e)
 	const struct profile_who *who = e->who;
 
 	if (who->restricted)
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
-				SEVERITY_WARNING, "", 0,
-				"the shell is restricted: PATH cannot be "
-				"changed in it"),
-			false,
+		profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
+			SEVERITY_WARNING, "", 0,
+			"the shell is restricted: PATH cannot be "
+			"changed in it\036"
 			"only packages of the system will help; ask the "
 			"administrator");
 	if (who->shell[0] && access(who->shell, X_OK))
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
-				SEVERITY_ERROR, "", 0,
-				"the shell %s is not there", who->shell),
-			false, "chsh -s %s", e->facts->program);
+		profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
+			SEVERITY_ERROR, "", 0,
+			"the shell %s is not there\036"
+			"chsh -s %s",
+			who->shell, e->facts->program);
 	else if (who->current[0] &&
 		 !str_eq(who->current, shellkind_name(who->kind)) &&
 		 str_eq(who->source, "SHELL"))
-		profile_problem_fix(
-			profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
-				SEVERITY_INFO, "", 0,
-				"$SHELL names %s, but %s called",
-				shellkind_name(who->kind), who->current),
-			false, "--shell %s works for the other one",
-			who->current);
+		profile_problem_add(e->out, PROBLEM_SHELL_MISMATCH,
+			SEVERITY_INFO, "", 0,
+			"$SHELL names %s, but %s called\036"
+			"--shell %s works for the other one",
+			shellkind_name(who->kind), who->current, who->current);
 }
 
 static void exam_live_path(struct exam *e)

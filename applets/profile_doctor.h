@@ -17,7 +17,7 @@ void profile_doctor_find(struct profile_problems *problems,
 char profile_look(void *ctx, const char *path);
 
 /* The shell that reads the file, for its language. */
-enum shell_kind profile_kind_of(
+enum shell_kind profile_language(
 	const char *path, const struct profile_who *who);
 
 #endif

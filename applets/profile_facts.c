@@ -21,13 +21,28 @@ void profile_facts_release(struct profile_facts *f)
 	free(f->remote.path);
 }
 
-bool profile_path_lists(const char *path, const char *dir)
+bool profile_path_next(const char *path, size_t *at, char *dir, size_t size)
 {
 	const char *entry;
-	size_t at = 0, len, n = path ? strlen(path) : 0;
+	size_t n = path ? strlen(path) : 0, len;
 
-	while (path && rc_entry(path, n, &at, &entry, &len)) {
-		if (rc_same_dir(entry, len, dir))
+	while (path && rc_entry(path, n, at, &entry, &len)) {
+		if (len >= size)
+			continue;
+		memcpy(dir, entry, len);
+		dir[len] = '\0';
+		return true;
+	}
+	return false;
+}
+
+bool profile_path_lists(const char *path, const char *dir)
+{
+	char entry[1024];
+	size_t at = 0;
+
+	while (profile_path_next(path, &at, entry, sizeof entry)) {
+		if (rc_same_dir(entry, strlen(entry), dir))
 			return true;
 	}
 	return false;
@@ -68,8 +83,8 @@ static void probe_session(struct profile_session *s, unsigned index,
 	s->noise[probe.noise.len] = '\0';
 	/* tcsh's own two lines where there is no terminal. */
 	if (str_after(s->noise, "Warning: no access to tty")) {
-		const char *rest = memmem(s->noise, probe.noise.len,
-			"shell.\n", 7);
+		const char *rest =
+			memmem(s->noise, probe.noise.len, "shell.\n", 7);
 
 		s->noise_len = rest && rest[7] ? s->noise_len : 0;
 	}
@@ -97,7 +112,7 @@ static bool is_login(const struct profile_file *file)
  * exist, else those that would be made. */
 static void name_files(struct profile_facts *f, const struct profile_who *who)
 {
-	autofree struct profile_files *t = calloc(1, sizeof *t);
+	autofree struct profile_files *t = profile_alloc(sizeof *t);
 	const struct profile_files *files = &f->files;
 
 	for (size_t i = 0; i < files->count; i++) {
@@ -130,26 +145,21 @@ static void name_files(struct profile_facts *f, const struct profile_who *who)
 static bool agree(const struct profile_facts *f, const char *home)
 {
 	for (unsigned i = 0; i < SESSIONS; i++) {
-		const char *path = f->session[i].path, *entry;
-		size_t at = 0, len;
+		const char *path = f->session[i].path;
+		char dir[1024];
+		size_t at = 0;
 
 		if (!(1u << i & (SESSION_LOGIN | SESSION_INTERACTIVE)))
 			continue;
 		if (!path || !*path)
 			return false;
-		while (rc_entry(path, strlen(path), &at, &entry, &len)) {
-			char dir[1024];
-
-			if (!len || entry[0] != '/')
+		while (profile_path_next(path, &at, dir, sizeof dir)) {
+			if (dir[0] != '/')
 				return false;
-			if (len >= sizeof dir)
-				continue;
-			memcpy(dir, entry, len);
-			dir[len] = '\0';
-			if (!path_beneath(home, dir))
-				continue;
-			if (!profile_path_lists(f->session[0].path, dir) ||
-				!profile_path_lists(f->session[2].path, dir))
+			if (path_beneath(home, dir) &&
+				(!profile_path_lists(f->session[0].path, dir) ||
+					!profile_path_lists(
+						f->session[2].path, dir)))
 				return false;
 		}
 	}
@@ -235,7 +245,7 @@ static void session_json(
 		json_null(json_key(j, "path"));
 	}
 	json_u64(json_key(j, "ms"), s->ms);
-	json_str(json_key(j, "status"),
+	profile_json(j, "status",
 		s->probed ? profile_probe_name(s->status) : "not-probed");
 	json_close(j);
 }
@@ -255,17 +265,16 @@ void profile_facts_json(struct json *j, const struct profile_facts *f,
 	const struct profile_who *who)
 {
 	json_open(json_key(j, "shell"), '{');
-	json_str(json_key(j, "type"), shellkind_name(who->kind));
-	profile_json_path(j, "path", f->program[0] ? f->program : who->shell);
-	json_str(json_key(j, "version"), f->version[0] ? f->version : NULL);
-	json_str(json_key(j, "source"), who->source);
-	json_str(json_key(j, "current"), who->current[0] ? who->current : NULL);
-	profile_json_path(j, "login_profile",
-		f->login_profile[0] ? f->login_profile : NULL);
-	profile_json_path(j, "rc_file", f->rc_file[0] ? f->rc_file : NULL);
+	profile_json(j, "type", shellkind_name(who->kind));
+	profile_json(j, "path", f->program[0] ? f->program : who->shell);
+	profile_json(j, "version", f->version);
+	profile_json(j, "source", who->source);
+	profile_json(j, "current", who->current);
+	profile_json(j, "login_profile", f->login_profile);
+	profile_json(j, "rc_file", f->rc_file);
 	json_bool(json_key(j, "restricted"), who->restricted);
-	json_str(json_key(j, "user"), who->name);
-	profile_json_path(j, "home", who->home);
+	profile_json(j, "user", who->name);
+	profile_json(j, "home", who->home);
 	json_health(j, f);
 	json_close(j);
 	json_open(json_key(j, "sessions"), '{');
@@ -279,29 +288,24 @@ static void judge_status(const struct profile_session *s, const char *name,
 	const char *file, struct profile_problems *p)
 {
 	if (s->status == PROBE_TIMEOUT)
-		profile_problem_fix(
-			profile_problem_add(p, PROBLEM_TIMEOUT, SEVERITY_ERROR,
-				file, 0, "%s: not ready after %u ms", name,
-				s->ms),
-			false,
+		profile_problem_add(p, PROBLEM_TIMEOUT, SEVERITY_ERROR, file, 0,
+			"%s: not ready after %u ms\036"
 			"look for a command that waits; --timeout gives "
-			"it longer");
+			"it longer",
+			name, s->ms);
 	else if (s->status == PROBE_NO_ANSWER)
-		profile_problem_fix(
-			profile_problem_add(p, PROBLEM_NO_ANSWER,
-				SEVERITY_ERROR, file, 0,
-				"%s: ended without running a command", name),
-			false,
+		profile_problem_add(p, PROBLEM_NO_ANSWER, SEVERITY_ERROR, file,
+			0,
+			"%s: ended without running a command\036"
 			"look for exit, exec, or a '.' of a missing "
-			"file");
+			"file",
+			name);
 	else if (s->status == PROBE_OK && s->ms > SLOW_MS)
-		profile_problem_fix(
-			profile_problem_add(p, PROBLEM_SLOW, SEVERITY_WARNING,
-				file, 0, "%s: took %u ms to start", name,
-				s->ms),
-			false,
+		profile_problem_add(p, PROBLEM_SLOW, SEVERITY_WARNING, file, 0,
+			"%s: took %u ms to start\036"
 			"time the files' lines; start agents and "
-			"version managers on demand");
+			"version managers on demand",
+			name, s->ms);
 }
 
 static void judge_noise(const struct profile_session *s, const char *name,
@@ -310,12 +314,10 @@ static void judge_noise(const struct profile_session *s, const char *name,
 	autobuf struct buf shown = BUF_INIT(1024);
 
 	cli_escape(&shown, s->noise, strcspn(s->noise, "\n"));
-	profile_problem_fix(
-		profile_problem_add(p, PROBLEM_OUTPUT_NOISE, SEVERITY_WARNING,
-			file, 0, "%s: prints \"%s\" (%zu bytes)", name,
-			buf_str(&shown), s->noise_len),
-		false,
-		"print only when interactive: case $- in *i*) … ;; esac");
+	profile_problem_add(p, PROBLEM_OUTPUT_NOISE, SEVERITY_WARNING, file, 0,
+		"%s: prints \"%s\" (%zu bytes)\036"
+		"print only when interactive: case $- in *i*) … ;; esac",
+		name, buf_str(&shown), s->noise_len);
 }
 
 /* Entries that a login has in another order, or has lost. */
@@ -324,29 +326,20 @@ static void judge_order(
 {
 	const char *login = f->session[0].path, *other = f->session[2].path;
 	autobuf struct buf lost = BUF_INIT(4096);
-	const char *entry;
-	size_t at = 0, len;
+	char dir[1024];
+	size_t at = 0;
 
 	if (!login || !other || str_eq(login, other))
 		return;
-	while (rc_entry(other, strlen(other), &at, &entry, &len)) {
-		char dir[1024];
-
-		if (!len || len >= sizeof dir)
-			continue;
-		memcpy(dir, entry, len);
-		dir[len] = '\0';
-		if (!profile_path_lists(login, dir))
+	while (profile_path_next(other, &at, dir, sizeof dir)) {
+		if (*dir && !profile_path_lists(login, dir))
 			buf_addf(&lost, " %s", dir);
 	}
-	profile_problem_fix(
-		profile_problem_add(p, PROBLEM_ORDER_DIFFERS, SEVERITY_INFO, "",
-			0, "login and other shells differ in PATH%s%s",
-			lost.len ? "; a login lacks" : " (order only)",
-			buf_str(&lost)),
-		false,
+	profile_problem_add(p, PROBLEM_ORDER_DIFFERS, SEVERITY_INFO, "", 0,
+		"login and other shells differ in PATH%s%s\036"
 		"set PATH in the login file and have it read the other "
-		"one");
+		"one",
+		lost.len ? "; a login lacks" : " (order only)", buf_str(&lost));
 }
 
 void profile_facts_judge(const struct profile_facts *f,

@@ -44,6 +44,10 @@ void profile_facts_json(struct json *j, const struct profile_facts *f,
 void profile_facts_judge(const struct profile_facts *f,
 	const struct profile_who *who, struct profile_problems *problems);
 
+/* The next entry of the PATH list, "" for an empty one; those beyond size are
+ * passed over. path may be NULL. */
+bool profile_path_next(const char *path, size_t *at, char *dir, size_t size);
+
 /* Is dir an entry of the PATH list? */
 bool profile_path_lists(const char *path, const char *dir);
 

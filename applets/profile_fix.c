@@ -44,7 +44,7 @@ static int move_blocks(const struct repair *r, const char *text, size_t n,
 	struct buf *out, struct diag *d)
 {
 	enum shell_family family =
-		shellkind_family(profile_kind_of(r->path, r->who));
+		shellkind_family(profile_language(r->path, r->who));
 	autobuf struct buf now = BUF_INIT(PROFILE_TEXT_MAX);
 	autofree struct profile_blocks *blocks = malloc(sizeof *blocks);
 	int err;
@@ -109,7 +109,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	struct profile_lint lint = {.path = r->path,
 		.text = text,
 		.len = n,
-		.kind = profile_kind_of(r->path, r->who),
+		.kind = profile_language(r->path, r->who),
 		.home = r->who->home,
 		.look = profile_look};
 	int done;
@@ -135,7 +135,7 @@ static int check(void *ctx, const struct buf *before, const struct buf *after,
 	struct diag *d)
 {
 	const struct repair *r = ctx;
-	enum shell_kind kind = profile_kind_of(r->path, r->who);
+	enum shell_kind kind = profile_language(r->path, r->who);
 	struct diag why = {0};
 
 	if (!after->len ||
@@ -178,55 +178,41 @@ static bool wanted(const struct profile_problem *p, int count, char **codes)
 
 static void plan_one(struct fixing *f, const struct profile_problem *p)
 {
+	enum profile_problem_code code = (enum profile_problem_code)p->code;
+	/* The file that hides another one is the one to change. */
+	bool shadowed = code == PROBLEM_SHADOWED;
 	struct repair *r = &f->repair[f->count];
-	const char *path = p->file;
 
-	if (p->code == PROBLEM_MISSING_PATH) {
-		if (f->dirs < 64)
-			f->dir[f->dirs++] = strdup(p->dir);
+	if (code == PROBLEM_MISSING_PATH && f->dirs < 64)
+		f->dir[f->dirs++] = strdup(p->dir);
+	if (code == PROBLEM_MISSING_PATH || code == PROBLEM_OTHER_SHELL ||
+		f->count == ARRAY_SIZE(f->repair))
 		return;
-	}
-	if (p->code == PROBLEM_OTHER_SHELL)
-		return;
-	if (f->count == ARRAY_SIZE(f->repair))
-		return;
+	str_copy(f->path[f->count], sizeof f->path[0],
+		shadowed ? p->dir : p->file);
 	for (size_t i = 0; i < f->count; i++) {
-		if (f->repair[i].code == (enum profile_problem_code)p->code &&
-			(str_eq(f->path[i], path) ||
-				p->code == PROBLEM_SHADOWED))
+		if (f->repair[i].code == code &&
+			str_eq(f->path[i], f->path[f->count]))
 			return;
 	}
-	str_copy(f->path[f->count], sizeof f->path[0], path);
-	*r = (struct repair){.code = (enum profile_problem_code)p->code,
+	*r = (struct repair){.code = code,
 		.path = f->path[f->count],
+		.source = str_ends(p->file, ".bash_login") ? ".bash_login"
+							   : ".profile",
 		.who = f->who};
-	if (p->code == PROBLEM_SHADOWED) {
-		/* The file that hides it is the one to change. */
-		const char *winner = str_after(p->detail, "is hidden by ~/");
-		char name[32];
-		size_t n = winner ? strcspn(winner, ",") : 0;
-
-		if (!n || n >= sizeof name)
-			return;
-		memcpy(name, winner, n);
-		name[n] = '\0';
-		r->source = str_ends(path, ".bash_login") ? ".bash_login"
-							  : ".profile";
-		path_join(f->path[f->count], sizeof f->path[0], f->who->home,
-			name);
-	}
 	f->count++;
 }
 
-static int remember(int dir, const struct repair *r, mode_t mode)
+/* The buffers stay whose they are. */
+static int remember(int dir, const char *path, const struct buf *before,
+	const struct buf *after, mode_t mode)
 {
 	struct profile_undo u = {
-		.mode = mode, .before = r->w.before, .after = r->w.after};
+		.mode = mode, .before = *before, .after = *after};
 	struct diag d = {0};
 	int err;
 
-	/* The buffers stay the repair's. */
-	str_copy(u.path, sizeof u.path, r->path);
+	str_copy(u.path, sizeof u.path, path);
 	err = profile_undo_save(dir, &u, &d);
 	if (err)
 		cli_diag(&d);
@@ -236,17 +222,14 @@ static int remember(int dir, const struct repair *r, mode_t mode)
 static int close_mode(const struct repair *r, int dir)
 {
 	autofd int fd = open(r->path, O_RDONLY | O_CLOEXEC);
-	struct repair copy = *r;
+	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
 		return -errno;
-	copy.w.before = BUF_INIT(PROFILE_TEXT_MAX);
-	if (buf_read_fd(&copy.w.before, fd))
+	if (buf_read_fd(&text, fd))
 		return -EFBIG;
-	copy.w.after = copy.w.before;
-	remember(dir, &copy, st.st_mode & 07777);
-	buf_release(&copy.w.before);
+	remember(dir, r->path, &text, &text, st.st_mode & 07777);
 	return fchmod(fd, st.st_mode & 07755) ? -errno : 0;
 }
 
@@ -284,6 +267,7 @@ static int apply_plan(struct fixing *f)
 		cli_die_diag(PROFILE_EXIT_WRITE, &d);
 	for (size_t i = 0; i < f->count; i++) {
 		struct repair *r = &f->repair[i];
+		struct stat st = {0};
 
 		if (r->code == PROBLEM_PERM) {
 			r->err = close_mode(r, dir);
@@ -295,14 +279,12 @@ static int apply_plan(struct fixing *f)
 		if (r->err) {
 			cli_diag(&r->d);
 			code = code ? code : profile_code(r->err);
-		} else if (r->code != PROBLEM_PERM &&
-			   r->w.action != PROFILE_UNCHANGED) {
-			struct stat st = {0};
-
+		} else if (r->w.action != PROFILE_UNCHANGED) {
 			/* Mode 0: there was no file. */
 			if (!r->w.missing)
 				stat(r->path, &st);
-			remember(dir, r, st.st_mode & 07777);
+			remember(dir, r->path, &r->w.before, &r->w.after,
+				st.st_mode & 07777);
 		}
 		if (!r->err && !f->o->quiet)
 			cli_warn("repaired %s: %s", r->path,
@@ -344,8 +326,8 @@ int profile_verb_fix(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
-	autofree struct profile_facts *facts = calloc(1, sizeof *facts);
-	autofree struct fixing *f = calloc(1, sizeof *f);
+	autofree struct profile_facts *facts = profile_alloc(sizeof *facts);
+	autofree struct fixing *f = profile_alloc(sizeof *f);
 	autoclean(profile_problems_release) struct profile_problems problems = {
 		0};
 
@@ -356,8 +338,6 @@ int profile_verb_fix(void *into, int argc, char **argv)
 				"'profile doctor' names them",
 				argv[i]);
 	}
-	if (!facts || !f)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	profile_who_find(&who, o);
 	profile_refuse_useless(&who, o);
 	profile_doctor_find(&problems, facts, &who, o, 0, NULL);

@@ -137,41 +137,49 @@ static void add_goals(struct profile_goals *goals, enum shell_kind kind,
 	}
 }
 
-/* The language of a file somebody named, when its name tells. */
-static enum shell_kind kind_of_file(const char *path, enum shell_kind kind)
+/* By what the name ends with, begins with or has in it ('e', 'b', 'i'). */
+static const struct {
+	char where, text[9];
+	uint8_t kind;
+} named[] = {
+	{'e', ".fish", SHELL_FISH},
+	{'i', "bash", SHELL_BASH},
+	{'i', "csh", SHELL_TCSH},
+	{'b', ".login", SHELL_TCSH},
+	{'b', ".z", SHELL_ZSH},
+	{'b', "zsh", SHELL_ZSH},
+	{'b', "zp", SHELL_ZSH},
+	{'b', "zl", SHELL_ZSH},
+	{'e', ".zsh", SHELL_ZSH},
+	{'b', ".mkshrc", SHELL_MKSH},
+};
+
+enum shell_kind profile_kind_of(const char *path, enum shell_kind fallback)
 {
 	const char *base = path_base(path);
 
-	if (str_ends(base, ".fish"))
-		return SHELL_FISH;
-	if (str_ends(base, ".csh") || str_ends(base, "cshrc") ||
-		str_eq(base, ".login"))
-		return SHELL_TCSH;
-	if (str_find(base, "bash"))
-		return SHELL_BASH;
-	if (str_after(base, ".z") || str_ends(base, ".zsh"))
-		return SHELL_ZSH;
-	if (str_eq(base, ".mkshrc"))
-		return SHELL_MKSH;
-	if (shellkind_family(kind) != FAMILY_SH)
-		return SHELL_SH;
-	return kind;
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
+		const char *text = named[i].text;
+
+		if (named[i].where == 'e'       ? str_ends(base, text)
+			: named[i].where == 'b' ? str_after(base, text) != NULL
+						: str_find(base, text) != NULL)
+			return (enum shell_kind)named[i].kind;
+	}
+	return shellkind_family(fallback) == FAMILY_SH ? fallback : SHELL_SH;
 }
 
 static int named_file(struct profile_goals *goals,
 	const struct profile_who *who, const struct profile_opts *o,
 	struct diag *d)
 {
-	autofree struct profile_files *files = calloc(1, sizeof *files);
-	autofree char *cwd = malloc(PATH_MAX);
+	autofree struct profile_files *files = profile_alloc(sizeof *files);
+	autofree char *cwd = profile_alloc(PATH_MAX);
 	struct profile_file *f;
-	bool given = o->shell && !str_eq(o->shell, "auto") &&
-		     !str_eq(o->shell, "all");
+	bool given = profile_shell_given(o);
 	const char *rest = o->file + profile_home_prefix(o->file);
 	int err;
 
-	if (!files || !cwd)
-		return diag_errno(d, -ENOMEM, "%s", o->file);
 	f = &files->file[0];
 	files->count = 1;
 	f->sessions = SESSION_ALL;
@@ -186,8 +194,8 @@ static int named_file(struct profile_goals *goals,
 	if (err)
 		return diag_errno(d, err, "%s", o->file);
 	f->exists = access(f->path, F_OK) == 0;
-	add_goals(goals, given ? who->kind : kind_of_file(f->path, who->kind),
-		files);
+	add_goals(goals,
+		given ? who->kind : profile_kind_of(f->path, who->kind), files);
 	return 0;
 }
 
@@ -195,11 +203,9 @@ static int of_kind(struct profile_goals *goals, enum shell_kind kind,
 	const struct profile_who *who, const struct profile_opts *o,
 	struct diag *d)
 {
-	autofree struct profile_files *files = calloc(1, sizeof *files);
+	autofree struct profile_files *files = profile_alloc(sizeof *files);
 	int err;
 
-	if (!files)
-		return diag_errno(d, -ENOMEM, "startup files");
 	if (!shellkind_writable(kind)) {
 		diag_fail(d, -ENOEXEC,
 			"%s has no startup file that is written "
@@ -258,11 +264,9 @@ static bool has_marker(const char *path, const char *id)
 static void add_marked(struct profile_goals *goals, enum shell_kind kind,
 	const struct profile_who *who, const struct profile_opts *o)
 {
-	autofree struct profile_files *files = calloc(1, sizeof *files);
-	autofree struct profile_files *one = calloc(1, sizeof *one);
+	autofree struct profile_files *files = profile_alloc(sizeof *files);
+	autofree struct profile_files *one = profile_alloc(sizeof *one);
 
-	if (!files || !one)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	for (unsigned pass = 0; pass < 2; pass++) {
 		int err = pass ? profile_targets_user(files, kind, o->scopes,
 					 o->id, &who->place)
@@ -284,8 +288,7 @@ static void add_marked(struct profile_goals *goals, enum shell_kind kind,
 void profile_goals_with_block(struct profile_goals *goals,
 	const struct profile_who *who, const struct profile_opts *o)
 {
-	bool one = o->shell && !str_eq(o->shell, "auto") &&
-		   !str_eq(o->shell, "all");
+	bool one = profile_shell_given(o);
 
 	for (unsigned k = SHELL_SH; k < SHELL_KINDS; k++) {
 		enum shell_kind kind = (enum shell_kind)k;

@@ -6,17 +6,17 @@
 #include "confinement.h"
 #include "profile_doctor.h"
 
-/* The worst first; otherwise as found. */
-static void sort(struct profile_problems *p)
+/* The i-th problem, the worst first and otherwise as found. */
+static const struct profile_problem *ranked(
+	const struct profile_problems *p, size_t i)
 {
-	for (size_t i = 1; i < p->count; i++) {
-		struct profile_problem one = p->problem[i];
-		size_t j = i;
-
-		for (; j && p->problem[j - 1].severity < one.severity; j--)
-			p->problem[j] = p->problem[j - 1];
-		p->problem[j] = one;
+	for (unsigned rank = SEVERITY_CRITICAL + 1; rank-- > 0;) {
+		for (size_t k = 0; k < p->count; k++) {
+			if (p->problem[k].severity == rank && !i--)
+				return &p->problem[k];
+		}
 	}
+	return p->problem;
 }
 
 static void problem_json(struct json *j, const struct profile_problem *p)
@@ -24,17 +24,17 @@ static void problem_json(struct json *j, const struct profile_problem *p)
 	enum profile_problem_code code = (enum profile_problem_code)p->code;
 
 	json_open(j, '{');
-	json_str(json_key(j, "code"), profile_problem_name(code));
-	json_str(json_key(j, "severity"),
+	profile_json(j, "code", profile_problem_name(code));
+	profile_json(j, "severity",
 		profile_severity_name((enum profile_severity)p->severity));
-	profile_json_path(j, "file", p->file[0] ? p->file : NULL);
+	profile_json(j, "file", p->file);
 	if (p->line)
 		json_u64(json_key(j, "line"), p->line);
 	else
 		json_null(json_key(j, "line"));
-	json_str(json_key(j, "detail"), p->detail);
-	json_str(json_key(j, "why"), profile_problem_why(code));
-	json_str(json_key(j, "fix"), p->fix);
+	profile_json(j, "detail", p->detail);
+	profile_json(j, "why", profile_problem_why(code));
+	profile_json(j, "fix", p->fix);
 	json_bool(json_key(j, "fixable"), p->fixable);
 	json_close(j);
 }
@@ -43,14 +43,11 @@ static void doctor_json(const struct profile_problems *p,
 	const struct profile_facts *f, const struct profile_who *who)
 {
 	autobuf struct buf out = BUF_INIT(8 << 20);
-	autofree struct confinement *c = calloc(1, sizeof *c);
+	autofree struct confinement *c = profile_alloc(sizeof *c);
 	struct confinement_source source = {
 		.root = "", .env = profile_environ()};
-	struct json j = JSON_INIT(&out);
+	struct json j = profile_json_begin(&out);
 
-	j.pretty = true;
-	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
 	profile_facts_json(&j, f, who);
 	if (c) {
 		confinement_detect(&source, c);
@@ -59,13 +56,11 @@ static void doctor_json(const struct profile_problems *p,
 	}
 	json_open(json_key(&j, "problems"), '[');
 	for (size_t i = 0; i < p->count; i++)
-		problem_json(&j, &p->problem[i]);
+		problem_json(&j, ranked(p, i));
 	json_close(&j);
 	json_open(json_key(&j, "changes"), '[');
 	json_close(&j);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
+	profile_json_end(&j);
 }
 
 static void doctor_text(
@@ -76,7 +71,7 @@ static void doctor_text(
 	bool colour = cli_colour(1);
 
 	for (size_t i = 0; i < p->count; i++) {
-		const struct profile_problem *one = &p->problem[i];
+		const struct profile_problem *one = ranked(p, i);
 		enum profile_problem_code code =
 			(enum profile_problem_code)one->code;
 
@@ -87,15 +82,12 @@ static void doctor_text(
 			profile_severity_name(
 				(enum profile_severity)one->severity),
 			cli_sgr(colour, "0"), profile_problem_name(code));
-		cli_escape(&out, one->file, strlen(one->file));
+		profile_shown(&out, "", one->file, "");
 		if (one->line)
 			buf_addf(&out, ":%u", one->line);
-		buf_adds(&out, one->file[0] ? ": " : "");
-		cli_escape(&out, one->detail, strlen(one->detail));
-		buf_addf(&out,
-			"\n    why: %s\n    fix: ", profile_problem_why(code));
-		cli_escape(&out, one->fix, strlen(one->fix));
-		buf_addc(&out, '\n');
+		profile_shown(&out, one->file[0] ? ": " : "", one->detail, "");
+		buf_addf(&out, "\n    why: %s", profile_problem_why(code));
+		profile_shown(&out, "\n    fix: ", one->fix, "\n");
 	}
 	if (!profile_problems_any(p) && !o->quiet)
 		buf_adds(&out, "no problem was found\n");
@@ -108,17 +100,14 @@ int profile_verb_doctor(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
-	autofree struct profile_facts *facts = calloc(1, sizeof *facts);
+	autofree struct profile_facts *facts = profile_alloc(sizeof *facts);
 	autoclean(profile_problems_release) struct profile_problems problems = {
 		0};
 
-	if (!facts)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	profile_who_find(&who, o);
 	profile_who_parents(&who);
 	profile_doctor_find(
 		&problems, facts, &who, o, argc > 1 ? argc - 1 : 0, argv + 1);
-	sort(&problems);
 	if (o->json)
 		doctor_json(&problems, facts, &who);
 	else

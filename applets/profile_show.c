@@ -14,29 +14,21 @@
 #include "rcfile.h"
 #include "str.h"
 
-static void add_path(struct buf *out, const char *path)
-{
-	cli_escape(out, path, strlen(path));
-}
-
 static void files_json(const struct profile_files *files, enum shell_kind kind)
 {
 	autobuf struct buf out = BUF_INIT(1 << 20);
-	struct json j = JSON_INIT(&out);
+	struct json j = profile_json_begin(&out);
 
-	j.pretty = true;
-	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
-	json_str(json_key(&j, "shell"), shellkind_name(kind));
+	profile_json(&j, "shell", shellkind_name(kind));
 	json_open(json_key(&j, "files"), '[');
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *f = &files->file[i];
 
 		json_open(&j, '{');
-		profile_json_path(&j, "file", f->path);
+		profile_json(&j, "file", f->path);
 		json_bool(json_key(&j, "exists"), f->exists);
 		json_bool(json_key(&j, "system"), f->system);
-		json_str(json_key(&j, "shadowed_by"), f->shadowed_by);
+		profile_json(&j, "shadowed_by", f->shadowed_by);
 		json_open(json_key(&j, "sessions"), '[');
 		for (unsigned s = 0; s < SESSIONS; s++) {
 			if (f->sessions >> s & 1)
@@ -46,9 +38,7 @@ static void files_json(const struct profile_files *files, enum shell_kind kind)
 		json_close(&j);
 	}
 	json_close(&j);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
+	profile_json_end(&j);
 }
 
 static void files_text(const struct profile_files *files, enum shell_kind kind)
@@ -70,7 +60,7 @@ static void files_text(const struct profile_files *files, enum shell_kind kind)
 			!f->exists       ? "missing"
 			: f->shadowed_by ? "shadowed"
 					 : "read");
-		add_path(&out, f->path);
+		profile_shown(&out, "", f->path, "");
 		if (f->shadowed_by)
 			buf_addf(&out, "  (hidden by %s)", f->shadowed_by);
 		buf_addc(&out, '\n');
@@ -82,13 +72,11 @@ int profile_verb_files(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
-	autofree struct profile_files *files = calloc(1, sizeof *files);
+	autofree struct profile_files *files = profile_alloc(sizeof *files);
 
 	(void)argc;
 	(void)argv;
 	profile_who_find(&who, o);
-	if (!files)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	if (profile_files_list(files, who.kind, &who.place))
 		cli_die(PROFILE_EXIT_REFUSED,
 			"no startup files are known for %s",
@@ -120,13 +108,13 @@ static void list_line(struct listing *l, const char *path, const char *id,
 		buf_addc(&l->out, '\n');
 	} else if (l->o->json) {
 		json_open(&l->j, '{');
-		profile_json_path(&l->j, "file", path);
+		profile_json(&l->j, "file", path);
 		json_u64(json_key(&l->j, "line"), line);
-		json_str(json_key(&l->j, "id"), id);
+		profile_json(&l->j, "id", id);
 		json_strn(json_key(&l->j, "text"), text, n);
 		json_close(&l->j);
 	} else {
-		add_path(&l->out, path);
+		profile_shown(&l->out, "", path, "");
 		buf_addf(&l->out, ":%u: [%s] ", line, id);
 		cli_escape(&l->out, text, n);
 		buf_addc(&l->out, '\n');
@@ -198,10 +186,10 @@ static void list_snippets(
 static void list_kind(
 	struct listing *l, enum shell_kind kind, const struct profile_who *who)
 {
-	autofree struct profile_files *files = calloc(1, sizeof *files);
+	autofree struct profile_files *files = profile_alloc(sizeof *files);
 	enum shell_family family = shellkind_family(kind);
 
-	if (!files || profile_files_list(files, kind, &who->place))
+	if (profile_files_list(files, kind, &who->place))
 		return;
 	for (size_t i = 0; i < files->count; i++) {
 		const char *path = files->file[i].path;
@@ -218,8 +206,7 @@ static void list_kind(
 static unsigned list_all(struct listing *l, const struct profile_who *who,
 	const struct profile_opts *o)
 {
-	bool one = o->shell && !str_eq(o->shell, "auto") &&
-		   !str_eq(o->shell, "all");
+	bool one = profile_shell_given(o);
 
 	if (o->file) {
 		list_file(l, o->file, shellkind_family(who->kind));
@@ -236,12 +223,10 @@ int profile_verb_list(void *into, int argc, char **argv)
 {
 	struct profile_opts *o = into;
 	struct profile_who who;
-	autofree struct listing *l = calloc(1, sizeof *l);
+	autofree struct listing *l = profile_alloc(sizeof *l);
 
 	(void)argc;
 	(void)argv;
-	if (!l)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	profile_who_find(&who, o);
 	l->o = o;
 	l->out = BUF_INIT(16u << 20);
@@ -268,7 +253,7 @@ static int print_blocks(
 	const struct profile_who *who, const struct profile_opts *o)
 {
 	autoclean(profile_goals_release) struct profile_goals goals = {0};
-	autofree struct listing *l = calloc(1, sizeof *l);
+	autofree struct listing *l = profile_alloc(sizeof *l);
 	autobuf struct buf once = BUF_INIT(16u << 20);
 	struct diag d = {0};
 	int err = profile_goals_find(&goals, who, o, &d);
@@ -277,8 +262,6 @@ static int print_blocks(
 		cli_diag(&d);
 		return profile_code(err);
 	}
-	if (!l)
-		cli_die(PROFILE_EXIT_WRITE, "out of memory");
 	l->o = o;
 	l->bare = true;
 	l->out = BUF_INIT(16u << 20);

@@ -103,6 +103,7 @@ int profile_verb_undo(void *into, int argc, char **argv)
 	struct profile_opts *o = into;
 	struct profile_who who;
 	struct diag d = {0};
+	autofree struct profile_undo *u = profile_alloc(sizeof *u);
 	const struct dirent *e;
 	int dir, worst = EXIT_OK, seen = 0;
 	DIR *list;
@@ -111,17 +112,16 @@ int profile_verb_undo(void *into, int argc, char **argv)
 	dir = profile_undo_open(&who, false, &d);
 	list = dir < 0 ? NULL : fdopendir(dir);
 	while (list && (e = readdir(list)) != NULL) {
-		autoclean(profile_undo_release) struct profile_undo u = {
-			.mode = 0};
 		int code;
 
-		if (e->d_name[0] == '.' ||
-			profile_undo_load(dir, e->d_name, &u) ||
-			!named(u.path, argc, argv))
-			continue;
-		seen++;
-		code = undo_one(dir, e->d_name, &u, &who, o);
-		worst = code > worst ? code : worst;
+		if (e->d_name[0] != '.' &&
+			!profile_undo_load(dir, e->d_name, u) &&
+			named(u->path, argc, argv)) {
+			seen++;
+			code = undo_one(dir, e->d_name, u, &who, o);
+			worst = code > worst ? code : worst;
+		}
+		profile_undo_release(u);
 	}
 	if (list)
 		closedir(list);

@@ -25,6 +25,12 @@ char **profile_environ(void)
 	return environ;
 }
 
+bool profile_shell_given(const struct profile_opts *o)
+{
+	return o->shell && !str_eq(o->shell, "auto") &&
+	       !str_eq(o->shell, "all");
+}
+
 static const char *variable(const char *name)
 {
 	const char *value = env_get(environ, name);
@@ -245,8 +251,7 @@ static bool try_shell(
 static void find_shell(struct profile_who *who, const struct user *user,
 	const struct profile_opts *o)
 {
-	bool given = o->shell && !str_eq(o->shell, "auto") &&
-		     !str_eq(o->shell, "all");
+	bool given = profile_shell_given(o);
 
 	if (!(!who->other && try_shell(who, variable("SHELL"), "SHELL")) &&
 		!try_shell(who, user->shell, "passwd") &&

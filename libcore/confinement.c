@@ -60,51 +60,35 @@ static bool there(const struct look *l, const char *path)
 	return place(l, path, real, sizeof real) && access(real, F_OK) == 0;
 }
 
-/* What others wrote is shown on terminals. */
-static void make_printable(char *s)
+/* Copies what others wrote, which is shown on terminals. */
+static void set(char *to, size_t size, const char *s, size_t n)
 {
-	for (; *s; s++) {
-		if (*s < ' ' || *s >= 0x7f)
-			*s = '?';
-	}
+	if (n >= size)
+		n = size - 1;
+	for (size_t i = 0; i < n; i++)
+		to[i] = s[i] < ' ' || s[i] >= 0x7f ? '?' : s[i];
+	to[n] = '\0';
 }
 
-__attribute__((format(printf, 4, 5))) static struct confinement_fact *add(
-	struct look *l, enum confinement_kind kind, bool confined,
+/* The kind's one fact; one found before is replaced. detail may be NULL. */
+__attribute__((format(printf, 6, 7))) static void add(struct look *l,
+	enum confinement_kind kind, bool confined, const char *detail, size_t n,
 	const char *evidence, ...)
 {
-	struct confinement_fact *f = NULL;
+	autobuf struct buf b = BUF_INIT(2 * SEEN_MAX);
+	struct confinement_fact *f = l->out->fact;
 	va_list ap;
 
-	for (size_t i = 0; i < l->out->count; i++) {
-		if (l->out->fact[i].kind == kind)
-			f = &l->out->fact[i];
-	}
-	if (!f)
-		f = &l->out->fact[l->out->count++];
-	*f = (struct confinement_fact){.kind = kind, .confined = confined};
-	{
-		struct buf b = BUF_INIT(1024);
-
-		va_start(ap, evidence);
-		buf_vaddf(&b, evidence, ap);
-		va_end(ap);
-		if (b.len >= sizeof f->evidence)
-			b.len = sizeof f->evidence - 1;
-		str_copy(f->evidence, sizeof f->evidence, buf_str(&b));
-		buf_release(&b);
-	}
-	make_printable(f->evidence);
-	return f;
-}
-
-static void set_detail(struct confinement_fact *f, const char *s, size_t n)
-{
-	if (n >= sizeof f->detail)
-		n = sizeof f->detail - 1;
-	memcpy(f->detail, s, n);
-	f->detail[n] = '\0';
-	make_printable(f->detail);
+	while (f < l->out->fact + l->out->count && f->kind != kind)
+		f++;
+	l->out->count += f == l->out->fact + l->out->count;
+	f->kind = kind;
+	f->confined = confined;
+	va_start(ap, evidence);
+	buf_vaddf(&b, evidence, ap);
+	va_end(ap);
+	set(f->evidence, sizeof f->evidence, buf_str(&b), b.len);
+	set(f->detail, sizeof f->detail, detail, detail ? n : 0);
 }
 
 /* The value behind "key:" or "key=" or "key: " at the start of a line. */
@@ -140,92 +124,82 @@ static size_t snap_name(const char *text, const char **name)
 
 static void look_snap(struct look *l, const char *label, const char *from)
 {
-	char path[128], snap[48];
-	struct buf b = BUF_FIXED(path), s = BUF_FIXED(snap);
+	char path[128];
+	struct buf b = BUF_FIXED(path);
 	const char *name, *text, *mode;
-	size_t n = snap_name(label, &name), len;
-	bool classic = false;
-	struct confinement_fact *f;
+	size_t n = snap_name(label, &name), len = 0;
+	bool classic;
 
 	if (!n)
 		return;
-	buf_add(&s, name, n);
-	buf_addf(&b, "/snap/%s/current/meta/snap.yaml", buf_str(&s));
+	buf_addf(&b, "/snap/%.*s/current/meta/snap.yaml", (int)n, name);
 	text = read_text(l, buf_str(&b));
 	mode = text ? value_of(text, "confinement:", &len) : NULL;
-	if (mode)
-		classic = len >= 7 && strncmp(mode, "classic", 7) == 0;
-	f = add(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT,
-		!classic, "%s names snap.%s; %s says %s", from, buf_str(&s),
-		buf_str(&b),
+	classic = mode && len >= 7 && strncmp(mode, "classic", 7) == 0;
+	add(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT, !classic,
+		name, n, "%s names snap.%.*s; %s says %s", from, (int)n, name,
+		path,
 		classic ? "classic"
 		: mode  ? "strict"
 			: "nothing");
-	set_detail(f, snap, s.len);
 }
 
 static void look_label(struct look *l)
 {
+	static const char apparmor[] = "/proc/self/attr/apparmor/current";
+	static const char cgroup[] = "/proc/self/cgroup";
 	char label[160];
-	struct buf b = BUF_FIXED(label);
-	const char *text = read_text(l, "/proc/self/attr/apparmor/current");
-	const char *mode;
-	struct confinement_fact *f;
+	const char *text = read_text(l, apparmor), *mode;
+	bool has_label = text && *text;
+	size_t n;
 
-	if (!text || !*text) {
-		const char *groups = read_text(l, "/proc/self/cgroup");
-
-		if (groups) {
-			buf_add(&b, groups,
-				strlen(groups) < 159 ? strlen(groups) : 159);
-			look_snap(l, buf_str(&b), "/proc/self/cgroup");
-		}
+	if (!has_label)
+		text = read_text(l, cgroup);
+	if (!text)
+		return;
+	/* The file read next takes the place of this one. */
+	n = strnlen(text, sizeof label - 1);
+	memcpy(label, text, n);
+	label[n] = '\0';
+	if (!has_label) {
+		look_snap(l, label, cgroup);
 		return;
 	}
-	buf_add(&b, text, strlen(text) < 159 ? strlen(text) : 159);
-	text = buf_str(&b);
-	mode = strrchr(text, '(');
-	f = add(l, CONFINED_APPARMOR,
-		!str_eq(text, "unconfined") &&
+	mode = strrchr(label, '(');
+	add(l, CONFINED_APPARMOR,
+		!str_eq(label, "unconfined") &&
 			!(mode && (str_after(mode, "(complain") ||
 					  str_after(mode, "(unconfined"))),
-		"/proc/self/attr/apparmor/current: %s", text);
-	set_detail(f, text, strcspn(text, " "));
-	if (str_after(text, "snap."))
-		look_snap(l, text, "/proc/self/attr/apparmor/current");
+		label, strcspn(label, " "), "%s: %s", apparmor, label);
+	if (str_after(label, "snap."))
+		look_snap(l, label, apparmor);
 }
 
 static void look_selinux(struct look *l)
 {
 	const char *text = read_text(l, "/sys/fs/selinux/enforce");
-	bool enforcing, unconfined;
-	struct confinement_fact *f;
+	bool enforcing;
 
 	if (!text)
 		return;
 	enforcing = str_eq(text, "1");
 	text = read_text(l, "/proc/self/attr/current");
-	unconfined = text && str_find(text, ":unconfined_t:");
-	f = add(l, CONFINED_SELINUX, enforcing && !unconfined,
+	add(l, CONFINED_SELINUX,
+		enforcing && !(text && str_find(text, ":unconfined_t:")), text,
+		text ? strlen(text) : 0,
 		"/sys/fs/selinux/enforce: %d; /proc/self/attr/current: %s",
 		enforcing, text ? text : "unreadable");
-	if (text)
-		set_detail(f, text, strlen(text));
 }
 
 static void look_flatpak(struct look *l)
 {
 	const char *text = read_text(l, "/.flatpak-info");
-	const char *name;
 	size_t n = 0;
-	struct confinement_fact *f;
+	const char *name = text ? value_of(text, "name=", &n) : NULL;
 
-	if (!text)
-		return;
-	name = value_of(text, "name=", &n);
-	f = add(l, CONFINED_FLATPAK, true, "/.flatpak-info is there");
-	if (name)
-		set_detail(f, name, n);
+	if (text)
+		add(l, CONFINED_FLATPAK, true, name, n,
+			"/.flatpak-info is there");
 }
 
 /* The kernel's struct statx, as far as it is of use here. */
@@ -287,7 +261,7 @@ static void look_chroot(struct look *l)
 	const char *text;
 
 	if (l->live && statx_chroot(&known)) {
-		add(l, CONFINED_CHROOT, true,
+		add(l, CONFINED_CHROOT, true, NULL, 0,
 			"statx(\"/\"): not the root of a mount");
 		return;
 	}
@@ -295,13 +269,13 @@ static void look_chroot(struct look *l)
 	if (!text)
 		return;
 	if (!root_line(text, &id, type)) {
-		add(l, CONFINED_CHROOT, true,
+		add(l, CONFINED_CHROOT, true, NULL, 0,
 			"/proc/self/mountinfo has no line for /");
 		return;
 	}
 	if (!l->live && (str_eq(type, "rootfs") || str_eq(type, "ramfs") ||
 				str_eq(type, "tmpfs")))
-		add(l, CONFINED_INITRAMFS, true,
+		add(l, CONFINED_INITRAMFS, true, NULL, 0,
 			"/proc/self/mountinfo: / is %s", type);
 	if (id >= sizeof own)
 		return;
@@ -314,7 +288,7 @@ static void look_chroot(struct look *l)
 	memcpy(other, text, id);
 	other[id] = '\0';
 	if (!str_eq(own, other))
-		add(l, CONFINED_CHROOT, true,
+		add(l, CONFINED_CHROOT, true, NULL, 0,
 			"/ is mount %s here, mount %s for process 1", own,
 			other);
 }
@@ -328,73 +302,68 @@ static const char *variable(const struct look *l, const char *name)
 }
 
 /* Is the namespace another one than that of the machine's first process? */
-static bool own_namespace(struct look *l, const char *name, const char *initial,
-	char *seen, size_t size)
+static bool own_namespace(
+	struct look *l, const char *path, const char *initial, char seen[64])
 {
-	char path[64], real[1024];
-	struct buf b = BUF_FIXED(path);
-	ssize_t n;
+	char real[1024];
+	ssize_t n = -1;
 
-	buf_addf(&b, "/proc/self/ns/%s", name);
-	if (!place(l, buf_str(&b), real, sizeof real))
-		return false;
-	n = readlink(real, seen, size - 1);
-	if (n <= 0)
-		return false;
-	seen[n] = '\0';
-	return !str_find(seen, initial);
+	if (place(l, path, real, sizeof real))
+		n = readlink(real, seen, 63);
+	seen[n > 0 ? n : 0] = '\0';
+	return n > 0 && !str_find(seen, initial);
 }
 
-static void container_named(
-	struct look *l, const char *name, size_t n, const char *evidence)
-{
-	set_detail(add(l, CONFINED_CONTAINER, true, "%s", evidence), name, n);
-}
+/* Signs of a container, the best first: a file or a variable, and which kind
+ * it means; "" for the kind that it names. */
+static const struct sign {
+	char at[28], kind[11];
+	bool separate; /* only where the pid namespace is not the first */
+} signs[] = {
+	{"/run/systemd/container", "", false},
+	{"/run/host/container-manager", "", false},
+	{"/run/.containerenv", "podman", false},
+	{"KUBERNETES_SERVICE_HOST", "kubernetes", true},
+	{"/.dockerenv", "docker", true},
+	{"container", "", true},
+};
 
 /* The manager says which kind; namespaces say that there is one at all. */
 static void look_container(struct look *l)
 {
-	static const char *const files[] = {
-		"/run/systemd/container", "/run/host/container-manager"};
-	char pid[64], user[64];
-	bool separate = own_namespace(l, "pid", "4026531836", pid, sizeof pid);
-	const char *text, *value;
+	char seen[64];
+	bool separate =
+		own_namespace(l, "/proc/self/ns/pid", "4026531836", seen);
+	const char *text;
 
 	if (separate)
-		add(l, CONFINED_PID_NAMESPACE, true, "/proc/self/ns/pid: %s",
-			pid);
-	if (own_namespace(l, "user", "4026531837", user, sizeof user)) {
+		add(l, CONFINED_PID_NAMESPACE, true, NULL, 0,
+			"/proc/self/ns/pid: %s", seen);
+	if (own_namespace(l, "/proc/self/ns/user", "4026531837", seen)) {
 		text = read_text(l, "/proc/self/uid_map");
-		add(l, CONFINED_USER_NAMESPACE, true,
-			"/proc/self/ns/user: %s; uid_map: %.60s", user,
+		add(l, CONFINED_USER_NAMESPACE, true, NULL, 0,
+			"/proc/self/ns/user: %s; uid_map: %.60s", seen,
 			text ? text : "unreadable");
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-		text = read_text(l, files[i]);
-		if (text && *text) {
-			container_named(l, text, strcspn(text, "\n"), files[i]);
-			return;
-		}
+	for (const struct sign *s = signs; s < signs + ARRAY_SIZE(signs); s++) {
+		text = s->at[0] != '/' ? variable(l, s->at)
+		       : s->kind[0]    ? there(l, s->at) ? "" : NULL
+				       : read_text(l, s->at);
+		if (!text || (!*text && !s->kind[0]) ||
+			(s->separate && !separate))
+			continue;
+		if (s->kind[0])
+			text = s->kind;
+		add(l, CONFINED_CONTAINER, true, text, strcspn(text, "\n"),
+			"%s is there%s", s->at,
+			s->separate ? ", and the pid namespace is not the first"
+				    : "");
+		return;
 	}
-	if (there(l, "/run/.containerenv")) {
-		container_named(l, "podman", 6, "/run/.containerenv is there");
-	} else if (variable(l, "KUBERNETES_SERVICE_HOST") && separate) {
-		container_named(l, "kubernetes", 10,
-			"KUBERNETES_SERVICE_HOST is set, and the pid namespace "
-			"is not the first");
-	} else if (separate && there(l, "/.dockerenv")) {
-		container_named(l, "docker", 6,
-			"/.dockerenv is there, and the pid namespace is not "
-			"the first");
-	} else if ((value = variable(l, "container")) != NULL && separate) {
-		container_named(l, value, strlen(value),
-			"container= is set, and the pid namespace is not the "
-			"first");
-	} else if (there(l, "/.dockerenv")) {
-		add(l, CONFINED_IMAGE_ORIGIN, false,
+	if (there(l, "/.dockerenv"))
+		add(l, CONFINED_IMAGE_ORIGIN, false, NULL, 0,
 			"/.dockerenv is there, but the namespaces are the "
 			"machine's: only the files came from an image");
-	}
 }
 
 static void look_tracer(struct look *l, const char *pid, size_t n)
@@ -409,7 +378,7 @@ static void look_tracer(struct look *l, const char *pid, size_t n)
 	add(l,
 		comm && str_after(comm, "proot") ? CONFINED_PROOT
 						 : CONFINED_TRACED,
-		true, "/proc/self/status: TracerPid %s (%s)", number,
+		true, NULL, 0, "/proc/self/status: TracerPid %s (%s)", number,
 		comm ? comm : "unknown");
 }
 
@@ -425,12 +394,12 @@ static void look_status(struct look *l)
 	text = buf_str(&kept);
 	value = value_of(text, "Seccomp:", &n);
 	if (value && *value != '0')
-		add(l, CONFINED_SECCOMP, true,
+		add(l, CONFINED_SECCOMP, true, NULL, 0,
 			"/proc/self/status: Seccomp %.*s (%s)", (int)n, value,
 			*value == '1' ? "strict" : "filter");
 	value = value_of(text, "NoNewPrivs:", &n);
 	if (value && *value == '1')
-		add(l, CONFINED_NO_NEW_PRIVS, true,
+		add(l, CONFINED_NO_NEW_PRIVS, true, NULL, 0,
 			"/proc/self/status: NoNewPrivs 1");
 	value = value_of(text, "TracerPid:", &n);
 	if (value && *value != '0')
@@ -446,19 +415,19 @@ static void look_machine(struct look *l)
 
 	if (text && (str_find(text, "microsoft") || str_find(text, "Microsoft") ||
 			    str_find(text, "WSL")))
-		add(l, CONFINED_WSL, false, "/proc/sys/kernel/osrelease: %s",
-			text);
+		add(l, CONFINED_WSL, false, NULL, 0,
+			"/proc/sys/kernel/osrelease: %s", text);
 	if (!l->live)
 		return;
 	if (statfs("/", &fs) == 0 &&
 		((unsigned long)fs.f_type == MAGIC_RAMFS ||
 			(unsigned long)fs.f_type == MAGIC_TMPFS))
-		add(l, CONFINED_INITRAMFS, true, "statfs(\"/\"): %s",
+		add(l, CONFINED_INITRAMFS, true, NULL, 0, "statfs(\"/\"): %s",
 			(unsigned long)fs.f_type == MAGIC_RAMFS ? "ramfs"
 								: "tmpfs");
 	if (home && home[0] == '/' && statvfs(home, &vfs) == 0 &&
 		(vfs.f_flag & ST_RDONLY))
-		add(l, CONFINED_HOME_READ_ONLY, true,
+		add(l, CONFINED_HOME_READ_ONLY, true, NULL, 0,
 			"statvfs(\"%.150s\"): read-only", home);
 }
 

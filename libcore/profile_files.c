@@ -66,12 +66,11 @@ static const struct row {
 		""},
 	{SH | MKSH | KSH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 0, 0,
 		".profile", ""},
-	{SH | MKSH | KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, ENV, 0, 0,
-		"", ""},
+	{SH | MKSH | KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, ENV, 0, 0, "",
+		""},
 	{MKSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".mkshrc",
 		""},
-	{KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".kshrc",
-		""},
+	{KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".kshrc", ""},
 	{ZSH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/zsh/zshenv", "etc/zshenv"},
 	{ZSH, SESSION_ALL, SCOPE_ALL, ZSHENV, 0, 0, ".zshenv", ""},
 	{ZSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/zsh/zprofile",
@@ -124,11 +123,10 @@ static struct profile_file *add(struct listing *l, enum where where,
 	const char *name, unsigned sessions)
 {
 	const struct profile_place *p = l->place;
-	const char *dir = where == SYSTEM ? p->root
-			  : where == OWN  ? l->dir
-			  : where == ZSHENV && p->zdotdir
-				  ? p->zdotdir
-				  : p->home;
+	const char *dir = where == SYSTEM                 ? p->root
+			  : where == OWN                  ? l->dir
+			  : where == ZSHENV && p->zdotdir ? p->zdotdir
+							  : p->home;
 	struct profile_file *f = &l->files->file[l->files->count];
 
 	if (!l->err && l->files->count == PROFILE_FILES)
@@ -207,7 +205,7 @@ static int walk(struct listing *l, enum shell_kind kind, unsigned scope)
 		return -EINVAL;
 	l->err = own_dir(l, group);
 	for (const struct row *r = rows; r < rows + ARRAY_SIZE(rows); r++) {
-		const char *value = r->where == ENV	   ? l->place->env
+		const char *value = r->where == ENV        ? l->place->env
 				    : r->where == BASH_ENV ? l->place->bash_env
 							   : NULL;
 		struct profile_file *f;

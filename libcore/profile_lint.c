@@ -106,23 +106,23 @@ static void judge_dir(const struct profile_lint *l, const char *file,
 	path[n] = '\0';
 	what = l->look(l->ctx, path);
 	if (what == 'w')
-		profile_problem_fix(
-			profile_problem_add(out, PROBLEM_PATH_CORRUPT,
-				SEVERITY_ERROR, file, line,
-				"%s: anyone may put programs there", path),
-			false, "chmod o-w '%s', or take it off PATH", path);
+		profile_problem_add(out, PROBLEM_PATH_CORRUPT, SEVERITY_ERROR,
+			file, line,
+			"%s: anyone may put programs there\036"
+			"chmod o-w '%s', or take it off PATH",
+			path, path);
 	else if (what == 'f')
-		profile_problem_fix(
-			profile_problem_add(out, PROBLEM_PATH_CORRUPT,
-				SEVERITY_WARNING, file, line,
-				"%s is not a directory", path),
-			false, "name its directory instead");
+		profile_problem_add(out, PROBLEM_PATH_CORRUPT, SEVERITY_WARNING,
+			file, line,
+			"%s is not a directory\036"
+			"name its directory instead",
+			path);
 	else if (!what)
-		profile_problem_fix(
-			profile_problem_add(out, PROBLEM_PATH_CORRUPT,
-				SEVERITY_INFO, file, line, "%s is not there",
-				path),
-			false, "make it, or take it off PATH");
+		profile_problem_add(out, PROBLEM_PATH_CORRUPT, SEVERITY_INFO,
+			file, line,
+			"%s is not there\036"
+			"make it, or take it off PATH",
+			path);
 }
 
 static void judge_list(const struct profile_lint *l, const char *file,
@@ -138,13 +138,11 @@ static void judge_list(const struct profile_lint *l, const char *file,
 		size_t from = 0, other_len;
 
 		if (fault) {
-			struct profile_problem *p = profile_problem_add(out,
-				PROBLEM_PATH_CORRUPT, SEVERITY_ERROR, file,
-				line, "%s%.*s%s%s", where,
+			profile_problem_add(out, PROBLEM_PATH_CORRUPT,
+				SEVERITY_ERROR | (*file ? PROBLEM_FIXABLE : 0u),
+				file, line, "%s%.*s%s%s\036%s", where,
 				(int)(len < 120 ? len : 120), entry,
-				len ? ": " : "", fault);
-
-			profile_problem_fix(p, *file != '\0',
+				len ? ": " : "", fault,
 				*file ? "profile fix path-corrupt"
 				      : "find the line that adds it with "
 					"'profile doctor --no-exec'");
@@ -156,12 +154,11 @@ static void judge_list(const struct profile_lint *l, const char *file,
 			if (other_len != len || !len || entry[0] != '/' ||
 				memcmp(other, entry, len) != 0)
 				continue;
-			profile_problem_fix(
-				profile_problem_add(out, PROBLEM_PATH_CORRUPT,
-					SEVERITY_INFO, file, line,
-					"%s%.*s is there twice", where,
-					(int)(len < 120 ? len : 120), entry),
-				false, "take one of them away");
+			profile_problem_add(out, PROBLEM_PATH_CORRUPT,
+				SEVERITY_INFO, file, line,
+				"%s%.*s is there twice\036"
+				"take one of them away",
+				where, (int)(len < 120 ? len : 120), entry);
 			break;
 		}
 		judge_dir(l, file, line, entry, len, out);
@@ -206,17 +203,17 @@ static void see_path(struct linting *c, const struct rc_cmd *cmd)
 static void see_source(struct linting *c, const struct rc_cmd *cmd)
 {
 	const char *base = path_base(c->l->path);
-	struct profile_problem *p;
 
 	if (!lint_is_dangling(c->l, cmd))
 		return;
-	p = profile_problem_add(c->out, PROBLEM_DANGLING_SOURCE,
-		str_ends(base, "profile") ? SEVERITY_CRITICAL : SEVERITY_ERROR,
-		c->l->path, cmd->line, "reads %s, which is not there",
-		cmd->word[1].text);
-	profile_problem_fix(p, true,
-		"profile fix dangling-source: if [ -r %.*s ]; then %.*s; fi",
-		(int)(cmd->word[1].end - cmd->word[1].at),
+	profile_problem_add(c->out, PROBLEM_DANGLING_SOURCE,
+		(str_ends(base, "profile") ? SEVERITY_CRITICAL
+					   : SEVERITY_ERROR) |
+			PROBLEM_FIXABLE,
+		c->l->path, cmd->line,
+		"reads %s, which is not there\036profile fix dangling-source: "
+		"if [ -r %.*s ]; then %.*s; fi",
+		cmd->word[1].text, (int)(cmd->word[1].end - cmd->word[1].at),
 		c->l->text + cmd->word[1].at, (int)(cmd->end - cmd->at),
 		c->l->text + cmd->at);
 }
@@ -228,12 +225,13 @@ static void see_bashism(struct linting *c, const struct rc_cmd *cmd)
 	if (!lint_is_bashism(c->l, cmd))
 		return;
 	source = str_eq(cmd->word[0].text, "source");
-	profile_problem_fix(
-		profile_problem_add(c->out, PROBLEM_BASHISM,
-			source ? SEVERITY_WARNING : SEVERITY_ERROR, c->l->path,
-			cmd->line, "'%s' is no word of plain sh",
-			cmd->word[0].text),
-		source, "%s",
+	profile_problem_add(c->out, PROBLEM_BASHISM,
+		(source ? SEVERITY_WARNING : SEVERITY_ERROR) |
+			(source ? PROBLEM_FIXABLE : 0),
+		c->l->path, cmd->line,
+		"'%s' is no word of plain sh\036"
+		"%s",
+		cmd->word[0].text,
 		source ? "profile fix bashism-in-profile: '.' for 'source'"
 		       : "move the line to ~/.bashrc, or put it behind "
 			 "[ -n \"$BASH_VERSION\" ]");
@@ -263,20 +261,16 @@ static void tell_changes(struct linting *c)
 {
 	for (size_t i = 0; i < c->changes; i++) {
 		if (c->changes > 1)
-			profile_problem_fix(
-				profile_problem_add(c->out,
-					PROBLEM_PATH_MULTIPLE, SEVERITY_INFO,
-					c->l->path, c->change[i].line,
-					"PATH is set here (%zu of %zu)", i + 1,
-					c->changes),
-				false, "keep one of the lines");
+			profile_problem_add(c->out, PROBLEM_PATH_MULTIPLE,
+				SEVERITY_INFO, c->l->path, c->change[i].line,
+				"PATH is set here (%zu of %zu)\036"
+				"keep one of the lines",
+				i + 1, c->changes);
 		if (c->change[i].clobbers)
-			profile_problem_fix(
-				profile_problem_add(c->out,
-					PROBLEM_PATH_CLOBBER, SEVERITY_ERROR,
-					c->l->path, c->change[i].line,
-					"PATH is set without $PATH in it"),
-				false, "put :$PATH at the end of the value");
+			profile_problem_add(c->out, PROBLEM_PATH_CLOBBER,
+				SEVERITY_ERROR, c->l->path, c->change[i].line,
+				"PATH is set without $PATH in it\036"
+				"put :$PATH at the end of the value");
 	}
 }
 
@@ -287,12 +281,12 @@ static void tell_end(struct linting *c)
 
 		if (b->begin < c->end_at)
 			continue;
-		profile_problem_fix(
-			profile_problem_add(c->out, PROBLEM_EARLY_EXIT,
-				SEVERITY_ERROR, c->l->path, c->end_line,
-				"the file ends here, before the block '%.*s'",
-				(int)b->id_len, b->id),
-			true, "profile fix early-exit: moves the block up");
+		profile_problem_add(c->out, PROBLEM_EARLY_EXIT,
+			SEVERITY_ERROR | PROBLEM_FIXABLE, c->l->path,
+			c->end_line,
+			"the file ends here, before the block '%.*s'\036"
+			"profile fix early-exit: moves the block up",
+			(int)b->id_len, b->id);
 	}
 }
 
@@ -302,12 +296,11 @@ static void tell_crlf(struct linting *c)
 		c->l->len ? memmem(c->l->text, c->l->len, "\r\n", 2) : NULL;
 
 	if (at)
-		profile_problem_fix(
-			profile_problem_add(c->out, PROBLEM_CRLF,
-				SEVERITY_ERROR, c->l->path,
-				rc_line(c->l->text, (size_t)(at - c->l->text)),
-				"lines end in CR LF"),
-			true, "profile fix crlf");
+		profile_problem_add(c->out, PROBLEM_CRLF,
+			SEVERITY_ERROR | PROBLEM_FIXABLE, c->l->path,
+			rc_line(c->l->text, (size_t)(at - c->l->text)),
+			"lines end in CR LF\036"
+			"profile fix crlf");
 }
 
 static void find_blocks(struct linting *c)
@@ -319,10 +312,11 @@ static void find_blocks(struct linting *c)
 	if (!err)
 		return;
 	c->blocks->count = 0;
-	profile_problem_fix(
-		profile_problem_add(c->out, PROBLEM_MARKERS, SEVERITY_ERROR,
-			c->l->path, d.line, "%s", d.text),
-		false, "%s",
+	profile_problem_add(c->out, PROBLEM_MARKERS, SEVERITY_ERROR, c->l->path,
+		d.line,
+		"%s\036"
+		"%s",
+		d.text,
 		d.hint[0] ? d.hint : "put the marker lines right by hand");
 }
 

@@ -3,6 +3,8 @@
  */
 #include "profile_problem.h"
 
+#include <string.h>
+
 #include "buf.h"
 #include "str.h"
 
@@ -62,29 +64,25 @@ void profile_problems_release(struct profile_problems *p)
 	*p = (struct profile_problems){0};
 }
 
-__attribute__((format(printf, 3, 0))) static void format(
-	char *out, size_t size, const char *text, va_list ap)
+static void cut(char *out, size_t size, const char *text, size_t n)
 {
-	autobuf struct buf b = BUF_INIT(65536);
-
-	buf_vaddf(&b, text, ap);
-	if (b.len >= size)
-		b.len = size - 1;
-	str_copy(out, size, buf_str(&b));
+	if (n >= size)
+		n = size - 1;
+	memcpy(out, text, n);
+	out[n] = '\0';
 }
 
 struct profile_problem *profile_problem_add(struct profile_problems *p,
-	enum profile_problem_code code, enum profile_severity severity,
-	const char *file, unsigned line, const char *detail, ...)
+	enum profile_problem_code code, unsigned how, const char *file,
+	unsigned line, const char *text, ...)
 {
-	struct profile_problem *grown, *one;
+	autobuf struct buf said = BUF_INIT(65536);
+	struct profile_problem *grown = NULL, *one;
+	const char *detail, *fix;
 	va_list ap;
 
-	if (p->count == PROBLEMS_MAX) {
-		p->lost++;
-		return NULL;
-	}
-	grown = reallocarray(p->problem, p->count + 1, sizeof *grown);
+	if (p->count < PROBLEMS_MAX)
+		grown = reallocarray(p->problem, p->count + 1, sizeof *grown);
 	if (!grown) {
 		p->lost++;
 		return NULL;
@@ -92,26 +90,19 @@ struct profile_problem *profile_problem_add(struct profile_problems *p,
 	p->problem = grown;
 	one = &grown[p->count++];
 	*one = (struct profile_problem){.code = (uint8_t)code,
-		.severity = (uint8_t)severity,
+		.severity = (uint8_t)(how & 15u),
+		.fixable = how & PROBLEM_FIXABLE,
 		.line = line};
-	str_copy(one->file, sizeof one->file, file ? file : "");
-	va_start(ap, detail);
-	format(one->detail, sizeof one->detail, detail, ap);
+	str_copy(one->file, sizeof one->file, file);
+	va_start(ap, text);
+	buf_vaddf(&said, text, ap);
 	va_end(ap);
+	detail = buf_str(&said);
+	fix = detail + strcspn(detail, "\036");
+	cut(one->detail, sizeof one->detail, detail, (size_t)(fix - detail));
+	fix += *fix != '\0';
+	cut(one->fix, sizeof one->fix, fix, strlen(fix));
 	return one;
-}
-
-void profile_problem_fix(
-	struct profile_problem *p, bool fixable, const char *fix, ...)
-{
-	va_list ap;
-
-	if (!p)
-		return;
-	p->fixable = fixable;
-	va_start(ap, fix);
-	format(p->fix, sizeof p->fix, fix, ap);
-	va_end(ap);
 }
 
 const char *profile_problem_name(enum profile_problem_code code)

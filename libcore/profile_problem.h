@@ -46,7 +46,9 @@ struct profile_problem {
 	bool fixable;    /* 'profile fix CODE' repairs it */
 	char file[1024]; /* "" when it is no file's */
 	unsigned line;   /* 0: none */
-	char dir[1024];  /* MISSING_PATH: what is to be added; else "" */
+	/* MISSING_PATH: what is to be added; SHADOWED: the file that hides
+	 * this one; else "". */
+	char dir[1024];
 	char detail[256];
 	char fix[384]; /* the exact next step */
 };
@@ -61,14 +63,13 @@ struct profile_problems {
 
 void profile_problems_release(struct profile_problems *p);
 
-/* Appends one, to be filled further; NULL when there is no room. */
+/* Appends one; NULL when there is no room. how is the severity, with
+ * PROBLEM_FIXABLE added when 'profile fix' repairs it; text the detail and,
+ * behind a "\036", the next step. */
+enum { PROBLEM_FIXABLE = 16 };
 __attribute__((format(printf, 6, 7))) struct profile_problem *
 profile_problem_add(struct profile_problems *p, enum profile_problem_code code,
-	enum profile_severity severity, const char *file, unsigned line,
-	const char *detail, ...);
-/* Fills the next step. A NULL problem is passed over. */
-__attribute__((format(printf, 3, 4))) void profile_problem_fix(
-	struct profile_problem *p, bool fixable, const char *fix, ...);
+	unsigned how, const char *file, unsigned line, const char *text, ...);
 
 const char *profile_problem_name(enum profile_problem_code code);
 /* Why it matters: a line. */

@@ -54,22 +54,14 @@ int profile_answer(const char *path, char *const *env)
 /* The environment sshd or login would give, and nothing of ours. */
 static int shell_env(const struct profile_shell *s, struct env *e)
 {
-	int err = env_set(e, "HOME", s->home);
+	const char *const pairs[][2] = {{"HOME", s->home}, {"USER", s->user},
+		{"LOGNAME", s->user}, {"SHELL", s->path}, {"TERM", "dumb"},
+		{"PATH", s->term_path}, {"SSH_CLIENT", "127.0.0.1 1 22"},
+		{"SSH_CONNECTION", "127.0.0.1 1 127.0.0.1 22"}};
+	int err = 0;
 
-	if (!err)
-		err = env_set(e, "USER", s->user);
-	if (!err)
-		err = env_set(e, "LOGNAME", s->user);
-	if (!err)
-		err = env_set(e, "SHELL", s->path);
-	if (!err)
-		err = env_set(e, "TERM", "dumb");
-	if (!err)
-		err = env_set(e, "PATH", s->term_path);
-	if (!err && s->remote)
-		err = env_set(e, "SSH_CLIENT", "127.0.0.1 1 22");
-	if (!err && s->remote)
-		err = env_set(e, "SSH_CONNECTION", "127.0.0.1 1 127.0.0.1 22");
+	for (size_t i = 0; !err && i < (s->remote ? 8u : 6u); i++)
+		err = env_set(e, pairs[i][0], pairs[i][1]);
 	return err;
 }
 
@@ -222,65 +214,78 @@ static int pick_version(const char *text, char *out, size_t size)
 	return -ENOENT;
 }
 
-int profile_shell_version(
-	const struct profile_shell *shell, char *out, size_t size)
+/* How a shell is asked for two things: which file is it when only its kind is
+ * known, and what are the words, one space between. */
+static const struct asking {
+	char program[8];
+	char version[19];
+	char syntax[26]; /* before the file */
+} askings[SHELL_KINDS] = {
+	[SHELL_SH] = {"sh", "", "-n"},
+	[SHELL_DASH] = {"dash", "", "-n"},
+	[SHELL_ASH] = {"busybox", "--help", "ash -n"},
+	/* Files that switch extglob on first would look broken without it. */
+	[SHELL_BASH] = {"bash", "--version", "--norc -O extglob -n"},
+	[SHELL_ZSH] = {"zsh", "-f --version", "-f -n"},
+	[SHELL_MKSH] = {"mksh", "-c", "-n"},
+	[SHELL_KSH] = {"ksh", "-c", "-n"},
+	[SHELL_FISH] = {"fish", "--version", "--no-config -n"},
+	[SHELL_TCSH] = {"tcsh", "--version", "-f -n"},
+	[SHELL_CSH] = {"csh", "--version", "-f -n"},
+	[SHELL_NU] = {"nu", "--version", ""},
+	[SHELL_ELVISH] = {"elvish", "--version", ""},
+	[SHELL_XONSH] = {"xonsh", "--version", ""},
+	[SHELL_PWSH] = {"pwsh", "--version", ""},
+};
+
+/* Runs the program with these words and one more, in a bare environment. */
+static int ask(const char *path, const char *words, char *last, int keep,
+	struct buf *said, struct profile_ran *ran)
 {
-	char name[64], version[] = "--version", no_rc[] = "-f";
-	char command_flag[] = "-c", ksh[] = "echo $KSH_VERSION";
-	char help[] = "--help";
-	struct buf n = BUF_FIXED(name);
-	char *argv[4] = {name, version};
-	autobuf struct buf said = BUF_INIT(4096);
+	char name[64], copy[32];
+	char *argv[8] = {name}, *word = copy;
 	autoenv struct env env = ENV_INIT;
-	struct profile_run run = {.path = shell->path,
+	struct profile_run run = {.path = path,
 		.argv = argv,
 		.in = -1,
-		.keep = -1,
+		.keep = keep,
 		.with_stderr = true,
 		.answer_fd = -1,
 		.timeout = (uint64_t)VERSION_NS * 1000};
+	size_t at = 1;
+	int err = env_set(&env, "PATH", "/usr/bin:/bin");
+
+	if (!err)
+		err = env_set(&env, "HOME", "/nonexistent");
+	if (err || str_copy(name, sizeof name, path_base(path)) ||
+		str_copy(copy, sizeof copy, words))
+		return err ? err : -ENAMETOOLONG;
+	while (word && at < 6) {
+		argv[at++] = word;
+		word = strchr(word, ' ');
+		if (word)
+			*word++ = '\0';
+	}
+	argv[at] = last;
+	run.env = env.vec;
+	return profile_run(&run, said, ran);
+}
+
+int profile_shell_version(
+	const struct profile_shell *shell, char *out, size_t size)
+{
+	const char *words = askings[shell->kind].version;
+	autobuf struct buf said = BUF_INIT(4096);
+	char ksh[] = "echo $KSH_VERSION";
 	struct profile_ran ran;
 	int err;
 
-	buf_adds(&n, path_base(shell->path));
-	buf_str(&n);
-	if (shell->kind == SHELL_DASH || shell->kind == SHELL_SH)
+	if (!*words)
 		return -ENOENT;
-	if (shell->kind == SHELL_ZSH) {
-		argv[1] = no_rc;
-		argv[2] = version;
-	} else if (shell->kind == SHELL_MKSH || shell->kind == SHELL_KSH) {
-		argv[1] = command_flag;
-		argv[2] = ksh;
-	} else if (shell->kind == SHELL_ASH) {
-		argv[1] = help;
-	}
-	err = env_set(&env, "PATH", "/usr/bin:/bin");
-	if (err)
-		return err;
-	run.env = env.vec;
-	err = profile_run(&run, &said, &ran);
+	err = ask(shell->path, words, words[1] == 'c' ? ksh : NULL, -1, &said,
+		&ran);
 	return err ? err : pick_version(buf_str(&said), out, size);
 }
-
-struct syntax_way {
-	const char *name;    /* of the program */
-	const char *argv[4]; /* behind the name */
-};
-
-static const struct syntax_way ways[SHELL_KINDS] = {
-	[SHELL_SH] = {"sh", {"-n"}},
-	[SHELL_DASH] = {"dash", {"-n"}},
-	[SHELL_ASH] = {"busybox", {"ash", "-n"}},
-	/* Files that switch extglob on first would look broken without it. */
-	[SHELL_BASH] = {"bash", {"--norc", "-O", "extglob", "-n"}},
-	[SHELL_ZSH] = {"zsh", {"-f", "-n"}},
-	[SHELL_MKSH] = {"mksh", {"-n"}},
-	[SHELL_KSH] = {"ksh", {"-n"}},
-	[SHELL_FISH] = {"fish", {"--no-config", "-n"}},
-	[SHELL_TCSH] = {"tcsh", {"-f", "-n"}},
-	[SHELL_CSH] = {"csh", {"-f", "-n"}},
-};
 
 /* The line a shell names: "line 3:", ": 3:", "[3]:", "(line 3)". */
 static unsigned said_line(const char *said)
@@ -309,61 +314,31 @@ static unsigned said_line(const char *said)
 	return 0;
 }
 
-static int syntax_run(const char *path, const struct syntax_way *way, int fd,
-	struct buf *said, struct profile_ran *ran)
-{
-	char words[4][16], name[64], file[32];
-	char *argv[8] = {name};
-	struct buf n = BUF_FIXED(name), f = BUF_FIXED(file);
-	autoenv struct env env = ENV_INIT;
-	struct profile_run run = {.path = path,
-		.argv = argv,
-		.in = -1,
-		.keep = fd,
-		.with_stderr = true,
-		.answer_fd = -1,
-		.timeout = (uint64_t)VERSION_NS * 1000};
-	size_t at = 1;
-	int err;
-
-	buf_adds(&n, way->name);
-	buf_str(&n);
-	for (size_t i = 0; i < 4 && way->argv[i]; i++) {
-		str_copy(words[i], sizeof words[i], way->argv[i]);
-		argv[at++] = words[i];
-	}
-	buf_addf(&f, "/proc/self/fd/%d", fd);
-	buf_str(&f);
-	argv[at] = file;
-	err = env_set(&env, "PATH", "/usr/bin:/bin");
-	if (!err)
-		err = env_set(&env, "HOME", "/nonexistent");
-	run.env = env.vec;
-	return err ? err : profile_run(&run, said, ran);
-}
-
 int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	size_t n, struct diag *d)
 {
-	const struct syntax_way *way = &ways[kind];
+	const struct asking *asking = &askings[kind];
 	autobuf struct buf said = BUF_INIT(4096);
-	char place[64];
+	char place[64], file[32];
+	struct buf f = BUF_FIXED(file);
 	struct profile_ran ran;
 	autofd int fd = -1;
 	const char *first;
 	int err;
 
-	if (!way->name)
+	if (!asking->syntax[0])
 		return -ENOENT;
 	if (!path) {
-		if (profile_shell_find(way->name, place, sizeof place))
+		if (profile_shell_find(asking->program, place, sizeof place))
 			return -ENOENT;
 		path = place;
 	}
 	fd = text_fd(text, n);
 	if (fd < 0)
 		return fd;
-	err = syntax_run(path, way, fd, &said, &ran);
+	buf_addf(&f, "/proc/self/fd/%d", fd);
+	buf_str(&f);
+	err = ask(path, asking->syntax, file, fd, &said, &ran);
 	if (err)
 		return err;
 	if (ran.timed_out)

@@ -37,7 +37,7 @@ struct profile_write {
 struct profile_written {
 	enum profile_action action;
 	struct buf before, after; /* released by profile_written_release */
-	char backup[PATH_MAX];    /* where the old bytes went; "" for nowhere */
+	char backup[1280];        /* where the old bytes went; "" for nowhere */
 	bool missing;             /* there was no file */
 	bool in_place;            /* a rename was not possible */
 };
