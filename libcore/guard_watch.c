@@ -63,7 +63,6 @@ static bool own_helper(const struct guard *g, const struct execwatch_event *ev)
 int guard_watch(void *ctx, const struct execwatch_event *ev)
 {
 	struct guard *g = ctx;
-	struct stat st = {0};
 	struct policy_verdict v;
 	struct policy_exec req = {
 		.argv = ev->argv,
@@ -85,10 +84,6 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		return ev->missing;
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
-	if (stat(ev->exe, &st) == 0) {
-		req.dev = st.st_dev;
-		req.ino = st.st_ino;
-	}
 	policy_decide_exec(g->policy, &req, &v);
 	if (v.decision == POLICY_ALLOW || approved(g, &v))
 		return 0;

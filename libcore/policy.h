@@ -146,8 +146,6 @@ struct policy_request {
 struct policy_exec {
 	char *const *argv; /* NULL-terminated */
 	const char *path;  /* the file, as the kernel resolved it */
-	dev_t dev;         /* of the file; 0: not known */
-	ino_t ino;
 	enum policy_profile profile;
 	const char *cwd, *root, *home;
 	char *const *env; /* NULL: not looked at */

@@ -236,6 +236,28 @@ use OBSERVE' sh -c '
 	! grep -q 'allow curl' suggest
 }
 
+@test "a copy of a blocked program reaches no more than any other" {
+	need unshare -m true
+	command -v curl >/dev/null || skip "no curl"
+	cp "$(command -v curl)" copy
+	python3 -c 'import socket, sys, time
+s = socket.create_server(("127.0.0.1", 0))
+print(s.getsockname()[1], flush=True)
+time.sleep(60)' >port &
+	local server=$!
+	until [ -s port ]; do sleep 0.05; done
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use FULL-AUTO' sh -c '
+		p=$(cat port)
+		./copy -s -m 1 http://127.0.0.1:$p; echo "outside $?"
+		"$1" sh -c "./copy -s -m 1 http://127.0.0.1:$p"; echo "inside $?"
+		"$1" sh -c "curl http://127.0.0.1:$p"; echo "named $?"' - "$WARDBOX"
+	kill "$server"
+	[[ $output == *"outside 28"* ]] # connected, no answer
+	[[ $output == *"inside 7"* ]]   # no connection
+	[[ $output == *"named 126"* ]]
+}
+
 @test "export writes the policy in force as deterministic CBOR" {
 	mkdir .wardbox
 	printf 'deny id=mine make x:y ** : "no"\n  except make x:y z\n' \
