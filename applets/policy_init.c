@@ -9,43 +9,43 @@
 #include "path.h"
 #include "policy_applet.h"
 
-/* What a file in the root tells about the project. */
-static const struct {
-	const char *file, *tool, *allow, *protect, *test;
-} kinds[] = {
-	{"Makefile", "make", "make {all|check|test|clean|install} **",
-		"Makefile", "make check"},
-	{"package.json", "npm", "npm {install|run|test} **", "package.json",
-		"npm test"},
-	{"Cargo.toml", "cargo", "cargo {build|check|test|clippy|fmt|run} **",
-		"Cargo.toml build.rs .cargo/**", "cargo test"},
-	{"go.mod", "go", "go {build|test|vet|fmt} **", "go.mod", "go test"},
-	{"pyproject.toml", "python", "{pytest|ruff|mypy|black} **",
-		"pyproject.toml", "pytest"},
-	{"setup.py", "python", "pytest **", "setup.py", "pytest"},
-	{"CMakeLists.txt", "cmake", "{cmake|ctest|ninja} **", "CMakeLists.txt",
-		"ctest"},
-	{"meson.build", "meson", "{meson|ninja} **", "meson.build", "ninja"},
-	{"pom.xml", "maven", "mvn {compile|test|package|verify} **", "pom.xml",
-		"mvn test"},
-	{"build.gradle", "gradle", "./gradlew {build|test|check} **",
-		"build.gradle gradle/**", "./gradlew test"},
-	{"Gemfile", "bundler", "bundle exec {rake|rspec} **", "Gemfile",
-		"bundle exec rake"},
-	{"composer.json", "composer", "composer {validate|test} **",
-		"composer.json", "composer test"},
-};
+/* What a file in the root tells about the project: file, tool, what to allow,
+ * what to protect. */
+static const char kinds[] =
+	"Makefile\0make\0make {all|check|test|clean|install} **\0Makefile\0"
+	"package.json\0npm\0npm {install|run|test} **\0package.json\0"
+	"Cargo.toml\0cargo\0cargo {build|check|test|clippy|fmt|run} **\0"
+	"Cargo.toml build.rs .cargo/**\0"
+	"go.mod\0go\0go {build|test|vet|fmt} **\0go.mod\0"
+	"pyproject.toml\0python\0{pytest|ruff|mypy|black} **\0pyproject.toml\0"
+	"setup.py\0python\0pytest **\0setup.py\0"
+	"CMakeLists.txt\0cmake\0{cmake|ctest|ninja} **\0CMakeLists.txt\0"
+	"meson.build\0meson\0{meson|ninja} **\0meson.build\0"
+	"pom.xml\0maven\0mvn {compile|test|package|verify} **\0pom.xml\0"
+	"build.gradle\0gradle\0./gradlew {build|test|check} **\0"
+	"build.gradle gradle/**\0"
+	"Gemfile\0bundler\0bundle exec {rake|rspec} **\0Gemfile\0"
+	"composer.json\0composer\0composer {validate|test} **\0composer.json\0";
 
-static bool has(const struct policy_here *h, const char *file)
+/* The next row whose file is in the root. */
+static bool next_kind(
+	const struct policy_here *h, const char **at, const char *field[4])
 {
 	char path[1200];
 
-	return path_join(path, sizeof(path), h->root, file) == 0 &&
-	       access(path, F_OK) == 0;
+	while (**at) {
+		for (unsigned i = 0; i < 4; i++, *at += strlen(*at) + 1)
+			field[i] = *at;
+		if (path_join(path, sizeof(path), h->root, field[0]) == 0 &&
+			access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void compose(const struct policy_here *h, struct buf *out)
 {
+	const char *at, *field[4];
 	unsigned found = 0;
 
 	buf_adds(out, "# What commands may do in this project, beneath what "
@@ -56,23 +56,17 @@ static void compose(const struct policy_here *h, struct buf *out)
 		      "machine's\n"
 		      "# policy delegates it, for example by this line "
 		      "in " POLICY_SYSTEM ":\n");
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (has(h, kinds[i].file))
-			buf_addf(out, "#	delegate project allow %s\n",
-				kinds[i].allow);
+	for (at = kinds; next_kind(h, &at, field);)
+		buf_addf(out, "#	delegate project allow %s\n",
+			field[2]);
 	buf_adds(out, "#\n# Try it: wardbox policy check, wardbox policy test "
 		      "LINE\n\n"
 		      "policy 1 project\n");
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!has(h, kinds[i].file))
-			continue;
-		found++;
+	for (at = kinds; next_kind(h, &at, field); found++)
 		buf_addf(out,
 			"\n# %s, for there is a %s\nallow %s\n"
 			"# protect confirm %s\n",
-			kinds[i].tool, kinds[i].file, kinds[i].allow,
-			kinds[i].protect);
-	}
+			field[1], field[0], field[2], field[3]);
 	if (!found)
 		buf_adds(out, "\n# No build system was found here.\n"
 			      "# allow make **\n");

@@ -124,36 +124,12 @@ int policy_blocklist(void *into, int argc, char **argv)
 	return list(into, true);
 }
 
-static const char *state_name(enum policy_state s)
+/* Each source that is there, in all layers. */
+static void sources(const struct policy_here *h, struct json *j)
 {
-	static const char *const name[] = {"good", "stale", "broken"};
-
-	return name[s];
-}
-
-static void status_json(struct buf *out, const struct policy_here *h,
-	const struct policy_grants *g)
-{
-	struct json j = JSON_INIT(out);
-
-	j.pretty = true;
-	json_open(&j, '{');
-	json_str(json_key(&j, "state"), state_name(h->policy->state));
-	json_str(json_key(&j, "profile"), policy_profile_name(h->profile));
-	json_str(json_key(&j, "root"), h->root);
-	json_bool(json_key(&j, "confined"), g->confine);
-	json_bool(json_key(&j, "supervised"), g->supervise);
-	json_open(json_key(&j, "limits"), '{');
-	json_u64(json_key(&j, "cpu_ns"), g->limits.cpu);
-	json_u64(json_key(&j, "wall_ns"), g->limits.wall);
-	json_u64(json_key(&j, "memory"), g->limits.mem);
-	json_u64(json_key(&j, "processes"), g->limits.procs);
-	json_u64(json_key(&j, "files"), g->limits.files);
-	json_u64(json_key(&j, "output"), g->limits.out);
-	json_close(&j);
-	json_open(json_key(&j, "layers"), '[');
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		const struct policy_image *img = h->policy->layer[l];
+		const char *name = policy_layer_name((enum policy_layer)l);
 		uint32_t count = img ? IMG_COUNT(img, IMG_SOURCE) : 0;
 		struct img_source s;
 
@@ -161,67 +137,90 @@ static void status_json(struct buf *out, const struct policy_here *h,
 			img_get(img, IMG_SOURCE, i, &s);
 			if (s.kind >= IMG_SRC_ABSENT)
 				continue;
-			json_open(&j, '{');
-			json_str(json_key(&j, "layer"),
-				policy_layer_name((enum policy_layer)l));
-			json_str(json_key(&j, "source"),
-				img_str(img, s.path));
-			json_close(&j);
-		}
-	}
-	json_close(&j);
-	json_close(&j);
-	buf_addc(out, '\n');
-}
-
-static void amount(
-	struct buf *out, const char *name, uint64_t v, const char *unit)
-{
-	if (v)
-		buf_addf(out, "  %-10s %llu%s\n", name, (unsigned long long)v,
-			unit);
-}
-
-static void status_text(struct buf *out, const struct policy_here *h,
-	const struct policy_grants *g)
-{
-	static const char *const net[] = {"none", "local", "all"};
-
-	buf_addf(out, "profile    %s\n", policy_profile_name(h->profile));
-	buf_addf(out, "policy     %s\n", state_name(h->policy->state));
-	buf_addf(out, "root       %s\n", h->root);
-	if (h->policy->layer[0] && h->policy->layer[0]->how == IMG_BORROWED)
-		buf_adds(out, "system     built in (configs/default.policy)\n");
-	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
-		const struct policy_image *img = h->policy->layer[l];
-		uint32_t count = img ? IMG_COUNT(img, IMG_SOURCE) : 0;
-		struct img_source s;
-
-		for (uint32_t i = 0; i < count; i++) {
-			img_get(img, IMG_SOURCE, i, &s);
-			if (s.kind < IMG_SRC_ABSENT)
-				buf_addf(out, "%-10s %s\n",
-					policy_layer_name((enum policy_layer)l),
+			if (!j->depth) {
+				buf_addf(j->out, "%-10s %s\n", name,
 					img_str(img, s.path));
+				continue;
+			}
+			json_open(j, '{');
+			json_str(json_key(j, "layer"), name);
+			json_str(json_key(j, "source"), img_str(img, s.path));
+			json_close(j);
 		}
 	}
-	buf_addf(out, "sandbox    %s, network %s%s\n",
+}
+
+static void limits(const struct policy_grants *g, struct json *j)
+{
+	static const struct {
+		char key[10], name[10], unit[5];
+		uint32_t by;
+	} row[] = {
+		{"cpu_ns", "cpu", " s", 1000000000},
+		{"wall_ns", "wall", " s", 1000000000},
+		{"memory", "memory", " MiB", 1 << 20},
+		{"processes", "processes", "", 1},
+		{"files", "files", "", 1},
+		{"output", "output", " KiB", 1 << 10},
+	};
+	const uint64_t value[] = {g->limits.cpu, g->limits.wall, g->limits.mem,
+		g->limits.procs, g->limits.files, g->limits.out};
+
+	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
+		if (j->depth)
+			json_u64(json_key(j, row[i].key), value[i]);
+		else if (value[i])
+			buf_addf(j->out, "  %-10s %llu%s\n", row[i].name,
+				(unsigned long long)(value[i] / row[i].by),
+				row[i].unit);
+	}
+}
+
+static void status_json(struct json *j, const struct policy_here *h,
+	const struct policy_grants *g, const char *state)
+{
+	j->pretty = true;
+	json_open(j, '{');
+	json_str(json_key(j, "state"), state);
+	json_str(json_key(j, "profile"), policy_profile_name(h->profile));
+	json_str(json_key(j, "root"), h->root);
+	json_bool(json_key(j, "confined"), g->confine);
+	json_bool(json_key(j, "supervised"), g->supervise);
+	json_open(json_key(j, "limits"), '{');
+	limits(g, j);
+	json_close(j);
+	json_open(json_key(j, "layers"), '[');
+	sources(h, j);
+	json_close(j);
+	json_close(j);
+	buf_addc(j->out, '\n');
+}
+
+static void status_text(struct json *j, const struct policy_here *h,
+	const struct policy_grants *g, const char *state)
+{
+	static const char net[][6] = {"none", "local", "all"};
+
+	buf_addf(j->out, "profile    %s\npolicy     %s\nroot       %s\n",
+		policy_profile_name(h->profile), state, h->root);
+	if (h->policy->layer[0] && h->policy->layer[0]->how == IMG_BORROWED)
+		buf_adds(j->out,
+			"system     built in (configs/default.policy)\n");
+	sources(h, j);
+	buf_addf(j->out, "sandbox    %s, network %s%s\n",
 		g->confine ? "on" : "off", net[g->net],
 		g->supervise ? ", every program judged" : "");
-	amount(out, "cpu", g->limits.cpu / 1000000000, " s");
-	amount(out, "wall", g->limits.wall / 1000000000, " s");
-	amount(out, "memory", g->limits.mem >> 20, " MiB");
-	amount(out, "processes", g->limits.procs, "");
-	amount(out, "files", g->limits.files, "");
-	amount(out, "output", g->limits.out >> 10, " KiB");
+	limits(g, j);
 	for (size_t i = 0; i < g->relax.count; i++)
-		buf_addf(out, "relaxed    %s\n", g->relax.item[i]);
+		buf_addf(j->out, "relaxed    %s\n", g->relax.item[i]);
 }
 
 int policy_status(void *into, int argc, char **argv)
 {
+	static const char state[][7] = {"good", "stale", "broken"};
 	const struct policy_opts *o = into;
 	autobuf struct buf out = BUF_INIT(1 << 20);
+	struct json j = JSON_INIT(&out);
 	autohere struct policy_here *h = NULL;
 	autogrants struct policy_grants g = {0};
 
@@ -230,10 +229,8 @@ int policy_status(void *into, int argc, char **argv)
 	h = policy_find_here(o);
 	if (policy_grants(h->policy, h->profile, h->root, h->home, &g) < 0)
 		cli_die(EXIT_FOUND, "out of memory");
-	if (o->json)
-		status_json(&out, h, &g);
-	else
-		status_text(&out, h, &g);
+	(o->json ? status_json : status_text)(
+		&j, h, &g, state[h->policy->state]);
 	cli_print(&out);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }

@@ -9,6 +9,22 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Makes the header fit the bytes, so that it is the rest which is wrong. */
+static void whole(struct img_header *h, size_t size)
+{
+	size_t rest = size - sizeof(*h);
+
+	memcpy(h->magic, "WBPOLICY", 8);
+	h->endian = IMG_ENDIAN;
+	h->version = IMG_VERSION;
+	h->size = (uint32_t)size;
+	h->width = h->width % 2 ? 4 : 2;
+	h->layer %= POLICY_LAYERS;
+	if (h->cells > rest / h->width)
+		h->cells = (uint32_t)(rest / h->width);
+	h->bytes = (uint32_t)(rest - (size_t)h->cells * h->width);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct policy_request req = {.text = "a b; git -c x=y log >c",
@@ -25,6 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size);
+	if (size > sizeof(struct img_header))
+		whole((struct img_header *)(void *)copy, size);
 	if (policy_image_check(&img, copy, size, &d) == 0) {
 		autogrants struct policy_grants g = {0};
 
