@@ -246,7 +246,7 @@ static const struct cli_spec doctor_cli = {
 static int doctor_run(int argc, char **argv)
 {
 	autobuf struct buf out = BUF_INIT(1 << 18);
-	struct finding f[FINDINGS_MAX];
+	autofree struct finding *f = calloc(FINDINGS_MAX, sizeof(*f));
 	struct doctor o = {0};
 	autofree struct confinement *confined = find_confinement();
 	struct utsname u;
@@ -255,7 +255,7 @@ static int doctor_run(int argc, char **argv)
 
 	if (cli_parse(&doctor_cli, &o, argc, argv) < argc)
 		cli_die_usage(&doctor_cli, "takes no operands");
-	if (uname(&u) < 0)
+	if (!f || uname(&u) < 0)
 		cli_die(EXIT_FOUND, "uname: %s", strerror(errno));
 	n = find_all(&o, f);
 	for (size_t i = 0; i < n; i++)

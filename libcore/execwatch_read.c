@@ -107,11 +107,11 @@ static void look_ahead(pid_t pid, uint64_t path, char *out, size_t *have,
 	w->count = got < (ssize_t)n ? 0 : ((size_t)got - n) / sizeof(*w->at);
 }
 
-static int read_args(pid_t pid, uint64_t at, char *room, struct words *w,
-	struct execwatch_event *ev)
+/* The arguments, to *room, which then is behind them. */
+static int read_args(pid_t pid, uint64_t at, char **argv, char **room,
+	struct words *w, struct execwatch_event *ev)
 {
-	char **argv = (char **)(void *)room;
-	char *text = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
+	char *text = *room;
 	size_t left = EXECWATCH_BYTES_MAX, n = 0, have = 0;
 	uint64_t next = 0; /* where what was read ahead comes from */
 	/* A process may give none at all. */
@@ -143,6 +143,7 @@ static int read_args(pid_t pid, uint64_t at, char *room, struct words *w,
 		}
 		w->count = 0;
 	}
+	*room = text;
 	ev->cut = !end || !left;
 	ev->argc = n;
 	argv[n] = NULL;
@@ -224,22 +225,27 @@ int execwatch_read(int *root, const struct sc_notif *n, char *room,
 	bool at = n->data.nr == __NR_execveat;
 	const uint64_t *args = n->data.args + at;
 	pid_t pid = (pid_t)n->pid;
-	char *path = room + EXECWATCH_ROOM - 3 * PATH_MAX;
-	char *exe = path + PATH_MAX, *cwd = exe + PATH_MAX;
+	char **argv = (char **)(void *)room;
+	char *path = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
+	char *exe, *cwd;
 	struct words words;
 	size_t have;
 	ssize_t len;
 
-	*ev = (struct execwatch_event){
-		.pid = pid, .path = path, .exe = exe, .cwd = cwd};
+	*ev = (struct execwatch_event){.pid = pid, .path = path};
 	look_ahead(pid, args[0], path, &have, args[1], &words);
 	len = read_str(pid, args[0], path, PATH_MAX, &have);
 	if (len < 0)
 		return len == -E2BIG ? -ENAMETOOLONG : (int)len;
-	len = read_args(pid, args[1], room, &words, ev);
+	/* One behind the other, so that few pages are used. */
+	cwd = path + len + 1;
+	len = read_args(pid, args[1], argv, &cwd, &words, ev);
 	if (len < 0)
 		return (int)len;
 	read_link(pid, "cwd", cwd);
+	exe = cwd + strlen(cwd) + 1;
+	ev->cwd = cwd;
+	ev->exe = exe;
 	exe[0] = '\0';
 	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
 	if (path[0] || (at && args[3] & EMPTY_PATH))

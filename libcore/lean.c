@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+enum { DEPTH = 16 }; /* pages of stack that were used, at most */
+
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 void lean_code(void)
@@ -16,6 +18,8 @@ void lean_code(void)
 	uintptr_t base = (uintptr_t)&__ehdr_start;
 	const ElfW(Phdr) *ph = (const void *)(base + __ehdr_start.e_phoff);
 	uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ);
+	uintptr_t deep = ((uintptr_t)__builtin_frame_address(0) & ~(page - 1)) -
+			 DEPTH * page;
 
 	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
 		uintptr_t start, end;
@@ -28,4 +32,6 @@ void lean_code(void)
 		if (end > start)
 			madvise((void *)start, end - start, MADV_DONTNEED);
 	}
+	/* The stack below this call and its own. */
+	madvise((void *)deep, (DEPTH - 1) * page, MADV_DONTNEED);
 }

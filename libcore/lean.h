@@ -4,8 +4,9 @@
 #ifndef WARDBOX_LEAN_H
 #define WARDBOX_LEAN_H
 
-/* Lets go of the pages of this program's code and constants; those that are
- * used again come back by themselves. For a supervisor whose command lasts. */
+/* Lets go of the pages of this program's code and constants, which come back by
+ * themselves when they are used, and of the stack below. For a supervisor whose
+ * command lasts. */
 void lean_code(void);
 
 #endif

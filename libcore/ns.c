@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <net/if.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "buf.h"
-#include "path.h"
 #include "str.h"
 #include "uapi/linux.h"
 
@@ -135,12 +133,10 @@ static int enter_root(int root)
 /* In a chroot "/" is a mere directory, of a mount whose own root is out of
  * reach: that one is made private from outside, or what is mounted here would
  * show there. The mount namespace is new and dies with this process and its
- * children; on failure this process must not go on. */
+ * children; on failure this process must not go on. It stands in "/" then. */
 static int chroot_private(void)
 {
-	char cwd[PATH_MAX];
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool had_cwd = path_cwd(cwd, sizeof(cwd)) == 0;
 	int err = root < 0 ? -errno : leave_root(root);
 
 	if (err == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
@@ -149,8 +145,6 @@ static int chroot_private(void)
 		err = enter_root(root);
 	if (root >= 0)
 		close(root);
-	if (err == 0 && had_cwd && chdir(cwd) < 0)
-		err = -errno;
 	return err;
 }
 

@@ -216,14 +216,11 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 	}
 	namespace_flags(s);
 	if (s->unshare_flags & NS_MOUNT) {
-		char cwd[PATH_MAX];
-
 		/* To be entered again: a mount may cover it. */
-		err = path_cwd(cwd, sizeof(cwd));
-		s->cwd = err < 0 ? NULL : strdup(cwd);
-		if (!s->cwd)
-			return diag_errno(d, err < 0 ? err : -ENOMEM,
-				"current directory");
+		s->cwd = malloc(PATH_MAX);
+		err = s->cwd ? path_cwd(s->cwd, PATH_MAX) : -ENOMEM;
+		if (err < 0)
+			return diag_errno(d, err, "current directory");
 	}
 	return 0;
 }

@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "path.h"
 #include "str.h"
 
@@ -16,32 +18,25 @@
  * its name. */
 static int resolve(const char *path, char *out, size_t size)
 {
-	char dir[PATH_MAX];
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t n = slash ? (size_t)(name - path) : 1;
 	autofd int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
-	const char *slash = strrchr(path, '/');
-	autofd int up = -1;
+	struct buf b = {.data = out, .cap = size, .max = size - 1};
 	int err;
 
 	if (fd >= 0)
 		return path_of_fd(fd, out, size);
 	if (errno != ENOENT)
 		return -errno;
-	if (!slash)
-		err = str_copy(dir, sizeof(dir), ".");
-	else if ((size_t)(slash - path) >= sizeof(dir) - 1)
-		err = -ENAMETOOLONG;
-	else
-		err = 0;
-	if (err == 0 && slash) {
-		memcpy(dir, path, (size_t)(slash - path) + 1);
-		dir[slash - path + 1] = '\0';
-	}
-	if (err == 0) {
-		up = openat(AT_FDCWD, dir, O_PATH | O_CLOEXEC);
-		err = up < 0 ? -errno : path_of_fd(up, dir, sizeof(dir));
-	}
-	return err < 0 ? err :
-			 path_join(out, size, dir, slash ? slash + 1 : path);
+	buf_add(&b, slash ? path : ".", n);
+	fd = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
+	err = fd < 0 ? -errno : path_of_fd(fd, out, size);
+	if (err < 0)
+		return err;
+	b.len = strlen(out);
+	buf_addf(&b, "%s%s", b.len > 1 ? "/" : "", name);
+	buf_str(&b);
+	return b.err;
 }
 
 unsigned sandbox_explain(const struct sandbox *s, const char *path,
@@ -49,7 +44,7 @@ unsigned sandbox_explain(const struct sandbox *s, const char *path,
 {
 	const struct sandbox_grant *g = NULL;
 	unsigned access = 0;
-	char real[PATH_MAX];
+	autofree char *real = NULL;
 
 	if (grant)
 		*grant = NULL;
@@ -61,7 +56,8 @@ unsigned sandbox_explain(const struct sandbox *s, const char *path,
 			*grant = g;
 		return g->access;
 	}
-	if (resolve(path, real, sizeof(real)) < 0)
+	real = malloc(PATH_MAX);
+	if (!real || resolve(path, real, PATH_MAX) < 0)
 		return 0;
 	/* Sorted by path, so what comes later lies further in. */
 	for (size_t i = 0; i < s->rule_count; i++) {

@@ -61,22 +61,31 @@ static bool is_plain(const char *path)
 	return true;
 }
 
-/* Opens a path, through links; out is its real name. */
-static int open_named(const char *path, char *out, size_t size)
+/* Opens a path, through links; *name is its real one, to be freed. */
+static int open_named(const char *path, char **name)
 {
+	autofree char *real = NULL;
 	int fd = -ELOOP, err;
 
 	/* Most have no link on the way and are named as they should be, so
 	 * that the kernel need not be asked for the name. */
-	if (is_plain(path) && str_copy(out, size, path) == 0)
+	if (is_plain(path)) {
+		*name = strdup(path);
+		if (!*name)
+			return -ENOMEM;
 		fd = path_openat2(AT_FDCWD, path, O_PATH, 0,
 			RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_);
+	}
 	if (fd != -ELOOP && fd != -ENOSYS && fd != -EPERM)
 		return fd;
 	fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	err = path_of_fd(fd, out, size);
+	free(*name);
+	real = malloc(PATH_MAX);
+	err = real ? path_of_fd(fd, real, PATH_MAX) : -ENOMEM;
+	*name = err < 0 ? NULL : strdup(real);
+	err = err == 0 && !*name ? -ENOMEM : err;
 	if (err < 0)
 		close(fd);
 	return err < 0 ? err : fd;
@@ -88,9 +97,9 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 {
 	const struct sandbox_grant *g = &s->plan->grants[i];
 	struct sandbox_rule *r = &s->rules[s->rule_count];
-	char path[PATH_MAX];
+	autofree char *path = NULL;
 	struct stat st;
-	autofd int fd = open_named(g->path, path, sizeof(path));
+	autofd int fd = open_named(g->path, &path);
 	int err = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
 
 	if (g->optional && (err == -ENOENT || err == -ENOTDIR))
@@ -101,7 +110,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 		return err;
 	}
 	*r = (struct sandbox_rule){
-		.path = strdup(path),
+		.path = path,
 		.dev = st.st_dev,
 		.ino = st.st_ino,
 		.dir = S_ISDIR(st.st_mode),
@@ -110,10 +119,9 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 		.grant = (uint16_t)i,
 		.access = g->access,
 	};
-	if (!r->path)
-		return diag_errno(d, -ENOMEM, "grant %s", g->path);
+	path = NULL;
 	s->rule_count++;
-	if (is_own_proc(path)) {
+	if (is_own_proc(r->path)) {
 		err = diag_fail(d, -EINVAL,
 			"grant %s: that is the wrapper's own process", g->path);
 		diag_hint(d, "grant /proc; --unshare-pid makes it a fresh one");
@@ -121,12 +129,12 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	}
 	if (s->enforced & SANDBOX_LANDLOCK)
 		r->rights = landlock_rights(g->access, r->dir, s->abi);
-	if (g->access & SANDBOX_READ && str_eq(path, "/"))
+	if (g->access & SANDBOX_READ && str_eq(r->path, "/"))
 		s->root_granted = true;
 	/* What a mount will cover has its rule added behind that mount. */
 	r->late = g->access & SANDBOX_HIDE ||
 		  (s->plan->want & SANDBOX_PIDNS &&
-			  path_beneath("/proc", path));
+			  path_beneath("/proc", r->path));
 	if (r->late || !r->rights)
 		return 1;
 	err = landlock_add_path(s->ruleset_fd, fd, r->rights);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -186,6 +187,11 @@ pid_t sandbox_spawn(
 		return pid;
 	s->pid = pid;
 	limits_start(&s->limits);
+	/* Applied by now, or in the hands of who will. */
+	free(s->filter);
+	s->filter = NULL;
+	close(s->ruleset_fd);
+	s->ruleset_fd = -1;
 	return pid;
 }
 

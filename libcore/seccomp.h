@@ -31,7 +31,7 @@ struct seccomp_spec {
 	uint64_t pass;
 };
 
-enum { SECCOMP_INSNS_MAX = 512 };
+enum { SECCOMP_INSNS_MAX = 256 };
 
 /* Writes the filter for this architecture to out. Its length in instructions,
  * or -ENOBUFS. Pure. */
