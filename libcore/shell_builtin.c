@@ -339,6 +339,7 @@ static void do_nothing(struct shell_walk *w, struct shell_call *c)
 
 /* ---- the table ---- */
 
+/* SPECIAL: prefix assignments hold for code that it runs, or for good. */
 enum { SPECIAL = 1, DECL = 2 };
 
 static const struct builtin {
@@ -370,18 +371,18 @@ static const struct builtin {
 	{"jobs", 0, do_odd},
 	{"let", 0, do_let},
 	{"local", DECL, shell_builtin_decl},
-	{"mapfile", 0, shell_builtin_read},
+	{"mapfile", SPECIAL, shell_builtin_read},
 	{"popd", 0, shell_builtin_cd},
 	{"printf", 0, do_printf},
 	{"pushd", 0, shell_builtin_cd},
 	{"read", 0, shell_builtin_read},
-	{"readarray", 0, shell_builtin_read},
+	{"readarray", SPECIAL, shell_builtin_read},
 	{"readonly", SPECIAL | DECL, shell_builtin_decl},
 	{"return", SPECIAL, do_return},
 	{"set", SPECIAL, do_set},
 	{"shift", SPECIAL, do_shift},
 	{"shopt", 0, do_shopt},
-	{"source", 0, shell_builtin_source},
+	{"source", SPECIAL, shell_builtin_source},
 	{"test", 0, do_test},
 	{"times", SPECIAL, do_nothing},
 	{"trap", SPECIAL, shell_builtin_trap},
@@ -390,11 +391,22 @@ static const struct builtin {
 	{"wait", 0, shell_builtin_read},
 };
 
+/* The table is in the order of the names. */
 static const struct builtin *find(struct shell_str name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
-		if (shell_str_is(name, builtins[i].name))
-			return &builtins[i];
+	size_t from = 0, to = ARRAY_SIZE(builtins);
+
+	while (from < to && name.n && name.n < sizeof(builtins->name)) {
+		const struct builtin *b = &builtins[(from + to) / 2];
+		int order = memcmp(name.p, b->name, name.n);
+
+		if (!order && !b->name[name.n])
+			return b;
+		if (order > 0)
+			from = (from + to) / 2 + 1;
+		else
+			to = (from + to) / 2;
+	}
 	return NULL;
 }
 

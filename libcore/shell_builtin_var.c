@@ -180,18 +180,8 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 
 static void unset_function(struct shell_walk *w, struct shell_str name)
 {
-	struct shell_func *f;
-
-	if (!shell_func_find(w->st, name))
-		return;
-	f = arena_new(w->a, struct shell_func);
-	if (!f) {
-		shell_stop(w, -E2BIG);
-		return;
-	}
-	f->name = name;
-	f->next = w->st->funcs;
-	w->st->funcs = f;
+	if (shell_func_find(w->st, name))
+		shell_func_push(w, w->st, name);
 }
 
 /* Which one is gone is not kept. */

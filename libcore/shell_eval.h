@@ -51,6 +51,7 @@ struct shell_def {
 
 struct shell_func {
 	struct shell_str name;
+	uint32_t hash;
 	struct shell_def *defs[4];
 	unsigned ndefs;
 	bool maybe;    /* on some way it is not defined */
@@ -65,7 +66,8 @@ struct shell_dirs {
 
 struct shell_state {
 	struct shell_var *vars;
-	unsigned nvars; /* bindings in the chain, shadowed ones too */
+	/* Bindings in the chain, shadowed ones too; and when to drop those. */
+	unsigned nvars, maxvars;
 	uint32_t epoch;
 	struct shell_func *funcs;
 	const struct shell_val *cwd;  /* when the last command succeeded */
@@ -169,6 +171,9 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 	const struct shell_state *before, const struct shell_state *after);
 struct shell_func *shell_func_find(
 	const struct shell_state *st, struct shell_str name);
+/* A new binding of the name, without a definition: it is no function. */
+struct shell_func *shell_func_push(
+	struct shell_walk *w, struct shell_state *st, struct shell_str name);
 void shell_func_define(struct shell_walk *w, const struct shell_node *node);
 
 /* Assigns in the state at hand, and reports it. */

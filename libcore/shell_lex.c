@@ -236,6 +236,28 @@ static void lex_pipe(struct shell_parser *p)
 	}
 }
 
+static const char keywords[][9] = {"then", "else", "elif", "fi", "do", "done",
+	"esac", "}", "!", "{", "[[", "case", "coproc", "for", "function", "if",
+	"in", "select", "time", "until", "while", "]]", "-p", "--"};
+
+enum shell_kw shell_keyword(const struct shell_word *w)
+{
+	struct shell_str s;
+
+	if (!shell_word_literal(w, &s) || !s.n || s.n >= sizeof(*keywords))
+		return KW_NONE;
+	for (unsigned i = 0; i < ARRAY_SIZE(keywords); i++)
+		if (keywords[i][0] == s.p[0] && !keywords[i][s.n] &&
+			memcmp(keywords[i], s.p, s.n) == 0)
+			return (enum shell_kw)(i + 1);
+	return KW_NONE;
+}
+
+const char *shell_keyword_text(enum shell_kw kw)
+{
+	return keywords[kw - 1];
+}
+
 /* A word, or the number or {name} that stands directly before < or >. */
 static void lex_word(struct shell_parser *p)
 {
@@ -244,6 +266,7 @@ static void lex_word(struct shell_parser *p)
 
 	p->tok = TOK_WORD;
 	p->word = shell_word(p, MODE_PLAIN);
+	p->kw = shell_keyword(p->word);
 	c = shell_peek(p);
 	if (p->err || p->cond || (c != '<' && c != '>') ||
 		!shell_word_literal(p->word, &s) || !s.n)
@@ -319,6 +342,7 @@ void shell_next(struct shell_parser *p)
 	skip_blanks(p);
 	c = shell_peek(p);
 	p->tok_at = p->pos;
+	p->kw = KW_NONE;
 	if (c < 0) {
 		p->tok = TOK_EOF;
 		if (p->npending && !p->err)

@@ -27,6 +27,36 @@ enum shell_tok {
 	TOK_DSEMI, /* ;; ;& ;;& by .case_end */
 };
 
+/* Words that mean something where a command begins, in the order of their
+ * table. Up to KW_BANG they only end or join commands. */
+enum shell_kw {
+	KW_NONE,
+	KW_THEN,
+	KW_ELSE,
+	KW_ELIF,
+	KW_FI,
+	KW_DO,
+	KW_DONE,
+	KW_ESAC,
+	KW_RBRACE,
+	KW_BANG,
+	KW_LBRACE,
+	KW_COND,
+	KW_CASE,
+	KW_COPROC,
+	KW_FOR,
+	KW_FUNCTION,
+	KW_IF,
+	KW_IN,
+	KW_SELECT,
+	KW_TIME,
+	KW_UNTIL,
+	KW_WHILE,
+	KW_COND_END,
+	KW_P,
+	KW_DASHES,
+};
+
 /* What ends a word, and what quotes mean in it. */
 enum shell_mode {
 	MODE_PLAIN,     /* a word of a command */
@@ -62,6 +92,7 @@ struct shell_parser {
 	enum shell_tok tok;
 	size_t tok_at;
 	struct shell_word *word;
+	enum shell_kw kw; /* what .word is; KW_NONE for any other token */
 	enum shell_redir_op redir;
 	enum shell_case_end case_end;
 	bool strip;
@@ -128,8 +159,9 @@ bool shell_mode_quoted(enum shell_mode mode);
 /* Fills w->braces. */
 void shell_braces(struct shell_parser *p, struct shell_word *w);
 
-/* A word that only ends or joins commands: then, done, }, ! … */
-bool shell_word_reserved(const struct shell_word *w);
+/* The keyword that the word is, and the text of one. */
+enum shell_kw shell_keyword(const struct shell_word *w);
+const char *shell_keyword_text(enum shell_kw kw);
 
 /* Grammar. A list ends before the token that cannot go on with it. */
 struct shell_list *shell_parse_list(struct shell_parser *p);
@@ -143,8 +175,6 @@ struct shell_list *shell_parse_nested(
 struct shell_node *shell_parse_command(struct shell_parser *p);
 /* A compound command at the token at hand, or NULL when there is none. */
 struct shell_node *shell_parse_compound(struct shell_parser *p);
-struct shell_node *shell_parse_func_keyword(struct shell_parser *p);
-struct shell_node *shell_parse_coproc(struct shell_parser *p);
 struct shell_cond *shell_parse_cond(struct shell_parser *p);
 struct shell_word *shell_parse_array(struct shell_parser *p);
 struct shell_redir *shell_parse_redir(struct shell_parser *p);
@@ -152,7 +182,7 @@ void shell_parse_redirs(struct shell_parser *p, struct shell_redir **list);
 void shell_skip_newlines(struct shell_parser *p);
 void *shell_unexpected(struct shell_parser *p, const char *wanted);
 /* A reserved word at hand; taken when it is. */
-bool shell_eat_word(struct shell_parser *p, const char *text);
+bool shell_eat_word(struct shell_parser *p, enum shell_kw kw);
 struct shell_node *shell_node(
 	struct shell_parser *p, enum shell_node_type type, size_t start);
 

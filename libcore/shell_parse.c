@@ -44,9 +44,9 @@ void *shell_unexpected(struct shell_parser *p, const char *wanted)
 		"unexpected \"%.*s\", %s expected", n, what, wanted);
 }
 
-bool shell_eat_word(struct shell_parser *p, const char *text)
+bool shell_eat_word(struct shell_parser *p, enum shell_kw kw)
 {
-	if (p->tok != TOK_WORD || p->err || !shell_word_is(p->word, text))
+	if (p->kw != kw || p->err)
 		return false;
 	shell_next(p);
 	return true;
@@ -276,29 +276,31 @@ static struct shell_assign *assignment(struct shell_parser *p)
 }
 
 /* declare a=(…): bash alone reads an array in an argument, and only there. */
-static void array_argument(struct shell_parser *p,
-	const struct shell_node *node, struct shell_word *arg)
+static bool takes_arrays(const struct shell_word *first)
 {
-	static const char *const names[] = {
+	static const char names[][9] = {
 		"declare", "typeset", "local", "export", "readonly"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (shell_word_is(first, names[i]))
+			return true;
+	return false;
+}
+
+static void array_argument(struct shell_parser *p, struct shell_word *arg)
+{
 	struct shell_str s;
 	struct shell_word *array;
-
 	bool array_next = p->pos < p->len && p->text[p->pos] == '(' &&
 			  shell_word_literal(arg, &s) && s.n > 1 &&
 			  s.p[s.n - 1] == '=';
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (!shell_word_is(node->u.simple.words, names[i]))
-			continue;
-		refuse_torn(p, arg);
-		if (!array_next || !shell_is(p, D_BASH))
-			return;
-		array = shell_parse_array(p);
-		if (array)
-			arg->parts->next = array->parts;
+	refuse_torn(p, arg);
+	if (!array_next || !shell_is(p, D_BASH))
 		return;
-	}
+	array = shell_parse_array(p);
+	if (array)
+		arg->parts->next = array->parts;
 }
 
 static void count_command(struct shell_parser *p)
@@ -314,6 +316,7 @@ static struct shell_node *simple(struct shell_parser *p)
 	struct shell_node *node = shell_node(p, SHELL_SIMPLE, start);
 	struct shell_assign **assigns, *a;
 	struct shell_word **words, *w;
+	bool arrays = false;
 
 	if (!node)
 		return NULL;
@@ -332,8 +335,10 @@ static struct shell_node *simple(struct shell_parser *p)
 			*assigns = a;
 			assigns = &a->next;
 		} else {
-			if (node->u.simple.words)
-				array_argument(p, node, w);
+			if (!node->u.simple.words)
+				arrays = takes_arrays(w);
+			else if (arrays)
+				array_argument(p, w);
 			shell_braces(p, w);
 			*words = w;
 			words = &w->next;
@@ -400,17 +405,6 @@ static struct shell_node *function(struct shell_parser *p, size_t start)
 	return node;
 }
 
-bool shell_word_reserved(const struct shell_word *w)
-{
-	static const char words[][5] = {
-		"then", "else", "elif", "fi", "do", "done", "esac", "}", "!"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (shell_word_is(w, words[i]))
-			return true;
-	return false;
-}
-
 /* "name (" begins a function, "name= (" does not. */
 static bool paren_follows(struct shell_parser *p)
 {
@@ -435,7 +429,7 @@ struct shell_node *shell_parse_command(struct shell_parser *p)
 
 	if (node || p->err)
 		return node;
-	if (p->tok == TOK_WORD && shell_word_reserved(p->word))
+	if (p->kw && p->kw <= KW_BANG)
 		return shell_unexpected(p, "a command");
 	if (p->tok == TOK_WORD && paren_follows(p))
 		return function(p, start);

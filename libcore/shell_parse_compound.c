@@ -8,19 +8,19 @@
 
 #include "str.h"
 
-static void expect_word(struct shell_parser *p, const char *text)
+static void expect_word(struct shell_parser *p, enum shell_kw kw)
 {
-	if (!shell_eat_word(p, text) && !p->err)
-		shell_unexpected(p, text);
+	if (!shell_eat_word(p, kw) && !p->err)
+		shell_unexpected(p, shell_keyword_text(kw));
 }
 
 static struct shell_list *do_body(struct shell_parser *p)
 {
 	struct shell_list *list;
 
-	expect_word(p, "do");
+	expect_word(p, KW_DO);
 	list = shell_parse_body(p);
-	expect_word(p, "done");
+	expect_word(p, KW_DONE);
 	return list;
 }
 
@@ -33,10 +33,10 @@ static struct shell_node *parse_if(struct shell_parser *p, size_t start)
 	if (!node || !shell_enter(p))
 		return NULL;
 	node->u.cond_if.test = shell_parse_body(p);
-	expect_word(p, "then");
+	expect_word(p, KW_THEN);
 	node->u.cond_if.then = shell_parse_body(p);
 	at = p->tok_at;
-	if (shell_eat_word(p, "elif")) {
+	if (shell_eat_word(p, KW_ELIF)) {
 		struct shell_list *other = arena_new(p->a, struct shell_list);
 		struct shell_item *item = arena_new(p->a, struct shell_item);
 
@@ -49,9 +49,9 @@ static struct shell_node *parse_if(struct shell_parser *p, size_t start)
 		item->node->u.cond_if.elif = true;
 		node->u.cond_if.other = other;
 	} else {
-		if (shell_eat_word(p, "else"))
+		if (shell_eat_word(p, KW_ELSE))
 			node->u.cond_if.other = shell_parse_body(p);
-		expect_word(p, "fi");
+		expect_word(p, KW_FI);
 	}
 	shell_leave(p);
 	return node;
@@ -136,7 +136,7 @@ static struct shell_node *parse_for(
 		node->u.loop.body = do_body(p);
 		return node;
 	}
-	if (shell_eat_word(p, "in"))
+	if (shell_eat_word(p, KW_IN))
 		loop_words(p, node);
 	node->u.loop.body = do_body(p);
 	return node;
@@ -180,11 +180,11 @@ static struct shell_node *parse_case(struct shell_parser *p, size_t start)
 	node->u.select.subject = p->word;
 	shell_next(p);
 	shell_skip_newlines(p);
-	expect_word(p, "in");
+	expect_word(p, KW_IN);
 	shell_skip_newlines(p);
 	end = &node->u.select.items;
 	while (!p->err &&
-		!(p->tok == TOK_WORD && shell_word_is(p->word, "esac"))) {
+		p->kw != KW_ESAC) {
 		struct shell_case_item *item =
 			arena_new(p->a, struct shell_case_item);
 
@@ -201,7 +201,7 @@ static struct shell_node *parse_case(struct shell_parser *p, size_t start)
 		shell_next(p);
 		shell_skip_newlines(p);
 	}
-	expect_word(p, "esac");
+	expect_word(p, KW_ESAC);
 	return node;
 }
 
@@ -217,7 +217,7 @@ static struct shell_node *group(
 		return NULL;
 	node->u.group.body = shell_parse_body(p);
 	if (type == SHELL_GROUP) {
-		expect_word(p, "}");
+		expect_word(p, KW_RBRACE);
 		return node;
 	}
 	if (p->tok != TOK_RP)
@@ -251,7 +251,7 @@ static struct shell_node *paren(struct shell_parser *p, size_t start)
 
 /* ---- bash's and ash's own ---- */
 
-struct shell_node *shell_parse_func_keyword(struct shell_parser *p)
+static struct shell_node *func_keyword(struct shell_parser *p)
 {
 	size_t start = p->tok_at;
 	struct shell_node *node = shell_node(p, SHELL_FUNC, start);
@@ -283,7 +283,7 @@ struct shell_node *shell_parse_func_keyword(struct shell_parser *p)
 }
 
 /* coproc [NAME] command: a name only before a compound command. */
-struct shell_node *shell_parse_coproc(struct shell_parser *p)
+static struct shell_node *coproc(struct shell_parser *p)
 {
 	size_t start = p->tok_at;
 	struct shell_node *node = shell_node(p, SHELL_COPROC, start);
@@ -330,29 +330,39 @@ static struct shell_node *cond_command(struct shell_parser *p, size_t start)
 /* Reserved words of every shell, then those of some. */
 static struct shell_node *keyword(struct shell_parser *p, size_t start)
 {
-	if (shell_eat_word(p, "if"))
+	enum shell_kw kw = p->kw;
+
+	switch ((int)kw) {
+	case KW_IF:
+		shell_next(p);
 		return parse_if(p, start);
-	if (shell_eat_word(p, "while"))
-		return parse_while(p, SHELL_WHILE, start);
-	if (shell_eat_word(p, "until"))
-		return parse_while(p, SHELL_UNTIL, start);
-	if (shell_eat_word(p, "for"))
+	case KW_WHILE:
+	case KW_UNTIL:
+		shell_next(p);
+		return parse_while(
+			p, kw == KW_WHILE ? SHELL_WHILE : SHELL_UNTIL, start);
+	case KW_FOR:
+		shell_next(p);
 		return parse_for(p, SHELL_FOR, start);
-	if (shell_eat_word(p, "case"))
+	case KW_CASE:
+		shell_next(p);
 		return parse_case(p, start);
-	if (shell_word_is(p->word, "{"))
+	case KW_LBRACE:
 		return group(p, SHELL_GROUP, start);
-	if (shell_word_is(p->word, "[[") && shell_is(p, D_BASH))
-		return cond_command(p, start);
-	if (shell_word_is(p->word, "function") && shell_is(p, D_BASH | D_ASH))
-		return shell_parse_func_keyword(p);
-	if (shell_word_is(p->word, "select") && shell_is(p, D_BASH)) {
+	case KW_COND:
+		return shell_is(p, D_BASH) ? cond_command(p, start) : NULL;
+	case KW_FUNCTION:
+		return shell_is(p, D_BASH | D_ASH) ? func_keyword(p) : NULL;
+	case KW_SELECT:
+		if (!shell_is(p, D_BASH))
+			return NULL;
 		shell_next(p);
 		return parse_for(p, SHELL_SELECT, start);
+	case KW_COPROC:
+		return shell_is(p, D_BASH) ? coproc(p) : NULL;
+	default:
+		return NULL;
 	}
-	if (shell_word_is(p->word, "coproc") && shell_is(p, D_BASH))
-		return shell_parse_coproc(p);
-	return NULL;
 }
 
 struct shell_node *shell_parse_compound(struct shell_parser *p)
@@ -364,7 +374,7 @@ struct shell_node *shell_parse_compound(struct shell_parser *p)
 		return NULL;
 	if (p->tok == TOK_LP)
 		node = paren(p, start);
-	else if (p->tok == TOK_WORD)
+	else if (p->kw)
 		node = keyword(p, start);
 	if (!node || p->err)
 		return NULL;

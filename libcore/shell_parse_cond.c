@@ -21,7 +21,7 @@ static struct shell_cond *cond(
 
 static bool at_word(const struct shell_parser *p)
 {
-	return p->tok == TOK_WORD && !p->err && !shell_word_is(p->word, "]]");
+	return p->tok == TOK_WORD && !p->err && p->kw != KW_COND_END;
 }
 
 static bool is_unary(const struct shell_word *w, struct shell_str *op)
@@ -129,7 +129,7 @@ static struct shell_cond *primary(struct shell_parser *p)
 	}
 	if (!at_word(p))
 		return shell_unexpected(p, "an operand of [[");
-	if (shell_word_is(w, "!")) {
+	if (p->kw == KW_BANG) {
 		c = cond(p, SHELL_COND_NOT);
 		shell_next(p);
 		shell_skip_newlines(p);
@@ -186,7 +186,7 @@ struct shell_cond *shell_parse_cond(struct shell_parser *p)
 	shell_next(p);
 	c = parse_or(p);
 	p->cond = kept;
-	if (p->tok != TOK_WORD || !shell_word_is(p->word, "]]"))
+	if (p->kw != KW_COND_END)
 		return shell_unexpected(p, "]]");
 	shell_next(p);
 	return c;

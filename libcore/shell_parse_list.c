@@ -14,19 +14,18 @@
 /* bash's time [-p] before a pipeline; a program's name elsewhere. */
 static void eat_time(struct shell_parser *p, struct shell_node *line)
 {
-	while (!p->err && p->tok == TOK_WORD &&
-		shell_word_is(p->word, "time") && shell_is(p, D_BASH)) {
+	while (!p->err && p->kw == KW_TIME && shell_is(p, D_BASH)) {
 		shell_next(p);
 		line->u.pipeline.timed = true;
-		if (shell_eat_word(p, "-p"))
+		if (shell_eat_word(p, KW_P))
 			line->u.pipeline.posix_time = true;
-		shell_eat_word(p, "--");
+		shell_eat_word(p, KW_DASHES);
 	}
 }
 
 static void eat_bangs(struct shell_parser *p, struct shell_node *line)
 {
-	while (p->tok == TOK_WORD && shell_word_is(p->word, "!") && !p->err) {
+	while (p->kw == KW_BANG && !p->err) {
 		if (line->u.pipeline.bangs && !shell_is(p, D_BASH)) {
 			shell_unexpected(p, "a command");
 			return;
@@ -102,8 +101,7 @@ static struct shell_node *and_or(struct shell_parser *p)
 static bool list_ends(const struct shell_parser *p)
 {
 	return p->tok == TOK_EOF || p->tok == TOK_RP || p->tok == TOK_DSEMI ||
-	       (p->tok == TOK_WORD && !shell_word_is(p->word, "!") &&
-		       shell_word_reserved(p->word));
+	       (p->kw && p->kw < KW_BANG);
 }
 
 /* Appends to the list; what stands in it is whole even when an error ends it.

@@ -3,6 +3,8 @@
  */
 #include "shell_print.h"
 
+#include "shell_lex.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -112,18 +114,6 @@ static void print_raw(
 			buf_addc(p->out, '\\');
 		buf_addc(p->out, s.p[i]);
 	}
-}
-
-static bool is_keyword(struct shell_str s)
-{
-	static const char words[][9] = {"!", "{", "}", "[[", "case", "coproc",
-		"do", "done", "elif", "else", "esac", "fi", "for", "function",
-		"if", "in", "select", "then", "time", "until", "while"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (s.n == strlen(words[i]) && memcmp(s.p, words[i], s.n) == 0)
-			return true;
-	return false;
 }
 
 static void print_literal(struct shell_printer *p,
@@ -355,11 +345,10 @@ static void print_parts(struct shell_printer *p, const struct shell_part *part,
 void shell_print_word(struct shell_printer *p, const struct shell_word *w,
 	enum shell_style style)
 {
-	struct shell_str s;
+	enum shell_kw kw = style == STYLE_FIRST ? shell_keyword(w) : KW_NONE;
 
-	if (style == STYLE_FIRST && shell_word_literal(w, &s) &&
-		is_keyword(s)) {
-		print_quoted(p, s);
+	if (kw && kw <= KW_WHILE) {
+		print_quoted(p, w->parts->text);
 		return;
 	}
 	if (!w->braces) {

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { COMPACT = 24 }; /* bindings before the chain is looked at */
+
 static uint32_t hash(struct shell_str s)
 {
 	uint32_t h = 5381;
@@ -51,6 +53,7 @@ static void compact(struct shell_walk *w, struct shell_state *st)
 		st->nvars++;
 	}
 	st->vars = list;
+	st->maxvars = 2 * st->nvars + COMPACT;
 	if (st->nvars > SHELL_MAX_VARS)
 		shell_risk(w, SHELL_RISK_LIMIT, SHELL_STR("variables"),
 			(struct shell_span){0, 0});
@@ -66,7 +69,7 @@ static struct shell_var *own_in(
 
 	if (old && old->epoch == st->epoch)
 		return old;
-	if (st->nvars >= 2 * SHELL_MAX_VARS) {
+	if (st->nvars >= st->maxvars) {
 		compact(w, st);
 		old = find(st->vars, name, h);
 		if (old)
@@ -249,8 +252,10 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 struct shell_func *shell_func_find(
 	const struct shell_state *st, struct shell_str name)
 {
+	uint32_t h = st->funcs ? hash(name) : 0;
+
 	for (struct shell_func *f = st->funcs; f; f = f->next)
-		if (shell_str_eq(f->name, name))
+		if (f->hash == h && shell_str_eq(f->name, name))
 			return f;
 	return NULL;
 }
@@ -269,7 +274,7 @@ static void add_def(
 	f->defs[f->ndefs++] = def;
 }
 
-static struct shell_func *push_func(
+struct shell_func *shell_func_push(
 	struct shell_walk *w, struct shell_state *st, struct shell_str name)
 {
 	struct shell_func *f = arena_new(w->a, struct shell_func);
@@ -277,6 +282,7 @@ static struct shell_func *push_func(
 	if (!f)
 		return shell_stop(w, -E2BIG);
 	f->name = name;
+	f->hash = hash(name);
 	f->next = st->funcs;
 	st->funcs = f;
 	return f;
@@ -299,7 +305,7 @@ static void join_funcs(struct shell_walk *w, struct shell_state *to,
 
 			if (a == b)
 				continue;
-			both = push_func(w, to, f->name);
+			both = shell_func_push(w, to, f->name);
 			if (!both)
 				return;
 			both->exported = (a && a->exported) ||
@@ -317,7 +323,7 @@ void shell_func_define(struct shell_walk *w, const struct shell_node *node)
 {
 	struct shell_def *def = arena_new(w->a, struct shell_def);
 	struct shell_state *seen = arena_new(w->a, struct shell_state);
-	struct shell_func *f = push_func(w, w->st, node->u.func.name);
+	struct shell_func *f = shell_func_push(w, w->st, node->u.func.name);
 
 	if (!def || !seen || !f) {
 		shell_stop(w, -E2BIG);

@@ -349,7 +349,7 @@ static void child_vars(struct shell_walk *w, struct shell_state *in,
 	const struct shell_cmd *cmd = w->cmd;
 
 	in->vars = NULL;
-	in->nvars = 0;
+	in->nvars = in->maxvars = 0;
 	for (const struct shell_var *v = outer->vars; v; v = v->next) {
 		struct shell_var *own;
 
@@ -374,19 +374,16 @@ static void child_funcs(struct shell_walk *w, struct shell_state *in,
 {
 	in->funcs = NULL;
 	for (; outer && !clean; outer = outer->next) {
-		struct shell_func *f;
+		struct shell_func *f, *next = in->funcs;
 
 		if (!outer->exported || shell_func_find(in, outer->name))
 			continue;
-		f = arena_new(w->a, struct shell_func);
-		if (!f) {
-			shell_stop(w, -E2BIG);
+		f = shell_func_push(w, in, outer->name);
+		if (!f)
 			return;
-		}
 		*f = *outer;
 		f->maybe = true;
-		f->next = in->funcs;
-		in->funcs = f;
+		f->next = next;
 	}
 }
 
