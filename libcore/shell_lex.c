@@ -237,14 +237,23 @@ static void lex_pipe(struct shell_parser *p)
 }
 
 static const char keywords[][9] = {"then", "else", "elif", "fi", "do", "done",
-	"esac", "}", "!", "{", "[[", "case", "coproc", "for", "function", "if",
-	"in", "select", "time", "until", "while", "]]", "-p", "--"};
+	"esac", "in", "}", "!", "{", "[[", "case", "coproc", "for", "function",
+	"if", "select", "time", "until", "while", "]]", "-p", "--"};
+
+/* The low five bits of their first characters. */
+#define KW_FIRST \
+	(1u << ('t' & 31) | 1u << ('e' & 31) | 1u << ('f' & 31) | \
+		1u << ('d' & 31) | 1u << ('i' & 31) | 1u << ('}' & 31) | \
+		1u << ('!' & 31) | 1u << ('{' & 31) | 1u << ('c' & 31) | \
+		1u << ('s' & 31) | 1u << ('u' & 31) | 1u << ('w' & 31) | \
+		1u << ('-' & 31))
 
 enum shell_kw shell_keyword(const struct shell_word *w)
 {
 	struct shell_str s;
 
-	if (!shell_word_literal(w, &s) || !s.n || s.n >= sizeof(*keywords))
+	if (!shell_word_literal(w, &s) || !s.n || s.n >= sizeof(*keywords) ||
+		!(KW_FIRST >> (s.p[0] & 31) & 1))
 		return KW_NONE;
 	for (unsigned i = 0; i < ARRAY_SIZE(keywords); i++)
 		if (keywords[i][0] == s.p[0] && !keywords[i][s.n] &&

@@ -47,6 +47,26 @@ static bool in_extglob(const struct shell_parser *p, int c, unsigned *nest)
 	return true;
 }
 
+/* Blanks, newline and what operators are made of. */
+static bool is_meta(int c)
+{
+	switch (c) {
+	case ' ':
+	case '\t':
+	case '\n':
+	case ';':
+	case '&':
+	case '|':
+	case '<':
+	case '>':
+	case '(':
+	case ')':
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* nest: open parentheses or brackets since the word began. */
 static bool ends(
 	struct shell_parser *p, enum shell_mode mode, int c, unsigned *nest)
@@ -57,7 +77,7 @@ static bool ends(
 			return !shell_is(p, D_BASH | D_ASH);
 		if (p->cond && in_extglob(p, c, nest))
 			return false;
-		return strchr(" \t\n;&|<>()", c);
+		return is_meta(c);
 	case MODE_DQ:
 		return c == '"';
 	case MODE_HERE:
@@ -92,7 +112,7 @@ static bool ends(
 			return !(*nest)--;
 		if (c == '|' && shell_peek2(p) != '|')
 			return false;
-		return !*nest && strchr(" \t\n;&|<>", c);
+		return !*nest && is_meta(c);
 	}
 	return true;
 }

@@ -68,6 +68,8 @@ static const struct {
 	{"eee", "echo > >x"},
 	{"eee", "{ a; }x"},
 	{"eee", "if() { a; }"},
+	{"eee", "in a"},
+	{"ooo", "x=1 in a; echo in"},
 	{"eee", "a=1 f() { b; }"},
 	{"eeo", "a &>>b |& c"},
 	{"ooo", "a &>b"},
