@@ -180,9 +180,10 @@ static int by_workspace(const struct session_where *w, bool make,
 	int err = dir < 0 ? dir : session_key(w, key, d);
 
 	out->source = SESSION_BY_WORKSPACE;
-	if (!err)
-		err = read_claim(dir, key, w->uid, out, d);
-	if (!err || dir < 0 || !make)
+	if (err)
+		return err;
+	err = read_claim(dir, key, w->uid, out, d);
+	if (!err || !make)
 		return err;
 	lock = session_lock(dir, d);
 	if (lock < 0)
