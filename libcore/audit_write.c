@@ -115,12 +115,13 @@ static int head_open(struct audit_log *log, struct diag *d)
 int audit_lock_head(struct audit_log *log, struct diag *d)
 {
 	for (int tries = 0; tries < 8; tries++) {
-		uint64_t size;
+		uint64_t size, held;
 		uint32_t links;
 		int err = take_lock(log, d);
 
 		if (!err)
-			err = audit_file_size(log->headfd, &size, &links, d);
+			err = audit_file_size(
+				log->headfd, &size, &held, &links, d);
 		if (err || links == 1)
 			return err;
 		err = head_open(log, d);
@@ -161,7 +162,8 @@ static int check_live(struct audit_log *log, struct audit_head *h, struct diag *
 	explicit_bzero(raw, sizeof raw);
 	err = audit_segment_open(log, h, d);
 	if (!err)
-		err = audit_file_size(log->segfd, &size, &links, d);
+		err = audit_file_size(
+			log->segfd, &size, &log->held, &links, d);
 	if (err == -ENOENT || (!err && !links))
 		err = audit_recover_tail(log, h, -1, d);
 	else if (!err && size != h->end)
@@ -378,11 +380,14 @@ int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 	err = audit_lock(log, &h, d);
 	if (err)
 		return err;
-	if (rotation_due(log, &h)) {
+	/* An end record takes what room there is, and no new file. */
+	if (r->type != AUDIT_END && rotation_due(log, &h)) {
 		err = audit_segment_begin(log, &h, d);
 		if (!err)
 			err = audit_retain(log, &h, d);
 	}
+	if (!err && r->type != AUDIT_END)
+		err = audit_keep_room(log, &h, d);
 	if (!err) {
 		next = h.next;
 		err = audit_put(log, &h, r, d);

@@ -59,6 +59,7 @@ struct audit_log {
 	int dirfd, headfd, segfd;
 	uid_t uid;
 	uint64_t segment; /* first seq of the open segment */
+	uint64_t held;    /* bytes of disk that it takes */
 	struct audit_config cfg;
 	struct keys_hw hw;
 	unsigned appended;   /* by this process */

@@ -70,7 +70,14 @@ int audit_file_open(const struct audit_log *log, const char *name, int flags,
 /* How long the file is, and how many names it has. Its times are not
  * asked for: once they were, the kernel brings the exact time of the next write
  * into its journal, which costs more than the write. */
-int audit_file_size(int fd, uint64_t *size, uint32_t *links, struct diag *d);
+int audit_file_size(int fd, uint64_t *size, uint64_t *held, uint32_t *links,
+	struct diag *d);
+
+/* Sees to it that what runs can be ended in the log: behind its end some disk is
+ * allocated that end records alone may use up. -ENOSPC when there is none; a
+ * file system that cannot allocate is left as it is. */
+int audit_keep_room(
+	struct audit_log *log, const struct audit_head *h, struct diag *d);
 
 /* Deletes what is too old, after a segment was begun. */
 int audit_retain(struct audit_log *log, struct audit_head *h, struct diag *d);

@@ -358,10 +358,10 @@ int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d)
 	autorec struct audit_rec r = AUDIT_REC(x->log, AUDIT_END);
 	uint64_t wall, boot;
 	bool cut = false;
-	int err = audit_streams_finish(x, &cut, d);
+	int lost = audit_streams_finish(x, &cut, d), err;
 
-	if (err)
-		return err;
+	/* Output that found no room is no reason to leave out the end. */
+	cut = cut || lost;
 	audit_now(x->log, &wall, &boot);
 	audit_put_exec(&r, x);
 	cbor_put_int(audit_rec_key(&r, AUDIT_K_EXIT), end->exit_code);
@@ -378,7 +378,8 @@ int audit_end(struct audit_exec *x, const struct audit_end *end, struct diag *d)
 	err = put_redacted(&r, AUDIT_K_ROLLBACK, &x->redact, end->rollback);
 	if (err)
 		return diag_errno(d, err, "audit: end record");
-	return audit_append(x->log, &r, false, NULL, d);
+	err = audit_append(x->log, &r, false, NULL, lost ? NULL : d);
+	return lost ? lost : err;
 }
 
 static int put_detail(struct audit_rec *r, struct redact *secrets,

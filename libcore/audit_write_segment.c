@@ -44,27 +44,31 @@ int audit_file_open(const struct audit_log *log, const char *name, int flags,
 	return -EPERM;
 }
 
-int audit_file_size(int fd, uint64_t *size, uint32_t *links, struct diag *d)
+int audit_file_size(int fd, uint64_t *size, uint64_t *held, uint32_t *links,
+	struct diag *d)
 {
-	enum { SIZE = 0x200, LINKS = 4, EMPTY_PATH = 0x1000 };
+	enum { SIZE = 0x200, BLOCKS = 0x400, LINKS = 4, EMPTY_PATH = 0x1000 };
 	/* The kernel's struct statx, as far as it matters. */
 	__attribute__((uninitialized)) struct {
 		uint32_t mask, block;
 		uint64_t attributes;
 		uint32_t links, uid, gid, mode;
-		uint64_t ino, size, rest[26];
+		uint64_t ino, size, blocks, rest[25];
 	} x;
 	struct stat st;
 
-	if (!syscall(SYS_statx, fd, "", EMPTY_PATH, SIZE | LINKS, &x) &&
+	if (!syscall(SYS_statx, fd, "", EMPTY_PATH,
+		    SIZE | BLOCKS | LINKS, &x) &&
 		(x.mask & (SIZE | LINKS)) == (SIZE | LINKS)) {
 		*size = x.size;
+		*held = x.mask & BLOCKS ? x.blocks * 512 : 0;
 		*links = x.links;
 		return 0;
 	}
 	if (fstat(fd, &st))
 		return diag_errno(d, -errno, "audit log");
 	*size = (uint64_t)st.st_size;
+	*held = (uint64_t)st.st_blocks * 512;
 	*links = (uint32_t)st.st_nlink;
 	return 0;
 }
@@ -82,6 +86,31 @@ int audit_segment_open(
 	log->segfd = audit_file_open(log, name, O_RDWR | O_APPEND, d);
 	log->segment = h->segment;
 	return log->segfd < 0 ? log->segfd : 0;
+}
+
+int audit_keep_room(
+	struct audit_log *log, const struct audit_head *h, struct diag *d)
+{
+	enum { ROOM = 64 << 10 };
+
+	if (log->held >= h->end + ROOM)
+		return 0;
+	if (!fallocate(log->segfd, FALLOC_FL_KEEP_SIZE, (off_t)h->end,
+		    2 * ROOM) ||
+		(errno != ENOSPC && errno != EDQUOT))
+		return 0;
+	diag_errno(d, -errno, "cannot write to the audit log");
+	diag_hint(d, "nothing runs unrecorded: make room, or repair the disk");
+	return -ENOSPC;
+}
+
+/* What was kept for the ends of commands goes back. */
+static void give_room_back(const struct audit_log *log)
+{
+	struct stat st;
+
+	if (!fstat(log->segfd, &st))
+		(void)!ftruncate(log->segfd, st.st_size);
 }
 
 /* A segment of that name which the head does not know: a writer died between
@@ -153,9 +182,12 @@ int audit_segment_begin(
 		fd = reuse_orphan(log, name, d);
 	if (fd < 0)
 		return fd;
-	if (log->segfd >= 0)
+	if (log->segfd >= 0) {
+		give_room_back(log);
 		close(log->segfd);
+	}
 	log->segfd = fd;
+	log->held = 0;
 	log->segment = h->next;
 	h->segment = h->next;
 	h->end = 0;
