@@ -3,10 +3,10 @@
  */
 #include "drop.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -75,12 +75,14 @@ static char *arena_str(struct drop *o, const char *s, size_t n)
 	return copy;
 }
 
+enum { OWN_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
+
 const char *drop_interpreter(struct drop *o, const char *file)
 {
 	char head[4096 - 1024];
 	autofd int fd = open(file, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
-	const Elf64_Ehdr *e = (const void *)head;
+	const ElfW(Ehdr) *e = (const void *)head;
 
 	if (n < 4)
 		return "";
@@ -91,11 +93,11 @@ const char *drop_interpreter(struct drop *o, const char *file)
 		return arena_str(o, s, strcspn(s, " \t\n"));
 	}
 	if (memcmp(head, ELFMAG, SELFMAG) != 0 ||
-		head[EI_CLASS] != ELFCLASS64 || (size_t)n < sizeof(*e))
+		head[EI_CLASS] != OWN_CLASS || (size_t)n < sizeof(*e))
 		return "";
 	for (unsigned i = 0; i < e->e_phnum; i++) {
-		size_t at = (size_t)e->e_phoff + i * sizeof(Elf64_Phdr);
-		Elf64_Phdr p;
+		size_t at = (size_t)e->e_phoff + i * sizeof(ElfW(Phdr));
+		ElfW(Phdr) p;
 
 		if (at > (size_t)n - sizeof(p))
 			break;

@@ -101,7 +101,7 @@ static const struct cbor_item *detail(const struct audit_record *r,
 		if (cbor_next(&peek, value) || cbor_skip(&in))
 			return NULL;
 		if (key.major == CBOR_TEXT && key.n == strlen(name) &&
-			memcmp(key.bytes, name, key.n) == 0)
+			memcmp(key.bytes, name, strlen(name)) == 0)
 			return value;
 	}
 	return NULL;
@@ -112,7 +112,7 @@ static bool event_is(const struct audit_record *r, const char *name)
 	const struct cbor_item *event = audit_text(r, AUDIT_K_EVENT);
 
 	return event && event->n == strlen(name) &&
-		memcmp(event->bytes, name, event->n) == 0;
+		memcmp(event->bytes, name, strlen(name)) == 0;
 }
 
 static void check_event(struct audit_check *c, const struct audit_record *r)

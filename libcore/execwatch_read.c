@@ -77,7 +77,7 @@ struct words {
 /* Those at at, as many as fit before the next page. */
 static int read_words(pid_t pid, uint64_t at, struct words *w)
 {
-	size_t n = (PAGE - at % PAGE) / sizeof(*w->at);
+	size_t n = (PAGE - (size_t)at % PAGE) / sizeof(*w->at);
 	ssize_t got;
 
 	/* One that lies across pages is taken alone. */

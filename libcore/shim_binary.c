@@ -3,10 +3,10 @@
  */
 #include "shim_install.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,10 +16,11 @@
 enum {
 	BINARY_MAX = 64 << 20,
 	HEADERS_MAX = 64, /* program headers that are looked at */
+	OWN_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32,
 };
 
 /* e_ident is the same for both classes, and so is the place of e_machine. */
-static int read_ident(int fd, Elf64_Ehdr *h)
+static int read_ident(int fd, ElfW(Ehdr) *h)
 {
 	if (pread(fd, h, sizeof *h, 0) != sizeof *h ||
 		memcmp(h->e_ident, ELFMAG, SELFMAG) != 0)
@@ -27,14 +28,14 @@ static int read_ident(int fd, Elf64_Ehdr *h)
 	return 0;
 }
 
-static bool wants_loader(int fd, const Elf64_Ehdr *h)
+static bool wants_loader(int fd, const ElfW(Ehdr) *h)
 {
 	/* Of another class or byte order than ours, it is not looked at. */
-	if (h->e_ident[EI_CLASS] != ELFCLASS64 ||
-		h->e_phentsize != sizeof(Elf64_Phdr))
+	if (h->e_ident[EI_CLASS] != OWN_CLASS ||
+		h->e_phentsize != sizeof(ElfW(Phdr)))
 		return false;
 	for (unsigned i = 0; i < h->e_phnum && i < HEADERS_MAX; i++) {
-		Elf64_Phdr p;
+		ElfW(Phdr) p;
 		off_t at = (off_t)(h->e_phoff + i * sizeof p);
 
 		if (pread(fd, &p, sizeof p, at) != sizeof p)
@@ -47,7 +48,7 @@ static bool wants_loader(int fd, const Elf64_Ehdr *h)
 
 int shim_check_binary(int fd, const struct shim_root *r, struct diag *d)
 {
-	Elf64_Ehdr own, other;
+	ElfW(Ehdr) own, other;
 
 	if (read_ident(fd, &own))
 		return diag_fail(d, -ENOEXEC,

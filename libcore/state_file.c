@@ -129,11 +129,13 @@ static int take_key(struct reader *r, char *key, size_t size)
 /* "LENGTH:BYTES\n" to .value, without NUL in it. */
 static int take_value(struct reader *r)
 {
-	uint64_t n;
-	int err = take_number(r, ':', CONFIG_LIMIT_ENV, &n);
+	uint64_t length;
+	size_t n;
+	int err = take_number(r, ':', CONFIG_LIMIT_ENV, &length);
 
 	if (err)
 		return err;
+	n = (size_t)length;
 	if ((size_t)(r->end - r->at) <= n || r->at[n] != '\n' ||
 		memchr(r->at, '\0', n))
 		return -EINVAL;
