@@ -281,7 +281,7 @@ int compile_args(struct policy_compiler *c)
 	if (rc == 0) {
 		add_cell(c, flags);
 		it = (void *)l.items.data;
-		end = it + l.items.len / sizeof(*it);
+		end = it ? it + l.items.len / sizeof(*it) : it;
 		for (; it < end; it++)
 			if (it->head)
 				place(&l, it, end);
