@@ -22,6 +22,7 @@ include build/config.mk
 include build/deps.mk
 include build/rules.mk
 include build/check.mk
+include build/cross.mk
 include build/install.mk
 
 .PHONY: help clean distclean

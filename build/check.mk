@@ -58,17 +58,29 @@ check-e2e: $(O)/wardbox $(HELPERS) ## whole roots and real programs
 	$(Q)O=$(O) sh tests/run e2e
 check-build: ## layers, headers, configurations, declarations
 	$(Q)O=$(O) sh tests/run build
-check-full: check analyze repro ## check, the analyzers, and the runs that take long
+.PHONY: soak
+soak: $(O)/wardbox ## N=2000 commands by eight shims, killed, denied, on a full disk
+	$(Q)O=$(O) sh tests/soak/run $(N)
+.PHONY: check-long
+check-long: $(O)/wardbox $(HELPERS) ## the end-to-end runs that take long
+	$(Q)O=$(O) sh tests/run long
+# What each takes on two cores: HACKING.md.
+FULL_GOALS ?= check analyze repro check-long soak check-cross
+check-full: ## check, the analyzers, the long runs, the soak, other machines
 	$(Q)sh scripts/bootstrap full || echo "check-full: what is missing is skipped"
-	$(Q)O=$(O) FULL=1 sh tests/run e2e
+	$(Q)bad=; for goal in $(FULL_GOALS); do \
+		start=$$(date +%s); \
+		$(MAKE) --no-print-directory $$goal || bad="$$bad $$goal"; \
+		echo "check-full: $$goal took $$(($$(date +%s) - start)) s"; \
+	done; [ -z "$$bad" ] || { echo "check-full: failed:$$bad"; exit 1; }
 
 # libFuzzer, T seconds per harness.
 T ?= 60
 FUZZ_CC ?= clang
 fuzz: $(GENERATED) $(DEP_STAMP) ## fuzz each parser for T=60 seconds
-	$(Q)for f in $(FUZZ); do \
-		sh tests/fuzz/run $(O) $$f $(T) || exit 1; \
-	done
+	$(Q)bad=; for f in $(FUZZ); do \
+		sh tests/fuzz/run $(O) $$f $(T) || bad="$$bad $$f"; \
+	done; [ -z "$$bad" ] || { echo "fuzz: found something:$$bad"; exit 1; }
 
 bench: $(O)/wardbox $(HELPERS) $(BENCHES) ## ratios beside peers, as a table
 	$(Q)O=$(O) sh tests/bench/run $(BENCH_ARGS)
@@ -80,7 +92,7 @@ bench-compare: bench-ready ## what changed since BASE=rev, measured now
 
 LINT_SOURCES := $(wildcard applets/*.c libcore/*.c)
 LINT_SCRIPTS := $(filter-out scripts/%.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/%.c,$(wildcard scripts/*)) \
-	tests/run .ci/run $(wildcard tests/fuzz/run tests/bench/run tests/bench/compare)
+	tests/run .ci/run $(wildcard tests/fuzz/run tests/cross tests/soak/run tests/bench/run tests/bench/compare)
 lint: $(GENERATED) $(DEP_STAMP) $(O)/dev/manopts check-headers check-layers ## style, man pages, shell scripts, spelling
 	$(Q)sh scripts/lint $(O) $(LINT_SCRIPTS)
 analyze: $(GENERATED) $(DEP_STAMP) ## clang-tidy, cppcheck, gcc -fanalyzer

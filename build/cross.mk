@@ -1,0 +1,63 @@
+# cross.mk - the product and its tests for other machines: Debian's cross
+# compilers, and musl and cmocka from their sources
+#
+# A make of its own in $(O)/ARCH; there, the development build is one with musl,
+# too, because its tests run under qemu-user.
+
+CROSS_ALL := aarch64 riscv64 armhf
+ARCH ?= $(CROSS_ALL)
+CROSS_aarch64 := aarch64-linux-gnu
+CROSS_riscv64 := riscv64-linux-gnu
+CROSS_armhf := arm-linux-gnueabihf
+
+MUSL_TARBALL := musl_1.2.3.orig.tar.gz
+MUSL_SHA256 := 7d5b0b6062521e4627e099e4c9dc8248d32a30285e959b7eecaa780cf8cfd4a4
+CMOCKA_TARBALL := cmocka_1.1.5.orig.tar.xz
+CMOCKA_SHA256 := f0ccd8242d55e2fd74b16ba518359151f6f8383ff8aef4976e48393f77bba8b6
+CROSS_DEPS := $(abspath $(DEPS))/cross
+
+$(CROSS_DEPS)/.unpacked: build/cross.mk scripts/fetch-deps
+	$(Q)DEPS_DIR="$(DEPS_DIR)" sh scripts/fetch-deps $(CROSS_DEPS) \
+		"musl bookworm $(MUSL_TARBALL) $(MUSL_SHA256)" \
+		"cmocka bookworm $(CMOCKA_TARBALL) $(CMOCKA_SHA256)"
+	@touch $@
+
+# musl's Makefile has an ARCH of its own, which ours must not overrule.
+$(O)/%/musl/lib/libc.a: $(CROSS_DEPS)/.unpacked
+	@echo "  MUSL     $*"
+	$(Q)mkdir -p $(O)/$*/musl/obj
+	$(Q)cd $(O)/$*/musl/obj && $(CROSS_DEPS)/musl/configure --disable-shared \
+		--target=$(CROSS_$*) --prefix=$(abspath $(O))/$*/musl >log 2>&1 && \
+		MAKEFLAGS= make -j2 install >>log 2>&1 || { tail -n 20 log; exit 1; }
+
+cross_make = $(MAKE) --no-print-directory O=$(O)/$(1) \
+	CC="$(CCACHE) $(CROSS_$(1))-gcc" AR=$(CROSS_$(1))-ar STRIP=$(CROSS_$(1))-strip \
+	MUSL_LIB=$(abspath $(O))/$(1)/musl/lib MUSL_INC=$(abspath $(O))/$(1)/musl/include \
+	DEPS_DIR=$(abspath $(DEPS))/tarballs
+
+# Its header has an own idea of uintptr_t, unless told that there is one.
+CMOCKA_FLAGS := -D_UINTPTR_T -D_UINTPTR_T_DEFINED -isystem $(CROSS_DEPS)/cmocka/include
+
+# Of the development build and the tests: no sanitizer runs under qemu-user.
+cross_dev = SANITIZE= DEV_CC="$(CCACHE) $(CROSS_$(1))-gcc -static-pie -fPIE \
+	-specs=build/musl-static-pie.specs -idirafter $(O)/$(1)/gen/kernel \
+	$(CMOCKA_FLAGS) -L$(O)/$(1)/cmocka"
+
+$(O)/%/cmocka/libcmocka.a: $(O)/%/musl/lib/libc.a
+	@echo "  CMOCKA   $*"
+	$(Q)MUSL_INC=$(abspath $(O))/$*/musl/include AR=$(CROSS_$*)-ar \
+		sh scripts/build-archive $@ "$(CROSS_$*)-gcc -O1 -fPIE -w \
+		-specs=build/musl-static-pie.specs -DHAVE_SIGNAL_H -DHAVE_STRINGS_H \
+		-DHAVE_CLOCK_GETTIME -DHAVE_STRUCT_TIMESPEC -DHAVE_STRSIGNAL \
+		-DHAVE_GCC_THREAD_LOCAL_STORAGE -DHAVE_MALLOC_H -DHAVE_INTTYPES_H \
+		$(CMOCKA_FLAGS)" $(CROSS_DEPS)/cmocka/src/cmocka.c
+
+.PHONY: cross check-cross
+cross: $(ARCH:%=cross-%) ## for ARCH (default aarch64 riscv64 armhf): out/ARCH/wardbox
+cross-%: $(O)/%/musl/lib/libc.a $(DEP_STAMP)
+	$(Q)$(call cross_make,$*) all
+check-cross: $(ARCH:%=check-cross-%) ## unit and CLI tests of ARCH under qemu-user
+check-cross-%: cross-% $(O)/%/cmocka/libcmocka.a
+	$(Q)$(call cross_make,$*) $(call cross_dev,$*) dev check-ready
+	$(Q)O=$(O)/$* sh tests/cross $*
+.PRECIOUS: $(O)/%/musl/lib/libc.a $(O)/%/cmocka/libcmocka.a
