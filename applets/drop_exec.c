@@ -8,60 +8,32 @@
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "buf.h"
 #include "path.h"
 #include "str.h"
 
-static bool is_program(const char *path, int *why)
-{
-	struct stat st;
-
-	/* A directory that may not be searched holds nothing for us. */
-	if (stat(path, &st) < 0)
-		return false;
-	if (!S_ISREG(st.st_mode) ||
-		faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0) {
-		*why = EACCES;
-		return false;
-	}
-	return true;
-}
-
-static int found(struct drop *o, const char *path)
-{
-	o->file = strdup(path);
-	if (!o->file)
-		cli_die(EXIT_OURS, "out of memory");
-	return 0;
-}
-
 int drop_find(struct drop *o, const char *name, struct diag *d)
 {
-	const char *list = env_get(o->envp, "PATH");
-	char path[PATH_MAX];
-	int why = ENOENT;
+	int err = 0;
 
-	/* Whatever that is, exec says. */
-	if (strchr(name, '/'))
-		return found(o, name);
-	if (!list)
-		list = "/usr/local/bin:/usr/bin:/bin";
-	while (list && *name) {
-		const char *end = strchr(list, ':');
-		size_t n = end ? (size_t)(end - list) : strlen(list);
-		struct buf b = BUF_FIXED(path);
-
-		/* An empty entry is the current directory. */
-		buf_addf(&b, "%.*s%s%s", (int)n, list, n ? "/" : "./", name);
-		if (!b.err && is_program(buf_str(&b), &why))
-			return found(o, path);
-		list = end ? end + 1 : NULL;
+	/* Whatever a path is, exec says. */
+	if (strchr(name, '/')) {
+		o->file = strdup(name);
+	} else {
+		o->file = malloc(PATH_MAX);
+		if (o->file)
+			err = path_find(o->file, PATH_MAX, name,
+				env_get(o->envp, "PATH"), NULL);
 	}
-	diag_errno(d, -why, "%s", name);
-	return why == EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
+	if (!o->file)
+		err = -ENOMEM;
+	if (err < 0)
+		diag_errno(d, err, "%s", name);
+	return err == 0	      ? 0 :
+	       err == -EACCES ? EXIT_DENIED :
+	       err == -ENOMEM ? EXIT_OURS :
+				EXIT_NOTFOUND;
 }
 
 static char *arena_str(struct drop *o, const char *s, size_t n)

@@ -14,37 +14,40 @@
 #include "str.h"
 
 /* The system: what programs are made of. */
-static const char *const programs[] = {"/usr", "/bin", "/sbin", "/lib",
-	"/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"};
+static const char programs[] =
+	"/usr\0/bin\0/sbin\0/lib\0/lib32\0/lib64\0/libx32\0/opt\0"
+	"/nix/store\0/gnu/store\0";
 
 /* From /etc only what everybody needs and nobody hides: no shadow, no keys of
  * hosts, no passwords of services. */
-static const char *const facts[] = {"/etc/alternatives", "/etc/bash.bashrc",
-	"/etc/ca-certificates", "/etc/ca-certificates.conf",
-	"/etc/crypto-policies", "/etc/debian_version", "/etc/default/locale",
-	"/etc/fonts", "/etc/gai.conf", "/etc/gitconfig", "/etc/group",
-	"/etc/host.conf", "/etc/hostname", "/etc/hosts", "/etc/inputrc",
-	"/etc/java-*", "/etc/ld.so.cache", "/etc/ld.so.conf",
-	"/etc/ld.so.conf.d", "/etc/ld-musl-x86_64.path", "/etc/locale.alias",
-	"/etc/locale.conf", "/etc/localtime", "/etc/login.defs",
-	"/etc/lsb-release", "/etc/machine-id", "/etc/magic",
-	"/etc/magic.mime", "/etc/manpath.config", "/etc/mime.types",
-	"/etc/networks", "/etc/npmrc", "/etc/nsswitch.conf",
-	"/etc/os-release", "/etc/passwd", "/etc/perl", "/etc/pip.conf",
-	"/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/profile",
-	"/etc/profile.d", "/etc/protocols", "/etc/python3", "/etc/resolv.conf",
-	"/etc/rpc", "/etc/services", "/etc/shells", "/etc/ssl/certs",
-	"/etc/ssl/openssl.cnf", "/etc/terminfo", "/etc/timezone",
-	"/etc/vim", "/etc/xdg", "/run/systemd/resolve", "/proc",
-	"/sys/devices/system/cpu", "/sys/fs/cgroup"};
+static const char facts[] =
+	"/etc/alternatives\0/etc/bash.bashrc\0/etc/ca-certificates\0"
+	"/etc/ca-certificates.conf\0/etc/crypto-policies\0"
+	"/etc/debian_version\0/etc/default/locale\0/etc/fonts\0"
+	"/etc/gai.conf\0/etc/gitconfig\0/etc/group\0/etc/host.conf\0"
+	"/etc/hostname\0/etc/hosts\0/etc/inputrc\0"
+	"/etc/ld.so.cache\0/etc/ld.so.conf\0/etc/ld.so.conf.d\0"
+	"/etc/ld-musl-x86_64.path\0/etc/locale.alias\0"
+	"/etc/locale.conf\0/etc/localtime\0/etc/login.defs\0"
+	"/etc/lsb-release\0/etc/machine-id\0/etc/magic\0"
+	"/etc/magic.mime\0/etc/manpath.config\0/etc/mime.types\0"
+	"/etc/networks\0/etc/npmrc\0/etc/nsswitch.conf\0"
+	"/etc/os-release\0/etc/passwd\0/etc/perl\0/etc/pip.conf\0"
+	"/etc/pki/ca-trust\0/etc/pki/tls/certs\0/etc/profile\0"
+	"/etc/profile.d\0/etc/protocols\0/etc/python3\0"
+	"/etc/resolv.conf\0/etc/rpc\0/etc/services\0/etc/shells\0"
+	"/etc/ssl/certs\0/etc/ssl/openssl.cnf\0/etc/terminfo\0"
+	"/etc/timezone\0/etc/vim\0/etc/xdg\0/run/systemd/resolve\0"
+	"/proc\0/sys/devices/system/cpu\0/sys/fs/cgroup\0";
 
-static int grant_all(struct drop *o, const char *const *paths, size_t n,
-	unsigned access, const char *why)
+/* Each of them, one behind the other. */
+static int grant_all(struct drop *o, const char *paths, unsigned access,
+	const char *why)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < n && err == 0; i++)
-		err = sandbox_grant(&o->plan, paths[i], access, true, why);
+	for (; *paths && err == 0; paths = cli_part(paths))
+		err = sandbox_grant(&o->plan, paths, access, true, why);
 	return err;
 }
 
@@ -144,29 +147,26 @@ static int own_terminal(struct drop *o)
 
 int drop_preset(struct drop *o, const char *name, struct diag *d)
 {
-	static const char *const shm[] = {"/dev/shm"};
-	static const char *const here[] = {"."};
 	bool build = str_eq(name, "build");
 	bool work = build || str_eq(name, "workspace");
 	unsigned access = build ? SANDBOX_RWX :
 			  work	? SANDBOX_RW :
 				  SANDBOX_ROX;
 	int err = work || str_eq(name, "read-only") ?
-			  grant_all(o, programs, ARRAY_SIZE(programs),
-				  SANDBOX_ROX, "preset: programs") :
+			  grant_all(o, programs, SANDBOX_ROX,
+				  "preset: programs") :
 			  -EINVAL;
 
 	if (err == 0)
-		err = grant_all(o, facts, ARRAY_SIZE(facts), SANDBOX_RO,
-			"preset: facts");
+		err = grant_all(o, facts, SANDBOX_RO, "preset: facts");
 	if (err == 0)
-		err = grant_all(o, here, 1, access, "preset: here");
+		err = grant_all(o, ".\0", access, "preset: here");
 	if (err == 0)
 		err = own_terminal(o);
 	/* Others' shared memory is there as well; interpreters' worker pools
 	 * cannot do without. */
 	if (err == 0 && build)
-		err = grant_all(o, shm, 1, SANDBOX_RW, "preset: shm");
+		err = grant_all(o, "/dev/shm\0", SANDBOX_RW, "preset: shm");
 	if (err == 0 && work)
 		err = own_settings(o);
 	if (err == -EINVAL)

@@ -76,33 +76,30 @@ static bool is_group_fs(const char *path, long magic)
 	return statfs(path, &fs) == 0 && (long)fs.f_type == magic;
 }
 
-/* The path that /proc/self/cgroup gives for a controller ("" is version 2). */
+/* The path that /proc/self/cgroup gives for a controller ("" is version 2); a
+ * line is "NUMBER:CONTROLLER,...:PATH". */
 static int own_path(const char *controller, char *out, size_t size)
 {
 	char text[4096 - 512];
 	struct buf b = BUF_FIXED(text);
-	size_t want = strlen(controller);
+	size_t n = strlen(controller);
 
 	if (read_at(AT_FDCWD, "/proc/self/cgroup", &b) < 0)
 		return -ENOENT;
-	for (char *line = text, *end; *buf_str(&b) && line; line = end) {
-		char *list = strchr(line, ':'), *path;
+	buf_str(&b);
+	for (char *line = text, *end; line; line = end) {
+		char *at = strchr(line, ':');
+		char *path = at ? strchr(at + 1, ':') : NULL;
 
 		end = strchr(line, '\n');
 		if (end)
 			*end++ = '\0';
-		path = list ? strchr(list + 1, ':') : NULL;
-		if (!path)
-			continue;
-		*path++ = '\0';
-		for (char *c = list + 1, *next; c; c = next) {
-			next = strchr(c, ',');
-			if ((next ? (size_t)(next - c) : strlen(c)) == want &&
-				strncmp(c, controller, want) == 0)
-				return str_copy(out, size, path);
-			if (next)
-				next++;
-		}
+		while (path && at < path &&
+			!(strncmp(at + 1, controller, n) == 0 &&
+				(at[1 + n] == ':' || at[1 + n] == ',')))
+			at = strpbrk(at + 1, ":,");
+		if (path && at < path)
+			return str_copy(out, size, path + 1);
 	}
 	return -ENOENT;
 }

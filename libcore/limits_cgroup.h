@@ -12,6 +12,9 @@ static inline uint32_t limits_forks(uint32_t procs)
 	return procs < UINT32_MAX / 8 ? 4 * procs + 64 : UINT32_MAX;
 }
 
+/* The number that a text begins with; 0 for none. */
+uint64_t limits_digits(const char *s);
+
 /* Makes a group that holds what spec asks for (memory, tasks, CPU time):
  * version 2, else 1. Marks l->how for what it took over. Where none can be made
  * that is no error: nothing is marked. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "limits_cgroup.h"
 #include "str.h"
 
 enum { PIDS_MAX = 65536 };
@@ -50,6 +51,15 @@ static void put_numbers(struct buf *pids, const char *s, size_t n)
 	}
 	if (in)
 		put_pid(pids, v);
+}
+
+uint64_t limits_digits(const char *s)
+{
+	uint64_t v = 0;
+
+	for (; chr_digit(*s) && v < UINT64_MAX / 16; s++)
+		v = 10 * v + (uint64_t)(*s - '0');
+	return v;
 }
 
 static int read_proc(struct buf *out, const char *path)
@@ -107,15 +117,10 @@ static int add_children(
 static uint64_t stat_field(const char *line, unsigned n)
 {
 	const char *s = strrchr(line, ')');
-	uint64_t v = 0;
 
 	for (unsigned i = 2; s && i < n; i++)
 		s = strchr(s + 1, ' ');
-	if (!s)
-		return 0;
-	for (s++; chr_digit(*s); s++)
-		v = 10 * v + (uint64_t)(*s - '0');
-	return v;
+	return s ? limits_digits(s + 1) : 0;
 }
 
 /* "Key: N kB" of a status file, in bytes. */
@@ -201,14 +206,11 @@ static unsigned last_pid(void)
 	char text[128];
 	struct buf b = BUF_FIXED(text);
 	const char *s;
-	unsigned v = 0;
 
 	if (read_proc(&b, "/proc/loadavg") < 0)
 		return 0;
 	s = strrchr(buf_str(&b), ' ');
-	for (s += !!s; s && chr_digit(*s); s++)
-		v = 10 * v + (unsigned)(*s - '0');
-	return v;
+	return s ? (unsigned)limits_digits(s + 1) : 0;
 }
 
 bool limits_procs_over(struct limits_guess *g, unsigned max)
