@@ -17,7 +17,7 @@ struct wanted {
 static bool sharp(unsigned type)
 {
 	return type == IMG_T_EXEC || type == IMG_T_DENY || type == IMG_T_SH ||
-	       type == IMG_T_CODE || type == IMG_T_ASK;
+	       type == IMG_T_SPLIT || type == IMG_T_CODE || type == IMG_T_ASK;
 }
 
 /* One name of a group; the item's prefix is what it takes of a word. */
@@ -287,6 +287,10 @@ static void operand(struct scan *s, const struct arg *a, bool doubtful)
 	if (s->pos == 1 && find(s, IMG_I_POS, NULL, 1, &it) &&
 		it.type == IMG_T_SUB)
 		subcommand(s, a);
+	/* chrt -i CMD: the number may be left out. */
+	if (find(s, IMG_I_POS, NULL, s->pos, &it) && it.type == IMG_T_NUM &&
+		!chr_digit(a->s[0]))
+		s->pos++;
 	if ((find(s, IMG_I_POS, NULL, s->pos, &it) ||
 		    find(s, IMG_I_REST, NULL, 0, &it)) &&
 		(it.type == IMG_T_CMD || it.type == IMG_T_CMDDATA)) {

@@ -104,10 +104,15 @@ void judge_embedded(struct judge_cmd *k, const char *text)
 }
 
 /* The code is in a string that another language runs as a command. */
-static void command_text(struct judge_cmd *k, const char *s, size_t n)
+static void command_text(
+	struct judge_cmd *k, const char *s, size_t n, bool piped)
 {
-	struct arg a = {.s = judge_text(k->j, s, n)};
+	autobuf struct buf b = BUF_INIT(JUDGE_ARENA);
+	struct arg a;
 
+	/* What a pipe gives it is not seen. */
+	buf_addf(&b, piped ? ": | {\n%.*s\n}" : "%.*s", (int)n, s);
+	a = (struct arg){.s = judge_text(k->j, buf_str(&b), b.len)};
 	judge_sh(k, &a, NULL, 0, SHELL_UNION);
 }
 
@@ -133,6 +138,16 @@ static void awk_string(struct awk *w)
 	w->str_len = (size_t)(w->at - s);
 	w->at += *w->at == '"';
 	w->operand = true;
+}
+
+/* "a" "b" is one text, and not known by its end. */
+static void awk_literal(struct awk *w)
+{
+	bool joined = w->operand;
+
+	awk_string(w);
+	if (joined)
+		w->str = NULL;
 }
 
 static void awk_regex(struct awk *w)
@@ -166,10 +181,10 @@ static bool awk_next_string(struct awk *w)
 	return !*w->at || strchr(";}\n)|,", *w->at);
 }
 
-static void awk_run(struct awk *w)
+static void awk_run(struct awk *w, bool piped)
 {
 	if (awk_next_string(w) && !memchr(w->str, '\\', w->str_len))
-		command_text(w->k, w->str, w->str_len);
+		command_text(w->k, w->str, w->str_len, piped);
 	else
 		judge_raise(w->k, POLICY_DENY, "code",
 			"awk starts a command that is computed");
@@ -202,7 +217,7 @@ static void awk_word(struct awk *w)
 	w->operand = true;
 	w->str = NULL;
 	if (n == 6 && !strncmp(s, "system", n)) {
-		awk_run(w);
+		awk_run(w, false);
 	} else if ((n == 5 && !strncmp(s, "print", n)) ||
 		   (n == 6 && !strncmp(s, "printf", n))) {
 		w->print = true;
@@ -237,9 +252,9 @@ static void awk_pipe(struct awk *w)
 	while (chr_space(*w->at))
 		w->at++;
 	if (strncmp(w->at, "getline", 7) != 0) {
-		awk_run(w);
+		awk_run(w, true);
 	} else if (cmd && !memchr(cmd, '\\', n)) {
-		command_text(w->k, cmd, n);
+		command_text(w->k, cmd, n, false);
 	} else {
 		judge_raise(w->k, POLICY_DENY, "code",
 			"awk starts a command that is computed");
@@ -286,7 +301,7 @@ void judge_awk(struct judge_cmd *k, const struct arg *text)
 		char c = *w.at;
 
 		if (c == '"')
-			awk_string(&w);
+			awk_literal(&w);
 		else if (c == '#')
 			w.at += strcspn(w.at, "\n");
 		else if (c == '/' && !w.operand)

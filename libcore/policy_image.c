@@ -77,8 +77,9 @@ static bool group_ok(const struct policy_image *im, const struct img_group *g)
 {
 	bool names = g->kind < IMG_I_DIGITS;
 
+	/* Only what has names has a count, and at least one. */
 	if (g->kind >= IMG_I_KINDS || g->type >= IMG_TYPES ||
-		(!names && g->kind != IMG_I_POS && g->count))
+		(names || g->kind == IMG_I_POS) != (g->count > 0))
 		return false;
 	for (uint32_t i = 0; names && i < g->count; i++)
 		if (img_cell(im, g->at + i) >= im->head->bytes)

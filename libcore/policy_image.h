@@ -135,8 +135,9 @@ enum img_type {
 	IMG_T_CMD,     /* the rest is a command */
 	IMG_T_CMDDATA, /* the same, with words from elsewhere behind it */
 	IMG_T_SH,
+	IMG_T_SPLIT, /* words in env's own quoting */
 	IMG_T_CODE,
-	IMG_T_SCRIPT,
+	IMG_T_SCRIPT, /* a file of code */
 	IMG_T_ASSIGN,
 	IMG_T_SED,
 	IMG_T_AWK,
@@ -154,8 +155,8 @@ enum img_type {
 	IMG_TYPES,
 };
 #define IMG_TYPE_NAMES                                                         \
-	"flag str num path wpath cpath gitkey exec cmd cmd+data sh code "      \
-	"script assign sed awk name deny ask url prog prop vol link repl data sub"
+	"flag str num path wpath cpath gitkey exec cmd cmd+data sh split "     \
+	"code script assign sed awk name deny ask url prog prop vol link repl data sub"
 
 enum img_item_kind {
 	IMG_I_END,    /* of a schema */

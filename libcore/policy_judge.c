@@ -51,8 +51,7 @@ static enum shell_dialect dialect_of(
 	return str_eq(name, "sh") ? k->j->dialect : SHELL_UNION;
 }
 
-/* Is this operand another name for standard input? */
-static bool is_stdin(const char *s)
+bool judge_is_stdin(const char *s)
 {
 	return str_eq(s, "-") || str_eq(s, "/dev/stdin") ||
 	       str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
@@ -110,7 +109,7 @@ static void shell(struct scan *s)
 			judge_sh(k, &o->operand[0], o->operand + 1,
 				o->operands - 1, dialect_of(k, s->prog));
 	} else if (o->operands && !option_given(o, "-s") &&
-		   !is_stdin(o->operand[0].s)) {
+		   !judge_is_stdin(o->operand[0].s)) {
 		script(k, o);
 	} else if (option_given(o, "--version") || option_given(o, "--help")) {
 		return;
@@ -274,7 +273,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		hidden_command(&s);
 	}
 	if (s.style & IMG_S_INTERP && !s.coded && !out->cmd_count &&
-		(!out->operands || is_stdin(out->operand[0].s)) &&
+		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m") &&
 		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))
 		judge_stdin_code(k, false);

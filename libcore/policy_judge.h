@@ -201,6 +201,8 @@ void judge_code(struct judge_cmd *k, const struct arg *text);
 void judge_embedded(struct judge_cmd *k, const char *text);
 void judge_sed(struct judge_cmd *k, const struct arg *text);
 void judge_awk(struct judge_cmd *k, const struct arg *text);
+/* Is this operand another name for standard input? */
+bool judge_is_stdin(const char *s);
 /* A shell or interpreter that reads its code from standard input. */
 void judge_stdin_code(struct judge_cmd *k, bool shell);
 

@@ -87,6 +87,7 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 {
 	static const char *const what[IMG_TYPES] = {
 		[IMG_T_SH] = "shell code",
+		[IMG_T_SPLIT] = "a command",
 		[IMG_T_PROG] = "a program",
 		[IMG_T_CODE] = "code",
 	};
@@ -96,7 +97,11 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 		not_known(s, v, what[type]);
 		return;
 	}
-	if (type == IMG_T_SH) {
+	/* Backslashes and ${} mean something else there: "\\_" is a blank. */
+	if (type == IMG_T_SPLIT && strpbrk(v->s, "\\$#"))
+		judge_raise(k, POLICY_DENY, "dynamic",
+			"the words have escapes: %s", judge_show(k->j, v->s));
+	if (type == IMG_T_SH || type == IMG_T_SPLIT) {
 		judge_sh(k, v, NULL, 0, SHELL_UNION);
 	} else if (type == IMG_T_CODE) {
 		judge_code(k, v);
@@ -112,6 +117,18 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 		*argv = *v;
 		judge_argv(k, argv, 1);
 	}
+}
+
+/* A file of code: what comes through a pipe is not seen. */
+static void script(struct scan *s, const struct arg *v)
+{
+	if (judge_is_stdin(v->s))
+		judge_stdin_code(s->k, false);
+	else if (str_after(v->s, "/dev/fd/") || str_after(v->s, "/proc/"))
+		judge_raise(s->k, POLICY_DENY, "stdin",
+			"%s reads code from a pipe", s->argv[0].s);
+	else
+		judge_path(s->k, v, PATH_READ);
 }
 
 static void path(struct scan *s, enum img_type type, const struct arg *v)
@@ -183,11 +200,14 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	case IMG_T_PATH:
 	case IMG_T_WPATH:
 	case IMG_T_CPATH:
-	case IMG_T_SCRIPT:
 	case IMG_T_LINK:
 		path(s, type, value);
 		break;
+	case IMG_T_SCRIPT:
+		script(s, value);
+		break;
 	case IMG_T_SH:
+	case IMG_T_SPLIT:
 	case IMG_T_CODE:
 	case IMG_T_SED:
 	case IMG_T_AWK:
