@@ -123,6 +123,7 @@ static int sh_run(int argc, char **argv)
 		/* The shell itself is to complain, or to tell of itself. */
 	} else if (call.kind == SHELL_CALL_TEXT) {
 		q.kind = GUARD_LINE;
+		q.startup = call.login || call.interactive;
 		q.text = argv[call.at];
 		q.len = strlen(q.text);
 		q.args = argv + call.at + 1;

@@ -88,7 +88,7 @@ static void decide(struct guard *g)
 
 	switch (q->kind) {
 	case GUARD_LINE:
-		g->brief = true;
+		g->brief = !q->startup;
 		policy_decide_line(g->policy, &line, v, note_command, g);
 		break;
 	case GUARD_ARGV:
