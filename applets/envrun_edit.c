@@ -15,7 +15,7 @@
 
 #include "utf8.h"
 
-#define CTRL(c) ((c) & 31)
+#define KEY(c) ((c) & 31)
 
 enum {
 	ESC = 27,
@@ -296,9 +296,9 @@ static int search(struct edit *e)
 		buf_addf(&prompt, "(search) %s: ", buf_str(&what));
 		redraw(e, buf_str(&prompt));
 		c = key();
-		if (c == CTRL('r')) {
+		if (c == KEY('r')) {
 			find(e, buf_str(&what), e->where);
-		} else if (c == DEL || c == CTRL('h')) {
+		} else if (c == DEL || c == KEY('h')) {
 			what.len -= what.len > 0;
 		} else if (c >= ' ' && c < 256 && what.len + 2 < QUERY_MAX) {
 			buf_addc(&what, (char)c);
@@ -320,27 +320,27 @@ static void stop(struct edit *e)
 static void move(struct edit *e, int c)
 {
 	switch (c) {
-	case CTRL('a'):
+	case KEY('a'):
 	case K_HOME:
 		e->at = 0;
 		break;
-	case CTRL('e'):
+	case KEY('e'):
 	case K_END:
 		e->at = e->line->len;
 		break;
-	case CTRL('b'):
+	case KEY('b'):
 	case K_LEFT:
 		e->at = before(e);
 		break;
-	case CTRL('f'):
+	case KEY('f'):
 	case K_RIGHT:
 		e->at = after(e);
 		break;
-	case CTRL('p'):
+	case KEY('p'):
 	case K_UP:
-	case CTRL('n'):
+	case KEY('n'):
 	case K_DOWN:
-		walk(e, c == CTRL('p') || c == K_UP);
+		walk(e, c == KEY('p') || c == K_UP);
 		break;
 	default:
 		break;
@@ -350,27 +350,27 @@ static void move(struct edit *e, int c)
 static void change(struct edit *e, int c)
 {
 	switch (c) {
-	case CTRL('h'):
+	case KEY('h'):
 	case DEL:
 		erase(e, before(e), e->at);
 		break;
-	case CTRL('d'):
+	case KEY('d'):
 	case K_DELETE:
 		erase(e, e->at, after(e));
 		break;
-	case CTRL('u'):
+	case KEY('u'):
 		erase(e, 0, e->at);
 		break;
-	case CTRL('w'):
+	case KEY('w'):
 		erase(e, word_start(e), e->at);
 		break;
-	case CTRL('k'):
+	case KEY('k'):
 		erase(e, e->at, e->line->len);
 		break;
-	case CTRL('l'):
+	case KEY('l'):
 		put("\033[H\033[2J", 7);
 		break;
-	case CTRL('z'):
+	case KEY('z'):
 		stop(e);
 		break;
 	default:
@@ -389,7 +389,7 @@ static int edit(struct edit *e)
 
 		redraw(e, e->prompt);
 		c = key();
-		if (c == CTRL('r'))
+		if (c == KEY('r'))
 			c = search(e);
 		if (c < 0 && woken == SIGWINCH) {
 			woken = 0;
@@ -399,9 +399,9 @@ static int edit(struct edit *e)
 			return woken ? -EINTR : -ENODATA;
 		if (c == '\r' || c == '\n')
 			return 0;
-		if (c == CTRL('c'))
+		if (c == KEY('c'))
 			return -EINTR;
-		if (c == CTRL('d') && !e->line->len)
+		if (c == KEY('d') && !e->line->len)
 			return -ENODATA;
 		change(e, c);
 	}
