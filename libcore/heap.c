@@ -85,6 +85,16 @@ static struct heap_block *cut(struct heap *h, size_t size)
 	return b;
 }
 
+/* A larger one will do: blocks that grew where they were are on other lists
+ * than the one that the next of their kind is looked for in. */
+static struct heap_block **spare_of(struct heap *h, unsigned list)
+{
+	for (; list < HEAP_SIZES; list++)
+		if (h->spare[list])
+			return &h->spare[list];
+	return NULL;
+}
+
 void *heap_take(struct heap *h, size_t size, bool *fresh)
 {
 	struct heap_block *b, **list;
@@ -98,15 +108,15 @@ void *heap_take(struct heap *h, size_t size, bool *fresh)
 	if (size > HEAP_LARGE) {
 		b = map(size);
 	} else {
-		list = &h->spare[list_of(&size)];
-		b = *list;
-		*fresh = !b;
-		if (b && b->mark != mark_of(h, b, SPARE))
+		list = spare_of(h, list_of(&size));
+		b = list ? *list : cut(h, size);
+		*fresh = !list;
+		if (list && b->mark != mark_of(h, b, SPARE))
 			__builtin_trap();
-		if (b)
+		if (list) {
+			size = b->size;
 			*list = *next_of(b);
-		else
-			b = cut(h, size);
+		}
 	}
 	if (!b)
 		return NULL;
