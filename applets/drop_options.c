@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "kconfig.h"
 #include "num.h"
 #include "str.h"
 
@@ -393,6 +394,8 @@ int drop_options(struct drop *o, int argc, char **argv)
 	o->plan.log = o->explain_denials && geteuid() == 0;
 	o->open_fs |= !!o->learn;
 	o->granted = o->preset || o->learn;
+	if (o->learn && !IS_ENABLED(CONFIG_SANDBOX_LEARN))
+		cli_die(EXIT_OURS, "--learn is not built in (SANDBOX_LEARN)");
 	if (o->children || o->learn)
 		o->plan.want |= SANDBOX_WATCH;
 	add_bits(o);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "kconfig.h"
 #include "landlock_log.h"
 #include "lean.h"
 #include "pump.h"
@@ -28,6 +29,7 @@ struct drop_job {
 	int signals; /* signalfd */
 	int status;  /* wait status */
 	int log;     /* the kernel's audit records, or -1 */
+	pid_t command; /* with that */
 	uint64_t domains[8]; /* whose records are the command's */
 	size_t domain_count;
 	struct landlock_record held; /* its domain is told behind it */
@@ -118,7 +120,7 @@ static void on_file(void *ctx, const struct execwatch_access *a)
 {
 	struct drop *o = ctx;
 
-	if (o->learn)
+	if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn)
 		drop_learn_file(o, a);
 	else
 		drop_explain_denial(o, a->path, a->wants, a->pid);
@@ -130,7 +132,7 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 	autobuf struct buf line = BUF_INIT(1 << 18);
 
 	drop_audit_fact(o, "exec", *ev->exe ? ev->exe : ev->path, NULL);
-	if (o->learn)
+	if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn)
 		drop_learn_exec(o, ev->exe);
 	else if (o->explain_denials && *ev->exe)
 		drop_explain_denial(o, ev->exe, SANDBOX_EXEC, ev->pid);
@@ -189,7 +191,7 @@ static void on_record(void *ctx, unsigned type, const struct landlock_record *r)
 		if (i < job->domain_count)
 			tell_denial(job, r);
 	} else if (i == job->domain_count && i < ARRAY_SIZE(job->domains) &&
-		   sandbox_owns(job->s, r->pid)) {
+		   r->pid && r->pid == job->command) {
 		job->domains[job->domain_count++] = r->domain;
 		if (job->held.domain == r->domain)
 			tell_denial(job, &job->held);
@@ -360,7 +362,8 @@ static int finish(struct drop_job *job)
 		cli_warn("ended: more %s than allowed (%s)", limits_name(hit),
 			limits_how_name((enum limits_how)s->limits.how[hit]));
 	status_end(job, code);
-	if (job->o->learn && drop_learn_write(job->o, &d) < 0)
+	if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && job->o->learn &&
+		drop_learn_write(job->o, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
 	sandbox_release(s);
 	if (hit != LIMITS_WALL && WIFSIGNALED(job->status))
@@ -396,6 +399,8 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 		sandbox_release(s);
 		cli_die_diag(EXIT_OURS, &d);
 	}
+	if (job.log >= 0)
+		job.command = sandbox_command(s);
 	for (int i = 0; i < 2; i++)
 		if (job.ends[i] >= 0)
 			close(job.ends[i]);

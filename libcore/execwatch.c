@@ -17,6 +17,7 @@
 
 #include "buf.h"
 #include "execwatch_read.h"
+#include "kconfig.h"
 #include "limiter.h"
 #include "str.h"
 #include "uapi/nr.h"
@@ -32,7 +33,8 @@ int execwatch_prepare(struct execwatch *w)
 {
 	struct sc_sizes sizes;
 
-	if (syscall(__NR_seccomp, SC_GET_NOTIF_SIZES, 0, &sizes) < 0)
+	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ||
+		syscall(__NR_seccomp, SC_GET_NOTIF_SIZES, 0, &sizes) < 0)
 		return -ENOTSUP;
 	/* A newer kernel's structures may be longer than ours. */
 	w->notif_size = sizes.notif > sizeof(struct sc_notif) ?
@@ -251,9 +253,11 @@ static int answer(struct execwatch *w, const struct sc_notif *n)
 
 int execwatch_step(struct execwatch *w)
 {
-	int err = w->fd < 0 ? -EPIPE : receive(w);
+	int err = w->fd < 0 || !IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ?
+			  -EPIPE :
+			  receive(w);
 
-	while (err == 0 && w->waiting) {
+	while (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) && err == 0 && w->waiting) {
 		err = answer(w, w->notif);
 		w->waiting--;
 		memmove(w->notif, (char *)w->notif + w->notif_size,

@@ -124,7 +124,8 @@ bool limits_procs_over(struct limits_guess *g, unsigned max);
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);
 
-bool limits_is_child(pid_t parent, pid_t child);
+/* The first child of a process; 0 when it has none. */
+pid_t limits_child(pid_t parent);
 
 /* SIGKILLs and reaps every descendant of this process. Repeats until none is
  * left or two seconds are over (-ETIMEDOUT). */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "kconfig.h"
 #include "limits_cgroup.h"
 #include "str.h"
 
@@ -75,7 +76,7 @@ int limits_prepare(struct limits *l, const struct limits_spec *spec,
 	(void)d;
 	*l = LIMITS_INIT;
 	l->spec = *spec;
-	if (!spec->brief)
+	if (!spec->brief && IS_ENABLED(CONFIG_SANDBOX_CGROUP))
 		limits_cgroup_make(l);
 	if (spec->mem && !l->how[LIMITS_MEM])
 		l->how[LIMITS_MEM] = LIMITS_BY_WATCHDOG;

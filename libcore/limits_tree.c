@@ -247,17 +247,14 @@ unsigned limits_user_tasks(void)
 	return tasks;
 }
 
-bool limits_is_child(pid_t parent, pid_t child)
+pid_t limits_child(pid_t parent)
 {
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	unsigned tasks = 0;
-	bool found = false;
 
 	add_children(&pids, (uint32_t)parent, &tasks, &text);
-	for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++)
-		found |= get_pid(&pids, i) == (uint32_t)child;
-	return found;
+	return pids.len ? (pid_t)get_pid(&pids, 0) : 0;
 }
 
 /* Kernels built without the children file: everyone's parent is looked up. */

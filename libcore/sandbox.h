@@ -238,8 +238,9 @@ int sandbox_exec(const struct sandbox *s, const char *path, char *const *argv,
 /* After a failed apply without fork: which step, in words. */
 void sandbox_apply_diag(const struct sandbox *s, struct diag *d);
 
-/* Is that process the command's first? With PIDNS only as long as it runs. */
-bool sandbox_owns(const struct sandbox *s, pid_t pid);
+/* In the parent, right after the start: the command's own process, as seen from
+ * here; 0 when it has ended already. */
+pid_t sandbox_command(const struct sandbox *s);
 
 /* In the parent, with the wait status of s->pid: true when the command ran;
  * *status is then its own. False when nothing ran: d says which step failed. */

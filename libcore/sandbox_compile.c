@@ -143,7 +143,7 @@ static int need_watch(struct sandbox *s, struct diag *d)
 		return err == -ENOTSUP ?
 			       lacks(s, SANDBOX_WATCH, d,
 				       "no seccomp user notification",
-				       "Linux 5.5 has it") :
+				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
 			       diag_errno(d, err, "watch");
 	s->watch.procs_max = s->plan->limits.procs;
 	/* The init of a pid namespace is none of the command's. */

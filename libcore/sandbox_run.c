@@ -4,6 +4,7 @@
 #include "sandbox.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -230,11 +231,19 @@ bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d)
 	return true;
 }
 
-bool sandbox_owns(const struct sandbox *s, pid_t pid)
+pid_t sandbox_command(const struct sandbox *s)
 {
-	return pid > 0 && (s->clone_flags & NS_PID ?
-				  limits_is_child(s->pid, pid) :
-				  pid == s->pid);
+	enum { TRIES = 200 };
+	struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
+	pid_t pid = s->clone_flags & NS_PID ? 0 : s->pid;
+
+	/* The init waits until its child executes, so it is soon there. */
+	for (int i = 0; i < TRIES && !pid && !ended.revents; i++) {
+		pid = limits_child(s->pid);
+		if (!pid)
+			poll(&ended, 1, i > TRIES / 2);
+	}
+	return pid;
 }
 
 int sandbox_kill(struct sandbox *s)

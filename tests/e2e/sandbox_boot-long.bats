@@ -27,7 +27,7 @@ machine() {
 		cat
 		echo 'echo "== off"; sleep 3; poweroff -f'
 	} | initramfs_with attack
-	boot audit=1
+	boot audit=1 no_timer_check
 }
 
 initramfs_with() { # HELPER
@@ -94,7 +94,7 @@ initramfs_with() { # HELPER
 		D --unix=/tmp/s/one -- attack unix /tmp/s/two
 		D --net=all -- attack unix /tmp/s/one
 		echo "== rights"
-		wardbox doctor --rights
+		wardbox doctor --rights | cat
 	X
 	abi=$(said abi)
 	[ -n "$abi" ]
