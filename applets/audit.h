@@ -68,6 +68,9 @@ void audit_put_duration(struct buf *out, uint64_t ns);
  * recent, YYYY-MM-DD[ hh:mm[:ss]]. */
 int audit_parse_time(const char *s, bool utc, uint64_t *ns);
 
+/* Text whose lines stay lines; all else that steers a terminal is shown. */
+void audit_put_lines(struct buf *out, const char *s, size_t n);
+
 /* A watch on the log's directory, to be set before it is read; and what it has
  * seen so far forgotten. */
 int audit_watch(int dir);

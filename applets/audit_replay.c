@@ -226,28 +226,15 @@ static void put_piece(const struct replay *p, const struct piece *x)
 {
 	const char *s = p->bytes.data + x->from;
 	autobuf struct buf out = BUF_INIT(1 << 20);
-	size_t left = x->len;
 
 	if (x->stream == AUDIT_WINSIZE || x->stream == AUDIT_SIGNAL)
 		return;
 	/* Terminal output is played as it was: that is what is asked for. All
 	 * else is shown only. */
-	if (x->stream == AUDIT_TTYOUT || p->a->all || !p->terminal) {
-		buf_add(&out, s, left);
-		cli_print(&out);
-		return;
-	}
-	while (left) {
-		const char *end = memchr(s, '\n', left);
-		size_t n = end ? (size_t)(end - s) : left;
-
-		cli_escape(&out, s, n);
-		if (end)
-			buf_addc(&out, '\n');
-		n += end != NULL;
-		s += n;
-		left -= n;
-	}
+	if (x->stream == AUDIT_TTYOUT || p->a->all || !p->terminal)
+		buf_add(&out, s, x->len);
+	else
+		audit_put_lines(&out, s, x->len);
 	cli_print(&out);
 }
 

@@ -257,29 +257,15 @@ void audit_cat(struct audit_out *o, const struct audit_record *r)
 {
 	const struct cbor_item *data = audit_text(r, AUDIT_K_DATA);
 	uint64_t stream = audit_uint(r, AUDIT_K_STREAM, 99);
-	const char *p;
-	uint64_t left;
 
 	if (r->type != AUDIT_IO || !data)
 		return;
 	if (!o->a->only && stream != AUDIT_OUT && stream != AUDIT_ERR &&
 		stream != AUDIT_TTYOUT)
 		return;
-	if (!o->escape) {
+	if (o->escape)
+		audit_put_lines(&o->out, (const char *)data->bytes,
+			(size_t)data->n);
+	else
 		buf_add(&o->out, data->bytes, (size_t)data->n);
-		return;
-	}
-	/* Lines stay lines; all else that steers a terminal is shown. */
-	p = (const char *)data->bytes;
-	for (left = data->n; left;) {
-		const char *end = memchr(p, '\n', (size_t)left);
-		size_t n = end ? (size_t)(end - p) : (size_t)left;
-
-		cli_escape(&o->out, p, n);
-		if (end)
-			buf_addc(&o->out, '\n');
-		n += end != NULL;
-		p += n;
-		left -= n;
-	}
 }

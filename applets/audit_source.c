@@ -21,9 +21,10 @@
 /* Where the guard keeps the log of this user. */
 static int own_dir(bool make)
 {
-	char base[SESSION_BASE_MAX], cwd[PATH_MAX];
+	autofree char *base = malloc(SESSION_BASE_MAX);
+	autofree char *cwd = malloc(PATH_MAX);
 	const struct session_where where = {
-		.cwd = path_cwd(cwd, sizeof cwd) ? "/" : cwd,
+		.cwd = !cwd || path_cwd(cwd, PATH_MAX) ? "/" : cwd,
 		.uid = geteuid()};
 	struct audit_place place = {
 		.state_home = env_get(environ, "XDG_STATE_HOME"),
@@ -32,7 +33,7 @@ static int own_dir(bool make)
 	struct diag d = {0};
 	int fd = audit_place_open(&place, geteuid(), make, NULL, 0, &d);
 
-	if (fd == -ENOENT) {
+	if (fd == -ENOENT && base) {
 		autofd int state = session_base(&where, false, base, NULL);
 
 		place.state_base = base;
@@ -252,27 +253,15 @@ static void boot_begin(const struct audit *a, struct boot *b)
 static void boot_note(struct boot *b, const struct audit_record *r)
 {
 	const struct cbor_item *id = NULL;
-	const struct audit_field *f;
-	struct cbor_item map, key, value;
+	struct cbor_item value;
 	char text[40];
 	struct buf hex = BUF_FIXED(text);
 
-	if (r->type == AUDIT_HEADER) {
+	if (r->type == AUDIT_HEADER)
 		id = audit_bytes(r, AUDIT_K_BOOT_ID);
-	} else if (r->type == AUDIT_EVENT) {
-		const struct cbor_item *name = audit_text(r, AUDIT_K_EVENT);
-		struct cbor_in in;
-
-		f = audit_field(r, AUDIT_K_DETAIL);
-		if (!f || !name || name->n != 4 ||
-			memcmp(name->bytes, "boot", 4) != 0)
-			return;
-		in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
-		if (!cbor_next(&in, &map) && !cbor_next(&in, &key) &&
-			!cbor_next(&in, &value) && value.major == CBOR_BYTES)
-			id = &value;
-	}
-	if (!id || id->n != AUDIT_ID)
+	else if (r->type == AUDIT_EVENT && audit_event_is(r, "boot"))
+		id = audit_detail(r, "id", &value);
+	if (!id || !id->bytes || id->n != AUDIT_ID)
 		return;
 	audit_add_hex(&hex, id->bytes, AUDIT_ID);
 	b->here = str_after(buf_str(&hex), b->wanted) != NULL;

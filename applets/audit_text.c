@@ -36,6 +36,21 @@ void audit_put_local(struct buf *out, uint64_t ns, bool utc, bool brief)
 		(off < 0 ? -off : off) % 60);
 }
 
+void audit_put_lines(struct buf *out, const char *s, size_t n)
+{
+	while (n) {
+		const char *end = memchr(s, '\n', n);
+		size_t part = end ? (size_t)(end - s) : n;
+
+		cli_escape(out, s, part);
+		if (end)
+			buf_addc(out, '\n');
+		part += end != NULL;
+		s += part;
+		n -= part;
+	}
+}
+
 void audit_put_duration(struct buf *out, uint64_t ns)
 {
 	unsigned long long us = ns / 1000;

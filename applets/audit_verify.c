@@ -153,35 +153,15 @@ static void trust_from(const struct audit *a, struct trusted *t)
 		cli_die_usage(&audit_cli, "--from takes a record's number");
 }
 
-static const char *outcome_text(enum audit_outcome o)
-{
-	switch (o) {
-	case AUDIT_INTACT:
-		return "intact";
-	case AUDIT_TAMPERED:
-		return "tampered with";
-	case AUDIT_DECLARED_LOSS:
-		return "intact but for a declared loss";
-	case AUDIT_UNAUTHENTICATED:
-		break;
-	}
-	return "intact but unauthenticated";
-}
-
-static const char *outcome_word(enum audit_outcome o)
-{
-	switch (o) {
-	case AUDIT_INTACT:
-		return "intact";
-	case AUDIT_TAMPERED:
-		return "tampered";
-	case AUDIT_DECLARED_LOSS:
-		return "declared-loss";
-	case AUDIT_UNAUTHENTICATED:
-		break;
-	}
-	return "unauthenticated";
-}
+/* For people, and for programs, by enum audit_outcome. */
+static const char *const outcomes[][2] = {
+	[AUDIT_INTACT] = {"intact", "intact"},
+	[AUDIT_TAMPERED] = {"tampered with", "tampered"},
+	[AUDIT_DECLARED_LOSS] = {"intact but for a declared loss",
+		"declared-loss"},
+	[AUDIT_UNAUTHENTICATED] = {"intact but unauthenticated",
+		"unauthenticated"},
+};
 
 static void put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
 {
@@ -196,7 +176,7 @@ static void sum_json(
 	struct json *j, const struct audit_verdict *v, enum audit_outcome o)
 {
 	json_close(j);
-	json_str(json_key(j, "outcome"), outcome_word(o));
+	json_str(json_key(j, "outcome"), outcomes[o][1]);
 	json_u64(json_key(j, "exit"), (uint64_t)o);
 	json_u64(json_key(j, "records"), v->records);
 	json_u64(json_key(j, "bytes"), v->bytes);
@@ -226,7 +206,7 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 		cli_sgr(t->colour, o == AUDIT_INTACT ? "1;32"
 				: o == AUDIT_TAMPERED ? "1;31"
 						      : "1;33"),
-		outcome_text(o), cli_sgr(t->colour, "0"),
+		outcomes[o][0], cli_sgr(t->colour, "0"),
 		(unsigned long long)v->records,
 		(unsigned long long)v->segments, (unsigned long long)v->bytes,
 		(unsigned long long)v->epochs);

@@ -69,6 +69,11 @@ uint64_t audit_uint(const struct audit_record *r, enum audit_key key,
 int64_t audit_int(const struct audit_record *r, enum audit_key key,
 	int64_t otherwise);
 
+/* Is it the event of that name? A value out of an event's detail, or NULL. */
+bool audit_event_is(const struct audit_record *r, const char *name);
+const struct cbor_item *audit_detail(const struct audit_record *r,
+	const char *name, struct cbor_item *value);
+
 /* What audit_next found. */
 enum audit_got {
 	AUDIT_GOT_END,

@@ -4,6 +4,7 @@
 #include "audit_read_json.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "str.h"
 #include "utf8.h"
@@ -62,7 +63,7 @@ void audit_add_uuid(
 	}
 }
 
-static char *two(char *p, unsigned v, char behind)
+static char *two(char *p, int v, char behind)
 {
 	p[0] = (char)('0' + v / 10 % 10);
 	p[1] = (char)('0' + v % 10);
@@ -70,36 +71,21 @@ static char *two(char *p, unsigned v, char behind)
 	return p + 3;
 }
 
-/* Days since 1970 to a date: the civil calendar, eras of 400 years. */
-static void civil(uint64_t days, unsigned *y, unsigned *m, unsigned *d)
-{
-	uint64_t z = days + 719468, era = z / 146097;
-	unsigned doe = (unsigned)(z - era * 146097);
-	unsigned yoe =
-		(doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-	unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-	unsigned mp = (5 * doy + 2) / 153;
-
-	*d = doy - (153 * mp + 2) / 5 + 1;
-	*m = mp < 10 ? mp + 3 : mp - 9;
-	*y = (unsigned)(yoe + era * 400) + (*m <= 2);
-}
-
 void audit_add_time(struct buf *out, uint64_t ns)
 {
-	uint64_t s = ns / 1000000000, day = s / 86400;
-	unsigned rest = (unsigned)(ns % 1000000000), sec = (unsigned)(s % 86400);
-	unsigned y, m, d;
+	const time_t s = (time_t)(ns / 1000000000);
+	unsigned rest = (unsigned)(ns % 1000000000);
 	char text[32], *p = text;
+	struct tm t = {0};
 
-	civil(day, &y, &m, &d);
-	two(p, y / 100, 0);
-	p = two(p + 2, y % 100, '-');
-	p = two(p, m, '-');
-	p = two(p, d, 'T');
-	p = two(p, sec / 3600, ':');
-	p = two(p, sec / 60 % 60, ':');
-	p = two(p, sec % 60, '.');
+	gmtime_r(&s, &t);
+	two(p, (t.tm_year + 1900) / 100, 0);
+	p = two(p + 2, t.tm_year % 100, '-');
+	p = two(p, t.tm_mon + 1, '-');
+	p = two(p, t.tm_mday, 'T');
+	p = two(p, t.tm_hour, ':');
+	p = two(p, t.tm_min, ':');
+	p = two(p, t.tm_sec, '.');
 	for (unsigned i = 9; i--; rest /= 10)
 		p[i] = (char)('0' + rest % 10);
 	p[9] = 'Z';

@@ -178,6 +178,38 @@ int64_t audit_int(const struct audit_record *r, enum audit_key key,
 	return otherwise;
 }
 
+const struct cbor_item *audit_detail(const struct audit_record *r,
+	const char *name, struct cbor_item *value)
+{
+	const struct audit_field *f = audit_field(r, AUDIT_K_DETAIL);
+	struct cbor_in in;
+	struct cbor_item map, key;
+
+	if (!f || f->item.major != CBOR_MAP)
+		return NULL;
+	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
+	if (cbor_next(&in, &map))
+		return NULL;
+	while (map.n-- && !cbor_next(&in, &key)) {
+		struct cbor_in peek = in;
+
+		if (cbor_next(&peek, value) || cbor_skip(&in))
+			return NULL;
+		if (key.major == CBOR_TEXT && key.n == strlen(name) &&
+			memcmp(key.bytes, name, strlen(name)) == 0)
+			return value;
+	}
+	return NULL;
+}
+
+bool audit_event_is(const struct audit_record *r, const char *name)
+{
+	const struct cbor_item *event = audit_text(r, AUDIT_K_EVENT);
+
+	return event && event->n == strlen(name) &&
+		memcmp(event->bytes, name, strlen(name)) == 0;
+}
+
 int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n)
 {
 	struct cbor_in at = {.p = body, .end = body + n};

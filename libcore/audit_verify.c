@@ -82,49 +82,16 @@ static void remember(struct audit_check *c, struct audit_purge **list,
 	(*list)[(*count)++] = (struct audit_purge){.seq = seq, .by = by};
 }
 
-/* The value of text key name in an event's detail. */
-static const struct cbor_item *detail(const struct audit_record *r,
-	const char *name, struct cbor_item *value)
-{
-	const struct audit_field *f = audit_field(r, AUDIT_K_DETAIL);
-	struct cbor_in in;
-	struct cbor_item map, key;
-
-	if (!f || f->item.major != CBOR_MAP)
-		return NULL;
-	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
-	if (cbor_next(&in, &map))
-		return NULL;
-	while (map.n-- && !cbor_next(&in, &key)) {
-		struct cbor_in peek = in;
-
-		if (cbor_next(&peek, value) || cbor_skip(&in))
-			return NULL;
-		if (key.major == CBOR_TEXT && key.n == strlen(name) &&
-			memcmp(key.bytes, name, strlen(name)) == 0)
-			return value;
-	}
-	return NULL;
-}
-
-static bool event_is(const struct audit_record *r, const char *name)
-{
-	const struct cbor_item *event = audit_text(r, AUDIT_K_EVENT);
-
-	return event && event->n == strlen(name) &&
-		memcmp(event->bytes, name, strlen(name)) == 0;
-}
-
 static void check_event(struct audit_check *c, const struct audit_record *r)
 {
 	struct cbor_item value;
 
-	if (event_is(r, "boot") && detail(r, "id", &value) &&
+	if (audit_event_is(r, "boot") && audit_detail(r, "id", &value) &&
 		value.major == CBOR_BYTES && value.n == AUDIT_ID) {
 		memcpy(c->boot_id, value.bytes, AUDIT_ID);
 		c->boot = 0;
 	}
-	if (event_is(r, "expunge") && detail(r, "seq", &value) &&
+	if (audit_event_is(r, "expunge") && audit_detail(r, "seq", &value) &&
 		value.major == CBOR_UINT)
 		remember(c, &c->ordered, &c->ordered_count, value.n, r->seq);
 }
@@ -406,27 +373,41 @@ void audit_check_end(struct audit_check *c)
 	c->v->seeded = c->has_secret && !c->agg_failed && c->agg_known;
 }
 
+int audit_check_all(struct audit_check *c, struct audit_reader *r,
+	bool (*stop)(struct audit_check *c, const struct audit_damage *at),
+	struct diag *d)
+{
+	struct audit_damage damage;
+	struct audit_record rec;
+	int got;
+
+	r->crc = c->hw.crc;
+	if (c->trust->links_only)
+		r->deep = AUDIT_LINKS;
+	while ((got = audit_next(r, &rec, &damage, d)) != AUDIT_GOT_END) {
+		if (got < 0)
+			return got;
+		if (got == AUDIT_GOT_SEGMENT && stop && stop(c, &damage))
+			break;
+		if (got == AUDIT_GOT_RECORD)
+			audit_check_record(c, &rec);
+		else
+			audit_check_other(c, got, &damage);
+	}
+	return 0;
+}
+
 int audit_verify_reader(struct audit_reader *r, const struct audit_trust *trust,
 	audit_report *report, void *state, struct audit_verdict *v,
 	struct diag *d)
 {
 	autocheck struct audit_check c;
-	struct audit_damage damage;
-	struct audit_record rec;
-	int got;
+	int err;
 
 	audit_check_begin(&c, trust, report, state, v);
-	r->crc = c.hw.crc;
-	if (trust->links_only)
-		r->deep = AUDIT_LINKS;
-	while ((got = audit_next(r, &rec, &damage, d)) != AUDIT_GOT_END) {
-		if (got < 0)
-			return got;
-		if (got == AUDIT_GOT_RECORD)
-			audit_check_record(&c, &rec);
-		else
-			audit_check_other(&c, got, &damage);
-	}
+	err = audit_check_all(&c, r, NULL, d);
+	if (err)
+		return err;
 	if (!c.started)
 		audit_find(&c, AUDIT_TAMPER, "empty", NULL,
 			"there is no record");

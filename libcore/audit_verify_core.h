@@ -16,6 +16,7 @@ enum { AUDIT_PURGES = 65536 };
  * kinds the chain needs no more than where they stand. */
 enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER };
 
+struct snapshot;
 struct audit_check {
 	const struct audit_trust *trust;
 	struct keys_hw hw;
@@ -58,6 +59,8 @@ struct audit_check {
 	uint8_t prev_link[AUDIT_HASH], prev_rk[AUDIT_HASH];
 	uint8_t prev_agg[AUDIT_HASH];
 
+	const struct snapshot *live; /* what the head said */
+
 	struct audit_purge *purged, *ordered;
 	size_t purged_count, ordered_count;
 };
@@ -76,6 +79,10 @@ void audit_check_release(struct audit_check *c);
 void audit_check_record(struct audit_check *c, const struct audit_record *r);
 void audit_check_other(struct audit_check *c, int got,
 	const struct audit_damage *damage);
+/* All that the reader gives, until stop says so of a segment. */
+int audit_check_all(struct audit_check *c, struct audit_reader *r,
+	bool (*stop)(struct audit_check *c, const struct audit_damage *at),
+	struct diag *d);
 /* No more records. */
 void audit_check_end(struct audit_check *c);
 

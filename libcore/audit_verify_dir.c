@@ -15,6 +15,7 @@
 
 /* The head, and how long the live segment was at the same moment. */
 struct snapshot {
+	int dirfd;
 	struct audit_head head;
 	uint64_t size;
 	bool there, good, unlocked;
@@ -43,7 +44,7 @@ static int take_snapshot(
 	char name[AUDIT_NAME];
 	struct stat st;
 
-	*s = (struct snapshot){0};
+	*s = (struct snapshot){.dirfd = dirfd};
 	if (fd < 0 && errno != ENOENT && errno != ELOOP)
 		return diag_errno(d, -errno, "audit log: head");
 	if (fd < 0)
@@ -157,9 +158,9 @@ static void check_beyond(struct audit_check *c, int dirfd,
 }
 
 /* A segment that the head does not know of. True: look no further. */
-__attribute__((noinline)) static bool beyond_live(struct audit_check *c,
-	const struct snapshot *s, const struct audit_damage *at, int dirfd)
+static bool beyond_live(struct audit_check *c, const struct audit_damage *at)
 {
+	const struct snapshot *s = c->live;
 	const struct audit_record here = {
 		.seq = at->segment, .segment = at->segment};
 	enum { HEADER_MAX = 1024 };
@@ -170,12 +171,12 @@ __attribute__((noinline)) static bool beyond_live(struct audit_check *c,
 	if (!s->good || at->segment <= s->head.segment)
 		return false;
 	/* It may have come since. */
-	if (!take_snapshot(c, dirfd, &now, NULL) && now.good &&
+	if (!take_snapshot(c, s->dirfd, &now, NULL) && now.good &&
 		now.head.segment >= at->segment)
 		return true;
 	audit_segment_name(name, at->segment);
 	if (at->segment == s->head.next &&
-		!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+		!fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 		st.st_size <= HEADER_MAX)
 		audit_find(c, AUDIT_NOTE, "orphan", &here,
 			"a writer died as it began a segment");
@@ -227,27 +228,6 @@ __attribute__((noinline)) int audit_check_spine(
 	return got;
 }
 
-__attribute__((noinline)) static int walk(struct audit_check *c, struct audit_reader *r,
-	const struct snapshot *s, int dirfd, struct diag *d)
-{
-	struct audit_damage damage;
-	struct audit_record rec;
-	int got;
-
-	while ((got = audit_next(r, &rec, &damage, d)) != AUDIT_GOT_END) {
-		if (got < 0)
-			return got;
-		if (got == AUDIT_GOT_SEGMENT &&
-			beyond_live(c, s, &damage, dirfd))
-			break;
-		if (got == AUDIT_GOT_RECORD)
-			audit_check_record(c, &rec);
-		else
-			audit_check_other(c, got, &damage);
-	}
-	return 0;
-}
-
 int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	audit_report *report, void *state, struct audit_verdict *v,
 	struct diag *d)
@@ -265,9 +245,7 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 		err = audit_reader_dir(&r, dirfd, trust->from, d);
 	if (err)
 		return err;
-	r.crc = c.hw.crc;
-	if (trust->links_only)
-		r.deep = AUDIT_LINKS;
+	c.live = &s;
 	if (s.good)
 		audit_reader_limit(&r, s.head.segment, s.head.end);
 	if (s.unlocked)
@@ -281,7 +259,7 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	if (n && firsts[0] && !trust->from && !trust->links_only)
 		err = audit_check_spine(&c, dirfd, firsts[0], d);
 	if (!err)
-		err = walk(&c, &r, &s, dirfd, d);
+		err = audit_check_all(&c, &r, beyond_live, d);
 	if (err)
 		return err;
 	audit_check_end(&c);

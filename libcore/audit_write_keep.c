@@ -243,13 +243,10 @@ struct place {
 /* Without these nothing could be verified, or the purge not be explained. */
 static bool indispensable(const struct audit_record *r)
 {
-	const struct cbor_item *event = audit_text(r, AUDIT_K_EVENT);
-
-	if (r->type == AUDIT_EVENT && event)
-		return (event->n == 4 && !memcmp(event->bytes, "boot", 4)) ||
-			(event->n == 7 && !memcmp(event->bytes, "expunge", 7));
+	if (r->type == AUDIT_EVENT)
+		return audit_event_is(r, "boot") || audit_event_is(r, "expunge");
 	return r->type != AUDIT_START && r->type != AUDIT_IO &&
-		r->type != AUDIT_END && r->type != AUDIT_EVENT;
+		r->type != AUDIT_END;
 }
 
 static int find_record(struct audit_log *log, uint64_t seq, struct place *at,

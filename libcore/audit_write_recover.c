@@ -180,84 +180,43 @@ struct last {
 	bool any, identified;
 };
 
-static void note_header(struct last *l, const struct audit_frame *f)
+static void note_last(struct last *l, const struct audit_record *r)
 {
-	struct cbor_in in = {.p = f->body, .end = f->body + f->body_len};
-	struct cbor_item map, key, value;
+	l->any = true;
+	l->seq = r->seq;
+	memcpy(l->link, r->frame.link, AUDIT_HASH);
+	if (r->type == AUDIT_HEADER) {
+		const struct cbor_item *id = audit_bytes(r, AUDIT_K_LOG);
 
-	if (cbor_next(&in, &map))
-		return;
-	while (map.n-- && !cbor_next(&in, &key)) {
-		struct cbor_in peek = in;
-
-		if (cbor_next(&peek, &value) || cbor_skip(&in))
-			return;
-		if (key.major != CBOR_UINT)
-			continue;
-		if (key.n == AUDIT_K_LOG && value.major == CBOR_BYTES &&
-			value.n == AUDIT_ID) {
-			memcpy(l->log_id, value.bytes, AUDIT_ID);
-			l->identified = true;
-		}
-		if (key.n == AUDIT_K_EPOCH && value.major == CBOR_UINT)
-			l->epoch = value.n;
+		l->epoch = audit_uint(r, AUDIT_K_EPOCH, l->epoch);
+		l->identified = id && id->n == AUDIT_ID;
+		if (l->identified)
+			memcpy(l->log_id, id->bytes, AUDIT_ID);
 	}
-}
-
-/* Walks the frames at p; the number of bytes it is done with. */
-static size_t walk(crc32c_fn *crc, struct last *l, const uint8_t *p, size_t n)
-{
-	size_t at = 0;
-
-	while (at < n) {
-		struct audit_frame f;
-		struct audit_intro in = {0};
-		int err = audit_frame_parse(&f, p + at, n - at);
-
-		if (err == -EAGAIN && n - at < AUDIT_FRAME_MAX)
-			break;
-		if (err || crc(f.body, f.body_len) != f.crc) {
-			at++;
-			continue;
-		}
-		at += f.len;
-		if (audit_intro(&in, f.body, f.body_len))
-			continue;
-		l->any = true;
-		l->seq = in.seq;
-		memcpy(l->link, f.link, AUDIT_HASH);
-		if (in.type == AUDIT_HEADER)
-			note_header(l, &f);
-		if (in.type == AUDIT_CKPT)
-			l->epoch++;
-	}
-	return at;
+	l->epoch += r->type == AUDIT_CKPT;
 }
 
 static int find_last(const struct audit_log *log, uint64_t first,
 	struct last *l, struct diag *d)
 {
-	autobuf struct buf b = BUF_INIT(2 * AUDIT_FRAME_MAX);
+	autoreader struct audit_reader reader = AUDIT_READER_INIT;
+	struct audit_damage damage;
+	struct audit_record r;
 	char name[AUDIT_NAME];
-	autofd int fd = -1;
+	int fd, got;
 
 	audit_segment_name(name, first);
 	fd = audit_file_open(log, name, O_RDONLY, d);
 	if (fd < 0)
 		return fd;
-	for (;;) {
-		char *to = buf_reserve(&b, 65536);
-		ssize_t got = to ? read(fd, to, 65536) : -1;
-
-		if (got < 0)
-			return diag_errno(d, to ? -errno : b.err,
-				"audit log: cannot read %s", name);
-		if (got == 0)
-			return 0;
-		b.len += (size_t)got;
-		buf_consume(&b,
-			walk(log->hw.crc, l, (const uint8_t *)b.data, b.len));
-	}
+	got = audit_reader_fds(&reader, &fd, 1, d);
+	if (got)
+		return got;
+	reader.deep = 1u << AUDIT_HEADER;
+	while ((got = audit_next(&reader, &r, &damage, d)) > 0)
+		if (got == AUDIT_GOT_RECORD)
+			note_last(l, &r);
+	return got;
 }
 
 static int recover_shorter(
