@@ -75,14 +75,14 @@ have() { # NAME
 	there=$(cat "$work/have")
 }
 
-# Runs COMMAND... on this machine's root with FULL-AUTO as the policy, with an
-# empty log and state: all of it in a private mount namespace. Ends with 125
+# Runs COMMAND... on this machine's root with FULL-AUTO (or $USE) as the policy,
+# with an empty log and state: all of it in a private mount namespace. Ends with 125
 # where that cannot be had.
 guarded() {
 	ns=$work/ns
 	mkdir -p "$ns/etc/wardbox" "$ns/work" "$ns/log" "$ns/run"
 	chmod 755 "$ns" "$ns/etc" "$ns/etc/wardbox" "$ns/run"
-	(umask 022 && printf 'use FULL-AUTO\n%s\n' "${POLICY-}" >"$ns/etc/wardbox/policy")
+	(umask 022 && printf 'use %s\n' "${USE-FULL-AUTO}" >"$ns/etc/wardbox/policy")
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	NS=$ns unshare -m sh -c '
 		mount -t overlay overlay \

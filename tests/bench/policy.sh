@@ -32,7 +32,7 @@ per_line pipe_sh 2000 'cat README.md src/main.c | grep -n foo | head -5' --diale
 per_line denied 2000 'git status; curl http://example.com'
 
 dash=$(command -v dash || true)
-for repeat in 1 8 64 512 4000; do
+for repeat in 1 8 64 512 4366; do
 	line=$(awk -v n="$repeat" 'BEGIN {
 		for (i = 0; i < n; i++) printf "git status -s; "; print ":" }')
 	per_line - $((4000 / repeat + 2)) "$line"
@@ -46,7 +46,7 @@ for repeat in 1 8 64 512 4000; do
 		[ $t -lt 20000 ] || curve line "dash -n" ${#line} "$(calc %.2f "$t / 1000")"
 	}
 done
-row "policy_long_60k $(calc %.2f "$ns / 1000000") ms"
+row "policy_long_64k $(calc %.2f "$ns / 1000000") ms"
 
 echo "$line" | tr ';' '(' >"$work/deep"
 per_line - 4 "$(cat "$work/deep")"

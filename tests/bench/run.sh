@@ -88,6 +88,10 @@ peer() { # NAME COMMAND...
 ! have busybox || peer busybox "$there" sh -c :
 ! have bwrap || peer bwrap "$there" --ro-bind / / --unshare-all --proc /proc --dev /dev "$sh" -c :
 ! have firejail || peer firejail "$there" --quiet --noprofile "$sh" -c :
+! have tlog-rec || {
+	tlog=$there
+	peer tlog_recording "$tlog" --writer=file --file-path="$work/tlog" "$sh" -c :
+}
 ! have sudo || {
 	mkdir -p "$work/ns/etc/sudoers.d"
 	printf 'Defaults log_output, iolog_dir=%s/sudo-io\n' "$work" \

@@ -18,6 +18,14 @@ guarded ./spawn_median -l "$runs" session_dash "$sh" -c : :: \
 tee -a "$rows" <"$work/turns"
 sed -n 's/^spawn_median: /failed /p' "$work/errors"
 ratio session_envrun_over_real session_envrun session_dash
+
+# Decided and recorded, and not confined: what carrying the state over costs.
+USE=OBSERVE guarded ./spawn_median -l "$runs" session_observed_dash "$sh" -c true :: \
+	session_observed_envrun ./wardbox envrun -- true \
+	>"$work/turns" 2>"$work/errors" || true
+tee -a "$rows" <"$work/turns"
+sed -n 's/^spawn_median: /failed /p' "$work/errors"
+ratio session_observed_envrun_over_real session_observed_envrun session_observed_dash
 ratio session_cd_over_real session_cd session_dash
 ratio session_exec_over_real session_exec session_dash
 
@@ -33,3 +41,4 @@ served() { # LINE
 row "session_served $(served :) us"
 row "session_served_cd $(served 'cd .') us"
 ratio session_served_over_real session_served session_dash
+ratio session_served_over_envrun session_served session_envrun
