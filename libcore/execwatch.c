@@ -154,7 +154,8 @@ int execwatch_take(struct execwatch *w)
 	/* We and the one that waits take turns: one core is enough, and faster.
 	 * Kernels before 6.6 do not know it. */
 	listener_ioctl(w, SC_IOCTL_SET_FLAGS, (void *)(uintptr_t)sync);
-	be_quick();
+	if (!w->idle)
+		be_quick();
 	return 0;
 }
 

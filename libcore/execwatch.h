@@ -51,6 +51,7 @@ struct execwatch {
 	/* No program is started (EAGAIN) beyond that many processes; spare is
 	 * how many of this process's children are no part of the tree. */
 	uint32_t procs_max, spare;
+	bool idle; /* the tree is not expected to start any program */
 	uint64_t seen, denied, refused; /* refused: too many processes */
 	/* the rest is private */
 	int fd;        /* the listener */

@@ -186,6 +186,7 @@ struct session_where guard_base(struct guard *g, struct diag *d)
 {
 	struct session_where where = {
 		.cwd = g->cwd,
+		.real = !g->q->cwd,
 		.workspace = g->root[0] ? g->root : NULL,
 		.uid = g->uid,
 	};

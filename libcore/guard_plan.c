@@ -117,9 +117,11 @@ int guard_make_env(struct guard *g, struct diag *d)
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */
 static const char *const system_programs[] = {
-	"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/opt",
-	"/nix/store",
+	"/usr", "/opt", "/nix/store",
+	/* Links into /usr on most systems. */
+	"/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32",
 };
+enum { MERGED_FROM = 3 };
 /* Of /etc nothing that is a secret for a command run by root; anybody else is
  * kept from secrets by their modes. */
 static const char *const system_files[] = {
@@ -149,7 +151,7 @@ static int grant_list(struct guard *g, const char *const *paths, size_t n,
 	return err;
 }
 
-/* A link into /usr, which stands first and covers what is behind it. */
+/* A link into /usr, whose grant covers what is behind it. */
 static bool is_merged(const char *path)
 {
 	char to[32];
@@ -165,7 +167,7 @@ static int grant_programs(struct guard *g)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system_programs); i++)
-		if (!i || !is_merged(system_programs[i]))
+		if (i < MERGED_FROM || !is_merged(system_programs[i]))
 			err = sandbox_grant(&g->plan, system_programs[i],
 				SANDBOX_ROX, true, "system programs");
 	return err;
@@ -180,7 +182,8 @@ static int grant_devices(struct guard *g)
 	for (int fd = 0; !err && fd <= STDERR_FILENO; fd++) {
 		char *name = g->terminal[fd];
 
-		if (path_of_fd(fd, name, sizeof g->terminal[fd]) == 0 &&
+		if (isatty(fd) &&
+			path_of_fd(fd, name, sizeof g->terminal[fd]) == 0 &&
 			str_after(name, "/dev/pts/"))
 			err = sandbox_grant(&g->plan, name, SANDBOX_RW, true,
 				"its terminal");

@@ -151,7 +151,7 @@ void sandbox_release(struct sandbox *s)
 	free(s->rules);
 	free(s->filter);
 	free(s->cwd);
-	if (s->shared)
+	if (s->shared && s->shared != &s->local)
 		munmap(s->shared, sizeof(*s->shared));
 	if (s->ruleset_fd >= 0)
 		close(s->ruleset_fd);

@@ -145,6 +145,7 @@ static int need_watch(struct sandbox *s, struct diag *d)
 				       "no seccomp user notification",
 				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
 			       diag_errno(d, err, "watch");
+	s->watch.idle = s->plan->limits.brief;
 	s->watch.procs_max = s->plan->limits.procs;
 	/* The init of a pid namespace is none of the command's. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);

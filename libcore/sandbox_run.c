@@ -162,13 +162,20 @@ pid_t sandbox_spawn(
 		.uid = geteuid(),
 		.gid = getegid(),
 		.execs = execs};
-	void *page = mmap(NULL, sizeof(*s->shared), PROT_READ | PROT_WRITE,
-		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	/* Whoever answers the watch cannot wait for an exec that it sees. */
+	bool share_all = execs && !(s->clone_flags & NS_PID) &&
+			 (s->pass || !(s->enforced & SANDBOX_WATCH));
 	pid_t pid;
 
-	if (page == MAP_FAILED)
+	s->shared = &s->local;
+	if (!share_all)
+		s->shared = mmap(NULL, sizeof(*s->shared),
+			PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			0);
+	if (s->shared == MAP_FAILED) {
+		s->shared = NULL;
 		return -errno;
-	s->shared = page;
+	}
 	s->parent = getpid();
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
@@ -180,9 +187,7 @@ pid_t sandbox_spawn(
 		if (pid == 0)
 			be_init(&st);
 	} else {
-		/* Whoever answers the watch cannot wait for an exec. */
-		pid = start_command(&st, &s->pidfd,
-			execs && (s->pass || !(s->enforced & SANDBOX_WATCH)));
+		pid = start_command(&st, &s->pidfd, share_all);
 	}
 	if (pid < 0)
 		return pid;

@@ -36,8 +36,9 @@ enum {
 struct session_where {
 	const char *id;        /* WARDBOX_SESSION_ID */
 	const char *file;      /* WARDBOX_SESSION_FILE */
-	const char *cwd;       /* absolute, as the kernel has it */
+	const char *cwd;       /* absolute */
 	const char *workspace; /* the project's root; NULL: cwd */
+	bool real;             /* cwd is the kernel's word: no links in it */
 	uid_t uid;             /* whose sessions: the effective one */
 	int own; /* BASE/<uid> from session_base(); 0: not opened yet */
 	/* Where the state base may be, NULL-terminated; NULL: /run/wardbox,

@@ -128,7 +128,11 @@ int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE]
 	struct diag *d)
 {
 	const char *workspace = w->workspace ? w->workspace : w->cwd;
-	autofd int fd = open(workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	/* An ancestor of what the kernel calls the directory is named by it. */
+	bool named = w->real && path_beneath(workspace, w->cwd);
+	autofd int fd = named ? -1
+			      : openat(AT_FDCWD, workspace,
+					O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct buf b = {.data = key, .cap = SESSION_KEY_SIZE,
 		.max = SESSION_KEY_SIZE - 1};
 	unsigned char digest[br_sha256_SIZE];
@@ -137,10 +141,10 @@ int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE]
 	struct utsname host;
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (named ? stat(workspace, &st) : fd < 0 || fstat(fd, &st))
 		return diag_errno(d, -errno, "%s", workspace);
 	/* Without /proc the path as it was given has to do. */
-	if (path_of_fd(fd, real, sizeof real) &&
+	if ((named || path_of_fd(fd, real, sizeof real)) &&
 		str_copy(real, sizeof real, workspace))
 		return diag_errno(d, -ENAMETOOLONG, "%.80s", workspace);
 	br_sha256_init(&hash);

@@ -48,11 +48,6 @@ static int find_self(const char *called, struct stat *self)
 	return stat("/usr/bin/wardbox", self) ? -ENOENT : 0;
 }
 
-static bool runs(const char *path, struct stat *st)
-{
-	return !stat(path, st) && S_ISREG(st->st_mode) &&
-		!faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
-}
 
 static bool is_shim(const struct search *s, const struct stat *st)
 {
@@ -60,11 +55,13 @@ static bool is_shim(const struct search *s, const struct stat *st)
 }
 
 /* Is path a shell? It goes to s->out then. */
-static bool take(struct search *s, const char *path)
+static bool take(struct search *s, const char *path, bool *there)
 {
 	struct stat st;
 
-	return runs(path, &st) && !is_shim(s, &st) &&
+	*there = !stat(path, &st);
+	return *there && S_ISREG(st.st_mode) && !is_shim(s, &st) &&
+		!faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) &&
 		!str_copy(s->out, s->size, path);
 }
 
@@ -101,14 +98,15 @@ static bool take_real(struct search *s, const char *path)
 		return false;
 	for (int hops = 0; hops < HOPS_MAX; hops++) {
 		struct stat st;
+		bool there;
 
 		if (str_copy(real, sizeof real, at) ||
 			add_real(real, sizeof real))
 			return false;
-		if (take(s, real))
+		if (take(s, real, &there))
 			return true;
 		/* Behind what is no shim there is nobody's original. */
-		if (!stat(real, &st))
+		if (there)
 			memcpy(at, real, sizeof at);
 		else if (stat(at, &st) || !is_shim(s, &st))
 			return false;
@@ -122,10 +120,11 @@ static bool take_real(struct search *s, const char *path)
 static bool take_in(struct search *s, const char *dir, bool original)
 {
 	char path[LENGTH_MAX];
+	bool there;
 
 	if (path_join(path, sizeof path, dir, s->name))
 		return false;
-	return original ? take_real(s, path) : take(s, path);
+	return original ? take_real(s, path) : take(s, path, &there);
 }
 
 static bool take_recorded(struct search *s, const char *record)
