@@ -67,7 +67,7 @@ static const struct cli_spec spec = {
 };
 
 /* The shell by path or name; a shim of ours is looked through. */
-static void find_shell(struct envrun *e)
+void envrun_find_shell(struct envrun *e)
 {
 	static const char *const dirs[] = {"/bin", "/usr/bin", "/usr/local/bin"};
 	const char *name = e->shell ? e->shell : "sh";
@@ -103,6 +103,7 @@ static void find_state(struct envrun *e)
 		.id = e->session ? e->session : getenv("WARDBOX_SESSION_ID"),
 		.file = getenv("WARDBOX_SESSION_FILE"),
 		.cwd = cwd,
+		.real = true,
 		.uid = geteuid(),
 	};
 	struct session_name name;
@@ -111,11 +112,15 @@ static void find_state(struct envrun *e)
 
 	if (path_cwd(cwd, sizeof cwd))
 		str_copy(cwd, sizeof cwd, "/");
+	where.own = session_base(&where, true, NULL, &d);
 	if (session_resolve(&where, true, &name, &d))
 		cli_die_diag(EXIT_OURS, &d);
 	memcpy(e->id, name.id, sizeof e->id);
-	if (!e->state_file) {
+	if (!e->state_file)
 		e->dir = session_dir(&where, true, NULL, &d);
+	if (where.own > 0)
+		close(where.own);
+	if (!e->state_file) {
 		if (e->dir < 0)
 			cli_die_diag(EXIT_OURS, &d);
 		return;
@@ -132,7 +137,7 @@ static void find_state(struct envrun *e)
 	memmove(e->file_name, slash + 1, strlen(slash + 1) + 1);
 }
 
-static void find_self(struct envrun *e)
+void envrun_find_self(struct envrun *e)
 {
 	ssize_t n = readlink("/proc/self/exe", e->self, sizeof e->self - 1);
 
@@ -181,8 +186,9 @@ static int envrun_run(int argc, char **argv)
 
 	if (e.dump)
 		return dump(&e, argc, argv, first);
-	find_self(&e);
-	find_shell(&e);
+	/* One that was asked for is there, whatever the line is. */
+	if (e.shell)
+		envrun_find_shell(&e);
 	find_state(&e);
 	if (e.serve || e.repl) {
 		if (first < argc)

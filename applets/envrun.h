@@ -35,6 +35,10 @@ struct envrun_outcome {
 };
 
 /* Runs line in the session, saves what it left. The exit code. */
+/* Fill .shell_path and .self; do not return without. */
+void envrun_find_shell(struct envrun *e);
+void envrun_find_self(struct envrun *e);
+
 int envrun_line(
 	struct envrun *e, const char *line, struct envrun_outcome *out);
 void envrun_outcome_release(struct envrun_outcome *out);

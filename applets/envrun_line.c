@@ -94,6 +94,9 @@ static const char *shell_name(const struct envrun *e)
 {
 	const char *name = path_base(e->shell_path);
 
+	/* None was needed yet. */
+	if (!name[0])
+		return "sh";
 	if (str_after(name, "bash"))
 		return "bash";
 	if (str_ends(name, ".real") || str_eq(name, "busybox"))
@@ -344,6 +347,10 @@ static void run_shell(struct envrun *e, struct guard_request *q,
 	char *argv[SHELL_ARGV_MAX] = {NULL}, *shown[SHELL_ARGV_MAX] = {NULL};
 	int err = capture_open();
 
+	q->path = e->shell_path;
+	q->dialect = dialect_of(e->shell_path);
+	q->also_exec = e->self;
+	q->also_argv = capture_argv;
 	if (err) {
 		diag_errno(&out->guard.diag, err, "cannot make a memory file");
 		out->guard.code = EXIT_OURS;
@@ -414,14 +421,11 @@ int envrun_line(
 		.kind = GUARD_LINE,
 		.text = line,
 		.len = strlen(line),
-		.path = e->shell_path,
-		.dialect = dialect_of(e->shell_path),
+		.dialect = POLICY_SH_UNION,
 		.by = "envrun",
 		.session = e->id,
 		.strict = e->strict,
 		.timeout_ns = e->timeout,
-		.also_exec = e->self,
-		.also_argv = capture_argv,
 		.returns = true,
 	};
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};
@@ -441,10 +445,15 @@ int envrun_line(
 		q.swallow = true;
 	}
 	move.verb = dirs_parse(line, word, sizeof word);
-	if (move.verb == DIRS_NONE)
+	if (move.verb == DIRS_NONE) {
+		if (!e->shell_path[0])
+			envrun_find_shell(e);
+		if (!e->self[0])
+			envrun_find_self(e);
 		run_shell(e, &q, line, out);
-	else
+	} else {
 		run_move(e, &q, &move, line, out);
+	}
 	s->code = (unsigned)out->guard.code & 255;
 	s->commands++;
 	if (save(e, &d))

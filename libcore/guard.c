@@ -402,7 +402,9 @@ static int guard_through(struct guard *g)
 	int err;
 
 	/* Before there are any of our own to be told from them. */
-	g->keep_count = run_inherited(g->keep, ARRAY_SIZE(g->keep));
+	if (!g->q->inside)
+		g->keep_count =
+			run_inherited(g->keep, ARRAY_SIZE(g->keep));
 	err = guard_load(g, d);
 	g->r->output_max = g->grants.limits.out;
 	if (!err)

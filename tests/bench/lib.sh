@@ -75,21 +75,25 @@ have() { # NAME
 	there=$(cat "$work/have")
 }
 
+# /run is memory on every system, and so is what stands for it here.
+run=$(mktemp -d /dev/shm/wardbox-bench-XXXXXX 2>/dev/null || mktemp -d "$work/run-XXXXXX")
+trap 'rm -rf "$work" "$run"' EXIT
+
 # Runs COMMAND... on this machine's root with FULL-AUTO (or $USE) as the policy,
 # with an empty log and state: all of it in a private mount namespace. Ends with 125
 # where that cannot be had.
 guarded() {
 	ns=$work/ns
-	mkdir -p "$ns/etc/wardbox" "$ns/work" "$ns/log" "$ns/run"
-	chmod 755 "$ns" "$ns/etc" "$ns/etc/wardbox" "$ns/run"
+	mkdir -p "$ns/etc/wardbox" "$ns/work" "$ns/log"
+	chmod 755 "$ns" "$ns/etc" "$ns/etc/wardbox" "$run"
 	(umask 022 && printf 'use %s\n' "${USE-FULL-AUTO}" >"$ns/etc/wardbox/policy")
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	NS=$ns unshare -m sh -c '
+	NS=$ns RUN=$run unshare -m sh -c '
 		mount -t overlay overlay \
 			-o "lowerdir=/etc,upperdir=$NS/etc,workdir=$NS/work" /etc &&
 		mount --bind "$NS/log" /var/log &&
-		mkdir -p /run/wardbox && mount --bind "$NS/run" /run/wardbox &&
-		unset NS || exit 125
+		mkdir -p /run/wardbox && mount --bind "$RUN" /run/wardbox &&
+		unset NS RUN || exit 125
 		exec "$@"' sh "$@"
 }
 
