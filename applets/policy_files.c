@@ -18,15 +18,17 @@
 static enum policy_layer layer_of(const char *path)
 {
 	autobuf struct buf text = BUF_INIT(1 << 20);
-	const char *at;
+	const char *at, *layer;
 
-	if (file_read(AT_FDCWD, path, &text) == 0 &&
-		(at = str_find(buf_str(&text), "policy 1 "))) {
-		at += 9;
-		if (str_after(at, "user"))
+	if (file_read(AT_FDCWD, path, &text) < 0)
+		text.len = 0;
+	for (at = buf_str(&text); *at; at += *at == '\n') {
+		layer = str_after(at, "policy 1 ");
+		if (layer && str_after(layer, "user"))
 			return POLICY_LAYER_USER;
-		if (str_after(at, "project"))
+		if (layer && str_after(layer, "project"))
 			return POLICY_LAYER_PROJECT;
+		at += strcspn(at, "\n");
 	}
 	return str_ends(path, ".wardbox/policy") ? POLICY_LAYER_PROJECT
 						 : POLICY_LAYER_SYSTEM;

@@ -252,6 +252,16 @@ struct drawing {
 	bool colour;
 };
 
+/* Characters, as far as they are one column each. */
+static unsigned columns(const char *s, size_t n)
+{
+	unsigned count = 0;
+
+	while (n--)
+		count += ((unsigned char)*s++ & 0xc0) != 0x80;
+	return count;
+}
+
 static void mark(struct drawing *w, const struct policy_verdict *v)
 {
 	size_t from = v->offset, n = v->length, start, end;
@@ -265,15 +275,13 @@ static void mark(struct drawing *w, const struct policy_verdict *v)
 		start--;
 	for (end = from; end < w->len && w->line[end] != '\n';)
 		end++;
-	if (from + n < end)
-		;
-	else
+	if (n > end - from)
 		n = end - from;
 	buf_adds(w->out, "\n  ");
 	cli_escape(w->out, w->line + start, end - start);
 	buf_adds(w->out, "\n  ");
-	lead = (unsigned)(from - start);
-	under = n ? (unsigned)n : 1;
+	lead = columns(w->line + start, from - start);
+	under = n ? columns(w->line + from, n) : 1;
 	while (lead--)
 		buf_addc(w->out, ' ');
 	buf_adds(w->out, cli_sgr(w->colour, colour_of(v->would)));

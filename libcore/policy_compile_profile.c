@@ -8,24 +8,6 @@
 #include "policy_compile.h"
 #include "str.h"
 
-/* The profile that word 1 names; NULL with the message. */
-static struct img_profile *target(
-	struct policy_compiler *c, enum policy_profile *p)
-{
-	if (c->line.count < 2 ||
-		policy_profile_parse(c->line.word[1].s, p) < 0) {
-		compile_bad(c, 1,
-			"expected SAFE, DEV, FULL-AUTO or OBSERVE, then "
-			"KEY=VALUE");
-		return NULL;
-	}
-	if (c->line.count < 3) {
-		compile_bad(c, 0, "expected KEY=VALUE behind the profile");
-		return NULL;
-	}
-	return build_row(&c->b, IMG_PROFILE, *p);
-}
-
 /* "key=value": which of keys, and the value; -1 when it is none of them. */
 static int split(const char *word, const char *keys, const char **value)
 {
@@ -74,25 +56,6 @@ static bool setting(const char *word, struct img_profile *p)
 	return true;
 }
 
-int compile_profile(struct policy_compiler *c)
-{
-	enum policy_profile which;
-	struct img_profile *p = target(c, &which);
-
-	if (!p)
-		return -EINVAL;
-	for (size_t i = 2; i < c->line.count; i++)
-		if (!setting(c->line.word[i].s, p))
-			return compile_bad(c, i,
-				"expected shell=on|off net=none|local|all "
-				"supervise=on|off as=PROFILE, or unknown, "
-				"unresolved, dynamic, opaque, child = "
-				"allow|confirm|deny");
-	if (c->layer != POLICY_LAYER_SYSTEM && p->v[IMG_P_AS] != which)
-		return compile_bad(c, 0, "as= is for the system policy alone");
-	return 0;
-}
-
 /* cpu,mem,procs,files,out: only what the machine can do is taken. */
 static bool over(const char *s, struct img_profile *p)
 {
@@ -124,20 +87,43 @@ static bool limit(const char *word, struct img_profile *p)
 	return rc == 0;
 }
 
+/* VERB PROFILE KEY=VALUE..., each pair taken by one(). */
+static int settings(struct policy_compiler *c,
+	bool one(const char *word, struct img_profile *p), const char *expected)
+{
+	enum policy_profile which = POLICY_SAFE;
+	struct img_profile *p;
+
+	if (c->line.count < 2 ||
+		policy_profile_parse(c->line.word[1].s, &which) < 0)
+		return compile_bad(c, 1,
+			"expected SAFE, DEV, FULL-AUTO or OBSERVE, then "
+			"KEY=VALUE");
+	if (c->line.count < 3)
+		return compile_bad(
+			c, 0, "expected KEY=VALUE behind the profile");
+	p = build_row(&c->b, IMG_PROFILE, which);
+	for (size_t i = 2; i < c->line.count; i++)
+		if (!one(c->line.word[i].s, p))
+			return compile_bad(c, i, expected);
+	if (c->layer != POLICY_LAYER_SYSTEM && p->v[IMG_P_AS] != which)
+		return compile_bad(c, 0, "as= is for the system policy alone");
+	return 0;
+}
+
+int compile_profile(struct policy_compiler *c)
+{
+	return settings(c, setting,
+		"expected shell=on|off net=none|local|all supervise=on|off "
+		"as=PROFILE, or unknown, unresolved, dynamic, opaque, child = "
+		"allow|confirm|deny");
+}
+
 int compile_limit(struct policy_compiler *c)
 {
-	enum policy_profile which;
-	struct img_profile *p = target(c, &which);
-
-	if (!p)
-		return -EINVAL;
-	for (size_t i = 2; i < c->line.count; i++)
-		if (!limit(c->line.word[i].s, p))
-			return compile_bad(c, i,
-				"expected cpu=60s wall=10m mem=512M procs=5 "
-				"files=100 out=1M, or "
-				"over=kill,kill,block,block,truncate|kill");
-	return 0;
+	return settings(c, limit,
+		"expected cpu=60s wall=10m mem=512M procs=5 files=100 out=1M, "
+		"or over=kill,kill,block,block,truncate|kill");
 }
 
 /* "[A-Za-z0-9_-]" into a bit set; the text behind it, or NULL. */

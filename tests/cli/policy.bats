@@ -87,6 +87,11 @@ policy() {
 	[[ $output == *"=> deny"* ]]
 }
 
+@test "explain marks characters, not bytes" {
+	run policy explain "echo 'äöü'; curl x"
+	[[ $output == *$'\n'"              ^^^^^^"$'\n'* ]]
+}
+
 @test "paths are judged from the directory given" {
 	mkdir -p sub
 	run policy test --cwd sub 'cat ../README'
@@ -121,6 +126,10 @@ policy() {
 	[ "$status" -eq 3 ]
 	[[ $output == *"only the system policy"* ]]
 	printf 'include default\nallow make **\ntest DEV allow "make x"\n' >p
+	run policy check p
+	[ "$status" -eq 0 ]
+	# which layer a file is for stands in its first column
+	printf '# policy 1 project\nallow make **\nargs x *=path\n' >p
 	run policy check p
 	[ "$status" -eq 0 ]
 }
