@@ -6,96 +6,79 @@
 #include "rc_state.h"
 #include "str.h"
 
-enum rc_keyword {
-	KEY_NONE,
-	KEY_IF,
-	KEY_ELIF,
-	KEY_THEN,
-	KEY_ELSE,
-	KEY_FI,
-	KEY_WHILE,
-	KEY_FOR,
-	KEY_DO,
-	KEY_DONE,
-	KEY_CASE,
-	KEY_ESAC,
-	KEY_OPEN,
-	KEY_CLOSE,
-	KEY_FUNCTION,
-	KEY_NOT,
-	KEY_TEST,
-	KEY_END,
-	KEY_BEGIN,
-	KEY_SWITCH,
-	KEY_AND,
-	KEY_OR,
+enum { SH = 1 << FAMILY_SH, FISH = 1 << FAMILY_FISH, CSH = 1 << FAMILY_CSH };
+
+/* What a word does, to a compound command of the kind where one is named. */
+enum deed {
+	OPENS,
+	HEADS, /* opens one whose first words are no command */
+	TURNS, /* then, do, else */
+	CLOSES,
+	CLOSES_ANY,
+	BRACE,
+	BRACE_END,
+	FUNCTION,
+	NEGATES,
+	TESTS,
+	ELSE, /* where "else if" is two words */
+	IF_FISH,
+	IF_CSH,
+	SWITCH,
+	CASE,
+	CHAINS,
 };
 
-struct rc_key {
+static const struct rc_key {
 	char word[9];
-	uint8_t key;
+	uint8_t families, deed, kind;
+	bool body, otherwise;
+} keys[] = {
+	{"!", SH | FISH, NEGATES, 0, 0, 0},
+	{"[[", SH, TESTS, 0, 0, 0},
+	{"and", FISH, CHAINS, 0, 0, 0},
+	{"begin", FISH, OPENS, RC_BRACE, 1, 0},
+	{"case", SH, HEADS, RC_CASE, 0, 0},
+	{"case", FISH | CSH, CASE, 0, 0, 0},
+	{"default:", CSH, CASE, 0, 0, 0},
+	{"do", SH, TURNS, RC_LOOP, 1, 0},
+	{"done", SH, CLOSES, RC_LOOP, 0, 0},
+	{"elif", SH, TURNS, RC_IF, 0, 1},
+	{"else", SH, TURNS, RC_IF, 1, 1},
+	{"else", FISH | CSH, ELSE, 0, 0, 0},
+	{"end", FISH, CLOSES_ANY, 0, 0, 0},
+	{"end", CSH, CLOSES, RC_LOOP, 0, 0},
+	{"endif", CSH, CLOSES, RC_IF, 0, 0},
+	{"endsw", CSH, CLOSES, RC_CASE, 0, 0},
+	{"esac", SH, CLOSES, RC_CASE, 0, 0},
+	{"fi", SH, CLOSES, RC_IF, 0, 0},
+	{"for", SH, HEADS, RC_LOOP, 0, 0},
+	{"for", FISH, HEADS, RC_LOOP, 1, 0},
+	{"foreach", CSH, HEADS, RC_LOOP, 1, 0},
+	{"function", SH, FUNCTION, 0, 0, 0},
+	{"function", FISH, HEADS, RC_FUNCTION, 1, 0},
+	{"if", SH, OPENS, RC_IF, 0, 0},
+	{"if", FISH, IF_FISH, 0, 0, 0},
+	{"if", CSH, IF_CSH, 0, 0, 0},
+	{"not", FISH, NEGATES, 0, 0, 0},
+	{"or", FISH, CHAINS, 0, 0, 1},
+	{"select", SH, HEADS, RC_LOOP, 0, 0},
+	{"switch", FISH | CSH, SWITCH, RC_CASE, 1, 0},
+	{"then", SH, TURNS, RC_IF, 1, 0},
+	{"until", SH, OPENS, RC_LOOP, 0, 0},
+	{"while", SH, OPENS, RC_LOOP, 0, 0},
+	{"while", FISH, OPENS, RC_LOOP, 1, 0},
+	{"while", CSH, HEADS, RC_LOOP, 1, 0},
+	{"{", SH, BRACE, 0, 0, 0},
+	{"}", SH, BRACE_END, 0, 0, 0},
 };
 
-static const struct rc_key sh_keys[] = {
-	{"!", KEY_NOT},
-	{"[[", KEY_TEST},
-	{"case", KEY_CASE},
-	{"do", KEY_DO},
-	{"done", KEY_DONE},
-	{"elif", KEY_ELIF},
-	{"else", KEY_ELSE},
-	{"esac", KEY_ESAC},
-	{"fi", KEY_FI},
-	{"for", KEY_FOR},
-	{"function", KEY_FUNCTION},
-	{"if", KEY_IF},
-	{"select", KEY_FOR},
-	{"then", KEY_THEN},
-	{"until", KEY_WHILE},
-	{"while", KEY_WHILE},
-	{"{", KEY_OPEN},
-	{"}", KEY_CLOSE},
-	{"", KEY_NONE},
-};
-
-static const struct rc_key fish_keys[] = {
-	{"!", KEY_NOT},
-	{"and", KEY_AND},
-	{"begin", KEY_BEGIN},
-	{"case", KEY_CASE},
-	{"else", KEY_ELSE},
-	{"end", KEY_END},
-	{"for", KEY_FOR},
-	{"function", KEY_FUNCTION},
-	{"if", KEY_IF},
-	{"not", KEY_NOT},
-	{"or", KEY_OR},
-	{"switch", KEY_SWITCH},
-	{"while", KEY_WHILE},
-	{"", KEY_NONE},
-};
-
-static const struct rc_key csh_keys[] = {
-	{"case", KEY_CASE},
-	{"default:", KEY_CASE},
-	{"else", KEY_ELSE},
-	{"end", KEY_END},
-	{"endif", KEY_FI},
-	{"endsw", KEY_ESAC},
-	{"foreach", KEY_FOR},
-	{"if", KEY_IF},
-	{"switch", KEY_SWITCH},
-	{"while", KEY_WHILE},
-	{"", KEY_NONE},
-};
-
-static enum rc_keyword keyword(const struct rc_key *keys, const char *word)
+static const struct rc_key *find_key(enum shell_family family, const char *word)
 {
-	for (; keys->word[0]; keys++) {
-		if (str_eq(keys->word, word))
-			return (enum rc_keyword)keys->key;
+	for (const struct rc_key *k = keys; k < keys + ARRAY_SIZE(keys); k++) {
+		if ((k->families >> family & 1) && str_eq(k->word, word))
+			return k;
 	}
-	return KEY_NONE;
+	return NULL;
 }
 
 /* The last word within "for x in", "case x in", "function f {". */
@@ -124,12 +107,6 @@ static void header_word(struct rc_state *r, const struct rc_word *w)
 	}
 }
 
-static void header(struct rc_state *r, enum rc_frame_kind kind, bool body)
-{
-	rc_push(r, kind, body);
-	r->header = true;
-}
-
 /* "then", "do", "else" and "elif" in the compound they belong to. */
 static void turn(
 	struct rc_state *r, enum rc_frame_kind kind, bool body, bool otherwise)
@@ -144,97 +121,6 @@ static void turn(
 	f->else_seen |= otherwise;
 }
 
-static void reserved_sh(struct rc_state *r, enum rc_keyword key)
-{
-	switch ((int)key) {
-	case KEY_IF:
-		rc_push(r, RC_IF, false);
-		break;
-	case KEY_ELIF:
-		turn(r, RC_IF, false, true);
-		break;
-	case KEY_THEN:
-		turn(r, RC_IF, true, false);
-		break;
-	case KEY_ELSE:
-		turn(r, RC_IF, true, true);
-		break;
-	case KEY_FI:
-		rc_pop(r, RC_IF);
-		break;
-	case KEY_WHILE:
-		rc_push(r, RC_LOOP, false);
-		break;
-	case KEY_FOR:
-		header(r, RC_LOOP, false);
-		return;
-	case KEY_DO:
-		turn(r, RC_LOOP, true, false);
-		break;
-	case KEY_DONE:
-		rc_pop(r, RC_LOOP);
-		break;
-	case KEY_CASE:
-		header(r, RC_CASE, false);
-		return;
-	case KEY_ESAC:
-		rc_pop(r, RC_CASE);
-		break;
-	case KEY_OPEN:
-		rc_push(r, r->function ? RC_FUNCTION : RC_BRACE, true);
-		r->function = false;
-		break;
-	case KEY_CLOSE:
-		rc_pop(r, rc_top_is(r, RC_FUNCTION) ? RC_FUNCTION : RC_BRACE);
-		break;
-	case KEY_FUNCTION:
-		r->function = true;
-		r->header = true;
-		return;
-	case KEY_NOT:
-		r->negated = true;
-		break;
-	case KEY_TEST:
-		r->test = true;
-		return;
-	default:
-		return;
-	}
-	rc_forget(r);
-}
-
-void rc_reserved(struct rc_state *r)
-{
-	const struct rc_word *w = &r->word[r->count - 1];
-	enum rc_keyword key;
-	bool pattern;
-
-	if (r->header) {
-		header_word(r, w);
-		return;
-	}
-	if (w->quoted)
-		return;
-	if (r->lex.family == FAMILY_FISH) {
-		rc_reserved_fish(r, w->text);
-		return;
-	}
-	if (r->lex.family == FAMILY_CSH) {
-		rc_reserved_csh(r, w->text);
-		return;
-	}
-	key = keyword(sh_keys, w->text);
-	pattern = rc_top_is(r, RC_CASE) && !rc_top(r)->body;
-	if (!pattern || key == KEY_ESAC)
-		reserved_sh(r, key);
-}
-
-static void fish_else(struct rc_state *r)
-{
-	turn(r, RC_IF, true, true);
-	r->after_else = true;
-}
-
 static void fish_if(struct rc_state *r)
 {
 	if (r->after_else)
@@ -242,58 +128,6 @@ static void fish_if(struct rc_state *r)
 	else
 		rc_push(r, RC_IF, false);
 	r->after_else = false;
-}
-
-static void fish_chain(struct rc_state *r, bool otherwise)
-{
-	r->chain = r->last;
-	r->chained = true;
-	if (otherwise)
-		r->chain.op = 0;
-}
-
-void rc_reserved_fish(struct rc_state *r, const char *word)
-{
-	switch ((int)keyword(fish_keys, word)) {
-	case KEY_IF:
-		fish_if(r);
-		break;
-	case KEY_ELSE:
-		fish_else(r);
-		break;
-	case KEY_WHILE:
-		rc_push(r, RC_LOOP, true);
-		break;
-	case KEY_FOR:
-		header(r, RC_LOOP, true);
-		return;
-	case KEY_FUNCTION:
-		header(r, RC_FUNCTION, true);
-		return;
-	case KEY_SWITCH:
-		header(r, RC_CASE, true);
-		rc_top(r)->cond.count++;
-		return;
-	case KEY_CASE:
-		r->header = true;
-		return;
-	case KEY_BEGIN:
-		rc_push(r, RC_BRACE, true);
-		break;
-	case KEY_END:
-		rc_pop(r, -1);
-		break;
-	case KEY_AND:
-	case KEY_OR:
-		fish_chain(r, word[0] == 'o');
-		break;
-	case KEY_NOT:
-		r->negated = true;
-		break;
-	default:
-		return;
-	}
-	rc_forget(r);
 }
 
 /* Appends to cond what csh's "( … )" at l->at asks, and steps behind it. */
@@ -361,38 +195,87 @@ static void csh_if(struct rc_state *r)
 	r->after_else = false;
 }
 
-void rc_reserved_csh(struct rc_state *r, const char *word)
+/* True when the words of the command so far go on to be its words. */
+static bool act(struct rc_state *r, const struct rc_key *k)
 {
-	switch ((int)keyword(csh_keys, word)) {
-	case KEY_IF:
+	enum rc_frame_kind kind = (enum rc_frame_kind)k->kind;
+
+	switch ((enum deed)k->deed) {
+	case OPENS:
+		rc_push(r, kind, k->body);
+		return false;
+	case SWITCH:
+	case HEADS:
+		rc_push(r, kind, k->body);
+		r->header = true;
+		if (k->deed == SWITCH)
+			rc_top(r)->cond.count++;
+		return true;
+	case CASE:
+		r->header = true;
+		return true;
+	case TURNS:
+		turn(r, kind, k->body, k->otherwise);
+		return false;
+	case CLOSES:
+		rc_pop(r, kind);
+		return false;
+	case CLOSES_ANY:
+		rc_pop(r, -1);
+		return false;
+	case BRACE:
+		rc_push(r, r->function ? RC_FUNCTION : RC_BRACE, true);
+		r->function = false;
+		return false;
+	case BRACE_END:
+		rc_pop(r, rc_top_is(r, RC_FUNCTION) ? RC_FUNCTION : RC_BRACE);
+		return false;
+	case FUNCTION:
+		r->function = r->header = true;
+		return true;
+	case NEGATES:
+		r->negated = true;
+		return false;
+	case TESTS:
+		r->test = true;
+		return true;
+	case ELSE:
+		turn(r, RC_IF, true, true);
+		r->after_else = true;
+		return false;
+	case IF_FISH:
+		fish_if(r);
+		return false;
+	case IF_CSH:
 		rc_forget(r);
 		csh_if(r);
-		break;
-	case KEY_ELSE:
-		fish_else(r);
-		break;
-	case KEY_FI:
-		rc_pop(r, RC_IF);
-		break;
-	case KEY_FOR:
-	case KEY_WHILE:
-		header(r, RC_LOOP, true);
-		return;
-	case KEY_SWITCH:
-		header(r, RC_CASE, true);
-		rc_top(r)->cond.count++;
-		return;
-	case KEY_CASE:
-		r->header = true;
-		return;
-	case KEY_END:
-		rc_pop(r, RC_LOOP);
-		break;
-	case KEY_ESAC:
-		rc_pop(r, RC_CASE);
-		break;
+		return false;
+	case CHAINS:
+		r->chain = r->last;
+		r->chained = true;
+		if (k->otherwise)
+			r->chain.op = 0;
+		return false;
 	default:
+		return true;
+	}
+}
+
+void rc_reserved(struct rc_state *r)
+{
+	const struct rc_word *w = &r->word[r->count - 1];
+	const struct rc_key *k;
+	bool pattern;
+
+	if (r->header) {
+		header_word(r, w);
 		return;
 	}
-	rc_forget(r);
+	k = w->quoted ? NULL : find_key(r->lex.family, w->text);
+	pattern = r->lex.family == FAMILY_SH && rc_top_is(r, RC_CASE) &&
+		  !rc_top(r)->body;
+	if (!k || (pattern && !str_eq(k->word, "esac")))
+		return;
+	if (!act(r, k))
+		rc_forget(r);
 }

@@ -89,10 +89,6 @@ static inline void rc_forget(struct rc_state *r)
  * place, and follows it. */
 void rc_reserved(struct rc_state *r);
 
-/* The same for a keyword of fish and of csh. */
-void rc_reserved_fish(struct rc_state *r, const char *word);
-void rc_reserved_csh(struct rc_state *r, const char *word);
-
 /* Opens and closes a compound command; closing what is not open is noted. */
 void rc_push(struct rc_state *r, enum rc_frame_kind kind, bool body);
 void rc_pop(struct rc_state *r, int kind); /* -1: whatever is open */

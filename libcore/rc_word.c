@@ -94,24 +94,26 @@ static size_t heredoc_word(struct rc_lex *l, const char **word, bool *tabs)
 	return n;
 }
 
-/* From the start of a line to behind the one that is just word. */
-static void skip_heredoc(
-	struct rc_lex *l, const char *word, size_t n, bool tabs)
+bool rc_skip_heredoc(struct rc_lex *l, const char *word, size_t n, bool tabs,
+	size_t *end_at)
 {
 	while (l->at < l->n) {
 		const char *line = l->s + l->at;
 		const char *nl = memchr(line, '\n', l->n - l->at);
 		size_t len = nl ? (size_t)(nl - line) : l->n - l->at;
 
+		*end_at = l->at;
 		l->at += len + (nl != NULL);
 		while (tabs && len && *line == '\t') {
 			line++;
 			len--;
 		}
+		if (len && line[len - 1] == '\r')
+			len--;
 		if (len == n && memcmp(line, word, n) == 0)
-			return;
+			return true;
 	}
-	l->open = true;
+	return false;
 }
 
 static void skip_comment(struct rc_lex *l)
@@ -124,7 +126,7 @@ static void skip_parens(struct rc_lex *l)
 {
 	unsigned depth = 0;
 	const char *word = NULL;
-	size_t word_len = 0;
+	size_t word_len = 0, end_at;
 	bool tabs = false;
 
 	while (l->at < l->n) {
@@ -145,7 +147,8 @@ static void skip_parens(struct rc_lex *l)
 		}
 		if (c == '\n' && word_len) {
 			l->at++;
-			skip_heredoc(l, word, word_len, tabs);
+			l->open |= !rc_skip_heredoc(
+				l, word, word_len, tabs, &end_at);
 			word_len = 0;
 			continue;
 		}

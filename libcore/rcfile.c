@@ -42,28 +42,12 @@ static void note_heredoc(struct rc_state *r)
 static void skip_heredoc(struct rc_state *r, const struct rc_heredoc *h)
 {
 	struct rc_lex *l = &r->lex;
-	size_t from = l->at;
+	size_t from = l->at, end_at;
 
-	while (l->at < l->n) {
-		const char *line = l->s + l->at;
-		const char *nl = memchr(line, '\n', l->n - l->at);
-		size_t len = nl ? (size_t)(nl - line) : l->n - l->at;
-		size_t at = l->at;
-
-		l->at += len + (nl != NULL);
-		while (h->tabs && len && *line == '\t') {
-			line++;
-			len--;
-		}
-		if (len && line[len - 1] == '\r')
-			len--;
-		if (len == h->len && memcmp(line, h->end, len) == 0) {
-			if (r->visitor->heredoc)
-				r->visitor->heredoc(r->visitor->ctx, from, at);
-			return;
-		}
-	}
-	r->open_heredoc = true;
+	if (!rc_skip_heredoc(l, h->end, h->len, h->tabs, &end_at))
+		r->open_heredoc = true;
+	else if (r->visitor->heredoc)
+		r->visitor->heredoc(r->visitor->ctx, from, end_at);
 }
 
 /* A redirection at '<' or '>': no word of the command, but worth knowing when

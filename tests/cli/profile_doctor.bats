@@ -24,7 +24,7 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 @test "a clean home has no problem, exit 0" {
 	printf '[ -r ~/.bashrc ] && . ~/.bashrc\n' >"$HOME/.profile"
 	printf 'alias ll="ls -l"\n' >"$HOME/.bashrc"
-	run -0 profile doctor
+	run -0 profile doctor --root "$HOME/none" # whatever this machine's are
 	[[ "$output" == *"no problem"* ]]
 }
 
