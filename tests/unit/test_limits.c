@@ -18,7 +18,7 @@ static void names(void **state)
 	(void)state;
 	for (int k = 0; k < LIMITS_KINDS; k++)
 		assert_non_null(limits_name((enum limits_kind)k));
-	for (int h = 0; h <= LIMITS_BY_TIMER; h++)
+	for (int h = 0; h <= LIMITS_BY_COUNT; h++)
 		assert_non_null(limits_how_name((enum limits_how)h));
 	assert_string_equal(limits_name((enum limits_kind)99), "unknown");
 }
@@ -116,6 +116,40 @@ static void the_tree_is_seen_and_ended(void **state)
 	assert_int_equal(limits_sweep(), 0);
 }
 
+static void processes_are_guessed_and_counted(void **state)
+{
+	struct limits_guess g = {0, 0};
+	pid_t first = 0;
+
+	(void)state;
+	assert_false(limits_procs_over(&g, 2));
+	assert_int_equal(g.procs, 0);
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			pause();
+			_exit(0);
+		}
+		first = first ? first : pid;
+	}
+	assert_int_equal(limits_child(getpid()), first);
+	/* As many as could have been started since are too many: counted. */
+	assert_true(limits_procs_over(&g, 2));
+	assert_int_equal(g.procs, 3);
+	assert_false(limits_procs_over(&g, 3));
+	/* Far from it nobody counts. */
+	g.procs = 1;
+	assert_false(limits_procs_over(&g, 1000000));
+	assert_int_equal(g.procs, 1);
+	/* Numbers that began again from below tell nothing. */
+	g.last = UINT32_MAX;
+	assert_false(limits_procs_over(&g, 1000000));
+	assert_int_equal(g.procs, 3);
+	assert_int_equal(limits_sweep(), 0);
+	assert_int_equal(limits_child(getpid()), 0);
+}
+
 static void the_childs_limits(void **state)
 {
 	const struct limits_spec spec = {.files = 50, .fsize = 4096};
@@ -172,6 +206,7 @@ int main(void)
 		cmocka_unit_test(no_limits_no_looks),
 		cmocka_unit_test(very_long_times),
 		cmocka_unit_test(the_tree_is_seen_and_ended),
+		cmocka_unit_test(processes_are_guessed_and_counted),
 		cmocka_unit_test(the_childs_limits),
 		cmocka_unit_test(how_is_told),
 	};
