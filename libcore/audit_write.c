@@ -387,7 +387,7 @@ int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 			err = audit_retain(log, &h, d);
 	}
 	if (!err && r->type != AUDIT_END)
-		err = audit_keep_room(log, &h, d);
+		err = audit_keep_room(log, &h, r->type == AUDIT_START, d);
 	if (!err) {
 		next = h.next;
 		err = audit_put(log, &h, r, d);

@@ -74,10 +74,11 @@ int audit_file_size(int fd, uint64_t *size, uint64_t *held, uint32_t *links,
 	struct diag *d);
 
 /* Sees to it that what runs can be ended in the log: behind its end some disk is
- * allocated that end records alone may use up. -ENOSPC when there is none; a
- * file system that cannot allocate is left as it is. */
-int audit_keep_room(
-	struct audit_log *log, const struct audit_head *h, struct diag *d);
+ * allocated that starts may not use up, output by half, and ends all of it.
+ * -ENOSPC when there is none; a file system that cannot allocate is left as it
+ * is. */
+int audit_keep_room(struct audit_log *log, const struct audit_head *h,
+	bool start, struct diag *d);
 
 /* Deletes what is too old, after a segment was begun. */
 int audit_retain(struct audit_log *log, struct audit_head *h, struct diag *d);

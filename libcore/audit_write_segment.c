@@ -89,11 +89,12 @@ int audit_segment_open(
 }
 
 int audit_keep_room(
-	struct audit_log *log, const struct audit_head *h, struct diag *d)
+	struct audit_log *log, const struct audit_head *h, bool start,
+	struct diag *d)
 {
 	enum { ROOM = 64 << 10 };
 
-	if (log->held >= h->end + ROOM)
+	if (log->held >= h->end + (start ? ROOM : ROOM / 2))
 		return 0;
 	if (!fallocate(log->segfd, FALLOC_FL_KEEP_SIZE, (off_t)h->end,
 		    2 * ROOM) ||
