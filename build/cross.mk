@@ -16,14 +16,16 @@ CMOCKA_TARBALL := cmocka_1.1.5.orig.tar.xz
 CMOCKA_SHA256 := f0ccd8242d55e2fd74b16ba518359151f6f8383ff8aef4976e48393f77bba8b6
 CROSS_DEPS := $(abspath $(DEPS))/cross
 
-$(CROSS_DEPS)/.unpacked: build/cross.mk scripts/fetch-deps
+CROSS_STAMP := $(CROSS_DEPS)/.$(MUSL_SHA256)$(CMOCKA_SHA256)
+
+$(CROSS_STAMP): scripts/fetch-deps
 	$(Q)DEPS_DIR="$(DEPS_DIR)" sh scripts/fetch-deps $(CROSS_DEPS) \
 		"musl bookworm $(MUSL_TARBALL) $(MUSL_SHA256)" \
 		"cmocka bookworm $(CMOCKA_TARBALL) $(CMOCKA_SHA256)"
 	@touch $@
 
 # musl's Makefile has an ARCH of its own, which ours must not overrule.
-$(O)/%/musl/lib/libc.a: $(CROSS_DEPS)/.unpacked
+$(O)/%/musl/lib/libc.a: $(CROSS_STAMP)
 	@echo "  MUSL     $*"
 	$(Q)mkdir -p $(O)/$*/musl/obj
 	$(Q)cd $(O)/$*/musl/obj && $(CROSS_DEPS)/musl/configure --disable-shared \
@@ -55,9 +57,9 @@ $(O)/%/cmocka/libcmocka.a: $(O)/%/musl/lib/libc.a
 .PHONY: cross check-cross
 cross: $(ARCH:%=cross-%) ## for ARCH (default aarch64 riscv64 armhf): out/ARCH/wardbox
 cross-%: $(O)/%/musl/lib/libc.a $(DEP_STAMP)
-	$(Q)$(call cross_make,$*) all
-check-cross: $(ARCH:%=check-cross-%) ## unit and CLI tests of ARCH under qemu-user
+	+$(Q)$(call cross_make,$*) all
+check-cross: $(ARCH:%=check-cross-%) ## unit, fuzz and CLI tests (GROUPS=) of ARCH under qemu-user
 check-cross-%: cross-% $(O)/%/cmocka/libcmocka.a
-	$(Q)$(call cross_make,$*) $(call cross_dev,$*) dev check-ready
-	$(Q)O=$(O)/$* sh tests/cross $*
+	+$(Q)$(call cross_make,$*) $(call cross_dev,$*) dev check-ready
+	$(Q)O=$(O)/$* sh tests/cross $* $(GROUPS)
 .PRECIOUS: $(O)/%/musl/lib/libc.a $(O)/%/cmocka/libcmocka.a
