@@ -68,6 +68,10 @@ void audit_put_duration(struct buf *out, uint64_t ns);
  * recent, YYYY-MM-DD[ hh:mm[:ss]]. */
 int audit_parse_time(const char *s, bool utc, uint64_t *ns);
 
+/* JSON behind from, for a terminal: what would steer it, or hide, is spelt out.
+ * Such can only stand within strings, where that means the same. */
+void audit_spell_out(struct buf *out, size_t from);
+
 /* Text whose lines stay lines; all else that steers a terminal is shown. */
 void audit_put_lines(struct buf *out, const char *s, size_t n);
 

@@ -67,15 +67,17 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 	 * verbose are raw only into a file, or with -a. */
 	o->escape = o->form <= OUT_SHORT_DELTA ||
 		(isatty(STDOUT_FILENO) && !a->all);
+	if (o->escape && (o->form == OUT_CBOR || o->form == OUT_COSE))
+		cli_die_usage(&audit_cli,
+			"%s is no form for a terminal (-a prints it)",
+			a->output);
 	o->streams = o->form == OUT_CONTRACT;
 	check_fields(a->fields);
 	if (o->form == OUT_CSV)
 		audit_csv(o, NULL);
 }
 
-/* JSON for a terminal: what would steer it, or hide, is spelt out. Such can only
- * stand within strings, where that means the same. */
-static void spell_out(struct buf *out, size_t from)
+void audit_spell_out(struct buf *out, size_t from)
 {
 	autobuf struct buf plain = BUF_INIT(out->max);
 	size_t n;
@@ -108,11 +110,12 @@ static void print_json(struct audit_out *o, const struct audit_record *r)
 	audit_json_some(o, &j, r);
 	buf_addc(&o->out, '\n');
 	if (o->escape)
-		spell_out(&o->out, from);
+		audit_spell_out(&o->out, from);
 }
 
 void audit_out_record(struct audit_out *o, const struct audit_record *r)
 {
+	const size_t from = o->out.len;
 	struct audit_command *c;
 
 	audit_names_note(o->names, r);
@@ -135,6 +138,8 @@ void audit_out_record(struct audit_out *o, const struct audit_record *r)
 		return;
 	case OUT_ASCIICAST:
 		audit_cast(o, r);
+		if (o->escape)
+			audit_spell_out(&o->out, from);
 		return;
 	case OUT_CAT:
 		audit_cat(o, r);

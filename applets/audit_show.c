@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "audit_out.h"
 #include "audit_read_json.h"
@@ -168,6 +169,8 @@ int audit_run_sessions(void *into, int argc, char **argv)
 	audit_walk(a, argc, argv, note_session, &all, &damaged);
 	if (a->json) {
 		sessions_json(&out, &all);
+		if (isatty(STDOUT_FILENO))
+			audit_spell_out(&out, 0);
 	} else {
 		buf_adds(&out, "FIRST           LAST            COMMANDS DENIED"
 			       " FAILED SESSION\n");

@@ -55,8 +55,12 @@ starts() { # the seqs of the commands that a dump shows
 	done
 	need command -v script
 	# On a terminal the other forms, too.
-	for form in json csv verbose cat; do
-		script -qec "$WARDBOX audit -D $LOG -o $form" /dev/null >tty
+	for form in json json-pretty json-seq csv verbose cat ocsf contract asciicast cbor cose; do
+		script -qec "$WARDBOX audit -D $LOG -s session-two -o $form" /dev/null >tty || [[ $form == c[bo][os][re] ]]
+		absent -q $'\x1b\|\x07\|\xe2\x80\xae' tty
+	done
+	for verb in stats sessions; do
+		script -qec "$WARDBOX audit -D $LOG $verb --json" /dev/null >tty
 		absent -q $'\x1b\|\x07\|\xe2\x80\xae' tty
 	done
 }
