@@ -74,12 +74,10 @@ static bool is_bad_option(struct shell_str name)
 static void set_args(struct shell_walk *w, const struct shell_call *c)
 {
 	size_t n = c->n - c->at;
-	struct shell_val *args = arena_zalloc(w->a, (n + 1) * sizeof(*args));
+	struct shell_val *args = walk_zalloc(w, (n + 1) * sizeof(*args));
 
-	if (!args) {
-		shell_stop(w, -E2BIG);
+	if (!args)
 		return;
-	}
 	args[0] = w->st->nargs ? w->st->args[0] : shell_val_any;
 	memcpy(args + 1, c->v + c->at, n * sizeof(*args));
 	w->st->args = args;
@@ -160,12 +158,10 @@ static void do_shift(struct shell_walk *w, struct shell_call *c)
 	}
 	if (by) {
 		struct shell_val *args =
-			arena_zalloc(w->a, (st->nargs - by) * sizeof(*args));
+			walk_zalloc(w, (st->nargs - by) * sizeof(*args));
 
-		if (!args) {
-			shell_stop(w, -E2BIG);
+		if (!args)
 			return;
-		}
 		args[0] = st->args[0];
 		memcpy(args + 1, st->args + by + 1,
 			(st->nargs - by - 1) * sizeof(*args));

@@ -351,12 +351,10 @@ static void move(struct shell_walk *w, const struct shell_val *dir,
 
 static void push_dir(struct shell_walk *w)
 {
-	struct shell_dirs *d = arena_new(w->a, struct shell_dirs);
+	struct shell_dirs *d = walk_new(w, struct shell_dirs);
 
-	if (!d) {
-		shell_stop(w, -E2BIG);
+	if (!d)
 		return;
-	}
 	d->dir = w->st->cwd;
 	d->next = w->st->dirs;
 	w->st->dirs = d;

@@ -243,10 +243,11 @@ struct shell_val *shell_args_add(struct shell_walk *w, struct shell_args *args)
 	if (args->n == args->cap) {
 		size_t cap = args->cap ? 2 * args->cap : 8;
 
-		v = cap > SHELL_MAX_ARGS ? NULL
-					 : arena_zalloc(w->a, cap * sizeof(*v));
-		if (!v)
+		if (cap > SHELL_MAX_ARGS)
 			return shell_stop(w, -E2BIG);
+		v = walk_zalloc(w, cap * sizeof(*v));
+		if (!v)
+			return NULL;
 		if (args->n)
 			memcpy(v, args->v, args->n * sizeof(*v));
 		args->v = v;
@@ -324,14 +325,12 @@ static const struct shell_val *expand_single(struct shell_walk *w,
 	const struct shell_part *parts, struct shell_span span, bool quoted,
 	bool patterns)
 {
-	struct shell_val *v = arena_new(w->a, struct shell_val);
+	struct shell_val *v = walk_new(w, struct shell_val);
 	struct shell_field f = {
 		.w = w, .one = v, .patterns = patterns, .span = span};
 
-	if (!v) {
-		shell_stop(w, -E2BIG);
+	if (!v)
 		return &shell_val_any;
-	}
 	shell_field_reset(&f);
 	expand_parts(&f, parts, quoted);
 	shell_field_finish(&f);

@@ -276,6 +276,11 @@ bool shell_is_decl(struct shell_str name);
 /* A builtin after which prefix assignments stay. */
 bool shell_is_special(struct shell_str name);
 
+/* The arena's, zeroed or not; NULL has stopped the walk already. */
+void *walk_zalloc(struct shell_walk *w, size_t n);
+char *walk_bytes(struct shell_walk *w, size_t n);
+#define walk_new(w, type) ((type *)walk_zalloc((w), sizeof(type)))
+
 void shell_risk(struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span);
 /* First error wins; returns NULL. */

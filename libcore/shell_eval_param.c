@@ -59,9 +59,9 @@ static const struct shell_val *special(
 		if (w->st->args_unknown)
 			return &shell_val_rel;
 		buf_addf(&text, "%zu", w->st->nargs ? w->st->nargs - 1 : 0);
-		kept = arena_bytes(w->a, text.len);
+		kept = walk_bytes(w, text.len);
 		if (!kept)
-			return shell_stop(w, -E2BIG);
+			return NULL;
 		memcpy(kept, text.data, text.len);
 		return shell_val_str(w, (struct shell_str){kept, text.len});
 	case '$':

@@ -108,13 +108,11 @@ static size_t match_text(struct shell_str s, char *to, bool up, bool literal)
 static struct shell_str match(
 	struct shell_field *f, struct shell_str s, bool up, bool literal)
 {
-	char *to = arena_bytes(f->w->a, 2 * s.n + 2);
+	char *to = walk_bytes(f->w, 2 * s.n + 2);
 	size_t n = 0, i = 0;
 
-	if (!to) {
-		shell_stop(f->w, -E2BIG);
+	if (!to)
 		return s;
-	}
 	while (i <= s.n) {
 		const char *slash =
 			i < s.n ? memchr(s.p + i, '/', s.n - i) : NULL;
@@ -175,11 +173,9 @@ void shell_field_finish(struct shell_field *f)
 		return;
 	}
 	v = place(f);
-	alts = arena_zalloc(f->w->a, room * sizeof(*alts));
-	if (!v || !alts) {
-		shell_stop(f->w, -E2BIG);
+	alts = walk_zalloc(f->w, room * sizeof(*alts));
+	if (!v || !alts)
 		return;
-	}
 	*v = (struct shell_val){.alts = alts,
 		.many = f->many,
 		.quoted = f->quoted,
@@ -224,11 +220,9 @@ void shell_field_source(struct shell_field *f, struct shell_str s, bool quoted)
 		shell_field_text(f, s);
 		return;
 	}
-	to = arena_bytes(f->w->a, s.n);
-	if (!to) {
-		shell_stop(f->w, -E2BIG);
+	to = walk_bytes(f->w, s.n);
+	if (!to)
 		return;
-	}
 	for (size_t i = 0; i < s.n; i++) {
 		const char *at = strchr(plain, s.p[i]);
 

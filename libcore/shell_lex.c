@@ -100,6 +100,23 @@ bool shell_eat(struct shell_parser *p, char c)
 
 /* ---- small makers ---- */
 
+static void *got(struct shell_parser *p, void *memory)
+{
+	if (!memory)
+		shell_fail(p, -E2BIG, p->pos, "the command is too large");
+	return memory;
+}
+
+void *shell_zalloc(struct shell_parser *p, size_t n)
+{
+	return got(p, arena_zalloc(p->a, n));
+}
+
+char *shell_bytes(struct shell_parser *p, size_t n)
+{
+	return got(p, arena_bytes(p->a, n));
+}
+
 struct shell_span shell_span(const struct shell_parser *p, size_t start)
 {
 	if (p->fixed)
@@ -109,12 +126,10 @@ struct shell_span shell_span(const struct shell_parser *p, size_t start)
 
 struct shell_str shell_copy(struct shell_parser *p, const char *s, size_t n)
 {
-	char *to = arena_bytes(p->a, n ? n : 1);
+	char *to = shell_bytes(p, n ? n : 1);
 
-	if (!to) {
-		shell_fail(p, -E2BIG, p->pos, "the command is too large");
+	if (!to)
 		return (struct shell_str){"", 0};
-	}
 	memcpy(to, s, n);
 	return (struct shell_str){to, n};
 }
@@ -122,11 +137,10 @@ struct shell_str shell_copy(struct shell_parser *p, const char *s, size_t n)
 struct shell_part *shell_part(
 	struct shell_parser *p, enum shell_part_type type, size_t start)
 {
-	struct shell_part *part = arena_new(p->a, struct shell_part);
+	struct shell_part *part = shell_new(p, struct shell_part);
 
 	if (!part)
-		return shell_fail(
-			p, -E2BIG, p->pos, "the command is too large");
+		return NULL;
 	part->type = type;
 	part->span = shell_span(p, start);
 	return part;

@@ -122,6 +122,11 @@ void shell_skip(struct shell_parser *p);
 /* Skips the character if it is c. */
 bool shell_eat(struct shell_parser *p, char c);
 
+/* The arena's, zeroed or not; NULL is an error of the parser already. */
+void *shell_zalloc(struct shell_parser *p, size_t n);
+char *shell_bytes(struct shell_parser *p, size_t n);
+#define shell_new(p, type) ((type *)shell_zalloc((p), sizeof(type)))
+
 struct shell_span shell_span(const struct shell_parser *p, size_t start);
 struct shell_str shell_copy(struct shell_parser *p, const char *s, size_t n);
 struct shell_part *shell_part(

@@ -130,13 +130,11 @@ static void read_one(struct shell_parser *p, struct shell_redir *r)
 {
 	size_t start = p->pos, n = 0;
 	struct shell_str delim, text;
-	char *to = r->strip ? arena_bytes(p->a, p->len - start + 1) : NULL;
+	char *to = r->strip ? shell_bytes(p, p->len - start + 1) : NULL;
 	struct shell_part *part;
 
-	if (r->strip && !to) {
-		shell_fail(p, -E2BIG, start, "command too large");
+	if (r->strip && !to)
 		return;
-	}
 	if (!shell_word_text(p->a, r->word, &delim) ||
 		memchr(delim.p, '\n', delim.n)) {
 		shell_fail(p, -ENOTSUP, r->span.start,
@@ -150,7 +148,7 @@ static void read_one(struct shell_parser *p, struct shell_redir *r)
 		r->here = body(p, r, start, text);
 		return;
 	}
-	r->here = arena_new(p->a, struct shell_word);
+	r->here = shell_new(p, struct shell_word);
 	part = shell_part(p, SHELL_SQ, start);
 	if (!r->here || !part)
 		return;

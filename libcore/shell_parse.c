@@ -11,10 +11,10 @@
 struct shell_node *shell_node(
 	struct shell_parser *p, enum shell_node_type type, size_t start)
 {
-	struct shell_node *node = arena_new(p->a, struct shell_node);
+	struct shell_node *node = shell_new(p, struct shell_node);
 
 	if (!node)
-		return shell_fail(p, -E2BIG, start, "command too large");
+		return NULL;
 	node->type = type;
 	node->span = shell_span(p, start);
 	return node;
@@ -77,11 +77,11 @@ static void add_heredoc(struct shell_parser *p, struct shell_redir *r)
  * after which its body begins. */
 struct shell_redir *shell_parse_redir(struct shell_parser *p)
 {
-	struct shell_redir *r = arena_new(p->a, struct shell_redir);
+	struct shell_redir *r = shell_new(p, struct shell_redir);
 	size_t start = p->tok_at;
 
 	if (!r)
-		return shell_fail(p, -E2BIG, start, "command too large");
+		return NULL;
 	r->fd = -1;
 	if (p->tok == TOK_FD)
 		r->fd = p->fd;
@@ -170,7 +170,7 @@ static void refuse_torn(struct shell_parser *p, const struct shell_word *w)
 struct shell_word *shell_parse_array(struct shell_parser *p)
 {
 	size_t start = p->pos;
-	struct shell_word *w = arena_new(p->a, struct shell_word), **end;
+	struct shell_word *w = shell_new(p, struct shell_word), **end;
 	struct shell_part *part;
 
 	shell_skip(p);
@@ -200,11 +200,11 @@ struct shell_word *shell_parse_array(struct shell_parser *p)
 static struct shell_word *cut_word(
 	struct shell_parser *p, const struct shell_word *w, size_t n)
 {
-	struct shell_word *out = arena_new(p->a, struct shell_word);
+	struct shell_word *out = shell_new(p, struct shell_word);
 	struct shell_part *first;
 
 	if (!out)
-		return shell_fail(p, -E2BIG, p->tok_at, "command too large");
+		return NULL;
 	*out = *w;
 	first = shell_part(p, SHELL_LIT, w->span.start);
 	if (!first)
@@ -257,9 +257,9 @@ static struct shell_assign *assignment(struct shell_parser *p)
 	n = assign_prefix(p, first->text, &name, &append);
 	if (!n && !name)
 		return NULL;
-	a = arena_new(p->a, struct shell_assign);
+	a = shell_new(p, struct shell_assign);
 	if (!a)
-		return shell_fail(p, -E2BIG, p->tok_at, "command too large");
+		return NULL;
 	a->name = (struct shell_str){first->text.p, name};
 	a->append = append;
 	if (!n) {

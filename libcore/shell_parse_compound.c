@@ -37,11 +37,11 @@ static struct shell_node *parse_if(struct shell_parser *p, size_t start)
 	node->u.cond_if.then = shell_parse_body(p);
 	at = p->tok_at;
 	if (shell_eat_word(p, KW_ELIF)) {
-		struct shell_list *other = arena_new(p->a, struct shell_list);
-		struct shell_item *item = arena_new(p->a, struct shell_item);
+		struct shell_list *other = shell_new(p, struct shell_list);
+		struct shell_item *item = shell_new(p, struct shell_item);
 
 		if (!other || !item)
-			return shell_fail(p, -E2BIG, at, "command too large");
+			return NULL;
 		other->first = item;
 		item->node = parse_if(p, at);
 		if (!item->node)
@@ -186,11 +186,10 @@ static struct shell_node *parse_case(struct shell_parser *p, size_t start)
 	while (!p->err &&
 		p->kw != KW_ESAC) {
 		struct shell_case_item *item =
-			arena_new(p->a, struct shell_case_item);
+			shell_new(p, struct shell_case_item);
 
 		if (!item)
-			return shell_fail(
-				p, -E2BIG, start, "command too large");
+			return NULL;
 		*end = item;
 		end = &item->next;
 		case_patterns(p, item);

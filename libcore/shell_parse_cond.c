@@ -11,10 +11,10 @@ static struct shell_cond *parse_or(struct shell_parser *p);
 static struct shell_cond *cond(
 	struct shell_parser *p, enum shell_cond_type type)
 {
-	struct shell_cond *c = arena_new(p->a, struct shell_cond);
+	struct shell_cond *c = shell_new(p, struct shell_cond);
 
 	if (!c)
-		return shell_fail(p, -E2BIG, p->tok_at, "command too large");
+		return NULL;
 	c->type = type;
 	return c;
 }

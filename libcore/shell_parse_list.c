@@ -115,11 +115,9 @@ static void read_list(struct shell_parser *p, struct shell_list *list)
 		shell_skip_newlines(p);
 		if (list_ends(p))
 			break;
-		item = arena_new(p->a, struct shell_item);
-		if (!item) {
-			shell_fail(p, -E2BIG, p->tok_at, "command too large");
+		item = shell_new(p, struct shell_item);
+		if (!item)
 			break;
-		}
 		item->node = and_or(p);
 		if (p->err)
 			break;
@@ -140,10 +138,10 @@ static void read_list(struct shell_parser *p, struct shell_list *list)
 
 struct shell_list *shell_parse_list(struct shell_parser *p)
 {
-	struct shell_list *list = arena_new(p->a, struct shell_list);
+	struct shell_list *list = shell_new(p, struct shell_list);
 
 	if (!list)
-		return shell_fail(p, -E2BIG, p->tok_at, "command too large");
+		return NULL;
 	if (!shell_enter(p))
 		return NULL;
 	read_list(p, list);
@@ -162,13 +160,27 @@ struct shell_list *shell_parse_body(struct shell_parser *p)
 
 /* ---- substitutions and programs ---- */
 
+/* Not all of bash reads "$(time {", though it reads "$(:; time {". */
+static void check_timed(struct shell_parser *p, const struct shell_list *list)
+{
+	const struct shell_node *node = list->first ? list->first->node : NULL;
+
+	if (node && node->type == SHELL_ANDOR)
+		node = node->u.andor.first;
+	if (node && node->type == SHELL_PIPELINE && node->u.pipeline.timed &&
+		node->u.pipeline.first->type != SHELL_SIMPLE)
+		shell_fail(p, -ENOTSUP, p->tok_at,
+			"time before a compound command in a substitution");
+}
+
 struct shell_list *shell_parse_sub(struct shell_parser *p)
 {
 	struct shell_parser kept = *p;
-	struct shell_list *list = arena_new(p->a, struct shell_list);
+	struct shell_list *list = shell_new(p, struct shell_list);
+	bool timed;
 
 	if (!list)
-		return shell_fail(p, -E2BIG, p->pos, "command too large");
+		return NULL;
 	/* Before the first token, which may be a substitution again. */
 	if (!shell_enter(p))
 		return NULL;
@@ -176,7 +188,10 @@ struct shell_list *shell_parse_sub(struct shell_parser *p)
 	p->outer_pending = kept.outer_pending + kept.npending;
 	p->cond = 0;
 	shell_next(p);
+	timed = p->kw == KW_TIME;
 	read_list(p, list);
+	if (timed && !p->err)
+		check_timed(p, list);
 	if (p->tok != TOK_RP)
 		shell_unexpected(p, ")");
 	if (p->npending)
@@ -193,10 +208,10 @@ struct shell_list *shell_parse_nested(
 	struct shell_parser *p, struct shell_str text, struct shell_span span)
 {
 	struct shell_parser in = *p;
-	struct shell_list *list = arena_new(p->a, struct shell_list);
+	struct shell_list *list = shell_new(p, struct shell_list);
 
 	if (!list)
-		return shell_fail(p, -E2BIG, p->pos, "command too large");
+		return NULL;
 	if (!shell_enter(&in)) {
 		p->err = in.err;
 		return NULL;

@@ -11,7 +11,11 @@
  * quoted with '…', no $'…' but for control characters, no braces left to
  * expand, every parameter in ${…}, no comments. The text means in its dialect
  * what the tree means, and printing what it parses to gives the same text.
- * Look at out->err afterwards: -ENOTSUP when there is no such text. */
+ * Look at out->err afterwards: -ENOTSUP when there is no such text.
+ *
+ * It is for reading and for tests. What is run is the text as it was given:
+ * line numbers in messages, $LINENO, set -v, set -x and what a line's end means
+ * to options that were just set would all be others. */
 void shell_print(const struct shell_ast *ast, struct buf *out);
 
 /* ---- between the printer's files ---- */

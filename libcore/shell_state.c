@@ -41,11 +41,9 @@ static void compact(struct shell_walk *w, struct shell_state *st)
 	for (struct shell_var *v = st->vars; v; v = v->next) {
 		if (find(list, v->name, v->hash))
 			continue;
-		*end = arena_new(w->a, struct shell_var);
-		if (!*end) {
-			shell_stop(w, -E2BIG);
+		*end = walk_new(w, struct shell_var);
+		if (!*end)
 			return;
-		}
 		**end = *v;
 		(*end)->next = NULL;
 		(*end)->epoch = st->epoch;
@@ -75,9 +73,9 @@ static struct shell_var *own_in(
 		if (old)
 			return old;
 	}
-	v = arena_new(w->a, struct shell_var);
+	v = walk_new(w, struct shell_var);
 	if (!v)
-		return shell_stop(w, -E2BIG);
+		return NULL;
 	if (old)
 		*v = *old;
 	v->name = name;
@@ -277,10 +275,10 @@ static void add_def(
 struct shell_func *shell_func_push(
 	struct shell_walk *w, struct shell_state *st, struct shell_str name)
 {
-	struct shell_func *f = arena_new(w->a, struct shell_func);
+	struct shell_func *f = walk_new(w, struct shell_func);
 
 	if (!f)
-		return shell_stop(w, -E2BIG);
+		return NULL;
 	f->name = name;
 	f->hash = hash(name);
 	f->next = st->funcs;
@@ -321,14 +319,12 @@ static void join_funcs(struct shell_walk *w, struct shell_state *to,
 
 void shell_func_define(struct shell_walk *w, const struct shell_node *node)
 {
-	struct shell_def *def = arena_new(w->a, struct shell_def);
-	struct shell_state *seen = arena_new(w->a, struct shell_state);
+	struct shell_def *def = walk_new(w, struct shell_def);
+	struct shell_state *seen = walk_new(w, struct shell_state);
 	struct shell_func *f = shell_func_push(w, w->st, node->u.func.name);
 
-	if (!def || !seen || !f) {
-		shell_stop(w, -E2BIG);
+	if (!def || !seen || !f)
 		return;
-	}
 	*seen = shell_fork(w, w->st);
 	*def = (struct shell_def){.body = node->u.func.body,
 		.source = w->source,
@@ -419,12 +415,10 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 void shell_save_var(
 	struct shell_walk *w, struct shell_saved **list, struct shell_str name)
 {
-	struct shell_saved *s = arena_new(w->a, struct shell_saved);
+	struct shell_saved *s = walk_new(w, struct shell_saved);
 
-	if (!s) {
-		shell_stop(w, -E2BIG);
+	if (!s)
 		return;
-	}
 	s->name = name;
 	s->value = shell_param_value(w, name, &s->unset);
 	s->next = *list;

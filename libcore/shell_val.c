@@ -87,13 +87,11 @@ void shell_val_settle(struct shell_val *v)
 
 const struct shell_val *shell_val_str(struct shell_walk *w, struct shell_str s)
 {
-	struct shell_val *v = arena_new(w->a, struct shell_val);
-	struct shell_str *alt = arena_new(w->a, struct shell_str);
+	struct shell_val *v = walk_new(w, struct shell_val);
+	struct shell_str *alt = walk_new(w, struct shell_str);
 
-	if (!v || !alt) {
-		shell_stop(w, -E2BIG);
+	if (!v || !alt)
 		return &shell_val_any;
-	}
 	*alt = s;
 	v->alts = alt;
 	v->n = 1;
@@ -138,12 +136,10 @@ const struct shell_val *shell_val_union(struct shell_walk *w,
 	b = b ? b : &shell_val_empty;
 	if (shell_val_same(a, b))
 		return a;
-	v = arena_new(w->a, struct shell_val);
-	alts = arena_zalloc(w->a, (a->n + b->n) * sizeof(*alts));
-	if (!v || !alts) {
-		shell_stop(w, -E2BIG);
+	v = walk_new(w, struct shell_val);
+	alts = walk_zalloc(w, (a->n + b->n) * sizeof(*alts));
+	if (!v || !alts)
 		return &shell_val_any;
-	}
 	*v = *a;
 	v->many |= b->many;
 	v->glob |= b->glob;
@@ -165,12 +161,10 @@ const struct shell_val *shell_val_union(struct shell_walk *w,
 struct shell_str shell_str_join(struct shell_walk *w, struct shell_str a,
 	struct shell_str b, struct shell_str c)
 {
-	char *to = arena_bytes(w->a, a.n + b.n + c.n + 1);
+	char *to = walk_bytes(w, a.n + b.n + c.n + 1);
 
-	if (!to) {
-		shell_stop(w, -E2BIG);
+	if (!to)
 		return any_text[0];
-	}
 	if (a.n)
 		memcpy(to, a.p, a.n);
 	if (b.n)
@@ -213,11 +207,9 @@ static struct shell_str normal_text(struct shell_walk *w, struct shell_str s)
 
 	if (!s.n || s.p[0] != '/' || shell_str_unknown(s, false))
 		return s;
-	to = arena_bytes(w->a, s.n + 1);
-	if (!to) {
-		shell_stop(w, -E2BIG);
+	to = walk_bytes(w, s.n + 1);
+	if (!to)
 		return s;
-	}
 	while (i < s.n) {
 		const char *slash = memchr(s.p + i, '/', s.n - i);
 		size_t len = slash ? (size_t)(slash - s.p) - i : s.n - i;

@@ -16,6 +16,20 @@ void *shell_stop(struct shell_walk *w, int err)
 	return NULL;
 }
 
+void *walk_zalloc(struct shell_walk *w, size_t n)
+{
+	void *p = arena_zalloc(w->a, n);
+
+	return p ? p : shell_stop(w, -E2BIG);
+}
+
+char *walk_bytes(struct shell_walk *w, size_t n)
+{
+	char *p = arena_bytes(w->a, n);
+
+	return p ? p : shell_stop(w, -E2BIG);
+}
+
 bool shell_step(struct shell_walk *w)
 {
 	if (++w->steps > SHELL_MAX_STEPS)

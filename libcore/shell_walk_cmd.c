@@ -234,10 +234,10 @@ static struct shell_set *make_sets(struct shell_walk *w,
 	const struct shell_assign *a, const struct shell_args *vals)
 {
 	struct shell_set *sets =
-		arena_zalloc(w->a, (vals->n ? vals->n : 1) * sizeof(*sets));
+		walk_zalloc(w, (vals->n ? vals->n : 1) * sizeof(*sets));
 
 	if (!sets)
-		return shell_stop(w, -E2BIG);
+		return NULL;
 	for (size_t i = 0; i < vals->n; i++, a = a->next) {
 		sets[i] = (struct shell_set){.how = SHELL_SET_PREFIX,
 			.name = a->name,

@@ -92,13 +92,11 @@ static void walk_nested(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct shell_span span)
 {
 	const struct shell_source *kept = w->source;
-	struct shell_source *in = arena_new(w->a, struct shell_source);
+	struct shell_source *in = walk_new(w, struct shell_source);
 	int err;
 
-	if (!in) {
-		shell_stop(w, -E2BIG);
+	if (!in)
 		return;
-	}
 	if (shell_str_unknown(text, true)) {
 		shell_risk(w, SHELL_RISK_CODE, text, span);
 		return;
@@ -237,12 +235,10 @@ static void walk_trap(struct shell_walk *w, const struct shell_call *c,
 		shell_risk(w, SHELL_RISK_CODE, code->alts[0], c->span);
 	for (struct shell_var *v = in.vars; v && v != before.vars;
 		v = v->next) {
-		struct shell_var *name = arena_new(w->a, struct shell_var);
+		struct shell_var *name = walk_new(w, struct shell_var);
 
-		if (!name) {
-			shell_stop(w, -E2BIG);
+		if (!name)
 			return;
-		}
 		name->name = v->name;
 		name->next = w->traped;
 		w->traped = name;
@@ -269,11 +265,9 @@ void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 	walk_trap(w, c, code);
 	if (w->quiet || w->err)
 		return;
-	t = arena_new(w->a, struct trap);
-	if (!t) {
-		shell_stop(w, -E2BIG);
+	t = walk_new(w, struct trap);
+	if (!t)
 		return;
-	}
 	t->code = code;
 	t->span = c->span;
 	t->source = w->source;
@@ -284,11 +278,9 @@ void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 		w->st->epoch = ++w->epoch;
 		return;
 	}
-	w->traps = arena_new(w->a, struct shell_state);
+	w->traps = walk_new(w, struct shell_state);
 	if (w->traps)
 		*w->traps = shell_fork(w, w->st);
-	else
-		shell_stop(w, -E2BIG);
 }
 
 void shell_walk_traps(struct shell_walk *w)

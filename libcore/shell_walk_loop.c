@@ -152,10 +152,10 @@ static const struct shell_val *each_value(
 	for (size_t i = 0; i < args.n; i++)
 		each = each ? shell_val_union(w, each, &args.v[i]) : &args.v[i];
 	if (each && (each->many || each->glob)) {
-		struct shell_val *one = arena_new(w->a, struct shell_val);
+		struct shell_val *one = walk_new(w, struct shell_val);
 
 		if (!one)
-			return shell_stop(w, -E2BIG);
+			return NULL;
 		*one = *each;
 		one->many = false;
 		each = one;

@@ -142,7 +142,8 @@ static struct shell_part *double_quoted(
 	shell_skip(p);
 	w = shell_word(p, MODE_DQ);
 	if (!shell_eat(p, '"'))
-		return shell_fail(p, -EINVAL, start, "\" without its end");
+		return shell_fail(p, mode >= MODE_SLICE ? -ENOTSUP : -EINVAL,
+			start, "\" without its end");
 	part = shell_part(p, SHELL_DQ, start);
 	if (!part || p->err)
 		return NULL;
@@ -306,11 +307,9 @@ static void literal_run(
 		return;
 	}
 	if (part->text.p + part->text.n != more.p) {
-		to = arena_bytes(p->a, part->text.n + more.n);
-		if (!to) {
-			shell_fail(p, -E2BIG, p->pos, "command too large");
+		to = shell_bytes(p, part->text.n + more.n);
+		if (!to)
 			return;
-		}
 		memcpy(to, part->text.p, part->text.n);
 		memcpy(to + part->text.n, more.p, more.n);
 		part->text.p = to;
@@ -359,13 +358,12 @@ static void read_parts(
 
 struct shell_word *shell_word(struct shell_parser *p, enum shell_mode mode)
 {
-	struct shell_word *w = arena_new(p->a, struct shell_word);
+	struct shell_word *w = shell_new(p, struct shell_word);
 	struct parts list = {0};
 	size_t start;
 
 	if (!w)
-		return shell_fail(
-			p, -E2BIG, p->pos, "the command is too large");
+		return NULL;
 	shell_peek(p);
 	start = p->pos;
 	read_parts(p, mode, &list);

@@ -86,11 +86,9 @@ static void copy_range(struct shell_parser *p, struct place from,
 
 		if (last && (from.part->type != SHELL_LIT || to.at <= from.at))
 			return;
-		copy = arena_new(p->a, struct shell_part);
-		if (!copy) {
-			shell_fail(p, -E2BIG, p->tok_at, "command too large");
+		copy = shell_new(p, struct shell_part);
+		if (!copy)
 			return;
-		}
 		*copy = *from.part;
 		copy->next = NULL;
 		if (copy->type == SHELL_LIT) {
@@ -112,12 +110,12 @@ static struct shell_word *build(struct shell_parser *p,
 	const struct shell_word *w, const struct brace *b, struct place from,
 	struct place to, const struct shell_str *text)
 {
-	struct shell_word *out = arena_new(p->a, struct shell_word);
+	struct shell_word *out = shell_new(p, struct shell_word);
 	struct place start = {w->parts, 0}, behind = b->close;
 	struct shell_part **end, *lit;
 
 	if (!out)
-		return shell_fail(p, -E2BIG, p->tok_at, "command too large");
+		return NULL;
 	out->span = w->span;
 	out->quoted = w->quoted;
 	end = &out->parts;

@@ -215,12 +215,12 @@ static void read_op(
 struct shell_part *shell_param(
 	struct shell_parser *p, enum shell_mode mode, size_t start)
 {
-	struct shell_param *param = arena_new(p->a, struct shell_param);
+	struct shell_param *param = shell_new(p, struct shell_param);
 	struct shell_part *part;
 	int c;
 
 	if (!param)
-		return shell_fail(p, -E2BIG, start, "command too large");
+		return NULL;
 	if (!shell_enter(p))
 		return NULL;
 	shell_skip(p);

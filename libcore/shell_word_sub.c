@@ -57,9 +57,9 @@ struct shell_part *shell_backquote(struct shell_parser *p, enum shell_mode mode)
 
 	if (p->err)
 		return NULL;
-	to = arena_bytes(p->a, end - start);
+	to = shell_bytes(p, end - start);
 	if (!to)
-		return shell_fail(p, -E2BIG, start, "command too large");
+		return NULL;
 	for (size_t i = start + 1; i < end; i++) {
 		char next = p->text[i + 1];
 
@@ -264,9 +264,9 @@ struct shell_part *shell_ansi(struct shell_parser *p, size_t start)
 	if (!end)
 		return shell_fail(p, -EINVAL, start, "$' without its end");
 	room = (size_t)(end - p->text) - a.i;
-	a.to = arena_bytes(p->a, room + 1);
+	a.to = shell_bytes(p, room + 1);
 	if (!a.to)
-		return shell_fail(p, -E2BIG, start, "command too large");
+		return NULL;
 	while (p->text + a.i < end && !p->err) {
 		if (p->text[a.i] != '\\') {
 			a.to[a.n++] = p->text[a.i++];
@@ -288,12 +288,12 @@ static struct shell_part *plain_param(
 	struct shell_parser *p, size_t start, int c)
 {
 	struct shell_part *part;
-	struct shell_param *param = arena_new(p->a, struct shell_param);
+	struct shell_param *param = shell_new(p, struct shell_param);
 	size_t at = p->pos;
 	bool torn;
 
 	if (!param)
-		return shell_fail(p, -E2BIG, start, "command too large");
+		return NULL;
 	shell_skip(p);
 	torn = false;
 	param->name = (struct shell_str){p->text + at, 1};

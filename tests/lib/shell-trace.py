@@ -159,9 +159,10 @@ def run(root, shell, text):
             seen = sorted(f.read().split(b"\n"))
     except FileNotFoundError:
         seen = []
-    # Descriptors' numbers are the shell's own choice.
-    seen = [re.sub(rb"/dev/fd/\d+", b"/dev/fd/N", s) for s in seen]
-    return seen, sorted(re.sub(rb"/dev/fd/\d+", b"/dev/fd/N", out).split(b"\n")), status
+    # Descriptors and processes have the numbers that are free.
+    plain = re.compile(rb"(?<=/dev/fd/)\d+|\d{3,}")
+    return ([plain.sub(b"N", s) for s in seen],
+            sorted(plain.sub(b"N", out).split(b"\n")), status)
 
 
 def inside(where, names, step):
