@@ -244,12 +244,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		return;
 	if (!kernel && group >> (sig - 1) & 1 && in_group(st))
 		return;
-	/* To its $PPID: meant for who started us. Never on behalf of a command
-	 * that may not do that itself. */
-	if (!st->spec->sandbox && (pid_t)got->ssi_pid == st->pid)
-		kill(getppid(), sig);
-	else
-		forward(st, got);
+	forward(st, got);
 }
 
 bool run_signals_stop(struct run_state *st, int sig)

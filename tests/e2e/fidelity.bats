@@ -57,6 +57,16 @@ confined() {
 	observed prompts bash
 }
 
+@test "observed: corners" {
+	observed corners
+	observed corners bash
+}
+
+@test "confined: corners" {
+	confined corners
+	confined corners bash
+}
+
 @test "confined: descriptors" {
 	confined streams
 }

@@ -60,6 +60,9 @@ def alone(top, case, shell, args, kw):
     if pid == 0:
         os.close(r)
         os.chdir(top)
+        ended = threading.Timer(2 * LIMIT, os._exit, [1])
+        ended.daemon = True
+        ended.start()
         try:
             got = case(shell, *args, **kw)
         except subprocess.TimeoutExpired:
@@ -356,6 +359,95 @@ def state():
       start_new_session=True)
 
 
+# ---- corners ----------------------------------------------------------------
+
+
+@group
+def corners():
+    bash = os.path.basename(SHIM) == "bash"
+    for n in range(1, 8):
+        which = " ".join(f"{i}{'<' if i == 0 else '>'}&-"
+                         for i in range(3) if n >> i & 1)
+        both("closed " + which, lambda s, w=which: sh(
+            "/bin/sh", "-c", f'exec 5>list; exec "$0" -c \'echo x; echo y >&2;'
+            f' read z; echo $? >&5; exit 7\' {w}', s))
+    c("stdin at its end", "read x; echo $?; cat; exit 2")
+    both("no words, stdin at its end", sh)
+    both("-s -- words", lambda s: sh(s, "-s", "--", "-x", "", "y", stdin=b'echo "$#" "$@"\n'))
+    both("a lone -", lambda s: sh(s, "-", stdin=b"echo in $#\n"))
+    both("a lone --", lambda s: sh(s, "--", stdin=b"echo in $#\n"))
+    both("+x", lambda s: sh(s, "+x", "-c", 'echo "$-"; false; echo on'))
+    both("-o errexit", lambda s: sh(s, "-o", "errexit", "-c", "false; echo on"))
+    both("+o errexit", lambda s: sh(s, "-e", "+o", "errexit", "-c", "false; echo on"))
+    both("-c without a word", lambda s: sh(s, "-c"))
+    both("-c with an empty one", lambda s: sh(s, "-c", ""))
+    both("an unknown option", lambda s: sh(s, "-Z", "-c", ":")[1:])
+    both("empty words", lambda s: sh(s, "-c", 'echo "$#" "[$0]" "[$1]" "[$3]"', "", "", "x", ""))
+    both("no argv[0]", lambda s: sh(s, "-c", 'echo "[$0]"', name=""))
+    both("a strange argv[0]", lambda s: sh(s, "-c", 'echo "[$0]"', name="no/such name"))
+    c("one word of 128 KB", 'echo ${#1}', "n", "x" * 131071)
+    both("a word that is no UTF-8", lambda s: sh(
+        s, "-c", b"printf '%s' '\xff\xfe'; printf '%s' \"$1\"", "n", b"\x80a"))
+    both("$0 of a script, of its child", lambda s: (
+        open("s", "w").write(f'echo "$0"; "{s}" -c \'echo "$0"\' in; . ./t\n'),
+        open("t", "w").write('echo "$0"\n'), sh(s, "./s"))[2])
+    c("umask 777", ": >f; echo $?; umask", preexec_fn=lambda: os.umask(0o777))
+    c("PATH unset", "echo $PATH; unset PATH; ls; echo $?")
+    c("PATH empty", "PATH=; ls; echo $?; /bin/echo on")
+    c("here-document of 200 KB", "wc -c <<X\n" + "line of text\n" * 9500 + "X\n")
+    c("a long line in", "read x; echo ${#x}", stdin=b"a" * 300000 + b"\n")
+    c("descriptors by name", "exec 7<<X\nseven\nX\ncat /dev/fd/7; cat <&7; echo $?")
+    both("the script is /dev/stdin", lambda s: sh(
+        s, "/dev/stdin", "a", stdin=b'echo "$0" "$@"\n'))
+    both("a script that is a directory", lambda s: sh(s, "."))
+    both("a script with CRLF", lambda s: (
+        open("s", "w").write("echo a\r\n:\n"), sh(s, "./s"))[1])
+    both("a script that changes itself", lambda s: (
+        open("s", "w").write("echo one\necho 'echo three' >>s\necho two\n"), sh(s, "./s"))[1])
+    both("a script without an end of line", lambda s: (
+        open("s", "w").write("echo last"), sh(s, "./s"))[1])
+    both("a script of no bytes", lambda s: (open("s", "w").close(), sh(s, "./s"))[1])
+    c("traps at the end", "trap 'echo bye; exit 9' EXIT; trap 'echo term; exit 3' TERM; kill -TERM $$; sleep 5")
+    c("killed in a pipe", "(kill -KILL $(exec sh -c 'echo $PPID')) 2>/dev/null; echo on | cat; exit 6")
+    c("jobs in a script", "set -m; sleep 0.1 & wait $!; echo $?; sleep 9 & kill %1; wait %1; echo $?")
+    c("many children", "i=0; while [ $i -lt 60 ]; do : & i=$((i+1)); done; wait; echo $?")
+    for name in ("INT", "CHLD", "PIPE", "HUP"):
+        number = getattr(signal, "SIG" + name)
+        c(f"SIG{name} ignored by who started us",
+          "(exit 3); echo $?; : & wait $!; echo $?; kill -INT $$; yes 2>/dev/null | head -1; echo $?",
+          preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN), restore_signals=False)
+    c("a group of its own", "echo a; kill -TERM 0; echo b", start_new_session=True)
+    c("times", "ulimit -t 100; ulimit -t; ulimit -f 100; ulimit -f; ulimit -v 900000; echo $?")
+    c("time of the last change", "touch -d @1 f; [ f -ot . ]; echo $?")
+
+    def fifo(shell):
+        os.mkfifo("f")
+        t = threading.Thread(target=lambda: open("f", "w").write('echo "$0" fifo; exit 4\n'))
+        t.start()
+        got = sh(shell, "./f")
+        t.join()
+        os.unlink("f")
+        return got
+    both("a script that is a FIFO", fifo)
+    if not CONFINED:
+        c("eight files", "echo a; echo b >&2; exit 3", preexec_fn=lambda:
+          resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)))
+        c("little memory", "echo a; exit 3", preexec_fn=lambda:
+          resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20)))
+        c("no file may grow", "echo a; exit 3", preexec_fn=lambda:
+          resource.setrlimit(resource.RLIMIT_CORE, (0, 0)))
+    if bash:
+        c("pipefail", "set -o pipefail; false | true; echo $?")
+        c("another name", "exec -a other bash -c 'echo $0'")
+        c("a coprocess", "coproc cat; echo hi >&${COPROC[1]}; read x <&${COPROC[0]}; echo $x")
+        c("wait for any", "(exit 3) & wait -n; echo $?")
+        c("read with a limit", "read -t 0.1 x < <(sleep 1); echo $(( $? > 128 ))")
+        c("substituted processes", "cat <(echo a) <(echo b); echo c > >(cat); wait; diff <(seq 9) <(seq 9)")
+        c("arrays, [[, (( ", 'a=(1 2 "3 4"); [[ ${#a[@]} -eq 3 && $((2**5)) == 32 ]] && echo "${a[2]}"')
+        both("bash options", lambda s: sh(s, "--norc", "--noprofile", "-O", "extglob", "-c", "shopt extglob"))
+        both("as sh", lambda s: sh(s, "--posix", "-c", 'echo "$-"; shopt -o posix'))
+
+
 # ---- signals and processes ---------------------------------------------------
 
 
@@ -446,9 +538,6 @@ def background():
                            executable=shell, stdout=PIPE, timeout=LIMIT)
         return p.stdout, p.returncode, time.time() - t < 3
     both("one without the pipe is not waited for", apart)
-    both("a signal to $PPID", lambda s: sh(
-        "/bin/sh", "-c", "trap 'echo got; exit 5' TERM; "
-        "\"$0\" -c 'kill -TERM $PPID; echo on'; echo missed", s))
     both("one that is killed with its group", lambda s: killed_group(s))
 
 
