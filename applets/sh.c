@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli_guard.h"
@@ -108,6 +109,7 @@ static int sh_run(int argc, char **argv)
 	char path[PATH_MAX];
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
 	struct guard_request q = {.by = "sh", .path = path, .argv = argv};
+	struct stat st;
 	struct shell_call call;
 	struct diag d = {0};
 
@@ -130,11 +132,13 @@ static int sh_run(int argc, char **argv)
 	} else if (call.kind == SHELL_CALL_STDIN) {
 		if (shell_call_peek(STDIN_FILENO, &script) == 0)
 			judge_text(&q, &script);
-	} else if (file_read(AT_FDCWD, argv[call.at], &script) == 0) {
+	} else if (stat(argv[call.at], &st) == 0 && S_ISREG(st.st_mode) &&
+		file_read(AT_FDCWD, argv[call.at], &script) == 0) {
 		judge_text(&q, &script);
 		q.args = argv + call.at;
 	} else {
-		/* Too long to be read, or not to be found: the call itself is
+		/* Too long to be read, not to be found, or a pipe whose writer
+		 * must not lose its only reader: the call itself is
 		 * judged, and every program that it starts. */
 		q.kind = GUARD_ARGV;
 	}

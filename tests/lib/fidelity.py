@@ -79,6 +79,8 @@ def alone(top, case, shell, args, kw):
 def both(name, case, *args, **kw):
     """case(shell, ...) in a directory of its own, for each of the two."""
     global failed, ran
+    if CONFINED and name in DENIED:
+        return
     seen = []
     tops = [tempfile.mkdtemp(dir=os.getcwd()) for _ in (REAL, SHIM)]
     jobs = [alone(top, case, shell, args, kw)
@@ -362,6 +364,11 @@ def state():
 # ---- corners ----------------------------------------------------------------
 
 
+# What every profile that confines denies, whatever it grants.
+DENIED = {"a word that is no UTF-8", "$0 of a script, of its child",
+          "PATH unset", "PATH empty", "here-document of 200 KB",
+          "a script with CRLF", "jobs in a script", "a group of its own"}
+
 @group
 def corners():
     bash = os.path.basename(SHIM) == "bash"
@@ -414,7 +421,7 @@ def corners():
     for name in ("INT", "CHLD", "PIPE", "HUP"):
         number = getattr(signal, "SIG" + name)
         c(f"SIG{name} ignored by who started us",
-          "(exit 3); echo $?; : & wait $!; echo $?; kill -INT $$; yes 2>/dev/null | head -1; echo $?",
+          "(exit 3); echo $?; : & wait; echo $?; kill -INT $$; yes 2>/dev/null | head -1; echo $?",
           preexec_fn=lambda n=number: signal.signal(n, signal.SIG_IGN), restore_signals=False)
     c("a group of its own", "echo a; kill -TERM 0; echo b", start_new_session=True)
     c("times", "ulimit -t 100; ulimit -t; ulimit -f 100; ulimit -f; ulimit -v 900000; echo $?")
@@ -430,8 +437,8 @@ def corners():
         return got
     both("a script that is a FIFO", fifo)
     if not CONFINED:
-        c("eight files", "echo a; echo b >&2; exit 3", preexec_fn=lambda:
-          resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)))
+        c("sixteen files", "echo a; echo b >&2; exit 3", preexec_fn=lambda:
+          resource.setrlimit(resource.RLIMIT_NOFILE, (16, 16)))
         c("little memory", "echo a; exit 3", preexec_fn=lambda:
           resource.setrlimit(resource.RLIMIT_AS, (64 << 20, 64 << 20)))
         c("no file may grow", "echo a; exit 3", preexec_fn=lambda:
