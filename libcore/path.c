@@ -138,8 +138,9 @@ static int try_program(char *out, size_t size, const char *cwd,
 	buf_addf(&b, "%.*s%s%s", (int)n, dir, n ? "/" : "", name);
 	if (b.err)
 		return -ENAMETOOLONG;
+	/* A directory of the list that may not be searched holds nothing. */
 	if (stat(buf_str(&b), &st))
-		return errno == EACCES ? -EACCES : -ENOENT;
+		return errno == EACCES && !n ? -EACCES : -ENOENT;
 	if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, out, X_OK, AT_EACCESS))
 		return -EACCES;
 	return 0;

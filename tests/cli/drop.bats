@@ -216,6 +216,15 @@ teardown() { unplace; }
 	gives 125 "$WARDBOX" drop --rox=/no/such -- true
 	gives 127 "$WARDBOX" drop -- no-such-command
 	gives 127 "$WARDBOX" drop -- ./no/such
+	# where nobody may look, nothing is found, and the search goes on
+	mkdir -m 700 closed
+	if [ "$(id -u)" = 0 ]; then
+		chmod 755 "$PLACE" "$W"
+		gives 127 setpriv --reuid 1000 --regid 1000 --clear-groups \
+			env PATH="$W/closed:/usr/bin:/bin" "$BIN/wardbox" drop -- no-such-command
+		works setpriv --reuid 1000 --regid 1000 --clear-groups \
+			env PATH="$W/closed:/usr/bin:/bin" "$BIN/wardbox" drop -- true
+	fi
 	gives 126 "$WARDBOX" drop -- ./mine
 	gives 126 "$WARDBOX" drop -- /
 	works "$WARDBOX" drop --help
