@@ -281,6 +281,19 @@ const char *shell_keyword_text(enum shell_kw kw)
 	return keywords[kw - 1];
 }
 
+/* bash takes {name[…]}> for an element to keep the descriptor in, and looks
+ * into the subscript. */
+static void refuse_element(struct shell_parser *p)
+{
+	const struct shell_part *part = p->word->parts;
+
+	if (part && part->type == SHELL_LIT && part->text.n > 2 &&
+		part->text.p[0] == '{' && chr_name1(part->text.p[1]) &&
+		memchr(part->text.p, '[', part->text.n) &&
+		p->text[p->pos - 1] == '}' && shell_is(p, D_BASH))
+		shell_fail(p, -ENOTSUP, p->tok_at, "{name[...]} before < or >");
+}
+
 /* A word, or the number or {name} that stands directly before < or >. */
 static void lex_word(struct shell_parser *p)
 {
@@ -291,8 +304,10 @@ static void lex_word(struct shell_parser *p)
 	p->word = shell_word(p, MODE_PLAIN);
 	p->kw = shell_keyword(p->word);
 	c = shell_peek(p);
-	if (p->err || p->cond || (c != '<' && c != '>') ||
-		!shell_word_literal(p->word, &s) || !s.n)
+	if (p->err || p->cond || (c != '<' && c != '>'))
+		return;
+	refuse_element(p);
+	if (!shell_word_literal(p->word, &s) || !s.n)
 		return;
 	if (s.n > 2 && s.p[0] == '{' && s.p[s.n - 1] == '}' &&
 		str_is_name(s.p + 1, s.n - 2) && shell_is(p, D_BASH)) {

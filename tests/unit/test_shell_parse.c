@@ -101,6 +101,8 @@ static const struct {
 	{"nnn", "cat <<AB\nA\\\nB\nAB\n"},
 	{"nnn", "echo \"${x:-it's}\""},
 	{"nnn", "echo ${}"},
+	{"oon", "a {b[x]}>c"},
+	{"ooo", "a {b[x]} >c"},
 	{"nnn", "echo $((a\\\"))"},
 	{"nnn", "echo a\\"},
 	{"oon", "a[ #] ; b"},
