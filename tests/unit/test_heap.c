@@ -13,7 +13,7 @@
 
 enum { BLOCKS = 400 };
 
-static struct heap heap = {.secret = 0x123456789abcdef1};
+static struct heap heap = {.secret = (uintptr_t)0x123456789abcdef1};
 
 struct taken {
 	unsigned char *p;
