@@ -26,6 +26,14 @@ _Static_assert(0, "no system call table for this architecture");
 #endif
 
 /* Only some architectures. */
+/* Where a time had 32 bits once, musl has its own names for those calls. */
+#if !defined(__NR_settimeofday) && defined(__NR_settimeofday_time32)
+#define __NR_settimeofday __NR_settimeofday_time32
+#endif
+#if !defined(__NR_clock_settime) && defined(__NR_clock_settime32)
+#define __NR_clock_settime __NR_clock_settime32
+#endif
+
 #ifndef __NR_open
 #define __NR_open NR_NONE
 #endif

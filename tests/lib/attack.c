@@ -5,6 +5,7 @@
  * errno that stopped it, and exits 0 or 1.
  */
 #include "attack.h"
+#include "uapi/nr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -73,8 +74,8 @@ static long a_sys(void)
 		{"quotactl", SYS_quotactl},
 		{"chroot", SYS_chroot},
 		{"sethostname", SYS_sethostname},
-		{"settimeofday", SYS_settimeofday},
-		{"clock_settime", SYS_clock_settime},
+		{"settimeofday", __NR_settimeofday},
+		{"clock_settime", __NR_clock_settime},
 		{"shmget", SYS_shmget},
 		{"shmctl", SYS_shmctl},
 		{"semget", SYS_semget},
