@@ -27,7 +27,8 @@ $(GEN)/Kconfig.applets: $(APPLET_SOURCES) scripts/applets.awk $(GEN)/.sources
 	@mkdir -p $(@D)
 	$(Q)awk -v want=kconfig -f scripts/applets.awk $(APPLET_SOURCES) >$@
 
-$(CONFIG):
+# What the make within reads is made first: both would write it at once.
+$(CONFIG): | $(GEN)/Kconfig.applets
 	$(Q)$(MAKE) --no-print-directory defconfig
 
 # A stanza that changed, or an option that came, is answered by its default.
