@@ -4,7 +4,7 @@
  * APPLET(doctor)
  *
  * config APPLET_DOCTOR
- *	bool "doctor: what this machine can enforce (9.0 KB)"
+ *	bool "doctor: what this machine can enforce (7.4 KB)"
  *	default y
  *	help
  *	  Tries every protection in a child that is thrown away, and says what

@@ -4,7 +4,7 @@
  * APPLET(drop)
  *
  * config APPLET_DROP
- *	bool "drop: run a command in a sandbox (24.0 KB)"
+ *	bool "drop: run a command in a sandbox (28.7 KB)"
  *	default y
  *	help
  *	  Gives up files, network, system calls and capabilities for good, then

@@ -80,8 +80,6 @@ static void put(const char *s, size_t n)
 	}
 }
 
-/* ---- what is shown ---- */
-
 /* Bytes and columns of the character at s[0..n); what is no text is shown as
  * one replacement each. */
 static size_t character(const char *s, size_t n, unsigned *columns)
@@ -151,8 +149,6 @@ static void redraw(const struct edit *e, const char *prompt)
 	put(out.data, out.len);
 }
 
-/* ---- what is typed ---- */
-
 /* The next byte; -1 at the end or when a signal came. */
 static int byte(void)
 {
@@ -194,8 +190,6 @@ static int key(void)
 
 	return c == ESC ? escape() : c;
 }
-
-/* ---- what it does ---- */
 
 static size_t before(const struct edit *e)
 {

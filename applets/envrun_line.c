@@ -61,8 +61,6 @@ static void keep_output(void *ctx, int fd, const void *bytes, size_t n)
 	buf_add(b, bytes, n < room ? n : room);
 }
 
-/* ---- the shell's call ---- */
-
 static enum policy_dialect dialect_of(const char *shell)
 {
 	const char *name = path_base(shell);
@@ -122,8 +120,6 @@ static void shell_argv(const struct envrun *e, const char *wrap,
 	add_arg(argv, name);
 	add_arg(argv, line);
 }
-
-/* ---- what it left ---- */
 
 static bool internal(const char *name)
 {
@@ -258,8 +254,6 @@ static void take_over(struct envrun *e, const struct guard_request *q,
 	record_stripped(q, out);
 }
 
-/* ---- cd and its kin, without a shell ---- */
-
 struct move {
 	struct state *s;
 	enum dirs_verb verb;
@@ -286,8 +280,6 @@ static int move_inside(void *ctx)
 	}
 	return err ? 1 : 0;
 }
-
-/* ---- one line ---- */
 
 /* A session without a directory begins in the caller's. */
 static void start_here(struct state *s)

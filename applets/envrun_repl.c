@@ -57,8 +57,6 @@ static int next_line(struct lines *in, struct buf *line)
 	}
 }
 
-/* ---- for programs ---- */
-
 static void answer(struct envrun *e, const char *line)
 {
 	struct envrun_outcome out = {0};
@@ -109,8 +107,6 @@ int envrun_serve(struct envrun *e)
 	buf_release(&in.pending);
 	return err == -ENODATA ? EXIT_OK : EXIT_OURS;
 }
-
-/* ---- for people ---- */
 
 static void prompt(struct envrun *e, struct buf *out)
 {

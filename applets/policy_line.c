@@ -71,8 +71,6 @@ static void say(struct buf *out, const struct policy_verdict *v, bool colour)
 		buf_addf(out, "  instead: %s\n", v->alternative);
 }
 
-/* ---- test ---- */
-
 /* What "@@" lines of a corpus say: \n \t \r \0 \e \\ \xHH \uHHHH \{N*TEXT}. */
 static void decode(const char *s, struct buf *out)
 {
@@ -241,8 +239,6 @@ int policy_test_verb(void *into, int argc, char **argv)
 	cli_print(&out);
 	return exit_code(h, v.decision);
 }
-
-/* ---- explain ---- */
 
 struct drawing {
 	struct buf *out;

@@ -122,8 +122,6 @@ void policy_log_each(logged_each *each, void *ctx)
 			damaged);
 }
 
-/* ---- history ---- */
-
 struct ring {
 	char **line; /* texts that are ready to print */
 	size_t size, count;

@@ -50,8 +50,6 @@ static int fail(struct guard *g, int code, int err)
 	return err;
 }
 
-/* ---- decide ---- */
-
 /* Every command of the line must be one that the shell does itself, under a
  * rule that grants nothing. */
 static void note_command(void *ctx, const struct policy_verdict *one)
@@ -180,8 +178,6 @@ static int judge(struct guard *g)
 	return 0;
 }
 
-/* ---- session ---- */
-
 struct session_where guard_base(struct guard *g, struct diag *d)
 {
 	struct session_where where = {
@@ -213,8 +209,6 @@ static int find_session(struct guard *g, struct diag *d)
 	g->fresh = name.fresh;
 	return 0;
 }
-
-/* ---- run ---- */
 
 static const enum audit_io io_kind[RUN_STREAMS] = {
 	[RUN_STDIN] = AUDIT_IN,

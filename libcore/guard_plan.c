@@ -13,8 +13,6 @@
 #include "path.h"
 #include "str.h"
 
-/* ---- environment ---- */
-
 static int put_all(struct env *e, char *const *pairs)
 {
 	int err = 0;
@@ -111,8 +109,6 @@ int guard_make_env(struct guard *g, struct diag *d)
 		err = env_set(&g->env, "WARDBOX_SESSION_ID", g->r->session);
 	return err ? diag_errno(d, err, "cannot make the environment") : 0;
 }
-
-/* ---- sandbox ---- */
 
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */

@@ -187,8 +187,6 @@ void policy_decide_line(const struct policy *p,
 void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 	struct policy_verdict *v);
 
-/* --- what the policy grants to a command that runs ---------------------- */
-
 enum policy_over {
 	POLICY_OVER_KILL,
 	POLICY_OVER_BLOCK,

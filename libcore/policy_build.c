@@ -118,8 +118,6 @@ uint32_t build_list(struct policy_build *b, const char *name)
 	return i;
 }
 
-/* ---- texts ---- */
-
 static void map_cell(uint32_t *cell, uint32_t (*map)(void *ctx, uint32_t off),
 	void *ctx)
 {
@@ -201,8 +199,6 @@ void build_import(struct policy_build *b, const struct policy_image *img)
 	buf_add(&b->str, img->str, img->head->bytes);
 	b->use = img->head->use;
 }
-
-/* ---- indexes ---- */
 
 /* Insertion by halves: few rows, no callback, stable. Rows are a name and one
  * number. */
@@ -337,8 +333,6 @@ int build_index(struct policy_build *b)
 	sort_rows(b, IMG_PROG);
 	return any_error(b);
 }
-
-/* ---- layout ---- */
 
 struct img_header build_header(const struct policy_build *b)
 {

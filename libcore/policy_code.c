@@ -116,8 +116,6 @@ static void command_text(
 	judge_sh(k, &a, NULL, 0, SHELL_UNION);
 }
 
-/* ---- awk ---- */
-
 struct awk {
 	struct judge_cmd *k;
 	const char *at;

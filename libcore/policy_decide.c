@@ -61,8 +61,6 @@ static const char *search_path(const struct judge *j)
 	return path ? path : "/usr/bin:/bin";
 }
 
-/* ---- the walker's reports ---- */
-
 /* Nothing can make it stricter, and nobody wants to hear the rest. */
 static int enough(const struct judge *j)
 {
@@ -315,8 +313,6 @@ const struct shell_walk_ops judge_walk_ops = {
 	.source = on_source,
 	.getvar = on_getvar,
 };
-
-/* ---- the fronts ---- */
 
 /* Where it is not known where home is: not beneath the root, at any rate. */
 static const char no_home[] = "/HOME?";

@@ -63,8 +63,6 @@ bool img_group(
 	return g->kind != IMG_I_END;
 }
 
-/* ---- checking ---- */
-
 static bool within(const struct policy_image *im, enum img_section s,
 	uint32_t first, uint32_t count)
 {
@@ -201,8 +199,6 @@ int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	return good ? 0 : diag_fail(d, -EBADMSG, "a damaged policy image");
 }
 
-/* ---- where images come from ---- */
-
 int policy_image_wrap(
 	struct policy_image **img, void *bytes, size_t size, struct diag *d)
 {
@@ -276,8 +272,6 @@ void policy_image_free(struct policy_image *img)
 		munmap(bytes.out, img->head->size);
 	free(img);
 }
-
-/* ---- looking things up ---- */
 
 struct img_range img_set(const struct policy_image *img, enum img_set set)
 {

@@ -86,8 +86,6 @@ struct judge_cmd {
 	bool clean;
 };
 
-/* --- verdicts (policy_verdict.c) --- */
-
 /* Makes the verdict at least this strict. The first of equals stays. */
 __attribute__((format(printf, 4, 5))) void judge_raise(struct judge_cmd *k,
 	enum policy_decision d, const char *rule, const char *fmt, ...);
@@ -113,8 +111,6 @@ bool judge_granted(const struct judge *j, const char *list, const char *word);
 /* Do commands come from dir, in every layer that speaks of it? */
 bool judge_exec_dir(const struct judge *j, const char *dir);
 bool judge_in_set(const struct judge *j, enum img_set set, const char *word);
-
-/* --- paths (policy_path.c) --- */
 
 enum path_use {
 	PATH_READ,
@@ -149,14 +145,10 @@ struct path_found {
 void judge_resolve(const struct judge *j, const char *cwd, const char *path,
 	struct path_found *out);
 
-/* --- programs (policy_prog.c) --- */
-
 void judge_prog(struct judge_cmd *k, const char *word, struct prog *out);
 /* The same for an execve of file as word. */
 void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
 	struct prog *out);
-
-/* --- words (policy_args.c) --- */
 
 struct given_opt {
 	const char *name;  /* "-x" or "--xyz", as given */
@@ -184,12 +176,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 /* One command of known structure; wrappers call it again. */
 void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc);
 
-/* --- rules (policy_match.c) --- */
-
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w);
-
-/* --- code (policy_sh.c, policy_code.c, policy_sed.c) --- */
 
 extern const struct shell_walk_ops judge_walk_ops;
 
@@ -205,8 +193,6 @@ void judge_awk(struct judge_cmd *k, const struct arg *text);
 bool judge_is_stdin(const char *s);
 /* A shell or interpreter that reads its code from standard input. */
 void judge_stdin_code(struct judge_cmd *k, bool shell);
-
-/* --- names of variables (policy_env.c) --- */
 
 /* Setting the variable called name. */
 void judge_setenv(struct judge_cmd *k, const char *name, bool unset);

@@ -95,8 +95,6 @@ int session_create(int dir, const char *id, const struct state *s,
 	return session_save(dir, id, s, d);
 }
 
-/* --- all of them ---------------------------------------------------------- */
-
 /* Called per file of the directory; nonzero ends it and is the result. */
 typedef int each_file(int dir, const char *name, void *ctx);
 

@@ -35,8 +35,6 @@ struct shell_span {
 	uint32_t start, len;
 };
 
-/* ---- words ---- */
-
 enum shell_part_type {
 	SHELL_LIT,      /* text: unquoted (inside DQ, HERE: quoted by it) */
 	SHELL_ESC,      /* text: the one character behind a backslash */
@@ -110,8 +108,6 @@ struct shell_word {
 	struct shell_word *next;
 };
 
-/* ---- simple commands ---- */
-
 struct shell_assign {
 	struct shell_str name;
 	struct shell_word *subscript; /* name[x]=, or NULL */
@@ -146,8 +142,6 @@ struct shell_redir {
 	struct shell_span span;
 	struct shell_redir *next;
 };
-
-/* ---- commands ---- */
 
 enum shell_node_type {
 	SHELL_SIMPLE,

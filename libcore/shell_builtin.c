@@ -9,8 +9,6 @@
 #include "num.h"
 #include "str.h"
 
-/* ---- options ---- */
-
 /* Letters that were given, as a bit each; -1 stands for '-' itself. */
 bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
 	const struct shell_val **values)
@@ -57,8 +55,6 @@ bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
 	}
 	return true;
 }
-
-/* ---- set, shift, shopt ---- */
 
 static bool is_bad_option(struct shell_str name)
 {
@@ -194,8 +190,6 @@ static void do_shopt(struct shell_walk *w, struct shell_call *c)
 	}
 }
 
-/* ---- names that bash evaluates ---- */
-
 /* test -v 'a[$(x)]': an operand counts when -v is there or may be. */
 static void do_test(struct shell_walk *w, struct shell_call *c)
 {
@@ -234,8 +228,6 @@ static void do_printf(struct shell_walk *w, struct shell_call *c)
 		shell_assign_var(w, SHELL_SET_READ, values['v']->alts[i],
 			&shell_val_any, false, c->span);
 }
-
-/* ---- ends ---- */
 
 static void leave(struct shell_walk *w, struct shell_frame *frame)
 {
@@ -332,8 +324,6 @@ static void do_nothing(struct shell_walk *w, struct shell_call *c)
 	(void)w;
 	(void)c;
 }
-
-/* ---- the table ---- */
 
 /* SPECIAL: prefix assignments hold for code that it runs, or for good. */
 enum { SPECIAL = 1, DECL = 2 };

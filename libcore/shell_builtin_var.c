@@ -29,8 +29,6 @@ static bool is_operand(struct shell_str s, struct shell_str name)
 				 s.p[name.n] == '+' || s.p[name.n] == '[');
 }
 
-/* ---- export, declare, local, readonly ---- */
-
 static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 	struct shell_str name, const struct shell_val *const *flags,
 	bool exported)
@@ -176,8 +174,6 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 			(is_export && !flags['n']) || flags['x']);
 }
 
-/* ---- unset ---- */
-
 static void unset_function(struct shell_walk *w, struct shell_str name)
 {
 	if (shell_func_find(w->st, name))
@@ -225,8 +221,6 @@ void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 		}
 	}
 }
-
-/* ---- read, mapfile, getopts, wait -p ---- */
 
 static void set_names(struct shell_walk *w, const struct shell_call *c,
 	const struct shell_val *v, const struct shell_val *value)
@@ -304,8 +298,6 @@ void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 	else if (first != 'w')
 		mapfile_names(w, c, flags);
 }
-
-/* ---- cd, pushd, popd ---- */
 
 /* From here on, if it does not fail. */
 static void stand(struct shell_walk *w, const struct shell_val *dir)

@@ -11,8 +11,6 @@
 static void expand_parts(
 	struct shell_field *f, const struct shell_part *part, bool quoted);
 
-/* ---- $@, $* and ${a[@]} ---- */
-
 /* One argument for each of vals; joined to one by "$*", and where nothing
  * splits: then by IFS, which may be nothing at all. */
 static void add_list(struct shell_field *f, const struct shell_val *vals,
@@ -102,8 +100,6 @@ static void add_param(
 		shell_field_value(f, v, quoted);
 	}
 }
-
-/* ---- the other parts ---- */
 
 static void add_tilde(struct shell_field *f, struct shell_str user, bool first)
 {
@@ -233,8 +229,6 @@ static void expand_parts(
 		expand_part(f, part, quoted, part == start);
 	f->w->depth--;
 }
-
-/* ---- whole words ---- */
 
 struct shell_val *shell_args_add(struct shell_walk *w, struct shell_args *args)
 {

@@ -128,8 +128,6 @@ struct shell_walk {
 	} * trap;
 };
 
-/* ---- values (shell_val.c) ---- */
-
 extern const struct shell_val shell_val_any, shell_val_rel, shell_val_empty;
 
 const struct shell_val *shell_val_str(struct shell_walk *w, struct shell_str s);
@@ -155,8 +153,6 @@ const struct shell_val *shell_val_at(struct shell_walk *w,
 /* The same with "." and ".." taken away by text. */
 const struct shell_val *shell_val_normal(
 	struct shell_walk *w, const struct shell_val *v);
-
-/* ---- states (shell_state.c) ---- */
 
 struct shell_state shell_fork(struct shell_walk *w, struct shell_state *st);
 /* What holds after either; a dead one does not count. */
@@ -187,8 +183,6 @@ void shell_save_var(
 void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list);
 void shell_unset_var(
 	struct shell_walk *w, struct shell_str name, struct shell_span span);
-
-/* ---- words (shell_eval.c, shell_eval_param.c) ---- */
 
 /* A growing vector of arguments. */
 struct shell_args {
@@ -229,8 +223,6 @@ void shell_arith_text(struct shell_walk *w, const struct shell_val *text,
 void shell_check_name(struct shell_walk *w, const struct shell_val *v);
 /* The inside of name[…], whose text is expanded once more. */
 void shell_check_subscript(struct shell_walk *w, const struct shell_word *sub);
-
-/* ---- commands ---- */
 
 void shell_walk_list(struct shell_walk *w, const struct shell_list *list);
 void shell_walk_node(struct shell_walk *w, const struct shell_node *node);

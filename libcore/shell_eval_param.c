@@ -9,8 +9,6 @@
 #include "buf.h"
 #include "str.h"
 
-/* ---- plain values ---- */
-
 /* Another text at each look, whatever was assigned. */
 static bool changes_itself(struct shell_str name)
 {
@@ -131,8 +129,6 @@ const struct shell_val *shell_param_value(
 	return outer_value(w, name, unset);
 }
 
-/* ---- trimming ---- */
-
 /* Known text against a pattern of '*', '?' and plain characters. */
 static bool glob(struct shell_str pat, struct shell_str s)
 {
@@ -252,8 +248,6 @@ static const struct shell_val *trimmed(struct shell_walk *w,
 	}
 	return out;
 }
-
-/* ---- operators ---- */
 
 static bool can_be_empty(const struct shell_val *v)
 {

@@ -35,8 +35,6 @@ void shell_field_reset(struct shell_field *f)
 	f->plain = true;
 }
 
-/* ---- finishing a field ---- */
-
 /* May the pattern component s match ".."? Brackets match anything here. */
 static bool matches_up(struct shell_str s, size_t i, unsigned dots)
 {
@@ -193,8 +191,6 @@ void shell_field_finish(struct shell_field *f)
 	shell_val_settle(v);
 	shell_field_reset(f);
 }
-
-/* ---- growing a field ---- */
 
 void shell_field_text(struct shell_field *f, struct shell_str s)
 {

@@ -54,8 +54,6 @@ void shell_locate(const char *text, size_t len, size_t offset, unsigned *line,
 	*col = c;
 }
 
-/* ---- characters ---- */
-
 static void drop_continuations(struct shell_parser *p)
 {
 	while (p->pos + 1 < p->len && p->text[p->pos] == '\\' &&
@@ -97,8 +95,6 @@ bool shell_eat(struct shell_parser *p, char c)
 	p->pos++;
 	return true;
 }
-
-/* ---- small makers ---- */
 
 static void *got(struct shell_parser *p, void *memory)
 {
@@ -161,8 +157,6 @@ void shell_leave(struct shell_parser *p)
 {
 	p->depth--;
 }
-
-/* ---- tokens ---- */
 
 static void redir(struct shell_parser *p, enum shell_redir_op op)
 {

@@ -58,8 +58,6 @@ void shell_skip_newlines(struct shell_parser *p)
 		shell_next(p);
 }
 
-/* ---- redirections ---- */
-
 static void add_heredoc(struct shell_parser *p, struct shell_redir *r)
 {
 	if (p->heredocs >= SHELL_MAX_HEREDOCS) {
@@ -124,8 +122,6 @@ void shell_parse_redirs(struct shell_parser *p, struct shell_redir **list)
 		list = &(*list)->next;
 	}
 }
-
-/* ---- simple commands ---- */
 
 /* NAME= or NAME+= or NAME[…]= at the start of the literal that the word starts
  * with; the length up to and with the '=', or 0. */
@@ -356,8 +352,6 @@ static struct shell_node *simple(struct shell_parser *p)
 	count_command(p);
 	return node;
 }
-
-/* ---- functions ---- */
 
 static bool func_name(struct shell_parser *p, const struct shell_word *w,
 	struct shell_str *out)

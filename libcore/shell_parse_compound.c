@@ -142,8 +142,6 @@ static struct shell_node *parse_for(
 	return node;
 }
 
-/* ---- case ---- */
-
 static void case_patterns(struct shell_parser *p, struct shell_case_item *item)
 {
 	struct shell_word **end = &item->patterns;
@@ -204,8 +202,6 @@ static struct shell_node *parse_case(struct shell_parser *p, size_t start)
 	return node;
 }
 
-/* ---- groups ---- */
-
 static struct shell_node *group(
 	struct shell_parser *p, enum shell_node_type type, size_t start)
 {
@@ -247,8 +243,6 @@ static struct shell_node *paren(struct shell_parser *p, size_t start)
 	shell_next(p);
 	return node;
 }
-
-/* ---- bash's and ash's own ---- */
 
 static struct shell_node *func_keyword(struct shell_parser *p)
 {

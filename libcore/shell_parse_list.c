@@ -9,8 +9,6 @@
 #include "str.h"
 #include "utf8.h"
 
-/* ---- pipelines ---- */
-
 /* bash's time [-p] before a pipeline; a program's name elsewhere. */
 static void eat_time(struct shell_parser *p, struct shell_node *line)
 {
@@ -96,8 +94,6 @@ static struct shell_node *and_or(struct shell_parser *p)
 	return node;
 }
 
-/* ---- lists ---- */
-
 static bool list_ends(const struct shell_parser *p)
 {
 	return p->tok == TOK_EOF || p->tok == TOK_RP || p->tok == TOK_DSEMI ||
@@ -157,8 +153,6 @@ struct shell_list *shell_parse_body(struct shell_parser *p)
 		return shell_unexpected(p, "a command");
 	return list;
 }
-
-/* ---- substitutions and programs ---- */
 
 /* Not all of bash reads "$(time {", though it reads "$(:; time {". */
 static void check_timed(struct shell_parser *p, const struct shell_list *list)

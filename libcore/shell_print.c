@@ -18,8 +18,6 @@ static void add_str(struct shell_printer *p, struct shell_str s)
 	buf_add(p->out, s.p, s.n);
 }
 
-/* ---- here-documents ---- */
-
 /* Is the delimiter a line of the body? */
 static bool has_line(const char *body, size_t n, const char *delim, size_t len)
 {
@@ -77,8 +75,6 @@ static void flush(struct shell_printer *p)
 	}
 }
 
-/* ---- redirections ---- */
-
 static void print_redir(struct shell_printer *p, const struct shell_redir *r)
 {
 	static const char ops[][4] = {"<", ">", ">>", ">|", "<>", "<&", ">&",
@@ -126,8 +122,6 @@ static void print_redirs(struct shell_printer *p, const struct shell_redir *r)
 	}
 }
 
-/* ---- simple commands ---- */
-
 static void print_assign(struct shell_printer *p, const struct shell_assign *a)
 {
 	add_str(p, a->name);
@@ -157,8 +151,6 @@ static void print_simple(struct shell_printer *p, const struct shell_node *node)
 			buf_addc(p->out, ' ');
 	}
 }
-
-/* ---- lists ---- */
 
 /* Ends the command before: ';' unless something else did. */
 static void end_item(struct shell_printer *p, const struct shell_item *item)
@@ -193,8 +185,6 @@ static void print_body(struct shell_printer *p, const struct shell_list *list)
 		end_item(p, item);
 	}
 }
-
-/* ---- compound commands ---- */
 
 static void print_if(struct shell_printer *p, const struct shell_node *node)
 {
@@ -288,8 +278,6 @@ static void print_case(struct shell_printer *p, const struct shell_node *node)
 	add(p, "esac");
 }
 
-/* ---- [[ ]] ---- */
-
 static void print_cond(struct shell_printer *p, const struct shell_cond *c)
 {
 	if (!c) {
@@ -331,8 +319,6 @@ static void print_cond(struct shell_printer *p, const struct shell_cond *c)
 		break;
 	}
 }
-
-/* ---- any node ---- */
 
 static void print_pipeline(
 	struct shell_printer *p, const struct shell_node *node)

@@ -18,8 +18,6 @@
  * to options that were just set would all be others. */
 void shell_print(const struct shell_ast *ast, struct buf *out);
 
-/* ---- between the printer's files ---- */
-
 struct shell_printer {
 	struct buf *out;
 	const struct shell_redir *pending[SHELL_MAX_HEREDOCS];

@@ -162,8 +162,6 @@ static void print_dq(struct shell_printer *p, const struct shell_part *part,
 	buf_addc(p->out, '"');
 }
 
-/* ---- ${…} ---- */
-
 static enum shell_style inner_style(
 	const struct shell_param *param, enum shell_style style)
 {
@@ -260,8 +258,6 @@ static void print_param(struct shell_printer *p,
 	}
 	buf_addc(p->out, '}');
 }
-
-/* ---- any part ---- */
 
 static void print_sub(struct shell_printer *p, const char *open,
 	const struct shell_list *list)

@@ -101,8 +101,6 @@ struct shell_state shell_fork(struct shell_walk *w, struct shell_state *st)
 	return copy;
 }
 
-/* ---- joins ---- */
-
 static struct shell_var *common_tail(
 	const struct shell_state *a, const struct shell_state *b)
 {
@@ -245,8 +243,6 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 		st->input = SHELL_IN_UNKNOWN;
 }
 
-/* ---- functions ---- */
-
 struct shell_func *shell_func_find(
 	const struct shell_state *st, struct shell_str name)
 {
@@ -342,8 +338,6 @@ void shell_func_define(struct shell_walk *w, const struct shell_node *node)
 		w->defs = def;
 	}
 }
-
-/* ---- assignments ---- */
 
 static void report(struct shell_walk *w, enum shell_how how,
 	struct shell_str name, const struct shell_val *value, bool exported,

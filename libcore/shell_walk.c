@@ -59,8 +59,6 @@ struct arena *shell_walk_arena(struct shell_walk *w)
 	return w->a;
 }
 
-/* ---- lists ---- */
-
 /* Succeeded or failed: from here on either may be. */
 static void settle(struct shell_walk *w)
 {
@@ -114,8 +112,6 @@ void shell_walk_list(struct shell_walk *w, const struct shell_list *list)
 			shell_walk_node(w, item->node);
 	}
 }
-
-/* ---- pipelines and and-or lists ---- */
 
 static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 {
@@ -175,8 +171,6 @@ static void walk_andor(struct shell_walk *w, const struct shell_node *node)
 	}
 }
 
-/* ---- branches ---- */
-
 static void walk_if(struct shell_walk *w, const struct shell_node *node)
 {
 	struct shell_state *st = w->st, other;
@@ -220,8 +214,6 @@ static void walk_case(struct shell_walk *w, const struct shell_node *node)
 	st->epoch = ++w->epoch;
 }
 
-/* ---- [[ ]] ---- */
-
 static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
 {
 	const struct shell_val *left = NULL, *right = NULL;
@@ -256,8 +248,6 @@ static void walk_arith(struct shell_walk *w, const struct shell_word *word)
 			shell_expand_quoted(w, word->parts, word->span),
 			word->span);
 }
-
-/* ---- any node ---- */
 
 static void walk_inside(struct shell_walk *w, const struct shell_node *node)
 {

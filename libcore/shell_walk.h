@@ -25,8 +25,6 @@ enum {
 	SHELL_MAX_WALK = 4 * 1024 * 1024, /* a good maximum for the arena */
 };
 
-/* ---- values ---- */
-
 /* Two bytes stand for text that is not known. They are never in known text.
  *  SHELL_REL  text, or none, without '/', that does not make "." or ".." with
  *             its neighbours: a number, what a glob matches;
@@ -54,8 +52,6 @@ struct shell_val {
 	bool plain;  /* no expansion at all: the alternative is in the source */
 	struct shell_span span;
 };
-
-/* ---- what is reported ---- */
 
 enum shell_how {
 	SHELL_SET_PLAIN,   /* name=value on its own */

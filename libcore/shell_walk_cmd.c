@@ -8,8 +8,6 @@
 
 #include "str.h"
 
-/* ---- redirections ---- */
-
 static bool is_dup(const struct shell_val *v)
 {
 	const struct shell_str *s = shell_val_text(v);
@@ -115,8 +113,6 @@ void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *r)
 				&shell_val_rel, false, r->span);
 	}
 }
-
-/* ---- assignments ---- */
 
 static const struct shell_val *array_value(struct shell_walk *w,
 	const struct shell_word *words, struct shell_args *elems)
@@ -253,8 +249,6 @@ static struct shell_set *make_sets(struct shell_walk *w,
 	}
 	return sets;
 }
-
-/* ---- the command ---- */
 
 static bool is_ascii(struct shell_str s)
 {

@@ -8,8 +8,6 @@
 
 #include "str.h"
 
-/* ---- one text ---- */
-
 /* One reading. partial: where it ends in an error, a shell has run what stands
  * before it, and that counts; else the text is refused as a whole. sensitive:
  * in, whether it stands for all shells'; out, whether theirs differ. */
@@ -141,8 +139,6 @@ int shell_walk_here(struct shell_walk *w, const struct shell_val *text)
 	return w->err;
 }
 
-/* ---- functions ---- */
-
 void shell_walk_call(struct shell_walk *w, struct shell_def *def,
 	const struct shell_args *args, bool unknown)
 {
@@ -203,8 +199,6 @@ static void walk_uncalled(struct shell_walk *w)
 		w->st = st;
 	}
 }
-
-/* ---- trap and "." ---- */
 
 static bool only_exit(const struct shell_call *c)
 {
@@ -332,8 +326,6 @@ void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 		kept->locals = frame.locals;
 }
 
-/* ---- another shell ---- */
-
 /* What the new shell sees of the variables: the exported ones. */
 static void child_vars(struct shell_walk *w, struct shell_state *in,
 	const struct shell_state *outer, const struct shell_child *child)
@@ -433,8 +425,6 @@ int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 	w->cmd = cmd;
 	return w->err;
 }
-
-/* ---- the start ---- */
 
 int shell_walk(struct arena *a, const char *text, size_t len,
 	const struct shell_walk_opts *opts, const struct shell_walk_ops *ops,

@@ -9,8 +9,6 @@
 #include "str.h"
 #include "utf8.h"
 
-/* ---- $(…) and `…` ---- */
-
 static struct shell_part *cmdsub(struct shell_parser *p, size_t start)
 {
 	struct shell_part *part;
@@ -100,8 +98,6 @@ struct shell_part *shell_procsub(struct shell_parser *p)
 	return part;
 }
 
-/* ---- arithmetic ---- */
-
 struct shell_word *shell_arith(struct shell_parser *p)
 {
 	struct shell_word *w;
@@ -161,8 +157,6 @@ static struct shell_part *bracket(struct shell_parser *p, size_t start)
 	}
 	return part;
 }
-
-/* ---- $'…' ---- */
 
 struct ansi {
 	struct shell_parser *p;
@@ -281,8 +275,6 @@ struct shell_part *shell_ansi(struct shell_parser *p, size_t start)
 		part->text = (struct shell_str){a.to, a.n};
 	return part;
 }
-
-/* ---- $ ---- */
 
 static struct shell_part *plain_param(
 	struct shell_parser *p, size_t start, int c)

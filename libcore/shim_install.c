@@ -171,8 +171,6 @@ int shim_install(
 	return shim_end_record(r, d);
 }
 
-/* --- and back ------------------------------------------------------------- */
-
 /* A policy that someone has written since stays. */
 static bool policy_untouched(const struct shim_root *r)
 {

@@ -93,8 +93,6 @@ int shim_remove_dir(const struct shim_root *r, const char *path)
 	return remove_at(r, path, AT_REMOVEDIR);
 }
 
-/* --- one shell ------------------------------------------------------------ */
-
 int shim_entry_prepare(const struct shim_entry *e)
 {
 	char temp[SHIM_PATH_MAX], real[SHIM_PATH_MAX];
@@ -151,8 +149,6 @@ int shim_entry_forget(const struct shim_entry *e)
 		return 0;
 	return remove_name(e->dir, original(real, e->name));
 }
-
-/* --- /etc/wardbox --------------------------------------------------------- */
 
 static int make_dir(struct shim_root *r, const char *path);
 

@@ -14,8 +14,6 @@
 
 static const char magic[] = "wardbox-state 1\n";
 
-/* --- writing ------------------------------------------------------------- */
-
 struct writer {
 	struct buf *out;
 	uint64_t records;
@@ -89,8 +87,6 @@ int state_write(const struct state *s, struct buf *out)
 	buf_addf(out, "end %llu\n", (unsigned long long)w.records);
 	return out->err;
 }
-
-/* --- reading ------------------------------------------------------------- */
 
 struct reader {
 	const char *at, *end;

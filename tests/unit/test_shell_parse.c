@@ -223,8 +223,6 @@ static void only_differences_are_sensitive(void **state)
 	}
 }
 
-/* ---- the printer ---- */
-
 static void print(const char *text, enum shell_dialect dialect, struct buf *out)
 {
 	struct arena a = ARENA_INIT(SHELL_MAX_ARENA);
