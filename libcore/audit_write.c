@@ -116,7 +116,7 @@ int audit_lock_head(struct audit_log *log, struct diag *d)
 {
 	for (int tries = 0; tries < 8; tries++) {
 		uint64_t size, held;
-		uint32_t links;
+		uint32_t links = 0;
 		int err = take_lock(log, d);
 
 		if (!err)

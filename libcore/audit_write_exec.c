@@ -166,7 +166,7 @@ static int put_env(struct audit_rec *r, struct redact *secrets,
 	size_t n = 0, bytes = 0;
 	int err = 0;
 
-	while (env[n] && n < ENV_MAX)
+	while (n < ENV_MAX && env[n])
 		n++;
 	p = calloc(n + 1, sizeof *p);
 	if (!p)

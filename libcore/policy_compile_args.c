@@ -202,7 +202,7 @@ static void place(struct line *l, struct item *first, struct item *end)
 	struct policy_compiler *c = l->c;
 	uint16_t head = first->head;
 	unsigned kind = head & 15;
-	char letters[128];
+	char letters[128] = "";
 	struct buf b = BUF_FIXED(letters);
 	uint32_t at = 0, count = 0;
 

@@ -283,7 +283,7 @@ struct img_range img_set(const struct policy_image *img, enum img_set set)
 
 struct img_range img_list(const struct policy_image *img, const char *name)
 {
-	struct img_list l;
+	struct img_list l = {0};
 
 	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_LIST); i++) {
 		img_get(img, IMG_LIST, i, &l);
@@ -303,7 +303,7 @@ struct img_token img_token(const struct policy_image *img, uint32_t i)
 
 struct img_range img_words(const struct policy_image *img, struct img_token t)
 {
-	struct img_list l;
+	struct img_list l = {0};
 
 	if (!(t.bits & IMG_TOK_LIST))
 		return (struct img_range){t.first, t.bits >> IMG_TOK_WORDS};
@@ -348,7 +348,7 @@ static uint32_t lower_bound(
 uint32_t img_schema_find(const struct policy_image *img, const char *name)
 {
 	uint32_t i = lower_bound(img, IMG_SCHEMA, name);
-	struct img_schema s;
+	struct img_schema s = {0};
 
 	if (i == IMG_COUNT(img, IMG_SCHEMA))
 		return 0;
