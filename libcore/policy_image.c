@@ -362,7 +362,7 @@ uint32_t img_prog_find(
 	const struct policy_image *img, const char *name, uint32_t *n)
 {
 	uint32_t i = lower_bound(img, IMG_PROG, name), end = i;
-	struct img_prog p;
+	struct img_prog p = {0};
 
 	for (; end < IMG_COUNT(img, IMG_PROG); end++) {
 		img_get(img, IMG_PROG, end, &p);
