@@ -26,8 +26,8 @@ endif
 
 STD := -std=c11 -D_GNU_SOURCE -funsigned-char
 
-# One path buffer and a little; an unoptimised build may say more.
-FRAME ?= 5120
+# Two path buffers and a little; an unoptimised build may say more.
+FRAME ?= 9216
 WARN := -Wall -Wextra -Wformat=2 -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Walloca -Wundef \
 	-Wcast-qual -Wwrite-strings -Wswitch-enum -Wimplicit-fallthrough \

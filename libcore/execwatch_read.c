@@ -214,8 +214,7 @@ int execwatch_name(int *root, pid_t pid, int dirfd, const char *path, char *real
 		return path_of_fd(base, real, PATH_MAX);
 	if (path[0] != '/')
 		return name_at(base, path, 0, real);
-	*root = base;
-	base = -1;
+	*root = fd_steal(&base);
 	return name_at(*root, path, RESOLVE_IN_ROOT, real);
 }
 
