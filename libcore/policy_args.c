@@ -29,6 +29,8 @@ static bool fits(const struct scan *s, const struct wanted *w,
 
 	if (w->kind == IMG_I_POS)
 		return cell == w->pos;
+	if (!w->name)
+		return false;
 	name = img_str(s->img, cell);
 	if (g->kind <= IMG_I_FLAGS)
 		return strchr(name, w->name[1]);
