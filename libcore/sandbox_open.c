@@ -100,7 +100,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	autofree char *path = NULL;
 	struct stat st;
 	autofd int fd = open_named(g->path, &path);
-	int err = fd < 0 ? fd : fstat(fd, &st) < 0 ? -errno : 0;
+	int err = fd < 0 ? fd : path && fstat(fd, &st) == 0 ? 0 : -EIO;
 
 	if (g->optional && (err == -ENOENT || err == -ENOTDIR))
 		return 0;
