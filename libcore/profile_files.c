@@ -312,6 +312,7 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 	struct diag *d)
 {
 	struct listing l = {.files = files, .place = place};
+	const struct profile_file *file;
 	char name[160];
 	struct buf b = BUF_FIXED(name);
 
@@ -327,7 +328,8 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 			diag_hint(d, "--force writes it");
 			return -EPERM;
 		}
-		if (!add(&l, SYSTEM, "etc/zsh/zshenv", SESSION_ALL)->exists) {
+		file = add(&l, SYSTEM, "etc/zsh/zshenv", SESSION_ALL);
+		if (!file || !file->exists) {
 			files->count = 0;
 			add(&l, SYSTEM, "etc/zshenv", SESSION_ALL);
 		}
