@@ -7,6 +7,7 @@
 #include "envrun_edit.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -149,11 +150,18 @@ static void redraw(const struct edit *e, const char *prompt)
 	put(out.data, out.len);
 }
 
+/* The signals that end an edit are blocked but for the wait itself: one that
+ * came just before a read would be seen only after the next key. */
+static sigset_t waiting;
+
 /* The next byte; -1 at the end or when a signal came. */
 static int byte(void)
 {
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 	unsigned char c;
 
+	if (ppoll(&in, 1, NULL, &waiting) < 0)
+		return -1;
 	return read(STDIN_FILENO, &c, 1) == 1 ? c : -1;
 }
 
@@ -407,6 +415,7 @@ int envrun_edit(const char *prompt, const struct history *h, struct buf *line)
 		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
 	enum { CAUGHT = sizeof(caught) / sizeof(*caught) };
 	struct sigaction act = {.sa_handler = wake}, was[CAUGHT];
+	sigset_t block;
 	struct edit e = {.line = line,
 		.prompt = prompt,
 		.h = h,
@@ -417,6 +426,10 @@ int envrun_edit(const char *prompt, const struct history *h, struct buf *line)
 	if (!raw(&e))
 		return -ENOTTY;
 	woken = 0;
+	sigemptyset(&block);
+	for (size_t i = 0; i < CAUGHT; i++)
+		sigaddset(&block, caught[i]);
+	sigprocmask(SIG_BLOCK, &block, &waiting);
 	for (size_t i = 0; i < CAUGHT; i++)
 		sigaction(caught[i], &act, &was[i]);
 	/* memmove() and the like want an address. */
@@ -426,6 +439,7 @@ int envrun_edit(const char *prompt, const struct history *h, struct buf *line)
 	sig = woken;
 	for (size_t i = 0; i < CAUGHT; i++)
 		sigaction(caught[i], &was[i], NULL);
+	sigprocmask(SIG_SETMASK, &waiting, NULL);
 	buf_release(&e.fresh);
 	put("\n", 1);
 	if (sig && sig != SIGINT && sig != SIGWINCH)

@@ -14,6 +14,7 @@ import termios
 import time
 
 os.environ.update(TERM="xterm", LC_ALL="C.UTF-8", NO_COLOR="1")
+signal.alarm(90)  # what hangs is a failure, not a wait
 pid, fd = pty.fork()
 if pid == 0:
     os.execv(sys.argv[1], ["wardbox", "envrun", "--repl"])
