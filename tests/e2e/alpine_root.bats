@@ -8,7 +8,7 @@ setup() {
 	need test -n "$BUSYBOX"
 	R=$BATS_TEST_TMPDIR/root
 	root_busybox "$R"
-	mkdir -p "$R/usr/bin" "$R/root" "$R/home/dev/.git" "$R/work/.git" "$R/run" "$R/var/log"
+	mkdir -p "$R/usr/bin" "$R/root" "$R/home/dev/.git" "$R/srv/.git" "$R/run" "$R/var/log"
 	local name
 	for name in $("$BUSYBOX" --list); do
 		[ -e "$R/bin/$name" ] || ln -s /bin/busybox "$R/bin/$name"
@@ -37,7 +37,7 @@ inside() { # DIR COMMAND...
 }
 
 @test "scripts of every kind run, by either name, and are recorded" {
-	cat >"$R/work/build" <<-'X'
+	cat >"$R/srv/build" <<-'X'
 		#!/bin/sh
 		set -eu
 		mkdir -p out
@@ -50,18 +50,18 @@ inside() { # DIR COMMAND...
 		find out -type f | wc -l
 		(exit 3) || echo "code $?"
 	X
-	chmod 755 "$R/work/build"
-	run inside /work ./build
+	chmod 755 "$R/srv/build"
+	run inside /srv ./build
 	[ "$output" = $'got 3\ngot 2\ngot 1\n3\ncode 3' ]
-	run inside /work /bin/ash -l -c 'echo "$0 $FROM_PROFILE"'
+	run inside /srv /bin/ash -l -c 'echo "$0 $FROM_PROFILE"'
 	[ "$output" = "/bin/ash yes" ] || { echo "$output" && false; }
 	# What has no environment at all, as cron starts it.
-	run inside /work env -i /bin/sh -c 'echo "$PWD"; awk "BEGIN { print 6 * 7 }"'
-	[ "$output" = $'/work\n42' ]
-	run inside /work wardbox audit -t start -o json
+	run inside /srv env -i /bin/sh -c 'echo "$PWD"; awk "BEGIN { print 6 * 7 }"'
+	[ "$output" = $'/srv\n42' ]
+	run inside /srv wardbox audit -t start -o json
 	jq -se 'any(.[]; .argv == ["/bin/sh", "./build"])
 		and any(.[]; .argv[0] == "/bin/ash" or .argv[0] == "ash")' <<<"$output"
-	run inside /work wardbox audit verify --links
+	run inside /srv wardbox audit verify --links
 	[ "$status" -eq 4 ]
 	[[ "$output" == *intact* ]]
 }
@@ -71,13 +71,13 @@ inside() { # DIR COMMAND...
 	for line in 'wget http://localhost/' 'busybox wget http://localhost/' \
 		'nc localhost 1' 'echo nc localhost 1 | sh' \
 		'echo "busybox nc localhost 1" >s; ash s'; do
-		run inside /work /bin/sh -c "$line"
+		run inside /srv /bin/sh -c "$line"
 		[ "$status" -eq 126 ] || { echo "$line: $status $output" && false; }
 	done
 	# Beside it what is allowed, and the kernel where no policy looks.
-	run inside /work /bin/sh -c 'echo in >here && cat here'
+	run inside /srv /bin/sh -c 'echo in >here && cat here'
 	[ "$output" = in ]
-	run inside /work /bin/sh -c 'f=/etc/$(echo escape); echo x | tee "$f"'
+	run inside /srv /bin/sh -c 'f=/etc/$(echo escape); echo x | tee "$f"'
 	[ "$status" -ne 0 ]
 	[ ! -e "$R/etc/escape" ]
 }
