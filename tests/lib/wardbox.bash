@@ -35,18 +35,27 @@ as_user() { # run a command as uid 1000 with no privilege left
 # "" for none) and with a log and a state base of its own: all of it in a
 # private mount namespace, kept over the calls of one test.
 in_policy() { # TEXT COMMAND...
-	local text=$1 ns=$BATS_TEST_TMPDIR/ns
+	local text=$1 ns=$BATS_TEST_TMPDIR/ns work
+	local policy=$ns/etc/wardbox/policy
 	shift
-	mkdir -p "$ns/etc/wardbox" "$ns/work" "$ns/log" "$ns/run"
+	mkdir -p "$ns/etc/wardbox" "$ns/log" "$ns/run"
+	# An overlay empties its work directory as it is mounted: calls at the same
+	# time have one each.
+	work=$(mktemp -d "$ns/work.XXXXXX") || return
 	chmod 755 "$ns" "$ns/etc" "$ns/etc/wardbox" "$ns/run"
-	rm -f "$ns/etc/wardbox/policy"
-	[ -z "$text" ] || (umask 022 && printf '%s\n' "$text" >"$ns/etc/wardbox/policy")
+	# Nor is the policy taken away from one that reads it.
+	if [ -z "$text" ]; then
+		rm -f "$policy"
+	elif ! printf '%s\n' "$text" | cmp -s - "$policy"; then
+		rm -f "$policy"
+		(umask 022 && printf '%s\n' "$text" >"$policy")
+	fi
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	NS=$ns unshare -m sh -c '
-		mount -t overlay overlay -o "lowerdir=/etc,upperdir=$NS/etc,workdir=$NS/work" /etc &&
+	NS=$ns WORK=$work unshare -m sh -c '
+		mount -t overlay overlay -o "lowerdir=/etc,upperdir=$NS/etc,workdir=$WORK" /etc &&
 		mount --bind "$NS/log" /var/log &&
 		mkdir -p /run/wardbox && mount --bind "$NS/run" /run/wardbox &&
-		unset NS && exec "$@"' sh "$@"
+		unset NS WORK && exec "$@"' sh "$@"
 }
 
 # A directory that looks like a project, to be the jail: $PROJECT, entered.
