@@ -11,7 +11,6 @@ PREFIX ?= /usr/local
 VERSION := 0.1.0
 Q := $(if $(V),,@)
 
-.PHONY: all
 all: $(O)/wardbox
 
 # An applet alone: the same rules with another configuration and output.
@@ -25,7 +24,9 @@ include build/check.mk
 include build/cross.mk
 include build/install.mk
 
-.PHONY: help clean distclean
+# What `help` lists makes no file of its name, and these.
+.PHONY: all check-ready bench-ready version-now $(CONFIG_GOALS) \
+	$(shell sed -n 's/^\([a-z][a-z -]*\):.*## .*/\1/p' Makefile build/*.mk)
 help: ## this list
 	@sed -n 's/^\([a-z][a-z0-9 %_-]*\):.*## /\1\t/p' Makefile build/*.mk | \
 		while IFS='	' read -r goals text; do \

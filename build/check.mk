@@ -4,9 +4,6 @@ UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TEST := $(O)/test
 
-.PHONY: check check-unit check-cli check-e2e check-fuzz check-build check-full
-.PHONY: fuzz bench lint analyze check-headers check-layers
-.PHONY: size bloatcheck baseline stacks man repro
 
 # What a unit test may lean on, beyond libcore: its data, beside its source.
 TEST_DEFS := -DTEST_DATA='"$(CURDIR)/tests/data"'
@@ -30,6 +27,7 @@ $(TEST)/fuzz_%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(O)/dev/libcore.a $(DEV_
 HELPERS := $(patsubst tests/lib/%.c,$(TEST)/lib/%,\
 	$(filter-out tests/lib/replay.c tests/lib/attack_%,$(wildcard tests/lib/*.c)))
 $(TEST)/lib/attack: $(wildcard tests/lib/attack_*.c)
+$(TEST)/lib/allocator: applets/malloc.c libcore/heap.c
 $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
 	@mkdir -p $(@D)
 	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $^
@@ -39,14 +37,13 @@ BENCHES := $(patsubst tests/bench/%.c,$(TEST)/bench/%,$(wildcard tests/bench/*.c
 START_OBJECT := $(START:%.c=$(O)/obj/%.o)
 $(TEST)/bench/%: tests/bench/%.c $(START_OBJECT) $(O)/libcore.a $(DEP_LIBS)
 	@mkdir -p $(@D)
-	$(Q)$(TARGET_CC) $(TARGET_CFLAGS) $(INCLUDES) $(DEP_INC) $(TARGET_INC) \
+	$(Q)$(TARGET_CC) $(OPT_HOT) $(TARGET_CFLAGS) $(INCLUDES) $(DEP_INC) $(TARGET_INC) \
 		$(TARGET_LDFLAGS) -o $@ $< $(START_OBJECT) $(O)/libcore.a \
 		$(DEP_LIBS)
 
 check: all dev ## every test that fits into minutes
 	$(Q)$(MAKE) --no-print-directory check-ready
 	$(Q)O=$(O) sh tests/run unit fuzz cli build e2e
-.PHONY: check-ready
 check-ready: $(O)/wardbox $(O)/dev/wardbox $(UNIT:%=$(TEST)/%) $(FUZZ:%=$(TEST)/%) $(HELPERS)
 check-unit: $(UNIT:%=$(TEST)/%) ## libcore's modules under sanitizers
 	$(Q)O=$(O) sh tests/run unit
@@ -58,21 +55,15 @@ check-e2e: $(O)/wardbox $(HELPERS) ## whole roots and real programs
 	$(Q)O=$(O) sh tests/run e2e
 check-build: ## layers, headers, configurations, declarations
 	$(Q)O=$(O) sh tests/run build
-.PHONY: soak
 soak: $(O)/wardbox ## N=2000 commands by eight shims, killed, denied, on a full disk
 	$(Q)O=$(O) sh tests/soak/run $(N)
-.PHONY: check-long
 check-long: $(O)/wardbox $(HELPERS) ## the end-to-end runs that take long
 	$(Q)O=$(O) sh tests/run long
 # What each takes on two cores: HACKING.md.
-FULL_GOALS ?= check analyze repro check-long soak check-cross
+# The cross builds come before the boots, one of which is of theirs.
+FULL_GOALS ?= check analyze repro check-cross check-long soak
 check-full: ## check, the analyzers, the long runs, the soak, other machines
-	$(Q)sh scripts/bootstrap full || echo "check-full: what is missing is skipped"
-	$(Q)bad=; for goal in $(FULL_GOALS); do \
-		start=$$(date +%s); \
-		$(MAKE) --no-print-directory $$goal || bad="$$bad $$goal"; \
-		echo "check-full: $$goal took $$(($$(date +%s) - start)) s"; \
-	done; [ -z "$$bad" ] || { echo "check-full: failed:$$bad"; exit 1; }
+	+$(Q)MAKE="$(MAKE) --no-print-directory O=$(O)" sh tests/full $(FULL_GOALS)
 
 # libFuzzer, T seconds per harness.
 T ?= 60
@@ -84,11 +75,9 @@ fuzz: $(GENERATED) $(DEP_STAMP) ## fuzz each parser for T=60 seconds
 
 bench: $(O)/wardbox $(HELPERS) $(BENCHES) ## ratios beside peers, as a table
 	$(Q)O=$(O) sh tests/bench/run $(BENCH_ARGS)
-.PHONY: bench-ready
 bench-ready: $(O)/wardbox $(HELPERS) $(BENCHES)
 bench-compare: bench-ready ## what changed since BASE=rev, measured now
 	$(Q)O=$(O) sh tests/bench/compare $(BASE)
-.PHONY: bench-compare
 
 LINT_SOURCES := $(wildcard applets/*.c libcore/*.c)
 LINT_SCRIPTS := $(filter-out scripts/%.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/%.c,$(wildcard scripts/*)) \
@@ -96,13 +85,10 @@ LINT_SCRIPTS := $(filter-out scripts/%.awk scripts/packages scripts/words script
 lint: $(GENERATED) $(DEP_STAMP) $(O)/dev/manopts check-headers check-layers ## style, man pages, shell scripts, spelling
 	$(Q)sh scripts/lint $(O) $(LINT_SCRIPTS)
 analyze: $(GENERATED) $(DEP_STAMP) ## clang-tidy, cppcheck, gcc -fanalyzer
-	$(Q)COMPILE="$(DEV_CC) $(STD) -O1 $(INCLUDES) $(DEP_INC)" \
+	$(Q)CC="$(DEV_CC)" GEN=$(GEN) FLAGS="$(STD) -O1 $(INCLUDES) $(DEP_INC)" \
 		sh scripts/analyze $(LINT_SOURCES)
 check-headers: $(GENERATED) $(DEP_STAMP) ## every header compiles alone
-	$(Q)for h in libcore/*.h applets/*.h; do \
-		echo "#include \"$${h#*/}\"" | $(DEV_COMPILE) -fsyntax-only \
-			-x c - || { echo "$$h does not compile alone"; exit 1; }; \
-	done
+	$(Q)COMPILE='$(DEV_COMPILE) -fsyntax-only -x c -' sh scripts/check-headers
 check-layers: $(O)/libcore.a ## libcore prints nothing, includes go one way
 	$(Q)sh scripts/check-layers $(O)/libcore.a
 
@@ -116,7 +102,7 @@ man: $(O)/dev/manopts ## write the OPTIONS of the man pages from the option tabl
 size: $(O)/wardbox ## bytes per section and per object, beside the budget
 	$(Q)sh scripts/size $(O)
 # What the applets' prompts in Kconfig say, against what is linked.
-APPLET_SIZES = COMPILE="$(TARGET_CC) $(TARGET_CFLAGS) $(INCLUDES) $(TARGET_INC)" \
+APPLET_SIZES = COMPILE="$(TARGET_CC) $(OPT) $(TARGET_CFLAGS) $(INCLUDES) $(TARGET_INC)" \
 	LINK="$(TARGET_CC) $(TARGET_CFLAGS) $(TARGET_LDFLAGS) -s" \
 	sh scripts/applet-sizes $(O)
 APPLET_INPUTS := $(filter-out $(O)/obj/gen/applets.o,$(BOX_OBJECTS)) \
@@ -125,7 +111,6 @@ check-prompts: $(O)/wardbox ## what each applet adds, beside its Kconfig prompt
 	$(Q)$(APPLET_SIZES) $(APPLET_INPUTS)
 prompts: $(O)/wardbox ## write what each applet adds into its prompt
 	$(Q)$(APPLET_SIZES) --write $(APPLET_INPUTS)
-.PHONY: check-prompts prompts
 baseline: $(O)/wardbox ## keep this binary for bloatcheck
 	$(Q)cp $(O)/wardbox.debug $(O)/wardbox.base
 bloatcheck: $(O)/wardbox ## what grew since the baseline, by symbol

@@ -3,7 +3,9 @@
 CONFIG := $(O)/.config
 KCONFIG_CONF ?= $(firstword $(shell command -v kconfig-conf) scripts/kconfig-conf)
 KCONFIG_MCONF ?= $(firstword $(shell command -v kconfig-mconf menuconfig))
-KCONFIG_ENV := GEN=$(GEN) KCONFIG_CONFIG=$(CONFIG) CONFIG_=CONFIG_
+# Written in place: its temporary file would be here, and O may be on another
+# file system.
+KCONFIG_ENV := KCONFIG_OVERWRITECONFIG=1 GEN=$(GEN) KCONFIG_CONFIG=$(CONFIG) CONFIG_=CONFIG_
 APPLET_SOURCES := $(sort $(wildcard applets/*.c))
 
 # The fragment and the default configuration exist before anything is read, so
@@ -53,7 +55,6 @@ $(GEN)/applets.c: $(GEN)/auto.mk $(APPLET_SOURCES) scripts/applets.awk $(GEN)/.s
 
 CONF := $(KCONFIG_ENV) $(KCONFIG_CONF) -s
 
-.PHONY: $(CONFIG_GOALS)
 defconfig minimal_defconfig full_defconfig: $(GEN)/Kconfig.applets ## take a configuration of configs/
 	$(Q)$(CONF) --defconfig=configs/$@ Kconfig >/dev/null
 	@echo "configuration: $@ in $(CONFIG)"

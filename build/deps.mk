@@ -2,12 +2,10 @@
 
 BEARSSL_TARBALL := bearssl_0.6+dfsg.1.orig.tar.xz
 BEARSSL_SHA256 := 102a625bd8f6155260867a50c508df8d8c3f796985dd744df1a68e5cd1a79004
-BEARSSL_PACKAGE := bearssl
-BEARSSL_SUITE := bookworm
+BEARSSL_FROM := bearssl bookworm
 TINYCBOR_TARBALL := tinycbor_0.6.1.orig.tar.gz
 TINYCBOR_SHA256 := 0f9944496d1143935e9c996bc6233ca0dd5451299def33ef400a409942f8f34b
-TINYCBOR_PACKAGE := tinycbor
-TINYCBOR_SUITE := trixie
+TINYCBOR_FROM := tinycbor trixie
 
 DEPS := $(O)/deps
 BEARSSL := $(DEPS)/bearssl
@@ -31,14 +29,14 @@ endif
 
 $(DEPS)/.unpacked: build/deps.mk scripts/fetch-deps
 	$(Q)DEPS_DIR="$(DEPS_DIR)" sh scripts/fetch-deps $(DEPS) \
-		"$(BEARSSL_PACKAGE) $(BEARSSL_SUITE) $(BEARSSL_TARBALL) $(BEARSSL_SHA256)" \
-		"$(TINYCBOR_PACKAGE) $(TINYCBOR_SUITE) $(TINYCBOR_TARBALL) $(TINYCBOR_SHA256)"
+		"$(BEARSSL_FROM) $(BEARSSL_TARBALL) $(BEARSSL_SHA256)" \
+		"$(TINYCBOR_FROM) $(TINYCBOR_TARBALL) $(TINYCBOR_SHA256)"
 	@touch $@
 
 # Only what is called is linked, so all of BearSSL's primitives are built but
 # none of its TLS; of tinycbor the reader, the writer and the validator.
 DEP_FLAGS := -DBR_USE_GETENTROPY=1 -DBR_RDRAND=0 -DBR_USE_URANDOM=0 \
-	-DCBOR_PARSER_MAX_RECURSIONS=16 -DNDEBUG -w
+	-DCBOR_PARSER_MAX_RECURSIONS=16 -DCBOR_NO_FLOATING_POINT=1 -DNDEBUG -w
 TINYCBOR_PARTS := cborencoder cborencoder_close_container_checked cborparser \
 	cborvalidation cborerrorstrings
 
@@ -55,8 +53,7 @@ $(1)/bearssl.a $(1)/tinycbor.a &: $(DEPS)/.unpacked | $(GEN)/.kernel
 		"$(2) $(DEP_FLAGS) -I$(TINYCBOR)/src" \
 		$(TINYCBOR_PARTS:%=$(TINYCBOR)/src/%.c)
 endef
-$(eval $(call build_deps,$(DEPS),$(TARGET_CC) $(TARGET_INC) $(TARGET_CFLAGS)))
+$(eval $(call build_deps,$(DEPS),$(TARGET_CC) $(TARGET_INC) -Os $(TARGET_CFLAGS)))
 $(eval $(call build_deps,$(DEPS)/dev,$(DEV_CC) -O2 -g))
 
-.PHONY: deps
 deps: $(DEP_STAMP) ## fetch and unpack the pinned libraries

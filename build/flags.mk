@@ -26,8 +26,8 @@ endif
 
 STD := -std=c11 -D_GNU_SOURCE -funsigned-char
 
-# Two path buffers and a little; an unoptimised build may say more.
-FRAME ?= 9216
+# One path buffer and a kilobyte; an unoptimised build may say more.
+FRAME ?= 5120
 WARN := -Wall -Wextra -Wformat=2 -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wvla -Walloca -Wundef \
 	-Wcast-qual -Wwrite-strings -Wswitch-enum -Wimplicit-fallthrough \
@@ -39,9 +39,9 @@ endif
 
 HARDEN := -fstack-protector-strong -fstack-clash-protection \
 	-ftrivial-auto-var-init=zero -fzero-call-used-regs=used-gpr
-ifneq ($(findstring aarch64,$(MACHINE)),)
-HARDEN += -mbranch-protection=standard
-endif
+HARDEN += $(if $(findstring aarch64,$(MACHINE)),-mbranch-protection=standard)
+# Constants lie as the ABI has them, with no room between for vectors.
+LAYOUT := $(if $(findstring x86_64,$(MACHINE)),-malign-data=abi)
 
 # Relative relocations packed into a bitmap, where the linker knows how and
 # applets/start.c can read them.
@@ -55,16 +55,20 @@ endif
 # Nothing of the path of the tree may reach the binary.
 REPRO := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(O))=out
 
-OPT ?= -Os
-TARGET_CFLAGS := $(STD) $(OPT) -fPIE -ffunction-sections -fdata-sections \
+# For size; what of libcore runs once per byte or record, for speed. Each of
+# these passes makes more code than it saves here, also at -Oz.
+SMALL := -fno-caller-saves -fno-thread-jumps -fno-move-loop-invariants \
+	-fno-tree-loop-im -fno-tree-dominator-opts -fno-shrink-wrap -fno-tree-sra \
+	-fno-if-conversion -fno-tree-tail-merge -fno-optimize-sibling-calls
+OPT ?= $(shell for o in "-Oz $(SMALL)" -Oz -Os; do $(CC) $$o -Werror -E -x c /dev/null >/dev/null 2>&1 && echo $$o && break; done)
+OPT_HOT ?= -O2
+HOT := audit_read_filter cbor crc32c sha256_hw arena
+TARGET_CFLAGS := $(STD) -fPIE -ffunction-sections -fdata-sections \
 	-fno-common -fvisibility=hidden -fno-unwind-tables \
-	-fno-asynchronous-unwind-tables $(HARDEN) $(REPRO)
-ifdef CONFIG_BUILD_LTO
-TARGET_CFLAGS += -flto
-endif
+	-fno-asynchronous-unwind-tables $(HARDEN) $(LAYOUT) $(REPRO)
 TARGET_LDFLAGS := -static-pie -Wl,--gc-sections -Wl,-z,relro,-z,now \
 	-Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=sha1 \
-	-Wl,--fatal-warnings $(START_LDFLAGS)
+	-Wl,--fatal-warnings -Wl,-T,build/sections.ld $(START_LDFLAGS)
 
 # The development build: the machine's own libc, with sanitizers.
 DEV_CC ?= $(CC)

@@ -3,7 +3,6 @@
 BINDIR := $(DESTDIR)$(PREFIX)/bin
 MANDIR := $(DESTDIR)$(PREFIX)/share/man/man1
 
-.PHONY: install uninstall dist
 install: $(O)/wardbox ## binary and man pages below DESTDIR and PREFIX
 	install -Dm755 $(O)/wardbox $(BINDIR)/wardbox
 	for a in $(APPLETS_ON); do \
@@ -13,6 +12,5 @@ uninstall: ## remove what install put there
 	rm -f $(BINDIR)/wardbox $(APPLETS:%=$(MANDIR)/wardbox-%.1)
 dist: ## the tarball of this commit
 	@mkdir -p $(O)
-	git archive --prefix=wardbox-$(VERSION)/ \
-		-o $(O)/wardbox-$(VERSION).tar.gz HEAD
+	git archive --prefix=wardbox-$(VERSION)/ -o $(O)/wardbox-$(VERSION).tar.gz HEAD
 	@echo "$(O)/wardbox-$(VERSION).tar.gz"

@@ -32,45 +32,32 @@ $(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy_im
 GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)
 
 $(GEN)/.kernel:
-	$(Q)mkdir -p $(GEN)/kernel
-	$(Q)for d in linux asm asm-generic; do \
-		for from in /usr/include/$(MACHINE) /usr/$(MACHINE)/include \
-			/usr/include; do \
-			[ -d $$from/$$d ] || continue; \
-			ln -sfn $$from/$$d $(GEN)/kernel/$$d; break; \
-		done; \
-	done
+	$(Q)sh scripts/kernel-headers $(GEN)/kernel /usr/include \
+		/usr/$(MACHINE)/include /usr/include/$(MACHINE)
 	@touch $@
 
 # Written again only when it says something else.
-.PHONY: version-now
 $(GEN)/version.h: version-now
 	@mkdir -p $(@D)
 	@sh scripts/version $(VERSION) >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-COMPILE = $(TARGET_CC) $(TARGET_CFLAGS) $(WARN) $(WARN_GCC) $(INCLUDES) \
+COMPILE = $(TARGET_CC) $(OPT) $(TARGET_CFLAGS) $(WARN) $(WARN_GCC) $(INCLUDES) \
 	$(DEP_INC) $(TARGET_INC)
 # Sanitizers make frames larger; the real ones are measured in the product.
 DEV_COMPILE = $(DEV_CC) $(DEV_CFLAGS) \
 	$(filter-out -Wframe-larger-than=%,$(WARN)) $(INCLUDES) $(DEP_INC)
 
-$(O)/obj/%.o: %.c | $(GENERATED) $(GEN)/.kernel $(DEP_STAMP)
+vpath gen/%.c $(O)
+$(HOT:%=$(O)/obj/libcore/%.o): OPT = $(OPT_HOT)
+$(O)/obj/%.o: %.c build/flags.mk | $(GENERATED) $(GEN)/.kernel $(DEP_STAMP)
 	@mkdir -p $(@D)
 	@echo "  CC       $<"
-	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
-
-$(O)/obj/gen/applets.o: $(GEN)/applets.c | $(GENERATED) $(GEN)/.kernel
-	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c -o $@ $<
 
 $(O)/dev/%.o: %.c | $(GENERATED) $(DEP_STAMP)
 	@mkdir -p $(@D)
 	@echo "  CC dev   $<"
-	$(Q)$(DEV_COMPILE) -MMD -MP -c -o $@ $<
-
-$(O)/dev/gen/applets.o: $(GEN)/applets.c | $(GENERATED)
-	@mkdir -p $(@D)
 	$(Q)$(DEV_COMPILE) -MMD -MP -c -o $@ $<
 
 # Applets do not change libcore: builds of many configurations can share one.
@@ -89,7 +76,7 @@ $(O)/obj/.objects: version-now
 	@echo $(BOX_OBJECTS) >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(O)/wardbox: $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS) $(O)/obj/.objects
+$(O)/wardbox: $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS) $(O)/obj/.objects build/sections.ld
 	@echo "  LD       $@"
 	$(Q)$(TARGET_CC) $(TARGET_CFLAGS) $(TARGET_LDFLAGS) -Wl,-Map=$@.map \
 		-o $@.debug $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS)
@@ -102,7 +89,6 @@ $(O)/dev/wardbox: $(DEV_BOX_OBJECTS) $(O)/dev/libcore.a $(DEV_DEP_LIBS)
 	$(Q)$(DEV_CC) $(DEV_LDFLAGS) -o $@ $(DEV_BOX_OBJECTS) \
 		$(O)/dev/libcore.a $(DEV_DEP_LIBS)
 
-.PHONY: dev
 dev: $(O)/dev/wardbox ## the glibc build with sanitizers, out/dev/wardbox
 
 # box-APPLET: that applet alone, in its own output directory.
