@@ -24,6 +24,9 @@ bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
 				struct shell_str head =
 					shell_val_prefix(v->alts[i]);
 
+				if (!v->alts[i].n ||
+					v->alts[i].p[0] == SHELL_NUM)
+					continue;
 				if (v->many || !head.n || head.p[0] == '-')
 					return false;
 			}
@@ -40,6 +43,7 @@ bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
 
 			if (letter >= 128)
 				return false;
+			c->odd |= c->knows && !strchr(c->knows, letter);
 			values[letter] = v;
 			takes = strchr(with, (int)letter);
 			if (!takes)
@@ -54,6 +58,15 @@ bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
 		}
 	}
 	return true;
+}
+
+/* The names that set -o has in bash and ash; with another one the rest of its
+ * words is not looked at. */
+static bool is_set_name(struct shell_str name)
+{
+	return shell_str_in(name,
+		" allexport errexit ignoreeof monitor noclobber noexec noglob "
+		"notify nounset pipefail verbose vi xtrace ");
 }
 
 static bool is_bad_option(struct shell_str name)
@@ -75,10 +88,10 @@ static void set_args(struct shell_walk *w, const struct shell_call *c)
 	if (!args)
 		return;
 	args[0] = w->st->nargs ? w->st->args[0] : shell_val_any;
-	memcpy(args + 1, c->v + c->at, n * sizeof(*args));
+	for (size_t i = 0; i < n; i++)
+		args[i + 1] = shell_val_present(w, &c->v[c->at + i]);
 	w->st->args = args;
 	w->st->nargs = n + 1;
-	w->st->args_unknown = false;
 }
 
 static void do_set(struct shell_walk *w, struct shell_call *c)
@@ -102,78 +115,90 @@ static void do_set(struct shell_walk *w, struct shell_call *c)
 			set_args(w, c);
 			return;
 		}
-		if (shell_str_is(*s, "-") || s->n < 2 ||
-			(s->p[0] != '-' && s->p[0] != '+'))
+		/* It ends the options, and takes nothing away by itself. */
+		if (shell_str_is(*s, "-")) {
+			c->at++;
+			break;
+		}
+		if (!s->n || (s->p[0] != '-' && s->p[0] != '+'))
 			break;
 		on = s->p[0] == '-';
 		for (size_t i = 1; i < s->n; i++) {
+			c->odd |= !strchr(c->knows, s->p[i]);
 			if (s->p[i] == 'a')
 				w->st->allexport |= on;
+			if (s->p[i] == 'e')
+				w->st->errexit = on;
 			if (on && strchr("kHP", s->p[i]))
 				shell_risk(w, SHELL_RISK_OPTION, *s, c->span);
 			if (s->p[i] != 'o' || c->at + 1 >= c->n)
 				continue;
 			v = &c->v[++c->at];
+			c->odd |= !is_set_name(v->alts[0]);
 			if (on && (v->n > 1 || is_bad_option(v->alts[0])))
 				shell_risk(w, SHELL_RISK_OPTION, v->alts[0],
 					c->span);
 			if (shell_str_is(v->alts[0], "allexport"))
 				w->st->allexport |= on;
+			if (shell_str_is(v->alts[0], "errexit"))
+				w->st->errexit = on;
 		}
 	}
 	if (c->at < c->n)
 		set_args(w, c);
 }
 
+/* Digits alone; -1 for any other text. */
+static long number(const struct shell_val *v)
+{
+	const struct shell_str *s = shell_val_text(v);
+	long n = 0;
+
+	for (size_t i = 0; s && i < s->n; i++) {
+		if (!chr_digit(s->p[i]))
+			return -1;
+		n = n < SHELL_MAX_ARGS ? 10 * n + (s->p[i] - '0') : n;
+	}
+	return s && s->n ? n : -1;
+}
+
 static void do_shift(struct shell_walk *w, struct shell_call *c)
 {
 	struct shell_state *st = w->st;
-	const struct shell_str *s;
-	size_t by = 1;
+	long by = c->at < c->n ? number(&c->v[c->at]) : 1;
+	struct shell_val *args;
+	bool many = by < 0;
 
-	if (c->at < c->n) {
-		s = shell_val_text(&c->v[c->at]);
-		by = 0;
-		for (size_t i = 0; s && i < s->n && by < 10000; i++) {
-			if (!chr_digit(s->p[i])) {
-				s = NULL;
-				break;
-			}
-			by = 10 * by + (size_t)(s->p[i] - '0');
-		}
-		if (!s)
-			st->args_unknown = true;
-	}
 	for (size_t i = 0; i < st->nargs; i++)
-		st->args_unknown |= st->args[i].many;
-	if (st->args_unknown || !st->nargs || by >= st->nargs) {
-		/* Too far, it fails, and some shells end. */
-		st->args_unknown |= by != st->nargs - 1 && st->nargs > 0;
-		st->nargs = st->nargs ? 1 : 0;
+		many |= st->args[i].many;
+	/* Too far, it fails, and some shells end. */
+	many |= st->nargs && (size_t)by >= st->nargs;
+	if (!by || !st->nargs)
 		return;
-	}
-	if (by) {
-		struct shell_val *args =
-			walk_zalloc(w, (st->nargs - by) * sizeof(*args));
-
-		if (!args)
-			return;
-		args[0] = st->args[0];
-		memcpy(args + 1, st->args + by + 1,
-			(st->nargs - by - 1) * sizeof(*args));
-		st->args = args;
-		st->nargs -= by;
-	}
+	if (many)
+		by = 0;
+	args = walk_zalloc(w, (st->nargs - (size_t)by) * sizeof(*args));
+	if (!args)
+		return;
+	args[0] = st->args[0];
+	memcpy(args + 1, st->args + by + 1,
+		(st->nargs - (size_t)by - 1) * sizeof(*args));
+	st->nargs -= (size_t)by;
+	/* Any of them may be gone. */
+	for (size_t i = 1; many && i < st->nargs; i++)
+		args[i].many = true;
+	st->args = args;
 }
 
 static void do_shopt(struct shell_walk *w, struct shell_call *c)
 {
-	static const char *const harmless[] = {"nullglob", "failglob",
+	static const char *const harmless[] = {"nullglob",
 		"globstar", "nocaseglob", "nocasematch", "inherit_errexit",
 		"checkwinsize", "globskipdots"};
 	const struct shell_val *values[128] = {0};
 	bool known = shell_options(w, c, "", values);
 
+	w->st->errexit = false;
 	if (!known)
 		shell_risk(w, SHELL_RISK_OPTION, SHELL_STR("shopt"), c->span);
 	if (!values['s'])
@@ -190,20 +215,20 @@ static void do_shopt(struct shell_walk *w, struct shell_call *c)
 	}
 }
 
-/* test -v 'a[$(x)]': an operand counts when -v is there or may be. */
+/* test -v 'a[$(x)]', and in some shells 'a[$(x)]' -eq 0. */
 static void do_test(struct shell_walk *w, struct shell_call *c)
 {
 	bool asks = false;
 
 	for (size_t i = 1; i < c->n; i++) {
-		const struct shell_str *s = shell_val_text(&c->v[i]);
+		const struct shell_val *v = &c->v[i];
+		const struct shell_str *s = shell_val_text(v);
 
-		asks |= !s || shell_str_is(*s, "-v") || shell_str_is(*s, "-R");
+		for (unsigned k = 0; k < v->n; k++)
+			if (asks || shell_str_runs(v->alts[k], false))
+				shell_check_name(w, v);
+		asks = s && (shell_str_is(*s, "-v") || shell_str_is(*s, "-R"));
 	}
-	for (size_t i = 1; asks && i < c->n; i++)
-		for (unsigned k = 0; k < c->v[i].n; k++)
-			if (shell_str_runs(c->v[i].alts[k], false))
-				shell_check_name(w, &c->v[i]);
 }
 
 static void do_let(struct shell_walk *w, struct shell_call *c)
@@ -223,10 +248,7 @@ static void do_printf(struct shell_walk *w, struct shell_call *c)
 		values['v'] = &c->v[c->at + 1];
 	if (!values['v'])
 		return;
-	shell_check_name(w, values['v']);
-	for (unsigned i = 0; i < values['v']->n; i++)
-		shell_assign_var(w, SHELL_SET_READ, values['v']->alts[i],
-			&shell_val_any, false, c->span);
+	shell_set_names(w, c, values['v'], &shell_val_any, false);
 }
 
 static void leave(struct shell_walk *w, struct shell_frame *frame)
@@ -247,16 +269,17 @@ static void do_eval(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *text = NULL;
 
+	if (c->at < c->n && shell_str_is(c->v[c->at].alts[0], "--"))
+		c->at++;
 	for (; c->at < c->n; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
-		const struct shell_str *a = text ? shell_val_text(text) : NULL;
-		const struct shell_str *b = shell_val_text(v);
 
 		if (!text)
 			text = v->many ? &shell_val_any : v;
-		else if (a && b)
-			text = shell_val_str(
-				w, shell_str_join(w, *a, SHELL_STR(" "), *b));
+		else if (text->n == 1 && v->n == 1 && !v->many)
+			text = shell_val_str(w,
+				shell_str_join(w, text->alts[0],
+					SHELL_STR(" "), v->alts[0]));
 		else
 			text = &shell_val_any;
 	}
@@ -301,6 +324,7 @@ static void do_odd(struct shell_walk *w, struct shell_call *c)
 
 static void do_exit(struct shell_walk *w, struct shell_call *c)
 {
+	shell_tell_traps(w);
 	w->st->dead |= c->at + 1 >= c->n;
 }
 
@@ -325,56 +349,59 @@ static void do_nothing(struct shell_walk *w, struct shell_call *c)
 	(void)c;
 }
 
-/* SPECIAL: prefix assignments hold for code that it runs, or for good. */
-enum { SPECIAL = 1, DECL = 2 };
+/* SPECIAL: prefix assignments hold for code that it runs, or for good. NO_…: the
+ * shells that do not have it. */
+enum { SPECIAL = 1, DECL = 2, NO_POSIX = 4, NO_ASH = 8, NO_BASH = 16 };
+enum { BASH_ONLY = NO_POSIX | NO_ASH };
 
 static const struct builtin {
 	char name[10];
 	unsigned char kind;
 	void (*run)(struct shell_walk *w, struct shell_call *c);
+	const char *knows; /* the options with which no shell goes on without */
 } builtins[] = {
-	{".", SPECIAL, shell_builtin_source},
-	{":", SPECIAL, do_nothing},
-	{"[", 0, do_test},
-	{"alias", 0, do_alias},
-	{"break", SPECIAL, do_break},
-	{"builtin", 0, do_nothing},
-	{"cd", 0, shell_builtin_cd},
-	{"chdir", 0, shell_builtin_cd},
-	{"command", 0, do_nothing},
-	{"compgen", 0, do_odd},
-	{"complete", 0, do_odd},
-	{"continue", SPECIAL, do_break},
-	{"declare", DECL, shell_builtin_decl},
-	{"enable", 0, do_odd},
-	{"eval", SPECIAL, do_eval},
-	{"exec", SPECIAL, do_nothing},
-	{"exit", SPECIAL, do_exit},
-	{"export", SPECIAL | DECL, shell_builtin_decl},
-	{"fc", 0, do_odd},
-	{"getopts", 0, shell_builtin_read},
-	{"hash", 0, do_hash},
-	{"jobs", 0, do_odd},
-	{"let", 0, do_let},
-	{"local", DECL, shell_builtin_decl},
-	{"mapfile", SPECIAL, shell_builtin_read},
-	{"popd", 0, shell_builtin_cd},
-	{"printf", 0, do_printf},
-	{"pushd", 0, shell_builtin_cd},
-	{"read", 0, shell_builtin_read},
-	{"readarray", SPECIAL, shell_builtin_read},
-	{"readonly", SPECIAL | DECL, shell_builtin_decl},
-	{"return", SPECIAL, do_return},
-	{"set", SPECIAL, do_set},
-	{"shift", SPECIAL, do_shift},
-	{"shopt", 0, do_shopt},
-	{"source", SPECIAL, shell_builtin_source},
-	{"test", 0, do_test},
-	{"times", SPECIAL, do_nothing},
-	{"trap", SPECIAL, shell_builtin_trap},
-	{"typeset", DECL, shell_builtin_decl},
-	{"unset", SPECIAL, shell_builtin_unset},
-	{"wait", 0, shell_builtin_read},
+	{".", SPECIAL, shell_builtin_source, NULL},
+	{":", SPECIAL, do_nothing, NULL},
+	{"[", 0, do_test, NULL},
+	{"alias", 0, do_alias, NULL},
+	{"break", SPECIAL, do_break, NULL},
+	{"builtin", BASH_ONLY, do_nothing, NULL},
+	{"cd", 0, shell_builtin_cd, NULL},
+	{"chdir", NO_BASH, shell_builtin_cd, NULL},
+	{"command", 0, do_nothing, NULL},
+	{"compgen", 0, do_odd, NULL},
+	{"complete", 0, do_odd, NULL},
+	{"continue", SPECIAL, do_break, NULL},
+	{"declare", DECL | BASH_ONLY, shell_builtin_decl, "aAfFgiIlnprtux"},
+	{"enable", 0, do_odd, NULL},
+	{"eval", SPECIAL, do_eval, NULL},
+	{"exec", SPECIAL, do_nothing, NULL},
+	{"exit", SPECIAL, do_exit, NULL},
+	{"export", SPECIAL | DECL, shell_builtin_decl, "fnp"},
+	{"fc", 0, do_odd, NULL},
+	{"getopts", 0, shell_builtin_read, NULL},
+	{"hash", 0, do_hash, NULL},
+	{"jobs", 0, do_odd, NULL},
+	{"let", NO_POSIX, do_let, NULL},
+	{"local", DECL, shell_builtin_decl, ""},
+	{"mapfile", SPECIAL | BASH_ONLY, shell_builtin_read, NULL},
+	{"popd", BASH_ONLY, shell_builtin_cd, NULL},
+	{"printf", 0, do_printf, NULL},
+	{"pushd", BASH_ONLY, shell_builtin_cd, NULL},
+	{"read", 0, shell_builtin_read, NULL},
+	{"readarray", SPECIAL | BASH_ONLY, shell_builtin_read, NULL},
+	{"readonly", SPECIAL | DECL, shell_builtin_decl, "aAfp"},
+	{"return", SPECIAL, do_return, NULL},
+	{"set", SPECIAL, do_set, "abefhkmnoptuvxBCEHPT"},
+	{"shift", SPECIAL, do_shift, ""},
+	{"shopt", BASH_ONLY, do_shopt, NULL},
+	{"source", SPECIAL | NO_POSIX, shell_builtin_source, NULL},
+	{"test", 0, do_test, NULL},
+	{"times", SPECIAL, do_nothing, NULL},
+	{"trap", SPECIAL, shell_builtin_trap, NULL},
+	{"typeset", DECL | BASH_ONLY, shell_builtin_decl, "aAfFgiIlnprtux"},
+	{"unset", SPECIAL, shell_builtin_unset, "fv"},
+	{"wait", 0, shell_builtin_read, NULL},
 };
 
 /* The table is in the order of the names. */
@@ -415,6 +442,31 @@ bool shell_is_special(struct shell_str name)
 	return b && b->kind & SPECIAL;
 }
 
+/* Does the shell whose reading this is have it? Where the reading stands for
+ * all of them, theirs are to be looked at, too. */
+static bool has(struct shell_walk *w, unsigned kind)
+{
+	static const unsigned lacks[] = {
+		[SHELL_POSIX] = NO_POSIX,
+		[SHELL_ASH] = NO_ASH,
+		[SHELL_BASH] = NO_BASH,
+		[SHELL_UNION] = NO_BASH,
+	};
+
+	w->differs |= kind & (NO_POSIX | NO_ASH | NO_BASH);
+	/* Where set -e ends the shell without it, what follows it has it. */
+	return !(kind & lacks[w->dialect]) || (w->st->errexit && !w->tested);
+}
+
+/* May it have done nothing, and the shell go on? Behind `command`, one that
+ * would have ended the shell does not. */
+static bool in_doubt(const struct shell_walk *w, const struct builtin *b,
+	const struct shell_call *c, bool peeled)
+{
+	return c->odd || (peeled && b->kind & SPECIAL) ||
+	       (!w->func && shell_str_is(*c->name, "local"));
+}
+
 void shell_builtin(
 	struct shell_walk *w, const struct shell_args *args, size_t first)
 {
@@ -425,7 +477,17 @@ void shell_builtin(
 		.n = args->n - first,
 		.at = 1,
 		.span = args->v[first].span};
+	unsigned kind = b ? b->kind : 0;
+	struct shell_state before;
 
-	if (b)
-		b->run(w, &call);
+	for (size_t i = 0; i < first; i++)
+		if (shell_str_is(args->v[i].alts[0], "builtin"))
+			kind |= BASH_ONLY;
+	if (!b || !has(w, kind))
+		return;
+	call.knows = b->knows;
+	before = shell_fork(w, w->st);
+	b->run(w, &call);
+	if (in_doubt(w, b, &call, first))
+		shell_may_fail(w, &before);
 }

@@ -14,7 +14,7 @@ static struct shell_str operand_name(struct shell_str s, size_t *value)
 	size_t n = 0;
 
 	*value = 0;
-	while (n < s.n && chr_name(s.p[n]))
+	while (n < s.n && (n ? chr_name(s.p[n]) : chr_name1(s.p[n])))
 		n++;
 	if (n < s.n && s.p[n] == '=')
 		*value = n + 1;
@@ -41,8 +41,9 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 	bool fixed = flags['r'] || shell_str_is(*c->name, "readonly");
 
 	bool folds = flags['l'] || flags['u'] || flags['c'];
+	bool array = flags['a'] || flags['A'];
 
-	if (!exported && !flags['i'] && !fixed && !folds)
+	if (!exported && !flags['i'] && !fixed && !folds && !array)
 		return;
 	v = shell_var_own(w, name);
 	if (!v)
@@ -55,6 +56,7 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 	v->integer |= flags['i'] != NULL;
 	v->folds |= folds;
 	v->readonly |= fixed;
+	v->array |= array;
 }
 
 static bool is_local(
@@ -80,15 +82,32 @@ static void make_local(struct shell_walk *w, struct shell_str name, bool bare)
 	v->maybe_unset = true;
 }
 
+/* declare -a 'x=($(cmd))', and of any array: bash reads a value in parentheses
+ * as it would read x=(...), after it was expanded once already. */
+static void check_elements(
+	struct shell_walk *w, const struct shell_call *c, struct shell_str value)
+{
+	bool unknown = shell_str_unknown(value, false);
+
+	if (value.n && value.p[0] == '(' &&
+		(memchr(value.p, '$', value.n) || memchr(value.p, '`', value.n) ||
+			memchr(value.p, '<', value.n) ||
+			memchr(value.p, '>', value.n) || unknown))
+		shell_risk(w, SHELL_RISK_CODE, value, c->span);
+	else if (unknown && value.p[0] == SHELL_ANY)
+		shell_risk(w, SHELL_RISK_CODE, value, c->span);
+}
+
 static void declare_one(struct shell_walk *w, const struct shell_call *c,
-	struct shell_str s, bool many, const struct shell_val *const *flags,
-	bool exported)
+	const struct shell_val *v, struct shell_str s,
+	const struct shell_val *const *flags, bool exported)
 {
 	size_t at;
+	struct shell_var *old;
 	struct shell_str name = operand_name(s, &at);
 	const struct shell_val *value;
 
-	if (many || !is_operand(s, name)) {
+	if (v->many || !is_operand(s, name)) {
 		shell_risk(w, SHELL_RISK_NAME, s, c->span);
 		return;
 	}
@@ -117,12 +136,13 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		return;
 	}
 	declare_flags(w, c, name, flags, exported);
+	old = shell_var_find(w->st, name);
+	if (!v->array && old && old->array)
+		check_elements(w, c, (struct shell_str){s.p + at, s.n - at});
 	value = at == name.n + 2 ? &shell_val_any
 				 : shell_val_str(w, (struct shell_str){s.p + at,
 							    s.n - at});
 	shell_assign_var(w, SHELL_SET_EXPORT, name, value, exported, c->span);
-	if (flags['a'] || flags['A'])
-		shell_var_own(w, name)->array = true;
 }
 
 /* Several texts for one operand: the values are joined by hand. */
@@ -132,12 +152,12 @@ static void declare_set(struct shell_walk *w, const struct shell_call *c,
 {
 	struct shell_state *st = w->st, before = shell_fork(w, st);
 
-	declare_one(w, c, v->alts[0], v->many, flags, exported);
+	declare_one(w, c, v, v->alts[0], flags, exported);
 	for (unsigned i = 1; i < v->n && !w->err; i++) {
 		struct shell_state other = shell_fork(w, &before);
 
 		w->st = &other;
-		declare_one(w, c, v->alts[i], v->many, flags, exported);
+		declare_one(w, c, v, v->alts[i], flags, exported);
 		w->st = st;
 		shell_join(w, st, &other);
 	}
@@ -167,6 +187,10 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 		shell_risk(w, SHELL_RISK_INDIRECT, *c->name, c->span);
 	if (flags['f'] && (is_export || flags['x']))
 		export_functions(w, c);
+	/* What is defined later does not replace it. */
+	if (flags['f'] && (flags['r'] || shell_str_is(*c->name, "readonly")) &&
+		c->at < c->n)
+		shell_risk(w, SHELL_RISK_SHADOW, c->v[c->at].alts[0], c->span);
 	if (flags['f'] || flags['F'] || flags['p'])
 		return;
 	for (; c->at < c->n && !w->err; c->at++)
@@ -222,20 +246,25 @@ void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 	}
 }
 
-static void set_names(struct shell_walk *w, const struct shell_call *c,
-	const struct shell_val *v, const struct shell_val *value)
+void shell_set_names(struct shell_walk *w, const struct shell_call *c,
+	const struct shell_val *v, const struct shell_val *value, bool array)
 {
+	struct shell_var *var;
 	size_t at;
 
 	shell_check_name(w, v);
 	for (unsigned i = 0; i < v->n; i++) {
 		struct shell_str name = operand_name(v->alts[i], &at);
 
-		if (v->many || !is_operand(v->alts[i], name))
+		if (v->many || !is_operand(v->alts[i], name)) {
 			shell_risk(w, SHELL_RISK_NAME, v->alts[i], c->span);
-		else
-			shell_assign_var(
-				w, SHELL_SET_READ, name, value, false, c->span);
+			continue;
+		}
+		shell_assign_var(
+			w, SHELL_SET_READ, name, value, false, c->span);
+		var = array ? shell_var_own(w, name) : NULL;
+		if (var)
+			var->array = true;
 	}
 }
 
@@ -249,19 +278,19 @@ static void read_names(struct shell_walk *w, struct shell_call *c,
 	const struct shell_val *const *flags)
 {
 	if (flags['a'])
-		set_names(w, c, flags['a'], &shell_val_any);
+		shell_set_names(w, c, flags['a'], &shell_val_any, true);
 	if (c->at >= c->n && !flags['a'])
 		set_default(w, c, SHELL_STR("REPLY"), &shell_val_any);
 	for (; c->at < c->n; c->at++)
-		set_names(w, c, &c->v[c->at], &shell_val_any);
+		shell_set_names(w, c, &c->v[c->at], &shell_val_any, false);
 }
 
 static void getopts_names(struct shell_walk *w, struct shell_call *c)
 {
 	set_default(w, c, SHELL_STR("OPTARG"), &shell_val_any);
-	set_default(w, c, SHELL_STR("OPTIND"), &shell_val_rel);
+	set_default(w, c, SHELL_STR("OPTIND"), &shell_val_num);
 	if (c->at + 1 < c->n)
-		set_names(w, c, &c->v[c->at + 1], &shell_val_any);
+		shell_set_names(w, c, &c->v[c->at + 1], &shell_val_any, false);
 }
 
 static void mapfile_names(struct shell_walk *w, struct shell_call *c,
@@ -272,7 +301,7 @@ static void mapfile_names(struct shell_walk *w, struct shell_call *c,
 	if (c->at >= c->n)
 		set_default(w, c, SHELL_STR("MAPFILE"), &shell_val_any);
 	else
-		set_names(w, c, &c->v[c->at], &shell_val_any);
+		shell_set_names(w, c, &c->v[c->at], &shell_val_any, true);
 }
 
 void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
@@ -294,7 +323,7 @@ void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 	if (shell_str_is(*c->name, "read"))
 		read_names(w, c, flags);
 	else if (first == 'w' && flags['p'])
-		set_names(w, c, flags['p'], &shell_val_rel);
+		shell_set_names(w, c, flags['p'], &shell_val_num, false);
 	else if (first != 'w')
 		mapfile_names(w, c, flags);
 }
@@ -322,6 +351,7 @@ static void stand(struct shell_walk *w, const struct shell_val *dir)
 		v->value = &shell_val_any;
 	st->fail = st->cwd;
 	st->cwd = dir;
+	st->sure = w->ops->is_dir && w->ops->is_dir(w->ctx, dir) ? dir : NULL;
 	if (w->traps && !w->quiet)
 		w->traps->cwd = w->traps->fail =
 			shell_val_union(w, w->traps->cwd, st->cwd);
@@ -341,29 +371,33 @@ static void move(struct shell_walk *w, const struct shell_val *dir,
 	stand(w, physical ? target : shell_val_normal(w, target));
 }
 
-static void push_dir(struct shell_walk *w)
+/* Where it failed, the one below is the uppermost still. */
+static void push_dir(struct shell_walk *w, const struct shell_val *dir)
 {
 	struct shell_dirs *d = walk_new(w, struct shell_dirs);
+	struct shell_dirs *below = w->st->dirs;
+	bool sure = w->st->sure == w->st->cwd;
 
 	if (!d)
 		return;
-	d->dir = w->st->cwd;
-	d->next = w->st->dirs;
+	d->dir = below && !sure ? shell_val_union(w, dir, below->dir) : dir;
+	d->next = sure ? below : NULL;
 	w->st->dirs = d;
 }
 
-/* With operands, and where the stack is not known, it may be any. */
+/* With operands, and where the stack is not known, it may be any, and where
+ * the line began most of all. */
 static void pop_dir(struct shell_walk *w, bool plain)
 {
 	struct shell_dirs *d = plain ? w->st->dirs : NULL;
 
 	w->st->dirs = d ? d->next : NULL;
-	stand(w, d ? d->dir : &shell_val_any);
+	stand(w, d ? d->dir : shell_val_union(w, w->start, &shell_val_any));
 }
 
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *flags[128] = {0}, *dir;
+	const struct shell_val *flags[128] = {0}, *dir, *from;
 	bool unset, pushes = shell_str_is(*c->name, "pushd"), known;
 
 	if (shell_str_is(*c->name, "popd")) {
@@ -389,9 +423,13 @@ void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 		w->st->fail = w->st->cwd;
 		return;
 	}
+	from = w->st->cwd;
+	move(w, dir, c->span, flags['P'] != NULL);
 	if (pushes && known)
-		push_dir(w);
+		push_dir(w, from);
 	else if (pushes)
 		w->st->dirs = NULL;
-	move(w, dir, c->span, flags['P'] != NULL);
+	/* Not all shells know the same options. */
+	if (c->at > 1)
+		w->st->sure = NULL;
 }

@@ -16,12 +16,16 @@ static void expand_parts(
 static void add_list(struct shell_field *f, const struct shell_val *vals,
 	size_t n, bool quoted, bool star)
 {
-	bool joined = !f->out || (quoted && star);
+	bool joined = !f->out || (quoted && star), many = false;
 
-	if (joined && n > 1 && f->w->st->own_ifs) {
+	for (size_t i = 0; i < n; i++)
+		many |= vals[i].many;
+	/* How many there are, or what stands between them, is not known. */
+	if (joined && (many || (n > 1 && f->w->st->own_ifs))) {
 		shell_field_value(f, &shell_val_any, quoted);
 		return;
 	}
+	f->tainted |= many && f->mixed;
 	for (size_t i = 0; i < n; i++) {
 		if (i && joined)
 			shell_field_text(f, SHELL_STR(" "));
@@ -38,12 +42,6 @@ static void add_arguments(struct shell_field *f, bool quoted, bool star)
 	const struct shell_state *st = f->w->st;
 
 	f->plain = false;
-	if (st->args_unknown) {
-		f->active = f->many = true;
-		f->tainted = f->out && !(quoted && star);
-		shell_field_text(f, shell_val_any.alts[0]);
-		return;
-	}
 	if (st->nargs)
 		add_list(f, st->args + 1, st->nargs - 1, quoted, star);
 	else
@@ -94,6 +92,7 @@ static void add_param(
 		f->plain = false;
 		f->active |= quoted;
 		f->inner = !quoted && f->out;
+		f->mixed |= word->parts && word->parts->next;
 		expand_parts(f, word->parts, quoted);
 		f->inner = inner;
 	} else {
@@ -133,22 +132,73 @@ static void add_tilde(struct shell_field *f, struct shell_str user, bool first)
 	shell_field_product(f, home);
 }
 
-/* $(pwd) alone has a known value. */
+/* No expansion in it that would count twice. */
+static bool is_still(const struct shell_part *part)
+{
+	for (; part; part = part->next)
+		if (part->type > SHELL_ANSI && part->type != SHELL_TILDE &&
+			!(part->type == SHELL_DQ && is_still(part->u.parts)) &&
+			!(part->type == SHELL_PARAM &&
+				part->u.param->op == SHELL_OP_NONE &&
+				!part->u.param->subscript))
+			return false;
+	return true;
+}
+
+/* What echo or dirname makes of a word begins so: enough to tell where a path
+ * leads, and too little to name a command by. */
+static const struct shell_val *begins(
+	struct shell_walk *w, const struct shell_word *word, bool up)
+{
+	const struct shell_val *v = shell_expand_path(w, word), *out = NULL;
+	struct shell_str none = {"", 0};
+
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str s = v->alts[i];
+		const char *slash = s.n && up ? memrchr(s.p, '/', s.n) : NULL;
+		const struct shell_val *one = &shell_val_any;
+
+		if (up)
+			s.n = slash ? (size_t)(slash - s.p) + (slash == s.p) : 0;
+		/* … as far as nothing else may be meant. */
+		for (size_t k = 0; k < s.n; k++)
+			if (s.p[k] == '\\' || s.p[k] == '%')
+				s.n = k;
+		if (s.n)
+			one = shell_val_str(w,
+				shell_str_join(w, s, SHELL_STR("\2"), none));
+		out = out ? shell_val_union(w, out, one) : one;
+	}
+	return out;
+}
+
+/* $(pwd) has a known value, $(echo x) a beginning. */
 static const struct shell_val *output_of(
 	struct shell_walk *w, const struct shell_list *body)
 {
 	const struct shell_node *node;
+	const struct shell_word *word;
+	struct shell_str name, text;
 
 	if (!body || !body->first)
 		return &shell_val_empty;
 	node = body->first->node;
-	if (!body->first->next && node->type == SHELL_SIMPLE && !node->redirs &&
-		!node->u.simple.assigns &&
-		shell_word_is(node->u.simple.words, "pwd") &&
-		!node->u.simple.words->next &&
-		!shell_func_find(w->st, SHELL_STR("pwd")))
-		return w->st->cwd;
-	return &shell_val_any;
+	word = node->type == SHELL_SIMPLE ? node->u.simple.words : NULL;
+	if (body->first->next || !word || node->redirs ||
+		node->u.simple.assigns || !shell_word_literal(word, &name) ||
+		shell_func_find(w->st, name))
+		return &shell_val_any;
+	if (!word->next)
+		return shell_str_is(name, "pwd") ? w->st->cwd : &shell_val_any;
+	/* echo -n x, printf '%s\n' x */
+	do
+		word = word->next;
+	while (word->next && shell_word_text(w->a, word, &text) && text.n > 1 &&
+		(text.p[0] == '-' || (text.p[0] == '%' && text.p[1] == 's')));
+	return !word->braces && is_still(word->parts) &&
+			       shell_str_in(name, " echo printf dirname ")
+		       ? begins(w, word, *name.p == 'd')
+		       : &shell_val_any;
 }
 
 static void add_substitution(
@@ -157,6 +207,7 @@ static void add_substitution(
 	struct shell_walk *w = f->w;
 	const struct shell_val *v = output_of(w, part->u.body);
 
+	w->tested++; /* bash does not hand set -e down to these */
 	if (part->type == SHELL_PROCSUB) {
 		shell_walk_subshell(w, part->u.body,
 			part->output ? SHELL_IN_PIPE : w->st->input,
@@ -165,6 +216,7 @@ static void add_substitution(
 	} else {
 		shell_walk_subshell(w, part->u.body, w->st->input, true);
 	}
+	w->tested--;
 	shell_field_value(f, v, quoted || part->type == SHELL_PROCSUB);
 }
 
@@ -194,6 +246,8 @@ static void expand_part(struct shell_field *f, const struct shell_part *part,
 		f->quoted = true;
 		if (!part->u.parts)
 			f->active = true;
+		else
+			f->mixed |= part->u.parts->next != NULL;
 		expand_parts(f, part->u.parts, true);
 		break;
 	case SHELL_TILDE:

@@ -13,7 +13,9 @@
 #include "shell_walk.h"
 
 enum {
-	SHELL_MAX_STEPS = 16384, /* commands walked, those of dry runs too */
+	/* A command walked, in a dry run too, beside a variable looked at. */
+	SHELL_STEP = 192,
+	SHELL_MAX_STEPS = 16384 * SHELL_STEP,
 	SHELL_MAX_ARGS = 4096,   /* arguments of one command */
 };
 
@@ -26,6 +28,7 @@ struct shell_var {
 	bool folds; /* changes the case of what it is given */
 	bool maybe_unset;
 	uint32_t hash, epoch;
+	uint32_t written; /* when, counted: a copy has it from what it copies */
 	struct shell_var *next;
 };
 
@@ -56,6 +59,7 @@ struct shell_func {
 	unsigned ndefs;
 	bool maybe;    /* on some way it is not defined */
 	bool exported; /* a shell started from here may have it */
+	unsigned below; /* bindings behind this one */
 	struct shell_func *next;
 };
 
@@ -72,11 +76,12 @@ struct shell_state {
 	struct shell_func *funcs;
 	const struct shell_val *cwd;  /* when the last command succeeded */
 	const struct shell_val *fail; /* … and when it failed */
+	const struct shell_val *sure; /* if cwd is this, it did not fail */
 	struct shell_dirs *dirs;
 	const struct shell_val *args; /* $0, $1 … */
 	size_t nargs;
-	bool args_unknown;
 	bool own_ifs, allexport;
+	bool errexit; /* what fails ends the shell, where nothing tests it */
 	bool bare; /* behind env -i: what the start gave may be gone */
 	bool dead; /* exit, return: nothing goes on from here */
 	enum shell_input input;
@@ -109,17 +114,37 @@ struct shell_walk {
 	int err; /* sticky: what the walk returns */
 	enum shell_dialect dialect;
 	enum shell_dialect inner; /* that code in the code is read in */
-	uint32_t epoch;
-	unsigned steps, quiet, calls, depth;
+	uint32_t epoch, written;
+	unsigned steps, quiet, calls, depth, nfuncs;
+	unsigned tested; /* conditions around: set -e does nothing in them */
 	bool collect; /* only the names that change are of interest */
 	bool uncalled;
+	bool differs; /* a builtin was called that not all shells have */
 	const struct shell_source *source;
 	struct shell_state *st;      /* the state at hand */
+	const struct shell_val *start; /* where the line stands at first */
 	const struct shell_cmd *cmd; /* during ops->command */
 	struct shell_frame *func, *loop;
 	struct shell_def *defs;
+	/* What the start gave these names: the last ones asked for. */
+	struct shell_outer_var {
+		struct shell_str name, text;
+		int known;
+	} outer[16];
+	/* What a shell started from the bindings `of` begins with. */
+	struct shell_exports {
+		const struct shell_var *of;
+		struct shell_var *vars;
+		unsigned n, max;
+		bool clean;
+	} exports;
+	/* The text's own list, and how things stood where bash may have dropped
+	 * the rest of the line; NULL: nowhere. */
+	const struct shell_list *program;
+	struct shell_state *tossed;
 	struct shell_var *traped;  /* names that a trap's code sets */
 	struct shell_state *traps; /* join of all states since the first trap */
+	const struct shell_var *told; /* bindings that it has already */
 	struct trap {
 		const struct shell_val *code;
 		const struct shell_source *source;
@@ -128,13 +153,21 @@ struct shell_walk {
 	} * trap;
 };
 
-extern const struct shell_val shell_val_any, shell_val_rel, shell_val_empty;
+extern const struct shell_val shell_val_any, shell_val_rel, shell_val_num,
+	shell_val_empty;
 
 const struct shell_val *shell_val_str(struct shell_walk *w, struct shell_str s);
 /* Either of the two; NULL counts as the empty text. */
 const struct shell_val *shell_val_union(struct shell_walk *w,
 	const struct shell_val *a, const struct shell_val *b);
 bool shell_val_same(const struct shell_val *a, const struct shell_val *b);
+bool shell_val_has(const struct shell_val *v, struct shell_str s);
+/* One of what may be many. */
+const struct shell_val *shell_val_one(
+	struct shell_walk *w, const struct shell_val *v);
+/* What vanishes when it is empty, as any number of arguments that are not. */
+struct shell_val shell_val_present(
+	struct shell_walk *w, const struct shell_val *v);
 /* a then b, then c. */
 struct shell_str shell_str_join(struct shell_walk *w, struct shell_str a,
 	struct shell_str b, struct shell_str c);
@@ -158,6 +191,13 @@ struct shell_state shell_fork(struct shell_walk *w, struct shell_state *st);
 /* What holds after either; a dead one does not count. */
 void shell_join(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from);
+/* Here bash may go on with the next line: a fault in an expansion, or an
+ * assignment to a readonly name. Other shells end. */
+void shell_toss(struct shell_walk *w);
+/* The next line. */
+void shell_catch(struct shell_walk *w);
+/* What was done since `before` may not have been; then it failed. */
+void shell_may_fail(struct shell_walk *w, const struct shell_state *before);
 struct shell_var *shell_var_find(
 	const struct shell_state *st, struct shell_str name);
 /* A binding of the state at hand that may be written; NULL on a limit. */
@@ -204,6 +244,9 @@ const struct shell_val *shell_expand_quoted(struct shell_walk *w,
 const struct shell_val *shell_expand_path(
 	struct shell_walk *w, const struct shell_word *word);
 
+/* What the start gave a name: as ops->getvar. */
+int shell_outer_get(
+	struct shell_walk *w, struct shell_str name, struct shell_str *text);
 /* A parameter's value; *unset: it may be unset. NULL: it is. */
 const struct shell_val *shell_param_value(
 	struct shell_walk *w, struct shell_str name, bool *unset);
@@ -225,18 +268,31 @@ void shell_check_name(struct shell_walk *w, const struct shell_val *v);
 void shell_check_subscript(struct shell_walk *w, const struct shell_word *sub);
 
 void shell_walk_list(struct shell_walk *w, const struct shell_list *list);
+/* The list as a condition. */
+void shell_walk_test(struct shell_walk *w, const struct shell_list *list);
+/* Succeeded or failed: from here on either may be. */
+void shell_settle(struct shell_walk *w);
 void shell_walk_node(struct shell_walk *w, const struct shell_node *node);
 void shell_walk_simple(struct shell_walk *w, const struct shell_node *node);
+void shell_walk_arith(struct shell_walk *w, const struct shell_word *word);
 void shell_walk_loop(struct shell_walk *w, const struct shell_node *node);
 /* In a forked state, which is dropped. */
 void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
 	enum shell_input input, bool piped_out);
 void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *redirs);
+/* Can one of them keep its command from running? */
+bool shell_redirs_fail(const struct shell_redir *redirs);
+/* args: NULL when they are not known. */
 void shell_walk_call(struct shell_walk *w, struct shell_def *def,
-	const struct shell_args *args, bool unknown);
+	const struct shell_args *args);
 /* Code in this shell: eval, trap, ".". */
 void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	struct shell_span span);
+/* $0 and any number of parameters, none of them known. */
+void shell_forget_args(struct shell_state *st);
+/* Are a's parameters no others than those that b has any number of? */
+bool shell_args_within(
+	const struct shell_state *a, const struct shell_state *b);
 /* In the state at hand, without a report. */
 void shell_assign_quiet(struct shell_walk *w, const struct shell_set *s);
 /* One of those whose effect on the shell is modelled? */
@@ -249,18 +305,25 @@ struct shell_call {
 	const struct shell_str *name;
 	const struct shell_val *v; /* v[0] is the name */
 	size_t n, at;              /* at: the first operand */
+	const char *knows;         /* the letters that are options; NULL: any */
+	bool odd;                  /* another one was given */
 	struct shell_span span;
 };
 /* Options of export, read … into flags[c]; takes arguments where `with` says
  * so. false: an option is not known text. */
 bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
 	const struct shell_val **values);
+/* Gives each name of v the value; of name[x], the array. */
+void shell_set_names(struct shell_walk *w, const struct shell_call *c,
+	const struct shell_val *v, const struct shell_val *value, bool array);
 void shell_builtin_decl(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_read(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_trap(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_source(struct shell_walk *w, struct shell_call *c);
+/* What holds now may hold when a trap's code runs. */
+void shell_tell_traps(struct shell_walk *w);
 /* Walks the trap bodies with all that held since the first was set. */
 void shell_walk_traps(struct shell_walk *w);
 /* export, declare … : their name=value words are not split. */

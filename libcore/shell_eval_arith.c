@@ -96,11 +96,56 @@ static void check_text(struct shell_walk *w, struct shell_str s,
 	}
 }
 
+/* A number, which may be an unset name. */
+static bool is_sum_part(struct shell_walk *w, struct shell_str s)
+{
+	const struct shell_val *v;
+	bool unset;
+
+	if (s.n && chr_name1(s.p[0])) {
+		v = shell_param_value(w, s, &unset);
+		if (!v)
+			return true;
+		if (v->n != 1)
+			return false;
+		s = v->alts[0];
+	}
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] != SHELL_NUM && !chr_digit(s.p[i]))
+			return false;
+	return s.n == 1 || (s.n && s.p[0] != '0');
+}
+
+/* Numbers and names with + - * < > between them: what has always a value. */
+static bool is_sum(struct shell_walk *w, struct shell_str s)
+{
+	size_t i = 0, from;
+
+	for (;;) {
+		while (i < s.n && s.p[i] == ' ')
+			i++;
+		for (from = i; i < s.n && (chr_name(s.p[i]) ||
+						  s.p[i] == SHELL_NUM);)
+			i++;
+		if (!is_sum_part(w, (struct shell_str){s.p + from, i - from}))
+			return false;
+		while (i < s.n && s.p[i] == ' ')
+			i++;
+		if (i == s.n)
+			return true;
+		if (!strchr("+-*<>", s.p[i++]))
+			return false;
+	}
+}
+
 void shell_arith_text(struct shell_walk *w, const struct shell_val *text,
 	struct shell_span span)
 {
-	for (unsigned i = 0; i < text->n && !w->err; i++)
+	for (unsigned i = 0; i < text->n && !w->err; i++) {
+		if (!is_sum(w, text->alts[i]))
+			shell_toss(w);
 		check_text(w, text->alts[i], span, 0);
+	}
 }
 
 void shell_check_subscript(struct shell_walk *w, const struct shell_word *sub)
@@ -122,4 +167,6 @@ void shell_check_name(struct shell_walk *w, const struct shell_val *v)
 		if (shell_str_runs(v->alts[i], true))
 			shell_risk(
 				w, SHELL_RISK_SUBSCRIPT, v->alts[i], v->span);
+		else if (shell_str_unknown(v->alts[i], false))
+			shell_risk(w, SHELL_RISK_ARITH, v->alts[i], v->span);
 }

@@ -30,17 +30,25 @@ static bool is_shells_own(struct shell_str name)
 	return shell_str_in(name, names) || changes_itself(name);
 }
 
+/* What these are where a shell sets them. */
+static bool is_number(struct shell_str name)
+{
+	return shell_str_in(name,
+		" RANDOM SRANDOM LINENO SECONDS UID EUID BASHPID BASH_SUBSHELL "
+		"EPOCHSECONDS SHLVL OPTIND ");
+}
+
 static const struct shell_val *outer_value(
 	struct shell_walk *w, struct shell_str name, bool *unset)
 {
 	struct shell_str text;
-	int known = w->ops->getvar ? w->ops->getvar(w->ctx, name, &text) : -1;
+	int known = shell_outer_get(w, name, &text);
 
 	*unset = known < 0 || w->st->bare;
 	if (known > 0)
 		return shell_val_str(w, text);
 	if (known < 0)
-		return &shell_val_any;
+		return is_number(name) ? &shell_val_num : &shell_val_any;
 	*unset = true;
 	return is_shells_own(name) ? &shell_val_any : NULL;
 }
@@ -54,25 +62,38 @@ static const struct shell_val *special(
 
 	switch (c) {
 	case '#':
-		if (w->st->args_unknown)
-			return &shell_val_rel;
+		for (size_t i = 1; i < w->st->nargs; i++)
+			if (w->st->args[i].many)
+				return &shell_val_num;
 		buf_addf(&text, "%zu", w->st->nargs ? w->st->nargs - 1 : 0);
 		kept = walk_bytes(w, text.len);
 		if (!kept)
 			return NULL;
 		memcpy(kept, text.data, text.len);
 		return shell_val_str(w, (struct shell_str){kept, text.len});
-	case '$':
-	case '?':
 	case '-':
 		return &shell_val_rel;
 	case '!':
 		*unset = true;
-		return &shell_val_rel;
+		return &shell_val_num;
+	case '$':
+	case '?':
+		return &shell_val_num;
 	default: /* @ and * where they are not spliced in */
 		*unset = true;
 		return &shell_val_any;
 	}
+}
+
+/* One of these arguments, of which some are many. */
+static const struct shell_val *any_of(
+	struct shell_walk *w, const struct shell_val *v, size_t n)
+{
+	const struct shell_val *all = v;
+
+	for (size_t i = 1; i < n; i++)
+		all = shell_val_union(w, all, &v[i]);
+	return shell_val_one(w, all);
 }
 
 const struct shell_val *shell_positional(
@@ -82,18 +103,14 @@ const struct shell_val *shell_positional(
 
 	if (i == 0 && st->nargs)
 		return &st->args[0];
-	if (i == 0 || st->args_unknown) {
-		*unset = i != 0;
+	if (i == 0)
 		return &shell_val_any;
-	}
-	if (i >= st->nargs)
-		return NULL;
-	for (size_t k = 1; k <= i; k++)
+	for (size_t k = 1; k <= i && k < st->nargs; k++)
 		if (st->args[k].many) {
 			*unset = true;
-			return &shell_val_any;
+			return any_of(w, st->args + k, st->nargs - k);
 		}
-	return &st->args[i];
+	return i < st->nargs ? &st->args[i] : NULL;
 }
 
 const struct shell_val *shell_param_value(
@@ -282,13 +299,25 @@ static const struct shell_val *with_word(struct shell_walk *w,
 {
 	int use = uses_word(p, v, unset);
 	const struct shell_val *alt, *out;
+	struct shell_state *st = w->st, before;
 
-	if (use > 0 && p->op != SHELL_OP_ASSIGN) {
+	if (use > 0 && p->op != SHELL_OP_ASSIGN && p->op != SHELL_OP_ERROR) {
 		*word = p->word;
 		return NULL;
 	}
-	/* Substitutions in it count even where it is not used. */
+	/* Substitutions in it count even where it is not used; what it
+	 * assigns, not. */
+	before = shell_fork(w, st);
 	alt = shell_expand_one(w, p->word);
+	if (use < 0) {
+		*st = before;
+		st->epoch = ++w->epoch;
+	} else if (use == 0) {
+		shell_join(w, st, &before);
+	}
+	/* What stands behind "?" is never its value. */
+	if (p->op == SHELL_OP_ERROR)
+		return use > 0 ? &shell_val_any : v;
 	if (p->op == SHELL_OP_ALT)
 		return use < 0 ? &shell_val_empty
 			       : shell_val_union(w, alt, &shell_val_empty);
@@ -336,6 +365,8 @@ static const struct shell_val *base_value(struct shell_walk *w,
 		return var && var->array && v
 			       ? shell_val_union(w, v, &shell_val_empty)
 			       : v;
+	if (!v || unset)
+		shell_toss(w);
 	if (!v)
 		return NULL;
 	shell_check_name(w, v);
@@ -343,6 +374,7 @@ static const struct shell_val *base_value(struct shell_walk *w,
 	if (!name || !name->n || !str_is_name(name->p, name->n)) {
 		if (v->kind == SHELL_UNKNOWN)
 			shell_risk(w, SHELL_RISK_INDIRECT, p->name, span);
+		shell_toss(w);
 		*unset = true;
 		return &shell_val_any;
 	}
@@ -357,7 +389,7 @@ const struct shell_val *shell_expand_param(struct shell_walk *w,
 	const struct shell_val *v = base_value(w, p, span, &unset);
 
 	if (p->length)
-		return &shell_val_rel;
+		return &shell_val_num;
 	switch (p->op) {
 	case SHELL_OP_NONE:
 		return !v      ? &shell_val_empty
@@ -371,7 +403,11 @@ const struct shell_val *shell_expand_param(struct shell_walk *w,
 	case SHELL_OP_PREFIX:
 	case SHELL_OP_SUFFIX:
 		shell_expand_one(w, p->word);
-		return v ? trimmed(w, v, p) : &shell_val_empty;
+		if (v)
+			v = trimmed(w, v, p);
+		return !v      ? &shell_val_empty
+		       : unset ? shell_val_union(w, v, &shell_val_empty)
+			       : v;
 	case SHELL_OP_SLICE:
 		slice(w, p);
 		return &shell_val_any;

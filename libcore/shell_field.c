@@ -13,10 +13,11 @@ static bool is_mark(char c)
 	return c >= PAT_STAR && c <= PAT_SET;
 }
 
-/* A byte of the source that would be taken for one of ours. */
+/* A byte of the source that would be taken for one of ours. A number's own
+ * stands in code that was made with one; $'\6' is no worse than a digit. */
 static bool is_reserved(char c)
 {
-	return c >= SHELL_REL && c <= PAT_SET;
+	return c >= SHELL_REL && c < SHELL_NUM;
 }
 
 bool shell_has_pattern(struct shell_str s)
@@ -31,7 +32,7 @@ void shell_field_reset(struct shell_field *f)
 {
 	f->n = 1;
 	f->alts[0] = (struct shell_str){"", 0};
-	f->active = f->many = f->tainted = f->quoted = false;
+	f->active = f->many = f->tainted = f->quoted = f->vanishes = false;
 	f->plain = true;
 }
 
@@ -79,7 +80,7 @@ static size_t match_text(struct shell_str s, char *to, bool up, bool literal)
 
 	if (up && !literal && s.n && s.p[0] == '.' && is_pattern(s) &&
 		matches_up(s, 0, 0)) {
-		memcpy(to, "..", 2);
+		to[0] = to[1] = '.';
 		return 2;
 	}
 	for (size_t i = 0; i < s.n; i++) {
@@ -139,11 +140,12 @@ static struct shell_val *place(struct shell_field *f)
 	return f->out ? shell_args_add(f->w, f->out) : f->one;
 }
 
-/* One alternative, and the second one that a pattern makes of it. */
+/* One alternative, and the second one that a pattern makes of it. Where no file
+ * fits, it stays what it was: a[$(cmd)]. */
 static void add_alt(struct shell_field *f, struct shell_val *v,
 	struct shell_str *alts, struct shell_str s)
 {
-	struct shell_str up;
+	struct shell_str up, same;
 
 	if (!has_marks(s)) {
 		alts[v->n++] = s;
@@ -158,11 +160,14 @@ static void add_alt(struct shell_field *f, struct shell_val *v,
 	up = match(f, s, true, false);
 	if (!shell_str_eq(up, alts[v->n++]))
 		alts[v->n++] = up;
+	same = match(f, s, false, true);
+	if (shell_str_runs(same, false))
+		alts[v->n++] = same;
 }
 
 void shell_field_finish(struct shell_field *f)
 {
-	unsigned room = 2 * f->n + 1;
+	unsigned room = 3 * f->n + 1;
 	struct shell_str *alts;
 	struct shell_val *v;
 
@@ -181,6 +186,8 @@ void shell_field_finish(struct shell_field *f)
 		.span = f->span};
 	for (unsigned i = 0; i < f->n; i++)
 		add_alt(f, v, alts, f->alts[i]);
+	for (unsigned i = 0; i < f->n && f->vanishes && !f->quoted; i++)
+		v->vanishes |= !f->alts[i].n;
 	if (f->tainted)
 		alts[v->n++] = shell_val_any.alts[0];
 	if (v->n > SHELL_MAX_ALTS) {
@@ -210,7 +217,7 @@ void shell_field_source(struct shell_field *f, struct shell_str s, bool quoted)
 
 	f->active = true;
 	for (size_t i = 0; i < s.n && !rewrite; i++)
-		rewrite = is_reserved(s.p[i]);
+		rewrite = quoted && is_reserved(s.p[i]);
 	rewrite |= !quoted && f->patterns && shell_has_pattern(s);
 	if (!rewrite) {
 		shell_field_text(f, s);
@@ -222,7 +229,7 @@ void shell_field_source(struct shell_field *f, struct shell_str s, bool quoted)
 	for (size_t i = 0; i < s.n; i++) {
 		const char *at = strchr(plain, s.p[i]);
 
-		to[i] = is_reserved(s.p[i]) ? SHELL_ANY
+		to[i] = quoted && is_reserved(s.p[i]) ? SHELL_ANY
 			: !quoted && f->patterns && at && *at
 				? (char)(PAT_STAR + (at - plain))
 				: s.p[i];
@@ -256,20 +263,67 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Nothing in it to split, nothing that vanishes, nothing that matches. */
-static bool is_whole(const struct shell_val *v)
+/* Every alternative is one field without a pattern, or, where it is empty,
+ * none: then *vanishes. */
+static bool is_whole(const struct shell_val *v, bool *vanishes)
 {
+	*vanishes = false;
 	for (unsigned i = 0; i < v->n; i++) {
 		struct shell_str s = v->alts[i];
 
-		if (!s.n)
-			return false;
 		for (size_t k = 0; k < s.n; k++)
 			if (is_blank(s.p[k]) || s.p[k] == SHELL_ANY ||
 				strchr("*?[", s.p[k]))
 				return false;
+		*vanishes |= !s.n;
 	}
 	return true;
+}
+
+/* Where its blanks are is known: only numbers are not. */
+static bool can_split(struct shell_str s)
+{
+	return !s.n || (!memchr(s.p, SHELL_ANY, s.n) &&
+			       !memchr(s.p, SHELL_REL, s.n));
+}
+
+/* The next field of s; false: there is none. */
+static bool next_field(struct shell_str s, size_t *at, struct shell_str *field)
+{
+	size_t from;
+
+	while (*at < s.n && is_blank(s.p[*at]))
+		++*at;
+	for (from = *at; *at < s.n && !is_blank(s.p[*at]);)
+		++*at;
+	*field = (struct shell_str){s.p + from, *at - from};
+	return *at > from;
+}
+
+/* An argument that is any of the fields of the alternatives with blanks. */
+static void add_fields(struct shell_field *f, const struct shell_val *v)
+{
+	const struct shell_val *out = NULL, *one;
+	struct shell_val *slot;
+
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str s = v->alts[i], field;
+		size_t at = 0;
+
+		if (!can_split(s) || shell_has_pattern(s))
+			continue;
+		while (next_field(s, &at, &field)) {
+			if (field.n == s.n)
+				continue;
+			one = shell_val_str(f->w, field);
+			out = out ? shell_val_union(f->w, out, one) : one;
+		}
+	}
+	slot = out ? shell_args_add(f->w, f->out) : NULL;
+	if (!slot)
+		return;
+	*slot = *out;
+	slot->many = true;
 }
 
 void shell_field_split(struct shell_field *f, struct shell_str s)
@@ -294,23 +348,37 @@ void shell_field_split(struct shell_field *f, struct shell_str s)
 	}
 }
 
+static bool is_any(const struct shell_val *v)
+{
+	return v->n == 1 && v->alts->n == 1 && *v->alts->p == SHELL_ANY;
+}
+
 static void add_unquoted(struct shell_field *f, const struct shell_val *v)
 {
-	if (f->w->st->own_ifs && !(v->kind == SHELL_CONST && !v->alts[0].n)) {
+	bool vanishes;
+
+	/* What is not known at all is no better known in pieces. */
+	if (f->w->st->own_ifs && !is_any(v) &&
+		!(v->kind == SHELL_CONST && !v->alts[0].n)) {
 		shell_risk(f->w, SHELL_RISK_IFS, SHELL_STR("IFS"), f->span);
 		v = &shell_val_any;
 	}
 	f->plain = false;
-	if (is_whole(v)) {
-		f->active = true;
-		shell_field_product(f, v);
-	} else if (v->n == 1 && !shell_str_unknown(v->alts[0], true)) {
+	if (v->n == 1 && !v->many && can_split(v->alts[0])) {
 		shell_field_split(f, v->alts[0]);
-	} else {
-		/* Any number of fields, of which the first begins here. */
-		f->active = f->many = f->tainted = true;
-		shell_field_product(f, v);
+		return;
 	}
+	if (is_whole(v, &vanishes) && !(f->mixed && v->many)) {
+		f->active = true;
+		f->vanishes |= vanishes;
+		f->many |= v->many;
+		shell_field_product(f, v);
+		return;
+	}
+	/* Any number of fields, of which the first begins here. */
+	f->active = f->many = f->tainted = true;
+	shell_field_product(f, v);
+	add_fields(f, v);
 }
 
 void shell_field_value(

@@ -94,6 +94,12 @@ struct shell_redir *shell_parse_redir(struct shell_parser *p)
 	 * is one. */
 	if (p->tok != TOK_WORD)
 		return shell_unexpected(p, "a file name");
+	/* bash takes the '-' of ">&-cmd" alone, and the rest for a word. */
+	if ((r->op == SHELL_R_DUPIN || r->op == SHELL_R_DUPOUT) &&
+		p->text[p->tok_at] == '-' && !shell_word_is(p->word, "-") &&
+		shell_is(p, D_BASH))
+		return shell_fail(p, -ENOTSUP, p->tok_at,
+			"a word behind >&-, without a blank");
 	r->word = p->word;
 	r->span = shell_span(p, start);
 	if (p->err)
@@ -111,16 +117,16 @@ static bool at_redir(const struct shell_parser *p)
 	return p->tok == TOK_REDIR || p->tok == TOK_FD || p->tok == TOK_FDVAR;
 }
 
-void shell_parse_redirs(struct shell_parser *p, struct shell_redir **list)
+struct shell_redir **shell_parse_redirs(
+	struct shell_parser *p, struct shell_redir **end)
 {
-	while (*list)
-		list = &(*list)->next;
 	while (at_redir(p) && !p->err) {
-		*list = shell_parse_redir(p);
-		if (!*list)
-			return;
-		list = &(*list)->next;
+		*end = shell_parse_redir(p);
+		if (!*end)
+			break;
+		end = &(*end)->next;
 	}
+	return end;
 }
 
 /* NAME= or NAME+= or NAME[…]= at the start of the literal that the word starts
@@ -312,15 +318,17 @@ static struct shell_node *simple(struct shell_parser *p)
 	struct shell_node *node = shell_node(p, SHELL_SIMPLE, start);
 	struct shell_assign **assigns, *a;
 	struct shell_word **words, *w;
+	struct shell_redir **redirs;
 	bool arrays = false;
 
 	if (!node)
 		return NULL;
+	redirs = &node->redirs;
 	assigns = &node->u.simple.assigns;
 	words = &node->u.simple.words;
 	while (!p->err) {
 		if (at_redir(p)) {
-			shell_parse_redirs(p, &node->redirs);
+			redirs = shell_parse_redirs(p, redirs);
 			continue;
 		}
 		w = p->word;
@@ -353,11 +361,11 @@ static struct shell_node *simple(struct shell_parser *p)
 	return node;
 }
 
-static bool func_name(struct shell_parser *p, const struct shell_word *w,
+bool shell_func_name(struct shell_parser *p, const struct shell_word *w,
 	struct shell_str *out)
 {
 	static const char special[][9] = {"break", "continue", "eval", "exec",
-		"exit", "export", "readonly", "return", "set", "shift", "times",
+		"exit", "export", "local", "readonly", "return", "set", "shift", "times",
 		"trap", "unset"};
 
 	if (!shell_word_literal(w, out) || !out->n)
@@ -379,7 +387,7 @@ static struct shell_node *function(struct shell_parser *p, size_t start)
 
 	if (!node)
 		return NULL;
-	if (!func_name(p, p->word, &node->u.func.name))
+	if (!shell_func_name(p, p->word, &node->u.func.name))
 		return shell_fail(p, -EINVAL, start, "bad function name");
 	shell_next(p);
 	shell_next(p);
@@ -423,7 +431,8 @@ struct shell_node *shell_parse_command(struct shell_parser *p)
 
 	if (node || p->err)
 		return node;
-	if (p->kw && p->kw <= KW_BANG)
+	if (p->kw && (p->kw <= KW_BANG ||
+			     (p->kw == KW_COND_END && shell_is(p, D_BASH))))
 		return shell_unexpected(p, "a command");
 	if (p->tok == TOK_WORD && paren_follows(p))
 		return function(p, start);

@@ -32,6 +32,11 @@ enum {
 int shell_parse(struct arena *a, const char *text, size_t len,
 	enum shell_dialect dialect, struct shell_ast *ast, struct diag *d);
 
+/* The same for text in which the byte `mark` may stand, as a plain one. */
+int shell_parse_marked(struct arena *a, const char *text, size_t len,
+	char mark, enum shell_dialect dialect, struct shell_ast *ast,
+	struct diag *d);
+
 /* Line and column (from 1, in bytes) of an offset. */
 void shell_locate(const char *text, size_t len, size_t offset, unsigned *line,
 	unsigned *col);

@@ -253,7 +253,7 @@ static struct shell_node *func_keyword(struct shell_parser *p)
 	shell_next(p);
 	if (!node)
 		return NULL;
-	if (p->tok != TOK_WORD || !shell_word_literal(p->word, &name))
+	if (p->tok != TOK_WORD || !shell_func_name(p, p->word, &name))
 		return shell_unexpected(p, "a function's name");
 	node->u.func.name = name;
 	node->u.func.keyword = true;
@@ -275,6 +275,21 @@ static struct shell_node *func_keyword(struct shell_parser *p)
 	return node;
 }
 
+/* What bash takes for no coprocess: functions and coprocesses, and a name with
+ * a reserved word behind it that begins no compound command. */
+static bool is_no_body(const struct shell_node *body)
+{
+	const struct shell_word *first = body->u.simple.words;
+	enum shell_kw kw;
+
+	if (body->type != SHELL_SIMPLE)
+		return body->type == SHELL_FUNC || body->type == SHELL_COPROC;
+	if (body->u.simple.assigns || !first || !first->next)
+		return false;
+	kw = shell_keyword(first->next);
+	return kw != KW_NONE && kw < KW_P && kw != KW_TIME;
+}
+
 /* coproc [NAME] command: a name only before a compound command. */
 static struct shell_node *coproc(struct shell_parser *p)
 {
@@ -292,13 +307,19 @@ static struct shell_node *coproc(struct shell_parser *p)
 	node->u.coproc.body = shell_parse_compound(p);
 	if (node->u.coproc.body || p->err) {
 		shell_leave(p);
-		return node;
+		return p->err || !is_no_body(node->u.coproc.body)
+			       ? node
+			       : shell_unexpected(p, "another command");
 	}
 	if (p->tok == TOK_WORD && shell_word_literal(name, &kept.fdvar)) {
 		shell_next(p);
 		node->u.coproc.body = shell_parse_compound(p);
 		if (p->err)
 			return NULL;
+		if (node->u.coproc.body &&
+			(is_no_body(node->u.coproc.body) ||
+				(kept.kw && kept.kw <= KW_BANG)))
+			return shell_unexpected(p, "another command");
 		if (node->u.coproc.body) {
 			node->u.coproc.name = kept.fdvar;
 			shell_leave(p);
@@ -307,6 +328,8 @@ static struct shell_node *coproc(struct shell_parser *p)
 		*p = kept;
 	}
 	node->u.coproc.body = shell_parse_command(p);
+	if (node->u.coproc.body && is_no_body(node->u.coproc.body))
+		return shell_unexpected(p, "another command");
 	shell_leave(p);
 	return node;
 }

@@ -233,7 +233,8 @@ struct shell_list *shell_parse_nested(
 
 /* Bytes that no honest command has: they hide text from a reader, or end it
  * early for a program. */
-static int check_bytes(const char *text, size_t len, struct diag *d)
+static int check_bytes(
+	const char *text, size_t len, char mark, struct diag *d)
 {
 	size_t i = 0;
 	unsigned line, col;
@@ -246,7 +247,8 @@ static int check_bytes(const char *text, size_t len, struct diag *d)
 		if (c >= 0x80)
 			n = utf8_decode(text + i, len - i, &cp);
 		if (n && (c == '\n' || c == '\t' || (c >= ' ' && c < 0x7f) ||
-				 (c >= 0x80 && !utf8_is_hidden(cp)))) {
+				 (c >= 0x80 && !utf8_is_hidden(cp)) ||
+				 (mark && text[i] == mark))) {
 			i += n;
 			continue;
 		}
@@ -267,6 +269,13 @@ static int check_bytes(const char *text, size_t len, struct diag *d)
 int shell_parse(struct arena *a, const char *text, size_t len,
 	enum shell_dialect dialect, struct shell_ast *ast, struct diag *d)
 {
+	return shell_parse_marked(a, text, len, 0, dialect, ast, d);
+}
+
+int shell_parse_marked(struct arena *a, const char *text, size_t len,
+	char mark, enum shell_dialect dialect, struct shell_ast *ast,
+	struct diag *d)
+{
 	struct shell_parser p = {
 		.a = a, .text = text, .len = len, .ast = ast, .diag = d};
 	int err;
@@ -277,7 +286,7 @@ int shell_parse(struct arena *a, const char *text, size_t len,
 	if (len > SHELL_MAX_TEXT)
 		return diag_fail(
 			d, -E2BIG, "longer than %d bytes", SHELL_MAX_TEXT);
-	err = check_bytes(text, len, d);
+	err = check_bytes(text, len, mark, d);
 	if (err)
 		return err;
 	ast->list = arena_new(a, struct shell_list);

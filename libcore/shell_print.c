@@ -144,12 +144,7 @@ static void print_simple(struct shell_printer *p, const struct shell_node *node)
 		if (a->next || w)
 			buf_addc(p->out, ' ');
 	}
-	for (; w; w = w->next) {
-		shell_print_word(p, w,
-			w == node->u.simple.words ? STYLE_FIRST : STYLE_WORD);
-		if (w->next)
-			buf_addc(p->out, ' ');
-	}
+	shell_print_words(p, w, STYLE_FIRST, "");
 }
 
 /* Ends the command before: ';' unless something else did. */
@@ -221,10 +216,7 @@ static void print_for(struct shell_printer *p, const struct shell_node *node)
 	add_str(p, node->u.loop.name);
 	if (node->u.loop.has_in)
 		add(p, " in");
-	for (; w; w = w->next) {
-		buf_addc(p->out, ' ');
-		shell_print_word(p, w, STYLE_WORD);
-	}
+	shell_print_words(p, w, STYLE_WORD, " ");
 	add(p, "; ");
 	print_do(p, node->u.loop.body);
 }

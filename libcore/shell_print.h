@@ -41,6 +41,10 @@ enum shell_style {
 
 void shell_print_word(struct shell_printer *p, const struct shell_word *w,
 	enum shell_style style);
+/* What stands in w and behind it, each with a space or, the first, before in
+ * front of it. */
+void shell_print_words(struct shell_printer *p, const struct shell_word *w,
+	enum shell_style style, const char *before);
 void shell_print_list(struct shell_printer *p, const struct shell_list *list);
 
 #endif

@@ -104,7 +104,9 @@ static void print_raw(
 {
 	const char *escaped = style == STYLE_DQ     ? "$`\"\\"
 			      : style == STYLE_HERE ? "$`\\"
-			      : style == STYLE_REGEX || style == STYLE_REPLACEDQ
+			      : style == STYLE_REGEX ||
+				      style == STYLE_REPLACEDQ ||
+				      style == STYLE_PATTERNDQ
 				      ? ""
 			      : quoted_style(style) ? "$\\"
 						    : "$~";
@@ -149,6 +151,7 @@ static void print_dq(struct shell_printer *p, const struct shell_part *part,
 {
 	bool constant = is_constant(part->u.parts) && !part->locale &&
 			!quoted_style(style);
+	const size_t start = p->out->len;
 
 	if (constant) {
 		if (!part->u.parts)
@@ -160,6 +163,10 @@ static void print_dq(struct shell_printer *p, const struct shell_part *part,
 	buf_adds(p->out, part->locale ? "$\"" : "\"");
 	print_parts(p, part->u.parts, STYLE_DQ);
 	buf_addc(p->out, '"');
+	/* Backquotes come out as brackets, which are not read there. */
+	if (style == STYLE_ARITH && !p->out->err &&
+		strpbrk(buf_str(p->out) + start, "()[]"))
+		p->out->err = -ENOTSUP;
 }
 
 static enum shell_style inner_style(
@@ -267,14 +274,40 @@ static void print_sub(struct shell_printer *p, const char *open,
 	buf_addc(p->out, ')');
 }
 
+/* The first word that there is: "{,}" is none. */
+static const struct shell_word *made(const struct shell_word *w)
+{
+	if (w->braces)
+		for (w = w->braces; w && !w->parts;)
+			w = w->next;
+	return w;
+}
+
+void shell_print_words(struct shell_printer *p, const struct shell_word *w,
+	enum shell_style style, const char *before)
+{
+	/* Without it the next word would be the command's, and an assignment. */
+	if (w && style == STYLE_FIRST && !made(w))
+		p->out->err = -ENOTSUP;
+	for (; w; w = w->next) {
+		if (!made(w))
+			continue;
+		buf_adds(p->out, before);
+		/* What braces make is neither reserved nor an assignment, and
+		 * quotes would take a '~' its meaning. */
+		if (w->braces && style == STYLE_FIRST &&
+			made(w)->parts->type != SHELL_TILDE)
+			buf_adds(p->out, "''");
+		shell_print_word(p, w, style);
+		before = " ";
+		style = STYLE_WORD;
+	}
+}
+
 static void print_array(struct shell_printer *p, const struct shell_word *w)
 {
 	buf_addc(p->out, '(');
-	for (; w; w = w->next) {
-		shell_print_word(p, w, STYLE_WORD);
-		if (w->next)
-			buf_addc(p->out, ' ');
-	}
+	shell_print_words(p, w, STYLE_WORD, "");
 	buf_addc(p->out, ')');
 }
 
@@ -284,7 +317,8 @@ static bool meets(const struct shell_part *part, enum shell_style style)
 	return part->type == SHELL_LIT && part->text.n && part->next &&
 	       part->next->type == SHELL_CMDSUB &&
 	       part->text.p[part->text.n - 1] == '$' &&
-	       (style == STYLE_REGEX || style == STYLE_REPLACEDQ);
+	       (style == STYLE_REGEX || style == STYLE_REPLACEDQ ||
+		       style == STYLE_PATTERNDQ);
 }
 
 static void print_part(struct shell_printer *p, const struct shell_part *part,
@@ -343,7 +377,7 @@ void shell_print_word(struct shell_printer *p, const struct shell_word *w,
 {
 	enum shell_kw kw = style == STYLE_FIRST ? shell_keyword(w) : KW_NONE;
 
-	if (kw && kw <= KW_WHILE) {
+	if (kw && kw <= KW_COND_END) {
 		print_quoted(p, w->parts->text);
 		return;
 	}
@@ -356,10 +390,12 @@ void shell_print_word(struct shell_printer *p, const struct shell_word *w,
 	if (style == STYLE_FIRST && w->parts && w->parts->type == SHELL_LIT &&
 		memchr(w->parts->text.p, '=', w->parts->text.n))
 		p->out->err = -ENOTSUP;
-	for (; w; w = w->next) {
+	for (const char *before = ""; w; w = w->next) {
+		if (!w->parts)
+			continue;
+		buf_adds(p->out, before);
 		print_parts(p, w->parts, style);
-		if (w->next && w->next->parts && w->parts)
-			buf_addc(p->out, ' ');
+		before = " ";
 		style = STYLE_WORD;
 	}
 }

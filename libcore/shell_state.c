@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "str.h"
+
 enum { COMPACT = 24 }; /* bindings before the chain is looked at */
 
 static uint32_t hash(struct shell_str s)
@@ -17,10 +19,11 @@ static uint32_t hash(struct shell_str s)
 	return h;
 }
 
-static struct shell_var *find(
-	struct shell_var *from, struct shell_str name, uint32_t h)
+/* Adds what it looks at to *steps. */
+static struct shell_var *find(unsigned *steps, struct shell_var *from,
+	struct shell_str name, uint32_t h)
 {
-	for (struct shell_var *v = from; v; v = v->next)
+	for (struct shell_var *v = from; v; v = v->next, ++*steps)
 		if (v->hash == h && shell_str_eq(v->name, name))
 			return v;
 	return NULL;
@@ -29,17 +32,19 @@ static struct shell_var *find(
 struct shell_var *shell_var_find(
 	const struct shell_state *st, struct shell_str name)
 {
-	return find(st->vars, name, hash(name));
+	unsigned steps = 0;
+
+	return find(&steps, st->vars, name, hash(name));
 }
 
 /* Rebuilds the chain without shadowed bindings. */
 static void compact(struct shell_walk *w, struct shell_state *st)
 {
 	struct shell_var *list = NULL, **end = &list;
+	unsigned n = 0;
 
-	st->nvars = 0;
 	for (struct shell_var *v = st->vars; v; v = v->next) {
-		if (find(list, v->name, v->hash))
+		if (find(&w->steps, list, v->name, v->hash))
 			continue;
 		*end = walk_new(w, struct shell_var);
 		if (!*end)
@@ -48,9 +53,10 @@ static void compact(struct shell_walk *w, struct shell_state *st)
 		(*end)->next = NULL;
 		(*end)->epoch = st->epoch;
 		end = &(*end)->next;
-		st->nvars++;
+		n++;
 	}
 	st->vars = list;
+	st->nvars = n;
 	st->maxvars = 2 * st->nvars + COMPACT;
 	if (st->nvars > SHELL_MAX_VARS)
 		shell_risk(w, SHELL_RISK_LIMIT, SHELL_STR("variables"),
@@ -63,21 +69,22 @@ static struct shell_var *own_in(
 	struct shell_walk *w, struct shell_state *st, struct shell_str name)
 {
 	uint32_t h = hash(name);
-	struct shell_var *old = find(st->vars, name, h), *v;
+	struct shell_var *old = find(&w->steps, st->vars, name, h), *v;
 
-	if (old && old->epoch == st->epoch)
-		return old;
-	if (st->nvars >= st->maxvars) {
+	if ((!old || old->epoch != st->epoch) && st->nvars >= st->maxvars) {
 		compact(w, st);
-		old = find(st->vars, name, h);
-		if (old)
-			return old;
+		old = find(&w->steps, st->vars, name, h);
+	}
+	if (old && old->epoch == st->epoch) {
+		old->written = ++w->written;
+		return old;
 	}
 	v = walk_new(w, struct shell_var);
 	if (!v)
 		return NULL;
 	if (old)
 		*v = *old;
+	v->written = ++w->written;
 	v->name = name;
 	v->hash = h;
 	v->epoch = st->epoch;
@@ -118,12 +125,27 @@ static struct shell_var *common_tail(
 	return x;
 }
 
+int shell_outer_get(
+	struct shell_walk *w, struct shell_str name, struct shell_str *text)
+{
+	struct shell_outer_var *o =
+		&w->outer[hash(name) % ARRAY_SIZE(w->outer)];
+
+	if (!w->ops->getvar)
+		return -1;
+	if (!o->name.n || !shell_str_eq(o->name, name)) {
+		o->known = w->ops->getvar(w->ctx, name, &o->text);
+		o->name = name;
+	}
+	*text = o->text;
+	return o->known;
+}
+
 /* What a name is when it has no binding: whatever the start gave it. */
 static void outside(struct shell_walk *w, struct shell_var *v)
 {
 	struct shell_str text;
-	int known =
-		w->ops->getvar ? w->ops->getvar(w->ctx, v->name, &text) : -1;
+	int known = shell_outer_get(w, v->name, &text);
 
 	v->value = known > 0 ? shell_val_str(w, text)
 		   : known   ? &shell_val_any
@@ -132,14 +154,22 @@ static void outside(struct shell_walk *w, struct shell_var *v)
 	v->exported = known != 0;
 }
 
+/* Is one the other, or a copy that nothing has written since? */
+static bool same_binding(const struct shell_var *a, const struct shell_var *b)
+{
+	return a == b || (a && b && a->written == b->written);
+}
+
 static void join_var(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from, const struct shell_var *name)
 {
 	struct shell_var a = {.name = name->name}, b = {.name = name->name}, *v;
-	struct shell_var *x = find(to->vars, name->name, name->hash);
-	struct shell_var *y = find(from->vars, name->name, name->hash);
+	struct shell_var *x = find(&w->steps, to->vars, name->name,
+		name->hash);
+	struct shell_var *y = find(&w->steps, from->vars, name->name,
+		name->hash);
 
-	if (x == y)
+	if (same_binding(x, y))
 		return;
 	if (x)
 		a = *x;
@@ -174,12 +204,85 @@ static const struct shell_val *join_cwd(struct shell_walk *w,
 	return shell_val_same(a, b) ? a : shell_val_union(w, a, b);
 }
 
+void shell_forget_args(struct shell_state *st)
+{
+	static const struct shell_str any = {"\2", 1};
+	static const struct shell_val args[] = {
+		{.kind = SHELL_UNKNOWN, .n = 1, .alts = &any},
+		{.kind = SHELL_UNKNOWN, .n = 1, .alts = &any, .many = true},
+	};
+
+	st->args = args;
+	st->nargs = 2;
+}
+
+/* Any number of those that either has: what shift makes of them, however
+ * often. */
+static void gather_args(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *a, const struct shell_state *b)
+{
+	const struct shell_state *const both[] = {a, b};
+	struct shell_val *args = walk_zalloc(w, 2 * sizeof(*args));
+	const struct shell_val *all = NULL;
+
+	if (!args || !a->nargs || !b->nargs) {
+		shell_forget_args(to);
+		return;
+	}
+	for (unsigned k = 0; k < 2; k++)
+		for (size_t i = 1; i < both[k]->nargs; i++)
+			all = all ? shell_val_union(w, all, &both[k]->args[i])
+				  : &both[k]->args[i];
+	args[0] = *shell_val_union(w, &a->args[0], &b->args[0]);
+	args[1] = all ? *all : shell_val_empty;
+	args[1].many = true;
+	to->args = args;
+	to->nargs = 2;
+}
+
+bool shell_args_within(
+	const struct shell_state *a, const struct shell_state *b)
+{
+	if (a->args == b->args && a->nargs == b->nargs)
+		return true;
+	if (b->nargs != 2 || !b->args[1].many)
+		return false;
+	for (size_t i = 1; i < a->nargs; i++)
+		for (unsigned k = 0; k < a->args[i].n; k++)
+			if (!shell_val_has(&b->args[1], a->args[i].alts[k]))
+				return false;
+	return true;
+}
+
+/* What only one of them has may be there or not. */
+static void join_args(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from)
+{
+	const struct shell_state *more = to->nargs < from->nargs ? from : to;
+	size_t n = more->nargs, both = more == to ? from->nargs : to->nargs;
+	struct shell_val *args;
+
+	if (to->args == from->args && to->nargs == from->nargs)
+		return;
+	args = walk_zalloc(w, n * sizeof(*args));
+	if (!args)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		args[i] = i < both ? *shell_val_union(
+					     w, &to->args[i], &from->args[i])
+				   : more->args[i];
+		args[i].many |= i >= both && i > 0;
+	}
+	to->args = args;
+	to->nargs = n;
+}
+
 void shell_join(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from)
 {
-	struct shell_var *tail;
+	struct shell_var *const heads[] = {to->vars, from->vars}, *tail;
 
-	if (from->dead && !to->dead)
+	if (w->err || (from->dead && !to->dead))
 		return;
 	if (to->dead && !from->dead) {
 		*to = *from;
@@ -190,16 +293,18 @@ void shell_join(struct shell_walk *w, struct shell_state *to,
 	to->epoch = ++w->epoch;
 	/* Own bindings are put before the tail, so the walk is not disturbed;
 	 * a compaction in between only makes it longer. */
-	for (struct shell_var *v = to->vars; v && v != tail; v = v->next)
-		join_var(w, to, from, v);
-	for (struct shell_var *v = from->vars; v && v != tail; v = v->next)
-		join_var(w, to, from, v);
+	for (unsigned k = 0; k < 2; k++)
+		for (struct shell_var *v = heads[k]; v && v != tail;
+			v = v->next)
+			if (find(&w->steps, heads[k], v->name, v->hash) == v)
+				join_var(w, to, from, v);
 	join_funcs(w, to, from);
 	to->cwd = join_cwd(w, to->cwd, from->cwd);
 	to->fail = join_cwd(w, to->fail, from->fail);
-	if (to->args != from->args || to->nargs != from->nargs)
-		to->args_unknown = true;
-	to->args_unknown |= from->args_unknown;
+	if (to->sure != from->sure)
+		to->sure = NULL;
+	to->errexit &= from->errexit;
+	join_args(w, to, from);
 	to->own_ifs |= from->own_ifs;
 	to->allexport |= from->allexport;
 	to->bare |= from->bare;
@@ -216,8 +321,12 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 
 	st->epoch = ++w->epoch;
 	for (struct shell_var *v = after->vars; v && v != tail; v = v->next) {
-		struct shell_var *own = own_in(w, st, v->name);
+		struct shell_var *own = find(
+			&w->steps, before->vars, v->name, v->hash);
 
+		if (same_binding(own, v))
+			continue;
+		own = own_in(w, st, v->name);
 		if (!own)
 			return;
 		own->value = &shell_val_any;
@@ -232,10 +341,14 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 	if (!shell_val_same(before->cwd, after->cwd) ||
 		!shell_val_same(before->cwd, after->fail))
 		st->cwd = st->fail = &shell_val_any;
-	if (before->args != after->args || before->nargs != after->nargs)
-		st->args_unknown = true;
-	st->args_unknown |= after->args_unknown;
+	if (before->args == after->args && before->nargs == after->nargs)
+		;
+	else if (w->quiet)
+		shell_forget_args(st);
+	else
+		gather_args(w, st, before, after);
 	st->own_ifs |= after->own_ifs;
+	st->errexit &= after->errexit;
 	st->allexport |= after->allexport;
 	if (before->dirs != after->dirs)
 		st->dirs = NULL;
@@ -273,43 +386,66 @@ struct shell_func *shell_func_push(
 {
 	struct shell_func *f = walk_new(w, struct shell_func);
 
+	if (++w->nfuncs > SHELL_MAX_FUNCS)
+		return shell_stop(w, -E2BIG);
 	if (!f)
 		return NULL;
 	f->name = name;
 	f->hash = hash(name);
+	f->below = st->funcs ? st->funcs->below + 1 : 0;
 	f->next = st->funcs;
 	st->funcs = f;
 	return f;
+}
+
+/* The first binding that both have. */
+static const struct shell_func *common_funcs(
+	const struct shell_func *x, const struct shell_func *y)
+{
+	while (x != y) {
+		unsigned nx = x ? x->below + 1 : 0, ny = y ? y->below + 1 : 0;
+
+		x = x && nx >= ny ? x->next : x;
+		y = y && ny >= nx ? y->next : y;
+	}
+	return x;
 }
 
 static void join_funcs(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from)
 {
 	struct shell_func *const lists[] = {to->funcs, from->funcs};
+	const struct shell_func *tail = common_funcs(to->funcs, from->funcs);
 
-	if (to->funcs == from->funcs)
-		return;
 	for (unsigned k = 0; k < 2; k++)
-		for (struct shell_func *f = lists[k]; f; f = f->next) {
+		for (struct shell_func *f = lists[k]; f != tail; f = f->next) {
 			const struct shell_func *a =
 				shell_func_find(to, f->name);
 			const struct shell_func *b =
 				shell_func_find(from, f->name);
-			struct shell_func *both;
+			struct shell_func both = {.name = f->name}, *own;
 
 			if (a == b)
 				continue;
-			both = shell_func_push(w, to, f->name);
-			if (!both)
-				return;
-			both->exported = (a && a->exported) ||
-					 (b && b->exported);
-			both->maybe = !a || !b || !a->ndefs || !b->ndefs ||
-				      a->maybe || b->maybe;
+			both.exported = (a && a->exported) ||
+					(b && b->exported);
+			both.maybe = !a || !b || !a->ndefs || !b->ndefs ||
+				     a->maybe || b->maybe;
 			for (unsigned i = 0; a && i < a->ndefs; i++)
-				add_def(w, both, a->defs[i]);
+				add_def(w, &both, a->defs[i]);
 			for (unsigned i = 0; b && i < b->ndefs; i++)
-				add_def(w, both, b->defs[i]);
+				add_def(w, &both, b->defs[i]);
+			if (a && a->ndefs == both.ndefs &&
+				a->maybe == both.maybe &&
+				a->exported == both.exported)
+				continue;
+			own = shell_func_push(w, to, f->name);
+			if (!own)
+				return;
+			memcpy(own->defs, both.defs, sizeof(own->defs));
+			own->ndefs = both.ndefs;
+			own->maybe = both.maybe;
+			own->exported = both.exported;
 		}
 }
 
@@ -358,12 +494,10 @@ static void report(struct shell_walk *w, enum shell_how how,
 }
 
 /* What a trap may see: every value since it was set. */
-static void tell_traps(struct shell_walk *w)
+static void tell_traps(struct shell_walk *w, struct shell_var *v)
 {
-	if (!w->traps || w->quiet)
-		return;
-	shell_join(w, w->traps, w->st);
-	w->st->epoch = ++w->epoch;
+	if (w->traps && !w->quiet && !w->err)
+		join_var(w, w->traps, w->st, v);
 }
 
 void shell_assign_var(struct shell_walk *w, enum shell_how how,
@@ -391,6 +525,8 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 	 * array keeps its other elements. */
 	if ((v->readonly || v->array) && old)
 		v->value = shell_val_union(w, old, v->value);
+	if (v->readonly)
+		shell_toss(w);
 	v->maybe_unset = false;
 	v->elems = NULL;
 	v->exported |= exported || w->st->allexport;
@@ -403,7 +539,7 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 	if (shell_str_in(name, " BASH_CMDS BASH_ALIASES BASH_ARGV0 "))
 		shell_risk(w, SHELL_RISK_HASH, name, span);
 	report(w, how, name, v->value, v->exported, span);
-	tell_traps(w);
+	tell_traps(w, v);
 }
 
 void shell_save_var(
@@ -442,10 +578,12 @@ void shell_unset_var(
 
 	if (!v)
 		return;
-	*v = (struct shell_var){.name = v->name,
-		.hash = v->hash,
-		.epoch = v->epoch,
-		.next = v->next};
+	if (!v->readonly)
+		*v = (struct shell_var){.name = v->name,
+			.hash = v->hash,
+			.epoch = v->epoch,
+			.written = v->written,
+			.next = v->next};
 	/* A local that is taken away shows what it hid. */
 	for (struct shell_frame *f = w->func; f && !v->value; f = f->up)
 		for (l = f->locals; l && !v->value; l = l->next)
@@ -455,5 +593,5 @@ void shell_unset_var(
 	if (shell_str_is(name, "IFS"))
 		w->st->own_ifs = false;
 	report(w, SHELL_SET_UNSET, name, NULL, false, span);
-	tell_traps(w);
+	tell_traps(w, v);
 }

@@ -8,12 +8,15 @@
 
 static const struct shell_str any_text[] = {{"\2", 1}};
 static const struct shell_str rel_text[] = {{"\1", 1}};
+static const struct shell_str num_text[] = {{"\6", 1}};
 static const struct shell_str empty_text[] = {{"", 0}};
 
 const struct shell_val shell_val_any = {
 	.kind = SHELL_UNKNOWN, .n = 1, .alts = any_text};
 const struct shell_val shell_val_rel = {
 	.kind = SHELL_BOUNDED, .n = 1, .alts = rel_text};
+const struct shell_val shell_val_num = {
+	.kind = SHELL_BOUNDED, .n = 1, .alts = num_text};
 const struct shell_val shell_val_empty = {
 	.kind = SHELL_CONST, .n = 1, .alts = empty_text};
 
@@ -43,7 +46,8 @@ bool shell_str_in(struct shell_str s, const char *words)
 bool shell_str_unknown(struct shell_str s, bool rel)
 {
 	return s.n && (memchr(s.p, SHELL_ANY, s.n) ||
-			      (rel && memchr(s.p, SHELL_REL, s.n)));
+			      (rel && (memchr(s.p, SHELL_REL, s.n) ||
+					      memchr(s.p, SHELL_NUM, s.n))));
 }
 
 bool shell_str_runs(struct shell_str s, bool any)
@@ -62,7 +66,8 @@ struct shell_str shell_val_prefix(struct shell_str alt)
 {
 	size_t n = 0;
 
-	while (n < alt.n && alt.p[n] != SHELL_ANY && alt.p[n] != SHELL_REL)
+	while (n < alt.n && alt.p[n] != SHELL_ANY && alt.p[n] != SHELL_REL &&
+		alt.p[n] != SHELL_NUM)
 		n++;
 	return (struct shell_str){alt.p, n};
 }
@@ -106,7 +111,7 @@ int shell_val_const(struct shell_walk *w, const char *text, size_t len,
 	return w->err;
 }
 
-static bool has(const struct shell_val *v, struct shell_str s)
+bool shell_val_has(const struct shell_val *v, struct shell_str s)
 {
 	for (unsigned i = 0; i < v->n; i++)
 		if (shell_str_eq(v->alts[i], s))
@@ -121,7 +126,7 @@ bool shell_val_same(const struct shell_val *a, const struct shell_val *b)
 	if (!a || !b || a->n != b->n || a->many != b->many)
 		return false;
 	for (unsigned i = 0; i < a->n; i++)
-		if (!has(b, a->alts[i]))
+		if (!shell_val_has(b, a->alts[i]))
 			return false;
 	return true;
 }
@@ -142,12 +147,14 @@ const struct shell_val *shell_val_union(struct shell_walk *w,
 		return &shell_val_any;
 	*v = *a;
 	v->many |= b->many;
+	v->vanishes |= b->vanishes;
+	v->array &= b->array;
 	v->glob |= b->glob;
 	v->quoted |= b->quoted;
 	v->plain = false;
 	memcpy(alts, a->alts, a->n * sizeof(*alts));
 	for (unsigned i = 0; i < b->n; i++)
-		if (!has(a, b->alts[i]))
+		if (!shell_val_has(a, b->alts[i]))
 			alts[v->n++] = b->alts[i];
 	v->alts = alts;
 	if (v->n > SHELL_MAX_ALTS) {
@@ -156,6 +163,41 @@ const struct shell_val *shell_val_union(struct shell_walk *w,
 	}
 	shell_val_settle(v);
 	return v;
+}
+
+const struct shell_val *shell_val_one(
+	struct shell_walk *w, const struct shell_val *v)
+{
+	struct shell_val *one = v->many ? walk_new(w, struct shell_val) : NULL;
+
+	if (!one)
+		return v;
+	*one = *v;
+	one->many = false;
+	return one;
+}
+
+struct shell_val shell_val_present(
+	struct shell_walk *w, const struct shell_val *v)
+{
+	struct shell_val out = *v;
+	struct shell_str *alts;
+
+	if (!v->vanishes)
+		return out;
+	alts = walk_zalloc(w, v->n * sizeof(*alts));
+	if (!alts)
+		return shell_val_any;
+	out.n = 0;
+	for (unsigned i = 0; i < v->n; i++)
+		if (v->alts[i].n)
+			alts[out.n++] = v->alts[i];
+	out.n += !out.n;
+	out.alts = alts;
+	out.vanishes = false;
+	out.many = true;
+	shell_val_settle(&out);
+	return out;
 }
 
 struct shell_str shell_str_join(struct shell_walk *w, struct shell_str a,

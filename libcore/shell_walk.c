@@ -32,9 +32,15 @@ char *walk_bytes(struct shell_walk *w, size_t n)
 
 bool shell_step(struct shell_walk *w)
 {
-	if (++w->steps > SHELL_MAX_STEPS)
+	w->steps += SHELL_STEP;
+	if (w->steps > SHELL_MAX_STEPS)
 		shell_stop(w, -E2BIG);
 	return !w->err;
+}
+
+unsigned shell_walk_steps(const struct shell_walk *w)
+{
+	return w->steps / SHELL_STEP;
 }
 
 struct shell_span shell_outer(const struct shell_walk *w, struct shell_span at)
@@ -59,19 +65,59 @@ struct arena *shell_walk_arena(struct shell_walk *w)
 	return w->a;
 }
 
-/* Succeeded or failed: from here on either may be. */
-static void settle(struct shell_walk *w)
+void shell_settle(struct shell_walk *w)
 {
 	struct shell_state *st = w->st;
 
-	if (st->cwd != st->fail)
+	if (st->cwd == st->sure)
+		st->fail = st->cwd;
+	else if (st->cwd != st->fail)
 		st->cwd = st->fail = shell_val_union(w, st->cwd, st->fail);
+}
+
+void shell_may_fail(struct shell_walk *w, const struct shell_state *before)
+{
+	struct shell_state *st = w->st;
+	const struct shell_val *cwd = st->cwd;
+	bool dead = st->dead, moved = !shell_val_same(cwd, before->cwd);
+
+	shell_join(w, st, before);
+	if (dead || !moved || w->err)
+		return;
+	st->cwd = cwd;
+	st->sure = NULL;
+}
+
+void shell_toss(struct shell_walk *w)
+{
+	struct shell_state now;
+
+	if (w->dialect != SHELL_BASH || w->err)
+		return;
+	now = shell_fork(w, w->st);
+	if (w->tossed) {
+		shell_join(w, w->tossed, &now);
+		return;
+	}
+	w->tossed = walk_new(w, struct shell_state);
+	if (w->tossed)
+		*w->tossed = now;
+}
+
+void shell_catch(struct shell_walk *w)
+{
+	if (w->tossed) {
+		shell_join(w, w->st, w->tossed);
+		w->st->sure = NULL;
+	}
+	w->tossed = NULL;
 }
 
 void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
 	enum shell_input input, bool piped_out)
 {
-	struct shell_state *outer = w->st, inner = shell_fork(w, outer);
+	struct shell_state *outer = w->st, *tossed = w->tossed;
+	struct shell_state inner = shell_fork(w, outer);
 
 	inner.piped_out = piped_out;
 	if (inner.input != input) {
@@ -80,13 +126,28 @@ void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
 	}
 	w->st = &inner;
 	shell_walk_list(w, list);
+	shell_tell_traps(w);
 	w->st = outer;
+	w->tossed = tossed;
+}
+
+/* In a state of its own, which is dropped. */
+static void walk_apart(struct shell_walk *w, const struct shell_node *node,
+	struct shell_state *inner)
+{
+	struct shell_state *outer = w->st, *tossed = w->tossed;
+
+	w->st = inner;
+	shell_walk_node(w, node);
+	shell_tell_traps(w);
+	w->st = outer;
+	w->tossed = tossed;
 }
 
 static void walk_background(
 	struct shell_walk *w, const struct shell_node *node, bool piped)
 {
-	struct shell_state *outer = w->st, inner = shell_fork(w, outer);
+	struct shell_state inner = shell_fork(w, w->st);
 
 	inner.background = true;
 	/* A coprocess reads what the shell writes to it. */
@@ -95,9 +156,7 @@ static void walk_background(
 		inner.input_text = NULL;
 		inner.piped_out = true;
 	}
-	w->st = &inner;
-	shell_walk_node(w, node);
-	w->st = outer;
+	walk_apart(w, node, &inner);
 }
 
 void shell_walk_list(struct shell_walk *w, const struct shell_list *list)
@@ -105,12 +164,24 @@ void shell_walk_list(struct shell_walk *w, const struct shell_list *list)
 	const struct shell_item *item = list ? list->first : NULL;
 
 	for (; item && !w->err; item = item->next) {
-		settle(w);
+		shell_settle(w);
 		if (item->background)
 			walk_background(w, item->node, false);
 		else
 			shell_walk_node(w, item->node);
+		if (w->st->errexit && !w->tested && !item->background &&
+			item->node->type == SHELL_SIMPLE)
+			w->st->sure = w->st->cwd;
+		if (item->newline && list == w->program)
+			shell_catch(w);
 	}
+}
+
+void shell_walk_test(struct shell_walk *w, const struct shell_list *list)
+{
+	w->tested++;
+	shell_walk_list(w, list);
+	w->tested--;
 }
 
 static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
@@ -120,6 +191,7 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 	const struct shell_val *kept;
 	bool first = true;
 
+	w->tested++;
 	if (!part->next) {
 		shell_walk_node(w, part);
 		if (node->u.pipeline.bangs % 2) {
@@ -127,7 +199,7 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 			outer->cwd = outer->fail;
 			outer->fail = kept;
 		}
-		return;
+		part = NULL;
 	}
 	for (; part && !w->err; part = part->next) {
 		struct shell_state inner = shell_fork(w, outer);
@@ -137,23 +209,44 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 			inner.input_text = NULL;
 		}
 		inner.piped_out |= part->next != NULL;
-		w->st = &inner;
-		shell_walk_node(w, part);
-		w->st = outer;
+		walk_apart(w, part, &inner);
 		first = false;
 	}
+	w->tested--;
+}
+
+/* [[ a && -f b ]] where [[ is no reserved word: the name of a command that is
+ * missing, or wants a ]] of its own. What follows && never runs. */
+static bool never_true(const struct shell_walk *w, const struct shell_node *n)
+{
+	const struct shell_word *word =
+		n->type == SHELL_SIMPLE ? n->u.simple.words : NULL;
+
+	if (w->dialect == SHELL_BASH || !word || !shell_word_is(word, "[[") ||
+		shell_func_find(w->st, SHELL_STR("[[")))
+		return false;
+	while (word->next)
+		word = word->next;
+	return !shell_word_is(word, "]]");
 }
 
 /* After `a && b`: it failed where a failed or b did, succeeded where b did. */
 static void walk_andor(struct shell_walk *w, const struct shell_node *node)
 {
 	const struct shell_node *part = node->u.andor.first;
+	bool never = never_true(w, part);
 
+	w->tested++;
 	shell_walk_node(w, part);
 	for (part = part->next; part && !w->err; part = part->next) {
 		struct shell_state *st = w->st;
-		struct shell_state skipped = shell_fork(w, st);
+		struct shell_state skipped;
 
+		if (never && !part->after_or)
+			continue;
+		/* a || [[ b && c: where a is true, c runs. */
+		never = !part->after_or && never_true(w, part);
+		skipped = shell_fork(w, st);
 		/* Skipped, the left side's result stands. */
 		if (part->after_or) {
 			st->cwd = st->fail;
@@ -169,21 +262,22 @@ static void walk_andor(struct shell_walk *w, const struct shell_node *node)
 			skipped.fail = st->dead ? skipped.cwd : st->fail;
 		shell_join(w, st, &skipped);
 	}
+	w->tested--;
 }
 
 static void walk_if(struct shell_walk *w, const struct shell_node *node)
 {
 	struct shell_state *st = w->st, other;
 
-	shell_walk_list(w, node->u.cond_if.test);
+	shell_walk_test(w, node->u.cond_if.test);
 	other = shell_fork(w, st);
 	st->fail = st->cwd;
 	other.cwd = other.fail;
 	shell_walk_list(w, node->u.cond_if.then);
-	settle(w);
+	shell_settle(w);
 	w->st = &other;
 	shell_walk_list(w, node->u.cond_if.other);
-	settle(w);
+	shell_settle(w);
 	w->st = st;
 	shell_join(w, st, &other);
 }
@@ -206,12 +300,29 @@ static void walk_case(struct shell_walk *w, const struct shell_node *node)
 		if (item != node->u.select.items)
 			shell_join(w, &branch, &after);
 		shell_walk_list(w, item->body);
-		settle(w);
+		shell_settle(w);
 		shell_join(w, &after, &branch);
 	}
 	w->st = st;
 	*st = after;
 	st->epoch = ++w->epoch;
+}
+
+/* [[ -f path ]] */
+static void cond_path(struct shell_walk *w, const struct shell_cond *c,
+	const struct shell_val *path)
+{
+	struct shell_open o = {.op = SHELL_R_IN,
+		.reads = true,
+		.span = shell_outer(w, c->left->span)};
+	int err;
+
+	if (w->quiet || w->err || !w->ops->open || !path)
+		return;
+	o.path = *path;
+	err = w->ops->open(w->ctx, w, &o, w->st->cwd);
+	if (err)
+		shell_stop(w, err);
 }
 
 static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
@@ -227,13 +338,14 @@ static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
 	if (c->type == SHELL_COND_UNARY && left &&
 		(shell_str_is(c->op, "-v") || shell_str_is(c->op, "-R")))
 		shell_check_name(w, left);
-	if (c->type == SHELL_COND_BINARY && left && right && c->op.n == 3 &&
-		c->op.p[0] == '-' && c->op.p[2] != 't' && c->op.p[1] != 'e') {
-		shell_arith_text(w, left, c->left->span);
-		shell_arith_text(w, right, c->right->span);
+	if ((c->type == SHELL_COND_UNARY &&
+		    !shell_str_in(c->op, " -v -R -n -z -o -t ")) ||
+		(c->type == SHELL_COND_BINARY &&
+			shell_str_in(c->op, " -nt -ot -ef "))) {
+		cond_path(w, c, left);
+		cond_path(w, c, right);
 	} else if (c->type == SHELL_COND_BINARY && left && right &&
-		   (shell_str_is(c->op, "-eq") || shell_str_is(c->op, "-lt") ||
-			   shell_str_is(c->op, "-gt"))) {
+		   shell_str_in(c->op, " -eq -ne -lt -le -gt -ge ")) {
 		shell_arith_text(w, left, c->left->span);
 		shell_arith_text(w, right, c->right->span);
 	}
@@ -241,7 +353,7 @@ static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
 	walk_cond(w, c->b);
 }
 
-static void walk_arith(struct shell_walk *w, const struct shell_word *word)
+void shell_walk_arith(struct shell_walk *w, const struct shell_word *word)
 {
 	if (word)
 		shell_arith_text(w,
@@ -288,36 +400,44 @@ static void walk_inside(struct shell_walk *w, const struct shell_node *node)
 		walk_cond(w, node->u.cond);
 		break;
 	case SHELL_ARITH:
-		walk_arith(w, node->u.arith);
+		shell_walk_arith(w, node->u.arith);
 		break;
 	case SHELL_COPROC:
 		shell_assign_var(w, SHELL_SET_READ,
 			node->u.coproc.name.n ? node->u.coproc.name
 					      : SHELL_STR("COPROC"),
-			&shell_val_rel, false, node->span);
+			&shell_val_num, false, node->span);
 		walk_background(w, node->u.coproc.body, true);
 		break;
 	}
 }
 
-void shell_walk_node(struct shell_walk *w, const struct shell_node *node)
+static void walk_redirected(struct shell_walk *w, const struct shell_node *node)
 {
-	struct shell_state *st = w->st;
+	struct shell_state *st = w->st, before;
 	enum shell_input input = st->input;
 	const struct shell_val *text = st->input_text;
 
+	shell_walk_redirs(w, node->redirs);
+	before = shell_fork(w, st);
+	walk_inside(w, node);
+	if (shell_redirs_fail(node->redirs))
+		shell_may_fail(w, &before);
+	st->input = input;
+	st->input_text = text;
+}
+
+void shell_walk_node(struct shell_walk *w, const struct shell_node *node)
+{
 	if (!node || w->err)
 		return;
 	if (++w->depth > 8 * SHELL_MAX_DEPTH)
 		shell_stop(w, -E2BIG);
-	settle(w);
+	shell_settle(w);
 	/* A compound command's redirections hold for all in it. */
 	if (node->type != SHELL_SIMPLE && node->redirs)
-		shell_walk_redirs(w, node->redirs);
-	walk_inside(w, node);
-	if (node->type != SHELL_SIMPLE && node->redirs) {
-		st->input = input;
-		st->input_text = text;
-	}
+		walk_redirected(w, node);
+	else
+		walk_inside(w, node);
 	w->depth--;
 }

@@ -22,21 +22,24 @@ enum {
 	SHELL_MAX_LEVELS = 16, /* shell code inside shell code */
 	SHELL_MAX_CALLS = 8,   /* functions inside functions */
 	SHELL_MAX_VARS = 256,
+	SHELL_MAX_FUNCS = 512, /* definitions, also by a join */
 	SHELL_MAX_WALK = 4 * 1024 * 1024, /* a good maximum for the arena */
 };
 
-/* Two bytes stand for text that is not known. They are never in known text.
+/* Three bytes stand for text that is not known. They are never in known text.
  *  SHELL_REL  text, or none, without '/', that does not make "." or ".." with
- *             its neighbours: a number, what a glob matches;
- *  SHELL_ANY  any text, or none. */
+ *             its neighbours: what a glob matches;
+ *  SHELL_ANY  any text, or none;
+ *  SHELL_NUM  a whole number, without a sign: $!, $$, $?, ${#x}. */
 #define SHELL_REL '\1'
 #define SHELL_ANY '\2'
+#define SHELL_NUM '\6'
 
 /* What one word, or argument, may be: one of alts. */
 enum shell_kind {
 	SHELL_CONST,   /* one text, all of it known */
 	SHELL_SET,     /* several, all of them known */
-	SHELL_BOUNDED, /* some hold SHELL_REL, none SHELL_ANY */
+	SHELL_BOUNDED, /* some hold SHELL_REL or SHELL_NUM, none SHELL_ANY */
 	SHELL_UNKNOWN, /* some hold SHELL_ANY; what stands beside it is known */
 };
 
@@ -47,9 +50,11 @@ struct shell_val {
 	/* Stands for any number of arguments (none, too), each one of alts:
 	 * an unquoted expansion that splits, "$@", a glob. */
 	bool many;
+	bool vanishes; /* an empty text is no argument at all */
 	bool glob;   /* alts come from file names that match a pattern */
 	bool quoted; /* a quote or backslash stands in the word */
 	bool plain;  /* no expansion at all: the alternative is in the source */
+	bool array;  /* NAME=(...) of a declaration, whose words are judged */
 	struct shell_span span;
 };
 
@@ -180,6 +185,9 @@ struct shell_walk_ops {
 	 * -1 not known. NULL: nothing is known. */
 	int (*getvar)(
 		void *ctx, struct shell_str name, struct shell_str *value);
+	/* Is this a directory, and still one when the line gets here, so that
+	 * a cd to it cannot fail? Asked in dry runs, too. */
+	bool (*is_dir)(void *ctx, const struct shell_val *dir);
 };
 
 struct shell_walk_opts {
@@ -229,10 +237,13 @@ const struct shell_str *shell_val_text(const struct shell_val *v);
 /* The known text before the first unknown byte of one alternative. */
 struct shell_str shell_val_prefix(struct shell_str alt);
 
-/* Does the text hold SHELL_ANY (or, with rel, SHELL_REL)? */
+/* Does the text hold SHELL_ANY (or, with rel, anything not known)? */
 bool shell_str_unknown(struct shell_str s, bool rel);
 
 bool shell_str_is(struct shell_str s, const char *text);
+
+/* How much was walked: a command is one. */
+unsigned shell_walk_steps(const struct shell_walk *w);
 
 /* The walk's memory. */
 struct arena *shell_walk_arena(struct shell_walk *w);

@@ -10,14 +10,15 @@
 
 static bool is_dup(const struct shell_val *v)
 {
-	const struct shell_str *s = shell_val_text(v);
+	const struct shell_str *s = v->alts;
 
-	if (!s || !s->n)
-		return false;
-	for (size_t i = 0; i < s->n; i++)
-		if (!chr_digit(s->p[i]) && !(s->p[i] == '-' && i + 1 == s->n))
-			return false;
-	return true;
+	for (; s < v->alts + v->n; s++)
+		for (size_t i = 0; i < s->n; i++)
+			if (!chr_digit(s->p[i]) && s->p[i] != SHELL_NUM &&
+				!(s->p[i] == '-' && i + 1 == s->n))
+				return false;
+	/* "" alone is a file that is not there. */
+	return !v->many && v->alts->n;
 }
 
 static void report_open(struct shell_walk *w, const struct shell_redir *r,
@@ -76,6 +77,13 @@ static bool is_descriptor(const struct shell_val *path)
 	return false;
 }
 
+/* Would it, or may it, run a command when it is expanded? */
+static bool may_run(struct shell_str s)
+{
+	return s.n && (memchr(s.p, '$', s.n) || memchr(s.p, '`', s.n) ||
+			      shell_str_unknown(s, false));
+}
+
 static void walk_target(struct shell_walk *w, const struct shell_redir *r,
 	const struct shell_word *word)
 {
@@ -87,6 +95,10 @@ static void walk_target(struct shell_walk *w, const struct shell_redir *r,
 			set_input(w, r, SHELL_IN_UNKNOWN, NULL);
 		return;
 	}
+	/* What is no descriptor bash expands once more. */
+	for (unsigned i = 0; dup && i < path->n; i++)
+		if (w->dialect == SHELL_BASH && may_run(path->alts[i]))
+			shell_risk(w, SHELL_RISK_CODE, path->alts[i], r->span);
 	report_open(w, r, path);
 	if ((r->op == SHELL_R_IN || r->op == SHELL_R_RDWR) &&
 		is_descriptor(path))
@@ -97,20 +109,56 @@ static void walk_target(struct shell_walk *w, const struct shell_redir *r,
 		set_input(w, r, SHELL_IN_UNKNOWN, NULL);
 }
 
+bool shell_redirs_fail(const struct shell_redir *r)
+{
+	while (r && (r->op == SHELL_R_HERE || r->op == SHELL_R_HERESTR ||
+			    shell_word_is(r->word, "/dev/null")))
+		r = r->next;
+	return r;
+}
+
+/* What the words assign, ${x:=y}, stays where the shell itself opens the file,
+ * and not where a child does. */
+static void walk_redir(struct shell_walk *w, const struct shell_redir *r)
+{
+	struct shell_state *st = w->st, before = shell_fork(w, st);
+
+	if (r->op == SHELL_R_HERE || r->op == SHELL_R_HERESTR)
+		walk_here(w, r);
+	else if (!r->word->braces)
+		walk_target(w, r, r->word);
+	else
+		for (const struct shell_word *word = r->word->braces; word;
+			word = word->next)
+			walk_target(w, r, word);
+	before.input = st->input;
+	before.input_text = st->input_text;
+	shell_join(w, st, &before);
+}
+
 void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *r)
 {
 	for (; r && !w->err; r = r->next) {
-		if (r->op == SHELL_R_HERE || r->op == SHELL_R_HERESTR)
-			walk_here(w, r);
-		else if (!r->word->braces)
-			walk_target(w, r, r->word);
-		else
-			for (const struct shell_word *word = r->word->braces;
-				word; word = word->next)
-				walk_target(w, r, word);
+		walk_redir(w, r);
 		if (r->fdvar.n)
 			shell_assign_var(w, SHELL_SET_FD, r->fdvar,
-				&shell_val_rel, false, r->span);
+				&shell_val_num, false, r->span);
+	}
+}
+
+/* [index]=value: the index is expanded once more. */
+static void check_index(struct shell_walk *w, const struct shell_val *v,
+	struct shell_span span)
+{
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str s = v->alts[i];
+
+		s.n -= s.n != 0;
+		while (s.n && (s.p[s.n - 1] != ']' ||
+				      (s.p[s.n] != '=' && s.p[s.n] != '+')))
+			s.n--;
+		if (s.n && s.p[0] == '[' && may_run(s))
+			shell_risk(w, SHELL_RISK_SUBSCRIPT, s, span);
 	}
 }
 
@@ -119,8 +167,13 @@ static const struct shell_val *array_value(struct shell_walk *w,
 {
 	const struct shell_val *any = NULL;
 
-	for (; words && !w->err; words = words->next)
+	for (; words && !w->err; words = words->next) {
+		if (words->parts && words->parts->type == SHELL_LIT)
+			check_index(w, shell_expand_one(w, words), words->span);
 		shell_expand(w, words, elems);
+	}
+	for (size_t i = 0; i < elems->n; i++)
+		elems->v[i] = shell_val_present(w, &elems->v[i]);
 	for (size_t i = 0; i < elems->n; i++)
 		any = any ? shell_val_union(w, any, &elems->v[i])
 			  : &elems->v[i];
@@ -162,7 +215,7 @@ static void assign_array(struct shell_walk *w, const struct shell_assign *a,
 	if (!v)
 		return;
 	v->array = true;
-	v->elems = known ? elems.v : NULL;
+	v->elems = !known ? NULL : elems.n ? elems.v : &shell_val_empty;
 	v->nelems = known ? (unsigned)elems.n : 0;
 }
 
@@ -217,9 +270,15 @@ static void prefix_assigns(struct shell_walk *w, const struct shell_assign *a,
 	struct shell_args *vals)
 {
 	for (; a && !w->err; a = a->next) {
+		const struct shell_part *part = a->value->parts;
+		struct shell_args elems = {0};
+		const struct shell_val *value = &shell_val_any;
 		struct shell_val *slot;
-		const struct shell_val *value = assigned_value(w, a);
 
+		if (part && part->type == SHELL_ARRAY)
+			array_value(w, part->u.words, &elems);
+		else
+			value = assigned_value(w, a);
 		slot = shell_args_add(w, vals);
 		if (slot)
 			*slot = *value;
@@ -276,6 +335,8 @@ static void expand_words(struct shell_walk *w, const struct shell_word *word,
 			if (slot) {
 				*slot = *shell_expand_one(w, word);
 				slot->span = word->span;
+				slot->array = part->next &&
+					part->next->type == SHELL_ARRAY;
 			}
 			continue;
 		}
@@ -298,7 +359,7 @@ static bool judge_name(struct shell_walk *w, const struct shell_val *v)
 {
 	bool ok = true;
 
-	if (v->many || v->glob ||
+	if (v->many || v->vanishes || v->glob ||
 		(v->kind != SHELL_CONST && v->kind != SHELL_SET)) {
 		shell_risk(w, SHELL_RISK_DYNAMIC, v->alts[0], v->span);
 		return false;
@@ -378,12 +439,14 @@ static void call_function(struct shell_walk *w, const struct shell_func *f,
 {
 	struct shell_state *st = w->st, before, after;
 
+	for (size_t i = 0; i < args->n; i++)
+		args->v[i] = shell_val_present(w, &args->v[i]);
 	before = shell_fork(w, st);
 	after = before;
 	after.dead = true;
 	for (unsigned i = 0; i < f->ndefs; i++) {
 		*st = shell_fork(w, &before);
-		shell_walk_call(w, f->defs[i], args, false);
+		shell_walk_call(w, f->defs[i], args);
 		shell_join(w, &after, st);
 	}
 	*st = after;
@@ -469,26 +532,27 @@ void shell_walk_simple(struct shell_walk *w, const struct shell_node *node)
 	const struct shell_assign *a = node->u.simple.assigns;
 	struct shell_args args = {0}, vals = {0};
 	const struct shell_set *sets = NULL;
-	bool keep, dead;
+	struct shell_state before;
+	bool keep;
 
 	if (!shell_step(w))
 		return;
 	expand_words(w, node->u.simple.words, &args);
 	walk_arrays(w, node->u.simple.words);
 	shell_walk_redirs(w, node->redirs);
+	before = shell_fork(w, st);
 	if (!args.n) {
 		for (; a && !w->err; a = a->next)
 			walk_assign(w, a);
 	} else {
 		prefix_assigns(w, a, &vals);
 		sets = make_sets(w, a, &vals);
-		dead = st->dead;
 		if (!w->err)
 			run_command(w, node, &args, sets, vals.n);
-		/* With a redirection that fails, exit does not. */
-		if (node->redirs || vals.n)
-			st->dead = dead;
 	}
+	/* With a redirection that fails, or a readonly name, it does not run. */
+	if (vals.n || shell_redirs_fail(node->redirs))
+		shell_may_fail(w, &before);
 	/* exec without a command keeps its redirections. */
 	keep = args.n == 1 && shell_val_text(&args.v[0]) &&
 	       shell_str_is(args.v[0].alts[0], "exec");

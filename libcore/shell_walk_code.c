@@ -8,6 +8,19 @@
 
 #include "str.h"
 
+static void walk_program(struct shell_walk *w, const struct shell_list *list)
+{
+	const struct shell_list *program = w->program;
+	struct shell_state *tossed = w->tossed;
+
+	w->program = list;
+	w->tossed = NULL;
+	shell_walk_list(w, list);
+	shell_catch(w);
+	w->program = program;
+	w->tossed = tossed;
+}
+
 /* One reading. partial: where it ends in an error, a shell has run what stands
  * before it, and that counts; else the text is refused as a whole. sensitive:
  * in, whether it stands for all shells'; out, whether theirs differ. */
@@ -17,16 +30,20 @@ static int walk_reading(struct shell_walk *w, struct shell_str text,
 {
 	enum shell_dialect kept = w->dialect, inner = w->inner;
 	struct shell_def *defs = w->defs;
+	bool differs = w->differs;
 	struct shell_ast ast;
-	int err = shell_parse(w->a, text.p, text.n, dialect, &ast, d);
+	int err = shell_parse_marked(w->a, text.p, text.n,
+		w->source->nested ? SHELL_NUM : 0, dialect, &ast, d);
 
 	w->dialect = w->inner = dialect;
 	/* What all shells read alike may hold what they do not. */
 	if (*sensitive && !ast.sensitive)
 		w->inner = SHELL_UNION;
-	*sensitive = ast.sensitive;
+	w->differs = ast.sensitive;
 	if (ast.list && (!err || partial))
-		shell_walk_list(w, ast.list);
+		walk_program(w, ast.list);
+	*sensitive = w->differs;
+	w->differs = differs;
 	w->dialect = kept;
 	w->inner = inner;
 	/* What would have called them was not read. */
@@ -86,6 +103,28 @@ static bool enter(struct shell_walk *w, struct shell_source *in,
 	return true;
 }
 
+/* Does each number stand where any other would be read alike: part of a plain
+ * word, and of no name, descriptor, brace or expansion? */
+static bool numbers_stand(struct shell_str s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		size_t from = i, to = i + 1;
+
+		if (s.p[i] != SHELL_NUM)
+			continue;
+		while (from && (chr_name(s.p[from - 1]) ||
+				       s.p[from - 1] == SHELL_NUM))
+			from--;
+		while (to < s.n && chr_name(s.p[to]))
+			to++;
+		if ((from && !strchr(" \t\n./-=:,%@+'\"", s.p[from - 1])) ||
+			(to < s.n && s.p[to] != SHELL_NUM &&
+				!strchr(" \t\n./-:,;&|)'\"", s.p[to])))
+			return false;
+	}
+	return true;
+}
+
 static void walk_nested(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct shell_span span)
 {
@@ -95,10 +134,14 @@ static void walk_nested(struct shell_walk *w, struct shell_str text,
 
 	if (!in)
 		return;
-	if (shell_str_unknown(text, true)) {
+	if (shell_str_unknown(text, false) ||
+		(text.n && memchr(text.p, SHELL_REL, text.n)) ||
+		!numbers_stand(text)) {
 		shell_risk(w, SHELL_RISK_CODE, text, span);
 		return;
 	}
+	/* A reading of its own costs as much as some commands. */
+	w->steps += 8 * SHELL_STEP;
 	if (!shell_step(w) || !enter(w, in, text, span))
 		return;
 	w->source = in;
@@ -140,7 +183,7 @@ int shell_walk_here(struct shell_walk *w, const struct shell_val *text)
 }
 
 void shell_walk_call(struct shell_walk *w, struct shell_def *def,
-	const struct shell_args *args, bool unknown)
+	const struct shell_args *args)
 {
 	struct shell_frame frame = {.up = w->func}, *kept = w->func;
 	struct shell_frame *loop = w->loop;
@@ -149,7 +192,7 @@ void shell_walk_call(struct shell_walk *w, struct shell_def *def,
 
 	enum shell_dialect dialect = w->dialect;
 
-	def->called |= !w->quiet && !unknown;
+	def->called |= !w->quiet && args;
 	if (w->calls >= SHELL_MAX_CALLS) {
 		shell_risk(w, SHELL_RISK_RECURSION,
 			args ? args->v[0].alts[0] : SHELL_STR("function"),
@@ -162,12 +205,16 @@ void shell_walk_call(struct shell_walk *w, struct shell_def *def,
 	w->func = &frame;
 	w->source = def->source;
 	w->dialect = def->dialect;
-	st->args = args ? args->v : NULL;
-	st->nargs = args ? args->n : 0;
-	st->args_unknown = unknown;
+	if (args) {
+		st->args = args->v;
+		st->nargs = args->n;
+	} else {
+		shell_forget_args(st);
+	}
 	shell_walk_node(w, def->body);
 	if (frame.any)
 		shell_join(w, st, &frame.acc);
+	shell_tell_traps(w);
 	shell_merge_saved(w, frame.locals);
 	w->source = source;
 	w->dialect = dialect;
@@ -176,27 +223,36 @@ void shell_walk_call(struct shell_walk *w, struct shell_def *def,
 	w->calls--;
 	st->args = outer.args;
 	st->nargs = outer.nargs;
-	st->args_unknown = outer.args_unknown;
+}
+
+static void walk_unseen(struct shell_walk *w, struct shell_def *def)
+{
+	struct shell_state *st = w->st, seen = *def->seen;
+
+	seen.epoch = ++w->epoch;
+	w->st = &seen;
+	w->uncalled = true;
+	w->tested++;
+	shell_walk_call(w, def, NULL);
+	w->tested--;
+	w->uncalled = false;
+	w->st = st;
 }
 
 /* Bodies that nothing called run nowhere that is known, so nothing is known
- * of their arguments; their commands count all the same. */
+ * of their arguments; their commands count all the same. What they define is
+ * put before the first. */
 static void walk_uncalled(struct shell_walk *w)
 {
-	struct shell_state *st = w->st;
+	struct shell_def *done = NULL, *first = NULL;
 
-	for (struct shell_def *def = w->defs; def && !w->err; def = def->next) {
-		struct shell_state seen;
-
-		if (def->called)
-			continue;
-		seen = *def->seen;
-		seen.epoch = ++w->epoch;
-		w->st = &seen;
-		w->uncalled = true;
-		shell_walk_call(w, def, NULL, true);
-		w->uncalled = false;
-		w->st = st;
+	while (w->defs != done && !w->err) {
+		first = w->defs;
+		for (struct shell_def *d = first; d != done && !w->err;
+			d = d->next)
+			if (!d->called)
+				walk_unseen(w, d);
+		done = first;
 	}
 }
 
@@ -216,16 +272,21 @@ static bool only_exit(const struct shell_call *c)
 static void walk_trap(struct shell_walk *w, const struct shell_call *c,
 	const struct shell_val *code)
 {
-	struct shell_state *st = w->st, in = shell_fork(w, st), before = in;
+	struct shell_state *st = w->st, in = shell_fork(w, st), before;
 
+	in.errexit = true;
+	before = in;
 	w->st = &in;
+	w->tested++;
 	shell_walk_code(w, code, c->span);
+	w->tested--;
 	w->st = st;
 	if (only_exit(c))
 		return;
 	if (in.cwd != before.cwd || in.funcs != before.funcs ||
 		in.args != before.args || in.input != before.input ||
-		in.own_ifs != before.own_ifs)
+		in.own_ifs != before.own_ifs ||
+		in.errexit != before.errexit)
 		shell_risk(w, SHELL_RISK_CODE, code->alts[0], c->span);
 	for (struct shell_var *v = in.vars; v && v != before.vars;
 		v = v->next) {
@@ -268,19 +329,42 @@ void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 	t->next = w->trap;
 	w->trap = t;
 	if (w->traps) {
-		shell_join(w, w->traps, w->st);
-		w->st->epoch = ++w->epoch;
+		shell_tell_traps(w);
 		return;
 	}
+	w->told = NULL;
 	w->traps = walk_new(w, struct shell_state);
 	if (w->traps)
 		*w->traps = shell_fork(w, w->st);
+}
+
+void shell_tell_traps(struct shell_walk *w)
+{
+	struct shell_state now = *w->st;
+
+	if (!w->traps || w->quiet)
+		return;
+	now.dead = false;
+	/* From here on a change makes a binding of its own. */
+	w->st->epoch = ++w->epoch;
+	if (w->told && now.vars == w->told) {
+		now.vars = w->traps->vars;
+		now.nvars = w->traps->nvars;
+	}
+	w->told = w->st->vars;
+	shell_join(w, w->traps, &now);
 }
 
 void shell_walk_traps(struct shell_walk *w)
 {
 	struct shell_state *st = w->st, *seen = w->traps;
 
+	/* Whoever set one keeps what it may see. */
+	if (!seen) {
+		w->err = w->trap && !w->err ? -ENOMEM : w->err;
+		return;
+	}
+	shell_tell_traps(w);
 	for (struct trap *t = w->trap; t && !w->err; t = t->next) {
 		struct shell_state in = *seen;
 
@@ -289,7 +373,9 @@ void shell_walk_traps(struct shell_walk *w)
 		w->st = &in;
 		w->source = t->source;
 		w->traps = NULL;
+		w->tested++;
 		shell_walk_code(w, t->code, t->span);
+		w->tested--;
 		w->st = st;
 	}
 }
@@ -316,7 +402,7 @@ void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 		return;
 	}
 	if (c->at + 1 < c->n)
-		w->st->args_unknown = true;
+		shell_forget_args(w->st);
 	w->func = &frame;
 	walk_nested(w, text, w->inner, c->span);
 	w->func = kept;
@@ -326,26 +412,44 @@ void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 		kept->locals = frame.locals;
 }
 
-/* What the new shell sees of the variables: the exported ones. */
-static void child_vars(struct shell_walk *w, struct shell_state *in,
-	const struct shell_state *outer, const struct shell_child *child)
+/* What a new shell sees of the variables: the exported ones. */
+static void export_vars(struct shell_walk *w, struct shell_state *in,
+	const struct shell_var *v, bool clean)
 {
-	const struct shell_cmd *cmd = w->cmd;
-
 	in->vars = NULL;
 	in->nvars = in->maxvars = 0;
-	for (const struct shell_var *v = outer->vars; v; v = v->next) {
+	for (; v; v = v->next) {
 		struct shell_var *own;
 
+		w->steps += in->nvars;
 		if (shell_var_find(in, v->name))
 			continue;
 		own = shell_var_own(w, v->name);
 		if (!own)
 			return;
-		own->value = v->exported && !child->clean ? v->value : NULL;
+		own->value = v->exported && !clean ? v->value : NULL;
 		own->maybe_unset = v->maybe_unset;
 		own->exported = v->exported;
 	}
+}
+
+/* Those, the last shell's if nothing was set since, and what the command and
+ * its wrappers set. */
+static void child_vars(struct shell_walk *w, struct shell_state *in,
+	const struct shell_state *outer, const struct shell_child *child)
+{
+	const struct shell_cmd *cmd = w->cmd;
+	struct shell_exports *last = &w->exports;
+
+	if (last->of != outer->vars || last->clean != child->clean) {
+		export_vars(w, in, outer->vars, child->clean);
+		*last = (struct shell_exports){outer->vars, in->vars, in->nvars,
+			in->maxvars, child->clean};
+	}
+	in->vars = last->vars;
+	in->nvars = last->n;
+	in->maxvars = last->max;
+	in->epoch = ++w->epoch;
 	for (size_t i = 0; cmd && !child->clean && i < cmd->nsets; i++)
 		shell_assign_quiet(w, &cmd->sets[i]);
 	for (size_t i = 0; i < child->nenv; i++)
@@ -359,6 +463,7 @@ static void child_funcs(struct shell_walk *w, struct shell_state *in,
 	in->funcs = NULL;
 	for (; outer && !clean; outer = outer->next) {
 		struct shell_func *f, *next = in->funcs;
+		unsigned below = next ? next->below + 1 : 0;
 
 		if (!outer->exported || shell_func_find(in, outer->name))
 			continue;
@@ -367,6 +472,7 @@ static void child_funcs(struct shell_walk *w, struct shell_state *in,
 			return;
 		*f = *outer;
 		f->maybe = true;
+		f->below = below;
 		f->next = next;
 	}
 }
@@ -393,15 +499,15 @@ int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 	const struct shell_cmd *cmd = w->cmd;
 	const struct shell_source *source = w->source;
 	struct shell_state *traps = w->traps;
+	const struct shell_var *told = w->told;
 	struct trap *trap = w->trap;
 	struct shell_span span = cmd ? cmd->at : child->text->span;
 
 	child_funcs(w, &in, st->funcs, child->clean);
-	in.own_ifs = in.allexport = false;
+	in.own_ifs = in.allexport = in.errexit = false;
 	in.dirs = NULL;
 	in.args = child->args;
 	in.nargs = child->nargs;
-	in.args_unknown = false;
 	in.bare |= child->clean;
 	if (child->cwd)
 		in.cwd = in.fail = child->cwd;
@@ -418,6 +524,7 @@ int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 	w->source = source;
 	w->trap = trap;
 	w->traps = traps;
+	w->told = told;
 	w->st = st;
 	w->func = func;
 	w->loop = loop;
@@ -451,7 +558,7 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 	if (opts->cwd)
 		st.cwd = shell_val_str(
 			&w, (struct shell_str){opts->cwd, strlen(opts->cwd)});
-	st.fail = st.cwd;
+	st.fail = w.start = st.cwd;
 	st.args = opts->args;
 	st.nargs = opts->nargs;
 	err = walk_text(&w, (struct shell_str){text, len}, opts->dialect, d);

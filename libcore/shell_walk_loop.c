@@ -22,14 +22,6 @@ static void loop_names(struct shell_walk *w, const struct shell_node *node,
 			false, node->span);
 }
 
-static void arith(struct shell_walk *w, const struct shell_word *word)
-{
-	if (word)
-		shell_arith_text(w,
-			shell_expand_quoted(w, word->parts, word->span),
-			word->span);
-}
-
 /* One round. The state in *leave is what a false test leaves with. */
 static void round_once(struct shell_walk *w, const struct shell_node *node,
 	const struct shell_val *each, struct shell_state *leave)
@@ -37,7 +29,7 @@ static void round_once(struct shell_walk *w, const struct shell_node *node,
 	struct shell_state *st = w->st;
 
 	if (node->type == SHELL_WHILE || node->type == SHELL_UNTIL) {
-		shell_walk_list(w, node->u.wait.test);
+		shell_walk_test(w, node->u.wait.test);
 		*leave = shell_fork(w, st);
 		if (node->type == SHELL_WHILE) {
 			st->fail = st->cwd;
@@ -48,17 +40,16 @@ static void round_once(struct shell_walk *w, const struct shell_node *node,
 		}
 		shell_walk_list(w, node->u.wait.body);
 	} else if (node->type == SHELL_FORARITH) {
-		arith(w, node->u.forarith.test);
+		shell_walk_arith(w, node->u.forarith.test);
 		*leave = shell_fork(w, st);
 		shell_walk_list(w, node->u.forarith.body);
-		arith(w, node->u.forarith.step);
+		shell_walk_arith(w, node->u.forarith.step);
 	} else {
 		*leave = shell_fork(w, st);
 		loop_names(w, node, each);
 		shell_walk_list(w, node->u.loop.body);
 	}
-	if (st->cwd != st->fail)
-		st->cwd = st->fail = shell_val_union(w, st->cwd, st->fail);
+	shell_settle(w);
 }
 
 /* Silent: from *head, which is left as the round's end. */
@@ -105,18 +96,29 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 	head = shell_fork(w, st);
 	shell_havoc(w, &head, &before, &first);
 	if (!w->quiet) {
+		const struct shell_val *far;
 		struct shell_state second;
+		bool grown;
 
 		head.cwd = head.fail = shell_val_union(w, before.cwd, first.cwd);
 		second = shell_fork(w, &head);
 		dry_round(w, node, each, &second, false);
-		/* Another round would lead to yet other places. */
-		if (!shell_val_same(head.cwd, shell_val_union(w, head.cwd,
-						      second.cwd))) {
+		/* Another round would lead to yet other places, or make other
+		 * parameters. */
+		grown = !shell_args_within(&second, &head);
+		far = shell_val_union(w, head.cwd, second.cwd);
+		if (shell_val_same(head.cwd, far))
+			far = NULL;
+		if (grown || far) {
 			second = shell_fork(w, &head);
-			second.cwd = second.fail = &shell_val_any;
+			if (grown)
+				shell_forget_args(&second);
+			if (far)
+				second.cwd = second.fail = far = shell_val_union(
+					w, head.cwd, &shell_val_any);
 			dry_round(w, node, each, &second, false);
-			second.cwd = second.fail = &shell_val_any;
+			if (far)
+				second.cwd = second.fail = far;
 		}
 		head = before;
 		head.epoch = ++w->epoch;
@@ -141,7 +143,7 @@ static const struct shell_val *each_value(
 	const struct shell_word *word = node->u.loop.words;
 
 	if (!node->u.loop.has_in) {
-		if (w->st->args_unknown || w->st->nargs < 2)
+		if (w->st->nargs < 2)
 			return &shell_val_any;
 		for (size_t i = 1; i < w->st->nargs; i++)
 			each = each ? shell_val_union(w, each, &w->st->args[i])
@@ -150,17 +152,10 @@ static const struct shell_val *each_value(
 	for (; word && !w->err; word = word->next)
 		shell_expand(w, word, &args);
 	for (size_t i = 0; i < args.n; i++)
+		args.v[i] = shell_val_present(w, &args.v[i]);
+	for (size_t i = 0; i < args.n; i++)
 		each = each ? shell_val_union(w, each, &args.v[i]) : &args.v[i];
-	if (each && (each->many || each->glob)) {
-		struct shell_val *one = walk_new(w, struct shell_val);
-
-		if (!one)
-			return NULL;
-		*one = *each;
-		one->many = false;
-		each = one;
-	}
-	return each ? each : &shell_val_empty;
+	return each ? shell_val_one(w, each) : &shell_val_empty;
 }
 
 void shell_walk_loop(struct shell_walk *w, const struct shell_node *node)
@@ -170,7 +165,7 @@ void shell_walk_loop(struct shell_walk *w, const struct shell_node *node)
 	if (node->type == SHELL_FOR || node->type == SHELL_SELECT)
 		each = each_value(w, node);
 	else if (node->type == SHELL_FORARITH)
-		arith(w, node->u.forarith.init);
+		shell_walk_arith(w, node->u.forarith.init);
 	if (!w->err)
 		walk_rounds(w, node, each ? each : &shell_val_any);
 }

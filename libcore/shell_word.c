@@ -282,8 +282,16 @@ static struct shell_part *special(struct shell_parser *p, enum shell_mode mode,
 		return tilde_place(list, mode, p->cond) ? tilde(p, mode) : NULL;
 	case '<':
 	case '>':
-		if (mode == MODE_PLAIN && shell_peek2(p) == '(')
+		if (shell_peek2(p) != '(')
+			return NULL;
+		if (mode == MODE_PLAIN)
 			return shell_procsub(p);
+		/* bash runs it there, too, or looks for its end at least. */
+		if (((mode >= MODE_BRACE && mode <= MODE_PATTERNDQ) ||
+			    mode == MODE_REGEX) &&
+			shell_is(p, D_BASH))
+			return shell_fail(p, -ENOTSUP, p->pos,
+				"a process substitution inside of a word");
 		return NULL;
 	default:
 		return NULL;

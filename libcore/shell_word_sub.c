@@ -22,27 +22,36 @@ static struct shell_part *cmdsub(struct shell_parser *p, size_t start)
 	return part;
 }
 
-/* The backquote's end, and whether a continuation and a single quote stand in
- * it: there the shells disagree on what is dropped. */
+/* The backquote's end. In single quotes within it the shells disagree on a
+ * continuation; where double ones may hide where those are, too. */
 static size_t backquote_end(struct shell_parser *p, size_t start)
 {
-	bool torn = false, quote = false;
+	bool torn = false, quote = false, open = false, hidden = false;
+	bool bad = false;
 
 	for (size_t i = start + 1; i < p->len; i++) {
 		if (p->text[i] == '`') {
-			if (torn && quote)
+			bad |= torn && quote && hidden;
+			if (bad)
 				break;
 			return i;
 		}
+		hidden |= p->text[i] == '"';
 		quote |= p->text[i] == '\'';
+		open ^= p->text[i] == '\'';
 		if (p->text[i] == '\\') {
 			i++;
-			torn |= i < p->len && p->text[i] == '\n';
+			if (i < p->len && p->text[i] == '\n') {
+				torn = true;
+				bad |= open;
+			} else {
+				hidden |= open || p->text[i] == '\'';
+			}
 		}
 	}
-	shell_fail(p, torn && quote ? -ENOTSUP : -EINVAL, start,
-		torn && quote ? "line continuation in a quoted backquote"
-			      : "` without its end");
+	shell_fail(p, bad ? -ENOTSUP : -EINVAL, start,
+		bad ? "line continuation in a quoted backquote"
+		    : "` without its end");
 	return 0;
 }
 
@@ -101,6 +110,7 @@ struct shell_part *shell_procsub(struct shell_parser *p)
 struct shell_word *shell_arith(struct shell_parser *p)
 {
 	struct shell_word *w;
+	size_t start = p->pos;
 
 	if (!shell_enter(p))
 		return NULL;
@@ -108,8 +118,13 @@ struct shell_word *shell_arith(struct shell_parser *p)
 	shell_leave(p);
 	if (shell_peek(p) != ')')
 		return shell_fail(p, -EINVAL, p->pos, "missing ))");
+	/* bash counts no parenthesis behind a backslash. */
 	if (shell_peek2(p) != ')')
-		return NULL;
+		return memchr(p->text + start, '\\', p->pos - start) &&
+				       shell_is(p, D_BASH)
+			       ? shell_fail(p, -ENOTSUP, start,
+					 "a backslash in (( that is no ))")
+			       : NULL;
 	shell_skip(p);
 	shell_skip(p);
 	return w;
