@@ -76,11 +76,11 @@ static void schema(
 	struct img_group g;
 	size_t n = 1;
 
-	while (img_group(img, &at, &g))
+	while (img_group(img, &at, IMG_I_END, &g))
 		n++;
 	cbor_put_array(b, n);
 	cbor_put_uint(b, img_cell(img, begin));
-	for (at = begin + 1; img_group(img, &at, &g);) {
+	for (at = begin + 1; img_group(img, &at, IMG_I_END, &g);) {
 		cbor_put_array(b, 4);
 		nth(b, "end short flags long word prefix digits pos last rest "
 		       "assign",

@@ -34,13 +34,47 @@ static enum policy_layer layer_of(const char *path)
 						 : POLICY_LAYER_SYSTEM;
 }
 
+/* What was found: in the text, or as one of the list that j is in. d: what is
+ * wrong, NULL for nothing. */
+struct findings {
+	struct buf text;
+	struct json *j; /* NULL: for people */
+};
+
+static void tell(struct findings *f, const char *path, unsigned tests,
+	const struct diag *d)
+{
+	struct json *j = f->j;
+
+	if (!j && d)
+		cli_diag(d);
+	else if (!j)
+		buf_addf(&f->text, "%s: good, %u tests pass\n", path, tests);
+	if (!j)
+		return;
+	json_open(j, '{');
+	json_put_str(j, "policy", path);
+	json_put_bool(j, "good", !d);
+	if (!d) {
+		json_put_u64(j, "tests", tests);
+	} else {
+		json_put_str(j, "file", d->file);
+		json_put_u64(j, "line", d->line);
+		json_put_u64(j, "column", d->col);
+		json_put_str(j, "error", d->text);
+		json_put_str(j, "hint", d->hint);
+	}
+	json_close(j);
+}
+
 /* One file, together with what it stands on. */
-static bool check_file(const char *path, struct buf *out)
+static bool check_file(const char *path, struct findings *f)
 {
 	autopolicy struct policy *p = NULL;
 	struct policy_where w = {.uid = geteuid(), .system_uid = geteuid()};
 	struct diag d = {0};
 	unsigned ran = 0;
+	bool good;
 
 	switch (layer_of(path)) {
 	case POLICY_LAYER_USER:
@@ -54,44 +88,45 @@ static bool check_file(const char *path, struct buf *out)
 		w.system = path;
 		break;
 	}
-	if (access(path, R_OK) < 0) {
-		diag_errno(&d, -errno, "%s", path);
-		cli_diag(&d);
-		return false;
-	}
-	if (policy_load(&p, &w, &d) < 0 || p->state != POLICY_GOOD ||
-		policy_test(p, &ran, &d) < 0) {
-		cli_diag(&d);
-		return false;
-	}
-	buf_addf(out, "%s: good, %u tests pass\n", path, ran);
-	return true;
+	if (access(path, R_OK) < 0)
+		good = diag_errno(&d, -errno, "%s", path) == 0;
+	else
+		good = policy_load(&p, &w, &d) == 0 &&
+			p->state == POLICY_GOOD && policy_test(p, &ran, &d) == 0;
+	tell(f, path, ran, good ? NULL : &d);
+	return good;
 }
 
 int policy_check(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
-	autobuf struct buf out = BUF_INIT(1 << 16);
+	struct findings f = {.text = BUF_INIT(1 << 20)};
+	struct json j = JSON_INIT(&f.text);
 	autohere struct policy_here *h = NULL;
 	struct diag d = {0};
 	unsigned ran = 0;
 	bool good = true;
 
+	if (o->json) {
+		f.j = &j;
+		json_open(&j, '[');
+	}
 	for (int i = 1; i < argc; i++)
-		good &= check_file(argv[i], &out);
+		good &= check_file(argv[i], &f);
 	if (argc < 2) {
 		h = policy_find_here(o);
-		good = h->policy->state == POLICY_GOOD;
-		if (good && policy_test(h->policy, &ran, &d) < 0) {
-			cli_diag(&d);
-			good = false;
-		}
-		if (good)
-			buf_addf(&out,
-				"the policy in force is good, %u tests pass\n",
-				ran);
+		good = h->policy->state == POLICY_GOOD &&
+			policy_test(h->policy, &ran, &d) == 0;
+		/* Of a policy that is not good it was told already. */
+		if (good || d.text[0] || f.j)
+			tell(&f, "the policy in force", ran, good ? NULL : &d);
 	}
-	cli_print(&out);
+	if (f.j) {
+		json_close(&j);
+		buf_addc(&f.text, '\n');
+	}
+	cli_print(&f.text);
+	buf_release(&f.text);
 	return good ? EXIT_OK : POLICY_EXIT_BROKEN;
 }
 

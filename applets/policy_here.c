@@ -39,19 +39,6 @@ static void physical(
 		cli_die(EXIT_FOUND, "%s: cannot tell its path", dir);
 }
 
-static void user_file(struct policy_here *h)
-{
-	const char *config = variable("XDG_CONFIG_HOME");
-	struct buf b = BUF_FIXED(h->user);
-
-	if (config[0] == '/')
-		buf_addf(&b, "%s/wardbox/policy", config);
-	else if (h->home[0])
-		buf_addf(&b, "%s/.config/wardbox/policy", h->home);
-	if (!b.err && *buf_str(&b))
-		h->where.user = h->user;
-}
-
 static void project_file(struct policy_here *h)
 {
 	struct buf b = BUF_FIXED(h->project);
@@ -102,7 +89,9 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 	else if (policy_find_root(h->policy, h->cwd, h->home, h->root,
 			 sizeof(h->root)) < 0)
 		cli_die(EXIT_FOUND, "%s: path too long", h->cwd);
-	user_file(h);
+	if (policy_user_file(variable("XDG_CONFIG_HOME"), h->home, h->where.uid,
+		    h->user, sizeof h->user) != -EPERM && h->user[0])
+		h->where.user = h->user;
 	project_file(h);
 	if (access(h->user, F_OK) == 0 || access(h->project, F_OK) == 0)
 		load(h);

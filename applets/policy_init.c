@@ -54,15 +54,17 @@ static void compose(const struct policy_here *h, struct buf *out)
 		      "`ask`, `confirm`\n"
 		      "# and `protect` count at once; `allow` counts where the "
 		      "machine's\n"
-		      "# policy delegates it, for example by this line "
-		      "in " POLICY_SYSTEM ":\n");
-	for (at = kinds; next_kind(h, &at, field);)
+		      "# policy delegates it, for example by this in "
+		      POLICY_SYSTEM ":\n");
+	for (at = kinds; next_kind(h, &at, field); found++)
 		buf_addf(out, "#	delegate project allow %s\n",
 			field[2]);
+	if (!found)
+		buf_adds(out, "#	delegate project allow make **\n");
 	buf_adds(out, "#\n# Try it: wardbox policy check, wardbox policy test "
 		      "LINE\n\n"
 		      "policy 1 project\n");
-	for (at = kinds; next_kind(h, &at, field); found++)
+	for (at = kinds; next_kind(h, &at, field);)
 		buf_addf(out,
 			"\n# %s, for there is a %s\nallow %s\n"
 			"# protect confirm %s\n",

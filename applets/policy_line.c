@@ -35,20 +35,20 @@ static const char *colour_of(enum policy_decision d)
 static void json_verdict(struct json *j, const struct policy_verdict *v)
 {
 	json_open(j, '{');
-	json_str(json_key(j, "decision"), policy_decision_name(v->decision));
+	json_put_str(j, "decision", policy_decision_name(v->decision));
 	if (v->would != v->decision)
-		json_str(json_key(j, "would"), policy_decision_name(v->would));
-	json_str(json_key(j, "rule"), v->rule);
-	json_str(json_key(j, "layer"), policy_layer_name(v->layer));
+		json_put_str(j, "would", policy_decision_name(v->would));
+	json_put_str(j, "rule", v->rule);
+	json_put_str(j, "layer", policy_layer_name(v->layer));
 	if (v->line) {
-		json_str(json_key(j, "file"), v->file);
-		json_u64(json_key(j, "line"), v->line);
+		json_put_str(j, "file", v->file);
+		json_put_u64(j, "line", v->line);
 	}
-	json_str(json_key(j, "reason"), v->reason);
+	json_put_str(j, "reason", v->reason);
 	if (v->alternative[0])
-		json_str(json_key(j, "alternative"), v->alternative);
-	json_str(json_key(j, "command"), v->command);
-	json_open(json_key(j, "span"), '[');
+		json_put_str(j, "alternative", v->alternative);
+	json_put_str(j, "command", v->command);
+	json_put_open(j, "span", '[');
 	json_u64(j, v->offset);
 	json_u64(j, v->length);
 	json_close(j);
@@ -63,7 +63,7 @@ static void say(struct buf *out, const struct policy_verdict *v, bool colour)
 		v->rule);
 	if (v->would != v->decision)
 		buf_addf(out, "would be %s: ", policy_decision_name(v->would));
-	cli_escape(out, v->reason, strlen(v->reason));
+	cli_escape_str(out, v->reason);
 	if (v->line)
 		buf_addf(out, " [%s:%u]", v->file, v->line);
 	buf_addc(out, '\n');
@@ -319,15 +319,17 @@ int policy_explain(void *into, int argc, char **argv)
 		w.json = &j;
 		j.pretty = true;
 		json_open(&j, '{');
-		json_str(json_key(&j, "profile"),
+		json_put_str(&j, "profile",
 			policy_profile_name(h->profile));
-		json_str(json_key(&j, "root"), h->root);
-		json_open(json_key(&j, "commands"), '[');
+		json_put_str(&j, "root", h->root);
+		json_put_open(&j, "commands", '[');
 	} else {
 		buf_addf(&out, "profile %s, root %s\n",
 			policy_profile_name(h->profile), h->root);
 	}
+	/* The answer is what it is to those who do not ask for each. */
 	policy_decide_line(h->policy, &req, &v, each, &w);
+	policy_decide_line(h->policy, &req, &v, NULL, NULL);
 	if (o->json) {
 		json_close(&j);
 		json_key(&j, "verdict");

@@ -146,12 +146,12 @@ static void as_json(struct buf *out, const struct logged *l)
 
 	stamp(&when, l->wall);
 	json_open(&j, '{');
-	json_str(json_key(&j, "time"), buf_str(&when));
-	json_str(json_key(&j, "decision"), l->decision);
-	json_str(json_key(&j, "rule"), l->rule);
-	json_str(json_key(&j, "reason"), l->reason);
-	json_str(json_key(&j, "cwd"), l->cwd);
-	json_str(json_key(&j, "line"), l->line);
+	json_put_str(&j, "time", buf_str(&when));
+	json_put_str(&j, "decision", l->decision);
+	json_put_str(&j, "rule", l->rule);
+	json_put_str(&j, "reason", l->reason);
+	json_put_str(&j, "cwd", l->cwd);
+	json_put_str(&j, "line", l->line);
 	json_close(&j);
 }
 
@@ -166,7 +166,7 @@ static void remember(void *ctx, const struct logged *l)
 	} else {
 		stamp(&b, l->wall);
 		buf_addf(&b, " %-7s %-14s ", l->decision, l->rule);
-		cli_escape(&b, l->line, strlen(l->line));
+		cli_escape_str(&b, l->line);
 	}
 	buf_addc(&b, '\n');
 	buf_str(&b);

@@ -27,7 +27,7 @@ static void pattern(struct buf *out, const struct policy_image *img,
 			const char *w = img_ref(img, words, k);
 
 			buf_adds(out, k ? "|" : "");
-			cli_escape(out, w, strlen(w));
+			cli_escape_str(out, w);
 		}
 		buf_adds(out, words.count > 1 ? "}" : "");
 	}
@@ -55,15 +55,15 @@ static void rule_json(struct json *j, const struct policy_image *img,
 
 	pattern(&text, img, r);
 	json_open(j, '{');
-	json_str(json_key(j, "kind"), kinds[IMG_KIND(r->bits)]);
-	json_str(json_key(j, "id"), img_str(img, r->id));
-	json_str(json_key(j, "pattern"), buf_str(&text));
-	json_str(json_key(j, "layer"),
+	json_put_str(j, "kind", kinds[IMG_KIND(r->bits)]);
+	json_put_str(j, "id", img_str(img, r->id));
+	json_put_str(j, "pattern", buf_str(&text));
+	json_put_str(j, "layer",
 		policy_layer_name((enum policy_layer)img->head->layer));
-	json_str(json_key(j, "file"), img_str(img, r->file));
-	json_u64(json_key(j, "line"), r->line);
+	json_put_str(j, "file", img_str(img, r->file));
+	json_put_u64(j, "line", r->line);
 	if (r->text)
-		json_str(json_key(j, "reason"), img_str(img, r->text));
+		json_put_str(j, "reason", img_str(img, r->text));
 	json_close(j);
 }
 
@@ -143,8 +143,8 @@ static void sources(const struct policy_here *h, struct json *j)
 				continue;
 			}
 			json_open(j, '{');
-			json_str(json_key(j, "layer"), name);
-			json_str(json_key(j, "source"), img_str(img, s.path));
+			json_put_str(j, "layer", name);
+			json_put_str(j, "source", img_str(img, s.path));
 			json_close(j);
 		}
 	}
@@ -168,7 +168,7 @@ static void limits(const struct policy_grants *g, struct json *j)
 
 	for (size_t i = 0; i < ARRAY_SIZE(row); i++) {
 		if (j->depth)
-			json_u64(json_key(j, row[i].key), value[i]);
+			json_put_u64(j, row[i].key, value[i]);
 		else if (value[i])
 			buf_addf(j->out, "  %-10s %llu%s\n", row[i].name,
 				(unsigned long long)(value[i] / row[i].by),
@@ -181,15 +181,15 @@ static void status_json(struct json *j, const struct policy_here *h,
 {
 	j->pretty = true;
 	json_open(j, '{');
-	json_str(json_key(j, "state"), state);
-	json_str(json_key(j, "profile"), policy_profile_name(h->profile));
-	json_str(json_key(j, "root"), h->root);
-	json_bool(json_key(j, "confined"), g->confine);
-	json_bool(json_key(j, "supervised"), g->supervise);
-	json_open(json_key(j, "limits"), '{');
+	json_put_str(j, "state", state);
+	json_put_str(j, "profile", policy_profile_name(h->profile));
+	json_put_str(j, "root", h->root);
+	json_put_bool(j, "confined", g->confine);
+	json_put_bool(j, "supervised", g->supervise);
+	json_put_open(j, "limits", '{');
 	limits(g, j);
 	json_close(j);
-	json_open(json_key(j, "layers"), '[');
+	json_put_open(j, "layers", '[');
 	sources(h, j);
 	json_close(j);
 	json_close(j);

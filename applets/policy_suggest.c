@@ -25,6 +25,7 @@ struct suggest {
 	size_t count;
 	unsigned asked, never, blocked; /* lines, by what can be done */
 	bool found;
+	struct json j;
 };
 
 /* What a rule for would open more than what was seen. */
@@ -48,7 +49,7 @@ static bool is_never(const struct suggest *s, const char *command)
 		img_cell(img, schema) & (IMG_S_WRAPPER | IMG_S_SHELL | IMG_S_INTERP |
 					IMG_S_MULTI | IMG_S_STDIN))
 		return true;
-	return img_ref_match(img, img_list(img, "suggest-never"), name);
+	return img_ref_find(img, img_list(img, "suggest-never"), name);
 }
 
 static void propose(void *ctx, const struct policy_verdict *v)
@@ -112,6 +113,24 @@ static size_t stem(const char *command)
 	return command[n + 1] == '-' ? 0 : n + 1 + m;
 }
 
+/* A rule, with how often it was wanted. */
+static void write_rule(struct suggest *s, struct buf *out, const char *words,
+	size_t n, const char *rest, unsigned times)
+{
+	autobuf struct buf rule = BUF_INIT(1 << 16);
+
+	buf_addf(&rule, "allow %.*s%s", (int)n, words, rest);
+	if (!s->o->json) {
+		buf_addf(out, "# %u time%s\n%s\n", times, times == 1 ? "" : "s",
+			buf_str(&rule));
+		return;
+	}
+	json_open(&s->j, '{');
+	json_put_str(&s->j, "rule", buf_str(&rule));
+	json_put_u64(&s->j, "times", times);
+	json_close(&s->j);
+}
+
 static void write_rules(struct suggest *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->count; i++) {
@@ -130,12 +149,11 @@ static void write_rules(struct suggest *s, struct buf *out)
 			forms++;
 			times += s->rule[k].times;
 		}
-		buf_addf(out, "# %u times\n", times);
 		if (forms < 2) {
-			buf_addf(out, "allow %s\n", c);
+			write_rule(s, out, c, strlen(c), "", times);
 			continue;
 		}
-		buf_addf(out, "allow %.*s **\n", (int)n, c);
+		write_rule(s, out, c, n, " **", times);
 		for (size_t k = i + 1; k < s->count; k++) {
 			char *other = s->rule[k].command;
 
@@ -146,6 +164,15 @@ static void write_rules(struct suggest *s, struct buf *out)
 			}
 		}
 	}
+}
+
+static void begin_json(struct suggest *s)
+{
+	json_open(&s->j, '{');
+	json_put_u64(&s->j, "lines", s->asked);
+	json_put_u64(&s->j, "denials_that_stay", s->blocked);
+	json_put_u64(&s->j, "never_proposed", s->never);
+	json_put_open(&s->j, "rules", '[');
 }
 
 int policy_suggest(void *into, int argc, char **argv)
@@ -159,21 +186,32 @@ int policy_suggest(void *into, int argc, char **argv)
 	(void)argv;
 	if (argc > 1)
 		cli_die_usage(o->spec, "suggest takes no operand");
+	if (o->write && o->json)
+		cli_die_usage(o->spec, "--write writes rules, not JSON");
 	h = policy_find_here(o);
 	if (!s)
 		cli_die(EXIT_FOUND, "out of memory");
 	s->h = h;
 	s->o = o;
 	policy_log_each(look, s);
-	buf_addf(&out,
-		"# From %u lines that were asked about or not allowed.\n"
-		"# %u denials stay: rules against them are there for a "
-		"reason.\n"
-		"# %u commands get no rule: shells, interpreters, wrappers "
-		"and\n"
-		"# the like would let anything through.\n",
-		s->asked, s->blocked, s->never);
+	s->j = JSON_INIT(&out);
+	if (o->json)
+		begin_json(s);
+	else
+		buf_addf(&out,
+			"# Lines that were asked about or not allowed: %u\n"
+			"# Denials that stay, as rules against them are there "
+			"for a reason: %u\n"
+			"# Commands that get no rule, as with shells, "
+			"interpreters and wrappers\n"
+			"# anything would be let through: %u\n",
+			s->asked, s->blocked, s->never);
 	write_rules(s, &out);
+	if (o->json) {
+		json_close(&s->j);
+		json_close(&s->j);
+		buf_addc(&out, '\n');
+	}
 	for (size_t i = 0; i < s->count; i++)
 		free(s->rule[i].command);
 	if (o->write && !o->dry_run && s->count) {

@@ -82,6 +82,7 @@ struct policy {
 		*layer[POLICY_LAYERS]; /* NULL where there is none */
 	uint8_t use; /* 1 + the profile that the system file names, when that
 		      * is all it says and its layer is the built-in one; 0 */
+	uint8_t sum[32]; /* SHA-256 that changes with what any layer says */
 };
 
 /* Loads all layers. 0 with p->state telling how well it went (d is filled when
@@ -89,6 +90,13 @@ struct policy {
  * POLICY_BROKEN: a layer that tightens may not fall away. */
 int policy_load(
 	struct policy **p, const struct policy_where *w, struct diag *d);
+/* The file of uid's own layer: in config (XDG_CONFIG_HOME) where that is
+ * absolute, else in home. -ENOENT when it is not there, with *out "" when it
+ * could not be; -EPERM when it lies in the home of somebody else that uid may
+ * not search (su without -): no layer of uid's, and one can be had no more
+ * easily than by another HOME. */
+int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
+	size_t size);
 void policy_free(struct policy *p);
 static inline void policy_release(struct policy **p)
 {
@@ -165,6 +173,9 @@ struct policy_verdict {
 	enum policy_decision would;    /* what it is without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
+	/* Of a line: no command but what the shell does itself, under the rule
+	 * that grants nothing. */
+	bool neutral;
 	unsigned line;       /* of the rule in file; 0: built into the engine */
 	uint32_t offset, length; /* of the command in the request's text */
 	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
@@ -231,16 +242,20 @@ struct policy_words {
 /* Is the word in the list, as it stands? */
 bool policy_word_in(const struct policy_words *words, const char *word);
 
+/* A glob of names that are kept or denied. */
+struct policy_env_word {
+	const char *word;
+	uint16_t next; /* of its chain, counted from 1 */
+	bool deny;
+};
+
 struct policy_grants {
 	struct policy_path *path;
 	size_t path_count;
 	struct policy_words exec; /* directories */
 	struct policy_protect *protect;
 	size_t protect_count;
-	struct policy_words env_keep; /* name globs passed through */
-	struct policy_words env_set;  /* NAME=VALUE */
-	struct policy_words
-		env_deny; /* name globs taken out, stronger than keep */
+	struct policy_words env_set; /* NAME=VALUE */
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
 	size_t redact_count;
@@ -250,11 +265,15 @@ struct policy_grants {
 			 */
 	bool supervise; /* judge every execve in the tree */
 	bool hard_output; /* a limit on output ends the command, not the copy */
+	struct policy_env_word *env; /* what policy_env() knows, */
+	size_t env_count;
+	uint16_t env_chain[65];  /* and where: 1 more than the first's place */
+	struct policy *owned; /* what the words lie in, to be freed with them */
 	void *arena;
 };
 
 /* 0 or -ENOMEM, -ENAMETOOLONG. Lines of the policy that name $HOME grant
- * nothing where home is NULL or "". */
+ * nothing where home is NULL or "". p must live as long as out. */
 int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out);
 void policy_grants_release(struct policy_grants *g);

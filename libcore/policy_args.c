@@ -53,11 +53,9 @@ static bool find_item(
 		uint32_t at = s->schema[level];
 		struct img_group g;
 
-		for (at += at != 0; at && img_group(s->img, &at, &g);) {
+		for (at += at != 0; at && img_group(s->img, &at, w->kind, &g);) {
 			uint32_t i = 0;
 
-			if (g.kind != w->kind)
-				continue;
 			while (i < g.count && !fits(s, w, &g, g.at + i, it))
 				i++;
 			if ((g.count && i == g.count) ||
@@ -100,8 +98,12 @@ static bool find_long(const struct scan *s, const char *name, struct item *it)
 
 static void give(struct scan *s, const char *name, const char *value)
 {
+	s->k->j->work += 2;
 	if (s->out->opts < s->opt_max)
 		s->out->opt[s->out->opts++] = (struct given_opt){name, value};
+	else
+		judge_raise(s->k, POLICY_DENY, "limit",
+			"more than %zu options", s->opt_max);
 }
 
 static bool takes_value(const struct item *it)
@@ -180,6 +182,13 @@ static void cluster(struct scan *s, const struct arg *a)
 				args_unknown(s, a, c);
 			continue;
 		}
+		/* perl -le: a number, if there is one, and more letters. */
+		if (it.type == IMG_T_NUM && it.flags & IMG_F_OPTIONAL) {
+			give(s, name, NULL);
+			while (chr_digit(c[1]))
+				c++;
+			continue;
+		}
 		rest = tail(a, (size_t)(c - a->s) + 1);
 		/* A shell's -o takes the next word, and more letters follow. */
 		if ((takes_value(&it) || it.flags & IMG_F_OPTIONAL) &&
@@ -197,15 +206,23 @@ static void cluster(struct scan *s, const struct arg *a)
 
 static void long_option(struct scan *s, const struct arg *a, bool word)
 {
-	const char *eq = strchr(a->s, '=');
-	size_t n = eq ? (size_t)(eq - a->s) : strlen(a->s);
-	const char *name = judge_text(s->k->j, a->s, n);
+	/* -javaagent:FILE, /logger:FILE */
+	size_t n = strcspn(a->s, word ? "=:" : "=");
+	const char *eq = a->s[n] ? a->s + n : NULL;
+	char *name = arena_bytes(s->k->j->arena, n + 1);
 	struct item it;
 	struct arg value;
 
+	if (!name)
+		return;
+	memcpy(name, a->s, n);
+	name[n] = '\0';
+	if (*name == '/')
+		*name = '-';
 	if ((word && find(s, IMG_I_WORD, name, 0, &it)) ||
 		(str_after(name, "--") && find_long(s, name + 2, &it)) ||
-		(word && !a->s[2] && find(s, IMG_I_SHORT, name, 0, &it))) {
+		(word && n == 2 && find(s, IMG_I_SHORT, name, 0, &it)) ||
+		(word && find(s, IMG_I_PREFIX, a->s, 0, &it))) {
 		if (eq)
 			value = tail(a, n + 1);
 		known(s, &it, name, eq ? &value : NULL);
@@ -244,14 +261,17 @@ static bool is_option(const struct scan *s, const struct arg *a)
 	       (a->s[0] == '/' && s->style & IMG_S_SLASH);
 }
 
+/* git bisect, then git bisect run. */
 static void subcommand(struct scan *s, const struct arg *a)
 {
 	char name[128];
 	struct buf b = BUF_FIXED(name);
 
-	buf_addf(&b, "%s/%s", s->name, a->s);
-	if (!b.err && !a->unknown)
-		args_schema(s, 1, buf_str(&b));
+	buf_addf(&b, "%s/%s", s->sub ? s->sub : s->name, a->s);
+	if (b.err || a->unknown)
+		return;
+	if (args_schema(s, 1, buf_str(&b)))
+		s->sub = judge_text(s->k->j, name, b.len);
 }
 
 /* tar xPf x.tar: only what must not be there matters, the operands behind it
@@ -286,8 +306,9 @@ static void operand(struct scan *s, const struct arg *a, bool doubtful)
 	s->pos++;
 	if (s->pos == 1 && s->shifted)
 		s->pos++;
-	if (s->pos == 1 && find(s, IMG_I_POS, NULL, 1, &it) &&
-		it.type == IMG_T_SUB)
+	if (s->pos == 1 ? find(s, IMG_I_POS, NULL, 1, &it) &&
+				    it.type == IMG_T_SUB
+			: s->pos == 2 && s->sub)
 		subcommand(s, a);
 	/* chrt -i CMD: the number may be left out. */
 	if (find(s, IMG_I_POS, NULL, s->pos, &it) && it.type == IMG_T_NUM &&
@@ -306,11 +327,15 @@ static void operand(struct scan *s, const struct arg *a, bool doubtful)
 bool args_item(const struct scan *s, size_t i, struct item *it)
 {
 	unsigned pos = (unsigned)(i > 98 ? 99 : i + 1) + s->shifted;
+	size_t last = s->out->operands - 1;
+
+	/* What may be no operand at all leaves the one before it the last. */
+	if (i < last && s->out->operand[last].many)
+		last--;
 
 	return find(s, IMG_I_POS, NULL, pos, it) ||
 	       find(s, IMG_I_PREFIX, s->out->operand[i].s, 0, it) ||
-	       (i > 0 && i + 1 == s->out->operands &&
-		       find(s, IMG_I_LAST, NULL, 0, it)) ||
+	       (i > 0 && i >= last && find(s, IMG_I_LAST, NULL, 0, it)) ||
 	       find(s, IMG_I_REST, NULL, 0, it);
 }
 

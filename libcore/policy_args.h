@@ -21,6 +21,7 @@ struct scan {
 	const struct policy_image *img; /* that has the schemas; or NULL */
 	uint32_t schema[2]; /* cells: the program's, the subcommand's; or 0 */
 	const char *name;   /* the program's schema is called so */
+	const char *sub;    /* the subcommand's, or NULL */
 	uint32_t style; /* of both */
 	struct parsed *out;
 	unsigned pos;
@@ -29,6 +30,7 @@ struct scan {
 			      */
 	bool done;
 	const char *replace; /* xargs -I */
+	struct arg sed;      /* the script so far; s is NULL without one */
 	struct shell_set *env;
 	size_t nenv;
 };

@@ -185,7 +185,8 @@ void build_import(struct policy_build *b, const struct policy_image *img)
 		size_t n = row_size(s) * IMG_COUNT(img, s);
 		char *to = NULL;
 
-		if (s != IMG_PROG && s != IMG_TEST && s != IMG_SOURCE)
+		if (s != IMG_PROG && s != IMG_GLOB && s != IMG_TEST &&
+			s != IMG_SOURCE)
 			to = buf_reserve(&b->sect[s], n);
 		if (!to)
 			continue;
@@ -235,6 +236,12 @@ static struct img_range words_of(struct policy_build *b, struct img_token t)
 	return (struct img_range){t.first, t.bits >> IMG_TOK_WORDS};
 }
 
+static bool is_glob(const struct policy_build *b, uint32_t word)
+{
+	return strpbrk(build_text(b, word), "*?");
+}
+
+/* A row for each word that a rule's program may be: any is the glob of all. */
 static void index_rules(struct policy_build *b)
 {
 	uint32_t n = build_count(b, IMG_RULE);
@@ -244,22 +251,46 @@ static void index_rules(struct policy_build *b)
 		struct img_token t = *(struct img_token *)build_row(
 			b, IMG_TOKEN, r->token.first);
 		struct img_range w = words_of(b, t);
-		bool pattern = (t.bits & 7) == IMG_TOK_ANY;
 
 		if (IMG_KIND(r->bits) == IMG_EXCEPT)
 			continue;
-		for (uint32_t k = 0; k < w.count; k++) {
-			p.name = *(uint32_t *)build_row(
-				b, IMG_REF, w.first + k);
-			if (t.bits & IMG_TOK_GLOB &&
-				strpbrk(build_text(b, p.name), "*?"))
-				pattern = true;
+		if ((t.bits & 7) == IMG_TOK_ANY) {
+			p.name = build_str(b, "*", 1);
+			w.first = build_add(b, IMG_REF, &p.name);
+			w.count = 1;
+			t.bits = IMG_TOK_GLOB;
+		}
+		for (; w.count--; w.first++) {
+			struct img_glob g = {w.first, p.rule};
+
+			p.name = *(uint32_t *)build_row(b, IMG_REF, w.first);
+			if (t.bits & IMG_TOK_GLOB && is_glob(b, p.name))
+				build_add(b, IMG_GLOB, &g);
 			else
 				build_add(b, IMG_PROG, &p);
 		}
-		p.name = 0;
-		if (pattern)
-			build_add(b, IMG_PROG, &p);
+	}
+}
+
+/* Globs first, then by text. */
+static bool before(const struct policy_build *b, uint32_t x, uint32_t y)
+{
+	bool glob = is_glob(b, x);
+
+	return glob != is_glob(b, y)
+		       ? glob
+		       : strcmp(build_text(b, x), build_text(b, y)) < 0;
+}
+
+static void sort_words(struct policy_build *b, struct img_range r)
+{
+	uint32_t *word = (void *)b->sect[IMG_REF].data, one, k;
+
+	for (uint32_t i = r.first + 1; i < r.first + r.count; i++) {
+		one = word[i];
+		for (k = i; k > r.first && before(b, one, word[k - 1]); k--)
+			word[k] = word[k - 1];
+		word[k] = one;
 	}
 }
 
@@ -327,6 +358,11 @@ int build_index(struct policy_build *b)
 {
 	if (any_error(b))
 		return any_error(b);
+	for (uint32_t i = 0; i < build_count(b, IMG_LIST); i++)
+		sort_words(b, ((struct img_list *)build_row(b, IMG_LIST, i))
+				      ->ref);
+	sort_words(b, *(struct img_range *)build_row(
+			      b, IMG_SET, IMG_SET_ENV_DENY));
 	index_rules(b);
 	sort_rows(b, IMG_SCHEMA);
 	merge_schemas(b);

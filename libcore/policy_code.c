@@ -20,14 +20,12 @@ static bool is_method(const char *code, const char *at, const char *end)
 /* A quoted text that begins like a path: open("/etc/x"). */
 static void literal_path(struct judge_cmd *k, const char *at)
 {
-	const char *s = at + 1;
+	const char *s = at + 1 + strspn(at + 1, "<>+ ");
 	size_t n = strcspn(s, "\"'` \t\n;|<>(){}");
-	struct arg a = {.s = judge_text(k->j, s, n)};
+	struct arg a = judge_arg(k->j, s, n);
 
 	if (s[n] != *at || n < 2 || (s[0] == '/' && !chr_alpha(s[1])))
 		return;
-	a.rel = strchr(a.s, SHELL_REL) != NULL;
-	a.unknown = strchr(a.s, SHELL_ANY) != NULL;
 	if (s[0] == '/' || str_after(s, "../"))
 		judge_path(k, &a, PATH_READ);
 }
@@ -56,11 +54,12 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 			continue;
 		}
 		word = judge_text(j, c, (size_t)(end - c));
+		j->work++;
 		if (!is_method(code, c, end) &&
-			judge_listed(j, "code-deny", word))
+			judge_listed(j, LIST_CODE_DENY, word))
 			judge_raise(k, POLICY_DENY, "code",
 				"the code names the blocked program %s", word);
-		else if (judge_listed(j, "code-ask", word))
+		else if (judge_listed(j, LIST_CODE_ASK, word))
 			judge_raise(k, j->set[IMG_P_OPAQUE], "code",
 				"the code uses %s: what it starts or reaches "
 				"is not seen",
@@ -95,7 +94,7 @@ void judge_embedded(struct judge_cmd *k, const char *text)
 		}
 		word = judge_text(k->j, c, (size_t)(end - c));
 		if ((*end == ' ' || *end == '\t') && begins_command(text, c) &&
-			judge_listed(k->j, "code-deny", word))
+			judge_listed(k->j, LIST_CODE_DENY, word))
 			judge_raise(k, POLICY_DENY, "code",
 				"an argument runs the blocked program %s",
 				word);
@@ -136,6 +135,8 @@ static void awk_string(struct awk *w)
 	w->str_len = (size_t)(w->at - s);
 	w->at += *w->at == '"';
 	w->operand = true;
+	if (str_after(s, "/inet"))
+		judge_raise(w->k, POLICY_DENY, "net", "awk opens a connection");
 }
 
 /* "a" "b" is one text, and not known by its end. */
@@ -198,9 +199,7 @@ static void awk_file(struct awk *w, enum path_use use)
 		return;
 	}
 	a.s = judge_text(w->k->j, w->str, w->str_len);
-	if (str_after(a.s, "/inet"))
-		judge_raise(w->k, POLICY_DENY, "net", "awk opens a connection");
-	else if (!str_eq(a.s, "-"))
+	if (!str_eq(a.s, "-"))
 		judge_path(w->k, &a, use);
 }
 

@@ -311,7 +311,7 @@ static int unknown_verb(struct policy_compiler *c)
 {
 	const struct policy_word *w = &c->line.word[0];
 	char near[16] = "allow, deny ...";
-	unsigned best = 3;
+	unsigned best = strlen(w->s) > 3 ? 3 : 2;
 
 	for (const char *at = VERBS; *at;) {
 		size_t n = strcspn(at, " ");

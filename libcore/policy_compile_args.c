@@ -29,7 +29,7 @@ struct line {
 };
 
 static const char styles[] =
-	"words strict stop wrapper slash data shell multi interp bundle stdin";
+	"words strict stop wrapper slash data shell multi interp bundle stdin text";
 
 /* In the order of styles. */
 static const uint16_t style_flags[] = {
@@ -44,6 +44,7 @@ static const uint16_t style_flags[] = {
 	IMG_S_INTERP | IMG_S_STOP,
 	IMG_S_BUNDLE,
 	IMG_S_STDIN,
+	IMG_S_TEXT,
 };
 
 static int style(struct policy_compiler *c, char *s, uint32_t *flags)
@@ -57,8 +58,7 @@ static int style(struct policy_compiler *c, char *s, uint32_t *flags)
 		i = policy_index(styles, s);
 		if (i < 0)
 			return compile_bad(c, 1,
-				"expected words, strict, stop, wrapper, slash, "
-				"data, shell, interp, stdin, bundle or multi");
+				"no such style, expected words, data, ...");
 		*flags |= style_flags[i];
 		s = next;
 	}
@@ -269,8 +269,9 @@ int compile_args(struct policy_compiler *c)
 	char text[128] = "";
 	int rc;
 
-	if (v && (str_copy(text, sizeof(text), v) < 0 ||
-			 style(c, text, &flags) < 0))
+	if (v && str_copy(text, sizeof(text), v) < 0)
+		return compile_bad(c, 1, "too long");
+	if (v && style(c, text, &flags) < 0)
 		return -EINVAL;
 	l.word += v != NULL;
 	if (l.word > c->line.count)

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 #include "env.h"
@@ -61,33 +62,63 @@ static const char *search_path(const struct judge *j)
 	return path ? path : "/usr/bin:/bin";
 }
 
-/* Nothing can make it stricter, and nobody wants to hear the rest. */
-static int enough(const struct judge *j)
+bool judge_spent(struct judge *j)
 {
-	return j->worst.rule[0] && j->worst.would == POLICY_DENY && !j->each;
+	size_t cost = j->work + j->arena->used / JUDGE_BYTES;
+
+	if (j->walk)
+		cost += shell_walk_steps(j->walk);
+	j->spent |= cost > j->most;
+	return j->spent;
 }
 
-/* Reading number n of the words. */
-static const struct arg *reading(
-	struct judge *j, const struct shell_cmd *cmd, size_t n)
+/* Nothing can make it stricter, and nobody wants to hear the rest. */
+static int enough(struct judge *j)
+{
+	return judge_spent(j) || (j->worst.rule[0] && !j->each &&
+					 j->worst.would == POLICY_DENY);
+}
+
+/* Reading number n of the words; *argc: how many are left of them. rough: what
+ * may vanish is there, perhaps. */
+static const struct arg *reading(struct judge *j, const struct shell_cmd *cmd,
+	size_t n, bool rough, size_t *argc)
 {
 	struct arg *argv =
 		arena_zalloc(j->arena, (cmd->argc + 1) * sizeof(*argv));
 
+	*argc = 0;
 	for (size_t i = 0; argv && i < cmd->argc; i++) {
 		const struct shell_val *v = &cmd->argv[i];
 		const struct shell_str *alt = &v->alts[n % v->n];
+		bool may = rough && v->vanishes && v->n == 2;
+		struct arg *a = &argv[*argc];
 
-		n /= v->n;
-		argv[i].s = judge_text(j, alt->p, alt->n);
-		argv[i].many = v->many;
-		argv[i].glob = v->glob;
-		argv[i].unknown =
-			v->kind != SHELL_CONST && strchr(argv[i].s, SHELL_ANY);
-		argv[i].rel =
-			v->kind != SHELL_CONST && strchr(argv[i].s, SHELL_REL);
+		if (may)
+			alt = &v->alts[!v->alts[0].n];
+		else
+			n /= v->n;
+		if (v->vanishes && !alt->n)
+			continue;
+		*a = judge_arg(j, alt->p, alt->n);
+		a->many = v->many || may;
+		a->glob = v->glob;
+		++*argc;
 	}
 	return argv;
+}
+
+static size_t readings(const struct shell_cmd *cmd, bool rough)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < cmd->argc && n <= JUDGE_COMBOS; i++) {
+		const struct shell_val *v = &cmd->argv[i];
+
+		if (!(rough && v->vanishes && v->n == 2))
+			n *= v->n;
+	}
+	return n;
 }
 
 static int on_command(
@@ -95,26 +126,38 @@ static int on_command(
 {
 	struct judge *j = ctx;
 	struct judge_cmd k;
-	size_t combos = 1;
+	size_t combos, argc;
+	unsigned nested;
+	bool rough = false;
 
 	j->walk = w;
-	if (cmd->resolve == SHELL_IS_FUNCTION || cmd->argc == 0)
-		return 0;
+	if (cmd->resolve == SHELL_IS_FUNCTION || cmd->argc == 0 ||
+		judge_same(j, cmd))
+		return enough(j);
+	nested = j->nested;
 	judge_begin(j, &k, cmd->span);
 	k.cmd = cmd;
 	k.cwd = cmd->cwd;
-	for (size_t i = 0; i < cmd->argc && combos <= JUDGE_COMBOS; i++)
-		combos *= cmd->argv[i].n;
+	combos = readings(cmd, false);
+	if (combos > JUDGE_COMBOS) {
+		rough = true;
+		combos = readings(cmd, true);
+	}
 	if (combos > JUDGE_COMBOS)
 		judge_raise(&k, POLICY_DENY, "limit",
 			"the command has more than %d readings", JUDGE_COMBOS);
 	for (size_t n = 0; n < combos && combos <= JUDGE_COMBOS; n++) {
-		const struct arg *argv = reading(j, cmd, n);
+		const struct arg *argv = reading(j, cmd, n, rough, &argc);
 
-		if (argv)
-			judge_argv(&k, argv, cmd->argc);
+		if (j->arena->failed)
+			judge_raise(&k, POLICY_DENY, "limit",
+				"the command is too large to be judged");
+		else
+			judge_argv(&k, argv, argc);
 	}
 	judge_end(&k);
+	if (j->nested == nested)
+		judge_same_add(j, cmd);
 	return enough(j);
 }
 
@@ -125,6 +168,8 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 	const char *name = judge_text(j, s->name.p, s->name.n);
 
 	j->walk = w;
+	if (judge_same_name(j, name, s->how == SHELL_SET_UNSET))
+		return enough(j);
 	judge_begin(j, &k, s->span);
 	str_copy(k.v.command, sizeof(k.v.command),
 		strlen(name) < 100 ? name : "");
@@ -138,16 +183,10 @@ static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
 {
 	struct judge *j = ctx;
 	struct judge_cmd k;
-	struct buf text;
 
 	j->walk = w;
 	judge_begin(j, &k, o->span);
-	text = BUF_FIXED(k.v.command);
-	buf_addf(&text, "%s %.*s", o->writes ? ">" : "<",
-		o->path.alts[0].n > 100 ? 100 : (int)o->path.alts[0].n,
-		judge_show(j,
-			judge_text(j, o->path.alts[0].p, o->path.alts[0].n)));
-	buf_str(&text);
+	k.open = o;
 	k.cwd = cwd;
 	judge_path_val(&k, &o->path, o->writes ? PATH_WRITE : PATH_READ);
 	judge_end(&k);
@@ -229,7 +268,7 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 static bool was_written(const struct judge *j, const char *path)
 {
 	for (unsigned i = 0; i < j->written_count; i++)
-		if (str_eq(j->written[i], path))
+		if (str_eq(j->written[i].path, path))
 			return true;
 	return j->written_all;
 }
@@ -251,13 +290,15 @@ static int on_source(void *ctx, struct shell_walk *w,
 	k.cwd = cwd;
 	judge_path_val(&k, path, PATH_READ);
 	judge_end(&k);
-	if (!name || !dir || (k.judged && k.v.would == POLICY_DENY))
+	if (!name || !dir || judge_spent(j) ||
+		(k.judged && k.v.would == POLICY_DENY))
 		return -EACCES;
 	f.named = false;
 	judge_resolve(j, judge_text(j, dir->p, dir->n),
 		judge_text(j, name->p, name->n), &f);
 	if (f.where != FOUND_IN || was_written(j, f.path))
 		return -EACCES;
+	j->work += JUDGE_FILE;
 	rc = file_read(AT_FDCWD, f.path, &b);
 	if (rc == 0) {
 		text->p = judge_text(j, b.data ? b.data : "", b.len);
@@ -266,6 +307,11 @@ static int on_source(void *ctx, struct shell_walk *w,
 			rc = -ENOMEM;
 	}
 	buf_release(&b);
+	/* [ -f x ] && . ./x: nothing is there, and nothing has come since. */
+	if (rc == -ENOENT && !j->ran && memchr(name->p, '/', name->n)) {
+		*text = SHELL_STR("");
+		rc = 0;
+	}
 	return rc;
 }
 
@@ -284,6 +330,9 @@ static bool shell_made(const char *name)
 	return false;
 }
 
+/* What the walker's texts mean something else by. */
+static const char marks[] = "\1\2\3\4\5\6";
+
 static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 {
 	struct judge *j = ctx;
@@ -298,10 +347,32 @@ static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 		v = j->cwd;
 	else if (j->env)
 		v = env_get(j->env, s);
+	if (v && strpbrk(v, marks))
+		return -1;
 	if (!v)
 		return j->blind || shell_made(s) ? -1 : 0;
 	*value = (struct shell_str){v, strlen(v)};
 	return 1;
+}
+
+/* Nothing that the line named so far may have taken it away. */
+static bool on_is_dir(void *ctx, const struct shell_val *dir)
+{
+	struct judge *j = ctx;
+	const struct shell_str *s = shell_val_text(dir);
+	struct path_found f;
+
+	/* Dry runs ask as well, and nothing ends those by their work. */
+	if (!s || !s->n || s->p[0] != '/' || j->moved_all ||
+		judge_spent(j))
+		return false;
+	f.named = false;
+	judge_resolve(j, "/", judge_text(j, s->p, s->n), &f);
+	for (unsigned i = 0; i < j->written_count; i++)
+		if (j->written[i].moved &&
+			path_beneath(j->written[i].path, f.path))
+			return false;
+	return f.where == FOUND_IN && !f.missing && judge_enters(j, f.path);
 }
 
 const struct shell_walk_ops judge_walk_ops = {
@@ -312,6 +383,7 @@ const struct shell_walk_ops judge_walk_ops = {
 	.risk = on_risk,
 	.source = on_source,
 	.getvar = on_getvar,
+	.is_dir = on_is_dir,
 };
 
 /* Where it is not known where home is: not beneath the root, at any rate. */
@@ -391,6 +463,10 @@ static const struct shell_val *positional(
 	for (size_t i = 0; v && s && i < count; i++) {
 		s[i] = (struct shell_str){args[i], strlen(args[i])};
 		v[i] = (struct shell_val){.n = 1, .alts = &s[i]};
+		if (strpbrk(args[i], marks)) {
+			s[i] = SHELL_STR("\2");
+			v[i].kind = SHELL_UNKNOWN;
+		}
 	}
 	return count && s ? v : NULL;
 }
@@ -408,6 +484,8 @@ void policy_decide_line(const struct policy *p,
 	judge_start(&j, &a, p, req->profile);
 	j.each = each;
 	j.ctx = ctx;
+	/* Whoever wants to hear of each command does not wait for the answer. */
+	j.most = each ? UINT_MAX : JUDGE_WORK;
 	j.root = req->root;
 	j.home = req->home && *req->home ? req->home : no_home;
 	j.cwd = req->cwd;
@@ -419,6 +497,9 @@ void policy_decide_line(const struct policy *p,
 		opts.args = positional(&j, req->args, &opts.nargs);
 		rc = shell_walk(&a, req->text, req->len, &opts, &judge_walk_ops,
 			&j, &d);
+		if (j.spent || a.failed)
+			rc = diag_fail(&d, -E2BIG,
+				"the command is too large to be judged");
 		if (rc < 0)
 			unparsable(&j, req->len, rc, &d);
 	}
@@ -426,6 +507,7 @@ void policy_decide_line(const struct policy *p,
 	if (!v->rule[0]) {
 		memcpy(v->rule, "empty", 6);
 		memcpy(v->reason, "nothing that needs a decision", 30);
+		v->neutral = true;
 	}
 }
 
@@ -441,6 +523,8 @@ void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 	size_t n = 0;
 
 	judge_start(&j, &a, p, req->profile);
+	/* As many operands as the kernel takes; code in them has its own end. */
+	j.most = UINT_MAX;
 	j.root = req->root;
 	j.home = req->home && *req->home ? req->home : no_home;
 	j.cwd = req->cwd;

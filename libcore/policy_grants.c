@@ -11,7 +11,8 @@
 bool policy_word_in(const struct policy_words *words, const char *word)
 {
 	for (size_t i = 0; i < words->count; i++)
-		if (str_eq(words->item[i], word))
+		if (words->item[i][0] == word[0] &&
+			str_eq(words->item[i], word))
 			return true;
 	return false;
 }
@@ -33,11 +34,11 @@ static const char *fill(struct granting *x, const char *pattern)
 {
 	static const char *const name[] = {"$ROOT", "$HOME"};
 	const char *const place[] = {x->root, x->home};
-	const char *base = "", *rest = pattern;
+	const char *base = NULL, *rest = pattern;
 	size_t a, b;
 	char *to;
 
-	for (unsigned i = 0; i < ARRAY_SIZE(name); i++) {
+	for (unsigned i = 0; *pattern == '$' && i < ARRAY_SIZE(name); i++) {
 		const char *behind = str_after(pattern, name[i]);
 
 		if (!behind || (*behind && *behind != '/'))
@@ -47,6 +48,8 @@ static const char *fill(struct granting *x, const char *pattern)
 		if (!base || !*base)
 			return NULL;
 	}
+	if (!base)
+		return pattern;
 	a = strlen(base);
 	b = strlen(rest);
 	to = arena_bytes(x->arena, a + b + 1);
@@ -249,6 +252,62 @@ static void limits(struct granting *x)
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;
 }
 
+static bool any_letter(char c)
+{
+	return c == '*' || c == '?';
+}
+
+/* Words that begin with the same two letters, one behind the other; globs that
+ * may begin with any are behind 0. */
+static unsigned env_chain(const char *word)
+{
+	if (any_letter(word[0]) || (word[0] && any_letter(word[1])))
+		return 0;
+	return 1 + (((unsigned)word[0] * 7 + (unsigned)word[1]) & 63);
+}
+
+static void add_env(struct granting *x, const char *word, bool deny)
+{
+	uint16_t *head = &x->g->env_chain[env_chain(word)];
+
+	x->g->env[x->g->env_count] = (struct policy_env_word){
+		.word = word, .next = *head, .deny = deny};
+	*head = (uint16_t)++x->g->env_count;
+}
+
+/* Kept are the system's names that each lower layer keeps as well, denied those
+ * of any layer. */
+static void env_names(struct granting *x)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 2 * POLICY_LAYERS; i++)
+		n += layer(x, i / 2) ? img_set(layer(x, i / 2),
+					       i % 2 ? IMG_SET_ENV_DENY
+						     : IMG_SET_ENV_KEEP)
+					       .count
+				     : 0;
+	x->g->env = n < UINT16_MAX
+		? arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->env))
+		: NULL;
+	x->arena->failed |= !x->g->env;
+	for (unsigned i = 0; x->g->env && i < 2 * POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i / 2);
+		bool deny = i % 2;
+		struct img_range set = {0};
+
+		if (img && (deny || i == 0))
+			set = img_set(img,
+				deny ? IMG_SET_ENV_DENY : IMG_SET_ENV_KEEP);
+		for (uint32_t k = 0; k < set.count; k++) {
+			const char *w = img_ref(img, set, k);
+
+			if (deny || kept_below(x, IMG_SET_ENV_KEEP, w))
+				add_env(x, w, deny);
+		}
+	}
+}
+
 int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out)
 {
@@ -263,13 +322,12 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	*a = ARENA_INIT(GRANTS_MAX);
 	out->confine = profile != POLICY_OBSERVE;
 	words(&x, IMG_SET_EXEC, false, &out->exec);
-	words(&x, IMG_SET_ENV_KEEP, false, &out->env_keep);
 	words(&x, IMG_SET_ENV_SET, true, &out->env_set);
-	words(&x, IMG_SET_ENV_DENY, true, &out->env_deny);
 	words(&x, IMG_SET_RELAX, false, &out->relax);
 	protects(&x);
 	redacts(&x);
 	limits(&x);
+	env_names(&x);
 	if (layer(&x, POLICY_LAYER_SYSTEM))
 		paths(&x);
 	if (a->failed) {
@@ -286,36 +344,33 @@ void policy_grants_release(struct policy_grants *g)
 	if (a)
 		arena_release(a);
 	free(a);
+	policy_free(g->owned);
 	*g = (struct policy_grants){0};
-}
-
-static bool listed(const struct policy_words *w, const char *name)
-{
-	for (size_t i = 0; i < w->count; i++) {
-		char first = w->item[i][0];
-
-		/* Most differ in their first letter. */
-		if ((first == name[0] || first == '*' || first == '?') &&
-			str_glob(w->item[i], name))
-			return true;
-	}
-	return false;
 }
 
 enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 {
-	/* What the policy keeps by its very name is not what a broader pattern
-	 * of denied ones means: WARDBOX_SESSION_ID beside WARDBOX_*. */
-	for (size_t i = 0; i < g->env_keep.count; i++)
-		if (g->env_keep.item[i][0] == name[0] &&
-			str_eq(g->env_keep.item[i], name) &&
-			!strpbrk(g->env_keep.item[i], "*?")) {
-			for (size_t k = 0; k < g->env_deny.count; k++)
-				if (str_eq(g->env_deny.item[k], name))
-					return POLICY_ENV_DENY;
-			return POLICY_ENV_KEEP;
+	const unsigned chain[] = {0, env_chain(name)};
+	bool keep = false, deny = false, keep_it = false, deny_it = false;
+
+	for (unsigned c = 0; c < ARRAY_SIZE(chain); c++) {
+		unsigned i = g->env_chain[chain[c]];
+
+		for (; i; i = g->env[i - 1].next) {
+			const struct policy_env_word *w = &g->env[i - 1];
+			bool it;
+
+			if ((c && w->word[0] != name[0]) ||
+				!str_glob(w->word, name))
+				continue;
+			it = str_eq(w->word, name);
+			*(w->deny ? &deny : &keep) = true;
+			*(w->deny ? &deny_it : &keep_it) |= it;
 		}
-	if (listed(&g->env_deny, name))
+	}
+	/* A name that the policy keeps as it stands is not what a broader
+	 * pattern of denied ones means: WARDBOX_SESSION_ID beside WARDBOX_*. */
+	if (keep_it ? deny_it : deny)
 		return POLICY_ENV_DENY;
-	return listed(&g->env_keep, name) ? POLICY_ENV_KEEP : POLICY_ENV_DROP;
+	return keep ? POLICY_ENV_KEEP : POLICY_ENV_DROP;
 }

@@ -13,47 +13,60 @@
 #include "str.h"
 
 /* Beside the letters of policy_image.h: k the bits of a rule, t those of a
- * token and what they count, p a row of IMG_RULE, e one behind this or 0,
- * i the begin of a schema, c a row of IMG_CLASS. */
-static const char columns[IMG_SECTIONS][36] = {
-	[IMG_REF] = "s",
-	[IMG_LIST] = "sR-",
-	[IMG_SET] = "R-",
-	[IMG_RULE] = "kssnssT-e",
-	[IMG_TOKEN] = "t-",
-	[IMG_PROG] = "sp",
-	[IMG_SCHEMA] = "si",
-	[IMG_ITEM] = "n",
-	[IMG_PATH] = "s1",
-	[IMG_PROTECT] = "snss2n",
-	[IMG_PROFILE] = "1222222132nnnnnnnnnnnnnnnnnnnnnnnnn",
-	[IMG_REDACT] = "sssnnc",
-	[IMG_CLASS] = "nnnnnnnnnnnnnnnn",
-	[IMG_TEST] = "nssn2",
-	[IMG_SOURCE] = "s3nnnnnnnnnnnnnnnnnnnn",
+ * token and what they count, r a row of IMG_REF, p one of IMG_RULE, e one
+ * behind this or 0, i the begin of a schema, c a row of IMG_CLASS. */
+#define COLUMNS(text) {sizeof(text) - 1, text}
+static const struct {
+	uint8_t n;
+	char kind[36];
+} columns[IMG_SECTIONS] = {
+	[IMG_REF] = COLUMNS("s"),
+	[IMG_LIST] = COLUMNS("sR-"),
+	[IMG_SET] = COLUMNS("R-"),
+	[IMG_RULE] = COLUMNS("kssnssT-e"),
+	[IMG_TOKEN] = COLUMNS("t-"),
+	[IMG_PROG] = COLUMNS("sp"),
+	[IMG_GLOB] = COLUMNS("rp"),
+	[IMG_SCHEMA] = COLUMNS("si"),
+	[IMG_ITEM] = COLUMNS("n"),
+	[IMG_PATH] = COLUMNS("s1"),
+	[IMG_PROTECT] = COLUMNS("snss2n"),
+	[IMG_PROFILE] = COLUMNS("1222222132nnnnnnnnnnnnnnnnnnnnnnnnn"),
+	[IMG_REDACT] = COLUMNS("sssnnc"),
+	[IMG_CLASS] = COLUMNS("nnnnnnnnnnnnnnnn"),
+	[IMG_TEST] = COLUMNS("nssn2"),
+	[IMG_SOURCE] = COLUMNS("s3nnnnnnnnnnnnnnnnnnnn"),
 };
 
 const char *img_columns(enum img_section s)
 {
-	return columns[s];
+	return columns[s].kind;
 }
 
 void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
 	void *row)
 {
-	size_t n = strlen(columns[s]);
+	size_t n = columns[s].n;
 	size_t at = img->head->section[s].first + i * n;
+	const uint16_t *narrow = (const uint16_t *)img->cell + at;
 	uint32_t *to = row;
 
-	while (n--)
-		*to++ = img_cell(img, at++);
+	if (img->head->width == sizeof(*to))
+		memcpy(to, (const uint32_t *)img->cell + at, n * sizeof(*to));
+	else
+		while (n--)
+			*to++ = *narrow++;
 }
 
-bool img_group(
-	const struct policy_image *img, uint32_t *at, struct img_group *g)
+bool img_group(const struct policy_image *img, uint32_t *at, unsigned kind,
+	struct img_group *g)
 {
 	uint32_t head = img_cell(img, *at);
 
+	while (kind && (head & 15) != kind && (head & 15) != IMG_I_END) {
+		*at += 1 + (uint8_t)(head >> 13);
+		head = img_cell(img, *at);
+	}
 	g->kind = head & 15;
 	g->type = head >> 4 & 31;
 	g->flags = head >> 9 & 15;
@@ -99,7 +112,7 @@ static bool schema_ok(const struct policy_image *im, uint32_t at)
 
 		if (count >= end - at)
 			return false;
-		if (!img_group(im, &at, &g))
+		if (!img_group(im, &at, IMG_I_END, &g))
 			return true;
 		if (!group_ok(im, &g))
 			return false;
@@ -131,6 +144,8 @@ static bool cell_ok(const struct policy_image *im, char column,
 		       IMG_NET(*v) <= POLICY_NET_ALL;
 	case 't':
 		return token_ok(im, v[0], v[1]);
+	case 'r':
+		return *v < IMG_COUNT(im, IMG_REF);
 	case 'p':
 		return *v < IMG_COUNT(im, IMG_RULE);
 	case 'e': /* never back: no chain is endless */
@@ -146,12 +161,12 @@ static bool cell_ok(const struct policy_image *im, char column,
 
 static bool section_ok(const struct policy_image *im, enum img_section s)
 {
-	uint32_t row[sizeof(columns[0])] = {0};
+	uint32_t row[sizeof(columns[0].kind)] = {0};
 
 	for (uint32_t i = 0; i < IMG_COUNT(im, s); i++) {
 		img_get(im, s, i, row);
-		for (unsigned c = 0; columns[s][c]; c++)
-			if (!cell_ok(im, columns[s][c], &row[c], i))
+		for (unsigned c = 0; c < columns[s].n; c++)
+			if (!cell_ok(im, columns[s].kind[c], &row[c], i))
 				return false;
 	}
 	return true;
@@ -168,7 +183,7 @@ static bool shape_ok(const struct img_header *h, size_t size)
 		struct img_range r = h->section[i];
 
 		if (r.first > h->cells ||
-			r.count > (h->cells - r.first) / strlen(columns[i]))
+			r.count > (h->cells - r.first) / columns[i].n)
 			return false;
 	}
 	return h->section[IMG_PROFILE].count == POLICY_PROFILES &&
@@ -229,7 +244,8 @@ struct policy_image *policy_image_builtin(void)
 int policy_image_open(
 	struct policy_image **img, const char *path, uid_t uid, struct diag *d)
 {
-	autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	autofd int fd = openat(
+		AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
 	void *at;
 	int rc;
@@ -325,19 +341,18 @@ bool img_ref_match(
 	return false;
 }
 
-/* The first row of a section of two columns, by name, that is not before name.
- */
-static uint32_t lower_bound(
-	const struct policy_image *img, enum img_section s, const char *name)
+/* The first of n names, the first in cell at and one every step cells, that is
+ * not before name. */
+static uint32_t lower_bound(const struct policy_image *img, size_t at,
+	unsigned step, uint32_t n, const char *name)
 {
-	uint32_t lo = 0, hi = IMG_COUNT(img, s);
+	uint32_t lo = 0, hi = n;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
-		uint32_t off = img_cell(
-			img, img->head->section[s].first + mid * 2);
 
-		if (strcmp(img_str(img, off), name) < 0)
+		if (strcmp(img_str(img, img_cell(img, at + mid * step)), name) <
+			0)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -345,9 +360,36 @@ static uint32_t lower_bound(
 	return lo;
 }
 
+/* The same of a section's rows of two columns. */
+static uint32_t first_row(
+	const struct policy_image *img, enum img_section s, const char *name)
+{
+	struct img_range r = img->head->section[s];
+
+	return lower_bound(img, r.first, 2, r.count, name);
+}
+
+bool img_ref_find(
+	const struct policy_image *img, struct img_range r, const char *word)
+{
+	const char *s;
+	uint32_t i;
+
+	for (; r.count; r.first++, r.count--) {
+		s = img_ref(img, r, 0);
+		if (!strpbrk(s, "*?"))
+			break;
+		if (str_glob(s, word))
+			return true;
+	}
+	i = lower_bound(img, img->head->section[IMG_REF].first + r.first, 1,
+		r.count, word);
+	return i < r.count && str_eq(img_ref(img, r, i), word);
+}
+
 uint32_t img_schema_find(const struct policy_image *img, const char *name)
 {
-	uint32_t i = lower_bound(img, IMG_SCHEMA, name);
+	uint32_t i = first_row(img, IMG_SCHEMA, name);
 	struct img_schema s = {0};
 
 	if (i == IMG_COUNT(img, IMG_SCHEMA))
@@ -361,7 +403,7 @@ uint32_t img_schema_find(const struct policy_image *img, const char *name)
 uint32_t img_prog_find(
 	const struct policy_image *img, const char *name, uint32_t *n)
 {
-	uint32_t i = lower_bound(img, IMG_PROG, name), end = i;
+	uint32_t i = first_row(img, IMG_PROG, name), end = i;
 	struct img_prog p = {0};
 
 	for (; end < IMG_COUNT(img, IMG_PROG); end++) {

@@ -21,7 +21,7 @@
 #include "policy.h"
 
 enum {
-	IMG_VERSION = 2,
+	IMG_VERSION = 4,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -33,6 +33,7 @@ enum img_section {
 	IMG_RULE,    /* struct img_rule */
 	IMG_TOKEN,   /* struct img_token */
 	IMG_PROG,    /* struct img_prog, by name, then rule */
+	IMG_GLOB,    /* struct img_glob */
 	IMG_SCHEMA,  /* struct img_schema, by name */
 	IMG_ITEM,    /* what schemas say: see struct img_group */
 	IMG_PATH,    /* struct img_path */
@@ -67,6 +68,7 @@ struct img_header {
 	uint32_t endian, size;
 	uint8_t version, width, layer, use; /* width: bytes of a cell */
 	uint32_t cells, bytes;              /* bytes: of the texts */
+	uint8_t sum[32]; /* SHA-256 of the sources, one after the other */
 	struct img_range section[IMG_SECTIONS]; /* first: a cell; count: rows */
 };
 
@@ -118,8 +120,12 @@ struct img_token {
 #define IMG_TOK_WORDS 5 /* shift of the number of words */
 
 struct img_prog {
-	uint32_t name; /* "" for rules whose program is a pattern */
-	uint32_t rule;
+	uint32_t name, rule;
+};
+
+/* A rule for programs that a pattern names: a row of IMG_REF. */
+struct img_glob {
+	uint32_t word, rule;
 };
 
 /* What an operand or an option's argument is; the order of img_type_names. */
@@ -192,6 +198,7 @@ enum {
 	IMG_S_INTERP = 256, /* reads code from stdin when given none */
 	IMG_S_BUNDLE = 512, /* word 1 is a cluster without its dash: tar xf */
 	IMG_S_STDIN = 1024, /* reads commands from stdin in any case */
+	IMG_S_TEXT = 2048,  /* the same, but data may come by a pipe */
 };
 
 struct img_schema {
@@ -360,13 +367,17 @@ struct img_token img_token(const struct policy_image *img, uint32_t i);
 /* Does word match one of the refs (globs as in str_glob)? */
 bool img_ref_match(
 	const struct policy_image *img, struct img_range r, const char *word);
+/* The same for the words of a list, and of IMG_SET_ENV_DENY, which stand in
+ * order behind those that are globs. */
+bool img_ref_find(
+	const struct policy_image *img, struct img_range r, const char *word);
 
 /* The cell where the schema called name begins, or 0. */
 uint32_t img_schema_find(const struct policy_image *img, const char *name);
-/* The group that begins at cell *at, which then is behind it. False at the end.
- */
-bool img_group(
-	const struct policy_image *img, uint32_t *at, struct img_group *g);
+/* The first group of a kind (IMG_I_END: of any) from cell *at on, which then is
+ * behind it. False at the end. */
+bool img_group(const struct policy_image *img, uint32_t *at, unsigned kind,
+	struct img_group *g);
 /* The first row of IMG_PROG for name, count of rows in *n. */
 uint32_t img_prog_find(
 	const struct policy_image *img, const char *name, uint32_t *n);

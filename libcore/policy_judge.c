@@ -4,7 +4,6 @@
 #include "policy_judge.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "policy_args.h"
 #include "str.h"
@@ -26,13 +25,6 @@ static void schema_of(struct scan *s, const struct prog *p)
 		found = n < all &&
 			args_schema(s, 0, judge_text(s->k->j, p->names[i], n));
 	}
-}
-
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static enum shell_dialect dialect_of(
@@ -119,34 +111,45 @@ static void shell(struct scan *s)
 	}
 }
 
-/* ln -s TARGET LINK: the target is read from where the link will stand. */
-static void link_target(struct scan *s, struct arg a)
+/* What a symbolic link says is read from where it stands: the first n bytes of
+ * `last`. */
+static void link_from(
+	struct scan *s, const struct arg *a, const struct arg *last, size_t n)
+{
+	char path[JUDGE_PATH];
+	struct buf b = BUF_FIXED(path);
+	struct arg target = *a;
+
+	buf_add(&b, last->s, n);
+	buf_addf(&b, "%s%s", n ? "/" : "", a->s);
+	if (!b.err)
+		target.s = judge_text(s->k->j, buf_str(&b), b.len);
+	judge_path(s->k, &target, PATH_READ);
+}
+
+/* ln -s TARGET LINK, or DIR: with -n even a link to one is LINK. */
+static void link_target(struct scan *s, const struct arg *a)
 {
 	const struct parsed *o = s->out;
 	const struct arg *last = &o->operand[o->operands - 1];
-	struct judge *j = s->k->j;
-	char path[JUDGE_PATH];
-	struct buf b = BUF_FIXED(path);
-	struct path_found f;
+	const char *slash = strrchr(last->s, '/');
+	struct path_found f = {.named = true};
+	bool dir;
 
 	if (!option_given(o, "-s") && !option_given(o, "--symbolic")) {
-		args_value(s, IMG_T_WPATH, &a, "operand");
+		args_value(s, IMG_T_WPATH, a, "operand");
 		return;
 	}
-	if (o->operands > 1 && a.s[0] != '/' && !last->unknown) {
-		const char *slash = strrchr(last->s, '/');
-		size_t dir = slash ? (size_t)(slash - last->s) + 1 : 0;
-
-		f.named = false;
-		judge_resolve(j, j->cwd, last->s, &f);
-		if (is_directory(f.path))
-			dir = strlen(last->s);
-		buf_add(&b, last->s, dir);
-		buf_addf(&b, "%s%s", dir ? "/" : "", a.s);
-		if (!b.err)
-			a.s = judge_text(j, buf_str(&b), b.len);
+	if (o->operands < 2 || a->s[0] == '/' || last->unknown) {
+		judge_path(s->k, a, PATH_READ);
+		return;
 	}
-	judge_path(s->k, &a, PATH_READ);
+	judge_resolve(s->k->j, s->k->j->cwd, last->s, &f);
+	dir = judge_enters(s->k->j, f.path);
+	if (!dir || f.count > 1)
+		link_from(s, a, last, slash ? (size_t)(slash - last->s) : 0);
+	if (dir)
+		link_from(s, a, last, strlen(last->s));
 }
 
 /* Operands by their type; what is typed nowhere is looked at for paths. */
@@ -169,11 +172,13 @@ static void operands(struct scan *s)
 		if (said && it.kind == IMG_I_PREFIX)
 			a.s += it.prefix;
 		if (said && it.type == IMG_T_LINK)
-			link_target(s, a);
+			link_target(s, &a);
 		else if (said && it.type == IMG_T_PATH && s->writes)
 			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (said)
 			args_value(s, (enum img_type)it.type, &a, "operand");
+		else if (s->writes)
+			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (!(s->style & IMG_S_DATA)) {
 			judge_path_guess(s->k, &a);
 			judge_embedded(s->k, a.s);
@@ -196,7 +201,7 @@ static void hidden_command(struct scan *s)
 		const char *w = s->argv[i].s, *next = s->argv[i + 1].s;
 		bool first = w[0] != '-' && operand++ == 0;
 
-		if (!judge_listed(j, "code-deny", w))
+		if (!judge_listed(j, LIST_CODE_DENY, w))
 			continue;
 		if (str_find(next, "://") ||
 			(!known && (first || next[0] == '-' ||
@@ -236,7 +241,22 @@ static void inner(struct scan *s)
 	k->nenv = nenv;
 }
 
-/* A letter each at most, and tar's first word, which has no dash. */
+static void what_it_does(const struct scan *s)
+{
+	static const char names[][8] = {
+		"cp", "mkdir", "touch", "tee", "install", "tar", "rm", "mv",
+		"rmdir"};
+	size_t i = s->schema[0] ? 0 : ARRAY_SIZE(names);
+
+	while (i < ARRAY_SIZE(names) && !str_eq(s->name, names[i]))
+		i++;
+	s->k->keeps = i < 6;
+	s->k->removes = i >= 6 && i < ARRAY_SIZE(names);
+	s->k->unlinks = i < ARRAY_SIZE(names) && str_eq(names[i], "rm");
+}
+
+/* A letter each at most, and tar's first word, which has no dash: a word that
+ * is a value, however long, gives one. */
 static size_t most_options(const struct arg *argv, size_t argc)
 {
 	size_t n = argc > 1 ? strlen(argv[1].s) : 0;
@@ -244,7 +264,7 @@ static size_t most_options(const struct arg *argv, size_t argc)
 	for (size_t i = 2; i < argc; i++)
 		if (strchr("-+/", argv[i].s[0]))
 			n += strlen(argv[i].s) + 1;
-	return n + 1;
+	return n < JUDGE_OPTS ? n + 1 : JUDGE_OPTS;
 }
 
 void judge_args(struct judge_cmd *k, const struct prog *p,
@@ -259,6 +279,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	schema_of(&s, p);
 	if (p->where == PROG_LOCAL)
 		s.schema[0] = 0;
+	what_it_does(&s);
 	s.opt_max = most_options(argv, argc);
 	out->opt = arena_zalloc(a, (s.opt_max + 1) * sizeof(*out->opt));
 	out->operand = arena_zalloc(a, (argc + 1) * sizeof(*out->operand));
@@ -272,6 +293,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		operands(&s);
 		hidden_command(&s);
 	}
+	if (s.sed.s)
+		judge_sed(k, &s.sed);
 	if (s.style & IMG_S_INTERP && !s.coded && !out->cmd_count &&
 		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m") &&
@@ -281,9 +304,16 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		is_pipe(out->operand[0].s))
 		judge_raise(k, POLICY_DENY, "stdin",
 			"an interpreter reads code from a pipe");
-	if (s.style & IMG_S_STDIN && k->cmd &&
-		k->cmd->input != SHELL_IN_INHERIT)
+	if (k->cmd && ((s.style & IMG_S_STDIN &&
+			       k->cmd->input != SHELL_IN_INHERIT) ||
+			      (s.style & IMG_S_TEXT &&
+				      k->cmd->input == SHELL_IN_TEXT)))
 		judge_stdin_code(k, false);
+	/* parallel <cmds: each line of it. */
+	if (s.style & IMG_S_INTERP && s.style & IMG_S_WRAPPER &&
+		!out->cmd_count)
+		judge_raise(k, POLICY_DENY, "stdin",
+			"%s runs commands that it reads", argv[0].s);
 	if (out->cmd_count)
 		inner(&s);
 	else if (out->query && s.style & IMG_S_WRAPPER)
@@ -296,9 +326,13 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 	struct parsed w;
 	struct prog p;
 
-	if (argc == 0)
+	k->j->work += 6 + (unsigned)argc / 4;
+	if (argc == 0 || judge_spent(k->j))
 		return;
-	judge_words(k, argv, argc);
+	if (!k->argv) {
+		k->argv = argv;
+		k->argc = argc;
+	}
 	if (++k->wraps > JUDGE_WRAPS) {
 		judge_raise(k, POLICY_DENY, "limit",
 			"more than %d wrappers within each other", JUDGE_WRAPS);
@@ -324,5 +358,6 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		judge_prog(k, word, &p);
 	judge_args(k, &p, argv, argc, &w);
 	judge_rules(k, &p, argv, argc, &w);
+	k->j->ran |= p.where != PROG_BUILTIN;
 	k->wraps--;
 }

@@ -19,6 +19,24 @@ enum {
 	JUDGE_NAMES = 6,   /* names of a program along its symlinks */
 	JUDGE_PATH = 1024, /* longer paths are denied */
 	JUDGE_ARENA = 4 << 20,
+	JUDGE_OPTS = 8192,  /* letters of options of one command */
+	JUDGE_FEW = 8,      /* commands before what was judged is remembered */
+	/* What a line may cost, each about a tenth of a microsecond: */
+	JUDGE_WORK = 35000,
+	JUDGE_LOOK = 6,    /* a look at the file system */
+	JUDGE_FILE = 40,   /* a file that is read */
+	JUDGE_BYTES = 200, /* as much memory */
+};
+
+/* Lists of the policy that the engine itself asks. */
+enum judge_list {
+	LIST_BUILTIN,
+	LIST_CODE_DENY,
+	LIST_CODE_ASK,
+	LIST_ENV_UNSET,
+	LIST_ENV_FIXED,
+	LIST_GIT_SAFE_KEYS,
+	JUDGE_LISTS,
 };
 
 /* One word of one reading: a text that may hold SHELL_REL and SHELL_ANY. */
@@ -59,14 +77,27 @@ struct judge {
 	const char *cwd;    /* where the line starts */
 	enum shell_dialect dialect;
 	unsigned depth;
-	const char *written[JUDGE_WRITTEN]; /* physical paths */
+	struct {
+		const char *path; /* physical */
+		bool moved;	  /* it may be gone */
+	} written[JUDGE_WRITTEN];
 	unsigned written_count;
 	bool written_all; /* too many, or not known */
+	bool moved_all;	  /* … of what may be gone */
+	bool ran;	  /* a program that may have written anything */
 	struct prog_seen {
 		const char *word;
 		struct prog prog;
 	} seen[JUDGE_SEEN]; /* bare names that were looked up */
 	unsigned seen_count;
+	struct judged_cmd **same; /* commands judged, by their hash */
+	struct judged_dir *dir;   /* the last directory that was walked to */
+	const char **named;       /* variables judged: set, then unset */
+	struct img_range list[POLICY_LAYERS][JUDGE_LISTS];
+	unsigned found; /* a bit for each of these that was looked up */
+	unsigned commands, nested;
+	unsigned work, most; /* spent beside memory and steps; how much may be */
+	bool spent;
 	struct policy_verdict worst;
 	policy_each *each;
 	void *ctx;
@@ -78,13 +109,24 @@ struct judge_cmd {
 	const struct shell_cmd *cmd; /* NULL for an execve */
 	const struct shell_val *cwd;
 	struct policy_verdict v;
-	bool judged; /* v holds something */
+	bool judged; /* v holds something, if only .would and .neutral */
+	/* What v.command is made of, once it is wanted: words, a file. */
+	const struct arg *argv;
+	size_t argc;
+	const struct shell_open *open;
 	unsigned wraps;
 	const char *exe; /* the file, when the kernel has told it already */
 	const struct shell_set *env; /* that wrappers added */
 	size_t nenv;
 	bool clean;
+	bool keeps;   /* the program takes no directory away */
+	bool removes; /* it takes away what it is given */
+	bool unlinks; /* … and of a link the link itself */
 };
+
+/* Did the line cost more than it may? Then it is refused, whatever comes of
+ * the rest. */
+bool judge_spent(struct judge *j);
 
 /* Makes the verdict at least this strict. The first of equals stays. */
 __attribute__((format(printf, 4, 5))) void judge_raise(struct judge_cmd *k,
@@ -97,25 +139,28 @@ void judge_rule(struct judge_cmd *k, enum policy_decision d,
 /* Begins and ends the judging of what stands at span. */
 void judge_begin(struct judge *j, struct judge_cmd *k, struct shell_span span);
 void judge_end(struct judge_cmd *k);
-/* The words, quoted where needed and cut, as v->command. */
-void judge_words(struct judge_cmd *k, const struct arg *argv, size_t argc);
 /* A text of the arena with unknown pieces shown as "?". */
 const char *judge_show(struct judge *j, const char *s);
 /* Copies s[0..n) with a NUL; "" when memory is out (which denies later). */
 const char *judge_text(struct judge *j, const char *s, size_t n);
 
+/* The same as a word. */
+struct arg judge_arg(struct judge *j, const char *s, size_t n);
+
 /* Does word stand in the list of any layer? For lists that deny. */
-bool judge_listed(const struct judge *j, const char *list, const char *word);
+bool judge_listed(struct judge *j, enum judge_list list, const char *word);
 /* In the system's? For lists that allow: a lower layer adds nothing to them. */
-bool judge_granted(const struct judge *j, const char *list, const char *word);
+bool judge_granted(struct judge *j, enum judge_list list, const char *word);
 /* Do commands come from dir, in every layer that speaks of it? */
 bool judge_exec_dir(const struct judge *j, const char *dir);
-bool judge_in_set(const struct judge *j, enum img_set set, const char *word);
+/* May the variable never be set? */
+bool judge_env_denied(const struct judge *j, const char *name);
 
 enum path_use {
 	PATH_READ,
 	PATH_WRITE,
 	PATH_PLACE, /* cd */
+	PATH_GUESS, /* read or written */
 };
 
 /* One path operand, in every cwd it may be taken from. */
@@ -125,6 +170,9 @@ void judge_path_val(
 	struct judge_cmd *k, const struct shell_val *v, enum path_use use);
 /* A word that may hold paths: "a=/x", "-I/x", "/x:/y". */
 void judge_path_guess(struct judge_cmd *k, const struct arg *a);
+
+/* A directory that may be entered? */
+bool judge_enters(struct judge *j, const char *path);
 
 struct path_found {
 	bool named;            /* in: the names below are wanted */
@@ -142,8 +190,18 @@ struct path_found {
 	unsigned count, in_exec;
 };
 /* Resolves path as the kernel would from cwd, following links. */
-void judge_resolve(const struct judge *j, const char *cwd, const char *path,
+void judge_resolve(struct judge *j, const char *cwd, const char *path,
 	struct path_found *out);
+/* The same for the name itself: a link that ends the path is not followed. */
+void judge_resolve_entry(struct judge *j, const char *cwd, const char *path,
+	struct path_found *out);
+
+/* Was the very same command judged here before, so that nothing new comes of
+ * it? If not: judge_same_add(), unless it has shell code in it. */
+bool judge_same(struct judge *j, const struct shell_cmd *cmd);
+void judge_same_add(struct judge *j, const struct shell_cmd *cmd);
+/* The same for the setting of a variable; remembers it. */
+bool judge_same_name(struct judge *j, const char *name, bool unset);
 
 void judge_prog(struct judge_cmd *k, const char *word, struct prog *out);
 /* The same for an execve of file as word. */

@@ -3,6 +3,7 @@
  */
 #include "policy_load.h"
 
+#include <bearssl_hash.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,22 +20,38 @@ enum {
 	MAX_FRAGMENTS = 64,
 };
 
-static struct policy_compiler *compiler(enum policy_layer layer,
+/* A layer on its way: its compiler, and the sum of all that was read for it. */
+struct layer {
+	struct policy_compiler c;
+	br_sha256_context sum;
+};
+
+static struct layer *compiler(enum policy_layer layer,
 	const struct policy_image *above, struct diag *d)
 {
-	struct policy_compiler *c = malloc(sizeof(*c));
+	struct layer *l = malloc(sizeof(*l));
 
-	if (c)
-		policy_compile_init(c, layer, above);
-	else
+	if (!l) {
 		diag_fail(d, -ENOMEM, "out of memory");
-	return c;
+		return NULL;
+	}
+	policy_compile_init(&l->c, layer, above);
+	br_sha256_init(&l->sum);
+	return l;
 }
 
-static int finish(struct policy_compiler *c, int rc, void **bytes, size_t *size,
+static int compile(struct layer *l, const char *name, const char *text,
+	size_t n, struct diag *d)
+{
+	br_sha256_update(&l->sum, text, n);
+	return policy_compile_text(&l->c, name, text, n, d);
+}
+
+static int finish(struct layer *l, int rc, void **bytes, size_t *size,
 	struct diag *d)
 {
 	struct img_source mine = {.kind = IMG_SRC_BUILTIN};
+	struct policy_compiler *c = &l->c;
 
 	if (rc == 0 && c->layer == POLICY_LAYER_SYSTEM) {
 		mine.ino = img_parts(policy_default_mark);
@@ -44,9 +61,12 @@ static int finish(struct policy_compiler *c, int rc, void **bytes, size_t *size,
 		rc = build_finish(&c->b, bytes, size);
 		if (rc < 0)
 			diag_errno(d, rc, "the policy is too large");
+		else
+			br_sha256_out(&l->sum,
+				((struct img_header *)*bytes)->sum);
 	}
 	policy_compile_release(c);
-	free(c);
+	free(l);
 	return rc;
 }
 
@@ -105,7 +125,7 @@ static int read_key(struct policy_compiler *c, const struct policy_where *w,
 }
 
 /* Reads and compiles one file. -ENOENT when it is not there. */
-static int source(struct policy_compiler *c, const char *path,
+static int source(struct layer *l, const char *path,
 	const struct wanted *want, struct diag *d)
 {
 	autobuf struct buf text = BUF_INIT(POLICY_TEXT_MAX);
@@ -133,9 +153,8 @@ static int source(struct policy_compiler *c, const char *path,
 		if (rc < 0)
 			return rc == -ENOENT ? -EBADMSG : rc;
 	}
-	add_source(c, path, IMG_SRC_FILE, &st);
-	return policy_compile_text(
-		c, path, text.data ? text.data : "", text.len, d);
+	add_source(&l->c, path, IMG_SRC_FILE, &st);
+	return compile(l, path, text.data ? text.data : "", text.len, d);
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -148,7 +167,7 @@ static int is_fragment(const struct dirent *e)
 	return e->d_name[0] != '.' && str_ends(e->d_name, ".policy");
 }
 
-static int fragments(struct policy_compiler *c, const char *dir,
+static int fragments(struct layer *l, const char *dir,
 	const struct wanted *want, struct diag *d)
 {
 	struct dirent **list = NULL;
@@ -158,10 +177,10 @@ static int fragments(struct policy_compiler *c, const char *dir,
 
 	if (!dir || stat(dir, &st) < 0) {
 		if (dir)
-			add_source(c, dir, IMG_SRC_ABSENT, NULL);
+			add_source(&l->c, dir, IMG_SRC_ABSENT, NULL);
 		return 0;
 	}
-	add_source(c, dir, IMG_SRC_DIR, &st);
+	add_source(&l->c, dir, IMG_SRC_DIR, &st);
 	n = scandir(dir, &list, is_fragment, by_name);
 	if (n < 0)
 		return diag_errno(d, -errno, "%s", dir);
@@ -173,7 +192,7 @@ static int fragments(struct policy_compiler *c, const char *dir,
 			rc = path_join(
 				path, sizeof(path), dir, list[i]->d_name);
 		if (rc == 0)
-			rc = source(c, path, want, d);
+			rc = source(l, path, want, d);
 		free(list[i]);
 	}
 	free(list);
@@ -183,47 +202,46 @@ static int fragments(struct policy_compiler *c, const char *dir,
 int policy_build_system(const struct policy_where *w, void **bytes,
 	size_t *size, struct diag *d)
 {
-	struct policy_compiler *c = compiler(POLICY_LAYER_SYSTEM, NULL, d);
+	struct layer *l = compiler(POLICY_LAYER_SYSTEM, NULL, d);
 	struct wanted want = {.uid = w->system_uid, .trusted = true};
 	int rc;
 
-	if (!c)
+	if (!l)
 		return -ENOMEM;
-	rc = read_key(c, w, &want, d);
+	rc = read_key(&l->c, w, &want, d);
 	if (rc == 0)
-		rc = w->system ? source(c, w->system, &want, d) : -ENOENT;
+		rc = w->system ? source(l, w->system, &want, d) : -ENOENT;
 	if (rc == -ENOENT) {
 		if (w->system)
-			add_source(c, w->system, IMG_SRC_ABSENT, NULL);
-		policy_compile_default(c);
+			add_source(&l->c, w->system, IMG_SRC_ABSENT, NULL);
+		policy_compile_default(&l->c);
 		rc = 0;
 	}
 	if (rc == 0)
-		rc = fragments(c, w->system_dir, &want, d);
-	return finish(c, rc, bytes, size, d);
+		rc = fragments(l, w->system_dir, &want, d);
+	return finish(l, rc, bytes, size, d);
 }
 
 int policy_build_file(const char *path, enum policy_layer layer, uid_t uid,
 	bool trusted, const struct policy_image *above, void **bytes,
 	size_t *size, struct diag *d)
 {
-	struct policy_compiler *c = compiler(layer, above, d);
+	struct layer *l = compiler(layer, above, d);
 	struct wanted want = {.uid = uid, .trusted = trusted};
 
-	if (!c)
+	if (!l)
 		return -ENOMEM;
-	return finish(c, source(c, path, &want, d), bytes, size, d);
+	return finish(l, source(l, path, &want, d), bytes, size, d);
 }
 
 int policy_build_text(const char *name, const char *text, size_t n,
 	void **bytes, size_t *size, struct diag *d)
 {
-	struct policy_compiler *c = compiler(POLICY_LAYER_SYSTEM, NULL, d);
+	struct layer *l = compiler(POLICY_LAYER_SYSTEM, NULL, d);
 
-	if (!c)
+	if (!l)
 		return -ENOMEM;
-	return finish(
-		c, policy_compile_text(c, name, text, n, d), bytes, size, d);
+	return finish(l, compile(l, name, text, n, d), bytes, size, d);
 }
 
 static bool same(const struct policy_image *img, const struct img_source *s)
@@ -299,11 +317,13 @@ static bool line_uses(char *line, uint8_t *use)
 				 str_eq(word[1], "1") && str_eq(word[2], "system"));
 }
 
-/* A system file that says "use PROFILE" and no more: 1 + the profile. What
- * cannot be read, or not be trusted, is for the compiler to complain of. */
-static bool only_uses(const struct policy_where *w, uint8_t *use)
+/* A system file that says "use PROFILE" and no more: 1 + the profile, and its
+ * sum. What cannot be read, or not be trusted, is for the compiler to complain
+ * of. */
+static bool only_uses(const struct policy_where *w, struct policy *p)
 {
 	char text[2048], *line = text;
+	br_sha256_context sum;
 	autofd int fd = -1;
 	uint8_t said = 0;
 	ssize_t n;
@@ -311,7 +331,7 @@ static bool only_uses(const struct policy_where *w, uint8_t *use)
 	if (!w->brief || !w->system || !is_absent(w->system_dir) ||
 		!is_absent(w->key))
 		return false;
-	fd = open(w->system, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	fd = openat(AT_FDCWD, w->system, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || file_check_trusted(fd, w->system_uid, w->system, NULL))
 		return false;
 	n = read(fd, text, sizeof(text));
@@ -320,19 +340,27 @@ static bool only_uses(const struct policy_where *w, uint8_t *use)
 	text[n] = '\0';
 	if (strlen(text) < (size_t)n || strchr(text, '\\'))
 		return false;
+	br_sha256_init(&sum);
+	br_sha256_update(&sum, text, (size_t)n);
+	br_sha256_out(&sum, p->sum);
 	while (line)
 		if (!line_uses(strsep(&line, "\n"), &said))
 			return false;
-	*use = said;
+	p->use = said;
 	return said > 0;
 }
 
 /* The built-in policy as it stands in the binary is all, but for the profile
  * that is used. */
-static bool only_builtin(const struct policy_where *w, uint8_t *use)
+static bool only_builtin(const struct policy_where *w, struct policy *p)
 {
-	return only_uses(w, use) ||
-		(is_absent(w->system) && is_absent(w->system_dir));
+	br_sha256_context nothing;
+
+	if (only_uses(w, p))
+		return true;
+	br_sha256_init(&nothing);
+	br_sha256_out(&nothing, p->sum);
+	return is_absent(w->system) && is_absent(w->system_dir);
 }
 
 static int load_builtin(struct policy *p, struct diag *d)
@@ -358,7 +386,7 @@ static int load_system(
 		if (policy_fresh(old, w))
 			return 0;
 	}
-	if (only_builtin(w, &p->use)) {
+	if (only_builtin(w, p)) {
 		policy_image_free(old);
 		p->layer[POLICY_LAYER_SYSTEM] = NULL;
 		return load_builtin(p, d);
@@ -403,6 +431,31 @@ static int load_lower(struct policy *p, enum policy_layer layer,
 	return rc;
 }
 
+/* One sum of what is in force: the built-in policy, and what each layer that
+ * is there was compiled from. */
+static void sum_up(struct policy *p)
+{
+	const struct img_u64 mark = img_parts(policy_default_mark);
+	br_sha256_context c;
+
+	br_sha256_init(&c);
+	for (unsigned i = 0; i < ARRAY_SIZE(mark.part); i++)
+		br_sha256_update(&c,
+			(uint8_t[]){(uint8_t)mark.part[i],
+				(uint8_t)(mark.part[i] >> 8)}, 2);
+	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
+		if (!p->layer[i])
+			continue;
+		br_sha256_update(&c, (uint8_t[]){(uint8_t)i}, 1);
+		br_sha256_update(&c,
+			p->layer[i]->how == IMG_BORROWED
+				? p->sum
+				: p->layer[i]->head->sum,
+			sizeof(p->sum));
+	}
+	br_sha256_out(&c, p->sum);
+}
+
 int policy_load(
 	struct policy **out, const struct policy_where *w, struct diag *d)
 {
@@ -423,8 +476,29 @@ int policy_load(
 	if (rc < 0)
 		return rc;
 	p->why = *d;
+	sum_up(p);
 	*out = ptr_steal(&p);
 	return 0;
+}
+
+int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
+	size_t size)
+{
+	bool own = config && config[0] == '/';
+	const char *base = own ? config : home;
+	struct stat st;
+
+	out[0] = '\0';
+	if (!base || base[0] != '/')
+		return -ENOENT;
+	if (path_join(out, size, base,
+		    own ? "wardbox/policy" : ".config/wardbox/policy"))
+		return -ENAMETOOLONG;
+	if (access(out, F_OK) == 0)
+		return 0;
+	if (errno != EACCES)
+		return -errno;
+	return stat(base, &st) < 0 || st.st_uid != uid ? -EPERM : 0;
 }
 
 void policy_free(struct policy *p)

@@ -22,6 +22,9 @@ struct subject {
 	size_t argc;
 	const struct parsed *w;
 	bool permit; /* for allow: only what is certain counts */
+	/* What patterns see: what the program is for sure, then its names. */
+	const char *name[JUDGE_NAMES + 2];
+	unsigned sure, names;
 };
 
 struct token {
@@ -53,7 +56,7 @@ static enum match word(
 			maybe |= strncmp(ref, a->s, n) == 0 ||
 				 strpbrk(ref, "*?") != NULL;
 		} else if (t->glob ? str_glob(ref, a->s) : str_eq(ref, a->s)) {
-			return a->many ? MATCH_MAYBE : MATCH_YES;
+			return a->many && s->permit ? MATCH_MAYBE : MATCH_YES;
 		}
 	}
 	return maybe ? MATCH_MAYBE : MATCH_NO;
@@ -188,33 +191,28 @@ static enum match exact(const struct subject *s, struct img_range tokens)
 }
 
 /* "./tool", as rules speak of it. */
-static bool local_path(const struct prog *p, char path[static JUDGE_PATH])
+static const char *local_path(struct judge *j, const struct prog *p)
 {
-	memcpy(path, "./", 3);
-	return str_copy(path + 2, JUDGE_PATH - 2, p->rel) == 0;
+	size_t n = strlen(p->rel) + 1;
+	char *path = arena_bytes(j->arena, n + 2);
+
+	if (!path)
+		return "";
+	path[0] = '.';
+	path[1] = '/';
+	memcpy(path + 2, p->rel, n);
+	return path;
 }
 
-/* Does a rule without a literal program speak of this one? */
-static bool program(const struct subject *s, const struct token *t)
+/* The first name of the program that is one of the words; their number when
+ * none is. */
+static unsigned program(const struct subject *s, struct img_range words)
 {
-	const struct prog *p = s->prog;
+	unsigned i = 0;
 
-	if (t->kind == IMG_TOK_ANY)
-		return true;
-	if (p->name && img_ref_match(s->img, t->words, p->name))
-		return true;
-	if (p->where == PROG_LOCAL) {
-		char path[JUDGE_PATH];
-
-		return local_path(p, path) &&
-		       img_ref_match(s->img, t->words, path);
-	}
-	if (p->file && img_ref_match(s->img, t->words, p->file))
-		return true;
-	for (unsigned i = 0; !s->permit && i < p->count; i++)
-		if (img_ref_match(s->img, t->words, p->names[i]))
-			return true;
-	return false;
+	while (i < s->names && !img_ref_match(s->img, words, s->name[i]))
+		i++;
+	return i;
 }
 
 static enum match rule(const struct subject *s, const struct img_rule *r)
@@ -239,7 +237,9 @@ static bool excepted(const struct subject *s, const struct img_rule *r)
 
 		img_get(s->img, IMG_RULE, ex.except, &ex);
 		first = token(s, ex.token.first);
-		if (program(&permit, &first) && rule(&permit, &ex) == MATCH_YES)
+		if ((first.kind == IMG_TOK_ANY ||
+			    program(&permit, first.words) < s->sure) &&
+			rule(&permit, &ex) == MATCH_YES)
 			return true;
 	}
 	return false;
@@ -272,6 +272,7 @@ static void try_rule(
 {
 	enum match m;
 
+	s->k->j->work++;
 	s->permit = gives(r);
 	m = rule(s, r);
 	if (m == MATCH_NO || excepted(s, r))
@@ -285,25 +286,38 @@ static void try_rule(
 enum {
 	TRY_GIVES = 1,
 	TRY_TAKES = 2,
-	TRY_PATTERNS = 4, /* the program itself is to be matched, too */
 };
 
+/* Rules whose program has this very name. */
 static void try_name(
 	struct subject *s, const char *name, struct found *f, unsigned which)
 {
 	struct img_prog p;
 	struct img_rule r;
-	struct token first;
 	uint32_t n, i = img_prog_find(s->img, name, &n);
 
 	for (; n--; i++) {
 		img_get(s->img, IMG_PROG, i, &p);
 		img_get(s->img, IMG_RULE, p.rule, &r);
-		if (!(which & (gives(&r) ? TRY_GIVES : TRY_TAKES)))
+		if (which & (gives(&r) ? TRY_GIVES : TRY_TAKES))
+			try_rule(s, &r, f);
+	}
+}
+
+/* Rules whose program's name is a pattern. */
+static void try_globs(struct subject *s, struct found *f)
+{
+	struct img_glob g;
+	struct img_rule r;
+	unsigned n;
+
+	for (uint32_t i = 0; i < IMG_COUNT(s->img, IMG_GLOB); i++) {
+		img_get(s->img, IMG_GLOB, i, &g);
+		n = program(s, (struct img_range){g.word, 1});
+		if (n == s->names)
 			continue;
-		first = token(s, r.token.first);
-		s->permit = gives(&r);
-		if (!(which & TRY_PATTERNS) || program(s, &first))
+		img_get(s->img, IMG_RULE, g.rule, &r);
+		if (n < s->sure || !gives(&r))
 			try_rule(s, &r, f);
 	}
 }
@@ -311,7 +325,6 @@ static void try_name(
 static void find(struct subject *s, struct found *f)
 {
 	const struct prog *p = s->prog;
-	char path[JUDGE_PATH];
 
 	*f = (struct found){0};
 	if (p->name && p->where != PROG_OUTSIDE)
@@ -320,9 +333,9 @@ static void find(struct subject *s, struct found *f)
 		try_name(s, p->names[i], f, TRY_TAKES);
 	if (p->file)
 		try_name(s, p->file, f, TRY_GIVES | TRY_TAKES);
-	if (p->where == PROG_LOCAL && local_path(p, path))
-		try_name(s, path, f, TRY_GIVES | TRY_TAKES);
-	try_name(s, "", f, TRY_GIVES | TRY_TAKES | TRY_PATTERNS);
+	if (p->where == PROG_LOCAL)
+		try_name(s, s->name[0], f, TRY_GIVES | TRY_TAKES);
+	try_globs(s, f);
 }
 
 static void stern(struct subject *s, const struct found *f, const char *name)
@@ -388,6 +401,25 @@ static void unknown(struct subject *s, const struct found *top)
 					"see: wardbox policy suggest");
 }
 
+static void name_subject(struct subject *s)
+{
+	const struct prog *p = s->prog;
+
+	if (p->where == PROG_LOCAL) {
+		s->name[s->names++] = local_path(s->k->j, p);
+		s->sure = s->names;
+		return;
+	}
+	if (p->name)
+		s->name[s->names++] = p->name;
+	if (p->file)
+		s->name[s->names++] = p->file;
+	s->sure = s->names;
+	for (unsigned i = 0; i < p->count; i++)
+		if (!p->name || !str_eq(p->name, p->names[i]))
+			s->name[s->names++] = p->names[i];
+}
+
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w)
 {
@@ -398,6 +430,7 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	struct found top = {0}, f;
 	const struct img_rule *net = NULL;
 
+	name_subject(&s);
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		s.img = pol->layer[l];
 		if (!s.img)

@@ -17,11 +17,12 @@ enum {
 
 /* A walk along a path: cur is physical, todo is what is left. */
 struct steps {
-	const struct judge *j;
+	struct judge *j;
 	struct path_found *at;
 	size_t len;   /* of at->path */
 	size_t floor; /* ".." may not go below: the root's length, or 0 */
 	unsigned links;
+	bool entry; /* the last component is not followed */
 	char todo[MAX_TODO]; /* used from .from on */
 	size_t from;
 };
@@ -39,17 +40,26 @@ static bool push(struct steps *s, const char *text)
 	return true;
 }
 
+/* The root's length when the path begins with it, else 0. */
+static size_t in_root(const struct judge *j, const char *path)
+{
+	size_t n = strlen(j->root);
+
+	return n > 1 && strncmp(path, j->root, n) == 0 &&
+			       (path[n] == '/' || !path[n])
+		       ? n
+		       : 0;
+}
+
 /* Goes to where an absolute path begins: the root when it is beneath it. What
  * is left of it is returned. */
 static const char *anchor(struct steps *s, const char *path)
 {
-	const char *root = s->j->root;
-	size_t n = strlen(root);
+	size_t n = in_root(s->j, path);
 
 	s->at->missing = false;
-	if (n > 1 && strncmp(path, root, n) == 0 &&
-		(path[n] == '/' || !path[n])) {
-		memcpy(s->at->path, root, n);
+	if (n) {
+		memcpy(s->at->path, s->j->root, n);
 		s->len = s->floor = n;
 		return path + n;
 	}
@@ -96,8 +106,10 @@ static int into(struct steps *s, const char *name, size_t n)
 	memcpy(f->path + s->len, name, n);
 	s->len += n;
 	f->path[s->len] = 0;
-	if (f->missing || strpbrk(f->path + parent, "\1\2"))
+	if (f->missing || strpbrk(f->path + parent, "\1\2") ||
+		(s->entry && is_last(s)))
 		return FOUND_IN;
+	s->j->work += JUDGE_LOOK;
 	got = readlink(f->path, link, sizeof(link) - 1);
 	if (got < 0) {
 		f->missing = errno != EINVAL;
@@ -122,44 +134,134 @@ static int up(struct steps *s)
 	while (s->len > 0 && f->path[--s->len] != '/')
 		;
 	f->path[s->len] = 0;
-	if (f->missing)
+	if (f->missing) {
+		s->j->work += JUDGE_LOOK;
 		f->missing = s->len && access(f->path, F_OK) < 0;
+	}
 	return FOUND_IN;
 }
 
-void judge_resolve(const struct judge *j, const char *cwd, const char *path,
-	struct path_found *out)
+/* Walks what is left. */
+static int walk(struct steps *s)
 {
-	struct steps s = {.j = j, .at = out, .from = MAX_TODO - 1};
 	int rc = FOUND_IN;
 
-	out->missing = false;
-	out->count = out->in_exec = 0;
-	if (path[0] == '/')
-		rc = push(&s, anchor(&s, path)) ? rc : FOUND_TOO_LONG;
-	else if (!push(&s, path) || !push(&s, anchor(&s, cwd)))
-		rc = FOUND_TOO_LONG;
-	while (rc == FOUND_IN && s.todo[s.from]) {
+	while (rc == FOUND_IN && s->todo[s->from]) {
 		char name[MAX_NAME + 1];
-		size_t n = strcspn(s.todo + s.from, "/");
+		size_t n = strcspn(s->todo + s->from, "/");
 
-		if (n > MAX_NAME) {
-			rc = FOUND_TOO_LONG;
-			break;
-		}
-		memcpy(name, s.todo + s.from, n);
+		if (n > MAX_NAME)
+			return FOUND_TOO_LONG;
+		memcpy(name, s->todo + s->from, n);
 		name[n] = 0;
-		s.from += n + 1;
+		s->from += n + 1;
+		s->j->work++;
 		if (n == 0 || str_eq(name, "."))
 			continue;
-		rc = str_eq(name, "..") ? up(&s) : into(&s, name, n);
+		rc = str_eq(name, "..") ? up(s) : into(s, name, n);
 	}
+	return rc;
+}
+
+/* The directory that a path of n bytes begins with, seen from cwd: where it
+ * leads. Thousands of operands lie in a few of them. */
+struct judged_dir {
+	bool known, missing;
+	unsigned links;
+	size_t n, len, floor;
+	char cwd[JUDGE_PATH], given[JUDGE_PATH], path[JUDGE_PATH];
+};
+
+/* Begins where it leads, when the path begins so. */
+static const char *take_dir(struct steps *s, const char *cwd, const char *path)
+{
+	const struct judged_dir *d = s->j->dir;
+
+	if (!d || !d->known || strncmp(path, d->given, d->n) != 0 ||
+		(path[0] == '/') != (d->given[0] == '/') ||
+		in_root(s->j, path) != in_root(s->j, d->given) ||
+		!str_eq(cwd, d->cwd))
+		return NULL;
+	memcpy(s->at->path, d->path, d->len);
+	s->len = d->len;
+	s->floor = d->floor;
+	s->links = d->links;
+	s->at->missing = d->missing;
+	return path + d->n;
+}
+
+/* Walks to the directory that the path's first n bytes are, from where the
+ * rest of them begins, and remembers it. */
+static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
+	const char *rest)
+{
+	struct judged_dir *d = s->j->dir;
+	bool named = s->at->named;
+	int rc;
+
+	if (!d)
+		d = s->j->dir = arena_new(s->j->arena, struct judged_dir);
+	if (!d || n >= sizeof(d->given) ||
+		str_copy(d->cwd, sizeof(d->cwd), cwd) < 0)
+		return FOUND_TOO_LONG;
+	d->known = false;
+	memcpy(d->given, path, n);
+	d->given[n] = 0;
+	if (rest ? !push(s, d->given + (rest - path))
+	    : path[0] == '/'
+		    ? !push(s, anchor(s, d->given))
+		    : !push(s, d->given) || !push(s, anchor(s, cwd)))
+		return FOUND_TOO_LONG;
+	s->at->named = false;
+	rc = walk(s);
+	s->at->named = named;
+	if (rc != FOUND_IN)
+		return rc;
+	memcpy(d->path, s->at->path, s->len);
+	d->len = s->len;
+	d->floor = s->floor;
+	d->links = s->links;
+	d->missing = s->at->missing;
+	d->n = n;
+	d->known = true;
+	return FOUND_IN;
+}
+
+static void resolve(struct judge *j, const char *cwd, const char *path,
+	struct path_found *out, bool entry)
+{
+	struct steps s = {.j = j, .at = out, .from = MAX_TODO - 1};
+	const char *slash = strrchr(path, '/'), *rest;
+	size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+	int rc = FOUND_IN;
+
+	j->work += 4;
+	out->missing = false;
+	out->count = out->in_exec = 0;
+	rest = take_dir(&s, cwd, path);
+	if (rest != path + n)
+		rc = to_dir(&s, cwd, path, n, rest);
+	s.entry = entry;
+	if (rc == FOUND_IN)
+		rc = push(&s, path + n) ? walk(&s) : FOUND_TOO_LONG;
 	out->path[s.len] = 0;
 	if (s.len == 0)
 		memcpy(out->path, "/", 2);
 	out->where = rc != FOUND_IN                     ? (unsigned)rc
 		     : path_beneath(j->root, out->path) ? FOUND_IN
 							: FOUND_OUT;
+}
+
+void judge_resolve(struct judge *j, const char *cwd, const char *path,
+	struct path_found *out)
+{
+	resolve(j, cwd, path, out, false);
+}
+
+void judge_resolve_entry(struct judge *j, const char *cwd, const char *path,
+	struct path_found *out)
+{
+	resolve(j, cwd, path, out, true);
 }
 
 /* Matches segment by segment: '*' does not take '/'. */
@@ -237,61 +339,51 @@ static bool granted(const struct judge *j, const char *cwd, const char *path,
 	return true;
 }
 
-/* Can pattern and text mean the same name? In text SHELL_REL stands for any
- * bytes; '/' matches itself alone. */
-static bool may_be(const char *pattern, const char *text, bool glob)
-{
-	if (*text == SHELL_REL) {
-		if (glob && *pattern == '.')
-			return false; /* '*' takes no leading dot */
-		for (;; pattern++) {
-			if (may_be(pattern, text + 1, glob))
-				return true;
-			if (!*pattern || *pattern == '/')
-				return false;
-		}
-	}
-	if (*pattern == '*') {
-		for (;; text++) {
-			if (may_be(pattern + 1, text, glob))
-				return true;
-			if (!*text || *text == '/')
-				return false;
-		}
-	}
-	if (!*pattern || !*text)
-		return *pattern == *text;
-	return (*pattern == '?' || *pattern == *text) &&
-	       may_be(pattern + 1, text + 1, glob);
-}
-
+/* Can the pattern mean rel, or, ending in a "**" of its own, what is above it? In
+ * rel SHELL_REL stands for any bytes; '/' matches itself alone. at: the
+ * beginnings of the pattern that may be what was read of rel. */
 static bool protected_by(const char *pattern, const char *rel, bool glob)
 {
-	char dir[JUDGE_PATH];
 	size_t n = strlen(pattern);
+	const bool tree = n > 3 && str_ends(pattern, "/**");
+	bool at[JUDGE_PATH] = {true}, any = true;
 
-	if (n <= 3 || !str_ends(pattern, "/**") ||
-		str_copy(dir, sizeof(dir), pattern) < 0)
-		return may_be(pattern, rel, glob);
-	dir[n - 3] = 0;
-	if (may_be(dir, rel, glob))
+	n -= tree ? 3 : 0;
+	if (n >= sizeof(at))
 		return true;
-	/* Beneath it: as many segments as the directory has. */
-	for (const char *c = rel; *c; c++) {
-		char head[JUDGE_PATH];
+	for (; any; rel++) {
+		const bool some = *rel == SHELL_REL;
+		bool was = false, is = false;
+		char last = '/';
 
-		if (*c != '/' || (size_t)(c - rel) >= sizeof(head))
-			continue;
-		memcpy(head, rel, (size_t)(c - rel));
-		head[c - rel] = 0;
-		if (may_be(dir, head, glob))
-			return true;
+		any = false;
+		for (size_t i = 0; i <= n; last = pattern[i++]) {
+			const bool from = some ? is : was;
+			bool stay = pattern[i] == '*' && *rel != '/';
+
+			if (some) /* it takes no leading dot */
+				stay = !glob || last != '/' || pattern[i] != '.';
+			was = at[i] || (was && last == '*');
+			is = (was && stay) ||
+			     (from && (last == *rel || last == '?' ||
+					      (some && last != '/')));
+			at[i] = is;
+			any |= is;
+		}
+		if (!*rel || (tree && was && *rel == '/'))
+			return was;
 	}
 	return false;
 }
 
-static void check_protect(
-	struct judge_cmd *k, const char *physical, const struct arg *a)
+/* Nearly all differ in their first byte. */
+static bool begins_alike(const char *pattern, const char *rel)
+{
+	return *pattern == *rel || strchr("*?", *pattern) || *rel == SHELL_REL;
+}
+
+static void check_protect(struct judge_cmd *k, const char *physical,
+	const struct arg *a, enum path_use use)
 {
 	struct judge *j = k->j;
 	const char *rel = physical + strlen(j->root);
@@ -303,13 +395,18 @@ static void check_protect(
 		struct img_protect p;
 
 		for (uint32_t i = 0; i < count; i++) {
-			const char *text;
+			const char *text, *pattern;
 
 			img_get(img, IMG_PROTECT, i, &p);
 			text = img_str(img, p.text);
+			pattern = img_str(img, p.pattern);
 			if (!(p.profiles & 1U << j->profile) ||
-				!protected_by(img_str(img, p.pattern), rel,
-					a->glob))
+				(use == PATH_GUESS &&
+					p.decision != POLICY_DENY) ||
+				!begins_alike(pattern, rel))
+				continue;
+			j->work++;
+			if (!protected_by(pattern, rel, a->glob))
 				continue;
 			judge_raise(k, p.decision, "protect",
 				"writes the protected %s%s%s",
@@ -318,14 +415,35 @@ static void check_protect(
 	}
 }
 
-static void remember(struct judge *j, const char *physical)
+bool judge_enters(struct judge *j, const char *path)
 {
-	const char *copy = judge_text(j, physical, strlen(physical));
+	char here[JUDGE_PATH + 2];
+	struct buf b = BUF_FIXED(here);
 
-	if (strpbrk(physical, "\1\2") || j->written_count == JUDGE_WRITTEN)
-		j->written_all = true;
-	else
-		j->written[j->written_count++] = copy;
+	j->work += JUDGE_LOOK;
+	buf_addf(&b, "%s/.", path);
+	return access(buf_str(&b), X_OK) == 0;
+}
+
+/* Known only to be somewhere. A redirection takes no directory away. */
+static void written_somewhere(struct judge_cmd *k)
+{
+	k->j->written_all = true;
+	k->j->moved_all |= k->cmd && !k->keeps;
+}
+
+static void remember(struct judge_cmd *k, const char *physical)
+{
+	struct judge *j = k->j;
+	unsigned n = j->written_count;
+
+	if (strpbrk(physical, "\1\2") || n == JUDGE_WRITTEN) {
+		written_somewhere(k);
+		return;
+	}
+	j->written[n].path = judge_text(j, physical, strlen(physical));
+	j->written[n].moved = k->cmd && !k->keeps;
+	j->written_count++;
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
@@ -335,7 +453,10 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	struct path_found f;
 
 	f.named = false;
-	judge_resolve(j, cwd, a->s, &f);
+	if (k->unlinks && use == PATH_WRITE)
+		judge_resolve_entry(j, cwd, a->s, &f);
+	else
+		judge_resolve(j, cwd, a->s, &f);
 	if (f.where == FOUND_TOO_LONG)
 		judge_raise(k, POLICY_DENY, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
@@ -348,9 +469,15 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 			str_eq(f.path, a->s) || a->s[0] == '/'
 				? ""
 				: " behind a link");
-	else if (use == PATH_WRITE && f.where == FOUND_IN) {
-		check_protect(k, f.path, a);
-		remember(j, f.path);
+	else if (f.where == FOUND_IN &&
+		 (use == PATH_WRITE || use == PATH_GUESS)) {
+		check_protect(k, f.path, a, use);
+		if (use == PATH_WRITE)
+			remember(k, f.path);
+		if (use == PATH_WRITE && k->removes &&
+			str_eq(f.path, j->root))
+			judge_raise(k, POLICY_DENY, "protect",
+				"takes all of %s away", j->root);
 	}
 }
 
@@ -360,14 +487,14 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	struct arg known = *a;
 
 	/* Below an approved parent the kernel alone watches paths. */
-	if (!*a->s || j->depth)
+	if (!*a->s || j->depth || judge_spent(j))
 		return;
 	if (a->unknown) {
 		judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
 			"%s: the path is not known before it runs",
 			judge_show(j, a->s));
 		if (use == PATH_WRITE)
-			j->written_all = true;
+			written_somewhere(k);
 		known.s = judge_text(j, a->s, strcspn(a->s, "\2"));
 		if (!*known.s)
 			return;
@@ -392,11 +519,10 @@ void judge_path_val(
 	struct judge_cmd *k, const struct shell_val *v, enum path_use use)
 {
 	for (unsigned i = 0; i < v->n; i++) {
-		struct arg a = {.many = v->many, .glob = v->glob};
+		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
 
-		a.s = judge_text(k->j, v->alts[i].p, v->alts[i].n);
-		a.unknown = strchr(a.s, SHELL_ANY) != NULL;
-		a.rel = strchr(a.s, SHELL_REL) != NULL;
+		a.many = v->many;
+		a.glob = v->glob;
 		judge_path(k, &a, use);
 	}
 }
@@ -410,25 +536,54 @@ static bool has_dotdot(const char *s)
 	return false;
 }
 
+/* http://…; behind file:// stands a path, which *s is set to. */
+static bool is_address(const char **s)
+{
+	const char *at = *s, *file = str_after(at, "file://");
+
+	if (file) {
+		*s = file;
+		return false;
+	}
+	while (chr_name(*at) || *at == '+' || *at == '-' || *at == '.')
+		at++;
+	return at > *s && str_after(at, "://");
+}
+
+/* A value with blanks in it is a path only where it begins like one. */
+static bool is_sentence(const char *s)
+{
+	const char *eq = strchr(s, '=');
+
+	if (!strpbrk(s, " \t\n") || has_dotdot(s))
+		return false;
+	if (s[0] == '-' && s[1] && s[1] != '-' && s[2] == '/')
+		return false;
+	/* --out=/x y, but not: a b=/c */
+	return s[0] != '/' &&
+	       !(eq && eq[1] == '/' && strcspn(s, " \t\n") > (size_t)(eq - s));
+}
+
 void judge_path_guess(struct judge_cmd *k, const struct arg *a)
 {
 	const char *s = a->s;
 
-	if (str_find(s, "://"))
-		return; /* an address */
-	if (strpbrk(s, " \t\n") && s[0] != '/' && !has_dotdot(s))
-		return; /* a sentence */
+	if (is_sentence(s))
+		return;
 	if (s[0] == '-' && s[1] && s[1] != '-' && s[2])
 		s += s[2] == '=' ? 3 : 2;
-	while (*s) {
+	/* @FILE is how many programs are given more words. */
+	if (s[0] == '@' && (s[1] == '/' || s[1] == '.' || s[1] == '~'))
+		s++;
+	while (*s && !is_address(&s)) {
 		size_t n = strcspn(s, "=:,");
-		struct arg piece = *a;
+		struct arg piece = judge_arg(k->j, s, n);
 
-		piece.s = judge_text(k->j, s, n);
-		piece.unknown = strchr(piece.s, SHELL_ANY) != NULL;
+		piece.many = a->many;
+		piece.glob = a->glob;
 		if (piece.s[0] == '/' || has_dotdot(piece.s) || s == a->s ||
 			strchr(piece.s, '/'))
-			judge_path(k, &piece, PATH_READ);
+			judge_path(k, &piece, PATH_GUESS);
 		s += n + (s[n] != 0);
 	}
 }

@@ -145,15 +145,16 @@ static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
 		size_t n = strcspn(dir, ":");
 		struct buf b = BUF_FIXED(path);
 
+		j->work += JUDGE_LOOK;
 		buf_add(&b, dir, n);
 		buf_adds(&b, n ? "/" : "./");
 		buf_adds(&b, name);
 		buf_str(&b);
-		if (!b.err && path[0] == '/' && exec_dir(j, dir, n)) {
+		if (!b.err && *dir == '/' && exec_dir(j, dir, n)) {
 			if (in_exec_dir(k, path, name, p))
 				return;
 		} else if (!b.err && access(path, X_OK) == 0) {
-			classify(k, path[0] == '/' ? path : name, p);
+			classify(k, *dir == '/' ? path : name, p);
 			return;
 		}
 		dir += n + (dir[n] == ':');
@@ -187,7 +188,7 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 	if (!strchr(word, '/')) {
 		/* A wrapper's command is a program even when it is named as a
 		 * builtin; for the rules that is the same name. */
-		if (judge_granted(j, "builtin", word)) {
+		if (judge_granted(j, LIST_BUILTIN, word)) {
 			out->where = PROG_BUILTIN;
 			out->name = word;
 			add_name(j, out, word);

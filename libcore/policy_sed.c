@@ -55,14 +55,12 @@ static const char *address(const char *at)
 static const char *file(struct judge_cmd *k, const char *at, enum path_use use)
 {
 	size_t n;
-	struct arg a = {0};
+	struct arg a;
 
 	while (*at == ' ' || *at == '\t')
 		at++;
 	n = strcspn(at, "\n");
-	a.s = judge_text(k->j, at, n);
-	a.unknown = strchr(a.s, SHELL_ANY) != NULL;
-	a.rel = strchr(a.s, SHELL_REL) != NULL;
+	a = judge_arg(k->j, at, n);
 	judge_path(k, &a, use);
 	return at + n;
 }

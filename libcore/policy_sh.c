@@ -63,6 +63,7 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	struct judge *j = k->j;
 	struct shell_val *v = arena_zalloc(j->arena, (nargs + 1) * sizeof(*v));
 
+	j->nested++;
 	if (!v)
 		return;
 	if (text->unknown || text->many) {
@@ -85,11 +86,9 @@ static void text_in(struct judge_cmd *k, bool shell)
 	const struct shell_val *v = k->cmd->input_text;
 
 	for (unsigned i = 0; v && i < v->n; i++) {
-		struct arg a = {.many = v->many};
+		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
 
-		a.s = judge_text(k->j, v->alts[i].p, v->alts[i].n);
-		a.unknown = strchr(a.s, SHELL_ANY) != NULL;
-		a.rel = strchr(a.s, SHELL_REL) != NULL;
+		a.many = v->many;
 		if (shell)
 			judge_sh(k, &a, NULL, 0, SHELL_UNION);
 		else

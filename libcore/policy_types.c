@@ -8,9 +8,11 @@
 
 bool args_schema(struct scan *s, unsigned level, const char *name)
 {
-	s->schema[level] = s->img ? img_schema_find(s->img, name) : 0;
-	if (!s->schema[level])
+	uint32_t found = s->img ? img_schema_find(s->img, name) : 0;
+
+	if (!found)
 		return false;
+	s->schema[level] = found;
 	s->style |= img_cell(s->img, s->schema[level]);
 	if (level == 0)
 		s->name = name;
@@ -22,7 +24,8 @@ static void git_key(struct scan *s, const struct arg *v)
 	size_t n = strcspn(v->s, "=");
 	const char *key = judge_text(s->k->j, v->s, n);
 
-	if (!judge_granted(s->k->j, "git-safe-keys", key))
+	if (!judge_granted(s->k->j, LIST_GIT_SAFE_KEYS, key) &&
+		!judge_granted(s->k->j, LIST_GIT_SAFE_KEYS, v->s))
 		judge_raise(s->k, POLICY_DENY, "git-config",
 			"the setting %s may run a program",
 			judge_show(s->k->j, key));
@@ -83,6 +86,42 @@ static void not_known(struct scan *s, const struct arg *v, const char *what)
 		judge_show(s->k->j, v->s));
 }
 
+/* :w /etc/x, .output ../x: the commands of editors and the like name files
+ * without quotes. */
+static void named_files(struct scan *s, const struct arg *v)
+{
+	const char *at = v->s;
+
+	while (*at) {
+		size_t n = strcspn(at, " \t\n|;");
+		struct arg file = judge_arg(s->k->j, at, n);
+		const char *slash = strchr(file.s, '/');
+
+		if (at > v->s &&
+			(str_after(file.s, "../") || *file.s == '~' ||
+				(slash == file.s && strchr(slash + 2, '/'))))
+			judge_path(s->k, &file, PATH_WRITE);
+		at += n + (at[n] != 0);
+	}
+}
+
+/* Each -e is a line, and one that ends in a backslash goes on in the next. */
+static void sed_line(struct scan *s, const struct arg *v)
+{
+	char text[JUDGE_PATH];
+	struct buf b = BUF_FIXED(text);
+
+	if (!s->sed.s) {
+		s->sed = *v;
+		return;
+	}
+	buf_addf(&b, "%s\n%s", s->sed.s, v->s);
+	if (b.err)
+		judge_raise(s->k, POLICY_DENY, "limit",
+			"the sed script is too long to be judged");
+	s->sed = judge_arg(s->k->j, buf_str(&b), b.len);
+}
+
 static void runs(struct scan *s, enum img_type type, const struct arg *v)
 {
 	static const char *const what[IMG_TYPES] = {
@@ -105,8 +144,10 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 		judge_sh(k, v, NULL, 0, SHELL_UNION);
 	} else if (type == IMG_T_CODE) {
 		judge_code(k, v);
+		if (s->style & (IMG_S_STDIN | IMG_S_TEXT))
+			named_files(s, v);
 	} else if (type == IMG_T_SED) {
-		judge_sed(k, v);
+		sed_line(s, v);
 	} else if (type == IMG_T_AWK) {
 		judge_awk(k, v);
 	} else {
@@ -135,6 +176,11 @@ static void path(struct scan *s, enum img_type type, const struct arg *v)
 {
 	if (str_eq(v->s, "-") && type != IMG_T_CPATH)
 		return;
+	/* strace -o '|command' */
+	if (s->style & IMG_S_WRAPPER && (*v->s == '|' || *v->s == '!'))
+		judge_raise(s->k, POLICY_DENY, "wrapper",
+			"%s would run it: %s", s->argv[0].s,
+			judge_show(s->k->j, v->s));
 	judge_path(s->k, v, type == IMG_T_WPATH ? PATH_WRITE : PATH_READ);
 	if (type == IMG_T_CPATH)
 		judge_raise(s->k, POLICY_CONFIRM, "place",
@@ -184,6 +230,10 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 		break;
 	case IMG_T_PROP:
 		prop(s, value);
+		break;
+	case IMG_T_SUB: /* dotnet x.dll */
+		if (strchr(value->s, '/') || str_eq(value->s, ".."))
+			judge_path_guess(s->k, value);
 		break;
 	case IMG_T_VOL:
 		volume(s, value);

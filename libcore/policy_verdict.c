@@ -31,7 +31,19 @@ const char *judge_text(struct judge *j, const char *s, size_t n)
 		return "";
 	memcpy(to, s, n);
 	to[n] = 0;
+	/* That it is a number makes no difference to what follows. */
+	for (char *c = to; (c = memchr(c, SHELL_NUM, n - (size_t)(c - to)));)
+		*c = SHELL_REL;
 	return to;
+}
+
+struct arg judge_arg(struct judge *j, const char *s, size_t n)
+{
+	const char *copy = judge_text(j, s, n);
+
+	return (struct arg){.s = copy,
+		.unknown = strchr(copy, SHELL_ANY) != NULL,
+		.rel = strchr(copy, SHELL_REL) != NULL};
 }
 
 const char *judge_show(struct judge *j, const char *s)
@@ -46,18 +58,26 @@ const char *judge_show(struct judge *j, const char *s)
 	return to;
 }
 
-/* May the verdict become d by this? */
-static bool stricter(struct judge_cmd *k, enum policy_decision d)
+/* Will anybody hear of it? */
+static bool heard(const struct judge *j, enum policy_decision d)
+{
+	return j->each || !j->worst.rule[0] || d > j->worst.would;
+}
+
+/* May the verdict become d by this, and are its texts wanted? */
+static bool stricter(
+	struct judge_cmd *k, enum policy_decision d, const char *rule)
 {
 	if (k->judged && d <= k->v.would)
 		return false;
 	k->judged = true;
 	k->v.would = d;
+	k->v.neutral = str_eq(rule, "neutral");
 	k->v.layer = POLICY_LAYER_SYSTEM;
 	k->v.file[0] = 0;
 	k->v.line = 0;
 	k->v.alternative[0] = 0;
-	return true;
+	return heard(k->j, d);
 }
 
 void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
@@ -71,7 +91,7 @@ void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
 	 * sandbox and to the judging of each program that really starts. */
 	if (k->j->depth && d > (enum policy_decision)k->j->set[IMG_P_CHILD])
 		d = (enum policy_decision)k->j->set[IMG_P_CHILD];
-	if (!stricter(k, d))
+	if (!stricter(k, d, rule))
 		return;
 	va_start(ap, fmt);
 	buf_vaddf(&b, fmt, ap);
@@ -92,7 +112,7 @@ void judge_rule(struct judge_cmd *k, enum policy_decision d,
 {
 	const char *text = img_str(img, r->text);
 
-	if (!stricter(k, d))
+	if (!stricter(k, d, img_str(img, r->id)))
 		return;
 	k->v.layer = (enum policy_layer)img->head->layer;
 	k->v.line = r->line;
@@ -123,62 +143,101 @@ static void settle(const struct judge *j, struct policy_verdict *v)
 	v->decision = j->observe ? POLICY_ALLOW : v->would;
 }
 
+/* At most max bytes, those that are not known as "?". */
+static void add_shown(struct buf *b, const char *s, size_t max)
+{
+	for (; *s && max--; s++)
+		buf_addc(b, *s == SHELL_REL || *s == SHELL_ANY ? '?' : *s);
+}
+
+/* The words, quoted where needed and cut. */
+static void show_words(struct judge_cmd *k)
+{
+	char text[2 * sizeof(k->v.command)];
+	struct buf b = BUF_FIXED(text);
+
+	for (size_t i = 0; i < k->argc && b.len < sizeof(k->v.command); i++) {
+		const char *s = k->argv[i].s;
+		bool plain = *s != 0;
+
+		for (const char *c = s; *c; c++)
+			if (!chr_name(*c) && !strchr("%+,-./:=@^?\1\2", *c))
+				plain = false;
+		buf_adds(&b, i ? " " : "");
+		buf_adds(&b, plain ? "" : "'");
+		add_shown(&b, s, 130);
+		buf_adds(&b, strlen(s) > 130 ? "..." : "");
+		buf_adds(&b, plain ? "" : "'");
+	}
+	cut(k->v.command, sizeof(k->v.command), buf_str(&b));
+}
+
+static void show_open(struct judge_cmd *k)
+{
+	struct buf b = BUF_FIXED(k->v.command);
+	struct shell_str path = k->open->path.alts[0];
+
+	buf_adds(&b, k->open->writes ? "> " : "< ");
+	add_shown(&b, judge_text(k->j, path.p, path.n), 100);
+	buf_str(&b);
+}
+
 void judge_end(struct judge_cmd *k)
 {
 	struct judge *j = k->j;
 	enum policy_net net = j->worst.net;
+	bool neutral = !j->worst.rule[0] || j->worst.neutral;
 
 	if (!k->judged)
 		return;
 	if (j->arena->failed && k->v.would < POLICY_DENY)
 		judge_raise(k, POLICY_DENY, "limit",
 			"the command is too large to be judged");
-	settle(j, &k->v);
 	if (net < k->v.net)
 		net = k->v.net;
+	if (heard(j, k->v.would)) {
+		if (k->open)
+			show_open(k);
+		else if (k->argv)
+			show_words(k);
+		settle(j, &k->v);
+	}
 	if (!j->worst.rule[0] || k->v.would > j->worst.would)
 		j->worst = k->v;
 	j->worst.net = net;
+	j->worst.neutral = neutral && k->v.neutral;
 	if (j->each)
 		j->each(j->ctx, &k->v);
 }
 
-void judge_words(struct judge_cmd *k, const struct arg *argv, size_t argc)
+static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
+	const char *word)
 {
-	char text[2 * sizeof(k->v.command)];
-	struct buf b = BUF_FIXED(text);
+	static const char names[JUDGE_LISTS][16] = {"builtin", "code-deny",
+		"code-ask", "env-unset", "env-fixed", "git-safe-keys"};
+	const struct policy_image *img = j->p->layer[layer];
+	struct img_range *r = &j->list[layer][list];
+	unsigned bit = 1U << (layer * JUDGE_LISTS + list);
 
-	if (k->v.command[0])
-		return;
-	for (size_t i = 0; i < argc && b.len < sizeof(k->v.command); i++) {
-		const char *s = judge_show(k->j, argv[i].s);
-		bool plain = *s != 0;
-
-		for (const char *c = s; *c; c++)
-			if (!chr_name(*c) && !strchr("%+,-./:=@^?", *c))
-				plain = false;
-		buf_addf(&b, plain ? "%s%.130s%s" : "%s'%.130s%s'",
-			i ? " " : "", s, strlen(s) > 130 ? "..." : "");
-	}
-	cut(k->v.command, sizeof(k->v.command), buf_str(&b));
+	if (!img)
+		return false;
+	if (!(j->found & bit))
+		*r = img_list(img, names[list]);
+	j->found |= bit;
+	return img_ref_find(img, *r, word);
 }
 
-bool judge_listed(const struct judge *j, const char *list, const char *word)
+bool judge_listed(struct judge *j, enum judge_list list, const char *word)
 {
-	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
-		const struct policy_image *img = j->p->layer[i];
-
-		if (img && img_ref_match(img, img_list(img, list), word))
+	for (unsigned i = 0; i < POLICY_LAYERS; i++)
+		if (in_list(j, i, list, word))
 			return true;
-	}
 	return false;
 }
 
-bool judge_granted(const struct judge *j, const char *list, const char *word)
+bool judge_granted(struct judge *j, enum judge_list list, const char *word)
 {
-	const struct policy_image *img = j->p->layer[POLICY_LAYER_SYSTEM];
-
-	return img && img_ref_match(img, img_list(img, list), word);
+	return in_list(j, POLICY_LAYER_SYSTEM, list, word);
 }
 
 bool judge_exec_dir(const struct judge *j, const char *dir)
@@ -194,12 +253,13 @@ bool judge_exec_dir(const struct judge *j, const char *dir)
 	return true;
 }
 
-bool judge_in_set(const struct judge *j, enum img_set set, const char *word)
+bool judge_env_denied(const struct judge *j, const char *name)
 {
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = j->p->layer[i];
 
-		if (img && img_ref_match(img, img_set(img, set), word))
+		if (img && img_ref_find(img,
+				   img_set(img, IMG_SET_ENV_DENY), name))
 			return true;
 	}
 	return false;
