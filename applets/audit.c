@@ -164,7 +164,7 @@ static bool is_verb(const char *s)
 
 static int run(int argc, char **argv)
 {
-	struct audit a = {0};
+	struct audit a = {.lines = AUDIT_ALL};
 	int at = cli_parse(&audit_cli, &a, argc, argv);
 
 	/* "audit FILE" is a dump of it. */

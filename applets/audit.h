@@ -4,10 +4,14 @@
 #ifndef WARDBOX_APPLET_AUDIT_H
 #define WARDBOX_APPLET_AUDIT_H
 
+#include <limits.h>
+
 #include "audit_read.h"
 #include "audit_read_filter.h"
 #include "audit_write.h"
 #include "cli.h"
+
+#define AUDIT_ALL UINT_MAX /* lines, as many as there are */
 
 struct audit {
 	const char *dir, *since, *until, *session, *exe, *command, *cwd, *exit;
@@ -24,6 +28,8 @@ struct audit {
 
 extern const struct cli_spec audit_cli;
 
+/* For verbs that take none. */
+void audit_no_operands(int argc, char **argv);
 /* The directory of the log: -D, or where it is by default. Ends the process
  * when there is none. */
 int audit_dir(const struct audit *a, bool make);
@@ -65,7 +71,7 @@ void audit_put_local(struct buf *out, uint64_t ns, bool utc, bool brief);
 /* "1.5 s", "12 ms". */
 void audit_put_duration(struct buf *out, uint64_t ns);
 /* A time as the user writes it: @unix, now, today, yesterday, -2h, boot,
- * recent, YYYY-MM-DD[ hh:mm[:ss]]. */
+ * recent, YYYY-MM-DD[ hh:mm[:ss]], and as this program prints it. */
 int audit_parse_time(const char *s, bool utc, uint64_t *ns);
 
 /* JSON behind from, for a terminal: what would steer it, or hide, is spelt out.

@@ -32,12 +32,12 @@ static void put_header(struct audit_out *o, const struct audit_record *r)
 
 	audit_add_command(&line, r);
 	json_open(&j, '{');
-	json_u64(json_key(&j, "version"), 3);
-	json_open(json_key(&j, "term"), '{');
-	json_u64(json_key(&j, "cols"), 80);
-	json_u64(json_key(&j, "rows"), 24);
+	json_put_u64(&j, "version", 3);
+	json_put_open(&j, "term", '{');
+	json_put_u64(&j, "cols", 80);
+	json_put_u64(&j, "rows", 24);
 	json_close(&j);
-	json_u64(json_key(&j, "timestamp"), r->wall / 1000000000);
+	json_put_u64(&j, "timestamp", r->wall / 1000000000);
 	json_strn(json_key(&j, "command"), buf_str(&line), line.len);
 	json_close(&j);
 	buf_addc(&o->out, '\n');

@@ -195,7 +195,7 @@ static void put_time(struct json *j, const char *key, uint64_t ns)
 	struct buf b = BUF_FIXED(text);
 
 	audit_add_time(&b, ns);
-	json_str(json_key(j, key), buf_str(&b));
+	json_put_str(j, key, buf_str(&b));
 }
 
 static void put_uuid(struct json *j, const char *key,
@@ -205,7 +205,7 @@ static void put_uuid(struct json *j, const char *key,
 	struct buf b = BUF_FIXED(text);
 
 	audit_add_uuid(&b, c->log_id, c->exec);
-	json_str(json_key(j, key), buf_str(&b));
+	json_put_str(j, key, buf_str(&b));
 }
 
 static size_t argv_next(const struct audit_command *c, size_t at)
@@ -220,33 +220,33 @@ static void print_contract(struct audit_out *o, struct audit_command *c)
 
 	json_open(&j, '{');
 	put_uuid(&j, "correlation_id", c);
-	json_str(json_key(&j, "command"), c->argv.len ? c->argv.data : "");
-	json_open(json_key(&j, "args"), '[');
+	json_put_str(&j, "command", c->argv.len ? c->argv.data : "");
+	json_put_open(&j, "args", '[');
 	for (size_t at = c->argv.len ? argv_next(c, 0) : 0; at < c->argv.len;
 		at = argv_next(c, at))
 		json_str(&j, c->argv.data + at);
 	json_close(&j);
 	put_text(&j, "working_dir", &c->cwd);
 	if (c->decision == AUDIT_DENY)
-		json_i64(json_key(&j, "exit_code"), EXIT_DENIED);
+		json_put_i64(&j, "exit_code", EXIT_DENIED);
 	else if (!c->ended)
 		json_null(json_key(&j, "exit_code"));
 	else
-		json_i64(json_key(&j, "exit_code"),
+		json_put_i64(&j, "exit_code",
 			c->signal ? 128 + (int64_t)c->signal : c->exit);
 	put_text(&j, "stdout", &c->output[AUDIT_OUT]);
 	put_text(&j, "stderr", &c->output[AUDIT_ERR]);
-	json_u64(json_key(&j, "duration_ms"), c->duration / 1000000);
-	json_open(json_key(&j, "resource_usage"), '{');
-	json_u64(json_key(&j, "cpu_ms"), c->cpu_us / 1000);
-	json_u64(json_key(&j, "memory_peak_bytes"), c->maxrss_kib * 1024);
+	json_put_u64(&j, "duration_ms", c->duration / 1000000);
+	json_put_open(&j, "resource_usage", '{');
+	json_put_u64(&j, "cpu_ms", c->cpu_us / 1000);
+	json_put_u64(&j, "memory_peak_bytes", c->maxrss_kib * 1024);
 	json_close(&j);
 	put_text(&j, "policy_rule_matched", &c->rule);
 	put_time(&j, "timestamp", c->start_wall);
-	json_str(json_key(&j, "decision"), audit_decision_name(c->decision));
+	json_put_str(&j, "decision", audit_decision_name(c->decision));
 	put_text(&j, "stdin", &c->output[AUDIT_IN]);
-	json_bool(json_key(&j, "truncated"), c->flags & AUDIT_TRUNCATED);
-	json_bool(json_key(&j, "timed_out"), c->flags & AUDIT_TIMEOUT);
+	json_put_bool(&j, "truncated", c->flags & AUDIT_TRUNCATED);
+	json_put_bool(&j, "timed_out", c->flags & AUDIT_TIMEOUT);
 	if (c->rollback.len)
 		put_text(&j, "rollback_strategy", &c->rollback);
 	else
@@ -263,45 +263,45 @@ static void print_ocsf(
 	struct json j = JSON_INIT(&o->out);
 
 	json_open(&j, '{');
-	json_u64(json_key(&j, "class_uid"), 1007);
-	json_u64(json_key(&j, "category_uid"), 1);
-	json_u64(json_key(&j, "activity_id"), launch ? 1 : 2);
-	json_u64(json_key(&j, "type_uid"), launch ? 100701 : 100702);
-	json_u64(json_key(&j, "time"),
+	json_put_u64(&j, "class_uid", 1007);
+	json_put_u64(&j, "category_uid", 1);
+	json_put_u64(&j, "activity_id", launch ? 1 : 2);
+	json_put_u64(&j, "type_uid", launch ? 100701 : 100702);
+	json_put_u64(&j, "time",
 		(launch ? c->start_wall : c->end_wall) / 1000000);
-	json_u64(json_key(&j, "severity_id"), denied ? 3 : 1);
-	json_u64(json_key(&j, "status_id"),
+	json_put_u64(&j, "severity_id", denied ? 3 : 1);
+	json_put_u64(&j, "status_id",
 		denied || (!launch && (c->exit || c->signal)) ? 2 : 1);
-	json_str(json_key(&j, "disposition"), denied ? "Blocked" : "Allowed");
-	json_u64(json_key(&j, "disposition_id"), denied ? 2 : 1);
-	json_open(json_key(&j, "metadata"), '{');
-	json_str(json_key(&j, "version"), "1.8.0");
+	json_put_str(&j, "disposition", denied ? "Blocked" : "Allowed");
+	json_put_u64(&j, "disposition_id", denied ? 2 : 1);
+	json_put_open(&j, "metadata", '{');
+	json_put_str(&j, "version", "1.8.0");
 	put_uuid(&j, "correlation_uid", c);
-	json_open(json_key(&j, "product"), '{');
-	json_str(json_key(&j, "name"), "wardbox");
-	json_str(json_key(&j, "vendor_name"), "wardbox");
+	json_put_open(&j, "product", '{');
+	json_put_str(&j, "name", "wardbox");
+	json_put_str(&j, "vendor_name", "wardbox");
 	json_close(&j);
 	json_close(&j);
-	json_open(json_key(&j, "device"), '{');
-	json_u64(json_key(&j, "type_id"), 0);
+	json_put_open(&j, "device", '{');
+	json_put_u64(&j, "type_id", 0);
 	json_close(&j);
-	json_open(json_key(&j, "process"), '{');
-	json_u64(json_key(&j, "pid"), c->pid);
+	json_put_open(&j, "process", '{');
+	json_put_u64(&j, "pid", c->pid);
 	put_text(&j, "cmd_line", &c->line);
 	put_text(&j, "working_directory", &c->cwd);
-	json_open(json_key(&j, "file"), '{');
+	json_put_open(&j, "file", '{');
 	put_text(&j, "path", &c->exe);
-	json_str(json_key(&j, "name"), c->argv.len ? c->argv.data : "");
-	json_u64(json_key(&j, "type_id"), 1);
+	json_put_str(&j, "name", c->argv.len ? c->argv.data : "");
+	json_put_u64(&j, "type_id", 1);
 	json_close(&j);
 	json_close(&j);
-	json_open(json_key(&j, "actor"), '{');
-	json_str(json_key(&j, "app_name"), "wardbox");
+	json_put_open(&j, "actor", '{');
+	json_put_str(&j, "app_name", "wardbox");
 	json_close(&j);
 	if (!launch) {
-		json_i64(json_key(&j, "exit_code"),
+		json_put_i64(&j, "exit_code",
 			c->signal ? 128 + (int64_t)c->signal : c->exit);
-		json_u64(json_key(&j, "duration"), c->duration / 1000000);
+		json_put_u64(&j, "duration", c->duration / 1000000);
 	}
 	put_text(&j, "message", denied ? &c->reason : &c->rule);
 	json_close(&j);
@@ -314,7 +314,7 @@ static void print_format(struct audit_out *o, struct audit_command *c)
 		struct buf *text = NULL;
 		char space[48];
 
-		if (*p != '%' || !p[1]) {
+		if (*p != '%') {
 			buf_addc(&o->out, *p);
 			continue;
 		}
@@ -354,7 +354,7 @@ static void print_format(struct audit_out *o, struct audit_command *c)
 			text = &c->rule;
 			break;
 		default:
-			buf_addc(&o->out, *p);
+			buf_addc(&o->out, '%');
 		}
 		if (text && text->len)
 			cli_escape(&o->out, text->data, text->len);

@@ -55,6 +55,15 @@ static void check_fields(const char *list)
 	}
 }
 
+static void check_format(const char *text)
+{
+	for (const char *p = text; p && (p = strchr(p, '%')); p += 2)
+		if (!p[1] || !strchr("tsixdcwDr%", p[1]))
+			cli_die_usage(&audit_cli,
+				"--format: '%%%c' stands for nothing",
+				p[1] ? p[1] : ' ');
+}
+
 void audit_out_begin(struct audit_out *o, const struct audit *a)
 {
 	*o = (struct audit_out){.a = a, .form = form_from(a)};
@@ -73,6 +82,7 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 			a->output);
 	o->streams = o->form == OUT_CONTRACT;
 	check_fields(a->fields);
+	check_format(a->format);
 	if (o->form == OUT_CSV)
 		audit_csv(o, NULL);
 }
@@ -111,6 +121,23 @@ static void print_json(struct audit_out *o, const struct audit_record *r)
 	buf_addc(&o->out, '\n');
 	if (o->escape)
 		audit_spell_out(&o->out, from);
+}
+
+static bool by_command(const struct audit_out *o)
+{
+	return o->form == OUT_OCSF || o->form == OUT_CONTRACT ||
+		o->form == OUT_FORMAT;
+}
+
+/* A record before those that are shown: an end among them wants its start. */
+static void skip_record(struct audit_out *o, const struct audit_record *r)
+{
+	struct audit_command *c;
+
+	audit_names_note(o->names, r);
+	c = by_command(o) ? audit_command_note(o, r) : NULL;
+	if (c && c->ended)
+		audit_command_done(c);
 }
 
 void audit_out_record(struct audit_out *o, const struct audit_record *r)
@@ -163,14 +190,14 @@ void audit_out_record(struct audit_out *o, const struct audit_record *r)
 /* One dump: which of the records that fit are shown, and in which order. */
 struct dump {
 	struct audit_out o;
-	uint64_t skip, seen;
+	uint64_t skip, seen; /* of what is to be seen in this form */
 	size_t *ends; /* with -r: where each record ends in o.out */
 	size_t count, cap;
 	uint64_t last_seq;
 	uint8_t last_link[AUDIT_HASH];
 	uint64_t cursor;
 	char cursor_link[17];
-	bool cursor_met, any;
+	bool cursor_met, any, shown;
 };
 
 static void remember_end(struct dump *p)
@@ -191,12 +218,14 @@ static int view_record(void *state, const struct audit_record *r)
 {
 	struct dump *p = state;
 
-	if (p->seen++ < p->skip) {
-		audit_names_note(p->o.names, r);
+	p->any = true;
+	if (p->seen < p->skip) {
+		p->seen += audit_out_shows(&p->o, r);
+		skip_record(&p->o, r);
 		return 0;
 	}
 	audit_out_record(&p->o, r);
-	p->any = true;
+	p->shown = true;
 	p->last_seq = r->seq;
 	if (r->frame.link)
 		memcpy(p->last_link, r->frame.link, AUDIT_HASH);
@@ -212,9 +241,22 @@ static int view_record(void *state, const struct audit_record *r)
 
 static int count_record(void *state, const struct audit_record *r)
 {
-	(void)r;
-	++*(uint64_t *)state;
+	struct dump *p = state;
+
+	p->skip += audit_out_shows(&p->o, r);
 	return 0;
+}
+
+/* Of the records that fit only the last so many are wanted. */
+static void want_last(
+	struct dump *p, uint64_t wanted, int argc, char **argv)
+{
+	struct audit quiet = *p->o.a;
+	bool damaged;
+
+	quiet.quiet = true;
+	audit_walk(&quiet, argc, argv, count_record, p, &damaged);
+	p->skip = p->skip > wanted ? p->skip - wanted : 0;
 }
 
 static void print_backwards(struct dump *p)
@@ -327,13 +369,13 @@ static void finish(struct dump *p)
 	audit_out_end(&p->o);
 	if (a->reverse)
 		print_backwards(p);
-	if (a->show_cursor && p->any) {
+	if (a->show_cursor && p->shown) {
 		buf_adds(&p->o.out, "-- cursor: ");
 		put_cursor(&p->o.out, p);
 		buf_addc(&p->o.out, '\n');
 	}
 	cli_print(&p->o.out);
-	if (a->mark && p->any)
+	if (a->mark && p->shown)
 		save_mark(p, a->mark);
 	free(p->ends);
 	audit_out_release(&p->o);
@@ -342,21 +384,15 @@ static void finish(struct dump *p)
 static int dump(const struct audit *a, int argc, char **argv)
 {
 	struct dump p = {0};
-	uint64_t limit = a->lines ? a->lines : a->end ? 1000 : 0, total = 0;
 	bool damaged = false;
 
 	take_cursor(&p, a, argc, argv);
 	audit_out_begin(&p.o, a);
-	if (limit) {
-		struct audit quiet = *a;
-
-		quiet.quiet = true;
-		audit_walk(&quiet, argc, argv, count_record, &total, &damaged);
-		p.skip = total > limit ? total - limit : 0;
-	}
+	if (a->end || a->lines != AUDIT_ALL)
+		want_last(&p, a->lines != AUDIT_ALL ? a->lines : 1000, argc, argv);
 	audit_walk(a, argc, argv, after_cursor, &p, &damaged);
 	finish(&p);
-	return p.any || p.seen ? EXIT_OK : EXIT_FOUND;
+	return p.any ? EXIT_OK : EXIT_FOUND;
 }
 
 int audit_run_dump(void *into, int argc, char **argv)
@@ -379,7 +415,7 @@ int audit_run_export(void *into, int argc, char **argv)
 
 /* All there is now, to the end. */
 static void drain(struct audit_reader *reader, struct dump *p,
-	const struct audit_filter *f, struct diag *d)
+	struct audit_filter *f, struct diag *d)
 {
 	struct audit_record r;
 	struct audit_damage damage;
@@ -392,7 +428,11 @@ static void drain(struct audit_reader *reader, struct dump *p,
 			cli_warn("damage at byte %llu of segment %016llx",
 				(unsigned long long)damage.offset,
 				(unsigned long long)damage.segment);
-		if (got == AUDIT_GOT_RECORD && audit_filter_match(f, &r))
+		if (got != AUDIT_GOT_RECORD)
+			continue;
+		if (audit_filter_kinds(f) && audit_filter_note(f, &r))
+			cli_die(EXIT_USAGE, "too many commands to remember");
+		if (audit_filter_match(f, &r))
 			view_record(p, &r);
 	}
 	cli_print(&p->o.out);
@@ -432,20 +472,6 @@ static void await(int watch)
 	audit_watched(watch);
 }
 
-/* As tail does: the last ten, or as many as were asked for. */
-static void skip_old(const struct audit *a, struct dump *p)
-{
-	const struct audit plain = {.dir = a->dir, .quiet = true};
-	const uint64_t wanted = a->lines ? a->lines : 10;
-	uint64_t total = 0;
-	bool damaged;
-
-	if (a->since)
-		return;
-	audit_walk(&plain, 0, NULL, count_record, &total, &damaged);
-	p->skip = total > wanted ? total - wanted : 0;
-}
-
 int audit_run_follow(void *into, int argc, char **argv)
 {
 	struct audit *a = into;
@@ -458,14 +484,16 @@ int audit_run_follow(void *into, int argc, char **argv)
 
 	(void)argv;
 	audit_filter_from(a, &f);
-	if (argc > 1 || audit_filter_kinds(&f))
+	if (argc > 1 || audit_filter_kinds(&f) & ~(1u << AUDIT_START))
 		cli_die_usage(&audit_cli,
-			"follow takes no files, and chooses by time, session,"
-			" kind and stream only: how a command ends is not known"
+			"follow takes no files, and chooses neither by how a"
+			" command ends nor by its output, which are not known"
 			" when it begins");
-	a->follow = true;
 	audit_out_begin(&p.o, a);
-	skip_old(a, &p);
+	/* As tail does: the last ten, or as many as were asked for. */
+	a->follow = true;
+	if (!a->since)
+		want_last(&p, a->lines != AUDIT_ALL ? a->lines : 10, 0, NULL);
 	if (audit_reader_dir(&reader, dir, 0, &d))
 		cli_die_diag(EXIT_USAGE, &d);
 	reader.patient = true;

@@ -6,6 +6,7 @@
 #include "audit_out.h"
 #include "audit_read_json.h"
 #include "str.h"
+#include "utf8.h"
 
 /* Is name in the comma list? */
 static bool listed(const char *list, const char *name)
@@ -43,49 +44,75 @@ void audit_json_some(
 	json_close(j);
 }
 
-static void csv_text(struct audit_out *o, const char *s, size_t n)
+/* How many bytes at s every reader of CSV takes as they are; 0: they are no
+ * UTF-8, a control, or what a terminal should not get. */
+static size_t csv_plain(const struct audit_out *o, const char *s, size_t n)
 {
-	if (o->escape)
-		cli_escape(&o->out, s, n);
-	else
-		buf_add(&o->out, s, n);
+	uint32_t cp = 0;
+	size_t len = utf8_decode(s, n, &cp);
+
+	if (len > 1)
+		return o->escape && utf8_is_hidden(cp) ? 0 : len;
+	if (!len || cp == 0x7f || !cp)
+		return 0;
+	return cp >= ' ' || (!o->escape && strchr("\t\r\n", (int)cp)) ? 1 : 0;
+}
+
+/* "=1+1", "-2+3": a spreadsheet reckons with it. A number is one. */
+static bool formula(const char *s, size_t n)
+{
+	if (!n || !s[0] || !strchr("=+-@\t\r", s[0]))
+		return false;
+	if (s[0] != '+' && s[0] != '-')
+		return true;
+	for (size_t i = 1; i < n; i++)
+		if (!chr_digit(s[i]) && s[i] != '.')
+			return true;
+	return n == 1;
 }
 
 /* RFC 4180, and no cell that a spreadsheet takes for a formula. */
 static void csv_cell(struct audit_out *o, const char *s, size_t n)
 {
 	struct buf *out = &o->out;
-	bool quote = n && strchr("=+-@\t\r", s[0]);
+	const bool reckons = formula(s, n);
+	bool quote = reckons;
 
 	for (size_t i = 0; i < n && !quote; i++)
-		quote = s[i] == '"' || s[i] == ',' || s[i] == '\n' ||
-			s[i] == '\r';
-	if (!quote) {
-		csv_text(o, s, n);
-		return;
-	}
-	buf_addc(out, '"');
-	if (n && (strchr("=@\t\r", s[0]) ||
-			 ((s[0] == '+' || s[0] == '-') &&
-				 (n == 1 || !chr_digit(s[1])))))
-		buf_addc(out, '\'');
-	for (size_t i = 0; i < n; i++) {
+		quote = s[i] && strchr("\",\n\r", s[i]);
+	buf_adds(out, quote ? "\"" : "");
+	buf_adds(out, reckons ? "'" : "");
+	for (size_t i = 0, len; i < n; i += len) {
+		len = csv_plain(o, s + i, n - i);
 		if (s[i] == '"')
 			buf_addc(out, '"');
-		csv_text(o, s + i, 1);
+		if (len) {
+			buf_add(out, s + i, len);
+		} else {
+			len = utf8_decode(s + i, n - i, &(uint32_t){0});
+			len += !len;
+			cli_escape(out, s + i, len);
+		}
 	}
-	buf_addc(out, '"');
+	buf_adds(out, quote ? "\"" : "");
 }
 
 /* A field as text: JSON, without the quotes of a string. */
 static void csv_field(struct audit_out *o, const struct audit_record *r,
 	const struct audit_key_info *info)
 {
-	const struct audit_field *f = audit_field(r, (enum audit_key)info->key);
+	const struct audit_field *f = r->type == AUDIT_PURGED
+		? NULL
+		: audit_field(r, (enum audit_key)info->key);
 	autobuf struct buf text = BUF_INIT(8 * AUDIT_BODY_MAX);
 	struct json j = JSON_INIT(&text);
 	const char *s;
 
+	/* All that is known of what was expunged. */
+	if (r->type == AUDIT_PURGED && info->key == AUDIT_K_SEQ)
+		buf_addf(&o->out, "%llu", (unsigned long long)r->seq);
+	if (r->type == AUDIT_PURGED && info->key == AUDIT_K_TYPE)
+		buf_adds(&o->out, audit_type_name(r->type));
 	if (!f)
 		return;
 	if (info->key == AUDIT_K_ARGV) {
@@ -123,8 +150,7 @@ void audit_csv(struct audit_out *o, const struct audit_record *r)
 			buf_add(&o->out, list, n);
 		for (unsigned i = 0; r && i < audit_keys_count; i++)
 			if (strlen(audit_keys[i].name) == n &&
-				!strncmp(audit_keys[i].name, list, n) &&
-				r->type != AUDIT_PURGED)
+				!strncmp(audit_keys[i].name, list, n))
 				csv_field(o, r, &audit_keys[i]);
 		list += n + (list[n] == ',');
 	}

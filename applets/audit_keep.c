@@ -8,14 +8,9 @@
 
 #include "audit.h"
 #include "audit_read_json.h"
+#include "clock.h"
 #include "num.h"
 #include "str.h"
-
-static void no_operands(int argc, const char *verb)
-{
-	if (argc > 1)
-		cli_die_usage(&audit_cli, "'%s' takes no operand", verb);
-}
 
 /* Seed and fingerprint, once: nothing keeps the seed. */
 static void print_init(
@@ -67,8 +62,7 @@ int audit_run_init(void *into, int argc, char **argv)
 	struct diag d = {0};
 	autofd int dir = -1;
 
-	(void)argv;
-	no_operands(argc, "init");
+	audit_no_operands(argc, argv);
 	if (a->dry_run) {
 		char text[] = "would begin a log\n";
 		struct buf out = {.data = text, .len = sizeof text - 1,
@@ -92,8 +86,7 @@ int audit_run_rotate(void *into, int argc, char **argv)
 	struct audit_log log = AUDIT_LOG_INIT;
 	struct diag d = {0};
 
-	(void)argv;
-	no_operands(argc, "rotate");
+	audit_no_operands(argc, argv);
 	audit_dir_log(a, &log);
 	if (!a->dry_run && audit_rotate(&log, &d))
 		cli_die_diag(EXIT_USAGE, &d);
@@ -106,28 +99,28 @@ int audit_run_vacuum(void *into, int argc, char **argv)
 	const struct audit *a = into;
 	struct audit_log log = AUDIT_LOG_INIT;
 	struct diag d = {0};
-	struct timespec now = {0};
 	uint64_t since = 0;
 	char space[128];
 	struct buf out = BUF_FIXED(space);
 	int n;
 
-	(void)argv;
-	no_operands(argc, "vacuum");
+	audit_no_operands(argc, argv);
 	if (!a->keep_bytes && !a->keep_time)
 		cli_die_usage(&audit_cli, "vacuum needs --keep-bytes or"
 					  " --keep-time");
-	clock_gettime(CLOCK_REALTIME, &now);
 	if (a->keep_time)
-		since = (uint64_t)now.tv_sec * 1000000000 +
-			(uint64_t)now.tv_nsec - a->keep_time;
+		since = clock_ns(CLOCK_REALTIME) - a->keep_time;
 	audit_dir_log(a, &log);
 	n = audit_vacuum(&log, a->keep_bytes, since, a->dry_run, &d);
 	if (n < 0)
 		cli_die_diag(EXIT_USAGE, &d);
 	audit_close(&log);
-	buf_addf(&out, "%d segment%s %sdeleted\n", n, n == 1 ? "" : "s",
-		a->dry_run ? "would be " : "");
+	if (a->json)
+		buf_addf(&out, "{\"segments\":%d,\"deleted\":%s}\n", n,
+			a->dry_run ? "false" : "true");
+	else
+		buf_addf(&out, "%d segment%s %sdeleted\n", n,
+			n == 1 ? "" : "s", a->dry_run ? "would be " : "");
 	cli_print(&out);
 	return EXIT_OK;
 }

@@ -57,6 +57,8 @@ struct audit_out {
 };
 
 void audit_out_begin(struct audit_out *o, const struct audit *a);
+/* Is there anything to see of the record in this form? */
+bool audit_out_shows(const struct audit_out *o, const struct audit_record *r);
 /* Appends a record to o->out. */
 void audit_out_record(struct audit_out *o, const struct audit_record *r);
 /* What remains: commands that have not ended. */

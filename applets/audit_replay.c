@@ -12,6 +12,7 @@
 
 #include "audit_out.h"
 #include "audit_read_json.h"
+#include "clock.h"
 #include "file.h"
 #include "num.h"
 #include "sig.h"
@@ -146,10 +147,7 @@ struct player {
 
 static uint64_t now_ns(void)
 {
-	struct timespec ts = {0};
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* space pauses, . steps, ] skips a pause, < > change the speed, q ends. */
@@ -376,6 +374,9 @@ int audit_run_replay(void *into, int argc, char **argv)
 	if (!p.found)
 		cli_die(EXIT_FOUND, "there is nothing to replay%s",
 			argc == 2 ? " under that number" : "");
+	if (!p.count && !a->follow)
+		cli_warn("no output of %llu was recorded",
+			(unsigned long long)p.exec);
 	play(&p);
 	buf_release(&p.bytes);
 	free(p.pieces);

@@ -19,7 +19,7 @@ enum { COMMANDS_MAX = 50000, OUTPUT_SHOWN = 4096 };
 struct report {
 	struct audit_out o;
 	struct json j;
-	uint64_t commands, left_out;
+	uint64_t commands, left_out; /* the oldest, of too many */
 	uint64_t first, last;
 };
 
@@ -34,23 +34,21 @@ static void put_command(struct report *p, struct audit_command *c)
 	struct json *j = &p->j;
 	char space[48];
 
-	if (p->commands++ >= COMMANDS_MAX) {
-		p->left_out++;
+	if (p->commands++ < p->left_out)
 		return;
-	}
 	json_open(j, '{');
-	json_u64(json_key(j, "id"), c->exec);
-	json_u64(json_key(j, "t"), c->start_wall / 1000000);
-	json_u64(json_key(j, "ms"), c->duration / 1000000);
-	json_bool(json_key(j, "end"), c->ended && c->decision != AUDIT_DENY);
-	json_i64(json_key(j, "exit"),
+	json_put_u64(j, "id", c->exec);
+	json_put_u64(j, "t", c->start_wall / 1000000);
+	json_put_u64(j, "ms", c->duration / 1000000);
+	json_put_bool(j, "end", c->ended && c->decision != AUDIT_DENY);
+	json_put_i64(j, "exit",
 		c->signal ? 128 + (int64_t)c->signal : c->exit);
-	json_u64(json_key(j, "signal"), c->signal);
-	json_u64(json_key(j, "pid"), c->pid);
-	json_str(json_key(j, "session"),
+	json_put_u64(j, "signal", c->signal);
+	json_put_u64(j, "pid", c->pid);
+	json_put_str(j, "session",
 		audit_names_find(p->o.names,
 			c->has_session ? c->session : NULL, space));
-	json_str(json_key(j, "decision"), audit_decision_name(c->decision));
+	json_put_str(j, "decision", audit_decision_name(c->decision));
 	put_text(j, "line", &c->line, OUTPUT_SHOWN);
 	put_text(j, "cwd", &c->cwd, OUTPUT_SHOWN);
 	put_text(j, "exe", &c->exe, OUTPUT_SHOWN);
@@ -64,6 +62,14 @@ static void put_command(struct report *p, struct audit_command *c)
 static void each_command(void *state, struct audit_command *c)
 {
 	put_command(state, c);
+}
+
+static int count(void *state, const struct audit_record *r)
+{
+	struct report *p = state;
+
+	p->left_out += r->type == AUDIT_START;
+	return 0;
 }
 
 static int note(void *state, const struct audit_record *r)
@@ -125,10 +131,10 @@ static void put_facts(struct report *p, const char *proof)
 	buf_adds(&b, " to ");
 	audit_put_local(&b, p->last, p->o.a->utc, false);
 	if (p->left_out)
-		buf_addf(&b, "; the last %llu are left out",
+		buf_addf(&b, "; the first %llu are left out (--since)",
 			(unsigned long long)p->left_out);
 	buf_addf(&b, "; %s", proof);
-	json_str(json_key(&p->j, "facts"), buf_str(&b));
+	json_put_str(&p->j, "facts", buf_str(&b));
 }
 
 static void write_page(const char *file, const struct buf *page)
@@ -157,6 +163,7 @@ static void write_page(const char *file, const struct buf *page)
 int audit_run_report(void *into, int argc, char **argv)
 {
 	struct audit *a = into;
+	struct audit quiet = *a;
 	struct report p = {0};
 	autobuf struct buf data = BUF_INIT(1u << 30);
 	autobuf struct buf page = BUF_INIT(1u << 30);
@@ -170,7 +177,10 @@ int audit_run_report(void *into, int argc, char **argv)
 	p.o.each_state = &p;
 	p.j = JSON_INIT(&data);
 	json_open(&p.j, '{');
-	json_open(json_key(&p.j, "commands"), '[');
+	json_put_open(&p.j, "commands", '[');
+	quiet.quiet = true;
+	audit_walk(&quiet, argc, argv, count, &p, &damaged);
+	p.left_out -= p.left_out < COMMANDS_MAX ? p.left_out : COMMANDS_MAX;
 	audit_walk(a, argc, argv, note, &p, &damaged);
 	audit_out_end(&p.o);
 	json_close(&p.j);

@@ -205,10 +205,24 @@ static void short_other(struct audit_out *o, const struct audit_record *r)
 	buf_addc(&o->out, '\n');
 }
 
+bool audit_out_shows(const struct audit_out *o, const struct audit_record *r)
+{
+	uint64_t stream;
+
+	if (o->form <= OUT_SHORT_DELTA)
+		return o->a->all || o->a->type ||
+			(r->type != AUDIT_CKPT && r->type != AUDIT_HEADER);
+	if (o->form != OUT_CAT)
+		return true;
+	stream = audit_uint(r, AUDIT_K_STREAM, 99);
+	return r->type == AUDIT_IO &&
+		(o->a->only || stream == AUDIT_OUT || stream == AUDIT_ERR ||
+			stream == AUDIT_TTYOUT);
+}
+
 void audit_short(struct audit_out *o, const struct audit_record *r)
 {
-	if ((r->type == AUDIT_CKPT || r->type == AUDIT_HEADER) && !o->a->all &&
-		!o->a->type)
+	if (!audit_out_shows(o, r))
 		return;
 	add_intro(o, r);
 	if (r->type == AUDIT_START)
@@ -256,12 +270,8 @@ void audit_verbose(struct audit_out *o, const struct audit_record *r)
 void audit_cat(struct audit_out *o, const struct audit_record *r)
 {
 	const struct cbor_item *data = audit_text(r, AUDIT_K_DATA);
-	uint64_t stream = audit_uint(r, AUDIT_K_STREAM, 99);
 
-	if (r->type != AUDIT_IO || !data)
-		return;
-	if (!o->a->only && stream != AUDIT_OUT && stream != AUDIT_ERR &&
-		stream != AUDIT_TTYOUT)
+	if (!data || !audit_out_shows(o, r))
 		return;
 	if (o->escape)
 		audit_put_lines(&o->out, (const char *)data->bytes,

@@ -142,17 +142,17 @@ static void sessions_json(struct buf *out, const struct sessions *all)
 
 		json_open(&j, '{');
 		audit_add_hex(&b, s->id, AUDIT_ID);
-		json_str(json_key(&j, "id"), buf_str(&b));
-		json_str(json_key(&j, "name"), s->name[0] ? s->name : NULL);
+		json_put_str(&j, "id", buf_str(&b));
+		json_put_str(&j, "name", s->name[0] ? s->name : NULL);
 		buf_clear(&b);
 		audit_add_time(&b, s->first);
-		json_str(json_key(&j, "first"), buf_str(&b));
+		json_put_str(&j, "first", buf_str(&b));
 		buf_clear(&b);
 		audit_add_time(&b, s->last);
-		json_str(json_key(&j, "last"), buf_str(&b));
-		json_u64(json_key(&j, "commands"), s->commands);
-		json_u64(json_key(&j, "denied"), s->denied);
-		json_u64(json_key(&j, "failed"), s->failed);
+		json_put_str(&j, "last", buf_str(&b));
+		json_put_u64(&j, "commands", s->commands);
+		json_put_u64(&j, "denied", s->denied);
+		json_put_u64(&j, "failed", s->failed);
 		json_close(&j);
 	}
 	json_close(&j);
@@ -202,13 +202,13 @@ static void schema_json(struct buf *out)
 
 	j.pretty = true;
 	json_open(&j, '{');
-	json_u64(json_key(&j, "format"), AUDIT_FMT);
-	json_open(json_key(&j, "keys"), '[');
+	json_put_u64(&j, "format", AUDIT_FMT);
+	json_put_open(&j, "keys", '[');
 	for (unsigned i = 0; i < audit_keys_count; i++) {
 		json_open(&j, '{');
-		json_u64(json_key(&j, "key"), audit_keys[i].key);
-		json_str(json_key(&j, "name"), audit_keys[i].name);
-		json_str(json_key(&j, "about"), audit_keys[i].about);
+		json_put_u64(&j, "key", audit_keys[i].key);
+		json_put_str(&j, "name", audit_keys[i].name);
+		json_put_str(&j, "about", audit_keys[i].about);
 		json_close(&j);
 	}
 	json_close(&j);
@@ -234,8 +234,7 @@ int audit_run_schema(void *into, int argc, char **argv)
 	const struct audit *a = into;
 	autobuf struct buf out = BUF_INIT(65536);
 
-	(void)argc;
-	(void)argv;
+	audit_no_operands(argc, argv);
 	if (a->json) {
 		schema_json(&out);
 		cli_print(&out);

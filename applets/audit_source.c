@@ -46,6 +46,12 @@ static int own_dir(bool make)
 	return fd;
 }
 
+void audit_no_operands(int argc, char **argv)
+{
+	if (argc > 1)
+		cli_die_usage(&audit_cli, "'%s' takes no operand", argv[0]);
+}
+
 int audit_dir(const struct audit *a, bool make)
 {
 	int fd;
@@ -136,6 +142,11 @@ void audit_source(
 	fd = audit_dir(a, false);
 	if (audit_reader_dir(r, fd, 0, &d))
 		cli_die_diag(EXIT_USAGE, &d);
+	if (!r->count && !a->follow)
+		cli_die(EXIT_USAGE,
+			"there is no log here%s%s: the first command that is"
+			" recorded begins one, or 'wardbox audit init'",
+			a->dir ? ", in " : "", a->dir ? a->dir : "");
 }
 
 /* "start,io" as bits, each word by find. */
@@ -186,7 +197,7 @@ static uint64_t time_from(const struct audit *a, const char *text)
 
 	if (text && audit_parse_time(text, a->utc, &ns))
 		cli_die_usage(&audit_cli,
-			"no time '%s': YYYY-MM-DD[ hh:mm[:ss]], @UNIX, -2h,"
+			"no time '%s': YYYY-MM-DD[ hh:mm[:ss]][Z], @UNIX, -2h,"
 			" now, today, yesterday, boot, recent",
 			text);
 	return ns;
@@ -206,7 +217,9 @@ void audit_filter_from(const struct audit *a, struct audit_filter *f)
 		.invert = a->invert,
 	};
 	f->since = time_from(a, a->since);
+	/* To the filter 0 is none. */
 	f->until = time_from(a, a->until);
+	f->until += a->until && !f->until;
 	f->types = word_bits(a->type, "kind of record", type_parse);
 	f->streams = word_bits(a->only, "stream", loose_stream);
 	f->decisions =

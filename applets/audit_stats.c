@@ -125,11 +125,11 @@ static void draw(struct drawing *g, const struct tallies *t)
 
 static void put_tally(struct json *j, const char *key, const struct tally *t)
 {
-	json_open(json_key(j, key), '[');
+	json_put_open(j, key, '[');
 	for (size_t i = 0; i < t->count && i < 100; i++) {
 		json_open(j, '{');
-		json_str(json_key(j, "text"), t->rows[i].text);
-		json_u64(json_key(j, "count"), t->rows[i].count);
+		json_put_str(j, "text", t->rows[i].text);
+		json_put_u64(j, "count", t->rows[i].count);
 		json_close(j);
 	}
 	json_close(j);
@@ -142,26 +142,26 @@ static void put_json(struct buf *out, const struct tallies *t)
 	struct json j = JSON_INIT(out);
 
 	json_open(&j, '{');
-	json_u64(json_key(&j, "records"), t->records);
-	json_u64(json_key(&j, "commands"), t->commands);
-	json_open(json_key(&j, "decisions"), '{');
+	json_put_u64(&j, "records", t->records);
+	json_put_u64(&j, "commands", t->commands);
+	json_put_open(&j, "decisions", '{');
 	for (unsigned i = 0; i < 4; i++)
 		json_u64(json_key(&j, audit_decision_name(i)), t->decisions[i]);
 	json_close(&j);
-	json_open(json_key(&j, "exits"), '{');
+	json_put_open(&j, "exits", '{');
 	for (unsigned i = 0; i < ARRAY_SIZE(exits); i++)
-		json_u64(json_key(&j, exits[i]), t->exits[i]);
+		json_put_u64(&j, exits[i], t->exits[i]);
 	json_close(&j);
-	json_open(json_key(&j, "durations"), '{');
+	json_put_open(&j, "durations", '{');
 	for (unsigned i = 0; i < TALLY_BUCKETS; i++)
 		json_u64(json_key(&j, tallies_bucket(i)), t->buckets[i]);
 	json_close(&j);
-	json_open(json_key(&j, "slowest"), '[');
+	json_put_open(&j, "slowest", '[');
 	for (unsigned i = 0; i < TALLY_SLOW && t->slow[i].line; i++) {
 		json_open(&j, '{');
-		json_u64(json_key(&j, "exec"), t->slow[i].exec);
-		json_u64(json_key(&j, "duration_ns"), t->slow[i].duration);
-		json_str(json_key(&j, "command"), t->slow[i].line);
+		json_put_u64(&j, "exec", t->slow[i].exec);
+		json_put_u64(&j, "duration_ns", t->slow[i].duration);
+		json_put_str(&j, "command", t->slow[i].line);
 		json_close(&j);
 	}
 	json_close(&j);
@@ -170,8 +170,8 @@ static void put_json(struct buf *out, const struct tallies *t)
 	put_tally(&j, "programs", &t->programs);
 	put_tally(&j, "rules", &t->rules);
 	put_tally(&j, "events", &t->kinds);
-	json_u64(json_key(&j, "truncated"), t->truncated);
-	json_u64(json_key(&j, "timeouts"), t->timeouts);
+	json_put_u64(&j, "truncated", t->truncated);
+	json_put_u64(&j, "timeouts", t->timeouts);
 	json_close(&j);
 	buf_addc(out, '\n');
 }

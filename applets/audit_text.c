@@ -7,6 +7,7 @@
 
 #include "audit.h"
 #include "audit_read_json.h"
+#include "clock.h"
 #include "num.h"
 #include "str.h"
 
@@ -69,16 +70,50 @@ void audit_put_duration(struct buf *out, uint64_t ns)
 			us / 60000000 % 60);
 }
 
+/* What is behind the seconds of a time as this program prints it: ".123456",
+ * then "Z" or "+0100", which makes it UTC less so many seconds. */
+static int parse_zone(const char *s, uint64_t *ns, bool *utc, time_t *ahead)
+{
+	unsigned digits[4];
+
+	*ns = 0;
+	*ahead = 0;
+	if (*s == '.')
+		for (uint64_t unit = second / 10; chr_digit(*++s); unit /= 10)
+			*ns += (uint64_t)(*s - '0') * unit;
+	if (!*s)
+		return 0;
+	*utc = true;
+	if (str_eq(s, "Z"))
+		return 0;
+	if ((*s != '+' && *s != '-') || strlen(s) != 5)
+		return -EINVAL;
+	for (unsigned i = 0; i < 4; i++) {
+		if (!chr_digit(s[i + 1]))
+			return -EINVAL;
+		digits[i] = (unsigned)(s[i + 1] - '0');
+	}
+	*ahead = (time_t)(digits[0] * 10 + digits[1]) * 3600 +
+		(time_t)(digits[2] * 10 + digits[3]) * 60;
+	*ahead = *s == '-' ? -*ahead : *ahead;
+	return 0;
+}
+
 /* "2026-11-18", "2026-11-18 10:22", "2026-11-18 10:22:01", T for the space. */
 static int parse_date(const char *s, bool utc, uint64_t *ns)
 {
 	static const char shape[] = "dddd-dd-dd dd:dd:dd";
-	size_t n = strlen(s);
+	size_t n = strcspn(s, ".Z+");
 	struct tm tm = {.tm_isdst = -1};
 	int field[6] = {0}, at = 0;
-	time_t t;
+	time_t t, ahead;
+	uint64_t part;
 
-	if (n != 10 && n != 16 && n != 19)
+	/* The minus of a zone is not that of a date. */
+	if (n == strlen(s) && n == 24 && s[19] == '-')
+		n = 19;
+	if ((n != 10 && n != 16 && n != 19) || (s[n] && n != 19) ||
+		parse_zone(s + n, &part, &utc, &ahead))
 		return -EINVAL;
 	for (size_t i = 0; i < n; i++) {
 		if (shape[i] == 'd' && chr_digit(s[i]))
@@ -97,19 +132,11 @@ static int parse_date(const char *s, bool utc, uint64_t *ns)
 	tm.tm_hour = field[3];
 	tm.tm_min = field[4];
 	tm.tm_sec = field[5];
-	t = utc ? timegm(&tm) : mktime(&tm);
+	t = (utc ? timegm(&tm) : mktime(&tm)) - ahead;
 	if (t < 0)
 		return -EINVAL;
-	*ns = (uint64_t)t * second;
+	*ns = (uint64_t)t * second + part;
 	return 0;
-}
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts = {0};
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * second + (uint64_t)ts.tv_nsec;
 }
 
 /* The last midnight, days ago. */

@@ -40,12 +40,12 @@ static void tell(void *state, const struct audit_finding *f)
 		return;
 	if (t->json) {
 		json_open(t->json, '{');
-		json_str(json_key(t->json, "level"), levels[f->level]);
-		json_str(json_key(t->json, "kind"), f->kind);
-		json_u64(json_key(t->json, "seq"), f->seq);
-		json_u64(json_key(t->json, "segment"), f->segment);
-		json_u64(json_key(t->json, "offset"), f->offset);
-		json_str(json_key(t->json, "text"), f->text);
+		json_put_str(t->json, "level", levels[f->level]);
+		json_put_str(t->json, "kind", f->kind);
+		json_put_u64(t->json, "seq", f->seq);
+		json_put_u64(t->json, "segment", f->segment);
+		json_put_u64(t->json, "offset", f->offset);
+		json_put_str(t->json, "text", f->text);
 		json_close(t->json);
 		return;
 	}
@@ -169,29 +169,29 @@ static void put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
 	struct buf b = BUF_FIXED(text);
 
 	audit_add_hex(&b, p, n);
-	json_str(json_key(j, key), buf_str(&b));
+	json_put_str(j, key, buf_str(&b));
 }
 
 static void sum_json(
 	struct json *j, const struct audit_verdict *v, enum audit_outcome o)
 {
 	json_close(j);
-	json_str(json_key(j, "outcome"), outcomes[o][1]);
-	json_u64(json_key(j, "exit"), (uint64_t)o);
-	json_u64(json_key(j, "records"), v->records);
-	json_u64(json_key(j, "bytes"), v->bytes);
-	json_u64(json_key(j, "segments"), v->segments);
-	json_u64(json_key(j, "epochs"), v->epochs);
-	json_u64(json_key(j, "purged"), v->purged);
-	json_u64(json_key(j, "first"), v->first);
-	json_u64(json_key(j, "last"), v->last);
-	json_u64(json_key(j, "unsigned_from"), v->unsigned_from);
+	json_put_str(j, "outcome", outcomes[o][1]);
+	json_put_u64(j, "exit", (uint64_t)o);
+	json_put_u64(j, "records", v->records);
+	json_put_u64(j, "bytes", v->bytes);
+	json_put_u64(j, "segments", v->segments);
+	json_put_u64(j, "epochs", v->epochs);
+	json_put_u64(j, "purged", v->purged);
+	json_put_u64(j, "first", v->first);
+	json_put_u64(j, "last", v->last);
+	json_put_u64(j, "unsigned_from", v->unsigned_from);
 	put_hex(j, "link", v->link, AUDIT_HASH);
 	put_hex(j, "pubkey", v->pin, AUDIT_HASH);
 	put_hex(j, "log_id", v->log_id, AUDIT_ID);
-	json_bool(json_key(j, "pinned"), v->pinned);
-	json_bool(json_key(j, "seeded"), v->seeded);
-	json_bool(json_key(j, "anchored"), v->anchored);
+	json_put_bool(j, "pinned", v->pinned);
+	json_put_bool(j, "seeded", v->seeded);
+	json_put_bool(j, "anchored", v->anchored);
 	json_close(j);
 	buf_addc(j->out, '\n');
 }
@@ -241,6 +241,7 @@ int audit_run_verify(void *into, int argc, char **argv)
 	enum audit_outcome o;
 	struct diag d = {0};
 	struct trusted trusted;
+	uint64_t from;
 	int err;
 
 	trust_from(a, &trusted);
@@ -248,7 +249,7 @@ int audit_run_verify(void *into, int argc, char **argv)
 	if (a->json) {
 		t.json = &j;
 		json_open(&j, '{');
-		json_open(json_key(&j, "findings"), '[');
+		json_put_open(&j, "findings", '[');
 	}
 	if (argc > 1) {
 		trusted.trust.partial = true;
@@ -260,9 +261,14 @@ int audit_run_verify(void *into, int argc, char **argv)
 
 		err = audit_verify_dir(dir, &trusted.trust, tell, &t, &v, &d);
 	}
+	from = trusted.trust.from;
 	explicit_bzero(&trusted, sizeof trusted);
 	if (err)
 		cli_die_diag(EXIT_USAGE, &d);
+	if (from > v.last && !v.findings[AUDIT_TAMPER])
+		cli_die(EXIT_USAGE, "--from: there is no record %llu, the last is"
+				    " %llu",
+			(unsigned long long)from, (unsigned long long)v.last);
 	o = audit_outcome(&v);
 	if (a->json)
 		sum_json(&j, &v, o);
@@ -279,15 +285,26 @@ int audit_run_anchor(void *into, int argc, char **argv)
 	struct audit_log log = AUDIT_LOG_INIT;
 	struct audit_head h;
 	struct diag d = {0};
-	char space[256];
+	char space[512];
 	struct buf out = BUF_FIXED(space);
+	struct json j = JSON_INIT(&out);
 
-	(void)argc;
-	(void)argv;
+	audit_no_operands(argc, argv);
 	audit_dir_log(a, &log);
 	if (audit_peek(&log, &h, &d))
 		cli_die_diag(EXIT_USAGE, &d);
 	audit_close(&log);
+	if (a->json) {
+		json_open(&j, '{');
+		put_hex(&j, "log_id", h.log_id, AUDIT_ID);
+		json_put_u64(&j, "seq", h.next - 1);
+		put_hex(&j, "link", h.link, AUDIT_HASH);
+		put_hex(&j, "pubkey", h.pin, AUDIT_HASH);
+		json_close(&j);
+		buf_addc(&out, '\n');
+		cli_print(&out);
+		return EXIT_OK;
+	}
 	buf_adds(&out, "aud1 ");
 	audit_add_hex(&out, h.log_id, AUDIT_ID);
 	buf_addf(&out, " %llu ", (unsigned long long)h.next - 1);

@@ -38,7 +38,7 @@ static void begin(struct audit_reader *r)
 	r->window = BUF_INIT(WINDOW);
 	r->limit = UINT64_MAX;
 	r->deep = UINT32_MAX;
-	r->crc = crc32c_pick();
+	r->crc = crc32c_pick(false);
 }
 
 int audit_reader_dir(

@@ -166,9 +166,38 @@ static bool text_fits(const char *pattern, const struct audit_record *r,
 	return fits(pattern, buf_str(&b));
 }
 
-static bool start_fits(const struct audit_filter *f, const struct audit_record *r)
+/* The line as it would be typed; of "sh -c LINE" also LINE, which is what people
+ * call the command. */
+static bool line_fits(const char *pattern, const struct audit_record *r)
 {
 	autobuf struct buf b = BUF_INIT(4 * AUDIT_BODY_MAX);
+	const struct audit_field *f = audit_field(r, AUDIT_K_ARGV);
+	struct cbor_in in;
+	struct cbor_item list, word;
+	bool text = false;
+
+	audit_add_command(&b, r);
+	if (fits(pattern, buf_str(&b)))
+		return true;
+	if (!f || f->item.major != CBOR_ARRAY)
+		return false;
+	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
+	if (cbor_next(&in, &list))
+		return false;
+	while (list.n-- && !cbor_next(&in, &word) && word.bytes) {
+		if (text) {
+			buf_clear(&b);
+			buf_add(&b, word.bytes, (size_t)word.n);
+			return fits(pattern, buf_str(&b));
+		}
+		text = word.n > 1 && word.bytes[0] == '-' &&
+			word.bytes[1] != '-' && word.bytes[word.n - 1] == 'c';
+	}
+	return false;
+}
+
+static bool start_fits(const struct audit_filter *f, const struct audit_record *r)
+{
 	uint64_t decision = audit_uint(r, AUDIT_K_DECISION, AUDIT_ALLOW);
 
 	if (f->decisions && (decision > 31 || !(f->decisions >> decision & 1)))
@@ -180,10 +209,7 @@ static bool start_fits(const struct audit_filter *f, const struct audit_record *
 		return false;
 	if (f->rule && !text_fits(f->rule, r, AUDIT_K_RULE))
 		return false;
-	if (!f->command)
-		return true;
-	audit_add_command(&b, r);
-	return fits(f->command, buf_str(&b));
+	return !f->command || line_fits(f->command, r);
 }
 
 static bool end_fits(const struct audit_filter *f, const struct audit_record *r)

@@ -361,9 +361,9 @@ void audit_json(struct json *j, const struct audit_record *r)
 {
 	json_open(j, '{');
 	if (r->type == AUDIT_PURGED) {
-		json_str(json_key(j, "type"), "purged");
-		json_u64(json_key(j, "seq"), r->seq);
-		json_u64(json_key(j, "by"), r->field[1].item.n);
+		json_put_str(j, "type", "purged");
+		json_put_u64(j, "seq", r->seq);
+		json_put_u64(j, "by", r->field[1].item.n);
 	} else {
 		for (unsigned i = 0; i < r->fields; i++)
 			put_field(j, &r->field[i]);

@@ -10,13 +10,17 @@ static int add_field(struct audit_record *r, struct cbor_in *in)
 {
 	struct audit_field *f = &r->field[r->fields];
 
-	/* First the key, in the place of the value. */
-	if (cbor_next(in, &f->item) || f->item.n > INT64_MAX ||
-		f->item.major > CBOR_NEGATIVE)
-		return -EBADMSG;
-	f->key = (int64_t)f->item.n;
-	if (f->item.major == CBOR_NEGATIVE)
-		f->key = -1 - f->key;
+	/* First the key, in the place of the value. Most are a byte. */
+	if (in->p < in->end && *in->p < 24) {
+		f->key = *in->p++;
+	} else {
+		if (cbor_next(in, &f->item) || f->item.n > INT64_MAX ||
+			f->item.major > CBOR_NEGATIVE)
+			return -EBADMSG;
+		f->key = (int64_t)f->item.n;
+		if (f->item.major == CBOR_NEGATIVE)
+			f->key = -1 - f->key;
+	}
 	f->raw = in->p;
 	if (cbor_next(in, &f->item))
 		return -EBADMSG;

@@ -62,6 +62,18 @@ static int take_snapshot(
 	return 0;
 }
 
+/* What the head is to sign with is what the log announced. */
+static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
+{
+	uint8_t pk[AUDIT_PK];
+
+	return memcmp(h->log_id, c->log_id, AUDIT_ID) == 0 &&
+		h->epoch == c->epoch &&
+		(c->epoch_unsure || h->epoch_first == c->epoch_first) &&
+		!keys_public(h->sk, pk) && memcmp(pk, c->pk, AUDIT_PK) == 0 &&
+		(!c->has_secret || memcmp(h->enext, c->secret, AUDIT_HASH) == 0);
+}
+
 static void check_head(struct audit_check *c, const struct snapshot *s)
 {
 	const struct audit_head *h = &s->head;
@@ -88,6 +100,10 @@ static void check_head(struct audit_check *c, const struct snapshot *s)
 	if (memcmp(h->pin, c->v->pin, AUDIT_HASH) != 0 && !c->trust->from)
 		audit_find(c, AUDIT_TAMPER, "identity", NULL,
 			"the head is of another log");
+	if (!keys_fit(c, h))
+		audit_find(c, AUDIT_TAMPER, "head", NULL,
+			"the head's keys are not those that the log announced:"
+			" what it signs next would be by nobody");
 	if (!c->has_secret || !c->agg_known)
 		return;
 	if (memcmp(h->agg, c->agg, AUDIT_HASH) != 0 ||
@@ -175,7 +191,7 @@ static bool beyond_live(struct audit_check *c, const struct audit_damage *at)
 		now.head.segment >= at->segment)
 		return true;
 	audit_segment_name(name, at->segment);
-	if (at->segment == s->head.next &&
+	if (at->segment <= s->head.next &&
 		!fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 		st.st_size <= HEADER_MAX)
 		audit_find(c, AUDIT_NOTE, "orphan", &here,

@@ -8,16 +8,19 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "audit_write_core.h"
 #include "cbor.h"
+#include "clock.h"
 #include "file.h"
 #include "str.h"
 
 enum {
-	SOME = 8,   /* records after which the fast hash is looked for */
+	MANY = 64,  /* more than are written before a command is started */
 	SPINS = 64, /* yields before sleeping for the lock */
 	NAP_NS = 100000,
 	OVERHEAD = 160, /* of a frame and a body's intro, at most */
@@ -28,16 +31,12 @@ static const uint64_t second = 1000000000;
 
 void audit_now(const struct audit_log *log, uint64_t *wall, uint64_t *boot)
 {
-	struct timespec w, b;
-
 	if (log->cfg.now) {
 		log->cfg.now(wall, boot);
 		return;
 	}
-	clock_gettime(CLOCK_REALTIME, &w);
-	clock_gettime(CLOCK_BOOTTIME, &b);
-	*wall = (uint64_t)w.tv_sec * second + (uint64_t)w.tv_nsec;
-	*boot = (uint64_t)b.tv_sec * second + (uint64_t)b.tv_nsec;
+	*wall = clock_ns(CLOCK_REALTIME);
+	*boot = clock_ns(CLOCK_BOOTTIME);
 }
 
 /* A writer of one record after the other would else ask the kernel for memory
@@ -46,6 +45,7 @@ void audit_rec_release(struct audit_rec *r)
 {
 	struct buf *spare = &r->log->spare;
 
+	buf_release(&r->text);
 	if (spare->data || !r->rest.data || r->rest.cap > SMALL) {
 		buf_release(&r->rest);
 		return;
@@ -103,6 +103,24 @@ static int take_lock(const struct audit_log *log, struct diag *d)
 	return -ETIMEDOUT;
 }
 
+/* While the lock is held there are keys on the stack: not to be written to a
+ * swap area, and nothing for another process of the same user to look at. The
+ * kernel may lock less than that, or nothing; the keys are wiped in any case.
+ * Who writes many records one after the other starts nothing between them, and
+ * is left as it is until the log is closed. */
+static void guard_keys(struct audit_log *log)
+{
+	enum { BELOW = 48 << 10, ABOVE = 16 << 10 };
+	uintptr_t here = (uintptr_t)&log & ~(uintptr_t)4095;
+
+	if (!log->guarded)
+		(void)mlock2((void *)(here - BELOW), BELOW + ABOVE,
+			MLOCK_ONFAULT);
+	log->guarded = true;
+	if (log->dumpable && log->appended <= MANY)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 /* The head may have been deleted while it was open. */
 static int head_open(struct audit_log *log, struct diag *d)
 {
@@ -122,8 +140,12 @@ int audit_lock_head(struct audit_log *log, struct diag *d)
 		if (!err)
 			err = audit_file_size(
 				log->headfd, &size, &held, &links, d);
-		if (err || links == 1)
+		if (err)
 			return err;
+		if (links == 1) {
+			guard_keys(log);
+			return 0;
+		}
 		err = head_open(log, d);
 		if (err)
 			return err;
@@ -191,6 +213,8 @@ int audit_lock(struct audit_log *log, struct audit_head *h, struct diag *d)
 void audit_unlock(struct audit_log *log, struct audit_head *h)
 {
 	explicit_bzero(h, sizeof *h);
+	if (log->dumpable && log->appended < MANY)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	flock(log->headfd, LOCK_UN);
 }
 
@@ -373,10 +397,7 @@ int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 	uint64_t next = 0;
 	int err;
 
-	/* On a virtual machine, asking the processor what it can costs as much
-	 * as a few records. */
-	if (++log->appended == SOME)
-		log->hw = keys_hw_pick();
+	log->appended++;
 	err = audit_lock(log, &h, d);
 	if (err)
 		return err;

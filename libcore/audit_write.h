@@ -63,6 +63,8 @@ struct audit_log {
 	struct audit_config cfg;
 	struct keys_hw hw;
 	unsigned appended;   /* by this process */
+	bool dumpable;       /* so is the process, but while it holds keys */
+	bool guarded;        /* the stack is locked in memory */
 	uint64_t wall, boot; /* when the lock was taken last */
 	uint8_t boot_id[AUDIT_ID];
 	struct buf spare;    /* memory of the last record */

@@ -18,12 +18,14 @@ struct audit_rec {
 	enum audit_type type;
 	struct cbor_map map; /* of rest; the head byte is not used */
 	struct buf rest;
+	struct buf text; /* what is being redacted */
 };
 #define AUDIT_REC(in, kind)                                                    \
 	((struct audit_rec){.log = (in),                                       \
 		.type = (kind),                                                \
 		.map = {.last = AUDIT_K_BOOT},                                 \
-		.rest = BUF_INIT(AUDIT_BODY_MAX - 128)})
+		.rest = BUF_INIT(AUDIT_BODY_MAX - 128),                        \
+		.text = BUF_INIT(AUDIT_BODY_MAX)})
 void audit_rec_release(struct audit_rec *r);
 #define autorec autoclean(audit_rec_release)
 /* The key of the value put next; returns where to put it. */

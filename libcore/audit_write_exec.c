@@ -78,6 +78,20 @@ static size_t args_kept(const struct audit_start *start)
 	return start->argc;
 }
 
+/* For one text that is redacted. */
+static struct buf *text_room(struct audit_rec *r, size_t max)
+{
+	buf_clear(&r->text);
+	r->text.max = max;
+	return &r->text;
+}
+
+/* A redaction may be longer than what it hides. */
+static size_t redacted_max(size_t n)
+{
+	return 8 * n + 64;
+}
+
 static int put_argv(struct audit_rec *r, struct redact *secrets,
 	const struct audit_start *start, bool *cut)
 {
@@ -86,14 +100,13 @@ static int put_argv(struct audit_rec *r, struct redact *secrets,
 
 	cbor_put_array(out, kept + (left > 0));
 	for (size_t i = 0; i < kept; i++) {
-		/* A redaction may be longer than what it hides. */
-		autobuf struct buf b = BUF_INIT(8 * strlen(start->argv[i]) + 64);
-		int err = redact_arg(secrets, i ? start->argv[i - 1] : NULL,
-			start->argv[i], &b);
+		struct buf *b = text_room(
+			r, redacted_max(strlen(start->argv[i])));
+		int err = redact_arg(secrets, start->argv, i, b);
 
 		if (err)
 			return err;
-		put_cut(out, buf_str(&b), b.len, cut);
+		put_cut(out, buf_str(b), b->len, cut);
 	}
 	if (left) {
 		char space[48];
@@ -110,15 +123,13 @@ static int put_argv(struct audit_rec *r, struct redact *secrets,
  * before the long. */
 struct pair {
 	const char *key, *value;
-	size_t key_len;
-	uint64_t number;
+	uint64_t number; /* or how long the value is */
+	uint32_t key_len;
 	bool text; /* the key is UTF-8 */
 };
 
-static int by_encoding(const void *a, const void *b)
+static int by_encoding(const struct pair *x, const struct pair *y)
 {
-	const struct pair *x = a, *y = b;
-
 	if (x->text != y->text)
 		return x->text ? 1 : -1;
 	if (x->key_len != y->key_len)
@@ -126,43 +137,52 @@ static int by_encoding(const void *a, const void *b)
 	return memcmp(x->key, y->key, x->key_len);
 }
 
-static void pair_set(struct pair *p, const char *key, size_t n)
+/* Puts a pair where it belongs in p[0..*n), unless its key is there. */
+static struct pair *pairs_add(
+	struct pair *p, size_t *n, const char *key, size_t key_len)
 {
-	*p = (struct pair){.key = key, .key_len = n, .text = utf8_valid(key, n)};
+	const struct pair it = {.key = key,
+		.key_len = (uint32_t)key_len,
+		.text = utf8_valid(key, key_len)};
+	size_t from = 0, to = *n;
+
+	while (from < to) {
+		size_t mid = (from + to) / 2;
+		int order = by_encoding(&p[mid], &it);
+
+		if (!order)
+			return NULL;
+		if (order < 0)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	memmove(p + from + 1, p + from, (*n - from) * sizeof *p);
+	p[from] = it;
+	++*n;
+	return &p[from];
 }
 
-/* Sorts, and drops all but the first of equal keys; what is left. */
-static size_t pairs_order(struct pair *p, size_t n)
+static int put_text_pair(
+	struct audit_rec *r, struct redact *secrets, const struct pair *p)
 {
-	size_t kept = 0;
-
-	qsort(p, n, sizeof *p, by_encoding);
-	for (size_t i = 0; i < n; i++)
-		if (!kept || by_encoding(&p[kept - 1], &p[i]) != 0)
-			p[kept++] = p[i];
-	return kept;
-}
-
-static int put_env_pair(
-	struct buf *out, struct redact *secrets, const struct pair *p)
-{
-	autobuf struct buf b = BUF_INIT(8 * strlen(p->value) + 64);
+	const size_t n = (size_t)p->number;
+	struct buf *b = text_room(r, redacted_max(n));
 	int err = 0;
 
-	cbor_put_text(out, p->key, p->key_len);
+	cbor_put_text(&r->rest, p->key, p->key_len);
 	if (redact_secret_name(p->key, p->key_len) && *p->value)
-		buf_adds(&b, "[REDACTED]");
+		buf_adds(b, "[REDACTED]");
 	else
-		err = redact_text(secrets, p->value, strlen(p->value), &b);
-	cbor_put_text(out, buf_str(&b), b.len);
-	return err ? err : out->err;
+		err = redact_text(secrets, p->value, n, b);
+	cbor_put_text(&r->rest, buf_str(b), b->len);
+	return err ? err : r->rest.err;
 }
 
 static int put_env(struct audit_rec *r, struct redact *secrets,
 	const char *const *env, bool *cut)
 {
 	autofree struct pair *p = NULL;
-	struct buf *out;
 	size_t n = 0, bytes = 0;
 	int err = 0;
 
@@ -174,35 +194,37 @@ static int put_env(struct audit_rec *r, struct redact *secrets,
 	for (n = 0; *env && n < ENV_MAX; env++) {
 		const char *eq = strchr(*env, '=');
 		size_t len = strlen(*env);
+		struct pair *new;
 
 		if (!eq || eq == *env)
 			continue;
 		bytes += len + 16;
 		if (bytes > ENV_MAX_BYTES)
 			break;
-		pair_set(&p[n], *env, (size_t)(eq - *env));
-		p[n++].value = eq + 1;
+		new = pairs_add(p, &n, *env, (size_t)(eq - *env));
+		if (new) {
+			new->value = eq + 1;
+			new->number = len - new->key_len - 1;
+		}
 	}
 	*cut |= *env != NULL;
-	n = pairs_order(p, n);
-	out = audit_rec_key(r, AUDIT_K_ENV);
-	cbor_put_map(out, n);
+	cbor_put_map(audit_rec_key(r, AUDIT_K_ENV), n);
 	for (size_t i = 0; i < n && !err; i++)
-		err = put_env_pair(out, secrets, &p[i]);
+		err = put_text_pair(r, secrets, &p[i]);
 	return err;
 }
 
 static int put_redacted(struct audit_rec *r, enum audit_key key,
 	struct redact *secrets, const char *s)
 {
-	autobuf struct buf b = BUF_INIT(AUDIT_BODY_MAX);
+	struct buf *b = text_room(r, AUDIT_BODY_MAX);
 	int err;
 
 	if (!s)
 		return 0;
-	err = redact_text(secrets, s, strlen(s), &b);
+	err = redact_text(secrets, s, strlen(s), b);
 	if (!err)
-		cbor_put_text(audit_rec_key(r, key), buf_str(&b), b.len);
+		cbor_put_text(audit_rec_key(r, key), buf_str(b), b->len);
 	return err;
 }
 
@@ -335,16 +357,17 @@ static void put_redactions(struct audit_rec *r, const struct redact *secrets)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < REDACT_KINDS; i++) {
-		const char *name = redact_kind_name(secrets, i);
+		const char *name = secrets->found[i]
+			? redact_kind_name(secrets, i)
+			: NULL;
+		struct pair *new;
 
-		if (!name || !secrets->found[i])
-			continue;
-		pair_set(&p[n], name, strlen(name));
-		p[n++].number = secrets->found[i];
+		new = name ? pairs_add(p, &n, name, strlen(name)) : NULL;
+		if (new)
+			new->number = secrets->found[i];
 	}
 	if (!n)
 		return;
-	n = pairs_order(p, n);
 	out = audit_rec_key(r, AUDIT_K_REDACTED);
 	cbor_put_map(out, n);
 	for (size_t i = 0; i < n; i++) {
@@ -387,20 +410,24 @@ static int put_detail(struct audit_rec *r, struct redact *secrets,
 {
 	struct pair p[FACTS_MAX];
 	struct buf *out = audit_rec_key(r, AUDIT_K_DETAIL);
+	size_t count = 0;
 	int err = 0;
 
 	if (n > FACTS_MAX)
 		return -E2BIG;
 	for (size_t i = 0; i < n; i++) {
-		pair_set(&p[i], facts[i].key, strlen(facts[i].key));
-		p[i].value = facts[i].text;
-		p[i].number = facts[i].number;
+		const struct audit_fact *f = &facts[i];
+		struct pair *new = pairs_add(p, &count, f->key, strlen(f->key));
+
+		if (!new)
+			continue;
+		new->value = f->text;
+		new->number = f->text ? strlen(f->text) : f->number;
 	}
-	n = pairs_order(p, n);
-	cbor_put_map(out, n);
-	for (size_t i = 0; i < n && !err; i++) {
+	cbor_put_map(out, count);
+	for (size_t i = 0; i < count && !err; i++) {
 		if (p[i].value) {
-			err = put_env_pair(out, secrets, &p[i]);
+			err = put_text_pair(r, secrets, &p[i]);
 			continue;
 		}
 		cbor_put_text(out, p[i].key, p[i].key_len);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,7 +74,8 @@ static int open_files(struct audit_log *log, int dirfd, uid_t uid,
 		return err;
 	*log = AUDIT_LOG_INIT;
 	log->uid = uid;
-	log->hw = keys_hw_portable();
+	log->hw = keys_hw_pick();
+	log->dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
 	fill_config(&log->cfg, cfg);
 	read_boot_id(log->boot_id);
 	log->dirfd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -95,6 +97,9 @@ int audit_open(struct audit_log *log, int dirfd, uid_t uid,
 
 void audit_close(struct audit_log *log)
 {
+	if (log->dumpable)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	log->dumpable = false;
 	cleanup_fd(&log->segfd);
 	cleanup_fd(&log->headfd);
 	cleanup_fd(&log->dirfd);

@@ -14,6 +14,8 @@
 #include "cbor.h"
 #include "str.h"
 
+enum { HEADER_MAX = 1024 };
+
 int audit_file_open(const struct audit_log *log, const char *name, int flags,
 	struct diag *d)
 {
@@ -114,12 +116,29 @@ static void give_room_back(const struct audit_log *log)
 		(void)!ftruncate(log->segfd, st.st_size);
 }
 
+/* What a writer left that died between making a segment and saying so. The log
+ * went on in the live one, and is behind what would have been its beginning. */
+static void remove_orphans(const struct audit_log *log, const struct audit_head *h)
+{
+	autofree uint64_t *firsts = NULL;
+	int n = audit_segments(log->dirfd, &firsts, NULL);
+	char name[AUDIT_NAME];
+	struct stat st;
+
+	while (n-- > 0 && firsts[n] > h->segment) {
+		audit_segment_name(name, firsts[n]);
+		if (firsts[n] < h->next &&
+			!fstatat(log->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+			st.st_size <= HEADER_MAX)
+			unlinkat(log->dirfd, name, 0);
+	}
+}
+
 /* A segment of that name which the head does not know: a writer died between
  * making it and saying so. Its header, all it can hold, is written again. */
 static int reuse_orphan(const struct audit_log *log, const char *name,
 	struct diag *d)
 {
-	enum { HEADER_MAX = 1024 };
 	autofd int fd = audit_file_open(log, name, O_RDWR | O_APPEND, d);
 	struct stat st;
 
@@ -184,6 +203,7 @@ int audit_segment_begin(
 	if (fd < 0)
 		return fd;
 	if (log->segfd >= 0) {
+		remove_orphans(log, h);
 		give_room_back(log);
 		close(log->segfd);
 	}
@@ -195,8 +215,14 @@ int audit_segment_begin(
 	h->segment_wall = log->wall;
 	memcpy(h->boot_id, log->boot_id, AUDIT_ID);
 	err = put_header(log, h, first, d);
-	if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
+	if (err) {
+		/* The head knows the one before. */
+		unlinkat(log->dirfd, name, 0);
+		cleanup_fd(&log->segfd);
+		log->segfd = -1;
+	} else if (log->cfg.sync != AUDIT_SYNC_NONE) {
 		fsync(log->dirfd);
+	}
 	return err;
 }
 

@@ -29,11 +29,20 @@ static void finish(CborEncoder *e, struct buf *b, CborError err)
 			e, (const uint8_t *)b->data + b->len);
 }
 
+/* Most heads are a byte: what is small and often is written here. */
+static bool small(struct buf *b, enum cbor_major major, uint64_t n)
+{
+	if (n >= 24)
+		return false;
+	buf_addc(b, (char)((unsigned)major << 5 | n));
+	return true;
+}
+
 void cbor_put_uint(struct buf *b, uint64_t v)
 {
 	CborEncoder e;
 
-	if (encoder(&e, b, HEAD_MAX))
+	if (!small(b, CBOR_UINT, v) && encoder(&e, b, HEAD_MAX))
 		finish(&e, b, cbor_encode_uint(&e, v));
 }
 
@@ -84,7 +93,7 @@ void cbor_put_array(struct buf *b, size_t n)
 {
 	CborEncoder e, inner;
 
-	if (encoder(&e, b, HEAD_MAX))
+	if (!small(b, CBOR_ARRAY, n) && encoder(&e, b, HEAD_MAX))
 		finish(&inner, b, cbor_encoder_create_array(&e, &inner, n));
 }
 
@@ -92,7 +101,7 @@ void cbor_put_map(struct buf *b, size_t n)
 {
 	CborEncoder e, inner;
 
-	if (encoder(&e, b, HEAD_MAX))
+	if (!small(b, CBOR_MAP, n) && encoder(&e, b, HEAD_MAX))
 		finish(&inner, b, cbor_encoder_create_map(&e, &inner, n));
 }
 
@@ -162,7 +171,8 @@ int cbor_next(struct cbor_in *in, struct cbor_item *item)
 			return -EAGAIN;
 		n = 0;
 		for (unsigned i = 0; i < width; i++)
-			n = n << 8 | *p++;
+			n = n << 8 | p[i];
+		p += width;
 		if (n < (width == 1 ? 24 : UINT64_C(1) << 4 * width))
 			return -EBADMSG;
 	}
@@ -179,12 +189,13 @@ int cbor_next(struct cbor_in *in, struct cbor_item *item)
 
 int cbor_skip(struct cbor_in *in)
 {
-	uint64_t left[CBOR_DEPTH]; /* items to pass at each level */
+	/* Items to pass at each level. */
+	__attribute__((uninitialized)) uint64_t left[CBOR_DEPTH];
+	__attribute__((uninitialized)) struct cbor_item item;
 	unsigned depth = 0;
 
 	left[0] = 1;
 	for (;;) {
-		struct cbor_item item;
 		int err;
 
 		while (!left[depth]) {
@@ -193,6 +204,11 @@ int cbor_skip(struct cbor_in *in)
 			depth--;
 		}
 		left[depth]--;
+		/* A small number. */
+		if (in->p < in->end && *in->p < 24) {
+			in->p++;
+			continue;
+		}
 		err = cbor_next(in, &item);
 		if (err)
 			return err;

@@ -4,6 +4,7 @@
 #ifndef WARDBOX_CRC32C_H
 #define WARDBOX_CRC32C_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,7 +14,8 @@ typedef uint32_t crc32c_fn(const void *bytes, size_t n);
 /* In plain C. */
 uint32_t crc32c(const void *bytes, size_t n);
 
-/* The fastest this machine has; ask once, keep the answer. */
-crc32c_fn *crc32c_pick(void);
+/* The fastest this machine has; ask once, keep the answer. Where SHA-256 is
+ * computed by the processor, so is this. */
+crc32c_fn *crc32c_pick(bool sha);
 
 #endif

@@ -12,7 +12,10 @@
 
 struct keys_hw keys_hw_pick(void)
 {
-	return (struct keys_hw){.sha = sha256_pick(), .crc = crc32c_pick()};
+	const struct br_hash_class_ *sha = sha256_pick();
+
+	return (struct keys_hw){
+		.sha = sha, .crc = crc32c_pick(sha != sha256_portable())};
 }
 
 struct keys_hw keys_hw_portable(void)
@@ -57,6 +60,7 @@ static void mac(const br_hmac_key_context *kc, const void *a, size_t n,
 	br_hmac_init(&c, kc, 0);
 	br_hmac_update(&c, a, n);
 	br_hmac_out(&c, out);
+	explicit_bzero(&c, sizeof c);
 }
 
 /* X(key, label), where label carries its 01 already. */

@@ -14,8 +14,6 @@
 #include "redact_core.h"
 #include "str.h"
 
-static const char mark[] = "[REDACTED]";
-
 enum {
 	SLICE = 4096,
 	SEQUENCE_MAX = 64, /* a longer escape sequence is none */
@@ -26,7 +24,7 @@ enum {
 /* raw: as it came, behind the bytes looked back at. Only when there are escape
  * sequences in it: text, what is visible; place[i], where text[i] stands. */
 struct redact_work {
-	uint8_t begins[REDACT_BEGINS / 8];
+	uint8_t begins[REDACT_BEGINS / 8], ends[REDACT_BEGINS / 8];
 	unsigned char raw[WINDOW];
 	unsigned char text[WINDOW];
 	uint16_t place[WINDOW + 1];
@@ -41,20 +39,10 @@ struct look {
 	size_t base;  /* of text: the first byte that is not yet out */
 	size_t total; /* of raw */
 	size_t done;  /* of raw: let through or hidden */
+	size_t open;  /* of text: what a pause left undecided begins here */
 	bool pause;
 	struct buf *out;
 };
-
-static int work_get(struct redact *r)
-{
-	if (r->work)
-		return 0;
-	r->work = malloc(sizeof *r->work);
-	if (!r->work)
-		return -ENOMEM;
-	redact_token_begins(r->work->begins);
-	return 0;
-}
 
 void redact_stream_release(struct redact_stream *s)
 {
@@ -71,13 +59,15 @@ bool redact_pending(const struct redact_stream *s)
 
 const char *redact_kind_name(const struct redact *r, unsigned kind)
 {
-	static const char *const names[] = {"assign", "flag", "header", "url",
-		"private-key", "env", "jwt", "aws", "github", "gitlab", "slack",
-		"stripe", "google", "openai", "anthropic", "huggingface", "npm",
-		"pypi", "azure", "telegram", "vault", "token"};
+	static const char names[] =
+		"assign\0flag\0header\0url\0private-key\0env\0jwt\0aws\0"
+		"github\0gitlab\0slack\0stripe\0google\0openai\0anthropic\0"
+		"huggingface\0npm\0pypi\0azure\0telegram\0vault\0crypt\0token\0";
+	unsigned i = 0;
 
-	if (kind < ARRAY_SIZE(names))
-		return names[kind];
+	EACH (name, names)
+		if (i++ == kind)
+			return name;
 	return kind >= KIND_USER ? redact_user_name(r, kind - KIND_USER) : NULL;
 }
 
@@ -169,6 +159,20 @@ static enum redact_answer at_escape(
 	return REDACT_NO;
 }
 
+/* Behind a dash: another, or the first letter of a flag that redact_flag knows
+ * (of two dashes any). Most dashes are done with here. */
+static bool may_be_flag(unsigned char c)
+{
+#define BIT(c) (UINT64_C(1) << ((c) - 64))
+	static const uint64_t firsts = BIT('a') | BIT('b') | BIT('d') | BIT('f') |
+		BIT('h') | BIT('i') | BIT('k') | BIT('n') | BIT('p') | BIT('s') |
+		BIT('t') | BIT('u') | BIT('v') | BIT('w') | BIT('A') | BIT('L') |
+		BIT('N') | BIT('P') | BIT('S') | BIT('U') | BIT('X');
+#undef BIT
+
+	return c == '-' || (c >= 64 && c < 128 && firsts >> (c - 64) & 1);
+}
+
 static enum redact_answer at_trigger(
 	const struct look *k, size_t i, size_t *fresh, struct redact_span *s)
 {
@@ -179,6 +183,7 @@ static enum redact_answer at_trigger(
 	*s = (struct redact_span){.from = i, .value = i};
 	switch (v->text[i]) {
 	case '=':
+	case '>':
 		return redact_assign(k->r, v, i, 1, s);
 	case ':':
 		a = redact_assign(k->r, v, i, 1, s);
@@ -186,7 +191,7 @@ static enum redact_answer at_trigger(
 			a = redact_url(v, i, s);
 		return a != REDACT_NO ? a : redact_telegram(v, i, s);
 	case '-':
-		if (left >= 2 && v->text[i + 1] != '-' && v->text[i + 1] != 'u')
+		if (left >= 2 && !may_be_flag(v->text[i + 1]))
 			return REDACT_NO;
 		a = redact_pem(v, i, s);
 		return a != REDACT_NO ? a : redact_flag(k->r, v, i, s);
@@ -212,6 +217,7 @@ static enum redact_answer at_word(
 	const struct look *k, size_t i, struct redact_span *s)
 {
 	const struct redact_view *v = &k->view;
+	enum redact_answer a;
 	unsigned slot;
 
 	if (v->n - i < REDACT_BEGIN) {
@@ -221,7 +227,54 @@ static enum redact_answer at_word(
 	slot = redact_begin(v->text + i);
 	if (!(k->r->work->begins[slot / 8] >> slot % 8 & 1))
 		return REDACT_NO;
-	return redact_token(v, i, s);
+	a = redact_token(v, i, s);
+	return a != REDACT_NO ? a : redact_piped(v, i, s);
+}
+
+/* The three letters that end a word, small ones for capitals. */
+static unsigned last_letters(const unsigned char *end)
+{
+	const unsigned char p[REDACT_BEGIN] = {
+		end[-3] | 32, end[-2] | 32, end[-1] | 32};
+
+	return redact_begin(p);
+}
+
+/* How words end that may be a secret's name although no sign follows: password,
+ * identified, token, key, pass, passphrase, secret, bearer, basic; Key 1. */
+static void name_ends(uint8_t ends[static REDACT_BEGINS / 8])
+{
+	static const char spelt[] =
+		"ord\0swd\0pwd\0ied\0ken\0key\0ass\0ase\0ret\0rer\0sic\0"
+		"y 1\0y 2\0y 3\0y 4\0y 5\0y 6\0y 7\0y 8\0y 9\0";
+
+	EACH (word, spelt) {
+		unsigned slot = last_letters((const unsigned char *)word + 3);
+
+		ends[slot / 8] |= (uint8_t)(1 << slot % 8);
+	}
+}
+
+static int work_get(struct redact *r)
+{
+	if (r->work)
+		return 0;
+	r->work = calloc(1, sizeof *r->work);
+	if (!r->work)
+		return -ENOMEM;
+	redact_token_begins(r->work->begins);
+	name_ends(r->work->ends);
+	return 0;
+}
+
+static enum redact_answer at_end(
+	const struct look *k, size_t i, struct redact_span *s)
+{
+	const unsigned slot = last_letters(k->view.text + i);
+
+	return k->r->work->ends[slot / 8] >> slot % 8 & 1
+		? redact_said(k->r, &k->view, i, s)
+		: REDACT_NO;
 }
 
 /* The first secret of a shape that is known at or behind at. */
@@ -242,8 +295,11 @@ static enum redact_answer find_shape(
 			while (i + 1 < v->n && i + 1 != fresh &&
 				redact_bytes[v->text[i + 1]] & B_WORD)
 				i++;
-		} else if (f & B_TRIGGER) {
-			a = at_trigger(k, i, &fresh, s);
+		} else {
+			if (before & B_WORD && f & B_BEHIND && i > 2)
+				a = at_end(k, i, s);
+			if (a == REDACT_NO && f & B_TRIGGER)
+				a = at_trigger(k, i, &fresh, s);
 		}
 		if (a != REDACT_NO)
 			return a;
@@ -281,6 +337,8 @@ static void let_through(struct look *k, size_t to)
 {
 	const size_t end = raw_of(k, to);
 
+	if (end <= k->done)
+		return;
 	buf_add(k->out, k->r->work->raw + k->done, end - k->done);
 	k->done = end;
 }
@@ -294,7 +352,7 @@ static void drop(struct look *k, size_t to)
 
 static void hide(struct look *k, const struct redact_span *s)
 {
-	buf_adds(k->out, mark);
+	buf_adds(k->out, REDACT_MARK);
 	k->r->found[s->kind]++;
 	drop(k, s->to);
 }
@@ -352,13 +410,14 @@ static int hold(const struct look *k)
 	return 0;
 }
 
-/* The bytes before text[to], to be looked back at. */
+/* The bytes before text[to], to be looked back at, and again from open on. */
 static void remember(const struct look *k, size_t to)
 {
 	size_t n = to < REDACT_BEFORE ? to : REDACT_BEFORE;
 
 	memcpy(k->s->before, k->view.text + to - n, n);
 	k->s->before_len = (uint8_t)n;
+	k->s->again = (uint8_t)(k->open < to && to - k->open <= n ? to - k->open : 0);
 }
 
 /* A candidate at the end of the text. True: it was settled, go on at *at. */
@@ -376,6 +435,8 @@ static bool settle(struct look *k, struct redact_span *s, size_t *at)
 		k->s->swallowed = k->view.n - s->from;
 		*at = k->view.n;
 	} else {
+		if (k->pause && k->open > s->from)
+			k->open = s->from;
 		*at = s->from + 1;
 		let_through(k, *at);
 	}
@@ -384,9 +445,10 @@ static bool settle(struct look *k, struct redact_span *s, size_t *at)
 
 static int look_through(struct look *k)
 {
-	size_t at = k->base;
+	size_t at = k->base - k->s->again;
 	struct redact_span s;
 
+	k->open = k->view.n;
 	k->done = k->base;
 	if (k->s->mode) {
 		at = swallow(k);
@@ -399,11 +461,17 @@ static int look_through(struct look *k)
 		at = a == REDACT_NO ? k->view.n : s.from;
 		let_through(k, at);
 		if (a == REDACT_YES) {
-			hide(k, &s);
+			if (s.to > k->base)
+				hide(k, &s);
 			at = s.to;
 		} else if (a == REDACT_MORE && !settle(k, &s, &at)) {
 			break;
 		}
+	}
+	/* Of what began in text that is out the rest is held. */
+	if (at < k->base) {
+		k->open = at;
+		at = k->base;
 	}
 	if (at == k->view.n)
 		let_through(k, at);
@@ -460,42 +528,24 @@ int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 
 int redact_text(struct redact *r, const char *s, size_t n, struct buf *out)
 {
-	struct redact_stream one = REDACT_STREAM_INIT;
+	struct look k = {.r = r,
+		.view = {.text = (const unsigned char *)s, .n = n, .last = true}};
 	const size_t last = n < SLICE ? n : n % SLICE;
-	int err = redact_feed(r, &one, s, n - last, out);
+	struct redact_stream one = REDACT_STREAM_INIT;
+	struct redact_span found;
+	int err = work_get(r);
 
+	if (err)
+		return err;
+	/* Most hold nothing, and are as they stand what would be seen. */
+	if (n == last && !memchr(s, 0x1b, n) &&
+		find(&k, 0, &found) == REDACT_NO) {
+		buf_add(out, s, n);
+		return out->err;
+	}
+	err = redact_feed(r, &one, s, n - last, out);
 	if (!err)
 		err = process(r, &one, s + n - last, last, false, true, out);
 	redact_stream_release(&one);
 	return err;
-}
-
-int redact_arg(struct redact *r, const char *previous, const char *arg,
-	struct buf *out)
-{
-	const unsigned char *text = (const unsigned char *)arg;
-	const char *colon = strchr(arg, ':');
-	const size_t n = strlen(arg);
-
-	if (previous && previous[0] == '-' && previous[1] == '-' &&
-		!strchr(previous, '=') && arg[0] != '-' &&
-		redact_key_strength(r, (const unsigned char *)previous + 2,
-			strlen(previous + 2)) == 2 &&
-		!redact_placeholder(text, n)) {
-		buf_adds(out, mark);
-		r->found[KIND_FLAG]++;
-		return out->err;
-	}
-	if (previous && colon && colon > arg &&
-		(str_eq(previous, "-u") || str_eq(previous, "--user") ||
-			str_eq(previous, "--proxy-user")) &&
-		strspn(colon + 1, "0123456789") < strlen(colon + 1) &&
-		!redact_placeholder((const unsigned char *)colon + 1,
-			strlen(colon + 1))) {
-		buf_add(out, arg, (size_t)(colon + 1 - arg));
-		buf_adds(out, mark);
-		r->found[KIND_FLAG]++;
-		return out->err;
-	}
-	return redact_text(r, arg, n, out);
 }

@@ -66,6 +66,7 @@ struct redact_stream {
 	size_t swallowed; /* bytes of a private key or an endless token so far */
 	uint8_t mode;
 	uint8_t before_len;
+	uint8_t again; /* so much of before may be the beginning of a secret */
 	char before[REDACT_BEFORE]; /* what was let through or hidden last */
 };
 #define REDACT_STREAM_INIT ((struct redact_stream){0})
@@ -87,9 +88,9 @@ int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 /* A whole string at once. */
 int redact_text(struct redact *r, const char *s, size_t n, struct buf *out);
 
-/* Command arguments, in order: with previous, so that "--password X" and
- * "curl -u user:X" are seen across two of them. previous may be NULL. */
-int redact_arg(struct redact *r, const char *previous, const char *arg,
+/* argv[i] of a command, so that "--password X", "curl -u user:X" and "sshpass
+ * -p X" are seen across two of them. */
+int redact_arg(struct redact *r, const char *const *argv, size_t i,
 	struct buf *out);
 
 #endif

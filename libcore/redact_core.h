@@ -22,11 +22,15 @@ enum {
 	B_DOT = 64,
 	B_BASE64 = 128, /* + / = */
 	B_TRIGGER = 256,
+	B_CRYPT = 512, /* $ , of a hashed password */
+	B_BEHIND = 1024, /* behind a name without a sign */
 	B_ALNUM = B_DIGIT | B_UPPER | B_LOWER,
 	B_WORD = B_ALNUM | B_UNDER,
 	B_TOKEN = B_WORD | B_DASH,
 };
 extern const uint16_t redact_bytes[256];
+
+#define REDACT_MARK "[REDACTED]"
 
 enum redact_answer { REDACT_NO, REDACT_YES, REDACT_MORE };
 
@@ -79,6 +83,7 @@ enum redact_kind {
 	KIND_AZURE,
 	KIND_TELEGRAM,
 	KIND_VAULT,
+	KIND_CRYPT,
 	KIND_OTHER,
 	KIND_USER, /* the first of the user's */
 };
@@ -87,21 +92,21 @@ enum redact_kind {
 enum redact_answer redact_token(
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* Marks the three letters that tokens begin with, by a hash: most words are
- * told by one look that they are none. */
+ * told by one look that they are none, "bin" and "usr" among them. */
 enum { REDACT_BEGIN = 3, REDACT_BEGINS = 8192 };
 void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8]);
 static inline unsigned redact_begin(const unsigned char *p)
 {
-	return ((unsigned)p[0] * 961u + (unsigned)p[1] * 31u + p[2]) %
+	return ((unsigned)p[0] * 1089u + (unsigned)p[1] * 33u + p[2]) %
 		REDACT_BEGINS;
 }
 
-/* At '=' or ':', or what stands for it, n bytes: the value behind a secret's
- * name. */
+/* At '=' or ':', or what stands for it, n bytes, or the '>' of "<name>": the
+ * value behind a secret's name. */
 enum redact_answer redact_assign(const struct redact *r,
 	const struct redact_view *v, size_t at, size_t n,
 	struct redact_span *s);
-/* At "--name value" and "-u user:value". */
+/* At "--name value", "-u user:value", and what single programs have. */
 enum redact_answer redact_flag(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* At the ':' of "scheme://user:value@". */
@@ -116,9 +121,72 @@ enum redact_answer redact_azure(
 enum redact_answer redact_pem(
 	const struct redact_view *v, size_t at, struct redact_span *s);
 
-/* Is it the name of a secret? 2: surely, 1: perhaps, 0: no. */
-int redact_key_strength(const struct redact *r, const unsigned char *key,
-	size_t n);
+/* At the byte behind a word: the value behind a secret's name without a sign
+ * between: "token X", "password is X", "'SECRET', 'X'". */
+enum redact_answer redact_said(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At "echo" or "printf", whose words become a program's secret. */
+enum redact_answer redact_piped(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+
+/* What a name says of its value. */
+enum redact_strength {
+	STRENGTH_NONE,
+	STRENGTH_WEAK,	 /* a secret if it is long and looks random */
+	STRENGTH_LIKELY, /* if it has letters and digits */
+	STRENGTH_SURE,	 /* unless it stands for one */
+};
+
+static inline bool redact_quote(unsigned char c)
+{
+	return c == '"' || c == '\'' || c == '`';
+}
+
+/* Ends it a word, as white space and quotes do? */
+static inline bool redact_ends_word(unsigned char c)
+{
+	return c <= ' ' || redact_quote(c) || c == 0x7f;
+}
+
+static inline bool redact_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* A value, quoted or bare, at i: x->from, to and mode. */
+enum redact_answer redact_value(
+	const struct redact_view *v, size_t i, struct redact_span *x);
+/* The answer when the text ends in a candidate. */
+enum redact_answer redact_undecided(const struct redact_view *v,
+	struct redact_span *s, size_t from, size_t value, bool committed);
+/* The value at i, of that name and strength, from the candidate at at on; a
+ * value that only repeats its name is none. */
+enum redact_answer redact_judge(const struct redact_view *v, size_t at,
+	size_t i, const unsigned char *key, size_t n,
+	enum redact_strength strength, struct redact_span *s);
+/* Judges a value whose name is of that strength. */
+bool redact_is_secret(
+	const unsigned char *p, size_t n, enum redact_strength strength);
+bool redact_key_is(const unsigned char *key, size_t n, const char *name);
+/* A value's own shape says better what it is. */
+void redact_name_kind(const struct redact_view *v, struct redact_span *s);
+
+/* The words of a list, each with its NUL, an empty one behind the last, of which
+ * clang's analyzer does not know that it is there. */
+#define EACH(word, list) \
+	for (const char *word = list; *word; word += strlen(word) + 1) /* NOLINT */
+
+/* Is it the name of a secret? r may be NULL. */
+enum redact_strength redact_key_strength(
+	const struct redact *r, const unsigned char *key, size_t n);
+/* Is the value the end of its own name: "self.token = token", "--key KEY"? */
+bool redact_names_itself(const unsigned char *key, size_t n,
+	const unsigned char *value, size_t len);
+/* Of "API key" and "Unseal Key 1", too, the whole is the name. */
+void redact_whole_name(
+	const struct redact_view *v, const unsigned char **key, size_t *n);
+/* The letters, digits, '-', '_' and '.' right before end. */
+size_t redact_name_before(const struct redact_view *v, size_t end);
 /* Does the name end with that word: "auth_token", "authToken", not "broken"? */
 bool redact_ends_with(const unsigned char *key, size_t n, const char *word);
 enum { REDACT_KEY_MAX = 63 };

@@ -29,7 +29,8 @@ bool redact_ends_with(
 {
 	size_t len = strlen(word);
 
-	if (n < len)
+	/* Most differ in the last letter. */
+	if (n < len || lower(key[n - 1]) != word[len - 1])
 		return false;
 	for (size_t i = 0; i < len; i++)
 		if (lower(key[n - len + i]) != word[i])
@@ -51,30 +52,67 @@ static void flatten(struct key *k, const unsigned char *key, size_t n)
 	k->flat[k->n] = '\0';
 }
 
-static bool in_list(const char *const *list, size_t n, const char *s)
+/* Names of what is about a secret and is none. */
+static bool about_a_secret(const struct key *k, const unsigned char *key, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(list[i], s))
+	static const char ends[] =
+		"file\0path\0id\0name\0url\0uri\0dir\0ttl\0type\0"
+		"length\0len\0count\0size\0limit\0expiry\0expires\0"
+		"endpoint\0policy\0prompt\0field\0format\0version\0"
+		"method\0max\0min\0stdin\0fd\0command\0algorithm\0"
+		"helper\0manager\0interval\0bypass\0";
+	/* Keys that open nothing. */
+	static const char keys[] =
+		"publickey\0pubkey\0hostkey\0cachekey\0primarykey\0"
+		"foreignkey\0sortkey\0partitionkey\0routingkey\0";
+
+	if (str_eq(k->flat, "pwd") || str_eq(k->flat, "oldpwd"))
+		return redact_bytes[key[n - 1]] & B_UPPER;
+	if (flat_ends(k, "secretid") || flat_ends(k, "roleid") ||
+		flat_ends(k, "sessionid"))
+		return false;
+	EACH (word, ends)
+		if (redact_ends_with(key, n, word))
+			return true;
+	EACH (word, keys)
+		if (flat_ends(k, word))
 			return true;
 	return false;
 }
 
-/* Names of what is about a secret and is none. */
-static bool about_a_secret(const struct key *k, const unsigned char *key, size_t n)
+/* "pass" is also what a test does, and one run of many. */
+static enum redact_strength pass_strength(
+	struct key k, const unsigned char *key, size_t n)
 {
-	static const char *const ends[] = {"file", "path", "id", "name", "url",
-		"uri", "dir", "ttl", "type", "length", "len", "count", "size",
-		"limit", "expiry", "expires", "endpoint", "policy", "prompt",
-		"field", "format", "version", "method"};
+	static const char whose[] =
+		"db\0mysql\0pg\0redis\0ldap\0smtp\0imap\0mail\0ftp\0"
+		"ssh\0http\0proxy\0auth\0api\0user\0admin\0root\0sudo\0"
+		"become\0login\0key\0store\0trust\0vault\0wifi\0require\0";
+	size_t under = 0, small = 0;
 
-	if (str_eq(k->flat, "pwd") || str_eq(k->flat, "oldpwd"))
-		return redact_bytes[key[n - 1]] & B_UPPER;
-	if (flat_ends(k, "secretid") || flat_ends(k, "roleid"))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (redact_ends_with(key, n, ends[i]))
-			return true;
-	return false;
+	if (!flat_ends(&k, "pass"))
+		return STRENGTH_NONE;
+	for (size_t i = 0; i < n; i++) {
+		under += key[i] == '_';
+		small += (redact_bytes[key[i]] & B_LOWER) != 0;
+	}
+	if (under && !small)
+		return STRENGTH_SURE;
+	k.n -= strlen("pass");
+	EACH (word, whose)
+		if (flat_ends(&k, word))
+			return STRENGTH_SURE;
+	return redact_ends_with(key, n, "pass") ? STRENGTH_LIKELY
+						: STRENGTH_NONE;
+}
+
+static bool begins(const char *key, size_t n, const char *mark)
+{
+	size_t k = 0;
+
+	while (k < n && mark[k] && (char)(key[k] | 32) == mark[k])
+		k++;
+	return !mark[k];
 }
 
 /* Every name of a secret holds one of these; most names hold none, and are
@@ -82,77 +120,110 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 static bool worth_a_look(const unsigned char *key, size_t n)
 {
 	static const char marks[][5] = {"auth", "bear", "conn", "cook", "cred",
-		"key", "pass", "pwd", "salt", "secr", "sess", "sid", "sign",
-		"toke"};
-	/* By letter from 'a': the first mark that begins with it. */
-	static const uint8_t from[26] = {
-		['a' - 'a'] = 1, ['b' - 'a'] = 2, ['c' - 'a'] = 3,
-		['k' - 'a'] = 6, ['p' - 'a'] = 7, ['s' - 'a'] = 9,
-		['t' - 'a'] = 14};
+		"kenn", "key", "pass", "phra", "psk", "pw", "salt",
+		"secr", "sess", "sid", "sig", "toke"};
+#define LETTER(c) (1U << ((c) & 31))
+	/* By a mark's first letter: those that may be behind it. */
+	static const uint32_t second[32] = {
+		['a' & 31] = LETTER('u'),
+		['b' & 31] = LETTER('e'),
+		['c' & 31] = LETTER('o') | LETTER('r'),
+		['k' & 31] = LETTER('e'),
+		['p' & 31] = LETTER('a') | LETTER('h') | LETTER('s') |
+			LETTER('w'),
+		['s' & 31] = LETTER('a') | LETTER('e') | LETTER('i'),
+		['t' & 31] = LETTER('o'),
+	};
 
-	for (size_t i = 0; i + 2 < n; i++) {
-		unsigned first = (key[i] | 32u) - 'a';
-		unsigned m = first < 26 ? from[first] : 0;
-
-		for (; m && m <= ARRAY_SIZE(marks) &&
-			marks[m - 1][0] == (char)(key[i] | 32);
-			m++) {
-			const char *mark = marks[m - 1];
-			size_t k = 1;
-
-			while (mark[k] && i + k < n &&
-				(char)(key[i + k] | 32) == mark[k])
-				k++;
-			if (!mark[k])
+	for (size_t i = 0; i + 1 < n; i++) {
+		if (!(second[key[i] & 31] >> (key[i + 1] & 31) & 1))
+			continue;
+		for (size_t m = 0; m < ARRAY_SIZE(marks); m++)
+			if (begins((const char *)key + i, n - i, marks[m]))
 				return true;
-		}
 	}
 	return false;
 }
 
-int redact_key_strength(
-	const struct redact *r, const unsigned char *key, size_t n)
+static enum redact_strength strength(const unsigned char *key, size_t n)
 {
-	static const char *const strong[] = {"password", "passwd", "passphrase",
-		"passwort", "passcode", "secret", "apikey", "accesskey", "privatekey",
-		"credential", "clientsecret", "signingkey", "encryptionkey",
-		"masterkey", "accountkey", "sharedaccesskey", "connectionstring",
-		"authkey", "bearer"};
-	static const char *const weak_words[] = {
-		"key", "auth", "cookie", "pass", "salt", "signature", "sid"};
+	static const char plural[] =
+		"secrets\0credentials\0passwords\0psk\0";
+	static const char strong[][17] = {"password", "passwd", "passphrase",
+		"passwort", "passcode", "secret", "apikey", "accesskey",
+		"privatekey", "credential", "signingkey", "encryptionkey",
+		"masterkey", "accountkey", "connectionstring", "authkey",
+		"bearer", "kennwort", "motdepasse", "seedphrase",
+		"recoveryphrase", "unsealkey", "recoverykey"};
+	static const char weak[] =
+		"key\0auth\0cookie\0salt\0signature\0sig\0sid\0"
+		"key-data\0";
+	/* Whatever is before them. */
+	static const char weak_ends[] =
+		"token\0sessionid\0sessionkey\0secretid\0roleid\0";
+	enum redact_strength pass;
 	struct key k;
 
-	if (r->pattern_count && redact_user_key(r, key, n))
-		return 2;
-	if (!worth_a_look(key, n))
-		return 0;
 	flatten(&k, key, n);
 	if (about_a_secret(&k, key, n))
-		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(strong); i++)
-		if (str_find(k.flat, strong[i]))
-			return 2;
+		return STRENGTH_NONE;
+	EACH (word, plural)
+		if (flat_ends(&k, word))
+			return STRENGTH_LIKELY;
+	pass = pass_strength(k, key, n);
+	if (pass)
+		return pass;
+	for (size_t at = 0; at < k.n && !flat_ends(&k, "secretid"); at++)
+		for (size_t i = 0; i < ARRAY_SIZE(strong); i++)
+			if (strong[i][0] == k.flat[at] &&
+				begins(k.flat + at, k.n - at, strong[i]))
+				return STRENGTH_SURE;
 	if (str_eq(k.flat, "pwd") || redact_ends_with(key, n, "pwd") ||
 		redact_ends_with(key, n, "passwd"))
-		return 2;
-	if (str_eq(k.flat, "token"))
-		return 1;
-	if (redact_ends_with(key, n, "token"))
-		return 2;
-	if (str_eq(k.flat, "sessionid") || flat_ends(&k, "sessionkey"))
-		return 1;
-	for (size_t i = 0; i < ARRAY_SIZE(weak_words); i++)
-		if (redact_ends_with(key, n, weak_words[i]))
-			return 1;
-	return 0;
+		return STRENGTH_SURE;
+	if (!str_eq(k.flat, "token") && redact_ends_with(key, n, "token"))
+		return STRENGTH_SURE;
+	if (redact_ends_with(key, n, "pw"))
+		return STRENGTH_LIKELY;
+	EACH (word, weak_ends)
+		if (flat_ends(&k, word))
+			return STRENGTH_WEAK;
+	EACH (word, weak)
+		if (redact_ends_with(key, n, word))
+			return STRENGTH_WEAK;
+	return STRENGTH_NONE;
+}
+
+bool redact_names_itself(const unsigned char *key, size_t n,
+	const unsigned char *value, size_t len)
+{
+	static const char shortest[] = "key";
+
+	if (len < sizeof shortest - 1 || len > n)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (lower(key[n - len + i]) != lower(value[i]))
+			return false;
+	return n == len || !(redact_bytes[key[n - len - 1]] & B_ALNUM) ||
+		redact_bytes[key[n - len]] & B_UPPER;
+}
+
+enum redact_strength redact_key_strength(
+	const struct redact *r, const unsigned char *key, size_t n)
+{
+	if (r && r->pattern_count && redact_user_key(r, key, n))
+		return STRENGTH_SURE;
+	return worth_a_look(key, n) ? strength(key, n) : STRENGTH_NONE;
 }
 
 bool redact_secret_name(const char *name, size_t n)
 {
-	static const struct redact none = REDACT_INIT;
+	const unsigned char *key = (const unsigned char *)name;
+	const size_t most = n < REDACT_KEY_MAX ? n : REDACT_KEY_MAX;
 
-	return redact_key_strength(&none, (const unsigned char *)name,
-		       n < REDACT_KEY_MAX ? n : REDACT_KEY_MAX) > 0;
+	/* Ours is one, and worth finding again in a record. */
+	return worth_a_look(key, most) &&
+		!redact_ends_with(key, n, "session_id") && strength(key, most);
 }
 
 /* $NAME ${NAME} $(call) $1, {{ name }} {name}, %s %NAME%; a hash such as
@@ -165,43 +236,63 @@ static bool stands_for_a_value(const unsigned char *p, size_t n)
 			strchr("{(", p[1]);
 	if (p[0] == '{')
 		return n < 3 || p[1] == '{' || p[n - 1] == '}';
-	return p[0] == '%' && (n < 4 || p[n - 1] == '%');
+	return p[0] == '%' && (n < 4 || p[n - 1] == '%' || (n == 4 && p[2] == '\\'));
+}
+
+/* "(sensitive", "[hidden]", "!secret", and config.db.password. */
+static bool says_where(const unsigned char *p, size_t n)
+{
+	const bool opened = p[0] && strchr("([!", p[0]);
+	size_t i = opened, dot = 0;
+
+	for (; i < n && redact_bytes[p[i]] & (B_LOWER | B_UPPER | B_UNDER | B_DOT);
+		i++)
+		if (p[i] == '.')
+			dot = i + 1;
+	if (opened)
+		return i > 1 && (i == n || (i + 1 == n && (p[i] == ')' || p[i] == ']')));
+	return i == n && dot > 1 && dot < n &&
+		redact_key_strength(NULL, p + dot, n - dot) != STRENGTH_NONE;
 }
 
 bool redact_placeholder(const unsigned char *p, size_t n)
 {
-	static const char *const words[] = {"null", "nil", "none", "undefined",
-		"true", "false", "[redacted]", "redacted", "file", "path",
-		"password", "value", "string", "changeme", "example", "required",
-		"prompt", "stdin", "yes", "no", "optional"};
-	static const char *const starts[] = {"os.environ", "process.env",
-		"env.", "getenv", "secrets.", "var.", "vault:", "ssm:", "ref+",
-		"op://"};
-	char word[16];
+	static const char words[] =
+		"null\0nil\0none\0undefined\0true\0false\0[redacted]\0"
+		"redacted\0file\0path\0password\0value\0string\0"
+		"changeme\0example\0required\0prompt\0stdin\0yes\0no\0"
+		"optional\0str\0&str\0bool\0bytes\0text\0";
+	/* The last is our own id. */
+	static const char starts[] =
+		"os.environ\0process.env\0env.\0getenv\0secrets.\0"
+		"var.\0local.\0module.\0vault:\0ssm:\0ref+\0op://\0"
+		"id=\0your-\0your_\0YOUR_\0SHA256:\0/etc/\0/home/\0"
+		"/root/\0/run/\0/tmp/\0/usr/\0/var/\0~/\0./\0../\0"
+		"session-\0";
+	char flat[16];
 	size_t i = 0;
 
-	if (!n || p[0] == '<' || stands_for_a_value(p, n))
+	if (!n || p[0] == '<' || stands_for_a_value(p, n) || says_where(p, n))
 		return true;
-	while (i < n && (p[i] == '*' || p[i] == 'x' || p[i] == 'X' ||
-				p[i] == '.'))
+	while (i < n && p[i] && strchr("*xX.-", p[i]))
 		i++;
 	if (i == n)
 		return true;
-	for (i = 0; i < ARRAY_SIZE(starts); i++) {
-		size_t len = strlen(starts[i]);
-
-		if (n >= len && memcmp(p, starts[i], len) == 0)
+	EACH (start, starts)
+		if (n >= strlen(start) && memcmp(p, start, strlen(start)) == 0)
 			return true;
-	}
-	/* A call: word( or word.word( */
+	/* A call, an element: word( or word.word[ */
 	for (i = 0; i < n && redact_bytes[p[i]] & (B_WORD | B_DOT); i++)
 		;
-	if (i && i < n && p[i] == '(')
+	if (i && i < n && (p[i] == '(' || p[i] == '['))
 		return true;
-	if (n >= sizeof word)
+	if (n >= sizeof flat)
 		return false;
 	for (i = 0; i < n; i++)
-		word[i] = lower(p[i]);
-	word[n] = '\0';
-	return in_list(words, ARRAY_SIZE(words), word);
+		flat[i] = lower(p[i]);
+	flat[n] = '\0';
+	EACH (word, words)
+		if (str_eq(word, flat))
+			return true;
+	return false;
 }

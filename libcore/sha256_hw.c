@@ -113,6 +113,7 @@ static void hw_init(const br_hash_class **ctx)
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
+#include <sys/auxv.h>
 
 __attribute__((target("sha,sse4.1,ssse3"))) static void sha256_blocks(
 	uint32_t val[8], const uint8_t *p, size_t blocks)
@@ -165,12 +166,17 @@ __attribute__((target("sha,sse4.1,ssse3"))) static void sha256_blocks(
 
 const struct br_hash_class_ *sha256_pick(void)
 {
+	enum { HWCAP2_FSGSBASE = 2 };
 	unsigned a, b, c, d;
 
-	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_SHA))
+	/* Each question costs microseconds on a virtual machine. Of a feature
+	 * that leaf 7 tells of, the kernel says whether it is there. */
+	if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) &&
+		__get_cpuid_max(0, NULL) < 7)
 		return &br_sha256_vtable;
+	__cpuid_count(7, 0, a, b, c, d);
 	/* No processor has it without SSE4.1. */
-	return &hw_class;
+	return b & bit_SHA ? &hw_class : &br_sha256_vtable;
 }
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
 #include <arm_neon.h>

@@ -1,0 +1,220 @@
+/* redact_word.c - the value behind a name without a sign, and words of a pipe
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "redact_core.h"
+#include "str.h"
+
+/* SENTENCE: from the name to its value in what people are told. */
+enum { SENTENCE = 64, BLANKS = 24, LINE = 256 };
+
+static bool quote(unsigned char c)
+{
+	return c == '"' || c == '\'';
+}
+
+/* What the word says of one that only stands behind it. Names of things are
+ * often said, so the value must look like a secret by itself. */
+static enum redact_strength said_strength(
+	const struct redact *r, const unsigned char *key, size_t n)
+{
+	static const char schemes[] = "bearer\0basic\0";
+	static const char things[] = "secret\0credential\0pass\0";
+	enum redact_strength strength;
+
+	EACH (word, schemes)
+		if (redact_key_is(key, n, word))
+			return STRENGTH_WEAK;
+	if (key[0] == '-')
+		return STRENGTH_NONE;
+	EACH (word, things)
+		if (redact_key_is(key, n, word))
+			return STRENGTH_NONE;
+	strength = redact_key_strength(r, key, n);
+	if (strength == STRENGTH_WEAK && !redact_ends_with(key, n, "token"))
+		return STRENGTH_NONE;
+	return strength == STRENGTH_SURE ? STRENGTH_LIKELY : strength;
+}
+
+/* Where the text at i begins with that word, what is behind it and blanks;
+ * else i. */
+static size_t behind(const struct redact_view *v, size_t i, const char *word)
+{
+	const size_t n = strlen(word);
+
+	if (v->n - i < n || memcmp(v->text + i, word, n) != 0)
+		return i;
+	for (i += n; i < v->n && redact_blank(v->text[i]);)
+		i++;
+	return i;
+}
+
+/* "password for x: V", "password is generated for x: V" */
+static size_t behind_sentence(const struct redact_view *v, size_t i)
+{
+	const size_t start = i;
+
+	while (i < v->n && i - start < SENTENCE && v->text[i] != '\n' &&
+		v->text[i] != ':')
+		i++;
+	if (i < v->n && i - start < SENTENCE && v->text[i] == ':')
+		for (i++; i < v->n && redact_blank(v->text[i]);)
+			i++;
+	else if (i < v->n)
+		i = start;
+	return i;
+}
+
+/* Where the value begins; 0: none, v->n: more is needed. */
+static size_t value_at(
+	const struct redact_view *v, size_t at, const unsigned char *key)
+{
+	size_t i = at, start;
+
+	/* ('NAME', 'value') */
+	if (quote(v->text[i])) {
+		if (key < v->text + 2 || key[-1] != v->text[i] || key[-2] != '(')
+			return 0;
+		if (++i < v->n && v->text[i] != ',')
+			return 0;
+		for (i += i < v->n; i < v->n && redact_blank(v->text[i]);)
+			i++;
+		return i == v->n || quote(v->text[i]) ? i : 0;
+	}
+	while (i < v->n && redact_blank(v->text[i]) && i - at < BLANKS)
+		i++;
+	if (v->text[at] == '%')
+		i = v->n - at < 3 && !v->last ? v->n : behind(v, at, "%20");
+	start = i;
+	if (i == at)
+		return 0;
+	if (v->n - i < sizeof "is generated for " - 1 && !v->last)
+		return v->n;
+	i = behind(v, i, "is");
+	i = behind(v, i, ":");
+	i = behind(v, i, "BY ");
+	i = behind(v, i, "by ");
+	if (behind(v, start, "is generated for ") > start ||
+		behind(v, start, "for ") > start)
+		i = behind_sentence(v, start);
+	return i;
+}
+
+/* A name is followed by all kinds of things: a flag, code, a path. */
+static bool other_thing(const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (p[i] && strchr("()[]<>", p[i]))
+			return true;
+	return p[0] == '-' || (n < 32 && (memchr(p, '/', n) || memchr(p, '=', n)));
+}
+
+/* Is there something behind the name that may be a secret? Prose has none. */
+static enum redact_answer worth_judging(
+	const struct redact_view *v, size_t i, bool quoted)
+{
+	struct redact_span x;
+	enum redact_answer answer = redact_value(v, i, &x);
+	const unsigned char *p = v->text + x.from;
+
+	if (answer != REDACT_YES || quoted)
+		return answer;
+	return redact_is_secret(p, x.to - x.from, STRENGTH_LIKELY) &&
+			!other_thing(p, x.to - x.from)
+		? REDACT_YES
+		: REDACT_NO;
+}
+
+enum redact_answer redact_said(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	size_t n = redact_name_before(v, at), i;
+	const unsigned char *key = v->text + at - n;
+	const bool granted = redact_key_is(key, n, "identified");
+	enum redact_strength strength;
+	enum redact_answer answer;
+	bool quoted;
+
+	*s = (struct redact_span){.kind = KIND_ASSIGN, .mode = REDACT_MODE_WORD};
+	redact_whole_name(v, &key, &n);
+	i = value_at(v, at, key);
+	if (!i || (i == v->n && v->last))
+		return REDACT_NO;
+	quoted = i < v->n && quote(v->text[i]);
+	answer = i < v->n ? worth_judging(v, i, quoted) : REDACT_MORE;
+	/* "Basic " ends there. */
+	if (answer == REDACT_NO || (quoted && v->text[at] == ' ' &&
+			key > v->text && key[-1] == v->text[i]))
+		return REDACT_NO;
+	strength = granted ? STRENGTH_LIKELY : said_strength(r, key, n);
+	/* SQL has PASSWORD 'x', IDENTIFIED BY 'x' */
+	if (quoted && strength && (key[0] == 'P' || key[0] == 'I') &&
+		key[n - 1] == 'D' && (granted || v->text[i] == '\''))
+		strength = STRENGTH_SURE;
+	if (answer == REDACT_MORE)
+		return strength ? redact_undecided(v, s, at, i, false) : REDACT_NO;
+	return redact_judge(v, at, i, key, n, strength, s);
+}
+
+static bool in_text(const unsigned char *p, size_t n, const char *word)
+{
+	return memmem(p, n, word, strlen(word));
+}
+
+/* A program that reads a secret from its standard input. */
+static bool reads_secret(const unsigned char *p, size_t n)
+{
+	static const char words[] =
+		"--password-stdin\0--with-token\0chpasswd\0passwd --stdin\0"
+		"--passphrase-fd\0cryptsetup\0";
+
+	EACH (word, words)
+		if (in_text(p, n, word))
+			return true;
+	return in_text(p, n, "sudo") &&
+		(in_text(p, n, " -S") || in_text(p, n, "kS"));
+}
+
+enum redact_answer redact_piped(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	static const char programs[] = "echo \0printf \0";
+	const unsigned char *p = v->text;
+	size_t i = at, from, to, end, left = v->n - at;
+	bool begun = false;
+
+	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
+	EACH (word, programs) {
+		size_t n = strlen(word);
+
+		begun |= memcmp(p + at, word, left < n ? left : n) == 0;
+		i = i == at ? behind(v, at, word) : i;
+	}
+	if (!begun)
+		return REDACT_NO;
+	if (i + 1 < v->n && p[i] == '-' && (p[i + 1] == 'n' || p[i + 1] == 'e'))
+		for (i += 2; i < v->n && redact_blank(p[i]);)
+			i++;
+	for (to = i; to < v->n && to - at < LINE && p[to] != '\n' && p[to] != '|';)
+		to++;
+	for (end = to + 1; end < v->n && end - at < LINE && p[end] &&
+		!strchr("\n|;&", p[end]);)
+		end++;
+	if (to - at >= LINE || end - at >= LINE || (to < v->n && p[to] == '\n'))
+		return REDACT_NO;
+	if (end >= v->n && !v->last)
+		return redact_undecided(v, s, at, at, false);
+	if (i == at || to >= v->n || !reads_secret(p + to, (end < v->n ? end : v->n) - to))
+		return REDACT_NO;
+	while (to > i && redact_blank(p[to - 1]))
+		to--;
+	from = i;
+	if (to > from + 1 && quote(p[from]) && p[to - 1] == p[from]) {
+		from++;
+		to--;
+	}
+	s->from = from;
+	s->to = to;
+	return redact_placeholder(p + from, to - from) ? REDACT_NO : REDACT_YES;
+}
