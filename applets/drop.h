@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "arena.h"
 #include "cli.h"
@@ -15,12 +16,14 @@
 /* What a command used, with --learn. */
 struct drop_use {
 	char *path;
-	unsigned wants;
+	unsigned wants, gets; /* gets: with the grants around it */
+	size_t in;            /* the grant around it */
 };
 
 struct drop_uses {
 	struct drop_use *item;
-	size_t count;
+	size_t count, room;
+	struct timespec since;
 	bool full;
 };
 
@@ -50,7 +53,7 @@ struct drop {
 	char *file; /* the command's program */
 	struct drop_uses uses; /* with learn */
 	const struct sandbox *sandbox;
-	struct drop_log *log; /* with audit */
+	struct drop_log *log; /* with audit, or a descriptor for it */
 	char *const *outer;   /* our own environment */
 };
 

@@ -16,6 +16,7 @@
 #include "file.h"
 #include "str.h"
 
+/* With --audit-fd alone only what exec knows to hide is used. */
 struct drop_log {
 	struct audit_log log;
 	struct audit_exec exec;
@@ -30,31 +31,54 @@ static void names_of(struct buf *out, unsigned parts)
 	buf_str(out);
 }
 
-/* An event, to the log and as a CBOR map to the descriptor. */
-static int tell(struct drop *o, const char *event,
+static int put_fact(struct buf *out, struct redact *secrets,
+	const struct audit_fact *f)
+{
+	autobuf struct buf text = BUF_INIT(1 << 16);
+	int err;
+
+	cbor_put_text(out, f->key, strlen(f->key));
+	if (!f->text) {
+		cbor_put_uint(out, f->number);
+		return 0;
+	}
+	err = redact_text(secrets, f->text, strlen(f->text), &text);
+	cbor_put_text(out, buf_str(&text), text.len);
+	return err;
+}
+
+/* An event as a CBOR map to the descriptor. */
+static int tell_fd(struct drop *o, const char *event,
 	const struct audit_fact *facts, size_t n, struct diag *d)
 {
 	autobuf struct buf out = BUF_INIT(1 << 16);
+	int err = 0;
 
-	if (o->events >= 0) {
-		cbor_put_map(&out, n + 1);
-		cbor_put_text(&out, "event", 5);
-		cbor_put_text(&out, event, strlen(event));
-		for (size_t i = 0; i < n; i++) {
-			const struct audit_fact *f = &facts[i];
+	if (o->events < 0)
+		return 0;
+	cbor_put_map(&out, n + 1);
+	cbor_put_text(&out, "event", 5);
+	cbor_put_text(&out, event, strlen(event));
+	for (size_t i = 0; i < n && !err; i++)
+		err = put_fact(&out, &o->log->exec.redact, &facts[i]);
+	if (err || out.err || file_write_all(o->events, out.data, out.len) < 0)
+		return diag_fail(d, -EIO, "--audit-fd: cannot write");
+	return 0;
+}
 
-			cbor_put_text(&out, f->key, strlen(f->key));
-			if (f->text)
-				cbor_put_text(&out, f->text, strlen(f->text));
-			else
-				cbor_put_uint(&out, f->number);
-		}
-		if (out.err || file_write_all(o->events, out.data, out.len) < 0)
-			return diag_fail(d, -EIO, "--audit-fd: cannot write");
-	}
-	return o->log ? audit_event(&o->log->log, NULL, o->log->exec.id, event,
-				facts, n, d) :
-			0;
+/* There, and to the log. */
+static int tell(struct drop *o, const char *event,
+	const struct audit_fact *facts, size_t n, struct diag *d)
+{
+	int err;
+
+	if (!o->log)
+		return 0;
+	err = tell_fd(o, event, facts, n, d);
+	if (err < 0 || !o->audit)
+		return err;
+	return audit_event(&o->log->log, NULL, o->log->exec.id, event, facts,
+		n, d);
 }
 
 /* What the sandbox is: beside the command, so that a reader can tell later
@@ -78,10 +102,32 @@ static int record_sandbox(struct drop *o, const struct sandbox *s,
 	return tell(o, "sandbox", facts, ARRAY_SIZE(facts), d);
 }
 
-static int start_log(struct drop *o, const struct sandbox *s,
-	char *const *argv, struct diag *d)
+/* What the command inherits, and what its caller has and could name to it. */
+static int secrets_of(struct drop *o, struct audit_secrets *secrets)
 {
-	char path[PATH_MAX], cwd[PATH_MAX];
+	char *const *from[] = {o->outer, o->envp};
+	const char **all;
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(from); i++)
+		for (size_t k = 0; from[i][k]; k++)
+			n++;
+	all = arena_zalloc(&o->strings, (n + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(from); i++)
+		for (size_t k = 0; from[i][k]; k++)
+			all[n++] = from[i][k];
+	all[n] = NULL;
+	*secrets = (struct audit_secrets){.env = all};
+	return 0;
+}
+
+static int start_log(struct drop *o, const struct sandbox *s,
+	char *const *argv, const struct audit_secrets *secrets, struct diag *d)
+{
+	static char path[PATH_MAX], cwd[PATH_MAX];
 	struct audit_place place = {
 		.state_home = env_get(o->outer, "XDG_STATE_HOME"),
 		.home = env_get(o->outer, "HOME"),
@@ -112,22 +158,28 @@ static int start_log(struct drop *o, const struct sandbox *s,
 		diag_hint(d, "--hide=%.100s, or grant less around it", path);
 		return -EPERM;
 	}
-	o->log = arena_new(&o->strings, struct drop_log);
-	if (!o->log)
-		return diag_errno(d, -ENOMEM, "log");
-	o->log->log = AUDIT_LOG_INIT;
-	o->log->exec = AUDIT_EXEC_INIT;
 	err = audit_open(&o->log->log, dir, geteuid(), NULL, d);
 	if (err == 0)
-		err = audit_start(&o->log->exec, &o->log->log, &start, NULL, d);
+		err = audit_start(
+			&o->log->exec, &o->log->log, &start, secrets, d);
 	return err;
 }
 
 int drop_audit_start(struct drop *o, const struct sandbox *s,
 	char *const *argv, struct diag *d)
 {
-	int err = o->audit ? start_log(o, s, argv, d) : 0;
+	struct audit_secrets secrets;
+	int err;
 
+	if (!o->audit && o->events < 0)
+		return 0;
+	o->log = arena_new(&o->strings, struct drop_log);
+	if (!o->log || secrets_of(o, &secrets) < 0)
+		return diag_errno(d, -ENOMEM, "log");
+	o->log->log = AUDIT_LOG_INIT;
+	o->log->exec = AUDIT_EXEC_INIT;
+	err = o->audit ? start_log(o, s, argv, &secrets, d)
+		       : redact_add_env(&o->log->exec.redact, secrets.env);
 	return err < 0 ? err : record_sandbox(o, s, d);
 }
 
@@ -151,6 +203,7 @@ int drop_audit_end(struct drop *o, const struct sandbox *s, int status,
 		.exit_code = exited ? WEXITSTATUS(status) : -1,
 		.signal = exited ? 0 : WTERMSIG(status),
 		.usage = &usage,
+		.rollback = "none",
 	};
 	const struct audit_fact facts[] = {
 		{.key = exited ? "exit" : "signal",
@@ -160,15 +213,11 @@ int drop_audit_end(struct drop *o, const struct sandbox *s, int status,
 	};
 	int err;
 
-	if (o->events >= 0) {
-		struct drop_log *log = o->log;
-
-		/* The log has a record of its own for it. */
-		o->log = NULL;
-		tell(o, "end", facts, s->limits.hit ? 2 : 1, NULL);
-		o->log = log;
-	}
 	if (!o->log)
+		return 0;
+	/* The log has a record of its own for it. */
+	tell_fd(o, "end", facts, s->limits.hit ? 2 : 1, NULL);
+	if (!o->audit)
 		return 0;
 	getrusage(RUSAGE_CHILDREN, &usage);
 	if (s->limits.hit)

@@ -15,17 +15,16 @@
 
 int drop_find(struct drop *o, const char *name, struct diag *d)
 {
+	char found[PATH_MAX];
 	int err = 0;
 
 	/* Whatever a path is, exec says. */
-	if (strchr(name, '/')) {
-		o->file = strdup(name);
-	} else {
-		o->file = malloc(PATH_MAX);
-		if (o->file)
-			err = path_find(o->file, PATH_MAX, name,
-				env_get(o->envp, "PATH"), NULL);
+	if (!strchr(name, '/')) {
+		err = path_find(found, sizeof(found), name,
+			env_get(o->envp, "PATH"), NULL);
+		name = err < 0 ? name : found;
 	}
+	o->file = strdup(name);
 	if (!o->file)
 		err = -ENOMEM;
 	if (err < 0)
@@ -52,7 +51,9 @@ enum { OWN_CLASS = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32 };
 const char *drop_interpreter(struct drop *o, const char *file)
 {
 	char head[4096 - 1024];
-	autofd int fd = open(file, O_RDONLY | O_CLOEXEC);
+	/* What is no file must not keep us: it is the command's choice. */
+	autofd int fd = open(file,
+		O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ssize_t n = fd < 0 ? -1 : pread(fd, head, sizeof(head) - 1, 0);
 	const ElfW(Ehdr) *e = (const void *)head;
 
@@ -75,7 +76,7 @@ const char *drop_interpreter(struct drop *o, const char *file)
 			break;
 		memcpy(&p, head + at, sizeof(p));
 		if (p.p_type == PT_INTERP && p.p_filesz > 1 &&
-			p.p_filesz < PATH_MAX &&
+			p.p_filesz <= (size_t)n &&
 			p.p_offset <= (size_t)n - p.p_filesz)
 			return arena_str(
 				o, head + p.p_offset, p.p_filesz - 1);

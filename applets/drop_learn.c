@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,52 +16,189 @@
 #include "str.h"
 
 enum {
-	USES_MAX = 65536,
-	/* So many neighbours with the same rights stand for their directory. */
+	ROOM_MAX = 1 << 17,
+	/* So many files that are read stand for their directory, or so many
+	 * wherever they lie in it. */
 	CROWD = 12,
+	CROWD_DEEP = 48,
+	DEPTH_MAX = 32,
+	GRANTS_WANTED = 1024,
 };
 
-static bool is_given(const char *path)
+static int by_path(const void *a, const void *b)
 {
-	static const char *const given[] = {"/dev/null", "/dev/zero",
-		"/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
+	const struct drop_use *x = a, *y = b;
 
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++)
-		if (str_eq(given[i], path))
-			return true;
-	/* A descriptor by its name: nothing that a path grants. */
-	return path[0] != '/';
+	return path_order(x->path, y->path);
+}
+
+/* Sorts; one path twice is one use of both. */
+static void merge(struct drop_uses *u)
+{
+	size_t n = 0;
+
+	qsort(u->item, u->count, sizeof(*u->item), by_path);
+	for (size_t i = 0; i < u->count; i++) {
+		if (n && str_eq(u->item[n - 1].path, u->item[i].path)) {
+			u->item[n - 1].wants |= u->item[i].wants;
+			free(u->item[i].path);
+		} else {
+			u->item[n++] = u->item[i];
+		}
+	}
+	u->count = n;
+}
+
+/* Where the name of the depth-th directory around a path ends; 0: there is no
+ * such directory. */
+static size_t dir_end(const char *path, unsigned depth)
+{
+	const char *end = path;
+
+	while (end && depth--)
+		end = strchr(end + 1, '/');
+	return end ? (size_t)(end - path) : 0;
+}
+
+/* Is that the user's home, or around it? Too much for any crowd. */
+static bool holds_home(const struct drop *o, const char *path, size_t n)
+{
+	const char *home = env_get(o->outer, "HOME");
+
+	return home && strncmp(home, path, n) == 0 &&
+	       (home[n] == '/' || !home[n]);
+}
+
+/* The uses from i on that lie in the directory that ends at n; how many of them
+ * want just that, and how many of those are right there. */
+static size_t crowd_end(const struct drop_uses *u, size_t i, size_t n,
+	unsigned wants, size_t *all, size_t *near)
+{
+	const char *dir = u->item[i].path;
+
+	for (*all = *near = 0; i < u->count; i++) {
+		const struct drop_use *use = &u->item[i];
+
+		if (strncmp(use->path, dir, n + 1) != 0)
+			break;
+		*all += use->wants == wants;
+		*near += use->wants == wants &&
+			 !strchr(use->path + n + 1, '/');
+	}
+	return i;
+}
+
+static void fold_depth(
+	struct drop *o, unsigned depth, unsigned wants, size_t crowd)
+{
+	struct drop_uses *u = &o->uses;
+
+	for (size_t i = 0, end; i < u->count; i = end) {
+		size_t n = dir_end(u->item[i].path, depth), all, near;
+
+		end = i + 1;
+		if (!n)
+			continue;
+		end = crowd_end(u, i, n, wants, &all, &near);
+		if ((near < CROWD && all < crowd) ||
+			holds_home(o, u->item[i].path, n))
+			continue;
+		for (size_t k = i; k < end; k++)
+			if (u->item[k].wants == wants)
+				u->item[k].path[n] = '\0';
+	}
+	merge(u);
+}
+
+/* Never what is next to the root: that would be nearly everything. */
+static void fold(struct drop *o, unsigned wants)
+{
+	size_t crowd = CROWD_DEEP;
+
+	merge(&o->uses);
+	do {
+		for (unsigned depth = DEPTH_MAX; depth >= 2; depth--)
+			fold_depth(o, depth, wants, crowd);
+		crowd /= 2;
+	} while (crowd > 1 && o->uses.count > GRANTS_WANTED);
+}
+
+static void fold_all(struct drop *o)
+{
+	fold(o, SANDBOX_LIST);
+	fold(o, SANDBOX_LIST | SANDBOX_RO);
+	if (o->uses.count > GRANTS_WANTED)
+		fold(o, SANDBOX_LIST | SANDBOX_RW);
+}
+
+/* What is older than the command has an older time, then, by the clock that
+ * files are stamped with. */
+static void next_tick(struct timespec *t)
+{
+	struct timespec was;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &was);
+	do {
+		poll(NULL, 0, 1);
+		clock_gettime(CLOCK_REALTIME_COARSE, t);
+	} while (t->tv_nsec == was.tv_nsec);
+}
+
+static bool make_room(struct drop *o)
+{
+	struct drop_uses *u = &o->uses;
+	struct drop_use *more;
+
+	if (u->count < u->room)
+		return true;
+	merge(u);
+	if (u->room == ROOM_MAX)
+		fold_all(o);
+	if (u->count < u->room / 2)
+		return true;
+	if (u->room == ROOM_MAX)
+		return false;
+	more = reallocarray(u->item, u->room ? 2 * u->room : 256,
+		sizeof(*more));
+	if (!more)
+		return false;
+	if (!u->room)
+		next_tick(&u->since);
+	u->room = u->room ? 2 * u->room : 256;
+	u->item = more;
+	return true;
+}
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
 static void note(struct drop *o, const char *path, unsigned wants)
 {
 	struct drop_uses *u = &o->uses;
-	size_t i = 0;
 
-	if (is_given(path) || u->full)
+	/* A descriptor by its name is nothing that a path grants. */
+	if (path[0] != '/' || sandbox_is_device(path) || u->full)
 		return;
-	/* Another run has other processes and terminals. */
+	/* Who reads a directory has its names alone. */
+	if (wants == SANDBOX_READ && is_dir(path))
+		wants = SANDBOX_LIST;
+	/* Another run has other processes, terminals and control groups. */
 	if (str_after(path, "/proc/") && chr_digit(path[6]))
 		path = "/proc";
 	if (str_after(path, "/dev/pts/"))
 		path = "/dev/pts";
+	if (str_after(path, "/sys/fs/cgroup/"))
+		path = "/sys/fs/cgroup";
 	/* Who may write may read, as a grant is given. */
 	if (wants & SANDBOX_WRITE)
 		wants |= SANDBOX_RW;
-	while (i < u->count && !str_eq(u->item[i].path, path))
-		i++;
-	if (i < u->count) {
-		u->item[i].wants |= wants;
-		return;
-	}
-	if (u->count < USES_MAX && !(u->count & (u->count + 1))) {
-		struct drop_use *more = reallocarray(
-			u->item, 2 * u->count + 2, sizeof(*more));
-
-		u->item = more ? more : u->item;
-		u->full = !more;
-	}
-	u->full |= u->count == USES_MAX;
+	if (wants != SANDBOX_UNIX)
+		wants |= SANDBOX_LIST;
+	u->full = !make_room(o);
 	if (u->full)
 		return;
 	u->item[u->count].path = strdup(path);
@@ -70,11 +208,12 @@ static void note(struct drop *o, const char *path, unsigned wants)
 
 void drop_learn_exec(struct drop *o, const char *exe)
 {
-	for (int depth = 0; depth < 5 && exe && *exe; depth++) {
-		char real[PATH_MAX];
+	autofree char *real = malloc(PATH_MAX);
+
+	for (int depth = 0; real && depth < 5 && exe && *exe; depth++) {
 		autofd int fd = openat(AT_FDCWD, exe, O_PATH | O_CLOEXEC);
 
-		if (fd < 0 || path_of_fd(fd, real, sizeof(real)) < 0)
+		if (fd < 0 || path_of_fd(fd, real, PATH_MAX) < 0)
 			return;
 		note(o, real, SANDBOX_ROX);
 		exe = drop_interpreter(o, real);
@@ -86,54 +225,64 @@ void drop_learn_file(struct drop *o, const struct execwatch_access *a)
 	note(o, a->path, a->wants);
 }
 
-static int by_path(const void *a, const void *b)
+/* Did the command itself make it? */
+static bool is_made(const struct drop_uses *u, const char *path)
 {
-	const struct drop_use *x = a, *y = b;
+	struct stat st;
 
-	return strcmp(x->path, y->path);
+	return lstat(path, &st) < 0 || st.st_ctim.tv_sec > u->since.tv_sec ||
+	       (st.st_ctim.tv_sec == u->since.tv_sec &&
+		       st.st_ctim.tv_nsec >= u->since.tv_nsec);
 }
 
-static size_t dir_length(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash == path ? 1 : (size_t)(slash - path);
-}
-
-/* Files that crowd a directory become one grant of it. They are sorted, so
- * those of one directory stand together, save for what lies deeper. */
-static void fold_crowds(struct drop_uses *u)
+/* What it made and started needs a directory where that may be done. */
+static void start_made(struct drop_uses *u)
 {
 	for (size_t i = 0; i < u->count; i++) {
-		size_t n = dir_length(u->item[i].path), crowd = 0;
-		unsigned wants = u->item[i].wants;
+		autofree char *dir = NULL;
+		struct drop_use key = {0}, *found = NULL;
 
-		for (size_t j = i; j < u->count; j++) {
-			const char *path = u->item[j].path;
-
-			if (strncmp(path, u->item[i].path, n) != 0)
+		if (!(u->item[i].wants & SANDBOX_EXEC) ||
+			!is_made(u, u->item[i].path))
+			continue;
+		key.path = dir = strdup(u->item[i].path);
+		for (char *end; dir && (end = strrchr(dir, '/')) && end > dir;) {
+			*end = '\0';
+			found = bsearch(&key, u->item, u->count,
+				sizeof(key), by_path);
+			if (found && found->wants & SANDBOX_WRITE &&
+				faccessat(AT_FDCWD, dir, F_OK, 0) == 0)
 				break;
-			crowd += dir_length(path) == n &&
-				 u->item[j].wants == wants;
+			found = NULL;
 		}
-		/* Never what is next to the root: that would be everything. */
-		if (n > 1 && crowd >= CROWD && wants == SANDBOX_RO)
-			u->item[i].path[n] = '\0';
+		if (found)
+			found->wants |= SANDBOX_EXEC;
 	}
-	qsort(u->item, u->count, sizeof(*u->item), by_path);
 }
 
-static bool is_covered(const struct drop_uses *u, size_t i)
+/* Takes the wants from what a grant around it gives, or what is gone: what made
+ * that had its directory. */
+static void cover(struct drop_uses *u)
 {
-	for (size_t j = 0; j < u->count; j++) {
-		bool same = str_eq(u->item[j].path, u->item[i].path);
+	enum { NONE = ROOM_MAX };
+	size_t last = NONE;
 
-		if (j != i && (!same || j < i) &&
-			path_beneath(u->item[j].path, u->item[i].path) &&
-			!(u->item[i].wants & ~u->item[j].wants))
-			return true;
+	for (size_t i = 0; i < u->count; i++) {
+		struct drop_use *use = &u->item[i];
+		size_t in = last;
+
+		while (in != NONE &&
+			!path_beneath(u->item[in].path, use->path))
+			in = u->item[in].in;
+		use->in = in;
+		use->gets = use->wants | (in == NONE ? 0 : u->item[in].gets);
+		if ((in != NONE && use->gets == u->item[in].gets) ||
+			faccessat(AT_FDCWD, use->path, F_OK,
+				AT_SYMLINK_NOFOLLOW) < 0)
+			use->wants = 0;
+		else
+			last = i;
 	}
-	return false;
 }
 
 static const char *option_of(unsigned wants)
@@ -142,7 +291,9 @@ static const char *option_of(unsigned wants)
 		return "unix";
 	if (wants & SANDBOX_WRITE)
 		return wants & SANDBOX_EXEC ? "rwx" : "rw";
-	return wants & SANDBOX_EXEC ? "rox" : "ro";
+	return wants & SANDBOX_EXEC ? "rox" :
+	       wants & SANDBOX_READ ? "ro" :
+				      "list";
 }
 
 int drop_learn_write(struct drop *o, struct diag *d)
@@ -152,14 +303,12 @@ int drop_learn_write(struct drop *o, struct diag *d)
 	size_t skipped = 0;
 	int err;
 
-	qsort(u->item, u->count, sizeof(*u->item), by_path);
-	fold_crowds(u);
+	fold_all(o);
+	start_made(u);
+	cover(u);
 	buf_adds(&out, "# what a command used; for drop --grants\n");
 	for (size_t i = 0; i < u->count; i++) {
-		/* Covered, or gone: what made it had its directory. */
-		if (is_covered(u, i) ||
-			faccessat(AT_FDCWD, u->item[i].path, F_OK,
-				AT_SYMLINK_NOFOLLOW) < 0)
+		if (!u->item[i].wants)
 			continue;
 		if (strchr(u->item[i].path, '\n')) {
 			skipped++;
@@ -184,7 +333,7 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 	} words[] = {{"ro", SANDBOX_RO}, {"rox", SANDBOX_ROX},
 		{"rw", SANDBOX_RW}, {"rwx", SANDBOX_RWX},
 		{"unix", SANDBOX_UNIX}, {"hide", SANDBOX_HIDE},
-		{"tmpfs", SANDBOX_TMPFS}};
+		{"tmpfs", SANDBOX_TMPFS}, {"list", SANDBOX_LIST}};
 	/* Its strings live as long as the plan. */
 	struct buf *text = arena_new(&o->strings, struct buf);
 	unsigned line = 0;
@@ -215,8 +364,8 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 			i++;
 		if (i == ARRAY_SIZE(words) || s[n] != ' ' || s[n + 1] != '/') {
 			diag_fail(d, -EINVAL,
-				"expected ro, rox, rw, rwx, unix, hide or "
-				"tmpfs, a space and an absolute path");
+				"expected list, ro, rox, rw, rwx, unix, hide "
+				"or tmpfs, a space and an absolute path");
 			diag_at(d, name, line, 1);
 			return -EINVAL;
 		}
@@ -239,20 +388,23 @@ void drop_explain_denial(
 	} words[] = {{SANDBOX_READ, "read"}, {SANDBOX_WRITE, "write"},
 		{SANDBOX_EXEC, "execute"}, {SANDBOX_UNIX, "connect to"}};
 	const struct sandbox_grant *g;
-	unsigned missing;
+	unsigned missing, has;
 	autobuf struct buf out = BUF_INIT(1 << 16);
 
 	/* What has no name as a file (a pipe, a socket) needs no grant. */
 	if (path[0] != '/')
 		return;
-	missing = wants & ~sandbox_explain(o->sandbox, path, &g);
+	has = sandbox_explain(o->sandbox, path, &g);
+	if (has & SANDBOX_LIST && is_dir(path))
+		has |= SANDBOX_READ;
+	missing = wants & ~has;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (!(missing & words[i].bit))
 			continue;
 		drop_audit_fact(o, "file.deny", path, words[i].word);
 		buf_addf(&out, "denied: %d may not %s ", (int)pid,
 			words[i].word);
-		cli_escape(&out, path, strlen(path));
+		cli_escape_str(&out, path);
 		if (g)
 			buf_addf(&out, " (%s %s does not give it)\n", g->why,
 				g->path);

@@ -4,6 +4,7 @@
 #include "drop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,22 +78,38 @@ static int add_grant(struct drop *o, const char *path, unsigned access,
 static int add_port(struct drop *o, const char *text, bool bind, struct diag *d)
 {
 	unsigned port;
-	int err = num_uint(text, bind ? 0 : 1, 65535, &port);
+	int err = num_uint(text, !bind, 65535, &port);
 
 	o->plan.net = SANDBOX_NET_TCP;
 	if (err == 0)
 		err = sandbox_port(&o->plan, (uint16_t)port, bind);
-	return err < 0 ? diag_errno(d, err, "port '%s'", text) : 0;
+	return err < 0 ? diag_fail(d, err, "'%s' is no port (%d to 65535)", text,
+				 !bind) :
+			 0;
+}
+
+static int descriptor(const char *text, int *out, struct diag *d)
+{
+	unsigned fd;
+
+	*out = -1;
+	if (!text)
+		return 0;
+	if (num_uint(text, 0, 1 << 20, &fd) < 0 || fcntl((int)fd, F_GETFD) < 0)
+		return diag_fail(d, -EINVAL, "'%s' is no open descriptor", text);
+	*out = (int)fd;
+	return 0;
 }
 
 static int add_fd(struct drop *o, const char *text, struct diag *d)
 {
-	unsigned fd;
-	int err = num_uint(text, 0, 1 << 20, &fd);
+	int fd;
 
-	if (err < 0 || o->plan.keep_fd_count == ARRAY_SIZE(o->keep_fds))
-		return diag_fail(d, -EINVAL, "'%s' is no descriptor", text);
-	o->keep_fds[o->plan.keep_fd_count++] = (int)fd;
+	if (o->plan.keep_fd_count == ARRAY_SIZE(o->keep_fds))
+		return diag_fail(d, -E2BIG, "too many descriptors");
+	if (descriptor(text, &fd, d) < 0)
+		return -EINVAL;
+	o->keep_fds[o->plan.keep_fd_count++] = fd;
 	return 0;
 }
 
@@ -307,7 +324,7 @@ const struct cli_spec drop_cli = {
 	.usage = "[OPTION...] [--] COMMAND [ARG...]",
 	.about = "Runs COMMAND with nothing but what the options grant.\n"
 		 "Also understands bwrap's --bind, --ro-bind, --dev-bind with "
-		 "the same path twice.",
+		 "the same path twice,\n--proc, --dev, --setenv and --unshare-*.",
 	.example =
 		"wardbox drop -- ls  # read-only, no network\n"
 		"wardbox drop --preset=build --timeout=5m -- make -j2\n"
@@ -333,35 +350,83 @@ static bool takes_next(const char *word)
 	return false;
 }
 
-/* bwrap names a path twice, inside and outside; here they are one. In place:
- * "--ro-bind A A" becomes "--rox A". The new count of words. */
-static int fold_binds(int argc, char **argv)
+/* bwrap's words, and what they are here. It names a path twice, inside and
+ * outside; here they are one. Devices are always granted; what a namespace of
+ * users, host names or control groups keeps apart is not there to be changed. */
+static const struct bwrap {
+	char word[16], to[6];
+	uint8_t args;
+} bwrap[] = {
+	{"ro-bind", "--rox", 2},
+	{"bind", "--rwx", 2},
+	{"dev-bind", "--rwx", 2},
+	{"setenv", "--env", 2},
+	{"proc", "--ro", 1},
+	{"dev", "", 1},
+	{"unshare-user", "", 0},
+	{"unshare-uts", "", 0},
+	{"unshare-cgroup", "", 0},
+};
+
+static const struct bwrap *bwrap_find(const char *option)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bwrap); i++) {
+		const char *rest = str_after(
+			option + strspn(option, "-"), bwrap[i].word);
+
+		if (rest && (!*rest || str_eq(rest, "-try")))
+			return &bwrap[i];
+	}
+	return NULL;
+}
+
+/* The one word that becomes of those behind the option. */
+static char *bwrap_word(struct drop *o, const struct bwrap *w, char **at)
+{
+	if (str_eq(w->to, "--env")) {
+		size_t n = strlen(at[1]) + strlen(at[2]) + 2;
+		struct buf b = {.data = arena_bytes(&o->strings, n),
+			.cap = n,
+			.max = n - 1};
+
+		if (!b.data)
+			cli_die(EXIT_OURS, "%s: out of memory", at[0]);
+		buf_addf(&b, "%s=%s", at[1], at[2]);
+		return (char *)(uintptr_t)buf_str(&b);
+	}
+	if (w->args == 2 ? !str_eq(at[1], at[2]) :
+			   !*w->to && !str_eq(at[1], "/dev"))
+		cli_die(EXIT_OURS,
+			"%s: needs the same path twice, shown where it is",
+			at[0]);
+	return at[1];
+}
+
+/* In place: "--ro-bind A A" becomes "--rox A". The new count of words. */
+static int fold_bwrap(struct drop *o, int argc, char **argv)
 {
 	int out = 1, i = 1;
 
 	while (i < argc && argv[i][0] == '-' && !str_eq(argv[i], "--")) {
-		const char *word = argv[i] + strspn(argv[i], "-");
-		const char *rest = str_after(word, "ro-bind");
-		const char *to = rest ? "--rox" : "--rwx";
-		bool next;
+		const struct bwrap *w = bwrap_find(argv[i]);
+		int words = w ? w->args : takes_next(argv[i]);
 
-		if (!rest)
-			rest = str_after(word, "bind");
-		if (!rest)
-			rest = str_after(word, "dev-bind");
-		if (!rest || (*rest && !str_eq(rest, "-try")))
-			to = NULL;
-		next = !to && takes_next(argv[i]);
-		if (to && (i + 2 >= argc || !str_eq(argv[i + 1], argv[i + 2])))
-			cli_die(EXIT_OURS,
-				"%s: needs the same path twice: a path is "
-				"never shown elsewhere", argv[i]);
-		/* cli_parse only reads it. */
-		argv[out++] = to ? (char *)(uintptr_t)to : argv[i];
-		i++;
-		if ((to || next) && i < argc)
-			argv[out++] = argv[i++];
-		i += !!to;
+		if (w && i + words >= argc)
+			cli_die(EXIT_OURS, "%s: needs %d words", argv[i], words);
+		if (!w) {
+			argv[out++] = argv[i];
+			if (words && i + 1 < argc)
+				argv[out++] = argv[i + 1];
+		} else if (words) {
+			char *word = bwrap_word(o, w, argv + i);
+
+			/* cli_parse only reads it. */
+			if (*w->to) {
+				argv[out++] = (char *)(uintptr_t)w->to;
+				argv[out++] = word;
+			}
+		}
+		i += 1 + words;
 	}
 	while (i < argc)
 		argv[out++] = argv[i++];
@@ -369,22 +434,9 @@ static int fold_binds(int argc, char **argv)
 	return out;
 }
 
-static int descriptor(const char *text, int *out, struct diag *d)
-{
-	unsigned fd;
-
-	*out = -1;
-	if (!text)
-		return 0;
-	if (num_uint(text, 0, 1 << 20, &fd) < 0)
-		return diag_fail(d, -EINVAL, "'%s' is no descriptor", text);
-	*out = (int)fd;
-	return 0;
-}
-
 int drop_options(struct drop *o, int argc, char **argv)
 {
-	int folded = fold_binds(argc, argv);
+	int folded = fold_bwrap(o, argc, argv);
 	int at = cli_parse(&drop_cli, o, folded, argv);
 	struct diag d = {0};
 
@@ -403,5 +455,9 @@ int drop_options(struct drop *o, int argc, char **argv)
 		descriptor(o->status_fd, &o->status, &d) < 0 ||
 		descriptor(o->audit_fd, &o->events, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
+	for (size_t i = 0; i < o->plan.keep_fd_count; i++)
+		if (o->events == o->keep_fds[i])
+			cli_die(EXIT_OURS, "--audit-fd: the command, which "
+				"keeps %d, could write there", o->events);
 	return at >= folded ? argc : at;
 }

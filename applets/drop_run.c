@@ -49,6 +49,9 @@ static void block_signals(struct drop_job *job)
 	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
 		sigaddset(&set, forwarded[i]);
 	sigprocmask(SIG_BLOCK, &set, &job->old);
+	/* Where it is ignored there is no status to wait for. */
+	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
+		&job->chld);
 	job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -77,8 +80,8 @@ static void status_start(const struct drop_job *job)
 	if (job->o->status < 0)
 		return;
 	json_open(&j, '{');
-	json_u64(json_key(&j, "child-pid"), (uint64_t)job->s->pid);
-	json_u64(json_key(&j, "landlock-abi"), (uint64_t)job->s->abi);
+	json_put_u64(&j, "child-pid", (uint64_t)job->s->pid);
+	json_put_u64(&j, "landlock-abi", (uint64_t)job->s->abi);
 	drop_parts_json(&j, "enforced", job->s->enforced);
 	drop_parts_json(&j, "missing", job->s->missing);
 	json_close(&j);
@@ -95,22 +98,22 @@ static void status_end(const struct drop_job *job, int code)
 	if (job->o->status < 0)
 		return;
 	json_open(&j, '{');
-	json_u64(json_key(&j, "exit-code"), (uint64_t)code);
+	json_put_u64(&j, "exit-code", (uint64_t)code);
 	if (WIFSIGNALED(job->status))
-		json_str(json_key(&j, "signal"),
+		json_put_str(&j, "signal",
 			sig_name(WTERMSIG(job->status), name, sizeof(name)));
 	if (l->hit) {
-		json_str(json_key(&j, "limit"), limits_name(l->hit));
-		json_str(json_key(&j, "limit-by"),
+		json_put_str(&j, "limit", limits_name(l->hit));
+		json_put_str(&j, "limit-by",
 			limits_how_name((enum limits_how)l->how[l->hit]));
 	}
 	if (l->cpu_used)
-		json_u64(json_key(&j, "cpu-ns"), l->cpu_used);
+		json_put_u64(&j, "cpu-ns", l->cpu_used);
 	if (l->mem_peak)
-		json_u64(json_key(&j, "memory-peak"), l->mem_peak);
+		json_put_u64(&j, "memory-peak", l->mem_peak);
 	if (job->s->watch.seen) {
-		json_u64(json_key(&j, "execs"), job->s->watch.seen);
-		json_u64(json_key(&j, "execs-denied"), job->s->watch.denied);
+		json_put_u64(&j, "execs", job->s->watch.seen);
+		json_put_u64(&j, "execs-denied", job->s->watch.denied);
 	}
 	json_close(&j);
 	write_status(job, &line);
@@ -142,11 +145,11 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 		struct json j = JSON_INIT(&line);
 
 		json_open(&j, '{');
-		json_u64(json_key(&j, "pid"), (uint64_t)ev->pid);
-		json_str(json_key(&j, "path"), ev->path);
-		json_str(json_key(&j, "exe"), *ev->exe ? ev->exe : NULL);
-		json_str(json_key(&j, "cwd"), ev->cwd);
-		json_open(json_key(&j, "argv"), '[');
+		json_put_u64(&j, "pid", (uint64_t)ev->pid);
+		json_put_str(&j, "path", ev->path);
+		json_put_str(&j, "exe", *ev->exe ? ev->exe : NULL);
+		json_put_str(&j, "cwd", ev->cwd);
+		json_put_open(&j, "argv", '[');
 		for (size_t i = 0; i < ev->argc; i++)
 			json_str(&j, ev->argv[i]);
 		json_close(&j);
@@ -158,7 +161,7 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 			strlen(*ev->exe ? ev->exe : ev->path));
 		for (size_t i = 1; i < ev->argc; i++) {
 			buf_addc(&line, ' ');
-			cli_escape(&line, ev->argv[i], strlen(ev->argv[i]));
+			cli_escape_str(&line, ev->argv[i]);
 		}
 		buf_adds(&line, ev->cut ? " ...\n" : "\n");
 	}
@@ -173,7 +176,7 @@ static void tell_denial(struct drop_job *job, const struct landlock_record *r)
 
 	drop_audit_fact(job->o, "kernel.deny", r->object, r->rights);
 	buf_addf(&line, "denied by the kernel: %s ", r->rights);
-	cli_escape(&line, r->object, strlen(r->object));
+	cli_escape_str(&line, r->object);
 	buf_addc(&line, '\n');
 	file_write_all(2, line.data, line.len);
 }
@@ -285,7 +288,7 @@ static bool turn(struct drop_job *job, bool over, int ms)
 	}
 	for (int i = 0; i < 2; i++)
 		if (!pump_ended(&job->pumps[i]) &&
-			pump_step(&job->pumps[i], p + 4 + 2 * i) < 0)
+			pump_step(&job->pumps[i], p + 4 + 2 * i))
 			pump_end(&job->pumps[i]);
 	return p[0].revents & POLLIN;
 }
@@ -303,7 +306,7 @@ static void wait_for_it(struct drop_job *job)
 		ended = turn(job, false,
 			settled || (ms >= 0 && ms < SETTLE_MS) ? ms : SETTLE_MS);
 		/* It lasts: now is time to be small. */
-		if (!settled)
+		if (!settled && !ended)
 			lean_code();
 		settled = true;
 	}
@@ -325,10 +328,29 @@ static void child(void *ctx)
 			sandbox_child_fail(job->s, SANDBOX_STEP_SETUP, -errno);
 	if (job->o->new_session && setsid() < 0)
 		sandbox_child_fail(job->s, SANDBOX_STEP_SETUP, -errno);
+	sigaction(SIGCHLD, &job->chld, NULL);
 	sigprocmask(SIG_SETMASK, &job->old, NULL);
 	if (sandbox_apply(job->s) < 0)
 		_exit(EXIT_OURS);
 	_exit(drop_exec(job->o, job->argv));
+}
+
+/* Whoever could still write is none of the command's, which may have handed its
+ * pipes out: what is there now is all. */
+static void drain(struct drop_job *job)
+{
+	for (;;) {
+		for (int i = 0; i < 2; i++) {
+			struct pump *p = &job->pumps[i];
+
+			if (!pump_ended(p) && pump_idle(p) &&
+				pump_due(p) == p->bytes)
+				pump_end(p);
+		}
+		if (!pumping(job))
+			return;
+		turn(job, true, -1);
+	}
 }
 
 /* Ends as the command ended. */
@@ -343,8 +365,7 @@ static int finish(struct drop_job *job)
 		cli_warn("some processes of the command would not end");
 	if (job->log >= 0)
 		turn(job, true, 0);
-	while (pumping(job))
-		turn(job, true, -1);
+	drain(job);
 	if (!sandbox_outcome(s, &job->status, &d)) {
 		drop_audit_end(job->o, s, job->status, NULL);
 		sandbox_release(s);

@@ -17,7 +17,9 @@ static const char *access_words(unsigned access)
 		return "empty, read and write";
 	switch (access & (unsigned)SANDBOX_RWX & ~(unsigned)SANDBOX_UNIX) {
 	case 0:
-		return access & SANDBOX_UNIX ? "connect to sockets" : "nothing";
+		return access & SANDBOX_UNIX ? "connect to sockets" :
+		       access & SANDBOX_LIST ? "list names" :
+					       "nothing";
 	case SANDBOX_READ:
 		return "read";
 	case SANDBOX_ROX:
@@ -54,7 +56,7 @@ static void parts_text(struct buf *out, const char *title, unsigned parts)
 
 void drop_parts_json(struct json *j, const char *key, unsigned parts)
 {
-	json_open(json_key(j, key), '[');
+	json_put_open(j, key, '[');
 	for (unsigned part = 1; part <= SANDBOX_WATCH; part <<= 1)
 		if (parts & part)
 			json_str(j, sandbox_part_name(part));
@@ -86,7 +88,7 @@ static void plan_text(struct buf *out, const struct sandbox *s)
 		if (r->mount == SANDBOX_MOUNT_PIN)
 			continue;
 		buf_addf(out, "path       %-22s ", access_words(r->access));
-		cli_escape(out, r->path, strlen(r->path));
+		cli_escape_str(out, r->path);
 		buf_addf(out, "  (%s)\n", s->plan->grants[r->grant].why);
 	}
 }
@@ -98,11 +100,11 @@ static void plan_json(struct buf *out, const struct sandbox *s)
 	json_open(&j, '{');
 	drop_parts_json(&j, "enforced", s->enforced);
 	drop_parts_json(&j, "missing", s->missing);
-	json_i64(json_key(&j, "landlock-abi"), s->abi);
-	json_u64(json_key(&j, "filter-length"), s->filter_len);
-	json_u64(json_key(&j, "filter-hash"), s->filter_hash);
-	json_str(json_key(&j, "network"), net_words(s->plan->net));
-	json_open(json_key(&j, "limits"), '{');
+	json_put_i64(&j, "landlock-abi", s->abi);
+	json_put_u64(&j, "filter-length", s->filter_len);
+	json_put_u64(&j, "filter-hash", s->filter_hash);
+	json_put_str(&j, "network", net_words(s->plan->net));
+	json_put_open(&j, "limits", '{');
 	for (int kind = LIMITS_WALL; kind < LIMITS_KINDS; kind++)
 		if (s->limits.how[kind])
 			json_str(json_key(&j,
@@ -110,16 +112,16 @@ static void plan_json(struct buf *out, const struct sandbox *s)
 				limits_how_name(
 					(enum limits_how)s->limits.how[kind]));
 	json_close(&j);
-	json_open(json_key(&j, "paths"), '[');
+	json_put_open(&j, "paths", '[');
 	for (size_t i = 0; i < s->rule_count; i++) {
 		const struct sandbox_rule *r = &s->rules[i];
 
 		if (r->mount == SANDBOX_MOUNT_PIN)
 			continue;
 		json_open(&j, '{');
-		json_str(json_key(&j, "path"), r->path);
-		json_str(json_key(&j, "access"), access_words(r->access));
-		json_str(json_key(&j, "by"), s->plan->grants[r->grant].why);
+		json_put_str(&j, "path", r->path);
+		json_put_str(&j, "access", access_words(r->access));
+		json_put_str(&j, "by", s->plan->grants[r->grant].why);
 		json_close(&j);
 	}
 	json_close(&j);
@@ -149,17 +151,17 @@ void drop_show_path(
 		struct json j = JSON_INIT(&out);
 
 		json_open(&j, '{');
-		json_str(json_key(&j, "path"), path);
-		json_bool(json_key(&j, "read"), access & SANDBOX_READ);
-		json_bool(json_key(&j, "write"), access & SANDBOX_WRITE);
-		json_bool(json_key(&j, "execute"), access & SANDBOX_EXEC);
-		json_bool(json_key(&j, "hidden"), access == SANDBOX_HIDE);
-		json_str(json_key(&j, "grant"), g ? g->path : NULL);
-		json_str(json_key(&j, "by"), g ? g->why : NULL);
+		json_put_str(&j, "path", path);
+		json_put_bool(&j, "read", access & SANDBOX_READ);
+		json_put_bool(&j, "write", access & SANDBOX_WRITE);
+		json_put_bool(&j, "execute", access & SANDBOX_EXEC);
+		json_put_bool(&j, "hidden", access == SANDBOX_HIDE);
+		json_put_str(&j, "grant", g ? g->path : NULL);
+		json_put_str(&j, "by", g ? g->why : NULL);
 		json_close(&j);
 		buf_addc(&out, '\n');
 	} else {
-		cli_escape(&out, path, strlen(path));
+		cli_escape_str(&out, path);
 		buf_addf(&out, ": %s", access_words(access));
 		if (g)
 			buf_addf(&out, " (%s %s)", g->why, g->path);
@@ -192,8 +194,8 @@ int drop_show_probe(const struct drop *o)
 			works |= spaces[i];
 	if (o->json) {
 		json_open(&j, '{');
-		json_i64(json_key(&j, "landlock-abi"), abi);
-		json_bool(json_key(&j, "inside"), probe_inside());
+		json_put_i64(&j, "landlock-abi", abi);
+		json_put_bool(&j, "inside", probe_inside());
 		drop_parts_json(&j, "works", works);
 		json_close(&j);
 		buf_addc(&out, '\n');

@@ -289,8 +289,8 @@ static void look_chroot(struct look *l)
 	other[id] = '\0';
 	if (!str_eq(own, other))
 		add(l, CONFINED_CHROOT, true, NULL, 0,
-			"/ is mount %s here, mount %s for process 1", own,
-			other);
+			"/proc/self/mountinfo: / is not the mount that process 1"
+			" has there");
 }
 
 static const char *variable(const struct look *l, const char *name)

@@ -138,21 +138,20 @@ void confinement_json(struct json *j, const struct confinement *c)
 		const struct confinement_row *row = &rows[f->kind];
 
 		json_open(j, '{');
-		json_str(json_key(j, "kind"), names[f->kind]);
-		json_bool(json_key(j, "confined"), f->confined);
-		json_str(
-			json_key(j, "detail"), f->detail[0] ? f->detail : NULL);
-		json_str(json_key(j, "evidence"), f->evidence);
-		json_str(json_key(j, "package_install"),
+		json_put_str(j, "kind", names[f->kind]);
+		json_put_bool(j, "confined", f->confined);
+		json_put_str(j, "detail", f->detail[0] ? f->detail : NULL);
+		json_put_str(j, "evidence", f->evidence);
+		json_put_str(j, "package_install",
 			confinement_impact_name(
 				(enum confinement_impact)row->packages));
-		json_str(json_key(j, "user_install"),
+		json_put_str(j, "user_install",
 			confinement_impact_name(
 				(enum confinement_impact)row->user));
-		json_str(json_key(j, "profile_write"),
+		json_put_str(j, "profile_write",
 			confinement_impact_name(
 				(enum confinement_impact)row->profile));
-		json_str(json_key(j, "note"), row->note);
+		json_put_str(j, "note", row->note);
 		json_close(j);
 	}
 	json_close(j);

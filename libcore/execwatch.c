@@ -45,11 +45,15 @@ int execwatch_prepare(struct execwatch *w)
 			       sizeof(struct sc_resp);
 	w->notif = calloc(EXECWATCH_QUEUE, w->notif_size);
 	w->resp = calloc(1, w->resp_size);
-	if (!w->notif || !w->resp)
-		return -ENOMEM;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->sock) < 0)
-		return -errno;
-	return 0;
+	return w->notif && w->resp ? 0 : -ENOMEM;
+}
+
+int execwatch_connect(struct execwatch *w)
+{
+	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->sock) <
+			0
+		? -errno
+		: 0;
 }
 
 void execwatch_release(struct execwatch *w)
@@ -121,7 +125,7 @@ static void be_quick(void)
 	syscall(__NR_sched_setattr, 0, &attr, 0);
 }
 
-int execwatch_take(struct execwatch *w)
+static int be_handed(struct execwatch *w)
 {
 	union {
 		struct cmsghdr head;
@@ -135,7 +139,6 @@ int execwatch_take(struct execwatch *w)
 		.msg_control = control.room,
 		.msg_controllen = sizeof(control.room),
 	};
-	uint64_t sync = SC_FD_SYNC_WAKE_UP;
 	ssize_t n;
 
 	close(w->sock[1]);
@@ -151,6 +154,16 @@ int execwatch_take(struct execwatch *w)
 		control.head.cmsg_type != SCM_RIGHTS)
 		return -EPIPE;
 	memcpy(&w->fd, CMSG_DATA(&control.head), sizeof(int));
+	return 0;
+}
+
+int execwatch_take(struct execwatch *w)
+{
+	uint64_t sync = SC_FD_SYNC_WAKE_UP;
+	int err = w->fd < 0 ? be_handed(w) : 0;
+
+	if (err < 0)
+		return err;
 	/* We and the one that waits take turns: one core is enough, and faster.
 	 * Kernels before 6.6 do not know it. */
 	listener_ioctl(w, SC_IOCTL_SET_FLAGS, (void *)(uintptr_t)sync);
@@ -266,7 +279,8 @@ int execwatch_step(struct execwatch *w)
 		if (err == 0 && w->waiting)
 			err = receive(w);
 	}
-	if (err == -EPIPE && w->fd >= 0) {
+	/* Who waits, and whoever asks later, gets ENOSYS. */
+	if (err < 0 && w->fd >= 0) {
 		close(w->fd);
 		w->fd = -1;
 	}

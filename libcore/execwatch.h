@@ -16,8 +16,9 @@
 #include "limiter.h"
 
 enum {
-	EXECWATCH_ARGS_MAX = 1024,
-	EXECWATCH_BYTES_MAX = 32768, /* of all arguments together */
+	/* A default stack of 8 MB lets 2 MB through. Never touched, most of it. */
+	EXECWATCH_ARGS_MAX = 1 << 18,
+	EXECWATCH_BYTES_MAX = 4 << 20, /* of all arguments together */
 	EXECWATCH_QUEUE = 16,
 };
 
@@ -30,6 +31,7 @@ struct execwatch_event {
 	char *const *argv; /* NULL-terminated */
 	size_t argc;
 	bool cut;    /* argv is longer than the maxima: its start is here */
+	uint64_t env; /* where its new environment's pointers are, there */
 };
 
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
@@ -70,12 +72,15 @@ struct execwatch {
 int execwatch_prepare(struct execwatch *w);
 void execwatch_release(struct execwatch *w);
 
+/* For a child with descriptors of its own. -errno. */
+int execwatch_connect(struct execwatch *w);
+
 /* In the child, right after the filter was installed: hands the listener over
  * and closes it. Raw calls alone. */
 int execwatch_hand_over(struct execwatch *w, int listener);
 
-/* In the parent, after fork: waits for the listener. -EPIPE when the child
- * ended before it had one. */
+/* In the parent, after fork: waits for the listener, unless it is there.
+ * -EPIPE when the child ended before it had one. */
 int execwatch_take(struct execwatch *w);
 
 /* For poll(POLLIN); -1 when there is none (any more). */
@@ -87,5 +92,11 @@ static inline int execwatch_fd(const struct execwatch *w)
 /* Answers what is pending; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
  * is gone, fd is closed. Fails closed: what cannot be read is denied. */
 int execwatch_step(struct execwatch *w);
+
+/* While ev is decided: adds the strings of the environment that the program
+ * would get, each with its NUL; what out has no room for is left out. 0, or
+ * -errno. */
+struct buf;
+int execwatch_env(const struct execwatch_event *ev, struct buf *out);
 
 #endif

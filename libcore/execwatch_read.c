@@ -21,6 +21,7 @@ enum {
 	EMPTY_PATH = 0x1000,
 	WORDS = 64,
 	AHEAD = 256, /* most paths are shorter */
+	STRING_MAX = 1 << 17, /* the kernel's, of one that is executed with */
 };
 
 ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n)
@@ -150,6 +151,32 @@ static int read_args(pid_t pid, uint64_t at, char **argv, char **room,
 	return 0;
 }
 
+int execwatch_env(const struct execwatch_event *ev, struct buf *out)
+{
+	struct words w = {.count = 0};
+
+	for (uint64_t at = ev->env; at; at += w.count * sizeof(*w.at)) {
+		int err = read_words(ev->pid, at, &w);
+
+		if (err < 0)
+			return err;
+		for (size_t i = 0; i < w.count; i++) {
+			char *room = w.at[i] ? buf_reserve(out, STRING_MAX) :
+					       NULL;
+			ssize_t len;
+
+			if (!room)
+				return 0;
+			len = execwatch_str(
+				ev->pid, w.at[i], room, STRING_MAX);
+			if (len < 0)
+				return (int)len;
+			out->len += (size_t)len + 1;
+		}
+	}
+	return 0;
+}
+
 /* A link in /proc/PID; "" when it cannot be read. */
 static void read_link(pid_t pid, const char *what, char *out)
 {
@@ -231,7 +258,8 @@ int execwatch_read(int *root, const struct sc_notif *n, char *room,
 	size_t have;
 	ssize_t len;
 
-	*ev = (struct execwatch_event){.pid = pid, .path = path};
+	*ev = (struct execwatch_event){
+		.pid = pid, .path = path, .env = args[2]};
 	look_ahead(pid, args[0], path, &have, args[1], &words);
 	len = read_str(pid, args[0], path, PATH_MAX, &have);
 	if (len < 0)

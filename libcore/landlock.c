@@ -48,6 +48,8 @@ uint64_t landlock_rights(unsigned access, bool dir, int abi)
 
 	if (access & SANDBOX_READ)
 		rights |= LL_FS_READ_FILE | LL_FS_READ_DIR;
+	if (access & SANDBOX_LIST)
+		rights |= LL_FS_READ_DIR;
 	if (access & SANDBOX_EXEC)
 		rights |= LL_FS_EXECUTE;
 	if (access & SANDBOX_WRITE)

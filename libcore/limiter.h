@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "buf.h"
 #include "diag.h"
 
 /* 0 means: not limited. */
@@ -48,7 +49,7 @@ enum limits_how {
 	LIMITS_BY_CGROUP2,
 	LIMITS_BY_CGROUP1,
 	LIMITS_BY_RLIMIT,   /* each process alone */
-	LIMITS_BY_WATCHDOG, /* looked at ten times a second */
+	LIMITS_BY_WATCHDOG, /* looked at twenty times a second */
 	LIMITS_BY_WATCH,    /* where programs start */
 	LIMITS_BY_TIMER,
 	LIMITS_BY_COUNT,
@@ -59,6 +60,7 @@ const char *limits_how_name(enum limits_how how);
 /* How many processes there were, and which number the last one had. */
 struct limits_guess {
 	unsigned procs, last;
+	const struct buf *others; /* as for limits_tree() */
 };
 
 enum { LIMITS_GROUPS = 3 }; /* v2: the first; v1: memory, pids, cpuacct */
@@ -74,7 +76,9 @@ struct limits {
 	int parent[LIMITS_GROUPS], group[LIMITS_GROUPS]; /* directories */
 	char name[32];                                   /* of the groups */
 	uint64_t start_ns, look_ns, pause_ns;
+	uint64_t cpu_seen; /* the watchdog's last sum */
 	struct limits_guess guess;
+	struct buf others; /* as limits_others() says, before the tree began */
 	uint32_t nproc; /* the RLIMIT_NPROC to set, 0 for none */
 };
 #define LIMITS_INIT                                                            \
@@ -84,10 +88,9 @@ struct limits {
 	})
 
 /* In the parent: makes the cgroup when spec needs one and it can be had. Where
- * a limit can only be approximated, .how says so; one that cannot be enforced at
- * all is -ENOTSUP with d. */
-int limits_prepare(struct limits *l, const struct limits_spec *spec,
-	struct diag *d);
+ * a limit can only be approximated, .how says so. -ENOTSUP: one needs looks into
+ * /proc, which does not show this process's children. */
+int limits_prepare(struct limits *l, const struct limits_spec *spec);
 /* Removes the cgroup; the tree must have ended. */
 void limits_release(struct limits *l);
 
@@ -108,14 +111,24 @@ enum limits_kind limits_check(struct limits *l, bool last);
 /* SIGKILLs all that is in the cgroup; -ENOENT when there is none. */
 int limits_kill(const struct limits *l);
 
-/* What all descendants of this process use together. Those that have ended and
+/* The children that this process has now, from before it became what it is: none
+ * of them belongs to the tree that it is going to start. To be released. */
+int limits_others(struct buf *others);
+
+/* What all descendants of this process use together, but for others (NULL: there
+ * are none) and theirs. Those that have ended and
  * were not reaped count for their time alone. */
 struct limits_tree {
 	unsigned procs, tasks;
 	uint64_t memory, cpu_ns; /* memory when it was asked for */
 };
 /* 0, -errno. Stops looking at 65536 processes. */
-int limits_tree(struct limits_tree *out, bool memory);
+int limits_tree(
+	struct limits_tree *out, bool memory, const struct buf *others);
+
+/* Does /proc show them? Some kernels are built without the file, and some places
+ * have no /proc. */
+bool limits_can_look(void);
 
 /* Does this process have more than max descendants? Counts when so many could
  * have been started meanwhile; true when that cannot be done. */
@@ -127,8 +140,11 @@ unsigned limits_user_tasks(void);
 /* The first child of a process; 0 when it has none. */
 pid_t limits_child(pid_t parent);
 
-/* SIGKILLs and reaps every descendant of this process. Repeats until none is
+/* Sends a signal to a process and all that descend from it. */
+void limits_signal(pid_t root, int sig);
+
+/* SIGKILLs and reaps every descendant of this process but others. Repeats until none is
  * left or two seconds are over (-ETIMEDOUT). */
-int limits_sweep(void);
+int limits_sweep(const struct buf *others);
 
 #endif

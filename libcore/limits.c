@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "kconfig.h"
 #include "limits_cgroup.h"
 #include "str.h"
@@ -55,10 +57,7 @@ const char *limits_how_name(enum limits_how how)
 
 static uint64_t now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The kernel counts all of a user's tasks together, so what others of that
@@ -70,10 +69,29 @@ static void plan_nproc(struct limits *l)
 		l->nproc = l->spec.tasks + limits_user_tasks();
 }
 
-int limits_prepare(struct limits *l, const struct limits_spec *spec,
-	struct diag *d)
+static bool by_watchdog(const struct limits *l, enum limits_kind kind)
 {
-	(void)d;
+	return l->how[kind] == LIMITS_BY_WATCHDOG;
+}
+
+static bool needs_looks(const struct limits *l)
+{
+	return l->how[LIMITS_CPU] || l->how[LIMITS_MEM] ||
+	       by_watchdog(l, LIMITS_TASKS) || l->how[LIMITS_PROCS];
+}
+
+/* Where no control group stops a bomb, the kernel's own count does, before it is
+ * too much to be ended: with room for all that runs on this machine. */
+static void plan_backstop(struct limits *l)
+{
+	struct sysinfo all;
+
+	if (getuid() != 0 && sysinfo(&all) == 0)
+		l->nproc = all.procs + 4 * limits_forks(l->spec.procs);
+}
+
+int limits_prepare(struct limits *l, const struct limits_spec *spec)
+{
 	*l = LIMITS_INIT;
 	l->spec = *spec;
 	if (!spec->brief && IS_ENABLED(CONFIG_SANDBOX_CGROUP))
@@ -90,16 +108,25 @@ int limits_prepare(struct limits *l, const struct limits_spec *spec,
 		l->how[LIMITS_OUTPUT] = LIMITS_BY_COUNT;
 	if (spec->procs)
 		l->how[LIMITS_PROCS] = LIMITS_BY_WATCH;
+	if (spec->procs && !spec->tasks)
+		plan_backstop(l);
 	if (spec->files)
 		l->how[LIMITS_FILES] = LIMITS_BY_RLIMIT;
 	if (spec->fsize)
 		l->how[LIMITS_FSIZE] = LIMITS_BY_RLIMIT;
-	return 0;
+	/* A control group says itself how much is used. */
+	if (!(by_watchdog(l, LIMITS_CPU) || by_watchdog(l, LIMITS_MEM) ||
+		    by_watchdog(l, LIMITS_TASKS) || spec->procs) ||
+		limits_can_look())
+		return 0;
+	limits_release(l);
+	return -ENOTSUP;
 }
 
 void limits_release(struct limits *l)
 {
 	limits_cgroup_remove(l);
+	buf_release(&l->others);
 	*l = LIMITS_INIT;
 }
 
@@ -162,13 +189,6 @@ void limits_start(struct limits *l)
 	l->pause_ns = LOOK;
 }
 
-static bool needs_looks(const struct limits *l)
-{
-	return l->how[LIMITS_CPU] || l->how[LIMITS_MEM] ||
-	       l->how[LIMITS_TASKS] == LIMITS_BY_WATCHDOG ||
-	       l->how[LIMITS_PROCS];
-}
-
 int limits_timeout(const struct limits *l)
 {
 	uint64_t now = now_ns(), due = UINT64_MAX;
@@ -194,9 +214,17 @@ static uint64_t pause_for(const struct limits *l, uint64_t used)
 	return left < LOOK_SOON ? LOOK_SOON : left > LOOK ? LOOK : left;
 }
 
-static bool by_watchdog(const struct limits *l, enum limits_kind kind)
+/* The time of a child whose parent does not want to know goes with it: what was
+ * seen of it still counts. Less is looked at twice: a child may have been waited
+ * for between the looks at its parent and at it. */
+static void add_cpu(struct limits *l, struct limits_tree *t)
 {
-	return l->how[kind] == LIMITS_BY_WATCHDOG;
+	if (t->cpu_ns < l->cpu_seen &&
+		limits_tree(t, false, &l->others) < 0)
+		return;
+	if (t->cpu_ns > l->cpu_seen)
+		l->cpu_used += t->cpu_ns - l->cpu_seen;
+	l->cpu_seen = t->cpu_ns;
 }
 
 static void look(struct limits *l, bool last)
@@ -212,15 +240,15 @@ static void look(struct limits *l, bool last)
 		l->hit = LIMITS_PROCS;
 	if ((mem || by_watchdog(l, LIMITS_CPU) ||
 		    by_watchdog(l, LIMITS_TASKS)) &&
-		limits_tree(&t, mem) == 0) {
+		limits_tree(&t, mem, &l->others) == 0) {
 		if (mem && t.memory > l->mem_peak)
 			l->mem_peak = t.memory;
 		if (mem) {
 			killed = t.memory > l->spec.mem;
 			l->pause_ns = pause_for(l, t.memory);
 		}
-		if (by_watchdog(l, LIMITS_CPU) && t.cpu_ns > l->cpu_used)
-			l->cpu_used = t.cpu_ns;
+		if (by_watchdog(l, LIMITS_CPU))
+			add_cpu(l, &t);
 		if (by_watchdog(l, LIMITS_TASKS) && t.tasks > l->spec.tasks &&
 			!last)
 			l->hit = LIMITS_TASKS;

@@ -43,30 +43,16 @@ static int write_number(int dir, const char *name, uint64_t v)
 	return write_at(dir, name, text, b.len);
 }
 
-static int read_at(int dir, const char *name, struct buf *out)
-{
-	autofd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
-
-	buf_clear(out);
-	return fd < 0 ? -errno : buf_read_fd(out, fd);
-}
-
 /* The number behind a key ("" for the file's first). */
 static uint64_t number_at(int dir, const char *name, const char *key)
 {
 	char text[2048];
 	struct buf b = BUF_FIXED(text);
-	const char *s;
-	uint64_t v = 0;
+	const char *s = limits_read(dir, name, &b) < 0 ?
+				NULL :
+				str_find(buf_str(&b), key);
 
-	if (read_at(dir, name, &b) < 0)
-		return 0;
-	s = str_find(buf_str(&b), key);
-	if (!s)
-		return 0;
-	for (s += strlen(key); chr_digit(*s) && v < UINT64_MAX / 16; s++)
-		v = 10 * v + (uint64_t)(*s - '0');
-	return v;
+	return s ? limits_digits(s + strlen(key)) : 0;
 }
 
 static bool is_group_fs(const char *path, long magic)
@@ -84,7 +70,7 @@ static int own_path(const char *controller, char *out, size_t size)
 	struct buf b = BUF_FIXED(text);
 	size_t n = strlen(controller);
 
-	if (read_at(AT_FDCWD, "/proc/self/cgroup", &b) < 0)
+	if (limits_read(AT_FDCWD, "/proc/self/cgroup", &b) < 0)
 		return -ENOENT;
 	buf_str(&b);
 	for (char *line = text, *end; line; line = end) {
@@ -177,7 +163,7 @@ static void remove_group(struct limits *l, unsigned i)
 /* Threads are tasks, too, and may be many; a fork bomb is more. */
 static uint64_t backstop(const struct limits *l)
 {
-	return 16ULL * limits_forks(l->spec.procs);
+	return 4ULL * limits_forks(l->spec.procs);
 }
 
 static bool set2(struct limits *l)
@@ -191,8 +177,9 @@ static bool set2(struct limits *l)
 		write_at(dir, "memory.oom.group", "1", 1);
 		l->how[LIMITS_MEM] = LIMITS_BY_CGROUP2;
 	}
-	if (!l->spec.tasks && l->spec.procs)
-		write_number(dir, "pids.max", backstop(l));
+	if (!l->spec.tasks && l->spec.procs &&
+		write_number(dir, "pids.max", backstop(l)) < 0 && !l->spec.mem)
+		return false;
 	if (l->spec.tasks) {
 		if (write_number(dir, "pids.max", l->spec.tasks) < 0)
 			return false;
@@ -280,7 +267,8 @@ void limits_cgroup_make(struct limits *l)
 	struct buf b = BUF_FIXED(l->name);
 	struct timespec now;
 
-	if (!l->spec.mem && !l->spec.tasks && !l->spec.cpu_ns)
+	if (!l->spec.mem && !l->spec.tasks && !l->spec.cpu_ns &&
+		!l->spec.procs)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	buf_addf(&b, "wardbox-%d-%lx", (int)getpid(), now.tv_nsec);
@@ -313,23 +301,13 @@ int limits_cgroup_enter(const struct limits *l)
 /* Kills those listed; true when there were any. */
 static bool kill_listed(int dir)
 {
-	char text[2048];
-	struct buf b = BUF_FIXED(text);
-	autofd int fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	pid_t pid = 0;
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	autobuf struct buf pids = BUF_INIT(1 << 18);
 
-	b.len = n > 0 ? (size_t)n : 0;
-	for (size_t i = 0; i < b.len; i++) {
-		if (chr_digit(text[i])) {
-			pid = 10 * pid + (text[i] - '0');
-		} else {
-			if (pid > 1)
-				kill(pid, SIGKILL);
-			pid = 0;
-		}
-	}
-	return b.len > 0;
+	if (limits_read(dir, "cgroup.procs", &text) == 0)
+		limits_numbers(&pids, text.data, text.len);
+	limits_kill_all(&pids, SIGKILL);
+	return pids.len > 0;
 }
 
 int limits_cgroup_kill(const struct limits *l)

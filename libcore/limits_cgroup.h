@@ -12,6 +12,13 @@ static inline uint32_t limits_forks(uint32_t procs)
 	return procs < UINT32_MAX / 8 ? 4 * procs + 64 : UINT32_MAX;
 }
 
+/* The whole of a file in a directory. */
+int limits_read(int dir, const char *name, struct buf *out);
+/* Adds the numbers in a text to an array of uint32_t. */
+void limits_numbers(struct buf *pids, const char *s, size_t n);
+/* Sends a signal to each of them. */
+void limits_kill_all(const struct buf *pids, int sig);
+
 /* The number that a text begins with; 0 for none. */
 uint64_t limits_digits(const char *s);
 

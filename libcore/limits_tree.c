@@ -33,8 +33,7 @@ static uint32_t get_pid(const struct buf *pids, size_t i)
 	return pid;
 }
 
-/* The numbers in a text of them. */
-static void put_numbers(struct buf *pids, const char *s, size_t n)
+void limits_numbers(struct buf *pids, const char *s, size_t n)
 {
 	uint32_t v = 0;
 	bool in = false;
@@ -53,6 +52,13 @@ static void put_numbers(struct buf *pids, const char *s, size_t n)
 		put_pid(pids, v);
 }
 
+void limits_kill_all(const struct buf *pids, int sig)
+{
+	for (size_t i = 0; i < pids->len / sizeof(uint32_t); i++)
+		if (get_pid(pids, i) > 1)
+			kill((pid_t)get_pid(pids, i), sig);
+}
+
 uint64_t limits_digits(const char *s)
 {
 	uint64_t v = 0;
@@ -62,12 +68,17 @@ uint64_t limits_digits(const char *s)
 	return v;
 }
 
-static int read_proc(struct buf *out, const char *path)
+int limits_read(int dir, const char *name, struct buf *out)
 {
-	autofd int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+	autofd int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 
 	buf_clear(out);
 	return fd < 0 ? -errno : buf_read_fd(out, fd);
+}
+
+static int read_proc(struct buf *out, const char *path)
+{
+	return limits_read(AT_FDCWD, path, out);
 }
 
 /* A name that is a number; 0 for others. */
@@ -86,13 +97,37 @@ static void cleanup_dir(DIR **dir)
 		closedir(*dir);
 }
 
-/* The children that each thread of a process has; its threads are counted. */
-static int add_children(
-	struct buf *pids, uint32_t pid, unsigned *tasks, struct buf *text)
+/* "Key: N kB" of a status file, in bytes. */
+static uint64_t status_kb(const char *text, const char *key)
+{
+	const char *s = str_find(text, key);
+
+	return s ? limits_digits(s + strcspn(s, "0123456789")) * 1024 : 0;
+}
+
+/* What a thread's process uses alone, and what it shares in memory; files that
+ * are mapped are everybody's, and can be dropped. */
+static uint64_t memory_of(const char *task, struct buf *text)
+{
+	char path[64];
+	struct buf name = BUF_FIXED(path);
+
+	buf_addf(&name, "%s/status", task);
+	if (read_proc(text, buf_str(&name)) < 0)
+		return 0;
+	return status_kb(buf_str(text), "\nRssAnon:") +
+	       status_kb(text->data, "\nRssShmem:");
+}
+
+/* The children that each thread of a process has; its threads are counted. Its
+ * memory is added, where that is asked for: any thread that lives tells it. */
+static int add_children(struct buf *pids, uint32_t pid, unsigned *tasks,
+	uint64_t *memory, struct buf *text)
 {
 	char path[64];
 	struct buf name = BUF_FIXED(path);
 	autoclean(cleanup_dir) DIR *dir = NULL;
+	uint64_t used = 0;
 	struct dirent *e;
 
 	buf_addf(&name, "/proc/%u/task", pid);
@@ -106,10 +141,15 @@ static int add_children(
 			continue;
 		++*tasks;
 		buf_clear(&name);
-		buf_addf(&name, "/proc/%u/task/%u/children", pid, tid);
+		buf_addf(&name, "/proc/%u/task/%u", pid, tid);
+		if (memory && !used)
+			used = memory_of(buf_str(&name), text);
+		buf_adds(&name, "/children");
 		if (read_proc(text, buf_str(&name)) == 0)
-			put_numbers(pids, text->data, text->len);
+			limits_numbers(pids, text->data, text->len);
 	}
+	if (memory)
+		*memory += used;
 	return 0;
 }
 
@@ -121,35 +161,6 @@ static uint64_t stat_field(const char *line, unsigned n)
 	for (unsigned i = 2; s && i < n; i++)
 		s = strchr(s + 1, ' ');
 	return s ? limits_digits(s + 1) : 0;
-}
-
-/* "Key: N kB" of a status file, in bytes. */
-static uint64_t status_kb(const char *text, const char *key)
-{
-	const char *s = str_find(text, key);
-	uint64_t v = 0;
-
-	if (!s)
-		return 0;
-	for (s += strlen(key); *s == ' ' || *s == '\t'; s++)
-		;
-	for (; chr_digit(*s); s++)
-		v = 10 * v + (uint64_t)(*s - '0');
-	return v * 1024;
-}
-
-/* What it uses alone, and what it shares in memory; files that are mapped are
- * everybody's, and can be dropped. */
-static uint64_t memory_of(uint32_t pid, struct buf *text)
-{
-	char path[64];
-	struct buf name = BUF_FIXED(path);
-
-	buf_addf(&name, "/proc/%u/status", pid);
-	if (read_proc(text, buf_str(&name)) < 0)
-		return 0;
-	return status_kb(buf_str(text), "\nRssAnon:") +
-	       status_kb(text->data, "\nRssShmem:");
 }
 
 static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
@@ -170,34 +181,80 @@ static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
 	for (unsigned n = 14; n <= 17; n++)
 		ticks += stat_field(text->data, n);
 	out->cpu_ns += ticks * (1000000000U / getauxval(AT_CLKTCK));
-	if (state[2] == 'Z')
+	/* Where the first thread alone has ended, the others are counted. */
+	if (state[2] == 'Z' && stat_field(text->data, 20) < 2)
 		return;
 	out->procs++;
 }
 
-int limits_tree(struct limits_tree *out, bool memory)
+static bool has_children(void)
+{
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) >=
+		       0 ||
+	       errno != ECHILD;
+}
+
+int limits_others(struct buf *others)
+{
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	unsigned tasks = 0;
+	int err;
+
+	*others = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
+	if (!has_children())
+		return 0;
+	err = add_children(others, (uint32_t)getpid(), &tasks, NULL, &text);
+	return err < 0 ? err : others->err;
+}
+
+/* Takes others out of pids. */
+static void without(struct buf *pids, const struct buf *others)
+{
+	size_t n = others ? others->len / sizeof(uint32_t) : 0, kept = 0;
+
+	for (size_t i = 0; n && i < pids->len / sizeof(uint32_t); i++) {
+		uint32_t pid = get_pid(pids, i);
+		size_t k = 0;
+
+		while (k < n && get_pid(others, k) != pid)
+			k++;
+		if (k == n)
+			memcpy(pids->data + kept++ * sizeof(pid), &pid,
+				sizeof(pid));
+	}
+	if (n)
+		pids->len = kept * sizeof(uint32_t);
+}
+
+int limits_tree(
+	struct limits_tree *out, bool memory, const struct buf *others)
 {
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	unsigned own = 0;
-	siginfo_t info;
 	int err;
 
 	*out = (struct limits_tree){0};
-	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 &&
-		errno == ECHILD)
+	if (!has_children())
 		return 0;
-	err = add_children(&pids, (uint32_t)getpid(), &own, &text);
+	err = add_children(&pids, (uint32_t)getpid(), &own, NULL, &text);
+	without(&pids, others);
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 
 		add_stat(out, pid, &text);
-		if (memory)
-			out->memory += memory_of(pid, &text);
 		/* One that ends meanwhile has none. */
-		add_children(&pids, pid, &out->tasks, &text);
+		add_children(&pids, pid, &out->tasks,
+			memory ? &out->memory : NULL, &text);
 	}
 	return err < 0 ? err : pids.err;
+}
+
+bool limits_can_look(void)
+{
+	return faccessat(AT_FDCWD, "/proc/thread-self/children", R_OK, 0) == 0;
 }
 
 /* The number that the machine's last process was given; 0 if that is not told. */
@@ -221,9 +278,10 @@ bool limits_procs_over(struct limits_guess *g, unsigned max)
 	if (last && g->last && last >= g->last &&
 		last - g->last + g->procs <= max)
 		return false;
-	if (limits_tree(&t, false) < 0)
+	if (limits_tree(&t, false, g->others) < 0)
 		return true;
-	*g = (struct limits_guess){t.procs, last};
+	g->procs = t.procs;
+	g->last = last;
 	return t.procs > max;
 }
 
@@ -253,8 +311,20 @@ pid_t limits_child(pid_t parent)
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	unsigned tasks = 0;
 
-	add_children(&pids, (uint32_t)parent, &tasks, &text);
+	add_children(&pids, (uint32_t)parent, &tasks, NULL, &text);
 	return pids.len ? (pid_t)get_pid(&pids, 0) : 0;
+}
+
+void limits_signal(pid_t root, int sig)
+{
+	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	unsigned tasks = 0;
+
+	put_pid(&pids, (uint32_t)root);
+	for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++)
+		add_children(&pids, get_pid(&pids, i), &tasks, NULL, &text);
+	limits_kill_all(&pids, sig);
 }
 
 /* Kernels built without the children file: everyone's parent is looked up. */
@@ -277,28 +347,37 @@ static void scan_children(struct buf *pids, struct buf *text)
 	}
 }
 
-int limits_sweep(void)
+int limits_sweep(const struct buf *others)
 {
-	enum { ROUNDS = 400, PAUSE_MS = 5 };
+	enum { ROUNDS = 400, PAUSE_MS = 5, MANY = 4096 * sizeof(uint32_t) };
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
+	size_t had = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		unsigned tasks = 0;
+		bool settled;
+		int err;
 
-		pid_t pid;
-
-		while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-			;
-		if (pid < 0 && errno == ECHILD)
+		if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
 			return 0;
 		buf_clear(&pids);
-		add_children(&pids, (uint32_t)getpid(), &tasks, &text);
+		err = add_children(&pids, (uint32_t)getpid(), &tasks, NULL,
+			&text);
 		if (!pids.len)
 			scan_children(&pids, &text);
-		/* The children of those that die become ours: next round. */
-		for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++)
-			kill((pid_t)get_pid(&pids, i), SIGKILL);
+		without(&pids, others);
+		/* Those that are left have nothing to do with us. */
+		if (!pids.len && !err && others && others->len)
+			return 0;
+		/* The children of those that die become ours: next round. Who
+		 * is dead and not reaped counts where numbers are limited, so
+		 * that a bomb has no room while the last of it is ended. */
+		settled = pids.len <= had || pids.len >= MANY;
+		had = pids.len;
+		limits_kill_all(&pids, SIGKILL);
+		for (size_t i = 0; settled && i < had / sizeof(uint32_t); i++)
+			waitpid((pid_t)get_pid(&pids, i), NULL, WNOHANG);
 		if (round)
 			poll(NULL, 0, PAUSE_MS);
 	}

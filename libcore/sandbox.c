@@ -111,11 +111,11 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	return 0;
 }
 
+static const char devices[][16] = {"/dev/null", "/dev/zero", "/dev/full",
+	"/dev/random", "/dev/urandom", "/dev/tty"};
+
 int sandbox_grant_devices(struct sandbox_plan *plan)
 {
-	static const char *const devices[] = {"/dev/null", "/dev/zero",
-		"/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
-
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
 		int err = sandbox_grant(plan, devices[i],
 			SANDBOX_READ | SANDBOX_WRITE, true, "device");
@@ -125,6 +125,15 @@ int sandbox_grant_devices(struct sandbox_plan *plan)
 		plan->grants[plan->grant_count - 1].device = true;
 	}
 	return 0;
+}
+
+bool sandbox_is_device(const char *path)
+{
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(devices) && !str_eq(devices[i], path))
+		i++;
+	return i < ARRAY_SIZE(devices);
 }
 
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind)
@@ -153,6 +162,8 @@ void sandbox_release(struct sandbox *s)
 	free(s->cwd);
 	if (s->shared && s->shared != &s->local)
 		munmap(s->shared, sizeof(*s->shared));
+	if (s->init_stack)
+		munmap(s->init_stack, SANDBOX_STACK);
 	if (s->ruleset_fd >= 0)
 		close(s->ruleset_fd);
 	if (s->pidfd >= 0)

@@ -31,6 +31,7 @@ enum sandbox_access {
 	SANDBOX_WRITE = 4, /* contents, creation, removal, renaming */
 	SANDBOX_UNIX = 8,  /* connect to the sockets there (ABI 9) */
 	SANDBOX_HIDE = 16, /* an empty, read-only place; a file: no access */
+	SANDBOX_LIST = 32, /* the names in directories; READ gives it too */
 	SANDBOX_RO = SANDBOX_READ,
 	SANDBOX_ROX = SANDBOX_READ | SANDBOX_EXEC,
 	SANDBOX_RW = SANDBOX_READ | SANDBOX_WRITE | SANDBOX_UNIX,
@@ -91,6 +92,7 @@ struct sandbox_plan {
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
+	bool watch_alone; /* WATCH without SECCOMP: no call is denied */
 	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */
 	/* limits.procs is kept by the watch, where programs start: it counts
 	 * processes and not threads. */
@@ -100,7 +102,11 @@ struct sandbox_plan {
 void sandbox_plan_release(struct sandbox_plan *plan);
 #define autosandbox_plan autoclean(sandbox_plan_release)
 
-enum { SANDBOX_GRANTS_MAX = 4096, SANDBOX_PORTS_MAX = 256 };
+enum {
+	SANDBOX_GRANTS_MAX = 4096,
+	SANDBOX_PORTS_MAX = 256,
+	SANDBOX_STACK = 1 << 16, /* of a child in its parent's memory */
+};
 
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
@@ -108,6 +114,8 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 /* The devices that every program expects: null, zero, full, random, urandom
  * and tty, read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan);
+/* Is it one of those? */
+bool sandbox_is_device(const char *path);
 /* Allows TCP to (bind false) or on (bind true) a port. */
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind);
 
@@ -137,6 +145,7 @@ const char *sandbox_step_text(enum sandbox_step step);
  * after the wait. Gone from the child with its exec. */
 struct sandbox_shared {
 	int step;   /* enum sandbox_step; 0 while nothing failed */
+	int applied; /* all of it; what follows is the command itself */
 	int err;    /* -errno of that step */
 	int stopped; /* PIDNS: the signal that stopped the command last */
 	int status; /* PIDNS: wait status of the command, once done is set */
@@ -154,6 +163,7 @@ struct sandbox_rule {
 	uint8_t mount;    /* enum sandbox_mount */
 	bool dir, node;   /* node: a device, socket or pipe */
 	bool late;        /* its rule needs the new mounts */
+	bool cover;       /* hides what another grant shows */
 	int tree;         /* while mounting: a copy of what was there */
 };
 enum sandbox_mount {
@@ -190,8 +200,10 @@ struct sandbox {
 	int ruleset_fd;
 	unsigned clone_flags, unshare_flags; /* namespaces: at fork, at apply */
 	bool root_granted;                   /* "/" can be listed */
+	bool filtered;                       /* the filter came first */
 	char *cwd;                           /* to enter again after mounts */
 	pid_t parent;
+	void *init_stack; /* of an init in this process's memory */
 };
 #define SANDBOX_INIT                                                           \
 	((struct sandbox){                                                     \
@@ -226,6 +238,9 @@ pid_t sandbox_spawn(struct sandbox *s, void (*child)(void *ctx), void *ctx,
 /* In the child, or in a wrapper about to exec. Raw system calls alone, no
  * allocation. 0, or -errno with the step left for sandbox_outcome(). */
 int sandbox_apply(struct sandbox *s);
+/* Before that, in a child with its parent's memory and descriptors: the filter,
+ * whose listener is the parent's at once; then descriptors of its own. */
+int sandbox_filter_first(struct sandbox *s);
 
 /* In the child: records the step and leaves with status 125. */
 __attribute__((noreturn)) void sandbox_child_fail(

@@ -195,7 +195,7 @@ static int apply_seccomp(struct sandbox *s)
 {
 	int fd;
 
-	if (!s->filter)
+	if (!s->filter || s->filtered)
 		return 0;
 	fd = seccomp_install(
 		s->filter, s->filter_len, s->enforced & SANDBOX_WATCH);
@@ -204,10 +204,27 @@ static int apply_seccomp(struct sandbox *s)
 	return execwatch_hand_over(&s->watch, fd);
 }
 
+int sandbox_filter_first(struct sandbox *s)
+{
+	int err = apply_nnp(s);
+
+	if (err == 0)
+		err = seccomp_install(s->filter, s->filter_len, true);
+	if (err < 0)
+		return err;
+	s->watch.fd = err;
+	s->filtered = true;
+	/* A table of its own, without the listener, which could answer for its
+	 * own process. Containers that refuse unshare() allow this. */
+	return syscall(NR_CLOSE_RANGE, err, err, CLOSE_RANGE_UNSHARE_) < 0 ?
+		       -errno :
+		       0;
+}
+
 /* What must be refused is refused. */
 static int apply_selftest(struct sandbox *s)
 {
-	return s->filter && !probe_inside() ? -EBADE : 0;
+	return s->enforced & SANDBOX_SECCOMP && !probe_inside() ? -EBADE : 0;
 }
 
 int sandbox_exec(const struct sandbox *s, const char *path, char *const *argv,
@@ -244,5 +261,6 @@ int sandbox_apply(struct sandbox *s)
 			return err;
 		}
 	}
+	out->applied = 1;
 	return 0;
 }

@@ -135,7 +135,7 @@ static int need_watch(struct sandbox *s, struct diag *d)
 		return lacks(s, SANDBOX_WATCH, d,
 			"this is inside of a guarded tree, which has a watch",
 			"the outer watch sees these commands already");
-	if (!(s->enforced & SANDBOX_SECCOMP))
+	if (!(s->enforced & SANDBOX_SECCOMP) && !s->plan->watch_alone)
 		return lacks(s, SANDBOX_WATCH, d, "the watch needs seccomp",
 			"leave seccomp on");
 	err = execwatch_prepare(&s->watch);
@@ -183,6 +183,25 @@ static void namespace_flags(struct sandbox *s)
 	}
 }
 
+/* To be entered again: a mount may cover it. */
+static int keep_cwd(struct sandbox *s, struct diag *d)
+{
+	int err;
+
+	s->cwd = malloc(PATH_MAX);
+	err = s->cwd ? path_cwd(s->cwd, PATH_MAX) : -ENOMEM;
+	if (err < 0)
+		return diag_errno(d, err, "current directory");
+	for (size_t i = 0; i < s->rule_count; i++)
+		if (s->rules[i].access & SANDBOX_HIDE &&
+			path_beneath(s->rules[i].path, s->cwd) &&
+			!str_eq(s->rules[i].path, s->cwd))
+			return diag_fail(d, -EINVAL,
+				"the current directory lies in %s (hidden)",
+				s->rules[i].path);
+	return 0;
+}
+
 static int need_namespaces(struct sandbox *s, struct diag *d)
 {
 	enum {
@@ -216,14 +235,7 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 		s->enforced |= part;
 	}
 	namespace_flags(s);
-	if (s->unshare_flags & NS_MOUNT) {
-		/* To be entered again: a mount may cover it. */
-		s->cwd = malloc(PATH_MAX);
-		err = s->cwd ? path_cwd(s->cwd, PATH_MAX) : -ENOMEM;
-		if (err < 0)
-			return diag_errno(d, err, "current directory");
-	}
-	return 0;
+	return s->unshare_flags & NS_MOUNT ? keep_cwd(s, d) : 0;
 }
 
 /* Is anything both written and started, so that a program in memory adds
@@ -259,14 +271,16 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.memfd_exec = write_and_exec(s),
 		.others = s->enforced & SANDBOX_PIDNS,
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
+		.cores = p->limits.cores,
 		.watch_exec = watch,
 		.watch_files = watch && p->watch_files,
+		.alone = !(s->enforced & SANDBOX_SECCOMP),
 	};
 	uint64_t hash = 0xcbf29ce484222325U;
 	const unsigned char *byte;
 	int n;
 
-	if (!(s->enforced & SANDBOX_SECCOMP))
+	if (spec.alone && !watch)
 		return 0;
 	if (watch && p->own_exec) {
 		if (getrandom(&spec.pass, sizeof(spec.pass), 0) < 0)
@@ -301,11 +315,11 @@ static int need_limits(struct sandbox *s, struct diag *d)
 			return err;
 		spec.procs = 0;
 	}
-	err = limits_prepare(&s->limits, &spec, d);
-	if (err == -ENOTSUP && s->plan->relax & SANDBOX_LIMITS) {
-		s->missing |= SANDBOX_LIMITS;
-		return 0;
-	}
+	err = limits_prepare(&s->limits, &spec);
+	if (err == -ENOTSUP)
+		return lacks(s, SANDBOX_LIMITS, d,
+			"no control group, no /proc/PID/task/*/children",
+			"mount /proc (with CONFIG_PROC_CHILDREN)");
 	if (err == 0 && !(s->missing & SANDBOX_LIMITS))
 		s->enforced |= SANDBOX_LIMITS;
 	return err;

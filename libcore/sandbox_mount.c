@@ -16,20 +16,11 @@
 #include "str.h"
 #include "uapi/linux.h"
 
-/* By path, what lies beneath a path right behind it: '/' comes before all that a
- * name can hold. */
 static int by_path(const void *a, const void *b)
 {
 	const struct sandbox_rule *r1 = a, *r2 = b;
-	const unsigned char *x = (const unsigned char *)r1->path;
-	const unsigned char *y = (const unsigned char *)r2->path;
 
-	while (*x && *x == *y) {
-		x++;
-		y++;
-	}
-	return (*x == '/' ? 1 : *x ? *x + 1 : 0) -
-	       (*y == '/' ? 1 : *y ? *y + 1 : 0);
+	return path_order(r1->path, r2->path);
 }
 
 /* Finds the nearest rule around rule i: the one before it, or one of those
@@ -97,7 +88,27 @@ static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 	return writable ? SANDBOX_MOUNT_RO : SANDBOX_MOUNT_RW;
 }
 
-/* The same path twice is one grant of both. */
+/* The same path twice is one grant of both; but what is hidden is hidden,
+ * whoever else grants it. */
+static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
+{
+	uint8_t access = to->access | r->access;
+	bool cover = (to->access ^ r->access) & SANDBOX_HIDE;
+
+	if (cover && r->access & SANDBOX_HIDE) {
+		to->rights = r->rights;
+		to->grant = r->grant;
+		access = r->access;
+	} else if (cover) {
+		access = to->access;
+	} else {
+		to->rights |= r->rights;
+	}
+	to->access = access;
+	to->late |= r->late;
+	to->cover |= r->cover | cover;
+}
+
 static void merge(struct sandbox *s)
 {
 	size_t n = 0;
@@ -106,9 +117,7 @@ static void merge(struct sandbox *s)
 		struct sandbox_rule *r = &s->rules[i];
 
 		if (n && str_eq(s->rules[n - 1].path, r->path)) {
-			s->rules[n - 1].access |= r->access;
-			s->rules[n - 1].rights |= r->rights;
-			s->rules[n - 1].late |= r->late;
+			add(&s->rules[n - 1], r);
 			free(r->path);
 		} else {
 			s->rules[n++] = *r;
@@ -117,35 +126,48 @@ static void merge(struct sandbox *s)
 	s->rule_count = n;
 }
 
+/* Can it be seen without a mount? What no rule grants need not be hidden, but
+ * what is to be empty has to be there. */
+static bool shows(const struct sandbox *s, const struct sandbox_rule *r,
+	const struct sandbox_rule *out)
+{
+	return r->access & SANDBOX_HIDE &&
+	       (out || r->cover || r->access & SANDBOX_WRITE ||
+		       !(s->enforced & SANDBOX_LANDLOCK) ||
+		       sandbox_is_device(r->path));
+}
+
 int sandbox_mounts(struct sandbox *s, struct diag *d)
 {
 	size_t added = 0, n;
-	int away = 0, err;
+	int away = 0, err = 0;
 
 	qsort(s->rules, s->rule_count, sizeof(*s->rules), by_path);
 	merge(s);
 	n = s->rule_count;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && err == 0; i++) {
 		struct sandbox_rule *r = &s->rules[i];
 		const struct sandbox_rule *out = around(s, i);
 		bool writable = out && out->access & SANDBOX_WRITE;
 
-		if (out && out->access & SANDBOX_HIDE)
-			return diag_fail(d, -EINVAL,
+		if (out && out->access & SANDBOX_HIDE) {
+			err = diag_fail(d, -EINVAL,
 				"grant %s lies in %s, which is hidden",
 				r->path, out->path);
+			continue;
+		}
 		r->mount = (uint8_t)kind(r, writable);
-		if (r->mount == SANDBOX_MOUNT_RO ||
-			(out && r->access & SANDBOX_HIDE))
+		if (r->mount == SANDBOX_MOUNT_RO || shows(s, r, out))
 			away = 1;
 		if (!writable || r->mount == SANDBOX_MOUNT_NO)
 			continue;
 		err = pin(s, out->path, r->path, &added);
 		if (err < 0)
-			return diag_errno(d, err, "grant %s",
-				s->rules[i].path);
+			diag_errno(d, err, "grant %s", s->rules[i].path);
 	}
 	s->rule_count += added;
+	if (err < 0)
+		return err;
 	if (added) {
 		qsort(s->rules, s->rule_count, sizeof(*s->rules), by_path);
 		merge(s);

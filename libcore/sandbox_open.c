@@ -64,7 +64,7 @@ static bool is_plain(const char *path)
 /* Opens a path, through links; *name is its real one, to be freed. */
 static int open_named(const char *path, char **name)
 {
-	autofree char *real = NULL;
+	char real[PATH_MAX];
 	int fd = -ELOOP, err;
 
 	/* Most have no link on the way and are named as they should be, so
@@ -82,8 +82,7 @@ static int open_named(const char *path, char **name)
 	if (fd < 0)
 		return -errno;
 	free(*name);
-	real = malloc(PATH_MAX);
-	err = real ? path_of_fd(fd, real, PATH_MAX) : -ENOMEM;
+	err = path_of_fd(fd, real, sizeof(real));
 	*name = err < 0 ? NULL : strdup(real);
 	err = err == 0 && !*name ? -ENOMEM : err;
 	if (err < 0)
@@ -102,11 +101,15 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	autofd int fd = open_named(g->path, &path);
 	int err = fd < 0 ? fd : path && fstat(fd, &st) == 0 ? 0 : -EIO;
 
-	if (g->optional && (err == -ENOENT || err == -ENOTDIR))
+	/* What this user cannot reach is as good as not there. */
+	if (g->optional &&
+		(err == -ENOENT || err == -ENOTDIR || err == -EACCES))
 		return 0;
 	if (err < 0) {
 		diag_errno(d, err, "grant %s", g->path);
-		diag_hint(d, "--ignore-missing passes over missing paths");
+		if (err == -ENOENT)
+			diag_hint(d, "--ignore-missing passes over missing "
+				     "paths");
 		return err;
 	}
 	*r = (struct sandbox_rule){
@@ -129,7 +132,8 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	}
 	if (s->enforced & SANDBOX_LANDLOCK)
 		r->rights = landlock_rights(g->access, r->dir, s->abi);
-	if (g->access & SANDBOX_READ && str_eq(r->path, "/"))
+	if (g->access & (SANDBOX_READ | SANDBOX_LIST) &&
+		str_eq(r->path, "/"))
 		s->root_granted = true;
 	/* What a mount will cover has its rule added behind that mount. */
 	r->late = g->access & SANDBOX_HIDE ||
@@ -144,19 +148,19 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 int sandbox_open_grants(struct sandbox *s, struct diag *d)
 {
 	const struct sandbox_plan *p = s->plan;
+	bool tcp = p->net == SANDBOX_NET_TCP && s->abi >= 4;
 	int err;
 
 	s->rules = calloc(p->grant_count + 1, sizeof(*s->rules));
 	if (!s->rules)
 		return diag_errno(d, -ENOMEM, "sandbox");
-	if (s->enforced & (SANDBOX_LANDLOCK | SANDBOX_SCOPE)) {
+	if (s->enforced & (SANDBOX_LANDLOCK | SANDBOX_SCOPE) || tcp) {
 		bool files = s->enforced & SANDBOX_LANDLOCK;
-		bool ports = p->net == SANDBOX_NET_NONE ||
-			     p->net == SANDBOX_NET_TCP;
+		bool ports = tcp || (files && p->net == SANDBOX_NET_NONE);
 
 		s->ruleset_fd = landlock_create(
 			files ? landlock_all_fs(s->abi) : 0,
-			files && ports ? landlock_all_net(s->abi) : 0,
+			ports ? landlock_all_net(s->abi) : 0,
 			s->enforced & SANDBOX_SCOPE ?
 				LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL :
 				0,

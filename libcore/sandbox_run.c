@@ -16,18 +16,19 @@
 #include <unistd.h>
 
 #include "ns.h"
+#include "proc.h"
 #include "uapi/linux.h"
-
-enum { STACK = 1 << 16 };
 
 /* What the new processes are told; they have it on their own stack. */
 struct start {
+	struct proc_place place;
 	struct sandbox *s;
 	void (*child)(void *ctx);
 	void *ctx;
 	uid_t uid;
 	gid_t gid;
 	bool execs;
+	bool first; /* the filter, while the descriptors are this process's */
 	sigset_t mask;
 };
 
@@ -43,10 +44,17 @@ static int be_command(void *arg)
 {
 	struct start *st = arg;
 
+	proc_leave(&st->place);
 	if (st->s->clone_flags & NS_PID)
 		sigprocmask(SIG_SETMASK, &st->mask, NULL);
 	else
 		die_with(st->s->parent, true);
+	if (st->first) {
+		int err = sandbox_filter_first(st->s);
+
+		if (err < 0)
+			sandbox_child_fail(st->s, SANDBOX_STEP_SECCOMP, err);
+	}
 	st->child(st->ctx);
 	_exit(125);
 }
@@ -55,18 +63,23 @@ static int be_command(void *arg)
  * copied: this process waits for that. */
 static pid_t share(struct start *st, int *pidfd)
 {
-	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+	/* Its pages go with it, and do not stay in the heap. */
+	char *stack = mmap(NULL, SANDBOX_STACK, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 
 	if (stack == MAP_FAILED)
 		return -errno;
-	pid = clone(be_command, stack + STACK,
-		CLONE_VM | CLONE_VFORK | SIGCHLD | (pidfd ? PIDFD_FLAG : 0), st,
-		pidfd);
+	proc_stay(&st->place);
+	pid = clone(be_command, stack + SANDBOX_STACK,
+		(int)(CLONE_VM | CLONE_VFORK | SIGCHLD |
+			(pidfd ? PIDFD_FLAG : 0) |
+			(st->first ? CLONE_FILES : 0)),
+		st, pidfd);
 	if (pid < 0)
 		pid = -errno;
-	munmap(stack, STACK);
+	proc_leave(&st->place);
+	munmap(stack, SANDBOX_STACK);
 	return pid;
 }
 
@@ -120,6 +133,8 @@ static void init_loop(struct sandbox_shared *at, pid_t command)
 				at->status = status;
 				return;
 			}
+			if (!proc_stopped(pid, status))
+				continue;
 			at->stopped = WSTOPSIG(status);
 			if (write(0, &once, sizeof(once)) < 0)
 				at->stopped = 0;
@@ -127,14 +142,17 @@ static void init_loop(struct sandbox_shared *at, pid_t command)
 	}
 }
 
-__attribute__((noreturn)) static void be_init(struct start *st)
+__attribute__((no_sanitize("address", "undefined"))) static int be_init(
+	void *arg)
 {
+	struct start *st = arg;
 	struct sandbox *s = st->s;
+	struct sandbox_shared *shared = s->shared;
 	int err = s->clone_flags & NS_USER ? ns_map(st->uid, st->gid) : 0;
+	const uint64_t once = 1;
 	sigset_t all;
 	pid_t pid;
 
-	s->pidfd = -1;
 	die_with(s->parent, false);
 	if (err < 0)
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, err);
@@ -146,11 +164,59 @@ __attribute__((noreturn)) static void be_init(struct start *st)
 	/* A pipe that the command closes must be seen closed. */
 	dup2(s->stop_fd, 0);
 	syscall(NR_CLOSE_RANGE, 1, ~0U, 0);
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	init_loop(s->shared, pid);
-	s->shared->done = 1;
+	if (!s->init_stack)
+		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	/* From here on the other one uses this memory, but for what is shared. */
+	else if (write(0, &once, sizeof(once)) < 0)
+		_exit(125);
+	init_loop(shared, pid);
+	shared->done = 1;
 	_exit(0);
+}
+
+/* The first process of a pid namespace, for good in this process's memory: no
+ * page is copied for it. This process waits until the command executes; from
+ * then on that one only waits, too. */
+static pid_t share_init(struct start *st)
+{
+	struct sandbox *s = st->s;
+	char *stack = mmap(NULL, SANDBOX_STACK, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct pollfd ready[] = {{.events = POLLIN}, {.events = POLLIN}};
+	uint64_t times = 1;
+	pid_t pid;
+
+	if (stack == MAP_FAILED)
+		return -errno;
+	s->init_stack = stack;
+	pid = clone(be_init, stack + SANDBOX_STACK,
+		(int)(CLONE_VM | SIGCHLD | PIDFD_FLAG | s->clone_flags), st,
+		&s->pidfd);
+	if (pid < 0)
+		return -errno;
+	ready[0].fd = s->stop_fd;
+	ready[1].fd = s->pidfd;
+	/* Whose errno it is nobody knows as long as there are two. */
+	while (poll(ready, 2, -1) < 0)
+		;
+	/* It may have stopped since. */
+	if (read(s->stop_fd, &times, sizeof(times)) > 0 && --times &&
+		write(s->stop_fd, &times, sizeof(times)) < 0)
+		return -EIO;
+	return pid;
+}
+
+static pid_t start_init(struct start *st, bool shared)
+{
+	pid_t pid;
+
+	if (shared)
+		return share_init(st);
+	pid = copy(st->s->clone_flags, &st->s->pidfd);
+	if (pid == 0)
+		be_init(st);
+	return pid;
 }
 
 pid_t sandbox_spawn(
@@ -162,10 +228,13 @@ pid_t sandbox_spawn(
 		.uid = geteuid(),
 		.gid = getegid(),
 		.execs = execs};
-	/* Whoever answers the watch cannot wait for an exec that it sees. */
-	bool share_all = execs && !(s->clone_flags & NS_PID) &&
+	bool pidns = s->clone_flags & NS_PID;
+	/* Whoever answers the watch cannot wait for an exec that it sees; and it
+	 * is Landlock that keeps the command from the memory of an init. */
+	bool share_all = execs && (!pidns || s->ruleset_fd >= 0) &&
 			 (s->pass || !(s->enforced & SANDBOX_WATCH));
 	pid_t pid;
+	int err;
 
 	s->shared = &s->local;
 	if (!share_all)
@@ -176,16 +245,27 @@ pid_t sandbox_spawn(
 		s->shared = NULL;
 		return -errno;
 	}
+	/* With the descriptors shared, the watch's end needs no hand-over. What
+	 * namespaces and mounts ask for, the filter would refuse. */
+	st.first = share_all && s->enforced & SANDBOX_WATCH && s->filter &&
+		!s->unshare_flags && !s->plan->watch_files;
+	if (s->enforced & SANDBOX_WATCH && !st.first) {
+		err = execwatch_connect(&s->watch);
+		if (err < 0)
+			return err;
+	}
 	s->parent = getpid();
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
 		return -errno;
-	if (s->clone_flags & NS_PID) {
+	err = limits_others(&s->limits.others);
+	if (err < 0)
+		return err;
+	s->limits.guess.others = s->watch.guess.others = &s->limits.others;
+	if (pidns) {
 		s->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		if (s->stop_fd < 0)
 			return -errno;
-		pid = copy(s->clone_flags, &s->pidfd);
-		if (pid == 0)
-			be_init(&st);
+		pid = start_init(&st, share_all);
 	} else {
 		pid = start_command(&st, &s->pidfd, share_all);
 	}
@@ -256,5 +336,5 @@ int sandbox_kill(struct sandbox *s)
 	limits_kill(&s->limits);
 	if (s->pidfd >= 0)
 		syscall(NR_PIDFD_SEND_SIGNAL, s->pidfd, SIGKILL, NULL, 0);
-	return limits_sweep();
+	return limits_sweep(&s->limits.others);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -33,6 +34,7 @@ struct prog {
 		size_t label;
 	} rets[8];
 	size_t ret_count;
+	size_t leaves[SECCOMP_ACTS]; /* where each begins; 0: not yet */
 };
 enum { JUMP_MAX = 250 }; /* eight bits, with room for one in between */
 
@@ -123,6 +125,12 @@ static size_t leaf_ioctl(struct prog *p)
 {
 	size_t no = err(p, EPERM), at = ret(p, SC_ALLOW);
 
+	/* Of subvolumes, by any number and with no look at what may be made:
+	 * until Linux 6.8 a snapshot from any file copied all that was beside
+	 * it to where it can be read. Ioctls that share a file's blocks are of
+	 * the same kind, and of another size. */
+	at = eq(p, SECCOMP_BTRFS_VOL, no, at);
+	at = then(p, BPF1_AND, ~0xffU, at);
 	at = eq(p, SECCOMP_TIOCSTI, no, at);
 	at = eq(p, SECCOMP_TIOCLINUX, no, at);
 	at = eq(p, SECCOMP_TIOCSETD, no, at);
@@ -180,15 +188,37 @@ static size_t leaf_socketpair(struct prog *p)
 	return arg(p, 0, false, eq(p, UNIX, at, no));
 }
 
+/* The limit on core dumps stays what it is: one of nothing would start the
+ * machine's own handler, outside, where that is a pipe. Scripts that set it are
+ * told that it was done. */
+static size_t leaf_rlimit(struct prog *p)
+{
+	size_t done = err(p, 0), yes = ret(p, SC_ALLOW);
+
+	return arg(p, 0, false, eq(p, RLIMIT_CORE, done, yes));
+}
+
+/* Limits that are only read: no new ones are given. */
+static size_t reads(struct prog *p, size_t otherwise)
+{
+	size_t yes = ret(p, SC_ALLOW);
+	size_t at = arg(p, 2, true, eq(p, 0, yes, otherwise));
+
+	return arg(p, 2, false, eq(p, 0, at, otherwise));
+}
+
 static size_t leaf_prlimit(struct prog *p)
 {
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
+	size_t at = ret(p, SC_ALLOW);
 
-	/* Another's limits may be read (no new ones given), not set: a CPU
-	 * limit of nothing kills as surely as a signal. */
-	at = arg(p, 2, true, eq(p, 0, yes, no));
-	at = arg(p, 2, false, eq(p, 0, at, no));
-	return arg(p, 0, false, eq(p, 0, yes, at));
+	if (!p->spec->cores)
+		at = arg(p, 1, false,
+			eq(p, RLIMIT_CORE, reads(p, err(p, 0)), at));
+	/* Another's may be read, not set: a CPU limit of nothing kills as
+	 * surely as a signal. */
+	if (!p->spec->others)
+		at = arg(p, 0, false, eq(p, 0, at, reads(p, err(p, EPERM))));
+	return at;
 }
 
 /* Allowed when no such bit, or another bit, is set in an argument. */
@@ -215,13 +245,22 @@ static size_t leaf_exec(struct prog *p)
 }
 
 /* This process alone: of the kind "process", which the call knows as k, and not
- * of a group's or a user's; and by no number. */
+ * of a group's, which reaches out of a pid namespace, or a user's; and by no
+ * number, unless there are none but one's own. */
 static size_t leaf_who(struct prog *p, uint32_t k)
 {
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at = yes;
 
-	at = arg(p, 1, false, eq(p, 0, yes, no));
+	if (!p->spec->others)
+		at = arg(p, 1, false, eq(p, 0, yes, no));
 	return arg(p, 0, false, eq(p, k, at, no));
+}
+
+static size_t leaf_self(struct prog *p)
+{
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+
+	return arg(p, 0, false, eq(p, 0, yes, no));
 }
 
 static size_t leaf_prctl(struct prog *p)
@@ -231,7 +270,7 @@ static size_t leaf_prctl(struct prog *p)
 	return arg(p, 0, false, eq(p, SECCOMP_INSIDE_OPTION, inside, yes));
 }
 
-static size_t leaf(struct prog *p, enum seccomp_act act)
+static size_t new_leaf(struct prog *p, enum seccomp_act act)
 {
 	/* Files, cwd and semaphore undo lists are a process's own. */
 	const uint32_t shared = 0x200 | 0x400 | 0x40000;
@@ -263,12 +302,16 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 		return leaf_bits(p, 0, 0x7e020000, false, EPERM);
 	case SECCOMP_ACT_UNSHARE:
 		return leaf_bits(p, 0, ~shared, false, EPERM);
+	case SECCOMP_ACT_RLIMIT:
+		return leaf_rlimit(p);
 	case SECCOMP_ACT_PRLIMIT:
 		return leaf_prlimit(p);
 	case SECCOMP_ACT_WHO:
 		return leaf_who(p, 0);
 	case SECCOMP_ACT_IO_WHO:
 		return leaf_who(p, 1);
+	case SECCOMP_ACT_SELF:
+		return leaf_self(p);
 	case SECCOMP_ACT_PRCTL:
 		return leaf_prctl(p);
 	case SECCOMP_ACT_MEMFD:
@@ -276,6 +319,15 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 		return leaf_bits(p, 1, 8, true, EACCES);
 	}
 	return ret(p, SC_KILL_PROCESS);
+}
+
+static size_t leaf(struct prog *p, enum seccomp_act act)
+{
+	size_t *at = &p->leaves[act];
+
+	if (!*at || distance(p, *at) > JUMP_MAX)
+		*at = new_leaf(p, act);
+	return *at;
 }
 
 static size_t tree(struct prog *p, const struct seg *seg, size_t n)
@@ -311,13 +363,14 @@ int seccomp_build(const struct seccomp_spec *spec, struct bpf_insn1 *out,
 {
 	struct prog p = {.insn = out, .max = max, .spec = spec};
 	struct seg seg[SEGS_MAX];
-	size_t n = segments(spec, seg), at;
+	size_t n = segments(spec, seg), at, foreign;
 
 	if (n >= SEGS_MAX - 2)
 		return -ENOBUFS;
 	at = tree(&p, seg, n);
 	at = then(&p, BPF1_LD, 0, at); /* the number */
-	at = eq(&p, (uint32_t)NR_AUDIT_ARCH, at, ret(&p, SC_KILL_PROCESS));
+	foreign = ret(&p, spec->alone ? SC_ALLOW : SC_KILL_PROCESS);
+	at = eq(&p, (uint32_t)NR_AUDIT_ARCH, at, foreign);
 	then(&p, BPF1_LD, 4, at); /* the architecture */
 	if (p.used > p.max)
 		return -ENOBUFS;

@@ -22,13 +22,16 @@ struct seccomp_spec {
 			  * there */
 	bool sysv;       /* System V IPC and POSIX message queues */
 	bool memfd_exec; /* memfd_create without MFD_NOEXEC_SEAL */
-	bool others;     /* prlimit, setpriority on other processes */
+	bool others;     /* prlimit, setpriority on other processes: there are
+			  * none but one's own */
 	bool caps;       /* capabilities are left: deny what they open */
 	bool watch_exec; /* execve, execveat go to the listener */
 	bool watch_files; /* calls that open, make, move or remove files */
 	/* With watch_exec: an execve with this as its sixth argument, which
 	 * the kernel does not read, does not go there; 0: all do. */
 	uint64_t pass;
+	bool cores; /* the limit on core dumps may be changed */
+	bool alone; /* nothing is denied: what is watched, and no more */
 };
 
 enum { SECCOMP_INSNS_MAX = 256 };

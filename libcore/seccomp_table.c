@@ -35,6 +35,8 @@ static const struct row always[] = {
 	{433 /* fspick */, SECCOMP_ACT_EPERM},
 	{442 /* mount_setattr */, SECCOMP_ACT_EPERM},
 	{467 /* open_tree_attr */, SECCOMP_ACT_EPERM},
+	{469 /* file_setattr: of any file that is one's own */,
+		SECCOMP_ACT_EPERM},
 	{470 /* listns */, SECCOMP_ACT_EPERM},
 	{__NR_open_by_handle_at, SECCOMP_ACT_EPERM},
 	/* rings run calls that no filter sees */
@@ -45,6 +47,7 @@ static const struct row always[] = {
 	{__NR_bpf, SECCOMP_ACT_EPERM},
 	{__NR_perf_event_open, SECCOMP_ACT_EPERM},
 	{__NR_userfaultfd, SECCOMP_ACT_EPERM},
+	{__NR_fanotify_init, SECCOMP_ACT_EPERM},
 	{__NR_add_key, SECCOMP_ACT_EPERM},
 	{__NR_request_key, SECCOMP_ACT_EPERM},
 	{__NR_keyctl, SECCOMP_ACT_EPERM},
@@ -82,6 +85,8 @@ static const struct row always[] = {
 	/* C libraries use the calls of their own where this one is missing */
 	{__NR_socketcall, SECCOMP_ACT_ENOSYS},
 	{__NR_prctl, SECCOMP_ACT_PRCTL},
+	{__NR_setpriority, SECCOMP_ACT_WHO},
+	{__NR_ioprio_set, SECCOMP_ACT_IO_WHO},
 };
 
 /* Useless without a capability: only where those are not all given up. */
@@ -95,7 +100,6 @@ static const struct row privileged[] = {
 	{__NR_clock_adjtime, SECCOMP_ACT_EPERM},
 	{__NR_adjtimex, SECCOMP_ACT_EPERM},
 	{__NR_stime, SECCOMP_ACT_EPERM},
-	{__NR_fanotify_init, SECCOMP_ACT_EPERM},
 	{__NR_lookup_dcookie, SECCOMP_ACT_EPERM},
 	{__NR_migrate_pages, SECCOMP_ACT_EPERM},
 	{__NR_move_pages, SECCOMP_ACT_EPERM},
@@ -134,10 +138,17 @@ static const struct row no_listen[] = {
 	{__NR_listen, SECCOMP_ACT_EPERM},
 };
 
+static const struct row cores[] = {
+	{__NR_setrlimit, SECCOMP_ACT_RLIMIT},
+	{__NR_prlimit64, SECCOMP_ACT_PRLIMIT},
+};
+
 static const struct row others[] = {
 	{__NR_prlimit64, SECCOMP_ACT_PRLIMIT},
-	{__NR_setpriority, SECCOMP_ACT_WHO},
-	{__NR_ioprio_set, SECCOMP_ACT_IO_WHO},
+	{__NR_sched_setparam, SECCOMP_ACT_SELF},
+	{__NR_sched_setscheduler, SECCOMP_ACT_SELF},
+	{__NR_sched_setaffinity, SECCOMP_ACT_SELF},
+	{__NR_sched_setattr, SECCOMP_ACT_SELF},
 };
 
 static const struct row memfd[] = {
@@ -179,9 +190,8 @@ static void apply(uint8_t *act, const struct row *row, size_t n)
 			act[row[i].nr] = row[i].act;
 }
 
-void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
+static void deny(const struct seccomp_spec *spec, uint8_t *act)
 {
-	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX);
 	act[SECCOMP_NR_MAX] = SECCOMP_ACT_ENOSYS;
 	apply(act, always, ARRAY_SIZE(always));
 	if (spec->caps)
@@ -192,10 +202,19 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 		apply(act, tcp_only, ARRAY_SIZE(tcp_only));
 	if (spec->tcp_only && !spec->tcp_listen)
 		apply(act, no_listen, ARRAY_SIZE(no_listen));
+	if (!spec->cores)
+		apply(act, cores, ARRAY_SIZE(cores));
 	if (!spec->others)
 		apply(act, others, ARRAY_SIZE(others));
 	if (!spec->memfd_exec)
 		apply(act, memfd, ARRAY_SIZE(memfd));
+}
+
+void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
+{
+	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX + 1);
+	if (!spec->alone)
+		deny(spec, act);
 	if (spec->watch_exec)
 		apply(act, watch_exec, ARRAY_SIZE(watch_exec));
 	if (spec->watch_files)

@@ -23,14 +23,17 @@ enum seccomp_act {
 	SECCOMP_ACT_SEND2, /* in the third */
 	SECCOMP_ACT_CLONE,
 	SECCOMP_ACT_UNSHARE,
+	SECCOMP_ACT_RLIMIT,
 	SECCOMP_ACT_PRLIMIT,
 	SECCOMP_ACT_WHO, /* setpriority, and the next ioprio_set */
 	SECCOMP_ACT_IO_WHO,
+	SECCOMP_ACT_SELF, /* the first argument is 0: the thread that calls */
 	SECCOMP_ACT_PRCTL,
 	SECCOMP_ACT_MEMFD,
 };
 
 enum {
+	SECCOMP_ACTS = SECCOMP_ACT_MEMFD + 1,
 	/* The newest call that was looked at when the table was written (Linux
 	 * 6.19); what comes after it is answered ENOSYS. */
 	SECCOMP_NR_KNOWN = 470,
@@ -38,6 +41,7 @@ enum {
 	SECCOMP_TIOCSTI = 0x5412,
 	SECCOMP_TIOCSETD = 0x5423,
 	SECCOMP_TIOCLINUX = 0x541c,
+	SECCOMP_BTRFS_VOL = 0x50009400, /* any with the name of a volume */
 	SECCOMP_INSIDE_OPTION = PROBE_INSIDE_OPTION,
 	SECCOMP_INSIDE_ERRNO = PROBE_INSIDE_ERRNO,
 };

@@ -22,6 +22,7 @@ enum {
 };
 
 enum {
+	CLOSE_RANGE_UNSHARE_ = 2,
 	CLOSE_RANGE_CLOEXEC_ = 4,
 	PIDFD_FLAG = 0x1000, /* CLONE_PIDFD */
 	NS_TIME = 0x80,      /* CLONE_NEWTIME */

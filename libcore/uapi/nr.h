@@ -127,6 +127,11 @@ _Static_assert(0, "no system call table for this architecture");
 #ifndef __NR_clock_settime
 #define __NR_clock_settime NR_NONE
 #endif
+#ifdef __NR_timer_settime64
+enum { NR_TIMER_SETTIME = __NR_timer_settime64 };
+#else
+enum { NR_TIMER_SETTIME = __NR_timer_settime };
+#endif
 #ifndef __NR_clock_settime64
 #define __NR_clock_settime64 NR_NONE
 #endif
@@ -171,6 +176,9 @@ _Static_assert(0, "no system call table for this architecture");
 #endif
 #ifndef __NR_query_module
 #define __NR_query_module NR_NONE
+#endif
+#ifndef __NR_setrlimit
+#define __NR_setrlimit NR_NONE
 #endif
 #ifndef __NR_umount2
 #define __NR_umount2 NR_NONE
