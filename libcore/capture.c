@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -38,39 +40,56 @@ const char *capture_name(enum capture_outcome outcome)
 void capture_quote(struct buf *out, const char *text)
 {
 	buf_addc(out, '\'');
-	for (; *text; text++)
-		if (*text == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, *text);
+	for (;;) {
+		size_t n = strcspn(text, "'");
+
+		buf_add(out, text, n);
+		if (!text[n])
+			break;
+		buf_adds(out, "'\\''");
+		text += n + 1;
+	}
 	buf_addc(out, '\'');
 }
 
 /* The trap catches exit, set -e and set -u; the lines behind eval catch the
  * rest, a syntax error in bash among them. $? is saved before the first test
  * can change it. The command's own comments, here-documents and open quotes
- * end with eval's string. */
-void capture_wrap(struct buf *out, const char *self, unsigned previous)
+ * end with eval's string; a line that it leaves open takes the next newline of
+ * bash's along, so that there is one more.
+ *
+ * At the end the shell becomes the one that dumps, which saves a process, where
+ * it goes on if it cannot: the environment may be too large for any program.
+ * bash has to be told so, and runs no trap after that. dash ends there, too when
+ * a child's end interrupts it while the exec is being decided: the trap tries
+ * once more, in a process that no such signal reaches; not so mksh, which
+ * waits for no child rightly once an exec of it failed. */
+void capture_wrap(struct buf *out, const char *self, unsigned previous,
+	bool becomes)
 {
-	autobuf struct buf quoted = BUF_INIT(4 * PATH_MAX + 64);
 	autobuf struct buf dump = BUF_INIT(5 * PATH_MAX + 64);
 	autobuf struct buf trap = BUF_INIT(6 * PATH_MAX + 256);
 
-	capture_quote(&quoted, self);
-	buf_addf(&dump, "%s %s %s \"$__envd\" 2>&-", buf_str(&quoted),
-		capture_argv[1], capture_argv[2]);
+	capture_quote(&dump, self);
+	buf_addf(&dump, " %s %s \"$__envd\" 2>&-", capture_argv[1],
+		capture_argv[2]);
 	buf_addf(&trap,
-		"__envx=$?; [ \"${__envd-}\" ] || { __envd=$__envx; %s; "
-		"exit \"$__envd\"; }",
+		"__envx=$?; [ \"${__envo-}\" ] || "
+		"{ __envd=${__envd-$__envx}; %s; }; exit \"$__envd\"",
 		buf_str(&dump));
 	buf_adds(out, "trap ");
 	capture_quote(out, buf_str(&trap));
 	buf_adds(out, " EXIT\neval 'shift\n");
 	if (previous)
 		buf_addf(out, "(exit %u)\n", previous & 255);
-	buf_addf(out, "'\"$1\"\n__envd=$?\n%s\nexit \"$__envd\"\n",
-		buf_str(&dump));
-	if (quoted.err || dump.err || trap.err)
+	buf_adds(out, "'\"$1\"\n\n__envd=$?\n");
+	if (becomes)
+		buf_addf(out,
+			"eval \"${BASH_VERSION+shopt -s execfail}\"\n"
+			"__envo=${KSH_VERSION-}\nexec %s\n",
+			buf_str(&dump));
+	buf_addf(out, "__envo=1\n%s\nexit \"$__envd\"\n", buf_str(&dump));
+	if (dump.err || trap.err)
 		out->err = -ENAMETOOLONG;
 }
 
@@ -92,24 +111,69 @@ int capture_open(void)
 	return err;
 }
 
-int capture_dump(int fd, unsigned code, char *const *env)
+static void begin(struct buf *out, unsigned code, const char *cwd)
+{
+	buf_addf(out, "%s %u\n", magic, code & 255);
+	buf_add(out, cwd, strlen(cwd) + 1);
+}
+
+/* A trap may dump a second time: the last word counts, whole. */
+static void finish(const struct buf *out)
+{
+	if (lseek(CAPTURE_FD, 0, SEEK_SET) == 0 && !ftruncate(CAPTURE_FD, 0))
+		(void)file_write_all(CAPTURE_FD, out->data, out->len);
+}
+
+int capture_dump(const char *code, char *const *env)
 {
 	autobuf struct buf out = BUF_INIT(CAPTURE_MAX);
 	char cwd[PATH_MAX];
-	int err = 0;
+	unsigned number;
 
+	if (num_uint(code, 0, 255, &number))
+		return 1;
+	/* A limit on files is no reason to end otherwise. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (path_cwd(cwd, sizeof cwd))
 		cwd[0] = '\0';
-	buf_addf(&out, "%s %u\n", magic, code & 255);
-	buf_add(&out, cwd, strlen(cwd) + 1);
+	begin(&out, number, cwd);
 	env_dump(env, &out);
-	/* A trap may dump a second time: the last word counts, whole. */
-	if (out.err)
-		return out.err;
-	if (lseek(fd, 0, SEEK_SET) < 0 || ftruncate(fd, 0))
-		return -errno;
-	err = file_write_all(fd, out.data, out.len);
-	return err;
+	if (!out.err)
+		finish(&out);
+	return (int)number;
+}
+
+void capture_exec_release(struct capture_exec *x)
+{
+	cleanup_fd(&x->shell);
+}
+
+/* Is it, or what it became before? Of a program that was left by an exec the
+ * environment cannot be read any more. */
+static bool is_shell(struct capture_exec *x, pid_t pid)
+{
+	char name[32], byte;
+	struct buf b = BUF_FIXED(name);
+
+	if (x->shell >= 0)
+		return pread(x->shell, &byte, 1, 0) == 1;
+	buf_addf(&b, "/proc/%d/environ", (int)pid);
+	x->shell = open(buf_str(&b), O_RDONLY | O_CLOEXEC);
+	return x->shell >= 0;
+}
+
+void capture_exec(struct capture_exec *x, const struct execwatch_event *ev)
+{
+	autobuf struct buf out = BUF_INIT(CAPTURE_MAX);
+	struct stat st;
+
+	if (!is_shell(x, ev->pid))
+		return;
+	/* Of a directory that is gone only a former name is told. */
+	begin(&out, 0, stat(ev->cwd, &st) == 0 ? ev->cwd : "");
+	/* What is not all there is too large for a state in any case. */
+	if (execwatch_env(ev, &out) == 0)
+		finish(&out);
 }
 
 void capture_release(struct capture *c)
@@ -152,8 +216,7 @@ static enum capture_outcome parse_capture(
 		return CAPTURE_NO_DUMP;
 	if (n > env_max)
 		return CAPTURE_TOO_LARGE;
-	/* Programs may put strings without '=' there; env_copy passes over
-	 * them, env_parse would refuse the whole. */
+	/* Programs may put strings without '=' there: passed over. */
 	for (size_t at = 0; at < n;) {
 		size_t len = strnlen(env + at, n - at);
 

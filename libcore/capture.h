@@ -15,6 +15,7 @@
 
 #include "buf.h"
 #include "env.h"
+#include "execwatch.h"
 
 enum {
 	CAPTURE_FD = 200, /* high: no shell and no job server uses it */
@@ -37,16 +38,30 @@ void capture_quote(struct buf *out, const char *text);
 extern const char *const capture_argv[];
 
 /* Builds the text for -c around the command that will be $1. self: this
- * binary's absolute path; previous: what $? is when the command starts. */
-void capture_wrap(struct buf *out, const char *self, unsigned previous);
+ * binary's absolute path; previous: what $? is when the command starts;
+ * becomes: the shell may execute self in its own place, as it goes on, or runs
+ * its trap, where that fails. */
+void capture_wrap(struct buf *out, const char *self, unsigned previous,
+	bool becomes);
 
 /* A memory file at CAPTURE_FD, not close-on-exec: the command's shell inherits
  * it. -errno. */
 int capture_open(void);
 
-/* In the dumping process: writes its own state to fd. env is its environment.
- * 0 or -errno. */
-int capture_dump(int fd, unsigned code, char *const *env);
+/* In the dumping process: writes its own state, of which env is the
+ * environment, to CAPTURE_FD. code, as a number, is the command's, and what the
+ * process is to end with, come what may. */
+int capture_dump(const char *code, char *const *env);
+
+/* For a shell that executes another program in its own place, where no trap
+ * runs: what that program is given is written for it, by the supervisor. */
+struct capture_exec {
+	int shell; /* the shell as it was seen last; ends with its memory */
+};
+#define CAPTURE_EXEC_INIT ((struct capture_exec){.shell = -1})
+void capture_exec_release(struct capture_exec *x);
+#define autocapture_exec autoclean(capture_exec_release)
+void capture_exec(struct capture_exec *x, const struct execwatch_event *ev);
 
 struct capture {
 	unsigned code;

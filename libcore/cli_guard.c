@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -44,6 +47,15 @@ static void add_unusual(struct buf *out, const char *line)
 		buf_addf(out, "  unusual: %zu bytes long\n", n);
 }
 
+/* The rule, and where it stands unless it stands in no file. */
+static void add_rule(struct buf *out, const struct policy_verdict *v)
+{
+	buf_adds(out, v->rule);
+	if (v->file[0])
+		buf_addf(out, " (%s:%u)", v->file, v->line);
+	buf_addf(out, ": %s", v->reason);
+}
+
 /* Escaped, but with its line ends, and not endless. */
 static void add_line(struct buf *out, const char *line)
 {
@@ -65,12 +77,52 @@ static void add_line(struct buf *out, const char *line)
 		buf_addf(out, "    … %zu bytes more\n", n - shown);
 }
 
+/* Ctrl-C at the question. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = sig;
+}
+
+/* A line from the terminal, 0 when there is none. Ctrl-C is a no that is
+ * recorded, not the end of this process. */
+static size_t read_answer(int tty, char *answer, size_t size)
+{
+	struct pollfd in = {.fd = tty, .events = POLLIN};
+	struct sigaction act = {.sa_handler = stop}, was;
+	sigset_t block, mask;
+	ssize_t n = -1;
+
+	sigemptyset(&block);
+	sigaddset(&block, SIGINT);
+	sigprocmask(SIG_BLOCK, &block, &mask);
+	sigaction(SIGINT, &act, &was);
+	if (was.sa_handler == SIG_IGN)
+		sigaction(SIGINT, &was, NULL);
+	while (!stopped && n < 0) {
+		if (ppoll(&in, 1, NULL, &mask) > 0)
+			n = read(tty, answer, size);
+		if (n < 0 && errno != EINTR)
+			break;
+	}
+	sigaction(SIGINT, &was, NULL);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return n > 0 && answer[n - 1] == '\n' ? (size_t)n - 1 : 0;
+}
+
+/* "y", "Yes"; nothing that merely begins so. */
+static bool answers(const char *answer, size_t n, const char *word)
+{
+	return (n == 1 || n == strlen(word)) && !strncasecmp(answer, word, n);
+}
+
 static int ask(void *ctx, const struct policy_verdict *v, const char *line)
 {
 	autofd int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	autobuf struct buf out = BUF_INIT(65536);
 	char answer[64];
-	ssize_t n;
+	size_t n;
 
 	(void)ctx;
 	if (tty < 0)
@@ -79,23 +131,22 @@ static int ask(void *ctx, const struct policy_verdict *v, const char *line)
 	add_line(&out, line);
 	if (v->command[0] && !str_eq(v->command, line)) {
 		buf_adds(&out, "  because of: ");
-		cli_escape(&out, v->command, strlen(v->command));
+		cli_escape_str(&out, v->command);
 		buf_addc(&out, '\n');
 	}
 	add_unusual(&out, line);
-	buf_addf(&out, "  rule %s (%s:%u): %s\n", v->rule, v->file, v->line,
-		v->reason);
-	buf_adds(&out, "Run it? [y]es, [N]o, [a]lways in this session: ");
+	buf_adds(&out, "  rule ");
+	add_rule(&out, v);
+	buf_adds(&out, "\nRun it? [y]es, [N]o, [a]lways in this session: ");
+	/* What was typed before the question is no answer to it. */
+	stopped = 0;
+	tcflush(tty, TCIFLUSH);
 	if (out.err || file_write_all(tty, out.data, out.len))
 		return -ENXIO;
-	do
-		n = read(tty, answer, sizeof answer);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return 0;
-	if (answer[0] == 'a' || answer[0] == 'A')
-		return 2;
-	return answer[0] == 'y' || answer[0] == 'Y';
+	n = read_answer(tty, answer, sizeof answer);
+	if (stopped)
+		(void)!write(tty, "\n", 1);
+	return answers(answer, n, "always") ? 2 : answers(answer, n, "yes");
 }
 
 void cli_guard_facts(struct guard_request *q)
@@ -105,12 +156,19 @@ void cli_guard_facts(struct guard_request *q)
 	q->ask = ask;
 }
 
+bool cli_guard_on_terminal(void)
+{
+	return tcgetpgrp(STDIN_FILENO) >= 0 && isatty(STDOUT_FILENO);
+}
+
 void cli_guard_tell(const struct guard_result *r)
 {
 	const struct policy_verdict *v = &r->verdict;
 	const char *debug = getenv("WARDBOX_DEBUG");
+	char text[1024];
+	struct buf rule = BUF_FIXED(text);
 
-	if (!r->ran)
+	if (!r->ran || r->broken)
 		cli_diag(&r->diag);
 	else if (r->run.limit != LIMITS_NONE)
 		cli_warn("ended: it went over its limit on %s",
@@ -119,11 +177,11 @@ void cli_guard_tell(const struct guard_result *r)
 		cli_warn("output cut: it went over its limit on output");
 	if (!debug || !str_eq(debug, "1"))
 		return;
-	cli_warn("profile %s, session %s: %s by rule %s (%s:%u): %s",
+	add_rule(&rule, v);
+	cli_warn("profile %s, session %s: %s by rule %s",
 		policy_profile_name(r->profile), r->session,
-		policy_decision_name(v->decision), v->rule, v->file, v->line,
-		v->reason);
-	if (r->ran && r->diag.text[0])
+		policy_decision_name(v->decision), buf_str(&rule));
+	if (r->ran && !r->broken && r->diag.text[0])
 		cli_diag(&r->diag);
 }
 
@@ -132,6 +190,9 @@ void cli_guard_exit(const struct guard_result *r)
 	int sig = guard_exit_signal(r);
 
 	cli_guard_tell(r);
+	/* The caller's loop is to see that it was stopped. */
+	if (!r->ran && stopped)
+		sig = stopped;
 	if (sig)
 		sig_die(sig);
 	exit(r->code);

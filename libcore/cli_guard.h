@@ -10,6 +10,10 @@
  * how to ask a person. */
 void cli_guard_facts(struct guard_request *q);
 
+/* Is a person at it, who is to get a terminal that behaves as theirs does? One
+ * that its session does not control has no job control, as a new one would. */
+bool cli_guard_on_terminal(void);
+
 /* Runs q and ends this process as the command did: by its exit code or by its
  * signal. When nothing ran, one line says why, with code 125, 126 or 127. */
 __attribute__((noreturn)) void cli_guard_end(const struct guard_request *q);

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "audit_read_json.h"
+#include "clock.h"
 #include "guard_parts.h"
 #include "path.h"
+#include "proc.h"
 #include "str.h"
 
 static void guard_free(struct guard **slot)
@@ -23,6 +24,8 @@ static void guard_free(struct guard **slot)
 
 	if (!g)
 		return;
+	if (g->q->returns)
+		proc_lower(&g->limits);
 	/* The caller is about to end, and all of it with the process. */
 	if (!g->q->returns && g->r->ran) {
 		limits_release(&g->sandbox.limits);
@@ -48,15 +51,6 @@ static int fail(struct guard *g, int code, int err)
 {
 	g->r->code = code;
 	return err;
-}
-
-/* Every command of the line must be one that the shell does itself, under a
- * rule that grants nothing. */
-static void note_command(void *ctx, const struct policy_verdict *one)
-{
-	struct guard *g = ctx;
-
-	g->brief &= str_eq(one->rule, "neutral");
 }
 
 static void decide(struct guard *g)
@@ -86,8 +80,8 @@ static void decide(struct guard *g)
 
 	switch (q->kind) {
 	case GUARD_LINE:
-		g->brief = !q->startup;
-		policy_decide_line(g->policy, &line, v, note_command, g);
+		policy_decide_line(g->policy, &line, v, NULL, NULL);
+		g->brief = !q->startup && v->neutral;
 		break;
 	case GUARD_ARGV:
 		policy_decide_exec(g->policy, &exec, v);
@@ -166,6 +160,11 @@ static int judge(struct guard *g)
 {
 	int answer;
 
+	if (g->q->absent) {
+		str_copy(g->r->verdict.rule, sizeof g->r->verdict.rule,
+			"absent");
+		return 0;
+	}
 	decide(g);
 	if (g->r->verdict.decision == POLICY_ALLOW)
 		return 0;
@@ -195,12 +194,16 @@ struct session_where guard_base(struct guard *g, struct diag *d)
 
 static int find_session(struct guard *g, struct diag *d)
 {
-	struct session_where where = guard_base(g, d);
+	const char *id = g->q->session
+		? g->q->session
+		: env_get(g->q->env, "WARDBOX_SESSION_ID");
+	struct session_where where = {.id = id};
 	struct session_name name;
 	int err;
 
-	where.id = g->q->session ? g->q->session
-				 : env_get(g->q->env, "WARDBOX_SESSION_ID");
+	/* One that is named is looked for nowhere. */
+	if (!id || !*id)
+		where = guard_base(g, d);
 	where.file = env_get(g->q->env, "WARDBOX_SESSION_FILE");
 	err = session_resolve(&where, true, &name, d);
 	if (err)
@@ -208,76 +211,6 @@ static int find_session(struct guard *g, struct diag *d)
 	memcpy(g->r->session, name.id, sizeof name.id);
 	g->fresh = name.fresh;
 	return 0;
-}
-
-static const enum audit_io io_kind[RUN_STREAMS] = {
-	[RUN_STDIN] = AUDIT_IN,
-	[RUN_STDOUT] = AUDIT_OUT,
-	[RUN_STDERR] = AUDIT_ERR,
-	[RUN_TTYIN] = AUDIT_TTYIN,
-	[RUN_TTYOUT] = AUDIT_TTYOUT,
-};
-
-static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
-	size_t n, bool echo)
-{
-	struct guard *g = ctx;
-	int err;
-
-	if (g->q->output && stream != RUN_STDIN && stream != RUN_TTYIN)
-		g->q->output(g->q->output_ctx,
-			stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO,
-			bytes, n);
-	if (!g->recording)
-		return g->q->output ? RUN_MORE : RUN_ENOUGH;
-	err = echo ? audit_io(&g->record, io_kind[stream], bytes, n,
-			     &g->r->diag)
-		   : audit_io_hidden(&g->record, &g->r->diag);
-	g->recorded[stream] += n;
-	/* Of what is longer the log keeps the first and the last of it. */
-	if (!err && !g->q->output &&
-		g->recorded[stream] >= g->log.cfg.stream_cap)
-		return RUN_TAIL;
-	return err ? err : RUN_MORE;
-}
-
-static int record_skip(void *ctx, enum run_stream stream, uint64_t n)
-{
-	struct guard *g = ctx;
-
-	return g->recording ? audit_io_skip(&g->record, io_kind[stream], n,
-				      &g->r->diag)
-			    : 0;
-}
-
-static int record_winsize(void *ctx, const struct winsize *size)
-{
-	struct guard *g = ctx;
-
-	return g->recording ? audit_winsize(&g->record, size->ws_col,
-				      size->ws_row, &g->r->diag)
-			    : 0;
-}
-
-static int record_signal(void *ctx, int sig)
-{
-	struct guard *g = ctx;
-
-	return g->recording ? audit_signal(&g->record, sig, &g->r->diag) : 0;
-}
-
-static int next_tick(void *ctx)
-{
-	struct guard *g = ctx;
-
-	return g->recording ? audit_due(&g->record) : -1;
-}
-
-static int tick(void *ctx)
-{
-	struct guard *g = ctx;
-
-	return g->recording ? audit_tick(&g->record, &g->r->diag) : 0;
 }
 
 /* What the front end does itself. */
@@ -321,16 +254,9 @@ static bool no_own_network(const struct guard *g)
 
 static int execute(struct guard *g)
 {
+	const bool boxed = g->grants.confine || g->q->becomes;
 	struct diag *d = &g->r->diag;
-	struct run_sink sink = {
-		.ctx = g,
-		.bytes = record_bytes,
-		.skipped = record_skip,
-		.winsize = record_winsize,
-		.signal = record_signal,
-		.timeout_ms = next_tick,
-		.due = tick,
-	};
+	struct run_sink sink = guard_sink(g);
 	struct run_spec spec = {
 		.path = g->q->path,
 		.argv = g->q->argv,
@@ -338,13 +264,17 @@ static int execute(struct guard *g)
 		.cwd = g->q->cwd,
 		.inherited = g->keep,
 		.inherited_count = g->keep_count,
-		.sandbox = g->grants.confine ? &g->sandbox : NULL,
+		.limits = g->limits,
+		.sandbox = boxed ? &g->sandbox : NULL,
 		.mode = g->q->pty ? RUN_PTY : RUN_CAPTURE,
 		.kill_tree = g->grants.confine,
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,
 		.output_hard = g->grants.hard_output,
+		.own_job = g->q->own_job,
 		.pty_all = g->q->pty_all,
+		.unread = g->q->unread,
+		.ask_first = g->q->timeout_ns,
 		.swallow = g->q->swallow,
 		.keep_fds = g->q->returns,
 		.keep_stderr = g->grants.confine,
@@ -354,7 +284,7 @@ static int execute(struct guard *g)
 
 	if (g->q->inside)
 		return perform(g);
-	if (g->grants.confine)
+	if (boxed)
 		err = confine(g);
 	if (!err)
 		err = guard_record_start(g, d);
@@ -362,17 +292,16 @@ static int execute(struct guard *g)
 		err = guard_record_relaxed(g, d);
 	if (err)
 		return fail(g, GUARD_OURS, err);
+	sigprocmask(SIG_SETMASK, &g->mask, NULL);
 	err = run(&spec, &g->r->run, d);
 	if (no_own_network(g)) {
-		sigprocmask(SIG_SETMASK, &g->r->run.mask, NULL);
+		sigprocmask(SIG_SETMASK, &g->mask, NULL);
 		sandbox_release(&g->sandbox);
 		g->plan.net = SANDBOX_NET_NONE;
 		err = confine(g);
 		if (!err)
 			err = run(&spec, &g->r->run, d);
 	}
-	if (g->q->returns)
-		sigprocmask(SIG_SETMASK, &g->r->run.mask, NULL);
 	g->r->ran = g->r->run.started;
 	g->r->status = g->r->run.status;
 	if (guard_record_end(g, err ? NULL : d) && !err)
@@ -390,16 +319,71 @@ static int code_of(const struct guard_result *r)
 	return WEXITSTATUS(r->status);
 }
 
+/* What is kept from the command within its project cannot be, here. */
+static void tell_carved(struct guard *g)
+{
+	const struct sandbox_shared *at = g->sandbox.shared;
+	struct diag *d = &g->r->diag;
+
+	if (g->r->ran || !g->carved_count || !at ||
+		(at->step != SANDBOX_STEP_NAMESPACES &&
+			at->step != SANDBOX_STEP_MOUNT))
+		return;
+	diag_errno(d, at->err, "keeping %s from the command needs a mount"
+		" namespace", g->carved[0]);
+	if (str_eq(g->carved[0], g->log_path))
+		diag_hint(d, "the log is in the project: with a directory"
+			" /var/log/wardbox/%u, mode 0700, it is kept there",
+			g->uid);
+}
+
+/* What is needed at once, of the descriptors that are allowed. */
+static int need_files(struct guard *g, size_t allowed, struct diag *d)
+{
+	enum { PLAIN = 14, CONFINED = 32 };
+	size_t needed = g->grants.confine ? CONFINED : PLAIN;
+
+	if (allowed >= needed)
+		return 0;
+	diag_fail(d, -EMFILE, "%zu open files are allowed (ulimit -Hn), and a "
+		"guarded command needs %zu", allowed, needed);
+	return -EMFILE;
+}
+
+/* Behind what the protection itself has to say. */
+static void tell_relax(struct diag *d)
+{
+	char first[sizeof d->hint];
+
+	memcpy(first, d->hint, sizeof first);
+	diag_hint(d, "%s; a line 'relax NAME' in %s goes without it",
+		first[0] ? first : "'wardbox doctor' shows what works here",
+		POLICY_SYSTEM);
+}
+
 static int guard_through(struct guard *g)
 {
+	enum { FILES_WANTED = 64 };
 	struct diag *d = &g->r->diag;
+	sigset_t too_long;
+	size_t allowed;
 	int err;
 
 	/* Before there are any of our own to be told from them. */
 	if (!g->q->inside)
 		g->keep_count =
 			run_inherited(g->keep, ARRAY_SIZE(g->keep));
-	err = guard_load(g, d);
+	/* A caller's low limit is the command's, not ours, and where it is ours
+	 * all the same it is an error and not a signal. */
+	sigemptyset(&too_long);
+	sigaddset(&too_long, SIGXFSZ);
+	g->masked = sigprocmask(SIG_BLOCK, &too_long, &g->mask) == 0;
+	allowed = proc_raise(FILES_WANTED, &g->limits);
+	err = need_files(g, allowed, d);
+	if (!err)
+		err = guard_load(g, d);
+	if (!err)
+		err = need_files(g, allowed, d);
 	g->r->output_max = g->grants.limits.out;
 	if (!err)
 		err = find_session(g, d);
@@ -411,6 +395,7 @@ static int guard_through(struct guard *g)
 		err = guard_make_env(g, d);
 	if (err)
 		return fail(g, GUARD_OURS, err);
+	*d = g->said;
 	err = judge(g);
 	if (err)
 		return err;
@@ -418,16 +403,16 @@ static int guard_through(struct guard *g)
 	if (err)
 		return fail(g, GUARD_OURS, err);
 	err = execute(g);
+	tell_carved(g);
 	if (!g->r->ran && g->grants.confine &&
 		(err == -ENOTSUP || g->r->run.code == GUARD_OURS))
-		diag_hint(d, "'wardbox doctor' shows what works here; a line "
-			     "'relax NAME' in %s goes without it",
-			POLICY_SYSTEM);
+		tell_relax(d);
 	if (!g->r->ran) {
 		if (!err)
 			g->r->code = g->r->run.code;
 		return err ? err : -ENOEXEC;
 	}
+	g->r->broken = err != 0;
 	g->r->code = err ? GUARD_OURS : code_of(g->r);
 	return err;
 }
@@ -469,29 +454,20 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 int guard_run(const struct guard_request *q, struct guard_result *r)
 {
 	autoguard struct guard *g = NULL;
-	struct timespec now;
 	int err;
 
 	*r = (struct guard_result){.code = GUARD_OURS};
-	clock_gettime(CLOCK_REALTIME, &now);
-	r->started_ns = (uint64_t)now.tv_sec * 1000000000u +
-		(uint64_t)now.tv_nsec;
+	r->started_ns = clock_ns(CLOCK_REALTIME);
 	err = guard_new(&g, q, r);
-	return err ? err : guard_through(g);
-}
-
-int guard_env_rules(const struct guard_request *q,
-	const struct guard_result *r, struct policy_grants *grants)
-{
-	struct guard_result scratch = {.profile = r->profile};
-	autoguard struct guard *g = NULL;
-	int err = guard_new(&g, q, &scratch);
-
 	if (!err)
-		err = guard_load(g, NULL);
-	if (!err) {
-		*grants = g->grants;
+		err = guard_through(g);
+	if (g && g->masked && q->returns)
+		sigprocmask(SIG_SETMASK, &g->mask, NULL);
+	if (g && q->grants) {
+		*q->grants = g->grants;
+		q->grants->owned = g->policy;
 		g->grants = (struct policy_grants){0};
+		g->policy = NULL;
 	}
 	return err;
 }

@@ -63,6 +63,8 @@ struct guard_request {
 
 	bool pty;            /* on a terminal of its own */
 	bool pty_all;        /* and 0, 1, 2 be that, whatever they are here */
+	bool own_job;        /* see run_spec */
+	struct buf *unread;  /* see run_spec */
 	uint64_t timeout_ns; /* 0: the policy's alone */
 	guard_ask *ask;
 	void *ask_ctx;
@@ -79,16 +81,27 @@ struct guard_request {
 	 * argv says, its result is the exit code. */
 	int (*inside)(void *ctx);
 	void *inside_ctx;
+	/* argv[0] cannot be executed, and .inside says so: nothing to judge. */
+	bool absent;
 	/* A program of the front end's own that the command's shell calls, and
 	 * how its arguments begin. NULL for none. */
 	const char *also_exec;
 	const char *const *also_argv;
+	/* Gets what the policy grants, to be released: how a variable that the
+	 * command sets is treated, among it. NULL: not wanted. */
+	struct policy_grants *grants;
+	/* Told of each program that the command's own process may now become,
+	 * while it waits. Wanted, everything that it starts is watched, and
+	 * whatever the policy, for that alone. */
+	void (*becomes)(void *ctx, const struct execwatch_event *ev);
+	void *becomes_ctx;
 	/* Set in the command's environment whatever the policy says. */
 	char *const *also_env;
 };
 
 struct guard_result {
 	bool ran;
+	bool broken; /* it ran, and could not be recorded to its end: see diag */
 	int status; /* wait status, when it ran */
 	int code;   /* exit code for the caller; see guard_exit_signal() */
 	struct policy_verdict verdict;
@@ -121,11 +134,6 @@ int guard_workspace(const struct guard_request *q, char *out, size_t size);
  * random one. */
 void guard_correlation(const struct guard_request *q,
 	const struct guard_result *r, struct buf *out);
-
-/* How the policy treats a variable that a command set: of the profile and the
- * project that r ran in. Fills grants, to be released. */
-int guard_env_rules(const struct guard_request *q,
-	const struct guard_result *r, struct policy_grants *grants);
 
 /* The signal that ended the command, to be repeated by the caller; 0. */
 int guard_exit_signal(const struct guard_result *r);

@@ -42,17 +42,6 @@ static int project_policy(const struct guard *g, char *out, size_t size)
 	return -ENOENT;
 }
 
-static int user_policy(const struct guard *g, char *out, size_t size)
-{
-	const char *config = env_get(g->q->env, "XDG_CONFIG_HOME");
-
-	if (config && config[0] == '/')
-		return path_join(out, size, config, "wardbox/policy");
-	if (!g->home[0])
-		return -ENOENT;
-	return path_join(out, size, g->home, ".config/wardbox/policy");
-}
-
 /* A command started in "/" has no project: a jail that holds the policy, the
  * log and the programs would be none. */
 static bool holds_the_system(const char *root)
@@ -88,19 +77,24 @@ static int load_policy(struct guard *g, struct diag *d)
 		.brief = true,
 	};
 	struct diag wish = {0};
-	int err;
+	int err, user;
 
-	if (!user_policy(g, g->user_policy, sizeof g->user_policy))
+	user = policy_user_file(env_get(g->q->env, "XDG_CONFIG_HOME"), g->home,
+		g->uid, g->user_policy, sizeof g->user_policy);
+	if (user != -ENOENT && user != -ENOTDIR && user != -EPERM)
 		where.user = g->user_policy;
 	if (!project_policy(g, g->project_policy, sizeof g->project_policy))
 		where.project = g->project_policy;
 	err = policy_load(&g->policy, &where, d);
 	if (err)
 		return err;
-	g->r->diag = g->policy->why;
+	g->said = g->policy->why;
 	g->r->profile = policy_profile(g->policy, g->q->profile, &wish);
-	if (wish.text[0] && !g->r->diag.text[0])
-		g->r->diag = wish;
+	if (user == -EPERM && !wish.text[0])
+		diag_fail(&wish, user, "%s is somebody else's: not followed",
+			g->user_policy);
+	if (wish.text[0] && !g->said.text[0])
+		g->said = wish;
 	err = policy_find_root(g->policy, workspace(g), g->home, g->root,
 		sizeof g->root);
 	if (!err && holds_the_system(g->root))

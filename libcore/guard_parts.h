@@ -22,19 +22,20 @@ struct guard {
 	const struct guard_request *q;
 	struct guard_result *r;
 	uid_t uid;
+	/* The state base, opened by guard_base(), and BASE/<uid>; 0: not yet,
+	 * negative: there is none. */
+	int own;
 	const char *home; /* "" when unknown */
 	char cwd[PATH_MAX];
 	char root[PATH_MAX];
 	char log_path[PATH_MAX];
 	char user_policy[PATH_MAX], project_policy[PATH_MAX];
 	struct policy *policy;
+	struct diag said; /* of the policy, which holds though it ran */
 	struct policy_grants grants;
 	struct env env; /* the command's */
 	struct sandbox_plan plan;
-	/* The state base, opened by guard_base(), and BASE/<uid>; 0: not yet,
-	 * negative: there is none. */
 	char base[SESSION_BASE_MAX];
-	int own;
 	char tmp[SESSION_BASE_MAX + 32]; /* its TMPDIR; "" for none */
 	char *carved[16]; /* paths of the plan that are ours */
 	size_t carved_count;
@@ -42,8 +43,11 @@ struct guard {
 	struct audit_log log;
 	struct audit_exec record;
 	char terminal[3][32]; /* of descriptors 0 to 2, where they are one */
-	int keep[64]; /* descriptors of the caller's, which the command keeps */
+	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 	size_t keep_count;
+	struct proc_limits limits; /* before they were raised */
+	sigset_t mask;             /* the caller's */
+	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
 	bool brief;      /* the shell's own commands alone: starts no program */
@@ -72,6 +76,10 @@ int guard_record_start(struct guard *g, struct diag *d);
 int guard_record_end(struct guard *g, struct diag *d);
 int guard_record_relaxed(struct guard *g, struct diag *d);
 int guard_record_session(struct guard *g, struct diag *d);
+
+/* guard_sink.c: what is recorded while the command runs; the log is open, if it
+ * ever is. */
+struct run_sink guard_sink(struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct execwatch_event *ev);

@@ -22,8 +22,20 @@ static int put_all(struct env *e, char *const *pairs)
 	return err;
 }
 
+/* What a make around us tells one below us: flags, overrides, the job server.
+ * It is the caller's word; a command's own is denied where it sets it. */
+static bool of_make(const struct guard *g, const char *name)
+{
+	const char *rest = str_after(name, "MAKE");
+
+	return rest && (str_eq(rest, "FLAGS") || str_eq(rest, "LEVEL")) &&
+		!g->q->saved_env && env_get(g->q->env, "MAKELEVEL");
+}
+
 static bool keeps(const struct guard *g, const char *name)
 {
+	if (of_make(g, name))
+		return true;
 	switch (policy_env(&g->grants, name)) {
 	case POLICY_ENV_KEEP:
 		return true;
@@ -90,10 +102,11 @@ static int set_temporary(struct guard *g)
 int guard_make_env(struct guard *g, struct diag *d)
 {
 	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
-	int err;
+	int err = 0;
 
 	if (!g->grants.confine) {
-		err = env_copy(&g->env, from);
+		for (; !err && from && *from; from++)
+			err = env_add(&g->env, *from);
 	} else {
 		err = keep_allowed(g, from);
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
@@ -115,14 +128,24 @@ int guard_make_env(struct guard *g, struct diag *d)
 static const char *const system_programs[] = {
 	"/usr", "/opt", "/nix/store",
 	/* Links into /usr on most systems. */
-	"/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32",
+	"/lib64", "/lib", "/bin", "/sbin", "/lib32", "/libx32",
 };
-enum { MERGED_FROM = 3 };
+enum { LOADERS = 3, LOADERS_END = 5 };
+/* As musl's loader calls the machine in the name of its configuration. */
+#if defined(__aarch64__)
+#define MUSL_PATH "/etc/ld-musl-aarch64.path"
+#elif defined(__arm__)
+#define MUSL_PATH "/etc/ld-musl-armhf.path"
+#elif defined(__riscv)
+#define MUSL_PATH "/etc/ld-musl-riscv64.path"
+#else
+#define MUSL_PATH "/etc/ld-musl-x86_64.path"
+#endif
 /* Of /etc nothing that is a secret for a command run by root; anybody else is
  * kept from secrets by their modes. */
 static const char *const system_files[] = {
 	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-	"/etc/ld-musl-x86_64.path", "/etc/localtime", "/etc/timezone",
+	MUSL_PATH, "/etc/localtime", "/etc/timezone",
 	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/hosts",
 	"/etc/host.conf", "/etc/resolv.conf", "/etc/services",
 	"/etc/protocols", "/etc/gai.conf", "/etc/ssl/certs",
@@ -160,12 +183,19 @@ static bool is_merged(const char *path)
 
 static int grant_programs(struct guard *g)
 {
+	unsigned merged = 0;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < ARRAY_SIZE(system_programs); i++)
-		if (i < MERGED_FROM || !is_merged(system_programs[i]))
+	for (size_t i = 0; !err && i < ARRAY_SIZE(system_programs); i++) {
+		/* Where loaders lie are links only when all are. */
+		if (i == LOADERS_END && merged == LOADERS_END - LOADERS)
+			break;
+		if (i >= LOADERS && is_merged(system_programs[i]))
+			merged++;
+		else
 			err = sandbox_grant(&g->plan, system_programs[i],
 				SANDBOX_ROX, true, "system programs");
+	}
 	return err;
 }
 
@@ -308,6 +338,58 @@ static int carve_out(struct guard *g)
 	return err;
 }
 
+static bool is_writable(const struct guard *g, const char *path)
+{
+	for (size_t i = 0; i < g->plan.grant_count; i++)
+		if (g->plan.grants[i].access & SANDBOX_WRITE &&
+			path_beneath(g->plan.grants[i].path, path))
+			return true;
+	return false;
+}
+
+/* What chose this session must not choose the next one's: another session has
+ * another's state and approvals. */
+static int carve_session_file(struct guard *g, struct diag *d)
+{
+	const char *name = env_get(g->q->env, "WARDBOX_SESSION_FILE");
+	autofd int fd = name && *name
+		? open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+	char given[PATH_MAX / 2], real[PATH_MAX / 2];
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	if (path_cwd(given, sizeof given))
+		str_copy(given, sizeof given, "/");
+	if (path_normal(real, sizeof real, given, name) ||
+		str_copy(given, sizeof given, real) ||
+		path_of_fd(fd, real, sizeof real) || fstat(fd, &st))
+		return diag_fail(d, -EINVAL, "cannot find %.80s", name);
+	if (!is_writable(g, given) && !is_writable(g, real))
+		return 0;
+	if (str_eq(given, real) && st.st_nlink == 1)
+		return carve(g, real, SANDBOX_RO, "the session's file");
+	return diag_fail(d, -EPERM, "WARDBOX_SESSION_FILE: the command could"
+		" change a link to %s", real);
+}
+
+/* Since make 4.4 the job server is a FIFO in the temporary directory. */
+static int grant_job_server(struct guard *g)
+{
+	const char *flags = env_get(g->env.vec, "MAKEFLAGS");
+	const char *at = flags ? strstr(flags, "--jobserver-auth=fifo:") : NULL;
+	autofree char *path = NULL;
+	struct stat st;
+
+	if (!at)
+		return 0;
+	at = strchr(at, ':') + 1;
+	path = strndup(at, strcspn(at, " "));
+	if (!path || lstat(path, &st) || !S_ISFIFO(st.st_mode) || st.st_uid != g->uid)
+		return 0;
+	return carve(g, path, SANDBOX_RW, "make's job server");
+}
+
 static void set_limits(struct guard *g)
 {
 	const struct policy_limits *from = &g->grants.limits;
@@ -358,18 +440,31 @@ static enum sandbox_net net_of(const struct guard *g)
 	return granted_net(g);
 }
 
+static void plan_nothing(struct sandbox_plan *plan)
+{
+	plan->net = SANDBOX_NET_ALL;
+	plan->unix_all = true;
+	plan->watch_alone = true;
+	plan->without = SANDBOX_LANDLOCK | SANDBOX_SECCOMP | SANDBOX_CAPS |
+		SANDBOX_SCOPE;
+}
+
 int guard_make_plan(struct guard *g, struct diag *d)
 {
 	int err;
 
 	/* What the front end does itself has no sandbox. */
-	if (!g->grants.confine || g->q->inside)
+	if (g->q->inside)
 		return 0;
+	if (g->grants.supervise || g->q->becomes)
+		g->plan.want |= SANDBOX_WATCH;
+	if (!g->grants.confine) {
+		plan_nothing(&g->plan);
+		return 0;
+	}
 	g->plan.net = net_of(g);
 	set_limits(g);
 	set_relaxed(g);
-	if (g->grants.supervise)
-		g->plan.want |= SANDBOX_WATCH;
 	err = g->brief ? grant_brief(g) : grant_system(g);
 	if (!err)
 		err = grant_policy(g);
@@ -381,5 +476,9 @@ int guard_make_plan(struct guard *g, struct diag *d)
 			"temporary files");
 	if (!err)
 		err = carve_out(g);
-	return err ? diag_errno(d, err, "cannot plan the sandbox") : 0;
+	if (!err)
+		err = grant_job_server(g);
+	if (err)
+		return diag_errno(d, err, "cannot plan the sandbox");
+	return carve_session_file(g, d);
 }

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "audit_read_json.h"
+#include "path.h"
 #include "str.h"
 
 /* A log that cannot be written stops everything, unless root said by name that
@@ -17,16 +19,29 @@ static int without_log(struct guard *g, int err)
 	return policy_word_in(&g->grants.relax, "audit") ? 0 : err;
 }
 
+static const char *home_of(const struct audit_place *place)
+{
+	return place->state_home ? place->state_home : place->home;
+}
+
 int guard_open_log(struct guard *g, struct diag *d)
 {
 	struct audit_place place = {
 		.state_home = env_get(g->q->env, "XDG_STATE_HOME"),
 		.home = g->home,
 	};
-	autofd int dir = audit_place_open(&place, g->uid, true, g->log_path,
+	autofd int dir = audit_place_open(&place, g->uid, false, g->log_path,
 		sizeof g->log_path, d);
 	int err;
 
+	/* A home that is the project is no place for what the command must not
+	 * see, unless it can be hidden. */
+	if (dir == -ENOENT && g->root[0] && path_beneath(g->root, home_of(&place)) &&
+		!sandbox_namespace_works(SANDBOX_MOUNTNS))
+		place.state_home = place.home = NULL;
+	if (dir == -ENOENT)
+		dir = audit_place_open(&place, g->uid, true, g->log_path,
+			sizeof g->log_path, d);
 	if (dir == -ENOENT) {
 		/* Neither /var/log nor a home can be written: the state base. */
 		place.state_base = g->base;
@@ -97,6 +112,7 @@ static struct audit_start start_of(struct guard *g)
 		.decision = decision_of(g),
 		.rule = g->r->rule,
 		.reason = g->r->verdict.reason,
+		.policy_sha = g->policy ? g->policy->sum : NULL,
 		.env = (const char *const *)g->env.vec,
 	};
 }
@@ -154,16 +170,28 @@ int guard_record_relaxed(struct guard *g, struct diag *d)
 
 int guard_record_session(struct guard *g, struct diag *d)
 {
+	char hex[2 * AUDIT_HASH + 1];
+	struct buf sum = BUF_FIXED(hex);
 	const struct audit_fact facts[] = {
 		{.key = "id", .text = g->r->session},
 		{.key = "workspace", .text = g->root},
 	};
+	const struct audit_fact rules[] = {
+		{.key = "profile", .text = policy_profile_name(g->r->profile)},
+		{.key = "sha256", .text = hex},
+	};
+	int err;
 
 	if (!g->recording || !g->fresh)
 		return 0;
-	return without_log(g, audit_event(&g->log, g->r->session, 0,
-				      "session.open", facts, ARRAY_SIZE(facts),
-				      d));
+	audit_add_hex(&sum, g->policy->sum, sizeof(g->policy->sum));
+	buf_str(&sum);
+	err = audit_event(&g->log, g->r->session, 0, "session.open", facts,
+		ARRAY_SIZE(facts), d);
+	if (!err)
+		err = audit_event(&g->log, g->r->session, 0, "policy.load",
+			rules, ARRAY_SIZE(rules), d);
+	return without_log(g, err);
 }
 
 static unsigned flags_of(const struct run_result *run)
@@ -189,6 +217,7 @@ int guard_record_end(struct guard *g, struct diag *d)
 		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 		.usage = &g->r->run.usage,
 		.flags = flags_of(&g->r->run),
+		.rollback = "none",
 	};
 
 	if (!g->recording)

@@ -60,6 +60,14 @@ static bool own_helper(const struct guard *g, const struct execwatch_event *ev)
 	return true;
 }
 
+/* The command's own process: with a terminal it is its leader's only child. */
+static bool is_command(const struct guard *g, pid_t pid)
+{
+	pid_t first = g->sandbox.pid;
+
+	return pid == (g->q->pty ? limits_child(first) : first);
+}
+
 int guard_watch(void *ctx, const struct execwatch_event *ev)
 {
 	struct guard *g = ctx;
@@ -85,8 +93,11 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
 	policy_decide_exec(g->policy, &req, &v);
-	if (v.decision == POLICY_ALLOW || approved(g, &v))
+	if (v.decision == POLICY_ALLOW || approved(g, &v)) {
+		if (g->q->becomes && is_command(g, ev->pid))
+			g->q->becomes(g->q->becomes_ctx, ev);
 		return 0;
+	}
 	record_denial(g, &v);
 	return -EACCES;
 }

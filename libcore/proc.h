@@ -4,6 +4,7 @@
 #ifndef WARDBOX_PROC_H
 #define WARDBOX_PROC_H
 
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +12,13 @@
 #include <sys/types.h>
 
 enum { PROC_ALSO_MAX = 8 };
+
+/* Limits that this process raised for itself: what they were. */
+enum { PROC_LIMITS = 2 };
+struct proc_limits {
+	struct rlimit was[PROC_LIMITS]; /* of open files, of a file's size */
+	bool raised[PROC_LIMITS];
+};
 
 /* What a child does to itself between fork and exec. Descriptors 0, 1, 2 of
  * the parent are open (harden_stdio), so what is moved onto them lies above. */
@@ -20,8 +28,7 @@ struct proc_setup {
 	size_t also_count;
 	sigset_t mask;     /* the caller's */
 	bool chld_ignored; /* SIGCHLD was SIG_IGN */
-	bool files_raised; /* RLIMIT_NOFILE goes back to .files */
-	struct rlimit files;
+	struct proc_limits limits;
 	const char *cwd; /* NULL: as it is */
 	pid_t parent;    /* dies with it; 0: does not */
 	bool job;        /* in a process group of its own */
@@ -29,10 +36,38 @@ struct proc_setup {
 };
 #define PROC_SETUP_INIT ((struct proc_setup){.fd = {-1, -1, -1}, .front = -1})
 
+/* The descriptor to of the child is to be our from; no more than there is room
+ * for. */
+void proc_also(struct proc_setup *s, int from, int to);
 /* In the child: all but the signals. System calls alone. 0 or -errno. */
 int proc_setup(const struct proc_setup *s);
-/* In the child, last: gives the caller's mask and SIGCHLD back. */
-void proc_signals(const struct proc_setup *s);
+/* In the child, last: gives the caller's mask, SIGCHLD and limit on open files
+ * back. */
+void proc_restore(const struct proc_setup *s);
+
+/* This process is to have so many descriptors, and files as long as it likes,
+ * whatever its caller allows the command: as far as the hard limit, or being
+ * root, lets it. The number of descriptors that it has now. */
+size_t proc_raise(size_t files, struct proc_limits *l);
+/* Goes back to what they were, or to less if they are less by now. */
+void proc_lower(const struct proc_limits *l);
+
+/* A child that shares its parent's memory runs while the parent waits: on the
+ * parent's CPU nothing has to be woken for it, and no other CPU's view of that
+ * memory flushed. proc_stay() keeps this process there, and the child that it
+ * starts then; both leave, the child before anything else, and may run wherever
+ * they might before. Where that cannot be had nothing happens. */
+struct proc_place {
+	cpu_set_t all;
+	bool stays;
+};
+void proc_stay(struct proc_place *p);
+void proc_leave(const struct proc_place *p);
+
+/* A child that stopped for job control. One that asked its parent to trace it
+ * (PTRACE_TRACEME) stops at every signal of its choice, which is none of ours: it
+ * is let go, with the signal. */
+bool proc_stopped(pid_t child, int status);
 
 /* Where proc_spawn() failed. */
 enum proc_step { PROC_FORK, PROC_SETUP, PROC_EXEC };

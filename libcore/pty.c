@@ -75,7 +75,9 @@ int pty_open(struct pty *p, int like, struct diag *d)
 
 bool pty_foreground(const struct pty *p)
 {
-	return p->outer >= 0 && tcgetpgrp(p->outer) == getpgrp();
+	pid_t front = p->outer >= 0 ? tcgetpgrp(p->outer) : 0;
+
+	return front < 0 || front == getpgrp();
 }
 
 static bool same_modes(const struct termios *a, const struct termios *b)
@@ -111,13 +113,15 @@ void pty_raw(struct pty *p)
 	p->raw = tcsetattr(p->outer, TCSADRAIN, &t) == 0;
 }
 
-size_t pty_typed_ahead(struct pty *p, char *buf, size_t size)
+size_t pty_typed_ahead(struct pty *p, char *buf, size_t had, size_t size)
 {
 	struct termios quiet = p->given;
 	struct pollfd wait = {.fd = p->slave, .events = POLLIN};
-	ssize_t n = p->raw ? read(p->outer, buf, size) : -1;
+	ssize_t n = p->raw && had < size ?
+			    read(p->outer, buf + had, size - had) : 0;
 
-	if (n <= 0)
+	n = (ssize_t)had + (n > 0 ? n : 0);
+	if (!n)
 		return 0;
 	/* The end of a file that was typed is kept as a NUL. */
 	for (ssize_t i = 0; i < n; i++)
@@ -153,8 +157,8 @@ void pty_bare(struct pty *p, bool bare)
 }
 
 /* Keys that nobody read go back to the user's terminal, where the kernel lets
- * us type: to root, or where that is no matter of privilege. */
-static void unread(struct pty *p)
+ * us type: to root, or where that is no matter of privilege; or to kept. */
+static void unread(struct pty *p, struct buf *kept)
 {
 	int slave = ioctl(
 		p->master, PEER, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -170,13 +174,15 @@ static void unread(struct pty *p)
 		n = read(slave, keys, sizeof(keys));
 		tcsetattr(slave, TCSANOW, &was);
 	}
-	for (ssize_t i = 0; i < n; i++)
+	if (kept && n > 0)
+		buf_add(kept, keys, (size_t)n);
+	for (ssize_t i = 0; !kept && i < n; i++)
 		if (ioctl(p->outer, TIOCSTI, &keys[i]) < 0)
 			break;
 	let_go(&slave);
 }
 
-void pty_hand_back(struct pty *p)
+void pty_hand_back(struct pty *p, struct buf *keys)
 {
 	struct termios now;
 	struct winsize size;
@@ -187,7 +193,7 @@ void pty_hand_back(struct pty *p)
 		memcmp(&size, &p->size, sizeof(size)) != 0)
 		ioctl(p->outer, TIOCSWINSZ, &size);
 	if (p->raw)
-		unread(p);
+		unread(p, keys);
 	pty_restore(p);
 }
 

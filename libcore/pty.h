@@ -29,18 +29,22 @@ struct pty {
 int pty_open(struct pty *p, int like, struct diag *d);
 void pty_close(struct pty *p);
 
-/* Is this process in the foreground of the user's terminal? */
+/* Is this process in the foreground of the user's terminal? Of one that is no
+ * terminal of its session it is never behind. */
 bool pty_foreground(const struct pty *p);
 /* Every key goes to the command's terminal. Only from the foreground. */
 void pty_raw(struct pty *p);
 /* What was typed before that goes to the command's terminal, which does not
- * show it again: the user's did. Bytes of it in buf, at most size. */
-size_t pty_typed_ahead(struct pty *p, char *buf, size_t size);
+ * show it again: the user's did. had bytes of it are in buf; as many more as
+ * size allows are read. Bytes then in buf. */
+size_t pty_typed_ahead(struct pty *p, char *buf, size_t had, size_t size);
 /* The user's terminal as it was. */
 void pty_restore(struct pty *p);
-/* What the command did to its terminal on purpose is done to the user's, and
- * keys that it did not read wait there for the next one. */
-void pty_hand_back(struct pty *p);
+/* What the command did to its terminal on purpose is done to the user's. Keys
+ * that it did not read are added to keys; NULL: they wait there for the next
+ * one. */
+struct buf;
+void pty_hand_back(struct pty *p, struct buf *keys);
 /* While the user's terminal is not raw it does to output what the command's
  * would do: not both. */
 void pty_bare(struct pty *p, bool bare);

@@ -39,6 +39,12 @@ void pump_end(struct pump *p)
 	p->live = false;
 }
 
+const char *pump_held(const struct pump *p, size_t *n)
+{
+	*n = p->len;
+	return p->len ? p->buf + p->at : "";
+}
+
 static size_t waiting(const struct pump *p)
 {
 	int n = 0;
@@ -321,16 +327,11 @@ int pump_step(struct pump *p, const struct pollfd fds[2])
 
 	if (!p->live)
 		return 0;
-	/* The reader is gone: so it is for the writer. */
 	if (fds[1].revents & (POLLERR | POLLNVAL) ||
-		(p->to_socket && fds[1].revents & POLLHUP)) {
-		pump_end(p);
-		return 0;
-	}
+		(p->to_socket && fds[1].revents & POLLHUP))
+		return PUMP_GONE;
 	done = step(p, fds);
-	if (done == -EPIPE) {
-		pump_end(p);
-		return 0;
-	}
+	if (done == -EPIPE)
+		return PUMP_GONE;
 	return done < 0 ? done : 0;
 }

@@ -75,8 +75,9 @@ static inline bool pump_ended(const struct pump *p)
 
 /* Fills what to poll for: from, to. */
 void pump_poll(const struct pump *p, struct pollfd fds[2]);
-/* After poll. 0; -errno of .show, or -ENOMEM. Reader gone: the writer is told
- * by closing. */
+enum { PUMP_GONE = 1 };
+/* After poll. 0; -errno of .show, or -ENOMEM; PUMP_GONE when there is no reader
+ * any more, which pump_end() is to tell the writer. */
 int pump_step(struct pump *p, const struct pollfd fds[2]);
 
 /* Who reads may wait for our end: when the pipe behind is full, it is made to
@@ -86,6 +87,9 @@ void pump_ending(struct pump *p);
 uint64_t pump_due(const struct pump *p);
 /* All of .bytes was passed on. */
 bool pump_idle(const struct pump *p);
+
+/* What was read of .from and did not go through. */
+const char *pump_held(const struct pump *p, size_t *n);
 
 /* Closes, frees. */
 void pump_end(struct pump *p);

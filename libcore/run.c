@@ -12,20 +12,7 @@
 #include "run_pty.h"
 #include "run_state.h"
 
-enum { OURS = 125, DENIED = 126, NOTFOUND = 127, FILES_WANTED = 64 };
-
-/* With a very low limit we would be the ones who run out. */
-static void raise_files(struct run_state *st)
-{
-	struct rlimit *l = &st->setup.files, more;
-
-	if (getrlimit(RLIMIT_NOFILE, l) < 0 || l->rlim_cur >= FILES_WANTED)
-		return;
-	more = *l;
-	more.rlim_cur =
-		more.rlim_max < FILES_WANTED ? more.rlim_max : FILES_WANTED;
-	st->setup.files_raised = prlimit(0, RLIMIT_NOFILE, &more, NULL) == 0;
-}
+enum { OURS = 125, DENIED = 126, NOTFOUND = 127 };
 
 static int not_started(struct run_state *st, int err, bool exec)
 {
@@ -73,8 +60,12 @@ static int start_plain(struct run_state *st)
 	enum proc_step step;
 	int err;
 
-	if (spec->kill_tree || spec->timeout_ns)
+	if (spec->kill_tree || spec->timeout_ns) {
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+		err = limits_others(&st->others);
+		if (err)
+			return spawn_failed(st, err, PROC_FORK);
+	}
 	if (st->talk[0] >= 0)
 		return start_monitor(st);
 	st->setup.parent = getpid();
@@ -92,7 +83,7 @@ void run_child(struct run_state *st)
 		sandbox_child_fail(spec->sandbox, SANDBOX_STEP_SETUP, err);
 	if (sandbox_apply(spec->sandbox))
 		_exit(OURS);
-	proc_signals(&st->setup);
+	proc_restore(&st->setup);
 	err = sandbox_exec(spec->sandbox, spec->path, spec->argv, spec->env);
 	sandbox_child_fail(spec->sandbox, SANDBOX_STEP_EXEC, err);
 }
@@ -207,7 +198,7 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 	result->mask = st.setup.mask;
 	if (err)
 		return diag_errno(d, err, "cannot read signals");
-	raise_files(&st);
+	st.setup.limits = spec->limits;
 	err = run_stdio_open(&st);
 	if (err == 0 && begin(&st) == 1) {
 		err = run_loop(&st);
@@ -215,6 +206,7 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 	}
 	run_pty_close(&st);
 	run_stdio_close(&st);
+	buf_release(&st.others);
 	run_signals_give_back(&st);
 	return err;
 }

@@ -21,6 +21,7 @@
 #include "buf.h"
 #include "diag.h"
 #include "limiter.h"
+#include "proc.h"
 #include "sandbox.h"
 
 /* In the numbers of the audit log's io records. */
@@ -42,8 +43,8 @@ enum run_answer {
 		     * bytes (some hundred KB of a pipe's) */
 };
 
-/* Who is told what passes. Any function may be NULL; all are called from
- * run(), in this process, never from a signal handler. A negative errno ends
+/* Who is told what passes. Any function may be NULL; all but
+ * .lost are called from run(), in this process, never from a signal handler. A negative errno ends
  * the run: the tree is killed, run() returns it (result.status is set).
  *
  * When a background process outlives the command, a forked process goes on
@@ -69,6 +70,9 @@ struct run_sink {
 	int (*due)(void *ctx);
 	int (*flush)(void *ctx);
 	int (*detach)(void *ctx);
+	/* This process was killed. In one that shares all with it, which may
+	 * have ended in the midst of anything: to say so, and no more. */
+	void (*lost)(void *ctx);
 };
 
 enum run_mode {
@@ -87,8 +91,11 @@ struct run_spec {
 	const char *cwd;         /* NULL: as it is, deleted even */
 	const int *inherited;    /* what run_inherited() found */
 	size_t inherited_count;
+	struct proc_limits limits; /* which the command has back */
 	struct sandbox *sandbox; /* compiled; NULL: nothing is confined */
 	enum run_mode mode;
+	bool own_job; /* RUN_PTY: makes itself a job, as interactive shells do:
+		       * keys are for it alone */
 	bool pty_all; /* RUN_PTY: 0, 1, 2 all, though no terminal is there */
 	/* Comes on stdin first, then the rest of descriptor 0. With any of
 	 * these the command's stdin is a pipe; what it leaves unread is lost
@@ -98,6 +105,12 @@ struct run_spec {
 	bool feed_only;     /* nothing but feed: then the end of file */
 	bool capture_stdin; /* show stdin to the sink */
 	bool kill_tree;     /* what the command leaves behind dies with it */
+	/* RUN_PTY: keys that were typed before, which come first; and then
+	 * those that the command left. NULL: they stay in the terminal, as
+	 * far as the kernel lets us type. */
+	struct buf *unread;
+	bool ask_first; /* at a timeout SIGTERM goes to all of the tree, and
+			 * 200 ms later what kills it */
 	bool swallow; /* RUN_CAPTURE: 1 and 2 become pipes whatever they were,
 		       * and only the sink sees what comes out */
 	/* A command that lasts must not be kept from closing what it was

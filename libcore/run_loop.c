@@ -6,23 +6,22 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 enum {
 	/* A command that takes longer gets the whole service: a witness for
 	 * signals, and descriptors let go of. Most never need either. */
-	SETTLE_MS = 30,
+	SETTLE_MS = 8,
 	MS = 1000000,
+	GRACE_MS = 200,
 	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
 };
 
 uint64_t run_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
+	return clock_ns(CLOCK_BOOTTIME);
 }
 
 /* How many of n bytes may still pass the hard limit. */
@@ -108,6 +107,14 @@ static int until(uint64_t when, uint64_t now)
 	return ms > 60000 ? 60000 : (int)ms;
 }
 
+/* Until it is confined, nothing of the input is taken and no descriptor let go
+ * of: what cannot be confined may be tried once more, with all that it had. */
+static bool begun(const struct run_state *st)
+{
+	return !st->spec->sandbox || st->reaped ||
+	       st->spec->sandbox->shared->applied;
+}
+
 static int timeout(const struct run_state *st)
 {
 	const struct run_spec *spec = st->spec;
@@ -117,6 +124,10 @@ static int timeout(const struct run_state *st)
 
 	if (!st->settled)
 		ms = until(st->start_ns + (uint64_t)SETTLE_MS * MS, now);
+	if (!begun(st))
+		ms = 1;
+	if (st->asked_ns && !st->reaped)
+		return until(st->asked_ns + (uint64_t)GRACE_MS * MS, now);
 	if (spec->timeout_ns && !st->reaped)
 		ms = sooner(ms, until(st->start_ns + spec->timeout_ns, now));
 	if (spec->sandbox && !st->reaped)
@@ -140,7 +151,21 @@ static void kill_all(struct run_state *st)
 	if (s)
 		sandbox_kill(s);
 	else if (st->spec->kill_tree || st->spec->timeout_ns)
-		limits_sweep();
+		limits_sweep(&st->others);
+}
+
+/* Its time is over: may it still end by itself? */
+static bool in_grace(struct run_state *st)
+{
+	uint64_t now = run_now();
+
+	if (!st->spec->ask_first || !st->result->timed_out)
+		return false;
+	if (!st->asked_ns) {
+		st->asked_ns = now;
+		limits_signal(st->pid, SIGTERM);
+	}
+	return now - st->asked_ns < (uint64_t)GRACE_MS * MS;
 }
 
 static void look_at_limits(struct run_state *st)
@@ -156,13 +181,14 @@ static void look_at_limits(struct run_state *st)
 		run_now() - st->start_ns >= st->spec->timeout_ns)
 		r->limit = LIMITS_WALL;
 	r->timed_out = r->limit == LIMITS_WALL;
-	if (r->limit != LIMITS_NONE)
+	if (r->limit != LIMITS_NONE && !in_grace(st))
 		kill_all(st);
 }
 
 static void settle(struct run_state *st)
 {
-	if (st->settled || run_now() - st->start_ns < (uint64_t)SETTLE_MS * MS)
+	if (st->settled || !begun(st) ||
+		run_now() - st->start_ns < (uint64_t)SETTLE_MS * MS)
 		return;
 	st->settled = true;
 	if (st->reaped)
@@ -193,6 +219,8 @@ static void count_due(struct run_state *st)
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		struct pump *p = &st->pumps[i];
 
+		if (i == RUN_KEYS)
+			run_pty_keep(st);
 		if (i == RUN_FEED || i == RUN_KEYS)
 			pump_end(p);
 		else
@@ -230,8 +258,8 @@ static void last_look(struct run_state *st)
 		if (pump_ended(p))
 			continue;
 		pump_poll(p, fds);
-		if (poll(fds, 2, 0) > 0)
-			pump_step(p, fds);
+		if (poll(fds, 2, 0) > 0 && pump_step(p, fds) == PUMP_GONE)
+			pump_end(p);
 		st->result->bytes[p->tag] = p->bytes;
 	}
 }
@@ -245,6 +273,11 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 		if (pump_ended(p))
 			continue;
 		err = pump_step(p, fds + 2 * i);
+		if (err == PUMP_GONE) {
+			/* Who reads no more may have sent a signal before. */
+			run_signals_read(st);
+			pump_end(p);
+		}
 		if (i == RUN_KEYS && pump_ended(p))
 			run_pty_gone(st);
 		if (err < 0 && !st->err)
@@ -274,6 +307,8 @@ static int once(struct run_state *st)
 	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
+	if (!begun(st))
+		pumps[2 * RUN_FEED].fd = pumps[2 * RUN_KEYS].fd = -1;
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
 	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
@@ -334,7 +369,7 @@ int run_loop(struct run_state *st)
 
 	while (!st->reaped && err == 0)
 		err = once(st);
-	if (err || st->spec->kill_tree)
+	if (err || st->spec->kill_tree || st->asked_ns)
 		kill_all(st);
 	count_due(st);
 	while (err == 0 && !st->died_of && !drained(st))

@@ -91,7 +91,12 @@ __attribute__((noreturn)) static void orphaned(const struct monitor *m)
 		!(now.c_lflag & (ICANON | ISIG | ECHO)) &&
 		!(now.c_oflag & OPOST))
 		tcsetattr(OUTER, TCSANOW, &st->pty.saved);
+	/* Where the tree ends with the command it does so here as well. */
+	if (st->spec->kill_tree)
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	kill(m->pid, SIGKILL);
+	if (st->spec->kill_tree)
+		limits_sweep(NULL);
 	_exit(0);
 }
 
@@ -131,6 +136,8 @@ static bool reap(struct monitor *m)
 		if (WIFSTOPPED(status)) {
 			pid_t group = tcgetpgrp(SLAVE);
 
+			if (!proc_stopped(pid, status))
+				continue;
 			if (group > 0 && group != getpgrp())
 				m->front = group;
 			say(TALK, RUN_SAY_STOPPED, WSTOPSIG(status), 0);
@@ -155,8 +162,8 @@ void run_monitor(struct run_state *st)
 	lead(st);
 	err = start(&m, &step);
 	m.front = m.pid;
-	say(st->talk[1], err ? RUN_SAY_FAILED : RUN_SAY_STARTED, err,
-		(int)step);
+	say(st->talk[1], err ? RUN_SAY_FAILED : RUN_SAY_STARTED,
+		err ? err : m.pid, (int)step);
 	if (err)
 		_exit(125);
 	keep_few(st);

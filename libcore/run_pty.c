@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,23 +17,52 @@
 
 enum { TYPED_MAX = 4096 }; /* as much as a terminal holds */
 
+/* Which terminal that is, by whatever name it was opened (/dev/tty, too); 0 for
+ * none. */
+static dev_t terminal(int fd)
+{
+	unsigned number;
+	struct stat s;
+
+	if (!isatty(fd) || fstat(fd, &s) < 0)
+		return 0;
+	/* C libraries differ in the type of the second argument of ioctl. */
+	return syscall(SYS_ioctl, fd, TIOCGDEV, &number) == 0 ? number
+							       : s.st_rdev;
+}
+
 /* Those of 0, 1, 2 that are the terminal; which one stands for it, or -1. */
 static int find_terminal(struct run_state *st)
 {
-	struct stat first = {0}, s;
+	dev_t first = 0;
 	int found = -1;
 
 	for (int fd = 0; fd <= 2; fd++) {
-		bool is = isatty(fd) && fstat(fd, &s) == 0;
+		dev_t one = terminal(fd);
 
-		if (is && found < 0) {
+		if (one && found < 0) {
 			found = fd;
-			first = s;
+			first = one;
 		}
-		if (st->spec->pty_all || (is && s.st_rdev == first.st_rdev))
+		if (st->spec->pty_all || (one && one == first))
 			st->setup.fd[fd] = 0; /* the slave, once it is there */
 	}
 	return found;
+}
+
+/* The command's terminal takes the place of the user's wherever that is open. */
+static void put_slave(struct run_state *st, int like)
+{
+	const struct run_spec *spec = st->spec;
+	dev_t outer = like >= 0 ? terminal(like) : 0;
+
+	for (int fd = 0; fd <= 2; fd++)
+		if (st->setup.fd[fd] >= 0)
+			st->setup.fd[fd] = st->pty.slave;
+	for (size_t i = 0; outer && i < spec->inherited_count; i++)
+		if (terminal(spec->inherited[i]) == outer)
+			proc_also(&st->setup, st->pty.slave,
+				spec->inherited[i]);
 }
 
 static void make_pumps(struct run_state *st)
@@ -71,9 +102,18 @@ static void tell_size(struct run_state *st)
 
 static void take_typed(struct run_state *st)
 {
-	char keys[TYPED_MAX];
-	size_t n = pty_typed_ahead(&st->pty, keys, sizeof(keys));
+	struct buf *kept = st->pty.raw ? st->spec->unread : NULL;
 	struct pump like = {.tag = RUN_TTYIN};
+	size_t room = TYPED_MAX, had = 0, n;
+	char keys[TYPED_MAX];
+
+	if (kept && kept->len) {
+		had = kept->len < room ? kept->len : room;
+		memcpy(keys, kept->data, had);
+		buf_consume(kept, had);
+		room = kept->len ? had : TYPED_MAX;
+	}
+	n = pty_typed_ahead(&st->pty, keys, had, room);
 
 	if (n && run_show(st, &like, keys, n) == PUMP_MORE)
 		st->pumps[RUN_KEYS].bytes += n;
@@ -109,9 +149,7 @@ int run_pty_open(struct run_state *st)
 		return 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, st->talk))
 		return diag_errno(st->d, -errno, "cannot make a socket pair");
-	for (int fd = 0; fd <= 2; fd++)
-		if (st->setup.fd[fd] >= 0)
-			st->setup.fd[fd] = st->pty.slave;
+	put_slave(st, like);
 	st->in_front = st->pty.outer < 0 || pty_foreground(&st->pty);
 	make_pumps(st);
 	if (st->in_front)
@@ -153,7 +191,10 @@ int run_pty_start(struct run_state *st, enum proc_step *step)
 	if (!hear(st, &msg, 0))
 		return -EPIPE;
 	*step = (enum proc_step)msg.more;
-	return msg.word == RUN_SAY_STARTED ? 0 : msg.value;
+	if (msg.word != RUN_SAY_STARTED)
+		return msg.value;
+	st->group = msg.value;
+	return 0;
 }
 
 static void resume(struct run_state *st)
@@ -174,14 +215,14 @@ static void resume(struct run_state *st)
 static void stopped(struct run_state *st, int sig)
 {
 	bool wants = sig == SIGTTIN || sig == SIGTTOU;
+	/* For these the kernel stops a whole group. */
+	bool whole = wants || (sig == SIGTSTP && st->suspends);
 
+	st->suspends = false;
 	if (!(wants && !st->in_front && pty_foreground(&st->pty))) {
 		pty_restore(&st->pty);
-		/* For these the kernel stops a whole group. */
-		if (wants)
-			kill(0, sig);
 		/* Woken by a signal that is still to be read. */
-		if (run_signals_stop(st, sig))
+		if (run_signals_stop(st, sig, whole))
 			return;
 	}
 	resume(st);
@@ -192,6 +233,8 @@ void run_pty_read(struct run_state *st)
 	struct run_message msg;
 
 	while (st->talk[0] >= 0 && !st->told && hear(st, &msg, MSG_DONTWAIT)) {
+		if (msg.word == RUN_SAY_STARTED)
+			st->group = msg.value;
 		if (msg.word == RUN_SAY_STOPPED)
 			stopped(st, msg.value);
 		st->told = msg.word == RUN_SAY_ENDED;
@@ -232,13 +275,22 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel)
 		say(st, key ? RUN_SAY_KEY : RUN_SAY_SIGNAL, sig);
 }
 
+/* Would all of our group have what the keys send, without us? Not while a job
+ * of the command's is in front, nor where the command is a job by itself. */
+static bool whole_group(const struct run_state *st)
+{
+	return st->typed && !st->spec->own_job &&
+	       (!st->group || tcgetpgrp(st->pty.master) == st->group);
+}
+
 /* The command's terminal sends these to the command alone; the user's would
- * have sent them to all of our group, which may be a whole build. */
+ * have sent them to all of our group, which may be a whole build. That stops
+ * when the command did: who wakes it wakes us then, too. */
 void run_pty_keys(struct run_state *st, const char *keys, size_t n)
 {
 	struct termios t;
 
-	if (!st->typed || !pty_modes(&st->pty, &t) || !(t.c_lflag & ISIG))
+	if (!pty_modes(&st->pty, &t) || !(t.c_lflag & ISIG) || !whole_group(st))
 		return;
 	for (size_t i = 0; i < n; i++) {
 		cc_t key = (cc_t)keys[i];
@@ -250,7 +302,7 @@ void run_pty_keys(struct run_state *st, const char *keys, size_t n)
 		else if (key == t.c_cc[VQUIT])
 			kill(0, SIGQUIT);
 		else if (key == t.c_cc[VSUSP])
-			kill(0, SIGTSTP);
+			st->suspends = true;
 	}
 }
 
@@ -281,13 +333,39 @@ void run_pty_gone(struct run_state *st)
 		return;
 }
 
+void run_pty_keep(struct run_state *st)
+{
+	size_t n;
+	const char *keys = pump_held(&st->pumps[RUN_KEYS], &n);
+
+	if (st->typed && st->spec->unread)
+		buf_add(st->spec->unread, keys, n);
+}
+
+/* Those that the command's terminal had are the older ones. A command that was
+ * killed takes them along, as with any terminal. */
+static void give_back(struct run_state *st)
+{
+	struct buf *kept = st->typed ? st->spec->unread : NULL;
+	autobuf struct buf keys = BUF_INIT(kept ? kept->max : 0);
+
+	if (st->result->started && WIFEXITED(st->result->status) &&
+		!st->died_of && st->in_front) {
+		pty_hand_back(&st->pty, kept ? &keys : NULL);
+		if (kept)
+			buf_add(&keys, kept->data, kept->len);
+	} else {
+		pty_restore(&st->pty);
+	}
+	if (kept) {
+		buf_clear(kept);
+		buf_add(kept, keys.data, keys.len);
+	}
+}
+
 void run_pty_close(struct run_state *st)
 {
-	if (st->result->started && WIFEXITED(st->result->status) &&
-		!st->died_of && st->in_front)
-		pty_hand_back(&st->pty);
-	else
-		pty_restore(&st->pty);
+	give_back(st);
 	if (st->talk[0] >= 0)
 		close(st->talk[0]);
 	st->talk[0] = -1;

@@ -21,7 +21,7 @@ enum run_word {
 	RUN_SAY_KEY,    /* value: for the terminal's foreground group */
 	RUN_SAY_RESUME, /* value: 1 in the foreground, 0 in the background */
 	/* from it */
-	RUN_SAY_STARTED,
+	RUN_SAY_STARTED, /* value: the command's process group */
 	RUN_SAY_FAILED,  /* value: -errno, more: enum proc_step */
 	RUN_SAY_STOPPED, /* value: by which signal */
 	RUN_SAY_ENDED,   /* value: wait status */
@@ -47,6 +47,8 @@ bool run_pty_hidden(struct run_state *st);
 /* The user's terminal, or what stands for it, came to its end. */
 void run_pty_gone(struct run_state *st);
 /* The user's terminal gets back what is its own. */
+/* The command is gone: what it was not given yet is kept. */
+void run_pty_keep(struct run_state *st);
 void run_pty_close(struct run_state *st);
 
 #endif

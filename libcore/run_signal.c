@@ -7,7 +7,8 @@
  * What went to the whole process group reached the command as well and must not
  * be sent twice. The terminal's signals say so themselves. For the others a
  * witness is asked: a child of the group that blocks everything; a signal that
- * is pending there went to the group.
+ * is pending there went to the group. It cannot be made to forget one, so another
+ * takes its place, and lives before the first one goes.
  */
 #include "run_state.h"
 
@@ -19,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -26,8 +28,17 @@
 #include "num.h"
 #include "run_pty.h"
 #include "str.h"
+#include "uapi/nr.h"
 
-enum { WITNESS_STACK = 8192, CLONE_CHILDREN = (int)__WALL };
+enum {
+	WITNESS_STACK = 65536,
+	CLONE_CHILDREN = (int)__WALL,
+	SECOND = 1000000000,
+	WAKE_NS = 50000000,
+};
+
+/* Tells the witness that this process is gone. */
+#define SIG_LOST SIGRTMAX
 
 int run_signals_take(struct run_state *st)
 {
@@ -46,20 +57,28 @@ int run_signals_take(struct run_state *st)
 	return st->sigfd < 0 ? -errno : 0;
 }
 
-static void dismiss_witness(struct run_state *st)
+/* A witness is ours, and none of the command's processes. */
+static void count_witness(const struct run_state *st, bool more)
 {
-	if (st->canary > 0) {
-		kill(st->canary, SIGKILL);
-		waitpid(st->canary, NULL, CLONE_CHILDREN);
-	}
-	st->canary = 0;
+	if (st->spec->sandbox)
+		st->spec->sandbox->watch.spare += more ? 1 : -1U;
+}
+
+static void dismiss(const struct run_state *st, pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, CLONE_CHILDREN);
+	count_witness(st, false);
 }
 
 void run_signals_give_back(struct run_state *st)
 {
-	dismiss_witness(st);
-	free(st->canary_stack);
-	st->canary_stack = NULL;
+	dismiss(st, st->canary);
+	st->canary = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(st->stacks); i++)
+		free(st->stacks[i]);
 	if (st->setup.chld_ignored)
 		sigaction(SIGCHLD, &st->chld, NULL);
 	if (st->sigfd >= 0)
@@ -67,31 +86,44 @@ void run_signals_give_back(struct run_state *st)
 	st->sigfd = -1;
 }
 
-/* Shares memory, descriptors and thread-local data with its parent: a system
- * call that never returns, and nothing else. */
+/* Shares memory, descriptors and thread-local data with its parent, so it waits
+ * and does nothing else while that lives. */
 __attribute__((no_sanitize("address", "undefined"))) static int witness(
-	void *unused)
+	void *arg)
 {
-	(void)unused;
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	for (;;)
-		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
-	return 0;
+	struct run_state *st = arg;
+	sigset_t lost;
+
+	prctl(PR_SET_PDEATHSIG, SIG_LOST, 0, 0, 0);
+	sigemptyset(&lost);
+	sigaddset(&lost, SIG_LOST);
+	while (getppid() == st->self)
+		sigwaitinfo(&lost, NULL);
+	if (st->canary == getpid()) /* There may be two for a moment. */
+		run_lost(st);
+	_exit(0);
 }
 
+/* The kernel names the new one before it runs: which of two is to act is known
+ * whenever this process is killed. */
 static void call_witness(struct run_state *st)
 {
-	if (st->canary > 0 || st->reaped || st->talk[0] >= 0)
+	void **stack = &st->stacks[st->stack ^= 1];
+
+	st->canary = 0;
+	if (st->reaped || st->talk[0] >= 0)
 		return;
-	if (!st->canary_stack)
-		st->canary_stack = malloc(WITNESS_STACK);
-	if (!st->canary_stack)
+	if (!*stack)
+		*stack = malloc(WITNESS_STACK);
+	if (!*stack)
 		return;
-	st->canary = clone(witness, (char *)st->canary_stack + WITNESS_STACK,
-		CLONE_VM | CLONE_FS | CLONE_FILES, NULL);
-	/* It is ours, and none of the command's processes. */
-	if (st->canary > 0 && st->spec->sandbox)
-		st->spec->sandbox->watch.spare++;
+	st->self = getpid();
+	if (clone(witness, (char *)*stack + WITNESS_STACK,
+		    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PARENT_SETTID, st,
+		    &st->canary) < 0)
+		st->canary = 0;
+	else
+		count_witness(st, true);
 }
 
 /* The signals pending for a process, bit 0 for signal 1. */
@@ -118,18 +150,18 @@ static uint64_t pending_of(pid_t pid)
 	return num_hex64(text, &set) ? 0 : set;
 }
 
-/* Which of the signals that came last went to the whole group. */
+/* Which of the signals that came went to the whole group. */
 static uint64_t sent_to_group(struct run_state *st)
 {
-	uint64_t set;
+	pid_t old = st->canary;
+	uint64_t set = old > 0 ? pending_of(old) : 0;
 
-	if (st->canary <= 0)
+	if (!set)
 		return 0;
-	set = pending_of(st->canary);
-	if (set) {
-		dismiss_witness(st);
-		call_witness(st);
-	}
+	call_witness(st);
+	/* What came until now; what comes now finds the new one. */
+	set |= pending_of(old);
+	dismiss(st, old);
 	return set;
 }
 
@@ -247,18 +279,46 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	forward(st, got);
 }
 
-bool run_signals_stop(struct run_state *st, int sig)
+/* Who has stopped looks at no limit: the kernel is to wake this process when the
+ * command's time is over, again and again, as a stop makes it forget that. The
+ * timer, or -1. */
+static int wake_in_time(const struct run_state *st)
+{
+	const struct sandbox *s = st->spec->sandbox;
+	uint64_t wall = s ? s->limits.spec.wall_ns : 0;
+	uint64_t time = st->spec->timeout_ns, due;
+	struct sigevent wake = {
+		.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
+	int id;
+
+	if (!time || (wall && wall < time))
+		time = wall;
+	if (!time || time > UINT64_MAX - st->start_ns ||
+		syscall(__NR_timer_create, CLOCK_BOOTTIME, &wake, &id) < 0)
+		return -1;
+	due = st->start_ns + time;
+	syscall(NR_TIMER_SETTIME, id, TIMER_ABSTIME,
+		(const int64_t[]){0, WAKE_NS, (int64_t)(due / SECOND),
+			(int64_t)(due % SECOND)},
+		NULL);
+	return id;
+}
+
+bool run_signals_stop(struct run_state *st, int sig, bool whole)
 {
 	const struct run_sink *sink = st->spec->sink;
+	int timer = wake_in_time(st);
 	sigset_t set, waiting;
 
 	if (sink && sink->flush && sink->flush(sink->ctx) < 0)
 		st->err = st->err ? st->err : -EIO;
 	sigemptyset(&set);
 	sigaddset(&set, sig);
-	kill(getpid(), sig);
+	kill(whole ? 0 : getpid(), sig);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (timer >= 0)
+		syscall(__NR_timer_delete, timer);
 	/* In an orphaned group nobody could wake us, so nothing stops. */
 	sigpending(&waiting);
 	return sigismember(&waiting, SIGCONT);
@@ -275,7 +335,7 @@ void run_signals_stopped(struct run_state *st)
 	sigpending(&waiting);
 	if (sigismember(&waiting, SIGCONT)) /* see forget_stop() */
 		return;
-	if (!run_signals_stop(st, s->shared->stopped))
+	if (!run_signals_stop(st, s->shared->stopped, false))
 		kill(st->pid, SIGCONT);
 }
 
@@ -286,7 +346,8 @@ static void ended(struct run_state *st, int status, const struct rusage *usage)
 	if (WIFSTOPPED(status)) {
 		/* Stops as the command stopped, so that who started us sees
 		 * it. */
-		if (st->talk[0] < 0 && !run_signals_stop(st, WSTOPSIG(status)))
+		if (proc_stopped(st->pid, status) && st->talk[0] < 0 &&
+			!run_signals_stop(st, WSTOPSIG(status), false))
 			kill(st->pid, SIGCONT);
 		return;
 	}
@@ -327,28 +388,33 @@ void run_signals_wait(struct run_state *st)
 	}
 }
 
+/* Until nothing is left to read and the witness has nothing pending: what it had
+ * is for all that is read here, since equal signals become one while they
+ * wait. */
 void run_signals_read(struct run_state *st)
 {
 	struct signalfd_siginfo got[8];
+	uint64_t group = 0, fresh;
 	ssize_t n;
 
-	while ((n = read(st->sigfd, got, sizeof(got))) > 0) {
-		size_t count = (size_t)n / sizeof(got[0]);
-		uint64_t group = 0;
-		bool asked = false;
+	do {
+		bool ask = group;
+		size_t count;
 
-		for (size_t i = 0; i < count; i++) {
-			if (got[i].ssi_signo != SIGCHLD && !asked) {
-				group = sent_to_group(st);
-				asked = true;
-			}
+		n = read(st->sigfd, got, sizeof(got));
+		count = n > 0 ? (size_t)n / sizeof(got[0]) : 0;
+		for (size_t i = 0; i < count; i++)
+			ask |= got[i].ssi_signo != SIGCHLD;
+		fresh = ask ? sent_to_group(st) : 0;
+		group |= fresh;
+		for (size_t i = 0; i < count; i++)
 			handle(st, &got[i], group);
-		}
-	}
+	} while (n > 0 || fresh);
 	reap(st);
 }
 
 void run_signals_settle(struct run_state *st)
 {
+	run_lost_mark(st);
 	call_witness(st);
 }

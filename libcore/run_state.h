@@ -36,6 +36,7 @@ struct run_state {
 	struct run_result *result;
 	struct diag *d;
 	struct proc_setup setup;
+	struct buf others; /* children from before, without a sandbox */
 	struct pump pumps[RUN_PUMPS];
 	uint64_t due[RUN_PUMPS]; /* bytes to be taken before the end is ours */
 	struct run_file files[3];
@@ -44,6 +45,8 @@ struct run_state {
 	int talk[2];   /* with the monitor: our end, its end; -1: no pty */
 	bool in_front; /* the command has the keyboard */
 	bool typed;    /* it is a person's, not a pipe */
+	bool suspends; /* the key for it was typed */
+	pid_t group;   /* the command's, on its terminal; 0: not known yet */
 	bool told;     /* the monitor said how the command ended: */
 	int told_status;
 	int null;
@@ -51,14 +54,17 @@ struct run_state {
 	struct sigaction chld;
 	pid_t pid;
 	uint64_t start_ns;
+	uint64_t asked_ns; /* when all were told to end; 0: not yet */
 	uint64_t passed; /* output so far */
 	bool reaped, settled, detached;
 	int died_of;   /* a signal that came when the command was gone */
 	int err;       /* a sink's, or our own: the run is to end */
 	unsigned seen; /* bit per stream that the sink had enough of */
 	uint64_t shown[RUN_STREAMS]; /* bytes that it had */
-	pid_t canary;
-	void *canary_stack;
+	pid_t canary, self; /* the witness, and this process */
+	void *stacks[2];    /* of a witness and its successor */
+	unsigned stack;     /* which is in use */
+	struct stat net; /* of the tree alone; .st_ino 0: it has none */
 };
 
 uint64_t run_now(void);
@@ -86,8 +92,9 @@ void run_signals_stopped(struct run_state *st);
 /* Waits for the command, which was killed. */
 void run_signals_wait(struct run_state *st);
 
-/* Stops this process; false when nobody could wake it, so that it did not. */
-bool run_signals_stop(struct run_state *st, int sig);
+/* Stops this process, or the whole of its group; false when nobody could wake
+ * it, so that it did not. */
+bool run_signals_stop(struct run_state *st, int sig, bool whole);
 
 /* run.c: in the confined child, up to and with the exec. */
 __attribute__((noreturn)) void run_child(struct run_state *st);
@@ -100,6 +107,11 @@ void run_loop_rest(struct run_state *st);
 int run_show_tails(struct run_state *st);
 /* Tells the sink, unless it is to end already. */
 int run_show(void *ctx, struct pump *p, const void *bytes, size_t n);
+
+/* run_lost.c: how to know the tree; what the witness does when this process was
+ * killed. */
+void run_lost_mark(struct run_state *st);
+void run_lost(struct run_state *st);
 
 /* run_detach.c: a fork that goes on when something is left to do. */
 int run_detach(struct run_state *st);

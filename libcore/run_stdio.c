@@ -155,16 +155,10 @@ static void follow(struct run_state *st, const struct stat *was, int end)
 
 	for (size_t i = 0; i < st->spec->inherited_count; i++) {
 		struct stat s;
-		size_t at = st->setup.also_count;
 
-		if (at == PROC_ALSO_MAX)
-			return;
-		if (fstat(fds[i], &s) < 0 || !same_file(&s, was) ||
-			!writable(fds[i]))
-			continue;
-		st->setup.also[at][0] = end;
-		st->setup.also[at][1] = fds[i];
-		st->setup.also_count++;
+		if (fstat(fds[i], &s) == 0 && same_file(&s, was) &&
+			writable(fds[i]))
+			proc_also(&st->setup, end, fds[i]);
 	}
 }
 
