@@ -4,7 +4,7 @@
  * APPLET(envrun)
  *
  * config APPLET_ENVRUN
- *	bool "envrun: run a command, carry its directory and variables over (19.0 KB)"
+ *	bool "envrun: run a command, carry its directory and variables over (21.2 KB)"
  *	default y
  *	help
  *	  Runs a command line in a fresh, guarded shell with the directory and the
@@ -19,12 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "num.h"
 #include "path.h"
 #include "shimlinks.h"
 #include "str.h"
-
-extern char **environ;
 
 static const struct cli_opt options[] = {
 	CLI_STR('s', struct envrun, session, "session", "ID",
@@ -41,16 +38,16 @@ static const struct cli_opt options[] = {
 		"pass this variable of the caller's on, too (repeatable)"),
 	CLI_FLAG(0, struct envrun, strict, "strict",
 		"carry over only variables that the policy keeps by name"),
+	CLI_FLAG(0, struct envrun, trace_exec, "trace-exec",
+		"after 'exec PROGRAM', carry over what PROGRAM was given"),
 	CLI_FLAG(0, struct envrun, diff, "diff",
-		"say on stderr what the command changed"),
+		"say on stderr what the command changed; without one, what the last did"),
 	CLI_FLAG('i', struct envrun, repl, "repl",
 		"read commands from the terminal, one after the other"),
 	CLI_FLAG(0, struct envrun, serve, "serve-stdin",
 		"read commands from stdin, answer each with a JSON line"),
 	CLI_FLAG('0', struct envrun, nul, "null",
 		"with --serve-stdin: commands end with NUL, not newline"),
-	CLI_UINT(0, struct envrun, dump, 1023, "dump", "FD",
-		"write own state to FD (what the shell calls at its end)"),
 };
 
 static const struct cli_spec spec = {
@@ -107,22 +104,22 @@ static void find_state(struct envrun *e)
 		.uid = geteuid(),
 	};
 	struct session_name name;
-	struct diag d = {0};
+	struct diag d = {0}, no_dir = {0};
 	char *slash;
 
 	if (path_cwd(cwd, sizeof cwd))
 		str_copy(cwd, sizeof cwd, "/");
 	where.own = session_base(&where, true, NULL, &d);
+	if (!e->state_file)
+		where.dir = e->dir = session_dir(&where, true, NULL, &no_dir);
 	if (session_resolve(&where, true, &name, &d))
 		cli_die_diag(EXIT_OURS, &d);
 	memcpy(e->id, name.id, sizeof e->id);
-	if (!e->state_file)
-		e->dir = session_dir(&where, true, NULL, &d);
 	if (where.own > 0)
 		close(where.own);
 	if (!e->state_file) {
 		if (e->dir < 0)
-			cli_die_diag(EXIT_OURS, &d);
+			cli_die_diag(EXIT_OURS, &no_dir);
 		return;
 	}
 	if (path_normal(e->file_name, sizeof e->file_name, cwd, e->state_file))
@@ -147,35 +144,49 @@ void envrun_find_self(struct envrun *e)
 	e->self[n] = '\0';
 }
 
-/* What the shell calls at its end; argv[first] is the command's code. */
-static int dump(const struct envrun *e, int argc, char **argv, int first)
-{
-	unsigned code;
-
-	if (first != argc - 1 || num_uint(argv[first], 0, 255, &code))
-		return EXIT_OURS;
-	return capture_dump((int)e->dump, code, environ) ? EXIT_OURS : EXIT_OK;
-}
-
 static int once(struct envrun *e, const char *line)
 {
 	struct envrun_outcome out = {0};
-	autobuf struct buf text = BUF_INIT(64 << 20);
+	autobuf struct buf text = BUF_INIT(ENVRUN_JSON_MAX);
 	int code = envrun_line(e, line, &out);
 
 	if (e->json) {
 		envrun_json(e, line, &out, &text);
 		cli_print(&text);
 	} else {
-		cli_guard_tell(&out.guard);
-		if (out.notes.len)
-			cli_warn("%s", buf_str(&out.notes));
-		if (e->diff && out.changes.len)
-			(void)!write(STDERR_FILENO, out.changes.data,
-				out.changes.len);
+		envrun_tell(e, &out);
 	}
 	envrun_outcome_release(&out);
 	return code;
+}
+
+/* A value may hold what steers a terminal. */
+static void add_lines(struct buf *out, const char *text)
+{
+	for (size_t n; *text; text += n + (text[n] == '\n')) {
+		n = strcspn(text, "\n");
+		cli_escape(out, text, n);
+		buf_addc(out, '\n');
+	}
+}
+
+/* What the last command changed, without another. */
+static int last_changes(struct envrun *e)
+{
+	autobuf struct buf out = BUF_INIT(16 * STATE_CHANGES_MAX);
+	struct json j = JSON_INIT(&out);
+
+	envrun_load(e);
+	if (!e->json) {
+		add_lines(&out, e->state.changes ? e->state.changes : "");
+	} else {
+		json_open(&j, '{');
+		json_put_str(&j, "changes", e->state.changes);
+		json_close(&j);
+		buf_addc(&out, '\n');
+	}
+	cli_print(&out);
+	return EXIT_OK;
 }
 
 static int envrun_run(int argc, char **argv)
@@ -183,9 +194,6 @@ static int envrun_run(int argc, char **argv)
 	static struct envrun e;
 	int first = cli_parse(&spec, &e, argc, argv);
 
-
-	if (e.dump)
-		return dump(&e, argc, argv, first);
 	/* One that was asked for is there, whatever the line is. */
 	if (e.shell)
 		envrun_find_shell(&e);
@@ -195,6 +203,8 @@ static int envrun_run(int argc, char **argv)
 			cli_die(EXIT_OURS, "unexpected '%s'", argv[first]);
 		return e.serve ? envrun_serve(&e) : envrun_repl(&e);
 	}
+	if (first == argc && e.diff)
+		return last_changes(&e);
 	if (first == argc)
 		cli_die(EXIT_OURS,
 			"a command line is needed; try 'wardbox envrun --help'");

@@ -9,19 +9,26 @@
 #include "cli_guard.h"
 #include "state.h"
 
+enum {
+	ENVRUN_OUTPUT_MAX = 16 << 20, /* of each stream, in JSON */
+	/* Each byte may become six. */
+	ENVRUN_JSON_MAX = 12 * ENVRUN_OUTPUT_MAX + (64 << 20),
+};
+
 struct envrun {
-	bool json, strict, diff, repl, serve, nul;
-	unsigned dump;
+	bool json, strict, diff, repl, serve, nul, trace_exec;
 	const char *session, *state_file, *shell;
 	uint64_t timeout;
 	struct cli_list keep;
 	/* resolved once */
-	char shell_path[STATE_PATH_MAX];
-	char self[STATE_PATH_MAX];
 	char id[SESSION_ID_MAX + 1];
 	int dir;                         /* where the state is kept */
-	char file_name[STATE_PATH_MAX];  /* of --state, in dir; "" for a session */
+	struct buf *typed;               /* keys that no command read */
 	struct state state;              /* as the last command left it */
+	/* Behind what is always used: so many pages less are touched. */
+	char file_name[STATE_PATH_MAX];  /* of --state, in dir; "" for a session */
+	char shell_path[STATE_PATH_MAX];
+	char self[STATE_PATH_MAX];
 };
 
 /* One command's way: what it ended with and what it left. */
@@ -34,14 +41,17 @@ struct envrun_outcome {
 	struct buf notes;                    /* a directory that vanished … */
 };
 
-/* Runs line in the session, saves what it left. The exit code. */
 /* Fill .shell_path and .self; do not return without. */
 void envrun_find_shell(struct envrun *e);
 void envrun_find_self(struct envrun *e);
 
+/* Runs line in the session, saves what it left. The exit code. */
 int envrun_line(
 	struct envrun *e, const char *line, struct envrun_outcome *out);
 void envrun_outcome_release(struct envrun_outcome *out);
+
+/* The outcome for people, on stderr. */
+void envrun_tell(const struct envrun *e, const struct envrun_outcome *out);
 
 /* The outcome as one line of JSON. */
 void envrun_json(const struct envrun *e, const char *line,

@@ -1,73 +1,31 @@
 /* envrun_edit.c - one line from a person at a terminal
  * SPDX-License-Identifier: MIT
- *
- * A byte is read at a time and the terminal is given back with every line, so
- * that what is typed ahead waits for whoever reads next.
  */
 #include "envrun_edit.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <termios.h>
 #include <unistd.h>
 
+#include "envrun_keys.h"
 #include "utf8.h"
 
-#define KEY(c) ((c) & 31)
-
 enum {
-	ESC = 27,
-	DEL = 127,
 	QUERY_MAX = 128,
-	/* What an escape sequence means, beyond all bytes. */
-	K_UP = 256,
-	K_DOWN,
-	K_LEFT,
-	K_RIGHT,
-	K_HOME,
-	K_END,
-	K_DELETE,
-	K_NONE,
+	COLUMNS = 80, /* of a terminal that does not say */
 };
 
 struct edit {
 	struct buf *line;
 	size_t at; /* the cursor, in bytes */
+	bool over; /* more was typed than a line may hold */
 	const char *prompt;
 	const struct history *h;
 	size_t where;     /* in the history; its count: the new line */
 	struct buf fresh; /* the new line, while an older one is shown */
-	struct termios cooked;
+	struct keys keys;
 };
-
-static volatile sig_atomic_t woken;
-
-static void wake(int sig)
-{
-	woken = sig;
-}
-
-static bool raw(struct edit *e)
-{
-	struct termios t;
-
-	if (tcgetattr(STDIN_FILENO, &e->cooked))
-		return false;
-	t = e->cooked;
-	t.c_iflag &= ~(tcflag_t)(ICRNL | INLCR | IGNCR | IXON);
-	t.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG | IEXTEN);
-	t.c_cc[VMIN] = 1;
-	t.c_cc[VTIME] = 0;
-	return tcsetattr(STDIN_FILENO, TCSADRAIN, &t) == 0;
-}
-
-static void cooked(const struct edit *e)
-{
-	tcsetattr(STDIN_FILENO, TCSADRAIN, &e->cooked);
-}
 
 static void put(const char *s, size_t n)
 {
@@ -90,6 +48,15 @@ static size_t character(const char *s, size_t n, unsigned *columns)
 
 	*columns = len && !utf8_is_hidden(cp) ? utf8_width(cp) : 1;
 	return len ? len : 1;
+}
+
+/* Where the character begins that ends at s[at]; its columns. */
+static size_t character_before(const char *s, size_t at, unsigned *columns)
+{
+	for (size_t n = at < 4 ? at : 4; n > 1; n--)
+		if (character(s + at - n, n, columns) == n)
+			return at - n;
+	return at - character(s + at - 1, 1, columns);
 }
 
 static unsigned columns_of(const char *s, size_t n)
@@ -119,102 +86,63 @@ static void show_char(struct buf *out, const char *s, size_t n)
 		buf_addc(out, '?');
 }
 
+static unsigned width(void)
+{
+	struct winsize ws;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || !ws.ws_col ? COLUMNS
+								   : ws.ws_col;
+}
+
 /* The prompt, and of the line as much around the cursor as one row holds. */
 static void redraw(const struct edit *e, const char *prompt)
 {
-	autobuf struct buf out = BUF_INIT(1 << 16);
-	struct winsize ws = {0};
+	autobuf struct buf out = BUF_INIT(1 << 19);
 	const char *s = e->line->data;
-	unsigned room, c, used = columns_of(prompt, strlen(prompt));
-	size_t from = 0;
+	unsigned all = width(), room, c, used;
+	size_t from = e->at, n;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) || ws.ws_col < 8)
-		ws.ws_col = 80;
-	if (used + 8 > ws.ws_col) { /* a long directory */
-		prompt = "> ";
-		used = 2;
+	used = columns_of(prompt, strlen(prompt));
+	if (used + 8 > all) { /* a long directory, or a narrow place */
+		prompt = all > 8 ? "> " : "";
+		used = (unsigned)strlen(prompt);
 	}
-	room = ws.ws_col - used - 1;
-	while (columns_of(s + from, e->at - from) > room)
-		from += character(s + from, e->line->len - from, &c);
+	room = all - used - 1;
 	buf_addf(&out, "\r%s", prompt);
-	used += columns_of(s + from, e->at - from);
-	for (size_t i = from, n; i < e->line->len; i += n) {
-		n = character(s + i, e->line->len - i, &c);
+	for (; from; from = n, room -= c, used += c) {
+		n = character_before(s, from, &c);
 		if (c > room)
 			break;
-		room -= c;
+	}
+	for (size_t i = from; i < e->line->len; i += n) {
+		n = character(s + i, e->line->len - i, &c);
+		if (i >= e->at) {
+			if (c > room)
+				break;
+			room -= c;
+		}
 		show_char(&out, s + i, n);
 	}
-	buf_addf(&out, "\033[K\r\033[%uC", used);
+	buf_adds(&out, "\033[K\r");
+	if (used)
+		buf_addf(&out, "\033[%uC", used);
 	put(out.data, out.len);
-}
-
-/* The signals that end an edit are blocked but for the wait itself: one that
- * came just before a read would be seen only after the next key. */
-static sigset_t waiting;
-
-/* The next byte; -1 at the end or when a signal came. */
-static int byte(void)
-{
-	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-	unsigned char c;
-
-	if (ppoll(&in, 1, NULL, &waiting) < 0)
-		return -1;
-	return read(STDIN_FILENO, &c, 1) == 1 ? c : -1;
-}
-
-static int escape(void)
-{
-	static const struct {
-		char end;
-		unsigned char number;
-		short key;
-	} keys[] = {
-		{'A', 0, K_UP}, {'B', 0, K_DOWN}, {'C', 0, K_RIGHT},
-		{'D', 0, K_LEFT}, {'H', 0, K_HOME}, {'F', 0, K_END},
-		{'~', 1, K_HOME}, {'~', 7, K_HOME}, {'~', 4, K_END},
-		{'~', 8, K_END}, {'~', 3, K_DELETE},
-	};
-	unsigned number = 0;
-	int c = byte();
-
-	if (c != '[' && c != 'O')
-		return c < 0 ? c : K_NONE;
-	while ((c = byte()) >= 0 && c < '@')
-		if (c >= '0' && c <= '9' && number < 1000)
-			number = 10 * number + (unsigned)(c - '0');
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-		if (keys[i].end == c && (!keys[i].number || c != '~' ||
-						keys[i].number == number))
-			return keys[i].key;
-	return c < 0 ? c : K_NONE;
-}
-
-static int key(void)
-{
-	int c = byte();
-
-	return c == ESC ? escape() : c;
 }
 
 static size_t before(const struct edit *e)
 {
-	size_t at = e->at;
+	unsigned c;
 
-	while (at && (e->line->data[--at] & 0xC0) == 0x80)
-		;
-	return at;
+	return e->at ? character_before(e->line->data, e->at, &c) : 0;
 }
 
 static size_t after(const struct edit *e)
 {
-	size_t at = e->at + (e->at < e->line->len);
+	size_t left = e->line->len - e->at;
+	unsigned c;
 
-	while (at < e->line->len && (e->line->data[at] & 0xC0) == 0x80)
-		at++;
-	return at;
+	return left ? e->at + character(e->line->data + e->at, left, &c)
+		    : e->at;
 }
 
 static void erase(struct edit *e, size_t from, size_t to)
@@ -224,13 +152,15 @@ static void erase(struct edit *e, size_t from, size_t to)
 	memmove(l->data + from, l->data + to, l->len - to);
 	l->len -= to - from;
 	e->at = from;
+	e->over &= l->len > 0;
 }
 
 static void insert(struct edit *e, char c)
 {
 	struct buf *l = e->line;
 
-	if (l->len + 1 >= l->max)
+	e->over |= l->len + 1 >= l->max;
+	if (e->over)
 		return;
 	buf_addc(l, c);
 	memmove(l->data + e->at + 1, l->data + e->at, l->len - 1 - e->at);
@@ -290,18 +220,29 @@ static int search(struct edit *e)
 {
 	char text[QUERY_MAX], shown[QUERY_MAX + 32];
 	struct buf what = BUF_FIXED(text);
+	unsigned columns;
+	size_t n;
 	int c;
 
 	for (;;) {
 		struct buf prompt = BUF_FIXED(shown);
 
-		buf_addf(&prompt, "(search) %s: ", buf_str(&what));
+		buf_adds(&prompt, "(search) ");
+		for (size_t i = 0; i < what.len; i += n) {
+			n = character(text + i, what.len - i, &columns);
+			show_char(&prompt, text + i, n);
+		}
+		buf_adds(&prompt, ": ");
 		redraw(e, buf_str(&prompt));
-		c = key();
+		do
+			c = keys_next(&e->keys);
+		while (c == -EAGAIN);
 		if (c == KEY('r')) {
 			find(e, buf_str(&what), e->where);
 		} else if (c == DEL || c == KEY('h')) {
-			what.len -= what.len > 0;
+			if (what.len)
+				what.len = character_before(
+					text, what.len, &columns);
 		} else if (c >= ' ' && c < 256 && what.len + 2 < QUERY_MAX) {
 			buf_addc(&what, (char)c);
 			find(e, buf_str(&what), e->h->count);
@@ -309,14 +250,6 @@ static int search(struct edit *e)
 			return c;
 		}
 	}
-}
-
-/* As the kernel would: stopped with the group, and again from the start. */
-static void stop(struct edit *e)
-{
-	cooked(e);
-	kill(0, SIGTSTP);
-	raw(e);
 }
 
 static void move(struct edit *e, int c)
@@ -373,76 +306,60 @@ static void change(struct edit *e, int c)
 		put("\033[H\033[2J", 7);
 		break;
 	case KEY('z'):
-		stop(e);
+		keys_stop(&e->keys);
 		break;
 	default:
-		if (c >= ' ' && c < 256)
+		if (c == '\t' || (c >= ' ' && c < 256))
 			insert(e, (char)c);
 		else
 			move(e, c);
 	}
 }
 
-/* 0 when a line is there; -ENODATA; -EINTR. */
+/* 0 when a line is there; -ENODATA; -EINTR; -E2BIG. What comes in one go, such
+ * as a paste, is drawn when it is there. */
 static int edit(struct edit *e)
 {
 	for (;;) {
 		int c;
 
-		redraw(e, e->prompt);
-		c = key();
+		if (!keys_ready(&e->keys))
+			redraw(e, e->prompt);
+		c = keys_next(&e->keys);
 		if (c == KEY('r'))
 			c = search(e);
-		if (c < 0 && woken == SIGWINCH) {
-			woken = 0;
-			continue;
-		}
-		if (c < 0)
-			return woken ? -EINTR : -ENODATA;
 		if (c == '\r' || c == '\n')
-			return 0;
+			break;
 		if (c == KEY('c'))
 			return -EINTR;
 		if (c == KEY('d') && !e->line->len)
 			return -ENODATA;
-		change(e, c);
+		if (c >= 0)
+			change(e, c);
+		else if (c != -EAGAIN)
+			return c;
 	}
+	redraw(e, e->prompt);
+	return e->over ? -E2BIG : e->line->err;
 }
 
-int envrun_edit(const char *prompt, const struct history *h, struct buf *line)
+int envrun_edit(const char *prompt, const struct history *h, struct buf *typed,
+	struct buf *line)
 {
-	static const int caught[] = {
-		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};
-	enum { CAUGHT = sizeof(caught) / sizeof(*caught) };
-	struct sigaction act = {.sa_handler = wake}, was[CAUGHT];
-	sigset_t block;
 	struct edit e = {.line = line,
 		.prompt = prompt,
 		.h = h,
 		.where = h->count,
 		.fresh = BUF_INIT(1 << 20)};
-	int err, sig;
+	int err;
 
-	if (!raw(&e))
+	if (!keys_open(&e.keys, typed))
 		return -ENOTTY;
-	woken = 0;
-	sigemptyset(&block);
-	for (size_t i = 0; i < CAUGHT; i++)
-		sigaddset(&block, caught[i]);
-	sigprocmask(SIG_BLOCK, &block, &waiting);
-	for (size_t i = 0; i < CAUGHT; i++)
-		sigaction(caught[i], &act, &was[i]);
 	/* memmove() and the like want an address. */
 	buf_reserve(line, 1);
 	err = edit(&e);
-	cooked(&e);
-	sig = woken;
-	for (size_t i = 0; i < CAUGHT; i++)
-		sigaction(caught[i], &was[i], NULL);
-	sigprocmask(SIG_SETMASK, &waiting, NULL);
 	buf_release(&e.fresh);
 	put("\n", 1);
-	if (sig && sig != SIGINT && sig != SIGWINCH)
-		raise(sig);
-	return err ? err : line->err;
+	keys_close(&e.keys);
+	return err;
 }

@@ -16,9 +16,10 @@ struct history {
 };
 
 /* Shows prompt and reads a line into line, which is empty, with cursor keys,
- * the usual control keys and the history. 0; -ENODATA at the end; -EINTR when
- * it was dropped; -ENOTTY when the terminal cannot be set. The terminal is as
+ * the usual control keys and the history; keys in typed come first. 0; -ENODATA
+ * at the end; -EINTR when it was dropped; -E2BIG when it does not fit; -ENOTTY when the terminal cannot be set. The terminal is as
  * it was before, in every case. */
-int envrun_edit(const char *prompt, const struct history *h, struct buf *line);
+int envrun_edit(const char *prompt, const struct history *h, struct buf *typed,
+	struct buf *line);
 
 #endif

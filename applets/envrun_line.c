@@ -15,8 +15,6 @@
 #include "path.h"
 #include "str.h"
 
-enum { CAPTURED_OUTPUT_MAX = 16 << 20 };
-
 void envrun_outcome_release(struct envrun_outcome *out)
 {
 	buf_release(&out->stdout_text);
@@ -42,13 +40,18 @@ void envrun_load(struct envrun *e)
 		cli_die_diag(EXIT_OURS, &d);
 }
 
+/* Another command may have ended in the session meanwhile. Who cannot have the
+ * lock goes without: a line that ran is not to be forgotten. */
 static int save(struct envrun *e, struct diag *d)
 {
-	const struct state *s = &e->state;
+	autofd int lock = session_lock(e->dir, NULL);
+	struct state *s = &e->state;
 
+	(void)lock;
 	if (e->file_name[0])
-		return state_save(e->dir, e->file_name, s, d);
-	return session_save(e->dir, e->id, s, d);
+		return state_update(
+			e->dir, e->file_name, geteuid(), s, d);
+	return session_update(e->dir, geteuid(), e->id, s, d);
 }
 
 static void keep_output(void *ctx, int fd, const void *bytes, size_t n)
@@ -102,6 +105,18 @@ static const char *shell_name(const struct envrun *e)
 	return name;
 }
 
+/* Does it go on, or at least run its trap, when a program that it wanted to
+ * become cannot be executed? zsh, ksh93, yash and posh end. */
+static bool survives_exec(const char *name)
+{
+	static const char known[][8] = {"sh", "bash", "dash", "ash", "mksh"};
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		found |= str_eq(name, known[i]);
+	return found;
+}
+
 /* argv of the shell around the wrapped command: no start-up file is read. */
 static void shell_argv(const struct envrun *e, const char *wrap,
 	const char *line, char *argv[static SHELL_ARGV_MAX])
@@ -123,18 +138,13 @@ static void shell_argv(const struct envrun *e, const char *wrap,
 
 static bool internal(const char *name)
 {
-	return str_eq(name, "PWD") || str_eq(name, "OLDPWD") ||
-		str_eq(name, "SHLVL") ||
-		str_eq(name, "_") || str_after(name, "WARDBOX_") ||
-		str_eq(name, "__envd") || str_eq(name, "__envx");
-}
+	static const char names[][7] = {
+		"PWD", "OLDPWD", "SHLVL", "_", "__envd", "__envo", "__envx"};
 
-static void note_change(
-	struct buf *out, char sign, const char *name, const char *value)
-{
-	buf_addf(out, "%c %s=", sign, name);
-	cli_escape(out, value, strlen(value));
-	buf_addc(out, '\n');
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i][0] == name[0] && str_eq(names[i], name))
+			return true;
+	return str_after(name, "WARDBOX_");
 }
 
 /* The captured environment without what must not reach the next command. */
@@ -161,40 +171,42 @@ static int clean_env(const struct envrun *e, const struct policy_grants *rules,
 				name);
 			continue;
 		}
-		err = env_put(to, pair);
+		err = env_add(to, pair);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static void compare(
-	const struct env *old, const struct env *new, struct buf *out)
+static void note_change(struct buf *out, char sign, const char *pair)
 {
-	for (size_t i = 0; i < old->count; i++) {
-		char name[256];
-		size_t n = strcspn(old->vec[i], "=");
+	buf_addf(out, "%c ", sign);
+	cli_escape_str(out, pair);
+	buf_addc(out, '\n');
+}
 
-		if (n >= sizeof name)
-			continue;
-		memcpy(name, old->vec[i], n);
-		name[n] = '\0';
-		if (!env_get(new->vec, name))
-			note_change(out, '-', name, old->vec[i] + n + 1);
-	}
-	for (size_t i = 0; i < new->count; i++) {
-		char name[256];
-		size_t n = strcspn(new->vec[i], "=");
-		const char *value = new->vec[i] + n + 1, *before;
+static void note_move(struct buf *out, const char *from, const char *to)
+{
+	if (str_eq(from, to))
+		return;
+	buf_adds(out, "cwd ");
+	cli_escape_str(out, from);
+	buf_adds(out, " -> ");
+	cli_escape_str(out, to);
+	buf_addc(out, '\n');
+}
 
-		if (n >= sizeof name)
-			continue;
-		memcpy(name, new->vec[i], n);
-		name[n] = '\0';
-		before = env_get(old->vec, name);
-		if (!before || !str_eq(before, value))
-			note_change(out, before ? '~' : '+', name, value);
-	}
+static int note_gone(void *out, const char *pair, const char *there)
+{
+	if (!there)
+		note_change(out, '-', pair);
+	return 0;
+}
+
+static int note_new(void *out, const char *pair, const char *there)
+{
+	note_change(out, there ? '~' : '+', pair);
+	return 0;
 }
 
 /* PWD, when it is a true name of where the shell stood. */
@@ -227,29 +239,42 @@ static void record_stripped(const struct guard_request *q,
 		guard_note(q, &out->guard, "env.stripped", &fact, 1);
 }
 
+/* A first command began with the caller's variables: no change of its own. */
+static int from_caller(
+	char *const *env, const struct env *next, struct env *given)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < next->count; i++)
+		for (char *const *p = env; !err && *p; p++)
+			if (str_eq(*p, next->vec[i]))
+				err = env_put(given, *p);
+	return err;
+}
+
 /* Takes the capture into the state; on doubt the old state stays. */
 static void take_over(struct envrun *e, const struct guard_request *q,
 	struct capture *c, struct envrun_outcome *out)
 {
-	autogrants struct policy_grants rules = {0};
 	autoenv struct env next = ENV_INIT;
 	struct state *s = &e->state;
 	struct env before;
-	int err = guard_env_rules(q, &out->guard, &rules);
 
-	if (!err)
-		err = clean_env(e, &rules, c, &next, &out->stripped);
-	if (err) {
+	if (clean_env(e, q->grants, c, &next, &out->stripped) ||
+		(!s->has_env && from_caller(q->env, &next, &s->env))) {
 		out->capture = CAPTURE_TOO_LARGE;
 		return;
 	}
-	if (c->cwd[0] && !str_eq(c->cwd, s->cwd))
-		buf_addf(&out->changes, "cwd %s -> %s\n", s->cwd, c->cwd);
+	if (c->cwd[0])
+		note_move(&out->changes, s->cwd, c->cwd);
 	set_place(s, c);
-	compare(&s->env, &next, &out->changes);
+	env_differ(&s->env, &next, note_gone, &out->changes);
+	env_differ(&next, &s->env, note_new, &out->changes);
 	before = s->env;
 	s->env = next;
-	next = before;
+	next = s->has_env ? before : (struct env)ENV_INIT;
+	if (!s->has_env)
+		s->first_env = before;
 	s->has_env = true;
 	record_stripped(q, out);
 }
@@ -274,21 +299,22 @@ static int move_inside(void *ctx)
 		if (err)
 			buf_addf(&m->out->stderr_text, "%s\n", d.text);
 	} else {
-		(void)!write(STDOUT_FILENO, said.data, said.len);
+		if (said.len)
+			(void)!write(STDOUT_FILENO, said.data, said.len);
 		if (err)
 			cli_warn("%s", d.text);
 	}
 	return err ? 1 : 0;
 }
 
-/* A session without a directory begins in the caller's. */
-static void start_here(struct state *s)
+static const char *start_here(char **slot)
 {
-	char cwd[STATE_PATH_MAX];
+	static char cwd[STATE_PATH_MAX];
 	const char *from = path_cwd(cwd, sizeof cwd) ? "/" : cwd;
 
-	if (state_path(&s->cwd, from))
+	if (state_path(slot, from))
 		cli_die(EXIT_OURS, "out of memory");
+	return from;
 }
 
 static void prepare(struct envrun *e, struct envrun_outcome *out)
@@ -296,17 +322,20 @@ static void prepare(struct envrun *e, struct envrun_outcome *out)
 	struct state *s = &e->state;
 
 	*out = (struct envrun_outcome){
-		.stdout_text = BUF_INIT(CAPTURED_OUTPUT_MAX),
-		.stderr_text = BUF_INIT(CAPTURED_OUTPUT_MAX),
+		.stdout_text = BUF_INIT(ENVRUN_OUTPUT_MAX),
+		.stderr_text = BUF_INIT(ENVRUN_OUTPUT_MAX),
 		.stripped = BUF_INIT(1 << 16),
 		.changes = BUF_INIT(1 << 22),
 		.notes = BUF_INIT(1 << 14),
 	};
 	envrun_load(e);
+	/* A session without a directory begins in the caller's. A command may
+	 * be able to write a file of the caller's choice, and must not choose
+	 * its own jail. */
 	if (!s->cwd)
-		start_here(s);
-	if (!s->workspace && state_path(&s->workspace, s->cwd))
-		cli_die(EXIT_OURS, "out of memory");
+		s->first_cwd = start_here(&s->cwd);
+	if (!s->workspace || e->file_name[0])
+		start_here(&s->workspace);
 	if (dirs_revive(s))
 		buf_addf(&out->notes,
 			"the session's directory is gone; going on in %s",
@@ -331,45 +360,58 @@ static int also_env(const struct envrun *e, const struct guard_request *q,
 	return err;
 }
 
-static void run_shell(struct envrun *e, struct guard_request *q,
+static void became(void *ctx, const struct execwatch_event *ev)
+{
+	capture_exec(ctx, ev);
+}
+
+/* q is its own: it is to name what ends here. */
+static void run_shell(struct envrun *e, struct guard_request q,
 	const char *line, struct envrun_outcome *out)
 {
 	autobuf struct buf wrap = BUF_INIT(1 << 16);
 	autocapture struct capture c = CAPTURE_INIT;
+	autocapture_exec struct capture_exec x = CAPTURE_EXEC_INIT;
+	autogrants struct policy_grants grants = {0};
 	char *argv[SHELL_ARGV_MAX] = {NULL}, *shown[SHELL_ARGV_MAX] = {NULL};
 	int err = capture_open();
 
-	q->path = e->shell_path;
-	q->dialect = dialect_of(e->shell_path);
-	q->also_exec = e->self;
-	q->also_argv = capture_argv;
+	q.grants = &grants;
+	q.path = e->shell_path;
+	q.dialect = dialect_of(e->shell_path);
+	q.also_exec = e->self;
+	q.also_argv = capture_argv;
+	q.becomes = e->trace_exec ? became : NULL;
+	q.becomes_ctx = &x;
 	if (err) {
 		diag_errno(&out->guard.diag, err, "cannot make a memory file");
 		out->guard.code = EXIT_OURS;
 		return;
 	}
-	capture_wrap(&wrap, e->self, e->state.code);
+	capture_wrap(&wrap, e->self, (unsigned)e->state.code,
+		survives_exec(shell_name(e)));
 	shell_argv(e, buf_str(&wrap), line, argv);
-	q->argv = argv;
+	q.argv = argv;
 	add_arg(shown, shell_name(e));
 	add_arg(shown, "-c");
 	add_arg(shown, line);
-	q->shown_argv = shown;
-	q->pty = !e->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-	guard_run(q, &out->guard);
+	q.shown_argv = shown;
+	q.unread = e->typed;
+	q.pty = !e->json && cli_guard_on_terminal();
+	guard_run(&q, &out->guard);
 	out->capture = capture_read(&c, CONFIG_LIMIT_ENV, STATE_VARS_MAX);
 	if (out->capture == CAPTURE_NO_DUMP && out->guard.ran &&
 		WIFSIGNALED(out->guard.status))
 		out->capture = CAPTURE_KILLED;
 	if (out->capture == CAPTURED)
-		take_over(e, q, &c, out);
+		take_over(e, &q, &c, out);
 }
 
 /* What the policy is to judge: where it really goes. A target that cannot be
  * told is for move_inside() to complain of. */
 static void judged_move(const struct move *move, struct buf *text)
 {
-	char target[STATE_PATH_MAX];
+	static char target[STATE_PATH_MAX];
 
 	if (dirs_target(move->s, move->verb, move->word, move->home, target,
 		    sizeof target, NULL) ||
@@ -386,6 +428,7 @@ static void run_move(struct envrun *e, struct guard_request *q,
 {
 	autobuf struct buf text = BUF_INIT(5 * STATE_PATH_MAX);
 	char *argv[SHELL_ARGV_MAX] = {NULL};
+	autofree char *was = NULL;
 	const char *home = env_get(
 		e->state.has_env ? e->state.env.vec : q->env, "HOME");
 
@@ -399,8 +442,20 @@ static void run_move(struct envrun *e, struct guard_request *q,
 	q->argv = argv;
 	q->inside = move_inside;
 	q->inside_ctx = move;
+	was = strdup(e->state.cwd);
 	guard_run(q, &out->guard);
+	if (was)
+		note_move(&out->changes, was, e->state.cwd);
 	out->capture = CAPTURED;
+}
+
+void envrun_tell(const struct envrun *e, const struct envrun_outcome *out)
+{
+	cli_guard_tell(&out->guard);
+	if (out->notes.len)
+		cli_warn("%.*s", (int)out->notes.len, out->notes.data);
+	if (e->diff && out->changes.len)
+		(void)!write(STDERR_FILENO, out->changes.data, out->changes.len);
 }
 
 int envrun_line(
@@ -442,13 +497,16 @@ int envrun_line(
 			envrun_find_shell(e);
 		if (!e->self[0])
 			envrun_find_self(e);
-		run_shell(e, &q, line, out);
+		run_shell(e, q, line, out);
 	} else {
 		run_move(e, &q, &move, line, out);
 	}
 	s->code = (unsigned)out->guard.code & 255;
 	s->commands++;
-	if (save(e, &d))
+	s->used = out->guard.started_ns;
+	if (!s->created)
+		s->created = s->used;
+	if (state_changed(s, out->changes.data, out->changes.len) || save(e, &d))
 		buf_addf(&out->notes, "%sthe state was not saved: %s",
 			out->notes.len ? "; " : "", d.text);
 	return out->guard.code;
@@ -462,28 +520,31 @@ void envrun_json(const struct envrun *e, const char *line,
 	struct json j = JSON_INIT(text);
 
 	json_open(&j, '{');
-	json_str(json_key(&j, "command"), line);
-	json_i64(json_key(&j, "exit_code"), r->code);
+	json_put_str(&j, "command", line);
+	json_put_i64(&j, "exit_code", r->code);
 	if (guard_exit_signal(r))
-		json_i64(json_key(&j, "signal"), guard_exit_signal(r));
-	json_str(json_key(&j, "capture"), capture_name(out->capture));
-	json_str(json_key(&j, "cwd"), s->pwd ? s->pwd : s->cwd);
-	json_str(json_key(&j, "session"), e->id);
-	json_str(json_key(&j, "decision"),
+		json_put_i64(&j, "signal", guard_exit_signal(r));
+	json_put_str(&j, "capture", capture_name(out->capture));
+	json_put_str(&j, "cwd", s->pwd ? s->pwd : s->cwd);
+	json_put_str(&j, "session", e->id);
+	json_put_str(&j, "decision",
 		policy_decision_name(r->verdict.decision));
-	json_str(json_key(&j, "rule"), r->rule);
-	json_u64(json_key(&j, "duration_ms"), r->run.duration_ns / 1000000);
-	json_bool(json_key(&j, "timed_out"), r->run.timed_out);
+	json_put_str(&j, "rule", r->rule);
+	json_put_u64(&j, "duration_ms", r->run.duration_ns / 1000000);
+	json_put_bool(&j, "timed_out", r->run.timed_out);
 	json_strn(json_key(&j, "stdout"), out->stdout_text.data,
 		out->stdout_text.len);
 	json_strn(json_key(&j, "stderr"), out->stderr_text.data,
 		out->stderr_text.len);
-	json_str(json_key(&j, "stripped"), buf_str(&out->stripped));
-	json_str(json_key(&j, "changes"), buf_str(&out->changes));
+	json_put_bool(&j, "truncated",
+		out->stdout_text.len == ENVRUN_OUTPUT_MAX ||
+			out->stderr_text.len == ENVRUN_OUTPUT_MAX);
+	json_put_str(&j, "stripped", buf_str(&out->stripped));
+	json_put_str(&j, "changes", buf_str(&out->changes));
 	if (!r->ran || r->code == EXIT_OURS)
-		json_str(json_key(&j, "error"), r->diag.text);
+		json_put_str(&j, "error", r->diag.text);
 	if (out->notes.len)
-		json_str(json_key(&j, "note"), buf_str(&out->notes));
+		json_put_str(&j, "note", buf_str(&out->notes));
 	json_close(&j);
 	buf_addc(text, '\n');
 }

@@ -23,10 +23,12 @@ struct lines {
 	struct buf pending;
 	char end; /* what ends a line */
 	bool over;
+	bool skips; /* a line that is too long, to its end */
 };
 
 /* The next line, without its end, into line. 0; -ENODATA at the end; -EINTR
- * when a signal came first; -errno; -ENOBUFS beyond the longest line. */
+ * when a signal came first; -errno; -ENOBUFS for one beyond the longest line,
+ * which is read to its end. */
 static int next_line(struct lines *in, struct buf *line)
 {
 	for (;;) {
@@ -36,10 +38,13 @@ static int next_line(struct lines *in, struct buf *line)
 		char *room;
 		ssize_t n;
 
-		if (end || (in->over && in->pending.len)) {
+		if (end || (in->over && (in->pending.len || in->skips))) {
 			size_t len = end ? (size_t)(end - in->pending.data)
 					 : in->pending.len;
 
+			if (in->skips)
+				line->err = -ENOBUFS;
+			in->skips = false;
 			buf_add(line, in->pending.data, len);
 			buf_consume(&in->pending, len + (end != NULL));
 			return line->err;
@@ -47,8 +52,13 @@ static int next_line(struct lines *in, struct buf *line)
 		if (in->over)
 			return -ENODATA;
 		room = buf_reserve(&in->pending, 4096);
-		if (!room)
+		if (!room && in->pending.err != -ENOBUFS)
 			return in->pending.err;
+		if (!room) {
+			in->skips = true;
+			buf_clear(&in->pending);
+			continue;
+		}
 		n = read(STDIN_FILENO, room, 4096);
 		if (n < 0)
 			return -errno;
@@ -60,7 +70,7 @@ static int next_line(struct lines *in, struct buf *line)
 static void answer(struct envrun *e, const char *line)
 {
 	struct envrun_outcome out = {0};
-	autobuf struct buf text = BUF_INIT(64 << 20);
+	autobuf struct buf text = BUF_INIT(ENVRUN_JSON_MAX);
 
 	envrun_line(e, line, &out);
 	envrun_json(e, line, &out, &text);
@@ -74,8 +84,8 @@ static void refuse(const char *why)
 	struct json j = JSON_INIT(&text);
 
 	json_open(&j, '{');
-	json_i64(json_key(&j, "exit_code"), EXIT_OURS);
-	json_str(json_key(&j, "error"), why);
+	json_put_i64(&j, "exit_code", EXIT_OURS);
+	json_put_str(&j, "error", why);
 	json_close(&j);
 	buf_addc(&text, '\n');
 	cli_print(&text);
@@ -94,11 +104,13 @@ int envrun_serve(struct envrun *e)
 	while ((err = next_line(&in, &line)) != -ENODATA) {
 		if (err == -EINTR)
 			continue;
-		if (err) {
-			refuse("a command is longer than can be read");
+		if (err && err != -ENOBUFS) {
+			refuse("commands cannot be read");
 			break;
 		}
-		if (memchr(line.data ? line.data : "", '\0', line.len))
+		if (err)
+			refuse("a command is longer than can be read");
+		else if (memchr(line.data ? line.data : "", '\0', line.len))
 			refuse("a command holds a NUL byte");
 		else if (line.len)
 			answer(e, buf_str(&line));
@@ -112,7 +124,7 @@ static void prompt(struct envrun *e, struct buf *out)
 {
 	const struct state *s = &e->state;
 	bool colour = cli_colour(STDOUT_FILENO);
-	char cwd[STATE_PATH_MAX] = "";
+	static char cwd[STATE_PATH_MAX];
 	const char *here;
 
 	envrun_load(e);
@@ -120,11 +132,11 @@ static void prompt(struct envrun *e, struct buf *out)
 	if (!here)
 		here = path_cwd(cwd, sizeof cwd) ? "/" : cwd;
 	if (s->code)
-		buf_addf(out, "%s[%u]%s ", cli_sgr(colour, "\033[31m"),
-			s->code, cli_sgr(colour, "\033[0m"));
-	buf_adds(out, cli_sgr(colour, "\033[1m"));
-	cli_escape(out, here, strlen(here));
-	buf_addf(out, "%s> ", cli_sgr(colour, "\033[0m"));
+		buf_addf(out, "%s[%u]%s ", cli_sgr(colour, "31"),
+			(unsigned)s->code, cli_sgr(colour, "0"));
+	buf_adds(out, cli_sgr(colour, "1"));
+	cli_escape_str(out, here);
+	buf_addf(out, "%s> ", cli_sgr(colour, "0"));
 }
 
 static void remember(struct history *h, const char *line)
@@ -146,7 +158,7 @@ static void show_history(const struct history *h)
 
 	for (size_t i = 0; i < h->count; i++) {
 		buf_addf(&out, "%5zu  ", i + 1);
-		cli_escape(&out, h->line[i], strlen(h->line[i]));
+		cli_escape_str(&out, h->line[i]);
 		buf_addc(&out, '\n');
 	}
 	cli_print(&out);
@@ -155,15 +167,6 @@ static void show_history(const struct history *h)
 static void interrupted(int sig)
 {
 	(void)sig;
-}
-
-/* Ctrl-C at the prompt drops the line; while a command runs the terminal is
- * the command's, and this process is not in its way. */
-static void catch_interrupt(bool catching)
-{
-	struct sigaction act = {.sa_handler = catching ? interrupted : SIG_DFL};
-
-	sigaction(SIGINT, &act, NULL);
 }
 
 /* One line of a person. False: the loop is to end. */
@@ -181,13 +184,8 @@ static bool obey(struct envrun *e, struct history *h, const char *line)
 		show_history(h);
 		return true;
 	}
-	catch_interrupt(false);
 	envrun_line(e, line, &out);
-	cli_guard_tell(&out.guard);
-	if (out.notes.len)
-		cli_warn("%s", buf_str(&out.notes));
-	if (e->diff && out.changes.len)
-		(void)!write(STDERR_FILENO, out.changes.data, out.changes.len);
+	envrun_tell(e, &out);
 	envrun_outcome_release(&out);
 	return true;
 }
@@ -201,12 +199,11 @@ static int ask(struct envrun *e, const struct history *h, struct lines *in,
 	int err = -ENOTTY;
 
 	prompt(e, &text);
-	if (term && !str_eq(term, "dumb") && !in->pending.len &&
-		isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-		err = envrun_edit(buf_str(&text), h, line);
+	if (term && !str_eq(term, "dumb") && isatty(STDIN_FILENO) &&
+		isatty(STDOUT_FILENO))
+		err = envrun_edit(buf_str(&text), h, &in->pending, line);
 	if (err != -ENOTTY)
 		return err;
-	catch_interrupt(true);
 	cli_print(&text);
 	err = next_line(in, line);
 	if (err == -EINTR) {
@@ -218,12 +215,18 @@ static int ask(struct envrun *e, const struct history *h, struct lines *in,
 
 int envrun_repl(struct envrun *e)
 {
-	struct lines in = {
-		.pending = BUF_INIT(CONFIG_LIMIT_LINE + READ_MAX), .end = '\n'};
+	static struct lines in;
 	autobuf struct buf line = BUF_INIT(CONFIG_LIMIT_LINE);
 	static struct history h;
 	bool going = true;
 
+	/* Ctrl-C drops the line, or ends the command, not the loop. */
+	struct sigaction act = {.sa_handler = interrupted};
+
+	in = (struct lines){
+		.pending = BUF_INIT(CONFIG_LIMIT_LINE + READ_MAX), .end = '\n'};
+	e->typed = &in.pending;
+	sigaction(SIGINT, &act, NULL);
 	while (going) {
 		int err;
 

@@ -55,18 +55,17 @@ static const struct cli_spec spec = {
 static void read_operands(
 	struct exec_request *q, int first, int argc, char **argv)
 {
+	struct diag d = {0};
+
 	if (!str_eq(argv[first - 1], "--") && first < argc) {
 		q->session = argv[first++];
-		if (!session_id_valid(q->session))
-			cli_die(EXIT_OURS, "'%s' is no session id: letters,"
-				" digits, '-' and '_', at most %d; 'wardbox"
-				" exec -- COMMAND' takes the session of this"
-				" directory", q->session, SESSION_ID_MAX);
+		if (session_id_check("", q->session, &d))
+			cli_die_diag(EXIT_OURS, &d);
 		if (first < argc && str_eq(argv[first], "--"))
 			first++;
 		else if (first < argc && argv[first][0] == '-')
-			cli_die(EXIT_OURS, "'%s': options stand before the"
-				" session", argv[first]);
+			cli_die(EXIT_OURS, "'%s' is to stand before the session",
+				argv[first]);
 		else
 			cli_die(EXIT_OURS, "'--' is missing before the command;"
 				" try 'wardbox exec --help'");
@@ -111,8 +110,12 @@ static int exec_run(int argc, char **argv)
 		take_input(o.input);
 	reply.out = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.err = BUF_INIT(EXEC_OUTPUT_MAX);
-	if (way->call(&q, &reply, &d))
-		cli_die_diag(EXIT_OURS, &d);
+	if (way->call(&q, &reply, &d)) {
+		if (!o.json)
+			cli_die_diag(EXIT_OURS, &d);
+		reply.result.code = EXIT_OURS;
+		reply.result.diag = d;
+	}
 	if (o.json) {
 		exec_print_json(&q, &reply);
 		return reply.result.code;

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "dirs.h"
 #include "path.h"
 #include "session.h"
@@ -25,14 +25,6 @@ static void keep(void *ctx, int fd, const void *bytes, size_t n)
 	if (max && max < to->max)
 		room = max > to->len ? (size_t)max - to->len : 0;
 	buf_add(to, bytes, n < room ? n : room);
-}
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* The session and what it has saved; made when there is none. */
@@ -80,10 +72,10 @@ static void save_state(const struct exec_reply *reply)
 	if (err && err != -ENOENT)
 		return;
 	if (err) {
-		s.created = now();
+		s.created = clock_ns(CLOCK_REALTIME);
 		(void)state_path(&s.workspace, reply->workspace);
 	}
-	s.used = now();
+	s.used = clock_ns(CLOCK_REALTIME);
 	s.commands++;
 	s.code = (unsigned)reply->result.code & 255;
 	(void)session_save(dir, reply->result.session, &s, &d);
@@ -120,24 +112,34 @@ static int choose_cwd(const struct exec_request *q, struct state *s,
 }
 
 /* A program that is not there is an answer, not a failure of ours. */
-static bool find_program(const struct exec_request *q, const struct state *s,
+static int find_program(const struct exec_request *q, const struct state *s,
 	const struct guard_request *g, struct exec_reply *reply)
 {
 	char *const *env = s->has_env ? s->env.vec : g->env;
-	struct diag *d = &reply->result.diag;
 	int err = path_find(reply->path, sizeof reply->path, q->command[0],
 		env_get(env, "PATH"), reply->cwd);
 
-	if (!err)
-		return true;
-	reply->path[0] = '\0';
-	reply->result.code = err == -EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
-	if (err == -ENOENT && !strchr(q->command[0], '/'))
-		diag_fail(d, err, "%s: there is no such program in PATH",
-			q->command[0]);
+	if (err)
+		reply->path[0] = '\0';
+	return err;
+}
+
+static int absent(void *err)
+{
+	return *(int *)err == -EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
+}
+
+/* Unless it could not even be recorded. */
+static void tell_absent(struct guard_result *r, const char *name, int err)
+{
+	if (!r->ran || r->broken)
+		return;
+	r->ran = false;
+	if (err == -ENOENT && !strchr(name, '/'))
+		diag_fail(&r->diag, err,
+			"%s: there is no such program in PATH", name);
 	else
-		diag_errno(d, err, "%s", q->command[0]);
-	return false;
+		diag_errno(&r->diag, err, "%s", name);
 }
 
 /* What is asked, in the guard's words. */
@@ -189,8 +191,9 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.returns = true,
 	};
 	struct buf uuid = BUF_FIXED(reply->uuid);
-	int err;
+	int err, why;
 
+	reply->result.started_ns = clock_ns(CLOCK_REALTIME);
 	cli_guard_facts(&g);
 	if (guard_workspace(&g, reply->workspace, sizeof reply->workspace))
 		memcpy(reply->workspace, "/", sizeof "/");
@@ -199,9 +202,15 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		err = choose_cwd(q, &s, reply, d);
 	if (err)
 		return err;
-	reply->result.started_ns = now();
-	if (find_program(q, &s, &g, reply))
-		guarded(q, reply, &g, &s);
+	why = find_program(q, &s, &g, reply);
+	if (why) {
+		g.absent = true;
+		g.inside = absent;
+		g.inside_ctx = &why;
+	}
+	guarded(q, reply, &g, &s);
+	if (why)
+		tell_absent(&reply->result, q->command[0], why);
 	if (q->capture)
 		guard_correlation(&g, &reply->result, &uuid);
 	buf_str(&uuid);

@@ -16,18 +16,19 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "applet.h"
 #include "audit_write.h"
+#include "clock.h"
 #include "guard.h"
 #include "str.h"
 
 extern char **environ;
 
-void session_where_am_i(struct session_where *w, char cwd[static PATH_MAX])
+void session_where_am_i(struct session_where *w)
 {
+	static char cwd[PATH_MAX];
 	struct guard_request here = {.env = environ};
 
 	*w = (struct session_where){
@@ -36,16 +37,8 @@ void session_where_am_i(struct session_where *w, char cwd[static PATH_MAX])
 		.uid = geteuid(),
 		.cwd = cwd,
 	};
-	if (guard_workspace(&here, cwd, PATH_MAX))
+	if (guard_workspace(&here, cwd, sizeof cwd))
 		memcpy(cwd, "/", sizeof "/");
-}
-
-uint64_t session_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 int session_open(const struct session_where *w, bool make)
@@ -66,18 +59,16 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 
 	if (id) {
 		*name = (struct session_name){.source = SESSION_BY_ID};
-		if (!session_id_valid(id))
-			cli_die(EXIT_USAGE,
-				"'%s' is no session id: letters, digits, '-'"
-				" and '_', at most %d", id, SESSION_ID_MAX);
+		if (session_id_check("", id, &d))
+			cli_die_diag(EXIT_USAGE, &d);
 		str_copy(name->id, sizeof name->id, id);
 		return;
 	}
 	err = session_resolve(w, make, name, &d);
 	if (err == -ENOENT)
-		cli_die(EXIT_FOUND, "%s has no session yet; the first guarded"
-			" command makes one, and so does 'wardbox session"
-			" create --here'", w->cwd);
+		cli_die(EXIT_FOUND, "%s has no session yet; a guarded command"
+			" makes one, or 'wardbox session create --here'",
+			w->cwd);
 	if (err)
 		cli_die_diag(EXIT_FOUND, &d);
 }
@@ -112,20 +103,20 @@ static int create(void *into, int argc, char **argv)
 	autobuf struct buf out = BUF_INIT(65536);
 	struct session_where w;
 	struct session_name name;
-	char cwd[PATH_MAX], full[PATH_MAX];
+	static char full[PATH_MAX];
 	struct diag d = {0};
 	autofd int dir = -1, lock = -1;
 	int err;
 
-	session_where_am_i(&w, cwd);
+	session_where_am_i(&w);
 	if (wanted)
 		session_pick(&w, wanted, false, &name);
 	else if (session_id_make(name.id))
 		cli_die(EXIT_FOUND, "the kernel gives no randomness");
 	if (o->cwd && !realpath(o->cwd, full))
 		cli_die(EXIT_FOUND, "--cwd: %s: %s", o->cwd, strerror(errno));
-	s.created = s.used = session_now();
-	if (state_path(&s.workspace, cwd) ||
+	s.created = s.used = clock_ns(CLOCK_REALTIME);
+	if (state_path(&s.workspace, w.cwd) ||
 		(o->cwd && state_path(&s.cwd, full)))
 		cli_die(EXIT_FOUND, "out of memory");
 	dir = session_open(&w, true);
@@ -135,7 +126,7 @@ static int create(void *into, int argc, char **argv)
 		err = session_bind(&w, dir, name.id, &d);
 	if (err)
 		cli_die_diag(EXIT_FOUND, &d);
-	note("session.open", name.id, cwd);
+	note("session.open", name.id, w.cwd);
 	if (o->json)
 		session_print_made(&out, name.id, &s);
 	else
@@ -157,7 +148,7 @@ static void edit(struct state *s, const struct session_opts *o, int argc,
 	for (int i = 0; i < argc; i++)
 		if (env_put(&s->env, argv[i]))
 			cli_die(EXIT_USAGE, "'%s' is no NAME=VALUE", argv[i]);
-	s->used = session_now();
+	s->used = clock_ns(CLOCK_REALTIME);
 }
 
 static int env(void *into, int argc, char **argv)
@@ -170,12 +161,11 @@ static int env(void *into, int argc, char **argv)
 	autobuf struct buf out = BUF_INIT(STATE_FILE_MAX * 6);
 	struct session_where w;
 	struct session_name name;
-	char cwd[PATH_MAX];
 	struct diag d = {0};
 	autofd int dir = -1, lock = -1;
 	int err;
 
-	session_where_am_i(&w, cwd);
+	session_where_am_i(&w);
 	session_pick(&w, id, edits, &name);
 	dir = session_open(&w, edits);
 	if (edits)
@@ -205,7 +195,7 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 {
 	autosessions struct session_list l = SESSION_LIST_INIT;
 	autobuf struct buf out = BUF_INIT(SESSION_COUNT_MAX * 140);
-	uint64_t now = session_now();
+	uint64_t now = clock_ns(CLOCK_REALTIME);
 	struct diag d = {0};
 
 	if (session_list(dir, &l, &d))
@@ -232,12 +222,11 @@ static int end(void *into, int argc, char **argv)
 	const struct session_opts *o = into;
 	struct session_where w;
 	struct session_name name;
-	char cwd[PATH_MAX];
 	struct diag d = {0};
 	autofd int dir = -1;
 	int code = EXIT_OK;
 
-	session_where_am_i(&w, cwd);
+	session_where_am_i(&w);
 	dir = session_open(&w, false);
 	if (o->all || o->older) {
 		if (argc > 1)

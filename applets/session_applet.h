@@ -16,9 +16,9 @@ struct session_opts {
 	uint64_t older;
 };
 
-/* Fills w from the process's environment and the project of its directory; cwd
- * is the storage. */
-void session_where_am_i(struct session_where *w, char cwd[static PATH_MAX]);
+/* Fills w from the process's environment and the project of its
+ * directory, which stays until the next call. */
+void session_where_am_i(struct session_where *w);
 
 /* The sessions' directory; with make it is made or the applet ends, without it
  * is negative when there is none. */
@@ -28,8 +28,6 @@ int session_open(const struct session_where *w, bool make);
  * there is none and none is to be made. */
 void session_pick(const struct session_where *w, const char *id, bool make,
 	struct session_name *name);
-
-uint64_t session_now(void);
 
 /* A session that was just made, as JSON. */
 void session_print_made(

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "audit_read_json.h"
+#include "clock.h"
 #include "str.h"
 
 /* "3 m", "2 h": how long ago; "-" when never. */
@@ -46,11 +47,11 @@ static void json_time(struct json *j, const char *key, uint64_t ns)
 /* The members that list and show have in common. */
 static void json_session(struct json *j, const char *id, const struct state *s)
 {
-	json_str(json_key(j, "id"), id);
-	json_str(json_key(j, "workspace"), s->workspace);
-	json_str(json_key(j, "cwd"), s->cwd);
-	json_u64(json_key(j, "last_exit_code"), s->code);
-	json_u64(json_key(j, "commands"), s->commands);
+	json_put_str(j, "id", id);
+	json_put_str(j, "workspace", s->workspace);
+	json_put_str(j, "cwd", s->cwd);
+	json_put_u64(j, "last_exit_code", s->code);
+	json_put_u64(j, "commands", s->commands);
 	json_time(j, "created", s->created);
 	json_time(j, "used", s->used);
 }
@@ -67,7 +68,7 @@ void session_print_made(struct buf *out, const char *id, const struct state *s)
 
 static void json_env(struct json *j, const struct state *s)
 {
-	json_open(json_key(j, "env"), '{');
+	json_put_open(j, "env", '{');
 	for (size_t i = 0; i < s->env.count; i++) {
 		char name[256];
 		size_t n = strcspn(s->env.vec[i], "=");
@@ -76,7 +77,7 @@ static void json_env(struct json *j, const struct state *s)
 			continue;
 		memcpy(name, s->env.vec[i], n);
 		name[n] = '\0';
-		json_str(json_key(j, name), s->env.vec[i] + n + 1);
+		json_put_str(j, name, s->env.vec[i] + n + 1);
 	}
 	json_close(j);
 }
@@ -95,7 +96,7 @@ void session_print_env(
 
 	if (o->json) {
 		json_open(&j, '{');
-		json_bool(json_key(&j, "saved"), s->has_env);
+		json_put_bool(&j, "saved", s->has_env);
 		json_env(&j, s);
 		json_close(&j);
 		print_json(&j);
@@ -105,7 +106,7 @@ void session_print_env(
 		const char *pair = s->env.vec[i];
 
 		if (terminal && !o->null)
-			cli_escape(out, pair, strlen(pair));
+			cli_escape_str(out, pair);
 		else
 			buf_adds(out, pair);
 		buf_addc(out, o->null ? '\0' : '\n');
@@ -124,8 +125,8 @@ static void add_row(struct buf *out, const char *id, const struct state *s,
 
 	add_age(&b, s->used, now);
 	buf_addf(out, "%c %-44s %8s %6llu %4u  ", current ? '*' : ' ', id,
-		buf_str(&b), (unsigned long long)s->commands, s->code);
-	cli_escape(out, place, strlen(place));
+		buf_str(&b), (unsigned long long)s->commands, (unsigned)s->code);
+	cli_escape_str(out, place);
 	buf_addc(out, '\n');
 }
 
@@ -137,14 +138,13 @@ int session_run_list(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&out);
 	struct session_name here = {0};
 	struct session_where w;
-	char cwd[PATH_MAX];
 	struct diag d = {0};
 	autofd int dir = -1;
 
 	(void)argv;
 	if (argc > 1)
 		cli_die(EXIT_USAGE, "list: too many operands");
-	session_where_am_i(&w, cwd);
+	session_where_am_i(&w);
 	(void)session_resolve(&w, false, &here, &d);
 	dir = session_open(&w, false);
 	if (dir >= 0 && session_list(dir, &l, &d))
@@ -162,12 +162,12 @@ int session_run_list(void *into, int argc, char **argv)
 			d.text[0] && !str_after(d.text, "cannot open"))
 			cli_diag(&d);
 		if (!o->json) {
-			add_row(&out, l.id[i], &s, current, session_now());
+			add_row(&out, l.id[i], &s, current, clock_ns(CLOCK_REALTIME));
 			continue;
 		}
 		json_open(&j, '{');
 		json_session(&j, l.id[i], &s);
-		json_bool(json_key(&j, "current"), current);
+		json_put_bool(&j, "current", current);
 		json_close(&j);
 	}
 	if (o->json) {
@@ -182,7 +182,7 @@ int session_run_list(void *into, int argc, char **argv)
 static void add_line(struct buf *out, const char *key, const char *value)
 {
 	buf_addf(out, "%-12s ", key);
-	cli_escape(out, value, strlen(value));
+	cli_escape_str(out, value);
 	buf_addc(out, '\n');
 }
 
@@ -200,7 +200,7 @@ static void add_facts(struct buf *out, const struct session_name *name,
 		add_line(out, i ? "" : "stack", s->dirs[i]);
 	buf_addf(out, "%-12s %zu variables%s\n", "environment", s->env.count,
 		s->has_env ? "" : " saved: the caller's");
-	buf_addf(out, "%-12s %u\n", "last code", s->code);
+	buf_addf(out, "%-12s %u\n", "last code", (unsigned)s->code);
 	buf_addf(out, "%-12s %llu\n", "commands",
 		(unsigned long long)s->commands);
 	buf_addf(out, "%-12s ", "created");
@@ -214,14 +214,14 @@ static void json_facts(struct json *j, const struct session_name *name,
 {
 	json_open(j, '{');
 	json_session(j, name->id, s);
-	json_str(json_key(j, "pwd"), s->pwd);
-	json_str(json_key(j, "source"), session_source_name(name->source));
-	json_str(json_key(j, "base"), base[0] ? base : NULL);
-	json_open(json_key(j, "dirs"), '[');
+	json_put_str(j, "pwd", s->pwd);
+	json_put_str(j, "source", session_source_name(name->source));
+	json_put_str(j, "base", base[0] ? base : NULL);
+	json_put_open(j, "dirs", '[');
 	for (size_t i = 0; i < s->dir_count; i++)
 		json_str(j, s->dirs[i]);
 	json_close(j);
-	json_bool(json_key(j, "env_saved"), s->has_env);
+	json_put_bool(j, "env_saved", s->has_env);
 	json_env(j, s);
 	json_close(j);
 }
@@ -234,14 +234,14 @@ int session_run_show(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&out);
 	struct session_name name;
 	struct session_where w;
-	char cwd[PATH_MAX], base[SESSION_BASE_MAX] = "";
+	static char base[SESSION_BASE_MAX];
 	struct diag d = {0};
 	autofd int dir = -1;
 	int err;
 
 	if (argc > 2)
 		cli_die(EXIT_USAGE, "show: one ID at most");
-	session_where_am_i(&w, cwd);
+	session_where_am_i(&w);
 	session_pick(&w, argv[1], false, &name);
 	dir = session_dir(&w, false, base, &d);
 	err = dir < 0 ? -ENOENT : session_load(dir, w.uid, name.id, &s, &d);

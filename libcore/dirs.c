@@ -126,7 +126,7 @@ int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 static int enter(struct state *s, const char *path, struct diag *d)
 {
 	char real[STATE_PATH_MAX];
-	autofd int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofd int fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int err = fd < 0 ? -errno : 0;
 
 	if (!err && faccessat(fd, ".", X_OK, AT_EACCESS))
@@ -155,10 +155,10 @@ static int list(const struct state *s, struct buf *said)
 int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, struct buf *said, struct diag *d)
 {
-	char target[STATE_PATH_MAX];
-	autofree char *before = NULL;
-	int err = dirs_target(
-		s, verb, word, home, target, sizeof target, d);
+	autofree char *target = malloc(STATE_PATH_MAX), *before = NULL;
+	int err = !target ? -ENOMEM
+			  : dirs_target(s, verb, word, home, target,
+				    STATE_PATH_MAX, d);
 
 	if (err || verb == DIRS_LIST)
 		return err ? err : list(s, said);

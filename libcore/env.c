@@ -15,12 +15,19 @@ void env_release(struct env *e)
 	*e = ENV_INIT;
 }
 
+/* Is pair that of the name that is name[0..n)? Most differ at once. */
+static bool is_named(const char *pair, const char *name, size_t n)
+{
+	return pair[0] == name[0] && strncmp(pair, name, n) == 0 &&
+		pair[n] == '=';
+}
+
 const char *env_get(char *const *vec, const char *name)
 {
 	size_t n = strlen(name);
 
 	for (; vec && *vec; vec++)
-		if (strncmp(*vec, name, n) == 0 && (*vec)[n] == '=')
+		if (is_named(*vec, name, n))
 			return *vec + n + 1;
 	return NULL;
 }
@@ -31,7 +38,7 @@ static size_t slot_of(const struct env *e, const char *pair, size_t n)
 	size_t i;
 
 	for (i = 0; i < e->count; i++)
-		if (strncmp(e->vec[i], pair, n) == 0 && e->vec[i][n] == '=')
+		if (is_named(e->vec[i], pair, n))
 			break;
 	return i;
 }
@@ -69,6 +76,17 @@ int env_put(struct env *e, const char *pair)
 		return -EINVAL;
 	copy = strdup(pair);
 	return copy ? store(e, slot_of(e, pair, n), copy) : -ENOMEM;
+}
+
+int env_add(struct env *e, const char *pair)
+{
+	size_t n = strcspn(pair, "=");
+	char *copy;
+
+	if (!n || !pair[n])
+		return 0;
+	copy = strdup(pair);
+	return copy ? store(e, e->count, copy) : -ENOMEM;
 }
 
 int env_set(struct env *e, const char *name, const char *value)
@@ -114,24 +132,30 @@ int env_copy(struct env *e, char *const *vec)
 	return 0;
 }
 
+int env_differ(const struct env *one, const struct env *other, env_tell *tell,
+	void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < one->count; i++) {
+		const char *pair = one->vec[i];
+		size_t n, slot;
+
+		/* Most stand as they stood. */
+		if (i < other->count && strcmp(pair, other->vec[i]) == 0)
+			continue;
+		n = strcspn(pair, "=");
+		slot = slot_of(other, pair, n);
+		if (slot == other->count)
+			err = tell(ctx, pair, NULL);
+		else if (strcmp(other->vec[slot] + n, pair + n) != 0)
+			err = tell(ctx, pair, other->vec[slot] + n + 1);
+	}
+	return err;
+}
+
 void env_dump(char *const *vec, struct buf *out)
 {
 	for (; vec && *vec; vec++)
 		buf_add(out, *vec, strlen(*vec) + 1);
-}
-
-int env_parse(struct env *e, const char *bytes, size_t n, size_t max_count)
-{
-	for (size_t at = 0; at < n;) {
-		size_t len = strnlen(bytes + at, n - at);
-		int err;
-
-		if (at + len == n || e->count >= max_count)
-			return at + len == n ? -EINVAL : -E2BIG;
-		err = env_put(e, bytes + at);
-		if (err)
-			return err;
-		at += len + 1;
-	}
-	return 0;
 }

@@ -27,13 +27,20 @@ int env_set(struct env *e, const char *name, const char *value);
 /* Takes "NAME=VALUE"; a string without '=' is -EINVAL. */
 int env_put(struct env *e, const char *pair);
 void env_unset(struct env *e, const char *name);
+/* Adds what names something, also what names it again: some programs take the
+ * first of a name, some the last. */
+int env_add(struct env *e, const char *pair);
 /* Adds all of vec; strings without '=' are passed over, as exec's callers may
  * put anything there; a name given twice keeps its first value, as getenv. */
 int env_copy(struct env *e, char *const *vec);
 
-/* One NUL-ended string after the other, and back. env_parse refuses strings
- * without '=' or with an empty name (-EINVAL), and more than max_count. */
+/* Tells of each name that one has, and other not or otherwise; there is its
+ * value in other, or NULL. Stops at what is not 0, which is the result. */
+typedef int env_tell(void *ctx, const char *pair, const char *there);
+int env_differ(const struct env *one, const struct env *other, env_tell *tell,
+	void *ctx);
+
+/* One NUL-ended string after the other. */
 void env_dump(char *const *vec, struct buf *out);
-int env_parse(struct env *e, const char *bytes, size_t n, size_t max_count);
 
 #endif

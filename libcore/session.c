@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "file.h"
 #include "session_place.h"
 #include "str.h"
@@ -32,6 +32,16 @@ bool session_id_valid(const char *id)
 		id[n] == '_')
 		n++;
 	return !id[n] && n <= SESSION_ID_MAX;
+}
+
+int session_id_check(const char *what, const char *id, struct diag *d)
+{
+	if (session_id_valid(id))
+		return 0;
+	diag_fail(d, -EINVAL, "%s'%.64s' is no session id", what, id);
+	diag_hint(d, "letters, digits, '-' and '_', at most %d",
+		SESSION_ID_MAX);
+	return -EINVAL;
 }
 
 int session_id_make(char id[static SESSION_ID_MAX + 1])
@@ -83,10 +93,7 @@ int session_read_id(int fd, uid_t uid, const char *name,
 			return 0;
 	}
 	id[0] = '\0';
-	diag_fail(d, -EINVAL, "%s holds no session id", name);
-	diag_hint(d, "one line: letters, digits, '-' and '_', at most %d",
-		SESSION_ID_MAX);
-	return -EINVAL;
+	return diag_fail(d, -EINVAL, "%s holds no session id", name);
 }
 
 /* Makes an id and writes it as the one line of fd, which is locked and empty. */
@@ -163,11 +170,8 @@ static int describe(const struct session_where *w, int dir, const char *id,
 {
 	autostate struct state s = STATE_INIT;
 	int err = state_path(&s.workspace, w->workspace ? w->workspace : w->cwd);
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	s.created = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	s.used = s.created;
+	s.created = s.used = clock_ns(CLOCK_REALTIME);
 	return err ? err : session_create(dir, id, &s, d);
 }
 
@@ -175,8 +179,10 @@ static int describe(const struct session_where *w, int dir, const char *id,
 static int by_workspace(const struct session_where *w, bool make,
 	struct session_name *out, struct diag *d)
 {
-	autofd int dir = session_dir(w, make, NULL, d), lock = -1;
+	autofd int opened = w->dir > 0 ? -1 : session_dir(w, make, NULL, d);
+	autofd int lock = -1;
 	char key[SESSION_KEY_SIZE];
+	const int dir = w->dir > 0 ? w->dir : opened;
 	int err = dir < 0 ? dir : session_key(w, key, d);
 
 	out->source = SESSION_BY_WORKSPACE;
@@ -215,12 +221,8 @@ int session_resolve(const struct session_where *w, bool make,
 
 	*out = (struct session_name){.source = SESSION_BY_ID};
 	if (w->id && *w->id) {
-		if (session_id_valid(w->id))
-			return str_copy(out->id, sizeof out->id, w->id);
-		diag_fail(d, -EINVAL, "WARDBOX_SESSION_ID is no session id");
-		diag_hint(d, "letters, digits, '-' and '_', at most %d; or"
-			     " unset it", SESSION_ID_MAX);
-		return -EINVAL;
+		err = session_id_check("WARDBOX_SESSION_ID: ", w->id, d);
+		return err ? err : str_copy(out->id, sizeof out->id, w->id);
 	}
 	if (w->file && *w->file)
 		return by_file(w, make, out, d);

@@ -41,6 +41,7 @@ struct session_where {
 	bool real;             /* cwd is the kernel's word: no links in it */
 	uid_t uid;             /* whose sessions: the effective one */
 	int own; /* BASE/<uid> from session_base(); 0: not opened yet */
+	int dir; /* its "sessions" from session_dir(); 0: not opened yet */
 	/* Where the state base may be, NULL-terminated; NULL: /run/wardbox,
 	 * /tmp/wardbox. WORKSPACE/.wardbox is always the last. */
 	const char *const *bases;
@@ -65,6 +66,9 @@ const char *session_source_name(enum session_source source);
 /* A letter or digit, then letters, digits, '-' and '_', at most 128 in all:
  * safe as a file's name. */
 bool session_id_valid(const char *id);
+
+/* 0, or -EINVAL with a message that begins with what. */
+int session_id_check(const char *what, const char *id, struct diag *d);
 
 /* A new id, "session-" and a random UUID. */
 int session_id_make(char id[static SESSION_ID_MAX + 1]);
@@ -103,6 +107,10 @@ int session_load(int dir, uid_t uid, const char *id, struct state *s,
 	struct diag *d);
 /* Saves it atomically; the last writer wins, no reader sees a mix. */
 int session_save(int dir, const char *id, const struct state *s,
+	struct diag *d);
+
+/* The same of what a command made of s; see state_update(). */
+int session_update(int dir, uid_t uid, const char *id, struct state *s,
 	struct diag *d);
 
 /* Keeps other writers out between load and save; released by closing. Waits at

@@ -20,22 +20,17 @@ enum {
 	LOCK_TRIES = 400, /* of 5 ms */
 };
 
-static const char *state_name(char name[static NAME_SIZE], const char *id)
+static int state_name(
+	char name[static NAME_SIZE], const char *id, struct diag *d)
 {
 	struct buf b = {.data = name, .cap = NAME_SIZE, .max = NAME_SIZE - 1};
+	int err = session_id_check("", id, d);
 
+	if (err)
+		return err;
 	buf_addf(&b, "%s.state", id);
-	return buf_str(&b);
-}
-
-static int check_id(const char *id, struct diag *d)
-{
-	if (session_id_valid(id))
-		return 0;
-	diag_fail(d, -EINVAL, "'%.64s' is no session id", id);
-	diag_hint(d, "letters, digits, '-' and '_', at most %d",
-		SESSION_ID_MAX);
-	return -EINVAL;
+	buf_str(&b);
+	return b.err;
 }
 
 int session_flock(int fd, const char *name, struct diag *d)
@@ -68,28 +63,42 @@ int session_load(int dir, uid_t uid, const char *id, struct state *s,
 	struct diag *d)
 {
 	char name[NAME_SIZE];
-	int err = check_id(id, d);
+	int err = state_name(name, id, d);
 
-	return err ? err : state_load(dir, state_name(name, id), uid, s, d);
+	if (err)
+		return err;
+	err = state_load(dir, name, uid, s, d);
+	if (err && err != -ENOENT)
+		diag_hint(d, "'wardbox session end %s' forgets it", id);
+	return err;
 }
 
 int session_save(int dir, const char *id, const struct state *s, struct diag *d)
 {
 	char name[NAME_SIZE];
-	int err = check_id(id, d);
+	int err = state_name(name, id, d);
 
-	return err ? err : state_save(dir, state_name(name, id), s, d);
+	return err ? err : state_save(dir, name, s, d);
+}
+
+int session_update(int dir, uid_t uid, const char *id, struct state *s,
+	struct diag *d)
+{
+	char name[NAME_SIZE];
+	int err = state_name(name, id, d);
+
+	return err ? err : state_update(dir, name, uid, s, d);
 }
 
 int session_create(int dir, const char *id, const struct state *s,
 	struct diag *d)
 {
 	char name[NAME_SIZE];
-	int err = check_id(id, d);
+	int err = state_name(name, id, d);
 
 	if (err)
 		return err;
-	if (!faccessat(dir, state_name(name, id), F_OK, AT_SYMLINK_NOFOLLOW))
+	if (!faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
 		return diag_fail(d, -EEXIST, "there is a session %s already",
 			id);
 	return session_save(dir, id, s, d);
@@ -139,7 +148,11 @@ static int end_one(int dir, const char *name, void *ctx)
 {
 	char id[SESSION_ID_MAX + 1];
 	struct ending *e = ctx;
+	const char *rest = str_after(name, e->id);
 
+	/* What a killed writer left of it. */
+	if (rest && str_after(rest, ".state.") && str_ends(rest, ".tmp"))
+		unlinkat(dir, name, 0);
 	if (!str_ends(name, ".sid") || claimed_id(dir, name, e->uid, id) ||
 		!str_eq(id, e->id))
 		return 0;
@@ -152,7 +165,7 @@ int session_end(int dir, uid_t uid, const char *id, struct diag *d)
 	struct ending e = {.id = id, .uid = uid};
 	autofd int lock = -1;
 	char name[NAME_SIZE];
-	int err = check_id(id, d);
+	int err = state_name(name, id, d);
 
 	if (err)
 		return err;
@@ -160,7 +173,7 @@ int session_end(int dir, uid_t uid, const char *id, struct diag *d)
 	if (lock < 0)
 		return lock;
 	err = for_each(dir, end_one, &e);
-	if (!err && !unlinkat(dir, state_name(name, id), 0))
+	if (!err && !unlinkat(dir, name, 0))
 		e.found = true;
 	else if (!err && errno != ENOENT)
 		err = -errno;

@@ -22,7 +22,7 @@ static const char *const places[] = {"/run/wardbox", "/tmp/wardbox", NULL};
 static int open_base(const char *path, uid_t uid, bool make, struct diag *d)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	autofd int fd = open(path, flags);
+	autofd int fd = openat(AT_FDCWD, path, flags);
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT && make) {

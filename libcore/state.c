@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "str.h"
 
 void state_release(struct state *s)
 {
@@ -18,11 +19,27 @@ void state_release(struct state *s)
 	free(s->pwd);
 	free(s->old);
 	free(s->workspace);
+	free(s->changes);
 	for (size_t i = 0; i < s->dir_count; i++)
 		free(s->dirs[i]);
 	free(s->dirs);
 	env_release(&s->env);
+	env_release(&s->first_env);
+	buf_release(&s->file);
 	*s = STATE_INIT;
+}
+
+int state_changed(struct state *s, const char *lines, size_t n)
+{
+	free(s->changes);
+	s->changes = NULL;
+	if (n > STATE_CHANGES_MAX)
+		for (n = STATE_CHANGES_MAX; n && lines[n - 1] != '\n';)
+			n--;
+	if (!n)
+		return 0;
+	s->changes = strndup(lines, n);
+	return s->changes ? 0 : -ENOMEM;
 }
 
 int state_path(char **slot, const char *value)
@@ -77,6 +94,24 @@ char *state_take(struct state *s, size_t nth)
 	return dir;
 }
 
+static uint64_t changed_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_ctim.tv_sec * 1000000000u +
+		(uint64_t)st->st_ctim.tv_nsec;
+}
+
+/* A state is replaced and never written to: it has the size that it has. */
+static int read_whole(struct buf *b, int fd, size_t size)
+{
+	char *room = size <= b->max ? buf_reserve(b, size + 1) : NULL;
+	ssize_t n = room ? read(fd, room, size + 1) : 0;
+
+	if (!room || n < 0)
+		return room ? -errno : -EFBIG;
+	b->len = (size_t)n;
+	return b->len == size ? 0 : -EIO;
+}
+
 int state_load(int dirfd, const char *name, uid_t uid, struct state *s,
 	struct diag *d)
 {
@@ -95,12 +130,17 @@ int state_load(int dirfd, const char *name, uid_t uid, struct state *s,
 	err = file_check_trusted(fd, uid, name, d);
 	if (err)
 		return err;
-	err = buf_read_fd(&b, fd);
+	err = read_whole(&b, fd, (size_t)st.st_size);
 	if (err)
 		return diag_errno(d, err, "cannot read %s", name);
 	err = state_parse(s, buf_str(&b), b.len, d);
 	if (err && d)
 		diag_at(d, name, d->line, 0);
+	s->inode = st.st_ino;
+	s->changed_ns = changed_ns(&st);
+	buf_release(&s->file);
+	s->file = b;
+	b = BUF_INIT(0);
 	return err;
 }
 
@@ -114,4 +154,102 @@ int state_save(int dirfd, const char *name, const struct state *s,
 		return diag_errno(d, err, "the state does not fit into a file");
 	err = file_replace(dirfd, name, b.data, b.len, 0600, false);
 	return err ? diag_errno(d, err, "cannot write %s", name) : 0;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a == b || (a && b && str_eq(a, b));
+}
+
+static bool same_dirs(const struct state *a, const struct state *b)
+{
+	bool equal = a->dir_count == b->dir_count;
+
+	for (size_t i = 0; equal && i < a->dir_count; i++)
+		equal = str_eq(a->dirs[i], b->dirs[i]);
+	return equal;
+}
+
+static int take_away(void *to, const char *pair, const char *there)
+{
+	autofree char *name = there ? NULL : strndup(pair, strcspn(pair, "="));
+
+	if (name)
+		env_unset(to, name);
+	return there || name ? 0 : -ENOMEM;
+}
+
+static int put_in(void *to, const char *pair, const char *there)
+{
+	(void)there;
+	return env_put(to, pair);
+}
+
+#define SWAP(a, b)                                                             \
+	do {                                                                   \
+		__typeof__(a) swap_ = (a);                                     \
+		(a) = (b);                                                     \
+		(b) = swap_;                                                   \
+	} while (0)
+
+int state_merge(
+	const struct state *before, struct state *after, struct state *to)
+{
+	bool moved = !to->cwd || !same(before->cwd, after->cwd) ||
+			!same(before->pwd, after->pwd);
+	int err = env_differ(&before->env, &after->env, take_away, &to->env);
+
+	if (!err)
+		err = env_differ(&after->env, &before->env, put_in, &to->env);
+	if (err)
+		return err;
+	if (moved) {
+		SWAP(to->cwd, after->cwd);
+		SWAP(to->pwd, after->pwd);
+		SWAP(to->old, after->old);
+	}
+	if (!to->workspace)
+		SWAP(to->workspace, after->workspace);
+	if (!same_dirs(before, after)) {
+		SWAP(to->dirs, after->dirs);
+		SWAP(to->dir_count, after->dir_count);
+	}
+	SWAP(to->changes, after->changes);
+	to->has_env |= after->has_env;
+	to->code = after->code;
+	to->used = after->used;
+	if (!to->created)
+		to->created = after->created;
+	to->commands++;
+	return 0;
+}
+
+int state_update(int dirfd, const char *name, uid_t uid, struct state *s,
+	struct diag *d)
+{
+	autostate struct state before = STATE_INIT, now = STATE_INIT;
+	struct stat st;
+	int err;
+
+	if (fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+		(st.st_ino == s->inode && changed_ns(&st) == s->changed_ns))
+		return state_save(dirfd, name, s, d);
+	err = state_load(dirfd, name, uid, &now, d);
+	if (!err && s->file.len)
+		err = state_parse(&before, s->file.data, s->file.len, d);
+	if (!err && !before.cwd && s->first_cwd) {
+		err = state_path(&before.cwd, s->first_cwd);
+		SWAP(before.pwd, s->pwd);
+		if (!err)
+			err = state_path(&s->pwd, before.pwd);
+	}
+	if (!err && !before.has_env)
+		SWAP(before.env, s->first_env);
+	if (err)
+		return err;
+	err = state_merge(&before, s, &now);
+	if (err)
+		return diag_errno(d, err, "cannot hold the state");
+	SWAP(*s, now);
+	return state_save(dirfd, name, s, d);
 }

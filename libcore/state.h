@@ -30,9 +30,11 @@ enum {
 	STATE_VARS_MAX = 4096,	/* variables */
 	STATE_DIRS_MAX = 256,	/* directories on the stack */
 	STATE_PATH_MAX = 4096,	/* bytes of a path, NUL counted */
+	STATE_CHANGES_MAX = 32768,
 	/* A file of that many bytes holds every state there may be. */
 	STATE_FILE_MAX = CONFIG_LIMIT_ENV + STATE_VARS_MAX * 16 +
-		(STATE_DIRS_MAX + 4) * (STATE_PATH_MAX + 16),
+		(STATE_DIRS_MAX + 4) * (STATE_PATH_MAX + 16) +
+		STATE_CHANGES_MAX + 16,
 };
 
 struct state {
@@ -45,10 +47,18 @@ struct state {
 	/* pushd's stack without its top, which is cwd; the nearest first. */
 	char **dirs;
 	size_t dir_count;
-	unsigned code;    /* $? of the last command */
+	char *changes;    /* of the last command, for people; NULL: none */
+	uint64_t code;    /* $? of the last command */
 	uint64_t created; /* wall clock, ns */
 	uint64_t used;
 	uint64_t commands; /* how many were run in it */
+	/* The file that it was loaded from: its bytes, and which one it was. */
+	struct buf file;
+	uint64_t inode, changed_ns;
+	/* Where nothing was saved, what the command began with instead, and
+	 * kept: the caller's. Not saved. */
+	const char *first_cwd;
+	struct env first_env;
 };
 
 #define STATE_INIT ((struct state){0})
@@ -58,6 +68,10 @@ void state_release(struct state *s);
 /* Sets one of the paths; value NULL unsets. -EINVAL for a relative or too
  * long one, -ENOMEM; the old value stays then. */
 int state_path(char **slot, const char *value);
+
+/* Keeps these lines as the changes; of more than STATE_CHANGES_MAX bytes as many
+ * whole ones as fit. -ENOMEM. */
+int state_changed(struct state *s, const char *lines, size_t n);
 
 /* Appends the file's text. 0, the buffer's error, -EINVAL for a relative or
  * too long path, -E2BIG for more variables, directories or bytes of
@@ -82,5 +96,15 @@ int state_load(int dirfd, const char *name, uid_t uid, struct state *s,
 	struct diag *d);
 int state_save(int dirfd, const char *name, const struct state *s,
 	struct diag *d);
+
+/* Saves what a command made of s since it was loaded. Where another has saved
+ * meanwhile, that stays, but for what the command changed, and s is then the
+ * outcome. For the one that holds the session's lock. */
+int state_update(int dirfd, const char *name, uid_t uid, struct state *s,
+	struct diag *d);
+/* Does to to what made after of before; after may lose what to gets. 0, or
+ * -ENOMEM. */
+int state_merge(
+	const struct state *before, struct state *after, struct state *to);
 
 #endif

@@ -14,6 +14,28 @@
 
 static const char magic[] = "wardbox-state 1\n";
 
+/* What there is once, at most, in the order of the file. */
+static const struct {
+	char key[12];
+	uint16_t at;
+	enum kind { A_PATH, A_TEXT, A_NUMBER } kind;
+} fields[] = {
+	{"cwd", offsetof(struct state, cwd), A_PATH},
+	{"pwd", offsetof(struct state, pwd), A_PATH},
+	{"old", offsetof(struct state, old), A_PATH},
+	{"workspace", offsetof(struct state, workspace), A_PATH},
+	{"changes", offsetof(struct state, changes), A_TEXT},
+	{"code", offsetof(struct state, code), A_NUMBER},
+	{"created", offsetof(struct state, created), A_NUMBER},
+	{"used", offsetof(struct state, used), A_NUMBER},
+	{"commands", offsetof(struct state, commands), A_NUMBER},
+};
+
+static void *field(const struct state *s, size_t i)
+{
+	return (void *)((uintptr_t)s + fields[i].at);
+}
+
 struct writer {
 	struct buf *out;
 	uint64_t records;
@@ -23,16 +45,13 @@ static void add(struct writer *w, const char *key, const char *value)
 {
 	size_t n = strlen(value);
 
-	buf_addf(w->out, "%s %zu:", key, n);
+	buf_adds(w->out, key);
+	buf_addc(w->out, ' ');
+	buf_addu(w->out, n);
+	buf_addc(w->out, ':');
 	buf_add(w->out, value, n);
 	buf_addc(w->out, '\n');
 	w->records++;
-}
-
-static void add_path(struct writer *w, const char *key, const char *value)
-{
-	if (value)
-		add(w, key, value);
 }
 
 static void add_number(struct writer *w, const char *key, uint64_t value)
@@ -40,24 +59,26 @@ static void add_number(struct writer *w, const char *key, uint64_t value)
 	char text[24];
 	struct buf b = BUF_FIXED(text);
 
-	buf_addf(&b, "%llu", (unsigned long long)value);
+	buf_addu(&b, value);
 	add(w, key, buf_str(&b));
 }
 
 /* Would the reader take it? */
 static int check(const struct state *s)
 {
-	const char *const paths[] = {s->cwd, s->pwd, s->old, s->workspace};
 	size_t bytes = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		if (paths[i] && (paths[i][0] != '/' ||
-					strlen(paths[i]) >= STATE_PATH_MAX))
+	for (size_t i = 0; fields[i].kind == A_PATH; i++) {
+		const char *path = *(char **)field(s, i);
+
+		if (path && (path[0] != '/' || strlen(path) >= STATE_PATH_MAX))
 			return -EINVAL;
+	}
 	for (size_t i = 0; i < s->env.count; i++)
 		bytes += strlen(s->env.vec[i]) + 1;
 	if (s->env.count > STATE_VARS_MAX || bytes > CONFIG_LIMIT_ENV ||
-		s->dir_count > STATE_DIRS_MAX)
+		s->dir_count > STATE_DIRS_MAX ||
+		(s->changes && strlen(s->changes) > STATE_CHANGES_MAX))
 		return -E2BIG;
 	return s->code > 255 ? -EINVAL : 0;
 }
@@ -70,14 +91,14 @@ int state_write(const struct state *s, struct buf *out)
 	if (err)
 		return err;
 	buf_adds(out, magic);
-	add_path(&w, "cwd", s->cwd);
-	add_path(&w, "pwd", s->pwd);
-	add_path(&w, "old", s->old);
-	add_path(&w, "workspace", s->workspace);
-	add_number(&w, "code", s->code);
-	add_number(&w, "created", s->created);
-	add_number(&w, "used", s->used);
-	add_number(&w, "commands", s->commands);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
+		const void *at = field(s, i);
+
+		if (fields[i].kind == A_NUMBER)
+			add_number(&w, fields[i].key, *(const uint64_t *)at);
+		else if (*(char *const *)at)
+			add(&w, fields[i].key, *(char *const *)at);
+	}
 	for (size_t i = 0; i < s->dir_count; i++)
 		add(&w, "dir", s->dirs[i]);
 	if (s->has_env)
@@ -90,7 +111,6 @@ int state_write(const struct state *s, struct buf *out)
 
 struct reader {
 	const char *at, *end;
-	unsigned line;
 	uint64_t records;
 	uint64_t vars; /* as announced */
 	size_t env_bytes;
@@ -137,8 +157,6 @@ static int take_value(struct reader *r)
 		return -EINVAL;
 	buf_clear(&r->value);
 	buf_add(&r->value, r->at, n);
-	for (size_t i = 0; i < n; i++)
-		r->line += r->at[i] == '\n';
 	r->at += n + 1;
 	return r->value.err;
 }
@@ -172,6 +190,20 @@ static int take_dir(struct state *s, const char *dir)
 	return 0;
 }
 
+static int take_single(struct state *s, size_t i, const char *value)
+{
+	void *at = field(s, i);
+	uint64_t max = at == &s->code ? 255 : UINT64_MAX;
+
+	if (fields[i].kind == A_NUMBER)
+		return num_u64(value, 0, max, at);
+	if (*(char **)at)
+		return -EINVAL;
+	return fields[i].kind == A_PATH
+		? state_path(at, value)
+		: state_changed(s, value, strlen(value));
+}
+
 static int take_field(
 	struct state *s, struct reader *r, const char *key, const char *value)
 {
@@ -181,23 +213,9 @@ static int take_field(
 		return take_var(s, r, value);
 	if (str_eq(key, "dir"))
 		return take_dir(s, value);
-	if (str_eq(key, "cwd"))
-		return s->cwd ? -EINVAL : state_path(&s->cwd, value);
-	if (str_eq(key, "pwd"))
-		return s->pwd ? -EINVAL : state_path(&s->pwd, value);
-	if (str_eq(key, "old"))
-		return s->old ? -EINVAL : state_path(&s->old, value);
-	if (str_eq(key, "workspace"))
-		return s->workspace ? -EINVAL
-				    : state_path(&s->workspace, value);
-	if (str_eq(key, "code"))
-		return num_uint(value, 0, 255, &s->code);
-	if (str_eq(key, "created"))
-		return num_u64(value, 0, UINT64_MAX, &s->created);
-	if (str_eq(key, "used"))
-		return num_u64(value, 0, UINT64_MAX, &s->used);
-	if (str_eq(key, "commands"))
-		return num_u64(value, 0, UINT64_MAX, &s->commands);
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		if (str_eq(key, fields[i].key))
+			return take_single(s, i, value);
 	if (!str_eq(key, "vars"))
 		return 0;
 	err = s->has_env ? -EINVAL
@@ -213,7 +231,6 @@ static int take_record(struct state *s, struct reader *r)
 	char key[16];
 	int err = take_key(r, key, sizeof key);
 
-	r->line++;
 	if (err)
 		return err;
 	if (str_eq(key, "end")) {
@@ -232,25 +249,31 @@ static int take_record(struct state *s, struct reader *r)
 
 static int parse(struct state *s, struct reader *r, struct diag *d)
 {
+	const char *begin = r->at - strlen(magic), *record = r->at;
+	unsigned line = 1;
 	int err = 0;
 
-	while (!err)
+	while (!err) {
+		record = r->at;
 		err = take_record(s, r);
+	}
 	if (err > 0)
 		return 0;
+	while (begin < record)
+		line += *begin++ == '\n';
 	if (err == -E2BIG)
 		diag_fail(d, err, "more is saved here than a state may hold");
 	else if (err == -ENOMEM)
 		diag_errno(d, err, "cannot hold the state");
 	else
 		diag_fail(d, err, "this is no record of a state");
-	diag_at(d, "", r->line, 0);
+	diag_at(d, "", line, 0);
 	return err;
 }
 
 int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d)
 {
-	struct reader r = {.at = bytes, .end = bytes + n, .line = 1,
+	struct reader r = {.at = bytes, .end = bytes + n,
 		.value = BUF_INIT(CONFIG_LIMIT_ENV + 1)};
 	size_t head = strlen(magic);
 	int err;
