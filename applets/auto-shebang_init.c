@@ -146,10 +146,10 @@ static void report(const struct auto_shebang *o, const char *shown,
 
 	if (o->json) {
 		json_open(&j, '{');
-		json_str(json_key(&j, "link"), shown);
-		json_str(json_key(&j, "target"), target);
-		json_bool(json_key(&j, "changed"), !kept && !o->dry_run);
-		json_bool(json_key(&j, "dry_run"), o->dry_run);
+		json_put_str(&j, "link", shown);
+		json_put_str(&j, "target", target);
+		json_put_bool(&j, "changed", !kept && !o->dry_run);
+		json_put_bool(&j, "dry_run", o->dry_run);
 		json_close(&j);
 	} else {
 		buf_addf(&out, "%s%s -> %s",

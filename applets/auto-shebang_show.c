@@ -20,7 +20,7 @@ enum { LONGEST_OUTPUT = 32 << 20 };
 static void add_shown(struct buf *out, const char *text, int fd)
 {
 	if (isatty(fd))
-		cli_escape(out, text, strlen(text));
+		cli_escape_str(out, text);
 	else
 		buf_adds(out, text);
 }
@@ -129,7 +129,7 @@ static void json_path(struct json *j, const char *key, const char *path)
 	static const char digits[] = "0123456789abcdef";
 	autobuf struct buf hex = BUF_INIT(4 * SHEBANG_PATH);
 
-	json_str(json_key(j, key), path);
+	json_put_str(j, key, path);
 	if (!path || utf8_valid(path, strlen(path)))
 		return;
 	for (const unsigned char *p = (const void *)path; *p; p++) {
@@ -159,11 +159,11 @@ static const char *via_name(enum shebang_via via)
 
 static void json_conf(struct json *j, const struct shebang_conf *c)
 {
-	json_open(json_key(j, "config"), '{');
+	json_put_open(j, "config", '{');
 	for (enum shebang_key k = 0; k < SHEBANG_KEYS; k++) {
 		json_open(json_key(j, shebang_key_name(k)), '{');
-		json_str(json_key(j, "value"), c->value[k]);
-		json_str(json_key(j, "source"),
+		json_put_str(j, "value", c->value[k]);
+		json_put_str(j, "source",
 			shebang_source_name(c->source[k]));
 		json_close(j);
 	}
@@ -178,16 +178,16 @@ void auto_shebang_json(
 	struct buf message = s->message;
 
 	json_open(&j, '{');
-	json_str(json_key(&j, "name"), s->rq->name);
+	json_put_str(&j, "name", s->rq->name);
 	json_path(&j, "script", s->rq->script);
-	json_bool(json_key(&j, "found"), code == SHEBANG_FOUND);
+	json_put_bool(&j, "found", code == SHEBANG_FOUND);
 	json_path(&j, "interpreter", s->result);
-	json_str(json_key(&j, "via"), s->result ? via_name(s->via) : NULL);
-	json_str(json_key(&j, "error"),
+	json_put_str(&j, "via", s->result ? via_name(s->via) : NULL);
+	json_put_str(&j, "error",
 		code == SHEBANG_FOUND	? NULL
 		: code == SHEBANG_NONE ? "no interpreter found"
 				       : buf_str(&message));
-	json_open(json_key(&j, "origins"), '[');
+	json_put_open(&j, "origins", '[');
 	for (unsigned i = 0; i < 2; i++)
 		if (s->origin[i])
 			json_str(&j, s->origin[i]);
@@ -227,9 +227,9 @@ static void list_candidate(void *arg, const char *path, enum shebang_via via,
 		json_open(&l->json, '{');
 		json_path(&l->json, "path", path);
 		json_path(&l->json, "target", n > 0 ? target : NULL);
-		json_str(json_key(&l->json, "verdict"), word);
-		json_str(json_key(&l->json, "via"), via_name(via));
-		json_bool(json_key(&l->json, "wins"), wins);
+		json_put_str(&l->json, "verdict", word);
+		json_put_str(&l->json, "via", via_name(via));
+		json_put_bool(&l->json, "wins", wins);
 		json_close(&l->json);
 		return;
 	}

@@ -109,7 +109,7 @@ static void find_cgroup(struct finding *f)
 		.fix = "a writable cgroup (systemd: Delegate=yes; docker: "
 		       "--cgroupns=private and rw); else a watchdog does it",
 	};
-	if (limits_prepare(&l, &spec, NULL) < 0) {
+	if (limits_prepare(&l, &spec) < 0) {
 		f->err = -ENOTSUP;
 		return;
 	}
@@ -199,23 +199,23 @@ static void print_json(struct buf *out, const struct finding *f, size_t n,
 	uint64_t caps = probe_caps();
 
 	json_open(&j, '{');
-	json_str(json_key(&j, "kernel"), u->release);
-	json_str(json_key(&j, "machine"), u->machine);
-	json_bool(json_key(&j, "inside"), probe_inside());
-	json_u64(json_key(&j, "uid"), geteuid());
-	json_u64(json_key(&j, "capabilities"), caps);
-	json_open(json_key(&j, "findings"), '[');
+	json_put_str(&j, "kernel", u->release);
+	json_put_str(&j, "machine", u->machine);
+	json_put_bool(&j, "inside", probe_inside());
+	json_put_u64(&j, "uid", geteuid());
+	json_put_u64(&j, "capabilities", caps);
+	json_put_open(&j, "findings", '[');
 	for (size_t i = 0; i < n; i++) {
 		json_open(&j, '{');
-		json_str(json_key(&j, "name"), f[i].name);
-		json_bool(json_key(&j, "works"), !f[i].err);
-		json_bool(json_key(&j, "needed"), f[i].needed);
-		json_str(json_key(&j, "purpose"), f[i].purpose);
+		json_put_str(&j, "name", f[i].name);
+		json_put_bool(&j, "works", !f[i].err);
+		json_put_bool(&j, "needed", f[i].needed);
+		json_put_str(&j, "purpose", f[i].purpose);
 		if (f[i].note[0])
-			json_str(json_key(&j, "note"), f[i].note);
+			json_put_str(&j, "note", f[i].note);
 		if (f[i].err) {
-			json_str(json_key(&j, "error"), strerror(-f[i].err));
-			json_str(json_key(&j, "fix"), f[i].fix);
+			json_put_str(&j, "error", strerror(-f[i].err));
+			json_put_str(&j, "fix", f[i].fix);
 		}
 		json_close(&j);
 	}

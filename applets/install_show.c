@@ -30,54 +30,42 @@ static bool sound(const struct shim_root *r)
 		(!installed(r) || is_there(r, r->record.binary));
 }
 
+/* What install, and uninstall, would do. */
+static const char *step_for(enum shim_state state, bool off)
+{
+	static const char *const steps[][2] = {
+		[SHIM_PLAIN] = {"keep as .real, put the shim over it", NULL},
+		[SHIM_HALF] = {"put the shim over it",
+			"take the second name away"},
+		[SHIM_GUARDED] = {"nothing: it is guarded", "put .real back"},
+		[SHIM_OVERWRITTEN] = {"keep the newer one as .real, put the "
+				      "shim over it",
+			"keep it, take the older .real away"},
+		[SHIM_REMOVED] = {"put the shim over it", "put .real back"},
+		[SHIM_FOREIGN] = {NULL, NULL},
+	};
+
+	return steps[state][off] ? steps[state][off]
+				 : "nothing: it is left alone";
+}
+
 static const char *step_on(enum shim_state state)
 {
-	switch (state) {
-	case SHIM_PLAIN:
-		return "keep as .real, put the shim over it";
-	case SHIM_OVERWRITTEN:
-		return "keep the newer one as .real, put the shim over it";
-	case SHIM_HALF:
-	case SHIM_REMOVED:
-		return "put the shim over it";
-	case SHIM_GUARDED:
-		return "nothing: it is guarded";
-	case SHIM_DANGLING:
-	case SHIM_LOST:
-	case SHIM_FOREIGN:
-	case SHIM_ABSENT:
-		break;
-	}
-	return "nothing: it is left alone";
+	return step_for(state, false);
 }
 
 static const char *step_off(enum shim_state state)
 {
-	switch (state) {
-	case SHIM_GUARDED:
-	case SHIM_REMOVED:
-		return "put .real back";
-	case SHIM_HALF:
-		return "take the second name away";
-	case SHIM_OVERWRITTEN:
-		return "keep it, take the older .real away";
-	case SHIM_PLAIN:
-	case SHIM_DANGLING:
-	case SHIM_LOST:
-	case SHIM_FOREIGN:
-	case SHIM_ABSENT:
-		break;
-	}
-	return "nothing: it is left alone";
+	return step_for(state, true);
 }
 
 static void json_file(struct json *j, const char *key, const char *path,
 	bool there, bool made)
 {
-	json_open(json_key(j, key), '{');
-	json_str(json_key(j, "path"), path);
-	json_bool(json_key(j, "present"), there);
-	json_bool(json_key(j, "made_by_install"), made);
+	json_put_open(j, key, '{');
+	json_put_str(j, "path", path);
+	json_put_bool(j, "present", there);
+	json_put_bool(j, "made_by_install", made);
 	json_close(j);
 }
 
@@ -93,14 +81,14 @@ static void json_entry(
 
 	buf_addf(&b, "%s.real", e->path);
 	json_open(j, '{');
-	json_str(json_key(j, "path"), e->path);
-	json_str(json_key(j, "state"), shim_state_name(e->state));
-	json_str(json_key(j, "original"),
+	json_put_str(j, "path", e->path);
+	json_put_str(j, "state", shim_state_name(e->state));
+	json_put_str(j, "original",
 		e->state == SHIM_PLAIN ? e->path : buf_str(&b));
-	json_str(json_key(j, "links_to"), e->target[0] ? e->target : NULL);
-	json_str(json_key(j, "advice"), advice[0] ? advice : NULL);
+	json_put_str(j, "links_to", e->target[0] ? e->target : NULL);
+	json_put_str(j, "advice", advice[0] ? advice : NULL);
 	if (step)
-		json_str(json_key(j, "would"), step(e->state));
+		json_put_str(j, "would", step(e->state));
 	json_close(j);
 }
 
@@ -111,16 +99,16 @@ static void print_json(const struct shim_root *r, const struct install_opts *o,
 	struct json j = JSON_INIT(&out);
 
 	json_open(&j, '{');
-	json_str(json_key(&j, "root"), o->root);
-	json_bool(json_key(&j, "host"), r->host);
-	json_bool(json_key(&j, "installed"), installed(r));
-	json_bool(json_key(&j, "sound"), sound(r));
-	json_bool(json_key(&j, "interrupted"), r->record.busy);
+	json_put_str(&j, "root", o->root);
+	json_put_bool(&j, "host", r->host);
+	json_put_bool(&j, "installed", installed(r));
+	json_put_bool(&j, "sound", sound(r));
+	json_put_bool(&j, "interrupted", r->record.busy);
 	json_file(&j, "binary", r->record.binary,
 		is_there(r, r->record.binary), r->record.binary_made);
 	json_file(&j, "policy", r->record.policy,
 		is_there(r, r->record.policy), r->record.policy_made);
-	json_open(json_key(&j, "shells"), '[');
+	json_put_open(&j, "shells", '[');
 	for (size_t i = 0; i < r->entry_count; i++)
 		if (r->entry[i].state != SHIM_ABSENT)
 			json_entry(&j, &r->entry[i], step);
@@ -138,7 +126,7 @@ static void add_entry(struct buf *out, const struct shim_entry *e)
 	if (e->target[0]) {
 		buf_adds(out, e->state == SHIM_GUARDED ? ", original links to "
 						       : ", links to ");
-		cli_escape(out, e->target, strlen(e->target));
+		cli_escape_str(out, e->target);
 	}
 	buf_addf(out, "%s%s\n", advice[0] ? ": " : "", advice);
 }

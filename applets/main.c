@@ -8,11 +8,15 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "harden.h"
+#include "kconfig.h"
 #include "path.h"
 #include "shimlinks.h"
 #include "str.h"
 #include "toplevel.h"
+
+extern char **environ;
 
 const struct applet_name *applet_find(const char *name)
 {
@@ -60,6 +64,15 @@ static const struct applet_name *find_called(const char *argv0)
 	return found;
 }
 
+static int print_help(const struct cli_spec *spec)
+{
+	autobuf struct buf out = BUF_INIT(1 << 16);
+
+	cli_help(spec, &out);
+	cli_print(&out);
+	return EXIT_OK;
+}
+
 static int run_applet(const struct applet_name *found, int argc, char **argv)
 {
 	char name[64];
@@ -70,11 +83,24 @@ static int run_applet(const struct applet_name *found, int argc, char **argv)
 	return found->applet->run(argc, argv);
 }
 
+/* What a shell of envrun's becomes at its end: one file is written, and there is
+ * nothing that it would have to be hardened against. */
+static bool is_dump(int argc, char **argv)
+{
+	return IS_ENABLED(CONFIG_APPLET_ENVRUN) && argc == 4 &&
+		str_eq(argv[1], capture_argv[1]) &&
+		str_eq(argv[2], capture_argv[2]) &&
+		str_after(path_base(argv[0]), capture_argv[0]);
+}
+
 int main(int argc, char **argv)
 {
 	const struct applet_name *found;
-	int err = harden_relro();
+	int err;
 
+	if (is_dump(argc, argv))
+		return capture_dump(argv[3], environ);
+	err = harden_relro();
 	if (err)
 		cli_die(EXIT_OURS, "cannot seal read-only data: %s",
 			strerror(-err));
@@ -95,5 +121,9 @@ int main(int argc, char **argv)
 	found = applet_find(argv[1]);
 	if (!found || strchr(argv[1], '/'))
 		return unknown_applet(argv[1]);
+	/* A shim's options are the shell's, but here it is wardbox that was
+	 * called. */
+	if (argc == 3 && !found->applet->cli->opts && str_eq(argv[2], "--help"))
+		return print_help(found->applet->cli);
 	return run_applet(found, argc - 1, argv + 1);
 }

@@ -172,7 +172,7 @@ void profile_json(struct json *j, const char *key, const char *text)
 	autobuf struct buf name = BUF_INIT(128);
 	autobuf struct buf code = BUF_INIT(8 * (size_t)PROFILE_TEXT_MAX);
 
-	json_str(json_key(j, key), text && *text ? text : NULL);
+	json_put_str(j, key, text && *text ? text : NULL);
 	if (!text || utf8_valid(text, strlen(text)))
 		return;
 	buf_addf(&name, "%s_b64", key);
@@ -186,7 +186,7 @@ struct json profile_json_begin(struct buf *out)
 
 	j.pretty = true;
 	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
+	json_put_u64(&j, "schema", 1);
 	return j;
 }
 
@@ -201,7 +201,7 @@ void profile_shown(struct buf *out, const char *before, const char *text,
 	const char *behind)
 {
 	buf_adds(out, before);
-	cli_escape(out, text, strlen(text));
+	cli_escape_str(out, text);
 	buf_adds(out, behind);
 }
 
@@ -237,8 +237,8 @@ static void report_json(const struct acting *a)
 	autobuf struct buf out = BUF_INIT(64u << 20);
 	struct json j = profile_json_begin(&out);
 
-	json_bool(json_key(&j, "dry_run"), a->o->dry_run);
-	json_open(json_key(&j, "changes"), '[');
+	json_put_bool(&j, "dry_run", a->o->dry_run);
+	json_put_open(&j, "changes", '[');
 	for (size_t i = 0; i < a->goals->count; i++)
 		json_outcome(&j, a, i);
 	json_close(&j);

@@ -104,7 +104,7 @@ int profile_verb_sandbox(void *into, int argc, char **argv)
 	}
 	j.pretty = true;
 	json_open(&j, '{');
-	json_u64(json_key(&j, "schema"), 1);
+	json_put_u64(&j, "schema", 1);
 	json_key(&j, "sandbox");
 	confinement_json(&j, c);
 	profile_json_end(&j);

@@ -229,7 +229,7 @@ static void session_json(
 	size_t at = 0, len;
 
 	json_open(json_key(j, profile_session_name(i)), '{');
-	json_open(json_key(j, "files"), '[');
+	json_put_open(j, "files", '[');
 	for (size_t k = 0; k < f->files.count; k++) {
 		if (f->files.file[k].exists &&
 			(f->files.file[k].sessions >> i & 1))
@@ -237,14 +237,14 @@ static void session_json(
 	}
 	json_close(j);
 	if (s->path) {
-		json_open(json_key(j, "path"), '[');
+		json_put_open(j, "path", '[');
 		while (rc_entry(s->path, strlen(s->path), &at, &entry, &len))
 			json_strn(j, entry, len);
 		json_close(j);
 	} else {
 		json_null(json_key(j, "path"));
 	}
-	json_u64(json_key(j, "ms"), s->ms);
+	json_put_u64(j, "ms", s->ms);
 	profile_json(j, "status",
 		s->probed ? profile_probe_name(s->status) : "not-probed");
 	json_close(j);
@@ -254,17 +254,17 @@ static void session_json(
 static void json_health(struct json *j, const struct profile_facts *f)
 {
 	if (f->probed)
-		json_bool(json_key(j, "path_healthy"), f->healthy);
+		json_put_bool(j, "path_healthy", f->healthy);
 	else
 		json_null(json_key(j, "path_healthy"));
-	json_str(json_key(j, "path_login"), f->session[0].path);
-	json_str(json_key(j, "path_nonlogin"), f->session[2].path);
+	json_put_str(j, "path_login", f->session[0].path);
+	json_put_str(j, "path_nonlogin", f->session[2].path);
 }
 
 void profile_facts_json(struct json *j, const struct profile_facts *f,
 	const struct profile_who *who)
 {
-	json_open(json_key(j, "shell"), '{');
+	json_put_open(j, "shell", '{');
 	profile_json(j, "type", shellkind_name(who->kind));
 	profile_json(j, "path", f->program[0] ? f->program : who->shell);
 	profile_json(j, "version", f->version);
@@ -272,12 +272,12 @@ void profile_facts_json(struct json *j, const struct profile_facts *f,
 	profile_json(j, "current", who->current);
 	profile_json(j, "login_profile", f->login_profile);
 	profile_json(j, "rc_file", f->rc_file);
-	json_bool(json_key(j, "restricted"), who->restricted);
+	json_put_bool(j, "restricted", who->restricted);
 	profile_json(j, "user", who->name);
 	profile_json(j, "home", who->home);
 	json_health(j, f);
 	json_close(j);
-	json_open(json_key(j, "sessions"), '{');
+	json_put_open(j, "sessions", '{');
 	for (unsigned i = 0; i < SESSIONS; i++)
 		session_json(j, f, i);
 	json_close(j);

@@ -250,15 +250,13 @@ static bool has_marker(const char *path, const char *id)
 {
 	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
 	autobuf struct buf mark = BUF_INIT(128);
-	const char *at;
 
-	buf_addf(&mark, "# >>> profile:%s >>>", id);
-	if (file_read(AT_FDCWD, path, &text))
+	/* With the end of the line before it, which the first line lacks. */
+	buf_addf(&mark, "\n# >>> profile:%s >>>", id);
+	buf_addc(&text, '\n');
+	if (file_read(AT_FDCWD, path, &text) || mark.err)
 		return false;
-	at = str_find(buf_str(&text), buf_str(&mark));
-	while (at && at != text.data && at[-1] != '\n')
-		at = str_find(at + 1, buf_str(&mark));
-	return at;
+	return memmem(text.data, text.len, mark.data, mark.len);
 }
 
 static void add_marked(struct profile_goals *goals, enum shell_kind kind,

@@ -29,13 +29,13 @@ static void problem_json(struct json *j, const struct profile_problem *p)
 		profile_severity_name((enum profile_severity)p->severity));
 	profile_json(j, "file", p->file);
 	if (p->line)
-		json_u64(json_key(j, "line"), p->line);
+		json_put_u64(j, "line", p->line);
 	else
 		json_null(json_key(j, "line"));
 	profile_json(j, "detail", p->detail);
 	profile_json(j, "why", profile_problem_why(code));
 	profile_json(j, "fix", p->fix);
-	json_bool(json_key(j, "fixable"), p->fixable);
+	json_put_bool(j, "fixable", p->fixable);
 	json_close(j);
 }
 
@@ -54,11 +54,11 @@ static void doctor_json(const struct profile_problems *p,
 		json_key(&j, "sandbox");
 		confinement_json(&j, c);
 	}
-	json_open(json_key(&j, "problems"), '[');
+	json_put_open(&j, "problems", '[');
 	for (size_t i = 0; i < p->count; i++)
 		problem_json(&j, ranked(p, i));
 	json_close(&j);
-	json_open(json_key(&j, "changes"), '[');
+	json_put_open(&j, "changes", '[');
 	json_close(&j);
 	profile_json_end(&j);
 }

@@ -20,16 +20,16 @@ static void files_json(const struct profile_files *files, enum shell_kind kind)
 	struct json j = profile_json_begin(&out);
 
 	profile_json(&j, "shell", shellkind_name(kind));
-	json_open(json_key(&j, "files"), '[');
+	json_put_open(&j, "files", '[');
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *f = &files->file[i];
 
 		json_open(&j, '{');
 		profile_json(&j, "file", f->path);
-		json_bool(json_key(&j, "exists"), f->exists);
-		json_bool(json_key(&j, "system"), f->system);
+		json_put_bool(&j, "exists", f->exists);
+		json_put_bool(&j, "system", f->system);
 		profile_json(&j, "shadowed_by", f->shadowed_by);
-		json_open(json_key(&j, "sessions"), '[');
+		json_put_open(&j, "sessions", '[');
 		for (unsigned s = 0; s < SESSIONS; s++) {
 			if (f->sessions >> s & 1)
 				json_str(&j, profile_session_name(s));
@@ -109,7 +109,7 @@ static void list_line(struct listing *l, const char *path, const char *id,
 	} else if (l->o->json) {
 		json_open(&l->j, '{');
 		profile_json(&l->j, "file", path);
-		json_u64(json_key(&l->j, "line"), line);
+		json_put_u64(&l->j, "line", line);
 		profile_json(&l->j, "id", id);
 		json_strn(json_key(&l->j, "text"), text, n);
 		json_close(&l->j);
@@ -234,8 +234,8 @@ int profile_verb_list(void *into, int argc, char **argv)
 	l->j.pretty = true;
 	if (o->json) {
 		json_open(&l->j, '{');
-		json_u64(json_key(&l->j, "schema"), 1);
-		json_open(json_key(&l->j, "lines"), '[');
+		json_put_u64(&l->j, "schema", 1);
+		json_put_open(&l->j, "lines", '[');
 	}
 	list_all(l, &who, o);
 	if (o->json) {

@@ -36,7 +36,7 @@ static const struct cli_spec spec = {
 	.name = "sh",
 	.usage = "[SHELL ARGUMENT...]",
 	.about = "Runs the real shell with these arguments, guarded. The options "
-		 "are the\nshell's own; wardbox takes none.",
+		 "are the\nshell's own; wardbox takes --help alone.",
 	.example = "wardbox sh -c 'echo hello'\n"
 		   "WARDBOX_DEBUG=1 wardbox sh -c 'git status'",
 };
@@ -56,7 +56,7 @@ __attribute__((noreturn)) static void become(const char *path, char **argv)
  * any of them), so the file behind it says; unknown ones are read every way. */
 static enum policy_dialect dialect_of(const char *path)
 {
-	char target[PATH_MAX];
+	static char target[PATH_MAX];
 	const char *base;
 	ssize_t n = readlink(path, target, sizeof target - 1);
 
@@ -106,11 +106,11 @@ __attribute__((noreturn)) static void end(
 
 static int sh_run(int argc, char **argv)
 {
-	char path[PATH_MAX];
+	static char path[PATH_MAX];
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
 	struct guard_request q = {.by = "sh", .path = path, .argv = argv};
 	struct stat st;
-	struct shell_call call;
+	struct shell_call call = {0};
 	struct diag d = {0};
 
 	if (find_real(argv[0], path, sizeof path, &d))
@@ -119,13 +119,12 @@ static int sh_run(int argc, char **argv)
 		become(path, argv);
 	cli_guard_facts(&q);
 	q.dialect = dialect_of(path);
-	q.pty = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	q.pty = cli_guard_on_terminal();
 	q.kind = GUARD_STREAM;
 	if (shell_call_parse(argc, argv, &call) || call.tells_only) {
 		/* The shell itself is to complain, or to tell of itself. */
 	} else if (call.kind == SHELL_CALL_TEXT) {
 		q.kind = GUARD_LINE;
-		q.startup = call.login || call.interactive;
 		q.text = argv[call.at];
 		q.len = strlen(q.text);
 		q.args = argv + call.at + 1;
@@ -142,6 +141,8 @@ static int sh_run(int argc, char **argv)
 		 * judged, and every program that it starts. */
 		q.kind = GUARD_ARGV;
 	}
+	q.own_job = call.interactive || call.kind == SHELL_CALL_STDIN;
+	q.startup = call.login || call.interactive;
 	end(&q, path, sizeof path);
 }
 

@@ -57,9 +57,8 @@ start_relocate(uintptr_t base, ElfW(Dyn) *dyn)
 			*where++ += base;
 			continue;
 		}
-		for (uintptr_t i = 0, bits = *relr >> 1; bits; i++, bits >>= 1)
-			if (bits & 1)
-				where[i] += base;
+		for (uintptr_t bits = *relr >> 1; bits; bits &= bits - 1)
+			where[__builtin_ctzl(bits)] += base;
 		where += 8 * sizeof(*relr) - 1;
 	}
 }

@@ -62,9 +62,9 @@ static void json_applets(struct json *j)
 		if (!row->about)
 			continue;
 		json_open(j, '{');
-		json_str(json_key(j, "name"), row->name);
-		json_str(json_key(j, "about"), row->about);
-		json_open(json_key(j, "aliases"), '[');
+		json_put_str(j, "name", row->name);
+		json_put_str(j, "about", row->about);
+		json_put_open(j, "aliases", '[');
 		for (size_t k = 0; k < applet_names_count; k++)
 			if (applet_names[k].applet == row->applet && k != i)
 				json_str(j, applet_names[k].name);
@@ -101,13 +101,13 @@ static int print_version(bool as_json)
 
 	if (as_json) {
 		json_open(&j, '{');
-		json_str(json_key(&j, "version"), WARDBOX_VERSION);
-		json_str(json_key(&j, "commit"), WARDBOX_COMMIT);
+		json_put_str(&j, "version", WARDBOX_VERSION);
+		json_put_str(&j, "commit", WARDBOX_COMMIT);
 		json_key(&j, "applets");
 		json_applets(&j);
-		json_open(json_key(&j, "limits"), '{');
-		json_u64(json_key(&j, "line"), CONFIG_LIMIT_LINE);
-		json_u64(json_key(&j, "environment"), CONFIG_LIMIT_ENV);
+		json_put_open(&j, "limits", '{');
+		json_put_u64(&j, "line", CONFIG_LIMIT_LINE);
+		json_put_u64(&j, "environment", CONFIG_LIMIT_ENV);
 		json_close(&j);
 		json_close(&j);
 		buf_addc(&out, '\n');
@@ -160,7 +160,7 @@ static int make_link(
 
 static int install_links(const struct toplevel *t)
 {
-	char self[PATH_MAX];
+	static char self[PATH_MAX];
 	autofd int dir = open(t->links, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autobuf struct buf out = BUF_INIT(1 << 16);
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);

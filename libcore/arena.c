@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA_BLOCK = 64 * 1024 };
+/* Blocks grow: most need little, and what is given out in one piece is near
+ * what else is used. */
+enum { ARENA_FIRST = 8 * 1024, ARENA_BLOCK = 64 * 1024 };
 
 struct arena_block {
 	struct arena_block *older;
@@ -32,9 +34,13 @@ void arena_release(struct arena *a)
  * block before is given up: requests are small beside a block. */
 static bool add_block(struct arena *a, size_t n)
 {
-	size_t size = n > ARENA_BLOCK ? n : ARENA_BLOCK;
+	size_t size = a->used + ARENA_FIRST < ARENA_BLOCK
+		? a->used + ARENA_FIRST
+		: ARENA_BLOCK;
 	struct arena_block *b;
 
+	if (size < n)
+		size = n;
 	if (a->failed || size > a->max - a->used)
 		size = n;
 	b = a->failed || size > a->max - a->used ? NULL

@@ -103,13 +103,21 @@ void buf_consume(struct buf *b, size_t n)
 
 int buf_read_fd(struct buf *b, int fd)
 {
+	/* With the NUL of buf_str 64 KiB: the heap maps what is much more. */
+	enum { ONCE = 65535 };
+
 	for (;;) {
 		char last = 0;
 		size_t room = b->max - b->len;
-		size_t want = room < 65536 ? room : 65536;
-		char *to = want ? buf_reserve(b, want) : &last;
+		size_t spare = b->cap > b->len ? b->cap - b->len - 1 : 0;
+		size_t want = room < ONCE ? room : ONCE;
+		char *to;
 		ssize_t got;
 
+		/* What there is often holds the rest, and the end. */
+		if (spare && spare < want)
+			want = spare;
+		to = want ? buf_reserve(b, want) : &last;
 		if (!to)
 			return b->err;
 		got = read(fd, to, want ? want : 1);

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cleanup.h"
 
@@ -45,6 +46,9 @@ char *buf_reserve(struct buf *b, size_t n);
 void buf_add(struct buf *b, const void *bytes, size_t n);
 void buf_addc(struct buf *b, char c);
 void buf_adds(struct buf *b, const char *s);
+
+/* In decimal. */
+void buf_addu(struct buf *b, uint64_t v);
 
 /* A subset of printf, without locale, floats, %n or positions: flags '-' and
  * '0', width and precision as digits or '*', lengths l ll z j, conversions

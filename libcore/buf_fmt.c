@@ -27,17 +27,26 @@ static char *digits(char *end, uint64_t v, unsigned base, bool upper)
 	return end;
 }
 
+void buf_addu(struct buf *b, uint64_t v)
+{
+	char digit[24], *end = digit + sizeof digit;
+	char *start = digits(end, v, 10, false);
+
+	buf_add(b, start, (size_t)(end - start));
+}
+
 static void add_padded(struct buf *b, const struct fmt_spec *spec,
 	const char *sign, const char *s, size_t n)
 {
-	size_t signs = strlen(sign);
+	size_t signs = *sign ? strlen(sign) : 0;
 	size_t width = spec->width > 0 ? (size_t)spec->width : 0;
 	size_t pad = width > n + signs ? width - n - signs : 0;
 
 	if (!spec->left && !spec->zero)
 		for (; pad; pad--)
 			buf_addc(b, ' ');
-	buf_adds(b, sign);
+	if (signs)
+		buf_add(b, sign, signs);
 	if (!spec->left)
 		for (; pad; pad--)
 			buf_addc(b, '0');
@@ -192,10 +201,12 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 	va_copy(args.ap, ap);
 	for (const char *f = fmt; *f && !b->err; f++) {
 		struct fmt_spec spec = {.precision = -1};
-		size_t plain = strcspn(f, "%");
+		const char *plain = f;
 
-		buf_add(b, f, plain);
-		f += plain;
+		while (*f && *f != '%')
+			f++;
+		if (f > plain)
+			buf_add(b, plain, (size_t)(f - plain));
 		if (!*f)
 			break;
 		f = parse_spec(f + 1, &args, &spec);

@@ -34,10 +34,11 @@ static void say(struct buf *line)
 __attribute__((format(printf, 1, 0))) static void warn_v(
 	const char *fmt, va_list ap)
 {
-	autobuf struct buf line = BUF_INIT(16384);
+	autobuf struct buf line = BUF_INIT(65536), text = BUF_INIT(16384);
 
 	buf_addf(&line, "%s: ", speaker);
-	buf_vaddf(&line, fmt, ap);
+	buf_vaddf(&text, fmt, ap);
+	cli_escape(&line, text.data, text.len);
 	say(&line);
 }
 
@@ -62,18 +63,22 @@ void cli_die(int code, const char *fmt, ...)
 
 void cli_diag(const struct diag *d)
 {
-	autobuf struct buf line = BUF_INIT(4096);
+	autobuf struct buf line = BUF_INIT(16384);
 
 	buf_addf(&line, "%s: ", speaker);
-	if (d->file[0])
-		buf_addf(&line, "%s:", d->file);
-	if (d->file[0] && d->line)
-		buf_addf(&line, "%u:", d->line);
-	if (d->file[0] && d->line && d->col)
-		buf_addf(&line, "%u:", d->col);
-	buf_addf(&line, "%s%s", d->file[0] ? " " : "", d->text);
-	if (d->hint[0])
-		buf_addf(&line, "\n  %s", d->hint);
+	if (d->file[0]) {
+		cli_escape_str(&line, d->file);
+		if (d->line)
+			buf_addf(&line, ":%u", d->line);
+		if (d->line && d->col)
+			buf_addf(&line, ":%u", d->col);
+		buf_adds(&line, ": ");
+	}
+	cli_escape_str(&line, d->text);
+	if (d->hint[0]) {
+		buf_adds(&line, "\n  ");
+		cli_escape_str(&line, d->hint);
+	}
 	say(&line);
 }
 
@@ -107,7 +112,15 @@ bool cli_colour(int fd)
 
 const char *cli_sgr(bool on, const char *code)
 {
-	return on ? code : "";
+	static const char known[][8] = {"\033[0m", "\033[1m", "\033[2m",
+		"\033[31m", "\033[32m", "\033[33m", "\033[36m", "\033[1;31m",
+		"\033[1;32m", "\033[1;33m"};
+	const size_t n = strlen(code);
+
+	for (size_t i = 0; on && i < ARRAY_SIZE(known); i++)
+		if (!strncmp(known[i] + 2, code, n) && known[i][n + 2] == 'm')
+			return known[i];
+	return "";
 }
 
 unsigned cli_columns(int fd)
@@ -141,6 +154,11 @@ void cli_escape(struct buf *out, const char *s, size_t n)
 			buf_add(out, s + i, len);
 		i += len;
 	}
+}
+
+void cli_escape_str(struct buf *out, const char *s)
+{
+	cli_escape(out, s, strlen(s));
 }
 
 int cli_ask(const char *question)

@@ -176,7 +176,8 @@ void cli_print(struct buf *out);
 
 /* May stdout carry colour? A terminal, TERM not "dumb", NO_COLOR unset. */
 bool cli_colour(int fd);
-/* An SGR sequence when colour is on, else "". */
+/* The terminal's sequence for the SGR code, "0" or "1;31", of those that are
+ * used; "" when colour is off. */
 const char *cli_sgr(bool on, const char *code);
 
 /* Columns of the terminal on fd, or 80. */
@@ -185,6 +186,7 @@ unsigned cli_columns(int fd);
 /* Appends s so that a terminal only shows it: control bytes, broken UTF-8 and
  * hidden characters come as \xHH or \uHHHH. */
 void cli_escape(struct buf *out, const char *s, size_t n);
+void cli_escape_str(struct buf *out, const char *s);
 
 /* Asks on /dev/tty, "question [y/N] ". 1 yes, 0 no, -ENXIO without a terminal. */
 int cli_ask(const char *question);

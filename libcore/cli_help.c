@@ -91,7 +91,7 @@ void cli_help(const struct cli_spec *spec, struct buf *out)
 		add_option(out, &spec->opts[i]);
 		own_letter |= spec->opts[i].letter == 'h';
 	}
-	if (own_letter)
+	if (own_letter || !spec->opt_count)
 		buf_adds(out, "      --help                print this text\n");
 	else
 		add_option(out, &help);

@@ -24,15 +24,21 @@ __attribute__((format(printf, 4, 0))) static void add_text(
 	buf_release(&b);
 }
 
+__attribute__((format(printf, 2, 0))) static void begin(
+	struct diag *d, const char *fmt, va_list ap)
+{
+	*d = (struct diag){0};
+	add_text(d->text, sizeof d->text, 0, fmt, ap);
+}
+
 int diag_fail(struct diag *d, int err, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (!d)
 		return err;
-	*d = (struct diag){0};
 	va_start(ap, fmt);
-	add_text(d->text, sizeof d->text, 0, fmt, ap);
+	begin(d, fmt, ap);
 	va_end(ap);
 	return err;
 }
@@ -53,9 +59,8 @@ int diag_errno(struct diag *d, int err, const char *fmt, ...)
 
 	if (!d)
 		return err;
-	*d = (struct diag){0};
 	va_start(ap, fmt);
-	add_text(d->text, sizeof d->text, 0, fmt, ap);
+	begin(d, fmt, ap);
 	va_end(ap);
 	append(d, ": %s", strerror(-err));
 	return err;

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Sixteen bytes before what the caller gets. */
+/* Sixteen bytes before what the caller gets, on every machine. */
 struct heap_block {
-	uintptr_t mark; /* secret, place and state, mixed */
-	size_t size;    /* of all of it */
+	_Alignas(16) size_t size; /* of all of it */
+	_Alignas(8) uint64_t mark; /* secret, place and state, mixed */
 };
 enum {
 	UNIT = 16,
@@ -20,10 +20,11 @@ enum {
 	SPARE = 2,
 };
 
-static uintptr_t mark_of(
+static uint64_t mark_of(
 	const struct heap *h, const struct heap_block *b, unsigned state)
 {
-	return (h->secret ^ (uintptr_t)b ^ state) + b->size * 0x9e3779b1U;
+	return (h->secret ^ (uintptr_t)b ^ state) +
+		(uint64_t)b->size * 0x9e3779b1U;
 }
 
 static struct heap_block *block_of(const struct heap *h, const void *p)
@@ -87,17 +88,25 @@ static struct heap_block *cut(struct heap *h, size_t size)
 
 /* A larger one will do: blocks that grew where they were are on other lists
  * than the one that the next of their kind is looked for in. */
-static struct heap_block **spare_of(struct heap *h, unsigned list)
+static struct heap_block *spare_of(struct heap *h, unsigned list)
 {
-	for (; list < HEAP_SIZES; list++)
-		if (h->spare[list])
-			return &h->spare[list];
-	return NULL;
+	uint64_t from = h->filled >> list;
+	struct heap_block *b;
+
+	if (!from)
+		return NULL;
+	list += (unsigned)__builtin_ctzll(from);
+	b = h->spare[list];
+	if (b->mark != mark_of(h, b, SPARE))
+		__builtin_trap();
+	h->spare[list] = *next_of(b);
+	h->filled ^= (uint64_t)!h->spare[list] << list;
+	return b;
 }
 
 void *heap_take(struct heap *h, size_t size, bool *fresh)
 {
-	struct heap_block *b, **list;
+	struct heap_block *b;
 
 	*fresh = true;
 	if (size > PTRDIFF_MAX / 2) {
@@ -108,15 +117,12 @@ void *heap_take(struct heap *h, size_t size, bool *fresh)
 	if (size > HEAP_LARGE) {
 		b = map(size);
 	} else {
-		list = spare_of(h, list_of(&size));
-		b = list ? *list : cut(h, size);
-		*fresh = !list;
-		if (list && b->mark != mark_of(h, b, SPARE))
-			__builtin_trap();
-		if (list) {
+		b = spare_of(h, list_of(&size));
+		*fresh = !b;
+		if (b)
 			size = b->size;
-			*list = *next_of(b);
-		}
+		else
+			b = cut(h, size);
 	}
 	if (!b)
 		return NULL;
@@ -127,17 +133,19 @@ void *heap_take(struct heap *h, size_t size, bool *fresh)
 
 void heap_give(struct heap *h, void *p)
 {
-	struct heap_block *b = block_of(h, p), **list;
+	struct heap_block *b = block_of(h, p);
 	size_t size = b->size;
+	unsigned list;
 
 	if (size > HEAP_LARGE) {
 		munmap(b, size);
 		return;
 	}
-	list = &h->spare[list_of(&size)];
+	list = list_of(&size);
 	b->mark = mark_of(h, b, SPARE);
-	*next_of(b) = *list;
-	*list = b;
+	*next_of(b) = h->spare[list];
+	h->spare[list] = b;
+	h->filled |= UINT64_C(1) << list;
 }
 
 /* What was cut last grows where it is. */

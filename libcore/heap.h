@@ -23,7 +23,8 @@ struct heap_block;
 
 struct heap {
 	char *at, *end;	 /* of the region */
-	uintptr_t secret; /* marks its blocks */
+	uint64_t secret; /* marks its blocks */
+	uint64_t filled; /* a bit for each list with a block on it */
 	struct heap_block *spare[HEAP_SIZES];
 };
 

@@ -187,3 +187,28 @@ void json_null(struct json *j)
 {
 	json_raw(j, "null", 4);
 }
+
+void json_put_str(struct json *j, const char *key, const char *s)
+{
+	json_str(json_key(j, key), s);
+}
+
+void json_put_u64(struct json *j, const char *key, uint64_t v)
+{
+	json_u64(json_key(j, key), v);
+}
+
+void json_put_bool(struct json *j, const char *key, bool v)
+{
+	json_bool(json_key(j, key), v);
+}
+
+void json_put_i64(struct json *j, const char *key, int64_t v)
+{
+	json_i64(json_key(j, key), v);
+}
+
+void json_put_open(struct json *j, const char *key, char kind)
+{
+	json_open(json_key(j, key), kind);
+}

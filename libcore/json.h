@@ -6,7 +6,7 @@
  *
  *	struct json j = JSON_INIT(&out);
  *	json_open(&j, '{');
- *	json_str(json_key(&j, "name"), name);
+ *	json_put_str(&j, "name", name);
  *	json_close(&j);
  */
 #ifndef WARDBOX_JSON_H
@@ -40,6 +40,13 @@ void json_strn(struct json *j, const char *s, size_t n);
 void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
 void json_bool(struct json *j, bool v);
+
+/* A key and its value. */
+void json_put_str(struct json *j, const char *key, const char *s);
+void json_put_u64(struct json *j, const char *key, uint64_t v);
+void json_put_open(struct json *j, const char *key, char kind);
+void json_put_i64(struct json *j, const char *key, int64_t v);
+void json_put_bool(struct json *j, const char *key, bool v);
 void json_null(struct json *j);
 /* Text that is JSON already. */
 void json_raw(struct json *j, const char *s, size_t n);

@@ -12,7 +12,7 @@
 #define KCONFIG_PROBE_1 0,
 #define KCONFIG_SECOND_(value) KCONFIG_PASTE_(value)
 #define KCONFIG_PASTE_(value) KCONFIG_TAKE_(KCONFIG_PROBE_##value)
-#define KCONFIG_TAKE_(probe) KCONFIG_PICK_(probe 1, 0, 0)
+#define KCONFIG_TAKE_(...) KCONFIG_PICK_(__VA_ARGS__ 1, 0, 0)
 #define KCONFIG_PICK_(ignored, value, ...) value
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "str.h"
 
 const char *path_base(const char *path)
 {
@@ -84,11 +85,22 @@ int path_join(char *out, size_t size, const char *dir, const char *name)
 
 bool path_beneath(const char *dir, const char *path)
 {
-	size_t n = strlen(dir);
+	const char *rest = str_after(path, dir);
 
-	if (n == 1 && dir[0] == '/')
-		return path[0] == '/';
-	return strncmp(dir, path, n) == 0 && (path[n] == '/' || !path[n]);
+	return rest && (*rest == '/' || !*rest || (dir[0] == '/' && !dir[1]));
+}
+
+int path_order(const char *a, const char *b)
+{
+	const unsigned char *x = (const unsigned char *)a;
+	const unsigned char *y = (const unsigned char *)b;
+
+	while (*x && *x == *y) {
+		x++;
+		y++;
+	}
+	return (*x == '/' ? 1 : *x ? *x + 1 : 0) -
+	       (*y == '/' ? 1 : *y ? *y + 1 : 0);
 }
 
 /* The kernel's struct open_how; libc headers are often older than it. */

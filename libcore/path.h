@@ -22,6 +22,10 @@ int path_join(char *out, size_t size, const char *dir, const char *name);
  * "/a/b". */
 bool path_beneath(const char *dir, const char *path);
 
+/* Compares, so that what lies beneath a path comes right behind it: '/' is less
+ * than all that a name can hold. */
+int path_order(const char *a, const char *b);
+
 /* openat2 with RESOLVE_* flags; -ENOSYS on kernels before 5.6 is returned, not
  * worked round. A descriptor (always close-on-exec), or -errno. */
 int path_openat2(int dirfd, const char *path, int flags, unsigned mode,

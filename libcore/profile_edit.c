@@ -230,7 +230,14 @@ static int find_place(const struct edit *e, size_t *at)
 		return diag_errno(e->d, err, "startup file");
 	if (end.found)
 		*at = end.at;
-	else if (err == RC_OPEN_HEREDOC && !c->force)
+	/* Never within a block: of its ends only one would be seen. */
+	for (size_t i = 0; i < e->blocks->count; i++)
+		if (*at > e->blocks->block[i].begin &&
+			*at < e->blocks->block[i].end)
+			*at = e->blocks->block[i].begin;
+	if (end.found)
+		return 0;
+	if (err == RC_OPEN_HEREDOC && !c->force)
 		return diag_fail(e->d, -EBADMSG,
 			"ends within a here-document: what is put behind it "
 			"would be its text");

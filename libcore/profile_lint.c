@@ -320,6 +320,15 @@ static void find_blocks(struct linting *c)
 		d.hint[0] ? d.hint : "put the marker lines right by hand");
 }
 
+struct rc_source lint_source(const struct profile_lint *l)
+{
+	return (struct rc_source){.text = l->text,
+		.len = l->len,
+		.family = shellkind_family(l->kind),
+		.zsh = l->kind == SHELL_ZSH,
+		.home = l->home};
+}
+
 int profile_lint(
 	const struct profile_lint *lint, struct profile_problems *problems)
 {
@@ -328,11 +337,7 @@ int profile_lint(
 		.out = problems,
 		.blocks = blocks,
 		.value = BUF_INIT(RC_TEXT_MAX)};
-	struct rc_source source = {.text = lint->text,
-		.len = lint->len,
-		.family = shellkind_family(lint->kind),
-		.zsh = lint->kind == SHELL_ZSH,
-		.home = lint->home};
+	struct rc_source source = lint_source(lint);
 	struct rc_visitor visitor = {.command = see, .ctx = &c};
 	int err;
 
@@ -366,11 +371,7 @@ static int find_source(void *ctx, const struct rc_cmd *cmd)
 bool profile_sources(const struct profile_lint *lint, const char *name)
 {
 	struct sourcing s = {.name = name};
-	struct rc_source source = {.text = lint->text,
-		.len = lint->len,
-		.family = shellkind_family(lint->kind),
-		.zsh = lint->kind == SHELL_ZSH,
-		.home = lint->home};
+	struct rc_source source = lint_source(lint);
 	struct rc_visitor visitor = {.command = find_source, .ctx = &s};
 
 	rc_scan(&source, &visitor);

@@ -12,6 +12,9 @@
 /* ". FILE" and "source FILE". */
 bool lint_is_source(const struct rc_cmd *cmd);
 
+/* The file, as the scanner wants it. */
+struct rc_source lint_source(const struct profile_lint *l);
+
 /* Sources, whatever happens, a file that is not there. */
 bool lint_is_dangling(const struct profile_lint *l, const struct rc_cmd *cmd);
 

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "file.h"
 #include "num.h"
 #include "str.h"
@@ -23,10 +24,7 @@ enum { STRAY_ROUNDS = 50, TICK_MS = 10 };
 
 static uint64_t now_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static void child(const struct profile_run *run, int out)

@@ -139,11 +139,7 @@ int profile_repair(const struct profile_lint *lint,
 		.code = code,
 		.out = out,
 		.value = BUF_INIT(RC_TEXT_MAX)};
-	struct rc_source source = {.text = lint->text,
-		.len = lint->len,
-		.family = shellkind_family(lint->kind),
-		.zsh = lint->kind == SHELL_ZSH,
-		.home = lint->home};
+	struct rc_source source = lint_source(lint);
 	struct rc_visitor visitor = {.command = visit, .ctx = &r};
 	int err;
 

@@ -21,33 +21,28 @@ void shim_root_release(struct shim_root *r)
 	*r = SHIM_ROOT_INIT;
 }
 
-static const struct {
-	char name[12];
-	char advice[80];
-} states[] = {
-	[SHIM_ABSENT] = {"absent", ""},
-	[SHIM_PLAIN] = {"not guarded", ""},
-	[SHIM_DANGLING] = {"dangling", "it is a link to nothing"},
-	[SHIM_HALF] = {"half", "an install was interrupted: run it again"},
-	[SHIM_GUARDED] = {"guarded", ""},
-	[SHIM_OVERWRITTEN] = {"overwritten",
-		"something was put over the shim: run install again"},
-	[SHIM_REMOVED] = {"removed",
-		"the shim was taken away: run install again"},
-	[SHIM_LOST] = {"lost",
-		"the original is gone: reinstall the shell's package"},
-	[SHIM_FOREIGN] = {"foreign",
-		"its .real is not from wardbox: move that away first"},
-};
+/* Part number i of those that end in NUL. */
+static const char *part(const char *parts, unsigned i)
+{
+	while (i--)
+		parts += strlen(parts) + 1;
+	return parts;
+}
 
 const char *shim_state_name(enum shim_state state)
 {
-	return states[state].name;
+	return part("absent\0not guarded\0dangling\0half\0guarded\0"
+		"overwritten\0removed\0lost\0foreign", state);
 }
 
 const char *shim_state_advice(enum shim_state state)
 {
-	return states[state].advice;
+	return part("\0\0it is a link to nothing\0"
+		"an install was interrupted: run it again\0\0"
+		"something was put over the shim: run install again\0"
+		"the shim was taken away: run install again\0"
+		"the original is gone: reinstall the shell's package\0"
+		"its .real is not from wardbox: move that away first", state);
 }
 
 int shim_root_openat(const struct shim_root *r, const char *path, int flags)

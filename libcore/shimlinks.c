@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,8 +34,10 @@ bool shim_is_shell(const char *name)
 
 /* What is being looked for, and what must not be found. */
 struct search {
+	const char *called;
 	char name[SHIM_NAME_MAX]; /* of the shell */
-	struct stat self;
+	struct stat self;	  /* once it was asked for, */
+	int known;		  /* and 1; -1 where nobody could tell */
 	char *out;
 	size_t size;
 };
@@ -48,10 +52,34 @@ static int find_self(const char *called, struct stat *self)
 	return stat("/usr/bin/wardbox", self) ? -ENOENT : 0;
 }
 
-
-static bool is_shim(const struct search *s, const struct stat *st)
+static bool same(const struct stat *a, const struct stat *b)
 {
-	return st->st_dev == s->self.st_dev && st->st_ino == s->self.st_ino;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What of this program's file was loaded. */
+static off_t loaded(void)
+{
+	const ElfW(Phdr) *p = (const void *)getauxval(AT_PHDR);
+	size_t n = p ? getauxval(AT_PHNUM) : 0;
+	off_t end = 0;
+
+	for (; n; n--, p++)
+		if (p->p_type == PT_LOAD &&
+			end < (off_t)(p->p_offset + p->p_filesz))
+			end = (off_t)(p->p_offset + p->p_filesz);
+	return end;
+}
+
+/* A smaller file is another: most shells are, and to look at oneself in /proc
+ * is what a new process pays most for. */
+static bool is_shim(struct search *s, const struct stat *st)
+{
+	if (st->st_size < loaded())
+		return false;
+	if (!s->known)
+		s->known = find_self(s->called, &s->self) ? -1 : 1;
+	return s->known < 0 || same(st, &s->self);
 }
 
 /* Is path a shell? It goes to s->out then. */
@@ -214,44 +242,42 @@ int shim_called(
 {
 	char path[LENGTH_MAX];
 	struct stat self, st;
+	int hops = 0;
 
 	if (execfn && str_eq(execfn, argv0) && names_shell(argv0))
 		return str_copy(out, size, argv0);
+	if (execfn && str_copy(path, sizeof path, execfn))
+		execfn = NULL;
+	while (execfn && !names_shell(path))
+		if (++hops == HOPS_MAX || !follow(path, sizeof path))
+			execfn = NULL;
+	/* Else it is a script, or wardbox under its own name: the words tell. */
 	if (execfn && !find_self(execfn, &self) && !stat(execfn, &st) &&
-		st.st_dev == self.st_dev && st.st_ino == self.st_ino) {
-		if (str_copy(path, sizeof path, execfn))
-			return -ENAMETOOLONG;
-		for (int hops = 0; hops < HOPS_MAX; hops++) {
-			if (names_shell(path))
-				return str_copy(out, size, path);
-			if (!follow(path, sizeof path))
-				break;
-		}
-		/* Wardbox under its own name: the words tell. */
-	}
+		same(&st, &self))
+		return str_copy(out, size, path);
 	return names_shell(argv0) ? str_copy(out, size, argv0) : -ENOENT;
 }
 
 int shim_real(const char *called, const char *record, char *out, size_t size,
 	struct diag *d)
 {
-	struct search s = {.out = out, .size = size};
+	struct search s = {.called = called, .out = out, .size = size};
 	char dir[LENGTH_MAX];
 	int err = split(called, s.name, sizeof s.name, dir, sizeof dir);
 
 	if (err)
 		return diag_errno(d, err, "%.80s", called);
-	if (find_self(called, &s.self))
-		return diag_fail(d, -ENOENT,
-			"cannot tell which file I am: /proc is not mounted");
 	if (!record)
 		record = SHIM_RECORD;
 	/* Twice, as an install may be renaming them right now. */
 	if (search(&s, dir, record) || search(&s, dir, record))
 		return 0;
+	if (s.known < 0)
+		return diag_fail(d, -ENOENT,
+			"cannot tell which file I am: /proc is not mounted");
 	diag_fail(d, -ENOENT, "there is no real %s behind this shim", s.name);
-	diag_hint(d, "looked for %s%s%s.real, /bin, /usr/bin and %s;"
-		     " 'wardbox install --status' tells more",
+	diag_hint(d, "put %s%s%s.real back, or reinstall the shell's package;"
+		     " /bin, /usr/bin and %s name none either",
 		dir, dir[0] ? "" : "/bin/", s.name, record);
 	return -ENOENT;
 }

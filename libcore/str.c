@@ -7,9 +7,10 @@
 
 const char *str_after(const char *s, const char *prefix)
 {
-	size_t n = strlen(prefix);
-
-	return strncmp(s, prefix, n) == 0 ? s + n : NULL;
+	while (*prefix)
+		if (*s++ != *prefix++)
+			return NULL;
+	return s;
 }
 
 bool str_ends(const char *s, const char *suffix)

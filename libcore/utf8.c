@@ -47,8 +47,12 @@ bool utf8_valid(const char *s, size_t n)
 
 		if (n - i >= sizeof eight)
 			memcpy(&eight, s + i, sizeof eight);
-		len = eight & high ? utf8_decode(s + i, n - i, &cp)
-				   : sizeof eight;
+		if (!(eight & high))
+			len = sizeof eight;
+		else if (!(s[i] & 0x80))
+			len = 1;
+		else
+			len = utf8_decode(s + i, n - i, &cp);
 		if (!len)
 			return false;
 		i += len;
