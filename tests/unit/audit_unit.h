@@ -64,6 +64,16 @@ __attribute__((unused)) static void test_end(struct test_log *t)
 	assert_int_equal(system(command), 0);
 }
 
+/* The teardown of a test whose state is an own log. */
+__attribute__((unused)) static int test_unmake(void **state)
+{
+	struct test_log *t = *state;
+
+	test_end(t);
+	free(t);
+	return 0;
+}
+
 __attribute__((unused)) static void test_event(
 	struct test_log *t, const char *name, uint64_t number)
 {
@@ -74,6 +84,18 @@ __attribute__((unused)) static void test_event(
 	if (err)
 		print_message("%s\n", d.text);
 	assert_int_equal(err, 0);
+}
+
+/* A log of twenty events. */
+__attribute__((unused)) static int test_make(void **state)
+{
+	struct test_log *t = malloc(sizeof *t);
+
+	test_begin(t, 8);
+	for (unsigned i = 0; i < 20; i++)
+		test_event(t, "e", i);
+	*state = t;
+	return 0;
 }
 
 /* A file as bytes, and back. */

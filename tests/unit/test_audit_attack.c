@@ -137,15 +137,6 @@ static int make(void **state)
 	return 0;
 }
 
-static int unmake(void **state)
-{
-	struct test_log *t = *state;
-
-	test_end(t);
-	free(t);
-	return 0;
-}
-
 static uint64_t open_epoch(struct test_log *t)
 {
 	struct audit_head h;
@@ -352,6 +343,31 @@ static void anchor_of_another_record(void **state)
 	assert_outcome(verify_with(t, WITH_PIN, 7, link), AUDIT_TAMPERED);
 }
 
+/* A head whose checksum fits and whose keys do not: nothing that is signed
+ * from then on would be this log's. */
+static void keys_of_the_head_replaced(void **state)
+{
+	struct test_log *t = *state;
+	struct audit_head h, forged;
+
+	read_head(t, &h);
+	for (unsigned i = 0; i < 5; i++) {
+		forged = h;
+		forged.sk[9] ^= i == 0;
+		forged.log_id[0] ^= i == 1;
+		forged.epoch += i == 2;
+		forged.epoch_first -= i == 3;
+		forged.enext[0] ^= i == 4;
+		write_head(t, &forged);
+		assert_outcome(verify(t, WITH_PIN),
+			i == 4 ? AUDIT_INTACT : AUDIT_TAMPERED);
+		assert_outcome(
+			verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
+	}
+	write_head(t, &h);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+}
+
 static void torn_tail(void **state)
 {
 	struct test_log *t = *state;
@@ -493,7 +509,7 @@ static void record_behind_the_end(void **state)
 	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
 }
 
-#define ATTACK(f) cmocka_unit_test_setup_teardown(f, make, unmake)
+#define ATTACK(f) cmocka_unit_test_setup_teardown(f, make, test_unmake)
 
 int main(void)
 {
@@ -511,6 +527,7 @@ int main(void)
 		ATTACK(whole_log_replaced),
 		ATTACK(rolled_back_to_an_old_copy),
 		ATTACK(anchor_of_another_record),
+		ATTACK(keys_of_the_head_replaced),
 		ATTACK(torn_tail),
 		ATTACK(contents_taken_out_silently),
 		ATTACK(checkpoint_of_a_stale_key),

@@ -19,15 +19,6 @@ static int make(void **state)
 	return 0;
 }
 
-static int unmake(void **state)
-{
-	struct test_log *t = *state;
-
-	test_end(t);
-	free(t);
-	return 0;
-}
-
 /* What the writers say of their records, seen by all. */
 enum { KILL_RECORDS = 1 << 22 };
 struct acks {
@@ -129,7 +120,7 @@ static void survives_kills(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(survives_kills, make, unmake),
+		cmocka_unit_test_setup_teardown(survives_kills, make, test_unmake),
 	};
 
 	return cmocka_run_group_tests_name("audit_kills", tests, NULL, NULL);

@@ -5,31 +5,13 @@
 
 #include <signal.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "audit_write_core.h"
 
 #define SEGMENT "0000000000000000.aud"
-
-static int make(void **state)
-{
-	struct test_log *t = malloc(sizeof *t);
-
-	test_begin(t, 8);
-	for (unsigned i = 0; i < 20; i++)
-		test_event(t, "e", i);
-	*state = t;
-	return 0;
-}
-
-static int unmake(void **state)
-{
-	struct test_log *t = *state;
-
-	test_end(t);
-	free(t);
-	return 0;
-}
 
 static void get_head(struct test_log *t, struct audit_head *h)
 {
@@ -215,6 +197,25 @@ static void orphan_segment_is_used_again(void **state)
 	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
 }
 
+/* Others go on in the live segment, before anyone begins the next one. */
+static void orphan_segment_is_left_behind(void **state)
+{
+	struct test_log *t = *state;
+	struct audit_head h;
+	char name[AUDIT_NAME];
+	struct diag d;
+
+	get_head(t, &h);
+	audit_segment_name(name, h.next);
+	spit(t, name, "\x83\x44", 2);
+	test_event(t, "goes", 1);
+	test_event(t, "on", 2);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+	assert_int_equal(audit_rotate(&t->log, &d), 0);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+	assert_int_equal(faccessat(t->dir, name, F_OK, 0), -1);
+}
+
 static void rotates_by_size(void **state)
 {
 	struct test_log *t = *state;
@@ -393,121 +394,61 @@ static void refuses_what_is_not_private(void **state)
 	assert_int_equal(other.headfd, -1);
 }
 
+/* Kilobytes that the kernel may not write to a swap area. */
+static unsigned long locked_memory(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	unsigned long n = 0;
+
+	assert_non_null(f);
+	while (fgets(line, sizeof line, f))
+		if (sscanf(line, "VmLck: %lu", &n) == 1)
+			break;
+	fclose(f);
+	return n;
+}
+
 /* The whole way of a command. */
-static void records_a_command(void **state)
-{
-	struct test_log *t = *state;
-	static const char *const argv[] = {"sh", "-c", "echo hi", "\xff"};
-	static const char *const env[] = {"B=2", "AA=3", "A=1", "A=9", "bad",
-		NULL};
-	const struct audit_start start = {.session = "session-x",
-		.argv = argv,
-		.argc = 4,
-		.cwd = "/w",
-		.exe = "/bin/sh",
-		.pid = 7,
-		.ppid = 6,
-		.rule = "allow.echo",
-		.env = env};
-	const struct audit_end end = {.exit_code = 3, .rollback = "none"};
-	struct audit_exec x = AUDIT_EXEC_INIT;
-	struct diag d = {0};
-	autoreader struct audit_reader r = AUDIT_READER_INIT;
-	struct audit_damage damage;
-	struct audit_record rec;
-	unsigned met = 0;
-	int got;
+static int looks, dumpable_inside;
 
-	assert_int_equal(audit_start(&x, &t->log, &start, NULL, &d), 0);
-	assert_int_equal(audit_io(&x, AUDIT_OUT, "hi\n", 3, &d), 0);
-	assert_true(audit_due(&x) >= 0);
-	assert_int_equal(audit_winsize(&x, 80, 24, &d), 0);
-	assert_int_equal(audit_signal(&x, SIGINT, &d), 0);
-	assert_int_equal(audit_io_hidden(&x, &d), 0);
-	assert_int_equal(audit_end(&x, &end, &d), 0);
-	audit_exec_release(&x);
-	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
-	assert_int_equal(audit_reader_dir(&r, t->dir, 0, &d), 0);
-	while ((got = audit_next(&r, &rec, &damage, &d)) != AUDIT_GOT_END) {
-		if (got != AUDIT_GOT_RECORD || rec.exec != x.id)
-			continue;
-		met |= 1u << rec.type;
-		if (rec.type == AUDIT_END) {
-			assert_int_equal(audit_int(&rec, AUDIT_K_EXIT, 0), 3);
-			assert_non_null(audit_field(&rec, AUDIT_K_TOTALS));
-		}
-		if (rec.type == AUDIT_START)
-			assert_int_equal(
-				audit_field(&rec, AUDIT_K_ENV)->item.n, 3);
-	}
-	assert_int_equal(
-		met, 1u << AUDIT_START | 1u << AUDIT_IO | 1u << AUDIT_END);
+static void look_now(uint64_t *wall, uint64_t *boot)
+{
+	looks++;
+	dumpable_inside |= prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+	test_now(wall, boot);
 }
 
-/* Of a long stream the first half and the last are kept, and how much lies
- * between. */
-static void keeps_both_ends_of_a_long_output(void **state)
+/* While the lock is held there are keys in memory. */
+static void keys_are_nobody_elses(void **state)
 {
 	struct test_log *t = *state;
-	static const char *const argv[] = {"x"};
-	const struct audit_start start = {.argv = argv, .argc = 1};
-	const struct audit_end end = {0};
-	struct audit_exec x = AUDIT_EXEC_INIT;
-	autoreader struct audit_reader r = AUDIT_READER_INIT;
-	autobuf struct buf all = BUF_INIT(1 << 20);
-	struct audit_damage damage;
-	struct audit_record rec;
-	struct diag d = {0};
-	uint64_t gap = 0;
-	char line[16];
-	int got;
+	struct rlimit room;
 
-	t->log.cfg.stream_cap = 100000;
-	assert_int_equal(audit_start(&x, &t->log, &start, NULL, &d), 0);
-	for (unsigned i = 0; i < 50000; i++) {
-		snprintf(line, sizeof line, "%08u\n", i);
-		assert_int_equal(audit_io(&x, AUDIT_OUT, line, 9, &d), 0);
-	}
-	assert_int_equal(audit_end(&x, &end, &d), 0);
-	audit_exec_release(&x);
-	assert_int_equal(audit_reader_dir(&r, t->dir, 0, &d), 0);
-	while ((got = audit_next(&r, &rec, &damage, &d)) != AUDIT_GOT_END) {
-		const struct cbor_item *data;
+	struct diag d;
 
-		if (got != AUDIT_GOT_RECORD || rec.type != AUDIT_IO)
-			continue;
-		data = audit_bytes(&rec, AUDIT_K_DATA);
-		gap += audit_uint(&rec, AUDIT_K_GAP, 0);
-		buf_add(&all, data->bytes, data->n);
-	}
-	assert_int_equal(all.len, 100000);
-	assert_int_equal(gap, 350000);
-	assert_memory_equal(all.data, "00000000\n00000001\n", 18);
-	assert_memory_equal(all.data + all.len - 9, "00049999\n", 9);
-	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+	audit_close(&t->log);
+	assert_int_equal(audit_open(&t->log, t->dir, geteuid(), &t->cfg, &d), 0);
+	assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+	t->log.cfg.now = look_now;
+	test_event(t, "looked at", 1);
+	assert_true(looks > 0);
+	assert_int_equal(dumpable_inside, 0);
+	/* What it starts is as it would be without us. */
+	assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+	/* Many records in a row, and then no more of them. */
+	for (unsigned i = 0; i < 100; i++)
+		test_event(t, "looked at", i);
+	assert_int_equal(dumpable_inside, 0);
+	assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 0);
+	audit_close(&t->log);
+	assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &room), 0);
+	if (room.rlim_cur >= 65536)
+		assert_true(locked_memory() >= 48);
 }
 
-static void endless_arguments_are_cut(void **state)
-{
-	struct test_log *t = *state;
-	const char **argv = calloc(3000, sizeof *argv);
-	struct audit_start start = {.argv = argv, .argc = 3000};
-	char *big = malloc(2000000);
-	struct diag d = {0};
-
-	memset(big, 'x', 1999999);
-	big[1999999] = '\0';
-	for (unsigned i = 0; i < 3000; i++)
-		argv[i] = i ? "-x some argument of usual length, or so, and"
-			      " then some more of it, to be sure, and more"
-			    : big;
-	assert_int_equal(audit_deny(&t->log, &start, NULL, &d), 0);
-	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
-	free(big);
-	free(argv);
-}
-
-#define ON_LOG(f) cmocka_unit_test_setup_teardown(f, make, unmake)
+#define ON_LOG(f) cmocka_unit_test_setup_teardown(f, test_make, test_unmake)
 
 int main(void)
 {
@@ -523,6 +464,7 @@ int main(void)
 		ON_LOG(head_broken_is_loud),
 		ON_LOG(segment_missing_is_loud),
 		ON_LOG(orphan_segment_is_used_again),
+		ON_LOG(orphan_segment_is_left_behind),
 		ON_LOG(rotates_by_size),
 		ON_LOG(clock_that_goes_back_is_noted),
 		ON_LOG(vacuum_keeps_the_key_chain),
@@ -532,9 +474,7 @@ int main(void)
 		ON_LOG(expunge_empties_one_record),
 		ON_LOG(gives_up_on_a_stopped_holder),
 		ON_LOG(refuses_what_is_not_private),
-		ON_LOG(records_a_command),
-		ON_LOG(keeps_both_ends_of_a_long_output),
-		ON_LOG(endless_arguments_are_cut),
+		ON_LOG(keys_are_nobody_elses),
 	};
 
 	return cmocka_run_group_tests_name("audit_write", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "buf.h"
@@ -96,6 +97,33 @@ static void reads_to_the_end_and_not_further(void **state)
 	close(fds[0]);
 }
 
+/* What is read in pieces is whole, and a little of it takes one block. */
+static void reads_into_the_room_that_is_there(void **state)
+{
+	autobuf struct buf little = BUF_INIT(1 << 20), much = BUF_INIT(1 << 20);
+	static char bytes[70000];
+	int fds[2];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (char)(i % 251);
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(write(fds[1], bytes, 100), 100);
+	close(fds[1]);
+	assert_int_equal(buf_read_fd(&little, fds[0]), 0);
+	assert_int_equal(little.len, 100);
+	assert_int_equal(little.cap, 65536);
+	close(fds[0]);
+	fds[0] = memfd_create("much", 0);
+	assert_int_equal(write(fds[0], bytes, sizeof bytes), sizeof bytes);
+	assert_int_equal(lseek(fds[0], 0, SEEK_SET), 0);
+	buf_adds(&much, "before");
+	assert_int_equal(buf_read_fd(&much, fds[0]), 0);
+	assert_int_equal(much.len, 6 + sizeof bytes);
+	assert_memory_equal(much.data + 6, bytes, sizeof bytes);
+	close(fds[0]);
+}
+
 /* The subset must say what the C library says. */
 #define SAME(...)                                                              \
 	do {                                                                   \
@@ -122,6 +150,17 @@ static void formats_like_printf(void **state)
 	SAME("%p", (void *)0x1234);
 }
 
+static void writes_numbers_without_a_format(void **state)
+{
+	autobuf struct buf b = BUF_INIT(64);
+
+	(void)state;
+	buf_addu(&b, 0);
+	buf_addc(&b, ' ');
+	buf_addu(&b, UINT64_MAX);
+	assert_string_equal(buf_str(&b), "0 18446744073709551615");
+}
+
 static void refuses_unknown_conversions(void **state)
 {
 	autobuf struct buf b = BUF_INIT(64);
@@ -145,7 +184,9 @@ int main(void)
 		cmocka_unit_test(huge_sizes_do_not_wrap),
 		cmocka_unit_test(consumes_from_the_front),
 		cmocka_unit_test(reads_to_the_end_and_not_further),
+		cmocka_unit_test(reads_into_the_room_that_is_there),
 		cmocka_unit_test(formats_like_printf),
+		cmocka_unit_test(writes_numbers_without_a_format),
 		cmocka_unit_test(refuses_unknown_conversions),
 	};
 

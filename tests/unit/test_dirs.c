@@ -175,15 +175,16 @@ static void captures_come_back_whole(void **state)
 
 	(void)state;
 	assert_int_equal(capture_open(), 0);
-	assert_int_equal(capture_dump(CAPTURE_FD, 7, env), 0);
-	assert_int_equal(capture_dump(CAPTURE_FD, 3, env), 0);
+	assert_int_equal(capture_dump("7", env), 7);
+	assert_int_equal(capture_dump("256", env), 1);
+	assert_int_equal(capture_dump("3", env), 3);
 	assert_int_equal(capture_read(&got, 1 << 20, 100), CAPTURED);
 	assert_int_equal(got.code, 3);
 	assert_int_equal(got.env.count, 3);
 	assert_string_equal(env_get(got.env.vec, "A"), "1\n2");
 	assert_string_equal(env_get(got.env.vec, "B"), "");
 	assert_int_equal(capture_open(), 0);
-	assert_int_equal(capture_dump(CAPTURE_FD, 0, env), 0);
+	assert_int_equal(capture_dump("0", env), 0);
 	assert_int_equal(capture_read(&small, 5, 100), CAPTURE_TOO_LARGE);
 	assert_int_equal(capture_open(), 0);
 	assert_int_equal(capture_read(&none, 5, 100), CAPTURE_NO_DUMP);
@@ -220,10 +221,14 @@ static void the_wrapper_quotes_its_own_path(void **state)
 	autobuf struct buf out = BUF_INIT(65536);
 
 	(void)state;
-	capture_wrap(&out, "/a b/it's", 300);
+	capture_wrap(&out, "/a b/it's", 300, true);
 	assert_int_equal(out.err, 0);
 	assert_non_null(strstr(buf_str(&out), "(exit 44)"));
 	assert_non_null(strstr(buf_str(&out), "'/a b/it'\\''s' envrun"));
+	assert_non_null(strstr(buf_str(&out), "\nexec '/a b"));
+	buf_clear(&out);
+	capture_wrap(&out, "/a", 0, false);
+	assert_null(strstr(buf_str(&out), "exec"));
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  */
 #include "unit.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -13,7 +14,7 @@
 
 enum { BLOCKS = 400 };
 
-static struct heap heap = {.secret = (uintptr_t)0x123456789abcdef1};
+static struct heap heap = {.secret = 0x123456789abcdef1};
 
 struct taken {
 	unsigned char *p;
@@ -90,8 +91,64 @@ static void nothing_leaks(void **state)
 		assert_true(!fresh || n + 16 > HEAP_LARGE);
 		heap_give(&heap, q);
 	}
-	assert_null(heap_take(&heap, SIZE_MAX - 8, &fresh));
-	assert_null(heap_take(&heap, PTRDIFF_MAX, &fresh));
+}
+
+/* Sizes at which a sum wraps or a bound is passed: refused whole, and what was
+ * to grow is as it was. */
+static void hostile_sizes_are_refused(void **state)
+{
+	const size_t tops[] = {SIZE_MAX, SIZE_MAX / 2, PTRDIFF_MAX / 2 + 64,
+		SIZE_MAX - SIZE_MAX / 4};
+	struct heap own = {.secret = 7};
+	bool fresh;
+	unsigned char *p = heap_take(&own, 100, &fresh);
+
+	(void)state;
+	memset(p, 0x5a, 100);
+	for (size_t i = 0; i < sizeof(tops) / sizeof(*tops); i++)
+		for (size_t less = 0; less < 64; less++) {
+			struct heap was = own;
+
+			errno = 0;
+			assert_null(heap_take(&own, tops[i] - less, &fresh));
+			assert_int_equal(errno, ENOMEM);
+			assert_null(heap_resize(&own, p, tops[i] - less));
+			assert_memory_equal(&own, &was, sizeof(own));
+		}
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(p[i], 0x5a);
+	assert_ptr_equal(heap_resize(&own, p, 0), p);
+	heap_give(&own, p);
+}
+
+/* Around each size at which blocks are kept otherwise. */
+static void bounds_hold_their_bytes(void **state)
+{
+	const size_t bounds[] = {0, 16, 240, 256, 1 << 12, HEAP_LARGE - 16,
+		HEAP_LARGE, HEAP_REGION, HEAP_REGION * 3};
+	struct heap own = {.secret = 7};
+	bool fresh;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(*bounds); i++)
+		for (size_t more = 0; more < 40; more++) {
+			size_t n = bounds[i] + more > 20 ? bounds[i] + more - 20 : 0;
+			struct taken a = {heap_take(&own, n, &fresh), n, 0};
+			struct taken b = {heap_take(&own, n, &fresh), n, 0};
+
+			assert_int_equal((uintptr_t)a.p % 16, 0);
+			assert_ptr_not_equal(a.p, b.p);
+			fill(&a, 0, 1);
+			fill(&b, 0, 2);
+			a.p = heap_resize(&own, a.p, n + 17);
+			check(&a);
+			a.n = n + 17;
+			fill(&a, 0, 3);
+			check(&b);
+			heap_give(&own, b.p);
+			check(&a);
+			heap_give(&own, a.p);
+		}
 }
 
 static void twice(char *p)
@@ -151,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_are_apart),
 		cmocka_unit_test(nothing_leaks),
+		cmocka_unit_test(hostile_sizes_are_refused),
+		cmocka_unit_test(bounds_hold_their_bytes),
 		cmocka_unit_test(abuse_ends_it),
 	};
 

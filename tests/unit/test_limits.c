@@ -28,10 +28,9 @@ static void the_clock(void **state)
 	const struct limits_spec spec = {.wall_ns = 30000000};
 	struct timespec pause = {.tv_nsec = 35000000};
 	struct limits l = LIMITS_INIT;
-	struct diag d = {0};
 
 	(void)state;
-	assert_int_equal(limits_prepare(&l, &spec, &d), 0);
+	assert_int_equal(limits_prepare(&l, &spec), 0);
 	assert_int_equal(l.how[LIMITS_WALL], LIMITS_BY_TIMER);
 	limits_start(&l);
 	assert_in_range(limits_timeout(&l), 0, 31);
@@ -49,10 +48,9 @@ static void no_limits_no_looks(void **state)
 {
 	const struct limits_spec spec = {.files = 100, .fsize = 1 << 20};
 	struct limits l = LIMITS_INIT;
-	struct diag d = {0};
 
 	(void)state;
-	assert_int_equal(limits_prepare(&l, &spec, &d), 0);
+	assert_int_equal(limits_prepare(&l, &spec), 0);
 	limits_start(&l);
 	assert_int_equal(limits_timeout(&l), -1);
 	assert_int_equal(limits_kill(&l), -ENOENT);
@@ -63,10 +61,9 @@ static void very_long_times(void **state)
 {
 	const struct limits_spec spec = {.wall_ns = UINT64_MAX};
 	struct limits l = LIMITS_INIT;
-	struct diag d = {0};
 
 	(void)state;
-	assert_int_equal(limits_prepare(&l, &spec, &d), 0);
+	assert_int_equal(limits_prepare(&l, &spec), 0);
 	limits_start(&l);
 	assert_int_equal(limits_timeout(&l), -1);
 	assert_int_equal(limits_check(&l, false), LIMITS_NONE);
@@ -98,27 +95,61 @@ static void the_tree_is_seen_and_ended(void **state)
 
 	(void)state;
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	assert_int_equal(limits_tree(&t, true), 0);
+	assert_int_equal(limits_tree(&t, true, NULL), 0);
 	assert_int_equal(t.procs, 0);
 	assert_true(grow() > 0);
 	for (int i = 0; i < 200 && t.procs < 2; i++) {
 		nanosleep(&pause, NULL);
-		limits_tree(&t, true);
+		limits_tree(&t, true, NULL);
 	}
 	assert_int_equal(t.procs, 2);
 	assert_true(t.tasks >= 2 && t.memory > 0);
-	assert_int_equal(limits_sweep(), 0);
-	assert_int_equal(limits_tree(&t, true), 0);
+	assert_int_equal(limits_sweep(NULL), 0);
+	assert_int_equal(limits_tree(&t, true, NULL), 0);
 	assert_int_equal(t.procs, 0);
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 	/* And when there is nothing to do. */
-	assert_int_equal(limits_sweep(), 0);
+	assert_int_equal(limits_sweep(NULL), 0);
+}
+
+/* What was started before, by what this process was then, goes on. */
+static void others_are_left_alone(void **state)
+{
+	autobuf struct buf others = {0};
+	struct limits_guess g = {0, 0, &others};
+	struct limits_tree t = {0};
+	pid_t before, other;
+
+	(void)state;
+	assert_int_equal(limits_others(&others), 0);
+	assert_int_equal(others.len, 0);
+	before = fork();
+	if (before == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(limits_others(&others), 0);
+	assert_int_equal(limits_tree(&t, true, &others), 0);
+	assert_int_equal(t.procs, 0);
+	other = fork();
+	if (other == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(limits_tree(&t, true, &others), 0);
+	assert_int_equal(t.procs, 1);
+	assert_true(limits_procs_over(&g, 0));
+	assert_int_equal(g.procs, 1);
+	assert_int_equal(limits_sweep(&others), 0);
+	assert_int_equal(kill(other, 0), -1);
+	assert_int_equal(kill(before, SIGKILL), 0);
+	assert_int_equal(waitpid(before, NULL, 0), before);
 }
 
 static void processes_are_guessed_and_counted(void **state)
 {
-	struct limits_guess g = {0, 0};
+	struct limits_guess g = {0, 0, NULL};
 	pid_t first = 0;
 
 	(void)state;
@@ -146,7 +177,7 @@ static void processes_are_guessed_and_counted(void **state)
 	g.last = UINT32_MAX;
 	assert_false(limits_procs_over(&g, 1000000));
 	assert_int_equal(g.procs, 3);
-	assert_int_equal(limits_sweep(), 0);
+	assert_int_equal(limits_sweep(NULL), 0);
 	assert_int_equal(limits_child(getpid()), 0);
 }
 
@@ -154,12 +185,11 @@ static void the_childs_limits(void **state)
 {
 	const struct limits_spec spec = {.files = 50, .fsize = 4096};
 	struct limits l = LIMITS_INIT;
-	struct diag d = {0};
 	int status;
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(limits_prepare(&l, &spec, &d), 0);
+	assert_int_equal(limits_prepare(&l, &spec), 0);
 	pid = fork();
 	if (pid == 0) {
 		struct rlimit r;
@@ -185,10 +215,9 @@ static void how_is_told(void **state)
 	const struct limits_spec spec = {
 		.mem = 1 << 30, .tasks = 100, .cpu_ns = 1, .procs = 3};
 	struct limits l = LIMITS_INIT;
-	struct diag d = {0};
 
 	(void)state;
-	assert_int_equal(limits_prepare(&l, &spec, &d), 0);
+	assert_int_equal(limits_prepare(&l, &spec), 0);
 	assert_int_not_equal(l.how[LIMITS_MEM], LIMITS_BY_NOTHING);
 	assert_int_not_equal(l.how[LIMITS_TASKS], LIMITS_BY_NOTHING);
 	assert_int_not_equal(l.how[LIMITS_CPU], LIMITS_BY_NOTHING);
@@ -206,6 +235,7 @@ int main(void)
 		cmocka_unit_test(no_limits_no_looks),
 		cmocka_unit_test(very_long_times),
 		cmocka_unit_test(the_tree_is_seen_and_ended),
+		cmocka_unit_test(others_are_left_alone),
 		cmocka_unit_test(processes_are_guessed_and_counted),
 		cmocka_unit_test(the_childs_limits),
 		cmocka_unit_test(how_is_told),

@@ -16,7 +16,7 @@
 #include "str.h"
 
 enum {
-	MAX_LINES = 3000,
+	MAX_LINES = 6000,
 };
 
 static char *lines[MAX_LINES];
@@ -43,8 +43,10 @@ static enum policy_decision decide_in(
 	return v.would;
 }
 
-static void read_lines(const char *path)
+/* Each step-th line: all of them take minutes with the sanitizers. */
+static void read_lines(const char *path, size_t step)
 {
+	size_t seen = 0;
 	FILE *f = fopen(path, "r");
 	char *row = NULL;
 	size_t cap = 0;
@@ -58,7 +60,7 @@ static void read_lines(const char *path)
 		line = strchr(tab + 1, '\t') + 1;
 		line[strcspn(line, "\t\n")] = 0;
 		/* Escaped ones have line ends: prefixes alone fit them. */
-		if (line[0] != '@')
+		if (line[0] != '@' && seen++ % step == 0)
 			lines[count++] = strdup(line);
 	}
 	free(row);
@@ -71,10 +73,11 @@ static int load(void **state)
 	struct diag d;
 
 	(void)state;
-	read_lines(TEST_DATA "/policy-corpus.tsv");
+	read_lines(TEST_DATA "/policy-corpus.tsv", 1);
 	assert_true(count > 300);
-	read_lines(TEST_DATA "/policy-lines.tsv");
-	assert_true(count > 2000);
+	read_lines(TEST_DATA "/policy-lines.tsv", 1);
+	read_lines(TEST_DATA "/policy-siblings.tsv", 4);
+	assert_true(count > 3000);
 	assert_int_equal(policy_load(&policy, &none, &d), 0);
 	assert_int_equal(policy->state, POLICY_GOOD);
 	return 0;
@@ -116,15 +119,6 @@ static void quote(char *to, const char *s)
 	memcpy(to, "'", 2);
 }
 
-/* What the frame makes unknown is asked about, not denied: PWD after a loop's
- * own cd, parameters that are set on one way only. */
-static bool not_known(const char *before, const char *line)
-{
-	if (str_after(before, "while"))
-		return strstr(line, "PWD") || strstr(line, "pwd");
-	return strpbrk(before, "&|") && strstr(line, "set --");
-}
-
 static void rewritten(void **state)
 {
 	static const struct {
@@ -157,8 +151,6 @@ static void rewritten(void **state)
 		if (strlen(lines[i]) > 4000 || str_eq(rule, "unparsable"))
 			continue;
 		for (size_t f = 0; f < ARRAY_SIZE(frames); f++) {
-			if (not_known(frames[f].before, lines[i]))
-				continue;
 			snprintf(text, sizeof(text), "%s%s%s", frames[f].before,
 				lines[i], frames[f].behind);
 			if (decide_in(policy, POLICY_FULL_AUTO, lines[i]) ==
@@ -189,6 +181,10 @@ static void split_quotes(void **state)
 		const char *l = lines[i];
 		size_t n = strcspn(l, " ");
 
+		/* A reserved word in quotes is none. */
+		decide_in(policy, POLICY_FULL_AUTO, l);
+		if (str_eq(rule, "unparsable"))
+			continue;
 		for (size_t k = 0; n > 2 && k < ARRAY_SIZE(cut); k++) {
 			size_t plain = 0;
 
@@ -219,7 +215,8 @@ static void split_anywhere(void **state)
 		const char *l = lines[i];
 		size_t n = strlen(l), first = strcspn(l, " ");
 
-		if (n < 4 || memchr(l, '=', first) || str_after(l, "time") ||
+		decide_in(policy, POLICY_FULL_AUTO, l);
+		if (str_eq(rule, "unparsable") || n < 4 || memchr(l, '=', first) || str_after(l, "time") ||
 			strspn(l, "abcdefghijklmnopqrstuvwxyz0123456789"
 				  "ABCDEFGHIJKLMNOPQRSTUVWXYZ _./:=,@%+-") != n)
 			continue;
@@ -258,7 +255,8 @@ static void wrapped(void **state)
 			str_after(l, "while ") || str_after(l, "case ") ||
 			str_after(l, "coproc "))
 			continue;
-		if (decide_in(policy, POLICY_FULL_AUTO, l) != POLICY_DENY)
+		if (decide_in(policy, POLICY_FULL_AUTO, l) != POLICY_DENY ||
+			str_eq(rule, "unparsable"))
 			continue;
 		/* Builtins that only the shell itself has mean nothing there.
 		 */

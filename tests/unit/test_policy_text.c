@@ -9,6 +9,8 @@
 #include "policy_load.h"
 #include "str.h"
 
+#define LONG "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static int compile(const char *text, struct diag *d)
 {
 	struct policy_image *img = NULL;
@@ -79,6 +81,7 @@ static void places(void **state)
 		{"redact x yy [a-z]{9,2}", 1, 13, "expected a class"},
 		{"args x -y=what", 1, 8, "no such type"},
 		{"args style=odd x", 1, 6, "expected words"},
+		{"args style=" LONG LONG " x", 1, 6, "too long"},
 		{"args x odd", 1, 8, "expected -x"},
 		{"delegate all allow x", 1, 10, "user or project"},
 		{"include other", 1, 9, "include default"},

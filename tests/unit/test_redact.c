@@ -3,7 +3,7 @@
  *
  * The literals are kept in base64 so that no scanner trips over them.
  */
-#include "unit.h"
+#include "redact_unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,34 +24,18 @@ struct example {
 static struct example cases[CASES];
 static size_t case_count;
 
-static int value64(char c)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn"
-				     "opqrstuvwxyz0123456789+/";
-	const char *at = c ? strchr(digits, c) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
 static void decode(struct example *e, const char *p)
 {
-	uint32_t bits = 0;
-	unsigned have = 0;
-	size_t n = 0;
-	char raw[1024];
+	autobuf struct buf raw = BUF_INIT(1024);
 
-	for (; value64(*p) >= 0; p++) {
-		bits = bits << 6 | (uint32_t)value64(*p);
-		have += 6;
-		if (have >= 8)
-			raw[n++] = (char)(bits >> (have -= 8));
-	}
-	for (size_t i = 0; i < n; i++) {
-		if (raw[i] == '\\' && i + 1 < n && raw[i + 1] == 'n') {
+	decode64(p, &raw);
+	for (size_t i = 0; i < raw.len; i++) {
+		if (raw.data[i] == '\\' && i + 1 < raw.len &&
+			raw.data[i + 1] == 'n') {
 			e->text[e->n++] = '\n';
 			i++;
 		} else {
-			e->text[e->n++] = raw[i];
+			e->text[e->n++] = raw.data[i];
 		}
 	}
 }
@@ -73,24 +57,6 @@ static int load(void **state)
 	}
 	buf_release(&b);
 	return case_count == 40 ? 0 : -1;
-}
-
-static void run(struct redact *r, struct buf *out, const char *s, size_t n,
-	size_t cut, size_t second)
-{
-	struct redact_stream one = REDACT_STREAM_INIT;
-
-	buf_clear(out);
-	cut = cut < n ? cut : n;
-	second = second < n - cut ? second : n - cut;
-	assert_int_equal(redact_feed(r, &one, s, cut, out), 0);
-	assert_int_equal(redact_feed(r, &one, s + cut, second, out), 0);
-	assert_int_equal(
-		redact_feed(r, &one, s + cut + second, n - cut - second, out),
-		0);
-	assert_int_equal(redact_flush(r, &one, true, out), 0);
-	assert_false(redact_pending(&one));
-	redact_stream_release(&one);
 }
 
 static void the_forty(void **state)
@@ -258,7 +224,69 @@ static void values_behind_names(void **state)
 		"-H 'Authorization: token [REDACTED]' x");
 	expect("Cookie: a=b; c=d\n", "Cookie: [REDACTED]\n");
 	expect("amqp://u:p%40ss@h/v", "amqp://u:[REDACTED]@h/v");
+	expect("PASSWORD:= abc x", "PASSWORD:= [REDACTED] x");
+	expect("--spring.db.password abc x",
+		"--spring.db.password [REDACTED] x");
+	expect("session_id=h3Jk9mZq2LwX7bVt4RsP",
+		"session_id=[REDACTED]");
+	expect("--cookie h3Jk9mZq2LwX7bVt4RsP x", "--cookie [REDACTED] x");
+	expect("curl --user=me:abc h", "curl --user=me:[REDACTED] h");
+	expect("curl -ume:abc h", "curl -ume:[REDACTED] h");
+	expect("https://h3Jk9mZq2LwX7bVt4RsP@h/x", "https://[REDACTED]@h/x");
+	expect("{\"Cookie\": \"a=b\"}", "{\"Cookie\": \"[REDACTED]\"}");
+	expect("{\"Authorization\":\"Bearer abc\"}",
+		"{\"Authorization\":\"Bearer [REDACTED]\"}");
+	expect("<password>abc</password>", "<password>[REDACTED]</password>");
+	expect("password.c:1: password=abc x",
+		"password.c:1: password=[REDACTED] x");
 	expect("AWS_SECRET_ACCESS_KEY=\n", "AWS_SECRET_ACCESS_KEY=\n");
+}
+
+/* What only one program's users call it. */
+static void flags_of_programs(void **state)
+{
+	static const char *const rows[][2] = {
+		{"sshpass -p hunter2 ssh h", "sshpass -p # ssh h"},
+		{"sshpass -phunter2 ssh h", "sshpass -p# ssh h"},
+		{"sudo /usr/bin/sshpass -p 'a b' ssh", "sudo /usr/bin/sshpass -p '#' ssh"},
+		{"mysql -u root -phunter2 db", "mysql -u root -p# db"},
+		{"mysql -p'hun!ter' db", "mysql -p'#' db"},
+		{"mysql -p!hunter2 db", "mysql -p# db"},
+		{"docker exec -it db mysql -phunter2", "docker exec -it db mysql -p#"},
+		{"docker login -u me -p hunter2 h", "docker login -u me -p # h"},
+		{"redis-cli -h x -a hunter2 ping", "redis-cli -h x -a # ping"},
+		{"unzip -P hunter2 a.zip", "unzip -P # a.zip"},
+		{"7z a -phunter2 a.7z x", "7z a -p# a.7z x"},
+		{"ldapsearch -D cn=x -w hunter2 -b y", "ldapsearch -D cn=x -w # -b y"},
+		{"smbclient -U me%hunter2 //h/s", "smbclient -U me%# //h/s"},
+		{"openssl rsa -passin pass:hunter2 -in k", "openssl rsa -passin pass:# -in k"},
+		{"openssl enc -k hunter2 -in k", "openssl enc -k # -in k"},
+		{"keytool -list -storepass changeit2", "keytool -list -storepass #"},
+		{"java -password hunter2 x", "java -password # x"},
+		{"a; sshpass -p hunter2 x; ls -p y", "a; sshpass -p # x; ls -p y"},
+		/* all others */
+		{"mkdir -p hunter2", NULL}, {"mysql -p db", NULL},
+		{"docker run -p 8080:80 x", NULL},
+		{"docker run --name mysql -p3306:3306 x", NULL},
+		{"ssh login -p 2222", NULL}, {"mysql -P 3306", NULL},
+		{"sshpass -e ssh -p 22 h", NULL},
+		{"sshpass -v -p ab ssh -p 22 h", "sshpass -v -p # ssh -p 22 h"},
+		{"sshpass -p $PW ssh h", NULL}, {"sshpass; ls -p x", NULL},
+		{"openssl x -passin env:PW", NULL}, {"curl -k https://h", NULL},
+		{"find . -print -perm 644", NULL}, {"gcc -pthread -shared x", NULL},
+		{"a pass:hunter", NULL}, {"zip -r a b", NULL},
+		{"smbclient -U me //h/s", NULL}, {"rsync -a -P x y", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		autobuf struct buf wanted = BUF_INIT(4096);
+
+		for (const char *p = rows[i][1] ? rows[i][1] : rows[i][0]; *p; p++)
+			*p == '#' ? buf_adds(&wanted, "[REDACTED]")
+				  : buf_addc(&wanted, *p);
+		expect(rows[i][0], buf_str(&wanted));
+	}
 }
 
 static void what_only_looks_like_it(void **state)
@@ -275,7 +303,14 @@ static void what_only_looks_like_it(void **state)
 		"----- BEGIN", "--token", "x --token-file y", "sk-learn",
 		"risk-averse-people-of-the-world-and-more", "eyJ", "npm_config",
 		"compass: north", "session_id=1", "auth: none",
-		"git log --author me"};
+		"git log --author me", "password.c:10:3: error: x",
+		"secret.txt: ASCII text", "tests/token.rs:5: note",
+		"--key /etc/ssl/private/h3Jk9mZq2LwX7bVt4RsP",
+		"--auth basic x", "docker run -u1000:1000 x",
+		"https://some.user@example.com/x", "ssh://git@github.com/o/r",
+		"a password> x", "<password></password>", "x -> y",
+		"<secret>${SECRET}</secret>",
+		"SESSION_ID=session-1f7fccfb-48c6-44ed-8230-2569a5832617"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof clean / sizeof *clean; i++)
@@ -354,7 +389,7 @@ static void the_policys_patterns(void **state)
 	redact_use_patterns(&r, p, 3);
 	expect_with(&r, "ACME-AB12 ACME-A", "[REDACTED] ACME-A");
 	expect_with(&r, "xACME-ABCDEF7 ACME", "x[REDACTED]7 ACME");
-	expect_with(&r, "my_phrase=q pin: 1", "my_phrase=[REDACTED] pin:"
+	expect_with(&r, "my_phrase=qq pin: 1234", "my_phrase=[REDACTED] pin:"
 					      " [REDACTED]");
 	assert_string_equal(redact_kind_name(&r, KIND_USER), "acme");
 	assert_true(r.found[KIND_USER]);
@@ -389,16 +424,64 @@ static void pauses(void **state)
 	redact_release(&r);
 }
 
+/* A '|' is a pause: the name, or a part of the secret, is out already. */
+static void pauses_before_the_value(void **state)
+{
+	static const char *const rows[][2] = {
+		{"Password: |hunter2 x", "Password: [REDACTED] x"},
+		{"Password: |h|u|n|ter2 x", "Password: [REDACTED] x"},
+		{"password=|hunter2 x", "password=[REDACTED] x"},
+		{"Your password is: |Xk9#fj2 x", "Your password is: [REDACTED] x"},
+		{"--password |hunter2 x", "--password [REDACTED] x"},
+		{"Authorization:| |Bearer |abc\n", "Authorization: [REDACTED]\n"},
+		{"token h3Jk9m|Zq2LwX7bVt4RsP x", "token h3Jk9m[REDACTED] x"},
+		{"x gh|p_" "0123456789ABCDEFGHIJKLMNOPQRSTUVWX y", "x gh[REDACTED] y"},
+		{"MY_|SECRET=a|bc x", "MY_SECRET=[REDACTED] x"},
+		{"Password: |\r\nLogin ok", "Password: \r\nLogin ok"},
+		{"password is |wrong", "password is wrong"},
+		{"a=|b: |c --|d e|", "a=b: c --d e"},
+		{"\x1b|[1mtoken|s: |4", "\x1b[1mtokens: 4"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct redact r = REDACT_INIT;
+		struct redact_stream s = REDACT_STREAM_INIT;
+		autobuf struct buf out = BUF_INIT(4096);
+
+		for (const char *p = rows[i][0]; *p; p++)
+			assert_int_equal(*p == '|'
+					? redact_flush(&r, &s, false, &out)
+					: redact_feed(&r, &s, p, 1, &out),
+				0);
+		assert_int_equal(redact_flush(&r, &s, true, &out), 0);
+		assert_string_equal(buf_str(&out), rows[i][1]);
+		redact_stream_release(&s);
+		redact_release(&r);
+	}
+}
+
 static void arguments(void **state)
 {
-	static const char *const rows[][3] = {
-		{"--password", "hunter2", "[REDACTED]"},
-		{"--password", "-x", "-x"},
-		{"--token-file", "x", "x"},
-		{"-u", "me:pw", "me:[REDACTED]"},
-		{"-u", "1:1", "1:1"},
-		{"-c", "mysql --password=x1 db", "mysql --password=[REDACTED] db"},
-		{NULL, "--api-key=abc", "--api-key=[REDACTED]"},
+	/* The last but one is looked at; the last is what comes out. */
+	static const char *const rows[][5] = {
+		{"x", "--password", "hunter2", "[REDACTED]"},
+		{"x", "--password", "-x", "-x"},
+		{"x", "--token-file", "x", "x"},
+		{"x", "-u", "me:pw", "me:[REDACTED]"},
+		{"x", "-u", "1:1", "1:1"},
+		{"x", "-c", "mysql --password=x1 db",
+			"mysql --password=[REDACTED] db"},
+		{"--api-key=abc", "--api-key=[REDACTED]"},
+		{"/usr/bin/sshpass", "-p", "a b", "[REDACTED]"},
+		{"/usr/bin/sshpass", "-pab", "-p[REDACTED]"},
+		{"mysql", "-pab", "-p[REDACTED]"},
+		{"mysql", "-p", "db", "db"},
+		{"docker", "login", "-p", "ab", "[REDACTED]"},
+		{"docker", "run", "-p", "80:80", "80:80"},
+		{"openssl", "-passin", "pass:ab", "pass:[REDACTED]"},
+		{"smbclient", "-U", "me%ab", "me%[REDACTED]"},
+		{"mkdir", "-p", "ab", "ab"},
 	};
 
 	(void)state;
@@ -406,9 +489,12 @@ static void arguments(void **state)
 		struct redact r = REDACT_INIT;
 		autobuf struct buf out = BUF_INIT(4096);
 
-		assert_int_equal(
-			redact_arg(&r, rows[i][0], rows[i][1], &out), 0);
-		assert_string_equal(buf_str(&out), rows[i][2]);
+		size_t n = 1;
+
+		while (n < 4 && rows[i][n + 1])
+			n++;
+		assert_int_equal(redact_arg(&r, rows[i], n - 1, &out), 0);
+		assert_string_equal(buf_str(&out), rows[i][n]);
 		redact_release(&r);
 	}
 }
@@ -436,12 +522,14 @@ int main(void)
 		cmocka_unit_test(after_other_text),
 		cmocka_unit_test(through_colours),
 		cmocka_unit_test(values_behind_names),
+		cmocka_unit_test(flags_of_programs),
 		cmocka_unit_test(what_only_looks_like_it),
 		cmocka_unit_test(private_keys),
 		cmocka_unit_test(endless_values),
 		cmocka_unit_test(values_of_variables),
 		cmocka_unit_test(the_policys_patterns),
 		cmocka_unit_test(pauses),
+		cmocka_unit_test(pauses_before_the_value),
 		cmocka_unit_test(arguments),
 		cmocka_unit_test(other_bytes),
 	};

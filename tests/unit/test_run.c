@@ -180,6 +180,61 @@ static void forwards_once(void **state)
 	}
 }
 
+/* However quickly they come: none of them is handed on. */
+static void group_signals_are_never_forwarded(void **state)
+{
+	struct want w = plain;
+	struct caller c;
+	size_t total[2];
+
+	(void)state;
+	w.before = own_group;
+	w.script = "trap : TERM HUP; trap 'exit 7' USR1; echo go; "
+		   "while :; do sleep 0.05; done";
+	c = begin(&w);
+	ready(&c);
+	pause_ms(80);
+	for (unsigned i = 0; i < 3000; i++) {
+		kill(-c.pid, i & 1 ? SIGHUP : SIGTERM);
+		for (volatile unsigned n = i * 17 % 4001; n; n--)
+			;
+	}
+	pause_ms(20);
+	kill(-c.pid, SIGUSR1);
+	collect(&c, total);
+	assert_int_equal(finish(&c), 7 << 8);
+	assert_int_equal(told->signals, 0);
+	close(c.in);
+}
+
+/* The next one to it alone is, once what came before is dealt with. */
+static void alone_after_the_group(void **state)
+{
+	struct want w = plain;
+	struct caller c;
+	size_t total[2];
+
+	(void)state;
+	w.before = own_group;
+	w.script = "trap 'echo T' TERM; trap 'exit 7' USR1; echo go; "
+		   "while :; do sleep 0.05; done";
+	c = begin(&w);
+	ready(&c);
+	pause_ms(80);
+	for (int i = 0; i < 3; i++) {
+		kill(-c.pid, SIGTERM);
+		ready(&c);
+		pause_ms(50);
+		kill(c.pid, SIGTERM);
+		ready(&c);
+	}
+	kill(-c.pid, SIGUSR1);
+	collect(&c, total);
+	assert_int_equal(finish(&c), 7 << 8);
+	assert_int_equal(told->signals, 3);
+	close(c.in);
+}
+
 static void stops_with_the_command(void **state)
 {
 	static const int sigs[] = {SIGTSTP, SIGSTOP, SIGTTIN};
@@ -237,6 +292,8 @@ int main(void)
 		cmocka_unit_test(closed_stays_closed),
 		cmocka_unit_test(lives_with_little),
 		cmocka_unit_test(forwards_once),
+		cmocka_unit_test(group_signals_are_never_forwarded),
+		cmocka_unit_test(alone_after_the_group),
 		cmocka_unit_test(stops_with_the_command),
 		cmocka_unit_test(dies_with_us),
 	};

@@ -25,7 +25,7 @@ static struct told {
 	struct run_result result;
 	struct diag diag;
 	int err;
-	char keys[SEEN_MAX], screen[SEEN_MAX];
+	char keys[SEEN_MAX], screen[SEEN_MAX], left[SEEN_MAX];
 	size_t keys_len, screen_len;
 	unsigned hidden;
 	struct winsize size;
@@ -62,16 +62,18 @@ struct user {
 	int tty;
 };
 
-static struct user begin(const char *script)
+static struct user begin_with(const char *script, const char *typed)
 {
 	static const struct run_sink sink = {.bytes = see, .winsize = see_size};
 	struct winsize size = {.ws_row = 33, .ws_col = 77};
 	char *const argv[] = {
 		(char[]){"sh"}, (char[]){"-c"}, strdup(script), NULL};
+	struct buf keys = BUF_INIT(SEEN_MAX - 1);
 	const struct run_spec spec = {.path = "/bin/sh",
 		.argv = argv,
 		.env = environment,
 		.mode = RUN_PTY,
+		.unread = typed ? &keys : NULL,
 		.sink = &sink};
 	struct user u;
 
@@ -81,11 +83,18 @@ static struct user begin(const char *script)
 	if (u.pid == 0) {
 		for (int fd = 3; fd < 64; fd++)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
+		buf_adds(&keys, typed ? typed : "");
 		told->err = run(&spec, &told->result, &told->diag);
+		memcpy(told->left, keys.data ? keys.data : "", keys.len);
 		_exit(told->err ? 99 : 0);
 	}
 	free(argv[2]);
 	return u;
+}
+
+static struct user begin(const char *script)
+{
+	return begin_with(script, NULL);
 }
 
 static char text[SEEN_MAX];
@@ -183,6 +192,24 @@ static void follows_the_size(void **state)
 	assert_int_equal(told->size.ws_col, 99);
 }
 
+/* Keys that were typed before are the command's, and those that it leaves stay
+ * for the next. */
+static void keeps_keys(void **state)
+{
+	struct user u = begin_with(
+		"read a; echo got $a; read b; sleep 0.5", "old\nmid");
+
+	(void)state;
+	assert_true(until(&u, "got old\r\n"));
+	type(&u, "dle\nnew\nhalf");
+	assert_true(until(&u, "half"));
+	assert_int_equal(end(&u), 0);
+	assert_string_equal(told->left, "new\nhalf");
+	u = begin_with("kill -9 $$", "gone\n");
+	assert_int_equal(end(&u), SIGKILL);
+	assert_string_equal(told->left, "");
+}
+
 /* The modes of the user's terminal after a run that ended by a signal to the
  * command, to us, or with modes that the command set on purpose. */
 static void gives_the_terminal_back(void **state)
@@ -258,6 +285,7 @@ int main(void)
 		cmocka_unit_test(hides_what_is_not_shown),
 		cmocka_unit_test(passes_keys_that_are_signals),
 		cmocka_unit_test(follows_the_size),
+		cmocka_unit_test(keeps_keys),
 		cmocka_unit_test(gives_the_terminal_back),
 		cmocka_unit_test(hangs_up),
 		cmocka_unit_test(wants_a_terminal),

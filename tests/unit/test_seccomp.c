@@ -41,13 +41,13 @@ static void every_program_is_sound(void **state)
 	struct seccomp_spec spec;
 
 	(void)state;
-	for (unsigned bits = 0; bits < 1024; bits++) {
+	for (unsigned bits = 0; bits < 4096; bits++) {
 		spec = (struct seccomp_spec){
 			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
 			bits & 32, bits & 64, bits & 128, bits & 256,
-			bits & 512, bits};
+			bits & 512, bits, bits & 1024, bits & 2048};
 		build(&spec);
-		assert_in_range(prog_len, 20, 255);
+		assert_in_range(prog_len, spec.alone ? 3 : 20, 255);
 		for (size_t i = 0; i < prog_len; i++) {
 			size_t reach = prog[i].code == BPF1_JA ?
 					       prog[i].k :
@@ -80,6 +80,22 @@ static void other_tables_are_refused(void **state)
 	assert_int_equal(call(SECCOMP_NR_KNOWN + 1, 0), SC_ERRNO(ENOSYS));
 	assert_int_equal(call(-1, 0), SC_ERRNO(ENOSYS));
 	assert_int_equal(call(__NR_getpid, 0), SC_ALLOW);
+}
+
+static void a_watch_alone_denies_nothing(void **state)
+{
+	struct seccomp_spec spec = {
+		.watch_exec = true, .pass = 7, .alone = true};
+	struct sc_data data = {.nr = __NR_mount, .arch = 0x40000003};
+
+	(void)state;
+	build(&spec);
+	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_execveat, 0), SC_NOTIFY);
+	for (long nr = 0; nr <= SECCOMP_NR_MAX; nr++)
+		if (nr != __NR_execve && nr != __NR_execveat)
+			assert_int_equal(call(nr, ~0UL), SC_ALLOW);
+	assert_int_equal(seccomp_eval(prog, prog_len, &data), SC_ALLOW);
 }
 
 static void the_table_is_what_the_tree_does(void **state)
@@ -214,11 +230,24 @@ static void others_and_memory(void **state)
 	assert_int_equal(call6(__NR_ioprio_set, 1, 7, 0, 0), SC_ERRNO(EPERM));
 	assert_int_equal(call6(__NR_ioprio_set, 2, 0, 0, 0), SC_ERRNO(EPERM));
 	assert_int_equal(call6(__NR_ioprio_set, 3, 0, 0, 0), SC_ERRNO(EPERM));
+	for (unsigned i = 0; i < 4; i++) {
+		const int nr[] = {__NR_sched_setparam, __NR_sched_setscheduler,
+			__NR_sched_setaffinity, __NR_sched_setattr};
+
+		assert_int_equal(call6(nr[i], 0, 0, 0, 0), SC_ALLOW);
+		assert_int_equal(call6(nr[i], 7, 0, 0, 0), SC_ERRNO(EPERM));
+	}
 	assert_int_equal(
 		call6(__NR_memfd_create, 1, 0, 0, 0), SC_ERRNO(EACCES));
 	assert_int_equal(call6(__NR_memfd_create, 1, 9, 0, 0), SC_ALLOW);
 	build(&(struct seccomp_spec){.others = true, .memfd_exec = true});
 	assert_int_equal(call6(__NR_prlimit64, 7, 0, 1, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_sched_setaffinity, 7, 0, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_setpriority, 0, 7, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_ioprio_set, 1, 7, 0, 0), SC_ALLOW);
+	/* a group may have members outside */
+	assert_int_equal(call6(__NR_setpriority, 1, 0, 0, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_ioprio_set, 2, 0, 0, 0), SC_ERRNO(EPERM));
 	assert_int_equal(call6(__NR_memfd_create, 1, 0, 0, 0), SC_ALLOW);
 }
 
@@ -264,6 +293,64 @@ static void the_pass(void **state)
 	assert_int_equal(exec_with(__NR_execve, 0), SC_NOTIFY);
 }
 
+/* Several calls are for oneself alone: one test answers for all of them. */
+static void no_leaf_stands_twice(void **state)
+{
+	unsigned found = 0;
+
+	(void)state;
+	build(&(struct seccomp_spec){.inet = true, .tcp_only = true});
+	for (size_t i = 0; i + 1 < prog_len; i++) {
+		const struct bpf_insn1 *a = &prog[i], *b = a + 1;
+
+		found += a->code == BPF1_LD && a->k == 16 &&
+			b->code == BPF1_JEQ && b->k == 0 &&
+			b[1 + b->jt].k == SC_ALLOW &&
+			b[1 + b->jf].k == SC_ERRNO(EPERM);
+	}
+	assert_int_equal(found, 1);
+}
+
+/* Where it would start a handler outside of the sandbox. */
+static void core_dumps_stay_limited(void **state)
+{
+	const uint64_t high = 1ULL << 32;
+
+	(void)state;
+	for (unsigned others = 0; others < 2; others++) {
+		build(&(struct seccomp_spec){.others = others});
+		assert_int_equal(call(__NR_setrlimit, 4), SC_ERRNO(0));
+		assert_int_equal(call(__NR_setrlimit, 7), SC_ALLOW);
+		assert_int_equal(
+			call6(__NR_prlimit64, 0, 4, 1, 0), SC_ERRNO(0));
+		assert_int_equal(
+			call6(__NR_prlimit64, 0, 4, high, 1), SC_ERRNO(0));
+		assert_int_equal(
+			call6(__NR_prlimit64, 0, high | 4, 1, 0), SC_ERRNO(0));
+		assert_int_equal(call6(__NR_prlimit64, 0, 4, 0, 1), SC_ALLOW);
+		assert_int_equal(call6(__NR_prlimit64, 0, 7, 1, 1), SC_ALLOW);
+		assert_int_equal(call6(__NR_prlimit64, 9, 4, 1, 0),
+			SC_ERRNO(others ? 0 : EPERM));
+	}
+	build(&(struct seccomp_spec){.cores = true});
+	assert_int_equal(call(__NR_setrlimit, 4), SC_ALLOW);
+	assert_int_equal(call6(__NR_prlimit64, 0, 4, 1, 0), SC_ALLOW);
+}
+
+static void volumes_are_not_copied(void **state)
+{
+	(void)state;
+	build(&(struct seccomp_spec){0});
+	/* SNAP_CREATE, SUBVOL_CREATE, SNAP_DESTROY; the same with flags */
+	for (unsigned i = 0; i < 256; i++)
+		assert_int_equal(call6(__NR_ioctl, 3, 0x50009400 | i, 0, 0),
+			SC_ERRNO(EPERM));
+	/* FICLONE, FICLONERANGE, FIDEDUPERANGE */
+	assert_int_equal(call6(__NR_ioctl, 3, 0x40049409, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_ioctl, 3, 0x4020940d, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_ioctl, 3, 0xc0189436, 0, 0), SC_ALLOW);
+}
+
 static void a_broken_program_kills(void **state)
 {
 	struct bpf_insn1 odd[] = {{0x99, 0, 0, 0}};
@@ -283,6 +370,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_program_is_sound),
 		cmocka_unit_test(other_tables_are_refused),
+		cmocka_unit_test(a_watch_alone_denies_nothing),
 		cmocka_unit_test(the_table_is_what_the_tree_does),
 		cmocka_unit_test(high_halves_hide_nothing),
 		cmocka_unit_test(sockets_by_family),
@@ -292,6 +380,9 @@ int main(void)
 		cmocka_unit_test(others_and_memory),
 		cmocka_unit_test(watched_calls),
 		cmocka_unit_test(the_pass),
+		cmocka_unit_test(no_leaf_stands_twice),
+		cmocka_unit_test(core_dumps_stay_limited),
+		cmocka_unit_test(volumes_are_not_copied),
 		cmocka_unit_test(a_broken_program_kills),
 	};
 

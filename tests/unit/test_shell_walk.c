@@ -3,8 +3,9 @@
  *
  * What is reported is written down in one line per event and compared as a
  * whole or searched:
- *   word word …     a command; a set is {a|b}, '~' stands for bounded and '?'
- *                   for unknown text, a trailing '*' for any number of words
+ *   word word …     a command; a set is {a|b}, '~' stands for bounded, '#'
+ *                   for a number's and '?' for unknown text, a trailing '*'
+ *                   for any number of words
  *   name=value      an assignment
  *   <path >path     a file opened
  *   @path           a directory entered
@@ -28,6 +29,7 @@ static void put_str(struct buf *out, struct shell_str s)
 	for (size_t i = 0; i < s.n; i++)
 		buf_addc(out, s.p[i] == SHELL_REL   ? '~'
 			      : s.p[i] == SHELL_ANY ? '?'
+			      : s.p[i] == SHELL_NUM ? '#'
 			      : s.p[i] == '\n'      ? '/'
 						    : s.p[i]);
 }
@@ -151,8 +153,15 @@ static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 	return 1;
 }
 
-static const struct shell_walk_ops ops = {
-	on_command, on_set, on_open, on_chdir, on_risk, on_source, on_getvar};
+/* The one that cannot be missing. */
+static bool on_is_dir(void *ctx, const struct shell_val *dir)
+{
+	(void)ctx;
+	return shell_str_is(dir->alts[0], "/r/is");
+}
+
+static const struct shell_walk_ops ops = {on_command, on_set, on_open,
+	on_chdir, on_risk, on_source, on_getvar, on_is_dir};
 
 static int walk(struct record *r, const char *line, enum shell_dialect dialect)
 {
@@ -204,7 +213,12 @@ static void words_are_known(void **state)
 		{"cat ~/x $HOME", "cat /home/u/x /home/u\n"},
 		{"cat a{b,c}d", "cat abd acd\n"},
 		{"cat *.c .?/x '*'", "cat ~.c* {.~/x|../x}* *\n"},
-		{"rm tmp.$$", "rm tmp.~\n"},
+		{"rm tmp.$$", "rm tmp.#\n"},
+		{"a & p=$!; wait $p; b \"$p\" ${#p}",
+			"a\np={#|}\nwait {#|}\nb {#|} #\n"},
+		{"a && x='b c'; d $x", "a\nx=b c\nd {b|c}* {b c||?}*\n"},
+		{"a && set -- b; c \"$@\"; d $1",
+			"a\nset -- b\nc b*\nd {b|}\n"},
 		{"a \"$(b)\" x`c`", "b\nc\na ? {x?|?}*\n"},
 		{"${x:-a b} ${x:+c} ${x=d} $x", "x=d\na b d d\n"},
 		{"f=d/a.md; echo ${f%.md} ${f##*/}",
@@ -212,9 +226,9 @@ static void words_are_known(void **state)
 		{"set -- a 'b c'; x \"$@\" $# \"$*\"; shift; y $1",
 			"set -- a b c\nx a b c 2 a b c\nshift\ny b c\n"},
 		{"a=(p q); x \"${a[@]}\" ${a[1]}",
-			"a={p|q}\nx p q {p|q||?}*\n"},
+			"a={p|q}\nx p q {p|q|}\n"},
 		{"for f in a b; do c $f; done; e $f",
-			"f={a|b}\nc {a|b}\ne {a|b||?}*\n"},
+			"f={a|b}\nc {a|b}\ne {a|b|}\n"},
 		{"if a; then x=1; else x=2; fi; b $x",
 			"a\nx=1\nx=2\nb {1|2}\n"},
 		{"x=1; a && x=2; b $x", "x=1\na\nx=2\nb {2|1}\n"},
@@ -252,15 +266,29 @@ static void places_are_known(void **state)
 		{"cd s && cd ~-/t && a", "cd s\n@/r/s\ncd {/r/t|~-/t} in /r/s\n"
 			"@{/r/t|/r/s/~-/t}\na in {/r/t|/r/s/~-/t}\n"},
 		{"pushd s && popd -n && a",
-			"pushd s\n@/r/s\npopd -n in /r/s\na in ?\n"},
+			"pushd s\n@/r/s\npopd -n in /r/s\na in {/r|?}\n"},
 		{"for d in a b; do (cd $d; e); done; f",
 			"d={a|b}\ncd {a|b}\n@{/r/a|/r/b}\n"
 			"e in {/r/a|/r/b|/r}\nf\n"},
 		{"for d in a b; do cd /r/$d; e; done",
 			"d={a|b}\ncd {/r/a|/r/b} in {/r|/r/a|/r/b}\n"
 			"@{/r/a|/r/b}\ne in {/r/a|/r/b|/r}\n"},
+		{"cd is; a; cd ..; b",
+			"cd is\n@/r/is\na in /r/is\ncd .. in /r/is\n"
+			"@/r/is/..\nb in {/r|/r/is}\n"},
+		{"cd is 2>x; a", ">x\ncd is\n@/r/is\na in {/r/is|/r}\n"},
+		{"! cd is; a", "cd is\n@/r/is\na in {/r|/r/is}\n"},
+		{"a && cd is; b", "a\ncd is\n@/r/is\nb in {/r/is|/r}\n"},
+		{"set -e; cd a; b", "set -e\ncd a\n@/r/a\nb in /r/a\n"},
+		{"set -e; cd a || b; c",
+			"set -e\ncd a\n@/r/a\nb\nc in {/r|/r/a}\n"},
+		{"set -e; set +e; cd a; b",
+			"set -e\nset +e\ncd a\n@/r/a\nb in {/r/a|/r}\n"},
+		{"set -e; f() { cd a; b; }; f || c",
+			"set -e\nf\ncd a\n@/r/a\nb in {/r/a|/r}\nc in "
+			"{/r/a|/r}\n"},
 		{"for d in a b; do cd $d; done; e",
-			"d={a|b}\ncd {a|b} in {/r|?}\n@{"},
+			"d={a|b}\ncd {a|b} in {/r|/r/a|/r/b|?}\n@{"},
 	};
 
 	(void)state;
@@ -303,7 +331,7 @@ static void nothing_hides(void **state)
 		{"time b", "b\n"},
 		{"a <(b) >(c)", "c <-pipe\n"},
 		{"trap 'b' EXIT", "b\n"},
-		{"trap '$x y' EXIT; x=b", "{b||?}* y\n"},
+		{"trap '$x y' EXIT; x=b", "{b|} y\n"},
 		{"eval 'eval \"b\"'", "b\n"},
 		{"x=b; eval $x", "b\n"},
 		{"command eval b", "\nb\n"},
@@ -380,7 +408,7 @@ static void risks_are_told(void **state)
 		{": ${PATH:=x}", "PATH="},
 		{"for PATH in x; do :; done", "PATH=x"},
 		{"printf -v PATH x", "PATH=?\n"},
-		{"{PATH}>x", "PATH=~\n"},
+		{"{PATH}>x", "PATH=#\n"},
 	};
 
 	(void)state;
@@ -411,6 +439,40 @@ static void limits_hold(void **state)
 		0);
 	assert_non_null(strstr(buf_str(&r.out), "a {?"));
 	buf_release(&r.out);
+}
+
+static int go_on(void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
+{
+	(void)ctx;
+	(void)w;
+	(void)cmd;
+	return 0;
+}
+
+/* Wherever the memory ends, the walk ends with it. */
+static void memory_may_end(void **state)
+{
+	static const struct shell_walk_ops none = {.command = go_on};
+	struct shell_walk_opts opts = {.dialect = SHELL_BASH};
+	struct buf text = BUF_INIT(64 * 1024);
+	unsigned whole = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++)
+		buf_addf(&text, "if a; then v%u=$x; else v%u=c; fi\n", i,
+			i / 2);
+	buf_adds(&text, "f() { b $1; }\nwhile a; do v1=$v2; f $v3; done\n");
+	for (size_t max = 8192; max < 300 * 1024; max += 331) {
+		struct arena a = ARENA_INIT(max);
+		int rc = shell_walk(&a, buf_str(&text), text.len, &opts, &none,
+			NULL, NULL);
+
+		assert_true(rc == 0 || rc == -E2BIG || rc == -ENOMEM);
+		whole += rc == 0;
+		arena_release(&a);
+	}
+	assert_true(whole > 5);
+	buf_release(&text);
 }
 
 static int refuse(void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
@@ -456,6 +518,7 @@ int main(void)
 		cmocka_unit_test(nothing_hides),
 		cmocka_unit_test(risks_are_told),
 		cmocka_unit_test(limits_hold),
+		cmocka_unit_test(memory_may_end),
 		cmocka_unit_test(a_callback_ends_the_walk),
 		cmocka_unit_test(readings_count_up_to_their_error),
 	};

@@ -15,8 +15,9 @@
 #include "shimlinks.h"
 #include "str.h"
 
-/* A directory with shims, which are links to this very program. */
-static char top[] = "/tmp/wardbox-test-XXXXXX";
+/* A directory with shims, which are links to this very program, hard ones,
+ * too: it is on the program's file system. */
+static char top[PATH_MAX / 2];
 static char self[PATH_MAX];
 
 static const char *in(const char *name)
@@ -34,16 +35,19 @@ static int setup(void **state)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
 	(void)state;
-	strcpy(top + sizeof top - 7, "XXXXXX");
-	return n > 0 && mkdtemp(top) ? 0 : -1;
+	if (n <= 0 || (size_t)n + sizeof "-XXXXXX" > sizeof top)
+		return -1;
+	memcpy(top, self, (size_t)n);
+	strcpy(top + n, "-XXXXXX");
+	return mkdtemp(top) ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-	char command[PATH_MAX + 16];
+	char command[PATH_MAX];
 
 	(void)state;
-	snprintf(command, sizeof command, "rm -rf %s", top);
+	snprintf(command, sizeof command, "rm -rf '%s'", top);
 	return system(command);
 }
 
@@ -197,7 +201,7 @@ static void by_the_record(void **state)
 {
 	static struct shim_record r;
 	static char text[4096];
-	char shell_path[SHIM_PATH_MAX];
+	char shell_path[PATH_MAX];
 	struct buf b = BUF_FIXED(text);
 	int fd;
 

@@ -18,6 +18,7 @@ static void fill(struct state *s)
 	assert_int_equal(state_path(&s->cwd, "/srv/w\xff\n x"), 0);
 	assert_int_equal(state_path(&s->pwd, "/link"), 0);
 	assert_int_equal(state_path(&s->workspace, "/srv"), 0);
+	assert_int_equal(state_changed(s, "+ A=1\n- B=\n", 11), 0);
 	assert_int_equal(state_push(s, "/older"), 0);
 	assert_int_equal(state_push(s, "/newer"), 0);
 	s->has_env = true;
@@ -45,6 +46,7 @@ static void comes_back(void **state)
 	assert_string_equal(back.cwd, s.cwd);
 	assert_string_equal(back.pwd, "/link");
 	assert_string_equal(back.workspace, "/srv");
+	assert_string_equal(back.changes, "+ A=1\n- B=\n");
 	assert_true(back.has_env);
 	assert_int_equal(back.env.count, 4);
 	for (size_t i = 0; i < 4; i++)
@@ -245,6 +247,56 @@ static void files_are_checked(void **state)
 	assert_int_equal(rmdir(name), 0);
 }
 
+/* Two commands that began with the same state: neither is forgotten. */
+static void what_two_changed_is_kept(void **state)
+{
+	char dir[] = "/tmp/test-state-XXXXXX";
+	autostate struct state one = STATE_INIT, two = STATE_INIT;
+	autostate struct state got = STATE_INIT;
+	struct diag d;
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	fd = open(dir, O_RDONLY | O_DIRECTORY);
+	fill(&one);
+	assert_int_equal(state_update(fd, "s", geteuid(), &one, &d), 0);
+	state_release(&one);
+	assert_int_equal(state_load(fd, "s", geteuid(), &one, &d), 0);
+	assert_int_equal(state_load(fd, "s", geteuid(), &two, &d), 0);
+	assert_int_equal(env_set(&one.env, "ONE", "1"), 0);
+	env_unset(&one.env, "EMPTY");
+	assert_int_equal(env_set(&one.env, "A", "one"), 0);
+	assert_int_equal(state_path(&one.cwd, "/moved"), 0);
+	one.code = 1;
+	one.commands++;
+	assert_int_equal(state_update(fd, "s", geteuid(), &one, &d), 0);
+	assert_int_equal(env_set(&two.env, "TWO", "2"), 0);
+	assert_int_equal(env_set(&two.env, "A", "two"), 0);
+	assert_int_equal(state_push(&two, "/pushed"), 0);
+	two.code = 2;
+	assert_int_equal(state_changed(&two, "+ TWO=2\n", 8), 0);
+	assert_int_equal(state_update(fd, "s", geteuid(), &two, &d), 0);
+	assert_int_equal(state_load(fd, "s", geteuid(), &got, &d), 0);
+	assert_string_equal(env_get(got.env.vec, "ONE"), "1");
+	assert_string_equal(env_get(got.env.vec, "TWO"), "2");
+	assert_string_equal(env_get(got.env.vec, "A"), "two");
+	assert_null(env_get(got.env.vec, "EMPTY"));
+	assert_string_equal(env_get(got.env.vec, "not-a-name.x"), "y");
+	assert_string_equal(got.cwd, "/moved");
+	assert_string_equal(got.pwd, "/link");
+	assert_int_equal(got.dir_count, 3);
+	assert_string_equal(got.dirs[0], "/pushed");
+	assert_string_equal(got.dirs[2], "/older");
+	assert_int_equal(got.code, 2);
+	assert_string_equal(got.changes, "+ TWO=2\n");
+	assert_int_equal(got.commands, 9);
+	assert_string_equal(two.cwd, "/moved");
+	unlinkat(fd, "s", 0);
+	close(fd);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +306,7 @@ int main(void)
 		cmocka_unit_test(forgeries),
 		cmocka_unit_test(caps_hold),
 		cmocka_unit_test(files_are_checked),
+		cmocka_unit_test(what_two_changed_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
