@@ -23,6 +23,14 @@ append audit_append 20000 1
 append audit_append_8 2500 8
 append audit_append_synced 100 1 sync
 
+# A command's two records, behind the first ever written.
+log
+"$bench" commands "$work/log" 1 >/dev/null
+if have strace && one=$(behind 'write(' "$bench" commands "$work/log" 1) &&
+	two=$(behind 'write(' "$bench" commands "$work/log" 2); then
+	row "audit_command_instructions $((two - one)) count"
+fi
+
 for _ in 1 2 3; do "$bench" redact 30; done | sort -n |
 	awk 'NR == 2 { print "audit_redact", $1, "MB/s" }'
 

@@ -49,6 +49,23 @@ more() { # NAME ROW BASE-ROW: what ROW takes beyond BASE-ROW
 	row "$1 $(calc %.1f "$(value "$2") - $(value "$3")") us"
 }
 
+# Instructions of the process itself, none of its children's or the kernel's.
+count() { # NAME COMMAND...
+	name=$1
+	shift
+	n=$(steps "$@") || return 0
+	row "${name}_instructions $n count"
+}
+steps() { timeout 60 "$lib/instructions" "$@" 2>/dev/null; }
+
+# Those behind its first system call that shows TEXT.
+behind() { # TEXT COMMAND...
+	text=$1
+	shift
+	calls=$(strace "$@" 2>&1 >/dev/null | grep -n -m 1 -F -e "$text" | cut -d : -f 1)
+	steps "-${calls:-0}" "$@"
+}
+
 now() { date +%s%N; }
 
 # took RUNS COMMAND...: nanoseconds of the fastest of RUNS, output dropped.

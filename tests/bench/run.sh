@@ -32,6 +32,15 @@ in_turns "$runs" run_dash "$sh" -c : :: \
 ratio run_guarded_over_real run_guarded run_dash
 ratio run_bash_over_dash run_bash run_dash
 
+# The supervisor's own; its policy is compiled by now.
+if n=$(guarded timeout 60 "$lib/instructions" ./sh -c : 2>/dev/null); then
+	row "run_guarded_instructions $n count"
+fi
+! have strace || {
+	guarded strace -f -o "$work/trace" ./sh -c :
+	row "run_guarded_calls $(grep -c -v -e resumed -e ' [+-]' "$work/trace") calls"
+}
+
 # Inside: the shim finds itself in a session and passes on. The whole turn of
 # the bench is one guarded command, so both sides pay for the exec watch.
 guarded ./sh -c "./spawn_median -l $runs run_inside_dash ./dash -c : :: \
@@ -46,7 +55,7 @@ bytes=134217728
 yes '  CC       src/main.c -O2 -Wall -DVERSION="1.2" 0123456789abcdef ok 12 ms' |
 	head -c $((bytes / 16)) >text
 copy="cat$(printf ' text%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16)"
-in_turns 5 run_pipe_bare "$sh" -c "$copy | cat" :: \
+in_turns 15 run_pipe_bare "$sh" -c "$copy | cat" :: \
 	run_pipe_guarded "$sh" -c "./sh -c '$copy' | cat"
 row "run_pump $(calc %.2f "$(value run_pipe_bare) / $(value run_pipe_guarded)") x"
 row "run_pump_rate $(calc %.0f "$bytes / $(value run_pipe_guarded)") MB/s"

@@ -51,6 +51,7 @@ for depth in 1 5 10 20; do
 	done
 	! have strace || {
 		strace -f -o "$work/trace" "$work/ours/auto-x" "$dir/s"
+		count "$d" "$work/ours/auto-x" "$dir/s"
 		row "${d}_calls $(sed -n '2,/execve/p' "$work/trace" | wc -l) calls"
 		row "${d}_forks $(grep -c -E 'fork|clone' "$work/trace" || true) forks"
 	}

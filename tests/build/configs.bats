@@ -29,6 +29,21 @@ setup() {
 	build
 }
 
+@test "the output may be on another file system" {
+	need test -w /dev/shm
+	CONF=$(mktemp -d /dev/shm/wardbox-XXXXXX)
+	make -C "$TOP" O="$CONF" defconfig
+	grep -q CONFIG_APPLET_SH=y "$CONF/.config"
+	make -C "$TOP" O="$CONF" olddefconfig
+	grep -q CONFIG_APPLET_SH=y "$CONF/.config"
+}
+
+teardown() {
+	case $CONF in
+	/dev/shm/*) rm -rf "$CONF" ;;
+	esac
+}
+
 @test "allyesconfig builds" {
 	make -C "$TOP" O="$CONF" allyesconfig
 	build

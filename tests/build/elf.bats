@@ -14,6 +14,7 @@ load ../lib/wardbox
 	[ "$status" -eq 1 ]
 	[[ "$output" == *INTERP* ]]
 	[[ "$output" == *"shared library"* ]]
+	[[ "$output" == *"relocation that nothing applies"* ]]
 }
 
 @test "writing into RELRO data dies once it is sealed" {
@@ -31,6 +32,20 @@ load ../lib/wardbox
 	[ "$status" -eq 1 ]
 }
 
+@test "no memory comes from the C library's allocator, which would not know ours" {
+	run grep -E 'libc\.a\((malloc|free|realloc|calloc|libc_calloc|aligned_alloc|malloc_usable_size)\.l?o\)' \
+		"$O/wardbox.map"
+	[ "$status" -eq 1 ]
+}
+
+@test "what every run writes, and the heap's beginning, lie in one page" {
+	run awk '/ [.](data|bss|heap) / { sub(/.*\]/, ""); print substr($3, 1, 13) }' \
+		<(readelf -SW "$WARDBOX")
+	echo "$output"
+	[ ${#lines[@]} = 3 ]
+	[ "$(printf '%s\n' "${lines[@]}" | sort -u | wc -l)" = 1 ]
+}
+
 @test "no path of the build tree is in the binary" {
 	run grep -c -a -F "$TOP/" "$WARDBOX"
 	[ "$output" = 0 ]
@@ -45,4 +60,10 @@ load ../lib/wardbox
 @test "the binary keeps its size budget" {
 	run make -C "$TOP" --no-print-directory O="$O" size
 	[ "$status" -eq 0 ]
+}
+
+@test "the build is four hundred lines at most" {
+	run awk '!/^[ \t]*(#|$)/ { n++ } END { print n + 0 }' "$TOP"/Makefile "$TOP"/build/*.mk
+	echo "$output"
+	[ "$output" -le 400 ]
 }

@@ -57,6 +57,27 @@ teardown() { unplace; }
 	[ "$out" = mine ]
 }
 
+@test "--add-exec: a program that lies about its interpreter" {
+	# An ELF file whose interpreter's name is said to be longer than the file.
+	python3 - evil $(($(getconf LONG_BIT) == 64)) <<-'END'
+		import struct, sys
+		wide = sys.argv[2] == "1"
+		kind = b"\x7fELF" + bytes([1 + wide, 1, 1]) + b"\0" * 9
+		if wide:
+		    head = struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+		    part = struct.pack("<IIQQQQQQ", 3, 4, 0x7fffffff0000, 0, 0, 4000, 4000, 1)
+		else:
+		    head = struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, 0, 52, 0, 0, 52, 32, 1, 0, 0, 0)
+		    part = struct.pack("<IIIIIIII", 3, 0x7fff0000, 0, 0, 4000, 4000, 4, 1)
+		open(sys.argv[1], "wb").write(kind + head + part)
+	END
+	chmod +x evil
+	gives 126 "$WARDBOX" drop --add-exec -- ./evil
+	mkfifo pipe
+	chmod +x pipe
+	gives 126 timeout 10 "$WARDBOX" drop --add-exec -- ./pipe
+}
+
 @test "--hide --tmpfs" {
 	works D --hide="$W/mine" -- true
 	stops "" D --hide="$W/mine" -- cat mine
@@ -84,7 +105,9 @@ teardown() { unplace; }
 	gives 137 D --cpu=100ms -- attack_ spin
 	gives 137 D --mem=50M -- attack_ alloc 500
 	stops E D --nofile=20 -- attack_ fds 50
-	D --children=2 -- sh -c 'for i in 1 2 3 4; do sleep 0.3 & done; wait' >said 2>&1 || true
+	# Long enough that all four are asked for while two live, on a busy
+	# machine as well.
+	D --children=2 -- sh -c 'for i in 1 2 3 4; do sleep 4 & done; wait' >said 2>&1 || true
 	[ "$(grep -c sleep: said)" = 2 ]
 	D --nproc=5 -- attack_ forks 20 >/dev/null 2>&1 && false
 	gives 153 D --fsize=1k -- dd if=/dev/zero of=f bs=1k count=3
@@ -107,6 +130,13 @@ teardown() { unplace; }
 	# all of what is written comes through
 	[ "$(D --output=10M -- seq 200000 | cksum)" = "$(seq 200000 | cksum)" ]
 	gives 125 D --output=much -- true
+	# a process outside that holds the pipe keeps nobody
+	(until [ -s pid ]; do sleep 0.05; done
+		exec 5>"/proc/$(cat pid)/fd/1" >held 2>&1 3>&-; : >>"$PLACE/up"; exec sleep 60) 3>&- &
+	BACKGROUND+=($!)
+	works timeout 20 "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64,"$PLACE" --ignore-missing --rw="$W" \
+		--output=1M -- sh -c "echo \$\$ >pid.new; mv pid.new pid; until [ -e $PLACE/up ]; do sleep 0.05; done; seq 9"
+	[ "$out" = "$(seq 9)" ]
 }
 
 @test "--audit-fd: what --audit records, as CBOR" {
@@ -118,6 +148,13 @@ teardown() { unplace; }
 	done
 	# it is not the command's
 	stops "" D --audit-fd=9 -- sh -c 'echo x >&9' 9>events
+	# what is secret is not told, whoever's variable it is
+	touch "$OUT/sesame-one" "$OUT/sesame-two"
+	A_TOKEN=sesame-one D --audit-fd=9 --explain-denials --env=MY_SECRET=sesame-two \
+		-- sh -c "cat $OUT/sesame-one $OUT/sesame-two" 9>events 2>/dev/null || true
+	[ "$(grep -aco 'sesame' events)" = 0 ]
+	grep -aqF '[REDACTED]' events
+	gives 125 D --audit-fd=9 --keep-fd=9 -- true 9>events
 	gives 125 D --audit-fd=x -- true
 	gives 125 D --audit-fd=999 -- true
 }
@@ -206,8 +243,19 @@ teardown() { unplace; }
 		--ignore-missing --rox=/bin,/lib --bind "$W" "$W" --dev-bind /dev/null /dev/null -- cat mine
 	works "$WARDBOX" drop --bind-try / / -- sh -c 'echo --bind a b'
 	[ "$out" = "--bind a b" ]
+	works "$WARDBOX" drop --ro-bind / / --dev /dev --proc /proc --setenv A 'b c' --unshare-user \
+		--unshare-uts --unshare-cgroup-try --cap-drop ALL -- sh -c 'echo "$A" >/dev/full || echo "$A"; cat /proc/self/comm'
+	[[ $out == *$'b c\ncat' ]]
 	gives 125 "$WARDBOX" drop --bind / /mnt -- true
 	gives 125 "$WARDBOX" drop --ro-bind / -- true
+	gives 125 "$WARDBOX" drop --setenv A
+	gives 125 "$WARDBOX" drop --dev /other -- true
+	# the usual line, from a directory that it hides
+	need unshare -Urm true
+	works "$WARDBOX" drop --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-all \
+		--die-with-parent --new-session --chdir /tmp -- sh -c 'ls; cat /proc/1/comm'
+	gives 125 "$WARDBOX" drop --ro-bind / / --tmpfs /tmp -- true
+	[[ $out == *"current directory lies in /tmp"* ]]
 }
 
 @test "mistakes are 125, and nothing runs" {
@@ -216,6 +264,13 @@ teardown() { unplace; }
 	gives 125 "$WARDBOX" drop --rox=/no/such -- true
 	gives 127 "$WARDBOX" drop -- no-such-command
 	gives 127 "$WARDBOX" drop -- ./no/such
+	for bad in --keep-fd=77 --json-status-fd=77 --audit-fd=77; do
+		gives 125 "$WARDBOX" drop "$bad" -- touch ran
+		[[ $out == *"'77' is no open descriptor"* ]]
+	done
+	gives 125 "$WARDBOX" drop --net=tcp:http -- touch ran
+	[[ $out == *"'http' is no port (1 to 65535)"* ]]
+	! [ -e ran ]
 	# where nobody may look, nothing is found, and the search goes on
 	mkdir -m 700 closed
 	if [ "$(id -u)" = 0 ]; then
@@ -263,6 +318,89 @@ teardown() { unplace; }
 	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/l2" -- cat other
 }
 
+@test "--learn: what a build makes and starts, it starts again" {
+	mkdir b many
+	printf '#!/bin/sh\necho made\n' >make.in
+	cat >b/build <<-'X'
+	cp ../make.in ./prog && chmod 755 prog && ./prog
+	cp ../make.in ./gone && chmod 755 gone && ./gone && rm gone
+	X
+	works "$WARDBOX" drop --learn "$PLACE/l" -- sh -c 'cd b && sh ./build'
+	grep -qx "rwx $W/b" "$PLACE/l"
+	! grep -q "$W/b/" "$PLACE/l"
+	rm b/prog
+	works "$WARDBOX" drop --grants "$PLACE/l" -- sh -c 'cd b && sh ./build'
+	[ "$out" = $'made\nmade' ]
+	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/l" -- sh -c 'echo x >new'
+	# another run has other processes, and may have its own
+	for how in --no-strays --unshare-pid; do
+		works "$WARDBOX" drop "$how" --learn "$PLACE/l" -- sh -c 'cat /proc/$$/comm; ls /proc/$$ >/dev/null'
+		grep -qx "ro /proc" "$PLACE/l"
+		works "$WARDBOX" drop "$how" --grants "$PLACE/l" -- sh -c 'cat /proc/$$/comm'
+		[ "$out" = sh ]
+	done
+	# what was there before, and is started, asks for no more
+	printf '#!/bin/sh\necho x >d/y\n' >tool
+	chmod 755 tool
+	mkdir d
+	works "$WARDBOX" drop --learn "$PLACE/l" -- ./tool
+	grep -qx "rox $W/tool" "$PLACE/l"
+	grep -qx "rw $W/d" "$PLACE/l"
+}
+
+@test "--learn: a crowd of files is their directory, but never home" {
+	for d in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		mkdir -p "home/src/$d/e"
+		for f in 1 2 3 4 5; do : >"home/src/$d/e/$f"; done
+		: >"home/.$d"
+	done
+	works env HOME="$W/home" "$WARDBOX" drop --learn "$PLACE/l" -- \
+		sh -c 'cat home/src/*/e/* home/.1*; cat home/.[2-9]; : >"mine"'
+	grep -qx "list $W/home" "$PLACE/l"
+	grep -qx "ro $W/home/src" "$PLACE/l"
+	! grep -q "$W/home/src/" "$PLACE/l"
+	! grep -qx "ro $W/home" "$PLACE/l"
+	[ "$(grep -c "ro $W/home/[.]" "$PLACE/l")" = 12 ]
+	! grep -qE '^r[^ ]* /(etc|usr|lib|bin)?$' "$PLACE/l"
+	works env HOME="$W/home" "$WARDBOX" drop --grants "$PLACE/l" -- sh -c 'cat home/src/*/e/*; : >mine' </dev/null
+	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/l" -- sh -c ': >home/new'
+	# names are not contents
+	: >home/key
+	works "$WARDBOX" drop --grants "$PLACE/l" -- sh -c 'echo home/*' </dev/null
+	[[ $out == *home/key* ]]
+	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/l" -- cat home/key
+	stops "may not read $W/home/key (" "$WARDBOX" drop --grants "$PLACE/l" --explain-denials -- sh -c 'echo home/*; cat home/key'
+	[[ $out != *"may not read $W/home ("* ]]
+	works "$WARDBOX" drop --grants "$PLACE/l" --explain "$W/home/key"
+	[[ $out == *"list names"* ]]
+}
+
+@test "--learn: tens of thousands of files" {
+	need python3 -c ''
+	python3 -c '
+import os
+for d in range(300):
+    os.makedirs("s/d%d/e" % d)
+    for f in range(100): open("s/d%d/e/f%d" % (d, f), "w").close()'
+	works "$WARDBOX" drop --learn "$PLACE/l" -- find s -type f -exec cat '{}' +
+	grep -qx "ro $W/s" "$PLACE/l"
+	! grep -q "^ro $W\$" "$PLACE/l"
+	[ "$(wc -l <"$PLACE/l")" -lt 40 ]
+	works "$WARDBOX" drop --grants "$PLACE/l" -- find s -type f -exec cat '{}' +
+}
+
+@test "--preset: settings that this user cannot reach are as good as none" {
+	[ "$(id -u)" = 0 ] || skip "another user"
+	mkdir -p "$W/home"
+	: >"$W/home/.gitconfig"
+	chmod 700 "$W/home"
+	chmod 777 "$OUT"
+	cd "$OUT"
+	works setpriv --reuid 1000 --regid 1000 --clear-groups env HOME="$W/home" \
+		"$BIN/wardbox" drop --preset=workspace -- sh -c ': >new'
+	gives 125 setpriv --reuid 1000 --regid 1000 --clear-groups "$BIN/wardbox" drop --ro="$W/home/.gitconfig" -- true
+}
+
 @test "--grants: a bad line is named" {
 	printf 'ro /usr\nrx /bin\n' >bad
 	gives 125 "$WARDBOX" drop --grants bad -- true
@@ -305,6 +443,11 @@ teardown() { unplace; }
 	grep -q '"enforced":"landlock' log
 	grep -q "file.deny.*$OUT" log
 	grep -q 'exit 7' log
+	API_TOKEN=sesame-one user "$BIN/wardbox" drop --audit --env=MY_SECRET=sesame-two -- \
+		sh -c ': sesame-one sesame-two'
+	[ "$(grep -raco sesame "$PLACE/state" | grep -vc ':0$')" = 0 ]
+	user "$BIN/wardbox" audit dump | grep -qF ': [REDACTED] [REDACTED]'
+	user "$BIN/wardbox" audit -t end -o json | jq -e -s 'all(.rollback == "none")'
 	gives 125 user "$BIN/wardbox" drop --audit --rwx=/ -- true
 	[[ $out == *"could write its log"* ]]
 	gives 125 user "$BIN/wardbox" drop --audit --unrestricted-filesystem -- true

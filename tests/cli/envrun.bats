@@ -70,40 +70,158 @@ b" E= B=$(printf "\377\376")'
 	[ "$output" = $'a\nb|| ff fe' ]
 }
 
-@test "the outcome table, in every shell that is here" {
-	local sh
-	for sh in bash dash "busybox" mksh zsh; do
+# LINE, then "CODE CAPTURE" as each shell has it: one for all, or those of bash,
+# dash, busybox, mksh and zsh. A '*' stands for what depends on who is first.
+row() {
+	local all=("${@:2}") want=$2
+	[ $# -eq 2 ] || want=${all[$nth]}
+	printf '%s\0' "$1" >>in
+	printf '%s\n' "$want" >>want
+}
+
+rows() {
+	local big='x=$(head -c 200000 /dev/zero | tr "\0" y); export BIG=$x'
+	row 'true' '0 captured'
+	row 'false' '1 captured'
+	row 'true # comment' '0 captured'
+	row $'true\n' '0 captured'
+	row 'true;' '0 captured'
+	row 'true &' '0 captured'
+	row 'true \' '0 captured'
+	row $'cat <<E\nx\nE' '0 captured'
+	row $'cat <<E\nx\nE\n' '0 captured'
+	row 'IFS=0123456789; (exit 7)' '7 captured'
+	row 'env() { :; }; (exit 3)' '3 captured'
+	row 'PATH=/nowhere; (exit 4)' '4 captured'
+	row 'unset PATH; (exit 4)' '4 captured'
+	row 'export PWD=/nowhere' '0 captured'
+	row 'x=$(head -c 100000 /dev/zero | tr "\0" y); export BIG=$x' '0 captured'
+	row 'unset BIG' '0 captured'
+	row 'sleep 3 & exit 3' '3 captured'
+	row 'exit 5' '5 captured'
+	row 'set -e; false; true' '1 captured'
+	row 'set -u; echo $nothing_of_it' \
+		'127 captured' '2 captured' '2 captured' '1 captured' '1 captured'
+	row 'if' '2 captured' '2 captured' '2 captured' '1 captured' '1 captured'
+	row 'echo "open' '2 captured' '2 captured' '2 captured' '1 captured' '1 captured'
+	row 'trap "echo theirs" EXIT' '0 captured'
+	row 'trap : EXIT; exit 4' '4 no-dump'
+	row 'trap - EXIT; exit 4' '4 no-dump'
+	row 'exec /bin/true' '0 no-dump'
+	row 'kill -9 $$' '137 killed'
+	row 'kill -TERM $$' '143 captured' '143 killed' '143 killed' '143 captured' '143 killed'
+	row 'kill -INT 0' '130 *'
+	row 'kill -TERM 0' '143 *'
+	row 'kill -HUP 0' '129 *' '129 *' '129 *' '129 *' '1 captured'
+	row 'set -n' '0 no-dump'
+	row 'exec 200>&-; (exit 3)' \
+		'3 no-dump' '127 captured' '3 no-dump' '127 captured' '127 no-dump'
+	row "$big; (exit 3)" '3 no-dump'
+	row 'ulimit -n 3; true' '0 captured' '0 captured' '1 no-dump' '0 no-dump' '1 no-dump'
+	row 'ulimit -f 0; (exit 3)' '3 no-dump'
+	row 'exec() { :; }; (exit 3)' \
+		'3 captured' '2 captured' '2 captured' '3 captured' '3 captured'
+}
+
+# The child's end may interrupt dash while its last exec is being decided.
+@test "a child that ends at the shell's end costs no state" {
+	local i
+	need command -v dash
+	for ((i = 0; i < 300; i++)); do printf 'true &\n'; done |
+		in_policy 'use FULL-AUTO' setsid -w "$WARDBOX" envrun --shell dash \
+			--serve-stdin | jq -r .capture | sort | uniq -c >got
+	cat got
+	[ "$(tr -s ' ' <got)" = " 300 captured" ]
+}
+
+@test "the outcome table, in every shell that is here, confined and not" {
+	local nth=0 sh got want n
+	for sh in bash dash busybox mksh zsh; do
+		rm -f in want
+		rows
+		nth=$((nth + 1))
 		command -v "$sh" >/dev/null || continue
-		export WARDBOX_SESSION_ID=session-$sh
-		table "$sh" || { echo "in $sh"; false; }
+		for POLICY in 'use OBSERVE' 'use FULL-AUTO'; do
+			in_policy "$POLICY" setsid -w "$WARDBOX" envrun --session "table-$sh" \
+				--shell "$sh" --serve-stdin --null <in |
+				jq -r '"\(.decision) \(.exit_code) \(.capture)"' >got
+			[ "$(wc -l <got)" -eq "$(wc -l <want)" ]
+			n=0
+			while read -r decision got && read -r want <&9; do
+				n=$((n + 1))
+				# shellcheck disable=SC2053 # a pattern
+				[ "$decision" = allow ] || continue
+				[[ $got == $want ]] || {
+					echo "$sh, $POLICY: line $n: $got, not $want:"
+					tr '\n\0' '~\n' <in | sed -n "${n}p"
+					false
+				}
+			done <got 9<want
+			[ "$n" -eq 37 ]
+		done
 	done
 }
 
-# CODE CAPTURE LINE: both must come back so.
-row() {
+# What the line exported, by --trace-exec: CAPTURE and the value of A after it.
+traced() { # CAPTURE VALUE LINE
 	local out
-	out=$(e --shell "$sh" --json -- "$3")
-	[ "$(jq -r '"\(.exit_code) \(.capture)"' <<<"$out")" = "$1 $2" ] || {
-		echo "line: $3"
+	out=$(e --shell "$sh" --trace-exec --json -- "$3") || true
+	[ "$(jq -r .capture <<<"$out")" = "$1" ] || {
+		echo "$sh: $3"
 		echo "$out"
+		return 1
+	}
+	out=$(e --shell "$sh" -- 'echo "$A in ${PWD##*/}"')
+	[ "$out" = "$2" ] || {
+		echo "$sh: $3"
+		echo "left $out"
 		return 1
 	}
 }
 
-table() {
-	local sh=$1
-	row 0 captured 'true' &&
-		row 1 captured 'false' &&
-		row 0 captured 'true # comment' &&
-		row 0 captured $'true\n' &&
-		row 0 captured 'true;' &&
-		row 0 captured $'cat <<E\nx\nE' &&
-		row 5 captured 'exit 5' &&
-		row 1 captured 'set -e; false; true' &&
-		row 0 captured 'env() { :; }; true' &&
-		row 3 captured 'sleep 3 & exit 3' &&
-		row 137 killed 'kill -9 $$' &&
-		row 0 no-dump 'exec /bin/true'
+@test "--trace-exec: what an exec'd program is given is carried over, in every shell" {
+	local sh
+	mkdir -p sub
+	printf '#!/bin/sh\nexport A=theirs\nexec /bin/true\n' >script
+	chmod +x script
+	for POLICY in 'use FULL-AUTO' 'use OBSERVE'; do
+		for sh in bash dash busybox mksh zsh; do
+			command -v "$sh" >/dev/null || continue
+			export WARDBOX_SESSION_ID=session-trace-$sh
+			traced captured "1 in project" 'export A=1; cd sub && cd ..; exec /bin/true'
+			traced captured "2 in sub" 'export A=2; cd sub; exec /bin/sh -c "exit 3"'
+			traced captured "3 in project" 'cd ..; (exec /bin/true); export A=3'
+			# What the program does is its own.
+			traced captured "4 in project" 'export A=4; exec ./script'
+			# Not in the shell's place.
+			traced captured "5 in project" 'export A=5; (A=6; exec /bin/true); /bin/true'
+			run e --shell "$sh" --json -- 'export A=7; exec /bin/true'
+			[ "$(jq -r .capture <<<"$output")" = no-dump ]
+		done
+	done
+}
+
+@test "--trace-exec on a terminal; a failed exec; what is left running is not kept from it" {
+	need command -v script
+	in_policy "$POLICY" script -qec "$WARDBOX envrun --trace-exec -- 'export A=1; (A=2; exec /bin/true); exec /bin/echo hi'" /dev/null </dev/null
+	run e -- 'echo $A'
+	[ "$output" = 1 ]
+	POLICY='use OBSERVE'
+	printf '#!/no/such/interpreter\n' >none
+	chmod +x none
+	run e --shell bash --trace-exec -- 'shopt -s execfail; export A=2; exec ./none; export A=3; exec /bin/true'
+	run e -- 'echo $A'
+	[ "$output" = 3 ]
+	run e --trace-exec -- '{ sleep 0.5; exec /bin/echo late; } >late & exec /bin/true'
+	[ "$status" -eq 0 ]
+	for i in $(seq 50); do
+		[ ! -s late ] || break
+		sleep 0.1
+	done
+	[ "$(cat late)" = late ]
+	# Nothing of it is confined.
+	run e --trace-exec -- 'mkdir -p m && mount -t tmpfs none m && umount m && exec /bin/echo free'
+	[ "$output" = free ]
 }
 
 @test "a large variable and a large environment" {
@@ -165,6 +283,132 @@ table() {
 	[ "$output" = "$PROJECT" ]
 }
 
+@test "commands that run at the same time forget nothing of each other" {
+	# One name space for all: an overlay is mounted once at a time.
+	in_policy "$POLICY" sh -c 'for i in 1 2 3 4 5 6 7 8; do
+		"$0" envrun --state st -- "export V$i=$i" &
+	done; wait' "$WARDBOX"
+	run e --state st -- 'env | grep -c "^V[1-8]="'
+	[ "$output" = 8 ]
+	mkdir -p sub
+	in_policy "$POLICY" sh -c '"$0" envrun -- "sleep 1; export SLOW=1" &
+		sleep 0.3; "$0" envrun -- "export FAST=1; cd sub"; wait' "$WARDBOX"
+	run e -- 'echo "$SLOW $FAST ${PWD##*/}"'
+	[ "$output" = "1 1 sub" ]
+}
+
+@test "nor do the first ones of a session" {
+	mkdir -p moved
+	# shellcheck disable=SC2016 # expanded by the inner shells
+	LANG=C in_policy "$POLICY" sh -c '
+		"$0" envrun -- "sleep 1; cd moved; export SLOW=1" &
+		"$0" envrun -- "sleep 1.5" &
+		sleep 0.4
+		"$0" envrun -- "export LANG=new QUICK=1 HOSTALIAS=x"
+		wait
+		"$0" envrun -- "echo \"\${PWD##*/} \$LANG \$SLOW\$QUICK \$HOSTALIAS\""' "$WARDBOX" >out
+	cat out
+	[ "$(cat out)" = 'moved new 11 x' ]
+}
+
+refused() { # STATE
+	run e --state "$1" -- 'echo ran'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"$1"* && "$output" != *ran* ]]
+}
+
+@test "a state that is none, or anybody else's, is refused, and nothing hangs" {
+	e --state st -- 'export A=1'
+	ln -s st link && refused link
+	mkfifo fifo && refused fifo
+	mkdir dir && refused dir
+	cp st foreign && chown 1000 foreign && refused foreign
+	cp st open && chmod 666 open && refused open
+	head -c 200 st >cut && refused cut
+	{ cat st && echo; } >more && refused more
+	sed 's/^cwd .*/&\n&/' st >twice && refused twice
+	tr '=' '\0' <st >nul && refused nul
+	truncate -s 8M large && refused large
+	: >empty && refused empty
+	run e --state st -- 'echo $A'
+	[ "$output" = 1 ]
+}
+
+@test "a command that forges its state chooses neither its jail nor its loader" {
+	local other=$BATS_TEST_TMPDIR/other
+	mkdir -p "$other/.git"
+	e --state st -- 'echo x >allowed'
+	[ -e allowed ]
+	{
+		echo "wardbox-state 1"
+		printf '%s %d:%s\n' cwd "${#other}" "$other" workspace "${#other}" "$other" \
+			vars 1 3 env 23 LD_PRELOAD=/lib/evil.so env 14 BASH_ENV=/evil env 6 FINE=1
+		echo "end 6"
+	} >st
+	run e --state st -- "echo \"<\$LD_PRELOAD\$BASH_ENV\$FINE>\""
+	echo "$output"
+	[ "$output" = "<1>" ]
+	run e --state st -- "echo x >$other/forbidden"
+	[ ! -e "$other/forbidden" ]
+	run e --state st -- "echo x >forbidden"
+	[ ! -e "$other/forbidden" ]
+}
+
+@test "killed at any moment, or on a full disk, the state is the old or the new one" {
+	local i last=0 now
+	e --state st -- 'export N=0'
+	for i in $(seq 40); do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		in_policy "$POLICY" sh -c '
+			"$1" envrun --state st -- "export N=$2" &
+			sleep "0.0$3"
+			kill -9 $! 2>/dev/null
+			wait' _ "$WARDBOX" "$i" "$((RANDOM % 4))$((RANDOM % 10))" 2>/dev/null || true
+		now=$(e --state st -- 'echo $N')
+		[ "$now" = "$last" ] || [ "$now" = "$i" ]
+		last=$now
+	done
+	mkdir full
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use OBSERVE' sh -c 'mount -t tmpfs -o size=16k none full &&
+		"$1" envrun --state full/st -- "export A=old" &&
+		head -c 100000 /dev/zero >full/fill
+		"$1" envrun --state full/st -- "export A=new; (exit 3)"
+		echo "code $?"
+		ls full
+		rm full/fill
+		"$1" envrun --state full/st -- "echo \$A"' _ "$WARDBOX"
+	echo "$output"
+	[[ "$output" == *"was not saved"*"No space left"*"code 3"* ]]
+	[[ "$output" != *".tmp"* ]]
+	[ "${lines[-1]}" = old ]
+}
+
+@test "a session that is used is not an old one" {
+	e --session lively -- 'true'
+	run in_policy "$POLICY" "$WARDBOX" session show --json lively
+	[ "$(jq -r '.used != null and .created != null and .commands == 1' <<<"$output")" = true ]
+	run in_policy "$POLICY" "$WARDBOX" session end --older 1h
+	[ "$output" = "" ]
+	e --session lively -- 'true'
+}
+
+@test "--timeout asks first, and the state that is left counts" {
+	for POLICY in 'use FULL-AUTO' 'use OBSERVE'; do
+		run e --timeout 2s --shell bash -- 'trap "echo asked >asked; export A=1; exit 0" TERM; sleep 30 & wait'
+		[ "$status" -eq 124 ]
+		[ "$(cat asked)" = asked ]
+		rm asked
+		run e -- 'echo $A'
+		[ "$output" = 1 ]
+		e -- 'unset A'
+		SECONDS=0
+		run e --timeout 300ms -- 'trap "" TERM; sleep 30; sleep 30'
+		[ "$status" -eq 124 ]
+		[ "$SECONDS" -lt 28 ]
+	done
+}
+
 @test "--timeout ends the whole tree with 124" {
 	run e --timeout 300ms -- 'sleep 300 & sleep 300'
 	[ "$status" -eq 124 ]
@@ -197,6 +441,16 @@ table() {
 	[[ "$output" == *"~ A=2"* ]]
 	[[ "$output" == *"- B=1"* ]]
 	[[ "$output" == *"+ C=3"* ]]
+	mkdir $'d\e[31m\n+ FORGED=1'
+	run e --diff -- 'cd d*; export ESC="$(printf "a\033]0;x\007")"'
+	[[ "$output" == *'d\x1b[31m\x0a+ FORGED=1'* && "$output" != *$'\e'* ]]
+	[[ "$output" == *'+ ESC=a\x1b]0;x\x07'* && "$output" != *$'\n+ FORGED'* ]]
+	rmdir d*
+	run e -- true
+	[[ "$output" == *"directory is gone"* ]]
+	# What is repeated of arguments steers no terminal either.
+	run "$WARDBOX" envrun $'--\e[31m'
+	[[ "$output" == *'--\x1b[31m'* ]]
 }
 
 @test "--serve-stdin answers each command with a JSON line" {
@@ -262,12 +516,54 @@ table() {
 	[ "$status" -eq 127 ]
 	run "$WARDBOX" envrun --timeout soon -- true
 	[ "$status" -eq 125 ]
-	run "$WARDBOX" envrun --dump 9 junk
-	[ "$status" -eq 125 ]
 }
 
 @test "--repl: a line is edited, and the terminal is given back" {
 	run in_policy "$POLICY" python3 "$TOP/tests/lib/repl.py" "$WARDBOX"
 	echo "$output"
 	[ "$output" = "all as typed" ]
+}
+
+@test "every command of a loop has the caller's signals, none of them blocked" {
+	printf '%s\n' 'grep SigBlk /proc/self/status' '(exit 4) & wait' 'cd .' \
+		'grep SigBlk /proc/self/status' >lines
+	in_policy "use OBSERVE" timeout 60 "$WARDBOX" envrun --serve-stdin <lines >answers
+	[ "$(grep -c 'SigBlk:.t0000000000000000' answers)" -eq 2 ]
+}
+
+@test "--diff alone tells what the last command changed" {
+	mkdir -p d
+	run e --diff
+	[ -z "$output" ]
+	e -- 'export DIFF_A=1; export DIFF_B=2'
+	run e --diff
+	[ "$(grep -c DIFF_ <<<"$output")" -eq 2 ]
+	[[ "$output" != *"+ HOME="* ]]
+	e -- 'unset DIFF_A; DIFF_B=3'
+	run e --diff
+	[[ "$output" == *"- DIFF_A=1"* && "$output" == *"DIFF_B=3"* ]]
+	e -- 'cd d'
+	e --diff --json | jq -e '.changes | test("^cwd .* -> .*/d\n$")'
+	e -- true
+	[ -z "$(e --diff)" ]
+	e -- 'export ESC="$(printf "a\033]0;x\007")"'
+	[[ "$(e --diff)" == *'+ ESC=a\x1b]0;x\x07'* ]]
+}
+
+@test "--serve-stdin answers what follows a frame that is too long, and much output" {
+	{
+		printf 'echo %0300000d\n' 0
+		printf 'echo after; head -c 20000000 /dev/zero\n'
+		printf 'echo last'
+	} >in
+	in_policy "use OBSERVE" sh -c '"$1" envrun --serve-stdin <in >out' _ "$WARDBOX"
+	[ "$(wc -l <out)" -eq 3 ]
+	[ "$(sed -n 1p out | jq -r .exit_code)" = 125 ]
+	sed -n 2p out | jq -e '.truncated and (.stdout | startswith("after\n") and length == 16777216)'
+	[ "$(sed -n 3p out | jq -r '.stdout + (.truncated | tostring)')" = $'last\nfalse' ]
+	{ printf 'true %0300000d\n' 0; } >in
+	for mode in -0 --json; do
+		in_policy "use OBSERVE" sh -c '"$1" envrun --serve-stdin $2 <in >out' _ "$WARDBOX" $mode
+		[ "$(jq -r .exit_code out)" = 125 ]
+	done
 }

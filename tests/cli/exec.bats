@@ -84,6 +84,15 @@ lines"* ]]
 	jq -e '.signal == 9 and .exit_code == 137' <<<"$output"
 }
 
+@test "what failed before anything was decided is JSON, too" {
+	run ex --json -C nowhere s -- true
+	[ "$status" -eq 125 ]
+	jq -e '.exit_code == 125 and (.ran | not) and .decision == null and
+		.profile == null and (.error.message | test("nowhere")) and
+		(.timestamp | startswith("1970") | not)' <<<"$output"
+	ex --json s -- true | jq -e '.decision == "allow" and .profile == "FULL-AUTO"'
+}
+
 @test "JSON output ends at the policy's limit, and says so" {
 	POLICY="$POLICY
 limit FULL-AUTO out=4k"
@@ -118,6 +127,17 @@ limit FULL-AUTO out=4k"
 	run -127 ex --json s -- no-such-program
 	[ "$status" -eq 127 ]
 	jq -e '.exit_code == 127 and (.ran | not)' <<<"$output"
+}
+
+@test "a program that is not there is in the log" {
+	run -127 ex s -- no-such-program with words
+	run -127 ex s -- ./nothing
+	in_policy "$POLICY" "$WARDBOX" audit dump -t start,end -o json >log
+	cat log
+	jq -se '[.[] | select(.rule == "absent")] as $start |
+		[.[] | select(.exit == 127) | .exec] as $ends |
+		[$start[].argv] == [["no-such-program", "with", "words"],
+			["./nothing"]] and $ends == [$start[].seq]' <log
 }
 
 @test "only the first -- is exec's own" {
@@ -165,6 +185,20 @@ limit FULL-AUTO out=4k"
 	[ "$status" -eq 0 ]
 	WARDBOX_SESSION_ID=env run ex arg -- echo hi
 	[ "$output" = hi ]
+}
+
+@test "a command that stops itself is not out of time's reach" {
+	local how
+	for how in --timeout=0.4 "--pty --timeout=0.4"; do
+		# shellcheck disable=SC2086,SC2016 # words; of the inner shell
+		run timeout -s KILL 20 bash -c "$(declare -f in_policy ex)
+			$(declare -p POLICY WARDBOX BATS_TEST_TMPDIR)
+			ex $how s -- sh -c '(sleep 1; touch late) & kill -STOP \$\$'"
+		echo "$output"
+		[ "$status" -eq 124 ]
+	done
+	sleep 1
+	! [ -e late ]
 }
 
 @test "a time limit ends the whole tree with 124" {
@@ -224,8 +258,11 @@ limit FULL-AUTO out=4k"
 	ex s -- true
 	echo junk >"$(find "$BATS_TEST_TMPDIR/ns/run" -name s.state)"
 	run ex s -- touch ran
-	[ "$status" -eq 125 ] && [[ $output == *s.state* ]]
+	[ "$status" -eq 125 ] && [[ $output == *s.state*"session end s'"* ]]
 	[ ! -e ran ]
+	session end s
+	run ex s -- touch ran
+	[ -e ran ]
 }
 
 @test "a command reaches neither the state nor the log" {

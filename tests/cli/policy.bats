@@ -18,7 +18,7 @@ policy() {
 	"$WARDBOX" policy "$@"
 }
 
-@test "every line of the three corpora decides as it says" {
+@test "every line of the four corpora decides as it says" {
 	need unshare -m true
 	run fixture "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-corpus.tsv"
@@ -28,6 +28,10 @@ policy() {
 		--batch "$TOP/tests/data/policy-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 2000 ]
+	run fixture "$WARDBOX" policy test \
+		--batch "$TOP/tests/data/policy-siblings.tsv"
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <<<"$output")" -gt 3000 ]
 	run fixture "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/shell-lines.tsv"
 	[ "$status" -eq 0 ]
@@ -247,6 +251,7 @@ use OBSERVE' sh -c '
 
 @test "a copy of a blocked program reaches no more than any other" {
 	need unshare -m true
+	need "$WARDBOX" sh -c :
 	command -v curl >/dev/null || skip "no curl"
 	cp "$(command -v curl)" copy
 	python3 -c 'import socket, sys, time
@@ -330,4 +335,16 @@ time.sleep(60)' >port &
 	[ "$status" -eq 11 ]
 	run policy test -p FULL-AUTO "$(printf 'git status \u202e# x')"
 	[ "$status" -eq 11 ]
+}
+
+@test "check and suggest as JSON" {
+	printf 'policy 1 project\ndeny\n' >bad
+	run policy check --json bad
+	[ "$status" -eq 3 ]
+	jq -e '.[0] | .good == false and .line == 2 and .file == "bad"' <<<"$output"
+	policy check --json | jq -e '.[0].good and .[0].tests > 0'
+	run "$WARDBOX" policy suggest --json
+	jq -e '.rules == []' <<<"$output"
+	run policy suggest --json --write x
+	[ "$status" -eq 2 ]
 }

@@ -5,15 +5,10 @@ bats_require_minimum_version 1.5.0
 load ../lib/wardbox
 
 setup() {
-	export HOME=$BATS_TEST_TMPDIR/home SHELL=/bin/bash
-	mkdir "$HOME"
-	unset XDG_CONFIG_HOME XDG_STATE_HOME ZDOTDIR ENV BASH_ENV SUDO_UID \
-		PKEXEC_UID DOAS_USER GITHUB_PATH GITHUB_ENV CARGO_HOME GOPATH
+	profile_home
 	DATA=$TOP/tests/data/profile
 }
 
-profile() { "$WARDBOX" profile "$@"; }
-not() { ! "$@"; }
 sum() { sha256sum <"$1"; }
 
 @test "a vector's bytes, through the binary" {
@@ -40,6 +35,14 @@ sum() { sha256sum <"$1"; }
 	run -0 profile add -y /opt/y/bin
 	grep -q /opt/y/bin "$HOME/.bash_profile"
 	not grep -q /opt/y/bin "$HOME/.profile"
+}
+
+@test "remove finds the block behind a NUL" {
+	printf 'a\0b\n' >"$HOME/.zshrc"
+	cp "$HOME/.zshrc" "$HOME/before"
+	run -0 profile add -y --shell zsh --no-exec /opt/x
+	run -0 profile remove -y --shell zsh --no-exec /opt/x
+	cmp "$HOME/before" "$HOME/.zshrc"
 }
 
 @test "remove finds the block where it was put, whatever is written today" {

@@ -5,15 +5,10 @@ bats_require_minimum_version 1.5.0
 load ../lib/wardbox
 
 setup() {
-	export HOME=$BATS_TEST_TMPDIR/home SHELL=/bin/bash
-	mkdir "$HOME"
-	unset XDG_CONFIG_HOME XDG_STATE_HOME ZDOTDIR ENV BASH_ENV SUDO_UID \
-		PKEXEC_UID DOAS_USER
+	profile_home
 }
 
 teardown() { rm -rf "${OPEN-/nonexistent}"; }
-profile() { "$WARDBOX" profile "$@"; }
-not() { ! "$@"; }
 add() { profile add -y --no-exec --scope interactive "$@"; }
 
 # Runs the writer once per system call it makes, and spoils that one. The file

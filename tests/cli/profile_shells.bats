@@ -5,18 +5,12 @@ bats_require_minimum_version 1.5.0
 load ../lib/wardbox
 
 setup() {
-	export HOME=$BATS_TEST_TMPDIR/home SHELL=/bin/bash
-	mkdir "$HOME"
-	unset XDG_CONFIG_HOME XDG_STATE_HOME ZDOTDIR ENV BASH_ENV SUDO_UID \
-		PKEXEC_UID DOAS_USER CARGO_HOME GOPATH
+	profile_home
 	# Everything a word can hold that some shell gives a meaning to.
 	ODD='/opt/a  b/-q"$HOME`id`$(id)\e'"'"'!!;!x #~%^&|<>(x)=@,+'
 	GLOB='/*[x]{a,b}?'
 	ATTACK=$BATS_TEST_TMPDIR/ran
 }
-
-profile() { "$WARDBOX" profile "$@"; }
-not() { ! "$@"; }
 
 # say SHELL FILE NAME: the variable after the file was read twice, by a shell
 # that reads nothing else.

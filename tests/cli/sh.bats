@@ -8,6 +8,12 @@ setup() {
 	export WARDBOX_SESSION_ID=session-test
 }
 
+# What a test that failed leaves would hold bats up.
+teardown() {
+	for s in sh ask; do tmux -L "wardbox-$s-$$" kill-server 2>/dev/null || true; done
+	pkill -f "^sleep (321|4447)\.$$\$" || true
+}
+
 g() { # the guarded shell under a profile: g PROFILE SHELL-ARGUMENT...
 	local profile=$1
 	shift
@@ -154,9 +160,9 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 }
 
 @test "the tree ends with the command, and says which limit ended it" {
-	run g FULL-AUTO -c 'sleep 321 & echo started'
+	run g FULL-AUTO -c "sleep 321.$$ & echo started"
 	[ "$output" = started ]
-	! pgrep -f '^sleep 321' || false
+	! pgrep -f "^sleep 321.$$" || false
 	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO mem=64M' "$WARDBOX" sh -c \
 		'python3 -c "x = bytearray(300 << 20)"'
 	[ "$status" -ne 0 ]
@@ -266,6 +272,58 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ "$(grep -c 'code 5' screen)" -eq 3 ]
 }
 
+@test "a question is answered by yes alone, after it was asked; Ctrl-C is a no" {
+	need command -v tmux
+	local s=wardbox-ask-$$
+	sees() { # TEXT COUNT: waits until the screen has it so often
+		local i
+		for i in $(seq 100); do
+			tmux -L "$s" capture-pane -p >screen
+			[ "$(grep -c "$1" screen)" -ge "$2" ] && return
+			sleep 0.1
+		done
+		cat screen
+		return 1
+	}
+	keys() { tmux -L "$s" send-keys "$@"; }
+	cat >ask <<-A
+		#!/bin/sh
+		printf 'typed early? '; sleep 1
+		"$WARDBOX" sh -c 'ls -d .; exit 5'
+		echo "code \$?"
+	A
+	chmod +x ask
+	in_policy 'use DEV' tmux -L "$s" -f /dev/null new-session -d -x 100 -y 60 "PS1='> ' dash"
+	keys ./ask Enter
+	sees 'early?' 1
+	keys y Enter
+	sees 'Run it' 1
+	sleep 0.3
+	keys yellow Enter
+	sees 'code 126' 1
+	keys ./ask Enter
+	sees 'Run it' 2
+	keys YES Enter
+	sees 'code 5' 1
+	# bash ends a loop when what runs in it was stopped
+	keys "bash -c 'for i in 1 2; do ./ask; done'; echo over" Enter
+	sees 'Run it' 3
+	keys C-c
+	sees 'not confirmed' 2
+	keys "clear; echo back" Enter
+	sees '^back' 1
+	keys "$WARDBOX envrun --repl" Enter
+	sees 'project>' 1
+	keys "ls" Enter
+	sees 'Run it' 1
+	keys C-c
+	sees 'not confirmed' 1
+	keys "echo still" Enter
+	sees '^still' 1
+	tmux -L "$s" kill-server
+	[ "$(in_policy '' "$WARDBOX" audit --decision deny -o json | grep -c 'ls')" -ge 3 ]
+}
+
 @test "in / there is no project: nothing of the system can be touched" {
 	cd /
 	run g FULL-AUTO -c 'echo fine; pwd'
@@ -338,5 +396,328 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	for profile in OBSERVE FULL-AUTO; do
 		in_policy "use $profile" script -qec "unshare -m sh -c '. ./boot' '$WARDBOX'" /dev/null >out </dev/null
 		[ "$(tr -d '\r' <out)" = 42 ] || { cat out; false; }
+	done
+}
+
+@test "the record names the policy by a sum, which changes with it" {
+	unset WARDBOX_SESSION_ID
+	g FULL-AUTO -c :
+	g FULL-AUTO -c :
+	g OBSERVE -c :
+	in_policy $'use FULL-AUTO\nlimit FULL-AUTO files=100' "$WARDBOX" sh -c :
+	mkdir .wardbox
+	echo 'deny id=mine curl ** : "not here"' >.wardbox/policy
+	g FULL-AUTO -c :
+	log >log.json
+	jq -rs '.[] | select(.type == "start").policy_sha256' log.json >sums
+	[ "$(wc -l <sums)" -eq 5 ]
+	[ "$(sort -u sums | wc -l)" -eq 4 ]
+	[ "$(head -n 2 sums | sort -u | wc -l)" -eq 1 ]
+	grep -qxE '[0-9a-f]{64}' sums
+	# The session began with it.
+	[ "$(jq -rs 'map(select(.event == "policy.load"))[0].detail.sha256' log.json)" = "$(head -n 1 sums)" ]
+	# There is nothing that would undo a command, and it is not claimed.
+	jq -es 'map(select(.type == "end")) | length == 5 and all(.rollback == "none")' log.json
+	intact
+}
+
+@test "an original that was moved away is named, with where it belongs" {
+	[ ! -e /bin/ash ] && [ ! -e /usr/bin/ash ] || skip "this machine has an ash"
+	mkdir shells
+	cp "$WARDBOX" shells/ash
+	run shells/ash -c :
+	[ "$status" -eq 127 ]
+	[[ $output == *'no real ash behind this shim'*'put shells/ash.real back'* ]]
+	printf '#!/bin/sh\necho "original $*"\n' >shells/ash.real
+	chmod 755 shells/ash.real
+	run in_policy 'use OBSERVE' shells/ash -c :
+	[ "$output" = 'original -c :' ]
+}
+
+@test "a low limit on open files is the command's; one too low is told" {
+	local box=$WARDBOX
+	# shellcheck disable=SC2016 # expanded by the inner shells
+	run in_policy 'use FULL-AUTO' sh -c 'ulimit -Sn 8 && exec "$0" sh -c "ulimit -Sn; cat /dev/null; echo \$?"' "$box"
+	[ "$output" = $'8\n0' ]
+	# shellcheck disable=SC2016
+	run in_policy 'use FULL-AUTO' setpriv --bounding-set -sys_resource --inh-caps -sys_resource \
+		sh -c 'ulimit -n 8 && exec "$0" sh -c "echo ran"' "$box"
+	[ "$status" -eq 125 ] && [[ $output == *'8 open files are allowed'*needs* ]]
+	# shellcheck disable=SC2016
+	run in_policy 'use OBSERVE' sh -c 'ulimit -n 16 && exec "$0" sh -c "ulimit -n; exit 3"' "$box"
+	[ "$status" -eq 3 ] && [ "$output" = 16 ]
+}
+
+# In the background, killed by SIGKILL when all of it is there: prints what is
+# left of it.
+lost() { # POLICY COMMAND...
+	local policy=$1
+	shift
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	in_policy "$policy" "$@" sh -c '
+		nap="sleep 4447.$1"
+		"$0" sh -c "$nap & setsid $nap & ($nap; :); true" &
+		i=0
+		while [ "$(pgrep -cf "^$nap\$")" != 3 ] && [ $i -lt 200 ]; do
+			sleep 0.1
+			i=$((i + 1))
+		done
+		kill -9 $!
+		wait $! 2>/dev/null
+		echo "status $?"
+		i=0
+		while pgrep -f "^$nap\$" >/dev/null && [ $i -lt 30 ]; do
+			sleep 0.1
+			i=$((i + 1))
+		done
+		pgrep -f "^$nap\$" || true
+		"$0" audit dump -t event,end -o json >log.json' "$WARDBOX" "$$"
+}
+
+@test "a shim that is killed takes its tree along, and its end is recorded" {
+	local how place
+	place=$(mktemp -d "$BATS_TMPDIR/lost-XXXXXX")
+	chmod 777 "$place"
+	cp "$WARDBOX" "$place/wardbox"
+	cd "$place"
+	for how in "" "setpriv --reuid 1000 --regid 1000 --clear-groups"; do
+		# shellcheck disable=SC2086
+		WARDBOX=$place/wardbox run lost 'use FULL-AUTO' env HOME="$place" $how
+		echo "$output"
+		[ "$output" = 'status 137' ]
+		jq -es 'map(select(.type == "event" and .event == "supervisor.lost"))[0].exec as $id |
+			map(select(.type == "end"))[-1] | .exec == $id and .signal == 9' log.json
+		rm -f log.json
+	done
+	rm -rf "$place"
+}
+
+@test "so does one whose command has a terminal" {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use FULL-AUTO' sh -c '
+		nap="sleep 4449.$$"
+		"$0" exec --pty -- sh -c "$nap & setsid $nap & ($nap; :); true" </dev/null &
+		sleep 1
+		pgrep -fc "^$nap\$"
+		kill -9 $!
+		i=0
+		while pgrep -f "^$nap\$" >/dev/null && [ $i -lt 30 ]; do
+			sleep 0.1
+			i=$((i + 1))
+		done
+		pgrep -f "^$nap\$"' "$WARDBOX"
+	echo "$output"
+	[ "${lines[0]}" = 3 ]
+	kill "${lines[@]:1}" 2>/dev/null || true
+	[ "${#lines[@]}" -eq 1 ]
+}
+
+@test "a command that has itself traced does not take its supervisor along" {
+	local how
+	cp "$HELPERS/attack" attack
+	for how in "$WARDBOX sh -c" "$WARDBOX exec --pty -- sh -c"; do
+		# shellcheck disable=SC2086 # words
+		run in_policy 'use FULL-AUTO' $how 'exec ./attack traceme 15 left'
+		echo "$output"
+		[ "$status" -eq 143 ]
+		log | jq -es 'map(select(.type == "end"))[-1].signal == 15 and
+			all(.event != "supervisor.lost")'
+	done
+	sleep 1
+	! [ -e left ]
+	[ "$(log | jq -s 'map(select(.type == "end")) | length')" = 2 ]
+}
+
+@test "unconfined, what a killed shim had started goes on as with any shell" {
+	run lost 'use OBSERVE' env
+	echo "$output"
+	[ "${lines[0]}" = 'status 137' ]
+	# The command itself died with its shim.
+	[ "${#lines[@]}" -eq 4 ]
+	kill "${lines[@]:1}"
+	jq -es 'map(select(.event == "supervisor.lost")) | length == 1' log.json
+}
+
+@test "a configuration in a home that is somebody else's is not one's own" {
+	local place
+	place=$(mktemp -d "$BATS_TMPDIR/home-XXXXXX")
+	chmod 777 "$place"
+	cp "$WARDBOX" "$place/wardbox"
+	cd "$place"
+	mkdir -p theirs/.config/wardbox mine/.config/wardbox
+	chmod 700 theirs mine/.config/wardbox
+	echo 'use SAFE' | tee theirs/.config/wardbox/policy >mine/.config/wardbox/policy
+	chown -R 1000:1000 mine
+	as() { # HOME COMMAND...
+		in_policy 'use FULL-AUTO' setpriv --reuid 1000 --regid 1000 --clear-groups \
+			env HOME="$place/$1" "${@:2}"
+	}
+	run as theirs ./wardbox sh -c 'echo ran'
+	[ "$output" = ran ]
+	run as theirs env WARDBOX_DEBUG=1 ./wardbox sh -c 'echo ran'
+	echo "$output"
+	[[ $output == *"theirs/.config/wardbox/policy is somebody else's"* ]]
+	# One's own counts, and one's own mistake is no way out of it.
+	run as mine ./wardbox sh -c 'echo ran'
+	[ "$status" -eq 126 ]
+	chmod 000 mine/.config/wardbox
+	run as mine ./wardbox sh -c 'echo ran'
+	[ "$status" -eq 126 ] && [[ $output == *'policy is broken'* ]]
+	rm -rf "$place"
+}
+
+@test "without a mount namespace a log in the project is told of, and none is made there" {
+	local place
+	place=$(mktemp -d "$BATS_TMPDIR/place-XXXXXX")
+	chmod 755 "$place"
+	mkdir -p "$place/home/.git" "$place/root"
+	cp "$WARDBOX" "$place/wardbox"
+	chown -R 1000:1000 "$place/home"
+	# In a chroot nobody makes a user namespace.
+	# shellcheck disable=SC2016 # expanded by the inner shells
+	bare() {
+		in_policy 'use FULL-AUTO' sh -c '
+			mount --rbind / "$0/root"
+			exec chroot "$0/root" setpriv --reuid 1000 --regid 1000 --clear-groups \
+				env -u WARDBOX_SESSION_ID HOME="$0/home" sh -c "cd \"\$HOME\" && exec \"\$@\"" sh "$@"' "$place" "$@"
+	}
+	need bare true
+	run bare unshare -Ur true
+	[ "$status" -ne 0 ] || skip "user namespaces work in a chroot"
+	run bare "$place/wardbox" sh -c 'touch new; ls -A'
+	echo "$output"
+	[ "$status" -eq 0 ] && [ "$output" = $'.git\nnew' ]
+	run bare "$place/wardbox" audit dump -t start,end
+	[ "${#lines[@]}" -ge 2 ]
+	mkdir -p "$place/home/.local/state/wardbox/audit"
+	chown -R 1000:1000 "$place/home/.local"
+	chmod 700 "$place/home/.local/state/wardbox/audit"
+	run bare "$place/wardbox" sh -c 'touch again'
+	echo "$output"
+	[ "$status" -eq 125 ] && [ ! -e "$place/home/again" ]
+	[[ $output == *'.local/state/wardbox/audit from the command needs a mount namespace'*'/var/log/wardbox/1000'* ]]
+	rm -rf "$place"
+}
+
+@test "what ran before the shell took its place is not ended with it" {
+	for profile in FULL-AUTO OBSERVE; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		in_policy "use $profile" dash -c 'sleep 74.1 & echo $! >before; exec "$@"' - \
+			"$WARDBOX" sh -c 'ls >/dev/null; echo done' >out
+		[ "$(cat out)" = done ]
+		kill -0 "$(cat before)"
+		kill "$(cat before)"
+	done
+}
+
+@test "what a command can write does not choose the next session" {
+	unset WARDBOX_SESSION_ID
+	mkdir -p deep/er
+	for file in sid deep/er/sid "$PWD/deep/abs"; do
+		export WARDBOX_SESSION_FILE=$file
+		first=$(g FULL-AUTO -c 'echo "$WARDBOX_SESSION_ID"')
+		[[ $first == session-* ]] && [ "$(cat "$file")" = "$first" ]
+		for way in 'echo evil >"$F"' 'rm -f "$F"; echo evil >"$F"' \
+			'echo evil >new; mv -f new "$F"' 'ln "$F" second' \
+			'mv deep shallow; mkdir -p deep/er; echo evil >"$F"' \
+			'chmod 666 "$F"'; do
+			run g FULL-AUTO -c "F=$file; $way"
+		done
+		[ "$(g FULL-AUTO -c 'echo "$WARDBOX_SESSION_ID"')" = "$first" ]
+		[ "$(g FULL-AUTO -c "cat $file; echo x >beside; cat beside")" = "$first
+x" ]
+		rm -rf shallow
+	done
+	# A link that is the command's to turn is not followed.
+	ln -s deep turned
+	WARDBOX_SESSION_FILE=turned/abs run g FULL-AUTO -c 'echo ran'
+	[ "$status" -eq 125 ] && [[ $output == *"could change a link to"* ]]
+	ln deep/abs second
+	WARDBOX_SESSION_FILE=deep/abs run g FULL-AUTO -c 'echo ran'
+	[ "$status" -eq 125 ] && [[ $output != *ran* ]]
+	# Out of its reach nothing needs to be taken away.
+	mkdir "$BATS_TEST_TMPDIR/apart"
+	ln -s "$BATS_TEST_TMPDIR/apart" "$BATS_TEST_TMPDIR/by-link"
+	export WARDBOX_SESSION_FILE=$BATS_TEST_TMPDIR/by-link/sid
+	first=$(g FULL-AUTO -c 'echo "$WARDBOX_SESSION_ID"')
+	run g FULL-AUTO -c "echo evil >$WARDBOX_SESSION_FILE"
+	[ "$status" -ne 0 ]
+	[ "$(cat ../apart/sid)" = "$first" ]
+}
+
+@test "below a make that is not guarded: its flags, overrides and job server" {
+	links sh
+	cat >Makefile <<-'EOF'
+		all: a b
+		a b: ; +:; $(MAKE) -f sub.mk Y=$@ x y
+	EOF
+	cat >sub.mk <<-'EOF'
+		x y: ; @echo $(MAKELEVEL) $(Y) $@ $(V) $(findstring jobserver,$(MAKEFLAGS))
+	EOF
+	in_policy 'use FULL-AUTO' env PATH="$LINKS:$PATH" make -s -j3 V=1 SHELL=sh >out 2>err
+	sort out
+	cat err
+	[ ! -s err ]
+	[ "$(sort out)" = "$(printf '1 %s 1 jobserver\n' 'a x' 'a y' 'b x' 'b y')" ]
+	# What a command sets itself is denied as ever.
+	run g FULL-AUTO -c 'MAKEFLAGS=--eval=all:;id make -f sub.mk'
+	[ "$status" -eq 126 ]
+	MAKEFLAGS=k run g FULL-AUTO -c 'echo "$MAKEFLAGS."'
+	[ "$output" = . ]
+	# A job server may be a FIFO; nothing else that is named so is granted.
+	place=$(mktemp -d /var/tmp/wardbox-make.XXXXXX)
+	mkfifo "$place/fifo" "$place/other"
+	ln -s other "$place/link"
+	echo secret >"$place/file"
+	printf 'all: ; -echo t >%s/fifo\n\t-echo u >%s/other\n\t-cat %s/link\n\t-cat %s/file\n' \
+		"$place" "$place" "$place" "$place" >probe.mk
+	exec 7<>"$place/fifo" 8<>"$place/other"
+	export MAKELEVEL=1
+	MAKEFLAGS=" --jobserver-auth=fifo:$place/fifo -- A=b" \
+		run g FULL-AUTO -c 'unset MAKEFLAGS; make -sf probe.mk'
+	[[ $output == *"$place/other: Permission denied"* ]]
+	[[ $output != *"$place/fifo"* && $output != *secret* ]]
+	read -r -t 5 token <&7
+	[ "$token" = t ]
+	for at in link file; do
+		MAKEFLAGS="--jobserver-auth=fifo:$place/$at" \
+			run g FULL-AUTO -c 'unset MAKEFLAGS; make -sf probe.mk'
+		[[ $output == *"$place/$at: Permission denied"* && $output != *secret* ]]
+	done
+	exec 7<&- 8<&-
+	rm -rf "$place"
+}
+
+@test "a confined command gets as many arguments as the kernel takes" {
+	seq 20000 >list
+	mkdir many
+	(cd many && xargs touch <../list)
+	# shellcheck disable=SC2016 # expanded by the guarded shell
+	for line in 'sh -c "echo \$#" _ $(cat list)' 'xargs -n 20000 -s 1000000 sh -c "echo \$#" _ <list' \
+		'cd many; ls * | wc -l' 'env ls -d many/* | wc -l'; do
+		run g FULL-AUTO -c "$line"
+		[ "$output" = 20000 ]
+	done
+	run g FULL-AUTO -c 'rm many/*; ls many | wc -l'
+	[ "$output" = 0 ]
+	head -c 130000 /dev/zero | tr '\0' x >one
+	# shellcheck disable=SC2016
+	run g FULL-AUTO -c 'printenv X$(cat one); sh -c "echo \${#1}" _ "$(cat one)"'
+	[ "$output" = 130000 ]
+	# What is judged is all of it.
+	echo 'exec "env", ("A=b") x 15000, @ARGV, ("x") x 15000 or print $!+0' >run.pl
+	run g FULL-AUTO -c 'perl run.pl true'
+	[ "$status" -eq 0 ] && [ -z "$output" ]
+	run g FULL-AUTO -c 'perl run.pl curl'
+	[[ "$output" == 13 || "$output" == *curl*"Permission denied" ]]
+}
+
+@test "a command runs on the CPUs that its caller may use, all of them" {
+	for profile in FULL-AUTO OBSERVE; do
+		run g $profile -c nproc
+		[ "$output" = "$(nproc)" ]
+		one=$(taskset -pc $$ | sed 's/.*[ ,-]//')
+		run in_policy "use $profile" taskset -c "$one" "$WARDBOX" sh -c nproc
+		[ "$output" = 1 ]
 	done
 }

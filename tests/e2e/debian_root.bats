@@ -28,8 +28,8 @@ copy() { # SCRIPT
 		mount -t tmpfs tmp "$ROOT/tmp" && chmod 1777 "$ROOT/tmp"
 		mount -t tmpfs run "$ROOT/run"
 		rm -rf "$ROOT/var/log/wardbox" "$ROOT/etc/wardbox"
-		mkdir -p "$ROOT/work/.git"
-		enter() { unshare --root "$ROOT" --wd /work "$@"; }
+		mkdir -p "$ROOT/project/.git"
+		enter() { unshare --root "$ROOT" --wd /project "$@"; }
 		'"$1"
 }
 
@@ -46,16 +46,16 @@ DAY=$(cat <<'X'
 	enter /bin/bash -c 'a=(1 2 3); echo "${#a[@]} $0"'
 	enter ldd /bin/true | sed 's/(.*//' | sort
 	enter which sh bash
-	mkdir -p "$ROOT/work/steps" "$ROOT/work/pkg/DEBIAN"
-	printf '#!/bin/sh\necho step one\n' >"$ROOT/work/steps/1"
-	printf '#!/bin/bash\necho step two ${BASH_VERSINFO[0]}\n' >"$ROOT/work/steps/2"
-	chmod 755 "$ROOT/work/steps/"*
+	mkdir -p "$ROOT/project/steps" "$ROOT/project/pkg/DEBIAN"
+	printf '#!/bin/sh\necho step one\n' >"$ROOT/project/steps/1"
+	printf '#!/bin/bash\necho step two ${BASH_VERSINFO[0]}\n' >"$ROOT/project/steps/2"
+	chmod 755 "$ROOT/project/steps/"*
 	enter run-parts steps
 	printf 'Package: wardbox-day\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b.c>\nDescription: x\n' \
-		>"$ROOT/work/pkg/DEBIAN/control"
+		>"$ROOT/project/pkg/DEBIAN/control"
 	for s in preinst postinst prerm postrm; do
-		printf "#!/bin/sh\nset -e\necho $s \$1\n" >"$ROOT/work/pkg/DEBIAN/$s"
-		chmod 755 "$ROOT/work/pkg/DEBIAN/$s"
+		printf "#!/bin/sh\nset -e\necho $s \$1\n" >"$ROOT/project/pkg/DEBIAN/$s"
+		chmod 755 "$ROOT/project/pkg/DEBIAN/$s"
 	done
 	enter dpkg-deb --root-owner-group -b pkg day.deb
 	enter dpkg -i day.deb 2>&1 | grep -v Reading

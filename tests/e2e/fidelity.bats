@@ -67,6 +67,16 @@ confined() {
 	confined corners bash
 }
 
+@test "observed: odd inputs and callers" {
+	observed odd
+	observed odd bash
+}
+
+@test "confined: odd inputs and callers" {
+	confined odd
+	confined odd bash
+}
+
 @test "confined: descriptors" {
 	confined streams
 }
@@ -85,6 +95,23 @@ confined() {
 
 @test "confined: interactive bash" {
 	confined prompts bash
+}
+
+@test "observed: people at a terminal" {
+	observed keys
+}
+
+@test "confined: people at a terminal" {
+	confined keys bash
+}
+
+@test "observed: pipes, their other ends, callers" {
+	observed ways
+	observed ways bash
+}
+
+@test "confined: pipes, their other ends, callers" {
+	confined ways bash
 }
 
 # The real root with the shim over its /bin/sh, in a mount namespace.

@@ -84,7 +84,10 @@ uninstall_step() {
 		{ echo "not guarded after $call $n" && false; }
 }
 
-@test "an install killed at every call is completed, or undone, by the next" {
+# Kills install ARGS at each of its calls, begun with the tree FROM each time.
+killed_everywhere() { # FROM STEP ARGS...
+	local from=$1 step=$2 n
+	shift 2
 	small_root before
 	outline before >bare
 	cp -a before whole
@@ -93,30 +96,21 @@ uninstall_step() {
 	kills=0
 	for call in $CALLS; do
 		n=0
-		while n=$((n + 1)) && rm -rf a b && cp -a before a &&
-			killed_at "$call" $n --root a; do
-			install_step
+		while n=$((n + 1)) && rm -rf a b && cp -a "$from" a &&
+			killed_at "$call" $n "$@" --root a; do
+			$step
 		done
 	done
 	echo "# killed $kills times" >&3
+}
+
+@test "an install killed at every call is completed, or undone, by the next" {
+	killed_everywhere before install_step
 	[ "$kills" -gt 30 ]
 }
 
 @test "an uninstall killed at every call is completed, or undone, by the next" {
-	small_root before
-	outline before >bare
-	cp -a before whole
-	"$WARDBOX" install --root whole >/dev/null
-	outline whole >guarded
-	kills=0
-	for call in $CALLS; do
-		n=0
-		while n=$((n + 1)) && rm -rf a b && cp -a whole a &&
-			killed_at "$call" $n --uninstall --root a; do
-			uninstall_step
-		done
-	done
-	echo "# killed $kills times" >&3
+	killed_everywhere whole uninstall_step --uninstall
 	[ "$kills" -gt 15 ]
 }
 

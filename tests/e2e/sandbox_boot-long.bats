@@ -7,11 +7,7 @@ load ../lib/roots
 load ../lib/boot
 
 setup() {
-	[ "$(uname -m)" = x86_64 ] || skip "the kernel is for x86_64"
-	need test -n "$BUSYBOX"
-	need qemu-system-x86_64 --version
-	need kernel
-	cd "$BATS_TEST_TMPDIR"
+	boot_ready
 }
 
 # Runs stdin as the first process of a machine that has control groups and audits.
@@ -26,20 +22,8 @@ machine() {
 		X
 		cat
 		echo 'echo "== off"; sleep 3; poweroff -f'
-	} | initramfs_with attack
+	} | initramfs attack
 	boot audit=1 no_timer_check
-}
-
-initramfs_with() { # HELPER
-	initramfs
-	(
-		cd "$BATS_TEST_TMPDIR/root"
-		cp "$HELPERS/$1" bin/
-		for name in true seq setsid ls rm sed grep dd ps; do
-			ln -sf busybox bin/$name
-		done
-		find . | busybox cpio -o -H newc 2>/dev/null | gzip -1 >"$BATS_TEST_TMPDIR/initrd"
-	)
 }
 
 @test "control groups of version 2: memory, tasks, time, and all that is left behind" {

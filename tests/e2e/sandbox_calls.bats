@@ -21,10 +21,11 @@ A() { D "$@"; }
 			"init_module 0 0 0" "delete_module =x 0" \
 			"reboot 0 0 0 0" "swapon =/x 0" "acct =x" \
 			"quotactl 0 0 0 0" "sethostname =x 1" \
+			"fanotify_init 0x200 0" "file_setattr -100 =/ 0 0 0" \
 			"pidfd_getfd 0 0 0" "process_madvise 0 0 0 0 0" \
 			"io_uring_setup 4 0" "io_uring_enter 0 0 0 0 0 0" \
 			"io_uring_register 0 0 0 0" "ioctl 0 0x541c 0" \
-			"ioctl 0 0x5423 0"; do
+			"ioctl 0 0x5423 0" "ioctl 0 0x50009401 0" "ioctl 0 0x50009417 0"; do
 			# shellcheck disable=SC2086
 			stops EPERM D -- attack_ sys $c
 		done
@@ -138,6 +139,10 @@ A() { D "$@"; }
 		stops EPERM D --net=tcp:"$port" -- attack_ sys socket 2 3 1
 		stops EACCES D --net=tcp:"$port" -- attack_ listen-tcp 0 once
 		works D --bind-tcp=0 -- attack_ listen-tcp 0 once
+		# the files are another matter
+		works D --unrestricted-filesystem --net=tcp:"$port" -- attack_ tcp "$port"
+		stops EACCES D --unrestricted-filesystem --unrestricted-scoped --net=tcp:"$port" -- attack_ tcp "$other"
+		stops EACCES D --learn="$PLACE/learnt-${#AS[@]}" --net=tcp:"$port" -- attack_ tcp "$other"
 		works D --connect-tcp="$other,$port" -- attack_ tcp "$other"
 		stops EPERM D --connect-tcp="$port" -- attack_ sys socket 2 0x80803 0
 	}
@@ -232,9 +237,14 @@ A() { D "$@"; }
 		works D -- attack_ prlimit "$LAST" read
 		works D -- attack_ prlimit 0 read
 		stops EPERM D -- attack_ sys setpriority 0 "$LAST" 19
-		works D -- attack_ sys setpriority 0 0 5
+		works D -- attack_ sys setpriority 0 0 19
 		stops EPERM D -- attack_ sys ioprio_set 1 "$LAST" 0
 		works D -- attack_ sys ioprio_set 1 0 0
+		works bare "$BIN/attack" affinity "$LAST"
+		stops EPERM D -- attack_ affinity "$LAST"
+		stops EPERM D -- attack_ sys sched_setscheduler "$LAST" 5 0
+		stops EPERM D -- attack_ sys sched_setattr "$LAST" 0 0
+		works D -- attack_ affinity 0
 		# all of the user's, or of the group's
 		stops EPERM D -- attack_ sys setpriority 2 0 0
 		stops EPERM D -- attack_ sys setpriority 1 0 0
@@ -245,6 +255,10 @@ A() { D "$@"; }
 			stops ESRCH D --unshare-pid -- attack_ $a
 		done
 		works D --unshare-pid -- attack_ affinity 0
+		# nor of the group that is shared with those outside
+		stops EPERM D --unshare-pid -- attack_ sys setpriority 1 0 19
+		stops EPERM D --unshare-pid -- attack_ sys ioprio_set 2 0 0
+		works D --unshare-pid -- attack_ sys setpriority 0 0 19
 		# its own, and the group that it shares with the one who started it
 		works D -- sh -c 'sleep 9 & kill $! && ! wait $!'
 		works D -- sh -c 'kill -TERM 0; :' || [ -n "$out" ] || true

@@ -129,6 +129,45 @@ teardown() { unplace; }
 	each_user body
 }
 
+@test "hidden is hidden, whatever else shows it" {
+	body() {
+		mkdir -p "$W/shown" "$OUT/dir"
+		echo k >"$W/shown/k"
+		echo k >"$OUT/dir/k"
+		[ ${#AS[@]} = 0 ] || chown -R 1000:1000 "$W" "$OUT"
+		# a grant of the very path, before or after
+		for grant in --ro --rw --rwx; do
+			stops "No such file" D $grant="$OUT/dir" --hide="$OUT/dir" -- cat "$OUT/dir/k"
+			stops "ermission denied" D --hide="$OUT/secret" $grant="$OUT/secret" -- cat "$OUT/secret"
+			stops "" D --hide="$OUT/dir" $grant="$OUT/dir" -- sh -c "echo x >$OUT/dir/k"
+		done
+		[ "$(cat "$OUT/dir/k")" = k ]
+		works D --ro="$OUT/dir" -- cat "$OUT/dir/k"
+		# of a preset
+		stops "ermission denied" D --preset=read-only --hide=/etc/passwd -- cat /etc/passwd
+		works D --preset=read-only -- cat /etc/passwd
+		# a device that every command has
+		stops "ermission denied" D --hide=/dev/zero -- head -c1 /dev/zero
+		works D -- head -c1 /dev/zero
+		# no rules for files at all
+		stops "ermission denied" D --unrestricted-filesystem --hide="$OUT/secret" -- cat "$OUT/secret"
+		works D --unrestricted-filesystem -- cat "$OUT/secret"
+		# an own place instead
+		works D --rw="$OUT/dir" --tmpfs="$OUT/dir" -- sh -c "echo x >$OUT/dir/new && ls $OUT/dir"
+		[ "$out" = new ]
+		works D --tmpfs="$OUT/dir" -- sh -c "echo x >$OUT/dir/new && ls $OUT/dir"
+		[ "$out" = new ] && ! [ -e "$OUT/dir/new" ]
+		# what takes no mount needs none
+		works bare "$BIN/docker" "$BIN/wardbox" drop --ignore-missing --hide="$OUT/dir" \
+			--rox=/usr,/bin,/lib,/lib64 -- true
+		gives 125 bare "$BIN/docker" "$BIN/wardbox" drop --ignore-missing --hide="$OUT/dir" \
+			--rox=/usr,/bin,/lib,/lib64,"$OUT/dir" -- true
+		gives 125 bare "$BIN/docker" "$BIN/wardbox" drop --ignore-missing --tmpfs="$OUT/dir" \
+			--rox=/usr,/bin,/lib,/lib64 -- true
+	}
+	each_user body
+}
+
 @test "metadata outside: with own mounts it is read-only" {
 	body() {
 		# Landlock has no such right: documented
@@ -155,6 +194,14 @@ teardown() { unplace; }
 		# with a pid namespace it is not even there
 		stops ENOENT D --ro=/proc --unshare-pid -- attack_ read "/proc/$LAST/environ"
 		works D --ro=/proc --unshare-pid -- sh -c 'test $$ -lt 10 && cat /proc/self/stat'
+		# the namespace's first process is the supervisor's, with rules for files or none
+		for how in --ro=/proc "--unrestricted-filesystem --unrestricted-scoped"; do
+			for a in "vmread 1" "vmwrite 1" "sys ptrace 16 1 0 0" "read /proc/1/mem" \
+				"read /proc/1/environ" "read /proc/1/root/etc/hostname"; do
+				# shellcheck disable=SC2086 # words
+				stops E D $how --unshare-pid -- attack_ $a
+			done
+		done
 	}
 	each_user body
 }

@@ -6,14 +6,15 @@ load ../lib/sandbox
 setup() { place; }
 teardown() { unplace; }
 
-# Is a "sleep NUMBER" left? Numbers are unique to a test.
+# Is a "sleep NUMBER" left? Numbers are unique to a test; with $$ behind them, to
+# its run.
 left() {
-	pgrep -fx "sleep $1" >/dev/null
+	pgrep -fx "sleep $1$$" >/dev/null
 }
 
-gone() { # NUMBER: within a second
+gone() { # NUMBER: soon
 	local i
-	for i in 1 2 3 4 5 6 7 8 9 10; do
+	for ((i = 0; i < 200; i++)); do
 		left "$1" || return 0
 		sleep 0.1
 	done
@@ -43,14 +44,30 @@ gone() { # NUMBER: within a second
 	each_user body
 }
 
+@test "exit codes where the caller ignores the end of children" {
+	need env --ignore-signal=CHLD true
+	body() {
+		local before=("${AS[@]}")
+		AS+=(timeout -s KILL 20 env --ignore-signal=CHLD)
+		for how in "" --no-strays --unshare-pid --watch-exec --timeout=60; do
+			# shellcheck disable=SC2086
+			gives 3 D $how -- sh -c 'exit 3'
+			# shellcheck disable=SC2086
+			works D $how --ro=/proc -- grep -E '^SigIgn:.*[13579bdf]0000$' /proc/self/status
+		done
+		AS=("${before[@]}")
+	}
+	each_user body
+}
+
 @test "time: all of the tree ends, whatever it did to get away" {
 	body() {
 		for how in "" --unshare-pid --watch-exec; do
 			# shellcheck disable=SC2086
-			gives 124 D $how --timeout=0.3 -- sh -c 'setsid sleep 71.1 & sleep 71.1'
+			gives 124 D $how --timeout=0.3 -- sh -c "setsid sleep 71.1$$ & sleep 71.1$$"
 			gone 71.1
 			# shellcheck disable=SC2086
-			gives 124 D $how --timeout=0.3 -- sh -c "trap '' TERM; $BIN/attack daemon 71.2; $BIN/attack daemon 71.2; while :; do sleep 71.2; done"
+			gives 124 D $how --timeout=0.3 -- sh -c "trap '' TERM; $BIN/attack daemon 71.2$$; $BIN/attack daemon 71.2$$; while :; do sleep 71.2$$; done"
 			gone 71.2
 		done
 		case $out in *"wall time"*) ;; *) echo "$out"; return 1 ;; esac
@@ -61,13 +78,28 @@ gone() { # NUMBER: within a second
 @test "the end of the command is the end of what it left behind" {
 	body() {
 		for how in --no-strays --unshare-pid; do
-			gives 0 D $how -- sh -c "$BIN/attack daemon 72.3 && sleep 0.1"
+			gives 0 D $how -- sh -c "$BIN/attack daemon 72.3$$ && sleep 0.1"
 			gone 72.3
 			# nobody waits for a pipe that is held open
 			SECONDS=0
-			D $how -- sh -c 'sleep 72.4 & echo done' | cat >/dev/null
-			[ $SECONDS -lt 5 ]
+			D $how -- sh -c "sleep 72.4$$ & echo done" | cat >/dev/null
+			[ $SECONDS -lt 60 ]
 			gone 72.4
+		done
+	}
+	each_user body
+}
+
+@test "what was there before the command is not ended with it" {
+	# shellcheck disable=SC2016 # expanded by the inner shells
+	body() {
+		for how in --no-strays --unshare-pid --watch-exec --timeout=20 --mem=900M --nproc=900; do
+			"${AS[@]}" sh -c 'sleep 73.1 & echo $! >before; exec "$@"' sh \
+				"$BIN/wardbox" drop "$how" --ignore-missing --rox=/usr,/bin,/lib,/lib64 \
+				--rw="$W" -- sh -c 'setsid sleep 73.2 & echo $! >after; sleep 0.2' 2>/dev/null
+			kill -0 "$(cat before)"
+			[ "$how" = --unshare-pid ] || ! kill -0 "$(cat after)" 2>/dev/null
+			kill "$(cat before)"
 		done
 	}
 	each_user body
@@ -76,9 +108,9 @@ gone() { # NUMBER: within a second
 @test "the end of the supervisor is the end of the tree" {
 	body() {
 		for how in --timeout=60 --unshare-pid; do
-			"${AS[@]}" "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --ignore-missing $how -- sleep 73.5 3>&- &
+			"${AS[@]}" "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --ignore-missing $how -- sleep 73.5$$ 3>&- &
 			pid=$!
-			for i in 1 2 3 4 5 6 7 8 9 10; do left 73.5 && break; sleep 0.1; done
+			for ((i = 0; i < 200; i++)); do ! left 73.5 || break; sleep 0.1; done
 			left 73.5
 			kill -9 $pid
 			wait $pid || true
@@ -102,12 +134,50 @@ gone() { # NUMBER: within a second
 	each_user body
 }
 
+@test "memory of a process whose first thread has ended counts" {
+	body() {
+		gives 137 D --mem=100M -- attack_ alloc-headless 1000
+		case $out in *"memory"*) ;; *) echo "$out"; return 1 ;; esac
+		works D --mem=100M -- attack_ alloc-headless 20
+	}
+	each_user body
+}
+
+@test "processor time of children that nobody waits for counts" {
+	body() {
+		gives 137 D --cpu=0.5 -- attack_ burn 40 200
+		case $out in *"CPU time"*) ;; *) echo "$out"; return 1 ;; esac
+		works D --cpu=9 -- attack_ burn 3 100
+		# none of it twice
+		works D --cpu=3 -- sh -c "for i in 1 2 3 4 5 6 7 8; do ($BIN/attack burn 1 100); done; $BIN/attack burn 5 100"
+	}
+	each_user body
+}
+
+@test "what nobody can count is refused, and not let go" {
+	[ "$(id -u)" = 0 ] || skip "mounts"
+	need unshare -m true
+	cat >"$PLACE/blind" <<-'X'
+	mount -t tmpfs none /proc || exit 9
+	exec setpriv --reuid 1000 --regid 1000 --clear-groups "$@"
+	X
+	AS=()
+	cd /
+	for how in --mem=64M --cpu=9 --nproc=9 --children=9; do
+		gives 125 unshare -m sh "$PLACE/blind" "$BIN/wardbox" drop "$how" --rox=/usr,"$BIN" -- "$BIN/attack" sys getpid
+		case $out in *limits*proc*) ;; *) echo "$out"; return 1 ;; esac
+		works unshare -m sh "$PLACE/blind" "$BIN/wardbox" drop "$how" --best-effort=limits --rox=/usr,"$BIN" -- "$BIN/attack" sys getpid
+		works setpriv --reuid 1000 --regid 1000 --clear-groups "$BIN/wardbox" drop "$how" --rox=/usr,"$BIN" -- "$BIN/attack" sys getpid
+	done
+	works unshare -m sh "$PLACE/blind" "$BIN/wardbox" drop --timeout=9 --rox=/usr,"$BIN" -- "$BIN/attack" sys getpid
+}
+
 @test "a control group whose maker was killed goes with the next one" {
 	AS=() W=$PLACE
 	D --mem=64M --dry-run -- true | grep -q 'memory: cgroup' || skip "no cgroup here"
-	"$BIN/wardbox" drop --mem=64M --rox=/ -- sleep 74.1 3>&- &
+	"$BIN/wardbox" drop --mem=64M --rox=/ -- sleep 74.1$$ 3>&- &
 	pid=$!
-	for i in 1 2 3 4 5 6 7 8 9 10; do left 74.1 && break; sleep 0.1; done
+	for ((i = 0; i < 200; i++)); do ! left 74.1 || break; sleep 0.1; done
 	kill -9 $pid
 	wait $pid || true
 	gone 74.1
@@ -136,10 +206,14 @@ gone() { # NUMBER: within a second
 	body() {
 		SECONDS=0
 		D --nproc=24 --timeout=3 -- sh -c ':(){ :|:& };:; sleep 1' >/dev/null 2>&1 || true
-		[ $SECONDS -lt 10 ]
+		[ $SECONDS -lt 60 ]
 		# shellcheck disable=SC2086
 		D --nproc=24 --timeout=5 -- attack_ forks 100 >/dev/null 2>&1 && return 1
 		works D --nproc=24 --timeout=5 -- sh -c 'true | true | true'
+		# one that no program starts in, before it starves who is to end it
+		SECONDS=0
+		D --children=5 --timeout=3 -- sh -c 'b() { b | b & }; b; sleep 9' >/dev/null 2>&1 && return 1
+		[ $SECONDS -lt 60 ]
 		# our own are not touched by it
 		works bare sh -c 'true | true'
 	}
@@ -149,7 +223,7 @@ gone() { # NUMBER: within a second
 @test "a number of processes, whatever their threads" {
 	body() {
 		# two more than there may be do not start
-		D --children=3 -- sh -c 'for i in 1 2 3 4 5; do sleep 0.5 & done; wait' >said 2>&1 || true
+		D --children=3 -- sh -c 'for i in 1 2 3 4 5; do sleep 4 & done; wait' >said 2>&1 || true
 		[ "$(grep -c sleep: said)" = 2 ]
 		works D --children=5 -- sh -c 'for i in 1 2 3 4 5; do sleep 0.2 & done; wait'
 		works D --children=2 -- attack_ threads 20
@@ -180,6 +254,8 @@ gone() { # NUMBER: within a second
 		works D --fsize=10k -- dd if=/dev/zero of=small bs=1k count=5
 		works D -- sh -c 'ulimit -c'
 		[ "$out" = 0 ]
+		# a limit of nothing would start a handler that is a pipe
+		works D --ro=/proc -- sh -c 'ulimit -c 0 && exec grep "core file size  *1  *1 " /proc/self/limits'
 		works D --nofile=40 -- sh -c 'ulimit -n; ulimit -Hn'
 		[ "$out" = $'40\n40' ]
 	}

@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static long a_prlimit(void)
@@ -92,6 +94,42 @@ static long a_alloc(void)
 		if (!p)
 			return -1;
 		memset(p, 1, 1 << 20);
+	}
+	return 0;
+}
+
+static void *alloc_and_leave(void *arg)
+{
+	a_alloc();
+	sleep(2);
+	_exit(0);
+	return arg;
+}
+
+/* The same by another thread than the first, which has ended. */
+static long a_alloc_headless(void)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, alloc_and_leave, NULL))
+		return -1;
+	pthread_exit(NULL);
+}
+
+/* N children that use MS milliseconds of processor each, one after another, and
+ * whom nobody waits for. */
+static long a_burn(void)
+{
+	struct timespec t = {0, 0};
+
+	signal(SIGCHLD, SIG_IGN);
+	for (long i = 0; i < number(0); i++) {
+		if (fork() == 0) {
+			while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < number(1))
+				clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+			_exit(0);
+		}
+		wait(NULL);
 	}
 	return 0;
 }
@@ -228,6 +266,22 @@ static long a_race(void)
 	return won ? 0 : -1;
 }
 
+/* Whoever started it is to trace it, and sees it stop by a signal of its own
+ * choice; meanwhile something is left behind. */
+static long a_traceme(void)
+{
+	pid_t self = getpid();
+
+	if (fork() == 0) {
+		setsid();
+		usleep(700000);
+		execlp("touch", "touch", word(1), NULL);
+	}
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
+		return -1;
+	return kill(self, (int)number(0));
+}
+
 const struct attack attacks_process[] = {
 	{"prlimit", a_prlimit},
 	{"affinity", a_affinity},
@@ -237,6 +291,8 @@ const struct attack attacks_process[] = {
 	{"vmread", a_vmread},
 	{"vmwrite", a_vmwrite},
 	{"alloc", a_alloc},
+	{"alloc-headless", a_alloc_headless},
+	{"burn", a_burn},
 	{"memfd-fill", a_memfd_fill},
 	{"forks", a_forks},
 	{"threads", a_threads},
@@ -244,5 +300,6 @@ const struct attack attacks_process[] = {
 	{"spin", a_spin},
 	{"daemon", a_daemon},
 	{"race", a_race},
+	{"traceme", a_traceme},
 	{NULL, NULL},
 };

@@ -1,35 +1,60 @@
 # boot.bash - a machine that boots into wardbox: load ../lib/boot
 # shellcheck shell=bash
 
-# Debian's kernel, unpacked and not installed: $KERNEL. KERNEL=FILE takes another.
-kernel() {
-	local at=$O/boot
-	mkdir -p "$at"
-	[ -n "${KERNEL-}" ] || KERNEL=$(find "$at/kernel/boot" -name "vmlinuz-*" 2>/dev/null)
-	[ -z "$KERNEL" ] || return 0
-	(
-		cd "$at" || exit
-		package=$(apt-cache depends linux-image-amd64 |
-			awk '/Depends: linux-image/ { print $2; exit }')
-		apt-get -q download "$package" &&
-			dpkg-deb -x "$package"_*.deb kernel.new &&
-			mv kernel.new kernel && rm -rf ./*.deb kernel/lib kernel/usr
-	) >"$at/log" 2>&1 || return
-	KERNEL=$(find "$at/kernel/boot" -name "vmlinuz-*")
+# What a test needs to boot this machine, or the one named by $MACHINE, which is
+# there once it was built: Debian's kernel, unpacked and not installed: $KERNEL.
+# KERNEL=FILE takes another. Changes to the test's directory.
+boot_ready() {
+	: "${MACHINE:=$(uname -m)}"
+	case $MACHINE in
+	x86_64) DEBIAN=amd64 CONSOLE_NAME=ttyS0 ;;
+	aarch64) DEBIAN=arm64 CONSOLE_NAME=ttyAMA0 ;;
+	*) skip "no kernel for $MACHINE" ;;
+	esac
+	need qemu-system-"$MACHINE" --version
+	if [ "$MACHINE" = "$(uname -m)" ]; then
+		need test -n "$BUSYBOX"
+	else
+		WARDBOX=$O/$MACHINE/wardbox
+		HELPERS=$O/$MACHINE/test/lib
+		need test -x "$WARDBOX"
+		need unpacked busybox-static bin/busybox
+		BUSYBOX=$UNPACKED
+	fi
+	[ -n "${KERNEL-}" ] || { need unpacked "linux-image-$DEBIAN" 'boot/vmlinuz-*' &&
+		KERNEL=$UNPACKED; }
+	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# An initramfs of busybox with the shim installed, whose /init is SCRIPT, read
-# from stdin. busybox mounts what a kernel wants mounted, then /init
-# is process 1, by its #!/bin/sh.
-initramfs() {
+# A file of a package of the machine that is to boot: $UNPACKED.
+unpacked() { # PACKAGE FILE
+	local at=$O/boot/$MACHINE/$1
+	[ -e "$at.done" ] ||
+		sh "$TOP/scripts/fetch-package" "$at" \
+			"$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)" \
+			"$DEBIAN" "$1" || return
+	touch "$at.done"
+	rm -rf "$at/lib/modules" "$at/usr/lib"
+	UNPACKED=$(find "$at" -path "*/$2")
+	[ -f "$UNPACKED" ]
+}
+
+# An initramfs of busybox in which the machine installs the shim, and whose /init
+# is SCRIPT, read from stdin, with HELPERs in /bin. busybox mounts what a kernel
+# wants mounted, then /init is process 1, by its #!/bin/sh.
+initramfs() { # HELPER...
 	local r=$BATS_TEST_TMPDIR/root name
 	root_busybox "$r"
 	mkdir -p "$r/sys" "$r/run" "$r/var/log" "$r/home/work/.git"
-	for name in mount mkdir cat echo poweroff sleep; do
+	for name in mount mkdir cat echo poweroff sleep \
+		true seq setsid ls rm sed grep dd ps; do
 		ln -s busybox "$r/bin/$name"
 	done
-	"$WARDBOX" install --root "$r" --profile OBSERVE --yes >/dev/null
-	[ "$(readlink "$r/bin/sh")" = /bin/wardbox ]
+	for name; do
+		cp "$HELPERS/$name" "$r/bin/"
+	done
+	mkdir "$r/given"
+	cp "$WARDBOX" "$r/given/wardbox"
 	cat >"$r/stage" <<-'X'
 		mount -t proc proc /proc
 		mount -t sysfs sys /sys
@@ -38,6 +63,8 @@ initramfs() {
 		mount -t devpts pts /dev/pts
 		mount -t tmpfs tmp /tmp
 		mount -t tmpfs run /run
+		/given/wardbox install --root / --profile OBSERVE --yes
+		rm -r /given
 		exec /init
 	X
 	cat >"$r/init"
@@ -49,11 +76,15 @@ initramfs() {
 # without colours and carriage returns, is $CONSOLE. Emulated: no /dev/kvm, which
 # is there and does not work on many a machine.
 boot() { # WORDS
+	local -A machine=([x86_64]="-cpu max"
+		[aarch64]="-M virt -cpu max,pauth-impdef=on")
 	CONSOLE=$BATS_TEST_TMPDIR/console
-	timeout 300 qemu-system-x86_64 -accel tcg -cpu max -m 512 -display none \
+	# shellcheck disable=SC2086 # words
+	timeout 300 "qemu-system-$MACHINE" -accel tcg ${machine[$MACHINE]} \
+		-m 512 -display none \
 		-serial "file:$CONSOLE.raw" -monitor none -nic none -no-reboot \
 		-kernel "$KERNEL" -initrd "$BATS_TEST_TMPDIR/initrd" -append \
-		"console=ttyS0 loglevel=1 panic=-1 rdinit=/bin/busybox $* -- sh /stage" \
+		"console=$CONSOLE_NAME loglevel=1 panic=-1 rdinit=/bin/busybox $* -- sh /stage" \
 		</dev/null >&2
 	sed -e 's/\x1b\[[0-9;?]*[A-Za-z]//g' -e 's/\r//g' "$CONSOLE.raw" >"$CONSOLE"
 	tail -n 60 "$CONSOLE"

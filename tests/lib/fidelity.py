@@ -96,7 +96,8 @@ def both(name, case, *args, **kw):
     ran += 1
     if seen[0] != seen[1]:
         failed += 1
-        print(f"differs: {name}\n  real: {seen[0]!r}\n  shim: {seen[1]!r}")
+        real, shim = (repr(s)[:2000] for s in seen)
+        print(f"differs: {name}\n  real: {real}\n  shim: {shim}")
 
 
 def scrub(x, top):
@@ -458,8 +459,8 @@ def corners():
 # ---- signals and processes ---------------------------------------------------
 
 
-TRAPS = "".join(f"trap 'echo {s}' {s};" for s in
-                ("INT", "TERM", "USR1", "HUP", "QUIT", "WINCH", "ALRM"))
+TRAPS = "n=0; " + "".join(f"trap 'echo {s}; n=$((n+1))' {s};" for s in
+                          ("INT", "TERM", "USR1", "HUP", "QUIT", "WINCH", "ALRM"))
 
 
 def signalled(shell, number, where, script, times=1):
@@ -477,7 +478,9 @@ def signalled(shell, number, where, script, times=1):
 
 @group
 def signals():
-    wait = "i=0; while [ $i -lt 10 ]; do sleep 0.07; i=$((i+1)); done; echo end"
+    # Until two were seen, and somewhat longer: a third would be one too many.
+    wait = ("i=0; while [ $n -lt 2 ] && [ $i -lt 200 ]; do sleep 0.07; i=$((i+1)); "
+            "done; for i in 1 2 3 4; do sleep 0.07; done; echo end")
     for name in ("INT", "TERM", "USR1", "HUP", "WINCH"):
         number = getattr(signal, "SIG" + name)
         for where in ("process", "group"):
@@ -489,18 +492,16 @@ def signals():
     both("KILL", signalled, signal.SIGKILL, "process", "echo go; exec sleep 5")
 
     def stopped(shell, where, number):
-        p = subprocess.Popen(["sh", "-c", "echo go; sleep 0.4; echo end; exit 4"],
-                             executable=shell, stdout=PIPE,
+        p = subprocess.Popen(["sh", "-c", "echo go; read x; echo end; exit 4"],
+                             executable=shell, stdin=PIPE, stdout=PIPE,
                              preexec_fn=lambda: os.setpgid(0, 0))
         p.stdout.readline()
-        time.sleep(0.1)
         send = os.killpg if where == "group" else os.kill
         send(p.pid, number)
-        time.sleep(0.3)
-        pid, status = os.waitpid(p.pid, os.WUNTRACED | os.WNOHANG)
-        seen = pid == p.pid and os.WIFSTOPPED(status) and os.WSTOPSIG(status)
+        _, status = os.waitpid(p.pid, os.WUNTRACED)
+        seen = os.WIFSTOPPED(status) and os.WSTOPSIG(status)
         send(p.pid, signal.SIGCONT)
-        return seen, p.communicate(timeout=LIMIT)[0], p.returncode
+        return seen, p.communicate(b"\n", timeout=LIMIT)[0], p.returncode
     both("TSTP to the group, CONT", stopped, "group", signal.SIGTSTP)
     both("TSTP to the process, CONT", stopped, "process", signal.SIGTSTP)
     both("STOP to the group, CONT", stopped, "group", signal.SIGSTOP)
@@ -522,7 +523,7 @@ def signals():
         return p.stdout.read()  # ends when the last holder has
     both("its end is the command's", killed_outright)
     both("timeout", lambda s: sh(
-        "/usr/bin/timeout", "0.3", s, "-c", "echo a; exec sleep 5",
+        "/usr/bin/timeout", "2", s, "-c", "echo a; exec sleep 5",
         name="timeout"))
     both("nohup", lambda s: sh(
         "/usr/bin/nohup", s, "-c", "kill -HUP $$; echo alive", name="nohup"))
@@ -532,18 +533,23 @@ def signals():
 
 def background():
     def late(shell):
-        p = subprocess.Popen(["sh", "-c", "(sleep 0.4; echo late) & echo now"],
-                             executable=shell, stdout=PIPE)
+        r, w = os.pipe()
+        p = subprocess.Popen(
+            ["sh", "-c", f"(read x <&{r}; echo late) & echo now"],
+            executable=shell, stdout=PIPE, pass_fds=[r])
         p.wait(LIMIT)
         first = os.read(p.stdout.fileno(), 100)
+        os.write(w, b"\n")
+        os.close(r)
+        os.close(w)
         return first, p.stdout.read(), p.returncode
     both("a background child's output comes later", late)
 
     def apart(shell):
         t = time.time()
-        p = subprocess.run(["sh", "-c", "sleep 5 >/dev/null 2>&1 & echo $?"],
+        p = subprocess.run(["sh", "-c", "sleep 15 >/dev/null 2>&1 & echo $?"],
                            executable=shell, stdout=PIPE, timeout=LIMIT)
-        return p.stdout, p.returncode, time.time() - t < 3
+        return p.stdout, p.returncode, time.time() - t < 12
     both("one without the pipe is not waited for", apart)
     both("one that is killed with its group", lambda s: killed_group(s))
 
@@ -581,7 +587,12 @@ class Terminal:
     def type(self, text):
         os.write(self.fd, text.encode())
 
-    def until(self, pattern, wait=6):
+    def type_all(self, text):
+        data = text.encode()
+        while data:
+            data = data[os.write(self.fd, data):]
+
+    def until(self, pattern, wait=LIMIT):
         end, out = time.time() + wait, ""
         while time.time() < end:
             ready, _, _ = select.select([self.fd], [], [], 0.05)
@@ -643,25 +654,28 @@ def line(text, *steps):
 def prompt_scene(shell_name, start):
     def scene(t):
         t.type(f"{start}\n")
-        t.pause(0.5)
+        t.until("[#$] $")
         t.type("PS1='IN$ '; echo $-\n")
         seen = t.until(r"IN\$ $")
         for text in ("tty >/dev/null && echo yes\n", "stty size\n"):
             t.type(text)
             seen += t.until(r"IN\$ $")
-        t.type("sleep 20\n")
+        t.type("echo go; sleep 20\n")
+        seen += t.until("\ngo\r")
         time.sleep(0.3)
         t.type("\x1a")
         seen += t.until(r"IN\$ $")
         t.type("jobs\n")
         seen += t.until(r"IN\$ $")
         t.type("fg\n")
+        seen += t.until("sleep 20\r")
         time.sleep(0.3)
         t.type("\x03")
         seen += t.until(r"IN\$ $")
         t.size(40, 120)
         time.sleep(0.1)
         t.type("stty size; cat\n")
+        seen += t.until(r"40 120\r")
         time.sleep(0.2)
         t.type("abc\n\x04")
         seen += t.until(r"IN\$ $")
@@ -678,7 +692,7 @@ def terminal(name, scene):
 
 @group
 def terminals():
-    go = "echo go; sleep 0.4; echo x; sleep 0.4; echo end; exit 3"
+    go = "echo go; sleep 1.5; echo x; sleep 0.4; echo end; exit 3"
     terminal("a command", line("sh -c 'echo hi; echo err >&2; tty >/dev/null; "
                                "echo $?; exit 3'"))
     terminal("sizes", line("sh -c 'stty size'; stty rows 33 cols 166; "
@@ -688,7 +702,7 @@ def terminals():
     terminal("Ctrl-C", line("sh -c 'echo go; sleep 20; echo no'",
                             ("go\r", "\x03")))
     terminal("Ctrl-C, trapped", line(
-        "sh -c 'trap \"echo got\" INT; echo go; sleep 1; sleep 0.1; echo end'",
+        "sh -c 'trap \"echo got\" INT; echo go; sleep 3; sleep 0.1; echo end'",
         ("go\r", "\x03")))
     terminal("Ctrl-\\", line("ulimit -c 0; sh -c 'echo go; sleep 20'",
                              ("go\r", "\x1c")))
@@ -704,7 +718,7 @@ def terminals():
     terminal("TERM in the background", line(
         "sh -c 'exec sleep 20' & p=$!; sleep 0.4; kill -TERM $p; wait $p"))
     terminal("WINCH", line(
-        "sh -c 'trap \"stty size\" WINCH; echo go; sleep 0.6; sleep 0.1; "
+        "sh -c 'trap \"stty size\" WINCH; echo go; sleep 1.5; sleep 0.1; "
         "echo end'", ("go\r", lambda t: t.size(41, 199))))
     terminal("only stdout redirected", line("sh -c 'echo a; [ -t 0 ]; echo $?;"
                                             " [ -t 2 ]; echo $?' | cat"))
@@ -712,7 +726,8 @@ def terminals():
                                             "cat err"))
     if not CONFINED:
         terminal("output after the end", line(
-            "sh -c '(sleep 0.3; echo late) & echo now'; sleep 0.6"))
+            "sh -c '(sleep 0.3; echo late; sleep 1; : >f) & echo now'; "
+            "until [ -e f ]; do sleep 0.1; done; rm f"))
 
 
 @group
@@ -723,6 +738,29 @@ def prompts():
     terminal("a session of " + name, prompt_scene(name, start))
 
 
+@group
+def odd():
+    from fidelity_odd import cases  # pylint: disable=import-outside-toplevel
+    cases(sys.modules[__name__], CONFINED, os.path.basename(SHIM) == "bash")
+
+
+@group
+def keys():
+    from fidelity_keys import cases  # pylint: disable=import-outside-toplevel
+    cases(sys.modules[__name__], CONFINED)
+
+
+@group
+def ways():
+    # pylint: disable=import-outside-toplevel
+    import fidelity_tools
+    import fidelity_ways
+    me = sys.modules[__name__]
+    fidelity_ways.cases(me, CONFINED)
+    fidelity_tools.cases(me, CONFINED, os.path.basename(SHIM) == "bash")
+
+
+sys.dont_write_bytecode = True
 groups[GROUP]()
 print(f"{GROUP}: {ran} cases, {failed} differ")
 sys.exit(1 if failed else 0)

@@ -4,11 +4,13 @@
 
     repl.py WARDBOX
 """
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import sys
 import termios
 import time
@@ -34,13 +36,18 @@ def until(pattern, wait=10):
 
 
 def type_(text):
-    os.write(fd, text.encode())
+    os.write(fd, text if isinstance(text, bytes) else text.encode())
 
 
-def check(keys, printed):
+def resize(columns):
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+
+def check(keys, printed, prompt="> "):
     """The keys, Enter; a line of its own holds what is printed."""
-    type_(keys + "\r")
-    until(rf"\n{printed}\r\n(.|\r|\n)*> \x1b\[K")
+    type_(keys)
+    type_("\r")
+    until(rf"\n{printed}\r\n(.|\r|\n)*{prompt}\x1b\[K")
 
 
 LEFT, RIGHT, UP, DOWN = "\x1b[D", "\x1b[C", "\x1b[A", "\x1b[B"
@@ -63,6 +70,43 @@ check("\x12echo\x12\x05x", "backx")
 check("echo no\x03echo yes", "yes")
 check("\x0cecho drawn", "drawn")
 check("echo " + "w" * 300 + "\x01\x05 end", "w{300} end")
+check("echo tab\\\tbed", r"tab\tbed")
+
+# What is typed ahead is the command's, and then the next line's.
+check("sleep 0.5\recho ahead", "ahead")
+check("sleep 0.3; read x; echo got $x\rmine", "got mine")
+check("sleep 0.5\rread y; echo second $y\rthree", "second three")
+check("sleep 0.5; (exit 3)\r\x1b[A\x1b[Aecho never\x15echo cut\x1b", "cut")
+
+# Any width, and one that changes in the middle of a key.
+for columns in (1, 2, 7, 9, 0, 10000, 65535, 80):
+    resize(columns)
+    check(f"echo 漢字é\u0301 {columns}" + LEFT * 3 + RIGHT + "\x01\x05\x7f" + str(columns)[-1],
+          f"漢字é\u0301 {columns}", "> " if columns > 8 else "")
+type_("echo ac\x1b[")
+time.sleep(0.1)
+resize(40)
+time.sleep(0.1)
+check("Db", "abc")
+
+# Bytes that are no text, and a paste that is long.
+type_(b"echo \x00\xff\xfe\xe2\x82\x7f\x7f\x80\x80\x7f-\xc3\xa9\x7fe\r")
+until(r"echo \?\?\?-e(.|\r|\n)*not UTF-8(.|\r|\n)*> \x1b\[K")
+check(b"echo \x00\xff\xfe\xe2\x82\x7f\x7f\x7f\x7f-\xc3\xa9\x7fe", "-e")
+LONG = "x" * 8000
+type_("echo " + LONG[:4000])
+type_(LONG[4000:] + " | wc -c\r")
+until(r"\n8001\r\n(.|\r|\n)*> \x1b\[K", 30)
+begun = time.time()
+for i in range(18):
+    type_("y" * 4000)
+    until("y", 5)
+type_("\r")
+until("was not read")
+if time.time() - begun > 20:
+    sys.exit("a long line takes too long")
+check("\x15echo short", "short")
+
 type_("exit\r")
 until("\n")
 _, status = os.waitpid(pid, 0)

@@ -19,42 +19,11 @@ import sys
 import tempfile
 import time
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import shell_reader
+
 SHELLS = [["/real/dash"], ["/real/busybox", "sh"], ["/real/bash"]]
 NOBODY = 65534
-PRINTER = r"""
-#include <stdlib.h>
-#include <unistd.h>
-#include "shell_print.h"
-static char text[1 << 17];
-int main(int argc, char **argv)
-{
-	struct arena a = ARENA_INIT(SHELL_MAX_ARENA);
-	struct buf one = BUF_INIT(1 << 20);
-	ssize_t n = read(0, text, sizeof(text));
-	struct shell_ast ast;
-	if (argc < 2 || n < 0 || shell_parse(&a, text, (size_t)n, (unsigned)atoi(argv[1]), &ast, NULL))
-		return 1;
-	shell_print(&ast, &one);
-	return one.err || write(1, buf_str(&one), one.len) < 0;
-}
-"""
 STUB = "#!/real/dash\nprintf '%s\\037' \"$0\" \"$@\" >>/trace/all\necho >>/trace/all\n"
-
-
-def build(where):
-    source = os.path.join(where, "printer.c")
-    with open(source, "w") as f:
-        f.write(PRINTER)
-    core = os.path.join(TOP, "libcore")
-    names = [n for n in sorted(os.listdir(core)) if n.endswith(".c") and (
-        n.startswith("shell_") and not n.startswith("shell_call")
-        or n in ("arena.c", "buf.c", "buf_fmt.c", "num.c", "str.c", "utf8.c", "diag.c"))]
-    out = os.path.join(where, "printer")
-    subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-funsigned-char", "-O1", "-w",
-                    "-iquote", core, source] + [os.path.join(core, n) for n in names]
-                   + ["-o", out], check=True)
-    return out
 
 
 def decode(line):
@@ -166,7 +135,7 @@ def run(root, shell, text):
 
 
 def inside(where, names, step):
-    printer, texts = build(where), {}
+    printer, texts = shell_reader.build(where), {}
     for name in names:
         with open(name, encoding="utf-8", errors="surrogateescape") as f:
             for row in f:

@@ -64,3 +64,15 @@ project() {
 	mkdir -p "$PROJECT/.git"
 	cd "$PROJECT" || return
 }
+
+# For tests of profile: an empty home, and nothing of who or where we are.
+profile_home() {
+	export HOME=$BATS_TEST_TMPDIR/home SHELL=/bin/bash
+	mkdir "$HOME"
+	unset XDG_CONFIG_HOME XDG_STATE_HOME ZDOTDIR ENV BASH_ENV SUDO_UID \
+		PKEXEC_UID DOAS_USER GITHUB_PATH GITHUB_ENV CARGO_HOME GOPATH \
+		KUBERNETES_SERVICE_HOST container
+}
+
+profile() { "$WARDBOX" profile "$@"; }
+not() { ! "$@"; }

@@ -1,0 +1,175 @@
+#!/usr/bin/env bats
+# audit: what a person tries, on the log that audit.bats describes
+
+load ../lib/wardbox
+
+setup() {
+	LOG=$BATS_TEST_TMPDIR/log
+	DATA=$TOP/tests/data/audit
+	mkdir -m 700 "$LOG"
+	install -m 600 "$DATA"/sample/* "$LOG"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TZ=UTC
+}
+
+audit() {
+	"$WARDBOX" audit -D "$LOG" "$@"
+}
+
+# What audit prints, waited for: a line of FILE that holds TEXT.
+awaited() { # FILE TEXT
+	for _ in $(seq 100); do
+		grep -q "$2" "$1" && return
+		sleep 0.05
+	done
+	cat "$1"
+	return 1
+}
+
+@test "-n counts what can be seen, and 0 is none" {
+	audit rotate
+	run audit -n 1
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$(audit -n 3 | wc -l)" -eq 3 ]
+	[ "$(audit -n 3 -a | grep -c checkpoint)" -eq 1 ]
+	[ "$(audit -n 1 -o cat)" = "$(printf 'raw \xff\xfe bytes')" ]
+	run audit -n 0
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+}
+
+@test "times as they are printed can be given back" {
+	at=$(audit -t start -o json -n 1 | jq -r .time)
+	[ "$(audit -t start -S "$at" -o json | jq .seq)" = 45 ]
+	iso=$(TZ=UTC-2 audit -t start -o short-iso -n 1 | cut -d' ' -f1)
+	[[ $iso == *+0200 ]]
+	[ "$(audit -t start -S "$iso" -o json | jq .seq)" = 45 ]
+	[ "$(audit -t start -S "${iso/+0200/-0000}" -o json | jq .seq)" = "" ]
+	run audit -U @0
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
+	for time in 2025-08-18Z 2025-08-18T06:53:23+2 2025-08-18T06:53:23.x; do
+		run audit -S "$time"
+		[ "$status" -eq 2 ]
+	done
+}
+
+@test "follow shows all that comes, however little of the old fits" {
+	"$WARDBOX" audit -D "$LOG" follow -t event >out 2>&1 3>&- &
+	pid=$!
+	sleep 0.3
+	audit expunge 5 -y
+	awaited out 'expunge {"seq":5}'
+	kill "$pid"
+}
+
+@test "follow chooses by what is known when a command begins" {
+	need unshare -m true
+	mkdir project && cd project && mkdir .git
+	cat >../follow.sh <<-'EOF'
+		"$1" sh -c 'echo before'
+		"$1" audit follow --decision deny -o json >out &
+		pid=$!
+		sleep 0.3
+		"$1" sh -c 'echo allowed'
+		"$1" sh -c poweroff
+		for _ in $(seq 100); do
+			[ -s out ] && break
+			sleep 0.05
+		done
+		kill $pid
+	EOF
+	in_policy 'use FULL-AUTO' sh ../follow.sh "$WARDBOX"
+	[ "$(jq -r .decision <out)" = deny ]
+	run audit follow -g text
+	[ "$status" -eq 2 ]
+}
+
+@test "follow waits for a log that is yet to begin" {
+	mkdir -m 700 new
+	"$WARDBOX" audit -D new follow -a >out 2>&1 3>&- &
+	pid=$!
+	sleep 0.3
+	"$WARDBOX" audit -D new init -q
+	awaited out "segment begins"
+	kill "$pid"
+}
+
+@test "where there is no log, all say so" {
+	mkdir -m 700 new
+	for verb in dump stats sessions export "show 1" verify anchor; do
+		# shellcheck disable=SC2086 # a verb and its operand
+		run "$WARDBOX" audit $verb -D new
+		[ "$status" -eq 2 ]
+		[[ $output == *"there is no log here"* ]]
+	done
+	run "$WARDBOX" audit -D new
+	[[ $output == *"audit init"* ]]
+}
+
+@test "what means nothing is refused" {
+	run audit --format %q
+	[ "$status" -eq 2 ]
+	[[ $output == *%q* ]]
+	[ "$(audit --format %% -s session-two -t start | sort -u)" = % ]
+	for verb in anchor schema rotate; do
+		run audit "$verb" extra
+		[ "$status" -eq 2 ]
+		[[ $output == *"takes no operand"* ]]
+	done
+	run audit verify --from 1000
+	[ "$status" -eq 2 ]
+	[[ $output == *"the last is 45"* ]]
+	run audit replay 12
+	[ "$status" -eq 0 ]
+	[[ $output == *"no output of 12"* ]]
+}
+
+@test "csv that every reader takes: UTF-8, no control, nothing to reckon with" {
+	need unshare -m true
+	mkdir project && cd project && mkdir .git
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c 'printf "%s\n" "-2+3+cmd" "+1" "@x"
+		printf "\377\000\033[2J\303\251\n"' "$(printf 'r\xff\xfe')"
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c "printf '%s' '-2+3+cmd'"
+	in_policy 'use OBSERVE' "$WARDBOX" audit expunge 2 -y
+	in_policy 'use OBSERVE' "$WARDBOX" audit -o csv >out
+	not grep -q $'\x1b' out
+	python3 - out <<-'EOF'
+		import csv, sys
+		rows = list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8")))
+		data = "".join(r["data"] for r in rows)
+		assert "\\xff\\x00\\x1b[2J\u00e9" in data, data
+		assert any(r["argv"].endswith("\\xff\\xfe'") for r in rows)
+		cells = [c for r in rows for c in r.values() if c[:1] in "=+-@" and c]
+		assert all(c.lstrip("+-").isdigit() for c in cells), cells
+		assert [r["type"] for r in rows if r["seq"] == "2"] == ["purged"]
+	EOF
+}
+
+@test "a report of too many commands keeps the newest" {
+	# Thirteen commands, as often as makes 50,050.
+	segment=./s
+	cp "$LOG"/*0.aud "$segment"
+	n=$(audit -t start -o json "$segment" | wc -l)
+	first=$("$WARDBOX" audit -t start -o json "$segment" | head -n 1 | jq .seq)
+	times=$((50000 / n + 1))
+	for _ in $(seq $times); do echo "$segment"; done |
+		xargs "$WARDBOX" audit report -q --html page.html
+	left=$((times * n - 50000))
+	grep -q "\"facts\":\"$((times * n)) commands, [^\"]*the first $left are left out" page.html
+	[ "$(grep -o "\"id\":$first," page.html | wc -l)" -eq $((times - 1)) ]
+}
+
+@test "-c fits the line that a shell was given" {
+	need unshare -m true
+	mkdir project && cd project && mkdir .git
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c 'echo one two'
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c 'printf "echo three"'
+	for pattern in 'echo *' 'echo one two' 'sh -c *one*' 'one t'; do
+		in_policy 'use OBSERVE' "$WARDBOX" audit -t start -c "$pattern" -o json >out
+		[ "$(jq -r '.argv[2]' out)" = "echo one two" ]
+	done
+	run in_policy 'use OBSERVE' "$WARDBOX" audit -t start -c 'one*'
+	[ "$status" -eq 1 ]
+}
