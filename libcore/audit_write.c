@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -112,8 +113,9 @@ static void guard_keys(struct audit_log *log)
 {
 	enum { BELOW = 48 << 10, ABOVE = 16 << 10 };
 	uintptr_t here = (uintptr_t)&log & ~(uintptr_t)4095;
+	struct sysinfo machine;
 
-	if (!log->guarded)
+	if (!log->guarded && (sysinfo(&machine) < 0 || machine.totalswap))
 		(void)mlock2((void *)(here - BELOW), BELOW + ABOVE,
 			MLOCK_ONFAULT);
 	log->guarded = true;

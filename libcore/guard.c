@@ -35,11 +35,10 @@ static void guard_free(struct guard **slot)
 	audit_close(&g->log);
 	sandbox_release(&g->sandbox);
 	sandbox_plan_release(&g->plan);
-	for (size_t i = 0; i < g->carved_count; i++)
-		free(g->carved[i]);
 	env_release(&g->env);
 	policy_grants_release(&g->grants);
 	policy_free(g->policy);
+	arena_release(&g->names);
 	if (g->own > 0)
 		close(g->own);
 	free(g);
@@ -177,6 +176,17 @@ static int judge(struct guard *g)
 	return 0;
 }
 
+int guard_keep(struct guard *g, const char **where, const char *text)
+{
+	size_t n = strlen(text) + 1;
+	char *copy = arena_bytes(&g->names, n);
+
+	if (!copy)
+		return -ENOMEM;
+	*where = memcpy(copy, text, n);
+	return 0;
+}
+
 struct session_where guard_base(struct guard *g, struct diag *d)
 {
 	struct session_where where = {
@@ -185,9 +195,15 @@ struct session_where guard_base(struct guard *g, struct diag *d)
 		.workspace = g->root[0] ? g->root : NULL,
 		.uid = g->uid,
 	};
+	char base[SESSION_BASE_MAX];
 
-	if (!g->own)
-		g->own = session_base(&where, true, g->base, d);
+	if (!g->own) {
+		g->own = session_base(&where, true, base, d);
+		if (g->own >= 0 && guard_keep(g, &g->base, base)) {
+			close(g->own);
+			g->own = -ENOMEM;
+		}
+	}
 	where.own = g->own;
 	return where;
 }
@@ -422,6 +438,7 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	struct guard_result *r)
 {
 	struct guard *g = calloc(1, sizeof *g);
+	char cwd[PATH_MAX];
 	int err;
 
 	*out = g;
@@ -435,19 +452,23 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	g->plan = SANDBOX_PLAN_INIT;
 	g->sandbox = SANDBOX_INIT;
 	g->log = AUDIT_LOG_INIT;
+	g->names = ARENA_INIT(32 * PATH_MAX);
+	g->cwd = g->root = g->log_path = g->user_policy = g->base = g->tmp = "";
 	g->home = env_get(q->env, "HOME");
 	if (!g->home || g->home[0] != '/')
 		g->home = "";
 	if (q->cwd)
-		err = path_normal(g->cwd, sizeof g->cwd, NULL, q->cwd);
+		err = path_normal(cwd, sizeof cwd, NULL, q->cwd);
 	else
-		err = path_cwd(g->cwd, sizeof g->cwd);
+		err = path_cwd(cwd, sizeof cwd);
 	/* Nothing can be named from a directory that is gone; the command is
 	 * left in it all the same. */
 	if (err == -ENOENT && !q->cwd) {
-		memcpy(g->cwd, "/", 2);
+		memcpy(cwd, "/", 2);
 		err = 0;
 	}
+	if (!err)
+		err = guard_keep(g, &g->cwd, cwd);
 	return err ? diag_errno(&r->diag, err, "the current directory") : 0;
 }
 

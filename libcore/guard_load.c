@@ -22,22 +22,22 @@ static const char *workspace(const struct guard *g)
  * of the policy that lies in it. */
 static int project_policy(const struct guard *g, char *out, size_t size)
 {
-	char dir[PATH_MAX];
+	static const char name[] = "/.wardbox/policy";
 	size_t n;
 
-	if (path_normal(dir, sizeof dir, NULL, workspace(g)))
+	if (path_normal(out, size, NULL, workspace(g)))
 		return -EINVAL;
-	n = strlen(dir);
+	n = strlen(out);
 	while (n > 1) {
-		if (path_join(out, size, dir, ".wardbox/policy"))
+		if (n + sizeof name > size)
 			return -ENAMETOOLONG;
+		memcpy(out + n, name, sizeof name);
 		if (access(out, F_OK) == 0)
 			return 0;
-		while (n > 1 && dir[n - 1] != '/')
+		while (n > 1 && out[n - 1] != '/')
 			n--;
-		while (n > 1 && dir[n - 1] == '/')
+		while (n > 1 && out[n - 1] == '/')
 			n--;
-		dir[n] = '\0';
 	}
 	return -ENOENT;
 }
@@ -63,7 +63,8 @@ static int jail_in_tmp(struct guard *g)
 
 	if (err)
 		return err;
-	return g->tmp[0] ? str_copy(g->root, sizeof g->root, g->tmp) : -ENOENT;
+	g->root = g->tmp;
+	return g->tmp[0] ? 0 : -ENOENT;
 }
 
 static int load_policy(struct guard *g, struct diag *d)
@@ -77,15 +78,18 @@ static int load_policy(struct guard *g, struct diag *d)
 		.brief = true,
 	};
 	struct diag wish = {0};
+	char path[PATH_MAX];
 	int err, user;
 
 	user = policy_user_file(env_get(g->q->env, "XDG_CONFIG_HOME"), g->home,
-		g->uid, g->user_policy, sizeof g->user_policy);
+		g->uid, path, sizeof path);
+	err = guard_keep(g, &g->user_policy, path);
 	if (user != -ENOENT && user != -ENOTDIR && user != -EPERM)
 		where.user = g->user_policy;
-	if (!project_policy(g, g->project_policy, sizeof g->project_policy))
-		where.project = g->project_policy;
-	err = policy_load(&g->policy, &where, d);
+	if (!project_policy(g, path, sizeof path))
+		where.project = path;
+	if (!err)
+		err = policy_load(&g->policy, &where, d);
 	if (err)
 		return err;
 	g->said = g->policy->why;
@@ -95,8 +99,10 @@ static int load_policy(struct guard *g, struct diag *d)
 			g->user_policy);
 	if (wish.text[0] && !g->said.text[0])
 		g->said = wish;
-	err = policy_find_root(g->policy, workspace(g), g->home, g->root,
-		sizeof g->root);
+	err = policy_find_root(
+		g->policy, workspace(g), g->home, path, sizeof path);
+	if (!err)
+		err = guard_keep(g, &g->root, path);
 	if (!err && holds_the_system(g->root))
 		err = jail_in_tmp(g);
 	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 
+#include "arena.h"
 #include "audit_write.h"
 #include "env.h"
 #include "guard.h"
@@ -25,26 +26,21 @@ struct guard {
 	/* The state base, opened by guard_base(), and BASE/<uid>; 0: not yet,
 	 * negative: there is none. */
 	int own;
-	const char *home; /* "" when unknown */
-	char cwd[PATH_MAX];
-	char root[PATH_MAX];
-	char log_path[PATH_MAX];
-	char user_policy[PATH_MAX], project_policy[PATH_MAX];
+	/* "" when unknown */
+	const char *home, *cwd, *root, *log_path, *user_policy, *base;
+	const char *tmp; /* its TMPDIR; "" for none */
+	struct arena names; /* these; room for paths would be a page for each */
 	struct policy *policy;
 	struct diag said; /* of the policy, which holds though it ran */
 	struct policy_grants grants;
 	struct env env; /* the command's */
 	struct sandbox_plan plan;
-	char base[SESSION_BASE_MAX];
-	char tmp[SESSION_BASE_MAX + 32]; /* its TMPDIR; "" for none */
-	char *carved[16]; /* paths of the plan that are ours */
+	const char *carved[16]; /* paths of the plan that are ours */
 	size_t carved_count;
 	struct sandbox sandbox;
 	struct audit_log log;
 	struct audit_exec record;
 	char terminal[3][32]; /* of descriptors 0 to 2, where they are one */
-	int keep[1024]; /* descriptors of the caller's, which the command keeps */
-	size_t keep_count;
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
 	bool masked;   /* mask is the caller's */
@@ -53,7 +49,12 @@ struct guard {
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
+	size_t keep_count;
+	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };
+
+/* Copies text, for as long as g lives. */
+int guard_keep(struct guard *g, const char **where, const char *text);
 
 /* guard.c: opens the state base, once; what sessions are looked for by. */
 struct session_where guard_base(struct guard *g, struct diag *d);

@@ -72,8 +72,9 @@ static int keep_allowed(struct guard *g, char *const *from)
  * gets nothing else. */
 int guard_find_tmp(struct guard *g)
 {
+	char path[SESSION_BASE_MAX + 32];
+	struct buf b = BUF_FIXED(path);
 	autofd int tmp = -1;
-	struct buf b = BUF_FIXED(g->tmp);
 
 	if (g->tmp[0] || guard_base(g, NULL).own < 0)
 		return 0;
@@ -81,13 +82,12 @@ int guard_find_tmp(struct guard *g)
 	if (tmp < 0)
 		return tmp;
 	buf_addf(&b, "%s/%u/tmp", g->base, g->uid);
-	buf_str(&b);
-	return b.err;
+	return b.err ? b.err : guard_keep(g, &g->tmp, buf_str(&b));
 }
 
 static int set_temporary(struct guard *g)
 {
-	char prefix[sizeof g->tmp + 4];
+	char prefix[SESSION_BASE_MAX + 36];
 	int err = guard_find_tmp(g);
 
 	if (err || !g->tmp[0])
@@ -288,15 +288,16 @@ static int grant_policy(struct guard *g)
 static int carve(struct guard *g, const char *path, unsigned access,
 	const char *why)
 {
-	char *own;
+	const char **own = g->carved + g->carved_count;
+	int err;
 
 	if (g->carved_count == ARRAY_SIZE(g->carved))
 		return -E2BIG;
-	own = strdup(path);
-	if (!own)
-		return -ENOMEM;
-	g->carved[g->carved_count++] = own;
-	return sandbox_grant(&g->plan, own, access, true, why);
+	err = guard_keep(g, own, path);
+	if (err)
+		return err;
+	g->carved_count++;
+	return sandbox_grant(&g->plan, *own, access, true, why);
 }
 
 /* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */

@@ -30,8 +30,9 @@ int guard_open_log(struct guard *g, struct diag *d)
 		.state_home = env_get(g->q->env, "XDG_STATE_HOME"),
 		.home = g->home,
 	};
-	autofd int dir = audit_place_open(&place, g->uid, false, g->log_path,
-		sizeof g->log_path, d);
+	char path[PATH_MAX];
+	autofd int dir = audit_place_open(
+		&place, g->uid, false, path, sizeof path, d);
 	int err;
 
 	/* A home that is the project is no place for what the command must not
@@ -40,20 +41,23 @@ int guard_open_log(struct guard *g, struct diag *d)
 		!sandbox_namespace_works(SANDBOX_MOUNTNS))
 		place.state_home = place.home = NULL;
 	if (dir == -ENOENT)
-		dir = audit_place_open(&place, g->uid, true, g->log_path,
-			sizeof g->log_path, d);
+		dir = audit_place_open(
+			&place, g->uid, true, path, sizeof path, d);
 	if (dir == -ENOENT) {
 		/* Neither /var/log nor a home can be written: the state base. */
-		place.state_base = g->base;
 		if (!g->root[0])
 			(void)guard_load(g, NULL);
-		if (guard_base(g, d).own > 0)
-			dir = audit_place_open(&place, g->uid, true,
-				g->log_path, sizeof g->log_path, d);
+		if (guard_base(g, d).own > 0) {
+			place.state_base = g->base;
+			dir = audit_place_open(
+				&place, g->uid, true, path, sizeof path, d);
+		}
 	}
 	if (dir < 0)
 		return without_log(g, dir);
-	err = audit_open(&g->log, dir, g->uid, NULL, d);
+	err = guard_keep(g, &g->log_path, path);
+	if (!err)
+		err = audit_open(&g->log, dir, g->uid, NULL, d);
 	if (err)
 		return without_log(g, err);
 	g->recording = true;

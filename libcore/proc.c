@@ -15,7 +15,6 @@
 
 #include "cleanup.h"
 
-enum { STACK = 16384 };
 
 void proc_also(struct proc_setup *s, int from, int to)
 {
@@ -128,6 +127,18 @@ void proc_leave(const struct proc_place *p)
 		sched_setaffinity(0, sizeof p->all, &p->all);
 }
 
+pid_t proc_vfork(
+	int (*child)(void *ctx), void *ctx, unsigned flags, int *pidfd)
+{
+	/* This function's frame, and that of the system call. */
+	enum { OWN = 1024 };
+	uintptr_t below = (uintptr_t)__builtin_frame_address(0) - OWN;
+	pid_t pid = clone(child, (void *)(below & ~(uintptr_t)15),
+		(int)(CLONE_VM | CLONE_VFORK | SIGCHLD | flags), ctx, pidfd);
+
+	return pid < 0 ? -errno : pid;
+}
+
 bool proc_stopped(pid_t child, int status)
 {
 	int sig = WSTOPSIG(status);
@@ -167,21 +178,15 @@ static int spawn_child(void *arg)
 int proc_spawn(const struct proc_setup *s, const char *path, char *const *argv,
 	char *const *env, pid_t *pid, enum proc_step *step)
 {
-	autofree char *stack = malloc(STACK);
 	struct spawn spawn = {.setup = s, .path = path, .argv = argv, .env = env};
 	pid_t child;
 
 	*step = PROC_FORK;
-	if (!stack)
-		return -ENOMEM;
 	proc_stay(&spawn.place);
-	child = clone(spawn_child, stack + STACK,
-		CLONE_VM | CLONE_VFORK | SIGCHLD, &spawn);
-	if (child < 0)
-		spawn.err = -errno;
+	child = proc_vfork(spawn_child, &spawn, 0, NULL);
 	proc_leave(&spawn.place);
 	if (child < 0)
-		return spawn.err;
+		return child;
 	*step = spawn.step;
 	if (spawn.err) {
 		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)

@@ -64,6 +64,12 @@ struct proc_place {
 void proc_stay(struct proc_place *p);
 void proc_leave(const struct proc_place *p);
 
+/* vfork, and child(ctx) in it, which does not return. It stands on this
+ * process's stack, below where this process waits: that memory was touched
+ * before. The pid, or -errno; flags are clone's. */
+pid_t proc_vfork(
+	int (*child)(void *ctx), void *ctx, unsigned flags, int *pidfd);
+
 /* A child that stopped for job control. One that asked its parent to trace it
  * (PTRACE_TRACEME) stops at every signal of its choice, which is none of ours: it
  * is let go, with the signal. */

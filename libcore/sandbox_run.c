@@ -63,23 +63,12 @@ static int be_command(void *arg)
  * copied: this process waits for that. */
 static pid_t share(struct start *st, int *pidfd)
 {
-	/* Its pages go with it, and do not stay in the heap. */
-	char *stack = mmap(NULL, SANDBOX_STACK, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 
-	if (stack == MAP_FAILED)
-		return -errno;
 	proc_stay(&st->place);
-	pid = clone(be_command, stack + SANDBOX_STACK,
-		(int)(CLONE_VM | CLONE_VFORK | SIGCHLD |
-			(pidfd ? PIDFD_FLAG : 0) |
-			(st->first ? CLONE_FILES : 0)),
-		st, pidfd);
-	if (pid < 0)
-		pid = -errno;
+	pid = proc_vfork(be_command, st,
+		(pidfd ? PIDFD_FLAG : 0) | (st->first ? CLONE_FILES : 0), pidfd);
 	proc_leave(&st->place);
-	munmap(stack, SANDBOX_STACK);
 	return pid;
 }
 
