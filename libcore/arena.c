@@ -10,7 +10,7 @@
 
 /* Blocks grow: most need little, and what is given out in one piece is near
  * what else is used. */
-enum { ARENA_FIRST = 8 * 1024, ARENA_BLOCK = 64 * 1024 };
+enum { ARENA_FIRST = 2 * 1024, ARENA_BLOCK = 64 * 1024 };
 
 struct arena_block {
 	struct arena_block *older;
