@@ -115,7 +115,8 @@ static void guard_keys(struct audit_log *log)
 	uintptr_t here = (uintptr_t)&log & ~(uintptr_t)4095;
 	struct sysinfo machine;
 
-	if (!log->guarded && (sysinfo(&machine) < 0 || machine.totalswap))
+	if (!log->guarded && (log->cfg.swaps || sysinfo(&machine) < 0 ||
+				     machine.totalswap))
 		(void)mlock2((void *)(here - BELOW), BELOW + ABOVE,
 			MLOCK_ONFAULT);
 	log->guarded = true;

@@ -52,6 +52,8 @@ struct audit_config {
 	enum audit_sync sync;
 	/* Wall and boot clock in ns, for tests; NULL: the kernel's. */
 	void (*now)(uint64_t *wall, uint64_t *boot);
+	/* As if there were a swap area, for tests. */
+	bool swaps;
 };
 
 /* An open log: three descriptors and the configuration; about 300 bytes. */

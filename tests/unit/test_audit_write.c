@@ -428,6 +428,7 @@ static void keys_are_nobody_elses(void **state)
 	struct diag d;
 
 	audit_close(&t->log);
+	t->cfg.swaps = true;
 	assert_int_equal(audit_open(&t->log, t->dir, geteuid(), &t->cfg, &d), 0);
 	assert_int_equal(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0), 1);
 	t->log.cfg.now = look_now;
