@@ -415,7 +415,7 @@ static int guard_through(struct guard *g)
 	err = judge(g);
 	if (err)
 		return err;
-	err = guard_make_plan(g, d);
+	err = g->q->inside ? 0 : guard_make_plan(g, d);
 	if (err)
 		return fail(g, GUARD_OURS, err);
 	err = execute(g);

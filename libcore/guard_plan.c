@@ -111,7 +111,7 @@ int guard_make_env(struct guard *g, struct diag *d)
 		err = keep_allowed(g, from);
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
-		if (!err)
+		if (!err && !g->q->inside)
 			err = set_temporary(g);
 	}
 	if (!err)
