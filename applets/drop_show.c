@@ -155,6 +155,8 @@ void drop_show_path(
 		json_put_bool(&j, "read", access & SANDBOX_READ);
 		json_put_bool(&j, "write", access & SANDBOX_WRITE);
 		json_put_bool(&j, "execute", access & SANDBOX_EXEC);
+		json_put_bool(&j, "list",
+			access & (SANDBOX_READ | SANDBOX_LIST));
 		json_put_bool(&j, "hidden", access == SANDBOX_HIDE);
 		json_put_str(&j, "grant", g ? g->path : NULL);
 		json_put_str(&j, "by", g ? g->why : NULL);
@@ -166,7 +168,8 @@ void drop_show_path(
 		if (g)
 			buf_addf(&out, " (%s %s)", g->why, g->path);
 		else
-			buf_adds(&out, " (no grant reaches it)");
+			buf_adds(&out, access ? " (it needs no grant)" :
+						" (no grant reaches it)");
 		buf_addc(&out, '\n');
 	}
 	cli_print(&out);

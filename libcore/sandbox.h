@@ -274,7 +274,8 @@ bool sandbox_namespace_works(unsigned part);
 /* What a process in the sandbox may do at path: a bit set of enum
  * sandbox_access (HIDE alone: it is covered). *grant (may be NULL) is the
  * innermost grant around it, NULL when there is none. path need not exist; links
- * on the way are followed. 0 rights when it cannot even be found. */
+ * are followed, also to what is not there. What the grant of another name of the
+ * same file gives is there, too. 0 rights when it cannot even be found. */
 unsigned sandbox_explain(const struct sandbox *s, const char *path,
 	const struct sandbox_grant **grant);
 

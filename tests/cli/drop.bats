@@ -238,6 +238,53 @@ teardown() { unplace; }
 	"$WARDBOX" drop --probe --json | python3 -m json.tool >/dev/null
 }
 
+@test "--explain says what happens, by whatever name" {
+	# as_explained OPTION... PATH: both rights, by word and by deed
+	as_explained() {
+		local path=${*: -1} said did
+		D "${@:1:$#-1}" --explain "$path" </dev/null >said
+		said=$(sed 's/.*: \(.*\) (.*/\1/; s/, execute//; s/hidden/nothing/' said)
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		did=$(D "${@:1:$#-1}" -- sh -c 'r= w=
+			(: >>"$1") && w=write
+			(: <"$1") && r=read
+			echo "$r, $w"' sh "$path" </dev/null 2>/dev/null)
+		did=${did%, } did=${did#, }
+		rm -f new here "$OUT/new"
+		[ "$said" = "${did:-nothing}" ] || {
+			echo "$*: said '$said', did '$did'"
+			return 1
+		}
+	}
+	mkdir -p ro
+	echo x >ro/f
+	ln -s "$OUT/new" leads_out
+	ln -s here leads_in
+	ln -s ro/../../out/secret winds_out
+	ln -s leads_out twice
+	echo x >"$OUT/named"
+	ln "$OUT/named" "$OUT/other"
+	ln -s /proc/self/fd/0 input
+	for path in mine ./mine new "$OUT/secret" "$OUT/new" leads_out leads_in \
+		twice winds_out ro/f no/new ro/.././mine /dev/null /dev//null \
+		/dev/../dev/zero input /etc/hostname; do
+		as_explained --ro=/proc "$path"
+		as_explained --unrestricted-filesystem "$path"
+	done
+	as_explained --rw="$OUT/named" "$OUT/other"
+	as_explained --ro="$OUT/named" "$OUT/other"
+	need unshare -Urm true
+	for path in mine ro/f "$OUT/secret" leads_in; do
+		as_explained --ro="$W/ro" "$path"
+		as_explained --unshare-mount "$path"
+		as_explained --unrestricted-filesystem --unshare-mount "$path"
+	done
+	as_explained --unshare-mount --rw="$OUT/named" "$OUT/other"
+	as_explained --hide="$W/mine" mine
+	gives 0 D --explain ""
+	[[ $out == *nothing* ]]
+}
+
 @test "bwrap's words" {
 	works "$WARDBOX" drop --ro-bind /usr /usr --ro-bind-try /lib64 /lib64 \
 		--ignore-missing --rox=/bin,/lib --bind "$W" "$W" --dev-bind /dev/null /dev/null -- cat mine
