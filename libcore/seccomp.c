@@ -298,8 +298,9 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_SEND2:
 		return leaf_bits(p, 2, fastopen, false, EPERM);
 	case SECCOMP_ACT_CLONE:
-		/* CLONE_NEW* */
-		return leaf_bits(p, 0, 0x7e020000, false, EPERM);
+		/* CLONE_NEW*; and CLONE_PARENT, by which someone outside has a
+		 * child that it never started, to wait for. */
+		return leaf_bits(p, 0, 0x7e028000, false, EPERM);
 	case SECCOMP_ACT_UNSHARE:
 		return leaf_bits(p, 0, ~shared, false, EPERM);
 	case SECCOMP_ACT_RLIMIT:

@@ -54,6 +54,17 @@ A() { D "$@"; }
 	each_user body
 }
 
+@test "no child for whoever is outside" {
+	body() {
+		bare "$BIN/attack" sys 56 0x8011 0 0 0 0
+		stops EPERM D -- attack_ sys 56 0x8011 0 0 0 0
+		stops EPERM D --unshare-pid -- attack_ sys 56 0x8011 0 0 0 0
+		works D -- attack_ sys 56 0x11 0 0 0 0
+	}
+	[ "$(uname -m)" = x86_64 ] || skip "numbers of x86_64"
+	each_user body
+}
+
 @test "other tables of system calls: 32 bits and x32" {
 	[ "$(uname -m)" = x86_64 ] || skip "numbers of x86_64"
 	body() {
