@@ -148,7 +148,7 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 		json_put_u64(&j, "pid", (uint64_t)ev->pid);
 		json_put_str(&j, "path", ev->path);
 		json_put_str(&j, "exe", *ev->exe ? ev->exe : NULL);
-		json_put_str(&j, "cwd", ev->cwd);
+		json_put_str(&j, "cwd", execwatch_cwd(ev));
 		json_put_open(&j, "argv", '[');
 		for (size_t i = 0; i < ev->argc; i++)
 			json_str(&j, ev->argv[i]);
@@ -281,7 +281,7 @@ static bool turn(struct drop_job *job, bool over, int ms)
 	if (p[1].revents)
 		forward_signals(job);
 	if (p[2].revents)
-		execwatch_step(&s->watch);
+		execwatch_step(&s->watch, p[2].revents);
 	if (p[3].revents && landlock_log_read(job->log, job, on_record) < 0) {
 		close(job->log);
 		job->log = -1;

@@ -165,12 +165,14 @@ static bool is_shell(struct capture_exec *x, pid_t pid)
 void capture_exec(struct capture_exec *x, const struct execwatch_event *ev)
 {
 	autobuf struct buf out = BUF_INIT(CAPTURE_MAX);
+	const char *cwd;
 	struct stat st;
 
 	if (!is_shell(x, ev->pid))
 		return;
+	cwd = execwatch_cwd(ev);
 	/* Of a directory that is gone only a former name is told. */
-	begin(&out, 0, stat(ev->cwd, &st) == 0 ? ev->cwd : "");
+	begin(&out, 0, stat(cwd, &st) == 0 ? cwd : "");
 	/* What is not all there is too large for a state in any case. */
 	if (execwatch_env(ev, &out) == 0)
 		finish(&out);

@@ -227,18 +227,20 @@ static int see_files(struct execwatch *w, const struct sc_notif *n)
 /* Takes what is pending: who has not been received is given up with EINTR when a
  * signal comes that its handler does not restart calls for, and has to wait no
  * longer than it takes to be here. */
-static int receive(struct execwatch *w)
+static int receive(struct execwatch *w, int revents)
 {
 	struct pollfd p = {.fd = w->fd, .events = POLLIN};
 
+	p.revents = (short)revents;
 	while (w->waiting < EXECWATCH_QUEUE) {
 		void *n = (char *)w->notif + w->waiting * w->notif_size;
 
 		/* To receive without a question pending would wait for one. */
-		if (poll(&p, 1, 0) < 0)
+		if (!p.revents && poll(&p, 1, 0) < 0)
 			return errno == EINTR ? 0 : -errno;
 		if (!(p.revents & POLLIN))
 			return !w->waiting && p.revents ? -EPIPE : 0;
+		p.revents = 0;
 		memset(n, 0, w->notif_size);
 		if (listener_ioctl(w, SC_IOCTL_RECV, n) == 0)
 			w->waiting++;
@@ -265,11 +267,11 @@ static int answer(struct execwatch *w, const struct sc_notif *n)
 		       0;
 }
 
-int execwatch_step(struct execwatch *w)
+int execwatch_step(struct execwatch *w, int revents)
 {
 	int err = w->fd < 0 || !IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ?
 			  -EPIPE :
-			  receive(w);
+			  receive(w, revents);
 
 	while (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) && err == 0 && w->waiting) {
 		err = answer(w, w->notif);
@@ -277,7 +279,7 @@ int execwatch_step(struct execwatch *w)
 		memmove(w->notif, (char *)w->notif + w->notif_size,
 			w->waiting * w->notif_size);
 		if (err == 0 && w->waiting)
-			err = receive(w);
+			err = receive(w, 0);
 	}
 	/* Who waits, and whoever asks later, gets ENOSYS. */
 	if (err < 0 && w->fd >= 0) {

@@ -27,11 +27,12 @@ struct execwatch_event {
 	const char *path; /* as the process named it */
 	const char *exe;  /* the file: absolute, through links; "" if none */
 	int missing;      /* -errno: why exe is "" */
-	const char *cwd;
 	char *const *argv; /* NULL-terminated */
 	size_t argc;
 	bool cut;    /* argv is longer than the maxima: its start is here */
+	/* the rest is private */
 	uint64_t env; /* where its new environment's pointers are, there */
+	char *room;   /* for its directory */
 };
 
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
@@ -89,9 +90,13 @@ static inline int execwatch_fd(const struct execwatch *w)
 	return w->fd;
 }
 
-/* Answers what is pending; call it on POLLIN or POLLHUP. 0; -EPIPE: the tree
- * is gone, fd is closed. Fails closed: what cannot be read is denied. */
-int execwatch_step(struct execwatch *w);
+/* Answers what is pending; revents is what poll said of it, and not 0. 0;
+ * -EPIPE: the tree is gone, fd is closed. Fails closed: what cannot be read is
+ * denied. */
+int execwatch_step(struct execwatch *w, int revents);
+
+/* While ev is decided: its current directory; "" when that cannot be read. */
+const char *execwatch_cwd(const struct execwatch_event *ev);
 
 /* While ev is decided: adds the strings of the environment that the program
  * would get, each with its NUL; what out has no room for is left out. 0, or

@@ -108,13 +108,15 @@ static void look_ahead(pid_t pid, uint64_t path, char *out, size_t *have,
 	w->count = got < (ssize_t)n ? 0 : ((size_t)got - n) / sizeof(*w->at);
 }
 
-/* The arguments, to *room, which then is behind them. */
-static int read_args(pid_t pid, uint64_t at, char **argv, char **room,
-	struct words *w, struct execwatch_event *ev)
+/* The arguments, to *room, which then is behind them; have bytes are there: what
+ * follows the path. */
+static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
+	size_t have, struct words *w, struct execwatch_event *ev)
 {
 	char *text = *room;
-	size_t left = EXECWATCH_BYTES_MAX, n = 0, have = 0;
-	uint64_t next = 0; /* where what was read ahead comes from */
+	size_t left = EXECWATCH_BYTES_MAX, n = 0;
+	uint64_t at = args[1];
+	uint64_t next = args[0] + (uint64_t)(text - ev->path);
 	/* A process may give none at all. */
 	bool end = !at;
 
@@ -130,6 +132,9 @@ static int read_args(pid_t pid, uint64_t at, char **argv, char **room,
 			end = !w->at[i];
 			if (end || n == EXECWATCH_ARGS_MAX)
 				break;
+			argv[n] = (char *)(uintptr_t)ev->path;
+			if (w->at[i] == args[0])
+				continue;
 			/* Most lie one behind the other. */
 			have = w->at[i] == next ? have : 0;
 			len = read_str(pid, w->at[i], text, left, &have);
@@ -177,16 +182,16 @@ int execwatch_env(const struct execwatch_event *ev, struct buf *out)
 	return 0;
 }
 
-/* A link in /proc/PID; "" when it cannot be read. */
-static void read_link(pid_t pid, const char *what, char *out)
+const char *execwatch_cwd(const struct execwatch_event *ev)
 {
 	char name[64];
 	struct buf b = BUF_FIXED(name);
 	ssize_t n;
 
-	buf_addf(&b, "/proc/%d/%s", (int)pid, what);
-	n = readlink(buf_str(&b), out, PATH_MAX - 1);
-	out[n > 0 ? n : 0] = '\0';
+	buf_addf(&b, "/proc/%d/cwd", (int)ev->pid);
+	n = readlink(buf_str(&b), ev->room, PATH_MAX - 1);
+	ev->room[n > 0 ? n : 0] = '\0';
+	return ev->room;
 }
 
 /* "exe" and "fd/N" behind /proc/self/: links into the process, to be followed
@@ -253,7 +258,7 @@ int execwatch_read(int *root, const struct sc_notif *n, char *room,
 	pid_t pid = (pid_t)n->pid;
 	char **argv = (char **)(void *)room;
 	char *path = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
-	char *exe, *cwd;
+	char *exe;
 	struct words words;
 	size_t have;
 	ssize_t len;
@@ -265,18 +270,17 @@ int execwatch_read(int *root, const struct sc_notif *n, char *room,
 	if (len < 0)
 		return len == -E2BIG ? -ENAMETOOLONG : (int)len;
 	/* One behind the other, so that few pages are used. */
-	cwd = path + len + 1;
-	len = read_args(pid, args[1], argv, &cwd, &words, ev);
+	exe = path + len + 1;
+	len = read_args(pid, args, argv, &exe, have - (size_t)len - 1, &words,
+		ev);
 	if (len < 0)
 		return (int)len;
-	read_link(pid, "cwd", cwd);
-	exe = cwd + strlen(cwd) + 1;
-	ev->cwd = cwd;
 	ev->exe = exe;
 	exe[0] = '\0';
 	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
 	if (path[0] || (at && args[3] & EMPTY_PATH))
 		ev->missing = execwatch_name(root, pid,
 			at ? (int)n->data.args[0] : AT_FDCWD, path, exe);
+	ev->room = exe + strlen(exe) + 1;
 	return 0;
 }

@@ -76,7 +76,6 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		.argv = ev->argv,
 		.path = ev->exe,
 		.profile = g->r->profile,
-		.cwd = ev->cwd,
 		.root = g->root,
 		.home = g->home,
 		.depth = g->q->kind == GUARD_STREAM ? 0 : 1,
@@ -92,6 +91,7 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		return ev->missing;
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
+	req.cwd = execwatch_cwd(ev);
 	policy_decide_exec(g->policy, &req, &v);
 	if (v.decision == POLICY_ALLOW || approved(g, &v)) {
 		if (g->q->becomes && is_command(g, ev->pid))

@@ -57,14 +57,6 @@ int ns_map(uid_t uid, gid_t gid)
 	return write_file("/proc/self/gid_map", text, b.len);
 }
 
-int ns_proc(void)
-{
-	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		       NULL) < 0 ?
-		       -errno :
-		       0;
-}
-
 int ns_loopback(void)
 {
 	struct ifreq ifr = {.ifr_flags = IFF_UP};
@@ -153,6 +145,21 @@ int ns_private(void)
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
 		return 0;
 	return errno == EINVAL ? chroot_private() : -errno;
+}
+
+int ns_proc(void)
+{
+	int err = 0;
+
+	/* It is mounted on the one that is there, whose peers are outside. */
+	if (mount(NULL, "/proc", NULL, MS_PRIVATE, NULL) < 0)
+		err = ns_private();
+	if (err < 0)
+		return err;
+	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		       NULL) < 0 ?
+		       -errno :
+		       0;
 }
 
 /* /proc can be mounted by a process inside of the pid namespace alone. */

@@ -105,7 +105,7 @@ void sandbox_plan_release(struct sandbox_plan *plan);
 enum {
 	SANDBOX_GRANTS_MAX = 4096,
 	SANDBOX_PORTS_MAX = 256,
-	SANDBOX_STACK = 1 << 16, /* of a child in its parent's memory */
+	SANDBOX_STACK = 1 << 16, /* of an init in its parent's memory */
 };
 
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */

@@ -47,7 +47,7 @@ static int apply_namespaces(struct sandbox *s)
 
 static int apply_mounts(struct sandbox *s)
 {
-	return s->unshare_flags & NS_MOUNT ? sandbox_mount_all(s) : 0;
+	return s->enforced & SANDBOX_MOUNTNS ? sandbox_mount_all(s) : 0;
 }
 
 static int apply_proc(struct sandbox *s)

@@ -167,7 +167,8 @@ bool sandbox_namespace_works(unsigned part)
 	return probe_child(ns_try, flag) == 0;
 }
 
-/* The flags that the start needs, and those that are entered before exec. */
+/* The flags that the start needs, and those that are entered before exec. A
+ * fresh /proc is mounted in a place of its own. */
 static void namespace_flags(struct sandbox *s)
 {
 	unsigned flags = 0;
@@ -176,8 +177,9 @@ static void namespace_flags(struct sandbox *s)
 		flags |= s->enforced & spaces[i].part ? spaces[i].flag : 0;
 	s->user_ns = flags && !ns_is_admin();
 	if (flags & NS_PID) {
-		s->clone_flags = NS_PID | (s->user_ns ? NS_USER : 0);
-		s->unshare_flags = (flags & ~(unsigned)NS_PID) | NS_MOUNT;
+		s->clone_flags = NS_PID | NS_MOUNT |
+				 (s->user_ns ? NS_USER : 0);
+		s->unshare_flags = flags & ~(unsigned)(NS_PID | NS_MOUNT);
 	} else {
 		s->unshare_flags = flags | (s->user_ns ? NS_USER : 0);
 	}
@@ -235,7 +237,7 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 		s->enforced |= part;
 	}
 	namespace_flags(s);
-	return s->unshare_flags & NS_MOUNT ? keep_cwd(s, d) : 0;
+	return (s->clone_flags | s->unshare_flags) & NS_MOUNT ? keep_cwd(s, d) : 0;
 }
 
 /* Is anything both written and started, so that a program in memory adds

@@ -271,7 +271,7 @@ int sandbox_mount_all(struct sandbox *s)
 {
 	int err = ns_private();
 
-	if (err < 0 || !(s->enforced & SANDBOX_MOUNTNS))
+	if (err < 0)
 		return err;
 	for (size_t i = 0; i < s->rule_count; i++)
 		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)

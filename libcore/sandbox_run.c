@@ -65,7 +65,8 @@ static pid_t share(struct start *st, int *pidfd)
 {
 	pid_t pid;
 
-	proc_stay(&st->place);
+	if (!st->s->init_stack)
+		proc_stay(&st->place);
 	pid = proc_vfork(be_command, st,
 		(pidfd ? PIDFD_FLAG : 0) | (st->first ? CLONE_FILES : 0), pidfd);
 	proc_leave(&st->place);
@@ -96,7 +97,7 @@ static pid_t start_command(struct start *st, int *pidfd, bool shared)
 
 /* The life of a pid namespace's first process: forwards to the command what is
  * sent to it, reaps, and ends when the command does. */
-static void init_loop(struct sandbox_shared *at, pid_t command)
+static void init_loop(struct sandbox_shared *at, pid_t command, int stop)
 {
 	const uint64_t once = 1;
 	sigset_t all;
@@ -125,7 +126,7 @@ static void init_loop(struct sandbox_shared *at, pid_t command)
 			if (!proc_stopped(pid, status))
 				continue;
 			at->stopped = WSTOPSIG(status);
-			if (write(0, &once, sizeof(once)) < 0)
+			if (write(stop, &once, sizeof(once)) < 0)
 				at->stopped = 0;
 		}
 	}
@@ -139,6 +140,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_init(
 	struct sandbox_shared *shared = s->shared;
 	int err = s->clone_flags & NS_USER ? ns_map(st->uid, st->gid) : 0;
 	const uint64_t once = 1;
+	int stop = s->stop_fd;
 	sigset_t all;
 	pid_t pid;
 
@@ -150,26 +152,31 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_init(
 	pid = start_command(st, NULL, st->execs);
 	if (pid < 0)
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, pid);
-	/* A pipe that the command closes must be seen closed. */
-	dup2(s->stop_fd, 0);
-	syscall(NR_CLOSE_RANGE, 1, ~0U, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (!s->init_stack)
+	if (s->init_stack) {
+		/* From here on the other one uses this memory, but for what is
+		 * shared. */
+		if (write(stop, &once, sizeof(once)) < 0)
+			_exit(125);
+	} else {
+		/* A pipe that the command closes must be seen closed. */
+		stop = dup2(stop, 0);
+		syscall(NR_CLOSE_RANGE, 1, ~0U, 0);
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	/* From here on the other one uses this memory, but for what is shared. */
-	else if (write(0, &once, sizeof(once)) < 0)
-		_exit(125);
-	init_loop(shared, pid);
+	}
+	init_loop(shared, pid, stop);
 	shared->done = 1;
 	_exit(0);
 }
 
-/* The first process of a pid namespace, for good in this process's memory: no
- * page is copied for it. This process waits until the command executes; from
- * then on that one only waits, too. */
+/* The first process of a pid namespace, for good in this process's memory and
+ * with its descriptors: no page is copied for it, and no pipe held open. This
+ * process waits until the command executes; from then on that one only waits,
+ * too. */
 static pid_t share_init(struct start *st)
 {
 	struct sandbox *s = st->s;
+	/* The command stands on it, too, until it executes. */
 	char *stack = mmap(NULL, SANDBOX_STACK, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct pollfd ready[] = {{.events = POLLIN}, {.events = POLLIN}};
@@ -180,8 +187,9 @@ static pid_t share_init(struct start *st)
 		return -errno;
 	s->init_stack = stack;
 	pid = clone(be_init, stack + SANDBOX_STACK,
-		(int)(CLONE_VM | SIGCHLD | PIDFD_FLAG | s->clone_flags), st,
-		&s->pidfd);
+		(int)(CLONE_VM | CLONE_FILES | SIGCHLD | PIDFD_FLAG |
+			s->clone_flags),
+		st, &s->pidfd);
 	if (pid < 0)
 		return -errno;
 	ready[0].fd = s->stop_fd;
@@ -237,7 +245,7 @@ pid_t sandbox_spawn(
 	/* With the descriptors shared, the watch's end needs no hand-over. What
 	 * namespaces and mounts ask for, the filter would refuse. */
 	st.first = share_all && s->enforced & SANDBOX_WATCH && s->filter &&
-		!s->unshare_flags && !s->plan->watch_files;
+		!(s->clone_flags | s->unshare_flags) && !s->plan->watch_files;
 	if (s->enforced & SANDBOX_WATCH && !st.first) {
 		err = execwatch_connect(&s->watch);
 		if (err < 0)
