@@ -371,6 +371,9 @@ static int finish(struct drop_job *job)
 		sandbox_release(s);
 		cli_die_diag(EXIT_OURS, &d);
 	}
+	if (!hit && WIFSIGNALED(job->status) &&
+		WTERMSIG(job->status) == SIGXFSZ && s->limits.spec.fsize)
+		hit = s->limits.hit = LIMITS_FSIZE;
 	if (drop_audit_end(job->o, s, job->status, &d) < 0)
 		cli_diag(&d);
 	code = WIFEXITED(job->status) ? WEXITSTATUS(job->status) :
@@ -379,6 +382,9 @@ static int finish(struct drop_job *job)
 		code = EXIT_TIMEOUT;
 	if (!hit)
 		hit = s->limits.hit;
+	if (s->watch.refused)
+		cli_warn("some programs were not started: more %s than allowed",
+			limits_name(LIMITS_PROCS));
 	if (hit)
 		cli_warn("ended: more %s than allowed (%s)", limits_name(hit),
 			limits_how_name((enum limits_how)s->limits.how[hit]));

@@ -28,7 +28,7 @@ static int apply_group(struct sandbox *s)
 
 static int apply_limits(struct sandbox *s)
 {
-	return s->enforced & SANDBOX_LIMITS ? limits_enter(&s->limits) : 0;
+	return limits_enter(&s->limits);
 }
 
 static int apply_namespaces(struct sandbox *s)

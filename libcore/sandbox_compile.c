@@ -318,10 +318,17 @@ static int need_limits(struct sandbox *s, struct diag *d)
 		spec.procs = 0;
 	}
 	err = limits_prepare(&s->limits, &spec);
-	if (err == -ENOTSUP)
-		return lacks(s, SANDBOX_LIMITS, d,
+	if (err == -ENOTSUP) {
+		err = lacks(s, SANDBOX_LIMITS, d,
 			"no control group, no /proc/PID/task/*/children",
 			"mount /proc (with CONFIG_PROC_CHILDREN)");
+		if (err < 0)
+			return err;
+		/* Those that nobody has to look after are kept. */
+		spec.cpu_ns = spec.mem = 0;
+		spec.tasks = spec.procs = 0;
+		err = limits_prepare(&s->limits, &spec);
+	}
 	if (err == 0 && !(s->missing & SANDBOX_LIMITS))
 		s->enforced |= SANDBOX_LIMITS;
 	return err;

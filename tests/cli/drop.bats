@@ -109,8 +109,11 @@ teardown() { unplace; }
 	# machine as well.
 	D --children=2 -- sh -c 'for i in 1 2 3 4; do sleep 4 & done; wait' >said 2>&1 || true
 	[ "$(grep -c sleep: said)" = 2 ]
+	grep -q "not started: more processes than allowed" said
 	D --nproc=5 -- attack_ forks 20 >/dev/null 2>&1 && false
 	gives 153 D --fsize=1k -- dd if=/dev/zero of=f bs=1k count=3
+	gives 153 D --fsize=1k --json-status-fd=2 -- dd if=/dev/zero of=f bs=1k count=3
+	[[ $out == *"more file size than allowed"*'"limit":"file size","limit-by":"rlimit, each process"'* ]]
 	for bad in --timeout=x --mem=lots --nofile=-1 --nproc=1.5; do
 		gives 125 D $bad -- true
 	done
@@ -200,6 +203,13 @@ teardown() { unplace; }
 @test "--best-effort names what may be missing, --unrestricted-* what is not wanted" {
 	gives 125 D --best-effort=everything -- true
 	works D --best-effort=pid,mount,limits -- true
+	# one limit that cannot be had takes no other one with it
+	works D -- "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --ignore-missing \
+		--best-effort=limits,watch --children=3 --nofile=20 --fsize=512k -- \
+		sh -c 'ulimit -n; ulimit -f; ulimit -c'
+	[ "$out" = "20
+1024
+0" ]
 	works D --unrestricted-filesystem -- cat "$OUT/secret"
 	works D --unrestricted-syscalls --unrestricted-network -- attack_ sys personality 0xffffffff
 	background up "$BIN/attack" listen-unix "@drop-$$"
