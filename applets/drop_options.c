@@ -15,28 +15,28 @@
 
 /* The repeatable options: what is made of each item between their commas. */
 enum { GRANT, PORT, FD, CAP, RELAX };
-#define LIST(field, what, bits)                                                \
+#define LIST(field, what, bits, option)                                        \
 	{                                                                      \
 		CLI_FIELD_(struct drop, field, struct cli_list), what, bits,   \
-			"--" #field                                            \
+			"--" option                                            \
 	}
 static const struct list {
 	uint16_t offset;
 	uint8_t what, bits;
-	char option[8];
+	char option[16];
 } lists[] = {
-	LIST(ro, GRANT, SANDBOX_RO),
-	LIST(rox, GRANT, SANDBOX_ROX),
-	LIST(rw, GRANT, SANDBOX_RW),
-	LIST(rwx, GRANT, SANDBOX_RWX),
-	LIST(unix, GRANT, SANDBOX_UNIX),
-	LIST(hide, GRANT, SANDBOX_HIDE),
-	LIST(tmpfs, GRANT, SANDBOX_TMPFS),
-	LIST(tcp, PORT, false),
-	LIST(bind, PORT, true),
-	LIST(fd, FD, 0),
-	LIST(cap, CAP, 0),
-	LIST(relax, RELAX, 0),
+	LIST(ro, GRANT, SANDBOX_RO, "ro"),
+	LIST(rox, GRANT, SANDBOX_ROX, "rox"),
+	LIST(rw, GRANT, SANDBOX_RW, "rw"),
+	LIST(rwx, GRANT, SANDBOX_RWX, "rwx"),
+	LIST(unix, GRANT, SANDBOX_UNIX, "unix"),
+	LIST(hide, GRANT, SANDBOX_HIDE, "hide"),
+	LIST(tmpfs, GRANT, SANDBOX_TMPFS, "tmpfs"),
+	LIST(tcp, PORT, false, "connect-tcp"),
+	LIST(bind, PORT, true, "bind-tcp"),
+	LIST(fd, FD, 0, "keep-fd"),
+	LIST(cap, CAP, 0, "keep-cap"),
+	LIST(relax, RELAX, 0, "best-effort"),
 };
 
 /* The flags that only set bits of the plan. */
@@ -211,21 +211,24 @@ static int choose_net(struct drop *o, struct diag *d)
 {
 	static const struct list port = {.what = PORT, .option = "--net"};
 	const char *ports = o->net ? str_after(o->net, "tcp:") : NULL;
+	const char *net = ports ? NULL : o->net;
+	bool all = o->open_net || o->share_net;
 
 	o->plan.unix_all = o->open_net;
-	if (o->open_net || o->share_net)
-		o->net = "all";
+	/* None of them opens what another one closes. */
+	if ((all && net && !str_eq(net, "all")) ||
+		((all || net) && (ports || o->plan.port_count)))
+		return diag_fail(d, -EINVAL,
+			"the network is asked for in two ways that differ");
 	if (ports)
 		return add_items(o, &port, ports, d);
-	if (!o->net || str_eq(o->net, "none"))
-		return 0;
-	if (str_eq(o->net, "local"))
-		o->plan.net = SANDBOX_NET_LOCAL;
-	else if (str_eq(o->net, "all"))
+	if (all || (net && str_eq(net, "all")))
 		o->plan.net = SANDBOX_NET_ALL;
-	else
+	else if (net && str_eq(net, "local"))
+		o->plan.net = SANDBOX_NET_LOCAL;
+	else if (net && !str_eq(net, "none"))
 		return diag_fail(d, -EINVAL,
-			"'%s' is none of none, local, tcp:PORTS, all", o->net);
+			"'%s' is none of none, local, tcp:PORTS, all", net);
 	return 0;
 }
 
@@ -434,21 +437,47 @@ static int fold_bwrap(struct drop *o, int argc, char **argv)
 	return out;
 }
 
+/* All that there is to begin with, which is no limit. One of nothing would be
+ * none, too, and is not what was meant. */
+static void check_limits(struct limits_spec *l)
+{
+	uint64_t *const wide[] = {
+		&l->wall_ns, &l->cpu_ns, &l->mem, &l->output, &l->fsize};
+	uint32_t *const small[] = {&l->tasks, &l->files};
+	bool none = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
+		none |= !*wide[i];
+		*wide[i] = *wide[i] == UINT64_MAX ? 0 : *wide[i];
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(small); i++) {
+		none |= !*small[i];
+		*small[i] = *small[i] == UINT32_MAX ? 0 : *small[i];
+	}
+	if (none)
+		cli_die(EXIT_OURS, "a limit of 0 would be none: leave it out");
+}
+
 int drop_options(struct drop *o, int argc, char **argv)
 {
-	int folded = fold_bwrap(o, argc, argv);
-	int at = cli_parse(&drop_cli, o, folded, argv);
+	struct limits_spec *l = &o->plan.limits;
+	int folded = fold_bwrap(o, argc, argv), at;
 	struct diag d = {0};
 
+	o->children = UINT32_MAX;
+	l->wall_ns = l->cpu_ns = l->mem = l->output = l->fsize = UINT64_MAX;
+	l->tasks = l->files = UINT32_MAX;
+	at = cli_parse(&drop_cli, o, folded, argv);
+	check_limits(l);
+	l->procs = o->children + 1;
 	o->plan.keep_fds = o->keep_fds;
-	o->plan.limits.procs = o->children ? o->children + 1 : 0;
 	o->plan.watch_files = o->explain_denials || o->learn;
 	o->plan.log = o->explain_denials && geteuid() == 0;
 	o->open_fs |= !!o->learn;
 	o->granted = o->preset || o->learn;
 	if (o->learn && !IS_ENABLED(CONFIG_SANDBOX_LEARN))
 		cli_die(EXIT_OURS, "--learn is not built in (SANDBOX_LEARN)");
-	if (o->children || o->learn)
+	if (l->procs || o->learn)
 		o->plan.want |= SANDBOX_WATCH;
 	add_bits(o);
 	if (add_lists(o, &d) < 0 || choose_net(o, &d) < 0 ||

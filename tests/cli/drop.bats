@@ -97,6 +97,18 @@ teardown() { unplace; }
 	for bad in --net=some --net=tcp:x --net=tcp:0 --connect-tcp=70000 --bind-tcp=-1; do
 		gives 125 D $bad -- true
 	done
+	# what one option closes no other one opens
+	for bad in "--net=none --connect-tcp=$port" "--bind-tcp=0 --net=none" \
+		"--net=all --connect-tcp=80" "--net=local --connect-tcp=80" \
+		"--share-net --connect-tcp=80" "--share-net --net=none" \
+		"--share-net --net=tcp:80" "--unrestricted-network --net=none" \
+		"--unrestricted-network --bind-tcp=80"; do
+		# shellcheck disable=SC2086
+		gives 125 D $bad -- true
+		[[ $out == *"in two ways that differ"* ]]
+	done
+	works D --net=tcp:80 --connect-tcp="$port" -- attack_ tcp "$port"
+	works D --share-net --net=all -- attack_ tcp "$port"
 }
 
 @test "limits: --timeout --cpu --mem --nproc --children --nofile --fsize" {
@@ -117,6 +129,13 @@ teardown() { unplace; }
 	for bad in --timeout=x --mem=lots --nofile=-1 --nproc=1.5; do
 		gives 125 D $bad -- true
 	done
+	# nothing is not the same as no limit
+	for bad in --timeout=0 --cpu=0s --mem=0 --nproc=0 --nofile=0 --fsize=0 --output=0; do
+		gives 125 D $bad -- true
+		[[ $out == *"a limit of 0 would be none"* ]]
+	done
+	works D --children=0 -- sh -c 'echo x'
+	stops "Resource temporarily unavailable" D --children=0 -- sh -c 'cat mine; exit'
 }
 
 @test "--output: what goes beyond is not passed on, and ends it" {
@@ -202,6 +221,8 @@ teardown() { unplace; }
 
 @test "--best-effort names what may be missing, --unrestricted-* what is not wanted" {
 	gives 125 D --best-effort=everything -- true
+	gives 125 D --best-effort= -- true
+	[[ $out == *"an empty item in --best-effort"* ]]
 	works D --best-effort=pid,mount,limits -- true
 	# one limit that cannot be had takes no other one with it
 	works D -- "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --ignore-missing \
