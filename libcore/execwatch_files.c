@@ -10,7 +10,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <unistd.h>
 
+#include "path.h"
 #include "sandbox.h"
 #include "str.h"
 #include "uapi/nr.h"
@@ -68,6 +70,36 @@ static int name_dir(int *root, pid_t pid, int dirfd, char *path, char *real)
 	return execwatch_name(root, pid, dirfd, path, real);
 }
 
+/* What is about to be made: by its directory, unless its name is a link that leads
+ * elsewhere, where there may be something after all. */
+static int name_made(int *root, pid_t pid, int dirfd, char *path, char *real)
+{
+	enum { LINKS_MAX = 40 };
+	char *full = real + PATH_MAX, name[NAME_MAX + 1];
+	int err = -ENOENT;
+
+	for (int i = 0; err == -ENOENT && i < LINKS_MAX; i++) {
+		ssize_t n;
+
+		err = str_copy(name, sizeof(name), path_base(path));
+		if (err == 0)
+			err = name_dir(root, pid, dirfd, path, real);
+		if (err == 0)
+			err = path_join(full, PATH_MAX, real, name);
+		n = err == 0 ? readlink(full, path, PATH_MAX - 1) : -1;
+		if (n < 0)
+			return err;
+		path[n] = '\0';
+		if (path[0] != '/' &&
+			(path_join(full, PATH_MAX, real, path) < 0 ||
+				str_copy(path, PATH_MAX, full) < 0))
+			return -ENAMETOOLONG;
+		dirfd = AT_FDCWD;
+		err = execwatch_name(root, pid, dirfd, path, real);
+	}
+	return err;
+}
+
 static int one_entry(int *root, const struct sc_notif *n, int dir, int at, char *room,
 	struct execwatch_access *a)
 {
@@ -100,7 +132,9 @@ static int one_open(int *root, const struct sc_notif *n, const struct call *c,
 	err = execwatch_name(root, pid, dirfd, path, real);
 	if (err == -ENOENT && flags & O_CREAT) {
 		wants |= SANDBOX_WRITE;
-		err = name_dir(root, pid, dirfd, path, real);
+		err = flags & (O_EXCL | O_NOFOLLOW) ?
+			      name_dir(root, pid, dirfd, path, real) :
+			      name_made(root, pid, dirfd, path, real);
 	}
 	*a = (struct execwatch_access){
 		.pid = pid, .path = real, .wants = wants};
@@ -158,8 +192,10 @@ int execwatch_files(
 	case ENTRY2:
 		dir2 = c->dir < 0 ? NO_DIR : 2;
 		count = one_entry(root, n, c->dir, c->path, room, a);
-		return count + one_entry(root, n, dir2, c->flags,
-				       room + 2 * PATH_MAX, a + count);
+		count += one_entry(root, n, dir2, c->flags,
+			room + 2 * PATH_MAX, a + count);
+		/* One directory is one thing to say. */
+		return count == 2 && str_eq(a[0].path, a[1].path) ? 1 : count;
 	case CONNECT:
 		return one_connect(root, n, room, a);
 	}

@@ -499,6 +499,19 @@ for d in range(300):
 	cp /bin/true t
 	D --explain-denials -- ./t 2>said || true
 	grep -q "may not execute $W/t" said
+	# a link to a file that is not there yet is about where it leads
+	ln -s there there2
+	ln -s "$OUT/new" out1
+	ln -s out1 out2
+	D --ro=/etc --explain-denials -- sh -c 'echo x >there2; echo x >out2; mv mine mine2' 2>said || true
+	[ "$(grep "^denied.*write" said | sed 's/: [0-9]*//')" = "denied may not write $OUT (no grant reaches it)" ]
+	mv mine2 mine
+	D --explain-denials -- mv "$OUT/secret" "$OUT/b" 2>said || true
+	[ "$(grep -c "^denied.*write" said)" = 1 ]
+	works "$WARDBOX" drop --learn="$PLACE/l" -- sh -c 'echo x >out2'
+	rm "$OUT/new"
+	works "$WARDBOX" drop --grants="$PLACE/l" -- sh -c 'echo x >out2'
+	[ -e "$OUT/new" ]
 	# nothing refused, nothing said; a missing file is no denial
 	"$WARDBOX" drop --explain-denials -- sh -c 'cat mine; cat no-such' >/dev/null 2>said || true
 	! grep ^denied said
