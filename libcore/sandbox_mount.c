@@ -159,6 +159,16 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		r->mount = (uint8_t)kind(r, writable);
 		if (r->mount == SANDBOX_MOUNT_RO || shows(s, r, out))
 			away = 1;
+		if (shows(s, r, out)) {
+			err = sandbox_views(s, r, &added);
+			if (err < 0) {
+				diag_errno(d, err, "other names of %s",
+					s->rules[i].path);
+				continue;
+			}
+			r = &s->rules[i];
+			out = around(s, i);
+		}
 		if (!writable || r->mount == SANDBOX_MOUNT_NO)
 			continue;
 		err = pin(s, out->path, r->path, &added);

@@ -168,6 +168,35 @@ teardown() { unplace; }
 	each_user body
 }
 
+@test "hidden is hidden where another mount shows it, too" {
+	need unshare -Urm true
+	body() {
+		mkdir -p "$PLACE/twin 1" "$PLACE/twin2" "$W/dir/sub"
+		echo hidden >"$W/dir/sub/f"
+		echo hidden >"$W/key"
+		echo shown >"$W/dir/f"
+		# twice: the whole place, and all that is around the hidden directory
+		both() {
+			"${AS[@]}" unshare -Urm --propagation private sh -c '
+				mount --bind "$1" "$2" && mount --bind "$1/dir" "$3" &&
+				shift 3 && exec "$@"' sh "$W" "$PLACE/twin 1" "$PLACE/twin2" \
+				"$BIN/wardbox" drop --ignore-missing --rox=/usr,/bin,/lib,/lib64 \
+				--rw="$W,$W/dir" "$@"
+		}
+		local hide=--hide=$W/key,$W/dir/sub
+		works both -- cat "$PLACE/twin 1/key" "$PLACE/twin 1/dir/sub/f" "$PLACE/twin2/sub/f"
+		stops "Permission denied" both "$hide" -- cat "$PLACE/twin 1/key"
+		stops "No such file" both "$hide" -- cat "$PLACE/twin 1/dir/sub/f"
+		stops "No such file" both "$hide" -- cat "$PLACE/twin2/sub/f"
+		works both "$hide" -- cat "$PLACE/twin 1/dir/f" "$PLACE/twin2/f" "$PLACE/twin 1/mine"
+		stops "No such file" both --tmpfs="$W/dir/sub" -- cat "$PLACE/twin2/sub/f"
+		works both --tmpfs="$W/dir/sub" -- sh -c "echo x >$W/dir/sub/g"
+		works both "$hide" --explain "$PLACE/twin 1/key"
+		[[ $out == *hidden* ]]
+	}
+	each_user body
+}
+
 @test "metadata outside: with own mounts it is read-only" {
 	body() {
 		# Landlock has no such right: documented
@@ -243,7 +272,7 @@ teardown() { unplace; }
 		S() {
 			"${AS[@]}" "$BIN/wardbox" drop --ignore-missing \
 				--ro=/usr,/bin,/lib,/lib64 --rox="$BIN/attack" \
-				--rw="$W" "$@"
+				--rw="$W,$W/dir" "$@"
 		}
 		works S -- "$BIN/attack" sys getpid
 		ld=$(echo /lib64/ld-linux-*.so.2 /lib/ld-linux-*.so.* | cut -d' ' -f1)

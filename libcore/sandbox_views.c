@@ -1,0 +1,143 @@
+/* sandbox_views.c - where else a hidden place can be seen
+ * SPDX-License-Identifier: MIT
+ *
+ * A file system that is mounted twice, in whole or in part, shows one place by
+ * two names, and Landlock's rules are for what is there and not for names.
+ */
+#include "sandbox_mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "buf.h"
+#include "file.h"
+#include "path.h"
+#include "str.h"
+
+/* A mount: what it shows of which device, and where. */
+struct view {
+	const char *dev, *root, *point;
+};
+
+static bool octal(const char *s)
+{
+	return s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' &&
+	       s[2] >= '0' && s[2] <= '7';
+}
+
+/* The word at *at, which is then behind it; a blank in it is "\040". */
+static const char *word(char **at)
+{
+	char *const start = *at;
+	char *to = start, *from = start;
+
+	while (*from && *from != ' ' && *from != '\n') {
+		bool coded = *from == '\\' && octal(from + 1);
+
+		*to++ = coded ? (char)((from[1] - '0') * 64 +
+					(from[2] - '0') * 8 + from[3] - '0') :
+				*from;
+		from += coded ? 4 : 1;
+	}
+	*at = from + !!*from;
+	*to = '\0';
+	return start;
+}
+
+/* "ID PARENT DEVICE ROOT POINT ..."; false at the end. */
+static bool next_view(char **at, struct view *v)
+{
+	char *line = *at;
+
+	if (!*line)
+		return false;
+	*at = line + strcspn(line, "\n");
+	*at += !!**at;
+	word(&line);
+	word(&line);
+	v->dev = word(&line);
+	v->root = word(&line);
+	v->point = word(&line);
+	return true;
+}
+
+/* What "/" adds to a path. */
+static const char *prefix(const char *dir)
+{
+	return str_eq(dir, "/") ? "" : dir;
+}
+
+/* from and to begin a path and its new form. */
+static int moved(char *out, const char *path, const char *from, const char *to)
+{
+	struct buf b = {.data = out, .cap = PATH_MAX, .max = PATH_MAX - 1};
+
+	buf_addf(&b, "%s%s", prefix(to), path + strlen(prefix(from)));
+	if (!b.len)
+		buf_addc(&b, '/');
+	buf_str(&b);
+	return b.err;
+}
+
+static int add_view(struct sandbox *s, const struct sandbox_rule *of,
+	const char *path, size_t *added)
+{
+	size_t n = s->rule_count + *added;
+	struct sandbox_rule rule = *of, *more;
+
+	rule.path = strdup(path);
+	rule.access = SANDBOX_HIDE;
+	rule.rights = 0;
+	rule.mount = SANDBOX_MOUNT_EMPTY;
+	more = rule.path ? reallocarray(s->rules, n + 1, sizeof(*more)) : NULL;
+	if (!more) {
+		free(rule.path);
+		return -ENOMEM;
+	}
+	s->rules = more;
+	s->rules[n] = rule;
+	++*added;
+	return 0;
+}
+
+int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added)
+{
+	const struct sandbox_rule of = *r;
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	autofree struct view *views = NULL;
+	autofree char *inner = malloc(2 * PATH_MAX);
+	size_t n = 0;
+	struct view *own = NULL;
+	int err = file_read(AT_FDCWD, "/proc/self/mountinfo", &text);
+	char *at;
+
+	if (err == 0 && inner)
+		views = calloc(text.len / 10 + 1, sizeof(*views));
+	if (err < 0 || !views)
+		return err < 0 ? err : -ENOMEM;
+	buf_str(&text);
+	for (at = text.data; next_view(&at, &views[n]); n++)
+		if (path_beneath(views[n].point, of.path) &&
+			(!own || strlen(views[n].point) >= strlen(own->point)))
+			own = &views[n];
+	if (!own)
+		return -ENOENT;
+	err = moved(inner, of.path, own->point, own->root);
+	for (size_t i = 0; i < n && err == 0; i++) {
+		char *name = inner + PATH_MAX;
+		struct stat st;
+
+		if (!str_eq(views[i].dev, own->dev) ||
+			!path_beneath(views[i].root, inner))
+			continue;
+		err = moved(name, inner, views[i].root, views[i].point);
+		if (err == 0 && !str_eq(name, of.path) && lstat(name, &st) == 0 &&
+			st.st_dev == of.dev && st.st_ino == of.ino)
+			err = add_view(s, &of, name, added);
+	}
+	return err;
+}
