@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "path.h"
 #include "sandbox.h"
@@ -74,28 +74,20 @@ static int name_dir(int *root, pid_t pid, int dirfd, char *path, char *real)
  * elsewhere, where there may be something after all. */
 static int name_made(int *root, pid_t pid, int dirfd, char *path, char *real)
 {
-	enum { LINKS_MAX = 40 };
 	char *full = real + PATH_MAX, name[NAME_MAX + 1];
-	int err = -ENOENT;
+	struct stat st;
+	int err = str_copy(name, sizeof(name), path_base(path));
 
-	for (int i = 0; err == -ENOENT && i < LINKS_MAX; i++) {
-		ssize_t n;
+	if (err == 0)
+		err = name_dir(root, pid, dirfd, path, real);
+	if (err == 0)
+		err = path_join(full, PATH_MAX, real, name);
+	if (err == 0)
+		err = path_made(full, real, PATH_MAX, &st);
+	if (err == 0 && !st.st_mode) {
+		char *slash = strrchr(real, '/');
 
-		err = str_copy(name, sizeof(name), path_base(path));
-		if (err == 0)
-			err = name_dir(root, pid, dirfd, path, real);
-		if (err == 0)
-			err = path_join(full, PATH_MAX, real, name);
-		n = err == 0 ? readlink(full, path, PATH_MAX - 1) : -1;
-		if (n < 0)
-			return err;
-		path[n] = '\0';
-		if (path[0] != '/' &&
-			(path_join(full, PATH_MAX, real, path) < 0 ||
-				str_copy(path, PATH_MAX, full) < 0))
-			return -ENAMETOOLONG;
-		dirfd = AT_FDCWD;
-		err = execwatch_name(root, pid, dirfd, path, real);
+		slash[slash == real] = '\0';
 	}
 	return err;
 }

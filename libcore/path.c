@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -135,6 +136,55 @@ int path_of_fd(int fd, char *out, size_t size)
 		return -ENAMETOOLONG;
 	out[n] = '\0';
 	return 0;
+}
+
+/* What a path leads to, by its own name. */
+static int name_real(char *path, size_t size, struct stat *st)
+{
+	int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, st) < 0 ? -errno : path_of_fd(fd, path, size);
+	close(fd);
+	return err;
+}
+
+int path_made(const char *path, char *out, size_t size, struct stat *st)
+{
+	enum { LINKS_MAX = 40 };
+	char name[PATH_MAX];
+	int err = *path ? str_copy(out, size, path) : -ENOENT;
+
+	for (int i = 0; err == 0 && i < LINKS_MAX; i++) {
+		struct buf b = {.data = out, .cap = size, .max = size - 1};
+		ssize_t n = (ssize_t)strlen(out);
+		char *last;
+
+		err = name_real(out, size, st);
+		if (err != -ENOENT)
+			return err;
+		while (n > 1 && out[n - 1] == '/')
+			out[--n] = '\0';
+		last = out + (path_base(out) - out);
+		memcpy(name, last, strlen(last) + 1);
+		memcpy(last, ".", 2);
+		err = name_real(out, size, st);
+		if (err < 0)
+			return err;
+		st->st_mode = 0;
+		b.len = strlen(out);
+		buf_addf(&b, "%s%s", b.len > 1 ? "/" : "", name);
+		n = readlink(buf_str(&b), name, sizeof(name) - 1);
+		if (n < 0 || b.err)
+			return b.err;
+		name[n] = '\0';
+		b.len = name[0] == '/' ? 0 : (size_t)(path_base(out) - out);
+		buf_adds(&b, name);
+		buf_str(&b);
+		err = b.err;
+	}
+	return err < 0 ? err : -ELOOP;
 }
 
 /* dir/name, below cwd when dir is relative: is it a program? */

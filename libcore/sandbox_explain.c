@@ -3,62 +3,12 @@
  */
 #include "sandbox.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "buf.h"
 #include "path.h"
 #include "str.h"
-
-/* The path through all links, and what is there; of one that does not exist,
- * where it would be made. */
-static int resolve(const char *path, char *out, size_t size, struct stat *st)
-{
-	enum { LINKS_MAX = 40 };
-	struct buf b = {.data = out, .cap = size, .max = size - 1};
-	char name[NAME_MAX + 1], *last;
-	autofd int dir = -1;
-	int err = *path ? str_copy(out, size, path) : -ENOENT;
-
-	*st = (struct stat){0};
-	for (int i = 0; err == 0 && i < LINKS_MAX; i++) {
-		autofd int from = fd_steal(&dir);
-		int base = from < 0 ? AT_FDCWD : from;
-		autofd int fd = openat(base, out, O_PATH | O_CLOEXEC);
-		ssize_t n = (ssize_t)strlen(out);
-
-		if (fd >= 0)
-			return fstat(fd, st) < 0 ? -errno :
-						   path_of_fd(fd, out, size);
-		if (errno != ENOENT)
-			return -errno;
-		while (n > 1 && out[n - 1] == '/')
-			out[--n] = '\0';
-		last = strrchr(out, '/');
-		last = last ? last + 1 : out;
-		if (str_copy(name, sizeof(name), last) < 0)
-			return -ENAMETOOLONG;
-		memcpy(last, ".", 2);
-		dir = openat(base, out, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		if (dir < 0)
-			return -errno;
-		n = readlinkat(dir, name, out, size - 1);
-		if (n < 0) {
-			err = path_of_fd(dir, out, size);
-			b.len = strlen(out);
-			buf_addf(&b, "%s%s", b.len > 1 ? "/" : "", name);
-			buf_str(&b);
-			return err < 0 ? err : b.err;
-		}
-		out[n] = '\0';
-	}
-	return err < 0 ? err : -ELOOP;
-}
 
 /* What is so without any grant. */
 static unsigned ungranted(const struct sandbox *s, const char *real)
@@ -100,7 +50,7 @@ unsigned sandbox_explain(const struct sandbox *s, const char *path,
 
 	if (grant)
 		*grant = NULL;
-	if (!real || resolve(path, real, PATH_MAX, &st) < 0)
+	if (!real || path_made(path, real, PATH_MAX, &st) < 0)
 		return 0;
 	access = ungranted(s, real);
 	for (size_t i = 0; i < s->plan->grant_count; i++) {
