@@ -338,7 +338,8 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 			"more than %d wrappers within each other", JUDGE_WRAPS);
 		return;
 	}
-	if (argv[0].unknown || argv[0].rel || argv[0].many || !*word) {
+	if (argv[0].unknown || argv[0].rel || argv[0].many ||
+		(!*word && !(k->cmd && k->cmd->second))) {
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the command is not known before it runs: %s",
 			judge_show(k->j, word));

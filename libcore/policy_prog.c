@@ -141,7 +141,7 @@ static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
 	struct judge *j = k->j;
 	char path[JUDGE_PATH];
 
-	for (const char *dir = j->search; dir && *dir;) {
+	for (const char *dir = *name ? j->search : NULL; dir && *dir;) {
 		size_t n = strcspn(dir, ":");
 		struct buf b = BUF_FIXED(path);
 

@@ -55,7 +55,8 @@ static bool same(const struct shell_cmd *a, const struct shell_cmd *b)
 {
 	if (a->argc != b->argc || a->input != b->input ||
 		(a->input == SHELL_IN_TEXT && a->input_text != b->input_text) ||
-		a->dialect != b->dialect || a->resolve != b->resolve ||
+		a->dialect != b->dialect || a->second != b->second ||
+		a->resolve != b->resolve ||
 		(a->cwd != b->cwd && !same_val(a->cwd, b->cwd)))
 		return false;
 	for (size_t i = 0; i < a->argc; i++)

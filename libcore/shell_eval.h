@@ -119,6 +119,7 @@ struct shell_walk {
 	unsigned tested; /* conditions around: set -e does nothing in them */
 	bool collect; /* only the names that change are of interest */
 	bool uncalled;
+	bool second;  /* in a reading that is not the first of its text */
 	bool differs; /* a builtin was called that not all shells have */
 	const struct shell_source *source;
 	struct shell_state *st;      /* the state at hand */

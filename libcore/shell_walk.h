@@ -124,6 +124,7 @@ struct shell_cmd {
 	bool uncalled;    /* … that nothing called: arguments are unknown */
 	unsigned level;   /* 0 in the text given, 1 in an eval or sh -c, … */
 	enum shell_dialect dialect; /* the reading it comes from */
+	bool second; /* … is not the text's first: only some shells run it */
 	struct shell_span span;     /* in the outermost text */
 	const char *text;           /* the text it stands in, and where there */
 	size_t text_len;

@@ -62,7 +62,7 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 	static const enum shell_dialect others[] = {SHELL_POSIX, SHELL_ASH};
 	struct shell_state *st = w->st, before, other;
 	struct diag none;
-	bool sensitive = dialect == SHELL_UNION;
+	bool sensitive = dialect == SHELL_UNION, second = w->second;
 	int err;
 
 	if (dialect != SHELL_UNION)
@@ -75,7 +75,9 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 		sensitive = false;
 		other = shell_fork(w, &before);
 		w->st = &other;
+		w->second = true;
 		err = walk_reading(w, text, others[i], true, &none, &sensitive);
+		w->second = second;
 		w->st = st;
 		if (err && err != -EINVAL) {
 			if (d)
