@@ -106,7 +106,7 @@ static void shell(struct scan *s)
 	} else if (option_given(o, "--version") || option_given(o, "--help")) {
 		return;
 	} else {
-		judge_stdin_code(k, true);
+		judge_stdin_code(k, STDIN_SHELL);
 		o->wrapper = k->cmd && k->cmd->input == SHELL_IN_TEXT;
 	}
 }
@@ -299,7 +299,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m") &&
 		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))
-		judge_stdin_code(k, false);
+		judge_stdin_code(k, STDIN_CODE);
 	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&
 		is_pipe(out->operand[0].s))
 		judge_raise(k, POLICY_DENY, "stdin",
@@ -308,7 +308,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 			       k->cmd->input != SHELL_IN_INHERIT) ||
 			      (s.style & IMG_S_TEXT &&
 				      k->cmd->input == SHELL_IN_TEXT)))
-		judge_stdin_code(k, false);
+		judge_stdin_code(k, STDIN_EDITOR);
 	/* parallel <cmds: each line of it. */
 	if (s.style & IMG_S_INTERP && s.style & IMG_S_WRAPPER &&
 		!out->cmd_count)

@@ -243,14 +243,18 @@ extern const struct shell_walk_ops judge_walk_ops;
 void judge_sh(struct judge_cmd *k, const struct arg *text,
 	const struct arg *args, size_t nargs, enum shell_dialect dialect);
 void judge_code(struct judge_cmd *k, const struct arg *text);
+/* What editors and the like are told names files without quotes, :w /etc/x or
+ * .output ../x, and has lines for the shell. */
+void judge_editor(struct judge_cmd *k, const struct arg *text);
 /* A word of a program that nothing is known of: does a command stand in it? */
 void judge_embedded(struct judge_cmd *k, const char *text);
 void judge_sed(struct judge_cmd *k, const struct arg *text);
 void judge_awk(struct judge_cmd *k, const struct arg *text);
 /* Is this operand another name for standard input? */
 bool judge_is_stdin(const char *s);
-/* A shell or interpreter that reads its code from standard input. */
-void judge_stdin_code(struct judge_cmd *k, bool shell);
+/* A program that reads its code from standard input. */
+enum stdin_code { STDIN_SHELL, STDIN_CODE, STDIN_EDITOR };
+void judge_stdin_code(struct judge_cmd *k, enum stdin_code is);
 
 /* Setting the variable called name. */
 void judge_setenv(struct judge_cmd *k, const char *name, bool unset);

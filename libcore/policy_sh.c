@@ -81,7 +81,7 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 		alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
 }
 
-static void text_in(struct judge_cmd *k, bool shell)
+static void text_in(struct judge_cmd *k, enum stdin_code is)
 {
 	const struct shell_val *v = k->cmd->input_text;
 
@@ -89,16 +89,18 @@ static void text_in(struct judge_cmd *k, bool shell)
 		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
 
 		a.many = v->many;
-		if (shell)
+		if (is == STDIN_SHELL)
 			judge_sh(k, &a, NULL, 0, SHELL_UNION);
 		else
 			judge_code(k, &a);
+		if (is == STDIN_EDITOR)
+			judge_editor(k, &a);
 	}
 }
 
-void judge_stdin_code(struct judge_cmd *k, bool shell)
+void judge_stdin_code(struct judge_cmd *k, enum stdin_code is)
 {
-	const char *what = shell ? "a shell" : "an interpreter";
+	const char *what = is == STDIN_SHELL ? "a shell" : "an interpreter";
 
 	if (!k->cmd) {
 		if (!k->j->depth)
@@ -108,7 +110,7 @@ void judge_stdin_code(struct judge_cmd *k, bool shell)
 	}
 	switch (k->cmd->input) {
 	case SHELL_IN_TEXT:
-		text_in(k, shell);
+		text_in(k, is);
 		return;
 	case SHELL_IN_PIPE:
 	case SHELL_IN_UNKNOWN:

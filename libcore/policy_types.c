@@ -86,25 +86,6 @@ static void not_known(struct scan *s, const struct arg *v, const char *what)
 		judge_show(s->k->j, v->s));
 }
 
-/* :w /etc/x, .output ../x: the commands of editors and the like name files
- * without quotes. */
-static void named_files(struct scan *s, const struct arg *v)
-{
-	const char *at = v->s;
-
-	while (*at) {
-		size_t n = strcspn(at, " \t\n|;");
-		struct arg file = judge_arg(s->k->j, at, n);
-		const char *slash = strchr(file.s, '/');
-
-		if (at > v->s &&
-			(str_after(file.s, "../") || *file.s == '~' ||
-				(slash == file.s && strchr(slash + 2, '/'))))
-			judge_path(s->k, &file, PATH_WRITE);
-		at += n + (at[n] != 0);
-	}
-}
-
 /* Each -e is a line, and one that ends in a backslash goes on in the next. */
 static void sed_line(struct scan *s, const struct arg *v)
 {
@@ -145,7 +126,7 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 	} else if (type == IMG_T_CODE) {
 		judge_code(k, v);
 		if (s->style & (IMG_S_STDIN | IMG_S_TEXT))
-			named_files(s, v);
+			judge_editor(k, v);
 	} else if (type == IMG_T_SED) {
 		sed_line(s, v);
 	} else if (type == IMG_T_AWK) {
@@ -164,7 +145,7 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 static void script(struct scan *s, const struct arg *v)
 {
 	if (judge_is_stdin(v->s))
-		judge_stdin_code(s->k, false);
+		judge_stdin_code(s->k, STDIN_CODE);
 	else if (str_after(v->s, "/dev/fd/") || str_after(v->s, "/proc/"))
 		judge_raise(s->k, POLICY_DENY, "stdin",
 			"%s reads code from a pipe", s->argv[0].s);
