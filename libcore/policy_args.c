@@ -244,7 +244,8 @@ static void option(struct scan *s, const struct arg *a)
 		long_option(s, a, false);
 	} else if (s->style & IMG_S_WORDS || a->s[0] != '-') {
 		long_option(s, a, true);
-	} else if (find(s, IMG_I_WORD, a->s, 0, &it)) {
+	} else if (find(s, IMG_I_WORD, a->s, 0, &it) ||
+		   find(s, IMG_I_PREFIX, a->s, 0, &it)) {
 		/* -word options exist beside clusters: -exec, -print0 */
 		known(s, &it, a->s, NULL);
 	} else {

@@ -536,18 +536,19 @@ static bool has_dotdot(const char *s)
 	return false;
 }
 
-/* http://…; behind file:// stands a path, which *s is set to. */
+/* http://…; behind file:// and git+file:// stands a path, which *s is set to.
+ */
 static bool is_address(const char **s)
 {
-	const char *at = *s, *file = str_after(at, "file://");
+	const char *at = *s, *behind;
 
-	if (file) {
-		*s = file;
-		return false;
-	}
 	while (chr_name(*at) || *at == '+' || *at == '-' || *at == '.')
 		at++;
-	return at > *s && str_after(at, "://");
+	behind = at > *s ? str_after(at, "://") : NULL;
+	if (!behind || at - *s < 4 || memcmp(at - 4, "file", 4) != 0)
+		return behind;
+	*s = behind;
+	return false;
 }
 
 /* A value with blanks in it is a path only where it begins like one. */
