@@ -28,8 +28,6 @@ struct audit {
 
 extern const struct cli_spec audit_cli;
 
-/* For verbs that take none. */
-void audit_no_operands(int argc, char **argv);
 /* The directory of the log: -D, or where it is by default. Ends the process
  * when there is none. */
 int audit_dir(const struct audit *a, bool make);

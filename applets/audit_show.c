@@ -234,7 +234,8 @@ int audit_run_schema(void *into, int argc, char **argv)
 	const struct audit *a = into;
 	autobuf struct buf out = BUF_INIT(65536);
 
-	audit_no_operands(argc, argv);
+	(void)argc;
+	(void)argv;
 	if (a->json) {
 		schema_json(&out);
 		cli_print(&out);

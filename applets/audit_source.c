@@ -46,12 +46,6 @@ static int own_dir(bool make)
 	return fd;
 }
 
-void audit_no_operands(int argc, char **argv)
-{
-	if (argc > 1)
-		cli_die_usage(&audit_cli, "'%s' takes no operand", argv[0]);
-}
-
 int audit_dir(const struct audit *a, bool make)
 {
 	int fd;

@@ -39,6 +39,18 @@ struct policy_here *policy_find_here(const struct policy_opts *o);
 struct policy_request policy_request_here(
 	const struct policy_opts *o, const struct policy_here *h);
 
+/* Writes the file, in a directory that is made if need be. Exits when it cannot.
+ */
+void policy_write(const char *file, const void *bytes, size_t n, mode_t mode);
+
+/* Says that a verb wrote the file (or, in a dry run, that it would), and what
+ * there is to say of it, or NULL. */
+void policy_wrote(const struct policy_opts *o, struct json *j, const char *file,
+	const char *text);
+
+/* Prints what was gathered; JSON that is open is closed. */
+void policy_print(struct json *j);
+
 /* The text of the operands of a verb: argv[1..] joined by blanks. */
 void policy_line_of(
 	const struct policy_opts *o, int argc, char **argv, struct buf *out);

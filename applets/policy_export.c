@@ -194,9 +194,10 @@ int policy_export(void *into, int argc, char **argv)
 	size_t n = 0;
 	int rc;
 
+	(void)argc;
 	(void)argv;
-	if (argc > 1)
-		cli_die_usage(o->spec, "export takes no operand; see --output");
+	if (o->json)
+		cli_die_usage(o->spec, "export writes CBOR, not JSON");
 	h = policy_find_here(o);
 	for (unsigned l = 0; l < POLICY_LAYERS; l++)
 		n += h->policy->layer[l] != NULL;

@@ -4,11 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "file.h"
-#include "path.h"
 #include "policy_applet.h"
 #include "policy_image.h"
 #include "policy_load.h"
@@ -121,11 +119,7 @@ int policy_check(void *into, int argc, char **argv)
 		if (good || d.text[0] || f.j)
 			tell(&f, "the policy in force", ran, good ? NULL : &d);
 	}
-	if (f.j) {
-		json_close(&j);
-		buf_addc(&f.text, '\n');
-	}
-	cli_print(&f.text);
+	policy_print(&j);
 	buf_release(&f.text);
 	return good ? EXIT_OK : POLICY_EXIT_BROKEN;
 }
@@ -140,19 +134,19 @@ int policy_compile(void *into, int argc, char **argv)
 		.key = POLICY_KEY,
 		.system_uid = o->system ? geteuid() : 0,
 		.uid = geteuid()};
-	autobuf struct buf out = BUF_INIT(4096);
+	autobuf struct buf out = BUF_INIT(8192);
+	char space[80];
+	struct buf text = BUF_FIXED(space);
+	struct json j = JSON_INIT(&out);
 	struct policy p = {0};
 	struct policy_image *img = NULL;
 	struct diag d = {0};
-	char dir[1024];
 	void *bytes;
 	unsigned ran;
 	size_t size;
-	int rc;
 
+	(void)argc;
 	(void)argv;
-	if (argc > 1)
-		cli_die_usage(o->spec, "compile takes no file; see --system");
 	if (policy_build_system(&w, &bytes, &size, &d) < 0)
 		cli_die_diag(POLICY_EXIT_BROKEN, &d);
 	if (policy_image_wrap(&img, bytes, size, &d) < 0)
@@ -160,23 +154,11 @@ int policy_compile(void *into, int argc, char **argv)
 	p.layer[POLICY_LAYER_SYSTEM] = img;
 	if (policy_test(&p, &ran, &d) < 0)
 		cli_die_diag(POLICY_EXIT_BROKEN, &d);
-	if (!o->dry_run) {
-		if (str_copy(dir, sizeof(dir), target) < 0)
-			cli_die(EXIT_USAGE, "%s: too long", target);
-		if (strrchr(dir, '/') && strrchr(dir, '/') != dir) {
-			*strrchr(dir, '/') = 0;
-			rc = file_mkdirs(dir, 0755);
-			if (rc < 0)
-				cli_die(EXIT_FOUND, "%s: %s", dir,
-					strerror(-rc));
-		}
-		rc = file_replace(AT_FDCWD, target, bytes, size, 0444, true);
-		if (rc < 0)
-			cli_die(EXIT_FOUND, "%s: %s", target, strerror(-rc));
-	}
-	buf_addf(&out, "%s: %zu bytes, %u tests pass%s\n", target, size, ran,
-		o->dry_run ? " (not written)" : "");
+	if (!o->dry_run)
+		policy_write(target, bytes, size, 0444);
+	buf_addf(&text, "%zu bytes, %u tests pass", size, ran);
 	policy_image_free(img);
-	cli_print(&out);
+	policy_wrote(o, &j, target, buf_str(&text));
+	policy_print(&j);
 	return EXIT_OK;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "env.h"
+#include "file.h"
 #include "path.h"
 #include "policy_applet.h"
 
@@ -135,6 +136,49 @@ struct policy_request policy_request_here(
 		.root = h->root,
 		.home = h->home,
 		.env = environ};
+}
+
+void policy_write(const char *file, const void *bytes, size_t n, mode_t mode)
+{
+	char dir[1200];
+	struct buf b = BUF_FIXED(dir);
+	int rc = 0;
+
+	buf_add(&b, file, (size_t)(path_base(file) - file));
+	if (b.len)
+		rc = file_mkdirs(buf_str(&b), 0755);
+	if (rc == 0)
+		rc = file_replace(AT_FDCWD, file, bytes, n, mode, true);
+	if (rc < 0)
+		cli_die(EXIT_FOUND, "%s: %s", file, strerror(-rc));
+}
+
+void policy_wrote(const struct policy_opts *o, struct json *j, const char *file,
+	const char *text)
+{
+	if (!o->json) {
+		buf_addf(j->out, "%s%s%s%s\n", file, text ? ": " : "",
+			text ? text : "", o->dry_run ? " (not written)" : "");
+		return;
+	}
+	if (!j->depth)
+		json_open(j, '[');
+	json_open(j, '{');
+	json_put_str(j, "file", file);
+	if (text)
+		json_put_str(j, "text", text);
+	json_put_bool(j, "written", !o->dry_run);
+	json_close(j);
+}
+
+void policy_print(struct json *j)
+{
+	if (j->depth) {
+		while (j->depth)
+			json_close(j);
+		buf_addc(j->out, '\n');
+	}
+	cli_print(j->out);
 }
 
 void policy_line_of(

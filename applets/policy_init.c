@@ -1,16 +1,14 @@
 /* policy_init.c - policy init: a first policy for this project
  * SPDX-License-Identifier: MIT
  */
-#include <fcntl.h>
+#include <dirent.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "path.h"
 #include "policy_applet.h"
 
-/* What a file in the root tells about the project: file, tool, what to allow,
- * what to protect. */
+/* What a file in the root tells about the project: its name, the tool, what to
+ * allow, what to protect. */
 static const char kinds[] =
 	"Makefile\0make\0make {all|check|test|clean|install} **\0Makefile\0"
 	"package.json\0npm\0npm {install|run|test} **\0package.json\0"
@@ -19,25 +17,45 @@ static const char kinds[] =
 	"go.mod\0go\0go {build|test|vet|fmt} **\0go.mod\0"
 	"pyproject.toml\0python\0{pytest|ruff|mypy|black} **\0pyproject.toml\0"
 	"setup.py\0python\0pytest **\0setup.py\0"
+	"requirements.txt\0python\0pytest **\0requirements.txt\0"
+	"*.sln\0dotnet\0dotnet {run|format|clean} **\0*.sln\0"
+	"*.csproj\0dotnet\0dotnet {run|format|clean} **\0*.csproj\0"
+	"pnpm-lock.yaml\0pnpm\0pnpm {run|test} **\0package.json\0"
 	"CMakeLists.txt\0cmake\0{cmake|ctest|ninja} **\0CMakeLists.txt\0"
 	"meson.build\0meson\0{meson|ninja} **\0meson.build\0"
 	"pom.xml\0maven\0mvn {compile|test|package|verify} **\0pom.xml\0"
 	"build.gradle\0gradle\0./gradlew {build|test|check} **\0"
 	"build.gradle gradle/**\0"
+	"build.gradle.kts\0gradle\0./gradlew {build|test|check} **\0"
+	"build.gradle.kts gradle/**\0"
 	"Gemfile\0bundler\0bundle exec {rake|rspec} **\0Gemfile\0"
 	"composer.json\0composer\0composer {validate|test} **\0composer.json\0";
+
+static void close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+static bool has_file(const char *root, const char *pattern)
+{
+	autoclean(close_dir) DIR *dir = opendir(root);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		if (str_glob(pattern, e->d_name))
+			return true;
+	return false;
+}
 
 /* The next row whose file is in the root. */
 static bool next_kind(
 	const struct policy_here *h, const char **at, const char *field[4])
 {
-	char path[1200];
-
 	while (**at) {
 		for (unsigned i = 0; i < 4; i++, *at += strlen(*at) + 1)
 			field[i] = *at;
-		if (path_join(path, sizeof(path), h->root, field[0]) == 0 &&
-			access(path, F_OK) == 0)
+		if (has_file(h->root, field[0]))
 			return true;
 	}
 	return false;
@@ -84,32 +102,25 @@ int policy_init(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
-	autobuf struct buf out = BUF_INIT(1 << 16);
+	autobuf struct buf out = BUF_INIT(1 << 16), said = BUF_INIT(1 << 17);
+	struct json j = JSON_INIT(&said);
 	const char *target;
-	char dir[1200];
-	int rc;
 
+	(void)argc;
 	(void)argv;
-	if (argc > 1)
-		cli_die_usage(o->spec, "init takes no operand");
 	h = policy_find_here(o);
 	compose(h, &out);
 	target = o->write ? o->write : h->project;
-	if (o->dry_run) {
+	if (!o->dry_run) {
+		if (access(target, F_OK) == 0)
+			cli_die(EXIT_FOUND, "%s exists already; see --dry-run",
+				target);
+		policy_write(target, out.data, out.len, 0644);
+	} else if (!o->json) {
 		cli_print(&out);
 		return EXIT_OK;
 	}
-	if (access(target, F_OK) == 0)
-		cli_die(EXIT_FOUND, "%s exists already; see --dry-run", target);
-	if (!o->write &&
-		(path_join(dir, sizeof(dir), h->root, ".wardbox") < 0 ||
-			file_mkdirs(dir, 0755) < 0))
-		cli_die(EXIT_FOUND, "%s: cannot make it", dir);
-	rc = file_replace(AT_FDCWD, target, out.data, out.len, 0644, false);
-	if (rc < 0)
-		cli_die(EXIT_FOUND, "%s: %s", target, strerror(-rc));
-	buf_clear(&out);
-	buf_addf(&out, "%s\n", target);
-	cli_print(&out);
+	policy_wrote(o, &j, target, o->dry_run ? buf_str(&out) : NULL);
+	policy_print(&j);
 	return EXIT_OK;
 }

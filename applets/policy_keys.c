@@ -33,12 +33,9 @@ static void write_bytes(
 	const char *path, const uint8_t *bytes, size_t n, mode_t mode)
 {
 	autobuf struct buf b = BUF_INIT(4096);
-	int rc;
 
 	policy_sign_format(&b, bytes, n);
-	rc = file_replace(AT_FDCWD, path, b.data, b.len, mode, true);
-	if (rc < 0)
-		cli_die(EXIT_FOUND, "%s: %s", path, strerror(-rc));
+	policy_write(path, b.data, b.len, mode);
 }
 
 static void beside(const char *path, const char *end, char *out, size_t size)
@@ -54,11 +51,13 @@ int policy_keygen(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
 	uint8_t priv[SIGN_PRIVATE], pub[SIGN_PUBLIC];
-	autobuf struct buf out = BUF_INIT(4096);
+	autobuf struct buf out = BUF_INIT(8192);
+	struct json j = JSON_INIT(&out);
 	char name[1024];
 
+	(void)argc;
 	(void)argv;
-	if (argc > 1 || !o->key)
+	if (!o->key)
 		cli_die_usage(o->spec, "expected: keygen --key FILE");
 	beside(o->key, ".pub", name, sizeof(name));
 	if (access(o->key, F_OK) == 0 || access(name, F_OK) == 0)
@@ -72,11 +71,9 @@ int policy_keygen(void *into, int argc, char **argv)
 		write_bytes(name, pub, sizeof(pub), 0644);
 	}
 	explicit_bzero(priv, sizeof(priv));
-	buf_addf(&out,
-		"%s: private, keep it off this machine\n%s: install "
-		"as " POLICY_KEY "\n",
-		o->key, name);
-	cli_print(&out);
+	policy_wrote(o, &j, o->key, "private, keep it off this machine");
+	policy_wrote(o, &j, name, "install as " POLICY_KEY);
+	policy_print(&j);
 	return EXIT_OK;
 }
 
@@ -85,6 +82,7 @@ int policy_sign_verb(void *into, int argc, char **argv)
 	const struct policy_opts *o = into;
 	uint8_t priv[SIGN_PRIVATE], sig[SIGN_SIGNATURE];
 	autobuf struct buf out = BUF_INIT(1 << 16);
+	struct json j = JSON_INIT(&out);
 	char name[1024];
 
 	if (argc < 2 || !o->key)
@@ -99,12 +97,21 @@ int policy_sign_verb(void *into, int argc, char **argv)
 		beside(argv[i], ".sig", name, sizeof(name));
 		if (!o->dry_run)
 			write_bytes(name, sig, sizeof(sig), 0644);
-		buf_addf(&out, "%s%s\n", name,
-			o->dry_run ? " (not written)" : "");
+		policy_wrote(o, &j, name, NULL);
 	}
 	explicit_bzero(priv, sizeof(priv));
-	cli_print(&out);
+	policy_print(&j);
 	return EXIT_OK;
+}
+
+static void json_signed(struct json *j, const char *file, const char *error)
+{
+	json_open(j, '{');
+	json_put_str(j, "policy", file);
+	json_put_bool(j, "signed", !error);
+	if (error)
+		json_put_str(j, "error", error);
+	json_close(j);
 }
 
 int policy_verify(void *into, int argc, char **argv)
@@ -112,25 +119,32 @@ int policy_verify(void *into, int argc, char **argv)
 	const struct policy_opts *o = into;
 	uint8_t pub[SIGN_PUBLIC];
 	autobuf struct buf out = BUF_INIT(1 << 16);
+	struct json j = JSON_INIT(&out);
 	bool good = true;
 
 	if (argc < 2)
 		cli_die_usage(
 			o->spec, "expected: verify [--key FILE] POLICY...");
 	read_bytes(o->key ? o->key : POLICY_KEY, pub, sizeof(pub));
+	if (o->json)
+		json_open(&j, '[');
 	for (int i = 1; i < argc; i++) {
 		autobuf struct buf text = BUF_INIT(1 << 20);
 		struct diag d = {0};
 
+		bool fits;
+
 		read_text(argv[i], &text, EXIT_USAGE);
-		if (policy_sign_check(
-			    pub, argv[i], buf_str(&text), text.len, &d) < 0) {
-			cli_diag(&d);
-			good = false;
-		} else {
+		fits = policy_sign_check(pub, argv[i], buf_str(&text), text.len,
+			       &d) == 0;
+		good &= fits;
+		if (!o->json && fits)
 			buf_addf(&out, "%s: signed\n", argv[i]);
-		}
+		else if (!o->json)
+			cli_diag(&d);
+		else
+			json_signed(&j, argv[i], fits ? NULL : d.text);
 	}
-	cli_print(&out);
+	policy_print(&j);
 	return good ? EXIT_OK : EXIT_FOUND;
 }

@@ -138,7 +138,7 @@ static void judge_text_line(const struct policy_opts *o,
 /* One row: LINE, or PROFILE<TAB>EXPECTED<TAB>LINE[<TAB>anything]. True when the
  * verdict is the expected one, or none was. */
 static bool batch_row(const struct policy_opts *o, struct policy_here *h,
-	char *row, struct buf *out)
+	char *row, struct json *j)
 {
 	autobuf struct buf text = BUF_INIT(LINE_MAX_BYTES);
 	enum policy_profile before = h->profile;
@@ -167,8 +167,20 @@ static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 		for (char *c = want; *c; c++)
 			*c = (char)(*c | 0x20);
 	same = !want || str_eq(want, policy_decision_name(v.would));
-	buf_addf(out, "%s\t%s\t%s\t%s\t%s\n", policy_profile_name(h->profile),
-		policy_decision_name(v.would), want ? want : "-", v.rule, line);
+	if (o->json) {
+		json_open(j, '{');
+		json_put_str(j, "profile", policy_profile_name(h->profile));
+		json_put_str(j, "line", line);
+		json_put_str(j, "expected", want);
+		json_key(j, "verdict");
+		json_verdict(j, &v);
+		json_close(j);
+	} else {
+		buf_addf(j->out, "%s\t%s\t%s\t%s\t%s\n",
+			policy_profile_name(h->profile),
+			policy_decision_name(v.would), want ? want : "-",
+			v.rule, line);
+	}
 	h->profile = before;
 	return same;
 }
@@ -177,6 +189,7 @@ static int batch(const struct policy_opts *o, struct policy_here *h)
 {
 	autobuf struct buf all = BUF_INIT(BATCH_MAX);
 	autobuf struct buf out = BUF_INIT(BATCH_MAX);
+	struct json j = JSON_INIT(&out);
 	autofd int fd = -1;
 	size_t rows = 0, bad = 0;
 	int rc;
@@ -193,6 +206,8 @@ static int batch(const struct policy_opts *o, struct policy_here *h)
 	buf_addc(&all, 0);
 	if (all.err)
 		cli_die(EXIT_FOUND, "%s: too large", o->batch);
+	if (o->json)
+		json_open(&j, '[');
 	for (char *row = all.data; *row;) {
 		size_t n = strcspn(row, "\n");
 		bool last = !row[n];
@@ -200,13 +215,13 @@ static int batch(const struct policy_opts *o, struct policy_here *h)
 		row[n] = 0;
 		if (*row && *row != '#') {
 			rows++;
-			bad += !batch_row(o, h, row, &out);
+			bad += !batch_row(o, h, row, &j);
 		}
 		if (last)
 			break;
 		row += n + 1;
 	}
-	cli_print(&out);
+	policy_print(&j);
 	if (bad)
 		cli_warn("%zu of %zu rows differ from what they expect", bad,
 			rows);
@@ -334,12 +349,10 @@ int policy_explain(void *into, int argc, char **argv)
 		json_close(&j);
 		json_key(&j, "verdict");
 		json_verdict(&j, &v);
-		json_close(&j);
-		buf_addc(&out, '\n');
 	} else {
 		buf_adds(&out, "\n=> ");
 		say(&out, &v, w.colour);
 	}
-	cli_print(&out);
+	policy_print(&j);
 	return exit_code(h, v.decision);
 }

@@ -167,8 +167,8 @@ static void remember(void *ctx, const struct logged *l)
 		stamp(&b, l->wall);
 		buf_addf(&b, " %-7s %-14s ", l->decision, l->rule);
 		cli_escape_str(&b, l->line);
+		buf_addc(&b, '\n');
 	}
-	buf_addc(&b, '\n');
 	buf_str(&b);
 	free(*slot);
 	*slot = b.err ? NULL : b.data;
@@ -183,9 +183,8 @@ int policy_history(void *into, int argc, char **argv)
 	autobuf struct buf out = BUF_INIT(1 << 26);
 	size_t from;
 
+	(void)argc;
 	(void)argv;
-	if (argc > 1)
-		cli_die_usage(o->spec, "history takes no operand");
 	if (r.size == 0 || r.size > RING_MAX)
 		r.size = RING_MAX;
 	r.line = calloc(r.size, sizeof(*r.line));
@@ -193,12 +192,15 @@ int policy_history(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "out of memory");
 	policy_log_each(remember, &r);
 	from = r.count > r.size ? r.count - r.size : 0;
+	buf_adds(&out, r.json ? "[" : "");
 	for (; from < r.count; from++) {
-		char *line = r.line[from % r.size];
+		const char *line = r.line[from % r.size];
 
 		if (line)
-			buf_adds(&out, line);
+			buf_addf(&out, r.json && out.len > 1 ? ",\n%s" : "%s",
+				line);
 	}
+	buf_adds(&out, r.json ? "]\n" : "");
 	for (size_t i = 0; i < r.size; i++)
 		free(r.line[i]);
 	free(r.line);

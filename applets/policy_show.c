@@ -102,11 +102,7 @@ static int list(const struct policy_opts *o, bool block)
 				rule_text(&out, img, &r, colour);
 		}
 	}
-	if (o->json) {
-		json_close(&j);
-		buf_addc(&out, '\n');
-	}
-	cli_print(&out);
+	policy_print(&j);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }
 
@@ -124,6 +120,18 @@ int policy_blocklist(void *into, int argc, char **argv)
 	return list(into, true);
 }
 
+static void source(struct json *j, const char *layer, const char *text)
+{
+	if (!j->depth) {
+		buf_addf(j->out, "%-10s %s\n", layer, text);
+		return;
+	}
+	json_open(j, '{');
+	json_put_str(j, "layer", layer);
+	json_put_str(j, "source", text);
+	json_close(j);
+}
+
 /* Each source that is there, in all layers. */
 static void sources(const struct policy_here *h, struct json *j)
 {
@@ -131,22 +139,18 @@ static void sources(const struct policy_here *h, struct json *j)
 		const struct policy_image *img = h->policy->layer[l];
 		const char *name = policy_layer_name((enum policy_layer)l);
 		uint32_t count = img ? IMG_COUNT(img, IMG_SOURCE) : 0;
+		bool any = !img || l != POLICY_LAYER_SYSTEM;
 		struct img_source s;
 
 		for (uint32_t i = 0; i < count; i++) {
 			img_get(img, IMG_SOURCE, i, &s);
 			if (s.kind >= IMG_SRC_ABSENT)
 				continue;
-			if (!j->depth) {
-				buf_addf(j->out, "%-10s %s\n", name,
-					img_str(img, s.path));
-				continue;
-			}
-			json_open(j, '{');
-			json_put_str(j, "layer", name);
-			json_put_str(j, "source", img_str(img, s.path));
-			json_close(j);
+			source(j, name, img_str(img, s.path));
+			any = true;
 		}
+		if (!any)
+			source(j, name, "built in");
 	}
 }
 
@@ -191,9 +195,6 @@ static void status_json(struct json *j, const struct policy_here *h,
 	json_close(j);
 	json_put_open(j, "layers", '[');
 	sources(h, j);
-	json_close(j);
-	json_close(j);
-	buf_addc(j->out, '\n');
 }
 
 static void status_text(struct json *j, const struct policy_here *h,
@@ -203,9 +204,6 @@ static void status_text(struct json *j, const struct policy_here *h,
 
 	buf_addf(j->out, "profile    %s\npolicy     %s\nroot       %s\n",
 		policy_profile_name(h->profile), state, h->root);
-	if (h->policy->layer[0] && h->policy->layer[0]->how == IMG_BORROWED)
-		buf_adds(j->out,
-			"system     built in (configs/default.policy)\n");
 	sources(h, j);
 	buf_addf(j->out, "sandbox    %s, network %s%s\n",
 		g->confine ? "on" : "off", net[g->net],
@@ -231,6 +229,6 @@ int policy_status(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "out of memory");
 	(o->json ? status_json : status_text)(
 		&j, h, &g, state[h->policy->state]);
-	cli_print(&out);
+	policy_print(&j);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }

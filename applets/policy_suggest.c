@@ -1,10 +1,8 @@
 /* policy_suggest.c - policy suggest: rules that would settle what was asked
  * SPDX-License-Identifier: MIT
  */
-#include <fcntl.h>
 #include <string.h>
 
-#include "file.h"
 #include "policy_applet.h"
 #include "policy_image.h"
 #include "policy_log.h"
@@ -181,11 +179,9 @@ int policy_suggest(void *into, int argc, char **argv)
 	autohere struct policy_here *h = NULL;
 	autofree struct suggest *s = calloc(1, sizeof(*s));
 	autobuf struct buf out = BUF_INIT(1 << 22);
-	int rc;
 
+	(void)argc;
 	(void)argv;
-	if (argc > 1)
-		cli_die_usage(o->spec, "suggest takes no operand");
 	if (o->write && o->json)
 		cli_die_usage(o->spec, "--write writes rules, not JSON");
 	h = policy_find_here(o);
@@ -207,21 +203,13 @@ int policy_suggest(void *into, int argc, char **argv)
 			"# anything would be let through: %u\n",
 			s->asked, s->blocked, s->never);
 	write_rules(s, &out);
-	if (o->json) {
-		json_close(&s->j);
-		json_close(&s->j);
-		buf_addc(&out, '\n');
-	}
 	for (size_t i = 0; i < s->count; i++)
 		free(s->rule[i].command);
 	if (o->write && !o->dry_run && s->count) {
-		rc = file_replace(
-			AT_FDCWD, o->write, out.data, out.len, 0644, true);
-		if (rc < 0)
-			cli_die(EXIT_FOUND, "%s: %s", o->write, strerror(-rc));
+		policy_write(o->write, out.data, out.len, 0644);
 		buf_clear(&out);
 		buf_addf(&out, "%s: %zu rules\n", o->write, s->count);
 	}
-	cli_print(&out);
+	policy_print(&s->j);
 	return s->count ? EXIT_OK : EXIT_FOUND;
 }

@@ -141,9 +141,8 @@ int session_run_list(void *into, int argc, char **argv)
 	struct diag d = {0};
 	autofd int dir = -1;
 
+	(void)argc;
 	(void)argv;
-	if (argc > 1)
-		cli_die(EXIT_USAGE, "list: too many operands");
 	session_where_am_i(&w);
 	(void)session_resolve(&w, false, &here, &d);
 	dir = session_open(&w, false);

@@ -285,9 +285,15 @@ int cli_verb(const struct cli_spec *spec, void *into, int argc, char **argv,
 			cli_die_usage(spec, "a verb is needed");
 		return spec->verbs[fallback].run(into, 0, argv);
 	}
-	for (size_t i = 0; i < spec->verb_count; i++)
-		if (str_eq(argv[0], spec->verbs[i].text))
-			return spec->verbs[i].run(into, argc, argv);
+	for (size_t i = 0; i < spec->verb_count; i++) {
+		const char *text = spec->verbs[i].text;
+
+		if (!str_eq(argv[0], text))
+			continue;
+		if (argc > 1 && !text[strlen(text) + 1])
+			cli_die_usage(spec, "'%s' takes no operand", text);
+		return spec->verbs[i].run(into, argc, argv);
+	}
 	unknown_verb(spec, argv[0]);
 	return EXIT_USAGE;
 }

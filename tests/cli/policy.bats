@@ -75,11 +75,51 @@ policy() {
 	[[ $output == *"profile    DEV"* ]]
 }
 
-@test "json of test, explain, status and the lists parses" {
-	for verb in "test x" "explain x" status allowlist blocklist; do
+@test "json of every verb is one value" {
+	printf 'policy 1 system\n' >p
+	printf 'git status\nPROFILE-DEV\tDENY\tcurl "x\n' >rows
+	policy keygen --key k --json >made
+	jq -e '.[1].file | endswith("k.pub")' made
+	policy init -R . --json | jq -e '.[0].written'
+	mkdir state
+	policy --json init -n | jq -e '.[0] | .written == false and
+		(.text | contains("policy 1 project"))'
+	for verb in "test x" "explain x" status allowlist blocklist check \
+		"check p" "check none" "compile -n" "sign -k k p" \
+		"verify -k k.pub p" suggest history "test --batch rows"; do
 		# shellcheck disable=SC2086
-		policy --json $verb | python3 -c 'import json, sys; json.load(sys.stdin)'
+		policy --json $verb >out || true
+		python3 -c 'import json; json.load(open("out"))'
 	done
+	policy verify -j -k k.pub p | jq -e '.[0].signed'
+	echo >>p
+	run policy verify -j -k k.pub p
+	[ "$status" -eq 1 ]
+	jq -e '.[0] | .signed == false and (.error | length > 0)' <<<"$output"
+	policy test -j -f rows | jq -e '.[1] | .expected == "deny" and
+		.verdict.rule == "unparsable" and .line == "curl \"x"'
+	run policy export --json
+	[ "$status" -eq 2 ]
+}
+
+@test "a verb that takes nothing is given nothing" {
+	for verb in status allowlist blocklist compile export keygen history \
+		init suggest; do
+		run policy "$verb" x
+		[ "$status" -eq 2 ]
+		[[ $output == *"'$verb' takes no operand"* ]]
+	done
+	[ ! -e .wardbox ]
+}
+
+@test "status names where the system's policy is from" {
+	run policy status
+	[[ $output == *"system     built in"* ]]
+	policy status --json | jq -e '.layers[0].source == "built in"'
+	printf 'include default\n' >p
+	run policy status --system p
+	[[ $output == *"system     p"* ]]
+	[[ $output != *"built in"* ]]
 }
 
 @test "explain draws each command and names its rule" {
@@ -217,6 +257,36 @@ policy() {
 	[[ $output == *"does not fit"* ]]
 	run policy keygen --key k
 	[ "$status" -eq 1 ]
+}
+
+@test "init knows a project by its files" {
+	while read -r file rule; do
+		mkdir "of-$file"
+		touch "of-$file/$file"
+		policy init -n -R "of-$file" >out
+		grep -q "^allow $rule" out
+		[ "$(grep -c '^allow' out)" -eq 1 ]
+	done <<-'END'
+		Makefile make
+		package.json npm
+		pnpm-lock.yaml pnpm
+		Cargo.toml cargo
+		go.mod go
+		pyproject.toml {pytest
+		setup.py pytest
+		requirements.txt pytest
+		CMakeLists.txt {cmake
+		meson.build {meson
+		App.sln dotnet
+		src.csproj dotnet
+		pom.xml mvn
+		build.gradle ./gradlew
+		build.gradle.kts ./gradlew
+		Gemfile bundle
+		composer.json composer
+	END
+	mkdir empty
+	policy init -n -R empty | grep -q 'No build system was found'
 }
 
 @test "init writes a policy that passes its own tests" {
