@@ -31,7 +31,9 @@ GROUP, REAL, SHIM = sys.argv[1:4]
 CONFINED = sys.argv[4:] == ["confined"]
 LIMIT = 20
 PIPE = subprocess.PIPE
+AT_ONCE = 4  # they mostly wait
 groups = {}
+pending = []
 failed = ran = 0
 
 
@@ -59,6 +61,9 @@ def alone(top, case, shell, args, kw):
     pid = os.fork()
     if pid == 0:
         os.close(r)
+        for other in pending:
+            for _, theirs in other[2]:
+                os.close(theirs)
         os.chdir(top)
         ended = threading.Timer(2 * LIMIT, os._exit, [1])
         ended.daemon = True
@@ -77,14 +82,22 @@ def alone(top, case, shell, args, kw):
 
 
 def both(name, case, *args, **kw):
-    """case(shell, ...) in a directory of its own, for each of the two."""
-    global failed, ran
+    """case(shell, ...) in a directory of its own, for each of the two; their
+    results are compared when AT_ONCE others have begun, or at the end."""
     if CONFINED and name in DENIED:
         return
-    seen = []
     tops = [tempfile.mkdtemp(dir=os.getcwd()) for _ in (REAL, SHIM)]
-    jobs = [alone(top, case, shell, args, kw)
-            for top, shell in zip(tops, (REAL, SHIM))]
+    jobs = []
+    pending.append((name, tops, jobs))
+    for top, shell in zip(tops, (REAL, SHIM)):
+        jobs.append(alone(top, case, shell, args, kw))
+    if len(pending) >= AT_ONCE:
+        compare(*pending.pop(0))
+
+
+def compare(name, tops, jobs):
+    global failed, ran
+    seen = []
     for top, (pid, r) in zip(tops, jobs):
         with os.fdopen(r, "rb") as f:
             got = f.read()
@@ -417,7 +430,7 @@ def corners():
     both("a script of no bytes", lambda s: (open("s", "w").close(), sh(s, "./s"))[1])
     c("traps at the end", "trap 'echo bye; exit 9' EXIT; trap 'echo term; exit 3' TERM; kill -TERM $$; sleep 5")
     c("killed in a pipe", "(kill -KILL $(exec sh -c 'echo $PPID')) 2>/dev/null; echo on | cat; exit 6")
-    c("jobs in a script", "set -m; sleep 0.1 & wait $!; echo $?; sleep 9 & kill %1; wait %1; echo $?")
+    c("jobs in a script", "set -m; sleep 0.1 & wait $!; echo $?; sleep 1 & kill %1; wait %1; echo $?")
     c("many children", "i=0; while [ $i -lt 60 ]; do : & i=$((i+1)); done; wait; echo $?")
     for name in ("INT", "CHLD", "PIPE", "HUP"):
         number = getattr(signal, "SIG" + name)
@@ -636,9 +649,10 @@ def on_terminal(shell, scene):
 
 
 def line(text, *steps):
-    """Types text and a question for the status, then each step."""
+    """Types text, then each step when what it waits for was seen, and at last
+    a question for the status."""
     def scene(t):
-        t.type(text + "; " + STATUS)
+        t.type(text + "\n")
         seen = ""
         for wait, then in steps:
             seen += t.until(wait)
@@ -647,14 +661,16 @@ def line(text, *steps):
                 then(t)
             else:
                 t.type(then)
+        seen += t.until("OUT> $")
+        t.type(STATUS)
         return seen + t.until(r"st=\d+\s+OUT> $")
     return scene
 
 
-def prompt_scene(shell_name, start):
+def prompt_scene(start):
     def scene(t):
         t.type(f"{start}\n")
-        t.until("[#$] $")
+        t.until("[#$>] $")
         t.type("PS1='IN$ '; echo $-\n")
         seen = t.until(r"IN\$ $")
         for text in ("tty >/dev/null && echo yes\n", "stty size\n"):
@@ -735,7 +751,7 @@ def prompts():
     name = os.path.basename(SHIM)
     start = {"sh": "sh -i", "dash": "dash -i", "ash": "ash -i",
              "bash": "bash --norc --noprofile --noediting -i"}[name]
-    terminal("a session of " + name, prompt_scene(name, start))
+    terminal("a session of " + name, prompt_scene(start))
 
 
 @group
@@ -762,5 +778,7 @@ def ways():
 
 sys.dont_write_bytecode = True
 groups[GROUP]()
+while pending:
+    compare(*pending.pop(0))
 print(f"{GROUP}: {ran} cases, {failed} differ")
 sys.exit(1 if failed else 0)

@@ -7,24 +7,8 @@ import time
 
 
 def cases(f, confined):
-    terminal = f.terminal
-
     def at(name, text, *steps):
-        """Types text, then each step when what it waits for was seen."""
-        def scene(t):
-            seen = ""
-            t.type(text + "\n")
-            for wait, then in steps:
-                seen += t.until(wait)
-                time.sleep(0.15)
-                if callable(then):
-                    then(t)
-                else:
-                    t.type(then)
-            seen += t.until("OUT> $")
-            t.type(f.STATUS)
-            return seen + t.until(r"st=\d+\s+OUT> $")
-        terminal(name, scene)
+        f.terminal(name, f.line(text, *steps))
 
     # The terminal by other names than 0, 1 and 2.
     at("3 is the terminal", "sh -c 'echo a >&3; echo b >&3; echo c; echo d >&4' 3>&1 4>/dev/tty")
@@ -89,14 +73,14 @@ def cases(f, confined):
        ("go\r", "\x1a"), ("Stopped", "in\n"))
     at("ends with who started it", "/bin/dash -c 'sh -c \"echo go; exec sleep 60\"; echo code $?'",
        ("go\r", "\x03"))
-    terminal("a session within another shell's", within)
+    f.terminal("a session within another shell's", within)
     at("no terminal of its session", "setsid -w sh -c 'echo go; read x; echo [$x]; [ -t 0 ]; echo $?'",
        ("go\r", "in\n"))
 
     # Much.
-    terminal("half a megabyte out", much_out)
-    terminal("a hundred kilobytes typed", much_in)
-    terminal("two hundred keys, one at a time", key_by_key)
+    f.terminal("half a megabyte out", much_out)
+    f.terminal("a hundred kilobytes typed", much_in)
+    f.terminal("two hundred keys, one at a time", key_by_key)
     f.both("hangs up", lambda s: hangs_up(f, s))
 
 
