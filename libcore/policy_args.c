@@ -295,7 +295,10 @@ static void operand(struct scan *s, const struct arg *a, bool doubtful)
 {
 	struct item it;
 
-	if (s->style & IMG_S_STOP && !(s->style & IMG_S_WRAPPER))
+	/* What a shell is told behind its script is the script's; a word that
+	 * is not known may be nothing at all, and an option follow. */
+	if ((s->style & IMG_S_STOP && !(s->style & IMG_S_WRAPPER)) ||
+		(s->style & IMG_S_SHELL && !a->unknown))
 		s->no_options = true;
 	if (str_eq(a->s, "-") && find(s, IMG_I_ASSIGN, NULL, 0, &it))
 		return; /* env's other -i */
@@ -349,7 +352,9 @@ void args_words(struct scan *s)
 		s->unknown_before = false;
 		if (a->many)
 			s->out->unresolved = true;
-		if (!s->no_options && str_eq(a->s, "--"))
+		if (!s->no_options &&
+			(str_eq(a->s, "--") ||
+				(str_eq(a->s, "-") && s->style & IMG_S_SHELL)))
 			s->no_options = true;
 		else if (is_option(s, a))
 			option(s, a);
