@@ -40,7 +40,6 @@ struct guard {
 	struct sandbox sandbox;
 	struct audit_log log;
 	struct audit_exec record;
-	char terminal[3][32]; /* of descriptors 0 to 2, where they are one */
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
 	bool masked;   /* mask is the caller's */

@@ -199,21 +199,13 @@ static int grant_programs(struct guard *g)
 	return err;
 }
 
-/* The devices that every program expects, and of all terminals only those that
- * the command is given. */
+/* The devices that every program expects, and what the command is given. */
 static int grant_devices(struct guard *g)
 {
 	int err = sandbox_grant_devices(&g->plan);
 
-	for (int fd = 0; !err && fd <= STDERR_FILENO; fd++) {
-		char *name = g->terminal[fd];
-
-		if (isatty(fd) &&
-			path_of_fd(fd, name, sizeof g->terminal[fd]) == 0 &&
-			str_after(name, "/dev/pts/"))
-			err = sandbox_grant(&g->plan, name, SANDBOX_RW, true,
-				"its terminal");
-	}
+	for (int fd = 0; !err && fd <= STDERR_FILENO; fd++)
+		err = sandbox_grant_open(&g->plan, fd);
 	return err;
 }
 

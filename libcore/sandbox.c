@@ -4,8 +4,10 @@
 #include "sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "str.h"
@@ -114,17 +116,47 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 static const char devices[][16] = {"/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", "/dev/tty"};
 
+/* A grant of which nothing but the file itself is looked at. */
+static int grant_node(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why)
+{
+	int err = sandbox_grant(plan, path, access, true, why);
+
+	if (!err)
+		plan->grants[plan->grant_count - 1].device = true;
+	return err;
+}
+
 int sandbox_grant_devices(struct sandbox_plan *plan)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
-		int err = sandbox_grant(plan, devices[i],
-			SANDBOX_READ | SANDBOX_WRITE, true, "device");
+		int err = grant_node(plan, devices[i],
+			SANDBOX_READ | SANDBOX_WRITE, "device");
 
 		if (err < 0)
 			return err;
-		plan->grants[plan->grant_count - 1].device = true;
 	}
 	return 0;
+}
+
+int sandbox_grant_open(struct sandbox_plan *plan, int fd)
+{
+	static const char *const names[] = {
+		"/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"};
+	static const unsigned modes[] = {SANDBOX_READ, SANDBOX_WRITE,
+		SANDBOX_READ | SANDBOX_WRITE, 0};
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	/* What was opened to be named alone gives nothing more. */
+	if (flags < 0 || flags & O_PATH || fstat(fd, &st) < 0)
+		return 0;
+	if (S_ISCHR(st.st_mode) && isatty(fd))
+		flags = O_RDWR;
+	else if (!S_ISREG(st.st_mode))
+		return 0;
+	return grant_node(plan, names[fd], modes[flags & O_ACCMODE],
+		"given to it");
 }
 
 bool sandbox_is_device(const char *path)

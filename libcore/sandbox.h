@@ -44,7 +44,7 @@ struct sandbox_grant {
 	const char *why;  /* where it comes from, for explanations; may be NULL */
 	uint8_t access;   /* enum sandbox_access */
 	bool optional;    /* a missing path is passed over */
-	bool device;      /* one of sandbox_grant_devices() */
+	bool device;      /* of sandbox_grant_devices() or sandbox_grant_open() */
 };
 
 enum sandbox_net {
@@ -114,7 +114,11 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 /* The devices that every program expects: null, zero, full, random, urandom
  * and tty, read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan);
-/* Is it one of those? */
+/* What descriptor 0, 1 or 2 is open on, where that is a file or a terminal: by
+ * its name /dev/stdin and the like the command may do what it may do by the
+ * descriptor. Compile it while they are what they are now. */
+int sandbox_grant_open(struct sandbox_plan *plan, int fd);
+/* Is it one of sandbox_grant_devices()? */
 bool sandbox_is_device(const char *path);
 /* Allows TCP to (bind false) or on (bind true) a port. */
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind);

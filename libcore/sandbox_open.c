@@ -30,7 +30,8 @@ static bool is_own_proc(const char *path)
 }
 
 /* A device's own path says enough: nothing lies beneath it, no mount is made
- * for it. Every program wants these, so they are kept cheap. */
+ * for it. Every program wants these, so they are kept cheap. What only the
+ * kernel can name, a memfd, is no matter of Landlock's: EBADFD. */
 static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	struct diag *d)
 {
@@ -45,7 +46,8 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 					 diag_errno(d, -errno, "%s", g->path);
 	err = landlock_add_path(s->ruleset_fd, fd,
 		landlock_rights(g->access, false, s->abi));
-	return err < 0 ? diag_errno(d, err, "%s", g->path) : 0;
+	return err < 0 && err != -EBADFD ? diag_errno(d, err, "%s", g->path) :
+					   0;
 }
 
 /* Is it what path_of_fd() would say, if no link is on the way? */

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 
 PIPE = subprocess.PIPE
@@ -255,6 +256,27 @@ def fifo_out(shell):
     return data, alive, p.returncode
 
 
+def by_name(shell):
+    """What it is given it may open by name, too, wherever that lies."""
+    got = []
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as far:
+        for flags in os.O_TRUNC, os.O_APPEND:
+            with open(far + "/in", "wb") as f:
+                f.write(b"in\n")
+            fds = [os.open(far + "/in", os.O_RDONLY)]
+            fds += [os.open(f"{far}/{n}", os.O_WRONLY | os.O_CREAT | flags) for n in (1, 2)]
+            p = start(shell, "cat /dev/stdin; echo out >/dev/stdout; echo err >>/dev/stderr; "
+                      "exit 4", stdin=fds[0], stdout=fds[1],
+                      stderr=fds[2])
+            got.append(p.wait(LIMIT))
+            for fd in fds:
+                os.close(fd)
+            for n in ("in", 1, 2):
+                with open(f"{far}/{n}", "rb") as f:
+                    got.append(f.read())
+    return got
+
+
 def queue_left(shell):
     """What its child did not read of the caller's pipe is there for the next."""
     r, w = os.pipe()
@@ -488,6 +510,7 @@ def cases(f, confined):
     both("four append to one log", appended)
     both("the middle of a file", middle)
     both("a FIFO by name", fifo_out)
+    both("its files by name", by_name)
     both("the rest of a pipe is the next one's", queue_left)
 
     both("python's subprocess", of_python)
