@@ -124,39 +124,77 @@ static void make_visible(struct look *k, struct redact_work *w)
 	k->place = w->place;
 }
 
-/* "=" as URLs and some JSON have it: "%3D", "\\u003d". True: n is known. */
+/* "=" and ":" as URLs and some JSON have them: "%3D", "\\u003a". True: n is
+ * known. */
 static bool encoded_sign(const struct redact_view *v, size_t i, size_t *n)
 {
-	static const char *const spelt[] = {"%3d", "\\u003d"};
+	static const char *const spelt[] = {"%3", "\\u003"};
 	const char *s = spelt[v->text[i] == '\\'];
 	size_t k = 1;
 
-	while (s[k] && i + k < v->n && (char)(v->text[i + k] | 32) == s[k])
+	while (s[k] && i + k < v->n && (char)(v->text[i + k] | 32) == (s[k] | 32))
 		k++;
-	*n = s[k] ? 0 : k;
-	return *n || i + k < v->n || v->last;
+	*n = 0;
+	if (i + k >= v->n)
+		return v->last;
+	if (!s[k] && strchr("aAdD", v->text[i + k]))
+		*n = k + 1;
+	return true;
 }
 
-/* Of "\n" and "%20" the letters begin no word, what is behind them does. */
+/* Of "\\n", "\\x22", "\\u0022" and "%22" at i the letters begin no word: behind
+ * it one does, there; else 0. */
+static size_t escape_end(const struct redact_view *v, size_t i)
+{
+	const unsigned char *p = v->text + i;
+	const size_t left = v->n - i;
+	size_t n = 1, digits = 2;
+
+	if (left < 2 || (p[0] != '\\' && p[0] != '%'))
+		return 0;
+	if (p[0] == '\\') {
+		if (p[1] && strchr("ntr", p[1]))
+			return i + 2;
+		n = 2;
+		digits = p[1] == 'u' ? 4 : 2;
+		if (digits == 2 && p[1] != 'x')
+			return 0;
+	}
+	if (left < n + digits)
+		return 0;
+	for (digits += n; n < digits; n++)
+		if (!(redact_bytes[p[n]] & B_HEX))
+			return 0;
+	return i + n;
+}
+
+/* Where a word begins because of an escape that began before at and ends there
+ * or behind it; else SIZE_MAX. */
+static size_t fresh_behind(const struct redact_view *v, size_t at)
+{
+	for (size_t back = 1; back <= 6 && back <= at; back++) {
+		const size_t end = escape_end(v, at - back);
+
+		if (end >= at && end)
+			return end;
+	}
+	return SIZE_MAX;
+}
+
 static enum redact_answer at_escape(
 	const struct look *k, size_t i, size_t *fresh, struct redact_span *s)
 {
 	const struct redact_view *v = &k->view;
-	const size_t left = v->n - i;
+	enum redact_answer a = REDACT_NO;
 	size_t n;
 
 	if (!encoded_sign(v, i, &n))
 		return REDACT_MORE;
 	if (n)
-		return redact_assign(k->r, v, i, n, s);
-	if (v->text[i] == '\\') {
-		if (left >= 2 && strchr("ntr", v->text[i + 1]))
-			*fresh = i + 2;
-	} else if (left >= 3 && redact_bytes[v->text[i + 1]] & B_HEX &&
-		redact_bytes[v->text[i + 2]] & B_HEX) {
-		*fresh = i + 3;
-	}
-	return REDACT_NO;
+		a = redact_assign(k->r, v, i, n, s);
+	n = escape_end(v, i);
+	*fresh = n ? n : *fresh;
+	return a;
 }
 
 /* Behind a dash: another, or the first letter of a flag that redact_flag knows
@@ -189,7 +227,9 @@ static enum redact_answer at_trigger(
 		a = redact_assign(k->r, v, i, 1, s);
 		if (a == REDACT_NO)
 			a = redact_url(v, i, s);
-		return a != REDACT_NO ? a : redact_telegram(v, i, s);
+		if (a == REDACT_NO)
+			a = redact_telegram(v, i, s);
+		return a != REDACT_NO ? a : redact_pgpass(v, i, s);
 	case '-':
 		if (left >= 2 && !may_be_flag(v->text[i + 1]))
 			return REDACT_NO;
@@ -200,17 +240,6 @@ static enum redact_answer at_trigger(
 	default:
 		return at_escape(k, i, fresh, s);
 	}
-}
-
-/* Does a word begin at i although a letter is before it: of "\\n", of "%20"? */
-static bool behind_escape(const struct redact_view *v, size_t i)
-{
-	if (i >= 2 && v->text[i - 2] == '\\' &&
-		v->text[i - 1] && strchr("ntr", v->text[i - 1]))
-		return true;
-	return i >= 3 && v->text[i - 3] == '%' &&
-		redact_bytes[v->text[i - 2]] & B_HEX &&
-		redact_bytes[v->text[i - 1]] & B_HEX;
 }
 
 static enum redact_answer at_word(
@@ -225,7 +254,8 @@ static enum redact_answer at_word(
 		return v->last ? REDACT_NO : REDACT_MORE;
 	}
 	slot = redact_begin(v->text + i);
-	if (!(k->r->work->begins[slot / 8] >> slot % 8 & 1))
+	if (!(k->r->work->begins[slot / 8] >> slot % 8 & 1) &&
+		!redact_begins_bot(v->text + i, v->n - i))
 		return REDACT_NO;
 	a = redact_token(v, i, s);
 	return a != REDACT_NO ? a : redact_piped(v, i, s);
@@ -282,7 +312,7 @@ static enum redact_answer find_shape(
 	const struct look *k, size_t at, struct redact_span *s)
 {
 	const struct redact_view *v = &k->view;
-	size_t fresh = behind_escape(v, at) ? at : SIZE_MAX;
+	size_t fresh = fresh_behind(v, at);
 	unsigned before = at ? redact_bytes[v->text[at - 1]] : 0;
 
 	for (size_t i = at; i < v->n; i++) {
@@ -360,7 +390,6 @@ static void hide(struct look *k, const struct redact_span *s)
 /* Goes on swallowing; where it ends in the text. */
 static size_t swallow(struct look *k)
 {
-	static const char end[] = "-----END ";
 	struct redact_stream *s = k->s;
 	const struct redact_view *v = &k->view;
 	size_t i = k->base;
@@ -370,10 +399,8 @@ static size_t swallow(struct look *k)
 		const unsigned char *p = v->text + k->base - back;
 		size_t n = v->n - (k->base - back);
 
-		p = memmem(p, n, end, sizeof end - 1);
-		n = p ? (size_t)(v->text + v->n - p) - 9 : 0;
-		p = p ? memmem(p + 9, n, "-----", 5) : NULL;
-		i = p ? (size_t)(p + 5 - v->text) : v->n;
+		p = redact_pem_end(p, n);
+		i = p ? (size_t)(p - v->text) : v->n;
 		i = i < k->base ? k->base : i;
 	}
 	for (; i < v->n && s->mode != REDACT_MODE_PEM; i++) {

@@ -100,6 +100,15 @@ static inline unsigned redact_begin(const unsigned char *p)
 	return ((unsigned)p[0] * 1089u + (unsigned)p[1] * 33u + p[2]) %
 		REDACT_BEGINS;
 }
+/* The token of a Discord bot begins with its number in base64, of
+ * 23 letters and more. */
+static inline bool redact_begins_bot(const unsigned char *p, size_t n)
+{
+	return *p >= 'M' && *p <= 'O' &&
+		(n < 16 || (redact_bytes[p[7]] & B_TOKEN &&
+				   redact_bytes[p[11]] & B_TOKEN &&
+				   redact_bytes[p[15]] & B_TOKEN));
+}
 
 /* At '=' or ':', or what stands for it, n bytes, or the '>' of "<name>": the
  * value behind a secret's name. */
@@ -117,9 +126,14 @@ enum redact_answer redact_telegram(
 	const struct redact_view *v, size_t at, struct redact_span *s);
 enum redact_answer redact_azure(
 	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At the last ':' of a line of .pgpass, host:port:database:user:value. */
+enum redact_answer redact_pgpass(
+	const struct redact_view *v, size_t at, struct redact_span *s);
 /* At "-----BEGIN". */
 enum redact_answer redact_pem(
 	const struct redact_view *v, size_t at, struct redact_span *s);
+/* Behind the END line in n bytes of a private key, or NULL. */
+const unsigned char *redact_pem_end(const unsigned char *p, size_t n);
 
 /* At the byte behind a word: the value behind a secret's name without a sign
  * between: "token X", "password is X", "'SECRET', 'X'". */
@@ -128,6 +142,10 @@ enum redact_answer redact_said(const struct redact *r,
 /* At "echo" or "printf", whose words become a program's secret. */
 enum redact_answer redact_piped(
 	const struct redact_view *v, size_t at, struct redact_span *s);
+
+/* Where the text at i begins with that word, what is behind it and blanks;
+ * else i. */
+size_t redact_behind(const struct redact_view *v, size_t i, const char *word);
 
 /* What a name says of its value. */
 enum redact_strength {

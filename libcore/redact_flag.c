@@ -14,9 +14,17 @@ enum form {
 	FORM_WEAK = STRENGTH_WEAK, /* all, if it looks like one */
 	FORM_LIKELY = STRENGTH_LIKELY,
 	FORM_ALL = STRENGTH_SURE,
-	FORM_COLON, /* "user:value" */
-	FORM_PERCENT,
+	/* What is behind that sign: "user:value" */
+	FORM_PERCENT = '%',
+	FORM_COMMA = ',',
+	FORM_COLON = ':',
+	FORM_EQUALS = '=',
 };
+
+static bool behind_sign(enum form form)
+{
+	return form >= FORM_PERCENT;
+}
 
 /* The words of a command so far; v: those before the flag at at of it, not yet
  * looked for. */
@@ -43,18 +51,23 @@ static const struct own {
 	uint8_t form;
 } owns[] = {
 	{"sshpass\0", "p", "-", true, true, FORM_ALL},
+	{"curl\0", "b", "", true, true, FORM_EQUALS},
+	{"lftp\0", "u", "", true, true, FORM_COMMA},
+	{"ldappasswd\0", "s", "", true, false, FORM_ALL},
 	{"mysql\0mysqldump\0mysqladmin\0mysqlimport\0mysqlsh\0mariadb\0"
 	 "mariadb-dump\0mariadb-admin\0""7z\0""7za\0""7zr\0""7zz\0rar\0unrar\0",
 		"p", "", false, true, FORM_ALL},
 	{"docker\0podman\0buildah\0nerdctl\0helm\0oc\0skopeo\0oras\0crane\0"
 	 "az\0", "p", "login", true, false, FORM_ALL},
-	{"twine\0cqlsh\0", "p", "", true, true, FORM_ALL},
+	{"twine\0cqlsh\0rdesktop\0crackmapexec\0netexec\0evil-winrm\0"
+	 "ncftpput\0ncftpget\0useradd\0usermod\0", "p", "", true, true, FORM_ALL},
+	{"snmpget\0snmpwalk\0snmpset\0", "c", "", true, false, FORM_LIKELY},
 	{"ssh-keygen\0", "N", "", true, false, FORM_ALL},
 	{"ssh-keygen\0", "P", "", true, false, FORM_ALL},
 	{"http\0https\0xh\0", "a", "", true, false, FORM_COLON},
 	{"http\0https\0xh\0", "-auth", "", true, false, FORM_COLON},
 	{"curl\0", "U", "", true, true, FORM_COLON},
-	{"gh\0", "b", "secret", true, false, FORM_ALL},
+	{"gh\0", "b", "secret", true, true, FORM_ALL},
 	{"gh\0", "-body", "secret", true, false, FORM_ALL},
 	{"snmpget\0snmpwalk\0snmpset\0", "A", "", true, false, FORM_ALL},
 	{"snmpget\0snmpwalk\0snmpset\0", "X", "", true, false, FORM_ALL},
@@ -62,8 +75,9 @@ static const struct own {
 	{"mongo\0mongosh\0mongodump\0mongorestore\0mongoimport\0"
 	 "mongoexport\0", "p", "", true, false, FORM_ALL},
 	{"redis-cli\0valkey-cli\0", "a", "", true, false, FORM_ALL},
-	{"zip\0unzip\0ipmitool\0sqlcmd\0", "P", "", true, false, FORM_ALL},
-	{"ldapsearch\0ldapadd\0ldapmodify\0ldapdelete\0ldapwhoami\0", "w", "",
+	{"zip\0unzip\0ipmitool\0sqlcmd\0bcp\0", "P", "", true, false, FORM_ALL},
+	{"ldapsearch\0ldapadd\0ldapmodify\0ldapdelete\0ldapwhoami\0"
+	 "ldappasswd\0", "w", "",
 		true, false, FORM_ALL},
 	{"openssl\0", "k", "", true, false, FORM_ALL},
 	{"keytool\0jarsigner\0", "storepass", "", true, false, FORM_ALL},
@@ -149,17 +163,6 @@ static enum form flag_form(const struct redact *r, struct words *w,
 	*attached = 0;
 	if (!f->n)
 		return FORM_NONE;
-	if (f->dashes == 2 && (redact_key_is(name, f->n, "user") ||
-				redact_key_is(name, f->n, "proxy-user")))
-		return FORM_COLON;
-	if (f->dashes == 1 && name[0] == 'u') {
-		*attached = f->n > 1;
-		return FORM_COLON;
-	}
-	/* "curl -sSLu" */
-	if (f->dashes == 1 && f->n > 1 && f->n < 7 && name[f->n - 1] == 'u' &&
-		runs(w, &curl))
-		return FORM_COLON;
 	for (size_t i = 0; i < ARRAY_SIZE(owns); i++) {
 		const struct own *o = &owns[i];
 		const char *flag = o->flag + (o->flag[0] == '-');
@@ -173,6 +176,17 @@ static enum form flag_form(const struct redact *r, struct words *w,
 		*attached = apart ? 0 : n;
 		return (enum form)o->form;
 	}
+	if (f->dashes == 2 && (redact_key_is(name, f->n, "user") ||
+				redact_key_is(name, f->n, "proxy-user")))
+		return FORM_COLON;
+	if (f->dashes == 1 && name[0] == 'u') {
+		*attached = f->n > 1;
+		return FORM_COLON;
+	}
+	/* "curl -sSLu" */
+	if (f->dashes == 1 && f->n > 1 && f->n < 7 && name[f->n - 1] == 'u' &&
+		runs(w, &curl))
+		return FORM_COLON;
 	return redact_ends_with(name, f->n, "token")
 		? FORM_ALL
 		: (enum form)redact_key_strength(r, name, f->n);
@@ -221,7 +235,7 @@ static size_t behind_flag(
 	i += listed;
 	if (listed && i < v->n && v->text[i++] != ',')
 		return SIZE_MAX;
-	if (form == FORM_COLON && i < v->n && v->text[i] == '=')
+	if (behind_sign(form) && i < v->n && v->text[i] == '=')
 		i++;
 	while (i < v->n && (v->text[i] == ' ' || v->text[i] == '\t'))
 		i++;
@@ -243,8 +257,7 @@ static enum redact_answer take_behind_user(const struct redact_view *v,
 	s->mode = x.mode;
 	if (answer == REDACT_MORE)
 		return redact_undecided(v, s, at, x.from, false);
-	user = behind_user(v->text + x.from, x.to - x.from,
-		form == FORM_COLON ? ':' : '%');
+	user = behind_user(v->text + x.from, x.to - x.from, (char)form);
 	if (answer == REDACT_NO || !user)
 		return REDACT_NO;
 	s->from = x.from + user;
@@ -291,7 +304,7 @@ enum redact_answer redact_flag(const struct redact *r,
 		i = behind_flag(v, i, listed, form);
 	if (i == SIZE_MAX)
 		return REDACT_NO;
-	if (form == FORM_COLON || form == FORM_PERCENT)
+	if (behind_sign(form))
 		return take_behind_user(v, at, i, form, s);
 	answer = redact_judge(v, at, i, v->text + name, attached ? 0 : f.n,
 		(enum redact_strength)form, s);
@@ -344,9 +357,8 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 	}
 	if (form == FORM_NONE)
 		return false;
-	if (form == FORM_COLON || form == FORM_PERCENT) {
-		size_t user = behind_user(
-			text + *from, n - *from, form == FORM_COLON ? ':' : '%');
+	if (behind_sign(form)) {
+		size_t user = behind_user(text + *from, n - *from, (char)form);
 
 		*from += user;
 		return user > 0;

@@ -1,4 +1,4 @@
-/* redact_key.c - the value behind a name, a header; in a URL
+/* redact_key.c - the value behind a name, a header
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "str.h"
 
 /* BLANKS: columns of assignments are lined up with them. */
-enum { URL_MAX = 512, BLANKS = 24 };
+enum { BLANKS = 24, TAG_MAX = 80 };
 
 static char lower(unsigned char c)
 {
@@ -69,6 +69,27 @@ void redact_whole_name(
 	*n = end - k;
 }
 
+/* How long the quote is that ends at end, with its backslashes, or as HTML and
+ * URLs spell it. */
+static size_t quote_before(const struct redact_view *v, size_t end)
+{
+	static const char spelt[] = "&quot;\0&#34;\0%22\0%27\0\\u0022\0";
+	size_t k = end;
+
+	if (k && (v->text[k - 1] == '"' || v->text[k - 1] == '\'')) {
+		for (k--; k && v->text[k - 1] == '\\';)
+			k--;
+		return end - k;
+	}
+	EACH (word, spelt) {
+		const size_t n = strlen(word);
+
+		if (end >= n && memcmp(v->text + end - n, word, n) == 0)
+			return n;
+	}
+	return 0;
+}
+
 /* The name before the sign at at. */
 static size_t key_before(const struct redact_view *v, size_t at,
 	const unsigned char **key, bool *spaced)
@@ -80,6 +101,8 @@ static size_t key_before(const struct redact_view *v, size_t at,
 		strchr(":+?", v->text[k - 1])) {
 		k--;
 		*spaced = true; /* as in "NAME:= value" of make */
+	} else if (k > 1 && v->text[k - 1] == '|' && v->text[k - 2] == '|') {
+		k -= 2;
 	}
 	if (k && v->text[k] == '=' && v->text[k - 1] &&
 		strchr("=!<>*/%&|^~", v->text[k - 1]))
@@ -87,12 +110,8 @@ static size_t key_before(const struct redact_view *v, size_t at,
 	for (unsigned i = 0; i < BLANKS && k && redact_blank(v->text[k - 1]); i++, k--)
 		*spaced = true;
 	if (k && v->text[k - 1] == ']')
-		k--;
-	if (k && (v->text[k - 1] == '"' || v->text[k - 1] == '\'')) {
-		k--;
-		while (k && v->text[k - 1] == '\\')
-			k--;
-	}
+		k -= k > 1 && v->text[k - 2] == '[' ? 2 : 1;
+	k -= quote_before(v, k);
 	end = k;
 	k -= redact_name_before(v, k);
 	/* Of "%3Ftoken" the name is the rest. */
@@ -226,10 +245,12 @@ static void real_name(
 			k--;
 		*n = redact_name_before(v, k);
 		*key = v->text + k - *n;
-	} else if (k > 2 && v->text[k - 1] == ' ' && v->text[k - 2] == ':' &&
-		equals(*key, *n, types)) {
-		*n = redact_name_before(v, k - 2);
-		*key = v->text + k - 2 - *n;
+	} else if (equals(*key, *n, types) && k > 3 && v->text[k - 1] &&
+		strchr(" &", v->text[k - 1])) {
+		k -= v->text[k - 1] == '&' ? 2 : 1;
+		k -= v->text[k - 1] == ':';
+		*n = redact_name_before(v, k);
+		*key = v->text + k - *n;
 	} else {
 		redact_whole_name(v, key, n);
 	}
@@ -255,6 +276,13 @@ static enum redact_strength strength_of(const struct redact *r,
 
 	if (v->text[at] == ':' && !spaced && pass_source(v, key, n))
 		return STRENGTH_SURE;
+	/* Of a connection string it is no directory. */
+	if (redact_key_is(key, n, "pwd") && key > v->text && key[-1] == ';')
+		return STRENGTH_SURE;
+	/* A resource of AWS: 123456789012:secret:NAME */
+	if (v->text[at] == ':' && key > v->text + 1 && key[-1] == ':' &&
+		redact_bytes[key[-2]] & B_DIGIT)
+		return STRENGTH_NONE;
 	/* "PASS: the name of a test" */
 	if (v->text[at] == ':' && n == 4 && memcmp(key, "PASS", 4) == 0)
 		return STRENGTH_NONE;
@@ -264,20 +292,186 @@ static enum redact_strength strength_of(const struct redact *r,
 		: strength;
 }
 
-/* Of YAML's "password: |" the value is the next line. */
+/* The name in the tag that ends at at: the element's, or what the entry of a
+ * list is named: <password>, <entry key="password">, <key>password</key><string>.
+ */
+static size_t tag_name(
+	const struct redact_view *v, size_t at, const unsigned char **key)
+{
+	static const char entries[] =
+		"add\0attribute\0entry\0env\0field\0item\0param\0property\0"
+		"setting\0string\0value\0";
+	static const char names[] = " name=\0 key=\0", closed[] = "</key>";
+	const size_t len = sizeof closed - 1;
+	size_t start = at, end;
+	const unsigned char *p;
+
+	/* Most are of an arrow. */
+	if (!at || !(redact_bytes[v->text[at - 1]] & B_WORD ||
+			   redact_quote(v->text[at - 1])))
+		return 0;
+	while (start && at - start < TAG_MAX && v->text[start - 1] &&
+		!strchr("<>\n", v->text[start - 1]))
+		start--;
+	/* In "user:<password>@host" it stands for one. */
+	if (!start || v->text[start - 1] != '<' ||
+		(start > 1 && v->text[start - 2] &&
+			strchr(":=/@", v->text[start - 2])))
+		return 0;
+	for (end = start; redact_bytes[v->text[end]] & (B_TOKEN | B_DOT) ||
+		v->text[end] == ':'; end++)
+		if (v->text[end] == ':')
+			start = end + 1;
+	*key = v->text + start;
+	if (end != at && !redact_blank(v->text[end]))
+		return 0;
+	if (!equals(*key, end - start, entries))
+		return end - start;
+	EACH (name, names) {
+		p = memmem(*key, at - start, name, strlen(name));
+		if (!p || !redact_quote(p[strlen(name)]))
+			continue;
+		*key = p + strlen(name) + 1;
+		for (end = 0; redact_bytes[(*key)[end]] & (B_TOKEN | B_DOT);)
+			end++;
+		return end;
+	}
+	for (start--; start && v->text[start - 1] <= ' ';)
+		start--;
+	if (start < len || memcmp(v->text + start - len, closed, len) != 0)
+		return 0;
+	end = redact_name_before(v, start - len);
+	*key = v->text + start - len - end;
+	return end;
+}
+
+/* The value from i to end, all of it. */
+static enum redact_answer judge_to(const struct redact_view *v, size_t at,
+	size_t i, size_t end, enum redact_strength strength,
+	struct redact_span *s)
+{
+	s->mode = REDACT_MODE_LINE;
+	if (end == v->n && !v->last)
+		return redact_undecided(
+			v, s, at, i, strength == STRENGTH_SURE && i < end);
+	while (end > i && v->text[end - 1] <= ' ')
+		end--;
+	if (!redact_is_secret(v->text + i, end - i, strength))
+		return REDACT_NO;
+	s->from = i;
+	s->to = end;
+	redact_name_kind(v, s);
+	return REDACT_YES;
+}
+
+/* What is between "<name>" and the next tag. Without one it may be prose. */
+static enum redact_answer judge_element(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	static const char data[] = "<![CDATA[";
+	const size_t len = sizeof data - 1;
+	const unsigned char *key;
+	const size_t n = tag_name(v, at, &key);
+	enum redact_strength strength =
+		n ? redact_key_strength(r, key, n) : STRENGTH_NONE;
+	size_t i = at + 1, end, left;
+
+	if (!strength)
+		return REDACT_NO;
+	while (i < v->n && i - at < TAG_MAX && v->text[i] <= ' ')
+		i++;
+	left = v->n - i;
+	if (memcmp(v->text + i, data, left < len ? left : len) == 0) {
+		if (left < len)
+			return v->last ? REDACT_NO
+				       : redact_undecided(v, s, at, at, false);
+		i += len;
+	}
+	for (end = i; end < v->n && v->text[end] != '<' && v->text[end] != '\n';)
+		end++;
+	if ((end == v->n || v->text[end] == '\n') && strength == STRENGTH_SURE)
+		strength = STRENGTH_LIKELY;
+	return judge_to(v, at, i, end, strength, s);
+}
+
+/* Of YAML's "password: |" the value is the block below; of "password:" it may
+ * be the line below. */
 static size_t block_value(const struct redact_view *v, size_t i)
 {
 	size_t k = i;
 
-	if (k == v->n || (v->text[k] != '|' && v->text[k] != '>'))
-		return i;
-	for (k++; k < v->n && (v->text[k] == '-' || v->text[k] == '+');)
-		k++;
+	if (k < v->n && (v->text[k] == '|' || v->text[k] == '>'))
+		for (k++; k < v->n && v->text[k] && strchr("-+123456789", v->text[k]);)
+			k++;
+	k += k < v->n && v->text[k] == '\r';
 	if (k < v->n && v->text[k] != '\n')
 		return i;
-	for (; k < v->n && (v->text[k] == '\n' || v->text[k] == ' ');)
+	while (k < v->n && (v->text[k] == '\n' || v->text[k] == ' '))
 		k++;
-	return k;
+	return k == v->n || v->text[k - 1] == ' ' ? k : i;
+}
+
+/* The end of the lines that are indented as the one at i is. */
+static size_t block_end(const struct redact_view *v, size_t i)
+{
+	size_t indent = 0, line, end;
+
+	while (i > indent && v->text[i - indent - 1] == ' ')
+		indent++;
+	for (end = i; end < v->n; end = line) {
+		while (end < v->n && v->text[end] != '\n')
+			end++;
+		for (line = end; line < v->n && v->text[line] == '\n';)
+			line++;
+		for (i = line; line < v->n && v->text[line] == ' ';)
+			line++;
+		if (line < v->n && line - i < indent)
+			return end;
+	}
+	return v->n;
+}
+
+/* The value of "key: |" at i, or the word alone on the line below "key:". */
+static enum redact_answer judge_block(const struct redact_view *v, size_t at,
+	size_t i, bool marked, enum redact_strength strength,
+	struct redact_span *s)
+{
+	size_t end = i;
+
+	if (marked)
+		return judge_to(v, at, i, block_end(v, i), strength, s);
+	while (end < v->n && v->text[end] > ' ')
+		end++;
+	if (strength != STRENGTH_SURE ||
+		(end < v->n && v->text[end] != '\n' && v->text[end] != '\r') ||
+		v->text[end - 1] == ':' || memchr(v->text + i, '=', end - i))
+		return REDACT_NO;
+	return judge_to(v, at, i, end, STRENGTH_LIKELY, s);
+}
+
+/* Where the value behind the sign that ends at i begins: behind "=>", blanks,
+ * a type's tag of YAML. */
+static size_t value_begins(
+	const struct redact_view *v, size_t i, bool colon, bool *spaced)
+{
+	static const char wrapped[] = "ConvertTo-SecureString\0-String\0";
+	const size_t start = i;
+
+	if (i < v->n && v->text[i] == '>') {
+		i++;
+		*spaced = true;
+	}
+	while (i < v->n && redact_blank(v->text[i]) && i < start + BLANKS)
+		i++;
+	EACH (word, wrapped)
+		i = redact_behind(v, i, word);
+	if (!colon || v->n - i < 2 || v->text[i] != '!' || v->text[i + 1] != '!')
+		return i;
+	while (i < v->n && !redact_blank(v->text[i]) && v->text[i] != '\n')
+		i++;
+	while (i < v->n && redact_blank(v->text[i]))
+		i++;
+	return i;
 }
 
 enum redact_answer redact_assign(const struct redact *r,
@@ -285,42 +479,37 @@ enum redact_answer redact_assign(const struct redact *r,
 	struct redact_span *s)
 {
 	const unsigned char *key;
-	bool spaced, colon = v->text[at] == ':';
-	size_t n = key_before(v, at, &key, &spaced), i = at + sign;
+	bool spaced, blank, colon = v->text[at] == ':';
+	size_t i = at + sign, n, block;
 	enum redact_strength strength;
 	enum redact_answer answer;
 	unsigned head;
 	bool closed;
 
-	if (!n || (colon && file_name(v, key, n)) ||
-		(v->text[at] == '>' &&
-			(spaced || key == v->text ||
-				(key[-1] != '<' && key[-1] != ':'))))
+	s->kind = KIND_ASSIGN;
+	s->mode = REDACT_MODE_WORD;
+	if (v->text[at] == '>')
+		return judge_element(r, v, at, s);
+	n = key_before(v, at, &key, &spaced);
+	if (!n || (colon && file_name(v, key, n)))
 		return REDACT_NO;
 	closed = redact_quote(key[n]);
 	real_name(v, &key, &n);
 	if (!n)
 		return REDACT_NO;
 	strength = strength_of(r, v, key, n, at, spaced);
-	head = header(key, n, colon);
+	head = sign > 1 ? 0 : header(key, n, colon);
 	if (!strength && !head)
 		return REDACT_NO;
-	s->kind = KIND_ASSIGN;
-	s->mode = REDACT_MODE_WORD;
 	if (i < v->n && v->text[i] == '=')
 		return REDACT_NO;
-	if (i < v->n && v->text[i] == '>') {
-		i++;
-		spaced = true;
-	}
+	blank = i < v->n && redact_blank(v->text[i]);
+	i = value_begins(v, i, colon, &spaced);
 	/* "NAME= command" of a shell has no value. */
-	if (!colon && !spaced && i < v->n && redact_blank(v->text[i]) &&
-		strength == STRENGTH_SURE)
+	if (!colon && !spaced && blank && strength == STRENGTH_SURE)
 		strength = STRENGTH_LIKELY;
-	while (i < v->n && redact_blank(v->text[i]) && i < at + sign + BLANKS)
-		i++;
-	i = colon ? block_value(v, i) : i;
-	if (i == v->n)
+	block = colon ? block_value(v, i) : i;
+	if (block == v->n)
 		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
 	if (head) {
 		i += v->text[i] == '[';
@@ -329,89 +518,11 @@ enum redact_answer redact_assign(const struct redact *r,
 		return answer == REDACT_MORE ? redact_undecided(v, s, at, i, true)
 					     : answer;
 	}
+	if (block != i)
+		return judge_block(v, at, block, v->text[i] > ' ', strength, s);
 	/* The quote of a prompt: "Password: " */
 	if (colon && !closed && key > v->text && i > at + 1 &&
 		v->text[i] == key[-1] && redact_quote(key[-1]))
 		return REDACT_NO;
 	return redact_judge(v, at, i, key, n, strength, s);
-}
-
-enum redact_answer redact_url(
-	const struct redact_view *v, size_t at, struct redact_span *s)
-{
-	size_t i = at + 1, colon = 0, sign = 0, user;
-
-	s->kind = KIND_URL;
-	s->mode = REDACT_MODE_WORD;
-	/* Some JSON has it as :\/\/ . */
-	for (unsigned slashes = 0; slashes < 2; slashes++, i++) {
-		i += i < v->n && v->text[i] == '\\';
-		if (i == v->n)
-			return v->last ? REDACT_NO
-				       : redact_undecided(v, s, at, at, false);
-		if (v->text[i] != '/')
-			return REDACT_NO;
-	}
-	user = i;
-	for (; i < v->n; i++) {
-		unsigned char c = v->text[i];
-
-		if (redact_ends_word(c) || c == '/' || c == '?' || c == '#' ||
-			c == '<' || c == '>' || i - at > URL_MAX)
-			break;
-		if (c == ':' && !colon && !sign)
-			colon = i;
-		/* The last: a password may hold one, too. */
-		if (c == '@')
-			sign = i;
-	}
-	if (i == v->n && !v->last)
-		return redact_undecided(v, s, at, at, false);
-	if (!sign)
-		return REDACT_NO;
-	i = sign;
-	/* The user may be a token, the password then any word. */
-	s->from = user;
-	s->to = i;
-	if (!redact_is_secret(v->text + user, (colon ? colon : i) - user,
-		    STRENGTH_WEAK)) {
-		s->from = colon + 1;
-		if (!colon || !redact_is_secret(v->text + s->from,
-				      i - s->from, STRENGTH_SURE))
-			return REDACT_NO;
-	}
-	redact_name_kind(v, s);
-	return REDACT_YES;
-}
-
-enum redact_answer redact_pem(
-	const struct redact_view *v, size_t at, struct redact_span *s)
-{
-	static const char begin[] = "-----BEGIN ", end[] = "-----END ";
-	const size_t len = sizeof begin - 1;
-	size_t left = v->n - at, i;
-	const unsigned char *p = v->text + at, *stop;
-
-	if (memcmp(p, begin, left < len ? left : len) != 0)
-		return REDACT_NO;
-	*s = (struct redact_span){.kind = KIND_PEM, .mode = REDACT_MODE_PEM};
-	if (left < len)
-		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
-	for (i = len; i < left && i < len + 60 &&
-		redact_bytes[p[i]] & (B_UPPER | B_DIGIT);)
-		for (i++; i < left && p[i] == ' '; i++)
-			;
-	if (i == left)
-		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
-	if (!memmem(p, i, "PRIVATE KEY", 11))
-		return REDACT_NO;
-	s->from = at;
-	stop = memmem(p, left, end, sizeof end - 1);
-	if (!stop)
-		return redact_undecided(v, s, at, at, true);
-	stop = memmem(stop + 9, (size_t)(p + left - stop) - 9, "-----", 5);
-	if (!stop)
-		return redact_undecided(v, s, at, at, true);
-	s->to = (size_t)(stop + 5 - v->text);
-	return REDACT_YES;
 }

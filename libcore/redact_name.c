@@ -60,11 +60,12 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 		"length\0len\0count\0size\0limit\0expiry\0expires\0"
 		"endpoint\0policy\0prompt\0field\0format\0version\0"
 		"method\0max\0min\0stdin\0fd\0command\0algorithm\0"
-		"helper\0manager\0interval\0bypass\0";
+		"helper\0manager\0interval\0bypass\0ref\0at\0date\0age\0";
 	/* Keys that open nothing. */
 	static const char keys[] =
 		"publickey\0pubkey\0hostkey\0cachekey\0primarykey\0"
-		"foreignkey\0sortkey\0partitionkey\0routingkey\0";
+		"foreignkey\0sortkey\0partitionkey\0routingkey\0"
+		"secretsmanager\0";
 
 	if (str_eq(k->flat, "pwd") || str_eq(k->flat, "oldpwd"))
 		return redact_bytes[key[n - 1]] & B_UPPER;
@@ -183,7 +184,7 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 		return STRENGTH_SURE;
 	if (!str_eq(k.flat, "token") && redact_ends_with(key, n, "token"))
 		return STRENGTH_SURE;
-	if (redact_ends_with(key, n, "pw"))
+	if (flat_ends(&k, "pw"))
 		return STRENGTH_LIKELY;
 	EACH (word, weak_ends)
 		if (flat_ends(&k, word))
@@ -194,15 +195,26 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 	return STRENGTH_NONE;
 }
 
+/* API_KEY and api-key are one name. */
+static char joined(unsigned char c)
+{
+	return c == '-' ? '_' : lower(c);
+}
+
 bool redact_names_itself(const unsigned char *key, size_t n,
 	const unsigned char *value, size_t len)
 {
 	static const char shortest[] = "key";
 
+	/* As SQL, Ruby, and a shell spell it. */
+	if (len && value[0] && strchr(":@&*", value[0])) {
+		value++;
+		len--;
+	}
 	if (len < sizeof shortest - 1 || len > n)
 		return false;
 	for (size_t i = 0; i < len; i++)
-		if (lower(key[n - len + i]) != lower(value[i]))
+		if (joined(key[n - len + i]) != joined(value[i]))
 			return false;
 	return n == len || !(redact_bytes[key[n - len - 1]] & B_ALNUM) ||
 		redact_bytes[key[n - len]] & B_UPPER;
@@ -226,6 +238,15 @@ bool redact_secret_name(const char *name, size_t n)
 		!redact_ends_with(key, n, "session_id") && strength(key, most);
 }
 
+/* {name}, {0.name!r}; not what is in base64 */
+static bool in_braces(const unsigned char *p, size_t n)
+{
+	for (size_t i = 1; i + 1 < n; i++)
+		if (p[i] && strchr("+/=", p[i]))
+			return false;
+	return p[n - 1] == '}';
+}
+
 /* $NAME ${NAME} $(call) $1, {{ name }} {name}, %s %NAME%; a hash such as
  * $6$salt$... does not. */
 static bool stands_for_a_value(const unsigned char *p, size_t n)
@@ -235,24 +256,44 @@ static bool stands_for_a_value(const unsigned char *p, size_t n)
 				(B_UPPER | B_LOWER | B_UNDER) ||
 			strchr("{(", p[1]);
 	if (p[0] == '{')
-		return n < 3 || p[1] == '{' || p[n - 1] == '}';
-	return p[0] == '%' && (n < 4 || p[n - 1] == '%' || (n == 4 && p[2] == '\\'));
+		return n < 3 || p[1] == '{' || in_braces(p, n);
+	return p[0] == '%' && (n < 4 || p[1] == '(' || p[n - 1] == '%' ||
+				      (n == 4 && p[2] == '\\'));
 }
 
-/* "(sensitive", "[hidden]", "!secret", and config.db.password. */
+/* "(sensitive", "[hidden]", "!secret", config.db.password, and a secret's part:
+ * random_password.db.result. */
 static bool says_where(const unsigned char *p, size_t n)
 {
 	const bool opened = p[0] && strchr("([!", p[0]);
-	size_t i = opened, dot = 0;
+	size_t i = opened, part = 0;
+	bool named = false;
 
 	for (; i < n && redact_bytes[p[i]] & (B_LOWER | B_UPPER | B_UNDER | B_DOT);
-		i++)
-		if (p[i] == '.')
-			dot = i + 1;
+		i++) {
+		if (p[i] != '.')
+			continue;
+		named |= redact_key_strength(NULL, p + part, i - part) > 0;
+		part = i + 1;
+	}
 	if (opened)
 		return i > 1 && (i == n || (i + 1 == n && (p[i] == ')' || p[i] == ']')));
-	return i == n && dot > 1 && dot < n &&
-		redact_key_strength(NULL, p + dot, n - dot) != STRENGTH_NONE;
+	return i == n && part > 1 && part < n &&
+		(named || redact_key_strength(NULL, p + part, n - part));
+}
+
+/* The length of a mark that stands for hidden letters at p: *, x, a dot of
+ * UTF-8. */
+static size_t hidden_letter(const unsigned char *p, size_t n)
+{
+	static const char dots[] = "\u2026\0\u2022\0\u25cf\0";
+
+	if (p[0] && strchr("*xX.-", p[0]))
+		return 1;
+	EACH (dot, dots)
+		if (n >= 3 && memcmp(p, dot, 3) == 0)
+			return 3;
+	return 0;
 }
 
 bool redact_placeholder(const unsigned char *p, size_t n)
@@ -261,21 +302,23 @@ bool redact_placeholder(const unsigned char *p, size_t n)
 		"null\0nil\0none\0undefined\0true\0false\0[redacted]\0"
 		"redacted\0file\0path\0password\0value\0string\0"
 		"changeme\0example\0required\0prompt\0stdin\0yes\0no\0"
-		"optional\0str\0&str\0bool\0bytes\0text\0";
+		"optional\0str\0&str\0bool\0bytes\0text\0"
+		"default\0buffer\0secretstr\0any\0number\0the\0your\0";
 	/* The last is our own id. */
 	static const char starts[] =
 		"os.environ\0process.env\0env.\0getenv\0secrets.\0"
 		"var.\0local.\0module.\0vault:\0ssm:\0ref+\0op://\0"
 		"id=\0your-\0your_\0YOUR_\0SHA256:\0/etc/\0/home/\0"
 		"/root/\0/run/\0/tmp/\0/usr/\0/var/\0~/\0./\0../\0"
+		"/opt/\0/srv/\0/mnt/\0/work\0/app\0data.\0env:\0file:\0"
 		"session-\0";
 	char flat[16];
-	size_t i = 0;
+	size_t i = 0, step;
 
 	if (!n || p[0] == '<' || stands_for_a_value(p, n) || says_where(p, n))
 		return true;
-	while (i < n && p[i] && strchr("*xX.-", p[i]))
-		i++;
+	while (i < n && (step = hidden_letter(p + i, n - i)))
+		i += step;
 	if (i == n)
 		return true;
 	EACH (start, starts)

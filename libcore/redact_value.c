@@ -17,6 +17,9 @@ static size_t bare_end(const struct redact_view *v, size_t at)
 
 		if (redact_ends_word(c) || (c && strchr("&;|<>", c)))
 			break;
+		/* "{name}" has its own end. */
+		if (c == '}' && v->text[at] == '{')
+			continue;
 		if (c && strchr(",)]}", c)) {
 			size_t k = i + 1;
 
@@ -39,8 +42,11 @@ static unsigned char opening(
 {
 	size_t k = *i, quote;
 
-	if (k < v->n && v->text[k] && strchr("$[(fFbBrRuUL@", v->text[k]))
+	if (k < v->n && v->text[k] && strchr("$[(fFbBrRuULN@", v->text[k]))
 		k++;
+	if (k > *i && v->text[*i] == '[')
+		while (k < v->n && redact_blank(v->text[k]))
+			k++;
 	for (quote = k; quote < v->n && v->text[quote] == '\\';)
 		quote++;
 	*slashes = quote - k;
@@ -86,6 +92,21 @@ static size_t inner_quote(const struct redact_view *v, size_t i)
 		: 0;
 }
 
+/* HTML's quote is none of the value. */
+static size_t behind_entity(const struct redact_view *v, size_t i)
+{
+	static const char spelt[] = "&quot;\0&#34;\0";
+	const size_t left = v->n - i;
+
+	EACH (word, spelt) {
+		const size_t n = strlen(word);
+
+		if (left && memcmp(v->text + i, word, left < n ? left : n) == 0)
+			return left >= n ? i + n : v->last ? i : v->n;
+	}
+	return i;
+}
+
 enum redact_answer redact_value(
 	const struct redact_view *v, size_t i, struct redact_span *x)
 {
@@ -93,6 +114,7 @@ enum redact_answer redact_value(
 	unsigned char quote;
 
 	*x = (struct redact_span){.from = i, .to = i, .mode = REDACT_MODE_WORD};
+	i = behind_entity(v, i);
 	quote = opening(v, &i, &slashes);
 	if (i == v->n)
 		return v->last ? REDACT_NO : REDACT_MORE;
@@ -179,6 +201,10 @@ enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 	if (answer == REDACT_MORE)
 		return redact_undecided(v, s, at, x.from,
 			strength == STRENGTH_SURE && i < v->n);
+	/* What a shell runs. */
+	if (answer == REDACT_YES && v->text[x.from - 1] == '`' &&
+		memchr(v->text + x.from, ' ', x.to - x.from))
+		return REDACT_NO;
 	if (answer == REDACT_NO ||
 		!redact_is_secret(v->text + x.from, x.to - x.from, strength) ||
 		redact_names_itself(key, n, v->text + x.from, x.to - x.from))

@@ -37,9 +37,7 @@ static enum redact_strength said_strength(
 	return strength == STRENGTH_SURE ? STRENGTH_LIKELY : strength;
 }
 
-/* Where the text at i begins with that word, what is behind it and blanks;
- * else i. */
-static size_t behind(const struct redact_view *v, size_t i, const char *word)
+size_t redact_behind(const struct redact_view *v, size_t i, const char *word)
 {
 	const size_t n = strlen(word);
 
@@ -82,21 +80,24 @@ static size_t value_at(
 			i++;
 		return i == v->n || quote(v->text[i]) ? i : 0;
 	}
+	/* setPassword("value"), SQL's PASSWORD('value') */
+	if (v->text[at] == '(')
+		return ++i == v->n || quote(v->text[i]) ? i : 0;
 	while (i < v->n && redact_blank(v->text[i]) && i - at < BLANKS)
 		i++;
 	if (v->text[at] == '%')
-		i = v->n - at < 3 && !v->last ? v->n : behind(v, at, "%20");
+		i = v->n - at < 3 && !v->last ? v->n : redact_behind(v, at, "%20");
 	start = i;
 	if (i == at)
 		return 0;
 	if (v->n - i < sizeof "is generated for " - 1 && !v->last)
 		return v->n;
-	i = behind(v, i, "is");
-	i = behind(v, i, ":");
-	i = behind(v, i, "BY ");
-	i = behind(v, i, "by ");
-	if (behind(v, start, "is generated for ") > start ||
-		behind(v, start, "for ") > start)
+	i = redact_behind(v, i, "is");
+	i = redact_behind(v, i, ":");
+	i = redact_behind(v, i, "BY ");
+	i = redact_behind(v, i, "by ");
+	if (redact_behind(v, start, "is generated for ") > start ||
+		redact_behind(v, start, "for ") > start)
 		i = behind_sentence(v, start);
 	return i;
 }
@@ -189,7 +190,7 @@ enum redact_answer redact_piped(
 		size_t n = strlen(word);
 
 		begun |= memcmp(p + at, word, left < n ? left : n) == 0;
-		i = i == at ? behind(v, at, word) : i;
+		i = i == at ? redact_behind(v, at, word) : i;
 	}
 	if (!begun)
 		return REDACT_NO;

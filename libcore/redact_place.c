@@ -1,0 +1,154 @@
+/* redact_place.c - what shows by its place: in a URL, a line of .pgpass, a key
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "redact_core.h"
+#include "str.h"
+
+enum { URL_MAX = 512 };
+
+enum redact_answer redact_url(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	size_t i = at + 1, colon = 0, sign = 0, user;
+
+	s->kind = KIND_URL;
+	s->mode = REDACT_MODE_WORD;
+	/* Some JSON has it as :\/\/ . */
+	for (unsigned slashes = 0; slashes < 2; slashes++, i++) {
+		i += i < v->n && v->text[i] == '\\';
+		if (i == v->n)
+			return v->last ? REDACT_NO
+				       : redact_undecided(v, s, at, at, false);
+		if (v->text[i] != '/')
+			return REDACT_NO;
+	}
+	user = i;
+	for (; i < v->n; i++) {
+		unsigned char c = v->text[i];
+
+		if (redact_ends_word(c) || c == '/' || c == '?' || c == '#' ||
+			c == '<' || c == '>' || i - at > URL_MAX)
+			break;
+		if (c == ':' && !colon && !sign)
+			colon = i;
+		/* The last: a password may hold one, too. */
+		if (c == '@')
+			sign = i;
+	}
+	if (i == v->n && !v->last)
+		return redact_undecided(v, s, at, at, false);
+	if (!sign)
+		return REDACT_NO;
+	i = sign;
+	/* The user may be a token, the password then any word. */
+	s->from = user;
+	s->to = i;
+	if (!redact_is_secret(v->text + user, (colon ? colon : i) - user,
+		    STRENGTH_WEAK)) {
+		s->from = colon + 1;
+		if (!colon || !redact_is_secret(v->text + s->from,
+				      i - s->from, STRENGTH_SURE))
+			return REDACT_NO;
+	}
+	redact_name_kind(v, s);
+	return REDACT_YES;
+}
+
+enum redact_answer redact_pgpass(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	static const char port[] = "543";
+	size_t field[3], n = 0, k = at, i, digits;
+	bool known;
+
+	for (; k && at - k + 1 < REDACT_BEFORE && v->text[k - 1] > ' '; k--) {
+		if (v->text[k - 1] != ':')
+			continue;
+		if (n == ARRAY_SIZE(field))
+			return REDACT_NO;
+		field[n++] = k;
+	}
+	if (n < ARRAY_SIZE(field) || (k && v->text[k - 1] != '\n'))
+		return REDACT_NO;
+	for (i = field[2]; redact_bytes[v->text[i]] & B_DIGIT; i++)
+		;
+	digits = i - field[2];
+	known = digits && memcmp(v->text + field[2], port, sizeof port - 1) == 0;
+	i += v->text[i] == '*' && !digits;
+	if (i + 1 != field[1] || digits > 5)
+		return REDACT_NO;
+	for (i = at + 1; i < v->n && v->text[i] > ' ' && v->text[i] != ':'; i++)
+		;
+	*s = (struct redact_span){
+		.from = at + 1, .to = i, .kind = KIND_URL, .mode = REDACT_MODE_WORD};
+	if (i == v->n && !v->last)
+		return redact_undecided(v, s, at, at + 1, known);
+	return (i == v->n || v->text[i] == '\n' || v->text[i] == '\r') &&
+			redact_is_secret(v->text + at + 1, i - at - 1,
+				known ? STRENGTH_SURE : STRENGTH_LIKELY)
+		? REDACT_YES
+		: REDACT_NO;
+}
+
+const unsigned char *redact_pem_end(const unsigned char *p, size_t n)
+{
+	static const char mark[] = "END ", dashes[] = "----";
+	const unsigned char *const stop = p + n, *at = p;
+
+	while ((at = memmem(at, (size_t)(stop - at), mark, sizeof mark - 1))) {
+		const unsigned char *before = at - (at > p && at[-1] == ' ');
+
+		at += sizeof mark - 1;
+		if (before == p || before[-1] != '-')
+			continue;
+		at = memmem(at, (size_t)(stop - at), dashes, sizeof dashes - 1);
+		if (!at)
+			return NULL;
+		at += sizeof dashes - 1;
+		/* Of SSH2's there are four. */
+		return before[0] == ' ' ? at : at < stop ? at + 1 : NULL;
+	}
+	return NULL;
+}
+
+/* What is behind the first line of a key. In a program's text that looks for
+ * one it is a quote. */
+static bool key_follows(unsigned char c)
+{
+	return c <= ' ' || c == '\\' || redact_bytes[c] & (B_ALNUM | B_BASE64);
+}
+
+enum redact_answer redact_pem(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	static const char spelt[2][12] = {"-----BEGIN ", "---- BEGIN "};
+	const size_t len = sizeof spelt[0] - 1;
+	const unsigned char *p = v->text + at, *stop;
+	const size_t left = v->n - at;
+	const char *begin = spelt[left > 4 && p[4] == ' '];
+	size_t i;
+
+	if (memcmp(p, begin, left < len ? left : len) != 0)
+		return REDACT_NO;
+	*s = (struct redact_span){.kind = KIND_PEM, .mode = REDACT_MODE_PEM};
+	if (left < len)
+		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+	for (i = len; i < left && i < len + 60 &&
+		redact_bytes[p[i]] & (B_UPPER | B_DIGIT);)
+		for (i++; i < left && p[i] == ' '; i++)
+			;
+	for (; i < left && p[i] == '-'; i++)
+		;
+	if (i == left)
+		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+	if (!memmem(p, i, "PRIVATE KEY", 11) || !key_follows(p[i]))
+		return REDACT_NO;
+	s->from = at;
+	stop = redact_pem_end(p + i, left - i);
+	if (!stop)
+		return redact_undecided(v, s, at, at, true);
+	s->to = (size_t)(stop - v->text);
+	return REDACT_YES;
+}
