@@ -137,7 +137,7 @@ static bool encoded_sign(const struct redact_view *v, size_t i, size_t *n)
 	*n = 0;
 	if (i + k >= v->n)
 		return v->last;
-	if (!s[k] && strchr("aAdD", v->text[i + k]))
+	if (!s[k] && strchr("ad", v->text[i + k] | 32))
 		*n = k + 1;
 	return true;
 }
