@@ -219,6 +219,9 @@ static void check_kind(struct audit_check *c, const struct audit_record *r)
 	if (c->segment_start && r->type != AUDIT_HEADER)
 		audit_find(c, AUDIT_TAMPER, "header", r,
 			"the segment begins without its header");
+	if (!c->segment_start && c->named && r->type == AUDIT_HEADER)
+		audit_find(c, AUDIT_TAMPER, "segment", r,
+			"a segment within another: two were put together");
 	switch (r->type) {
 	case AUDIT_CKPT:
 		audit_check_ckpt(c, r);

@@ -97,6 +97,12 @@ static void check_head(struct audit_check *c, const struct snapshot *s)
 		return;
 	}
 	c->v->ended = true;
+	/* The next writer would take it for a loss. */
+	if (h->end > s->size)
+		audit_find(c, AUDIT_TAMPER, "head", NULL,
+			"the head knows of %llu bytes in the last segment,"
+			" there are %llu",
+			(unsigned long long)h->end, (unsigned long long)s->size);
 	if (memcmp(h->pin, c->v->pin, AUDIT_HASH) != 0 && !c->trust->from)
 		audit_find(c, AUDIT_TAMPER, "identity", NULL,
 			"the head is of another log");

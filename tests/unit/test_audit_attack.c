@@ -509,6 +509,50 @@ static void record_behind_the_end(void **state)
 	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
 }
 
+/* All records are there, in order; only where they are kept was changed. */
+static void segments_put_together(void **state)
+{
+	struct test_log *t = *state;
+	autobuf struct buf first = {0}, second = {0};
+	char name[AUDIT_NAME];
+	struct audit_head h;
+	struct diag d;
+
+	assert_int_equal(audit_rotate(&t->log, &d), 0);
+	test_event(t, "second", 1);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
+	read_head(t, &h);
+	audit_segment_name(name, h.segment);
+	slurp(t, SEGMENT, &first);
+	slurp(t, name, &second);
+	buf_add(&first, second.data, second.len);
+	spit(t, SEGMENT, first.data, first.len);
+	assert_int_equal(unlinkat(t->dir, name, 0), 0);
+	h.segment = 0;
+	h.end = first.len;
+	write_head(t, &h);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
+	assert_outcome(verify(t, 0), AUDIT_TAMPERED);
+}
+
+/* What the next writer would call a loss is none of its doing. */
+static void head_of_more_than_there_is(void **state)
+{
+	struct test_log *t = *state;
+	struct audit_head h, forged;
+
+	read_head(t, &h);
+	for (unsigned i = 0; i < 2; i++) {
+		forged = h;
+		forged.end += i == 0;
+		forged.segment += i == 1;
+		write_head(t, &forged);
+		assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+	}
+	write_head(t, &h);
+	assert_outcome(verify(t, WITH_PIN), AUDIT_INTACT);
+}
+
 #define ATTACK(f) cmocka_unit_test_setup_teardown(f, make, test_unmake)
 
 int main(void)
@@ -535,6 +579,8 @@ int main(void)
 		ATTACK(alien_segment_behind_the_last),
 		ATTACK(segment_renamed),
 		ATTACK(record_behind_the_end),
+		ATTACK(segments_put_together),
+		ATTACK(head_of_more_than_there_is),
 	};
 
 	return cmocka_run_group_tests_name("audit_attack", tests, NULL, NULL);
