@@ -218,6 +218,9 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 		v->anchored ? "the anchor; " : "",
 		v->pinned || v->seeded || v->anchored ? "and itself"
 						      : "itself alone");
+	if (v->purged)
+		buf_addf(out, "expunged, as the log says: %llu records\n",
+			(unsigned long long)v->purged);
 	if (v->unsigned_from <= v->last && v->records)
 		buf_addf(out, "not signed yet: records %llu to %llu%s\n",
 			(unsigned long long)v->unsigned_from,

@@ -262,6 +262,10 @@ static int find_record(struct audit_log *log, uint64_t seq, struct place *at,
 			got = 0;
 			continue;
 		}
+		if (r.type == AUDIT_PURGED)
+			return diag_fail(d, -EALREADY,
+				"record %llu was expunged before",
+				(unsigned long long)seq);
 		if (indispensable(&r))
 			return diag_fail(d, -EPERM,
 				"record %llu is no command's: the log would not"

@@ -521,10 +521,14 @@ redact mine key=*PHRASE*'
 	absent -q -a README "$LOG"/*.aud
 	run audit verify --pubkey "$PIN" --seed "$SEED"
 	[ "$status" -eq 0 ]
+	[[ $output == *"expunged, as the log says: 1 records"* ]]
 	run audit -t purged,event
 	[[ $output == *"record 3 expunged"* && $output == *"a name leaked"* ]]
 	run audit expunge 0 -y
 	[ "$status" -eq 2 ]
+	run audit expunge 3 -y
+	[ "$status" -eq 2 ]
+	[[ $output == *"expunged before"* ]]
 	run audit expunge 4 </dev/null
 	[ "$status" -eq 1 ]
 	run audit vacuum
