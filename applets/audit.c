@@ -29,7 +29,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG('f', struct audit, follow, "follow", "dump, replay: go on as the log grows"),
 	CLI_FLAG('e', struct audit, end, "pager-end", "the last 1000 records"),
 	CLI_STR('b', struct audit, boot, "boot", "ID",
-		"of one boot: 0 this one, or the digits of its id"),
+		"of one boot, by the digits of its id; 0, or none, is this one"),
 	CLI_STR('s', struct audit, session, "session", "NAME",
 		"of this session, by name or id"),
 	CLI_UINT('p', struct audit, pid, 4194304, "pid", "PID",
@@ -72,6 +72,8 @@ static const struct cli_opt opts[] = {
 		"accepted, as there is none"),
 	CLI_LIST(0, struct audit, merge, "merge", "DIR",
 		"read this log too, in the order of time"),
+	CLI_STR(0, struct audit, from_cursor, "cursor", "CURSOR",
+		"from the record of a --show-cursor on"),
 	CLI_STR(0, struct audit, cursor, "after-cursor", "CURSOR",
 		"what came after a --show-cursor"),
 	CLI_FLAG(0, struct audit, show_cursor, "show-cursor",
@@ -162,10 +164,30 @@ static bool is_verb(const char *s)
 	return false;
 }
 
+/* "-b" without an id is this boot. */
+static void name_boot(int argc, char **argv)
+{
+	static char here[] = "-b0";
+
+	for (int i = 1; i < argc && !str_eq(argv[i], "--"); i++) {
+		const char *next = i + 1 < argc ? argv[i + 1] : "";
+
+		if ((str_eq(argv[i], "-b") || str_eq(argv[i], "--boot")) &&
+			(!*next || *next == '-' ||
+				next[strspn(next, "0123456789abcdef-")]))
+			argv[i] = here;
+	}
+}
+
 static int run(int argc, char **argv)
 {
 	struct audit a = {.lines = AUDIT_ALL};
-	int at = cli_parse(&audit_cli, &a, argc, argv);
+	int at;
+
+	/* 1 is what 'verify' says of a forged log. */
+	cli_unwritten(EXIT_USAGE);
+	name_boot(argc, argv);
+	at = cli_parse(&audit_cli, &a, argc, argv);
 
 	/* "audit FILE" is a dump of it. */
 	if (at < argc && !is_verb(argv[at]) &&

@@ -319,16 +319,17 @@ static bool read_mark(const char *file, struct buf *text)
 	return text->len > 0;
 }
 
-/* --after-cursor and --checkpoint: the records before it are not wanted. */
+/* --cursor, --after-cursor and --checkpoint: the records before it are not wanted. */
 static void take_cursor(
 	struct dump *p, const struct audit *a, int argc, char **argv)
 {
 	autobuf struct buf text = BUF_INIT(128);
 	struct audit plain = {.dir = a->dir, .quiet = true};
-	bool damaged, given = a->cursor != NULL;
+	const char *named = a->cursor ? a->cursor : a->from_cursor;
+	bool damaged, given = named != NULL;
 
 	if (given)
-		buf_adds(&text, a->cursor);
+		buf_adds(&text, named);
 	else if (a->mark)
 		given = read_mark(a->mark, &text);
 	if (!given)
@@ -345,7 +346,7 @@ static int after_cursor(void *state, const struct audit_record *r)
 {
 	const struct dump *p = state;
 
-	if (p->cursor_met && r->seq <= p->cursor)
+	if (p->cursor_met && r->seq < p->cursor + !p->o.a->from_cursor)
 		return 0;
 	return view_record(state, r);
 }
@@ -489,6 +490,9 @@ int audit_run_follow(void *into, int argc, char **argv)
 			"follow takes no files, and chooses neither by how a"
 			" command ends nor by its output, which are not known"
 			" when it begins");
+	if (a->reverse)
+		cli_die_usage(&audit_cli,
+			"-r begins with the last record, and -f has none");
 	audit_out_begin(&p.o, a);
 	/* As tail does: the last ten, or as many as were asked for. */
 	a->follow = true;

@@ -71,10 +71,11 @@ void audit_put_duration(struct buf *out, uint64_t ns)
 }
 
 /* What is behind the seconds of a time as this program prints it: ".123456",
- * then "Z" or "+0100", which makes it UTC less so many seconds. */
+ * then "Z", "+0100" or "+01:00", which makes it UTC less so many seconds. */
 static int parse_zone(const char *s, uint64_t *ns, bool *utc, time_t *ahead)
 {
 	unsigned digits[4];
+	bool colon;
 
 	*ns = 0;
 	*ahead = 0;
@@ -86,12 +87,15 @@ static int parse_zone(const char *s, uint64_t *ns, bool *utc, time_t *ahead)
 	*utc = true;
 	if (str_eq(s, "Z"))
 		return 0;
-	if ((*s != '+' && *s != '-') || strlen(s) != 5)
+	colon = strlen(s) > 3 && s[3] == ':';
+	if ((*s != '+' && *s != '-') || strlen(s) != (colon ? 6 : 5))
 		return -EINVAL;
 	for (unsigned i = 0; i < 4; i++) {
-		if (!chr_digit(s[i + 1]))
+		const char c = s[i + 1 + (colon && i > 1)];
+
+		if (!chr_digit(c))
 			return -EINVAL;
-		digits[i] = (unsigned)(s[i + 1] - '0');
+		digits[i] = (unsigned)(c - '0');
 	}
 	*ahead = (time_t)(digits[0] * 10 + digits[1]) * 3600 +
 		(time_t)(digits[2] * 10 + digits[3]) * 60;
@@ -110,7 +114,7 @@ static int parse_date(const char *s, bool utc, uint64_t *ns)
 	uint64_t part;
 
 	/* The minus of a zone is not that of a date. */
-	if (n == strlen(s) && n == 24 && s[19] == '-')
+	if (n == strlen(s) && n > 19 && s[19] == '-')
 		n = 19;
 	if ((n != 10 && n != 16 && n != 19) || (s[n] && n != 19) ||
 		parse_zone(s + n, &part, &utc, &ahead))
@@ -133,7 +137,8 @@ static int parse_date(const char *s, bool utc, uint64_t *ns)
 	tm.tm_min = field[4];
 	tm.tm_sec = field[5];
 	t = (utc ? timegm(&tm) : mktime(&tm)) - ahead;
-	if (t < 0)
+	/* February has no 30th. */
+	if (t < 0 || tm.tm_mday != field[2])
 		return -EINVAL;
 	*ns = (uint64_t)t * second + part;
 	return 0;

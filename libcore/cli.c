@@ -15,6 +15,12 @@
 #include "utf8.h"
 
 static char speaker[64] = "wardbox";
+static int unwritten = EXIT_FOUND;
+
+void cli_unwritten(int code)
+{
+	unwritten = code;
+}
 
 void cli_name(const char *name)
 {
@@ -98,8 +104,8 @@ void cli_print(struct buf *out)
 	if (!err)
 		return;
 	if (err == -EPIPE)
-		exit(EXIT_FOUND);
-	cli_die(EXIT_FOUND, "cannot write the output: %s", strerror(-err));
+		exit(unwritten);
+	cli_die(unwritten, "cannot write the output: %s", strerror(-err));
 }
 
 bool cli_colour(int fd)

@@ -173,6 +173,8 @@ __attribute__((noreturn, format(printf, 2, 3))) void cli_die_usage(
 /* Writes all of it to fd 1; a failure (closed, full) ends with a message and
  * code 1, EPIPE silently. Clears out. */
 void cli_print(struct buf *out);
+/* The code it exits with, where EXIT_FOUND says something else. */
+void cli_unwritten(int code);
 
 /* May stdout carry colour? A terminal, TERM not "dumb", NO_COLOR unset. */
 bool cli_colour(int fd);

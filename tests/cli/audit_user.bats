@@ -49,7 +49,11 @@ awaited() { # FILE TEXT
 	run audit -U @0
 	[ "$status" -eq 1 ]
 	[ -z "$output" ]
-	for time in 2025-08-18Z 2025-08-18T06:53:23+2 2025-08-18T06:53:23.x; do
+	# As RFC 3339 and other tools spell the zone.
+	[ "$(audit -t start -S "${iso/+0200/+02:00}" -o json | jq .seq)" = 45 ]
+	[ "$(audit -t start -S "${iso/+0200/-00:00}" -o json | jq .seq)" = "" ]
+	for time in 2025-08-18Z 2025-08-18T06:53:23+2 2025-08-18T06:53:23.x \
+		2025-02-30 2025-04-31T00:00:00Z 2025-08-18T06:53:23+0:200; do
 		run audit -S "$time"
 		[ "$status" -eq 2 ]
 	done
@@ -121,6 +125,8 @@ awaited() { # FILE TEXT
 	run audit verify --from 1000
 	[ "$status" -eq 2 ]
 	[[ $output == *"the last is 45"* ]]
+	run timeout 10 "$WARDBOX" audit -D "$LOG" -rf
+	[ "$status" -eq 2 ]
 	run audit replay 12
 	[ "$status" -eq 0 ]
 	[[ $output == *"no output of 12"* ]]
@@ -172,4 +178,27 @@ awaited() { # FILE TEXT
 	done
 	run in_policy 'use OBSERVE' "$WARDBOX" audit -t start -c 'one*'
 	[ "$status" -eq 1 ]
+}
+
+@test "-b alone is this boot, --cursor begins with its record" {
+	run audit -b
+	[ "$status" -eq 1 ]
+	[ -z "$output" ]
+	audit rotate
+	[ "$(audit -b -a -o json | jq -r .type | paste -sd,)" = event,ckpt,header ]
+	[ "$(audit --boot -a -o json | jq -r .type | paste -sd,)" = event,ckpt,header ]
+	[ "$(audit -b 0 -a -o json | jq -r .type | paste -sd,)" = event,ckpt,header ]
+	c=$(audit -n 1 --show-cursor -t end | sed -n 's/^-- cursor: //p')
+	[ "$(audit --cursor "$c" -o json | jq .seq | head -n 3 | paste -sd' ')" = "43 44 45" ]
+	run audit --cursor 44:0000000000000000
+	[ "$status" -eq 5 ]
+}
+
+@test "what could not be written is not said to be forged" {
+	for verb in verify dump stats "export -o csv"; do
+		# shellcheck disable=SC2086 # two words
+		run bash -c '"$0" audit -D "$1" ${@:2} >/dev/full' "$WARDBOX" "$LOG" $verb
+		[ "$status" -eq 2 ]
+		[[ $output == *"No space left"* ]]
+	done
 }
