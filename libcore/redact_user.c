@@ -91,7 +91,7 @@ int redact_add_env(struct redact *r, const char *const *env)
 enum redact_answer redact_secret(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
-	*s = (struct redact_span){.kind = KIND_ENV, .committed = false};
+	*s = (struct redact_span){.kind = KIND_ENV, .mode = REDACT_MODE_WORD};
 	for (; r->secret_count && at < v->n; at++) {
 		const unsigned char c = v->text[at];
 		const size_t left = v->n - at;
@@ -113,6 +113,8 @@ enum redact_answer redact_secret(const struct redact *r,
 		}
 		s->from = s->value = at;
 		s->to = at + best;
+		/* What has come of it by a pause is no accident. */
+		s->committed = left >= REDACT_SECRET_MIN;
 		if (more)
 			return REDACT_MORE;
 		if (best)

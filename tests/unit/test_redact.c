@@ -360,6 +360,8 @@ static void values_of_variables(void **state)
 		"MY_TOKEN=abcdefgh", "TOKEN_FILE=/run/not/secret",
 		"PATH=/usr/bin:/bin", "API_KEY=/a/path/to/it", "SHORT_KEY=abc",
 		"PIN_SECRET=1234567890", NULL};
+	struct redact_stream s = REDACT_STREAM_INIT;
+	autobuf struct buf out = BUF_INIT(4096);
 	struct redact r = REDACT_INIT;
 
 	(void)state;
@@ -368,6 +370,15 @@ static void values_of_variables(void **state)
 	expect_with(&r, "xs3cr3t!x9y abcdefgh", "x[REDACTED]y [REDACTED]");
 	expect_with(&r, "s3cr3t!x s3cr3t!x9", "s3cr3t!x [REDACTED]");
 	expect_with(&r, "abc\x1b[1m" "defgh.", "[REDACTED].");
+	/* The rest comes when nothing is held any longer. */
+	assert_int_equal(redact_feed(&r, &s, "a s3cr3t!x", 10, &out), 0);
+	assert_int_equal(redact_flush(&r, &s, false, &out), 0);
+	assert_int_equal(redact_feed(&r, &s, "9 b s3cr3", 9, &out), 0);
+	assert_int_equal(redact_flush(&r, &s, false, &out), 0);
+	assert_int_equal(redact_feed(&r, &s, "ts", 2, &out), 0);
+	assert_int_equal(redact_flush(&r, &s, true, &out), 0);
+	assert_string_equal(buf_str(&out), "a [REDACTED] b s3cr3ts");
+	redact_stream_release(&s);
 	assert_string_equal(redact_kind_name(&r, 5), "env");
 	assert_true(r.found[5] > 0);
 	redact_release(&r);
