@@ -39,14 +39,13 @@ static size_t backquote_end(struct shell_parser *p, size_t start)
 		hidden |= p->text[i] == '"';
 		quote |= p->text[i] == '\'';
 		open ^= p->text[i] == '\'';
-		if (p->text[i] == '\\') {
-			i++;
-			if (i < p->len && p->text[i] == '\n') {
-				torn = true;
-				bad |= open;
-			} else {
-				hidden |= open || p->text[i] == '\'';
-			}
+		if (p->text[i] != '\\' || ++i == p->len)
+			continue;
+		if (p->text[i] == '\n') {
+			torn = true;
+			bad |= open;
+		} else {
+			hidden |= open || p->text[i] == '\'';
 		}
 	}
 	shell_fail(p, bad ? -ENOTSUP : -EINVAL, start,
