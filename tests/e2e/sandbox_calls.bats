@@ -260,6 +260,11 @@ A() { D "$@"; }
 		stops EPERM D -- attack_ sys setpriority 2 0 0
 		stops EPERM D -- attack_ sys setpriority 1 0 0
 		stops EPERM D -- attack_ sys ioprio_set 3 0 0
+		# its own, and the group that it shares with the one who started it
+		works D -- sh -c 'sleep 9 & kill $! && ! wait $!'
+		works D -- sh -c 'kill -TERM 0; :' || [ -n "$out" ] || true
+		kill -0 "$LAST"
+		need bare unshare -Urmpf true
 		# where they are not to be seen, nothing of them is to be changed
 		for a in "kill $LAST 9" "prlimit $LAST" "affinity $LAST" "sys setpriority 0 $LAST 19"; do
 			# shellcheck disable=SC2086
@@ -270,9 +275,6 @@ A() { D "$@"; }
 		stops EPERM D --unshare-pid -- attack_ sys setpriority 1 0 19
 		stops EPERM D --unshare-pid -- attack_ sys ioprio_set 2 0 0
 		works D --unshare-pid -- attack_ sys setpriority 0 0 19
-		# its own, and the group that it shares with the one who started it
-		works D -- sh -c 'sleep 9 & kill $! && ! wait $!'
-		works D -- sh -c 'kill -TERM 0; :' || [ -n "$out" ] || true
 		kill -0 "$LAST"
 	}
 	each_user body

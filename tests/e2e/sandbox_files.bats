@@ -78,6 +78,7 @@ teardown() { unplace; }
 
 @test "read-only inside of writable holds, by a mount" {
 	body() {
+		need bare unshare -Urm true
 		mkdir -p "$W/.git/hooks" "$W/deep/er/keep"
 		[ ${#AS[@]} = 0 ] || chown -R 1000:1000 "$W"
 		stops Read-only D --ro="$W/.git" -- sh -c 'echo x >.git/hooks/a'
@@ -114,6 +115,7 @@ teardown() { unplace; }
 
 @test "hidden is hidden, and private is private" {
 	body() {
+		need bare unshare -Urm true
 		mkdir -p "$W/keys" && echo k >"$W/keys/k" && echo e >"$W/.env"
 		works D --hide="$W/keys" --hide="$W/.env" -- ls keys
 		[ -z "$out" ]
@@ -131,6 +133,7 @@ teardown() { unplace; }
 
 @test "hidden is hidden, whatever else shows it" {
 	body() {
+		need bare unshare -Urm true
 		mkdir -p "$W/shown" "$OUT/dir"
 		echo k >"$W/shown/k"
 		echo k >"$OUT/dir/k"
@@ -201,6 +204,7 @@ teardown() { unplace; }
 	body() {
 		# Landlock has no such right: documented
 		works D -- attack_ sys chmod -100 "=$OUT/secret" 0600
+		need bare unshare -Urm true
 		stops EROFS D --unshare-mount -- attack_ sys chmod -100 "=$OUT/secret" 0644
 		stops EROFS D --unshare-mount -- attack_ utime "$OUT/secret"
 		works D --unshare-mount -- attack_ sys chmod -100 =mine 0600
@@ -221,6 +225,7 @@ teardown() { unplace; }
 		stops EPERM D -- attack_ sys ptrace 16 "$LAST" 0 0
 		works D --ro=/proc -- cat /proc/self/status
 		# with a pid namespace it is not even there
+		need bare unshare -Urmpf true
 		stops ENOENT D --ro=/proc --unshare-pid -- attack_ read "/proc/$LAST/environ"
 		works D --ro=/proc --unshare-pid -- sh -c 'test $$ -lt 10 && cat /proc/self/stat'
 		# the namespace's first process is the supervisor's, with rules for files or none

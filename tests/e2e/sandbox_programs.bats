@@ -39,6 +39,7 @@ B() {
 		works B -- git status --short
 		stops "" B -- git clone -q . "$OUT/clone"
 		# history that is not to be changed
+		need bare unshare -Urm true
 		mkdir -p .git/hooks
 		stops "Read-only" B --ro="$W/.git/hooks" -- touch .git/hooks/pre-commit
 		works B --ro="$W/.git/hooks" -- git commit -q --allow-empty -m second
