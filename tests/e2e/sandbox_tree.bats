@@ -24,6 +24,7 @@ gone() { # NUMBER: soon
 
 @test "exit codes and signals are the command's own" {
 	body() {
+		need bare unshare -Urmpf true
 		for how in "" --no-strays --unshare-pid --watch-exec --timeout=60; do
 			for code in 0 1 7 124 255; do
 				# shellcheck disable=SC2086
@@ -62,6 +63,7 @@ gone() { # NUMBER: soon
 
 @test "time: all of the tree ends, whatever it did to get away" {
 	body() {
+		need bare unshare -Urmpf true
 		for how in "" --unshare-pid --watch-exec; do
 			# shellcheck disable=SC2086
 			gives 124 D $how --timeout=0.3 -- sh -c "setsid sleep 71.1$$ & sleep 71.1$$"
@@ -77,6 +79,7 @@ gone() { # NUMBER: soon
 
 @test "the end of the command is the end of what it left behind" {
 	body() {
+		need bare unshare -Urmpf true
 		for how in --no-strays --unshare-pid; do
 			gives 0 D $how -- sh -c "$BIN/attack daemon 72.3$$ && sleep 0.1"
 			gone 72.3
@@ -93,6 +96,7 @@ gone() { # NUMBER: soon
 @test "what was there before the command is not ended with it" {
 	# shellcheck disable=SC2016 # expanded by the inner shells
 	body() {
+		need bare unshare -Urmpf true
 		for how in --no-strays --unshare-pid --watch-exec --timeout=20 --mem=900M --nproc=900; do
 			"${AS[@]}" sh -c 'sleep 73.1 & echo $! >before; exec "$@"' sh \
 				"$BIN/wardbox" drop "$how" --ignore-missing --rox=/usr,/bin,/lib,/lib64 \
@@ -107,6 +111,7 @@ gone() { # NUMBER: soon
 
 @test "the end of the supervisor is the end of the tree" {
 	body() {
+		need bare unshare -Urmpf true
 		for how in --timeout=60 --unshare-pid; do
 			"${AS[@]}" "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --ignore-missing $how -- sleep 73.5$$ 3>&- &
 			pid=$!
@@ -222,6 +227,7 @@ gone() { # NUMBER: soon
 
 @test "a number of processes, whatever their threads" {
 	body() {
+		need bare unshare -Urmpf true
 		# two more than there may be do not start
 		D --children=3 -- sh -c 'for i in 1 2 3 4 5; do sleep 4 & done; wait' >said 2>&1 || true
 		[ "$(grep -c sleep: said)" = 2 ]
@@ -264,6 +270,7 @@ gone() { # NUMBER: soon
 
 @test "signals go to the command" {
 	body() {
+		need bare unshare -Urmpf true
 		for how in --no-strays --unshare-pid; do
 			"${AS[@]}" "$BIN/wardbox" drop --rox=/usr,/bin,/lib,/lib64 --rw="$W" --ignore-missing $how \
 				-- sh -c 'trap "exit 9" TERM; : >ready; while :; do sleep 0.05; done' 3>&- &
