@@ -11,7 +11,7 @@ PREFIX ?= /usr/local
 VERSION := 0.1.0
 Q := $(if $(V),,@)
 
-all: $(O)/wardbox
+all: $(O)/wardbox ## the binary, out/wardbox
 
 # An applet alone: the same rules with another configuration and output.
 BOX_GOAL := $(filter box-%,$(MAKECMDGOALS))

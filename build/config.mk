@@ -10,7 +10,7 @@ APPLET_SOURCES := $(sort $(wildcard applets/*.c))
 
 # The fragment and the default configuration exist before anything is read, so
 # that a first `make` needs no step before it.
-CONFIG_GOALS := defconfig minimal_defconfig full_defconfig menuconfig \
+CONFIG_GOALS := defconfig minimal_defconfig full_defconfig menuconfig nconfig \
 	oldconfig olddefconfig randconfig allnoconfig allyesconfig savedefconfig
 NO_CONFIG_GOALS := help clean distclean dist $(CONFIG_GOALS)
 
@@ -58,10 +58,14 @@ CONF := $(KCONFIG_ENV) $(KCONFIG_CONF) -s
 defconfig minimal_defconfig full_defconfig: $(GEN)/Kconfig.applets ## take a configuration of configs/
 	$(Q)$(CONF) --defconfig=configs/$@ Kconfig >/dev/null
 	@echo "configuration: $@ in $(CONFIG)"
-olddefconfig oldconfig allnoconfig allyesconfig randconfig: $(GEN)/Kconfig.applets ## answer by default, no, yes or chance
+olddefconfig allnoconfig allyesconfig randconfig: $(GEN)/Kconfig.applets ## answer by default, no, yes or chance
 	$(Q)$(CONF) --$@ Kconfig >/dev/null
+oldconfig: $(GEN)/Kconfig.applets ## ask for what has no answer yet
+	$(Q)$(KCONFIG_ENV) $(KCONFIG_CONF) --oldconfig Kconfig
 menuconfig: $(GEN)/Kconfig.applets ## choose applets and limits in menus
 	$(Q)$(KCONFIG_ENV) $(KCONFIG_MCONF) Kconfig
+nconfig: $(GEN)/Kconfig.applets ## the same menus in colour
+	$(Q)$(KCONFIG_ENV) kconfig-nconf Kconfig
 savedefconfig: $(GEN)/Kconfig.applets ## write the smallest equal configuration to O/defconfig
 	$(Q)$(CONF) --savedefconfig=$(O)/defconfig Kconfig >/dev/null
 	@echo "$(O)/defconfig"

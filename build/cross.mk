@@ -24,6 +24,7 @@ $(CROSS_STAMP): scripts/fetch-deps
 	@touch $@
 
 $(O)/%/musl/lib/libc.a: $(CROSS_STAMP)
+	$(if $(CROSS_$*),,$(error no such machine: $*))
 	$(Q)sh scripts/cross-libs musl $(O)/$* $(CROSS_$*) $(CROSS_DEPS)
 
 cross_make = $(MAKE) --no-print-directory O=$(O)/$(1) \
