@@ -18,15 +18,16 @@ static void add_words(struct buf *out, const struct cli_spec *s)
 	buf_adds(out, "--help");
 }
 
-static void add_names(struct buf *out)
+/* What may be the first word: top is what wardbox itself takes. */
+static void add_names(struct buf *out, const struct cli_spec *top)
 {
 	for (size_t i = 0; i < applet_names_count; i++)
 		if (applet_names[i].about)
 			buf_addf(out, "%s ", applet_names[i].name);
-	buf_adds(out, "--list --version --help");
+	add_words(out, top);
 }
 
-static void add_bash(struct buf *out)
+static void add_bash(struct buf *out, const struct cli_spec *top)
 {
 	buf_adds(out, "_wardbox() {\n"
 		      "\tlocal words cur=${COMP_WORDS[COMP_CWORD]}\n"
@@ -40,31 +41,28 @@ static void add_bash(struct buf *out)
 	}
 	buf_adds(out, "\t*) words= ;;\n\tesac\n"
 		      "\t[ \"$COMP_CWORD\" -gt 1 ] || words='");
-	add_names(out);
+	add_names(out, top);
 	buf_adds(out, "'\n\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n}\n"
 		      "complete -o default -F _wardbox wardbox\n");
 }
 
-/* Quoted for fish. */
-static void add_quoted(struct buf *out, const char *text)
+/* A line's end: what it is about, quoted for fish. */
+static void add_about(struct buf *out, const char *text)
 {
-	buf_addc(out, '\'');
+	buf_adds(out, " -d '");
 	for (; *text; text++) {
 		if (*text == '\'')
-			buf_adds(out, "\\'");
-		else if (*text == '[' || *text == ']' || *text == ':')
-			buf_addc(out, ' ');
-		else
-			buf_addc(out, *text);
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
 	}
-	buf_addc(out, '\'');
+	buf_adds(out, "'\n");
 }
 
-static void add_zsh(struct buf *out)
+static void add_zsh(struct buf *out, const struct cli_spec *top)
 {
 	buf_adds(out, "#compdef wardbox\n_wardbox() {\n"
 		      "\tif (( CURRENT == 2 )); then\n\t\tcompadd -- ");
-	add_names(out);
+	add_names(out, top);
 	buf_adds(out, "\n\t\treturn\n\tfi\n\tcase $words[2] in\n");
 	for (size_t i = 0; i < applet_names_count; i++) {
 		if (!applet_names[i].about)
@@ -76,47 +74,64 @@ static void add_zsh(struct buf *out)
 	buf_adds(out, "\tesac\n}\ncompdef _wardbox wardbox\n");
 }
 
-static void add_fish(struct buf *out)
+/* A word to be offered where the condition holds. */
+static void add_word(struct buf *out, const char *when, const char *of,
+	const char *word, const char *about)
 {
+	buf_addf(out, "complete -c wardbox -n '%s%s' -a %s", when, of, word);
+	add_about(out, about);
+}
+
+static void add_options(struct buf *out, const char *when, const char *of,
+	const struct cli_spec *s)
+{
+	for (size_t i = 0; i < s->opt_count; i++) {
+		const struct cli_opt *o = &s->opts[i];
+
+		buf_addf(out, "complete -c wardbox -n '%s%s' -l %s", when, of,
+			o->text);
+		if (o->letter)
+			buf_addf(out, " -s %c", o->letter);
+		if (*cli_part(o->text))
+			buf_adds(out, " -r");
+		add_about(out, cli_part(cli_part(o->text)));
+	}
+}
+
+static void add_fish(struct buf *out, const struct cli_spec *top)
+{
+	static const char first[] = "__fish_use_subcommand";
+	static const char within[] = "__fish_seen_subcommand_from ";
+
+	add_options(out, first, "", top);
+	buf_adds(out, "complete -c wardbox -l help -s h");
+	add_about(out, "print this text");
 	for (size_t i = 0; i < applet_names_count; i++) {
 		const struct applet_name *row = &applet_names[i];
 		const struct cli_spec *s = row->applet->cli;
 
 		if (!row->about)
 			continue;
-		buf_addf(out,
-			"complete -c wardbox -n __fish_use_subcommand -a %s -d ",
-			row->name);
-		add_quoted(out, row->about);
-		buf_addc(out, '\n');
-		for (size_t k = 0; k < s->opt_count; k++) {
-			const struct cli_opt *o = &s->opts[k];
-
-			buf_addf(out,
-				"complete -c wardbox -n "
-				"'__fish_seen_subcommand_from %s' -l %s",
-				row->name, o->text);
-			if (o->letter)
-				buf_addf(out, " -s %c", o->letter);
-			buf_addf(out, "%s -d ", *cli_part(o->text) ? " -r" : "");
-			add_quoted(out, cli_part(cli_part(o->text)));
-			buf_addc(out, '\n');
-		}
+		add_word(out, first, "", row->name, row->about);
+		for (size_t k = 0; k < s->verb_count; k++)
+			add_word(out, within, row->name, s->verbs[k].text,
+				cli_part(cli_part(s->verbs[k].text)));
+		add_options(out, within, row->name, s);
 	}
 }
 
-int completion_print(const char *shell)
+int completion_print(const char *shell, const struct cli_spec *top)
 {
 	static const struct {
 		char name[8];
-		void (*add)(struct buf *out);
+		void (*add)(struct buf *out, const struct cli_spec *top);
 	} shells[] = {{"bash", add_bash}, {"zsh", add_zsh}, {"fish", add_fish}};
 	autobuf struct buf out = BUF_INIT(1 << 18);
 
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++) {
 		if (!str_eq(shell, shells[i].name))
 			continue;
-		shells[i].add(&out);
+		shells[i].add(&out, top);
 		cli_print(&out);
 		return EXIT_OK;
 	}

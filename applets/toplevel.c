@@ -204,7 +204,7 @@ int toplevel_run(int argc, char **argv)
 	if (t.links)
 		return install_links(&t);
 	if (t.completion)
-		return completion_print(t.completion);
+		return completion_print(t.completion, &spec);
 	if (t.version)
 		return print_version(t.json);
 	return print_list(t.json);

@@ -4,11 +4,13 @@
 #ifndef WARDBOX_TOPLEVEL_H
 #define WARDBOX_TOPLEVEL_H
 
+#include "cli.h"
+
 /* The list of applets, or what the options ask for; the exit code. */
 int toplevel_run(int argc, char **argv);
 
-/* Prints a completion script for shell ("bash", "zsh", "fish"); the exit
- * code. */
-int completion_print(const char *shell);
+/* Prints a completion script for shell ("bash", "zsh", "fish"), with what wardbox
+ * itself takes; the exit code. */
+int completion_print(const char *shell, const struct cli_spec *top);
 
 #endif

@@ -7,6 +7,7 @@
  *
  * Prints what was done per second, and the processor's microseconds for each.
  */
+#include "audit_verify.h"
 #include "audit_write.h"
 
 #include <fcntl.h>
@@ -112,6 +113,18 @@ static int redact(long megabytes)
 	return 0;
 }
 
+/* With no instruction that not every processor has. */
+static int verify(const char *dir)
+{
+	const struct audit_trust trust = {.links_only = true, .portable = true};
+	struct audit_verdict v;
+	struct diag d = {0};
+	autofd int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || audit_verify_dir(fd, &trust, NULL, NULL, &v, &d) < 0 ||
+	       v.findings[AUDIT_TAMPER];
+}
+
 int main(int argc, char **argv)
 {
 	long count = argc > 3 ? atol(argv[3]) : argc > 2 ? atol(argv[2]) : 0;
@@ -129,6 +142,8 @@ int main(int argc, char **argv)
 			bad |= status;
 	} else if (argc > 3 && strcmp(argv[1], "commands") == 0) {
 		bad = commands(argv[2], count);
+	} else if (argc > 2 && strcmp(argv[1], "verify") == 0) {
+		bad = verify(argv[2]);
 	} else if (argc > 2 && strcmp(argv[1], "redact") == 0) {
 		bad = redact(count);
 	} else {

@@ -129,6 +129,44 @@ as_name() {
 	COMP_WORDS=(wardbox doctor --js) COMP_CWORD=2
 	_wardbox
 	[ "${COMPREPLY[*]}" = --json ]
+	COMP_WORDS=(wardbox --comp) COMP_CWORD=1
+	_wardbox
+	[ "${COMPREPLY[*]}" = --completion ]
+}
+
+@test "completion in fish: applets, verbs, options, what they are for" {
+	local word want
+	"$WARDBOX" --completion fish >"$BATS_TEST_TMPDIR/c.fish"
+	ln -s "$WARDBOX" "$BATS_TEST_TMPDIR/wardbox"
+	while IFS='|' read -r word want; do
+		run env PATH="$BATS_TEST_TMPDIR:$PATH" HOME="$BATS_TEST_TMPDIR" \
+			fish -c "source '$BATS_TEST_TMPDIR/c.fish'; complete -C 'wardbox $word'"
+		[[ "$output" == "$want"* ]] || { echo "$word: $output"; false; }
+	done <<-'END'
+		doct|doctor	what
+		doctor --js|--json	print
+		audit veri|verify	is the log
+		audit --outp|--output	short, short-iso
+		--compl|--completion	print
+	END
+}
+
+@test "completion in zsh: applets, verbs, options" {
+	local word want
+	"$WARDBOX" --completion zsh >"$BATS_TEST_TMPDIR/c.zsh"
+	while IFS='|' read -r word want; do
+		# compadd(1) works within a widget alone; what it is given is what counts
+		run zsh -fc 'compdef() { :; }; _files() { :; }
+			compadd() { shift; print -l -- "$@"; }
+			source "$1"; words=(wardbox ${=2}); CURRENT=$#words; _wardbox' \
+			_ "$BATS_TEST_TMPDIR/c.zsh" "$word"
+		[[ $'\n'"$output"$'\n' == *$'\n'"$want"$'\n'* ]] || { echo "$word: $output"; false; }
+	done <<-'END'
+		d|doctor
+		doctor -|--json
+		audit v|verify
+		-|--completion
+	END
 }
 
 @test "argc of 0 ends with a message" {
