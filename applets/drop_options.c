@@ -331,7 +331,8 @@ const struct cli_spec drop_cli = {
 	.example =
 		"wardbox drop -- ls  # read-only, no network\n"
 		"wardbox drop --preset=build --timeout=5m -- make -j2\n"
-		"wardbox drop --rox=/usr --rw=. --net=tcp:443 -- ./fetch",
+		"wardbox drop --add-exec --rox=/usr --rw=. --net=tcp:443 -- "
+		"./fetch",
 	.opts = opts,
 	.opt_count = ARRAY_SIZE(opts),
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,

@@ -544,3 +544,18 @@ for d in range(300):
 	gives 125 user "$BIN/wardbox" drop --audit --unrestricted-filesystem -- true
 	works user "$BIN/wardbox" audit verify || [ $? = 4 ] || true
 }
+
+@test "the examples of the man page and of --help do what they say" {
+	local line
+	printf 'all:\n\techo built\n' >Makefile
+	printf '#!/bin/sh\necho x >out/f && cat out/f\n' >fetch
+	mkdir out
+	chmod 755 fetch
+	while read -r line; do
+		# what is not from this machine: where wardbox is, and the home
+		line=${line//wardbox/\"\$WARDBOX\"}
+		works eval "HOME=$W ${line//\~/$W} </dev/null"
+	done < <(sed -n 's/^\.Dl //p' "$TOP/applets/drop.1" | sed 's/\\-/-/g'
+		"$WARDBOX" drop --help | sed -n 's/^  *\(wardbox drop .*--.*\)/\1/p')
+	[ "$(cat out/f)" = x ]
+}
