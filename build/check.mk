@@ -28,6 +28,7 @@ HELPERS := $(patsubst tests/lib/%.c,$(TEST)/lib/%,\
 	$(filter-out tests/lib/replay.c tests/lib/attack_%,$(wildcard tests/lib/*.c)))
 $(TEST)/lib/attack: $(wildcard tests/lib/attack_*.c)
 $(TEST)/lib/allocator: applets/malloc.c libcore/heap.c
+$(TEST)/lib/libc: applets/libc.c
 $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
 	@mkdir -p $(@D)
 	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $^

@@ -3,7 +3,7 @@
 LIB_SOURCES := $(sort $(wildcard libcore/*.c))
 # An applet is NAME.c with its NAME_PART.c files.
 applet_sources = $(wildcard applets/$(1).c applets/$(1)_*.c)
-BOX_SOURCES := applets/main.c applets/malloc.c applets/toplevel.c \
+BOX_SOURCES := applets/main.c applets/malloc.c applets/libc.c applets/toplevel.c \
 	applets/completion.c \
 	$(foreach a,$(APPLETS_ON),$(call applet_sources,$(a)))
 

@@ -212,6 +212,12 @@ as_name() {
 	[ "$status" -eq 0 ]
 }
 
+@test "its sort and search keep the C library's promises" {
+	run "$HELPERS/libc"
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "colour on a terminal that takes it, and no other byte because of it" {
 	need command -v script
 	project

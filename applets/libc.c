@@ -1,0 +1,64 @@
+/* libc.c - parts of the C library that are smaller here
+ * SPDX-License-Identifier: MIT
+ *
+ * What a program without threads and with short lists to sort does not need of
+ * them is some kilobytes.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Beside a debugger's or a sanitizer's library there is theirs. */
+#ifndef __GLIBC__
+
+/* There is no other thread whose locks the child would have to take over. */
+pid_t fork(void)
+{
+	return _Fork();
+}
+
+char *strstr(const char *text, const char *part)
+{
+	return memmem(text, strlen(text), part, strlen(part));
+}
+
+static void swap(char *a, char *b, size_t n)
+{
+	while (n--) {
+		char c = a[n];
+
+		a[n] = b[n];
+		b[n] = c;
+	}
+}
+
+/* By a heap: no order of the rows makes it slow. */
+void qsort(void *rows, size_t count, size_t size,
+	int (*order)(const void *, const void *))
+{
+	char *row = rows;
+	size_t top = count / 2 * size, end = count * size;
+
+	for (;;) {
+		size_t at, next;
+
+		if (top) {
+			top -= size;
+		} else {
+			if (end <= size)
+				return;
+			end -= size;
+			swap(row, row + end, size);
+		}
+		for (at = top; (next = 2 * at + size) < end; at = next) {
+			if (next + size < end &&
+				order(row + next, row + next + size) < 0)
+				next += size;
+			if (order(row + at, row + next) >= 0)
+				break;
+			swap(row + at, row + next, size);
+		}
+	}
+}
+
+#endif
