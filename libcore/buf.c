@@ -8,6 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+struct buf buf_heap(size_t max)
+{
+	return (struct buf){.max = max, .owned = true};
+}
+
+struct buf buf_fixed(char *array, size_t size)
+{
+	return (struct buf){.data = array, .cap = size, .max = size - 1};
+}
+
 void buf_release(struct buf *b)
 {
 	if (b->owned)

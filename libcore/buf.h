@@ -24,14 +24,13 @@ struct buf {
 };
 
 /* Empty, on the heap when needed, at most max bytes. */
-#define BUF_INIT(maximum) ((struct buf){.max = (maximum), .owned = true})
+struct buf buf_heap(size_t max);
+#define BUF_INIT(maximum) buf_heap(maximum)
 
 /* Empty, in the caller's array; never allocates. One byte is kept for the NUL
- * of buf_str(), so it holds sizeof(array) - 1 bytes. */
-#define BUF_FIXED(array)                                                       \
-	((struct buf){.data = (array),                                         \
-		.cap = sizeof(array),                                          \
-		.max = sizeof(array) - 1})
+ * of buf_str(), so it holds size - 1 bytes. */
+struct buf buf_fixed(char *array, size_t size);
+#define BUF_FIXED(array) buf_fixed(array, sizeof(array))
 
 void buf_release(struct buf *b);
 #define autobuf autoclean(buf_release)
