@@ -40,11 +40,10 @@ endif
 HARDEN := -fstack-protector-strong -fstack-clash-protection \
 	-ftrivial-auto-var-init=zero -fzero-call-used-regs=used-gpr
 HARDEN += $(if $(findstring aarch64,$(MACHINE)),-mbranch-protection=standard)
-# The canary is musl's word for it, as on other machines: the copy in the thread's
-# block, which without threads lies beside it, takes longer instructions.
-HARDEN += $(if $(findstring x86_64,$(MACHINE)),-mstack-protector-guard=global)
-# Constants lie as the ABI has them, with no room between for vectors.
-LAYOUT := $(if $(findstring x86_64,$(MACHINE)),-malign-data=abi)
+# Constants lie as the ABI has them, with no room between for vectors. The canary
+# is musl's word for it, as on other machines: the copy in the thread's block,
+# which without threads lies beside it, takes longer instructions.
+LAYOUT := $(if $(findstring x86_64,$(MACHINE)),-malign-data=abi -mstack-protector-guard=global)
 
 # Relative relocations packed into a bitmap, where the linker knows how and
 # applets/start.c can read them.
