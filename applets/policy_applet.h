@@ -48,6 +48,9 @@ void policy_write(const char *file, const void *bytes, size_t n, mode_t mode);
 void policy_wrote(const struct policy_opts *o, struct json *j, const char *file,
 	const char *text);
 
+/* A file that is good, or what is wrong with it: a map, left open. */
+void policy_tell(struct json *j, const char *path, const struct diag *d);
+
 /* Prints what was gathered; JSON that is open is closed. */
 void policy_print(struct json *j);
 

@@ -32,41 +32,39 @@ static enum policy_layer layer_of(const char *path)
 						 : POLICY_LAYER_SYSTEM;
 }
 
-/* What was found: in the text, or as one of the list that j is in. d: what is
- * wrong, NULL for nothing. */
-struct findings {
-	struct buf text;
-	struct json *j; /* NULL: for people */
-};
-
-static void tell(struct findings *f, const char *path, unsigned tests,
-	const struct diag *d)
+void policy_tell(struct json *j, const char *path, const struct diag *d)
 {
-	struct json *j = f->j;
-
-	if (!j && d)
-		cli_diag(d);
-	else if (!j)
-		buf_addf(&f->text, "%s: good, %u tests pass\n", path, tests);
-	if (!j)
-		return;
 	json_open(j, '{');
 	json_put_str(j, "policy", path);
 	json_put_bool(j, "good", !d);
-	if (!d) {
-		json_put_u64(j, "tests", tests);
+	if (!d)
+		return;
+	json_put_str(j, "file", d->file);
+	json_put_u64(j, "line", d->line);
+	json_put_u64(j, "column", d->col);
+	json_put_str(j, "error", d->text);
+	json_put_str(j, "hint", d->hint);
+}
+
+/* d: what is wrong, NULL for nothing. */
+static void tell(const struct policy_opts *o, struct json *j, const char *path,
+	unsigned tests, const struct diag *d)
+{
+	if (o->json) {
+		policy_tell(j, path, d);
+		if (!d)
+			json_put_u64(j, "tests", tests);
+		json_close(j);
+	} else if (d) {
+		cli_diag(d);
 	} else {
-		json_put_str(j, "file", d->file);
-		json_put_u64(j, "line", d->line);
-		json_put_u64(j, "column", d->col);
-		json_put_str(j, "error", d->text);
-		json_put_str(j, "hint", d->hint);
+		buf_addf(j->out, "%s: good, %u tests pass\n", path, tests);
 	}
-	json_close(j);
 }
 
 /* One file, together with what it stands on. */
-static bool check_file(const char *path, struct findings *f)
+static bool check_file(
+	const struct policy_opts *o, struct json *j, const char *path)
 {
 	autopolicy struct policy *p = NULL;
 	struct policy_where w = {.uid = geteuid(), .system_uid = geteuid()};
@@ -91,36 +89,33 @@ static bool check_file(const char *path, struct findings *f)
 	else
 		good = policy_load(&p, &w, &d) == 0 &&
 			p->state == POLICY_GOOD && policy_test(p, &ran, &d) == 0;
-	tell(f, path, ran, good ? NULL : &d);
+	tell(o, j, path, ran, good ? NULL : &d);
 	return good;
 }
 
 int policy_check(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
-	struct findings f = {.text = BUF_INIT(1 << 20)};
-	struct json j = JSON_INIT(&f.text);
+	autobuf struct buf out = BUF_INIT(1 << 20);
+	struct json j = JSON_INIT(&out);
 	autohere struct policy_here *h = NULL;
 	struct diag d = {0};
 	unsigned ran = 0;
 	bool good = true;
 
-	if (o->json) {
-		f.j = &j;
+	if (o->json)
 		json_open(&j, '[');
-	}
 	for (int i = 1; i < argc; i++)
-		good &= check_file(argv[i], &f);
+		good &= check_file(o, &j, argv[i]);
 	if (argc < 2) {
 		h = policy_find_here(o);
 		good = h->policy->state == POLICY_GOOD &&
 			policy_test(h->policy, &ran, &d) == 0;
 		/* Of a policy that is not good it was told already. */
-		if (good || d.text[0] || f.j)
-			tell(&f, "the policy in force", ran, good ? NULL : &d);
+		if (good || d.text[0] || o->json)
+			tell(o, &j, "the policy in force", ran, good ? NULL : &d);
 	}
 	policy_print(&j);
-	buf_release(&f.text);
 	return good ? EXIT_OK : POLICY_EXIT_BROKEN;
 }
 

@@ -104,16 +104,6 @@ int policy_sign_verb(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
-static void json_signed(struct json *j, const char *file, const char *error)
-{
-	json_open(j, '{');
-	json_put_str(j, "policy", file);
-	json_put_bool(j, "signed", !error);
-	if (error)
-		json_put_str(j, "error", error);
-	json_close(j);
-}
-
 int policy_verify(void *into, int argc, char **argv)
 {
 	const struct policy_opts *o = into;
@@ -131,19 +121,20 @@ int policy_verify(void *into, int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		autobuf struct buf text = BUF_INIT(1 << 20);
 		struct diag d = {0};
-
 		bool fits;
 
 		read_text(argv[i], &text, EXIT_USAGE);
 		fits = policy_sign_check(pub, argv[i], buf_str(&text), text.len,
 			       &d) == 0;
 		good &= fits;
-		if (!o->json && fits)
+		if (o->json) {
+			policy_tell(&j, argv[i], fits ? NULL : &d);
+			json_close(&j);
+		} else if (fits) {
 			buf_addf(&out, "%s: signed\n", argv[i]);
-		else if (!o->json)
+		} else {
 			cli_diag(&d);
-		else
-			json_signed(&j, argv[i], fits ? NULL : d.text);
+		}
 	}
 	policy_print(&j);
 	return good ? EXIT_OK : EXIT_FOUND;

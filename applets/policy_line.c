@@ -58,17 +58,22 @@ static void json_verdict(struct json *j, const struct policy_verdict *v)
 /* "deny (net): reason" and where the rule stands. */
 static void say(struct buf *out, const struct policy_verdict *v, bool colour)
 {
-	buf_addf(out, "%s%s%s (%s): ", cli_sgr(colour, colour_of(v->would)),
-		policy_decision_name(v->decision), cli_sgr(colour, "0"),
-		v->rule);
+	char space[sizeof(*v)];
+	struct buf text = BUF_FIXED(space);
+
+	buf_addf(out, "%s%s%s", cli_sgr(colour, colour_of(v->would)),
+		policy_decision_name(v->decision), cli_sgr(colour, "0"));
+	buf_addf(&text, " (%s): ", v->rule);
 	if (v->would != v->decision)
-		buf_addf(out, "would be %s: ", policy_decision_name(v->would));
-	cli_escape_str(out, v->reason);
-	if (v->line)
-		buf_addf(out, " [%s:%u]", v->file, v->line);
-	buf_addc(out, '\n');
+		buf_addf(&text, "would be %s: ",
+			policy_decision_name(v->would));
+	buf_addf(&text, v->line ? "%s [%s:%u]" : "%s", v->reason, v->file,
+		v->line);
+	cli_escape_str(out, buf_str(&text));
 	if (v->alternative[0])
-		buf_addf(out, "  instead: %s\n", v->alternative);
+		buf_adds(out, "\n  instead: ");
+	cli_escape_str(out, v->alternative);
+	buf_addc(out, '\n');
 }
 
 /* What "@@" lines of a corpus say: \n \t \r \0 \e \\ \xHH \uHHHH \{N*TEXT}. */
@@ -138,7 +143,7 @@ static void judge_text_line(const struct policy_opts *o,
 /* One row: LINE, or PROFILE<TAB>EXPECTED<TAB>LINE[<TAB>anything]. True when the
  * verdict is the expected one, or none was. */
 static bool batch_row(const struct policy_opts *o, struct policy_here *h,
-	char *row, struct json *j)
+	char *row, struct buf *out)
 {
 	autobuf struct buf text = BUF_INIT(LINE_MAX_BYTES);
 	enum policy_profile before = h->profile;
@@ -167,20 +172,8 @@ static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 		for (char *c = want; *c; c++)
 			*c = (char)(*c | 0x20);
 	same = !want || str_eq(want, policy_decision_name(v.would));
-	if (o->json) {
-		json_open(j, '{');
-		json_put_str(j, "profile", policy_profile_name(h->profile));
-		json_put_str(j, "line", line);
-		json_put_str(j, "expected", want);
-		json_key(j, "verdict");
-		json_verdict(j, &v);
-		json_close(j);
-	} else {
-		buf_addf(j->out, "%s\t%s\t%s\t%s\t%s\n",
-			policy_profile_name(h->profile),
-			policy_decision_name(v.would), want ? want : "-",
-			v.rule, line);
-	}
+	buf_addf(out, "%s\t%s\t%s\t%s\t%s\n", policy_profile_name(h->profile),
+		policy_decision_name(v.would), want ? want : "-", v.rule, line);
 	h->profile = before;
 	return same;
 }
@@ -189,7 +182,6 @@ static int batch(const struct policy_opts *o, struct policy_here *h)
 {
 	autobuf struct buf all = BUF_INIT(BATCH_MAX);
 	autobuf struct buf out = BUF_INIT(BATCH_MAX);
-	struct json j = JSON_INIT(&out);
 	autofd int fd = -1;
 	size_t rows = 0, bad = 0;
 	int rc;
@@ -206,8 +198,6 @@ static int batch(const struct policy_opts *o, struct policy_here *h)
 	buf_addc(&all, 0);
 	if (all.err)
 		cli_die(EXIT_FOUND, "%s: too large", o->batch);
-	if (o->json)
-		json_open(&j, '[');
 	for (char *row = all.data; *row;) {
 		size_t n = strcspn(row, "\n");
 		bool last = !row[n];
@@ -215,13 +205,13 @@ static int batch(const struct policy_opts *o, struct policy_here *h)
 		row[n] = 0;
 		if (*row && *row != '#') {
 			rows++;
-			bad += !batch_row(o, h, row, &j);
+			bad += !batch_row(o, h, row, &out);
 		}
 		if (last)
 			break;
 		row += n + 1;
 	}
-	policy_print(&j);
+	cli_print(&out);
 	if (bad)
 		cli_warn("%zu of %zu rows differ from what they expect", bad,
 			rows);
@@ -238,6 +228,8 @@ int policy_test_verb(void *into, int argc, char **argv)
 
 	if (!o->batch)
 		policy_line_of(o, argc, argv, &line);
+	else if (o->json)
+		cli_die_usage(o->spec, "--batch prints rows, not JSON");
 	h = policy_find_here(o);
 	if (o->batch)
 		return batch(o, h);
@@ -339,8 +331,10 @@ int policy_explain(void *into, int argc, char **argv)
 		json_put_str(&j, "root", h->root);
 		json_put_open(&j, "commands", '[');
 	} else {
-		buf_addf(&out, "profile %s, root %s\n",
-			policy_profile_name(h->profile), h->root);
+		buf_addf(&out, "profile %s, root ",
+			policy_profile_name(h->profile));
+		cli_escape_str(&out, h->root);
+		buf_addc(&out, '\n');
 	}
 	/* The answer is what it is to those who do not ask for each. */
 	policy_decide_line(h->policy, &req, &v, each, &w);

@@ -185,7 +185,7 @@ int policy_history(void *into, int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
-	if (r.size == 0 || r.size > RING_MAX)
+	if (!r.size)
 		r.size = RING_MAX;
 	r.line = calloc(r.size, sizeof(*r.line));
 	if (!r.line)

@@ -42,10 +42,13 @@ static void rule_text(struct buf *out, const struct policy_image *img,
 	buf_addf(out, "%s%-8s%s ", cli_sgr(colour, code[kind]), kinds[kind],
 		cli_sgr(colour, "0"));
 	pattern(out, img, r);
-	if (r->text)
-		buf_addf(out, "  # %s", img_str(img, r->text));
-	buf_addf(out, " [%s:%u %s]\n", img_str(img, r->file), r->line,
-		img_str(img, r->id));
+	buf_adds(out, r->text ? "  # " : "");
+	cli_escape_str(out, img_str(img, r->text));
+	buf_adds(out, " [");
+	cli_escape_str(out, img_str(img, r->file));
+	buf_addf(out, ":%u ", r->line);
+	cli_escape_str(out, img_str(img, r->id));
+	buf_adds(out, "]\n");
 }
 
 static void rule_json(struct json *j, const struct policy_image *img,
@@ -120,18 +123,6 @@ int policy_blocklist(void *into, int argc, char **argv)
 	return list(into, true);
 }
 
-static void source(struct json *j, const char *layer, const char *text)
-{
-	if (!j->depth) {
-		buf_addf(j->out, "%-10s %s\n", layer, text);
-		return;
-	}
-	json_open(j, '{');
-	json_put_str(j, "layer", layer);
-	json_put_str(j, "source", text);
-	json_close(j);
-}
-
 /* Each source that is there, in all layers. */
 static void sources(const struct policy_here *h, struct json *j)
 {
@@ -139,18 +130,30 @@ static void sources(const struct policy_here *h, struct json *j)
 		const struct policy_image *img = h->policy->layer[l];
 		const char *name = policy_layer_name((enum policy_layer)l);
 		uint32_t count = img ? IMG_COUNT(img, IMG_SOURCE) : 0;
-		bool any = !img || l != POLICY_LAYER_SYSTEM;
-		struct img_source s;
+		bool built_in = img && l == POLICY_LAYER_SYSTEM;
 
-		for (uint32_t i = 0; i < count; i++) {
-			img_get(img, IMG_SOURCE, i, &s);
-			if (s.kind >= IMG_SRC_ABSENT)
+		for (uint32_t i = 0; i < count + built_in; i++) {
+			const char *text = "built in";
+			struct img_source s;
+
+			if (i < count) {
+				img_get(img, IMG_SOURCE, i, &s);
+				if (s.kind >= IMG_SRC_ABSENT)
+					continue;
+				text = img_str(img, s.path);
+				built_in = false;
+			}
+			if (!j->depth) {
+				buf_addf(j->out, "%-10s ", name);
+				cli_escape_str(j->out, text);
+				buf_addc(j->out, '\n');
 				continue;
-			source(j, name, img_str(img, s.path));
-			any = true;
+			}
+			json_open(j, '{');
+			json_put_str(j, "layer", name);
+			json_put_str(j, "source", text);
+			json_close(j);
 		}
-		if (!any)
-			source(j, name, "built in");
 	}
 }
 
@@ -202,8 +205,10 @@ static void status_text(struct json *j, const struct policy_here *h,
 {
 	static const char net[][6] = {"none", "local", "all"};
 
-	buf_addf(j->out, "profile    %s\npolicy     %s\nroot       %s\n",
-		policy_profile_name(h->profile), state, h->root);
+	buf_addf(j->out, "profile    %s\npolicy     %s\nroot       ",
+		policy_profile_name(h->profile), state);
+	cli_escape_str(j->out, h->root);
+	buf_addc(j->out, '\n');
 	sources(h, j);
 	buf_addf(j->out, "sandbox    %s, network %s%s\n",
 		g->confine ? "on" : "off", net[g->net],

@@ -115,42 +115,28 @@ static void command_text(
 	judge_sh(k, &a, NULL, 0, SHELL_UNION);
 }
 
-/* :!x, r !x, \! x: the rest of the line is the shell's. */
-static void escapes(struct judge_cmd *k, const char *line, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const char *rest = &line[i + 1];
-		struct arg a;
-
-		if (line[i] != '!' || strchr("=<>", *rest) ||
-			(i && !strchr(" \t:%$.,\\0123456789", line[i - 1])))
-			continue;
-		a = judge_arg(k->j, rest, n - i - 1);
-		judge_sh(k, &a, NULL, 0, SHELL_UNION);
-		return;
-	}
-}
-
 void judge_editor(struct judge_cmd *k, const struct arg *text)
 {
-	for (const char *line = text->s; *line;) {
-		size_t len = strcspn(line, "\n");
-		const char *at = line;
+	size_t n;
 
-		escapes(k, line, len);
-		while (at < line + len) {
-			size_t n = strcspn(at, " \t\n|;");
-			struct arg file = judge_arg(k->j, at, n);
-			const char *slash = strchr(file.s, '/');
+	for (const char *at = text->s; *at; at += n + (at[n] != 0)) {
+		const char *shell = at + strspn(at, ":%$.,'<>\\0123456789");
+		struct arg word;
 
-			if (at > line &&
-				(str_after(file.s, "../") || *file.s == '~' ||
-					(slash == file.s &&
-						strchr(slash + 2, '/'))))
-				judge_path(k, &file, PATH_WRITE);
-			at += n + (at[n] != 0);
+		n = strcspn(at, " \t\n|;");
+		if (*shell == '!' && !strchr("=<>", shell[1])) {
+			n = strcspn(shell, "\n");
+			word = judge_arg(k->j, shell + 1, n - 1);
+			judge_sh(k, &word, NULL, 0, SHELL_UNION);
+			at = shell;
+			continue;
 		}
-		line += len + (line[len] != 0);
+		word = judge_arg(k->j, at, n);
+		if (at > text->s && at[-1] != '\n' &&
+			(str_after(word.s, "../") || *word.s == '~' ||
+				(word.s[0] == '/' && word.s[1] &&
+					strchr(word.s + 2, '/'))))
+			judge_path(k, &word, PATH_WRITE);
 	}
 }
 

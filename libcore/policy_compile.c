@@ -171,7 +171,7 @@ static int verb_protect(struct policy_compiler *c)
 		row.text = build_str(
 			&c->b, c->line.text.s, strlen(c->line.text.s));
 	for (; i < c->line.count; i++) {
-		if (w[i].s[0] == '/')
+		if (w[i].s[0] == '/' || str_after(w[i].s, "../"))
 			return compile_bad(
 				c, i, "expected a path relative to the root");
 		row.pattern = compile_word(c, i);
@@ -311,18 +311,16 @@ static int unknown_verb(struct policy_compiler *c)
 {
 	const struct policy_word *w = &c->line.word[0];
 	char near[16] = "allow, deny ...";
-	unsigned best = strlen(w->s) > 3 ? 3 : 2;
+	unsigned most = strlen(w->s) > 3 ? 2 : 1;
 
 	for (const char *at = VERBS; *at;) {
 		size_t n = strcspn(at, " ");
 		char name[16] = "";
-		unsigned far;
 
 		memcpy(name, at, n);
-		far = str_distance(name, w->s, 2);
-		if (far < best) {
-			best = far;
+		if (str_distance(name, w->s, 2) <= most) {
 			memcpy(near, name, sizeof(near));
+			break;
 		}
 		at += n + (at[n] == ' ');
 	}
@@ -379,10 +377,19 @@ static int statement(struct policy_compiler *c)
 	static const unsigned system_only =
 		1U << IMG_DELEGATE | 1U << V_ARGS | 1U << V_INCLUDE |
 		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME;
+	static const unsigned plain = 1U << V_ENV | 1U << V_EXEC | 1U << V_LIST |
+				      1U << V_PATH | 1U << V_PROTECT |
+				      1U << V_RELAX | 1U << V_ROOT |
+				      1U << V_RUNTIME;
 	int verb = policy_index(VERBS, c->line.word[0].s);
 
 	if (verb < 0)
 		return unknown_verb(c);
+	for (size_t i = 1; plain & 1U << verb && i < c->line.count; i++)
+		if (!c->line.word[i].quoted && strchr(c->line.word[i].s, '{'))
+			return compile_bad(c, i,
+				"expected words without {...}, which is for "
+				"rules; quote what is meant as it is");
 	if (system_only & 1U << verb && c->layer != POLICY_LAYER_SYSTEM)
 		return compile_bad(c, 0, "only the system policy may say this");
 	if (verb != IMG_EXCEPT) {

@@ -18,6 +18,11 @@ static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
 {
 	if (memmem(s, n, "**", 2))
 		return compile_bad(c, i, "expected ** as a word of its own");
+	if (strcspn(s, "{}") < n)
+		return compile_bad(c, i, "expected {WORD|WORD...} as a word of "
+					 "its own; quote what is meant as it is");
+	if (program && strcspn(s, "=") < n)
+		return compile_bad(c, i, "expected id=, prof= or net=");
 	if (program && memchr(s, '/', n) && s[0] != '/' &&
 		strncmp(s, "./", 2) != 0)
 		return compile_bad(
@@ -30,8 +35,9 @@ static int alternatives(
 	struct policy_compiler *c, size_t i, const char *s, bool program)
 {
 	int count = 0;
+	char last;
 
-	while (*s != '}') {
+	do {
 		size_t n = strcspn(s, "|}");
 		uint32_t off;
 
@@ -45,9 +51,10 @@ static int alternatives(
 		off = build_str(&c->b, s, n);
 		build_add(&c->b, IMG_REF, &off);
 		count++;
-		s += n + (s[n] == '|');
-	}
-	if (s[1] || count == 0)
+		last = s[n];
+		s += n + 1;
+	} while (last == '|');
+	if (*s)
 		return compile_bad(
 			c, i, "expected {WORD|WORD...} and nothing behind");
 	return count;

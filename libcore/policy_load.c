@@ -145,6 +145,9 @@ static int source(struct layer *l, const char *path,
 			return rc;
 	}
 	rc = buf_read_fd(&text, fd);
+	if (rc == -ENOBUFS)
+		return diag_fail(d, rc, "%s: larger than %d bytes", path,
+			POLICY_TEXT_MAX);
 	if (rc < 0)
 		return diag_errno(d, rc, "%s", path);
 	if (want->sign) {

@@ -98,35 +98,15 @@ static int put(struct out *o, struct policy_text *t, char c, struct diag *d)
 
 static int escape(struct policy_text *t, char *c, struct diag *d)
 {
-	uint64_t v;
-	char hex[3];
+	static const char from[] = "\"\\nt", to[] = "\"\\\n\t";
+	const char *at;
 
 	t->at++;
-	switch (peek(t, 0)) {
-	case '"':
-	case '\\':
-		*c = *t->at;
-		break;
-	case 'n':
-		*c = '\n';
-		break;
-	case 't':
-		*c = '\t';
-		break;
-	case 'x':
-		hex[0] = peek(t, 1);
-		hex[1] = peek(t, 2);
-		hex[2] = 0;
-		if (num_hex64(hex, &v) < 0 || v == 0)
-			return bad_here(t, d,
-				"bad \\x, expected two hex digits, not 00");
-		*c = (char)v;
-		t->at += 2;
-		break;
-	default:
+	at = strchr(from, peek(t, 0));
+	if (!at || !*at)
 		return bad_here(t, d,
-			"unknown escape, expected \\\" \\\\ \\n \\t \\xHH");
-	}
+			"unknown escape, expected \\\" \\\\ \\n \\t");
+	*c = to[at - from];
 	t->at++;
 	return 0;
 }
@@ -158,6 +138,28 @@ static int quoted(struct policy_text *t, struct out *o, struct diag *d)
 	return 0;
 }
 
+/* What a person could not see, or a terminal would obey, has no place in a
+ * policy; but for the two that a line to test may have. */
+static int check(
+	const struct out *o, const struct policy_word *w, struct diag *d)
+{
+	const char *end = o->line->bytes + o->used;
+	uint32_t cp;
+	size_t n;
+
+	for (const char *s = w->s; s + 1 < end; s += n) {
+		n = utf8_decode(s, (size_t)(end - s), &cp);
+		if (!n)
+			return policy_text_bad(
+				d, o->line, w, "word is not UTF-8");
+		if (utf8_is_hidden(cp) && cp != '\n' && cp != '\t')
+			return policy_text_bad(d, o->line, w,
+				"the character U+%04X has no place in a word",
+				(unsigned)cp);
+	}
+	return 0;
+}
+
 /* Reads one word that begins here. */
 static int word(struct policy_text *t, struct out *o, struct policy_word *w,
 	struct diag *d)
@@ -178,12 +180,12 @@ static int word(struct policy_text *t, struct out *o, struct policy_word *w,
 			rc = quoted(t, o, d);
 			continue;
 		}
-		if ((unsigned char)c < ' ' || c == 0x7f)
-			return bad_here(t, d, "control character in a word");
 		rc = put(o, t, c, d);
 		t->at++;
 	}
-	return rc < 0 ? rc : put(o, t, 0, d);
+	if (rc == 0)
+		rc = put(o, t, 0, d);
+	return rc < 0 ? rc : check(o, w, d);
 }
 
 static int reason(struct policy_text *t, struct out *o, struct diag *d)
@@ -237,8 +239,6 @@ int policy_text_next(
 				t, d, "too many words, expected at most 511");
 		if (word(t, &o, w, d) < 0)
 			return -EINVAL;
-		if (!utf8_valid(w->s, strlen(w->s)))
-			return policy_text_bad(d, line, w, "word is not UTF-8");
 		line->count++;
 	} while (!skip_blank(t));
 	return 1;
