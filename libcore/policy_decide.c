@@ -318,7 +318,7 @@ static int on_source(void *ctx, struct shell_walk *w,
 /* Variables that shells make up by themselves. */
 static bool shell_made(const char *name)
 {
-	static const char *const made[] = {"BASH*", "DIRSTACK", "EPOCH*",
+	static const char made[][11] = {"BASH*", "DIRSTACK", "EPOCH*",
 		"EUID", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LINENO",
 		"MACHTYPE", "OPTARG", "OPTIND", "OSTYPE",
 		"PIPESTATUS", "RANDOM", "SECONDS", "SHELL", "SHELLOPTS",

@@ -105,7 +105,7 @@ static void sed_line(struct scan *s, const struct arg *v)
 
 static void runs(struct scan *s, enum img_type type, const struct arg *v)
 {
-	static const char *const what[IMG_TYPES] = {
+	static const char what[IMG_TYPES][11] = {
 		[IMG_T_SH] = "shell code",
 		[IMG_T_SPLIT] = "a command",
 		[IMG_T_PROG] = "a program",
@@ -113,7 +113,7 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 	};
 	struct judge_cmd *k = s->k;
 
-	if (v->unknown && what[type]) {
+	if (v->unknown && *what[type]) {
 		not_known(s, v, what[type]);
 		return;
 	}

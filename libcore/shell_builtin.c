@@ -71,13 +71,9 @@ static bool is_set_name(struct shell_str name)
 
 static bool is_bad_option(struct shell_str name)
 {
-	static const char *const names[] = {
-		"keyword", "histexpand", "history", "posix", "physical"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (shell_str_is(name, names[i]))
-			return true;
-	return shell_str_unknown(name, true);
+	return shell_str_in(name,
+		       " keyword histexpand history posix physical ") ||
+	       shell_str_unknown(name, true);
 }
 
 static void set_args(struct shell_walk *w, const struct shell_call *c)
@@ -192,9 +188,9 @@ static void do_shift(struct shell_walk *w, struct shell_call *c)
 
 static void do_shopt(struct shell_walk *w, struct shell_call *c)
 {
-	static const char *const harmless[] = {"nullglob",
-		"globstar", "nocaseglob", "nocasematch", "inherit_errexit",
-		"checkwinsize", "globskipdots"};
+	static const char harmless[] =
+		" nullglob globstar nocaseglob nocasematch inherit_errexit "
+		"checkwinsize globskipdots ";
 	const struct shell_val *values[128] = {0};
 	bool known = shell_options(w, c, "", values);
 
@@ -205,11 +201,8 @@ static void do_shopt(struct shell_walk *w, struct shell_call *c)
 		return;
 	for (; c->at < c->n; c->at++) {
 		const struct shell_str *s = shell_val_text(&c->v[c->at]);
-		bool fine = false;
 
-		for (size_t i = 0; s && i < ARRAY_SIZE(harmless); i++)
-			fine |= shell_str_is(*s, harmless[i]);
-		if (!fine)
+		if (!s || !shell_str_in(*s, harmless))
 			shell_risk(w, SHELL_RISK_OPTION, c->v[c->at].alts[0],
 				c->span);
 	}

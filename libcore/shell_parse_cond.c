@@ -32,7 +32,7 @@ static bool is_unary(const struct shell_word *w, struct shell_str *op)
 
 static bool is_binary(const struct shell_word *w, struct shell_str *op)
 {
-	static const char *const names[] = {"=", "==", "!=", "=~", "-eq", "-ne",
+	static const char names[][4] = {"=", "==", "!=", "=~", "-eq", "-ne",
 		"-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"};
 
 	if (!shell_word_literal(w, op))

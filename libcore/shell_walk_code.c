@@ -574,7 +574,7 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 
 const char *shell_risk_text(enum shell_risk risk)
 {
-	static const char *const texts[] = {
+	static const char texts[][42] = {
 		[SHELL_RISK_DYNAMIC] = "the command's name is computed",
 		[SHELL_RISK_NAME] = "a variable's name is computed",
 		[SHELL_RISK_CODE] = "shell code is computed",
