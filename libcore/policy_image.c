@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -214,6 +215,35 @@ int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	return good ? 0 : diag_fail(d, -EBADMSG, "a damaged policy image");
 }
 
+/* Any one byte that is another makes another sum. */
+static uint64_t sum_of(const struct img_header *h, size_t size)
+{
+	const size_t from = offsetof(struct img_header, endian);
+	const uint8_t *at = (const uint8_t *)h + from;
+	uint64_t sum = size, word;
+
+	for (size_t n = size - from; n; at += sizeof(word)) {
+		size_t some = n < sizeof(word) ? n : sizeof(word);
+
+		word = 0;
+		if (some == sizeof(word))
+			memcpy(&word, at, sizeof(word));
+		else
+			memcpy(&word, at, some);
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15ULL;
+		n -= some;
+	}
+	return sum;
+}
+
+void img_seal(void *bytes, size_t size)
+{
+	struct img_header *h = bytes;
+	uint64_t sum = sum_of(h, size);
+
+	memcpy(h->check, &sum, sizeof(sum));
+}
+
 int policy_image_wrap(
 	struct policy_image **img, void *bytes, size_t size, struct diag *d)
 {
@@ -247,6 +277,7 @@ int policy_image_open(
 	autofd int fd = openat(
 		AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	struct stat st;
+	uint64_t sum;
 	void *at;
 	int rc;
 
@@ -269,7 +300,12 @@ int policy_image_open(
 		return rc;
 	}
 	(*img)->how = IMG_MAPPED;
-	return 0;
+	sum = sum_of(at, (size_t)st.st_size);
+	if (memcmp((*img)->head->check, &sum, sizeof(sum)) == 0)
+		return 0;
+	policy_image_free(*img);
+	*img = NULL;
+	return diag_fail(d, -EBADMSG, "%s: a damaged policy image", path);
 }
 
 void policy_image_free(struct policy_image *img)

@@ -21,7 +21,7 @@
 #include "policy.h"
 
 enum {
-	IMG_VERSION = 4,
+	IMG_VERSION = 5,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -65,6 +65,7 @@ struct img_range {
 
 struct img_header {
 	char magic[8];
+	uint8_t check[8]; /* of a file: over all that follows, img_seal() */
 	uint32_t endian, size;
 	uint8_t version, width, layer, use; /* width: bytes of a cell */
 	uint32_t cells, bytes;              /* bytes: of the texts */
@@ -322,6 +323,11 @@ void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
 /* Checks bytes[0..size), 4-aligned, and fills img. -EBADMSG with d. */
 int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	struct diag *d);
+
+/* Writes the sum that a file is opened by, for a disk or a hand may have
+ * changed it so that it still reads as an image. Against whoever can write the
+ * file it is none: that is root alone. */
+void img_seal(void *bytes, size_t size);
 
 /* Maps and checks a file; -errno with d. The owner must be root or uid. */
 int policy_image_open(

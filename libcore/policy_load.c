@@ -61,9 +61,10 @@ static int finish(struct layer *l, int rc, void **bytes, size_t *size,
 		rc = build_finish(&c->b, bytes, size);
 		if (rc < 0)
 			diag_errno(d, rc, "the policy is too large");
-		else
-			br_sha256_out(&l->sum,
-				((struct img_header *)*bytes)->sum);
+	}
+	if (rc == 0) {
+		br_sha256_out(&l->sum, ((struct img_header *)*bytes)->sum);
+		img_seal(*bytes, *size);
 	}
 	policy_compile_release(c);
 	free(l);

@@ -166,6 +166,43 @@ static void large(void **state)
 
 /* Every byte of an image may be wrong: it is refused, or it is as good as any
  * other; nothing is read outside of it. */
+/* A file of which one byte is another is no image, whatever it would say. */
+static void changed(void **state)
+{
+	static const char text[] = "use DEV\nprofile DEV unknown=allow\n"
+				   "deny id=i x : \"r\"\n";
+	char path[] = "/tmp/wardbox-image-XXXXXX";
+	struct policy_image *img = NULL;
+	struct diag d;
+	uint8_t *bytes;
+	void *built;
+	size_t n;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(
+		policy_build_text("f", text, sizeof(text) - 1, &built, &n, &d),
+		0);
+	bytes = built;
+	for (size_t i = 0; i <= 2 * n; i++) {
+		bytes[i / 2] ^= i % 2 ? 0x80 : 1;
+		assert_int_equal(pwrite(fd, bytes, n, 0), n);
+		assert_int_equal(policy_image_open(&img, path, geteuid(), &d),
+			-EBADMSG);
+		assert_null(img);
+		bytes[i / 2] ^= i % 2 ? 0x80 : 1;
+		if (i / 2 == n - 1 && i % 2)
+			break;
+	}
+	assert_int_equal(pwrite(fd, bytes, n, 0), n);
+	assert_int_equal(policy_image_open(&img, path, geteuid(), &d), 0);
+	policy_image_free(img);
+	free(built);
+	close(fd);
+	unlink(path);
+}
+
 static void damaged(void **state)
 {
 	static const char text[] =
@@ -235,6 +272,7 @@ int main(void)
 		cmocka_unit_test(places),
 		cmocka_unit_test(good),
 		cmocka_unit_test(large),
+		cmocka_unit_test(changed),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(builtin),
 	};
