@@ -283,6 +283,9 @@ static enum redact_strength strength_of(const struct redact *r,
 	if (v->text[at] == ':' && key > v->text + 1 && key[-1] == ':' &&
 		redact_bytes[key[-2]] & B_DIGIT)
 		return STRENGTH_NONE;
+	/* The program says something. */
+	if (v->text[at] == ':' && redact_key_is(key, n, "passwd"))
+		return STRENGTH_LIKELY;
 	/* "PASS: the name of a test" */
 	if (v->text[at] == ':' && n == 4 && memcmp(key, "PASS", 4) == 0)
 		return STRENGTH_NONE;
@@ -389,6 +392,9 @@ static enum redact_answer judge_element(const struct redact *r,
 	}
 	for (end = i; end < v->n && v->text[end] != '<' && v->text[end] != '\n';)
 		end++;
+	/* The texts of a program are in such lists, too. */
+	if (redact_quote(key[-1]) && memchr(v->text + i, ' ', end - i))
+		return REDACT_NO;
 	if ((end == v->n || v->text[end] == '\n') && strength == STRENGTH_SURE)
 		strength = STRENGTH_LIKELY;
 	return judge_to(v, at, i, end, strength, s);

@@ -64,6 +64,20 @@ static size_t behind_sentence(const struct redact_view *v, size_t i)
 	return i;
 }
 
+/* getPassword("of whom") has no value. */
+static bool asks(const struct redact_view *v, size_t key, size_t at)
+{
+	static const char verbs[] = "get\0fetch\0find\0use\0has\0is\0read\0load\0";
+
+	for (size_t i = key; i < at; i++)
+		if (v->text[i] == '.')
+			key = i + 1;
+	EACH (verb, verbs)
+		if (redact_behind(v, key, verb) != key)
+			return true;
+	return false;
+}
+
 /* Where the value begins; 0: none, v->n: more is needed. */
 static size_t value_at(
 	const struct redact_view *v, size_t at, const unsigned char *key)
@@ -82,7 +96,9 @@ static size_t value_at(
 	}
 	/* setPassword("value"), SQL's PASSWORD('value') */
 	if (v->text[at] == '(')
-		return ++i == v->n || quote(v->text[i]) ? i : 0;
+		return asks(v, (size_t)(key - v->text), at) ? 0
+			: ++i == v->n || quote(v->text[i]) ? i
+							   : 0;
 	while (i < v->n && redact_blank(v->text[i]) && i - at < BLANKS)
 		i++;
 	if (v->text[at] == '%')
