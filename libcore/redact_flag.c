@@ -58,9 +58,9 @@ static const struct own {
 	 "mariadb-dump\0mariadb-admin\0""7z\0""7za\0""7zr\0""7zz\0rar\0unrar\0",
 		"p", "", false, true, FORM_ALL},
 	{"docker\0podman\0buildah\0nerdctl\0helm\0oc\0skopeo\0oras\0crane\0"
-	 "az\0", "p", "login", true, false, FORM_ALL},
+	 "az\0cf\0", "p", "login", true, false, FORM_ALL},
 	{"twine\0cqlsh\0rdesktop\0crackmapexec\0netexec\0evil-winrm\0"
-	 "ncftpput\0ncftpget\0useradd\0usermod\0", "p", "", true, true, FORM_ALL},
+	 "ncftpput\0ncftpget\0useradd\0usermod\0psexec\0altool\0", "p", "", true, true, FORM_ALL},
 	{"snmpget\0snmpwalk\0snmpset\0", "c", "", true, false, FORM_LIKELY},
 	{"ssh-keygen\0", "N", "", true, false, FORM_ALL},
 	{"ssh-keygen\0", "P", "", true, false, FORM_ALL},

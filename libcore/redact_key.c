@@ -241,7 +241,7 @@ static void real_name(
 		*key = (const unsigned char *)"secret";
 		*n = 6;
 	} else if (redact_key_is(*key, *n, "value")) {
-		while (k && v->text[k - 1] && strchr("\"',\\ \t\r\n", v->text[k - 1]))
+		while (k && v->text[k - 1] && strchr("\"',:{\\ \t\r\n", v->text[k - 1]))
 			k--;
 		*n = redact_name_before(v, k);
 		*key = v->text + k - *n;
@@ -302,7 +302,8 @@ static size_t tag_name(
 	const struct redact_view *v, size_t at, const unsigned char **key)
 {
 	static const char entries[] =
-		"add\0attribute\0entry\0env\0field\0item\0param\0property\0"
+		"add\0attribute\0entry\0env\0field\0item\0param\0parameter\0"
+		"property\0"
 		"setting\0string\0value\0";
 	static const char names[] = " name=\0 key=\0", closed[] = "</key>";
 	const size_t len = sizeof closed - 1;

@@ -157,7 +157,8 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 		"privatekey", "credential", "signingkey", "encryptionkey",
 		"masterkey", "accountkey", "connectionstring", "authkey",
 		"bearer", "kennwort", "motdepasse", "seedphrase",
-		"recoveryphrase", "unsealkey", "recoverykey"};
+		"recoveryphrase", "unsealkey", "recoverykey",
+		"authtok"};
 	static const char weak[] =
 		"key\0auth\0cookie\0salt\0signature\0sig\0sid\0"
 		"key-data\0";

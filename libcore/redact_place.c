@@ -63,14 +63,15 @@ enum redact_answer redact_pgpass(
 	size_t field[3], n = 0, k = at, i, digits;
 	bool known;
 
-	for (; k && at - k + 1 < REDACT_BEFORE && v->text[k - 1] > ' '; k--) {
+	for (; k && at - k + 1 < REDACT_BEFORE && !redact_ends_word(v->text[k - 1]);
+		k--) {
 		if (v->text[k - 1] != ':')
 			continue;
 		if (n == ARRAY_SIZE(field))
 			return REDACT_NO;
 		field[n++] = k;
 	}
-	if (n < ARRAY_SIZE(field) || (k && v->text[k - 1] != '\n'))
+	if (n < ARRAY_SIZE(field) || (k && redact_blank(v->text[k - 1])))
 		return REDACT_NO;
 	for (i = field[2]; redact_bytes[v->text[i]] & B_DIGIT; i++)
 		;
@@ -79,13 +80,14 @@ enum redact_answer redact_pgpass(
 	i += v->text[i] == '*' && !digits;
 	if (i + 1 != field[1] || digits > 5)
 		return REDACT_NO;
-	for (i = at + 1; i < v->n && v->text[i] > ' ' && v->text[i] != ':'; i++)
+	for (i = at + 1; i < v->n && !redact_ends_word(v->text[i]) &&
+		v->text[i] != ':'; i++)
 		;
 	*s = (struct redact_span){
 		.from = at + 1, .to = i, .kind = KIND_URL, .mode = REDACT_MODE_WORD};
 	if (i == v->n && !v->last)
 		return redact_undecided(v, s, at, at + 1, known);
-	return (i == v->n || v->text[i] == '\n' || v->text[i] == '\r') &&
+	return (i == v->n || (v->text[i] != ':' && !redact_blank(v->text[i]))) &&
 			redact_is_secret(v->text + at + 1, i - at - 1,
 				known ? STRENGTH_SURE : STRENGTH_LIKELY)
 		? REDACT_YES

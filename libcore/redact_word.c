@@ -184,7 +184,7 @@ static bool reads_secret(const unsigned char *p, size_t n)
 {
 	static const char words[] =
 		"--password-stdin\0--with-token\0chpasswd\0passwd --stdin\0"
-		"--passphrase-fd\0cryptsetup\0";
+		"--passphrase-fd\0cryptsetup\0secret create\0";
 
 	EACH (word, words)
 		if (in_text(p, n, word))
