@@ -102,7 +102,8 @@ static void put_string(
 	buf_addc(j->out, '"');
 }
 
-static void put_plain(struct json *j, struct cbor_in *in, unsigned depth);
+static void put_plain(
+	struct json *j, struct cbor_in *in, unsigned depth, bool text);
 
 /* Keys of maps are text or numbers; JSON knows text only. */
 static void put_key(struct json *j, struct cbor_in *in)
@@ -123,19 +124,21 @@ static void put_key(struct json *j, struct cbor_in *in)
 
 static void put_container(
 	struct json *j, struct cbor_in *in, const struct cbor_item *item,
-	unsigned depth)
+	unsigned depth, bool text)
 {
 	json_open(j, item->major == CBOR_MAP ? '{' : '[');
 	for (uint64_t i = 0; i < item->n && !j->out->err; i++) {
 		if (item->major == CBOR_MAP)
 			put_key(j, in);
-		put_plain(j, in, depth + 1);
+		put_plain(j, in, depth + 1, text);
 	}
 	json_close(j);
 }
 
-/* One item as it is. What is too deep was refused by cbor_skip before. */
-static void put_plain(struct json *j, struct cbor_in *in, unsigned depth)
+/* One item as it is; of a text that is not UTF-8 the bad bytes are replaced. What
+ * is too deep was refused by cbor_skip before. */
+static void put_plain(
+	struct json *j, struct cbor_in *in, unsigned depth, bool text)
 {
 	struct cbor_item item;
 
@@ -157,14 +160,17 @@ static void put_plain(struct json *j, struct cbor_in *in, unsigned depth)
 		json_strn(j, (const char *)item.bytes, (size_t)item.n);
 		return;
 	case CBOR_BYTES:
-		put_string(j, audit_add_hex, item.bytes, (size_t)item.n);
+		if (text)
+			json_strn(j, (const char *)item.bytes, (size_t)item.n);
+		else
+			put_string(j, audit_add_hex, item.bytes, (size_t)item.n);
 		return;
 	case CBOR_ARRAY:
 	case CBOR_MAP:
-		put_container(j, in, &item, depth);
+		put_container(j, in, &item, depth, text);
 		return;
 	case CBOR_TAG:
-		put_plain(j, in, depth + 1);
+		put_plain(j, in, depth + 1, text);
 		return;
 	case CBOR_SIMPLE:
 		break;
@@ -190,7 +196,7 @@ static void put_named(struct json *j, struct cbor_in *in,
 				break;
 			if (key.n < n) {
 				json_key(j, names[key.n]);
-				put_plain(j, in, 1);
+				put_plain(j, in, 1, false);
 			} else if (cbor_skip(in)) {
 				break;
 			}
@@ -214,7 +220,7 @@ static void put_totals(struct json *j, struct cbor_in *in)
 			json_key(j, audit_stream_name(key.n));
 			at = *in;
 			if (cbor_next(&at, &peek) || peek.major != CBOR_ARRAY) {
-				put_plain(j, in, 1);
+				put_plain(j, in, 1, false);
 				continue;
 			}
 			put_named(j, in, names, ARRAY_SIZE(names), false);
@@ -281,7 +287,7 @@ static void put_words(struct json *j, const struct audit_key_info *info,
 	else if (info->form == AUDIT_FORM_PRUNED)
 		put_pruned(j, &in);
 	else if (f->item.major != CBOR_ARRAY)
-		put_plain(j, &in, 0);
+		put_plain(j, &in, 0, false);
 	else if (info->form == AUDIT_FORM_USAGE)
 		put_named(j, &in, usage, ARRAY_SIZE(usage), false);
 	else
@@ -334,7 +340,7 @@ void audit_json_field(struct json *j, const struct audit_key_info *info,
 	else if (form == AUDIT_FORM_DATA && f->item.bytes)
 		json_strn(j, (const char *)f->item.bytes, (size_t)f->item.n);
 	else
-		put_plain(j, &in, 0);
+		put_plain(j, &in, 0, form == AUDIT_FORM_TEXT);
 }
 
 static void put_field(struct json *j, const struct audit_field *f)

@@ -10,6 +10,7 @@
 /* How a key's value is shown. */
 enum audit_form {
 	AUDIT_FORM_PLAIN, /* as CBOR has it; byte strings in hexadecimal */
+	AUDIT_FORM_TEXT,  /* the same, byte strings are text that is not UTF-8 */
 	AUDIT_FORM_TYPE,
 	AUDIT_FORM_TIME, /* ns since 1970 as RFC 3339 */
 	AUDIT_FORM_DECISION,

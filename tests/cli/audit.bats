@@ -113,6 +113,8 @@ redact mine key=*PHRASE*'
 	[ "$output" = '{"seq":43,"exit":0}' ]
 	run audit --fields nonsense -o json
 	[ "$status" -eq 2 ]
+	# A word that is no UTF-8 is not written as digits, which others may be.
+	audit -o json -t start | jq -e 'select(.seq == 45) | .argv[3] == "\ufffd\ufffd"'
 }
 
 @test "csv quotes, and makes no formula" {
