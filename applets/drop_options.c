@@ -211,22 +211,24 @@ static int choose_net(struct drop *o, struct diag *d)
 {
 	static const struct list port = {.what = PORT, .option = "--net"};
 	const char *ports = o->net ? str_after(o->net, "tcp:") : NULL;
-	const char *net = ports ? NULL : o->net;
-	bool all = o->open_net || o->share_net;
+	const char *named = ports ? NULL : o->net;
+	const char *net = o->open_net || o->share_net ? "all" : named;
 
 	o->plan.unix_all = o->open_net;
 	/* None of them opens what another one closes. */
-	if ((all && net && !str_eq(net, "all")) ||
-		((all || net) && (ports || o->plan.port_count)))
+	if ((named && !str_eq(named, net)) ||
+		(net && (ports || o->plan.port_count)))
 		return diag_fail(d, -EINVAL,
 			"the network is asked for in two ways that differ");
 	if (ports)
 		return add_items(o, &port, ports, d);
-	if (all || (net && str_eq(net, "all")))
-		o->plan.net = SANDBOX_NET_ALL;
-	else if (net && str_eq(net, "local"))
+	if (!net || str_eq(net, "none"))
+		return 0;
+	if (str_eq(net, "local"))
 		o->plan.net = SANDBOX_NET_LOCAL;
-	else if (net && !str_eq(net, "none"))
+	else if (str_eq(net, "all"))
+		o->plan.net = SANDBOX_NET_ALL;
+	else
 		return diag_fail(d, -EINVAL,
 			"'%s' is none of none, local, tcp:PORTS, all", net);
 	return 0;
@@ -256,20 +258,21 @@ static const struct cli_opt opts[] = {
 		"connect to these ports alone"),
 	CLI_LIST(0, D, bind, "bind-tcp", "PORT,..",
 		"listen on these ports alone"),
-	CLI_TIME('t', D, plan.limits.wall_ns, "timeout", "TIME",
+	CLI_SOME_TIME('t', D, plan.limits.wall_ns, "timeout", "TIME",
 		"end it after TIME; 124"),
-	CLI_TIME(0, D, plan.limits.cpu_ns, "cpu", "TIME",
+	CLI_SOME_TIME(0, D, plan.limits.cpu_ns, "cpu", "TIME",
 		"of processor, all together"),
-	CLI_SIZE(0, D, plan.limits.mem, "mem", "SIZE", "of memory, all together"),
-	CLI_SIZE(0, D, plan.limits.output, "output", "SIZE",
+	CLI_SOME_SIZE(0, D, plan.limits.mem, "mem", "SIZE",
+		"of memory, all together"),
+	CLI_SOME_SIZE(0, D, plan.limits.output, "output", "SIZE",
 		"written to 1 and 2 together, which become pipes"),
-	CLI_UINT(0, D, plan.limits.tasks, 4194304, "nproc", "N",
+	CLI_UINT(0, D, plan.limits.tasks, CLI_SOME | 4194304, "nproc", "N",
 		"threads and processes"),
 	CLI_UINT(0, D, children, 65536, "children", "N",
 		"programs running besides the command"),
-	CLI_UINT(0, D, plan.limits.files, 1048576, "nofile", "N",
+	CLI_UINT(0, D, plan.limits.files, CLI_SOME | 1048576, "nofile", "N",
 		"open descriptors of a process"),
-	CLI_SIZE(0, D, plan.limits.fsize, "fsize", "SIZE",
+	CLI_SOME_SIZE(0, D, plan.limits.fsize, "fsize", "SIZE",
 		"of a file that is written"),
 	CLI_FLAG(0, D, unshare_pid, "unshare-pid",
 		"own processes and a fresh /proc; all end with the command"),
@@ -438,39 +441,15 @@ static int fold_bwrap(struct drop *o, int argc, char **argv)
 	return out;
 }
 
-/* All that there is to begin with, which is no limit. One of nothing would be
- * none, too, and is not what was meant. */
-static void check_limits(struct limits_spec *l)
-{
-	uint64_t *const wide[] = {
-		&l->wall_ns, &l->cpu_ns, &l->mem, &l->output, &l->fsize};
-	uint32_t *const small[] = {&l->tasks, &l->files};
-	bool none = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
-		none |= !*wide[i];
-		*wide[i] = *wide[i] == UINT64_MAX ? 0 : *wide[i];
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(small); i++) {
-		none |= !*small[i];
-		*small[i] = *small[i] == UINT32_MAX ? 0 : *small[i];
-	}
-	if (none)
-		cli_die(EXIT_OURS, "a limit of 0 would be none: leave it out");
-}
-
 int drop_options(struct drop *o, int argc, char **argv)
 {
-	struct limits_spec *l = &o->plan.limits;
 	int folded = fold_bwrap(o, argc, argv), at;
 	struct diag d = {0};
 
+	/* 0 is a number of them, too. */
 	o->children = UINT32_MAX;
-	l->wall_ns = l->cpu_ns = l->mem = l->output = l->fsize = UINT64_MAX;
-	l->tasks = l->files = UINT32_MAX;
 	at = cli_parse(&drop_cli, o, folded, argv);
-	check_limits(l);
-	l->procs = o->children + 1;
+	o->plan.limits.procs = o->children + 1;
 	o->plan.keep_fds = o->keep_fds;
 	o->plan.watch_files = o->explain_denials || o->learn;
 	o->plan.log = o->explain_denials && geteuid() == 0;
@@ -478,7 +457,7 @@ int drop_options(struct drop *o, int argc, char **argv)
 	o->granted = o->preset || o->learn;
 	if (o->learn && !IS_ENABLED(CONFIG_SANDBOX_LEARN))
 		cli_die(EXIT_OURS, "--learn is not built in (SANDBOX_LEARN)");
-	if (l->procs || o->learn)
+	if (o->plan.limits.procs || o->learn)
 		o->plan.want |= SANDBOX_WATCH;
 	add_bits(o);
 	if (add_lists(o, &d) < 0 || choose_net(o, &d) < 0 ||

@@ -383,8 +383,8 @@ static int finish(struct drop_job *job)
 	if (!hit)
 		hit = s->limits.hit;
 	if (s->watch.refused)
-		cli_warn("some programs were not started: more %s than allowed",
-			limits_name(LIMITS_PROCS));
+		cli_warn("some programs were not started: more processes "
+			 "than allowed");
 	if (hit)
 		cli_warn("ended: more %s than allowed (%s)", limits_name(hit),
 			limits_how_name((enum limits_how)s->limits.how[hit]));

@@ -67,16 +67,21 @@ struct cli_opt {
 	char letter; /* 0 for none */
 	uint8_t kind;
 	uint16_t offset;
-	uint32_t max;     /* UINT: the largest value taken (0: no bound) */
+	/* UINT: the largest value taken (0: no bound) */
+	uint32_t max : 31;
+	uint32_t some : 1; /* UINT, SIZE, TIME: 0 is a mistake */
 	const char *text; /* long name NUL argument name NUL help */
 	cli_call *call;   /* CALL only */
 };
 
+/* Added to max: of nothing there would be no sense. */
+#define CLI_SOME 0x80000000U
 #define CLI_FIELD_(type, field, ctype)                                         \
 	((uint16_t)(_Generic(&((type *)0)->field, ctype *: offsetof(type, field))))
 #define CLI_ROW_(letter, kind, type, field, ctype, max, name, arg, help)       \
 	{                                                                      \
-		letter, kind, CLI_FIELD_(type, field, ctype), max,             \
+		letter, kind, CLI_FIELD_(type, field, ctype),                  \
+			(max) & ~CLI_SOME, !!((max) & CLI_SOME),               \
 			name "\0" arg "\0" help, NULL                          \
 	}
 #define CLI_FLAG(l, type, field, name, help)                                   \
@@ -91,13 +96,19 @@ struct cli_opt {
 	CLI_ROW_(l, CLI_KIND_SIZE, type, field, uint64_t, 0, name, arg, help)
 #define CLI_TIME(l, type, field, name, arg, help)                              \
 	CLI_ROW_(l, CLI_KIND_TIME, type, field, uint64_t, 0, name, arg, help)
+#define CLI_SOME_SIZE(l, type, field, name, arg, help)                         \
+	CLI_ROW_(l, CLI_KIND_SIZE, type, field, uint64_t, CLI_SOME, name, arg, \
+		help)
+#define CLI_SOME_TIME(l, type, field, name, arg, help)                         \
+	CLI_ROW_(l, CLI_KIND_TIME, type, field, uint64_t, CLI_SOME, name, arg, \
+		help)
 #define CLI_LIST(l, type, field, name, arg, help)                              \
 	CLI_ROW_(l, CLI_KIND_LIST, type, field, struct cli_list, 0, name, arg, \
 		help)
 /* arg "" makes an option without argument. */
 #define CLI_CALL(l, fn, name, arg, help)                                       \
 	{                                                                      \
-		l, CLI_KIND_CALL, 0, 0, name "\0" arg "\0" help, fn            \
+		l, CLI_KIND_CALL, 0, 0, 0, name "\0" arg "\0" help, fn            \
 	}
 
 /* The next of the packed parts of an option's or a verb's text. */

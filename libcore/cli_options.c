@@ -112,6 +112,8 @@ static void store(const struct parse *p, const struct cli_opt *o,
 			mistake(p, "%s: %s", shown, d.text);
 		break;
 	}
+	if (o->some && !(o->kind == CLI_KIND_UINT ? *at.number : *at.wide))
+		mistake(p, "%s: 0 would be none: leave it out", shown);
 }
 
 static bool is_help(const char *name)

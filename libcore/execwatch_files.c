@@ -83,7 +83,7 @@ static int name_made(int *root, pid_t pid, int dirfd, char *path, char *real)
 	if (err == 0)
 		err = path_join(full, PATH_MAX, real, name);
 	if (err == 0)
-		err = path_made(full, real, PATH_MAX, &st);
+		err = path_made(full, real, &st);
 	if (err == 0 && !st.st_mode) {
 		char *slash = strrchr(real, '/');
 

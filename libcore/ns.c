@@ -154,12 +154,10 @@ int ns_proc(void)
 	/* It is mounted on the one that is there, whose peers are outside. */
 	if (mount(NULL, "/proc", NULL, MS_PRIVATE, NULL) < 0)
 		err = ns_private();
-	if (err < 0)
-		return err;
-	return mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
-		       NULL) < 0 ?
-		       -errno :
-		       0;
+	if (err == 0 && mount("proc", "/proc", "proc",
+				MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
+		err = -errno;
+	return err;
 }
 
 /* /proc can be mounted by a process inside of the pid namespace alone. */

@@ -139,29 +139,30 @@ int path_of_fd(int fd, char *out, size_t size)
 }
 
 /* What a path leads to, by its own name. */
-static int name_real(char *path, size_t size, struct stat *st)
+static int name_real(char *path, struct stat *st)
 {
 	int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
-	err = fstat(fd, st) < 0 ? -errno : path_of_fd(fd, path, size);
+	err = fstat(fd, st) < 0 ? -errno : path_of_fd(fd, path, PATH_MAX);
 	close(fd);
 	return err;
 }
 
-int path_made(const char *path, char *out, size_t size, struct stat *st)
+int path_made(const char *path, char *out, struct stat *st)
 {
 	enum { LINKS_MAX = 40 };
 	char name[PATH_MAX];
-	int err = *path ? str_copy(out, size, path) : -ENOENT;
+	int err = *path ? str_copy(out, PATH_MAX, path) : -ENOENT;
 
 	for (int i = 0; err == 0 && i < LINKS_MAX; i++) {
-		struct buf b = {.data = out, .cap = size, .max = size - 1};
+		struct buf b = {
+			.data = out, .cap = PATH_MAX, .max = PATH_MAX - 1};
 		ssize_t n = (ssize_t)strlen(out);
 		char *last;
 
-		err = name_real(out, size, st);
+		err = name_real(out, st);
 		if (err != -ENOENT)
 			return err;
 		while (n > 1 && out[n - 1] == '/')
@@ -169,7 +170,7 @@ int path_made(const char *path, char *out, size_t size, struct stat *st)
 		last = out + (path_base(out) - out);
 		memcpy(name, last, strlen(last) + 1);
 		memcpy(last, ".", 2);
-		err = name_real(out, size, st);
+		err = name_real(out, st);
 		if (err < 0)
 			return err;
 		st->st_mode = 0;

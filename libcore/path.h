@@ -34,10 +34,10 @@ int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 /* The kernel's own name for a descriptor, from /proc/self/fd. */
 int path_of_fd(int fd, char *out, size_t size);
 
-/* The path through all links, and what is there (*st); of one that does not exist,
- * also by a link, where it would be made, and nothing (a mode of 0). -errno. */
+/* The path through all links (PATH_MAX bytes), and what is there; of one that does
+ * not exist, also by a link, where it would be made, and a mode of 0. -errno. */
 struct stat;
-int path_made(const char *path, char *out, size_t size, struct stat *st);
+int path_made(const char *path, char *out, struct stat *st);
 
 /* Finds the program that execvp would: name itself when it has a slash, else in
  * list, which is PATH's value (NULL: the usual places; an empty entry is cwd).

@@ -50,7 +50,7 @@ unsigned sandbox_explain(const struct sandbox *s, const char *path,
 
 	if (grant)
 		*grant = NULL;
-	if (!real || path_made(path, real, PATH_MAX, &st) < 0)
+	if (!real || path_made(path, real, &st) < 0)
 		return 0;
 	access = ungranted(s, real);
 	for (size_t i = 0; i < s->plan->grant_count; i++) {

@@ -157,9 +157,10 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 			continue;
 		}
 		r->mount = (uint8_t)kind(r, writable);
-		if (r->mount == SANDBOX_MOUNT_RO || shows(s, r, out))
+		if (r->mount == SANDBOX_MOUNT_RO)
 			away = 1;
 		if (shows(s, r, out)) {
+			away = 1;
 			err = sandbox_views(s, r, &added);
 			if (err < 0) {
 				diag_errno(d, err, "other names of %s",

@@ -23,12 +23,6 @@ struct view {
 	const char *dev, *root, *point;
 };
 
-static bool octal(const char *s)
-{
-	return s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' &&
-	       s[2] >= '0' && s[2] <= '7';
-}
-
 /* The word at *at, which is then behind it; a blank in it is "\040". */
 static const char *word(char **at)
 {
@@ -36,12 +30,13 @@ static const char *word(char **at)
 	char *to = start, *from = start;
 
 	while (*from && *from != ' ' && *from != '\n') {
-		bool coded = *from == '\\' && octal(from + 1);
-
-		*to++ = coded ? (char)((from[1] - '0') * 64 +
-					(from[2] - '0') * 8 + from[3] - '0') :
-				*from;
-		from += coded ? 4 : 1;
+		*to = *from++;
+		if (*to == '\\' && strnlen(from, 3) == 3) {
+			*to = (char)((from[0] & 3) << 6 | (from[1] & 7) << 3 |
+				     (from[2] & 7));
+			from += 3;
+		}
+		to++;
 	}
 	*at = from + !!*from;
 	*to = '\0';
@@ -65,22 +60,14 @@ static bool next_view(char **at, struct view *v)
 	return true;
 }
 
-/* What "/" adds to a path. */
-static const char *prefix(const char *dir)
-{
-	return str_eq(dir, "/") ? "" : dir;
-}
-
-/* from and to begin a path and its new form. */
+/* from begins a path, and to its new form. */
 static int moved(char *out, const char *path, const char *from, const char *to)
 {
-	struct buf b = {.data = out, .cap = PATH_MAX, .max = PATH_MAX - 1};
+	const char *rest = path + strlen(from);
 
-	buf_addf(&b, "%s%s", prefix(to), path + strlen(prefix(from)));
-	if (!b.len)
-		buf_addc(&b, '/');
-	buf_str(&b);
-	return b.err;
+	rest += *rest == '/';
+	return *rest ? path_join(out, PATH_MAX, to, rest) :
+		       str_copy(out, PATH_MAX, to);
 }
 
 static int add_view(struct sandbox *s, const struct sandbox_rule *of,
