@@ -243,6 +243,24 @@ void run_pty_read(struct run_state *st)
 	}
 }
 
+/* The user's terminal is gone. The command is not the leader of its session,
+ * but would have been, or would have been told by that leader; so would whoever
+ * is in front of it. They know before they see the end of their terminal. */
+static void hang_up(struct run_state *st)
+{
+	pid_t front = tcgetpgrp(st->pty.master);
+
+	if (st->hung_up)
+		return;
+	st->hung_up = true;
+	for (pid_t group = st->group; group > 0; group = front) {
+		kill(-group, SIGHUP);
+		kill(-group, SIGCONT);
+		if (group == front)
+			break;
+	}
+}
+
 void run_pty_signal(struct run_state *st, int sig, bool kernel)
 {
 	bool key = false;
@@ -262,10 +280,15 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel)
 		if (kernel)
 			return;
 		break;
+	case SIGHUP:
+		if (kernel) {
+			hang_up(st);
+			return;
+		}
+		break;
 	case SIGINT:
 	case SIGQUIT:
 	case SIGTSTP:
-	case SIGHUP:
 		key = kernel;
 		break;
 	default:
@@ -322,8 +345,13 @@ void run_pty_gone(struct run_state *st)
 	if (st->reaped)
 		return;
 	if (st->typed) {
-		say(st, RUN_SAY_KEY, SIGHUP);
-		say(st, RUN_SAY_KEY, SIGCONT);
+		hang_up(st);
+		/* Whoever goes on finds no terminal, either. */
+		if (st->pumps[RUN_SCREEN].to == st->pty.outer) {
+			pump_end(&st->pumps[RUN_SCREEN]);
+			close(st->pty.master);
+			st->pty.master = -1;
+		}
 		return;
 	}
 	if (!pty_modes(&st->pty, &t) || !(t.c_lflag & ICANON))

@@ -46,6 +46,7 @@ struct run_state {
 	bool in_front; /* the command has the keyboard */
 	bool typed;    /* it is a person's, not a pipe */
 	bool suspends; /* the key for it was typed */
+	bool hung_up;  /* the person's terminal is gone, and all were told */
 	pid_t group;   /* the command's, on its terminal; 0: not known yet */
 	bool told;     /* the monitor said how the command ended: */
 	int told_status;

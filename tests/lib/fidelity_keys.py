@@ -2,6 +2,7 @@
 """Cases of fidelity.py: a person at a terminal, and what people do there."""
 import hashlib
 import os
+import select
 import threading
 import time
 
@@ -82,6 +83,11 @@ def cases(f, confined):
     f.terminal("a hundred kilobytes typed", much_in)
     f.terminal("two hundred keys, one at a time", key_by_key)
     f.both("hangs up", lambda s: hangs_up(f, s))
+    f.both("hangs up at once", lambda s: logged_in(f, s, ""))
+    f.both("hangs up, a job in front", lambda s: logged_in(
+        f, s, "(trap 'echo hup >h; exit' HUP; echo u''p; while :; do sleep 0.05; done)"))
+    f.both("hangs up, whatever is ignored", lambda s: logged_in(
+        f, s, "trap '' HUP; echo u''p; while read x; do :; done; echo $? >h; exit 3"))
 
 
 def within(t):
@@ -140,11 +146,27 @@ def hangs_up(f, shell):
     t = f.Terminal(os.path.abspath("bin"))
     t.type("sh -c 'trap \"trap : HUP; echo hup >p; exit 3\" HUP; echo go; while :; do read x || sleep 0.1; done'\n")
     t.until("go\r")
-    got = []
-    reader = threading.Thread(target=lambda: got.append(open("p", encoding="ascii").read()))
-    reader.start()
+    # A writer never waits for its reader: the second HUP would disturb it.
+    fifo = os.open("p", os.O_RDWR)
     t.close()
-    reader.join(20)
+    got = os.read(fifo, 9) if select.select([fifo], [], [], 20)[0] else b""
+    os.close(fifo)
     os.unlink("p")
     f.shutil.rmtree("bin")
     return got
+
+
+def logged_in(f, shell, text):
+    """An interactive shell leads the session of a terminal that goes."""
+    pid, fd = f.pty.fork()
+    if pid == 0:
+        os.environ.update(PS1="> ", TERM="dumb", HOME=os.getcwd(), HISTFILE="/dev/null")
+        os.execv(shell, ["sh", "-i"])
+    seen = b""
+    while not seen.endswith((b"> ", b"# ", b"$ ")):
+        seen += os.read(fd, 100)
+    os.write(fd, text.encode() + b"\n")
+    while text and b"up\r" not in seen:
+        seen += os.read(fd, 1000)
+    os.close(fd)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
