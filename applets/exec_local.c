@@ -176,6 +176,21 @@ static void guarded(const struct exec_request *q, struct exec_reply *reply,
 	save_state(reply);
 }
 
+static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
+	struct guard_request *g, const struct state *s)
+{
+	int why = find_program(q, s, g, reply);
+
+	if (why) {
+		g->absent = true;
+		g->inside = absent;
+		g->inside_ctx = &why;
+	}
+	guarded(q, reply, g, s);
+	if (why)
+		tell_absent(&reply->result, q->command[0], why);
+}
+
 static int call(const struct exec_request *q, struct exec_reply *reply,
 	struct diag *d)
 {
@@ -191,7 +206,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.returns = true,
 	};
 	struct buf uuid = BUF_FIXED(reply->uuid);
-	int err, why;
+	int err;
 
 	reply->result.started_ns = clock_ns(CLOCK_REALTIME);
 	cli_guard_facts(&g);
@@ -200,21 +215,12 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	err = find_state(q, &g, reply, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);
-	if (err)
-		return err;
-	why = find_program(q, &s, &g, reply);
-	if (why) {
-		g.absent = true;
-		g.inside = absent;
-		g.inside_ctx = &why;
-	}
-	guarded(q, reply, &g, &s);
-	if (why)
-		tell_absent(&reply->result, q->command[0], why);
+	if (!err)
+		find_and_run(q, reply, &g, &s);
 	if (q->capture)
 		guard_correlation(&g, &reply->result, &uuid);
 	buf_str(&uuid);
-	return 0;
+	return err;
 }
 
 const struct exec_transport exec_local = {.name = "local", .call = call};

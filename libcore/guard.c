@@ -531,8 +531,8 @@ void guard_correlation(const struct guard_request *q,
 	struct audit_head head = {0};
 	uint64_t number = r->exec_id;
 
-	if (guard_new(&g, q, &scratch) || guard_open_log(g, NULL) ||
-		!g->recording || !number ||
+	if (!number || guard_new(&g, q, &scratch) ||
+		guard_open_log(g, NULL) || !g->recording ||
 		audit_peek(&g->log, &head, NULL))
 		number = getrandom(head.log_id, sizeof head.log_id, 0) > 0;
 	audit_add_uuid(out, head.log_id, number);

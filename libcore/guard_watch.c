@@ -75,6 +75,7 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 	struct policy_exec req = {
 		.argv = ev->argv,
 		.path = ev->exe,
+		.named = ev->path,
 		.profile = g->r->profile,
 		.root = g->root,
 		.home = g->home,

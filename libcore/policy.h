@@ -154,6 +154,7 @@ struct policy_request {
 struct policy_exec {
 	char *const *argv; /* NULL-terminated */
 	const char *path;  /* the file, as the kernel resolved it */
+	const char *named; /* as it was named; NULL: by path */
 	enum policy_profile profile;
 	const char *cwd, *root, *home;
 	char *const *env; /* NULL: not looked at */

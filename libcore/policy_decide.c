@@ -511,6 +511,39 @@ void policy_decide_line(const struct policy *p,
 	}
 }
 
+/* The name of a file that was called by another: what argv[0] says is the
+ * caller's word alone. NULL where the two are one, or the file is whatever it is
+ * called. */
+static const char *other_name(struct judge_cmd *k, const struct policy_exec *req)
+{
+	const char *named = req->named ? req->named : req->path;
+	const char *called = path_base(req->argv[0]), *rest;
+
+	if (!*named || str_after(named, "/proc/") ||
+		str_after(named, "/dev/fd/"))
+		named = req->path;
+	rest = str_after(path_base(named), called + (called[0] == '-'));
+	if ((rest && (!*rest || str_eq(rest, ".real"))) ||
+		str_eq(path_base(req->path), "wardbox") ||
+		judge_is_multi(k, path_base(req->path)))
+		return NULL;
+	return named;
+}
+
+/* Every name counts: a program may do what any of them says. */
+static void judge_names(struct judge_cmd *k, struct arg *argv, size_t n,
+	const struct policy_exec *req)
+{
+	const char *named = other_name(k, req);
+
+	if (*req->argv[0] || !named)
+		judge_argv(k, argv, n);
+	if (!named)
+		return;
+	argv[0].s = named;
+	judge_argv(k, argv, n);
+}
+
 void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 	struct policy_verdict *v)
 {
@@ -550,7 +583,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 			judge_raise(&k, POLICY_DENY, "limit",
 				"no arguments, or too many");
 		else
-			judge_argv(&k, argv, n);
+			judge_names(&k, argv, n, req);
 		judge_end(&k);
 	}
 	*v = j.worst;

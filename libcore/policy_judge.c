@@ -27,6 +27,13 @@ static void schema_of(struct scan *s, const struct prog *p)
 	}
 }
 
+bool judge_is_multi(struct judge_cmd *k, const char *name)
+{
+	struct scan s = {.k = k, .img = k->j->p->layer[POLICY_LAYER_SYSTEM]};
+
+	return args_schema(&s, 0, name) && s.style & IMG_S_MULTI;
+}
+
 static enum shell_dialect dialect_of(
 	const struct judge_cmd *k, const struct prog *p)
 {

@@ -233,6 +233,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 
 /* One command of known structure; wrappers call it again. */
 void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc);
+/* Is a program of that name whatever it is called? */
+bool judge_is_multi(struct judge_cmd *k, const char *name);
 
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w);

@@ -89,7 +89,9 @@ lines"* ]]
 	[ "$status" -eq 125 ]
 	jq -e '.exit_code == 125 and (.ran | not) and .decision == null and
 		.profile == null and (.error.message | test("nowhere")) and
-		(.timestamp | startswith("1970") | not)' <<<"$output"
+		(.timestamp | startswith("1970") | not) and
+		(.correlation_id | test("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"))' \
+		<<<"$output"
 	ex --json s -- true | jq -e '.decision == "allow" and .profile == "FULL-AUTO"'
 }
 
@@ -229,6 +231,22 @@ limit FULL-AUTO out=4k"
 	[ "$status" -eq 125 ] && [[ $output == *nowhere* ]]
 	run ex --input . s -- cat
 	[ "$status" -eq 125 ]
+}
+
+@test "what is judged is the program, whatever it is called" {
+	mkdir -p .git
+	local called
+	for called in tee true cat ''; do
+		run ex --argv0 "$called" s -- tee .git/config
+		[ "$status" -eq 126 ] && [[ $output == *protected* ]]
+	done
+	[ ! -e .git/config ]
+	ex --argv0 true s -- tee beside <<<text
+	# shellcheck disable=SC2016
+	run ex --argv0 '' s -- sh -c 'echo "[$0]"'
+	[ "$output" = '[]' ]
+	run ex --argv0 cat s -- busybox beside
+	[ "$output" = text ]
 }
 
 @test "commands of a session do not wait for each other" {
