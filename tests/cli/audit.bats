@@ -8,15 +8,10 @@
 load ../lib/wardbox
 
 setup() {
-	LOG=$BATS_TEST_TMPDIR/log
-	DATA=$TOP/tests/data/audit
-	mkdir -m 700 "$LOG"
-	install -m 600 "$DATA"/sample/* "$LOG"
+	sample_log
 	PIN=$(cat "$DATA/sample.pubkey")
 	SEED=$BATS_TEST_TMPDIR/seed
 	install -m 600 "$DATA/sample.seed" "$SEED"
-	cd "$BATS_TEST_TMPDIR" || return 1
-	export TZ=UTC
 }
 
 audit() {

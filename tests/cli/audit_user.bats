@@ -4,12 +4,7 @@
 load ../lib/wardbox
 
 setup() {
-	LOG=$BATS_TEST_TMPDIR/log
-	DATA=$TOP/tests/data/audit
-	mkdir -m 700 "$LOG"
-	install -m 600 "$DATA"/sample/* "$LOG"
-	cd "$BATS_TEST_TMPDIR" || return 1
-	export TZ=UTC
+	sample_log
 }
 
 audit() {

@@ -648,20 +648,25 @@ def on_terminal(shell, scene):
     return re.sub(r"\b\d{3,}\b", "N", re.sub("  +", " ", seen)), modes
 
 
+def take(t, steps):
+    """Each step when what it waits for was seen; all that was."""
+    seen = ""
+    for wait, then in steps:
+        seen += t.until(wait)
+        time.sleep(0.15)
+        if callable(then):
+            then(t)
+        else:
+            t.type(then)
+    return seen
+
+
 def line(text, *steps):
     """Types text, then each step when what it waits for was seen, and at last
     a question for the status."""
     def scene(t):
         t.type(text + "\n")
-        seen = ""
-        for wait, then in steps:
-            seen += t.until(wait)
-            time.sleep(0.15)
-            if callable(then):
-                then(t)
-            else:
-                t.type(then)
-        seen += t.until("OUT> $")
+        seen = take(t, steps) + t.until("OUT> $")
         t.type(STATUS)
         return seen + t.until(r"st=\d+\s+OUT> $")
     return scene

@@ -75,4 +75,14 @@ profile_home() {
 }
 
 profile() { "$WARDBOX" profile "$@"; }
+
+# For tests of audit: tests/data/audit's sample is $LOG, and we stand beside it.
+sample_log() {
+	LOG=$BATS_TEST_TMPDIR/log
+	DATA=$TOP/tests/data/audit
+	mkdir -m 700 "$LOG"
+	install -m 600 "$DATA"/sample/* "$LOG"
+	cd "$BATS_TEST_TMPDIR" || return
+	export TZ=UTC
+}
 not() { ! "$@"; }
