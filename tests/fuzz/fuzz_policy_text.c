@@ -6,8 +6,38 @@
 #include <string.h>
 
 #include "policy_load.h"
+#include "redact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void hide(struct redact *r, const char *p, size_t n, size_t cut,
+	struct buf *out)
+{
+	struct redact_stream s = REDACT_STREAM_INIT;
+
+	if (redact_feed(r, &s, p, cut, out) ||
+		redact_feed(r, &s, p + cut, n - cut, out) ||
+		redact_flush(r, &s, true, out))
+		abort();
+	redact_stream_release(&s);
+}
+
+/* Its redact lines, tried on the text that they stand in: whole or in two. */
+static void try_redact(const struct policy_grants *g, const char *p, size_t n)
+{
+	autobuf struct buf one = BUF_INIT(1 << 20), two = BUF_INIT(1 << 20);
+	struct redact r = REDACT_INIT;
+
+	if (!g->redact_count || n > 4000)
+		return;
+	redact_use_patterns(&r, g->redact, g->redact_count);
+	hide(&r, p, n, n, &one);
+	hide(&r, p, n, n / 2, &two);
+	if (one.len != two.len ||
+		(one.len && memcmp(one.data, two.data, one.len) != 0))
+		abort();
+	redact_release(&r);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -37,6 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	policy_decide_line(&p, &req, &v, NULL, NULL);
 	if (policy_grants(&p, POLICY_DEV, "/nowhere", "/home", &g) < 0)
 		abort();
+	try_redact(&g, (const char *)data, size);
 	policy_image_free(p.layer[0]);
 	return 0;
 }
