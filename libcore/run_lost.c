@@ -15,48 +15,52 @@
 
 #include "num.h"
 
-/* The network namespace of /proc/NAME. */
-static bool net_of(const char *name, struct stat *st)
+/* The network namespace of /proc/NAME: a descriptor, -1. */
+static int net_of(const char *name)
 {
 	char path[64];
 	struct buf b = BUF_FIXED(path);
 
 	buf_addf(&b, "/proc/%s/ns/net", name);
-	return stat(buf_str(&b), st) == 0;
+	return open(buf_str(&b), O_RDONLY | O_CLOEXEC);
 }
 
-static bool same(const struct stat *a, const struct stat *b)
+static bool same(int net, const char *name)
 {
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+	autofd int other = net_of(name);
+	struct stat a, b;
+
+	return other >= 0 && fstat(net, &a) == 0 && fstat(other, &b) == 0 &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
 /* A tree that has a network namespace of its own can be told by it: nothing of
- * it can leave. */
+ * it can leave. It is held, as the number of one that is gone is soon given to
+ * another tree's. */
 void run_lost_mark(struct run_state *st)
 {
 	char name[16];
 	struct buf b = BUF_FIXED(name);
-	struct stat own;
+	autofd int net = -1;
 
 	buf_addf(&b, "%d", st->pid);
-	if (!net_of("self", &own) || !net_of(buf_str(&b), &st->net) ||
-		same(&own, &st->net))
-		st->net.st_ino = 0;
+	net = net_of(buf_str(&b));
+	if (net >= 0 && !same(net, "self"))
+		st->net = fd_steal(&net);
 }
 
 /* SIGKILL for each process of that namespace; true when there was one. */
-static bool kill_marked(const struct stat *net)
+static bool kill_marked(int net)
 {
 	DIR *proc = opendir("/proc");
 	const struct dirent *e;
 	bool any = false;
 
 	while (proc && (e = readdir(proc))) {
-		struct stat st;
 		uint64_t pid;
 
 		if (num_u64(e->d_name, 1, INT32_MAX, &pid) == 0 &&
-			net_of(e->d_name, &st) && same(&st, net))
+			same(net, e->d_name))
 			any |= kill((pid_t)pid, SIGKILL) == 0;
 	}
 	if (proc)
@@ -76,8 +80,8 @@ void run_lost(struct run_state *st)
 		if (spec->sandbox)
 			limits_kill(&spec->sandbox->limits);
 		/* What was about to fork is met again. */
-		for (int i = 0; i < PASSES && st->net.st_ino; i++) {
-			if (!kill_marked(&st->net))
+		for (int i = 0; i < PASSES && st->net >= 0; i++) {
+			if (!kill_marked(st->net))
 				break;
 			nanosleep(&pause, NULL);
 		}

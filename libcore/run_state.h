@@ -65,7 +65,7 @@ struct run_state {
 	pid_t canary, self; /* the witness, and this process */
 	void *stacks[2];    /* of a witness and its successor */
 	unsigned stack;     /* which is in use */
-	struct stat net; /* of the tree alone; .st_ino 0: it has none */
+	int net; /* the namespace of the tree alone; -1: it has none */
 };
 
 uint64_t run_now(void);

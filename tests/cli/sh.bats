@@ -494,6 +494,34 @@ lost() { # POLICY COMMAND...
 	rm -rf "$place"
 }
 
+# By its number a killed shim's tree is known: what is not held is soon another's,
+# whose processes would be ended with it.
+@test "the number of its network is nobody else's as long as a shim lives" {
+	need unshare -n true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use FULL-AUTO' sh -c '
+		nap="sleep 4448.$1"
+		"$0" sh -c "exec $nap" &
+		i=0
+		while ! pid=$(pgrep -f "^$nap\$") && [ $i -lt 200 ]; do
+			sleep 0.1
+			i=$((i + 1))
+		done
+		number=$(readlink "/proc/$pid/ns/net")
+		[ "$number" = "$(readlink /proc/self/ns/net)" ] || echo own
+		kill -STOP $!
+		kill -9 "$pid"
+		i=0
+		while [ $i -lt 300 ]; do
+			[ "$(unshare -n readlink /proc/self/ns/net)" != "$number" ] || echo again
+			i=$((i + 1))
+		done
+		kill -CONT $!
+		wait $! 2>/dev/null' "$WARDBOX" "$$"
+	echo "$output"
+	[ "$output" = own ]
+}
+
 @test "so does one whose command has a terminal" {
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	run in_policy 'use FULL-AUTO' sh -c '
