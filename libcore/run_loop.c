@@ -272,6 +272,10 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 
 		if (pump_ended(p))
 			continue;
+		/* Who reads what was typed behind a change of size has seen it
+		 * already, whichever of the two is met first here. */
+		if (i == RUN_KEYS && fds[2 * i].revents)
+			run_pty_size(st);
 		err = pump_step(p, fds + 2 * i);
 		if (err == PUMP_GONE) {
 			/* Who reads no more may have sent a signal before. */

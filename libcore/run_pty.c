@@ -100,6 +100,15 @@ static void tell_size(struct run_state *st)
 		st->err = err;
 }
 
+bool run_pty_size(struct run_state *st)
+{
+	bool changed = pty_resize(&st->pty);
+
+	if (changed)
+		tell_size(st);
+	return changed;
+}
+
 static void take_typed(struct run_state *st)
 {
 	struct buf *kept = st->pty.raw ? st->spec->unread : NULL;
@@ -205,8 +214,7 @@ static void resume(struct run_state *st)
 		pty_raw(&st->pty);
 	else
 		pty_bare(&st->pty, true);
-	if (pty_resize(&st->pty))
-		tell_size(st);
+	run_pty_size(st);
 	say(st, RUN_SAY_RESUME, st->in_front);
 }
 
@@ -267,10 +275,8 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel)
 
 	switch (sig) {
 	case SIGWINCH:
-		if (pty_resize(&st->pty)) {
-			tell_size(st);
+		if (run_pty_size(st))
 			return;
-		}
 		break;
 	case SIGCONT:
 		resume(st);

@@ -40,6 +40,8 @@ int run_pty_start(struct run_state *st, enum proc_step *step);
 void run_pty_read(struct run_state *st);
 /* A signal that came to this process. */
 void run_pty_signal(struct run_state *st, int sig, bool kernel);
+/* The size of the user's terminal, taken over; true when it had changed. */
+bool run_pty_size(struct run_state *st);
 /* Keys that went in. */
 void run_pty_keys(struct run_state *st, const char *keys, size_t n);
 /* Keys that will not be shown? */

@@ -192,6 +192,27 @@ static void follows_the_size(void **state)
 	assert_int_equal(told->size.ws_col, 99);
 }
 
+/* A key typed behind a change of size is read behind it. */
+static void size_comes_before_the_key(void **state)
+{
+	struct winsize size = {.ws_row = 40, .ws_col = 99};
+	struct user u = begin("echo go; while read a; do stty size; done");
+
+	(void)state;
+	assert_true(until(&u, "go\r\n"));
+	for (; size.ws_row < 70; size.ws_row++) {
+		char want[16];
+
+		assert_int_equal(ioctl(u.tty, TIOCSWINSZ, &size), 0);
+		type(&u, "\n");
+		snprintf(want, sizeof(want), "%d 99\r\n", size.ws_row);
+		assert_true(until(&u, " 99\r\n"));
+		assert_non_null(strstr(text, want));
+	}
+	type(&u, "\004");
+	assert_int_equal(end(&u), 0);
+}
+
 /* Keys that were typed before are the command's, and those that it leaves stay
  * for the next. */
 static void keeps_keys(void **state)
@@ -285,6 +306,7 @@ int main(void)
 		cmocka_unit_test(hides_what_is_not_shown),
 		cmocka_unit_test(passes_keys_that_are_signals),
 		cmocka_unit_test(follows_the_size),
+		cmocka_unit_test(size_comes_before_the_key),
 		cmocka_unit_test(keeps_keys),
 		cmocka_unit_test(gives_the_terminal_back),
 		cmocka_unit_test(hangs_up),
