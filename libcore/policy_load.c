@@ -91,6 +91,7 @@ static void add_source(struct policy_compiler *c, const char *path,
 struct wanted {
 	uid_t uid;
 	bool trusted, sign;
+	bool project; /* nobody vouches for what links there are */
 	uint8_t pub[SIGN_PUBLIC];
 };
 
@@ -125,17 +126,48 @@ static int read_key(struct policy_compiler *c, const struct policy_where *w,
 		w->key, buf_str(&b), want->pub, sizeof(want->pub), d);
 }
 
+/* A project's policy lies where it is looked for. Behind a link there may be a
+ * file that a command must not read, and what is wrong with a policy is told
+ * to the command. */
+static int open_source(const char *path, const struct wanted *want)
+{
+	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+	size_t n = strlen(path) - strlen("/policy");
+	autofd int dir = -1;
+	char place[1200];
+	int fd;
+
+	if (want->project)
+		flags |= O_NOFOLLOW;
+	if (want->project && str_ends(path, "/.wardbox/policy")) {
+		if (n >= sizeof(place))
+			return -ENAMETOOLONG;
+		memcpy(place, path, n);
+		place[n] = 0;
+		dir = open(place,
+			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (dir < 0)
+			return -errno;
+		path += n + 1;
+	}
+	fd = openat(dir < 0 ? AT_FDCWD : dir, path, flags);
+	return fd < 0 ? -errno : fd;
+}
+
 /* Reads and compiles one file. -ENOENT when it is not there. */
 static int source(struct layer *l, const char *path,
 	const struct wanted *want, struct diag *d)
 {
 	autobuf struct buf text = BUF_INIT(POLICY_TEXT_MAX);
-	autofd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	autofd int fd = open_source(path, want);
 	struct stat st;
 	int rc;
 
+	if (want->project && (fd == -ELOOP || fd == -ENOTDIR))
+		return diag_fail(d, fd, "%s: a project's policy may be no "
+			"symbolic link", path);
 	if (fd < 0)
-		return diag_errno(d, -errno, "%s", path);
+		return diag_errno(d, fd, "%s", path);
 	if (fstat(fd, &st) < 0)
 		return diag_errno(d, -errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
@@ -231,7 +263,9 @@ int policy_build_file(const char *path, enum policy_layer layer, uid_t uid,
 	size_t *size, struct diag *d)
 {
 	struct layer *l = compiler(layer, above, d);
-	struct wanted want = {.uid = uid, .trusted = trusted};
+	struct wanted want = {.uid = uid,
+		.trusted = trusted,
+		.project = layer == POLICY_LAYER_PROJECT};
 
 	if (!l)
 		return -ENOMEM;

@@ -215,6 +215,34 @@ policy() {
 	[[ $output != *$'\033'* ]]
 }
 
+@test "a project's policy is read where it lies, not behind a link" {
+	mkdir .wardbox
+	echo 'TOKEN: secret' >../token
+	ln -s ../../token .wardbox/policy
+	run policy test true
+	[ "$status" -eq 3 ]
+	[[ $output == *"may be no symbolic link"* && $output != *TOKEN* ]]
+	run "$WARDBOX" sh -c 'echo ran'
+	[ "$status" -eq 126 ]
+	[[ $output != *TOKEN* && $output != *ran* ]]
+	rm .wardbox/policy
+	mv .wardbox ../theirs
+	echo 'TOKEN: secret' >../theirs/policy
+	ln -s ../theirs .wardbox
+	run policy test true
+	[ "$status" -eq 3 ]
+	[[ $output == *"may be no symbolic link"* && $output != *TOKEN* ]]
+	rm .wardbox
+	mkdir .wardbox
+	printf 'deny make **\n' >.wardbox/policy
+	run policy test make
+	[ "$status" -eq 11 ]
+	# another name for the project itself is none of its doing
+	ln -s proj ../also
+	run policy test --cwd ../also make
+	[ "$status" -eq 11 ]
+}
+
 @test "except and list widen the default in the system policy alone" {
 	printf 'include default\nexcept id=net curl http://localhost/ok\nlist net mycurl\n' >p
 	run policy test --system p 'curl http://localhost/ok'
