@@ -510,13 +510,29 @@ static enum shell_resolve resolve(struct shell_walk *w,
 	return shell_is_builtin(*name) ? SHELL_IS_BUILTIN : SHELL_IS_PROGRAM;
 }
 
+/* m[k]=v where that is no assignment, but a pattern for a command's name: what
+ * it may match has the '=' in it, as no program's name in PATH has. */
+static bool no_program(const struct shell_walk *w, const struct shell_val *v)
+{
+	for (unsigned i = 0; i < v->n; i++)
+		if (!memchr(v->alts[i].p, '=', v->alts[i].n) ||
+			memchr(v->alts[i].p, '/', v->alts[i].n) ||
+			shell_str_unknown(v->alts[i], false))
+			return false;
+	return w->second;
+}
+
 static void run_command(struct shell_walk *w, const struct shell_node *node,
 	const struct shell_args *args, const struct shell_set *sets,
 	size_t nsets)
 {
 	const struct shell_func *f = NULL;
 	enum shell_resolve is = SHELL_IS_PROGRAM;
-	bool known = judge_name(w, &args->v[0]);
+	bool known;
+
+	if (no_program(w, &args->v[0]))
+		return;
+	known = judge_name(w, &args->v[0]);
 
 	if (known)
 		is = resolve(w, &args->v[0], &f);
