@@ -263,7 +263,7 @@ static int find_record(struct audit_log *log, uint64_t seq, struct place *at,
 			continue;
 		}
 		if (r.type == AUDIT_PURGED)
-			return diag_fail(d, -EALREADY,
+			return diag_fail(d, -EPERM,
 				"record %llu was expunged before",
 				(unsigned long long)seq);
 		if (indispensable(&r))
