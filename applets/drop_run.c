@@ -419,10 +419,8 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	pid = sandbox_spawn(s, child, &job, true);
 	if (pid < 0) {
-		diag_errno(&d, pid, "cannot start the sandbox");
-		if (s->clone_flags)
-			diag_hint(&d, "'wardbox doctor' shows which "
-				      "namespaces work here");
+		if (!sandbox_namespace_lacks(s, &d))
+			diag_errno(&d, pid, "cannot start the sandbox");
 		sandbox_release(s);
 		cli_die_diag(EXIT_OURS, &d);
 	}

@@ -181,8 +181,24 @@ static int try_proc(void)
 	return status ? -EPERM : 0;
 }
 
+/* The calls that carve places out of a tree; they came with Linux 5.12. */
+static int try_carve(void)
+{
+	struct mount_attr1 attr = {.set = MOUNT_ATTR_RDONLY_};
+	long tree = syscall(NR_OPEN_TREE, AT_FDCWD, "/",
+		OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
+
+	if (tree < 0 ||
+		syscall(NR_MOUNT_SETATTR, tree, "", AT_EMPTY_PATH_, &attr,
+			sizeof(attr)) < 0 ||
+		syscall(NR_FSOPEN, "tmpfs", FSOPEN_CLOEXEC_) < 0)
+		return -errno;
+	return 0;
+}
+
 int ns_try(unsigned flags)
 {
+	bool carve = flags & NS_MOUNT;
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 	bool user = flags & NS_USER || !ns_is_admin();
@@ -198,9 +214,8 @@ int ns_try(unsigned flags)
 		err = ns_map(uid, gid);
 	if (err == 0 && flags & NS_MOUNT)
 		err = ns_private();
-	if (err == 0 && flags & NS_MOUNT &&
-		mount("tmpfs", "/tmp", "tmpfs", MS_RDONLY, NULL) < 0)
-		err = -errno;
+	if (err == 0 && carve)
+		err = try_carve();
 	if (err == 0 && flags & NS_NET)
 		err = ns_loopback();
 	if (err == 0 && flags & NS_PID)

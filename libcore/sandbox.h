@@ -275,6 +275,9 @@ int sandbox_kill(struct sandbox *s);
  * a child that is thrown away. */
 bool sandbox_namespace_works(unsigned part);
 
+/* Says which of those that s needs does not; false when all do. */
+bool sandbox_namespace_lacks(const struct sandbox *s, struct diag *d);
+
 /* What a process in the sandbox may do at path: a bit set of enum
  * sandbox_access (HIDE alone: it is covered). *grant (may be NULL) is the
  * innermost grant around it, NULL when there is none. path need not exist; links

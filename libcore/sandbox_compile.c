@@ -23,23 +23,28 @@
 #include "str.h"
 #include "uapi/linux.h"
 
-/* A part that cannot be had: named with the kernel and the fix, or noted when
- * the plan says that it may be missing. */
-static int lacks(struct sandbox *s, unsigned part, struct diag *d,
-	const char *what, const char *fix)
+/* A part that cannot be had: named with the kernel and the fix. */
+static int missing(unsigned part, struct diag *d, const char *what,
+	const char *fix)
 {
 	struct utsname u;
 
-	if (s->plan->relax & part) {
-		s->missing |= part;
-		return 0;
-	}
 	if (uname(&u) < 0)
 		u.release[0] = '\0';
 	diag_fail(d, -ENOTSUP, "%s: %s (this is Linux %.40s)",
 		sandbox_part_name(part), what, u.release);
 	diag_hint(d, "%s", fix);
 	return -ENOTSUP;
+}
+
+/* The same, or noted when the plan says that it may be missing. */
+static int lacks(struct sandbox *s, unsigned part, struct diag *d,
+	const char *what, const char *fix)
+{
+	if (!(s->plan->relax & part))
+		return missing(part, d, what, fix);
+	s->missing |= part;
+	return 0;
 }
 
 static int need_files(struct sandbox *s, struct diag *d)
@@ -165,6 +170,23 @@ bool sandbox_namespace_works(unsigned part)
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
 		flag |= part == spaces[i].part ? spaces[i].flag : 0;
 	return probe_child(ns_try, flag) == 0;
+}
+
+bool sandbox_namespace_lacks(const struct sandbox *s, struct diag *d)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++) {
+		if (!(s->enforced & spaces[i].part) ||
+			sandbox_namespace_works(spaces[i].part))
+			continue;
+		missing(spaces[i].part, d,
+			"its namespace, or what is done in it, does not "
+			"work here",
+			"'wardbox doctor' shows which do; a container or "
+			"AppArmor may forbid it; --best-effort=NAME goes "
+			"without");
+		return true;
+	}
+	return false;
 }
 
 /* The flags that the start needs, and those that are entered before exec. A

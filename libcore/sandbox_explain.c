@@ -26,9 +26,13 @@ static unsigned ungranted(const struct sandbox *s, const char *real)
 static unsigned within(const struct sandbox *s, const struct sandbox_rule *r,
 	unsigned access)
 {
+	bool mounts = s->enforced & SANDBOX_MOUNTNS;
+
+	/* Where nothing shows it there is nothing to cover; where that could not
+	 * be done it is still there. */
 	if (r->access & SANDBOX_HIDE)
-		return r->access;
-	if (r->mount == SANDBOX_MOUNT_RO && s->enforced & SANDBOX_MOUNTNS)
+		return mounts ? r->access : access ? access : SANDBOX_HIDE;
+	if (r->mount == SANDBOX_MOUNT_RO && mounts)
 		access &= ~(unsigned)SANDBOX_WRITE;
 	return access | r->access;
 }

@@ -291,15 +291,13 @@ void sandbox_apply_diag(const struct sandbox *s, struct diag *d)
 {
 	const struct sandbox_shared *from = s->shared ? s->shared : &s->local;
 
+	if (from->step >= SANDBOX_STEP_NAMESPACES &&
+		from->step <= SANDBOX_STEP_LOOPBACK &&
+		sandbox_namespace_lacks(s, d))
+		return;
 	diag_errno(d, from->err, "%s",
 		sandbox_step_text((enum sandbox_step)from->step));
-	if (from->step == SANDBOX_STEP_NAMESPACES ||
-		from->step == SANDBOX_STEP_MOUNT ||
-		from->step == SANDBOX_STEP_PROC)
-		diag_hint(d, "'wardbox doctor' shows which namespaces work "
-			     "here; --best-effort=NAME goes without");
-	else
-		diag_hint(d, "'wardbox doctor' shows what works here");
+	diag_hint(d, "'wardbox doctor' shows what works here");
 }
 
 bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d)

@@ -86,6 +86,33 @@ with_victim() {
 	AS=()
 }
 
+@test "a namespace that does not work is named, with the kernel and the way round" {
+	body() {
+		local how
+		AS+=("$BIN/docker")
+		for how in "pid --unshare-pid" "mount --hide=$W/mine" \
+			"netns --unshare-net" "ipc --unshare-ipc"; do
+			gives 125 D "${how#* }" -- touch "$W/ran"
+			[[ $out == *"${how% *}: "*"this is Linux "*"--best-effort=NAME"* ]]
+			! [ -e "$W/ran" ]
+			works D "${how#* }" --best-effort="${how% *}" --json-status-fd=2 -- true
+			[[ $out == *'"missing":["'"${how% *}"'"]'* ]]
+		done
+		# what could not be hidden is not said to be
+		works D --hide="$W/mine" --best-effort=mount --explain "$W/mine"
+		[[ $out == *": read, write ("* ]]
+		[ "$(uname -m)" = x86_64 ] || return 0
+		# the namespace alone is not enough: open_tree
+		AS=("${AS[@]:0:${#AS[@]}-1}" "$BIN/attack" without 428 38)
+		gives 125 D --hide="$W/mine" -- true
+		[[ $out == *"mount: "*"this is Linux "* ]]
+		works D --hide="$W/mine" --best-effort=mount -- true
+	}
+	need unshare -Urm true
+	each_user body
+	AS=()
+}
+
 @test "in a sandbox within the sandbox that grants all" {
 	body() {
 		all_stop "$BIN/wardbox" drop --rwx=/ --net=all -- attack_
