@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "num.h"
 #include "path.h"
 #include "str.h"
 #include "userdb.h"
@@ -54,9 +55,12 @@ enum dirs_verb dirs_parse(const char *line, char *word, size_t size)
 		return DIRS_NONE;
 	memcpy(word, line, n);
 	word[n] = '\0';
-	if (word[0] == '-' && word[1])
-		return DIRS_NONE;
-	if (n && verb >= DIRS_POPD)
+	if (verb == DIRS_LIST && (str_eq(word, "-c") || str_eq(word, "-p") ||
+					 str_eq(word, "-v")))
+		return verb;
+	if (verb != DIRS_CD && strchr("+-", word[0]) && chr_digit(word[n - !!n]))
+		return verb;
+	if ((word[0] == '-' && word[1]) || (n && verb >= DIRS_POPD))
 		return DIRS_NONE;
 	return verb;
 }
@@ -65,6 +69,26 @@ enum dirs_verb dirs_parse(const char *line, char *word, size_t size)
 static const char *here(const struct state *s)
 {
 	return s->pwd ? s->pwd : s->cwd ? s->cwd : "/";
+}
+
+/* What a word counts from the top of the stack, +N, or from its end, -N. -EINVAL
+ * when it does neither, -ERANGE when there is no such place. */
+static int place(const struct state *s, const char *word, size_t *at)
+{
+	uint64_t n;
+
+	if ((word[0] != '+' && word[0] != '-') ||
+		num_u64(word + 1, 0, UINT32_MAX, &n))
+		return -EINVAL;
+	if (n > s->dir_count)
+		return -ERANGE;
+	*at = word[0] == '+' ? (size_t)n : s->dir_count - (size_t)n;
+	return 0;
+}
+
+static const char *at_place(const struct state *s, size_t at)
+{
+	return at ? s->dirs[at - 1] : here(s);
 }
 
 /* "~", "~/x", "~user/x" → out; another word as it is. */
@@ -94,11 +118,22 @@ int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, char *out, size_t size, struct diag *d)
 {
 	char named[STATE_PATH_MAX];
+	size_t at = 0;
 	int err;
 
 	out[0] = '\0';
-	if (verb == DIRS_LIST)
+	err = verb == DIRS_CD ? -EINVAL : place(s, word, &at);
+	if (err == -ERANGE)
+		return diag_fail(d, err,
+			"%s: %s: directory stack index out of range",
+			verb == DIRS_PUSHD  ? "pushd"
+			: verb == DIRS_POPD ? "popd"
+					    : "dirs",
+			word);
+	if (verb == DIRS_LIST || (verb == DIRS_POPD && at))
 		return 0;
+	if (!err && verb == DIRS_PUSHD)
+		return path_normal(out, size, "/", at_place(s, at));
 	if (verb == DIRS_POPD || (verb == DIRS_PUSHD && !*word)) {
 		if (!s->dir_count)
 			return diag_fail(d, -ENOENT, "%s",
@@ -143,27 +178,57 @@ static int enter(struct state *s, const char *path, struct diag *d)
 	return err;
 }
 
-static int list(const struct state *s, struct buf *said)
+static int list(struct state *s, const char *word, struct buf *said)
 {
-	buf_adds(said, here(s));
-	for (size_t i = 0; i < s->dir_count; i++)
-		buf_addf(said, " %s", s->dirs[i]);
-	buf_addc(said, '\n');
+	bool numbers = str_eq(word, "-v"), lines = numbers || str_eq(word, "-p");
+	size_t at;
+
+	if (str_eq(word, "-c")) {
+		while (s->dir_count)
+			free(state_take(s, 0));
+		return 0;
+	}
+	if (place(s, word, &at) == 0) {
+		buf_addf(said, "%s\n", at_place(s, at));
+		return said->err;
+	}
+	for (at = 0; at <= s->dir_count; at++) {
+		if (numbers)
+			buf_addf(said, "%s%zu  ", at < 10 ? " " : "", at);
+		buf_addf(said, "%s%c", at_place(s, at),
+			lines || at == s->dir_count ? '\n' : ' ');
+	}
 	return said->err;
+}
+
+/* What pushd +N has brought to the top was left by `before`. */
+static void rotate(struct state *s, size_t times, char *before)
+{
+	while (times--) {
+		char *top = s->dirs[0];
+
+		memmove(s->dirs, s->dirs + 1,
+			(s->dir_count - 1) * sizeof *s->dirs);
+		s->dirs[s->dir_count - 1] = before;
+		before = top;
+	}
+	free(before);
 }
 
 int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, struct buf *said, struct diag *d)
 {
 	autofree char *target = malloc(STATE_PATH_MAX), *before = NULL;
+	size_t at = 0;
+	bool counts = place(s, word, &at) == 0;
 	int err = !target ? -ENOMEM
 			  : dirs_target(s, verb, word, home, target,
 				    STATE_PATH_MAX, d);
 
 	if (err || verb == DIRS_LIST)
-		return err ? err : list(s, said);
+		return err ? err : list(s, word, said);
 	before = strdup(here(s));
-	err = before ? enter(s, target, d) : -ENOMEM;
+	err = !before ? -ENOMEM : *target ? enter(s, target, d) : 0;
 	if (err)
 		return err;
 	if (verb == DIRS_CD) {
@@ -171,11 +236,16 @@ int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 			buf_addf(said, "%s\n", target);
 		return said->err;
 	}
+	if (counts && verb == DIRS_PUSHD) {
+		rotate(s, at, before);
+		before = NULL;
+		return list(s, "", said);
+	}
 	if (verb == DIRS_POPD || !*word)
-		free(state_take(s, 0));
+		free(state_take(s, at ? at - 1 : 0));
 	if (verb == DIRS_PUSHD)
 		err = state_push(s, before);
-	return err ? err : list(s, said);
+	return err ? err : list(s, "", said);
 }
 
 bool dirs_revive(struct state *s)

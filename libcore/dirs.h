@@ -11,11 +11,12 @@
 enum dirs_verb { DIRS_NONE, DIRS_CD, DIRS_PUSHD, DIRS_POPD, DIRS_LIST };
 
 /* Is the line nothing but one of the four and at most one plain word, so plain
- * that every shell reads it as itself? Anything quoted, expanded or optional
+ * that every shell reads it as itself, or one of the stack's places (+N, -N) or
+ * of dirs' options (-c -p -v)? Anything quoted, expanded or optional
  * is for a shell: DIRS_NONE. word gets the word, "" when there is none. */
 enum dirs_verb dirs_parse(const char *line, char *word, size_t size);
 
-/* Where it would go: absolute, through no link yet. "" for DIRS_LIST. -errno as
+/* Where it would go: absolute, through no link yet. "" where it only lists, or stays. -errno as
  * dirs_apply. */
 int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, char *out, size_t size, struct diag *d);

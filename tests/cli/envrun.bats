@@ -255,6 +255,25 @@ traced() { # CAPTURE VALUE LINE
 	[ "$output" = 1 ]
 }
 
+@test "pushd, popd and dirs count, as bash's do" {
+	mkdir -p a b c
+	local line all=''
+	for line in 'pushd a' 'pushd ../b' 'pushd ../c' 'pushd +1' 'pushd -1' \
+		'dirs -v' 'dirs -p' 'dirs +2' 'dirs -0' 'popd +2' 'popd -0' \
+		'pushd +0' 'pushd +9' 'popd +0' 'popd +0' 'dirs -c' dirs pwd; do
+		run e -- "$line"
+		all+="$status $output"$'\n'
+	done
+	# shellcheck disable=SC2016
+	diff <(printf '%s' "$all") <(OUT=$BATS_TEST_TMPDIR/out HOME=/nowhere bash -c '
+		for line in "pushd a" "pushd ../b" "pushd ../c" "pushd +1" "pushd -1" \
+			"dirs -v" "dirs -p" "dirs +2" "dirs -0" "popd +2" "popd -0" \
+			"pushd +0" "pushd +9" "popd +0" "popd +0" "dirs -c" dirs pwd; do
+			$line >"$OUT" 2>&1
+			printf "%s %s\n" $? "$(sed "s/.*: line [0-9]*: /wardbox envrun: /" "$OUT")"
+		done')
+}
+
 @test "a logical path is kept, a directory that vanished is replaced and told" {
 	mkdir -p real/deep
 	ln -s real link
