@@ -305,6 +305,8 @@ static int execute(struct guard *g)
 	if (!err)
 		err = guard_record_start(g, d);
 	if (!err)
+		err = guard_record_script(g);
+	if (!err)
 		err = guard_record_relaxed(g, d);
 	if (err)
 		return fail(g, GUARD_OURS, err);

@@ -80,6 +80,8 @@ int guard_record_session(struct guard *g, struct diag *d);
 /* guard_sink.c: what is recorded while the command runs; the log is open, if it
  * ever is. */
 struct run_sink guard_sink(struct guard *g);
+/* A script that came on a pipe is nowhere else. */
+int guard_record_script(struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct execwatch_event *ev);

@@ -84,6 +84,14 @@ static void record_lost(void *ctx)
 	(void)guard_record_end(g, NULL);
 }
 
+int guard_record_script(struct guard *g)
+{
+	if (!g->recording || !g->q->piped)
+		return 0;
+	return audit_io(
+		&g->record, AUDIT_IN, g->q->text, g->q->len, &g->r->diag);
+}
+
 struct run_sink guard_sink(struct guard *g)
 {
 	struct run_sink sink = {.ctx = g, .bytes = record_bytes};

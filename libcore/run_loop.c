@@ -83,7 +83,8 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
 		run_pty_keys(st, bytes, n);
 		return PUMP_MORE;
 	}
-	st->passed += pass;
+	if (stream != RUN_STDIN)
+		st->passed += pass;
 	if (!hard)
 		return answer;
 	if (pass == n)

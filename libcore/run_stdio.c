@@ -143,7 +143,9 @@ static void watch_file(struct run_state *st, int fd, const struct stat *now)
 	struct run_file *f = &st->files[fd];
 	int flags = fcntl(fd, F_GETFL);
 
-	f->append = flags & O_APPEND;
+	if (flags < 0 || flags & O_PATH)
+		return;
+	f->append = fd && flags & O_APPEND;
 	f->start = f->append ? now->st_size : lseek(fd, 0, SEEK_CUR);
 	f->on = f->start >= 0;
 }
@@ -239,7 +241,7 @@ int run_stdio_open(struct run_state *st)
 	if (!wanted(st))
 		return 0;
 	if (fstat(0, &in) < 0)
-		in.st_ino = 0;
+		in = (struct stat){0};
 	if (st->spec->swallow)
 		return interpose(st, RUN_OUT, 1, RUN_STDOUT, false) &&
 				       interpose(st, RUN_ERR, 2, RUN_STDERR,
@@ -247,6 +249,10 @@ int run_stdio_open(struct run_state *st)
 			       ? 0
 			       : diag_fail(st->d, -EMFILE,
 					 "no descriptors left to capture with");
+	/* What is read of a pipe could be seen only by taking it, from whoever
+	 * else reads there; of a file it can be read again. */
+	if (given(0) && st->setup.fd[0] < 0 && S_ISREG(in.st_mode))
+		watch_file(st, 0, &in);
 	open_output(st, 1, &in, out);
 	open_output(st, 2, &in, out);
 	return 0;
@@ -302,13 +308,15 @@ void run_stdio_release(struct run_state *st)
 	} while (n == 64);
 }
 
-/* Shows what was written to a file between two places of it. */
+/* Shows what was read from a file, or written to it, between two places. */
 static int show_file(struct run_state *st, int fd, off_t from, off_t to)
 {
+	static const enum run_stream streams[] = {
+		RUN_STDIN, RUN_STDOUT, RUN_STDERR};
 	struct pump like = {.from = -1, .to = -1};
 	char path[32], bytes[READ_BACK / 4];
 	struct buf name = BUF_FIXED(path);
-	enum run_stream stream = fd == 1 ? RUN_STDOUT : RUN_STDERR;
+	enum run_stream stream = streams[fd];
 	autofd int again = -1;
 
 	st->result->bytes[stream] = (uint64_t)(to - from);
@@ -342,7 +350,7 @@ int run_stdio_files(struct run_state *st)
 {
 	int err = 0;
 
-	for (int fd = 1; fd <= 2 && err == 0; fd++) {
+	for (int fd = 0; fd <= 2 && err == 0; fd++) {
 		struct run_file *f = &st->files[fd];
 		struct stat s;
 		off_t end;

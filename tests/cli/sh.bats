@@ -136,6 +136,24 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	cmp out want
 }
 
+@test "what a command read of a file is recorded, and a script from a pipe" {
+	# shellcheck disable=SC2016 # expanded by the guarded shell
+	printf 'one\ntwo\nthree\n' >in
+	input() { # what the log has as input of all commands
+		in_policy 'use FULL-AUTO' "$WARDBOX" audit dump -o json |
+			jq -rj 'select(.stream == "stdin") | .data'
+	}
+	g FULL-AUTO -c 'read x; echo "<$x>"' <in >out
+	[ "$(cat out)" = "<one>" ] && [ "$(input)" = one ]
+	echo 'cat; echo token=ghp_0123456789abcdefghijABCDEFGHIJ012345' |
+		g FULL-AUTO >out
+	[[ "$(input)" == *"cat; echo token="* ]] && [[ "$(input)" != *ghp_0123* ]]
+	# Of a pipe that others read, too, nothing is taken to be shown.
+	{ g FULL-AUTO -c 'read x' && cat; } < <(cat in) >out
+	[ "$(cat out)" = "$(tail -n 2 in)" ]
+	[[ "$(input)" != *three* ]]
+}
+
 @test "exit codes, signals and names are the real shell's" {
 	run g FULL-AUTO -c 'exit 7'
 	[ "$status" -eq 7 ]
