@@ -545,7 +545,11 @@ lost() { # POLICY COMMAND...
 	run in_policy 'use FULL-AUTO' sh -c '
 		nap="sleep 4449.$$"
 		"$0" exec --pty -- sh -c "$nap & setsid $nap & ($nap; :); true" </dev/null &
-		sleep 1
+		i=0
+		until [ "$(pgrep -fc "^$nap\$")" = 3 ] || [ $i = 200 ]; do
+			sleep 0.1
+			i=$((i + 1))
+		done
 		pgrep -fc "^$nap\$"
 		kill -9 $!
 		i=0
