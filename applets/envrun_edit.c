@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "envrun_keys.h"
+#include "str.h"
 #include "utf8.h"
 
 enum {
@@ -204,7 +205,7 @@ static void walk(struct edit *e, bool older)
 static void find(struct edit *e, const char *what, size_t from)
 {
 	while (*what && from--) {
-		const char *hit = strstr(e->h->line[from], what);
+		const char *hit = str_find(e->h->line[from], what);
 
 		if (!hit)
 			continue;

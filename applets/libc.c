@@ -5,7 +5,6 @@
  * them is some kilobytes.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* Beside a debugger's or a sanitizer's library there is theirs. */
@@ -15,11 +14,6 @@
 pid_t fork(void)
 {
 	return _Fork();
-}
-
-char *strstr(const char *text, const char *part)
-{
-	return memmem(text, strlen(text), part, strlen(part));
 }
 
 static void swap(char *a, char *b, size_t n)

@@ -178,7 +178,7 @@ static bool is_merged(const char *path)
 
 	to[n > 0 ? n : 0] = '\0';
 	return (str_after(to, "usr/") || str_after(to, "/usr/")) &&
-		!strstr(to, "..");
+		!str_find(to, "..");
 }
 
 static int grant_programs(struct guard *g)
@@ -370,7 +370,7 @@ static int carve_session_file(struct guard *g, struct diag *d)
 static int grant_job_server(struct guard *g)
 {
 	const char *flags = env_get(g->env.vec, "MAKEFLAGS");
-	const char *at = flags ? strstr(flags, "--jobserver-auth=fifo:") : NULL;
+	const char *at = flags ? str_find(flags, "--jobserver-auth=fifo:") : NULL;
 	autofree char *path = NULL;
 	struct stat st;
 

@@ -148,7 +148,7 @@ static bool file_name(
 		return false;
 	memcpy(kind + 1, key + k, n - k);
 	kind[n - k + 1] = ' ';
-	return strstr(kinds, kind);
+	return str_find(kinds, kind);
 }
 
 /* To the end of the line, or to the quote that the header stands in; a quote

@@ -16,10 +16,7 @@ static inline bool str_eq(const char *a, const char *b)
 }
 
 /* strstr by the memmem that is linked anyway. */
-static inline char *str_find(const char *s, const char *needle)
-{
-	return (char *)memmem(s, strlen(s), needle, strlen(needle));
-}
+char *str_find(const char *s, const char *needle);
 
 /* The text behind the prefix, or NULL when s does not start with it. */
 const char *str_after(const char *s, const char *prefix);
@@ -44,10 +41,7 @@ static inline bool chr_name1(char c)
 {
 	return chr_alpha(c) || c == '_';
 }
-static inline bool chr_name(char c)
-{
-	return chr_name1(c) || chr_digit(c);
-}
+bool chr_name(char c);
 
 /* Is s[0..n) a shell variable's name? */
 bool str_is_name(const char *s, size_t n);

@@ -38,6 +38,11 @@ load ../lib/wardbox
 	[ "$status" -eq 1 ]
 }
 
+@test "what is smaller here does not come from the C library as well" {
+	run grep -E 'libc\.a\((fork|qsort(_nr)?|strstr|lite_malloc)\.l?o\)' "$O/wardbox.map"
+	[ "$status" -eq 1 ]
+}
+
 @test "what every run writes, and the heap's beginning, lie in one page" {
 	run awk '/ [.](data|bss|heap) / { sub(/.*\]/, ""); print substr($3, 1, 13) }' \
 		<(readelf -SW "$WARDBOX")

@@ -212,7 +212,7 @@ as_name() {
 	[ "$status" -eq 0 ]
 }
 
-@test "its sort and search keep the C library's promises" {
+@test "its sort and fork keep the C library's promises" {
 	run "$HELPERS/libc"
 	echo "$output"
 	[ "$status" -eq 0 ]
