@@ -10,11 +10,6 @@ char *str_find(const char *s, const char *needle)
 	return memmem(s, strlen(s), needle, strlen(needle));
 }
 
-bool chr_name(char c)
-{
-	return chr_name1(c) || chr_digit(c);
-}
-
 const char *str_after(const char *s, const char *prefix)
 {
 	while (*prefix)

@@ -41,7 +41,10 @@ static inline bool chr_name1(char c)
 {
 	return chr_alpha(c) || c == '_';
 }
-bool chr_name(char c);
+static inline bool chr_name(char c)
+{
+	return chr_name1(c) || chr_digit(c);
+}
 
 /* Is s[0..n) a shell variable's name? */
 bool str_is_name(const char *s, size_t n);
