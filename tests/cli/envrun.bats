@@ -509,20 +509,23 @@ refused() { # STATE
 		tmux -L "$s" capture-pane -p | grep -q '^hello-2' && break
 		sleep 0.1
 	done
-	tmux -L "$s" send-keys 'sleep 100' Enter
-	sleep 0.5
+	tmux -L "$s" send-keys 'echo g$((0))o; sleep 100' Enter
+	for i in $(seq 100); do
+		tmux -L "$s" capture-pane -p | grep -q '^g0o' && break
+		sleep 0.1
+	done
 	tmux -L "$s" send-keys C-c
 	sleep 0.3
 	tmux -L "$s" send-keys 'history' Enter
 	for i in $(seq 50); do
-		tmux -L "$s" capture-pane -p | grep -q '3  sleep 100' && break
+		tmux -L "$s" capture-pane -p | grep -q '3  echo g.*sleep 100' && break
 		sleep 0.1
 	done
 	tmux -L "$s" capture-pane -p >screen
 	tmux -L "$s" kill-server
 	cat screen
 	grep -q '^hello-2' screen
-	grep -q '3  sleep 100' screen
+	grep -q '3  echo g.*sleep 100' screen
 }
 
 @test "bad calls are 125 and say what is needed" {

@@ -238,7 +238,8 @@ limit FULL-AUTO out=4k"
 	local called
 	for called in tee true cat ''; do
 		run ex --argv0 "$called" s -- tee .git/config
-		[ "$status" -eq 126 ] && [[ $output == *protected* ]]
+		[ "$status" -eq 126 ]
+		[[ $output == *protected* ]]
 	done
 	[ ! -e .git/config ]
 	ex --argv0 true s -- tee beside <<<text

@@ -225,9 +225,16 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 
 @test "a broken policy, an unwritable log: 125, one line, nothing ran" {
 	run in_policy 'nonsense here' "$WARDBOX" sh -c 'touch ran'
-	[ "$status" -ne 0 ]
+	[ "$status" -eq 125 ]
+	[ "${#lines[@]}" -eq 1 ]
 	[ ! -e ran ]
-	[[ "$output" == *policy* ]]
+	[[ "$output" == 'wardbox sh: the policy is broken: /etc/wardbox/policy:1: nonsense: '* ]]
+	run in_policy 'use FULL-AUTO' sh -c 'chmod 666 /etc/wardbox/policy && exec "$@"' \
+		_ "$WARDBOX" sh -c 'touch ran'
+	[ "$status" -eq 125 ]
+	[ "${#lines[@]}" -eq 1 ]
+	[ ! -e ran ]
+	[[ "$output" == *'broken: /etc/wardbox/policy can be written by'* ]]
 	run in_policy 'use FULL-AUTO' sh -c \
 		'mkdir -p /var/log/wardbox/$(id -u) && mount -t tmpfs -o ro tmpfs /var/log/wardbox/$(id -u) && exec "$@"' \
 		_ "$WARDBOX" sh -c 'touch ran'
@@ -614,7 +621,8 @@ lost() { # POLICY COMMAND...
 	[ "$status" -eq 126 ]
 	chmod 000 mine/.config/wardbox
 	run as mine ./wardbox sh -c 'echo ran'
-	[ "$status" -eq 126 ] && [[ $output == *'policy is broken'* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *'policy is broken'* ]]
 	rm -rf "$place"
 }
 
