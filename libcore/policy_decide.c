@@ -521,13 +521,15 @@ void policy_decide_line(const struct policy *p,
 static const char *other_name(struct judge_cmd *k, const struct policy_exec *req)
 {
 	const char *named = req->named ? req->named : req->path;
-	const char *called = path_base(req->argv[0]), *rest;
+	const char *called = path_base(req->argv[0]);
 
 	if (!*named || str_after(named, "/proc/") ||
 		str_after(named, "/dev/fd/"))
 		named = req->path;
-	rest = str_after(path_base(named), called + (called[0] == '-'));
-	if ((rest && (!*rest || str_eq(rest, ".real"))) ||
+	/* What a shim runs: see strip_real(). */
+	if (str_ends(named, ".real"))
+		named = judge_text(k->j, named, strlen(named) - 5);
+	if (str_eq(path_base(named), called + (called[0] == '-')) ||
 		str_eq(path_base(req->path), "wardbox") ||
 		judge_is_multi(k, path_base(req->path)))
 		return NULL;
