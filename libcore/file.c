@@ -105,23 +105,29 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	return err;
 }
 
-int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d)
+int file_trusted(
+	const struct stat *st, uid_t uid, const char *name, struct diag *d)
 {
-	struct stat st;
 	const char *why = NULL;
 
-	if (fstat(fd, &st))
-		return diag_errno(d, -errno, "%s", name);
-	if (st.st_uid != 0 && st.st_uid != uid)
+	if (st->st_uid != 0 && st->st_uid != uid)
 		why = "is owned by someone else";
-	else if (st.st_mode & (S_IWGRP | S_IWOTH))
+	else if (st->st_mode & (S_IWGRP | S_IWOTH))
 		why = "can be written by its group or by anyone";
 	if (!why)
 		return 0;
-	diag_fail(d, -EPERM, "%s %s (uid %u, mode %04o)", name, why, st.st_uid,
-		st.st_mode & 07777u);
+	diag_fail(d, -EPERM, "%s %s (uid %u, mode %04o)", name, why, st->st_uid,
+		st->st_mode & 07777u);
 	diag_hint(d, "chown %u %s && chmod go-w %s", uid, name, name);
 	return -EPERM;
+}
+
+int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d)
+{
+	struct stat st;
+
+	return fstat(fd, &st) ? diag_errno(d, -errno, "%s", name)
+			      : file_trusted(&st, uid, name, d);
 }
 
 int file_private_dir(

@@ -26,6 +26,10 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
  * what is checked is what is used. The owner is root or uid; neither group nor
  * world may write; 0 or -EPERM with d. */
 int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d);
+/* The same of what a name led to, where no more than that is known of it. */
+struct stat;
+int file_trusted(
+	const struct stat *st, uid_t uid, const char *name, struct diag *d);
 
 /* Opens (and makes, mode 0700, when make is set) a private directory beneath
  * dirfd: not through a symlink, owned by uid, no permission for others. */

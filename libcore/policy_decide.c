@@ -407,11 +407,13 @@ static bool closed(struct judge *j, struct shell_span span)
 
 	j->depth = 0;
 	judge_begin(j, &k, span);
-	if (j->p->state == POLICY_BROKEN)
+	if (j->p->state == POLICY_BROKEN && !j->p->why.line)
 		judge_raise(&k, POLICY_DENY, "policy-broken",
-			j->p->why.line ? "the policy is broken: %s (%s:%u)"
-				       : "the policy is broken: %s",
-			j->p->why.text, j->p->why.file, j->p->why.line);
+			"the policy is broken: %s", j->p->why.text);
+	else if (j->p->state == POLICY_BROKEN)
+		judge_raise(&k, POLICY_DENY, "policy-broken",
+			"the policy is broken: %s:%u: %s", j->p->why.file,
+			j->p->why.line, j->p->why.text);
 	else if (!j->set[IMG_P_SHELL])
 		judge_raise(&k, POLICY_DENY, "profile",
 			"nothing runs in profile %s",

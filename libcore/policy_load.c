@@ -87,6 +87,14 @@ static void add_source(struct policy_compiler *c, const char *path,
 	build_add(&c->b, IMG_SOURCE, &s);
 }
 
+/* A link that leads to nothing is there. */
+static bool is_absent(const char *path)
+{
+	struct stat st;
+
+	return !path || (lstat(path, &st) < 0 && errno == ENOENT);
+}
+
 /* Who may have written a file, and who must have signed it. */
 struct wanted {
 	uid_t uid;
@@ -217,6 +225,9 @@ static int fragments(struct layer *l, const char *dir,
 		return 0;
 	}
 	add_source(&l->c, dir, IMG_SRC_DIR, &st);
+	rc = file_trusted(&st, want->uid, dir, d);
+	if (rc < 0)
+		return rc;
 	n = scandir(dir, &list, is_fragment, by_name);
 	if (n < 0)
 		return diag_errno(d, -errno, "%s", dir);
@@ -247,7 +258,7 @@ int policy_build_system(const struct policy_where *w, void **bytes,
 	rc = read_key(&l->c, w, &want, d);
 	if (rc == 0)
 		rc = w->system ? source(l, w->system, &want, d) : -ENOENT;
-	if (rc == -ENOENT) {
+	if (rc == -ENOENT && is_absent(w->system)) {
 		if (w->system)
 			add_source(&l->c, w->system, IMG_SRC_ABSENT, NULL);
 		policy_compile_default(&l->c);
@@ -290,7 +301,7 @@ static bool same(const struct policy_image *img, const struct img_source *s)
 	if (s->kind == IMG_SRC_BUILTIN)
 		return img_u64(s->ino) == policy_default_mark;
 	if (stat(path, &st) < 0)
-		return s->kind == IMG_SRC_ABSENT && errno == ENOENT;
+		return s->kind == IMG_SRC_ABSENT && is_absent(path);
 	return s->kind != IMG_SRC_ABSENT && img_u64(s->dev) == st.st_dev &&
 	       img_u64(s->ino) == st.st_ino &&
 	       img_u64(s->size) == (uint64_t)st.st_size &&
@@ -324,9 +335,23 @@ bool policy_fresh(const struct policy_image *img, const struct policy_where *w)
 	       names(img, w->key);
 }
 
-static bool is_absent(const char *path)
+/* Who may write where the policy lies may take it away, and what holds without
+ * one may be looser. */
+static int check_place(const struct policy_where *w, struct diag *d)
 {
-	return !path || (access(path, F_OK) < 0 && errno == ENOENT);
+	char dir[1200];
+	struct buf b = BUF_FIXED(dir);
+	struct stat st;
+
+	if (!w->system)
+		return 0;
+	buf_add(&b, w->system, (size_t)(path_base(w->system) - w->system));
+	buf_addc(&b, '.');
+	/* Nothing is there, or only a file's owner may take it away. */
+	if (stat(buf_str(&b), &st) < 0 || st.st_mode & S_ISVTX)
+		return b.err;
+	b.len -= b.len > 2 ? 2 : 0;
+	return file_trusted(&st, w->system_uid, buf_str(&b), d);
 }
 
 /* One line of a policy that only chooses a profile; false for all others. */
@@ -421,15 +446,17 @@ static int load_system(
 	if (w->image &&
 		policy_image_open(&old, w->image, w->system_uid, &quiet) == 0) {
 		p->layer[POLICY_LAYER_SYSTEM] = old;
-		if (policy_fresh(old, w))
-			return 0;
 	}
-	if (only_builtin(w, p)) {
+	rc = check_place(w, d);
+	if (rc == 0 && old && policy_fresh(old, w))
+		return 0;
+	if (rc == 0 && only_builtin(w, p)) {
 		policy_image_free(old);
 		p->layer[POLICY_LAYER_SYSTEM] = NULL;
 		return load_builtin(p, d);
 	}
-	rc = policy_build_system(w, &bytes, &size, d);
+	if (rc == 0)
+		rc = policy_build_system(w, &bytes, &size, d);
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc < 0) {

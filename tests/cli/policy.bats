@@ -223,7 +223,7 @@ policy() {
 	[ "$status" -eq 3 ]
 	[[ $output == *"may be no symbolic link"* && $output != *TOKEN* ]]
 	run "$WARDBOX" sh -c 'echo ran'
-	[ "$status" -eq 126 ]
+	[ "$status" -eq 125 ]
 	[[ $output != *TOKEN* && $output != *ran* ]]
 	rm .wardbox/policy
 	mv .wardbox ../theirs

@@ -235,6 +235,21 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ "${#lines[@]}" -eq 1 ]
 	[ ! -e ran ]
 	[[ "$output" == *'broken: /etc/wardbox/policy can be written by'* ]]
+	# Who may write the directory may take the policy away.
+	run in_policy 'use FULL-AUTO' sh -c 'chmod 777 /etc/wardbox && exec "$@"' \
+		_ "$WARDBOX" sh -c 'touch ran'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *'broken: /etc/wardbox can be written by'* ]]
+	run in_policy 'use FULL-AUTO' sh -c 'cd /etc/wardbox && mkdir -m 777 policy.d &&
+		echo "use SAFE" >policy.d/a.policy && exec "$@"' _ "$WARDBOX" sh -c 'touch ran'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *'broken: /etc/wardbox/policy.d can be written by'* ]]
+	run in_policy '' sh -c 'rm -r /etc/wardbox/policy.d && cd /etc/wardbox &&
+		ln -s nowhere policy && exec "$@"' _ "$WARDBOX" sh -c 'echo ran >ran'
+	[ "$status" -eq 125 ]
+	[[ "$output" == *'broken: /etc/wardbox/policy: '* ]]
+	[ ! -e ran ]
+	in_policy '' rm -f /etc/wardbox/policy
 	run in_policy 'use FULL-AUTO' sh -c \
 		'mkdir -p /var/log/wardbox/$(id -u) && mount -t tmpfs -o ro tmpfs /var/log/wardbox/$(id -u) && exec "$@"' \
 		_ "$WARDBOX" sh -c 'touch ran'

@@ -46,7 +46,8 @@ in_policy() { # TEXT COMMAND...
 	# Nor is the policy taken away from one that reads it.
 	if [ -z "$text" ]; then
 		rm -f "$policy"
-	elif ! printf '%s\n' "$text" | cmp -s - "$policy"; then
+	elif ! printf '%s\n' "$text" | cmp -s - "$policy" ||
+		[ "$(stat -c %a "$policy")" != 644 ]; then
 		rm -f "$policy"
 		(umask 022 && printf '%s\n' "$text" >"$policy")
 	fi
