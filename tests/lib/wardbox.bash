@@ -38,7 +38,9 @@ in_policy() { # TEXT COMMAND...
 	local text=$1 ns=$BATS_TEST_TMPDIR/ns work
 	local policy=$ns/etc/wardbox/policy
 	shift
-	mkdir -p "$ns/etc/wardbox" "$ns/log" "$ns/run"
+	mkdir -p "$ns/etc/wardbox" "$ns/log/wardbox" "$ns/run"
+	# A log in the home of who runs this would be gone on with, were there none.
+	[ -d "$ns/log/wardbox/$(id -u)" ] || mkdir -m 700 "$ns/log/wardbox/$(id -u)"
 	# An overlay empties its work directory as it is mounted: calls at the same
 	# time have one each.
 	work=$(mktemp -d "$ns/work.XXXXXX") || return
