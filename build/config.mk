@@ -58,14 +58,10 @@ CONF := $(KCONFIG_ENV) $(KCONFIG_CONF) -s
 defconfig minimal_defconfig full_defconfig: $(GEN)/Kconfig.applets ## take a configuration of configs/
 	$(Q)$(CONF) --defconfig=configs/$@ Kconfig >/dev/null
 	@echo "configuration: $@ in $(CONFIG)"
-olddefconfig allnoconfig allyesconfig randconfig: $(GEN)/Kconfig.applets ## answer by default, no, yes or chance
-	$(Q)$(CONF) --$@ Kconfig >/dev/null
-oldconfig: $(GEN)/Kconfig.applets ## ask for what has no answer yet
-	$(Q)$(KCONFIG_ENV) $(KCONFIG_CONF) --oldconfig Kconfig
-menuconfig: $(GEN)/Kconfig.applets ## choose applets and limits in menus
-	$(Q)$(KCONFIG_ENV) $(KCONFIG_MCONF) Kconfig
-nconfig: $(GEN)/Kconfig.applets ## the same menus in colour
-	$(Q)$(KCONFIG_ENV) kconfig-nconf Kconfig
+olddefconfig oldconfig allnoconfig allyesconfig randconfig: $(GEN)/Kconfig.applets ## answer by default, when asked, no, yes or chance
+	$(Q)$(if $(filter oldconfig,$@),$(CONF:-s=) --$@ Kconfig,$(CONF) --$@ Kconfig >/dev/null)
+menuconfig nconfig: $(GEN)/Kconfig.applets ## choose applets and limits in menus
+	$(Q)$(KCONFIG_ENV) $(if $(filter n%,$@),kconfig-nconf,$(KCONFIG_MCONF)) Kconfig
 savedefconfig: $(GEN)/Kconfig.applets ## write the smallest equal configuration to O/defconfig
 	$(Q)$(CONF) --savedefconfig=$(O)/defconfig Kconfig >/dev/null
 	@echo "$(O)/defconfig"

@@ -20,10 +20,6 @@ DEP_INC := $(SYSTEM_INCLUDE:%=-isystem %)
 DEP_LIBS := $(SYSTEM_LIBDIR)/libbearssl.a $(SYSTEM_LIBDIR)/libtinycbor.a
 DEV_DEP_LIBS := $(DEP_LIBS)
 DEP_STAMP :=
-ifneq ($(filter-out $(NO_CONFIG_GOALS),$(or $(MAKECMDGOALS),all)),)
-$(foreach f,$(DEP_LIBS),$(if $(wildcard $(f)),,$(error SYSTEM_DEPS=1, but \
-	there is no $(f): install it, or name its place with SYSTEM_LIBDIR)))
-endif
 else
 DEP_INC := -isystem $(BEARSSL)/inc -isystem $(TINYCBOR)/src
 DEP_LIBS := $(DEPS)/bearssl.a $(DEPS)/tinycbor.a
