@@ -58,7 +58,7 @@ check-build: ## layers, headers, configurations, declarations
 	$(Q)O=$(O) sh tests/run build
 soak: $(O)/wardbox ## N=2000 commands by eight shims, killed, denied, on a full disk
 	$(Q)O=$(O) sh tests/soak/run $(N)
-check-long: $(O)/wardbox $(HELPERS) ## the end-to-end runs that take long
+check-long: $(O)/wardbox $(TEST)/test_audit_kills $(HELPERS) ## the end-to-end runs that take long
 	$(Q)O=$(O) sh tests/run long
 # What each takes on two cores: HACKING.md.
 # The cross builds come before the boots, one of which is of theirs.
