@@ -488,7 +488,7 @@ refused() { # STATE
 }
 
 @test "a thousand commands in one process leave nothing behind" {
-	run in_policy "$POLICY" python3 "$TOP/tests/lib/serve-many.py" "$WARDBOX" 1000 . /tmp/wardbox /run/wardbox
+	run in_policy "$POLICY" python3 "$TOP/tests/lib/serve-many.py" "$WARDBOX" 1000 . /run/wardbox
 	echo "$output"
 	[ "$status" -eq 0 ]
 }
