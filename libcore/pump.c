@@ -31,11 +31,9 @@ void pump_end(struct pump *p)
 	if (!p->live)
 		return;
 	let_go(&p->from);
-	if (p->close_to)
-		let_go(&p->to);
 	free(p->buf);
 	p->buf = NULL;
-	p->len = p->first_len = p->teed = 0;
+	p->len = p->teed = 0;
 	p->live = false;
 }
 
@@ -61,19 +59,14 @@ uint64_t pump_due(const struct pump *p)
 	return p->bytes + (n > p->teed ? n - p->teed : 0);
 }
 
-static bool held(const struct pump *p)
-{
-	return p->len || p->first_len;
-}
-
 bool pump_idle(const struct pump *p)
 {
-	return !held(p) && !p->teed;
+	return !p->len && !p->teed;
 }
 
 void pump_poll(const struct pump *p, struct pollfd fds[2])
 {
-	bool out = held(p) || p->full;
+	bool out = p->len || p->full;
 	bool on = p->live && !p->paused;
 
 	fds[0] = (struct pollfd){
@@ -96,7 +89,7 @@ static bool make_room(struct pump *p)
 void pump_ending(struct pump *p)
 {
 	p->ending = true;
-	if (held(p) || p->full)
+	if (p->len || p->full)
 		make_room(p);
 }
 
@@ -137,20 +130,11 @@ static int put(struct pump *p, const char *bytes, size_t *left)
 
 static int flush(struct pump *p)
 {
-	size_t left = p->first_len;
-	int done = 1;
+	size_t left = p->len;
+	int done = left ? put(p, p->buf + p->at, &left) : 1;
 
-	if (left) {
-		done = put(p, p->first, &left);
-		p->first += p->first_len - left;
-		p->first_len = left;
-	}
-	if (done == 1 && p->len) {
-		left = p->len;
-		done = put(p, p->buf + p->at, &left);
-		p->at += p->len - left;
-		p->len = left;
-	}
+	p->at += p->len - left;
+	p->len = left;
 	if (done == 1 && p->last)
 		pump_end(p);
 	return done;
@@ -298,7 +282,7 @@ static int step(struct pump *p, const struct pollfd fds[2])
 	size_t n;
 	int done;
 
-	if (held(p))
+	if (p->len)
 		return fds[1].revents ? flush(p) : 0;
 	if (!fds[p->full].revents)
 		return 0;

@@ -42,8 +42,7 @@ size_t pump_tail_read(struct pump_tail *t, char *buf, size_t size);
 struct pump {
 	bool live;     /* false: ended, or never began */
 	int from;      /* owned; -1: nothing comes but .first */
-	int to;        /* -1: nowhere, shown alone */
-	bool close_to; /* at the end; else .to stays open and the owner's */
+	int to;       /* -1: nowhere, shown alone; stays open and the owner's */
 	bool to_socket, to_tty;
 	bool spliced; /* both are pipes */
 	/* Shown before they are passed on: PUMP_MORE; PUMP_ENOUGH: show no
@@ -54,9 +53,6 @@ struct pump {
 	int tag; /* the owner's */
 	size_t allow;
 	uint64_t bytes; /* seen to come, passed on or not */
-	/* Comes first. Borrowed. */
-	const char *first;
-	size_t first_len;
 	bool paused;
 	bool last; /* nothing is read any more: ends when all was passed on */
 	bool dry;  /* the last read found nothing */

@@ -181,7 +181,7 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 		.result = result,
 		.d = d,
 		.setup = PROC_SETUP_INIT,
-		.theirs = {-1, -1, -1, -1, -1},
+		.theirs = {-1, -1, -1, -1},
 		.pty = PTY_INIT,
 		.talk = {-1, -1},
 		.null = -1,

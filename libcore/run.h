@@ -76,10 +76,10 @@ struct run_sink {
 };
 
 enum run_mode {
-	RUN_DIRECT,  /* the descriptors pass through; nothing is captured but
-		      * what is fed to stdin */
+	RUN_DIRECT,  /* the descriptors pass through; nothing is captured */
 	RUN_CAPTURE, /* pipes and local sockets on 1 and 2 are interposed,
-		      * regular files read afterwards, the rest passes */
+		      * regular files, on 0 as well, read afterwards, the rest
+		      * passes */
 	RUN_PTY,     /* those of 0, 1, 2 that are the terminal become a new one;
 		      * the others as with RUN_CAPTURE */
 };
@@ -97,13 +97,6 @@ struct run_spec {
 	bool own_job; /* RUN_PTY: makes itself a job, as interactive shells do:
 		       * keys are for it alone */
 	bool pty_all; /* RUN_PTY: 0, 1, 2 all, though no terminal is there */
-	/* Comes on stdin first, then the rest of descriptor 0. With any of
-	 * these the command's stdin is a pipe; what it leaves unread is lost
-	 * to the caller, so they stay off where that matters. */
-	const void *feed;
-	size_t feed_len;
-	bool feed_only;     /* nothing but feed: then the end of file */
-	bool capture_stdin; /* show stdin to the sink */
 	bool kill_tree;     /* what the command leaves behind dies with it */
 	/* RUN_PTY: keys that were typed before, which come first; and then
 	 * those that the command left. NULL: they stay in the terminal, as

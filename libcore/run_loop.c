@@ -220,12 +220,12 @@ static void count_due(struct run_state *st)
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
 		struct pump *p = &st->pumps[i];
 
-		if (i == RUN_KEYS)
+		if (i == RUN_KEYS) {
 			run_pty_keep(st);
-		if (i == RUN_FEED || i == RUN_KEYS)
 			pump_end(p);
-		else
+		} else {
 			st->due[i] = pump_due(p);
+		}
 		pump_ending(p);
 		if (i == RUN_SCREEN)
 			p->dry = false;
@@ -313,7 +313,7 @@ static int once(struct run_state *st)
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
 	if (!begun(st))
-		pumps[2 * RUN_FEED].fd = pumps[2 * RUN_KEYS].fd = -1;
+		pumps[2 * RUN_KEYS].fd = -1;
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
 	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));

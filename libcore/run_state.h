@@ -17,7 +17,6 @@
 #include "run.h"
 
 enum run_pump {
-	RUN_FEED,
 	RUN_OUT,
 	RUN_ERR,
 	RUN_KEYS,
@@ -25,7 +24,8 @@ enum run_pump {
 	RUN_PUMPS,
 };
 
-/* A regular file on 1 or 2: read afterwards from where it began to grow. */
+/* A regular file on 0, 1 or 2: read afterwards, from where it was read from or
+ * began to grow. */
 struct run_file {
 	bool on, append;
 	off_t start;

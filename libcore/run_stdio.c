@@ -91,31 +91,17 @@ static bool local_socket(int fd)
 	       type == SOCK_STREAM;
 }
 
-/* Ours, then the command's end of what is put in place of a file of that kind;
- * false when there are no descriptors left for it. */
-static bool make_pair(bool socket, bool we_read, int pair[2])
-{
-	int ends[2];
-	int flags;
-
-	if (socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)
-		   : pipe2(ends, O_CLOEXEC))
-		return false;
-	pair[0] = ends[we_read ? 0 : 1];
-	pair[1] = ends[we_read ? 1 : 0];
-	flags = fcntl(pair[0], F_GETFL);
-	fcntl(pair[0], F_SETFL, flags | O_NONBLOCK);
-	return true;
-}
-
+/* False when there are no descriptors left for it. */
 static bool interpose(struct run_state *st, enum run_pump which, int fd,
 	enum run_stream stream, bool socket)
 {
 	struct pump *p = &st->pumps[which];
-	int pair[2];
+	int pair[2]; /* our end, the command's */
 
-	if (!make_pair(socket, true, pair))
+	if (socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)
+		   : pipe2(pair, O_CLOEXEC))
 		return false;
+	fcntl(pair[0], F_SETFL, fcntl(pair[0], F_GETFL) | O_NONBLOCK);
 	*p = (struct pump){.live = true,
 		.from = pair[0],
 		.to = st->spec->swallow ? -1 : fd,
@@ -192,38 +178,6 @@ static void open_output(
 		follow(st, now, st->theirs[which]);
 }
 
-static int open_input(struct run_state *st)
-{
-	const struct run_spec *spec = st->spec;
-	struct pump *p = &st->pumps[RUN_FEED];
-	struct stat s;
-	int pair[2], from = -1;
-
-	if (!spec->feed_len && !spec->feed_only && !spec->capture_stdin)
-		return 0;
-	if (!make_pair(false, false, pair))
-		return -errno;
-	if (!spec->feed_only && given(0))
-		from = fcntl(0, F_DUPFD_CLOEXEC, 3);
-	*p = (struct pump){.live = true,
-		.from = from,
-		.to = pair[0],
-		.close_to = true,
-		.spliced =
-			from >= 0 && fstat(0, &s) == 0 && S_ISFIFO(s.st_mode),
-		.first = spec->feed,
-		.first_len = spec->feed_len,
-		.last = from < 0,
-		.show = spec->capture_stdin ? run_show : NULL,
-		.ctx = st,
-		.tag = RUN_STDIN};
-	if (spec->capture_stdin)
-		st->result->captured |= 1U << RUN_STDIN;
-	st->theirs[RUN_FEED] = pair[1];
-	st->setup.fd[0] = pair[1];
-	return 0;
-}
-
 int run_stdio_open(struct run_state *st)
 {
 	struct stat in = {0}, out[3];
@@ -235,13 +189,14 @@ int run_stdio_open(struct run_state *st)
 		if (err)
 			return err;
 	}
-	err = st->setup.fd[0] < 0 ? open_input(st) : 0;
-	if (err)
-		return diag_errno(st->d, err, "cannot make a pipe for stdin");
 	if (!wanted(st))
 		return 0;
 	if (fstat(0, &in) < 0)
 		in = (struct stat){0};
+	/* What is read of a pipe could be seen only by taking it, from whoever
+	 * else reads there; of a file it can be read again. */
+	if (given(0) && st->setup.fd[0] < 0 && S_ISREG(in.st_mode))
+		watch_file(st, 0, &in);
 	if (st->spec->swallow)
 		return interpose(st, RUN_OUT, 1, RUN_STDOUT, false) &&
 				       interpose(st, RUN_ERR, 2, RUN_STDERR,
@@ -249,10 +204,6 @@ int run_stdio_open(struct run_state *st)
 			       ? 0
 			       : diag_fail(st->d, -EMFILE,
 					 "no descriptors left to capture with");
-	/* What is read of a pipe could be seen only by taking it, from whoever
-	 * else reads there; of a file it can be read again. */
-	if (given(0) && st->setup.fd[0] < 0 && S_ISREG(in.st_mode))
-		watch_file(st, 0, &in);
 	open_output(st, 1, &in, out);
 	open_output(st, 2, &in, out);
 	return 0;

@@ -82,34 +82,6 @@ static void leaves_stdin_to_the_caller(void **state)
 	close(in[1]);
 }
 
-static void feeds_stdin(void **state)
-{
-	struct want w = plain;
-
-	(void)state;
-	w.script = "cat";
-	w.spec.feed = "first ";
-	w.spec.feed_len = 6;
-	assert_int_equal(go(&w, "then"), 0);
-	assert_string_equal(text[0], "first then");
-	assert_int_equal(told->shown[RUN_STDIN], 0);
-	w.spec.capture_stdin = true;
-	assert_int_equal(go(&w, "then"), 0);
-	assert_string_equal(text[0], "first then");
-	assert_memory_equal(told->seen[RUN_STDIN], "then", 5);
-	assert_int_equal(told->result.bytes[RUN_STDIN], 4);
-	w.spec.feed_only = true;
-	assert_int_equal(go(&w, "then"), 0);
-	assert_string_equal(text[0], "first ");
-	/* One who does not read it all is not waited for. */
-	w.spec.feed = calloc(1, 1 << 20);
-	w.spec.feed_len = 1 << 20;
-	w.script = "head -c 3 | wc -c";
-	assert_int_equal(go(&w, NULL), 0);
-	assert_string_equal(text[0], "3\n");
-	free((void *)(uintptr_t)w.spec.feed);
-}
-
 static void cuts_where_it_is_hard(void **state)
 {
 	struct want w = plain;
@@ -317,7 +289,6 @@ int main(void)
 		cmocka_unit_test(direct_captures_nothing),
 		cmocka_unit_test(one_pipe_keeps_its_order),
 		cmocka_unit_test(leaves_stdin_to_the_caller),
-		cmocka_unit_test(feeds_stdin),
 		cmocka_unit_test(cuts_where_it_is_hard),
 		cmocka_unit_test(moves_much),
 		cmocka_unit_test(packs_small_pieces),
