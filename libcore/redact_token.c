@@ -36,10 +36,10 @@ const uint16_t redact_bytes[256] = {
  * or digit behind; letters that look random. */
 enum { EXACT = 1, RANDOM = 2 };
 
-/* A prefix, in which '?' is any small letter, then at least min letters of the
- * class. */
+/* A prefix, in which '?' is any small letter, and behind it at least min letters
+ * of the class. */
 struct shape {
-	char prefix[16];
+	char prefix[16]; /* with its NUL */
 	uint8_t kind : 6;
 	uint8_t proof : 2;
 	uint8_t min;
@@ -124,7 +124,7 @@ static const struct shape shapes[] = {
 	{"glsoat-", KIND_GITLAB, 0, 20, B_TOKEN},
 	{"gsk_", KIND_OTHER, 0, 40, B_ALNUM},
 	{"hf_", KIND_HUGGINGFACE, 0, 30, B_ALNUM},
-	{"hooks.slack.com/", KIND_SLACK, 0, 50, B_ALNUM | B_BASE64},
+	{"hooks.slack.com", KIND_SLACK, 0, 51, B_ALNUM | B_BASE64},
 	{"hvb.", KIND_VAULT, 0, 60, B_TOKEN},
 	{"hvr.", KIND_VAULT, 0, 60, B_TOKEN},
 	{"hvs.", KIND_VAULT, 0, 24, B_TOKEN},
