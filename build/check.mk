@@ -27,8 +27,7 @@ $(TEST)/fuzz_%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(O)/dev/libcore.a $(DEV_
 HELPERS := $(patsubst tests/lib/%.c,$(TEST)/lib/%,\
 	$(filter-out tests/lib/replay.c tests/lib/attack_%,$(wildcard tests/lib/*.c)))
 $(TEST)/lib/attack: $(wildcard tests/lib/attack_*.c)
-$(TEST)/lib/allocator: applets/malloc.c libcore/heap.c
-$(TEST)/lib/libc: applets/libc.c
+$(TEST)/lib/allocator $(TEST)/lib/libc: applets/malloc.c applets/libc.c libcore/heap.c
 $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
 	@mkdir -p $(@D)
 	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $^

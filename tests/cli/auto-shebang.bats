@@ -43,9 +43,12 @@ resolves() { # PATH beneath $W, "" for none; [VARIABLE=VALUE...]
 	go env "$@" "$AS" --resolve auto-py "$S"
 	echo "code $code out $out err $err"
 	if [ -n "$want" ]; then
-		[ "$code" = 0 ] && [ "$out" = "$W/$want" ] && [ -z "$err" ]
+		[ "$code" = 0 ]
+		[ "$out" = "$W/$want" ]
+		[ -z "$err" ]
 	else
-		[ "$code" = 127 ] && [ -z "$out" ]
+		[ "$code" = 127 ]
+		[ -z "$out" ]
 	fi
 }
 
@@ -760,7 +763,7 @@ auto-py: AUTO_SHEBANG_OVERRIDE_EXE not found: /no" ]]
 	: >"$d/s.py"
 	ln -s /bin/true "$W/bin/auto-py"
 	strace -f -o "$W/trace" "$LINKS/auto-py" "$d/s.py"
-	! grep -E 'fork|clone' "$W/trace"
+	not grep -E 'fork|clone' "$W/trace"
 	# Up to the interpreter's own execve.
 	sed -n '2,/execve/p' "$W/trace" >"$W/ours"
 	[ "$(wc -l <"$W/ours")" -le 130 ]

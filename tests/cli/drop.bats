@@ -348,7 +348,7 @@ teardown() { unplace; }
 	done
 	gives 125 "$WARDBOX" drop --net=tcp:http -- touch ran
 	[[ $out == *"'http' is no port (1 to 65535)"* ]]
-	! [ -e ran ]
+	[ ! -e ran ]
 	# where nobody may look, nothing is found, and the search goes on
 	mkdir -m 700 closed
 	if [ "$(id -u)" = 0 ]; then
@@ -382,8 +382,8 @@ teardown() { unplace; }
 	works "$WARDBOX" drop --learn "$PLACE/learnt" -- ./prog
 	grep -q "^rw $W\$" "$PLACE/learnt"
 	grep -q "^rox $W/prog\$" "$PLACE/learnt"
-	! grep -q other "$PLACE/learnt"
-	! grep -q 'shadow' "$PLACE/learnt"
+	not grep -q other "$PLACE/learnt"
+	not grep -q 'shadow' "$PLACE/learnt"
 	rm -r d
 	works "$WARDBOX" drop --grants "$PLACE/learnt" -- ./prog
 	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/learnt" -- sh -c "cat $OUT/secret"
@@ -391,7 +391,7 @@ teardown() { unplace; }
 	# reading alone asks for reading alone
 	works "$WARDBOX" drop --learn "$PLACE/l2" -- cat mine
 	grep -q "^ro $W/mine\$" "$PLACE/l2"
-	! grep -q "^rw" "$PLACE/l2"
+	not grep -q "^rw" "$PLACE/l2"
 	works "$WARDBOX" drop --grants "$PLACE/l2" -- cat mine
 	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/l2" -- cat other
 }
@@ -405,7 +405,7 @@ teardown() { unplace; }
 	X
 	works "$WARDBOX" drop --learn "$PLACE/l" -- sh -c 'cd b && sh ./build'
 	grep -qx "rwx $W/b" "$PLACE/l"
-	! grep -q "$W/b/" "$PLACE/l"
+	not grep -q "$W/b/" "$PLACE/l"
 	rm b/prog
 	works "$WARDBOX" drop --grants "$PLACE/l" -- sh -c 'cd b && sh ./build'
 	[ "$out" = $'made\nmade' ]
@@ -436,10 +436,10 @@ teardown() { unplace; }
 		sh -c 'cat home/src/*/e/* home/.1*; cat home/.[2-9]; : >"mine"'
 	grep -qx "list $W/home" "$PLACE/l"
 	grep -qx "ro $W/home/src" "$PLACE/l"
-	! grep -q "$W/home/src/" "$PLACE/l"
-	! grep -qx "ro $W/home" "$PLACE/l"
+	not grep -q "$W/home/src/" "$PLACE/l"
+	not grep -qx "ro $W/home" "$PLACE/l"
 	[ "$(grep -c "ro $W/home/[.]" "$PLACE/l")" = 12 ]
-	! grep -qE '^r[^ ]* /(etc|usr|lib|bin)?$' "$PLACE/l"
+	not grep -qE '^r[^ ]* /(etc|usr|lib|bin)?$' "$PLACE/l"
 	works env HOME="$W/home" "$WARDBOX" drop --grants "$PLACE/l" -- sh -c 'cat home/src/*/e/*; : >mine' </dev/null
 	stops "ermission denied" "$WARDBOX" drop --grants "$PLACE/l" -- sh -c ': >home/new'
 	# names are not contents
@@ -462,7 +462,7 @@ for d in range(300):
     for f in range(100): open("s/d%d/e/f%d" % (d, f), "w").close()'
 	works "$WARDBOX" drop --learn "$PLACE/l" -- find s -type f -exec cat '{}' +
 	grep -qx "ro $W/s" "$PLACE/l"
-	! grep -q "^ro $W\$" "$PLACE/l"
+	not grep -q "^ro $W\$" "$PLACE/l"
 	[ "$(wc -l <"$PLACE/l")" -lt 40 ]
 	works "$WARDBOX" drop --grants "$PLACE/l" -- find s -type f -exec cat '{}' +
 }

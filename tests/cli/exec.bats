@@ -39,7 +39,8 @@ in" ]
 	run ex -C "$PROJECT" here -- pwd
 	[ "$output" = "$PROJECT" ]
 	run ex --cwd nowhere here -- pwd
-	[ "$status" -eq 125 ] && [[ $output == *nowhere* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *nowhere* ]]
 	rmdir sub/deep sub
 	run ex here -- pwd
 	[ "$status" -eq 0 ]
@@ -107,9 +108,11 @@ limit FULL-AUTO out=4k"
 @test "what is denied does not run, what stands beside it does" {
 	touch here
 	run ex s -- sh -c 'curl -o here http://localhost/'
-	[ "$status" -eq 126 ] && [[ $output == *denied* ]]
+	[ "$status" -eq 126 ]
+	[[ $output == *denied* ]]
 	run ex s -- rm here
-	[ "$status" -eq 0 ] && [ ! -e here ]
+	[ "$status" -eq 0 ]
+	[ ! -e here ]
 	run ex --json s -- sh -c "sudo true"
 	[ "$status" -eq 126 ]
 	jq -e '(.ran | not) and .decision == "deny" and .exit_code == 126 and
@@ -118,7 +121,8 @@ limit FULL-AUTO out=4k"
 
 @test "not found is 127, not executable 126" {
 	run -127 ex s -- no-such-program
-	[ "$status" -eq 127 ] && [[ $output == *"no such program in PATH"* ]]
+	[ "$status" -eq 127 ]
+	[[ $output == *"no such program in PATH"* ]]
 	run -127 ex s -- ./no-such-file
 	[ "$status" -eq 127 ]
 	echo text >file
@@ -151,15 +155,18 @@ limit FULL-AUTO out=4k"
 	run -127 ex -- s -- echo
 	[ "$status" -eq 127 ]
 	run ex s echo hi
-	[ "$status" -eq 125 ] && [[ $output == *"'--' is missing"* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *"'--' is missing"* ]]
 	run ex s --json -- echo
-	[ "$status" -eq 125 ] && [[ $output == *"before the"* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *"before the"* ]]
 	run ex s --
 	[ "$status" -eq 125 ]
 	run ex
 	[ "$status" -eq 125 ]
 	run ex ../s -- echo
-	[ "$status" -eq 125 ] && [[ $output == *"no session id"* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *"no session id"* ]]
 	run ex --nonsense s -- echo
 	[ "$status" -eq 125 ]
 	run ex --json --pty s -- echo
@@ -228,7 +235,8 @@ limit FULL-AUTO out=4k"
 	cmp bytes same
 	ex s -- cat <bytes | cmp bytes -
 	run ex --input nowhere s -- cat
-	[ "$status" -eq 125 ] && [[ $output == *nowhere* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *nowhere* ]]
 	run ex --input . s -- cat
 	[ "$status" -eq 125 ]
 }
@@ -264,7 +272,8 @@ limit FULL-AUTO out=4k"
 
 @test "--pty gives a terminal where there is none" {
 	run ex --pty s -- sh -c 'test -t 0 && test -t 1 && test -t 2 && echo yes'
-	[ "$status" -eq 0 ] && [[ $output == yes* ]]
+	[ "$status" -eq 0 ]
+	[[ $output == yes* ]]
 	run ex --pty s -- sh -c 'exit 5'
 	[ "$status" -eq 5 ]
 	run ex --pty s -- sh -c 'curl http://localhost/'
@@ -277,7 +286,8 @@ limit FULL-AUTO out=4k"
 	ex s -- true
 	echo junk >"$(find "$BATS_TEST_TMPDIR/ns/run" -name s.state)"
 	run ex s -- touch ran
-	[ "$status" -eq 125 ] && [[ $output == *s.state*"session end s'"* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *s.state*"session end s'"* ]]
 	[ ! -e ran ]
 	session end s
 	run ex s -- touch ran
@@ -309,7 +319,8 @@ END
 	printf 'import sys; sys.argv[1:] = %s\n' \
 		"['$1', '$2', '$3', '$4', '$5', '$6']" | cat - reach.py >both.py
 	run ex s -- /usr/bin/python3 both.py
-	[ "$status" -eq 0 ] && [ "$output" = tried ]
+	[ "$status" -eq 0 ]
+	[ "$output" = tried ]
 }
 
 @test "kept in the project, the state is still not the command's to write" {

@@ -35,7 +35,8 @@ state_of() { # PATH
 	[ "$(jq -r '.shells[0].would' <<<"$output")" = \
 		"keep as .real, put the shim over it" ]
 	put --status
-	[ "$status" -eq 1 ] && [[ $output == *"not installed here"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"not installed here"* ]]
 	put --uninstall
 	[ "$status" -eq 0 ]
 	picture "$R" | diff before -
@@ -49,7 +50,8 @@ state_of() { # PATH
 	[ "$(readlink "$R/bin/sh")" = /bin/wardbox ]
 	[ "$(readlink "$R/bin/sh.real")" = /bin/busybox ]
 	[ "$R/bin/ash.real" -ef "$R/bin/busybox" ]
-	[ -x "$R/bin/wardbox" ] && [ "$(stat -c %a "$R/bin/wardbox")" = 755 ]
+	[ -x "$R/bin/wardbox" ]
+	[ "$(stat -c %a "$R/bin/wardbox")" = 755 ]
 	grep -qx 'use FULL-AUTO' "$R/etc/wardbox/policy"
 	put --status
 	[ "$status" -eq 0 ]
@@ -98,7 +100,8 @@ state_of() { # PATH
 	echo other >"$R/bin/wardbox"
 	picture "$R" >before
 	put
-	[ "$status" -eq 1 ] && [[ $output == *"another one"*"--bindir"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"another one"*"--bindir"* ]]
 	picture "$R" | diff before -
 	cp "$WARDBOX" "$R/bin/wardbox"
 	picture "$R" >before
@@ -114,7 +117,8 @@ state_of() { # PATH
 	echo 'use SAFE' >"$R/etc/wardbox/policy"
 	picture "$R" >before
 	put --profile DEV
-	[ "$status" -eq 0 ] && [[ $output == *"not applied"* ]]
+	[ "$status" -eq 0 ]
+	[[ $output == *"not applied"* ]]
 	grep -qx 'use SAFE' "$R/etc/wardbox/policy"
 	put --uninstall
 	picture "$R" | diff before -
@@ -135,7 +139,8 @@ state_of() { # PATH
 	[ "$(state_of /bin/ash)" = overwritten ]
 	[ "$(state_of /bin/sh)" = removed ]
 	put --status
-	[ "$status" -eq 1 ] && [[ $output == *"run install again"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"run install again"* ]]
 	inode=$(stat -c %i "$R/bin/ash")
 	put
 	[ "$status" -eq 0 ]
@@ -151,34 +156,39 @@ state_of() { # PATH
 	put --uninstall
 	[ "$status" -eq 0 ]
 	[ "$(stat -c %i "$R/bin/ash")" = "$inode" ]
-	[ ! -e "$R/bin/ash.real" ] && [ ! -L "$R/bin/ash.real" ]
+	[ ! -e "$R/bin/ash.real" ]
+	[ ! -L "$R/bin/ash.real" ]
 }
 
 @test "a foreign .real and a lost original are told, not touched" {
 	root_busybox "$R"
 	echo mine >"$R/bin/ash.real"
 	put
-	[ "$status" -eq 1 ] && [[ $output == *"not from wardbox"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"not from wardbox"* ]]
 	[ "$(cat "$R/bin/ash.real")" = mine ]
 	[ "$(state_of /bin/sh)" = guarded ]
 	[ "$(state_of /bin/ash)" = foreign ]
 	rm "$R/bin/sh.real"
 	[ "$(state_of /bin/sh)" = lost ]
 	put --uninstall
-	[ "$status" -eq 1 ] && [[ $output == *"original is gone"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"original is gone"* ]]
 	[ "$(cat "$R/bin/ash.real")" = mine ]
 }
 
 @test "what cannot be installed into is told: no shell, read-only, no root" {
 	mkdir -p "$R/etc" "$R/bin"
 	put
-	[ "$status" -eq 1 ] && [[ $output == *"no shell to stand in for"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"no shell to stand in for"* ]]
 	[ -z "$(ls -A "$R/etc")" ]
 	ln -s nowhere "$R/bin/sh"
 	put
 	[ "$status" -eq 1 ]
 	put --root "$R/missing"
-	[ "$status" -eq 1 ] && [[ $output == *missing* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *missing* ]]
 	rm -r "$R"
 	root_busybox "$R"
 	picture "$R" >before
@@ -193,9 +203,11 @@ state_of() { # PATH
 
 @test "the running root is refused without --yes" {
 	run "$WARDBOX" install
-	[ "$status" -eq 1 ] && [[ $output == *"--yes"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"--yes"* ]]
 	run "$WARDBOX" install --root /usr/..
-	[ "$status" -eq 1 ] && [[ $output == *"--yes"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"--yes"* ]]
 	run "$WARDBOX" install --uninstall
 	[ "$status" -eq 1 ]
 	[ ! -e /etc/wardbox/install ]
@@ -207,13 +219,16 @@ state_of() { # PATH
 	root_busybox "$R"
 	picture "$R" >before
 	put --binary "$(command -v bash)"
-	[ "$status" -eq 1 ] && [[ $output == *"linked dynamically"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"linked dynamically"* ]]
 	put --binary "$BATS_TEST_FILENAME"
-	[ "$status" -eq 1 ] && [[ $output == *"no ELF"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"no ELF"* ]]
 	cp "$WARDBOX" foreign
 	printf '\267' | dd of=foreign bs=1 seek=18 conv=notrunc status=none
 	put --binary foreign
-	[ "$status" -eq 1 ] && [[ $output == *"another machine"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"another machine"* ]]
 	picture "$R" | diff before -
 }
 
@@ -252,9 +267,11 @@ state_of() { # PATH
 	[ -e "$R/bin/wardbox" ]
 	put --uninstall
 	outline "$R" >after
-	[ ! -e "$R/etc/wardbox" ] && [ ! -e "$R/bin/wardbox" ]
+	[ ! -e "$R/etc/wardbox" ]
+	[ ! -e "$R/bin/wardbox" ]
 	put --shells zsh
-	[ "$status" -eq 2 ] && [[ $output == *"sh, bash, dash and ash"* ]]
+	[ "$status" -eq 2 ]
+	[[ $output == *"sh, bash, dash and ash"* ]]
 	put --profile nonsense
 	[ "$status" -eq 2 ]
 	put operand
@@ -269,13 +286,15 @@ state_of() { # PATH
 	echo junk >>"$R/etc/wardbox/install"
 	outline "$R" >before
 	put
-	[ "$status" -eq 1 ] && [[ $output == *"install:"*"no line"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"install:"*"no line"* ]]
 	put --uninstall
 	[ "$status" -eq 1 ]
 	outline "$R" | diff before -
 	chmod 666 "$R/etc/wardbox/install"
 	put --status
-	[ "$status" -eq 1 ] && [[ $output == *"can be written"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"can be written"* ]]
 }
 
 @test "only one install works on a root" {
@@ -283,7 +302,8 @@ state_of() { # PATH
 	flock "$R" sleep 3 &
 	sleep 0.3
 	put
-	[ "$status" -eq 1 ] && [[ $output == *"another install"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"another install"* ]]
 	kill $!
 }
 
@@ -321,7 +341,8 @@ state_of() { # PATH
 	picture "$R" | diff before -
 	chown 0:0 "$R/bin"
 	run as_user "$OPEN/wardbox" install --root "$R"
-	[ "$status" -eq 1 ] && [[ $output == *"Permission denied"*owner* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"Permission denied"*owner* ]]
 }
 
 @test "on a terminal it asks for the profile" {
@@ -389,18 +410,21 @@ END
 	age "$R"
 	picture "$R" >before
 	put --bindir /opt
-	[ "$status" -eq 0 ] && [ "$(readlink "$R/bin/sh")" = /opt/wardbox ]
+	[ "$status" -eq 0 ]
+	[ "$(readlink "$R/bin/sh")" = /opt/wardbox ]
 	put --uninstall
 	picture "$R" | diff before -
 	put --bindir /nowhere
-	[ "$status" -eq 1 ] && [[ $output == *"no place for /nowhere"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"no place for /nowhere"* ]]
 	picture "$R" | diff before -
 	need chroot "$R" /bin/busybox true
 	inside() {
 		run chroot "$R" /tmp/wardbox install --binary /tmp/wardbox "$@"
 	}
 	inside
-	[ "$status" -eq 1 ] && [[ $output == *"--yes"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"--yes"* ]]
 	inside --yes
 	[ "$status" -eq 0 ]
 	[ "$(state_of /bin/sh)" = guarded ]

@@ -380,7 +380,7 @@ use OBSERVE' sh -c '
 	[ -s history ] || skip "no log was written"
 	grep -q 'make -n all' history
 	grep -q '^allow make -n all$' suggest
-	! grep -q 'allow python3' suggest
+	not grep -q 'allow python3' suggest
 	! grep -q 'allow curl' suggest
 }
 

@@ -30,7 +30,8 @@ sum() { sha256sum <"$1"; }
 	run -0 profile add -y /opt/x/bin
 	grep -q /opt/x/bin "$HOME/.profile"
 	grep -q /opt/x/bin "$HOME/.bashrc"
-	[ ! -e "$HOME/.bash_profile" ] && [ ! -e "$HOME/.bash_login" ]
+	[ ! -e "$HOME/.bash_profile" ]
+	[ ! -e "$HOME/.bash_login" ]
 	echo '. ~/.profile' >"$HOME/.bash_profile"
 	run -0 profile add -y /opt/y/bin
 	grep -q /opt/y/bin "$HOME/.bash_profile"
@@ -54,7 +55,8 @@ sum() { sha256sum <"$1"; }
 	run -0 profile remove -y
 	run -0 profile list
 	[[ "$output" != *"[default]"* && "$output" == *"[other]"* ]]
-	[ ! -e "$HOME/.profile" ] && [ ! -e "$HOME/.zshenv" ]
+	[ ! -e "$HOME/.profile" ]
+	[ ! -e "$HOME/.zshenv" ]
 	[ -z "$(ls "$HOME/.config/fish/conf.d")" ]
 }
 
@@ -73,7 +75,9 @@ sum() { sha256sum <"$1"; }
 
 @test "each shell gets its own files" {
 	profile add -q -y --shell zsh /opt/x
-	[ -f "$HOME/.zprofile" ] && [ -f "$HOME/.zshrc" ] && [ ! -e "$HOME/.zshenv" ]
+	[ -f "$HOME/.zprofile" ]
+	[ -f "$HOME/.zshrc" ]
+	[ ! -e "$HOME/.zshenv" ]
 	profile add -q -y --shell zsh --scope all --id e /opt/x
 	[ -f "$HOME/.zshenv" ]
 	profile add -q -y --shell fish --id k8s /opt/x
@@ -86,7 +90,8 @@ sum() { sha256sum <"$1"; }
 	profile add -q -y --shell tcsh /opt/x
 	grep -q /opt/x "$HOME/.tcshrc"
 	profile add -q -y --shell mksh /opt/x
-	[ -f "$HOME/.mkshrc" ] && [ -f "$HOME/.profile" ]
+	[ -f "$HOME/.mkshrc" ]
+	[ -f "$HOME/.profile" ]
 	ENV='$HOME/.ashrc' profile add -q -y --shell ash /opt/x
 	[ -f "$HOME/.ashrc" ]
 	mkdir "$HOME/z"
@@ -98,7 +103,8 @@ sum() { sha256sum <"$1"; }
 	mkdir "$HOME/zd"
 	echo 'export ZDOTDIR=$HOME/zd' >"$HOME/.zshenv"
 	profile add -q -y --shell zsh /opt/x
-	[ -f "$HOME/zd/.zshrc" ] && [ ! -e "$HOME/.zshrc" ]
+	[ -f "$HOME/zd/.zshrc" ]
+	[ ! -e "$HOME/.zshrc" ]
 }
 
 @test "an ENV file outside the home is left alone" {

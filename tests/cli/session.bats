@@ -21,9 +21,11 @@ box() {
 
 @test "nothing is there and nothing is made by looking" {
 	run box session
-	[ "$status" -eq 0 ] && [ -z "$output" ]
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
 	run box session list --json
-	[ "$status" -eq 0 ] && [ "$output" = "[]" ]
+	[ "$status" -eq 0 ]
+	[ "$output" = "[]" ]
 	run box session show
 	[ "$status" -eq 1 ]
 	[[ $output == *"has no session yet"*"create --here"* ]]
@@ -31,7 +33,8 @@ box() {
 	[ "$status" -eq 1 ]
 	run box session end
 	[ "$status" -eq 1 ]
-	[ -z "$(ls -A "$RUN")" ] && [ -z "$(ls -A "$LOG")" ]
+	[ -z "$(ls -A "$RUN")" ]
+	[ -z "$(ls -A "$LOG")" ]
 }
 
 @test "the log is told of its beginning and its end" {
@@ -56,7 +59,8 @@ box() {
 	[ "$(jq -r .id <<<"$output")" = other ]
 	box session end other
 	run box session create "$id"
-	[ "$status" -eq 1 ] && [[ $output == *already* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *already* ]]
 }
 
 @test "create --here binds the directory, by any of its names" {
@@ -86,23 +90,27 @@ box() {
 	export WARDBOX_SESSION_ID=a
 	[ "$(box session show --json | jq -r '.id + .source')" = aid ]
 	WARDBOX_SESSION_ID=../a run box session show
-	[ "$status" -eq 1 ] && [[ $output == *WARDBOX_SESSION_ID* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *WARDBOX_SESSION_ID* ]]
 	unset WARDBOX_SESSION_ID
 	chmod 666 file
 	run box session show
-	[ "$status" -eq 1 ] && [[ $output == *"can be written"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"can be written"* ]]
 	chmod 644 file
 	ln -s file link
 	WARDBOX_SESSION_FILE=link run box session show
 	[ "$status" -eq 1 ]
 	WARDBOX_SESSION_FILE=/dev/null run box session show
-	[ "$status" -eq 1 ] && [[ $output == *"regular file"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"regular file"* ]]
 }
 
 @test "env prints and edits, and keeps every byte" {
 	box session create s >/dev/null
 	run box session env s
-	[ "$status" -eq 0 ] && [[ $output == *"no environment is saved"* ]]
+	[ "$status" -eq 0 ]
+	[[ $output == *"no environment is saved"* ]]
 	run box session env s --json
 	[ "$(jq -c . <<<"$output")" = '{"saved":false,"env":{}}' ]
 	OLD=1 GONE=1 box session env s "NEW=two
@@ -110,19 +118,20 @@ lines" EMPTY= "$(printf 'BYTES=\xff\xfe')" --unset GONE
 	box session env s --null >out
 	tr '\0' '\n' <out | grep -qx OLD=1
 	tr '\0' '\n' <out | grep -qx EMPTY=
-	! tr '\0' '\n' <out | grep -q GONE
+	tr '\0' '\n' <out | not grep -q GONE
 	grep -qz "^NEW=two
 lines$" out
 	grep -qaz "$(printf '^BYTES=\xff\xfe$')" out
 	# The second edit is one of what was saved, not of what is around.
 	OTHER=1 box session env s NEW=3
-	! box session env s | grep -q OTHER
+	box session env s | not grep -q OTHER
 	box session env s | grep -qx NEW=3
 	run box session env s --dry-run ONLY=dry
 	[[ $output == *ONLY=dry* ]]
-	! box session env s | grep -q ONLY
+	box session env s | not grep -q ONLY
 	run box session env s =x
-	[ "$status" -eq 2 ] && [[ $output == *NAME=VALUE* ]]
+	[ "$status" -eq 2 ]
+	[[ $output == *NAME=VALUE* ]]
 	stat -c %a "$RUN"/wardbox/*/sessions/s.state | grep -qx 600
 }
 
@@ -133,13 +142,15 @@ lines$" out
 	run box session end
 	[ "$status" -eq 0 ]
 	run box session end s
-	[ "$status" -eq 1 ] && [[ $output == *"no session s"* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *"no session s"* ]]
 	run box session show
 	[ "$status" -eq 1 ]
 	box session create a >/dev/null
 	box session create b >/dev/null
 	run box session end --older 1h
-	[ "$status" -eq 0 ] && [ -z "$output" ]
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
 	run box session end --all
 	[ "$output" = "a
 b" ]
@@ -148,9 +159,11 @@ b" ]
 
 @test "usage: unknown verbs, bad ids, too many operands" {
 	run box session lst
-	[ "$status" -eq 2 ] && [[ $output == *list* ]]
+	[ "$status" -eq 2 ]
+	[[ $output == *list* ]]
 	run box session show a/b
-	[ "$status" -eq 2 ] && [[ $output == *"no session id"* ]]
+	[ "$status" -eq 2 ]
+	[[ $output == *"no session id"* ]]
 	run box session create .hidden
 	[ "$status" -eq 2 ]
 	run box session show a b
@@ -160,7 +173,8 @@ b" ]
 	run box session end a --all
 	[ "$status" -eq 2 ]
 	run box session --help
-	[ "$status" -eq 0 ] && [[ $output == *"--older"* ]]
+	[ "$status" -eq 0 ]
+	[[ $output == *"--older"* ]]
 }
 
 @test "a broken state is named and touches nothing else" {
@@ -171,7 +185,8 @@ b" ]
 	[ "$status" -eq 0 ]
 	[[ $output == *"no state of wardbox"* && $output == *" ok "* ]]
 	run box session show bad
-	[ "$status" -eq 1 ] && [[ $output == *bad.state* ]]
+	[ "$status" -eq 1 ]
+	[[ $output == *bad.state* ]]
 	run box session end bad
 	[ "$status" -eq 0 ]
 }

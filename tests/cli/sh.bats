@@ -144,10 +144,12 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 			jq -rj 'select(.stream == "stdin") | .data'
 	}
 	g FULL-AUTO -c 'read x; echo "<$x>"' <in >out
-	[ "$(cat out)" = "<one>" ] && [ "$(input)" = one ]
+	[ "$(cat out)" = "<one>" ]
+	[ "$(input)" = one ]
 	echo 'cat; echo token=ghp_0123456789abcdefghijABCDEFGHIJ012345' |
 		g FULL-AUTO >out
-	[[ "$(input)" == *"cat; echo token="* ]] && [[ "$(input)" != *ghp_0123* ]]
+	[[ "$(input)" == *"cat; echo token="* ]]
+	[[ "$(input)" != *ghp_0123* ]]
 	# Of a pipe that others read, too, nothing is taken to be shown.
 	{ g FULL-AUTO -c 'read x' && cat; } < <(cat in) >out
 	[ "$(cat out)" = "$(tail -n 2 in)" ]
@@ -482,10 +484,12 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	# shellcheck disable=SC2016
 	run in_policy 'use FULL-AUTO' setpriv --bounding-set -sys_resource --inh-caps -sys_resource \
 		sh -c 'ulimit -n 8 && exec "$0" sh -c "echo ran"' "$box"
-	[ "$status" -eq 125 ] && [[ $output == *'8 open files are allowed'*needs* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *'8 open files are allowed'*needs* ]]
 	# shellcheck disable=SC2016
 	run in_policy 'use OBSERVE' sh -c 'ulimit -n 16 && exec "$0" sh -c "ulimit -n; exit 3"' "$box"
-	[ "$status" -eq 3 ] && [ "$output" = 16 ]
+	[ "$status" -eq 3 ]
+	[ "$output" = 16 ]
 }
 
 # In the background, killed by SIGKILL when all of it is there: prints what is
@@ -598,7 +602,7 @@ lost() { # POLICY COMMAND...
 			all(.event != "supervisor.lost")'
 	done
 	sleep 1
-	! [ -e left ]
+	[ ! -e left ]
 	[ "$(log | jq -s 'map(select(.type == "end")) | length')" = 2 ]
 }
 
@@ -661,7 +665,8 @@ lost() { # POLICY COMMAND...
 	[ "$status" -ne 0 ] || skip "user namespaces work in a chroot"
 	run bare "$place/wardbox" sh -c 'touch new; ls -A'
 	echo "$output"
-	[ "$status" -eq 0 ] && [ "$output" = $'.git\nnew' ]
+	[ "$status" -eq 0 ]
+	[ "$output" = $'.git\nnew' ]
 	run bare "$place/wardbox" audit dump -t start,end
 	[ "${#lines[@]}" -ge 2 ]
 	mkdir -p "$place/home/.local/state/wardbox/audit"
@@ -669,7 +674,8 @@ lost() { # POLICY COMMAND...
 	chmod 700 "$place/home/.local/state/wardbox/audit"
 	run bare "$place/wardbox" sh -c 'touch again'
 	echo "$output"
-	[ "$status" -eq 125 ] && [ ! -e "$place/home/again" ]
+	[ "$status" -eq 125 ]
+	[ ! -e "$place/home/again" ]
 	[[ $output == *'.local/state/wardbox/audit from the command needs a mount namespace'*'/var/log/wardbox/1000'* ]]
 	rm -rf "$place"
 }
@@ -691,7 +697,8 @@ lost() { # POLICY COMMAND...
 	for file in sid deep/er/sid "$PWD/deep/abs"; do
 		export WARDBOX_SESSION_FILE=$file
 		first=$(g FULL-AUTO -c 'echo "$WARDBOX_SESSION_ID"')
-		[[ $first == session-* ]] && [ "$(cat "$file")" = "$first" ]
+		[[ $first == session-* ]]
+		[ "$(cat "$file")" = "$first" ]
 		for way in 'echo evil >"$F"' 'rm -f "$F"; echo evil >"$F"' \
 			'echo evil >new; mv -f new "$F"' 'ln "$F" second' \
 			'mv deep shallow; mkdir -p deep/er; echo evil >"$F"' \
@@ -706,10 +713,12 @@ x" ]
 	# A link that is the command's to turn is not followed.
 	ln -s deep turned
 	WARDBOX_SESSION_FILE=turned/abs run g FULL-AUTO -c 'echo ran'
-	[ "$status" -eq 125 ] && [[ $output == *"could change a link to"* ]]
+	[ "$status" -eq 125 ]
+	[[ $output == *"could change a link to"* ]]
 	ln deep/abs second
 	WARDBOX_SESSION_FILE=deep/abs run g FULL-AUTO -c 'echo ran'
-	[ "$status" -eq 125 ] && [[ $output != *ran* ]]
+	[ "$status" -eq 125 ]
+	[[ $output != *ran* ]]
 	# Out of its reach nothing needs to be taken away.
 	mkdir "$BATS_TEST_TMPDIR/apart"
 	ln -s "$BATS_TEST_TMPDIR/apart" "$BATS_TEST_TMPDIR/by-link"
@@ -782,7 +791,8 @@ x" ]
 	# What is judged is all of it.
 	echo 'exec "env", ("A=b") x 15000, @ARGV, ("x") x 15000 or print $!+0' >run.pl
 	run g FULL-AUTO -c 'perl run.pl true'
-	[ "$status" -eq 0 ] && [ -z "$output" ]
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
 	run g FULL-AUTO -c 'perl run.pl curl'
 	[[ "$output" == 13 || "$output" == *curl*"Permission denied" ]]
 }

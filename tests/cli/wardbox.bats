@@ -67,8 +67,7 @@ as_name() {
 		[ "$status" -eq 0 ] || { echo "$applet"; false; }
 		[[ "$output" == *Usage:* ]] || { echo "$applet"; false; }
 		[[ "$output" == *Example* ]] || { echo "$applet"; false; }
-		! awk 'length($0) > 80 { exit 1 }' <<<"$output" && { echo "$applet is wide"; false; }
-		true
+		awk 'length($0) > 80 { exit 1 }' <<<"$output" || { echo "$applet is wide"; false; }
 	done
 }
 

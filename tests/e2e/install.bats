@@ -159,10 +159,12 @@ $2" ]
 	run enter "$1" "$2" -c 'sh -c "echo nested \$0"'
 	[ "$output" = "nested sh" ]
 	run enter "$1" "$2" -c 'curl http://localhost/'
-	[ "$status" -eq 126 ] && [[ $output == *denied* ]]
+	[ "$status" -eq 126 ]
+	[[ $output == *denied* ]]
 	# Also where the line does not show it.
 	run enter "$1" "$2" -c 'echo "curl x" >s && sh s'
-	[ "$status" -eq 126 ] && [[ $output != *REACHED* ]]
+	[ "$status" -eq 126 ]
+	[[ $output != *REACHED* ]]
 	run enter "$1" "$2" -c 'wardbox session list'
 	[ "$status" -eq 126 ]
 	run enter "$1" "$2" -c 'exit 7'

@@ -232,7 +232,7 @@ A() { D "$@"; }
 		# all that there are: 28 harms nobody
 		D -- attack_ kill -1 28 || true
 		sleep 0.3
-		! [ -e "$OUT/hits" ]
+		[ ! -e "$OUT/hits" ]
 		works D -- sh -c "trap 'exit 0' WINCH; $BIN/attack signals \$\$; sleep 1; exit 1"
 	}
 	each_user body

@@ -39,7 +39,7 @@ teardown() { unplace; }
 @test "no device nodes" {
 	body() {
 		stops E D -- attack_ sys mknodat -100 =node 0020666 259
-		! [ -e "$W/node" ]
+		[ ! -e "$W/node" ]
 		works D -- mkfifo pipe
 	}
 	each_user body
@@ -123,7 +123,8 @@ teardown() { unplace; }
 		stops "" D --hide="$W/.env" -- sh -c 'echo x >.env'
 		[ "$(cat "$W/.env")" = e ]
 		works D --tmpfs="$W/keys" -- sh -c 'echo x >keys/new && cat keys/new'
-		[ "$out" = x ] && ! [ -e "$W/keys/new" ]
+		[ "$out" = x ]
+		[ ! -e "$W/keys/new" ]
 		gives 125 D --hide="$W/keys" --ro="$W/keys/k" -- true
 		# nothing is left behind
 		[ "$(cat "$W/keys/k")" = k ]
@@ -159,7 +160,8 @@ teardown() { unplace; }
 		works D --rw="$OUT/dir" --tmpfs="$OUT/dir" -- sh -c "echo x >$OUT/dir/new && ls $OUT/dir"
 		[ "$out" = new ]
 		works D --tmpfs="$OUT/dir" -- sh -c "echo x >$OUT/dir/new && ls $OUT/dir"
-		[ "$out" = new ] && ! [ -e "$OUT/dir/new" ]
+		[ "$out" = new ]
+		[ ! -e "$OUT/dir/new" ]
 		# what takes no mount needs none
 		works bare "$BIN/docker" "$BIN/wardbox" drop --ignore-missing --hide="$OUT/dir" \
 			--rox=/usr,/bin,/lib,/lib64 -- true

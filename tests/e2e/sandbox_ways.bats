@@ -94,7 +94,7 @@ with_victim() {
 			"netns --unshare-net" "ipc --unshare-ipc"; do
 			gives 125 D "${how#* }" -- touch "$W/ran"
 			[[ $out == *"${how% *}: "*"this is Linux "*"--best-effort=NAME"* ]]
-			! [ -e "$W/ran" ]
+			[ ! -e "$W/ran" ]
 			works D "${how#* }" --best-effort="${how% *}" --json-status-fd=2 -- true
 			[[ $out == *'"missing":["'"${how% *}"'"]'* ]]
 		done
