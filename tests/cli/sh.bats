@@ -531,7 +531,7 @@ lost() { # POLICY COMMAND...
 		WARDBOX=$place/wardbox run lost 'use FULL-AUTO' env HOME="$place" $how
 		echo "$output"
 		[ "$output" = 'status 137' ]
-		jq -es 'map(select(.type == "event" and .event == "supervisor.lost"))[0].exec as $id |
+		jq -es 'map(select(.type == "event" and .event == "supervisor.lost"))[-1].exec as $id |
 			map(select(.type == "end"))[-1] | .exec == $id and .signal == 9' log.json
 		rm -f log.json
 	done
