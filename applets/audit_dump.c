@@ -18,12 +18,14 @@
 
 enum { CURSOR_GONE = 5 };
 
-static const char *const forms[] = {"short", "short-iso", "short-delta",
+static const char forms[][12] = {"short", "short-iso", "short-delta",
 	"verbose", "json", "json-pretty", "json-seq", "csv", "ocsf",
 	"asciicast", "contract", "cat", "cbor", "cose"};
 
 static enum audit_form_name form_from(const struct audit *a)
 {
+	autobuf struct buf names = BUF_INIT(1024);
+
 	if (a->format)
 		return OUT_FORMAT;
 	if (!a->output)
@@ -33,9 +35,11 @@ static enum audit_form_name form_from(const struct audit *a)
 			return (enum audit_form_name)i;
 	if (str_eq(a->output, "jsonl") || str_eq(a->output, "json-lines"))
 		return OUT_JSON;
-	cli_die_usage(&audit_cli, "no form '%s': short, short-iso, short-delta,"
-		" verbose, json, json-pretty, json-seq, csv, ocsf, asciicast,"
-		" contract, cat, cbor, cose", a->output);
+	buf_adds(&names, forms[0]);
+	for (size_t i = 1; i < ARRAY_SIZE(forms); i++)
+		buf_addf(&names, ", %s", forms[i]);
+	cli_die_usage(&audit_cli, "no form '%s': %s", a->output,
+		buf_str(&names));
 }
 
 static void check_fields(const char *list)

@@ -107,7 +107,7 @@ static void find_cgroup(struct finding *f)
 		.name = "control groups",
 		.purpose = "exact limits of memory, tasks, CPU time",
 		.fix = "a writable cgroup (systemd: Delegate=yes; docker: "
-		       "--cgroupns=private and rw); else a watchdog does it",
+		       "--cgroupns=private, rw), else a watchdog",
 	};
 	if (limits_prepare(&l, &spec) < 0) {
 		f->err = -ENOTSUP;

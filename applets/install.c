@@ -111,8 +111,8 @@ static void refuse_host(const struct shim_root *r, const struct install_opts *o)
 {
 	if (r->host && !o->yes && !o->dry_run)
 		cli_die(EXIT_FOUND, "%s is the root that this machine runs on:"
-			" its shells would be replaced now; say --yes if that"
-			" is meant, or name another with --root", o->root);
+			" its shells would be replaced; --yes if that is meant,"
+			" or another --root", o->root);
 }
 
 static size_t count_guarded(const struct shim_root *r)

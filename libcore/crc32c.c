@@ -6,22 +6,25 @@
 #include <string.h>
 
 /* The table is linear: the entry of a sum of bits is the sum of their entries,
- * so four constants make all of it. */
-#define T1(x) (x), (x) ^ UINT32_C(0x105ec76f)
-#define T2(x) T1(x), T1((x) ^ UINT32_C(0x20bd8ede))
-#define T3(x) T2(x), T2((x) ^ UINT32_C(0x417b1dbc))
-#define T4(x) T3(x), T3((x) ^ UINT32_C(0x82f63b78))
+ * so one constant for each bit makes all of it, and two halves the whole. */
+#define T1(x, a) (x), (x) ^ UINT32_C(a)
+#define T2(x, a, b) T1(x, a), T1((x) ^ UINT32_C(b), a)
+#define T3(x, a, b, c) T2(x, a, b), T2((x) ^ UINT32_C(c), a, b)
+#define T4(a, b, c, d) T3(0, a, b, c), T3(UINT32_C(d), a, b, c)
 
 uint32_t crc32c(const void *bytes, size_t n)
 {
-	static const uint32_t table[16] = {T4(0)};
+	static const uint32_t low[16] = {
+		T4(0xf26b8303, 0xe13b70f7, 0xc79a971f, 0x8ad958cf)};
+	static const uint32_t high[16] = {
+		T4(0x105ec76f, 0x20bd8ede, 0x417b1dbc, 0x82f63b78)};
 	const unsigned char *p = bytes;
 	uint32_t c = UINT32_MAX;
 
-	/* A half byte at a time: nearly every processor has better. */
 	for (; n--; p++) {
-		c = c >> 4 ^ table[(c ^ *p) & 15];
-		c = c >> 4 ^ table[(c ^ (uint32_t)*p >> 4) & 15];
+		uint32_t byte = (c ^ *p) & 255;
+
+		c = c >> 8 ^ low[byte & 15] ^ high[byte >> 4];
 	}
 	return ~c;
 }
