@@ -14,7 +14,8 @@
 #include "run_pty.h"
 
 enum {
-	BLOCK = 128, /* descriptors asked for at a time */
+	FIRST = 16, /* descriptors asked for at first: most have fewer */
+	BLOCK = 128,
 	INHERITED_END = 8 * BLOCK,
 	READ_BACK = 16384,
 };
@@ -35,14 +36,15 @@ size_t run_inherited(int *fds, size_t max)
 	size_t count = 0, left = open_count();
 
 	/* A closed descriptor answers POLLNVAL: one call for a block. */
-	for (int from = 0; left && from < INHERITED_END; from += BLOCK) {
+	for (int from = 0, n = FIRST; left && from < INHERITED_END;
+		from += n, n = BLOCK) {
 		struct pollfd ask[BLOCK];
 
-		for (int i = 0; i < BLOCK; i++)
+		for (int i = 0; i < n; i++)
 			ask[i] = (struct pollfd){.fd = from + i};
-		if (poll(ask, BLOCK, 0) < 0)
+		if (poll(ask, (nfds_t)n, 0) < 0)
 			break;
-		for (int i = 0; i < BLOCK && left && count < max; i++) {
+		for (int i = 0; i < n && left && count < max; i++) {
 			int flags;
 
 			if (ask[i].revents & POLLNVAL)
