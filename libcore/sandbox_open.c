@@ -35,12 +35,16 @@ static bool is_own_proc(const char *path)
 static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	struct diag *d)
 {
-	autofd int fd = -1;
-	int err;
+	const char *name = path_base(g->path);
+	autofd int opened = -1;
+	int fd, err;
 
 	if (!(s->enforced & SANDBOX_LANDLOCK))
 		return 0;
-	fd = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	/* A number is what is open already: sandbox_grant_open(). */
+	if (!chr_digit(*name))
+		opened = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	fd = chr_digit(*name) ? *name - '0' : opened;
 	if (fd < 0)
 		return errno == ENOENT ? 0 :
 					 diag_errno(d, -errno, "%s", g->path);
