@@ -177,18 +177,17 @@ static void guarded(const struct exec_request *q, struct exec_reply *reply,
 }
 
 static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
-	struct guard_request *g, const struct state *s)
+	struct guard_request *g, const struct state *s, int *why)
 {
-	int why = find_program(q, s, g, reply);
-
-	if (why) {
+	*why = find_program(q, s, g, reply);
+	if (*why) {
 		g->absent = true;
 		g->inside = absent;
-		g->inside_ctx = &why;
+		g->inside_ctx = why;
 	}
 	guarded(q, reply, g, s);
-	if (why)
-		tell_absent(&reply->result, q->command[0], why);
+	if (*why)
+		tell_absent(&reply->result, q->command[0], *why);
 }
 
 static int call(const struct exec_request *q, struct exec_reply *reply,
@@ -206,7 +205,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.returns = true,
 	};
 	struct buf uuid = BUF_FIXED(reply->uuid);
-	int err;
+	int err, why;
 
 	reply->result.started_ns = clock_ns(CLOCK_REALTIME);
 	cli_guard_facts(&g);
@@ -216,7 +215,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);
 	if (!err)
-		find_and_run(q, reply, &g, &s);
+		find_and_run(q, reply, &g, &s, &why);
 	if (q->capture)
 		guard_correlation(&g, &reply->result, &uuid);
 	buf_str(&uuid);

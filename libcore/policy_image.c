@@ -276,6 +276,7 @@ int policy_image_open(
 {
 	autofd int fd = openat(
 		AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	const struct img_header *head;
 	struct stat st;
 	uint64_t sum;
 	void *at;
@@ -300,8 +301,9 @@ int policy_image_open(
 		return rc;
 	}
 	(*img)->how = IMG_MAPPED;
-	sum = sum_of(at, (size_t)st.st_size);
-	if (memcmp((*img)->head->check, &sum, sizeof(sum)) == 0)
+	head = at;
+	sum = sum_of(head, (size_t)st.st_size);
+	if (memcmp(head->check, &sum, sizeof(sum)) == 0)
 		return 0;
 	policy_image_free(*img);
 	*img = NULL;

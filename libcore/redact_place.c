@@ -119,7 +119,7 @@ const unsigned char *redact_pem_end(const unsigned char *p, size_t n)
  * one it is a quote. */
 static bool key_follows(unsigned char c)
 {
-	return c <= ' ' || c == '\\' || redact_bytes[c] & (B_ALNUM | B_BASE64);
+	return redact_bytes[c] & (B_ALNUM | B_BASE64) || c <= ' ' || c == '\\';
 }
 
 enum redact_answer redact_pem(
