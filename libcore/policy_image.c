@@ -247,7 +247,7 @@ void img_seal(void *bytes, size_t size)
 int policy_image_wrap(
 	struct policy_image **img, void *bytes, size_t size, struct diag *d)
 {
-	struct policy_image *im = malloc(sizeof(*im));
+	struct policy_image *im = calloc(1, sizeof(*im));
 	int rc;
 
 	if (!im)
