@@ -322,8 +322,8 @@ void policy_image_free(struct policy_image *img)
 	bytes.in = img->head;
 	if (img->how == IMG_OWNED)
 		free(bytes.out);
-	if (img->how == IMG_MAPPED)
-		munmap(bytes.out, img->head->size);
+	if (img->how == IMG_MAPPED && bytes.in)
+		munmap(bytes.out, bytes.in->size);
 	free(img);
 }
 
