@@ -144,9 +144,9 @@ enter() { # DIR COMMAND...
 	# shellcheck disable=SC2016
 	unshare -mpf sh -c 'mount --bind "$1" "$1" &&
 		mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
-		mount -t tmpfs tmpfs "$1/tmp" && mkdir -p "$1/work/.git" &&
+		mount -t tmpfs tmpfs "$1/tmp" && mkdir -p "$1/project/.git" &&
 		ROOT=$1 && shift &&
-		exec env LC_ALL=C unshare --root "$ROOT" --wd /work "$@"' - "$(realpath "$1")" "${@:2}"
+		exec env LC_ALL=C unshare --root "$ROOT" --wd /project "$@"' - "$(realpath "$1")" "${@:2}"
 }
 
 guards() { # DIR SHELL
@@ -172,8 +172,8 @@ $2" ]
 	run enter "$1" "$2" -c 'kill -9 $$'
 	[ "$status" -eq 137 ]
 	# In a script's first line, under a login's name.
-	printf '#!%s\necho script "$@"\n' "$2" >"$1/work/hello"
-	chmod 755 "$1/work/hello"
+	printf '#!%s\necho script "$@"\n' "$2" >"$1/project/hello"
+	chmod 755 "$1/project/hello"
 	printf "#!%s\necho system \$1\n" "$2" >"$1/bin/sys"
 	chmod 755 "$1/bin/sys"
 	run enter "$1" /bin/sys a
@@ -221,21 +221,21 @@ $2" ]
 @test "a plain chroot is guarded too, and nothing of it is mounted outside" {
 	root_busybox root
 	"$WARDBOX" install --root root >/dev/null
-	mkdir -p root/work/.git root/work/.wardbox
-	echo 'policy 1 project' >root/work/.wardbox/policy
+	mkdir -p root/project/.git root/project/.wardbox
+	echo 'policy 1 project' >root/project/.wardbox/policy
 	need enter root /bin/busybox true
 	# The directory is no mount; what it lies in is shared with others.
 	# shellcheck disable=SC2016
 	run unshare -m sh -c 'mount --make-rshared / &&
 		mount -t proc proc root/proc && mount --rbind /dev root/dev &&
 		wc -l </proc/self/mountinfo >before &&
-		unshare --root "$PWD/root" --wd /work /bin/sh -c \
+		unshare --root "$PWD/root" --wd /project /bin/sh -c \
 			"pwd; echo in >file; sh -c \"read -r x <file; echo \\\$x\"" &&
-		unshare --root "$PWD/root" --wd /work /bin/sh -c \
+		unshare --root "$PWD/root" --wd /project /bin/sh -c \
 			"cd .wardbox; >>policy"; echo "code $?"
 		wc -l </proc/self/mountinfo | diff before - && echo same'
-	[[ $output == "/work
+	[[ $output == "/project
 in"*"code "[1-9]*same ]] || { echo "$output" && false; }
-	[ "$(cat root/work/file)" = in ]
-	[ "$(cat root/work/.wardbox/policy)" = 'policy 1 project' ]
+	[ "$(cat root/project/file)" = in ]
+	[ "$(cat root/project/.wardbox/policy)" = 'policy 1 project' ]
 }
