@@ -11,7 +11,7 @@ init() { # RELAX
 	boot_ready
 	sed -e "s/@RELAX@/$1/" -e "s/@PARTS@/${1// /,}/" <<-'X' | initramfs
 		#!/bin/sh
-		cd /home/work
+		cd /home/project
 		echo "== init"
 		cat /proc/1/comm
 		echo "pid $$"

@@ -45,7 +45,7 @@ unpacked() { # PACKAGE FILE
 initramfs() { # HELPER...
 	local r=$BATS_TEST_TMPDIR/root name
 	root_busybox "$r"
-	mkdir -p "$r/sys" "$r/run" "$r/var/log" "$r/home/work/.git"
+	mkdir -p "$r/sys" "$r/run" "$r/var/log" "$r/home/project/.git"
 	for name in mount mkdir cat echo poweroff sleep \
 		true seq setsid ls rm sed grep dd ps; do
 		ln -s busybox "$r/bin/$name"
