@@ -18,20 +18,23 @@ static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
 	size_t n, bool echo)
 {
 	struct guard *g = ctx;
+	/* Somebody beside the log wants all of it. */
+	bool wanted = g->q->output && stream != RUN_STDIN &&
+		stream != RUN_TTYIN;
 	int err;
 
-	if (g->q->output && stream != RUN_STDIN && stream != RUN_TTYIN)
+	if (wanted)
 		g->q->output(g->q->output_ctx,
 			stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO,
 			bytes, n);
 	if (!g->recording)
-		return g->q->output ? RUN_MORE : RUN_ENOUGH;
+		return wanted ? RUN_MORE : RUN_ENOUGH;
 	err = echo ? audit_io(&g->record, io_kind[stream], bytes, n,
 			     &g->r->diag)
 		   : audit_io_hidden(&g->record, &g->r->diag);
 	g->recorded[stream] += n;
 	/* Of what is longer the log keeps the first and the last of it. */
-	if (!err && !g->q->output &&
+	if (!err && !wanted &&
 		g->recorded[stream] >= g->log.cfg.stream_cap)
 		return RUN_TAIL;
 	return err ? err : RUN_MORE;

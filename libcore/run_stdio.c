@@ -131,7 +131,8 @@ static void watch_file(struct run_state *st, int fd, const struct stat *now)
 	struct run_file *f = &st->files[fd];
 	int flags = fcntl(fd, F_GETFL);
 
-	if (flags < 0 || flags & O_PATH)
+	if (flags < 0 || flags & O_PATH ||
+		(!fd && (flags & O_ACCMODE) == O_WRONLY))
 		return;
 	f->append = fd && flags & O_APPEND;
 	f->start = f->append ? now->st_size : lseek(fd, 0, SEEK_CUR);

@@ -270,6 +270,16 @@ limit FULL-AUTO out=4k"
 	[ "$(cat got)" = met ]
 }
 
+@test "how far a command went in its input costs no more than the log keeps" {
+	truncate -s 1T hole
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run timeout 30 bash -c "$(declare -f in_policy ex)
+		$(declare -p POLICY WARDBOX BATS_TEST_TMPDIR)
+		ex --json s -- tail -c 1 <hole"
+	[ "$status" -eq 0 ]
+	jq -e '.exit_code == 0' <<<"$output"
+}
+
 @test "--pty gives a terminal where there is none" {
 	run ex --pty s -- sh -c 'test -t 0 && test -t 1 && test -t 2 && echo yes'
 	[ "$status" -eq 0 ]
