@@ -16,8 +16,8 @@ enum dirs_verb { DIRS_NONE, DIRS_CD, DIRS_PUSHD, DIRS_POPD, DIRS_LIST };
  * is for a shell: DIRS_NONE. word gets the word, "" when there is none. */
 enum dirs_verb dirs_parse(const char *line, char *word, size_t size);
 
-/* Where it would go: absolute, through no link yet. "" where it only lists, or stays. -errno as
- * dirs_apply. */
+/* Where it would go: absolute, through no link yet. "" where it only lists, or
+ * stays. -errno as dirs_apply. */
 int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, char *out, size_t size, struct diag *d);
 

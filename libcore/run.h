@@ -43,9 +43,9 @@ enum run_answer {
 		     * bytes (some hundred KB of a pipe's) */
 };
 
-/* Who is told what passes. Any function may be NULL; all but
- * .lost are called from run(), in this process, never from a signal handler. A negative errno ends
- * the run: the tree is killed, run() returns it (result.status is set).
+/* Who is told what passes. Any function may be NULL; all but .lost are called
+ * from run(), in this process, never from a signal handler. A negative errno
+ * ends the run: the tree is killed, run() returns it (result.status is set).
  *
  * When a background process outlives the command, a forked process goes on
  * pumping for it while run() returns. Before the fork .flush is called, so
