@@ -120,6 +120,7 @@ teardown() { unplace; }
 	# Long enough that all four are asked for while two live, on a busy
 	# machine as well.
 	D --children=2 -- sh -c 'for i in 1 2 3 4; do sleep 4 & done; wait' >said 2>&1 || true
+	cat said
 	[ "$(grep -c sleep: said)" = 2 ]
 	grep -q "not started: more processes than allowed" said
 	D --nproc=5 -- attack_ forks 20 >/dev/null 2>&1 && false
