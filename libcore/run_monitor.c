@@ -175,8 +175,9 @@ void run_monitor(struct run_state *st)
 			continue;
 		while (read(SIGNALS, &got, sizeof(got)) > 0)
 			;
+		/* No success, should the word of it be lost. */
 		if (reap(&m))
-			_exit(0);
+			_exit(125);
 		if (fds[0].revents)
 			hear(&m);
 	}

@@ -180,14 +180,15 @@ static void say(struct run_state *st, enum run_word word, int value)
 		;
 }
 
-/* 1 and a word, or 0 when there is none (any more). */
+/* 1 and a word, or 0 when there is none (any more). That the other side left
+ * with a word of ours unheard is said first, and once: its last is behind. */
 static bool hear(struct run_state *st, struct run_message *msg, int flags)
 {
 	ssize_t n;
 
 	do
 		n = recv(st->talk[0], msg, sizeof(*msg), flags);
-	while (n < 0 && errno == EINTR);
+	while (n < 0 && (errno == EINTR || errno == ECONNRESET));
 	return n == (ssize_t)sizeof(*msg);
 }
 

@@ -30,6 +30,7 @@ static struct told {
 	size_t keys_len, screen_len;
 	unsigned hidden;
 	struct winsize size;
+	pid_t monitor;
 } * told;
 
 static int see(void *ctx, enum run_stream s, const void *p, size_t n, bool echo)
@@ -49,6 +50,22 @@ static int see(void *ctx, enum run_stream s, const void *p, size_t n, bool echo)
 	return RUN_MORE;
 }
 
+static void a_while(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+}
+
+/* One that was held up ends before its supervisor goes on. */
+static int see_signal(void *ctx, int sig)
+{
+	(void)ctx;
+	if (sig == SIGWINCH && told->monitor) {
+		kill(told->monitor, SIGCONT);
+		a_while();
+	}
+	return 0;
+}
+
 static int see_size(void *ctx, const struct winsize *size)
 {
 	(void)ctx;
@@ -65,7 +82,8 @@ struct user {
 
 static struct user begin_with(const char *script, const char *typed)
 {
-	static const struct run_sink sink = {.bytes = see, .winsize = see_size};
+	static const struct run_sink sink = {
+		.bytes = see, .winsize = see_size, .signal = see_signal};
 	struct winsize size = {.ws_row = 33, .ws_col = 77};
 	char *const argv[] = {
 		(char[]){"sh"}, (char[]){"-c"}, strdup(script), NULL};
@@ -276,6 +294,25 @@ static void hangs_up(void **state)
 	assert_int_equal(told->result.status, 6 << 8);
 }
 
+/* Its end is known although the last word to the monitor was never heard. */
+static void ends_behind_a_word(void **state)
+{
+	struct user u = begin("echo m$PPID; read x; exit 3");
+	const struct winsize size = {.ws_row = 9, .ws_col = 9};
+
+	(void)state;
+	assert_true(until(&u, "\r\n"));
+	told->monitor = (pid_t)atoi(strchr(text, 'm') + 1);
+	assert_int_equal(kill(told->monitor, SIGSTOP), 0);
+	type(&u, "\n");
+	a_while();
+	/* Makes it say that the command may go on. */
+	assert_int_equal(kill(u.pid, SIGCONT), 0);
+	a_while();
+	assert_int_equal(ioctl(u.tty, TIOCSWINSZ, &size), 0);
+	assert_int_equal(end(&u), 3 << 8);
+}
+
 static void wants_a_terminal(void **state)
 {
 	char *const argv[] = {(char[]){"true"}, NULL};
@@ -311,6 +348,7 @@ int main(void)
 		cmocka_unit_test(keeps_keys),
 		cmocka_unit_test(gives_the_terminal_back),
 		cmocka_unit_test(hangs_up),
+		cmocka_unit_test(ends_behind_a_word),
 		cmocka_unit_test(wants_a_terminal),
 	};
 
