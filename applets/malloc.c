@@ -15,7 +15,7 @@
 #ifndef __GLIBC__
 
 static struct heap heap;
-static _Alignas(16) char first[1 << 20];
+static _Alignas(16) char first[HEAP_REGION];
 
 static void *take(size_t n, bool *fresh)
 {

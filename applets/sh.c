@@ -56,10 +56,12 @@ __attribute__((noreturn)) static void become(const char *path, char **argv)
  * any of them), so the file behind it says; unknown ones are read every way. */
 static enum policy_dialect dialect_of(const char *path)
 {
-	static char target[PATH_MAX];
+	char target[256];
 	const char *base;
-	ssize_t n = readlink(path, target, sizeof target - 1);
+	ssize_t n = readlink(path, target, sizeof target);
 
+	if (n == sizeof target)
+		return POLICY_SH_UNION;
 	if (n < 0)
 		n = 0;
 	target[n] = '\0';

@@ -15,6 +15,8 @@
 
 #include "str.h"
 
+enum { PROC_FILE = 1000 };
+
 int file_read(int dirfd, const char *path, struct buf *b)
 {
 	autofd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -29,6 +31,9 @@ int file_read(int dirfd, const char *path, struct buf *b)
 		return -EINVAL;
 	if (st.st_size > 0 && (uint64_t)st.st_size > b->max - b->len)
 		return -EFBIG;
+	/* What tells no size is a file of /proc, and mostly short. */
+	if (!st.st_size && b->max - b->len > PROC_FILE)
+		buf_reserve(b, PROC_FILE);
 	err = buf_read_fd(b, fd);
 	return err == -ENOBUFS ? -EFBIG : err;
 }

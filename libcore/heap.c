@@ -16,6 +16,7 @@ enum {
 	UNIT = 16,
 	HEAD = sizeof(struct heap_block),
 	SMALL = 256, /* up to here each unit has a list of its own */
+	SPARSE = 16384, /* from here on little is used of most */
 	TAKEN = 1,
 	SPARE = 2,
 };
@@ -69,6 +70,8 @@ static void *map(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
+/* Small blocks lie side by side from the region's start, on few pages; large
+ * ones, of which often little is used, from its end. */
 static struct heap_block *cut(struct heap *h, size_t size)
 {
 	struct heap_block *b;
@@ -80,6 +83,10 @@ static struct heap_block *cut(struct heap *h, size_t size)
 			return NULL;
 		h->at = more;
 		h->end = more + HEAP_REGION;
+	}
+	if (size > SPARSE) {
+		h->end -= size;
+		return (struct heap_block *)(void *)h->end;
 	}
 	b = (struct heap_block *)(void *)h->at;
 	h->at += size;
