@@ -44,13 +44,11 @@ enum {
 
 enum cli_kind {
 	CLI_KIND_FLAG,  /* bool */
-	CLI_KIND_COUNT, /* unsigned: how often it was given */
 	CLI_KIND_STR,   /* const char * */
 	CLI_KIND_UINT,  /* unsigned, decimal */
 	CLI_KIND_SIZE,  /* uint64_t bytes: 512M */
 	CLI_KIND_TIME,  /* uint64_t nanoseconds: 1.5s */
 	CLI_KIND_LIST,  /* struct cli_list: repeatable */
-	CLI_KIND_CALL,  /* cli_call: order across options matters */
 };
 
 /* The values of a repeatable option, in order; slices of argv. */
@@ -58,10 +56,6 @@ struct cli_list {
 	const char **item;
 	size_t count;
 };
-
-/* Called as each occurrence is met. value is NULL for an option without
- * argument. 0, or -errno with d filled. */
-typedef int cli_call(void *into, const char *value, struct diag *d);
 
 struct cli_opt {
 	char letter; /* 0 for none */
@@ -71,7 +65,6 @@ struct cli_opt {
 	uint32_t max : 31;
 	uint32_t some : 1; /* UINT, SIZE, TIME: 0 is a mistake */
 	const char *text; /* long name NUL argument name NUL help */
-	cli_call *call;   /* CALL only */
 };
 
 /* Added to max: of nothing there would be no sense. */
@@ -82,12 +75,10 @@ struct cli_opt {
 	{                                                                      \
 		letter, kind, CLI_FIELD_(type, field, ctype),                  \
 			(max) & ~CLI_SOME, !!((max) & CLI_SOME),               \
-			name "\0" arg "\0" help, NULL                          \
+			name "\0" arg "\0" help                                \
 	}
 #define CLI_FLAG(l, type, field, name, help)                                   \
 	CLI_ROW_(l, CLI_KIND_FLAG, type, field, bool, 0, name, "", help)
-#define CLI_COUNT(l, type, field, name, help)                                  \
-	CLI_ROW_(l, CLI_KIND_COUNT, type, field, unsigned, 0, name, "", help)
 #define CLI_STR(l, type, field, name, arg, help)                               \
 	CLI_ROW_(l, CLI_KIND_STR, type, field, const char *, 0, name, arg, help)
 #define CLI_UINT(l, type, field, max, name, arg, help)                         \
@@ -105,11 +96,6 @@ struct cli_opt {
 #define CLI_LIST(l, type, field, name, arg, help)                              \
 	CLI_ROW_(l, CLI_KIND_LIST, type, field, struct cli_list, 0, name, arg, \
 		help)
-/* arg "" makes an option without argument. */
-#define CLI_CALL(l, fn, name, arg, help)                                       \
-	{                                                                      \
-		l, CLI_KIND_CALL, 0, 0, 0, name "\0" arg "\0" help, fn            \
-	}
 
 /* The next of the packed parts of an option's or a verb's text. */
 static inline const char *cli_part(const char *text)

@@ -77,7 +77,7 @@ static void add_indented(struct buf *out, const char *text)
 void cli_help(const struct cli_spec *spec, struct buf *out)
 {
 	static const struct cli_opt help = {
-		'h', 0, 0, 0, 0, "help\0\0print this text", NULL};
+		'h', 0, 0, 0, 0, "help\0\0print this text"};
 	bool own_letter = false;
 
 	buf_addf(out, "Usage: wardbox%s%s%s%s\n%s\n", *spec->name ? " " : "",

@@ -78,14 +78,10 @@ static void store(const struct parse *p, const struct cli_opt *o,
 		const char **str;
 		struct cli_list *list;
 	} at = {.bytes = (char *)p->into + o->offset};
-	struct diag d = {0};
 
 	switch ((enum cli_kind)o->kind) {
 	case CLI_KIND_FLAG:
 		*at.flag = true;
-		break;
-	case CLI_KIND_COUNT:
-		++*at.number;
 		break;
 	case CLI_KIND_STR:
 		*at.str = value;
@@ -106,10 +102,6 @@ static void store(const struct parse *p, const struct cli_opt *o,
 		break;
 	case CLI_KIND_LIST:
 		store_list(p, at.list, value);
-		break;
-	case CLI_KIND_CALL:
-		if (o->call(p->into, value, &d))
-			mistake(p, "%s: %s", shown, d.text);
 		break;
 	}
 	if (o->some && !(o->kind == CLI_KIND_UINT ? *at.number : *at.wide))

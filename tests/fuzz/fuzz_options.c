@@ -23,12 +23,11 @@ int __sanitizer_install_malloc_and_free_hooks(
 enum { WORDS = 64, BLOCKS = 256 };
 
 struct taken {
-	bool flag;
-	unsigned count, number;
+	bool flag, other;
+	unsigned number;
 	uint64_t size, time;
 	const char *str;
 	struct cli_list list;
-	unsigned calls;
 };
 
 static jmp_buf back;
@@ -59,21 +58,14 @@ void exit(int code)
 	_exit(code);
 }
 
-static int call(void *into, const char *value, struct diag *d)
-{
-	((struct taken *)into)->calls++;
-	return value && *value ? 0 : diag_fail(d, -22, "an empty word");
-}
-
 static const struct cli_opt options[] = {
 	CLI_FLAG('f', struct taken, flag, "flag", "a flag"),
-	CLI_COUNT('v', struct taken, count, "verbose", "more"),
+	CLI_FLAG('v', struct taken, other, "verbose", "another"),
 	CLI_STR('s', struct taken, str, "str", "S", "a string"),
 	CLI_UINT('u', struct taken, number, 1023, "uint", "N", "a number"),
 	CLI_SIZE(0, struct taken, size, "size", "N", "a size"),
 	CLI_TIME('t', struct taken, time, "time", "T", "a time"),
 	CLI_LIST('l', struct taken, list, "list", "WORD", "repeatable"),
-	CLI_CALL('c', call, "call", "X", "called"),
 };
 
 /* The words are those given, each once, and the operands keep their order. */
