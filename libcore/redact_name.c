@@ -142,7 +142,8 @@ static bool worth_a_look(const unsigned char *key, size_t n)
 		if (!(second[key[i] & 31] >> (key[i + 1] & 31) & 1))
 			continue;
 		for (size_t m = 0; m < ARRAY_SIZE(marks); m++)
-			if (begins((const char *)key + i, n - i, marks[m]))
+			if (marks[m][0] == (char)(key[i] | 32) &&
+				begins((const char *)key + i, n - i, marks[m]))
 				return true;
 	}
 	return false;

@@ -185,7 +185,7 @@ struct sandbox {
 	int abi;           /* Landlock's; 0 when there is none */
 	bool nested;       /* inside of a guarded tree already */
 	bool user_ns;      /* namespaces come by way of a user namespace */
-	uint64_t filter_hash; /* FNV-1a of the BPF, for the record */
+	uint64_t filter_hash; /* of the BPF, for the record: FNV-1a by words */
 	uint64_t pass;        /* with own_exec: lets that one exec through */
 	struct limits limits;
 	struct execwatch watch;

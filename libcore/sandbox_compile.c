@@ -300,8 +300,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.watch_files = watch && p->watch_files,
 		.alone = !(s->enforced & SANDBOX_SECCOMP),
 	};
-	uint64_t hash = 0xcbf29ce484222325U;
-	const unsigned char *byte;
+	uint64_t hash = 0xcbf29ce484222325U, insn;
 	int n;
 
 	if (spec.alone && !watch)
@@ -319,9 +318,10 @@ static int build_filter(struct sandbox *s, struct diag *d)
 	if (n < 0)
 		return diag_errno(d, n, "seccomp");
 	s->filter_len = (size_t)n;
-	byte = (const unsigned char *)s->filter;
-	for (size_t i = 0; i < s->filter_len * sizeof(*s->filter); i++)
-		hash = (hash ^ byte[i]) * 0x100000001b3U;
+	for (size_t i = 0; i < s->filter_len; i++) {
+		memcpy(&insn, &s->filter[i], sizeof(insn));
+		hash = (hash ^ insn) * 0x100000001b3U;
+	}
 	s->filter_hash = hash;
 	return 0;
 }
