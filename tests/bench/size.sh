@@ -17,12 +17,15 @@ part() { # NAME GLOB...
 }
 if have size && [ -d "$O/obj/libcore" ]; then
 	(cd "$O/obj/libcore" && ls) >"$work/objects"
-	parts() { # NAME PATTERN
+	parts() { # NAME PATTERN [EXCEPT]
 		# shellcheck disable=SC2046 # a list
 		(cd "$O/obj/libcore" && part "$1" \
-			$(grep -E "^($2)[^/]*\.o$" "$work/objects"))
+			$(grep -E "^($2)[^/]*\.o$" "$work/objects" |
+				grep -vE "^(${3-/})"))
 	}
-	parts shell_and_policy 'shell_|policy'
+	compiler='policy_(build|compile|default|load|same|sign|test|text)'
+	parts shell_and_engine 'shell_|policy' "$compiler"
+	parts policy_compiler "$compiler"
 	parts sandbox 'sandbox|landlock|seccomp|namespaces|limits|execwatch|lean|probe'
 	parts audit 'audit_|redact|cbor|keys|sha256|crc32c'
 fi
