@@ -102,10 +102,15 @@ static int choose_cwd(const struct exec_request *q, struct state *s,
 		cwd.len = strlen(reply->cwd);
 	if (q->cwd && !absolute)
 		buf_addf(&cwd, "/%s", q->cwd);
+	/* Through it: what is no directory says so. */
+	buf_adds(&cwd, "/.");
 	buf_str(&cwd);
 	err = cwd.err ? -ENAMETOOLONG : 0;
-	if (!err && access(reply->cwd, X_OK))
-		err = -errno;
+	if (!err) {
+		err = access(reply->cwd, F_OK) ? -errno : 0;
+		cwd.len -= 2;
+		buf_str(&cwd);
+	}
 	return err ? diag_errno(d, err, "%s%s", q->cwd ? "--cwd: " : "",
 			     q->cwd ? q->cwd : reply->cwd)
 		   : 0;

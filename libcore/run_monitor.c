@@ -65,14 +65,20 @@ static int start(struct monitor *m, enum proc_step *step)
 
 /* Keeps four descriptors and no others: an end of file must be seen by those
  * who wait for it. */
-static void keep_few(const struct run_state *st)
+static void keep_few(struct run_state *st)
 {
 	const int from[KEPT] = {
 		st->pty.slave, st->talk[1], st->sigfd, st->pty.outer};
 	int high[KEPT];
 
+	/* However few there may be: room for the second ones. */
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		pump_end(&st->pumps[i]);
+	close(st->pty.master);
+	close(st->talk[0]);
+	/* The last number is taken when what lies there has its own. */
 	for (int i = 0; i < KEPT; i++)
-		high[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD, 64);
+		high[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD, KEPT - 1);
 	for (int i = 0; i < KEPT; i++)
 		if (high[i] < 0 || dup2(high[i], i) < 0)
 			close(i);
@@ -97,7 +103,7 @@ __attribute__((noreturn)) static void orphaned(const struct monitor *m)
 	kill(m->pid, SIGKILL);
 	if (st->spec->kill_tree)
 		limits_sweep(NULL);
-	_exit(0);
+	_exit(125);
 }
 
 static void hear(struct monitor *m)

@@ -65,7 +65,7 @@ static void put_slave(struct run_state *st, int like)
 				spec->inherited[i]);
 }
 
-static void make_pumps(struct run_state *st)
+static int make_pumps(struct run_state *st)
 {
 	struct pty *p = &st->pty;
 	bool keyboard = p->outer >= 0 && (!st->spec->pty_all || isatty(0));
@@ -87,6 +87,9 @@ static void make_pumps(struct run_state *st)
 		.ctx = st,
 		.tag = RUN_TTYOUT};
 	st->result->captured |= 1U << RUN_TTYIN | 1U << RUN_TTYOUT;
+	return st->pumps[RUN_KEYS].from < 0 || st->pumps[RUN_SCREEN].from < 0
+		? diag_errno(st->d, -errno, "cannot attend to a terminal")
+		: 0;
 }
 
 static void tell_size(struct run_state *st)
@@ -160,7 +163,9 @@ int run_pty_open(struct run_state *st)
 		return diag_errno(st->d, -errno, "cannot make a socket pair");
 	put_slave(st, like);
 	st->in_front = st->pty.outer < 0 || pty_foreground(&st->pty);
-	make_pumps(st);
+	err = make_pumps(st);
+	if (err)
+		return err;
 	if (st->in_front)
 		pty_raw(&st->pty);
 	else

@@ -41,6 +41,11 @@ in" ]
 	run ex --cwd nowhere here -- pwd
 	[ "$status" -eq 125 ]
 	[[ $output == *nowhere* ]]
+	: >sub/file
+	run ex --cwd file here -- pwd
+	[ "$status" -eq 125 ]
+	[[ $output == *"--cwd: file: Not a directory"* ]]
+	rm sub/file
 	rmdir sub/deep sub
 	run ex here -- pwd
 	[ "$status" -eq 0 ]
@@ -290,6 +295,13 @@ limit FULL-AUTO out=4k"
 	[ "$status" -eq 126 ]
 	run ex --pty --timeout 0.3s s -- sleep 30
 	[ "$status" -eq 124 ]
+	# few open files are enough, whichever of the two limits it is
+	for how in -n -Sn; do
+		run in_policy "$POLICY" bash -c "ulimit $how 40; exec \"\$@\"" bash \
+			"$WARDBOX" exec --pty s -- sh -c 'sleep 0.1; echo out; exit 5'
+		[ "$status" -eq 5 ]
+		[[ $output == out* ]]
+	done
 }
 
 @test "a broken state stops it, and nothing runs" {

@@ -80,6 +80,8 @@ struct user {
 	int tty;
 };
 
+static rlim_t allowed; /* open files; 0: as many as ever */
+
 static struct user begin_with(const char *script, const char *typed)
 {
 	static const struct run_sink sink = {
@@ -100,8 +102,12 @@ static struct user begin_with(const char *script, const char *typed)
 	u.pid = forkpty(&u.tty, NULL, NULL, &size);
 	assert_true(u.pid >= 0);
 	if (u.pid == 0) {
+		const struct rlimit l = {allowed, allowed};
+
 		for (int fd = 3; fd < 64; fd++)
 			fcntl(fd, F_SETFD, FD_CLOEXEC);
+		if (allowed)
+			setrlimit(RLIMIT_NOFILE, &l);
 		buf_adds(&keys, typed ? typed : "");
 		told->err = run(&spec, &told->result, &told->diag);
 		memcpy(told->left, keys.data ? keys.data : "", keys.len);
@@ -155,6 +161,29 @@ static int end(struct user *u)
 	assert_int_equal(status, 0);
 	assert_true(told->result.started);
 	return told->result.status;
+}
+
+/* Whatever cannot be had: it fails and says so, or all of it is there. */
+static void fails_with_a_word(void **state)
+{
+	(void)state;
+	for (allowed = 5; allowed < 24; allowed++) {
+		struct user u;
+		int status;
+
+		u = begin("echo it; exit 3");
+		until(&u, "\001never");
+		assert_int_equal(waitpid(u.pid, &status, 0), u.pid);
+		close(u.tty);
+		if (told->err || !told->result.started) {
+			assert_true(told->diag.text[0]);
+			continue;
+		}
+		assert_int_equal(told->result.status, 3 << 8);
+		assert_string_equal(told->screen, "it\r\n");
+	}
+	allowed = 0;
+	assert_true(told->result.started);
 }
 
 static void is_a_terminal(void **state)
@@ -340,6 +369,7 @@ static void wants_a_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fails_with_a_word),
 		cmocka_unit_test(is_a_terminal),
 		cmocka_unit_test(hides_what_is_not_shown),
 		cmocka_unit_test(passes_keys_that_are_signals),
