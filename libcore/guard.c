@@ -546,7 +546,8 @@ void guard_correlation(const struct guard_request *q,
 
 int guard_exit_signal(const struct guard_result *r)
 {
-	if (!r->ran || r->run.timed_out || !WIFSIGNALED(r->status))
+	if (!r->ran || r->broken || r->run.timed_out ||
+		!WIFSIGNALED(r->status))
 		return 0;
 	return WTERMSIG(r->status);
 }

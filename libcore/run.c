@@ -204,6 +204,8 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 	if (err == 0 && begin(&st) == 1) {
 		err = run_loop(&st);
 		err = finish(&st, err);
+		if (err && d && !d->text[0])
+			diag_errno(d, err, "cannot stay with the command");
 	}
 	run_pty_close(&st);
 	run_stdio_close(&st);

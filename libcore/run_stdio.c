@@ -93,8 +93,8 @@ static bool local_socket(int fd)
 	       type == SOCK_STREAM;
 }
 
-/* False when there are no descriptors left for it. */
-static bool interpose(struct run_state *st, enum run_pump which, int fd,
+/* What cannot be seen does not run: 0, or an error. */
+static int interpose(struct run_state *st, enum run_pump which, int fd,
 	enum run_stream stream, bool socket)
 {
 	struct pump *p = &st->pumps[which];
@@ -102,7 +102,7 @@ static bool interpose(struct run_state *st, enum run_pump which, int fd,
 
 	if (socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)
 		   : pipe2(pair, O_CLOEXEC))
-		return false;
+		return diag_errno(st->d, -errno, "cannot attend to output");
 	fcntl(pair[0], F_SETFL, fcntl(pair[0], F_GETFL) | O_NONBLOCK);
 	*p = (struct pump){.live = true,
 		.from = pair[0],
@@ -115,7 +115,7 @@ static bool interpose(struct run_state *st, enum run_pump which, int fd,
 	st->theirs[which] = pair[1];
 	st->setup.fd[fd] = pair[1];
 	st->result->captured |= 1U << stream;
-	return true;
+	return 0;
 }
 
 static bool wanted(const struct run_state *st)
@@ -153,32 +153,35 @@ static void follow(struct run_state *st, const struct stat *was, int end)
 	}
 }
 
-static void open_output(
+static int open_output(
 	struct run_state *st, int fd, const struct stat *in, struct stat *out)
 {
 	enum run_pump which = fd == 1 ? RUN_OUT : RUN_ERR;
 	enum run_stream stream = fd == 1 ? RUN_STDOUT : RUN_STDERR;
 	struct stat *now = &out[fd];
 	bool socket;
+	int err;
 
 	if (!given(fd) || fstat(fd, now) < 0 || st->setup.fd[fd] >= 0)
-		return;
+		return 0;
 	if (fd == 2 && st->theirs[RUN_OUT] >= 0 && writable(2) &&
 		same_file(now, &out[1])) {
 		st->setup.fd[2] = st->theirs[RUN_OUT];
-		return;
+		return 0;
 	}
 	if (S_ISREG(now->st_mode) && writable(fd)) {
 		if (fd == 1 || !st->files[1].on || !same_file(now, &out[1]))
 			watch_file(st, fd, now);
-		return;
+		return 0;
 	}
 	socket = S_ISSOCK(now->st_mode);
 	if (socket ? !local_socket(fd) || same_file(now, in)
 		   : !S_ISFIFO(now->st_mode) || !writable(fd))
-		return;
-	if (interpose(st, which, fd, stream, socket))
+		return 0;
+	err = interpose(st, which, fd, stream, socket);
+	if (!err)
 		follow(st, now, st->theirs[which]);
+	return err;
 }
 
 int run_stdio_open(struct run_state *st)
@@ -200,16 +203,13 @@ int run_stdio_open(struct run_state *st)
 	 * else reads there; of a file it can be read again. */
 	if (given(0) && st->setup.fd[0] < 0 && S_ISREG(in.st_mode))
 		watch_file(st, 0, &in);
-	if (st->spec->swallow)
-		return interpose(st, RUN_OUT, 1, RUN_STDOUT, false) &&
-				       interpose(st, RUN_ERR, 2, RUN_STDERR,
-					       false)
-			       ? 0
-			       : diag_fail(st->d, -EMFILE,
-					 "no descriptors left to capture with");
-	open_output(st, 1, &in, out);
-	open_output(st, 2, &in, out);
-	return 0;
+	if (st->spec->swallow) {
+		err = interpose(st, RUN_OUT, 1, RUN_STDOUT, false);
+		return err ? err :
+			     interpose(st, RUN_ERR, 2, RUN_STDERR, false);
+	}
+	err = open_output(st, 1, &in, out);
+	return err ? err : open_output(st, 2, &in, out);
 }
 
 void run_stdio_close_theirs(struct run_state *st)

@@ -132,6 +132,43 @@ static void lives_with_little(void **state)
 	assert_string_equal(text[0], "16\n16\n");
 }
 
+static rlim_t allowed;
+
+static void hardly_any_files(void)
+{
+	struct rlimit l = {allowed, allowed};
+
+	setrlimit(RLIMIT_NOFILE, &l);
+}
+
+/* Whatever cannot be had: it fails and says so, or all of it is there. */
+static void fails_with_a_word(void **state)
+{
+	struct want w = plain;
+
+	(void)state;
+	w.before = hardly_any_files;
+	w.script = "echo out; echo err >&2; exit 4";
+	for (allowed = 3; allowed < 20; allowed++) {
+		if (go(&w, NULL) != 4 << 8) {
+			assert_true(told->err < 0);
+			assert_true(told->diag.text[0]);
+			continue;
+		}
+		assert_string_equal(text[0], "out\n");
+		assert_string_equal(text[1], "err\n");
+		assert_int_equal(told->shown[RUN_STDOUT], 4);
+		assert_int_equal(told->shown[RUN_STDERR], 4);
+	}
+	assert_int_equal(told->err, 0);
+	/* So it does when the sink had no word for it. */
+	w.before = NULL;
+	w.fail = -EIO;
+	assert_int_equal(go(&w, NULL), 99 << 8);
+	assert_int_equal(told->err, -EIO);
+	assert_true(told->diag.text[0]);
+}
+
 static void own_group(void)
 {
 	setpgid(0, 0);
@@ -292,6 +329,7 @@ int main(void)
 		cmocka_unit_test(goes_on_for_others),
 		cmocka_unit_test(closed_stays_closed),
 		cmocka_unit_test(lives_with_little),
+		cmocka_unit_test(fails_with_a_word),
 		cmocka_unit_test(forwards_once),
 		cmocka_unit_test(group_signals_are_never_forwarded),
 		cmocka_unit_test(alone_after_the_group),
