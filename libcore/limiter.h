@@ -114,6 +114,8 @@ int limits_kill(const struct limits *l);
 /* The children that this process has now, from before it became what it is: none
  * of them belongs to the tree that it is going to start. To be released. */
 int limits_others(struct buf *others);
+/* That a child of this process is one of them, or is gone. */
+void limits_other(struct buf *others, pid_t pid, bool is);
 
 /* What all descendants of this process use together, but for others (NULL: there
  * are none) and theirs. Those that have ended and

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -90,8 +91,16 @@ static int own_path(const char *controller, char *out, size_t size)
 	return -ENOENT;
 }
 
-/* Takes away groups whose maker was killed before it could. One that is in use
- * is not empty, or not two seconds old. */
+/* Its maker holds it from the start, be it still empty, or empty again. */
+static bool is_held(int parent, const char *name)
+{
+	autofd int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
+}
+
+/* Takes away groups whose maker was killed before it could. One may be about to
+ * be held, but not for two seconds. */
 static void sweep_stale(int parent)
 {
 	int fd = fcntl(parent, F_DUPFD_CLOEXEC, 3);
@@ -106,7 +115,8 @@ static void sweep_stale(int parent)
 
 		if (id && fstatat(parent, e->d_name, &st,
 				  AT_SYMLINK_NOFOLLOW) == 0 &&
-			st.st_mtim.tv_sec + 2 < now.tv_sec)
+			st.st_mtim.tv_sec + 2 < now.tv_sec &&
+			!is_held(parent, e->d_name))
 			unlinkat(parent, e->d_name, AT_REMOVEDIR);
 	}
 	if (dir)
@@ -139,6 +149,7 @@ static int make_group(struct limits *l, unsigned i, const char *base,
 		close(parent);
 		return err;
 	}
+	flock(group, LOCK_EX);
 	l->parent[i] = parent;
 	l->group[i] = group;
 	return 0;

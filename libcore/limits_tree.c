@@ -228,6 +228,17 @@ static void without(struct buf *pids, const struct buf *others)
 		pids->len = kept * sizeof(uint32_t);
 }
 
+void limits_other(struct buf *others, pid_t pid, bool is)
+{
+	uint32_t number = (uint32_t)pid;
+	const struct buf one = {.data = (char *)&number, .len = sizeof(number)};
+
+	if (is)
+		put_pid(others, number);
+	else
+		without(others, &one);
+}
+
 int limits_tree(
 	struct limits_tree *out, bool memory, const struct buf *others)
 {
@@ -274,17 +285,23 @@ static unsigned last_pid(void)
 
 bool limits_procs_over(struct limits_guess *g, unsigned max)
 {
-	unsigned last = last_pid();
+	unsigned last = last_pid(), procs = 0;
 	struct limits_tree t;
 
 	if (last && g->last && last >= g->last &&
 		last - g->last + g->procs <= max)
 		return false;
-	if (limits_tree(&t, false, g->others) < 0)
-		return true;
-	g->procs = t.procs;
+	/* The list of children lacks one when another that stood before it ends
+	 * while it is read: what is not too many is counted again. */
+	for (int i = 0; i < 2 && procs <= max; i++) {
+		if (limits_tree(&t, false, g->others) < 0)
+			return true;
+		if (t.procs > procs)
+			procs = t.procs;
+	}
+	g->procs = procs;
 	g->last = last;
-	return t.procs > max;
+	return procs > max;
 }
 
 unsigned limits_user_tasks(void)

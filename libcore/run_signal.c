@@ -57,20 +57,22 @@ int run_signals_take(struct run_state *st)
 	return st->sigfd < 0 ? -errno : 0;
 }
 
-/* A witness is ours, and none of the command's processes. */
-static void count_witness(const struct run_state *st, bool more)
+/* A witness is ours, and none of the command's processes: neither counted nor
+ * ended with them. */
+static void own(struct run_state *st, pid_t pid, bool is)
 {
-	if (st->spec->sandbox)
-		st->spec->sandbox->watch.spare += more ? 1 : -1U;
+	struct sandbox *s = st->spec->sandbox;
+
+	limits_other(s ? &s->limits.others : &st->others, pid, is);
 }
 
-static void dismiss(const struct run_state *st, pid_t pid)
+static void dismiss(struct run_state *st, pid_t pid)
 {
 	if (pid <= 0)
 		return;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, CLONE_CHILDREN);
-	count_witness(st, false);
+	own(st, pid, false);
 }
 
 void run_signals_give_back(struct run_state *st)
@@ -123,7 +125,7 @@ static void call_witness(struct run_state *st)
 		    &st->canary) < 0)
 		st->canary = 0;
 	else
-		count_witness(st, true);
+		own(st, st->canary, true);
 }
 
 /* The signals pending for a process, bit 0 for signal 1. */

@@ -538,6 +538,25 @@ lost() { # POLICY COMMAND...
 	rm -rf "$place"
 }
 
+@test "where the shim itself fails it says so, with 125" {
+	need strace -qq -o /dev/null true
+	run in_policy 'use FULL-AUTO' strace -qq -o /dev/null -e inject=poll:error=ENOMEM \
+		"$WARDBOX" sh -c 'sleep 5; exit 3'
+	[ "$status" -eq 125 ]
+	[[ $output == *"cannot stay with the command: "* ]]
+}
+
+@test "children that its process had before are not waited for" {
+	need strace -qq -o /dev/null true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use FULL-AUTO' bash -c 'sleep 76.1 >/dev/null 2>&1 3>&- & echo $! >before
+		exec strace -D -o calls -e trace=kill "$@" 3>&-' bash "$WARDBOX" sh -c 'sleep 0.1; exit 3'
+	[ "$status" -eq 3 ]
+	kill "$(cat before)"
+	for ((i = 0; i < 100; i++)); do ! grep -q '^+++ exited' calls || break; sleep 0.1; done
+	[ "$(grep -c SIGKILL calls)" -lt 20 ]
+}
+
 # By its number a killed shim's tree is known: what is not held is soon another's,
 # whose processes would be ended with it.
 @test "the number of its network is nobody else's as long as a shim lives" {

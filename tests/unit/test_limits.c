@@ -4,9 +4,12 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,7 +122,7 @@ static void others_are_left_alone(void **state)
 	autobuf struct buf others = {0};
 	struct limits_guess g = {0, 0, &others};
 	struct limits_tree t = {0};
-	pid_t before, other;
+	pid_t before, other, witness;
 
 	(void)state;
 	assert_int_equal(limits_others(&others), 0);
@@ -141,8 +144,20 @@ static void others_are_left_alone(void **state)
 	assert_int_equal(t.procs, 1);
 	assert_true(limits_procs_over(&g, 0));
 	assert_int_equal(g.procs, 1);
+	/* One that no wait() without more ado sees, and that came later. */
+	witness = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+	if (witness == 0) {
+		pause();
+		_exit(0);
+	}
+	limits_other(&others, witness, true);
 	assert_int_equal(limits_sweep(&others), 0);
 	assert_int_equal(kill(other, 0), -1);
+	limits_other(&others, witness, false);
+	assert_int_equal(limits_tree(&t, true, &others), 0);
+	assert_int_equal(t.procs, 1);
+	assert_int_equal(kill(witness, SIGKILL), 0);
+	assert_int_equal(waitpid(witness, NULL, __WALL), witness);
 	assert_int_equal(kill(before, SIGKILL), 0);
 	assert_int_equal(waitpid(before, NULL, 0), before);
 }
@@ -179,6 +194,32 @@ static void processes_are_guessed_and_counted(void **state)
 	assert_int_equal(g.procs, 3);
 	assert_int_equal(limits_sweep(NULL), 0);
 	assert_int_equal(limits_child(getpid()), 0);
+}
+
+/* However long ago it was made: while its maker lives it is not taken away. */
+static void a_group_is_held(void **state)
+{
+	const struct limits_spec spec = {.mem = 64 << 20, .cpu_ns = 1000000000};
+	const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+	struct limits first = LIMITS_INIT, second = LIMITS_INIT;
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(limits_prepare(&first, &spec), 0);
+	if (!first.version)
+		skip();
+	assert_int_equal(
+		utimensat(first.parent[0], first.name, old, 0), 0);
+	assert_int_equal(limits_prepare(&second, &spec), 0);
+	assert_int_equal(fstatat(first.parent[0], first.name, &st, 0), 0);
+	limits_release(&second);
+	/* One without a maker is. */
+	assert_int_equal(close(first.group[0]), 0);
+	first.group[0] = -1;
+	assert_int_equal(limits_prepare(&second, &spec), 0);
+	assert_int_equal(fstatat(first.parent[0], first.name, &st, 0), -1);
+	limits_release(&second);
+	limits_release(&first);
 }
 
 static void the_childs_limits(void **state)
@@ -237,6 +278,7 @@ int main(void)
 		cmocka_unit_test(the_tree_is_seen_and_ended),
 		cmocka_unit_test(others_are_left_alone),
 		cmocka_unit_test(processes_are_guessed_and_counted),
+		cmocka_unit_test(a_group_is_held),
 		cmocka_unit_test(the_childs_limits),
 		cmocka_unit_test(how_is_told),
 	};
