@@ -23,10 +23,17 @@
 #include "uapi/nr.h"
 #include "uapi/seccomp.h"
 
-/* C libraries differ in the type of ioctl's second argument. */
+/* C libraries differ in the type of ioctl's second argument. Who is stopped or
+ * frozen while it waits for the kernel's lock is told EINTR: what was to be done
+ * was not. Only to receive again could wait for another question. */
 static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *arg)
 {
-	return (int)syscall(__NR_ioctl, w->fd, cmd, arg);
+	int got;
+
+	do
+		got = (int)syscall(__NR_ioctl, w->fd, cmd, arg);
+	while (got < 0 && errno == EINTR && cmd != SC_IOCTL_RECV);
+	return got;
 }
 
 int execwatch_prepare(struct execwatch *w)

@@ -317,6 +317,15 @@ gone() { # NUMBER: soon
 	each_user body
 }
 
+@test "the watch answers, whatever its own calls are interrupted by" {
+	need strace -qq -o /dev/null true
+	AS=() W=$PLACE
+	for ((i = 1; i < 20; i++)); do
+		gives 3 strace -qq -o /dev/null -e inject=ioctl:error=EINTR:when=$i "$BIN/wardbox" drop \
+			--watch-exec --rox=/usr,/bin,/lib,/lib64 --ignore-missing -- sh -c '/bin/true && /bin/true && exit 3'
+	done
+}
+
 @test "a thread that swaps the path wins against no one who asks Landlock" {
 	body() {
 		mkdir -p "$W/b" "$W/c"
