@@ -283,7 +283,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 
 /* Who has stopped looks at no limit: the kernel is to wake this process when the
  * command's time is over, again and again, as a stop makes it forget that. The
- * timer, or -1. */
+ * timer; -1: none is needed; below that: there is none to be had. */
 static int wake_in_time(const struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
@@ -295,9 +295,10 @@ static int wake_in_time(const struct run_state *st)
 
 	if (!time || (wall && wall < time))
 		time = wall;
-	if (!time || time > UINT64_MAX - st->start_ns ||
-		syscall(__NR_timer_create, CLOCK_BOOTTIME, &wake, &id) < 0)
+	if (!time || time > UINT64_MAX - st->start_ns)
 		return -1;
+	if (syscall(__NR_timer_create, CLOCK_BOOTTIME, &wake, &id) < 0)
+		return -1 - errno;
 	due = st->start_ns + time;
 	syscall(NR_TIMER_SETTIME, id, TIMER_ABSTIME,
 		(const int64_t[]){0, WAKE_NS, (int64_t)(due / SECOND),
@@ -312,6 +313,10 @@ bool run_signals_stop(struct run_state *st, int sig, bool whole)
 	int timer = wake_in_time(st);
 	sigset_t set, waiting;
 
+	/* Timers count as signals that wait, of which a user has so many: the
+	 * command may have taken them all, and would be out of time's reach. */
+	if (timer < -1)
+		return false;
 	if (sink && sink->flush && sink->flush(sink->ctx) < 0)
 		st->err = st->err ? st->err : -EIO;
 	sigemptyset(&set);

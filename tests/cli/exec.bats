@@ -203,11 +203,19 @@ limit FULL-AUTO out=4k"
 
 @test "a command that stops itself is not out of time's reach" {
 	local how
+	cp "$HELPERS/attack" .
 	for how in --timeout=0.4 "--pty --timeout=0.4"; do
 		# shellcheck disable=SC2086,SC2016 # words; of the inner shell
 		run timeout -s KILL 20 bash -c "$(declare -f in_policy ex)
 			$(declare -p POLICY WARDBOX BATS_TEST_TMPDIR)
 			ex $how s -- sh -c '(sleep 1; touch late) & kill -STOP \$\$'"
+		echo "$output"
+		[ "$status" -eq 124 ]
+		# nor when it has left no signal, of so many, to be woken by
+		# shellcheck disable=SC2086,SC2016 # words; of the inner shell
+		run timeout -s KILL 20 bash -c "ulimit -i 500; $(declare -f in_policy ex)
+			$(declare -p POLICY WARDBOX BATS_TEST_TMPDIR)
+			ex $how s -- ./attack stop-late late"
 		echo "$output"
 		[ "$status" -eq 124 ]
 	done

@@ -145,6 +145,25 @@ static long a_memfd_fill(void)
 	return fd < 0 ? -1 : 0;
 }
 
+/* Stops when it has taken all signals that its user may have waiting; a child of
+ * it goes on for a second, and then makes a file. */
+static long a_stop_late(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	while (sigqueue(getpid(), SIGRTMIN + 1, (union sigval){0}) == 0)
+		;
+	if (fork() == 0) {
+		sleep(1);
+		_exit(creat(word(0), 0600) < 0);
+	}
+	raise(SIGSTOP);
+	sleep(20);
+	return 0;
+}
+
 /* Forks N children that stay; prints how many it got. */
 static long a_forks(void)
 {
@@ -294,6 +313,7 @@ const struct attack attacks_process[] = {
 	{"alloc-headless", a_alloc_headless},
 	{"burn", a_burn},
 	{"memfd-fill", a_memfd_fill},
+	{"stop-late", a_stop_late},
 	{"forks", a_forks},
 	{"threads", a_threads},
 	{"fds", a_fds},
