@@ -270,6 +270,18 @@ static size_t leaf_prctl(struct prog *p)
 	return arg(p, 0, false, eq(p, SECCOMP_INSIDE_OPTION, inside, yes));
 }
 
+/* No lease on a file: whoever opens it has to wait for that, a minute at a time,
+ * be it a program that everybody uses. */
+static size_t leaf_fcntl(struct prog *p)
+{
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+	size_t at = eq(p, SECCOMP_SETLEASE, no, yes);
+
+	/* The two differ in one bit. */
+	at = then(p, BPF1_AND, ~0x10U, at);
+	return arg(p, 1, false, at);
+}
+
 static size_t new_leaf(struct prog *p, enum seccomp_act act)
 {
 	/* Files, cwd and semaphore undo lists are a process's own. */
@@ -318,6 +330,8 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_MEMFD:
 		/* MFD_NOEXEC_SEAL */
 		return leaf_bits(p, 1, 8, true, EACCES);
+	case SECCOMP_ACT_FCNTL:
+		return leaf_fcntl(p);
 	}
 	return ret(p, SC_KILL_PROCESS);
 }

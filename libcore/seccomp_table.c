@@ -85,6 +85,8 @@ static const struct row always[] = {
 	/* C libraries use the calls of their own where this one is missing */
 	{__NR_socketcall, SECCOMP_ACT_ENOSYS},
 	{__NR_prctl, SECCOMP_ACT_PRCTL},
+	{__NR_fcntl, SECCOMP_ACT_FCNTL},
+	{__NR_fcntl64, SECCOMP_ACT_FCNTL},
 	{__NR_setpriority, SECCOMP_ACT_WHO},
 	{__NR_ioprio_set, SECCOMP_ACT_IO_WHO},
 };

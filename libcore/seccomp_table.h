@@ -30,10 +30,11 @@ enum seccomp_act {
 	SECCOMP_ACT_SELF, /* the first argument is 0: the thread that calls */
 	SECCOMP_ACT_PRCTL,
 	SECCOMP_ACT_MEMFD,
+	SECCOMP_ACT_FCNTL,
 };
 
 enum {
-	SECCOMP_ACTS = SECCOMP_ACT_MEMFD + 1,
+	SECCOMP_ACTS = SECCOMP_ACT_FCNTL + 1,
 	/* The newest call that was looked at when the table was written (Linux
 	 * 6.19); what comes after it is answered ENOSYS. */
 	SECCOMP_NR_KNOWN = 470,
@@ -41,6 +42,7 @@ enum {
 	SECCOMP_TIOCSTI = 0x5412,
 	SECCOMP_TIOCSETD = 0x5423,
 	SECCOMP_TIOCLINUX = 0x541c,
+	SECCOMP_SETLEASE = 0x400, /* F_SETDELEG: 0x410 */
 	SECCOMP_BTRFS_VOL = 0x50009400, /* any with the name of a volume */
 	SECCOMP_INSIDE_OPTION = PROBE_INSIDE_OPTION,
 	SECCOMP_INSIDE_ERRNO = PROBE_INSIDE_ERRNO,

@@ -132,6 +132,12 @@ enum { NR_TIMER_SETTIME = __NR_timer_settime64 };
 #else
 enum { NR_TIMER_SETTIME = __NR_timer_settime };
 #endif
+#ifndef __NR_fcntl
+#define __NR_fcntl NR_NONE
+#endif
+#ifndef __NR_fcntl64
+#define __NR_fcntl64 NR_NONE
+#endif
 #ifndef __NR_clock_settime64
 #define __NR_clock_settime64 NR_NONE
 #endif

@@ -218,6 +218,15 @@ A() { D "$@"; }
 	each_user body
 }
 
+@test "no lease, for which whoever opens a file has to wait" {
+	body() {
+		bare "$BIN/attack" lease "$W/mine"
+		stops EPERM D -- attack_ lease "$W/mine"
+		works D -- attack_ flock "$W/mine"
+	}
+	each_user body
+}
+
 @test "no signal reaches outside, by any call, nor by the kernel's own" {
 	body() {
 		background up "${AS[@]}" sh -c 'trap "echo hit >>$1" WINCH; echo up; while :; do sleep 0.1; done' sh "$OUT/hits"

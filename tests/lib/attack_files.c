@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -124,6 +125,20 @@ static long a_chdir_up(void)
 	return openat(fd, word(1), O_WRONLY | O_CREAT, 0600);
 }
 
+static long a_lease(void)
+{
+	int fd = open(word(0), O_RDONLY);
+
+	return fd < 0 ? -1 : fcntl(fd, F_SETLEASE, F_RDLCK);
+}
+
+static long a_flock(void)
+{
+	int fd = open(word(0), O_RDONLY);
+
+	return fd < 0 ? -1 : flock(fd, LOCK_EX);
+}
+
 const struct attack attacks_files[] = {
 	{"memfd", a_memfd},
 	{"tmpfile", a_tmpfile},
@@ -136,5 +151,7 @@ const struct attack attacks_files[] = {
 	{"ioctl-dev", a_ioctl_dev},
 	{"open-fds", a_open_fds},
 	{"at", a_chdir_up},
+	{"lease", a_lease},
+	{"flock", a_flock},
 	{NULL, NULL},
 };

@@ -132,6 +132,13 @@ static void high_halves_hide_nothing(void **state)
 	assert_int_equal(call6(__NR_ioctl, 0, high | SECCOMP_TIOCLINUX, 0, 0),
 		SC_ERRNO(EPERM));
 	assert_int_equal(call6(__NR_ioctl, 0, 0x5401, 0, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_fcntl, 3, SECCOMP_SETLEASE, 0, 0),
+		SC_ERRNO(EPERM));
+	assert_int_equal(call6(__NR_fcntl, 3, high | 0x410, 0, 0),
+		SC_ERRNO(EPERM));
+	for (uint32_t cmd = 0; cmd < 2048; cmd++)
+		assert_int_equal(call6(__NR_fcntl, 3, cmd, 0, 0) == SC_ALLOW,
+			cmd != 0x400 && cmd != 0x410);
 	assert_int_equal(call(__NR_clone, high | 0x10000000), SC_ERRNO(EPERM));
 	assert_int_equal(call(__NR_prctl, high | PROBE_INSIDE_OPTION),
 		SC_ERRNO(PROBE_INSIDE_ERRNO));
