@@ -45,6 +45,7 @@ struct guard {
 	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
+	uint64_t denials; /* of programs that it started */
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */

@@ -9,20 +9,26 @@
 #include "str.h"
 
 /* A denial below an allowed line is an event of that line: the line itself did
- * run. What cannot be recorded is not let through either. */
+ * run. What cannot be recorded is not let through either. Of a great many each
+ * twice as many is told: to be denied over and over must not push out of the log
+ * what was there before. */
 static void record_denial(struct guard *g, const struct policy_verdict *v)
 {
+	enum { EACH = 1024 };
+	const uint64_t count = ++g->denials;
 	const struct audit_fact facts[] = {
 		{.key = "command", .text = v->command},
 		{.key = "rule", .text = v->rule},
 		{.key = "reason", .text = v->reason},
 		{.key = "decision",
 			.text = v->would == POLICY_CONFIRM ? "confirm" : "deny"},
+		{.key = "count", .number = count},
 	};
+	const bool many = count > EACH;
 
-	if (g->recording)
+	if (g->recording && !(many && count & (count - 1)))
 		audit_event(&g->log, g->r->session, g->r->exec_id, "exec.deny",
-			facts, ARRAY_SIZE(facts), NULL);
+			facts, ARRAY_SIZE(facts) - !many, NULL);
 }
 
 /* A file that cannot be told from here, such as one by a descriptor's number

@@ -92,6 +92,19 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ "$status" -ne 0 ]
 	[[ "$output" == *"Permission"* ]]
 	log | grep -q exec.deny
+	# however often: what else is in the log is not pushed out of it
+	cat >often.py <<-'P'
+		import os
+		for i in range(5000):
+		    try:
+		        os.execv("/usr/bin/" + "lruc"[::-1], ["x"])
+		    except OSError:
+		        pass
+	P
+	log >before
+	run g FULL-AUTO -c 'python3 often.py'
+	[ "$(log | grep -c exec.deny)" -eq $((1024 + 2 + $(grep -c exec.deny before))) ]
+	log | grep -q '"count":4096'
 	run g FULL-AUTO -c 'python3 run.py ohce'
 	[ "$output" = fine ]
 }
