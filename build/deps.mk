@@ -11,15 +11,17 @@ DEPS := $(O)/deps
 BEARSSL := $(DEPS)/bearssl
 TINYCBOR := $(DEPS)/tinycbor
 
-# The system's own (Alpine: bearssl-static, tinycbor-static), as the files that
-# they are: of a library by name the linker would take the shared form.
+# The system's own, as the files that they are: of a library by name the linker
+# would take the shared form.
 ifdef SYSTEM_DEPS
 SYSTEM_LIBDIR ?= /usr/lib
 SYSTEM_INCLUDE ?= /usr/include/tinycbor
 DEP_INC := $(SYSTEM_INCLUDE:%=-isystem %)
 DEP_LIBS := $(SYSTEM_LIBDIR)/libbearssl.a $(SYSTEM_LIBDIR)/libtinycbor.a
 DEV_DEP_LIBS := $(DEP_LIBS)
-DEP_STAMP :=
+DEP_STAMP := $(DEP_LIBS)
+$(DEP_LIBS):
+	@echo "$@ is missing: install BearSSL and tinycbor, static and with headers (Alpine: bearssl-static bearssl-dev tinycbor-static tinycbor-dev), or say where with SYSTEM_LIBDIR=DIR" >&2; false
 else
 DEP_INC := -isystem $(BEARSSL)/inc -isystem $(TINYCBOR)/src
 DEP_LIBS := $(DEPS)/bearssl.a $(DEPS)/tinycbor.a

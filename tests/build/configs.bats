@@ -102,13 +102,15 @@ teardown() {
 	"$CONF/wardbox" --version
 }
 
-@test "SYSTEM_DEPS=1 without them names the file that is missing" {
+@test "SYSTEM_DEPS=1 without them names the file and the packages, and builds nothing" {
 	make -C "$TOP" O="$CONF" minimal_defconfig
 	run make -C "$TOP" --no-print-directory O="$CONF" SYSTEM_DEPS=1 \
 		SYSTEM_LIBDIR="$BATS_TEST_TMPDIR/none" OPT=-O0 \
 		LIBCORE="$BATS_FILE_TMPDIR/lib/libcore.a" all
 	[ "$status" -ne 0 ]
-	[[ "$output" == *"$BATS_TEST_TMPDIR/none/libbearssl.a"* ]]
+	[[ "$output" == *"$BATS_TEST_TMPDIR/none/libbearssl.a is missing"* ]]
+	[[ "$output" == *bearssl-static*tinycbor-static*SYSTEM_LIBDIR* ]]
+	[[ "$output" != *"  CC "* ]]
 }
 
 @test "without kconfig-frontends, kconfiglib answers as it does" {
