@@ -4,6 +4,7 @@
 #include "env.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,15 +33,56 @@ const char *env_get(char *const *vec, const char *name)
 	return NULL;
 }
 
+/* Where the slot of a name, and one, stands or is to stand: behind the vector is
+ * a table, of two numbers for each string that there is room for. */
+static uint32_t *place_of(const struct env *e, const char *name, size_t n)
+{
+	uint32_t *table = (uint32_t *)(e->vec + e->cap), at = 2166136261u;
+
+	for (size_t i = 0; i < n; i++)
+		at = (at ^ (unsigned char)name[i]) * 16777619u;
+	for (;; at++) {
+		uint32_t *place = &table[at & (2 * e->cap - 1)];
+
+		if (!*place || is_named(e->vec[*place - 1], name, n))
+			return place;
+	}
+}
+
 /* The slot of the name that pair[0..n) spells, or e->count. */
 static size_t slot_of(const struct env *e, const char *pair, size_t n)
 {
-	size_t i;
+	uint32_t place = e->count ? *place_of(e, pair, n) : 0;
 
-	for (i = 0; i < e->count; i++)
-		if (is_named(e->vec[i], pair, n))
-			break;
-	return i;
+	return place ? place - 1 : e->count;
+}
+
+/* Of a name that stands there twice the first counts. */
+static void fill_table(const struct env *e, size_t from)
+{
+	for (size_t i = from; i < e->count; i++) {
+		uint32_t *place =
+			place_of(e, e->vec[i], strcspn(e->vec[i], "="));
+
+		if (!*place)
+			*place = (uint32_t)i + 1;
+	}
+}
+
+static int grow(struct env *e)
+{
+	size_t cap = e->cap ? e->cap * 2 : 32;
+	char **grown = calloc(cap, sizeof *grown + 2 * sizeof(uint32_t));
+
+	if (!grown)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->count; i++)
+		grown[i] = e->vec[i];
+	free(e->vec);
+	e->vec = grown;
+	e->cap = cap;
+	fill_table(e, 0);
+	return 0;
 }
 
 /* Takes pair over, at slot. Frees it on failure. */
@@ -51,19 +93,13 @@ static int store(struct env *e, size_t slot, char *pair)
 		e->vec[slot] = pair;
 		return 0;
 	}
-	if (e->count + 2 > e->cap) {
-		size_t cap = e->cap ? e->cap * 2 : 32;
-		char **grown = reallocarray(e->vec, cap, sizeof *grown);
-
-		if (!grown) {
-			free(pair);
-			return -ENOMEM;
-		}
-		e->vec = grown;
-		e->cap = cap;
+	if (e->count + 2 > e->cap && grow(e)) {
+		free(pair);
+		return -ENOMEM;
 	}
 	e->vec[e->count++] = pair;
 	e->vec[e->count] = NULL;
+	fill_table(e, slot);
 	return 0;
 }
 
@@ -115,17 +151,16 @@ void env_unset(struct env *e, const char *name)
 	memmove(e->vec + i, e->vec + i + 1,
 		(e->count - i) * sizeof *e->vec);
 	e->count--;
+	memset(e->vec + e->cap, 0, 2 * e->cap * sizeof(uint32_t));
+	fill_table(e, 0);
 }
 
 int env_copy(struct env *e, char *const *vec)
 {
 	for (; vec && *vec; vec++) {
-		size_t n = strcspn(*vec, "=");
-		int err;
+		bool known = slot_of(e, *vec, strcspn(*vec, "=")) < e->count;
+		int err = known ? 0 : env_add(e, *vec);
 
-		if (!n || !(*vec)[n] || slot_of(e, *vec, n) < e->count)
-			continue;
-		err = env_put(e, *vec);
 		if (err)
 			return err;
 	}

@@ -93,6 +93,38 @@ static void environments(void **state)
 	assert_null(e.vec[1]);
 }
 
+/* More than the first table holds; each is found, and none of those that are
+ * gone. */
+static void large_environments(void **state)
+{
+	enum { MANY = 3000 };
+	autoenv struct env e = ENV_INIT, copy = ENV_INIT;
+	char text[32];
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(text, sizeof text, "N%d=%d", i, i);
+		assert_int_equal(env_put(&e, text), 0);
+	}
+	assert_int_equal(env_add(&e, "N7=again"), 0);
+	assert_int_equal(env_copy(&copy, e.vec), 0);
+	assert_int_equal(copy.count, MANY);
+	assert_string_equal(env_get(copy.vec, "N7"), "7");
+	assert_int_equal(env_set(&copy, "N7", "seven"), 0);
+	assert_int_equal(copy.count, MANY);
+	for (int i = 0; i < MANY; i += 2) {
+		snprintf(text, sizeof text, "N%d", i);
+		env_unset(&copy, text);
+	}
+	assert_int_equal(copy.count, MANY / 2);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(text, sizeof text, "N%d=", i);
+		assert_int_equal(env_put(&copy, text), 0);
+		assert_int_equal(copy.count, MANY / 2 + i / 2 + 1);
+	}
+	assert_null(copy.vec[MANY]);
+}
+
 static int temp_dir(char *name)
 {
 	assert_non_null(mkdtemp(name));
@@ -255,6 +287,7 @@ int main(void)
 		cmocka_unit_test(paths_compare),
 		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(environments),
+		cmocka_unit_test(large_environments),
 		cmocka_unit_test(files_are_replaced_whole),
 		cmocka_unit_test(planted_things_are_refused),
 		cmocka_unit_test(directories_are_made),
