@@ -87,7 +87,7 @@ static void note(const char *event, const char *id, const char *workspace)
 	(void)guard_note(&here, &r, event, facts, ARRAY_SIZE(facts));
 }
 
-static const char *only_operand(int argc, char **argv)
+const char *session_operand(int argc, char **argv)
 {
 	if (argc > 2)
 		cli_die(EXIT_USAGE, "%s: too many operands; try 'wardbox"
@@ -98,7 +98,7 @@ static const char *only_operand(int argc, char **argv)
 static int create(void *into, int argc, char **argv)
 {
 	const struct session_opts *o = into;
-	const char *wanted = only_operand(argc, argv);
+	const char *wanted = session_operand(argc, argv);
 	autostate struct state s = STATE_INIT;
 	autobuf struct buf out = BUF_INIT(65536);
 	struct session_where w;
@@ -173,6 +173,8 @@ static int env(void *into, int argc, char **argv)
 	err = edits && lock < 0 ? lock
 		: dir < 0	? -ENOENT
 				: session_load(dir, w.uid, name.id, &s, &d);
+	if (err == -ENOENT && id && !edits)
+		cli_die(EXIT_FOUND, "there is no session %s", id);
 	if (err && err != -ENOENT)
 		cli_die_diag(EXIT_FOUND, &d);
 	if (!edits) {
@@ -217,12 +219,37 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 	return EXIT_OK;
 }
 
+static int end_one(const struct session_where *w, int dir, const char *id,
+	bool dry_run)
+{
+	autostate struct state s = STATE_INIT;
+	struct diag d = {0};
+	int err = dir < 0 ? -ENOENT
+		: dry_run ? session_load(dir, w->uid, id, &s, NULL)
+			  : session_end(dir, w->uid, id, &d);
+
+	if (err == -ENOENT)
+		diag_fail(&d, err, "there is no session %s", id);
+	if (err == -ENOENT || (err && !dry_run)) {
+		cli_diag(&d);
+		return EXIT_FOUND;
+	}
+	if (dry_run) {
+		autobuf struct buf out = BUF_INIT(SESSION_ID_MAX + 2);
+
+		buf_addf(&out, "%s\n", id);
+		cli_print(&out);
+	} else {
+		note("session.end", id, NULL);
+	}
+	return EXIT_OK;
+}
+
 static int end(void *into, int argc, char **argv)
 {
 	const struct session_opts *o = into;
 	struct session_where w;
 	struct session_name name;
-	struct diag d = {0};
 	autofd int dir = -1;
 	int code = EXIT_OK;
 
@@ -230,7 +257,7 @@ static int end(void *into, int argc, char **argv)
 	dir = session_open(&w, false);
 	if (o->all || o->older) {
 		if (argc > 1)
-			cli_die(EXIT_USAGE, "end: an id, --older or --all, not"
+			cli_die(EXIT_USAGE, "end: ids, --older or --all, not"
 				" two of them");
 		return dir < 0 ? EXIT_OK
 			       : end_many(&w, dir, o->all ? 0 : o->older,
@@ -238,17 +265,7 @@ static int end(void *into, int argc, char **argv)
 	}
 	for (int i = 1; i < argc || i == 1; i++) {
 		session_pick(&w, argv[i], false, &name);
-		if (o->dry_run)
-			continue;
-		if (dir < 0) {
-			cli_warn("there is no session %s", name.id);
-			code = EXIT_FOUND;
-		} else if (session_end(dir, w.uid, name.id, &d)) {
-			cli_diag(&d);
-			code = EXIT_FOUND;
-		} else {
-			note("session.end", name.id, NULL);
-		}
+		code |= end_one(&w, dir, name.id, o->dry_run);
 	}
 	return code;
 }

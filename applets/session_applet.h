@@ -29,6 +29,9 @@ int session_open(const struct session_where *w, bool make);
 void session_pick(const struct session_where *w, const char *id, bool make,
 	struct session_name *name);
 
+/* What stands behind the verb, NULL for nothing; more than one ends the applet. */
+const char *session_operand(int argc, char **argv);
+
 /* A session that was just made, as JSON. */
 void session_print_made(
 	struct buf *out, const char *id, const struct state *s);

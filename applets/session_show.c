@@ -156,9 +156,9 @@ int session_run_list(void *into, int argc, char **argv)
 	for (size_t i = 0; i < l.count; i++) {
 		autostate struct state s = STATE_INIT;
 		bool current = str_eq(l.id[i], here.id);
+		int err = session_load(dir, w.uid, l.id[i], &s, &d);
 
-		if (session_load(dir, w.uid, l.id[i], &s, &d) &&
-			d.text[0] && !str_after(d.text, "cannot open"))
+		if (err && err != -ENOENT)
 			cli_diag(&d);
 		if (!o->json) {
 			add_row(&out, l.id[i], &s, current, clock_ns(CLOCK_REALTIME));
@@ -238,10 +238,8 @@ int session_run_show(void *into, int argc, char **argv)
 	autofd int dir = -1;
 	int err;
 
-	if (argc > 2)
-		cli_die(EXIT_USAGE, "show: one ID at most");
 	session_where_am_i(&w);
-	session_pick(&w, argv[1], false, &name);
+	session_pick(&w, session_operand(argc, argv), false, &name);
 	dir = session_dir(&w, false, base, &d);
 	err = dir < 0 ? -ENOENT : session_load(dir, w.uid, name.id, &s, &d);
 	if (err == -ENOENT && argv[1])

@@ -139,6 +139,15 @@ lines$" out
 	box session create --here s >/dev/null
 	run box session end --dry-run s
 	[ "$status" -eq 0 ]
+	[ "$output" = s ]
+	run box session end --dry-run nobody
+	[ "$status" -eq 1 ]
+	[[ $output == *"no session nobody"* ]]
+	run box session show s
+	[ "$status" -eq 0 ]
+	run box session env nobody
+	[ "$status" -eq 1 ]
+	[[ $output == *"no session nobody"* ]]
 	run box session end
 	[ "$status" -eq 0 ]
 	run box session end s
