@@ -103,7 +103,8 @@ static int drop_run(int argc, char **argv)
 	if (o.envp != environ || o.child_env.vec || o.clearenv)
 		o.envp = o.child_env.vec ? o.child_env.vec : none;
 	if (at >= argc && !o.dry_run && !o.explain)
-		cli_die(EXIT_OURS, "no command (try 'wardbox drop --help')");
+		cli_die(EXIT_OURS, "no command; try 'wardbox %s --help'",
+			"drop");
 	if (at < argc) {
 		code = drop_find(&o, argv[at], &d);
 		if (code)

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "clock.h"
 #include "sig.h"
 #include "str.h"
 
@@ -52,65 +53,76 @@ static const struct cli_spec spec = {
 
 /* What is behind the options: "-- COMMAND", or "SESSION -- COMMAND". Only the
  * first "--" is ours. */
-static void read_operands(
-	struct exec_request *q, int first, int argc, char **argv)
+static int read_operands(struct exec_request *q, bool marked, char **operand,
+	struct diag *d)
 {
-	struct diag d = {0};
-
-	if (!str_eq(argv[first - 1], "--") && first < argc) {
-		q->session = argv[first++];
-		if (session_id_check("", q->session, &d))
-			cli_die_diag(EXIT_OURS, &d);
-		if (first < argc && str_eq(argv[first], "--"))
-			first++;
-		else if (first < argc && argv[first][0] == '-')
-			cli_die(EXIT_OURS, "'%s' is to stand before the session",
-				argv[first]);
+	if (!marked && *operand) {
+		q->session = *operand++;
+		if (session_id_check("", q->session, d))
+			return -EINVAL;
+		if (*operand && str_eq(*operand, "--"))
+			operand++;
+		else if (*operand && **operand == '-')
+			return diag_fail(d, -EINVAL,
+				"'%s' is to stand before the session", *operand);
 		else
-			cli_die(EXIT_OURS, "'--' is missing before the command;"
-				" try 'wardbox exec --help'");
+			return diag_fail(d, -EINVAL,
+				"'--' is missing before the command");
 	}
-	if (first >= argc || !argv[first][0])
-		cli_die(EXIT_OURS, "no command given; try 'wardbox exec --help'");
-	q->command = argv + first;
+	if (!*operand || !**operand)
+		return diag_fail(d, -EINVAL,
+			"no command; try 'wardbox %s --help'", spec.name);
+	q->command = operand;
+	return 0;
 }
 
-static void take_input(const char *path)
+static int take_input(const char *path, struct diag *d)
 {
 	int fd = open(path, O_RDONLY | O_NOCTTY);
 	struct stat st;
+	int err = fd < 0 || fstat(fd, &st) ? -errno
+		: S_ISDIR(st.st_mode)	   ? -EISDIR
+					   : 0;
 
-	if (fd < 0 || fstat(fd, &st))
-		cli_die(EXIT_OURS, "--input: %s: %s", path, strerror(errno));
-	if (S_ISDIR(st.st_mode))
-		cli_die(EXIT_OURS, "--input: %s is a directory", path);
-	if (fd && (dup2(fd, STDIN_FILENO) < 0 || close(fd)))
-		cli_die(EXIT_OURS, "--input: %s", strerror(errno));
+	if (!err && fd && (dup2(fd, STDIN_FILENO) < 0 || close(fd)))
+		err = -errno;
+	return err ? diag_errno(d, err, "--input: %s", path) : 0;
+}
+
+static int ask(const struct exec_opts *o, struct exec_request *q,
+	struct exec_reply *reply, struct diag *d)
+{
+	const struct exec_transport *way = &exec_local;
+	int err = 0;
+
+	if (o->json && o->pty)
+		return diag_fail(d, -EINVAL,
+			"--pty has one stream, --json two: choose one");
+	q->cwd = o->cwd;
+	q->argv0 = o->argv0;
+	q->timeout_ns = o->timeout;
+	q->pty = o->pty;
+	q->capture = o->json;
+	if (o->input)
+		err = take_input(o->input, d);
+	return err ? err : way->call(q, reply, d);
 }
 
 static int exec_run(int argc, char **argv)
 {
 	static struct exec_reply reply;
-	const struct exec_transport *way = &exec_local;
+	static char *none[] = {NULL};
 	struct exec_opts o = {0};
-	struct exec_request q = {0};
+	struct exec_request q = {.command = none};
 	struct diag d = {0};
 	int first = cli_parse(&spec, &o, argc, argv);
 
-	read_operands(&q, first, argc, argv);
-	if (o.json && o.pty)
-		cli_die(EXIT_OURS, "--json keeps stdout and stderr apart,"
-			" --pty has one stream for both: choose one");
-	q.cwd = o.cwd;
-	q.argv0 = o.argv0;
-	q.timeout_ns = o.timeout;
-	q.pty = o.pty;
-	q.capture = o.json;
-	if (o.input)
-		take_input(o.input);
 	reply.out = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.err = BUF_INIT(EXEC_OUTPUT_MAX);
-	if (way->call(&q, &reply, &d)) {
+	reply.result.started_ns = clock_ns(CLOCK_REALTIME);
+	if (read_operands(&q, str_eq(argv[first - 1], "--"), argv + first,
+		    &d) ||
+		ask(&o, &q, &reply, &d)) {
 		if (!o.json)
 			cli_die_diag(EXIT_OURS, &d);
 		reply.result.code = EXIT_OURS;

@@ -59,10 +59,11 @@ void exec_print_json(
 
 	audit_add_time(&when, g->started_ns);
 	json_open(&j, '{');
-	json_put_str(&j, "correlation_id", reply->uuid);
+	json_put_str(&j, "correlation_id",
+		reply->uuid[0] ? reply->uuid : NULL);
 	json_put_str(&j, "command", q->command[0]);
 	json_put_open(&j, "args", '[');
-	for (char **arg = q->command + 1; *arg; arg++)
+	for (char **arg = q->command; *arg && *++arg;)
 		json_str(&j, *arg);
 	json_close(&j);
 	json_put_str(&j, "working_dir", reply->cwd);

@@ -4,6 +4,7 @@
 #include "exec.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,6 +88,7 @@ static int choose_cwd(const struct exec_request *q, struct state *s,
 {
 	struct buf cwd = BUF_FIXED(reply->cwd);
 	bool absolute = q->cwd && q->cwd[0] == '/';
+	autofd int at = -1;
 	int err = 0;
 
 	if (s->cwd && dirs_revive(s))
@@ -102,15 +104,12 @@ static int choose_cwd(const struct exec_request *q, struct state *s,
 		cwd.len = strlen(reply->cwd);
 	if (q->cwd && !absolute)
 		buf_addf(&cwd, "/%s", q->cwd);
-	/* Through it: what is no directory says so. */
-	buf_adds(&cwd, "/.");
 	buf_str(&cwd);
 	err = cwd.err ? -ENAMETOOLONG : 0;
-	if (!err) {
-		err = access(reply->cwd, F_OK) ? -errno : 0;
-		cwd.len -= 2;
-		buf_str(&cwd);
-	}
+	if (!err)
+		at = open(reply->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!err && (at < 0 || faccessat(at, ".", X_OK, AT_EACCESS)))
+		err = -errno;
 	return err ? diag_errno(d, err, "%s%s", q->cwd ? "--cwd: " : "",
 			     q->cwd ? q->cwd : reply->cwd)
 		   : 0;
@@ -212,7 +211,6 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	struct buf uuid = BUF_FIXED(reply->uuid);
 	int err, why;
 
-	reply->result.started_ns = clock_ns(CLOCK_REALTIME);
 	cli_guard_facts(&g);
 	if (guard_workspace(&g, reply->workspace, sizeof reply->workspace))
 		memcpy(reply->workspace, "/", sizeof "/");

@@ -99,6 +99,29 @@ lines"* ]]
 		(.correlation_id | test("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"))' \
 		<<<"$output"
 	ex --json s -- true | jq -e '.decision == "allow" and .profile == "FULL-AUTO"'
+	for how in "--input nowhere s -- true" "--input . s -- true" "--pty s -- true" \
+		"s true" "s -x true" "s --" ". -- true"; do
+		echo "$how"
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ex --json $how
+		[ "$status" -eq 125 ]
+		[ -z "$stderr" ]
+		jq -e '.exit_code == 125 and (.ran | not) and (.args | type) == "array" and
+			(.error.message | length) > 5 and
+			(.timestamp | startswith("1970") | not)' <<<"$output"
+	done
+	run ex --input . s -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"--input: .: Is a directory"* ]]
+}
+
+@test "--cwd: a file is no directory" {
+	touch file
+	run ex --cwd file s -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"--cwd: file: Not a directory"* ]]
+	run ex --cwd . s -- true
+	[ "$status" -eq 0 ]
 }
 
 @test "JSON output ends at the policy's limit, and says so" {
