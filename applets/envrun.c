@@ -63,33 +63,64 @@ static const struct cli_spec spec = {
 	.flags = CLI_COMMAND | CLI_FAIL_OURS,
 };
 
+void envrun_put_error(struct json *j, const struct diag *d)
+{
+	json_put_str(j, "error", d->text);
+	if (d->hint[0])
+		json_put_str(j, "hint", d->hint);
+}
+
+void envrun_refuse(int code, const struct diag *d)
+{
+	autobuf struct buf text = BUF_INIT(4096);
+	struct json j = JSON_INIT(&text);
+
+	json_open(&j, '{');
+	json_put_i64(&j, "exit_code", code);
+	envrun_put_error(&j, d);
+	json_close(&j);
+	buf_addc(&text, '\n');
+	cli_print(&text);
+}
+
+/* Ends, for a program as for a person. */
+__attribute__((noreturn)) static void die(
+	const struct envrun *e, int code, const struct diag *d)
+{
+	if (!e->json && !e->serve)
+		cli_die_diag(code, d);
+	envrun_refuse(code, d);
+	exit(code);
+}
+
 /* The shell by path or name; a shim of ours is looked through. */
 void envrun_find_shell(struct envrun *e)
 {
 	static const char *const dirs[] = {"/bin", "/usr/bin", "/usr/local/bin"};
 	const char *name = e->shell ? e->shell : "sh";
 	struct diag d = {0};
+	size_t i = 0;
 
+	if (strchr(name, '/') && access(name, X_OK)) {
+		diag_errno(&d, -errno, "--shell %s", name);
+		die(e, EXIT_NOTFOUND, &d);
+	}
 	if (shim_is_shell(path_base(name))) {
 		if (shim_real(name, NULL, e->shell_path, sizeof e->shell_path,
 			    &d))
-			cli_die_diag(EXIT_NOTFOUND, &d);
+			die(e, EXIT_NOTFOUND, &d);
 		return;
 	}
-	if (strchr(name, '/')) {
-		if (str_copy(e->shell_path, sizeof e->shell_path, name) ||
-			access(name, X_OK))
-			cli_die(EXIT_NOTFOUND, "--shell %s: %s", name,
-				strerror(errno));
+	if (strchr(name, '/') &&
+		!str_copy(e->shell_path, sizeof e->shell_path, name))
 		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
-		if (!path_join(e->shell_path, sizeof e->shell_path, dirs[i],
-			    name) &&
-			access(e->shell_path, X_OK) == 0)
-			return;
-	cli_die(EXIT_NOTFOUND, "--shell %s: no such shell in /bin, /usr/bin",
-		name);
+	while (path_join(e->shell_path, sizeof e->shell_path, dirs[i], name) ||
+		access(e->shell_path, X_OK))
+		if (++i == ARRAY_SIZE(dirs)) {
+			diag_fail(&d, -ENOENT, "--shell %s: no such shell in"
+				" /bin, /usr/bin", name);
+			die(e, EXIT_NOTFOUND, &d);
+		}
 }
 
 /* Where the state lives: a file's directory, or the session's. */
@@ -105,32 +136,38 @@ static void find_state(struct envrun *e)
 	};
 	struct session_name name;
 	struct diag d = {0}, no_dir = {0};
-	char *slash;
+	char *slash = e->file_name;
+	int err;
 
 	if (path_cwd(cwd, sizeof cwd))
 		str_copy(cwd, sizeof cwd, "/");
 	where.own = session_base(&where, true, NULL, &d);
 	if (!e->state_file)
 		where.dir = e->dir = session_dir(&where, true, NULL, &no_dir);
+	if (e->session && session_id_check("--session: ", e->session, &d))
+		die(e, EXIT_OURS, &d);
 	if (session_resolve(&where, true, &name, &d))
-		cli_die_diag(EXIT_OURS, &d);
+		die(e, EXIT_OURS, &d);
 	memcpy(e->id, name.id, sizeof e->id);
 	if (where.own > 0)
 		close(where.own);
 	if (!e->state_file) {
 		if (e->dir < 0)
-			cli_die_diag(EXIT_OURS, &no_dir);
+			die(e, EXIT_OURS, &no_dir);
 		return;
 	}
-	if (path_normal(e->file_name, sizeof e->file_name, cwd, e->state_file))
-		cli_die(EXIT_OURS, "--state %s: too long", e->state_file);
-	slash = strrchr(e->file_name, '/');
-	*slash = '\0';
-	e->dir = open(slash == e->file_name ? "/" : e->file_name,
-		O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (e->dir < 0)
-		cli_die(EXIT_OURS, "--state %s: %s", e->state_file,
-			strerror(errno));
+	err = path_normal(e->file_name, sizeof e->file_name, cwd, e->state_file);
+	if (!err) {
+		slash = strrchr(e->file_name, '/');
+		*slash = '\0';
+		e->dir = open(slash == e->file_name ? "/" : e->file_name,
+			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = e->dir < 0 ? -errno : 0;
+	}
+	if (err) {
+		diag_errno(&d, err, "--state %s", e->state_file);
+		die(e, EXIT_OURS, &d);
+	}
 	memmove(e->file_name, slash + 1, strlen(slash + 1) + 1);
 }
 
@@ -175,8 +212,10 @@ static int last_changes(struct envrun *e)
 {
 	autobuf struct buf out = BUF_INIT(16 * STATE_CHANGES_MAX);
 	struct json j = JSON_INIT(&out);
+	struct diag d = {0};
 
-	envrun_load(e);
+	if (envrun_load(e, &d))
+		die(e, EXIT_OURS, &d);
 	if (!e->json) {
 		add_lines(&out, e->state.changes ? e->state.changes : "");
 	} else {
@@ -193,27 +232,28 @@ static int envrun_run(int argc, char **argv)
 {
 	static struct envrun e;
 	int first = cli_parse(&spec, &e, argc, argv);
+	int left = argc - first;
+	struct diag d = {0};
 
 	/* One that was asked for is there, whatever the line is. */
 	if (e.shell)
 		envrun_find_shell(&e);
+	if ((e.serve || e.repl) && left)
+		diag_fail(&d, -EINVAL, "unexpected '%s'", argv[first]);
+	else if (!left && !e.serve && !e.repl && !e.diff)
+		diag_fail(&d, -EINVAL, "no command; try 'wardbox %s --help'",
+			spec.name);
+	else if (left > 1)
+		diag_fail(&d, -EINVAL, "one command line is needed, in quotes:"
+			" -- '%s %s ...'", argv[first], argv[first + 1]);
+	if (d.text[0])
+		die(&e, EXIT_OURS, &d);
 	find_state(&e);
-	if (e.serve || e.repl) {
-		if (first < argc)
-			cli_die(EXIT_OURS, "unexpected '%s'", argv[first]);
-		return e.serve ? envrun_serve(&e) : envrun_repl(&e);
-	}
-	if (first == argc && e.diff)
-		return last_changes(&e);
-	if (first == argc)
-		cli_die(EXIT_OURS,
-			"a command line is needed; try 'wardbox envrun --help'");
-	if (first < argc - 1)
-		cli_die(EXIT_OURS,
-			"one command line is needed, in quotes: 'wardbox envrun "
-			"-- \"%s %s ...\"'",
-			argv[first], argv[first + 1]);
-	return once(&e, argv[first]);
+	if (e.serve)
+		return envrun_serve(&e);
+	if (e.repl)
+		return envrun_repl(&e);
+	return left ? once(&e, argv[first]) : last_changes(&e);
 }
 
 const struct applet envrun_applet = {.run = envrun_run, .cli = &spec};

@@ -7,6 +7,7 @@
 #include "applet.h"
 #include "capture.h"
 #include "cli_guard.h"
+#include "json.h"
 #include "state.h"
 
 enum {
@@ -57,8 +58,12 @@ void envrun_tell(const struct envrun *e, const struct envrun_outcome *out);
 void envrun_json(const struct envrun *e, const char *line,
 	struct envrun_outcome *out, struct buf *text);
 
-/* Reads the state anew; another process may have changed it. */
-void envrun_load(struct envrun *e);
+/* What could not even be begun, as a line of JSON, and its part that says so. */
+void envrun_refuse(int code, const struct diag *d);
+void envrun_put_error(struct json *j, const struct diag *d);
+
+/* Reads the state anew; another process may have changed it. 0, -errno. */
+int envrun_load(struct envrun *e, struct diag *d);
 
 /* Loops: for people on a terminal, for programs on stdin. */
 int envrun_repl(struct envrun *e);

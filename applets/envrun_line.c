@@ -24,20 +24,18 @@ void envrun_outcome_release(struct envrun_outcome *out)
 	buf_release(&out->notes);
 }
 
-void envrun_load(struct envrun *e)
+int envrun_load(struct envrun *e, struct diag *d)
 {
 	struct state *s = &e->state;
-	struct diag d = {0};
 	int err;
 
 	state_release(s);
 	*s = STATE_INIT;
 	if (e->file_name[0])
-		err = state_load(e->dir, e->file_name, geteuid(), s, &d);
+		err = state_load(e->dir, e->file_name, geteuid(), s, d);
 	else
-		err = session_load(e->dir, geteuid(), e->id, s, &d);
-	if (err && err != -ENOENT)
-		cli_die_diag(EXIT_OURS, &d);
+		err = session_load(e->dir, geteuid(), e->id, s, d);
+	return err == -ENOENT ? 0 : err;
 }
 
 /* Another command may have ended in the session meanwhile. Who cannot have the
@@ -109,11 +107,23 @@ static const char *shell_name(const struct envrun *e)
  * become cannot be executed? zsh, ksh93, yash and posh end. */
 static bool survives_exec(const char *name)
 {
-	static const char known[][8] = {"sh", "bash", "dash", "ash", "mksh"};
+	static const char known[][5] = {"sh", "bash", "dash", "ash", "mksh"};
 	bool found = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		found |= str_eq(name, known[i]);
+	return found;
+}
+
+/* May it set an EXIT trap of its own? A shell that becomes another program runs
+ * none. */
+static bool may_trap(const char *line)
+{
+	static const char ways[][7] = {"trap", "eval", "source", ". "};
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		found |= str_find(line, ways[i]) != NULL;
 	return found;
 }
 
@@ -147,12 +157,19 @@ static bool internal(const char *name)
 	return str_after(name, "WARDBOX_");
 }
 
-/* The captured environment without what must not reach the next command. */
-static int clean_env(const struct envrun *e, const struct policy_grants *rules,
-	const struct capture *c, struct env *to, struct buf *stripped)
+/* Set by the guard anew for each confined command. */
+static bool guards(const struct policy_grants *rules, const char *name)
 {
-	for (size_t i = 0; i < c->env.count; i++) {
-		const char *pair = c->env.vec[i];
+	return rules->confine &&
+		(str_eq(name, "TMPDIR") || str_eq(name, "TMPPREFIX"));
+}
+
+/* An environment without what must not reach the next command. */
+static int clean_env(const struct envrun *e, const struct policy_grants *rules,
+	const struct env *from, struct env *to, struct buf *stripped)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		const char *pair = from->vec[i];
 		size_t n = strcspn(pair, "=");
 		char name[256];
 		enum policy_env_fate fate;
@@ -162,7 +179,8 @@ static int clean_env(const struct envrun *e, const struct policy_grants *rules,
 			continue;
 		memcpy(name, pair, n);
 		name[n] = '\0';
-		if (internal(name) || policy_word_in(&rules->env_set, pair))
+		if (internal(name) || guards(rules, name) ||
+			policy_word_in(&rules->env_set, pair))
 			continue;
 		fate = policy_env(rules, name);
 		if (fate == POLICY_ENV_DENY ||
@@ -228,28 +246,28 @@ static void set_place(struct state *s, const struct capture *c)
 		state_path(&s->pwd, pwd);
 }
 
-/* Stripped names are told in the record too. */
-static void record_stripped(const struct guard_request *q,
-	struct envrun_outcome *out)
+static void record(const struct guard_request *q,
+	const struct envrun_outcome *out, const char *event, const char *key,
+	const char *text)
 {
-	struct audit_fact fact = {
-		.key = "names", .text = buf_str(&out->stripped)};
+	struct audit_fact fact = {.key = key, .text = text};
 
-	if (out->stripped.len)
-		guard_note(q, &out->guard, "env.stripped", &fact, 1);
+	guard_note(q, &out->guard, event, &fact, 1);
 }
 
-/* A first command began with the caller's variables: no change of its own. */
-static int from_caller(
-	char *const *env, const struct env *next, struct env *given)
+/* The command ran, and what it left is lost. */
+static void tell_lost(const struct guard_request *q, struct envrun_outcome *out)
 {
-	int err = 0;
+	static const char *const why[] = {
+		[CAPTURE_NO_DUMP] = "the shell did not answer (exec, or a "
+			"variable of 128 KiB)",
+		[CAPTURE_TOO_LARGE] = "its environment is too large",
+		[CAPTURE_KILLED] = "the shell was killed",
+	};
 
-	for (size_t i = 0; !err && i < next->count; i++)
-		for (char *const *p = env; !err && *p; p++)
-			if (str_eq(*p, next->vec[i]))
-				err = env_put(given, *p);
-	return err;
+	buf_addf(&out->notes, "%sthe state stays as it was: %s",
+		out->notes.len ? "; " : "", why[out->capture]);
+	record(q, out, "env.lost", "why", capture_name(out->capture));
 }
 
 /* Takes the capture into the state; on doubt the old state stays. */
@@ -258,10 +276,13 @@ static void take_over(struct envrun *e, const struct guard_request *q,
 {
 	autoenv struct env next = ENV_INIT;
 	struct state *s = &e->state;
+	autobuf struct buf names = BUF_INIT(0);
 	struct env before;
 
-	if (clean_env(e, q->grants, c, &next, &out->stripped) ||
-		(!s->has_env && from_caller(q->env, &next, &s->env))) {
+	/* The variables that a first command began with are no change of its own. */
+	if (clean_env(e, q->grants, &c->env, &next, &out->stripped) ||
+		(!s->has_env &&
+			clean_env(e, q->grants, q->given, &s->env, &names))) {
 		out->capture = CAPTURE_TOO_LARGE;
 		return;
 	}
@@ -276,7 +297,8 @@ static void take_over(struct envrun *e, const struct guard_request *q,
 	if (!s->has_env)
 		s->first_env = before;
 	s->has_env = true;
-	record_stripped(q, out);
+	if (out->stripped.len)
+		record(q, out, "env.stripped", "names", buf_str(&out->stripped));
 }
 
 struct move {
@@ -317,9 +339,11 @@ static const char *start_here(char **slot)
 	return from;
 }
 
-static void prepare(struct envrun *e, struct envrun_outcome *out)
+/* 0, or -errno with out's diag filled. */
+static int prepare(struct envrun *e, struct envrun_outcome *out)
 {
 	struct state *s = &e->state;
+	int err;
 
 	*out = (struct envrun_outcome){
 		.stdout_text = BUF_INIT(ENVRUN_OUTPUT_MAX),
@@ -327,8 +351,12 @@ static void prepare(struct envrun *e, struct envrun_outcome *out)
 		.stripped = BUF_INIT(1 << 16),
 		.changes = BUF_INIT(1 << 22),
 		.notes = BUF_INIT(1 << 14),
+		.capture = CAPTURE_NO_DUMP,
+		.guard.code = EXIT_OURS,
 	};
-	envrun_load(e);
+	err = envrun_load(e, &out->guard.diag);
+	if (err)
+		return err;
 	/* A session without a directory begins in the caller's. A command may
 	 * be able to write a file of the caller's choice, and must not choose
 	 * its own jail. */
@@ -340,6 +368,7 @@ static void prepare(struct envrun *e, struct envrun_outcome *out)
 		buf_addf(&out->notes,
 			"the session's directory is gone; going on in %s",
 			s->cwd);
+	return 0;
 }
 
 /* The caller's variables that --keep names, and the logical directory. */
@@ -373,10 +402,12 @@ static void run_shell(struct envrun *e, struct guard_request q,
 	autocapture struct capture c = CAPTURE_INIT;
 	autocapture_exec struct capture_exec x = CAPTURE_EXEC_INIT;
 	autogrants struct policy_grants grants = {0};
+	autoenv struct env given = ENV_INIT;
 	char *argv[SHELL_ARGV_MAX] = {NULL}, *shown[SHELL_ARGV_MAX] = {NULL};
 	int err = capture_open();
 
 	q.grants = &grants;
+	q.given = &given;
 	q.path = e->shell_path;
 	q.dialect = dialect_of(e->shell_path);
 	q.also_exec = e->self;
@@ -389,7 +420,7 @@ static void run_shell(struct envrun *e, struct guard_request q,
 		return;
 	}
 	capture_wrap(&wrap, e->self, (unsigned)e->state.code,
-		survives_exec(shell_name(e)));
+		survives_exec(shell_name(e)) && !may_trap(line));
 	shell_argv(e, buf_str(&wrap), line, argv);
 	q.argv = argv;
 	add_arg(shown, shell_name(e));
@@ -405,6 +436,8 @@ static void run_shell(struct envrun *e, struct guard_request q,
 		out->capture = CAPTURE_KILLED;
 	if (out->capture == CAPTURED)
 		take_over(e, &q, &c, out);
+	if (out->capture != CAPTURED && out->guard.ran)
+		tell_lost(&q, out);
 }
 
 /* What the policy is to judge: where it really goes. A target that cannot be
@@ -478,7 +511,8 @@ int envrun_line(
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};
 	struct diag d = {0};
 
-	prepare(e, out);
+	if (prepare(e, out))
+		return out->guard.code;
 	cli_guard_facts(&q);
 	q.cwd = s->cwd;
 	q.workspace = s->workspace;
@@ -527,8 +561,8 @@ void envrun_json(const struct envrun *e, const char *line,
 	json_put_str(&j, "capture", capture_name(out->capture));
 	json_put_str(&j, "cwd", s->pwd ? s->pwd : s->cwd);
 	json_put_str(&j, "session", e->id);
-	json_put_str(&j, "decision",
-		policy_decision_name(r->verdict.decision));
+	json_put_str(&j, "decision", r->verdict.rule[0]
+			? policy_decision_name(r->verdict.decision) : NULL);
 	json_put_str(&j, "rule", r->rule);
 	json_put_u64(&j, "duration_ms", r->run.duration_ns / 1000000);
 	json_put_bool(&j, "timed_out", r->run.timed_out);
@@ -542,7 +576,7 @@ void envrun_json(const struct envrun *e, const char *line,
 	json_put_str(&j, "stripped", buf_str(&out->stripped));
 	json_put_str(&j, "changes", buf_str(&out->changes));
 	if (!r->ran || r->code == EXIT_OURS)
-		json_put_str(&j, "error", r->diag.text);
+		envrun_put_error(&j, &r->diag);
 	if (out->notes.len)
 		json_put_str(&j, "note", buf_str(&out->notes));
 	json_close(&j);

@@ -78,19 +78,6 @@ static void answer(struct envrun *e, const char *line)
 	cli_print(&text);
 }
 
-static void refuse(const char *why)
-{
-	autobuf struct buf text = BUF_INIT(4096);
-	struct json j = JSON_INIT(&text);
-
-	json_open(&j, '{');
-	json_put_i64(&j, "exit_code", EXIT_OURS);
-	json_put_str(&j, "error", why);
-	json_close(&j);
-	buf_addc(&text, '\n');
-	cli_print(&text);
-}
-
 int envrun_serve(struct envrun *e)
 {
 	struct lines in = {
@@ -102,18 +89,22 @@ int envrun_serve(struct envrun *e)
 
 	e->json = true;
 	while ((err = next_line(&in, &line)) != -ENODATA) {
+		struct diag d = {0};
+
 		if (err == -EINTR)
 			continue;
-		if (err && err != -ENOBUFS) {
-			refuse("commands cannot be read");
-			break;
-		}
-		if (err)
-			refuse("a command is longer than can be read");
+		if (err == -ENOBUFS)
+			diag_fail(&d, err, "a command is longer than can be read");
+		else if (err)
+			diag_fail(&d, err, "commands cannot be read");
 		else if (memchr(line.data ? line.data : "", '\0', line.len))
-			refuse("a command holds a NUL byte");
+			diag_fail(&d, err, "a command holds a NUL byte");
+		if (d.text[0])
+			envrun_refuse(EXIT_OURS, &d);
 		else if (line.len)
 			answer(e, buf_str(&line));
+		if (err && err != -ENOBUFS)
+			break;
 		buf_clear(&line);
 	}
 	buf_release(&in.pending);
@@ -127,7 +118,8 @@ static void prompt(struct envrun *e, struct buf *out)
 	static char cwd[STATE_PATH_MAX];
 	const char *here;
 
-	envrun_load(e);
+	/* What is wrong with it the next command tells. */
+	(void)envrun_load(e, NULL);
 	here = s->pwd ? s->pwd : s->cwd;
 	if (!here)
 		here = path_cwd(cwd, sizeof cwd) ? "/" : cwd;

@@ -88,7 +88,7 @@ void capture_wrap(struct buf *out, const char *self, unsigned previous,
 			"eval \"${BASH_VERSION+shopt -s execfail}\"\n"
 			"__envo=${KSH_VERSION-}\nexec %s\n",
 			buf_str(&dump));
-	buf_addf(out, "__envo=1\n%s\nexit \"$__envd\"\n", buf_str(&dump));
+	buf_addf(out, "__envo=1\n%s || :\nexit \"$__envd\"\n", buf_str(&dump));
 	if (dump.err || trap.err)
 		out->err = -ENAMETOOLONG;
 }

@@ -490,6 +490,10 @@ int guard_run(const struct guard_request *q, struct guard_result *r)
 		err = guard_through(g);
 	if (g && g->masked && q->returns)
 		sigprocmask(SIG_SETMASK, &g->mask, NULL);
+	if (g && q->given) {
+		*q->given = g->env;
+		g->env = ENV_INIT;
+	}
 	if (g && q->grants) {
 		*q->grants = g->grants;
 		q->grants->owned = g->policy;

@@ -91,6 +91,8 @@ struct guard_request {
 	/* Gets what the policy grants, to be released: how a variable that the
 	 * command sets is treated, among it. NULL: not wanted. */
 	struct policy_grants *grants;
+	/* Gets the environment that the command began with; NULL: not wanted. */
+	struct env *given;
 	/* Told of each program that the command's own process may now become,
 	 * while it waits. Wanted, everything that it starts is watched, and
 	 * whatever the policy, for that alone. */

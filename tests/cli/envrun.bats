@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # envrun: state that survives, as data.
 
+bats_require_minimum_version 1.5.0
 load ../lib/wardbox
 
 POLICY='policy 1 system
@@ -232,6 +233,47 @@ traced() { # CAPTURE VALUE LINE
 	[ "$(jq -r .capture <<<"$output")" = no-dump ]
 	run e -- 'echo ${#BIG}'
 	[ "$output" = 100000 ]
+}
+
+@test "what was lost is said, and stands in the record" {
+	run e -- 'export A=1; exec true'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the state stays as it was: "*exec*"128 KiB"* ]]
+	run e -- 'x=$(head -c 200000 /dev/zero | tr "\0" y); export BIG=$x'
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"the state stays as it was: "*"128 KiB"* ]]
+	run e --json -- 'export A=1; kill -9 $$'
+	[ "$status" -eq 137 ]
+	[[ "$(jq -r .note <<<"$output")" == *"the shell was killed"* ]]
+	run e -- 'x=$(head -c 60000 /dev/zero | tr "\0" y); export A=2'"$(
+		printf ' V%d=$x' {1..20})"
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"its environment is too large"* ]]
+	run e -- 'echo "<$A$V1>"'
+	[ "$output" = "<>" ]
+	run in_policy "$POLICY" "$WARDBOX" audit dump -o json
+	[ "$(grep -c env.lost <<<"$output")" -eq 4 ]
+	[[ "$output" == *'"why":"no-dump"'* ]]
+	[[ "$output" == *'"why":"killed"'* ]]
+	[[ "$output" == *'"why":"too-large"'* ]]
+}
+
+@test "an EXIT trap of the command's runs, and an ERR trap as often as it would" {
+	local shell
+	echo "trap 'echo bye' EXIT" >t.sh
+	for shell in bash dash busybox mksh zsh yash; do
+		[ -x "$(command -v $shell)" ] || continue
+		echo "$shell"
+		run e --shell "$(command -v $shell)" -- 'trap "echo bye" EXIT; export T=1; echo hi'
+		[ "$output" = $'hi\nbye' ]
+		run e --shell "$(command -v $shell)" -- '. ./t.sh; export T=2'
+		[ "$output" = bye ]
+		run e --shell "$(command -v $shell)" -- 'echo $T'
+		[ "$output" = 2 ]
+	done
+	run e --shell bash -- 'trap "echo err" ERR; false'
+	[ "$status" -eq 1 ]
+	[ "$output" = err ]
 }
 
 @test "cd, cd -, pushd, popd and dirs work across commands" {
@@ -470,6 +512,54 @@ refused() { # STATE
 	# What is repeated of arguments steers no terminal either.
 	run "$WARDBOX" envrun $'--\e[31m'
 	[[ "$output" == *'--\x1b[31m'* ]]
+}
+
+@test "--diff tells of a first command what it changed, and nothing that is ours" {
+	export LANG=C.UTF-8 TZ=UTC
+	run e --session first --diff -- 'export LANG=C NEW=1; unset TZ'
+	echo "$output"
+	[ "${#lines[@]}" -eq 3 ]
+	[[ "$output" == *"~ LANG=C"* ]]
+	[[ "$output" == *"+ NEW=1"* ]]
+	[[ "$output" == *"- TZ=UTC"* ]]
+	run e --session second --diff -- ':'
+	[ -z "$output" ]
+	# A place of one's own is one's own where nothing is confined.
+	run in_policy $'policy 1 system\nuse OBSERVE' "$WARDBOX" envrun \
+		--session third --diff -- 'export TMPDIR=/nowhere'
+	[ "$output" = "+ TMPDIR=/nowhere" ]
+}
+
+@test "what cannot begin is told as JSON, too, and a loop goes on after it" {
+	run -127 e --json --shell /nowhere/sh -- true
+	jq -e '.exit_code == 127 and (.error | test("/nowhere/sh"))' <<<"$output"
+	run e --json --state /nowhere/state -- true
+	[ "$status" -eq 125 ]
+	jq -e '.error | test("/nowhere/state")' <<<"$output"
+	run e --json
+	[ "$status" -eq 125 ]
+	jq -e '.error | test("no command")' <<<"$output"
+	run e --json --session 'a b' -- true
+	[ "$status" -eq 125 ]
+	jq -e '.error == "--session: '"'a b'"' is no session id" and
+		(.hint | test("letters"))' <<<"$output"
+	e -- 'export KEPT=1'
+	echo broken >"$BATS_TEST_TMPDIR/ns/run/0/sessions/session-test.state"
+	run e --json -- 'echo ran >ran'
+	[ "$status" -eq 125 ]
+	jq -e '.decision == null and .capture == "no-dump" and
+		(.error | test("state")) and (.hint | test("session end"))' <<<"$output"
+	printf 'echo ran >ran\necho ran >ran\n' >lines
+	run e --serve-stdin <lines
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 2 ]
+	jq -e '.exit_code == 125' <<<"${lines[1]}"
+	run e --repl <lines
+	[ "$(grep -c "is no state" <<<"$output")" -eq 2 ]
+	[ ! -e ran ]
+	in_policy "$POLICY" "$WARDBOX" session end session-test
+	run e --json -- 'echo ran'
+	[ "$(jq -r .stdout <<<"$output")" = ran ]
 }
 
 @test "--serve-stdin answers each command with a JSON line" {
