@@ -96,6 +96,8 @@ static bool is_dump(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	const struct applet_name *found;
+	const char *name;
+	bool help;
 	int err;
 
 	if (is_dump(argc, argv))
@@ -118,12 +120,18 @@ int main(int argc, char **argv)
 		return unknown_applet(path_base(argv[0]));
 	if (argc < 2 || argv[1][0] == '-')
 		return toplevel_run(argc, argv);
-	found = applet_find(argv[1]);
-	if (!found || strchr(argv[1], '/'))
-		return unknown_applet(argv[1]);
+	help = str_eq(argv[1], "help");
+	if (help && argc == 2)
+		return toplevel_run(1, argv);
+	name = argv[1 + help];
+	found = applet_find(name);
+	if (!found || strchr(name, '/'))
+		return unknown_applet(name);
 	/* A shim's options are the shell's, but here it is wardbox that was
 	 * called. */
-	if (argc == 3 && !found->applet->cli->opts && str_eq(argv[2], "--help"))
+	help |= argc == 3 && !found->applet->cli->opts &&
+		str_eq(argv[2], "--help");
+	if (help)
 		return print_help(found->applet->cli);
 	return run_applet(found, argc - 1, argv + 1);
 }

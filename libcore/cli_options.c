@@ -125,11 +125,23 @@ static void help_and_exit(const struct parse *p)
 static void unknown_long(const struct parse *p, const char *name, size_t n)
 {
 	const struct cli_spec *s = p->spec;
+	autofree char *word = strndup(name, n);
+	const char *near = NULL;
+	unsigned best = n > 3 ? 3 : 2;
 
-	for (size_t i = 0; i < s->opt_count; i++)
-		if (n && strncmp(s->opts[i].text, name, n) == 0)
-			mistake(p, "unknown option --%.*s (is --%s meant?)",
-				(int)n, name, s->opts[i].text);
+	for (size_t i = 0; word && i < s->opt_count; i++) {
+		const char *known = s->opts[i].text;
+		bool begins = n && strncmp(known, name, n) == 0;
+		unsigned far = begins ? 0 : str_distance(word, known, best);
+
+		if (far < best) {
+			near = known;
+			best = far;
+		}
+	}
+	if (near)
+		mistake(p, "unknown option --%.*s (is --%s meant?)", (int)n,
+			name, near);
 	mistake(p, "unknown option --%.*s", (int)n, name);
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The front door: names, lists, links, completions, bad input.
 
+bats_require_minimum_version 1.5.0
 load ../lib/wardbox
 
 # Runs COMMAND... with argv[0] set to NAME.
@@ -51,6 +52,34 @@ as_name() {
 	[ "$status" -eq 2 ]
 	[ "${#lines[@]}" -eq 1 ]
 	[[ "$output" == *"--help"* ]]
+}
+
+@test "help is a word, too, alone and before an applet" {
+	run "$WARDBOX" help
+	[ "$status" -eq 0 ]
+	[ "$output" = "$("$WARDBOX" --help)" ]
+	run "$WARDBOX" help session
+	[ "$status" -eq 0 ]
+	[ "$output" = "$("$WARDBOX" session --help)" ]
+	run "$WARDBOX" help sh
+	[ "$output" = "$("$WARDBOX" sh --help)" ]
+	run -127 "$WARDBOX" help sesion
+	[[ $output == *"no applet 'sesion' (near: session)"* ]]
+}
+
+@test "a mistyped option is told what is near it" {
+	run "$WARDBOX" session --jsno
+	[ "$status" -eq 2 ]
+	[[ $output == *"unknown option --jsno (is --json meant?)"* ]]
+	run "$WARDBOX" envrun --timout=3 -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"unknown option --timout (is --timeout meant?)"* ]]
+	run "$WARDBOX" session --nowhere
+	[ "$status" -eq 2 ]
+	[[ $output == *"unknown option --nowhere;"* ]]
+	run "$WARDBOX" session --=x
+	[ "$status" -eq 2 ]
+	[[ $output == *"unknown option --;"* ]]
 }
 
 @test "abbreviated options are refused, naming the whole" {
