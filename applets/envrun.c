@@ -30,7 +30,7 @@ static const struct cli_opt options[] = {
 		"keep the state in FILE instead of a session"),
 	CLI_STR(0, struct envrun, shell, "shell", "PATH",
 		"the shell to run it in (default: sh)"),
-	CLI_TIME('t', struct envrun, timeout, "timeout", "TIME",
+	CLI_SOME_TIME('t', struct envrun, timeout, "timeout", "TIME",
 		"end the command, and all it started, after TIME"),
 	CLI_FLAG('j', struct envrun, json, "json",
 		"print the outcome, output included, as one JSON line"),

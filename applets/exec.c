@@ -28,7 +28,7 @@ static const struct cli_opt options[] = {
 		"run it on a terminal of its own"),
 	CLI_STR('a', struct exec_opts, argv0, "argv0", "NAME",
 		"the name that it is told it was called by"),
-	CLI_TIME(0, struct exec_opts, timeout, "timeout", "TIME",
+	CLI_SOME_TIME(0, struct exec_opts, timeout, "timeout", "TIME",
 		"end it and all it has started after TIME; code 124"),
 	CLI_STR('C', struct exec_opts, cwd, "cwd", "DIR",
 		"run it in DIR; a relative one is below the session's"),

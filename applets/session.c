@@ -281,7 +281,7 @@ static const struct cli_opt options[] = {
 		"create: commands of the session start in DIR"),
 	CLI_FLAG(0, struct session_opts, here, "here",
 		"create: make it the session of this directory"),
-	CLI_TIME(0, struct session_opts, older, "older", "TIME",
+	CLI_SOME_TIME(0, struct session_opts, older, "older", "TIME",
 		"end: those not used for TIME, such as 12h or 7d"),
 	CLI_FLAG('a', struct session_opts, all, "all", "end: every session"),
 	CLI_FLAG('n', struct session_opts, dry_run, "dry-run",

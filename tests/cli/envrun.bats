@@ -628,6 +628,10 @@ refused() { # STATE
 	[ "$status" -eq 127 ]
 	run "$WARDBOX" envrun --timeout soon -- true
 	[ "$status" -eq 125 ]
+	run "$WARDBOX" envrun --timeout 0 -- true
+	[ "$status" -eq 125 ]
+	run "$WARDBOX" exec --timeout 0 -- true
+	[ "$status" -eq 125 ]
 }
 
 @test "--repl: a line is edited, and the terminal is given back" {

@@ -181,6 +181,13 @@ b" ]
 	[ "$status" -eq 2 ]
 	run box session end a --all
 	[ "$status" -eq 2 ]
+	# Not the session of this place.
+	box session create --here kept >/dev/null
+	run box session end --older 0
+	[ "$status" -eq 2 ]
+	[[ $output == *"--older: 0"* ]]
+	run box session show kept
+	[ "$status" -eq 0 ]
 	run box session --help
 	[ "$status" -eq 0 ]
 	[[ $output == *"--older"* ]]
