@@ -133,9 +133,7 @@ static int sh_run(int argc, char **argv)
 	} else if (call.kind == SHELL_CALL_STDIN) {
 		if (shell_call_peek(STDIN_FILENO, &script) == 0)
 			judge_text(&q, &script);
-		/* Of a file the log has what the shell read. */
-		q.piped = lseek(STDIN_FILENO, 0, SEEK_CUR) < 0 &&
-			q.kind == GUARD_LINE;
+		q.on_stdin = q.kind == GUARD_LINE;
 	} else if (stat(argv[call.at], &st) == 0 && S_ISREG(st.st_mode) &&
 		file_read(AT_FDCWD, argv[call.at], &script) == 0) {
 		judge_text(&q, &script);

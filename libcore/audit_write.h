@@ -145,9 +145,11 @@ int audit_start(struct audit_exec *x, struct audit_log *log,
 	const struct audit_start *start, const struct audit_secrets *secrets,
 	struct diag *d);
 
-/* A command that will not run: its start record alone, brought to the disk. */
+/* A command that will not run: its start record, brought to the disk, and the
+ * n bytes that it would have read. */
 int audit_deny(struct audit_log *log, const struct audit_start *start,
-	const struct audit_secrets *secrets, struct diag *d);
+	const struct audit_secrets *secrets, const char *text, size_t n,
+	struct diag *d);
 
 /* Bytes of a stream, in their order. For AUDIT_WINSIZE and AUDIT_SIGNAL use
  * the two calls below. */

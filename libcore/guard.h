@@ -40,7 +40,7 @@ struct guard_request {
 	enum guard_kind kind;
 	const char *text; /* LINE */
 	size_t len;
-	bool piped;   /* LINE: the text is what waits in a pipe on stdin */
+	bool on_stdin; /* LINE: the text is what waits there */
 	bool startup; /* LINE: the shell reads files of its own before */
 	char *const *args; /* LINE: $0, $1 … of the text; NULL for none */
 	enum policy_dialect dialect;

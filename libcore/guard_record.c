@@ -137,7 +137,8 @@ int guard_record_denial(struct guard *g, struct diag *d)
 
 	if (!g->recording)
 		return 0;
-	return without_log(g, audit_deny(&g->log, &start, &secrets, d));
+	return without_log(g, audit_deny(&g->log, &start, &secrets, g->q->text,
+			g->q->on_stdin ? g->q->len : 0, d));
 }
 
 int guard_record_start(struct guard *g, struct diag *d)

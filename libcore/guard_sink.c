@@ -89,7 +89,9 @@ static void record_lost(void *ctx)
 
 int guard_record_script(struct guard *g)
 {
-	if (!g->recording || !g->q->piped)
+	/* Of a file the log has what the shell reads. */
+	if (!g->recording || !g->q->on_stdin ||
+		lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
 		return 0;
 	return audit_io(
 		&g->record, AUDIT_IN, g->q->text, g->q->len, &g->r->diag);

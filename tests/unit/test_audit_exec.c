@@ -115,7 +115,7 @@ static void endless_arguments_are_cut(void **state)
 		argv[i] = i ? "-x some argument of usual length, or so, and"
 			      " then some more of it, to be sure, and more"
 			    : big;
-	assert_int_equal(audit_deny(&t->log, &start, NULL, &d), 0);
+	assert_int_equal(audit_deny(&t->log, &start, NULL, NULL, 0, &d), 0);
 	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
 	free(big);
 	free(argv);
