@@ -123,7 +123,7 @@ int audit_run_vacuum(void *into, int argc, char **argv)
 			a->dry_run ? "false" : "true");
 	else
 		buf_addf(&out, "%d segment%s %sdeleted\n", n,
-			n == 1 ? "" : "s", a->dry_run ? "would be " : "");
+			str_plural((unsigned)n), a->dry_run ? "would be " : "");
 	cli_print(&out);
 	return EXIT_OK;
 }

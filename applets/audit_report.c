@@ -126,7 +126,8 @@ static void put_facts(struct report *p, const char *proof)
 	char space[400];
 	struct buf b = BUF_FIXED(space);
 
-	buf_addf(&b, "%llu commands, ", (unsigned long long)p->commands);
+	buf_addf(&b, "%llu command%s, ", (unsigned long long)p->commands,
+		str_plural(p->commands));
 	audit_put_local(&b, p->first, p->o.a->utc, false);
 	buf_adds(&b, " to ");
 	audit_put_local(&b, p->last, p->o.a->utc, false);

@@ -241,15 +241,17 @@ static void boot_begin(const struct audit *a, struct boot *b)
 {
 	char text[64];
 	struct buf id = BUF_FIXED(text);
+	uint8_t here[AUDIT_ID];
 	size_t n = 0;
 
 	*b = (struct boot){.any = !a->boot, .here = !a->boot};
 	if (!a->boot)
 		return;
-	if (!str_eq(a->boot, "0"))
+	audit_boot_id(here);
+	if (str_eq(a->boot, "0"))
+		audit_add_hex(&id, here, sizeof here);
+	else
 		buf_adds(&id, a->boot);
-	else if (file_read(AT_FDCWD, "/proc/sys/kernel/random/boot_id", &id))
-		cli_die(EXIT_USAGE, "cannot read this boot's id");
 	for (const char *p = buf_str(&id); *p && n < 32; p++)
 		if (chr_digit(*p) || (*p >= 'a' && *p <= 'f'))
 			b->wanted[n++] = *p;

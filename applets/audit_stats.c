@@ -73,9 +73,9 @@ static void top(struct drawing *g, const char *title, const struct tally *t)
 static void summary(struct drawing *g, const struct audit *a,
 	const struct tallies *t)
 {
-	buf_addf(&g->out, "%llu commands in %llu records, ",
-		(unsigned long long)t->commands,
-		(unsigned long long)t->records);
+	buf_addf(&g->out, "%llu command%s in %llu record%s, ",
+		(unsigned long long)t->commands, str_plural(t->commands),
+		(unsigned long long)t->records, str_plural(t->records));
 	audit_put_local(&g->out, t->first, a->utc, true);
 	buf_adds(&g->out, " to ");
 	audit_put_local(&g->out, t->last, a->utc, true);

@@ -76,16 +76,19 @@ static bool parse_hex(const char *s, size_t len, uint8_t *out, size_t n)
 	return true;
 }
 
+/* The digits alone, or what "audit init --seal" printed, as lines or JSON. */
 static void load_seed(const char *file, uint8_t seed[static AUDIT_HASH])
 {
-	autobuf struct buf text = BUF_INIT(256);
+	autobuf struct buf text = BUF_INIT(4096);
 	int err = file_read(AT_FDCWD, file, &text);
+	const char *at;
 
 	if (err)
 		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
-	while (text.len && chr_space(text.data[text.len - 1]))
-		text.len--;
-	if (!parse_hex(buf_str(&text), text.len, seed, AUDIT_HASH))
+	at = str_find(buf_str(&text), "seed");
+	at = at ? at + 4 : buf_str(&text);
+	at += strspn(at, "\": \t");
+	if (!parse_hex(at, strcspn(at, "\"\r\n"), seed, AUDIT_HASH))
 		cli_die(EXIT_USAGE, "%s: no seed: 64 hexadecimal digits were"
 				    " expected",
 			file);
@@ -201,15 +204,16 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 {
 	struct buf *out = &t->out;
 
-	buf_addf(out, "%s%s%s: %llu records, %llu segments, %llu bytes, %llu"
-		      " signed epochs\n",
+	buf_addf(out, "%s%s%s: %llu record%s, %llu segment%s, %llu byte%s, %llu"
+		      " signed epoch%s\n",
 		cli_sgr(t->colour, o == AUDIT_INTACT ? "1;32"
 				: o == AUDIT_TAMPERED ? "1;31"
 						      : "1;33"),
 		outcomes[o][0], cli_sgr(t->colour, "0"),
-		(unsigned long long)v->records,
-		(unsigned long long)v->segments, (unsigned long long)v->bytes,
-		(unsigned long long)v->epochs);
+		(unsigned long long)v->records, str_plural(v->records),
+		(unsigned long long)v->segments, str_plural(v->segments),
+		(unsigned long long)v->bytes, str_plural(v->bytes),
+		(unsigned long long)v->epochs, str_plural(v->epochs));
 	if (t->a->quiet)
 		return;
 	buf_addf(out, "held against: %s%s%s%s\n",
@@ -219,8 +223,8 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 		v->pinned || v->seeded || v->anchored ? "and itself"
 						      : "itself alone");
 	if (v->purged)
-		buf_addf(out, "expunged, as the log says: %llu records\n",
-			(unsigned long long)v->purged);
+		buf_addf(out, "expunged, as the log says: %llu record%s\n",
+			(unsigned long long)v->purged, str_plural(v->purged));
 	if (v->unsigned_from <= v->last && v->records)
 		buf_addf(out, "not signed yet: records %llu to %llu%s\n",
 			(unsigned long long)v->unsigned_from,

@@ -119,7 +119,7 @@ static void write_rule(struct suggest *s, struct buf *out, const char *words,
 
 	buf_addf(&rule, "allow %.*s%s", (int)n, words, rest);
 	if (!s->o->json) {
-		buf_addf(out, "# %u time%s\n%s\n", times, times == 1 ? "" : "s",
+		buf_addf(out, "# %u time%s\n%s\n", times, str_plural(times),
 			buf_str(&rule));
 		return;
 	}

@@ -335,7 +335,7 @@ static int ask(const struct acting *a, size_t changes)
 		return EXIT_OK;
 	show_dry(a);
 	buf_addf(&question, "Change %zu file%s as shown?", changes,
-		changes == 1 ? "" : "s");
+		str_plural(changes));
 	return profile_consent(a->o, buf_str(&question));
 }
 

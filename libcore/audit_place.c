@@ -1,4 +1,4 @@
-/* audit_place.c - where the log of a user is kept
+/* audit_place.c - where the log of a user is kept, and in which boot
  * SPDX-License-Identifier: MIT
  */
 #include "audit_place.h"
@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit_format.h"
 #include "buf.h"
 #include "cleanup.h"
 #include "file.h"
@@ -104,4 +105,17 @@ int audit_place_open(const struct audit_place *place, uid_t uid, bool make,
 	diag_hint(d, "make /var/log/wardbox/%u, mode 0700, or set HOME",
 		(unsigned)uid);
 	return -ENOENT;
+}
+
+void audit_boot_id(uint8_t id[static AUDIT_ID])
+{
+	char text[40];
+	autofd int fd = openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id",
+		O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (!audit_id_parse(id, text))
+		memset(id, 0, AUDIT_ID);
 }

@@ -1,4 +1,4 @@
-/* audit_place.h - where the log of a user is kept
+/* audit_place.h - where the log of a user is kept, and in which boot
  * SPDX-License-Identifier: MIT
  */
 #ifndef WARDBOX_AUDIT_PLACE_H
@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "audit_format.h"
 #include "diag.h"
 
 /* What the caller knows of the environment; every member may be NULL. */
@@ -26,5 +27,9 @@ struct audit_place {
  * sandbox to leave out) when path is not NULL; -ENOENT when there is none. */
 int audit_place_open(const struct audit_place *place, uid_t uid, bool make,
 	char *path, size_t size, struct diag *d);
+
+/* The id of this boot. Zeros without /proc: then all boots look alike, and a
+ * shortened log counts as tampering, which errs on the right side. */
+void audit_boot_id(uint8_t id[static AUDIT_ID]);
 
 #endif

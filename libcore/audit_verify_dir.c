@@ -10,8 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "audit_place.h"
 #include "audit_read_segments.h"
 #include "audit_verify_core.h"
+#include "str.h"
 
 /* The head, and how long the live segment was at the same moment. */
 struct snapshot {
@@ -19,6 +21,7 @@ struct snapshot {
 	struct audit_head head;
 	uint64_t size;
 	bool there, good, unlocked;
+	bool rebooted; /* nobody wrote since the machine came up */
 };
 
 /* Writers hold the lock for microseconds; one that was stopped does not keep
@@ -40,7 +43,7 @@ static int take_snapshot(
 {
 	autofd int fd = openat(dirfd, "head",
 		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	uint8_t raw[AUDIT_HEAD];
+	uint8_t raw[AUDIT_HEAD], boot_id[AUDIT_ID];
 	char name[AUDIT_NAME];
 	struct stat st;
 
@@ -56,6 +59,8 @@ static int take_snapshot(
 	explicit_bzero(raw, sizeof raw);
 	if (!s->good)
 		return 0;
+	audit_boot_id(boot_id);
+	s->rebooted = memcmp(s->head.boot_id, boot_id, AUDIT_ID) != 0;
 	audit_segment_name(name, s->head.segment);
 	if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		s->size = (uint64_t)st.st_size;
@@ -74,6 +79,30 @@ static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
 		(!c->has_secret || memcmp(h->enext, c->secret, AUDIT_HASH) == 0);
 }
 
+/* Of what was not yet on the disk a machine that goes down loses either: some
+ * records, or what the head knew of them. */
+static void tell_apart(struct audit_check *c, const struct snapshot *s)
+{
+	const unsigned long long knows = s->head.next, holds = c->next;
+
+	if (s->rebooted && holds > knows)
+		audit_find(c, AUDIT_NOTE, "adopted", NULL,
+			"the head, from before the machine last came up, knows"
+			" of %llu record%s, the log holds %llu: the next writer"
+			" will look at them",
+			knows, str_plural(knows), holds);
+	else if (s->rebooted && holds >= s->head.synced)
+		audit_find(c, AUDIT_LOSS, "power", NULL,
+			"the head knows of %llu record%s, the log holds %llu:"
+			" the end was lost when the machine went down, or cut"
+			" off before; nothing here tells which",
+			knows, str_plural(knows), holds);
+	else
+		audit_find(c, AUDIT_TAMPER, "head", NULL,
+			"the head knows of %llu record%s, the log holds %llu",
+			knows, str_plural(knows), holds);
+}
+
 static void check_head(struct audit_check *c, const struct snapshot *s)
 {
 	const struct audit_head *h = &s->head;
@@ -85,10 +114,7 @@ static void check_head(struct audit_check *c, const struct snapshot *s)
 		return;
 	}
 	if (h->next != c->next) {
-		audit_find(c, AUDIT_TAMPER, "head", NULL,
-			"the head knows of %llu records, the log holds %llu",
-			(unsigned long long)h->next,
-			(unsigned long long)c->next);
+		tell_apart(c, s);
 		return;
 	}
 	if (memcmp(h->link, c->link, AUDIT_HASH) != 0) {
@@ -169,9 +195,9 @@ static void check_beyond(struct audit_check *c, int dirfd,
 		audit_find(c,
 			whole > 1 || !follows ? AUDIT_TAMPER : AUDIT_NOTE,
 			"adopted", NULL,
-			"%u records that the head does not know of yet; the"
-			" next writer will look at them",
-			whole);
+			"behind what the head knows of: %u record%s, which the"
+			" next writer will look at",
+			whole, str_plural(whole));
 	if (at < b.len)
 		audit_find(c, AUDIT_LOSS, "torn", NULL,
 			"the log ends in %zu bytes that are no record: a"
@@ -258,6 +284,7 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	autoreader struct audit_reader r = AUDIT_READER_INIT;
 	autofree uint64_t *firsts = NULL;
 	struct snapshot s;
+	uint64_t limit;
 	int err, n;
 
 	audit_check_begin(&c, trust, report, state, v);
@@ -268,8 +295,9 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	if (err)
 		return err;
 	c.live = &s;
+	limit = s.rebooted ? s.size : s.head.end;
 	if (s.good)
-		audit_reader_limit(&r, s.head.segment, s.head.end);
+		audit_reader_limit(&r, s.head.segment, limit);
 	if (s.unlocked)
 		audit_find(&c, AUDIT_NOTE, "lock", NULL,
 			"a writer holds the log and does not let go");
@@ -287,7 +315,7 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	audit_check_end(&c);
 	if (!trust->links_only)
 		check_head(&c, &s);
-	check_beyond(&c, dirfd, &s, s.head.end);
+	check_beyond(&c, dirfd, &s, limit);
 	explicit_bzero(&s, sizeof s);
 	return 0;
 }

@@ -273,14 +273,14 @@ static void explain_gap(struct audit_check *c, const struct audit_record *r,
 			(unsigned long long)expect - 1);
 	} else if (why == AUDIT_WHY_POWER) {
 		audit_find(c, AUDIT_LOSS, "power", r,
-			"%llu records from %llu on were lost, as it seems when"
-			" the machine went down",
-			lost, (unsigned long long)found);
+			"lost: %llu record%s from %llu on, when the machine"
+			" went down, or cut off before",
+			lost, str_plural(lost), (unsigned long long)found);
 	} else {
 		audit_find(c, AUDIT_TAMPER, "missing", r,
-			"%llu records from %llu on vanished while the machine"
+			"gone: %llu record%s from %llu on, while the machine"
 			" ran",
-			lost, (unsigned long long)found);
+			lost, str_plural(lost), (unsigned long long)found);
 	}
 }
 
@@ -302,15 +302,14 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 	switch (n[0]) {
 	case AUDIT_WHY_ADOPTED:
 		audit_find(c, AUDIT_NOTE, "adopted", r,
-			"%llu records were in the log that the head did not"
-			" know of",
-			(unsigned long long)(n[2] - n[1]));
+			"the head did not know of the %llu record%s before",
+			(unsigned long long)(n[2] - n[1]),
+			str_plural(n[2] - n[1]));
 		break;
 	case AUDIT_WHY_TORN:
 		audit_find(c, AUDIT_LOSS, "torn", r,
-			"a writer died within a record: its %llu bytes were"
-			" cut off",
-			(unsigned long long)n[3]);
+			"a writer died within a record: cut off, %llu byte%s",
+			(unsigned long long)n[3], str_plural(n[3]));
 		break;
 	case AUDIT_WHY_IO:
 		audit_find(c, AUDIT_LOSS, "io", r,

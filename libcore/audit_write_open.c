@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "audit_place.h"
 #include "audit_write.h"
 #include "audit_write_core.h"
 #include "cbor.h"
@@ -33,21 +34,6 @@ static void fill_config(struct audit_config *c, const struct audit_config *given
 	c->lock_wait = or_default(c->lock_wait, UINT64_C(2000000000));
 	if (!c->epoch_records)
 		c->epoch_records = 1024;
-}
-
-/* Without /proc all boots look alike; then a shortened log counts as
- * tampering, which errs on the right side. */
-static void read_boot_id(uint8_t id[AUDIT_ID])
-{
-	char text[40];
-	autofd int fd = openat(AT_FDCWD, "/proc/sys/kernel/random/boot_id",
-		O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	if (!audit_id_parse(id, text))
-		memset(id, 0, AUDIT_ID);
 }
 
 static int check_dir(int dirfd, uid_t uid, struct diag *d)
@@ -77,7 +63,7 @@ static int open_files(struct audit_log *log, int dirfd, uid_t uid,
 	log->hw = keys_hw_pick();
 	log->dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
 	fill_config(&log->cfg, cfg);
-	read_boot_id(log->boot_id);
+	audit_boot_id(log->boot_id);
 	log->dirfd = openat(dirfd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (log->dirfd < 0)
 		return diag_errno(d, -errno, "audit log");

@@ -145,7 +145,6 @@ static int recover_longer(struct audit_log *log, struct audit_head *h,
 {
 	autobuf struct buf b = BUF_INIT(2 * AUDIT_FRAME_MAX);
 	struct finding f = {.why = AUDIT_WHY_ADOPTED, .expect = h->next};
-	const bool rebooted = memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0;
 	uint64_t records = 0;
 	int err = 0;
 
@@ -167,8 +166,8 @@ static int recover_longer(struct audit_log *log, struct audit_head *h,
 	f.found = h->next;
 	if (!err && h->end < size)
 		err = settle_rest(log, h, size, d);
-	/* One is what a kill leaves; more was not left by us in this boot. */
-	if (!err && records > 1 && !rebooted)
+	/* One is what a kill leaves; more, only a machine that went down. */
+	if (!err && records > 1)
 		err = put_finding(log, h, &f, d);
 	return err;
 }

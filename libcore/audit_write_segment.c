@@ -221,6 +221,8 @@ int audit_segment_begin(
 		cleanup_fd(&log->segfd);
 		log->segfd = -1;
 	} else if (log->cfg.sync != AUDIT_SYNC_NONE) {
+		/* The head first: a segment that it does not know is nobody's. */
+		fdatasync(log->headfd);
 		fsync(log->dirfd);
 	}
 	return err;

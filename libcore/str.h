@@ -23,6 +23,12 @@ const char *str_after(const char *s, const char *prefix);
 
 bool str_ends(const char *s, const char *suffix);
 
+/* What a noun behind the number n ends with. */
+static inline const char *str_plural(unsigned long long n)
+{
+	return &"s"[n == 1];
+}
+
 /* ASCII only, whatever the locale. */
 static inline bool chr_digit(char c)
 {

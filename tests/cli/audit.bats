@@ -491,6 +491,21 @@ redact mine key=*PHRASE*'
 	absent -r -q -a "$(cat seed2)" new
 	run "$WARDBOX" audit verify -D new --pubkey "$pin" --seed seed2
 	[ "$status" -eq 0 ]
+	[[ $output == *"intact: 1 record, 1 segment, "*" bytes, 0 signed epochs"* ]]
+	# What was printed, kept as it is, in both forms.
+	"$WARDBOX" audit init --seal -D fifth >two-lines
+	run "$WARDBOX" audit verify -D fifth --seed two-lines
+	[ "$status" -eq 0 ]
+	[[ $output == *"held against: the seed"* ]]
+	"$WARDBOX" audit init --seal -D sixth --json >two.json
+	run "$WARDBOX" audit verify -D sixth --seed two.json
+	[ "$status" -eq 0 ]
+	run "$WARDBOX" audit verify -D sixth --seed two-lines
+	[ "$status" -eq 1 ]
+	head -n 1 two-lines >no-seed
+	run "$WARDBOX" audit verify -D fifth --seed no-seed
+	[ "$status" -eq 2 ]
+	[[ $output == *"no-seed: no seed: "* ]]
 	run "$WARDBOX" audit init -D new
 	[ "$status" -eq 2 ]
 	run "$WARDBOX" audit init -D third -q
@@ -518,7 +533,7 @@ redact mine key=*PHRASE*'
 	absent -q -a README "$LOG"/*.aud
 	run audit verify --pubkey "$PIN" --seed "$SEED"
 	[ "$status" -eq 0 ]
-	[[ $output == *"expunged, as the log says: 1 records"* ]]
+	[[ $output == *"expunged, as the log says: 1 record"* ]]
 	run audit -t purged,event
 	[[ $output == *"record 3 expunged"* && $output == *"a name leaked"* ]]
 	run audit expunge 0 -y

@@ -114,18 +114,29 @@ static void shorter_in_the_same_boot_is_tampering(void **state)
 	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
 }
 
+/* The machine went down: the head is of another boot. */
+static void reboot(struct test_log *t)
+{
+	struct audit_head h;
+
+	get_head(t, &h);
+	h.boot_id[0] ^= 1;
+	put_head(t, &h);
+}
+
 static void shorter_after_another_boot_is_a_loss(void **state)
 {
 	struct test_log *t = *state;
 	autobuf struct buf b = {0};
-	struct audit_head h;
 	struct findings all;
 
 	slurp(t, SEGMENT, &b);
-	get_head(t, &h);
-	h.boot_id[0] ^= 1;
-	put_head(t, &h);
+	reboot(t);
 	spit(t, SEGMENT, b.data, b.len - 300);
+	/* The same before a writer has said so. */
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:torn L:power");
+	assert_int_equal(all.outcome, AUDIT_DECLARED_LOSS);
 	test_event(t, "after", 1);
 	for (unsigned i = 0; i < 12; i++)
 		test_event(t, "more", i);
@@ -133,6 +144,50 @@ static void shorter_after_another_boot_is_a_loss(void **state)
 	assert_string_equal(all.kinds, "L:power");
 	/* Behind the next checkpoint the seed vouches again. */
 	assert_true(all.v.seeded);
+}
+
+/* A file may keep its length and lose its contents. */
+static void zeros_after_another_boot_are_a_loss(void **state)
+{
+	struct test_log *t = *state;
+	autobuf struct buf b = {0}, after = {0};
+	struct audit_head h;
+	struct findings all;
+
+	get_head(t, &h);
+	test_event(t, "last", 1);
+	slurp(t, SEGMENT, &b);
+	reboot(t);
+	memset(b.data + h.end + 20, 0, b.len - h.end - 20);
+	spit(t, SEGMENT, b.data, b.len);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:torn L:power");
+	assert_int_equal(all.outcome, AUDIT_DECLARED_LOSS);
+	/* The log goes on behind them, not within. */
+	test_event(t, "after", 1);
+	slurp(t, SEGMENT, &after);
+	assert_int_equal(after.len, b.len);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:power");
+}
+
+/* The log was brought to the disk, and the head was not. */
+static void head_of_before_another_boot(void **state)
+{
+	struct test_log *t = *state;
+	struct findings all;
+
+	log_ahead_by(t, 19);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
+	reboot(t);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "n:adopted");
+	/* Whether that is all of it nobody can say, so far. */
+	assert_int_equal(all.outcome, AUDIT_UNAUTHENTICATED);
+	test_event(t, "after", 1);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "n:adopted");
+	assert_int_equal(all.outcome, AUDIT_INTACT);
 }
 
 /* What was on the disk cannot be lost that way. */
@@ -148,6 +203,7 @@ static void shorter_than_what_was_synced_is_tampering(void **state)
 	h.synced = h.next;
 	put_head(t, &h);
 	spit(t, SEGMENT, b.data, b.len - 300);
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
 	test_event(t, "after", 1);
 	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
 }
@@ -460,6 +516,8 @@ int main(void)
 		ON_LOG(good_frames_behind_a_bad_one_stay_as_they_are),
 		ON_LOG(shorter_in_the_same_boot_is_tampering),
 		ON_LOG(shorter_after_another_boot_is_a_loss),
+		ON_LOG(zeros_after_another_boot_are_a_loss),
+		ON_LOG(head_of_before_another_boot),
 		ON_LOG(shorter_than_what_was_synced_is_tampering),
 		ON_LOG(head_missing_is_loud),
 		ON_LOG(head_broken_is_loud),
