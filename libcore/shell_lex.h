@@ -168,6 +168,9 @@ void shell_braces(struct shell_parser *p, struct shell_word *w);
 enum shell_kw shell_keyword(const struct shell_word *w);
 const char *shell_keyword_text(enum shell_kw kw);
 
+/* Has the word an unquoted '[' and no ']'? */
+bool shell_torn(const struct shell_word *w);
+
 /* Grammar. A list ends before the token that cannot go on with it. */
 struct shell_list *shell_parse_list(struct shell_parser *p);
 /* The same, at least one command. */

@@ -151,9 +151,7 @@ static size_t assign_prefix(
 	return n < s.n && s.p[n] == '=' ? n + 1 : 0;
 }
 
-/* bash reads "name[" up to its bracket, blanks, comments and all, where it may
- * begin an assignment; a word that ends before is not what it sees. */
-static void refuse_torn(struct shell_parser *p, const struct shell_word *w)
+bool shell_torn(const struct shell_word *w)
 {
 	bool open = false;
 
@@ -161,10 +159,17 @@ static void refuse_torn(struct shell_parser *p, const struct shell_word *w)
 		if (q->type != SHELL_LIT)
 			continue;
 		if (memchr(q->text.p, ']', q->text.n))
-			return;
+			return false;
 		open |= memchr(q->text.p, '[', q->text.n) != NULL;
 	}
-	if (open && shell_is(p, D_BASH))
+	return open;
+}
+
+/* bash reads "name[" up to its bracket, blanks, comments and all, where it may
+ * begin an assignment; a word that ends before is not what it sees. */
+static void refuse_torn(struct shell_parser *p, const struct shell_word *w)
+{
+	if (shell_torn(w) && shell_is(p, D_BASH))
 		shell_fail(p, -ENOTSUP, p->tok_at, "[ without its ]");
 }
 

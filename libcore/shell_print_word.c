@@ -36,14 +36,17 @@ static bool quoted_style(enum shell_style style)
 
 static bool is_clean(struct shell_str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if ((s.p[i] < ' ' && s.p[i] != '\n' && s.p[i] != '\t') ||
-			s.p[i] == 0x7f)
+	uint32_t cp;
+
+	for (size_t i = 0, n; i < s.n; i += n) {
+		n = utf8_decode(s.p + i, s.n - i, &cp);
+		if (!n || (utf8_is_hidden(cp) && cp != '\n' && cp != '\t'))
 			return false;
-	return utf8_valid(s.p, s.n);
+	}
+	return true;
 }
 
-/* Control characters and stray bytes have no other spelling. */
+/* Hidden characters and stray bytes have no other spelling. */
 static void print_ansi(struct shell_printer *p, struct shell_str s)
 {
 	buf_adds(p->out, "$'");
@@ -372,6 +375,22 @@ static void print_parts(struct shell_printer *p, const struct shell_part *part,
 	}
 }
 
+/* Where braces stood a word behind "coproc x" is not reserved, nor does a '['
+ * begin a subscript; as plain text it would. */
+static void print_made(struct shell_printer *p, const struct shell_word *w,
+	enum shell_style style)
+{
+	size_t start = p->out->len;
+	struct shell_part lit = {.type = SHELL_LIT};
+	struct shell_word plain = {.parts = &lit};
+
+	print_parts(p, w->parts, style);
+	lit.text = (struct shell_str){
+		buf_str(p->out) + start, p->out->len - start};
+	if (shell_torn(w) || (style != STYLE_FIRST && shell_keyword(&plain)))
+		p->out->err = -ENOTSUP;
+}
+
 void shell_print_word(struct shell_printer *p, const struct shell_word *w,
 	enum shell_style style)
 {
@@ -394,7 +413,7 @@ void shell_print_word(struct shell_printer *p, const struct shell_word *w,
 		if (!w->parts)
 			continue;
 		buf_adds(p->out, before);
-		print_parts(p, w->parts, style);
+		print_made(p, w, style);
 		before = " ";
 		style = STYLE_WORD;
 	}

@@ -245,6 +245,7 @@ static void canonical_form(void **state)
 		{"echo \"it's $x\"", "echo \"it's ${x}\"\n"},
 		{"echo $'\\x63\\n'", "echo 'c\n'\n"},
 		{"echo $'\\033'", "echo $'\\033'\n"},
+		{"echo $'\\u8d'", "echo $'\\302\\215'\n"},
 		{"echo {a,b}c {d", "echo ac bc '{'d\n"},
 		{"a {,} {b,,c} {,} d", "a b c d\n"},
 		{"for i in {,}; do a; done; x=({,} b)",
