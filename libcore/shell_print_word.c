@@ -385,8 +385,10 @@ static void print_made(struct shell_printer *p, const struct shell_word *w,
 	struct shell_word plain = {.parts = &lit};
 
 	print_parts(p, w->parts, style);
+	if (p->out->err)
+		return;
 	lit.text = (struct shell_str){
-		buf_str(p->out) + start, p->out->len - start};
+		p->out->data + start, p->out->len - start};
 	if (shell_torn(w) || (style != STYLE_FIRST && shell_keyword(&plain)))
 		p->out->err = -ENOTSUP;
 }
