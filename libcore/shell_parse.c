@@ -412,7 +412,7 @@ static struct shell_node *function(struct shell_parser *p, size_t start)
 	return node;
 }
 
-/* "name (" begins a function, "name= (" does not. */
+/* "name (" begins a function; "name= (" and "name[?(" do not. */
 static bool paren_follows(struct shell_parser *p)
 {
 	size_t kept = p->pos, name = 0;
@@ -425,8 +425,9 @@ static bool paren_follows(struct shell_parser *p)
 		c = shell_peek(p);
 	}
 	p->pos = kept;
-	return c == '(' && (!shell_word_literal(p->word, &s) ||
-				   !assign_prefix(p, s, &name, &append));
+	return c == '(' && !shell_torn(p->word) &&
+	       (!shell_word_literal(p->word, &s) ||
+		       !assign_prefix(p, s, &name, &append));
 }
 
 struct shell_node *shell_parse_command(struct shell_parser *p)

@@ -5,7 +5,7 @@
 # A command that runs leaves its token in a file of its worker: what is in there
 # must be in the log, and what the shim said did not run must not be in there.
 
-import json, os, signal, subprocess, sys, threading, time
+import glob, json, os, signal, subprocess, sys, threading, time
 
 WARDBOX, N = os.path.abspath(sys.argv[1]), int(sys.argv[2])
 WORKERS, LOG = 8, "/var/log"
@@ -162,15 +162,24 @@ def fill(stop):
 
 
 def stale_groups():
-    """Control groups without a process in them, of runs that are over."""
-    for d, _, files in os.walk("/sys/fs/cgroup"):
-        try:
-            if "/wardbox-" not in d or open(d + "/cgroup.procs").read():
-                continue
-            if os.stat(d).st_mtime + 4 < time.time():
-                yield d
-        except OSError:
-            pass
+    """Control groups without a process in them, of runs that are over: where
+    ours are made, which is the own group's directory and those above it."""
+    for line in open("/proc/self/cgroup"):
+        _, names, path = line.rstrip("\n").split(":", 2)
+        base = "/sys/fs/cgroup/" + (names or "unified")
+        base = base if os.path.isdir(base) else "/sys/fs/cgroup"
+        path = path.strip("/")
+        while True:
+            for d in glob.glob(os.path.join(base, path, "wardbox-*")):
+                try:
+                    idle = not open(d + "/cgroup.procs").read()
+                    if idle and os.stat(d).st_mtime + 4 < time.time():
+                        yield d
+                except OSError:
+                    pass
+            if not path:
+                break
+            path = os.path.dirname(path)
 
 
 def census():

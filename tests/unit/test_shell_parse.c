@@ -106,6 +106,7 @@ static const struct {
 	{"nnn", "echo $((a\\\"))"},
 	{"nnn", "echo a\\"},
 	{"oon", "a[ #] ; b"},
+	{"eeo", "a[?(b)]=c >d"},
 	{"onn", "$'\\x{41}'"},
 	{"onn", "$'a\\0b'"},
 	{"nnn", "cat <<A $(b\n)\nA\n"},
