@@ -298,9 +298,11 @@ static void array_argument(struct shell_parser *p, struct shell_word *arg)
 {
 	struct shell_str s;
 	struct shell_word *array;
+	size_t name = 0;
+	bool append;
 	bool array_next = p->pos < p->len && p->text[p->pos] == '(' &&
-			  shell_word_literal(arg, &s) && s.n > 1 &&
-			  s.p[s.n - 1] == '=';
+			  shell_word_literal(arg, &s) && s.n &&
+			  assign_prefix(p, s, &name, &append) == s.n;
 
 	refuse_torn(p, arg);
 	if (!array_next || !shell_is(p, D_BASH))

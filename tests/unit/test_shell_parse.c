@@ -107,6 +107,7 @@ static const struct {
 	{"nnn", "echo a\\"},
 	{"oon", "a[ #] ; b"},
 	{"eeo", "a[?(b)]=c >d"},
+	{"eee", "declare .a=(b)"},
 	{"onn", "$'\\x{41}'"},
 	{"onn", "$'a\\0b'"},
 	{"nnn", "cat <<A $(b\n)\nA\n"},
