@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * Writes C, so that numbers are in the order of whatever machine it is
- * compiled for. Texts that end alike are one: here there is time for that.
+ * compiled for. Texts that end alike are one, and so are cells that are alike:
+ * here there is time for that.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -100,6 +101,71 @@ static void pack(struct policy_build *b)
 	b->str.len = p.len;
 }
 
+/* Where the n cells stand in those that were kept; there at the end, if they
+ * stand nowhere else. */
+static uint32_t shared(struct buf *kept, const uint32_t *cell, size_t n)
+{
+	const uint32_t *have = (const void *)kept->data;
+	size_t count = kept->len / sizeof(*cell), at = 0;
+
+	while (at + n <= count && memcmp(have + at, cell, n * sizeof(*cell)))
+		at++;
+	if (at + n > count) {
+		at = count;
+		buf_add(kept, cell, n * sizeof(*cell));
+	}
+	return (uint32_t)at;
+}
+
+static void share_range(struct buf *kept, const uint32_t *word,
+	struct img_range *r)
+{
+	r->first = shared(kept, word + r->first, r->count);
+}
+
+/* The words of a list, a set or an alternative. */
+static void share_words(struct policy_build *b)
+{
+	struct buf old = b->sect[IMG_REF], *kept = &b->sect[IMG_REF];
+	const uint32_t *word = (const void *)old.data;
+
+	*kept = BUF_INIT(IMG_MAX);
+	for (uint32_t i = 0; i < build_count(b, IMG_SET); i++)
+		share_range(kept, word, build_row(b, IMG_SET, i));
+	for (uint32_t i = 0; i < build_count(b, IMG_LIST); i++)
+		share_range(kept, word,
+			&((struct img_list *)build_row(b, IMG_LIST, i))->ref);
+	for (uint32_t i = 0; i < build_count(b, IMG_TOKEN); i++) {
+		struct img_token *t = build_row(b, IMG_TOKEN, i);
+
+		if (!(t->bits & IMG_TOK_LIST))
+			t->first = shared(kept, word + t->first,
+				t->bits >> IMG_TOK_WORDS);
+	}
+	for (uint32_t i = 0; i < build_count(b, IMG_GLOB); i++) {
+		struct img_glob *g = build_row(b, IMG_GLOB, i);
+
+		g->word = shared(kept, word + g->word, 1);
+	}
+}
+
+/* A schema's cells: its flags, groups, and their end. */
+static void share_schemas(struct policy_build *b)
+{
+	struct buf old = b->sect[IMG_ITEM], *kept = &b->sect[IMG_ITEM];
+	const uint32_t *cell = (const void *)old.data;
+
+	*kept = BUF_INIT(IMG_MAX);
+	for (uint32_t i = 0; i < build_count(b, IMG_SCHEMA); i++) {
+		struct img_schema *s = build_row(b, IMG_SCHEMA, i);
+		uint32_t end = s->item + 1;
+
+		while (cell[end])
+			end += 1 + (cell[end] >> 13);
+		s->item = shared(kept, cell + s->item, end + 1 - s->item);
+	}
+}
+
 static uint64_t mark;
 
 static void number(uint32_t v)
@@ -156,6 +222,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	pack(&c->b);
+	share_words(&c->b);
+	share_schemas(&c->b);
 	write_out(&c->b);
 	return 0;
 }
