@@ -13,6 +13,10 @@
 static const char profile_names[POLICY_PROFILES][10] = {
 	"SAFE", "DEV", "FULL-AUTO", "OBSERVE"};
 
+const char policy_protections[POLICY_PROTECTIONS][9] = {"landlock", "seccomp",
+	"caps", "scope", "net", "unix", "pid", "mount", "ipc", "netns",
+	"limits", "watch", "audit"};
+
 int policy_index(const char *names, const char *s)
 {
 	size_t n = strlen(s);

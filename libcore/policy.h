@@ -113,6 +113,10 @@ const char *policy_layer_name(enum policy_layer layer);
 
 /* Which of the names, that have a blank between, s is; -1 for none. */
 int policy_index(const char *names, const char *s);
+/* What `relax` may name: the parts of a sandbox, in the order of enum
+ * sandbox_part, and the log. */
+enum { POLICY_PARTS = 12, POLICY_PROTECTIONS };
+extern const char policy_protections[POLICY_PROTECTIONS][9];
 /* Such names, each in the order of its enum. */
 #define POLICY_DECISIONS "allow confirm deny"
 #define POLICY_NETS "none local all"

@@ -190,6 +190,21 @@ static int add_set(struct policy_compiler *c, enum img_set set, size_t from)
 	return 0;
 }
 
+static int verb_relax(struct policy_compiler *c)
+{
+	for (size_t i = 1; i < c->line.count; i++) {
+		unsigned part = 0;
+
+		while (part < POLICY_PROTECTIONS &&
+			!str_eq(policy_protections[part], c->line.word[i].s))
+			part++;
+		if (part == POLICY_PROTECTIONS)
+			return compile_bad(c, i,
+				"expected protections: landlock, seccomp ...");
+	}
+	return add_set(c, IMG_SET_RELAX, 1);
+}
+
 static int verb_runtime(struct policy_compiler *c)
 {
 	int rw = c->line.count < 3 ? -1 : mode(&c->line.word[1]);
@@ -358,7 +373,7 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 	case V_REDACT:
 		return compile_redact(c);
 	case V_RELAX:
-		return add_set(c, IMG_SET_RELAX, 1);
+		return verb_relax(c);
 	case V_ROOT:
 		return add_set(c, IMG_SET_ROOT, 1);
 	case V_RUNTIME:

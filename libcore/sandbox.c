@@ -10,39 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "policy.h"
 #include "str.h"
-
-static const struct {
-	char name[12];
-	unsigned part;
-} parts[] = {
-	{"landlock", SANDBOX_LANDLOCK},
-	{"seccomp", SANDBOX_SECCOMP},
-	{"caps", SANDBOX_CAPS},
-	{"scope", SANDBOX_SCOPE},
-	{"net", SANDBOX_NETWORK},
-	{"unix", SANDBOX_UNIXPATH},
-	{"pid", SANDBOX_PIDNS},
-	{"mount", SANDBOX_MOUNTNS},
-	{"ipc", SANDBOX_IPCNS},
-	{"netns", SANDBOX_NETNS},
-	{"limits", SANDBOX_LIMITS},
-	{"watch", SANDBOX_WATCH},
-};
 
 const char *sandbox_part_name(unsigned part)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (parts[i].part == part)
-			return parts[i].name;
+	for (unsigned i = 0; i < POLICY_PARTS; i++)
+		if (part == 1U << i)
+			return policy_protections[i];
 	return NULL;
 }
 
 unsigned sandbox_part_named(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (str_eq(parts[i].name, name))
-			return parts[i].part;
+	for (unsigned i = 0; i < POLICY_PARTS; i++)
+		if (str_eq(policy_protections[i], name))
+			return 1U << i;
 	return 0;
 }
 
