@@ -242,7 +242,7 @@ static void option(struct scan *s, const struct arg *a)
 		args_unknown(s, a, NULL);
 	} else if (a->s[0] == '-' && a->s[1] == '-') {
 		long_option(s, a, false);
-	} else if (s->style & IMG_S_WORDS || a->s[0] != '-') {
+	} else if (s->style & IMG_S_WORDS || a->s[0] == '/') {
 		long_option(s, a, true);
 	} else if (find(s, IMG_I_WORD, a->s, 0, &it) ||
 		   find(s, IMG_I_PREFIX, a->s, 0, &it)) {

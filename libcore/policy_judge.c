@@ -113,6 +113,11 @@ static void shell(struct scan *s)
 	} else if (option_given(o, "--version") || option_given(o, "--help")) {
 		return;
 	} else {
+		/* sh -s ARGS: before them stands the shell itself. */
+		bool zero = o->operands && !option_given(o, "-s");
+
+		k->args = o->operand + zero - 1;
+		k->nargs = o->operands - zero + 1;
 		judge_stdin_code(k, STDIN_SHELL);
 		o->wrapper = k->cmd && k->cmd->input == SHELL_IN_TEXT;
 	}
@@ -289,10 +294,11 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	what_it_does(&s);
 	s.opt_max = most_options(argv, argc);
 	out->opt = arena_zalloc(a, (s.opt_max + 1) * sizeof(*out->opt));
-	out->operand = arena_zalloc(a, (argc + 1) * sizeof(*out->operand));
+	out->operand = arena_zalloc(a, (argc + 2) * sizeof(*out->operand));
 	out->doubtful = arena_zalloc(a, argc + 1);
 	if (!out->opt || !out->operand || !out->doubtful)
 		return;
+	*out->operand++ = argv[0];
 	args_words(&s);
 	if (s.style & IMG_S_SHELL) {
 		shell(&s);

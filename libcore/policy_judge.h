@@ -119,6 +119,8 @@ struct judge_cmd {
 	const struct shell_set *env; /* that wrappers added */
 	size_t nenv;
 	bool clean;
+	const struct arg *args; /* $0 $1 ... of code from standard input */
+	size_t nargs;
 	bool keeps;   /* the program takes no directory away */
 	bool removes; /* it takes away what it is given */
 	bool unlinks; /* … and of a link the link itself */
@@ -216,7 +218,7 @@ struct given_opt {
 struct parsed {
 	struct given_opt *opt;
 	size_t opts;
-	struct arg *operand;
+	struct arg *operand; /* [-1] is the program's word */
 	bool *doubtful; /* may be an unknown option's argument */
 	size_t operands;
 	const struct arg *cmd; /* the command within, or NULL */

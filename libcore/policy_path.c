@@ -15,12 +15,15 @@ enum {
 	MAX_TODO = 2 * JUDGE_PATH,
 };
 
+/* A link led from beneath the root to elsewhere. */
+static const size_t LEFT = SIZE_MAX;
+
 /* A walk along a path: cur is physical, todo is what is left. */
 struct steps {
 	struct judge *j;
 	struct path_found *at;
 	size_t len;   /* of at->path */
-	size_t floor; /* ".." may not go below: the root's length, or 0 */
+	size_t floor; /* ".." may not go below: the root's length; 0; or LEFT */
 	unsigned links;
 	bool entry; /* the last component is not followed */
 	char todo[MAX_TODO]; /* used from .from on */
@@ -63,7 +66,8 @@ static const char *anchor(struct steps *s, const char *path)
 		s->len = s->floor = n;
 		return path + n;
 	}
-	s->len = s->floor = 0;
+	s->len = 0;
+	s->floor = s->floor ? LEFT : 0;
 	return path;
 }
 
@@ -115,6 +119,9 @@ static int into(struct steps *s, const char *name, size_t n)
 		f->missing = errno != EINVAL;
 		return FOUND_IN;
 	}
+	/* What it is to us, it is not to the command. */
+	if (str_after(f->path, "/proc/"))
+		return FOUND_OUT;
 	if (++s->links > MAX_LINKS || (size_t)got == sizeof(link) - 1)
 		return FOUND_TOO_LONG;
 	link[got] = 0;
@@ -247,9 +254,10 @@ static void resolve(struct judge *j, const char *cwd, const char *path,
 	out->path[s.len] = 0;
 	if (s.len == 0)
 		memcpy(out->path, "/", 2);
-	out->where = rc != FOUND_IN                     ? (unsigned)rc
-		     : path_beneath(j->root, out->path) ? FOUND_IN
-							: FOUND_OUT;
+	out->where = rc != FOUND_IN                      ? (unsigned)rc
+		     : !path_beneath(j->root, out->path) ? FOUND_OUT
+		     : s.floor == LEFT                   ? FOUND_ESCAPE
+							 : FOUND_IN;
 }
 
 void judge_resolve(struct judge *j, const char *cwd, const char *path,

@@ -90,7 +90,7 @@ static void text_in(struct judge_cmd *k, enum stdin_code is)
 
 		a.many = v->many;
 		if (is == STDIN_SHELL)
-			judge_sh(k, &a, NULL, 0, SHELL_UNION);
+			judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
 		else
 			judge_code(k, &a);
 		if (is == STDIN_EDITOR)

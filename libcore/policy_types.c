@@ -67,6 +67,13 @@ static void prop(struct scan *s, const struct arg *v)
 	if (eq)
 		value.s = eq + 1;
 	judge_path_guess(s->k, &value);
+	/* CC='cmd -x', but a message may begin with any word. */
+	if (eq && (str_find(value.s, " -") || str_find(value.s, "://")))
+		judge_embedded(s->k, value.s);
+	/* make 'x=$(shell cmd)', make 'x!=cmd' */
+	if (str_find(value.s, "$(") || str_find(value.s, "${") ||
+		(eq > v->s && eq[-1] == '!'))
+		judge_code(s->k, &value);
 }
 
 /* /host:/in/it, name:/in/it */

@@ -115,6 +115,8 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		is_local(c, flags))
 		make_local(w, name, !at);
 	if (!at && name.n == s.n) {
+		if (flags['n'])
+			shell_tell_unset(w, name, c->span);
 		declare_flags(w, c, name, flags, exported);
 		/* A name alone is reported too: it may become a danger by
 		 * being exported. */
@@ -180,6 +182,8 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *flags[128] = {0};
 	bool is_export = shell_str_is(*c->name, "export");
+	struct shell_state before;
+	bool own = !is_export && !shell_str_is(*c->name, "readonly");
 
 	if (!shell_options(w, c, "", flags))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
@@ -191,11 +195,15 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 	if (flags['f'] && (flags['r'] || shell_str_is(*c->name, "readonly")) &&
 		c->at < c->n)
 		shell_risk(w, SHELL_RISK_SHADOW, c->v[c->at].alts[0], c->span);
-	if (flags['f'] || flags['F'] || flags['p'])
+	if (flags['f'] || flags['F'] || (flags['p'] && own))
 		return;
+	before = shell_fork(w, w->st);
 	for (; c->at < c->n && !w->err; c->at++)
 		declare_set(w, c, &c->v[c->at], flags,
 			(is_export && !flags['n']) || flags['x']);
+	/* Behind export -p the names count in bash alone. */
+	if (flags['p'])
+		shell_join(w, w->st, &before);
 }
 
 static void unset_function(struct shell_walk *w, struct shell_str name)

@@ -493,6 +493,12 @@ static void report(struct shell_walk *w, enum shell_how how,
 		shell_stop(w, err);
 }
 
+void shell_tell_unset(
+	struct shell_walk *w, struct shell_str name, struct shell_span span)
+{
+	report(w, SHELL_SET_UNSET, name, NULL, false, span);
+}
+
 /* What a trap may see: every value since it was set. */
 static void tell_traps(struct shell_walk *w, struct shell_var *v)
 {
@@ -592,6 +598,6 @@ void shell_unset_var(
 	v->maybe_unset = true;
 	if (shell_str_is(name, "IFS"))
 		w->st->own_ifs = false;
-	report(w, SHELL_SET_UNSET, name, NULL, false, span);
+	shell_tell_unset(w, name, span);
 	tell_traps(w, v);
 }
