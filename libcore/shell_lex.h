@@ -81,7 +81,7 @@ struct shell_parser {
 	struct shell_ast *ast;
 	struct diag *diag;
 	int err;
-	unsigned depth, heredocs;
+	unsigned depth;
 	bool fixed; /* spans are all this one: text is not the source */
 	struct shell_span span;
 	struct shell_redir *pending[SHELL_MAX_HEREDOCS];

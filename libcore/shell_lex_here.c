@@ -122,7 +122,6 @@ static struct shell_word *body(struct shell_parser *p,
 	in.npending = 0;
 	w = shell_word(&in, MODE_HERE);
 	p->err = in.err;
-	p->heredocs = in.heredocs;
 	return w;
 }
 

@@ -60,12 +60,12 @@ void shell_skip_newlines(struct shell_parser *p)
 
 static void add_heredoc(struct shell_parser *p, struct shell_redir *r)
 {
-	if (p->heredocs >= SHELL_MAX_HEREDOCS) {
-		shell_fail(p, -E2BIG, p->tok_at, "more than %d here-documents",
+	if (p->npending >= SHELL_MAX_HEREDOCS) {
+		shell_fail(p, -E2BIG, p->tok_at,
+			"more than %d here-documents in a line",
 			SHELL_MAX_HEREDOCS);
 		return;
 	}
-	p->heredocs++;
 	r->literal = r->word->quoted;
 	p->pending[p->npending++] = r;
 }

@@ -13,7 +13,7 @@ enum {
 	SHELL_MAX_ARENA = 1024 * 1024,
 	SHELL_MAX_DEPTH = 64,
 	SHELL_MAX_COMMANDS = 4096,
-	SHELL_MAX_HEREDOCS = 16,
+	SHELL_MAX_HEREDOCS = 16, /* whose bodies are still to come */
 	SHELL_MAX_BRACES = 64,
 };
 

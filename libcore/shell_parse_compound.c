@@ -14,14 +14,28 @@ static void expect_word(struct shell_parser *p, enum shell_kw kw)
 		shell_unexpected(p, shell_keyword_text(kw));
 }
 
-static struct shell_list *do_body(struct shell_parser *p)
+static struct shell_list *body(
+	struct shell_parser *p, enum shell_kw first, enum shell_kw last)
 {
 	struct shell_list *list;
 
-	expect_word(p, KW_DO);
+	expect_word(p, first);
 	list = shell_parse_body(p);
-	expect_word(p, KW_DONE);
+	expect_word(p, last);
 	return list;
+}
+
+static struct shell_list *do_body(struct shell_parser *p)
+{
+	return body(p, KW_DO, KW_DONE);
+}
+
+/* bash takes braces as well, behind for and select. */
+static struct shell_list *for_body(struct shell_parser *p)
+{
+	return p->kw == KW_LBRACE && shell_is(p, D_BASH)
+		       ? body(p, KW_LBRACE, KW_RBRACE)
+		       : do_body(p);
 }
 
 /* At if or elif, which is taken already. */
@@ -89,7 +103,7 @@ static struct shell_node *for_arith(struct shell_parser *p, size_t start)
 	if (p->tok == TOK_SEMI)
 		shell_next(p);
 	shell_skip_newlines(p);
-	node->u.forarith.body = do_body(p);
+	node->u.forarith.body = for_body(p);
 	return node;
 }
 
@@ -133,12 +147,12 @@ static struct shell_node *parse_for(
 		/* "for x; in" is none. */
 		shell_next(p);
 		shell_skip_newlines(p);
-		node->u.loop.body = do_body(p);
+		node->u.loop.body = for_body(p);
 		return node;
 	}
 	if (shell_eat_word(p, KW_IN))
 		loop_words(p, node);
-	node->u.loop.body = do_body(p);
+	node->u.loop.body = for_body(p);
 	return node;
 }
 

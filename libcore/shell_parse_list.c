@@ -193,7 +193,6 @@ struct shell_list *shell_parse_sub(struct shell_parser *p)
 			p, -ENOTSUP, p->pos, "here-document without its end");
 	kept.pos = p->pos;
 	kept.err = p->err;
-	kept.heredocs = p->heredocs;
 	*p = kept;
 	return list;
 }
@@ -227,7 +226,6 @@ struct shell_list *shell_parse_nested(
 	if (in.tok != TOK_EOF)
 		shell_unexpected(&in, "the end of the backquote");
 	p->err = in.err;
-	p->heredocs = in.heredocs;
 	return list;
 }
 

@@ -134,12 +134,13 @@ static void replace_op(
 	param->op = SHELL_OP_REPLACE;
 	param->doubled = shell_eat(p, '/');
 	/* A quoted pattern's end is found as an unquoted one's: the quotes in
-	 * it shield '/' all the same. */
+	 * it shield '/' all the same. What a backslash stands before is one
+	 * character in every shell, but where it begins or ends something. */
 	for (size_t i = p->pos; quoted && i < p->len; i++) {
 		if (p->text[i] == '}')
 			break;
 		if (p->text[i] == '\\' && i + 1 < p->len &&
-			p->text[i + 1] == '/')
+			!strchr("$`'}\n", p->text[i + 1]))
 			i++;
 		else if (strchr("'\"`\\", p->text[i])) {
 			shell_fail(

@@ -216,6 +216,9 @@ static void ansi_number(struct ansi *a, unsigned base, unsigned max, bool utf)
 			a->to[a->n++] = a->p->text[from - 1];
 		return;
 	}
+	/* NUL ends the text, here and there with what is behind it. */
+	if (!value && a->i < a->p->len && a->p->text[a->i] == '\'')
+		return;
 	bytes[0] = (char)(value & 0xff);
 	if (utf)
 		n = utf8_encode(value, bytes);

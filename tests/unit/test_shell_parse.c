@@ -81,6 +81,15 @@ static const struct {
 	{"eoo", "cat <(a)"},
 	{"eoo", "function f() { a; }"},
 	{"eeo", "for ((i=0; i<3; i++)); do :; done"},
+	{"eeo", "for ((i=0; i<3; i++)) { :; } >x; for ((;;)); { a; }"},
+	{"eeo", "for i in a b; { :; }; for i\n{ a; }; select i in a; { b; }"},
+	{"eee", "while a; { b; }"},
+	{"eee", "for ((;;)) { a; done"},
+	{"ooo", "read -d $'\\0' x; echo $'a\\x00'"},
+	{"onn", "echo $'a\\0b'"},
+	{"ooo", "echo \"${x// /\\ }${x//\\\"/\\\\\\\"}${x/#\\~/$HOME}\""},
+	{"onn", "echo \"${x//\\$/y}\""},
+	{"nnn", "echo \"${x//\\'/y}\""},
 	{"ooo", "((1+2))"},
 	{"ooo", "[[ a < b && -f c ]]"},
 	{"eeo", "[[ (a) || b =~ x(y|z)$ ]]"},
@@ -142,6 +151,8 @@ static void bytes_are_refused(void **state)
 		assert_int_equal(parse(bad[i], SHELL_BASH), -EILSEQ);
 	assert_int_equal(parse_n("a\0; b", 5, SHELL_BASH, &ast), -EILSEQ);
 	assert_int_equal(parse("echo \xc3\xa9", SHELL_BASH), 0);
+	/* An emoji that is made one by the selector behind it. */
+	assert_int_equal(parse("echo \xe2\x9a\xa0\xef\xb8\x8f", SHELL_BASH), 0);
 }
 
 /* n times text, with a tail. */
@@ -182,8 +193,14 @@ static void limits_hold(void **state)
 	assert_int_equal(
 		parse("echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", SHELL_BASH),
 		-E2BIG);
-	assert_int_equal(repeated("cat <<A\nA\n", 16, ""), 0);
-	assert_int_equal(repeated("cat <<A\nA\n", 17, ""), -E2BIG);
+	/* of one line; one after another they are many commands */
+	assert_int_equal(repeated("<<A ", 16, "\n"
+		"A\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\n"), 0);
+	assert_int_equal(repeated("<<A ", 17, "\n"
+		"A\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\nA\n"),
+		-E2BIG);
+	assert_int_equal(repeated("cat <<A\nA\n", 1000, ""), 0);
+	assert_int_equal(repeated("cat <<A\nA\n", 5000, ""), -E2BIG);
 }
 
 static void errors_have_places(void **state)
