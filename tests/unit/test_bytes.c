@@ -205,6 +205,8 @@ static void utf8_is_strict(void **state)
 	assert_true(utf8_is_hidden(0x1b));
 	assert_false(utf8_is_hidden('a'));
 	assert_false(utf8_is_hidden(0xe9));
+	assert_true(utf8_is_hidden(0xfe0e));
+	assert_false(utf8_is_hidden(0xfe0f));
 	assert_int_equal(utf8_width(0x4e2d), 2);
 	assert_int_equal(utf8_width(0x301), 0);
 }
