@@ -33,8 +33,15 @@ const char *env_get(char *const *vec, const char *name)
 	return NULL;
 }
 
-/* Where the slot of a name, and one, stands or is to stand: behind the vector is
- * a table, of two numbers for each string that there is room for. */
+/* Of few names each is looked at, which costs less than to count them. */
+enum { TABLE_FROM = 256 };
+static bool has_table(const struct env *e)
+{
+	return e->cap >= TABLE_FROM;
+}
+
+/* Where the slot of a name, and one, stands or is to stand: behind a long vector
+ * is a table, of two numbers for each string that there is room for. */
 static uint32_t *place_of(const struct env *e, const char *name, size_t n)
 {
 	uint32_t *table = (uint32_t *)(e->vec + e->cap), at = 2166136261u;
@@ -52,15 +59,22 @@ static uint32_t *place_of(const struct env *e, const char *name, size_t n)
 /* The slot of the name that pair[0..n) spells, or e->count. */
 static size_t slot_of(const struct env *e, const char *pair, size_t n)
 {
-	uint32_t place = e->count ? *place_of(e, pair, n) : 0;
+	size_t i = 0;
 
-	return place ? place - 1 : e->count;
+	if (has_table(e)) {
+		uint32_t place = *place_of(e, pair, n);
+
+		return place ? place - 1 : e->count;
+	}
+	while (i < e->count && !is_named(e->vec[i], pair, n))
+		i++;
+	return i;
 }
 
 /* Of a name that stands there twice the first counts. */
 static void fill_table(const struct env *e, size_t from)
 {
-	for (size_t i = from; i < e->count; i++) {
+	for (size_t i = from; has_table(e) && i < e->count; i++) {
 		uint32_t *place =
 			place_of(e, e->vec[i], strcspn(e->vec[i], "="));
 
@@ -151,7 +165,8 @@ void env_unset(struct env *e, const char *name)
 	memmove(e->vec + i, e->vec + i + 1,
 		(e->count - i) * sizeof *e->vec);
 	e->count--;
-	memset(e->vec + e->cap, 0, 2 * e->cap * sizeof(uint32_t));
+	if (has_table(e))
+		memset(e->vec + e->cap, 0, 2 * e->cap * sizeof(uint32_t));
 	fill_table(e, 0);
 }
 
