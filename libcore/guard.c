@@ -65,6 +65,7 @@ static void decide(struct guard *g)
 		.cwd = g->cwd,
 		.root = g->root,
 		.home = g->home,
+		.tmp = g->tmp,
 		.env = g->env.vec,
 	};
 	struct policy_exec exec = {
@@ -74,6 +75,7 @@ static void decide(struct guard *g)
 		.cwd = g->cwd,
 		.root = g->root,
 		.home = g->home,
+		.tmp = g->tmp,
 		.env = g->env.vec,
 	};
 

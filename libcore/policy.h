@@ -150,6 +150,7 @@ struct policy_request {
 	const char *cwd;  /* absolute, as the kernel has it */
 	const char *root; /* absolute; the path jail */
 	const char *home; /* "" or NULL: unknown */
+	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	char *const *env; /* what the command will get; NULL: empty */
 	unsigned depth;   /* 0: at the top; >0 within an approved parent */
 };
@@ -160,7 +161,7 @@ struct policy_exec {
 	const char *path;  /* the file, as the kernel resolved it */
 	const char *named; /* as it was named; NULL: by path */
 	enum policy_profile profile;
-	const char *cwd, *root, *home;
+	const char *cwd, *root, *home, *tmp;
 	char *const *env; /* NULL: not looked at */
 	unsigned depth;   /* 0: what the user asked for; >0: below it */
 };

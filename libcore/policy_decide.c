@@ -490,6 +490,7 @@ void policy_decide_line(const struct policy *p,
 	/* Whoever wants to hear of each command does not wait for the answer. */
 	j.most = each ? UINT_MAX : JUDGE_WORK;
 	j.root = req->root;
+	j.tmp = req->tmp;
 	j.home = req->home && *req->home ? req->home : no_home;
 	j.cwd = req->cwd;
 	j.env = req->env;
@@ -564,6 +565,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 	/* As many operands as the kernel takes; code in them has its own end. */
 	j.most = UINT_MAX;
 	j.root = req->root;
+	j.tmp = req->tmp;
 	j.home = req->home && *req->home ? req->home : no_home;
 	j.cwd = req->cwd;
 	j.env = req->env;

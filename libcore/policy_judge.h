@@ -70,7 +70,7 @@ struct judge {
 	uint8_t set[IMG_P_CHILD + 1]; /* the strictest of all layers */
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
-	const char *root, *home;
+	const char *root, *home, *tmp;
 	char *const *env;
 	bool blind;         /* nothing is known of the environment */
 	const char *search; /* PATH that names are looked up in */

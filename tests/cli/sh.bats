@@ -847,3 +847,24 @@ x" ]
 		[ "$output" = 1 ]
 	done
 }
+
+@test "the temporary directory of a confined command may be named; what is beside it may not" {
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c '
+		f=$(mktemp "${TMPDIR:-/tmp}/a.XXXXXX") && echo one >$TMPDIR/b &&
+		cat "$TMPDIR/b" && rm "$TMPDIR/b" "$f" && ls -A $TMPDIR'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$output" = one ]
+	for line in 'ls "$TMPDIR/.."' 'echo x >$TMPDIR/../y' 'echo x >/tmp/y' \
+		'ln -s /etc $TMPDIR/etc' 'echo : >$TMPDIR/s; . $TMPDIR/s' \
+		'cat $TMPDIR/../sessions/session-default.state'; do
+		echo "$line"
+		run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "$line"
+		[ "$status" -eq 126 ]
+	done
+	# A link that a command has made there leads nowhere, either.
+	in_policy 'use FULL-AUTO' sh -c 'ln -s /etc "/run/wardbox/$(id -u)/tmp/e"'
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/passwd'
+	[ "$status" -eq 126 ]
+	[[ $output == *"is outside"* ]]
+}

@@ -63,8 +63,8 @@ as_name() {
 	[ "$output" = "$("$WARDBOX" session --help)" ]
 	run "$WARDBOX" help sh
 	[ "$output" = "$("$WARDBOX" sh --help)" ]
-	run -127 "$WARDBOX" help sesion
-	[[ $output == *"no applet 'sesion' (near: session)"* ]]
+	run -127 "$WARDBOX" help xsession
+	[[ $output == *"no applet 'xsession' (near: session)"* ]]
 }
 
 @test "a mistyped option is told what is near it" {
