@@ -12,6 +12,7 @@
 
 #include "dirs.h"
 #include "path.h"
+#include "sig.h"
 #include "str.h"
 
 enum { READ_MAX = 65536 };
@@ -76,6 +77,8 @@ static void answer(struct envrun *e, const char *line)
 	envrun_json(e, line, &out, &text);
 	envrun_outcome_release(&out);
 	cli_print(&text);
+	if (out.guard.told)
+		sig_die(out.guard.told);
 }
 
 int envrun_serve(struct envrun *e)
@@ -179,6 +182,8 @@ static bool obey(struct envrun *e, struct history *h, const char *line)
 	envrun_line(e, line, &out);
 	envrun_tell(e, &out);
 	envrun_outcome_release(&out);
+	if (out.guard.told)
+		sig_die(out.guard.told);
 	return true;
 }
 

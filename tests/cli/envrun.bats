@@ -571,6 +571,29 @@ refused() { # STATE
 	[ "$(sed -n 4p out | jq -r .exit_code)" = 3 ]
 }
 
+@test "a loop that is told to end passes it on, answers, and ends by it" {
+	local sig code pid
+	mkfifo in
+	for sig in TERM HUP; do
+		# No job of this shell's: its SIGHUP is to be the default.
+		in_policy "$POLICY" timeout -s KILL 20 env --default-signal=TERM,HUP sh -c \
+			'echo $$ >pid; exec "$@"' sh "$WARDBOX" envrun --serve-stdin \
+			<in >out 2>err &
+		pid=$!
+		exec 8>in
+		echo "touch began; sleep 60" >&8
+		until [ -e began ]; do sleep 0.05; done
+		kill -$sig "$(cat pid)"
+		code=0
+		wait $pid || code=$?
+		exec 8>&-
+		echo "$sig: $code, $(cat out)"
+		[ "$code" -eq $((128 + $(kill -l $sig))) ]
+		jq -e --argjson code "$code" '.exit_code == $code' out
+		rm began
+	done
+}
+
 @test "--serve-stdin --null takes commands of several lines" {
 	printf 'echo a\necho b\0echo c' >in
 	in_policy "$POLICY" sh -c '"$1" envrun --serve-stdin --null <in >out' _ "$WARDBOX"
