@@ -180,6 +180,17 @@ static int execute(
 	return err == -ENOENT || err == -ENOTDIR ? EXIT_NOTFOUND : EXIT_DENIED;
 }
 
+/* Interpreters that are scripts, each of which names the other in its first
+ * line, would call each other for ever, with an argument more each time. */
+static bool goes_round(const struct shebang *s, int argc, char **argv)
+{
+	bool round = s->loops;
+
+	for (int i = 1; i < argc && str_after(path_base(argv[i]), "auto-"); i++)
+		round |= str_after(s->head, "#!") && str_eq(argv[i], s->result);
+	return round;
+}
+
 static int run_alias(const char *name, int argc, char **argv)
 {
 	const struct shebang *s;
@@ -192,7 +203,7 @@ static int run_alias(const char *name, int argc, char **argv)
 		auto_shebang_tell(s, code);
 		return code == SHEBANG_NONE ? EXIT_NOTFOUND : code;
 	}
-	if (s->loops) {
+	if (goes_round(s, argc, argv)) {
 		auto_shebang_say(name,
 			"the script is its own interpreter by its name and "
 			"place; name another, or give it another first line");

@@ -691,6 +691,23 @@ auto-py: AUTO_SHEBANG_OVERRIDE_EXE not found: /no" ]]
 	[[ "$err" == *"its own interpreter"* ]]
 }
 
+@test "two wrappers that ask for each other end; one that is given another does not" {
+	links auto-py auto-two
+	printf '#!%s\n' "$LINKS/auto-two" >"$W/p/bin/auto-py"
+	printf '#!%s\n' "$LINKS/auto-py" >"$W/p/bin/auto-two"
+	chmod 755 "$W"/p/bin/auto-*
+	go timeout 10 "$LINKS/auto-py" "$S"
+	[ "$code" = 126 ]
+	[[ "$err" == *"its own interpreter"* ]]
+	# Named as arguments they are nothing but that.
+	ln -sfn "$W/interp" "$W/p/bin/auto-two"
+	go timeout 10 "$LINKS/auto-py" "$S" "$W/p/bin/auto-py" "$W/p/bin/auto-two"
+	[ "$code" = 7 ]
+	[[ "$out" == *"<$S>
+<$W/p/bin/auto-py>
+<$W/p/bin/auto-two>" ]]
+}
+
 @test "OVERRIDE_EXE is a path, not a command to look up" {
 	mkdir bin2
 	printf '#!/bin/sh\necho wrong\n' >bin2/interp
