@@ -158,7 +158,7 @@ static bool internal(const char *name)
 }
 
 /* Set by the guard anew for each confined command. */
-static bool guards(const struct policy_grants *rules, const char *name)
+static bool set_by_guard(const struct policy_grants *rules, const char *name)
 {
 	return rules->confine &&
 		(str_eq(name, "TMPDIR") || str_eq(name, "TMPPREFIX"));
@@ -179,7 +179,7 @@ static int clean_env(const struct envrun *e, const struct policy_grants *rules,
 			continue;
 		memcpy(name, pair, n);
 		name[n] = '\0';
-		if (internal(name) || guards(rules, name) ||
+		if (internal(name) || set_by_guard(rules, name) ||
 			policy_word_in(&rules->env_set, pair))
 			continue;
 		fate = policy_env(rules, name);

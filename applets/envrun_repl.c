@@ -77,8 +77,8 @@ static void answer(struct envrun *e, const char *line)
 	envrun_json(e, line, &out, &text);
 	envrun_outcome_release(&out);
 	cli_print(&text);
-	if (out.guard.told)
-		sig_die(out.guard.told);
+	if (out.guard.run.told)
+		sig_die(out.guard.run.told);
 }
 
 int envrun_serve(struct envrun *e)
@@ -182,8 +182,8 @@ static bool obey(struct envrun *e, struct history *h, const char *line)
 	envrun_line(e, line, &out);
 	envrun_tell(e, &out);
 	envrun_outcome_release(&out);
-	if (out.guard.told)
-		sig_die(out.guard.told);
+	if (out.guard.run.told)
+		sig_die(out.guard.run.told);
 	return true;
 }
 

@@ -107,7 +107,6 @@ struct guard_result {
 	bool broken; /* it ran, and could not be recorded to its end: see diag */
 	int status; /* wait status, when it ran */
 	int code;   /* exit code for the caller; see guard_exit_signal() */
-	int told;   /* to end, by SIGTERM or SIGHUP, which the command got; 0 */
 	struct policy_verdict verdict;
 	enum policy_profile profile;
 	struct run_result run;

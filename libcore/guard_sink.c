@@ -55,13 +55,11 @@ static int record_winsize(void *ctx, const struct winsize *size)
 		&g->record, size->ws_col, size->ws_row, &g->r->diag);
 }
 
-static int pass_signal(void *ctx, int sig)
+static int record_signal(void *ctx, int sig)
 {
 	struct guard *g = ctx;
 
-	if (sig == SIGTERM || sig == SIGHUP)
-		g->r->told = sig;
-	return g->recording ? audit_signal(&g->record, sig, &g->r->diag) : 0;
+	return audit_signal(&g->record, sig, &g->r->diag);
 }
 
 static int next_tick(void *ctx)
@@ -101,13 +99,13 @@ int guard_record_script(struct guard *g)
 
 struct run_sink guard_sink(struct guard *g)
 {
-	struct run_sink sink = {
-		.ctx = g, .bytes = record_bytes, .signal = pass_signal};
+	struct run_sink sink = {.ctx = g, .bytes = record_bytes};
 
 	if (!g->recording)
 		return sink;
 	sink.skipped = record_skip;
 	sink.winsize = record_winsize;
+	sink.signal = record_signal;
 	sink.timeout_ms = next_tick;
 	sink.due = tick;
 	sink.lost = record_lost;

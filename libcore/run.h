@@ -132,6 +132,9 @@ struct run_result {
 	unsigned truncated; /* bit per stream: the sink had not all of it */
 	bool cut;           /* output_hard struck */
 	bool detached;      /* a fork pumps on for background processes */
+	/* SIGTERM or SIGHUP, when this process was told to end, and not by the
+	 * command itself; 0. */
+	int told;
 	/* All signals are still blocked on return, so that what is left to do
 	 * is done whatever comes; this is what they were. */
 	sigset_t mask;

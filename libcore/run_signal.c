@@ -269,6 +269,9 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		die_waiting(st, sig);
 		return;
 	}
+	if ((sig == SIGTERM || sig == SIGHUP) &&
+		(pid_t)got->ssi_pid != st->pid)
+		st->result->told = sig;
 	if (st->talk[0] >= 0) {
 		tell(st, sig);
 		run_pty_signal(st, sig, kernel);
