@@ -8,6 +8,7 @@
 #define WARDBOX_POLICY_JUDGE_H
 
 #include "arena.h"
+#include "path.h"
 #include "policy_image.h"
 #include "shell_walk.h"
 
@@ -191,6 +192,11 @@ struct path_found {
 	char names[JUDGE_NAMES][64];
 	unsigned count, in_exec;
 };
+/* In what the sandbox gives in place of /tmp? No layer has to grant that. */
+static inline bool judge_is_tmp(const struct judge *j, const char *physical)
+{
+	return j->tmp && *j->tmp && path_beneath(j->tmp, physical);
+}
 /* Resolves path as the kernel would from cwd, following links. */
 void judge_resolve(struct judge *j, const char *cwd, const char *path,
 	struct path_found *out);

@@ -329,8 +329,7 @@ static bool granted_by(const struct judge *j, const struct policy_image *img,
 	return false;
 }
 
-/* Every layer that speaks of paths must grant it. What the sandbox gives in place
- * of /tmp is nobody else's. */
+/* Every layer that speaks of paths must grant it. */
 static bool granted(const struct judge *j, const char *cwd, const char *path,
 	const char *physical, bool write)
 {
@@ -338,8 +337,6 @@ static bool granted(const struct judge *j, const char *cwd, const char *path,
 
 	if (path_normal(text, sizeof(text), cwd, path) < 0)
 		return false;
-	if (j->tmp && *j->tmp && path_beneath(j->tmp, physical))
-		return true;
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = j->p->layer[i];
 
@@ -474,7 +471,8 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	else if (f.where == FOUND_ESCAPE)
 		judge_raise(k, POLICY_DENY, "path", "%s: '..' leaves %s",
 			judge_show(j, a->s), j->root);
-	else if (!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
+	else if (!judge_is_tmp(j, f.path) &&
+		 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))
 		judge_raise(k, POLICY_DENY, "path", "%s is outside %s%s",
 			judge_show(j, a->s), j->root,
 			str_eq(f.path, a->s) || a->s[0] == '/'
