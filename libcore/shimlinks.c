@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -20,7 +19,6 @@
 enum {
 	HOPS_MAX = 8,	   /* links from one shim to another */
 	LENGTH_MAX = 1024, /* bytes of a path at which a shell is looked for */
-	SEARCHES = 10,	   /* each time a millisecond longer behind the last */
 };
 
 const char shim_shells[SHIM_SHELLS][SHIM_NAME_MAX] = {
@@ -213,8 +211,7 @@ static int split(const char *called, char *name, size_t name_size, char *dir,
 	return 0;
 }
 
-__attribute__((noinline)) static bool search(
-	struct search *s, const char *dir, const char *record)
+static bool search(struct search *s, const char *dir, const char *record)
 {
 	static const char *const places[] = {"/bin", "/usr/bin"};
 
@@ -283,12 +280,9 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 		return diag_errno(d, err, "%.80s", called);
 	if (!record)
 		record = SHIM_RECORD;
-	/* An install may be renaming them right now. */
-	for (int i = 0; i < SEARCHES; i++) {
-		if (search(&s, dir, record))
-			return 0;
-		poll(NULL, 0, i);
-	}
+	/* Twice, as an install may be renaming them right now. */
+	if (search(&s, dir, record) || search(&s, dir, record))
+		return 0;
 	if (s.known < 0)
 		return diag_fail(d, -ENOENT,
 			"cannot tell which file I am: /proc is not mounted");
