@@ -71,14 +71,6 @@ static off_t loaded(void)
 	return end;
 }
 
-/* Was this file executed by that very name? A script's interpreter is not. */
-static bool executed(const char *called)
-{
-	const char *file = (const char *)getauxval(AT_EXECFN);
-
-	return file && str_eq(file, called);
-}
-
 /* A smaller file is another: most shells are, and to look at oneself in /proc
  * is what a new process pays most for. */
 static bool is_shim(struct search *s, const struct stat *st)
@@ -86,10 +78,7 @@ static bool is_shim(struct search *s, const struct stat *st)
 	if (st->st_size < loaded())
 		return false;
 	if (!s->known)
-		s->known = (executed(s->called) ? stat(s->called, &s->self)
-						: find_self(s->called, &s->self))
-				   ? -1
-				   : 1;
+		s->known = find_self(s->called, &s->self) ? -1 : 1;
 	return s->known < 0 || same(st, &s->self);
 }
 
