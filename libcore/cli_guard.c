@@ -173,6 +173,9 @@ void cli_guard_tell(const struct guard_result *r)
 	else if (r->run.limit != LIMITS_NONE)
 		cli_warn("ended: it went over its limit on %s",
 			limits_name(r->run.limit));
+	else if (r->run.refused)
+		cli_warn("some programs were not started: more processes "
+			 "than allowed");
 	else if (r->run.cut)
 		cli_warn("output cut: it went over its limit on output");
 	if (!debug || !str_eq(debug, "1"))

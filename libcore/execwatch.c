@@ -182,11 +182,10 @@ int execwatch_take(struct execwatch *w)
 /* Counted where a program is to start, and not at the fork before it: a fork
  * that waits for an answer is given up with EINTR when its child before it ends
  * just then, and shells take that for a failure. */
-static bool too_many(struct execwatch *w)
+static bool too_many(struct execwatch *w, pid_t pid)
 {
-	/* There cannot be more than have ever started. */
-	return w->procs_max && w->seen > w->procs_max &&
-	       limits_procs_over(&w->guess, w->procs_max + w->spare);
+	return w->procs_max &&
+	       limits_procs_over(&w->guess, w->procs_max + w->spare, pid);
 }
 
 static int decide_exec(struct execwatch *w, const struct sc_notif *n)
@@ -196,7 +195,7 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	int err;
 
 	w->seen++;
-	if (too_many(w)) {
+	if (too_many(w, (pid_t)n->pid)) {
 		w->refused++;
 		return -EAGAIN;
 	}

@@ -214,6 +214,25 @@ static unsigned flags_of(const struct run_result *run)
 	return flags;
 }
 
+/* Which limit it was, and what watched over it. */
+static void record_limit(struct guard *g)
+{
+	const struct run_result *run = &g->r->run;
+	enum limits_kind limit = run->limit ? run->limit :
+				 run->refused ? LIMITS_PROCS :
+				 run->cut ? LIMITS_OUTPUT : LIMITS_NONE;
+	enum limits_how how = (enum limits_how)g->sandbox.limits.how[limit];
+	const struct audit_fact facts[] = {
+		{.key = "limit", .text = limits_name(limit)},
+		{.key = "by", .text = limits_how_name(how)},
+	};
+
+	/* A time limit without a sandbox is kept by nothing of it. */
+	if (limit)
+		audit_event(&g->log, g->r->session, g->r->exec_id, "limit",
+			facts, how ? 2 : 1, NULL);
+}
+
 int guard_record_end(struct guard *g, struct diag *d)
 {
 	int status = g->r->status;
@@ -227,5 +246,6 @@ int guard_record_end(struct guard *g, struct diag *d)
 
 	if (!g->recording)
 		return 0;
+	record_limit(g);
 	return without_log(g, audit_end(&g->record, &end, d));
 }

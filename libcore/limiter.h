@@ -121,7 +121,7 @@ void limits_other(struct buf *others, pid_t pid, bool is);
  * are none) and theirs. Those that have ended and
  * were not reaped count for their time alone. */
 struct limits_tree {
-	unsigned procs, tasks;
+	unsigned procs, tasks, older; /* older: private */
 	uint64_t memory, cpu_ns; /* memory when it was asked for */
 };
 /* 0, -errno. Stops looking at 65536 processes. */
@@ -132,9 +132,11 @@ int limits_tree(
  * have no /proc. */
 bool limits_can_look(void);
 
-/* Does this process have more than max descendants? Counts when so many could
- * have been started meanwhile; true when that cannot be done. */
-bool limits_procs_over(struct limits_guess *g, unsigned max);
+/* Does this process have more than max descendants that are not younger than pid
+ * (0: any)? Who came first is so the first to be let go on, whoever asks first.
+ * Counts when so many could have been started meanwhile; true when that cannot be
+ * done. */
+bool limits_procs_over(struct limits_guess *g, unsigned max, pid_t pid);
 
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);

@@ -236,7 +236,7 @@ static void look(struct limits *l, bool last)
 		limits_cgroup_read(l, &killed);
 	/* What only forks is not asked; a bomb does nothing else. */
 	if (l->spec.procs && !last &&
-		limits_procs_over(&l->guess, limits_forks(l->spec.procs)))
+		limits_procs_over(&l->guess, limits_forks(l->spec.procs), 0))
 		l->hit = LIMITS_PROCS;
 	if ((mem || by_watchdog(l, LIMITS_CPU) ||
 		    by_watchdog(l, LIMITS_TASKS)) &&

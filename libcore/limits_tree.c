@@ -163,17 +163,35 @@ static uint64_t stat_field(const char *line, unsigned n)
 	return s ? limits_digits(s + 1) : 0;
 }
 
-static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
+/* The line of a process, or of a thread; false when it is gone. */
+static bool read_stat(uint32_t pid, struct buf *text)
 {
 	char path[64];
 	struct buf name = BUF_FIXED(path);
+
+	buf_addf(&name, "/proc/%u/stat", pid);
+	return read_proc(text, buf_str(&name)) == 0 && buf_str(text);
+}
+
+/* When it began, and among those of one tick its number: an order that nobody
+ * can choose a place in. */
+static uint64_t age_of(uint32_t pid, const struct buf *text)
+{
+	enum { PID_BITS = 22 };
+
+	return stat_field(text->data, 22) << PID_BITS | pid;
+}
+
+/* Those that are younger than age are no processes to be counted as older. */
+static void add_stat(struct limits_tree *out, uint32_t pid, uint64_t age,
+	struct buf *text)
+{
 	const char *state;
 	uint64_t ticks;
 
-	buf_addf(&name, "/proc/%u/stat", pid);
-	if (read_proc(text, buf_str(&name)) < 0)
+	if (!read_stat(pid, text))
 		return;
-	state = strrchr(buf_str(text), ')');
+	state = strrchr(text->data, ')');
 	if (!state || !state[1])
 		return;
 	/* utime stime cutime cstime; children that it waited for included */
@@ -185,6 +203,7 @@ static void add_stat(struct limits_tree *out, uint32_t pid, struct buf *text)
 	if (state[2] == 'Z' && stat_field(text->data, 20) < 2)
 		return;
 	out->procs++;
+	out->older += age_of(pid, text) <= age;
 }
 
 static bool has_children(void)
@@ -239,8 +258,8 @@ void limits_other(struct buf *others, pid_t pid, bool is)
 		without(others, &one);
 }
 
-int limits_tree(
-	struct limits_tree *out, bool memory, const struct buf *others)
+static int look_at_tree(struct limits_tree *out, bool memory,
+	const struct buf *others, uint64_t age)
 {
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
@@ -255,12 +274,18 @@ int limits_tree(
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 
-		add_stat(out, pid, &text);
+		add_stat(out, pid, age, &text);
 		/* One that ends meanwhile has none. */
 		add_children(&pids, pid, &out->tasks,
 			memory ? &out->memory : NULL, &text);
 	}
 	return err < 0 ? err : pids.err;
+}
+
+int limits_tree(
+	struct limits_tree *out, bool memory, const struct buf *others)
+{
+	return look_at_tree(out, memory, others, 0);
 }
 
 bool limits_can_look(void)
@@ -283,25 +308,29 @@ static unsigned last_pid(void)
 	return s ? (unsigned)limits_digits(s + 1) : 0;
 }
 
-bool limits_procs_over(struct limits_guess *g, unsigned max)
+bool limits_procs_over(struct limits_guess *g, unsigned max, pid_t pid)
 {
-	unsigned last = last_pid(), procs = 0;
+	unsigned last = last_pid(), procs = 0, older = 0;
+	autobuf struct buf text = BUF_INIT(1 << 12);
+	uint64_t age = UINT64_MAX;
 	struct limits_tree t;
 
 	if (last && g->last && last >= g->last &&
 		last - g->last + g->procs <= max)
 		return false;
+	if (pid && read_stat((uint32_t)pid, &text))
+		age = age_of((uint32_t)pid, &text);
 	/* The list of children lacks one when another that stood before it ends
 	 * while it is read: what is not too many is counted again. */
-	for (int i = 0; i < 2 && procs <= max; i++) {
-		if (limits_tree(&t, false, g->others) < 0)
+	for (int i = 0; i < 2 && older <= max; i++) {
+		if (look_at_tree(&t, false, g->others, age) < 0)
 			return true;
-		if (t.procs > procs)
-			procs = t.procs;
+		procs = t.procs > procs ? t.procs : procs;
+		older = t.older > older ? t.older : older;
 	}
 	g->procs = procs;
 	g->last = last;
-	return procs > max;
+	return older > max;
 }
 
 unsigned limits_user_tasks(void)

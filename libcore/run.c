@@ -129,6 +129,7 @@ static int outcome(struct run_state *st)
 		return 0;
 	if (r->limit == LIMITS_NONE)
 		r->limit = limits_check(&s->limits, true);
+	r->refused = s->watch.refused;
 	ran = sandbox_outcome(s, &r->status, st->d);
 	/* With a monitor that was the monitor's. */
 	if (st->told)

@@ -126,6 +126,7 @@ struct run_result {
 	struct rusage usage;
 	uint64_t duration_ns;
 	enum limits_kind limit;      /* what was exceeded and ended it */
+	uint64_t refused; /* programs not started: too many processes */
 	bool timed_out;              /* by limits.wall_ns or timeout_ns */
 	uint64_t bytes[RUN_STREAMS]; /* all of them; files by their growth */
 	unsigned captured;           /* bit per stream: was shown to the sink */

@@ -269,6 +269,8 @@ pid_t sandbox_spawn(
 	if (pid < 0)
 		return pid;
 	s->pid = pid;
+	s->limits.guess.procs = s->watch.guess.procs = 1;
+	s->limits.guess.last = s->watch.guess.last = (unsigned)pid;
 	limits_start(&s->limits);
 	/* Applied by now, or in the hands of who will. */
 	free(s->filter);

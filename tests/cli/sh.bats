@@ -209,6 +209,42 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 		'python3 -c "x = bytearray(300 << 20)"'
 	[ "$status" -ne 0 ]
 	[[ "$output" == *memory* || "$output" == *Memory* ]]
+	# the record says it, too
+	log | jq -es 'map(select(.event == "limit"))[-1].detail | .limit == "memory" and (.by | length > 0)'
+	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO cpu=1s' "$WARDBOX" sh -c 'while :; do :; done'
+	[[ "$output" == *"limit on CPU time"* ]]
+	log | jq -es 'map(select(.event == "limit"))[-1].detail.limit == "CPU time"'
+	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=2' "$WARDBOX" sh -c \
+		'for i in 1 2 3 4; do sleep 4 & done; wait'
+	[[ "$output" == *"programs were not started: more processes than allowed"* ]]
+	log | jq -es 'map(select(.event == "limit"))[-1].detail == {"limit": "processes", "by": "exec watch"}'
+	# who was there first may start it, be there ever so many that only ask
+	cat >four.py <<-'P'
+		import os, time
+		r, w = os.pipe()
+		def ask():
+		    for program in ["/bin/no-such"] * 5 + ["/bin/sleep"]:
+		        try:
+		            os.execv(program, ["sleep", "4"])
+		        except OSError:
+		            pass
+		    os.write(2, b"refused\n")
+		    time.sleep(4)
+		    os._exit(0)
+		for i in range(4):
+		    if os.fork() == 0:
+		        os.close(w)
+		        os.read(r, 1)
+		        ask()
+		os.close(w)
+		for i in range(4):
+		    os.wait()
+	P
+	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=3' "$WARDBOX" sh -c 'python3 four.py; :'
+	[ "$(grep -c refused <<<"$output")" = 2 ]
+	run g FULL-AUTO -c 'sleep 0.1'
+	[ "$output" = "" ]
+	[ "$(log | jq -s 'map(select(.event == "limit")) | length')" = 4 ]
 }
 
 @test "the environment is clean: kept, set and denied by the policy" {

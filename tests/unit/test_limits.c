@@ -142,7 +142,7 @@ static void others_are_left_alone(void **state)
 	}
 	assert_int_equal(limits_tree(&t, true, &others), 0);
 	assert_int_equal(t.procs, 1);
-	assert_true(limits_procs_over(&g, 0));
+	assert_true(limits_procs_over(&g, 0, 0));
 	assert_int_equal(g.procs, 1);
 	/* One that no wait() without more ado sees, and that came later. */
 	witness = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
@@ -165,10 +165,10 @@ static void others_are_left_alone(void **state)
 static void processes_are_guessed_and_counted(void **state)
 {
 	struct limits_guess g = {0, 0, NULL};
-	pid_t first = 0;
+	pid_t first = 0, last = 0;
 
 	(void)state;
-	assert_false(limits_procs_over(&g, 2));
+	assert_false(limits_procs_over(&g, 2, 0));
 	assert_int_equal(g.procs, 0);
 	for (int i = 0; i < 3; i++) {
 		pid_t pid = fork();
@@ -178,19 +178,30 @@ static void processes_are_guessed_and_counted(void **state)
 			_exit(0);
 		}
 		first = first ? first : pid;
+		last = pid;
 	}
 	assert_int_equal(limits_child(getpid()), first);
 	/* As many as could have been started since are too many: counted. */
-	assert_true(limits_procs_over(&g, 2));
+	assert_true(limits_procs_over(&g, 2, 0));
 	assert_int_equal(g.procs, 3);
-	assert_false(limits_procs_over(&g, 3));
+	assert_false(limits_procs_over(&g, 3, 0));
+	/* Who came first does not count who came later. */
+	g.last = UINT32_MAX;
+	assert_false(limits_procs_over(&g, 1, first));
+	assert_int_equal(g.procs, 3);
+	assert_true(limits_procs_over(&g, 0, first));
+	assert_true(limits_procs_over(&g, 2, last));
+	assert_false(limits_procs_over(&g, 3, last));
+	/* One that is gone counts all. */
+	g.last = UINT32_MAX;
+	assert_true(limits_procs_over(&g, 2, INT32_MAX));
 	/* Far from it nobody counts. */
 	g.procs = 1;
-	assert_false(limits_procs_over(&g, 1000000));
+	assert_false(limits_procs_over(&g, 1000000, 0));
 	assert_int_equal(g.procs, 1);
 	/* Numbers that began again from below tell nothing. */
 	g.last = UINT32_MAX;
-	assert_false(limits_procs_over(&g, 1000000));
+	assert_false(limits_procs_over(&g, 1000000, 0));
 	assert_int_equal(g.procs, 3);
 	assert_int_equal(limits_sweep(NULL), 0);
 	assert_int_equal(limits_child(getpid()), 0);
