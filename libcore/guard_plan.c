@@ -202,10 +202,20 @@ static int grant_programs(struct guard *g)
 /* The devices that every program expects, and what the command is given. */
 static int grant_devices(struct guard *g)
 {
+	enum { OWN = STDERR_FILENO + 1 };
 	int err = sandbox_grant_devices(&g->plan);
+	const char *name;
+	char text[32];
 
-	for (int fd = 0; !err && fd <= STDERR_FILENO; fd++)
-		err = sandbox_grant_open(&g->plan, fd);
+	for (size_t i = 0; !err && i < OWN + g->keep_count; i++) {
+		int fd = i < OWN ? (int)i : g->keep[i - OWN];
+		struct buf b = BUF_FIXED(text);
+
+		buf_addf(&b, "/proc/self/fd/%d", fd);
+		err = guard_keep(g, &name, buf_str(&b));
+		if (!err)
+			err = sandbox_grant_open(&g->plan, fd, name);
+	}
 	return err;
 }
 

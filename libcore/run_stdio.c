@@ -42,19 +42,18 @@ size_t run_inherited(int *fds, size_t max)
 
 		for (int i = 0; i < n; i++)
 			ask[i] = (struct pollfd){.fd = from + i};
-		if (poll(ask, (nfds_t)n, 0) < 0)
-			break;
+		/* Where so many are not allowed it asks for none: each alone. */
+		(void)poll(ask, (nfds_t)n, 0);
 		for (int i = 0; i < n && left && count < max; i++) {
-			int flags;
+			int fd = from + i, flags = FD_CLOEXEC;
 
 			if (ask[i].revents & POLLNVAL)
 				continue;
-			left--;
-			if (from + i <= STDERR_FILENO)
-				continue;
-			flags = fcntl(from + i, F_GETFD);
+			if (fd > STDERR_FILENO)
+				flags = fcntl(fd, F_GETFD);
+			left -= flags >= 0;
 			if (flags >= 0 && !(flags & FD_CLOEXEC))
-				fds[count++] = from + i;
+				fds[count++] = fd;
 		}
 	}
 	return count;

@@ -122,10 +122,8 @@ int sandbox_grant_devices(struct sandbox_plan *plan)
 	return 0;
 }
 
-int sandbox_grant_open(struct sandbox_plan *plan, int fd)
+int sandbox_grant_open(struct sandbox_plan *plan, int fd, const char *name)
 {
-	static const char *const names[] = {
-		"/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"};
 	static const unsigned modes[] = {SANDBOX_READ, SANDBOX_WRITE,
 		SANDBOX_READ | SANDBOX_WRITE, 0};
 	int flags = fcntl(fd, F_GETFL);
@@ -138,7 +136,7 @@ int sandbox_grant_open(struct sandbox_plan *plan, int fd)
 		flags = O_RDWR;
 	else if (!S_ISREG(st.st_mode))
 		return 0;
-	return grant_node(plan, names[fd], modes[flags & O_ACCMODE],
+	return grant_node(plan, name, modes[flags & O_ACCMODE],
 		"given to it");
 }
 

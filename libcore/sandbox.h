@@ -114,10 +114,10 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 /* The devices that every program expects: null, zero, full, random, urandom
  * and tty, read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan);
-/* What descriptor 0, 1 or 2 is open on, where that is a file or a terminal: by
- * its name /dev/stdin and the like the command may do what it may do by the
- * descriptor. Compile it while they are what they are now. */
-int sandbox_grant_open(struct sandbox_plan *plan, int fd);
+/* What a descriptor is open on, where that is a file or a terminal: by its name
+ * /dev/stdin or /dev/fd/N the command may do what it may do by the descriptor.
+ * name is that in /proc/self/fd. Compile it while it is what it is now. */
+int sandbox_grant_open(struct sandbox_plan *plan, int fd, const char *name);
 /* Is it one of sandbox_grant_devices()? */
 bool sandbox_is_device(const char *path);
 /* Allows TCP to (bind false) or on (bind true) a port. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "landlock.h"
+#include "num.h"
 #include "path.h"
 #include "str.h"
 #include "uapi/linux.h"
@@ -37,14 +38,16 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 {
 	const char *name = path_base(g->path);
 	autofd int opened = -1;
+	uint64_t number;
 	int fd, err;
 
 	if (!(s->enforced & SANDBOX_LANDLOCK))
 		return 0;
 	/* A number is what is open already: sandbox_grant_open(). */
-	if (!chr_digit(*name))
-		opened = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
-	fd = chr_digit(*name) ? *name - '0' : opened;
+	if (num_u64(name, 0, INT_MAX, &number) == 0)
+		fd = (int)number;
+	else
+		fd = opened = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? 0 :
 					 diag_errno(d, -errno, "%s", g->path);

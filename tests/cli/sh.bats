@@ -247,6 +247,21 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ "$(log | jq -s 'map(select(.event == "limit")) | length')" = 4 ]
 }
 
+@test "what is given on other descriptors can be opened by name, and is there with few" {
+	local few
+	mkdir -p "$BATS_TEST_TMPDIR/outside"
+	echo given >"$BATS_TEST_TMPDIR/outside/given"
+	for few in 1000 40; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		run in_policy 'use FULL-AUTO' bash -c 'ulimit -n "$1"
+			exec "$2" sh -c "cat /dev/fd/20; echo new >/dev/fd/21; cat /dev/fd/21" \
+				20<"$3/given" 21>"$3/new"' bash $few "$WARDBOX" "$BATS_TEST_TMPDIR/outside"
+		echo "$output"
+		[[ "$output" == $'given\n'*"Permission denied" ]]
+		[ "$(cat "$BATS_TEST_TMPDIR/outside/new")" = new ]
+	done
+}
+
 @test "the environment is clean: kept, set and denied by the policy" {
 	LD_PRELOAD_X=1 SECRET_THING=1 LANG=C.UTF-8 run g FULL-AUTO -c 'env'
 	[[ "$output" != *SECRET_THING* ]]
