@@ -101,7 +101,7 @@ static bool writable(struct pump *p)
 	return (poll(&f, 1, 0) == 1 && f.revents) || make_room(p);
 }
 
-/* As much as goes now. 1: all of it; 0: later; -errno: the reader is gone. */
+/* As much as goes now. 1: all of it; 0: later; -EPIPE: the reader is gone. */
 static int put(struct pump *p, const char *bytes, size_t *left)
 {
 	size_t all = *left;
@@ -121,8 +121,10 @@ static int put(struct pump *p, const char *bytes, size_t *left)
 			got = write(p->to, at, *left > ATOMIC ? ATOMIC : *left);
 		if (got < 0 && errno == EINTR)
 			continue;
+		/* Of all that may go wrong one is no reader's doing. */
 		if (got < 0)
-			return errno == EAGAIN ? 0 : -EPIPE;
+			return errno == EAGAIN ? 0 :
+				errno == ENOMEM ? -ENOMEM : -EPIPE;
 		*left -= (size_t)got;
 	}
 	return 1;

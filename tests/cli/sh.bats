@@ -617,6 +617,12 @@ lost() { # POLICY COMMAND...
 		"$WARDBOX" sh -c 'sleep 5; exit 3'
 	[ "$status" -eq 125 ]
 	[[ $output == *"cannot stay with the command: "* ]]
+	# be it what it was to pass on
+	for ((i = 1; i < 9; i++)); do
+		run in_policy 'use FULL-AUTO' strace -qq -o /dev/null -e inject=write:error=ENOMEM:when=$i \
+			"$WARDBOX" sh -c 'echo out; exit 3'
+		[ "$status" -eq 125 ] || [ "$status $output" = "3 out" ]
+	done
 }
 
 @test "children that its process had before are not waited for" {
