@@ -83,24 +83,19 @@ static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
  * records, or what the head knew of them. */
 static void tell_apart(struct audit_check *c, const struct snapshot *s)
 {
-	const unsigned long long knows = s->head.next, holds = c->next;
+	const bool less = c->next > s->head.next;
+	const bool down = s->rebooted && (less || c->next >= s->head.synced);
 
-	if (s->rebooted && holds > knows)
-		audit_find(c, AUDIT_NOTE, "adopted", NULL,
-			"the head, from before the machine last came up, knows"
-			" of %llu record%s, the log holds %llu: the next writer"
-			" will look at them",
-			knows, str_plural(knows), holds);
-	else if (s->rebooted && holds >= s->head.synced)
-		audit_find(c, AUDIT_LOSS, "power", NULL,
-			"the head knows of %llu record%s, the log holds %llu:"
-			" the end was lost when the machine went down, or cut"
-			" off before; nothing here tells which",
-			knows, str_plural(knows), holds);
-	else
-		audit_find(c, AUDIT_TAMPER, "head", NULL,
-			"the head knows of %llu record%s, the log holds %llu",
-			knows, str_plural(knows), holds);
+	audit_find(c, !down ? AUDIT_TAMPER : less ? AUDIT_NOTE : AUDIT_LOSS,
+		!down ? "head" : less ? "adopted" : "power", NULL,
+		"the head knows of %llu record%s, the log holds %llu%s",
+		(unsigned long long)s->head.next, str_plural(s->head.next),
+		(unsigned long long)c->next,
+		!down  ? ""
+		: less ? ": the machine went down; the next writer will look"
+			 " at them"
+		       : ": the end was lost when the machine went down, or"
+			 " cut off before; nothing here tells which");
 }
 
 static void check_head(struct audit_check *c, const struct snapshot *s)

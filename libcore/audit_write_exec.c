@@ -102,7 +102,8 @@ static int put_argv(struct audit_rec *r, struct redact *secrets,
 	for (size_t i = 0; i < kept; i++) {
 		struct buf *b = text_room(
 			r, redacted_max(strlen(start->argv[i])));
-		int err = redact_arg(secrets, start->argv, i, b);
+		int err = redact_arg(
+			secrets, start->argv, start->argc, i, b);
 
 		if (err)
 			return err;

@@ -202,10 +202,11 @@ static enum redact_answer at_escape(
 static bool may_be_flag(unsigned char c)
 {
 #define BIT(c) (UINT64_C(1) << ((c) - 64))
-	static const uint64_t firsts = BIT('a') | BIT('b') | BIT('d') | BIT('f') |
-		BIT('h') | BIT('i') | BIT('k') | BIT('n') | BIT('p') | BIT('s') |
-		BIT('t') | BIT('u') | BIT('v') | BIT('w') | BIT('A') | BIT('L') |
-		BIT('N') | BIT('P') | BIT('S') | BIT('U') | BIT('X');
+	static const uint64_t firsts = BIT('a') | BIT('b') | BIT('c') | BIT('d') |
+		BIT('f') | BIT('h') | BIT('i') | BIT('k') | BIT('n') | BIT('p') |
+		BIT('s') | BIT('t') | BIT('u') | BIT('v') | BIT('w') | BIT('A') |
+		BIT('E') | BIT('L') | BIT('N') | BIT('P') | BIT('S') | BIT('U') |
+		BIT('X');
 #undef BIT
 
 	return c == '-' || (c >= 64 && c < 128 && firsts >> (c - 64) & 1);
@@ -246,7 +247,6 @@ static enum redact_answer at_word(
 	const struct look *k, size_t i, struct redact_span *s)
 {
 	const struct redact_view *v = &k->view;
-	enum redact_answer a;
 	unsigned slot;
 
 	if (v->n - i < REDACT_BEGIN) {
@@ -257,8 +257,7 @@ static enum redact_answer at_word(
 	if (!(k->r->work->begins[slot / 8] >> slot % 8 & 1) &&
 		!redact_begins_bot(v->text + i, v->n - i))
 		return REDACT_NO;
-	a = redact_token(v, i, s);
-	return a != REDACT_NO ? a : redact_piped(v, i, s);
+	return redact_word(v, i, s);
 }
 
 /* The three letters that end a word, small ones for capitals. */
@@ -271,11 +270,11 @@ static unsigned last_letters(const unsigned char *end)
 }
 
 /* How words end that may be a secret's name although no sign follows: password,
- * identified, token, key, pass, passphrase, secret, bearer, basic; Key 1. */
+ * bindpw, rootpw, identified, token, key, pass, passphrase, secret, bearer, basic; Key 1. */
 static void name_ends(uint8_t ends[static REDACT_BEGINS / 8])
 {
 	static const char spelt[] =
-		"ord\0swd\0pwd\0ied\0ken\0key\0ass\0ase\0ret\0rer\0sic\0"
+		"ord\0swd\0pwd\0dpw\0tpw\0ied\0ken\0key\0ass\0ase\0ret\0rer\0sic\0"
 		"y 1\0y 2\0y 3\0y 4\0y 5\0y 6\0y 7\0y 8\0y 9\0";
 
 	EACH (word, spelt) {

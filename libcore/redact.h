@@ -88,9 +88,9 @@ int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 /* A whole string at once. */
 int redact_text(struct redact *r, const char *s, size_t n, struct buf *out);
 
-/* argv[i] of a command, so that "--password X", "curl -u user:X" and "sshpass
- * -p X" are seen across two of them. */
-int redact_arg(struct redact *r, const char *const *argv, size_t i,
+/* argv[i] of a command of argc words, so that "--password X", "curl -u user:X"
+ * and "vault login X" are seen across some of them. */
+int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
 	struct buf *out);
 
 #endif

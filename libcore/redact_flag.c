@@ -60,13 +60,16 @@ static const struct own {
 	{"docker\0podman\0buildah\0nerdctl\0helm\0oc\0skopeo\0oras\0crane\0"
 	 "az\0cf\0", "p", "login", true, false, FORM_ALL},
 	{"twine\0cqlsh\0rdesktop\0crackmapexec\0netexec\0evil-winrm\0"
-	 "ncftpput\0ncftpget\0useradd\0usermod\0psexec\0altool\0", "p", "", true, true, FORM_ALL},
+	 "ncftpput\0ncftpget\0useradd\0usermod\0psexec\0altool\0steghide\0"
+	 "hydra\0", "p", "", true, true, FORM_ALL},
 	{"snmpget\0snmpwalk\0snmpset\0", "c", "", true, false, FORM_LIKELY},
 	{"ssh-keygen\0", "N", "", true, false, FORM_ALL},
 	{"ssh-keygen\0", "P", "", true, false, FORM_ALL},
 	{"http\0https\0xh\0", "a", "", true, false, FORM_COLON},
 	{"http\0https\0xh\0", "-auth", "", true, false, FORM_COLON},
 	{"curl\0", "U", "", true, true, FORM_COLON},
+	{"curl\0", "E", "", true, true, FORM_COLON},
+	{"curl\0", "-cert", "", true, false, FORM_COLON},
 	{"gh\0", "b", "secret", true, true, FORM_ALL},
 	{"gh\0", "-body", "secret", true, false, FORM_ALL},
 	{"snmpget\0snmpwalk\0snmpset\0", "A", "", true, false, FORM_ALL},
@@ -82,7 +85,7 @@ static const struct own {
 	{"openssl\0", "k", "", true, false, FORM_ALL},
 	{"keytool\0jarsigner\0", "storepass", "", true, false, FORM_ALL},
 	{"keytool\0jarsigner\0", "keypass", "", true, false, FORM_ALL},
-	{"smbclient\0rpcclient\0smbget\0", "U", "", true, true, FORM_PERCENT},
+	{"smbclient\0rpcclient\0smbget\0net\0", "U", "", true, true, FORM_PERCENT},
 };
 
 static bool named(const char *p, size_t n, const char *name)
@@ -367,12 +370,43 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 		text + *from, n - *from, (enum redact_strength)form);
 }
 
-int redact_arg(struct redact *r, const char *const *argv, size_t i,
+/* Is argv[i] what redact_operand looks for, and from where on? */
+static bool operand_arg(
+	const char *const *argv, size_t argc, size_t i, size_t *from)
+{
+	char space[512];
+	struct buf line = BUF_FIXED(space);
+	struct redact_view v = {.text = (unsigned char *)space};
+	const char *slash = strrchr(argv[0], '/');
+	struct redact_span s;
+	size_t at = 0;
+
+	buf_adds(&line, slash ? slash + 1 : argv[0]);
+	v.n = line.len;
+	/* Most programs are done with here. */
+	if (!i || i > WORDS || redact_operand(&v, 0, &s) != REDACT_MORE)
+		return false;
+	for (size_t k = 1; k <= i; k++) {
+		buf_addc(&line, ' ');
+		at = line.len;
+		buf_adds(&line, argv[k]);
+	}
+	v.n = line.len;
+	v.last = true;
+	if (line.err || redact_operand(&v, 0, &s) != REDACT_YES || s.from < at)
+		return false;
+	/* A blank within is none between words. */
+	*from = space[s.from - 1] == '/' ? s.from - at : 0;
+	return *from || i + 1 == argc;
+}
+
+int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
 	struct buf *out)
 {
 	size_t from;
 
-	if (!secret_arg(r, argv, i, &from))
+	if (!secret_arg(r, argv, i, &from) &&
+		!operand_arg(argv, argc, i, &from))
 		return redact_text(r, argv[i], strlen(argv[i]), out);
 	buf_add(out, argv[i], from);
 	buf_adds(out, REDACT_MARK);

@@ -219,6 +219,7 @@ static bool pass_source(
 	static const char flag[] = "-pass";
 	size_t k = (size_t)(key - v->text);
 
+	k -= k && redact_quote(v->text[k - 1]);
 	if (!redact_key_is(key, n, "pass") || !k || v->text[k - 1] != ' ')
 		return false;
 	for (k--; k && v->text[k - 1] > ' ' && key - (v->text + k) < 16;)
@@ -283,8 +284,10 @@ static enum redact_strength strength_of(const struct redact *r,
 	if (v->text[at] == ':' && key > v->text + 1 && key[-1] == ':' &&
 		redact_bytes[key[-2]] & B_DIGIT)
 		return STRENGTH_NONE;
-	/* The program says something. */
-	if (v->text[at] == ':' && redact_key_is(key, n, "passwd"))
+	/* The program says something, or mkpasswd. */
+	if (v->text[at] == ':' && n >= 6 &&
+		redact_key_is(key + n - 6, 6, "passwd") &&
+		(n == 6 || redact_bytes[key[n - 7]] & B_LOWER))
 		return STRENGTH_LIKELY;
 	/* "PASS: the name of a test" */
 	if (v->text[at] == ':' && n == 4 && memcmp(key, "PASS", 4) == 0)

@@ -165,7 +165,7 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 		"key-data\0";
 	/* Whatever is before them. */
 	static const char weak_ends[] =
-		"token\0sessionid\0sessionkey\0secretid\0roleid\0";
+		"token\0sessionid\0sessid\0sessionkey\0secretid\0roleid\0";
 	enum redact_strength pass;
 	struct key k;
 

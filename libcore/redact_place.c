@@ -97,7 +97,9 @@ enum redact_answer redact_pgpass(
 const unsigned char *redact_pem_end(const unsigned char *p, size_t n)
 {
 	static const char mark[] = "END ", dashes[] = "----";
-	const unsigned char *const stop = p + n, *at = p;
+	static const char putty[] = "Private-MAC";
+	const unsigned char *const mac = memmem(p, n, putty, sizeof putty - 1);
+	const unsigned char *const stop = mac ? mac : p + n, *at = p;
 
 	while ((at = memmem(at, (size_t)(stop - at), mark, sizeof mark - 1))) {
 		const unsigned char *before = at - (at > p && at[-1] == ' ');
@@ -107,12 +109,12 @@ const unsigned char *redact_pem_end(const unsigned char *p, size_t n)
 			continue;
 		at = memmem(at, (size_t)(stop - at), dashes, sizeof dashes - 1);
 		if (!at)
-			return NULL;
+			return mac;
 		at += sizeof dashes - 1;
 		/* Of SSH2's there are four. */
-		return before[0] == ' ' ? at : at < stop ? at + 1 : NULL;
+		return before[0] == ' ' ? at : at < stop ? at + 1 : mac;
 	}
-	return NULL;
+	return mac;
 }
 
 /* What is behind the first line of a key. In a program's text that looks for
@@ -125,14 +127,18 @@ static bool key_follows(unsigned char c)
 enum redact_answer redact_pem(
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
-	static const char spelt[2][12] = {"-----BEGIN ", "---- BEGIN "};
-	const size_t len = sizeof spelt[0] - 1;
+	static const char spelt[3][12] = {
+		"-----BEGIN ", "---- BEGIN ", "-Lines: "};
+	static const char name[] = "PRIVATE KEY", lines[] = "Private";
 	const unsigned char *p = v->text + at, *stop;
 	const size_t left = v->n - at;
-	const char *begin = spelt[left > 4 && p[4] == ' '];
+	const bool putty = left > 1 && p[1] == 'L';
+	const char *begin = spelt[putty ? 2 : left > 4 && p[4] == ' '];
+	const size_t len = strlen(begin), before = sizeof lines - 1;
 	size_t i;
 
-	if (memcmp(p, begin, left < len ? left : len) != 0)
+	if (memcmp(p, begin, left < len ? left : len) != 0 ||
+		(putty && (at < before || memcmp(p - before, lines, before))))
 		return REDACT_NO;
 	*s = (struct redact_span){.kind = KIND_PEM, .mode = REDACT_MODE_PEM};
 	if (left < len)
@@ -145,7 +151,8 @@ enum redact_answer redact_pem(
 		;
 	if (i == left)
 		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
-	if (!memmem(p, i, "PRIVATE KEY", 11) || !key_follows(p[i]))
+	if (putty ? i == len || !strchr("\r\n\\", p[i])
+		  : !memmem(p, i, name, sizeof name - 1) || !key_follows(p[i]))
 		return REDACT_NO;
 	s->from = at;
 	stop = redact_pem_end(p + i, left - i);

@@ -143,6 +143,27 @@ static enum redact_answer worth_judging(
 		: REDACT_NO;
 }
 
+/* Is what ends before k the "machine X login Y" of .netrc? */
+static bool of_netrc(const struct redact_view *v, size_t k)
+{
+	static const char names[] = "login\0machine\0";
+
+	EACH (name, names) {
+		const size_t n = strlen(name);
+
+		while (k && v->text[k - 1] <= ' ')
+			k--;
+		while (k && v->text[k - 1] > ' ')
+			k--;
+		while (k && v->text[k - 1] <= ' ')
+			k--;
+		if (k < n || memcmp(v->text + k - n, name, n) != 0)
+			return false;
+		k -= n;
+	}
+	return true;
+}
+
 enum redact_answer redact_said(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
@@ -151,7 +172,7 @@ enum redact_answer redact_said(const struct redact *r,
 	const bool granted = redact_key_is(key, n, "identified");
 	enum redact_strength strength;
 	enum redact_answer answer;
-	bool quoted;
+	bool quoted, netrc;
 
 	*s = (struct redact_span){.kind = KIND_ASSIGN, .mode = REDACT_MODE_WORD};
 	redact_whole_name(v, &key, &n);
@@ -159,7 +180,9 @@ enum redact_answer redact_said(const struct redact *r,
 	if (!i || (i == v->n && v->last))
 		return REDACT_NO;
 	quoted = i < v->n && quote(v->text[i]);
-	answer = i < v->n ? worth_judging(v, i, quoted) : REDACT_MORE;
+	netrc = redact_key_is(key, n, "password") &&
+		of_netrc(v, (size_t)(key - v->text));
+	answer = i < v->n ? worth_judging(v, i, quoted || netrc) : REDACT_MORE;
 	/* "Basic " ends there. */
 	if (answer == REDACT_NO || (quoted && v->text[at] == ' ' &&
 			key > v->text && key[-1] == v->text[i]))
@@ -168,6 +191,8 @@ enum redact_answer redact_said(const struct redact *r,
 	/* SQL has PASSWORD 'x', IDENTIFIED BY 'x' */
 	if (quoted && strength && (key[0] == 'P' || key[0] == 'I') &&
 		key[n - 1] == 'D' && (granted || v->text[i] == '\''))
+		strength = STRENGTH_SURE;
+	if (netrc)
 		strength = STRENGTH_SURE;
 	if (answer == REDACT_MORE)
 		return strength ? redact_undecided(v, s, at, i, false) : REDACT_NO;
@@ -193,7 +218,7 @@ static bool reads_secret(const unsigned char *p, size_t n)
 		(in_text(p, n, " -S") || in_text(p, n, "kS"));
 }
 
-enum redact_answer redact_piped(
+static enum redact_answer piped(
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	static const char programs[] = "echo \0printf \0";
@@ -234,4 +259,113 @@ enum redact_answer redact_piped(
 	s->from = from;
 	s->to = to;
 	return redact_placeholder(p + from, to - from) ? REDACT_NO : REDACT_YES;
+}
+
+/* Programs of which a secret is the last word: when one of their words is that,
+ * or a flag of several letters that has this one, or always. What is judged of
+ * "user/value@where" is behind the slash. */
+static const struct operand {
+	const char *program, *word;
+	char letter;
+	bool slash;
+	uint8_t strength;
+} operands[] = {
+	{"htpasswd", NULL, 'b', false, STRENGTH_SURE},
+	{"vault", "login", 0, false, STRENGTH_LIKELY},
+	{"cargo", "login", 0, false, STRENGTH_LIKELY},
+	{"mkpasswd", NULL, 0, false, STRENGTH_LIKELY},
+	{"sqlplus", NULL, 0, true, STRENGTH_SURE},
+};
+
+/* Where the word that begins at i ends. */
+static size_t word_end(const struct redact_view *v, size_t i, size_t end)
+{
+	const unsigned char mark = v->text[i];
+	const unsigned char *close = quote(mark)
+		? memchr(v->text + i + 1, mark, end - i - 1)
+		: NULL;
+
+	if (close)
+		return (size_t)(close - v->text) + 1;
+	while (i < end && !redact_blank(v->text[i]))
+		i++;
+	return i;
+}
+
+/* The secret among the words from i to end, for o: from and to in s. */
+static bool last_word(const struct redact_view *v, const struct operand *o,
+	size_t i, size_t end, struct redact_span *s)
+{
+	const unsigned char *p = v->text, *sign;
+	bool fits = !o->word && !o->letter;
+
+	for (s->to = 0; i < end; i++) {
+		size_t to = word_end(v, i, end);
+
+		if (to == i)
+			continue;
+		if (p[i] == '-') {
+			fits |= o->letter && memchr(p + i, o->letter, to - i);
+		} else if (o->word && redact_key_is(p + i, to - i, o->word)) {
+			fits = true;
+			s->to = 0;
+		} else if (!o->slash || !s->to) {
+			s->from = i;
+			s->to = to;
+		}
+		i = to;
+	}
+	if (!fits || !s->to)
+		return false;
+	/* Its own quotes, or one around the whole. */
+	s->from += quote(p[s->from]);
+	s->to -= quote(p[s->to - 1]);
+	sign = o->slash ? memchr(p + s->from, '/', s->to - s->from) : NULL;
+	if (sign && redact_bytes[p[s->from]] & B_ALNUM &&
+		!memchr(p + s->from, '@', (size_t)(sign - p) - s->from))
+		s->from = (size_t)(sign - p) + 1;
+	else if (o->slash)
+		return false;
+	sign = o->slash ? memchr(p + s->from, '@', s->to - s->from) : NULL;
+	s->to = sign ? (size_t)(sign - p) : s->to;
+	return !memchr(p + s->from, '=', s->to - s->from) &&
+		redact_is_secret(p + s->from, s->to - s->from,
+			(enum redact_strength)o->strength);
+}
+
+enum redact_answer redact_operand(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	const unsigned char *p = v->text;
+	const size_t left = v->n - at;
+
+	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
+	for (size_t i = 0; i < ARRAY_SIZE(operands); i++) {
+		const struct operand *o = &operands[i];
+		const size_t n = strlen(o->program);
+		size_t end = at + n;
+
+		if (p[at] != (unsigned char)o->program[0] ||
+			memcmp(p + at, o->program, left < n ? left : n) != 0 ||
+			(left > n && !redact_blank(p[end])))
+			continue;
+		while (end < v->n && p[end] && !strchr("\n;|&`<>", p[end]))
+			if (++end - at > LINE)
+				return REDACT_NO;
+		if (end >= v->n && !v->last)
+			return redact_undecided(v, s, at, at, false);
+		return left > n && last_word(v, o, at + n, end, s) ? REDACT_YES
+								   : REDACT_NO;
+	}
+	return REDACT_NO;
+}
+
+enum redact_answer redact_word(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	enum redact_answer a = redact_token(v, at, s);
+
+	if (a == REDACT_NO)
+		a = piped(v, at, s);
+	return a != REDACT_NO ? a : redact_operand(v, at, s);
 }

@@ -493,6 +493,10 @@ static void arguments(void **state)
 		{"openssl", "-passin", "pass:ab", "pass:[REDACTED]"},
 		{"smbclient", "-U", "me%ab", "me%[REDACTED]"},
 		{"mkdir", "-p", "ab", "ab"},
+		{"/bin/vault", "login", "a1 b2c3d4", "[REDACTED]"},
+		{"vault", "login", "page", "page"},
+		{"sqlplus", "-s", "me/ab@h", "me/[REDACTED]"},
+		{"sqlplus", "me@h/ab", "me@h/ab"},
 	};
 
 	(void)state;
@@ -504,7 +508,7 @@ static void arguments(void **state)
 
 		while (n < 4 && rows[i][n + 1])
 			n++;
-		assert_int_equal(redact_arg(&r, rows[i], n - 1, &out), 0);
+		assert_int_equal(redact_arg(&r, rows[i], n, n - 1, &out), 0);
 		assert_string_equal(buf_str(&out), rows[i][n]);
 		redact_release(&r);
 	}
