@@ -312,6 +312,7 @@ static void print_format(struct audit_out *o, struct audit_command *c)
 {
 	for (const char *p = o->a->format; *p; p++) {
 		struct buf *text = NULL;
+		const char *name;
 		char space[48];
 
 		if (*p != '%') {
@@ -324,8 +325,9 @@ static void print_format(struct audit_out *o, struct audit_command *c)
 				&o->out, c->start_wall, o->a->utc, false);
 			break;
 		case 's':
-			buf_adds(&o->out, audit_names_find(o->names,
-				c->has_session ? c->session : NULL, space));
+			name = audit_names_find(o->names,
+				c->has_session ? c->session : NULL, space);
+			cli_escape(&o->out, name, strlen(name));
 			break;
 		case 'i':
 			buf_addf(&o->out, "%llu", (unsigned long long)c->exec);

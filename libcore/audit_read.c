@@ -15,8 +15,9 @@
 enum {
 	CHUNK = 262144,
 	WINDOW = 2 * AUDIT_FRAME_MAX + CHUNK,
-	/* Checksums tried per segment in the search for the next frame: a file
-	 * made of false beginnings must not keep us for hours. */
+	/* Checksums tried per segment in the search for the next frame, and how
+	 * far it goes: a file made of false beginnings, or of a hole, must not
+	 * keep us for hours. */
 	EFFORT = 64 * AUDIT_FRAME_MAX,
 };
 
@@ -178,12 +179,34 @@ static bool crc_fits(const struct audit_reader *r, const struct audit_frame *f)
 	return r->crc(f->body, f->body_len) == f->crc;
 }
 
+/* Leaves out the rest of the segment; of a file it is not read for that. */
+static int skip_rest(struct audit_reader *r, struct diag *d)
+{
+	const bool limited = !r->fds && r->segment == r->live;
+	const off_t size = r->eof ? -1 : lseek(r->fd, 0, SEEK_END);
+	uint64_t end = size < 0 ? 0 : (uint64_t)size;
+	int err = 0;
+
+	r->pos = r->window.len;
+	if (limited && end > r->limit)
+		end = r->limit;
+	if (end > r->offset + r->pos)
+		r->offset = end - r->pos;
+	r->eof |= size >= 0;
+	while (!r->eof && !err) {
+		err = refill(r, d);
+		r->pos = r->window.len;
+	}
+	return err;
+}
+
 /* From a place where no good frame begins to the next one. */
 static int resync(
 	struct audit_reader *r, struct audit_damage *damage, struct diag *d)
 {
 	const uint64_t start = r->offset + r->pos;
 	bool fatal = false;
+	int err;
 
 	*damage = (struct audit_damage){.segment = r->segment, .offset = start};
 	for (r->pos++;; r->pos++) {
@@ -192,10 +215,9 @@ static int resync(
 			? memchr(from, 0x83, r->window.len - r->pos)
 			: NULL;
 		struct audit_frame f;
-		int err;
 
 		r->pos = at ? (size_t)(at - r->window.data) : r->window.len;
-		if (!at && r->eof)
+		if ((!at && r->eof) || r->offset + r->pos - start > EFFORT)
 			break;
 		err = frame_here(r, &f, &fatal, d);
 		if (fatal)
@@ -211,17 +233,9 @@ static int resync(
 		}
 	}
 	/* Nothing good up to the end, or no strength to look for it. */
-	while (!r->eof) {
-		int err;
-
-		r->pos = r->window.len;
-		err = refill(r, d);
-		if (err)
-			return err;
-	}
-	r->pos = r->window.len;
+	err = skip_rest(r, d);
 	damage->bytes = r->offset + r->pos - start;
-	return AUDIT_GOT_TORN;
+	return err ? err : AUDIT_GOT_TORN;
 }
 
 /* What is left of purged records has no kind to choose it by. */

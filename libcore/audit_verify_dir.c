@@ -49,7 +49,7 @@ static int take_snapshot(
 
 	*s = (struct snapshot){.dirfd = dirfd};
 	if (fd < 0 && errno != ENOENT && errno != ELOOP)
-		return diag_errno(d, -errno, "audit log: head");
+		return diag_errno(d, -errno, "audit log: %s", "head");
 	if (fd < 0)
 		return 0;
 	s->there = true;
@@ -235,13 +235,20 @@ __attribute__((noinline)) int audit_check_spine(
 	autoreader struct audit_reader r = AUDIT_READER_INIT;
 	struct audit_damage damage;
 	struct audit_record rec;
+	struct stat st;
 	int got, fd = openat(dirfd, "spine",
 		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
 		return errno == ENOENT
 			? 0
-			: diag_errno(d, -errno, "audit log: spine");
+			: diag_errno(d, -errno, "audit log: %s", "spine");
+	/* What has no end is not read. */
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return diag_fail(d, -EPERM, "audit log: %s is no regular file",
+			"spine");
+	}
 	got = audit_reader_fds(&r, &fd, 1, d);
 	c->spined = !got;
 	while (!got && (got = audit_next(&r, &rec, &damage, d)) > 0) {

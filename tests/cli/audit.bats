@@ -635,6 +635,54 @@ redact mine key=*PHRASE*'
 	[ "$(head -c 4 /etc/passwd)" != wbau ]
 }
 
+@test "a log that nobody honest wrote is read, and steers nothing" {
+	mkdir -m 700 false
+	python3 "$TOP/tests/lib/audit-hostile.py" false
+	for form in short short-iso short-delta verbose json json-pretty json-seq \
+		csv ocsf asciicast contract cat cbor cose; do
+		run timeout 60 "$WARDBOX" audit -D false -o "$form"
+		[ "$status" -le 1 ]
+		[[ $form != short* || $output != *$'\x1b'* ]]
+	done
+	run timeout 60 "$WARDBOX" audit -D false --format '%t %s %i %x %d %c %w %D %r'
+	[ "$status" -eq 0 ]
+	[[ $output == *'\x1b]0;owned\x07\x1b[2J'* ]]
+	[[ $output != *$'\x1b'* ]]
+	[[ $output != *$'\u202e'* ]]
+	for verb in "dump --all" "show 1" "show 2" sessions stats "replay --list" verify; do
+		# shellcheck disable=SC2086 # words
+		run timeout 60 "$WARDBOX" audit $verb -D false
+		[ "$status" -le 4 ]
+		[[ $output != *$'\x1b'* ]]
+	done
+	run "$WARDBOX" audit verify -D false
+	[ "$status" -eq 1 ]
+}
+
+@test "what has no end is not read to it" {
+	need truncate -s 2T hole
+	truncate -s 2T "$LOG/0000000000000000.aud"
+	run timeout 60 "$WARDBOX" audit verify -D "$LOG"
+	[ "$status" -eq 1 ]
+	[[ $output == *"bytes that are no record, and nothing says why"* ]]
+	run timeout 60 "$WARDBOX" audit -D "$LOG" -n 1
+	[ "$status" -eq 0 ]
+	[[ $output == *"session-two[45]"* ]]
+	cp -a "$DATA/sample/." vacuumed
+	chmod 700 vacuumed
+	chmod 600 vacuumed/*
+	"$WARDBOX" audit vacuum -D vacuumed --keep-bytes 1
+	run "$WARDBOX" audit verify -D vacuumed --pubkey "$PIN"
+	[ "$status" -eq 0 ]
+	rm vacuumed/spine
+	mkfifo -m 600 vacuumed/spine
+	(yes >vacuumed/spine || :) &
+	run timeout 60 "$WARDBOX" audit verify -D vacuumed --pubkey "$PIN"
+	kill $! || :
+	[ "$status" -eq 2 ]
+	[[ $output == *"spine is no regular file"* ]]
+}
+
 @test "a disk that is full is told, and harms nothing" {
 	need unshare -m true
 	cat >full.sh <<-'EOF'
