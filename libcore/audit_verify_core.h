@@ -47,6 +47,7 @@ struct audit_check {
 	uint64_t torn, torn_segment, torn_offset;
 
 	uint8_t pk[AUDIT_PK], log_id[AUDIT_ID], boot_id[AUDIT_ID];
+	bool same_boot; /* the segment was begun in that of the one before */
 	bool has_pk, epoch_unsure;
 	uint64_t epoch, epoch_first;
 	uint64_t wall, boot;

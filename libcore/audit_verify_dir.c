@@ -21,6 +21,7 @@ struct snapshot {
 	struct audit_head head;
 	uint64_t size;
 	bool there, good, unlocked;
+	uint8_t boot_id[AUDIT_ID]; /* this boot's */
 	bool rebooted; /* nobody wrote since the machine came up */
 };
 
@@ -43,7 +44,7 @@ static int take_snapshot(
 {
 	autofd int fd = openat(dirfd, "head",
 		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	uint8_t raw[AUDIT_HEAD], boot_id[AUDIT_ID];
+	uint8_t raw[AUDIT_HEAD];
 	char name[AUDIT_NAME];
 	struct stat st;
 
@@ -59,8 +60,8 @@ static int take_snapshot(
 	explicit_bzero(raw, sizeof raw);
 	if (!s->good)
 		return 0;
-	audit_boot_id(boot_id);
-	s->rebooted = memcmp(s->head.boot_id, boot_id, AUDIT_ID) != 0;
+	audit_boot_id(s->boot_id);
+	s->rebooted = memcmp(s->head.boot_id, s->boot_id, AUDIT_ID) != 0;
 	audit_segment_name(name, s->head.segment);
 	if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 		s->size = (uint64_t)st.st_size;
@@ -84,7 +85,11 @@ static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
 static void tell_apart(struct audit_check *c, const struct snapshot *s)
 {
 	const bool less = c->next > s->head.next;
-	const bool down = s->rebooted && (less || c->next >= s->head.synced);
+	/* The head's word alone is none: records of this boot prove that the
+	 * machine has not gone down since. */
+	const bool down = s->rebooted &&
+		memcmp(c->boot_id, s->boot_id, AUDIT_ID) != 0 &&
+		(less || c->next >= s->head.synced);
 
 	audit_find(c, !down ? AUDIT_TAMPER : less ? AUDIT_NOTE : AUDIT_LOSS,
 		!down ? "head" : less ? "adopted" : "power", NULL,

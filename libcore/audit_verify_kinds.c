@@ -81,7 +81,8 @@ void audit_check_header(struct audit_check *c, const struct audit_record *r)
 			(unsigned long long)audit_uint(r, AUDIT_K_FMT, 0),
 			(unsigned long long)audit_uint(
 				r, AUDIT_K_INCOMPAT, 0));
-	if (boot && memcmp(boot, c->boot_id, AUDIT_ID) != 0) {
+	c->same_boot = boot && memcmp(boot, c->boot_id, AUDIT_ID) == 0;
+	if (boot && !c->same_boot) {
 		memcpy(c->boot_id, boot, AUDIT_ID);
 		c->boot = 0;
 	}
@@ -271,7 +272,7 @@ static void explain_gap(struct audit_check *c, const struct audit_record *r,
 			(unsigned long long)c->gap_expect - 1,
 			(unsigned long long)found,
 			(unsigned long long)expect - 1);
-	} else if (why == AUDIT_WHY_POWER) {
+	} else if (why == AUDIT_WHY_POWER && !c->same_boot) {
 		audit_find(c, AUDIT_LOSS, "power", r,
 			"lost: %llu record%s from %llu on, when the machine"
 			" went down, or cut off before",
