@@ -31,6 +31,8 @@ extern const struct cli_spec audit_cli;
 /* The directory of the log: -D, or where it is by default. Ends the process
  * when there is none. */
 int audit_dir(const struct audit *a, bool make);
+/* Says that there is none, and how one begins. */
+__attribute__((noreturn)) void audit_no_log(const struct audit *a);
 /* For writing; the same. */
 void audit_dir_log(const struct audit *a, struct audit_log *log);
 

@@ -61,13 +61,21 @@ int audit_dir(const struct audit *a, bool make)
 	return fd;
 }
 
+void audit_no_log(const struct audit *a)
+{
+	cli_die(EXIT_USAGE,
+		"there is no log here%s%s: the first command that is recorded"
+		" begins one, or 'wardbox audit init'",
+		a->dir ? ", in " : "", a->dir ? a->dir : "");
+}
+
 void audit_dir_log(const struct audit *a, struct audit_log *log)
 {
 	autofd int fd = audit_dir(a, false);
 	struct diag d = {0};
 
 	if (faccessat(fd, "head", F_OK, AT_SYMLINK_NOFOLLOW))
-		cli_die(EXIT_USAGE, "there is no log here (no file 'head')");
+		audit_no_log(a);
 	if (audit_open(log, fd, geteuid(), NULL, &d))
 		cli_die_diag(EXIT_USAGE, &d);
 }
@@ -137,10 +145,7 @@ void audit_source(
 	if (audit_reader_dir(r, fd, 0, &d))
 		cli_die_diag(EXIT_USAGE, &d);
 	if (!r->count && !a->follow)
-		cli_die(EXIT_USAGE,
-			"there is no log here%s%s: the first command that is"
-			" recorded begins one, or 'wardbox audit init'",
-			a->dir ? ", in " : "", a->dir ? a->dir : "");
+		audit_no_log(a);
 }
 
 /* "start,io" as bits, each word by find. */

@@ -270,6 +270,8 @@ int audit_run_verify(void *into, int argc, char **argv)
 	}
 	from = trusted.trust.from;
 	explicit_bzero(&trusted, sizeof trusted);
+	if (err == -ENODATA)
+		audit_no_log(a);
 	if (err)
 		cli_die_diag(EXIT_USAGE, &d);
 	if (from > v.last && !v.findings[AUDIT_TAMPER])

@@ -58,7 +58,8 @@ enum audit_outcome {
 enum audit_outcome audit_outcome(const struct audit_verdict *v);
 
 /* A directory, with its head and spine; the head is read under the lock, so
- * that writers may go on meanwhile. -errno when it cannot be read. */
+ * that writers may go on meanwhile. -ENODATA: there is no log; -errno when it
+ * cannot be read. */
 int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	audit_report *report, void *state, struct audit_verdict *v,
 	struct diag *d);

@@ -312,7 +312,7 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	if (n < 0)
 		return n;
 	if (!n && !s.there)
-		return diag_fail(d, -ENOENT, "there is no log here");
+		return diag_fail(d, -ENODATA, "there is no log here");
 	if (n && firsts[0] && !trust->from && !trust->links_only)
 		err = audit_check_spine(&c, dirfd, firsts[0], d);
 	if (!err)
