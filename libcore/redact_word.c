@@ -320,6 +320,8 @@ static bool last_word(const struct redact_view *v, const struct operand *o,
 	/* Its own quotes, or one around the whole. */
 	s->from += quote(p[s->from]);
 	s->to -= quote(p[s->to - 1]);
+	if (s->from >= s->to)
+		return false;
 	sign = o->slash ? memchr(p + s->from, '/', s->to - s->from) : NULL;
 	if (sign && redact_bytes[p[s->from]] & B_ALNUM &&
 		!memchr(p + s->from, '@', (size_t)(sign - p) - s->from))
