@@ -169,9 +169,14 @@ static enum form flag_form(const struct redact *r, struct words *w,
 	for (size_t i = 0; i < ARRAY_SIZE(owns); i++) {
 		const struct own *o = &owns[i];
 		const char *flag = o->flag + (o->flag[0] == '-');
-		size_t n = strlen(flag);
-		bool apart = f->n == n && o->apart;
+		size_t n;
+		bool apart;
 
+		/* Most are done with here. */
+		if (name[0] != (unsigned char)flag[0])
+			continue;
+		n = strlen(flag);
+		apart = f->n == n && o->apart;
 		if (f->dashes != 1 + (size_t)(flag - o->flag) || f->n < n ||
 			memcmp(name, flag, n) != 0 ||
 			(!apart && !(o->attached && f->n > n)) || !runs(w, o))
