@@ -37,11 +37,24 @@ def start(*argv):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+def outlived(p):
+    """Waits for the process that outlives a killed shim and records the end: it
+    is called when the command has run for 8 ms (SECURITY.md), however long
+    after its start that is on a machine under load."""
+    while p.poll() is None:
+        with open(f"/proc/{p.pid}/task/{p.pid}/children") as f:
+            if len(f.read().split()) > 1:
+                return
+        time.sleep(0.01)
+
+
 def run(token, want, *argv, kill=None, after=0.0):
     begin = time.time()
     p = start(*argv)
     if kill is not None:
         time.sleep(after)
+        if kill == signal.SIGKILL:
+            outlived(p)
         p.send_signal(kill)
     try:
         out, err = p.communicate(timeout=120)
