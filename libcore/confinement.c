@@ -104,7 +104,8 @@ static const char *value_of(const char *text, const char *key, size_t *len)
 			return text;
 		}
 		text = strchr(text, '\n');
-		text += text != NULL;
+		if (text)
+			text++;
 	}
 	return NULL;
 }
