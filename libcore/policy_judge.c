@@ -311,7 +311,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	if (s.style & IMG_S_INTERP && !s.coded && !out->cmd_count &&
 		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
 		!option_given(out, "-m") &&
-		!(out->opts && k->cmd && k->cmd->input == SHELL_IN_INHERIT))
+		!(out->opts && (!k->cmd || k->cmd->input == SHELL_IN_INHERIT)))
 		judge_stdin_code(k, STDIN_CODE);
 	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&
 		is_pipe(out->operand[0].s))

@@ -49,9 +49,19 @@ static void alone(struct judge_cmd *k, const struct arg *text,
 		.args = args,
 		.nargs = nargs};
 	struct diag d = {0};
-	int rc = shell_walk(j->arena, text->s, strlen(text->s), &opts,
-		&judge_walk_ops, j, &d);
+	char *const *env = j->env;
+	bool blind = j->blind;
+	int rc;
 
+	/* What wrappers make of the environment is not in there. */
+	if (k->nenv || k->clean) {
+		j->env = NULL;
+		j->blind = true;
+	}
+	rc = shell_walk(j->arena, text->s, strlen(text->s), &opts,
+		&judge_walk_ops, j, &d);
+	j->env = env;
+	j->blind = blind;
 	j->walk = NULL;
 	if (rc < 0)
 		judge_raise(k, POLICY_DENY, "unparsable", "%s", d.text);

@@ -412,6 +412,10 @@ static void an_execve_is_judged_alike(void **state)
 			POLICY_DENY},
 		{{"make"}, "/usr/bin/make", 0, POLICY_CONFIRM},
 		{{"git", "status"}, "/usr/bin/git", 0, POLICY_ALLOW},
+		{{"env", "c=curl", "sh", "-c", "$c x"}, "/usr/bin/env", 0,
+			POLICY_DENY},
+		{{"env", "c=curl", "sh", "-c", "echo $c"}, "/usr/bin/env", 0,
+			POLICY_ALLOW},
 		{{"cat", "/etc/shadow"}, "/usr/bin/cat", 0, POLICY_DENY},
 		{{"tool"}, "/tmp/tool", 0, POLICY_DENY},
 	};
