@@ -216,6 +216,8 @@ static int verb_runtime(struct policy_compiler *c)
 	return add_set(c, rw ? IMG_SET_RUN_RW : IMG_SET_RUN_R, 2);
 }
 
+static const char system_alone[] = "only the system policy may say this";
+
 static int verb_env(struct policy_compiler *c)
 {
 	const struct policy_word *w = c->line.word;
@@ -226,6 +228,9 @@ static int verb_env(struct policy_compiler *c)
 		return compile_bad(c, c->line.count > 1 && which < 0,
 			"expected: env keep|deny NAME..., or "
 			"env set NAME=VALUE...");
+	/* PATH, LD_PRELOAD, PAGER: who sets these runs what he likes. */
+	if (which == 1 && c->layer != POLICY_LAYER_SYSTEM)
+		return compile_bad(c, 1, system_alone);
 	for (size_t i = 2; which == 1 && i < c->line.count; i++) {
 		const char *eq = strchr(w[i].s, '=');
 
@@ -406,7 +411,7 @@ static int statement(struct policy_compiler *c)
 				"expected words without {...}, which is for "
 				"rules; quote what is meant as it is");
 	if (system_only & 1U << verb && c->layer != POLICY_LAYER_SYSTEM)
-		return compile_bad(c, 0, "only the system policy may say this");
+		return compile_bad(c, 0, system_alone);
 	if (verb != IMG_EXCEPT) {
 		if (c->line.indented)
 			return compile_bad(

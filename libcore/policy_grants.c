@@ -127,26 +127,19 @@ static bool kept_below(
 	return true;
 }
 
-/* all: the union of the layers; else the system's, cut by each lower one. */
-static void words(struct granting *x, enum img_set set, bool all,
-	struct policy_words *out)
+/* The system's, cut by each lower layer. */
+static void words(
+	struct granting *x, enum img_set set, struct policy_words *out)
 {
-	size_t n = 1;
+	const struct policy_image *img = layer(x, POLICY_LAYER_SYSTEM);
+	struct img_range r = img ? img_set(img, set) : (struct img_range){0};
 
-	for (unsigned i = 0; i < POLICY_LAYERS; i++)
-		n += layer(x, i) ? img_set(layer(x, i), set).count : 0;
-	out->item = arena_zalloc(x->arena, n * sizeof(*out->item));
-	for (unsigned i = 0; out->item && i < (all ? POLICY_LAYERS : 1); i++) {
-		const struct policy_image *img = layer(x, i);
-		uint32_t count = img ? img_set(img, set).count : 0;
+	out->item = arena_zalloc(x->arena, (r.count + 1) * sizeof(*out->item));
+	for (uint32_t k = 0; out->item && k < r.count; k++) {
+		const char *w = fill(x, img_ref(img, r, k));
 
-		for (uint32_t k = 0; k < count; k++) {
-			const char *w =
-				fill(x, img_ref(img, img_set(img, set), k));
-
-			if (w && (all || kept_below(x, set, w)))
-				out->item[out->count++] = w;
-		}
+		if (w && kept_below(x, set, w))
+			out->item[out->count++] = w;
 	}
 }
 
@@ -321,9 +314,9 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 		return -ENOMEM;
 	*a = ARENA_INIT(GRANTS_MAX);
 	out->confine = profile != POLICY_OBSERVE;
-	words(&x, IMG_SET_EXEC, false, &out->exec);
-	words(&x, IMG_SET_ENV_SET, true, &out->env_set);
-	words(&x, IMG_SET_RELAX, false, &out->relax);
+	words(&x, IMG_SET_EXEC, &out->exec);
+	words(&x, IMG_SET_ENV_SET, &out->env_set);
+	words(&x, IMG_SET_RELAX, &out->relax);
 	protects(&x);
 	redacts(&x);
 	limits(&x);

@@ -278,6 +278,25 @@ policy() {
 	[ "$status" -eq 3 ]
 }
 
+@test "a project puts nothing into the environment of commands" {
+	mkdir .wardbox
+	for set in PATH="$PWD:/bin" LD_PRELOAD=./x.so GIT_EDITOR=./x; do
+		printf 'env set %s\n' "$set" >.wardbox/policy
+		run policy check .wardbox/policy
+		[ "$status" -eq 3 ]
+		[[ $output == *"policy:1:5: set: only the system policy may"* ]]
+		run "$WARDBOX" sh -c 'echo "$PATH:$LD_PRELOAD:$GIT_EDITOR"'
+		[ "$status" -ne 0 ]
+		[[ $output != *"${set#*=}"* ]]
+	done
+	rm .wardbox/policy
+	printf 'include default\nenv set X=y\n' >p
+	run policy check p
+	[ "$status" -eq 0 ]
+	run "$WARDBOX" sh -c 'echo $PATH'
+	[ "$status" -eq 0 ]
+}
+
 @test "compile writes an image, and a stale one is used with a warning" {
 	need unshare -m true
 	mkdir -p etc/policy.d run
