@@ -254,6 +254,9 @@ int shell_outer_get(
 /* A parameter's value; *unset: it may be unset. NULL: it is. */
 const struct shell_val *shell_param_value(
 	struct shell_walk *w, struct shell_str name, bool *unset);
+/* The value after REPLACE, SLICE, CASE or TRANSFORM; NULL is an unset one. */
+const struct shell_val *shell_edit(struct shell_walk *w,
+	const struct shell_val *v, const struct shell_param *p, bool unset);
 /* ${…} but for $@, $* and a default word, which the caller splices in:
  * then *word is set and that is meant instead of the value. */
 const struct shell_val *shell_expand_param(struct shell_walk *w,

@@ -410,11 +410,11 @@ const struct shell_val *shell_expand_param(struct shell_walk *w,
 			       : v;
 	case SHELL_OP_SLICE:
 		slice(w, p);
-		return &shell_val_any;
+		return shell_edit(w, v, p, unset);
 	case SHELL_OP_TRANSFORM:
 		if (p->mark == 'P')
 			shell_risk(w, SHELL_RISK_PROMPT, p->name, span);
-		return &shell_val_any;
+		return shell_edit(w, v, p, unset);
 	case SHELL_OP_REPLACE:
 	case SHELL_OP_CASE:
 	case SHELL_OP_NAMES:
@@ -423,7 +423,9 @@ const struct shell_val *shell_expand_param(struct shell_walk *w,
 			shell_expand_one(w, p->word);
 		if (p->word2)
 			shell_expand_one(w, p->word2);
-		return &shell_val_any;
+		return p->op == SHELL_OP_REPLACE || p->op == SHELL_OP_CASE
+			       ? shell_edit(w, v, p, unset)
+			       : &shell_val_any;
 	}
 	return &shell_val_any;
 }
