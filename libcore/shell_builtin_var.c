@@ -116,7 +116,8 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		make_local(w, name, !at);
 	if (!at && name.n == s.n) {
 		if (flags['n'])
-			shell_tell_unset(w, name, c->span);
+			shell_report(w, SHELL_SET_UNSET, name, NULL, false,
+				c->span);
 		declare_flags(w, c, name, flags, exported);
 		/* A name alone is reported too: it may become a danger by
 		 * being exported. */

@@ -222,9 +222,10 @@ void shell_save_var(
 	struct shell_walk *w, struct shell_saved **list, struct shell_str name);
 /* Each name of the list may again be what it was. */
 void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list);
-/* Tells that it is taken out of the environment; its value stays. */
-void shell_tell_unset(
-	struct shell_walk *w, struct shell_str name, struct shell_span span);
+/* Tells what happens to a variable; nothing else becomes of it here. */
+void shell_report(struct shell_walk *w, enum shell_how how,
+	struct shell_str name, const struct shell_val *value, bool exported,
+	struct shell_span span);
 void shell_unset_var(
 	struct shell_walk *w, struct shell_str name, struct shell_span span);
 

@@ -475,7 +475,7 @@ void shell_func_define(struct shell_walk *w, const struct shell_node *node)
 	}
 }
 
-static void report(struct shell_walk *w, enum shell_how how,
+void shell_report(struct shell_walk *w, enum shell_how how,
 	struct shell_str name, const struct shell_val *value, bool exported,
 	struct shell_span span)
 {
@@ -491,12 +491,6 @@ static void report(struct shell_walk *w, enum shell_how how,
 	err = w->ops->set(w->ctx, w, &s);
 	if (err)
 		shell_stop(w, err);
-}
-
-void shell_tell_unset(
-	struct shell_walk *w, struct shell_str name, struct shell_span span)
-{
-	report(w, SHELL_SET_UNSET, name, NULL, false, span);
 }
 
 /* What a trap may see: every value since it was set. */
@@ -544,7 +538,7 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 		w->st->dirs = NULL;
 	if (shell_str_in(name, " BASH_CMDS BASH_ALIASES BASH_ARGV0 "))
 		shell_risk(w, SHELL_RISK_HASH, name, span);
-	report(w, how, name, v->value, v->exported, span);
+	shell_report(w, how, name, v->value, v->exported, span);
 	tell_traps(w, v);
 }
 
@@ -598,6 +592,6 @@ void shell_unset_var(
 	v->maybe_unset = true;
 	if (shell_str_is(name, "IFS"))
 		w->st->own_ifs = false;
-	shell_tell_unset(w, name, span);
+	shell_report(w, SHELL_SET_UNSET, name, NULL, false, span);
 	tell_traps(w, v);
 }
