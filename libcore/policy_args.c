@@ -151,6 +151,9 @@ static void known(struct scan *s, const struct item *it, const char *name,
 			s->out->unresolved = true;
 	}
 	give(s, name, has ? value.s : NULL);
+	/* fd --exec=PROGRAM {} */
+	if (it->type == IMG_T_CMD && attached)
+		args_value(s, IMG_T_PROG, attached, name);
 	if (it->type == IMG_T_CMD || it->type == IMG_T_CMDDATA)
 		args_command(s, it, s->i + 1);
 	else

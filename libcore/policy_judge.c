@@ -317,7 +317,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		is_pipe(out->operand[0].s))
 		judge_raise(k, POLICY_DENY, "stdin",
 			"an interpreter reads code from a pipe");
-	if (k->cmd && ((s.style & IMG_S_STDIN &&
+	if (k->cmd && ((s.style & IMG_S_STDIN && !out->cmd_count &&
 			       k->cmd->input != SHELL_IN_INHERIT) ||
 			      (s.style & IMG_S_TEXT &&
 				      k->cmd->input == SHELL_IN_TEXT)))
@@ -362,8 +362,9 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 	/* watch 'x y', and a program of that name is nobody's. */
 	if (k->wraps > 1 && strpbrk(word, " \t\n;|&"))
 		judge_sh(k, &argv[0], NULL, 0, SHELL_UNION);
+	/* zsh's =curl is /usr/bin/curl. */
 	for (const char *c = word; *c; c++)
-		if (*c & 0x80 || *c < ' ')
+		if (*c & 0x80 || *c < ' ' || *word == '=')
 			judge_raise(k, POLICY_DENY, "name",
 				"the command's name is not plain ASCII");
 	if (k->exe && k->wraps == 1)

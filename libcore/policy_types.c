@@ -375,6 +375,20 @@ static void found_files(struct scan *s, struct arg *a)
 	*a = (struct arg){.s = to, .rel = true, .glob = true};
 }
 
+/* watch: its words, side by side, are a line for a shell. */
+static void as_line(struct scan *s, const struct arg *argv, size_t n)
+{
+	autobuf struct buf b = BUF_INIT(JUDGE_ARENA);
+	struct arg line;
+
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&b, "%s ", argv[i].s);
+	line = judge_arg(s->k->j, buf_str(&b), b.len);
+	judge_sh(s->k, &line, NULL, 0, SHELL_UNION);
+	s->out->wrapper = true;
+	s->done = true;
+}
+
 void args_command(struct scan *s, const struct item *it, size_t from)
 {
 	struct judge *j = s->k->j;
@@ -407,6 +421,10 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 	if (until) {
 		s->i = from + end;
 		judge_argv(s->k, argv, end);
+		return;
+	}
+	if (s->style & IMG_S_TEXT && end) {
+		as_line(s, argv, end);
 		return;
 	}
 	s->out->cmd = argv;
