@@ -49,6 +49,12 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 /* An option that is not in the schema; letter: within a cluster, or NULL. */
 void args_unknown(struct scan *s, const struct arg *a, const char *letter);
 void args_assign(struct scan *s, const struct arg *a);
+/* Was this option given? */
+bool args_given(const struct parsed *o, const char *name);
+/* An operand of ln: what the link, the last of them, will say. */
+void args_link(struct scan *s, const struct arg *a);
+/* All of ln's words were judged: the links are there from here on. */
+void args_made(struct scan *s);
 /* The words from index on are a command. */
 void args_command(struct scan *s, const struct item *it, size_t from);
 

@@ -293,7 +293,7 @@ static int on_source(void *ctx, struct shell_walk *w,
 	if (!name || !dir || judge_spent(j) ||
 		(k.judged && k.v.would == POLICY_DENY))
 		return -EACCES;
-	f.named = false;
+	f.want = 0;
 	judge_resolve(j, judge_text(j, dir->p, dir->n),
 		judge_text(j, name->p, name->n), &f);
 	if (f.where != FOUND_IN || was_written(j, f.path))
@@ -363,10 +363,10 @@ static bool on_is_dir(void *ctx, const struct shell_val *dir)
 	struct path_found f;
 
 	/* Dry runs ask as well, and nothing ends those by their work. */
-	if (!s || !s->n || s->p[0] != '/' || j->moved_all ||
+	if (!s || !s->n || s->p[0] != '/' || j->moved_all || j->made ||
 		judge_spent(j))
 		return false;
-	f.named = false;
+	f.want = 0;
 	judge_resolve(j, "/", judge_text(j, s->p, s->n), &f);
 	for (unsigned i = 0; i < j->written_count; i++)
 		if (j->written[i].moved &&

@@ -56,7 +56,7 @@ bool judge_is_stdin(const char *s)
 	       str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
 }
 
-static bool option_given(const struct parsed *o, const char *name)
+bool args_given(const struct parsed *o, const char *name)
 {
 	for (size_t i = 0; i < o->opts; i++)
 		if (str_eq(o->opt[i].name, name))
@@ -99,7 +99,7 @@ static void shell(struct scan *s)
 	struct parsed *o = s->out;
 	struct judge_cmd *k = s->k;
 
-	if (option_given(o, "-c")) {
+	if (args_given(o, "-c")) {
 		o->wrapper = true;
 		if (!o->operands)
 			judge_raise(k, POLICY_DENY, "dynamic",
@@ -107,14 +107,14 @@ static void shell(struct scan *s)
 		else
 			judge_sh(k, &o->operand[0], o->operand + 1,
 				o->operands - 1, dialect_of(k, s->prog));
-	} else if (o->operands && !option_given(o, "-s") &&
+	} else if (o->operands && !args_given(o, "-s") &&
 		   !judge_is_stdin(o->operand[0].s)) {
 		script(k, o);
-	} else if (option_given(o, "--version") || option_given(o, "--help")) {
+	} else if (args_given(o, "--version") || args_given(o, "--help")) {
 		return;
 	} else {
 		/* sh -s ARGS: before them stands the shell itself. */
-		bool zero = o->operands && !option_given(o, "-s");
+		bool zero = o->operands && !args_given(o, "-s");
 
 		k->args = o->operand + zero - 1;
 		k->nargs = o->operands - zero + 1;
@@ -123,55 +123,15 @@ static void shell(struct scan *s)
 	}
 }
 
-/* What a symbolic link says is read from where it stands: the first n bytes of
- * `last`. */
-static void link_from(
-	struct scan *s, const struct arg *a, const struct arg *last, size_t n)
-{
-	char path[JUDGE_PATH];
-	struct buf b = BUF_FIXED(path);
-	struct arg target = *a;
-
-	buf_add(&b, last->s, n);
-	buf_addf(&b, "%s%s", n ? "/" : "", a->s);
-	if (!b.err)
-		target.s = judge_text(s->k->j, buf_str(&b), b.len);
-	judge_path(s->k, &target, PATH_READ);
-}
-
-/* ln -s TARGET LINK, or DIR: with -n even a link to one is LINK. */
-static void link_target(struct scan *s, const struct arg *a)
-{
-	const struct parsed *o = s->out;
-	const struct arg *last = &o->operand[o->operands - 1];
-	const char *slash = strrchr(last->s, '/');
-	struct path_found f = {.named = true};
-	bool dir;
-
-	if (!option_given(o, "-s") && !option_given(o, "--symbolic")) {
-		args_value(s, IMG_T_WPATH, a, "operand");
-		return;
-	}
-	if (o->operands < 2 || a->s[0] == '/' || last->unknown) {
-		judge_path(s->k, a, PATH_READ);
-		return;
-	}
-	judge_resolve(s->k->j, s->k->j->cwd, last->s, &f);
-	dir = judge_enters(s->k->j, f.path);
-	if (!dir || f.count > 1)
-		link_from(s, a, last, slash ? (size_t)(slash - last->s) : 0);
-	if (dir)
-		link_from(s, a, last, strlen(last->s));
-}
-
 /* Operands by their type; what is typed nowhere is looked at for paths. */
 static void operands(struct scan *s)
 {
 	struct parsed *o = s->out;
+	bool links = false;
 
 	/* test A -nt B looks at A, too. */
-	if (option_given(o, "-nt") || option_given(o, "-ot") ||
-		option_given(o, "-ef"))
+	if (args_given(o, "-nt") || args_given(o, "-ot") ||
+		args_given(o, "-ef"))
 		for (size_t i = 0; i < o->operands; i++)
 			judge_path_guess(s->k, &o->operand[i]);
 	for (size_t i = 0; i < o->operands; i++) {
@@ -183,8 +143,9 @@ static void operands(struct scan *s)
 			return;
 		if (said && it.kind == IMG_I_PREFIX)
 			a.s += it.prefix;
+		links |= said && it.type == IMG_T_LINK;
 		if (said && it.type == IMG_T_LINK)
-			link_target(s, &a);
+			args_link(s, &a);
 		else if (said && it.type == IMG_T_PATH && s->writes)
 			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (said)
@@ -196,6 +157,8 @@ static void operands(struct scan *s)
 			judge_embedded(s->k, a.s);
 		}
 	}
+	if (links)
+		args_made(s);
 }
 
 /* Something runs a program that has rules against it: an unknown wrapper. A
@@ -243,7 +206,7 @@ static void inner(struct scan *s)
 		k->env = all;
 		k->nenv = nenv + s->nenv;
 	}
-	if (option_given(s->out, "-i") &&
+	if (args_given(s->out, "-i") &&
 		str_eq(s->prog->name ? s->prog->name : "", "env"))
 		k->clean = true;
 	if (s->style & (IMG_S_WRAPPER | IMG_S_MULTI))
@@ -310,7 +273,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		judge_sed(k, &s.sed);
 	if (s.style & IMG_S_INTERP && !s.coded && !out->cmd_count &&
 		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
-		!option_given(out, "-m") &&
+		!args_given(out, "-m") &&
 		!(out->opts && (!k->cmd || k->cmd->input == SHELL_IN_INHERIT)))
 		judge_stdin_code(k, STDIN_CODE);
 	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&

@@ -93,6 +93,7 @@ struct judge {
 	unsigned seen_count;
 	struct judged_cmd **same; /* commands judged, by their hash */
 	struct judged_dir *dir;   /* the last directory that was walked to */
+	const struct made_link *made; /* links that the line makes */
 	const char **named;       /* variables judged: set, then unset */
 	struct img_range list[POLICY_LAYERS][JUDGE_LISTS];
 	unsigned found; /* a bit for each of these that was looked up */
@@ -177,8 +178,13 @@ void judge_path_guess(struct judge_cmd *k, const struct arg *a);
 /* A directory that may be entered? */
 bool judge_enters(struct judge *j, const char *path);
 
+enum {
+	FOUND_NAMES = 1, /* the names below are wanted */
+	FOUND_ENTRY = 2, /* a link that ends the path is not followed */
+};
+
 struct path_found {
-	bool named;            /* in: the names below are wanted */
+	unsigned want;         /* in: of these */
 	char path[JUDGE_PATH]; /* physical, absolute */
 	enum {
 		FOUND_IN,     /* beneath the root (or the root) */
@@ -200,14 +206,16 @@ static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 /* Resolves path as the kernel would from cwd, following links. */
 void judge_resolve(struct judge *j, const char *cwd, const char *path,
 	struct path_found *out);
-/* The same for the name itself: a link that ends the path is not followed. */
-void judge_resolve_entry(struct judge *j, const char *cwd, const char *path,
-	struct path_found *out);
+
+/* A symbolic link that the line made: what it says, or NULL. */
+const char *judge_made(const struct judge *j, const char *path);
 
 /* Was the very same command judged here before, so that nothing new comes of
  * it? If not: judge_same_add(), unless it has shell code in it. */
 bool judge_same(struct judge *j, const struct shell_cmd *cmd);
 void judge_same_add(struct judge *j, const struct shell_cmd *cmd);
+/* From here on something new may come of it. */
+void judge_same_forget(struct judge *j);
 /* The same for the setting of a variable; remembers it. */
 bool judge_same_name(struct judge *j, const char *name, bool unset);
 

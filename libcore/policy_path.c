@@ -25,7 +25,6 @@ struct steps {
 	size_t len;   /* of at->path */
 	size_t floor; /* ".." may not go below: the root's length; 0; or LEFT */
 	unsigned links;
-	bool entry; /* the last component is not followed */
 	char todo[MAX_TODO]; /* used from .from on */
 	size_t from;
 };
@@ -100,9 +99,10 @@ static int into(struct steps *s, const char *name, size_t n)
 	char link[JUDGE_PATH];
 	struct path_found *f = s->at;
 	size_t parent = s->len;
-	ssize_t got = -1;
+	const char *made;
+	ssize_t got;
 
-	if (f->named && is_last(s) && !note_name(s, name, n))
+	if (f->want & FOUND_NAMES && is_last(s) && !note_name(s, name, n))
 		return FOUND_TOO_LONG;
 	if (s->len + 1 + n >= sizeof(f->path))
 		return FOUND_TOO_LONG;
@@ -110,11 +110,14 @@ static int into(struct steps *s, const char *name, size_t n)
 	memcpy(f->path + s->len, name, n);
 	s->len += n;
 	f->path[s->len] = 0;
-	if (f->missing || strpbrk(f->path + parent, "\1\2") ||
-		(s->entry && is_last(s)))
+	made = judge_made(s->j, f->path);
+	if ((!made && (f->missing || strpbrk(f->path + parent, "\1\2"))) ||
+		(f->want & FOUND_ENTRY && is_last(s)))
 		return FOUND_IN;
 	s->j->work += JUDGE_LOOK;
-	got = readlink(f->path, link, sizeof(link) - 1);
+	got = made && str_copy(link, sizeof(link), made) == 0
+		      ? (ssize_t)strlen(link)
+		      : readlink(f->path, link, sizeof(link) - 1);
 	if (got < 0) {
 		f->missing = errno != EINVAL;
 		return FOUND_IN;
@@ -174,6 +177,7 @@ static int walk(struct steps *s)
  * leads. Thousands of operands lie in a few of them. */
 struct judged_dir {
 	bool known, missing;
+	const struct made_link *made; /* that are in the way */
 	unsigned links;
 	size_t n, len, floor;
 	char cwd[JUDGE_PATH], given[JUDGE_PATH], path[JUDGE_PATH];
@@ -184,10 +188,10 @@ static const char *take_dir(struct steps *s, const char *cwd, const char *path)
 {
 	const struct judged_dir *d = s->j->dir;
 
-	if (!d || !d->known || strncmp(path, d->given, d->n) != 0 ||
+	if (!d || !d->known || d->made != s->j->made || !str_eq(cwd, d->cwd) ||
+		strncmp(path, d->given, d->n) != 0 ||
 		(path[0] == '/') != (d->given[0] == '/') ||
-		in_root(s->j, path) != in_root(s->j, d->given) ||
-		!str_eq(cwd, d->cwd))
+		in_root(s->j, path) != in_root(s->j, d->given))
 		return NULL;
 	memcpy(s->at->path, d->path, d->len);
 	s->len = d->len;
@@ -203,7 +207,7 @@ static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
 	const char *rest)
 {
 	struct judged_dir *d = s->j->dir;
-	bool named = s->at->named;
+	unsigned want = s->at->want;
 	int rc;
 
 	if (!d)
@@ -219,9 +223,9 @@ static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
 		    ? !push(s, anchor(s, d->given))
 		    : !push(s, d->given) || !push(s, anchor(s, cwd)))
 		return FOUND_TOO_LONG;
-	s->at->named = false;
+	s->at->want = 0;
 	rc = walk(s);
-	s->at->named = named;
+	s->at->want = want;
 	if (rc != FOUND_IN)
 		return rc;
 	memcpy(d->path, s->at->path, s->len);
@@ -230,12 +234,13 @@ static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
 	d->links = s->links;
 	d->missing = s->at->missing;
 	d->n = n;
+	d->made = s->j->made;
 	d->known = true;
 	return FOUND_IN;
 }
 
-static void resolve(struct judge *j, const char *cwd, const char *path,
-	struct path_found *out, bool entry)
+void judge_resolve(struct judge *j, const char *cwd, const char *path,
+	struct path_found *out)
 {
 	struct steps s = {.j = j, .at = out, .from = MAX_TODO - 1};
 	const char *slash = strrchr(path, '/'), *rest;
@@ -248,7 +253,6 @@ static void resolve(struct judge *j, const char *cwd, const char *path,
 	rest = take_dir(&s, cwd, path);
 	if (rest != path + n)
 		rc = to_dir(&s, cwd, path, n, rest);
-	s.entry = entry;
 	if (rc == FOUND_IN)
 		rc = push(&s, path + n) ? walk(&s) : FOUND_TOO_LONG;
 	out->path[s.len] = 0;
@@ -258,18 +262,6 @@ static void resolve(struct judge *j, const char *cwd, const char *path,
 		     : !path_beneath(j->root, out->path) ? FOUND_OUT
 		     : s.floor == LEFT                   ? FOUND_ESCAPE
 							 : FOUND_IN;
-}
-
-void judge_resolve(struct judge *j, const char *cwd, const char *path,
-	struct path_found *out)
-{
-	resolve(j, cwd, path, out, false);
-}
-
-void judge_resolve_entry(struct judge *j, const char *cwd, const char *path,
-	struct path_found *out)
-{
-	resolve(j, cwd, path, out, true);
 }
 
 /* Matches segment by segment: '*' does not take '/'. */
@@ -460,11 +452,8 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	struct judge *j = k->j;
 	struct path_found f;
 
-	f.named = false;
-	if (k->unlinks && use == PATH_WRITE)
-		judge_resolve_entry(j, cwd, a->s, &f);
-	else
-		judge_resolve(j, cwd, a->s, &f);
+	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
+	judge_resolve(j, cwd, a->s, &f);
 	if (f.where == FOUND_TOO_LONG)
 		judge_raise(k, POLICY_DENY, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
@@ -488,6 +477,19 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 			judge_raise(k, POLICY_DENY, "protect",
 				"takes all of %s away", j->root);
 	}
+}
+
+/* Whether the links are there depends on how the commands before end. */
+static void both_ways(struct judge_cmd *k, const struct arg *a, const char *cwd,
+	enum path_use use)
+{
+	const struct made_link *made = k->j->made;
+
+	path_from(k, a, cwd, use);
+	k->j->made = NULL;
+	if (made)
+		path_from(k, a, cwd, use);
+	k->j->made = made;
 }
 
 void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
@@ -520,7 +522,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 				judge_show(j, a->s));
 			continue;
 		}
-		path_from(k, &known, *cwd ? cwd : "/", use);
+		both_ways(k, &known, *cwd ? cwd : "/", use);
 	}
 }
 

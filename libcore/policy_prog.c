@@ -68,7 +68,7 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	struct judge *j = k->j;
 	struct path_found f;
 
-	f.named = true;
+	f.want = FOUND_NAMES;
 	judge_resolve(j, "/", path, &f);
 	p->file = judge_text(j, f.path, strlen(f.path));
 	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG ||

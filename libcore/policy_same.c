@@ -107,6 +107,12 @@ void judge_same_add(struct judge *j, const struct shell_cmd *cmd)
 	j->same[s->hash % BUCKETS] = s;
 }
 
+void judge_same_forget(struct judge *j)
+{
+	if (j->same)
+		memset(j->same, 0, BUCKETS * sizeof(struct judged_cmd *));
+}
+
 bool judge_same_name(struct judge *j, const char *name, bool unset)
 {
 	const char **slot;
