@@ -100,10 +100,16 @@ void args_link(struct scan *s, const struct arg *a)
 void args_made(struct scan *s)
 {
 	const struct parsed *o = s->out;
-	size_t n = o->operands - (o->operands > 1);
-	const struct arg *last = &o->operand[n];
-	unsigned is = n < o->operands ? place(s, last) : 2;
+	size_t end = o->operands, n;
+	const struct arg *last;
+	unsigned is;
 
+	/* What may be no operand at all leaves the one before it the last. */
+	while (end > 1 && o->operand[end - 1].many)
+		end--;
+	n = end - (end > 1);
+	last = &o->operand[n];
+	is = n < end ? place(s, last) : 2;
 	for (size_t i = 0; i < n && symbolic(s); i++) {
 		const struct arg *a = &o->operand[i];
 		const char *name = path_base(a->s);
@@ -114,7 +120,7 @@ void args_made(struct scan *s)
 			continue;
 		if (is & 1)
 			remember(s->k, last->s, a->s);
-		if (n < o->operands)
+		if (n < end)
 			buf_addf(&b, "%s/", last->s);
 		buf_adds(&b, name);
 		if (is & 2 && *name && !b.err)
