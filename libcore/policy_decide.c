@@ -166,14 +166,17 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 	struct judge *j = ctx;
 	struct judge_cmd k;
 	const char *name = judge_text(j, s->name.p, s->name.n);
+	const bool unset = s->how == SHELL_SET_UNSET;
+	const char **same = judge_same_name(j, name, unset);
 
 	j->walk = w;
-	if (judge_same_name(j, name, s->how == SHELL_SET_UNSET))
+	if (same && *same && str_eq(*same, name))
 		return enough(j);
 	judge_begin(j, &k, s->span);
 	str_copy(k.v.command, sizeof(k.v.command),
 		strlen(name) < 100 ? name : "");
-	judge_setenv(&k, name, s->how == SHELL_SET_UNSET);
+	if (judge_setenv(&k, name, shell_val_text(&s->value), unset) && same)
+		*same = name;
 	judge_end(&k);
 	return enough(j);
 }

@@ -37,6 +37,7 @@ enum judge_list {
 	LIST_ENV_UNSET,
 	LIST_ENV_FIXED,
 	LIST_GIT_SAFE_KEYS,
+	LIST_ENV_SAFE,
 	JUDGE_LISTS,
 };
 
@@ -157,6 +158,8 @@ bool judge_listed(struct judge *j, enum judge_list list, const char *word);
 bool judge_granted(struct judge *j, enum judge_list list, const char *word);
 /* Do commands come from dir, in every layer that speaks of it? */
 bool judge_exec_dir(const struct judge *j, const char *dir);
+/* Is this value of PATH made of such directories alone? */
+bool judge_plain_search(const struct judge *j, const char *path);
 /* May the variable never be set? */
 bool judge_env_denied(const struct judge *j, const char *name);
 
@@ -216,8 +219,9 @@ bool judge_same(struct judge *j, const struct shell_cmd *cmd);
 void judge_same_add(struct judge *j, const struct shell_cmd *cmd);
 /* From here on something new may come of it. */
 void judge_same_forget(struct judge *j);
-/* The same for the setting of a variable; remembers it. */
-bool judge_same_name(struct judge *j, const char *name, bool unset);
+/* Where the name of a variable stands that was set, or taken away, and may be
+ * whatever its value is; NULL: nothing is kept. */
+const char **judge_same_name(struct judge *j, const char *name, bool unset);
 
 void judge_prog(struct judge_cmd *k, const char *word, struct prog *out);
 /* The same for an execve of file as word. */
@@ -274,7 +278,9 @@ bool judge_is_stdin(const char *s);
 enum stdin_code { STDIN_SHELL, STDIN_CODE, STDIN_EDITOR };
 void judge_stdin_code(struct judge_cmd *k, enum stdin_code is);
 
-/* Setting the variable called name. */
-void judge_setenv(struct judge_cmd *k, const char *name, bool unset);
+/* Setting the variable called name to value (NULL: it is not known), or
+ * taking it away. Does that hang on the name alone? */
+bool judge_setenv(struct judge_cmd *k, const char *name,
+	const struct shell_str *value, bool unset);
 
 #endif

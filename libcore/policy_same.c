@@ -113,21 +113,15 @@ void judge_same_forget(struct judge *j)
 		memset(j->same, 0, BUCKETS * sizeof(struct judged_cmd *));
 }
 
-bool judge_same_name(struct judge *j, const char *name, bool unset)
+const char **judge_same_name(struct judge *j, const char *name, bool unset)
 {
-	const char **slot;
-
 	if (j->each || ++j->commands <= JUDGE_FEW)
-		return false;
+		return NULL;
 	if (!j->named)
 		j->named = arena_zalloc(
 			j->arena, 2 * NAMES * sizeof(*j->named));
 	if (!j->named)
-		return false;
-	slot = &j->named[2 * (hash_text(0, name, strlen(name)) % NAMES) +
+		return NULL;
+	return &j->named[2 * (hash_text(0, name, strlen(name)) % NAMES) +
 			 unset];
-	if (*slot && str_eq(*slot, name))
-		return true;
-	*slot = name;
-	return false;
 }

@@ -230,7 +230,7 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 		args_assign(s, value);
 		break;
 	case IMG_T_NAME:
-		judge_setenv(s->k, value->s, true);
+		judge_setenv(s->k, value->s, NULL, true);
 		break;
 	case IMG_T_REPL:
 		s->replace = *value->s ? value->s : "{}";
@@ -293,16 +293,18 @@ void args_assign(struct scan *s, const struct arg *a)
 		not_known(s, a, "a variable's name");
 		return;
 	}
-	judge_setenv(s->k, name, false);
+	text = arena_new(j->arena, struct shell_str);
+	if (text)
+		*text = (struct shell_str){a->s + n + (a->s[n] == '='), 0};
+	if (text)
+		text->n = strlen(text->p);
+	judge_setenv(s->k, name, text, false);
 	if (!s->env)
 		s->env =
 			arena_zalloc(j->arena, (s->argc + 1) * sizeof(*s->env));
-	text = arena_new(j->arena, struct shell_str);
 	if (!s->env || !text || s->nenv > s->argc)
 		return;
 	one = &s->env[s->nenv++];
-	text->p = a->s[n] ? a->s + n + 1 : "";
-	text->n = strlen(text->p);
 	one->how = SHELL_SET_PREFIX;
 	one->exported = true;
 	one->name = (struct shell_str){name, n};

@@ -214,7 +214,8 @@ static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
 	const char *word)
 {
 	static const char names[JUDGE_LISTS][16] = {"builtin", "code-deny",
-		"code-ask", "env-unset", "env-fixed", "git-safe-keys"};
+		"code-ask", "env-unset", "env-fixed", "git-safe-keys",
+		"env-safe"};
 	const struct policy_image *img = j->p->layer[layer];
 	struct img_range *r = &j->list[layer][list];
 	unsigned bit = 1U << (layer * JUDGE_LISTS + list);

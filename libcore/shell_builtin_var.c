@@ -106,6 +106,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 	struct shell_var *old;
 	struct shell_str name = operand_name(s, &at);
 	const struct shell_val *value;
+	bool known = shell_var_find(w->st, name) != NULL;
 
 	if (v->many || !is_operand(s, name)) {
 		shell_risk(w, SHELL_RISK_NAME, s, c->span);
@@ -119,9 +120,9 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 			shell_report(w, SHELL_SET_UNSET, name, NULL, false,
 				c->span);
 		declare_flags(w, c, name, flags, exported);
-		/* A name alone is reported too: it may become a danger by
-		 * being exported. */
-		if (exported) {
+		/* The name alone of what the line has set is reported, too: it
+		 * may become a danger by being exported. */
+		if (exported && known) {
 			bool unset;
 
 			value = shell_param_value(w, name, &unset);
