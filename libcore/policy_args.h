@@ -25,6 +25,7 @@ struct scan {
 	uint32_t style; /* of both */
 	struct parsed *out;
 	unsigned pos;
+	bool removes; /* its operands are taken away */
 	bool no_options, shifted, coded, writes;
 	bool unknown_before; /* the word before is an option that is not known
 			      */

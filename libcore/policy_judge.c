@@ -141,6 +141,8 @@ static void operands(struct scan *s)
 
 		if (o->query)
 			return;
+		/* What is taken goes to the last of them. */
+		s->k->removes = s->removes && !(said && it.kind == IMG_I_LAST);
 		if (said && it.kind == IMG_I_PREFIX)
 			a.s += it.prefix;
 		links |= said && it.type == IMG_T_LINK;
@@ -216,7 +218,7 @@ static void inner(struct scan *s)
 	k->nenv = nenv;
 }
 
-static void what_it_does(const struct scan *s)
+static void what_it_does(struct scan *s)
 {
 	static const char names[][8] = {
 		"cp", "mkdir", "touch", "tee", "install", "tar", "rm", "mv",
@@ -226,7 +228,8 @@ static void what_it_does(const struct scan *s)
 	while (i < ARRAY_SIZE(names) && !str_eq(s->name, names[i]))
 		i++;
 	s->k->keeps = i < 6;
-	s->k->removes = i >= 6 && i < ARRAY_SIZE(names);
+	s->k->removes = false;
+	s->removes = i >= 6 && i < ARRAY_SIZE(names);
 	s->k->unlinks = i < ARRAY_SIZE(names) && str_eq(names[i], "rm");
 }
 

@@ -382,6 +382,16 @@ static bool begins_alike(const char *pattern, const char *rel)
 	return *pattern == *rel || strchr("*?", *pattern) || *rel == SHELL_REL;
 }
 
+static void not_known(
+	struct judge_cmd *k, const struct arg *a, const char *what)
+{
+	struct judge *j = k->j;
+
+	judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
+		"%s: the %s is not known before it runs", judge_show(j, a->s),
+		what);
+}
+
 static void check_protect(struct judge_cmd *k, const char *physical,
 	const struct arg *a, enum path_use use)
 {
@@ -408,9 +418,14 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 			j->work++;
 			if (!protected_by(pattern, rel, a->glob))
 				continue;
-			judge_raise(k, p.decision, "protect",
-				"writes the protected %s%s%s",
-				judge_show(j, rel), *text ? ": " : "", text);
+			/* A number may be any name so far: none is meant. */
+			if (*rel == SHELL_REL && !a->glob)
+				not_known(k, a, "path");
+			else
+				judge_raise(k, p.decision, "protect",
+					"writes the protected %s%s%s",
+					judge_show(j, rel), *text ? ": " : "",
+					text);
 		}
 	}
 }
@@ -446,6 +461,24 @@ static void remember(struct judge_cmd *k, const char *physical)
 	j->written_count++;
 }
 
+/* cd may fail where two directories are possible. */
+static void outside(struct judge_cmd *k, const struct arg *a,
+	const struct path_found *f)
+{
+	const bool up = f->where == FOUND_ESCAPE;
+	const bool link = !up && a->s[0] != '/' && !str_eq(f->path, a->s);
+
+	judge_raise(k, POLICY_DENY, "path", "%s%s %s%s",
+		judge_show(k->j, a->s), up ? ": '..' leaves" : " is outside",
+		k->j->root, link ? " behind a link" : "");
+	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
+		judge_alternative(k,
+			up && k->cwd->n > 1
+				? "where cd may fail: cd DIR && COMMAND"
+				: "name a file of the project, or have root "
+				  "grant this one: path r|rw FILE");
+}
+
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	enum path_use use)
 {
@@ -457,16 +490,10 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	if (f.where == FOUND_TOO_LONG)
 		judge_raise(k, POLICY_DENY, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
-	else if (f.where == FOUND_ESCAPE)
-		judge_raise(k, POLICY_DENY, "path", "%s: '..' leaves %s",
-			judge_show(j, a->s), j->root);
-	else if (!judge_is_tmp(j, f.path) &&
-		 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))
-		judge_raise(k, POLICY_DENY, "path", "%s is outside %s%s",
-			judge_show(j, a->s), j->root,
-			str_eq(f.path, a->s) || a->s[0] == '/'
-				? ""
-				: " behind a link");
+	else if (f.where == FOUND_ESCAPE ||
+		 (!judge_is_tmp(j, f.path) &&
+			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE)))
+		outside(k, a, &f);
 	else if (f.where == FOUND_IN &&
 		 (use == PATH_WRITE || use == PATH_GUESS)) {
 		check_protect(k, f.path, a, use);
@@ -501,9 +528,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	if (!*a->s || j->depth || judge_spent(j))
 		return;
 	if (a->unknown) {
-		judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
-			"%s: the path is not known before it runs",
-			judge_show(j, a->s));
+		not_known(k, a, "path");
 		if (use == PATH_WRITE)
 			written_somewhere(k);
 		known.s = judge_text(j, a->s, strcspn(a->s, "\2"));
@@ -517,9 +542,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		const char *cwd = judge_text(j, dir.p, dir.n);
 
 		if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
-			judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
-				"%s: the directory is not known before it runs",
-				judge_show(j, a->s));
+			not_known(k, a, "directory");
 			continue;
 		}
 		both_ways(k, &known, *cwd ? cwd : "/", use);
