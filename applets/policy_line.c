@@ -249,6 +249,7 @@ int policy_test_verb(void *into, int argc, char **argv)
 
 struct drawing {
 	struct buf *out;
+	struct buf told; /* a line for each verdict, of all the readings */
 	struct json *json;
 	const char *line;
 	size_t len;
@@ -297,7 +298,14 @@ static void mark(struct drawing *w, const struct policy_verdict *v)
 static void each(void *ctx, const struct policy_verdict *v)
 {
 	struct drawing *w = ctx;
+	size_t before = w->told.len;
 
+	buf_addf(&w->told, "\n%u %u %s %s: %s\n", (unsigned)v->offset,
+		(unsigned)v->length, policy_decision_name(v->would), v->rule,
+		v->reason);
+	if (str_find(buf_str(&w->told), w->told.data + before) !=
+		w->told.data + before)
+		return;
 	if (w->json) {
 		json_verdict(w->json, v);
 		return;
@@ -313,7 +321,9 @@ int policy_explain(void *into, int argc, char **argv)
 	autobuf struct buf out = BUF_INIT(4 << 20);
 	autohere struct policy_here *h = NULL;
 	struct json j = JSON_INIT(&out);
-	struct drawing w = {.out = &out, .colour = cli_colour(STDOUT_FILENO)};
+	struct drawing w = {.out = &out,
+		.told = BUF_INIT(4 << 20),
+		.colour = cli_colour(STDOUT_FILENO)};
 	struct policy_request req;
 	struct policy_verdict v;
 
@@ -348,5 +358,6 @@ int policy_explain(void *into, int argc, char **argv)
 		say(&out, &v, w.colour);
 	}
 	policy_print(&j);
+	buf_release(&w.told);
 	return exit_code(h, v.decision);
 }

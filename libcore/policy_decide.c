@@ -264,6 +264,11 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 	judge_raise(&k, d, risk_rule(risk), "%s%s%s",
 		text ? text : "not understood", *piece ? ": " : "",
 		judge_show(j, piece));
+	if (risk == SHELL_RISK_DYNAMIC)
+		judge_alternative(&k, "write out what is to run");
+	if (risk == SHELL_RISK_SOURCE)
+		judge_alternative(
+			&k, "call it by its path, as in .venv/bin/python");
 	judge_end(&k);
 	return enough(j);
 }

@@ -130,6 +130,12 @@ policy() {
 	[[ $output == *"          ^^^^^^^^^^^^^^^^^^^"* ]]
 	[[ $output == *"deny (net)"*"[default:"* ]]
 	[[ $output == *"=> deny"* ]]
+	# once each, however many shells read it so
+	run policy explain 'source none/x; ls
+ls'
+	[ "$(grep -c '^  confirm (unknown)' <<<"$output")" -eq 2 ]
+	policy explain --json 'source none/x; ls' >found.json || true
+	jq -e '[.commands[] | select(.command == "ls")] | length == 1' found.json
 }
 
 @test "explain marks characters, not bytes" {
