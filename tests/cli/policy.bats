@@ -18,7 +18,7 @@ policy() {
 	"$WARDBOX" policy "$@"
 }
 
-@test "every line of the four corpora decides as it says" {
+@test "every line of the five corpora decides as it says" {
 	need unshare -m true
 	run fixture "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-corpus.tsv"
@@ -36,6 +36,10 @@ policy() {
 		--batch "$TOP/tests/data/shell-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 700 ]
+	run fixture "$WARDBOX" policy test \
+		--batch "$TOP/tests/data/everyday-lines.tsv"
+	[ "$status" -eq 0 ]
+	[ "$(wc -l <<<"$output")" -gt 1500 ]
 	# the batch does see a difference
 	printf 'PROFILE-DEV\tALLOW\tcurl http://x\n' >bad.tsv
 	run policy test --batch bad.tsv
