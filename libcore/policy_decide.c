@@ -353,6 +353,8 @@ static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 		v = j->home;
 	else if (str_eq(s, "PWD"))
 		v = j->cwd;
+	else if (str_eq(s, "PATH"))
+		v = j->search;
 	else if (j->env)
 		v = env_get(j->env, s);
 	if (v && strpbrk(v, marks))

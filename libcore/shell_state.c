@@ -590,7 +590,7 @@ void shell_unset_var(
 			if (shell_str_eq(l->name, name))
 				v->value = l->value;
 	v->maybe_unset = true;
-	if (shell_str_is(name, "IFS"))
+	if (shell_str_is(name, "IFS") && !v->value)
 		w->st->own_ifs = false;
 	shell_report(w, SHELL_SET_UNSET, name, NULL, false, span);
 	tell_traps(w, v);
