@@ -367,3 +367,65 @@ void args_words(struct scan *s)
 			operand(s, a, doubtful);
 	}
 }
+
+/* Is there a ".." between slashes, or at an end? */
+static bool has_dotdot(const char *s)
+{
+	for (const char *c = s; (c = str_find(c, "..")); c += 2)
+		if ((c == s || c[-1] == '/') && (!c[2] || c[2] == '/'))
+			return true;
+	return false;
+}
+
+/* http://…; behind file:// and git+file:// stands a path, which *s is set to.
+ */
+static bool is_address(const char **s)
+{
+	const char *at = *s, *behind;
+
+	while (chr_name(*at) || *at == '+' || *at == '-' || *at == '.')
+		at++;
+	behind = at > *s ? str_after(at, "://") : NULL;
+	if (!behind || at - *s < 4 || memcmp(at - 4, "file", 4) != 0)
+		return behind;
+	*s = behind;
+	return false;
+}
+
+/* A value with blanks in it is a path only where it begins like one. */
+static bool is_sentence(const char *s)
+{
+	const char *eq = strchr(s, '=');
+
+	if (!strpbrk(s, " \t\n") || has_dotdot(s))
+		return false;
+	if (s[0] == '-' && s[1] && s[1] != '-' && s[2] == '/')
+		return false;
+	/* --out=/x y, but not: a b=/c */
+	return s[0] != '/' &&
+	       !(eq && eq[1] == '/' && strcspn(s, " \t\n") > (size_t)(eq - s));
+}
+
+void judge_path_guess(struct judge_cmd *k, const struct arg *a)
+{
+	const char *s = a->s;
+
+	if (is_sentence(s))
+		return;
+	if (s[0] == '-' && s[1] && s[1] != '-' && s[2])
+		s += s[2] == '=' ? 3 : 2;
+	/* @FILE is how many programs are given more words. */
+	if (s[0] == '@' && (s[1] == '/' || s[1] == '.' || s[1] == '~'))
+		s++;
+	while (*s && !is_address(&s)) {
+		size_t n = strcspn(s, "=:,");
+		struct arg piece = judge_arg(k->j, s, n);
+
+		piece.many = a->many;
+		piece.glob = a->glob;
+		if (piece.s[0] == '/' || has_dotdot(piece.s) || s == a->s ||
+			strchr(piece.s, '/'))
+			judge_path(k, &piece, PATH_GUESS);
+		s += n + (s[n] != 0);
+	}
+}

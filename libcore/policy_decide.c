@@ -323,48 +323,6 @@ static int on_source(void *ctx, struct shell_walk *w,
 	return rc;
 }
 
-/* Variables that shells make up by themselves. */
-static bool shell_made(const char *name)
-{
-	static const char made[][11] = {"BASH*", "DIRSTACK", "EPOCH*",
-		"EUID", "FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LINENO",
-		"MACHTYPE", "OPTARG", "OPTIND", "OSTYPE",
-		"PIPESTATUS", "RANDOM", "SECONDS", "SHELL", "SHELLOPTS",
-		"SHLVL", "SRANDOM", "TERM", "UID", "_", "PS4", "PATH"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
-		if (str_glob(made[i], name))
-			return true;
-	return false;
-}
-
-/* What the walker's texts mean something else by. */
-static const char marks[] = "\1\2\3\4\5\6";
-
-static int on_getvar(void *ctx, struct shell_str name, struct shell_str *value)
-{
-	struct judge *j = ctx;
-	const char *s = judge_text(j, name.p, name.n), *v = NULL;
-
-	/* Its own name stands for it, so that a rule can speak of it. */
-	if (str_eq(s, "PPID"))
-		v = "$PPID";
-	else if (str_eq(s, "HOME"))
-		v = j->home;
-	else if (str_eq(s, "PWD"))
-		v = j->cwd;
-	else if (str_eq(s, "PATH"))
-		v = j->search;
-	else if (j->env)
-		v = env_get(j->env, s);
-	if (v && strpbrk(v, marks))
-		return -1;
-	if (!v)
-		return j->blind || shell_made(s) ? -1 : 0;
-	*value = (struct shell_str){v, strlen(v)};
-	return 1;
-}
-
 /* Nothing that the line named so far may have taken it away. */
 static bool on_is_dir(void *ctx, const struct shell_val *dir)
 {
@@ -392,7 +350,7 @@ const struct shell_walk_ops judge_walk_ops = {
 	.chdir = on_chdir,
 	.risk = on_risk,
 	.source = on_source,
-	.getvar = on_getvar,
+	.getvar = judge_getvar,
 	.is_dir = on_is_dir,
 };
 
@@ -476,7 +434,7 @@ static const struct shell_val *positional(
 	for (size_t i = 0; v && s && i < count; i++) {
 		s[i] = (struct shell_str){args[i], strlen(args[i])};
 		v[i] = (struct shell_val){.n = 1, .alts = &s[i]};
-		if (strpbrk(args[i], marks)) {
+		if (strpbrk(args[i], JUDGE_MARKS)) {
 			s[i] = SHELL_STR("\2");
 			v[i].kind = SHELL_UNKNOWN;
 		}

@@ -1,10 +1,50 @@
-/* policy_env.c - variables that a command may not set
+/* policy_env.c - what variables are, and which a command may not set
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
 
+#include "env.h"
 #include "policy_judge.h"
 #include "str.h"
+
+/* Variables that shells make up by themselves. */
+static bool shell_made(const char *name)
+{
+	static const char made[][11] = {"BASH*", "DIRSTACK", "EPOCH*", "EUID",
+		"FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LINENO",
+		"MACHTYPE", "OPTARG", "OPTIND", "OSTYPE", "PIPESTATUS",
+		"RANDOM", "SECONDS", "SHELL", "SHELLOPTS", "SHLVL", "SRANDOM",
+		"TERM", "UID", "_", "PS4", "PATH"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+		if (str_glob(made[i], name))
+			return true;
+	return false;
+}
+
+int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value)
+{
+	struct judge *j = ctx;
+	const char *s = judge_text(j, name.p, name.n), *v = NULL;
+
+	/* Its own name stands for it, so that a rule can speak of it. */
+	if (str_eq(s, "PPID"))
+		v = "$PPID";
+	else if (str_eq(s, "HOME"))
+		v = j->home;
+	else if (str_eq(s, "PWD"))
+		v = j->cwd;
+	else if (str_eq(s, "PATH"))
+		v = j->search;
+	else if (j->env)
+		v = env_get(j->env, s);
+	if (v && strpbrk(v, JUDGE_MARKS))
+		return -1;
+	if (!v)
+		return j->blind || shell_made(s) ? -1 : 0;
+	*value = (struct shell_str){v, strlen(v)};
+	return 1;
+}
 
 /* A fixed one may stay what it is, PATH may lead to where commands are from
  * anyway, and some values do no harm in any line. */
@@ -26,8 +66,7 @@ static bool changes_nothing(
 	buf_str(&b);
 	if (!b.err && judge_granted(j, LIST_ENV_SAFE, pair))
 		return true;
-	return !judge_env_denied(j, name) &&
-	       judge_walk_ops.getvar(j, old, &old) > 0 &&
+	return !judge_env_denied(j, name) && judge_getvar(j, old, &old) > 0 &&
 	       shell_str_is(old, text);
 }
 
@@ -49,8 +88,9 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 		return true;
 	}
 	/* The walker knows what IFS does, and every shell makes its own. */
-	if (str_eq(name, "IFS") || (!judge_env_denied(j, name) &&
-				!judge_listed(j, LIST_ENV_FIXED, name)))
+	if (str_eq(name, "IFS") ||
+		(!judge_env_denied(j, name) &&
+			!judge_listed(j, LIST_ENV_FIXED, name)))
 		return true;
 	if (!changes_nothing(j, name, value)) {
 		judge_raise(k, POLICY_DENY, "env",

@@ -29,6 +29,9 @@ enum {
 	JUDGE_BYTES = 200, /* as much memory */
 };
 
+/* What the walker's texts mean something else by. */
+#define JUDGE_MARKS "\1\2\3\4\5\6"
+
 /* Lists of the policy that the engine itself asks. */
 enum judge_list {
 	LIST_BUILTIN,
@@ -137,6 +140,9 @@ bool judge_spent(struct judge *j);
 __attribute__((format(printf, 4, 5))) void judge_raise(struct judge_cmd *k,
 	enum policy_decision d, const char *rule, const char *fmt, ...);
 void judge_alternative(struct judge_cmd *k, const char *text);
+/* The path, or directory, is not known: what the profile says of that. */
+void judge_unresolved(
+	struct judge_cmd *k, const struct arg *a, const char *what);
 /* The same, by a rule of an image. */
 void judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
@@ -278,6 +284,8 @@ bool judge_is_stdin(const char *s);
 enum stdin_code { STDIN_SHELL, STDIN_CODE, STDIN_EDITOR };
 void judge_stdin_code(struct judge_cmd *k, enum stdin_code is);
 
+/* shell_walk_ops.getvar: what the variable is when the line begins. */
+int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value);
 /* Setting the variable called name to value (NULL: it is not known), or
  * taking it away. Does that hang on the name alone? */
 bool judge_setenv(struct judge_cmd *k, const char *name,

@@ -382,16 +382,6 @@ static bool begins_alike(const char *pattern, const char *rel)
 	return *pattern == *rel || strchr("*?", *pattern) || *rel == SHELL_REL;
 }
 
-static void not_known(
-	struct judge_cmd *k, const struct arg *a, const char *what)
-{
-	struct judge *j = k->j;
-
-	judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
-		"%s: the %s is not known before it runs", judge_show(j, a->s),
-		what);
-}
-
 static void check_protect(struct judge_cmd *k, const char *physical,
 	const struct arg *a, enum path_use use)
 {
@@ -420,7 +410,7 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 				continue;
 			/* A number may be any name so far: none is meant. */
 			if (*rel == SHELL_REL && !a->glob)
-				not_known(k, a, "path");
+				judge_unresolved(k, a, "path");
 			else
 				judge_raise(k, p.decision, "protect",
 					"writes the protected %s%s%s",
@@ -428,16 +418,6 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 					text);
 		}
 	}
-}
-
-bool judge_enters(struct judge *j, const char *path)
-{
-	char here[JUDGE_PATH + 2];
-	struct buf b = BUF_FIXED(here);
-
-	j->work += JUDGE_LOOK;
-	buf_addf(&b, "%s/.", path);
-	return access(buf_str(&b), X_OK) == 0;
 }
 
 /* Known only to be somewhere. A redirection takes no directory away. */
@@ -528,7 +508,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	if (!*a->s || j->depth || judge_spent(j))
 		return;
 	if (a->unknown) {
-		not_known(k, a, "path");
+		judge_unresolved(k, a, "path");
 		if (use == PATH_WRITE)
 			written_somewhere(k);
 		known.s = judge_text(j, a->s, strcspn(a->s, "\2"));
@@ -542,7 +522,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		const char *cwd = judge_text(j, dir.p, dir.n);
 
 		if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
-			not_known(k, a, "directory");
+			judge_unresolved(k, a, "directory");
 			continue;
 		}
 		both_ways(k, &known, *cwd ? cwd : "/", use);
@@ -558,67 +538,5 @@ void judge_path_val(
 		a.many = v->many;
 		a.glob = v->glob;
 		judge_path(k, &a, use);
-	}
-}
-
-/* Is there a ".." between slashes, or at an end? */
-static bool has_dotdot(const char *s)
-{
-	for (const char *c = s; (c = str_find(c, "..")); c += 2)
-		if ((c == s || c[-1] == '/') && (!c[2] || c[2] == '/'))
-			return true;
-	return false;
-}
-
-/* http://…; behind file:// and git+file:// stands a path, which *s is set to.
- */
-static bool is_address(const char **s)
-{
-	const char *at = *s, *behind;
-
-	while (chr_name(*at) || *at == '+' || *at == '-' || *at == '.')
-		at++;
-	behind = at > *s ? str_after(at, "://") : NULL;
-	if (!behind || at - *s < 4 || memcmp(at - 4, "file", 4) != 0)
-		return behind;
-	*s = behind;
-	return false;
-}
-
-/* A value with blanks in it is a path only where it begins like one. */
-static bool is_sentence(const char *s)
-{
-	const char *eq = strchr(s, '=');
-
-	if (!strpbrk(s, " \t\n") || has_dotdot(s))
-		return false;
-	if (s[0] == '-' && s[1] && s[1] != '-' && s[2] == '/')
-		return false;
-	/* --out=/x y, but not: a b=/c */
-	return s[0] != '/' &&
-	       !(eq && eq[1] == '/' && strcspn(s, " \t\n") > (size_t)(eq - s));
-}
-
-void judge_path_guess(struct judge_cmd *k, const struct arg *a)
-{
-	const char *s = a->s;
-
-	if (is_sentence(s))
-		return;
-	if (s[0] == '-' && s[1] && s[1] != '-' && s[2])
-		s += s[2] == '=' ? 3 : 2;
-	/* @FILE is how many programs are given more words. */
-	if (s[0] == '@' && (s[1] == '/' || s[1] == '.' || s[1] == '~'))
-		s++;
-	while (*s && !is_address(&s)) {
-		size_t n = strcspn(s, "=:,");
-		struct arg piece = judge_arg(k->j, s, n);
-
-		piece.many = a->many;
-		piece.glob = a->glob;
-		if (piece.s[0] == '/' || has_dotdot(piece.s) || s == a->s ||
-			strchr(piece.s, '/'))
-			judge_path(k, &piece, PATH_GUESS);
-		s += n + (s[n] != 0);
 	}
 }

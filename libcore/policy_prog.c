@@ -71,6 +71,16 @@ bool judge_plain_search(const struct judge *j, const char *path)
 	return false;
 }
 
+bool judge_enters(struct judge *j, const char *path)
+{
+	char here[JUDGE_PATH + 2];
+	struct buf b = BUF_FIXED(here);
+
+	j->work += JUDGE_LOOK;
+	buf_addf(&b, "%s/.", path);
+	return access(buf_str(&b), X_OK) == 0;
+}
+
 /* A file that is there, or would be. */
 static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 {

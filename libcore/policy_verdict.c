@@ -101,6 +101,16 @@ void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
 	cut(k->v.reason, sizeof(k->v.reason), buf_str(&b));
 }
 
+void judge_unresolved(
+	struct judge_cmd *k, const struct arg *a, const char *what)
+{
+	struct judge *j = k->j;
+
+	judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
+		"%s: the %s is not known before it runs", judge_show(j, a->s),
+		what);
+}
+
 void judge_alternative(struct judge_cmd *k, const char *text)
 {
 	cut(k->v.alternative, sizeof(k->v.alternative), text);
