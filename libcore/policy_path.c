@@ -454,9 +454,9 @@ static void outside(struct judge_cmd *k, const struct arg *a,
 	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
 		judge_alternative(k,
 			up && k->cwd->n > 1
-				? "where cd may fail: cd DIR && COMMAND"
-				: "name a file of the project, or have root "
-				  "grant this one: path r|rw FILE");
+				? "if cd may fail: cd DIR && COMMAND"
+				: "a file of the project, or root grants "
+				  "it: path r|rw FILE");
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
