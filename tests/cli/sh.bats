@@ -54,6 +54,23 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[[ "$output" == *policy* ]]
 }
 
+@test "what a line may name of /usr it reads, and no program writes it" {
+	run g FULL-AUTO -c 'PATH=/usr/bin:/bin; export PATH
+		ls /usr/share >/dev/null && cat /proc/cpuinfo >/dev/null && echo read'
+	[ "$output" = read ]
+	printf '#!/bin/sh\necho x >"$1/wardbox-was-here" || exit 7\necho wrote\n' >w
+	chmod +x w
+	run g FULL-AUTO -c './w /usr/share'
+	[ "$status" -ne 0 ]
+	[[ "$output" != *wrote* ]]
+	[ ! -e /usr/share/wardbox-was-here ]
+	run g FULL-AUTO -c './w .'
+	[ "$output" = wrote ]
+	run g FULL-AUTO -c 'ls /usr/bin'
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"root grants it: path r"* ]]
+}
+
 @test "SAFE runs nothing, FULL-AUTO runs what is not denied, OBSERVE all" {
 	run g SAFE -c ':'
 	[ "$status" -eq 126 ]
