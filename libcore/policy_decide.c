@@ -281,6 +281,18 @@ static bool was_written(const struct judge *j, const char *path)
 	return j->written_all;
 }
 
+/* A file that the line may not write stays what it is until it is read. */
+static bool read_only(struct judge *j, const struct shell_val *path,
+	const struct shell_val *cwd)
+{
+	struct judge_cmd k;
+
+	judge_begin(j, &k, path->span);
+	k.cwd = cwd;
+	judge_path_val(&k, path, PATH_WRITE);
+	return k.judged && k.v.would == POLICY_DENY;
+}
+
 static int on_source(void *ctx, struct shell_walk *w,
 	const struct shell_val *path, const struct shell_val *cwd,
 	struct shell_str *text)
@@ -304,7 +316,8 @@ static int on_source(void *ctx, struct shell_walk *w,
 	f.want = 0;
 	judge_resolve(j, judge_text(j, dir->p, dir->n),
 		judge_text(j, name->p, name->n), &f);
-	if (f.where != FOUND_IN || was_written(j, f.path))
+	if (was_written(j, f.path) ||
+		(f.where != FOUND_IN && !read_only(j, path, cwd)))
 		return -EACCES;
 	j->work += JUDGE_FILE;
 	rc = file_read(AT_FDCWD, f.path, &b);
