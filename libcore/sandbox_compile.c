@@ -151,7 +151,6 @@ static int need_watch(struct sandbox *s, struct diag *d)
 				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
 			       diag_errno(d, err, "watch");
 	s->watch.idle = s->plan->limits.brief;
-	s->watch.procs_max = s->plan->limits.procs;
 	/* The init of a pid namespace is none of the command's. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
@@ -351,6 +350,7 @@ static int need_limits(struct sandbox *s, struct diag *d)
 		spec.tasks = spec.procs = 0;
 		err = limits_prepare(&s->limits, &spec);
 	}
+	s->watch.procs_max = spec.procs;
 	if (err == 0 && !(s->missing & SANDBOX_LIMITS))
 		s->enforced |= SANDBOX_LIMITS;
 	return err;
