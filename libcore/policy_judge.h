@@ -164,8 +164,6 @@ bool judge_listed(struct judge *j, enum judge_list list, const char *word);
 bool judge_granted(struct judge *j, enum judge_list list, const char *word);
 /* Do commands come from dir, in every layer that speaks of it? */
 bool judge_exec_dir(const struct judge *j, const char *dir);
-/* Is this value of PATH made of such directories alone? */
-bool judge_plain_search(const struct judge *j, const char *path);
 /* May the variable never be set? */
 bool judge_env_denied(const struct judge *j, const char *name);
 

@@ -62,15 +62,6 @@ static bool exec_dir(const struct judge *j, const char *dir, size_t n)
 	return judge_exec_dir(j, text);
 }
 
-bool judge_plain_search(const struct judge *j, const char *path)
-{
-	for (size_t n; n = strcspn(path, ":"), exec_dir(j, path, n);
-		path += n + 1)
-		if (!path[n])
-			return true;
-	return false;
-}
-
 bool judge_enters(struct judge *j, const char *path)
 {
 	char here[JUDGE_PATH + 2];

@@ -54,10 +54,14 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[[ "$output" == *policy* ]]
 }
 
-@test "what a line may name of /usr it reads, and no program writes it" {
-	run g FULL-AUTO -c 'PATH=/usr/bin:/bin; export PATH
-		ls /usr/share >/dev/null && cat /proc/cpuinfo >/dev/null && echo read'
+@test "what root lets a line name of /usr it reads, and no program writes it" {
+	run g 'FULL-AUTO
+path r /usr/share
+list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
+		ls /usr/share >/dev/null && echo read'
 	[ "$output" = read ]
+	run g FULL-AUTO -c 'PATH=/usr/bin:/bin; ls'
+	[ "$status" -eq 126 ]
 	printf '#!/bin/sh\necho x >"$1/wardbox-was-here" || exit 7\necho wrote\n' >w
 	chmod +x w
 	run g FULL-AUTO -c './w /usr/share'
@@ -66,7 +70,7 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ ! -e /usr/share/wardbox-was-here ]
 	run g FULL-AUTO -c './w .'
 	[ "$output" = wrote ]
-	run g FULL-AUTO -c 'ls /usr/bin'
+	run g FULL-AUTO -c 'ls /usr/share'
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"root grants it: path r"* ]]
 }
