@@ -13,7 +13,7 @@
 
 enum {
 	BUFFER = 16384,
-	ROOMY = 262144,
+	ROOMY = 524288,
 	ATOMIC = 4096, /* a write of that many is not divided by a pipe */
 	ROUNDS = 16,
 	MOVED = 1 << 20, /* at once, without a copy */
@@ -142,6 +142,13 @@ static int flush(struct pump *p)
 	return done;
 }
 
+/* What is no pipe, or wider already, stays what it is. */
+static void widen(int fd)
+{
+	if (fcntl(fd, F_GETPIPE_SZ) < ROOMY)
+		fcntl(fd, F_SETPIPE_SZ, ROOMY);
+}
+
 /* How many of n bytes to pass on; -errno of .show. */
 static ssize_t show(struct pump *p, const char *bytes, size_t n)
 {
@@ -155,8 +162,10 @@ static ssize_t show(struct pump *p, const char *bytes, size_t n)
 		pump_tail_keep(&p->tail);
 	p->drop = answer == PUMP_DROP;
 	/* There is much of it: fewer and longer turns. */
-	if (p->spliced && (answer == PUMP_ENOUGH || answer == PUMP_TAIL))
-		fcntl(p->from, F_SETPIPE_SZ, ROOMY);
+	if (p->spliced && (answer == PUMP_ENOUGH || answer == PUMP_TAIL)) {
+		widen(p->from);
+		widen(p->to);
+	}
 	p->plain |= answer == PUMP_ENOUGH || answer == PUMP_TAIL;
 	return (ssize_t)(p->drop ? p->allow : n);
 }

@@ -263,12 +263,48 @@ static void what_is_cut_is_cut_to_the_byte(void **state)
 	}
 }
 
+/* Where much comes through, both pipes are wide; one that was wider stays so,
+ * and so does one through which little comes. */
+static void much_of_it_gets_room(void **state)
+{
+	enum { WIDE = 1 << 20 };
+	const int before[] = {0, WIDE, 0}, stop[] = {8, 8, CAPACITY};
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		unsigned seed = 1;
+		struct writer w;
+		int out[2], was, is;
+
+		assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+		if (before[i])
+			fcntl(out[1], F_SETPIPE_SZ, before[i]);
+		was = fcntl(out[1], F_GETPIPE_SZ);
+		writer_init(&w, out[1], &seed);
+		w.stop = (size_t)stop[i];
+		write_piece(&w, 1, &seed);
+		turn(&w.pump);
+		is = fcntl(out[1], F_GETPIPE_SZ);
+		if (i == 0)
+			assert_true(is > was);
+		else
+			assert_int_equal(is, was);
+		close(w.end);
+		pump_end(&w.pump);
+		pump_tail_close(&w.pump.tail);
+		free(w.copy);
+		close(out[0]);
+		close(out[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pieces_of_writers_who_share_a_pipe_stay_whole),
 		cmocka_unit_test(the_end_needs_no_reader),
 		cmocka_unit_test(what_is_cut_is_cut_to_the_byte),
+		cmocka_unit_test(much_of_it_gets_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
