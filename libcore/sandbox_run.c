@@ -182,21 +182,25 @@ static pid_t share_init(struct start *st)
 	struct pollfd ready[] = {{.events = POLLIN}, {.events = POLLIN}};
 	uint64_t times = 1;
 	pid_t pid;
+	int err;
 
 	if (stack == MAP_FAILED)
 		return -errno;
 	s->init_stack = stack;
+	proc_stay(&st->place);
 	pid = clone(be_init, stack + SANDBOX_STACK,
 		(int)(CLONE_VM | CLONE_FILES | SIGCHLD | PIDFD_FLAG |
 			s->clone_flags),
 		st, &s->pidfd);
-	if (pid < 0)
-		return -errno;
+	err = errno;
 	ready[0].fd = s->stop_fd;
 	ready[1].fd = s->pidfd;
 	/* Whose errno it is nobody knows as long as there are two. */
-	while (poll(ready, 2, -1) < 0)
+	while (pid >= 0 && poll(ready, 2, -1) < 0)
 		;
+	proc_leave(&st->place);
+	if (pid < 0)
+		return -err;
 	/* It may have stopped since. */
 	if (read(s->stop_fd, &times, sizeof(times)) > 0 && --times &&
 		write(s->stop_fd, &times, sizeof(times)) < 0)
