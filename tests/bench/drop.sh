@@ -33,16 +33,17 @@ turns $((runs / 20 + 1)) \
 row "drop_watch_per_exec $(calc %.1f "($(value drop_100_execs_watch) - $(value drop_100_execs)) / 100") us"
 row "drop_watch_per_exec_and_fork $(calc %.1f "($(value drop_100_execs_children) - $(value drop_100_execs)) / 100") us"
 
-# One more supervisor's own memory while a command runs; another one shares the
-# program's text with it.
-"$box" drop --no-strays --rox=/ sleep 1 &
-"$box" drop --no-strays --rox=/ sleep 3 &
-sleep 0.5
+# One more supervisor's own memory while a command runs; others share the
+# program's text with it. Each maps more of that than it uses, from where its
+# addresses happen to begin, so that one other would not have all of it.
+for _ in 1 2 3 4 5 6; do
+	"$box" drop --no-strays --rox=/ sleep 3 &
+done
+sleep 1
 awk '/^Private_(Clean|Dirty)/ { n += $2 } /^Anonymous/ { d += $2 }
 	END { print "drop_supervisor_uss", n, "KB"; print "drop_supervisor_own", d, "KB" }' \
 	"/proc/$!/smaps_rollup"
-kill $!
-wait $! 2>/dev/null || true
+wait
 
 ! have strace || {
 	strace -f -o "$work/trace" "$box" drop --rox="$work" "$work/true"

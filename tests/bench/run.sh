@@ -60,12 +60,11 @@ in_turns 15 run_pipe_bare "$sh" -c "$copy | cat" :: \
 row "run_pump $(calc %.2f "$(value run_pipe_bare) / $(value run_pipe_guarded)") x"
 row "run_pump_rate $(calc %.0f "$bytes / $(value run_pipe_guarded)") MB/s"
 
-# What one more supervisor costs while its command runs: a second one, so that
-# the program's text is shared as it is where many run.
+# What one more supervisor costs while its command runs, where many run and share
+# the program's text.
 # shellcheck disable=SC2016 # expanded by the inner shell
 guarded "$sh" -c '
-	./sh -c "sleep 3" &
-	./sh -c "sleep 3" &
+	for i in 1 2 3 4 5 6; do ./sh -c "sleep 3" & done
 	sleep 1
 	awk "/^Private_(Clean|Dirty)/ { n += \$2 } /^Anonymous/ { d += \$2 }
 		END { print \"run_supervisor_uss\", n, \"KB\"
