@@ -72,7 +72,7 @@ static void prop(struct scan *s, const struct arg *v)
 		judge_embedded(s->k, value.s);
 	/* make 'x=$(shell cmd)', make 'x!=cmd' */
 	if (str_find(value.s, "$(") || str_find(value.s, "${") ||
-		(eq > v->s && eq[-1] == '!'))
+		(eq && eq > v->s && eq[-1] == '!'))
 		judge_code(s->k, &value);
 }
 

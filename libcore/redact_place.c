@@ -138,7 +138,8 @@ enum redact_answer redact_pem(
 	size_t i;
 
 	if (memcmp(p, begin, left < len ? left : len) != 0 ||
-		(putty && (at < before || memcmp(p - before, lines, before))))
+		(putty && (at < before ||
+				  memcmp(p - before, lines, before) != 0)))
 		return REDACT_NO;
 	*s = (struct redact_span){.kind = KIND_PEM, .mode = REDACT_MODE_PEM};
 	if (left < len)

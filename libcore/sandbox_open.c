@@ -39,15 +39,15 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	const char *name = path_base(g->path);
 	autofd int opened = -1;
 	uint64_t number;
+	/* A number is what is open already: sandbox_grant_open(). */
+	const bool given = num_u64(name, 0, INT_MAX, &number) == 0;
 	int fd, err;
 
 	if (!(s->enforced & SANDBOX_LANDLOCK))
 		return 0;
-	/* A number is what is open already: sandbox_grant_open(). */
-	if (num_u64(name, 0, INT_MAX, &number) == 0)
-		fd = (int)number;
-	else
-		fd = opened = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	if (!given)
+		opened = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	fd = given ? (int)number : opened;
 	if (fd < 0)
 		return errno == ENOENT ? 0 :
 					 diag_errno(d, -errno, "%s", g->path);
