@@ -31,7 +31,7 @@ struct taken {
 };
 
 static jmp_buf back;
-static bool inside;
+static _Thread_local bool inside; /* the fuzzer's own threads allocate, too */
 static void *block[BLOCKS];
 static size_t blocks;
 
