@@ -60,9 +60,16 @@ static void link_from(
 	judge_path(s->k, &target, PATH_READ);
 }
 
+/* A long option may be cut short. */
 static bool symbolic(const struct scan *s)
 {
-	return args_given(s->out, "-s") || args_given(s->out, "--symbolic");
+	const struct parsed *o = s->out;
+	bool found = args_given(o, "-s");
+
+	for (size_t i = 0; i < o->opts; i++)
+		found |= o->opt[i].name[1] == '-' &&
+			 str_after("--symbolic", o->opt[i].name);
+	return found;
 }
 
 /* Of ln's last operand: is it a directory (bit 1), or the link itself (bit 0)?
