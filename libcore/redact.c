@@ -270,7 +270,8 @@ static unsigned last_letters(const unsigned char *end)
 }
 
 /* How words end that may be a secret's name although no sign follows: password,
- * bindpw, rootpw, identified, token, key, pass, passphrase, secret, bearer, basic; Key 1. */
+ * bindpw, rootpw, identified, token, key, pass, passphrase, secret, bearer, basic;
+ * Key 1. */
 static void name_ends(uint8_t ends[static REDACT_BEGINS / 8])
 {
 	static const char spelt[] =

@@ -398,10 +398,15 @@ static bool operand_arg(
 	}
 	v.n = line.len;
 	v.last = true;
-	if (line.err || redact_operand(&v, 0, &s) != REDACT_YES || s.from < at)
+	/* Of a line that is too long the last word is hidden unseen. */
+	*from = 0;
+	if (line.err)
+		return i + 1 == argc;
+	if (redact_operand(&v, 0, &s) != REDACT_YES || s.from < at)
 		return false;
 	/* A blank within is none between words. */
-	*from = space[s.from - 1] == '/' ? s.from - at : 0;
+	if (space[s.from - 1] == '/')
+		*from = s.from - at;
 	return *from || i + 1 == argc;
 }
 

@@ -514,6 +514,25 @@ static void arguments(void **state)
 	}
 }
 
+/* Where a long word stands before it, as well. */
+static void arguments_behind_a_long_one(void **state)
+{
+	char path[2000];
+	const char *const argv[] = {"htpasswd", "-b", path, "me", "hunter2"};
+	struct redact r = REDACT_INIT;
+	autobuf struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	memset(path, 'x', sizeof path - 1);
+	path[sizeof path - 1] = '\0';
+	assert_int_equal(redact_arg(&r, argv, 5, 4, &out), 0);
+	assert_string_equal(buf_str(&out), "[REDACTED]");
+	buf_clear(&out);
+	assert_int_equal(redact_arg(&r, argv, 5, 3, &out), 0);
+	assert_string_equal(buf_str(&out), "me");
+	redact_release(&r);
+}
+
 /* All 256 bytes, and zeros, come out as they went in. */
 static void other_bytes(void **state)
 {
@@ -533,6 +552,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_forty),
+		cmocka_unit_test(arguments_behind_a_long_one),
 		cmocka_unit_test(cut_at_every_offset),
 		cmocka_unit_test(after_other_text),
 		cmocka_unit_test(through_colours),
