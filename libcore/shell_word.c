@@ -148,10 +148,11 @@ static struct shell_part *double_quoted(
 	if (!part || p->err)
 		return NULL;
 	part->u.parts = shell_word_parts(w);
-	/* Shells count such brackets differently. */
+	/* Shells count such brackets differently, and a backquote is printed as
+	 * some. */
 	if (mode >= MODE_SLICE)
 		for (size_t i = start; i < p->pos; i++)
-			if (strchr("()[]", p->text[i]) && p->text[i])
+			if (strchr("()[]`", p->text[i]) && p->text[i])
 				return shell_fail(p, -ENOTSUP, start,
 					"quoted brackets in arithmetic");
 	return part;
