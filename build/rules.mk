@@ -29,6 +29,16 @@ $(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy_im
 		$(POLICY_TOOL)
 	$(Q)$(GEN)/policy-image $< >$@
 
+# So are the marks of the words that redaction looks at.
+REDACT_TOOL := scripts/redact-begins.c libcore/redact_token.c
+GEN_EXTRA += $(GEN)/redact_begins.h
+$(GEN)/redact_begins.h: $(REDACT_TOOL) libcore/redact_core.h
+	@mkdir -p $(@D)
+	@echo "  MARKS    $(@F)"
+	$(Q)$(HOSTCC) -std=c11 -D_GNU_SOURCE -O1 -funsigned-char -iquote libcore \
+		-o $(GEN)/redact-begins $(REDACT_TOOL)
+	$(Q)$(GEN)/redact-begins >$@
+
 GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)
 
 $(GEN)/.kernel:

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "redact_begins.h"
 #include "redact_core.h"
 #include "str.h"
 
@@ -24,7 +25,6 @@ enum {
 /* raw: as it came, behind the bytes looked back at. Only when there are escape
  * sequences in it: text, what is visible; place[i], where text[i] stands. */
 struct redact_work {
-	uint8_t begins[REDACT_BEGINS / 8], ends[REDACT_BEGINS / 8];
 	unsigned char raw[WINDOW];
 	unsigned char text[WINDOW];
 	uint16_t place[WINDOW + 1];
@@ -247,62 +247,29 @@ static enum redact_answer at_word(
 	const struct look *k, size_t i, struct redact_span *s)
 {
 	const struct redact_view *v = &k->view;
-	unsigned slot;
 
 	if (v->n - i < REDACT_BEGIN) {
 		*s = (struct redact_span){.from = i, .value = i};
 		return v->last ? REDACT_NO : REDACT_MORE;
 	}
-	slot = redact_begin(v->text + i);
-	if (!(k->r->work->begins[slot / 8] >> slot % 8 & 1) &&
+	if (!redact_marked(token_begins, redact_begin(v->text + i)) &&
 		!redact_begins_bot(v->text + i, v->n - i))
 		return REDACT_NO;
 	return redact_word(v, i, s);
-}
-
-/* The three letters that end a word, small ones for capitals. */
-static unsigned last_letters(const unsigned char *end)
-{
-	const unsigned char p[REDACT_BEGIN] = {
-		end[-3] | 32, end[-2] | 32, end[-1] | 32};
-
-	return redact_begin(p);
-}
-
-/* How words end that may be a secret's name although no sign follows: password,
- * bindpw, rootpw, identified, token, key, pass, passphrase, secret, bearer, basic;
- * Key 1. */
-static void name_ends(uint8_t ends[static REDACT_BEGINS / 8])
-{
-	static const char spelt[] =
-		"ord\0swd\0pwd\0dpw\0tpw\0ied\0ken\0key\0ass\0ase\0ret\0rer\0sic\0"
-		"y 1\0y 2\0y 3\0y 4\0y 5\0y 6\0y 7\0y 8\0y 9\0";
-
-	EACH (word, spelt) {
-		unsigned slot = last_letters((const unsigned char *)word + 3);
-
-		ends[slot / 8] |= (uint8_t)(1 << slot % 8);
-	}
 }
 
 static int work_get(struct redact *r)
 {
 	if (r->work)
 		return 0;
-	r->work = calloc(1, sizeof *r->work);
-	if (!r->work)
-		return -ENOMEM;
-	redact_token_begins(r->work->begins);
-	name_ends(r->work->ends);
-	return 0;
+	r->work = malloc(sizeof *r->work);
+	return r->work ? 0 : -ENOMEM;
 }
 
 static enum redact_answer at_end(
 	const struct look *k, size_t i, struct redact_span *s)
 {
-	const unsigned slot = last_letters(k->view.text + i);
-
-	return k->r->work->ends[slot / 8] >> slot % 8 & 1
+	return redact_marked(name_ends, redact_end(k->view.text + i))
 		? redact_said(k->r, &k->view, i, s)
 		: REDACT_NO;
 }

@@ -91,15 +91,30 @@ enum redact_kind {
 /* A token of known shape that begins at at, a word's beginning. */
 enum redact_answer redact_token(
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* Marks the three letters that tokens begin with, by a hash: most words are
- * told by one look that they are none. Of some hundred hashes this is the one
- * that takes the fewest words of English and of C for a token's. */
-enum { REDACT_BEGIN = 3, REDACT_BEGINS = 8192 };
+/* Marks, by a hash, the three letters that tokens begin with, and those that
+ * end a word that may be a secret's name although no sign follows: most words
+ * are told by one look that they are none. Of some hundred hashes this is the
+ * one that takes the fewest words of English and of C for a token's.
+ * scripts/redact-begins makes redact_begins.h of it while wardbox is built. */
+enum { REDACT_BEGIN = 3, REDACT_BEGINS = 8192, REDACT_ENDS = 1024 };
 void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8]);
+void redact_name_ends(uint8_t ends[static REDACT_ENDS / 8]);
 static inline unsigned redact_begin(const unsigned char *p)
 {
 	return ((unsigned)p[0] * 257u + (unsigned)p[1] * 31u + p[2]) %
 		REDACT_BEGINS;
+}
+/* Of the letters before end, small ones for capitals. */
+static inline unsigned redact_end(const unsigned char *end)
+{
+	const unsigned char p[REDACT_BEGIN] = {
+		end[-3] | 32, end[-2] | 32, end[-1] | 32};
+
+	return redact_begin(p) % REDACT_ENDS;
+}
+static inline bool redact_marked(const uint8_t *marks, unsigned slot)
+{
+	return marks[slot / 8] >> slot % 8 & 1;
 }
 /* The token of a Discord bot begins with its number in base64, of
  * 23 letters and more. */

@@ -24,11 +24,9 @@ static bool flat_ends(const struct key *k, const char *s)
 	return k->n >= n && memcmp(k->flat + k->n - n, s, n) == 0;
 }
 
-bool redact_ends_with(
-	const unsigned char *key, size_t n, const char *word)
+static bool ends_word(
+	const unsigned char *key, size_t n, const char *word, size_t len)
 {
-	size_t len = strlen(word);
-
 	/* Most differ in the last letter. */
 	if (n < len || lower(key[n - 1]) != word[len - 1])
 		return false;
@@ -41,6 +39,31 @@ bool redact_ends_with(
 	return !(redact_bytes[key[-1]] & B_ALNUM) ||
 		(redact_bytes[key[0]] & B_UPPER &&
 			redact_bytes[key[-1]] & (B_LOWER | B_DIGIT));
+}
+
+bool redact_ends_with(
+	const unsigned char *key, size_t n, const char *word)
+{
+	return ends_word(key, n, word, strlen(word));
+}
+
+/* Is one of a list's words the last of the key's? */
+static bool ends_listed(const unsigned char *key, size_t n, const char *list)
+{
+	for (size_t len; *list; list += len + 1) {
+		len = strlen(list);
+		if (ends_word(key, n, list, len))
+			return true;
+	}
+	return false;
+}
+
+static bool flat_ends_listed(const struct key *k, const char *list)
+{
+	EACH (word, list)
+		if (flat_ends(k, word))
+			return true;
+	return false;
 }
 
 static void flatten(struct key *k, const unsigned char *key, size_t n)
@@ -74,13 +97,7 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 	if (flat_ends(k, "secretid") || flat_ends(k, "roleid") ||
 		flat_ends(k, "sessionid"))
 		return false;
-	EACH (word, ends)
-		if (redact_ends_with(key, n, word))
-			return true;
-	EACH (word, keys)
-		if (flat_ends(k, word))
-			return true;
-	return false;
+	return ends_listed(key, n, ends) || flat_ends_listed(k, keys);
 }
 
 /* "pass" is also what a test does, and one run of many. */
@@ -102,9 +119,8 @@ static enum redact_strength pass_strength(
 	if (under && !small)
 		return STRENGTH_SURE;
 	k.n -= strlen("pass");
-	EACH (word, whose)
-		if (flat_ends(&k, word))
-			return STRENGTH_SURE;
+	if (flat_ends_listed(&k, whose))
+		return STRENGTH_SURE;
 	return redact_ends_with(key, n, "pass") ? STRENGTH_LIKELY
 						: STRENGTH_NONE;
 }
@@ -172,9 +188,8 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 	flatten(&k, key, n);
 	if (about_a_secret(&k, key, n))
 		return STRENGTH_NONE;
-	EACH (word, plural)
-		if (flat_ends(&k, word))
-			return STRENGTH_LIKELY;
+	if (flat_ends_listed(&k, plural))
+		return STRENGTH_LIKELY;
 	pass = pass_strength(k, key, n);
 	if (pass)
 		return pass;
@@ -190,13 +205,9 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 		return STRENGTH_SURE;
 	if (flat_ends(&k, "pw"))
 		return STRENGTH_LIKELY;
-	EACH (word, weak_ends)
-		if (flat_ends(&k, word))
-			return STRENGTH_WEAK;
-	EACH (word, weak)
-		if (redact_ends_with(key, n, word))
-			return STRENGTH_WEAK;
-	return STRENGTH_NONE;
+	return flat_ends_listed(&k, weak_ends) || ends_listed(key, n, weak)
+		? STRENGTH_WEAK
+		: STRENGTH_NONE;
 }
 
 /* API_KEY and api-key are one name. */

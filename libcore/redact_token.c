@@ -214,11 +214,9 @@ static const struct shape shapes[] = {
 	{"ya29.", KIND_GOOGLE, 0, 20, B_TOKEN | B_DOT},
 };
 
-static void mark(uint8_t *begins, const unsigned char *p)
+static void mark(uint8_t *marks, unsigned slot)
 {
-	unsigned slot = redact_begin(p);
-
-	begins[slot / 8] |= (uint8_t)(1 << slot % 8);
+	marks[slot / 8] |= (uint8_t)(1 << slot % 8);
 }
 
 static void mark_thirds(
@@ -228,7 +226,7 @@ static void mark_thirds(
 
 	for (; spelt[2]; spelt[2]--)
 		if (redact_bytes[spelt[2]] & class)
-			mark(begins, spelt);
+			mark(begins, redact_begin(spelt));
 }
 
 void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
@@ -239,17 +237,30 @@ void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
 
 	memset(begins, 0, REDACT_BEGINS / 8);
 	EACH (word, others)
-		mark(begins, (const unsigned char *)word);
+		mark(begins, redact_begin((const unsigned char *)word));
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		unsigned char p[REDACT_BEGIN];
 
 		memcpy(p, shapes[i].prefix, sizeof p);
 		if (p[2] && p[2] != '?')
-			mark(begins, p);
+			mark(begins, redact_begin(p));
 		else
 			/* Of a prefix of two letters the third is the token's. */
 			mark_thirds(begins, p, p[2] ? B_LOWER : shapes[i].class);
 	}
+}
+
+/* password, bindpw, rootpw, identified, token, key, pass, passphrase, secret,
+ * bearer, basic; Key 1. */
+void redact_name_ends(uint8_t ends[static REDACT_ENDS / 8])
+{
+	static const char spelt[] =
+		"ord\0swd\0pwd\0dpw\0tpw\0ied\0ken\0key\0ass\0ase\0ret\0rer\0sic\0"
+		"y 1\0y 2\0y 3\0y 4\0y 5\0y 6\0y 7\0y 8\0y 9\0";
+
+	memset(ends, 0, REDACT_ENDS / 8);
+	EACH (word, spelt)
+		mark(ends, redact_end((const unsigned char *)word + 3));
 }
 
 /* log2(x) in 1/256, x > 0: the exponent, and the mantissa by squaring. */
