@@ -102,11 +102,10 @@ static int open_bin(const char *dir, bool dry_run)
 static int replace_link(int bin, const char *name, const char *target)
 {
 	char temp[NAME_MAX + 1];
-	struct buf b = BUF_FIXED(temp);
 	int err = 0;
 
-	buf_addf(&b, ".auto-shebang.%d", (int)getpid());
-	if (symlinkat(target, bin, buf_str(&b)))
+	BUF_PRINT(temp, ".auto-shebang.%d", (int)getpid());
+	if (symlinkat(target, bin, temp))
 		return -errno;
 	if (renameat(bin, temp, bin, name)) {
 		err = -errno;

@@ -126,24 +126,15 @@ void auto_shebang_tell(const struct shebang *s, int code)
 /* JSON is UTF-8 and a path is bytes: the odd one is given in hex beside. */
 static void json_path(struct json *j, const char *key, const char *path)
 {
-	static const char digits[] = "0123456789abcdef";
 	autobuf struct buf hex = BUF_INIT(4 * SHEBANG_PATH);
+	char name[32];
 
 	json_put_str(j, key, path);
 	if (!path || utf8_valid(path, strlen(path)))
 		return;
-	for (const unsigned char *p = (const void *)path; *p; p++) {
-		buf_addc(&hex, digits[*p >> 4]);
-		buf_addc(&hex, digits[*p & 15]);
-	}
-	buf_adds(&hex, "");
-	{
-		char name[32];
-		struct buf b = BUF_FIXED(name);
-
-		buf_addf(&b, "%s_hex", key);
-		json_str(json_key(j, buf_str(&b)), buf_str(&hex));
-	}
+	for (; *path; path++)
+		buf_addf(&hex, "%02x", (unsigned char)*path);
+	json_put_str(j, BUF_PRINT(name, "%s_hex", key), buf_str(&hex));
 }
 
 static const char *via_name(enum shebang_via via)

@@ -75,7 +75,6 @@ static const struct {
 
 static void find_landlock(struct finding *f)
 {
-	struct buf note = BUF_FIXED(f->note);
 	int why, abi = probe_landlock_abi(&why);
 
 	*f = (struct finding){
@@ -90,8 +89,7 @@ static void find_landlock(struct finding *f)
 		       abi		      ? -ERANGE :
 						why,
 	};
-	buf_addf(&note, "ABI %d", abi);
-	buf_str(&note);
+	BUF_PRINT(f->note, "ABI %d", abi);
 }
 
 /* Limits that are exact need a control group. */
@@ -100,7 +98,6 @@ static void find_cgroup(struct finding *f)
 	const struct limits_spec spec = {
 		.mem = 1ULL << 40, .tasks = 1 << 20, .cpu_ns = UINT64_MAX};
 	struct limits l = LIMITS_INIT;
-	struct buf note = BUF_FIXED(f->note);
 	bool exact;
 
 	*f = (struct finding){
@@ -116,9 +113,8 @@ static void find_cgroup(struct finding *f)
 	exact = l.how[LIMITS_MEM] <= LIMITS_BY_CGROUP1 &&
 		l.how[LIMITS_TASKS] <= LIMITS_BY_CGROUP1;
 	f->err = exact ? 0 : -EACCES;
-	buf_adds(&note,
+	str_copy(f->note, sizeof f->note,
 		limits_how_name((enum limits_how)l.how[LIMITS_MEM]));
-	buf_str(&note);
 	limits_release(&l);
 }
 

@@ -76,16 +76,15 @@ static int own_tmp(struct drop *o, bool caches, struct diag *d)
 		{"GOCACHE", "/go"},
 	};
 	char name[32];
-	struct buf b = BUF_FIXED(name);
 	autofd int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autofd int dir = -1;
 	const char *path;
 	int err;
 
-	buf_addf(&b, "wardbox-tmp-%u", geteuid());
+	BUF_PRINT(name, "wardbox-tmp-%u", geteuid());
 	if (tmp < 0)
 		return diag_errno(d, -errno, "/tmp");
-	dir = file_private_dir(tmp, buf_str(&b), geteuid(), true, d);
+	dir = file_private_dir(tmp, name, geteuid(), true, d);
 	if (dir < 0)
 		return dir;
 	path = keep(o, "/tmp/", name);

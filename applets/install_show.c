@@ -77,14 +77,13 @@ static void json_entry(
 {
 	const char *advice = shim_state_advice(e->state);
 	char real[SHIM_PATH_MAX + 8];
-	struct buf b = BUF_FIXED(real);
 
-	buf_addf(&b, "%s.real", e->path);
+	BUF_PRINT(real, "%s.real", e->path);
 	json_open(j, '{');
 	json_put_str(j, "path", e->path);
 	json_put_str(j, "state", shim_state_name(e->state));
 	json_put_str(j, "original",
-		e->state == SHIM_PLAIN ? e->path : buf_str(&b));
+		e->state == SHIM_PLAIN ? e->path : real);
 	json_put_str(j, "links_to", e->target[0] ? e->target : NULL);
 	json_put_str(j, "advice", advice[0] ? advice : NULL);
 	if (step)

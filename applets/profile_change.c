@@ -273,7 +273,6 @@ static void add_name(struct profile_items *items, const struct profile_who *who,
 	const struct profile_opts *o, char *word)
 {
 	char pair[256];
-	struct buf b = BUF_FIXED(pair);
 	char *copy;
 	struct profile_opts forced = *o;
 
@@ -281,9 +280,8 @@ static void add_name(struct profile_items *items, const struct profile_who *who,
 		profile_items_add(items, who, o, PROFILE_PREPEND, 1, &word);
 		return;
 	}
-	buf_addf(&b, "%s=", word);
-	copy = strdup(buf_str(&b));
-	if (b.err || !copy)
+	copy = strdup(BUF_PRINT(pair, "%s=", word));
+	if (!copy || !*copy)
 		cli_die(EXIT_USAGE, "%s: too long", word);
 	/* What is there may be taken out, however it came in. */
 	forced.force = true;

@@ -141,13 +141,11 @@ static void judge_as_system(struct profile_problems *p, size_t from)
 			continue;
 		*one = p->problem[i];
 		if (one->fixable) {
-			struct buf b = BUF_FIXED(one->fix);
-
-			buf_addf(&b, "as root: profile fix %s --file '%s'",
+			BUF_PRINT(one->fix,
+				"as root: profile fix %s --file '%s'",
 				profile_problem_name(
 					(enum profile_problem_code)one->code),
 				one->file);
-			buf_str(&b);
 			one->fixable = false;
 		}
 		kept++;

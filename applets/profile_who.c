@@ -173,18 +173,17 @@ static bool restricted_process(const char *cmdline, size_t n)
 	return restricted;
 }
 
-static pid_t parent_of(const char *dir)
+static pid_t parent_of(pid_t pid)
 {
 	char path[64];
-	struct buf name = BUF_FIXED(path);
 	autobuf struct buf text = BUF_INIT(4096);
 	const char *behind;
-	unsigned pid = 0;
+	unsigned parent;
 	char digits[12];
 	size_t n = 0;
 
-	buf_addf(&name, "%s/stat", dir);
-	if (file_read(AT_FDCWD, buf_str(&name), &text))
+	BUF_PRINT(path, "/proc/%d/stat", (int)pid);
+	if (file_read(AT_FDCWD, path, &text))
 		return 0;
 	/* "pid (any name at all) S ppid": from the last parenthesis. */
 	behind = strrchr(buf_str(&text), ')');
@@ -196,7 +195,7 @@ static pid_t parent_of(const char *dir)
 		n++;
 	}
 	digits[n] = '\0';
-	return num_uint(digits, 1, 1u << 30, &pid) ? 0 : (pid_t)pid;
+	return num_uint(digits, 1, 1u << 30, &parent) ? 0 : (pid_t)parent;
 }
 
 void profile_who_parents(struct profile_who *who)
@@ -208,15 +207,13 @@ void profile_who_parents(struct profile_who *who)
 	who->asked_parents = true;
 
 	for (unsigned i = 0; i < 8 && pid > 1; i++) {
-		char dir[32], path[64];
-		struct buf d = BUF_FIXED(dir), p = BUF_FIXED(path);
+		char path[64];
 		autobuf struct buf text = BUF_INIT(8192);
 		enum shell_kind kind;
 		const char *name;
 
-		buf_addf(&d, "/proc/%d", (int)pid);
-		buf_addf(&p, "%s/cmdline", buf_str(&d));
-		if (file_read(AT_FDCWD, buf_str(&p), &text) || !text.len)
+		BUF_PRINT(path, "/proc/%d/cmdline", (int)pid);
+		if (file_read(AT_FDCWD, path, &text) || !text.len)
 			return;
 		name = buf_str(&text);
 		kind = shellkind_of(name, NULL);
@@ -226,7 +223,7 @@ void profile_who_parents(struct profile_who *who)
 					shellkind_name(kind));
 			who->restricted |= restricted_process(name, text.len);
 		}
-		pid = parent_of(buf_str(&d));
+		pid = parent_of(pid);
 	}
 }
 

@@ -57,6 +57,12 @@ __attribute__((format(printf, 2, 3))) void buf_addf(
 __attribute__((format(printf, 2, 0))) void buf_vaddf(
 	struct buf *b, const char *fmt, va_list ap);
 
+/* All that is said at once, as a string in the caller's array: "" when it does
+ * not fit. Returns array. */
+__attribute__((format(printf, 3, 4))) const char *buf_print(
+	char *array, size_t size, const char *fmt, ...);
+#define BUF_PRINT(array, ...) buf_print(array, sizeof(array), __VA_ARGS__)
+
 /* The contents as a string (a NUL is kept behind them, not counted in .len);
  * "" after an error, never NULL. */
 const char *buf_str(struct buf *b);

@@ -225,3 +225,17 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	buf_vaddf(b, fmt, ap);
 	va_end(ap);
 }
+
+const char *buf_print(char *array, size_t size, const char *fmt, ...)
+{
+	struct buf b = buf_fixed(array, size);
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	if (b.err)
+		buf_clear(&b);
+	buf_str(&b);
+	return array;
+}

@@ -152,6 +152,7 @@ static int parse_long(const struct parse *p, int left, char **argv)
 	const char *name = argv[0] + 2, *value = strchr(name, '=');
 	size_t n = value ? (size_t)(value - name) : strlen(name);
 	const struct cli_opt *o = NULL;
+	char shown[64];
 	int used = 1;
 
 	for (size_t i = 0; i < s->opt_count && !o; i++)
@@ -175,13 +176,7 @@ static int parse_long(const struct parse *p, int left, char **argv)
 		value = argv[1];
 		used = 2;
 	}
-	{
-		char shown[64];
-		struct buf b = BUF_FIXED(shown);
-
-		buf_addf(&b, "--%s", o->text);
-		store(p, o, buf_str(&b), value);
-	}
+	store(p, o, BUF_PRINT(shown, "--%s", o->text), value);
 	return used;
 }
 

@@ -126,15 +126,14 @@ static size_t snap_name(const char *text, const char **name)
 static void look_snap(struct look *l, const char *label, const char *from)
 {
 	char path[128];
-	struct buf b = BUF_FIXED(path);
 	const char *name, *text, *mode;
 	size_t n = snap_name(label, &name), len = 0;
 	bool classic;
 
 	if (!n)
 		return;
-	buf_addf(&b, "/snap/%.*s/current/meta/snap.yaml", (int)n, name);
-	text = read_text(l, buf_str(&b));
+	BUF_PRINT(path, "/snap/%.*s/current/meta/snap.yaml", (int)n, name);
+	text = read_text(l, path);
 	mode = text ? value_of(text, "confinement:", &len) : NULL;
 	classic = mode && len >= 7 && strncmp(mode, "classic", 7) == 0;
 	add(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT, !classic,
@@ -369,18 +368,17 @@ static void look_container(struct look *l)
 
 static void look_tracer(struct look *l, const char *pid, size_t n)
 {
-	char path[64], number[16];
-	struct buf b = BUF_FIXED(path), p = BUF_FIXED(number);
+	int len = n < 15 ? (int)n : 15;
+	char path[64];
 	const char *comm;
 
-	buf_add(&p, pid, n < 15 ? n : 15);
-	buf_addf(&b, "/proc/%s/comm", buf_str(&p));
-	comm = read_text(l, buf_str(&b));
+	BUF_PRINT(path, "/proc/%.*s/comm", len, pid);
+	comm = read_text(l, path);
 	add(l,
 		comm && str_after(comm, "proot") ? CONFINED_PROOT
 						 : CONFINED_TRACED,
-		true, NULL, 0, "/proc/self/status: TracerPid %s (%s)", number,
-		comm ? comm : "unknown");
+		true, NULL, 0, "/proc/self/status: TracerPid %.*s (%s)", len,
+		pid, comm ? comm : "unknown");
 }
 
 static void look_status(struct look *l)

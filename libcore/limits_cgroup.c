@@ -23,13 +23,13 @@
 
 enum { MEMORY, PIDS, CPU }; /* of version 1; version 2 has the first alone */
 
-static int write_at(int dir, const char *name, const char *text, size_t n)
+static int write_at(int dir, const char *name, const char *text)
 {
 	int fd = openat(dir, name, O_WRONLY | O_CLOEXEC), err = 0;
 
 	if (fd < 0)
 		return -errno;
-	if (write(fd, text, n) < 0)
+	if (write(fd, text, strlen(text)) < 0)
 		err = -errno;
 	close(fd);
 	return err;
@@ -38,10 +38,9 @@ static int write_at(int dir, const char *name, const char *text, size_t n)
 static int write_number(int dir, const char *name, uint64_t v)
 {
 	char text[32];
-	struct buf b = BUF_FIXED(text);
 
-	buf_addf(&b, "%llu", (unsigned long long)v);
-	return write_at(dir, name, text, b.len);
+	BUF_PRINT(text, "%ju", (uintmax_t)v);
+	return write_at(dir, name, text);
 }
 
 /* The number behind a key ("" for the file's first). */
@@ -130,13 +129,10 @@ static int make_group(struct limits *l, unsigned i, const char *base,
 	const char *path)
 {
 	char dir[PATH_MAX / 2];
-	struct buf b = BUF_FIXED(dir);
 	int parent, group;
 
-	buf_addf(&b, "%s%s", base, path);
-	if (b.err)
-		return b.err;
-	parent = open(buf_str(&b), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	BUF_PRINT(dir, "%s%s", base, path);
+	parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return -errno;
 	sweep_stale(parent);
@@ -184,8 +180,8 @@ static bool set2(struct limits *l)
 	if (l->spec.mem) {
 		if (write_number(dir, "memory.max", l->spec.mem) < 0)
 			return false;
-		write_at(dir, "memory.swap.max", "0", 1);
-		write_at(dir, "memory.oom.group", "1", 1);
+		write_at(dir, "memory.swap.max", "0");
+		write_at(dir, "memory.oom.group", "1");
 		l->how[LIMITS_MEM] = LIMITS_BY_CGROUP2;
 	}
 	if (!l->spec.tasks && l->spec.procs &&
@@ -221,7 +217,7 @@ static bool make2(struct limits *l)
 			 * as on a machine without a manager, we do. */
 			if (set2(l) ||
 				(write_at(l->parent[0], "cgroup.subtree_control",
-					 "+memory +pids", 13) == 0 &&
+					 "+memory +pids") == 0 &&
 					set2(l)))
 				return true;
 			remove_group(l, 0);
@@ -237,10 +233,9 @@ static bool make2(struct limits *l)
 static bool make1(struct limits *l, unsigned i, const char *controller)
 {
 	char base[64], path[1024];
-	struct buf b = BUF_FIXED(base);
 
-	buf_addf(&b, "/sys/fs/cgroup/%s", controller);
-	if (!is_group_fs(buf_str(&b), CGROUP1_MAGIC) ||
+	BUF_PRINT(base, "/sys/fs/cgroup/%s", controller);
+	if (!is_group_fs(base, CGROUP1_MAGIC) ||
 		own_path(controller, path, sizeof(path)) < 0)
 		return false;
 	/* In a container the mount may start at the own group. */
@@ -275,14 +270,13 @@ static void set1(struct limits *l)
 
 void limits_cgroup_make(struct limits *l)
 {
-	struct buf b = BUF_FIXED(l->name);
 	struct timespec now;
 
 	if (!l->spec.mem && !l->spec.tasks && !l->spec.cpu_ns &&
 		!l->spec.procs)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	buf_addf(&b, "wardbox-%d-%lx", (int)getpid(), now.tv_nsec);
+	BUF_PRINT(l->name, "wardbox-%d-%lx", (int)getpid(), now.tv_nsec);
 	if (make2(l))
 		l->version = 2;
 	else
@@ -301,7 +295,7 @@ int limits_cgroup_enter(const struct limits *l)
 	for (unsigned i = 0; i < LIMITS_GROUPS; i++) {
 		int err = l->group[i] < 0 ? 0 :
 					    write_at(l->group[i],
-						    "cgroup.procs", "0", 1);
+						    "cgroup.procs", "0");
 
 		if (err < 0)
 			return err;
@@ -323,7 +317,7 @@ static bool kill_listed(int dir)
 
 int limits_cgroup_kill(const struct limits *l)
 {
-	if (l->version == 2 && write_at(l->group[0], "cgroup.kill", "1", 1) == 0)
+	if (l->version == 2 && write_at(l->group[0], "cgroup.kill", "1") == 0)
 		return 0;
 	for (unsigned i = 0; i < LIMITS_GROUPS; i++) {
 		if (l->group[i] < 0)

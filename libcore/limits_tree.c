@@ -110,10 +110,8 @@ static uint64_t status_kb(const char *text, const char *key)
 static uint64_t memory_of(const char *task, struct buf *text)
 {
 	char path[64];
-	struct buf name = BUF_FIXED(path);
 
-	buf_addf(&name, "%s/status", task);
-	if (read_proc(text, buf_str(&name)) < 0)
+	if (read_proc(text, BUF_PRINT(path, "%s/status", task)) < 0)
 		return 0;
 	return status_kb(buf_str(text), "\nRssAnon:") +
 	       status_kb(text->data, "\nRssShmem:");
@@ -124,14 +122,12 @@ static uint64_t memory_of(const char *task, struct buf *text)
 static int add_children(struct buf *pids, uint32_t pid, unsigned *tasks,
 	uint64_t *memory, struct buf *text)
 {
-	char path[64];
-	struct buf name = BUF_FIXED(path);
-	autoclean(cleanup_dir) DIR *dir = NULL;
+	char path[64], task[48];
+	autoclean(cleanup_dir) DIR *dir =
+		opendir(BUF_PRINT(path, "/proc/%u/task", pid));
 	uint64_t used = 0;
 	struct dirent *e;
 
-	buf_addf(&name, "/proc/%u/task", pid);
-	dir = opendir(buf_str(&name));
 	if (!dir)
 		return -errno;
 	while ((e = readdir(dir))) {
@@ -140,12 +136,11 @@ static int add_children(struct buf *pids, uint32_t pid, unsigned *tasks,
 		if (!tid)
 			continue;
 		++*tasks;
-		buf_clear(&name);
-		buf_addf(&name, "/proc/%u/task/%u", pid, tid);
+		BUF_PRINT(task, "/proc/%u/task/%u", pid, tid);
 		if (memory && !used)
-			used = memory_of(buf_str(&name), text);
-		buf_adds(&name, "/children");
-		if (read_proc(text, buf_str(&name)) == 0)
+			used = memory_of(task, text);
+		BUF_PRINT(path, "%s/children", task);
+		if (read_proc(text, path) == 0)
 			limits_numbers(pids, text->data, text->len);
 	}
 	if (memory)
@@ -167,10 +162,9 @@ static uint64_t stat_field(const char *line, unsigned n)
 static bool read_stat(uint32_t pid, struct buf *text)
 {
 	char path[64];
-	struct buf name = BUF_FIXED(path);
 
-	buf_addf(&name, "/proc/%u/stat", pid);
-	return read_proc(text, buf_str(&name)) == 0 && buf_str(text);
+	return read_proc(text, BUF_PRINT(path, "/proc/%u/stat", pid)) == 0 &&
+	       buf_str(text);
 }
 
 /* When it began, and among those of one tick its number: an order that nobody
@@ -340,13 +334,13 @@ unsigned limits_user_tasks(void)
 	struct dirent *e;
 
 	while (dir && (e = readdir(dir))) {
+		uint32_t pid = name_pid(e->d_name);
 		char path[64];
-		struct buf name = BUF_FIXED(path);
 		struct stat st;
 
-		buf_addf(&name, "/proc/%u/task", name_pid(e->d_name));
+		BUF_PRINT(path, "/proc/%u/task", pid);
 		/* Two links of its own, one for each task. */
-		if (name_pid(e->d_name) && stat(buf_str(&name), &st) == 0 &&
+		if (pid && stat(path, &st) == 0 &&
 			st.st_uid == getuid() && st.st_nlink > 2)
 			tasks += (unsigned)st.st_nlink - 2;
 	}
@@ -383,14 +377,9 @@ static void scan_children(struct buf *pids, struct buf *text)
 
 	while (dir && (e = readdir(dir))) {
 		uint32_t pid = name_pid(e->d_name);
-		char path[64];
-		struct buf name = BUF_FIXED(path);
 
-		if (!pid)
-			continue;
-		buf_addf(&name, "/proc/%u/stat", pid);
-		if (read_proc(text, buf_str(&name)) == 0 &&
-			stat_field(buf_str(text), 4) == (uint64_t)getpid())
+		if (pid && read_stat(pid, text) &&
+			stat_field(text->data, 4) == (uint64_t)getpid())
 			put_pid(pids, pid);
 	}
 }

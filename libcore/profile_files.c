@@ -292,15 +292,14 @@ int profile_targets_user(struct profile_files *files, enum shell_kind kind,
 {
 	struct listing l = {.files = files, .place = place};
 	char name[96];
-	struct buf b = BUF_FIXED(name);
 	int err = walk(&l, kind, scope);
 
 	if (err || files->count)
 		return err;
 	/* fish has a directory for such; plain sh only its login file. */
 	if (group_of(kind) == FISH) {
-		buf_addf(&b, "conf.d/profile-%s.fish", id);
-		add(&l, OWN, buf_str(&b), SESSION_ALL);
+		BUF_PRINT(name, "conf.d/profile-%s.fish", id);
+		add(&l, OWN, name, SESSION_ALL);
 	} else {
 		add(&l, HOME, ".profile", SESSION_LOGIN);
 	}
@@ -314,12 +313,11 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 	struct listing l = {.files = files, .place = place};
 	const struct profile_file *file;
 	char name[160];
-	struct buf b = BUF_FIXED(name);
 
 	files->count = 0;
 	if (kind == SHELL_FISH) {
-		buf_addf(&b, "etc/fish/conf.d/profile-%s.fish", id);
-		add(&l, SYSTEM, buf_str(&b), SESSION_ALL);
+		BUF_PRINT(name, "etc/fish/conf.d/profile-%s.fish", id);
+		add(&l, SYSTEM, name, SESSION_ALL);
 	} else if (kind == SHELL_ZSH) {
 		if (!force) {
 			diag_fail(d, -EPERM,
@@ -334,8 +332,8 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 			add(&l, SYSTEM, "etc/zshenv", SESSION_ALL);
 		}
 	} else if (shellkind_family(kind) == FAMILY_SH) {
-		buf_addf(&b, "etc/profile.d/profile-%s.sh", id);
-		add(&l, SYSTEM, buf_str(&b), SESSION_LOGIN);
+		BUF_PRINT(name, "etc/profile.d/profile-%s.sh", id);
+		add(&l, SYSTEM, name, SESSION_LOGIN);
 	} else {
 		return diag_fail(d, -EPERM,
 			"no system-wide file is known for %s",

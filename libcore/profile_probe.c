@@ -155,12 +155,11 @@ static void kill_strays(void)
 {
 	const struct timespec pause = {.tv_nsec = 1000 * 1000};
 	char path[64];
-	struct buf name = BUF_FIXED(path);
 
-	buf_addf(&name, "/proc/self/task/%d/children", (int)getpid());
+	BUF_PRINT(path, "/proc/self/task/%d/children", (int)getpid());
 	for (unsigned i = 0; i < STRAY_ROUNDS; i++) {
 		autobuf struct buf list = BUF_INIT(65536);
-		autofd int fd = open(buf_str(&name), O_RDONLY | O_CLOEXEC);
+		autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 		if (fd < 0 || buf_read_fd(&list, fd) || !list.len)
 			return;

@@ -93,14 +93,11 @@ static void make_words(struct probe_words *w, const struct profile_shell *shell,
 	bool login = session & SESSION_LOGIN;
 	bool interactive =
 		session & (SESSION_LOGIN_INTERACTIVE | SESSION_INTERACTIVE);
-	struct buf n = BUF_FIXED(w->name), c = BUF_FIXED(w->command);
 	int at = 1, pid = (int)getpid();
 
-	buf_addf(&n, "%s%s", login ? "-" : "", path_base(shell->path));
-	buf_str(&n);
-	buf_addf(&c, "/proc/%d/exe profile @answer /proc/%d/fd/%d\n", pid, pid,
+	BUF_PRINT(w->name, "%s%s", login ? "-" : "", path_base(shell->path));
+	BUF_PRINT(w->command, "/proc/%d/exe profile @answer /proc/%d/fd/%d\n", pid, pid,
 		answer);
-	buf_str(&c);
 	str_copy(w->interactive, sizeof w->interactive, "-i");
 	str_copy(w->take_command, sizeof w->take_command, "-c");
 	w->argv[0] = w->name;
@@ -320,7 +317,6 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	const struct asking *asking = &askings[kind];
 	autobuf struct buf said = BUF_INIT(4096);
 	char place[64], file[32];
-	struct buf f = BUF_FIXED(file);
 	struct profile_ran ran;
 	autofd int fd = -1;
 	const char *first;
@@ -336,8 +332,7 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	fd = text_fd(text, n);
 	if (fd < 0)
 		return fd;
-	buf_addf(&f, "/proc/self/fd/%d", fd);
-	buf_str(&f);
+	BUF_PRINT(file, "/proc/self/fd/%d", fd);
 	err = ask(path, asking->syntax, file, fd, &said, &ran);
 	if (err)
 		return err;

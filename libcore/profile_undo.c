@@ -44,15 +44,13 @@ int profile_undo_dir(
 /* A name for the record of path. */
 static void record_name(const char *path, char name[17])
 {
-	struct buf b = {.data = name, .cap = 17, .max = 16};
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
 	for (; *path; path++) {
 		hash ^= (unsigned char)*path;
 		hash *= UINT64_C(0x100000001b3);
 	}
-	buf_addf(&b, "%016jx", (uintmax_t)hash);
-	buf_str(&b);
+	buf_print(name, 17, "%016jx", (uintmax_t)hash);
 }
 
 static bool same(const struct buf *a, const struct buf *b)

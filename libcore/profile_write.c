@@ -174,11 +174,9 @@ static int dress(const struct job *j, int old, int new)
  * one that was killed leaves at most this behind. */
 static int temporary_name(const struct job *j, char *out, size_t size)
 {
-	struct buf b = {.data = out, .cap = size, .max = size - 1};
-
-	buf_addf(&b, ".%s.wardbox~", j->at.name);
-	buf_str(&b);
-	return b.err ? -ENAMETOOLONG : 0;
+	return *buf_print(out, size, ".%s.wardbox~", j->at.name)
+		       ? 0
+		       : -ENAMETOOLONG;
 }
 
 static int write_temporary(struct job *j, int old, const char *temp)
@@ -216,7 +214,6 @@ static int backup(struct job *j)
 {
 	const char *dir = j->ask->backup_dir;
 	char name[NAME_MAX + 1];
-	struct buf b = BUF_FIXED(name);
 	char place[1024];
 	int err;
 
@@ -229,10 +226,9 @@ static int backup(struct job *j)
 
 	if (fd < 0)
 		return diag_errno(j->d, -errno, "%s", dir);
-	buf_addf(&b, "%s.wardbox-backup", j->at.name);
-	if (b.err)
+	if (!*BUF_PRINT(name, "%s.wardbox-backup", j->at.name))
 		return diag_errno(j->d, -ENAMETOOLONG, "%s", j->ask->path);
-	err = file_replace(fd, buf_str(&b), j->out->before.data,
+	err = file_replace(fd, name, j->out->before.data,
 		j->out->before.len, j->st.st_mode & 0700, true);
 	if (!err)
 		err = path_of_fd(fd, place, sizeof place);
