@@ -144,12 +144,8 @@ static void report(const struct auto_shebang *o, const char *shown,
 	struct json j = JSON_INIT(&out);
 
 	if (o->json) {
-		json_open(&j, '{');
-		json_put_str(&j, "link", shown);
-		json_put_str(&j, "target", target);
-		json_put_bool(&j, "changed", !kept && !o->dry_run);
-		json_put_bool(&j, "dry_run", o->dry_run);
-		json_close(&j);
+		json_putf(&j, "{ link %s target %s changed %d dry_run %d }",
+			shown, target, !kept && !o->dry_run, o->dry_run);
 	} else {
 		buf_addf(&out, "%s%s -> %s",
 			kept ? "already: " : o->dry_run ? "would make: " : "",

@@ -152,11 +152,9 @@ static void json_conf(struct json *j, const struct shebang_conf *c)
 {
 	json_put_open(j, "config", '{');
 	for (enum shebang_key k = 0; k < SHEBANG_KEYS; k++) {
-		json_open(json_key(j, shebang_key_name(k)), '{');
-		json_put_str(j, "value", c->value[k]);
-		json_put_str(j, "source",
+		json_key(j, shebang_key_name(k));
+		json_putf(j, "{ value %s source %s }", c->value[k],
 			shebang_source_name(c->source[k]));
-		json_close(j);
 	}
 	json_close(j);
 }
@@ -168,17 +166,15 @@ void auto_shebang_json(
 	struct json j = JSON_INIT(&out);
 	struct buf message = s->message;
 
-	json_open(&j, '{');
-	json_put_str(&j, "name", s->rq->name);
+	json_putf(&j, "{ name %s", s->rq->name);
 	json_path(&j, "script", s->rq->script);
-	json_put_bool(&j, "found", code == SHEBANG_FOUND);
+	json_putf(&j, "found %d", code == SHEBANG_FOUND);
 	json_path(&j, "interpreter", s->result);
-	json_put_str(&j, "via", s->result ? via_name(s->via) : NULL);
-	json_put_str(&j, "error",
-		code == SHEBANG_FOUND	? NULL
+	json_putf(&j, "via %s error %s origins [",
+		s->result ? via_name(s->via) : NULL,
+		code == SHEBANG_FOUND  ? NULL
 		: code == SHEBANG_NONE ? "no interpreter found"
 				       : buf_str(&message));
-	json_put_open(&j, "origins", '[');
 	for (unsigned i = 0; i < 2; i++)
 		if (s->origin[i])
 			json_str(&j, s->origin[i]);
@@ -218,10 +214,8 @@ static void list_candidate(void *arg, const char *path, enum shebang_via via,
 		json_open(&l->json, '{');
 		json_path(&l->json, "path", path);
 		json_path(&l->json, "target", n > 0 ? target : NULL);
-		json_put_str(&l->json, "verdict", word);
-		json_put_str(&l->json, "via", via_name(via));
-		json_put_bool(&l->json, "wins", wins);
-		json_close(&l->json);
+		json_putf(&l->json, "verdict %s via %s wins %d }", word,
+			via_name(via), wins);
 		return;
 	}
 	buf_addf(&l->text, "%s %-16s ", wins ? "*" : " ", word);

@@ -192,27 +192,20 @@ static void print_json(struct buf *out, const struct finding *f, size_t n,
 	const struct utsname *u, const struct confinement *c)
 {
 	struct json j = JSON_INIT(out);
-	uint64_t caps = probe_caps();
 
-	json_open(&j, '{');
-	json_put_str(&j, "kernel", u->release);
-	json_put_str(&j, "machine", u->machine);
-	json_put_bool(&j, "inside", probe_inside());
-	json_put_u64(&j, "uid", geteuid());
-	json_put_u64(&j, "capabilities", caps);
-	json_put_open(&j, "findings", '[');
+	json_putf(&j,
+		"{ kernel %s machine %s inside %d uid %ju capabilities %ju "
+		"findings [",
+		u->release, u->machine, probe_inside(), (uintmax_t)geteuid(),
+		(uintmax_t)probe_caps());
 	for (size_t i = 0; i < n; i++) {
-		json_open(&j, '{');
-		json_put_str(&j, "name", f[i].name);
-		json_put_bool(&j, "works", !f[i].err);
-		json_put_bool(&j, "needed", f[i].needed);
-		json_put_str(&j, "purpose", f[i].purpose);
+		json_putf(&j, "{ name %s works %d needed %d purpose %s",
+			f[i].name, !f[i].err, f[i].needed, f[i].purpose);
 		if (f[i].note[0])
-			json_put_str(&j, "note", f[i].note);
-		if (f[i].err) {
-			json_put_str(&j, "error", strerror(-f[i].err));
-			json_put_str(&j, "fix", f[i].fix);
-		}
+			json_putf(&j, "note %s", f[i].note);
+		if (f[i].err)
+			json_putf(&j, "error %s fix %s", strerror(-f[i].err),
+				f[i].fix);
 		json_close(&j);
 	}
 	json_close(&j);

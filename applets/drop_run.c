@@ -79,9 +79,8 @@ static void status_start(const struct drop_job *job)
 
 	if (job->o->status < 0)
 		return;
-	json_open(&j, '{');
-	json_put_u64(&j, "child-pid", (uint64_t)job->s->pid);
-	json_put_u64(&j, "landlock-abi", (uint64_t)job->s->abi);
+	json_putf(&j, "{ child-pid %ju landlock-abi %ju",
+		(uintmax_t)job->s->pid, (uintmax_t)job->s->abi);
 	drop_parts_json(&j, "enforced", job->s->enforced);
 	drop_parts_json(&j, "missing", job->s->missing);
 	json_close(&j);
@@ -97,24 +96,21 @@ static void status_end(const struct drop_job *job, int code)
 
 	if (job->o->status < 0)
 		return;
-	json_open(&j, '{');
-	json_put_u64(&j, "exit-code", (uint64_t)code);
+	json_putf(&j, "{ exit-code %ju", (uintmax_t)code);
 	if (WIFSIGNALED(job->status))
 		json_put_str(&j, "signal",
 			sig_name(WTERMSIG(job->status), name, sizeof(name)));
-	if (l->hit) {
-		json_put_str(&j, "limit", limits_name(l->hit));
-		json_put_str(&j, "limit-by",
+	if (l->hit)
+		json_putf(&j, "limit %s limit-by %s", limits_name(l->hit),
 			limits_how_name((enum limits_how)l->how[l->hit]));
-	}
 	if (l->cpu_used)
 		json_put_u64(&j, "cpu-ns", l->cpu_used);
 	if (l->mem_peak)
 		json_put_u64(&j, "memory-peak", l->mem_peak);
-	if (job->s->watch.seen) {
-		json_put_u64(&j, "execs", job->s->watch.seen);
-		json_put_u64(&j, "execs-denied", job->s->watch.denied);
-	}
+	if (job->s->watch.seen)
+		json_putf(&j, "execs %ju execs-denied %ju",
+			(uintmax_t)job->s->watch.seen,
+			(uintmax_t)job->s->watch.denied);
 	json_close(&j);
 	write_status(job, &line);
 }
@@ -144,16 +140,12 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 	if (o->json) {
 		struct json j = JSON_INIT(&line);
 
-		json_open(&j, '{');
-		json_put_u64(&j, "pid", (uint64_t)ev->pid);
-		json_put_str(&j, "path", ev->path);
-		json_put_str(&j, "exe", *ev->exe ? ev->exe : NULL);
-		json_put_str(&j, "cwd", execwatch_cwd(ev));
-		json_put_open(&j, "argv", '[');
+		json_putf(&j, "{ pid %ju path %s exe %s cwd %s argv [",
+			(uintmax_t)ev->pid, ev->path,
+			*ev->exe ? ev->exe : NULL, execwatch_cwd(ev));
 		for (size_t i = 0; i < ev->argc; i++)
 			json_str(&j, ev->argv[i]);
-		json_close(&j);
-		json_close(&j);
+		json_putf(&j, "] }");
 		buf_addc(&line, '\n');
 	} else {
 		buf_addf(&line, "exec %d ", (int)ev->pid);

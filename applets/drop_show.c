@@ -100,32 +100,28 @@ static void plan_json(struct buf *out, const struct sandbox *s)
 	json_open(&j, '{');
 	drop_parts_json(&j, "enforced", s->enforced);
 	drop_parts_json(&j, "missing", s->missing);
-	json_put_i64(&j, "landlock-abi", s->abi);
-	json_put_u64(&j, "filter-length", s->filter_len);
-	json_put_u64(&j, "filter-hash", s->filter_hash);
-	json_put_str(&j, "network", net_words(s->plan->net));
-	json_put_open(&j, "limits", '{');
+	json_putf(&j,
+		"landlock-abi %jd filter-length %ju filter-hash %ju "
+		"network %s limits {",
+		(intmax_t)s->abi, (uintmax_t)s->filter_len,
+		(uintmax_t)s->filter_hash, net_words(s->plan->net));
 	for (int kind = LIMITS_WALL; kind < LIMITS_KINDS; kind++)
 		if (s->limits.how[kind])
 			json_str(json_key(&j,
 					 limits_name((enum limits_kind)kind)),
 				limits_how_name(
 					(enum limits_how)s->limits.how[kind]));
-	json_close(&j);
-	json_put_open(&j, "paths", '[');
+	json_putf(&j, "} paths [");
 	for (size_t i = 0; i < s->rule_count; i++) {
 		const struct sandbox_rule *r = &s->rules[i];
 
 		if (r->mount == SANDBOX_MOUNT_PIN)
 			continue;
-		json_open(&j, '{');
-		json_put_str(&j, "path", r->path);
-		json_put_str(&j, "access", access_words(r->access));
-		json_put_str(&j, "by", s->plan->grants[r->grant].why);
-		json_close(&j);
+		json_putf(&j, "{ path %s access %s by %s }", r->path,
+			access_words(r->access),
+			s->plan->grants[r->grant].why);
 	}
-	json_close(&j);
-	json_close(&j);
+	json_putf(&j, "] }");
 	buf_addc(out, '\n');
 }
 
@@ -150,17 +146,14 @@ void drop_show_path(
 	if (o->json) {
 		struct json j = JSON_INIT(&out);
 
-		json_open(&j, '{');
-		json_put_str(&j, "path", path);
-		json_put_bool(&j, "read", access & SANDBOX_READ);
-		json_put_bool(&j, "write", access & SANDBOX_WRITE);
-		json_put_bool(&j, "execute", access & SANDBOX_EXEC);
-		json_put_bool(&j, "list",
-			access & (SANDBOX_READ | SANDBOX_LIST));
-		json_put_bool(&j, "hidden", access == SANDBOX_HIDE);
-		json_put_str(&j, "grant", g ? g->path : NULL);
-		json_put_str(&j, "by", g ? g->why : NULL);
-		json_close(&j);
+		json_putf(&j,
+			"{ path %s read %d write %d execute %d list %d "
+			"hidden %d grant %s by %s }",
+			path, access & SANDBOX_READ, access & SANDBOX_WRITE,
+			access & SANDBOX_EXEC,
+			access & (SANDBOX_READ | SANDBOX_LIST),
+			access == SANDBOX_HIDE, g ? g->path : NULL,
+			g ? g->why : NULL);
 		buf_addc(&out, '\n');
 	} else {
 		cli_escape_str(&out, path);
@@ -196,9 +189,8 @@ int drop_show_probe(const struct drop *o)
 		if (sandbox_namespace_works(spaces[i]))
 			works |= spaces[i];
 	if (o->json) {
-		json_open(&j, '{');
-		json_put_i64(&j, "landlock-abi", abi);
-		json_put_bool(&j, "inside", probe_inside());
+		json_putf(&j, "{ landlock-abi %jd inside %d", (intmax_t)abi,
+			probe_inside());
 		drop_parts_json(&j, "works", works);
 		json_close(&j);
 		buf_addc(&out, '\n');

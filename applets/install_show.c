@@ -62,11 +62,9 @@ static const char *step_off(enum shim_state state)
 static void json_file(struct json *j, const char *key, const char *path,
 	bool there, bool made)
 {
-	json_put_open(j, key, '{');
-	json_put_str(j, "path", path);
-	json_put_bool(j, "present", there);
-	json_put_bool(j, "made_by_install", made);
-	json_close(j);
+	json_key(j, key);
+	json_putf(j, "{ path %s present %d made_by_install %d }", path, there,
+		made);
 }
 
 /* What a run would do: NULL for a run that was. */
@@ -79,13 +77,10 @@ static void json_entry(
 	char real[SHIM_PATH_MAX + 8];
 
 	BUF_PRINT(real, "%s.real", e->path);
-	json_open(j, '{');
-	json_put_str(j, "path", e->path);
-	json_put_str(j, "state", shim_state_name(e->state));
-	json_put_str(j, "original",
-		e->state == SHIM_PLAIN ? e->path : real);
-	json_put_str(j, "links_to", e->target[0] ? e->target : NULL);
-	json_put_str(j, "advice", advice[0] ? advice : NULL);
+	json_putf(j, "{ path %s state %s original %s links_to %s advice %s",
+		e->path, shim_state_name(e->state),
+		e->state == SHIM_PLAIN ? e->path : real,
+		e->target[0] ? e->target : NULL, advice[0] ? advice : NULL);
 	if (step)
 		json_put_str(j, "would", step(e->state));
 	json_close(j);
@@ -97,12 +92,9 @@ static void print_json(const struct shim_root *r, const struct install_opts *o,
 	autobuf struct buf out = BUF_INIT(65536);
 	struct json j = JSON_INIT(&out);
 
-	json_open(&j, '{');
-	json_put_str(&j, "root", o->root);
-	json_put_bool(&j, "host", r->host);
-	json_put_bool(&j, "installed", installed(r));
-	json_put_bool(&j, "sound", sound(r));
-	json_put_bool(&j, "interrupted", r->record.busy);
+	json_putf(&j,
+		"{ root %s host %d installed %d sound %d interrupted %d",
+		o->root, r->host, installed(r), sound(r), r->record.busy);
 	json_file(&j, "binary", r->record.binary,
 		is_there(r, r->record.binary), r->record.binary_made);
 	json_file(&j, "policy", r->record.policy,
@@ -111,8 +103,7 @@ static void print_json(const struct shim_root *r, const struct install_opts *o,
 	for (size_t i = 0; i < r->entry_count; i++)
 		if (r->entry[i].state != SHIM_ABSENT)
 			json_entry(&j, &r->entry[i], step);
-	json_close(&j);
-	json_close(&j);
+	json_putf(&j, "] }");
 	buf_addc(&out, '\n');
 	cli_print(&out);
 }

@@ -137,10 +137,8 @@ int profile_consent(const struct profile_opts *o, const char *question);
 /* A diff for a person: escaped and coloured on a terminal. Clears diff. */
 void profile_show_diff(struct buf *diff);
 
-/* A key and its text; null for "", an extra NAME_b64 for what is no UTF-8. */
-void profile_json(struct json *j, const char *key, const char *text);
-
-/* The object around all that a verb prints. */
+/* The object around all that a verb prints. Where json_putf() says "KEY %s", ""
+ * is null in it, and what is no UTF-8 gets a KEY_b64. */
 struct json profile_json_begin(struct buf *out);
 void profile_json_end(struct json *j);
 

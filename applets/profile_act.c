@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "audit_read_json.h"
 #include "diff.h"
 #include "profile.h"
 #include "profile_change.h"
@@ -148,36 +149,17 @@ static void make_diff(
 		w->after.data, w->after.len);
 }
 
-static void base64(struct buf *out, const char *s, size_t n)
+static void put_text(struct json *j, const char *text)
 {
-	static const char set[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop"
-				  "qrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned v = (unsigned)(unsigned char)s[i] << 16;
-
-		if (i + 1 < n)
-			v |= (unsigned)(unsigned char)s[i + 1] << 8;
-		if (i + 2 < n)
-			v |= (unsigned char)s[i + 2];
-		buf_addc(out, set[v >> 18]);
-		buf_addc(out, set[v >> 12 & 63]);
-		buf_addc(out, i + 1 < n ? set[v >> 6 & 63] : '=');
-		buf_addc(out, i + 2 < n ? set[v & 63] : '=');
-	}
-}
-
-void profile_json(struct json *j, const char *key, const char *text)
-{
-	autobuf struct buf name = BUF_INIT(128);
 	autobuf struct buf code = BUF_INIT(8 * (size_t)PROFILE_TEXT_MAX);
+	char name[64];
 
-	json_put_str(j, key, text && *text ? text : NULL);
+	json_str(j, text && *text ? text : NULL);
 	if (!text || utf8_valid(text, strlen(text)))
 		return;
-	buf_addf(&name, "%s_b64", key);
-	base64(&code, text, strlen(text));
-	json_str(json_key(j, buf_str(&name)), buf_str(&code));
+	BUF_PRINT(name, "%.*s_b64", (int)j->key_len, j->key);
+	audit_add_base64(&code, (const uint8_t *)text, strlen(text));
+	json_put_str(j, name, buf_str(&code));
 }
 
 struct json profile_json_begin(struct buf *out)
@@ -185,8 +167,8 @@ struct json profile_json_begin(struct buf *out)
 	struct json j = JSON_INIT(out);
 
 	j.pretty = true;
-	json_open(&j, '{');
-	json_put_u64(&j, "schema", 1);
+	j.put = put_text;
+	json_putf(&j, "{ schema %ju", (uintmax_t)1);
 	return j;
 }
 
@@ -220,16 +202,13 @@ static void json_outcome(struct json *j, const struct acting *a, size_t i)
 	const char *path = a->goals->goal[i].file.path;
 	autobuf struct buf diff = BUF_INIT(4 * (size_t)PROFILE_TEXT_MAX);
 
-	json_open(j, '{');
-	profile_json(j, "file", path);
-	profile_json(j, "shell", shellkind_name(a->goals->goal[i].kind));
-	profile_json(j, "action",
-		oc->err ? "refused" : profile_action_name(oc->w.action));
-	profile_json(j, "reason", oc->err ? oc->d.text : NULL);
-	profile_json(j, "backup", oc->w.backup);
 	make_diff(&diff, path, &oc->w);
-	profile_json(j, "diff", !oc->err && diff.len ? buf_str(&diff) : NULL);
-	json_close(j);
+	json_putf(j,
+		"{ file %s shell %s action %s reason %s backup %s diff %s }",
+		path, shellkind_name(a->goals->goal[i].kind),
+		oc->err ? "refused" : profile_action_name(oc->w.action),
+		oc->err ? oc->d.text : NULL, oc->w.backup,
+		oc->err ? NULL : buf_str(&diff));
 }
 
 static void report_json(const struct acting *a)
@@ -237,8 +216,7 @@ static void report_json(const struct acting *a)
 	autobuf struct buf out = BUF_INIT(64u << 20);
 	struct json j = profile_json_begin(&out);
 
-	json_put_bool(&j, "dry_run", a->o->dry_run);
-	json_put_open(&j, "changes", '[');
+	json_putf(&j, "dry_run %d changes [", a->o->dry_run);
 	for (size_t i = 0; i < a->goals->count; i++)
 		json_outcome(&j, a, i);
 	json_close(&j);

@@ -270,12 +270,10 @@ static void answer_json(struct answer *a)
 	autobuf struct buf out = BUF_INIT(65536);
 	struct json j = profile_json_begin(&out);
 
-	profile_json(&j, "asked", a->what);
-	profile_json(&j, "state", state_name(a->state));
-	profile_json(&j, "dir", a->dir);
-	profile_json(&j, "file", a->file);
-	profile_json(&j, "other_shell_file", a->other);
-	profile_json(&j, "line", a->line.len ? buf_str(&a->line) : NULL);
+	json_putf(&j,
+		"asked %s state %s dir %s file %s other_shell_file %s line %s",
+		a->what, state_name(a->state), a->dir, a->file, a->other,
+		buf_str(&a->line));
 	profile_json_end(&j);
 }
 

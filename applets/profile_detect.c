@@ -92,7 +92,7 @@ int profile_verb_sandbox(void *into, int argc, char **argv)
 	struct profile_opts *o = into;
 	autofree struct confinement *c = profile_alloc(sizeof *c);
 	autobuf struct buf out = BUF_INIT(65536);
-	struct json j = JSON_INIT(&out);
+	struct json j;
 
 	(void)argc;
 	(void)argv;
@@ -102,9 +102,7 @@ int profile_verb_sandbox(void *into, int argc, char **argv)
 		cli_print(&out);
 		return EXIT_OK;
 	}
-	j.pretty = true;
-	json_open(&j, '{');
-	json_put_u64(&j, "schema", 1);
+	j = profile_json_begin(&out);
 	json_key(&j, "sandbox");
 	confinement_json(&j, c);
 	profile_json_end(&j);

@@ -228,8 +228,8 @@ static void session_json(
 	const char *entry;
 	size_t at = 0, len;
 
-	json_open(json_key(j, profile_session_name(i)), '{');
-	json_put_open(j, "files", '[');
+	json_key(j, profile_session_name(i));
+	json_putf(j, "{ files [");
 	for (size_t k = 0; k < f->files.count; k++) {
 		if (f->files.file[k].exists &&
 			(f->files.file[k].sessions >> i & 1))
@@ -244,10 +244,8 @@ static void session_json(
 	} else {
 		json_null(json_key(j, "path"));
 	}
-	json_put_u64(j, "ms", s->ms);
-	profile_json(j, "status",
+	json_putf(j, "ms %ju status %s }", (uintmax_t)s->ms,
 		s->probed ? profile_probe_name(s->status) : "not-probed");
-	json_close(j);
 }
 
 /* Stands in the shell's record, and beside it for who looks there. */
@@ -264,20 +262,15 @@ static void json_health(struct json *j, const struct profile_facts *f)
 void profile_facts_json(struct json *j, const struct profile_facts *f,
 	const struct profile_who *who)
 {
-	json_put_open(j, "shell", '{');
-	profile_json(j, "type", shellkind_name(who->kind));
-	profile_json(j, "path", f->program[0] ? f->program : who->shell);
-	profile_json(j, "version", f->version);
-	profile_json(j, "source", who->source);
-	profile_json(j, "current", who->current);
-	profile_json(j, "login_profile", f->login_profile);
-	profile_json(j, "rc_file", f->rc_file);
-	json_put_bool(j, "restricted", who->restricted);
-	profile_json(j, "user", who->name);
-	profile_json(j, "home", who->home);
+	json_putf(j,
+		"shell { type %s path %s version %s source %s current %s "
+		"login_profile %s rc_file %s restricted %d user %s home %s",
+		shellkind_name(who->kind),
+		f->program[0] ? f->program : who->shell, f->version,
+		who->source, who->current, f->login_profile, f->rc_file,
+		who->restricted, who->name, who->home);
 	json_health(j, f);
-	json_close(j);
-	json_put_open(j, "sessions", '{');
+	json_putf(j, "} sessions {");
 	for (unsigned i = 0; i < SESSIONS; i++)
 		session_json(j, f, i);
 	json_close(j);

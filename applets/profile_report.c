@@ -23,20 +23,16 @@ static void problem_json(struct json *j, const struct profile_problem *p)
 {
 	enum profile_problem_code code = (enum profile_problem_code)p->code;
 
-	json_open(j, '{');
-	profile_json(j, "code", profile_problem_name(code));
-	profile_json(j, "severity",
-		profile_severity_name((enum profile_severity)p->severity));
-	profile_json(j, "file", p->file);
+	json_putf(j, "{ code %s severity %s file %s",
+		profile_problem_name(code),
+		profile_severity_name((enum profile_severity)p->severity),
+		p->file);
 	if (p->line)
 		json_put_u64(j, "line", p->line);
 	else
 		json_null(json_key(j, "line"));
-	profile_json(j, "detail", p->detail);
-	profile_json(j, "why", profile_problem_why(code));
-	profile_json(j, "fix", p->fix);
-	json_put_bool(j, "fixable", p->fixable);
-	json_close(j);
+	json_putf(j, "detail %s why %s fix %s fixable %d }", p->detail,
+		profile_problem_why(code), p->fix, p->fixable);
 }
 
 static void doctor_json(const struct profile_problems *p,
@@ -57,9 +53,7 @@ static void doctor_json(const struct profile_problems *p,
 	json_put_open(&j, "problems", '[');
 	for (size_t i = 0; i < p->count; i++)
 		problem_json(&j, ranked(p, i));
-	json_close(&j);
-	json_put_open(&j, "changes", '[');
-	json_close(&j);
+	json_putf(&j, "] changes [ ]");
 	profile_json_end(&j);
 }
 

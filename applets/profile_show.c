@@ -19,23 +19,19 @@ static void files_json(const struct profile_files *files, enum shell_kind kind)
 	autobuf struct buf out = BUF_INIT(1 << 20);
 	struct json j = profile_json_begin(&out);
 
-	profile_json(&j, "shell", shellkind_name(kind));
-	json_put_open(&j, "files", '[');
+	json_putf(&j, "shell %s files [", shellkind_name(kind));
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *f = &files->file[i];
 
-		json_open(&j, '{');
-		profile_json(&j, "file", f->path);
-		json_put_bool(&j, "exists", f->exists);
-		json_put_bool(&j, "system", f->system);
-		profile_json(&j, "shadowed_by", f->shadowed_by);
-		json_put_open(&j, "sessions", '[');
+		json_putf(&j,
+			"{ file %s exists %d system %d shadowed_by %s "
+			"sessions [",
+			f->path, f->exists, f->system, f->shadowed_by);
 		for (unsigned s = 0; s < SESSIONS; s++) {
 			if (f->sessions >> s & 1)
 				json_str(&j, profile_session_name(s));
 		}
-		json_close(&j);
-		json_close(&j);
+		json_putf(&j, "] }");
 	}
 	json_close(&j);
 	profile_json_end(&j);
@@ -107,10 +103,8 @@ static void list_line(struct listing *l, const char *path, const char *id,
 		buf_add(&l->out, text, n);
 		buf_addc(&l->out, '\n');
 	} else if (l->o->json) {
-		json_open(&l->j, '{');
-		profile_json(&l->j, "file", path);
-		json_put_u64(&l->j, "line", line);
-		profile_json(&l->j, "id", id);
+		json_putf(&l->j, "{ file %s line %ju id %s", path,
+			(uintmax_t)line, id);
 		json_strn(json_key(&l->j, "text"), text, n);
 		json_close(&l->j);
 	} else {
@@ -230,18 +224,14 @@ int profile_verb_list(void *into, int argc, char **argv)
 	profile_who_find(&who, o);
 	l->o = o;
 	l->out = BUF_INIT(16u << 20);
-	l->j = JSON_INIT(&l->out);
-	l->j.pretty = true;
 	if (o->json) {
-		json_open(&l->j, '{');
-		json_put_u64(&l->j, "schema", 1);
+		l->j = profile_json_begin(&l->out);
 		json_put_open(&l->j, "lines", '[');
 	}
 	list_all(l, &who, o);
 	if (o->json) {
 		json_close(&l->j);
-		json_close(&l->j);
-		buf_addc(&l->out, '\n');
+		profile_json_end(&l->j);
 	}
 	cli_print(&l->out);
 	buf_release(&l->out);

@@ -14,6 +14,14 @@
 
 #include "cleanup.h"
 
+/* For what is defined with "...": no caller passes a float, so that the registers
+ * for those need not be kept. */
+#if defined __x86_64__ && !defined __clang__
+#define FLOATLESS __attribute__((target("general-regs-only")))
+#else
+#define FLOATLESS
+#endif
+
 struct buf {
 	char *data;
 	size_t len;

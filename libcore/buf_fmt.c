@@ -217,7 +217,7 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
 	va_end(args.ap);
 }
 
-void buf_addf(struct buf *b, const char *fmt, ...)
+FLOATLESS void buf_addf(struct buf *b, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -226,7 +226,7 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
-const char *buf_print(char *array, size_t size, const char *fmt, ...)
+FLOATLESS const char *buf_print(char *array, size_t size, const char *fmt, ...)
 {
 	struct buf b = buf_fixed(array, size);
 	va_list ap;

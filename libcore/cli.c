@@ -48,7 +48,7 @@ __attribute__((format(printf, 1, 0))) static void warn_v(
 	say(&line);
 }
 
-void cli_warn(const char *fmt, ...)
+FLOATLESS void cli_warn(const char *fmt, ...)
 {
 	va_list ap;
 
@@ -57,7 +57,7 @@ void cli_warn(const char *fmt, ...)
 	va_end(ap);
 }
 
-void cli_die(int code, const char *fmt, ...)
+FLOATLESS void cli_die(int code, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -17,7 +17,7 @@ struct parse {
 	size_t list_size; /* no list can get more values than this */
 };
 
-__attribute__((noreturn, format(printf, 2, 3))) static void mistake(
+FLOATLESS __attribute__((noreturn, format(printf, 2, 3))) static void mistake(
 	const struct parse *p, const char *fmt, ...)
 {
 	autobuf struct buf text = BUF_INIT(8192);
@@ -30,7 +30,7 @@ __attribute__((noreturn, format(printf, 2, 3))) static void mistake(
 		p->spec->name, *p->spec->name ? " " : "");
 }
 
-void cli_die_usage(const struct cli_spec *spec, const char *fmt, ...)
+FLOATLESS void cli_die_usage(const struct cli_spec *spec, const char *fmt, ...)
 {
 	struct parse p = {.spec = spec, .code = EXIT_USAGE};
 	autobuf struct buf text = BUF_INIT(8192);

@@ -71,7 +71,7 @@ static void set(char *to, size_t size, const char *s, size_t n)
 }
 
 /* The kind's one fact; one found before is replaced. detail may be NULL. */
-__attribute__((format(printf, 6, 7))) static void add(struct look *l,
+FLOATLESS __attribute__((format(printf, 6, 7))) static void add(struct look *l,
 	enum confinement_kind kind, bool confined, const char *detail, size_t n,
 	const char *evidence, ...)
 {

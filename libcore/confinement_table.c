@@ -77,12 +77,7 @@ const struct confinement_row *confinement_means(enum confinement_kind kind)
 	return &rows[kind];
 }
 
-const char *confinement_impact_name(enum confinement_impact impact)
-{
-	static const char impacts[][6] = {"yes", "maybe", "no"};
-
-	return impacts[impact];
-}
+static const char impacts[][6] = {"yes", "maybe", "no"};
 
 bool confinement_forbids_profile(char *const *env, struct diag *d)
 {
@@ -120,13 +115,8 @@ void confinement_text(struct buf *out, const struct confinement *c)
 			f->confined ? "" : " (holds nothing back)",
 			f->evidence);
 		buf_addf(out, "  packages %s, user install %s, profile %s: %s\n",
-			confinement_impact_name(
-				(enum confinement_impact)row->packages),
-			confinement_impact_name(
-				(enum confinement_impact)row->user),
-			confinement_impact_name(
-				(enum confinement_impact)row->profile),
-			row->note);
+			impacts[row->packages], impacts[row->user],
+			impacts[row->profile], row->note);
 	}
 }
 
@@ -137,22 +127,14 @@ void confinement_json(struct json *j, const struct confinement *c)
 		const struct confinement_fact *f = &c->fact[i];
 		const struct confinement_row *row = &rows[f->kind];
 
-		json_open(j, '{');
-		json_put_str(j, "kind", names[f->kind]);
-		json_put_bool(j, "confined", f->confined);
-		json_put_str(j, "detail", f->detail[0] ? f->detail : NULL);
-		json_put_str(j, "evidence", f->evidence);
-		json_put_str(j, "package_install",
-			confinement_impact_name(
-				(enum confinement_impact)row->packages));
-		json_put_str(j, "user_install",
-			confinement_impact_name(
-				(enum confinement_impact)row->user));
-		json_put_str(j, "profile_write",
-			confinement_impact_name(
-				(enum confinement_impact)row->profile));
-		json_put_str(j, "note", row->note);
-		json_close(j);
+		json_putf(j,
+			"{ kind %s confined %d detail %s evidence %s "
+			"package_install %s user_install %s profile_write %s "
+			"note %s }",
+			names[f->kind], f->confined,
+			f->detail[0] ? f->detail : NULL, f->evidence,
+			impacts[row->packages], impacts[row->user],
+			impacts[row->profile], row->note);
 	}
 	json_close(j);
 }

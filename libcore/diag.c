@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 0))) static void begin(
 	add_text(d->text, sizeof d->text, 0, fmt, ap);
 }
 
-int diag_fail(struct diag *d, int err, const char *fmt, ...)
+FLOATLESS int diag_fail(struct diag *d, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -43,7 +43,7 @@ int diag_fail(struct diag *d, int err, const char *fmt, ...)
 	return err;
 }
 
-__attribute__((format(printf, 2, 3))) static void append(
+FLOATLESS __attribute__((format(printf, 2, 3))) static void append(
 	struct diag *d, const char *fmt, ...)
 {
 	va_list ap;
@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void append(
 	va_end(ap);
 }
 
-int diag_errno(struct diag *d, int err, const char *fmt, ...)
+FLOATLESS int diag_errno(struct diag *d, int err, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -66,7 +66,7 @@ int diag_errno(struct diag *d, int err, const char *fmt, ...)
 	return err;
 }
 
-void diag_hint(struct diag *d, const char *fmt, ...)
+FLOATLESS void diag_hint(struct diag *d, const char *fmt, ...)
 {
 	va_list ap;
 

@@ -4,6 +4,7 @@
 #include "json.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "utf8.h"
@@ -119,19 +120,26 @@ static void add_quoted(struct buf *out, const char *s, size_t n)
 	buf_addc(out, '"');
 }
 
-struct json *json_key(struct json *j, const char *key)
+static void json_keyn(struct json *j, const char *key, size_t n)
 {
+	j->key = key;
+	j->key_len = n;
 	if (!(j->is_map & level(j)) || j->keyed) {
 		j->out->err = -EINVAL;
-		return j;
+		return;
 	}
 	if (j->filled & level(j))
 		buf_addc(j->out, ',');
 	newline(j);
 	j->filled |= level(j);
-	add_quoted(j->out, key, strlen(key));
+	add_quoted(j->out, key, n);
 	buf_adds(j->out, j->pretty ? ": " : ":");
 	j->keyed = true;
+}
+
+struct json *json_key(struct json *j, const char *key)
+{
+	json_keyn(j, key, strlen(key));
 	return j;
 }
 
@@ -206,6 +214,32 @@ void json_put_bool(struct json *j, const char *key, bool v)
 void json_put_i64(struct json *j, const char *key, int64_t v)
 {
 	json_i64(json_key(j, key), v);
+}
+
+FLOATLESS void json_putf(struct json *j, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	for (size_t n; *fmt; fmt += n + (fmt[n] == ' ')) {
+		n = strcspn(fmt, " ");
+		if (*fmt == '{' || *fmt == '[')
+			json_open(j, *fmt);
+		else if (*fmt == '}' || *fmt == ']')
+			json_close(j);
+		else if (*fmt != '%')
+			json_keyn(j, fmt, n);
+		else if (fmt[n - 1] == 's')
+			(j->put ? j->put : json_str)(
+				j, va_arg(ap, const char *));
+		else if (n == 2)
+			json_bool(j, va_arg(ap, int));
+		else if (fmt[n - 1] == 'u')
+			json_u64(j, va_arg(ap, uintmax_t));
+		else
+			json_i64(j, va_arg(ap, intmax_t));
+	}
+	va_end(ap);
 }
 
 void json_put_open(struct json *j, const char *key, char kind)

@@ -25,6 +25,10 @@ struct json {
 	uint8_t depth;
 	bool keyed;  /* a key waits for its value */
 	bool pretty; /* two-space indentation and line ends */
+	const char *key; /* the last one, while its text is there */
+	size_t key_len;
+	/* What writes the "%s" of json_putf(); NULL: json_str(). */
+	void (*put)(struct json *j, const char *s);
 };
 
 #define JSON_INIT(buffer) ((struct json){.out = (buffer)})
@@ -40,6 +44,12 @@ void json_strn(struct json *j, const char *s, size_t n);
 void json_u64(struct json *j, uint64_t v);
 void json_i64(struct json *j, int64_t v);
 void json_bool(struct json *j, bool v);
+
+/* What the words of fmt say, one behind the other: "{" "[" "}" "]" open and
+ * close; "%s" (NULL: null), "%d" (a truth), "%ju" and "%jd" are values; all else
+ * is the key of what follows: "{ name %s size %ju tags [". */
+__attribute__((format(printf, 2, 3))) void json_putf(
+	struct json *j, const char *fmt, ...);
 
 /* A key and its value. */
 void json_put_str(struct json *j, const char *key, const char *s);

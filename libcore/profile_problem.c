@@ -72,7 +72,7 @@ static void cut(char *out, size_t size, const char *text, size_t n)
 	out[n] = '\0';
 }
 
-struct profile_problem *profile_problem_add(struct profile_problems *p,
+FLOATLESS struct profile_problem *profile_problem_add(struct profile_problems *p,
 	enum profile_problem_code code, unsigned how, const char *file,
 	unsigned line, const char *text, ...)
 {

@@ -17,7 +17,7 @@
 /* A message repeats what was found in a script or a variable. */
 enum { LONGEST_TEXT = 256 << 10 };
 
-int shebang_fail(
+FLOATLESS int shebang_fail(
 	struct shebang *s, enum shebang_code code, const char *fmt, ...)
 {
 	va_list ap;
@@ -29,7 +29,7 @@ int shebang_fail(
 	return (int)code;
 }
 
-void shebang_trace(const struct shebang *s, const char *fmt, ...)
+FLOATLESS void shebang_trace(const struct shebang *s, const char *fmt, ...)
 {
 	const struct shebang_watch *w = s->rq->watch;
 	va_list ap;

@@ -56,6 +56,16 @@ static void fixed_never_overruns(void **state)
 	assert_string_equal(after, "AFTER..");
 }
 
+static void prints_all_or_nothing(void **state)
+{
+	char array[5] = "old";
+
+	(void)state;
+	assert_string_equal(BUF_PRINT(array, "%d", 1234), "1234");
+	assert_ptr_equal(BUF_PRINT(array, "%d", 12345), array);
+	assert_string_equal(array, "");
+}
+
 static void huge_sizes_do_not_wrap(void **state)
 {
 	autobuf struct buf b = BUF_INIT(SIZE_MAX / 2);
@@ -181,6 +191,7 @@ int main(void)
 		cmocka_unit_test(grows_to_its_maximum),
 		cmocka_unit_test(error_sticks_until_cleared),
 		cmocka_unit_test(fixed_never_overruns),
+		cmocka_unit_test(prints_all_or_nothing),
 		cmocka_unit_test(huge_sizes_do_not_wrap),
 		cmocka_unit_test(consumes_from_the_front),
 		cmocka_unit_test(reads_to_the_end_and_not_further),

@@ -61,6 +61,33 @@ static void pretty_indents(void **state)
 		"{\n  \"a\": 1,\n  \"b\": [\n    2\n  ]\n}");
 }
 
+static void put_shouting(struct json *j, const char *s)
+{
+	char key[32];
+
+	json_str(j, s);
+	BUF_PRINT(key, "%.*s!", (int)j->key_len, j->key);
+	json_put_str(j, key, s);
+}
+
+static void many_are_put_at_once(void **state)
+{
+	autobuf struct buf out = BUF_INIT(1024);
+	struct json j = JSON_INIT(&out);
+
+	(void)state;
+	json_putf(&j, "{ a %s b %s c [ %d %d", "x", NULL, true, 0);
+	json_putf(&j, "{ } %ju ] d %jd", UINTMAX_MAX, INTMAX_MIN);
+	j.put = put_shouting;
+	json_putf(&j, "e %s }", "y");
+	assert_string_equal(buf_str(&out),
+		"{\"a\":\"x\",\"b\":null,\"c\":[true,false,{},"
+		"18446744073709551615],\"d\":-9223372036854775808,"
+		"\"e\":\"y\",\"e!\":\"y\"}");
+	json_putf(&j, "%s }", "no more");
+	assert_int_equal(out.err, -EINVAL);
+}
+
 static void misuse_is_an_error(void **state)
 {
 	autobuf struct buf out = BUF_INIT(1024);
@@ -87,6 +114,7 @@ int main(void)
 		cmocka_unit_test(nests_and_separates),
 		cmocka_unit_test(escapes_everything),
 		cmocka_unit_test(pretty_indents),
+		cmocka_unit_test(many_are_put_at_once),
 		cmocka_unit_test(misuse_is_an_error),
 	};
 
