@@ -285,22 +285,14 @@ static int run_parsed(int argc, char **argv)
 /* Is it one of those, options in front of the verb or not? */
 static bool is_own_form(int argc, char **argv)
 {
-	static const char options_before[][12] = {"--debug", "--json",
-		"--dry-run", "--force", "-j", "-n", "-f"};
-	static const char verbs[][12] = {"--list", "--init", "--sh-lib"};
+	int i = 1;
 
-	for (int i = 1; i < argc; i++) {
-		bool option = false;
-
-		for (size_t k = 0; k < ARRAY_SIZE(verbs); k++)
-			if (str_eq(argv[i], verbs[k]))
-				return true;
-		for (size_t k = 0; k < ARRAY_SIZE(options_before); k++)
-			option |= str_eq(argv[i], options_before[k]);
-		if (!option)
-			break;
-	}
-	return false;
+	while (i < argc && str_index("--debug\0--json\0--dry-run\0--force\0"
+				     "-j\0-n\0-f\0",
+				   argv[i]) >= 0)
+		i++;
+	return i < argc &&
+	       str_index("--list\0--init\0--sh-lib\0", argv[i]) >= 0;
 }
 
 static int unknown(const char *verb)

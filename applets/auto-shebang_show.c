@@ -139,7 +139,7 @@ static void json_path(struct json *j, const char *key, const char *path)
 
 static const char *via_name(enum shebang_via via)
 {
-	static const char *const names[] = {
+	static const char names[][9] = {
 		[SHEBANG_WALK] = "walk",
 		[SHEBANG_OVERRIDE] = "override",
 		[SHEBANG_FALLBACK] = "fallback",

@@ -89,8 +89,8 @@ int drop_grant_program(
 {
 	/* Where the dynamic linker looks; what it finds is read, not
 	 * started. */
-	static const char *const dirs[] = {"/lib", "/lib64", "/usr/lib",
-		"/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"};
+	static const char dirs[] = "/lib\0/lib64\0/usr/lib\0/usr/lib64\0"
+				   "/usr/local/lib\0/etc/ld.so.cache\0";
 	int err = 0;
 
 	/* A script's interpreter may be a script, and has one of its own. */
@@ -99,9 +99,8 @@ int drop_grant_program(
 			&o->plan, file, SANDBOX_ROX, false, "--add-exec");
 		file = drop_interpreter(o, file);
 	}
-	for (size_t i = 0; libs && i < ARRAY_SIZE(dirs) && err == 0; i++)
-		err = sandbox_grant(
-			&o->plan, dirs[i], SANDBOX_RO, true, "--ldd");
+	if (libs && err == 0)
+		err = drop_grant_all(o, dirs, SANDBOX_RO, "--ldd");
 	return err < 0 ? diag_errno(d, err, "%s", o->file) : 0;
 }
 

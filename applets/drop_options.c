@@ -120,17 +120,14 @@ static int add_cap(struct drop *o, const char *name, struct diag *d)
 		"kill\0setgid\0setuid\0setpcap\0linux_immutable\0"
 		"net_bind_service\0net_broadcast\0net_admin\0net_raw\0"
 		"ipc_lock\0ipc_owner\0";
-	const char *rest = str_after(name, "cap_"), *at = names;
-	unsigned bit = 0;
+	const char *rest = str_after(name, "cap_");
+	int bit = str_index(names, rest ? rest : name);
 
-	while (*at && !str_eq(at, rest ? rest : name)) {
-		at = cli_part(at);
-		bit++;
-	}
-	o->plan.keep_caps |= *at ? 1ULL << bit : 0;
-	return *at ? 0 :
-		     diag_fail(d, -EINVAL,
-			     "'%s' is no capability that can be kept", name);
+	if (bit < 0)
+		return diag_fail(d, -EINVAL,
+			"'%s' is no capability that can be kept", name);
+	o->plan.keep_caps |= 1ULL << bit;
+	return 0;
 }
 
 static int add_relax(struct drop *o, const char *name, struct diag *d)

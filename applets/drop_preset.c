@@ -40,8 +40,7 @@ static const char facts[] =
 	"/etc/timezone\0/etc/vim\0/etc/xdg\0/run/systemd/resolve\0"
 	"/proc\0/sys/devices/system/cpu\0/sys/fs/cgroup\0";
 
-/* Each of them, one behind the other. */
-static int grant_all(struct drop *o, const char *paths, unsigned access,
+int drop_grant_all(struct drop *o, const char *paths, unsigned access,
 	const char *why)
 {
 	int err = 0;
@@ -70,7 +69,7 @@ static const char *keep(struct drop *o, const char *a, const char *b)
  * for caches: what a build leaves there no trusted run ever reads. */
 static int own_tmp(struct drop *o, bool caches, struct diag *d)
 {
-	static const char *const places[][2] = {
+	static const char places[][2][17] = {
 		{"npm_config_cache", "/npm"},
 		{"XDG_CACHE_HOME", "/cache"},
 		{"GOCACHE", "/go"},
@@ -106,15 +105,15 @@ static int own_tmp(struct drop *o, bool caches, struct diag *d)
 /* What programs of this user read about who they work for. */
 static int own_settings(struct drop *o)
 {
-	static const char *const files[] = {
-		"/.gitconfig", "/.config/git/config", "/.config/git/ignore"};
+	static const char files[] =
+		"/.gitconfig\0/.config/git/config\0/.config/git/ignore\0";
 	const char *home = env_get(o->envp, "HOME");
 	int err = 0;
 
 	if (!home || home[0] != '/')
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(files) && err == 0; i++) {
-		const char *path = keep(o, home, files[i]);
+	for (const char *at = files; *at && err == 0; at = str_nth(at, 1)) {
+		const char *path = keep(o, home, at);
 
 		err = path ? sandbox_grant(&o->plan, path, SANDBOX_RO, true,
 				     "preset") :
@@ -152,20 +151,20 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 			  work	? SANDBOX_RW :
 				  SANDBOX_ROX;
 	int err = work || str_eq(name, "read-only") ?
-			  grant_all(o, programs, SANDBOX_ROX,
+			  drop_grant_all(o, programs, SANDBOX_ROX,
 				  "preset: programs") :
 			  -EINVAL;
 
 	if (err == 0)
-		err = grant_all(o, facts, SANDBOX_RO, "preset: facts");
+		err = drop_grant_all(o, facts, SANDBOX_RO, "preset: facts");
 	if (err == 0)
-		err = grant_all(o, ".\0", access, "preset: here");
+		err = drop_grant_all(o, ".\0", access, "preset: here");
 	if (err == 0)
 		err = own_terminal(o);
 	/* Others' shared memory is there as well; interpreters' worker pools
 	 * cannot do without. */
 	if (err == 0 && build)
-		err = grant_all(o, "/dev/shm\0", SANDBOX_RW, "preset: shm");
+		err = drop_grant_all(o, "/dev/shm\0", SANDBOX_RW, "preset: shm");
 	if (err == 0 && work)
 		err = own_settings(o);
 	if (err == -EINVAL)

@@ -35,7 +35,7 @@ static const char *access_words(unsigned access)
 
 static const char *net_words(enum sandbox_net net)
 {
-	static const char *const words[] = {
+	static const char words[][19] = {
 		[SANDBOX_NET_NONE] = "none",
 		[SANDBOX_NET_LOCAL] = "own loopback",
 		[SANDBOX_NET_TCP] = "TCP, listed ports",

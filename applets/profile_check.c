@@ -49,11 +49,9 @@ static const char known_dirs[] = "~/.local/bin\0"
 bool profile_known_dir(
 	unsigned index, const struct profile_who *who, char *out, size_t size)
 {
-	const char *dir = known_dirs;
+	const char *dir = str_nth(known_dirs, index);
 
 	*out = '\0';
-	while (*dir && index--)
-		dir += strlen(dir) + 1;
 	if (!*dir)
 		return false;
 	if (dir[0] != '~')

@@ -41,7 +41,7 @@ static const char *variable(const char *name)
 /* The user who became root: 0 when nobody did. */
 static bool invoking_user(struct user *user)
 {
-	static const char *const names[] = {
+	static const char names[][11] = {
 		"SUDO_UID", "PKEXEC_UID", "DOAS_USER"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

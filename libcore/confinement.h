@@ -61,14 +61,6 @@ void confinement_detect(
 
 const char *confinement_name(enum confinement_kind kind);
 
-/* What a confinement means for three things users try. */
-struct confinement_row {
-	uint8_t packages, user, profile; /* enum confinement_impact */
-	const char *note;
-};
-const struct confinement_row *confinement_means(enum confinement_kind kind);
-const char *confinement_impact_name(enum confinement_impact impact);
-
 /* Would a startup file written from here be of no use? Then d says why. */
 bool confinement_forbids_profile(char *const *env, struct diag *d);
 

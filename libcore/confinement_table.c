@@ -6,75 +6,78 @@
 #include <errno.h>
 
 #include "cleanup.h"
+#include "str.h"
 
-static const char names[CONFINED_KINDS][16] = {
-	[CONFINED_SNAP_STRICT] = "snap-strict",
-	[CONFINED_SNAP_CLASSIC] = "snap-classic",
-	[CONFINED_FLATPAK] = "flatpak",
-	[CONFINED_SELINUX] = "selinux",
-	[CONFINED_APPARMOR] = "apparmor",
-	[CONFINED_CHROOT] = "chroot",
-	[CONFINED_CONTAINER] = "container",
-	[CONFINED_IMAGE_ORIGIN] = "image-origin",
-	[CONFINED_PID_NAMESPACE] = "pid-namespace",
-	[CONFINED_USER_NAMESPACE] = "user-namespace",
-	[CONFINED_SECCOMP] = "seccomp",
-	[CONFINED_NO_NEW_PRIVS] = "no-new-privs",
-	[CONFINED_TRACED] = "traced",
-	[CONFINED_PROOT] = "proot",
-	[CONFINED_WSL] = "wsl",
-	[CONFINED_INITRAMFS] = "initramfs",
-	[CONFINED_HOME_READ_ONLY] = "home-read-only",
-};
+/* In the order of the enum: the name of each, and a note. */
+static const char texts[] =
+	"snap-strict\0"
+	"only the snap's own home can be written; no shell outside "
+	"reads it\0"
+	"snap-classic\0"
+	"packages need sudo\0"
+	"flatpak\0"
+	"what is written stays within the sandbox\0"
+	"selinux\0"
+	"as far as the policy allows\0"
+	"apparmor\0"
+	"as far as the profile allows\0"
+	"chroot\0"
+	"packages need a package manager within; the files count here "
+	"only\0"
+	"container\0"
+	"gone with the container; commands run in it read no startup "
+	"file: --docker\0"
+	"image-origin\0"
+	"nothing is held back\0"
+	"pid-namespace\0"
+	"other processes are out of sight\0"
+	"user-namespace\0"
+	"root here is not root outside; some owners cannot be set\0"
+	"seccomp\0"
+	"some system calls fail\0"
+	"no-new-privs\0"
+	"sudo cannot work\0"
+	"traced\0"
+	"another process watches every call\0"
+	"proot\0"
+	"root is pretended; the files count within only\0"
+	"wsl\0"
+	"Windows directories follow in PATH\0"
+	"initramfs\0"
+	"the file system is in memory: all is lost at the end\0"
+	"home-read-only\0"
+	"the home directory cannot be written\0";
 
-static const struct confinement_row rows[CONFINED_KINDS] = {
-	[CONFINED_SNAP_STRICT] = {IMPACT_NO, IMPACT_MAYBE, IMPACT_NO,
-		"only the snap's own home can be written; no shell outside "
-		"reads it"},
-	[CONFINED_SNAP_CLASSIC] = {IMPACT_YES, IMPACT_YES, IMPACT_YES,
-		"packages need sudo"},
-	[CONFINED_FLATPAK] = {IMPACT_NO, IMPACT_MAYBE, IMPACT_NO,
-		"what is written stays within the sandbox"},
-	[CONFINED_SELINUX] = {IMPACT_YES, IMPACT_YES, IMPACT_YES,
-		"as far as the policy allows"},
-	[CONFINED_APPARMOR] = {IMPACT_YES, IMPACT_YES, IMPACT_YES,
-		"as far as the profile allows"},
-	[CONFINED_CHROOT] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES,
-		"packages need a package manager within; the files count here "
-		"only"},
-	[CONFINED_CONTAINER] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_MAYBE,
-		"gone with the container; commands run in it read no startup "
-		"file: --docker"},
-	[CONFINED_IMAGE_ORIGIN] = {IMPACT_YES, IMPACT_YES, IMPACT_YES,
-		"nothing is held back"},
-	[CONFINED_PID_NAMESPACE] = {IMPACT_YES, IMPACT_YES, IMPACT_YES,
-		"other processes are out of sight"},
-	[CONFINED_USER_NAMESPACE] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES,
-		"root here is not root outside; some owners cannot be set"},
-	[CONFINED_SECCOMP] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES,
-		"some system calls fail"},
-	[CONFINED_NO_NEW_PRIVS] = {IMPACT_NO, IMPACT_YES, IMPACT_YES,
-		"sudo cannot work"},
-	[CONFINED_TRACED] = {IMPACT_YES, IMPACT_YES, IMPACT_YES,
-		"another process watches every call"},
-	[CONFINED_PROOT] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES,
-		"root is pretended; the files count within only"},
-	[CONFINED_WSL] = {IMPACT_YES, IMPACT_YES, IMPACT_YES,
-		"Windows directories follow in PATH"},
-	[CONFINED_INITRAMFS] = {IMPACT_MAYBE, IMPACT_MAYBE, IMPACT_MAYBE,
-		"the file system is in memory: all is lost at the end"},
-	[CONFINED_HOME_READ_ONLY] = {IMPACT_YES, IMPACT_NO, IMPACT_NO,
-		"the home directory cannot be written"},
+static const struct {
+	uint8_t packages, user, profile; /* enum confinement_impact */
+} rows[CONFINED_KINDS] = {
+	[CONFINED_SNAP_STRICT] = {IMPACT_NO, IMPACT_MAYBE, IMPACT_NO},
+	[CONFINED_SNAP_CLASSIC] = {IMPACT_YES, IMPACT_YES, IMPACT_YES},
+	[CONFINED_FLATPAK] = {IMPACT_NO, IMPACT_MAYBE, IMPACT_NO},
+	[CONFINED_SELINUX] = {IMPACT_YES, IMPACT_YES, IMPACT_YES},
+	[CONFINED_APPARMOR] = {IMPACT_YES, IMPACT_YES, IMPACT_YES},
+	[CONFINED_CHROOT] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES},
+	[CONFINED_CONTAINER] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_MAYBE},
+	[CONFINED_IMAGE_ORIGIN] = {IMPACT_YES, IMPACT_YES, IMPACT_YES},
+	[CONFINED_PID_NAMESPACE] = {IMPACT_YES, IMPACT_YES, IMPACT_YES},
+	[CONFINED_USER_NAMESPACE] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES},
+	[CONFINED_SECCOMP] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES},
+	[CONFINED_NO_NEW_PRIVS] = {IMPACT_NO, IMPACT_YES, IMPACT_YES},
+	[CONFINED_TRACED] = {IMPACT_YES, IMPACT_YES, IMPACT_YES},
+	[CONFINED_PROOT] = {IMPACT_MAYBE, IMPACT_YES, IMPACT_YES},
+	[CONFINED_WSL] = {IMPACT_YES, IMPACT_YES, IMPACT_YES},
+	[CONFINED_INITRAMFS] = {IMPACT_MAYBE, IMPACT_MAYBE, IMPACT_MAYBE},
+	[CONFINED_HOME_READ_ONLY] = {IMPACT_YES, IMPACT_NO, IMPACT_NO},
 };
 
 const char *confinement_name(enum confinement_kind kind)
 {
-	return names[kind];
+	return str_nth(texts, 2 * (size_t)kind);
 }
 
-const struct confinement_row *confinement_means(enum confinement_kind kind)
+static const char *note_of(enum confinement_kind kind)
 {
-	return &rows[kind];
+	return str_nth(texts, 2 * (size_t)kind + 1);
 }
 
 static const char impacts[][6] = {"yes", "maybe", "no"};
@@ -94,8 +97,8 @@ bool confinement_forbids_profile(char *const *env, struct diag *d)
 		if (!f->confined || f->kind == CONFINED_HOME_READ_ONLY ||
 			rows[f->kind].profile != IMPACT_NO)
 			continue;
-		diag_fail(d, -EPERM, "in a sandbox (%s): %s", names[f->kind],
-			rows[f->kind].note);
+		diag_fail(d, -EPERM, "in a sandbox (%s): %s", confinement_name(f->kind),
+			note_of(f->kind));
 		diag_hint(d, "run it outside; --force writes all the same");
 		return true;
 	}
@@ -108,15 +111,14 @@ void confinement_text(struct buf *out, const struct confinement *c)
 		buf_adds(out, "nothing confines this process\n");
 	for (size_t i = 0; i < c->count; i++) {
 		const struct confinement_fact *f = &c->fact[i];
-		const struct confinement_row *row = &rows[f->kind];
 
-		buf_addf(out, "%s%s%s%s\n  because: %s\n", names[f->kind],
+		buf_addf(out, "%s%s%s%s\n  because: %s\n", confinement_name(f->kind),
 			f->detail[0] ? ": " : "", f->detail,
 			f->confined ? "" : " (holds nothing back)",
 			f->evidence);
 		buf_addf(out, "  packages %s, user install %s, profile %s: %s\n",
-			impacts[row->packages], impacts[row->user],
-			impacts[row->profile], row->note);
+			impacts[rows[f->kind].packages], impacts[rows[f->kind].user],
+			impacts[rows[f->kind].profile], note_of(f->kind));
 	}
 }
 
@@ -125,16 +127,15 @@ void confinement_json(struct json *j, const struct confinement *c)
 	json_open(j, '[');
 	for (size_t i = 0; i < c->count; i++) {
 		const struct confinement_fact *f = &c->fact[i];
-		const struct confinement_row *row = &rows[f->kind];
 
 		json_putf(j,
 			"{ kind %s confined %d detail %s evidence %s "
 			"package_install %s user_install %s profile_write %s "
 			"note %s }",
-			names[f->kind], f->confined,
+			confinement_name(f->kind), f->confined,
 			f->detail[0] ? f->detail : NULL, f->evidence,
-			impacts[row->packages], impacts[row->user],
-			impacts[row->profile], row->note);
+			impacts[rows[f->kind].packages], impacts[rows[f->kind].user],
+			impacts[rows[f->kind].profile], note_of(f->kind));
 	}
 	json_close(j);
 }

@@ -24,7 +24,7 @@ enum {
 
 const char *limits_name(enum limits_kind kind)
 {
-	static const char *const name[LIMITS_KINDS] = {
+	static const char name[LIMITS_KINDS][11] = {
 		[LIMITS_NONE] = "none",
 		[LIMITS_WALL] = "wall time",
 		[LIMITS_CPU] = "CPU time",
@@ -41,7 +41,7 @@ const char *limits_name(enum limits_kind kind)
 
 const char *limits_how_name(enum limits_how how)
 {
-	static const char *const name[] = {
+	static const char name[][27] = {
 		[LIMITS_BY_NOTHING] = "not limited",
 		[LIMITS_BY_CGROUP2] = "cgroup v2",
 		[LIMITS_BY_CGROUP1] = "cgroup v1",

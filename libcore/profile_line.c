@@ -104,15 +104,12 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 static bool is_protected(const char *name)
 {
 	/* They take the shell over, or it refuses them with an error. */
-	static const char names[][16] = {"IFS", "ENV", "BASH_ENV", "UID",
-		"EUID", "PPID", "GROUPS", "SHELLOPTS", "BASHOPTS", "ZDOTDIR",
-		"PS4", "PROMPT_COMMAND", "BASH_VERSINFO", "HOME", "PWD"};
+	static const char names[] =
+		"IFS\0ENV\0BASH_ENV\0UID\0EUID\0PPID\0GROUPS\0SHELLOPTS\0"
+		"BASHOPTS\0ZDOTDIR\0PS4\0PROMPT_COMMAND\0BASH_VERSINFO\0"
+		"HOME\0PWD\0";
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		if (str_eq(names[i], name))
-			return true;
-	}
-	return str_after(name, "LD_");
+	return str_index(names, name) >= 0 || str_after(name, "LD_");
 }
 
 int profile_var_check(const char *name, const char *value,

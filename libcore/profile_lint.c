@@ -51,8 +51,8 @@ bool lint_is_dangling(const struct profile_lint *l, const struct rc_cmd *cmd)
 
 bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 {
-	static const char words[][9] = {"source", "[[", "shopt", "declare",
-		"typeset", "complete", "bind"};
+	static const char words[] =
+		"source\0[[\0shopt\0declare\0typeset\0complete\0bind\0";
 	const char *base = path_base(l->path);
 
 	if (shellkind_family(l->kind) != FAMILY_SH || cmd->guards ||
@@ -64,11 +64,7 @@ bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 		if (cmd->word[i].array)
 			return true;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (str_eq(words[i], cmd->word[0].text) && !cmd->word[0].quoted)
-			return true;
-	}
-	return false;
+	return !cmd->word[0].quoted && str_index(words, cmd->word[0].text) >= 0;
 }
 
 /* Why the entry is none that belongs into PATH; NULL when it may stand. */

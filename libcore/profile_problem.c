@@ -8,55 +8,56 @@
 #include "buf.h"
 #include "str.h"
 
-static const struct {
-	char name[20];
-	const char *why;
-} rows[PROBLEM_CODES] = {
-	[PROBLEM_MISSING_PATH] = {"missing-path",
-		"the program is there, but its name alone does not find it"},
-	[PROBLEM_OTHER_SHELL] = {"other-shell",
-		"another shell's file has the line; this shell never reads it"},
-	[PROBLEM_SYNTAX] = {"syntax",
-		"the shell stops reading there, or does not start at all"},
-	[PROBLEM_UNCHECKED] = {"unchecked",
-		"the shell is not here to say whether the file is right"},
-	[PROBLEM_SHADOWED] = {"shadowed",
-		"no login shell reads the file while the other one is there"},
-	[PROBLEM_LOGIN_SKIPS_BASHRC] = {"login-skips-bashrc",
-		"ssh and console logins lack what ~/.bashrc sets"},
-	[PROBLEM_PATH_CORRUPT] = {"path-corrupt",
-		"an entry of PATH names nothing, or lets others choose what "
-		"runs"},
-	[PROBLEM_PATH_MULTIPLE] = {"path-multiple",
-		"which entry wins depends on the order of these lines"},
-	[PROBLEM_PATH_CLOBBER] = {"path-clobber",
-		"everything that was on PATH before is lost"},
-	[PROBLEM_DANGLING_SOURCE] = {"dangling-source",
-		"dash and ash end at once when the file is missing: no login"},
-	[PROBLEM_CRLF] = {"crlf",
-		"the shell takes the carriage return as part of the word"},
-	[PROBLEM_BASHISM] = {"bashism-in-profile",
-		"display managers and /bin/sh read the file too"},
-	[PROBLEM_EARLY_EXIT] = {"early-exit",
-		"the lines behind it are never reached"},
-	[PROBLEM_MARKERS] = {"markers-corrupt",
-		"no block can be changed while the markers do not pair"},
-	[PROBLEM_ORDER_DIFFERS] = {"order-differs",
-		"a name may find one program in a login shell and another "
-		"elsewhere"},
-	[PROBLEM_OUTPUT_NOISE] = {"output-noise",
-		"scp, rsync and git over ssh break on text they did not ask "
-		"for"},
-	[PROBLEM_SLOW] = {"slow", "every new shell waits for it"},
-	[PROBLEM_TIMEOUT] = {"timeout", "the shell did not become ready"},
-	[PROBLEM_NO_ANSWER] = {"no-answer",
-		"the shell ended, or became another one, before it ran a "
-		"command"},
-	[PROBLEM_PERM] = {"perm",
-		"someone else can put commands into your shell"},
-	[PROBLEM_SHELL_MISMATCH] = {"shell-mismatch",
-		"the files of one shell are changed while another one runs"},
-};
+/* In the order of the enum: the name of each, and why it matters. */
+static const char texts[] =
+	"missing-path\0"
+	"the program is there, but its name alone does not find it\0"
+	"other-shell\0"
+	"another shell's file has the line; this shell never reads "
+	"it\0"
+	"syntax\0"
+	"the shell stops reading there, or does not start at all\0"
+	"unchecked\0"
+	"the shell is not here to say whether the file is right\0"
+	"shadowed\0"
+	"no login shell reads the file while the other one is there\0"
+	"login-skips-bashrc\0"
+	"ssh and console logins lack what ~/.bashrc sets\0"
+	"path-corrupt\0"
+	"an entry of PATH names nothing, or lets others choose "
+	"what runs\0"
+	"path-multiple\0"
+	"which entry wins depends on the order of these lines\0"
+	"path-clobber\0"
+	"everything that was on PATH before is lost\0"
+	"dangling-source\0"
+	"dash and ash end at once when the file is missing: no "
+	"login\0"
+	"crlf\0"
+	"the shell takes the carriage return as part of the word\0"
+	"bashism-in-profile\0"
+	"display managers and /bin/sh read the file too\0"
+	"early-exit\0"
+	"the lines behind it are never reached\0"
+	"markers-corrupt\0"
+	"no block can be changed while the markers do not pair\0"
+	"order-differs\0"
+	"a name may find one program in a login shell and another "
+	"elsewhere\0"
+	"output-noise\0"
+	"scp, rsync and git over ssh break on text they did not "
+	"ask for\0"
+	"slow\0"
+	"every new shell waits for it\0"
+	"timeout\0"
+	"the shell did not become ready\0"
+	"no-answer\0"
+	"the shell ended, or became another one, before it ran a "
+	"command\0"
+	"perm\0"
+	"someone else can put commands into your shell\0"
+	"shell-mismatch\0"
+	"the files of one shell are changed while another one runs\0";
 
 void profile_problems_release(struct profile_problems *p)
 {
@@ -107,12 +108,12 @@ FLOATLESS struct profile_problem *profile_problem_add(struct profile_problems *p
 
 const char *profile_problem_name(enum profile_problem_code code)
 {
-	return rows[code].name;
+	return str_nth(texts, 2 * (size_t)code);
 }
 
 const char *profile_problem_why(enum profile_problem_code code)
 {
-	return rows[code].why;
+	return str_nth(texts, 2 * (size_t)code + 1);
 }
 
 const char *profile_severity_name(enum profile_severity severity)
@@ -125,7 +126,8 @@ const char *profile_severity_name(enum profile_severity severity)
 enum profile_problem_code profile_problem_named(const char *name)
 {
 	for (unsigned i = 0; i < PROBLEM_CODES; i++) {
-		if (str_eq(rows[i].name, name))
+		if (str_eq(profile_problem_name((enum profile_problem_code)i),
+			    name))
 			return (enum profile_problem_code)i;
 	}
 	return PROBLEM_CODES;

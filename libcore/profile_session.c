@@ -211,28 +211,26 @@ static int pick_version(const char *text, char *out, size_t size)
 	return -ENOENT;
 }
 
-/* How a shell is asked for two things: which file is it when only its kind is
- * known, and what are the words, one space between. */
+/* How a shell is asked for two things: the words, one space between. */
 static const struct asking {
-	char program[8];
-	char version[19];
-	char syntax[26]; /* before the file */
+	char version[13];
+	char syntax[21]; /* before the file */
 } askings[SHELL_KINDS] = {
-	[SHELL_SH] = {"sh", "", "-n"},
-	[SHELL_DASH] = {"dash", "", "-n"},
-	[SHELL_ASH] = {"busybox", "--help", "ash -n"},
+	[SHELL_SH] = {"", "-n"},
+	[SHELL_DASH] = {"", "-n"},
+	[SHELL_ASH] = {"--help", "ash -n"},
 	/* Files that switch extglob on first would look broken without it. */
-	[SHELL_BASH] = {"bash", "--version", "--norc -O extglob -n"},
-	[SHELL_ZSH] = {"zsh", "-f --version", "-f -n"},
-	[SHELL_MKSH] = {"mksh", "-c", "-n"},
-	[SHELL_KSH] = {"ksh", "-c", "-n"},
-	[SHELL_FISH] = {"fish", "--version", "--no-config -n"},
-	[SHELL_TCSH] = {"tcsh", "--version", "-f -n"},
-	[SHELL_CSH] = {"csh", "--version", "-f -n"},
-	[SHELL_NU] = {"nu", "--version", ""},
-	[SHELL_ELVISH] = {"elvish", "--version", ""},
-	[SHELL_XONSH] = {"xonsh", "--version", ""},
-	[SHELL_PWSH] = {"pwsh", "--version", ""},
+	[SHELL_BASH] = {"--version", "--norc -O extglob -n"},
+	[SHELL_ZSH] = {"-f --version", "-f -n"},
+	[SHELL_MKSH] = {"-c", "-n"},
+	[SHELL_KSH] = {"-c", "-n"},
+	[SHELL_FISH] = {"--version", "--no-config -n"},
+	[SHELL_TCSH] = {"--version", "-f -n"},
+	[SHELL_CSH] = {"--version", "-f -n"},
+	[SHELL_NU] = {"--version", ""},
+	[SHELL_ELVISH] = {"--version", ""},
+	[SHELL_XONSH] = {"--version", ""},
+	[SHELL_PWSH] = {"--version", ""},
 };
 
 /* Runs the program with these words and one more, in a bare environment. */
@@ -325,7 +323,9 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	if (!asking->syntax[0])
 		return -ENOENT;
 	if (!path) {
-		if (profile_shell_find(asking->program, place, sizeof place))
+		if (profile_shell_find(kind == SHELL_ASH ? "busybox"
+						 : shellkind_name(kind),
+			    place, sizeof place))
 			return -ENOENT;
 		path = place;
 	}

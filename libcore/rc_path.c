@@ -60,14 +60,8 @@ static size_t assigned(const struct rc_word *w, bool *plus)
 
 static bool is_declaring(const char *word)
 {
-	static const char words[][9] = {
-		"export", "typeset", "declare", "readonly", "local", "integer"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (str_eq(words[i], word))
-			return true;
-	}
-	return false;
+	return str_index("export\0typeset\0declare\0readonly\0local\0integer\0",
+		       word) >= 0;
 }
 
 /* The word of an sh command that assigns name for good; SIZE_MAX: none. */

@@ -31,26 +31,26 @@ unsigned sandbox_part_named(const char *name)
 
 const char *sandbox_step_text(enum sandbox_step step)
 {
-	static const char *const text[] = {
-		[SANDBOX_STEP_NONE] = "nothing",
-		[SANDBOX_STEP_GROUP] = "making a process group",
-		[SANDBOX_STEP_LIMITS] = "setting limits",
-		[SANDBOX_STEP_NAMESPACES] = "entering namespaces",
-		[SANDBOX_STEP_MOUNT] = "mounting over paths (mount namespace)",
-		[SANDBOX_STEP_PROC] = "mounting /proc (pid namespace)",
-		[SANDBOX_STEP_LOOPBACK] = "starting the loopback (netns)",
-		[SANDBOX_STEP_CAPS] = "dropping capabilities",
-		[SANDBOX_STEP_NNP] = "giving up new privileges",
-		[SANDBOX_STEP_FDS] = "closing descriptors",
-		[SANDBOX_STEP_LANDLOCK] = "restricting file access (Landlock)",
-		[SANDBOX_STEP_SECCOMP] = "filtering system calls (seccomp)",
-		[SANDBOX_STEP_LISTENER] = "handing over the exec watch",
-		[SANDBOX_STEP_SELFTEST] = "testing that it holds",
-		[SANDBOX_STEP_SETUP] = "setting up the command",
-		[SANDBOX_STEP_EXEC] = "starting the command",
-	};
+	static const char texts[] =
+		"nothing\0"
+		"making a process group\0"
+		"setting limits\0"
+		"entering namespaces\0"
+		"mounting over paths (mount namespace)\0"
+		"mounting /proc (pid namespace)\0"
+		"starting the loopback (netns)\0"
+		"dropping capabilities\0"
+		"giving up new privileges\0"
+		"closing descriptors\0"
+		"restricting file access (Landlock)\0"
+		"filtering system calls (seccomp)\0"
+		"handing over the exec watch\0"
+		"testing that it holds\0"
+		"setting up the command\0"
+		"starting the command\0";
+	const char *text = str_nth(texts, (size_t)step);
 
-	return (size_t)step < ARRAY_SIZE(text) ? text[step] : "unknown step";
+	return *text ? text : "unknown step";
 }
 
 void sandbox_plan_release(struct sandbox_plan *plan)
@@ -96,8 +96,8 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	return 0;
 }
 
-static const char devices[][16] = {"/dev/null", "/dev/zero", "/dev/full",
-	"/dev/random", "/dev/urandom", "/dev/tty"};
+static const char devices[] = "/dev/null\0/dev/zero\0/dev/full\0"
+			      "/dev/random\0/dev/urandom\0/dev/tty\0";
 
 /* A grant of which nothing but the file itself is looked at. */
 static int grant_node(struct sandbox_plan *plan, const char *path,
@@ -112,14 +112,12 @@ static int grant_node(struct sandbox_plan *plan, const char *path,
 
 int sandbox_grant_devices(struct sandbox_plan *plan)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
-		int err = grant_node(plan, devices[i],
-			SANDBOX_READ | SANDBOX_WRITE, "device");
+	int err = 0;
 
-		if (err < 0)
-			return err;
-	}
-	return 0;
+	for (const char *at = devices; *at && !err; at = str_nth(at, 1))
+		err = grant_node(
+			plan, at, SANDBOX_READ | SANDBOX_WRITE, "device");
+	return err;
 }
 
 int sandbox_grant_open(struct sandbox_plan *plan, int fd, const char *name)
@@ -142,11 +140,7 @@ int sandbox_grant_open(struct sandbox_plan *plan, int fd, const char *name)
 
 bool sandbox_is_device(const char *path)
 {
-	size_t i = 0;
-
-	while (i < ARRAY_SIZE(devices) && !str_eq(devices[i], path))
-		i++;
-	return i < ARRAY_SIZE(devices);
+	return str_index(devices, path) >= 0;
 }
 
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind)

@@ -37,7 +37,7 @@ const char *shebang_key_name(enum shebang_key key)
 
 const char *shebang_source_name(enum shebang_source source)
 {
-	static const char *const names[] = {
+	static const char names[][10] = {
 		[SHEBANG_DEFAULT] = "default",
 		[SHEBANG_DIRECTIVE] = "directive",
 		[SHEBANG_ENV] = "env",

@@ -13,7 +13,7 @@
 
 const char *shebang_verdict_name(enum shebang_verdict verdict)
 {
-	static const char *const names[] = {
+	static const char names[][17] = {
 		[SHEBANG_USABLE] = "usable",
 		[SHEBANG_ABSENT] = "absent",
 		[SHEBANG_NO_PLACE] = "no directory",

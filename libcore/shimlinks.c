@@ -202,7 +202,7 @@ static int split(const char *called, char *name, size_t name_size, char *dir,
 
 static bool search(struct search *s, const char *dir, const char *record)
 {
-	static const char *const places[] = {"/bin", "/usr/bin"};
+	static const char places[][9] = {"/bin", "/usr/bin"};
 
 	if (dir[0] && take_in(s, dir, true))
 		return true;

@@ -25,6 +25,21 @@ bool str_ends(const char *s, const char *suffix)
 	return n >= m && str_eq(s + n - m, suffix);
 }
 
+const char *str_nth(const char *list, size_t i)
+{
+	while (*list && i--)
+		list += strlen(list) + 1;
+	return list;
+}
+
+int str_index(const char *list, const char *word)
+{
+	for (int i = 0; *list; list += strlen(list) + 1, i++)
+		if (str_eq(list, word))
+			return i;
+	return -1;
+}
+
 bool str_is_name(const char *s, size_t n)
 {
 	if (!n || !chr_name1(s[0]))

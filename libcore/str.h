@@ -52,6 +52,11 @@ static inline bool chr_name(char c)
 	return chr_name1(c) || chr_digit(c);
 }
 
+/* Of a list, words with a NUL behind each and an empty one at the end: the i-th,
+ * "" where there are less; and which one it is, -1 for none. */
+const char *str_nth(const char *list, size_t i);
+int str_index(const char *list, const char *word);
+
 /* Is s[0..n) a shell variable's name? */
 bool str_is_name(const char *s, size_t n);
 
