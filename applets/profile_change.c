@@ -65,8 +65,7 @@ static bool has_line(const struct buf *text, const char *line, size_t n)
 {
 	for (size_t at = 0; at < text->len;) {
 		const char *one = text->data + at;
-		const char *nl = memchr(one, '\n', text->len - at);
-		size_t len = nl ? (size_t)(nl - one) : text->len - at;
+		size_t len = str_line(one, text->len - at);
 
 		if (len == n && memcmp(one, line, n) == 0)
 			return true;

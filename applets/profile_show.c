@@ -56,7 +56,7 @@ static void files_text(const struct profile_files *files, enum shell_kind kind)
 			!f->exists       ? "missing"
 			: f->shadowed_by ? "shadowed"
 					 : "read");
-		profile_shown(&out, "", f->path, "");
+		cli_escape_str(&out, f->path);
 		if (f->shadowed_by)
 			buf_addf(&out, "  (hidden by %s)", f->shadowed_by);
 		buf_addc(&out, '\n');
@@ -90,7 +90,7 @@ struct listing {
 	struct json j;
 	const struct profile_opts *o;
 	unsigned found, broken;
-	bool only_id, bare;
+	bool bare;
 	char seen[64][256];
 	unsigned seen_count;
 };
@@ -108,7 +108,7 @@ static void list_line(struct listing *l, const char *path, const char *id,
 		json_strn(json_key(&l->j, "text"), text, n);
 		json_close(&l->j);
 	} else {
-		profile_shown(&l->out, "", path, "");
+		cli_escape_str(&l->out, path);
 		buf_addf(&l->out, ":%u: [%s] ", line, id);
 		cli_escape(&l->out, text, n);
 		buf_addc(&l->out, '\n');
@@ -118,17 +118,12 @@ static void list_line(struct listing *l, const char *path, const char *id,
 static void list_block(struct listing *l, const char *path, const char *text,
 	const struct profile_block *b)
 {
-	char id[PROFILE_ID_MAX + 1];
 	unsigned line = rc_line(text, b->body);
 
-	memcpy(id, b->id, b->id_len);
-	id[b->id_len] = '\0';
-	if (l->only_id && !str_eq(id, l->o->id))
-		return;
 	for (size_t at = b->body; at < b->body_end; line++) {
 		size_t n = strcspn(text + at, "\n");
 
-		list_line(l, path, id, line, text + at, n);
+		list_line(l, path, b->id, line, text + at, n);
 		at += n + 1;
 	}
 }

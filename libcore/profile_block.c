@@ -21,10 +21,9 @@ bool profile_id_valid(const char *id)
 {
 	size_t n = strlen(id);
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		if (!id_char(id[i]))
 			return false;
-	}
 	return n && n <= PROFILE_ID_MAX;
 }
 
@@ -77,11 +76,11 @@ static enum marker classify(
 	begin = memcmp(line, begin_mark, id) == 0;
 	if (!begin && memcmp(line, end_mark, id) != 0)
 		return MARK_NONE;
-	*block = (struct profile_block){.id = line + id};
+	*block = (struct profile_block){0};
 	for (end = id; end < n && id_char(line[end]); end++)
 		;
-	block->id_len = end - id;
-	if (!block->id_len || block->id_len > PROFILE_ID_MAX || n - end < 4 ||
+	BUF_PRINT(block->id, "%.*s", (int)(end - id), line + id);
+	if (!block->id[0] || n - end < 4 ||
 		memcmp(line + end, begin ? " >>>" : " <<<", 4) != 0)
 		return MARK_BROKEN;
 	end += 4;
@@ -116,12 +115,6 @@ static bool in_heredoc(const struct heredocs *h, size_t at)
 	return false;
 }
 
-static bool same_id(
-	const struct profile_block *a, const struct profile_block *b)
-{
-	return a->id_len == b->id_len && memcmp(a->id, b->id, a->id_len) == 0;
-}
-
 static int broken(const char *text, size_t at, const char *why, struct diag *d)
 {
 	diag_fail(d, -EBADMSG, "%s", why);
@@ -134,11 +127,9 @@ static int broken(const char *text, size_t at, const char *why, struct diag *d)
 static int keep(struct profile_blocks *blocks, const struct profile_block *one,
 	const char *text, struct diag *d)
 {
-	for (size_t i = 0; i < blocks->count; i++) {
-		if (same_id(&blocks->block[i], one))
-			return broken(text, one->begin,
-				"a second block of the same id", d);
-	}
+	if (profile_block_of(blocks, one->id))
+		return broken(
+			text, one->begin, "a second block of the same id", d);
 	if (blocks->count == PROFILE_BLOCKS)
 		return diag_fail(
 			d, -E2BIG, "more than %d blocks", PROFILE_BLOCKS);
@@ -164,9 +155,8 @@ int profile_blocks_find(struct profile_blocks *blocks, const char *text,
 	}
 	err = 0;
 	for (size_t at = 0; at < n && !err;) {
-		const char *nl = memchr(text + at, '\n', n - at);
-		size_t len = nl ? (size_t)(nl - text) - at : n - at;
-		size_t next = at + len + (nl != NULL);
+		size_t len = str_line(text + at, n - at);
+		size_t next = at + len + (at + len < n);
 		enum marker mark = classify(text + at, len, &found);
 
 		if (mark != MARK_NONE && in_heredoc(&docs, at))
@@ -182,7 +172,7 @@ int profile_blocks_find(struct profile_blocks *blocks, const char *text,
 			open.body = next;
 			is_open = true;
 		} else if (mark == MARK_END) {
-			if (!is_open || !same_id(&open, &found))
+			if (!is_open || !str_eq(open.id, found.id))
 				return broken(text, at,
 					"a block ends that did not begin", d);
 			open.body_end = at;
@@ -201,12 +191,8 @@ int profile_blocks_find(struct profile_blocks *blocks, const char *text,
 struct profile_block *profile_block_of(
 	struct profile_blocks *blocks, const char *id)
 {
-	for (size_t i = 0; i < blocks->count; i++) {
-		struct profile_block *b = &blocks->block[i];
-
-		if (b->id_len == strlen(id) &&
-			memcmp(b->id, id, b->id_len) == 0)
-			return b;
-	}
+	for (size_t i = 0; i < blocks->count; i++)
+		if (str_eq(blocks->block[i].id, id))
+			return &blocks->block[i];
 	return NULL;
 }

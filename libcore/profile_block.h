@@ -24,8 +24,7 @@ enum { PROFILE_ID_MAX = 64, PROFILE_BLOCKS = 128 };
 struct profile_block {
 	size_t begin, end; /* with both markers and the last newline */
 	size_t body, body_end;
-	const char *id; /* in the text, id_len bytes */
-	size_t id_len;
+	char id[PROFILE_ID_MAX + 1];
 	unsigned nl; /* newlines before the block that are ours: 0 to 2 */
 	bool file;
 };

@@ -13,7 +13,8 @@
 
 struct edit {
 	const struct profile_change *change;
-	const char *text;
+	struct rc_source source;
+	const char *text; /* the source's */
 	size_t n;
 	struct profile_blocks *blocks;
 	struct profile_block *own; /* NULL: not there yet */
@@ -34,11 +35,6 @@ static int is_foreign(const struct edit *e, size_t index)
 {
 	const struct profile_change *c = e->change;
 	const struct profile_item *item = &c->item[index];
-	struct rc_source source = {.text = e->text,
-		.len = e->n,
-		.family = c->family,
-		.zsh = c->zsh,
-		.home = c->home};
 	size_t skip[PROFILE_BLOCKS][2];
 
 	if (c->force)
@@ -49,18 +45,18 @@ static int is_foreign(const struct edit *e, size_t index)
 		skip[i][1] = e->blocks->block[i].end;
 	}
 	if (item->what != PROFILE_VAR)
-		return rc_path_has(&source, item->dir->text,
+		return rc_path_has(&e->source, item->dir->text,
 			c->exists && c->exists[index], skip, e->blocks->count);
 	return rc_var_has(
-		&source, item->name, item->value, skip, e->blocks->count);
+		&e->source, item->name, item->value, skip, e->blocks->count);
 }
 
 /* The line in body[0..n) that starts at *at: its length with the newline. */
 static size_t line_length(const char *body, size_t n, size_t at)
 {
-	const char *nl = memchr(body + at, '\n', n - at);
+	size_t len = str_line(body + at, n - at);
 
-	return nl ? (size_t)(nl - body) - at + 1 : n - at;
+	return len + (at + len < n);
 }
 
 static bool line_is(const char *body, size_t at, size_t len, struct buf *line)
@@ -157,6 +153,7 @@ static int merge_item(
 static int merge(struct edit *e, struct buf *body, bool *changed)
 {
 	const struct profile_change *c = e->change;
+	int err = 0;
 
 	if (c->raw) {
 		*changed = body->len != strlen(c->raw) ||
@@ -165,27 +162,15 @@ static int merge(struct edit *e, struct buf *body, bool *changed)
 		buf_adds(body, c->raw);
 		return body->err;
 	}
-	/* What is put in front last comes out first. */
-	for (size_t i = 0; i < c->count; i++) {
-		size_t k = c->count - 1 - i;
-		int err;
+	/* What is put in front last comes out first, and before the rest. */
+	for (size_t i = 0; i < 2 * c->count && !err; i++) {
+		bool front = i < c->count;
+		size_t k = front ? c->count - 1 - i : i - c->count;
 
-		if (c->item[k].what != PROFILE_PREPEND)
-			continue;
-		err = merge_item(e, body, k, changed);
-		if (err)
-			return err;
+		if (front == (c->item[k].what == PROFILE_PREPEND))
+			err = merge_item(e, body, k, changed);
 	}
-	for (size_t i = 0; i < c->count; i++) {
-		int err;
-
-		if (c->item[i].what == PROFILE_PREPEND)
-			continue;
-		err = merge_item(e, body, i, changed);
-		if (err)
-			return err;
-	}
-	return 0;
+	return err;
 }
 
 struct ending {
@@ -210,11 +195,6 @@ static int find_place(const struct edit *e, size_t *at)
 {
 	const struct profile_change *c = e->change;
 	struct ending end = {.found = false};
-	struct rc_source source = {.text = e->text,
-		.len = e->n,
-		.family = c->family,
-		.zsh = c->zsh,
-		.home = c->home};
 	struct rc_visitor visitor = {.command = find_ending, .ctx = &end};
 	int err;
 
@@ -225,7 +205,7 @@ static int find_place(const struct edit *e, size_t *at)
 			*at = line_length(e->text, e->n, 0);
 		return 0;
 	}
-	err = rc_scan(&source, &visitor);
+	err = rc_scan(&e->source, &visitor);
 	if (err < 0)
 		return diag_errno(e->d, err, "startup file");
 	if (end.found)
@@ -256,29 +236,21 @@ static unsigned newlines_before(const struct edit *e, size_t at)
 	return nl + ((end - from) & 1);
 }
 
-static int insert_block(struct edit *e, struct buf *body)
+/* The block with that body, in its place or a new one. */
+static int put_block(struct edit *e, struct buf *body)
 {
-	size_t at;
-	int err = find_place(e, &at);
-	unsigned nl;
+	struct profile_block new = {.file = e->change->no_file};
+	const struct profile_block *b = e->own ? e->own : &new;
+	int err = e->own ? 0 : find_place(e, &new.begin);
 
 	if (err)
 		return err;
-	nl = newlines_before(e, at);
-	buf_add(e->out, e->text, at);
-	buf_add(e->out, "\n\n", nl);
-	profile_block_begin(e->out, e->change->id, nl, e->change->no_file);
-	buf_add(e->out, body->data, body->len);
-	profile_block_end(e->out, e->change->id);
-	buf_add(e->out, e->text + at, e->n - at);
-	return e->out->err;
-}
-
-static int replace_body(struct edit *e, struct buf *body)
-{
-	const struct profile_block *b = e->own;
-
 	buf_add(e->out, e->text, b->begin);
+	if (!e->own) {
+		new.end = new.begin;
+		new.nl = newlines_before(e, new.begin);
+		buf_add(e->out, "\n\n", new.nl);
+	}
 	profile_block_begin(e->out, e->change->id, b->nl, b->file);
 	buf_add(e->out, body->data, body->len);
 	profile_block_end(e->out, e->change->id);
@@ -288,15 +260,14 @@ static int replace_body(struct edit *e, struct buf *body)
 
 /* The heir of "+file" when the file's other blocks are all that is left, and
  * of "+nl" when one follows at once; NULL: none. */
-static struct profile_block *heir(
+static const struct profile_block *heir(
 	const struct edit *e, unsigned *nl, bool *file)
 {
-	const struct profile_block *b = e->own;
-	struct profile_block *next = NULL;
+	const struct profile_block *b = e->own, *next = NULL;
 	size_t covered = 0;
 
 	for (size_t i = 0; i < e->blocks->count; i++) {
-		struct profile_block *o = &e->blocks->block[i];
+		const struct profile_block *o = &e->blocks->block[i];
 
 		covered += o->end - o->begin;
 		if (o != b && !next)
@@ -308,7 +279,7 @@ static struct profile_block *heir(
 		return next;
 	}
 	for (size_t i = 0; i < e->blocks->count; i++) {
-		struct profile_block *o = &e->blocks->block[i];
+		const struct profile_block *o = &e->blocks->block[i];
 
 		if (b->nl && o->begin == b->end) {
 			*nl = b->nl;
@@ -318,51 +289,34 @@ static struct profile_block *heir(
 	return NULL;
 }
 
-static void add_without(struct edit *e, size_t from, size_t to)
-{
-	if (to > from)
-		buf_add(e->out, e->text + from, to - from);
-}
-
 static int remove_block(struct edit *e, enum profile_action *action)
 {
 	const struct profile_block *b = e->own;
 	unsigned nl = 0;
 	bool file = false;
-	struct profile_block *next = heir(e, &nl, &file);
-	size_t before = b->begin;
-	char id[PROFILE_ID_MAX + 1];
-	struct buf name = BUF_FIXED(id);
+	const struct profile_block *next = heir(e, &nl, &file);
+	size_t before = b->begin, done = 0;
 
 	*action = PROFILE_REMOVED;
-	if (next) {
-		size_t cut_from = b->begin, cut_to = b->end;
-
-		buf_add(&name, next->id, next->id_len);
-		if (next->begin > cut_from) {
-			add_without(e, 0, cut_from);
-			add_without(e, cut_to, next->begin);
-		} else {
-			add_without(e, 0, next->begin);
-		}
-		profile_block_begin(e->out, buf_str(&name), next->nl + nl,
-			next->file || file);
-		if (next->begin > cut_from) {
-			add_without(e, next->body, e->n);
-		} else {
-			add_without(e, next->body, cut_from);
-			add_without(e, cut_to, e->n);
-		}
-		return e->out->err;
-	}
 	/* A newline is only ours to take while nothing follows. */
-	for (unsigned i = 0; i < b->nl && b->end == e->n && before &&
+	for (unsigned i = 0; !next && i < b->nl && b->end == e->n && before &&
 			     e->text[before - 1] == '\n';
 		i++)
 		before--;
-	buf_add(e->out, e->text, before);
-	buf_add(e->out, e->text + b->end, e->n - b->end);
-	if (b->file && !e->out->len)
+	for (size_t i = 0; i < e->blocks->count; i++) {
+		const struct profile_block *o = &e->blocks->block[i];
+
+		if (o != b && o != next)
+			continue;
+		buf_add(e->out, e->text + done,
+			(o == b ? before : o->begin) - done);
+		if (o == next)
+			profile_block_begin(e->out, o->id, o->nl + nl,
+				o->file || file);
+		done = o == next ? o->body : o->end;
+	}
+	buf_add(e->out, e->text + done, e->n - done);
+	if (!next && b->file && !e->out->len)
 		*action = PROFILE_UNLINKED;
 	return e->out->err;
 }
@@ -405,7 +359,7 @@ static int do_remove(
 			return err;
 		if (body->len) {
 			*action = PROFILE_UPDATED;
-			return replace_body(e, body);
+			return put_block(e, body);
 		}
 	}
 	return remove_block(e, action);
@@ -419,7 +373,7 @@ static int do_add(struct edit *e, struct buf *body, enum profile_action *action)
 	if (err || !changed)
 		return err;
 	*action = e->own ? PROFILE_UPDATED : PROFILE_ADDED;
-	return e->own ? replace_body(e, body) : insert_block(e, body);
+	return put_block(e, body);
 }
 
 int profile_edit(const struct profile_change *change, const char *text,
@@ -428,6 +382,11 @@ int profile_edit(const struct profile_change *change, const char *text,
 	autofree struct profile_blocks *blocks = malloc(sizeof *blocks);
 	autobuf struct buf body = BUF_INIT(PROFILE_TEXT_MAX);
 	struct edit e = {.change = change,
+		.source = {.text = text ? text : "",
+			.len = n,
+			.family = change->family,
+			.zsh = change->zsh,
+			.home = change->home},
 		.text = text ? text : "",
 		.n = n,
 		.blocks = blocks,

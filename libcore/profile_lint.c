@@ -280,9 +280,9 @@ static void tell_end(struct linting *c)
 		profile_problem_add(c->out, PROBLEM_EARLY_EXIT,
 			SEVERITY_ERROR | PROBLEM_FIXABLE, c->l->path,
 			c->end_line,
-			"the file ends here, before the block '%.*s'\036"
+			"the file ends here, before the block '%s'\036"
 			"profile fix early-exit: moves the block up",
-			(int)b->id_len, b->id);
+			b->id);
 	}
 }
 

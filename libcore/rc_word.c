@@ -48,6 +48,15 @@ static void put_home(struct rc_lex *l)
 		put(l, RC_UNKNOWN);
 }
 
+/* What ends a quote, unless the text ended before it. */
+static void end_quote(struct rc_lex *l)
+{
+	if (l->at++ < l->n)
+		return;
+	l->at = l->n;
+	l->open = true;
+}
+
 /* Behind the quote character that ends what began at l->at. */
 static void skip_quoted(struct rc_lex *l)
 {
@@ -65,10 +74,7 @@ static void skip_quoted(struct rc_lex *l)
 			l->at++;
 		l->at++;
 	}
-	if (l->at >= l->n)
-		l->open = true;
-	else
-		l->at++;
+	end_quote(l);
 }
 
 /* At "<<": the length of the word that ends the here-document, its start in
@@ -99,11 +105,10 @@ bool rc_skip_heredoc(struct rc_lex *l, const char *word, size_t n, bool tabs,
 {
 	while (l->at < l->n) {
 		const char *line = l->s + l->at;
-		const char *nl = memchr(line, '\n', l->n - l->at);
-		size_t len = nl ? (size_t)(nl - line) : l->n - l->at;
+		size_t len = str_line(line, l->n - l->at);
 
 		*end_at = l->at;
-		l->at += len + (nl != NULL);
+		l->at += len + (l->at + len < l->n);
 		while (tabs && len && *line == '\t') {
 			line++;
 			len--;
@@ -231,10 +236,7 @@ static void read_braced(struct rc_lex *l, bool in_double, unsigned nested)
 			l->at = end + colon + 1;
 			while (l->at < l->n && l->s[l->at] != '}')
 				read_part(l, in_double, nested + 1);
-			if (l->at >= l->n)
-				l->open = true;
-			else
-				l->at++;
+			end_quote(l);
 			return;
 		}
 		l->at++;
@@ -253,12 +255,7 @@ static void skip_ansi(struct rc_lex *l)
 	l->at += 2;
 	while (l->at < l->n && l->s[l->at] != '\'')
 		l->at += l->s[l->at] == '\\' ? 2 : 1;
-	if (l->at >= l->n) {
-		l->at = l->n;
-		l->open = true;
-	} else {
-		l->at++;
-	}
+	end_quote(l);
 }
 
 static void read_dollar(struct rc_lex *l, bool in_double, unsigned nested)
@@ -320,10 +317,7 @@ static void read_single(struct rc_lex *l)
 		if (l->at < l->n)
 			put(l, l->s[l->at++]);
 	}
-	if (l->at >= l->n)
-		l->open = true;
-	else
-		l->at++;
+	end_quote(l);
 }
 
 static void read_double(struct rc_lex *l, unsigned nested)
@@ -348,10 +342,7 @@ static void read_double(struct rc_lex *l, unsigned nested)
 			l->at++;
 		}
 	}
-	if (l->at >= l->n)
-		l->open = true;
-	else
-		l->at++;
+	end_quote(l);
 }
 
 /* The next piece of a word, whatever it is; always moves on. */

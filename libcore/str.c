@@ -25,6 +25,13 @@ bool str_ends(const char *s, const char *suffix)
 	return n >= m && str_eq(s + n - m, suffix);
 }
 
+size_t str_line(const char *s, size_t n)
+{
+	const char *nl = n ? memchr(s, '\n', n) : NULL;
+
+	return nl ? (size_t)(nl - s) : n;
+}
+
 const char *str_nth(const char *list, size_t i)
 {
 	while (*list && i--)

@@ -52,6 +52,9 @@ static inline bool chr_name(char c)
 	return chr_name1(c) || chr_digit(c);
 }
 
+/* How long the first line of s[0..n) is, without its newline. */
+size_t str_line(const char *s, size_t n);
+
 /* Of a list, words with a NUL behind each and an empty one at the end: the i-th,
  * "" where there are less; and which one it is, -1 for none. */
 const char *str_nth(const char *list, size_t i);
