@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture.h"
 #include "json.h"
 #include "path.h"
 #include "str.h"
@@ -178,18 +179,6 @@ int auto_shebang_init(int argc, char **argv, const struct auto_shebang *o)
 	return EXIT_OK;
 }
 
-static void add_quoted(struct buf *out, const char *text)
-{
-	buf_addc(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			buf_adds(out, "'\\''");
-		else
-			buf_addc(out, *text);
-	}
-	buf_addc(out, '\'');
-}
-
 int auto_shebang_sh_lib(void)
 {
 	autobuf struct buf out = BUF_INIT(1 << 16);
@@ -219,7 +208,7 @@ int auto_shebang_sh_lib(void)
 		"\t\t\t--lib-resolve \"$1\" \"$2\")\n"
 		"\telse\n"
 		"\t\tAUTO_SHEBANG_RESULT=$(");
-	add_quoted(&out, exe);
+	capture_quote(&out, exe);
 	buf_addf(&out,
 		" \\\n\t\t\t%s--lib-resolve \"$1\" \"$2\")\n"
 		"\tfi\n"

@@ -28,7 +28,7 @@ int drop_find(struct drop *o, const char *name, struct diag *d)
 	if (!o->file)
 		err = -ENOMEM;
 	if (err < 0)
-		diag_errno(d, err, "%s", name);
+		diag_of(d, err, name);
 	return err == 0	      ? 0 :
 	       err == -EACCES ? EXIT_DENIED :
 	       err == -ENOMEM ? EXIT_OURS :
@@ -101,7 +101,7 @@ int drop_grant_program(
 	}
 	if (libs && err == 0)
 		err = drop_grant_all(o, dirs, SANDBOX_RO, "--ldd");
-	return err < 0 ? diag_errno(d, err, "%s", o->file) : 0;
+	return err < 0 ? diag_of(d, err, o->file) : 0;
 }
 
 int drop_exec(const struct drop *o, char *const *argv)

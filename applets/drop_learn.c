@@ -320,9 +320,9 @@ int drop_learn_write(struct drop *o, struct diag *d)
 	if (u->full || skipped)
 		cli_warn("%s: not all of it could be written down", o->learn);
 	if (out.err)
-		return diag_errno(d, out.err, "%s", o->learn);
+		return diag_of(d, out.err, o->learn);
 	err = file_replace(AT_FDCWD, o->learn, out.data, out.len, 0644, false);
-	return err < 0 ? diag_errno(d, err, "%s", o->learn) : 0;
+	return err < 0 ? diag_of(d, err, o->learn) : 0;
 }
 
 int drop_grants_file(struct drop *o, const char *name, struct diag *d)
@@ -340,11 +340,11 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 	int err;
 
 	if (!text)
-		return diag_errno(d, -ENOMEM, "%s", name);
+		return diag_of(d, -ENOMEM, name);
 	*text = BUF_INIT(1 << 20);
 	err = file_read(AT_FDCWD, name, text);
 	if (err < 0)
-		return diag_errno(d, err, "%s", name);
+		return diag_of(d, err, name);
 	buf_str(text);
 	if (memchr(text->data, '\0', text->len))
 		return diag_fail(d, -EINVAL, "%s: holds a NUL byte", name);
@@ -372,7 +372,7 @@ int drop_grants_file(struct drop *o, const char *name, struct diag *d)
 		err = sandbox_grant(&o->plan, s + n + 1, words[i].access,
 			o->ignore_missing, name);
 		if (err < 0)
-			return diag_errno(d, err, "%s", name);
+			return diag_of(d, err, name);
 	}
 	o->granted = true;
 	return 0;

@@ -72,7 +72,7 @@ static int add_grant(struct drop *o, const char *path, unsigned access,
 		&o->plan, path, access, o->ignore_missing, why);
 
 	o->granted = true;
-	return err < 0 ? diag_errno(d, err, "%s", path) : 0;
+	return err < 0 ? diag_of(d, err, path) : 0;
 }
 
 static int add_port(struct drop *o, const char *text, bool bind, struct diag *d)
@@ -169,7 +169,7 @@ static int add_items(struct drop *o, const struct list *l, const char *items,
 
 		end = items[n] ? items + n : NULL;
 		if (!item)
-			return diag_errno(d, -ENOMEM, "%s", items);
+			return diag_of(d, -ENOMEM, items);
 		memcpy(item, items, n);
 		item[n] = '\0';
 		err = n ? add_item(o, l, item, d) :

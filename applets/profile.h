@@ -131,6 +131,13 @@ int profile_act_run(const struct profile_act *act,
 	const struct profile_goals *goals, const struct profile_who *who,
 	const struct profile_opts *o);
 
+/* A file that its shell could read must stay one that it can read: 0, or -EBADMSG
+ * with d. One that was broken before, by something else, may stay so with
+ * broken. */
+int profile_still_read(const char *path, enum shell_kind kind,
+	const struct buf *before, const struct buf *after, bool broken,
+	struct diag *d);
+
 /* Asks unless -y; EXIT_OK to go on, else the code to end with. */
 int profile_consent(const struct profile_opts *o, const char *question);
 

@@ -54,34 +54,39 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	return profile_edit(&change, text, n, out, action, d);
 }
 
-/* A file that its shell could read must stay one that it can read. */
+int profile_still_read(const char *path, enum shell_kind kind,
+	const struct buf *before, const struct buf *after, bool broken,
+	struct diag *d)
+{
+	const char *shell = shellkind_name(kind);
+	struct diag why = {0};
+
+	if (!after->len ||
+		profile_syntax(kind, NULL, after->data, after->len, &why) != 1)
+		return 0;
+	if (!before->len || profile_syntax(kind, NULL, before->data,
+				    before->len, &why) != 1)
+		return diag_fail(d, -EBADMSG,
+			"%s could not be read by %s with the new lines: %s",
+			path, shell, why.text);
+	if (broken)
+		return 0;
+	diag_fail(d, -EBADMSG, "%s cannot be read by %s already: %s", path,
+		shell, why.text);
+	diag_hint(d, "repair line %u first, or use --force", why.line);
+	return -EBADMSG;
+}
+
 static int check(void *ctx, const struct buf *before, const struct buf *after,
 	struct diag *d)
 {
 	const struct acting *a = ctx;
 	const struct profile_goal *g = &a->goals->goal[a->at];
-	struct diag why = {0};
-	int err;
 
-	if (a->o->no_exec || !after->len)
+	if (a->o->no_exec)
 		return 0;
-	err = profile_syntax(g->kind, NULL, after->data, after->len, &why);
-	if (err != 1)
-		return 0;
-	if (before->len && profile_syntax(g->kind, NULL, before->data,
-				   before->len, &why) == 1) {
-		if (a->o->force || a->act->remove)
-			return 0;
-		diag_fail(d, -EBADMSG, "%s cannot be read by %s already: %s",
-			g->file.path, shellkind_name(g->kind), why.text);
-		diag_hint(d, "repair line %u first, or use --force", why.line);
-		return -EBADMSG;
-	}
-	diag_fail(d, -EBADMSG,
-		"%s could not be read by %s with the new lines: "
-		"%s",
-		g->file.path, shellkind_name(g->kind), why.text);
-	return -EBADMSG;
+	return profile_still_read(g->file.path, g->kind, before, after,
+		a->o->force || a->act->remove, d);
 }
 
 static void do_one(struct acting *a, size_t i, bool dry)
@@ -122,8 +127,7 @@ void profile_show_diff(struct buf *diff)
 	}
 	for (size_t at = 0; at < diff->len;) {
 		const char *line = diff->data + at;
-		const char *nl = memchr(line, '\n', diff->len - at);
-		size_t n = nl ? (size_t)(nl - line) : diff->len - at;
+		size_t n = str_line(line, diff->len - at);
 		const char *code = line[0] == '+'   ? "32"
 				   : line[0] == '-' ? "31"
 				   : line[0] == '@' ? "36"

@@ -279,10 +279,10 @@ static void answer_text(struct answer *a)
 {
 	autobuf struct buf out = BUF_INIT(65536);
 
-	profile_shown(&out, "", a->what, "");
+	cli_escape_str(&out, a->what);
 	if (a->command && a->state != UNKNOWN) {
 		profile_shown(&out, " is installed at ", a->dir, "/");
-		profile_shown(&out, "", a->what, "");
+		cli_escape_str(&out, a->what);
 	}
 	switch (a->state) {
 	case UNKNOWN:

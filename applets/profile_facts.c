@@ -102,12 +102,6 @@ static void find_program(struct profile_facts *f, const struct profile_who *who)
 		profile_shell_find(name, f->program, sizeof f->program);
 }
 
-static bool is_login(const struct profile_file *file)
-{
-	return !file->system && (file->sessions & SESSION_LOGIN) &&
-	       !str_ends(file->path, ".d");
-}
-
 /* The file a login reads, and the one an interactive shell reads: those that
  * exist, else those that would be made. */
 static void name_files(struct profile_facts *f, const struct profile_who *who)
@@ -118,18 +112,18 @@ static void name_files(struct profile_facts *f, const struct profile_who *who)
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *file = &files->file[i];
 
-		if (is_login(file) && file->exists && !f->login_profile[0] &&
-			!(file->sessions & SESSION_COMMAND &&
+		if (file->system || str_ends(file->path, ".d") ||
+			(file->sessions & SESSION_COMMAND &&
 				who->kind == SHELL_ZSH))
+			continue;
+		if (file->sessions & SESSION_LOGIN && file->exists &&
+			!f->login_profile[0])
 			str_copy(f->login_profile, sizeof f->login_profile,
 				file->path);
-		if (!file->system && (file->sessions & SESSION_INTERACTIVE) &&
-			!str_ends(file->path, ".d") &&
-			!(file->sessions & SESSION_COMMAND &&
-				who->kind == SHELL_ZSH))
+		if (file->sessions & SESSION_INTERACTIVE)
 			str_copy(f->rc_file, sizeof f->rc_file, file->path);
 	}
-	if (!f->login_profile[0] && t &&
+	if (!f->login_profile[0] &&
 		profile_targets_user(t, who->kind, SCOPE_LOGIN, "default",
 			&who->place) == 0 &&
 		t->count)

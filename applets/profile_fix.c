@@ -50,22 +50,19 @@ static int move_blocks(const struct repair *r, const char *text, size_t n,
 	int err;
 
 	if (!blocks)
-		return diag_errno(d, -ENOMEM, "%s", r->path);
+		return diag_of(d, -ENOMEM, r->path);
 	buf_add(&now, text, n);
 	err = profile_blocks_find(blocks, text, n, family, d);
 	for (size_t i = 0; !err && i < blocks->count; i++) {
 		autobuf struct buf body = BUF_INIT(PROFILE_TEXT_MAX);
 		autobuf struct buf without = BUF_INIT(PROFILE_TEXT_MAX);
 		const struct profile_block *b = &blocks->block[i];
-		char id[PROFILE_ID_MAX + 1];
-		struct profile_change change = {.id = id,
+		struct profile_change change = {.id = b->id,
 			.family = family,
 			.home = r->who->home,
 			.remove = true};
 		enum profile_action action;
 
-		memcpy(id, b->id, b->id_len);
-		id[b->id_len] = '\0';
 		buf_add(&body, text + b->body, b->body_end - b->body);
 		err = profile_edit(
 			&change, now.data, now.len, &without, &action, d);
@@ -125,7 +122,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	else
 		done = profile_repair(&lint, r->code, out);
 	if (done < 0)
-		return d->text[0] ? done : diag_errno(d, done, "%s", r->path);
+		return d->text[0] ? done : diag_of(d, done, r->path);
 	if (out->len != n || (n && memcmp(out->data, text, n) != 0))
 		*action = PROFILE_UPDATED;
 	return 0;
@@ -135,19 +132,9 @@ static int check(void *ctx, const struct buf *before, const struct buf *after,
 	struct diag *d)
 {
 	const struct repair *r = ctx;
-	enum shell_kind kind = profile_language(r->path, r->who);
-	struct diag why = {0};
 
-	if (!after->len ||
-		profile_syntax(kind, NULL, after->data, after->len, &why) != 1)
-		return 0;
-	/* It may have been broken before, by something else. */
-	if (before->len && profile_syntax(kind, NULL, before->data, before->len,
-				   &why) == 1)
-		return 0;
-	return diag_fail(d, -EBADMSG,
-		"%s could not be read by %s after that: %s", r->path,
-		shellkind_name(kind), why.text);
+	return profile_still_read(r->path, profile_language(r->path, r->who),
+		before, after, true, d);
 }
 
 static void run_repair(struct fixing *f, struct repair *r, bool dry)
@@ -272,7 +259,7 @@ static int apply_plan(struct fixing *f)
 		if (r->code == PROBLEM_PERM) {
 			r->err = close_mode(r, dir);
 			if (r->err)
-				diag_errno(&r->d, r->err, "%s", r->path);
+				diag_of(&r->d, r->err, r->path);
 		} else {
 			run_repair(f, r, false);
 		}

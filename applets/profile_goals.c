@@ -192,7 +192,7 @@ static int named_file(struct profile_goals *goals,
 	else if (!err)
 		err = path_join(f->path, sizeof f->path, cwd, o->file);
 	if (err)
-		return diag_errno(d, err, "%s", o->file);
+		return diag_of(d, err, o->file);
 	f->exists = access(f->path, F_OK) == 0;
 	add_goals(goals,
 		given ? who->kind : profile_kind_of(f->path, who->kind), files);
@@ -219,7 +219,7 @@ static int of_kind(struct profile_goals *goals, enum shell_kind kind,
 			: profile_targets_user(
 				  files, kind, o->scopes, o->id, &who->place);
 	if (err && !o->system)
-		diag_errno(d, err, "%s", who->home);
+		diag_of(d, err, who->home);
 	if (!err)
 		add_goals(goals, kind, files);
 	return err;

@@ -76,7 +76,7 @@ static void doctor_text(
 			profile_severity_name(
 				(enum profile_severity)one->severity),
 			cli_sgr(colour, "0"), profile_problem_name(code));
-		profile_shown(&out, "", one->file, "");
+		cli_escape_str(&out, one->file);
 		if (one->line)
 			buf_addf(&out, ":%u", one->line);
 		profile_shown(&out, one->file[0] ? ": " : "", one->detail, "");

@@ -78,7 +78,7 @@ static int undo_one(int dir, const char *name, struct profile_undo *u,
 	err = profile_write(&job, &w, &d);
 	profile_written_release(&w);
 	if (!err && u->mode && chmod(u->path, u->mode))
-		err = diag_errno(&d, -errno, "%s", u->path);
+		err = diag_of(&d, -errno, u->path);
 	if (err) {
 		cli_diag(&d);
 		return profile_code(err);

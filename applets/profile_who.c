@@ -38,6 +38,15 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
+/* By name or number. */
+static int named_user(const char *word, struct user *user)
+{
+	unsigned uid = 0;
+	bool by_name = num_uint(word, 0, UINT_MAX - 1, &uid) != 0;
+
+	return user_find("/etc/passwd", by_name ? word : NULL, uid, user);
+}
+
 /* The user who became root: 0 when nobody did. */
 static bool invoking_user(struct user *user)
 {
@@ -46,14 +55,8 @@ static bool invoking_user(struct user *user)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const char *value = variable(names[i]);
-		unsigned uid = 0;
-		bool by_name;
 
-		if (!value)
-			continue;
-		by_name = num_uint(value, 0, UINT_MAX - 1, &uid) != 0;
-		if (user_find("/etc/passwd", by_name ? value : NULL, uid,
-			    user) == 0)
+		if (value && named_user(value, user) == 0)
 			return user->uid != 0;
 	}
 	return false;
@@ -62,15 +65,8 @@ static bool invoking_user(struct user *user)
 static void find_user(struct user *user, struct profile_who *who,
 	const struct profile_opts *o)
 {
-	unsigned uid;
-	int err;
-
 	if (o->user) {
-		bool by_number = num_uint(o->user, 0, UINT_MAX - 1, &uid) == 0;
-
-		err = user_find(
-			"/etc/passwd", by_number ? NULL : o->user, uid, user);
-		if (err)
+		if (named_user(o->user, user))
 			cli_die(EXIT_USAGE, "no user '%s' in /etc/passwd",
 				o->user);
 		if (geteuid() != 0 && user->uid != geteuid())

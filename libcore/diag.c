@@ -66,6 +66,11 @@ FLOATLESS int diag_errno(struct diag *d, int err, const char *fmt, ...)
 	return err;
 }
 
+int diag_of(struct diag *d, int err, const char *name)
+{
+	return diag_errno(d, err, "%s", name);
+}
+
 FLOATLESS void diag_hint(struct diag *d, const char *fmt, ...)
 {
 	va_list ap;

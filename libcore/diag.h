@@ -22,6 +22,9 @@ __attribute__((format(printf, 3, 4))) int diag_fail(
 __attribute__((format(printf, 3, 4))) int diag_errno(
 	struct diag *d, int err, const char *fmt, ...);
 
+/* The same, of what has that name. */
+int diag_of(struct diag *d, int err, const char *name);
+
 /* Adds the next step to an already filled diag. */
 __attribute__((format(printf, 2, 3))) void diag_hint(
 	struct diag *d, const char *fmt, ...);

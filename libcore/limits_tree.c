@@ -16,6 +16,7 @@
 
 #include "buf.h"
 #include "limits_cgroup.h"
+#include "num.h"
 #include "str.h"
 
 enum { PIDS_MAX = 65536 };
@@ -84,11 +85,9 @@ static int read_proc(struct buf *out, const char *path)
 /* A name that is a number; 0 for others. */
 static uint32_t name_pid(const char *name)
 {
-	uint32_t v = 0;
+	unsigned pid;
 
-	for (; chr_digit(*name) && v < 100000000; name++)
-		v = 10 * v + (uint32_t)(*name - '0');
-	return *name ? 0 : v;
+	return num_uint(name, 1, INT32_MAX, &pid) ? 0 : pid;
 }
 
 static void cleanup_dir(DIR **dir)

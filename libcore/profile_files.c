@@ -46,50 +46,42 @@ static const struct row {
 	} where : 8;
 	bool first;   /* of the rows in a row, only one that exists is read */
 	bool not_env; /* only while there is no $ENV */
-	char name[21], other[16]; /* the other place, if it is not there */
+	char name[30]; /* NUL the other place, if it is not there */
 } rows[] = {
-	{BASH | SH | MKSH | KSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/profile",
-		""},
+	{BASH | SH | MKSH | KSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/profile"},
 	{BASH | SH | MKSH | KSH, SESSION_LOGIN, 0, SYSTEM, 0, 0,
-		"etc/profile.d", ""},
+		"etc/profile.d"},
 	{BASH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 1, 0,
-		".bash_profile", ""},
+		".bash_profile"},
 	{BASH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 1, 0,
-		".bash_login", ""},
-	{BASH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 1, 0, ".profile",
-		""},
-	{BASH, SESSION_INTERACTIVE, 0, SYSTEM, 0, 0, "etc/bash.bashrc",
-		"etc/bashrc"},
+		".bash_login"},
+	{BASH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 1, 0, ".profile"},
+	{BASH, SESSION_INTERACTIVE, 0, SYSTEM, 0, 0, "etc/bash.bashrc\0etc/bashrc"},
 	{BASH, SESSION_INTERACTIVE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 0,
-		".bashrc", ""},
-	{BASH, SESSION_LOGIN_COMMAND | SESSION_COMMAND, 0, BASH_ENV, 0, 0, "",
-		""},
+		".bashrc"},
+	{BASH, SESSION_LOGIN_COMMAND | SESSION_COMMAND, 0, BASH_ENV, 0, 0, ""},
 	{SH | MKSH | KSH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, HOME, 0, 0,
-		".profile", ""},
-	{SH | MKSH | KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, ENV, 0, 0, "",
-		""},
-	{MKSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".mkshrc",
-		""},
-	{KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".kshrc", ""},
-	{ZSH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/zsh/zshenv", "etc/zshenv"},
-	{ZSH, SESSION_ALL, SCOPE_ALL, ZSHENV, 0, 0, ".zshenv", ""},
-	{ZSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/zsh/zprofile",
-		"etc/zprofile"},
-	{ZSH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, OWN, 0, 0, ".zprofile",
-		""},
-	{ZSH, PRIVATE, 0, SYSTEM, 0, 0, "etc/zsh/zshrc", "etc/zshrc"},
-	{ZSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, OWN, 0, 0, ".zshrc", ""},
-	{ZSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/zsh/zlogin", "etc/zlogin"},
-	{ZSH, SESSION_LOGIN, 0, OWN, 0, 0, ".zlogin", ""},
-	{FISH, SESSION_ALL, 0, OWN, 0, 0, "conf.d", ""},
-	{FISH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/fish/conf.d", ""},
-	{FISH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/fish/config.fish", ""},
-	{FISH, SESSION_ALL, 0, OWN, 0, 0, "config.fish", ""},
-	{CSH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/csh.cshrc", ""},
-	{CSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/csh.login", ""},
-	{CSH, SESSION_ALL, 7, HOME, 1, 0, ".tcshrc", ""},
-	{CSH, SESSION_ALL, 7, HOME, 1, 0, ".cshrc", ""},
-	{CSH, SESSION_LOGIN, 0, HOME, 0, 0, ".login", ""},
+		".profile"},
+	{SH | MKSH | KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, ENV, 0, 0, ""},
+	{MKSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".mkshrc"},
+	{KSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, HOME, 0, 1, ".kshrc"},
+	{ZSH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/zsh/zshenv\0etc/zshenv"},
+	{ZSH, SESSION_ALL, SCOPE_ALL, ZSHENV, 0, 0, ".zshenv"},
+	{ZSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/zsh/zprofile\0etc/zprofile"},
+	{ZSH, SESSION_LOGIN, SCOPE_LOGIN | SCOPE_ALL, OWN, 0, 0, ".zprofile"},
+	{ZSH, PRIVATE, 0, SYSTEM, 0, 0, "etc/zsh/zshrc\0etc/zshrc"},
+	{ZSH, PRIVATE, SCOPE_INTERACTIVE | SCOPE_ALL, OWN, 0, 0, ".zshrc"},
+	{ZSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/zsh/zlogin\0etc/zlogin"},
+	{ZSH, SESSION_LOGIN, 0, OWN, 0, 0, ".zlogin"},
+	{FISH, SESSION_ALL, 0, OWN, 0, 0, "conf.d"},
+	{FISH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/fish/conf.d"},
+	{FISH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/fish/config.fish"},
+	{FISH, SESSION_ALL, 0, OWN, 0, 0, "config.fish"},
+	{CSH, SESSION_ALL, 0, SYSTEM, 0, 0, "etc/csh.cshrc"},
+	{CSH, SESSION_LOGIN, 0, SYSTEM, 0, 0, "etc/csh.login"},
+	{CSH, SESSION_ALL, 7, HOME, 1, 0, ".tcshrc"},
+	{CSH, SESSION_ALL, 7, HOME, 1, 0, ".cshrc"},
+	{CSH, SESSION_LOGIN, 0, HOME, 0, 0, ".login"},
 };
 
 static unsigned group_of(enum shell_kind kind)
@@ -209,6 +201,7 @@ static int walk(struct listing *l, enum shell_kind kind, unsigned scope)
 				    : r->where == BASH_ENV ? l->place->bash_env
 							   : NULL;
 		struct profile_file *f;
+		const char *other;
 
 		if (!(r->groups & group) || (scope && !(r->scopes & scope)) ||
 			(r->not_env && env))
@@ -227,9 +220,10 @@ static int walk(struct listing *l, enum shell_kind kind, unsigned scope)
 			continue;
 		}
 		f = add(l, r->where, r->name, r->sessions);
-		if (f && !f->exists && r->other[0]) {
+		other = r->name + strlen(r->name) + 1;
+		if (f && !f->exists && *other) {
 			l->files->count--;
-			f = add(l, r->where, r->other, r->sessions);
+			f = add(l, r->where, other, r->sessions);
 		}
 		if (f && r->first)
 			choose(l, r, f, &winner, !scope);

@@ -79,7 +79,7 @@ int profile_dir_parse(struct profile_dir *dir, const char *input,
 	home_len = b.len;
 	plain_home = strdup(buf_str(&b));
 	if (!plain_home)
-		return diag_errno(d, -ENOMEM, "%s", input);
+		return diag_of(d, -ENOMEM, input);
 	if (!prefix)
 		buf_clear(&b);
 	add_collapsed(&b, input + prefix);

@@ -30,6 +30,11 @@ static int distrust(const struct walk *w, const char *what, unsigned uid)
 	return -EPERM;
 }
 
+static int failed(const struct walk *w, int error)
+{
+	return diag_of(w->d, -error, w->path);
+}
+
 static int check_dir(const struct walk *w, int fd)
 {
 	struct stat st;
@@ -37,7 +42,7 @@ static int check_dir(const struct walk *w, int fd)
 	if (!(w->flags & PROFILE_OPEN_TRUSTED))
 		return 0;
 	if (fstat(fd, &st))
-		return diag_errno(w->d, -errno, "%s", w->path);
+		return failed(w, errno);
 	if (st.st_uid)
 		return distrust(w, "a directory", st.st_uid);
 	if (!(st.st_mode & S_ISVTX) &&
@@ -68,7 +73,7 @@ static int enter(struct walk *w, const char *name)
 			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	}
 	if (next < 0)
-		return diag_errno(w->d, -errno, "%s", w->path);
+		return failed(w, errno);
 	err = check_dir(w, next);
 	if (err)
 		return err;
@@ -88,14 +93,14 @@ static int follow(struct walk *w, const char *name, const char *behind)
 	if (!target)
 		return -ENOMEM;
 	if (++w->links > LINKS_MAX)
-		return diag_errno(w->d, -ELOOP, "%s", w->path);
+		return failed(w, ELOOP);
 	n = readlinkat(w->dir, name, target, PATH_MAX);
 	if (n < 0 || fstatat(w->dir, name, &st, AT_SYMLINK_NOFOLLOW))
-		return diag_errno(w->d, -errno, "%s", w->path);
+		return failed(w, errno);
 	if ((w->flags & PROFILE_OPEN_TRUSTED) && st.st_uid)
 		return distrust(w, "a symlink", st.st_uid);
 	if ((size_t)n + left + 2 > PATH_MAX)
-		return diag_errno(w->d, -ENAMETOOLONG, "%s", w->path);
+		return failed(w, ENAMETOOLONG);
 	target[n] = '\0';
 	if (*behind) {
 		target[n] = '/';
@@ -142,7 +147,7 @@ static int walk(struct walk *w, struct profile_open *at)
 		int err;
 
 		if (!rest)
-			return diag_errno(w->d, -ENAMETOOLONG, "%s", w->path);
+			return failed(w, ENAMETOOLONG);
 		if (!*rest && (!at->name[0] || str_eq(at->name, ".") ||
 				      str_eq(at->name, "..")))
 			return diag_fail(
@@ -184,18 +189,16 @@ int profile_open_path(struct profile_open *at, const char *path, unsigned flags,
 
 	*at = (struct profile_open){.dirfd = -1};
 	if (!rest)
-		return diag_errno(d, -ENOMEM, "%s", path);
+		return failed(&w, ENOMEM);
 	if (w.dir < 0)
 		return diag_errno(d, -errno, "/");
 	if (path[0] != '/')
 		return diag_fail(d, -EINVAL, "%s: not absolute", path);
 	if (str_copy(rest, PATH_MAX, path))
-		return diag_errno(d, -ENAMETOOLONG, "%s", path);
+		return failed(&w, ENAMETOOLONG);
 	err = walk(&w, at);
 	if (err)
 		return err;
 	at->dirfd = openat(w.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (at->dirfd < 0)
-		return diag_errno(d, -errno, "%s", path);
-	return 0;
+	return at->dirfd < 0 ? failed(&w, errno) : 0;
 }

@@ -12,15 +12,12 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
-#include "file.h"
-#include "num.h"
-#include "str.h"
+#include "limiter.h"
 
-enum { STRAY_ROUNDS = 50, TICK_MS = 10 };
+enum { TICK_MS = 10 };
 
 static uint64_t now_ns(void)
 {
@@ -130,48 +127,6 @@ static void wait_for(struct watch *w)
 	w->ran->ms = (unsigned)((now_ns() - start) / 1000000u);
 }
 
-/* Kills our children, the ones in text: "12 34 ". */
-static bool kill_listed(char *text)
-{
-	bool any = false;
-
-	while (*text) {
-		size_t n = strcspn(text, " ");
-		unsigned pid;
-		bool more = text[n] != '\0';
-
-		text[n] = '\0';
-		if (num_uint(text, 2, 1u << 30, &pid) == 0) {
-			kill((pid_t)pid, SIGKILL);
-			any = true;
-		}
-		text += n + more;
-	}
-	return any;
-}
-
-/* Whatever it left behind became our child when its parent went. */
-static void kill_strays(void)
-{
-	const struct timespec pause = {.tv_nsec = 1000 * 1000};
-	char path[64];
-
-	BUF_PRINT(path, "/proc/self/task/%d/children", (int)getpid());
-	for (unsigned i = 0; i < STRAY_ROUNDS; i++) {
-		autobuf struct buf list = BUF_INIT(65536);
-		autofd int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-		if (fd < 0 || buf_read_fd(&list, fd) || !list.len)
-			return;
-		buf_addc(&list, '\0');
-		if (list.err || !kill_listed(list.data))
-			return;
-		nanosleep(&pause, NULL);
-		while (waitpid(-1, NULL, WNOHANG) > 0)
-			;
-	}
-}
-
 static void finish(struct watch *w)
 {
 	kill(-w->pid, SIGKILL);
@@ -180,7 +135,8 @@ static void finish(struct watch *w)
 		waitpid(w->pid, NULL, 0);
 		w->ran->status = -1;
 	}
-	kill_strays();
+	/* Whatever it left behind became our child when its parent went. */
+	limits_sweep(NULL);
 }
 
 int profile_run(

@@ -34,10 +34,10 @@ int profile_undo_dir(
 	if (!err && make)
 		err = file_mkdirs(path, 0700);
 	if (err)
-		return diag_errno(d, err, "%s", path);
+		return diag_of(d, err, path);
 	base = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (base < 0)
-		return diag_errno(d, -errno, "%s", path);
+		return diag_of(d, -errno, path);
 	return file_private_dir(base, "profile-undo", geteuid(), make, d);
 }
 

@@ -78,7 +78,7 @@ static int read_old(struct job *j, int *fd)
 		return 0;
 	}
 	if (*fd < 0 || fstat(*fd, &j->st))
-		return diag_errno(j->d, -errno, "%s", j->ask->path);
+		return diag_of(j->d, -errno, j->ask->path);
 	err = S_ISREG(j->st.st_mode) ? buf_read_fd(&j->out->before, *fd)
 				     : -EIO;
 	if (err == -ENOBUFS)
@@ -87,7 +87,7 @@ static int read_old(struct job *j, int *fd)
 	/* What -EAGAIN means here is another thing. */
 	if (err == -EAGAIN)
 		err = -EIO;
-	return err ? diag_errno(j->d, err, "%s", j->ask->path) : 0;
+	return err ? diag_of(j->d, err, j->ask->path) : 0;
 }
 
 /* Who would be surprised by a write that a rename makes possible all the
@@ -225,9 +225,9 @@ static int backup(struct job *j)
 	int fd = *dir ? own : j->at.dirfd;
 
 	if (fd < 0)
-		return diag_errno(j->d, -errno, "%s", dir);
+		return diag_of(j->d, -errno, dir);
 	if (!*BUF_PRINT(name, "%s.wardbox-backup", j->at.name))
-		return diag_errno(j->d, -ENAMETOOLONG, "%s", j->ask->path);
+		return diag_of(j->d, -ENAMETOOLONG, j->ask->path);
 	err = file_replace(fd, name, j->out->before.data,
 		j->out->before.len, j->st.st_mode & 0700, true);
 	if (!err)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "landlock.h"
 #include "num.h"
 #include "path.h"
@@ -20,14 +21,11 @@
 /* /proc/self is another directory in every child. */
 static bool is_own_proc(const char *path)
 {
-	const char *id = str_after(path, "/proc/");
-	unsigned pid = 0;
+	char own[32];
+	const char *rest =
+		str_after(path, BUF_PRINT(own, "/proc/%d", (int)getpid()));
 
-	if (!id || !chr_digit(*id))
-		return false;
-	for (; chr_digit(*id) && pid < 100000000; id++)
-		pid = 10 * pid + (unsigned)(*id - '0');
-	return (*id == '/' || *id == '\0') && (pid_t)pid == getpid();
+	return rest && (*rest == '/' || !*rest);
 }
 
 /* A device's own path says enough: nothing lies beneath it, no mount is made
@@ -50,10 +48,10 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	fd = given ? (int)number : opened;
 	if (fd < 0)
 		return errno == ENOENT ? 0 :
-					 diag_errno(d, -errno, "%s", g->path);
+					 diag_of(d, -errno, g->path);
 	err = landlock_add_path(s->ruleset_fd, fd,
 		landlock_rights(g->access, false, s->abi));
-	return err < 0 && err != -EBADFD ? diag_errno(d, err, "%s", g->path) :
+	return err < 0 && err != -EBADFD ? diag_of(d, err, g->path) :
 					   0;
 }
 

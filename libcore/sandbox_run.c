@@ -301,8 +301,7 @@ void sandbox_apply_diag(const struct sandbox *s, struct diag *d)
 		from->step <= SANDBOX_STEP_LOOPBACK &&
 		sandbox_namespace_lacks(s, d))
 		return;
-	diag_errno(d, from->err, "%s",
-		sandbox_step_text((enum sandbox_step)from->step));
+	diag_of(d, from->err, sandbox_step_text((enum sandbox_step)from->step));
 	diag_hint(d, "'wardbox doctor' shows what works here");
 }
 
