@@ -47,6 +47,7 @@ enum shell_part_type {
 	SHELL_ARITHSUB, /* parts: $((…)) $[…], quoted as inside "…" */
 	SHELL_PROCSUB,  /* body: <(…) >(…) */
 	SHELL_ARRAY,    /* words: the (…) of name=(…) */
+	SHELL_RANGE,    /* a word each for more numbers than are told apart */
 };
 
 enum shell_param_op {

@@ -269,6 +269,10 @@ static void expand_part(struct shell_field *f, const struct shell_part *part,
 	case SHELL_ARRAY:
 		shell_field_value(f, &shell_val_any, true);
 		break;
+	case SHELL_RANGE:
+		shell_field_value(f, &shell_val_num, true);
+		f->many |= f->out != NULL;
+		break;
 	}
 }
 

@@ -362,6 +362,9 @@ static void print_part(struct shell_printer *p, const struct shell_part *part,
 	case SHELL_ARRAY:
 		print_array(p, part->u.words);
 		break;
+	case SHELL_RANGE:
+		p->out->err = -ENOTSUP;
+		break;
 	}
 }
 

@@ -14,6 +14,11 @@
 #include "num.h"
 #include "str.h"
 
+enum {
+	RANGE_MAX = 10000,
+};
+static const int64_t RANGE_END = 1000000000000000;
+
 /* A place in a word: a part, and an offset in it when it is literal. */
 struct place {
 	struct shell_part *part;
@@ -105,7 +110,8 @@ static void copy_range(struct shell_parser *p, struct place from,
 	}
 }
 
-/* Before + [from, to) or text + after, as a word. */
+/* Before + [from, to) or text + after, as a word; a text that is nowhere is a
+ * number. */
 static struct shell_word *build(struct shell_parser *p,
 	const struct shell_word *w, const struct brace *b, struct place from,
 	struct place to, const struct shell_str *text)
@@ -121,7 +127,8 @@ static struct shell_word *build(struct shell_parser *p,
 	end = &out->parts;
 	copy_range(p, start, b->open, &end);
 	if (text) {
-		lit = shell_part(p, SHELL_LIT, w->span.start);
+		lit = shell_part(p, text->p ? SHELL_LIT : SHELL_RANGE,
+			w->span.start);
 		if (!lit)
 			return NULL;
 		lit->text = *text;
@@ -154,7 +161,7 @@ static bool range_end(const char *s, int64_t *value, bool *letter)
 	}
 	if (s[0] == '+')
 		s++;
-	return num_i64(s, -1000000, 1000000, value) == 0;
+	return num_i64(s, -RANGE_END, RANGE_END, value) == 0;
 }
 
 static struct shell_word *range_word(struct shell_parser *p,
@@ -179,7 +186,7 @@ static struct shell_word *range(struct shell_parser *p,
 {
 	char ends[3][16] = {"", "", "1"};
 	struct shell_word *first = NULL, **end = &first;
-	int64_t from, to, by;
+	int64_t from, to, by, many;
 	bool la, lb, ls;
 	unsigned n = 0;
 	size_t k = 0;
@@ -209,6 +216,18 @@ static struct shell_word *range(struct shell_parser *p,
 		return shell_fail(p, -ENOTSUP, p->tok_at,
 			"brace range over more than letters");
 	by = by < 0 ? -by : by ? by : 1;
+	/* The ends, which rules may speak of, and what lies between. */
+	many = (from < to ? to - from : from - to) / by;
+	if (many >= SHELL_MAX_BRACES && many < RANGE_MAX && from >= 0 &&
+		to >= 0) {
+		first = range_word(p, w, b, from, width, la);
+		if (first)
+			first->next = build(p, w, b, b->open, b->open,
+				&(struct shell_str){NULL, 0});
+		if (first && first->next)
+			first->next->next = range_word(p, w, b, to, width, la);
+		return first;
+	}
 	for (;; from += from < to ? by : -by) {
 		if (n++ >= SHELL_MAX_BRACES)
 			return shell_fail(p, -E2BIG, p->tok_at,

@@ -189,7 +189,11 @@ static void limits_hold(void **state)
 	assert_int_equal(repeated(" ", 65537, ""), -E2BIG);
 	assert_int_equal(repeated("(", 100000, ""), -E2BIG);
 	assert_int_equal(parse("echo {1..64}", SHELL_BASH), 0);
-	assert_int_equal(parse("echo {1..65}", SHELL_BASH), -E2BIG);
+	assert_int_equal(parse("echo {1..10000}", SHELL_BASH), 0);
+	assert_int_equal(parse("echo {1..10001}", SHELL_BASH), -E2BIG);
+	assert_int_equal(parse("echo {-1..64}", SHELL_BASH), -E2BIG);
+	assert_int_equal(
+		parse("echo {1..99}{1..99}{1..99}{1..99}", SHELL_BASH), -E2BIG);
 	assert_int_equal(
 		parse("echo {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", SHELL_BASH),
 		-E2BIG);
