@@ -124,12 +124,18 @@ static bool absolute(const char *s, bool places)
 
 static int absolutes(struct policy_compiler *c, size_t from, bool places)
 {
-	for (size_t i = from; i < c->line.count; i++)
-		if (!absolute(c->line.word[i].s, places))
+	for (size_t i = from; i < c->line.count; i++) {
+		struct policy_word *w = &c->line.word[i];
+
+		if (!absolute(w->s, places))
 			return compile_bad(c, i,
 				places ? "expected an absolute path, $ROOT/... "
 					 "or $HOME/..."
 				       : "expected an absolute directory");
+		/* Without its end, the pattern of a tree is a directory. */
+		if (places && str_eq(w->s, "/**"))
+			w->s = "//**";
+	}
 	return 0;
 }
 

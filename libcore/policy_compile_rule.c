@@ -12,10 +12,18 @@ enum {
 	ID_MAX = 39,
 };
 
+/* What a word of a rule is compared with. */
+enum place { PLACE_WORD, PLACE_PROGRAM, PLACE_OPTION };
+
 /* What was hardly meant, and would match nothing. */
 static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
-	bool program)
+	enum place place)
 {
+	const bool program = place == PLACE_PROGRAM;
+
+	if (place == PLACE_OPTION && !strchr("-+/*?", *s))
+		return compile_bad(c, i,
+			"expected opt:-x or opt:--long, with the dash");
 	if (memmem(s, n, "**", 2))
 		return compile_bad(c, i, "expected ** as a word of its own");
 	if (strcspn(s, "{}") < n)
@@ -32,7 +40,7 @@ static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
 
 /* "{a|b}" to words; s is behind the brace. Their number. */
 static int alternatives(
-	struct policy_compiler *c, size_t i, const char *s, bool program)
+	struct policy_compiler *c, size_t i, const char *s, enum place place)
 {
 	int count = 0;
 	char last;
@@ -43,7 +51,7 @@ static int alternatives(
 
 		if (n == 0 || s[n] == 0)
 			return compile_bad(c, i, "expected {WORD|WORD...}");
-		if (hardly(c, i, s, n, program) < 0)
+		if (hardly(c, i, s, n, place) < 0)
 			return -EINVAL;
 		if (count == 0 && s[n] == '}' && memchr(s, ',', n))
 			return compile_bad(
@@ -60,8 +68,24 @@ static int alternatives(
 	return count;
 }
 
+/* The same of a list's words. */
+static int listed(
+	struct policy_compiler *c, size_t i, int list, enum place place)
+{
+	struct img_list *l = build_row(&c->b, IMG_LIST, (uint32_t)list);
+
+	for (uint32_t k = 0; place == PLACE_OPTION && k < l->ref.count; k++) {
+		const char *s = build_text(&c->b, *(uint32_t *)build_row(&c->b,
+							  IMG_REF, l->ref.first + k));
+
+		if (hardly(c, i, s, strlen(s), place) < 0)
+			return -EINVAL;
+	}
+	return 0;
+}
+
 static int words(struct policy_compiler *c, size_t i, const char *s,
-	bool program, struct img_token *t)
+	enum place place, struct img_token *t)
 {
 	bool quoted = c->line.word[i].quoted;
 	int n = 1, list;
@@ -76,12 +100,12 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 				c, i, "no such list, define it above");
 		t->bits |= IMG_TOK_LIST;
 		t->first = (uint32_t)list;
-		return 0;
+		return listed(c, i, list, place);
 	}
 	if (!quoted && s[0] == '{') {
-		n = alternatives(c, i, s + 1, program);
+		n = alternatives(c, i, s + 1, place);
 	} else if (*s) {
-		if (!quoted && hardly(c, i, s, strlen(s), program) < 0)
+		if (!quoted && hardly(c, i, s, strlen(s), place) < 0)
 			return -EINVAL;
 		off = build_str(&c->b, s, strlen(s));
 		build_add(&c->b, IMG_REF, &off);
@@ -99,6 +123,7 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	const struct policy_word *w = &c->line.word[i];
 	struct img_token t = {IMG_TOK_WORD, 0};
 	const char *s = w->s, *v;
+	enum place place = program ? PLACE_PROGRAM : PLACE_WORD;
 
 	if (w->quoted) {
 	} else if (str_eq(s, "*")) {
@@ -119,8 +144,10 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	}
 	if (program && s != w->s)
 		return compile_bad(c, i, "expected a program first");
+	if (t.bits == IMG_TOK_OPT || t.bits == IMG_TOK_NOOPT)
+		place = PLACE_OPTION;
 	if (t.bits != IMG_TOK_ANY && t.bits != IMG_TOK_REST &&
-		words(c, i, s, program, &t) < 0)
+		words(c, i, s, place, &t) < 0)
 		return -EINVAL;
 	build_add(&c->b, IMG_TOKEN, &t);
 	return 0;

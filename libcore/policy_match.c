@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "policy_judge.h"
+#include "policy_args.h"
 #include "str.h"
 
 enum match {
@@ -71,6 +71,19 @@ static bool with_value(const char *ref, const struct given_opt *o)
 	       str_glob(ref + n + 1, o->value);
 }
 
+/* "-rf": was each of the letters given, together or apart? */
+static bool letters(const char *ref, const struct parsed *w)
+{
+	char name[3] = "-";
+
+	if (ref[0] != '-' || !ref[1] || !ref[2] || strpbrk(ref + 1, "-=*?"))
+		return false;
+	while ((name[1] = *++ref))
+		if (!args_given(w, name))
+			return false;
+	return true;
+}
+
 /* Was the option given? A long one may be cut short. */
 static enum match option(const struct subject *s, const struct token *t)
 {
@@ -79,6 +92,8 @@ static enum match option(const struct subject *s, const struct token *t)
 	for (uint32_t i = 0; i < t->words.count; i++) {
 		const char *ref = img_ref(s->img, t->words, i);
 
+		if (letters(ref, w))
+			return MATCH_YES;
 		for (size_t o = 0; o < w->opts; o++) {
 			const char *name = w->opt[o].name;
 

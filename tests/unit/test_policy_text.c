@@ -47,6 +47,10 @@ static void places(void **state)
 		{"profile DEV", 1, 1, "KEY=VALUE behind"},
 		{"deny {}", 1, 6, "expected {WORD|WORD...}"},
 		{"deny opt:-x", 1, 6, "expected a program first"},
+		{"deny x opt:y **", 1, 8, "with the dash"},
+		{"deny x\nallow x !opt:y **", 2, 9, "with the dash"},
+		{"deny x opt:{-y|z} **", 1, 8, "with the dash"},
+		{"list l -y z\ndeny x opt:@l **", 2, 8, "with the dash"},
 		{"deny id= x", 1, 6, "1 to 39"},
 		{"deny prof=NONE x", 1, 6, "no profile"},
 		{"deny net=some x", 1, 6, "net=none"},
@@ -130,6 +134,55 @@ static void good(void **state)
 			&d),
 		0);
 	assert_int_equal(compile("include default\ndeny x", &d), 0);
+}
+
+/* What a rule, or a path, means: the line's decision. */
+static void meant(void **state)
+{
+	static const struct {
+		const char *text, *line;
+		enum policy_decision d;
+	} is[] = {
+		{"deny rm opt:-rf **", "rm -rf x", POLICY_DENY},
+		{"deny rm opt:-rf **", "rm -f -r x", POLICY_DENY},
+		{"deny rm opt:-rf **", "rm -r x", POLICY_ALLOW},
+		{"deny rm -rf **", "rm -v -fr x", POLICY_DENY},
+		{"deny tool opt:{-ab|-c} **", "tool -ba", POLICY_DENY},
+		{"deny tool opt:{-ab|-c} **", "tool -b", POLICY_ALLOW},
+		{"deny rm !opt:-iv **", "rm -i x", POLICY_DENY},
+		{"deny rm !opt:-iv **", "rm -vi x", POLICY_ALLOW},
+		{"deny find opt:-exec **", "find . -exec ls", POLICY_DENY},
+		{"use FULL-AUTO", "cat /etc/hosts /x", POLICY_DENY},
+		{"path r /**", "cat /etc/hosts /x", POLICY_ALLOW},
+		{"path r /**", "cp x /x", POLICY_DENY},
+		{"path rw /**", "cp /etc/hosts /x/y", POLICY_ALLOW},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		struct policy_request req = {.text = is[i].line,
+			.len = strlen(is[i].line),
+			.profile = POLICY_FULL_AUTO,
+			.cwd = "/nowhere",
+			.root = "/nowhere"};
+		struct policy_image *img = NULL;
+		struct policy p = {0};
+		struct policy_verdict v;
+		struct diag d;
+		void *bytes;
+		size_t n;
+
+		assert_int_equal(policy_build_text("f", is[i].text,
+					 strlen(is[i].text), &bytes, &n, &d),
+			0);
+		assert_int_equal(policy_image_wrap(&img, bytes, n, &d), 0);
+		p.layer[0] = img;
+		policy_decide_line(&p, &req, &v, NULL, NULL);
+		if (v.would != is[i].d)
+			fail_msg("%s: %s: %s", is[i].text, is[i].line,
+				v.reason);
+		policy_image_free(img);
+	}
 }
 
 /* Where two bytes do not hold the offsets, cells have four. */
@@ -271,6 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places),
 		cmocka_unit_test(good),
+		cmocka_unit_test(meant),
 		cmocka_unit_test(large),
 		cmocka_unit_test(changed),
 		cmocka_unit_test(damaged),
