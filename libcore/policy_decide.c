@@ -341,14 +341,17 @@ static bool on_is_dir(void *ctx, const struct shell_val *dir)
 {
 	struct judge *j = ctx;
 	const struct shell_str *s = shell_val_text(dir);
+	const struct made_link *made = j->made;
 	struct path_found f;
 
 	/* Dry runs ask as well, and nothing ends those by their work. */
-	if (!s || !s->n || s->p[0] != '/' || j->moved_all || j->made ||
+	if (!s || !s->n || s->p[0] != '/' || j->moved_all || j->linked ||
 		judge_spent(j))
 		return false;
 	f.want = 0;
+	j->made = NULL; /* a copy takes the place of no directory */
 	judge_resolve(j, "/", judge_text(j, s->p, s->n), &f);
+	j->made = made;
 	for (unsigned i = 0; i < j->written_count; i++)
 		if (j->written[i].moved &&
 			path_beneath(j->written[i].path, f.path))

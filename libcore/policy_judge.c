@@ -159,8 +159,8 @@ static void operands(struct scan *s)
 			judge_embedded(s->k, a.s);
 		}
 	}
-	if (links)
-		args_made(s);
+	if (links || s->moves)
+		args_made(s, links);
 }
 
 /* Something runs a program that has rules against it: an unknown wrapper. A
@@ -230,6 +230,8 @@ static void what_it_does(struct scan *s)
 	s->k->keeps = i < 6;
 	s->k->removes = false;
 	s->removes = i >= 6 && i < ARRAY_SIZE(names);
+	s->moves = s->schema[0] &&
+		   (str_eq(s->name, "mv") || str_eq(s->name, "rsync"));
 	s->k->unlinks = i < ARRAY_SIZE(names) && str_eq(names[i], "rm");
 }
 

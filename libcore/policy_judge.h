@@ -97,7 +97,8 @@ struct judge {
 	unsigned seen_count;
 	struct judged_cmd **same; /* commands judged, by their hash */
 	struct judged_dir *dir;   /* the last directory that was walked to */
-	const struct made_link *made; /* links that the line makes */
+	const struct made_link *made; /* links that the line makes or copies */
+	bool linked;		      /* some of them it makes */
 	const char **named;       /* variables judged: set, then unset */
 	struct img_range list[POLICY_LAYERS][JUDGE_LISTS];
 	unsigned found; /* a bit for each of these that was looked up */
@@ -214,8 +215,8 @@ static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 void judge_resolve(struct judge *j, const char *cwd, const char *path,
 	struct path_found *out);
 
-/* A symbolic link that the line made: what it says, or NULL. */
-const char *judge_made(const struct judge *j, const char *path);
+/* Is that a symbolic link that the line made, or copied? What it says. */
+bool judge_made(struct judge *j, const char *path, char link[JUDGE_PATH]);
 
 /* Was the very same command judged here before, so that nothing new comes of
  * it? If not: judge_same_add(), unless it has shell code in it. */

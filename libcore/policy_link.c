@@ -1,9 +1,10 @@
-/* policy_link.c - links that a line makes, and what is behind them
+/* policy_link.c - links that a line makes or copies, and what is behind them
  * SPDX-License-Identifier: MIT
  *
  * Such a link is not there yet when the line is judged: ln -s . l; cat l/../x.
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "path.h"
 #include "policy_args.h"
@@ -11,34 +12,66 @@
 
 struct made_link {
 	const char *path, *to; /* physical; as it stands in the link */
+	bool copy; /* what is there is as it is at `to`, which is physical */
 	const struct made_link *next;
 };
 
-const char *judge_made(const struct judge *j, const char *path)
+bool judge_made(struct judge *j, const char *path, char link[JUDGE_PATH])
 {
-	for (const struct made_link *l = j->made; l; l = l->next)
-		if (str_eq(l->path, path))
-			return l->to;
-	return NULL;
+	char room[2][JUDGE_PATH];
+	const char *at = path;
+	unsigned flip = 0;
+	ssize_t got;
+
+	for (const struct made_link *l = j->made; l; l = l->next) {
+		struct buf b = {.data = room[flip], .cap = JUDGE_PATH,
+			.max = JUDGE_PATH - 1};
+
+		if (!l->copy) {
+			if (str_eq(l->path, at) || str_eq(l->path, path))
+				return str_copy(link, JUDGE_PATH, l->to) == 0;
+			continue;
+		}
+		if (!path_beneath(l->path, at))
+			continue;
+		buf_addf(&b, "%s%s", l->to, at + strlen(l->path));
+		at = b.err ? path : buf_str(&b);
+		flip ^= 1;
+	}
+	if (at == path)
+		return false;
+	j->work += JUDGE_LOOK;
+	got = readlink(at, link, JUDGE_PATH - 1);
+	link[got < 0 ? 0 : got] = 0;
+	return got > 0;
 }
 
-/* The link is called name, in each directory that the command may run in. */
-static void remember(struct judge_cmd *k, const char *name, const char *to)
+/* A link, or a copy of what is called `to`, is called name, in each directory
+ * that the command may run in. */
+static void remember(
+	struct judge_cmd *k, const char *name, const char *to, bool copy)
 {
 	struct judge *j = k->j;
 	struct path_found f;
 
 	judge_same_forget(j);
+	j->linked |= !copy;
 	for (unsigned i = 0; i < k->cwd->n; i++) {
 		struct shell_str dir = k->cwd->alts[i];
+		const char *cwd = judge_text(j, dir.p, dir.n);
 		struct made_link *l = arena_new(j->arena, struct made_link);
 
 		f.want = FOUND_ENTRY;
-		judge_resolve(j, judge_text(j, dir.p, dir.n), name, &f);
+		if (copy) {
+			judge_resolve(j, cwd, to, &f);
+			to = judge_text(j, f.path, strlen(f.path));
+		}
+		judge_resolve(j, cwd, name, &f);
 		if (!l || f.where != FOUND_IN)
 			continue;
 		l->path = judge_text(j, f.path, strlen(f.path));
 		l->to = to;
+		l->copy = copy;
 		l->next = j->made;
 		j->made = l;
 	}
@@ -60,16 +93,50 @@ static void link_from(
 	judge_path(s->k, &target, PATH_READ);
 }
 
-/* A long option may be cut short. */
-static bool symbolic(const struct scan *s)
+/* Was a letter of these given, or a long name? That may be cut short. */
+static bool given(const struct scan *s, const char *letters, const char *name)
 {
 	const struct parsed *o = s->out;
-	bool found = args_given(o, "-s");
+
+	for (size_t i = 0; i < o->opts; i++) {
+		const char *opt = o->opt[i].name;
+
+		if (opt[1] == '-' ? str_after(name, opt) != NULL
+				  : opt[1] && strchr(letters, opt[1]))
+			return true;
+	}
+	return false;
+}
+
+static bool symbolic(const struct scan *s)
+{
+	return given(s, "s", "--symbolic-link");
+}
+
+/* Does it take links along as they are? */
+static bool copies(const struct scan *s)
+{
+	return !s->k->keeps || given(s, "adlPrR", "--archive") ||
+	       given(s, "", "--recursive") || given(s, "", "--no-dereference");
+}
+
+/* Of n operands the place that the others go to, be it an option's; their
+ * number in *n. */
+static struct arg goal(const struct scan *s, size_t *n)
+{
+	const struct parsed *o = s->out;
 
 	for (size_t i = 0; i < o->opts; i++)
-		found |= o->opt[i].name[1] == '-' &&
-			 str_after("--symbolic", o->opt[i].name);
-	return found;
+		if (o->opt[i].value &&
+			(str_eq(o->opt[i].name, "-t") ||
+				str_after("--target-directory",
+					o->opt[i].name)))
+			return judge_arg(s->k->j, o->opt[i].value,
+				strlen(o->opt[i].value));
+	/* What may be no operand at all leaves the one before it the last. */
+	while (*n > 1 && o->operand[*n - 1].many)
+		--*n;
+	return *n > 1 ? o->operand[--*n] : (struct arg){.s = "."};
 }
 
 /* Of ln's last operand: is it a directory (bit 1), or the link itself (bit 0)?
@@ -79,58 +146,62 @@ static unsigned place(const struct scan *s, const struct arg *last)
 	struct path_found f = {.want = FOUND_NAMES};
 
 	judge_resolve(s->k->j, s->k->j->cwd, last->s, &f);
+	if (str_ends(last->s, "/"))
+		return 2;
 	return judge_enters(s->k->j, f.path) ? 2U | (f.count > 1) : 1;
 }
 
 void args_link(struct scan *s, const struct arg *a)
 {
-	const struct parsed *o = s->out;
-	const struct arg *last = &o->operand[o->operands - 1];
-	const char *slash = strrchr(last->s, '/');
+	size_t n = s->out->operands;
+	struct arg last = goal(s, &n);
+	const char *slash = strrchr(last.s, '/');
 	unsigned is;
 
+	/* A copy is made of it, or the file gets another name. */
 	if (!symbolic(s)) {
-		args_value(s, IMG_T_WPATH, a, "operand");
+		args_value(s, s->k->keeps ? IMG_T_PATH : IMG_T_WPATH, a,
+			"operand");
 		return;
 	}
-	if (o->operands < 2 || a->s[0] == '/' || last->unknown) {
+	if (a->s[0] == '/' || last.unknown) {
 		judge_path(s->k, a, PATH_READ);
 		return;
 	}
-	is = place(s, last);
+	is = place(s, &last);
 	if (is & 1)
-		link_from(s, a, last, slash ? (size_t)(slash - last->s) : 0);
+		link_from(s, a, &last, slash ? (size_t)(slash - last.s) : 0);
 	if (is & 2)
-		link_from(s, a, last, strlen(last->s));
+		link_from(s, a, &last, strlen(last.s));
 }
 
-void args_made(struct scan *s)
+void args_made(struct scan *s, bool links)
 {
-	const struct parsed *o = s->out;
-	size_t end = o->operands, n;
-	const struct arg *last;
-	unsigned is;
+	size_t n = s->out->operands;
+	struct arg last = goal(s, &n);
+	unsigned is = place(s, &last);
 
-	/* What may be no operand at all leaves the one before it the last. */
-	while (end > 1 && o->operand[end - 1].many)
-		end--;
-	n = end - (end > 1);
-	last = &o->operand[n];
-	is = n < end ? place(s, last) : 2;
-	for (size_t i = 0; i < n && symbolic(s); i++) {
-		const struct arg *a = &o->operand[i];
-		const char *name = path_base(a->s);
+	links &= symbolic(s);
+	/* What is not there yet the line may have made a directory. */
+	if (!links && is == 1)
+		is = 3;
+	for (size_t i = 0; i < n && (links || copies(s)); i++) {
+		const struct arg *a = &s->out->operand[i];
+		size_t end = strlen(a->s), from;
 		char within[JUDGE_PATH];
 		struct buf b = BUF_FIXED(within);
 
 		if (strpbrk(a->s, "\1\2"))
 			continue;
-		if (is & 1)
-			remember(s->k, last->s, a->s);
-		if (n < end)
-			buf_addf(&b, "%s/", last->s);
-		buf_adds(&b, name);
-		if (is & 2 && *name && !b.err)
-			remember(s->k, buf_str(&b), a->s);
+		/* rsync takes what is in x/, others x itself. */
+		if (is & 1 || str_ends(a->s, "/"))
+			remember(s->k, last.s, a->s, !links);
+		while (end && a->s[end - 1] == '/')
+			end--;
+		for (from = end; from && a->s[from - 1] != '/';)
+			from--;
+		buf_addf(&b, "%s/%.*s", last.s, (int)(end - from), a->s + from);
+		if (is & 2 && end > from && !b.err)
+			remember(s->k, buf_str(&b), a->s, !links);
 	}
 }

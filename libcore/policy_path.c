@@ -99,7 +99,7 @@ static int into(struct steps *s, const char *name, size_t n)
 	char link[JUDGE_PATH];
 	struct path_found *f = s->at;
 	size_t parent = s->len;
-	const char *made;
+	bool made;
 	ssize_t got;
 
 	if (f->want & FOUND_NAMES && is_last(s) && !note_name(s, name, n))
@@ -110,14 +110,13 @@ static int into(struct steps *s, const char *name, size_t n)
 	memcpy(f->path + s->len, name, n);
 	s->len += n;
 	f->path[s->len] = 0;
-	made = judge_made(s->j, f->path);
+	made = s->j->made && judge_made(s->j, f->path, link);
 	if ((!made && (f->missing || strpbrk(f->path + parent, "\1\2"))) ||
 		(f->want & FOUND_ENTRY && is_last(s)))
 		return FOUND_IN;
 	s->j->work += JUDGE_LOOK;
-	got = made && str_copy(link, sizeof(link), made) == 0
-		      ? (ssize_t)strlen(link)
-		      : readlink(f->path, link, sizeof(link) - 1);
+	got = made ? (ssize_t)strlen(link)
+		   : readlink(f->path, link, sizeof(link) - 1);
 	if (got < 0) {
 		f->missing = errno != EINVAL;
 		return FOUND_IN;
