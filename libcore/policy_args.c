@@ -123,6 +123,30 @@ static struct arg tail(const struct arg *a, size_t from)
 	return v;
 }
 
+/* git bisect, then git bisect run. */
+static void subcommand(struct scan *s, const struct arg *a)
+{
+	char name[128];
+	struct buf b = BUF_FIXED(name);
+
+	buf_addf(&b, "%s/%s", s->sub ? s->sub : s->name, a->s);
+	if (b.err || a->unknown)
+		return;
+	if (args_schema(s, 1, buf_str(&b)))
+		s->sub = judge_text(s->k->j, name, b.len);
+}
+
+/* python3 -m MODULE: the words behind it are the module's alone. */
+static void module(struct scan *s, const struct arg *a)
+{
+	if (a->unknown)
+		judge_unresolved(s->k, a, "module");
+	s->schema[1] = s->style = 0;
+	s->sub = "-m";
+	subcommand(s, a);
+	s->schema[0] = s->schema[1];
+}
+
 /* An option that is in the schema: attached is its value, or NULL. */
 static void known(struct scan *s, const struct item *it, const char *name,
 	const struct arg *attached)
@@ -156,6 +180,8 @@ static void known(struct scan *s, const struct item *it, const char *name,
 		args_value(s, IMG_T_PROG, attached, name);
 	if (it->type == IMG_T_CMD || it->type == IMG_T_CMDDATA)
 		args_command(s, it, s->i + 1);
+	else if (it->type == IMG_T_SUB && has)
+		module(s, &value);
 	else
 		args_value(s, (enum img_type)it->type, has ? &value : NULL, name);
 }
@@ -263,19 +289,6 @@ static bool is_option(const struct scan *s, const struct arg *a)
 	return a->s[0] == '-' ||
 	       (a->s[0] == '+' && s->style & (IMG_S_SHELL | IMG_S_WORDS)) ||
 	       (a->s[0] == '/' && s->style & IMG_S_SLASH);
-}
-
-/* git bisect, then git bisect run. */
-static void subcommand(struct scan *s, const struct arg *a)
-{
-	char name[128];
-	struct buf b = BUF_FIXED(name);
-
-	buf_addf(&b, "%s/%s", s->sub ? s->sub : s->name, a->s);
-	if (b.err || a->unknown)
-		return;
-	if (args_schema(s, 1, buf_str(&b)))
-		s->sub = judge_text(s->k->j, name, b.len);
 }
 
 /* tar xPf x.tar: only what must not be there matters, the operands behind it

@@ -6,7 +6,8 @@
  * ITEM is NAMES or NAMES=TYPE with any of: ? the argument is attached or not
  * there, ^ it stands for operand 1, ; it ends so, ! it makes files be written.
  * NAMES: -x --long -word +word -# 1 $ *, of= and +* (an operand that begins
- * so); or assign*, cmd, cmd+data, sub alone.
+ * so); or assign*, cmd, cmd+data, sub alone. The value of -m=sub is a program
+ * of its own, "-m/VALUE".
  */
 #include <errno.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static int split_type(struct line *l, char *names, unsigned *flags)
 	}
 	*eq = 0;
 	type = policy_index(IMG_TYPE_NAMES, eq + 1);
-	if (type < 0 || type == IMG_T_SUB || type == IMG_T_CMDDATA)
+	if (type < 0 || type == IMG_T_CMDDATA)
 		return compile_bad(l->c, l->word,
 			"no such type, expected str, path, wpath, cmd, sh, ...");
 	return type;

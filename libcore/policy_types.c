@@ -273,7 +273,8 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 
 		value.s += strcspn(a->s, ":=") + 1;
 		judge_path_guess(s->k, &value);
-	} else if (!letter || letter == a->s + 1) {
+	} else if ((!letter || letter == a->s + 1) &&
+		   strpbrk(a->s, "/.\2")) {
 		judge_path_guess(s->k, a);
 	}
 	if (eq && !(s->style & IMG_S_DATA))
