@@ -252,6 +252,9 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 		(str_after(name, "--") && find_long(s, name + 2, &it)) ||
 		(word && n == 2 && find(s, IMG_I_SHORT, name, 0, &it)) ||
 		(word && find(s, IMG_I_PREFIX, a->s, 0, &it))) {
+		/* gcc -MFfile */
+		if (it.kind == IMG_I_PREFIX)
+			eq = a->s + (n = it.prefix - 1);
 		if (eq)
 			value = tail(a, n + 1);
 		known(s, &it, name, eq ? &value : NULL);
@@ -427,12 +430,15 @@ void judge_path_guess(struct judge_cmd *k, const struct arg *a)
 		return;
 	if (s[0] == '-' && s[1] && s[1] != '-' && s[2])
 		s += s[2] == '=' ? 3 : 2;
-	/* @FILE is how many programs are given more words. */
-	if (s[0] == '@' && (s[1] == '/' || s[1] == '.' || s[1] == '~'))
-		s++;
 	while (*s && !is_address(&s)) {
-		size_t n = strcspn(s, "=:,");
-		struct arg piece = judge_arg(k->j, s, n);
+		size_t n;
+		struct arg piece;
+
+		/* @FILE is how many programs are given more words. */
+		if (s[0] == '@' && (s[1] == '/' || s[1] == '.' || s[1] == '~'))
+			s++;
+		n = strcspn(s, "=:,");
+		piece = judge_arg(k->j, s, n);
 
 		piece.many = a->many;
 		piece.glob = a->glob;

@@ -238,7 +238,17 @@ static void awk_word(struct awk *w)
 	n = (size_t)(w->at - s);
 	w->operand = true;
 	w->str = NULL;
-	if (n == 6 && !strncmp(s, "system", n)) {
+	/* ARGV[1] = …: a file to be read. */
+	if (n == 4 && !strncmp(s, "ARGV", n) && *w->at == '[') {
+		while (*w->at && *w->at++ != ']')
+			;
+		while (chr_space(*w->at))
+			w->at++;
+		if (w->at[0] == '=' && w->at[1] != '=') {
+			w->at++;
+			awk_file(w, PATH_READ);
+		}
+	} else if (n == 6 && !strncmp(s, "system", n)) {
 		awk_run(w, false);
 	} else if ((n == 5 && !strncmp(s, "print", n)) ||
 		   (n == 6 && !strncmp(s, "printf", n))) {

@@ -68,22 +68,6 @@ static int alternatives(
 	return count;
 }
 
-/* The same of a list's words. */
-static int listed(
-	struct policy_compiler *c, size_t i, int list, enum place place)
-{
-	struct img_list *l = build_row(&c->b, IMG_LIST, (uint32_t)list);
-
-	for (uint32_t k = 0; place == PLACE_OPTION && k < l->ref.count; k++) {
-		const char *s = build_text(&c->b, *(uint32_t *)build_row(&c->b,
-							  IMG_REF, l->ref.first + k));
-
-		if (hardly(c, i, s, strlen(s), place) < 0)
-			return -EINVAL;
-	}
-	return 0;
-}
-
 static int words(struct policy_compiler *c, size_t i, const char *s,
 	enum place place, struct img_token *t)
 {
@@ -100,7 +84,7 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 				c, i, "no such list, define it above");
 		t->bits |= IMG_TOK_LIST;
 		t->first = (uint32_t)list;
-		return listed(c, i, list, place);
+		return 0;
 	}
 	if (!quoted && s[0] == '{') {
 		n = alternatives(c, i, s + 1, place);

@@ -112,16 +112,10 @@ static void sed_line(struct scan *s, const struct arg *v)
 
 static void runs(struct scan *s, enum img_type type, const struct arg *v)
 {
-	static const char what[IMG_TYPES][11] = {
-		[IMG_T_SH] = "shell code",
-		[IMG_T_SPLIT] = "a command",
-		[IMG_T_PROG] = "a program",
-		[IMG_T_CODE] = "code",
-	};
 	struct judge_cmd *k = s->k;
 
-	if (v->unknown && *what[type]) {
-		not_known(s, v, what[type]);
+	if (v->unknown && type != IMG_T_SED && type != IMG_T_AWK) {
+		not_known(s, v, "what it runs");
 		return;
 	}
 	/* Backslashes and ${} mean something else there: "\\_" is a blank. */
@@ -153,6 +147,8 @@ static void script(struct scan *s, const struct arg *v)
 {
 	if (judge_is_stdin(v->s))
 		judge_stdin_code(s->k, STDIN_CODE);
+	else if (str_after(v->s, "data:"))
+		judge_code(s->k, v);
 	else if (str_after(v->s, "/dev/fd/") || str_after(v->s, "/proc/"))
 		judge_raise(s->k, POLICY_DENY, "stdin",
 			"%s reads code from a pipe", s->argv[0].s);
@@ -164,8 +160,8 @@ static void path(struct scan *s, enum img_type type, const struct arg *v)
 {
 	if (str_eq(v->s, "-") && type != IMG_T_CPATH)
 		return;
-	/* strace -o '|command' */
-	if (s->style & IMG_S_WRAPPER && (*v->s == '|' || *v->s == '!'))
+	/* strace -o '|command', psql -o '|command' */
+	if (*v->s == '|' || (s->style & IMG_S_WRAPPER && *v->s == '!'))
 		judge_raise(s->k, POLICY_DENY, "wrapper",
 			"%s would run it: %s", s->argv[0].s,
 			judge_show(s->k->j, v->s));
@@ -397,7 +393,7 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 	struct judge *j = s->k->j;
 	size_t n = from < s->argc ? s->argc - from : 0, end = n;
 	struct arg *argv = arena_zalloc(j->arena, (n + 2) * sizeof(*argv));
-	bool until = it->flags & IMG_F_UNTIL;
+	bool until = it->flags & IMG_F_UNTIL, files = false;
 
 	if (!argv)
 		return;
@@ -406,13 +402,20 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		argv[i] = s->argv[from + i];
-		if (until && (str_eq(argv[i].s, ";") ||
-				     (str_eq(argv[i].s, "+") && i > 0 &&
-					     str_eq(argv[i - 1].s, "{}")))) {
+		const struct arg *a = &s->argv[from + i];
+
+		if (until && (str_eq(a->s, ";") ||
+				     (str_eq(a->s, "+") && i > 0 &&
+					     str_eq(a[-1].s, "{}")))) {
 			end = i;
 			break;
 		}
+		/* parallel CMD :::: FILE: what is in the file, it is given */
+		files = str_eq(a->s, "::::") ||
+			(files && !str_eq(a->s, ":::"));
+		if (files && s->style & IMG_S_INTERP)
+			judge_path(s->k, a, PATH_READ);
+		argv[i] = *a;
 		if (until)
 			found_files(s, &argv[i]);
 		else

@@ -306,8 +306,17 @@ static void getopts_names(struct shell_walk *w, struct shell_call *c)
 static void mapfile_names(struct shell_walk *w, struct shell_call *c,
 	const struct shell_val *const *flags)
 {
-	if (flags['C'])
-		shell_walk_code(w, flags['C'], c->span);
+	const struct shell_val *call = flags['C'];
+
+	/* It is given a number, and a line that was read. */
+	if (call)
+		shell_walk_code(w, call, c->span);
+	for (unsigned i = 0; call && i < call->n; i++)
+		shell_walk_code(w,
+			shell_val_str(w, shell_str_join(w, call->alts[i],
+						 SHELL_STR(" 0 \"$_\""),
+						 (struct shell_str){0})),
+			c->span);
 	if (c->at >= c->n)
 		set_default(w, c, SHELL_STR("MAPFILE"), &shell_val_any);
 	else

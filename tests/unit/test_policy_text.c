@@ -50,7 +50,6 @@ static void places(void **state)
 		{"deny x opt:y **", 1, 8, "with the dash"},
 		{"deny x\nallow x !opt:y **", 2, 9, "with the dash"},
 		{"deny x opt:{-y|z} **", 1, 8, "with the dash"},
-		{"list l -y z\ndeny x opt:@l **", 2, 8, "with the dash"},
 		{"deny id= x", 1, 6, "1 to 39"},
 		{"deny prof=NONE x", 1, 6, "no profile"},
 		{"deny net=some x", 1, 6, "net=none"},
