@@ -204,8 +204,8 @@ static bool may_be_flag(unsigned char c)
 #define BIT(c) (UINT64_C(1) << ((c) - 64))
 	static const uint64_t firsts = BIT('a') | BIT('b') | BIT('c') | BIT('d') |
 		BIT('f') | BIT('h') | BIT('i') | BIT('k') | BIT('n') | BIT('p') |
-		BIT('s') | BIT('t') | BIT('u') | BIT('v') | BIT('w') | BIT('A') |
-		BIT('E') | BIT('L') | BIT('N') | BIT('P') | BIT('S') | BIT('U') |
+		BIT('o') | BIT('r') | BIT('s') | BIT('t') | BIT('u') | BIT('v') |
+		BIT('w') | BIT('x') | BIT('A') | BIT('E') | BIT('K') | BIT('L') | BIT('N') | BIT('P') | BIT('S') | BIT('U') |
 		BIT('X');
 #undef BIT
 
@@ -238,6 +238,8 @@ static enum redact_answer at_trigger(
 		return a != REDACT_NO ? a : redact_flag(k->r, v, i, s);
 	case '~':
 		return redact_azure(v, i, s);
+	case '<':
+		return redact_here(v, i, s);
 	default:
 		return at_escape(k, i, fresh, s);
 	}

@@ -58,6 +58,7 @@ struct redact_view {
 	const unsigned char *text;
 	size_t n;
 	bool last; /* nothing follows */
+	bool whole; /* nor is anything before */
 };
 
 /* Built-in kinds. */
@@ -156,14 +157,29 @@ const unsigned char *redact_pem_end(const unsigned char *p, size_t n);
  * between: "token X", "password is X", "'SECRET', 'X'". */
 enum redact_answer redact_said(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* At a word's beginning: a token, "echo" or "printf" whose words become a
- * program's secret, or what redact_operand looks for. */
+/* At a word's beginning: a token, or one of the two below. */
 enum redact_answer redact_word(
 	const struct redact_view *v, size_t at, struct redact_span *s);
-
-/* At a program whose last word is a secret. */
+/* At "echo" and its like, whose words become a program's secret. */
+enum redact_answer redact_piped(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At a program of which one of the words is a secret. */
 enum redact_answer redact_operand(
 	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At the "<<<" of a shell: what a program reads that reads a secret. */
+enum redact_answer redact_here(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+
+/* Where the line of k begins, or what is behind one of the stops; it is not
+ * looked back further than may be from at, so that it is the same however the
+ * stream was cut. */
+size_t redact_begins(const struct redact_view *v, size_t at, size_t k,
+	const char *stops);
+/* Is one of the words in such a list on the line before k? */
+bool redact_on_line(
+	const struct redact_view *v, size_t at, size_t k, const char *words);
+/* What is between the words of a command, besides blanks. */
+#define REDACT_STOPS "\n;|&(`"
 
 /* Where the text at i begins with that word, what is behind it and blanks;
  * else i. */
@@ -196,6 +212,8 @@ static inline bool redact_blank(unsigned char c)
 /* A value, quoted or bare, at i: x->from, to and mode. */
 enum redact_answer redact_value(
 	const struct redact_view *v, size_t i, struct redact_span *x);
+/* Is the value at i text in base64: of letters alone, so not by chance? */
+enum redact_answer redact_encoded(const struct redact_view *v, size_t i);
 /* The answer when the text ends in a candidate. */
 enum redact_answer redact_undecided(const struct redact_view *v,
 	struct redact_span *s, size_t from, size_t value, bool committed);

@@ -26,8 +26,7 @@ static bool behind_sign(enum form form)
 	return form >= FORM_PERCENT;
 }
 
-/* The words of a command so far; v: those before the flag at at of it, not yet
- * looked for. */
+/* The words of a command before the flag at at of it; v: not yet looked for. */
 struct words {
 	const struct redact_view *v;
 	size_t at;
@@ -42,58 +41,74 @@ struct flag {
 	size_t dashes;
 };
 
-/* What single programs call it: apart, "-p X"; or attached, "-pX". With a verb
- * only behind that word; with "-" only where nothing but flags is between. */
+/* How the value stands behind a flag of one letter or more: "-p X"; "-pX"; "-rp
+ * X", the last of some letters. */
+enum { APART = 1, ATTACHED = 2, LAST = 4, BOTH = APART | ATTACHED };
+
+/* What single programs call it. With a verb only behind that word; with "-" only
+ * where nothing but flags is between. */
 static const struct own {
 	const char *programs;
 	char flag[10], verb[14];
-	bool apart, attached;
-	uint8_t form;
+	uint8_t how, form;
 } owns[] = {
-	{"sshpass\0", "p", "-", true, true, FORM_ALL},
-	{"curl\0", "b", "", true, true, FORM_EQUALS},
-	{"lftp\0", "u", "", true, true, FORM_COMMA},
-	{"ldappasswd\0", "s", "", true, false, FORM_ALL},
+	{"sshpass\0", "p", "-", BOTH, FORM_ALL},
+	{"curl\0", "b", "", BOTH, FORM_EQUALS},
+	{"curl\0", "u", "", LAST, FORM_COLON},
+	{"curl\0", "U", "", BOTH, FORM_COLON},
+	{"curl\0", "E", "", BOTH, FORM_COLON},
+	{"curl\0", "-cert", "", APART, FORM_COLON},
+	{"curl\0", "-pass", "", APART, FORM_ALL},
+	{"lftp\0", "u", "", BOTH, FORM_COMMA},
+	{"ldappasswd\0", "s", "", APART, FORM_ALL},
 	{"mysql\0mysqldump\0mysqladmin\0mysqlimport\0mysqlsh\0mariadb\0"
 	 "mariadb-dump\0mariadb-admin\0""7z\0""7za\0""7zr\0""7zz\0rar\0unrar\0",
-		"p", "", false, true, FORM_ALL},
+		"p", "", ATTACHED, FORM_ALL},
 	{"docker\0podman\0buildah\0nerdctl\0helm\0oc\0skopeo\0oras\0crane\0"
-	 "az\0cf\0", "p", "login", true, false, FORM_ALL},
-	{"twine\0cqlsh\0rdesktop\0crackmapexec\0netexec\0evil-winrm\0"
+	 "az\0cf\0", "p", "login", APART, FORM_ALL},
+	{"twine\0cqlsh\0rdesktop\0crackmapexec\0netexec\0evil-winrm\0ncftp\0"
 	 "ncftpput\0ncftpget\0useradd\0usermod\0psexec\0altool\0steghide\0"
-	 "hydra\0", "p", "", true, true, FORM_ALL},
-	{"snmpget\0snmpwalk\0snmpset\0", "c", "", true, false, FORM_LIKELY},
-	{"ssh-keygen\0", "N", "", true, false, FORM_ALL},
-	{"ssh-keygen\0", "P", "", true, false, FORM_ALL},
-	{"http\0https\0xh\0", "a", "", true, false, FORM_COLON},
-	{"http\0https\0xh\0", "-auth", "", true, false, FORM_COLON},
-	{"curl\0", "U", "", true, true, FORM_COLON},
-	{"curl\0", "E", "", true, true, FORM_COLON},
-	{"curl\0", "-cert", "", true, false, FORM_COLON},
-	{"gh\0", "b", "secret", true, true, FORM_ALL},
-	{"gh\0", "-body", "secret", true, false, FORM_ALL},
-	{"snmpget\0snmpwalk\0snmpset\0", "A", "", true, false, FORM_ALL},
-	{"snmpget\0snmpwalk\0snmpset\0", "X", "", true, false, FORM_ALL},
-	{"rar\0", "hp", "", false, true, FORM_ALL},
+	 "hydra\0rabbitmqadmin\0cypher-shell\0veracrypt\0truecrypt\0",
+		"p", "", BOTH, FORM_ALL},
+	{"security\0", "p", "", APART, FORM_ALL},
+	{"snmpget\0snmpwalk\0snmpset\0", "c", "", APART, FORM_LIKELY},
+	{"snmpget\0snmpwalk\0snmpset\0", "A", "", APART, FORM_ALL},
+	{"snmpget\0snmpwalk\0snmpset\0", "X", "", APART, FORM_ALL},
+	{"ssh-keygen\0", "N", "", APART, FORM_ALL},
+	{"ssh-keygen\0", "P", "", APART, FORM_ALL},
+	{"http\0https\0xh\0", "a", "", APART, FORM_COLON},
+	{"http\0https\0xh\0", "-auth", "", APART, FORM_COLON},
+	{"gh\0", "b", "secret", BOTH, FORM_ALL},
+	{"gh\0", "-body", "secret", APART, FORM_ALL},
+	{"az\0", "-value", "secret", APART, FORM_ALL},
+	{"aws\0", "-value", "put-parameter", APART, FORM_ALL},
+	{"rar\0", "hp", "", ATTACHED, FORM_ALL},
 	{"mongo\0mongosh\0mongodump\0mongorestore\0mongoimport\0"
-	 "mongoexport\0", "p", "", true, false, FORM_ALL},
-	{"redis-cli\0valkey-cli\0", "a", "", true, false, FORM_ALL},
-	{"zip\0unzip\0ipmitool\0sqlcmd\0bcp\0", "P", "", true, false, FORM_ALL},
+	 "mongoexport\0", "p", "", APART, FORM_ALL},
+	{"redis-cli\0valkey-cli\0", "a", "", APART, FORM_ALL},
+	{"zip\0unzip\0ipmitool\0sqlcmd\0bcp\0gpg-preset-passphrase\0", "P", "",
+		APART | LAST, FORM_ALL},
 	{"ldapsearch\0ldapadd\0ldapmodify\0ldapdelete\0ldapwhoami\0"
-	 "ldappasswd\0", "w", "",
-		true, false, FORM_ALL},
-	{"openssl\0", "k", "", true, false, FORM_ALL},
-	{"keytool\0jarsigner\0", "storepass", "", true, false, FORM_ALL},
-	{"keytool\0jarsigner\0", "keypass", "", true, false, FORM_ALL},
-	{"smbclient\0rpcclient\0smbget\0net\0", "U", "", true, true, FORM_PERCENT},
+	 "ldappasswd\0kadmin\0security\0", "w", "", APART | LAST, FORM_ALL},
+	{"openssl\0", "k", "", APART, FORM_ALL},
+	{"openssl\0", "K", "", APART, FORM_ALL},
+	{"openssl\0", "hmac", "", APART, FORM_ALL},
+	{"dotnet\0nuget\0", "k", "push", APART, FORM_ALL},
+	{"keytool\0jarsigner\0", "storepass", "", APART, FORM_ALL},
+	{"keytool\0jarsigner\0", "keypass", "", APART, FORM_ALL},
+	{"smbclient\0rpcclient\0smbget\0net\0winexe\0", "U", "", BOTH,
+		FORM_PERCENT},
+	{"smbclient\0", "-user", "", APART, FORM_PERCENT},
+	{"plink\0pscp\0psftp\0putty\0kadmin\0", "pw", "", APART, FORM_ALL},
+	{"pdftotext\0pdftoppm\0pdfinfo\0", "upw", "", APART, FORM_ALL},
+	{"pdftotext\0pdftoppm\0pdfinfo\0", "opw", "", APART, FORM_ALL},
+	{"dislocker\0", "u", "", BOTH, FORM_ALL},
 };
 
 static bool named(const char *p, size_t n, const char *name)
 {
 	return n == strlen(name) && memcmp(p, name, n) == 0;
 }
-
-static const struct own curl = {.programs = "curl\0"};
 
 /* What stands behind a flag may be its value; behind the "-it" or "--" of
  * "docker exec" a program follows. */
@@ -103,18 +118,13 @@ static bool may_be_program(const struct words *w, size_t i)
 		strspn(w->p[i - 1], "-it") >= w->len[i - 1];
 }
 
-/* The words before the flag at at, of its command. What is looked back at is
- * the same however the stream was cut. */
 static void find_words(struct words *w)
 {
 	const struct redact_view *v = w->v;
 	const size_t at = w->at;
-	size_t from = at, end;
+	size_t from = redact_begins(v, at, at, REDACT_STOPS), end;
 
 	w->v = NULL;
-	while (from && at - from < REDACT_BEFORE && v->text[from - 1] &&
-		!strchr("\n;|&(`", v->text[from - 1]))
-		from--;
 	for (; from < at && w->n < WORDS; from = end) {
 		size_t start = from;
 
@@ -125,7 +135,7 @@ static void find_words(struct words *w)
 			     !strchr(" \t'\"", v->text[end]));)
 			end++;
 		/* One that was begun further back is not known. */
-		if (end > start && at - start < REDACT_BEFORE) {
+		if (end > start && (v->whole || at - start < REDACT_BEFORE - 1)) {
 			w->p[w->n] = (const char *)v->text + start;
 			w->len[w->n++] = end - start;
 		}
@@ -169,17 +179,20 @@ static enum form flag_form(const struct redact *r, struct words *w,
 	for (size_t i = 0; i < ARRAY_SIZE(owns); i++) {
 		const struct own *o = &owns[i];
 		const char *flag = o->flag + (o->flag[0] == '-');
+		const bool last = o->how & LAST && f->n > 1 && f->n < 7 &&
+			name[f->n - 1] == (unsigned char)flag[0];
 		size_t n;
 		bool apart;
 
 		/* Most are done with here. */
-		if (name[0] != (unsigned char)flag[0])
+		if (name[0] != (unsigned char)flag[0] && !last)
 			continue;
 		n = strlen(flag);
-		apart = f->n == n && o->apart;
-		if (f->dashes != 1 + (size_t)(flag - o->flag) || f->n < n ||
-			memcmp(name, flag, n) != 0 ||
-			(!apart && !(o->attached && f->n > n)) || !runs(w, o))
+		apart = last || (f->n == n && o->how & APART);
+		if (f->dashes != 1 + (size_t)(flag - o->flag) ||
+			(!last && (f->n < n || memcmp(name, flag, n) != 0)) ||
+			(!apart && !(o->how & ATTACHED && f->n > n)) ||
+			!runs(w, o))
 			continue;
 		*attached = apart ? 0 : n;
 		return (enum form)o->form;
@@ -191,10 +204,6 @@ static enum form flag_form(const struct redact *r, struct words *w,
 		*attached = f->n > 1;
 		return FORM_COLON;
 	}
-	/* "curl -sSLu" */
-	if (f->dashes == 1 && f->n > 1 && f->n < 7 && name[f->n - 1] == 'u' &&
-		runs(w, &curl))
-		return FORM_COLON;
 	return redact_ends_with(name, f->n, "token")
 		? FORM_ALL
 		: (enum form)redact_key_strength(r, name, f->n);
@@ -319,95 +328,85 @@ enum redact_answer redact_flag(const struct redact *r,
 	return answer == REDACT_YES && usage_text(v, s) ? REDACT_NO : answer;
 }
 
-static struct flag flag_of(const char *arg)
+/* So much is looked at of a word, and of the one in question. */
+enum { WORD_CUT = 64, VALUE_CUT = 1024 };
+
+/* The words around argv[i] as a line; where that is in it, and the one before. */
+struct line {
+	struct redact_view view;
+	size_t before, from, to;
+	char text[WORDS * (WORD_CUT + 1) + VALUE_CUT + 1];
+};
+
+/* A blank within a word is none between two. */
+static void join(struct line *l, const char *const *argv, size_t argc, size_t i)
 {
-	struct flag f = {.dashes = arg[0] == '-' ? 1u + (arg[1] == '-') : 0};
+	const size_t first = i > WORDS ? i - WORDS : 0;
+	struct buf line = BUF_FIXED(l->text);
 
-	f.name = arg + f.dashes;
-	f.n = f.dashes && !strchr(arg, '=') ? strlen(f.name) : 0;
-	return f;
-}
+	for (size_t k = first; k < argc && k <= first + WORDS; k++) {
+		const size_t from = line.len, most = k == i ? VALUE_CUT : WORD_CUT;
+		const char *slash = k ? NULL : strrchr(argv[0], '/');
 
-/* Where in argv[i] a secret begins, for the flag before it or its own. */
-static bool secret_arg(const struct redact *r, const char *const *argv,
-	size_t i, size_t *from)
-{
-	const unsigned char *text = (const unsigned char *)argv[i];
-	const size_t n = strlen(argv[i]);
-	struct words w = {.n = 0};
-	enum form form = FORM_NONE;
-	struct flag f;
-
-	for (size_t k = i > WORDS ? i - WORDS : 0; k < i; k++) {
-		w.p[w.n] = argv[k];
-		w.len[w.n++] = strlen(argv[k]);
-	}
-	*from = 0;
-	f = flag_of(argv[i]);
-	if (f.dashes == 1 && f.n)
-		form = flag_form(r, &w, &f, from);
-	if (form != FORM_NONE && *from) {
-		*from += f.dashes;
-	} else if (i && text[0] != '-') {
-		f = flag_of(argv[i - 1]);
-		w.n--;
-		form = flag_form(r, &w, &f, from);
-		if (*from)
-			return false;
-		/* openssl's */
-		if (f.dashes && strncmp(f.name, "pass", 4) == 0 &&
-			strncmp(argv[i], "pass:", 5) == 0) {
-			*from = 5;
-			return n > 5;
+		if (k <= i) {
+			l->before = l->from;
+			l->from = from;
 		}
-	} else {
-		return false;
+		for (const char *p = slash ? slash + 1 : argv[k];
+			*p && line.len - from < most; p++)
+			buf_addc(&line, strchr(" \t\r\n;|&`<>\"'", *p) ? '_' : *p);
+		if (k == i)
+			l->to = line.len;
+		buf_addc(&line, ' ');
 	}
-	if (form == FORM_NONE)
-		return false;
-	if (behind_sign(form)) {
-		size_t user = behind_user(text + *from, n - *from, (char)form);
-
-		*from += user;
-		return user > 0;
-	}
-	return redact_is_secret(
-		text + *from, n - *from, (enum redact_strength)form);
+	l->view = (struct redact_view){.text = (unsigned char *)l->text,
+		.n = line.len, .last = true, .whole = true};
 }
 
-/* Is argv[i] what redact_operand looks for, and from where on? */
-static bool operand_arg(
-	const char *const *argv, size_t argc, size_t i, size_t *from)
+static bool within(const struct line *l, enum redact_answer answer,
+	const struct redact_span *s, size_t *from)
 {
-	char space[512];
-	struct buf line = BUF_FIXED(space);
-	struct redact_view v = {.text = (unsigned char *)space};
-	const char *slash = strrchr(argv[0], '/');
-	struct redact_span s;
-	size_t at = 0;
+	*from = s->from > l->from ? s->from - l->from : 0;
+	return answer == REDACT_YES && s->to > l->from && s->from < l->to;
+}
 
-	buf_adds(&line, slash ? slash + 1 : argv[0]);
-	v.n = line.len;
-	/* Most programs are done with here. */
-	if (!i || i > WORDS || redact_operand(&v, 0, &s) != REDACT_MORE)
+/* Is argv[i] secret because of the words around it, and from where on? */
+static bool secret_arg(const struct redact *r, const char *const *argv,
+	size_t argc, size_t i, size_t *from)
+{
+	const char *slash = strrchr(argv[0], '/'), *sign = NULL;
+	const char *program = slash ? slash + 1 : argv[0];
+	const char *before = i ? argv[i - 1] : "", *arg = argv[i];
+	const struct redact_view v = {
+		.text = (const unsigned char *)program, .n = strlen(program)};
+	struct redact_span s = {0};
+	bool operand;
+	struct line l = {0};
+
+	if (!i)
 		return false;
-	for (size_t k = 1; k <= i; k++) {
-		buf_addc(&line, ' ');
-		at = line.len;
-		buf_adds(&line, argv[k]);
-	}
-	v.n = line.len;
-	v.last = true;
-	/* Of a line that is too long the last word is hidden unseen. */
-	*from = 0;
-	if (line.err)
-		return i + 1 == argc;
-	if (redact_operand(&v, 0, &s) != REDACT_YES || s.from < at)
+	operand = i <= WORDS && redact_operand(&v, 0, &s) == REDACT_MORE;
+	if (str_eq(before, "--from-literal") || str_eq(before, "set") ||
+		strncmp(before, "-pass", 5) == 0)
+		sign = strpbrk(arg, "=:");
+	/* Most are done with here. */
+	if (!operand && !sign && arg[0] != '-' && before[0] != '-' &&
+		!redact_key_strength(r, (const unsigned char *)before,
+			strnlen(before, REDACT_KEY_MAX)))
 		return false;
-	/* A blank within is none between words. */
-	if (space[s.from - 1] == '/')
-		*from = s.from - at;
-	return *from || i + 1 == argc;
+	join(&l, argv, argc, i);
+	return (operand && within(&l, redact_operand(&l.view, 0, &s), &s, from)) ||
+		(arg[0] == '-' &&
+			within(&l, redact_flag(r, &l.view, l.from, &s), &s,
+				from)) ||
+		(before[0] == '-' &&
+			within(&l, redact_flag(r, &l.view, l.before, &s), &s,
+				from)) ||
+		(sign && sign - arg < VALUE_CUT &&
+			within(&l, redact_assign(r, &l.view,
+					   l.from + (size_t)(sign - arg), 1, &s),
+				&s, from)) ||
+		within(&l, redact_said(r, &l.view, l.from - 1, &s), &s, from);
 }
 
 int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
@@ -415,8 +414,7 @@ int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
 {
 	size_t from;
 
-	if (!secret_arg(r, argv, i, &from) &&
-		!operand_arg(argv, argc, i, &from))
+	if (!secret_arg(r, argv, argc, i, &from))
 		return redact_text(r, argv[i], strlen(argv[i]), out);
 	buf_add(out, argv[i], from);
 	buf_adds(out, REDACT_MARK);

@@ -232,16 +232,23 @@ static bool pass_source(
 static void real_name(
 	const struct redact_view *v, const unsigned char **key, size_t *n)
 {
-	static const char literal[] = "--from-literal";
+	static const char sets[] = "--from-literal\0secrets set\0";
 	static const char types[] = "string\0str\0";
-	size_t k = (size_t)(*key - v->text);
-	const size_t len = sizeof literal - 1;
+	size_t k = (size_t)(*key - v->text), set = k;
 
-	if (k > len && v->text[k - 1] == '=' &&
-		memcmp(v->text + k - 1 - len, literal, len) == 0) {
-		*key = (const unsigned char *)"secret";
-		*n = 6;
-	} else if (redact_key_is(*key, *n, "value")) {
+	set -= set && redact_quote(v->text[set - 1]);
+	set -= set && (v->text[set - 1] == '=' || v->text[set - 1] == ' ');
+	EACH (word, sets) {
+		const size_t len = strlen(word);
+
+		if (set >= len && set < k &&
+			memcmp(v->text + set - len, word, len) == 0) {
+			*key = (const unsigned char *)"secret";
+			*n = 6;
+			return;
+		}
+	}
+	if (redact_key_is(*key, *n, "value")) {
 		while (k && v->text[k - 1] && strchr("\"',:{\\ \t\r\n", v->text[k - 1]))
 			k--;
 		*n = redact_name_before(v, k);
@@ -269,13 +276,33 @@ static unsigned header(const unsigned char *key, size_t n, bool colon)
 	return equals(key, n, schemes) ? 1 : colon && equals(key, n, others) ? 2 : 0;
 }
 
+/* "/p:X" of xfreerdp; not "/p:Name=Value", a property of a build's. */
+static bool windows_flag(const struct redact_view *v, const unsigned char *key,
+	size_t n, size_t at)
+{
+	static const char names[] = "p\0pass\0gp\0pth\0";
+	size_t i = at + 1;
+
+	if (key == v->text || key[-1] != '/' || !equals(key, n, names) ||
+		(key > v->text + 1 && !redact_ends_word(key[-2])))
+		return false;
+	while (n == 1 && i < v->n && redact_bytes[v->text[i]] & (B_WORD | B_DOT))
+		i++;
+	return i == v->n || v->text[i] != '=';
+}
+
 static enum redact_strength strength_of(const struct redact *r,
 	const struct redact_view *v, const unsigned char *key, size_t n,
 	size_t at, bool spaced)
 {
 	enum redact_strength strength = redact_key_strength(r, key, n);
 
-	if (v->text[at] == ':' && !spaced && pass_source(v, key, n))
+	if (v->text[at] == ':' && !spaced &&
+		(pass_source(v, key, n) || windows_flag(v, key, n, at)))
+		return STRENGTH_SURE;
+	/* "user=u,pass=X" of mount and its like */
+	if (v->text[at] == '=' && !spaced && redact_key_is(key, n, "pass") &&
+		redact_on_line(v, at, (size_t)(key - v->text), "user\0"))
 		return STRENGTH_SURE;
 	/* Of a connection string it is no directory. */
 	if (redact_key_is(key, n, "pwd") && key > v->text && key[-1] == ';')
@@ -484,6 +511,18 @@ static size_t value_begins(
 	return i;
 }
 
+/* Is the name alone before the sign on its line, and indented? So is what a
+ * Secret of Kubernetes has. */
+static bool indented(const struct redact_view *v, const unsigned char *key)
+{
+	size_t k = (size_t)(key - v->text), end;
+
+	k -= k && redact_quote(v->text[k - 1]);
+	for (end = k; k && redact_blank(v->text[k - 1]) && end - k < BLANKS;)
+		k--;
+	return end - k >= 2 && (!k || v->text[k - 1] == '\n');
+}
+
 enum redact_answer redact_assign(const struct redact *r,
 	const struct redact_view *v, size_t at, size_t sign,
 	struct redact_span *s)
@@ -494,7 +533,7 @@ enum redact_answer redact_assign(const struct redact *r,
 	enum redact_strength strength;
 	enum redact_answer answer;
 	unsigned head;
-	bool closed;
+	bool closed, attached;
 
 	s->kind = KIND_ASSIGN;
 	s->mode = REDACT_MODE_WORD;
@@ -504,12 +543,23 @@ enum redact_answer redact_assign(const struct redact *r,
 	if (!n || (colon && file_name(v, key, n)))
 		return REDACT_NO;
 	closed = redact_quote(key[n]);
+	/* "curl -HAuthorization:" */
+	attached = n > 2 && key[0] == '-' && key[1] == 'H' && i < v->n &&
+		!redact_ends_word(v->text[i]);
+	if (attached) {
+		key += 2;
+		n -= 2;
+	}
 	real_name(v, &key, &n);
 	if (!n)
 		return REDACT_NO;
 	strength = strength_of(r, v, key, n, at, spaced);
 	head = sign > 1 ? 0 : header(key, n, colon);
-	if (!strength && !head)
+	if (head && attached) {
+		strength = STRENGTH_SURE;
+		head = 0;
+	}
+	if (!strength && !head && !(colon && sign == 1 && indented(v, key)))
 		return REDACT_NO;
 	if (i < v->n && v->text[i] == '=')
 		return REDACT_NO;
@@ -518,6 +568,14 @@ enum redact_answer redact_assign(const struct redact *r,
 	/* "NAME= command" of a shell has no value. */
 	if (!colon && !spaced && blank && strength == STRENGTH_SURE)
 		strength = STRENGTH_LIKELY;
+	if (strength <= STRENGTH_WEAK && !head) {
+		answer = redact_encoded(v, i);
+		if (answer == REDACT_MORE)
+			return redact_undecided(v, s, at, i, false);
+		strength = answer == REDACT_YES ? STRENGTH_SURE : strength;
+	}
+	if (!strength && !head)
+		return REDACT_NO;
 	block = colon ? block_value(v, i) : i;
 	if (block == v->n)
 		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);

@@ -76,7 +76,9 @@ enum redact_answer redact_pgpass(
 	for (i = field[2]; redact_bytes[v->text[i]] & B_DIGIT; i++)
 		;
 	digits = i - field[2];
-	known = digits && memcmp(v->text + field[2], port, sizeof port - 1) == 0;
+	/* And with any port any database, or host. */
+	known = digits ? memcmp(v->text + field[2], port, sizeof port - 1) == 0
+		       : v->text[field[1]] == '*' || v->text[k] == '*';
 	i += v->text[i] == '*' && !digits;
 	if (i + 1 != field[1] || digits > 5)
 		return REDACT_NO;

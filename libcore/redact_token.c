@@ -21,6 +21,7 @@ const uint16_t redact_bytes[256] = {
 	['$'] = B_CRYPT,
 	[','] = B_CRYPT,
 	[':'] = B_TRIGGER,
+	['<'] = B_TRIGGER,
 	['>'] = B_TRIGGER,
 	['~'] = B_TRIGGER,
 	['\\'] = B_TRIGGER,
@@ -233,7 +234,8 @@ void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
 {
 	/* Of a JWT, and of what redact_word looks at besides. */
 	static const char others[] =
-		"eyJ\0ech\0pri\0htp\0vau\0car\0mkp\0sql\0";
+		"eyJ\0ech\0pri\0yes\0htp\0vau\0car\0mkp\0sql\0ope\0"
+		"red\0net\0wpa\0key\0rcl\0rab\0ans\0";
 
 	memset(begins, 0, REDACT_BEGINS / 8);
 	EACH (word, others)
@@ -255,7 +257,7 @@ void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
 void redact_name_ends(uint8_t ends[static REDACT_ENDS / 8])
 {
 	static const char spelt[] =
-		"ord\0swd\0pwd\0dpw\0tpw\0ied\0ken\0key\0ass\0ase\0ret\0rer\0sic\0"
+		"ord\0swd\0pwd\0dpw\0tpw\0ied\0ken\0key\0ass\0ase\0ret\0rer\0sic\0uth\0"
 		"y 1\0y 2\0y 3\0y 4\0y 5\0y 6\0y 7\0y 8\0y 9\0";
 
 	memset(ends, 0, REDACT_ENDS / 8);

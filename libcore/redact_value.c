@@ -148,6 +148,59 @@ enum redact_answer redact_value(
 	return i >= v->n && !v->last ? REDACT_MORE : REDACT_YES;
 }
 
+/* What a letter of base64 stands for. */
+static uint32_t six_bits(unsigned char c)
+{
+	const unsigned kind = redact_bytes[c];
+
+	return kind & B_UPPER ? c - 65u
+		: kind & B_LOWER ? c - 71u
+		: kind & B_DIGIT ? c + 4u
+		: c == '+'	 ? 62
+				 : 63;
+}
+
+enum redact_answer redact_encoded(const struct redact_view *v, size_t i)
+{
+	/* What anybody may read begins so: "-----BEGIN C" */
+	static const char certificate[] = "LS0tLS1CRUdJTiBD";
+	unsigned kinds = 0;
+	uint32_t bits = 0;
+	size_t from, have = 0;
+	bool text = true;
+
+	i += i < v->n && redact_quote(v->text[i]);
+	for (from = i; i < v->n; i++) {
+		const unsigned char c = v->text[i];
+
+		if (c == '=' || !(redact_bytes[c] & (B_ALNUM | B_BASE64)))
+			break;
+		kinds |= redact_bytes[c];
+		bits = bits << 6 | six_bits(c);
+		have += 6;
+		if (have < 8)
+			continue;
+		have -= 8;
+		text &= (bits >> have & 0xe0) == 0
+			? (bits >> have & 0x1f) == '\n'
+			: (bits >> have & 0xff) < 0x7f;
+	}
+	while (i < v->n && v->text[i] == '=' && (i - from) % 4 >= 2) {
+		kinds |= B_DIGIT;
+		i++;
+	}
+	if (!text || (i < v->n && !redact_ends_word(v->text[i])))
+		return REDACT_NO;
+	if (i == v->n && !v->last)
+		return REDACT_MORE;
+	return i - from >= 8 && (i - from) % 4 == 0 &&
+			(i - from < 16 ||
+				memcmp(v->text + from, certificate, 16) != 0) && kinds & B_UPPER &&
+			kinds & B_LOWER && kinds & B_DIGIT
+		? REDACT_YES
+		: REDACT_NO;
+}
+
 /* "1", "64", "0x1f": what constants and attributes are. */
 static bool small_number(const unsigned char *p, size_t n)
 {

@@ -1,4 +1,4 @@
-/* redact_word.c - the value behind a name without a sign, and words of a pipe
+/* redact_word.c - the value behind a name without a sign
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "str.h"
 
 /* SENTENCE: from the name to its value in what people are told. */
-enum { SENTENCE = 64, BLANKS = 24, LINE = 256 };
+enum { SENTENCE = 64, BLANKS = 24 };
 
 static bool quote(unsigned char c)
 {
@@ -28,6 +28,9 @@ static enum redact_strength said_strength(
 			return STRENGTH_WEAK;
 	if (key[0] == '-')
 		return STRENGTH_NONE;
+	/* What a server is told. */
+	if (n == 4 && memcmp(key, "AUTH", n) == 0)
+		return STRENGTH_LIKELY;
 	EACH (word, things)
 		if (redact_key_is(key, n, word))
 			return STRENGTH_NONE;
@@ -110,8 +113,14 @@ static size_t value_at(
 		return v->n;
 	i = redact_behind(v, i, "is");
 	i = redact_behind(v, i, ":");
+	if (redact_behind(v, i, "WITH ") > i)
+		for (i = redact_behind(v, i, "WITH "); i < v->n && v->text[i] > ' ';)
+			i++;
+	i += i < v->n && redact_blank(v->text[i]);
 	i = redact_behind(v, i, "BY ");
 	i = redact_behind(v, i, "by ");
+	i = redact_behind(v, i, "default ");
+	i = redact_behind(v, i, "PLAIN ");
 	if (redact_behind(v, start, "is generated for ") > start ||
 		redact_behind(v, start, "for ") > start)
 		i = behind_sentence(v, start);
@@ -143,11 +152,9 @@ static enum redact_answer worth_judging(
 		: REDACT_NO;
 }
 
-/* Is what ends before k the "machine X login Y" of .netrc? */
-static bool of_netrc(const struct redact_view *v, size_t k)
+/* Are the words before k those, from the last on, each with one between? */
+static bool words_before(const struct redact_view *v, size_t k, const char *names)
 {
-	static const char names[] = "login\0machine\0";
-
 	EACH (name, names) {
 		const size_t n = strlen(name);
 
@@ -164,6 +171,53 @@ static bool of_netrc(const struct redact_view *v, size_t k)
 	return true;
 }
 
+size_t redact_begins(
+	const struct redact_view *v, size_t at, size_t k, const char *stops)
+{
+	while (k && (v->whole || at - k < REDACT_BEFORE - 1) && v->text[k - 1] &&
+		!strchr(stops, v->text[k - 1]))
+		k--;
+	return k;
+}
+
+bool redact_on_line(
+	const struct redact_view *v, size_t at, size_t k, const char *words)
+{
+	const size_t from = redact_begins(v, at, k, "\n");
+
+	EACH (word, words)
+		if (memmem(v->text + from, k - from, word, strlen(word)))
+			return true;
+	return false;
+}
+
+/* Is it a secret because of what is before its name? Of .netrc "machine X login
+ * Y" and "default login Y"; programs that call it no more than that; FTP's line
+ * behind the one with the user's name. */
+static bool told_before(const struct redact_view *v, size_t at,
+	const unsigned char *key, size_t n)
+{
+	static const char sets[] = "onfig set \0onfigure set \0ONFIG SET \0";
+	size_t k = (size_t)(key - v->text);
+
+	if (redact_key_is(key, n, "password"))
+		return words_before(v, k, "login\0machine\0") ||
+			(words_before(v, k, "login\0") &&
+				redact_on_line(v, at, k, "default\0")) ||
+			redact_on_line(v, at, k, "nmcli \0");
+	if (redact_key_is(key, n, "pass") && key[0] == 'p')
+		return redact_on_line(v, at, k, "rclone \0");
+	/* A program's text has "\nPASS". */
+	if (n >= 4 && n <= 5 && memcmp(key + n - 4, "PASS", 4) == 0) {
+		const size_t from = redact_begins(v, at, k, "");
+		const unsigned char *user =
+			memmem(v->text + from, k - from, "USER ", 5);
+
+		return user && (n == 5 || memchr(user, '\n', (size_t)(key - user)));
+	}
+	return redact_key_strength(NULL, key, n) && redact_on_line(v, at, k, sets);
+}
+
 enum redact_answer redact_said(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
@@ -172,7 +226,7 @@ enum redact_answer redact_said(const struct redact *r,
 	const bool granted = redact_key_is(key, n, "identified");
 	enum redact_strength strength;
 	enum redact_answer answer;
-	bool quoted, netrc;
+	bool quoted, told;
 
 	*s = (struct redact_span){.kind = KIND_ASSIGN, .mode = REDACT_MODE_WORD};
 	redact_whole_name(v, &key, &n);
@@ -180,194 +234,22 @@ enum redact_answer redact_said(const struct redact *r,
 	if (!i || (i == v->n && v->last))
 		return REDACT_NO;
 	quoted = i < v->n && quote(v->text[i]);
-	netrc = redact_key_is(key, n, "password") &&
-		of_netrc(v, (size_t)(key - v->text));
-	answer = i < v->n ? worth_judging(v, i, quoted || netrc) : REDACT_MORE;
+	told = told_before(v, at, key, n);
+	answer = i < v->n ? worth_judging(v, i, quoted || told) : REDACT_MORE;
 	/* "Basic " ends there. */
 	if (answer == REDACT_NO || (quoted && v->text[at] == ' ' &&
 			key > v->text && key[-1] == v->text[i]))
 		return REDACT_NO;
 	strength = granted ? STRENGTH_LIKELY : said_strength(r, key, n);
 	/* SQL has PASSWORD 'x', IDENTIFIED BY 'x' */
-	if (quoted && strength && (key[0] == 'P' || key[0] == 'I') &&
-		key[n - 1] == 'D' && (granted || v->text[i] == '\''))
+	if (quoted && strength && (granted || v->text[i] == '\'') &&
+		((key[n - 1] == 'D' && (key[0] == 'P' || key[0] == 'I')) ||
+			(redact_key_is(key, n, "password") &&
+				v->text[at] == ' ')))
 		strength = STRENGTH_SURE;
-	if (netrc)
+	if (told)
 		strength = STRENGTH_SURE;
 	if (answer == REDACT_MORE)
 		return strength ? redact_undecided(v, s, at, i, false) : REDACT_NO;
 	return redact_judge(v, at, i, key, n, strength, s);
-}
-
-static bool in_text(const unsigned char *p, size_t n, const char *word)
-{
-	return memmem(p, n, word, strlen(word));
-}
-
-/* A program that reads a secret from its standard input. */
-static bool reads_secret(const unsigned char *p, size_t n)
-{
-	static const char words[] =
-		"--password-stdin\0--with-token\0chpasswd\0passwd --stdin\0"
-		"--passphrase-fd\0cryptsetup\0secret create\0";
-
-	EACH (word, words)
-		if (in_text(p, n, word))
-			return true;
-	return in_text(p, n, "sudo") &&
-		(in_text(p, n, " -S") || in_text(p, n, "kS"));
-}
-
-static enum redact_answer piped(
-	const struct redact_view *v, size_t at, struct redact_span *s)
-{
-	static const char programs[] = "echo \0printf \0";
-	const unsigned char *p = v->text;
-	size_t i = at, from, to, end, left = v->n - at;
-	bool begun = false;
-
-	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
-	EACH (word, programs) {
-		size_t n = strlen(word);
-
-		begun |= memcmp(p + at, word, left < n ? left : n) == 0;
-		i = i == at ? redact_behind(v, at, word) : i;
-	}
-	if (!begun)
-		return REDACT_NO;
-	if (i + 1 < v->n && p[i] == '-' && (p[i + 1] == 'n' || p[i + 1] == 'e'))
-		for (i += 2; i < v->n && redact_blank(p[i]);)
-			i++;
-	for (to = i; to < v->n && to - at < LINE && p[to] != '\n' && p[to] != '|';)
-		to++;
-	for (end = to + 1; end < v->n && end - at < LINE && p[end] &&
-		!strchr("\n|;&", p[end]);)
-		end++;
-	if (to - at >= LINE || end - at >= LINE || (to < v->n && p[to] == '\n'))
-		return REDACT_NO;
-	if (end >= v->n && !v->last)
-		return redact_undecided(v, s, at, at, false);
-	if (i == at || to >= v->n || !reads_secret(p + to, (end < v->n ? end : v->n) - to))
-		return REDACT_NO;
-	while (to > i && redact_blank(p[to - 1]))
-		to--;
-	from = i;
-	if (to > from + 1 && quote(p[from]) && p[to - 1] == p[from]) {
-		from++;
-		to--;
-	}
-	s->from = from;
-	s->to = to;
-	return redact_placeholder(p + from, to - from) ? REDACT_NO : REDACT_YES;
-}
-
-/* Programs of which a secret is the last word: when one of their words is that,
- * or a flag of several letters that has this one, or always. What is judged of
- * "user/value@where" is behind the slash. */
-static const struct operand {
-	const char *program, *word;
-	char letter;
-	bool slash;
-	uint8_t strength;
-} operands[] = {
-	{"htpasswd", NULL, 'b', false, STRENGTH_SURE},
-	{"vault", "login", 0, false, STRENGTH_LIKELY},
-	{"cargo", "login", 0, false, STRENGTH_LIKELY},
-	{"mkpasswd", NULL, 0, false, STRENGTH_LIKELY},
-	{"sqlplus", NULL, 0, true, STRENGTH_SURE},
-};
-
-/* Where the word that begins at i ends. */
-static size_t word_end(const struct redact_view *v, size_t i, size_t end)
-{
-	const unsigned char mark = v->text[i];
-	const unsigned char *close = quote(mark)
-		? memchr(v->text + i + 1, mark, end - i - 1)
-		: NULL;
-
-	if (close)
-		return (size_t)(close - v->text) + 1;
-	while (i < end && !redact_blank(v->text[i]))
-		i++;
-	return i;
-}
-
-/* The secret among the words from i to end, for o: from and to in s. */
-static bool last_word(const struct redact_view *v, const struct operand *o,
-	size_t i, size_t end, struct redact_span *s)
-{
-	const unsigned char *p = v->text, *sign;
-	bool fits = !o->word && !o->letter;
-
-	for (s->to = 0; i < end; i++) {
-		size_t to = word_end(v, i, end);
-
-		if (to == i)
-			continue;
-		if (p[i] == '-') {
-			fits |= o->letter && memchr(p + i, o->letter, to - i);
-		} else if (o->word && redact_key_is(p + i, to - i, o->word)) {
-			fits = true;
-			s->to = 0;
-		} else if (!o->slash || !s->to) {
-			s->from = i;
-			s->to = to;
-		}
-		i = to;
-	}
-	if (!fits || !s->to)
-		return false;
-	/* Its own quotes, or one around the whole. */
-	s->from += quote(p[s->from]);
-	s->to -= quote(p[s->to - 1]);
-	if (s->from >= s->to)
-		return false;
-	sign = o->slash ? memchr(p + s->from, '/', s->to - s->from) : NULL;
-	if (sign && redact_bytes[p[s->from]] & B_ALNUM &&
-		!memchr(p + s->from, '@', (size_t)(sign - p) - s->from))
-		s->from = (size_t)(sign - p) + 1;
-	else if (o->slash)
-		return false;
-	sign = o->slash ? memchr(p + s->from, '@', s->to - s->from) : NULL;
-	s->to = sign ? (size_t)(sign - p) : s->to;
-	return !memchr(p + s->from, '=', s->to - s->from) &&
-		redact_is_secret(p + s->from, s->to - s->from,
-			(enum redact_strength)o->strength);
-}
-
-enum redact_answer redact_operand(
-	const struct redact_view *v, size_t at, struct redact_span *s)
-{
-	const unsigned char *p = v->text;
-	const size_t left = v->n - at;
-
-	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
-	for (size_t i = 0; i < ARRAY_SIZE(operands); i++) {
-		const struct operand *o = &operands[i];
-		const size_t n = strlen(o->program);
-		size_t end = at + n;
-
-		if (p[at] != (unsigned char)o->program[0] ||
-			memcmp(p + at, o->program, left < n ? left : n) != 0 ||
-			(left > n && !redact_blank(p[end])))
-			continue;
-		while (end < v->n && p[end] && !strchr("\n;|&`<>", p[end]))
-			if (++end - at > LINE)
-				return REDACT_NO;
-		if (end >= v->n && !v->last)
-			return redact_undecided(v, s, at, at, false);
-		return left > n && last_word(v, o, at + n, end, s) ? REDACT_YES
-								   : REDACT_NO;
-	}
-	return REDACT_NO;
-}
-
-enum redact_answer redact_word(
-	const struct redact_view *v, size_t at, struct redact_span *s)
-{
-	enum redact_answer a = redact_token(v, at, s);
-
-	if (a == REDACT_NO)
-		a = piped(v, at, s);
-	return a != REDACT_NO ? a : redact_operand(v, at, s);
 }

@@ -497,6 +497,13 @@ static void arguments(void **state)
 		{"vault", "login", "page", "page"},
 		{"sqlplus", "-s", "me/ab@h", "me/[REDACTED]"},
 		{"sqlplus", "me@h/ab", "me@h/ab"},
+		{"keyctl", "user", "ab cd", "ab cd"},
+		{"zip", "-rP", "a b", "[REDACTED]"},
+		{"wpa_passphrase", "home", "a b", "[REDACTED]"},
+		{"rclone", "obscure", "ab", "[REDACTED]"},
+		{"kubectl", "--from-literal", "k=a b", "k=[REDACTED]"},
+		{"xfreerdp", "/u:me", "/p:ab", "/p:[REDACTED]"},
+		{"npm", "set", "registry", "registry"},
 	};
 
 	(void)state;
@@ -514,22 +521,67 @@ static void arguments(void **state)
 	}
 }
 
+/* Among the others of a command. */
+static void arguments_among_many(void **state)
+{
+	static const char *const rows[][9] = {
+		{"2", "wpa_passphrase", "home", "hunter"},
+		{"4", "mysqladmin", "-u", "root", "password", "hunter2"},
+		{"4", "aws", "configure", "set", "aws_secret_access_key", "hunter"},
+		{"4", "keyctl", "add", "user", "k", "hunter", "@u"},
+		{"5", "net", "use", "X:", "\\\\h\\s", "/user:u", "hunter"},
+		{"6", "nmcli", "d", "wifi", "c", "S", "password", "hunter"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const size_t secret = (size_t)atoi(rows[i][0]);
+		const char *const *argv = rows[i] + 1;
+		size_t argc = 0;
+
+		while (argc < 8 && argv[argc])
+			argc++;
+		for (size_t k = 0; k < argc; k++) {
+			struct redact r = REDACT_INIT;
+			autobuf struct buf out = BUF_INIT(4096);
+
+			assert_int_equal(redact_arg(&r, argv, argc, k, &out), 0);
+			assert_string_equal(buf_str(&out),
+				k == secret ? "[REDACTED]" : argv[k]);
+			redact_release(&r);
+		}
+	}
+}
+
 /* Where a long word stands before it, as well. */
 static void arguments_behind_a_long_one(void **state)
 {
 	char path[2000];
+	/* "-f" says where it is: what is behind it is ssh's. */
+	const char *const other[] = {"sshpass", "-f", path, "-p", "hunter2"};
+	const char *const key[] = {"keyctl", "add", "user", "k", path, "@u"};
 	const char *const argv[] = {"htpasswd", "-b", path, "me", "hunter2"};
 	struct redact r = REDACT_INIT;
 	autobuf struct buf out = BUF_INIT(4096);
 
 	(void)state;
-	memset(path, 'x', sizeof path - 1);
+	memset(path, 'q', sizeof path - 1);
 	path[sizeof path - 1] = '\0';
 	assert_int_equal(redact_arg(&r, argv, 5, 4, &out), 0);
 	assert_string_equal(buf_str(&out), "[REDACTED]");
 	buf_clear(&out);
 	assert_int_equal(redact_arg(&r, argv, 5, 3, &out), 0);
 	assert_string_equal(buf_str(&out), "me");
+	buf_clear(&out);
+	assert_int_equal(redact_arg(&r, key, 6, 4, &out), 0);
+	assert_string_equal(buf_str(&out), "[REDACTED]");
+	buf_clear(&out);
+	assert_int_equal(redact_arg(&r, other, 5, 4, &out), 0);
+	assert_string_equal(buf_str(&out), "hunter2");
+	path[300] = '\0';
+	buf_clear(&out);
+	assert_int_equal(redact_arg(&r, argv, 5, 4, &out), 0);
+	assert_string_equal(buf_str(&out), "[REDACTED]");
 	redact_release(&r);
 }
 
@@ -552,6 +604,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_forty),
+		cmocka_unit_test(arguments_among_many),
 		cmocka_unit_test(arguments_behind_a_long_one),
 		cmocka_unit_test(cut_at_every_offset),
 		cmocka_unit_test(after_other_text),

@@ -1,0 +1,146 @@
+/* redact_operand.c - a secret that is one of a program's words
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "redact_core.h"
+#include "str.h"
+
+/* How long such a line may be. */
+enum { LINE = 4000 };
+
+/* Which word it is: the last, one by its number, or all from the first on. */
+enum { LAST = 0, REST = 9 };
+
+/* When there is such a word, those behind it count; and when a flag of several
+ * letters has that one. What is judged of "user/value@where" is behind the slash.
+ */
+static const struct operand {
+	char program[15], word[16];
+	char letter;
+	uint8_t which;
+	bool slash;
+	uint8_t strength;
+} operands[] = {
+	{"htpasswd", "", 'b', LAST, false, STRENGTH_SURE},
+	{"vault", "login", 0, LAST, false, STRENGTH_LIKELY},
+	{"cargo", "login", 0, LAST, false, STRENGTH_LIKELY},
+	{"mkpasswd", "", 0, LAST, false, STRENGTH_LIKELY},
+	{"openssl", "passwd", 0, LAST, false, STRENGTH_SURE},
+	{"redis-cli", "auth", 0, LAST, false, STRENGTH_SURE},
+	{"net", "use", '/', LAST, false, STRENGTH_SURE},
+	{"wpa_passphrase", "", 0, 2, false, STRENGTH_SURE},
+	{"keyctl", "add", 0, 3, false, STRENGTH_SURE},
+	{"rclone", "obscure", 0, 1, false, STRENGTH_SURE},
+	{"rabbitmqctl", "add_user", 0, 2, false, STRENGTH_SURE},
+	{"rabbitmqctl", "change_password", 0, 2, false, STRENGTH_SURE},
+	{"ansible-vault", "encrypt_string", 0, REST, false, STRENGTH_SURE},
+	{"sqlplus", "", 0, 1, true, STRENGTH_SURE},
+	{"sqlldr", "", 0, 1, true, STRENGTH_SURE},
+};
+
+static bool quote(unsigned char c)
+{
+	return c == '"' || c == '\'';
+}
+
+/* Where the word that begins at i ends. */
+static size_t word_end(const struct redact_view *v, size_t i, size_t end)
+{
+	const unsigned char mark = v->text[i];
+	const unsigned char *close = quote(mark)
+		? memchr(v->text + i + 1, mark, end - i - 1)
+		: NULL;
+
+	if (close)
+		return (size_t)(close - v->text) + 1;
+	while (i < end && !redact_blank(v->text[i]))
+		i++;
+	return i;
+}
+
+/* The secret among the words from i to end, for o: from and to in s. */
+static bool find_word(const struct redact_view *v, const struct operand *o,
+	size_t i, size_t end, struct redact_span *s)
+{
+	const unsigned char *p = v->text, *sign;
+	bool told = !o->word[0], flagged = !o->letter;
+	unsigned count = 0;
+
+	for (; i < end; i++) {
+		const size_t to = word_end(v, i, end);
+
+		if (to == i)
+			continue;
+		if (p[i] == '-' || p[i] == o->letter) {
+			flagged |= o->letter && memchr(p + i, o->letter, to - i);
+		} else if (!told && redact_key_is(p + i, to - i, o->word)) {
+			told = true;
+			count = 0;
+		} else if (++count == 1 || o->which == LAST || o->which == count) {
+			s->from = i;
+			s->to = to;
+		}
+		i = to;
+	}
+	if (!told || !flagged || count < (o->which == REST ? 1 : o->which) || !count)
+		return false;
+	s->to = o->which == REST ? end : s->to;
+	/* Its own quotes, or one around the whole. */
+	s->from += quote(p[s->from]);
+	s->to -= quote(p[s->to - 1]);
+	if (s->from >= s->to)
+		return false;
+	sign = o->slash ? memchr(p + s->from, '/', s->to - s->from) : NULL;
+	if (sign && redact_bytes[p[s->from]] & B_ALNUM &&
+		!memchr(p + s->from, '@', (size_t)(sign - p) - s->from))
+		s->from = (size_t)(sign - p) + 1;
+	else if (o->slash)
+		return false;
+	sign = o->slash ? memchr(p + s->from, '@', s->to - s->from) : NULL;
+	s->to = sign ? (size_t)(sign - p) : s->to;
+	/* To net's there is the share itself. */
+	return !memchr(p + s->from, '=', s->to - s->from) &&
+		!(o->letter == '/' && p[s->from] == '\\') &&
+		redact_is_secret(p + s->from, s->to - s->from,
+			(enum redact_strength)o->strength);
+}
+
+enum redact_answer redact_operand(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	const unsigned char *p = v->text;
+	const size_t left = v->n - at;
+
+	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
+	for (size_t i = 0; i < ARRAY_SIZE(operands); i++) {
+		const struct operand *o = &operands[i];
+		size_t n, end;
+
+		if (p[at] != (unsigned char)o->program[0])
+			continue;
+		n = strlen(o->program);
+		end = at + n;
+		if (memcmp(p + at, o->program, left < n ? left : n) != 0 ||
+			(left > n && !redact_blank(p[end])))
+			continue;
+		while (end < v->n && p[end] && !strchr("\n;|&`<>", p[end]))
+			if (++end - at > LINE)
+				return REDACT_NO;
+		if (end >= v->n && !v->last)
+			return redact_undecided(v, s, at, at, false);
+		if (left > n && find_word(v, o, at + n, end, s))
+			return REDACT_YES;
+	}
+	return REDACT_NO;
+}
+
+enum redact_answer redact_word(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	enum redact_answer a = redact_token(v, at, s);
+
+	if (a == REDACT_NO)
+		a = redact_piped(v, at, s);
+	return a != REDACT_NO ? a : redact_operand(v, at, s);
+}
