@@ -156,12 +156,56 @@ const struct cli_spec audit_cli = {
 	.verb_count = ARRAY_SIZE(verbs),
 };
 
-static bool is_verb(const char *s)
+/* What each option is for, in their order: W where the log is, F and M which
+ * records, T which streams, P and E how many and from where on, O and A how they
+ * look, and what single verbs have. */
+static const char uses[] = "WFFPEGEMFFFFFFFFFFFFTOOOAQU-MEEEEJVVVVVRRRHSKKXXD";
+_Static_assert(sizeof uses - 1 == ARRAY_SIZE(opts), "one letter per option");
+
+/* What each verb has a use for, in their order. */
+static const char takes[ARRAY_SIZE(verbs)][16] = {
+	"-WFMTPEGOAQUJ", "-WFTPGOAQUJ", "-WOAQUJ", "-WFMTQUJ", "-WTGR",
+	"-WVQJ", "-WFMTQUJ", "-WFMTQUHD", "-WFMTPEOAQUJ", "-WJ", "-WSQJD",
+	"-WD", "-WKJD", "-WXD", "-J"};
+
+/* The verb's index, or SIZE_MAX. */
+static size_t find_verb(const char *s)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (str_eq(verbs[i].text, s))
-			return true;
-	return false;
+			return i;
+	return SIZE_MAX;
+}
+
+/* An option without effect is a mistake: what comes would be taken for what was
+ * asked for. */
+static void check_uses(const struct audit *a, size_t verb, bool files)
+{
+	static const uint8_t sizes[] = {
+		[CLI_KIND_FLAG] = sizeof(bool),
+		[CLI_KIND_STR] = sizeof(char *),
+		[CLI_KIND_UINT] = sizeof(unsigned),
+		[CLI_KIND_SIZE] = sizeof(uint64_t),
+		[CLI_KIND_TIME] = sizeof(uint64_t),
+		[CLI_KIND_LIST] = sizeof(struct cli_list),
+	};
+	const struct audit none = {.lines = AUDIT_ALL};
+	const char *text = verbs[verb].text;
+	/* Of a list it may be chosen what is in it. */
+	const char *more = a->list ? "FMAQU" : "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
+		const size_t at = opts[i].offset;
+
+		if (!strchr(takes[verb], uses[i]) && !strchr(more, uses[i]) &&
+			memcmp((const char *)a + at, (const char *)&none + at,
+				sizes[opts[i].kind]) != 0)
+			cli_die_usage(&audit_cli, "'%s' has no use for --%s",
+				text, opts[i].text);
+	}
+	if (files && (a->dir || a->first) && str_eq(cli_part(text), "[FILE...]"))
+		cli_die_usage(&audit_cli, "--dir and --from are of the log, and"
+					  " files are read instead");
 }
 
 /* "-b" without an id is this boot. */
@@ -181,7 +225,9 @@ static void name_boot(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
+	static char dump[] = "dump";
 	struct audit a = {.lines = AUDIT_ALL};
+	size_t verb;
 	int at;
 
 	/* 1 is what 'verify' says of a forged log. */
@@ -189,12 +235,19 @@ static int run(int argc, char **argv)
 	name_boot(argc, argv);
 	at = cli_parse(&audit_cli, &a, argc, argv);
 
+	verb = at < argc ? find_verb(argv[at]) : 0;
 	/* "audit FILE" is a dump of it. */
-	if (at < argc && !is_verb(argv[at]) &&
+	if (verb == SIZE_MAX &&
 		(strchr(argv[at], '/') || strchr(argv[at], '.') ||
-			str_eq(argv[at], "-")))
-		return audit_run_dump(&a, argc - at + 1, argv + at - 1);
-	return cli_verb(&audit_cli, &a, argc - at, argv + at, 0);
+			str_eq(argv[at], "-"))) {
+		verb = 0;
+		argv[--at] = dump;
+	}
+	if (verb == 0 && a.follow)
+		verb = 1;
+	if (verb != SIZE_MAX)
+		check_uses(&a, verb, at + 1 < argc);
+	return cli_verb(&audit_cli, &a, argc - at, argv + at, (int)verb);
 }
 
 const struct applet audit_applet = {.run = run, .cli = &audit_cli};

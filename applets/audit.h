@@ -68,6 +68,8 @@ const char *audit_names_find(const struct audit_names *names,
 /* Wall ns as local time, or UTC. short: "Nov 18 10:22:01", else
  * "2026-11-18T10:22:01.123456+0100". */
 void audit_put_local(struct buf *out, uint64_t ns, bool utc, bool brief);
+/* n bytes, of at most AUDIT_HASH, in hexadecimal digits. */
+void audit_put_hex(struct json *j, const char *key, const uint8_t *p, size_t n);
 /* "1.5 s", "12 ms". */
 void audit_put_duration(struct buf *out, uint64_t ns);
 /* A time as the user writes it: @unix, now, today, yesterday, -2h, boot,

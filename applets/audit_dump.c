@@ -85,6 +85,10 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 			"%s is no form for a terminal (-a prints it)",
 			a->output);
 	o->streams = o->form == OUT_CONTRACT;
+	if (a->format && a->output)
+		cli_die_usage(&audit_cli, "--format is a form, as --output is");
+	if (a->fields && (o->form < OUT_JSON || o->form > OUT_CSV))
+		cli_die_usage(&audit_cli, "--fields is for json and csv");
 	check_fields(a->fields);
 	check_format(a->format);
 	if (o->form == OUT_CSV)
@@ -429,7 +433,8 @@ static void drain(struct audit_reader *reader, struct dump *p,
 	while ((got = audit_next(reader, &r, &damage, d)) != AUDIT_GOT_END) {
 		if (got < 0)
 			cli_die_diag(EXIT_USAGE, d);
-		if (got == AUDIT_GOT_BAD || got == AUDIT_GOT_TORN)
+		if ((got == AUDIT_GOT_BAD || got == AUDIT_GOT_TORN) &&
+			!p->o.a->quiet)
 			cli_warn("damage at byte %llu of segment %016llx",
 				(unsigned long long)damage.offset,
 				(unsigned long long)damage.segment);

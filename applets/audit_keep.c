@@ -23,14 +23,9 @@ static void print_init(
 		struct json j = JSON_INIT(&out);
 
 		json_open(&j, '{');
-		json_raw(json_key(&j, "pubkey"), "\"", 1);
-		audit_add_hex(&out, pin, AUDIT_HASH);
-		buf_addc(&out, '"');
-		if (a->seal) {
-			json_raw(json_key(&j, "seed"), "\"", 1);
-			audit_add_hex(&out, seed, AUDIT_HASH);
-			buf_addc(&out, '"');
-		}
+		audit_put_hex(&j, "pubkey", pin, AUDIT_HASH);
+		if (a->seal)
+			audit_put_hex(&j, "seed", seed, AUDIT_HASH);
 		json_close(&j);
 		buf_addc(&out, '\n');
 		cli_print(&out);
@@ -54,6 +49,15 @@ static void print_init(
 	explicit_bzero(space, sizeof space);
 }
 
+static void would(const char *what)
+{
+	char space[64];
+	struct buf out = BUF_FIXED(space);
+
+	buf_addf(&out, "would %s\n", what);
+	cli_print(&out);
+}
+
 int audit_run_init(void *into, int argc, char **argv)
 {
 	const struct audit *a = into;
@@ -65,11 +69,7 @@ int audit_run_init(void *into, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (a->dry_run) {
-		char text[] = "would begin a log\n";
-		struct buf out = {.data = text, .len = sizeof text - 1,
-			.cap = sizeof text, .max = sizeof text - 1};
-
-		cli_print(&out);
+		would("begin a log");
 		return EXIT_OK;
 	}
 	dir = audit_dir(a, true);
@@ -90,7 +90,9 @@ int audit_run_rotate(void *into, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	audit_dir_log(a, &log);
-	if (!a->dry_run && audit_rotate(&log, &d))
+	if (a->dry_run)
+		would("begin the next segment");
+	else if (audit_rotate(&log, &d))
 		cli_die_diag(EXIT_USAGE, &d);
 	audit_close(&log);
 	return EXIT_OK;
@@ -144,7 +146,9 @@ int audit_run_expunge(void *into, int argc, char **argv)
 	if (!a->yes && !a->dry_run && cli_ask(buf_str(&question)) != 1)
 		cli_die(EXIT_FOUND, "nothing was changed (--yes does not ask)");
 	audit_dir_log(a, &log);
-	if (!a->dry_run && audit_expunge(&log, seq, a->reason, &d))
+	if (a->dry_run)
+		would("take it out");
+	else if (audit_expunge(&log, seq, a->reason, &d))
 		cli_die_diag(EXIT_USAGE, &d);
 	audit_close(&log);
 	return EXIT_OK;

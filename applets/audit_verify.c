@@ -135,6 +135,8 @@ static void trust_from(const struct audit *a, struct trusted *t)
 {
 	*t = (struct trusted){0};
 	t->trust.links_only = a->links;
+	if (a->links && (a->pubkey || a->seed))
+		cli_die_usage(&audit_cli, "--links looks at no key");
 	if (a->pubkey) {
 		const char *hex = str_after(a->pubkey, "sha256:");
 
@@ -166,7 +168,7 @@ static const char *const outcomes[][2] = {
 		"unauthenticated"},
 };
 
-static void put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
+void audit_put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
 {
 	char text[2 * AUDIT_HASH + 1];
 	struct buf b = BUF_FIXED(text);
@@ -189,9 +191,9 @@ static void sum_json(
 	json_put_u64(j, "first", v->first);
 	json_put_u64(j, "last", v->last);
 	json_put_u64(j, "unsigned_from", v->unsigned_from);
-	put_hex(j, "link", v->link, AUDIT_HASH);
-	put_hex(j, "pubkey", v->pin, AUDIT_HASH);
-	put_hex(j, "log_id", v->log_id, AUDIT_ID);
+	audit_put_hex(j, "link", v->link, AUDIT_HASH);
+	audit_put_hex(j, "pubkey", v->pin, AUDIT_HASH);
+	audit_put_hex(j, "log_id", v->log_id, AUDIT_ID);
 	json_put_bool(j, "pinned", v->pinned);
 	json_put_bool(j, "seeded", v->seeded);
 	json_put_bool(j, "anchored", v->anchored);
@@ -306,10 +308,10 @@ int audit_run_anchor(void *into, int argc, char **argv)
 	audit_close(&log);
 	if (a->json) {
 		json_open(&j, '{');
-		put_hex(&j, "log_id", h.log_id, AUDIT_ID);
+		audit_put_hex(&j, "log_id", h.log_id, AUDIT_ID);
 		json_put_u64(&j, "seq", h.next - 1);
-		put_hex(&j, "link", h.link, AUDIT_HASH);
-		put_hex(&j, "pubkey", h.pin, AUDIT_HASH);
+		audit_put_hex(&j, "link", h.link, AUDIT_HASH);
+		audit_put_hex(&j, "pubkey", h.pin, AUDIT_HASH);
 		json_close(&j);
 		buf_addc(&out, '\n');
 		cli_print(&out);

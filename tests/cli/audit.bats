@@ -592,11 +592,11 @@ redact mine key=*PHRASE*'
 }
 
 @test "schema names every key" {
-	run audit schema
+	run "$WARDBOX" audit schema
 	[ "$status" -eq 0 ]
 	[[ $output == *"frame  = [crc"* ]]
 	[[ $output == *" 13  rule "* ]]
-	audit schema --json | jq -e '.keys | length > 40'
+	"$WARDBOX" audit schema --json | jq -e '.keys | length > 40'
 }
 
 @test "follow prints what comes, and the next segment" {

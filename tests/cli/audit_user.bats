@@ -111,7 +111,7 @@ awaited() { # FILE TEXT
 	[[ $output == *%q* ]]
 	[ "$(audit --format %% -s session-two -t start | sort -u)" = % ]
 	for verb in anchor schema rotate; do
-		run audit "$verb" extra
+		run "$WARDBOX" audit "$verb" extra
 		[ "$status" -eq 2 ]
 		[[ $output == *"takes no operand"* ]]
 	done
@@ -123,6 +123,61 @@ awaited() { # FILE TEXT
 	run audit replay 12
 	[ "$status" -eq 0 ]
 	[[ $output == *"no output of 12"* ]]
+}
+
+@test "an option that a verb has no use for is an error" {
+	while read -r verb option; do
+		# shellcheck disable=SC2086 # an option and its value
+		run audit $verb $option
+		echo "$verb $option: $output"
+		[ "$status" -eq 2 ]
+		[[ $output == *"has no use for ${option%% *}"* ]]
+	done <<-'EOF'
+		dump --pubkey x
+		dump --html x
+		dump --dry-run
+		follow --merge .
+		follow --boot 0
+		follow --after-cursor x
+		follow --checkpoint x
+		show --since today
+		show --lines 3
+		sessions --lines 3
+		sessions --output json
+		replay --since today
+		replay --json
+		verify --since today
+		verify --until today
+		verify --session x
+		verify --lines 3
+		verify --dry-run
+		verify --merge .
+		stats --reverse
+		stats --lines 3
+		report --json
+		report --output json
+		export --follow
+		anchor --quiet
+		init --since today
+		rotate --json
+		vacuum --since today
+		vacuum --lines 3
+		expunge --json
+		schema --dir x
+	EOF
+	run "$WARDBOX" audit verify -D "$LOG" "$LOG"/*0.aud
+	[ "$status" -eq 2 ]
+	run "$WARDBOX" audit verify --from 3 "$LOG"/*0.aud
+	[ "$status" -eq 2 ]
+	run audit verify --links --pubkey x
+	[ "$status" -eq 2 ]
+	[[ $output == *"looks at no key"* ]]
+	run audit --fields seq
+	[ "$status" -eq 2 ]
+	run audit --format %c -o json
+	[ "$status" -eq 2 ]
+	audit replay --list --since @0
+	audit verify --no-pager -q || [ $? -eq 4 ]
 }
 
 @test "csv that every reader takes: UTF-8, no control, nothing to reckon with" {
@@ -150,7 +205,7 @@ awaited() { # FILE TEXT
 	# Thirteen commands, as often as makes 50,050.
 	segment=./s
 	cp "$LOG"/*0.aud "$segment"
-	n=$(audit -t start -o json "$segment" | wc -l)
+	n=$("$WARDBOX" audit -t start -o json "$segment" | wc -l)
 	first=$("$WARDBOX" audit -t start -o json "$segment" | head -n 1 | jq .seq)
 	times=$((50000 / n + 1))
 	for _ in $(seq $times); do echo "$segment"; done |
