@@ -155,6 +155,32 @@ static void leaf_of(const struct audit_check *c, const struct audit_record *r,
 		keys_leaf(&c->hw, r->frame.body, r->frame.body_len, leaf);
 }
 
+static void tell_link(struct audit_check *c, const struct audit_record *r)
+{
+	audit_find(c, AUDIT_TAMPER, "link", r,
+		"record %llu, or the one before it, was changed",
+		(unsigned long long)r->seq);
+}
+
+/* A file may keep its length and lose what was in it: the link is the right one
+ * to where zeros begin. Of a record that nothing follows in its segment that is
+ * as if it had been torn, but that all of it is known. */
+static bool cut_link(struct audit_check *c, const struct audit_record *r,
+	const uint8_t *link)
+{
+	size_t n = AUDIT_HASH;
+
+	while (n && !r->frame.link[n - 1])
+		n--;
+	if (n == AUDIT_HASH || memcmp(link, r->frame.link, n) != 0)
+		return false;
+	c->torn = AUDIT_HASH - n;
+	c->torn_segment = r->segment;
+	c->torn_offset = r->offset + r->frame.len - c->torn;
+	c->cut = true;
+	return true;
+}
+
 /* Link and, with the seed, aggregate. What follows is checked against the link
  * that is stored, so that one change gives one finding. */
 static void check_link(
@@ -178,10 +204,13 @@ static void check_link(
 	}
 	leaf_of(c, r, leaf);
 	keys_link(&c->hw, c->link, leaf, link);
-	if ((follows || prev) && memcmp(link, r->frame.link, AUDIT_HASH) != 0)
-		audit_find(c, AUDIT_TAMPER, "link", r,
-			"record %llu, or the one before it, was changed",
-			(unsigned long long)r->seq);
+	if ((follows || prev) && memcmp(link, r->frame.link, AUDIT_HASH) != 0) {
+		if (cut_link(c, r, link)) {
+			memcpy(c->link, link, AUDIT_HASH);
+			return;
+		}
+		tell_link(c, r);
+	}
 	memcpy(c->link, r->frame.link, AUDIT_HASH);
 }
 
@@ -264,13 +293,12 @@ static void check_contents(struct audit_check *c, const struct audit_record *r)
 	memcpy(c->prev_agg, c->agg, AUDIT_HASH);
 	memcpy(c->prev_rk, c->rk, AUDIT_HASH);
 	if (c->has_secret)
-		keys_fold(&c->hw, c->rk, c->agg, r->frame.link);
+		keys_fold(&c->hw, c->rk, c->agg, c->link);
 	if (r->type != AUDIT_PURGED &&
 		cbor_check(r->frame.body, r->frame.body_len))
 		audit_find(c, AUDIT_TAMPER, "cbor", r,
 			"record %llu is not in deterministic form",
 			(unsigned long long)r->seq);
-	check_torn(c, r);
 	check_kind(c, r);
 	if (r->type != AUDIT_PURGED)
 		check_times(c, r);
@@ -280,6 +308,10 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 {
 	bool follows = check_seq(c, r);
 
+	if (c->cut && r->type != AUDIT_HEADER)
+		tell_link(c, r);
+	c->cut = false;
+	check_torn(c, r);
 	memcpy(c->prev_link, c->link, AUDIT_HASH);
 	if (!c->started)
 		c->v->first = r->seq;
@@ -290,10 +322,8 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 	check_anchor(c, r);
 	if (!c->trust->links_only) {
 		check_contents(c, r);
-	} else {
-		check_torn(c, r);
-		if (r->type == AUDIT_RECOVER)
-			audit_check_recover(c, r);
+	} else if (r->type == AUDIT_RECOVER) {
+		audit_check_recover(c, r);
 	}
 	c->started = true;
 	c->segment_start = false;

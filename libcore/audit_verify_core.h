@@ -45,6 +45,7 @@ struct audit_check {
 	/* A segment that did not end with a record; the writer must have seen it
 	 * and gone on in another one. */
 	uint64_t torn, torn_segment, torn_offset;
+	bool cut; /* the last record is whole but for zeros in its link */
 
 	uint8_t pk[AUDIT_PK], log_id[AUDIT_ID], boot_id[AUDIT_ID];
 	bool same_boot; /* the segment was begun in that of the one before */

@@ -80,16 +80,19 @@ static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
 		(!c->has_secret || memcmp(h->enext, c->secret, AUDIT_HASH) == 0);
 }
 
+/* The head's word alone is none: records of this boot prove that the machine has
+ * not gone down since. */
+static bool went_down(const struct audit_check *c, const struct snapshot *s)
+{
+	return s->rebooted && memcmp(c->boot_id, s->boot_id, AUDIT_ID) != 0;
+}
+
 /* Of what was not yet on the disk a machine that goes down loses either: some
  * records, or what the head knew of them. */
 static void tell_apart(struct audit_check *c, const struct snapshot *s)
 {
 	const bool less = c->next > s->head.next;
-	/* The head's word alone is none: records of this boot prove that the
-	 * machine has not gone down since. */
-	const bool down = s->rebooted &&
-		memcmp(c->boot_id, s->boot_id, AUDIT_ID) != 0 &&
-		(less || c->next >= s->head.synced);
+	const bool down = went_down(c, s) && (less || c->next >= s->head.synced);
 
 	audit_find(c, !down ? AUDIT_TAMPER : less ? AUDIT_NOTE : AUDIT_LOSS,
 		!down ? "head" : less ? "adopted" : "power", NULL,
@@ -117,7 +120,8 @@ static void check_head(struct audit_check *c, const struct snapshot *s)
 		tell_apart(c, s);
 		return;
 	}
-	if (memcmp(h->link, c->link, AUDIT_HASH) != 0) {
+	if (memcmp(h->link, c->link, AUDIT_HASH) != 0 ||
+		(c->cut && !went_down(c, s))) {
 		audit_find(c, AUDIT_TAMPER, "head", NULL,
 			"the last record is not the one the head knows of");
 		return;

@@ -170,6 +170,59 @@ static void zeros_after_another_boot_are_a_loss(void **state)
 	assert_string_equal(all.kinds, "L:power");
 }
 
+/* Zeros from within the last record's link on. */
+static void a_cut_link(struct test_log *t, size_t zeros)
+{
+	autobuf struct buf b = {0};
+
+	slurp(t, SEGMENT, &b);
+	memset(b.data + b.len - zeros, 0, zeros);
+	spit(t, SEGMENT, b.data, b.len);
+}
+
+static void a_cut_link_after_another_boot_is_a_loss(void **state)
+{
+	struct test_log *t = *state;
+	struct findings all;
+
+	in_another_boot(t, 3);
+	a_cut_link(t, 20);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:torn");
+	assert_int_equal(all.outcome, AUDIT_DECLARED_LOSS);
+	test_event(t, "after", 1);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:power");
+	assert_int_equal(all.outcome, AUDIT_DECLARED_LOSS);
+	assert_true(all.v.seeded);
+}
+
+static void a_cut_link_in_the_same_boot_is_tampering(void **state)
+{
+	struct test_log *t = *state;
+
+	a_cut_link(t, 20);
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+	test_event(t, "after", 1);
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+}
+
+/* The machine went down, and there are records behind it. */
+static void a_cut_link_in_the_middle_is_tampering(void **state)
+{
+	struct test_log *t = *state;
+	autobuf struct buf b = {0};
+	struct audit_head h;
+
+	in_another_boot(t, 1);
+	get_head(t, &h);
+	in_another_boot(t, 2);
+	slurp(t, SEGMENT, &b);
+	memset(b.data + h.end - 20, 0, 20);
+	spit(t, SEGMENT, b.data, b.len);
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+}
+
 /* The log was brought to the disk, and the head was not. */
 static void head_of_before_another_boot(void **state)
 {
@@ -535,6 +588,9 @@ int main(void)
 		ON_LOG(shorter_in_the_same_boot_is_tampering),
 		ON_LOG(shorter_after_another_boot_is_a_loss),
 		ON_LOG(zeros_after_another_boot_are_a_loss),
+		ON_LOG(a_cut_link_after_another_boot_is_a_loss),
+		ON_LOG(a_cut_link_in_the_same_boot_is_tampering),
+		ON_LOG(a_cut_link_in_the_middle_is_tampering),
 		ON_LOG(head_of_before_another_boot),
 		ON_LOG(a_false_boot_is_tampering),
 		ON_LOG(shorter_than_what_was_synced_is_tampering),
