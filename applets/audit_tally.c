@@ -176,7 +176,8 @@ static void note_end(struct tallies *t, const struct audit_record *r)
 	const bool failed = audit_int(r, AUDIT_K_EXIT, 0) != 0;
 	struct tally_open *o =
 		t->open ? &t->open[r->exec % OPEN_MAX] : NULL;
-	const char *line = o && o->exec == r->exec ? o->line : "?";
+	const bool begun = o && o->line && o->exec == r->exec;
+	const char *line = begun ? o->line : "?";
 
 	t->exits[killed ? 2 : failed]++;
 	t->buckets[bucket_of(duration)]++;
@@ -186,7 +187,7 @@ static void note_end(struct tallies *t, const struct audit_record *r)
 	if (killed || failed)
 		tally_add(&t->failed, line, strlen(line));
 	note_slow(t, r->exec, duration, line);
-	if (o && o->exec == r->exec) {
+	if (begun) {
 		free(o->line);
 		*o = (struct tally_open){0};
 	}

@@ -54,6 +54,7 @@ texts = [
     {0: 2, 5: 2, 20: 6, 21: 3, 22: ESC.encode()},
     {0: 2, 5: 2, 20: 99, 21: MOST, 22: ESC.encode()},
     {0: 3, 5: 2, 16: -(2**63), 17: MOST, 18: MOST, 19: [MOST] * 12, 24: {1: [MOST, 0, b"x" * 32]}, 25: {ESC: MOST}, 26: MOST, 27: ESC},
+    {0: 3, 16: 1, 18: 5},
     {0: 4, 30: ESC, 31: {ESC: ESC}},
     {0: 4, 30: "session.open", 31: {"id": ESC, "workspace": ESC}},
     {0: 6, 45: b"", 46: [MOST, MOST, MOST, MOST, b"", ESC.encode()]},
