@@ -13,6 +13,7 @@
 #include "file.h"
 #include "num.h"
 #include "path.h"
+#include "proc_text.h"
 #include "profile.h"
 #include "profile_open.h"
 #include "str.h"
@@ -173,25 +174,11 @@ static pid_t parent_of(pid_t pid)
 {
 	char path[64];
 	autobuf struct buf text = BUF_INIT(4096);
-	const char *behind;
-	unsigned parent;
-	char digits[12];
-	size_t n = 0;
 
 	BUF_PRINT(path, "/proc/%d/stat", (int)pid);
 	if (file_read(AT_FDCWD, path, &text))
 		return 0;
-	/* "pid (any name at all) S ppid": from the last parenthesis. */
-	behind = strrchr(buf_str(&text), ')');
-	if (!behind || strlen(behind) < 5)
-		return 0;
-	behind += 4;
-	while (chr_digit(behind[n]) && n + 1 < sizeof digits) {
-		digits[n] = behind[n];
-		n++;
-	}
-	digits[n] = '\0';
-	return num_uint(digits, 1, 1u << 30, &parent) ? 0 : (pid_t)parent;
+	return (pid_t)proc_number(proc_stat(buf_str(&text), 4));
 }
 
 void profile_who_parents(struct profile_who *who)

@@ -16,6 +16,7 @@
 #include "env.h"
 #include "file.h"
 #include "path.h"
+#include "proc_text.h"
 #include "str.h"
 
 enum {
@@ -91,25 +92,6 @@ FLOATLESS __attribute__((format(printf, 6, 7))) static void add(struct look *l,
 	set(f->detail, sizeof f->detail, detail, detail ? n : 0);
 }
 
-/* The value behind "key:" or "key=" or "key: " at the start of a line. */
-static const char *value_of(const char *text, const char *key, size_t *len)
-{
-	size_t n = strlen(key);
-
-	while (text && *text) {
-		if (strncmp(text, key, n) == 0) {
-			text += n;
-			text += strspn(text, " \t");
-			*len = strcspn(text, "\n");
-			return text;
-		}
-		text = strchr(text, '\n');
-		if (text)
-			text++;
-	}
-	return NULL;
-}
-
 /* "snap.NAME.APP" in a label or a cgroup: NAME. */
 static size_t snap_name(const char *text, const char **name)
 {
@@ -134,7 +116,7 @@ static void look_snap(struct look *l, const char *label, const char *from)
 		return;
 	BUF_PRINT(path, "/snap/%.*s/current/meta/snap.yaml", (int)n, name);
 	text = read_text(l, path);
-	mode = text ? value_of(text, "confinement:", &len) : NULL;
+	mode = text ? proc_value(text, "confinement:", &len) : NULL;
 	classic = mode && len >= 7 && strncmp(mode, "classic", 7) == 0;
 	add(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT, !classic,
 		name, n, "%s names snap.%.*s; %s says %s", from, (int)n, name,
@@ -195,7 +177,7 @@ static void look_flatpak(struct look *l)
 {
 	const char *text = read_text(l, "/.flatpak-info");
 	size_t n = 0;
-	const char *name = text ? value_of(text, "name=", &n) : NULL;
+	const char *name = text ? proc_value(text, "name=", &n) : NULL;
 
 	if (text)
 		add(l, CONFINED_FLATPAK, true, name, n,
@@ -391,16 +373,16 @@ static void look_status(struct look *l)
 		return;
 	buf_adds(&kept, text);
 	text = buf_str(&kept);
-	value = value_of(text, "Seccomp:", &n);
+	value = proc_value(text, "Seccomp:", &n);
 	if (value && *value != '0')
 		add(l, CONFINED_SECCOMP, true, NULL, 0,
 			"/proc/self/status: Seccomp %.*s (%s)", (int)n, value,
 			*value == '1' ? "strict" : "filter");
-	value = value_of(text, "NoNewPrivs:", &n);
+	value = proc_value(text, "NoNewPrivs:", &n);
 	if (value && *value == '1')
 		add(l, CONFINED_NO_NEW_PRIVS, true, NULL, 0,
 			"/proc/self/status: NoNewPrivs 1");
-	value = value_of(text, "TracerPid:", &n);
+	value = proc_value(text, "TracerPid:", &n);
 	if (value && *value != '0')
 		look_tracer(l, value, n);
 }

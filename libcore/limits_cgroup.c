@@ -18,6 +18,7 @@
 
 #include "buf.h"
 #include "path.h"
+#include "proc_text.h"
 #include "str.h"
 #include "uapi/linux.h"
 
@@ -52,7 +53,7 @@ static uint64_t number_at(int dir, const char *name, const char *key)
 				NULL :
 				str_find(buf_str(&b), key);
 
-	return s ? limits_digits(s + strlen(key)) : 0;
+	return s ? proc_number(s + strlen(key)) : 0;
 }
 
 static bool is_group_fs(const char *path, long magic)
@@ -62,32 +63,16 @@ static bool is_group_fs(const char *path, long magic)
 	return statfs(path, &fs) == 0 && (long)fs.f_type == magic;
 }
 
-/* The path that /proc/self/cgroup gives for a controller ("" is version 2); a
- * line is "NUMBER:CONTROLLER,...:PATH". */
+/* The path of the own group for a controller. */
 static int own_path(const char *controller, char *out, size_t size)
 {
 	char text[4096 - 512];
 	struct buf b = BUF_FIXED(text);
-	size_t n = strlen(controller);
 
 	if (limits_read(AT_FDCWD, "/proc/self/cgroup", &b) < 0)
 		return -ENOENT;
 	buf_str(&b);
-	for (char *line = text, *end; line; line = end) {
-		char *at = strchr(line, ':');
-		char *path = at ? strchr(at + 1, ':') : NULL;
-
-		end = strchr(line, '\n');
-		if (end)
-			*end++ = '\0';
-		while (path && at < path &&
-			!(strncmp(at + 1, controller, n) == 0 &&
-				(at[1 + n] == ':' || at[1 + n] == ',')))
-			at = strpbrk(at + 1, ":,");
-		if (path && at < path)
-			return str_copy(out, size, path + 1);
-	}
-	return -ENOENT;
+	return proc_cgroup(text, controller, out, size);
 }
 
 /* Its maker holds it from the start, be it still empty, or empty again. */
@@ -310,7 +295,7 @@ static bool kill_listed(int dir)
 	autobuf struct buf pids = BUF_INIT(1 << 18);
 
 	if (limits_read(dir, "cgroup.procs", &text) == 0)
-		limits_numbers(&pids, text.data, text.len);
+		proc_numbers(&pids, text.data, text.len);
 	limits_kill_all(&pids, SIGKILL);
 	return pids.len > 0;
 }

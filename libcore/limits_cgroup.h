@@ -14,13 +14,8 @@ static inline uint32_t limits_forks(uint32_t procs)
 
 /* The whole of a file in a directory. */
 int limits_read(int dir, const char *name, struct buf *out);
-/* Adds the numbers in a text to an array of uint32_t. */
-void limits_numbers(struct buf *pids, const char *s, size_t n);
-/* Sends a signal to each of them. */
+/* Sends a signal to each process of an array of uint32_t. */
 void limits_kill_all(const struct buf *pids, int sig);
-
-/* The number that a text begins with; 0 for none. */
-uint64_t limits_digits(const char *s);
 
 /* Makes a group that holds what spec asks for (memory, tasks, CPU time):
  * version 2, else 1. Marks l->how for what it took over. Where none can be made

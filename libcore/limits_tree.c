@@ -17,6 +17,7 @@
 #include "buf.h"
 #include "limits_cgroup.h"
 #include "num.h"
+#include "proc_text.h"
 #include "str.h"
 
 enum { PIDS_MAX = 65536 };
@@ -34,39 +35,11 @@ static uint32_t get_pid(const struct buf *pids, size_t i)
 	return pid;
 }
 
-void limits_numbers(struct buf *pids, const char *s, size_t n)
-{
-	uint32_t v = 0;
-	bool in = false;
-
-	for (size_t i = 0; i < n; i++) {
-		if (chr_digit(s[i])) {
-			v = 10 * v + (uint32_t)(s[i] - '0');
-			in = true;
-		} else if (in) {
-			put_pid(pids, v);
-			v = 0;
-			in = false;
-		}
-	}
-	if (in)
-		put_pid(pids, v);
-}
-
 void limits_kill_all(const struct buf *pids, int sig)
 {
 	for (size_t i = 0; i < pids->len / sizeof(uint32_t); i++)
-		if (get_pid(pids, i) > 1)
+		if ((pid_t)get_pid(pids, i) > 1)
 			kill((pid_t)get_pid(pids, i), sig);
-}
-
-uint64_t limits_digits(const char *s)
-{
-	uint64_t v = 0;
-
-	for (; chr_digit(*s) && v < UINT64_MAX / 16; s++)
-		v = 10 * v + (uint64_t)(*s - '0');
-	return v;
 }
 
 int limits_read(int dir, const char *name, struct buf *out)
@@ -99,9 +72,10 @@ static void cleanup_dir(DIR **dir)
 /* "Key: N kB" of a status file, in bytes. */
 static uint64_t status_kb(const char *text, const char *key)
 {
-	const char *s = str_find(text, key);
+	size_t n;
+	const char *s = proc_value(text, key, &n);
 
-	return s ? limits_digits(s + strcspn(s, "0123456789")) * 1024 : 0;
+	return s ? proc_number(s) * 1024 : 0;
 }
 
 /* What a thread's process uses alone, and what it shares in memory; files that
@@ -112,8 +86,8 @@ static uint64_t memory_of(const char *task, struct buf *text)
 
 	if (read_proc(text, BUF_PRINT(path, "%s/status", task)) < 0)
 		return 0;
-	return status_kb(buf_str(text), "\nRssAnon:") +
-	       status_kb(text->data, "\nRssShmem:");
+	return status_kb(buf_str(text), "RssAnon:") +
+	       status_kb(text->data, "RssShmem:");
 }
 
 /* The children that each thread of a process has; its threads are counted. Its
@@ -140,21 +114,16 @@ static int add_children(struct buf *pids, uint32_t pid, unsigned *tasks,
 			used = memory_of(task, text);
 		BUF_PRINT(path, "%s/children", task);
 		if (read_proc(text, path) == 0)
-			limits_numbers(pids, text->data, text->len);
+			proc_numbers(pids, text->data, text->len);
 	}
 	if (memory)
 		*memory += used;
 	return 0;
 }
 
-/* Field n (from 3) of a stat line, behind the name in parentheses. */
 static uint64_t stat_field(const char *line, unsigned n)
 {
-	const char *s = strrchr(line, ')');
-
-	for (unsigned i = 2; s && i < n; i++)
-		s = strchr(s + 1, ' ');
-	return s ? limits_digits(s + 1) : 0;
+	return proc_number(proc_stat(line, n));
 }
 
 /* The line of a process, or of a thread; false when it is gone. */
@@ -179,13 +148,13 @@ static uint64_t age_of(uint32_t pid, const struct buf *text)
 static void add_stat(struct limits_tree *out, uint32_t pid, uint64_t age,
 	struct buf *text)
 {
-	const char *state;
+	char state;
 	uint64_t ticks;
 
 	if (!read_stat(pid, text))
 		return;
-	state = strrchr(text->data, ')');
-	if (!state || !state[1])
+	state = *proc_stat(text->data, 3);
+	if (!state)
 		return;
 	/* utime stime cutime cstime; children that it waited for included */
 	ticks = 0;
@@ -193,7 +162,7 @@ static void add_stat(struct limits_tree *out, uint32_t pid, uint64_t age,
 		ticks += stat_field(text->data, n);
 	out->cpu_ns += ticks * (1000000000U / getauxval(AT_CLKTCK));
 	/* Where the first thread alone has ended, the others are counted. */
-	if (state[2] == 'Z' && stat_field(text->data, 20) < 2)
+	if (state == 'Z' && stat_field(text->data, 20) < 2)
 		return;
 	out->procs++;
 	out->older += age_of(pid, text) <= age;
@@ -298,7 +267,7 @@ static unsigned last_pid(void)
 	if (read_proc(&b, "/proc/loadavg") < 0)
 		return 0;
 	s = strrchr(buf_str(&b), ' ');
-	return s ? (unsigned)limits_digits(s + 1) : 0;
+	return s ? (unsigned)proc_number(s + 1) : 0;
 }
 
 bool limits_procs_over(struct limits_guess *g, unsigned max, pid_t pid)

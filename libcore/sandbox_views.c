@@ -16,49 +16,8 @@
 #include "buf.h"
 #include "file.h"
 #include "path.h"
+#include "proc_text.h"
 #include "str.h"
-
-/* A mount: what it shows of which device, and where. */
-struct view {
-	const char *dev, *root, *point;
-};
-
-/* The word at *at, which is then behind it; a blank in it is "\040". */
-static const char *word(char **at)
-{
-	char *const start = *at;
-	char *to = start, *from = start;
-
-	while (*from && *from != ' ' && *from != '\n') {
-		*to = *from++;
-		if (*to == '\\' && strnlen(from, 3) == 3) {
-			*to = (char)((from[0] & 3) << 6 | (from[1] & 7) << 3 |
-				     (from[2] & 7));
-			from += 3;
-		}
-		to++;
-	}
-	*at = from + !!*from;
-	*to = '\0';
-	return start;
-}
-
-/* "ID PARENT DEVICE ROOT POINT ..."; false at the end. */
-static bool next_view(char **at, struct view *v)
-{
-	char *line = *at;
-
-	if (!*line)
-		return false;
-	*at = line + strcspn(line, "\n");
-	*at += !!**at;
-	word(&line);
-	word(&line);
-	v->dev = word(&line);
-	v->root = word(&line);
-	v->point = word(&line);
-	return true;
-}
 
 /* from begins a path, and to its new form. */
 static int moved(char *out, const char *path, const char *from, const char *to)
@@ -95,19 +54,19 @@ int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added
 {
 	const struct sandbox_rule of = *r;
 	autobuf struct buf text = BUF_INIT(1 << 20);
-	autofree struct view *views = NULL;
+	autofree struct proc_mount *views = NULL;
 	autofree char *inner = malloc(2 * PATH_MAX);
 	size_t n = 0;
-	struct view *own = NULL;
+	struct proc_mount *own = NULL;
 	int err = file_read(AT_FDCWD, "/proc/self/mountinfo", &text);
 	char *at;
 
 	if (err == 0 && inner)
-		views = calloc(text.len / 10 + 1, sizeof(*views));
+		views = calloc(text.len / PROC_MOUNT_LINE + 1, sizeof(*views));
 	if (err < 0 || !views)
 		return err < 0 ? err : -ENOMEM;
 	buf_str(&text);
-	for (at = text.data; next_view(&at, &views[n]); n++)
+	for (at = text.data; proc_mount_next(&at, &views[n]); n++)
 		if (path_beneath(views[n].point, of.path) &&
 			(!own || strlen(views[n].point) >= strlen(own->point)))
 			own = &views[n];

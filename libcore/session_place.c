@@ -13,6 +13,7 @@
 
 #include "file.h"
 #include "path.h"
+#include "proc_text.h"
 #include "str.h"
 
 static const char *const places[] = {"/run/wardbox", "/tmp/wardbox", NULL};
@@ -105,7 +106,6 @@ static void mix(br_sha256_context *hash, const void *bytes, size_t n)
  * old session: of what lies below user.slice only that name counts. */
 static void mix_cgroups(br_sha256_context *hash)
 {
-	static const char logins[] = "/user.slice";
 	autobuf struct buf b = BUF_INIT(16384);
 	const char *line;
 
@@ -113,13 +113,8 @@ static void mix_cgroups(br_sha256_context *hash)
 		return;
 	for (line = buf_str(&b); *line;) {
 		size_t n = strcspn(line, "\n");
-		const char *path = memchr(line, '/', n);
 
-		if (path && str_after(path, logins))
-			mix(hash, line,
-				(size_t)(path - line) + strlen(logins));
-		else
-			mix(hash, line, n);
+		mix(hash, line, proc_cgroup_place(line, n));
 		line += n + (line[n] == '\n');
 	}
 }
