@@ -25,7 +25,9 @@
 
 #include "buf.h"
 #include "cleanup.h"
+#include "file.h"
 #include "num.h"
+#include "proc_text.h"
 #include "run_pty.h"
 #include "str.h"
 #include "uapi/nr.h"
@@ -131,25 +133,22 @@ static void call_witness(struct run_state *st)
 /* The signals pending for a process, bit 0 for signal 1. */
 static uint64_t pending_of(pid_t pid)
 {
-	char path[32], text[2048];
+	/* The groups of one process alone may fill pages. */
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	char path[32];
 	struct buf name = BUF_FIXED(path);
-	autofd int fd = -1;
-	const char *at;
+	const char *value;
 	uint64_t set = 0;
-	ssize_t n;
+	size_t n;
 
 	buf_addf(&name, "/proc/%d/status", pid);
-	fd = open(buf_str(&name), O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (n <= 0)
+	if (file_read(AT_FDCWD, buf_str(&name), &text))
 		return 0;
-	text[n] = '\0';
-	at = str_find(text, "\nShdPnd:\t");
-	if (!at || strlen(at) < 9 + 16)
+	value = proc_value(buf_str(&text), "ShdPnd:", &n);
+	if (!value)
 		return 0;
-	memmove(text, at + 9, 16);
-	text[16] = '\0';
-	return num_hex64(text, &set) ? 0 : set;
+	text.data[(size_t)(value - text.data) + n] = '\0';
+	return num_hex64(value, &set) ? 0 : set;
 }
 
 /* Which of the signals that came went to the whole group. */
