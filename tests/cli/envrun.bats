@@ -582,7 +582,9 @@ refused() { # STATE
 		pid=$!
 		exec 8>in
 		echo "touch began; sleep 60" >&8
-		until [ -e began ]; do sleep 0.05; done
+		# Where nothing runs it is answered, and never began.
+		until [ -e began ] || [ -s out ]; do sleep 0.05; done
+		[ -e began ]
 		kill -$sig "$(cat pid)"
 		code=0
 		wait $pid || code=$?
@@ -590,7 +592,7 @@ refused() { # STATE
 		echo "$sig: $code, $(cat out)"
 		[ "$code" -eq $((128 + $(kill -l $sig))) ]
 		jq -e --argjson code "$code" '.exit_code == $code' out
-		rm began
+		rm began out
 	done
 }
 

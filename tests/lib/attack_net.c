@@ -20,8 +20,9 @@ static long a_tiocsti(void)
 
 	if (fd < 0)
 		return -1;
-	return syscall(SYS_ioctl, fd, 0x5412UL | (unsigned long)number(1) << 32,
-		&c);
+	/* What stands above the kernel's 32 bits, where a long has more. */
+	return syscall(SYS_ioctl, fd,
+		(unsigned long)(0x5412 | (uint64_t)number(1) << 32), &c);
 }
 
 static long net(int type, int protocol, int fastopen)
