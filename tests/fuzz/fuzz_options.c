@@ -5,6 +5,7 @@
  * program, so exit() comes back here, and what was allocated goes by a list.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,14 +32,19 @@ struct taken {
 };
 
 static jmp_buf back;
-static _Thread_local bool inside; /* the fuzzer's own threads allocate, too */
+static pthread_t inside; /* who is, or 0: the fuzzer's threads allocate, too */
 static void *block[BLOCKS];
 static size_t blocks;
+
+static bool is_inside(void)
+{
+	return inside && pthread_equal(inside, pthread_self());
+}
 
 static void made(const volatile void *p, size_t n)
 {
 	(void)n;
-	if (inside && blocks < BLOCKS)
+	if (is_inside() && blocks < BLOCKS)
 		block[blocks++] = (void *)(uintptr_t)p;
 }
 
@@ -52,7 +58,7 @@ static void gone(const volatile void *p)
 /* In place of libc's: of cli it leaves the table's reader alone. */
 void exit(int code)
 {
-	if (inside)
+	if (is_inside())
 		longjmp(back, 1);
 	fflush(NULL);
 	_exit(code);
@@ -100,9 +106,9 @@ static void parse(char **given, char **argv, int argc, unsigned flags)
 	spec.flags = flags & (CLI_COMMAND | CLI_FAIL_OURS);
 	if (setjmp(back))
 		return;
-	inside = true;
+	inside = pthread_self();
 	first = cli_parse(&spec, &t, argc, argv);
-	inside = false;
+	inside = 0;
 	judge(given, argv, argc, first);
 	if (t.number > 1023 || t.list.count >= (size_t)argc)
 		abort();
@@ -136,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	dup2(quiet, 1);
 	dup2(quiet, 2);
 	parse(given, argv, argc, data[0]);
-	inside = false;
+	inside = 0;
 	dup2(out, 1);
 	dup2(err, 2);
 	while (blocks) {
