@@ -126,14 +126,11 @@ static struct arg tail(const struct arg *a, size_t from)
 /* git bisect, then git bisect run. */
 static void subcommand(struct scan *s, const struct arg *a)
 {
-	char name[128];
-	struct buf b = BUF_FIXED(name);
+	const char *name = judge_print(
+		s->k->j, "%s/%s", s->sub ? s->sub : s->name, a->s);
 
-	buf_addf(&b, "%s/%s", s->sub ? s->sub : s->name, a->s);
-	if (b.err || a->unknown)
-		return;
-	if (args_schema(s, 1, buf_str(&b)))
-		s->sub = judge_text(s->k->j, name, b.len);
+	if (!a->unknown && args_schema(s, 1, name))
+		s->sub = name;
 }
 
 /* python3 -m MODULE: the words behind it are the module's alone. */

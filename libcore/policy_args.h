@@ -35,6 +35,8 @@ struct scan {
 	struct arg sed;      /* the script so far; s is NULL without one */
 	struct shell_set *env;
 	size_t nenv;
+	const struct shell_val *from; /* where the first operands are seen from */
+	size_t placed;		      /* … which are these; then: place */
 };
 
 /* Takes the schema called name for the program, or the subcommand. */

@@ -21,7 +21,7 @@
 #include "policy.h"
 
 enum {
-	IMG_VERSION = 5,
+	IMG_VERSION = 6,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -159,11 +159,12 @@ enum img_type {
 	IMG_T_REPL, /* text that stands for data in the command */
 	IMG_T_DATA, /* presence makes all that follows data */
 	IMG_T_SUB,  /* a subcommand with a schema of its own */
+	IMG_T_PLACE, /* a directory that paths behind it are seen from */
 	IMG_TYPES,
 };
 #define IMG_TYPE_NAMES                                                         \
 	"flag str num path wpath cpath gitkey exec cmd cmd+data sh split "     \
-	"code script assign sed awk name deny ask url prog prop vol link repl data sub"
+	"code script assign sed awk name deny ask url prog prop vol link repl data sub place"
 
 enum img_item_kind {
 	IMG_I_END,    /* of a schema */

@@ -127,6 +127,7 @@ static void shell(struct scan *s)
 static void operands(struct scan *s)
 {
 	struct parsed *o = s->out;
+	const struct shell_val *place = s->k->cwd;
 	bool links = false;
 
 	/* test A -nt B looks at A, too. */
@@ -139,6 +140,7 @@ static void operands(struct scan *s)
 		struct item it;
 		bool said = s->schema[0] && args_item(s, i, &it);
 
+		s->k->cwd = i < s->placed ? s->from : place;
 		if (o->query)
 			return;
 		/* What is taken goes to the last of them. */
@@ -220,19 +222,17 @@ static void inner(struct scan *s)
 
 static void what_it_does(struct scan *s)
 {
-	static const char names[][8] = {
-		"cp", "mkdir", "touch", "tee", "install", "tar", "rm", "mv",
-		"rmdir"};
-	size_t i = s->schema[0] ? 0 : ARRAY_SIZE(names);
+	int i = s->schema[0]
+			? policy_index("cp mkdir touch tee install tar rsync "
+				       "mv rm rmdir",
+				  s->name)
+			: -1;
 
-	while (i < ARRAY_SIZE(names) && !str_eq(s->name, names[i]))
-		i++;
-	s->k->keeps = i < 6;
+	s->k->keeps = i >= 0 && i < 6;
+	s->moves = i == 6 || i == 7;
+	s->removes = i >= 7;
 	s->k->removes = false;
-	s->removes = i >= 6 && i < ARRAY_SIZE(names);
-	s->moves = s->schema[0] &&
-		   (str_eq(s->name, "mv") || str_eq(s->name, "rsync"));
-	s->k->unlinks = i < ARRAY_SIZE(names) && str_eq(names[i], "rm");
+	s->k->unlinks = i == 8;
 }
 
 /* A letter each at most, and tar's first word, which has no dash: a word that
@@ -251,7 +251,8 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, struct parsed *out)
 {
 	struct scan s = {
-		.k = k, .prog = p, .argv = argv, .argc = argc, .out = out};
+		.k = k, .prog = p, .argv = argv, .argc = argc, .out = out,
+		.from = k->cwd};
 	struct arena *a = k->j->arena;
 
 	*out = (struct parsed){0};
@@ -299,6 +300,7 @@ void judge_args(struct judge_cmd *k, const struct prog *p,
 		inner(&s);
 	else if (out->query && s.style & IMG_S_WRAPPER)
 		out->wrapper = true;
+	k->cwd = s.from;
 }
 
 void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)

@@ -156,6 +156,10 @@ const char *judge_show(struct judge *j, const char *s);
 /* Copies s[0..n) with a NUL; "" when memory is out (which denies later). */
 const char *judge_text(struct judge *j, const char *s, size_t n);
 
+/* The same of what buf_addf() makes of fmt. */
+__attribute__((format(printf, 2, 3))) const char *judge_print(
+	struct judge *j, const char *fmt, ...);
+
 /* The same as a word. */
 struct arg judge_arg(struct judge *j, const char *s, size_t n);
 

@@ -18,25 +18,15 @@ struct made_link {
 
 bool judge_made(struct judge *j, const char *path, char link[JUDGE_PATH])
 {
-	char room[2][JUDGE_PATH];
 	const char *at = path;
-	unsigned flip = 0;
 	ssize_t got;
 
 	for (const struct made_link *l = j->made; l; l = l->next) {
-		struct buf b = {.data = room[flip], .cap = JUDGE_PATH,
-			.max = JUDGE_PATH - 1};
-
-		if (!l->copy) {
-			if (str_eq(l->path, at) || str_eq(l->path, path))
-				return str_copy(link, JUDGE_PATH, l->to) == 0;
-			continue;
-		}
-		if (!path_beneath(l->path, at))
-			continue;
-		buf_addf(&b, "%s%s", l->to, at + strlen(l->path));
-		at = b.err ? path : buf_str(&b);
-		flip ^= 1;
+		if (l->copy && path_beneath(l->path, at))
+			at = judge_print(
+				j, "%s%s", l->to, at + strlen(l->path));
+		if (!l->copy && (str_eq(l->path, at) || str_eq(l->path, path)))
+			return str_copy(link, JUDGE_PATH, l->to) == 0;
 	}
 	if (at == path)
 		return false;
@@ -82,14 +72,10 @@ static void remember(
 static void link_from(
 	struct scan *s, const struct arg *a, const struct arg *last, size_t n)
 {
-	char path[JUDGE_PATH];
-	struct buf b = BUF_FIXED(path);
 	struct arg target = *a;
 
-	buf_add(&b, last->s, n);
-	buf_addf(&b, "%s%s", n ? "/" : "", a->s);
-	if (!b.err)
-		target.s = judge_text(s->k->j, buf_str(&b), b.len);
+	target.s = judge_print(s->k->j, "%.*s%s%s", (int)n, last->s,
+		n ? "/" : "", a->s);
 	judge_path(s->k, &target, PATH_READ);
 }
 
@@ -188,9 +174,6 @@ void args_made(struct scan *s, bool links)
 	for (size_t i = 0; i < n && (links || copies(s)); i++) {
 		const struct arg *a = &s->out->operand[i];
 		size_t end = strlen(a->s), from;
-		char within[JUDGE_PATH];
-		struct buf b = BUF_FIXED(within);
-
 		if (strpbrk(a->s, "\1\2"))
 			continue;
 		/* rsync takes what is in x/, others x itself. */
@@ -200,8 +183,10 @@ void args_made(struct scan *s, bool links)
 			end--;
 		for (from = end; from && a->s[from - 1] != '/';)
 			from--;
-		buf_addf(&b, "%s/%.*s", last.s, (int)(end - from), a->s + from);
-		if (is & 2 && end > from && !b.err)
-			remember(s->k, buf_str(&b), a->s, !links);
+		if (is & 2 && end > from)
+			remember(s->k,
+				judge_print(s->k->j, "%s/%.*s", last.s,
+					(int)(end - from), a->s + from),
+				a->s, !links);
 	}
 }

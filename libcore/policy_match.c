@@ -208,15 +208,7 @@ static enum match exact(const struct subject *s, struct img_range tokens)
 /* "./tool", as rules speak of it. */
 static const char *local_path(struct judge *j, const struct prog *p)
 {
-	size_t n = strlen(p->rel) + 1;
-	char *path = arena_bytes(j->arena, n + 2);
-
-	if (!path)
-		return "";
-	path[0] = '.';
-	path[1] = '/';
-	memcpy(path + 2, p->rel, n);
-	return path;
+	return judge_print(j, "./%s", p->rel);
 }
 
 /* The first name of the program that is one of the words; their number when

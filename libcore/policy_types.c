@@ -96,18 +96,14 @@ static void not_known(struct scan *s, const struct arg *v, const char *what)
 /* Each -e is a line, and one that ends in a backslash goes on in the next. */
 static void sed_line(struct scan *s, const struct arg *v)
 {
-	char text[JUDGE_PATH];
-	struct buf b = BUF_FIXED(text);
+	const char *all;
 
 	if (!s->sed.s) {
 		s->sed = *v;
 		return;
 	}
-	buf_addf(&b, "%s\n%s", s->sed.s, v->s);
-	if (b.err)
-		judge_raise(s->k, POLICY_DENY, "limit",
-			"the sed script is too long to be judged");
-	s->sed = judge_arg(s->k->j, buf_str(&b), b.len);
+	all = judge_print(s->k->j, "%s\n%s", s->sed.s, v->s);
+	s->sed = judge_arg(s->k->j, all, strlen(all));
 }
 
 static void runs(struct scan *s, enum img_type type, const struct arg *v)
@@ -172,6 +168,35 @@ static void path(struct scan *s, enum img_type type, const struct arg *v)
 			judge_show(s->k->j, v->s));
 }
 
+/* tar -C DIR: what comes behind is seen from there. */
+static void enter(struct scan *s, const struct arg *v)
+{
+	struct judge_cmd *k = s->k;
+	struct shell_val *to = arena_new(k->j->arena, struct shell_val);
+	struct shell_str *alts = arena_zalloc(
+		k->j->arena, (k->cwd->n + 1) * sizeof(*alts));
+
+	/* tar unpacks there */
+	judge_path(k, v, s->style & IMG_S_BUNDLE ? PATH_WRITE : PATH_READ);
+	if (v->unknown || !to || !alts)
+		return;
+	*to = *k->cwd;
+	to->alts = alts;
+	for (unsigned i = 0; i < to->n; i++) {
+		struct path_found f = {0};
+		const char *dir = judge_text(
+			k->j, k->cwd->alts[i].p, k->cwd->alts[i].n);
+
+		if (!strchr(dir, SHELL_ANY)) {
+			judge_resolve(k->j, dir, v->s, &f);
+			dir = judge_text(k->j, f.path, strlen(f.path));
+		}
+		alts[i] = (struct shell_str){dir, strlen(dir)};
+	}
+	k->cwd = to;
+	s->placed = s->out->operands;
+}
+
 static void presence(struct scan *s, enum img_type type, const char *name)
 {
 	const char *prog = s->prog->name ? s->prog->name : s->argv[0].s;
@@ -230,6 +255,9 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 		break;
 	case IMG_T_REPL:
 		s->replace = *value->s ? value->s : "{}";
+		break;
+	case IMG_T_PLACE:
+		enter(s, value);
 		break;
 	case IMG_T_PATH:
 	case IMG_T_WPATH:

@@ -37,6 +37,18 @@ const char *judge_text(struct judge *j, const char *s, size_t n)
 	return to;
 }
 
+const char *judge_print(struct judge *j, const char *fmt, ...)
+{
+	autobuf struct buf b = BUF_INIT(JUDGE_ARENA);
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	j->spent |= b.err != 0;
+	return judge_text(j, buf_str(&b), b.len);
+}
+
 struct arg judge_arg(struct judge *j, const char *s, size_t n)
 {
 	const char *copy = judge_text(j, s, n);
