@@ -26,7 +26,7 @@ static void literal_path(struct judge_cmd *k, const char *at)
 
 	if (s[n] != *at || n < 2 || (s[0] == '/' && !chr_alpha(s[1])))
 		return;
-	if (s[0] == '/' || str_after(s, "../"))
+	if (s[0] == '/' || str_after(s, "../") || str_eq(a.s, ".."))
 		judge_path(k, &a, PATH_READ);
 }
 
