@@ -478,7 +478,7 @@ time.sleep(60)' >port &
 		assert system['layer'] == 'system' and system['use'] == 'DEV'
 		assert any('curl' in l[1] for l in system['list'] if l[0] == 'net')
 		git = dict(system['args'])['git']
-		assert ['short', 'path', 0, ['C']] in git
+		assert ['short', 'place', 0, ['C']] in git
 		rule, ex = project['rule']
 		assert rule[0][0] == 'deny' and rule[1] == 'mine'
 		assert rule[6] == [['word', ['make']], ['word', ['x:y']], ['rest', []]]
