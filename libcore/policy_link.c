@@ -129,12 +129,19 @@ static struct arg goal(const struct scan *s, size_t *n)
  * With -n even a link to a directory is that. */
 static unsigned place(const struct scan *s, const struct arg *last)
 {
+	struct judge *j = s->k->j;
 	struct path_found f = {.want = FOUND_NAMES};
+	unsigned is = 0;
 
-	judge_resolve(s->k->j, s->k->j->cwd, last->s, &f);
 	if (str_ends(last->s, "/"))
 		return 2;
-	return judge_enters(s->k->j, f.path) ? 2U | (f.count > 1) : 1;
+	for (unsigned i = 0; i < s->k->cwd->n; i++) {
+		struct shell_str dir = s->k->cwd->alts[i];
+
+		judge_resolve(j, judge_text(j, dir.p, dir.n), last->s, &f);
+		is |= judge_enters(j, f.path) ? 2U | (f.count > 1) : 1;
+	}
+	return is;
 }
 
 void args_link(struct scan *s, const struct arg *a)

@@ -178,7 +178,8 @@ static void enter(struct scan *s, const struct arg *v)
 
 	/* tar unpacks there */
 	judge_path(k, v, s->style & IMG_S_BUNDLE ? PATH_WRITE : PATH_READ);
-	if (v->unknown || !to || !alts)
+	s->placed = s->out->operands;
+	if (!to || !alts)
 		return;
 	*to = *k->cwd;
 	to->alts = alts;
@@ -187,6 +188,8 @@ static void enter(struct scan *s, const struct arg *v)
 		const char *dir = judge_text(
 			k->j, k->cwd->alts[i].p, k->cwd->alts[i].n);
 
+		if (v->unknown)
+			dir = "\2";
 		if (!strchr(dir, SHELL_ANY)) {
 			judge_resolve(k->j, dir, v->s, &f);
 			dir = judge_text(k->j, f.path, strlen(f.path));
@@ -194,7 +197,6 @@ static void enter(struct scan *s, const struct arg *v)
 		alts[i] = (struct shell_str){dir, strlen(dir)};
 	}
 	k->cwd = to;
-	s->placed = s->out->operands;
 }
 
 static void presence(struct scan *s, enum img_type type, const char *name)
