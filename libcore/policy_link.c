@@ -67,43 +67,29 @@ static void remember(
 	}
 }
 
-/* What a symbolic link says is read from where it stands: the first n bytes of
- * `last`. */
-static void link_from(
-	struct scan *s, const struct arg *a, const struct arg *last, size_t n)
-{
-	struct arg target = *a;
-
-	target.s = judge_print(s->k->j, "%.*s%s%s", (int)n, last->s,
-		n ? "/" : "", a->s);
-	judge_path(s->k, &target, PATH_READ);
-}
-
-/* Was a letter of these given, or a long name? That may be cut short. */
-static bool given(const struct scan *s, const char *letters, const char *name)
-{
-	const struct parsed *o = s->out;
-
-	for (size_t i = 0; i < o->opts; i++) {
-		const char *opt = o->opt[i].name;
-
-		if (opt[1] == '-' ? str_after(name, opt) != NULL
-				  : opt[1] && strchr(letters, opt[1]))
-			return true;
-	}
-	return false;
-}
-
+/* -s, or a long name that may be cut short. */
 static bool symbolic(const struct scan *s)
 {
-	return given(s, "s", "--symbolic-link");
+	const struct parsed *o = s->out;
+	bool found = args_given(o, "-s");
+
+	for (size_t i = 0; i < o->opts; i++)
+		found |= o->opt[i].name[1] == '-' &&
+			 str_after("--symbolic-link", o->opt[i].name);
+	return found;
 }
 
-/* Does it take links along as they are? */
+/* Does it take links along as they are? An option of those, or a long one that
+ * begins like one: --archive, --recursive, --no-dereference. */
 static bool copies(const struct scan *s)
 {
-	return !s->k->keeps || given(s, "adlPrR", "--archive") ||
-	       given(s, "", "--recursive") || given(s, "", "--no-dereference");
+	const struct parsed *o = s->out;
+	bool found = !s->k->keeps;
+
+	for (size_t i = 0; i < o->opts; i++)
+		found |= strpbrk(o->opt[i].name, "adlnPrR") ==
+			 o->opt[i].name + strspn(o->opt[i].name, "-");
+	return found;
 }
 
 /* Of n operands the place that the others go to, be it an option's; their
@@ -148,7 +134,6 @@ void args_link(struct scan *s, const struct arg *a)
 {
 	size_t n = s->out->operands;
 	struct arg last = goal(s, &n);
-	const char *slash = strrchr(last.s, '/');
 	unsigned is;
 
 	/* A copy is made of it, or the file gets another name. */
@@ -162,10 +147,17 @@ void args_link(struct scan *s, const struct arg *a)
 		return;
 	}
 	is = place(s, &last);
-	if (is & 1)
-		link_from(s, a, &last, slash ? (size_t)(slash - last.s) : 0);
-	if (is & 2)
-		link_from(s, a, &last, strlen(last.s));
+	/* What a link says is read from where it stands. */
+	for (unsigned in = 0; in < 2; in++) {
+		struct arg target = *a;
+
+		n = in ? strlen(last.s)
+		       : (size_t)(path_base(last.s) - last.s);
+		target.s = judge_print(s->k->j, "%.*s%s%s", (int)n, last.s,
+			in ? "/" : "", a->s);
+		if (is & 1U << in)
+			judge_path(s->k, &target, PATH_READ);
+	}
 }
 
 void args_made(struct scan *s, bool links)

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "path.h"
 #include "policy_args.h"
 #include "str.h"
 
@@ -168,35 +169,36 @@ static void path(struct scan *s, enum img_type type, const struct arg *v)
 			judge_show(s->k->j, v->s));
 }
 
-/* tar -C DIR: what comes behind is seen from there. */
-static void enter(struct scan *s, const struct arg *v)
+/* Where the command is once it has entered a directory; of a file, the one that
+ * it is in. */
+static const struct shell_val *within(
+	struct judge_cmd *k, const struct arg *v, bool file)
 {
-	struct judge_cmd *k = s->k;
-	struct shell_val *to = arena_new(k->j->arena, struct shell_val);
-	struct shell_str *alts = arena_zalloc(
-		k->j->arena, (k->cwd->n + 1) * sizeof(*alts));
+	struct judge *j = k->j;
+	struct shell_val *to = arena_new(j->arena, struct shell_val);
+	struct shell_str *alts =
+		arena_zalloc(j->arena, (k->cwd->n + 1) * sizeof(*alts));
 
-	/* tar unpacks there */
-	judge_path(k, v, s->style & IMG_S_BUNDLE ? PATH_WRITE : PATH_READ);
-	s->placed = s->out->operands;
 	if (!to || !alts)
-		return;
+		return k->cwd;
 	*to = *k->cwd;
 	to->alts = alts;
 	for (unsigned i = 0; i < to->n; i++) {
 		struct path_found f = {0};
-		const char *dir = judge_text(
-			k->j, k->cwd->alts[i].p, k->cwd->alts[i].n);
+		struct shell_str *dir = &alts[i];
 
+		*dir = k->cwd->alts[i];
 		if (v->unknown)
-			dir = "\2";
-		if (!strchr(dir, SHELL_ANY)) {
-			judge_resolve(k->j, dir, v->s, &f);
-			dir = judge_text(k->j, f.path, strlen(f.path));
-		}
-		alts[i] = (struct shell_str){dir, strlen(dir)};
+			*dir = SHELL_STR("\2");
+		if (dir->n && memchr(dir->p, SHELL_ANY, dir->n))
+			continue;
+		judge_resolve(j, judge_text(j, dir->p, dir->n), v->s, &f);
+		dir->n = strlen(f.path);
+		if (file && !judge_enters(j, f.path))
+			dir->n = (size_t)(path_base(f.path) - f.path);
+		dir->p = judge_text(j, f.path, dir->n);
 	}
-	k->cwd = to;
+	return to;
 }
 
 static void presence(struct scan *s, enum img_type type, const char *name)
@@ -259,7 +261,11 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 		s->replace = *value->s ? value->s : "{}";
 		break;
 	case IMG_T_PLACE:
-		enter(s, value);
+		/* tar unpacks there */
+		judge_path(s->k, value,
+			s->style & IMG_S_BUNDLE ? PATH_WRITE : PATH_READ);
+		s->k->cwd = within(s->k, value, false);
+		s->placed = s->out->operands;
 		break;
 	case IMG_T_PATH:
 	case IMG_T_WPATH:
@@ -366,8 +372,8 @@ static void replace(struct scan *s, struct arg *a)
 	a->unknown = true;
 }
 
-/* find's "{}": a name below one of the starting points. */
-static void found_files(struct scan *s, struct arg *a)
+/* find's "{}": a name below one of the starting points, or right here. */
+static void found_files(struct scan *s, struct arg *a, bool dirs)
 {
 	struct judge *j = s->k->j;
 	const struct parsed *o = s->out;
@@ -385,7 +391,7 @@ static void found_files(struct scan *s, struct arg *a)
 	}
 	/* Each starting point is judged on its own; inside the root a name
 	 * below one is as good as below another. */
-	if (o->operands == 1 && !o->operand[0].unknown)
+	if (o->operands == 1 && !o->operand[0].unknown && !dirs)
 		start = o->operand[0].s;
 	for (size_t i = 0; i < o->opts; i++)
 		if (str_eq(o->opt[i].name, "-name") && o->opt[i].value)
@@ -424,6 +430,9 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 	size_t n = from < s->argc ? s->argc - from : 0, end = n;
 	struct arg *argv = arena_zalloc(j->arena, (n + 2) * sizeof(*argv));
 	bool until = it->flags & IMG_F_UNTIL, files = false;
+	/* -execdir, of each starting point */
+	bool dirs = until && s->out->operands &&
+		    str_ends(s->argv[from - 1].s, "dir");
 
 	if (!argv)
 		return;
@@ -447,7 +456,7 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 			judge_path(s->k, a, PATH_READ);
 		argv[i] = *a;
 		if (until)
-			found_files(s, &argv[i]);
+			found_files(s, &argv[i], dirs);
 		else
 			replace(s, &argv[i]);
 	}
@@ -455,8 +464,16 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 		argv[end++] =
 			(struct arg){.s = "\2", .many = true, .unknown = true};
 	if (until) {
+		const struct shell_val *cwd = s->k->cwd;
+
 		s->i = from + end;
-		judge_argv(s->k, argv, end);
+		for (size_t i = 0; i < (dirs ? s->out->operands : 1); i++) {
+			if (dirs)
+				s->k->cwd = within(
+					s->k, &s->out->operand[i], true);
+			judge_argv(s->k, argv, end);
+			s->k->cwd = cwd;
+		}
 		return;
 	}
 	if (s->style & IMG_S_TEXT && end) {

@@ -308,13 +308,11 @@ static void mapfile_names(struct shell_walk *w, struct shell_call *c,
 {
 	const struct shell_val *call = flags['C'];
 
-	/* It is given a number, and a line that was read. */
-	if (call)
-		shell_walk_code(w, call, c->span);
+	/* It is given a line that was read. */
 	for (unsigned i = 0; call && i < call->n; i++)
 		shell_walk_code(w,
 			shell_val_str(w, shell_str_join(w, call->alts[i],
-						 SHELL_STR(" 0 \"$_\""),
+						 SHELL_STR(" \"$_\""),
 						 (struct shell_str){0})),
 			c->span);
 	if (c->at >= c->n)
