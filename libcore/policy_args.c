@@ -428,14 +428,8 @@ void judge_path_guess(struct judge_cmd *k, const struct arg *a)
 	if (s[0] == '-' && s[1] && s[1] != '-' && s[2])
 		s += s[2] == '=' ? 3 : 2;
 	while (*s && !is_address(&s)) {
-		size_t n;
-		struct arg piece;
-
-		/* @FILE is how many programs are given more words. */
-		if (s[0] == '@' && (s[1] == '/' || s[1] == '.' || s[1] == '~'))
-			s++;
-		n = strcspn(s, "=:,");
-		piece = judge_arg(k->j, s, n);
+		size_t n = strcspn(s, "=:,");
+		struct arg piece = judge_arg(k->j, s, n);
 
 		piece.many = a->many;
 		piece.glob = a->glob;

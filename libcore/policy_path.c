@@ -506,11 +506,14 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	/* Below an approved parent the kernel alone watches paths. */
 	if (!*a->s || j->depth || judge_spent(j))
 		return;
+	/* @FILE is how many programs are given more words. */
+	if (*a->s == '@' && a->s[1] && strchr("/.~", a->s[1]))
+		known.s++;
 	if (a->unknown) {
 		judge_unresolved(k, a, "path");
 		if (use == PATH_WRITE)
 			written_somewhere(k);
-		known.s = judge_text(j, a->s, strcspn(a->s, "\2"));
+		known.s = judge_text(j, known.s, strcspn(known.s, "\2"));
 		if (!*known.s)
 			return;
 		known.unknown = false;
