@@ -36,41 +36,50 @@ struct finding {
 enum { LANDLOCK_ABI_NEEDED = 6, FINDINGS_MAX = PROBE_ITEMS + 40 };
 
 static const struct {
-	const char *name, *purpose, *fix;
 	uint8_t item;
 	bool needed;
+	const char *text; /* name NUL purpose NUL fix */
 } tries[] = {
-	{"no_new_privs", "set-user-id programs give nothing",
-		"Linux 3.5 has it", PROBE_NNP, true},
-	{"seccomp filter", "system calls, network, devices",
-		"CONFIG_SECCOMP_FILTER; a container may forbid it",
-		PROBE_SECCOMP, true},
-	{"seccomp notify", "each program started is decided and recorded",
-		"Linux 5.5; one listener fits in a tree", PROBE_NOTIFY, true},
-	{"scope: sockets", "no abstract sockets of others",
-		"Linux 6.12 (Landlock ABI 6)", PROBE_SCOPE_UNIX, true},
-	{"scope: signals", "no signals to others",
-		"Linux 6.12 (Landlock ABI 6)", PROBE_SCOPE_SIGNAL, true},
-	{"user namespace", "the others without root",
+	{PROBE_NNP, true,
+		"no_new_privs\0set-user-id programs give nothing\0"
+		"Linux 3.5 has it"},
+	{PROBE_SECCOMP, true,
+		"seccomp filter\0system calls, network, devices\0"
+		"CONFIG_SECCOMP_FILTER; a container may forbid it"},
+	{PROBE_NOTIFY, true,
+		"seccomp notify\0each program started is decided and recorded\0"
+		"Linux 5.5; one listener fits in a tree"},
+	{PROBE_SCOPE_UNIX, true,
+		"scope: sockets\0no abstract sockets of others\0"
+		"Linux 6.12 (Landlock ABI 6)"},
+	{PROBE_SCOPE_SIGNAL, true,
+		"scope: signals\0no signals to others\0"
+		"Linux 6.12 (Landlock ABI 6)"},
+	{PROBE_USERNS, false,
+		"user namespace\0the others without root\0"
 		"sysctl kernel.unprivileged_userns_clone=1, or "
-		"kernel.apparmor_restrict_unprivileged_userns=0",
-		PROBE_USERNS, false},
-	{"pid namespace", "own processes, fresh /proc; all end together",
-		"needs user namespaces or CAP_SYS_ADMIN, and an unmasked /proc",
-		PROBE_PIDNS, false},
-	{"mount namespace", "read-only or hidden inside of writable",
-		"needs user namespaces or CAP_SYS_ADMIN", PROBE_MOUNTNS,
-		false},
-	{"ipc namespace", "own System V IPC",
-		"needs user namespaces or CAP_SYS_ADMIN", PROBE_IPCNS, false},
-	{"net namespace", "an own loopback (--net=local)",
-		"needs user namespaces or CAP_SYS_ADMIN", PROBE_NETNS, false},
-	{"pidfd", "waits and signals without races", "Linux 5.3 has it",
-		PROBE_PIDFD, true},
-	{"close_range", "no descriptor is inherited by chance",
-		"Linux 5.11 has it", PROBE_CLOSE_RANGE, true},
-	{"terminals", "exec --pty", "mount devpts on /dev/pts", PROBE_PTY,
-		false},
+		"kernel.apparmor_restrict_unprivileged_userns=0"},
+	{PROBE_PIDNS, false,
+		"pid namespace\0own processes, fresh /proc; all end together\0"
+		"needs user namespaces or CAP_SYS_ADMIN, and an unmasked /proc"},
+	{PROBE_MOUNTNS, false,
+		"mount namespace\0read-only or hidden inside of writable\0"
+		"needs user namespaces or CAP_SYS_ADMIN"},
+	{PROBE_IPCNS, false,
+		"ipc namespace\0own System V IPC\0"
+		"needs user namespaces or CAP_SYS_ADMIN"},
+	{PROBE_NETNS, false,
+		"net namespace\0an own loopback (--net=local)\0"
+		"needs user namespaces or CAP_SYS_ADMIN"},
+	{PROBE_PIDFD, true,
+		"pidfd\0waits and signals without races\0"
+		"Linux 5.3 has it"},
+	{PROBE_CLOSE_RANGE, true,
+		"close_range\0no descriptor is inherited by chance\0"
+		"Linux 5.11 has it"},
+	{PROBE_PTY, false,
+		"terminals\0exec --pty\0"
+		"mount devpts on /dev/pts"},
 };
 
 static void find_landlock(struct finding *f)
@@ -146,9 +155,9 @@ static size_t find_all(const struct doctor *o, struct finding *f)
 	find_landlock(&f[n++]);
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
 		f[n++] = (struct finding){
-			.name = tries[i].name,
-			.purpose = tries[i].purpose,
-			.fix = tries[i].fix,
+			.name = tries[i].text,
+			.purpose = str_nth(tries[i].text, 1),
+			.fix = str_nth(tries[i].text, 2),
 			.needed = tries[i].needed,
 			.err = probe_try((enum probe_item)tries[i].item),
 		};

@@ -152,12 +152,11 @@ static int start_log(struct drop *o, const struct sandbox *s,
 		return dir;
 	/* A log that its subject can write is none. */
 	if (!(s->enforced & SANDBOX_LANDLOCK) ||
-		sandbox_explain(s, path, NULL) & SANDBOX_WRITE) {
-		diag_fail(d, -EPERM, "%s: the command could write its log",
-			path);
-		diag_hint(d, "--hide=%.100s, or grant less around it", path);
-		return -EPERM;
-	}
+		sandbox_explain(s, path, NULL) & SANDBOX_WRITE)
+		return diag_fail(d, -EPERM,
+			"%s: the command could write its log\036"
+			"--hide=%.100s, or grant less around it",
+			path, path);
 	err = audit_open(&o->log->log, dir, geteuid(), NULL, d);
 	if (err == 0)
 		err = audit_start(

@@ -71,10 +71,10 @@ int profile_still_read(const char *path, enum shell_kind kind,
 			path, shell, why.text);
 	if (broken)
 		return 0;
-	diag_fail(d, -EBADMSG, "%s cannot be read by %s already: %s", path,
-		shell, why.text);
-	diag_hint(d, "repair line %u first, or use --force", why.line);
-	return -EBADMSG;
+	return diag_fail(d, -EBADMSG,
+		"%s cannot be read by %s already: %s\036"
+		"repair line %u first, or use --force",
+		path, shell, why.text, why.line);
 }
 
 static int check(void *ctx, const struct buf *before, const struct buf *after,

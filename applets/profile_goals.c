@@ -206,14 +206,11 @@ static int of_kind(struct profile_goals *goals, enum shell_kind kind,
 	autofree struct profile_files *files = profile_alloc(sizeof *files);
 	int err;
 
-	if (!shellkind_writable(kind)) {
-		diag_fail(d, -ENOEXEC,
-			"%s has no startup file that is written "
-			"here",
+	if (!shellkind_writable(kind))
+		return diag_fail(d, -ENOEXEC,
+			"%s has no startup file that is written here\036"
+			"'profile print' gives its lines",
 			shellkind_name(kind));
-		diag_hint(d, "'profile print' gives its lines");
-		return -ENOEXEC;
-	}
 	err = o->system ? profile_targets_system(
 				  files, kind, o->id, o->force, &who->place, d)
 			: profile_targets_user(

@@ -71,10 +71,9 @@ static void set(char *to, size_t size, const char *s, size_t n)
 	to[n] = '\0';
 }
 
-/* The kind's one fact; one found before is replaced. detail may be NULL. */
-FLOATLESS __attribute__((format(printf, 6, 7))) static void add(struct look *l,
-	enum confinement_kind kind, bool confined, const char *detail, size_t n,
-	const char *evidence, ...)
+/* The kind's one fact, that it confines; one found before is replaced. */
+FLOATLESS __attribute__((format(printf, 3, 4))) static struct confinement_fact *
+fact(struct look *l, enum confinement_kind kind, const char *evidence, ...)
 {
 	autobuf struct buf b = BUF_INIT(2 * SEEN_MAX);
 	struct confinement_fact *f = l->out->fact;
@@ -83,13 +82,17 @@ FLOATLESS __attribute__((format(printf, 6, 7))) static void add(struct look *l,
 	while (f < l->out->fact + l->out->count && f->kind != kind)
 		f++;
 	l->out->count += f == l->out->fact + l->out->count;
-	f->kind = kind;
-	f->confined = confined;
 	va_start(ap, evidence);
 	buf_vaddf(&b, evidence, ap);
 	va_end(ap);
+	*f = (struct confinement_fact){.kind = kind, .confined = true};
 	set(f->evidence, sizeof f->evidence, buf_str(&b), b.len);
-	set(f->detail, sizeof f->detail, detail, detail ? n : 0);
+	return f;
+}
+
+static void set_detail(struct confinement_fact *f, const char *s, size_t n)
+{
+	set(f->detail, sizeof f->detail, s, n);
 }
 
 /* "snap.NAME.APP" in a label or a cgroup: NAME. */
@@ -108,6 +111,7 @@ static size_t snap_name(const char *text, const char **name)
 static void look_snap(struct look *l, const char *label, const char *from)
 {
 	char path[128];
+	struct confinement_fact *f;
 	const char *name, *text, *mode;
 	size_t n = snap_name(label, &name), len = 0;
 	bool classic;
@@ -118,12 +122,13 @@ static void look_snap(struct look *l, const char *label, const char *from)
 	text = read_text(l, path);
 	mode = text ? proc_value(text, "confinement:", &len) : NULL;
 	classic = mode && len >= 7 && strncmp(mode, "classic", 7) == 0;
-	add(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT, !classic,
-		name, n, "%s names snap.%.*s; %s says %s", from, (int)n, name,
-		path,
+	f = fact(l, classic ? CONFINED_SNAP_CLASSIC : CONFINED_SNAP_STRICT,
+		"%s names snap.%.*s; %s says %s", from, (int)n, name, path,
 		classic ? "classic"
 		: mode  ? "strict"
 			: "nothing");
+	f->confined = !classic;
+	set_detail(f, name, n);
 }
 
 static void look_label(struct look *l)
@@ -133,26 +138,24 @@ static void look_label(struct look *l)
 	char label[160];
 	const char *text = read_text(l, apparmor), *mode;
 	bool has_label = text && *text;
-	size_t n;
+	struct confinement_fact *f;
 
 	if (!has_label)
 		text = read_text(l, cgroup);
 	if (!text)
 		return;
 	/* The file read next takes the place of this one. */
-	n = strnlen(text, sizeof label - 1);
-	memcpy(label, text, n);
-	label[n] = '\0';
+	BUF_PRINT(label, "%.*s", (int)sizeof label - 1, text);
 	if (!has_label) {
 		look_snap(l, label, cgroup);
 		return;
 	}
 	mode = strrchr(label, '(');
-	add(l, CONFINED_APPARMOR,
-		!str_eq(label, "unconfined") &&
-			!(mode && (str_after(mode, "(complain") ||
-					  str_after(mode, "(unconfined"))),
-		label, strcspn(label, " "), "%s: %s", apparmor, label);
+	f = fact(l, CONFINED_APPARMOR, "%s: %s", apparmor, label);
+	f->confined = !str_eq(label, "unconfined") &&
+		      !(mode && (str_after(mode, "(complain") ||
+					str_after(mode, "(unconfined")));
+	set_detail(f, label, strcspn(label, " "));
 	if (str_after(label, "snap."))
 		look_snap(l, label, apparmor);
 }
@@ -160,17 +163,19 @@ static void look_label(struct look *l)
 static void look_selinux(struct look *l)
 {
 	const char *text = read_text(l, "/sys/fs/selinux/enforce");
+	struct confinement_fact *f;
 	bool enforcing;
 
 	if (!text)
 		return;
 	enforcing = str_eq(text, "1");
 	text = read_text(l, "/proc/self/attr/current");
-	add(l, CONFINED_SELINUX,
-		enforcing && !(text && str_find(text, ":unconfined_t:")), text,
-		text ? strlen(text) : 0,
+	f = fact(l, CONFINED_SELINUX,
 		"/sys/fs/selinux/enforce: %d; /proc/self/attr/current: %s",
 		enforcing, text ? text : "unreadable");
+	text = text ? text : "";
+	f->confined = enforcing && !str_find(text, ":unconfined_t:");
+	set_detail(f, text, strlen(text));
 }
 
 static void look_flatpak(struct look *l)
@@ -180,8 +185,8 @@ static void look_flatpak(struct look *l)
 	const char *name = text ? proc_value(text, "name=", &n) : NULL;
 
 	if (text)
-		add(l, CONFINED_FLATPAK, true, name, n,
-			"/.flatpak-info is there");
+		set_detail(fact(l, CONFINED_FLATPAK, "/.flatpak-info is there"),
+			name, n);
 }
 
 /* The kernel's struct statx, as far as it is of use here. */
@@ -194,8 +199,15 @@ struct statx_head {
 	uint64_t rest[24];
 };
 
-/* The mount id of "/" in a mountinfo, with the type of its file system. */
-static bool root_line(const char *text, size_t *id, char type[24])
+/* The mount of "/" in a mountinfo: its number, and the type of its file system.
+ * "" for what is longer. */
+struct root {
+	char id[24], type[24];
+};
+
+#define WORD_AT(to, s) BUF_PRINT(to, "%.*s", (int)strcspn(s, " \n"), s)
+
+static bool find_root(const char *text, struct root *r)
 {
 	while (text && *text) {
 		size_t n = strcspn(text, "\n"), at = 0;
@@ -207,17 +219,9 @@ static bool root_line(const char *text, size_t *id, char type[24])
 			at += text[at] == ' ';
 		}
 		if (at + 1 < n && text[at] == '/' && text[at + 1] == ' ') {
-			size_t len;
-
-			*id = strcspn(text, " ");
-			type[0] = '\0';
 			dash = str_find(text + at, " - ");
-			len = dash && dash < text + n ? strcspn(dash + 3, " \n")
-						      : 0;
-			if (len && len < 24) {
-				memcpy(type, dash + 3, len);
-				type[len] = '\0';
-			}
+			WORD_AT(r->id, text);
+			WORD_AT(r->type, dash && dash < text + n ? dash + 3 : "");
 			return true;
 		}
 		text += n;
@@ -237,40 +241,30 @@ static bool statx_chroot(bool *known)
 
 static void look_chroot(struct look *l)
 {
-	char own[24], other[24], type[24];
-	size_t id = 0;
+	struct root own, first;
 	bool known = false;
 	const char *text;
 
 	if (l->live && statx_chroot(&known)) {
-		add(l, CONFINED_CHROOT, true, NULL, 0,
+		fact(l, CONFINED_CHROOT,
 			"statx(\"/\"): not the root of a mount");
 		return;
 	}
 	text = read_text(l, "/proc/self/mountinfo");
 	if (!text)
 		return;
-	if (!root_line(text, &id, type)) {
-		add(l, CONFINED_CHROOT, true, NULL, 0,
+	if (!find_root(text, &own)) {
+		fact(l, CONFINED_CHROOT,
 			"/proc/self/mountinfo has no line for /");
 		return;
 	}
-	if (!l->live && (str_eq(type, "rootfs") || str_eq(type, "ramfs") ||
-				str_eq(type, "tmpfs")))
-		add(l, CONFINED_INITRAMFS, true, NULL, 0,
-			"/proc/self/mountinfo: / is %s", type);
-	if (id >= sizeof own)
-		return;
-	memcpy(own, text, id);
-	own[id] = '\0';
+	if (!l->live && str_index("rootfs\0ramfs\0tmpfs\0", own.type) >= 0)
+		fact(l, CONFINED_INITRAMFS, "/proc/self/mountinfo: / is %s",
+			own.type);
 	/* A chroot into a mount of its own is the root of one all the same. */
 	text = read_text(l, "/proc/1/mountinfo");
-	if (!text || !root_line(text, &id, type) || id >= sizeof other)
-		return;
-	memcpy(other, text, id);
-	other[id] = '\0';
-	if (!str_eq(own, other))
-		add(l, CONFINED_CHROOT, true, NULL, 0,
+	if (find_root(text, &first) && !str_eq(own.id, first.id))
+		fact(l, CONFINED_CHROOT,
 			"/proc/self/mountinfo: / is not the mount that process 1"
 			" has there");
 }
@@ -319,11 +313,10 @@ static void look_container(struct look *l)
 	const char *text;
 
 	if (separate)
-		add(l, CONFINED_PID_NAMESPACE, true, NULL, 0,
-			"/proc/self/ns/pid: %s", seen);
+		fact(l, CONFINED_PID_NAMESPACE, "/proc/self/ns/pid: %s", seen);
 	if (own_namespace(l, "/proc/self/ns/user", "4026531837", seen)) {
 		text = read_text(l, "/proc/self/uid_map");
-		add(l, CONFINED_USER_NAMESPACE, true, NULL, 0,
+		fact(l, CONFINED_USER_NAMESPACE,
 			"/proc/self/ns/user: %s; uid_map: %.60s", seen,
 			text ? text : "unreadable");
 	}
@@ -336,51 +329,46 @@ static void look_container(struct look *l)
 			continue;
 		if (s->kind[0])
 			text = s->kind;
-		add(l, CONFINED_CONTAINER, true, text, strcspn(text, "\n"),
-			"%s is there%s", s->at,
-			s->separate ? ", and the pid namespace is not the first"
-				    : "");
+		set_detail(fact(l, CONFINED_CONTAINER, "%s is there%s", s->at,
+				   s->separate ? ", and the pid namespace is "
+						 "not the first"
+					       : ""),
+			text, strcspn(text, "\n"));
 		return;
 	}
 	if (there(l, "/.dockerenv"))
-		add(l, CONFINED_IMAGE_ORIGIN, false, NULL, 0,
+		fact(l, CONFINED_IMAGE_ORIGIN,
 			"/.dockerenv is there, but the namespaces are the "
-			"machine's: only the files came from an image");
+			"machine's: only the files came from an image")
+			->confined = false;
 }
 
 static void look_tracer(struct look *l, const char *pid, size_t n)
 {
-	int len = n < 15 ? (int)n : 15;
-	char path[64];
+	char path[64], number[16];
 	const char *comm;
 
-	BUF_PRINT(path, "/proc/%.*s/comm", len, pid);
-	comm = read_text(l, path);
-	add(l,
-		comm && str_after(comm, "proot") ? CONFINED_PROOT
+	BUF_PRINT(number, "%.*s", (int)n, pid);
+	/* It takes the place of the text that pid stands in. */
+	comm = read_text(l, BUF_PRINT(path, "/proc/%s/comm", number));
+	fact(l, comm && str_after(comm, "proot") ? CONFINED_PROOT
 						 : CONFINED_TRACED,
-		true, NULL, 0, "/proc/self/status: TracerPid %.*s (%s)", len,
-		pid, comm ? comm : "unknown");
+		"/proc/self/status: TracerPid %s (%s)", number,
+		comm ? comm : "unknown");
 }
 
 static void look_status(struct look *l)
 {
 	const char *text = read_text(l, "/proc/self/status"), *value;
-	autobuf struct buf kept = BUF_INIT(SEEN_MAX);
 	size_t n;
 
-	if (!text)
-		return;
-	buf_adds(&kept, text);
-	text = buf_str(&kept);
 	value = proc_value(text, "Seccomp:", &n);
 	if (value && *value != '0')
-		add(l, CONFINED_SECCOMP, true, NULL, 0,
-			"/proc/self/status: Seccomp %.*s (%s)", (int)n, value,
-			*value == '1' ? "strict" : "filter");
+		fact(l, CONFINED_SECCOMP, "/proc/self/status: Seccomp %.*s (%s)",
+			(int)n, value, *value == '1' ? "strict" : "filter");
 	value = proc_value(text, "NoNewPrivs:", &n);
 	if (value && *value == '1')
-		add(l, CONFINED_NO_NEW_PRIVS, true, NULL, 0,
+		fact(l, CONFINED_NO_NEW_PRIVS,
 			"/proc/self/status: NoNewPrivs 1");
 	value = proc_value(text, "TracerPid:", &n);
 	if (value && *value != '0')
@@ -396,19 +384,19 @@ static void look_machine(struct look *l)
 
 	if (text && (str_find(text, "microsoft") || str_find(text, "Microsoft") ||
 			    str_find(text, "WSL")))
-		add(l, CONFINED_WSL, false, NULL, 0,
-			"/proc/sys/kernel/osrelease: %s", text);
+		fact(l, CONFINED_WSL, "/proc/sys/kernel/osrelease: %s", text)
+			->confined = false;
 	if (!l->live)
 		return;
 	if (statfs("/", &fs) == 0 &&
 		((unsigned long)fs.f_type == MAGIC_RAMFS ||
 			(unsigned long)fs.f_type == MAGIC_TMPFS))
-		add(l, CONFINED_INITRAMFS, true, NULL, 0, "statfs(\"/\"): %s",
+		fact(l, CONFINED_INITRAMFS, "statfs(\"/\"): %s",
 			(unsigned long)fs.f_type == MAGIC_RAMFS ? "ramfs"
 								: "tmpfs");
 	if (home && home[0] == '/' && statvfs(home, &vfs) == 0 &&
 		(vfs.f_flag & ST_RDONLY))
-		add(l, CONFINED_HOME_READ_ONLY, true, NULL, 0,
+		fact(l, CONFINED_HOME_READ_ONLY,
 			"statvfs(\"%.150s\"): read-only", home);
 }
 

@@ -97,9 +97,10 @@ bool confinement_forbids_profile(char *const *env, struct diag *d)
 		if (!f->confined || f->kind == CONFINED_HOME_READ_ONLY ||
 			rows[f->kind].profile != IMPACT_NO)
 			continue;
-		diag_fail(d, -EPERM, "in a sandbox (%s): %s", confinement_name(f->kind),
-			note_of(f->kind));
-		diag_hint(d, "run it outside; --force writes all the same");
+		diag_fail(d, -EPERM,
+			"in a sandbox (%s): %s\036"
+			"run it outside; --force writes all the same",
+			confinement_name(f->kind), note_of(f->kind));
 		return true;
 	}
 	return false;

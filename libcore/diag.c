@@ -4,31 +4,39 @@
 #include "diag.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "buf.h"
 
-/* Appends to a text that may hold something already; what does not fit is cut,
- * since a shortened message is better than none. */
-__attribute__((format(printf, 4, 0))) static void add_text(
-	char *text, size_t size, size_t at, const char *fmt, va_list ap)
+/* Appends; what does not fit is cut, since a shortened message is better than
+ * none. */
+static void add_text(char *text, size_t size, const char *s, size_t n)
 {
-	struct buf b = {.max = 4096, .owned = true};
+	size_t at = strlen(text);
+
+	if (n > size - 1 - at)
+		n = size - 1 - at;
+	memcpy(text + at, s, n);
+	text[at + n] = '\0';
+}
+
+/* With or without a text before the hint. */
+__attribute__((format(printf, 3, 0))) static void fill(
+	struct diag *d, bool text, const char *fmt, va_list ap)
+{
+	autobuf struct buf b = BUF_INIT(4096);
+	const char *s;
 	size_t n;
 
 	buf_vaddf(&b, fmt, ap);
-	n = b.len < size - 1 - at ? b.len : size - 1 - at;
-	if (n)
-		memcpy(text + at, b.data, n);
-	text[at + n] = '\0';
-	buf_release(&b);
-}
-
-__attribute__((format(printf, 2, 0))) static void begin(
-	struct diag *d, const char *fmt, va_list ap)
-{
-	*d = (struct diag){0};
-	add_text(d->text, sizeof d->text, 0, fmt, ap);
+	b.err = 0;
+	s = buf_str(&b);
+	n = text ? strcspn(s, "\036") : 0;
+	add_text(d->text, sizeof d->text, s, n);
+	s += n + (s[n] == '\036');
+	d->hint[0] = '\0';
+	add_text(d->hint, sizeof d->hint, s, strlen(s));
 }
 
 FLOATLESS int diag_fail(struct diag *d, int err, const char *fmt, ...)
@@ -38,31 +46,25 @@ FLOATLESS int diag_fail(struct diag *d, int err, const char *fmt, ...)
 	if (!d)
 		return err;
 	va_start(ap, fmt);
-	begin(d, fmt, ap);
+	*d = (struct diag){0};
+	fill(d, true, fmt, ap);
 	va_end(ap);
 	return err;
 }
 
-FLOATLESS __attribute__((format(printf, 2, 3))) static void append(
-	struct diag *d, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	add_text(d->text, sizeof d->text, strlen(d->text), fmt, ap);
-	va_end(ap);
-}
-
 FLOATLESS int diag_errno(struct diag *d, int err, const char *fmt, ...)
 {
+	const char *words = strerror(-err);
 	va_list ap;
 
 	if (!d)
 		return err;
 	va_start(ap, fmt);
-	begin(d, fmt, ap);
+	*d = (struct diag){0};
+	fill(d, true, fmt, ap);
 	va_end(ap);
-	append(d, ": %s", strerror(-err));
+	add_text(d->text, sizeof d->text, ": ", 2);
+	add_text(d->text, sizeof d->text, words, strlen(words));
 	return err;
 }
 
@@ -78,19 +80,16 @@ FLOATLESS void diag_hint(struct diag *d, const char *fmt, ...)
 	if (!d)
 		return;
 	va_start(ap, fmt);
-	add_text(d->hint, sizeof d->hint, 0, fmt, ap);
+	fill(d, false, fmt, ap);
 	va_end(ap);
 }
 
 void diag_at(struct diag *d, const char *file, unsigned line, unsigned col)
 {
-	size_t n;
-
 	if (!d)
 		return;
-	n = strnlen(file, sizeof d->file - 1);
-	memcpy(d->file, file, n);
-	d->file[n] = '\0';
+	d->file[0] = '\0';
+	add_text(d->file, sizeof d->file, file, strlen(file));
 	d->line = line;
 	d->col = col;
 }

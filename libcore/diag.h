@@ -12,8 +12,8 @@ struct diag {
 	char hint[160];     /* the next step; may be "" */
 };
 
-/* Fills text (cut, never overrun, when too long), clears the rest, returns
- * err, so that "return diag_fail(d, -EINVAL, …)" reads as one thing. d may be
+/* Fills text and, with what stands behind a "\036", hint (cut, never overrun, when
+ * too long), clears the rest, returns err, so that "return diag_fail(d, -EINVAL, …)" reads as one thing. d may be
  * NULL. err is negative. */
 __attribute__((format(printf, 3, 4))) int diag_fail(
 	struct diag *d, int err, const char *fmt, ...);
@@ -25,7 +25,7 @@ __attribute__((format(printf, 3, 4))) int diag_errno(
 /* The same, of what has that name. */
 int diag_of(struct diag *d, int err, const char *name);
 
-/* Adds the next step to an already filled diag. */
+/* Sets the next step in an already filled diag. */
 __attribute__((format(printf, 2, 3))) void diag_hint(
 	struct diag *d, const char *fmt, ...);
 

@@ -117,8 +117,9 @@ static bool in_heredoc(const struct heredocs *h, size_t at)
 
 static int broken(const char *text, size_t at, const char *why, struct diag *d)
 {
-	diag_fail(d, -EBADMSG, "%s", why);
-	diag_hint(d, "put the marker lines right by hand, or delete both");
+	diag_fail(d, -EBADMSG,
+		"%s\036put the marker lines right by hand, or delete both",
+		why);
 	diag_at(d, "", rc_line(text, at), 1);
 	return -EBADMSG;
 }

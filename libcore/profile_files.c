@@ -313,13 +313,11 @@ int profile_targets_system(struct profile_files *files, enum shell_kind kind,
 		BUF_PRINT(name, "etc/fish/conf.d/profile-%s.fish", id);
 		add(&l, SYSTEM, name, SESSION_ALL);
 	} else if (kind == SHELL_ZSH) {
-		if (!force) {
-			diag_fail(d, -EPERM,
+		if (!force)
+			return diag_fail(d, -EPERM,
 				"zsh reads no system file but the one that "
-				"every script reads: /etc/zsh/zshenv");
-			diag_hint(d, "--force writes it");
-			return -EPERM;
-		}
+				"every script reads: /etc/zsh/zshenv\036"
+				"--force writes it");
 		file = add(&l, SYSTEM, "etc/zsh/zshenv", SESSION_ALL);
 		if (!file || !file->exists) {
 			files->count = 0;

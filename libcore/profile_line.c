@@ -42,18 +42,14 @@ static void add_collapsed(struct buf *b, const char *path)
 
 static int dir_check(const char *input, size_t prefix, struct diag *d)
 {
-	int err;
-
 	if (!*input)
 		return diag_fail(d, -EINVAL, "an empty directory name");
-	if (!prefix && input[0] != '/') {
-		err = diag_fail(d, -EINVAL,
+	if (!prefix && input[0] != '/')
+		return diag_fail(d, -EINVAL,
 			"'%s' is relative: PATH would change with the "
-			"current directory",
+			"current directory\036"
+			"give it in full, or start it with '$HOME/'",
 			input);
-		diag_hint(d, "give it in full, or start it with '$HOME/'");
-		return err;
-	}
 	if (strpbrk(input, ":\r\n"))
 		return diag_fail(d, -EINVAL,
 			"a directory in PATH cannot hold ':' or a line end");
@@ -115,24 +111,21 @@ static bool is_protected(const char *name)
 int profile_var_check(const char *name, const char *value,
 	enum shell_family family, unsigned flags, struct diag *d)
 {
-	int err;
-
 	if (!str_is_name(name, strlen(name)))
 		return diag_fail(d, -EINVAL,
 			"'%s' is no variable name: letters, digits and '_'",
 			name);
 	/* zsh and csh tie "path" to PATH. */
-	if (str_eq(name, "PATH") || str_eq(name, "path")) {
-		err = diag_fail(d, -EINVAL, "%s is not set here", name);
-		diag_hint(d, "use 'profile add DIR' or 'profile append DIR'");
-		return err;
-	}
-	if (is_protected(name) && !(flags & PROFILE_FORCE)) {
-		err = diag_fail(
-			d, -EINVAL, "%s changes how every shell works", name);
-		diag_hint(d, "--force sets it all the same");
-		return err;
-	}
+	if (str_eq(name, "PATH") || str_eq(name, "path"))
+		return diag_fail(d, -EINVAL,
+			"%s is not set here\036"
+			"use 'profile add DIR' or 'profile append DIR'",
+			name);
+	if (is_protected(name) && !(flags & PROFILE_FORCE))
+		return diag_fail(d, -EINVAL,
+			"%s changes how every shell works\036"
+			"--force sets it all the same",
+			name);
 	if (strpbrk(value, "\r\n"))
 		return diag_fail(
 			d, -EINVAL, "the value of %s holds a line end", name);

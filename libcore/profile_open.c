@@ -24,10 +24,10 @@ struct walk {
 
 static int distrust(const struct walk *w, const char *what, unsigned uid)
 {
-	diag_fail(w->d, -EPERM, "%s: as root, not through %s of uid %u",
+	return diag_fail(w->d, -EPERM,
+		"%s: as root, not through %s of uid %u\036"
+		"run it as that user, or give --user",
 		w->path, what, uid);
-	diag_hint(w->d, "run it as that user, or give --user");
-	return -EPERM;
 }
 
 static int failed(const struct walk *w, int error)

@@ -119,10 +119,10 @@ static int check_writable(struct job *j, int fd)
 		why = "is in a directory that is read-only";
 	if (!why)
 		return 0;
-	diag_fail(j->d, -EACCES, "%s %s", j->ask->path, why);
-	diag_hint(j->d, "add the lines by hand where the file is made, or use "
-			"'profile print'");
-	return -EACCES;
+	return diag_fail(j->d, -EACCES,
+		"%s %s\036add the lines by hand where the file is made, or use "
+		"'profile print'",
+		j->ask->path, why);
 }
 
 static int copy_xattrs(int from, int to)

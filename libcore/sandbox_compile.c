@@ -31,10 +31,8 @@ static int missing(unsigned part, struct diag *d, const char *what,
 
 	if (uname(&u) < 0)
 		u.release[0] = '\0';
-	diag_fail(d, -ENOTSUP, "%s: %s (this is Linux %.40s)",
-		sandbox_part_name(part), what, u.release);
-	diag_hint(d, "%s", fix);
-	return -ENOTSUP;
+	return diag_fail(d, -ENOTSUP, "%s: %s (this is Linux %.40s)\036%s",
+		sandbox_part_name(part), what, u.release, fix);
 }
 
 /* The same, or noted when the plan says that it may be missing. */

@@ -131,12 +131,11 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	};
 	path = NULL;
 	s->rule_count++;
-	if (is_own_proc(r->path)) {
-		err = diag_fail(d, -EINVAL,
-			"grant %s: that is the wrapper's own process", g->path);
-		diag_hint(d, "grant /proc; --unshare-pid makes it a fresh one");
-		return err;
-	}
+	if (is_own_proc(r->path))
+		return diag_fail(d, -EINVAL,
+			"grant %s: that is the wrapper's own process\036"
+			"grant /proc; --unshare-pid makes it a fresh one",
+			g->path);
 	if (s->enforced & SANDBOX_LANDLOCK)
 		r->rights = landlock_rights(g->access, r->dir, s->abi);
 	if (g->access & (SANDBOX_READ | SANDBOX_LIST) &&

@@ -275,9 +275,9 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 	if (s.known < 0)
 		return diag_fail(d, -ENOENT,
 			"cannot tell which file I am: /proc is not mounted");
-	diag_fail(d, -ENOENT, "there is no real %s behind this shim", s.name);
-	diag_hint(d, "put %s%s%s.real back, or reinstall the shell's package;"
-		     " /bin, /usr/bin and %s name none either",
-		dir, dir[0] ? "" : "/bin/", s.name, record);
-	return -ENOENT;
+	return diag_fail(d, -ENOENT,
+		"there is no real %s behind this shim\036"
+		"put %s%s%s.real back, or reinstall the shell's package; /bin,"
+		" /usr/bin and %s name none either",
+		s.name, dir, dir[0] ? "" : "/bin/", s.name, record);
 }

@@ -229,6 +229,9 @@ static void diags_are_cut_not_overrun(void **state)
 	assert_string_equal(d.text, "f: No such file or directory");
 	assert_string_equal(d.hint, "");
 	assert_int_equal(diag_fail(NULL, -EIO, "nobody listens"), -EIO);
+	diag_fail(&d, -EPERM, "not %s\036give %s", "that", "this");
+	assert_string_equal(d.text, "not that");
+	assert_string_equal(d.hint, "give this");
 }
 
 int main(void)
