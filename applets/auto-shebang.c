@@ -175,8 +175,7 @@ static int execute(
 	} else if (err == -ENOENT && access(argv[0], F_OK) == 0) {
 		add_missing(&text, head);
 	}
-	buf_adds(&text, strerror(-err));
-	auto_shebang_say(name, buf_str(&text));
+	auto_shebang_say(name, "%s%s", buf_str(&text), strerror(-err));
 	return err == -ENOENT || err == -ENOTDIR ? EXIT_NOTFOUND : EXIT_DENIED;
 }
 
@@ -252,10 +251,8 @@ static int run_mode(enum mode mode, struct auto_shebang *o, int argc,
 	for (int i = 3; i < argc; i++)
 		o->json |= str_eq(argv[i], "--json");
 	if (argc < 3) {
-		autobuf struct buf text = BUF_INIT(256);
-
-		buf_addf(&text, "usage: auto-shebang %s <name> <script>", verb);
-		auto_shebang_say("auto-shebang", buf_str(&text));
+		auto_shebang_say("auto-shebang",
+			"usage: auto-shebang %s <name> <script>", verb);
 		return EXIT_USAGE;
 	}
 	return run_search(mode, argv[1], argv[2], o);
@@ -297,13 +294,10 @@ static bool is_own_form(int argc, char **argv)
 
 static int unknown(const char *verb)
 {
-	autobuf struct buf text = BUF_INIT(1 << 20);
-
-	buf_addf(&text,
+	auto_shebang_say("auto-shebang",
 		"unknown %s: %s (use --resolve, --check, --help, or "
 		"--version)",
 		str_after(verb, "--") ? "flag" : "argument", verb);
-	auto_shebang_say("auto-shebang", buf_str(&text));
 	return EXIT_USAGE;
 }
 

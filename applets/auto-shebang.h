@@ -28,7 +28,8 @@ const struct shebang *auto_shebang_search(const char *name, const char *script,
 enum shebang_verdict auto_shebang_judge(const char *path);
 
 /* "NAME: text" on stderr. */
-void auto_shebang_say(const char *name, const char *text);
+__attribute__((format(printf, 2, 3))) void auto_shebang_say(
+	const char *name, const char *fmt, ...);
 
 /* What went wrong, in the compatible script's words. */
 void auto_shebang_tell(const struct shebang *s, int code);

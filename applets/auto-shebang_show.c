@@ -30,13 +30,18 @@ static void print_error(struct buf *out)
 	(void)file_write_all(STDERR_FILENO, out->data, out->len);
 }
 
-void auto_shebang_say(const char *name, const char *text)
+FLOATLESS void auto_shebang_say(const char *name, const char *fmt, ...)
 {
 	autobuf struct buf line = BUF_INIT(LONGEST_OUTPUT);
+	autobuf struct buf text = BUF_INIT(LONGEST_OUTPUT);
+	va_list ap;
 
+	va_start(ap, fmt);
+	buf_vaddf(&text, fmt, ap);
+	va_end(ap);
 	add_shown(&line, *name ? name : "auto-shebang", STDERR_FILENO);
 	buf_adds(&line, ": ");
-	add_shown(&line, text, STDERR_FILENO);
+	add_shown(&line, buf_str(&text), STDERR_FILENO);
 	buf_addc(&line, '\n');
 	print_error(&line);
 }
@@ -52,7 +57,7 @@ static struct {
 static void trace(void *arg, const char *line)
 {
 	(void)arg;
-	auto_shebang_say(search.rq.name, line);
+	auto_shebang_say(search.rq.name, "%s", line);
 }
 
 const struct shebang *auto_shebang_search(const char *name, const char *script,
@@ -120,7 +125,7 @@ void auto_shebang_tell(const struct shebang *s, int code)
 	if (code == SHEBANG_NONE)
 		tell_none(s);
 	else if (code != SHEBANG_FOUND)
-		auto_shebang_say(s->rq->name, buf_str(&message));
+		auto_shebang_say(s->rq->name, "%s", buf_str(&message));
 }
 
 /* JSON is UTF-8 and a path is bytes: the odd one is given in hex beside. */

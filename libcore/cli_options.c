@@ -17,29 +17,31 @@ struct parse {
 	size_t list_size; /* no list can get more values than this */
 };
 
+__attribute__((noreturn, format(printf, 3, 0))) static void die_usage(
+	const struct cli_spec *spec, int code, const char *fmt, va_list ap)
+{
+	autobuf struct buf text = BUF_INIT(8192);
+
+	buf_vaddf(&text, fmt, ap);
+	cli_die(code, "%s; try 'wardbox %s%s--help'", buf_str(&text),
+		spec->name, *spec->name ? " " : "");
+}
+
 FLOATLESS __attribute__((noreturn, format(printf, 2, 3))) static void mistake(
 	const struct parse *p, const char *fmt, ...)
 {
-	autobuf struct buf text = BUF_INIT(8192);
 	va_list ap;
 
 	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	cli_die(p->code, "%s; try 'wardbox %s%s--help'", buf_str(&text),
-		p->spec->name, *p->spec->name ? " " : "");
+	die_usage(p->spec, p->code, fmt, ap);
 }
 
 FLOATLESS void cli_die_usage(const struct cli_spec *spec, const char *fmt, ...)
 {
-	struct parse p = {.spec = spec, .code = EXIT_USAGE};
-	autobuf struct buf text = BUF_INIT(8192);
 	va_list ap;
 
 	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
-	va_end(ap);
-	mistake(&p, "%s", buf_str(&text));
+	die_usage(spec, EXIT_USAGE, fmt, ap);
 }
 
 static bool takes_value(const struct cli_opt *o)

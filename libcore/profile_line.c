@@ -272,44 +272,16 @@ static void add_word(struct buf *out, enum shell_family family,
 	profile_quote(out, family, text, strlen(text));
 }
 
-static void add_path_sh(
-	struct buf *out, const struct profile_dir *dir, bool append)
-{
-	buf_adds(out, "case \":${PATH-}:\" in *:\"");
-	add_inner(out, FAMILY_SH, dir->text, dir->home);
-	buf_adds(out, "\":*) ;; *) export PATH=\"");
-	if (append)
-		buf_adds(out, "${PATH:+${PATH}:}");
-	add_inner(out, FAMILY_SH, dir->text, dir->home);
-	buf_adds(
-		out, append ? "\" ;; esac\n" : "${PATH:+:${PATH}}\" ;; esac\n");
-}
-
-static int add_path_csh(struct buf *out, const struct profile_dir *dir,
-	bool append, struct diag *d)
-{
-	/* The guard is a glob, and csh has no quoting inside one that every
-	 * version agrees on. */
-	if (strpbrk(dir->text, "*?[]{}\\"))
-		return diag_fail(d, -EINVAL,
-			"csh cannot compare a directory with one of *?[]{}\\");
-	buf_adds(out, "if ( \":${PATH}:\" !~ *:");
-	add_word(out, FAMILY_CSH, dir->text, dir->home);
-	buf_adds(out, ":* ) setenv PATH ");
-	if (append)
-		buf_adds(out, "\"${PATH}\":");
-	add_word(out, FAMILY_CSH, dir->text, dir->home);
-	buf_adds(out, append ? "\n" : ":\"${PATH}\"\n");
-	return 0;
-}
-
-/* The text of a line with its words left open: '@' is the directory. */
+/* The text of a line with its words left open: '@' is the directory, '^' what
+ * goes between quotes for it, '%' a literal '@'. */
 static void add_template(struct buf *out, enum shell_family family,
 	const struct profile_dir *dir, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '@')
 			add_word(out, family, dir->text, dir->home);
+		else if (*text == '^')
+			add_inner(out, family, dir->text, dir->home);
 		else
 			buf_addc(out, *text == '%' ? '@' : *text);
 	}
@@ -319,39 +291,43 @@ static void add_template(struct buf *out, enum shell_family family,
 static int add_path(struct buf *out, enum shell_family family,
 	const struct profile_dir *dir, bool append, struct diag *d)
 {
-	/* '%' stands for a literal '@'. */
-	static const char *const text[][2] = {
-		[FAMILY_FISH] = {"contains -- @ $PATH; or set -gx PATH @ $PATH",
-			"contains -- @ $PATH; or set -gx PATH $PATH @"},
-		[FAMILY_NU] = {"$env.PATH = ($env.PATH | split row (char esep)"
-			       " | prepend @ | uniq)",
-			"$env.PATH = ($env.PATH | split row (char esep)"
-			" | append @ | uniq)"},
-		[FAMILY_ELVISH] = {"if (not (has-value $paths @)) "
-				   "{ set paths = [@ $%paths] }",
-			"if (not (has-value $paths @)) "
-			"{ set paths = [$%paths @] }"},
-		[FAMILY_XONSH] = {"if @ not in $PATH: $PATH.insert(0, @)",
-			"if @ not in $PATH: $PATH.append(@)"},
-		[FAMILY_PWSH] = {"if (($env:PATH -split ':') -cnotcontains @) "
-				 "{ $env:PATH = @ + $(if ($env:PATH) "
-				 "{ ':' + $env:PATH }) }",
-			"if (($env:PATH -split ':') -cnotcontains @) "
-			"{ $env:PATH = \"$(if ($env:PATH) "
-			"{ $env:PATH + ':' })\" + @ }"},
-	};
+	/* For each family, in the order of the enum: in front, and behind. */
+	static const char texts[] =
+		"case \":${PATH-}:\" in *:\"^\":*) ;; *) "
+		"export PATH=\"^${PATH:+:${PATH}}\" ;; esac\0"
+		"case \":${PATH-}:\" in *:\"^\":*) ;; *) "
+		"export PATH=\"${PATH:+${PATH}:}^\" ;; esac\0"
+		"contains -- @ $PATH; or set -gx PATH @ $PATH\0"
+		"contains -- @ $PATH; or set -gx PATH $PATH @\0"
+		"if ( \":${PATH}:\" !~ *:@:* ) setenv PATH @:\"${PATH}\"\0"
+		"if ( \":${PATH}:\" !~ *:@:* ) setenv PATH \"${PATH}\":@\0"
+		"$env.PATH = ($env.PATH | split row (char esep)"
+		" | prepend @ | uniq)\0"
+		"$env.PATH = ($env.PATH | split row (char esep)"
+		" | append @ | uniq)\0"
+		"if (not (has-value $paths @)) { set paths = [@ $%paths] }\0"
+		"if (not (has-value $paths @)) { set paths = [$%paths @] }\0"
+		"if @ not in $PATH: $PATH.insert(0, @)\0"
+		"if @ not in $PATH: $PATH.append(@)\0"
+		"if (($env:PATH -split ':') -cnotcontains @) "
+		"{ $env:PATH = @ + $(if ($env:PATH) "
+		"{ ':' + $env:PATH }) }\0"
+		"if (($env:PATH -split ':') -cnotcontains @) "
+		"{ $env:PATH = \"$(if ($env:PATH) "
+		"{ $env:PATH + ':' })\" + @ }\0";
 
 	if (family == FAMILY_NONE)
 		return diag_fail(d, -EINVAL, "no line is known for that shell");
 	if (family == FAMILY_XONSH && strchr(dir->text, '$'))
 		return diag_fail(d, -EINVAL,
 			"xonsh expands every '$' in PATH, however quoted");
-	if (family == FAMILY_CSH)
-		return add_path_csh(out, dir, append, d);
-	if (family == FAMILY_SH)
-		add_path_sh(out, dir, append);
-	else
-		add_template(out, family, dir, text[family][append]);
+	/* The guard is a glob, and csh has no quoting inside one that every
+	 * version agrees on. */
+	if (family == FAMILY_CSH && strpbrk(dir->text, "*?[]{}\\"))
+		return diag_fail(d, -EINVAL,
+			"csh cannot compare a directory with one of *?[]{}\\");
+	add_template(out, family, dir,
+		str_nth(texts, 2 * (size_t)(family - FAMILY_SH) + append));
 	return out->err;
 }
 
@@ -373,7 +349,7 @@ static size_t resolve_value(
 int profile_line(struct buf *out, enum shell_family family,
 	const struct profile_item *item, const char *home, struct diag *d)
 {
-	static const char *const set[] = {
+	static const char set[][13] = {
 		[FAMILY_SH] = "export %s=",
 		[FAMILY_FISH] = "set -gx %s ",
 		[FAMILY_CSH] = "setenv %s ",
