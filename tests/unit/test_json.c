@@ -74,9 +74,9 @@ static void many_are_put_at_once(void **state)
 {
 	autobuf struct buf out = BUF_INIT(1024);
 	struct json j = JSON_INIT(&out);
+	const char *none = *state;
 
-	(void)state;
-	json_putf(&j, "{ a %s b %s c [ %d %d", "x", NULL, true, 0);
+	json_putf(&j, "{ a %s b %s c [ %d %d", "x", none, true, 0);
 	json_putf(&j, "{ } %ju ] d %jd", UINTMAX_MAX, INTMAX_MIN);
 	j.put = put_shouting;
 	json_putf(&j, "e %s }", "y");
