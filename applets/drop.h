@@ -69,9 +69,6 @@ int drop_fold_bwrap(struct drop *o, int argc, char **argv);
 /* drop_preset.c: adds the grants of read-only, workspace or build. -EINVAL for
  * another name. Temporary files and caches get a place of their own. */
 int drop_preset(struct drop *o, const char *name, struct diag *d);
-/* Grants each path of a list, where it is. */
-int drop_grant_all(struct drop *o, const char *paths, unsigned access,
-	const char *why);
 
 /* drop_exec.c: the program that a name means, as execvp would find it: 0, or
  * the exit code that says why not, with d. */

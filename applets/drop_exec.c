@@ -99,8 +99,9 @@ int drop_grant_program(
 			&o->plan, file, SANDBOX_ROX, false, "--add-exec");
 		file = drop_interpreter(o, file);
 	}
-	if (libs && err == 0)
-		err = drop_grant_all(o, dirs, SANDBOX_RO, "--ldd");
+	for (const char *at = dirs; libs && *at && err == 0;
+		at = str_nth(at, 1))
+		err = sandbox_grant(&o->plan, at, SANDBOX_RO, true, "--ldd");
 	return err < 0 ? diag_of(d, err, o->file) : 0;
 }
 

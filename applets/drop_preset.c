@@ -40,7 +40,8 @@ static const char facts[] =
 	"/etc/timezone\0/etc/vim\0/etc/xdg\0/run/systemd/resolve\0"
 	"/proc\0/sys/devices/system/cpu\0/sys/fs/cgroup\0";
 
-int drop_grant_all(struct drop *o, const char *paths, unsigned access,
+/* Each of them, one behind the other. */
+static int grant_all(struct drop *o, const char *paths, unsigned access,
 	const char *why)
 {
 	int err = 0;
@@ -151,20 +152,20 @@ int drop_preset(struct drop *o, const char *name, struct diag *d)
 			  work	? SANDBOX_RW :
 				  SANDBOX_ROX;
 	int err = work || str_eq(name, "read-only") ?
-			  drop_grant_all(o, programs, SANDBOX_ROX,
+			  grant_all(o, programs, SANDBOX_ROX,
 				  "preset: programs") :
 			  -EINVAL;
 
 	if (err == 0)
-		err = drop_grant_all(o, facts, SANDBOX_RO, "preset: facts");
+		err = grant_all(o, facts, SANDBOX_RO, "preset: facts");
 	if (err == 0)
-		err = drop_grant_all(o, ".\0", access, "preset: here");
+		err = grant_all(o, ".\0", access, "preset: here");
 	if (err == 0)
 		err = own_terminal(o);
 	/* Others' shared memory is there as well; interpreters' worker pools
 	 * cannot do without. */
 	if (err == 0 && build)
-		err = drop_grant_all(o, "/dev/shm\0", SANDBOX_RW, "preset: shm");
+		err = grant_all(o, "/dev/shm\0", SANDBOX_RW, "preset: shm");
 	if (err == 0 && work)
 		err = own_settings(o);
 	if (err == -EINVAL)
