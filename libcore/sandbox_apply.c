@@ -230,7 +230,8 @@ static int apply_selftest(struct sandbox *s)
 int sandbox_exec(const struct sandbox *s, const char *path, char *const *argv,
 	char *const *env)
 {
-	syscall(__NR_execve, path, argv, env, 0, 0, s->pass);
+	syscall(__NR_execve, path, argv, env, 0, (uint32_t)s->pass,
+		(uint32_t)(s->pass >> 32));
 	return -errno;
 }
 

@@ -231,7 +231,8 @@ static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
 }
 
-/* The pass is a secret of the process that executes the command. */
+/* The pass is a secret of the process that executes the command. Its halves are
+ * two arguments: on many a machine one has no more room. */
 static size_t leaf_exec(struct prog *p)
 {
 	size_t ask = ret(p, SC_NOTIFY), at = ret(p, SC_ALLOW);
@@ -239,9 +240,9 @@ static size_t leaf_exec(struct prog *p)
 	if (!p->spec->pass)
 		return ask;
 	at = eq(p, (uint32_t)(p->spec->pass >> 32), at, ask);
-	at = arg(p, 5, true, at);
+	at = arg(p, 5, false, at);
 	at = eq(p, (uint32_t)p->spec->pass, at, ask);
-	return arg(p, 5, false, at);
+	return arg(p, 4, false, at);
 }
 
 /* This process alone: of the kind "process", which the call knows as k, and not

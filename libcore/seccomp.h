@@ -27,8 +27,9 @@ struct seccomp_spec {
 	bool caps;       /* capabilities are left: deny what they open */
 	bool watch_exec; /* execve, execveat go to the listener */
 	bool watch_files; /* calls that open, make, move or remove files */
-	/* With watch_exec: an execve with this as its sixth argument, which
-	 * the kernel does not read, does not go there; 0: all do. */
+	/* With watch_exec: an execve with the halves of this, the lower first,
+	 * as its fifth and sixth argument, which the kernel does not read, does
+	 * not go there; 0: all do. */
 	uint64_t pass;
 	bool cores; /* the limit on core dumps may be changed */
 	bool alone; /* nothing is denied: what is watched, and no more */
