@@ -98,6 +98,10 @@ protected() {
 	MACHINE=aarch64 protected
 }
 
+@test "so does one of 32 bits" {
+	MACHINE=armhf protected
+}
+
 @test "a kernel without Landlock: refused by name, until the policy names it" {
 	init 'landlock scope'
 	boot lsm=yama

@@ -23,7 +23,7 @@ machine() {
 		cat
 		echo 'echo "== off"; sleep 3; poweroff -f'
 	} | initramfs attack
-	boot audit=1 no_timer_check
+	boot audit=1
 }
 
 @test "control groups of version 2: memory, tasks, time, and all that is left behind" {

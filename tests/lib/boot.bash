@@ -6,12 +6,15 @@
 # KERNEL=FILE takes another. Changes to the test's directory.
 boot_ready() {
 	: "${MACHINE:=$(uname -m)}"
+	local kernel
+	CPU=$MACHINE CONSOLE_NAME=ttyAMA0
 	case $MACHINE in
-	x86_64) DEBIAN=amd64 CONSOLE_NAME=ttyS0 ;;
-	aarch64) DEBIAN=arm64 CONSOLE_NAME=ttyAMA0 ;;
+	x86_64) DEBIAN=amd64 CONSOLE_NAME=ttyS0 kernel=amd64 ;;
+	aarch64) DEBIAN=arm64 kernel=arm64 ;;
+	armhf) DEBIAN=armhf CPU=arm kernel=armmp ;;
 	*) skip "no kernel for $MACHINE" ;;
 	esac
-	need qemu-system-"$MACHINE" --version
+	need qemu-system-"$CPU" --version
 	if [ "$MACHINE" = "$(uname -m)" ]; then
 		need test -n "$BUSYBOX"
 	else
@@ -21,7 +24,7 @@ boot_ready() {
 		need unpacked busybox-static bin/busybox
 		BUSYBOX=$UNPACKED
 	fi
-	[ -n "${KERNEL-}" ] || { need unpacked "linux-image-$DEBIAN" 'boot/vmlinuz-*' &&
+	[ -n "${KERNEL-}" ] || { need unpacked "linux-image-$kernel" 'boot/vmlinuz-*' &&
 		KERNEL=$UNPACKED; }
 	cd "$BATS_TEST_TMPDIR" || return
 }
@@ -77,14 +80,18 @@ initramfs() { # HELPER...
 # is there and does not work on many a machine.
 boot() { # WORDS
 	local -A machine=([x86_64]="-cpu max"
-		[aarch64]="-M virt -cpu max,pauth-impdef=on")
+		[aarch64]="-M virt -cpu max,pauth-impdef=on"
+		[armhf]="-M virt -cpu cortex-a15")
+	# A busy machine emulates no timer that a kernel would find good.
+	local -A words=([x86_64]=no_timer_check)
 	CONSOLE=$BATS_TEST_TMPDIR/console
 	# shellcheck disable=SC2086 # words
-	timeout 300 "qemu-system-$MACHINE" -accel tcg ${machine[$MACHINE]} \
+	timeout 300 "qemu-system-$CPU" -accel tcg ${machine[$MACHINE]} \
 		-m 512 -display none \
 		-serial "file:$CONSOLE.raw" -monitor none -nic none -no-reboot \
 		-kernel "$KERNEL" -initrd "$BATS_TEST_TMPDIR/initrd" -append \
-		"console=$CONSOLE_NAME loglevel=1 panic=-1 rdinit=/bin/busybox $* -- sh /stage" \
+		"console=$CONSOLE_NAME loglevel=1 panic=-1 rdinit=/bin/busybox \
+			${words[$MACHINE]-} $* -- sh /stage" \
 		</dev/null >&2
 	sed -e 's/\x1b\[[0-9;?]*[A-Za-z]//g' -e 's/\r//g' "$CONSOLE.raw" >"$CONSOLE"
 	tail -n 60 "$CONSOLE"
