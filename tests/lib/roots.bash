@@ -1,7 +1,7 @@
 # roots.bash - small roots to install into: load ../lib/roots
 # shellcheck shell=bash
 
-BUSYBOX=$(command -v busybox || true)
+: "${BUSYBOX=$(command -v busybox || true)}"
 
 # A root in the style of a busybox image: /bin/sh is a link, /bin/ash another
 # name of the same file.
