@@ -102,6 +102,39 @@ protected() {
 	MACHINE=armhf protected
 }
 
+# What no emulator of programs alone can do is done by a machine.
+units() {
+	boot_ready
+	need test -x "$O/$MACHINE/test/test_sandbox"
+	initramfs ../test_{run,run_bytes,run_pty,limits,probe,landlock,seccomp} \
+		../test_{sandbox,shim,audit_write} <<-'X'
+		#!/bin/sh
+		wardbox install --root / --uninstall --yes
+		export CMOCKA_MESSAGE_OUTPUT=TAP
+		ln -s busybox /bin/stty
+		touch /etc/passwd
+		for t in /bin/test_*; do
+			echo "== ${t#/bin/test_}"
+			$t </dev/null || echo "gave $?"
+		done
+		echo "== off"
+		sleep 3
+		poweroff -f
+	X
+	boot
+	said seccomp | grep '^ok'
+	said sandbox | grep '^ok'
+	not grep -E '^(not ok [0-9]+ - |gave )' "$CONSOLE"
+}
+
+@test "unit tests of what is the kernel's, on a machine of 64 bits" {
+	MACHINE=aarch64 units
+}
+
+@test "unit tests of what is the kernel's, on one of 32" {
+	MACHINE=armhf units
+}
+
 @test "a kernel without Landlock: refused by name, until the policy names it" {
 	init 'landlock scope'
 	boot lsm=yama
