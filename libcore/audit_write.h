@@ -146,10 +146,10 @@ int audit_start(struct audit_exec *x, struct audit_log *log,
 	struct diag *d);
 
 /* A command that will not run: its start record, brought to the disk, and the
- * n bytes that it would have read. */
-int audit_deny(struct audit_log *log, const struct audit_start *start,
-	const struct audit_secrets *secrets, const char *text, size_t n,
-	struct diag *d);
+ * n bytes that it would have read. As after audit_start(), x is to be released. */
+int audit_deny(struct audit_exec *x, struct audit_log *log,
+	const struct audit_start *start, const struct audit_secrets *secrets,
+	const char *text, size_t n, struct diag *d);
 
 /* Bytes of a stream, in their order. For AUDIT_WINSIZE and AUDIT_SIGNAL use
  * the two calls below. */

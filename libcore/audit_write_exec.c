@@ -306,23 +306,19 @@ int audit_start(struct audit_exec *x, struct audit_log *log,
 		log, &r, start->decision == AUDIT_DENY, &x->id, d);
 }
 
-int audit_deny(struct audit_log *log, const struct audit_start *start,
-	const struct audit_secrets *secrets, const char *text, size_t n,
-	struct diag *d)
+int audit_deny(struct audit_exec *x, struct audit_log *log,
+	const struct audit_start *start, const struct audit_secrets *secrets,
+	const char *text, size_t n, struct diag *d)
 {
 	struct audit_start denied = *start;
-	struct audit_exec x = AUDIT_EXEC_INIT;
 	bool cut = false;
 	int err;
 
 	denied.decision = AUDIT_DENY;
-	err = audit_start(&x, log, &denied, secrets, d);
+	err = audit_start(x, log, &denied, secrets, d);
 	if (!err && n)
-		err = audit_io(&x, AUDIT_IN, text, n, d);
-	if (!err)
-		err = audit_streams_finish(&x, &cut, d);
-	audit_exec_release(&x);
-	return err;
+		err = audit_io(x, AUDIT_IN, text, n, d);
+	return err ? err : audit_streams_finish(x, &cut, d);
 }
 
 void audit_put_exec(struct audit_rec *r, const struct audit_exec *x)

@@ -134,11 +134,14 @@ int guard_record_denial(struct guard *g, struct diag *d)
 {
 	struct audit_start start = start_of(g);
 	struct audit_secrets secrets = secrets_of(g);
+	int err;
 
 	if (!g->recording)
 		return 0;
-	return without_log(g, audit_deny(&g->log, &start, &secrets, g->q->text,
-			g->q->on_stdin ? g->q->len : 0, d));
+	err = audit_deny(&g->record, &g->log, &start, &secrets, g->q->text,
+		g->q->on_stdin ? g->q->len : 0, d);
+	g->r->exec_id = g->record.id;
+	return without_log(g, err);
 }
 
 int guard_record_start(struct guard *g, struct diag *d)

@@ -106,6 +106,7 @@ static void endless_arguments_are_cut(void **state)
 	struct test_log *t = *state;
 	const char **argv = calloc(3000, sizeof *argv);
 	struct audit_start start = {.argv = argv, .argc = 3000};
+	struct audit_exec x = AUDIT_EXEC_INIT;
 	char *big = malloc(2000000);
 	struct diag d = {0};
 
@@ -115,7 +116,8 @@ static void endless_arguments_are_cut(void **state)
 		argv[i] = i ? "-x some argument of usual length, or so, and"
 			      " then some more of it, to be sure, and more"
 			    : big;
-	assert_int_equal(audit_deny(&t->log, &start, NULL, NULL, 0, &d), 0);
+	assert_int_equal(audit_deny(&x, &t->log, &start, NULL, NULL, 0, &d), 0);
+	audit_exec_release(&x);
 	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
 	free(big);
 	free(argv);
