@@ -164,36 +164,32 @@ static bool set_by_guard(const struct policy_grants *rules, const char *name)
 		(str_eq(name, "TMPDIR") || str_eq(name, "TMPPREFIX"));
 }
 
-/* An environment without what must not reach the next command. */
-static int clean_env(const struct envrun *e, const struct policy_grants *rules,
-	const struct env *from, struct env *to, struct buf *stripped)
-{
-	for (size_t i = 0; i < from->count; i++) {
-		const char *pair = from->vec[i];
-		size_t n = strcspn(pair, "=");
-		char name[256];
-		enum policy_env_fate fate;
-		int err;
+struct cleaning {
+	const struct envrun *e;
+	const struct policy_grants *rules;
+	struct buf *stripped;
+};
 
-		if (n >= sizeof name)
-			continue;
-		memcpy(name, pair, n);
-		name[n] = '\0';
-		if (internal(name) || set_by_guard(rules, name) ||
-			policy_word_in(&rules->env_set, pair))
-			continue;
-		fate = policy_env(rules, name);
-		if (fate == POLICY_ENV_DENY ||
-			(e->strict && fate != POLICY_ENV_KEEP)) {
-			buf_addf(stripped, "%s%s", stripped->len ? " " : "",
-				name);
-			continue;
-		}
-		err = env_add(to, pair);
-		if (err)
-			return err;
-	}
-	return 0;
+static bool reaches_next(void *ctx, const char *pair)
+{
+	const struct cleaning *c = ctx;
+	size_t n = strcspn(pair, "=");
+	enum policy_env_fate fate;
+	char name[256];
+
+	if (n >= sizeof name)
+		return false;
+	memcpy(name, pair, n);
+	name[n] = '\0';
+	if (internal(name) || set_by_guard(c->rules, name) ||
+		policy_word_in(&c->rules->env_set, pair))
+		return false;
+	fate = policy_env(c->rules, name);
+	if (fate == POLICY_ENV_KEEP ||
+		(fate != POLICY_ENV_DENY && !c->e->strict))
+		return true;
+	buf_addf(c->stripped, "%s%s", c->stripped->len ? " " : "", name);
+	return false;
 }
 
 static void note_change(struct buf *out, char sign, const char *pair)
@@ -274,26 +270,29 @@ static void tell_lost(const struct guard_request *q, struct envrun_outcome *out)
 static void take_over(struct envrun *e, const struct guard_request *q,
 	struct capture *c, struct envrun_outcome *out)
 {
-	autoenv struct env next = ENV_INIT;
 	struct state *s = &e->state;
 	autobuf struct buf names = BUF_INIT(0);
+	struct cleaning left = {e, q->grants, &out->stripped};
+	struct cleaning given = {e, q->grants, &names};
 	struct env before;
 
-	/* The variables that a first command began with are no change of its own. */
-	if (clean_env(e, q->grants, &c->env, &next, &out->stripped) ||
-		(!s->has_env &&
-			clean_env(e, q->grants, q->given, &s->env, &names))) {
-		out->capture = CAPTURE_TOO_LARGE;
-		return;
-	}
 	if (c->cwd[0])
 		note_move(&out->changes, s->cwd, c->cwd);
 	set_place(s, c);
-	env_differ(&s->env, &next, note_gone, &out->changes);
-	env_differ(&next, &s->env, note_new, &out->changes);
+	env_filter(&c->env, reaches_next, &left);
+	/* The variables that a first command began with are no change of its own. */
+	if (!s->has_env) {
+		env_filter(q->given, reaches_next, &given);
+		s->env = *q->given;
+		*q->given = ENV_INIT;
+	}
+	if (!env_same(&s->env, &c->env)) {
+		env_differ(&s->env, &c->env, note_gone, &out->changes);
+		env_differ(&c->env, &s->env, note_new, &out->changes);
+	}
 	before = s->env;
-	s->env = next;
-	next = s->has_env ? before : (struct env)ENV_INIT;
+	s->env = c->env;
+	c->env = s->has_env ? before : ENV_INIT;
 	if (!s->has_env)
 		s->first_env = before;
 	s->has_env = true;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,14 +161,22 @@ int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 /* Stands s at the directory called path, when that can be entered. */
 static int enter(struct state *s, const char *path, struct diag *d)
 {
+	const int flags = O_PATH | O_DIRECTORY;
 	char real[STATE_PATH_MAX];
-	autofd int fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int err = fd < 0 ? -errno : 0;
+	/* Without a link in it, it is what the kernel calls it: /proc, which
+	 * costs more than all else here, needs not be asked. */
+	autofd int fd = path_openat2(
+		AT_FDCWD, path, flags, 0, RESOLVE_NO_SYMLINKS);
+	const bool plain = fd >= 0;
+	int err = 0;
 
-	if (!err && faccessat(fd, ".", X_OK, AT_EACCESS))
+	if (fd < 0)
+		fd = openat(AT_FDCWD, path, flags | O_CLOEXEC);
+	if (fd < 0 || faccessat(fd, ".", X_OK, AT_EACCESS))
 		err = -errno;
 	if (!err)
-		err = path_of_fd(fd, real, sizeof real);
+		err = plain ? str_copy(real, sizeof real, path)
+			    : path_of_fd(fd, real, sizeof real);
 	if (err)
 		return diag_errno(d, err, "cd: %s", path);
 	err = state_path(&s->old, here(s));

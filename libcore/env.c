@@ -16,19 +16,19 @@ void env_release(struct env *e)
 	*e = ENV_INIT;
 }
 
-/* Is pair that of the name that is name[0..n)? Most differ at once. */
+/* Is pair that of the name that is name[0..n)? */
 static bool is_named(const char *pair, const char *name, size_t n)
 {
-	return pair[0] == name[0] && strncmp(pair, name, n) == 0 &&
-		pair[n] == '=';
+	return strncmp(pair, name, n) == 0 && pair[n] == '=';
 }
 
 const char *env_get(char *const *vec, const char *name)
 {
 	size_t n = strlen(name);
 
+	/* Most differ at once. */
 	for (; vec && *vec; vec++)
-		if (is_named(*vec, name, n))
+		if (vec[0][0] == name[0] && is_named(*vec, name, n))
 			return *vec + n + 1;
 	return NULL;
 }
@@ -66,7 +66,8 @@ static size_t slot_of(const struct env *e, const char *pair, size_t n)
 
 		return place ? place - 1 : e->count;
 	}
-	while (i < e->count && !is_named(e->vec[i], pair, n))
+	while (i < e->count &&
+		(e->vec[i][0] != pair[0] || !is_named(e->vec[i], pair, n)))
 		i++;
 	return i;
 }
@@ -155,6 +156,16 @@ int env_set(struct env *e, const char *name, const char *value)
 	return store(e, slot_of(e, pair, n), pair);
 }
 
+/* Fewer are left, all at the beginning. */
+static void shrunk(struct env *e, size_t count)
+{
+	e->count = count;
+	e->vec[count] = NULL;
+	if (has_table(e))
+		memset(e->vec + e->cap, 0, 2 * e->cap * sizeof(uint32_t));
+	fill_table(e, 0);
+}
+
 void env_unset(struct env *e, const char *name)
 {
 	size_t i = slot_of(e, name, strlen(name));
@@ -164,10 +175,21 @@ void env_unset(struct env *e, const char *name)
 	free(e->vec[i]);
 	memmove(e->vec + i, e->vec + i + 1,
 		(e->count - i) * sizeof *e->vec);
-	e->count--;
-	if (has_table(e))
-		memset(e->vec + e->cap, 0, 2 * e->cap * sizeof(uint32_t));
-	fill_table(e, 0);
+	shrunk(e, e->count - 1);
+}
+
+void env_filter(struct env *e, env_keeps *keeps, void *ctx)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->count; i++) {
+		if (keeps(ctx, e->vec[i]))
+			e->vec[kept++] = e->vec[i];
+		else
+			free(e->vec[i]);
+	}
+	if (kept < e->count)
+		shrunk(e, kept);
 }
 
 int env_copy(struct env *e, char *const *vec)
@@ -180,6 +202,15 @@ int env_copy(struct env *e, char *const *vec)
 			return err;
 	}
 	return 0;
+}
+
+bool env_same(const struct env *one, const struct env *other)
+{
+	bool same = one->count == other->count;
+
+	for (size_t i = 0; same && i < one->count; i++)
+		same = strcmp(one->vec[i], other->vec[i]) == 0;
+	return same;
 }
 
 int env_differ(const struct env *one, const struct env *other, env_tell *tell,

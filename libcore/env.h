@@ -27,12 +27,18 @@ int env_set(struct env *e, const char *name, const char *value);
 /* Takes "NAME=VALUE"; a string without '=' is -EINVAL. */
 int env_put(struct env *e, const char *pair);
 void env_unset(struct env *e, const char *name);
+/* Leaves only the strings that are to be kept. */
+typedef bool env_keeps(void *ctx, const char *pair);
+void env_filter(struct env *e, env_keeps *keeps, void *ctx);
 /* Adds what names something, also what names it again: some programs take the
  * first of a name, some the last. */
 int env_add(struct env *e, const char *pair);
 /* Adds all of vec; strings without '=' are passed over, as exec's callers may
  * put anything there; a name given twice keeps its first value, as getenv. */
 int env_copy(struct env *e, char *const *vec);
+
+/* The same strings in the same order? */
+bool env_same(const struct env *one, const struct env *other);
 
 /* Tells of each name that one has, and other not or otherwise; there is its
  * value in other, or NULL. Stops at what is not 0, which is the result. */

@@ -117,18 +117,17 @@ struct reader {
 	struct buf value; /* of the record at hand */
 };
 
-/* Decimal digits up to stop, at most max. */
+/* Decimal digits up to stop, at most max, and at most as many as always fit. */
 static int take_number(struct reader *r, char stop, uint64_t max, uint64_t *out)
 {
-	char digits[21];
-	size_t n = 0;
+	const char *from = r->at;
+	uint64_t n = 0;
 
-	while (r->at < r->end && chr_digit(*r->at) && n + 1 < sizeof digits)
-		digits[n++] = *r->at++;
-	digits[n] = '\0';
-	if (r->at == r->end || *r->at++ != stop)
-		return -EINVAL;
-	return num_u64(digits, 0, max, out);
+	while (r->at < r->end && r->at < from + 19 && chr_digit(*r->at))
+		n = 10 * n + (uint64_t)(*r->at++ - '0');
+	*out = n;
+	return r->at == from || r->at == r->end || *r->at++ != stop || n > max
+		? -EINVAL : 0;
 }
 
 /* "KEY " at the reader's place. */

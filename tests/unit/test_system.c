@@ -93,6 +93,12 @@ static void environments(void **state)
 	assert_null(e.vec[1]);
 }
 
+static bool is_odd(void *calls, const char *pair)
+{
+	++*(int *)calls;
+	return (pair[strlen(pair) - 1] - '0') % 2;
+}
+
 /* More than the first table holds; each is found, and none of those that are
  * gone. */
 static void large_environments(void **state)
@@ -123,6 +129,19 @@ static void large_environments(void **state)
 		assert_int_equal(copy.count, MANY / 2 + i / 2 + 1);
 	}
 	assert_null(copy.vec[MANY]);
+	assert_true(env_same(&copy, &copy));
+	assert_false(env_same(&copy, &e));
+	int calls = 0;
+
+	env_filter(&e, is_odd, &calls);
+	assert_int_equal(calls, MANY + 1);
+	assert_int_equal(e.count, MANY / 2);
+	assert_null(e.vec[MANY / 2]);
+	assert_null(env_get(e.vec, "N8"));
+	assert_string_equal(env_get(e.vec, "N2999"), "2999");
+	assert_int_equal(env_put(&e, "N2999=last"), 0);
+	assert_int_equal(env_put(&e, "N8=back"), 0);
+	assert_int_equal(e.count, MANY / 2 + 1);
 }
 
 static int temp_dir(char *name)
