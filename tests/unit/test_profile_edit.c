@@ -203,6 +203,8 @@ static void any_order_of_removal(void **state)
 {
 	static const char *const starts[] = {NULL, "", "x=1\n", "x=1",
 		"\xff\xfe\r\nno end", "x=1\nexec fish\n", "x=1\nexec fish",
+		/* A backslash at a comment's end joins nothing. */
+		"# c \\\nreturn\n", "# c \\\n", "x=1 \\\nreturn\n",
 		"#!/bin/sh\n", "\n\n\n", "x=1\n\\", "x=1\\\n", "x=1\\",
 		"x=1\\\\", "x=1\\\\\n", "\\", "# a\n\nreturn\n# b"};
 	static const char *const ids[] = {"a", "b.c", "d-e"};
