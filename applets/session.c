@@ -135,6 +135,12 @@ static int create(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
+static bool carries(void *ctx, const char *pair)
+{
+	(void)ctx;
+	return state_carries(pair);
+}
+
 /* What the options of env do to the saved environment. */
 static void edit(struct state *s, const struct session_opts *o, int argc,
 	char **argv)
@@ -142,6 +148,7 @@ static void edit(struct state *s, const struct session_opts *o, int argc,
 	/* The first edit is one of what commands get now. */
 	if (!s->has_env && env_copy(&s->env, environ))
 		cli_die(EXIT_FOUND, "out of memory");
+	env_filter(&s->env, carries, NULL);
 	s->has_env = true;
 	for (size_t i = 0; i < o->unset.count; i++)
 		env_unset(&s->env, o->unset.item[i]);

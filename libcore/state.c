@@ -59,6 +59,17 @@ int state_path(char **slot, const char *value)
 	return 0;
 }
 
+bool state_carries(const char *pair)
+{
+	static const char own[][9] = {"PWD=", "OLDPWD=", "SHLVL=", "_=",
+		"__envd=", "__envo=", "__envx=", "WARDBOX_"};
+	bool found = false;
+
+	for (size_t i = 0; !found && i < ARRAY_SIZE(own); i++)
+		found = own[i][0] == pair[0] && str_after(pair, own[i]);
+	return !found;
+}
+
 int state_push(struct state *s, const char *dir)
 {
 	char *copy = NULL, **grown;

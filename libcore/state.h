@@ -65,6 +65,10 @@ struct state {
 void state_release(struct state *s);
 #define autostate autoclean(state_release)
 
+/* Is the variable one to be kept? The shell sets some itself, for each command
+ * anew, and so do the capture and the guard. */
+bool state_carries(const char *pair);
+
 /* Sets one of the paths; value NULL unsets. -EINVAL for a relative or too
  * long one, -ENOMEM; the old value stays then. */
 int state_path(char **slot, const char *value);

@@ -122,6 +122,8 @@ lines" EMPTY= "$(printf 'BYTES=\xff\xfe')" --unset GONE
 	grep -qz "^NEW=two
 lines$" out
 	grep -qaz "$(printf '^BYTES=\xff\xfe$')" out
+	# What each shell sets itself is no part of it, nor what the guard does.
+	tr '\0' '\n' <out | not grep -q -E '^(PWD|OLDPWD|SHLVL|_|WARDBOX_[A-Z_]*)='
 	# The second edit is one of what was saved, not of what is around.
 	OTHER=1 box session env s NEW=3
 	box session env s | not grep -q OTHER
