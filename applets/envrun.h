@@ -65,6 +65,10 @@ void envrun_put_error(struct json *j, const struct diag *d);
 /* Reads the state anew; another process may have changed it. 0, -errno. */
 int envrun_load(struct envrun *e, struct diag *d);
 
+/* May the line set an EXIT trap of its own? A shell that becomes another program
+ * runs none. */
+bool envrun_may_trap(const char *line);
+
 /* Loops: for people on a terminal, for programs on stdin. */
 int envrun_repl(struct envrun *e);
 int envrun_serve(struct envrun *e);

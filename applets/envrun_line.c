@@ -115,18 +115,6 @@ static bool survives_exec(const char *name)
 	return found;
 }
 
-/* May it set an EXIT trap of its own? A shell that becomes another program runs
- * none. */
-static bool may_trap(const char *line)
-{
-	static const char ways[][7] = {"trap", "eval", "source", ". "};
-	bool found = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		found |= str_find(line, ways[i]) != NULL;
-	return found;
-}
-
 /* argv of the shell around the wrapped command: no start-up file is read. */
 static void shell_argv(const struct envrun *e, const char *wrap,
 	const char *line, char *argv[static SHELL_ARGV_MAX])
@@ -144,17 +132,6 @@ static void shell_argv(const struct envrun *e, const char *wrap,
 	add_arg(argv, wrap);
 	add_arg(argv, name);
 	add_arg(argv, line);
-}
-
-static bool internal(const char *name)
-{
-	static const char names[][7] = {
-		"PWD", "OLDPWD", "SHLVL", "_", "__envd", "__envo", "__envx"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i][0] == name[0] && str_eq(names[i], name))
-			return true;
-	return str_after(name, "WARDBOX_");
 }
 
 /* Set by the guard anew for each confined command. */
@@ -181,7 +158,7 @@ static bool reaches_next(void *ctx, const char *pair)
 		return false;
 	memcpy(name, pair, n);
 	name[n] = '\0';
-	if (internal(name) || set_by_guard(c->rules, name) ||
+	if (!state_carries(pair) || set_by_guard(c->rules, name) ||
 		policy_word_in(&c->rules->env_set, pair))
 		return false;
 	fate = policy_env(c->rules, name);
@@ -419,7 +396,7 @@ static void run_shell(struct envrun *e, struct guard_request q,
 		return;
 	}
 	capture_wrap(&wrap, e->self, (unsigned)e->state.code,
-		survives_exec(shell_name(e)) && !may_trap(line));
+		survives_exec(shell_name(e)) && !envrun_may_trap(line));
 	shell_argv(e, buf_str(&wrap), line, argv);
 	q.argv = argv;
 	add_arg(shown, shell_name(e));

@@ -266,6 +266,11 @@ traced() { # CAPTURE VALUE LINE
 		echo "$shell"
 		run e --shell "$(command -v $shell)" -- 'trap "echo bye" EXIT; export T=1; echo hi'
 		[ "$output" = $'hi\nbye' ]
+		# However it is spelled.
+		run e --shell "$(command -v $shell)" -- "tr''ap 'echo bye' EXIT; export T=1; echo hi"
+		[ "$output" = $'hi\nbye' ]
+		run e --shell "$(command -v $shell)" -- 't=ap; "tr$t" "echo bye" EXIT; export T=1; echo "hi"'
+		[ "$output" = $'hi\nbye' ]
 		run e --shell "$(command -v $shell)" -- '. ./t.sh; export T=2'
 		[ "$output" = bye ]
 		run e --shell "$(command -v $shell)" -- 'echo $T'
