@@ -50,19 +50,6 @@ static const struct cli_opt options[] = {
 		"with --serve-stdin: commands end with NUL, not newline"),
 };
 
-static const struct cli_spec spec = {
-	.name = "envrun",
-	.usage = "[OPTION...] -- 'COMMAND LINE'",
-	.about = "Runs a command line in a fresh guarded shell, with the directory "
-		 "and the\nexported variables of the one before it.",
-	.example = "wardbox envrun -- 'cd src && export CC=clang'\n"
-		   "wardbox envrun -- 'echo $PWD $CC'\n"
-		   "wardbox envrun --repl",
-	.opts = options,
-	.opt_count = ARRAY_SIZE(options),
-	.flags = CLI_COMMAND | CLI_FAIL_OURS,
-};
-
 void envrun_put_error(struct json *j, const struct diag *d)
 {
 	json_put_str(j, "error", d->text);
@@ -82,6 +69,20 @@ void envrun_refuse(int code, const struct diag *d)
 	buf_addc(&text, '\n');
 	cli_print(&text);
 }
+
+static const struct cli_spec spec = {
+	.name = "envrun",
+	.usage = "[OPTION...] -- 'COMMAND LINE'",
+	.about = "Runs a command line in a fresh guarded shell, with the directory "
+		 "and the\nexported variables of the one before it.",
+	.example = "wardbox envrun -- 'cd src && export CC=clang'\n"
+		   "wardbox envrun -- 'echo $PWD $CC'\n"
+		   "wardbox envrun --repl",
+	.opts = options,
+	.opt_count = ARRAY_SIZE(options),
+	.flags = CLI_COMMAND | CLI_FAIL_OURS,
+	.refuse = envrun_refuse,
+};
 
 /* Ends, for a program as for a person. */
 __attribute__((noreturn)) static void die(

@@ -134,6 +134,8 @@ struct cli_spec {
 	const struct cli_verb *verbs;
 	size_t verb_count;
 	unsigned flags;
+	/* Prints a mistake where --json asks for it; NULL: as any other. */
+	void (*refuse)(int code, const struct diag *d);
 };
 
 /* Parses argv[1..] into *into, permuting so that the operands stand last.

@@ -14,15 +14,33 @@ struct parse {
 	const struct cli_spec *spec;
 	void *into;
 	int code; /* exit code of a mistake */
+	char **argv;
 	size_t list_size; /* no list can get more values than this */
 };
 
-__attribute__((noreturn, format(printf, 3, 0))) static void die_usage(
-	const struct cli_spec *spec, int code, const char *fmt, va_list ap)
+/* Does a word ask for JSON? Of a mistake, what is behind it counts, too. */
+static bool asks_json(char *const *arg)
+{
+	for (; *arg && !str_eq(*arg, "--"); arg++)
+		if (str_eq(*arg, "--json") || str_eq(*arg, "-j"))
+			return true;
+	return false;
+}
+
+/* argv: of a mistake in it, or NULL. */
+__attribute__((noreturn, format(printf, 4, 0))) static void die_usage(
+	const struct cli_spec *spec, int code, char *const *argv,
+	const char *fmt, va_list ap)
 {
 	autobuf struct buf text = BUF_INIT(8192);
+	struct diag d = {0};
 
 	buf_vaddf(&text, fmt, ap);
+	if (argv && spec->refuse && asks_json(argv)) {
+		diag_fail(&d, -EINVAL, "%s", buf_str(&text));
+		spec->refuse(code, &d);
+		exit(code);
+	}
 	cli_die(code, "%s; try 'wardbox %s%s--help'", buf_str(&text),
 		spec->name, *spec->name ? " " : "");
 }
@@ -33,7 +51,7 @@ FLOATLESS __attribute__((noreturn, format(printf, 2, 3))) static void mistake(
 	va_list ap;
 
 	va_start(ap, fmt);
-	die_usage(p->spec, p->code, fmt, ap);
+	die_usage(p->spec, p->code, p->argv, fmt, ap);
 }
 
 FLOATLESS void cli_die_usage(const struct cli_spec *spec, const char *fmt, ...)
@@ -41,7 +59,7 @@ FLOATLESS void cli_die_usage(const struct cli_spec *spec, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	die_usage(spec, EXIT_USAGE, fmt, ap);
+	die_usage(spec, EXIT_USAGE, NULL, fmt, ap);
 }
 
 static bool takes_value(const struct cli_opt *o)
@@ -237,6 +255,7 @@ int cli_parse(const struct cli_spec *spec, void *into, int argc, char **argv)
 		.spec = spec,
 		.into = into,
 		.code = spec->flags & CLI_FAIL_OURS ? EXIT_OURS : EXIT_USAGE,
+		.argv = argv,
 		.list_size = (size_t)(argc > 0 ? argc : 0) + 1,
 	};
 	int operands = argc > 0 ? 1 : 0; /* where they begin so far */

@@ -544,6 +544,12 @@ refused() { # STATE
 	run e --json
 	[ "$status" -eq 125 ]
 	jq -e '.error | test("no command")' <<<"$output"
+	run e --bogus --json -- true
+	[ "$status" -eq 125 ]
+	jq -e '.exit_code == 125 and .error == "unknown option --bogus"' <<<"$output"
+	run e -j --timeout never -- true
+	[ "$status" -eq 125 ]
+	jq -e '.error | test("timeout: .never.")' <<<"$output"
 	run e --json --session 'a b' -- true
 	[ "$status" -eq 125 ]
 	jq -e '.error == "--session: '"'a b'"' is no session id" and
