@@ -164,6 +164,14 @@ static void interrupted(int sig)
 	(void)sig;
 }
 
+/* Is it this word, and blanks? */
+static bool is_word(const char *line, const char *word)
+{
+	const char *rest = str_after(line, word);
+
+	return rest && !rest[strspn(rest, " \t")];
+}
+
 /* One line of a person. False: the loop is to end. */
 static bool obey(struct envrun *e, struct history *h, const char *line)
 {
@@ -172,10 +180,10 @@ static bool obey(struct envrun *e, struct history *h, const char *line)
 	line += strspn(line, " \t");
 	if (!*line)
 		return true;
-	if (str_eq(line, "exit"))
+	if (is_word(line, "exit"))
 		return false;
 	remember(h, line);
-	if (str_eq(line, "history")) {
+	if (is_word(line, "history")) {
 		show_history(h);
 		return true;
 	}

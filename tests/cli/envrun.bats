@@ -619,6 +619,14 @@ refused() { # STATE
 	[ "$status" -eq 0 ]
 }
 
+@test "--repl ends by exit, whatever blanks are around it" {
+	printf 'echo one\n\t exit \t\necho two\n' >lines
+	run e --repl <lines
+	[ "$status" -eq 0 ]
+	[[ "$output" == *one* ]]
+	[[ "$output" != *two* ]]
+}
+
 @test "--repl talks to a person on a terminal" {
 	need command -v tmux
 	local s=wardbox-envrun-$$
