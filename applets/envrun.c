@@ -107,6 +107,11 @@ void envrun_find_shell(struct envrun *e)
 		die(e, EXIT_NOTFOUND, &d);
 	}
 	if (shim_is_shell(path_base(name))) {
+		/* A shell that was named is the one that is meant. */
+		if (strchr(name, '/') &&
+			!shim_real(name, "", e->shell_path,
+				sizeof e->shell_path, NULL))
+			return;
 		if (shim_real(name, NULL, e->shell_path, sizeof e->shell_path,
 			    &d))
 			die(e, EXIT_NOTFOUND, &d);

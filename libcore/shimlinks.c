@@ -206,6 +206,8 @@ static bool search(struct search *s, const char *dir, const char *record)
 
 	if (dir[0] && take_in(s, dir, true))
 		return true;
+	if (!*record)
+		return dir[0] && take_in(s, dir, false);
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		if (take_in(s, places[i], true))
 			return true;

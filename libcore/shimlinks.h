@@ -34,6 +34,8 @@ int shim_called(
  *	what the record says about NAME (record NULL: SHIM_RECORD)
  *	DIR/NAME  /bin/NAME  /usr/bin/NAME	where no shim stands over it
  *
+ * With "" as the record only DIR is looked into: for who names a file.
+ *
  * A file that is wardbox itself (device and inode) is never the answer; when
  * it is reached through a link to another shim ("sh.real" -> "dash"), that
  * one's original is. The path is returned as it was found, links in it are not

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -60,8 +61,30 @@ static void children(void)
 	CHECK(!status && word == 1);
 }
 
+/* Up to the end of what there is, from wherever they begin, behind and before
+ * zeros that are not theirs. */
+static void strings(void)
+{
+	size_t (*volatile length)(const char *) = strlen;
+	const size_t page = 65536, most = 70;
+	char *s = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CHECK(s != MAP_FAILED && !mprotect(s + page, page, PROT_NONE));
+	for (size_t n = 0; n < most; n++)
+		for (size_t room = 1; room < 40; room++) {
+			char *end = s + page - room;
+
+			memset(s, 0, page);
+			memset(end - n, 0x80 + (int)n, n);
+			CHECK(length(end - n) == n);
+		}
+	munmap(s, 2 * page);
+}
+
 int main(void)
 {
+	strings();
 	for (size_t n = 0; n < 40; n++)
 		for (unsigned step = 0; step < 40; step++)
 			order(n, step, 37);

@@ -189,6 +189,15 @@ static void not_installed(void **state)
 	expect(in("sh"), "/bin/sh");
 	shell("ash");
 	expect(in("ash"), in("ash"));
+	/* One that was named is not looked for elsewhere. */
+	assert_int_equal(shim_real(in("sh"), "", out, sizeof out, NULL), -ENOENT);
+	assert_int_equal(shim_real("sh", "", out, sizeof out, NULL), -ENOENT);
+	assert_int_equal(shim_real(in("ash"), "", out, sizeof out, NULL), 0);
+	assert_string_equal(out, in("ash"));
+	shell("ash.real");
+	assert_int_equal(shim_real(in("ash"), "", out, sizeof out, NULL), 0);
+	assert_string_equal(out, in("ash.real"));
+	unlink(in("ash.real"));
 	if (!access("/bin/ash", F_OK) || !access("/usr/bin/ash", F_OK))
 		return;
 	assert_int_equal(
