@@ -30,10 +30,25 @@ static void literal_path(struct judge_cmd *k, const char *at)
 		judge_path(k, &a, PATH_READ);
 }
 
+/* The next word from *at on, which is behind it then; NULL: there is none. */
+static const char *next_word(struct judge *j, const char **at, const char **from)
+{
+	const char *s = *at, *end;
+
+	while (*s && !word_char(*s))
+		s++;
+	for (end = s; word_char(*end);)
+		end++;
+	*from = s;
+	*at = end;
+	j->work++;
+	return end > s ? judge_text(j, s, (size_t)(end - s)) : NULL;
+}
+
 void judge_code(struct judge_cmd *k, const struct arg *text)
 {
 	struct judge *j = k->j;
-	const char *code = text->s;
+	const char *code = text->s, *at = code, *from, *word;
 
 	if (text->unknown)
 		judge_raise(k, POLICY_DENY, "dynamic",
@@ -41,21 +56,10 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 	if (strchr(code, '`'))
 		judge_raise(k, j->set[IMG_P_OPAQUE], "code",
 			"the code may start programs");
-	for (const char *c = code; *c;) {
-		const char *end = c;
-		const char *word;
-
-		if (*c == '"' || *c == '\'')
-			literal_path(k, c);
-		while (word_char(*end))
-			end++;
-		if (end == c) {
-			c++;
-			continue;
-		}
-		word = judge_text(j, c, (size_t)(end - c));
-		j->work++;
-		if (!is_method(code, c, end) &&
+	for (const char *c = code; (c = strpbrk(c, "\"'")); c++)
+		literal_path(k, c);
+	while ((word = next_word(j, &at, &from))) {
+		if (!is_method(code, from, at) &&
 			judge_listed(j, LIST_CODE_DENY, word))
 			judge_raise(k, POLICY_DENY, "code",
 				"the code names the blocked program %s", word);
@@ -64,7 +68,6 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 				"the code uses %s: what it starts or reaches "
 				"is not seen",
 				word);
-		c = end;
 	}
 }
 
@@ -80,26 +83,16 @@ static bool begins_command(const char *text, const char *at)
 
 void judge_embedded(struct judge_cmd *k, const char *text)
 {
+	const char *at = text, *from, *word;
+
 	if (!strpbrk(text, " \t"))
 		return;
-	for (const char *c = text; *c;) {
-		const char *end = c;
-		const char *word;
-
-		while (word_char(*end))
-			end++;
-		if (end == c) {
-			c++;
-			continue;
-		}
-		word = judge_text(k->j, c, (size_t)(end - c));
-		if ((*end == ' ' || *end == '\t') && begins_command(text, c) &&
+	while ((word = next_word(k->j, &at, &from)))
+		if ((*at == ' ' || *at == '\t') && begins_command(text, from) &&
 			judge_listed(k->j, LIST_CODE_DENY, word))
 			judge_raise(k, POLICY_DENY, "code",
 				"an argument runs the blocked program %s",
 				word);
-		c = end;
-	}
 }
 
 /* The code is in a string that another language runs as a command. */
@@ -228,34 +221,44 @@ static void awk_file(struct awk *w, enum path_use use)
 		judge_path(w->k, &a, use);
 }
 
+/* ARGV[1] = …: a file to be read. */
+static void awk_operand(struct awk *w)
+{
+	const char *s = strchr(w->at, ']');
+
+	if (*w->at != '[' || !s)
+		return;
+	while (chr_space(*++s))
+		;
+	if (*s == '=' && s[1] != '=') {
+		w->at = s + 1;
+		awk_file(w, PATH_READ);
+	}
+}
+
 static void awk_word(struct awk *w)
 {
-	const char *s = w->at;
-	size_t n;
+	const char *s = w->at, *word;
 
 	while (chr_name(*w->at))
 		w->at++;
-	n = (size_t)(w->at - s);
+	word = judge_text(w->k->j, s, (size_t)(w->at - s));
 	w->operand = true;
 	w->str = NULL;
-	/* ARGV[1] = …: a file to be read. */
-	if (n == 4 && !strncmp(s, "ARGV", n) && *w->at == '[') {
-		while (*w->at && *w->at++ != ']')
-			;
-		while (chr_space(*w->at))
-			w->at++;
-		if (w->at[0] == '=' && w->at[1] != '=') {
-			w->at++;
-			awk_file(w, PATH_READ);
-		}
-	} else if (n == 6 && !strncmp(s, "system", n)) {
+	switch (policy_index("system print printf ARGV getline", word)) {
+	case 0:
 		awk_run(w, false);
-	} else if ((n == 5 && !strncmp(s, "print", n)) ||
-		   (n == 6 && !strncmp(s, "printf", n))) {
+		break;
+	case 1:
+	case 2:
 		w->print = true;
 		w->parens = 0;
 		w->operand = false;
-	} else if (n == 7 && !strncmp(s, "getline", n)) {
+		break;
+	case 3:
+		awk_operand(w);
+		break;
+	case 4:
 		while (chr_space(*w->at))
 			w->at++;
 		while (chr_name(*w->at))
@@ -266,6 +269,9 @@ static void awk_word(struct awk *w)
 			w->at++;
 			awk_file(w, PATH_READ);
 		}
+		break;
+	default:
+		break;
 	}
 }
 

@@ -50,14 +50,10 @@ int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 static bool is_safe(
 	struct judge *j, const char *name, const struct shell_str *value)
 {
-	char pair[256];
-	struct buf b = BUF_FIXED(pair);
-
 	if (!value || shell_str_unknown(*value, true))
 		return false;
-	buf_addf(&b, "%s=%s", name, judge_text(j, value->p, value->n));
-	buf_str(&b);
-	return !b.err && judge_granted(j, LIST_ENV_SAFE, pair);
+	return judge_granted(j, LIST_ENV_SAFE,
+		judge_print(j, "%s=%.*s", name, (int)value->n, value->p));
 }
 
 bool judge_setenv(struct judge_cmd *k, const char *name,

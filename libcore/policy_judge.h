@@ -156,6 +156,8 @@ const char *judge_show(struct judge *j, const char *s);
 /* Copies s[0..n) with a NUL; "" when memory is out (which denies later). */
 const char *judge_text(struct judge *j, const char *s, size_t n);
 
+/* Directory i of those that the command may run in. */
+const char *judge_cwd(const struct judge_cmd *k, unsigned i);
 /* The same of what buf_addf() makes of fmt. */
 __attribute__((format(printf, 2, 3))) const char *judge_print(
 	struct judge *j, const char *fmt, ...);

@@ -47,8 +47,7 @@ static void remember(
 	judge_same_forget(j);
 	j->linked |= !copy;
 	for (unsigned i = 0; i < k->cwd->n; i++) {
-		struct shell_str dir = k->cwd->alts[i];
-		const char *cwd = judge_text(j, dir.p, dir.n);
+		const char *cwd = judge_cwd(k, i);
 		struct made_link *l = arena_new(j->arena, struct made_link);
 
 		f.want = FOUND_ENTRY;
@@ -122,9 +121,7 @@ static unsigned place(const struct scan *s, const struct arg *last)
 	if (str_ends(last->s, "/"))
 		return 2;
 	for (unsigned i = 0; i < s->k->cwd->n; i++) {
-		struct shell_str dir = s->k->cwd->alts[i];
-
-		judge_resolve(j, judge_text(j, dir.p, dir.n), last->s, &f);
+		judge_resolve(j, judge_cwd(s->k, i), last->s, &f);
 		is |= judge_enters(j, f.path) ? 2U | (f.count > 1) : 1;
 	}
 	return is;

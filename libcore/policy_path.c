@@ -520,8 +520,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		use = PATH_READ;
 	}
 	for (unsigned i = 0; i < k->cwd->n; i++) {
-		struct shell_str dir = k->cwd->alts[i];
-		const char *cwd = judge_text(j, dir.p, dir.n);
+		const char *cwd = judge_cwd(k, i);
 
 		if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
 			judge_unresolved(k, a, "directory");

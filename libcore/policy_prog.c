@@ -64,12 +64,8 @@ static bool exec_dir(const struct judge *j, const char *dir, size_t n)
 
 bool judge_enters(struct judge *j, const char *path)
 {
-	char here[JUDGE_PATH + 2];
-	struct buf b = BUF_FIXED(here);
-
 	j->work += JUDGE_LOOK;
-	buf_addf(&b, "%s/.", path);
-	return access(buf_str(&b), X_OK) == 0;
+	return access(judge_print(j, "%s/.", path), X_OK) == 0;
 }
 
 /* A file that is there, or would be. */
@@ -107,13 +103,11 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 static bool in_exec_dir(
 	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
 {
-	char at[JUDGE_PATH], link[JUDGE_PATH];
+	char link[JUDGE_PATH];
+	const char *at = path;
 
 	for (unsigned hop = 0;; hop++) {
-		ssize_t n = readlink(hop ? at : path, link, sizeof(link) - 1);
-		struct buf b = BUF_FIXED(at);
-		const char *from = hop ? at : path;
-		size_t dir = (size_t)(path_base(from) - from);
+		ssize_t n = readlink(at, link, sizeof(link) - 1);
 
 		if (n < 0 && hop == 0 && errno != EINVAL)
 			return false;
@@ -128,17 +122,10 @@ static bool in_exec_dir(
 			break;
 		}
 		add_name(k->j, p, path_base(link));
-		if (link[0] != '/')
-			b.len = dir; /* the directory stays */
-		if (link[0] != '/' && hop == 0)
-			memcpy(at, path, dir);
-		buf_adds(&b, link);
-		buf_str(&b);
-		if (b.err) {
-			judge_raise(k, POLICY_DENY, "program",
-				"%s: a link too long", name);
-			break;
-		}
+		/* Seen from the directory that the link is in. */
+		at = judge_print(k->j, "%.*s%s",
+			link[0] == '/' ? 0 : (int)(path_base(at) - at), at,
+			link);
 	}
 	p->file = judge_text(k->j, path, strlen(path));
 	p->where = PROG_SYSTEM;
@@ -149,21 +136,17 @@ static bool in_exec_dir(
 static void look_up(struct judge_cmd *k, const char *name, struct prog *p)
 {
 	struct judge *j = k->j;
-	char path[JUDGE_PATH];
 
 	for (const char *dir = *name ? j->search : NULL; dir && *dir;) {
 		size_t n = strcspn(dir, ":");
-		struct buf b = BUF_FIXED(path);
+		const char *path = judge_print(
+			j, "%.*s%s%s", (int)n, dir, n ? "/" : "./", name);
 
 		j->work += JUDGE_LOOK;
-		buf_add(&b, dir, n);
-		buf_adds(&b, n ? "/" : "./");
-		buf_adds(&b, name);
-		buf_str(&b);
-		if (!b.err && *dir == '/' && exec_dir(j, dir, n)) {
+		if (*dir == '/' && exec_dir(j, dir, n)) {
 			if (in_exec_dir(k, path, name, p))
 				return;
-		} else if (!b.err && access(path, X_OK) == 0) {
+		} else if (access(path, X_OK) == 0) {
 			classify(k, *dir == '/' ? path : name, p);
 			return;
 		}
@@ -212,15 +195,11 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 		return;
 	}
 	for (unsigned i = 0; i < k->cwd->n; i++) {
-		struct shell_str dir = k->cwd->alts[i];
-		char path[JUDGE_PATH];
-		struct buf b = BUF_FIXED(path);
+		const char *dir = judge_cwd(k, i);
 		struct prog one = {.where = PROG_OUTSIDE};
 
-		buf_add(&b, dir.p, dir.n);
-		buf_addf(&b, "/%s", word);
-		if (!b.err && !shell_str_unknown(dir, true))
-			classify(k, buf_str(&b), &one);
+		if (!strpbrk(dir, "\1\2"))
+			classify(k, judge_print(j, "%s/%s", dir, word), &one);
 		if (i == 0 || one.where == PROG_OUTSIDE)
 			*out = one;
 		else

@@ -37,6 +37,13 @@ const char *judge_text(struct judge *j, const char *s, size_t n)
 	return to;
 }
 
+const char *judge_cwd(const struct judge_cmd *k, unsigned i)
+{
+	struct shell_str dir = k->cwd->alts[i];
+
+	return judge_text(k->j, dir.p, dir.n);
+}
+
 const char *judge_print(struct judge *j, const char *fmt, ...)
 {
 	autobuf struct buf b = BUF_INIT(JUDGE_ARENA);

@@ -21,18 +21,15 @@ const struct shell_val *args_within(
 	to->alts = alts;
 	for (unsigned i = 0; i < to->n; i++) {
 		struct path_found f = {0};
-		struct shell_str *dir = &alts[i];
+		const char *dir = v->unknown ? "\2" : judge_cwd(k, i);
 
-		*dir = k->cwd->alts[i];
-		if (v->unknown)
-			*dir = SHELL_STR("\2");
-		if (dir->n && memchr(dir->p, SHELL_ANY, dir->n))
-			continue;
-		judge_resolve(j, judge_text(j, dir->p, dir->n), v->s, &f);
-		dir->n = strlen(f.path);
-		if (file && !judge_enters(j, f.path))
-			dir->n = (size_t)(path_base(f.path) - f.path);
-		dir->p = judge_text(j, f.path, dir->n);
+		if (!strchr(dir, SHELL_ANY)) {
+			judge_resolve(j, dir, v->s, &f);
+			if (file && !judge_enters(j, f.path))
+				f.path[path_base(f.path) - f.path] = 0;
+			dir = judge_print(j, "%s", f.path);
+		}
+		alts[i] = (struct shell_str){dir, strlen(dir)};
 	}
 	return to;
 }
