@@ -187,6 +187,7 @@ static void known(struct scan *s, const struct item *it, const char *name,
 static void cluster(struct scan *s, const struct arg *a)
 {
 	const char *c = a->s + 1;
+	bool strange = false;
 	struct item it;
 
 	if (chr_digit(*c) && find(s, IMG_I_DIGITS, NULL, 0, &it)) {
@@ -204,8 +205,12 @@ static void cluster(struct scan *s, const struct arg *a)
 		name[2] = 0;
 		if (!find(s, IMG_I_SHORT, name, 0, &it)) {
 			give(s, name, NULL);
-			if (!is_flag(s, *c))
+			/* The first of them tells of all; the last may have
+			 * an argument. */
+			if (!is_flag(s, *c) && (!strange || !c[1])) {
 				args_unknown(s, a, c);
+				strange = true;
+			}
 			continue;
 		}
 		/* perl -le: a number, if there is one, and more letters. */
