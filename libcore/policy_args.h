@@ -60,10 +60,8 @@ void args_link(struct scan *s, const struct arg *a);
 /* All of its words were judged: from here on the links are there that it makes
  * (when it is told to), or takes along. */
 void args_made(struct scan *s, bool links);
-/* Where the command is once it has entered a directory; of a file, when it may
- * be one, the directory that it is in. */
-const struct shell_val *args_within(
-	struct judge_cmd *k, const struct arg *v, bool file);
+/* Where the command is once it has entered a directory. */
+const struct shell_val *args_within(struct judge_cmd *k, const struct arg *v);
 /* The words from index on are a command. */
 void args_command(struct scan *s, const struct item *it, size_t from);
 

@@ -231,7 +231,7 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 		/* tar unpacks there */
 		judge_path(s->k, value,
 			s->style & IMG_S_BUNDLE ? PATH_WRITE : PATH_READ);
-		s->k->cwd = args_within(s->k, value, false);
+		s->k->cwd = args_within(s->k, value);
 		s->placed = s->out->operands;
 		break;
 	case IMG_T_PATH:

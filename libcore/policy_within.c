@@ -3,12 +3,10 @@
  */
 #include <string.h>
 
-#include "path.h"
 #include "policy_args.h"
 #include "str.h"
 
-const struct shell_val *args_within(
-	struct judge_cmd *k, const struct arg *v, bool file)
+const struct shell_val *args_within(struct judge_cmd *k, const struct arg *v)
 {
 	struct judge *j = k->j;
 	struct shell_val *to = arena_new(j->arena, struct shell_val);
@@ -25,8 +23,6 @@ const struct shell_val *args_within(
 
 		if (!strchr(dir, SHELL_ANY)) {
 			judge_resolve(j, dir, v->s, &f);
-			if (file && !judge_enters(j, f.path))
-				f.path[path_base(f.path) - f.path] = 0;
 			dir = judge_print(j, "%s", f.path);
 		}
 		alts[i] = (struct shell_str){dir, strlen(dir)};
@@ -110,6 +106,28 @@ static void as_line(struct scan *s, const struct arg *argv, size_t n)
 	s->done = true;
 }
 
+/* -execdir: where each starting point is, and within it. */
+static void in_their_dirs(struct scan *s, const struct arg *argv, size_t argc)
+{
+	const struct shell_val *cwd = s->k->cwd;
+	const struct parsed *o = s->out;
+
+	for (size_t i = 0; i < 2 * o->operands; i++) {
+		struct arg at = o->operand[i / 2];
+		size_t n = strlen(at.s);
+
+		while (n && at.s[n - 1] == '/')
+			n--;
+		while (n && at.s[n - 1] != '/')
+			n--;
+		if (i & 1)
+			at.s = judge_print(s->k->j, "%.*s.", (int)n, at.s);
+		s->k->cwd = args_within(s->k, &at);
+		judge_argv(s->k, argv, argc);
+		s->k->cwd = cwd;
+	}
+}
+
 void args_command(struct scan *s, const struct item *it, size_t from)
 {
 	struct judge *j = s->k->j;
@@ -150,16 +168,11 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 		argv[end++] =
 			(struct arg){.s = "\2", .many = true, .unknown = true};
 	if (until) {
-		const struct shell_val *cwd = s->k->cwd;
-
 		s->i = from + end;
-		for (size_t i = 0; i < (dirs ? s->out->operands : 1); i++) {
-			if (dirs)
-				s->k->cwd = args_within(s->k,
-					&s->out->operand[i], true);
+		if (dirs)
+			in_their_dirs(s, argv, end);
+		else
 			judge_argv(s->k, argv, end);
-			s->k->cwd = cwd;
-		}
 		return;
 	}
 	if (s->style & IMG_S_TEXT && end) {
