@@ -50,16 +50,15 @@ static void remember(
 		const char *cwd = judge_cwd(k, i);
 		struct made_link *l = arena_new(j->arena, struct made_link);
 
+		if (!l)
+			return;
 		f.want = FOUND_ENTRY;
-		if (copy) {
-			judge_resolve(j, cwd, to, &f);
-			to = judge_text(j, f.path, strlen(f.path));
-		}
+		judge_resolve(j, cwd, to, &f);
+		l->to = copy ? judge_print(j, "%s", f.path) : to;
 		judge_resolve(j, cwd, name, &f);
-		if (!l || f.where != FOUND_IN)
+		if (f.where != FOUND_IN)
 			continue;
-		l->path = judge_text(j, f.path, strlen(f.path));
-		l->to = to;
+		l->path = judge_print(j, "%s", f.path);
 		l->copy = copy;
 		l->next = j->made;
 		j->made = l;
