@@ -99,26 +99,26 @@ void envrun_find_shell(struct envrun *e)
 {
 	static const char *const dirs[] = {"/bin", "/usr/bin", "/usr/local/bin"};
 	const char *name = e->shell ? e->shell : "sh";
+	const bool named = strchr(name, '/');
+	const bool known = shim_is_shell(path_base(name));
 	struct diag d = {0};
 	size_t i = 0;
 
-	if (strchr(name, '/') && access(name, X_OK)) {
+	/* A shell that was named is the one that is meant. */
+	if (named && known &&
+		!shim_real(name, "", e->shell_path, sizeof e->shell_path, NULL))
+		return;
+	if (named && access(name, X_OK)) {
 		diag_errno(&d, -errno, "--shell %s", name);
 		die(e, EXIT_NOTFOUND, &d);
 	}
-	if (shim_is_shell(path_base(name))) {
-		/* A shell that was named is the one that is meant. */
-		if (strchr(name, '/') &&
-			!shim_real(name, "", e->shell_path,
-				sizeof e->shell_path, NULL))
-			return;
+	if (known) {
 		if (shim_real(name, NULL, e->shell_path, sizeof e->shell_path,
 			    &d))
 			die(e, EXIT_NOTFOUND, &d);
 		return;
 	}
-	if (strchr(name, '/') &&
-		!str_copy(e->shell_path, sizeof e->shell_path, name))
+	if (named && !str_copy(e->shell_path, sizeof e->shell_path, name))
 		return;
 	while (path_join(e->shell_path, sizeof e->shell_path, dirs[i], name) ||
 		access(e->shell_path, X_OK))

@@ -213,9 +213,11 @@ static void set_place(struct state *s, const struct capture *c)
 		return; /* deleted under it: the old place, or its parent */
 	state_path(&s->cwd, c->cwd);
 	state_path(&s->pwd, NULL);
-	if (pwd && pwd[0] == '/' && stat(pwd, &named) == 0 &&
-		stat(s->cwd, &here) == 0 && named.st_dev == here.st_dev &&
-		named.st_ino == here.st_ino)
+	if (pwd && (str_eq(pwd, c->cwd) ||
+			(pwd[0] == '/' && stat(pwd, &named) == 0 &&
+				stat(s->cwd, &here) == 0 &&
+				named.st_dev == here.st_dev &&
+				named.st_ino == here.st_ino)))
 		state_path(&s->pwd, pwd);
 }
 
