@@ -23,6 +23,8 @@
 #include "shimlinks.h"
 #include "str.h"
 
+extern char **environ;
+
 static const struct cli_opt options[] = {
 	CLI_STR('s', struct envrun, session, "session", "ID",
 		"the session whose state it is (default: this workspace's)"),
@@ -132,21 +134,22 @@ void envrun_find_shell(struct envrun *e)
 /* Where the state lives: a file's directory, or the session's. */
 static void find_state(struct envrun *e)
 {
-	static char cwd[STATE_PATH_MAX];
+	static char workspace[STATE_PATH_MAX], cwd[STATE_PATH_MAX];
 	struct session_where where = {
 		.id = e->session ? e->session : getenv("WARDBOX_SESSION_ID"),
 		.file = getenv("WARDBOX_SESSION_FILE"),
-		.cwd = cwd,
-		.real = true,
+		.cwd = workspace,
 		.uid = geteuid(),
 	};
+	struct guard_request here = {.env = environ};
 	struct session_name name;
 	struct diag d = {0}, no_dir = {0};
 	char *slash = e->file_name;
 	int err;
 
-	if (path_cwd(cwd, sizeof cwd))
-		str_copy(cwd, sizeof cwd, "/");
+	if (guard_workspace(&here, workspace, sizeof workspace))
+		memcpy(workspace, "/", sizeof "/");
+	e->workspace = workspace;
 	where.own = session_base(&where, true, NULL, &d);
 	if (!e->state_file)
 		where.dir = e->dir = session_dir(&where, true, NULL, &no_dir);
@@ -162,6 +165,8 @@ static void find_state(struct envrun *e)
 			die(e, EXIT_OURS, &no_dir);
 		return;
 	}
+	if (path_cwd(cwd, sizeof cwd))
+		memcpy(cwd, "/", sizeof "/");
 	err = path_normal(e->file_name, sizeof e->file_name, cwd, e->state_file);
 	if (!err) {
 		slash = strrchr(e->file_name, '/');

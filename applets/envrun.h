@@ -23,6 +23,7 @@ struct envrun {
 	struct cli_list keep;
 	/* resolved once */
 	char id[SESSION_ID_MAX + 1];
+	const char *workspace;           /* the project's root */
 	int dir;                         /* where the state is kept */
 	struct buf *typed;               /* keys that no command read */
 	struct state state;              /* as the last command left it */

@@ -340,8 +340,9 @@ static int prepare(struct envrun *e, struct envrun_outcome *out)
 	 * its own jail. */
 	if (!s->cwd)
 		s->first_cwd = start_here(&s->cwd);
-	if (!s->workspace || e->file_name[0])
-		start_here(&s->workspace);
+	if ((!s->workspace || e->file_name[0]) &&
+		state_path(&s->workspace, e->workspace))
+		cli_die(EXIT_OURS, "out of memory");
 	if (dirs_revive(s))
 		buf_addf(&out->notes,
 			"the session's directory is gone; going on in %s",

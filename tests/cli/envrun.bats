@@ -26,6 +26,23 @@ e() { # runs envrun with the given arguments under FULL-AUTO
 	[ "${lines[1]}" = "$PROJECT/sub" ]
 }
 
+@test "the session is the workspace's, as the shim's, from below its root, too" {
+	unset WARDBOX_SESSION_ID
+	mkdir sub
+	e -- 'export FOO=bar'
+	cd sub
+	# shellcheck disable=SC2016 # the guarded shell's
+	run e -- 'echo "$FOO $WARDBOX_SESSION_ID"'
+	# shellcheck disable=SC2016
+	in_policy "$POLICY" "$WARDBOX" session show | grep -x "workspace *$PROJECT"
+	[ "$output" = "bar $(in_policy "$POLICY" "$WARDBOX" sh -c 'echo "$WARDBOX_SESSION_ID"')" ]
+	cd /
+	# shellcheck disable=SC2016
+	run e -- 'echo "$WARDBOX_SESSION_ID"'
+	# shellcheck disable=SC2016
+	[ "$output" = "$(in_policy "$POLICY" "$WARDBOX" sh -c 'echo "$WARDBOX_SESSION_ID"')" ]
+}
+
 @test "unexported variables, functions and traps are not" {
 	e -- 'X=1; f() { :; }; trap "echo trapped" EXIT; export Y=2'
 	run e -- 'echo "<$X><$Y>"; type f'
