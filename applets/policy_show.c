@@ -183,30 +183,58 @@ static void limits(const struct policy_grants *g, struct json *j)
 	}
 }
 
+static const char net[][6] = {"none", "local", "all"};
+
+static enum policy_decision answer(const struct policy_opts *o,
+	const struct policy_here *h, const char *line)
+{
+	struct policy_request q = policy_request_here(o, h);
+	struct policy_verdict v;
+
+	q.text = line;
+	q.len = strlen(line);
+	policy_decide_line(h->policy, &q, &v, NULL, NULL);
+	return v.decision;
+}
+
+struct status {
+	const char *policy;
+	bool shell;          /* does anything run? */
+	const char *unknown; /* what no rule speaks of */
+};
+
 static void status_json(struct json *j, const struct policy_here *h,
-	const struct policy_grants *g, const char *state)
+	const struct policy_grants *g, const struct status *is)
 {
 	j->pretty = true;
 	json_open(j, '{');
-	json_put_str(j, "state", state);
+	json_put_str(j, "state", is->policy);
 	json_put_str(j, "profile", policy_profile_name(h->profile));
+	json_put_bool(j, "shell", is->shell);
+	json_put_str(j, "unknown", is->unknown);
 	json_put_str(j, "root", h->root);
 	json_put_bool(j, "confined", g->confine);
+	json_put_str(j, "network", net[g->net]);
 	json_put_bool(j, "supervised", g->supervise);
 	json_put_open(j, "limits", '{');
 	limits(g, j);
+	json_close(j);
+	json_put_open(j, "relaxed", '[');
+	for (size_t i = 0; i < g->relax.count; i++)
+		json_str(j, g->relax.item[i]);
 	json_close(j);
 	json_put_open(j, "layers", '[');
 	sources(h, j);
 }
 
 static void status_text(struct json *j, const struct policy_here *h,
-	const struct policy_grants *g, const char *state)
+	const struct policy_grants *g, const struct status *is)
 {
-	static const char net[][6] = {"none", "local", "all"};
-
-	buf_addf(j->out, "profile    %s\npolicy     %s\nroot       ",
-		policy_profile_name(h->profile), state);
+	buf_addf(j->out,
+		"profile    %s\npolicy     %s\nshell      %s, unknown commands: "
+		"%s\nroot       ",
+		policy_profile_name(h->profile), is->policy,
+		is->shell ? "on" : "off", is->unknown);
 	cli_escape_str(j->out, h->root);
 	buf_addc(j->out, '\n');
 	sources(h, j);
@@ -226,14 +254,17 @@ int policy_status(void *into, int argc, char **argv)
 	struct json j = JSON_INIT(&out);
 	autohere struct policy_here *h = NULL;
 	autogrants struct policy_grants g = {0};
+	struct status is;
 
 	(void)argc;
 	(void)argv;
 	h = policy_find_here(o);
+	is.policy = state[h->policy->state];
 	if (policy_grants(h->policy, h->profile, h->root, h->home, &g) < 0)
 		cli_die(EXIT_FOUND, "out of memory");
-	(o->json ? status_json : status_text)(
-		&j, h, &g, state[h->policy->state]);
+	is.shell = answer(o, h, ":") != POLICY_DENY;
+	is.unknown = policy_decision_name(answer(o, h, "unknown"));
+	(o->json ? status_json : status_text)(&j, h, &g, &is);
 	policy_print(&j);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }

@@ -156,7 +156,10 @@ static int denied(struct guard *g, bool asked)
 		diag_hint(d, "run it on a terminal, or allow it in %s",
 			POLICY_SYSTEM);
 	else
-		diag_hint(d, "'wardbox policy explain LINE' shows each step");
+		diag_hint(d, "%s", g->said.text[0]
+				? g->said.text
+				: "'wardbox policy explain LINE' shows each "
+				  "step");
 	return fail(g, GUARD_DENIED, -EACCES);
 }
 

@@ -117,6 +117,16 @@ policy() {
 	[ ! -e .wardbox ]
 }
 
+@test "status tells whether anything runs, and what is done with the unknown" {
+	run policy status -p SAFE
+	[[ $output == *"shell      off, unknown commands: deny"* ]]
+	run policy status -p DEV
+	[[ $output == *"shell      on, unknown commands: confirm"* ]]
+	run policy status -p FULL-AUTO --json
+	jq -e '.shell and .unknown == "allow" and .network == "local" and
+		.relaxed == []' <<<"$output"
+}
+
 @test "status names where the system's policy is from" {
 	run policy status
 	[[ $output == *"system     built in"* ]]

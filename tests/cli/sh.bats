@@ -92,6 +92,7 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ "$status" -eq 126 ]
 	WARDBOX_PROFILE=nonsense run g DEV -c 'echo no'
 	[ "$status" -eq 126 ]
+	[[ $output == *"nonsense: no such profile"* ]]
 }
 
 @test "a write outside of the project is stopped by the kernel" {
