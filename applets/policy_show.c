@@ -231,7 +231,8 @@ static void status_text(struct json *j, const struct policy_here *h,
 	const struct policy_grants *g, const struct status *is)
 {
 	buf_addf(j->out,
-		"profile    %s\npolicy     %s\nshell      %s, unknown commands: "
+		"profile    %s\npolicy     %s\nshell      %s, unknown "
+		"commands: "
 		"%s\nroot       ",
 		policy_profile_name(h->profile), is->policy,
 		is->shell ? "on" : "off", is->unknown);

@@ -119,8 +119,8 @@ struct cli_verb {
 enum {
 	/* The first operand ends the options: what follows is a command. */
 	CLI_COMMAND = 1,
-	/* An unknown option or a bad value is wardbox's own failure before a
-	 * command: 125, not 2. */
+	/* An unknown option, a bad value or output that cannot be written is
+	 * wardbox's own failure and not a command's code: 125. */
 	CLI_FAIL_OURS = 2,
 };
 

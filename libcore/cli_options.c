@@ -261,6 +261,8 @@ int cli_parse(const struct cli_spec *spec, void *into, int argc, char **argv)
 	int operands = argc > 0 ? 1 : 0; /* where they begin so far */
 	int at = operands;
 
+	if (p.code == EXIT_OURS)
+		cli_unwritten(p.code);
 	while (at < argc) {
 		const char *arg = argv[at];
 		int used;

@@ -223,6 +223,11 @@ as_name() {
 	run bash -c '"$1" --list >/dev/full' _ "$WARDBOX"
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"No space left"* ]]
+	# 1 could be the code of a command that ran.
+	for how in "drop --dry-run -- true" "envrun --help" "exec --json a/ -- true"; do
+		run bash -c '"$1" $2 >/dev/full' _ "$WARDBOX" "$how"
+		[ "$status" -eq 125 ]
+	done
 	run bash -c '"$1" --completion fish | true'  _ "$WARDBOX"
 	[ -z "$output" ]
 }
