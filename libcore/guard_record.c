@@ -60,6 +60,8 @@ int guard_open_log(struct guard *g, struct diag *d)
 		err = audit_open(&g->log, dir, g->uid, NULL, d);
 	if (err)
 		return without_log(g, err);
+	if (g->grants.limits.out > 1)
+		g->log.cfg.stream_cap = g->grants.limits.out;
 	g->recording = true;
 	return 0;
 }

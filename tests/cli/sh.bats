@@ -85,6 +85,19 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	log | jq -es 'map(select(.rule? // "" | startswith("would-deny"))) | length >= 1'
 }
 
+@test "the policy's limit on output is the log's, the reader gets it all" {
+	# shellcheck disable=SC2016 # the guarded shell's
+	local line='head -c $1 /dev/zero | tr "\\0" x'
+	run g 'FULL-AUTO
+limit FULL-AUTO out=4k' -c "$line" sh 9000
+	[ "${#output}" -eq 9000 ]
+	g FULL-AUTO -c "$line" sh 3000000 >all
+	[ "$(stat -c %s all)" -eq 3000000 ]
+	in_policy 'use FULL-AUTO' "$WARDBOX" audit dump -o contract >log
+	jq -es 'map([(.stdout | length / 100 | floor), .truncated]) ==
+		[[41, true], [30000, false]]' log
+}
+
 @test "the environment can tighten and not loosen" {
 	WARDBOX_PROFILE=SAFE run g FULL-AUTO -c 'echo no'
 	[ "$status" -eq 126 ]
