@@ -163,7 +163,7 @@ static const char uses[] = "WFFPEGEMFFFFFFFFFFFFTOOOAQU-MEEEEJVVVVVRRRHSKKXXD";
 _Static_assert(sizeof uses - 1 == ARRAY_SIZE(opts), "one letter per option");
 
 /* What each verb has a use for, in their order. */
-static const char takes[ARRAY_SIZE(verbs)][16] = {
+static const char *const takes[ARRAY_SIZE(verbs)] = {
 	"-WFMTPEGOAQUJ", "-WFTPGOAQUJ", "-WOAQUJ", "-WFMTQUJ", "-WTGR",
 	"-WVQJ", "-WFMTQUJ", "-WFMTQUHD", "-WFMTPEOAQUJ", "-WJ", "-WSQJD",
 	"-WD", "-WKJD", "-WXD", "-J"};

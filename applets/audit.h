@@ -33,6 +33,13 @@ extern const struct cli_spec audit_cli;
 int audit_dir(const struct audit *a, bool make);
 /* Says that there is none, and how one begins. */
 __attribute__((noreturn)) void audit_no_log(const struct audit *a);
+/* "what: why", and the end. */
+__attribute__((noreturn)) void audit_die(const char *what, int err);
+/* What was allocated; without memory the end. */
+void *audit_need(void *p);
+/* Closes the outermost object, and ends the line. */
+void audit_json_end(struct json *j);
+
 /* For writing; the same. */
 void audit_dir_log(const struct audit *a, struct audit_log *log);
 

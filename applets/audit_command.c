@@ -128,9 +128,7 @@ static struct audit_command *open_slot(struct audit_out *o, uint64_t exec)
 	struct audit_command *oldest;
 
 	if (!o->open)
-		o->open = calloc(AUDIT_OPEN_MAX, sizeof *o->open);
-	if (!o->open)
-		cli_die(EXIT_USAGE, "out of memory");
+		o->open = audit_need(calloc(AUDIT_OPEN_MAX, sizeof *o->open));
 	oldest = &o->open[0];
 	for (size_t i = 0; i < AUDIT_OPEN_MAX; i++) {
 		if (!o->open[i].open)

@@ -72,9 +72,7 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 {
 	*o = (struct audit_out){.a = a, .form = form_from(a)};
 	o->out = BUF_INIT(UINT32_C(1) << 28);
-	o->names = calloc(1, sizeof *o->names);
-	if (!o->names)
-		cli_die(EXIT_USAGE, "out of memory");
+	o->names = audit_need(calloc(1, sizeof *o->names));
 	o->colour = cli_colour(STDOUT_FILENO);
 	/* The lines of short are for people and logs alike: never raw. cat and
 	 * verbose are raw only into a file, or with -a. */
@@ -212,10 +210,8 @@ static void remember_end(struct dump *p)
 {
 	if (p->count == p->cap) {
 		size_t cap = p->cap ? 2 * p->cap : 1024;
-		size_t *grown = reallocarray(p->ends, cap, sizeof *grown);
+		size_t *grown = audit_need(reallocarray(p->ends, cap, sizeof *grown));
 
-		if (!grown)
-			cli_die(EXIT_USAGE, "out of memory");
 		p->ends = grown;
 		p->cap = cap;
 	}
@@ -321,7 +317,7 @@ static bool read_mark(const char *file, struct buf *text)
 	if (err == -ENOENT)
 		return false;
 	if (err)
-		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+		audit_die(file, err);
 	if (text->len && text->data[text->len - 1] == '\n')
 		text->len--;
 	return text->len > 0;
@@ -368,7 +364,7 @@ static void save_mark(const struct dump *p, const char *file)
 	buf_addc(&text, '\n');
 	err = file_replace(AT_FDCWD, file, text.data, text.len, 0600, false);
 	if (err)
-		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+		audit_die(file, err);
 }
 
 static void finish(struct dump *p)
@@ -458,8 +454,7 @@ int audit_watch(int dir)
 	if (watch < 0 ||
 		inotify_add_watch(watch, buf_str(&b),
 			IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
-		cli_die(EXIT_USAGE, "cannot watch the log: %s",
-			strerror(errno));
+		audit_die("cannot watch the log", errno);
 	return watch;
 }
 
@@ -478,7 +473,7 @@ static void await(int watch)
 
 	while (poll(&wait, 1, -1) < 0)
 		if (errno != EINTR)
-			cli_die(EXIT_USAGE, "poll: %s", strerror(errno));
+			audit_die("poll", errno);
 	audit_watched(watch);
 }
 

@@ -26,8 +26,7 @@ static void print_init(
 		audit_put_hex(&j, "pubkey", pin, AUDIT_HASH);
 		if (a->seal)
 			audit_put_hex(&j, "seed", seed, AUDIT_HASH);
-		json_close(&j);
-		buf_addc(&out, '\n');
+		audit_json_end(&j);
 		cli_print(&out);
 		return;
 	}

@@ -158,7 +158,7 @@ static void write_page(const char *file, const struct buf *page)
 				       page->data, page->len, 0600, false);
 	}
 	if (err)
-		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+		audit_die(file, err);
 }
 
 int audit_run_report(void *into, int argc, char **argv)

@@ -86,10 +86,8 @@ static struct session *session_of(struct sessions *all, const uint8_t *id)
 	if (all->count == all->cap) {
 		size_t cap = all->cap ? 2 * all->cap : 64;
 		struct session *grown =
-			reallocarray(all->list, cap, sizeof *grown);
+			audit_need(reallocarray(all->list, cap, sizeof *grown));
 
-		if (!grown)
-			cli_die(EXIT_USAGE, "out of memory");
 		all->list = grown;
 		all->cap = cap;
 	}
@@ -155,8 +153,7 @@ static void sessions_json(struct buf *out, const struct sessions *all)
 		json_put_u64(&j, "failed", s->failed);
 		json_close(&j);
 	}
-	json_close(&j);
-	buf_addc(out, '\n');
+	audit_json_end(&j);
 }
 
 int audit_run_sessions(void *into, int argc, char **argv)
@@ -212,8 +209,7 @@ static void schema_json(struct buf *out)
 		json_close(&j);
 	}
 	json_close(&j);
-	json_close(&j);
-	buf_addc(out, '\n');
+	audit_json_end(&j);
 }
 
 int audit_run_schema(void *into, int argc, char **argv)

@@ -57,7 +57,7 @@ int audit_dir(const struct audit *a, bool make)
 			strerror(errno));
 	fd = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		cli_die(EXIT_USAGE, "%s: %s", a->dir, strerror(errno));
+		audit_die(a->dir, errno);
 	return fd;
 }
 
@@ -67,6 +67,24 @@ void audit_no_log(const struct audit *a)
 		"there is no log here%s%s: the first command that is recorded"
 		" begins one, or 'wardbox audit init'",
 		a->dir ? ", in " : "", a->dir ? a->dir : "");
+}
+
+void audit_die(const char *what, int err)
+{
+	cli_die(EXIT_USAGE, "%s: %s", what, strerror(err < 0 ? -err : err));
+}
+
+void *audit_need(void *p)
+{
+	if (!p)
+		cli_die(EXIT_USAGE, "out of memory");
+	return p;
+}
+
+void audit_json_end(struct json *j)
+{
+	json_close(j);
+	buf_addc(j->out, '\n');
 }
 
 void audit_dir_log(const struct audit *a, struct audit_log *log)
@@ -107,7 +125,7 @@ static int keep_pipe(void)
 		if (file_write_all(kept, chunk, (size_t)got))
 			break;
 	}
-	cli_die(EXIT_USAGE, "cannot keep stdin: %s", strerror(errno));
+	audit_die("cannot keep stdin", errno);
 }
 
 static void source_files(int argc, char **argv, struct audit_reader *r)
@@ -115,8 +133,7 @@ static void source_files(int argc, char **argv, struct audit_reader *r)
 	autofree int *fds = calloc((size_t)argc, sizeof *fds);
 	struct diag d = {0};
 
-	if (!fds)
-		cli_die(EXIT_USAGE, "out of memory");
+	audit_need(fds);
 	for (int i = 0; i < argc; i++) {
 		if (str_eq(argv[i], "-")) {
 			fds[i] = keep_pipe();
@@ -125,7 +142,7 @@ static void source_files(int argc, char **argv, struct audit_reader *r)
 			fds[i] = open(argv[i], O_RDONLY | O_CLOEXEC);
 		}
 		if (fds[i] < 0)
-			cli_die(EXIT_USAGE, "%s: %s", argv[i], strerror(errno));
+			audit_die(argv[i], errno);
 	}
 	if (audit_reader_fds(r, fds, (size_t)argc, &d))
 		cli_die_diag(EXIT_USAGE, &d);
@@ -325,9 +342,7 @@ static void lane_fill(struct walk *w, struct lane *l)
 static void walk_open(struct walk *w, uint32_t deep, int argc, char **argv)
 {
 	w->count = 1 + w->a->merge.count;
-	w->lanes = calloc(w->count, sizeof *w->lanes);
-	if (!w->lanes)
-		cli_die(EXIT_USAGE, "out of memory");
+	w->lanes = audit_need(calloc(w->count, sizeof *w->lanes));
 	audit_source(w->a, argc, argv, &w->lanes[0].reader);
 	for (size_t i = 1; i < w->count; i++) {
 		struct audit other = {.dir = w->a->merge.item[i - 1]};

@@ -17,9 +17,7 @@ static char *copy_text(const char *text, size_t n)
 	char *s;
 
 	n = n < TEXT_MAX ? n : TEXT_MAX;
-	s = malloc(n + 1);
-	if (!s)
-		cli_die(EXIT_USAGE, "out of memory");
+	s = audit_need(malloc(n + 1));
 	memcpy(s, text, n);
 	s[n] = '\0';
 	return s;
@@ -42,9 +40,7 @@ void tally_add(struct tally *t, const char *text, size_t n)
 
 	n = n < TEXT_MAX ? n : TEXT_MAX;
 	if (!t->rows)
-		t->rows = calloc(TABLE, sizeof *t->rows);
-	if (!t->rows)
-		cli_die(EXIT_USAGE, "out of memory");
+		t->rows = audit_need(calloc(TABLE, sizeof *t->rows));
 	for (i = hash(text, n) % TABLE; t->rows[i].text; i = (i + 1) % TABLE)
 		if (!strncmp(t->rows[i].text, text, n) && !t->rows[i].text[n]) {
 			t->rows[i].count++;
@@ -99,9 +95,7 @@ static void remember(struct tallies *t, uint64_t exec, const struct buf *line)
 	size_t at = exec % OPEN_MAX;
 
 	if (!t->open)
-		t->open = calloc(OPEN_MAX, sizeof *t->open);
-	if (!t->open)
-		cli_die(EXIT_USAGE, "out of memory");
+		t->open = audit_need(calloc(OPEN_MAX, sizeof *t->open));
 	free(t->open[at].line);
 	t->open[at].exec = exec;
 	t->open[at].line = copy_text(line->data ? line->data : "", line->len);

@@ -84,7 +84,7 @@ static void load_seed(const char *file, uint8_t seed[static AUDIT_HASH])
 	const char *at;
 
 	if (err)
-		cli_die(EXIT_USAGE, "%s: %s", file, strerror(-err));
+		audit_die(file, err);
 	at = str_find(buf_str(&text), "seed");
 	at = at ? at + 4 : buf_str(&text);
 	at += strspn(at, "\": \t");
@@ -197,8 +197,7 @@ static void sum_json(
 	json_put_bool(j, "pinned", v->pinned);
 	json_put_bool(j, "seeded", v->seeded);
 	json_put_bool(j, "anchored", v->anchored);
-	json_close(j);
-	buf_addc(j->out, '\n');
+	audit_json_end(j);
 }
 
 static void sum_text(struct telling *t, const struct audit_verdict *v,
@@ -312,8 +311,7 @@ int audit_run_anchor(void *into, int argc, char **argv)
 		json_put_u64(&j, "seq", h.next - 1);
 		audit_put_hex(&j, "link", h.link, AUDIT_HASH);
 		audit_put_hex(&j, "pubkey", h.pin, AUDIT_HASH);
-		json_close(&j);
-		buf_addc(&out, '\n');
+		audit_json_end(&j);
 		cli_print(&out);
 		return EXIT_OK;
 	}

@@ -59,4 +59,12 @@ bool audit_filter_match(
 /* Appends an argv as one would type it: words quoted where they must be. */
 void audit_add_command(struct buf *out, const struct audit_record *r);
 
+/* The parts of audit_filter_note that look at texts: does what a start says fit;
+ * and is what is looked for in an output, for which audit_output_begin makes
+ * room, -E2BIG, -ENOMEM? */
+bool audit_start_fits(
+	const struct audit_filter *f, const struct audit_record *r);
+int audit_output_begin(struct audit_filter *f);
+bool audit_output_fits(struct audit_filter *f, const struct audit_record *r);
+
 #endif

@@ -217,6 +217,12 @@ enum redact_answer redact_encoded(const struct redact_view *v, size_t i);
 /* The answer when the text ends in a candidate. */
 enum redact_answer redact_undecided(const struct redact_view *v,
 	struct redact_span *s, size_t from, size_t value, bool committed);
+/* The same, of one that begins at at and shows nothing so far; NO when nothing
+ * follows. */
+enum redact_answer redact_wait(
+	const struct redact_view *v, struct redact_span *s, size_t at);
+/* Is the text at at that word, or the text's end a beginning of it? */
+bool redact_agrees(const struct redact_view *v, size_t at, const char *word);
 /* The value at i, of that name and strength, from the candidate at at on; a
  * value that only repeats its name is none. */
 enum redact_answer redact_judge(const struct redact_view *v, size_t at,

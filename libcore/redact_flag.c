@@ -26,15 +26,6 @@ static bool behind_sign(enum form form)
 	return form >= FORM_PERCENT;
 }
 
-/* The words of a command before the flag at at of it; v: not yet looked for. */
-struct words {
-	const struct redact_view *v;
-	size_t at;
-	const char *p[WORDS];
-	size_t len[WORDS];
-	size_t n;
-};
-
 struct flag {
 	const char *name;
 	size_t n;
@@ -49,7 +40,7 @@ enum { APART = 1, ATTACHED = 2, LAST = 4, BOTH = APART | ATTACHED };
  * where nothing but flags is between. */
 static const struct own {
 	const char *programs;
-	char flag[10], verb[14];
+	char flag[10], verb[7];
 	uint8_t how, form;
 } owns[] = {
 	{"sshpass\0", "p", "-", BOTH, FORM_ALL},
@@ -81,7 +72,7 @@ static const struct own {
 	{"gh\0", "b", "secret", BOTH, FORM_ALL},
 	{"gh\0", "-body", "secret", APART, FORM_ALL},
 	{"az\0", "-value", "secret", APART, FORM_ALL},
-	{"aws\0", "-value", "put-parameter", APART, FORM_ALL},
+	{"aws\0", "-value", "ssm", APART, FORM_ALL},
 	{"rar\0", "hp", "", ATTACHED, FORM_ALL},
 	{"mongo\0mongosh\0mongodump\0mongorestore\0mongoimport\0"
 	 "mongoexport\0", "p", "", APART, FORM_ALL},
@@ -110,67 +101,46 @@ static bool named(const char *p, size_t n, const char *name)
 	return n == strlen(name) && memcmp(p, name, n) == 0;
 }
 
-/* What stands behind a flag may be its value; behind the "-it" or "--" of
- * "docker exec" a program follows. */
-static bool may_be_program(const struct words *w, size_t i)
+/* Is the flag at at one of that program's? What stands behind a flag may be its
+ * value; behind the "-it" or "--" of "docker exec" a program follows. */
+static bool runs(
+	const struct redact_view *v, size_t at, const struct own *o)
 {
-	return !i || w->p[i - 1][0] != '-' ||
-		strspn(w->p[i - 1], "-it") >= w->len[i - 1];
-}
+	static const char gaps[] = " \t'\"";
+	bool program = false, value = false;
 
-static void find_words(struct words *w)
-{
-	const struct redact_view *v = w->v;
-	const size_t at = w->at;
-	size_t from = redact_begins(v, at, at, REDACT_STOPS), end;
+	for (size_t i = redact_begins(v, at, at, REDACT_STOPS), end; i < at;
+		i = end + 1) {
+		const char *p = (const char *)v->text + i, *slash;
+		const bool flag = *p == '-';
+		size_t n;
 
-	w->v = NULL;
-	for (; from < at && w->n < WORDS; from = end) {
-		size_t start = from;
-
-		while (start < at && v->text[start] &&
-			strchr(" \t'\"", v->text[start]))
-			start++;
-		for (end = start; end < at && (!v->text[end] ||
-			     !strchr(" \t'\"", v->text[end]));)
+		for (end = i; end < at && !strchr(gaps, v->text[end]);)
 			end++;
 		/* One that was begun further back is not known. */
-		if (end > start && (v->whole || at - start < REDACT_BEFORE - 1)) {
-			w->p[w->n] = (const char *)v->text + start;
-			w->len[w->n++] = end - start;
-		}
-	}
-}
-
-static bool runs(struct words *w, const struct own *o)
-{
-	bool program = false;
-
-	if (w->v)
-		find_words(w);
-	for (size_t i = 0; i < w->n; i++) {
-		const char *slash = memrchr(w->p[i], '/', w->len[i]);
-		const char *p = slash ? slash + 1 : w->p[i];
-		size_t n = (size_t)(w->p[i] + w->len[i] - p);
-
+		if (end == i || (!v->whole && at - i >= REDACT_BEFORE - 1))
+			continue;
+		slash = memrchr(p, '/', end - i);
+		p = slash ? slash + 1 : p;
+		n = end - (size_t)(p - (const char *)v->text);
 		if (program && named(p, n, o->verb))
 			return true;
 		if (program && o->verb[0] == '-')
-			program = w->p[i][0] == '-';
-		if (!may_be_program(w, i))
-			continue;
-		EACH (name, o->programs)
-			program |= named(p, n, name);
+			program = flag;
+		if (!value)
+			EACH (name, o->programs)
+				program |= named(p, n, name);
 		if (program && !o->verb[0])
 			return true;
+		value = flag && strspn(p, "-it") < n;
 	}
 	return program && o->verb[0] == '-';
 }
 
 /* What the flag says of the value behind it, apart; or attached, at *attached
  * of the name. */
-static enum form flag_form(const struct redact *r, struct words *w,
-	const struct flag *f, size_t *attached)
+static enum form flag_form(const struct redact *r, const struct redact_view *v,
+	size_t at, const struct flag *f, size_t *attached)
 {
 	const unsigned char *name = (const unsigned char *)f->name;
 	*attached = 0;
@@ -192,7 +162,7 @@ static enum form flag_form(const struct redact *r, struct words *w,
 		if (f->dashes != 1 + (size_t)(flag - o->flag) ||
 			(!last && (f->n < n || memcmp(name, flag, n) != 0)) ||
 			(!apart && !(o->how & ATTACHED && f->n > n)) ||
-			!runs(w, o))
+			!runs(v, at, o))
 			continue;
 		*attached = apart ? 0 : n;
 		return (enum form)o->form;
@@ -288,7 +258,6 @@ enum redact_answer redact_flag(const struct redact *r,
 	struct flag f = {.dashes = 1};
 	size_t i = at + 1, name, attached;
 	enum redact_answer answer;
-	struct words w = {.v = v, .at = at};
 	enum form form;
 	bool listed;
 
@@ -312,7 +281,7 @@ enum redact_answer redact_flag(const struct redact *r,
 		(v->text[i] == '"' || v->text[i] == '\'');
 	f.n = i - name +
 		(i < v->n && f.dashes == 1 && v->text[i] > ' ' && !listed);
-	form = flag_form(r, &w, &f, &attached);
+	form = flag_form(r, v, at, &f, &attached);
 	if (form == FORM_NONE)
 		return REDACT_NO;
 	if (attached)

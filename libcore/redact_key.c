@@ -24,6 +24,19 @@ enum redact_answer redact_undecided(const struct redact_view *v,
 	return REDACT_MORE;
 }
 
+enum redact_answer redact_wait(
+	const struct redact_view *v, struct redact_span *s, size_t at)
+{
+	return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+}
+
+bool redact_agrees(const struct redact_view *v, size_t at, const char *word)
+{
+	const size_t left = v->n - at, n = strlen(word);
+
+	return memcmp(v->text + at, word, left < n ? left : n) == 0;
+}
+
 size_t redact_name_before(const struct redact_view *v, size_t end)
 {
 	size_t k = end;
@@ -415,10 +428,9 @@ static enum redact_answer judge_element(const struct redact *r,
 	while (i < v->n && i - at < TAG_MAX && v->text[i] <= ' ')
 		i++;
 	left = v->n - i;
-	if (memcmp(v->text + i, data, left < len ? left : len) == 0) {
+	if (redact_agrees(v, i, data)) {
 		if (left < len)
-			return v->last ? REDACT_NO
-				       : redact_undecided(v, s, at, at, false);
+			return redact_wait(v, s, at);
 		i += len;
 	}
 	for (end = i; end < v->n && v->text[end] != '<' && v->text[end] != '\n';)
@@ -578,7 +590,7 @@ enum redact_answer redact_assign(const struct redact *r,
 		return REDACT_NO;
 	block = colon ? block_value(v, i) : i;
 	if (block == v->n)
-		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+		return redact_wait(v, s, at);
 	if (head) {
 		i += v->text[i] == '[';
 		i += i < v->n && (v->text[i] == '"' || v->text[i] == '\'');

@@ -16,27 +16,26 @@ enum { LAST = 0, REST = 9 };
  * letters has that one. What is judged of "user/value@where" is behind the slash.
  */
 static const struct operand {
-	char program[15], word[16];
-	char letter;
-	uint8_t which;
+	const char *word;
+	char program[15], letter;
+	uint8_t which, strength;
 	bool slash;
-	uint8_t strength;
 } operands[] = {
-	{"htpasswd", "", 'b', LAST, false, STRENGTH_SURE},
-	{"vault", "login", 0, LAST, false, STRENGTH_LIKELY},
-	{"cargo", "login", 0, LAST, false, STRENGTH_LIKELY},
-	{"mkpasswd", "", 0, LAST, false, STRENGTH_LIKELY},
-	{"openssl", "passwd", 0, LAST, false, STRENGTH_SURE},
-	{"redis-cli", "auth", 0, LAST, false, STRENGTH_SURE},
-	{"net", "use", '/', LAST, false, STRENGTH_SURE},
-	{"wpa_passphrase", "", 0, 2, false, STRENGTH_SURE},
-	{"keyctl", "add", 0, 3, false, STRENGTH_SURE},
-	{"rclone", "obscure", 0, 1, false, STRENGTH_SURE},
-	{"rabbitmqctl", "add_user", 0, 2, false, STRENGTH_SURE},
-	{"rabbitmqctl", "change_password", 0, 2, false, STRENGTH_SURE},
-	{"ansible-vault", "encrypt_string", 0, REST, false, STRENGTH_SURE},
-	{"sqlplus", "", 0, 1, true, STRENGTH_SURE},
-	{"sqlldr", "", 0, 1, true, STRENGTH_SURE},
+	{"", "htpasswd", 'b', LAST, STRENGTH_SURE, false},
+	{"login", "vault", 0, LAST, STRENGTH_LIKELY, false},
+	{"login", "cargo", 0, LAST, STRENGTH_LIKELY, false},
+	{"", "mkpasswd", 0, LAST, STRENGTH_LIKELY, false},
+	{"passwd", "openssl", 0, LAST, STRENGTH_SURE, false},
+	{"auth", "redis-cli", 0, LAST, STRENGTH_SURE, false},
+	{"use", "net", '/', LAST, STRENGTH_SURE, false},
+	{"", "wpa_passphrase", 0, 2, STRENGTH_SURE, false},
+	{"add", "keyctl", 0, 3, STRENGTH_SURE, false},
+	{"obscure", "rclone", 0, 1, STRENGTH_SURE, false},
+	{"add_user", "rabbitmqctl", 0, 2, STRENGTH_SURE, false},
+	{"change_password", "rabbitmqctl", 0, 2, STRENGTH_SURE, false},
+	{"encrypt_string", "ansible-vault", 0, REST, STRENGTH_SURE, false},
+	{"", "sqlplus", 0, 1, STRENGTH_SURE, true},
+	{"", "sqlldr", 0, 1, STRENGTH_SURE, true},
 };
 
 static bool quote(unsigned char c)
@@ -121,7 +120,7 @@ enum redact_answer redact_operand(
 			continue;
 		n = strlen(o->program);
 		end = at + n;
-		if (memcmp(p + at, o->program, left < n ? left : n) != 0 ||
+		if (!redact_agrees(v, at, o->program) ||
 			(left > n && !redact_blank(p[end])))
 			continue;
 		while (end < v->n && p[end] && !strchr("\n;|&`<>", p[end]))

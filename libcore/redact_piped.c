@@ -76,7 +76,7 @@ enum redact_answer redact_piped(
 {
 	static const char programs[] = "echo \0printf \0yes \0";
 	const unsigned char *p = v->text;
-	size_t i = at, from, to, end, left = v->n - at;
+	size_t i = at, from, to, end;
 	bool begun = false;
 
 	/* Most words are done with here. */
@@ -84,9 +84,7 @@ enum redact_answer redact_piped(
 		return REDACT_NO;
 	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
 	EACH (word, programs) {
-		size_t n = strlen(word);
-
-		begun |= memcmp(p + at, word, left < n ? left : n) == 0;
+		begun |= redact_agrees(v, at, word);
 		i = i == at ? redact_behind(v, at, word) : i;
 	}
 	if (!begun)
@@ -121,10 +119,9 @@ enum redact_answer redact_here(
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	static const char sign[] = "<<<";
-	const size_t left = v->n - at, len = sizeof sign - 1;
-	size_t from, i = at + len;
+	size_t from, i = at + sizeof sign - 1;
 
-	if (memcmp(v->text + at, sign, left < len ? left : len) != 0)
+	if (!redact_agrees(v, at, sign))
 		return REDACT_NO;
 	from = redact_begins(v, at, at, REDACT_STOPS);
 	if (!reads_secret(v->text + from, at - from))
@@ -134,6 +131,6 @@ enum redact_answer redact_here(
 	while (i < v->n && redact_blank(v->text[i]))
 		i++;
 	if (i >= v->n)
-		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+		return redact_wait(v, s, at);
 	return redact_judge(v, at, i, v->text, 0, STRENGTH_SURE, s);
 }

@@ -19,8 +19,7 @@ enum redact_answer redact_url(
 	for (unsigned slashes = 0; slashes < 2; slashes++, i++) {
 		i += i < v->n && v->text[i] == '\\';
 		if (i == v->n)
-			return v->last ? REDACT_NO
-				       : redact_undecided(v, s, at, at, false);
+			return redact_wait(v, s, at);
 		if (v->text[i] != '/')
 			return REDACT_NO;
 	}
@@ -139,13 +138,13 @@ enum redact_answer redact_pem(
 	const size_t len = strlen(begin), before = sizeof lines - 1;
 	size_t i;
 
-	if (memcmp(p, begin, left < len ? left : len) != 0 ||
+	if (!redact_agrees(v, at, begin) ||
 		(putty && (at < before ||
 				  memcmp(p - before, lines, before) != 0)))
 		return REDACT_NO;
 	*s = (struct redact_span){.kind = KIND_PEM, .mode = REDACT_MODE_PEM};
 	if (left < len)
-		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+		return redact_wait(v, s, at);
 	for (i = len; i < left && i < len + 60 &&
 		redact_bytes[p[i]] & (B_UPPER | B_DIGIT);)
 		for (i++; i < left && p[i] == ' '; i++)
@@ -153,7 +152,7 @@ enum redact_answer redact_pem(
 	for (; i < left && p[i] == '-'; i++)
 		;
 	if (i == left)
-		return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+		return redact_wait(v, s, at);
 	if (putty ? i == len || !strchr("\r\n\\", p[i])
 		  : !memmem(p, i, name, sizeof name - 1) || !key_follows(p[i]))
 		return REDACT_NO;

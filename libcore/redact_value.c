@@ -79,7 +79,7 @@ static size_t inner_quote(const struct redact_view *v, size_t i)
 	for (size_t k = 0; v->text[i] == '\'' && k < ARRAY_SIZE(spelt); k++) {
 		const size_t n = strlen(spelt[k]);
 
-		if (memcmp(v->text + i, spelt[k], left < n ? left : n) == 0)
+		if (redact_agrees(v, i, spelt[k]))
 			return left >= n ? n : v->last ? 0 : v->n;
 	}
 	if (left < 3)
@@ -101,7 +101,7 @@ static size_t behind_entity(const struct redact_view *v, size_t i)
 	EACH (word, spelt) {
 		const size_t n = strlen(word);
 
-		if (left && memcmp(v->text + i, word, left < n ? left : n) == 0)
+		if (left && redact_agrees(v, i, word))
 			return left >= n ? i + n : v->last ? i : v->n;
 	}
 	return i;
