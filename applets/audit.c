@@ -181,31 +181,25 @@ static size_t find_verb(const char *s)
  * asked for. */
 static void check_uses(const struct audit *a, size_t verb, bool files)
 {
-	static const uint8_t sizes[] = {
-		[CLI_KIND_FLAG] = sizeof(bool),
-		[CLI_KIND_STR] = sizeof(char *),
-		[CLI_KIND_UINT] = sizeof(unsigned),
-		[CLI_KIND_SIZE] = sizeof(uint64_t),
-		[CLI_KIND_TIME] = sizeof(uint64_t),
-		[CLI_KIND_LIST] = sizeof(struct cli_list),
-	};
 	const struct audit none = {.lines = AUDIT_ALL};
 	const char *text = verbs[verb].text;
 	/* Of a list it may be chosen what is in it. */
 	const char *more = a->list ? "FMAQU" : "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
-		const size_t at = opts[i].offset;
+		const size_t at = opts[i].offset,
+			     size = opts[i].kind == CLI_KIND_FLAG ? sizeof(bool)
+			: opts[i].kind == CLI_KIND_UINT ? sizeof(unsigned)
+							: sizeof(uint64_t);
 
 		if (!strchr(takes[verb], uses[i]) && !strchr(more, uses[i]) &&
 			memcmp((const char *)a + at, (const char *)&none + at,
-				sizes[opts[i].kind]) != 0)
+				size) != 0)
 			cli_die_usage(&audit_cli, "'%s' has no use for --%s",
 				text, opts[i].text);
 	}
 	if (files && (a->dir || a->first) && str_eq(cli_part(text), "[FILE...]"))
-		cli_die_usage(&audit_cli, "--dir and --from are of the log, and"
-					  " files are read instead");
+		cli_die_usage(&audit_cli, "--dir and --from are of no file");
 }
 
 /* "-b" without an id is this boot. */
@@ -225,7 +219,7 @@ static void name_boot(int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-	static char dump[] = "dump";
+	static char dump[] = "dump", follow[] = "follow";
 	struct audit a = {.lines = AUDIT_ALL};
 	size_t verb;
 	int at;
@@ -243,8 +237,11 @@ static int run(int argc, char **argv)
 		verb = 0;
 		argv[--at] = dump;
 	}
-	if (verb == 0 && a.follow)
+	if (verb == 0 && a.follow) {
+		if (at < argc)
+			argv[at] = follow;
 		verb = 1;
+	}
 	if (verb != SIZE_MAX)
 		check_uses(&a, verb, at + 1 < argc);
 	return cli_verb(&audit_cli, &a, argc - at, argv + at, (int)verb);

@@ -35,8 +35,20 @@ int audit_dir(const struct audit *a, bool make);
 __attribute__((noreturn)) void audit_no_log(const struct audit *a);
 /* "what: why", and the end. */
 __attribute__((noreturn)) void audit_die(const char *what, int err);
+/* What it says, and the end. */
+__attribute__((noreturn)) void audit_fail(const struct diag *d);
+/* The number that s begins with, and what is behind it; NULL: there is none. */
+const char *audit_number(const char *s, uint64_t *n);
+/* JSON for a terminal, if it goes to one. */
+void audit_json_shown(struct buf *out);
+/* Says what of the log is no record, but with -q. */
+void audit_tell_damage(
+	const struct audit *a, int got, const struct audit_damage *d);
 /* What was allocated; without memory the end. */
 void *audit_need(void *p);
+/* The values by their names, a list as EACH of redaction has them. */
+void audit_put_numbers(
+	struct json *j, const char *names, const uint64_t *values);
 /* Closes the outermost object, and ends the line. */
 void audit_json_end(struct json *j);
 

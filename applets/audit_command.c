@@ -261,15 +261,13 @@ static void print_ocsf(
 	struct json j = JSON_INIT(&o->out);
 
 	json_open(&j, '{');
-	json_put_u64(&j, "class_uid", 1007);
-	json_put_u64(&j, "category_uid", 1);
-	json_put_u64(&j, "activity_id", launch ? 1 : 2);
-	json_put_u64(&j, "type_uid", launch ? 100701 : 100702);
-	json_put_u64(&j, "time",
-		(launch ? c->start_wall : c->end_wall) / 1000000);
-	json_put_u64(&j, "severity_id", denied ? 3 : 1);
-	json_put_u64(&j, "status_id",
-		denied || (!launch && (c->exit || c->signal)) ? 2 : 1);
+	audit_put_numbers(&j,
+		"class_uid\0category_uid\0activity_id\0type_uid\0time\0"
+		"severity_id\0status_id\0",
+		(uint64_t[]){1007, 1, launch ? 1 : 2, launch ? 100701 : 100702,
+			(launch ? c->start_wall : c->end_wall) / 1000000,
+			denied ? 3 : 1,
+			denied || (!launch && (c->exit || c->signal)) ? 2 : 1});
 	json_put_str(&j, "disposition", denied ? "Blocked" : "Allowed");
 	json_put_u64(&j, "disposition_id", denied ? 2 : 1);
 	json_put_open(&j, "metadata", '{');

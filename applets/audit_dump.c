@@ -35,10 +35,9 @@ static enum audit_form_name form_from(const struct audit *a)
 			return (enum audit_form_name)i;
 	if (str_eq(a->output, "jsonl") || str_eq(a->output, "json-lines"))
 		return OUT_JSON;
-	buf_adds(&names, forms[0]);
-	for (size_t i = 1; i < ARRAY_SIZE(forms); i++)
-		buf_addf(&names, ", %s", forms[i]);
-	cli_die_usage(&audit_cli, "no form '%s': %s", a->output,
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
+		buf_addf(&names, " %s", forms[i]);
+	cli_die_usage(&audit_cli, "no form '%s':%s", a->output,
 		buf_str(&names));
 }
 
@@ -285,14 +284,9 @@ static void put_cursor(struct buf *out, const struct dump *p)
 
 static void cursor_parse(struct dump *p, const char *text)
 {
-	const char *colon = strchr(text, ':');
-	char digits[24] = "";
-	size_t n = colon ? (size_t)(colon - text) : 0;
+	const char *colon = audit_number(text, &p->cursor);
 
-	if (n && n < sizeof digits)
-		memcpy(digits, text, n);
-	if (!n || n >= sizeof digits || strlen(colon + 1) != 16 ||
-		num_u64(digits, 0, UINT64_MAX, &p->cursor))
+	if (!colon || *colon != ':' || strlen(colon + 1) != 16)
 		cli_die_usage(&audit_cli, "'%s' is no cursor", text);
 	memcpy(p->cursor_link, colon + 1, 16);
 }
@@ -386,8 +380,9 @@ static void finish(struct dump *p)
 	audit_out_release(&p->o);
 }
 
-static int dump(const struct audit *a, int argc, char **argv)
+int audit_run_dump(void *into, int argc, char **argv)
 {
+	const struct audit *a = into;
 	struct dump p = {0};
 	bool damaged = false;
 
@@ -400,22 +395,13 @@ static int dump(const struct audit *a, int argc, char **argv)
 	return p.any ? EXIT_OK : EXIT_FOUND;
 }
 
-int audit_run_dump(void *into, int argc, char **argv)
-{
-	struct audit *a = into;
-
-	if (a->follow)
-		return audit_run_follow(into, argc, argv);
-	return dump(a, argc, argv);
-}
-
 int audit_run_export(void *into, int argc, char **argv)
 {
 	struct audit *a = into;
 
 	if (!a->output && !a->format)
 		a->output = "json";
-	return dump(a, argc, argv);
+	return audit_run_dump(a, argc, argv);
 }
 
 /* All there is now, to the end. */
@@ -428,14 +414,13 @@ static void drain(struct audit_reader *reader, struct dump *p,
 
 	while ((got = audit_next(reader, &r, &damage, d)) != AUDIT_GOT_END) {
 		if (got < 0)
-			cli_die_diag(EXIT_USAGE, d);
-		if ((got == AUDIT_GOT_BAD || got == AUDIT_GOT_TORN) &&
-			!p->o.a->quiet)
-			cli_warn("damage at byte %llu of segment %016llx",
-				(unsigned long long)damage.offset,
-				(unsigned long long)damage.segment);
-		if (got != AUDIT_GOT_RECORD)
+			audit_fail(d);
+		if (got == AUDIT_GOT_SEGMENT)
 			continue;
+		if (got != AUDIT_GOT_RECORD) {
+			audit_tell_damage(p->o.a, got, &damage);
+			continue;
+		}
 		if (audit_filter_kinds(f) && audit_filter_note(f, &r))
 			cli_die(EXIT_USAGE, "too many commands to remember");
 		if (audit_filter_match(f, &r))
@@ -487,13 +472,13 @@ int audit_run_follow(void *into, int argc, char **argv)
 	struct dump p = {0};
 	struct diag d = {0};
 
+	(void)argc;
 	(void)argv;
 	audit_filter_from(a, &f);
-	if (argc > 1 || audit_filter_kinds(&f) & ~(1u << AUDIT_START))
+	if (audit_filter_kinds(&f) & ~(1u << AUDIT_START))
 		cli_die_usage(&audit_cli,
-			"follow takes no files, and chooses neither by how a"
-			" command ends nor by its output, which are not known"
-			" when it begins");
+			"follow chooses neither by how a command ends nor by"
+			" its output, which are not known when it begins");
 	if (a->reverse)
 		cli_die_usage(&audit_cli,
 			"-r begins with the last record, and -f has none");
@@ -503,12 +488,12 @@ int audit_run_follow(void *into, int argc, char **argv)
 	if (!a->since)
 		want_last(&p, a->lines != AUDIT_ALL ? a->lines : 10, 0, NULL);
 	if (audit_reader_dir(&reader, dir, 0, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	reader.patient = true;
 	for (;;) {
 		drain(&reader, &p, &f, &d);
 		await(watch);
 		if (audit_reader_more(&reader, &d) < 0)
-			cli_die_diag(EXIT_USAGE, &d);
+			audit_fail(&d);
 	}
 }

@@ -48,15 +48,6 @@ static void print_init(
 	explicit_bzero(space, sizeof space);
 }
 
-static void would(const char *what)
-{
-	char space[64];
-	struct buf out = BUF_FIXED(space);
-
-	buf_addf(&out, "would %s\n", what);
-	cli_print(&out);
-}
-
 int audit_run_init(void *into, int argc, char **argv)
 {
 	const struct audit *a = into;
@@ -68,12 +59,12 @@ int audit_run_init(void *into, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (a->dry_run) {
-		would("begin a log");
+		cli_warn("would begin a log");
 		return EXIT_OK;
 	}
 	dir = audit_dir(a, true);
 	if (audit_seal(&log, dir, geteuid(), NULL, seed, pin, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	audit_close(&log);
 	print_init(a, seed, pin);
 	explicit_bzero(seed, sizeof seed);
@@ -90,9 +81,9 @@ int audit_run_rotate(void *into, int argc, char **argv)
 	(void)argv;
 	audit_dir_log(a, &log);
 	if (a->dry_run)
-		would("begin the next segment");
+		cli_warn("would begin the next segment");
 	else if (audit_rotate(&log, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	audit_close(&log);
 	return EXIT_OK;
 }
@@ -117,7 +108,7 @@ int audit_run_vacuum(void *into, int argc, char **argv)
 	audit_dir_log(a, &log);
 	n = audit_vacuum(&log, a->keep_bytes, since, a->dry_run, &d);
 	if (n < 0)
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	audit_close(&log);
 	if (a->json)
 		buf_addf(&out, "{\"segments\":%d,\"deleted\":%s}\n", n,
@@ -146,9 +137,9 @@ int audit_run_expunge(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "nothing was changed (--yes does not ask)");
 	audit_dir_log(a, &log);
 	if (a->dry_run)
-		would("take it out");
+		cli_warn("would take it out");
 	else if (audit_expunge(&log, seq, a->reason, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	audit_close(&log);
 	return EXIT_OK;
 }

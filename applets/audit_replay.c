@@ -298,10 +298,10 @@ static void gather_new(struct replay *p, struct audit_reader *reader)
 	int got;
 
 	if (audit_reader_more(reader, &d) < 0)
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	while ((got = audit_next(reader, &r, &damage, &d)) != AUDIT_GOT_END) {
 		if (got < 0)
-			cli_die_diag(EXIT_USAGE, &d);
+			audit_fail(&d);
 		if (got == AUDIT_GOT_RECORD)
 			gather(p, &r);
 	}
@@ -317,7 +317,7 @@ static void play_on(struct player *y)
 	struct diag d = {0};
 
 	if (audit_reader_dir(&reader, dir, p->exec, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	reader.patient = true;
 	p->count = 0;
 	buf_clear(&p->bytes);

@@ -166,8 +166,7 @@ int audit_run_sessions(void *into, int argc, char **argv)
 	audit_walk(a, argc, argv, note_session, &all, &damaged);
 	if (a->json) {
 		sessions_json(&out, &all);
-		if (isatty(STDOUT_FILENO))
-			audit_spell_out(&out, 0);
+		audit_json_shown(&out);
 	} else {
 		buf_adds(&out, "FIRST           LAST            COMMANDS DENIED"
 			       " FAILED SESSION\n");

@@ -42,7 +42,7 @@ static int own_dir(bool make)
 				&place, geteuid(), make, NULL, 0, &d);
 	}
 	if (fd < 0)
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	return fd;
 }
 
@@ -53,8 +53,7 @@ int audit_dir(const struct audit *a, bool make)
 	if (!a->dir)
 		return own_dir(make);
 	if (make && file_mkdirs(a->dir, 0700))
-		cli_die(EXIT_USAGE, "cannot make %s: %s", a->dir,
-			strerror(errno));
+		audit_die(a->dir, errno);
 	fd = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		audit_die(a->dir, errno);
@@ -74,11 +73,40 @@ void audit_die(const char *what, int err)
 	cli_die(EXIT_USAGE, "%s: %s", what, strerror(err < 0 ? -err : err));
 }
 
+void audit_fail(const struct diag *d)
+{
+	cli_die_diag(EXIT_USAGE, d);
+}
+
+const char *audit_number(const char *s, uint64_t *n)
+{
+	const size_t len = strspn(s, "0123456789");
+	char digits[24] = "";
+
+	if (!len || len >= sizeof digits)
+		return NULL;
+	memcpy(digits, s, len);
+	return num_u64(digits, 0, UINT64_MAX, n) ? NULL : s + len;
+}
+
+void audit_json_shown(struct buf *out)
+{
+	if (isatty(STDOUT_FILENO))
+		audit_spell_out(out, 0);
+}
+
 void *audit_need(void *p)
 {
 	if (!p)
 		cli_die(EXIT_USAGE, "out of memory");
 	return p;
+}
+
+void audit_put_numbers(
+	struct json *j, const char *names, const uint64_t *values)
+{
+	for (; *names; names = cli_part(names))
+		json_put_u64(j, names, *values++);
 }
 
 void audit_json_end(struct json *j)
@@ -95,7 +123,7 @@ void audit_dir_log(const struct audit *a, struct audit_log *log)
 	if (faccessat(fd, "head", F_OK, AT_SYMLINK_NOFOLLOW))
 		audit_no_log(a);
 	if (audit_open(log, fd, geteuid(), NULL, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 }
 
 /* A pipe is read twice by keeping it: in memory, which is bounded. */
@@ -145,7 +173,7 @@ static void source_files(int argc, char **argv, struct audit_reader *r)
 			audit_die(argv[i], errno);
 	}
 	if (audit_reader_fds(r, fds, (size_t)argc, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 }
 
 void audit_source(
@@ -160,7 +188,7 @@ void audit_source(
 	}
 	fd = audit_dir(a, false);
 	if (audit_reader_dir(r, fd, 0, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	if (!r->count && !a->follow)
 		audit_no_log(a);
 }
@@ -199,11 +227,10 @@ static int type_parse(const char *name)
 
 static int loose_stream(const char *name)
 {
-	if (str_eq(name, "in") || str_eq(name, "out") || str_eq(name, "err")) {
-		return str_eq(name, "in") ? AUDIT_IN
-			: str_eq(name, "out") ? AUDIT_OUT
-					      : AUDIT_ERR;
-	}
+	/* "out" is "stdout". */
+	for (int i = AUDIT_IN; i <= AUDIT_ERR; i++)
+		if (str_eq(audit_stream_name((uint64_t)i) + 3, name))
+			return i;
 	return audit_stream_parse(name);
 }
 
@@ -298,7 +325,7 @@ static void boot_note(struct boot *b, const struct audit_record *r)
 	b->here = str_after(buf_str(&hex), b->wanted) != NULL;
 }
 
-static void tell_damage(
+void audit_tell_damage(
 	const struct audit *a, int got, const struct audit_damage *d)
 {
 	if (a->quiet)
@@ -328,14 +355,14 @@ static void lane_fill(struct walk *w, struct lane *l)
 			&l->reader, &l->record, &w->damage, &w->d);
 
 		if (got < 0)
-			cli_die_diag(EXIT_USAGE, &w->d);
+			audit_fail(&w->d);
 		l->filled = got == AUDIT_GOT_RECORD;
 		l->done = got == AUDIT_GOT_END;
 		if (l->filled || l->done || got == AUDIT_GOT_SEGMENT)
 			continue;
 		w->damaged = true;
 		if (w->tell)
-			tell_damage(w->a, got, &w->damage);
+			audit_tell_damage(w->a, got, &w->damage);
 	}
 }
 

@@ -189,8 +189,7 @@ int audit_run_stats(void *into, int argc, char **argv)
 	g.columns = cli_columns(STDOUT_FILENO);
 	if (a->json) {
 		put_json(&g.out, &t);
-		if (isatty(STDOUT_FILENO))
-			audit_spell_out(&g.out, 0);
+		audit_json_shown(&g.out);
 	} else {
 		summary(&g, a, &t);
 		draw(&g, &t);

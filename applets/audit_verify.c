@@ -63,11 +63,8 @@ static bool parse_hex(const char *s, size_t len, uint8_t *out, size_t n)
 	if (len != 2 * n)
 		return false;
 	for (size_t i = 0; i < len; i++) {
-		char c = s[i];
-		int v = chr_digit(c)             ? c - '0'
-			: (c >= 'a' && c <= 'f') ? c - 'a' + 10
-			: (c >= 'A' && c <= 'F') ? c - 'A' + 10
-						 : -1;
+		/* Capitals are none of ours, but of who typed it. */
+		int v = audit_hex((char)(s[i] | (s[i] & 64) >> 1));
 
 		if (v < 0)
 			return false;
@@ -101,9 +98,7 @@ static void load_anchor(
 	const char *text, uint64_t *seq, uint8_t link[static AUDIT_HASH])
 {
 	autobuf struct buf b = BUF_INIT(4096);
-	char digits[24] = "";
 	const char *at;
-	size_t n;
 
 	if (strchr(text, '/') || !strchr(text, ':'))
 		if (file_read(AT_FDCWD, text, &b) || !b.len)
@@ -111,17 +106,12 @@ static void load_anchor(
 	if (!b.len)
 		buf_adds(&b, text);
 	at = str_after(buf_str(&b), "aud1 ");
-	if (at && strchr(at, ' '))
-		at = strchr(at, ' ') + 1;
-	else
-		at = buf_str(&b);
-	n = strspn(at, "0123456789");
-	if (n && n < sizeof digits)
-		memcpy(digits, at, n);
-	if (!n || n >= sizeof digits || (at[n] != ':' && at[n] != ' ') ||
-		num_u64(digits, 0, UINT64_MAX, seq) ||
-		!parse_hex(at + n + 1, strspn(at + n + 1, "0123456789abcdef"),
-			link, AUDIT_HASH))
+	at = at ? strchr(at, ' ') : NULL;
+	at = at ? at + 1 : buf_str(&b);
+	at = audit_number(at, seq);
+	if (!at || (*at != ':' && *at != ' ') ||
+		!parse_hex(at + 1, strspn(at + 1, "0123456789abcdef"), link,
+			AUDIT_HASH))
 		cli_die_usage(&audit_cli, "--anchor takes SEQ:LINK, or what"
 					  " 'audit anchor' printed");
 }
@@ -180,17 +170,18 @@ void audit_put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
 static void sum_json(
 	struct json *j, const struct audit_verdict *v, enum audit_outcome o)
 {
+	/* As they lie in the verdict. */
+	uint64_t numbers[offsetof(struct audit_verdict, findings) /
+		sizeof(uint64_t)];
+
 	json_close(j);
 	json_put_str(j, "outcome", outcomes[o][1]);
 	json_put_u64(j, "exit", (uint64_t)o);
-	json_put_u64(j, "records", v->records);
-	json_put_u64(j, "bytes", v->bytes);
-	json_put_u64(j, "segments", v->segments);
-	json_put_u64(j, "epochs", v->epochs);
-	json_put_u64(j, "purged", v->purged);
-	json_put_u64(j, "first", v->first);
-	json_put_u64(j, "last", v->last);
-	json_put_u64(j, "unsigned_from", v->unsigned_from);
+	memcpy(numbers, v, sizeof numbers);
+	audit_put_numbers(j,
+		"records\0bytes\0segments\0epochs\0purged\0first\0last\0"
+		"unsigned_from\0",
+		numbers);
 	audit_put_hex(j, "link", v->link, AUDIT_HASH);
 	audit_put_hex(j, "pubkey", v->pin, AUDIT_HASH);
 	audit_put_hex(j, "log_id", v->log_id, AUDIT_ID);
@@ -274,7 +265,7 @@ int audit_run_verify(void *into, int argc, char **argv)
 	if (err == -ENODATA)
 		audit_no_log(a);
 	if (err)
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	if (from > v.last && !v.findings[AUDIT_TAMPER])
 		cli_die(EXIT_USAGE, "--from: there is no record %llu, the last is"
 				    " %llu",
@@ -303,7 +294,7 @@ int audit_run_anchor(void *into, int argc, char **argv)
 	(void)argv;
 	audit_dir_log(a, &log);
 	if (audit_peek(&log, &h, &d))
-		cli_die_diag(EXIT_USAGE, &d);
+		audit_fail(&d);
 	audit_close(&log);
 	if (a->json) {
 		json_open(&j, '{');

@@ -164,15 +164,18 @@ void audit_sig_hash(const struct keys_hw *hw, const uint8_t *payload, size_t n,
 		keys_hash2(hw, b.data, b.len, "", 0, hash);
 }
 
+int audit_hex(char c)
+{
+	return chr_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 bool audit_id_parse(uint8_t id[static AUDIT_ID], const char *text)
 {
 	size_t digits = 0;
 
 	for (; *text; text++) {
 		const char c = *text;
-		int v = chr_digit(c)             ? c - '0'
-			: (c >= 'a' && c <= 'f') ? c - 'a' + 10
-						 : -1;
+		int v = audit_hex(c);
 
 		if (c == '-' && (digits == 8 || digits == 12 || digits == 16 ||
 					digits == 20))

@@ -184,6 +184,9 @@ void audit_frame_close(struct buf *out, uint32_t crc,
 void audit_sig_hash(const struct keys_hw *hw, const uint8_t *payload, size_t n,
 	uint8_t hash[static AUDIT_HASH]);
 
+/* What a hexadecimal digit, of small letters, stands for; or -1. */
+int audit_hex(char c);
+
 /* 32 hexadecimal digits, with the dashes of a UUID or without. */
 bool audit_id_parse(uint8_t id[static AUDIT_ID], const char *text);
 

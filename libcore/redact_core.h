@@ -175,9 +175,9 @@ enum redact_answer redact_here(
  * stream was cut. */
 size_t redact_begins(const struct redact_view *v, size_t at, size_t k,
 	const char *stops);
-/* Is one of the words in such a list on the line before k? */
-bool redact_on_line(
-	const struct redact_view *v, size_t at, size_t k, const char *words);
+/* Is one of the words of that list between there and k? */
+bool redact_told(const struct redact_view *v, size_t at, size_t k,
+	const char *stops, const char *words);
 /* What is between the words of a command, besides blanks. */
 #define REDACT_STOPS "\n;|&(`"
 

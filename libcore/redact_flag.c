@@ -274,7 +274,7 @@ enum redact_answer redact_flag(const struct redact *r,
 		redact_bytes[v->text[i]] & (B_TOKEN | B_DOT))
 		i++;
 	if (i == v->n && !v->last)
-		return redact_undecided(v, s, at, at, false);
+		return redact_wait(v, s, at);
 	f.name = (const char *)v->text + name;
 	/* "-p'X'": the value's quote is one byte of it. */
 	listed = at && i < v->n && v->text[i] == v->text[at - 1] &&
@@ -332,13 +332,6 @@ static void join(struct line *l, const char *const *argv, size_t argc, size_t i)
 		.n = line.len, .last = true, .whole = true};
 }
 
-static bool within(const struct line *l, enum redact_answer answer,
-	const struct redact_span *s, size_t *from)
-{
-	*from = s->from > l->from ? s->from - l->from : 0;
-	return answer == REDACT_YES && s->to > l->from && s->from < l->to;
-}
-
 /* Is argv[i] secret because of the words around it, and from where on? */
 static bool secret_arg(const struct redact *r, const char *const *argv,
 	size_t argc, size_t i, size_t *from)
@@ -364,18 +357,25 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 			strnlen(before, REDACT_KEY_MAX)))
 		return false;
 	join(&l, argv, argc, i);
-	return (operand && within(&l, redact_operand(&l.view, 0, &s), &s, from)) ||
-		(arg[0] == '-' &&
-			within(&l, redact_flag(r, &l.view, l.from, &s), &s,
-				from)) ||
-		(before[0] == '-' &&
-			within(&l, redact_flag(r, &l.view, l.before, &s), &s,
-				from)) ||
-		(sign && sign - arg < VALUE_CUT &&
-			within(&l, redact_assign(r, &l.view,
-					   l.from + (size_t)(sign - arg), 1, &s),
-				&s, from)) ||
-		within(&l, redact_said(r, &l.view, l.from - 1, &s), &s, from);
+	for (unsigned way = 0; way < 5; way++) {
+		enum redact_answer answer = REDACT_NO;
+
+		if (way == 0 && operand)
+			answer = redact_operand(&l.view, 0, &s);
+		else if (way == 1 && arg[0] == '-')
+			answer = redact_flag(r, &l.view, l.from, &s);
+		else if (way == 2 && before[0] == '-')
+			answer = redact_flag(r, &l.view, l.before, &s);
+		else if (way == 3 && sign && sign - arg < VALUE_CUT)
+			answer = redact_assign(r, &l.view,
+				l.from + (size_t)(sign - arg), 1, &s);
+		else if (way == 4)
+			answer = redact_said(r, &l.view, l.from - 1, &s);
+		*from = s.from > l.from ? s.from - l.from : 0;
+		if (answer == REDACT_YES && s.to > l.from && s.from < l.to)
+			return true;
+	}
+	return false;
 }
 
 int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,

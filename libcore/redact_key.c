@@ -14,29 +14,6 @@ static char lower(unsigned char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : (char)c;
 }
 
-enum redact_answer redact_undecided(const struct redact_view *v,
-	struct redact_span *s, size_t from, size_t value, bool committed)
-{
-	s->from = from;
-	s->value = value;
-	s->to = v->n;
-	s->committed = committed;
-	return REDACT_MORE;
-}
-
-enum redact_answer redact_wait(
-	const struct redact_view *v, struct redact_span *s, size_t at)
-{
-	return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
-}
-
-bool redact_agrees(const struct redact_view *v, size_t at, const char *word)
-{
-	const size_t left = v->n - at, n = strlen(word);
-
-	return memcmp(v->text + at, word, left < n ? left : n) == 0;
-}
-
 size_t redact_name_before(const struct redact_view *v, size_t end)
 {
 	size_t k = end;
@@ -315,7 +292,8 @@ static enum redact_strength strength_of(const struct redact *r,
 		return STRENGTH_SURE;
 	/* "user=u,pass=X" of mount and its like */
 	if (v->text[at] == '=' && !spaced && redact_key_is(key, n, "pass") &&
-		redact_on_line(v, at, (size_t)(key - v->text), "user\0"))
+		redact_told(v, at, (size_t)(key - v->text), "\n",
+			"user\0"))
 		return STRENGTH_SURE;
 	/* Of a connection string it is no directory. */
 	if (redact_key_is(key, n, "pwd") && key > v->text && key[-1] == ';')

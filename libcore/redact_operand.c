@@ -127,7 +127,7 @@ enum redact_answer redact_operand(
 			if (++end - at > LINE)
 				return REDACT_NO;
 		if (end >= v->n && !v->last)
-			return redact_undecided(v, s, at, at, false);
+			return redact_wait(v, s, at);
 		if (left > n && find_word(v, o, at + n, end, s))
 			return REDACT_YES;
 	}

@@ -33,9 +33,8 @@ static const unsigned char *command(const unsigned char *p, size_t *n)
 				!memchr(word, '=', (size_t)(p - word)))))
 			break;
 	}
-	for (const unsigned char *c = word; c < p; c++)
-		if (*c == '/')
-			word = c + 1;
+	end = memrchr(word, '/', (size_t)(p - word));
+	word = end ? end + 1 : word;
 	*n = (size_t)(p - word);
 	return word;
 }
@@ -49,7 +48,7 @@ static bool reads_secret(const unsigned char *p, size_t n)
 	/* A program, and what it is told. */
 	static const char programs[] =
 		"su\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
-		"gcloud secrets\0htpasswd -i\0keyctl padd\0pass insert\0"
+		"gcloud secrets\0htpasswd -i\0keyctl p\0pass insert\0"
 		"secret-tool store\0openssl -stdin\0";
 	size_t len = n;
 	const unsigned char *name;
@@ -100,7 +99,7 @@ enum redact_answer redact_piped(
 	if (to - at >= LINE || end - at >= LINE || (to < v->n && p[to] == '\n'))
 		return REDACT_NO;
 	if (end >= v->n && !v->last)
-		return redact_undecided(v, s, at, at, false);
+		return redact_wait(v, s, at);
 	if (i == at || to >= v->n || !reads_secret(p + to, (end < v->n ? end : v->n) - to))
 		return REDACT_NO;
 	while (to > i && redact_blank(p[to - 1]))

@@ -37,7 +37,7 @@ enum redact_answer redact_url(
 			sign = i;
 	}
 	if (i == v->n && !v->last)
-		return redact_undecided(v, s, at, at, false);
+		return redact_wait(v, s, at);
 	if (!sign)
 		return REDACT_NO;
 	i = sign;

@@ -6,6 +6,29 @@
 #include "redact_core.h"
 #include "str.h"
 
+enum redact_answer redact_undecided(const struct redact_view *v,
+	struct redact_span *s, size_t from, size_t value, bool committed)
+{
+	s->from = from;
+	s->value = value;
+	s->to = v->n;
+	s->committed = committed;
+	return REDACT_MORE;
+}
+
+enum redact_answer redact_wait(
+	const struct redact_view *v, struct redact_span *s, size_t at)
+{
+	return v->last ? REDACT_NO : redact_undecided(v, s, at, at, false);
+}
+
+bool redact_agrees(const struct redact_view *v, size_t at, const char *word)
+{
+	const size_t left = v->n - at, n = strlen(word);
+
+	return memcmp(v->text + at, word, left < n ? left : n) == 0;
+}
+
 /* Where a bare value ends. A bracket or comma is its end only when something
  * like an end follows; v->n when the text ends before that is known. */
 static size_t bare_end(const struct redact_view *v, size_t at)

@@ -85,6 +85,7 @@ static bool asks(const struct redact_view *v, size_t key, size_t at)
 static size_t value_at(
 	const struct redact_view *v, size_t at, const unsigned char *key)
 {
+	static const char between[] = "is\0:\0BY \0by \0default \0PLAIN \0";
 	size_t i = at, start;
 
 	/* ('NAME', 'value') */
@@ -111,16 +112,14 @@ static size_t value_at(
 		return 0;
 	if (v->n - i < sizeof "is generated for " - 1 && !v->last)
 		return v->n;
-	i = redact_behind(v, i, "is");
-	i = redact_behind(v, i, ":");
-	if (redact_behind(v, i, "WITH ") > i)
-		for (i = redact_behind(v, i, "WITH "); i < v->n && v->text[i] > ' ';)
+	EACH (word, between)
+		i = redact_behind(v, i, word);
+	/* "IDENTIFIED WITH x BY" */
+	if (redact_behind(v, start, "WITH ") > start) {
+		for (i += sizeof "WITH"; i < v->n && v->text[i] > ' ';)
 			i++;
-	i += i < v->n && redact_blank(v->text[i]);
-	i = redact_behind(v, i, "BY ");
-	i = redact_behind(v, i, "by ");
-	i = redact_behind(v, i, "default ");
-	i = redact_behind(v, i, "PLAIN ");
+		i = redact_behind(v, i, " BY ");
+	}
 	if (redact_behind(v, start, "is generated for ") > start ||
 		redact_behind(v, start, "for ") > start)
 		i = behind_sentence(v, start);
@@ -152,22 +151,22 @@ static enum redact_answer worth_judging(
 		: REDACT_NO;
 }
 
-/* Are the words before k those, from the last on, each with one between? */
-static bool words_before(const struct redact_view *v, size_t k, const char *names)
+/* Is the word before the one that ends before *k that? It begins there then. */
+static bool second_before(
+	const struct redact_view *v, size_t *k, const char *name)
 {
-	EACH (name, names) {
-		const size_t n = strlen(name);
+	const size_t n = strlen(name);
+	size_t i = *k;
 
-		while (k && v->text[k - 1] <= ' ')
-			k--;
-		while (k && v->text[k - 1] > ' ')
-			k--;
-		while (k && v->text[k - 1] <= ' ')
-			k--;
-		if (k < n || memcmp(v->text + k - n, name, n) != 0)
-			return false;
-		k -= n;
-	}
+	while (i && v->text[i - 1] <= ' ')
+		i--;
+	while (i && v->text[i - 1] > ' ')
+		i--;
+	while (i && v->text[i - 1] <= ' ')
+		i--;
+	if (i < n || memcmp(v->text + i - n, name, n) != 0)
+		return false;
+	*k = i - n;
 	return true;
 }
 
@@ -180,10 +179,10 @@ size_t redact_begins(
 	return k;
 }
 
-bool redact_on_line(
-	const struct redact_view *v, size_t at, size_t k, const char *words)
+bool redact_told(const struct redact_view *v, size_t at, size_t k,
+	const char *stops, const char *words)
 {
-	const size_t from = redact_begins(v, at, k, "\n");
+	const size_t from = redact_begins(v, at, k, stops);
 
 	EACH (word, words)
 		if (memmem(v->text + from, k - from, word, strlen(word)))
@@ -200,22 +199,18 @@ static bool told_before(const struct redact_view *v, size_t at,
 	static const char sets[] = "onfig set \0onfigure set \0ONFIG SET \0";
 	size_t k = (size_t)(key - v->text);
 
-	if (redact_key_is(key, n, "password"))
-		return words_before(v, k, "login\0machine\0") ||
-			(words_before(v, k, "login\0") &&
-				redact_on_line(v, at, k, "default\0")) ||
-			redact_on_line(v, at, k, "nmcli \0");
-	if (redact_key_is(key, n, "pass") && key[0] == 'p')
-		return redact_on_line(v, at, k, "rclone \0");
+	if ((redact_key_is(key, n, "password") || redact_key_is(key, n, "pass")) &&
+		redact_told(v, at, k, "\n", "nmcli \0rclone \0"))
+		return true;
+	if (redact_key_is(key, n, "password") && second_before(v, &k, "login"))
+		return second_before(v, &k, "machine") ||
+			redact_told(v, at, k, "\n", "default \0");
 	/* A program's text has "\nPASS". */
-	if (n >= 4 && n <= 5 && memcmp(key + n - 4, "PASS", 4) == 0) {
-		const size_t from = redact_begins(v, at, k, "");
-		const unsigned char *user =
-			memmem(v->text + from, k - from, "USER ", 5);
-
-		return user && (n == 5 || memchr(user, '\n', (size_t)(key - user)));
-	}
-	return redact_key_strength(NULL, key, n) && redact_on_line(v, at, k, sets);
+	if (n >= 4 && n <= 5 && memcmp(key + n - 4, "PASS", 4) == 0)
+		return redact_told(v, at, k, "", "USER \0") &&
+			(n == 5 || !redact_told(v, at, k, "\n", "USER \0"));
+	return redact_key_strength(NULL, key, n) &&
+		redact_told(v, at, k, "\n", sets);
 }
 
 enum redact_answer redact_said(const struct redact *r,
