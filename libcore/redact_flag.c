@@ -101,21 +101,19 @@ static bool named(const char *p, size_t n, const char *name)
 	return n == strlen(name) && memcmp(p, name, n) == 0;
 }
 
-/* Is the flag at at one of that program's? What stands behind a flag may be its
+/* Is the flag at at one of that program's, of a line that begins at from? What stands behind a flag may be its
  * value; behind the "-it" or "--" of "docker exec" a program follows. */
-static bool runs(
-	const struct redact_view *v, size_t at, const struct own *o)
+static bool runs(const struct redact_view *v, size_t from, size_t at,
+	const struct own *o)
 {
-	static const char gaps[] = " \t'\"";
 	bool program = false, value = false;
 
-	for (size_t i = redact_begins(v, at, at, REDACT_STOPS), end; i < at;
-		i = end + 1) {
+	for (size_t i = from, end; i < at; i = end + 1) {
 		const char *p = (const char *)v->text + i, *slash;
 		const bool flag = *p == '-';
 		size_t n;
 
-		for (end = i; end < at && !strchr(gaps, v->text[end]);)
+		for (end = i; end < at && !redact_ends_word(v->text[end]);)
 			end++;
 		/* One that was begun further back is not known. */
 		if (end == i || (!v->whole && at - i >= REDACT_BEFORE - 1))
@@ -143,14 +141,16 @@ static enum form flag_form(const struct redact *r, const struct redact_view *v,
 	size_t at, const struct flag *f, size_t *attached)
 {
 	const unsigned char *name = (const unsigned char *)f->name;
+	const unsigned char tail = f->n > 1 && f->n < 7 ? name[f->n - 1] : 0;
+	size_t from = at;
+
 	*attached = 0;
 	if (!f->n)
 		return FORM_NONE;
 	for (size_t i = 0; i < ARRAY_SIZE(owns); i++) {
 		const struct own *o = &owns[i];
 		const char *flag = o->flag + (o->flag[0] == '-');
-		const bool last = o->how & LAST && f->n > 1 && f->n < 7 &&
-			name[f->n - 1] == (unsigned char)flag[0];
+		const bool last = tail == (unsigned char)flag[0] && o->how & LAST;
 		size_t n;
 		bool apart;
 
@@ -161,8 +161,11 @@ static enum form flag_form(const struct redact *r, const struct redact_view *v,
 		apart = last || (f->n == n && o->how & APART);
 		if (f->dashes != 1 + (size_t)(flag - o->flag) ||
 			(!last && (f->n < n || memcmp(name, flag, n) != 0)) ||
-			(!apart && !(o->how & ATTACHED && f->n > n)) ||
-			!runs(v, at, o))
+			(!apart && !(o->how & ATTACHED && f->n > n)))
+			continue;
+		if (from == at)
+			from = redact_begins(v, at, at, REDACT_STOPS);
+		if (!runs(v, from, at, o))
 			continue;
 		*attached = apart ? 0 : n;
 		return (enum form)o->form;

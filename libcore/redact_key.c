@@ -231,7 +231,7 @@ static void real_name(
 	EACH (word, sets) {
 		const size_t len = strlen(word);
 
-		if (set >= len && set < k &&
+		if (set >= len &&
 			memcmp(v->text + set - len, word, len) == 0) {
 			*key = (const unsigned char *)"secret";
 			*n = 6;

@@ -126,7 +126,6 @@ enum redact_answer redact_here(
 	if (!reads_secret(v->text + from, at - from))
 		return REDACT_NO;
 	s->kind = KIND_FLAG;
-	s->mode = REDACT_MODE_WORD;
 	while (i < v->n && redact_blank(v->text[i]))
 		i++;
 	if (i >= v->n)
