@@ -68,53 +68,6 @@ void audit_no_log(const struct audit *a)
 		a->dir ? ", in " : "", a->dir ? a->dir : "");
 }
 
-void audit_die(const char *what, int err)
-{
-	cli_die(EXIT_USAGE, "%s: %s", what, strerror(err < 0 ? -err : err));
-}
-
-void audit_fail(const struct diag *d)
-{
-	cli_die_diag(EXIT_USAGE, d);
-}
-
-const char *audit_number(const char *s, uint64_t *n)
-{
-	const size_t len = strspn(s, "0123456789");
-	char digits[24] = "";
-
-	if (!len || len >= sizeof digits)
-		return NULL;
-	memcpy(digits, s, len);
-	return num_u64(digits, 0, UINT64_MAX, n) ? NULL : s + len;
-}
-
-void audit_json_shown(struct buf *out)
-{
-	if (isatty(STDOUT_FILENO))
-		audit_spell_out(out, 0);
-}
-
-void *audit_need(void *p)
-{
-	if (!p)
-		cli_die(EXIT_USAGE, "out of memory");
-	return p;
-}
-
-void audit_put_numbers(
-	struct json *j, const char *names, const uint64_t *values)
-{
-	for (; *names; names = cli_part(names))
-		json_put_u64(j, names, *values++);
-}
-
-void audit_json_end(struct json *j)
-{
-	json_close(j);
-	buf_addc(j->out, '\n');
-}
-
 void audit_dir_log(const struct audit *a, struct audit_log *log)
 {
 	autofd int fd = audit_dir(a, false);

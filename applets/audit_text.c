@@ -1,8 +1,9 @@
-/* audit_text.c - times, durations and names as people read and write them
+/* audit_text.c - times, names, numbers, failures as people read and write them
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "audit.h"
@@ -217,6 +218,53 @@ const char *audit_names_find(const struct audit_names *names,
 	buf_addc(&b, '~');
 	audit_add_hex(&b, id, 4);
 	return buf_str(&b);
+}
+
+void audit_die(const char *what, int err)
+{
+	cli_die(EXIT_USAGE, "%s: %s", what, strerror(err < 0 ? -err : err));
+}
+
+void audit_fail(const struct diag *d)
+{
+	cli_die_diag(EXIT_USAGE, d);
+}
+
+const char *audit_number(const char *s, uint64_t *n)
+{
+	const size_t len = strspn(s, "0123456789");
+	char digits[24] = "";
+
+	if (!len || len >= sizeof digits)
+		return NULL;
+	memcpy(digits, s, len);
+	return num_u64(digits, 0, UINT64_MAX, n) ? NULL : s + len;
+}
+
+void audit_json_shown(struct buf *out)
+{
+	if (isatty(STDOUT_FILENO))
+		audit_spell_out(out, 0);
+}
+
+void *audit_need(void *p)
+{
+	if (!p)
+		cli_die(EXIT_USAGE, "out of memory");
+	return p;
+}
+
+void audit_put_numbers(
+	struct json *j, const char *names, const uint64_t *values)
+{
+	for (; *names; names = cli_part(names))
+		json_put_u64(j, names, *values++);
+}
+
+void audit_json_end(struct json *j)
+{
+	json_close(j);
+	buf_addc(j->out, '\n');
 }
 
 void audit_print_some(struct buf *out, bool now)
