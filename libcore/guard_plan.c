@@ -264,7 +264,8 @@ static int grant_policy(struct guard *g)
 		const struct policy_path *p = &g->grants.path[i];
 		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
 
-		if (g->brief && !path_beneath(p->path, g->root))
+		/* What programs need, where none runs. */
+		if (g->brief && p->runtime && !path_beneath(p->path, g->root))
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
 		if (strchr(p->path, '*') || str_after(p->path, "/dev/std") ||
@@ -302,20 +303,27 @@ static int carve(struct guard *g, const char *path, unsigned access,
 	return sandbox_grant(&g->plan, *own, access, true, why);
 }
 
-/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
-static int sessions_path(const struct guard *g, char *out, size_t size)
+static bool is_writable(const struct guard *g, const char *path)
 {
-	struct stat st;
-	int err = path_normal(out, size, g->tmp, "../sessions");
-
-	return err ? err : lstat(out, &st) ? -errno : 0;
+	for (size_t i = 0; i < g->plan.grant_count; i++)
+		if (g->plan.grants[i].access & SANDBOX_WRITE &&
+			path_beneath(g->plan.grants[i].path, path))
+			return true;
+	return false;
 }
 
-/* What lies inside of the project but must not be the command's to change: the
- * policy's denied paths, and the log where it is kept there. Taking away within
- * a grant needs a mount namespace, so only what exists is taken. */
+/* In the project, or where the policy lets commands write? */
+static bool exposed(const struct guard *g, const char *path)
+{
+	return path[0] && (path_beneath(g->root, path) || is_writable(g, path));
+}
+
+/* What must not be the command's to change, whatever the policy opens around it:
+ * its denied paths in the project, itself, the log, the sessions. Taking away
+ * within a grant needs a mount namespace, so only what exists is taken. */
 static int carve_out(struct guard *g)
 {
+	static const char *const system[] = {"/etc/wardbox", "/run/wardbox"};
 	char path[PATH_MAX];
 	struct stat st;
 	int err = 0;
@@ -329,25 +337,20 @@ static int carve_out(struct guard *g)
 			continue;
 		err = carve(g, path, SANDBOX_RO, "protected by the policy");
 	}
-	if (!err && g->log_path[0] && path_beneath(g->root, g->log_path))
+	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
+		if (exposed(g, system[i]) && access(system[i], F_OK) == 0)
+			err = carve(g, system[i], SANDBOX_RO, "the policy");
+	if (!err && exposed(g, g->log_path))
 		err = carve(g, g->log_path, SANDBOX_HIDE, "the log");
-	if (!err && g->user_policy[0] && path_beneath(g->root, g->user_policy) &&
+	if (!err && exposed(g, g->user_policy) &&
 		access(g->user_policy, F_OK) == 0)
 		err = carve(g, g->user_policy, SANDBOX_RO, "the user's policy");
-	if (!err && g->tmp[0] && path_beneath(g->root, g->tmp) &&
-		!str_eq(g->root, g->tmp) &&
-		!sessions_path(g, path, sizeof path))
+	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
+	if (!err && g->tmp[0] && !str_eq(g->root, g->tmp) &&
+		!path_normal(path, sizeof path, g->tmp, "../sessions") &&
+		exposed(g, path) && lstat(path, &st) == 0)
 		err = carve(g, path, SANDBOX_HIDE, "the sessions");
 	return err;
-}
-
-static bool is_writable(const struct guard *g, const char *path)
-{
-	for (size_t i = 0; i < g->plan.grant_count; i++)
-		if (g->plan.grants[i].access & SANDBOX_WRITE &&
-			path_beneath(g->plan.grants[i].path, path))
-			return true;
-	return false;
 }
 
 /* What chose this session must not choose the next one's: another session has

@@ -571,6 +571,43 @@ limit FULL-AUTO out=4k' -c "$line" sh 9000
 	intact
 }
 
+@test "a place that the policy opens is open to what the shell does itself" {
+	mkdir other
+	other=$PWD/other
+	mkdir inside
+	cd inside
+	mkdir .git
+	in_policy "use FULL-AUTO
+path rw $other/**" "$WARDBOX" sh -c "echo kept >$other/file"
+	[ "$(cat "$other/file")" = kept ]
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "echo more >$other/file"
+	[ "$status" -eq 126 ]
+	[ "$(cat "$other/file")" = kept ]
+}
+
+@test "no policy opens the guard's own files" {
+	local uid own line
+	uid=$(id -u)
+	own='use FULL-AUTO
+path rw /etc/** /var/log/** /run/**'
+	in_policy "$own" "$WARDBOX" sh -c 'echo 1 >/etc/zz; echo 2 >/var/log/zz; echo 3 >/run/zz; rm /run/zz'
+	[ "$(cat "$BATS_TEST_TMPDIR/ns/etc/zz" "$BATS_TEST_TMPDIR/ns/log/zz")" = "1
+2" ]
+	for line in ': >/etc/wardbox/policy' ': >/etc/wardbox/other' \
+		'rm -rf /etc/wardbox/policy' 'mv /etc/wardbox /etc/elsewhere' \
+		": >/var/log/wardbox/$uid/head" "cat /var/log/wardbox/$uid/head" \
+		'mv /var/log/wardbox /var/log/elsewhere' \
+		': >/run/wardbox/policy.img' \
+		"for f in /run/wardbox/$uid/sessions/*; do : >\$f; done"; do
+		run in_policy "$own" "$WARDBOX" sh -c "$line"
+		[ "$status" -ne 0 ]
+	done
+	[ "$(cat "$BATS_TEST_TMPDIR/ns/etc/wardbox/policy")" = "$own" ]
+	# Its temporary files are among the sessions, and are its own.
+	in_policy "$own" "$WARDBOX" sh -c 'echo x >"$TMPDIR/mine"; cat "$TMPDIR/mine"'
+	intact
+}
+
 @test "an original that was moved away is named, with where it belongs" {
 	[ ! -e /bin/ash ] && [ ! -e /usr/bin/ash ] || skip "this machine has an ash"
 	mkdir shells
