@@ -228,7 +228,6 @@ int rc_end_command(struct rc_state *r, char op)
 		rc_forget(r);
 		return 0;
 	}
-	rc_refresh(r);
 	if (r->count) {
 		err = emit(r, op);
 		r->function = false;

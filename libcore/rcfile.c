@@ -81,18 +81,16 @@ static void read_redirect(struct rc_state *r)
 /* Keeps the word just read, text_at its start in the arena. */
 static void keep_word(struct rc_state *r, size_t at, size_t text_at)
 {
-	struct rc_word *w = &r->word[r->count];
-
 	buf_addc(&r->text, '\0');
-	if (r->text.err || r->count == RC_WORDS)
-		return;
-	*w = (struct rc_word){
-		.len = r->text.len - 1 - text_at,
-		.at = at,
-		.end = r->lex.at,
-		.quoted = r->lex.quoted,
-	};
-	r->text_at[r->count++] = text_at;
+	if (!r->text.err && r->count < RC_WORDS) {
+		r->word[r->count] = (struct rc_word){
+			.len = r->text.len - 1 - text_at,
+			.at = at,
+			.end = r->lex.at,
+			.quoted = r->lex.quoted,
+		};
+		r->text_at[r->count++] = text_at;
+	}
 	rc_refresh(r);
 }
 
@@ -221,6 +219,8 @@ static int scan(struct rc_state *r)
 			return err;
 		if (r->text.err == -ENOMEM)
 			return -ENOMEM;
+		/* A redirection's word is not kept, but was in the arena. */
+		rc_refresh(r);
 	}
 	return rc_end_command(r, '\n');
 }
