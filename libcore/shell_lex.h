@@ -168,7 +168,7 @@ void shell_braces(struct shell_parser *p, struct shell_word *w);
 enum shell_kw shell_keyword(const struct shell_word *w);
 const char *shell_keyword_text(enum shell_kw kw);
 
-/* Has the word an unquoted '[' and no ']'? */
+/* Has the word an unquoted '[' and not the ']' that ends it? */
 bool shell_torn(const struct shell_word *w);
 
 /* Grammar. A list ends before the token that cannot go on with it. */

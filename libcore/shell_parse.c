@@ -153,14 +153,16 @@ static size_t assign_prefix(
 
 bool shell_torn(const struct shell_word *w)
 {
-	bool open = false;
+	size_t open = 0;
 
 	for (const struct shell_part *q = w->parts; q; q = q->next) {
 		if (q->type != SHELL_LIT)
 			continue;
-		if (memchr(q->text.p, ']', q->text.n))
-			return false;
-		open |= memchr(q->text.p, '[', q->text.n) != NULL;
+		for (size_t i = 0; i < q->text.n; i++) {
+			open += q->text.p[i] == '[';
+			if (q->text.p[i] == ']' && open && !--open)
+				return false;
+		}
 	}
 	return open;
 }
