@@ -29,8 +29,8 @@ static void swap(char *a, char *b, size_t n)
 }
 
 /* By a heap: no order of the rows makes it slow. */
-void qsort(void *rows, size_t count, size_t size,
-	int (*order)(const void *, const void *))
+void qsort_r(void *rows, size_t count, size_t size,
+	int (*order)(const void *, const void *, void *), void *ctx)
 {
 	char *row = rows;
 	size_t top = count / 2 * size, end = count * size;
@@ -48,13 +48,25 @@ void qsort(void *rows, size_t count, size_t size,
 		}
 		for (at = top; (next = 2 * at + size) < end; at = next) {
 			if (next + size < end &&
-				order(row + next, row + next + size) < 0)
+				order(row + next, row + next + size, ctx) < 0)
 				next += size;
-			if (order(row + at, row + next) >= 0)
+			if (order(row + at, row + next, ctx) >= 0)
 				break;
 			swap(row + at, row + next, size);
 		}
 	}
+}
+
+/* An order that asks for no context, called by one that brings it along. */
+static int by(const void *x, const void *y, void *order)
+{
+	return (*(int (**)(const void *, const void *))order)(x, y);
+}
+
+void qsort(void *rows, size_t count, size_t size,
+	int (*order)(const void *, const void *))
+{
+	qsort_r(rows, count, size, by, &order);
 }
 
 #ifdef __SSE2__

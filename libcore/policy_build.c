@@ -4,6 +4,7 @@
 #include "policy_build.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "str.h"
@@ -201,31 +202,35 @@ void build_import(struct policy_build *b, const struct policy_image *img)
 	b->use = img->head->use;
 }
 
-/* Insertion by halves: few rows, no callback, stable. Rows are a name and one
- * number. */
-static void sort_rows(struct policy_build *b, enum img_section s)
+static bool is_glob(const struct policy_build *b, uint32_t word)
 {
-	struct img_prog *row = (void *)b->sect[s].data, tmp;
-	uint32_t count = build_count(b, s);
-	const char *pool = b->str.data;
+	return strpbrk(build_text(b, word), "*?");
+}
 
-	for (uint32_t i = 1; i < count; i++) {
-		uint32_t lo = 0, hi = i;
+/* Globs first, then by text. */
+static int by_word(const void *x, const void *y, void *b)
+{
+	uint32_t one = *(const uint32_t *)x, two = *(const uint32_t *)y;
+	int order = is_glob(b, two) - is_glob(b, one);
 
-		tmp = row[i];
-		if (strcmp(pool + row[i - 1].name, pool + tmp.name) <= 0)
-			continue;
-		while (lo < hi) {
-			uint32_t mid = lo + (hi - lo) / 2;
+	return order ? order : strcmp(build_text(b, one), build_text(b, two));
+}
 
-			if (strcmp(pool + row[mid].name, pool + tmp.name) <= 0)
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		memmove(&row[lo + 1], &row[lo], (i - lo) * sizeof(tmp));
-		row[lo] = tmp;
-	}
+/* By name, then as they were said. Rows are a name and one number. */
+static int by_name(const void *x, const void *y, void *b)
+{
+	const struct img_prog *one = x, *two = y;
+	int order = strcmp(build_text(b, one->name), build_text(b, two->name));
+
+	return order ? order : (int)(one->rule - two->rule);
+}
+
+static void sort(struct policy_build *b, enum img_section s, struct img_range r,
+	int (*order)(const void *, const void *, void *))
+{
+	if (r.count)
+		qsort_r(build_row(b, s, r.first), r.count, row_size(s), order,
+			b);
 }
 
 static struct img_range words_of(struct policy_build *b, struct img_token t)
@@ -234,11 +239,6 @@ static struct img_range words_of(struct policy_build *b, struct img_token t)
 		return ((struct img_list *)build_row(b, IMG_LIST, t.first))
 			->ref;
 	return (struct img_range){t.first, t.bits >> IMG_TOK_WORDS};
-}
-
-static bool is_glob(const struct policy_build *b, uint32_t word)
-{
-	return strpbrk(build_text(b, word), "*?");
 }
 
 /* A row for each word that a rule's program may be: any is the glob of all. */
@@ -269,28 +269,6 @@ static void index_rules(struct policy_build *b)
 			else
 				build_add(b, IMG_PROG, &p);
 		}
-	}
-}
-
-/* Globs first, then by text. */
-static bool before(const struct policy_build *b, uint32_t x, uint32_t y)
-{
-	bool glob = is_glob(b, x);
-
-	return glob != is_glob(b, y)
-		       ? glob
-		       : strcmp(build_text(b, x), build_text(b, y)) < 0;
-}
-
-static void sort_words(struct policy_build *b, struct img_range r)
-{
-	uint32_t *word = (void *)b->sect[IMG_REF].data, one, k;
-
-	for (uint32_t i = r.first + 1; i < r.first + r.count; i++) {
-		one = word[i];
-		for (k = i; k > r.first && before(b, one, word[k - 1]); k--)
-			word[k] = word[k - 1];
-		word[k] = one;
 	}
 }
 
@@ -359,14 +337,18 @@ int build_index(struct policy_build *b)
 	if (any_error(b))
 		return any_error(b);
 	for (uint32_t i = 0; i < build_count(b, IMG_LIST); i++)
-		sort_words(b, ((struct img_list *)build_row(b, IMG_LIST, i))
-				      ->ref);
-	sort_words(b, *(struct img_range *)build_row(
-			      b, IMG_SET, IMG_SET_ENV_DENY));
+		sort(b, IMG_REF,
+			((struct img_list *)build_row(b, IMG_LIST, i))->ref,
+			by_word);
+	sort(b, IMG_REF,
+		*(struct img_range *)build_row(b, IMG_SET, IMG_SET_ENV_DENY),
+		by_word);
 	index_rules(b);
-	sort_rows(b, IMG_SCHEMA);
+	sort(b, IMG_SCHEMA, (struct img_range){0, build_count(b, IMG_SCHEMA)},
+		by_name);
 	merge_schemas(b);
-	sort_rows(b, IMG_PROG);
+	sort(b, IMG_PROG, (struct img_range){0, build_count(b, IMG_PROG)},
+		by_name);
 	return any_error(b);
 }
 
