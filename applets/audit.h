@@ -31,6 +31,8 @@ extern const struct cli_spec audit_cli;
 /* The directory of the log: -D, or where it is by default. Ends the process
  * when there is none. */
 int audit_dir(const struct audit *a, bool make);
+/* Has a log begun there? */
+bool audit_is_there(const struct audit *a);
 /* Says that there is none, and how one begins. */
 __attribute__((noreturn)) void audit_no_log(const struct audit *a);
 /* "what: why", and the end. */

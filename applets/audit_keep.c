@@ -48,6 +48,15 @@ static void print_init(
 	explicit_bzero(space, sizeof space);
 }
 
+static void would(const struct audit *a, const char *what)
+{
+	char space[64];
+	struct buf out = BUF_FIXED(space);
+
+	buf_addf(&out, a->json ? "{\"would\":\"%s\"}\n" : "would %s\n", what);
+	cli_print(&out);
+}
+
 int audit_run_init(void *into, int argc, char **argv)
 {
 	const struct audit *a = into;
@@ -59,7 +68,9 @@ int audit_run_init(void *into, int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	if (a->dry_run) {
-		cli_warn("would begin a log");
+		if (audit_is_there(a))
+			cli_die(EXIT_USAGE, "there is an audit log already");
+		would(a, "begin a log");
 		return EXIT_OK;
 	}
 	dir = audit_dir(a, true);
@@ -81,7 +92,7 @@ int audit_run_rotate(void *into, int argc, char **argv)
 	(void)argv;
 	audit_dir_log(a, &log);
 	if (a->dry_run)
-		cli_warn("would begin the next segment");
+		would(a, "begin the next segment");
 	else if (audit_rotate(&log, &d))
 		audit_fail(&d);
 	audit_close(&log);
@@ -136,10 +147,10 @@ int audit_run_expunge(void *into, int argc, char **argv)
 	if (!a->yes && !a->dry_run && cli_ask(buf_str(&question)) != 1)
 		cli_die(EXIT_FOUND, "nothing was changed (--yes does not ask)");
 	audit_dir_log(a, &log);
-	if (a->dry_run)
-		cli_warn("would take it out");
-	else if (audit_expunge(&log, seq, a->reason, &d))
+	if (audit_expunge(&log, seq, a->reason, a->dry_run, &d))
 		audit_fail(&d);
+	if (a->dry_run)
+		would(a, "take it out");
 	audit_close(&log);
 	return EXIT_OK;
 }

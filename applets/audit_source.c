@@ -19,7 +19,7 @@
 #include "str.h"
 
 /* Where the guard keeps the log of this user. */
-static int own_dir(bool make)
+static int own_dir(bool make, struct diag *d)
 {
 	autofree char *base = malloc(SESSION_BASE_MAX);
 	autofree char *cwd = malloc(PATH_MAX);
@@ -30,8 +30,7 @@ static int own_dir(bool make)
 		.state_home = env_get(environ, "XDG_STATE_HOME"),
 		.home = env_get(environ, "HOME"),
 	};
-	struct diag d = {0};
-	int fd = audit_place_open(&place, geteuid(), make, NULL, 0, &d);
+	int fd = audit_place_open(&place, geteuid(), make, NULL, 0, d);
 
 	if (fd == -ENOENT && base) {
 		autofd int state = session_base(&where, false, base, NULL);
@@ -39,25 +38,40 @@ static int own_dir(bool make)
 		place.state_base = base;
 		if (state >= 0)
 			fd = audit_place_open(
-				&place, geteuid(), make, NULL, 0, &d);
+				&place, geteuid(), make, NULL, 0, d);
 	}
+	return fd;
+}
+
+static int open_dir(const struct audit *a, bool make, struct diag *d)
+{
+	int fd;
+
+	if (!a->dir)
+		return own_dir(make, d);
+	fd = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? diag_errno(d, -errno, "%s", a->dir) : fd;
+}
+
+int audit_dir(const struct audit *a, bool make)
+{
+	struct diag d = {0};
+	int fd;
+
+	if (make && a->dir && file_mkdirs(a->dir, 0700))
+		audit_die(a->dir, errno);
+	fd = open_dir(a, make, &d);
 	if (fd < 0)
 		audit_fail(&d);
 	return fd;
 }
 
-int audit_dir(const struct audit *a, bool make)
+bool audit_is_there(const struct audit *a)
 {
-	int fd;
+	struct diag d;
+	autofd int fd = open_dir(a, false, &d);
 
-	if (!a->dir)
-		return own_dir(make);
-	if (make && file_mkdirs(a->dir, 0700))
-		audit_die(a->dir, errno);
-	fd = open(a->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		audit_die(a->dir, errno);
-	return fd;
+	return fd >= 0 && !faccessat(fd, "head", F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
 void audit_no_log(const struct audit *a)

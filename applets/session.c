@@ -198,12 +198,19 @@ static int env(void *into, int argc, char **argv)
 	return EXIT_OK;
 }
 
+static void add_id(struct json *j, const char *id)
+{
+	if (j->depth)
+		json_str(j, id);
+	else
+		buf_addf(j->out, "%s\n", id);
+}
+
 /* Ends what has not been used for so long; 0 ends all. */
 static int end_many(const struct session_where *w, int dir, uint64_t older,
-	bool dry_run)
+	bool dry_run, struct json *ended)
 {
 	autosessions struct session_list l = SESSION_LIST_INIT;
-	autobuf struct buf out = BUF_INIT(SESSION_COUNT_MAX * 140);
 	uint64_t now = clock_ns(CLOCK_REALTIME);
 	struct diag d = {0};
 
@@ -220,14 +227,13 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 			cli_die_diag(EXIT_FOUND, &d);
 		if (!dry_run)
 			note("session.end", l.id[i], s.workspace);
-		buf_addf(&out, "%s\n", l.id[i]);
+		add_id(ended, l.id[i]);
 	}
-	cli_print(&out);
 	return EXIT_OK;
 }
 
 static int end_one(const struct session_where *w, int dir, const char *id,
-	bool dry_run)
+	bool dry_run, struct json *ended)
 {
 	autostate struct state s = STATE_INIT;
 	struct diag d = {0};
@@ -241,14 +247,10 @@ static int end_one(const struct session_where *w, int dir, const char *id,
 		cli_diag(&d);
 		return EXIT_FOUND;
 	}
-	if (dry_run) {
-		autobuf struct buf out = BUF_INIT(SESSION_ID_MAX + 2);
-
-		buf_addf(&out, "%s\n", id);
-		cli_print(&out);
-	} else {
+	if (!dry_run)
 		note("session.end", id, NULL);
-	}
+	if (dry_run || ended->depth)
+		add_id(ended, id);
 	return EXIT_OK;
 }
 
@@ -256,24 +258,27 @@ static int end(void *into, int argc, char **argv)
 {
 	const struct session_opts *o = into;
 	struct session_where w;
+	autobuf struct buf out = BUF_INIT(SESSION_COUNT_MAX * 140);
+	struct json j = JSON_INIT(&out);
+	bool many = o->all || o->older;
 	struct session_name name;
 	autofd int dir = -1;
 	int code = EXIT_OK;
 
 	session_where_am_i(&w);
 	dir = session_open(&w, false);
-	if (o->all || o->older) {
-		if (argc > 1)
-			cli_die(EXIT_USAGE, "end: ids, --older or --all, not"
-				" two of them");
-		return dir < 0 ? EXIT_OK
-			       : end_many(&w, dir, o->all ? 0 : o->older,
-					 o->dry_run);
-	}
-	for (int i = 1; i < argc || i == 1; i++) {
+	if (many && argc > 1)
+		cli_die(EXIT_USAGE, "end: ids, --older or --all, not two of them");
+	if (o->json)
+		json_open(&j, '[');
+	if (many && dir >= 0)
+		code = end_many(
+			&w, dir, o->all ? 0 : o->older, o->dry_run, &j);
+	for (int i = 1; !many && (i < argc || i == 1); i++) {
 		session_pick(&w, argv[i], false, &name);
-		code |= end_one(&w, dir, name.id, o->dry_run);
+		code |= end_one(&w, dir, name.id, o->dry_run, &j);
 	}
+	session_print(&j);
 	return code;
 }
 

@@ -32,6 +32,9 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 /* What stands behind the verb, NULL for nothing; more than one ends the applet. */
 const char *session_operand(int argc, char **argv);
 
+/* Prints what was gathered; an array or object that is open is closed. */
+void session_print(struct json *j);
+
 /* A session that was just made, as JSON. */
 void session_print_made(
 	struct buf *out, const char *id, const struct state *s);

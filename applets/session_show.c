@@ -82,9 +82,12 @@ static void json_env(struct json *j, const struct state *s)
 	json_close(j);
 }
 
-static void print_json(struct json *j)
+void session_print(struct json *j)
 {
-	buf_addc(j->out, '\n');
+	if (j->depth) {
+		json_close(j);
+		buf_addc(j->out, '\n');
+	}
 	cli_print(j->out);
 }
 
@@ -98,8 +101,7 @@ void session_print_env(
 		json_open(&j, '{');
 		json_put_bool(&j, "saved", s->has_env);
 		json_env(&j, s);
-		json_close(&j);
-		print_json(&j);
+		session_print(&j);
 		return;
 	}
 	for (size_t i = 0; i < s->env.count; i++) {
@@ -169,12 +171,7 @@ int session_run_list(void *into, int argc, char **argv)
 		json_put_bool(&j, "current", current);
 		json_close(&j);
 	}
-	if (o->json) {
-		json_close(&j);
-		print_json(&j);
-	} else {
-		cli_print(&out);
-	}
+	session_print(&j);
 	return EXIT_OK;
 }
 
@@ -222,7 +219,6 @@ static void json_facts(struct json *j, const struct session_name *name,
 	json_close(j);
 	json_put_bool(j, "env_saved", s->has_env);
 	json_env(j, s);
-	json_close(j);
 }
 
 int session_run_show(void *into, int argc, char **argv)
@@ -246,12 +242,10 @@ int session_run_show(void *into, int argc, char **argv)
 		cli_die(EXIT_FOUND, "there is no session %s", argv[1]);
 	if (err && err != -ENOENT)
 		cli_die_diag(EXIT_FOUND, &d);
-	if (o->json) {
+	if (o->json)
 		json_facts(&j, &name, &s, base);
-		print_json(&j);
-	} else {
+	else
 		add_facts(&out, &name, &s, base);
-		cli_print(&out);
-	}
+	session_print(&j);
 	return EXIT_OK;
 }

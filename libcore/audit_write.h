@@ -208,8 +208,9 @@ int audit_vacuum(struct audit_log *log, uint64_t keep_bytes,
 
 /* Takes the contents of one record out for good; the chain still verifies, and
  * an event says that it was done. -ENOENT: no such record; -EPERM: it is a
- * header, a checkpoint or the like, without which nothing verifies. */
+ * header, a checkpoint or the like, without which nothing verifies. With dry,
+ * says so and does nothing. */
 int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
-	struct diag *d);
+	bool dry, struct diag *d);
 
 #endif

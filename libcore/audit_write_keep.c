@@ -377,7 +377,7 @@ static int put_expunged(struct audit_log *log, struct audit_head *h,
 }
 
 int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
-	struct diag *d)
+	bool dry, struct diag *d)
 {
 	struct audit_head h;
 	struct place at = {0};
@@ -387,8 +387,12 @@ int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
 	if (err)
 		return err;
 	err = find_record(log, seq, &at, d);
+	if (err || dry) {
+		audit_unlock(log, &h);
+		return err;
+	}
 	/* Offsets of the live segment are in the head and in writers' hands. */
-	if (!err && at.segment == h.segment)
+	if (at.segment == h.segment)
 		err = audit_segment_begin(log, &h, d);
 	if (!err) {
 		by = h.next;

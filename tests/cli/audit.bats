@@ -514,6 +514,11 @@ redact mine key=*PHRASE*'
 	run "$WARDBOX" audit init -D fourth --dry-run
 	[ "$status" -eq 0 ]
 	[ ! -e fourth ]
+	"$WARDBOX" audit init -D fourth --dry-run --json | jq -e .would
+	# What would fail fails dry, too.
+	run "$WARDBOX" audit init -D third --dry-run
+	[ "$status" -eq 2 ]
+	[[ $output == *"there is an audit log already"* ]]
 	# By default where the log of this user is.
 	run env HOME="$PWD/h" XDG_STATE_HOME="$PWD/s" setpriv --reuid 54321 --regid 54321 --clear-groups "$WARDBOX" audit -n 1
 	[ "$status" -eq 2 ]
@@ -528,6 +533,9 @@ redact mine key=*PHRASE*'
 	run audit expunge 3 --dry-run
 	[ "$status" -eq 0 ]
 	grep -q -a README "$LOG"/*.aud
+	run audit expunge 99999 --dry-run
+	[ "$status" -eq 2 ]
+	[[ $output == *"no record 99999"* ]]
 	run audit expunge 3 --yes --reason 'a name leaked'
 	[ "$status" -eq 0 ]
 	absent -q -a README "$LOG"/*.aud

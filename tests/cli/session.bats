@@ -162,6 +162,10 @@ lines$" out
 	run box session end --older 1h
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
+	[ "$(box session end --older 1h --json)" = "[]" ]
+	box session end --all --dry-run --json | jq -e '. == ["a", "b"]'
+	box session create c >/dev/null
+	box session end c --json | jq -e '. == ["c"]'
 	run box session end --all
 	[ "$output" = "a
 b" ]

@@ -170,7 +170,7 @@ static void keep_house(struct test_log *t, struct promised *p)
 		audit_event(&t->log, "s", 0, "e", &fact, 1, NULL);
 	}
 	said(audit_rotate(&t->log, &d), &d);
-	said(audit_expunge(&t->log, 3, "oops", &d), &d);
+	said(audit_expunge(&t->log, 3, "oops", false, &d), &d);
 	said(audit_checkpoint(&t->log, &d), &d);
 	said(audit_rotate(&t->log, &d), &d);
 	said(audit_vacuum(&t->log, 1, 0, false, &d), &d);

@@ -465,16 +465,16 @@ static void expunge_empties_one_record(void **state)
 	struct diag d;
 
 	test_event(t, "leaked", 7);
-	assert_int_equal(audit_expunge(&t->log, 0, NULL, &d), -EPERM);
-	assert_int_equal(audit_expunge(&t->log, 999, NULL, &d), -ENOENT);
-	assert_int_equal(audit_expunge(&t->log, 23, "oops", &d), 0);
+	assert_int_equal(audit_expunge(&t->log, 0, NULL, false, &d), -EPERM);
+	assert_int_equal(audit_expunge(&t->log, 999, NULL, false, &d), -ENOENT);
+	assert_int_equal(audit_expunge(&t->log, 23, "oops", false, &d), 0);
 	slurp(t, SEGMENT, &b);
 	assert_null(memmem(b.data, b.len, "leaked", 6));
 	all = verify(t, WITH_PIN | WITH_SEED);
 	assert_string_equal(all.kinds, "");
 	assert_int_equal(all.v.purged, 1);
 	/* Nor can what is needed be taken out afterwards. */
-	assert_int_equal(audit_expunge(&t->log, 23, NULL, &d), -EPERM);
+	assert_int_equal(audit_expunge(&t->log, 23, NULL, false, &d), -EPERM);
 }
 
 /* A stopped holder: wait, then say so, and never write without the lock. */
