@@ -4,6 +4,8 @@
 #ifndef WARDBOX_POLICY_APPLET_H
 #define WARDBOX_POLICY_APPLET_H
 
+#include <limits.h>
+
 #include "applet.h"
 #include "policy.h"
 #include "str.h"
@@ -24,7 +26,8 @@ struct policy_opts {
 
 /* Where a line is judged. */
 struct policy_here {
-	char cwd[1024], root[1024], home[1024], user[1024], project[1100];
+	char cwd[PATH_MAX], root[PATH_MAX], home[PATH_MAX], user[PATH_MAX];
+	char project[PATH_MAX];
 	struct policy *policy;
 	struct policy_where where;
 	enum policy_profile profile;

@@ -33,11 +33,14 @@ static void physical(
 {
 	autofd int fd = path_openat2(
 		AT_FDCWD, dir, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0);
+	int err;
 
 	if (fd < 0)
 		cli_die_usage(spec, "%s: %s", dir, strerror(-fd));
-	if (path_of_fd(fd, out, size) < 0)
-		cli_die(EXIT_FOUND, "%s: cannot tell its path", dir);
+	err = path_of_fd(fd, out, size);
+	if (err)
+		cli_die(EXIT_FOUND, "%s: cannot tell its path: %s", dir,
+			strerror(-err));
 }
 
 static void project_file(struct policy_here *h)

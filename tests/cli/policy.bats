@@ -117,6 +117,25 @@ policy() {
 	[ ! -e .wardbox ]
 }
 
+@test "a directory as deep as a path can name is judged as any" {
+	local deep i
+	deep=$(printf 'd%.0s' {1..240})
+	for i in {1..14}; do
+		mkdir "$deep"
+		cd "$deep"
+	done
+	run policy test 'git status'
+	[ "$status" -eq 0 ]
+	for i in {1..4}; do
+		mkdir "$deep"
+		cd "$deep"
+	done
+	run policy test 'git status'
+	[ "$status" -eq 1 ]
+	[[ $output == *"too long"* ]]
+	cd "$BATS_TEST_TMPDIR"
+}
+
 @test "status tells whether anything runs, and what is done with the unknown" {
 	run policy status -p SAFE
 	[[ $output == *"shell      off, unknown commands: deny"* ]]
