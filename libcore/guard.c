@@ -134,9 +134,11 @@ static int denied(struct guard *g, bool asked)
 	if (err)
 		return fail(g, GUARD_OURS, err);
 	/* No policy said no: there is none to ask. */
-	if (g->policy->state == POLICY_BROKEN)
-		return fail(g, GUARD_OURS,
-			diag_fail(d, -EINVAL, "%s", v->reason));
+	if (g->policy->state == POLICY_BROKEN) {
+		diag_fail(d, -EINVAL, "%s", v->reason);
+		diag_hint(d, "%s", g->policy->why.hint);
+		return fail(g, GUARD_OURS, -EINVAL);
+	}
 	if (v->decision == POLICY_DENY)
 		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
 			v->command[0] ? v->command : "the line", v->reason,

@@ -333,16 +333,18 @@ limit FULL-AUTO out=4k' -c "$line" sh 9000
 	grep -q REDACTED all
 }
 
-@test "a broken policy, an unwritable log: 125, one line, nothing ran" {
+@test "a broken policy, an unwritable log: 125, what to do, nothing ran" {
 	run in_policy 'nonsense here' "$WARDBOX" sh -c 'touch ran'
 	[ "$status" -eq 125 ]
-	[ "${#lines[@]}" -eq 1 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[ "${lines[1]}" = "  see wardbox-policy(1), POLICY FILES" ]
 	[ ! -e ran ]
 	[[ "$output" == 'wardbox sh: the policy is broken: /etc/wardbox/policy:1: nonsense: '* ]]
 	run in_policy 'use FULL-AUTO' sh -c 'chmod 666 /etc/wardbox/policy && exec "$@"' \
 		_ "$WARDBOX" sh -c 'touch ran'
 	[ "$status" -eq 125 ]
-	[ "${#lines[@]}" -eq 1 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[[ "${lines[1]}" == *"chmod go-w /etc/wardbox/policy" ]]
 	[ ! -e ran ]
 	[[ "$output" == *'broken: /etc/wardbox/policy can be written by'* ]]
 	# Who may write the directory may take the policy away.
