@@ -27,7 +27,8 @@ struct acting {
 	const struct profile_who *who;
 	const struct profile_opts *o;
 	struct outcome *outcome;
-	size_t at; /* the goal in hand */
+	const char *withheld; /* why what could be done was not; NULL */
+	size_t at;            /* the goal in hand */
 };
 
 static int edit(void *ctx, const char *text, size_t n, bool missing,
@@ -204,14 +205,17 @@ static void json_outcome(struct json *j, const struct acting *a, size_t i)
 {
 	const struct outcome *oc = &a->outcome[i];
 	const char *path = a->goals->goal[i].file.path;
+	const char *why = oc->err    ? oc->d.text
+			  : made(oc) ? a->withheld
+				     : NULL;
 	autobuf struct buf diff = BUF_INIT(4 * (size_t)PROFILE_TEXT_MAX);
 
 	make_diff(&diff, path, &oc->w);
 	json_putf(j,
 		"{ file %s shell %s action %s reason %s backup %s diff %s }",
 		path, shellkind_name(a->goals->goal[i].kind),
-		oc->err ? "refused" : profile_action_name(oc->w.action),
-		oc->err ? oc->d.text : NULL, oc->w.backup,
+		why ? "refused" : profile_action_name(oc->w.action), why,
+		oc->w.backup,
 		oc->err ? NULL : buf_str(&diff));
 }
 
@@ -301,7 +305,8 @@ int profile_consent(const struct profile_opts *o, const char *question)
 
 	if (o->yes)
 		return EXIT_OK;
-	answer = cli_ask(question);
+	/* What a program reads shows a person nothing to say yes to. */
+	answer = o->json ? -1 : cli_ask(question);
 	if (answer == 1)
 		return EXIT_OK;
 	cli_warn(answer < 0 ? "no terminal to ask on; -y writes without asking"
@@ -313,9 +318,8 @@ static int ask(const struct acting *a, size_t changes)
 {
 	autobuf struct buf question = BUF_INIT(65536);
 
-	if (a->o->yes)
-		return EXIT_OK;
-	show_dry(a);
+	if (!a->o->yes && !a->o->json)
+		show_dry(a);
 	buf_addf(&question, "Change %zu file%s as shown?", changes,
 		str_plural(changes));
 	return profile_consent(a->o, buf_str(&question));
@@ -354,14 +358,17 @@ static int act_on(struct acting *a)
 	}
 	/* Nothing is written while one of the files cannot be. */
 	code = profile_code(first_error(a));
-	if (!code && changes)
+	if (code)
+		a->withheld = "another file cannot be changed";
+	else if (changes)
 		warn(a);
 	if (!code && changes && !a->o->dry_run) {
 		profile_refuse_useless(a->who, a->o);
 		code = ask(a, changes);
 		if (code)
-			return code;
-		code = write_all(a);
+			a->withheld = "nobody said yes";
+		else
+			code = write_all(a);
 	}
 	report_errors(a);
 	if (a->o->json)

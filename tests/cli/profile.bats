@@ -661,6 +661,15 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 		jq -e '.changes[0].file_b64 | @base64d | length > 0'
 }
 
+@test "--json says of nothing that it was written when it was not" {
+	run -3 --separate-stderr profile add --json /opt/x
+	echo "$output" | jq -e '[.changes[] | .action == "refused" and .reason == "nobody said yes"] | all'
+	printf '# >>> profile:default >>>\n' >"$HOME/.bashrc"
+	run -5 --separate-stderr profile add --json -y /opt/x
+	echo "$output" | jq -e '[.changes[] | .action == "refused"] | all'
+	[ ! -e "$HOME/.profile" ]
+}
+
 @test "--shell all writes each file once" {
 	run -0 profile add -y --shell all /opt/x
 	[ "$(grep -c 'profile:default >>>' "$HOME/.profile")" = 1 ]
