@@ -135,11 +135,14 @@ static struct profile_file *add(struct listing *l, enum where where,
 	return f;
 }
 
-/* $ENV and $BASH_ENV: a path that may begin with the home. */
-static struct profile_file *add_variable(
-	struct listing *l, const char *value, unsigned sessions)
+/* $ENV and $BASH_ENV: a path that may begin with the home. mksh expands neither,
+ * dash and ash no tilde. */
+static struct profile_file *add_variable(struct listing *l, unsigned group,
+	const char *value, unsigned sessions)
 {
-	size_t prefix = profile_home_prefix(value);
+	size_t prefix = group == MKSH || (group == SH && value[0] == '~')
+		? 0
+		: profile_home_prefix(value);
 	struct profile_file *f;
 
 	if (prefix)
@@ -209,7 +212,7 @@ static int walk(struct listing *l, enum shell_kind kind, unsigned scope)
 		if (r->where >= ENV) {
 			if (!value || !*value)
 				continue;
-			f = add_variable(l, value, r->sessions);
+			f = add_variable(l, group, value, r->sessions);
 			/* One that is not the user's own is left alone. */
 			if (scope && f &&
 				!path_beneath(l->place->home, f->path)) {

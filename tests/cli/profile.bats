@@ -112,6 +112,17 @@ sum() { sha256sum <"$1"; }
 	[[ "$output" != */etc/some.rc* ]]
 }
 
+@test "ENV counts as far as the shell expands it" {
+	for case in 'mksh $HOME/.erc .mkshrc' 'mksh '"$HOME"'/.erc .erc' \
+		'dash ~/.erc .profile' 'dash $HOME/.erc .erc' 'ksh ~/.erc .erc'; do
+		read -r shell env file <<<"$case"
+		ENV=$env profile add -q -y --no-exec --shell "$shell" /opt/x
+		grep -q /opt/x "$HOME/$file"
+		[ "$file" = .erc ] || [ ! -e "$HOME/.erc" ]
+		rm -f "$HOME"/.[a-z]*
+	done
+}
+
 @test "consent: no terminal and no -y is 3, and nothing changes" {
 	echo 'x=1' >"$HOME/.bashrc"
 	run -3 setsid -w "$WARDBOX" profile add /opt/x </dev/null
