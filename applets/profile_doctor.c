@@ -109,8 +109,8 @@ static void exam_file(struct exam *e, const char *path, bool system)
 	if (err == -ENOENT)
 		return;
 	if (err) {
-		profile_problem_add(e->out, PROBLEM_PERM, SEVERITY_WARNING,
-			path, 0,
+		profile_problem_add(e->out, PROBLEM_UNCHECKED,
+			SEVERITY_WARNING, path, 0,
 			"cannot be read: %s\036"
 			"look at its mode and owner",
 			strerror(-err));
@@ -396,6 +396,8 @@ void profile_doctor_find(struct profile_problems *problems,
 	quiet.no_exec |= o->file != NULL;
 	profile_facts_find(facts, who, &quiet);
 	if (o->file) {
+		if (access(o->file, F_OK))
+			cli_die(EXIT_USAGE, "%s: %s", o->file, strerror(errno));
 		exam_file(&e, o->file, false);
 		return;
 	}

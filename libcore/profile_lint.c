@@ -67,7 +67,8 @@ bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd)
 	return !cmd->word[0].quoted && str_index(words, cmd->word[0].text) >= 0;
 }
 
-/* Why the entry is none that belongs into PATH; NULL when it may stand. */
+/* Why the entry is none that belongs into PATH; NULL when it may stand. The
+ * first two are what profile_repair() knows to mend. */
 static const char *entry_fault(const char *entry, size_t n)
 {
 	if (!n)
@@ -130,18 +131,21 @@ static void judge_list(const struct profile_lint *l, const char *file,
 
 	while (rc_entry(list, n, &at, &entry, &len)) {
 		const char *fault = entry_fault(entry, len);
+		bool mends = *file && (!len || *entry == '~') &&
+			shellkind_family(l->kind) == FAMILY_SH;
 		const char *other;
 		size_t from = 0, other_len;
 
 		if (fault) {
 			profile_problem_add(out, PROBLEM_PATH_CORRUPT,
-				SEVERITY_ERROR | (*file ? PROBLEM_FIXABLE : 0u),
+				SEVERITY_ERROR | (mends ? PROBLEM_FIXABLE : 0u),
 				file, line, "%s%.*s%s%s\036%s", where,
 				(int)(len < 120 ? len : 120), entry,
 				len ? ": " : "", fault,
-				*file ? "profile fix path-corrupt"
-				      : "find the line that adds it with "
-					"'profile doctor --no-exec'");
+				mends   ? "profile fix path-corrupt"
+				: *file ? "name a directory from its root"
+					: "find the line that adds it with "
+					  "'profile doctor --no-exec'");
 			continue;
 		}
 		while (rc_entry(list, (size_t)(entry - list), &from, &other,

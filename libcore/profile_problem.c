@@ -11,14 +11,14 @@
 /* In the order of the enum: the name of each, and why it matters. */
 static const char texts[] =
 	"missing-path\0"
-	"the program is there, but its name alone does not find it\0"
+	"its name alone does not find the program\0"
 	"other-shell\0"
 	"another shell's file has the line; this shell never reads "
 	"it\0"
 	"syntax\0"
 	"the shell stops reading there, or does not start at all\0"
 	"unchecked\0"
-	"the shell is not here to say whether the file is right\0"
+	"nothing here can say whether the file is right\0"
 	"shadowed\0"
 	"no login shell reads the file while the other one is there\0"
 	"login-skips-bashrc\0"

@@ -340,9 +340,12 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 		return -ETIMEDOUT;
 	if (WIFEXITED(ran.status) && WEXITSTATUS(ran.status) == 0)
 		return 0;
-	first = buf_str(&said);
-	said.len = strcspn(first, "\n");
-	diag_fail(d, -EBADMSG, "%s", *first ? buf_str(&said) : "syntax error");
+	said.len = strcspn(buf_str(&said), "\n");
+	/* Which name the text had for the shell tells nobody anything. */
+	first = str_find(buf_str(&said), file);
+	first = first ? first + strlen(file) : said.data;
+	first += strspn(first, ": ");
+	diag_fail(d, -EBADMSG, "%s", *first ? first : "syntax error");
 	diag_at(d, "", said_line(buf_str(&said)), 0);
 	return 1;
 }

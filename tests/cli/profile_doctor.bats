@@ -136,6 +136,19 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	has path-corrupt --no-exec
 }
 
+@test "what fix cannot repair is not said to be for it; what is not there is no clean file" {
+	echo 'export PATH="~/bin:rel:$PATH:"' >"$HOME/.bashrc"
+	mkdir "$HOME/dir"
+	profile doctor --json --file "$HOME/.bashrc" |
+		jq -e '[.problems[] | select(.code == "path-corrupt") | .fixable] == [true, false, true]'
+	run -2 profile doctor --file "$HOME/nope"
+	run -1 profile doctor --file "$HOME/dir"
+	[[ "$output" == *"unchecked: "* ]]
+	echo 'if x' >"$HOME/.bashrc"
+	run -1 profile doctor --file "$HOME/.bashrc"
+	[[ "$output" != */proc/self* ]]
+}
+
 @test "path-clobber is told for a user's file, with its line" {
 	printf 'x=1\nexport PATH=/usr/bin:/bin\n' >"$HOME/.bashrc"
 	profile doctor --no-exec --json |
