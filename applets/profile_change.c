@@ -26,11 +26,6 @@ void profile_refuse_useless(
 			"the shell is restricted (%s): its startup files are "
 			"the administrator's to change",
 			seen.shell[0] ? seen.shell : seen.current);
-	if (who->kind == SHELL_NOLOGIN && !o->file && !o->system)
-		cli_die(PROFILE_EXIT_REFUSED,
-			"%s is no shell to log in with; --shell NAME says for "
-			"which one to write",
-			who->shell);
 	if (!o->force && !o->dry_run &&
 		confinement_forbids_profile(profile_environ(), &d))
 		cli_die_diag(PROFILE_EXIT_REFUSED, &d);

@@ -208,9 +208,11 @@ static int of_kind(struct profile_goals *goals, enum shell_kind kind,
 
 	if (!shellkind_writable(kind))
 		return diag_fail(d, -ENOEXEC,
-			"%s has no startup file that is written here\036"
-			"'profile print' gives its lines",
-			shellkind_name(kind));
+			"%s has no startup file that is written here\036%s",
+			shellkind_name(kind),
+			shellkind_family(kind) == FAMILY_NONE
+				? "--shell NAME says for which one to write"
+				: "'profile print' gives its lines");
 	err = o->system ? profile_targets_system(
 				  files, kind, o->id, o->force, &who->place, d)
 			: profile_targets_user(

@@ -134,6 +134,7 @@ static void list_file(
 	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
 	autofree struct profile_blocks *blocks = malloc(sizeof *blocks);
 	struct diag d = {0};
+	int err;
 
 	for (unsigned i = 0; i < l->seen_count; i++) {
 		if (str_eq(l->seen[i], path))
@@ -142,10 +143,17 @@ static void list_file(
 	if (l->seen_count < ARRAY_SIZE(l->seen) &&
 		str_copy(l->seen[l->seen_count], sizeof l->seen[0], path) == 0)
 		l->seen_count++;
-	if (!blocks || file_read(AT_FDCWD, path, &text))
+	err = blocks ? file_read(AT_FDCWD, path, &text) : -ENOMEM;
+	if (err == -ENOENT)
 		return;
-	if (profile_blocks_find(blocks, buf_str(&text), text.len, family, &d)) {
+	if (err) {
+		diag_of(&d, err, path);
+	} else {
+		err = profile_blocks_find(
+			blocks, buf_str(&text), text.len, family, &d);
 		diag_at(&d, path, d.line, d.col);
+	}
+	if (err) {
 		cli_diag(&d);
 		l->broken++;
 		return;

@@ -97,10 +97,14 @@ static void find_home(struct profile_who *who, const struct user *user,
 		home = o->home ? o->home : user->home;
 	if (o->home && home[0] != '/') {
 		char cwd[1024];
+		int err = path_cwd(cwd, sizeof cwd);
 
-		if (path_cwd(cwd, sizeof cwd) ||
-			path_normal(who->home, sizeof who->home, cwd, home))
-			cli_die(EXIT_USAGE, "--home %s: too long", home);
+		if (!err)
+			err = path_normal(
+				who->home, sizeof who->home, cwd, home);
+		if (err)
+			cli_die(EXIT_USAGE, "--home %s: %s", home,
+				strerror(-err));
 		return;
 	}
 	if (str_copy(who->home, sizeof who->home, home))
@@ -140,8 +144,8 @@ static void give_up_root(const struct profile_who *who, const struct user *user,
 	if (str_copy(dir, sizeof dir, place))
 		return;
 	slash = strrchr(dir, '/');
-	if (o->file && slash)
-		*slash = '\0';
+	if (o->file)
+		str_copy(slash ? slash : dir, 2, slash ? "" : ".");
 	if (!*place || stat(*dir ? dir : "/", &st) || !st.st_uid)
 		return;
 	if (user_find("/etc/passwd", NULL, st.st_uid, &owner))

@@ -526,6 +526,31 @@ open_dir() {
 
 teardown() { rm -rf "${OPEN-/nonexistent}"; }
 
+@test "a file's owner is its owner by a bare name, too" {
+	[ "$(id -u)" = 0 ] || skip "not root"
+	open_dir
+	chown 1000:1000 "$OPEN"
+	cd "$OPEN"
+	run -0 profile add -q -y --no-exec --file rc /opt/x
+	[ "$(stat -c %u rc)" = 1000 ]
+}
+
+@test "a directory that is gone, a file that cannot be read: said as it is" {
+	mkdir "$HOME/gone" "$HOME/.bashrc"
+	cd "$HOME/gone"
+	rmdir "$HOME/gone"
+	run -2 profile add -n --home . /opt/x
+	[[ "$output" == *"--home .: No such file or directory"* ]]
+	run -5 profile list
+	[[ "$output" == *".bashrc: Is a directory"* ]]
+}
+
+@test "no shell to log in with: what to do is said, and works" {
+	SHELL=/sbin/nologin run -5 profile add -y /opt/x
+	[[ "$output" == *"--shell NAME"* ]]
+	SHELL=/sbin/nologin run -0 profile add -y --shell sh /opt/x
+}
+
 @test "root works with the rights of the file's owner: a symlink leads nowhere" {
 	[ "$(id -u)" = 0 ] || skip "not root"
 	open_dir
