@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "path.h"
+#include "shellkind.h"
 #include "shimlinks.h"
 #include "str.h"
 
@@ -103,6 +104,7 @@ void envrun_find_shell(struct envrun *e)
 	const char *name = e->shell ? e->shell : "sh";
 	const bool named = strchr(name, '/');
 	const bool known = shim_is_shell(path_base(name));
+	const enum shell_kind kind = shellkind_of(name, NULL);
 	struct diag d = {0};
 	size_t i = 0;
 
@@ -111,8 +113,17 @@ void envrun_find_shell(struct envrun *e)
 		!shim_real(name, "", e->shell_path, sizeof e->shell_path, NULL))
 		return;
 	if (named && access(name, X_OK)) {
+		int code = errno == EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
+
 		diag_errno(&d, -errno, "--shell %s", name);
-		die(e, EXIT_NOTFOUND, &d);
+		die(e, code, &d);
+	}
+	/* It would take what is wrapped around the line for nonsense. */
+	if (kind != SHELL_UNKNOWN && shellkind_family(kind) != FAMILY_SH) {
+		diag_fail(&d, -EINVAL, "--shell %s: it does not read the "
+				       "language of sh",
+			name);
+		die(e, EXIT_OURS, &d);
 	}
 	if (known) {
 		if (shim_real(name, NULL, e->shell_path, sizeof e->shell_path,
@@ -150,6 +161,13 @@ static void find_state(struct envrun *e)
 	if (guard_workspace(&here, workspace, sizeof workspace))
 		memcpy(workspace, "/", sizeof "/");
 	e->workspace = workspace;
+	err = path_cwd(cwd, sizeof cwd);
+	if (err && !where.id && !where.file) {
+		diag_errno(&d, err, "the current directory");
+		die(e, EXIT_OURS, &d);
+	}
+	if (err)
+		memcpy(cwd, "/", sizeof "/");
 	where.own = session_base(&where, true, NULL, &d);
 	if (!e->state_file)
 		where.dir = e->dir = session_dir(&where, true, NULL, &no_dir);
@@ -165,8 +183,6 @@ static void find_state(struct envrun *e)
 			die(e, EXIT_OURS, &no_dir);
 		return;
 	}
-	if (path_cwd(cwd, sizeof cwd))
-		memcpy(cwd, "/", sizeof "/");
 	err = path_normal(e->file_name, sizeof e->file_name, cwd, e->state_file);
 	if (!err) {
 		slash = strrchr(e->file_name, '/');

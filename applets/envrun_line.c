@@ -234,8 +234,8 @@ static void record(const struct guard_request *q,
 static void tell_lost(const struct guard_request *q, struct envrun_outcome *out)
 {
 	static const char *const why[] = {
-		[CAPTURE_NO_DUMP] = "the shell did not answer (exec, or a "
-			"variable of 128 KiB)",
+		[CAPTURE_NO_DUMP] = "the shell did not answer (exec, an EXIT "
+			"trap, or a variable of 128 KiB)",
 		[CAPTURE_TOO_LARGE] = "its environment is too large",
 		[CAPTURE_KILLED] = "the shell was killed",
 	};
@@ -307,14 +307,18 @@ static int move_inside(void *ctx)
 	return err ? 1 : 0;
 }
 
-static const char *start_here(char **slot)
+/* Where the caller stands; NULL with d when that is gone: what was meant for an
+ * empty directory must not happen in another. */
+static const char *start_here(char **slot, struct diag *d)
 {
 	static char cwd[STATE_PATH_MAX];
-	const char *from = path_cwd(cwd, sizeof cwd) ? "/" : cwd;
+	int err = path_cwd(cwd, sizeof cwd);
 
-	if (state_path(slot, from))
-		cli_die(EXIT_OURS, "out of memory");
-	return from;
+	if (!err)
+		err = state_path(slot, cwd);
+	if (err)
+		diag_errno(d, err, "the current directory");
+	return err ? NULL : cwd;
 }
 
 /* 0, or -errno with out's diag filled. */
@@ -339,7 +343,9 @@ static int prepare(struct envrun *e, struct envrun_outcome *out)
 	 * be able to write a file of the caller's choice, and must not choose
 	 * its own jail. */
 	if (!s->cwd)
-		s->first_cwd = start_here(&s->cwd);
+		s->first_cwd = start_here(&s->cwd, &out->guard.diag);
+	if (!s->cwd)
+		return -ENOENT;
 	if ((!s->workspace || e->file_name[0]) &&
 		state_path(&s->workspace, e->workspace))
 		cli_die(EXIT_OURS, "out of memory");

@@ -687,12 +687,40 @@ refused() { # STATE
 	[[ "$output" == *"in quotes"* ]]
 	run "$WARDBOX" envrun --shell /no/such/shell -- true
 	[ "$status" -eq 127 ]
+	run "$WARDBOX" envrun --shell /etc/passwd -- true
+	[ "$status" -eq 126 ]
+	# fish said what is wrong with our words, and 0.
+	for shell in fish tcsh pwsh nologin; do
+		run "$WARDBOX" envrun --json --shell $shell -- true
+		[ "$status" -eq 125 ]
+		[[ "$output" == *"language of sh"* ]]
+	done
 	run "$WARDBOX" envrun --timeout soon -- true
 	[ "$status" -eq 125 ]
 	run "$WARDBOX" envrun --timeout 0 -- true
 	[ "$status" -eq 125 ]
 	run "$WARDBOX" exec --timeout 0 -- true
 	[ "$status" -eq 125 ]
+}
+
+@test "no line runs in another directory than the caller's, which is gone" {
+	mkdir gone
+	cd gone
+	rmdir ../gone
+	run e -- pwd
+	[ "$status" -eq 125 ]
+	[[ "$output" == *"the current directory: No such file"* ]]
+	unset WARDBOX_SESSION_ID
+	run e --json -- pwd
+	[ "$status" -eq 125 ]
+	echo "${lines[-1]}" | jq -e '.error'
+	cd ..
+	e --session known -- 'export A=1'
+	mkdir gone
+	cd gone
+	rmdir ../gone
+	run e --session known -- 'pwd; echo $A'
+	[[ "$output" == *"$PROJECT"$'\n1' ]]
 }
 
 @test "--repl: a line is edited, and the terminal is given back" {
