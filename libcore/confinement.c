@@ -199,10 +199,11 @@ struct statx_head {
 	uint64_t rest[24];
 };
 
-/* The mount of "/" in a mountinfo: its number, and the type of its file system.
- * "" for what is longer. */
+/* What is mounted at "/" in a mountinfo: "major:minor root ", and the type of the
+ * file system; "" for what is longer. Not its number: a new mount namespace has
+ * new ones. */
 struct root {
-	char id[24], type[24];
+	char what[1024], type[24];
 };
 
 #define WORD_AT(to, s) BUF_PRINT(to, "%.*s", (int)strcspn(s, " \n"), s)
@@ -210,17 +211,19 @@ struct root {
 static bool find_root(const char *text, struct root *r)
 {
 	while (text && *text) {
-		size_t n = strcspn(text, "\n"), at = 0;
+		size_t n = strcspn(text, "\n"), at = 0, from = 0;
 		const char *dash;
 
 		/* id parent major:minor root / options... - type */
 		for (unsigned field = 0; field < 4 && at < n; field++) {
+			from = field == 2 ? at : from;
 			at += strcspn(text + at, " \n");
 			at += text[at] == ' ';
 		}
 		if (at + 1 < n && text[at] == '/' && text[at + 1] == ' ') {
 			dash = str_find(text + at, " - ");
-			WORD_AT(r->id, text);
+			BUF_PRINT(r->what, "%.*s", (int)(at - from),
+				text + from);
 			WORD_AT(r->type, dash && dash < text + n ? dash + 3 : "");
 			return true;
 		}
@@ -263,7 +266,7 @@ static void look_chroot(struct look *l)
 			own.type);
 	/* A chroot into a mount of its own is the root of one all the same. */
 	text = read_text(l, "/proc/1/mountinfo");
-	if (find_root(text, &first) && !str_eq(own.id, first.id))
+	if (find_root(text, &first) && !str_eq(own.what, first.what))
 		fact(l, CONFINED_CHROOT,
 			"/proc/self/mountinfo: / is not the mount that process 1"
 			" has there");

@@ -416,8 +416,12 @@ contained() {
 	tree /proc/self/mountinfo '99 1 8:1 /srv/x /srv/x rw - ext4 /dev/sda1 rw'
 	[[ "$(kinds)" == "chroot=true/maybe/yes/yes" ]]
 	fresh
-	tree /proc/self/mountinfo '77 1 8:1 / / rw - ext4 /dev/sda2 rw'
+	tree /proc/self/mountinfo '77 1 8:2 / / rw - ext4 /dev/sda2 rw'
 	[[ "$(kinds)" == "chroot=true"* ]]
+	fresh
+	# Of a namespace of its own, the same mount has another number.
+	tree /proc/self/mountinfo $'20 77 0:5 / /proc rw - proc proc rw\n77 1 8:1 / / rw - ext4 /dev/sda1 rw'
+	[ -z "$(kinds)" ]
 	fresh
 	tree /proc/self/status $'Name:\tx\nTracerPid:\t42\nNoNewPrivs:\t1\nSeccomp:\t2' \
 		/proc/42/comm proot
