@@ -360,7 +360,8 @@ static void exam_shell(struct exam *e)
 			SEVERITY_ERROR, "", 0,
 			"the shell %s is not there\036"
 			"chsh -s %s",
-			who->shell, e->facts->program);
+			who->shell,
+			e->facts->program[0] ? e->facts->program : "/bin/sh");
 	else if (who->current[0] &&
 		 !str_eq(who->current, shellkind_name(who->kind)) &&
 		 str_eq(who->source, "SHELL"))

@@ -88,7 +88,7 @@ int profile_shell_version(
 int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	size_t n, struct diag *d);
 
-/* Looks for the program of a shell in the usual places. */
+/* Looks for the program of a shell in the usual places; "" where it is not. */
 int profile_shell_find(const char *name, char *out, size_t size);
 
 #endif

@@ -175,6 +175,7 @@ int profile_shell_find(const char *name, char *out, size_t size)
 			access(out, X_OK) == 0)
 			return 0;
 	}
+	*out = '\0';
 	return -ENOENT;
 }
 

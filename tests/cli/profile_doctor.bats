@@ -235,6 +235,11 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	SHELL=/bin/bash profile detect --json | jq -e --arg h "$HOME" \
 		'.shell.login_profile == $h + "/.profile" and .shell.rc_file == $h + "/.bashrc"'
 	profile detect --no-exec --json | jq -e '.path_healthy == null'
+	# One that is not here has no place, and no health.
+	for shell in ash nu; do
+		[ -z "$(PATH=/bin:/usr/bin:/usr/local/bin:/sbin:/usr/sbin command -v $shell)" ] || continue
+		profile detect --json --shell $shell | jq -e '.shell.path == null and .path_healthy == null'
+	done
 }
 
 @test "order-differs: what a login lacks, and a mere other order" {
