@@ -115,8 +115,8 @@ int profile_goals_find(struct profile_goals *goals,
 	const struct profile_who *who, const struct profile_opts *o,
 	struct diag *d);
 
-/* Every file of the user's shells that has the block, whatever would be
- * written today. */
+/* Every file of the user's shells, or of the machine's with --system, that has
+ * the block, whatever would be written today. */
 void profile_goals_with_block(struct profile_goals *goals,
 	const struct profile_who *who, const struct profile_opts *o);
 

@@ -39,7 +39,7 @@ static int run_change(const struct profile_act *act,
 	int err;
 
 	/* What is taken out is wherever it was put, unless told otherwise. */
-	if (act->remove && !o->file && !o->system && !o->scope)
+	if (act->remove && !o->file && !o->scope)
 		profile_goals_with_block(&goals, who, o);
 	err = goals.count ? 0 : profile_goals_find(&goals, who, o, &d);
 	if (err) {

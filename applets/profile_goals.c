@@ -265,14 +265,18 @@ static void add_marked(struct profile_goals *goals, enum shell_kind kind,
 	autofree struct profile_files *one = profile_alloc(sizeof *one);
 
 	for (unsigned pass = 0; pass < 2; pass++) {
-		int err = pass ? profile_targets_user(files, kind, o->scopes,
+		struct diag none = {0};
+		int err = o->system
+			? profile_targets_system(files, kind, o->id, true,
+				  &who->place, &none)
+			: pass ? profile_targets_user(files, kind, o->scopes,
 					 o->id, &who->place)
 			       : profile_files_list(files, kind, &who->place);
 
 		for (size_t i = 0; !err && i < files->count; i++) {
 			const struct profile_file *f = &files->file[i];
 
-			if (f->system || !f->exists ||
+			if (f->system != o->system || !f->exists ||
 				!has_marker(f->path, o->id))
 				continue;
 			one->file[0] = *f;

@@ -671,6 +671,8 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 	run -0 profile add -y --system --force --root "$HOME/r" --shell zsh /opt/x
 	run -0 profile remove -y --system --root "$HOME/r" --id tool
 	[ ! -e "$HOME/r/etc/profile.d/profile-tool.sh" ]
+	run -0 profile remove -y --system --root "$HOME/r"
+	[ -z "$(grep -rl profile:default "$HOME/r")" ]
 }
 
 @test "--backup keeps the old bytes; --backup=DIR elsewhere" {
