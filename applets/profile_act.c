@@ -249,9 +249,17 @@ static void report_text(const struct acting *a)
 		buf_addc(&out, '\n');
 		any |= made(oc);
 	}
-	if (any && !a->act->remove)
-		buf_adds(&out, "A new shell has it; this one after: "
-			       "eval \"$(wardbox profile print)\"\n");
+	if (any && !a->act->remove) {
+		const struct profile_goal *g = a->goals->goal;
+
+		buf_adds(&out, "A new shell has it; this one after: ");
+		if (g->family == FAMILY_SH)
+			buf_addf(&out,
+				"eval \"$(wardbox profile print --shell %s)\"\n",
+				shellkind_name(g->kind));
+		else
+			profile_shown(&out, "source ", g->file.path, "\n");
+	}
 	cli_print(&out);
 }
 

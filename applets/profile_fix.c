@@ -249,6 +249,7 @@ static int apply_plan(struct fixing *f)
 	struct diag d = {0};
 	autofd int dir = profile_undo_open(f->who, true, &d);
 	int code = EXIT_OK;
+	bool any = false;
 
 	if (dir < 0)
 		cli_die_diag(PROFILE_EXIT_WRITE, &d);
@@ -273,12 +274,13 @@ static int apply_plan(struct fixing *f)
 			remember(dir, r->path, &r->w.before, &r->w.after,
 				st.st_mode & 07777);
 		}
+		any |= !r->err;
 		if (!r->err && !f->o->quiet)
 			cli_warn("repaired %s: %s", r->path,
 				profile_problem_name(r->code));
 		profile_written_release(&r->w);
 	}
-	return code;
+	return code && any ? PROFILE_EXIT_PARTIAL : code;
 }
 
 static int run_fix(struct fixing *f)

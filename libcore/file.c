@@ -168,6 +168,7 @@ int file_mkdirs(const char *path, mode_t mode)
 {
 	char part[PATH_MAX];
 	size_t n = strlen(path);
+	int denied = 0; /* why the rest may not be there */
 
 	if (!n || n >= sizeof part)
 		return n ? -ENAMETOOLONG : -ENOENT;
@@ -176,12 +177,14 @@ int file_mkdirs(const char *path, mode_t mode)
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		if (mkdir(part, 0755) && errno != EEXIST && errno != EROFS &&
-			errno != EACCES)
-			return -errno;
+		if (mkdir(part, 0755) && errno != EEXIST) {
+			if (errno != EROFS && errno != EACCES && !denied)
+				return -errno;
+			denied = denied ? denied : -errno;
+		}
 		*p = '/';
 	}
 	if (mkdir(part, mode) && errno != EEXIST)
-		return -errno;
+		return errno == ENOENT && denied ? denied : -errno;
 	return 0;
 }

@@ -203,19 +203,19 @@ static void see_path(struct linting *c, const struct rc_cmd *cmd)
 static void see_source(struct linting *c, const struct rc_cmd *cmd)
 {
 	const char *base = path_base(c->l->path);
+	autobuf struct buf guarded = BUF_INIT(4096);
 
 	if (!lint_is_dangling(c->l, cmd))
 		return;
+	lint_guarded(c->l, cmd, &guarded);
 	profile_problem_add(c->out, PROBLEM_DANGLING_SOURCE,
 		(str_ends(base, "profile") ? SEVERITY_CRITICAL
 					   : SEVERITY_ERROR) |
 			PROBLEM_FIXABLE,
 		c->l->path, cmd->line,
 		"reads %s, which is not there\036profile fix dangling-source: "
-		"if [ -r %.*s ]; then %.*s; fi",
-		cmd->word[1].text, (int)(cmd->word[1].end - cmd->word[1].at),
-		c->l->text + cmd->word[1].at, (int)(cmd->end - cmd->at),
-		c->l->text + cmd->at);
+		"%s",
+		cmd->word[1].text, buf_str(&guarded));
 }
 
 static void see_bashism(struct linting *c, const struct rc_cmd *cmd)

@@ -18,6 +18,11 @@ struct rc_source lint_source(const struct profile_lint *l);
 /* Sources, whatever happens, a file that is not there. */
 bool lint_is_dangling(const struct profile_lint *l, const struct rc_cmd *cmd);
 
+/* ". X" as "if [ -r X ]; then . X; fi" in the file's language, each word as it was
+ * written. */
+void lint_guarded(const struct profile_lint *l, const struct rc_cmd *cmd,
+	struct buf *out);
+
 /* Something only bash knows, where plain sh reads too. */
 bool lint_is_bashism(const struct profile_lint *l, const struct rc_cmd *cmd);
 

@@ -24,26 +24,31 @@ static void keep_until(struct repair *r, size_t at)
 	r->done = at;
 }
 
-/* ". X" becomes "if [ -r X ]; then . X; fi", each word as it was written. */
-static void guard_source(struct repair *r, const struct rc_cmd *cmd)
+void lint_guarded(
+	const struct profile_lint *l, const struct rc_cmd *cmd, struct buf *out)
 {
 	const struct rc_word *w = &cmd->word[1];
-	const char *name = r->l->text + w->at;
-	const char *whole = r->l->text + cmd->at;
+	const char *name = l->text + w->at;
+	const char *whole = l->text + cmd->at;
 	int name_len = (int)(w->end - w->at);
 	int whole_len = (int)(cmd->end - cmd->at);
-	enum shell_family family = shellkind_family(r->l->kind);
+	enum shell_family family = shellkind_family(l->kind);
 
-	keep_until(r, cmd->at);
 	if (family == FAMILY_FISH)
-		buf_addf(r->out, "if test -r %.*s; %.*s; end", name_len, name,
+		buf_addf(out, "if test -r %.*s; %.*s; end", name_len, name,
 			whole_len, whole);
 	else if (family == FAMILY_CSH)
-		buf_addf(r->out, "if ( -r %.*s ) %.*s", name_len, name,
-			whole_len, whole);
+		buf_addf(out, "if ( -r %.*s ) %.*s", name_len, name, whole_len,
+			whole);
 	else
-		buf_addf(r->out, "if [ -r %.*s ]; then %.*s; fi", name_len,
-			name, whole_len, whole);
+		buf_addf(out, "if [ -r %.*s ]; then %.*s; fi", name_len, name,
+			whole_len, whole);
+}
+
+static void guard_source(struct repair *r, const struct rc_cmd *cmd)
+{
+	keep_until(r, cmd->at);
+	lint_guarded(r->l, cmd, r->out);
 	r->done = cmd->end;
 	r->count++;
 }

@@ -36,6 +36,32 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	run -1 profile undo -y
 }
 
+@test "what is to be done is told in the shell's own language" {
+	need command -v fish
+	mkdir -p "$HOME/.config/fish"
+	echo 'source ~/gone.fish' >"$HOME/.config/fish/config.fish"
+	run -1 profile doctor --shell fish --no-exec
+	[[ "$output" == *"if test -r ~/gone.fish; source ~/gone.fish; end"* ]]
+	run -0 profile add -y --no-exec --shell fish /opt/x
+	[[ "$output" == *"after: source $HOME/.config/fish/conf.d/profile-default.fish"* ]]
+	run -0 profile add -y --no-exec --shell zsh /opt/x
+	[[ "$output" == *'after: eval "$(wardbox profile print --shell zsh)"'* ]]
+	profile print --shell zsh | grep -q /opt/x
+}
+
+@test "fix: some repaired and one not is 7; what denies the record is named" {
+	printf '. "$HOME/gone/env"\n' | tee "$HOME/.profile" >"$HOME/.bashrc"
+	chmod 444 "$HOME/.profile"
+	run -7 profile fix -y dangling-source
+	grep -q '^if' "$HOME/.bashrc"
+	chmod 644 "$HOME/.profile"
+	mkdir "$HOME/dir"
+	need unshare -m mount -t tmpfs -o ro none "$HOME/dir"
+	XDG_STATE_HOME=$HOME/dir/a/b run -4 unshare -m sh -c '
+		mount -t tmpfs -o ro none "$HOME/dir" && "$0" profile fix -y dangling-source' "$WARDBOX"
+	[[ "$output" == *"Read-only file system"* ]]
+}
+
 @test "dangling-source: guarded ones, functions and what is there are none" {
 	echo true >"$HOME/there"
 	cat >"$HOME/.profile" <<-'E'
