@@ -61,7 +61,8 @@ REPRO := -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(O))=out
 # these passes makes more code than it saves here, also at -Oz.
 SMALL := -fno-caller-saves -fno-thread-jumps -fno-move-loop-invariants \
 	-fno-tree-loop-im -fno-tree-dominator-opts -fno-shrink-wrap -fno-tree-sra \
-	-fno-if-conversion -fno-tree-tail-merge -fno-optimize-sibling-calls
+	-fno-if-conversion -fno-tree-tail-merge -fno-optimize-sibling-calls \
+	-fno-jump-tables
 OPT ?= $(shell for o in "-Oz $(SMALL)" -Oz -Os; do $(CC) $$o -Werror -E -x c /dev/null >/dev/null 2>&1 && echo $$o && break; done)
 OPT_HOT ?= -O2
 HOT := audit_read_filter cbor crc32c sha256_hw arena

@@ -97,13 +97,12 @@ enum redact_answer redact_token(
  * are told by one look that they are none. Of some hundred hashes this is the
  * one that takes the fewest words of English and of C for a token's.
  * scripts/redact-begins makes redact_begins.h of it while wardbox is built. */
-enum { REDACT_BEGIN = 3, REDACT_BEGINS = 8192, REDACT_ENDS = 1024 };
+enum { REDACT_BEGIN = 3, REDACT_BEGINS = 4096, REDACT_ENDS = 1024 };
 void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8]);
 void redact_name_ends(uint8_t ends[static REDACT_ENDS / 8]);
 static inline unsigned redact_begin(const unsigned char *p)
 {
-	return ((unsigned)p[0] * 257u + (unsigned)p[1] * 31u + p[2]) %
-		REDACT_BEGINS;
+	return (p[0] * 1057u + p[1] * 885u + p[2]) % REDACT_BEGINS;
 }
 /* Of the letters before end, small ones for capitals. */
 static inline unsigned redact_end(const unsigned char *end)
