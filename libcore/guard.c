@@ -155,7 +155,8 @@ static int denied(struct guard *g, bool asked)
 	if (v->alternative[0])
 		diag_hint(d, "%s", v->alternative);
 	else if (v->decision == POLICY_CONFIRM)
-		diag_hint(d, "run it on a terminal, or allow it in %s",
+		diag_hint(d, "%sallow it in %s",
+			asked ? "" : "run it on a terminal, or ",
 			POLICY_SYSTEM);
 	else
 		diag_hint(d, "%s", g->said.text[0]

@@ -118,6 +118,16 @@ lines"* ]]
 	[[ $output == *"--input: .: Is a directory"* ]]
 }
 
+@test "whoever said no on a terminal is not sent to one" {
+	need command -v script
+	run ex s -- sh </dev/null
+	[ "$status" -eq 126 ]
+	run in_policy "$POLICY" script -qec "$WARDBOX exec s -- sh" /dev/null <<<n
+	[[ $output == *"not confirmed: sh (rule stdin)"* ]]
+	[[ $output == *"  allow it in /etc/wardbox/policy"* ]]
+	[[ $output != *"run it on a terminal"* ]]
+}
+
 @test "--cwd: a file is no directory" {
 	touch file
 	run ex --cwd file s -- true
