@@ -303,27 +303,35 @@ static int carve(struct guard *g, const char *path, unsigned access,
 	return sandbox_grant(&g->plan, *own, access, true, why);
 }
 
-static bool is_writable(const struct guard *g, const char *path)
+static bool is_granted(const struct guard *g, unsigned access, const char *path)
 {
 	for (size_t i = 0; i < g->plan.grant_count; i++)
-		if (g->plan.grants[i].access & SANDBOX_WRITE &&
+		if (g->plan.grants[i].access & access &&
 			path_beneath(g->plan.grants[i].path, path))
 			return true;
 	return false;
 }
 
-/* In the project, or where the policy lets commands write? */
-static bool exposed(const struct guard *g, const char *path)
+/* Takes what is at name out of the grants that give such access to it, by this
+ * name or by the kernel's, if that is known: a home may be a link. */
+static int carve_from(struct guard *g, unsigned access, const char *name,
+	const char *real, unsigned left, const char *why)
 {
-	return path[0] && (path_beneath(g->root, path) || is_writable(g, path));
+	struct stat st;
+
+	if ((!is_granted(g, access, name) && !is_granted(g, access, real)) ||
+		lstat(name, &st))
+		return 0;
+	return carve(g, real, left, why);
 }
 
-/* What must not be the command's to change, whatever the policy opens around it:
- * its denied paths in the project, itself, the log, the sessions. Taking away
- * within a grant needs a mount namespace, so only what exists is taken. */
+/* What must not be the command's, whatever the policy opens around it: its
+ * denied paths in the project, the policy itself, the log, the sessions. Taking
+ * away within a grant needs a mount namespace, so only what exists is taken. */
 static int carve_out(struct guard *g)
 {
 	static const char *const system[] = {"/etc/wardbox", "/run/wardbox"};
+	const char *name = g->user_policy;
 	char path[PATH_MAX];
 	struct stat st;
 	int err = 0;
@@ -338,18 +346,32 @@ static int carve_out(struct guard *g)
 		err = carve(g, path, SANDBOX_RO, "protected by the policy");
 	}
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
-		if (exposed(g, system[i]) && access(system[i], F_OK) == 0)
-			err = carve(g, system[i], SANDBOX_RO, "the policy");
-	if (!err && exposed(g, g->log_path))
-		err = carve(g, g->log_path, SANDBOX_HIDE, "the log");
-	if (!err && exposed(g, g->user_policy) &&
-		access(g->user_policy, F_OK) == 0)
-		err = carve(g, g->user_policy, SANDBOX_RO, "the user's policy");
+		err = carve_from(g, SANDBOX_WRITE, system[i], system[i],
+			SANDBOX_RO, "the policy");
+	if (!err && name[0]) {
+		autofd int fd = open(name, O_PATH | O_CLOEXEC);
+
+		if (fd >= 0)
+			err = path_of_fd(fd, path, sizeof path);
+		if (fd >= 0 && !err)
+			err = carve_from(g, SANDBOX_WRITE, name, path,
+				SANDBOX_RO, "the user's policy");
+	}
+	if (!err && g->log_path[0]) {
+		if (str_after(g->log_path, "/var/log/") || !g->recording ||
+			path_of_fd(g->log.dirfd, path, sizeof path))
+			err = str_copy(path, sizeof path, g->log_path);
+		if (!err)
+			err = carve_from(g, SANDBOX_RO, g->log_path, path,
+				SANDBOX_HIDE, "the log");
+	}
 	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
-	if (!err && g->tmp[0] && !str_eq(g->root, g->tmp) &&
-		!path_normal(path, sizeof path, g->tmp, "../sessions") &&
-		exposed(g, path) && lstat(path, &st) == 0)
-		err = carve(g, path, SANDBOX_HIDE, "the sessions");
+	if (!err && g->tmp[0]) {
+		err = path_normal(path, sizeof path, g->tmp, "../sessions");
+		if (!err)
+			err = carve_from(g, SANDBOX_RO, path, path,
+				SANDBOX_HIDE, "the sessions");
+	}
 	return err;
 }
 
@@ -371,7 +393,8 @@ static int carve_session_file(struct guard *g, struct diag *d)
 		str_copy(given, sizeof given, real) ||
 		path_of_fd(fd, real, sizeof real) || fstat(fd, &st))
 		return diag_fail(d, -EINVAL, "cannot find %.80s", name);
-	if (!is_writable(g, given) && !is_writable(g, real))
+	if (!is_granted(g, SANDBOX_WRITE, given) &&
+		!is_granted(g, SANDBOX_WRITE, real))
 		return 0;
 	if (str_eq(given, real) && st.st_nlink == 1)
 		return carve(g, real, SANDBOX_RO, "the session's file");

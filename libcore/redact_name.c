@@ -169,13 +169,12 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 {
 	static const char plural[] =
 		"secrets\0credentials\0passwords\0psk\0";
-	static const char strong[][17] = {"password", "passwd", "passphrase",
-		"passwort", "passcode", "secret", "apikey", "accesskey",
-		"privatekey", "credential", "signingkey", "encryptionkey",
-		"masterkey", "accountkey", "connectionstring", "authkey",
-		"bearer", "kennwort", "motdepasse", "seedphrase",
-		"recoveryphrase", "unsealkey", "recoverykey",
-		"authtok"};
+	static const char strong[] =
+		"password\0passwd\0passphrase\0passwort\0passcode\0secret\0"
+		"apikey\0accesskey\0privatekey\0credential\0signingkey\0"
+		"encryptionkey\0masterkey\0accountkey\0connectionstring\0"
+		"authkey\0bearer\0kennwort\0motdepasse\0seedphrase\0"
+		"recoveryphrase\0unsealkey\0recoverykey\0authtok\0";
 	static const char weak[] =
 		"key\0auth\0cookie\0salt\0signature\0sig\0sid\0"
 		"key-data\0";
@@ -193,10 +192,9 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 	pass = pass_strength(k, key, n);
 	if (pass)
 		return pass;
-	for (size_t at = 0; at < k.n && !flat_ends(&k, "secretid"); at++)
-		for (size_t i = 0; i < ARRAY_SIZE(strong); i++)
-			if (strong[i][0] == k.flat[at] &&
-				begins(k.flat + at, k.n - at, strong[i]))
+	if (!flat_ends(&k, "secretid"))
+		EACH (word, strong)
+			if (str_find(k.flat, word))
 				return STRENGTH_SURE;
 	if (str_eq(k.flat, "pwd") || redact_ends_with(key, n, "pwd") ||
 		redact_ends_with(key, n, "passwd"))

@@ -501,6 +501,32 @@ limit FULL-AUTO out=4k' -c "$line" sh 9000
 	[[ "$output" != *head* ]]
 }
 
+@test "a log and a state beneath what else the policy grants are hidden from it" {
+	local home=$BATS_TEST_TMPDIR/home state policy
+	mkdir -p "$home/.local/share"
+	echo fact >"$home/.local/share/fact"
+	ln -s "$home" "$BATS_TEST_TMPDIR/link"
+	printf 'import os, sys\nfor top in sys.stdin.read().split():\n  for d, _, f in os.walk(top):\n    print(d, f)\n' >look.py
+	# Without anything said, as root says, and by a link.
+	for policy in 'use FULL-AUTO' "use FULL-AUTO
+runtime r \$HOME/**" "use FULL-AUTO
+runtime rw $home/** /run/**"; do
+		for HOME in "$home" "$BATS_TEST_TMPDIR/link"; do
+			export HOME
+			state=$HOME/.local/state/wardbox
+			run in_policy "$policy" sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+				_ "$WARDBOX" sh -c 'python3 look.py; echo done' \
+				<<<"$HOME/.local $HOME/.local/share $state /run/wardbox"
+			echo "$output"
+			[ -e "$state/audit/head" ]
+			[[ "$output" == *fact* ]]
+			[[ "$output" == *done* ]]
+			[[ "$output" != *head* ]]
+			[[ "$output" != *.state\'* ]]
+		done
+	done
+}
+
 @test "a program that is not there is not found, and that is no denial" {
 	cat >try.py <<-'P'
 		import os, sys
