@@ -130,7 +130,7 @@ int capture_dump(const char *code, char *const *env)
 	char cwd[PATH_MAX];
 	unsigned number;
 
-	if (num_uint(code, 0, 255, &number))
+	if (num_uint(code, 0, INT_MAX, &number))
 		return 1;
 	/* A limit on files is no reason to end otherwise. */
 	signal(SIGXFSZ, SIG_IGN);

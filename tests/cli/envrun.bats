@@ -50,6 +50,14 @@ e() { # runs envrun with the given arguments under FULL-AUTO
 	[[ "$output" != *trapped* ]]
 }
 
+@test "a code that is too large for one is what the shell makes of it" {
+	run e -- 'export BIG=1; exit 300'
+	[ "$status" -eq 44 ]
+	[ -z "$output" ]
+	run e -- 'echo "$? $BIG"'
+	[ "$output" = "44 1" ]
+}
+
 @test "unset is carried over" {
 	e -- 'export A=1'
 	e -- 'unset A'
