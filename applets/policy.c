@@ -32,7 +32,7 @@ static const struct cli_opt opts[] = {
 		"with keygen, sign and verify: the key"),
 	CLI_STR('w', struct policy_opts, write, "write", "FILE",
 		"with init and suggest: write FILE"),
-	CLI_UINT('c', struct policy_opts, count, 10000, "count", "N",
+	CLI_UINT('c', struct policy_opts, count, CLI_SOME | 10000, "count", "N",
 		"with history: show the last N decisions"),
 	CLI_FLAG('j', struct policy_opts, json, "json", "print facts as JSON"),
 	CLI_FLAG('n', struct policy_opts, dry_run, "dry-run",

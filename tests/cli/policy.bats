@@ -107,6 +107,12 @@ policy() {
 	done
 }
 
+@test "the last 0 decisions are none to ask for" {
+	run policy history -c 0
+	[ "$status" -eq 2 ]
+	[[ $output == *"leave it out"* ]]
+}
+
 @test "a verb that takes nothing is given nothing" {
 	for verb in status allowlist blocklist compile export keygen history \
 		init suggest; do
