@@ -212,27 +212,25 @@ static int pick_version(const char *text, char *out, size_t size)
 	return -ENOENT;
 }
 
-/* How a shell is asked for two things: the words, one space between. */
-static const struct asking {
-	char version[13];
-	char syntax[21]; /* before the file */
-} askings[SHELL_KINDS] = {
-	[SHELL_SH] = {"", "-n"},
-	[SHELL_DASH] = {"", "-n"},
-	[SHELL_ASH] = {"--help", "ash -n"},
-	/* Files that switch extglob on first would look broken without it. */
-	[SHELL_BASH] = {"--version", "--norc -O extglob -n"},
-	[SHELL_ZSH] = {"-f --version", "-f -n"},
-	[SHELL_MKSH] = {"-c", "-n"},
-	[SHELL_KSH] = {"-c", "-n"},
-	[SHELL_FISH] = {"--version", "--no-config -n"},
-	[SHELL_TCSH] = {"--version", "-f -n"},
-	[SHELL_CSH] = {"--version", "-f -n"},
-	[SHELL_NU] = {"--version", ""},
-	[SHELL_ELVISH] = {"--version", ""},
-	[SHELL_XONSH] = {"--version", ""},
-	[SHELL_PWSH] = {"--version", ""},
-};
+/* How shells are asked what version they are and, behind the tab, whether a file
+ * is right: the words, one space between. bash's files that switch extglob on
+ * first would look broken without it. */
+static const char askings[] =
+	"\t\0\t-n\0\t-n\0--help\tash -n\0--version\t--norc -O extglob -n\0"
+	"-f --version\t-f -n\0-c\t-n\0-c\t-n\0--version\t--no-config -n\0"
+	"--version\t-f -n\0--version\t-f -n\0--version\t\0--version\t\0"
+	"--version\t\0--version\t\0\t\0";
+enum { ASKING = 32 };
+_Static_assert(SHELL_KINDS == 16, "askings has a line for each");
+
+static void asking(enum shell_kind kind, bool syntax, char words[static ASKING])
+{
+	const char *both = str_nth(askings, kind);
+	const char *tab = strchr(both, '\t');
+
+	buf_print(words, ASKING, "%.*s",
+		syntax ? ASKING : (int)(tab - both), syntax ? tab + 1 : both);
+}
 
 /* Runs the program with these words and one more, in a bare environment. */
 static int ask(const char *path, const char *words, char *last, int keep,
@@ -270,12 +268,13 @@ static int ask(const char *path, const char *words, char *last, int keep,
 int profile_shell_version(
 	const struct profile_shell *shell, char *out, size_t size)
 {
-	const char *words = askings[shell->kind].version;
+	char words[ASKING];
 	autobuf struct buf said = BUF_INIT(4096);
 	char ksh[] = "echo $KSH_VERSION";
 	struct profile_ran ran;
 	int err;
 
+	asking(shell->kind, false, words);
 	if (!*words)
 		return -ENOENT;
 	err = ask(shell->path, words, words[1] == 'c' ? ksh : NULL, -1, &said,
@@ -313,15 +312,15 @@ static unsigned said_line(const char *said)
 int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	size_t n, struct diag *d)
 {
-	const struct asking *asking = &askings[kind];
 	autobuf struct buf said = BUF_INIT(4096);
-	char place[64], file[32];
+	char words[ASKING], place[64], file[32];
 	struct profile_ran ran;
 	autofd int fd = -1;
 	const char *first;
 	int err;
 
-	if (!asking->syntax[0])
+	asking(kind, true, words);
+	if (!*words)
 		return -ENOENT;
 	if (!path) {
 		if (profile_shell_find(kind == SHELL_ASH ? "busybox"
@@ -334,7 +333,7 @@ int profile_syntax(enum shell_kind kind, const char *path, const char *text,
 	if (fd < 0)
 		return fd;
 	BUF_PRINT(file, "/proc/self/fd/%d", fd);
-	err = ask(path, asking->syntax, file, fd, &said, &ran);
+	err = ask(path, words, file, fd, &said, &ran);
 	if (err)
 		return err;
 	if (ran.timed_out)
