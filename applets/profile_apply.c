@@ -52,10 +52,11 @@ static void session_text(struct buf *out, struct profile_recipe *r,
 		return;
 	}
 	to_items(&items, r, who, o);
-	for (size_t i = items.count; i-- > 0;) {
+	for (size_t i = 0; i < items.count; i++) {
+		size_t k = profile_in_order(&items, i);
 		struct diag d = {0};
 
-		if (profile_line(out, family, &items.item[i], home, &d))
+		if (profile_line(out, family, &items.item[k], home, &d))
 			cli_die_diag(EXIT_USAGE, &d);
 	}
 	if (!items.count)

@@ -49,11 +49,20 @@ static int run_change(const struct profile_act *act,
 	return profile_act_run(act, &goals, who, o);
 }
 
-/* What is put in front last comes out first. */
-static size_t in_order(const struct profile_items *items, size_t i)
+size_t profile_in_order(const struct profile_items *items, size_t i)
 {
-	return items->item[i].what == PROFILE_PREPEND ? items->count - 1 - i
-						      : i;
+	const struct profile_item *item = items->item;
+	size_t before = 0, k = items->count;
+
+	if (item[i].what != PROFILE_PREPEND)
+		return i;
+	for (size_t j = 0; j < i; j++)
+		before += item[j].what == PROFILE_PREPEND;
+	/* As many of them behind it as there are in front of this one. */
+	do
+		k--;
+	while (item[k].what != PROFILE_PREPEND || before--);
+	return k;
 }
 
 static bool has_line(const struct buf *text, const char *line, size_t n)
@@ -188,7 +197,7 @@ static int tell_ci(const struct profile_items *items,
 	int code = EXIT_OK;
 
 	for (size_t i = 0; i < items->count; i++) {
-		size_t k = in_order(items, i);
+		size_t k = profile_in_order(items, i);
 
 		add_ci_line(items->item[k].what == PROFILE_VAR ? &vars : &path,
 			ci, &items->item[k], who);
@@ -209,7 +218,9 @@ static int print_docker(
 	struct diag d = {0};
 
 	for (size_t i = 0; i < items->count; i++) {
-		if (profile_line_docker(&out, &items->item[in_order(items, i)],
+		size_t k = profile_in_order(items, i);
+
+		if (profile_line_docker(&out, &items->item[k],
 			    who->home[0] ? who->home : NULL, &d))
 			cli_die_diag(EXIT_USAGE, &d);
 	}

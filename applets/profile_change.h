@@ -10,6 +10,10 @@
 int profile_change_items(const struct profile_items *items,
 	const struct profile_who *who, const struct profile_opts *o);
 
+/* Which item comes i-th, so that the first directory given is the first on PATH:
+ * what is put in front last comes out first. */
+size_t profile_in_order(const struct profile_items *items, size_t i);
+
 /* Ends with a message where a startup file must not or need not be written. */
 void profile_refuse_useless(
 	const struct profile_who *who, const struct profile_opts *o);

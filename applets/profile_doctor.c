@@ -95,39 +95,6 @@ static void exam_syntax(struct exam *e, const char *path, enum shell_kind kind,
 			shellkind_name(kind), path);
 }
 
-static void exam_file(struct exam *e, const char *path, bool system)
-{
-	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
-	enum shell_kind kind = profile_language(path, e->who);
-	struct profile_lint lint = {.path = path,
-		.kind = kind,
-		.home = e->who->home,
-		.system = system,
-		.look = profile_look};
-	int err = file_read(AT_FDCWD, path, &text);
-
-	if (err == -ENOENT)
-		return;
-	if (err) {
-		profile_problem_add(e->out, PROBLEM_UNCHECKED,
-			SEVERITY_WARNING, path, 0,
-			"cannot be read: %s\036"
-			"look at its mode and owner",
-			strerror(-err));
-		return;
-	}
-	lint.text = buf_str(&text);
-	lint.len = text.len;
-	exam_perm(e, path);
-	exam_syntax(e, path, kind, &text);
-	/* A login shell of another kind reads ~/.profile as well. */
-	if (kind == SHELL_SH && e->who->kind != SHELL_SH &&
-		shellkind_family(e->who->kind) == FAMILY_SH &&
-		e->who->kind != SHELL_ZSH)
-		exam_syntax(e, path, e->who->kind, &text);
-	profile_lint(&lint, e->out);
-}
-
 /* What is wrong with the machine's files is for whoever owns them to repair;
  * what is merely worth knowing of them is nobody's concern here. */
 static void judge_as_system(struct profile_problems *p, size_t from)
@@ -153,12 +120,40 @@ static void judge_as_system(struct profile_problems *p, size_t from)
 	p->count = kept;
 }
 
-static void exam_system(struct exam *e, const char *path)
+static void exam_file(struct exam *e, const char *path, bool system)
 {
+	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
+	enum shell_kind kind = profile_language(path, e->who);
+	struct profile_lint lint = {.path = path,
+		.kind = kind,
+		.home = e->who->home,
+		.system = system,
+		.look = profile_look};
 	size_t from = e->out->count;
+	int err = file_read(AT_FDCWD, path, &text);
 
-	exam_file(e, path, true);
-	judge_as_system(e->out, from);
+	if (err == -ENOENT)
+		return;
+	if (err) {
+		profile_problem_add(e->out, PROBLEM_UNCHECKED,
+			SEVERITY_WARNING, path, 0,
+			"cannot be read: %s\036"
+			"look at its mode and owner",
+			strerror(-err));
+		return;
+	}
+	lint.text = buf_str(&text);
+	lint.len = text.len;
+	exam_perm(e, path);
+	exam_syntax(e, path, kind, &text);
+	/* A login shell of another kind reads ~/.profile as well. */
+	if (kind == SHELL_SH && e->who->kind != SHELL_SH &&
+		shellkind_family(e->who->kind) == FAMILY_SH &&
+		e->who->kind != SHELL_ZSH)
+		exam_syntax(e, path, e->who->kind, &text);
+	profile_lint(&lint, e->out);
+	if (system)
+		judge_as_system(e->out, from);
 }
 
 static void exam_directory(
@@ -173,10 +168,7 @@ static void exam_directory(
 		if (!str_ends(entry->d_name, ending) ||
 			path_join(path, sizeof path, dir, entry->d_name))
 			continue;
-		if (system)
-			exam_system(e, path);
-		else
-			exam_file(e, path, false);
+		exam_file(e, path, system);
 		seen++;
 	}
 	if (d)
@@ -412,10 +404,8 @@ void profile_doctor_find(struct profile_problems *problems,
 			exam_directory(&e, f->path,
 				str_ends(f->path, "conf.d") ? ".fish" : ".sh",
 				f->system);
-		else if (f->system)
-			exam_system(&e, f->path);
 		else
-			exam_file(&e, f->path, false);
+			exam_file(&e, f->path, f->system);
 	}
 	if (!profile_seen && who->home[0] &&
 		path_join(profile, sizeof profile, who->home, ".profile") == 0)

@@ -11,6 +11,7 @@
 #include "path.h"
 #include "profile.h"
 #include "profile_block.h"
+#include "profile_change.h"
 #include "rcfile.h"
 #include "str.h"
 
@@ -300,18 +301,15 @@ int profile_verb_print(void *into, int argc, char **argv)
 			: o->append      ? PROFILE_APPEND
 					 : PROFILE_PREPEND,
 			1, argv + i);
+	if (o->docker)
+		return profile_change_items(&items, &who, o);
 	family = shellkind_family(who.kind);
-	home = o->docker || o->absolute || family > FAMILY_CSH ? who.home
-							       : NULL;
+	home = o->absolute || family > FAMILY_CSH ? who.home : NULL;
 	for (size_t i = 0; i < items.count; i++) {
-		size_t k = o->append ? i : items.count - 1 - i;
+		size_t k = profile_in_order(&items, i);
 		struct diag d = {0};
-		int err = o->docker ? profile_line_docker(
-					      &out, &items.item[k], home, &d)
-				    : profile_line(&out, family, &items.item[k],
-					      home, &d);
 
-		if (err)
+		if (profile_line(&out, family, &items.item[k], home, &d))
 			cli_die_diag(EXIT_USAGE, &d);
 	}
 	cli_print(&out);

@@ -755,6 +755,19 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 	[[ "$output" == *"Add to $HOME/.zshrc"* ]]
 }
 
+@test "directories and variables together: each once, in the order given" {
+	echo '{"shell_config": {"path_append": ["/d0", "/d1"], "env_vars": {"A": "1", "B": "2"}}}' >"$HOME/r.json"
+	run -0 profile apply --docker "$HOME/r.json"
+	[ "$output" = 'ENV PATH="/d1:${PATH}"
+ENV PATH="/d0:${PATH}"
+ENV A="1"
+ENV B="2"' ]
+	profile apply --session "$HOME/r.json" >"$HOME/lines"
+	[ "$(sh -c 'PATH=/x; . "$0"; echo "$PATH $A $B"' "$HOME/lines")" = "/d0:/d1:/x 1 2" ]
+	profile print A=1 /d0 A=2 /d1 >"$HOME/lines"
+	[ "$(sh -c 'PATH=/x; . "$0"; echo "$PATH $A"' "$HOME/lines")" = "/d0:/d1:/x 2" ]
+}
+
 @test "apply: shell_config for good, post_env for eval or for one command" {
 	cat >"$HOME/r.json" <<-'J'
 		{"name": "cargo", "shell_config": {"path_append": ["$HOME/.cargo/bin"],
