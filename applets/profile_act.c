@@ -294,7 +294,7 @@ static void warn(const struct acting *a)
 	}
 }
 
-static int show_dry(const struct acting *a)
+static void show_dry(const struct acting *a)
 {
 	autobuf struct buf diff = BUF_INIT(64u << 20);
 
@@ -304,7 +304,6 @@ static int show_dry(const struct acting *a)
 				&a->outcome[i].w);
 	}
 	profile_show_diff(&diff);
-	return EXIT_OK;
 }
 
 int profile_consent(const struct profile_opts *o, const char *question)

@@ -71,16 +71,6 @@ static bool executable(const char *dir, const char *name)
 	       access(path, X_OK) == 0;
 }
 
-/* GOPATH, CARGO_HOME and the like move a known directory. */
-static bool from_variable(const char *name, const char *variable,
-	const char *below, char *dir, size_t size)
-{
-	const char *value = env_get(profile_environ(), variable);
-
-	return value && value[0] == '/' &&
-	       path_join(dir, size, value, below) == 0 && executable(dir, name);
-}
-
 /* nvm keeps a directory per version: the first that has the program. */
 static bool in_nvm(
 	const char *name, const struct profile_who *who, char *dir, size_t size)
@@ -109,11 +99,18 @@ static bool in_nvm(
 bool profile_find_command(
 	const char *name, const struct profile_who *who, char *dir, size_t size)
 {
-	if (from_variable(name, "CARGO_HOME", "bin", dir, size) ||
-		from_variable(name, "GOBIN", "", dir, size) ||
-		from_variable(name, "GOPATH", "bin", dir, size) ||
-		from_variable(name, "PNPM_HOME", "", dir, size))
-		return true;
+	static const char moved[] = "CARGO_HOME\0bin\0GOBIN\0.\0GOPATH\0bin\0"
+				    "PNPM_HOME\0.\0";
+
+	for (size_t i = 0; *str_nth(moved, i); i += 2) {
+		const char *value = env_get(profile_environ(), str_nth(moved, i));
+
+		/* GOPATH, CARGO_HOME and the like move a known directory. */
+		if (value && value[0] == '/' &&
+			path_normal(dir, size, value, str_nth(moved, i + 1)) == 0 &&
+			executable(dir, name))
+			return true;
+	}
 	for (unsigned i = 0; profile_known_dir(i, who, dir, size); i++) {
 		if (*dir && executable(dir, name))
 			return true;
@@ -284,24 +281,25 @@ static void answer_text(struct answer *a)
 		profile_shown(&out, " is installed at ", a->dir, "/");
 		cli_escape_str(&out, a->what);
 	}
+	buf_adds(&out,
+		!a->command || a->state == UNKNOWN ? ": "
+		: a->state == CURRENT              ? ", "
+						   : " but ");
 	switch (a->state) {
 	case UNKNOWN:
-		buf_adds(&out, ": not found on PATH nor where installers put "
+		buf_adds(&out, "not found on PATH nor where installers put "
 			       "programs\n");
 		break;
 	case CURRENT:
-		buf_adds(&out, a->command ? ", on PATH\n" : ": on PATH\n");
+		buf_adds(&out, "on PATH\n");
 		break;
 	case PENDING:
-		profile_shown(&out,
-			a->command ? " but not yet on PATH: "
-				   : ": not yet on PATH: ",
-			a->file, " adds it to new shells\n");
+		profile_shown(&out, "not yet on PATH: ", a->file,
+			" adds it to new shells\n");
 		break;
 	case ABSENT:
 	default:
-		buf_adds(&out,
-			a->command ? " but not on PATH\n" : ": not on PATH\n");
+		buf_adds(&out, "not on PATH\n");
 		if (a->other[0])
 			profile_shown(&out,
 				"  another shell's file adds it: ", a->other,

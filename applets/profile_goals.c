@@ -265,10 +265,9 @@ static void add_marked(struct profile_goals *goals, enum shell_kind kind,
 	autofree struct profile_files *one = profile_alloc(sizeof *one);
 
 	for (unsigned pass = 0; pass < 2; pass++) {
-		struct diag none = {0};
 		int err = o->system
 			? profile_targets_system(files, kind, o->id, true,
-				  &who->place, &none)
+				  &who->place, NULL)
 			: pass ? profile_targets_user(files, kind, o->scopes,
 					 o->id, &who->place)
 			       : profile_files_list(files, kind, &who->place);

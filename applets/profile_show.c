@@ -50,10 +50,10 @@ static void files_text(const struct profile_files *files, enum shell_kind kind)
 	for (size_t i = 0; i < files->count; i++) {
 		const struct profile_file *f = &files->file[i];
 
-		buf_addf(&out, "  %c%c%c%c  %-8s ", f->sessions & 1 ? '1' : '-',
-			f->sessions & 2 ? '2' : '-',
-			f->sessions & 4 ? '3' : '-',
-			f->sessions & 8 ? '4' : '-',
+		buf_adds(&out, "  ");
+		for (unsigned s = 0; s < SESSIONS; s++)
+			buf_addc(&out, f->sessions >> s & 1 ? "1234"[s] : '-');
+		buf_addf(&out, "  %-8s ",
 			!f->exists       ? "missing"
 			: f->shadowed_by ? "shadowed"
 					 : "read");

@@ -57,26 +57,25 @@ static int undo_one(int dir, const char *name, struct profile_undo *u,
 	struct profile_written w;
 	autobuf struct buf diff = BUF_INIT(8 << 20);
 	struct diag d = {0};
-	int err = profile_write(&job, &w, &d), code = EXIT_OK;
+	int err, code;
 
-	if (!err && (o->dry_run || !o->yes)) {
-		diff_unified(&diff, u->path, u->path, w.before.data,
-			w.before.len, w.after.data, w.after.len);
-		profile_show_diff(&diff);
+	for (;;) {
+		err = profile_write(&job, &w, &d);
+		if (!err && job.dry_run && (o->dry_run || !o->yes)) {
+			diff_unified(&diff, u->path, u->path, w.before.data,
+				w.before.len, w.after.data, w.after.len);
+			profile_show_diff(&diff);
+		}
+		profile_written_release(&w);
+		if (err || !job.dry_run)
+			break;
+		if (o->dry_run)
+			return EXIT_OK;
+		code = profile_consent(o, "Put it back as shown?");
+		if (code)
+			return code;
+		job.dry_run = false;
 	}
-	profile_written_release(&w);
-	if (err) {
-		cli_diag(&d);
-		return profile_code(err);
-	}
-	if (o->dry_run)
-		return EXIT_OK;
-	code = profile_consent(o, "Put it back as shown?");
-	if (code)
-		return code;
-	job.dry_run = false;
-	err = profile_write(&job, &w, &d);
-	profile_written_release(&w);
 	if (!err && u->mode && chmod(u->path, u->mode))
 		err = diag_of(&d, -errno, u->path);
 	if (err) {
