@@ -98,7 +98,7 @@ struct guard_request {
 	 * whatever the policy, for that alone. */
 	void (*becomes)(void *ctx, const struct execwatch_event *ev);
 	void *becomes_ctx;
-	/* Set in the command's environment whatever the policy says. */
+	/* Set in the command's environment unless the policy denies or sets them. */
 	char *const *also_env;
 };
 

@@ -13,15 +13,6 @@
 #include "path.h"
 #include "str.h"
 
-static int put_all(struct env *e, char *const *pairs)
-{
-	int err = 0;
-
-	for (; !err && pairs && *pairs; pairs++)
-		err = env_put(e, *pairs);
-	return err;
-}
-
 /* What a make around us tells one below us: flags, overrides, the job server.
  * It is the caller's word; a command's own is denied where it sets it. */
 static bool of_make(const struct guard *g, const char *name)
@@ -47,8 +38,9 @@ static bool keeps(const struct guard *g, const char *name)
 	return false;
 }
 
-/* What the environment keeps under the policy. */
-static int keep_allowed(struct guard *g, char *const *from)
+/* What the environment keeps under the policy; of what was asked for by name, all
+ * that is not denied. */
+static int keep_allowed(struct guard *g, char *const *from, bool by_name)
 {
 	for (char *const *pair = from; pair && *pair; pair++) {
 		char name[256];
@@ -59,7 +51,10 @@ static int keep_allowed(struct guard *g, char *const *from)
 			continue;
 		memcpy(name, *pair, n);
 		name[n] = '\0';
-		if (!keeps(g, name))
+		if (by_name ? g->grants.confine &&
+				      policy_env(&g->grants, name) ==
+					      POLICY_ENV_DENY
+			    : !keeps(g, name))
 			continue;
 		err = env_put(&g->env, *pair);
 		if (err)
@@ -108,14 +103,16 @@ int guard_make_env(struct guard *g, struct diag *d)
 		for (; !err && from && *from; from++)
 			err = env_add(&g->env, *from);
 	} else {
-		err = keep_allowed(g, from);
+		err = keep_allowed(g, from, false);
+	}
+	if (!err)
+		err = keep_allowed(g, g->q->also_env, true);
+	if (g->grants.confine) {
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
 		if (!err && !g->q->inside)
 			err = set_temporary(g);
 	}
-	if (!err)
-		err = put_all(&g->env, g->q->also_env);
 	if (!err)
 		err = env_set(&g->env, "WARDBOX_IN_SESSION", "1");
 	if (!err)

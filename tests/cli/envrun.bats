@@ -521,6 +521,12 @@ refused() { # STATE
 	export MINE=here
 	run e --keep MINE -- 'echo "<$MINE>"'
 	[ "$output" = "<here>" ]
+	export BASH_ENV=/nowhere
+	run e --session other --keep BASH_ENV -- 'echo "<$BASH_ENV>"'
+	[ "$output" = "<>" ]
+	unset BASH_ENV
+	PATH=/mine:$PATH run e --session other --keep PATH -- 'echo "$PATH"'
+	[[ "$output" != */mine* ]]
 	e --session other -- 'export S=1'
 	run e -- 'echo "<$S>"'
 	[ "$output" = "<>" ]
