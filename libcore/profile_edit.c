@@ -190,8 +190,8 @@ static int find_ending(void *ctx, const struct rc_cmd *cmd)
 	return 1;
 }
 
-/* Where a new block goes; does the file have a command begin there? */
-static int find_place(const struct edit *e, size_t *at, bool *begins)
+/* Where a new block goes. */
+static int find_place(const struct edit *e, size_t *at)
 {
 	const struct profile_change *c = e->change;
 	struct ending end = {.found = false};
@@ -208,16 +208,13 @@ static int find_place(const struct edit *e, size_t *at, bool *begins)
 	err = rc_scan(&e->source, &visitor);
 	if (err < 0)
 		return diag_errno(e->d, err, "startup file");
-	*begins = end.found;
 	if (end.found)
 		*at = end.at;
 	/* Never within a block: of its ends only one would be seen. */
 	for (size_t i = 0; i < e->blocks->count; i++)
 		if (*at > e->blocks->block[i].begin &&
-			*at < e->blocks->block[i].end) {
+			*at < e->blocks->block[i].end)
 			*at = e->blocks->block[i].begin;
-			*begins = false;
-		}
 	if (end.found)
 		return 0;
 	if (err == RC_OPEN_HEREDOC && !c->force)
@@ -228,16 +225,16 @@ static int find_place(const struct edit *e, size_t *at, bool *begins)
 }
 
 /* How many newlines must come before a block at that place: one to end the
- * line, and one more when a backslash would join the next line to it: it does
- * not, at a comment's end, where a command begins behind it. */
-static unsigned newlines_before(const struct edit *e, size_t at, bool begins)
+ * file's last line, and one more when a backslash would join the next line to
+ * it. Before the end a line begins there, whatever the comment above ends in. */
+static unsigned newlines_before(const struct edit *e, size_t at)
 {
 	unsigned nl = at && e->text[at - 1] != '\n';
 	size_t end = at - (at && !nl), from = end;
 
-	while (from && e->text[from - 1] == '\\')
+	while (at == e->n && from && e->text[from - 1] == '\\')
 		from--;
-	return nl + (!begins && (end - from) & 1);
+	return nl + ((end - from) & 1);
 }
 
 /* The block with that body, in its place or a new one. */
@@ -245,15 +242,14 @@ static int put_block(struct edit *e, struct buf *body)
 {
 	struct profile_block new = {.file = e->change->no_file};
 	const struct profile_block *b = e->own ? e->own : &new;
-	bool begins = false;
-	int err = e->own ? 0 : find_place(e, &new.begin, &begins);
+	int err = e->own ? 0 : find_place(e, &new.begin);
 
 	if (err)
 		return err;
 	buf_add(e->out, e->text, b->begin);
 	if (!e->own) {
 		new.end = new.begin;
-		new.nl = newlines_before(e, new.begin, begins);
+		new.nl = newlines_before(e, new.begin);
 		buf_add(e->out, "\n\n", new.nl);
 	}
 	profile_block_begin(e->out, e->change->id, b->nl, b->file);
