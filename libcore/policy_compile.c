@@ -79,6 +79,8 @@ static int verb_list(struct policy_compiler *c)
 	if (c->line.count < 3)
 		return compile_bad(c, 0, "expected: list NAME WORD...");
 	row = compile_list(c, w[1].s);
+	if (row < 0 && build_count(&c->b, IMG_LIST) >= POLICY_LISTS_MAX)
+		return compile_bad(c, 1, "too many lists");
 	if (row < 0)
 		row = (int)new_list(c, w[1].s);
 	for (size_t i = 2; i < c->line.count; i++) {

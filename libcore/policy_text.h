@@ -19,6 +19,7 @@ enum {
 	POLICY_TEXT_MAX = 1 << 20,
 	POLICY_WORDS_MAX = 512,
 	POLICY_LINE_MAX = 16384, /* bytes of one joined line */
+	POLICY_LISTS_MAX = 1024, /* of one image: a name is sought in all */
 };
 
 struct policy_word {

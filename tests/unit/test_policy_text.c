@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "policy_load.h"
+#include "policy_text.h"
 #include "str.h"
 
 #define LONG "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -216,6 +217,24 @@ static void large(void **state)
 	policy_image_free(img);
 }
 
+/* Each of them is sought among all: there is an end to it. */
+static void many_lists(void **state)
+{
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	struct diag d;
+
+	(void)state;
+	/* The built-in policy has some, too. */
+	for (unsigned i = 0; i < POLICY_LISTS_MAX; i++) {
+		if (i == POLICY_LISTS_MAX - 100)
+			assert_int_equal(compile(buf_str(&text), &d), 0);
+		buf_addf(&text, "list l-%u x\n", i);
+	}
+	buf_adds(&text, "list more y\n");
+	assert_int_not_equal(compile(buf_str(&text), &d), 0);
+	assert_non_null(strstr(d.text, "too many lists"));
+}
+
 /* Every byte of an image may be wrong: it is refused, or it is as good as any
  * other; nothing is read outside of it. */
 /* A file of which one byte is another is no image, whatever it would say. */
@@ -325,6 +344,7 @@ int main(void)
 		cmocka_unit_test(good),
 		cmocka_unit_test(meant),
 		cmocka_unit_test(large),
+		cmocka_unit_test(many_lists),
 		cmocka_unit_test(changed),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(builtin),
