@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (6.0 KB)"
+ *	bool "exec: run a command in a session (4.9 KB)"
  *	default y
  *	help
  *	  Runs a command in a session's directory and environment, guarded as

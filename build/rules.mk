@@ -21,23 +21,13 @@ POLICY_TOOL := scripts/policy-image.c libcore/policy.c \
 	$(wildcard libcore/policy_build*.c libcore/policy_compile*.c) \
 	$(addprefix libcore/,policy_image.c policy_text.c buf.c buf_fmt.c \
 	diag.c file.c num.c path.c str.c utf8.c)
-GEN_EXTRA += $(GEN)/policy_default.h
-$(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy_image.h
-	@mkdir -p $(@D)
-	@echo "  POLICY   $<"
-	$(Q)$(HOSTCC) -std=c11 -D_GNU_SOURCE -O1 -iquote libcore -o $(GEN)/policy-image \
-		$(POLICY_TOOL)
-	$(Q)$(GEN)/policy-image $< >$@
-
 # So are the marks of the words that redaction looks at.
 REDACT_TOOL := scripts/redact-begins.c libcore/redact_token.c
-GEN_EXTRA += $(GEN)/redact_begins.h
+GEN_EXTRA += $(GEN)/policy_default.h $(GEN)/redact_begins.h
+$(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy_image.h
+	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ $< $(POLICY_TOOL)
 $(GEN)/redact_begins.h: $(REDACT_TOOL) libcore/redact_core.h
-	@mkdir -p $(@D)
-	@echo "  MARKS    $(@F)"
-	$(Q)$(HOSTCC) -std=c11 -D_GNU_SOURCE -O1 -funsigned-char -iquote libcore \
-		-o $(GEN)/redact-begins $(REDACT_TOOL)
-	$(Q)$(GEN)/redact-begins >$@
+	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ /dev/null $(REDACT_TOOL)
 
 GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)
 
