@@ -132,6 +132,7 @@ int capture_dump(const char *code, char *const *env)
 
 	if (num_uint(code, 0, INT_MAX, &number))
 		return 1;
+	number &= 255; /* as the shell will end */
 	/* A limit on files is no reason to end otherwise. */
 	signal(SIGXFSZ, SIG_IGN);
 	if (path_cwd(cwd, sizeof cwd))

@@ -178,7 +178,9 @@ static void captures_come_back_whole(void **state)
 	(void)state;
 	assert_int_equal(capture_open(), 0);
 	assert_int_equal(capture_dump("7", env), 7);
-	assert_int_equal(capture_dump("256", env), 1);
+	assert_int_equal(capture_dump("300", env), 44);
+	assert_int_equal(capture_dump("4294967296", env), 1);
+	assert_int_equal(capture_dump("-1", env), 1);
 	assert_int_equal(capture_dump("3", env), 3);
 	assert_int_equal(capture_read(&got, 1 << 20, 100), CAPTURED);
 	assert_int_equal(got.code, 3);
