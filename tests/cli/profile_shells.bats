@@ -93,13 +93,13 @@ twice() { # SHELL: prepend two, append one, set one; each counts once.
 # As their documentation has it; neither is packaged everywhere.
 @test "nushell and PowerShell: the lines, exact" {
 	run -0 profile print --shell nu '/o "$x`\' 'A=b"\c'
-	[ "${lines[0]}" = '$env.A = "b\"\\c"' ]
-	[ "${lines[1]}" = '$env.PATH = ($env.PATH | split row (char esep) | prepend "/o \"$x`\\" | uniq)' ]
+	[ "${lines[0]}" = '$env.PATH = ($env.PATH | split row (char esep) | prepend "/o \"$x`\\" | uniq)' ]
+	[ "${lines[1]}" = '$env.A = "b\"\\c"' ]
 	run -0 profile print --shell nu --append /o
 	[ "$output" = '$env.PATH = ($env.PATH | split row (char esep) | append "/o" | uniq)' ]
 	run -0 profile print --shell pwsh "/o'\$x\`" "A=b'c"
-	[ "${lines[0]}" = "\$env:A = 'b''c'" ]
-	[ "${lines[1]}" = "if ((\$env:PATH -split ':') -cnotcontains '/o''\$x\`') { \$env:PATH = '/o''\$x\`' + \$(if (\$env:PATH) { ':' + \$env:PATH }) }" ]
+	[ "${lines[0]}" = "if ((\$env:PATH -split ':') -cnotcontains '/o''\$x\`') { \$env:PATH = '/o''\$x\`' + \$(if (\$env:PATH) { ':' + \$env:PATH }) }" ]
+	[ "${lines[1]}" = "\$env:A = 'b''c'" ]
 	for sh in nu pwsh; do
 		command -v $sh >/dev/null || continue
 		f=$BATS_TEST_TMPDIR/f
