@@ -59,7 +59,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG('y', struct profile_opts, yes, "yes",
 		"do not ask before writing"),
 	CLI_FLAG(0, struct profile_opts, backup, "backup",
-		"keep the old file as FILE.wardbox-backup"),
+		"keep the old file as FILE.wardbox-backup, .1, .2..."),
 	CLI_STR(0, struct profile_opts, backup_dir, "backup-dir", "DIR",
 		"keep it in DIR; --backup=DIR is the same"),
 	CLI_FLAG(0, struct profile_opts, follow, "follow-symlinks",
@@ -99,7 +99,7 @@ enum { DOCTORS = IS_ENABLED(CONFIG_APPLET_PROFILE_DOCTOR) };
 
 static const struct cli_verb verbs[] = {
 	CLI_VERB(profile_verb_detect, "detect", "",
-		"tell the shell, its files and its PATH"),
+		"tell the shell, its files, its PATH (the default)"),
 	CLI_VERB(profile_verb_files, "files", "",
 		"list the startup files and who reads them"),
 	CLI_VERB(profile_verb_add, "add", "DIR...",

@@ -21,7 +21,7 @@
 #include "profile_open.h"
 #include "str.h"
 
-enum { TRIES = 4, XATTRS_MAX = 65536 };
+enum { TRIES = 4, XATTRS_MAX = 65536, BACKUPS_MAX = 1000 };
 
 struct job {
 	const struct profile_write *ask;
@@ -179,16 +179,24 @@ static int temporary_name(const struct job *j, char *out, size_t size)
 		       : -ENAMETOOLONG;
 }
 
+/* A file that was not there: a descriptor, or -errno. */
+static int make_file(int dir, const char *name)
+{
+	int fd = openat(dir, name,
+		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
 static int write_temporary(struct job *j, int old, const char *temp)
 {
 	autofd int fd = -1;
 	int err;
 
 	unlinkat(j->at.dirfd, temp, 0);
-	fd = openat(j->at.dirfd, temp,
-		O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = make_file(j->at.dirfd, temp);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = file_write_all(fd, j->out->after.data, j->out->after.len);
 	if (!err)
 		err = dress(j, old, fd);
@@ -210,6 +218,32 @@ static bool unmoved(const struct job *j)
 	       now.st_mtim.tv_nsec == j->st.st_mtim.tv_nsec;
 }
 
+/* Under the first name that is free: a backup that is there already may be all
+ * that is left of what its owner wrote. */
+static int keep_old(struct job *j, int dir, char name[NAME_MAX + 1])
+{
+	const struct buf *old = &j->out->before;
+	char number[12] = "";
+	int err, fd = -EEXIST;
+
+	for (unsigned i = 1; fd == -EEXIST && i <= BACKUPS_MAX; i++) {
+		if (!*buf_print(name, NAME_MAX + 1, "%s.wardbox-backup%s",
+			    j->at.name, number))
+			return -ENAMETOOLONG;
+		fd = make_file(dir, name);
+		BUF_PRINT(number, ".%u", i);
+	}
+	if (fd < 0)
+		return fd;
+	err = file_write_all(fd, old->data, old->len);
+	if (!err && (fchmod(fd, j->st.st_mode & 0700) || fsync(fd)))
+		err = -errno;
+	if (err)
+		unlinkat(dir, name, 0);
+	close(fd);
+	return err;
+}
+
 static int backup(struct job *j)
 {
 	const char *dir = j->ask->backup_dir;
@@ -226,10 +260,7 @@ static int backup(struct job *j)
 
 	if (fd < 0)
 		return diag_of(j->d, -errno, dir);
-	if (!*BUF_PRINT(name, "%s.wardbox-backup", j->at.name))
-		return diag_of(j->d, -ENAMETOOLONG, j->ask->path);
-	err = file_replace(fd, name, j->out->before.data,
-		j->out->before.len, j->st.st_mode & 0700, true);
+	err = keep_old(j, fd, name);
 	if (!err)
 		err = path_of_fd(fd, place, sizeof place);
 	if (!err)

@@ -685,6 +685,33 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 	not grep -q /opt/y "$HOME/keep/.bashrc.wardbox-backup"
 }
 
+@test "a second --backup leaves the first alone, whatever has its name" {
+	echo x=1 >"$HOME/.bashrc"
+	run -0 profile add -y --backup --scope interactive /opt/x
+	cp "$HOME/.bashrc" "$HOME/second"
+	echo precious >"$HOME/precious"
+	ln -s precious "$HOME/.bashrc.wardbox-backup.1"
+	run -0 --separate-stderr profile add -y --backup --json --scope interactive /opt/y
+	[ "$(jq -r '.changes[0].backup' <<<"$output")" = "$HOME/.bashrc.wardbox-backup.2" ]
+	[ "$(cat "$HOME/.bashrc.wardbox-backup")" = x=1 ]
+	cmp "$HOME/second" "$HOME/.bashrc.wardbox-backup.2"
+	[ "$(cat "$HOME/precious")" = precious ]
+}
+
+@test "--backup without a free name is 4, and nothing changes" {
+	echo x=1 >"$HOME/.bashrc"
+	touch "$HOME/.bashrc.wardbox-backup" "$HOME"/.bashrc.wardbox-backup.{1..999}
+	run -4 profile add -y --backup --scope interactive /opt/x
+	[[ "$output" == *"cannot keep a backup of $HOME/.bashrc"* ]]
+	[ "$(cat "$HOME/.bashrc")" = x=1 ]
+}
+
+@test "without a verb it is detect, and --help says so" {
+	[ "$(profile --no-exec --json)" = "$(profile detect --no-exec --json)" ]
+	profile --help | grep -q 'detect.*the default'
+	grep -A 1 'Cm detect' "$TOP/applets/profile.1" | grep -q 'the default'
+}
+
 @test "--json tells every change, also where names are no UTF-8" {
 	run -0 profile add -y --json --scope interactive /opt/x
 	echo "$output" | grep -v '^wardbox' |
