@@ -150,17 +150,25 @@ static const struct cli_spec spec = {
 
 static unsigned parse_scope(const char *list)
 {
+	static const struct {
+		char name[12];
+		uint8_t scope;
+	} known[] = {
+		{"login", SCOPE_LOGIN},
+		{"interactive", SCOPE_INTERACTIVE},
+		{"all", SCOPE_ALL},
+	};
 	unsigned scopes = 0;
 
 	while (*list) {
-		size_t n = strcspn(list, ",");
+		size_t n = strcspn(list, ","), i = 0;
 
-		if (n == 5 && strncmp(list, "login", n) == 0)
-			scopes |= SCOPE_LOGIN;
-		else if (n == 11 && strncmp(list, "interactive", n) == 0)
-			scopes |= SCOPE_INTERACTIVE;
-		else if (n == 3 && strncmp(list, "all", n) == 0)
-			scopes |= SCOPE_ALL;
+		while (i < ARRAY_SIZE(known) &&
+			(strlen(known[i].name) != n ||
+				strncmp(list, known[i].name, n) != 0))
+			i++;
+		if (i < ARRAY_SIZE(known))
+			scopes |= known[i].scope;
 		else
 			cli_die_usage(&spec, "--scope takes login, interactive "
 					     "and all, not '%s'",
@@ -203,18 +211,15 @@ static void settle(struct profile_opts *o)
 }
 
 /* --backup=DIR is how other tools spell it. */
-static void respell(int argc, char **argv)
+static void respell(struct profile_opts *o, int argc, char **argv)
 {
 	for (int i = 1; i < argc && !str_eq(argv[i], "--"); i++) {
 		const char *dir = str_after(argv[i], "--backup=");
-		struct buf longer = BUF_INIT(PATH_MAX + 32);
 
-		if (!dir)
-			continue;
-		buf_addf(&longer, "--backup-dir=%s", dir);
-		buf_str(&longer);
-		if (!longer.err)
-			argv[i] = longer.data;
+		if (dir) {
+			o->backup_dir = dir;
+			argv[i][strlen("--backup")] = '\0';
+		}
 	}
 }
 
@@ -227,7 +232,7 @@ static int run(int argc, char **argv)
 	if (argc == 3 && str_eq(argv[1], "@answer"))
 		return profile_answer(argv[2], profile_environ()) ? EXIT_FOUND
 								  : EXIT_OK;
-	respell(argc, argv);
+	respell(&o, argc, argv);
 	first = cli_parse(&spec, &o, argc, argv);
 	settle(&o);
 	for (size_t i = 0; first < argc && i < ARRAY_SIZE(aliases); i++) {
