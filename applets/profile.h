@@ -31,6 +31,10 @@ struct profile_opts {
 	bool no_follow, no_exec, ci, docker, json, quiet, session, then, fix;
 	uint64_t timeout;
 	unsigned scopes; /* SCOPE_ bits of scope */
+	/* Of a verb within another one's run: the open array of that one's object,
+	 * and why nothing is done; or NULL. */
+	struct json *changes;
+	const char *withheld;
 	int argc;        /* what stands behind the verb, for --then */
 };
 
@@ -138,8 +142,19 @@ int profile_still_read(const char *path, enum shell_kind kind,
 	const struct buf *before, const struct buf *after, bool broken,
 	struct diag *d);
 
+/* What became of one file. */
+struct profile_outcome {
+	struct profile_written w;
+	struct diag d;
+	int err;
+};
+
 /* Asks unless -y; EXIT_OK to go on, else the code to end with. */
 int profile_consent(const struct profile_opts *o, const char *question);
+
+/* Adds what was, or would be, changed, as patch takes it. */
+void profile_add_diff(
+	struct buf *out, const char *path, const struct profile_written *w);
 
 /* A diff for a person: escaped and coloured on a terminal. Clears diff. */
 void profile_show_diff(struct buf *diff);
@@ -147,7 +162,16 @@ void profile_show_diff(struct buf *diff);
 /* The object around all that a verb prints. Where json_putf() says "KEY %s", ""
  * is null in it, and what is no UTF-8 gets a KEY_b64. */
 struct json profile_json_begin(struct buf *out);
+/* Closes all that is open. */
 void profile_json_end(struct json *j);
+
+/* What a verb that changes files prints, up to the open array of them. */
+void profile_json_changes(struct json *j, const struct profile_opts *o);
+
+/* One of them; the caller closes the map. withheld: why what could be done was
+ * not; or NULL. */
+void profile_json_change(struct json *j, const char *path, enum shell_kind kind,
+	const struct profile_outcome *oc, const char *withheld);
 
 /* Text from outside between two of ours, harmless for a terminal. */
 void profile_shown(struct buf *out, const char *before, const char *text,

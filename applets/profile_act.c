@@ -14,20 +14,14 @@
 #include "str.h"
 #include "utf8.h"
 
-/* What became of one goal. */
-struct outcome {
-	struct profile_written w;
-	struct diag d;
-	int err;
-};
-
 struct acting {
 	const struct profile_act *act;
 	const struct profile_goals *goals;
 	const struct profile_who *who;
 	const struct profile_opts *o;
-	struct outcome *outcome;
+	struct profile_outcome *outcome;
 	const char *withheld; /* why what could be done was not; NULL */
+	struct diag refusal;
 	size_t at;            /* the goal in hand */
 };
 
@@ -92,7 +86,7 @@ static int check(void *ctx, const struct buf *before, const struct buf *after,
 
 static void do_one(struct acting *a, size_t i, bool dry)
 {
-	struct outcome *oc = &a->outcome[i];
+	struct profile_outcome *oc = &a->outcome[i];
 	struct profile_write job = {
 		.path = a->goals->goal[i].file.path,
 		.edit = edit,
@@ -104,14 +98,13 @@ static void do_one(struct acting *a, size_t i, bool dry)
 		.wait_ms = (unsigned)(a->o->timeout / 1000000u),
 	};
 
-	profile_written_release(&oc->w);
 	a->at = i;
 	oc->err = profile_write(&job, &oc->w, &oc->d);
 	if (oc->err && !oc->d.file[0] && !str_find(oc->d.text, job.path))
 		diag_at(&oc->d, job.path, oc->d.line, oc->d.col);
 }
 
-static bool made(const struct outcome *oc)
+static bool made(const struct profile_outcome *oc)
 {
 	return !oc->err && oc->w.action != PROFILE_UNCHANGED;
 }
@@ -144,7 +137,7 @@ void profile_show_diff(struct buf *diff)
 	cli_print(&out);
 }
 
-static void make_diff(
+void profile_add_diff(
 	struct buf *out, const char *path, const struct profile_written *w)
 {
 	bool gone = w->action == PROFILE_UNLINKED;
@@ -179,7 +172,8 @@ struct json profile_json_begin(struct buf *out)
 
 void profile_json_end(struct json *j)
 {
-	json_close(j);
+	while (j->depth)
+		json_close(j);
 	buf_addc(j->out, '\n');
 	cli_print(j->out);
 }
@@ -201,19 +195,22 @@ void *profile_alloc(size_t size)
 	return new;
 }
 
-static void json_outcome(struct json *j, const struct acting *a, size_t i)
+void profile_json_changes(struct json *j, const struct profile_opts *o)
 {
-	const struct outcome *oc = &a->outcome[i];
-	const char *path = a->goals->goal[i].file.path;
+	json_putf(j, "dry_run %d changes [", o->dry_run);
+}
+
+void profile_json_change(struct json *j, const char *path, enum shell_kind kind,
+	const struct profile_outcome *oc, const char *withheld)
+{
 	const char *why = oc->err    ? oc->d.text
-			  : made(oc) ? a->withheld
+			  : made(oc) ? withheld
 				     : NULL;
 	autobuf struct buf diff = BUF_INIT(4 * (size_t)PROFILE_TEXT_MAX);
 
-	make_diff(&diff, path, &oc->w);
-	json_putf(j,
-		"{ file %s shell %s action %s reason %s backup %s diff %s }",
-		path, shellkind_name(a->goals->goal[i].kind),
+	profile_add_diff(&diff, path, &oc->w);
+	json_putf(j, "{ file %s shell %s action %s reason %s backup %s diff %s",
+		path, shellkind_name(kind),
 		why ? "refused" : profile_action_name(oc->w.action), why,
 		oc->w.backup,
 		oc->err ? NULL : buf_str(&diff));
@@ -222,13 +219,22 @@ static void json_outcome(struct json *j, const struct acting *a, size_t i)
 static void report_json(const struct acting *a)
 {
 	autobuf struct buf out = BUF_INIT(64u << 20);
-	struct json j = profile_json_begin(&out);
+	struct json own, *j = a->o->changes;
 
-	json_putf(&j, "dry_run %d changes [", a->o->dry_run);
-	for (size_t i = 0; i < a->goals->count; i++)
-		json_outcome(&j, a, i);
-	json_close(&j);
-	profile_json_end(&j);
+	if (!j) {
+		own = profile_json_begin(&out);
+		j = &own;
+		profile_json_changes(j, a->o);
+	}
+	for (size_t i = 0; i < a->goals->count; i++) {
+		const struct profile_goal *g = &a->goals->goal[i];
+
+		profile_json_change(j, g->file.path, g->kind, &a->outcome[i],
+			a->withheld);
+		json_close(j);
+	}
+	if (j == &own)
+		profile_json_end(j);
 }
 
 static void report_text(const struct acting *a)
@@ -237,7 +243,7 @@ static void report_text(const struct acting *a)
 	bool any = false;
 
 	for (size_t i = 0; i < a->goals->count && !a->o->quiet; i++) {
-		const struct outcome *oc = &a->outcome[i];
+		const struct profile_outcome *oc = &a->outcome[i];
 
 		if (oc->err)
 			continue;
@@ -300,7 +306,7 @@ static void show_dry(const struct acting *a)
 
 	for (size_t i = 0; i < a->goals->count; i++) {
 		if (made(&a->outcome[i]))
-			make_diff(&diff, a->goals->goal[i].file.path,
+			profile_add_diff(&diff, a->goals->goal[i].file.path,
 				&a->outcome[i].w);
 	}
 	profile_show_diff(&diff);
@@ -341,46 +347,41 @@ static int first_error(const struct acting *a)
 	return 0;
 }
 
-static int write_all(struct acting *a)
+static int do_all(struct acting *a, bool dry, size_t *changes)
 {
-	size_t done = 0;
-	int err;
-
+	*changes = 0;
 	for (size_t i = 0; i < a->goals->count; i++) {
-		do_one(a, i, false);
-		done += made(&a->outcome[i]);
+		do_one(a, i, dry);
+		*changes += made(&a->outcome[i]);
 	}
-	err = first_error(a);
-	return err && done ? PROFILE_EXIT_PARTIAL : profile_code(err);
+	return profile_code(first_error(a));
 }
 
 static int act_on(struct acting *a)
 {
-	size_t changes = 0;
-	int code;
-
-	for (size_t i = 0; i < a->goals->count; i++) {
-		do_one(a, i, true);
-		changes += made(&a->outcome[i]);
-	}
+	size_t changes, done;
 	/* Nothing is written while one of the files cannot be. */
-	code = profile_code(first_error(a));
-	if (code)
+	int code = do_all(a, true, &changes);
+
+	if (code) {
 		a->withheld = "another file cannot be changed";
-	else if (changes)
+	} else if (changes && !a->withheld) {
 		warn(a);
-	if (!code && changes && !a->o->dry_run) {
-		profile_refuse_useless(a->who, a->o);
+		code = profile_refuse_useless(a->who, a->o, &a->refusal);
+		if (code)
+			a->withheld = a->refusal.text;
+	}
+	if (changes && !a->withheld && !a->o->dry_run) {
 		code = ask(a, changes);
 		if (code)
 			a->withheld = "nobody said yes";
-		else
-			code = write_all(a);
+		else if ((code = do_all(a, false, &done)) != 0 && done)
+			code = PROFILE_EXIT_PARTIAL;
 	}
 	report_errors(a);
 	if (a->o->json)
 		report_json(a);
-	else if (a->o->dry_run)
+	else if (a->o->dry_run && !a->withheld)
 		show_dry(a);
 	else if (!code || code == PROFILE_EXIT_PARTIAL)
 		report_text(a);
@@ -391,13 +392,14 @@ int profile_act_run(const struct profile_act *act,
 	const struct profile_goals *goals, const struct profile_who *who,
 	const struct profile_opts *o)
 {
-	autofree struct outcome *outcome =
+	autofree struct profile_outcome *outcome =
 		profile_alloc((goals->count + 1) * sizeof *outcome);
 	struct acting a = {.act = act,
 		.goals = goals,
 		.who = who,
 		.o = o,
-		.outcome = outcome};
+		.outcome = outcome,
+		.withheld = o->withheld};
 	int code;
 
 	code = act_on(&a);

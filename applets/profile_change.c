@@ -14,21 +14,21 @@
 #include "profile_change.h"
 #include "str.h"
 
-void profile_refuse_useless(
-	const struct profile_who *who, const struct profile_opts *o)
+int profile_refuse_useless(const struct profile_who *who,
+	const struct profile_opts *o, struct diag *d)
 {
 	struct profile_who seen = *who;
-	struct diag d = {0};
 
 	profile_who_parents(&seen);
 	if (seen.restricted)
-		cli_die(PROFILE_EXIT_REFUSED,
+		diag_fail(d, 0,
 			"the shell is restricted (%s): its startup files are "
 			"the administrator's to change",
 			seen.shell[0] ? seen.shell : seen.current);
-	if (!o->force && !o->dry_run &&
-		confinement_forbids_profile(profile_environ(), &d))
-		cli_die_diag(PROFILE_EXIT_REFUSED, &d);
+	else if (o->force || !confinement_forbids_profile(profile_environ(), d))
+		return EXIT_OK;
+	cli_diag(d);
+	return PROFILE_EXIT_REFUSED;
 }
 
 static int run_change(const struct profile_act *act,

@@ -14,8 +14,9 @@ int profile_change_items(const struct profile_items *items,
  * what is put in front last comes out first. */
 size_t profile_in_order(const struct profile_items *items, size_t i);
 
-/* Ends with a message where a startup file must not or need not be written. */
-void profile_refuse_useless(
-	const struct profile_who *who, const struct profile_opts *o);
+/* Where a startup file must not or need not be written: says so, fills d and
+ * returns the exit code; else EXIT_OK. */
+int profile_refuse_useless(const struct profile_who *who,
+	const struct profile_opts *o, struct diag *d);
 
 #endif

@@ -260,16 +260,12 @@ static const char *state_name(enum state state)
 	return names[state];
 }
 
-static void answer_json(struct answer *a)
+static void answer_json(struct json *j, struct answer *a)
 {
-	autobuf struct buf out = BUF_INIT(65536);
-	struct json j = profile_json_begin(&out);
-
-	json_putf(&j,
+	json_putf(j,
 		"asked %s state %s dir %s file %s other_shell_file %s line %s",
 		a->what, state_name(a->state), a->dir, a->file, a->other,
 		buf_str(&a->line));
-	profile_json_end(&j);
 }
 
 static void answer_text(struct answer *a)
@@ -316,23 +312,29 @@ static int check_one(
 	const char *what, const struct profile_who *who, struct profile_opts *o)
 {
 	autofree struct answer *a = profile_alloc(sizeof *a);
-	char *add[] = {NULL, NULL};
+	autobuf struct buf out = BUF_INIT(64u << 20);
+	struct json j = profile_json_begin(&out);
+	char *add[] = {a->dir, a->dir};
 	int code;
 
 	a->what = what;
 	a->line = BUF_INIT(65536);
 	find_answer(a, who, o);
 	if (o->json)
-		answer_json(a);
+		answer_json(&j, a);
 	else if (!o->quiet)
 		answer_text(a);
 	buf_release(&a->line);
 	code = a->state == CURRENT || a->state == PENDING ? EXIT_OK
 							  : EXIT_FOUND;
-	if (!o->fix || a->state != ABSENT)
-		return code;
-	add[0] = add[1] = a->dir;
-	return profile_verb_add(o, 2, add);
+	if (o->fix && a->state == ABSENT) {
+		json_put_open(&j, "changes", '[');
+		o->changes = &j;
+		code = profile_verb_add(o, 2, add);
+	}
+	if (o->json)
+		profile_json_end(&j);
+	return code;
 }
 
 int profile_verb_check(void *into, int argc, char **argv)

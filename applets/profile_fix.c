@@ -23,15 +23,17 @@ struct repair {
 	enum profile_problem_code code;
 	const char *path;   /* the file to change */
 	const char *source; /* SHADOWED: what it is to read */
-	const struct profile_who *who;
-	struct profile_written w;
-	struct diag d;
-	int err;
+	const struct fixing *in;
+	struct profile_outcome done; /* or planned */
 };
 
 struct fixing {
 	const struct profile_who *who;
 	const struct profile_opts *o;
+	int records; /* the directory of them; -1: nothing is to be changed */
+	struct json *changes;
+	const char *withheld; /* why nothing was done; NULL */
+	struct diag refusal;
 	struct repair repair[64];
 	size_t count;
 	char path[64][1024];
@@ -44,7 +46,7 @@ static int move_blocks(const struct repair *r, const char *text, size_t n,
 	struct buf *out, struct diag *d)
 {
 	enum shell_family family =
-		shellkind_family(profile_language(r->path, r->who));
+		shellkind_family(profile_language(r->path, r->in->who));
 	autobuf struct buf now = BUF_INIT(PROFILE_TEXT_MAX);
 	autofree struct profile_blocks *blocks = malloc(sizeof *blocks);
 	int err;
@@ -59,7 +61,7 @@ static int move_blocks(const struct repair *r, const char *text, size_t n,
 		const struct profile_block *b = &blocks->block[i];
 		struct profile_change change = {.id = b->id,
 			.family = family,
-			.home = r->who->home,
+			.home = r->in->who->home,
 			.remove = true};
 		enum profile_action action;
 
@@ -84,7 +86,7 @@ static int add_block(const struct repair *r, const char *text, size_t n,
 {
 	autobuf struct buf line = BUF_INIT(8192);
 	struct profile_change change = {
-		.family = FAMILY_SH, .home = r->who->home, .no_file = missing};
+		.family = FAMILY_SH, .home = r->in->who->home, .no_file = missing};
 
 	if (r->code == PROBLEM_SHADOWED)
 		buf_addf(&line,
@@ -106,8 +108,8 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	struct profile_lint lint = {.path = r->path,
 		.text = text,
 		.len = n,
-		.kind = profile_language(r->path, r->who),
-		.home = r->who->home,
+		.kind = profile_language(r->path, r->in->who),
+		.home = r->in->who->home,
 		.look = profile_look};
 	int done;
 
@@ -117,6 +119,10 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 		return add_block(r, text, n, missing, out, action, d);
 	if (missing)
 		return 0;
+	if (r->code == PROBLEM_PERM) {
+		*action = PROFILE_UPDATED;
+		return buf_add(out, text, n), out->err;
+	}
 	if (r->code == PROBLEM_EARLY_EXIT)
 		done = move_blocks(r, text, n, out, d);
 	else
@@ -128,28 +134,53 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 	return 0;
 }
 
+/* Before the file is changed: what could not be taken back is not done. */
+static int remember(const struct repair *r, const struct buf *before,
+	const struct buf *after, struct diag *d)
+{
+	struct stat st;
+	/* Mode 0: there was no file. */
+	mode_t mode = stat(r->path, &st) ? 0 : st.st_mode & 07777;
+
+	return r->in->records < 0 ? 0
+				  : profile_undo_save(r->in->records, r->path,
+					    mode, before, after, d);
+}
+
 static int check(void *ctx, const struct buf *before, const struct buf *after,
 	struct diag *d)
 {
 	const struct repair *r = ctx;
+	int err = r->in->o->no_exec
+			  ? 0
+			  : profile_still_read(r->path,
+				    profile_language(r->path, r->in->who), before,
+				    after, true, d);
 
-	return profile_still_read(r->path, profile_language(r->path, r->who),
-		before, after, true, d);
+	return err ? err : remember(r, before, after, d);
 }
 
-static void run_repair(struct fixing *f, struct repair *r, bool dry)
+static void run_repair(struct repair *r)
 {
+	const struct fixing *f = r->in;
+	struct profile_outcome *done = &r->done;
 	struct profile_write job = {.path = r->path,
 		.edit = edit,
-		.check = f->o->no_exec ? NULL : check,
+		.check = check,
 		.ctx = r,
 		.backup_dir = f->o->backup_dir,
 		.flags = f->who->flags,
-		.dry_run = dry,
+		.less = r->code == PROBLEM_PERM ? 022 : 0,
+		.dry_run = f->records < 0,
 		.wait_ms = LOCK_MS};
+	int err;
 
-	profile_written_release(&r->w);
-	r->err = profile_write(&job, &r->w, &r->d);
+	done->err = profile_write(&job, &done->w, &done->d);
+	if (f->records < 0 || done->w.action == PROFILE_UNCHANGED)
+		return;
+	err = profile_undo_settle(f->records, r->path, !done->err, &done->d);
+	if (err)
+		done->err = err;
 }
 
 static bool wanted(const struct profile_problem *p, int count, char **codes)
@@ -186,38 +217,9 @@ static void plan_one(struct fixing *f, const struct profile_problem *p)
 		.path = f->path[f->count],
 		.source = str_ends(p->file, ".bash_login") ? ".bash_login"
 							   : ".profile",
-		.who = f->who};
+		.in = f,
+		.done.w.action = PROFILE_UPDATED};
 	f->count++;
-}
-
-/* The buffers stay whose they are. */
-static int remember(int dir, const char *path, const struct buf *before,
-	const struct buf *after, mode_t mode)
-{
-	struct profile_undo u = {
-		.mode = mode, .before = *before, .after = *after};
-	struct diag d = {0};
-	int err;
-
-	str_copy(u.path, sizeof u.path, path);
-	err = profile_undo_save(dir, &u, &d);
-	if (err)
-		cli_diag(&d);
-	return err;
-}
-
-static int close_mode(const struct repair *r, int dir)
-{
-	autofd int fd = open(r->path, O_RDONLY | O_CLOEXEC);
-	autobuf struct buf text = BUF_INIT(PROFILE_TEXT_MAX);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return -errno;
-	if (buf_read_fd(&text, fd))
-		return -EFBIG;
-	remember(dir, r->path, &text, &text, st.st_mode & 07777);
-	return fchmod(fd, st.st_mode & 07755) ? -errno : 0;
 }
 
 static void show_plan(struct fixing *f)
@@ -225,90 +227,121 @@ static void show_plan(struct fixing *f)
 	autobuf struct buf diff = BUF_INIT(64u << 20);
 
 	for (size_t i = 0; i < f->count; i++) {
-		struct repair *r = &f->repair[i];
+		const struct repair *r = &f->repair[i];
 
-		if (r->code == PROBLEM_PERM) {
-			buf_addf(&diff, "chmod go-w %s\n", r->path);
+		if (r->done.err)
 			continue;
-		}
-		run_repair(f, r, true);
-		if (r->err)
-			cli_diag(&r->d);
+		if (r->code == PROBLEM_PERM)
+			buf_addf(&diff, "chmod go-w %s\n", r->path);
 		else
-			diff_unified(&diff, r->path, r->path, r->w.before.data,
-				r->w.before.len, r->w.after.data,
-				r->w.after.len);
+			profile_add_diff(&diff, r->path, &r->done.w);
 	}
-	for (int i = 0; i < f->dirs; i++)
-		buf_addf(&diff, "profile add '%s'\n", f->dir[i]);
 	profile_show_diff(&diff);
 }
 
-static int apply_plan(struct fixing *f)
+static int add_dirs(struct fixing *f)
 {
-	struct diag d = {0};
-	autofd int dir = profile_undo_open(f->who, true, &d);
-	int code = EXIT_OK;
-	bool any = false;
+	struct profile_opts within = *f->o;
+	char *add[65];
 
-	if (dir < 0)
-		cli_die_diag(PROFILE_EXIT_WRITE, &d);
+	if (!f->dirs)
+		return EXIT_OK;
+	within.yes = true;
+	within.dry_run = f->records < 0;
+	within.quiet |= within.dry_run;
+	within.changes = f->changes;
+	within.withheld = f->withheld;
+	add[0] = f->dir[0];
+	memcpy(add + 1, f->dir, (size_t)f->dirs * sizeof *add);
+	return profile_verb_add(&within, f->dirs + 1, add);
+}
+
+/* Does it all; without a place for records it only looks how that would end. */
+static int carry_out(struct fixing *f)
+{
+	/* First, so that what the repairs leave is what undo looks for. */
+	int code = add_dirs(f);
+	bool any = f->dirs;
+
+	if (code) {
+		f->withheld = "another file cannot be changed";
+		return code;
+	}
 	for (size_t i = 0; i < f->count; i++) {
 		struct repair *r = &f->repair[i];
-		struct stat st = {0};
 
-		if (r->code == PROBLEM_PERM) {
-			r->err = close_mode(r, dir);
-			if (r->err)
-				diag_of(&r->d, r->err, r->path);
-		} else {
-			run_repair(f, r, false);
+		run_repair(r);
+		if (r->done.err) {
+			cli_diag(&r->done.d);
+			code = code ? code : profile_code(r->done.err);
+			continue;
 		}
-		if (r->err) {
-			cli_diag(&r->d);
-			code = code ? code : profile_code(r->err);
-		} else if (r->w.action != PROFILE_UNCHANGED) {
-			/* Mode 0: there was no file. */
-			if (!r->w.missing)
-				stat(r->path, &st);
-			remember(dir, r->path, &r->w.before, &r->w.after,
-				st.st_mode & 07777);
-		}
-		any |= !r->err;
-		if (!r->err && !f->o->quiet)
+		any = true;
+		if (f->records >= 0 && !f->o->quiet)
 			cli_warn("repaired %s: %s", r->path,
 				profile_problem_name(r->code));
-		profile_written_release(&r->w);
 	}
 	return code && any ? PROFILE_EXIT_PARTIAL : code;
 }
 
-static int run_fix(struct fixing *f)
+/* Somebody's yes, and a place for what is needed to take it back. */
+static int allow(struct fixing *f)
 {
-	char *add[65];
-	struct profile_opts yes = *f->o;
-	int code;
+	int code = profile_consent(f->o, "Repair as shown?");
+
+	if (code) {
+		f->withheld = "nobody said yes";
+		return code;
+	}
+	f->records = profile_undo_open(f->who, true, &f->refusal);
+	if (f->records >= 0)
+		return EXIT_OK;
+	cli_diag(&f->refusal);
+	f->withheld = f->refusal.text;
+	return PROFILE_EXIT_WRITE;
+}
+
+/* code: of what stands against it already. */
+static int run_fix(struct fixing *f, int code)
+{
+	const struct profile_opts *o = f->o;
+	int end;
 
 	if (!f->count && !f->dirs) {
 		cli_warn("nothing here that 'fix' repairs; 'doctor' says what "
 			 "to do by hand");
-		return EXIT_OK;
-	}
-	if (f->o->dry_run || !f->o->yes)
-		show_plan(f);
-	if (f->o->dry_run)
-		return EXIT_OK;
-	code = profile_consent(f->o, "Repair as shown?");
-	if (code)
 		return code;
-	/* First, so that what the repairs leave is what undo looks for. */
-	if (f->dirs) {
-		yes.yes = true;
-		add[0] = f->dir[0];
-		memcpy(add + 1, f->dir, (size_t)f->dirs * sizeof *add);
-		code = profile_verb_add(&yes, f->dirs + 1, add);
 	}
-	return code ? code : apply_plan(f);
+	if (!o->json && (o->dry_run || !o->yes)) {
+		end = carry_out(f);
+		show_plan(f);
+		if (o->dry_run)
+			return end;
+		f->withheld = NULL;
+	}
+	if (!code && !o->dry_run)
+		code = allow(f);
+	if (code && !o->json)
+		return code;
+	end = carry_out(f);
+	return code ? code : end;
+}
+
+static void report(struct fixing *f)
+{
+	struct json *j = f->changes;
+
+	for (size_t i = 0; i < f->count; i++) {
+		struct repair *r = &f->repair[i];
+
+		profile_json_change(j, r->path,
+			profile_language(r->path, f->who), &r->done,
+			f->withheld);
+		json_putf(j, "code %s }", profile_problem_name(r->code));
+		profile_written_release(&r->done.w);
+	}
+	if (f->o->json)
+		profile_json_end(j);
 }
 
 int profile_verb_fix(void *into, int argc, char **argv)
@@ -319,6 +352,9 @@ int profile_verb_fix(void *into, int argc, char **argv)
 	autofree struct fixing *f = profile_alloc(sizeof *f);
 	autoclean(profile_problems_release) struct profile_problems problems = {
 		0};
+	autobuf struct buf out = BUF_INIT(64u << 20);
+	struct json j;
+	int code;
 
 	for (int i = 1; i < argc; i++) {
 		if (profile_problem_named(argv[i]) == PROBLEM_CODES)
@@ -328,15 +364,25 @@ int profile_verb_fix(void *into, int argc, char **argv)
 				argv[i]);
 	}
 	profile_who_find(&who, o);
-	profile_refuse_useless(&who, o);
-	profile_doctor_find(&problems, facts, &who, o, 0, NULL);
+	code = profile_refuse_useless(&who, o, &f->refusal);
+	if (code && !o->json)
+		return code;
+	if (code)
+		f->withheld = f->refusal.text;
 	f->who = &who;
 	f->o = o;
+	f->records = -1;
+	j = profile_json_begin(&out);
+	profile_json_changes(&j, o);
+	f->changes = &j;
+	profile_doctor_find(&problems, facts, &who, o, 0, NULL);
 	for (size_t i = 0; i < problems.count; i++) {
 		if (wanted(&problems.problem[i], argc > 1 ? argc - 1 : 0,
 			    argv + 1))
 			plan_one(f, &problems.problem[i]);
 	}
 	profile_facts_release(facts);
-	return run_fix(f);
+	code = run_fix(f, code);
+	report(f);
+	return code;
 }

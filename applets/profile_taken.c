@@ -11,6 +11,7 @@
 #include "env.h"
 #include "path.h"
 #include "profile.h"
+#include "profile_doctor.h"
 #include "profile_taken.h"
 #include "profile_undo.h"
 #include "str.h"
@@ -38,54 +39,56 @@ static int put_back(void *ctx, const char *text, size_t n, bool missing,
 		return diag_fail(d, -EBADMSG,
 			"%s was changed since: it is left as it is", u->path);
 	buf_add(out, u->before.data, u->before.len);
-	if (!u->mode)
-		*action = PROFILE_UNLINKED;
-	else if (out->len != n || (n && memcmp(out->data, text, n) != 0))
-		*action = PROFILE_UPDATED;
+	*action = u->mode ? PROFILE_UPDATED : PROFILE_UNLINKED;
 	return out->err;
 }
 
 static int undo_one(int dir, const char *name, struct profile_undo *u,
-	const struct profile_who *who, const struct profile_opts *o)
+	const struct profile_who *who, const struct profile_opts *o,
+	struct json *j)
 {
 	struct profile_write job = {.path = u->path,
 		.edit = put_back,
 		.ctx = u,
 		.flags = who->flags,
+		.less = u->mode ? 07777 : 0,
+		.more = u->mode,
 		.dry_run = true,
 		.wait_ms = LOCK_MS};
-	struct profile_written w;
+	struct profile_outcome done = {0};
+	struct profile_written *w = &done.w;
 	autobuf struct buf diff = BUF_INIT(8 << 20);
-	struct diag d = {0};
-	int err, code;
+	const char *withheld = NULL;
+	int code;
 
-	for (;;) {
-		err = profile_write(&job, &w, &d);
-		if (!err && job.dry_run && (o->dry_run || !o->yes)) {
-			diff_unified(&diff, u->path, u->path, w.before.data,
-				w.before.len, w.after.data, w.after.len);
-			profile_show_diff(&diff);
-		}
-		profile_written_release(&w);
-		if (err || !job.dry_run)
-			break;
-		if (o->dry_run)
-			return EXIT_OK;
+	done.err = profile_write(&job, w, &done.d);
+	if (!done.err && !o->json && (o->dry_run || !o->yes)) {
+		profile_add_diff(&diff, u->path, w);
+		profile_show_diff(&diff);
+	}
+	code = profile_code(done.err);
+	if (!code && !o->dry_run) {
 		code = profile_consent(o, "Put it back as shown?");
-		if (code)
-			return code;
-		job.dry_run = false;
+		if (code) {
+			withheld = "nobody said yes";
+		} else {
+			job.dry_run = false;
+			done.err = profile_write(&job, w, &done.d);
+			code = profile_code(done.err);
+		}
+		if (!code) {
+			unlinkat(dir, name, 0);
+			if (!o->quiet)
+				cli_warn("put back %s", u->path);
+		}
 	}
-	if (!err && u->mode && chmod(u->path, u->mode))
-		err = diag_of(&d, -errno, u->path);
-	if (err) {
-		cli_diag(&d);
-		return profile_code(err);
-	}
-	unlinkat(dir, name, 0);
-	if (!o->quiet)
-		cli_warn("put back %s", u->path);
-	return EXIT_OK;
+	if (done.err)
+		cli_diag(&done.d);
+	profile_json_change(
+		j, u->path, profile_language(u->path, who), &done, withheld);
+	json_close(j);
+	profile_written_release(w);
+	return code;
 }
 
 static bool named(const char *path, int argc, char **argv)
@@ -105,9 +108,12 @@ int profile_verb_undo(void *into, int argc, char **argv)
 	autofree struct profile_undo *u = profile_alloc(sizeof *u);
 	const struct dirent *e;
 	int dir, worst = EXIT_OK, seen = 0;
+	autobuf struct buf out = BUF_INIT(64u << 20);
+	struct json j = profile_json_begin(&out);
 	DIR *list;
 
 	profile_who_find(&who, o);
+	profile_json_changes(&j, o);
 	dir = profile_undo_open(&who, false, &d);
 	list = dir < 0 ? NULL : fdopendir(dir);
 	while (list && (e = readdir(list)) != NULL) {
@@ -117,7 +123,7 @@ int profile_verb_undo(void *into, int argc, char **argv)
 			!profile_undo_load(dir, e->d_name, u) &&
 			named(u->path, argc, argv)) {
 			seen++;
-			code = undo_one(dir, e->d_name, u, &who, o);
+			code = undo_one(dir, e->d_name, u, &who, o, &j);
 			worst = code > worst ? code : worst;
 		}
 		profile_undo_release(u);
@@ -126,7 +132,9 @@ int profile_verb_undo(void *into, int argc, char **argv)
 		closedir(list);
 	if (!seen) {
 		cli_warn("there is no repair to take back");
-		return EXIT_FOUND;
+		worst = EXIT_FOUND;
 	}
+	if (o->json)
+		profile_json_end(&j);
 	return worst;
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h> /* renameat */
 #include <string.h>
 #include <unistd.h>
 
@@ -41,8 +42,8 @@ int profile_undo_dir(
 	return file_private_dir(base, "profile-undo", geteuid(), make, d);
 }
 
-/* A name for the record of path. */
-static void record_name(const char *path, char name[17])
+/* A name for the record of path, ".NAME" while it does not count. */
+static void record_name(const char *path, char name[18])
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -50,8 +51,10 @@ static void record_name(const char *path, char name[17])
 		hash ^= (unsigned char)*path;
 		hash *= UINT64_C(0x100000001b3);
 	}
-	buf_print(name, 17, "%016jx", (uintmax_t)hash);
+	buf_print(name, 18, ".%016jx", (uintmax_t)hash);
 }
+
+static const char unkept[] = "cannot keep what is needed to undo";
 
 static bool same(const struct buf *a, const struct buf *b)
 {
@@ -60,32 +63,42 @@ static bool same(const struct buf *a, const struct buf *b)
 }
 
 /* path NUL mode NUL length-of-before NUL before after */
-int profile_undo_save(int dir, const struct profile_undo *u, struct diag *d)
+int profile_undo_save(int dir, const char *path, mode_t mode,
+	const struct buf *before, const struct buf *after, struct diag *d)
 {
 	autobuf struct buf out = BUF_INIT(3 * (size_t)PROFILE_TEXT_MAX);
 	autoclean(profile_undo_release) struct profile_undo old = {.mode = 0};
-	const struct buf *before = &u->before;
-	mode_t mode = u->mode;
-	char name[17];
+	char name[18];
 	int err;
 
-	record_name(u->path, name);
-	if (profile_undo_load(dir, name, &old) == 0 &&
-		str_eq(old.path, u->path) && same(&old.after, &u->before)) {
+	record_name(path, name);
+	if (profile_undo_load(dir, name + 1, &old) == 0 &&
+		str_eq(old.path, path) && same(&old.after, before)) {
 		before = &old.before;
 		mode = old.mode;
 	}
-	buf_add(&out, u->path, strlen(u->path) + 1);
+	buf_add(&out, path, strlen(path) + 1);
 	buf_addf(&out, "%u", (unsigned)mode);
 	buf_addc(&out, '\0');
 	buf_addf(&out, "%zu", before->len);
 	buf_addc(&out, '\0');
 	buf_add(&out, before->data, before->len);
-	buf_add(&out, u->after.data, u->after.len);
+	buf_add(&out, after->data, after->len);
 	err = out.err ? out.err
 		      : file_replace(dir, name, out.data, out.len, 0600, true);
-	return err ? diag_errno(d, err, "cannot keep what is needed to undo")
-		   : 0;
+	return err ? diag_errno(d, err, unkept) : 0;
+}
+
+int profile_undo_settle(int dir, const char *path, bool done, struct diag *d)
+{
+	char name[18];
+
+	record_name(path, name);
+	if (!done)
+		unlinkat(dir, name, 0);
+	else if (renameat(dir, name, dir, name + 1))
+		return diag_errno(d, -errno, unkept);
+	return 0;
 }
 
 static const char *field(const struct buf *b, size_t *at)

@@ -5,6 +5,7 @@
 #define WARDBOX_PROFILE_UNDO_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "buf.h"
@@ -24,9 +25,14 @@ void profile_undo_release(struct profile_undo *u);
 int profile_undo_dir(
 	const char *state, const char *home, int make, struct diag *d);
 
-/* Keeps a record; an older one of the same file is replaced, but its "before"
- * is kept when it had led to what is there now. */
-int profile_undo_save(int dir, const struct profile_undo *u, struct diag *d);
+/* Writes a record that does not count before profile_undo_settle(). It has the
+ * "before" of an older one of the same file that had led to what is there now. */
+int profile_undo_save(int dir, const char *path, mode_t mode,
+	const struct buf *before, const struct buf *after, struct diag *d);
+
+/* The file was changed (done): its record counts, instead of an older one. Or it
+ * was not: the record is taken away. */
+int profile_undo_settle(int dir, const char *path, bool done, struct diag *d);
 
 /* Reads a record by its file's name in dir. -EBADMSG when it is none. */
 int profile_undo_load(int dir, const char *name, struct profile_undo *u);

@@ -149,6 +149,11 @@ static int copy_xattrs(int from, int to)
 	return 0;
 }
 
+static mode_t new_mode(const struct job *j)
+{
+	return (j->st.st_mode & 07777 & ~j->ask->less) | j->ask->more;
+}
+
 /* Gives the new file what the old one had. */
 static int dress(const struct job *j, int old, int new)
 {
@@ -165,7 +170,7 @@ static int dress(const struct job *j, int old, int new)
 	if ((j->st.st_uid != geteuid() || j->st.st_gid != getegid()) &&
 		fchown(new, j->st.st_uid, j->st.st_gid))
 		return -errno;
-	if (fchmod(new, j->st.st_mode & 07777))
+	if (fchmod(new, new_mode(j)))
 		return -errno;
 	return copy_xattrs(old, new);
 }
@@ -236,7 +241,7 @@ static int keep_old(struct job *j, int dir, char name[NAME_MAX + 1])
 	if (fd < 0)
 		return fd;
 	err = file_write_all(fd, old->data, old->len);
-	if (!err && (fchmod(fd, j->st.st_mode & 0700) || fsync(fd)))
+	if (!err && fsync(fd))
 		err = -errno;
 	if (err)
 		unlinkat(dir, name, 0);
@@ -297,7 +302,10 @@ static int write_in_place(struct job *j)
 		return err;
 	}
 	err = file_write_all(fd, new->data, new->len);
-	if (!err && (ftruncate(fd, (off_t) new->len) || fsync(fd)))
+	if (!err && (ftruncate(fd, (off_t) new->len) ||
+			    ((j->ask->less | j->ask->more) &&
+				    fchmod(fd, new_mode(j))) ||
+			    fsync(fd)))
 		err = -errno;
 	if (!err) {
 		unlinkat(j->at.dirfd, temp, 0);
@@ -391,6 +399,7 @@ int profile_write(const struct profile_write *job, struct profile_written *out,
 	unsigned flags = job->flags;
 	int err;
 
+	profile_written_release(out);
 	*out = (struct profile_written){
 		.before = BUF_INIT(PROFILE_TEXT_MAX),
 		.after = BUF_INIT(PROFILE_TEXT_MAX),

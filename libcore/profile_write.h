@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "buf.h"
 #include "diag.h"
@@ -30,6 +31,7 @@ struct profile_write {
 	void *ctx;
 	const char *backup_dir; /* "" for beside the file; NULL: none */
 	unsigned flags;         /* PROFILE_OPEN_NOFOLLOW, _TRUSTED, _PUBLIC */
+	mode_t less, more; /* of a file that is there: bits to take and to give */
 	bool dry_run;
 	unsigned wait_ms; /* for the lock */
 };
@@ -44,7 +46,8 @@ struct profile_written {
 
 void profile_written_release(struct profile_written *w);
 
-/* 0; -EACCES -EROFS -EPERM (cannot be written; -ELOOP: not followed); -EAGAIN
+/* out is all zero, or what an earlier call left there.
+ * 0; -EACCES -EROFS -EPERM (cannot be written; -ELOOP: not followed); -EAGAIN
  * (locked, or changing all the time); -EBADMSG -EFBIG -EINVAL and others from
  * edit and check: nothing was changed. */
 int profile_write(const struct profile_write *job, struct profile_written *out,

@@ -608,6 +608,17 @@ teardown() { rm -rf "${OPEN-/nonexistent}"; }
 	[ "$(SHELL=/bin/rbash profile detect --no-exec --json | jq .shell.restricted)" = true ]
 }
 
+@test "--dry-run ends as the run would: refused in a restricted shell" {
+	SHELL=/bin/rbash run -5 --separate-stderr profile add -n /opt/x
+	[ -z "$output" ]
+	[[ "$stderr" == *restricted* ]]
+	SHELL=/bin/rbash run -5 --separate-stderr profile add -n --json /opt/x
+	jq -e '.dry_run and all(.changes[]; .action == "refused" and (.reason | contains("restricted")))' <<<"$output"
+	SHELL=/bin/rbash run -5 --separate-stderr profile add -y --json /opt/x
+	jq -e 'all(.changes[]; .action == "refused" and (.reason | contains("restricted")))' <<<"$output"
+	[ -z "$(ls -A "$HOME")" ]
+}
+
 @test "no shell known: plain POSIX into ~/.profile" {
 	need unshare -m true
 	: >"$BATS_TEST_TMPDIR/passwd"

@@ -107,6 +107,136 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	run -2 profile fix -y no-such-code
 }
 
+# one COMMAND...: what it prints is one JSON object, which goes to $HOME/j.
+one() {
+	local code=0
+	"$@" >"$HOME/j" 2>"$HOME/said" || code=$?
+	[ "$(jq -s 'length' "$HOME/j")" = 1 ] || return 99
+	jq -e '.schema == 1 and (.changes | type == "array")' "$HOME/j" >/dev/null || return 98
+	return $code
+}
+holds() { jq -e --arg h "$HOME" "$@" "$HOME/j"; }
+
+@test "fix --json: one object, for a dry run and for a real one" {
+	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
+	chmod 666 "$HOME/.profile"
+	run -0 one profile fix --json -n dangling-source perm
+	holds '.dry_run and ([.changes[].code] | sort == ["dangling-source", "perm"])'
+	holds 'all(.changes[]; .file == $h + "/.profile" and .action == "updated" and .reason == null)'
+	holds '.changes[] | select(.code == "dangling-source") | .diff | contains("+if [ -r")'
+	[ "$(cat "$HOME/.profile")" = '. "$HOME/gone/env"' ]
+	[ "$(stat -c %a "$HOME/.profile")" = 666 ]
+	run -0 one profile fix --json -y --backup dangling-source perm
+	holds '(.dry_run | not) and all(.changes[]; .action == "updated" and .backup)'
+	[ "$(cat "$HOME/.profile")" = 'if [ -r "$HOME/gone/env" ]; then . "$HOME/gone/env"; fi' ]
+	[ "$(stat -c %a "$HOME/.profile")" = 644 ]
+	run -0 one profile fix --json -y dangling-source
+	holds '.changes == []'
+}
+
+@test "undo --json: one object, for a dry run and for a real one" {
+	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
+	echo x=1 >"$HOME/.bashrc"
+	chmod 666 "$HOME/.bashrc"
+	profile fix -q -y dangling-source perm
+	run -0 one profile undo --json -n
+	holds '.dry_run and ([.changes[].file] | sort == [$h + "/.bashrc", $h + "/.profile"])'
+	holds 'all(.changes[]; .action == "updated" and .shell)'
+	grep -q '^if' "$HOME/.profile"
+	run -3 one profile undo --json
+	holds 'all(.changes[]; .action == "refused" and .reason == "nobody said yes")'
+	run -0 one profile undo --json -y
+	holds '(.dry_run | not) and (.changes[] | select(.diff) | .diff | contains("+. "))'
+	[ "$(cat "$HOME/.profile")" = '. "$HOME/gone/env"' ]
+	[ "$(stat -c %a "$HOME/.bashrc")" = 666 ]
+	run -1 one profile undo --json -y
+	holds '.changes == []'
+	profile fix -q -y dangling-source
+	echo more >>"$HOME/.profile"
+	run -5 one profile undo --json -y
+	holds '.changes[0].action == "refused" and (.changes[0].reason | contains("changed since"))'
+}
+
+@test "fix --json: what fails is in the object, with the reason" {
+	printf '. "$HOME/gone/env"\n' | tee "$HOME/.profile" >"$HOME/.bashrc"
+	run -3 one profile fix --json dangling-source
+	holds '(.changes | length == 2) and all(.changes[]; .action == "refused" and .reason == "nobody said yes")'
+	SHELL=/bin/rbash run -5 one profile fix --json -y dangling-source
+	holds '.changes[0].action == "refused" and (.changes[0].reason | contains("restricted"))'
+	chmod 444 "$HOME/.profile"
+	run -7 one profile fix --json -n dangling-source
+	holds '[.changes[].action] | sort == ["refused", "updated"]'
+	run -7 one profile fix --json -y dangling-source
+	holds '.changes[] | select(.action == "refused") | .reason | contains("read-only")'
+	holds '.changes[] | select(.action == "updated") | .file == $h + "/.bashrc"'
+	chmod 644 "$HOME/.profile"
+	touch "$HOME/none"
+	XDG_STATE_HOME=$HOME/none run -4 one profile fix --json -y dangling-source
+	holds 'all(.changes[]; .action == "refused" and .reason)'
+}
+
+@test "fix, check --fix: what add does inside is in the one object" {
+	mkdir -p "$HOME/.cargo/bin"
+	install -m 755 /bin/true "$HOME/.cargo/bin/only-here"
+	printf '. "$HOME/gone/env"\n' >"$HOME/.bashrc"
+	run -0 one profile fix --json -n missing-path dangling-source
+	holds '.dry_run and any(.changes[]; .action == "added") and any(.changes[]; .code == "dangling-source")'
+	run -3 one profile fix --json missing-path dangling-source
+	holds 'all(.changes[]; .action == "refused")'
+	not grep -q cargo "$HOME/.bashrc"
+	run -0 one profile fix --json -y missing-path dangling-source
+	holds 'any(.changes[]; .action == "added" and (.diff | contains("cargo")))'
+	grep -q cargo "$HOME/.bashrc"
+	grep -q '^if \[ -r' "$HOME/.bashrc"
+	run -0 profile remove -y
+	run -0 one profile check --json --fix -y only-here
+	holds '.state == "absent" and .changes[0].action == "added"'
+}
+
+@test "fix -n ends as fix would" {
+	printf '. "$HOME/gone/env"\n' | tee "$HOME/.profile" >"$HOME/.bashrc"
+	chmod 444 "$HOME/.profile"
+	run -7 profile fix -n dangling-source
+	[[ "$output" == *"read-only"* ]]
+	[[ "$output" == *"+if [ -r"* ]]
+	rm "$HOME/.bashrc"
+	run -4 profile fix -n dangling-source
+}
+
+@test "without room for its record a repair is not made" {
+	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
+	echo x=1 >"$HOME/.bashrc"
+	chmod 666 "$HOME/.bashrc"
+	mkdir "$HOME/state"
+	need unshare -m mount -t tmpfs -o size=16k none "$HOME/state"
+	XDG_STATE_HOME=$HOME/state run -4 unshare -m sh -c '
+		mount -t tmpfs -o size=16k none "$XDG_STATE_HOME" &&
+		mkdir -p -m 700 "$XDG_STATE_HOME/wardbox/profile-undo" &&
+		{ cat /dev/zero >"$XDG_STATE_HOME/full" 2>/dev/null; "$0" profile fix -y dangling-source perm; }' "$WARDBOX"
+	[[ "$output" == *"cannot keep what is needed to undo"* ]]
+	[[ "$output" != *repaired* ]]
+	[ "$(cat "$HOME/.profile")" = '. "$HOME/gone/env"' ]
+	[ "$(stat -c %a "$HOME/.bashrc")" = 666 ]
+}
+
+@test "a repair that fails takes no earlier record away" {
+	mkdir "$HOME/small" "$HOME/state"
+	need unshare -m mount -t tmpfs -o size=16k none "$HOME/small"
+	export XDG_STATE_HOME=$HOME/state
+	run -0 unshare -m sh -c '
+		mount -t tmpfs -o size=16k none "$HOME/small" && HOME=$HOME/small
+		printf ". \"\$HOME/gone/env\"\r\n" >"$HOME/.profile"
+		"$0" profile fix -q -y crlf || exit
+		cat /dev/zero >"$HOME/full" 2>/dev/null
+		"$0" profile fix -y dangling-source && exit 9
+		"$0" profile undo -y && exit 9
+		rm "$HOME/full"
+		"$0" profile undo -y && cat -A "$HOME/.profile"' "$WARDBOX"
+	[[ "$output" == *"No space left"* ]]
+	[ "${lines[-1]}" = '. "$HOME/gone/env"^M$' ]
+	[ -z "$(ls -A "$HOME/state/wardbox/profile-undo")" ]
+}
+
 @test "syntax: with the line, also what only bash or only zsh sees" {
 	printf 'x=1\nif true; then\n' >"$HOME/.bashrc"
 	profile doctor --json | jq -e '.problems[] | select(.code == "syntax") | .file and (.line >= 2)'
