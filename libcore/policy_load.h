@@ -21,6 +21,9 @@ int policy_build_file(const char *path, enum policy_layer layer, uid_t uid,
 int policy_build_text(const char *name, const char *text, size_t n,
 	void **bytes, size_t *size, struct diag *d);
 
+/* Is nothing at path? A link that leads to nothing is there. NULL is absent. */
+bool policy_absent(const char *path);
+
 /* Are the image's sources still what they were? */
 bool policy_fresh(const struct policy_image *img, const struct policy_where *w);
 
