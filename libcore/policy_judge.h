@@ -1,8 +1,8 @@
 /* policy_judge.h - the inside of the engine: one command being judged
  * SPDX-License-Identifier: MIT
  *
- * policy_decide.c feeds commands in (from the shell walker, or from an
- * execve), the other parts look at one aspect each and raise the verdict.
+ * policy_walk.c feeds commands in from the shell walker, policy_decide.c the one
+ * of an execve; the other parts look at one aspect each and raise the verdict.
  */
 #ifndef WARDBOX_POLICY_JUDGE_H
 #define WARDBOX_POLICY_JUDGE_H
@@ -270,6 +270,7 @@ bool judge_is_multi(struct judge_cmd *k, const char *name);
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w);
 
+/* What the walker calls; its ctx is the judge. */
 extern const struct shell_walk_ops judge_walk_ops;
 
 /* Shell text given as an argument; args: $0 $1 ... */
