@@ -40,9 +40,18 @@ int compile_args(struct policy_compiler *c);
 int compile_profile(struct policy_compiler *c);
 int compile_limit(struct policy_compiler *c);
 int compile_redact(struct policy_compiler *c);
+int compile_path(struct policy_compiler *c);
+int compile_protect(struct policy_compiler *c);
+int compile_runtime(struct policy_compiler *c);
+int compile_exec(struct policy_compiler *c);
+int compile_root(struct policy_compiler *c);
+int compile_env(struct policy_compiler *c);
+int compile_relax(struct policy_compiler *c);
 
 /* -EINVAL, with "word: what" at word i (at the line, when there is none). */
 int compile_bad(struct policy_compiler *c, size_t i, const char *what);
+/* -EINVAL for word i in a layer other than the system's. */
+int compile_system_alone(struct policy_compiler *c, size_t i);
 /* The whole word as a text. */
 uint32_t compile_word(struct policy_compiler *c, size_t i);
 /* "DEV,FULL-AUTO" or "*", at text within word i, to a bit set; or -EINVAL. */
