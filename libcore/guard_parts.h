@@ -62,12 +62,18 @@ struct session_where guard_base(struct guard *g, struct diag *d);
 /* guard_load.c: policy, profile, project, and what they grant. */
 int guard_load(struct guard *g, struct diag *d);
 
-/* guard_plan.c: the command's environment and sandbox, from the grants.
- * guard_find_tmp makes its private place for temporary files and fills .tmp,
- * once; "" stays where there is no state base. */
+/* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
+ * its private place for temporary files and fills .tmp, once; "" stays where
+ * there is no state base. */
 int guard_find_tmp(struct guard *g);
 int guard_make_env(struct guard *g, struct diag *d);
+
+/* guard_plan.c: the command's sandbox, from the grants. */
 int guard_make_plan(struct guard *g, struct diag *d);
+
+/* guard_carve.c: takes out of a plan that has its grants what must not be the
+ * command's. */
+int guard_carve(struct guard *g, struct diag *d);
 
 /* guard_record.c: the log. guard_open_log is 0 with .recording false when root
  * relaxed it by name. */
