@@ -1,4 +1,4 @@
-/* guard.c - the way of a command: decide, confine, run, record
+/* guard.c - the way of a command, and what is asked beside it
  * SPDX-License-Identifier: MIT
  */
 #include "guard.h"
@@ -44,149 +44,6 @@ static void guard_free(struct guard **slot)
 	free(g);
 }
 #define autoguard autoclean(guard_free)
-
-/* Nothing ran, for a reason of ours. */
-static int fail(struct guard *g, int code, int err)
-{
-	g->r->code = code;
-	return err;
-}
-
-static void decide(struct guard *g)
-{
-	const struct guard_request *q = g->q;
-	struct policy_verdict *v = &g->r->verdict;
-	struct policy_request line = {
-		.text = q->text,
-		.len = q->len,
-		.args = q->args,
-		.dialect = q->dialect,
-		.profile = g->r->profile,
-		.cwd = g->cwd,
-		.root = g->root,
-		.home = g->home,
-		.tmp = g->tmp,
-		.env = g->env.vec,
-	};
-	struct policy_exec exec = {
-		.argv = q->argv,
-		.path = q->path,
-		.profile = g->r->profile,
-		.cwd = g->cwd,
-		.root = g->root,
-		.home = g->home,
-		.tmp = g->tmp,
-		.env = g->env.vec,
-	};
-
-	switch (q->kind) {
-	case GUARD_LINE:
-		policy_decide_line(g->policy, &line, v, NULL, NULL);
-		g->brief = !q->startup && v->neutral;
-		break;
-	case GUARD_ARGV:
-		policy_decide_exec(g->policy, &exec, v);
-		break;
-	case GUARD_STREAM:
-		/* Only what it starts can be judged; where nothing may run,
-		 * or nothing watches, it does not start. */
-		line.text = ":";
-		line.len = 1;
-		policy_decide_line(g->policy, &line, v, NULL, NULL);
-		if (g->grants.confine && !g->grants.supervise &&
-			v->decision == POLICY_ALLOW) {
-			v->decision = v->would = POLICY_DENY;
-			str_copy(v->rule, sizeof v->rule, "stream");
-			str_copy(v->reason, sizeof v->reason,
-				"what it will read cannot be judged before it "
-				"runs, and the policy has supervision off");
-		}
-		break;
-	}
-}
-
-/* A verdict that asks a person. 1: yes. */
-static int ask(struct guard *g)
-{
-	char *line = NULL;
-	int answer;
-
-	if (guard_approved(g))
-		return 1;
-	if (!g->q->ask)
-		return -ENXIO;
-	if (g->q->kind == GUARD_LINE)
-		line = strndup(g->q->text, g->q->len);
-	answer = g->q->ask(g->q->ask_ctx, &g->r->verdict,
-		line ? line : g->r->verdict.command);
-	free(line);
-	if (answer == 2)
-		guard_approve(g);
-	return answer;
-}
-
-static int denied(struct guard *g, bool asked)
-{
-	struct policy_verdict *v = &g->r->verdict;
-	struct diag *d = &g->r->diag;
-	int err = guard_record_denial(g, d);
-
-	if (err)
-		return fail(g, GUARD_OURS, err);
-	/* No policy said no: there is none to ask. */
-	if (g->policy->state == POLICY_BROKEN) {
-		diag_fail(d, -EINVAL, "%s", v->reason);
-		diag_hint(d, "%s", g->policy->why.hint);
-		return fail(g, GUARD_OURS, -EINVAL);
-	}
-	if (v->decision == POLICY_DENY)
-		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
-			v->command[0] ? v->command : "the line", v->reason,
-			v->rule, policy_layer_name(v->layer));
-	else if (asked)
-		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", v->command,
-			v->rule);
-	else
-		diag_fail(d, -EACCES,
-			"denied: %s needs a person's yes and there is no "
-			"terminal to ask on: %s (rule %s)",
-			v->command[0] ? v->command : "the line", v->reason,
-			v->rule);
-	if (v->alternative[0])
-		diag_hint(d, "%s", v->alternative);
-	else if (v->decision == POLICY_CONFIRM)
-		diag_hint(d, "%sallow it in %s",
-			asked ? "" : "run it on a terminal, or ",
-			POLICY_SYSTEM);
-	else
-		diag_hint(d, "%s", g->said.text[0]
-				? g->said.text
-				: "'wardbox policy explain LINE' shows each "
-				  "step");
-	return fail(g, GUARD_DENIED, -EACCES);
-}
-
-/* 0: may run. */
-static int judge(struct guard *g)
-{
-	int answer;
-
-	if (g->q->absent) {
-		str_copy(g->r->verdict.rule, sizeof g->r->verdict.rule,
-			"absent");
-		return 0;
-	}
-	decide(g);
-	if (g->r->verdict.decision == POLICY_ALLOW)
-		return 0;
-	if (g->r->verdict.decision == POLICY_DENY)
-		return denied(g, false);
-	answer = ask(g);
-	if (answer <= 0)
-		return denied(g, answer == 0);
-	g->confirmed = true;
-	return 0;
-}
 
 int guard_keep(struct guard *g, const char **where, const char *text)
 {
@@ -241,132 +98,6 @@ static int find_session(struct guard *g, struct diag *d)
 	return 0;
 }
 
-/* What the front end does itself. */
-static int perform(struct guard *g)
-{
-	int err = guard_record_start(g, &g->r->diag);
-
-	if (err)
-		return fail(g, GUARD_OURS, err);
-	g->r->status = (g->q->inside(g->q->inside_ctx) & 255) << 8;
-	g->r->ran = true;
-	return guard_record_end(g, &g->r->diag);
-}
-
-static int confine(struct guard *g)
-{
-	int err;
-
-	g->plan.own_exec = true; /* judged already */
-	g->plan.keep_fds = g->keep;
-	g->plan.keep_fd_count = g->keep_count;
-	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
-	/* Compiling begins from an empty sandbox. */
-	g->sandbox.watch.decide = guard_watch;
-	g->sandbox.watch.ctx = g;
-	return err;
-}
-
-/* An own loopback needs a network namespace, which most containers forbid. No
- * network at all is the stricter answer, and can always be had; nothing of the
- * command ran yet. */
-static bool no_own_network(const struct guard *g)
-{
-	const struct sandbox_shared *at = g->sandbox.shared;
-
-	return g->grants.confine && !g->r->run.started &&
-		g->plan.net == SANDBOX_NET_LOCAL && at &&
-		(at->step == SANDBOX_STEP_NAMESPACES ||
-			at->step == SANDBOX_STEP_LOOPBACK);
-}
-
-static int execute(struct guard *g)
-{
-	const bool boxed = g->grants.confine || g->q->becomes;
-	struct diag *d = &g->r->diag;
-	struct run_sink sink = guard_sink(g);
-	struct run_spec spec = {
-		.path = g->q->path,
-		.argv = g->q->argv,
-		.env = g->env.vec,
-		.cwd = g->q->cwd,
-		.inherited = g->keep,
-		.inherited_count = g->keep_count,
-		.limits = g->limits,
-		.sandbox = boxed ? &g->sandbox : NULL,
-		.mode = g->q->pty ? RUN_PTY : RUN_CAPTURE,
-		.kill_tree = g->grants.confine,
-		.timeout_ns = g->q->timeout_ns,
-		.output_max = g->grants.limits.out,
-		.output_hard = g->grants.hard_output,
-		.own_job = g->q->own_job,
-		.pty_all = g->q->pty_all,
-		.unread = g->q->unread,
-		.ask_first = g->q->timeout_ns,
-		.swallow = g->q->swallow,
-		.keep_fds = g->q->returns,
-		.keep_stderr = g->grants.confine,
-		.sink = &sink,
-	};
-	int err = 0;
-
-	if (g->q->inside)
-		return perform(g);
-	if (boxed)
-		err = confine(g);
-	if (!err)
-		err = guard_record_start(g, d);
-	if (!err)
-		err = guard_record_script(g);
-	if (!err)
-		err = guard_record_relaxed(g, d);
-	if (err)
-		return fail(g, GUARD_OURS, err);
-	sigprocmask(SIG_SETMASK, &g->mask, NULL);
-	err = run(&spec, &g->r->run, d);
-	if (no_own_network(g)) {
-		sigprocmask(SIG_SETMASK, &g->mask, NULL);
-		sandbox_release(&g->sandbox);
-		g->plan.net = SANDBOX_NET_NONE;
-		err = confine(g);
-		if (!err)
-			err = run(&spec, &g->r->run, d);
-	}
-	g->r->ran = g->r->run.started;
-	g->r->status = g->r->run.status;
-	if (guard_record_end(g, err ? NULL : d) && !err)
-		err = fail(g, GUARD_OURS, -EIO);
-	return err;
-}
-
-/* The exit code of a command that ran, as a shell's parent would see it. */
-static int code_of(const struct guard_result *r)
-{
-	if (r->run.timed_out)
-		return GUARD_TIMEOUT;
-	if (WIFSIGNALED(r->status))
-		return 128 + WTERMSIG(r->status);
-	return WEXITSTATUS(r->status);
-}
-
-/* What is kept from the command within its project cannot be, here. */
-static void tell_carved(struct guard *g)
-{
-	const struct sandbox_shared *at = g->sandbox.shared;
-	struct diag *d = &g->r->diag;
-
-	if (g->r->ran || !g->carved_count || !at ||
-		(at->step != SANDBOX_STEP_NAMESPACES &&
-			at->step != SANDBOX_STEP_MOUNT))
-		return;
-	diag_errno(d, at->err, "keeping %s from the command needs a mount"
-		" namespace", g->carved[0]);
-	if (str_eq(g->carved[0], g->log_path))
-		diag_hint(d, "the log is in the project: with a directory"
-			" /var/log/wardbox/%u, mode 0700, it is kept there",
-			g->uid);
-}
-
 /* What is needed at once, of the descriptors that are allowed. */
 static int need_files(struct guard *g, size_t allowed, struct diag *d)
 {
@@ -378,17 +109,6 @@ static int need_files(struct guard *g, size_t allowed, struct diag *d)
 	diag_fail(d, -EMFILE, "%zu open files are allowed (ulimit -Hn), and a "
 		"guarded command needs %zu", allowed, needed);
 	return -EMFILE;
-}
-
-/* Behind what the protection itself has to say. */
-static void tell_relax(struct diag *d)
-{
-	char first[sizeof d->hint];
-
-	memcpy(first, d->hint, sizeof first);
-	diag_hint(d, "%s; a line 'relax NAME' in %s goes without it",
-		first[0] ? first : "'wardbox doctor' shows what works here",
-		POLICY_SYSTEM);
 }
 
 static int guard_through(struct guard *g)
@@ -424,27 +144,15 @@ static int guard_through(struct guard *g)
 	if (!err)
 		err = guard_make_env(g, d);
 	if (err)
-		return fail(g, GUARD_OURS, err);
+		return guard_fail(g, GUARD_OURS, err);
 	*d = g->said;
-	err = judge(g);
+	err = guard_judge(g);
 	if (err)
 		return err;
 	err = g->q->inside ? 0 : guard_make_plan(g, d);
 	if (err)
-		return fail(g, GUARD_OURS, err);
-	err = execute(g);
-	tell_carved(g);
-	if (!g->r->ran && g->grants.confine &&
-		(err == -ENOTSUP || g->r->run.code == GUARD_OURS))
-		tell_relax(d);
-	if (!g->r->ran) {
-		if (!err)
-			g->r->code = g->r->run.code;
-		return err ? err : -ENOEXEC;
-	}
-	g->r->broken = err != 0;
-	g->r->code = err ? GUARD_OURS : code_of(g->r);
-	return err;
+		return guard_fail(g, GUARD_OURS, err);
+	return guard_execute(g);
 }
 
 /* The facts that everything else starts from. */

@@ -53,6 +53,13 @@ struct guard {
 	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };
 
+/* Nothing ran, for a reason of ours: err. */
+static inline int guard_fail(struct guard *g, int code, int err)
+{
+	g->r->code = code;
+	return err;
+}
+
 /* Copies text, for as long as g lives. */
 int guard_keep(struct guard *g, const char **where, const char *text);
 
@@ -61,6 +68,10 @@ struct session_where guard_base(struct guard *g, struct diag *d);
 
 /* guard_load.c: policy, profile, project, and what they grant. */
 int guard_load(struct guard *g, struct diag *d);
+
+/* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
+ * run; else the denial is recorded and the diag says why. */
+int guard_judge(struct guard *g);
 
 /* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
  * its private place for temporary files and fills .tmp, once; "" stays where
@@ -74,6 +85,11 @@ int guard_make_plan(struct guard *g, struct diag *d);
 /* guard_carve.c: takes out of a plan that has its grants what must not be the
  * command's. */
 int guard_carve(struct guard *g, struct diag *d);
+
+/* guard_execute.c: runs and records what is planned, and fills the result. 0 also
+ * when the command failed; -errno with the diag when it did not run, or not all
+ * of it is recorded. */
+int guard_execute(struct guard *g);
 
 /* guard_record.c: the log. guard_open_log is 0 with .recording false when root
  * relaxed it by name. */

@@ -1,0 +1,145 @@
+/* guard_judge.c - may it run: the policy's verdict, a person's answer
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "str.h"
+
+static void decide(struct guard *g)
+{
+	const struct guard_request *q = g->q;
+	struct policy_verdict *v = &g->r->verdict;
+	struct policy_request line = {
+		.text = q->text,
+		.len = q->len,
+		.args = q->args,
+		.dialect = q->dialect,
+		.profile = g->r->profile,
+		.cwd = g->cwd,
+		.root = g->root,
+		.home = g->home,
+		.tmp = g->tmp,
+		.env = g->env.vec,
+	};
+	struct policy_exec exec = {
+		.argv = q->argv,
+		.path = q->path,
+		.profile = g->r->profile,
+		.cwd = g->cwd,
+		.root = g->root,
+		.home = g->home,
+		.tmp = g->tmp,
+		.env = g->env.vec,
+	};
+
+	switch (q->kind) {
+	case GUARD_LINE:
+		policy_decide_line(g->policy, &line, v, NULL, NULL);
+		g->brief = !q->startup && v->neutral;
+		break;
+	case GUARD_ARGV:
+		policy_decide_exec(g->policy, &exec, v);
+		break;
+	case GUARD_STREAM:
+		/* Only what it starts can be judged; where nothing may run,
+		 * or nothing watches, it does not start. */
+		line.text = ":";
+		line.len = 1;
+		policy_decide_line(g->policy, &line, v, NULL, NULL);
+		if (g->grants.confine && !g->grants.supervise &&
+			v->decision == POLICY_ALLOW) {
+			v->decision = v->would = POLICY_DENY;
+			str_copy(v->rule, sizeof v->rule, "stream");
+			str_copy(v->reason, sizeof v->reason,
+				"what it will read cannot be judged before it "
+				"runs, and the policy has supervision off");
+		}
+		break;
+	}
+}
+
+/* A verdict that asks a person. 1: yes. */
+static int ask(struct guard *g)
+{
+	char *line = NULL;
+	int answer;
+
+	if (guard_approved(g))
+		return 1;
+	if (!g->q->ask)
+		return -ENXIO;
+	if (g->q->kind == GUARD_LINE)
+		line = strndup(g->q->text, g->q->len);
+	answer = g->q->ask(g->q->ask_ctx, &g->r->verdict,
+		line ? line : g->r->verdict.command);
+	free(line);
+	if (answer == 2)
+		guard_approve(g);
+	return answer;
+}
+
+static int denied(struct guard *g, bool asked)
+{
+	struct policy_verdict *v = &g->r->verdict;
+	struct diag *d = &g->r->diag;
+	int err = guard_record_denial(g, d);
+
+	if (err)
+		return guard_fail(g, GUARD_OURS, err);
+	/* No policy said no: there is none to ask. */
+	if (g->policy->state == POLICY_BROKEN) {
+		diag_fail(d, -EINVAL, "%s", v->reason);
+		diag_hint(d, "%s", g->policy->why.hint);
+		return guard_fail(g, GUARD_OURS, -EINVAL);
+	}
+	if (v->decision == POLICY_DENY)
+		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
+			v->command[0] ? v->command : "the line", v->reason,
+			v->rule, policy_layer_name(v->layer));
+	else if (asked)
+		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", v->command,
+			v->rule);
+	else
+		diag_fail(d, -EACCES,
+			"denied: %s needs a person's yes and there is no "
+			"terminal to ask on: %s (rule %s)",
+			v->command[0] ? v->command : "the line", v->reason,
+			v->rule);
+	if (v->alternative[0])
+		diag_hint(d, "%s", v->alternative);
+	else if (v->decision == POLICY_CONFIRM)
+		diag_hint(d, "%sallow it in %s",
+			asked ? "" : "run it on a terminal, or ",
+			POLICY_SYSTEM);
+	else
+		diag_hint(d, "%s", g->said.text[0]
+				? g->said.text
+				: "'wardbox policy explain LINE' shows each "
+				  "step");
+	return guard_fail(g, GUARD_DENIED, -EACCES);
+}
+
+int guard_judge(struct guard *g)
+{
+	int answer;
+
+	if (g->q->absent) {
+		str_copy(g->r->verdict.rule, sizeof g->r->verdict.rule,
+			"absent");
+		return 0;
+	}
+	decide(g);
+	if (g->r->verdict.decision == POLICY_ALLOW)
+		return 0;
+	if (g->r->verdict.decision == POLICY_DENY)
+		return denied(g, false);
+	answer = ask(g);
+	if (answer <= 0)
+		return denied(g, answer == 0);
+	g->confirmed = true;
+	return 0;
+}
