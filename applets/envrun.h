@@ -52,6 +52,15 @@ int envrun_line(
 	struct envrun *e, const char *line, struct envrun_outcome *out);
 void envrun_outcome_release(struct envrun_outcome *out);
 
+/* Takes what was captured of q's command into the state, and says in out what
+ * changed; on doubt the old state stays. */
+void envrun_take_over(struct envrun *e, const struct guard_request *q,
+	struct capture *c, struct envrun_outcome *out);
+/* Notes and records that q's command ran and nothing could be captured of it. */
+void envrun_lost(const struct guard_request *q, struct envrun_outcome *out);
+/* A change of directory, as a line of .changes; nothing when it is none. */
+void envrun_note_move(struct buf *out, const char *from, const char *to);
+
 /* The outcome for people, on stderr. */
 void envrun_tell(const struct envrun *e, const struct envrun_outcome *out);
 

@@ -1,28 +1,16 @@
-/* envrun_line.c - one command line: run, captured, cleaned, saved
+/* envrun_line.c - one command line: run in the session, captured, saved
  * SPDX-License-Identifier: MIT
  */
 #include "envrun.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit_write.h"
 #include "dirs.h"
 #include "path.h"
 #include "str.h"
-
-void envrun_outcome_release(struct envrun_outcome *out)
-{
-	buf_release(&out->stdout_text);
-	buf_release(&out->stderr_text);
-	buf_release(&out->stripped);
-	buf_release(&out->changes);
-	buf_release(&out->notes);
-}
 
 int envrun_load(struct envrun *e, struct diag *d)
 {
@@ -132,151 +120,6 @@ static void shell_argv(const struct envrun *e, const char *wrap,
 	add_arg(argv, wrap);
 	add_arg(argv, name);
 	add_arg(argv, line);
-}
-
-/* Set by the guard anew for each confined command. */
-static bool set_by_guard(const struct policy_grants *rules, const char *name)
-{
-	return rules->confine &&
-		(str_eq(name, "TMPDIR") || str_eq(name, "TMPPREFIX"));
-}
-
-struct cleaning {
-	const struct envrun *e;
-	const struct policy_grants *rules;
-	struct buf *stripped;
-};
-
-static bool reaches_next(void *ctx, const char *pair)
-{
-	const struct cleaning *c = ctx;
-	size_t n = strcspn(pair, "=");
-	enum policy_env_fate fate;
-	char name[256];
-
-	if (n >= sizeof name)
-		return false;
-	memcpy(name, pair, n);
-	name[n] = '\0';
-	if (!state_carries(pair) || set_by_guard(c->rules, name) ||
-		policy_word_in(&c->rules->env_set, pair))
-		return false;
-	fate = policy_env(c->rules, name);
-	if (fate == POLICY_ENV_KEEP ||
-		(fate != POLICY_ENV_DENY && !c->e->strict))
-		return true;
-	buf_addf(c->stripped, "%s%s", c->stripped->len ? " " : "", name);
-	return false;
-}
-
-static void note_change(struct buf *out, char sign, const char *pair)
-{
-	buf_addf(out, "%c ", sign);
-	cli_escape_str(out, pair);
-	buf_addc(out, '\n');
-}
-
-static void note_move(struct buf *out, const char *from, const char *to)
-{
-	if (str_eq(from, to))
-		return;
-	buf_adds(out, "cwd ");
-	cli_escape_str(out, from);
-	buf_adds(out, " -> ");
-	cli_escape_str(out, to);
-	buf_addc(out, '\n');
-}
-
-static int note_gone(void *out, const char *pair, const char *there)
-{
-	if (!there)
-		note_change(out, '-', pair);
-	return 0;
-}
-
-static int note_new(void *out, const char *pair, const char *there)
-{
-	note_change(out, there ? '~' : '+', pair);
-	return 0;
-}
-
-/* PWD, when it is a true name of where the shell stood. */
-static void set_place(struct state *s, const struct capture *c)
-{
-	const char *pwd = env_get(c->env.vec, "PWD");
-	const char *old = env_get(c->env.vec, "OLDPWD");
-	struct stat here, named;
-
-	if (old && old[0] == '/')
-		state_path(&s->old, old);
-	if (!c->cwd[0])
-		return; /* deleted under it: the old place, or its parent */
-	state_path(&s->cwd, c->cwd);
-	state_path(&s->pwd, NULL);
-	if (pwd && (str_eq(pwd, c->cwd) ||
-			(pwd[0] == '/' && stat(pwd, &named) == 0 &&
-				stat(s->cwd, &here) == 0 &&
-				named.st_dev == here.st_dev &&
-				named.st_ino == here.st_ino)))
-		state_path(&s->pwd, pwd);
-}
-
-static void record(const struct guard_request *q,
-	const struct envrun_outcome *out, const char *event, const char *key,
-	const char *text)
-{
-	struct audit_fact fact = {.key = key, .text = text};
-
-	guard_note(q, &out->guard, event, &fact, 1);
-}
-
-/* The command ran, and what it left is lost. */
-static void tell_lost(const struct guard_request *q, struct envrun_outcome *out)
-{
-	static const char *const why[] = {
-		[CAPTURE_NO_DUMP] = "the shell did not answer (exec, an EXIT "
-			"trap, or a variable of 128 KiB)",
-		[CAPTURE_TOO_LARGE] = "its environment is too large",
-		[CAPTURE_KILLED] = "the shell was killed",
-	};
-
-	buf_addf(&out->notes, "%sthe state stays as it was: %s",
-		out->notes.len ? "; " : "", why[out->capture]);
-	record(q, out, "env.lost", "why", capture_name(out->capture));
-}
-
-/* Takes the capture into the state; on doubt the old state stays. */
-static void take_over(struct envrun *e, const struct guard_request *q,
-	struct capture *c, struct envrun_outcome *out)
-{
-	struct state *s = &e->state;
-	autobuf struct buf names = BUF_INIT(0);
-	struct cleaning left = {e, q->grants, &out->stripped};
-	struct cleaning given = {e, q->grants, &names};
-	struct env before;
-
-	if (c->cwd[0])
-		note_move(&out->changes, s->cwd, c->cwd);
-	set_place(s, c);
-	env_filter(&c->env, reaches_next, &left);
-	/* The variables that a first command began with are no change of its own. */
-	if (!s->has_env) {
-		env_filter(q->given, reaches_next, &given);
-		s->env = *q->given;
-		*q->given = ENV_INIT;
-	}
-	if (!env_same(&s->env, &c->env)) {
-		env_differ(&s->env, &c->env, note_gone, &out->changes);
-		env_differ(&c->env, &s->env, note_new, &out->changes);
-	}
-	before = s->env;
-	s->env = c->env;
-	c->env = s->has_env ? before : ENV_INIT;
-	if (!s->has_env)
-		s->first_env = before;
-	s->has_env = true;
-	if (out->stripped.len)
-		record(q, out, "env.stripped", "names", buf_str(&out->stripped));
 }
 
 struct move {
@@ -420,9 +263,9 @@ static void run_shell(struct envrun *e, struct guard_request q,
 		WIFSIGNALED(out->guard.status))
 		out->capture = CAPTURE_KILLED;
 	if (out->capture == CAPTURED)
-		take_over(e, &q, &c, out);
+		envrun_take_over(e, &q, &c, out);
 	if (out->capture != CAPTURED && out->guard.ran)
-		tell_lost(&q, out);
+		envrun_lost(&q, out);
 }
 
 /* What the policy is to judge: where it really goes. A target that cannot be
@@ -463,17 +306,8 @@ static void run_move(struct envrun *e, struct guard_request *q,
 	was = strdup(e->state.cwd);
 	guard_run(q, &out->guard);
 	if (was)
-		note_move(&out->changes, was, e->state.cwd);
+		envrun_note_move(&out->changes, was, e->state.cwd);
 	out->capture = CAPTURED;
-}
-
-void envrun_tell(const struct envrun *e, const struct envrun_outcome *out)
-{
-	cli_guard_tell(&out->guard);
-	if (out->notes.len)
-		cli_warn("%.*s", (int)out->notes.len, out->notes.data);
-	if (e->diff && out->changes.len)
-		(void)!write(STDERR_FILENO, out->changes.data, out->changes.len);
 }
 
 int envrun_line(
@@ -529,41 +363,4 @@ int envrun_line(
 		buf_addf(&out->notes, "%sthe state was not saved: %s",
 			out->notes.len ? "; " : "", d.text);
 	return out->guard.code;
-}
-
-void envrun_json(const struct envrun *e, const char *line,
-	struct envrun_outcome *out, struct buf *text)
-{
-	const struct guard_result *r = &out->guard;
-	const struct state *s = &e->state;
-	struct json j = JSON_INIT(text);
-
-	json_open(&j, '{');
-	json_put_str(&j, "command", line);
-	json_put_i64(&j, "exit_code", r->code);
-	if (guard_exit_signal(r))
-		json_put_i64(&j, "signal", guard_exit_signal(r));
-	json_put_str(&j, "capture", capture_name(out->capture));
-	json_put_str(&j, "cwd", s->pwd ? s->pwd : s->cwd);
-	json_put_str(&j, "session", e->id);
-	json_put_str(&j, "decision", r->verdict.rule[0]
-			? policy_decision_name(r->verdict.decision) : NULL);
-	json_put_str(&j, "rule", r->rule);
-	json_put_u64(&j, "duration_ms", r->run.duration_ns / 1000000);
-	json_put_bool(&j, "timed_out", r->run.timed_out);
-	json_strn(json_key(&j, "stdout"), out->stdout_text.data,
-		out->stdout_text.len);
-	json_strn(json_key(&j, "stderr"), out->stderr_text.data,
-		out->stderr_text.len);
-	json_put_bool(&j, "truncated",
-		out->stdout_text.len == ENVRUN_OUTPUT_MAX ||
-			out->stderr_text.len == ENVRUN_OUTPUT_MAX);
-	json_put_str(&j, "stripped", buf_str(&out->stripped));
-	json_put_str(&j, "changes", buf_str(&out->changes));
-	if (!r->ran || r->code == EXIT_OURS)
-		envrun_put_error(&j, &r->diag);
-	if (out->notes.len)
-		json_put_str(&j, "note", buf_str(&out->notes));
-	json_close(&j);
-	buf_addc(text, '\n');
 }

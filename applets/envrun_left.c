@@ -1,0 +1,153 @@
+/* envrun_left.c - what a command left, taken into the session's state
+ * SPDX-License-Identifier: MIT
+ */
+#include "envrun.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "audit_write.h"
+#include "str.h"
+
+/* Set by the guard anew for each confined command. */
+static bool set_by_guard(const struct policy_grants *rules, const char *name)
+{
+	return rules->confine &&
+		(str_eq(name, "TMPDIR") || str_eq(name, "TMPPREFIX"));
+}
+
+struct cleaning {
+	const struct envrun *e;
+	const struct policy_grants *rules;
+	struct buf *stripped;
+};
+
+static bool reaches_next(void *ctx, const char *pair)
+{
+	const struct cleaning *c = ctx;
+	size_t n = strcspn(pair, "=");
+	enum policy_env_fate fate;
+	char name[256];
+
+	if (n >= sizeof name)
+		return false;
+	memcpy(name, pair, n);
+	name[n] = '\0';
+	if (!state_carries(pair) || set_by_guard(c->rules, name) ||
+		policy_word_in(&c->rules->env_set, pair))
+		return false;
+	fate = policy_env(c->rules, name);
+	if (fate == POLICY_ENV_KEEP ||
+		(fate != POLICY_ENV_DENY && !c->e->strict))
+		return true;
+	buf_addf(c->stripped, "%s%s", c->stripped->len ? " " : "", name);
+	return false;
+}
+
+static void note_change(struct buf *out, char sign, const char *pair)
+{
+	buf_addf(out, "%c ", sign);
+	cli_escape_str(out, pair);
+	buf_addc(out, '\n');
+}
+
+void envrun_note_move(struct buf *out, const char *from, const char *to)
+{
+	if (str_eq(from, to))
+		return;
+	buf_adds(out, "cwd ");
+	cli_escape_str(out, from);
+	buf_adds(out, " -> ");
+	cli_escape_str(out, to);
+	buf_addc(out, '\n');
+}
+
+static int note_gone(void *out, const char *pair, const char *there)
+{
+	if (!there)
+		note_change(out, '-', pair);
+	return 0;
+}
+
+static int note_new(void *out, const char *pair, const char *there)
+{
+	note_change(out, there ? '~' : '+', pair);
+	return 0;
+}
+
+/* PWD, when it is a true name of where the shell stood. */
+static void set_place(struct state *s, const struct capture *c)
+{
+	const char *pwd = env_get(c->env.vec, "PWD");
+	const char *old = env_get(c->env.vec, "OLDPWD");
+	struct stat here, named;
+
+	if (old && old[0] == '/')
+		state_path(&s->old, old);
+	if (!c->cwd[0])
+		return; /* deleted under it: the old place, or its parent */
+	state_path(&s->cwd, c->cwd);
+	state_path(&s->pwd, NULL);
+	if (pwd && (str_eq(pwd, c->cwd) ||
+			(pwd[0] == '/' && stat(pwd, &named) == 0 &&
+				stat(s->cwd, &here) == 0 &&
+				named.st_dev == here.st_dev &&
+				named.st_ino == here.st_ino)))
+		state_path(&s->pwd, pwd);
+}
+
+static void record(const struct guard_request *q,
+	const struct envrun_outcome *out, const char *event, const char *key,
+	const char *text)
+{
+	struct audit_fact fact = {.key = key, .text = text};
+
+	guard_note(q, &out->guard, event, &fact, 1);
+}
+
+void envrun_lost(const struct guard_request *q, struct envrun_outcome *out)
+{
+	static const char *const why[] = {
+		[CAPTURE_NO_DUMP] = "the shell did not answer (exec, an EXIT "
+			"trap, or a variable of 128 KiB)",
+		[CAPTURE_TOO_LARGE] = "its environment is too large",
+		[CAPTURE_KILLED] = "the shell was killed",
+	};
+
+	buf_addf(&out->notes, "%sthe state stays as it was: %s",
+		out->notes.len ? "; " : "", why[out->capture]);
+	record(q, out, "env.lost", "why", capture_name(out->capture));
+}
+
+void envrun_take_over(struct envrun *e, const struct guard_request *q,
+	struct capture *c, struct envrun_outcome *out)
+{
+	struct state *s = &e->state;
+	autobuf struct buf names = BUF_INIT(0);
+	struct cleaning left = {e, q->grants, &out->stripped};
+	struct cleaning given = {e, q->grants, &names};
+	struct env before;
+
+	if (c->cwd[0])
+		envrun_note_move(&out->changes, s->cwd, c->cwd);
+	set_place(s, c);
+	env_filter(&c->env, reaches_next, &left);
+	/* The variables that a first command began with are no change of its own. */
+	if (!s->has_env) {
+		env_filter(q->given, reaches_next, &given);
+		s->env = *q->given;
+		*q->given = ENV_INIT;
+	}
+	if (!env_same(&s->env, &c->env)) {
+		env_differ(&s->env, &c->env, note_gone, &out->changes);
+		env_differ(&c->env, &s->env, note_new, &out->changes);
+	}
+	before = s->env;
+	s->env = c->env;
+	c->env = s->has_env ? before : ENV_INIT;
+	if (!s->has_env)
+		s->first_env = before;
+	s->has_env = true;
+	if (out->stripped.len)
+		record(q, out, "env.stripped", "names", buf_str(&out->stripped));
+}
