@@ -22,7 +22,7 @@ POLICY_TOOL := scripts/policy-image.c libcore/policy.c \
 	$(addprefix libcore/,policy_image.c policy_text.c buf.c buf_fmt.c \
 	diag.c file.c num.c path.c str.c utf8.c)
 # So are the marks of the words that redaction looks at.
-REDACT_TOOL := scripts/redact-begins.c libcore/redact_token.c
+REDACT_TOOL := scripts/redact-begins.c libcore/redact_shape.c
 GEN_EXTRA += $(GEN)/policy_default.h $(GEN)/redact_begins.h
 $(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy_image.h
 	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ $< $(POLICY_TOOL)

@@ -89,6 +89,22 @@ enum redact_kind {
 	KIND_USER, /* the first of the user's */
 };
 
+/* When the prefix alone proves little: exactly as many letters, with no letter
+ * or digit behind; letters that look random. */
+enum { SHAPE_EXACT = 1, SHAPE_RANDOM = 2 };
+
+/* A prefix, in which '?' is any small letter, and behind it at least min letters
+ * of the class. */
+struct redact_shape {
+	char prefix[12]; /* with its NUL */
+	uint8_t kind : 6;
+	uint8_t proof : 2;
+	uint8_t min;
+	uint16_t class;
+};
+/* The shapes whose first letter that is, n of them. */
+const struct redact_shape *redact_shapes(unsigned char first, size_t *n);
+
 /* A token of known shape that begins at at, a word's beginning. */
 enum redact_answer redact_token(
 	const struct redact_view *v, size_t at, struct redact_span *s);
