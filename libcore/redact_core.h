@@ -142,11 +142,38 @@ static inline bool redact_begins_bot(const unsigned char *p, size_t n)
 				   redact_bytes[p[15]] & B_TOKEN));
 }
 
+/* What a name says of its value. */
+enum redact_strength {
+	STRENGTH_NONE,
+	STRENGTH_WEAK,	 /* a secret if it is long and looks random */
+	STRENGTH_LIKELY, /* if it has letters and digits */
+	STRENGTH_SURE,	 /* unless it stands for one */
+};
+
 /* At '=' or ':', or what stands for it, n bytes, or the '>' of "<name>": the
  * value behind a secret's name. */
 enum redact_answer redact_assign(const struct redact *r,
 	const struct redact_view *v, size_t at, size_t n,
 	struct redact_span *s);
+/* What is between the "<name>" whose '>' is at at and the next tag. Without one
+ * it may be prose. */
+enum redact_answer redact_element(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* Where the block of YAML begins whose mark "|", or end of the line, is at i: of
+ * "password: |" the value is the block below; of "password:" it may be the line
+ * below. i when there is none. */
+size_t redact_block_begins(const struct redact_view *v, size_t i);
+/* The value of "key: |" (marked) at i, or the word alone on the line below
+ * "key:"; the candidate begins at at. */
+enum redact_answer redact_block(const struct redact_view *v, size_t at,
+	size_t i, bool marked, enum redact_strength strength,
+	struct redact_span *s);
+/* A header, by its name: 1 with a scheme before the secret, 2 without. */
+unsigned redact_header(const unsigned char *key, size_t n, bool colon);
+/* The header's value at i. "Bearer X", "Basic X": the scheme may be seen; else
+ * all of the line. */
+enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
+	struct redact_span *s, bool scheme);
 /* At "--name value", "-u user:value", and what single programs have. */
 enum redact_answer redact_flag(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
@@ -200,14 +227,6 @@ bool redact_told(const struct redact_view *v, size_t at, size_t k,
  * else i. */
 size_t redact_behind(const struct redact_view *v, size_t i, const char *word);
 
-/* What a name says of its value. */
-enum redact_strength {
-	STRENGTH_NONE,
-	STRENGTH_WEAK,	 /* a secret if it is long and looks random */
-	STRENGTH_LIKELY, /* if it has letters and digits */
-	STRENGTH_SURE,	 /* unless it stands for one */
-};
-
 static inline bool redact_quote(unsigned char c)
 {
 	return c == '"' || c == '\'' || c == '`';
@@ -247,6 +266,8 @@ enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 bool redact_is_secret(
 	const unsigned char *p, size_t n, enum redact_strength strength);
 bool redact_key_is(const unsigned char *key, size_t n, const char *name);
+/* Is it one of the words of that list? */
+bool redact_key_any(const unsigned char *p, size_t n, const char *list);
 /* A value's own shape says better what it is. */
 void redact_name_kind(const struct redact_view *v, struct redact_span *s);
 

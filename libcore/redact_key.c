@@ -1,4 +1,4 @@
-/* redact_key.c - the value behind a name, a header
+/* redact_key.c - the value behind a name and its sign
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "str.h"
 
 /* BLANKS: columns of assignments are lined up with them. */
-enum { BLANKS = 24, TAG_MAX = 80 };
+enum { BLANKS = 24 };
 
 static char lower(unsigned char c)
 {
@@ -24,7 +24,7 @@ size_t redact_name_before(const struct redact_view *v, size_t end)
 	return end - k;
 }
 
-static bool equals(const unsigned char *p, size_t n, const char *list)
+bool redact_key_any(const unsigned char *p, size_t n, const char *list)
 {
 	EACH (word, list)
 		if (redact_key_is(p, n, word))
@@ -49,11 +49,12 @@ void redact_whole_name(
 		end = k - 1;
 		k = end - redact_name_before(v, end);
 	}
-	if (!equals(v->text + k, end - k, last) || !k || v->text[k - 1] != ' ')
+	if (!redact_key_any(v->text + k, end - k, last) || !k ||
+		v->text[k - 1] != ' ')
 		return;
 	before = redact_name_before(v, k - 1);
 	k -= before + 1;
-	if (!equals(v->text + k, before, first))
+	if (!redact_key_any(v->text + k, before, first))
 		return;
 	*key = v->text + k;
 	*n = end - k;
@@ -141,57 +142,6 @@ static bool file_name(
 	return str_find(kinds, kind);
 }
 
-/* To the end of the line, or to the quote that the header stands in; a quote
- * behind '=' is one of its own: Digest username="x". */
-static size_t line_end(const struct redact_view *v, size_t at)
-{
-	unsigned char own = 0;
-
-	for (; at < v->n && v->text[at] != '\n' && v->text[at] != '\r'; at++) {
-		const unsigned char c = v->text[at];
-
-		if (c != '"' && c != '\'')
-			continue;
-		if (own == c)
-			own = 0;
-		else if (!own && v->text[at - 1] != '=')
-			break;
-		else if (!own)
-			own = c;
-	}
-	return at;
-}
-
-/* "Bearer X", "Basic X": the scheme may be seen; else all of the line. */
-static enum redact_answer take_header(const struct redact_view *v, size_t i,
-	struct redact_span *s, bool scheme)
-{
-	const size_t start = i;
-	size_t end;
-
-	while (scheme && i < v->n && redact_bytes[v->text[i]] & B_TOKEN)
-		i++;
-	if (i == v->n && !v->last)
-		return REDACT_MORE;
-	/* An f-string's. */
-	if (i == start + 1 && v->text[i] == '"')
-		return take_header(v, i + 1, s, scheme);
-	if (scheme && i < v->n && v->text[i] == ' ' && i - start < 20)
-		i++;
-	else
-		i = start;
-	end = line_end(v, i);
-	s->mode = REDACT_MODE_LINE;
-	s->kind = KIND_HEADER;
-	s->from = i;
-	s->to = end;
-	if (end == v->n && !v->last)
-		return REDACT_MORE;
-	return end > i && !redact_placeholder(v->text + i, end - i)
-		? REDACT_YES
-		: REDACT_NO;
-}
-
 void redact_name_kind(const struct redact_view *v, struct redact_span *s)
 {
 	struct redact_view value = {
@@ -243,7 +193,7 @@ static void real_name(
 			k--;
 		*n = redact_name_before(v, k);
 		*key = v->text + k - *n;
-	} else if (equals(*key, *n, types) && k > 3 && v->text[k - 1] &&
+	} else if (redact_key_any(*key, *n, types) && k > 3 && v->text[k - 1] &&
 		strchr(" &", v->text[k - 1])) {
 		k -= v->text[k - 1] == '&' ? 2 : 1;
 		k -= v->text[k - 1] == ':';
@@ -254,18 +204,6 @@ static void real_name(
 	}
 }
 
-/* A header, by its name: 1 with a scheme before the secret, 2 without. */
-static unsigned header(const unsigned char *key, size_t n, bool colon)
-{
-	static const char schemes[] = "authorization\0proxy-authorization\0";
-	static const char others[] = "cookie\0set-cookie\0";
-
-	/* Most names are done with here. */
-	if (n < 6 || !strchr("aApPcCsS", key[0]))
-		return 0;
-	return equals(key, n, schemes) ? 1 : colon && equals(key, n, others) ? 2 : 0;
-}
-
 /* "/p:X" of xfreerdp; not "/p:Name=Value", a property of a build's. */
 static bool windows_flag(const struct redact_view *v, const unsigned char *key,
 	size_t n, size_t at)
@@ -273,7 +211,7 @@ static bool windows_flag(const struct redact_view *v, const unsigned char *key,
 	static const char names[] = "p\0pass\0gp\0pth\0";
 	size_t i = at + 1;
 
-	if (key == v->text || key[-1] != '/' || !equals(key, n, names) ||
+	if (key == v->text || key[-1] != '/' || !redact_key_any(key, n, names) ||
 		(key > v->text + 1 && !redact_ends_word(key[-2])))
 		return false;
 	while (n == 1 && i < v->n && redact_bytes[v->text[i]] & (B_WORD | B_DOT))
@@ -314,166 +252,6 @@ static enum redact_strength strength_of(const struct redact *r,
 			redact_ends_with(key, n, "token")
 		? STRENGTH_SURE
 		: strength;
-}
-
-/* The name in the tag that ends at at: the element's, or what the entry of a
- * list is named: <password>, <entry key="password">, <key>password</key><string>.
- */
-static size_t tag_name(
-	const struct redact_view *v, size_t at, const unsigned char **key)
-{
-	static const char entries[] =
-		"add\0attribute\0entry\0env\0field\0item\0param\0parameter\0"
-		"property\0"
-		"setting\0string\0value\0";
-	static const char names[] = " name=\0 key=\0", closed[] = "</key>";
-	const size_t len = sizeof closed - 1;
-	size_t start = at, end;
-	const unsigned char *p;
-
-	/* Most are of an arrow. */
-	if (!at || !(redact_bytes[v->text[at - 1]] & B_WORD ||
-			   redact_quote(v->text[at - 1])))
-		return 0;
-	while (start && at - start < TAG_MAX && v->text[start - 1] &&
-		!strchr("<>\n", v->text[start - 1]))
-		start--;
-	/* In "user:<password>@host" it stands for one. */
-	if (!start || v->text[start - 1] != '<' ||
-		(start > 1 && v->text[start - 2] &&
-			strchr(":=/@", v->text[start - 2])))
-		return 0;
-	for (end = start; redact_bytes[v->text[end]] & (B_TOKEN | B_DOT) ||
-		v->text[end] == ':'; end++)
-		if (v->text[end] == ':')
-			start = end + 1;
-	*key = v->text + start;
-	if (end != at && !redact_blank(v->text[end]))
-		return 0;
-	if (!equals(*key, end - start, entries))
-		return end - start;
-	EACH (name, names) {
-		p = memmem(*key, at - start, name, strlen(name));
-		if (!p || !redact_quote(p[strlen(name)]))
-			continue;
-		*key = p + strlen(name) + 1;
-		for (end = 0; redact_bytes[(*key)[end]] & (B_TOKEN | B_DOT);)
-			end++;
-		return end;
-	}
-	for (start--; start && v->text[start - 1] <= ' ';)
-		start--;
-	if (start < len || memcmp(v->text + start - len, closed, len) != 0)
-		return 0;
-	end = redact_name_before(v, start - len);
-	*key = v->text + start - len - end;
-	return end;
-}
-
-/* The value from i to end, all of it. */
-static enum redact_answer judge_to(const struct redact_view *v, size_t at,
-	size_t i, size_t end, enum redact_strength strength,
-	struct redact_span *s)
-{
-	s->mode = REDACT_MODE_LINE;
-	if (end == v->n && !v->last)
-		return redact_undecided(
-			v, s, at, i, strength == STRENGTH_SURE && i < end);
-	while (end > i && v->text[end - 1] <= ' ')
-		end--;
-	if (!redact_is_secret(v->text + i, end - i, strength))
-		return REDACT_NO;
-	s->from = i;
-	s->to = end;
-	redact_name_kind(v, s);
-	return REDACT_YES;
-}
-
-/* What is between "<name>" and the next tag. Without one it may be prose. */
-static enum redact_answer judge_element(const struct redact *r,
-	const struct redact_view *v, size_t at, struct redact_span *s)
-{
-	static const char data[] = "<![CDATA[";
-	const size_t len = sizeof data - 1;
-	const unsigned char *key;
-	const size_t n = tag_name(v, at, &key);
-	enum redact_strength strength =
-		n ? redact_key_strength(r, key, n) : STRENGTH_NONE;
-	size_t i = at + 1, end, left;
-
-	if (!strength)
-		return REDACT_NO;
-	while (i < v->n && i - at < TAG_MAX && v->text[i] <= ' ')
-		i++;
-	left = v->n - i;
-	if (redact_agrees(v, i, data)) {
-		if (left < len)
-			return redact_wait(v, s, at);
-		i += len;
-	}
-	for (end = i; end < v->n && v->text[end] != '<' && v->text[end] != '\n';)
-		end++;
-	/* The texts of a program are in such lists, too. */
-	if (redact_quote(key[-1]) && memchr(v->text + i, ' ', end - i))
-		return REDACT_NO;
-	if ((end == v->n || v->text[end] == '\n') && strength == STRENGTH_SURE)
-		strength = STRENGTH_LIKELY;
-	return judge_to(v, at, i, end, strength, s);
-}
-
-/* Of YAML's "password: |" the value is the block below; of "password:" it may
- * be the line below. */
-static size_t block_value(const struct redact_view *v, size_t i)
-{
-	size_t k = i;
-
-	if (k < v->n && (v->text[k] == '|' || v->text[k] == '>'))
-		for (k++; k < v->n && v->text[k] && strchr("-+123456789", v->text[k]);)
-			k++;
-	k += k < v->n && v->text[k] == '\r';
-	if (k < v->n && v->text[k] != '\n')
-		return i;
-	while (k < v->n && (v->text[k] == '\n' || v->text[k] == ' '))
-		k++;
-	return k == v->n || v->text[k - 1] == ' ' ? k : i;
-}
-
-/* The end of the lines that are indented as the one at i is. */
-static size_t block_end(const struct redact_view *v, size_t i)
-{
-	size_t indent = 0, line, end;
-
-	while (i > indent && v->text[i - indent - 1] == ' ')
-		indent++;
-	for (end = i; end < v->n; end = line) {
-		while (end < v->n && v->text[end] != '\n')
-			end++;
-		for (line = end; line < v->n && v->text[line] == '\n';)
-			line++;
-		for (i = line; line < v->n && v->text[line] == ' ';)
-			line++;
-		if (line < v->n && line - i < indent)
-			return end;
-	}
-	return v->n;
-}
-
-/* The value of "key: |" at i, or the word alone on the line below "key:". */
-static enum redact_answer judge_block(const struct redact_view *v, size_t at,
-	size_t i, bool marked, enum redact_strength strength,
-	struct redact_span *s)
-{
-	size_t end = i;
-
-	if (marked)
-		return judge_to(v, at, i, block_end(v, i), strength, s);
-	while (end < v->n && v->text[end] > ' ')
-		end++;
-	if (strength != STRENGTH_SURE ||
-		(end < v->n && v->text[end] != '\n' && v->text[end] != '\r') ||
-		v->text[end - 1] == ':' || memchr(v->text + i, '=', end - i))
-		return REDACT_NO;
-	return judge_to(v, at, i, end, STRENGTH_LIKELY, s);
 }
 
 /* Where the value behind the sign that ends at i begins: behind "=>", blanks,
@@ -528,7 +306,7 @@ enum redact_answer redact_assign(const struct redact *r,
 	s->kind = KIND_ASSIGN;
 	s->mode = REDACT_MODE_WORD;
 	if (v->text[at] == '>')
-		return judge_element(r, v, at, s);
+		return redact_element(r, v, at, s);
 	n = key_before(v, at, &key, &spaced);
 	if (!n || (colon && file_name(v, key, n)))
 		return REDACT_NO;
@@ -544,7 +322,7 @@ enum redact_answer redact_assign(const struct redact *r,
 	if (!n)
 		return REDACT_NO;
 	strength = strength_of(r, v, key, n, at, spaced);
-	head = sign > 1 ? 0 : header(key, n, colon);
+	head = sign > 1 ? 0 : redact_header(key, n, colon);
 	if (head && attached) {
 		strength = STRENGTH_SURE;
 		head = 0;
@@ -566,18 +344,18 @@ enum redact_answer redact_assign(const struct redact *r,
 	}
 	if (!strength && !head)
 		return REDACT_NO;
-	block = colon ? block_value(v, i) : i;
+	block = colon ? redact_block_begins(v, i) : i;
 	if (block == v->n)
 		return redact_wait(v, s, at);
 	if (head) {
 		i += v->text[i] == '[';
 		i += i < v->n && (v->text[i] == '"' || v->text[i] == '\'');
-		answer = take_header(v, i, s, head == 1);
+		answer = redact_header_value(v, i, s, head == 1);
 		return answer == REDACT_MORE ? redact_undecided(v, s, at, i, true)
 					     : answer;
 	}
 	if (block != i)
-		return judge_block(v, at, block, v->text[i] > ' ', strength, s);
+		return redact_block(v, at, block, v->text[i] > ' ', strength, s);
 	/* The quote of a prompt: "Password: " */
 	if (colon && !closed && key > v->text && i > at + 1 &&
 		v->text[i] == key[-1] && redact_quote(key[-1]))
