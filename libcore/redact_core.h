@@ -295,6 +295,9 @@ bool redact_placeholder(const unsigned char *p, size_t n);
 /* Shannon entropy of the bytes, in 1/256 bit each. */
 unsigned redact_entropy(const unsigned char *p, size_t n);
 
+/* The first secret at or behind at, of any sort. */
+enum redact_answer redact_find(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
 /* The first value of an environment variable at or behind at. */
 enum redact_answer redact_secret(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
