@@ -330,6 +330,9 @@ void shell_builtin_read(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_trap(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_source(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_set(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_shift(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_shopt(struct shell_walk *w, struct shell_call *c);
 /* What holds now may hold when a trap's code runs. */
 void shell_tell_traps(struct shell_walk *w);
 /* Walks the trap bodies with all that held since the first was set. */
