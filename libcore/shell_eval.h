@@ -177,6 +177,7 @@ void shell_val_settle(struct shell_val *v);
 /* Is it one of " these words ", each with a blank on both sides? */
 bool shell_str_in(struct shell_str s, const char *words);
 bool shell_str_eq(struct shell_str a, struct shell_str b);
+uint32_t shell_str_hash(struct shell_str s);
 /* Would bash run a command when it takes this for a variable's name? any: it
  * would if the unknown text in it were a substitution. */
 bool shell_str_runs(struct shell_str s, bool any);
@@ -203,6 +204,13 @@ struct shell_var *shell_var_find(
 	const struct shell_state *st, struct shell_str name);
 /* A binding of the state at hand that may be written; NULL on a limit. */
 struct shell_var *shell_var_own(struct shell_walk *w, struct shell_str name);
+/* What a name is when it has no binding: whatever the start gave it. */
+void shell_var_outside(struct shell_walk *w, struct shell_var *v);
+/* To what the name is in `to`, what it is in `from`, and the same of functions. */
+void shell_var_join(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from, const struct shell_var *name);
+void shell_func_join(struct shell_walk *w, struct shell_state *to,
+	const struct shell_state *from);
 /* After a dry run of a loop: all that changed since `before` is unknown. */
 void shell_havoc(struct shell_walk *w, struct shell_state *st,
 	const struct shell_state *before, const struct shell_state *after);
@@ -290,12 +298,18 @@ void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
 void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *redirs);
 /* Can one of them keep its command from running? */
 bool shell_redirs_fail(const struct shell_redir *redirs);
-/* args: NULL when they are not known. */
-void shell_walk_call(struct shell_walk *w, struct shell_def *def,
+/* Any of the definitions that the name may have. */
+void shell_walk_call(struct shell_walk *w, const struct shell_func *f,
 	const struct shell_args *args);
+/* Bodies that nothing called run nowhere that is known, so nothing is known of
+ * their arguments; their commands count all the same. */
+void shell_walk_uncalled(struct shell_walk *w);
 /* Code in this shell: eval, trap, ".". */
 void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	struct shell_span span);
+/* One text of such code, or of another shell, in the state at hand. */
+void shell_walk_nested(struct shell_walk *w, struct shell_str text,
+	enum shell_dialect dialect, struct shell_span span);
 /* $0 and any number of parameters, none of them known. */
 void shell_forget_args(struct shell_state *st);
 /* Are a's parameters no others than those that b has any number of? */

@@ -1,23 +1,13 @@
-/* shell_state.c - what a shell knows at one point: variables, functions, cwd
+/* shell_state.c - what a shell knows at one point, or after either of two
  * SPDX-License-Identifier: MIT
  */
 #include "shell_eval.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "str.h"
 
 enum { COMPACT = 24 }; /* bindings before the chain is looked at */
-
-static uint32_t hash(struct shell_str s)
-{
-	uint32_t h = 5381;
-
-	for (size_t i = 0; i < s.n; i++)
-		h = h * 33 + (unsigned char)s.p[i];
-	return h;
-}
 
 /* Adds what it looks at to *steps. */
 static struct shell_var *find(unsigned *steps, struct shell_var *from,
@@ -34,7 +24,7 @@ struct shell_var *shell_var_find(
 {
 	unsigned steps = 0;
 
-	return find(&steps, st->vars, name, hash(name));
+	return find(&steps, st->vars, name, shell_str_hash(name));
 }
 
 /* Rebuilds the chain without shadowed bindings. */
@@ -68,7 +58,7 @@ static void compact(struct shell_walk *w, struct shell_state *st)
 static struct shell_var *own_in(
 	struct shell_walk *w, struct shell_state *st, struct shell_str name)
 {
-	uint32_t h = hash(name);
+	uint32_t h = shell_str_hash(name);
 	struct shell_var *old = find(&w->steps, st->vars, name, h), *v;
 
 	if ((!old || old->epoch != st->epoch) && st->nvars >= st->maxvars) {
@@ -129,7 +119,7 @@ int shell_outer_get(
 	struct shell_walk *w, struct shell_str name, struct shell_str *text)
 {
 	struct shell_outer_var *o =
-		&w->outer[hash(name) % ARRAY_SIZE(w->outer)];
+		&w->outer[shell_str_hash(name) % ARRAY_SIZE(w->outer)];
 
 	if (!w->ops->getvar)
 		return -1;
@@ -141,8 +131,7 @@ int shell_outer_get(
 	return o->known;
 }
 
-/* What a name is when it has no binding: whatever the start gave it. */
-static void outside(struct shell_walk *w, struct shell_var *v)
+void shell_var_outside(struct shell_walk *w, struct shell_var *v)
 {
 	struct shell_str text;
 	int known = shell_outer_get(w, v->name, &text);
@@ -160,7 +149,7 @@ static bool same_binding(const struct shell_var *a, const struct shell_var *b)
 	return a == b || (a && b && a->written == b->written);
 }
 
-static void join_var(struct shell_walk *w, struct shell_state *to,
+void shell_var_join(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from, const struct shell_var *name)
 {
 	struct shell_var a = {.name = name->name}, b = {.name = name->name}, *v;
@@ -174,11 +163,11 @@ static void join_var(struct shell_walk *w, struct shell_state *to,
 	if (x)
 		a = *x;
 	else
-		outside(w, &a);
+		shell_var_outside(w, &a);
 	if (y)
 		b = *y;
 	else
-		outside(w, &b);
+		shell_var_outside(w, &b);
 	v = own_in(w, to, name->name);
 	if (!v)
 		return;
@@ -194,9 +183,6 @@ static void join_var(struct shell_walk *w, struct shell_state *to,
 	v->elems = a.elems == b.elems ? a.elems : NULL;
 	v->nelems = a.elems == b.elems ? a.nelems : 0;
 }
-
-static void join_funcs(struct shell_walk *w, struct shell_state *to,
-	const struct shell_state *from);
 
 static const struct shell_val *join_cwd(struct shell_walk *w,
 	const struct shell_val *a, const struct shell_val *b)
@@ -297,8 +283,8 @@ void shell_join(struct shell_walk *w, struct shell_state *to,
 		for (struct shell_var *v = heads[k]; v && v != tail;
 			v = v->next)
 			if (find(&w->steps, heads[k], v->name, v->hash) == v)
-				join_var(w, to, from, v);
-	join_funcs(w, to, from);
+				shell_var_join(w, to, from, v);
+	shell_func_join(w, to, from);
 	to->cwd = join_cwd(w, to->cwd, from->cwd);
 	to->fail = join_cwd(w, to->fail, from->fail);
 	if (to->sure != from->sure)
@@ -337,7 +323,7 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 		own->integer |= v->integer;
 		own->folds |= v->folds;
 	}
-	join_funcs(w, st, after);
+	shell_func_join(w, st, after);
 	if (!shell_val_same(before->cwd, after->cwd) ||
 		!shell_val_same(before->cwd, after->fail))
 		st->cwd = st->fail = &shell_val_any;
@@ -354,244 +340,4 @@ void shell_havoc(struct shell_walk *w, struct shell_state *st,
 		st->dirs = NULL;
 	if (before->input != after->input)
 		st->input = SHELL_IN_UNKNOWN;
-}
-
-struct shell_func *shell_func_find(
-	const struct shell_state *st, struct shell_str name)
-{
-	uint32_t h = st->funcs ? hash(name) : 0;
-
-	for (struct shell_func *f = st->funcs; f; f = f->next)
-		if (f->hash == h && shell_str_eq(f->name, name))
-			return f;
-	return NULL;
-}
-
-static void add_def(
-	struct shell_walk *w, struct shell_func *f, struct shell_def *def)
-{
-	for (unsigned i = 0; i < f->ndefs; i++)
-		if (f->defs[i] == def)
-			return;
-	if (f->ndefs == 4) {
-		shell_risk(w, SHELL_RISK_LIMIT, f->name,
-			(struct shell_span){0, 0});
-		return;
-	}
-	f->defs[f->ndefs++] = def;
-}
-
-struct shell_func *shell_func_push(
-	struct shell_walk *w, struct shell_state *st, struct shell_str name)
-{
-	struct shell_func *f = walk_new(w, struct shell_func);
-
-	if (++w->nfuncs > SHELL_MAX_FUNCS)
-		return shell_stop(w, -E2BIG);
-	if (!f)
-		return NULL;
-	f->name = name;
-	f->hash = hash(name);
-	f->below = st->funcs ? st->funcs->below + 1 : 0;
-	f->next = st->funcs;
-	st->funcs = f;
-	return f;
-}
-
-/* The first binding that both have. */
-static const struct shell_func *common_funcs(
-	const struct shell_func *x, const struct shell_func *y)
-{
-	while (x != y) {
-		unsigned nx = x ? x->below + 1 : 0, ny = y ? y->below + 1 : 0;
-
-		x = x && nx >= ny ? x->next : x;
-		y = y && ny >= nx ? y->next : y;
-	}
-	return x;
-}
-
-static void join_funcs(struct shell_walk *w, struct shell_state *to,
-	const struct shell_state *from)
-{
-	struct shell_func *const lists[] = {to->funcs, from->funcs};
-	const struct shell_func *tail = common_funcs(to->funcs, from->funcs);
-
-	for (unsigned k = 0; k < 2; k++)
-		for (struct shell_func *f = lists[k]; f != tail; f = f->next) {
-			const struct shell_func *a =
-				shell_func_find(to, f->name);
-			const struct shell_func *b =
-				shell_func_find(from, f->name);
-			struct shell_func both = {.name = f->name}, *own;
-
-			if (a == b)
-				continue;
-			both.exported = (a && a->exported) ||
-					(b && b->exported);
-			both.maybe = !a || !b || !a->ndefs || !b->ndefs ||
-				     a->maybe || b->maybe;
-			for (unsigned i = 0; a && i < a->ndefs; i++)
-				add_def(w, &both, a->defs[i]);
-			for (unsigned i = 0; b && i < b->ndefs; i++)
-				add_def(w, &both, b->defs[i]);
-			if (a && a->ndefs == both.ndefs &&
-				a->maybe == both.maybe &&
-				a->exported == both.exported)
-				continue;
-			own = shell_func_push(w, to, f->name);
-			if (!own)
-				return;
-			memcpy(own->defs, both.defs, sizeof(own->defs));
-			own->ndefs = both.ndefs;
-			own->maybe = both.maybe;
-			own->exported = both.exported;
-		}
-}
-
-void shell_func_define(struct shell_walk *w, const struct shell_node *node)
-{
-	struct shell_def *def = walk_new(w, struct shell_def);
-	struct shell_state *seen = walk_new(w, struct shell_state);
-	struct shell_func *f = shell_func_push(w, w->st, node->u.func.name);
-
-	if (!def || !seen || !f)
-		return;
-	*seen = shell_fork(w, w->st);
-	*def = (struct shell_def){.body = node->u.func.body,
-		.source = w->source,
-		.seen = seen,
-		.dialect = w->dialect,
-		.span = node->span};
-	f->exported = w->st->allexport;
-	/* The one that bash calls by itself. */
-	if (shell_is_builtin(f->name) ||
-		shell_str_is(f->name, "command_not_found_handle"))
-		shell_risk(w, SHELL_RISK_SHADOW, f->name, node->span);
-	add_def(w, f, def);
-	if (!w->quiet) {
-		def->next = w->defs;
-		w->defs = def;
-	}
-}
-
-void shell_report(struct shell_walk *w, enum shell_how how,
-	struct shell_str name, const struct shell_val *value, bool exported,
-	struct shell_span span)
-{
-	struct shell_set s = {.how = how,
-		.name = name,
-		.value = value ? *value : shell_val_empty,
-		.exported = exported,
-		.span = shell_outer(w, span)};
-	int err;
-
-	if (w->quiet || w->err || !w->ops->set)
-		return;
-	err = w->ops->set(w->ctx, w, &s);
-	if (err)
-		shell_stop(w, err);
-}
-
-/* What a trap may see: every value since it was set. */
-static void tell_traps(struct shell_walk *w, struct shell_var *v)
-{
-	if (w->traps && !w->quiet && !w->err)
-		join_var(w, w->traps, w->st, v);
-}
-
-void shell_assign_var(struct shell_walk *w, enum shell_how how,
-	struct shell_str name, const struct shell_val *value, bool exported,
-	struct shell_span span)
-{
-	bool bound = shell_var_find(w->st, name) != NULL;
-	const struct shell_val *old;
-	struct shell_var *v;
-
-	if (shell_str_unknown(name, true)) {
-		shell_risk(w, SHELL_RISK_NAME, name, span);
-		return;
-	}
-	v = shell_var_own(w, name);
-	if (!v)
-		return;
-	if (!bound)
-		outside(w, v);
-	old = v->value;
-	v->value = value ? value : &shell_val_empty;
-	if (v->folds)
-		v->value = &shell_val_any;
-	/* A readonly one keeps its value, and not all shells end there; an
-	 * array keeps its other elements. */
-	if ((v->readonly || v->array) && old)
-		v->value = shell_val_union(w, old, v->value);
-	if (v->readonly)
-		shell_toss(w);
-	v->maybe_unset = false;
-	v->elems = NULL;
-	v->exported |= exported || w->st->allexport;
-	if (v->integer)
-		shell_arith_text(w, v->value, span);
-	if (shell_str_is(name, "IFS"))
-		w->st->own_ifs = true;
-	if (shell_str_is(name, "DIRSTACK"))
-		w->st->dirs = NULL;
-	if (shell_str_in(name, " BASH_CMDS BASH_ALIASES BASH_ARGV0 "))
-		shell_risk(w, SHELL_RISK_HASH, name, span);
-	shell_report(w, how, name, v->value, v->exported, span);
-	tell_traps(w, v);
-}
-
-void shell_save_var(
-	struct shell_walk *w, struct shell_saved **list, struct shell_str name)
-{
-	struct shell_saved *s = walk_new(w, struct shell_saved);
-
-	if (!s)
-		return;
-	s->name = name;
-	s->value = shell_param_value(w, name, &s->unset);
-	s->next = *list;
-	*list = s;
-}
-
-void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list)
-{
-	for (; list; list = list->next) {
-		struct shell_var *v = shell_var_own(w, list->name);
-
-		if (!v)
-			return;
-		v->maybe_unset |= list->unset || !list->value || !v->value;
-		v->value = !list->value ? v->value
-			   : !v->value
-				   ? list->value
-				   : shell_val_union(w, v->value, list->value);
-	}
-}
-
-void shell_unset_var(
-	struct shell_walk *w, struct shell_str name, struct shell_span span)
-{
-	struct shell_var *v = shell_var_own(w, name);
-	const struct shell_saved *l = NULL;
-
-	if (!v)
-		return;
-	if (!v->readonly)
-		*v = (struct shell_var){.name = v->name,
-			.hash = v->hash,
-			.epoch = v->epoch,
-			.written = v->written,
-			.next = v->next};
-	/* A local that is taken away shows what it hid. */
-	for (struct shell_frame *f = w->func; f && !v->value; f = f->up)
-		for (l = f->locals; l && !v->value; l = l->next)
-			if (shell_str_eq(l->name, name))
-				v->value = l->value;
-	v->maybe_unset = true;
-	if (shell_str_is(name, "IFS") && !v->value)
-		w->st->own_ifs = false;
-	shell_report(w, SHELL_SET_UNSET, name, NULL, false, span);
-	tell_traps(w, v);
 }

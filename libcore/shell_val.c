@@ -20,6 +20,15 @@ const struct shell_val shell_val_num = {
 const struct shell_val shell_val_empty = {
 	.kind = SHELL_CONST, .n = 1, .alts = empty_text};
 
+uint32_t shell_str_hash(struct shell_str s)
+{
+	uint32_t h = 5381;
+
+	for (size_t i = 0; i < s.n; i++)
+		h = h * 33 + (unsigned char)s.p[i];
+	return h;
+}
+
 bool shell_str_eq(struct shell_str a, struct shell_str b)
 {
 	return a.n == b.n && (!a.n || memcmp(a.p, b.p, a.n) == 0);

@@ -1,4 +1,4 @@
-/* shell_walk_cmd.c - simple commands: words, redirections, functions
+/* shell_walk_cmd.c - simple commands: words, assignments, redirections
  * SPDX-License-Identifier: MIT
  */
 #include "shell_eval.h"
@@ -435,27 +435,6 @@ static size_t behind_command(const struct shell_args *args, bool *peeled)
 	return i;
 }
 
-static void call_function(struct shell_walk *w, const struct shell_func *f,
-	const struct shell_args *args)
-{
-	struct shell_state *st = w->st, before, after;
-
-	for (size_t i = 0; i < args->n; i++)
-		args->v[i] = shell_val_present(w, &args->v[i]);
-	before = shell_fork(w, st);
-	after = before;
-	after.dead = true;
-	for (unsigned i = 0; i < f->ndefs; i++) {
-		*st = shell_fork(w, &before);
-		shell_walk_call(w, f->defs[i], args);
-		shell_join(w, &after, st);
-	}
-	*st = after;
-	st->epoch = ++w->epoch;
-	if (f->maybe)
-		shell_join(w, st, &before);
-}
-
 /* What the command does to the shell. */
 static void take_effect(struct shell_walk *w, const struct shell_args *args,
 	const struct shell_set *sets, size_t nsets, const struct shell_func *f)
@@ -481,7 +460,7 @@ static void take_effect(struct shell_walk *w, const struct shell_args *args,
 			w->st->own_ifs = true;
 	}
 	if (f && !peeled)
-		call_function(w, f, args);
+		shell_walk_call(w, f, args);
 	if (builtin)
 		shell_builtin(w, args, first);
 	shell_merge_saved(w, saved);

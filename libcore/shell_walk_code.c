@@ -1,4 +1,4 @@
-/* shell_walk_code.c - shell code in shell code, functions, and the start
+/* shell_walk_code.c - shell code in shell code, and the start
  * SPDX-License-Identifier: MIT
  */
 #include "shell_eval.h"
@@ -127,7 +127,7 @@ static bool numbers_stand(struct shell_str s)
 	return true;
 }
 
-static void walk_nested(struct shell_walk *w, struct shell_str text,
+void shell_walk_nested(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct shell_span span)
 {
 	const struct shell_source *kept = w->source;
@@ -159,7 +159,7 @@ void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	struct shell_state *st = w->st, before, after;
 
 	if (text->n == 1 && !text->many) {
-		walk_nested(w, text->alts[0], w->inner, span);
+		shell_walk_nested(w, text->alts[0], w->inner, span);
 		return;
 	}
 	if (text->many) {
@@ -171,7 +171,7 @@ void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	after.dead = true;
 	for (unsigned i = 0; i < text->n && !w->err; i++) {
 		*st = shell_fork(w, &before);
-		walk_nested(w, text->alts[i], w->inner, span);
+		shell_walk_nested(w, text->alts[i], w->inner, span);
 		shell_join(w, &after, st);
 	}
 	*st = after;
@@ -182,204 +182,6 @@ int shell_walk_here(struct shell_walk *w, const struct shell_val *text)
 {
 	shell_walk_code(w, text, w->cmd ? w->cmd->at : text->span);
 	return w->err;
-}
-
-void shell_walk_call(struct shell_walk *w, struct shell_def *def,
-	const struct shell_args *args)
-{
-	struct shell_frame frame = {.up = w->func}, *kept = w->func;
-	struct shell_frame *loop = w->loop;
-	const struct shell_source *source = w->source;
-	struct shell_state *st = w->st, outer = *st;
-
-	enum shell_dialect dialect = w->dialect;
-
-	def->called |= !w->quiet && args;
-	if (w->calls >= SHELL_MAX_CALLS) {
-		shell_risk(w, SHELL_RISK_RECURSION,
-			args ? args->v[0].alts[0] : SHELL_STR("function"),
-			def->span);
-		return;
-	}
-	if (!shell_step(w))
-		return;
-	w->calls++;
-	w->func = &frame;
-	w->source = def->source;
-	w->dialect = def->dialect;
-	if (args) {
-		st->args = args->v;
-		st->nargs = args->n;
-	} else {
-		shell_forget_args(st);
-	}
-	shell_walk_node(w, def->body);
-	if (frame.any)
-		shell_join(w, st, &frame.acc);
-	shell_tell_traps(w);
-	shell_merge_saved(w, frame.locals);
-	w->source = source;
-	w->dialect = dialect;
-	w->func = kept;
-	w->loop = loop;
-	w->calls--;
-	st->args = outer.args;
-	st->nargs = outer.nargs;
-}
-
-static void walk_unseen(struct shell_walk *w, struct shell_def *def)
-{
-	struct shell_state *st = w->st, seen = *def->seen;
-
-	seen.epoch = ++w->epoch;
-	w->st = &seen;
-	w->uncalled = true;
-	w->tested++;
-	shell_walk_call(w, def, NULL);
-	w->tested--;
-	w->uncalled = false;
-	w->st = st;
-}
-
-/* Bodies that nothing called run nowhere that is known, so nothing is known
- * of their arguments; their commands count all the same. What they define is
- * put before the first. */
-static void walk_uncalled(struct shell_walk *w)
-{
-	struct shell_def *done = NULL, *first = NULL;
-
-	while (w->defs != done && !w->err) {
-		first = w->defs;
-		for (struct shell_def *d = first; d != done && !w->err;
-			d = d->next)
-			if (!d->called)
-				walk_unseen(w, d);
-		done = first;
-	}
-}
-
-static bool only_exit(const struct shell_call *c)
-{
-	for (size_t i = c->at + 1; i < c->n; i++) {
-		const struct shell_str *s = shell_val_text(&c->v[i]);
-
-		if (!s || (!shell_str_is(*s, "EXIT") && !shell_str_is(*s, "0")))
-			return false;
-	}
-	return true;
-}
-
-/* A signal's code may run between any two commands: what it sets is not known
- * from here on. */
-static void walk_trap(struct shell_walk *w, const struct shell_call *c,
-	const struct shell_val *code)
-{
-	struct shell_state *st = w->st, in = shell_fork(w, st), before;
-
-	in.errexit = true;
-	before = in;
-	w->st = &in;
-	w->tested++;
-	shell_walk_code(w, code, c->span);
-	w->tested--;
-	w->st = st;
-	if (only_exit(c))
-		return;
-	if (in.cwd != before.cwd || in.funcs != before.funcs ||
-		in.args != before.args || in.input != before.input ||
-		in.own_ifs != before.own_ifs ||
-		in.errexit != before.errexit)
-		shell_risk(w, SHELL_RISK_CODE, code->alts[0], c->span);
-	for (struct shell_var *v = in.vars; v && v != before.vars;
-		v = v->next) {
-		struct shell_var *name = walk_new(w, struct shell_var);
-
-		if (!name)
-			return;
-		name->name = v->name;
-		name->next = w->traped;
-		w->traped = name;
-	}
-}
-
-void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
-{
-	const struct shell_val *flags[128] = {0}, *code;
-	const struct shell_str *s;
-	struct trap *t;
-
-	if (!shell_options(w, c, "", flags))
-		shell_risk(w, SHELL_RISK_CODE, c->v[c->at].alts[0], c->span);
-	if (flags['p'] || flags['l'])
-		return;
-	/* One operand alone, or a number first, resets. */
-	if (c->at + 1 >= c->n)
-		return;
-	code = &c->v[c->at];
-	s = shell_val_text(code);
-	if (s && (!s->n || shell_str_is(*s, "-")))
-		return;
-	walk_trap(w, c, code);
-	if (w->quiet || w->err)
-		return;
-	t = walk_new(w, struct trap);
-	if (!t)
-		return;
-	t->code = code;
-	t->span = c->span;
-	t->source = w->source;
-	t->next = w->trap;
-	w->trap = t;
-	if (w->traps) {
-		shell_tell_traps(w);
-		return;
-	}
-	w->told = NULL;
-	w->traps = walk_new(w, struct shell_state);
-	if (w->traps)
-		*w->traps = shell_fork(w, w->st);
-}
-
-void shell_tell_traps(struct shell_walk *w)
-{
-	struct shell_state now = *w->st;
-
-	if (!w->traps || w->quiet)
-		return;
-	now.dead = false;
-	/* From here on a change makes a binding of its own. */
-	w->st->epoch = ++w->epoch;
-	if (w->told && now.vars == w->told) {
-		now.vars = w->traps->vars;
-		now.nvars = w->traps->nvars;
-	}
-	w->told = w->st->vars;
-	shell_join(w, w->traps, &now);
-}
-
-void shell_walk_traps(struct shell_walk *w)
-{
-	struct shell_state *st = w->st, *seen = w->traps;
-
-	/* Whoever set one keeps what it may see. */
-	if (!seen) {
-		w->err = w->trap && !w->err ? -ENOMEM : w->err;
-		return;
-	}
-	shell_tell_traps(w);
-	for (struct trap *t = w->trap; t && !w->err; t = t->next) {
-		struct shell_state in = *seen;
-
-		in.funcs = st->funcs;
-		in.epoch = ++w->epoch;
-		w->st = &in;
-		w->source = t->source;
-		w->traps = NULL;
-		w->tested++;
-		shell_walk_code(w, t->code, t->span);
-		w->tested--;
-		w->st = st;
-	}
 }
 
 void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
@@ -406,133 +208,12 @@ void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 	if (c->at + 1 < c->n)
 		shell_forget_args(w->st);
 	w->func = &frame;
-	walk_nested(w, text, w->inner, c->span);
+	shell_walk_nested(w, text, w->inner, c->span);
 	w->func = kept;
 	if (frame.any)
 		shell_join(w, w->st, &frame.acc);
 	if (kept)
 		kept->locals = frame.locals;
-}
-
-/* What a new shell sees of the variables: the exported ones. */
-static void export_vars(struct shell_walk *w, struct shell_state *in,
-	const struct shell_var *v, bool clean)
-{
-	in->vars = NULL;
-	in->nvars = in->maxvars = 0;
-	for (; v; v = v->next) {
-		struct shell_var *own;
-
-		w->steps += in->nvars;
-		if (shell_var_find(in, v->name))
-			continue;
-		own = shell_var_own(w, v->name);
-		if (!own)
-			return;
-		own->value = v->exported && !clean ? v->value : NULL;
-		own->maybe_unset = v->maybe_unset;
-		own->exported = v->exported;
-	}
-}
-
-/* Those, the last shell's if nothing was set since, and what the command and
- * its wrappers set. */
-static void child_vars(struct shell_walk *w, struct shell_state *in,
-	const struct shell_state *outer, const struct shell_child *child)
-{
-	const struct shell_cmd *cmd = w->cmd;
-	struct shell_exports *last = &w->exports;
-
-	if (last->of != outer->vars || last->clean != child->clean) {
-		export_vars(w, in, outer->vars, child->clean);
-		*last = (struct shell_exports){outer->vars, in->vars, in->nvars,
-			in->maxvars, child->clean};
-	}
-	in->vars = last->vars;
-	in->nvars = last->n;
-	in->maxvars = last->max;
-	in->epoch = ++w->epoch;
-	for (size_t i = 0; cmd && !child->clean && i < cmd->nsets; i++)
-		shell_assign_quiet(w, &cmd->sets[i]);
-	for (size_t i = 0; i < child->nenv; i++)
-		shell_assign_quiet(w, &child->env[i]);
-}
-
-/* Exported functions: bash takes them over, the others do not. */
-static void child_funcs(struct shell_walk *w, struct shell_state *in,
-	const struct shell_func *outer, bool clean)
-{
-	in->funcs = NULL;
-	for (; outer && !clean; outer = outer->next) {
-		struct shell_func *f, *next = in->funcs;
-		unsigned below = next ? next->below + 1 : 0;
-
-		if (!outer->exported || shell_func_find(in, outer->name))
-			continue;
-		f = shell_func_push(w, in, outer->name);
-		if (!f)
-			return;
-		*f = *outer;
-		f->maybe = true;
-		f->below = below;
-		f->next = next;
-	}
-}
-
-void shell_assign_quiet(struct shell_walk *w, const struct shell_set *s)
-{
-	struct shell_var *v;
-
-	if (shell_str_unknown(s->name, true))
-		return;
-	v = shell_var_own(w, s->name);
-	if (!v)
-		return;
-	v->value = &s->value;
-	v->maybe_unset = false;
-	v->exported = true;
-}
-
-int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
-{
-	struct shell_state *st = w->st, in = shell_fork(w, st);
-	struct shell_frame *func = w->func, *loop = w->loop;
-	unsigned calls = w->calls;
-	const struct shell_cmd *cmd = w->cmd;
-	const struct shell_source *source = w->source;
-	struct shell_state *traps = w->traps;
-	const struct shell_var *told = w->told;
-	struct trap *trap = w->trap;
-	struct shell_span span = cmd ? cmd->at : child->text->span;
-
-	child_funcs(w, &in, st->funcs, child->clean);
-	in.own_ifs = in.allexport = in.errexit = false;
-	in.dirs = NULL;
-	in.args = child->args;
-	in.nargs = child->nargs;
-	in.bare |= child->clean;
-	if (child->cwd)
-		in.cwd = in.fail = child->cwd;
-	w->st = &in;
-	w->func = w->loop = NULL;
-	w->trap = NULL;
-	w->traps = NULL;
-	child_vars(w, &in, st, child);
-	if (child->text->many)
-		shell_risk(w, SHELL_RISK_CODE, child->text->alts[0], span);
-	for (unsigned i = 0; i < child->text->n && !w->err; i++)
-		walk_nested(w, child->text->alts[i], child->dialect, span);
-	shell_walk_traps(w);
-	w->source = source;
-	w->trap = trap;
-	w->traps = traps;
-	w->told = told;
-	w->st = st;
-	w->func = func;
-	w->loop = loop;
-	w->calls = calls;
-	w->cmd = cmd;
-	return w->err;
 }
 
 int shell_walk(struct arena *a, const char *text, size_t len,
@@ -568,7 +249,7 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 		shell_walk_traps(&w);
 	w.source = &source;
 	if (!err)
-		walk_uncalled(&w);
+		shell_walk_uncalled(&w);
 	return w.err ? w.err : err;
 }
 
