@@ -181,6 +181,8 @@ uint32_t shell_str_hash(struct shell_str s);
 /* Would bash run a command when it takes this for a variable's name? any: it
  * would if the unknown text in it were a substitution. */
 bool shell_str_runs(struct shell_str s, bool any);
+/* Would it, or may it, run a command when it is expanded? */
+bool shell_str_may_run(struct shell_str s);
 /* path as seen from each directory of cwd; NULL cwd: not known. Not
  * normalised. */
 const struct shell_val *shell_val_at(struct shell_walk *w,
@@ -298,6 +300,14 @@ void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
 void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *redirs);
 /* Can one of them keep its command from running? */
 bool shell_redirs_fail(const struct shell_redir *redirs);
+/* Assignments that are a command of their own. */
+void shell_walk_assigns(struct shell_walk *w, const struct shell_assign *a);
+/* Before a command: for it alone, unless the builtin keeps them. Reports the *n
+ * of them; NULL has stopped the walk. */
+const struct shell_set *shell_walk_prefix(
+	struct shell_walk *w, const struct shell_assign *a, size_t *n);
+/* Every ${…} of the words is walked, for what a declaration's array holds. */
+void shell_walk_arrays(struct shell_walk *w, const struct shell_word *word);
 /* Any of the definitions that the name may have. */
 void shell_walk_call(struct shell_walk *w, const struct shell_func *f,
 	const struct shell_args *args);

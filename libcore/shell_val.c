@@ -71,6 +71,12 @@ bool shell_str_runs(struct shell_str s, bool any)
 	       (any && memchr(open, SHELL_ANY, left));
 }
 
+bool shell_str_may_run(struct shell_str s)
+{
+	return s.n && (memchr(s.p, '$', s.n) || memchr(s.p, '`', s.n) ||
+			      shell_str_unknown(s, false));
+}
+
 struct shell_str shell_val_prefix(struct shell_str alt)
 {
 	size_t n = 0;
