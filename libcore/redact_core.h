@@ -227,17 +227,10 @@ bool redact_told(const struct redact_view *v, size_t at, size_t k,
  * else i. */
 size_t redact_behind(const struct redact_view *v, size_t i, const char *word);
 
-static inline bool redact_quote(unsigned char c)
-{
-	return c == '"' || c == '\'' || c == '`';
-}
-
+/* Does it begin or end a quoted text? */
+bool redact_quote(unsigned char c);
 /* Ends it a word, as white space and quotes do? */
-static inline bool redact_ends_word(unsigned char c)
-{
-	return c <= ' ' || redact_quote(c) || c == 0x7f;
-}
-
+bool redact_ends_word(unsigned char c);
 static inline bool redact_blank(unsigned char c)
 {
 	return c == ' ' || c == '\t';

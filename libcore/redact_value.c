@@ -6,6 +6,16 @@
 #include "redact_core.h"
 #include "str.h"
 
+bool redact_quote(unsigned char c)
+{
+	return c == '"' || c == '\'' || c == '`';
+}
+
+bool redact_ends_word(unsigned char c)
+{
+	return c <= ' ' || redact_quote(c) || c == 0x7f;
+}
+
 enum redact_answer redact_undecided(const struct redact_view *v,
 	struct redact_span *s, size_t from, size_t value, bool committed)
 {

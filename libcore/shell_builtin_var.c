@@ -378,13 +378,10 @@ static void move(struct shell_walk *w, const struct shell_val *dir,
 	struct shell_span span, bool physical)
 {
 	const struct shell_val *target = shell_val_at(w, w->st->cwd, dir);
-	int err;
 
-	if (!w->quiet && !w->err && w->ops->chdir) {
-		err = w->ops->chdir(w->ctx, w, target, shell_outer(w, span));
-		if (err)
-			shell_stop(w, err);
-	}
+	if (!w->quiet && !w->err && w->ops->chdir)
+		shell_stop(w, w->ops->chdir(w->ctx, w, target,
+				      shell_outer(w, span)));
 	stand(w, physical ? target : shell_val_normal(w, target));
 }
 

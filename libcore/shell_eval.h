@@ -232,6 +232,9 @@ void shell_save_var(
 	struct shell_walk *w, struct shell_saved **list, struct shell_str name);
 /* Each name of the list may again be what it was. */
 void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list);
+/* Tells the caller, unless this is a dry run. */
+void shell_report_set(struct shell_walk *w, const struct shell_set *s);
+void shell_report_open(struct shell_walk *w, const struct shell_open *o);
 /* Tells what happens to a variable; nothing else becomes of it here. */
 void shell_report(struct shell_walk *w, enum shell_how how,
 	struct shell_str name, const struct shell_val *value, bool exported,
@@ -373,7 +376,7 @@ char *walk_bytes(struct shell_walk *w, size_t n);
 
 void shell_risk(struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span);
-/* First error wins; returns NULL. */
+/* First error wins, and 0 is none; returns NULL. */
 void *shell_stop(struct shell_walk *w, int err);
 struct shell_span shell_outer(const struct shell_walk *w, struct shell_span at);
 /* One more step; false when the walk is to stop. */

@@ -3,6 +3,12 @@
  */
 #include "shell_eval.h"
 
+void shell_report_set(struct shell_walk *w, const struct shell_set *s)
+{
+	if (!w->quiet && !w->err && w->ops->set)
+		shell_stop(w, w->ops->set(w->ctx, w, s));
+}
+
 void shell_report(struct shell_walk *w, enum shell_how how,
 	struct shell_str name, const struct shell_val *value, bool exported,
 	struct shell_span span)
@@ -12,13 +18,8 @@ void shell_report(struct shell_walk *w, enum shell_how how,
 		.value = value ? *value : shell_val_empty,
 		.exported = exported,
 		.span = shell_outer(w, span)};
-	int err;
 
-	if (w->quiet || w->err || !w->ops->set)
-		return;
-	err = w->ops->set(w->ctx, w, &s);
-	if (err)
-		shell_stop(w, err);
+	shell_report_set(w, &s);
 }
 
 /* What a trap may see: every value since it was set. */

@@ -51,13 +51,9 @@ struct shell_span shell_outer(const struct shell_walk *w, struct shell_span at)
 void shell_risk(struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span)
 {
-	int err;
-
-	if (w->quiet || w->err || !w->ops->risk)
-		return;
-	err = w->ops->risk(w->ctx, w, risk, what, shell_outer(w, span));
-	if (err)
-		shell_stop(w, err);
+	if (!w->quiet && !w->err && w->ops->risk)
+		shell_stop(w, w->ops->risk(w->ctx, w, risk, what,
+				      shell_outer(w, span)));
 }
 
 struct arena *shell_walk_arena(struct shell_walk *w)
@@ -315,14 +311,11 @@ static void cond_path(struct shell_walk *w, const struct shell_cond *c,
 	struct shell_open o = {.op = SHELL_R_IN,
 		.reads = true,
 		.span = shell_outer(w, c->left->span)};
-	int err;
 
-	if (w->quiet || w->err || !w->ops->open || !path)
+	if (!path)
 		return;
 	o.path = *path;
-	err = w->ops->open(w->ctx, w, &o, w->st->cwd);
-	if (err)
-		shell_stop(w, err);
+	shell_report_open(w, &o);
 }
 
 static void walk_cond(struct shell_walk *w, const struct shell_cond *c)

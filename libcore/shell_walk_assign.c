@@ -161,12 +161,7 @@ static struct shell_set *make_sets(struct shell_walk *w,
 			.value = vals->v[i],
 			.exported = true,
 			.span = shell_outer(w, a->span)};
-		if (!w->quiet && !w->err && w->ops->set) {
-			int err = w->ops->set(w->ctx, w, &sets[i]);
-
-			if (err)
-				shell_stop(w, err);
-		}
+		shell_report_set(w, &sets[i]);
 	}
 	return sets;
 }

@@ -85,15 +85,12 @@ static void report_command(struct shell_walk *w, const struct shell_node *node,
 		.text = w->source->text,
 		.text_len = w->source->len,
 		.at = node->span};
-	int err;
 
 	if (w->quiet || w->err)
 		return;
 	w->cmd = &cmd;
-	err = w->ops->command(w->ctx, w, &cmd);
+	shell_stop(w, w->ops->command(w->ctx, w, &cmd));
 	w->cmd = outer;
-	if (err)
-		shell_stop(w, err);
 }
 
 /* The builtin behind `command` and `builtin`; argc when there is none. */

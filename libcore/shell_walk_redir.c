@@ -20,6 +20,12 @@ static bool is_dup(const struct shell_val *v)
 	return !v->many && v->alts->n;
 }
 
+void shell_report_open(struct shell_walk *w, const struct shell_open *o)
+{
+	if (!w->quiet && !w->err && w->ops->open)
+		shell_stop(w, w->ops->open(w->ctx, w, o, w->st->cwd));
+}
+
 static void report_open(struct shell_walk *w, const struct shell_redir *r,
 	const struct shell_val *path)
 {
@@ -29,14 +35,9 @@ static void report_open(struct shell_walk *w, const struct shell_redir *r,
 		.reads = r->op == SHELL_R_IN || r->op == SHELL_R_RDWR ||
 			 r->op == SHELL_R_DUPIN,
 		.span = shell_outer(w, r->span)};
-	int err;
 
 	o.writes = r->op == SHELL_R_RDWR || !o.reads;
-	if (w->quiet || w->err || !w->ops->open)
-		return;
-	err = w->ops->open(w->ctx, w, &o, w->st->cwd);
-	if (err)
-		shell_stop(w, err);
+	shell_report_open(w, &o);
 }
 
 /* What standard input is from now on. */

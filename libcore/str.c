@@ -5,6 +5,11 @@
 
 #include <errno.h>
 
+bool chr_name(char c)
+{
+	return chr_name1(c) || chr_digit(c);
+}
+
 char *str_find(const char *s, const char *needle)
 {
 	return memmem(s, strlen(s), needle, strlen(needle));

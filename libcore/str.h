@@ -47,10 +47,7 @@ static inline bool chr_name1(char c)
 {
 	return chr_alpha(c) || c == '_';
 }
-static inline bool chr_name(char c)
-{
-	return chr_name1(c) || chr_digit(c);
-}
+bool chr_name(char c);
 
 /* How long the first line of s[0..n) is, without its newline. */
 size_t str_line(const char *s, size_t n);
