@@ -432,12 +432,11 @@ static void drain(struct audit_reader *reader, struct dump *p,
 int audit_watch(int dir)
 {
 	char path[64];
-	struct buf b = BUF_FIXED(path);
 	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 
-	buf_addf(&b, "/proc/self/fd/%d", dir);
 	if (watch < 0 ||
-		inotify_add_watch(watch, buf_str(&b),
+		inotify_add_watch(watch,
+			BUF_PRINT(path, "/proc/self/fd/%d", dir),
 			IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0)
 		audit_die("cannot watch the log", errno);
 	return watch;

@@ -45,10 +45,7 @@ static void physical(
 
 static void project_file(struct policy_here *h)
 {
-	struct buf b = BUF_FIXED(h->project);
-
-	buf_addf(&b, "%s/.wardbox/policy", h->root);
-	if (!b.err && *buf_str(&b))
+	if (*BUF_PRINT(h->project, "%s/.wardbox/policy", h->root))
 		h->where.project = h->project;
 }
 

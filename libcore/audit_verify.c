@@ -22,7 +22,7 @@ enum audit_outcome audit_outcome(const struct audit_verdict *v)
 	return AUDIT_UNAUTHENTICATED;
 }
 
-void audit_find(struct audit_check *c, enum audit_level level, const char *kind,
+FLOATLESS void audit_find(struct audit_check *c, enum audit_level level, const char *kind,
 	const struct audit_record *r, const char *fmt, ...)
 {
 	char text[240];

@@ -154,12 +154,11 @@ void capture_exec_release(struct capture_exec *x)
 static bool is_shell(struct capture_exec *x, pid_t pid)
 {
 	char name[32], byte;
-	struct buf b = BUF_FIXED(name);
 
 	if (x->shell >= 0)
 		return pread(x->shell, &byte, 1, 0) == 1;
-	buf_addf(&b, "/proc/%d/environ", (int)pid);
-	x->shell = open(buf_str(&b), O_RDONLY | O_CLOEXEC);
+	x->shell = open(BUF_PRINT(name, "/proc/%d/environ", (int)pid),
+		O_RDONLY | O_CLOEXEC);
 	return x->shell >= 0;
 }
 

@@ -185,11 +185,9 @@ int execwatch_env(const struct execwatch_event *ev, struct buf *out)
 const char *execwatch_cwd(const struct execwatch_event *ev)
 {
 	char name[64];
-	struct buf b = BUF_FIXED(name);
-	ssize_t n;
+	ssize_t n = readlink(BUF_PRINT(name, "/proc/%d/cwd", (int)ev->pid),
+		ev->room, PATH_MAX - 1);
 
-	buf_addf(&b, "/proc/%d/cwd", (int)ev->pid);
-	n = readlink(buf_str(&b), ev->room, PATH_MAX - 1);
 	ev->room[n > 0 ? n : 0] = '\0';
 	return ev->room;
 }

@@ -64,7 +64,6 @@ static int keep_allowed(struct guard *g, char *const *from, bool by_name)
 int guard_find_tmp(struct guard *g)
 {
 	char path[SESSION_BASE_MAX + 32];
-	struct buf b = BUF_FIXED(path);
 	autofd int tmp = -1;
 
 	if (g->tmp[0] || guard_base(g, NULL).own < 0)
@@ -72,8 +71,8 @@ int guard_find_tmp(struct guard *g)
 	tmp = file_private_dir(g->own, "tmp", g->uid, true, NULL);
 	if (tmp < 0)
 		return tmp;
-	buf_addf(&b, "%s/%u/tmp", g->base, g->uid);
-	return b.err ? b.err : guard_keep(g, &g->tmp, buf_str(&b));
+	return guard_keep(g, &g->tmp,
+		BUF_PRINT(path, "%s/%u/tmp", g->base, g->uid));
 }
 
 static int set_temporary(struct guard *g)

@@ -95,10 +95,9 @@ static int grant_devices(struct guard *g)
 
 	for (size_t i = 0; !err && i < OWN + g->keep_count; i++) {
 		int fd = i < OWN ? (int)i : g->keep[i - OWN];
-		struct buf b = BUF_FIXED(text);
 
-		buf_addf(&b, "/proc/self/fd/%d", fd);
-		err = guard_keep(g, &name, buf_str(&b));
+		err = guard_keep(
+			g, &name, BUF_PRINT(text, "/proc/self/fd/%d", fd));
 		if (!err)
 			err = sandbox_grant_open(&g->plan, fd, name);
 	}

@@ -124,12 +124,9 @@ int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 
 int path_of_fd(int fd, char *out, size_t size)
 {
-	char link_name[32];
-	struct buf b = BUF_FIXED(link_name);
-	ssize_t n;
+	char name[32];
+	ssize_t n = readlink(BUF_PRINT(name, "/proc/self/fd/%d", fd), out, size);
 
-	buf_addf(&b, "/proc/self/fd/%d", fd);
-	n = readlink(buf_str(&b), out, size);
 	if (n < 0)
 		return -errno;
 	if ((size_t)n >= size)

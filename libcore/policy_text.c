@@ -24,7 +24,7 @@ void policy_text_init(
 		.file = file, .at = s, .end = s + n, .bol = s, .line = 1};
 }
 
-int policy_text_bad(struct diag *d, const struct policy_line *line,
+FLOATLESS int policy_text_bad(struct diag *d, const struct policy_line *line,
 	const struct policy_word *w, const char *fmt, ...)
 {
 	char text[sizeof(d->text)];

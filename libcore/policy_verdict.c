@@ -44,7 +44,7 @@ const char *judge_cwd(const struct judge_cmd *k, unsigned i)
 	return judge_text(k->j, dir.p, dir.n);
 }
 
-const char *judge_print(struct judge *j, const char *fmt, ...)
+FLOATLESS const char *judge_print(struct judge *j, const char *fmt, ...)
 {
 	autobuf struct buf b = BUF_INIT(JUDGE_ARENA);
 	va_list ap;
@@ -99,7 +99,7 @@ static bool stricter(
 	return heard(k->j, d);
 }
 
-void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
+FLOATLESS void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
 	const char *fmt, ...)
 {
 	char text[512];

@@ -32,11 +32,9 @@ void pty_close(struct pty *p)
 static int reopen(int fd)
 {
 	char path[32];
-	struct buf name = BUF_FIXED(path);
-	int flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC, again;
+	int flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+	int again = open(BUF_PRINT(path, "/proc/self/fd/%d", fd), flags);
 
-	buf_addf(&name, "/proc/self/fd/%d", fd);
-	again = open(buf_str(&name), flags);
 	if (again < 0)
 		again = open("/dev/tty", flags);
 	return again < 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : again;

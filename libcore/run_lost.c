@@ -19,10 +19,9 @@
 static int net_of(const char *name)
 {
 	char path[64];
-	struct buf b = BUF_FIXED(path);
 
-	buf_addf(&b, "/proc/%s/ns/net", name);
-	return open(buf_str(&b), O_RDONLY | O_CLOEXEC);
+	return open(BUF_PRINT(path, "/proc/%s/ns/net", name),
+		O_RDONLY | O_CLOEXEC);
 }
 
 static bool same(int net, const char *name)

@@ -136,13 +136,11 @@ static uint64_t pending_of(pid_t pid)
 	/* The groups of one process alone may fill pages. */
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	char path[32];
-	struct buf name = BUF_FIXED(path);
 	const char *value;
 	uint64_t set = 0;
 	size_t n;
 
-	buf_addf(&name, "/proc/%d/status", pid);
-	if (file_read(AT_FDCWD, buf_str(&name), &text))
+	if (file_read(AT_FDCWD, BUF_PRINT(path, "/proc/%d/status", pid), &text))
 		return 0;
 	value = proc_value(buf_str(&text), "ShdPnd:", &n);
 	if (!value)

@@ -268,15 +268,14 @@ static int show_file(struct run_state *st, int fd, off_t from, off_t to)
 		RUN_STDIN, RUN_STDOUT, RUN_STDERR};
 	struct pump like = {.from = -1, .to = -1};
 	char path[32], bytes[READ_BACK / 4];
-	struct buf name = BUF_FIXED(path);
 	enum run_stream stream = streams[fd];
 	autofd int again = -1;
 
 	st->result->bytes[stream] = (uint64_t)(to - from);
 	if (!st->spec->sink || !st->spec->sink->bytes)
 		return 0;
-	buf_addf(&name, "/proc/self/fd/%d", fd);
-	again = open(buf_str(&name), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	again = open(BUF_PRINT(path, "/proc/self/fd/%d", fd),
+		O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (again < 0)
 		return 0;
 	st->result->captured |= 1U << stream;

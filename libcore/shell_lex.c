@@ -15,7 +15,7 @@ bool shell_is(struct shell_parser *p, unsigned dialects)
 	return dialects & 1u << p->ast->dialect;
 }
 
-void *shell_fail(
+FLOATLESS void *shell_fail(
 	struct shell_parser *p, int err, size_t at, const char *fmt, ...)
 {
 	struct buf text = {0};
