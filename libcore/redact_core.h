@@ -110,15 +110,15 @@ enum redact_answer redact_token(
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* Marks, by a hash, the three letters that tokens begin with, and those that
  * end a word that may be a secret's name although no sign follows: most words
- * are told by one look that they are none. Of some hundred hashes this is the
- * one that takes the fewest words of English and of C for a token's.
+ * are told by one look that they are none. Of a thousand hashes this is the
+ * one that takes the fewest words of English, C and builds for a token's.
  * scripts/redact-begins makes redact_begins.h of it while wardbox is built. */
-enum { REDACT_BEGIN = 3, REDACT_BEGINS = 4096, REDACT_ENDS = 1024 };
+enum { REDACT_BEGIN = 3, REDACT_BEGINS = 6144, REDACT_ENDS = 1024 };
 void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8]);
 void redact_name_ends(uint8_t ends[static REDACT_ENDS / 8]);
 static inline unsigned redact_begin(const unsigned char *p)
 {
-	return (p[0] * 1057u + p[1] * 885u + p[2]) % REDACT_BEGINS;
+	return (p[0] * 8183u + p[1] * 4715u + p[2]) % REDACT_BEGINS;
 }
 /* Of the letters before end, small ones for capitals. */
 static inline unsigned redact_end(const unsigned char *end)
