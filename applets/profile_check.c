@@ -328,9 +328,11 @@ static int check_one(
 	code = a->state == CURRENT || a->state == PENDING ? EXIT_OK
 							  : EXIT_FOUND;
 	if (o->fix && a->state == ABSENT) {
+		struct profile_opts within = *o;
+
 		json_put_open(&j, "changes", '[');
-		o->changes = &j;
-		code = profile_verb_add(o, 2, add);
+		within.changes = &j;
+		code = profile_verb_add(&within, 2, add);
 	}
 	if (o->json)
 		profile_json_end(&j);

@@ -52,6 +52,7 @@ FLOATLESS __attribute__((noreturn, format(printf, 2, 3))) static void mistake(
 
 	va_start(ap, fmt);
 	die_usage(p->spec, p->code, p->argv, fmt, ap);
+	va_end(ap);
 }
 
 FLOATLESS void cli_die_usage(const struct cli_spec *spec, const char *fmt, ...)
@@ -60,6 +61,7 @@ FLOATLESS void cli_die_usage(const struct cli_spec *spec, const char *fmt, ...)
 
 	va_start(ap, fmt);
 	die_usage(spec, EXIT_USAGE, NULL, fmt, ap);
+	va_end(ap);
 }
 
 static bool takes_value(const struct cli_opt *o)
