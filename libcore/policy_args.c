@@ -241,7 +241,7 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 	size_t n = strcspn(a->s, word ? "=:" : "=");
 	const char *eq = a->s[n] ? a->s + n : NULL;
 	char *name = arena_bytes(s->k->j->arena, n + 1);
-	struct item it;
+	struct item it = {0};
 	struct arg value;
 
 	if (!name)
