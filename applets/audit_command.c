@@ -36,19 +36,14 @@ static void take_text(
 
 static void take_argv(struct audit_command *c, const struct audit_record *r)
 {
-	const struct audit_field *f = audit_field(r, AUDIT_K_ARGV);
 	struct cbor_in in;
-	struct cbor_item list, word;
+	struct cbor_item word;
+	const uint64_t n = audit_words(r, &in);
 
 	c->argv = BUF_INIT(2 * AUDIT_BODY_MAX);
 	c->line = BUF_INIT(4 * AUDIT_BODY_MAX);
 	audit_add_command(&c->line, r);
-	if (!f || f->item.major != CBOR_ARRAY)
-		return;
-	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
-	if (cbor_next(&in, &list))
-		return;
-	for (uint64_t i = 0; i < list.n && !cbor_next(&in, &word); i++) {
+	for (uint64_t i = 0; i < n && !cbor_next(&in, &word); i++) {
 		if (!word.bytes)
 			return;
 		/* A NUL within would be taken for the end of the word. */

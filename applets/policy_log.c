@@ -10,6 +10,7 @@
 
 #include "audit_place.h"
 #include "audit_read.h"
+#include "audit_read_filter.h"
 #include "env.h"
 #include "policy_applet.h"
 
@@ -36,32 +37,27 @@ static size_t text_field(
 /* `sh -c LINE` is LINE; anything else its words. */
 static size_t line_field(struct buf *b, const struct audit_record *r)
 {
-	const struct audit_field *f = audit_field(r, AUDIT_K_ARGV);
-	struct cbor_item list, word;
 	struct cbor_in in;
+	struct cbor_item word;
+	const uint64_t n = audit_words(r, &in);
 	size_t at = b->len;
 	bool code = false;
 
-	if (f) {
-		in = (struct cbor_in){f->raw, f->raw + f->raw_len};
-		if (cbor_next(&in, &list) < 0 || list.major != CBOR_ARRAY)
-			list.n = 0;
-		for (uint64_t i = 0; i < list.n; i++) {
-			if (cbor_next(&in, &word) < 0 || !word.bytes ||
-				word.n >= TEXT_MAX)
-				break;
-			if (code) {
-				b->len = at;
-				buf_add(b, word.bytes, (size_t)word.n);
-				break;
-			}
-			code = i > 0 && word.n >= 2 && word.bytes[0] == '-' &&
-			       word.bytes[1] != '-' &&
-			       word.bytes[word.n - 1] == 'c';
-			if (i)
-				buf_addc(b, ' ');
+	for (uint64_t i = 0; i < n; i++) {
+		if (cbor_next(&in, &word) < 0 || !word.bytes ||
+			word.n >= TEXT_MAX)
+			break;
+		if (code) {
+			b->len = at;
 			buf_add(b, word.bytes, (size_t)word.n);
+			break;
 		}
+		code = i > 0 && word.n >= 2 && word.bytes[0] == '-' &&
+		       word.bytes[1] != '-' &&
+		       word.bytes[word.n - 1] == 'c';
+		if (i)
+			buf_addc(b, ' ');
+		buf_add(b, word.bytes, (size_t)word.n);
 	}
 	buf_addc(b, 0);
 	return at;

@@ -56,6 +56,9 @@ int audit_filter_note(struct audit_filter *f, const struct audit_record *r);
 bool audit_filter_match(
 	const struct audit_filter *f, const struct audit_record *r);
 
+/* The command's words, each to be taken from *in; their number, 0 without. */
+uint64_t audit_words(const struct audit_record *r, struct cbor_in *in);
+
 /* Appends an argv as one would type it: words quoted where they must be. */
 void audit_add_command(struct buf *out, const struct audit_record *r);
 

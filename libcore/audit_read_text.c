@@ -44,18 +44,24 @@ static void add_word(struct buf *out, const char *s, size_t n)
 	buf_addc(out, '\'');
 }
 
-void audit_add_command(struct buf *out, const struct audit_record *r)
+uint64_t audit_words(const struct audit_record *r, struct cbor_in *in)
 {
 	const struct audit_field *f = audit_field(r, AUDIT_K_ARGV);
-	struct cbor_in in;
-	struct cbor_item list, word;
+	struct cbor_item list;
 
 	if (!f || f->item.major != CBOR_ARRAY)
-		return;
-	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
-	if (cbor_next(&in, &list))
-		return;
-	for (uint64_t i = 0; i < list.n && !cbor_next(&in, &word); i++) {
+		return 0;
+	*in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
+	return cbor_next(in, &list) ? 0 : list.n;
+}
+
+void audit_add_command(struct buf *out, const struct audit_record *r)
+{
+	struct cbor_in in;
+	struct cbor_item word;
+	const uint64_t n = audit_words(r, &in);
+
+	for (uint64_t i = 0; i < n && !cbor_next(&in, &word); i++) {
 		if (!word.bytes)
 			return;
 		if (i)
@@ -93,20 +99,15 @@ static bool text_fits(const char *pattern, const struct audit_record *r,
 static bool line_fits(const char *pattern, const struct audit_record *r)
 {
 	autobuf struct buf b = BUF_INIT(4 * AUDIT_BODY_MAX);
-	const struct audit_field *f = audit_field(r, AUDIT_K_ARGV);
 	struct cbor_in in;
-	struct cbor_item list, word;
+	struct cbor_item word;
+	uint64_t n = audit_words(r, &in);
 	bool text = false;
 
 	audit_add_command(&b, r);
 	if (fits(pattern, buf_str(&b)))
 		return true;
-	if (!f || f->item.major != CBOR_ARRAY)
-		return false;
-	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
-	if (cbor_next(&in, &list))
-		return false;
-	while (list.n-- && !cbor_next(&in, &word) && word.bytes) {
+	while (n-- && !cbor_next(&in, &word) && word.bytes) {
 		if (text) {
 			buf_clear(&b);
 			buf_add(&b, word.bytes, (size_t)word.n);
