@@ -143,11 +143,13 @@ static bool is_under(const char *path, const char *const *list, size_t n)
  * anything else that can be written cannot be executed. */
 static int grant_policy(struct guard *g)
 {
+	char real[PATH_MAX];
 	int err = 0;
 
 	for (size_t i = 0; !err && i < g->grants.path_count; i++) {
 		const struct policy_path *p = &g->grants.path[i];
 		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
+		const char *name = p->path;
 
 		/* What programs need, where none runs. */
 		if (g->brief && p->runtime && !path_beneath(p->path, g->root))
@@ -159,7 +161,12 @@ static int grant_policy(struct guard *g)
 			continue;
 		if (str_eq(p->path, g->root))
 			access |= SANDBOX_EXEC;
-		err = sandbox_grant(&g->plan, p->path, access, true, "policy");
+		/* By its real name, which is known to be the guard's own. */
+		else if (!guard_real_name(p->path, real))
+			err = guard_keep(g, &name, real);
+		if (!err)
+			err = sandbox_grant(
+				&g->plan, name, access, true, "policy");
 	}
 	for (size_t i = 0; !err && i < g->grants.exec.count; i++) {
 		const char *dir = g->grants.exec.item[i];

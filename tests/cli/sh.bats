@@ -636,6 +636,30 @@ path rw /etc/** /var/log/** /run/**'
 	intact
 }
 
+@test "nor does a link that the policy names" {
+	local own
+	ln -s /etc "$BATS_TEST_TMPDIR/conf"
+	ln -s /run "$BATS_TEST_TMPDIR/state"
+	ln -s /var/log "$BATS_TEST_TMPDIR/logs"
+	own="use FULL-AUTO
+path rw $BATS_TEST_TMPDIR/conf/** $BATS_TEST_TMPDIR/state/**
+path r $BATS_TEST_TMPDIR/logs/**"
+	cat >try.py <<-'P'
+		import glob, os
+		for path in "/run/wardbox/policy.img", "/etc/wardbox/other", "/etc/zz":
+		    try:
+		        open(path, "w")
+		        print("wrote", path)
+		    except OSError:
+		        pass
+		print("read", glob.glob("/var/log/wardbox/*/*"))
+	P
+	run in_policy "$own" "$WARDBOX" sh -c 'python3 try.py; true'
+	[ "$status" -eq 0 ]
+	[ "$output" = "wrote /etc/zz
+read []" ]
+}
+
 @test "an original that was moved away is named, with where it belongs" {
 	[ ! -e /bin/ash ] && [ ! -e /usr/bin/ash ] || skip "this machine has an ash"
 	mkdir shells
