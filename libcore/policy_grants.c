@@ -254,7 +254,7 @@ static bool any_letter(char c)
  * may begin with any are behind 0. */
 static unsigned env_chain(const char *word)
 {
-	if (any_letter(word[0]) || (word[0] && any_letter(word[1])))
+	if (!word[0] || any_letter(word[0]) || any_letter(word[1]))
 		return 0;
 	return 1 + (((unsigned)word[0] * 7 + (unsigned)word[1]) & 63);
 }
