@@ -145,29 +145,26 @@ void envrun_find_shell(struct envrun *e)
 /* Where the state lives: a file's directory, or the session's. */
 static void find_state(struct envrun *e)
 {
-	static char workspace[STATE_PATH_MAX], cwd[STATE_PATH_MAX];
-	struct session_where where = {
-		.id = e->session ? e->session : getenv("WARDBOX_SESSION_ID"),
-		.file = getenv("WARDBOX_SESSION_FILE"),
-		.cwd = workspace,
-		.uid = geteuid(),
-	};
-	struct guard_request here = {.env = environ};
+	static struct guard_here here;
+	struct guard_request q = {.env = environ};
+	struct session_where where;
 	struct session_name name;
 	struct diag d = {0}, no_dir = {0};
 	char *slash = e->file_name;
 	int err;
 
-	if (guard_workspace(&here, workspace, sizeof workspace))
-		memcpy(workspace, "/", sizeof "/");
-	e->workspace = workspace;
-	err = path_cwd(cwd, sizeof cwd);
+	guard_where(&q, &here, &where);
+	e->workspace = here.workspace;
+	if (e->session)
+		where.id = e->session;
+	/* Who stands in none is said to stand there. */
+	err = str_eq(here.cwd, "/") ? path_cwd(here.cwd, sizeof here.cwd) : 0;
+	if (err)
+		memcpy(here.cwd, "/", sizeof "/");
 	if (err && !where.id && !where.file) {
 		diag_errno(&d, err, "the current directory");
 		die(e, EXIT_OURS, &d);
 	}
-	if (err)
-		memcpy(cwd, "/", sizeof "/");
 	where.own = session_base(&where, true, NULL, &d);
 	if (!e->state_file)
 		where.dir = e->dir = session_dir(&where, true, NULL, &no_dir);
@@ -183,7 +180,7 @@ static void find_state(struct envrun *e)
 			die(e, EXIT_OURS, &no_dir);
 		return;
 	}
-	err = path_normal(e->file_name, sizeof e->file_name, cwd, e->state_file);
+	err = path_normal(e->file_name, sizeof e->file_name, here.cwd, e->state_file);
 	if (!err) {
 		slash = strrchr(e->file_name, '/');
 		*slash = '\0';

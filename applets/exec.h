@@ -32,7 +32,7 @@ struct exec_reply {
 	struct buf out, err; /* at most EXEC_OUTPUT_MAX of each are kept */
 	char path[PATH_MAX]; /* the program; "" when it was not found */
 	char cwd[PATH_MAX];
-	char workspace[PATH_MAX]; /* of the caller: its session is found by it */
+	struct guard_here here; /* where the caller is: its session is found by it */
 	char uuid[40];
 };
 

@@ -33,17 +33,14 @@ static int find_state(const struct exec_request *q,
 	const struct guard_request *g, struct exec_reply *reply,
 	struct state *s, struct diag *d)
 {
-	struct session_where w = {
-		.id = q->session ? q->session
-				 : env_get(g->env, "WARDBOX_SESSION_ID"),
-		.file = env_get(g->env, "WARDBOX_SESSION_FILE"),
-		.uid = geteuid(),
-		.cwd = reply->workspace,
-	};
+	struct session_where w;
 	struct session_name name;
 	autofd int dir = -1;
 	int err;
 
+	guard_where(g, &reply->here, &w);
+	if (q->session)
+		w.id = q->session;
 	err = session_resolve(&w, true, &name, d);
 	if (err)
 		return err;
@@ -59,7 +56,7 @@ static int find_state(const struct exec_request *q,
  * others may have run meanwhile; never held while a command runs. */
 static void save_state(const struct exec_reply *reply)
 {
-	struct session_where w = {.uid = geteuid(), .cwd = reply->workspace};
+	struct session_where w = {.uid = geteuid(), .cwd = reply->here.workspace};
 	autostate struct state s = STATE_INIT;
 	autofd int dir = -1, lock = -1;
 	struct diag d;
@@ -74,7 +71,7 @@ static void save_state(const struct exec_reply *reply)
 		return;
 	if (err) {
 		s.created = clock_ns(CLOCK_REALTIME);
-		(void)state_path(&s.workspace, reply->workspace);
+		(void)state_path(&s.workspace, reply->here.workspace);
 	}
 	s.used = clock_ns(CLOCK_REALTIME);
 	s.commands++;
@@ -212,8 +209,6 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	int err, why;
 
 	cli_guard_facts(&g);
-	if (guard_workspace(&g, reply->workspace, sizeof reply->workspace))
-		memcpy(reply->workspace, "/", sizeof "/");
 	err = find_state(q, &g, reply, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);

@@ -28,17 +28,10 @@ extern char **environ;
 
 void session_where_am_i(struct session_where *w)
 {
-	static char cwd[PATH_MAX];
-	struct guard_request here = {.env = environ};
+	static struct guard_here here;
+	struct guard_request q = {.env = environ};
 
-	*w = (struct session_where){
-		.id = getenv("WARDBOX_SESSION_ID"),
-		.file = getenv("WARDBOX_SESSION_FILE"),
-		.uid = geteuid(),
-		.cwd = cwd,
-	};
-	if (guard_workspace(&here, cwd, sizeof cwd))
-		memcpy(cwd, "/", sizeof "/");
+	guard_where(&q, &here, w);
 }
 
 int session_open(const struct session_where *w, bool make)
@@ -68,7 +61,7 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 	if (err == -ENOENT)
 		cli_die(EXIT_FOUND, "%s has no session yet; a guarded command"
 			" makes one, or 'wardbox session create --here'",
-			w->cwd);
+			w->workspace);
 	if (err)
 		cli_die_diag(EXIT_FOUND, &d);
 }
@@ -116,7 +109,7 @@ static int create(void *into, int argc, char **argv)
 	if (o->cwd && !realpath(o->cwd, full))
 		cli_die(EXIT_FOUND, "--cwd: %s: %s", o->cwd, strerror(errno));
 	s.created = s.used = clock_ns(CLOCK_REALTIME);
-	if (state_path(&s.workspace, w.cwd) ||
+	if (state_path(&s.workspace, w.workspace) ||
 		(o->cwd && state_path(&s.cwd, full)))
 		cli_die(EXIT_FOUND, "out of memory");
 	dir = session_open(&w, true);

@@ -238,15 +238,26 @@ int guard_note(const struct guard_request *q, const struct guard_result *r,
 	return err;
 }
 
-int guard_workspace(const struct guard_request *q, char *out, size_t size)
+void guard_where(const struct guard_request *q, struct guard_here *here,
+	struct session_where *w)
 {
 	struct guard_result scratch = {0};
 	autoguard struct guard *g = NULL;
 	int err = guard_new(&g, q, &scratch);
 
-	if (!err)
-		err = guard_load(g, NULL);
-	return err ? err : str_copy(out, size, g->root);
+	if (err || str_copy(here->cwd, sizeof here->cwd, g->cwd))
+		memcpy(here->cwd, "/", 2);
+	if (err || guard_load_policy(g, NULL) ||
+		str_copy(here->workspace, sizeof here->workspace, g->root))
+		memcpy(here->workspace, "/", 2);
+	*w = (struct session_where){
+		.id = env_get(q->env, "WARDBOX_SESSION_ID"),
+		.file = env_get(q->env, "WARDBOX_SESSION_FILE"),
+		.cwd = here->cwd,
+		.workspace = here->workspace,
+		.real = !q->cwd,
+		.uid = geteuid(),
+	};
 }
 
 void guard_correlation(const struct guard_request *q,

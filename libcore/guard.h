@@ -13,6 +13,7 @@
 #ifndef WARDBOX_GUARD_H
 #define WARDBOX_GUARD_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -129,9 +130,15 @@ struct audit_fact;
 int guard_note(const struct guard_request *q, const struct guard_result *r,
 	const char *event, const struct audit_fact *facts, size_t n);
 
-/* The project of the directory that a command would run in: what its session
- * is found by. q's env and workspace (else this process's directory) count. */
-int guard_workspace(const struct guard_request *q, char *out, size_t size);
+/* Where a command would run, and the project of that: "/" when there is none. */
+struct guard_here {
+	char cwd[PATH_MAX], workspace[PATH_MAX];
+};
+/* Finds that, and what the command's session is found by, which refers to here
+ * and to q's environment. q's env and workspace (else this process's directory)
+ * count. */
+void guard_where(const struct guard_request *q, struct guard_here *here,
+	struct session_where *w);
 
 /* The UUID by which the log knows the command, or, of one that is not in it, a
  * random one. */

@@ -67,7 +67,7 @@ static int jail_in_tmp(struct guard *g)
 	return g->tmp[0] ? 0 : -ENOENT;
 }
 
-static int load_policy(struct guard *g, struct diag *d)
+int guard_load_policy(struct guard *g, struct diag *d)
 {
 	struct policy_where where = {
 		.system = POLICY_SYSTEM,
@@ -111,7 +111,7 @@ static int load_policy(struct guard *g, struct diag *d)
 
 int guard_load(struct guard *g, struct diag *d)
 {
-	int err = load_policy(g, d);
+	int err = guard_load_policy(g, d);
 
 	return err ? err
 		   : policy_grants(g->policy, g->r->profile, g->root, g->home,

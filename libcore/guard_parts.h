@@ -66,7 +66,8 @@ int guard_keep(struct guard *g, const char **where, const char *text);
 /* guard.c: opens the state base, once; what sessions are looked for by. */
 struct session_where guard_base(struct guard *g, struct diag *d);
 
-/* guard_load.c: policy, profile, project, and what they grant. */
+/* guard_load.c: policy, profile, project; and what they grant. */
+int guard_load_policy(struct guard *g, struct diag *d);
 int guard_load(struct guard *g, struct diag *d);
 
 /* guard_judge.c: the verdict, and where it asks a person their answer. 0: may

@@ -46,7 +46,7 @@ int guard_open_log(struct guard *g, struct diag *d)
 	if (dir == -ENOENT) {
 		/* Neither /var/log nor a home can be written: the state base. */
 		if (!g->root[0])
-			(void)guard_load(g, NULL);
+			(void)guard_load_policy(g, NULL);
 		if (guard_base(g, d).own > 0) {
 			place.state_base = g->base;
 			dir = audit_place_open(
