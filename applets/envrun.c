@@ -159,8 +159,6 @@ static void find_state(struct envrun *e)
 		where.id = e->session;
 	/* Who stands in none is said to stand there. */
 	err = str_eq(here.cwd, "/") ? path_cwd(here.cwd, sizeof here.cwd) : 0;
-	if (err)
-		memcpy(here.cwd, "/", sizeof "/");
 	if (err && !where.id && !where.file) {
 		diag_errno(&d, err, "the current directory");
 		die(e, EXIT_OURS, &d);

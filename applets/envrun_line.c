@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli_shell.h"
 #include "dirs.h"
 #include "path.h"
 #include "str.h"
@@ -48,19 +49,6 @@ static void keep_output(void *ctx, int fd, const void *bytes, size_t n)
 	size_t room = b->max - b->len;
 
 	buf_add(b, bytes, n < room ? n : room);
-}
-
-static enum policy_dialect dialect_of(const char *shell)
-{
-	const char *name = path_base(shell);
-
-	if (str_after(name, "bash"))
-		return POLICY_SH_BASH;
-	if (str_after(name, "dash"))
-		return POLICY_SH_POSIX;
-	if (str_after(name, "busybox") || str_after(name, "ash"))
-		return POLICY_SH_ASH;
-	return POLICY_SH_UNION;
 }
 
 enum { SHELL_ARGV_MAX = 10 };
@@ -237,7 +225,7 @@ static void run_shell(struct envrun *e, struct guard_request q,
 	q.grants = &grants;
 	q.given = &given;
 	q.path = e->shell_path;
-	q.dialect = dialect_of(e->shell_path);
+	q.dialect = cli_shell_dialect(e->shell_path);
 	q.also_exec = e->self;
 	q.also_argv = capture_argv;
 	q.becomes = e->trace_exec ? became : NULL;

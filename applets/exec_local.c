@@ -9,10 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli_shell.h"
 #include "clock.h"
 #include "dirs.h"
+#include "kconfig.h"
 #include "path.h"
 #include "session.h"
+#include "shimlinks.h"
 #include "str.h"
 
 /* Bytes of one stream; beyond the policy's limit they are only counted. */
@@ -163,13 +166,11 @@ static void fill(struct guard_request *g, const struct exec_request *q,
 }
 
 /* guard_run empties the result; the session's name lives on in its place. */
-static void guarded(const struct exec_request *q, struct exec_reply *reply,
-	struct guard_request *g, const struct state *s)
+static void guarded(struct exec_reply *reply, struct guard_request *g)
 {
 	char session[SESSION_ID_MAX + 1];
 
 	memcpy(session, reply->result.session, sizeof session);
-	fill(g, q, reply, s);
 	g->session = session;
 	(void)guard_run(g, &reply->result);
 	memcpy(reply->result.session, session, sizeof session);
@@ -177,16 +178,33 @@ static void guarded(const struct exec_request *q, struct exec_reply *reply,
 	save_state(reply);
 }
 
+/* One of the system's shells, as the shim knows them, behind the shim. */
+static bool find_shell(struct exec_reply *reply)
+{
+	const char *name = str_after(reply->path, "/usr/bin/");
+
+	if (!name)
+		name = str_after(reply->path, "/bin/");
+	return name && shim_is_shell(name) &&
+		!shim_real(reply->path, NULL, reply->path, sizeof reply->path,
+			NULL);
+}
+
 static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 	struct guard_request *g, const struct state *s, int *why)
 {
+	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
+
 	*why = find_program(q, s, g, reply);
+	fill(g, q, reply, s);
 	if (*why) {
 		g->absent = true;
 		g->inside = absent;
 		g->inside_ctx = why;
+	} else if (find_shell(reply)) {
+		cli_shell_call(g, &script);
 	}
-	guarded(q, reply, g, s);
+	guarded(reply, g);
 	if (*why)
 		tell_absent(&reply->result, q->command[0], *why);
 }

@@ -245,11 +245,10 @@ void guard_where(const struct guard_request *q, struct guard_here *here,
 	autoguard struct guard *g = NULL;
 	int err = guard_new(&g, q, &scratch);
 
-	if (err || str_copy(here->cwd, sizeof here->cwd, g->cwd))
-		memcpy(here->cwd, "/", 2);
-	if (err || guard_load_policy(g, NULL) ||
-		str_copy(here->workspace, sizeof here->workspace, g->root))
-		memcpy(here->workspace, "/", 2);
+	str_copy(here->cwd, PATH_MAX, err ? "/" : g->cwd);
+	if (!err)
+		err = guard_load_policy(g, NULL);
+	str_copy(here->workspace, PATH_MAX, err ? "/" : g->root);
 	*w = (struct session_where){
 		.id = env_get(q->env, "WARDBOX_SESSION_ID"),
 		.file = env_get(q->env, "WARDBOX_SESSION_FILE"),

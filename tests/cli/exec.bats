@@ -307,6 +307,40 @@ limit FULL-AUTO out=4k"
 	[ "$output" = text ]
 }
 
+@test "a shell is judged by what it will read, as through the shim" {
+	local answer
+	mkdir -p sub .git
+	echo 'echo "script $1 in ${PWD##*/}"' >sub/s
+	echo 'echo no >../.git/config' >sub/no
+	run ex --cwd sub s -- sh s one
+	[ "$status:$output" = "0:script one in sub" ]
+	run ex --cwd sub s -- sh no
+	[ "$status" -eq 126 ]
+	[[ $output == *".git/config"* ]]
+	run ex s -- bash <<<'echo $((6 * 7)); cd sub; pwd'
+	[ "$status:$output" = "0:42
+$PROJECT/sub" ]
+	run ex s -- sh <<<'echo yes; echo no >.git/config'
+	[ "$status" -eq 126 ]
+	[[ $output != yes* ]]
+	# What comes late cannot be known: each program is judged when it starts.
+	answer=$({ sleep 0.3; echo 'echo late; tee .git/config </dev/null; tee ok </dev/null'; } |
+		ex s -- sh 2>&1) || true
+	[[ $answer == late*denied* || $answer == late*"Permission denied"* ]] ||
+		{ echo "$answer"; false; }
+	[ -e ok ]
+	[ ! -e .git/config ]
+	run ex --pty s -- sh <<<'test -t 0 && echo "terminal $((1 + 1))"; exit 3'
+	[ "$status" -eq 3 ]
+	[[ $output == *"terminal 2"* ]]
+	# A program of the project that is called so is none of the system's shells.
+	cp "$(type -P true)" sub/sh
+	run ex --json s -- "$PROJECT/sub/sh"
+	[[ $output != *'"policy_rule_matched":"neutral"'* ]]
+	run ex s -- /usr/bin/../../"$PROJECT"/sub/sh no
+	[[ $output != *".git/config"* ]]
+}
+
 @test "commands of a session do not wait for each other" {
 	mkfifo fifo
 	# Were they one after the other, neither would end.

@@ -55,6 +55,10 @@ inside() { # DIR COMMAND...
 	[ "$output" = $'got 3\ngot 2\ngot 1\n3\ncode 3' ]
 	run inside /srv /bin/ash -l -c 'echo "$0 $FROM_PROFILE"'
 	[ "$output" = "/bin/ash yes" ] || { echo "$output" && false; }
+	run inside /srv wardbox exec s -- ash build
+	[ "$output" = $'got 3\ngot 2\ngot 1\n3\ncode 3' ]
+	run inside /srv wardbox exec s -- sh <<<'echo "$0"; (sleep 0; sh -c "echo inner")'
+	[ "$output" = $'sh\ninner' ] || { echo "$output" && false; }
 	# What has no environment at all, as cron starts it.
 	run inside /srv env -i /bin/sh -c 'echo "$PWD"; awk "BEGIN { print 6 * 7 }"'
 	[ "$output" = $'/srv\n42' ]

@@ -89,9 +89,13 @@ X
 			enter $shell -c "curl http://localhost/" 2>/dev/null || echo "code $?"
 			enter $shell -c "echo curl http://localhost/ >s && sh s" \
 				>/dev/null 2>&1 || echo refused
+			echo "echo by exec" | enter wardbox exec s -- $shell
+			{ sleep 0.2; echo "sh -c \"echo inner\"; curl http://localhost/"; } |
+				enter wardbox exec s -- $shell 2>/dev/null || echo late
 		done
 		enter wardbox audit verify --links >"$PLACE/verify" 2>&1 || true'
 	echo "$output"
-	[ "$output" = $'ran\ncode 126\nrefused\nran\ncode 126\nrefused\nran\ncode 126\nrefused' ]
+	one=$'ran\ncode 126\nrefused\nby exec\ninner\nlate'
+	[ "$output" = "$one"$'\n'"$one"$'\n'"$one" ]
 	grep -q intact "$PLACE/verify"
 }
