@@ -183,8 +183,8 @@ static void check_uses(const struct audit *a, size_t verb, bool files)
 {
 	const struct audit none = {.lines = AUDIT_ALL};
 	const char *text = verbs[verb].text;
-	/* Of a list it may be chosen what is in it. */
-	const char *more = a->list ? "FMAQU" : "";
+	/* Of a list it may be chosen what is in it, and how it looks. */
+	const char *more = a->list ? "FMAQUOJ" : "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(opts); i++) {
 		const size_t at = opts[i].offset,

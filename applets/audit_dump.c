@@ -84,6 +84,9 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 	o->streams = o->form == OUT_CONTRACT;
 	if (a->format && a->output)
 		cli_die_usage(&audit_cli, "--format is a form, as --output is");
+	if (a->json && (o->form < OUT_JSON || o->form > OUT_JSON_SEQ))
+		cli_die_usage(&audit_cli, "--json is a form, as %s is",
+			a->format ? "--format" : a->output);
 	if (a->fields && (o->form < OUT_JSON || o->form > OUT_CSV))
 		cli_die_usage(&audit_cli, "--fields is for json and csv");
 	check_fields(a->fields);

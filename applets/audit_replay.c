@@ -100,10 +100,11 @@ static int list_record(void *state, const struct audit_record *r)
 {
 	struct audit_out *o = state;
 
-	audit_names_note(o->names, r);
 	if (r->type == AUDIT_START && audit_uint(r, AUDIT_K_DECISION, 0) !=
 			AUDIT_DENY)
-		audit_short(o, r);
+		audit_out_record(o, r);
+	else
+		audit_names_note(o->names, r);
 	audit_print_some(&o->out, false);
 	return 0;
 }

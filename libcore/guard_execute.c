@@ -139,12 +139,15 @@ static void tell_carved(struct guard *g)
 /* Behind what the protection itself has to say. */
 static void tell_relax(struct diag *d)
 {
-	char first[sizeof d->hint];
+	char first[sizeof d->hint], part[16];
+	/* A message about what is missing begins with its name. */
+	const size_t n = strcspn(d->text, ":");
 
+	BUF_PRINT(part, "%.*s", n < sizeof part ? (int)n : 0, d->text);
 	memcpy(first, d->hint, sizeof first);
-	diag_hint(d, "%s; a line 'relax NAME' in %s goes without it",
+	diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
 		first[0] ? first : "'wardbox doctor' shows what works here",
-		POLICY_SYSTEM);
+		sandbox_part_named(part) ? part : "NAME", POLICY_SYSTEM);
 }
 
 int guard_execute(struct guard *g)

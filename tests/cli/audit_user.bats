@@ -176,7 +176,12 @@ awaited() { # FILE TEXT
 	[ "$status" -eq 2 ]
 	run audit --format %c -o json
 	[ "$status" -eq 2 ]
+	run audit -o csv --json
+	[ "$status" -eq 2 ]
+	[[ $output == *"--json is a form, as csv is"* ]]
+	audit --json -o json-pretty >/dev/null
 	audit replay --list --since @0
+	audit replay --list --json | jq -se 'all(.[]; .type == "start")'
 	audit verify --no-pager -q || [ $? -eq 4 ]
 }
 
