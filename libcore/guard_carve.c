@@ -12,13 +12,6 @@
 #include "path.h"
 #include "str.h"
 
-int guard_real_name(const char *path, char out[static PATH_MAX])
-{
-	autofd int fd = open(path, O_PATH | O_CLOEXEC);
-
-	return fd < 0 ? -errno : path_of_fd(fd, out, PATH_MAX);
-}
-
 /* Takes something out of a grant; the copy of path lives as long as g. */
 static int carve(struct guard *g, const char *path, unsigned access,
 	const char *why)
@@ -80,7 +73,7 @@ static int carve_out(struct guard *g)
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
 		err = carve_from(g, SANDBOX_WRITE, system[i], system[i],
 			SANDBOX_RO, "the policy");
-	if (!err && name[0] && !guard_real_name(name, path))
+	if (!err && name[0] && !path_real(name, path))
 		err = carve_from(g, SANDBOX_WRITE, name, path, SANDBOX_RO,
 			"the user's policy");
 	if (!err && g->log_path[0]) {

@@ -83,8 +83,6 @@ int guard_make_env(struct guard *g, struct diag *d);
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_make_plan(struct guard *g, struct diag *d);
 
-/* What the kernel calls path, links followed. -errno. */
-int guard_real_name(const char *path, char out[static PATH_MAX]);
 /* guard_carve.c: takes out of a plan that has its grants what must not be the
  * command's. */
 int guard_carve(struct guard *g, struct diag *d);

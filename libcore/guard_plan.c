@@ -162,7 +162,7 @@ static int grant_policy(struct guard *g)
 		if (str_eq(p->path, g->root))
 			access |= SANDBOX_EXEC;
 		/* By its real name, which is known to be the guard's own. */
-		else if (!guard_real_name(p->path, real))
+		else if (!path_real(p->path, real))
 			err = guard_keep(g, &name, real);
 		if (!err)
 			err = sandbox_grant(
@@ -251,6 +251,7 @@ int guard_make_plan(struct guard *g, struct diag *d)
 		plan_nothing(&g->plan);
 		return 0;
 	}
+	g->plan.cwd = g->q->cwd;
 	g->plan.net = net_of(g);
 	set_limits(g);
 	set_relaxed(g);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "cleanup.h"
 #include "str.h"
 
 const char *path_base(const char *path)
@@ -133,6 +134,13 @@ int path_of_fd(int fd, char *out, size_t size)
 		return -ENAMETOOLONG;
 	out[n] = '\0';
 	return 0;
+}
+
+int path_real(const char *path, char out[static PATH_MAX])
+{
+	autofd int fd = open(path, O_PATH | O_CLOEXEC);
+
+	return fd < 0 ? -errno : path_of_fd(fd, out, PATH_MAX);
 }
 
 /* What a path leads to, by its own name. */

@@ -4,6 +4,7 @@
 #ifndef WARDBOX_PATH_H
 #define WARDBOX_PATH_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,6 +34,9 @@ int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 
 /* The kernel's own name for a descriptor, from /proc/self/fd. */
 int path_of_fd(int fd, char *out, size_t size);
+
+/* The kernel's own name for what is at path, through all links. */
+int path_real(const char *path, char out[static PATH_MAX]);
 
 /* The path through all links (PATH_MAX bytes), and what is there; of one that does
  * not exist, also by a link, where it would be made, and a mode of 0. -errno. */

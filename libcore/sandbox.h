@@ -89,6 +89,7 @@ struct sandbox_plan {
 	uint64_t keep_caps; /* capabilities kept, bit per number */
 	const int *keep_fds; /* stay open through exec; 0, 1, 2 always do */
 	size_t keep_fd_count;
+	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */

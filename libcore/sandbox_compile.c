@@ -210,7 +210,10 @@ static int keep_cwd(struct sandbox *s, struct diag *d)
 	int err;
 
 	s->cwd = malloc(PATH_MAX);
-	err = s->cwd ? path_cwd(s->cwd, PATH_MAX) : -ENOMEM;
+	if (s->cwd && s->plan->cwd)
+		err = path_real(s->plan->cwd, s->cwd);
+	else
+		err = s->cwd ? path_cwd(s->cwd, PATH_MAX) : -ENOMEM;
 	if (err < 0)
 		return diag_errno(d, err, "current directory");
 	for (size_t i = 0; i < s->rule_count; i++)

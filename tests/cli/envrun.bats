@@ -43,6 +43,19 @@ e() { # runs envrun with the given arguments under FULL-AUTO
 	[ "$output" = "$(in_policy "$POLICY" "$WARDBOX" sh -c 'echo "$WARDBOX_SESSION_ID"')" ]
 }
 
+@test "the directory is kept where part of the project is not the command's" {
+	mkdir -p .wardbox sub
+	e -- 'cd sub; echo >made'
+	run e -- 'pwd; ls'
+	[ "${lines[0]}" = "$PROJECT/sub" ]
+	[ "${lines[1]}" = made ]
+	run e -- 'touch ../.wardbox/policy'
+	[ "$status" -ne 0 ]
+	[ ! -e .wardbox/policy ]
+	run e --json -- 'pwd; :'
+	[ "$(jq -r .cwd <<<"$output")" = "$PROJECT/sub" ]
+}
+
 @test "unexported variables, functions and traps are not" {
 	e -- 'X=1; f() { :; }; trap "echo trapped" EXIT; export Y=2'
 	run e -- 'echo "<$X><$Y>"; type f'

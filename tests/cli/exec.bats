@@ -341,6 +341,23 @@ $PROJECT/sub" ]
 	[[ $output != *".git/config"* ]]
 }
 
+@test "the directory is the session's where part of the project is kept from it" {
+	mkdir -p .wardbox "sub dir/deep"
+	ln -s "sub dir" link
+	session create here --cwd "sub dir"
+	run ex here -- pwd -P
+	[ "$status:$output" = "0:$PROJECT/sub dir" ]
+	run ex --cwd deep here -- pwd -P
+	[ "$status:$output" = "0:$PROJECT/sub dir/deep" ]
+	run ex -C "$PROJECT/link" here -- pwd -P
+	[ "$status:$output" = "0:$PROJECT/sub dir" ]
+	run ex here -- touch ../.wardbox/new
+	[ "$status" -ne 0 ]
+	ex here -- touch ../new
+	[ ! -e .wardbox/new ]
+	[ -e new ]
+}
+
 @test "commands of a session do not wait for each other" {
 	mkfifo fifo
 	# Were they one after the other, neither would end.
