@@ -120,10 +120,10 @@ lines"* ]]
 
 @test "whoever said no on a terminal is not sent to one" {
 	need command -v script
-	run ex s -- sh </dev/null
+	run ex s -- /usr/bin/python3 </dev/null
 	[ "$status" -eq 126 ]
-	run in_policy "$POLICY" script -qec "$WARDBOX exec s -- sh" /dev/null <<<n
-	[[ $output == *"not confirmed: sh (rule stdin)"* ]]
+	run in_policy "$POLICY" script -qec "$WARDBOX exec s -- /usr/bin/python3" /dev/null <<<n
+	[[ $output == *"not confirmed: /usr/bin/python3 (rule stdin)"* ]]
 	[[ $output == *"  allow it in /etc/wardbox/policy"* ]]
 	[[ $output != *"run it on a terminal"* ]]
 }
