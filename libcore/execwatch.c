@@ -65,7 +65,7 @@ int execwatch_connect(struct execwatch *w)
 
 void execwatch_release(struct execwatch *w)
 {
-	int fds[] = {w->fd, w->sock[0], w->sock[1], w->root};
+	int fds[] = {w->fd, w->sock[0], w->sock[1], w->root.fd};
 
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
@@ -73,6 +73,7 @@ void execwatch_release(struct execwatch *w)
 	free(w->notif);
 	free(w->resp);
 	free(w->bytes);
+	free(w->root.above);
 	*w = EXECWATCH_INIT;
 }
 

@@ -33,6 +33,7 @@ struct execwatch_event {
 	/* the rest is private */
 	uint64_t env; /* where its new environment's pointers are, there */
 	char *room;   /* for its directory */
+	const struct execwatch_root *root;
 };
 
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
@@ -46,6 +47,13 @@ struct execwatch_access {
 	unsigned wants;   /* enum sandbox_access: READ, WRITE, UNIX */
 };
 typedef void execwatch_see(void *ctx, const struct execwatch_access *a);
+
+/* The tree's root directory, once a name was looked up there, and what it is
+ * called from here: of a chroot in a mount namespace of its own not "/". */
+struct execwatch_root {
+	int fd;      /* -1: not yet */
+	char *above; /* NULL: "/" */
+};
 
 struct execwatch {
 	execwatch_decide *decide;
@@ -63,11 +71,11 @@ struct execwatch {
 	size_t waiting;     /* in it */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */
-	int root;    /* of the tree, once a name was looked up there */
+	struct execwatch_root root;
 	struct limits_guess guess;
 };
 #define EXECWATCH_INIT                                                         \
-	((struct execwatch){.fd = -1, .sock = {-1, -1}, .root = -1})
+	((struct execwatch){.fd = -1, .sock = {-1, -1}, .root.fd = -1})
 
 /* In the parent, before fork. -ENOTSUP, -ENOMEM, -errno. */
 int execwatch_prepare(struct execwatch *w);

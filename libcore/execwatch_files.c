@@ -56,7 +56,8 @@ static const struct call {
 };
 
 /* The directory that path's last name is in. */
-static int name_dir(int *root, pid_t pid, int dirfd, char *path, char *real)
+static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
+	char *path, char *real)
 {
 	size_t n = strlen(path);
 	char *slash;
@@ -72,7 +73,8 @@ static int name_dir(int *root, pid_t pid, int dirfd, char *path, char *real)
 
 /* What is about to be made: by its directory, unless its name is a link that leads
  * elsewhere, where there may be something after all. */
-static int name_made(int *root, pid_t pid, int dirfd, char *path, char *real)
+static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
+	char *path, char *real)
 {
 	char *full = real + PATH_MAX, name[NAME_MAX + 1];
 	struct stat st;
@@ -92,8 +94,8 @@ static int name_made(int *root, pid_t pid, int dirfd, char *path, char *real)
 	return err;
 }
 
-static int one_entry(int *root, const struct sc_notif *n, int dir, int at, char *room,
-	struct execwatch_access *a)
+static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
+	int dir, int at, char *room, struct execwatch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	int dirfd = dir < 0 ? AT_FDCWD : (int)n->data.args[dir];
@@ -107,8 +109,8 @@ static int one_entry(int *root, const struct sc_notif *n, int dir, int at, char 
 	return 1;
 }
 
-static int one_open(int *root, const struct sc_notif *n, const struct call *c,
-	uint64_t flags, char *room, struct execwatch_access *a)
+static int one_open(struct execwatch_root *root, const struct sc_notif *n,
+	const struct call *c, uint64_t flags, char *room, struct execwatch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	int dirfd = c->dir < 0 ? AT_FDCWD : (int)n->data.args[c->dir], err;
@@ -134,7 +136,8 @@ static int one_open(int *root, const struct sc_notif *n, const struct call *c,
 }
 
 static int one_connect(
-	int *root, const struct sc_notif *n, char *room, struct execwatch_access *a)
+	struct execwatch_root *root, const struct sc_notif *n, char *room,
+	struct execwatch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	struct sockaddr_un addr = {.sun_family = 0};
@@ -155,7 +158,8 @@ static int one_connect(
 }
 
 int execwatch_files(
-	int *root, const struct sc_notif *n, char *room, struct execwatch_access *a)
+	struct execwatch_root *root, const struct sc_notif *n, char *room,
+	struct execwatch_access *a)
 {
 	const struct call *c = calls;
 	uint64_t flags = 0;

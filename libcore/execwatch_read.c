@@ -14,6 +14,7 @@
 
 #include "buf.h"
 #include "path.h"
+#include "str.h"
 #include "uapi/nr.h"
 
 enum {
@@ -182,16 +183,6 @@ int execwatch_env(const struct execwatch_event *ev, struct buf *out)
 	return 0;
 }
 
-const char *execwatch_cwd(const struct execwatch_event *ev)
-{
-	char name[64];
-	ssize_t n = readlink(BUF_PRINT(name, "/proc/%d/cwd", (int)ev->pid),
-		ev->room, PATH_MAX - 1);
-
-	ev->room[n > 0 ? n : 0] = '\0';
-	return ev->room;
-}
-
 /* "exe" and "fd/N" behind /proc/self/: links into the process, to be followed
  * as its own. */
 static bool is_own(const char *rest)
@@ -210,9 +201,47 @@ static int name_at(int base, const char *path, uint64_t resolve, char *real)
 	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
 }
 
-/* With its root, its directory and its view of mounts. What leads through any
- * other link into a process would lead into this one: -ELOOP. */
-int execwatch_name(int *root, pid_t pid, int dirfd, const char *path, char *real)
+/* Opened once: all of a tree have one root, to have another takes a call that
+ * the filter refuses. */
+static int open_root(struct execwatch_root *root, pid_t pid)
+{
+	char name[64], above[PATH_MAX];
+	autofd int fd = -1;
+	int err;
+
+	if (root->fd >= 0)
+		return 0;
+	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/root", (int)pid),
+		O_PATH | O_CLOEXEC);
+	err = fd < 0 ? -errno : path_of_fd(fd, above, sizeof above);
+	if (!err && !str_eq(above, "/")) {
+		root->above = strdup(above);
+		err = root->above ? 0 : -ENOMEM;
+	}
+	if (!err)
+		root->fd = fd_steal(&fd);
+	return err;
+}
+
+/* Cuts what lies above the tree's root off a name. What is not below it is none
+ * that the tree knows. */
+static int below(const struct execwatch_root *root, char *real)
+{
+	const char *rest = root->above ? str_after(real, root->above) : real;
+
+	if (!rest || (*rest && *rest != '/')) {
+		real[0] = '\0';
+		return -EXDEV;
+	}
+	if (rest != real)
+		memmove(real, *rest ? rest : "/", *rest ? strlen(rest) + 1 : 2);
+	return 0;
+}
+
+/* What leads through any other link into a process would lead into this one:
+ * -ELOOP. */
+static int find_name(const struct execwatch_root *root, pid_t pid, int dirfd,
+	const char *path, char *real)
 {
 	static const char self[] = "/proc/self/";
 	const bool own = strncmp(path, self, sizeof(self) - 1) == 0 &&
@@ -221,16 +250,11 @@ int execwatch_name(int *root, pid_t pid, int dirfd, const char *path, char *real
 	struct buf b = BUF_FIXED(name);
 	autofd int base = -1;
 
-	real[0] = '\0';
-	/* All of a tree have one root: to have another takes a call that the
-	 * filter refuses. */
-	if (path[0] == '/' && !own && *root >= 0)
-		return name_at(*root, path, RESOLVE_IN_ROOT, real);
+	if (path[0] == '/' && !own)
+		return name_at(root->fd, path, RESOLVE_IN_ROOT, real);
 	buf_addf(&b, "/proc/%d/", (int)pid);
 	if (own)
 		buf_adds(&b, path + sizeof(self) - 1);
-	else if (path[0] == '/')
-		buf_adds(&b, "root");
 	else if (dirfd == AT_FDCWD)
 		buf_adds(&b, "cwd");
 	else
@@ -240,16 +264,34 @@ int execwatch_name(int *root, pid_t pid, int dirfd, const char *path, char *real
 	base = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
 	if (base < 0)
 		return -errno;
-	if (own || !path[0])
-		return path_of_fd(base, real, PATH_MAX);
-	if (path[0] != '/')
-		return name_at(base, path, 0, real);
-	*root = fd_steal(&base);
-	return name_at(*root, path, RESOLVE_IN_ROOT, real);
+	return own || !path[0] ? path_of_fd(base, real, PATH_MAX)
+			       : name_at(base, path, 0, real);
 }
 
-int execwatch_read(int *root, const struct sc_notif *n, char *room,
-	struct execwatch_event *ev)
+int execwatch_name(struct execwatch_root *root, pid_t pid, int dirfd,
+	const char *path, char *real)
+{
+	int err = open_root(root, pid);
+
+	real[0] = '\0';
+	if (!err)
+		err = find_name(root, pid, dirfd, path, real);
+	return err ? err : below(root, real);
+}
+
+const char *execwatch_cwd(const struct execwatch_event *ev)
+{
+	char name[64];
+	ssize_t n = readlink(BUF_PRINT(name, "/proc/%d/cwd", (int)ev->pid),
+		ev->room, PATH_MAX - 1);
+
+	ev->room[n > 0 ? n : 0] = '\0';
+	(void)below(ev->root, ev->room);
+	return ev->room;
+}
+
+int execwatch_read(struct execwatch_root *root, const struct sc_notif *n,
+	char *room, struct execwatch_event *ev)
 {
 	bool at = n->data.nr == __NR_execveat;
 	const uint64_t *args = n->data.args + at;
@@ -262,7 +304,7 @@ int execwatch_read(int *root, const struct sc_notif *n, char *room,
 	ssize_t len;
 
 	*ev = (struct execwatch_event){
-		.pid = pid, .path = path, .env = args[2]};
+		.pid = pid, .path = path, .env = args[2], .root = root};
 	look_ahead(pid, args[0], path, &have, args[1], &words);
 	len = read_str(pid, args[0], path, PATH_MAX, &have);
 	if (len < 0)

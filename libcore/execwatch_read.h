@@ -17,23 +17,24 @@ enum {
 };
 
 /* Reads it into room (EXECWATCH_ROOM bytes, aligned for pointers); *ev points
- * there. *root is the tree's root directory once it was opened, -1 before. -EFAULT: its pointers lead nowhere. -errno. */
-int execwatch_read(int *root, const struct sc_notif *n, char *room,
-	struct execwatch_event *ev);
+ * there. -EFAULT: its pointers lead nowhere. -errno. */
+int execwatch_read(struct execwatch_root *root, const struct sc_notif *n,
+	char *room, struct execwatch_event *ev);
 
 /* Which files a call is about, at most two, with names in room. Their number; 0
  * when it is about none, or would fail by itself. */
-int execwatch_files(int *root, const struct sc_notif *n, char *room,
-	struct execwatch_access *a);
+int execwatch_files(struct execwatch_root *root, const struct sc_notif *n,
+	char *room, struct execwatch_access *a);
 
 /* Parts that both use. A string of another process, to out[0..size): its length,
  * -E2BIG, -errno. */
 ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size);
 /* n bytes; the count, or -errno. */
 ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n);
-/* The real name (PATH_MAX bytes) of what path means to a process; dirfd is its
- * own, or AT_FDCWD. 0, -errno. */
-int execwatch_name(
-	int *root, pid_t pid, int dirfd, const char *path, char *real);
+/* The real name (PATH_MAX bytes) of what path means to a process, with its root,
+ * its directory and its view of mounts; dirfd is its own, or AT_FDCWD. 0; -EXDEV
+ * for what lies above its root; -errno. */
+int execwatch_name(struct execwatch_root *root, pid_t pid, int dirfd,
+	const char *path, char *real);
 
 #endif

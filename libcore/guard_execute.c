@@ -128,8 +128,8 @@ static void tell_carved(struct guard *g)
 		(at->step != SANDBOX_STEP_NAMESPACES &&
 			at->step != SANDBOX_STEP_MOUNT))
 		return;
-	diag_errno(d, at->err, "keeping %s from the command needs a mount"
-		" namespace", g->carved[0]);
+	diag_errno(d, at->err, "mount: keeping %s from the command needs a"
+		" mount namespace", g->carved[0]);
 	if (str_eq(g->carved[0], g->log_path))
 		diag_hint(d, "the log is in the project: with a directory"
 			" /var/log/wardbox/%u, mode 0700, it is kept there",

@@ -898,7 +898,7 @@ lost() { # POLICY COMMAND...
 	echo "$output"
 	[ "$status" -eq 125 ]
 	[ ! -e "$place/home/again" ]
-	[[ $output == *'.local/state/wardbox/audit from the command needs a mount namespace'*'/var/log/wardbox/1000'* ]]
+	[[ $output == *'.local/state/wardbox/audit from the command needs a mount namespace'*'/var/log/wardbox/1000'*"'relax mount'"* ]]
 	rm -rf "$place"
 }
 
