@@ -139,6 +139,21 @@ static bool is_under(const char *path, const char *const *list, size_t n)
 	return false;
 }
 
+/* Is what stands in dir out of the command's reach? */
+static bool lasts(void *ctx, const char *dir)
+{
+	const struct policy_grants *p = &((const struct guard *)ctx)->grants;
+	char real[PATH_MAX];
+
+	for (size_t i = 0; i < p->path_count; i++)
+		if (p->path[i].write &&
+			(path_beneath(p->path[i].path, dir) ||
+				(!path_real(p->path[i].path, real) &&
+					path_beneath(real, dir))))
+			return false;
+	return true;
+}
+
 /* The policy's own paths. The project's root may run what is built in it;
  * anything else that can be written cannot be executed. */
 static int grant_policy(struct guard *g)
@@ -159,11 +174,15 @@ static int grant_policy(struct guard *g)
 			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
 			continue;
-		if (str_eq(p->path, g->root))
+		if (str_eq(p->path, g->root)) {
 			access |= SANDBOX_EXEC;
-		/* By its real name, which is known to be the guard's own. */
-		else if (!path_real(p->path, real))
+		} else if (!path_real(p->path, real) && !str_eq(real, name)) {
+			/* By its real name, which may be known to be the
+			 * guard's own; unless the command could choose that. */
+			if (path_settle(name, real, lasts, g))
+				continue;
 			err = guard_keep(g, &name, real);
+		}
 		if (!err)
 			err = sandbox_grant(
 				&g->plan, name, access, true, "policy");

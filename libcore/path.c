@@ -143,6 +143,58 @@ int path_real(const char *path, char out[static PATH_MAX])
 	return fd < 0 ? -errno : path_of_fd(fd, out, PATH_MAX);
 }
 
+int path_settle(const char *path, char out[static PATH_MAX],
+	bool (*lasts)(void *ctx, const char *dir), void *ctx)
+{
+	enum { LINKS_MAX = 40 };
+	autobuf struct buf rest = BUF_INIT(2 * PATH_MAX);
+	autobuf struct buf next = BUF_INIT(2 * PATH_MAX);
+	char to[PATH_MAX];
+	size_t n = 0, len;
+
+	buf_adds(&rest, path);
+	for (unsigned links = 0; *buf_str(&rest);) {
+		const size_t keep = n;
+		const char *part = rest.data + strspn(rest.data, "/");
+		ssize_t got;
+
+		len = strcspn(part, "/");
+		if (len > 2 || strncmp(part, "..", len) != 0) {
+			if (n + len + 2 > PATH_MAX)
+				return -ENAMETOOLONG;
+			out[n++] = '/';
+			memcpy(out + n, part, len);
+			n += len;
+		} else if (len == 2) {
+			while (n && out[--n] != '/')
+				;
+		}
+		out[n] = '\0';
+		buf_consume(&rest, (size_t)(part - rest.data) + len);
+		got = n > keep ? readlink(out, to, sizeof to) : -1;
+		if (got < 0 && n > keep && errno != EINVAL)
+			return -errno;
+		if (got < 0)
+			continue;
+		out[keep] = '\0';
+		if (++links > LINKS_MAX || (size_t)got == sizeof to)
+			return -ELOOP;
+		if (!lasts(ctx, keep ? out : "/"))
+			return -EPERM;
+		n = to[0] == '/' ? 0 : keep;
+		buf_add(&next, to, (size_t)got);
+		buf_adds(&next, buf_str(&rest));
+		buf_clear(&rest);
+		buf_adds(&rest, buf_str(&next));
+		buf_clear(&next);
+		if (rest.err || next.err)
+			return -ENAMETOOLONG;
+	}
+	if (!n)
+		memcpy(out, "/", 2);
+	return 0;
+}
+
 /* What a path leads to, by its own name. */
 static int name_real(char *path, struct stat *st)
 {

@@ -38,6 +38,12 @@ int path_of_fd(int fd, char *out, size_t size);
 /* The kernel's own name for what is at path, through all links. */
 int path_real(const char *path, char out[static PATH_MAX]);
 
+/* The real name of an absolute path, through such links alone as stand in a
+ * directory that lasts() says to be out of reach of who must not choose what
+ * they lead to. -EPERM: another one is on the way; -errno. */
+int path_settle(const char *path, char out[static PATH_MAX],
+	bool (*lasts)(void *ctx, const char *dir), void *ctx);
+
 /* The path through all links (PATH_MAX bytes), and what is there; of one that does
  * not exist, also by a link, where it would be made, and a mode of 0. -errno. */
 struct stat;

@@ -1,8 +1,10 @@
 /* policy_path.c - may a path be read, written, entered
  * SPDX-License-Identifier: MIT
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "cleanup.h"
 #include "path.h"
 #include "policy_judge.h"
 #include "str.h"
@@ -37,8 +39,30 @@ static bool expand(
 	return *buf_str(&b) != 0 && !b.err;
 }
 
-static bool granted_by(const struct judge *j, const struct policy_image *img,
-	const char *text, const char *physical, bool write)
+static bool granted_by(struct judge *j, const struct policy_image *img,
+	const char *text, const char *physical, bool write, bool links);
+
+/* Is what stands in dir out of the command's reach? */
+static bool lasts(void *ctx, const char *dir)
+{
+	struct judge *j = ctx;
+
+	return !judge_is_tmp(j, dir) &&
+		!granted_by(j, j->p->layer[POLICY_LAYER_SYSTEM], dir, dir, true,
+			false);
+}
+
+/* A tree may be named by a link to it, if not by one of the command's. */
+static bool leads_to(struct judge *j, const char *tree, const char *physical)
+{
+	autofree char *real = malloc(PATH_MAX);
+
+	return real && !path_settle(tree, real, lasts, j) &&
+		path_beneath(real, physical);
+}
+
+static bool granted_by(struct judge *j, const struct policy_image *img,
+	const char *text, const char *physical, bool write, bool links)
 {
 	struct img_path p;
 	char pattern[JUDGE_PATH];
@@ -54,7 +78,8 @@ static bool granted_by(const struct judge *j, const struct policy_image *img,
 		n = strlen(pattern);
 		if (n > 3 && str_ends(pattern, "/**")) {
 			pattern[n - 3] = 0;
-			if (path_beneath(pattern, physical))
+			if (links ? leads_to(j, pattern, physical)
+				  : path_beneath(pattern, physical))
 				return true;
 		} else if (grant_glob(pattern, text) ||
 			   str_eq(pattern, physical)) {
@@ -65,7 +90,7 @@ static bool granted_by(const struct judge *j, const struct policy_image *img,
 }
 
 /* Every layer that speaks of paths must grant it. */
-static bool granted(const struct judge *j, const char *cwd, const char *path,
+static bool granted(struct judge *j, const char *cwd, const char *path,
 	const char *physical, bool write)
 {
 	char text[JUDGE_PATH];
@@ -76,7 +101,8 @@ static bool granted(const struct judge *j, const char *cwd, const char *path,
 		const struct policy_image *img = j->p->layer[i];
 
 		if (img && (i == 0 || IMG_COUNT(img, IMG_PATH)) &&
-			!granted_by(j, img, text, physical, write))
+			!granted_by(j, img, text, physical, write, false) &&
+			!granted_by(j, img, text, physical, write, true))
 			return false;
 	}
 	return true;

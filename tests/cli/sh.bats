@@ -660,6 +660,39 @@ path r $BATS_TEST_TMPDIR/logs/**"
 read []" ]
 }
 
+@test "a link that the policy names is followed, unless a command could have made it" {
+	local own at=$BATS_TEST_TMPDIR
+	mkdir "$at/data" "$at/data/in" "$at/other" "$at/shared"
+	echo kept >"$at/data/in/file"
+	ln -s data "$at/there"
+	ln -s "$at/there/in/../in" "$at/deep"
+	own="use FULL-AUTO
+path rw $at/there/** $at/deep/** $at/shared/** $PROJECT/cache/** $at/shared/x/**"
+	run in_policy "$own" "$WARDBOX" sh -c "cat $at/there/in/file; echo new >$at/deep/new; cat $at/data/in/new"
+	[ "$output" = $'kept\nnew' ]
+	run in_policy "$own" "$WARDBOX" sh -c "rm $at/there/in/new; python3 -c 'open(\"$at/deep/more\", \"w\")'"
+	[ "$status" -eq 0 ]
+	[ -e "$at/data/in/more" ]
+	# What the command can put there would choose what the next one gets.
+	ln -s "$at/other" cache
+	ln -s "$at/other" "$at/shared/x"
+	run in_policy "$own" "$WARDBOX" sh -c "echo no >cache/a"
+	[ "$status" -eq 126 ]
+	run in_policy "$own" "$WARDBOX" sh -c "echo no >$at/shared/x/a"
+	[ "$status" -ne 0 ]
+	cat >try.py <<-P
+		for path in "cache/b", "$at/shared/x/b", "$at/other/b":
+		    try:
+		        open(path, "w")
+		        print("wrote", path)
+		    except OSError:
+		        pass
+	P
+	run in_policy "$own" "$WARDBOX" sh -c 'python3 try.py; true'
+	[ "$status:$output" = 0: ]
+	[ -z "$(ls "$at/other")" ]
+}
+
 @test "an original that was moved away is named, with where it belongs" {
 	[ ! -e /bin/ash ] && [ ! -e /usr/bin/ash ] || skip "this machine has an ash"
 	mkdir shells

@@ -5,12 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "buf.h"
 #include "env.h"
 #include "file.h"
 #include "path.h"
@@ -66,6 +68,67 @@ static void paths_compare(void **state)
 	assert_int_equal(path_join(out, sizeof out, "/a", "b"), 0);
 	assert_string_equal(out, "/a/b");
 	assert_int_equal(path_join(out, 5, "/abc", "b"), -ENAMETOOLONG);
+}
+
+/* Everything lasts but what is in "free". */
+static bool lasts(void *ctx, const char *dir)
+{
+	++*(int *)ctx;
+	return !str_ends(dir, "/free");
+}
+
+static void links_are_followed_that_last(void **state)
+{
+	static const struct {
+		const char *path, *want; /* NULL: refused */
+	} cases[] = {
+		{"", ""},
+		{"/d/in", "/d/in"},
+		{"/d//./in/../in/", "/d/in"},
+		{"/to", "/d"},
+		{"/to/in", "/d/in"},
+		{"/to/in/..", "/d"},
+		{"/deep", "/d/in"},
+		{"/d/up", "/d"},
+		{"/free/x", NULL},
+		{"/hop", NULL},
+		{"/free/plain", "/free/plain"},
+	};
+	static const char *const made[] = {"self", "hop", "free/x", "d/up",
+		"d/in/up", "deep", "to", "free/plain", "free", "d/in", "d"};
+	char base[] = "/tmp/wardbox-links-XXXXXX", path[PATH_MAX], out[PATH_MAX];
+	int asked;
+
+	(void)state;
+	assert_non_null(mkdtemp(base));
+	assert_int_equal(chdir(base), 0);
+	assert_int_equal(mkdir("d", 0700) | mkdir("d/in", 0700) |
+			mkdir("free", 0700) | mkdir("free/plain", 0700), 0);
+	assert_int_equal(symlink("d", "to") | symlink("to/../d/in", "deep") |
+			symlink("../../d/in/..", "d/in/up") | symlink("in/up", "d/up") |
+			symlink("../d", "free/x") | symlink("free/x", "hop") |
+			symlink("self", "self"), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		asked = 0;
+		BUF_PRINT(path, "%s%s", base, cases[i].path);
+		assert_int_equal(path_settle(path, out, lasts, &asked),
+			cases[i].want ? 0 : -EPERM);
+		if (cases[i].want)
+			assert_string_equal(str_after(out, base), cases[i].want);
+	}
+	BUF_PRINT(path, "%s/self", base);
+	assert_int_equal(path_settle(path, out, lasts, &asked), -ELOOP);
+	BUF_PRINT(path, "%s/to/none", base);
+	assert_int_equal(path_settle(path, out, lasts, &asked), -ENOENT);
+	assert_int_equal(path_settle("/", out, lasts, &asked), 0);
+	assert_string_equal(out, "/");
+	assert_int_equal(path_settle("/..", out, lasts, &asked), 0);
+	assert_string_equal(out, "/");
+	assert_int_equal(path_real("to", path), 0);
+	assert_string_equal(str_after(path, base), "/d");
+	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
+		assert_int_equal(remove(made[i]), 0);
+	assert_int_equal(chdir("/") | rmdir(base), 0);
 }
 
 static void environments(void **state)
@@ -304,6 +367,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_fold),
 		cmocka_unit_test(paths_compare),
+		cmocka_unit_test(links_are_followed_that_last),
 		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(environments),
 		cmocka_unit_test(large_environments),
