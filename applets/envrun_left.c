@@ -4,9 +4,9 @@
 #include "envrun.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "audit_write.h"
+#include "dirs.h"
 #include "str.h"
 
 /* Set by the guard anew for each confined command. */
@@ -80,20 +80,13 @@ static void set_place(struct state *s, const struct capture *c)
 {
 	const char *pwd = env_get(c->env.vec, "PWD");
 	const char *old = env_get(c->env.vec, "OLDPWD");
-	struct stat here, named;
 
 	if (old && old[0] == '/')
 		state_path(&s->old, old);
 	if (!c->cwd[0])
 		return; /* deleted under it: the old place, or its parent */
 	state_path(&s->cwd, c->cwd);
-	state_path(&s->pwd, NULL);
-	if (pwd && (str_eq(pwd, c->cwd) ||
-			(pwd[0] == '/' && stat(pwd, &named) == 0 &&
-				stat(s->cwd, &here) == 0 &&
-				named.st_dev == here.st_dev &&
-				named.st_ino == here.st_ino)))
-		state_path(&s->pwd, pwd);
+	dirs_name(s, pwd);
 }
 
 static void record(const struct guard_request *q,

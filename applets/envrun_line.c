@@ -4,6 +4,7 @@
 #include "envrun.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -177,6 +178,8 @@ static int prepare(struct envrun *e, struct envrun_outcome *out)
 		s->first_cwd = start_here(&s->cwd, &out->guard.diag);
 	if (!s->cwd)
 		return -ENOENT;
+	if (s->first_cwd)
+		dirs_name(s, getenv("PWD"));
 	if ((!s->workspace || e->file_name[0]) &&
 		state_path(&s->workspace, e->workspace))
 		cli_die(EXIT_OURS, "out of memory");

@@ -257,6 +257,19 @@ int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 	return err ? err : list(s, "", said);
 }
 
+void dirs_name(struct state *s, const char *pwd)
+{
+	struct stat here, named;
+
+	state_path(&s->pwd, NULL);
+	if (pwd && (str_eq(pwd, s->cwd) ||
+			(pwd[0] == '/' && stat(pwd, &named) == 0 &&
+				stat(s->cwd, &here) == 0 &&
+				named.st_dev == here.st_dev &&
+				named.st_ino == here.st_ino)))
+		state_path(&s->pwd, pwd);
+}
+
 bool dirs_revive(struct state *s)
 {
 	struct stat st;

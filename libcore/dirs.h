@@ -28,6 +28,10 @@ int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, struct buf *said, struct diag *d);
 
+/* pwd is the name that the directory goes by, if it is one of its names. NULL:
+ * none is known. */
+void dirs_name(struct state *s, const char *pwd);
+
 /* A directory that is gone is replaced by its nearest living parent. True when
  * it had to be. */
 bool dirs_revive(struct state *s);

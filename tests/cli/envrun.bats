@@ -56,6 +56,22 @@ e() { # runs envrun with the given arguments under FULL-AUTO
 	[ "$(jq -r .cwd <<<"$output")" = "$PROJECT/sub" ]
 }
 
+@test "a directory is called what the caller calls it, from the first command on" {
+	mkdir -p sub/deep
+	ln -s "$PROJECT" ../link
+	cd ../link
+	e -- 'cd sub'
+	run e -- 'pwd; pwd -P'
+	[ "$output" = "$BATS_TEST_TMPDIR/link/sub
+$PROJECT/sub" ]
+	run e --session other -- 'pushd sub'
+	[ "$output" = "$BATS_TEST_TMPDIR/link/sub $BATS_TEST_TMPDIR/link" ]
+	# What names another place is nobody's word.
+	PWD=/etc run e --session third -- 'cd sub'
+	run e --session third -- pwd
+	[ "$output" = "$PROJECT/sub" ]
+}
+
 @test "unexported variables, functions and traps are not" {
 	e -- 'X=1; f() { :; }; trap "echo trapped" EXIT; export Y=2'
 	run e -- 'echo "<$X><$Y>"; type f'
