@@ -101,10 +101,14 @@ static void print_plain(struct shell_printer *p, struct shell_str s)
 	}
 }
 
-/* Where the text stands as it is, but for what begins something. */
-static void print_raw(
-	struct shell_printer *p, struct shell_str s, enum shell_style style)
+/* Where the text stands as it is, but for what begins something. In arithmetic
+ * and what is counted like it a $ may be there that begins nothing, and within
+ * a pattern no backslash before it. last: nothing follows the text. */
+static void print_raw(struct shell_printer *p, struct shell_str s,
+	enum shell_style style, bool last)
 {
+	const bool bare = quoted_style(style) && style != STYLE_DQ &&
+		style != STYLE_HERE;
 	const char *escaped = style == STYLE_DQ     ? "$`\"\\"
 			      : style == STYLE_HERE ? "$`\\"
 			      : style == STYLE_REGEX ||
@@ -115,7 +119,11 @@ static void print_raw(
 						    : "$~";
 
 	for (size_t i = 0; i < s.n; i++) {
-		if (strchr(escaped, s.p[i]) && s.p[i])
+		const bool alone = bare && s.p[i] == '$' &&
+			(i + 1 < s.n ? strchr("/%:,.=+", s.p[i + 1]) != NULL
+				     : last);
+
+		if (strchr(escaped, s.p[i]) && s.p[i] && !alone)
 			buf_addc(p->out, '\\');
 		buf_addc(p->out, s.p[i]);
 	}
@@ -127,7 +135,7 @@ static void print_literal(struct shell_printer *p,
 	if (style == STYLE_WORD || style == STYLE_FIRST)
 		print_plain(p, part->text);
 	else
-		print_raw(p, part->text, style);
+		print_raw(p, part->text, style, !part->next);
 }
 
 static void print_escape(struct shell_printer *p, const struct shell_part *part,
