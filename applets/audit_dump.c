@@ -67,6 +67,11 @@ static void check_format(const char *text)
 				p[1] ? p[1] : ' ');
 }
 
+__attribute__((noreturn)) static void two_forms(const char *one, const char *other)
+{
+	cli_die_usage(&audit_cli, "--%s is a form, as --%s is", one, other);
+}
+
 void audit_out_begin(struct audit_out *o, const struct audit *a)
 {
 	*o = (struct audit_out){.a = a, .form = form_from(a)};
@@ -83,10 +88,9 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 			a->output);
 	o->streams = o->form == OUT_CONTRACT;
 	if (a->format && a->output)
-		cli_die_usage(&audit_cli, "--format is a form, as --output is");
+		two_forms("format", "output");
 	if (a->json && (o->form < OUT_JSON || o->form > OUT_JSON_SEQ))
-		cli_die_usage(&audit_cli, "--json is a form, as %s is",
-			a->format ? "--format" : a->output);
+		two_forms("json", a->format ? "format" : "output");
 	if (a->fields && (o->form < OUT_JSON || o->form > OUT_CSV))
 		cli_die_usage(&audit_cli, "--fields is for json and csv");
 	check_fields(a->fields);

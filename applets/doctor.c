@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -127,6 +128,30 @@ static void find_cgroup(struct finding *f)
 	limits_release(&l);
 }
 
+/* Root's commands, too, get no capabilities: a project that was mounted from a
+ * host, where it is somebody else's, is not theirs to write. */
+static void find_here(struct finding *f)
+{
+	struct stat st;
+	bool own;
+
+	*f = (struct finding){
+		.name = "this directory",
+		.purpose = "commands may write here",
+		.fix = "run as its owner",
+	};
+	if (stat(".", &st) < 0) {
+		f->err = -errno;
+		return;
+	}
+	own = geteuid() == st.st_uid || st.st_mode & S_IWOTH ||
+		(getegid() == st.st_gid && st.st_mode & S_IWGRP);
+	if (own && access(".", W_OK) == 0)
+		return;
+	f->err = -EACCES;
+	BUF_PRINT(f->note, "uid %u's", (unsigned)st.st_uid);
+}
+
 static size_t find_rights(struct finding *f)
 {
 	size_t n = 0;
@@ -162,6 +187,7 @@ static size_t find_all(const struct doctor *o, struct finding *f)
 			.err = probe_try((enum probe_item)tries[i].item),
 		};
 	find_cgroup(&f[n++]);
+	find_here(&f[n++]);
 	return o->rights ? n + find_rights(f + n) : n;
 }
 

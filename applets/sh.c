@@ -4,7 +4,7 @@
  * APPLET(sh, "ash", "bash", "dash")
  *
  * config APPLET_SH
- *	bool "sh: stand in for the shell, guarded (2.7 KB)"
+ *	bool "sh: stand in for the shell, guarded (0.9 KB)"
  *	default y
  *	help
  *	  Installed over /bin/sh and its kin, or linked under a shell's name. What

@@ -178,7 +178,7 @@ awaited() { # FILE TEXT
 	[ "$status" -eq 2 ]
 	run audit -o csv --json
 	[ "$status" -eq 2 ]
-	[[ $output == *"--json is a form, as csv is"* ]]
+	[[ $output == *"--json is a form, as --output is"* ]]
 	audit --json -o json-pretty >/dev/null
 	audit replay --list --since @0
 	audit replay --list --json | jq -se 'all(.[]; .type == "start")'

@@ -27,6 +27,23 @@ assert all(f["works"] or f["fix"] for f in d["findings"])
 ' "$BATS_TEST_TMPDIR/out"
 }
 
+@test "a project that is somebody else's is told of, as its commands would find it" {
+	need unshare -m true
+	local row='.findings[] | select(.name == "this directory") | .works'
+	project
+	[ "$("$WARDBOX" doctor --json | jq "$row")" = true ]
+	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'echo x >made'
+	chown 1000:1000 .
+	[ "$("$WARDBOX" doctor --json | jq "$row")" = false ]
+	run "$WARDBOX" doctor
+	[[ $output == *"this directory"*"uid 1000's"*"run as its owner"* ]]
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'echo x >more'
+	[[ $output == *"Permission denied"* ]]
+	chmod 777 .
+	[ "$("$WARDBOX" doctor --json | jq "$row")" = true ]
+	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'echo x >more'
+}
+
 @test "--rights tries each right of Landlock" {
 	"$WARDBOX" doctor --rights >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
 	grep -q 'execute.*landlock right' "$BATS_TEST_TMPDIR/out"
