@@ -304,6 +304,15 @@ static bool is_no_body(const struct shell_node *body)
 	return kw != KW_NONE && kw < KW_P && kw != KW_TIME;
 }
 
+/* What is an assignment behind a redirection need be none right behind the
+ * reserved word, where it would be printed. */
+static bool is_unclear(const struct shell_node *body)
+{
+	return body->type == SHELL_SIMPLE && body->u.simple.assigns &&
+		body->redirs &&
+		body->redirs->span.start < body->u.simple.assigns->span.start;
+}
+
 /* coproc [NAME] command: a name only before a compound command. */
 static struct shell_node *coproc(struct shell_parser *p)
 {
@@ -342,7 +351,8 @@ static struct shell_node *coproc(struct shell_parser *p)
 		*p = kept;
 	}
 	node->u.coproc.body = shell_parse_command(p);
-	if (node->u.coproc.body && is_no_body(node->u.coproc.body))
+	if (node->u.coproc.body && (is_no_body(node->u.coproc.body) ||
+				is_unclear(node->u.coproc.body)))
 		return shell_unexpected(p, "another command");
 	shell_leave(p);
 	return node;
