@@ -304,13 +304,12 @@ static bool is_no_body(const struct shell_node *body)
 	return kw != KW_NONE && kw < KW_P && kw != KW_TIME;
 }
 
-/* What is an assignment behind a redirection need be none right behind the
- * reserved word, where it would be printed. */
+/* What is a word behind a redirection need be none right behind the reserved
+ * word, where it would be printed. */
 static bool is_unclear(const struct shell_node *body)
 {
-	return body->type == SHELL_SIMPLE && body->u.simple.assigns &&
-		body->redirs &&
-		body->redirs->span.start < body->u.simple.assigns->span.start;
+	return body->type == SHELL_SIMPLE && body->redirs &&
+		body->redirs->span.start == body->span.start;
 }
 
 /* coproc [NAME] command: a name only before a compound command. */
