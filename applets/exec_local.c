@@ -203,6 +203,7 @@ static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 		g->inside_ctx = why;
 	} else if (find_shell(reply)) {
 		cli_shell_call(g, &script);
+		g->named = true;
 	}
 	guarded(reply, g);
 	if (*why)

@@ -9,6 +9,25 @@
 
 #include "str.h"
 
+/* What the policy says of the shell as a program. What it reads is known or
+ * watched here: not for that it asks, so it is judged with nothing to read. */
+static void decide_shell(struct guard *g, struct policy_exec *exec,
+	struct policy_verdict *v)
+{
+	/* Nobody writes to it. */
+	char *const nothing[] = {exec->argv[0], (char *)(uintptr_t)"-c",
+		(char *)(uintptr_t)":", NULL};
+	struct policy_verdict own;
+
+	policy_decide_exec(g->policy, exec, &own);
+	if (str_eq(own.rule, "stdin")) {
+		exec->argv = nothing;
+		policy_decide_exec(g->policy, exec, &own);
+	}
+	if (own.decision > v->decision)
+		*v = own;
+}
+
 static void decide(struct guard *g)
 {
 	const struct guard_request *q = g->q;
@@ -60,6 +79,8 @@ static void decide(struct guard *g)
 		}
 		break;
 	}
+	if (q->named && q->kind != GUARD_ARGV)
+		decide_shell(g, &exec, v);
 }
 
 /* A verdict that asks a person. 1: yes. */

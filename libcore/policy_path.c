@@ -46,10 +46,10 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 static bool lasts(void *ctx, const char *dir)
 {
 	struct judge *j = ctx;
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 
-	return !judge_is_tmp(j, dir) &&
-		!granted_by(j, j->p->layer[POLICY_LAYER_SYSTEM], dir, dir, true,
-			false);
+	return sys && !judge_is_tmp(j, dir) &&
+		!granted_by(j, sys, dir, dir, true, false);
 }
 
 /* A tree may be named by a link to it, if not by one of the command's. */

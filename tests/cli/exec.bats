@@ -333,6 +333,19 @@ $PROJECT/sub" ]
 	run ex --pty s -- sh <<<'test -t 0 && echo "terminal $((1 + 1))"; exit 3'
 	[ "$status" -eq 3 ]
 	[[ $output == *"terminal 2"* ]]
+	# What the policy says of the shell itself holds, whatever it would read.
+	local plain=$POLICY
+	POLICY=$plain$'\ndeny bash **'
+	run ex s -- bash -c 'echo no'
+	[ "$status" -eq 126 ]
+	run ex s -- bash <<<'echo no'
+	[ "$status" -eq 126 ]
+	run ex s -- dash <<<'echo yes'
+	[ "$status:$output" = 0:yes ]
+	POLICY=$plain$'\nask dash **'
+	run ex s -- dash <<<'echo no'
+	[ "$status" -eq 126 ]
+	POLICY=$plain
 	# A program of the project that is called so is none of the system's shells.
 	cp "$(type -P true)" sub/sh
 	run ex --json s -- "$PROJECT/sub/sh"
