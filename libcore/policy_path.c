@@ -55,9 +55,11 @@ static bool lasts(void *ctx, const char *dir)
 /* A tree may be named by a link to it, if not by one of the command's. */
 static bool leads_to(struct judge *j, const char *tree, const char *physical)
 {
+	enum { COST = 200 }; /* the kernel is asked for each part of the name */
 	autofree char *real = malloc(PATH_MAX);
 
-	return real && !path_settle(tree, real, lasts, j) &&
+	j->work += COST;
+	return real && !judge_spent(j) && !path_settle(tree, real, lasts, j) &&
 		path_beneath(real, physical);
 }
 
