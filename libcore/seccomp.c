@@ -346,12 +346,32 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 	return *at;
 }
 
+/* Is segment i a single number, in the middle of one treatment? */
+static bool lone(const struct seg *seg, size_t i)
+{
+	return seg[i + 1].start == seg[i].start + 1 &&
+	       seg[i - 1].act == seg[i + 1].act;
+}
+
+/* Halves are told apart by one test a border, and what stands alone in a few
+ * numbers by one for its two. */
 static size_t tree(struct prog *p, const struct seg *seg, size_t n)
 {
-	size_t mid = n / 2, right, left;
+	enum { FEW = 9 };
+	struct seg rest[FEW];
+	size_t mid = n / 2, right, left, i = 1;
 
 	if (n == 1)
 		return leaf(p, seg[0].act);
+	while (n <= FEW && i + 1 < n && !lone(seg, i))
+		i++;
+	if (n <= FEW && i + 1 < n) {
+		memcpy(rest, seg, i * sizeof(*seg));
+		memcpy(rest + i, seg + i + 2, (n - i - 2) * sizeof(*seg));
+		right = leaf(p, seg[i].act);
+		left = tree(p, rest, n - 2);
+		return test(p, BPF1_JEQ, seg[i].start, right, left);
+	}
 	right = tree(p, seg + mid, n - mid);
 	left = tree(p, seg, mid);
 	return test(p, BPF1_JGE, seg[mid].start, right, left);

@@ -9,6 +9,7 @@
 #include "probe.h"
 #include "seccomp.h"
 #include "seccomp_table.h"
+#include "str.h"
 #include "uapi/nr.h"
 
 static struct bpf_insn1 prog[SECCOMP_INSNS_MAX];
@@ -117,6 +118,43 @@ static void the_table_is_what_the_tree_does(void **state)
 	assert_int_equal(call(__NR_bpf, 0), SC_ERRNO(EPERM));
 	assert_int_equal(call(__NR_keyctl, 0), SC_ERRNO(EPERM));
 	assert_int_equal(call(__NR_mount, 0), SC_ERRNO(EPERM));
+}
+
+/* Whichever way the tree tells numbers apart, those that the table treats alike
+ * get the same answers, with arguments that most treatments tell apart, too. */
+static void numbers_of_one_treatment_end_alike(void **state)
+{
+	static const uint64_t args[][4] = {{0}, {1, 1, 1, 1}, {2, 4, 0, 0},
+		{16, 8, 6, 0}, {4, SECCOMP_TIOCSTI, 1, 0}, {3, 0x400, 1, 0},
+		{~0ULL, ~0ULL, ~0ULL, ~0ULL}};
+	uint8_t act[SECCOMP_NR_MAX + 1];
+
+	(void)state;
+	for (unsigned bits = 0; bits < 4096; bits++) {
+		struct seccomp_spec spec = {
+			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
+			bits & 32, bits & 64, bits & 128, bits & 256,
+			bits & 512, bits, bits & 1024, bits & 2048};
+		uint32_t first[SECCOMP_ACTS][ARRAY_SIZE(args)];
+		bool seen[SECCOMP_ACTS] = {false};
+
+		build(&spec);
+		seccomp_table(&spec, act);
+		for (long nr = 0; nr < SECCOMP_NR_MAX; nr++)
+			for (size_t i = 0; i < ARRAY_SIZE(args); i++) {
+				const uint64_t *a = args[i];
+				uint32_t *is = &first[act[nr]][i];
+				uint32_t got = call6(nr, a[0], a[1], a[2], a[3]);
+
+				if (!seen[act[nr]])
+					*is = got;
+				assert_int_equal(got, *is);
+				seen[act[nr]] |= i + 1 == ARRAY_SIZE(args);
+			}
+		for (size_t i = 0; i < ARRAY_SIZE(args); i++)
+			assert_int_equal(
+				first[SECCOMP_ACT_ALLOW][i], SC_ALLOW);
+	}
 }
 
 static void high_halves_hide_nothing(void **state)
@@ -380,6 +418,7 @@ int main(void)
 		cmocka_unit_test(other_tables_are_refused),
 		cmocka_unit_test(a_watch_alone_denies_nothing),
 		cmocka_unit_test(the_table_is_what_the_tree_does),
+		cmocka_unit_test(numbers_of_one_treatment_end_alike),
 		cmocka_unit_test(high_halves_hide_nothing),
 		cmocka_unit_test(sockets_by_family),
 		cmocka_unit_test(pairs_are_streams),
