@@ -40,6 +40,8 @@ static int own_dir(bool make, struct diag *d)
 			fd = audit_place_open(
 				&place, geteuid(), make, NULL, 0, d);
 	}
+	if (fd < 0)
+		cli_hint_inside(d);
 	return fd;
 }
 

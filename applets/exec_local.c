@@ -34,42 +34,41 @@ static void keep(void *ctx, int fd, const void *bytes, size_t n)
 /* The session and what it has saved; made when there is none. */
 static int find_state(const struct exec_request *q,
 	const struct guard_request *g, struct exec_reply *reply,
-	struct state *s, struct diag *d)
+	struct session_where *w, struct state *s, struct diag *d)
 {
-	struct session_where w;
 	struct session_name name;
 	autofd int dir = -1;
 	int err;
 
-	guard_where(g, &reply->here, &w);
+	guard_where(g, &reply->here, w);
 	if (q->session)
-		w.id = q->session;
-	err = session_resolve(&w, true, &name, d);
+		w->id = q->session;
+	err = session_resolve(w, true, &name, d);
 	if (err)
 		return err;
 	memcpy(reply->result.session, name.id, sizeof name.id);
-	dir = session_dir(&w, true, NULL, d);
+	dir = session_dir(w, true, NULL, d);
 	if (dir < 0)
 		return 0; /* nothing can be kept: session-default */
-	err = session_load(dir, w.uid, name.id, s, d);
+	err = session_load(dir, w->uid, name.id, s, d);
 	return err == -ENOENT ? 0 : err;
 }
 
 /* What the next command and a list of sessions see of this one. Read anew, as
  * others may have run meanwhile; never held while a command runs. */
-static void save_state(const struct exec_reply *reply)
+static void save_state(
+	const struct exec_reply *reply, const struct session_where *w)
 {
-	struct session_where w = {.uid = geteuid(), .cwd = reply->here.workspace};
 	autostate struct state s = STATE_INIT;
 	autofd int dir = -1, lock = -1;
 	struct diag d;
 	int err;
 
-	dir = session_dir(&w, true, NULL, &d);
+	dir = session_dir(w, true, NULL, &d);
 	lock = dir < 0 ? -1 : session_lock(dir, &d);
 	if (lock < 0)
 		return;
-	err = session_load(dir, w.uid, reply->result.session, &s, &d);
+	err = session_load(dir, w->uid, reply->result.session, &s, &d);
 	if (err && err != -ENOENT)
 		return;
 	if (err) {
@@ -166,7 +165,8 @@ static void fill(struct guard_request *g, const struct exec_request *q,
 }
 
 /* guard_run empties the result; the session's name lives on in its place. */
-static void guarded(struct exec_reply *reply, struct guard_request *g)
+static void guarded(struct exec_reply *reply, struct guard_request *g,
+	const struct session_where *w)
 {
 	char session[SESSION_ID_MAX + 1];
 
@@ -175,7 +175,7 @@ static void guarded(struct exec_reply *reply, struct guard_request *g)
 	(void)guard_run(g, &reply->result);
 	memcpy(reply->result.session, session, sizeof session);
 	reply->signal = guard_exit_signal(&reply->result);
-	save_state(reply);
+	save_state(reply, w);
 }
 
 /* One of the system's shells, as the shim knows them, behind the shim. */
@@ -191,7 +191,8 @@ static bool find_shell(struct exec_reply *reply)
 }
 
 static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
-	struct guard_request *g, const struct state *s, int *why)
+	struct guard_request *g, const struct session_where *w,
+	const struct state *s, int *why)
 {
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
 
@@ -205,7 +206,7 @@ static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 		cli_shell_call(g, &script);
 		g->named = true;
 	}
-	guarded(reply, g);
+	guarded(reply, g, w);
 	if (*why)
 		tell_absent(&reply->result, q->command[0], *why);
 }
@@ -225,14 +226,15 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.returns = true,
 	};
 	struct buf uuid = BUF_FIXED(reply->uuid);
+	struct session_where w;
 	int err, why;
 
 	cli_guard_facts(&g);
-	err = find_state(q, &g, reply, &s, d);
+	err = find_state(q, &g, reply, &w, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);
 	if (!err)
-		find_and_run(q, reply, &g, &s, &why);
+		find_and_run(q, reply, &g, &w, &s, &why);
 	if (q->capture)
 		guard_correlation(&g, &reply->result, &uuid);
 	buf_str(&uuid);

@@ -96,8 +96,10 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 	project_file(h);
 	if (access(h->user, F_OK) == 0 || access(h->project, F_OK) == 0)
 		load(h);
-	if (h->policy && h->policy->state != POLICY_GOOD)
+	if (h->policy && h->policy->state != POLICY_GOOD) {
+		cli_hint_inside(&h->policy->why);
 		cli_diag(&h->policy->why);
+	}
 	if (o->profile) {
 		if (policy_profile_parse(o->profile, &h->profile) < 0)
 			cli_die_usage(o->spec,

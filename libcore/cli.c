@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "file.h"
+#include "probe.h"
 #include "str.h"
 #include "utf8.h"
 
@@ -86,6 +87,12 @@ void cli_diag(const struct diag *d)
 		cli_escape_str(&line, d->hint);
 	}
 	say(&line);
+}
+
+void cli_hint_inside(struct diag *d)
+{
+	if (probe_inside())
+		diag_hint(d, "a guarded command cannot read it: ask outside");
 }
 
 void cli_die_diag(int code, const struct diag *d)

@@ -15,6 +15,7 @@
 #include "clock.h"
 #include "guard_parts.h"
 #include "path.h"
+#include "probe.h"
 #include "proc.h"
 #include "str.h"
 
@@ -56,6 +57,14 @@ int guard_keep(struct guard *g, const char **where, const char *text)
 	return 0;
 }
 
+/* NULL outside. */
+static const char *guarded_place(const struct guard *g)
+{
+	const char *tmp = g->guarded ? env_get(g->q->env, "TMPDIR") : NULL;
+
+	return g->guarded && !tmp ? "" : tmp;
+}
+
 struct session_where guard_base(struct guard *g, struct diag *d)
 {
 	struct session_where where = {
@@ -63,6 +72,7 @@ struct session_where guard_base(struct guard *g, struct diag *d)
 		.real = !g->q->cwd,
 		.workspace = g->root[0] ? g->root : NULL,
 		.uid = g->uid,
+		.guarded = guarded_place(g),
 	};
 	char base[SESSION_BASE_MAX];
 
@@ -171,6 +181,7 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	g->q = q;
 	g->r = r;
 	g->uid = geteuid();
+	g->guarded = probe_inside();
 	g->plan = SANDBOX_PLAN_INIT;
 	g->sandbox = SANDBOX_INIT;
 	g->log = AUDIT_LOG_INIT;
@@ -256,6 +267,7 @@ void guard_where(const struct guard_request *q, struct guard_here *here,
 		.workspace = here->workspace,
 		.real = !q->cwd,
 		.uid = geteuid(),
+		.guarded = err ? NULL : guarded_place(g),
 	};
 }
 

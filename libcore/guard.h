@@ -124,7 +124,9 @@ struct guard_result {
 };
 
 /* Does all of it. 0 when the command ran (however it ended), else -errno with
- * r->code one of 125, 126, 127 and r->diag filled. */
+ * r->code one of 125, 126, 127 and r->diag filled. In a guarded tree, where the
+ * kernel says so, it only runs it, by the rule "inside": the rest is done by the
+ * guard around. */
 int guard_run(const struct guard_request *q, struct guard_result *r);
 
 /* Adds an event to the record of a run that is over. 0, or -errno. */

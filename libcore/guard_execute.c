@@ -49,6 +49,15 @@ static bool no_own_network(const struct guard *g)
 			at->step == SANDBOX_STEP_LOOPBACK);
 }
 
+/* What is guarded already is recorded already: a terminal, or a file, is passed
+ * on as it is unless the front end reads along. */
+static enum run_mode mode_of(const struct guard *g)
+{
+	if (g->guarded && !g->q->output && !g->q->pty_all)
+		return RUN_DIRECT;
+	return g->q->pty ? RUN_PTY : RUN_CAPTURE;
+}
+
 static int execute(struct guard *g)
 {
 	const bool boxed = g->grants.confine || g->q->becomes;
@@ -63,7 +72,7 @@ static int execute(struct guard *g)
 		.inherited_count = g->keep_count,
 		.limits = g->limits,
 		.sandbox = boxed ? &g->sandbox : NULL,
-		.mode = g->q->pty ? RUN_PTY : RUN_CAPTURE,
+		.mode = mode_of(g),
 		.kill_tree = g->grants.confine,
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,

@@ -148,9 +148,9 @@ int guard_judge(struct guard *g)
 {
 	int answer;
 
-	if (g->q->absent) {
+	if (g->q->absent || g->guarded) {
 		str_copy(g->r->verdict.rule, sizeof g->r->verdict.rule,
-			"absent");
+			g->guarded ? "inside" : "absent");
 		return 0;
 	}
 	decide(g);

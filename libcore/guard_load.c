@@ -67,6 +67,31 @@ static int jail_in_tmp(struct guard *g)
 	return g->tmp[0] ? 0 : -ENOENT;
 }
 
+static int find_project(struct guard *g, struct diag *d)
+{
+	char path[PATH_MAX];
+	int err = policy_find_root(
+		g->policy, workspace(g), g->home, path, sizeof path);
+
+	if (!err)
+		err = guard_keep(g, &g->root, path);
+	if (!err && !g->guarded && holds_the_system(g->root))
+		err = jail_in_tmp(g);
+	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
+		   : 0;
+}
+
+/* The policy is out of a guarded tree's reach, and no longer asked: what is left
+ * to tell is which variables outlive a command. */
+static int load_built_in(struct guard *g, struct diag *d)
+{
+	const struct policy_where nowhere = {.uid = g->uid, .brief = true};
+	int err = policy_load(&g->policy, &nowhere, d);
+
+	g->r->profile = POLICY_OBSERVE;
+	return err ? err : find_project(g, d);
+}
+
 int guard_load_policy(struct guard *g, struct diag *d)
 {
 	struct policy_where where = {
@@ -81,6 +106,8 @@ int guard_load_policy(struct guard *g, struct diag *d)
 	char path[PATH_MAX];
 	int err, user;
 
+	if (g->guarded)
+		return load_built_in(g, d);
 	user = policy_user_file(env_get(g->q->env, "XDG_CONFIG_HOME"), g->home,
 		g->uid, path, sizeof path);
 	err = guard_keep(g, &g->user_policy, path);
@@ -99,14 +126,7 @@ int guard_load_policy(struct guard *g, struct diag *d)
 			g->user_policy);
 	if (wish.text[0] && !g->said.text[0])
 		g->said = wish;
-	err = policy_find_root(
-		g->policy, workspace(g), g->home, path, sizeof path);
-	if (!err)
-		err = guard_keep(g, &g->root, path);
-	if (!err && holds_the_system(g->root))
-		err = jail_in_tmp(g);
-	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
-		   : 0;
+	return find_project(g, d);
 }
 
 int guard_load(struct guard *g, struct diag *d)

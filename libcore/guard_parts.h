@@ -42,6 +42,7 @@ struct guard {
 	struct audit_exec record;
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
+	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */

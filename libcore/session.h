@@ -45,6 +45,9 @@ struct session_where {
 	/* Where the state base may be, NULL-terminated; NULL: /run/wardbox,
 	 * /tmp/wardbox. WORKSPACE/.wardbox is always the last. */
 	const char *const *bases;
+	/* In a guarded tree, where none of these is the command's, what stands
+	 * for them all: its TMPDIR, or "". NULL: not in one. */
+	const char *guarded;
 };
 
 enum session_source {

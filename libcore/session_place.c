@@ -63,11 +63,17 @@ static int open_place(const char *path, uid_t uid, bool make, struct diag *d)
 int session_base(const struct session_where *w, bool make, char *base,
 	struct diag *d)
 {
-	const char *const *place = w->bases ? w->bases : places;
+	const char *const inside[] = {w->guarded, NULL};
+	const char *const *place = w->guarded ? inside
+				   : w->bases ? w->bases
+					      : places;
 	const char *workspace = w->workspace ? w->workspace : w->cwd;
 	char last[SESSION_BASE_MAX];
 	int fd, err;
 
+	if (w->guarded && w->guarded[0] != '/')
+		return diag_fail(
+			d, -ENOENT, "TMPDIR names no place for sessions");
 	for (; *place; place++) {
 		fd = open_place(*place, w->uid, make, d);
 		if (fd < 0)
@@ -75,7 +81,7 @@ int session_base(const struct session_where *w, bool make, char *base,
 		err = base ? str_copy(base, SESSION_BASE_MAX, *place) : 0;
 		return err ? err : fd;
 	}
-	if (!workspace || path_join(last, sizeof last, workspace, ".wardbox"))
+	if (w->guarded || !workspace || path_join(last, sizeof last, workspace, ".wardbox"))
 		return -ENOENT;
 	fd = open_place(last, w->uid, make, d);
 	if (fd >= 0 && base)
