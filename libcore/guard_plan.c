@@ -170,7 +170,7 @@ static int grant_policy(struct guard *g)
 		if (g->brief && p->runtime && !path_beneath(p->path, g->root))
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
-		if (strchr(p->path, '*') || str_after(p->path, "/dev/std") ||
+		if (p->many || str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
 			continue;

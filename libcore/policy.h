@@ -220,8 +220,9 @@ struct policy_limits {
 
 struct policy_path {
 	const char
-		*path; /* absolute, may hold '*'; beneath it, too, when tree */
+		*path; /* absolute; beneath it, too, when tree */
 	bool write, tree;
+	bool many; /* a pattern, that the decision alone goes by */
 	bool runtime; /* for programs' own needs: no command may name it */
 };
 

@@ -72,14 +72,16 @@ static void add_path(
 		return;
 	*to = (struct policy_path){
 		.path = text, .write = write, .runtime = runtime};
-	if (n > 3 && str_ends(text, "/**")) {
+	to->tree = n > 3 && str_ends(text, "/**");
+	/* What it is filled with is a name, whatever that holds. */
+	to->many = memchr(pattern, '*', strlen(pattern) - (to->tree ? 3 : 0));
+	if (to->tree) {
 		cut = arena_bytes(x->arena, n - 2);
 		if (!cut)
 			return;
 		memcpy(cut, text, n - 3);
 		cut[n - 3] = 0;
 		to->path = cut;
-		to->tree = true;
 	}
 	x->g->path_count++;
 }

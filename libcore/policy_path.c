@@ -9,11 +9,16 @@
 #include "policy_judge.h"
 #include "str.h"
 
-/* Matches segment by segment: '*' does not take '/'. */
-static bool grant_glob(const char *pattern, const char *path)
+/* Matches segment by segment: '*' does not take '/'. The first bytes are a name,
+ * whatever they hold. */
+static bool grant_glob(const char *pattern, size_t name, const char *path)
 {
 	unsigned a = 0, b = 0;
 
+	if (strncmp(pattern, path, name) != 0)
+		return false;
+	pattern += name;
+	path += name;
 	for (const char *c = pattern; *c; c++)
 		a += *c == '/';
 	for (const char *c = path; *c; c++)
@@ -21,9 +26,9 @@ static bool grant_glob(const char *pattern, const char *path)
 	return a == b && str_glob(pattern, path);
 }
 
-/* $ROOT and $HOME filled in; false when that is not known. */
-static bool expand(
-	const struct judge *j, const char *pattern, char *out, size_t size)
+/* $ROOT and $HOME filled in, *name long; false when that is not known. */
+static bool expand(const struct judge *j, const char *pattern, char *out,
+	size_t size, size_t *name)
 {
 	const char *rest = str_after(pattern, "$ROOT"), *base = j->root;
 	struct buf b = {.data = out, .cap = size, .max = size - 1};
@@ -35,6 +40,7 @@ static bool expand(
 	if (!base)
 		return false;
 	buf_adds(&b, base);
+	*name = b.len;
 	buf_adds(&b, rest ? rest : pattern);
 	return *buf_str(&b) != 0 && !b.err;
 }
@@ -70,12 +76,12 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 	char pattern[JUDGE_PATH];
 
 	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_PATH); i++) {
-		size_t n;
+		size_t n, name;
 
 		img_get(img, IMG_PATH, i, &p);
 		if ((write && !p.write) ||
 			!expand(j, img_str(img, p.pattern), pattern,
-				sizeof(pattern)))
+				sizeof(pattern), &name))
 			continue;
 		n = strlen(pattern);
 		if (n > 3 && str_ends(pattern, "/**")) {
@@ -83,7 +89,7 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 			if (links ? leads_to(j, pattern, physical)
 				  : path_beneath(pattern, physical))
 				return true;
-		} else if (grant_glob(pattern, text) ||
+		} else if (grant_glob(pattern, name, text) ||
 			   str_eq(pattern, physical)) {
 			return true;
 		}

@@ -108,6 +108,28 @@ limit FULL-AUTO out=4k' -c "$line" sh 9000
 	[[ $output == *"nonsense: no such profile"* ]]
 }
 
+@test "the project's name is a name, whatever it holds" {
+	local odd=$'p*[x]{a,b}? "\'$\\\t'
+	mkdir -p "$odd/.git" 'pother/.git'
+	cd "$odd"
+	run g 'FULL-AUTO
+path rw $ROOT/beside' -c 'echo 1 >made && cat made && touch ./beside'
+	[ "$output" = 1 ]
+	[ -e beside ]
+	echo 'for f; do : >"$f"; done' >write
+	run g FULL-AUTO -c "sh ./write in ../pother/out"
+	[ "$status" -ne 0 ]
+	[ -e in ]
+	[ ! -e ../pother/out ]
+	# Nor does it stand for another's.
+	run g 'FULL-AUTO
+path rw $ROOT/file' -c 'touch ../pother/file'
+	[ "$status" -eq 126 ]
+	[ ! -e ../pother/file ]
+	run in_policy 'use FULL-AUTO' "$WARDBOX" exec -- sh -c 'echo 2 >made; cat made'
+	[ "$output" = 2 ]
+}
+
 @test "a write outside of the project is stopped by the kernel" {
 	mkdir "$BATS_TEST_TMPDIR/outside"
 	# What no reading of the line can see: the path is in a file.
