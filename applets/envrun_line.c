@@ -259,35 +259,31 @@ static void run_shell(struct envrun *e, struct guard_request q,
 		envrun_lost(&q, out);
 }
 
-/* What the policy is to judge: where it really goes. A target that cannot be
- * told is for move_inside() to complain of. */
-static void judged_move(const struct move *move, struct buf *text)
+/* What the policy is to judge: where it really goes, by whatever name. A target
+ * that cannot be told is for move_inside() to complain of. */
+static void judge_move(struct guard_request *q, const struct move *move,
+	char *args[static 3])
 {
 	static char target[STATE_PATH_MAX];
+	int err = dirs_target(move->s, move->verb, move->word, move->home,
+		target, sizeof target, NULL);
 
-	if (dirs_target(move->s, move->verb, move->word, move->home, target,
-		    sizeof target, NULL) ||
-		!target[0]) {
-		buf_addc(text, ':');
-		return;
-	}
-	buf_adds(text, "cd -- ");
-	capture_quote(text, target);
+	q->text = err || !target[0] ? ":" : "cd -- \"$1\"";
+	q->len = strlen(q->text);
+	args[0] = args[1] = target;
+	q->args = args;
 }
 
 static void run_move(struct envrun *e, struct guard_request *q,
 	struct move *move, const char *line, struct envrun_outcome *out)
 {
-	autobuf struct buf text = BUF_INIT(5 * STATE_PATH_MAX);
-	char *argv[SHELL_ARGV_MAX] = {NULL};
+	char *argv[SHELL_ARGV_MAX] = {NULL}, *args[3] = {NULL};
 	autofree char *was = NULL;
 	const char *home = env_get(
 		e->state.has_env ? e->state.env.vec : q->env, "HOME");
 
 	move->home = home ? home : "";
-	judged_move(move, &text);
-	q->text = buf_str(&text);
-	q->len = text.len;
+	judge_move(q, move, args);
 	add_arg(argv, shell_name(e));
 	add_arg(argv, "-c");
 	add_arg(argv, line);

@@ -118,6 +118,23 @@ $PROJECT/sub" ]
 	[ "${lines[1]}" = "$PROJECT" ]
 }
 
+@test "a directory may have any name" {
+	local odd=$'o\n\xff "\'$*\e'
+	mkdir -p "$odd/.git" "$odd/$odd" out
+	cd "$odd"
+	e -- "cd '$odd'" || e -- 'cd o*'
+	run e -- 'cd .'
+	[ "$status" -eq 0 ]
+	run e -- 'printf "[%s]" "$PWD"'
+	[ "$output" = "[$PWD/$odd]" ]
+	e -- 'pushd ..' >/dev/null
+	e -- 'cd -' >/dev/null
+	run e -- 'cd ../../out'
+	[ "$status" -eq 126 ]
+	run e -- 'printf "[%s]" "$PWD"'
+	[ "$output" = "[$PWD/$odd]" ]
+}
+
 @test "newlines, empty values and bytes that are no UTF-8 survive" {
 	e -- 'export N="a
 b" E= B=$(printf "\377\376")'
