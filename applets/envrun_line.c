@@ -223,7 +223,7 @@ static void run_shell(struct envrun *e, struct guard_request q,
 	autogrants struct policy_grants grants = {0};
 	autoenv struct env given = ENV_INIT;
 	char *argv[SHELL_ARGV_MAX] = {NULL}, *shown[SHELL_ARGV_MAX] = {NULL};
-	int err = capture_open();
+	int err = capture_open(&out->guard.diag);
 
 	q.grants = &grants;
 	q.given = &given;
@@ -234,7 +234,6 @@ static void run_shell(struct envrun *e, struct guard_request q,
 	q.becomes = e->trace_exec ? became : NULL;
 	q.becomes_ctx = &x;
 	if (err) {
-		diag_errno(&out->guard.diag, err, "cannot make a memory file");
 		out->guard.code = EXIT_OURS;
 		return;
 	}

@@ -16,6 +16,7 @@
 #include "file.h"
 #include "num.h"
 #include "path.h"
+#include "proc.h"
 
 static const char magic[] = "wardbox-env 1";
 
@@ -93,7 +94,23 @@ void capture_wrap(struct buf *out, const char *self, unsigned previous,
 		out->err = -ENAMETOOLONG;
 }
 
-int capture_open(void)
+/* A limit below its number is lifted for the moment: what is open stays so. */
+static int place(int fd, struct diag *d)
+{
+	const size_t needed = CAPTURE_FD + 1;
+	struct proc_limits limits = {0};
+	size_t allowed = proc_raise(needed, &limits);
+	int err = dup2(fd, CAPTURE_FD) < 0 ? -errno : 0;
+
+	proc_lower(&limits);
+	if (allowed < needed)
+		return diag_fail(d, -EMFILE, "%zu open files are allowed"
+			" (ulimit -Hn), and a guarded command needs %zu",
+			allowed, needed);
+	return err ? diag_errno(d, err, "cannot make a memory file") : 0;
+}
+
+int capture_open(struct diag *d)
 {
 	/* MFD_NOEXEC_SEAL (8) came with 6.3; without it it is a plain file. */
 	int fd = (int)syscall(SYS_memfd_create, "wardbox-env", 8u);
@@ -102,11 +119,10 @@ int capture_open(void)
 	if (fd < 0 && errno == EINVAL)
 		fd = (int)syscall(SYS_memfd_create, "wardbox-env", 0u);
 	if (fd < 0)
-		return -errno;
+		return diag_errno(d, -errno, "cannot make a memory file");
 	if (fd == CAPTURE_FD)
 		return 0;
-	if (dup2(fd, CAPTURE_FD) < 0)
-		err = -errno;
+	err = place(fd, d);
 	close(fd);
 	return err;
 }

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "buf.h"
+#include "diag.h"
 #include "env.h"
 #include "execwatch.h"
 
@@ -46,7 +47,7 @@ void capture_wrap(struct buf *out, const char *self, unsigned previous,
 
 /* A memory file at CAPTURE_FD, not close-on-exec: the command's shell inherits
  * it. -errno. */
-int capture_open(void);
+int capture_open(struct diag *d);
 
 /* In the dumping process: writes its own state, of which env is the
  * environment, to CAPTURE_FD. code, as a number, is the command's, and what the

@@ -118,6 +118,20 @@ $PROJECT/sub" ]
 	[ "${lines[1]}" = "$PROJECT" ]
 }
 
+@test "a low limit on open files is the command's, as far as there may be more" {
+	limited() {
+		in_policy "$POLICY" bash -c "ulimit $1"'; exec "${@:2}"' - "$1" \
+			"$WARDBOX" envrun -- "$2"
+	}
+	run limited '-Sn 40' 'ulimit -Sn; export A=1'
+	[ "$output" = 40 ]
+	run limited '-Sn 40' 'echo $A'
+	[ "$output" = 1 ]
+	run limited '-n 40' ': >ran'
+	# Who may raise a hard limit has room for more.
+	[ -e ran ] || [[ $output == *"40 open files are allowed (ulimit -Hn), and a guarded command needs 201"* ]]
+}
+
 @test "a directory may have any name" {
 	local odd=$'o\n\xff "\'$*\e'
 	mkdir -p "$odd/.git" "$odd/$odd" out

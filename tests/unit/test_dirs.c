@@ -176,7 +176,7 @@ static void captures_come_back_whole(void **state)
 	autocapture struct capture none = CAPTURE_INIT;
 
 	(void)state;
-	assert_int_equal(capture_open(), 0);
+	assert_int_equal(capture_open(NULL), 0);
 	assert_int_equal(capture_dump("7", env), 7);
 	assert_int_equal(capture_dump("300", env), 44);
 	assert_int_equal(capture_dump("4294967296", env), 1);
@@ -187,10 +187,10 @@ static void captures_come_back_whole(void **state)
 	assert_int_equal(got.env.count, 3);
 	assert_string_equal(env_get(got.env.vec, "A"), "1\n2");
 	assert_string_equal(env_get(got.env.vec, "B"), "");
-	assert_int_equal(capture_open(), 0);
+	assert_int_equal(capture_open(NULL), 0);
 	assert_int_equal(capture_dump("0", env), 0);
 	assert_int_equal(capture_read(&small, 5, 100), CAPTURE_TOO_LARGE);
-	assert_int_equal(capture_open(), 0);
+	assert_int_equal(capture_open(NULL), 0);
 	assert_int_equal(capture_read(&none, 5, 100), CAPTURE_NO_DUMP);
 	assert_int_equal(fcntl(CAPTURE_FD, F_GETFD), -1);
 }
@@ -212,7 +212,7 @@ static void forged_captures_are_no_dump(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		autocapture struct capture c = CAPTURE_INIT;
 
-		assert_int_equal(capture_open(), 0);
+		assert_int_equal(capture_open(NULL), 0);
 		assert_int_equal(write(CAPTURE_FD, bad[i].bytes, bad[i].n),
 			bad[i].n);
 		assert_int_equal(
