@@ -126,9 +126,11 @@ void envrun_find_shell(struct envrun *e)
 		die(e, EXIT_OURS, &d);
 	}
 	if (known) {
-		if (shim_real(name, NULL, e->shell_path, sizeof e->shell_path,
-			    &d))
-			die(e, EXIT_NOTFOUND, &d);
+		int err = shim_real(name, NULL, e->shell_path,
+			sizeof e->shell_path, &d);
+
+		if (err)
+			die(e, err == -ENOENT ? EXIT_NOTFOUND : EXIT_OURS, &d);
 		return;
 	}
 	if (named && !str_copy(e->shell_path, sizeof e->shell_path, name))

@@ -123,13 +123,24 @@ int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/* Without /proc only the current directory can be asked for its name. */
+static int name_here(int fd, char *out, size_t size)
+{
+	struct stat it, here;
+
+	if (fstat(fd, &it) < 0 || stat(".", &here) < 0 ||
+		it.st_dev != here.st_dev || it.st_ino != here.st_ino)
+		return -ENOENT;
+	return path_cwd(out, size);
+}
+
 int path_of_fd(int fd, char *out, size_t size)
 {
 	char name[32];
 	ssize_t n = readlink(BUF_PRINT(name, "/proc/self/fd/%d", fd), out, size);
 
 	if (n < 0)
-		return -errno;
+		return errno == ENOENT ? name_here(fd, out, size) : -errno;
 	if ((size_t)n >= size)
 		return -ENAMETOOLONG;
 	out[n] = '\0';

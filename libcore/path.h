@@ -32,7 +32,8 @@ int path_order(const char *a, const char *b);
 int path_openat2(int dirfd, const char *path, int flags, unsigned mode,
 	uint64_t resolve);
 
-/* The kernel's own name for a descriptor, from /proc/self/fd. */
+/* The kernel's own name for a descriptor, from /proc/self/fd; without /proc the
+ * current directory's alone, else -ENOENT. */
 int path_of_fd(int fd, char *out, size_t size);
 
 /* The kernel's own name for what is at path, through all links. */

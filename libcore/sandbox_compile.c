@@ -148,6 +148,10 @@ static int need_watch(struct sandbox *s, struct diag *d)
 				       "no seccomp user notification",
 				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
 			       diag_errno(d, err, "watch");
+	/* What a process executes is told by what is open in it. */
+	if (access("/proc/self/fd", F_OK) < 0)
+		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
+			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;
 	/* The init of a pid namespace is none of the command's. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);

@@ -275,7 +275,7 @@ int shim_real(const char *called, const char *record, char *out, size_t size,
 	if (search(&s, dir, record) || search(&s, dir, record))
 		return 0;
 	if (s.known < 0)
-		return diag_fail(d, -ENOENT,
+		return diag_fail(d, -ENOSYS,
 			"cannot tell which file I am: /proc is not mounted");
 	return diag_fail(d, -ENOENT,
 		"there is no real %s behind this shim\036"

@@ -62,6 +62,41 @@ inside() {
 	[[ "$output" == *intact* ]]
 }
 
+@test "without /proc, as early in a boot: what needs it is named, the rest works" {
+	distroless
+	cp "$(command -v busybox)" "$R/bin/busybox"
+	ln -s wardbox "$R/bin/sh"
+	ln -s busybox "$R/bin/sh.real"
+	early() { # LINE
+		chroot "$R" /bin/busybox env -i PATH=/bin /bin/busybox sh -c "cd /project && $1"
+	}
+	need early true
+	run early '/bin/sh -c "echo ran"'
+	[ "$status" -eq 125 ]
+	[[ $output == *"watch: no /proc to look into"*"mount /proc"*"relax watch"* ]]
+	echo 'relax watch' >>"$R/etc/wardbox/policy"
+	run early '/bin/sh -c "busybox ls"'
+	[ "$status" -eq 125 ]
+	[[ $output == *"limits: "*"relax limits"* ]]
+	run early 'wardbox envrun -- true'
+	[ "$status" -eq 125 ]
+	[[ $output == *"/proc is not mounted"* ]]
+	echo 'relax limits' >>"$R/etc/wardbox/policy"
+	run early '/bin/sh -c "echo ran >file && busybox cat file"'
+	[ "$status:$output" = 0:ran ]
+	run early 'wardbox exec -- nc'
+	[ "$status" -eq 126 ]
+	# A link of the project's opens nothing.
+	mkdir "$R/other"
+	ln -s ../other "$R/project/link"
+	run early "wardbox exec -- busybox touch link/made"
+	[ "$status" -ne 0 ]
+	[ ! -e "$R/other/made" ]
+	run early 'wardbox drop --rox=/bin --rw=. -- busybox touch here && wardbox policy test ls'
+	[ "$status" -eq 0 ]
+	[ -e "$R/project/here" ]
+}
+
 # ---- inside a filter like a container's default ------------------------------
 
 # Runs the shim under the filter, as root with a container's capabilities and as
