@@ -42,6 +42,10 @@ assert all(f["works"] or f["fix"] for f in d["findings"])
 	chmod 777 .
 	[ "$("$WARDBOX" doctor --json | jq "$row")" = true ]
 	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'echo x >more'
+	mkdir fixed
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run unshare -m sh -c 'mount -t tmpfs -o ro none fixed && cd fixed && exec "$1" doctor' - "$WARDBOX"
+	[[ $output == *"this directory"*"Read-only file system: mount it rw"* ]]
 }
 
 @test "--rights tries each right of Landlock" {
