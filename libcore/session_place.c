@@ -24,13 +24,18 @@ static int open_base(const char *path, uid_t uid, bool make, struct diag *d)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	autofd int fd = openat(AT_FDCWD, path, flags);
+	bool made = false;
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT && make) {
-		if (mkdir(path, uid ? 0700 : 0755) && errno != EEXIST)
+		made = mkdir(path, uid ? 0700 : 0755) == 0;
+		if (!made && errno != EEXIST)
 			return diag_errno(d, -errno, "cannot make %s", path);
 		fd = open(path, flags);
 	}
+	/* Others have no place but this one. */
+	if (made && !uid && str_after(path, "/tmp/"))
+		(void)!fchmod(fd, 01777);
 	if (fd < 0 || fstat(fd, &st))
 		return diag_errno(d, -errno, "cannot open %s", path);
 	if ((st.st_uid && st.st_uid != uid) ||

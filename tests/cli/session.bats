@@ -222,3 +222,19 @@ b" ]
 	box session end s
 	rmdir --ignore-fail-on-non-empty -p "$base/0/sessions" 2>/dev/null || true
 }
+
+@test "a state base in /tmp that root made is for everybody" {
+	need unshare -m true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use FULL-AUTO' sh -c '
+		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
+		cd / && umask 077 && "$1" session create root >/dev/null &&
+		setpriv --reuid 1000 --regid 1000 --clear-groups "$1" session create user >/dev/null &&
+		stat -c "%a %u" /tmp/wardbox /tmp/wardbox/0 /tmp/wardbox/1000 &&
+		setpriv --reuid 1001 --regid 1001 --clear-groups rm -rf /tmp/wardbox/1000 2>/dev/null ||
+		ls /tmp/wardbox/1000/sessions' - "$WARDBOX"
+	[ "$output" = "1777 0
+700 0
+700 1000
+user.state" ]
+}
