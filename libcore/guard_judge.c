@@ -11,18 +11,18 @@
 
 /* What the policy says of the shell as a program. What it reads is known or
  * watched here: not for that it asks, so it is judged with nothing to read. */
-static void decide_shell(struct guard *g, struct policy_exec *exec,
+static void decide_shell(struct guard *g, struct policy_request *what,
 	struct policy_verdict *v)
 {
 	/* Nobody writes to it. */
-	char *const nothing[] = {exec->argv[0], (char *)(uintptr_t)"-c",
+	char *const nothing[] = {what->argv[0], (char *)(uintptr_t)"-c",
 		(char *)(uintptr_t)":", NULL};
 	struct policy_verdict own;
 
-	policy_decide_exec(g->policy, exec, &own);
+	policy_decide_exec(g->policy, what, &own);
 	if (str_eq(own.rule, "stdin")) {
-		exec->argv = nothing;
-		policy_decide_exec(g->policy, exec, &own);
+		what->argv = nothing;
+		policy_decide_exec(g->policy, what, &own);
 	}
 	if (own.decision > v->decision)
 		*v = own;
@@ -32,19 +32,11 @@ static void decide(struct guard *g)
 {
 	const struct guard_request *q = g->q;
 	struct policy_verdict *v = &g->r->verdict;
-	struct policy_request line = {
+	struct policy_request what = {
 		.text = q->text,
 		.len = q->len,
 		.args = q->args,
 		.dialect = q->dialect,
-		.profile = g->r->profile,
-		.cwd = g->cwd,
-		.root = g->root,
-		.home = g->home,
-		.tmp = g->tmp,
-		.env = g->env.vec,
-	};
-	struct policy_exec exec = {
 		.argv = q->argv,
 		.path = q->path,
 		.profile = g->r->profile,
@@ -57,18 +49,18 @@ static void decide(struct guard *g)
 
 	switch (q->kind) {
 	case GUARD_LINE:
-		policy_decide_line(g->policy, &line, v, NULL, NULL);
+		policy_decide_line(g->policy, &what, v, NULL, NULL);
 		g->brief = !q->startup && v->neutral;
 		break;
 	case GUARD_ARGV:
-		policy_decide_exec(g->policy, &exec, v);
+		policy_decide_exec(g->policy, &what, v);
 		break;
 	case GUARD_STREAM:
 		/* Only what it starts can be judged; where nothing may run,
 		 * or nothing watches, it does not start. */
-		line.text = ":";
-		line.len = 1;
-		policy_decide_line(g->policy, &line, v, NULL, NULL);
+		what.text = ":";
+		what.len = 1;
+		policy_decide_line(g->policy, &what, v, NULL, NULL);
 		if (g->grants.confine && !g->grants.supervise &&
 			v->decision == POLICY_ALLOW) {
 			v->decision = v->would = POLICY_DENY;
@@ -80,7 +72,7 @@ static void decide(struct guard *g)
 		break;
 	}
 	if (q->named && q->kind != GUARD_ARGV)
-		decide_shell(g, &exec, v);
+		decide_shell(g, &what, v);
 }
 
 /* A verdict that asks a person. 1: yes. */

@@ -78,13 +78,14 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 {
 	struct guard *g = ctx;
 	struct policy_verdict v;
-	struct policy_exec req = {
+	struct policy_request req = {
 		.argv = ev->argv,
 		.path = ev->exe,
 		.named = ev->path,
 		.profile = g->r->profile,
 		.root = g->root,
 		.home = g->home,
+		.tmp = g->tmp,
 		.depth = g->q->kind == GUARD_STREAM ? 0 : 1,
 	};
 

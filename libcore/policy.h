@@ -141,28 +141,24 @@ enum policy_dialect {
 	POLICY_SH_BASH,
 };
 
+/* What is judged: a line, or a program about to be executed. */
 struct policy_request {
 	const char *text; /* the shell line; may hold NULs (refused) */
 	size_t len;
 	char *const *args; /* $0 $1 … behind `sh -c TEXT`; NULL: none */
 	enum policy_dialect dialect;
+
+	char *const *argv; /* the program's, NULL-terminated */
+	const char *path;  /* the file, as the kernel resolved it */
+	const char *named; /* as it was named; NULL: by path */
+
 	enum policy_profile profile;
 	const char *cwd;  /* absolute, as the kernel has it */
 	const char *root; /* absolute; the path jail */
 	const char *home; /* "" or NULL: unknown */
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
-	char *const *env; /* what the command will get; NULL: empty */
-	unsigned depth;   /* 0: at the top; >0 within an approved parent */
-};
-
-/* A program about to be executed. */
-struct policy_exec {
-	char *const *argv; /* NULL-terminated */
-	const char *path;  /* the file, as the kernel resolved it */
-	const char *named; /* as it was named; NULL: by path */
-	enum policy_profile profile;
-	const char *cwd, *root, *home, *tmp;
-	char *const *env; /* NULL: not looked at */
+	char *const *env; /* what the command will get; NULL: empty, of a
+			     program: not looked at */
 	unsigned depth;   /* 0: what the user asked for; >0: below it */
 };
 
@@ -201,7 +197,7 @@ void policy_decide_line(const struct policy *p,
 	policy_each *each, void *ctx);
 
 /* The same engine for an execve. */
-void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
+void policy_decide_exec(const struct policy *p, const struct policy_request *req,
 	struct policy_verdict *v);
 
 enum policy_over {

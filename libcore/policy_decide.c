@@ -64,13 +64,20 @@ static const char *search_path(const struct judge *j)
 static const char no_home[] = "/HOME?";
 
 static void judge_start(struct judge *j, struct arena *a,
-	const struct policy *p, enum policy_profile profile)
+	const struct policy *p, const struct policy_request *req)
 {
 	*j = (struct judge){.p = p,
 		.arena = a,
-		.profile = profile,
-		.observe = profile == POLICY_OBSERVE};
+		.profile = req->profile,
+		.observe = req->profile == POLICY_OBSERVE,
+		.root = req->root,
+		.tmp = req->tmp,
+		.home = req->home && *req->home ? req->home : no_home,
+		.cwd = req->cwd,
+		.env = req->env,
+		.depth = req->depth};
 	settings(j);
+	j->search = search_path(j);
 }
 
 /* The answer is known without a look. True when it is. */
@@ -158,18 +165,11 @@ void policy_decide_line(const struct policy *p,
 	struct judge j;
 	int rc;
 
-	judge_start(&j, &a, p, req->profile);
+	judge_start(&j, &a, p, req);
 	j.each = each;
 	j.ctx = ctx;
 	/* Whoever wants to hear of each command does not wait for the answer. */
 	j.most = each ? UINT_MAX : JUDGE_WORK;
-	j.root = req->root;
-	j.tmp = req->tmp;
-	j.home = req->home && *req->home ? req->home : no_home;
-	j.cwd = req->cwd;
-	j.env = req->env;
-	j.depth = req->depth;
-	j.search = search_path(&j);
 	j.dialect = opts.dialect = dialect(req->dialect);
 	if (!closed(&j, (struct shell_span){0, (uint32_t)req->len})) {
 		opts.args = positional(&j, req->args, &opts.nargs);
@@ -192,7 +192,7 @@ void policy_decide_line(const struct policy *p,
 /* The name of a file that was called by another: what argv[0] says is the
  * caller's word alone. NULL where the two are one, or the file is whatever it is
  * called. */
-static const char *other_name(struct judge_cmd *k, const struct policy_exec *req)
+static const char *other_name(struct judge_cmd *k, const struct policy_request *req)
 {
 	const char *named = req->named ? req->named : req->path;
 	const char *called = path_base(req->argv[0]);
@@ -212,7 +212,7 @@ static const char *other_name(struct judge_cmd *k, const struct policy_exec *req
 
 /* Every name counts: a program may do what any of them says. */
 static void judge_names(struct judge_cmd *k, struct arg *argv, size_t n,
-	const struct policy_exec *req)
+	const struct policy_request *req)
 {
 	const char *named = other_name(k, req);
 
@@ -224,7 +224,7 @@ static void judge_names(struct judge_cmd *k, struct arg *argv, size_t n,
 	judge_argv(k, argv, n);
 }
 
-void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
+void policy_decide_exec(const struct policy *p, const struct policy_request *req,
 	struct policy_verdict *v)
 {
 	autoarena struct arena a = ARENA_INIT(JUDGE_ARENA);
@@ -235,17 +235,10 @@ void policy_decide_exec(const struct policy *p, const struct policy_exec *req,
 	struct judge j;
 	size_t n = 0;
 
-	judge_start(&j, &a, p, req->profile);
+	judge_start(&j, &a, p, req);
 	/* As many operands as the kernel takes; code in them has its own end. */
 	j.most = UINT_MAX;
-	j.root = req->root;
-	j.tmp = req->tmp;
-	j.home = req->home && *req->home ? req->home : no_home;
-	j.cwd = req->cwd;
-	j.env = req->env;
 	j.blind = !req->env;
-	j.depth = req->depth;
-	j.search = search_path(&j);
 	j.dialect = SHELL_UNION;
 	if (!closed(&j, (struct shell_span){0})) {
 		while (req->argv[n])

@@ -1103,4 +1103,12 @@ x" ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/passwd'
 	[ "$status" -eq 126 ]
 	[[ $output == *"is outside"* ]]
+	# Nor is it another's in a shell whose lines nobody reads before it does.
+	run in_policy 'use FULL-AUTO' script -qec "$WARDBOX sh" /dev/null <<-'X'
+		touch $TMPDIR/typed; rm $TMPDIR/typed && echo re"mov"ed
+		touch $TMPDIR/../typed || echo re"fus"ed
+		exit
+	X
+	[[ $output == *removed* ]]
+	[[ $output == *refused* ]]
 }

@@ -132,7 +132,7 @@ static void executed(void **state)
 	char *code = repeat("", 3000, "cat f#; ", "curl x");
 	char shell[] = "sh", c[] = "-c", rm[] = "rm", file[] = "f";
 	char *argv[3002] = {shell, c, code};
-	struct policy_exec req = {.argv = argv,
+	struct policy_request req = {.argv = argv,
 		.path = "/usr/bin/dash",
 		.profile = POLICY_FULL_AUTO,
 		.cwd = "/srv/proj",

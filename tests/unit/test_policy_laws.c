@@ -423,7 +423,7 @@ static void an_execve_is_judged_alike(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
 		char *argv[6] = {0};
-		struct policy_exec req = {.argv = argv,
+		struct policy_request req = {.argv = argv,
 			.path = t[i].path,
 			.profile = POLICY_DEV,
 			.cwd = "/srv/proj",
