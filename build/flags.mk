@@ -50,7 +50,7 @@ LAYOUT := $(if $(findstring x86_64,$(MACHINE)),-malign-data=abi -mstack-protecto
 ifneq ($(findstring x86_64,$(MACHINE)),)
 ifneq ($(shell $(CC) -Wl,--help 2>/dev/null | grep -- pack-relative-relocs),)
 START := applets/start.c
-START_LDFLAGS := -Wl,-z,pack-relative-relocs -Wl,-e,start
+START_LDFLAGS := -Wl,-z,pack-relative-relocs -Wl,-e,start -Wl,-T,build/tight.ld
 endif
 endif
 
@@ -71,7 +71,7 @@ TARGET_CFLAGS := $(STD) -fPIE -ffunction-sections -fdata-sections \
 	-fno-asynchronous-unwind-tables $(HARDEN) $(LAYOUT) $(REPRO)
 TARGET_LDFLAGS := -static-pie -Wl,--gc-sections -Wl,-z,relro,-z,now \
 	-Wl,-z,noexecstack -Wl,-z,separate-code -Wl,--build-id=sha1 \
-	-Wl,--fatal-warnings -Wl,-T,build/sections.ld $(START_LDFLAGS)
+	-Wl,--fatal-warnings $(START_LDFLAGS) -Wl,-T,build/sections.ld
 
 # The development build: the machine's own libc, with sanitizers.
 DEV_CC ?= $(CC)

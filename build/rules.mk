@@ -76,7 +76,7 @@ $(O)/obj/.objects: version-now
 	@echo $(BOX_OBJECTS) >$@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(O)/wardbox: $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS) $(O)/obj/.objects build/sections.ld build/hot.ld
+$(O)/wardbox: $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS) $(O)/obj/.objects build/sections.ld build/tight.ld build/hot.ld
 	@echo "  LD       $@"
 	$(Q)$(TARGET_CC) $(TARGET_CFLAGS) $(TARGET_LDFLAGS) -Wl,-Map=$@.map \
 		-o $@.debug $(BOX_OBJECTS) $(LIBCORE) $(DEP_LIBS)

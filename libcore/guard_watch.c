@@ -4,7 +4,9 @@
 #include "guard_parts.h"
 
 #include <errno.h>
-#include <sys/stat.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "str.h"
 
@@ -74,6 +76,33 @@ static bool is_command(const struct guard *g, pid_t pid)
 	return pid == (g->q->pty ? limits_child(first) : first);
 }
 
+/* Where nobody reads the lines, a program is judged like the words of one when
+ * it is the shell, or a part of it, that becomes it: such a process still has
+ * the shell's own arguments. What programs start is theirs. */
+static bool of_a_line(const struct guard *g, pid_t pid)
+{
+	char is[2048], name[32];
+	autofd int fd = -1;
+	size_t at = 0;
+	ssize_t n;
+
+	if (g->q->kind != GUARD_STREAM)
+		return false;
+	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/cmdline", (int)pid),
+		O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, is, sizeof is);
+	if (n < 0 || n == sizeof is)
+		return true;
+	for (char *const *arg = g->q->argv; *arg; arg++) {
+		size_t len = strlen(*arg) + 1;
+
+		if (len > (size_t)n - at || memcmp(is + at, *arg, len) != 0)
+			return false;
+		at += len;
+	}
+	return at == (size_t)n;
+}
+
 int guard_watch(void *ctx, const struct execwatch_event *ev)
 {
 	struct guard *g = ctx;
@@ -86,7 +115,6 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
-		.depth = g->q->kind == GUARD_STREAM ? 0 : 1,
 	};
 
 	if (own_helper(g, ev))
@@ -100,6 +128,7 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
 	req.cwd = execwatch_cwd(ev);
+	req.depth = !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
 	if (v.decision == POLICY_ALLOW || approved(g, &v)) {
 		if (g->q->becomes && is_command(g, ev->pid))

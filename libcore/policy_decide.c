@@ -253,6 +253,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 					"a control character in an argument");
 		k.cwd = &cwd;
 		k.exe = req->path;
+		k.named = req->named;
 		if (!argv || n == 0)
 			judge_raise(&k, POLICY_DENY, "limit",
 				"no arguments, or too many");

@@ -123,6 +123,7 @@ struct judge_cmd {
 	const struct shell_open *open;
 	unsigned wraps;
 	const char *exe; /* the file, when the kernel has told it already */
+	const char *named; /* as what it was executed; or NULL */
 	const struct shell_set *env; /* that wrappers added */
 	size_t nenv;
 	bool clean;

@@ -235,6 +235,11 @@ void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
 	classify(k, file, out);
 	if (out->where == PROG_LOCAL)
 		return;
+	/* By a link of an exec directory, which is trusted as it stands. */
+	if (out->where == PROG_OUTSIDE && k->named &&
+		!str_find(k->named, "..") &&
+		exec_dir(k->j, k->named, (size_t)(path_base(k->named) - k->named)))
+		out->where = PROG_SYSTEM;
 	/* A multicall binary goes by the name it was called; the shim by that
 	 * alone. */
 	if (out->where == PROG_SYSTEM && stands_in(called) &&
