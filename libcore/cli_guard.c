@@ -77,6 +77,39 @@ static void add_line(struct buf *out, const char *line)
 		buf_addf(out, "    … %zu bytes more\n", n - shown);
 }
 
+/* The terminal, with lines and their ends even while a command has it raw. */
+struct person {
+	int tty;
+	bool raw;
+	struct termios was;
+};
+
+static struct person person_find(void)
+{
+	struct person at = {.tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)};
+	struct termios lines;
+
+	if (at.tty < 0 || tcgetattr(at.tty, &at.was))
+		return at;
+	at.raw = !(at.was.c_lflag & ICANON);
+	lines = at.was;
+	lines.c_iflag |= ICRNL;
+	lines.c_oflag |= OPOST | ONLCR;
+	lines.c_lflag |= ICANON | ECHO | ECHOE | ISIG;
+	if (at.raw)
+		tcsetattr(at.tty, TCSADRAIN, &lines);
+	return at;
+}
+
+static void person_leave(struct person *at)
+{
+	if (at->raw)
+		tcsetattr(at->tty, TCSADRAIN, &at->was);
+	if (at->tty >= 0)
+		close(at->tty);
+}
+#define autoperson autoclean(person_leave)
+
 /* Ctrl-C at the question. */
 static volatile sig_atomic_t stopped;
 
@@ -91,17 +124,20 @@ static size_t read_answer(int tty, char *answer, size_t size)
 {
 	struct pollfd in = {.fd = tty, .events = POLLIN};
 	struct sigaction act = {.sa_handler = stop}, was;
-	sigset_t block, mask;
+	sigset_t block, mask, wait;
 	ssize_t n = -1;
 
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigprocmask(SIG_BLOCK, &block, &mask);
+	/* Who waits for a command has all of them blocked. */
+	wait = mask;
+	sigdelset(&wait, SIGINT);
 	sigaction(SIGINT, &act, &was);
 	if (was.sa_handler == SIG_IGN)
 		sigaction(SIGINT, &was, NULL);
 	while (!stopped && n < 0) {
-		if (ppoll(&in, 1, NULL, &mask) > 0)
+		if (ppoll(&in, 1, NULL, &wait) > 0)
 			n = read(tty, answer, size);
 		if (n < 0 && errno != EINTR)
 			break;
@@ -119,13 +155,13 @@ static bool answers(const char *answer, size_t n, const char *word)
 
 static int ask(void *ctx, const struct policy_verdict *v, const char *line)
 {
-	autofd int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	autoperson struct person at = person_find();
 	autobuf struct buf out = BUF_INIT(65536);
 	char answer[64];
 	size_t n;
 
 	(void)ctx;
-	if (tty < 0)
+	if (at.tty < 0)
 		return -ENXIO;
 	buf_adds(&out, "wardbox: this wants your yes:\n");
 	add_line(&out, line);
@@ -140,13 +176,21 @@ static int ask(void *ctx, const struct policy_verdict *v, const char *line)
 	buf_adds(&out, "\nRun it? [y]es, [N]o, [a]lways in this session: ");
 	/* What was typed before the question is no answer to it. */
 	stopped = 0;
-	tcflush(tty, TCIFLUSH);
-	if (out.err || file_write_all(tty, out.data, out.len))
+	tcflush(at.tty, TCIFLUSH);
+	if (out.err || file_write_all(at.tty, out.data, out.len))
 		return -ENXIO;
-	n = read_answer(tty, answer, sizeof answer);
+	n = read_answer(at.tty, answer, sizeof answer);
 	if (stopped)
-		(void)!write(tty, "\n", 1);
+		(void)!write(at.tty, "\n", 1);
 	return answers(answer, n, "always") ? 2 : answers(answer, n, "yes");
+}
+
+static void tell(const struct diag *d)
+{
+	autoperson struct person at = person_find();
+
+	if (at.tty >= 0 && isatty(STDERR_FILENO))
+		cli_diag(d);
 }
 
 void cli_guard_facts(struct guard_request *q)
@@ -154,6 +198,7 @@ void cli_guard_facts(struct guard_request *q)
 	q->env = environ;
 	q->profile = getenv("WARDBOX_PROFILE");
 	q->ask = ask;
+	q->tell = tell;
 }
 
 bool cli_guard_on_terminal(void)

@@ -72,6 +72,8 @@ struct guard_request {
 	uint64_t timeout_ns; /* 0: the policy's alone */
 	guard_ask *ask;
 	void *ask_ctx;
+	/* Tells the person at the terminal why what was typed does not run. */
+	void (*tell)(const struct diag *d);
 	/* Sees the output on its way, not redacted; NULL when nobody wants
 	 * it. With swallow it goes nowhere else. */
 	void (*output)(void *ctx, int fd, const void *bytes, size_t n);

@@ -31,22 +31,23 @@ static void file_name(const struct guard *g, char name[static APPROVAL_NAME])
 }
 
 /* The line that stands for this verdict on this command. */
-static void line_of(const struct guard *g, char out[static APPROVAL_LINE + 1])
+static void line_of(const struct guard *g, const struct guard_question *what,
+	char out[static APPROVAL_LINE + 1])
 {
 	struct buf b = {.data = out,
 		.cap = APPROVAL_LINE + 1,
 		.max = APPROVAL_LINE};
-	const char *rule = g->r->verdict.rule;
+	const char *rule = what->v->rule;
 	unsigned char hash[br_sha256_SIZE];
 	br_sha256_context sha;
 
 	br_sha256_init(&sha);
 	br_sha256_update(&sha, rule, strlen(rule) + 1);
-	br_sha256_update(&sha, g->cwd, strlen(g->cwd) + 1);
-	if (g->q->kind == GUARD_LINE)
+	br_sha256_update(&sha, what->cwd, strlen(what->cwd) + 1);
+	if (!what->argv)
 		br_sha256_update(&sha, g->q->text, g->q->len);
 	else
-		for (char *const *arg = g->q->argv; *arg; arg++)
+		for (char *const *arg = what->argv; *arg; arg++)
 			br_sha256_update(&sha, *arg, strlen(*arg) + 1);
 	br_sha256_out(&sha, hash);
 	for (size_t i = 0; i < sizeof hash; i++)
@@ -63,7 +64,7 @@ static int sessions_dir(const struct guard *g, bool make)
 	return session_dir(&where, make, NULL, NULL);
 }
 
-bool guard_approved(const struct guard *g)
+bool guard_approved(const struct guard *g, const struct guard_question *what)
 {
 	char name[APPROVAL_NAME], line[APPROVAL_LINE + 1];
 	autobuf struct buf all = BUF_INIT(APPROVALS_MAX);
@@ -77,7 +78,7 @@ bool guard_approved(const struct guard *g)
 	if (fd < 0 || file_check_trusted(fd, g->uid, name, NULL) ||
 		buf_read_fd(&all, fd))
 		return false;
-	line_of(g, line);
+	line_of(g, what, line);
 	for (size_t at = 0; at + APPROVAL_LINE <= all.len; at += APPROVAL_LINE)
 		if (memcmp(all.data + at, line, APPROVAL_LINE) == 0)
 			return true;
@@ -85,7 +86,7 @@ bool guard_approved(const struct guard *g)
 }
 
 /* A yes that cannot be kept was still a yes to this one command. */
-void guard_approve(const struct guard *g)
+void guard_approve(const struct guard *g, const struct guard_question *what)
 {
 	char name[APPROVAL_NAME], line[APPROVAL_LINE + 1];
 	autofd int dir = sessions_dir(g, true);
@@ -98,6 +99,6 @@ void guard_approve(const struct guard *g)
 		O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || file_check_trusted(fd, g->uid, name, NULL))
 		return;
-	line_of(g, line);
+	line_of(g, what, line);
 	(void)file_write_all(fd, line, APPROVAL_LINE);
 }

@@ -75,40 +75,28 @@ static void decide(struct guard *g)
 		decide_shell(g, &what, v);
 }
 
-/* A verdict that asks a person. 1: yes. */
-static int ask(struct guard *g)
+int guard_put(struct guard *g, const struct guard_question *what)
 {
 	char *line = NULL;
 	int answer;
 
-	if (guard_approved(g))
+	if (guard_approved(g, what))
 		return 1;
 	if (!g->q->ask)
 		return -ENXIO;
-	if (g->q->kind == GUARD_LINE)
+	if (!what->argv)
 		line = strndup(g->q->text, g->q->len);
-	answer = g->q->ask(g->q->ask_ctx, &g->r->verdict,
-		line ? line : g->r->verdict.command);
+	answer = g->q->ask(g->q->ask_ctx, what->v,
+		line ? line : what->v->command);
 	free(line);
 	if (answer == 2)
-		guard_approve(g);
+		guard_approve(g, what);
 	return answer;
 }
 
-static int denied(struct guard *g, bool asked)
+void guard_explain(const struct guard *g, const struct policy_verdict *v,
+	bool asked, struct diag *d)
 {
-	struct policy_verdict *v = &g->r->verdict;
-	struct diag *d = &g->r->diag;
-	int err = guard_record_denial(g, d);
-
-	if (err)
-		return guard_fail(g, GUARD_OURS, err);
-	/* No policy said no: there is none to ask. */
-	if (g->policy->state == POLICY_BROKEN) {
-		diag_fail(d, -EINVAL, "%s", v->reason);
-		diag_hint(d, "%s", g->policy->why.hint);
-		return guard_fail(g, GUARD_OURS, -EINVAL);
-	}
 	if (v->decision == POLICY_DENY)
 		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
 			v->command[0] ? v->command : "the line", v->reason,
@@ -133,11 +121,33 @@ static int denied(struct guard *g, bool asked)
 				? g->said.text
 				: "'wardbox policy explain LINE' shows each "
 				  "step");
+}
+
+static int denied(struct guard *g, bool asked)
+{
+	struct policy_verdict *v = &g->r->verdict;
+	struct diag *d = &g->r->diag;
+	int err = guard_record_denial(g, d);
+
+	if (err)
+		return guard_fail(g, GUARD_OURS, err);
+	/* No policy said no: there is none to ask. */
+	if (g->policy->state == POLICY_BROKEN) {
+		diag_fail(d, -EINVAL, "%s", v->reason);
+		diag_hint(d, "%s", g->policy->why.hint);
+		return guard_fail(g, GUARD_OURS, -EINVAL);
+	}
+	guard_explain(g, v, asked, d);
 	return guard_fail(g, GUARD_DENIED, -EACCES);
 }
 
 int guard_judge(struct guard *g)
 {
+	const struct guard_question own = {
+		.v = &g->r->verdict,
+		.cwd = g->cwd,
+		.argv = g->q->kind == GUARD_LINE ? NULL : g->q->argv,
+	};
 	int answer;
 
 	if (g->q->absent || g->guarded) {
@@ -150,7 +160,7 @@ int guard_judge(struct guard *g)
 		return 0;
 	if (g->r->verdict.decision == POLICY_DENY)
 		return denied(g, false);
-	answer = ask(g);
+	answer = guard_put(g, &own);
 	if (answer <= 0)
 		return denied(g, answer == 0);
 	g->confirmed = true;

@@ -47,6 +47,7 @@ struct guard {
 	bool recording;  /* the log is open */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
 	uint64_t denials; /* of programs that it started */
+	pid_t refused; /* the last that was told why, so as not to be told again */
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
@@ -111,8 +112,22 @@ int guard_record_script(struct guard *g);
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct execwatch_event *ev);
 
+/* What a person is asked: the request's own text or program, or one that its
+ * shell was told to run. */
+struct guard_question {
+	const struct policy_verdict *v;
+	const char *cwd;
+	char *const *argv; /* NULL: the request's text */
+};
+
+/* The person's answer, as guard_ask gives it, or an earlier "always". */
+int guard_put(struct guard *g, const struct guard_question *what);
+/* Why it does not run; asked: a person said no. */
+void guard_explain(const struct guard *g, const struct policy_verdict *v,
+	bool asked, struct diag *d);
+
 /* guard_approve.c: an "always" of a person, for this session. */
-bool guard_approved(const struct guard *g);
-void guard_approve(const struct guard *g);
+bool guard_approved(const struct guard *g, const struct guard_question *what);
+void guard_approve(const struct guard *g, const struct guard_question *what);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "proc_text.h"
 #include "str.h"
 
 /* A denial below an allowed line is an event of that line: the line itself did
@@ -103,6 +104,50 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	return at == (size_t)n;
 }
 
+/* Whoever works at something else is not interrupted by what runs behind it:
+ * what is typed then is not for us. */
+static bool in_front(pid_t pid)
+{
+	char text[1024], name[32];
+	autofd int fd = openat(AT_FDCWD,
+		BUF_PRINT(name, "/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	/* Its group, and the one that the terminal has in front. */
+	return n > 0 && proc_number(proc_stat(text, 5)) ==
+				proc_number(proc_stat(text, 8));
+}
+
+/* At a terminal there is a person to ask, and to tell. A shell that finds one
+ * file denied tries the next of that name: it has its answer. */
+static bool confirmed(struct guard *g, const struct execwatch_event *ev,
+	const struct policy_request *req, const struct policy_verdict *v)
+{
+	const struct guard_question what = {
+		.v = v, .cwd = req->cwd, .argv = ev->argv};
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "rule", .text = v->rule},
+	};
+	struct diag d = {0};
+	int answer = 0;
+
+	if (ev->pid == g->refused || !in_front(ev->pid))
+		return false;
+	if (v->decision == POLICY_CONFIRM)
+		answer = guard_put(g, &what);
+	if (answer > 0)
+		return !g->recording ||
+			!audit_event(&g->log, g->r->session, g->r->exec_id,
+				"exec.confirm", facts, ARRAY_SIZE(facts), NULL);
+	g->refused = ev->pid;
+	guard_explain(g, v, !answer, &d);
+	if (g->q->tell)
+		g->q->tell(&d);
+	return false;
+}
+
 int guard_watch(void *ctx, const struct execwatch_event *ev)
 {
 	struct guard *g = ctx;
@@ -130,7 +175,8 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 	req.cwd = execwatch_cwd(ev);
 	req.depth = !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
-	if (v.decision == POLICY_ALLOW || approved(g, &v)) {
+	if (v.decision == POLICY_ALLOW || approved(g, &v) ||
+		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
 		if (g->q->becomes && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
 		return 0;

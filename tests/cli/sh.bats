@@ -1112,38 +1112,3 @@ x" ]
 	[[ $output == *removed* ]]
 	[[ $output == *refused* ]]
 }
-
-@test "in a shell that is typed to, what is typed is judged, not what that starts" {
-	need command -v cc make
-	printf 'int main(void) { return 3; }\n' >a.c
-	printf 'a: a.c\n\tcc -o a a.c\n' >Makefile
-	cat >typed <<-'X'
-		make >/dev/null && ./a || echo made=$?
-		wardbox-test-tool
-		(su -c id) || echo sub=$?
-		x=$(su -c id); echo text=$?
-		f() { su -c id; }; f || echo fun=$?
-		exec 3>&1; command su -c id || echo cmd=$?
-		exit
-	X
-	for shell in dash bash busybox; do
-		[ -x "$(command -v $shell)" ] || continue
-		echo "$shell"
-		cp "$WARDBOX" sh
-		ln -sf "$(command -v $shell)" sh.real
-		rm -f a
-		# shellcheck disable=SC2016 # expanded by the inner shell
-		run in_policy 'use FULL-AUTO' sh -c '
-			mount -t tmpfs none /usr/local && mkdir /usr/local/bin /usr/local/lib &&
-			printf "#!/bin/sh\necho link\"ed\"\n" >/usr/local/lib/tool.sh &&
-			chmod 755 /usr/local/lib/tool.sh &&
-			# A program of the system, whose file lies where no programs are.
-			ln -s ../lib/tool.sh /usr/local/bin/wardbox-test-tool &&
-			exec script -qec ./sh /dev/null <typed'
-		[[ $output == *linked* ]]
-		[[ $output == *made=3* ]]
-		for how in sub text fun cmd; do
-			[[ $output == *"$how=126"* ]]
-		done
-	done
-}
