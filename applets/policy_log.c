@@ -21,17 +21,29 @@ enum {
 	RING_MAX = 10000,
 };
 
-/* A copy of a field's text, in b, ended by NUL; offsets survive b's growth. */
-static size_t text_field(
-	struct buf *b, const struct audit_record *r, enum audit_key key)
+/* A copy of a text, in b, ended by NUL; offsets survive b's growth. */
+static size_t copy(struct buf *b, const struct cbor_item *t)
 {
-	const struct cbor_item *t = audit_text(r, key);
 	size_t at = b->len;
 
-	if (t && t->n < TEXT_MAX)
+	if (t && t->bytes && t->n < TEXT_MAX)
 		buf_add(b, t->bytes, (size_t)t->n);
 	buf_addc(b, 0);
 	return at;
+}
+
+static size_t text_field(
+	struct buf *b, const struct audit_record *r, enum audit_key key)
+{
+	return copy(b, audit_text(r, key));
+}
+
+static size_t detail(
+	struct buf *b, const struct audit_record *r, const char *name)
+{
+	struct cbor_item value;
+
+	return copy(b, audit_detail(r, name, &value));
 }
 
 /* `sh -c LINE` is LINE; anything else its words. */
@@ -84,6 +96,29 @@ static void one_record(
 				.line = b.data + line});
 }
 
+/* A program that one of the commands started. */
+static void one_event(
+	const struct audit_record *r, logged_each *each, void *ctx)
+{
+	const bool yes = audit_event_is(r, "exec.confirm");
+	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
+	size_t rule, reason, line;
+
+	if (!yes && !audit_event_is(r, "exec.deny"))
+		return;
+	rule = detail(&b, r, "rule");
+	reason = detail(&b, r, "reason");
+	line = detail(&b, r, "command");
+	if (!b.err)
+		each(ctx,
+			&(struct logged){.wall = r->wall,
+				.decision = yes ? "confirm" : "deny",
+				.rule = b.data + rule,
+				.reason = b.data + reason,
+				.cwd = "",
+				.line = b.data + line});
+}
+
 void policy_log_each(logged_each *each, void *ctx)
 {
 	const struct audit_place place = {
@@ -109,6 +144,8 @@ void policy_log_each(logged_each *each, void *ctx)
 			cli_die_diag(EXIT_FOUND, &d);
 		if (got == AUDIT_GOT_RECORD && rec->type == AUDIT_START)
 			one_record(rec, each, ctx);
+		else if (got == AUDIT_GOT_RECORD && rec->type == AUDIT_EVENT)
+			one_event(rec, each, ctx);
 		else if (got != AUDIT_GOT_RECORD && got != AUDIT_GOT_SEGMENT)
 			damaged++;
 	}

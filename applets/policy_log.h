@@ -14,7 +14,7 @@ struct logged {
 	const char *rule;     /* "net", "would-deny:net" */
 	const char *reason;
 	const char *line; /* the shell line, or the words */
-	const char *cwd;
+	const char *cwd;  /* "": not known */
 };
 
 typedef void logged_each(void *ctx, const struct logged *one);

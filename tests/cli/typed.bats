@@ -116,6 +116,11 @@ type() {
 	done
 	log | jq -es 'map(select(.event == "exec.confirm")) | length >= 3'
 	log | jq -es 'map(select(.event == "exec.deny" and .detail.decision == "confirm")) | length >= 2'
+	run in_policy 'use DEV' "$WARDBOX" policy history
+	[[ $output == *" confirm unknown        make"* ]]
+	[[ $output == *" deny    unknown        make -s"* ]]
+	run in_policy 'use DEV' "$WARDBOX" policy suggest
+	[[ $output == *"allow make"* ]]
 }
 
 @test "what is denied is told with its rule, once, and not from behind" {
