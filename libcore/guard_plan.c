@@ -264,7 +264,8 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	/* What the front end does itself has no sandbox. */
 	if (g->q->inside)
 		return 0;
-	if (g->grants.supervise || g->q->becomes)
+	g->plan.watch_names = g->grants.supervise || g->q->becomes;
+	if (g->plan.watch_names)
 		g->plan.want |= SANDBOX_WATCH;
 	if (!g->grants.confine) {
 		plan_nothing(&g->plan);

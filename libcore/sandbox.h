@@ -92,6 +92,7 @@ struct sandbox_plan {
 	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
+	bool watch_names; /* WATCH: what is executed is told, which takes /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool watch_alone; /* WATCH without SECCOMP: no call is denied */
 	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */

@@ -227,9 +227,10 @@ b" ]
 	need unshare -m true
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	run in_policy 'use FULL-AUTO' sh -c '
+		mount --bind "${1%/*}" /mnt && cd / && umask 077 &&
 		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
-		cd / && umask 077 && "$1" session create root >/dev/null &&
-		setpriv --reuid 1000 --regid 1000 --clear-groups "$1" session create user >/dev/null &&
+		/mnt/wardbox session create root >/dev/null &&
+		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session create user >/dev/null &&
 		stat -c "%a %u" /tmp/wardbox /tmp/wardbox/0 /tmp/wardbox/1000 &&
 		setpriv --reuid 1001 --regid 1001 --clear-groups rm -rf /tmp/wardbox/1000 2>/dev/null ||
 		ls /tmp/wardbox/1000/sessions' - "$WARDBOX"
