@@ -131,17 +131,26 @@ static void fold_all(struct drop *o)
 		fold(o, SANDBOX_LIST | SANDBOX_RW);
 }
 
-/* What is older than the command has an older time, then, by the clock that
- * files are stamped with. */
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec
+				      : a->tv_nsec < b->tv_nsec;
+}
+
+/* Now, once what is older than the command has an older time, and what it makes
+ * none: files are stamped by a clock that comes after this one, or by this. */
 static void next_tick(struct timespec *t)
 {
-	struct timespec was;
+	enum { TRIES = 1000 }; /* somebody may have set it back meanwhile */
+	struct timespec behind;
 
-	clock_gettime(CLOCK_REALTIME_COARSE, &was);
-	do {
+	clock_gettime(CLOCK_REALTIME, t);
+	for (int i = 0; i < TRIES; i++) {
 		poll(NULL, 0, 1);
-		clock_gettime(CLOCK_REALTIME_COARSE, t);
-	} while (t->tv_nsec == was.tv_nsec);
+		clock_gettime(CLOCK_REALTIME_COARSE, &behind);
+		if (!is_before(&behind, t))
+			return;
+	}
 }
 
 static bool make_room(struct drop *o)
@@ -230,9 +239,7 @@ static bool is_made(const struct drop_uses *u, const char *path)
 {
 	struct stat st;
 
-	return lstat(path, &st) < 0 || st.st_ctim.tv_sec > u->since.tv_sec ||
-	       (st.st_ctim.tv_sec == u->since.tv_sec &&
-		       st.st_ctim.tv_nsec >= u->since.tv_nsec);
+	return lstat(path, &st) < 0 || !is_before(&st.st_ctim, &u->since);
 }
 
 /* What it made and started needs a directory where that may be done. */
