@@ -64,6 +64,10 @@ static int carve_out(struct guard *g)
 	for (size_t i = 0; !err && i < g->grants.protect_count; i++) {
 		const struct policy_protect *p = &g->grants.protect[i];
 
+		/* A directory, and what is in it. */
+		if (i && p->decision == p[-1].decision &&
+			str_eq(p->path, p[-1].path))
+			continue;
 		if (p->decision != POLICY_DENY || strpbrk(p->path, "*?") ||
 			path_join(path, sizeof path, g->root, p->path) ||
 			lstat(path, &st))

@@ -22,9 +22,10 @@
 static bool is_own_proc(const char *path)
 {
 	char own[32];
-	const char *rest =
-		str_after(path, BUF_PRINT(own, "/proc/%d", (int)getpid()));
+	const char *rest = str_after(path, "/proc/");
 
+	if (rest)
+		rest = str_after(rest, BUF_PRINT(own, "%d", (int)getpid()));
 	return rest && (*rest == '/' || !*rest);
 }
 
