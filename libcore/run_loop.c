@@ -324,10 +324,11 @@ static int once(struct run_state *st)
 	}
 	if (n < 0 && errno != EINTR)
 		return -errno;
-	if (n > 0 && fds[1].revents)
-		execwatch_step(&s->watch, fds[1].revents);
+	/* What was typed is on the screen before what is said of it. */
 	if (n > 0)
 		step_pumps(st, pumps);
+	if (n > 0 && fds[1].revents)
+		execwatch_step(&s->watch, fds[1].revents);
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)

@@ -127,7 +127,7 @@ type() {
 	begin 'use FULL-AUTO' dash
 	type 'su -c id; echo code=$?'
 	sees '^code=126' 1
-	[ "$(grep -c 'denied: su -c id: privilege change (rule priv' screen)" -eq 1 ]
+	[ "$(grep -c '^wardbox sh: denied: su -c id: privilege change (rule priv' screen)" -eq 1 ]
 	type 'set -m; (sleep 0.1; su -c behind) & wait; echo waited'
 	sees '^waited' 1
 	not grep -q 'denied: su -c behind' screen
