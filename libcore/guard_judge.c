@@ -11,18 +11,19 @@
 
 /* What the policy says of the shell as a program. What it reads is known or
  * watched here: not for that it asks, so it is judged with nothing to read. */
-static void decide_shell(struct guard *g, struct policy_request *what,
+static void decide_shell(struct guard *g, const struct policy_request *what,
 	struct policy_verdict *v)
 {
 	/* Nobody writes to it. */
 	char *const nothing[] = {what->argv[0], (char *)(uintptr_t)"-c",
 		(char *)(uintptr_t)":", NULL};
+	struct policy_request unread = *what;
 	struct policy_verdict own;
 
 	policy_decide_exec(g->policy, what, &own);
 	if (str_eq(own.rule, "stdin")) {
-		what->argv = nothing;
-		policy_decide_exec(g->policy, what, &own);
+		unread.argv = nothing;
+		policy_decide_exec(g->policy, &unread, &own);
 	}
 	if (own.decision > v->decision)
 		*v = own;
