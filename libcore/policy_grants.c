@@ -72,8 +72,8 @@ static void add_path(
 		return;
 	*to = (struct policy_path){
 		.path = text, .write = write, .runtime = runtime};
-	to->tree = n > 3 && str_ends(text, "/**");
 	/* What it is filled with is a name, whatever that holds. */
+	to->tree = n > 3 && str_ends(pattern, "/**");
 	to->many = memchr(pattern, '*', strlen(pattern) - (to->tree ? 3 : 0));
 	if (to->tree) {
 		cut = arena_bytes(x->arena, n - 2);

@@ -84,7 +84,7 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 				sizeof(pattern), &name))
 			continue;
 		n = strlen(pattern);
-		if (n > 3 && str_ends(pattern, "/**")) {
+		if (n > 3 && n >= name + 3 && str_ends(pattern, "/**")) {
 			pattern[n - 3] = 0;
 			if (links ? leads_to(j, pattern, physical)
 				  : path_beneath(pattern, physical))

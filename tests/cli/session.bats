@@ -239,3 +239,14 @@ b" ]
 700 1000
 user.state" ]
 }
+
+@test "a state base in a project is its user's, also below /tmp" {
+	need unshare -m true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use FULL-AUTO' sh -c '
+		mount --bind "${1%/*}" /mnt && cd / && umask 022 &&
+		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
+		ln -s nowhere /tmp/wardbox && mkdir -p /tmp/p/.git && cd /tmp/p &&
+		/mnt/wardbox session create here >/dev/null && stat -c %a .wardbox' - "$WARDBOX"
+	[ "$output" = 755 ]
+}

@@ -128,6 +128,18 @@ path rw $ROOT/file' -c 'touch ../pother/file'
 	[ ! -e ../pother/file ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" exec -- sh -c 'echo 2 >made; cat made'
 	[ "$output" = 2 ]
+	# Nor is the end of a name that of a pattern.
+	mkdir -p "$PROJECT/all/**/.git"
+	cd "$PROJECT/all/**"
+	echo ': >"$1" && : >"$2"' >write
+	run g 'FULL-AUTO
+path rw $ROOT' -c 'sh ./write in ../out'
+	[ "$status" -ne 0 ]
+	[ -e in ]
+	[ ! -e ../out ]
+	run g 'FULL-AUTO
+path rw $ROOT' -c 'touch ../out'
+	[ "$status" -eq 126 ]
 }
 
 @test "a write outside of the project is stopped by the kernel" {
