@@ -148,9 +148,11 @@ static void find_here(struct finding *f)
 		(getegid() == st.st_gid && st.st_mode & S_IWGRP);
 	if (own && access(".", W_OK) == 0)
 		return;
-	f->err = own && errno == EROFS ? -EROFS : -EACCES;
-	if (f->err == -EROFS)
+	f->err = -EACCES;
+	if (own && errno == EROFS) {
+		f->err = -EROFS;
 		f->fix = "mount it rw";
+	}
 	BUF_PRINT(f->note, "uid %u's", (unsigned)st.st_uid);
 }
 

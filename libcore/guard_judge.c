@@ -4,9 +4,9 @@
 #include "guard_parts.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "kconfig.h"
 #include "str.h"
 
 /* What the policy says of the shell as a program. What it reads is known or
@@ -78,18 +78,25 @@ static void decide(struct guard *g)
 
 int guard_put(struct guard *g, const struct guard_question *what)
 {
-	char *line = NULL;
+	autobuf struct buf line = BUF_INIT(CONFIG_LIMIT_LINE);
 	int answer;
 
 	if (guard_approved(g, what))
 		return 1;
 	if (!g->q->ask)
 		return -ENXIO;
+	/* All of it, and not just what it is asked for. */
 	if (!what->argv)
-		line = strndup(g->q->text, g->q->len);
-	answer = g->q->ask(g->q->ask_ctx, what->v,
-		line ? line : what->v->command);
-	free(line);
+		buf_add(&line, g->q->text, g->q->len);
+	else
+		for (char *const *arg = what->argv; *arg; arg++) {
+			if (line.len)
+				buf_addc(&line, ' ');
+			buf_adds(&line, *arg);
+		}
+	if (line.err)
+		return -ENXIO;
+	answer = g->q->ask(g->q->ask_ctx, what->v, buf_str(&line));
 	if (answer == 2)
 		guard_approve(g, what);
 	return answer;

@@ -104,11 +104,17 @@ type() {
 		sees 'Run it' 4
 		tmux -L "$S" send-keys C-c
 		sees '^code=1' 1
+		# The whole of it is shown, not just what the question is about.
+		type "sh -c 'make -s; make -n'"
+		sees 'Run it' 5
+		grep -q '^    sh -c make -s; make -n' screen
+		type n
+		sees 'not confirmed: make -s' 1
 		# The shell has its terminal as it had it.
 		type 'echo one | cat; stty -a | grep -o "[-]icanon" ; echo done'
-		sees 'Run it' 5
-		type y
 		sees 'Run it' 6
+		type y
+		sees 'Run it' 7
 		type y
 		sees '^done' 1
 		tmux -L "$S" kill-server
