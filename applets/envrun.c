@@ -4,7 +4,7 @@
  * APPLET(envrun)
  *
  * config APPLET_ENVRUN
- *	bool "envrun: run a command, carry its directory and variables over (21.2 KB)"
+ *	bool "envrun: run a command, carry its directory and variables over (24.6 KB)"
  *	default y
  *	help
  *	  Runs a command line in a fresh, guarded shell with the directory and the

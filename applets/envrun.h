@@ -52,6 +52,19 @@ int envrun_line(
 	struct envrun *e, const char *line, struct envrun_outcome *out);
 void envrun_outcome_release(struct envrun_outcome *out);
 
+/* argv as a record shows it: the shell, and the text that it was asked to run. */
+enum { ENVRUN_ARGV_MAX = 10 };
+void envrun_shell_argv(const struct envrun *e, const char *text,
+	char *argv[static ENVRUN_ARGV_MAX]);
+/* Runs the line in a shell and takes over what that leaves. q is its own: it
+ * is to name what ends there. */
+void envrun_shell(struct envrun *e, struct guard_request q, const char *line,
+	struct envrun_outcome *out);
+
+/* The command went on from state's environment, and left that: only where it
+ * stood then is taken over. */
+void envrun_take_place(struct envrun *e, const struct capture *c,
+	struct envrun_outcome *out);
 /* Takes what was captured of q's command into the state, and says in out what
  * changed; on doubt the old state stays. */
 void envrun_take_over(struct envrun *e, const struct guard_request *q,
@@ -75,9 +88,14 @@ void envrun_put_error(struct json *j, const struct diag *d);
 /* Reads the state anew; another process may have changed it. 0, -errno. */
 int envrun_load(struct envrun *e, struct diag *d);
 
-/* May the line set an EXIT trap of its own? A shell that becomes another program
- * runs none. */
-bool envrun_may_trap(const char *line);
+/* What is there to do when the line's shell ends? */
+enum envrun_end {
+	ENVRUN_END_SAME,  /* nothing: no line can leave less */
+	ENVRUN_END_DUMPS, /* it may become the program that dumps */
+	ENVRUN_END_TRAPS, /* it may have an EXIT trap of its own, which a shell
+			     that becomes another program does not run */
+};
+enum envrun_end envrun_end_of(const char *line);
 
 /* Loops: for people on a terminal, for programs on stdin. */
 int envrun_repl(struct envrun *e);

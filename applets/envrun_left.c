@@ -19,8 +19,17 @@ static bool set_by_guard(const struct policy_grants *rules, const char *name)
 struct cleaning {
 	const struct envrun *e;
 	const struct policy_grants *rules;
+	const struct env *given;
 	struct buf *stripped;
 };
+
+/* What it was given already is no export of the line's own. */
+static bool is_own(const struct cleaning *c, const char *pair, const char *name)
+{
+	const char *value = env_get(c->given->vec, name);
+
+	return !value || !str_eq(value, pair + strlen(name) + 1);
+}
 
 static bool reaches_next(void *ctx, const char *pair)
 {
@@ -40,7 +49,8 @@ static bool reaches_next(void *ctx, const char *pair)
 	if (fate == POLICY_ENV_KEEP ||
 		(fate != POLICY_ENV_DENY && !c->e->strict))
 		return true;
-	buf_addf(c->stripped, "%s%s", c->stripped->len ? " " : "", name);
+	if (is_own(c, pair, name))
+		buf_addf(c->stripped, "%s%s", c->stripped->len ? " " : "", name);
 	return false;
 }
 
@@ -75,18 +85,28 @@ static int note_new(void *out, const char *pair, const char *there)
 	return 0;
 }
 
-/* PWD, when it is a true name of where the shell stood. */
-static void set_place(struct state *s, const struct capture *c)
+void envrun_take_place(struct envrun *e, const struct capture *c,
+	struct envrun_outcome *out)
 {
-	const char *pwd = env_get(c->env.vec, "PWD");
+	struct state *s = &e->state;
+
+	/* Deleted under it: the old place, or its parent. */
+	if (!c->cwd[0] || str_eq(s->cwd, c->cwd))
+		return;
+	envrun_note_move(&out->changes, s->cwd, c->cwd);
+	state_path(&s->cwd, c->cwd);
+	dirs_name(s, NULL);
+}
+
+/* PWD, when it is a true name of where the shell stood. */
+static void take_names(struct state *s, const struct capture *c)
+{
 	const char *old = env_get(c->env.vec, "OLDPWD");
 
 	if (old && old[0] == '/')
 		state_path(&s->old, old);
-	if (!c->cwd[0])
-		return; /* deleted under it: the old place, or its parent */
-	state_path(&s->cwd, c->cwd);
-	dirs_name(s, pwd);
+	if (c->cwd[0])
+		dirs_name(s, env_get(c->env.vec, "PWD"));
 }
 
 static void record(const struct guard_request *q,
@@ -117,13 +137,12 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 {
 	struct state *s = &e->state;
 	autobuf struct buf names = BUF_INIT(0);
-	struct cleaning left = {e, q->grants, &out->stripped};
-	struct cleaning given = {e, q->grants, &names};
+	struct cleaning left = {e, q->grants, q->given, &out->stripped};
+	struct cleaning given = {e, q->grants, q->given, &names};
 	struct env before;
 
-	if (c->cwd[0])
-		envrun_note_move(&out->changes, s->cwd, c->cwd);
-	set_place(s, c);
+	envrun_take_place(e, c, out);
+	take_names(s, c);
 	env_filter(&c->env, reaches_next, &left);
 	/* The variables that a first command began with are no change of its own. */
 	if (!s->has_env) {

@@ -6,10 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli_shell.h"
 #include "dirs.h"
 #include "path.h"
 #include "str.h"
@@ -50,65 +48,6 @@ static void keep_output(void *ctx, int fd, const void *bytes, size_t n)
 	size_t room = b->max - b->len;
 
 	buf_add(b, bytes, n < room ? n : room);
-}
-
-enum { SHELL_ARGV_MAX = 10 };
-
-/* exec's argv is not const, and nobody writes to it. */
-static void add_arg(char **argv, const char *arg)
-{
-	size_t n = 0;
-
-	while (argv[n])
-		n++;
-	argv[n] = (char *)(uintptr_t)arg;
-}
-
-/* What the shell is to think it is called: NAME.real behind a shim is still
- * NAME, and busybox acts by it. */
-static const char *shell_name(const struct envrun *e)
-{
-	const char *name = path_base(e->shell_path);
-
-	/* None was needed yet. */
-	if (!name[0])
-		return "sh";
-	if (str_after(name, "bash"))
-		return "bash";
-	if (str_ends(name, ".real") || str_eq(name, "busybox"))
-		return "sh";
-	return name;
-}
-
-/* Does it go on, or at least run its trap, when a program that it wanted to
- * become cannot be executed? zsh, ksh93, yash and posh end. */
-static bool survives_exec(const char *name)
-{
-	static const char known[][5] = {"sh", "bash", "dash", "ash", "mksh"};
-	bool found = false;
-
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		found |= str_eq(name, known[i]);
-	return found;
-}
-
-/* argv of the shell around the wrapped command: no start-up file is read. */
-static void shell_argv(const struct envrun *e, const char *wrap,
-	const char *line, char *argv[static SHELL_ARGV_MAX])
-{
-	const char *name = shell_name(e);
-
-	add_arg(argv, name);
-	if (str_eq(name, "bash")) {
-		add_arg(argv, "--norc");
-		add_arg(argv, "--noprofile");
-	} else if (str_eq(name, "zsh")) {
-		add_arg(argv, "-f");
-	}
-	add_arg(argv, "-c");
-	add_arg(argv, wrap);
-	add_arg(argv, name);
-	add_arg(argv, line);
 }
 
 struct move {
@@ -208,56 +147,6 @@ static int also_env(const struct envrun *e, const struct guard_request *q,
 	return err;
 }
 
-static void became(void *ctx, const struct execwatch_event *ev)
-{
-	capture_exec(ctx, ev);
-}
-
-/* q is its own: it is to name what ends here. */
-static void run_shell(struct envrun *e, struct guard_request q,
-	const char *line, struct envrun_outcome *out)
-{
-	autobuf struct buf wrap = BUF_INIT(1 << 16);
-	autocapture struct capture c = CAPTURE_INIT;
-	autocapture_exec struct capture_exec x = CAPTURE_EXEC_INIT;
-	autogrants struct policy_grants grants = {0};
-	autoenv struct env given = ENV_INIT;
-	char *argv[SHELL_ARGV_MAX] = {NULL}, *shown[SHELL_ARGV_MAX] = {NULL};
-	int err = capture_open(&out->guard.diag);
-
-	q.grants = &grants;
-	q.given = &given;
-	q.path = e->shell_path;
-	q.dialect = cli_shell_dialect(e->shell_path);
-	q.also_exec = e->self;
-	q.also_argv = capture_argv;
-	q.becomes = e->trace_exec ? became : NULL;
-	q.becomes_ctx = &x;
-	if (err) {
-		out->guard.code = EXIT_OURS;
-		return;
-	}
-	capture_wrap(&wrap, e->self, (unsigned)e->state.code,
-		survives_exec(shell_name(e)) && !envrun_may_trap(line));
-	shell_argv(e, buf_str(&wrap), line, argv);
-	q.argv = argv;
-	add_arg(shown, shell_name(e));
-	add_arg(shown, "-c");
-	add_arg(shown, line);
-	q.shown_argv = shown;
-	q.unread = e->typed;
-	q.pty = !e->json && cli_guard_on_terminal();
-	guard_run(&q, &out->guard);
-	out->capture = capture_read(&c, CONFIG_LIMIT_ENV, STATE_VARS_MAX);
-	if (out->capture == CAPTURE_NO_DUMP && out->guard.ran &&
-		WIFSIGNALED(out->guard.status))
-		out->capture = CAPTURE_KILLED;
-	if (out->capture == CAPTURED)
-		envrun_take_over(e, &q, &c, out);
-	if (out->capture != CAPTURED && out->guard.ran)
-		envrun_lost(&q, out);
-}
-
 /* What the policy is to judge: where it really goes, by whatever name. A target
  * that cannot be told is for move_inside() to complain of. */
 static void judge_move(struct guard_request *q, const struct move *move,
@@ -276,23 +165,18 @@ static void judge_move(struct guard_request *q, const struct move *move,
 static void run_move(struct envrun *e, struct guard_request *q,
 	struct move *move, const char *line, struct envrun_outcome *out)
 {
-	char *argv[SHELL_ARGV_MAX] = {NULL}, *args[3] = {NULL};
-	autofree char *was = NULL;
+	char *argv[ENVRUN_ARGV_MAX] = {NULL}, *args[3] = {NULL};
 	const char *home = env_get(
 		e->state.has_env ? e->state.env.vec : q->env, "HOME");
 
 	move->home = home ? home : "";
 	judge_move(q, move, args);
-	add_arg(argv, shell_name(e));
-	add_arg(argv, "-c");
-	add_arg(argv, line);
+	envrun_shell_argv(e, line, argv);
 	q->argv = argv;
 	q->inside = move_inside;
 	q->inside_ctx = move;
-	was = strdup(e->state.cwd);
 	guard_run(q, &out->guard);
-	if (was)
-		envrun_note_move(&out->changes, was, e->state.cwd);
+	envrun_note_move(&out->changes, q->cwd, e->state.cwd);
 	out->capture = CAPTURED;
 }
 
@@ -314,16 +198,18 @@ int envrun_line(
 		.returns = true,
 	};
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};
+	autofree char *cwd = NULL; /* the state's is to be another */
 	struct diag d = {0};
 
 	if (prepare(e, out))
 		return out->guard.code;
 	cli_guard_facts(&q);
-	q.cwd = s->cwd;
+	cwd = strdup(s->cwd);
+	if (!cwd || also_env(e, &q, s, &also))
+		cli_die(EXIT_OURS, "out of memory");
+	q.cwd = cwd;
 	q.workspace = s->workspace;
 	q.saved_env = s->has_env ? s->env.vec : NULL;
-	if (also_env(e, &q, s, &also))
-		cli_die(EXIT_OURS, "out of memory");
 	q.also_env = also.vec;
 	if (e->json) {
 		q.output = keep_output;
@@ -332,11 +218,7 @@ int envrun_line(
 	}
 	move.verb = dirs_parse(line, word, sizeof word);
 	if (move.verb == DIRS_NONE) {
-		if (!e->shell_path[0])
-			envrun_find_shell(e);
-		if (!e->self[0])
-			envrun_find_self(e);
-		run_shell(e, q, line, out);
+		envrun_shell(e, q, line, out);
 	} else {
 		run_move(e, &q, &move, line, out);
 	}

@@ -17,6 +17,7 @@
 #include "num.h"
 #include "path.h"
 #include "proc.h"
+#include "str.h"
 
 static const char magic[] = "wardbox-env 1";
 
@@ -265,4 +266,36 @@ enum capture_outcome capture_read(
 	if (err || !c->text.len)
 		return CAPTURE_NO_DUMP;
 	return parse_capture(c, env_max, vars_max);
+}
+
+static bool is_dir(const char *name, const struct stat *dir)
+{
+	struct stat st;
+
+	return stat(name, &st) == 0 && st.st_dev == dir->st_dev &&
+		st.st_ino == dir->st_ino;
+}
+
+/* What dir is called that was cwd: "" when it is gone. */
+static void name_dir(const char *cwd, int dir, char *name, size_t size)
+{
+	struct stat st;
+
+	if (fstat(dir, &st) < 0 || is_dir(cwd, &st))
+		str_copy(name, size, cwd);
+	else if (path_of_fd(dir, name, size) || !is_dir(name, &st))
+		name[0] = '\0';
+}
+
+enum capture_outcome capture_given(struct capture *c, const char *cwd, int dir,
+	char *const *env, size_t env_max, size_t vars_max)
+{
+	char name[PATH_MAX];
+
+	name_dir(cwd, dir, name, sizeof name);
+	begin(&c->text, 0, name);
+	if (env)
+		env_dump(env, &c->text);
+	return c->text.err ? CAPTURE_TOO_LARGE
+			   : parse_capture(c, env_max, vars_max);
 }

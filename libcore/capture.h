@@ -79,4 +79,9 @@ void capture_release(struct capture *c);
 enum capture_outcome capture_read(
 	struct capture *c, size_t env_max, size_t vars_max);
 
+/* The same of a shell that could change nothing: what dir, which is its cwd, or
+ * -1, is called now, and the environment it was given, or NULL for none. */
+enum capture_outcome capture_given(struct capture *c, const char *cwd, int dir,
+	char *const *env, size_t env_max, size_t vars_max);
+
 #endif

@@ -23,12 +23,14 @@ ratio session_envrun_over_real session_envrun session_dash
 bash=$(command -v bash || echo "$sh")
 USE=OBSERVE guarded ./spawn_median -l "$runs" session_observed_dash "$sh" -c true :: \
 	session_observed_envrun ./wardbox envrun --shell "$sh" -- true :: \
+	session_observed_export ./wardbox envrun --shell "$sh" -- 'export A=1' :: \
 	session_observed_bash "$bash" -c true :: \
 	session_observed_envrun_bash ./wardbox envrun --shell "$bash" -- true \
 	>"$work/turns" 2>"$work/errors" || true
 tee -a "$rows" <"$work/turns"
 sed -n 's/^spawn_median: /failed /p' "$work/errors"
 ratio session_observed_envrun_over_real session_observed_envrun session_observed_dash
+ratio session_observed_export_over_real session_observed_export session_observed_dash
 ratio session_observed_envrun_over_bash session_observed_envrun_bash session_observed_bash
 ratio session_cd_over_real session_cd session_dash
 ratio session_exec_over_real session_exec session_dash

@@ -203,7 +203,7 @@ rows() {
 	row 'exec 200>&-; (exit 3)' \
 		'3 no-dump' '127 captured' '3 no-dump' '127 captured' '127 no-dump'
 	row "$big; (exit 3)" '3 no-dump'
-	row 'ulimit -n 3; true' '0 captured' '0 captured' '1 no-dump' '0 no-dump' '1 no-dump'
+	row 'ulimit -n 3; true' '0 captured' '0 captured' '0 captured' '0 captured' '1 no-dump'
 	row 'ulimit -f 0; (exit 3)' '3 no-dump'
 	row 'exec() { :; }; (exit 3)' \
 		'3 captured' '2 captured' '2 captured' '3 captured' '3 captured'
