@@ -73,6 +73,7 @@ struct session_where guard_base(struct guard *g, struct diag *d)
 		.workspace = g->root[0] ? g->root : NULL,
 		.uid = g->uid,
 		.guarded = guarded_place(g),
+		.sha = g->log.hw.sha,
 	};
 	char base[SESSION_BASE_MAX];
 
@@ -146,9 +147,9 @@ static int guard_through(struct guard *g)
 		err = need_files(g, allowed, d);
 	g->r->output_max = g->grants.limits.out;
 	if (!err)
-		err = find_session(g, d);
-	if (!err)
 		err = guard_open_log(g, d);
+	if (!err)
+		err = find_session(g, d);
 	if (!err)
 		err = guard_record_session(g, d);
 	if (!err)

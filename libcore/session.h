@@ -48,6 +48,8 @@ struct session_where {
 	/* In a guarded tree, where none of these is the command's, what stands
 	 * for them all: its TMPDIR, or "". NULL: not in one. */
 	const char *guarded;
+	/* From sha256_pick(), where it was asked already; NULL: portable. */
+	const struct br_hash_class_ *sha;
 };
 
 enum session_source {

@@ -14,6 +14,7 @@
 #include "file.h"
 #include "path.h"
 #include "proc_text.h"
+#include "sha256_hw.h"
 #include "str.h"
 
 static const char *const places[] = {"/run/wardbox", "/tmp/wardbox", NULL};
@@ -108,8 +109,8 @@ static void mix(br_sha256_context *hash, const void *bytes, size_t n)
 {
 	uint64_t length = n;
 
-	br_sha256_update(hash, &length, sizeof length);
-	br_sha256_update(hash, bytes, n);
+	hash->vtable->update(&hash->vtable, &length, sizeof length);
+	hash->vtable->update(&hash->vtable, bytes, n);
 }
 
 /* The control group tells containers apart that share a host's name and
@@ -153,14 +154,14 @@ int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE]
 	if ((named || path_of_fd(fd, real, sizeof real)) &&
 		str_copy(real, sizeof real, workspace))
 		return diag_errno(d, -ENAMETOOLONG, "%.80s", workspace);
-	br_sha256_init(&hash);
+	(w->sha ? w->sha : sha256_portable())->init(&hash.vtable);
 	mix(&hash, real, strlen(real));
 	mix(&hash, &st.st_dev, sizeof st.st_dev);
 	mix(&hash, &st.st_ino, sizeof st.st_ino);
 	if (!uname(&host))
 		mix(&hash, host.nodename, strlen(host.nodename));
 	mix_cgroups(&hash);
-	br_sha256_out(&hash, digest);
+	hash.vtable->out(&hash.vtable, digest);
 	for (size_t i = 0; i < 16; i++)
 		buf_addf(&b, "%02x", digest[i]);
 	buf_adds(&b, ".sid");
