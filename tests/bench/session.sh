@@ -4,7 +4,8 @@
 
 runs=${RUNS:-50}
 project
-sh=$(command -v dash || command -v sh)
+cp "$(command -v dash || command -v sh)" ./dash
+sh=$project/dash
 guarded true 2>/dev/null || {
 	skip "envrun and exec" "needs root and overlayfs, for a policy of its own"
 	exit 0
@@ -34,6 +35,20 @@ ratio session_observed_export_over_real session_observed_export session_observed
 ratio session_observed_envrun_over_bash session_observed_envrun_bash session_observed_bash
 ratio session_cd_over_real session_cd session_dash
 ratio session_exec_over_real session_exec session_dash
+
+# Without a guard of its own, inside another's: the shell and the state alone.
+mkdir "$run/inside"
+in_sandbox() {
+	guarded ./wardbox drop --preset=build --rw="$project" --rw="$run" \
+		env TMPDIR="$run/inside" "$@"
+}
+in_sandbox ./spawn_median -l "$runs" session_inside_dash ./dash -c true :: \
+	session_inside_envrun ./wardbox envrun --shell "$project/dash" -- true :: \
+	session_inside_cd ./wardbox envrun -- 'cd .' \
+	>"$work/turns" 2>"$work/errors" || true
+tee -a "$rows" <"$work/turns"
+sed -n 's/^spawn_median: /failed /p' "$work/errors"
+ratio session_inside_envrun_over_real session_inside_envrun session_inside_dash
 
 # One server for many lines: what each costs.
 served() { # LINE
