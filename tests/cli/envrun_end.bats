@@ -43,7 +43,7 @@ lines() {
 		true | A=2
 		(A=2)
 		{ A=2; }
-		! A=2
+		true; ! A=2
 		time A=2
 		if A=2; then :; fi
 		while A=2; do break; done
