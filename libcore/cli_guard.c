@@ -212,6 +212,7 @@ void cli_guard_tell(const struct guard_result *r)
 	const char *debug = getenv("WARDBOX_DEBUG");
 	char text[1024];
 	struct buf rule = BUF_FIXED(text);
+	bool said;
 
 	if (!r->ran || r->broken)
 		cli_diag(&r->diag);
@@ -223,13 +224,18 @@ void cli_guard_tell(const struct guard_result *r)
 			 "than allowed");
 	else if (r->run.cut)
 		cli_warn("output cut: it went over its limit on output");
-	if (!debug || !str_eq(debug, "1"))
+	/* A program may read what comes on stderr; a person can do something. */
+	said = r->ran && !r->broken && r->diag.text[0];
+	if (!debug || !str_eq(debug, "1")) {
+		if (said && isatty(STDERR_FILENO))
+			cli_diag(&r->diag);
 		return;
+	}
 	add_rule(&rule, v);
 	cli_warn("profile %s, session %s: %s by rule %s",
 		policy_profile_name(r->profile), r->session,
 		policy_decision_name(v->decision), buf_str(&rule));
-	if (r->ran && !r->broken && r->diag.text[0])
+	if (said)
 		cli_diag(&r->diag);
 }
 

@@ -119,6 +119,7 @@ int guard_load_policy(struct guard *g, struct diag *d)
 		err = policy_load(&g->policy, &where, d);
 	if (err)
 		return err;
+	policy_keep(g->policy, &where);
 	g->said = g->policy->why;
 	g->r->profile = policy_profile(g->policy, g->q->profile, &wish);
 	if (user == -EPERM && !wish.text[0])

@@ -180,6 +180,23 @@ int guard_record_relaxed(struct guard *g, struct diag *d)
 	return without_log(g, err);
 }
 
+/* Each time: what its owner wrote last does not hold. */
+static int record_stale(struct guard *g, struct diag *d)
+{
+	const struct diag *why = &g->policy->why;
+	const struct audit_fact facts[] = {
+		{.key = "why", .text = why->text},
+		{.key = "file", .text = why->file},
+		{.key = "line", .number = why->line},
+	};
+
+	if (!g->recording || g->policy->state != POLICY_STALE)
+		return 0;
+	return without_log(g, audit_event(&g->log, g->r->session, 0,
+				      "policy.stale", facts,
+				      why->file[0] ? ARRAY_SIZE(facts) : 1, d));
+}
+
 int guard_record_session(struct guard *g, struct diag *d)
 {
 	char hex[2 * AUDIT_HASH + 1];
@@ -192,10 +209,10 @@ int guard_record_session(struct guard *g, struct diag *d)
 		{.key = "profile", .text = policy_profile_name(g->r->profile)},
 		{.key = "sha256", .text = hex},
 	};
-	int err;
+	int err = record_stale(g, d);
 
-	if (!g->recording || !g->fresh)
-		return 0;
+	if (err || !g->recording || !g->fresh)
+		return err;
 	audit_add_hex(&sum, g->policy->sum, sizeof(g->policy->sum));
 	buf_str(&sum);
 	err = audit_event(&g->log, g->r->session, 0, "session.open", facts,

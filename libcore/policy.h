@@ -90,6 +90,10 @@ struct policy {
  * POLICY_BROKEN: a layer that tightens may not fall away. */
 int policy_load(
 	struct policy **p, const struct policy_where *w, struct diag *d);
+
+/* Writes the image of a system policy that root's command had to compile, and
+ * whose tests pass, for all that follow. Where it cannot, they compile. */
+void policy_keep(const struct policy *p, const struct policy_where *w);
 /* The file of uid's own layer: in config (XDG_CONFIG_HOME) where that is
  * absolute, else in home. -ENOENT when it is not there, with *out "" when it
  * could not be; -EPERM when it lies in the home of somebody else that uid may

@@ -342,6 +342,50 @@ ls'
 	[ "$status" -eq 0 ]
 }
 
+@test "root's first command keeps what it compiled, when the policy has rested" {
+	project
+	export WARDBOX
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy $'use FULL-AUTO\ndeny id=mine frob **' sh -c '
+		img=/run/wardbox/policy.img
+		at() { "$WARDBOX" sh -c "$1" 2>&1; }
+		at : && [ ! -e $img ] || exit 90 # may change again within a tick
+		sleep 2.2
+		setpriv --reuid 1000 --regid 1000 --clear-groups "$WARDBOX" sh -c : ||
+			exit 91
+		[ ! -e $img ] || exit 92
+		at : && [ "$(stat -c "%a %u" $img)" = "444 0" ] || exit 93
+		[ "$(ls /run/wardbox)" = "$(printf "0\n1000\npolicy.img")" ] || exit 94
+		at "frob x" | grep "rule mine" || exit 95
+		setpriv --reuid 1000 --regid 1000 --clear-groups "$WARDBOX" sh -c "frob x" 2>&1 |
+			grep "rule mine" || exit 96
+		was=$(stat -c "%i %Z" $img)
+		at : && [ "$(stat -c "%i %Z" $img)" = "$was" ] || exit 97
+		# Followed at once, and kept when it has rested.
+		echo "deny id=other blub **" >>/etc/wardbox/policy
+		at "blub x" | grep "rule other" || exit 98
+		[ "$(stat -c "%i %Z" $img)" = "$was" ] || exit 99
+		sleep 2.2
+		at : && [ "$(stat -c %i $img)" != "${was% *}" ] || exit 100
+		# The last good one; neither a broken one nor one whose tests fail is kept.
+		was=$(stat -c "%i %Z" $img)
+		echo "bogus" >>/etc/wardbox/policy
+		sleep 2.2
+		WARDBOX_DEBUG=1 at : | grep "policy:4:1: bogus" || exit 101
+		[ -z "$(at :)" ] || exit 104 # to a person alone
+		script -qec "$WARDBOX sh -c :" /dev/null </dev/null | grep "policy:4:1: bogus" ||
+			exit 105
+		"$WARDBOX" audit dump -o json | tail -n 4 | grep "policy.stale.*bogus.*\"line\":4" ||
+			exit 106
+		at "blub x" | grep "rule other" || exit 102
+		sed -i "s/^bogus/test FULL-AUTO deny \"true\"/" /etc/wardbox/policy
+		sleep 2.2
+		at :
+		[ "$(stat -c "%i %Z" $img)" = "$was" ] || exit 103'
+	echo "$status: $output"
+	[ "$status" -eq 0 ]
+}
+
 @test "compile writes an image, and a stale one is used with a warning" {
 	need unshare -m true
 	mkdir -p etc/policy.d run
