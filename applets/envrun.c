@@ -36,7 +36,7 @@ static const struct cli_opt options[] = {
 	CLI_SOME_TIME('t', struct envrun, timeout, "timeout", "TIME",
 		"end the command, and all it started, after TIME"),
 	CLI_FLAG('j', struct envrun, json, "json",
-		"print the outcome, output included, as one JSON line"),
+		"print the outcome, output too, as one JSON line"),
 	CLI_LIST('k', struct envrun, keep, "keep", "NAME",
 		"pass this variable of the caller's on, too (repeatable)"),
 	CLI_FLAG(0, struct envrun, strict, "strict",
@@ -50,7 +50,7 @@ static const struct cli_opt options[] = {
 	CLI_FLAG(0, struct envrun, serve, "serve-stdin",
 		"read commands from stdin, answer each with a JSON line"),
 	CLI_FLAG('0', struct envrun, nul, "null",
-		"with --serve-stdin: commands end with NUL, not newline"),
+		"with --serve-stdin: commands end with NUL"),
 };
 
 void envrun_put_error(struct json *j, const struct diag *d)

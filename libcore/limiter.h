@@ -73,6 +73,7 @@ struct limits {
 	uint64_t mem_peak;         /* bytes */
 	/* the rest is private */
 	int version; /* of the cgroup: 0 none, 1, 2 */
+	bool born;   /* the tree begins in it */
 	int parent[LIMITS_GROUPS], group[LIMITS_GROUPS]; /* directories */
 	char name[32];                                   /* of the groups */
 	uint64_t start_ns, look_ns, pause_ns;
@@ -93,6 +94,13 @@ struct limits {
 int limits_prepare(struct limits *l, const struct limits_spec *spec);
 /* Removes the cgroup; the tree must have ended. */
 void limits_release(struct limits *l);
+
+/* The cgroup, of version 2, that a process may be made in: to go there later
+ * waits for all CPUs, for milliseconds. -1. */
+static inline int limits_cradle(const struct limits *l)
+{
+	return l->version == 2 ? l->group[0] : -1;
+}
 
 /* In the child: joins the cgroup, sets rlimits. Raw calls alone. -errno. */
 int limits_enter(const struct limits *l);

@@ -275,12 +275,14 @@ void limits_cgroup_remove(struct limits *l)
 	l->version = 0;
 }
 
+/* Of version 1 one thread enters, which is all there is of this process: a
+ * process as a whole waits for all CPUs, for milliseconds where they are idle. */
 int limits_cgroup_enter(const struct limits *l)
 {
-	for (unsigned i = 0; i < LIMITS_GROUPS; i++) {
-		int err = l->group[i] < 0 ? 0 :
-					    write_at(l->group[i],
-						    "cgroup.procs", "0");
+	const char *list = l->version == 1 ? "tasks" : "cgroup.procs";
+
+	for (unsigned i = 0; i < LIMITS_GROUPS && !l->born; i++) {
+		int err = l->group[i] < 0 ? 0 : write_at(l->group[i], list, "0");
 
 		if (err < 0)
 			return err;

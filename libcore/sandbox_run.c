@@ -73,13 +73,28 @@ static pid_t share(struct start *st, int *pidfd)
 	return pid;
 }
 
-/* The raw call: the third argument is where the pidfd goes, everywhere. */
-static pid_t copy(unsigned flags, int *pidfd)
+/* The raw calls: the third argument of the older is where the pidfd goes,
+ * everywhere. Containers may refuse the newer. */
+static pid_t copy(struct sandbox *s, unsigned flags, int *pidfd)
 {
-	long pid = syscall(__NR_clone,
-		(unsigned long)(flags | SIGCHLD | (pidfd ? PIDFD_FLAG : 0)), 0,
-		pidfd, 0, 0);
+	const int cradle = limits_cradle(&s->limits);
+	const unsigned with = flags | (pidfd ? PIDFD_FLAG : 0);
+	struct clone_args2 args = {
+		.flags = with | CLONE_INTO_CGROUP_,
+		.pidfd = (uintptr_t)pidfd,
+		.exit_signal = SIGCHLD,
+		.cgroup = (uint64_t)cradle,
+	};
+	long pid = -1;
 
+	if (cradle >= 0 && !s->limits.born) {
+		s->limits.born = true;
+		pid = syscall(NR_CLONE3, &args, sizeof args);
+		s->limits.born = pid >= 0;
+	}
+	if (pid < 0)
+		pid = syscall(__NR_clone, (unsigned long)(with | SIGCHLD), 0,
+			pidfd, 0, 0);
 	return pid < 0 ? -errno : (pid_t)pid;
 }
 
@@ -89,7 +104,7 @@ static pid_t start_command(struct start *st, int *pidfd, bool shared)
 
 	if (shared)
 		return share(st, pidfd);
-	pid = copy(0, pidfd);
+	pid = copy(st->s, 0, pidfd);
 	if (pid == 0)
 		be_command(st);
 	return pid;
@@ -214,7 +229,7 @@ static pid_t start_init(struct start *st, bool shared)
 
 	if (shared)
 		return share_init(st);
-	pid = copy(st->s->clone_flags, &st->s->pidfd);
+	pid = copy(st->s, st->s->clone_flags, &st->s->pidfd);
 	if (pid == 0)
 		be_init(st);
 	return pid;
@@ -232,7 +247,8 @@ pid_t sandbox_spawn(
 	bool pidns = s->clone_flags & NS_PID;
 	/* Whoever answers the watch cannot wait for an exec that it sees; and it
 	 * is Landlock that keeps the command from the memory of an init. */
-	bool share_all = execs && (!pidns || s->ruleset_fd >= 0) &&
+	bool share_all = execs && limits_cradle(&s->limits) < 0 &&
+			 (!pidns || s->ruleset_fd >= 0) &&
 			 (s->pass || !(s->enforced & SANDBOX_WATCH));
 	pid_t pid;
 	int err;

@@ -17,6 +17,7 @@ enum {
 	NR_FSCONFIG = 431,
 	NR_FSMOUNT = 432,
 	NR_PIDFD_OPEN = 434,
+	NR_CLONE3 = 435,
 	NR_CLOSE_RANGE = 436,
 	NR_MOUNT_SETATTR = 442,
 };
@@ -35,6 +36,12 @@ enum {
 	NS_NET = 0x40000000,
 	NS_ALL = NS_TIME | NS_MOUNT | NS_CGROUP | NS_UTS | NS_IPC | NS_USER |
 		 NS_PID | NS_NET,
+};
+
+#define CLONE_INTO_CGROUP_ UINT64_C(0x200000000)
+struct clone_args2 {
+	uint64_t flags, pidfd, child_tid, parent_tid, exit_signal;
+	uint64_t stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
 
 enum {

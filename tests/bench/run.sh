@@ -32,6 +32,13 @@ in_turns "$runs" run_dash "$sh" -c : :: \
 ratio run_guarded_over_real run_guarded run_dash
 ratio run_bash_over_dash run_bash run_dash
 
+# One now and then, on a machine that is idle otherwise: where something waits for
+# other CPUs, it waits long.
+guarded ./spawn_median -i "$((runs / 3 + 1))" run_ls_dash "$sh" -c 'ls; ls' :: \
+	run_ls_guarded ./sh -c 'ls; ls' 2>>"$work/errors" >"$work/turns" || true
+tee -a "$rows" <"$work/turns"
+ratio run_ls_guarded_over_real run_ls_guarded run_ls_dash
+
 # The supervisor's own; its policy is compiled by now.
 if n=$(guarded timeout 60 "$lib/instructions" ./sh -c : 2>/dev/null); then
 	row "run_guarded_instructions $n count"

@@ -3,9 +3,11 @@
  *
  * spawn_median RUNS COMMAND [ARG...] [:: COMMAND [ARG...]]...
  * spawn_median -l RUNS NAME COMMAND [ARG...] [:: NAME COMMAND [ARG...]]...
+ * spawn_median -i RUNS NAME COMMAND [ARG...] [:: NAME COMMAND [ARG...]]...
  *
  * The commands take turns, so that a busy machine slows all alike. A line per
- * command: the median in microseconds; with -l "NAME median us p90". A command
+ * command: the median in microseconds; with -l "NAME median us p90"; with -i the
+ * same, and the machine is left idle before each, as by who types. A command
  * that cannot be executed or always fails is told on stderr, and by status 1.
  */
 #include <fcntl.h>
@@ -18,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COMMANDS = 16 };
+enum { COMMANDS = 16, IDLE_US = 60000 };
 
 static double once(char **argv, bool *worked)
 {
@@ -48,7 +50,8 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	bool labels = argc > 1 && strcmp(argv[1], "-l") == 0;
+	bool idle = argc > 1 && strcmp(argv[1], "-i") == 0;
+	bool labels = idle || (argc > 1 && strcmp(argv[1], "-l") == 0);
 	char **command[COMMANDS], *name[COMMANDS];
 	bool worked[COMMANDS] = {false};
 	size_t runs, count = 0;
@@ -74,8 +77,11 @@ int main(int argc, char **argv)
 	took = calloc(count * runs, sizeof *took);
 	dup2(open("/dev/null", O_RDWR), 1);
 	for (size_t r = 0; r < runs; r++)
-		for (size_t c = 0; c < count; c++)
+		for (size_t c = 0; c < count; c++) {
+			if (idle)
+				usleep(IDLE_US);
 			took[c * runs + r] = once(command[c], worked + c);
+		}
 	for (size_t c = 0; c < count; c++) {
 		qsort(took + c * runs, runs, sizeof *took, compare);
 		if (!worked[c]) {
