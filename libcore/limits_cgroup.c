@@ -63,18 +63,6 @@ static bool is_group_fs(const char *path, long magic)
 	return statfs(path, &fs) == 0 && (long)fs.f_type == magic;
 }
 
-/* The path of the own group for a controller. */
-static int own_path(const char *controller, char *out, size_t size)
-{
-	char text[4096 - 512];
-	struct buf b = BUF_FIXED(text);
-
-	if (limits_read(AT_FDCWD, "/proc/self/cgroup", &b) < 0)
-		return -ENOENT;
-	buf_str(&b);
-	return proc_cgroup(text, controller, out, size);
-}
-
 /* Its maker holds it from the start, be it still empty, or empty again. */
 static bool is_held(int parent, const char *name)
 {
@@ -183,8 +171,8 @@ static bool set2(struct limits *l)
 }
 
 /* From the own group upwards: one that holds processes cannot hand out
- * controllers, those above it usually do. */
-static bool make2(struct limits *l)
+ * controllers, those above it usually do. own: /proc/self/cgroup. */
+static bool make2(struct limits *l, const char *own)
 {
 	const char *base = "/sys/fs/cgroup";
 	char path[1024];
@@ -192,7 +180,7 @@ static bool make2(struct limits *l)
 	if (!is_group_fs(base, CGROUP2_MAGIC))
 		base = "/sys/fs/cgroup/unified";
 	if (!is_group_fs(base, CGROUP2_MAGIC) ||
-		own_path("", path, sizeof(path)) < 0)
+		proc_cgroup(own, "", path, sizeof(path)) < 0)
 		return false;
 	for (;;) {
 		char *up = strrchr(path, '/');
@@ -215,22 +203,23 @@ static bool make2(struct limits *l)
 	}
 }
 
-static bool make1(struct limits *l, unsigned i, const char *controller)
+static bool make1(struct limits *l, const char *own, unsigned i,
+	const char *controller)
 {
 	char base[64], path[1024];
 
 	BUF_PRINT(base, "/sys/fs/cgroup/%s", controller);
 	if (!is_group_fs(base, CGROUP1_MAGIC) ||
-		own_path(controller, path, sizeof(path)) < 0)
+		proc_cgroup(own, controller, path, sizeof(path)) < 0)
 		return false;
 	/* In a container the mount may start at the own group. */
 	return make_group(l, i, base, path) == 0 ||
 	       make_group(l, i, base, "") == 0;
 }
 
-static void set1(struct limits *l)
+static void set1(struct limits *l, const char *own)
 {
-	if (l->spec.mem && make1(l, MEMORY, "memory")) {
+	if (l->spec.mem && make1(l, own, MEMORY, "memory")) {
 		int dir = l->group[MEMORY];
 
 		if (write_number(dir, "memory.limit_in_bytes", l->spec.mem) ==
@@ -241,12 +230,12 @@ static void set1(struct limits *l)
 			l->how[LIMITS_MEM] = LIMITS_BY_CGROUP1;
 		}
 	}
-	if (!l->spec.tasks && l->spec.procs && make1(l, PIDS, "pids"))
+	if (!l->spec.tasks && l->spec.procs && make1(l, own, PIDS, "pids"))
 		write_number(l->group[PIDS], "pids.max", backstop(l));
-	if (l->spec.tasks && make1(l, PIDS, "pids") &&
+	if (l->spec.tasks && make1(l, own, PIDS, "pids") &&
 		write_number(l->group[PIDS], "pids.max", l->spec.tasks) == 0)
 		l->how[LIMITS_TASKS] = LIMITS_BY_CGROUP1;
-	if (l->spec.cpu_ns && make1(l, CPU, "cpuacct"))
+	if (l->spec.cpu_ns && make1(l, own, CPU, "cpuacct"))
 		l->how[LIMITS_CPU] = LIMITS_BY_CGROUP1;
 	for (unsigned i = 0; i < LIMITS_GROUPS; i++)
 		if (l->group[i] >= 0)
@@ -255,17 +244,21 @@ static void set1(struct limits *l)
 
 void limits_cgroup_make(struct limits *l)
 {
+	char text[4096 - 512];
+	struct buf own = BUF_FIXED(text);
 	struct timespec now;
 
 	if (!l->spec.mem && !l->spec.tasks && !l->spec.cpu_ns &&
 		!l->spec.procs)
 		return;
+	if (limits_read(AT_FDCWD, "/proc/self/cgroup", &own) < 0)
+		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	BUF_PRINT(l->name, "wardbox-%d-%lx", (int)getpid(), now.tv_nsec);
-	if (make2(l))
+	if (make2(l, buf_str(&own)))
 		l->version = 2;
 	else
-		set1(l);
+		set1(l, buf_str(&own));
 }
 
 void limits_cgroup_remove(struct limits *l)

@@ -63,24 +63,28 @@ const char *proc_value(const char *text, const char *key, size_t *len)
 	return NULL;
 }
 
-int proc_cgroup(char *text, const char *controller, char *out, size_t size)
+int proc_cgroup(
+	const char *text, const char *controller, char *out, size_t size)
 {
-	size_t n = strlen(controller);
+	const size_t n = strlen(controller);
 
-	for (char *line = text, *end; line; line = end) {
-		char *at, *path;
+	for (const char *line = text, *end; *line; line = end + (*end == '\n')) {
+		const char *at, *path;
 
-		end = strchr(line, '\n');
-		if (end)
-			*end++ = '\0';
-		at = strchr(line, ':');
-		path = at ? strchr(at + 1, ':') : NULL;
+		end = line + strcspn(line, "\n");
+		at = memchr(line, ':', (size_t)(end - line));
+		path = at ? memchr(at + 1, ':', (size_t)(end - at - 1)) : NULL;
 		while (path && at < path &&
 			!(strncmp(at + 1, controller, n) == 0 &&
 				(at[1 + n] == ':' || at[1 + n] == ',')))
 			at = strpbrk(at + 1, ":,");
-		if (path && at < path)
-			return str_copy(out, size, path + 1);
+		if (!path || at >= path)
+			continue;
+		if ((size_t)(end - path) > size)
+			return -ENAMETOOLONG;
+		memcpy(out, path + 1, (size_t)(end - path - 1));
+		out[end - path - 1] = '\0';
+		return 0;
 	}
 	return -ENOENT;
 }

@@ -29,9 +29,9 @@ const char *proc_stat(const char *line, unsigned n);
 const char *proc_value(const char *text, const char *key, size_t *len);
 
 /* PID/cgroup: the path that it has for a controller ("" is version 2); a line is
- * "NUMBER:CONTROLLER,...:PATH". Changes the text. -ENOENT, -ENAMETOOLONG. */
+ * "NUMBER:CONTROLLER,...:PATH". -ENOENT, -ENAMETOOLONG. */
 int proc_cgroup(
-	char *text, const char *controller, char *out, size_t size);
+	const char *text, const char *controller, char *out, size_t size);
 /* How much of such a line says where, and not in which login of a user. */
 size_t proc_cgroup_place(const char *line, size_t n);
 

@@ -64,13 +64,9 @@ static void cgroup(char *s, size_t size)
 		n = strcspn(s + at, "\n");
 		must(proc_cgroup_place(s + at, n) <= n);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		char *copy = strdup(s);
-
-		must(proc_cgroup(copy, names[i], path, sizeof path) != 0 ||
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		must(proc_cgroup(s, names[i], path, sizeof path) != 0 ||
 			(strlen(path) < sizeof path && !strchr(path, '\n')));
-		free(copy);
-	}
 }
 
 /* As the kernel writes a word. */
