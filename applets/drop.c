@@ -98,7 +98,7 @@ static int drop_run(int argc, char **argv)
 		(o.grants && drop_grants_file(&o, o.grants, &d) < 0) ||
 		(!o.granted && drop_preset(&o, "read-only", &d) < 0) ||
 		(o.preset && drop_preset(&o, o.preset, &d) < 0) ||
-		sandbox_grant_devices(&o.plan) < 0)
+		sandbox_grant_devices(&o.plan, SIZE_MAX) < 0)
 		cli_die_diag(EXIT_OURS, &d);
 	if (o.envp != environ || o.child_env.vec || o.clearenv)
 		o.envp = o.child_env.vec ? o.child_env.vec : none;

@@ -85,11 +85,12 @@ static int grant_programs(struct guard *g)
 	return err;
 }
 
-/* The devices that every program expects, and what the command is given. */
-static int grant_devices(struct guard *g)
+/* The devices that every program expects, as many of them as are meant, and what
+ * the command is given. */
+static int grant_devices(struct guard *g, size_t most)
 {
 	enum { OWN = STDERR_FILENO + 1 };
-	int err = sandbox_grant_devices(&g->plan);
+	int err = sandbox_grant_devices(&g->plan, most);
 	const char *name;
 	char text[32];
 
@@ -104,15 +105,25 @@ static int grant_devices(struct guard *g)
 	return err;
 }
 
-/* All that a shell which starts nothing opens by itself. */
+/* May it name a file, to open it? */
+static bool names_file(const char *line, size_t n)
+{
+	return memchr(line, '/', n) || memchr(line, '<', n) ||
+		memchr(line, '>', n);
+}
+
+/* All that a shell which starts nothing opens by itself, or its line with it. */
 static int grant_brief(struct guard *g)
 {
+	enum { NULL_AND_TTY = 2 };
 	static const char *const cache[] = {"/etc/ld.so.cache"};
+	const size_t most =
+		names_file(g->q->text, g->q->len) ? SIZE_MAX : NULL_AND_TTY;
 	int err = grant_programs(g);
 
 	if (!err)
 		err = grant_list(g, cache, 1, SANDBOX_RO, "system files");
-	return err ? err : grant_devices(g);
+	return err ? err : grant_devices(g, most);
 }
 
 static int grant_system(struct guard *g)
@@ -128,7 +139,7 @@ static int grant_system(struct guard *g)
 	if (!err)
 		err = grant_list(g, system_facts, ARRAY_SIZE(system_facts),
 			SANDBOX_RO, "system facts");
-	return err ? err : grant_devices(g);
+	return err ? err : grant_devices(g, SIZE_MAX);
 }
 
 static bool is_under(const char *path, const char *const *list, size_t n)

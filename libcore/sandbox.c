@@ -96,8 +96,8 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	return 0;
 }
 
-static const char devices[] = "/dev/null\0/dev/zero\0/dev/full\0"
-			      "/dev/random\0/dev/urandom\0/dev/tty\0";
+static const char devices[] = "/dev/null\0/dev/tty\0/dev/zero\0/dev/full\0"
+			      "/dev/random\0/dev/urandom\0";
 
 /* A grant of which nothing but the file itself is looked at. */
 static int grant_node(struct sandbox_plan *plan, const char *path,
@@ -110,11 +110,11 @@ static int grant_node(struct sandbox_plan *plan, const char *path,
 	return err;
 }
 
-int sandbox_grant_devices(struct sandbox_plan *plan)
+int sandbox_grant_devices(struct sandbox_plan *plan, size_t most)
 {
 	int err = 0;
 
-	for (const char *at = devices; *at && !err; at = str_nth(at, 1))
+	for (const char *at = devices; *at && most-- && !err; at = str_nth(at, 1))
 		err = grant_node(
 			plan, at, SANDBOX_READ | SANDBOX_WRITE, "device");
 	return err;

@@ -113,9 +113,9 @@ enum {
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why);
-/* The devices that every program expects: null, zero, full, random, urandom
- * and tty, read and written. */
-int sandbox_grant_devices(struct sandbox_plan *plan);
+/* The first of the devices that every program expects: null, tty, zero, full,
+ * random, urandom; read and written. */
+int sandbox_grant_devices(struct sandbox_plan *plan, size_t most);
 /* What a descriptor is open on, where that is a file or a terminal: by its name
  * /dev/stdin or /dev/fd/N the command may do what it may do by the descriptor.
  * name is that in /proc/self/fd. Compile it while it is what it is now. */

@@ -270,6 +270,23 @@ path rw $ROOT' -c 'touch ../out'
 	[ "$status" -eq 126 ]
 }
 
+@test "a line that starts no program has the devices that it names" {
+	local device
+	for device in null zero urandom; do
+		run g FULL-AUTO -c ": </dev/$device"
+		[ "$status" -eq 0 ]
+		run g FULL-AUTO -c "d=/dev; exec 3<\$d/$device"
+		[ "$status" -eq 0 ]
+	done
+	run g FULL-AUTO -c 'exec 3<>/dev/null; echo x >&3'
+	[ "$status" -eq 0 ]
+	run g FULL-AUTO -c 'exec 3>/dev/full'
+	[ "$status" -eq 126 ]
+	run g FULL-AUTO -c ': & wait' # its input is null
+	[ "$status" -eq 0 ]
+	[ "$output" = "" ]
+}
+
 @test "the tree ends with the command, and says which limit ended it" {
 	run g FULL-AUTO -c "sleep 321.$$ & echo started"
 	[ "$output" = started ]
