@@ -74,10 +74,11 @@ static pid_t share(struct start *st, int *pidfd)
 }
 
 /* The raw calls: the third argument of the older is where the pidfd goes,
- * everywhere. Containers may refuse the newer. */
+ * everywhere. Containers may refuse the newer. An init is no part of what is
+ * limited. */
 static pid_t copy(struct sandbox *s, unsigned flags, int *pidfd)
 {
-	const int cradle = limits_cradle(&s->limits);
+	const int cradle = flags & NS_PID ? -1 : limits_cradle(&s->limits);
 	const unsigned with = flags | (pidfd ? PIDFD_FLAG : 0);
 	struct clone_args2 args = {
 		.flags = with | CLONE_INTO_CGROUP_,
@@ -87,7 +88,7 @@ static pid_t copy(struct sandbox *s, unsigned flags, int *pidfd)
 	};
 	long pid = -1;
 
-	if (cradle >= 0 && !s->limits.born) {
+	if (cradle >= 0) {
 		s->limits.born = true;
 		pid = syscall(NR_CLONE3, &args, sizeof args);
 		s->limits.born = pid >= 0;
@@ -164,7 +165,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_init(
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, err);
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &st->mask);
-	pid = start_command(st, NULL, st->execs);
+	pid = start_command(
+		st, NULL, st->execs && limits_cradle(&s->limits) < 0);
 	if (pid < 0)
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, pid);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

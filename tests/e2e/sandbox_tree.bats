@@ -207,8 +207,12 @@ gone() { # NUMBER: soon
 		works strace -qq -f -e fault=clone3:error=ENOSYS -o "$PLACE/trace" \
 			"$BIN/wardbox" drop $limit --rox=/ -- cat /proc/self/cgroup
 		[[ $out == *wardbox-* ]]
-		works "$BIN/wardbox" drop $limit --unshare-pid --rox=/ -- cat /proc/self/cgroup
+		# The init of a pid namespace is in none: it would count.
+		works strace -qq -f -o "$PLACE/trace" "$BIN/wardbox" drop $limit \
+			--unshare-pid --rox=/ -- cat /proc/self/cgroup
 		[[ $out == *wardbox-* ]]
+		not grep -E '"cgroup.procs", O_WRONLY' "$PLACE/trace"
+		not grep -E 'clone3.*CLONE_NEWPID' "$PLACE/trace"
 	done
 	[ $ways -gt 0 ] || skip "no cgroup here"
 }
