@@ -46,7 +46,7 @@ static const struct cli_opt options[] = {
 	CLI_FLAG(0, struct envrun, diff, "diff",
 		"say on stderr what the command changed; without one, what the last did"),
 	CLI_FLAG('i', struct envrun, repl, "repl",
-		"read commands from the terminal, one after the other"),
+		"read commands from the terminal"),
 	CLI_FLAG(0, struct envrun, serve, "serve-stdin",
 		"read commands from stdin, answer each with a JSON line"),
 	CLI_FLAG('0', struct envrun, nul, "null",

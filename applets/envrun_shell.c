@@ -94,10 +94,10 @@ static bool brings_code(char *const *env)
 static enum envrun_end end_of(const struct envrun *e,
 	const struct guard_request *q, const char *line)
 {
-	enum envrun_end end = envrun_end_of(line);
+	enum envrun_end end = ENVRUN_END_TRAPS;
 
-	if (!is_known(shell_name(e)))
-		return ENVRUN_END_TRAPS;
+	if (is_known(shell_name(e)))
+		end = envrun_end_of(line);
 	/* An option it would be, $? is another's, and what is not in the line
 	 * was not read. */
 	if (end == ENVRUN_END_SAME &&
