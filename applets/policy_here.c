@@ -142,17 +142,8 @@ struct policy_request policy_request_here(
 
 void policy_write(const char *file, const void *bytes, size_t n, mode_t mode)
 {
-	size_t n_dir = (size_t)(path_base(file) - file);
-	char dir[1200];
-	int rc = n_dir < sizeof(dir) ? 0 : -ENAMETOOLONG;
+	int rc = file_make(file, bytes, n, mode, true);
 
-	if (n_dir && rc == 0) {
-		memcpy(dir, file, n_dir);
-		dir[n_dir] = 0;
-		rc = file_mkdirs(dir, 0755);
-	}
-	if (rc == 0)
-		rc = file_replace(AT_FDCWD, file, bytes, n, mode, true);
 	if (rc < 0)
 		cli_die(EXIT_FOUND, "%s: %s", file, strerror(-rc));
 }

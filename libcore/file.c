@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "path.h"
 #include "str.h"
 
 enum { PROC_FILE = 1000 };
@@ -187,4 +188,19 @@ int file_mkdirs(const char *path, mode_t mode)
 	if (mkdir(part, mode) && errno != EEXIST)
 		return errno == ENOENT && denied ? denied : -errno;
 	return 0;
+}
+
+int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
+	bool sync)
+{
+	const size_t n_dir = (size_t)(path_base(path) - path);
+	char dir[1200];
+	int err = n_dir < sizeof(dir) ? 0 : -ENAMETOOLONG;
+
+	if (n_dir && !err) {
+		memcpy(dir, path, n_dir);
+		dir[n_dir] = '\0';
+		err = file_mkdirs(dir, 0755);
+	}
+	return err ? err : file_replace(AT_FDCWD, path, bytes, n, mode, sync);
 }

@@ -1,12 +1,8 @@
 /* policy_keep.c - what was compiled, kept for the commands that follow
  * SPDX-License-Identifier: MIT
  */
-#include <fcntl.h>
-#include <string.h>
-
 #include "clock.h"
 #include "file.h"
-#include "path.h"
 #include "policy_load.h"
 
 /* A file's time is no finer than a tick of the clock: what was written a moment
@@ -29,18 +25,12 @@ void policy_keep(const struct policy *p, const struct policy_where *w)
 {
 	struct policy_image *img = p->layer[POLICY_LAYER_SYSTEM];
 	struct policy alone = {.layer[POLICY_LAYER_SYSTEM] = img};
-	char dir[1200];
-	size_t n = w->image ? (size_t)(path_base(w->image) - w->image) : 0;
 	struct diag quiet = {0};
 	unsigned ran;
 
-	if (!n || n >= sizeof dir || w->uid || w->system_uid ||
-		p->state != POLICY_GOOD || img->how != IMG_OWNED ||
-		!is_settled(img) || policy_test(&alone, &ran, &quiet))
+	if (!w->image || w->uid || w->system_uid || p->state != POLICY_GOOD ||
+		img->how != IMG_OWNED || !is_settled(img) ||
+		policy_test(&alone, &ran, &quiet))
 		return;
-	memcpy(dir, w->image, n);
-	dir[n] = '\0';
-	if (file_mkdirs(dir, 0755) == 0)
-		file_replace(AT_FDCWD, w->image, img->head, img->head->size,
-			0444, false);
+	file_make(w->image, img->head, img->head->size, 0444, false);
 }
