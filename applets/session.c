@@ -39,7 +39,8 @@ int session_open(const struct session_where *w, bool make)
 	struct diag d = {0};
 	int dir = session_dir(w, make, NULL, &d);
 
-	if (dir < 0 && make)
+	/* One that is not there holds nothing; of another it cannot be told. */
+	if (dir < 0 && (make || dir != -ENOENT))
 		cli_die_diag(EXIT_FOUND, &d);
 	return dir;
 }
@@ -88,6 +89,29 @@ const char *session_operand(int argc, char **argv)
 	return argc > 1 ? argv[1] : NULL;
 }
 
+/* Makes it; of a dry run only what would be in the way is told. */
+static int make(const struct session_opts *o, const struct session_where *w,
+	const char *id, const struct state *s, struct diag *d)
+{
+	autofd int dir = session_open(w, !o->dry_run), lock = -1;
+	autostate struct state there = STATE_INIT;
+	int err;
+
+	if (o->dry_run)
+		return dir < 0 || session_load(dir, w->uid, id, &there, NULL) ==
+					-ENOENT
+			? 0
+			: diag_fail(d, -EEXIST,
+				  "there is a session %s already", id);
+	lock = session_lock(dir, d);
+	err = lock < 0 ? lock : session_create(dir, id, s, d);
+	if (!err && o->here)
+		err = session_bind(w, dir, id, d);
+	if (!err)
+		note("session.open", id, w->cwd);
+	return err;
+}
+
 static int create(void *into, int argc, char **argv)
 {
 	const struct session_opts *o = into;
@@ -98,8 +122,6 @@ static int create(void *into, int argc, char **argv)
 	struct session_name name;
 	static char full[PATH_MAX];
 	struct diag d = {0};
-	autofd int dir = -1, lock = -1;
-	int err;
 
 	session_where_am_i(&w);
 	if (wanted)
@@ -112,14 +134,8 @@ static int create(void *into, int argc, char **argv)
 	if (state_path(&s.workspace, w.workspace) ||
 		(o->cwd && state_path(&s.cwd, full)))
 		cli_die(EXIT_FOUND, "out of memory");
-	dir = session_open(&w, true);
-	lock = session_lock(dir, &d);
-	err = lock < 0 ? lock : session_create(dir, name.id, &s, &d);
-	if (!err && o->here)
-		err = session_bind(&w, dir, name.id, &d);
-	if (err)
+	if (make(o, &w, name.id, &s, &d))
 		cli_die_diag(EXIT_FOUND, &d);
-	note("session.open", name.id, w.cwd);
 	if (o->json)
 		session_print_made(&out, name.id, &s);
 	else
@@ -290,7 +306,7 @@ static const struct cli_opt options[] = {
 		"end: those not used for TIME, such as 12h or 7d"),
 	CLI_FLAG('a', struct session_opts, all, "all", "end: every session"),
 	CLI_FLAG('n', struct session_opts, dry_run, "dry-run",
-		"env, end: only print what would be"),
+		"create, env, end: only print what would be"),
 };
 
 static const struct cli_verb verbs[] = {

@@ -237,7 +237,7 @@ int session_run_show(void *into, int argc, char **argv)
 	session_where_am_i(&w);
 	session_pick(&w, session_operand(argc, argv), false, &name);
 	dir = session_dir(&w, false, base, &d);
-	err = dir < 0 ? -ENOENT : session_load(dir, w.uid, name.id, &s, &d);
+	err = dir < 0 ? dir : session_load(dir, w.uid, name.id, &s, &d);
 	if (err == -ENOENT && argv[1])
 		cli_die(EXIT_FOUND, "there is no session %s", argv[1]);
 	if (err && err != -ENOENT)

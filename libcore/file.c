@@ -154,6 +154,11 @@ int file_private_dir(
 	if (fstat(fd, &st))
 		return diag_errno(d, -errno, "%s", name);
 	if (st.st_uid != uid || (st.st_mode & 077)) {
+		char full[PATH_MAX];
+
+		/* Who is to mend it has to know where it is. */
+		if (!path_of_fd(fd, full, sizeof full))
+			name = full;
 		diag_fail(d, -EPERM,
 			"%s is not private (uid %u, mode %04o; expected uid %u,"
 			" mode 0700)",

@@ -137,6 +137,33 @@ lines$" out
 	stat -c %a "$RUN"/wardbox/*/sessions/s.state | grep -qx 600
 }
 
+@test "a dry run of create makes nothing, and tells what would be in the way" {
+	run box session create --dry-run --here s
+	[ "$status" -eq 0 ]
+	[ "$output" = s ]
+	[ -z "$(find "$RUN" "$LOG" -mindepth 1)" ]
+	box session create s >/dev/null
+	run box session create --dry-run s
+	[ "$status" -eq 1 ]
+	[[ $output == *"there is a session s already"* ]]
+	run box session create --dry-run 'a b'
+	[ "$status" -eq 2 ]
+}
+
+@test "sessions that others could have written are not passed over in silence" {
+	box session create s >/dev/null
+	chmod 777 "$RUN"/wardbox/*/sessions
+	for verb in list show end env; do
+		run box session "$verb"
+		[ "$status" -eq 1 ]
+		[[ $output == *"/run/wardbox/$(id -u)/sessions is not private"* ]]
+	done
+	chmod 700 "$RUN"/wardbox/*/sessions
+	run box session list
+	[ "$status" -eq 0 ]
+	[[ $output == *" s "* ]]
+}
+
 @test "end forgets a session and the workspace's claim on it" {
 	box session create --here s >/dev/null
 	run box session end --dry-run s

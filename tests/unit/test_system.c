@@ -253,6 +253,7 @@ static void planted_things_are_refused(void **state)
 	assert_int_equal(
 		file_private_dir(dir, "p", geteuid(), true, &d), -EPERM);
 	assert_non_null(strstr(d.text, "not private"));
+	assert_non_null(strstr(d.text, name)); /* and where it is */
 	assert_int_equal(fchmodat(dir, "p", 0700, 0), 0);
 	assert_int_equal(symlinkat("p", dir, "link"), 0);
 	assert_true(file_private_dir(dir, "link", geteuid(), true, &d) < 0);
