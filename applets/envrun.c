@@ -56,6 +56,8 @@ static const struct cli_opt options[] = {
 void envrun_put_error(struct json *j, const struct diag *d)
 {
 	json_put_str(j, "error", d->text);
+	if (d->file[0])
+		json_put_str(j, "file", d->file);
 	if (d->hint[0])
 		json_put_str(j, "hint", d->hint);
 }

@@ -19,10 +19,13 @@ int envrun_load(struct envrun *e, struct diag *d)
 
 	state_release(s);
 	*s = STATE_INIT;
-	if (e->file_name[0])
-		err = state_load(e->dir, e->file_name, geteuid(), s, d);
-	else
+	if (!e->file_name[0]) {
 		err = session_load(e->dir, geteuid(), e->id, s, d);
+	} else {
+		err = state_load(e->dir, e->file_name, geteuid(), s, d);
+		if (err)
+			diag_hint(d, "without the file the state begins anew");
+	}
 	return err == -ENOENT ? 0 : err;
 }
 

@@ -5,12 +5,10 @@
  * (RFC 8949, 4.2.1). Each kind of row is an array of rows, each row the array
  * of its columns: a reference is replaced by what it refers to.
  */
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cbor.h"
-#include "file.h"
 #include "policy_applet.h"
 #include "policy_image.h"
 
@@ -191,8 +189,8 @@ int policy_export(void *into, int argc, char **argv)
 	const struct policy_opts *o = into;
 	autohere struct policy_here *h = NULL;
 	autobuf struct buf out = BUF_INIT(16 << 20);
+	struct json j = JSON_INIT(&out);
 	size_t n = 0;
-	int rc;
 
 	(void)argc;
 	(void)argv;
@@ -214,11 +212,12 @@ int policy_export(void *into, int argc, char **argv)
 	if (!o->output && isatty(STDOUT_FILENO))
 		cli_die_usage(o->spec,
 			"CBOR is not for a terminal; see --output");
-	rc = o->output ? file_replace(AT_FDCWD, o->output, out.data, out.len,
-				 0644, false)
-		       : file_write_all(STDOUT_FILENO, out.data, out.len);
-	if (rc < 0)
-		cli_die(EXIT_FOUND, "%s: %s", o->output ? o->output : "stdout",
-			strerror(-rc));
+	if (o->output && !o->dry_run)
+		policy_write(o->output, out.data, out.len, 0644);
+	if (o->output)
+		buf_clear(&out);
+	if (o->output && o->dry_run)
+		policy_wrote(o, &j, o->output, NULL);
+	cli_print(&out);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }

@@ -63,6 +63,13 @@ enum dirs_verb dirs_parse(const char *line, char *word, size_t size)
 		return verb;
 	if ((word[0] == '-' && word[1]) || (n && verb >= DIRS_POPD))
 		return DIRS_NONE;
+	/* bash knows "~-" and "~2", and whether a name before ".." has to be
+	 * there is each shell's own. */
+	if (verb == DIRS_CD &&
+		((*word == '~' && (word[1] == '+' || word[1] == '-' ||
+					  chr_digit(word[1]))) ||
+			str_find(word + strspn(word, "./"), "/..")))
+		return DIRS_NONE;
 	return verb;
 }
 

@@ -565,6 +565,13 @@ time.sleep(60)' >port &
 	END
 	run policy export x
 	[ "$status" -eq 2 ]
+	run policy export --dry-run --output dry.cbor
+	[ "$status" -eq 0 ]
+	[ "$output" = "dry.cbor (not written)" ]
+	[ ! -e dry.cbor ]
+	# Who stopped reading needs no word of it.
+	(trap '' PIPE && policy export 2>err) | head -c 1 >first
+	[ -s first ] && [ ! -s err ]
 }
 
 @test "the dialect is part of the question" {
