@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "audit_read_json.h"
 #include "diff.h"
+#include "file.h"
 #include "profile.h"
 #include "profile_change.h"
 #include "profile_edit.h"
@@ -25,10 +28,25 @@ struct acting {
 	size_t at;            /* the goal in hand */
 };
 
+/* What fish reads in each session besides the files of its conf.d. */
+static void read_beside(const char *path, struct buf *text)
+{
+	autobuf struct buf name = BUF_INIT(PATH_MAX);
+	const char *dir = str_find(path, "/conf.d/");
+
+	if (!dir)
+		return;
+	buf_add(&name, path, (size_t)(dir - path));
+	buf_adds(&name, "/config.fish");
+	if (file_read(AT_FDCWD, buf_str(&name), text))
+		buf_clear(text);
+}
+
 static int edit(void *ctx, const char *text, size_t n, bool missing,
 	struct buf *out, enum profile_action *action, struct diag *d)
 {
 	const struct acting *a = ctx;
+	autobuf struct buf beside = BUF_INIT(PROFILE_TEXT_MAX);
 	const struct profile_items *items = a->act->items;
 	struct profile_change change = {
 		.id = a->o->id,
@@ -38,6 +56,7 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 		.item = items ? items->item : NULL,
 		.count = items ? items->count : 0,
 		.exists = items ? items->exists : NULL,
+		.beside = &beside,
 		.raw = a->act->raw,
 		.remove = a->act->remove,
 		.force = a->o->force,
@@ -46,6 +65,8 @@ static int edit(void *ctx, const char *text, size_t n, bool missing,
 		.no_file = missing,
 	};
 
+	if (change.family == FAMILY_FISH)
+		read_beside(a->goals->goal[a->at].file.path, &beside);
 	return profile_edit(&change, text, n, out, action, d);
 }
 

@@ -139,17 +139,19 @@ static int print_usage(void)
 	return EXIT_OK;
 }
 
-/* One name in the directory; something else already there is never replaced.
- * 0, or -errno when the link could not be made or is not ours. */
+/* One name in the directory, unless it is only to be told; something else
+ * already there is never replaced. 0, or -errno when the link could not be made or is not ours. */
 static int make_link(
 	const struct toplevel *t, int dir, const char *self, const char *name)
 {
 	struct stat there, here;
+	int err = t->dry_run ? fstatat(dir, name, &there, AT_SYMLINK_NOFOLLOW)
+		: t->hard    ? linkat(AT_FDCWD, self, dir, name, 0)
+			     : symlinkat(self, dir, name);
 
-	if (t->hard ? linkat(AT_FDCWD, self, dir, name, 0) == 0
-		    : symlinkat(self, dir, name) == 0)
+	if (t->dry_run ? err : !err)
 		return 0;
-	if (errno != EEXIST)
+	if (err && errno != EEXIST)
 		return -errno;
 	if (fstatat(dir, name, &there, 0) || stat(self, &here))
 		return -EEXIST;
@@ -174,12 +176,11 @@ static int install_links(const struct toplevel *t)
 	self[n] = '\0';
 	for (size_t i = 0; i < applet_names_count; i++) {
 		const char *name = applet_names[i].name;
-		int err = 0;
+		int err;
 
 		if (is_pattern(name))
 			continue;
-		if (!t->dry_run)
-			err = make_link(t, dir, self, name);
+		err = make_link(t, dir, self, name);
 		if (err) {
 			cli_warn("%s/%s: %s", t->links, name, strerror(-err));
 			code = EXIT_FOUND;

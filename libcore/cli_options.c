@@ -89,6 +89,11 @@ static void store_list(
 	list->item[list->count++] = value;
 }
 
+static bool is_place(const char *arg)
+{
+	return str_eq(arg, "DIR") || str_eq(arg, "FILE");
+}
+
 static void store(const struct parse *p, const struct cli_opt *o,
 	const char *shown, const char *value)
 {
@@ -106,6 +111,10 @@ static void store(const struct parse *p, const struct cli_opt *o,
 		*at.flag = true;
 		break;
 	case CLI_KIND_STR:
+		/* "$UNSET" is not what the option would be without it. */
+		if (!*value && is_place(cli_part(o->text)))
+			mistake(p, "%s needs a %s, not an empty name", shown,
+				cli_part(o->text));
 		*at.str = value;
 		break;
 	case CLI_KIND_UINT:

@@ -30,12 +30,26 @@ const char *profile_action_name(enum profile_action action)
 	return names[action];
 }
 
-/* Is it in the file already, by the user's own doing? 1, 0, -errno. */
-static int is_foreign(const struct edit *e, size_t index)
+/* Is it in the text, but for what is to be skipped? 1, 0, -errno. */
+static int is_in(const struct edit *e, const struct rc_source *source,
+	size_t index, const size_t (*skip)[2], size_t skips)
 {
 	const struct profile_change *c = e->change;
 	const struct profile_item *item = &c->item[index];
+
+	if (item->what != PROFILE_VAR)
+		return rc_path_has(source, item->dir->text,
+			c->exists && c->exists[index], skip, skips);
+	return rc_var_has(source, item->name, item->value, skip, skips);
+}
+
+/* Is it there already, by the user's own doing? 1, 0, -errno. */
+static int is_foreign(const struct edit *e, size_t index)
+{
+	const struct profile_change *c = e->change;
+	struct rc_source beside = e->source;
 	size_t skip[PROFILE_BLOCKS][2];
+	int err;
 
 	if (c->force)
 		return 0;
@@ -44,11 +58,12 @@ static int is_foreign(const struct edit *e, size_t index)
 		skip[i][0] = e->blocks->block[i].begin;
 		skip[i][1] = e->blocks->block[i].end;
 	}
-	if (item->what != PROFILE_VAR)
-		return rc_path_has(&e->source, item->dir->text,
-			c->exists && c->exists[index], skip, e->blocks->count);
-	return rc_var_has(
-		&e->source, item->name, item->value, skip, e->blocks->count);
+	err = is_in(e, &e->source, index, skip, e->blocks->count);
+	if (err || !c->beside || !c->beside->len)
+		return err;
+	beside.text = c->beside->data;
+	beside.len = c->beside->len;
+	return is_in(e, &beside, index, NULL, 0);
 }
 
 /* The line in body[0..n) that starts at *at: its length with the newline. */

@@ -33,6 +33,8 @@ struct profile_change {
 	size_t count;
 	/* Per directory item: is it there on the disk? NULL: none is. */
 	const bool *exists;
+	/* What every session reads besides the file: as good as in it. Or NULL. */
+	const struct buf *beside;
 	/* Lines given whole instead of items: a fix's block. */
 	const char *raw;
 	bool remove;  /* the items, or with count 0 the whole block */

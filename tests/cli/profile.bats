@@ -73,6 +73,26 @@ sum() { sha256sum <"$1"; }
 	cmp "$HOME/old" "$HOME/.bashrc"
 }
 
+@test "what config.fish does already is not done again beside it" {
+	mkdir -p "$HOME/.config/fish"
+	printf 'set -gx PATH $HOME/a $PATH\nset -gx V 1\n' \
+		>"$HOME/.config/fish/config.fish"
+	run -0 profile add -y --shell fish '$HOME/a'
+	[[ $output == *unchanged* ]]
+	run -0 profile set -y --shell fish V=1
+	[ ! -e "$HOME/.config/fish/conf.d/profile-default.fish" ]
+	# Another directory, another value, what is only a comment.
+	run -0 profile add -y --shell fish '$HOME/ab'
+	profile set -q -y --shell fish V=2
+	echo '# fish_add_path /opt/c' >>"$HOME/.config/fish/config.fish"
+	profile add -q -y --shell fish /opt/c "$HOME/a"
+	run -0 cat "$HOME/.config/fish/conf.d/profile-default.fish"
+	[[ $output == *'"$HOME/ab"'* && $output == *'"2"'* && $output == */opt/c* ]]
+	[[ $output != *'$HOME/a"'* ]]
+	profile add -q -y --shell fish --force "$HOME/a"
+	grep -q '"$HOME/a"' "$HOME/.config/fish/conf.d/profile-default.fish"
+}
+
 @test "each shell gets its own files" {
 	profile add -q -y --shell zsh /opt/x
 	[ -f "$HOME/.zprofile" ]

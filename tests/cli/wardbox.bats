@@ -82,6 +82,27 @@ as_name() {
 	[[ $output == *"unknown option --;"* ]]
 }
 
+@test "an empty directory or file name is not what comes without the option" {
+	local args
+	for args in 'install --root= --status' 'profile --home= detect' \
+		'session --cwd= create' 'policy --batch= test' 'audit --dir=' \
+		'profile --backup-dir= -n add /opt/x'; do
+		# shellcheck disable=SC2086 # words
+		run "$WARDBOX" $args
+		[ "$status" -eq 2 ]
+		[[ $output == *" needs a "*", not an empty name"* ]]
+	done
+	run "$WARDBOX" install --root "" --status
+	[ "$status" -eq 2 ]
+	[[ $output == *"--root needs a DIR"* ]]
+	run "$WARDBOX" exec -C "" -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"-C needs a DIR"* ]]
+	# A name of nothing is one.
+	run "$WARDBOX" exec --argv0 "" -- true
+	[[ $output != *"needs a"* ]]
+}
+
 @test "abbreviated options are refused, naming the whole" {
 	run "$WARDBOX" --vers
 	[ "$status" -eq 2 ]
@@ -128,6 +149,12 @@ as_name() {
 	run "$WARDBOX" --install-links "$O/test/hard.$$" --dry-run
 	[ "$status" -eq 0 ]
 	[ -z "$(ls "$O/test/hard.$$")" ]
+	echo mine >"$O/test/hard.$$/sh"
+	run "$WARDBOX" --install-links "$O/test/hard.$$" --dry-run
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"hard.$$/sh: File exists"* ]]
+	[[ "$output" != *"hard.$$/sh ->"* && "$output" == *"hard.$$/bash ->"* ]]
+	rm "$O/test/hard.$$/sh"
 	run "$WARDBOX" --install-links "$O/test/hard.$$" --hard
 	[ "$status" -eq 0 ]
 	[ "$O/test/hard.$$/doctor" -ef "$WARDBOX" ]
