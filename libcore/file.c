@@ -201,11 +201,17 @@ int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
 	const size_t n_dir = (size_t)(path_base(path) - path);
 	char dir[1200];
 	int err = n_dir < sizeof(dir) ? 0 : -ENAMETOOLONG;
+	mode_t mask;
 
 	if (n_dir && !err) {
 		memcpy(dir, path, n_dir);
 		dir[n_dir] = '\0';
+		/* What all are to read they must be able to reach. */
+		mask = umask(022);
+		if (!(mode & S_IROTH))
+			umask(mask);
 		err = file_mkdirs(dir, 0755);
+		umask(mask);
 	}
 	return err ? err : file_replace(AT_FDCWD, path, bytes, n, mode, sync);
 }

@@ -39,7 +39,8 @@ int file_private_dir(
 /* mkdir -p for the missing parts, 0755 or mode for the last one. */
 int file_mkdirs(const char *path, mode_t mode);
 
-/* file_replace of a path whose directory is made where it is missing, 0755. */
+/* file_replace of a path whose directory is made where it is missing: 0755, less
+ * the umask unless mode lets everybody read the file. */
 int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
 	bool sync);
 

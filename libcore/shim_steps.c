@@ -173,6 +173,8 @@ static int make_dir(struct shim_root *r, const char *path)
 	char name[SHIM_PATH_MAX];
 	autofd int dir = shim_root_openat(r, path, O_PATH | O_DIRECTORY);
 	autofd int parent = -1;
+	mode_t mask;
+	int err;
 
 	if (dir >= 0)
 		return r->recorded ? 0 : claim_empty(r, path);
@@ -181,9 +183,11 @@ static int make_dir(struct shim_root *r, const char *path)
 	parent = shim_open_parent(r, path, name);
 	if (parent < 0)
 		return parent;
-	if (mkdirat(parent, name, 0755))
-		return -errno;
-	return add_made(r, path);
+	/* Each user's shell reads the policy in it. */
+	mask = umask(022);
+	err = mkdirat(parent, name, 0755) ? -errno : 0;
+	umask(mask);
+	return err ? err : add_made(r, path);
 }
 
 int shim_make_etc(struct shim_root *r, struct diag *d)

@@ -42,6 +42,19 @@ state_of() { # PATH
 	picture "$R" | diff before -
 }
 
+@test "the policy is for all users, whatever the umask" {
+	root_busybox "$R"
+	picture "$R" >before
+	umask 077
+	put
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a "$R/etc/wardbox")" = 755 ]
+	[ "$(stat -c %a "$R/etc/wardbox/policy")" = 644 ]
+	[ "$(stat -c %a "$R/etc/wardbox/install")" = 644 ]
+	put --uninstall
+	picture "$R" | diff before -
+}
+
 @test "a busybox root: links stay links, undo is exact" {
 	root_busybox "$R"
 	picture "$R" >before

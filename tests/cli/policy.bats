@@ -592,6 +592,19 @@ time.sleep(60)' >port &
 	[ "$status" -eq 11 ]
 }
 
+@test "a policy is written to where all can read it, a key is not" {
+	umask 077
+	run policy export --output policy.d/all.cbor
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a policy.d policy.d/all.cbor)" = "755
+644" ]
+	run policy keygen --key keys/mine
+	[ "$status" -eq 0 ]
+	[ "$(stat -c %a keys keys/mine)" = "700
+600" ]
+	[ "$(umask)" = 0077 ]
+}
+
 @test "check and suggest as JSON" {
 	printf 'policy 1 project\ndeny\n' >bad
 	run policy check --json bad
