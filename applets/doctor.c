@@ -11,6 +11,7 @@
  *	  works, what it is for, and what to do where it does not.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
@@ -281,6 +282,8 @@ static int doctor_run(int argc, char **argv)
 	int code = EXIT_OK;
 	size_t n;
 
+	/* Ignored, as some callers leave it, no child would be seen to end. */
+	signal(SIGCHLD, SIG_DFL);
 	if (cli_parse(&doctor_cli, &o, argc, argv) < argc)
 		cli_die_usage(&doctor_cli, "takes no operands");
 	if (!f || uname(&u) < 0)

@@ -20,6 +20,7 @@
  *	  Without it profile writes and takes out, and finds no faults.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "applet.h"
@@ -232,6 +233,8 @@ static int run(int argc, char **argv)
 	if (argc == 3 && str_eq(argv[1], "@answer"))
 		return profile_answer(argv[2], profile_environ()) ? EXIT_FOUND
 								  : EXIT_OK;
+	/* Ignored, as some callers leave it, nobody is told how a shell ended. */
+	signal(SIGCHLD, SIG_DFL);
 	respell(&o, argc, argv);
 	first = cli_parse(&spec, &o, argc, argv);
 	settle(&o);

@@ -101,3 +101,13 @@ assert not f["execute"] or (f["read-file"] and f["write-file"] and f["make-sym"]
 	setpriv --no-new-privs "$WARDBOX" doctor >"$BATS_TEST_TMPDIR/out" || [ $? = 1 ]
 	grep -q '^no-new-privs' "$BATS_TEST_TMPDIR/out"
 }
+
+@test "to whoever ignores the end of children it tells the same" {
+	need env --ignore-signal=CHLD true
+	cd "$BATS_TEST_TMPDIR"
+	"$WARDBOX" doctor --json | jq '.findings | map({name, works})' >plain
+	env --ignore-signal=CHLD "$WARDBOX" doctor --json |
+		jq '.findings | map({name, works})' >ignored
+	jq -e 'length > 5' plain
+	cmp plain ignored
+}

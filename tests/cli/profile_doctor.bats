@@ -22,6 +22,18 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	[[ "$output" == *"no problem"* ]]
 }
 
+@test "to whoever ignores the end of children it tells the same" {
+	need env --ignore-signal=CHLD true
+	printf 'if true; then\n' >"$HOME/.bashrc"
+	run -0 env --ignore-signal=CHLD "$WARDBOX" profile check ls
+	run -1 env --ignore-signal=CHLD "$WARDBOX" profile doctor --timeout 5s
+	[[ "$output" == *"syntax: $HOME/.bashrc:"* ]]
+	[[ "$output" != *timeout* ]]
+	run -5 env --ignore-signal=CHLD "$WARDBOX" profile add -y \
+		--scope interactive /opt/x
+	[[ "$output" == *"cannot be read by bash already"* ]]
+}
+
 @test "dangling-source: found, repaired as told, ash logs in again" {
 	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
 	run -1 profile doctor
