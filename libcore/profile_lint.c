@@ -83,8 +83,6 @@ static const char *entry_fault(const char *entry, size_t n)
 		return "a carriage return";
 	if (entry[0] != '/')
 		return "a relative entry: it depends on the current directory";
-	if (memchr(entry, '"', n) || memchr(entry, '\'', n))
-		return "a quote character";
 	return NULL;
 }
 
@@ -113,6 +111,12 @@ static void judge_dir(const struct profile_lint *l, const char *file,
 			file, line,
 			"%s is not a directory\036"
 			"name its directory instead",
+			path);
+	else if (!what && strpbrk(path, "\"'"))
+		profile_problem_add(out, PROBLEM_PATH_CORRUPT, SEVERITY_ERROR,
+			file, line,
+			"%s is not there, for the quote character in it\036"
+			"take the quotes out of the value",
 			path);
 	else if (!what)
 		profile_problem_add(out, PROBLEM_PATH_CORRUPT, SEVERITY_INFO,

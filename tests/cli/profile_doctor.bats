@@ -34,6 +34,15 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	[[ "$output" == *"cannot be read by bash already"* ]]
 }
 
+@test "a directory's own quote is no mistake in PATH" {
+	mkdir -p "$HOME/o'brien/bin"
+	profile add -q -y "$HOME/o'brien/bin"
+	not has path-corrupt --root "$HOME/none"
+	printf 'PATH="/opt/o'"'"'neill:$PATH"\n' >>"$HOME/.profile"
+	run -1 profile doctor --root "$HOME/none"
+	[[ "$output" == *"path-corrupt: $HOME/.profile"*"/opt/o'neill"*"quote character"* ]]
+}
+
 @test "dangling-source: found, repaired as told, ash logs in again" {
 	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
 	run -1 profile doctor
