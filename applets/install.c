@@ -150,6 +150,19 @@ static int tell_rest(const struct shim_root *r)
 	return code;
 }
 
+/* The plan, and the code that a run would end with. */
+static int foretell(const struct shim_root *r, const struct shim_plan *plan,
+	const struct install_opts *o)
+{
+	struct diag d = {0};
+	int binary = shim_foresee(r, plan, &d);
+
+	install_print_plan(r, plan, binary > 0, o);
+	if (binary < 0)
+		cli_die_diag(EXIT_FOUND, &d);
+	return tell_rest(r);
+}
+
 static int put_on(struct shim_root *r, const struct install_opts *o)
 {
 	autofd int binary = -1;
@@ -167,10 +180,8 @@ static int put_on(struct shim_root *r, const struct install_opts *o)
 	refuse_host(r, o);
 	plan = (struct shim_plan){
 		.binary = binary, .profile = choose_profile(r, o)};
-	if (o->dry_run) {
-		install_print_plan(r, &plan, o);
-		return tell_rest(r);
-	}
+	if (o->dry_run)
+		return foretell(r, &plan, o);
 	if (shim_install(r, &plan, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	code = tell_rest(r);
@@ -184,10 +195,8 @@ static int take_off(struct shim_root *r, const struct install_opts *o)
 	int code;
 
 	refuse_host(r, o);
-	if (o->dry_run) {
-		install_print_plan(r, NULL, o);
-		return EXIT_OK;
-	}
+	if (o->dry_run)
+		return foretell(r, NULL, o);
 	if (shim_uninstall(r, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	code = tell_rest(r);

@@ -12,9 +12,10 @@ struct install_opts {
 	const char *root, *shells, *profile, *bindir, *binary;
 };
 
-/* What a run would do; plan NULL: what taking it off would do. */
+/* What a run would do, binary being whether it puts that in its place; plan
+ * NULL: what taking it off would do. */
 void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,
-	const struct install_opts *o);
+	bool binary, const struct install_opts *o);
 
 /* What a run has left. */
 void install_print(const struct shim_root *r, const struct install_opts *o);

@@ -70,10 +70,10 @@ static void json_file(struct json *j, const char *key, const char *path,
 /* What a run would do: NULL for a run that was. */
 typedef const char *step_of(enum shim_state state);
 
-static void json_entry(
-	struct json *j, const struct shim_entry *e, step_of *step)
+static void json_entry(struct json *j, const struct shim_root *r,
+	const struct shim_entry *e, step_of *step)
 {
-	const char *advice = shim_state_advice(e->state);
+	const char *advice = shim_entry_advice(r, e);
 	char real[SHIM_PATH_MAX + 8];
 
 	BUF_PRINT(real, "%s.real", e->path);
@@ -102,15 +102,16 @@ static void print_json(const struct shim_root *r, const struct install_opts *o,
 	json_put_open(&j, "shells", '[');
 	for (size_t i = 0; i < r->entry_count; i++)
 		if (r->entry[i].state != SHIM_ABSENT)
-			json_entry(&j, &r->entry[i], step);
+			json_entry(&j, r, &r->entry[i], step);
 	json_putf(&j, "] }");
 	buf_addc(&out, '\n');
 	cli_print(&out);
 }
 
-static void add_entry(struct buf *out, const struct shim_entry *e)
+static void add_entry(struct buf *out, const struct shim_root *r,
+	const struct shim_entry *e)
 {
-	const char *advice = shim_state_advice(e->state);
+	const char *advice = shim_entry_advice(r, e);
 
 	buf_addf(out, "%-12s %s", shim_state_name(e->state), e->path);
 	if (e->target[0]) {
@@ -131,7 +132,7 @@ void install_print(const struct shim_root *r, const struct install_opts *o)
 	}
 	for (size_t i = 0; i < r->entry_count; i++)
 		if (r->entry[i].state != SHIM_ABSENT)
-			add_entry(&out, &r->entry[i]);
+			add_entry(&out, r, &r->entry[i]);
 	cli_print(&out);
 }
 
@@ -168,7 +169,7 @@ int install_print_status(
 }
 
 static void add_makings(struct buf *out, const struct shim_root *r,
-	const struct shim_plan *plan)
+	const struct shim_plan *plan, bool binary)
 {
 	if (!plan) {
 		if (r->record.binary_made)
@@ -178,7 +179,7 @@ static void add_makings(struct buf *out, const struct shim_root *r,
 				r->record.policy);
 		return;
 	}
-	if (!is_there(r, r->record.binary))
+	if (binary)
 		buf_addf(out, "%s: copy this wardbox\n", r->record.binary);
 	if (!shim_has_policy(r))
 		buf_addf(out, "%s: write 'use %s'\n", r->record.policy,
@@ -186,7 +187,7 @@ static void add_makings(struct buf *out, const struct shim_root *r,
 }
 
 void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,
-	const struct install_opts *o)
+	bool binary, const struct install_opts *o)
 {
 	autobuf struct buf out = BUF_INIT(65536);
 
@@ -194,7 +195,7 @@ void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,
 		print_json(r, o, plan ? step_on : step_off);
 		return;
 	}
-	add_makings(&out, r, plan);
+	add_makings(&out, r, plan, binary);
 	for (size_t i = 0; i < r->entry_count; i++) {
 		const struct shim_entry *e = &r->entry[i];
 

@@ -85,8 +85,11 @@ static int check_binary_place(
 	char name[SHIM_PATH_MAX];
 	autofd int dir = shim_open_parent(r, r->record.binary, name);
 
-	if (dir < 0)
-		return diag_errno(d, dir, "no place for %s", r->record.binary);
+	if (dir < 0) {
+		diag_errno(d, dir, "no place for %s", r->record.binary);
+		diag_hint(d, "--bindir names a directory of the root");
+		return dir;
+	}
 	if (binary != SHIM_REFUSE)
 		return 0;
 	diag_fail(d, -EEXIST, "%s is there already, and is another one",
@@ -96,10 +99,23 @@ static int check_binary_place(
 	return -EEXIST;
 }
 
+int shim_foresee(const struct shim_root *r, const struct shim_plan *plan,
+	struct diag *d)
+{
+	enum shim_fate binary = SHIM_KEEP;
+	int err = check_writable(r, d);
+
+	if (!err && plan) {
+		binary = shim_binary_fate(r, plan);
+		err = check_binary_place(r, binary, d);
+	}
+	return err ? err : binary == SHIM_MAKE;
+}
+
 /* Everything that a shim needs before there is one. The record goes first: it
  * tells the next run what this one has begun. */
 static int lay_down(struct shim_root *r, const struct shim_plan *plan,
-	enum shim_fate binary, struct diag *d)
+	bool binary, struct diag *d)
 {
 	bool policy = !shim_has_policy(r);
 	int err = shim_times_before(r);
@@ -109,7 +125,7 @@ static int lay_down(struct shim_root *r, const struct shim_plan *plan,
 	if (err)
 		return err;
 	r->record.busy = true;
-	r->record.binary_made |= binary == SHIM_MAKE;
+	r->record.binary_made |= binary;
 	r->record.policy_made |= policy;
 	for (size_t i = 0; i < r->entry_count; i++)
 		if (to_guard(&r->entry[i]))
@@ -118,7 +134,7 @@ static int lay_down(struct shim_root *r, const struct shim_plan *plan,
 					    r->entry[i].path);
 	if (!err)
 		err = shim_save_record(r, d);
-	if (!err && binary == SHIM_MAKE)
+	if (!err && binary)
 		err = shim_put_binary(r, plan, d);
 	if (!err && policy)
 		err = put_policy(r, plan->profile, d);
@@ -152,17 +168,10 @@ static int guard_entries(struct shim_root *r, struct diag *d)
 int shim_install(
 	struct shim_root *r, const struct shim_plan *plan, struct diag *d)
 {
-	enum shim_fate binary = SHIM_KEEP;
 	int err = take_lock(r, d);
+	int binary = err ? err : shim_foresee(r, plan, d);
 
-	if (!err)
-		err = check_writable(r, d);
-	if (!err) {
-		binary = shim_binary_fate(r, plan);
-		err = check_binary_place(r, binary, d);
-	}
-	if (!err)
-		err = lay_down(r, plan, binary, d);
+	err = binary < 0 ? binary : lay_down(r, plan, binary > 0, d);
 	if (!err)
 		err = guard_entries(r, d);
 	shim_root_survey(r);
@@ -237,7 +246,7 @@ int shim_uninstall(struct shim_root *r, struct diag *d)
 	int err = take_lock(r, d);
 
 	if (!err)
-		err = check_writable(r, d);
+		err = shim_foresee(r, NULL, d);
 	if (err)
 		return err;
 	if (!r->record.busy)

@@ -22,6 +22,11 @@ int shim_check_binary(int fd, const struct shim_root *r, struct diag *d);
 /* Does this root have a system policy? */
 bool shim_has_policy(const struct shim_root *r);
 
+/* With what would an install (plan NULL: an uninstall) end before anything was
+ * changed? Else 1 when it would put the binary in its place, 0 when not. */
+int shim_foresee(const struct shim_root *r, const struct shim_plan *plan,
+	struct diag *d);
+
 /* Guards every entry that can be; the others keep their state, to be told by
  * a survey. -EROFS, -EACCES, -EAGAIN (another install runs), -EEXIST (another
  * wardbox is where this one should be) before anything was changed. */

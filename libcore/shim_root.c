@@ -78,12 +78,21 @@ static bool is_shim(
 }
 
 /* Does the link lead to a file, within the root? */
-static bool leads_somewhere(
-	const struct shim_root *r, const struct shim_entry *e)
+static bool leads_somewhere(const struct shim_root *r, const char *path)
 {
-	autofd int fd = shim_root_openat(r, e->path, O_PATH);
+	autofd int fd = shim_root_openat(r, path, O_PATH);
 
 	return fd >= 0;
+}
+
+const char *shim_entry_advice(
+	const struct shim_root *r, const struct shim_entry *e)
+{
+	char real[SHIM_PATH_MAX + 8];
+	bool lost = e->state == SHIM_GUARDED &&
+		!leads_somewhere(r, BUF_PRINT(real, "%s.real", e->path));
+
+	return shim_state_advice(lost ? SHIM_LOST : e->state);
 }
 
 static enum shim_state look(const struct shim_root *r, struct shim_entry *e)
@@ -110,7 +119,7 @@ static enum shim_state look(const struct shim_root *r, struct shim_entry *e)
 				 : SHIM_REMOVED;
 	if (!have)
 		return SHIM_ABSENT;
-	return leads_somewhere(r, e) ? SHIM_PLAIN : SHIM_DANGLING;
+	return leads_somewhere(r, e->path) ? SHIM_PLAIN : SHIM_DANGLING;
 }
 
 static void read_target(struct shim_entry *e)
@@ -140,7 +149,7 @@ bool shim_root_sound(const struct shim_root *r)
 	bool sound = !r->record.busy;
 
 	for (size_t i = 0; i < r->entry_count; i++)
-		if (shim_state_advice(r->entry[i].state)[0] &&
+		if (shim_entry_advice(r, &r->entry[i])[0] &&
 			r->entry[i].state != SHIM_DANGLING)
 			sound = false;
 	return sound;

@@ -63,6 +63,10 @@ void shim_root_release(struct shim_root *r);
 const char *shim_state_name(enum shim_state state);
 const char *shim_state_advice(enum shim_state state);
 
+/* The same for an entry, whose original may be a link to nothing. */
+const char *shim_entry_advice(
+	const struct shim_root *r, const struct shim_entry *e);
+
 /* Opens the directory, its record and its places, and looks at the shells
  * named in the list (NULL-terminated; NULL: all that a shim answers to).
  * bindir is where wardbox is to be, unless the record tells; NULL: /usr/bin,

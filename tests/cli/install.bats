@@ -108,6 +108,54 @@ state_of() { # PATH
 		diff - after
 }
 
+@test "a dry run foretells the binary, and what would stop the run" {
+	root_busybox "$R"
+	put --yes
+	put --dry-run
+	[ "$status" -eq 0 ]
+	[[ $output != *"copy this wardbox"* ]]
+	cp "$WARDBOX" newer
+	printf 'x' >>newer
+	put --dry-run --binary newer
+	[ "$status" -eq 0 ]
+	[[ $output == *"/bin/wardbox: copy this wardbox"* ]]
+	put --uninstall
+	echo other >"$R/bin/wardbox"
+	picture "$R" >before
+	put --dry-run
+	[ "$status" -eq 1 ]
+	[[ $output == *"another one"*"--bindir"* ]]
+	rm "$R/bin/wardbox"
+	put --dry-run --bindir /no/such
+	[ "$status" -eq 1 ]
+	[[ $output == *"no place for /no/such/wardbox"*"--bindir names"* ]]
+	need unshare -m true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run unshare -m sh -c 'mount --bind "$1" "$1" &&
+		mount -o remount,bind,ro "$1" && exec "$2" install --root "$1" -n' \
+		- "$R" "$WARDBOX"
+	[ "$status" -eq 1 ]
+	[[ $output == *"Read-only file system"* ]]
+}
+
+@test "a shim whose original leads to nothing is told of" {
+	root_busybox "$R"
+	put
+	put --status
+	[ "$status" -eq 0 ]
+	mv "$R/bin/busybox" kept
+	put --status
+	[ "$status" -eq 1 ]
+	[[ $output == *"guarded"*"/bin/sh"*"the original is gone"* ]]
+	put --status --json
+	[ "$(jq .sound <<<"$output")" = false ]
+	mv kept "$R/bin/busybox"
+	put --status
+	[ "$status" -eq 0 ]
+	put --uninstall
+	[ "$(readlink "$R/bin/sh")" = /bin/busybox ]
+}
+
 @test "another wardbox in its place is refused, the same one is kept" {
 	root_busybox "$R"
 	echo other >"$R/bin/wardbox"
