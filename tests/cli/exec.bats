@@ -85,7 +85,7 @@ lines"* ]]
 		skip "no audit here"
 	jq -e --arg id "$id" 'select(.correlation_id == $id) | .exit_code == 3' \
 		<log
-	id=$(ex --json s -- sudo true | jq -r .correlation_id)
+	id=$(ex --json s -- su -c true | jq -r .correlation_id)
 	in_policy "$POLICY" "$WARDBOX" audit dump -o contract --decision deny >log
 	[ "$(jq -r .correlation_id log)" = "$id" ]
 	run ex --json s -- sh -c 'kill -9 $$'
