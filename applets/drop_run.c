@@ -48,6 +48,7 @@ static void block_signals(struct drop_job *job)
 	sigemptyset(&set);
 	for (size_t i = 0; i < ARRAY_SIZE(forwarded); i++)
 		sigaddset(&set, forwarded[i]);
+	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &job->old);
 	/* Where it is ignored there is no status to wait for. */
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
@@ -55,13 +56,34 @@ static void block_signals(struct drop_job *job)
 	job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* What the command left behind has ended: the numbers of processes are
+ * everybody's. Its own end is another matter. Not without an end, for more may
+ * come as fast. */
+static void reap(const struct drop_job *job)
+{
+	enum { TURN = 4096 };
+	struct rusage usage;
+
+	for (int i = 0; i < TURN; i++) {
+		siginfo_t info = {.si_pid = 0};
+
+		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+			!info.si_pid || info.si_pid == job->s->pid)
+			return;
+		wait4(info.si_pid, NULL, WNOHANG, &usage);
+		limits_reaped(&job->s->limits, info.si_pid, &usage);
+	}
+}
+
 /* A terminal sends to the whole foreground: the command has that already. */
-static void forward_signals(const struct drop_job *job)
+static void take_signals(const struct drop_job *job)
 {
 	struct signalfd_siginfo info;
 
 	while (read(job->signals, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_code <= 0)
+		if (info.ssi_signo == SIGCHLD)
+			reap(job);
+		else if (info.ssi_code <= 0)
 			kill(job->s->pid, (int)info.ssi_signo);
 }
 
@@ -271,7 +293,7 @@ static bool turn(struct drop_job *job, bool over, int ms)
 		return false;
 	}
 	if (p[1].revents)
-		forward_signals(job);
+		take_signals(job);
 	if (p[2].revents)
 		execwatch_step(&s->watch, p[2].revents);
 	if (p[3].revents && landlock_log_read(job->log, job, on_record) < 0) {

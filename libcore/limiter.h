@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "buf.h"
@@ -78,6 +79,7 @@ struct limits {
 	char name[32];                                   /* of the groups */
 	uint64_t start_ns, look_ns, pause_ns;
 	uint64_t cpu_seen; /* the watchdog's last sum */
+	uint64_t cpu_reaped; /* of those that are in no sum any more */
 	struct limits_guess guess;
 	struct buf others; /* as limits_others() says, before the tree began */
 	uint32_t nproc; /* the RLIMIT_NPROC to set, 0 for none */
@@ -115,6 +117,10 @@ int limits_timeout(const struct limits *l);
  * The caller then kills the tree. Call it once more after the end, with last
  * set: a process that the kernel killed for memory is found there. */
 enum limits_kind limits_check(struct limits *l, bool last);
+
+/* That a process which had become this one's child was waited for: if it is of
+ * the tree, nobody else tells its time. */
+void limits_reaped(struct limits *l, pid_t pid, const struct rusage *usage);
 
 /* SIGKILLs all that is in the cgroup; -ENOENT when there is none. */
 int limits_kill(const struct limits *l);

@@ -219,9 +219,10 @@ static uint64_t pause_for(const struct limits *l, uint64_t used)
  * for between the looks at its parent and at it. */
 static void add_cpu(struct limits *l, struct limits_tree *t)
 {
-	if (t->cpu_ns < l->cpu_seen &&
+	if (t->cpu_ns + l->cpu_reaped < l->cpu_seen &&
 		limits_tree(t, false, &l->others) < 0)
 		return;
+	t->cpu_ns += l->cpu_reaped;
 	if (t->cpu_ns > l->cpu_seen)
 		l->cpu_used += t->cpu_ns - l->cpu_seen;
 	l->cpu_seen = t->cpu_ns;

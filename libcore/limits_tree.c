@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "buf.h"
+#include "clock.h"
 #include "limits_cgroup.h"
 #include "num.h"
 #include "proc_text.h"
@@ -135,6 +136,24 @@ static bool read_stat(uint32_t pid, struct buf *text)
 	       buf_str(text);
 }
 
+static uint64_t tick_ns(void)
+{
+	return 1000000000U / getauxval(AT_CLKTCK);
+}
+
+/* A look begins. */
+static uint64_t ticks_now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME) / tick_ns();
+}
+
+/* The same for a look that has begun: who began later is for the next one. A
+ * process that starts the next one and ends could be followed for ever. */
+static bool read_older(uint32_t pid, uint64_t ticks, struct buf *text)
+{
+	return read_stat(pid, text) && stat_field(text->data, 22) <= ticks;
+}
+
 /* When it began, and among those of one tick its number: an order that nobody
  * can choose a place in. */
 static uint64_t age_of(uint32_t pid, const struct buf *text)
@@ -144,28 +163,28 @@ static uint64_t age_of(uint32_t pid, const struct buf *text)
 	return stat_field(text->data, 22) << PID_BITS | pid;
 }
 
-/* Those that are younger than age are no processes to be counted as older. */
-static void add_stat(struct limits_tree *out, uint32_t pid, uint64_t age,
-	struct buf *text)
+/* Those that are younger than age are no processes to be counted as older. True
+ * for one that may have children. */
+static bool add_stat(struct limits_tree *out, uint32_t pid, uint64_t age,
+	const struct buf *text)
 {
-	char state;
-	uint64_t ticks;
+	char state = *proc_stat(text->data, 3);
+	uint64_t ticks = 0;
 
-	if (!read_stat(pid, text))
-		return;
-	state = *proc_stat(text->data, 3);
 	if (!state)
-		return;
+		return false;
 	/* utime stime cutime cstime; children that it waited for included */
-	ticks = 0;
 	for (unsigned n = 14; n <= 17; n++)
 		ticks += stat_field(text->data, n);
-	out->cpu_ns += ticks * (1000000000U / getauxval(AT_CLKTCK));
+	out->cpu_ns += ticks * tick_ns();
 	/* Where the first thread alone has ended, the others are counted. */
-	if (state == 'Z' && stat_field(text->data, 20) < 2)
-		return;
+	if (state == 'Z' && stat_field(text->data, 20) < 2) {
+		out->tasks++;
+		return false;
+	}
 	out->procs++;
 	out->older += age_of(pid, text) <= age;
+	return true;
 }
 
 static bool has_children(void)
@@ -190,23 +209,38 @@ int limits_others(struct buf *others)
 	return err < 0 ? err : others->err;
 }
 
+static bool is_among(const struct buf *pids, uint32_t pid)
+{
+	size_t n = pids ? pids->len / sizeof(uint32_t) : 0, k = 0;
+
+	while (k < n && get_pid(pids, k) != pid)
+		k++;
+	return k < n;
+}
+
 /* Takes others out of pids. */
 static void without(struct buf *pids, const struct buf *others)
 {
-	size_t n = others ? others->len / sizeof(uint32_t) : 0, kept = 0;
+	size_t n = pids->len / sizeof(uint32_t), kept = 0;
 
-	for (size_t i = 0; n && i < pids->len / sizeof(uint32_t); i++) {
+	for (size_t i = 0; others && others->len && i < n; i++) {
 		uint32_t pid = get_pid(pids, i);
-		size_t k = 0;
 
-		while (k < n && get_pid(others, k) != pid)
-			k++;
-		if (k == n)
+		if (!is_among(others, pid))
 			memcpy(pids->data + kept++ * sizeof(pid), &pid,
 				sizeof(pid));
 	}
-	if (n)
+	if (others && others->len)
 		pids->len = kept * sizeof(uint32_t);
+}
+
+void limits_reaped(struct limits *l, pid_t pid, const struct rusage *usage)
+{
+	const struct timeval *t[] = {&usage->ru_utime, &usage->ru_stime};
+
+	for (size_t i = 0; i < 2 && !is_among(&l->others, (uint32_t)pid); i++)
+		l->cpu_reaped += (uint64_t)t[i]->tv_sec * 1000000000 +
+				 (uint64_t)t[i]->tv_usec * 1000;
 }
 
 void limits_other(struct buf *others, pid_t pid, bool is)
@@ -225,6 +259,7 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 {
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
+	const uint64_t now = ticks_now();
 	unsigned own = 0;
 	int err;
 
@@ -236,10 +271,11 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 
-		add_stat(out, pid, age, &text);
 		/* One that ends meanwhile has none. */
-		add_children(&pids, pid, &out->tasks,
-			memory ? &out->memory : NULL, &text);
+		if (read_older(pid, now, &text) &&
+			add_stat(out, pid, age, &text))
+			add_children(&pids, pid, &out->tasks,
+				memory ? &out->memory : NULL, &text);
 	}
 	return err < 0 ? err : pids.err;
 }
@@ -329,11 +365,14 @@ void limits_signal(pid_t root, int sig)
 {
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
+	const uint64_t now = ticks_now();
 	unsigned tasks = 0;
 
 	put_pid(&pids, (uint32_t)root);
 	for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++)
-		add_children(&pids, get_pid(&pids, i), &tasks, NULL, &text);
+		if (read_older(get_pid(&pids, i), now, &text))
+			add_children(&pids, get_pid(&pids, i), &tasks, NULL,
+				&text);
 	limits_kill_all(&pids, sig);
 }
 
@@ -358,7 +397,8 @@ int limits_sweep(const struct buf *others)
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	struct timespec pause = {.tv_nsec = FIRST_NS};
-	size_t had = 0;
+	size_t had = 0, n;
+	uint32_t last = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
 		unsigned tasks = 0;
@@ -381,11 +421,16 @@ int limits_sweep(const struct buf *others)
 		 * that a bomb has no room while the last of it is ended. */
 		settled = pids.len <= had || pids.len >= MANY;
 		had = pids.len;
-		limits_kill_all(&pids, SIGKILL);
-		for (size_t i = 0; settled && i < had / sizeof(uint32_t); i++)
+		n = had / sizeof(uint32_t);
+		/* The last that came first, as far as there are new ones: those
+		 * that start the next and end are dead soon enough. */
+		for (size_t i = n; i && get_pid(&pids, i - 1) != last; i--)
+			kill((pid_t)get_pid(&pids, i - 1), SIGKILL);
+		last = settled || !n ? 0 : get_pid(&pids, n - 1);
+		for (size_t i = 0; settled && i < n; i++)
 			waitpid((pid_t)get_pid(&pids, i), NULL, WNOHANG);
 		/* One process ends in a fraction of what many take. */
-		if (round && nanosleep(&pause, NULL) == 0 &&
+		if (round && settled && nanosleep(&pause, NULL) == 0 &&
 			pause.tv_nsec < PAUSE_NS)
 			pause.tv_nsec *= 2;
 	}

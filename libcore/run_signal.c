@@ -378,6 +378,9 @@ static void reap(struct run_state *st)
 			 &usage)) > 0)
 		if (pid == st->pid)
 			ended(st, status, &usage);
+		else if (WIFEXITED(status) || WIFSIGNALED(status))
+			limits_reaped(&st->spec->sandbox->limits, pid,
+				&usage);
 }
 
 void run_signals_wait(struct run_state *st)

@@ -159,6 +159,44 @@ gone() { # NUMBER: soon
 	each_user body
 }
 
+@test "processes that start the next one and end keep no limit from being kept" {
+	body() {
+		for how in --timeout=1 "--mem=300M --timeout=1" --cpu=1; do
+			rm -f late
+			# shellcheck disable=SC2086
+			D $how -- attack_ chain 20 8 "$W/late" >said 2>&1 || code=$?
+			cat said
+			[ "$code" = 124 ] || [ "$code" = 137 ]
+			grep -q 'more .* time than allowed' said
+			[ ! -e late ]
+		done
+		works D --mem=300M --timeout=30 -- attack_ chain 3 1 "$W/late"
+	}
+	each_user body
+}
+
+@test "what a command left behind and has ended takes no room" {
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	body() {
+		for how in --no-strays --timeout=60 --watch-exec; do
+			works D "$how" --ro=/proc -- sh -c '
+				for i in 1 2 3 4 5 6 7 8 9 10; do (true & true &); done
+				for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+					set -- $(cat "/proc/$PPID/task/$PPID/children")
+					[ $# != 1 ] || exit 0
+					sleep 0.2
+				done
+				exit 1'
+		done
+		# nor has it used no time
+		# shellcheck disable=SC2016
+		gives 137 D --cpu=0.5 -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do
+			for k in 1 2 3 4 5 6 7 8 9 10; do ("$1" burn 1 30 & ); done; done; sleep 20' sh "$BIN/attack"
+		case $out in *"CPU time"*) ;; *) echo "$out"; return 1 ;; esac
+	}
+	each_user body
+}
+
 @test "what nobody can count is refused, and not let go" {
 	[ "$(id -u)" = 0 ] || skip "mounts"
 	need unshare -m true

@@ -183,6 +183,29 @@ static long a_forks(void)
 	return n < number(0) ? -1 : 0;
 }
 
+/* Starts the next one and ends; the last one makes a file. */
+static void chain(time_t end)
+{
+	while (time(NULL) < end) {
+		if (fork() != 0)
+			_exit(0);
+		setsid();
+	}
+	_exit(creat(word(2), 0600) < 0);
+}
+
+/* N chains of processes, for SECONDS, that make FILE in the end. */
+static long a_chain(void)
+{
+	time_t end = time(NULL) + number(1);
+
+	for (long i = 0; i < number(0); i++)
+		if (fork() == 0)
+			chain(end);
+	sleep((unsigned)number(1));
+	return 0;
+}
+
 static void *sleeper(void *arg)
 {
 	sleep(20);
@@ -319,6 +342,7 @@ const struct attack attacks_process[] = {
 	{"fds", a_fds},
 	{"spin", a_spin},
 	{"daemon", a_daemon},
+	{"chain", a_chain},
 	{"race", a_race},
 	{"traceme", a_traceme},
 	{NULL, NULL},
