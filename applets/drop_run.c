@@ -287,7 +287,8 @@ static bool turn(struct drop_job *job, bool over, int ms)
 	for (int i = 0; i < 2; i++)
 		if (!pump_ended(&job->pumps[i]))
 			pump_poll(&job->pumps[i], p + 4 + 2 * i);
-	if (poll(p, ARRAY_SIZE(p), ms) < 0) {
+	/* No more than may be open are asked about: the kernel refuses that. */
+	if (poll(p, job->o->plan.limits.output ? ARRAY_SIZE(p) : 4, ms) < 0) {
 		if (errno != EINTR)
 			cli_die(EXIT_OURS, "poll: %s", strerror(errno));
 		return false;

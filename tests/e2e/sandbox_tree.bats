@@ -328,6 +328,19 @@ gone() { # NUMBER: soon
 		works D --ro=/proc -- sh -c 'ulimit -c 0 && exec grep "core file size  *1  *1 " /proc/self/limits'
 		works D --nofile=40 -- sh -c 'ulimit -n; ulimit -Hn'
 		[ "$out" = $'40\n40' ]
+		# too few for the supervisor: it does not start, or it stays
+		for how in --no-strays --output=1M --watch-exec; do
+			for n in 5 6 7 8 9 10 11 12; do
+				rm -f ran
+				code=0
+				out=$("${AS[@]}" sh -c 'ulimit -n "$0" && exec "$@"' $n "$BIN/wardbox" drop \
+					--rox="$BIN" --rw="$W" "$how" -- "$BIN/attack" creat ran 2>&1 3>&- 4>&- 5>&- 6>&- 7>&-) || code=$?
+				case "$code$(echo ran*) $out" in
+				"0ran "* | "125ran* "*": No file desc"*) ;;
+				*) echo "$how $n $code: $out"; return 1 ;;
+				esac
+			done
+		done
 	}
 	each_user body
 }
