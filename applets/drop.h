@@ -62,8 +62,9 @@ struct drop {
 extern const struct cli_spec drop_cli;
 int drop_options(struct drop *o, int argc, char **argv);
 
-/* drop_bwrap.c: bwrap's options become ours, in place: "--ro-bind A A" is
- * "--rox A". The new count of words. Ends the process as above. */
+/* drop_bwrap.c: bwrap's options become ours, in place: "--setenv A B" is
+ * "--env A=B"; its paths become grants. The new count of words. Ends the process
+ * as above. */
 int drop_fold_bwrap(struct drop *o, int argc, char **argv);
 
 /* drop_preset.c: adds the grants of read-only, workspace or build. -EINVAL for

@@ -27,60 +27,69 @@ static bool takes_next(const char *word)
  * outside; here they are one. Devices are always granted; what a namespace of
  * users, host names or control groups keeps apart is not there to be changed. */
 static const struct bwrap {
-	char word[16], to[6];
-	uint8_t args;
+	char word[16], at[6]; /* at: the only path that it may have */
+	uint8_t access, args;
 } bwrap[] = {
-	{"ro-bind", "--rox", 2},
-	{"bind", "--rwx", 2},
-	{"dev-bind", "--rwx", 2},
-	{"setenv", "--env", 2},
-	{"proc", "--ro", 1},
-	{"dev", "", 1},
-	{"unshare-user", "", 0},
-	{"unshare-uts", "", 0},
-	{"unshare-cgroup", "", 0},
+	{"ro-bind", "", SANDBOX_ROX, 2},
+	{"bind", "", SANDBOX_RWX, 2},
+	{"dev-bind", "", SANDBOX_RWX, 2},
+	{"setenv", "", 0, 2},
+	{"proc", "/proc", SANDBOX_RO, 1},
+	{"dev", "/dev", 0, 1},
+	{"unshare-user", "", 0, 0},
+	{"unshare-uts", "", 0, 0},
+	{"unshare-cgroup", "", 0, 0},
 };
 
-static const struct bwrap *bwrap_find(const char *option)
+/* The word, and whether a path of it may be missing. */
+static const struct bwrap *bwrap_find(const char *option, bool *try)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(bwrap); i++) {
 		const char *rest = str_after(
 			option + strspn(option, "-"), bwrap[i].word);
 
+		*try = rest && *rest;
 		if (rest && (!*rest || str_eq(rest, "-try")))
 			return &bwrap[i];
 	}
 	return NULL;
 }
 
-/* The one word that becomes of those behind the option. */
-static char *bwrap_word(struct drop *o, const struct bwrap *w, char **at)
+/* What is set, as one word. */
+static char *setenv_word(struct drop *o, char **at)
 {
-	if (str_eq(w->to, "--env")) {
-		size_t n = strlen(at[1]) + strlen(at[2]) + 2;
-		struct buf b = {.data = arena_bytes(&o->strings, n),
-			.cap = n,
-			.max = n - 1};
+	size_t n = strlen(at[1]) + strlen(at[2]) + 2;
+	struct buf b = {.data = arena_bytes(&o->strings, n),
+		.cap = n,
+		.max = n - 1};
 
-		if (!b.data)
-			cli_die(EXIT_OURS, "%s: out of memory", at[0]);
-		buf_addf(&b, "%s=%s", at[1], at[2]);
-		return (char *)(uintptr_t)buf_str(&b);
-	}
-	if (w->args == 2 ? !str_eq(at[1], at[2]) :
-			   !*w->to && !str_eq(at[1], "/dev"))
-		cli_die(EXIT_OURS,
-			"%s: needs the same path twice, shown where it is",
-			at[0]);
-	return at[1];
+	if (!b.data)
+		cli_die(EXIT_OURS, "%s: out of memory", at[0]);
+	buf_addf(&b, "%s=%s", at[1], at[2]);
+	return (char *)(uintptr_t)buf_str(&b);
+}
+
+/* One path and no list: what has a comma has it in its name. */
+static void grant_path(
+	struct drop *o, const struct bwrap *w, bool try, char **at)
+{
+	if (!str_eq(at[1], w->args == 2 ? at[2] : w->at))
+		cli_die(EXIT_OURS, "%s: needs %s", at[0],
+			w->args == 2 ? "the same path twice, shown where it is"
+				     : w->at);
+	if (w->access && sandbox_grant(&o->plan, at[1], w->access, try,
+				 at[0]) < 0)
+		cli_die(EXIT_OURS, "%s: too many grants", at[0]);
+	o->granted |= w->access;
 }
 
 int drop_fold_bwrap(struct drop *o, int argc, char **argv)
 {
+	bool shared = false, try;
 	int out = 1, i = 1;
 
 	while (i < argc && argv[i][0] == '-' && !str_eq(argv[i], "--")) {
-		const struct bwrap *w = bwrap_find(argv[i]);
+		const struct bwrap *w = bwrap_find(argv[i], &try);
 		int words = w ? w->args : takes_next(argv[i]);
 
 		if (w && i + words >= argc)
@@ -89,15 +98,17 @@ int drop_fold_bwrap(struct drop *o, int argc, char **argv)
 			argv[out++] = argv[i];
 			if (words && i + 1 < argc)
 				argv[out++] = argv[i + 1];
+		} else if (str_eq(w->word, "setenv")) {
+			argv[out++] = (char *)(uintptr_t)"--env";
+			argv[out++] = setenv_word(o, argv + i);
 		} else if (words) {
-			char *word = bwrap_word(o, w, argv + i);
-
-			/* cli_parse only reads it. */
-			if (*w->to) {
-				argv[out++] = (char *)(uintptr_t)w->to;
-				argv[out++] = word;
-			}
+			grant_path(o, w, try, argv + i);
 		}
+		/* Where it stands decides there what it takes back. */
+		if (shared && str_eq(argv[i], "--unshare-all"))
+			cli_die(EXIT_OURS, "--share-net goes behind "
+				"--unshare-all, which takes it back");
+		shared |= str_eq(argv[i], "--share-net");
 		i += 1 + words;
 	}
 	while (i < argc)

@@ -137,8 +137,9 @@ static int add_relax(struct drop *o, const char *name, struct diag *d)
 	o->plan.relax |= part;
 	return part ? 0 :
 		      diag_fail(d, -EINVAL,
-			      "'%s' is none of landlock, seccomp, caps, scope, "
-			      "net, unix, pid, mount, ipc, netns, limits, watch",
+			      "--best-effort: '%s' is none of landlock, "
+			      "seccomp, caps, scope, net, unix, pid, mount, "
+			      "ipc, netns, limits, watch",
 			      name);
 }
 
@@ -202,6 +203,9 @@ static void add_bits(struct drop *o)
 
 		*to |= on ? bits[i].bits : 0;
 	}
+	/* All but that one. */
+	if (o->share_net && !o->unshare_net)
+		o->plan.want &= ~(unsigned)SANDBOX_NETNS;
 }
 
 static int choose_net(struct drop *o, struct diag *d)
@@ -213,7 +217,7 @@ static int choose_net(struct drop *o, struct diag *d)
 
 	o->plan.unix_all = o->open_net;
 	/* None of them opens what another one closes. */
-	if ((named && !str_eq(named, net)) ||
+	if ((named && !str_eq(named, net)) || (o->share_net && o->unshare_net) ||
 		(net && (ports || o->plan.port_count)))
 		return diag_fail(d, -EINVAL,
 			"the network is asked for in two ways that differ");
@@ -278,7 +282,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, unshare_mount, "unshare-mount",
 		"own mounts: all read-only but what is granted"),
 	CLI_FLAG(0, D, unshare_all, "unshare-all", "all of these"),
-	CLI_FLAG(0, D, share_net, "share-net", "the same as --net=all"),
+	CLI_FLAG(0, D, share_net, "share-net",
+		"--net=all, and of --unshare-all not the network"),
 	CLI_LIST('e', D, env, "env", "NAME[=VALUE]",
 		"set it; without VALUE, keep it through --clearenv"),
 	CLI_LIST(0, D, unsetenv, "unsetenv", "NAME", "take it away"),
@@ -352,7 +357,9 @@ int drop_options(struct drop *o, int argc, char **argv)
 	o->plan.watch_names = o->plan.watch_files || o->watch_exec;
 	o->plan.log = o->explain_denials && geteuid() == 0;
 	o->open_fs |= !!o->learn;
-	o->granted = o->preset || o->learn;
+	o->granted |= o->preset || o->learn;
+	for (size_t i = 0; i < o->plan.grant_count; i++)
+		o->plan.grants[i].optional |= o->ignore_missing;
 	if (o->learn && !IS_ENABLED(CONFIG_SANDBOX_LEARN))
 		cli_die(EXIT_OURS, "--learn is not built in (SANDBOX_LEARN)");
 	if (o->plan.limits.procs || o->learn)

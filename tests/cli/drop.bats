@@ -329,12 +329,30 @@ teardown() { unplace; }
 	gives 125 "$WARDBOX" drop --ro-bind / -- true
 	gives 125 "$WARDBOX" drop --setenv A
 	gives 125 "$WARDBOX" drop --dev /other -- true
+	gives 125 "$WARDBOX" drop --proc "$W" -- true
+	# some paths may be missing, and none is a list
+	works "$WARDBOX" drop --ro-bind / / --ro-bind-try /no/such /no/such -- true
+	gives 125 "$WARDBOX" drop --ro-bind / / --ro-bind /no/such /no/such -- true
+	works "$WARDBOX" drop --ro-bind /no/such /no/such --ro-bind / / --ignore-missing -- true
+	mkdir x y "x,y"
+	works "$WARDBOX" drop --ro-bind / / --bind "$W/x,y" "$W/x,y" -- touch "x,y/new"
+	for dir in x y; do
+		stops "ermission denied" "$WARDBOX" drop --ro-bind / / --bind "$W/x,y" "$W/x,y" -- touch "$dir/new"
+	done
+	gives 125 "$WARDBOX" drop --best-effort --ro-bind / / -- true
+	[[ $out == *"--best-effort: '--ro-bind' is none of"* ]]
 	# the usual line, from a directory that it hides
 	need unshare -Urm true
 	works "$WARDBOX" drop --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp --unshare-all \
 		--die-with-parent --new-session --chdir /tmp -- sh -c 'ls; cat /proc/1/comm'
 	gives 125 "$WARDBOX" drop --ro-bind / / --tmpfs /tmp -- true
 	[[ $out == *"current directory lies in /tmp"* ]]
+	# all of them but the network
+	background port "$BIN/attack" listen-tcp 0
+	works "$WARDBOX" drop --ro-bind / / --unshare-all --share-net -- "$BIN/attack" tcp "$port"
+	stops E "$WARDBOX" drop --ro-bind / / --unshare-all --net=all -- "$BIN/attack" tcp "$port"
+	gives 125 "$WARDBOX" drop --ro-bind / / --share-net --unshare-all -- true
+	gives 125 "$WARDBOX" drop --ro-bind / / --unshare-net --share-net -- true
 }
 
 @test "mistakes are 125, and nothing runs" {
