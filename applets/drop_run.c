@@ -445,8 +445,7 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 		if (job.ends[i] >= 0)
 			close(job.ends[i]);
 	status_start(&job);
-	if (s->enforced & SANDBOX_WATCH)
-		execwatch_take(&s->watch);
+	sandbox_take_watch(s);
 	wait_for_it(&job);
 	return finish(&job);
 }

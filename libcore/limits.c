@@ -152,11 +152,13 @@ static int lower(int resource, uint64_t soft, uint64_t hard)
 /* One byte, not none: a core pattern that is a pipe ignores a limit of none, and
  * takes one byte for its own recursion. Where not even that is allowed, there
  * is no core either way. */
-static void no_cores(void)
+static int no_cores(void)
 {
 	const uint64_t one[2] = {1, 1};
 
-	syscall(__NR_prlimit64, 0, RLIMIT_CORE, one, NULL);
+	return syscall(__NR_prlimit64, 0, RLIMIT_CORE, one, NULL) < 0 ?
+		       lower(RLIMIT_CORE, 0, 0) :
+		       0;
 }
 
 int limits_enter(const struct limits *l)
@@ -166,7 +168,7 @@ int limits_enter(const struct limits *l)
 	int err = limits_cgroup_enter(l);
 
 	if (err == 0 && !s->cores)
-		no_cores();
+		err = no_cores();
 	if (err == 0 && s->cpu_ns)
 		err = lower(RLIMIT_CPU, cpu + 1, cpu + 2);
 	if (err == 0 && s->files)

@@ -108,9 +108,7 @@ static int start_confined(struct run_state *st)
 		return not_started(st, pid, false);
 	}
 	st->pid = pid;
-	/* A child that failed before is told by its status. */
-	if (s->enforced & SANDBOX_WATCH)
-		execwatch_take(&s->watch);
+	sandbox_take_watch(s);
 	if (st->talk[0] >= 0) {
 		close(st->talk[1]);
 		st->talk[1] = -1;

@@ -235,11 +235,15 @@ int sandbox_compile(
  * signals, then calls sandbox_apply; only async-signal-safe work there, and it
  * does not return. execs: it soon executes the command; then it may share this
  * process's memory until that, so that it must leave this one's as it is. The
- * pid (also in s->pid, s->pidfd); then, with WATCH, execwatch_take() is next.
+ * pid (also in s->pid, s->pidfd); then sandbox_take_watch() is next.
  * With PIDNS the pid is that of the tree's init, which forwards signals sent to
  * it to the command. -errno. */
 pid_t sandbox_spawn(struct sandbox *s, void (*child)(void *ctx), void *ctx,
 	bool execs);
+
+/* In the parent, right after that. What cannot be taken over ends the child, and
+ * is told by sandbox_outcome(). */
+void sandbox_take_watch(struct sandbox *s);
 
 /* In the child, or in a wrapper about to exec. Raw system calls alone, no
  * allocation. 0, or -errno with the step left for sandbox_outcome(). */

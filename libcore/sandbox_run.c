@@ -302,6 +302,20 @@ pid_t sandbox_spawn(
 	return pid;
 }
 
+void sandbox_take_watch(struct sandbox *s)
+{
+	int err = s->enforced & SANDBOX_WATCH ? execwatch_take(&s->watch) : 0;
+
+	/* It waits for an answer, or failed before and said why. */
+	if (err == 0)
+		return;
+	if (!s->shared->step) {
+		s->shared->err = err;
+		s->shared->step = SANDBOX_STEP_LISTENER;
+	}
+	syscall(NR_PIDFD_SEND_SIGNAL, s->pidfd, SIGKILL, NULL, 0);
+}
+
 void sandbox_child_fail(struct sandbox *s, enum sandbox_step step, int err)
 {
 	if (s->shared && !s->shared->step) {

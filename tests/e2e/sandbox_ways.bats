@@ -143,6 +143,19 @@ with_victim() {
 				esac || { echo "$call $how: $code: $out"; return 1; }
 			done
 		done
+		# a watch that cannot be taken over is named, and not waited for
+		for how in --no-strays --unshare-pid; do
+			gives 125 "${AS[@]}" timeout 20 "$BIN/attack" without 47 1 "$BIN/wardbox" drop \
+				--rox=/usr,/bin,/lib,/lib64 --ignore-missing $how --watch-exec -- true
+			[[ $out == *"handing over the exec watch: "* ]]
+		done
+		# nor is there a core dump where it is not to be limited
+		ulimit -S -c unlimited 2>/dev/null || return 0
+		gives 125 "${AS[@]}" "$BIN/attack" without 302 1 "$BIN/wardbox" drop \
+			--rox=/usr,/bin,/lib,/lib64 --ignore-missing -- true
+		[[ $out == *"setting limits"* ]]
+		ulimit -S -c 0
+		works D -- true
 	}
 	each_user body
 }
