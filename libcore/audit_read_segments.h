@@ -11,4 +11,9 @@
 /* First seqs of the segments, ascending; free() them. -errno or the count. */
 int audit_segments(int dirfd, uint64_t **firsts, struct diag *d);
 
+/* The first of a segment, its header and the reason for it, is never longer. One
+ * that the head does not know and that holds no more is what a writer left that
+ * died as it began it. */
+enum { AUDIT_ORPHAN_MAX = 8192 };
+
 #endif

@@ -63,7 +63,7 @@ void audit_check_release(struct audit_check *c)
 {
 	explicit_bzero(c->secret, sizeof c->secret);
 	explicit_bzero(c->rk, sizeof c->rk);
-	explicit_bzero(c->prev_rk, sizeof c->prev_rk);
+	explicit_bzero(c->first_rk, sizeof c->first_rk);
 	free(c->purged);
 	free(c->ordered);
 	c->purged = c->ordered = NULL;
@@ -291,7 +291,6 @@ static void check_contents(struct audit_check *c, const struct audit_record *r)
 	if (r->type == AUDIT_HEADER)
 		audit_check_header(c, r);
 	memcpy(c->prev_agg, c->agg, AUDIT_HASH);
-	memcpy(c->prev_rk, c->rk, AUDIT_HASH);
 	if (c->has_secret)
 		keys_fold(&c->hw, c->rk, c->agg, c->link);
 	if (r->type != AUDIT_PURGED &&

@@ -57,9 +57,9 @@ struct audit_check {
 	 * checkpoint states it. */
 	bool has_secret, agg_known, agg_failed;
 	uint8_t secret[AUDIT_HASH], rk[AUDIT_HASH], agg[AUDIT_HASH];
+	uint8_t first_rk[AUDIT_HASH]; /* as the epoch began */
 	/* Before the record that is being checked. */
-	uint8_t prev_link[AUDIT_HASH], prev_rk[AUDIT_HASH];
-	uint8_t prev_agg[AUDIT_HASH];
+	uint8_t prev_link[AUDIT_HASH], prev_agg[AUDIT_HASH];
 
 	const struct snapshot *live; /* what the head said */
 
@@ -108,9 +108,6 @@ int audit_payload_parse(
 /* Takes the keys of the next epoch out of it. */
 void audit_check_turn(
 	struct audit_check *c, const struct audit_payload *p, uint64_t first);
-
-/* Evolves the record key over n records whose links are not there. */
-void audit_check_skip(struct audit_check *c, uint64_t n);
 
 /* Walks the spine, the headers and checkpoints of deleted segments, up to the
  * record before. */

@@ -21,6 +21,7 @@ struct snapshot {
 	struct audit_head head;
 	uint64_t size;
 	bool there, good, unlocked;
+	bool blank; /* nothing was ever written to the head */
 	uint8_t boot_id[AUDIT_ID]; /* this boot's */
 	bool rebooted; /* nobody wrote since the machine came up */
 };
@@ -47,6 +48,7 @@ static int take_snapshot(
 	uint8_t raw[AUDIT_HEAD];
 	char name[AUDIT_NAME];
 	struct stat st;
+	ssize_t got;
 
 	*s = (struct snapshot){.dirfd = dirfd};
 	if (fd < 0 && errno != ENOENT && errno != ELOOP)
@@ -55,7 +57,9 @@ static int take_snapshot(
 		return 0;
 	s->there = true;
 	s->unlocked = !lock_shared(fd);
-	s->good = pread(fd, raw, sizeof raw, 0) == sizeof raw &&
+	got = pread(fd, raw, sizeof raw, 0);
+	s->blank = !got;
+	s->good = got == sizeof raw &&
 		!audit_head_parse(&s->head, raw, c->hw.crc);
 	explicit_bzero(raw, sizeof raw);
 	if (!s->good)
@@ -110,6 +114,11 @@ static void check_head(struct audit_check *c, const struct snapshot *s)
 {
 	const struct audit_head *h = &s->head;
 
+	if (s->blank && c->next <= 1) {
+		audit_find(c, AUDIT_NOTE, "head", NULL,
+			"a writer died as it began the log");
+		return;
+	}
 	if (!s->good) {
 		audit_find(c, AUDIT_TAMPER, "head", NULL,
 			s->there ? "the head is broken"
@@ -215,7 +224,6 @@ static bool beyond_live(struct audit_check *c, const struct audit_damage *at)
 	const struct snapshot *s = c->live;
 	const struct audit_record here = {
 		.seq = at->segment, .segment = at->segment};
-	enum { HEADER_MAX = 1024 };
 	char name[AUDIT_NAME];
 	struct stat st = {0};
 	struct snapshot now;
@@ -227,9 +235,11 @@ static bool beyond_live(struct audit_check *c, const struct audit_damage *at)
 		now.head.segment >= at->segment)
 		return true;
 	audit_segment_name(name, at->segment);
-	if (at->segment <= s->head.next &&
+	/* The machine may have lost what the head knew of the one before. */
+	if ((at->segment <= s->head.next ||
+		    (went_down(c, s) && at->segment <= c->next)) &&
 		!fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
-		st.st_size <= HEADER_MAX)
+		st.st_size <= AUDIT_ORPHAN_MAX)
 		audit_find(c, AUDIT_NOTE, "orphan", &here,
 			"a writer died as it began a segment");
 	else
@@ -273,10 +283,8 @@ __attribute__((noinline)) int audit_check_spine(
 		if (rec.type == AUDIT_HEADER) {
 			audit_check_header(c, &rec);
 		} else if (rec.type == AUDIT_CKPT) {
-			/* Of what was between, the key's steps are known, and
-			 * the rest is in the checkpoint. */
-			audit_check_skip(c, rec.seq - c->epoch_first);
-			memcpy(c->prev_rk, c->rk, AUDIT_HASH);
+			/* What was between is in the checkpoint. */
+			c->agg_known = false;
 			audit_check_ckpt(c, &rec);
 		}
 		memcpy(c->link, rec.frame.link, AUDIT_HASH);

@@ -15,6 +15,13 @@ static const uint8_t *bytes_of(
 	return item && item->n == n ? item->bytes : NULL;
 }
 
+/* The keys of the epoch that begins; sk is the one it signs with. */
+static void turn_secret(struct audit_check *c, uint8_t sk[static AUDIT_HASH])
+{
+	keys_epoch(&c->hw, c->secret, c->rk, sk, c->secret);
+	memcpy(c->first_rk, c->rk, AUDIT_HASH);
+}
+
 void audit_check_identity(struct audit_check *c, const uint8_t *pk,
 	const uint8_t *log_id, const struct audit_record *r)
 {
@@ -34,24 +41,52 @@ void audit_check_identity(struct audit_check *c, const uint8_t *pk,
 	if (!t->seed)
 		return;
 	keys_first(&c->hw, log_id, t->seed, c->secret);
-	keys_epoch(&c->hw, c->secret, c->rk, (uint8_t[AUDIT_HASH]){0},
-		c->secret);
+	turn_secret(c, (uint8_t[AUDIT_HASH]){0});
 	c->has_secret = c->agg_known = true;
+}
+
+/* A checkpoint may be among what was lost when the machine went down, and the
+ * head may know the next key already. That it is the log's own the seed tells,
+ * and nothing else does. */
+static bool seed_knows(struct audit_check *c, const struct audit_record *r,
+	const uint8_t *pk)
+{
+	enum { LOST_MAX = 64 };
+	const uint64_t epoch = audit_uint(r, AUDIT_K_EPOCH, 0);
+	uint8_t sk[AUDIT_HASH], own[AUDIT_PK];
+	bool known;
+
+	/* Signatures are brought to the disk one by one. */
+	if (!c->has_secret || !c->gap || epoch <= c->epoch ||
+		epoch - c->epoch > LOST_MAX)
+		return false;
+	for (uint64_t i = c->epoch; i < epoch; i++)
+		turn_secret(c, sk);
+	known = !keys_public(sk, own) && memcmp(pk, own, AUDIT_PK) == 0;
+	explicit_bzero(sk, sizeof sk);
+	return known;
 }
 
 static void check_continues(struct audit_check *c, const struct audit_record *r,
 	const uint8_t *pk, const uint8_t *log_id)
 {
 	if (memcmp(pk, c->pk, AUDIT_PK) != 0) {
-		audit_find(c, AUDIT_TAMPER, "key", r,
-			"another key begins here, signed by nothing: the head"
-			" was lost, or this is another log");
-		c->agg_failed = true;
-		c->v->pinned = false;
+		if (!seed_knows(c, r, pk)) {
+			audit_find(c, AUDIT_TAMPER, "key", r,
+				c->gap ? "another key begins here: what announced it"
+					 " is lost, or it is a forger's; only the"
+					 " seed can tell"
+				       : "another key begins here, signed by"
+					 " nothing: the head was lost, or this is"
+					 " another log");
+			c->agg_failed = true;
+			c->v->pinned = false;
+			c->has_secret = false;
+		}
 		memcpy(c->pk, pk, AUDIT_PK);
 		c->epoch = audit_uint(r, AUDIT_K_EPOCH, c->epoch);
 		c->epoch_first = r->seq;
-		c->has_secret = false;
+		c->epoch_unsure = c->gap;
 	} else if (audit_uint(r, AUDIT_K_EPOCH, 0) != c->epoch) {
 		audit_find(c, AUDIT_TAMPER, "epoch", r,
 			"the header is of epoch %llu, the log of %llu",
@@ -148,19 +183,23 @@ void audit_check_turn(
 	c->epoch = p->epoch + 1;
 	c->epoch_first = first;
 	if (c->has_secret)
-		keys_epoch(&c->hw, c->secret, c->rk,
-			(uint8_t[AUDIT_HASH]){0}, c->secret);
+		turn_secret(c, (uint8_t[AUDIT_HASH]){0});
 }
 
-void audit_check_skip(struct audit_check *c, uint64_t n)
+/* After a loss the checkpoint's word is taken, of its epoch's first record, too,
+ * and what comes after it is checked again. */
+static void resume_aggregate(struct audit_check *c,
+	const struct audit_record *r, const struct audit_payload *p)
 {
 	enum { SKIP_MAX = 1 << 22 };
+	uint64_t n = r->seq - p->first;
 
-	c->agg_known = false;
-	if (n > SKIP_MAX)
-		c->has_secret = false;
+	c->has_secret = n <= SKIP_MAX;
 	while (c->has_secret && n--)
-		keys_fold(&c->hw, c->rk, c->agg, c->link);
+		keys_fold(&c->hw, c->first_rk, c->agg, c->link);
+	memcpy(c->agg, p->agg, AUDIT_HASH);
+	keys_fold(&c->hw, c->first_rk, c->agg, r->frame.link);
+	c->agg_known = c->has_secret;
 }
 
 static void check_aggregate(struct audit_check *c, const struct audit_record *r,
@@ -169,11 +208,7 @@ static void check_aggregate(struct audit_check *c, const struct audit_record *r,
 	if (!c->has_secret)
 		return;
 	if (!c->agg_known) {
-		/* After a loss the checkpoint's word is taken, and what comes
-		 * after it is checked again. */
-		memcpy(c->agg, p->agg, AUDIT_HASH);
-		keys_fold(&c->hw, c->prev_rk, c->agg, r->frame.link);
-		c->agg_known = true;
+		resume_aggregate(c, r, p);
 	} else if (memcmp(p->agg, c->prev_agg, AUDIT_HASH) != 0) {
 		audit_find(c, AUDIT_TAMPER, "aggregate", r,
 			"epoch %llu: the records are not those that were"
@@ -259,11 +294,6 @@ static void explain_gap(struct audit_check *c, const struct audit_record *r,
 {
 	const unsigned long long lost = expect - found;
 
-	/* The key went on over them; the record in hand was folded already. */
-	memcpy(c->rk, c->prev_rk, AUDIT_HASH);
-	audit_check_skip(c, c->gap_expect - c->gap_found);
-	if (c->has_secret)
-		keys_fold(&c->hw, c->rk, c->agg, r->frame.link);
 	if (expect != c->gap_expect || found != c->gap_found) {
 		audit_find(c, AUDIT_TAMPER, "missing", r,
 			"records %llu to %llu are missing, the log says"

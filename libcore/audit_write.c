@@ -304,7 +304,7 @@ static int write_frame(struct audit_log *log, const struct audit_head *h,
 	return err;
 }
 
-static int put_frame(struct audit_log *log, struct audit_head *h,
+static int put_in(struct audit_log *log, struct audit_head *h,
 	const struct audit_rec *r, struct buf *frame, struct diag *d)
 {
 	uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
@@ -332,18 +332,26 @@ static int put_frame(struct audit_log *log, struct audit_head *h,
 		return err;
 	audit_head_step(
 		log, h, link, frame->len, r->type == AUDIT_CKPT, log->wall);
-	return audit_head_write(log, h, d);
+	return 0;
 }
 
-int audit_put(struct audit_log *log, struct audit_head *h, struct audit_rec *r,
-	struct diag *d)
+int audit_put_untold(struct audit_log *log, struct audit_head *h,
+	const struct audit_rec *r, struct diag *d)
 {
 	__attribute__((uninitialized)) char space[SMALL];
 	struct buf small = BUF_FIXED(space);
 	autobuf struct buf big = BUF_INIT(r->rest.len + OVERHEAD);
 
-	return put_frame(log, h, r,
+	return put_in(log, h, r,
 		r->rest.len < SMALL - OVERHEAD ? &small : &big, d);
+}
+
+int audit_put(struct audit_log *log, struct audit_head *h, struct audit_rec *r,
+	struct diag *d)
+{
+	int err = audit_put_untold(log, h, r, d);
+
+	return err ? err : audit_head_write(log, h, d);
 }
 
 static bool checkpoint_due(const struct audit_log *log, const struct audit_head *h)
@@ -380,9 +388,7 @@ static int sync_failed(struct audit_log *log, int err, struct diag *d)
 	cbor_put_uint(&r.rest, 0);
 	cbor_put_bytes(&r.rest, "", 0);
 	cbor_put_bytes(&r.rest, "", 0);
-	again = audit_segment_begin(log, &h, d);
-	if (!again)
-		again = audit_put(log, &h, &r, d);
+	again = audit_segment_begin(log, &h, &r, d);
 	audit_unlock(log, &h);
 	return again ? again
 		     : diag_errno(d, err,
@@ -421,7 +427,7 @@ int audit_append(struct audit_log *log, struct audit_rec *r, bool must_sync,
 		return err;
 	/* An end record takes what room there is, and no new file. */
 	if (r->type != AUDIT_END && rotation_due(log, &h)) {
-		err = audit_segment_begin(log, &h, d);
+		err = audit_segment_begin(log, &h, NULL, d);
 		if (!err)
 			err = audit_retain(log, &h, d);
 	}

@@ -43,6 +43,9 @@ void audit_unlock(struct audit_log *log, struct audit_head *h);
 /* Appends one record; its seq is h->next before. */
 int audit_put(struct audit_log *log, struct audit_head *h, struct audit_rec *r,
 	struct diag *d);
+/* The same, but that the head is not written. */
+int audit_put_untold(struct audit_log *log, struct audit_head *h,
+	const struct audit_rec *r, struct diag *d);
 /* Signs the open epoch, if anything is in it. */
 int audit_put_checkpoint(
 	struct audit_log *log, struct audit_head *h, struct diag *d);
@@ -60,9 +63,10 @@ int audit_head_write(
 	const struct audit_log *log, const struct audit_head *h, struct diag *d);
 
 /* Begins the segment named after h->next, which follows h->link, and makes it
- * the live one. */
-int audit_segment_begin(
-	struct audit_log *log, struct audit_head *h, struct diag *d);
+ * the live one. why, or NULL, is the record behind its header: who dies before
+ * both are on the disk leaves a head that knows of neither. */
+int audit_segment_begin(struct audit_log *log, struct audit_head *h,
+	const struct audit_rec *why, struct diag *d);
 /* Opens the live segment if it is not open. -ENOENT. */
 int audit_segment_open(
 	struct audit_log *log, const struct audit_head *h, struct diag *d);

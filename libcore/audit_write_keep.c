@@ -393,7 +393,7 @@ int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
 	}
 	/* Offsets of the live segment are in the head and in writers' hands. */
 	if (at.segment == h.segment)
-		err = audit_segment_begin(log, &h, d);
+		err = audit_segment_begin(log, &h, NULL, d);
 	if (!err) {
 		by = h.next;
 		err = put_expunged(log, &h, seq, reason, d);

@@ -133,7 +133,7 @@ static int seal_empty(struct audit_log *log, uint8_t seed[static AUDIT_HASH],
 		return diag_errno(d, err, "audit log");
 	err = audit_keys_begin(log, &h, seed, d);
 	if (!err)
-		err = audit_segment_begin(log, &h, d);
+		err = audit_segment_begin(log, &h, NULL, d);
 	memcpy(pin, h.pin, AUDIT_HASH);
 	explicit_bzero(&h, sizeof h);
 	return err;

@@ -26,35 +26,48 @@ struct finding {
 	size_t len;
 };
 
+static void tell(struct audit_rec *r, const struct audit_head *h,
+	const struct finding *f)
+{
+	uint8_t sha[AUDIT_HASH];
+	size_t sample = f->len < SAMPLE ? f->len : SAMPLE;
+
+	keys_hash2(&r->log->hw, f->bytes, f->len, "", 0, sha);
+	cbor_put_bytes(audit_rec_key(r, AUDIT_K_PREV), h->link, AUDIT_HASH);
+	cbor_put_array(audit_rec_key(r, AUDIT_K_LOST), 6);
+	cbor_put_uint(&r->rest, f->why);
+	cbor_put_uint(&r->rest, f->expect);
+	cbor_put_uint(&r->rest, f->found);
+	cbor_put_uint(&r->rest, f->len);
+	cbor_put_bytes(&r->rest, sha, f->len ? sizeof sha : 0);
+	cbor_put_bytes(&r->rest, f->bytes, sample);
+}
+
+/* It may stand where something else stood: the head knows of it when that is
+ * gone for good. */
 static int put_finding(struct audit_log *log, struct audit_head *h,
 	const struct finding *f, struct diag *d)
 {
 	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_RECOVER);
-	uint8_t sha[AUDIT_HASH];
-	size_t sample = f->len < SAMPLE ? f->len : SAMPLE;
+	int err;
 
-	keys_hash2(&log->hw, f->bytes, f->len, "", 0, sha);
-	cbor_put_bytes(audit_rec_key(&r, AUDIT_K_PREV), h->link, AUDIT_HASH);
-	cbor_put_array(audit_rec_key(&r, AUDIT_K_LOST), 6);
-	cbor_put_uint(&r.rest, f->why);
-	cbor_put_uint(&r.rest, f->expect);
-	cbor_put_uint(&r.rest, f->found);
-	cbor_put_uint(&r.rest, f->len);
-	cbor_put_bytes(&r.rest, sha, f->len ? sizeof sha : 0);
-	cbor_put_bytes(&r.rest, f->bytes, sample);
-	return audit_put(log, h, &r, d);
+	tell(&r, h, f);
+	err = audit_put_untold(log, h, &r, d);
+	if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
+		fdatasync(log->segfd);
+	return err ? err : audit_head_write(log, h, d);
 }
 
 /* Goes on in a new segment: the old one is evidence. */
 static int begin_after(struct audit_log *log, struct audit_head *h,
 	const struct finding *f, struct diag *d)
 {
-	int err;
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_RECOVER);
 
 	cleanup_fd(&log->segfd);
 	log->segfd = -1;
-	err = audit_segment_begin(log, h, d);
-	return err ? err : put_finding(log, h, f, d);
+	tell(&r, h, f);
+	return audit_segment_begin(log, h, &r, d);
 }
 
 /* Takes over the whole records at p that follow from the head. The number of
@@ -117,6 +130,7 @@ static int settle_rest(struct audit_log *log, struct audit_head *h,
 {
 	autobuf struct buf b = BUF_INIT(AUDIT_FRAME_MAX);
 	struct finding f = {.expect = h->next, .found = h->next};
+	size_t filled;
 	int err;
 
 	/* One cut record is never longer than a record. */
@@ -130,7 +144,11 @@ static int settle_rest(struct audit_log *log, struct audit_head *h,
 	f.bytes = (const uint8_t *)b.data;
 	f.len = b.len;
 	f.why = AUDIT_WHY_TORN;
-	if (audit_frame_within(log->hw.crc, f.bytes, f.len)) {
+	/* A file may keep its length and lose the end of what was in it: a
+	 * record that lacks but a part of its link is a cut one. */
+	for (filled = f.len; filled && !f.bytes[filled - 1];)
+		filled--;
+	if (audit_frame_within(log->hw.crc, f.bytes, filled)) {
 		f.why = AUDIT_WHY_CORRUPT;
 		return begin_after(log, h, &f, d);
 	}
@@ -244,6 +262,17 @@ int audit_recover_tail(struct audit_log *log, struct audit_head *h,
 	return recover_shorter(log, h, size < 0, d);
 }
 
+/* The very first writer died before the head was written: all there may be is
+ * the header of a log that nobody was told of. */
+static bool never_begun(const struct audit_log *log, const uint64_t *firsts,
+	int n, const struct last *l)
+{
+	struct stat st;
+
+	return n == 1 && !firsts[0] && !l->seq && !fstat(log->headfd, &st) &&
+		!st.st_size;
+}
+
 int audit_recover_head(
 	struct audit_log *log, struct audit_head *h, struct diag *d)
 {
@@ -257,7 +286,12 @@ int audit_recover_head(
 	*h = (struct audit_head){0};
 	for (int i = n; i-- && !err && !l.any;)
 		err = find_last(log, firsts[i], &l, d);
+	if (!err && never_begun(log, firsts, n, &l)) {
+		l = (struct last){0};
+		n = 0;
+	}
 	if (!err && n) {
+		h->segment = firsts[n - 1];
 		h->next = l.any ? l.seq + 1 : 0;
 		if (h->next <= firsts[n - 1])
 			h->next = firsts[n - 1] + 1;
@@ -274,5 +308,6 @@ int audit_recover_head(
 	err = audit_keys_begin(log, h, NULL, d);
 	if (err)
 		return err;
-	return n ? begin_after(log, h, &f, d) : audit_segment_begin(log, h, d);
+	return n ? begin_after(log, h, &f, d)
+		 : audit_segment_begin(log, h, NULL, d);
 }

@@ -14,8 +14,6 @@
 #include "cbor.h"
 #include "str.h"
 
-enum { HEADER_MAX = 1024 };
-
 int audit_file_open(const struct audit_log *log, const char *name, int flags,
 	struct diag *d)
 {
@@ -129,7 +127,7 @@ static void remove_orphans(const struct audit_log *log, const struct audit_head 
 		audit_segment_name(name, firsts[n]);
 		if (firsts[n] < h->next &&
 			!fstatat(log->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
-			st.st_size <= HEADER_MAX)
+			st.st_size <= AUDIT_ORPHAN_MAX)
 			unlinkat(log->dirfd, name, 0);
 	}
 }
@@ -146,7 +144,7 @@ static int reuse_orphan(const struct audit_log *log, const char *name,
 		return fd;
 	if (fstat(fd, &st))
 		return diag_errno(d, -errno, "audit log: %s", name);
-	if (st.st_size > HEADER_MAX)
+	if (st.st_size > AUDIT_ORPHAN_MAX)
 		return diag_fail(d, -EEXIST,
 			"audit log: %s holds records the head knows nothing of",
 			name);
@@ -176,19 +174,40 @@ static int put_header(struct audit_log *log, struct audit_head *h, bool first,
 	if (!uname(&host))
 		audit_rec_text(&r, AUDIT_K_HOST, host.nodename);
 	cbor_put_uint(audit_rec_key(&r, AUDIT_K_EPOCH), h->epoch);
-	return audit_put(log, h, &r, d);
+	return audit_put_untold(log, h, &r, d);
 }
 
-int audit_segment_begin(
-	struct audit_log *log, struct audit_head *h, struct diag *d)
+/* What the segment begins with, and only then the head that knows of it. */
+static int put_beginning(struct audit_log *log, struct audit_head *h, bool first,
+	const struct audit_rec *why, struct diag *d)
+{
+	const bool sync = log->cfg.sync != AUDIT_SYNC_NONE;
+	int err = put_header(log, h, first, d);
+
+	if (!err && why)
+		err = audit_put_untold(log, h, why, d);
+	if (!err && sync) {
+		fdatasync(log->segfd);
+		fsync(log->dirfd);
+	}
+	if (!err)
+		err = audit_head_write(log, h, d);
+	if (!err && sync)
+		fdatasync(log->headfd);
+	return err;
+}
+
+int audit_segment_begin(struct audit_log *log, struct audit_head *h,
+	const struct audit_rec *why, struct diag *d)
 {
 	const bool first = h->next == 0;
 	char name[AUDIT_NAME];
 	int err = 0, fd;
 
 	/* Of a segment that failed there is nothing to sync; log->segfd is
-	 * that of the one before, or none. */
-	if (log->segfd >= 0 && h->epoch_first < h->next) {
+	 * that of the one before, or none. What was signed already may have
+	 * been so by one who died before it was on the disk. */
+	if (log->segfd >= 0) {
 		err = audit_put_checkpoint(log, h, d);
 		if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
 			fdatasync(log->segfd);
@@ -202,8 +221,8 @@ int audit_segment_begin(
 		fd = reuse_orphan(log, name, d);
 	if (fd < 0)
 		return fd;
+	remove_orphans(log, h);
 	if (log->segfd >= 0) {
-		remove_orphans(log, h);
 		give_room_back(log);
 		close(log->segfd);
 	}
@@ -214,16 +233,12 @@ int audit_segment_begin(
 	h->end = 0;
 	h->segment_wall = log->wall;
 	memcpy(h->boot_id, log->boot_id, AUDIT_ID);
-	err = put_header(log, h, first, d);
+	err = put_beginning(log, h, first, why, d);
 	if (err) {
 		/* The head knows the one before. */
 		unlinkat(log->dirfd, name, 0);
 		cleanup_fd(&log->segfd);
 		log->segfd = -1;
-	} else if (log->cfg.sync != AUDIT_SYNC_NONE) {
-		/* The head first: a segment that it does not know is nobody's. */
-		fdatasync(log->headfd);
-		fsync(log->dirfd);
 	}
 	return err;
 }
@@ -235,7 +250,7 @@ int audit_rotate(struct audit_log *log, struct diag *d)
 
 	if (err)
 		return err;
-	err = audit_segment_begin(log, &h, d);
+	err = audit_segment_begin(log, &h, NULL, d);
 	audit_unlock(log, &h);
 	return err;
 }

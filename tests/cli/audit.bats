@@ -430,7 +430,11 @@ redact mine key=*PHRASE*'
 	[ "$status" -eq 0 ]
 	[[ $output == *"the pinned key; the seed; and itself"* ]]
 	cp -a "$LOG" copy
+	"$WARDBOX" audit verify -D copy | grep -q 'not signed yet'
 	line=$("$WARDBOX" audit anchor -D copy)
+	# What is noted elsewhere is signed and on the disk here.
+	run "$WARDBOX" audit verify -D copy
+	[[ $output != *'not signed yet'* ]]
 	"$WARDBOX" audit anchor -D copy --json | jq -e '.seq >= 0 and (.link | length == 64)'
 	[[ $line == "aud1 "* ]]
 	run "$WARDBOX" audit verify -D copy --anchor "$line"

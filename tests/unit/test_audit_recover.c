@@ -255,6 +255,64 @@ static void a_false_boot_is_tampering(void **state)
 	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
 }
 
+/* The end of the log is lost, a checkpoint with it, and the head has the next
+ * key already: its own, or a forger's. */
+static void lose_a_checkpoint(struct test_log *t, bool forged)
+{
+	autobuf struct buf b = {0};
+	struct audit_head h;
+	struct diag d = {0};
+	uint64_t end;
+
+	in_another_boot(t, 1);
+	get_head(t, &h);
+	end = h.end;
+	in_another_boot(t, 1);
+	t->log.boot_id[0] ^= 1;
+	assert_int_equal(audit_checkpoint(&t->log, &d), 0);
+	t->log.boot_id[0] ^= 1;
+	in_another_boot(t, 2);
+	slurp(t, SEGMENT, &b);
+	spit(t, SEGMENT, b.data, end);
+	get_head(t, &h);
+	h.sk[5] ^= forged;
+	put_head(t, &h);
+}
+
+static void a_lost_checkpoint_is_told_by_the_seed(void **state)
+{
+	struct test_log *t = *state;
+	struct findings all;
+
+	lose_a_checkpoint(t, false);
+	assert_string_equal(verify(t, WITH_PIN).kinds, "L:power");
+	test_event(t, "after", 1);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:power");
+	assert_int_equal(all.outcome, AUDIT_DECLARED_LOSS);
+	for (unsigned i = 0; i < 12; i++)
+		test_event(t, "more", i);
+	all = verify(t, WITH_SEED);
+	assert_string_equal(all.kinds, "L:power");
+	assert_true(all.v.seeded);
+	/* Who has the fingerprint alone cannot know whose key it is. */
+	assert_string_equal(verify(t, WITH_PIN).kinds, "T:key L:power");
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+}
+
+static void a_forgers_key_behind_a_loss_is_tampering(void **state)
+{
+	struct test_log *t = *state;
+
+	lose_a_checkpoint(t, true);
+	test_event(t, "after", 1);
+	assert_outcome(verify(t, WITH_SEED), AUDIT_TAMPERED);
+	for (unsigned i = 0; i < 12; i++)
+		test_event(t, "more", i);
+	assert_outcome(verify(t, WITH_SEED), AUDIT_TAMPERED);
+	assert_false(verify(t, WITH_SEED).v.seeded);
+}
+
 /* What was on the disk cannot be lost that way. */
 static void shorter_than_what_was_synced_is_tampering(void **state)
 {
@@ -354,6 +412,8 @@ int main(void)
 		ON_LOG(a_cut_link_in_the_middle_is_tampering),
 		ON_LOG(head_of_before_another_boot),
 		ON_LOG(a_false_boot_is_tampering),
+		ON_LOG(a_lost_checkpoint_is_told_by_the_seed),
+		ON_LOG(a_forgers_key_behind_a_loss_is_tampering),
 		ON_LOG(shorter_than_what_was_synced_is_tampering),
 		ON_LOG(head_missing_is_loud),
 		ON_LOG(head_broken_is_loud),
