@@ -163,6 +163,9 @@ const struct shell_val *shell_val_union(struct shell_walk *w,
 	const struct shell_val *a, const struct shell_val *b);
 bool shell_val_same(const struct shell_val *a, const struct shell_val *b);
 bool shell_val_has(const struct shell_val *v, struct shell_str s);
+/* Is every text that a may be one that b may be? Yes is certain, no is not. */
+bool shell_val_within(struct shell_walk *w, const struct shell_val *a,
+	const struct shell_val *b);
 /* One of what may be many. */
 const struct shell_val *shell_val_one(
 	struct shell_walk *w, const struct shell_val *v);
@@ -216,6 +219,10 @@ void shell_func_join(struct shell_walk *w, struct shell_state *to,
 /* After a dry run of a loop: all that changed since `before` is unknown. */
 void shell_havoc(struct shell_walk *w, struct shell_state *st,
 	const struct shell_state *before, const struct shell_state *after);
+/* After a round that began with *head: a name that was not as *head says when it
+ * ended may be that as well; `again`, it may be anything. Was there one? */
+bool shell_widen(struct shell_walk *w, struct shell_state *head,
+	const struct shell_state *end, bool again);
 struct shell_func *shell_func_find(
 	const struct shell_state *st, struct shell_str name);
 /* A new binding of the name, without a definition: it is no function. */

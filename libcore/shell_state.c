@@ -300,29 +300,92 @@ void shell_join(struct shell_walk *w, struct shell_state *to,
 		to->input = SHELL_IN_UNKNOWN;
 }
 
+/* Of what a name was in `had` and became in `now`, all but what it says. */
+static void forget(struct shell_walk *w, struct shell_state *st,
+	const struct shell_var *had, const struct shell_var *now)
+{
+	struct shell_var *own = own_in(w, st, now->name);
+
+	if (!own)
+		return;
+	own->value = &shell_val_any;
+	own->elems = NULL;
+	own->maybe_unset = had->maybe_unset || !had->value ||
+			   now->maybe_unset || !now->value;
+	own->array = had->array || now->array;
+	own->exported = had->exported || now->exported;
+	own->integer = had->integer || now->integer;
+	own->folds = had->folds || now->folds;
+}
+
+/* Is every text that `now` may be one that `had` says? */
+static bool within(struct shell_walk *w, const struct shell_var *had,
+	const struct shell_var *now)
+{
+	const struct shell_val *a = now->value, *b = had->value;
+
+	if ((!a || now->maybe_unset) && b && !had->maybe_unset)
+		return false;
+	if ((now->array && !had->array) || (now->exported && !had->exported) ||
+		(now->integer && !had->integer) ||
+		(had->elems && had->elems != now->elems))
+		return false;
+	return !a || (b && shell_val_within(w, a, b));
+}
+
+/* Is v, the last of its name in `after`, another than `before` has? *had: what
+ * that is. */
+static bool changed(struct shell_walk *w, const struct shell_state *before,
+	const struct shell_state *after, const struct shell_var *v,
+	struct shell_var *had)
+{
+	const struct shell_var *own =
+		find(&w->steps, before->vars, v->name, v->hash);
+
+	if (same_binding(own, v) ||
+		find(&w->steps, after->vars, v->name, v->hash) != v)
+		return false;
+	*had = (struct shell_var){.name = v->name};
+	if (own)
+		*had = *own;
+	else
+		shell_var_outside(w, had);
+	return true;
+}
+
+bool shell_widen(struct shell_walk *w, struct shell_state *head,
+	const struct shell_state *end, bool again)
+{
+	const struct shell_state before = *head;
+	const struct shell_var *tail = common_tail(&before, end);
+	struct shell_var had;
+	bool grown = false;
+
+	if (end->dead)
+		return false;
+	head->epoch = ++w->epoch;
+	for (struct shell_var *v = end->vars; v && v != tail; v = v->next) {
+		if (!changed(w, &before, end, v, &had) || within(w, &had, v))
+			continue;
+		if (again)
+			forget(w, head, &had, v);
+		else
+			shell_var_join(w, head, end, v);
+		grown = true;
+	}
+	return grown;
+}
+
 void shell_havoc(struct shell_walk *w, struct shell_state *st,
 	const struct shell_state *before, const struct shell_state *after)
 {
-	struct shell_var *tail = common_tail(before, after);
+	const struct shell_var *tail = common_tail(before, after);
+	struct shell_var had;
 
 	st->epoch = ++w->epoch;
-	for (struct shell_var *v = after->vars; v && v != tail; v = v->next) {
-		struct shell_var *own = find(
-			&w->steps, before->vars, v->name, v->hash);
-
-		if (same_binding(own, v))
-			continue;
-		own = own_in(w, st, v->name);
-		if (!own)
-			return;
-		own->value = &shell_val_any;
-		own->elems = NULL;
-		own->maybe_unset = true;
-		own->array |= v->array;
-		own->exported |= v->exported;
-		own->integer |= v->integer;
-		own->folds |= v->folds;
-	}
+	for (struct shell_var *v = after->vars; v && v != tail; v = v->next)
+		if (changed(w, before, after, v, &had))
+			forget(w, st, &had, v);
 	shell_func_join(w, st, after);
 	if (!shell_val_same(before->cwd, after->cwd) ||
 		!shell_val_same(before->cwd, after->fail))

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "str.h"
+
 static const struct shell_str any_text[] = {{"\2", 1}};
 static const struct shell_str rel_text[] = {{"\1", 1}};
 static const struct shell_str num_text[] = {{"\6", 1}};
@@ -143,6 +145,56 @@ bool shell_val_same(const struct shell_val *a, const struct shell_val *b)
 	for (unsigned i = 0; i < a->n; i++)
 		if (!shell_val_has(b, a->alts[i]))
 			return false;
+	return true;
+}
+
+/* Is all that s stands for something that p stands for? Of what is not known in
+ * p, SHELL_REL is only itself here. */
+static bool text_within(
+	struct shell_walk *w, struct shell_str s, struct shell_str p)
+{
+	size_t i = 0, k = 0, behind = SIZE_MAX, from = 0;
+
+	for (; i < s.n; w->steps++) {
+		if (k < p.n && p.p[k] == SHELL_ANY) {
+			behind = ++k;
+			from = i;
+		} else if (k < p.n && s.p[i] == p.p[k]) {
+			i++;
+			k++;
+		} else if (k < p.n && p.p[k] == SHELL_NUM &&
+			   chr_digit(s.p[i])) {
+			while (i < s.n && chr_digit(s.p[i]))
+				i++;
+			k++;
+		} else if (behind != SIZE_MAX) {
+			k = behind;
+			i = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (k < p.n && p.p[k] == SHELL_ANY)
+		k++;
+	return k == p.n;
+}
+
+bool shell_val_within(struct shell_walk *w, const struct shell_val *a,
+	const struct shell_val *b)
+{
+	if (a == b)
+		return true;
+	if ((a->many && !b->many) || (a->vanishes && !b->vanishes) ||
+		(a->glob && !b->glob))
+		return false;
+	for (unsigned i = 0; i < a->n; i++) {
+		unsigned k = 0;
+
+		while (k < b->n && !text_within(w, a->alts[i], b->alts[k]))
+			k++;
+		if (k == b->n)
+			return false;
+	}
 	return true;
 }
 

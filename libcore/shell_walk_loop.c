@@ -4,7 +4,7 @@
  * A first, silent run from the start finds which names the body changes. With
  * all of them unknown, a second silent run gives values that hold after any
  * round; joined with the start they hold at the head of every round, and from
- * there the body is walked for good. Loops inside a silent run spare what that
+ * there the body is walked for good, once more if it ends otherwise than that. Loops inside a silent run spare what that
  * run does not need, so that the cost grows with the nesting, not by powers.
  */
 #include "shell_eval.h"
@@ -80,6 +80,7 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 {
 	struct shell_frame frame = {.up = w->loop};
 	struct shell_state *st = w->st, before, first, head, leave;
+	unsigned rounds = 0;
 
 	if (w->collect) {
 		w->loop = &frame;
@@ -124,14 +125,19 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 		head.epoch = ++w->epoch;
 		shell_join(w, &head, &second);
 	}
-	*st = head;
-	st->epoch = ++w->epoch;
-	w->loop = &frame;
-	round_once(w, node, each, &leave);
-	w->loop = frame.up;
+	do {
+		*st = head;
+		st->epoch = ++w->epoch;
+		frame.any = false;
+		w->loop = &frame;
+		round_once(w, node, each, &leave);
+		w->loop = frame.up;
+		if (frame.any)
+			shell_join(w, st, &frame.acc);
+		/* Where a name or code is itself a variable's, a round may do
+		 * what neither of the silent ones did. */
+	} while (!w->quiet && !w->err && shell_widen(w, &head, st, rounds++));
 	shell_join(w, st, &leave);
-	if (frame.any)
-		shell_join(w, st, &frame.acc);
 }
 
 /* What the variable of a for loop may be: any of the words. */
