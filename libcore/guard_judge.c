@@ -8,6 +8,7 @@
 
 #include "kconfig.h"
 #include "str.h"
+#include "utf8.h"
 
 /* What the policy says of the shell as a program. What it reads is known or
  * watched here: not for that it asks, so it is judged with nothing to read. */
@@ -102,22 +103,41 @@ int guard_put(struct guard *g, const struct guard_question *what)
 	return answer;
 }
 
+/* The words that were judged, as many as leave the reason and the rule their
+ * places. */
+static const char *subject(const struct policy_verdict *v,
+	char text[static sizeof(v->command)])
+{
+	enum { FRAME = 74 }; /* the longest of the words around them */
+	size_t room = sizeof(((struct diag *)0)->text) - FRAME;
+	size_t behind = strlen(v->reason) + strlen(v->rule);
+
+	if (!v->command[0])
+		return "the line";
+	room = behind + 24 < room ? room - behind : 24;
+	utf8_cut(text, room < sizeof(v->command) ? room : sizeof(v->command),
+		v->command);
+	return text;
+}
+
 void guard_explain(const struct guard *g, const struct policy_verdict *v,
 	bool asked, struct diag *d)
 {
+	char text[sizeof(v->command)];
+	const char *words = subject(v, text);
+
 	if (v->decision == POLICY_DENY)
 		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
-			v->command[0] ? v->command : "the line", v->reason,
-			v->rule, policy_layer_name(v->layer));
+			words, v->reason, v->rule,
+			policy_layer_name(v->layer));
 	else if (asked)
-		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", v->command,
+		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", words,
 			v->rule);
 	else
 		diag_fail(d, -EACCES,
 			"denied: %s needs a person's yes and there is no "
 			"terminal to ask on: %s (rule %s)",
-			v->command[0] ? v->command : "the line", v->reason,
-			v->rule);
+			words, v->reason, v->rule);
 	if (v->alternative[0])
 		diag_hint(d, "%s", v->alternative);
 	else if (v->decision == POLICY_CONFIRM)

@@ -85,7 +85,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 			judge_show(j, name));
 		judge_alternative(k,
 			str_eq(name, "PATH")
-				? "call it by its path: .venv/bin/python"
+				? "call programs by their paths, as .venv/bin/python"
 				: "leave the variable as it is");
 	}
 	return false;

@@ -8,21 +8,6 @@
 #include "str.h"
 #include "utf8.h"
 
-static void cut(char *to, size_t size, const char *from)
-{
-	size_t n = strlen(from);
-
-	if (n >= size) {
-		n = size - 4;
-		while (n > 0 && ((unsigned char)from[n] & 0xc0) == 0x80)
-			n--;
-		memcpy(to + n, "...", 4);
-	} else {
-		to[n] = 0;
-	}
-	memcpy(to, from, n);
-}
-
 const char *judge_text(struct judge *j, const char *s, size_t n)
 {
 	char *to = arena_bytes(j->arena, n + 1);
@@ -67,13 +52,15 @@ struct arg judge_arg(struct judge *j, const char *s, size_t n)
 
 const char *judge_show(struct judge *j, const char *s)
 {
-	size_t n = strlen(s);
-	char *to = arena_bytes(j->arena, n + 1);
+	enum { SHOWN = 96 }; /* what is said of it is to fit behind it */
+	char *to = arena_bytes(j->arena, SHOWN);
 
 	if (!to)
 		return "";
-	for (size_t i = 0; i <= n; i++)
-		to[i] = s[i] == SHELL_REL || s[i] == SHELL_ANY ? '?' : s[i];
+	utf8_cut(to, SHOWN, s);
+	for (char *c = to; *c; c++)
+		if (*c == SHELL_REL || *c == SHELL_ANY)
+			*c = '?';
 	return to;
 }
 
@@ -116,8 +103,8 @@ FLOATLESS void judge_raise(struct judge_cmd *k, enum policy_decision d, const ch
 	buf_vaddf(&b, fmt, ap);
 	va_end(ap);
 	b.err = 0;
-	cut(k->v.rule, sizeof(k->v.rule), rule);
-	cut(k->v.reason, sizeof(k->v.reason), buf_str(&b));
+	utf8_cut(k->v.rule, sizeof(k->v.rule), rule);
+	utf8_cut(k->v.reason, sizeof(k->v.reason), buf_str(&b));
 }
 
 void judge_unresolved(
@@ -132,7 +119,7 @@ void judge_unresolved(
 
 void judge_alternative(struct judge_cmd *k, const char *text)
 {
-	cut(k->v.alternative, sizeof(k->v.alternative), text);
+	utf8_cut(k->v.alternative, sizeof(k->v.alternative), text);
 }
 
 void judge_rule(struct judge_cmd *k, enum policy_decision d,
@@ -145,11 +132,11 @@ void judge_rule(struct judge_cmd *k, enum policy_decision d,
 		return;
 	k->v.layer = (enum policy_layer)img->head->layer;
 	k->v.line = r->line;
-	cut(k->v.file, sizeof(k->v.file), img_str(img, r->file));
-	cut(k->v.rule, sizeof(k->v.rule), img_str(img, r->id));
-	cut(k->v.alternative, sizeof(k->v.alternative), img_str(img, r->alt));
+	utf8_cut(k->v.file, sizeof(k->v.file), img_str(img, r->file));
+	utf8_cut(k->v.rule, sizeof(k->v.rule), img_str(img, r->id));
+	utf8_cut(k->v.alternative, sizeof(k->v.alternative), img_str(img, r->alt));
 	if (*text) {
-		cut(k->v.reason, sizeof(k->v.reason), text);
+		utf8_cut(k->v.reason, sizeof(k->v.reason), text);
 	} else {
 		struct buf b = BUF_FIXED(k->v.reason);
 
@@ -198,7 +185,7 @@ static void show_words(struct judge_cmd *k)
 		buf_adds(&b, strlen(s) > 130 ? "..." : "");
 		buf_adds(&b, plain ? "" : "'");
 	}
-	cut(k->v.command, sizeof(k->v.command), buf_str(&b));
+	utf8_cut(k->v.command, sizeof(k->v.command), buf_str(&b));
 }
 
 static void show_open(struct judge_cmd *k)

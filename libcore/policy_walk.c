@@ -216,7 +216,7 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 		judge_alternative(&k, "write out what is to run");
 	if (risk == SHELL_RISK_SOURCE)
 		judge_alternative(
-			&k, "call it by its path: .venv/bin/python");
+			&k, "call programs by their paths, as .venv/bin/python");
 	judge_end(&k);
 	return enough(j);
 }

@@ -140,3 +140,18 @@ unsigned utf8_width(uint32_t cp)
 		return 0;
 	return in_ranges(wide, ARRAY_SIZE(wide), cp) ? 2 : 1;
 }
+
+void utf8_cut(char *to, size_t size, const char *from)
+{
+	size_t n = strlen(from);
+
+	if (n >= size) {
+		n = size - 4;
+		while (n > 0 && ((unsigned char)from[n] & 0xc0) == 0x80)
+			n--;
+		memcpy(to + n, "...", 4);
+	} else {
+		to[n] = 0;
+	}
+	memcpy(to, from, n);
+}

@@ -24,4 +24,8 @@ bool utf8_is_hidden(uint32_t cp);
 /* Terminal columns: 0 for combining marks, 2 for wide, else 1. */
 unsigned utf8_width(uint32_t cp);
 
+/* Copies what fits of a text into size bytes, at least 4; "..." ends one that
+ * is cut. */
+void utf8_cut(char *to, size_t size, const char *from);
+
 #endif

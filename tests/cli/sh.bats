@@ -54,6 +54,21 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[[ "$output" == *policy* ]]
 }
 
+@test "however long the words are, the reason and the rule are said" {
+	local long
+	long=$(printf 'x%.0s' {1..150})
+	run g FULL-AUTO -c "python3 -c 'import subprocess; print(\"$long\")'" </dev/null
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"python3 -c 'import subprocess"*...* ]]
+	[[ "$output" == *"is not seen (rule code)"* ]]
+	run g FULL-AUTO -c "cat /$long"
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"is outside $PROJECT (rule path, system policy)"* ]]
+	[[ "$output" == *"root grants it: path r"* ]]
+	run g FULL-AUTO -c "echo $long"
+	[ "$output" = "$long" ]
+}
+
 @test "what root lets a line name of /usr it reads, and no program writes it" {
 	run g 'FULL-AUTO
 path r /usr/share
