@@ -77,12 +77,12 @@ struct policy_image; /* policy_image.h */
 
 struct policy {
 	enum policy_state state;
-	struct diag why; /* of a state other than GOOD */
 	struct policy_image
 		*layer[POLICY_LAYERS]; /* NULL where there is none */
 	uint8_t use; /* 1 + the profile that the system file names, when that
 		      * is all it says and its layer is the built-in one; 0 */
 	uint8_t sum[32]; /* SHA-256 that changes with what any layer says */
+	struct diag why; /* of a state other than GOOD */
 };
 
 /* Loads all layers. 0 with p->state telling how well it went (d is filled when
@@ -272,11 +272,11 @@ struct policy_grants {
 			 */
 	bool supervise; /* judge every execve in the tree */
 	bool hard_output; /* a limit on output ends the command, not the copy */
+	struct policy *owned; /* what the words lie in, to be freed with them */
+	void *arena;
 	struct policy_env_word *env; /* what policy_env() knows, */
 	size_t env_count;
 	uint16_t env_chain[65];  /* and where: 1 more than the first's place */
-	struct policy *owned; /* what the words lie in, to be freed with them */
-	void *arena;
 };
 
 /* 0 or -ENOMEM, -ENAMETOOLONG. Lines of the policy that name $HOME grant

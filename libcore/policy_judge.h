@@ -72,6 +72,8 @@ struct judge {
 	const struct policy *p;
 	struct arena *arena;
 	struct shell_walk *walk; /* NULL outside of one */
+	unsigned work, most; /* spent beside memory and steps; how much may be */
+	bool spent;
 	uint8_t set[IMG_P_CHILD + 1]; /* the strictest of all layers */
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
@@ -82,32 +84,31 @@ struct judge {
 	const char *cwd;    /* where the line starts */
 	enum shell_dialect dialect;
 	unsigned depth;
-	struct {
-		const char *path; /* physical */
-		bool moved;	  /* it may be gone */
-	} written[JUDGE_WRITTEN];
 	unsigned written_count;
 	bool written_all; /* too many, or not known */
 	bool moved_all;	  /* … of what may be gone */
 	bool ran;	  /* a program that may have written anything */
-	struct prog_seen {
-		const char *word;
-		struct prog prog;
-	} seen[JUDGE_SEEN]; /* bare names that were looked up */
 	unsigned seen_count;
 	struct judged_cmd **same; /* commands judged, by their hash */
 	struct judged_dir *dir;   /* the last directory that was walked to */
 	const struct made_link *made; /* links that the line makes or copies */
 	bool linked;		      /* some of them it makes */
 	const char **named;       /* variables judged: set, then unset */
-	struct img_range list[POLICY_LAYERS][JUDGE_LISTS];
-	unsigned found; /* a bit for each of these that was looked up */
+	unsigned found; /* a bit for each of .list that was looked up */
 	unsigned commands, nested;
-	unsigned work, most; /* spent beside memory and steps; how much may be */
-	bool spent;
-	struct policy_verdict worst;
 	policy_each *each;
 	void *ctx;
+	/* What is large stands last: all else is near the struct's begin. */
+	struct policy_verdict worst;
+	struct img_range list[POLICY_LAYERS][JUDGE_LISTS];
+	struct {
+		const char *path; /* physical */
+		bool moved;	  /* it may be gone */
+	} written[JUDGE_WRITTEN];
+	struct prog_seen {
+		const char *word;
+		struct prog prog;
+	} seen[JUDGE_SEEN]; /* bare names that were looked up */
 };
 
 /* The command in hand. */
@@ -115,7 +116,6 @@ struct judge_cmd {
 	struct judge *j;
 	const struct shell_cmd *cmd; /* NULL for an execve */
 	const struct shell_val *cwd;
-	struct policy_verdict v;
 	bool judged; /* v holds something, if only .would and .neutral */
 	/* What v.command is made of, once it is wanted: words, a file. */
 	const struct arg *argv;
@@ -132,6 +132,7 @@ struct judge_cmd {
 	bool keeps;   /* the program takes no directory away */
 	bool removes; /* it takes away what it is given */
 	bool unlinks; /* … and of a link the link itself */
+	struct policy_verdict v; /* large, so last */
 };
 
 /* Did the line cost more than it may? Then it is refused, whatever comes of
@@ -199,8 +200,7 @@ enum {
 };
 
 struct path_found {
-	unsigned want;         /* in: of these */
-	char path[JUDGE_PATH]; /* physical, absolute */
+	unsigned want; /* in: of these */
 	enum {
 		FOUND_IN,     /* beneath the root (or the root) */
 		FOUND_OUT,    /* elsewhere */
@@ -210,8 +210,9 @@ struct path_found {
 	bool missing;
 	/* Names of the last component, link by link; a bit for each that
 	 * stands in an exec directory. */
-	char names[JUDGE_NAMES][64];
 	unsigned count, in_exec;
+	char names[JUDGE_NAMES][64];
+	char path[JUDGE_PATH]; /* physical, absolute */
 };
 /* In what the sandbox gives in place of /tmp? No layer has to grant that. */
 static inline bool judge_is_tmp(const struct judge *j, const char *physical)

@@ -127,11 +127,6 @@ struct shell_walk {
 	const struct shell_cmd *cmd; /* during ops->command */
 	struct shell_frame *func, *loop;
 	struct shell_def *defs;
-	/* What the start gave these names: the last ones asked for. */
-	struct shell_outer_var {
-		struct shell_str name, text;
-		int known;
-	} outer[16];
 	/* What a shell started from the bindings `of` begins with. */
 	struct shell_exports {
 		const struct shell_var *of;
@@ -152,6 +147,12 @@ struct shell_walk {
 		struct shell_span span;
 		struct trap *next;
 	} * trap;
+	/* What the start gave these names: the last ones asked for. (Large, so
+	 * last: what stands behind it takes longer instructions.) */
+	struct shell_outer_var {
+		struct shell_str name, text;
+		int known;
+	} outer[16];
 };
 
 extern const struct shell_val shell_val_any, shell_val_rel, shell_val_num,

@@ -16,13 +16,13 @@ struct shell_field {
 	struct shell_val *one;
 	bool patterns; /* unquoted * ? [ are such */
 	unsigned n;
-	struct shell_str alts[SHELL_MAX_ALTS];
 	bool active; /* quotes or text make it an argument, even an empty one */
 	bool many, tainted, quoted, plain, vanishes;
 	bool unsure; /* bash may leave the whole word unsplit */
 	bool mixed;  /* there is more in the word than one expansion */
 	bool inner; /* in the word of a ${x:-…}: its own blanks split as well */
 	struct shell_span span;
+	struct shell_str alts[SHELL_MAX_ALTS]; /* n of them */
 };
 
 void shell_field_reset(struct shell_field *f);

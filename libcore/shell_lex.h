@@ -84,7 +84,6 @@ struct shell_parser {
 	unsigned depth;
 	bool fixed; /* spans are all this one: text is not the source */
 	struct shell_span span;
-	struct shell_redir *pending[SHELL_MAX_HEREDOCS];
 	unsigned npending;
 	unsigned outer_pending; /* of the text around a substitution */
 	unsigned cond; /* inside [[ ]]: < and > are words' ends, no fds */
@@ -98,6 +97,8 @@ struct shell_parser {
 	bool strip;
 	int fd;
 	struct shell_str fdvar;
+	/* Last, so that all else is near the struct's begin. */
+	struct shell_redir *pending[SHELL_MAX_HEREDOCS];
 };
 
 /* Is it one of these (a mask of SHELL_IN_*)? Asking means that another
