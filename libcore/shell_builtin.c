@@ -7,9 +7,7 @@
 
 #include "str.h"
 
-/* Letters that were given, as a bit each; -1 stands for '-' itself. */
-bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
-	const struct shell_val **values)
+bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with)
 {
 	for (; c->at < c->n; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
@@ -42,16 +40,16 @@ bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
 			if (letter >= 128)
 				return false;
 			c->odd |= c->knows && !strchr(c->knows, letter);
-			values[letter] = v;
+			c->opt[letter] = v;
 			takes = strchr(with, (int)letter);
 			if (!takes)
 				continue;
 			if (i + 1 < s->n)
-				values[letter] = shell_val_str(
+				c->opt[letter] = shell_val_str(
 					w, (struct shell_str){
 						   s->p + i + 1, s->n - i - 1});
 			else if (c->at + 1 < c->n)
-				values[letter] = &c->v[++c->at];
+				c->opt[letter] = &c->v[++c->at];
 			break;
 		}
 	}
@@ -82,16 +80,14 @@ static void do_let(struct shell_walk *w, struct shell_call *c)
 
 static void do_printf(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *values[128] = {0};
-
 	if (c->at + 1 >= c->n)
 		return;
 	/* What is not known may be -v. */
-	if (!shell_options(w, c, "v", values) && !values['v'])
-		values['v'] = &c->v[c->at + 1];
-	if (!values['v'])
+	if (!shell_options(w, c, "v") && !c->opt['v'])
+		c->opt['v'] = &c->v[c->at + 1];
+	if (!c->opt['v'])
 		return;
-	shell_set_names(w, c, values['v'], &shell_val_any, false);
+	shell_set_names(w, c, c->opt['v'], &shell_val_any, false);
 }
 
 static void leave(struct shell_walk *w, struct shell_frame *frame)
@@ -144,9 +140,7 @@ static void do_alias(struct shell_walk *w, struct shell_call *c)
 
 static void do_hash(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *values[128] = {0};
-
-	if (!shell_options(w, c, "p", values) || values['p'])
+	if (!shell_options(w, c, "p") || c->opt['p'])
 		shell_risk(w, SHELL_RISK_HASH, SHELL_STR("hash -p"), c->span);
 }
 
@@ -154,13 +148,12 @@ static void do_hash(struct shell_walk *w, struct shell_call *c)
  * and with them what is known of cd. */
 static void do_odd(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *values[128] = {0};
-	bool known = shell_options(w, c, "", values);
+	bool known = shell_options(w, c, "");
 	bool jobs = shell_str_is(*c->name, "jobs");
 	bool fc = shell_str_is(*c->name, "fc");
 
-	if (!known || (jobs ? values['x'] != NULL
-			    : fc ? !values['l'] : c->n > 1))
+	if (!known || (jobs ? c->opt['x'] != NULL
+			    : fc ? !c->opt['l'] : c->n > 1))
 		shell_risk(w, jobs || fc ? SHELL_RISK_CODE : SHELL_RISK_OPTION,
 			*c->name, c->span);
 }

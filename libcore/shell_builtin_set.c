@@ -138,13 +138,12 @@ void shell_builtin_shopt(struct shell_walk *w, struct shell_call *c)
 	static const char harmless[] =
 		" nullglob globstar nocaseglob nocasematch inherit_errexit "
 		"checkwinsize globskipdots ";
-	const struct shell_val *values[128] = {0};
-	bool known = shell_options(w, c, "", values);
+	bool known = shell_options(w, c, "");
 
 	w->st->errexit = false;
 	if (!known)
 		shell_risk(w, SHELL_RISK_OPTION, SHELL_STR("shopt"), c->span);
-	if (!values['s'])
+	if (!c->opt['s'])
 		return;
 	for (; c->at < c->n; c->at++) {
 		const struct shell_str *s = shell_val_text(&c->v[c->at]);

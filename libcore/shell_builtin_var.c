@@ -30,20 +30,19 @@ static bool is_operand(struct shell_str s, struct shell_str name)
 }
 
 static void declare_flags(struct shell_walk *w, const struct shell_call *c,
-	struct shell_str name, const struct shell_val *const *flags,
-	bool exported)
+	struct shell_str name, bool exported)
 {
 	struct shell_var *v;
 	bool unset;
 	const struct shell_val *value = shell_param_value(w, name, &unset);
 	bool known = shell_var_find(w->st, name) != NULL;
 
-	bool fixed = flags['r'] || shell_str_is(*c->name, "readonly");
+	bool fixed = c->opt['r'] || shell_str_is(*c->name, "readonly");
 
-	bool folds = flags['l'] || flags['u'] || flags['c'];
-	bool array = flags['a'] || flags['A'];
+	bool folds = c->opt['l'] || c->opt['u'] || c->opt['c'];
+	bool array = c->opt['a'] || c->opt['A'];
 
-	if (!exported && !flags['i'] && !fixed && !folds && !array)
+	if (!exported && !c->opt['i'] && !fixed && !folds && !array)
 		return;
 	v = shell_var_own(w, name);
 	if (!v)
@@ -53,16 +52,15 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 		v->maybe_unset = unset;
 	}
 	v->exported |= exported;
-	v->integer |= flags['i'] != NULL;
+	v->integer |= c->opt['i'] != NULL;
 	v->folds |= folds;
 	v->readonly |= fixed;
 	v->array |= array;
 }
 
-static bool is_local(
-	const struct shell_call *c, const struct shell_val *const *flags)
+static bool is_local(const struct shell_call *c)
 {
-	return !flags['g'] && !shell_str_is(*c->name, "export") &&
+	return !c->opt['g'] && !shell_str_is(*c->name, "export") &&
 	       !shell_str_is(*c->name, "readonly");
 }
 
@@ -99,8 +97,7 @@ static void check_elements(
 }
 
 static void declare_one(struct shell_walk *w, const struct shell_call *c,
-	const struct shell_val *v, struct shell_str s,
-	const struct shell_val *const *flags, bool exported)
+	const struct shell_val *v, struct shell_str s, bool exported)
 {
 	size_t at;
 	struct shell_var *old;
@@ -113,13 +110,13 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		return;
 	}
 	if (w->func && shell_str_unknown(name, true) == false &&
-		is_local(c, flags))
+		is_local(c))
 		make_local(w, name, !at);
 	if (!at && name.n == s.n) {
-		if (flags['n'])
+		if (c->opt['n'])
 			shell_report(w, SHELL_SET_UNSET, name, NULL, false,
 				c->span);
-		declare_flags(w, c, name, flags, exported);
+		declare_flags(w, c, name, exported);
 		/* The name alone of what the line has set is reported, too: it
 		 * may become a danger by being exported. */
 		if (exported && known) {
@@ -139,7 +136,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 			exported, c->span);
 		return;
 	}
-	declare_flags(w, c, name, flags, exported);
+	declare_flags(w, c, name, exported);
 	old = shell_var_find(w->st, name);
 	if (!v->array && old && old->array)
 		check_elements(w, c, (struct shell_str){s.p + at, s.n - at});
@@ -151,17 +148,16 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 
 /* Several texts for one operand: the values are joined by hand. */
 static void declare_set(struct shell_walk *w, const struct shell_call *c,
-	const struct shell_val *v, const struct shell_val *const *flags,
-	bool exported)
+	const struct shell_val *v, bool exported)
 {
 	struct shell_state *st = w->st, before = shell_fork(w, st);
 
-	declare_one(w, c, v, v->alts[0], flags, exported);
+	declare_one(w, c, v, v->alts[0], exported);
 	for (unsigned i = 1; i < v->n && !w->err; i++) {
 		struct shell_state other = shell_fork(w, &before);
 
 		w->st = &other;
-		declare_one(w, c, v, v->alts[i], flags, exported);
+		declare_one(w, c, v, v->alts[i], exported);
 		w->st = st;
 		shell_join(w, st, &other);
 	}
@@ -182,29 +178,28 @@ static void export_functions(struct shell_walk *w, const struct shell_call *c)
 
 void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *flags[128] = {0};
 	bool is_export = shell_str_is(*c->name, "export");
 	struct shell_state before;
 	bool own = !is_export && !shell_str_is(*c->name, "readonly");
 
-	if (!shell_options(w, c, "", flags))
+	if (!shell_options(w, c, ""))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
-	if (flags['n'] && !is_export)
+	if (c->opt['n'] && !is_export)
 		shell_risk(w, SHELL_RISK_INDIRECT, *c->name, c->span);
-	if (flags['f'] && (is_export || flags['x']))
+	if (c->opt['f'] && (is_export || c->opt['x']))
 		export_functions(w, c);
 	/* What is defined later does not replace it. */
-	if (flags['f'] && (flags['r'] || shell_str_is(*c->name, "readonly")) &&
+	if (c->opt['f'] && (c->opt['r'] || shell_str_is(*c->name, "readonly")) &&
 		c->at < c->n)
 		shell_risk(w, SHELL_RISK_SHADOW, c->v[c->at].alts[0], c->span);
-	if (flags['f'] || flags['F'] || (flags['p'] && own))
+	if (c->opt['f'] || c->opt['F'] || (c->opt['p'] && own))
 		return;
 	before = shell_fork(w, w->st);
 	for (; c->at < c->n && !w->err; c->at++)
-		declare_set(w, c, &c->v[c->at], flags,
-			(is_export && !flags['n']) || flags['x']);
+		declare_set(w, c, &c->v[c->at],
+			(is_export && !c->opt['n']) || c->opt['x']);
 	/* Behind export -p the names count in bash alone. */
-	if (flags['p'])
+	if (c->opt['p'])
 		shell_join(w, w->st, &before);
 }
 
@@ -229,9 +224,7 @@ static void unset_element(struct shell_walk *w, struct shell_str name)
 
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *flags[128] = {0};
-
-	if (!shell_options(w, c, "", flags))
+	if (!shell_options(w, c, ""))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	for (; c->at < c->n && !w->err; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
@@ -244,13 +237,13 @@ void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 
 			if (v->many || !is_operand(s, name))
 				shell_risk(w, SHELL_RISK_NAME, s, c->span);
-			else if (flags['f'])
+			else if (c->opt['f'])
 				unset_function(w, name);
 			else if (name.n == s.n)
 				shell_unset_var(w, name, c->span);
 			else
 				unset_element(w, name);
-			if (!flags['f'] && !flags['v'])
+			if (!c->opt['f'] && !c->opt['v'])
 				unset_function(w, name);
 		}
 	}
@@ -284,12 +277,11 @@ static void set_default(struct shell_walk *w, const struct shell_call *c,
 	shell_assign_var(w, SHELL_SET_READ, name, value, false, c->span);
 }
 
-static void read_names(struct shell_walk *w, struct shell_call *c,
-	const struct shell_val *const *flags)
+static void read_names(struct shell_walk *w, struct shell_call *c)
 {
-	if (flags['a'])
-		shell_set_names(w, c, flags['a'], &shell_val_any, true);
-	if (c->at >= c->n && !flags['a'])
+	if (c->opt['a'])
+		shell_set_names(w, c, c->opt['a'], &shell_val_any, true);
+	if (c->at >= c->n && !c->opt['a'])
 		set_default(w, c, SHELL_STR("REPLY"), &shell_val_any);
 	for (; c->at < c->n; c->at++)
 		shell_set_names(w, c, &c->v[c->at], &shell_val_any, false);
@@ -303,10 +295,9 @@ static void getopts_names(struct shell_walk *w, struct shell_call *c)
 		shell_set_names(w, c, &c->v[c->at + 1], &shell_val_any, false);
 }
 
-static void mapfile_names(struct shell_walk *w, struct shell_call *c,
-	const struct shell_val *const *flags)
+static void mapfile_names(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *call = flags['C'];
+	const struct shell_val *call = c->opt['C'];
 
 	/* It is given a line that was read. */
 	for (unsigned i = 0; call && i < call->n; i++)
@@ -323,7 +314,6 @@ static void mapfile_names(struct shell_walk *w, struct shell_call *c,
 
 void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *flags[128] = {0};
 	char first = c->name->p[0];
 	const char *with = first == 'm' || first == 'r' ? "adipnNtuCcOs" : "p";
 
@@ -335,14 +325,14 @@ void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 		with = "adipnNtu";
 	else if (first != 'w')
 		with = "dnOsuCc";
-	if (!shell_options(w, c, with, flags))
+	if (!shell_options(w, c, with))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	if (shell_str_is(*c->name, "read"))
-		read_names(w, c, flags);
-	else if (first == 'w' && flags['p'])
-		shell_set_names(w, c, flags['p'], &shell_val_num, false);
+		read_names(w, c);
+	else if (first == 'w' && c->opt['p'])
+		shell_set_names(w, c, c->opt['p'], &shell_val_num, false);
 	else if (first != 'w')
-		mapfile_names(w, c, flags);
+		mapfile_names(w, c);
 }
 
 /* From here on, if it does not fail. */
@@ -411,14 +401,14 @@ static void pop_dir(struct shell_walk *w, bool plain)
 
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *flags[128] = {0}, *dir, *from;
+	const struct shell_val *dir, *from;
 	bool unset, pushes = shell_str_is(*c->name, "pushd"), known;
 
 	if (shell_str_is(*c->name, "popd")) {
 		pop_dir(w, c->n == 1);
 		return;
 	}
-	known = shell_options(w, c, "", flags) ||
+	known = shell_options(w, c, "") ||
 		c->v[c->at].kind == SHELL_BOUNDED;
 	if (c->at >= c->n)
 		dir = shell_param_value(w, SHELL_STR("HOME"), &unset);
@@ -430,7 +420,7 @@ void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 	if (pushes && (c->n != 2 || !c->v[1].alts[0].n ||
 			      strchr("+-", c->v[1].alts[0].p[0])))
 		known = false;
-	if (dir && (!known || c->at + 1 < c->n || (flags['P'] && flags['L'])))
+	if (dir && (!known || c->at + 1 < c->n || (c->opt['P'] && c->opt['L'])))
 		dir = shell_val_union(w, dir, &shell_val_any);
 	/* Without HOME, or OLDPWD, it fails. */
 	if (!dir) {
@@ -438,7 +428,7 @@ void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 		return;
 	}
 	from = w->st->cwd;
-	move(w, dir, c->span, flags['P'] != NULL);
+	move(w, dir, c->span, c->opt['P'] != NULL);
 	if (pushes && known)
 		push_dir(w, from);
 	else if (pushes)

@@ -351,11 +351,11 @@ struct shell_call {
 	const char *knows;         /* the letters that are options; NULL: any */
 	bool odd;                  /* another one was given */
 	struct shell_span span;
+	const struct shell_val *opt[128]; /* what was given, by its letter */
 };
-/* Options of export, read … into flags[c]; takes arguments where `with` says
- * so. false: an option is not known text. */
-bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with,
-	const struct shell_val **values);
+/* Options of export, read … into c->opt; takes arguments where `with` says so.
+ * false: an option is not known text. */
+bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with);
 /* Gives each name of v the value; of name[x], the array. */
 void shell_set_names(struct shell_walk *w, const struct shell_call *c,
 	const struct shell_val *v, const struct shell_val *value, bool array);

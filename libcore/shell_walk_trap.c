@@ -51,13 +51,13 @@ static void walk_trap(struct shell_walk *w, const struct shell_call *c,
 
 void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *flags[128] = {0}, *code;
+	const struct shell_val *code;
 	const struct shell_str *s;
 	struct trap *t;
 
-	if (!shell_options(w, c, "", flags))
+	if (!shell_options(w, c, ""))
 		shell_risk(w, SHELL_RISK_CODE, c->v[c->at].alts[0], c->span);
-	if (flags['p'] || flags['l'])
+	if (c->opt['p'] || c->opt['l'])
 		return;
 	/* One operand alone, or a number first, resets. */
 	if (c->at + 1 >= c->n)
