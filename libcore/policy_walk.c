@@ -277,7 +277,7 @@ static int on_source(void *ctx, struct shell_walk *w,
 	}
 	buf_release(&b);
 	/* [ -f x ] && . ./x: nothing is there, and nothing has come since. */
-	if (rc == -ENOENT && !j->ran && memchr(name->p, '/', name->n)) {
+	if (rc == -ENOENT && !j->ran && shell_str_has(*name, "/")) {
 		*text = SHELL_STR("");
 		rc = 0;
 	}

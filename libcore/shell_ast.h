@@ -29,6 +29,13 @@ struct shell_str {
 
 #define SHELL_STR(literal) ((struct shell_str){(literal), sizeof(literal) - 1})
 
+bool shell_str_is(struct shell_str s, const char *text);
+bool shell_str_eq(struct shell_str a, struct shell_str b);
+/* Is it one of " these words ", each with a blank on both sides? */
+bool shell_str_in(struct shell_str s, const char *words);
+/* Does one of the bytes stand in it? */
+bool shell_str_has(struct shell_str s, const char *bytes);
+
 /* Bytes of the source. What stands inside backquotes has the span of the whole
  * backquote, for its own text is not the source's. */
 struct shell_span {

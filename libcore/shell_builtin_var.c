@@ -85,14 +85,8 @@ static void make_local(struct shell_walk *w, struct shell_str name, bool bare)
 static void check_elements(
 	struct shell_walk *w, const struct shell_call *c, struct shell_str value)
 {
-	bool unknown = shell_str_unknown(value, false);
-
-	if (value.n && value.p[0] == '(' &&
-		(memchr(value.p, '$', value.n) || memchr(value.p, '`', value.n) ||
-			memchr(value.p, '<', value.n) ||
-			memchr(value.p, '>', value.n) || unknown))
-		shell_risk(w, SHELL_RISK_CODE, value, c->span);
-	else if (unknown && value.p[0] == SHELL_ANY)
+	if (value.n && ((value.p[0] == '(' && shell_str_has(value, "$`<>\2")) ||
+			       value.p[0] == SHELL_ANY))
 		shell_risk(w, SHELL_RISK_CODE, value, c->span);
 }
 

@@ -184,16 +184,17 @@ static const struct shell_val *output_of(
 		return &shell_val_empty;
 	node = body->first->node;
 	word = node->type == SHELL_SIMPLE ? node->u.simple.words : NULL;
-	if (body->first->next || !word || node->redirs ||
-		node->u.simple.assigns || !shell_word_literal(word, &name) ||
-		shell_func_find(w->st, name))
+	name = shell_word_literal(word);
+	if (body->first->next || !name.n || node->redirs ||
+		node->u.simple.assigns || shell_func_find(w->st, name))
 		return &shell_val_any;
 	if (!word->next)
 		return shell_str_is(name, "pwd") ? w->st->cwd : &shell_val_any;
 	/* echo -n x, printf '%s\n' x */
-	do
+	do {
 		word = word->next;
-	while (word->next && shell_word_text(w->a, word, &text) && text.n > 1 &&
+		text = shell_word_text(w->a, word);
+	} while (word->next && text.n > 1 &&
 		(text.p[0] == '-' || (text.p[0] == '%' && text.p[1] == 's')));
 	return !word->braces && is_still(word->parts) &&
 			       shell_str_in(name, " echo printf dirname ")
@@ -315,8 +316,7 @@ struct shell_val *shell_args_add(struct shell_walk *w, struct shell_args *args)
 static bool lone_dollar(const struct shell_part *part)
 {
 	for (; part; part = part->next)
-		if (part->type == SHELL_LIT && part->text.n &&
-			memchr(part->text.p, '$', part->text.n))
+		if (part->type == SHELL_LIT && shell_str_has(part->text, "$"))
 			return true;
 	return false;
 }

@@ -178,9 +178,6 @@ struct shell_str shell_str_join(struct shell_walk *w, struct shell_str a,
 	struct shell_str b, struct shell_str c);
 /* Sets .kind from the alternatives. */
 void shell_val_settle(struct shell_val *v);
-/* Is it one of " these words ", each with a blank on both sides? */
-bool shell_str_in(struct shell_str s, const char *words);
-bool shell_str_eq(struct shell_str a, struct shell_str b);
 uint32_t shell_str_hash(struct shell_str s);
 /* Would bash run a command when it takes this for a variable's name? any: it
  * would if the unknown text in it were a substitution. */

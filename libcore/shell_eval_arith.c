@@ -155,7 +155,7 @@ void shell_check_subscript(struct shell_walk *w, const struct shell_word *sub)
 	for (unsigned i = 0; i < v->n; i++) {
 		struct shell_str s = v->alts[i];
 
-		if (s.n && (memchr(s.p, '$', s.n) || memchr(s.p, '`', s.n)))
+		if (shell_str_has(s, "$`"))
 			shell_risk(w, SHELL_RISK_SUBSCRIPT, s, sub->span);
 	}
 	shell_arith_text(w, v, sub->span);

@@ -14,16 +14,8 @@
 /* The whole word, when it is plain; "" for none. */
 static bool plain(const struct shell_word *word, struct shell_str *out)
 {
-	*out = SHELL_STR("");
-	return !word || !word->parts || shell_word_literal(word, out);
-}
-
-static bool has_any(struct shell_str s, const char *signs)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (strchr(signs, s.p[i]))
-			return true;
-	return false;
+	*out = shell_word_literal(word);
+	return !word || !word->parts || out->n;
 }
 
 static const struct shell_val *replaced(struct shell_walk *w,
@@ -33,8 +25,8 @@ static const struct shell_val *replaced(struct shell_walk *w,
 	char *to = s.n * (by.n + 1) < 65536 ? walk_bytes(w, s.n * (by.n + 1))
 					    : NULL;
 
-	if (!to || !pat.n || has_any(pat, "*?[(\\") || strchr("#%", pat.p[0]) ||
-		has_any(by, "&\\"))
+	if (!to || !pat.n || shell_str_has(pat, "*?[(\\") || strchr("#%", pat.p[0]) ||
+		shell_str_has(by, "&\\"))
 		return &shell_val_any;
 	for (bool done = false; i < s.n;) {
 		bool fits = !(done && !all) && s.n - i >= pat.n &&

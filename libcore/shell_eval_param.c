@@ -188,18 +188,17 @@ static struct shell_str trim(
 
 static bool is_simple_pattern(const struct shell_word *word)
 {
-	struct shell_str s;
+	struct shell_str s = shell_word_literal(word);
 
-	return !word->parts ||
-	       (shell_word_literal(word, &s) && !memchr(s.p, '[', s.n));
+	return !word->parts || (s.n && !shell_str_has(s, "["));
 }
 
 /* The text before a removed suffix that is known. */
 static bool trim_known_end(
 	struct shell_str s, struct shell_str pat, struct shell_str *out)
 {
-	if (memchr(pat.p, '*', pat.n) || memchr(pat.p, '?', pat.n) ||
-		pat.n > s.n || memcmp(s.p + s.n - pat.n, pat.p, pat.n) != 0)
+	if (shell_str_has(pat, "*?") || pat.n > s.n ||
+		 memcmp(s.p + s.n - pat.n, pat.p, pat.n) != 0)
 		return false;
 	*out = (struct shell_str){s.p, s.n - pat.n};
 	return true;
@@ -244,7 +243,7 @@ static const struct shell_val *trim_one(struct shell_walk *w,
 		return shell_val_str(w, trim_slash(s, suffix, longest));
 	if (suffix && pat.n && is_name_end(s) && trim_known_end(s, pat, &s))
 		return shell_val_str(w, s);
-	if (suffix && is_name_end(s) && !memchr(s.p, '/', s.n))
+	if (suffix && is_name_end(s) && !shell_str_has(s, "/"))
 		return &shell_val_rel;
 	return &shell_val_any;
 }
@@ -252,10 +251,9 @@ static const struct shell_val *trim_one(struct shell_walk *w,
 static const struct shell_val *trimmed(struct shell_walk *w,
 	const struct shell_val *v, const struct shell_param *p)
 {
-	struct shell_str pat = {"", 0};
+	struct shell_str pat = shell_word_literal(p->word);
 	const struct shell_val *out = NULL, *one;
 
-	shell_word_literal(p->word, &pat);
 	for (unsigned i = 0; i < v->n; i++) {
 		one = is_simple_pattern(p->word)
 			      ? trim_one(w, v->alts[i], pat,

@@ -22,10 +22,7 @@ static bool is_reserved(char c)
 
 bool shell_has_pattern(struct shell_str s)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] == '*' || s.p[i] == '?' || s.p[i] == '[')
-			return true;
-	return false;
+	return shell_str_has(s, "*?[");
 }
 
 void shell_field_reset(struct shell_field *f)
@@ -283,8 +280,7 @@ static bool is_whole(const struct shell_val *v, bool *vanishes)
 /* Where its blanks are is known: only numbers are not. */
 static bool can_split(struct shell_str s)
 {
-	return !s.n || (!memchr(s.p, SHELL_ANY, s.n) &&
-			       !memchr(s.p, SHELL_REL, s.n));
+	return !shell_str_has(s, "\1\2");
 }
 
 /* The next field of s; false: there is none. */

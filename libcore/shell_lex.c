@@ -258,9 +258,9 @@ static const char keywords[][9] = {"then", "else", "elif", "fi", "do", "done",
 
 enum shell_kw shell_keyword(const struct shell_word *w)
 {
-	struct shell_str s;
+	struct shell_str s = shell_word_literal(w);
 
-	if (!shell_word_literal(w, &s) || !s.n || s.n >= sizeof(*keywords) ||
+	if (!s.n || s.n >= sizeof(*keywords) ||
 		!(KW_FIRST >> (s.p[0] & 31) & 1))
 		return KW_NONE;
 	for (unsigned i = 0; i < ARRAY_SIZE(keywords); i++)
@@ -283,7 +283,7 @@ static void refuse_element(struct shell_parser *p)
 
 	if (part && part->type == SHELL_LIT && part->text.n > 2 &&
 		part->text.p[0] == '{' && chr_name1(part->text.p[1]) &&
-		memchr(part->text.p, '[', part->text.n) &&
+		shell_str_has(part->text, "[") &&
 		p->text[p->pos - 1] == '}' && shell_is(p, D_BASH))
 		shell_fail(p, -ENOTSUP, p->tok_at, "{name[...]} before < or >");
 }
@@ -301,7 +301,8 @@ static void lex_word(struct shell_parser *p)
 	if (p->err || p->cond || (c != '<' && c != '>'))
 		return;
 	refuse_element(p);
-	if (!shell_word_literal(p->word, &s) || !s.n)
+	s = shell_word_literal(p->word);
+	if (!s.n)
 		return;
 	if (s.n > 2 && s.p[0] == '{' && s.p[s.n - 1] == '}' &&
 		str_is_name(s.p + 1, s.n - 2) && shell_is(p, D_BASH)) {

@@ -134,8 +134,8 @@ static void read_one(struct shell_parser *p, struct shell_redir *r)
 
 	if (r->strip && !to)
 		return;
-	if (!shell_word_text(p->a, r->word, &delim) ||
-		memchr(delim.p, '\n', delim.n)) {
+	delim = shell_word_text(p->a, r->word);
+	if (!delim.p || shell_str_has(delim, "\n")) {
 		shell_fail(p, -ENOTSUP, r->span.start,
 			"here-document whose end is not plain text");
 		return;

@@ -287,23 +287,17 @@ static struct shell_assign *assignment(struct shell_parser *p)
 /* declare a=(…): bash alone reads an array in an argument, and only there. */
 static bool takes_arrays(const struct shell_word *first)
 {
-	static const char names[][9] = {
-		"declare", "typeset", "local", "export", "readonly"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (shell_word_is(first, names[i]))
-			return true;
-	return false;
+	return shell_str_in(shell_word_literal(first),
+		" declare typeset local export readonly ");
 }
 
 static void array_argument(struct shell_parser *p, struct shell_word *arg)
 {
-	struct shell_str s;
+	struct shell_str s = shell_word_literal(arg);
 	struct shell_word *array;
 	size_t name = 0;
 	bool append;
-	bool array_next = p->pos < p->len && p->text[p->pos] == '(' &&
-			  shell_word_literal(arg, &s) && s.n &&
+	bool array_next = p->pos < p->len && p->text[p->pos] == '(' && s.n &&
 			  assign_prefix(p, s, &name, &append) == s.n;
 
 	refuse_torn(p, arg);
@@ -373,19 +367,15 @@ static struct shell_node *simple(struct shell_parser *p)
 bool shell_func_name(struct shell_parser *p, const struct shell_word *w,
 	struct shell_str *out)
 {
-	static const char special[][9] = {"break", "continue", "eval", "exec",
-		"exit", "export", "local", "readonly", "return", "set", "shift", "times",
-		"trap", "unset"};
-
-	if (!shell_word_literal(w, out) || !out->n)
+	*out = shell_word_literal(w);
+	if (!out->n)
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(special); i++)
-		if (shell_word_is(w, special[i]))
-			return shell_is(p, D_BASH);
-	if (str_is_name(out->p, out->n))
-		return true;
 	/* bash takes nearly any name. */
-	return shell_is(p, D_BASH);
+	return (str_is_name(out->p, out->n) &&
+		       !shell_str_in(*out,
+			       " break continue eval exec exit export local "
+			       "readonly return set shift times trap unset ")) ||
+	       shell_is(p, D_BASH);
 }
 
 /* name() at a word followed by '(': dash and ash take any command as a body,
@@ -420,7 +410,7 @@ static struct shell_node *function(struct shell_parser *p, size_t start)
 static bool paren_follows(struct shell_parser *p)
 {
 	size_t kept = p->pos, name = 0;
-	struct shell_str s;
+	struct shell_str s = shell_word_literal(p->word);
 	bool append;
 	int c = shell_peek(p);
 
@@ -430,8 +420,7 @@ static bool paren_follows(struct shell_parser *p)
 	}
 	p->pos = kept;
 	return c == '(' && !shell_torn(p->word) &&
-	       (!shell_word_literal(p->word, &s) ||
-		       !assign_prefix(p, s, &name, &append));
+	       !assign_prefix(p, s, &name, &append);
 }
 
 struct shell_node *shell_parse_command(struct shell_parser *p)

@@ -42,12 +42,12 @@ void shell_locate(const char *text, size_t len, size_t offset, unsigned *line,
 	unsigned *col);
 
 /* Is the word plain text, quoted or not? Then its value (in the arena when it
- * has several parts); else false. */
-bool shell_word_text(
-	struct arena *a, const struct shell_word *w, struct shell_str *out);
+ * has several parts); else .p is NULL. */
+struct shell_str shell_word_text(struct arena *a, const struct shell_word *w);
 
-/* The same for a word that is one unquoted literal. NULL is none. */
-bool shell_word_literal(const struct shell_word *w, struct shell_str *out);
+/* The same for a word that is one unquoted literal, which is never empty; else,
+ * as of NULL, "". */
+struct shell_str shell_word_literal(const struct shell_word *w);
 bool shell_word_is(const struct shell_word *w, const char *text);
 
 #endif

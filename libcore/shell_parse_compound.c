@@ -136,8 +136,8 @@ static struct shell_node *parse_for(
 	node = shell_node(p, type, start);
 	if (!node)
 		return NULL;
+	node->u.loop.name = shell_word_literal(p->word);
 	if (p->tok != TOK_WORD ||
-		!shell_word_literal(p->word, &node->u.loop.name) ||
 		!str_is_name(node->u.loop.name.p, node->u.loop.name.n))
 		return shell_unexpected(p, "a variable's name");
 	shell_next(p);
@@ -333,7 +333,8 @@ static struct shell_node *coproc(struct shell_parser *p)
 			       ? node
 			       : shell_unexpected(p, "another command");
 	}
-	if (p->tok == TOK_WORD && shell_word_literal(name, &kept.fdvar)) {
+	kept.fdvar = shell_word_literal(name);
+	if (p->tok == TOK_WORD && kept.fdvar.n) {
 		shell_next(p);
 		node->u.coproc.body = shell_parse_compound(p);
 		if (p->err)

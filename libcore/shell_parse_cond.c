@@ -24,24 +24,16 @@ static bool at_word(const struct shell_parser *p)
 	return p->tok == TOK_WORD && !p->err && p->kw != KW_COND_END;
 }
 
-static bool is_unary(const struct shell_word *w, struct shell_str *op)
+static bool is_unary(struct shell_str op)
 {
-	return shell_word_literal(w, op) && op->n == 2 && op->p[0] == '-' &&
-	       strchr("abcdefghknoprstuvwxzGLNORS", op->p[1]);
+	return op.n == 2 && op.p[0] == '-' &&
+	       strchr("abcdefghknoprstuvwxzGLNORS", op.p[1]);
 }
 
-static bool is_binary(const struct shell_word *w, struct shell_str *op)
+static bool is_binary(struct shell_str op)
 {
-	static const char names[][4] = {"=", "==", "!=", "=~", "-eq", "-ne",
-		"-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"};
-
-	if (!shell_word_literal(w, op))
-		return false;
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (op->n == strlen(names[i]) &&
-			memcmp(op->p, names[i], op->n) == 0)
-			return true;
-	return false;
+	return shell_str_in(op, " = == != =~ -eq -ne -lt -le -gt -ge -nt -ot "
+				"-ef ");
 }
 
 /* The operand at hand; the next one may be a regular expression, which has
@@ -76,7 +68,7 @@ static struct shell_cond *binary(
 	struct shell_parser *p, struct shell_word *left)
 {
 	struct shell_cond *c;
-	struct shell_str op;
+	struct shell_str op = shell_word_literal(p->word);
 
 	if (p->tok == TOK_REDIR &&
 		(p->redir == SHELL_R_IN || p->redir == SHELL_R_OUT)) {
@@ -90,7 +82,7 @@ static struct shell_cond *binary(
 		c->right = operand(p);
 		return c;
 	}
-	if (p->tok != TOK_WORD || !is_binary(p->word, &op)) {
+	if (p->tok != TOK_WORD || !is_binary(op)) {
 		c = cond(p, SHELL_COND_WORD);
 		if (c)
 			c->left = left;
@@ -114,7 +106,7 @@ static struct shell_cond *primary(struct shell_parser *p)
 {
 	struct shell_cond *c;
 	struct shell_word *w = p->word;
-	struct shell_str op;
+	struct shell_str op = shell_word_literal(w);
 
 	if (p->tok == TOK_LP) {
 		shell_next(p);
@@ -140,7 +132,7 @@ static struct shell_cond *primary(struct shell_parser *p)
 		return c;
 	}
 	shell_next(p);
-	if (!is_unary(w, &op) || !at_word(p))
+	if (!is_unary(op) || !at_word(p))
 		return binary(p, w);
 	c = cond(p, SHELL_COND_UNARY);
 	if (!c)

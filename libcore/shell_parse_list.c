@@ -217,7 +217,7 @@ struct shell_list *shell_parse_nested(
 	in.cond = 0;
 	in.fixed = true;
 	in.span = p->fixed ? p->span : span;
-	if (p->npending && memchr(text.p, '\n', text.n))
+	if (p->npending && shell_str_has(text, "\n"))
 		return shell_fail(p, -ENOTSUP, p->pos,
 			"newline in a substitution while a here-document "
 			"waits");

@@ -54,29 +54,33 @@ bool shell_str_in(struct shell_str s, const char *words)
 	return at;
 }
 
+bool shell_str_has(struct shell_str s, const char *bytes)
+{
+	while (s.n && *bytes)
+		if (memchr(s.p, *bytes++, s.n))
+			return true;
+	return false;
+}
+
 bool shell_str_unknown(struct shell_str s, bool rel)
 {
-	return s.n && (memchr(s.p, SHELL_ANY, s.n) ||
-			      (rel && (memchr(s.p, SHELL_REL, s.n) ||
-					      memchr(s.p, SHELL_NUM, s.n))));
+	return shell_str_has(s, rel ? "\1\2\6" : "\2");
 }
 
 bool shell_str_runs(struct shell_str s, bool any)
 {
 	const char *open = s.n ? memchr(s.p, '[', s.n) : NULL;
-	size_t left;
 
 	if (!open)
 		return false;
-	left = s.n - (size_t)(open - s.p);
-	return memchr(open, '`', left) || memchr(open, '$', left) ||
-	       (any && memchr(open, SHELL_ANY, left));
+	s.n -= (size_t)(open - s.p);
+	s.p = open;
+	return shell_str_has(s, any ? "$`\2" : "$`");
 }
 
 bool shell_str_may_run(struct shell_str s)
 {
-	return s.n && (memchr(s.p, '$', s.n) || memchr(s.p, '`', s.n) ||
-			      shell_str_unknown(s, false));
+	return shell_str_has(s, "$`\2");
 }
 
 struct shell_str shell_val_prefix(struct shell_str alt)

@@ -241,8 +241,6 @@ struct shell_str shell_val_prefix(struct shell_str alt);
 /* Does the text hold SHELL_ANY (or, with rel, anything not known)? */
 bool shell_str_unknown(struct shell_str s, bool rel);
 
-bool shell_str_is(struct shell_str s, const char *text);
-
 /* How much was walked: a command is one. */
 unsigned shell_walk_steps(const struct shell_walk *w);
 

@@ -19,16 +19,15 @@ static bool is_ascii(struct shell_str s)
 static void expand_words(struct shell_walk *w, const struct shell_word *word,
 	struct shell_args *args)
 {
-	struct shell_str s;
-	bool decl = word && shell_word_literal(word, &s) && shell_is_decl(s);
+	bool decl = shell_is_decl(shell_word_literal(word));
 
 	for (; word && !w->err; word = word->next) {
 		const struct shell_part *part = word->parts;
 		struct shell_val *slot;
 
 		if (decl && !word->braces && part && part->type == SHELL_LIT &&
-			part->text.n && chr_name1(part->text.p[0]) &&
-			memchr(part->text.p, '=', part->text.n)) {
+			chr_name1(part->text.p[0]) &&
+			shell_str_has(part->text, "=")) {
 			slot = shell_args_add(w, args);
 			if (slot) {
 				*slot = *shell_expand_one(w, word);
@@ -178,9 +177,8 @@ static enum shell_resolve resolve(struct shell_walk *w,
 static bool no_program(const struct shell_walk *w, const struct shell_val *v)
 {
 	for (unsigned i = 0; i < v->n; i++)
-		if (!memchr(v->alts[i].p, '=', v->alts[i].n) ||
-			memchr(v->alts[i].p, '/', v->alts[i].n) ||
-			shell_str_unknown(v->alts[i], false))
+		if (!shell_str_has(v->alts[i], "=") ||
+			shell_str_has(v->alts[i], "/\2"))
 			return false;
 	return w->second;
 }

@@ -136,9 +136,7 @@ void shell_walk_nested(struct shell_walk *w, struct shell_str text,
 
 	if (!in)
 		return;
-	if (shell_str_unknown(text, false) ||
-		(text.n && memchr(text.p, SHELL_REL, text.n)) ||
-		!numbers_stand(text)) {
+	if (shell_str_has(text, "\1\2") || !numbers_stand(text)) {
 		shell_risk(w, SHELL_RISK_CODE, text, span);
 		return;
 	}

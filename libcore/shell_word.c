@@ -382,20 +382,16 @@ struct shell_word *shell_word(struct shell_parser *p, enum shell_mode mode)
 	return w;
 }
 
-bool shell_word_literal(const struct shell_word *w, struct shell_str *out)
+struct shell_str shell_word_literal(const struct shell_word *w)
 {
 	if (!w || !w->parts || w->parts->next || w->parts->type != SHELL_LIT)
-		return false;
-	*out = w->parts->text;
-	return true;
+		return SHELL_STR("");
+	return w->parts->text;
 }
 
 bool shell_word_is(const struct shell_word *w, const char *text)
 {
-	struct shell_str s;
-
-	return shell_word_literal(w, &s) && s.n && s.p[0] == text[0] &&
-	       s.n == strlen(text) && memcmp(s.p, text, s.n) == 0;
+	return shell_str_is(shell_word_literal(w), text);
 }
 
 static size_t constant_size(const struct shell_part *part, char *to)
@@ -421,21 +417,20 @@ static size_t constant_size(const struct shell_part *part, char *to)
 	return n;
 }
 
-bool shell_word_text(
-	struct arena *a, const struct shell_word *w, struct shell_str *out)
+struct shell_str shell_word_text(struct arena *a, const struct shell_word *w)
 {
-	size_t n;
+	struct shell_str s = shell_word_literal(w);
 	char *to;
 
-	if (shell_word_literal(w, out))
-		return true;
-	n = constant_size(w->parts, NULL);
-	if (n == (size_t)-1)
-		return false;
-	to = arena_bytes(a, n ? n : 1);
+	if (s.n)
+		return s;
+	s.n = constant_size(w->parts, NULL);
+	if (s.n == (size_t)-1)
+		return (struct shell_str){0};
+	to = arena_bytes(a, s.n ? s.n : 1);
 	if (!to)
-		return false;
+		return (struct shell_str){0};
 	constant_size(w->parts, to);
-	*out = (struct shell_str){to, n};
-	return true;
+	s.p = to;
+	return s;
 }

@@ -306,8 +306,7 @@ static bool is_reread(const struct shell_word *w)
 static bool may_have(const struct shell_word *w)
 {
 	for (const struct shell_part *q = w->parts; q; q = q->next)
-		if (q->type == SHELL_LIT && q->text.n &&
-			memchr(q->text.p, '{', q->text.n))
+		if (q->type == SHELL_LIT && shell_str_has(q->text, "{"))
 			return true;
 	return false;
 }
