@@ -92,15 +92,12 @@ static void do_printf(struct shell_walk *w, struct shell_call *c)
 
 static void leave(struct shell_walk *w, struct shell_frame *frame)
 {
-	if (frame) {
-		struct shell_state copy = shell_fork(w, w->st);
-
-		if (frame->any) {
-			shell_join(w, &frame->acc, &copy);
-		} else {
-			frame->acc = copy;
-			frame->any = true;
-		}
+	if (frame && frame->any) {
+		w->st->epoch = ++w->epoch;
+		shell_join(w, &frame->acc, w->st);
+	} else if (frame) {
+		shell_fork(w, w->st, &frame->acc);
+		frame->any = true;
 	}
 }
 
@@ -321,7 +318,7 @@ void shell_builtin(
 	if (!b || !has(w, kind))
 		return;
 	call.knows = b->knows;
-	before = shell_fork(w, w->st);
+	shell_fork(w, w->st, &before);
 	b->run(w, &call);
 	if (in_doubt(w, b, &call, first))
 		shell_may_fail(w, &before);

@@ -144,12 +144,12 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 static void declare_set(struct shell_walk *w, const struct shell_call *c,
 	const struct shell_val *v, bool exported)
 {
-	struct shell_state *st = w->st, before = shell_fork(w, st);
+	struct shell_state *st = w->st, before, other;
 
+	shell_fork(w, st, &before);
 	declare_one(w, c, v, v->alts[0], exported);
 	for (unsigned i = 1; i < v->n && !w->err; i++) {
-		struct shell_state other = shell_fork(w, &before);
-
+		shell_fork(w, &before, &other);
 		w->st = &other;
 		declare_one(w, c, v, v->alts[i], exported);
 		w->st = st;
@@ -188,7 +188,7 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 		shell_risk(w, SHELL_RISK_SHADOW, c->v[c->at].alts[0], c->span);
 	if (c->opt['f'] || c->opt['F'] || (c->opt['p'] && own))
 		return;
-	before = shell_fork(w, w->st);
+	shell_fork(w, w->st, &before);
 	for (; c->at < c->n && !w->err; c->at++)
 		declare_set(w, c, &c->v[c->at],
 			(is_export && !c->opt['n']) || c->opt['x']);

@@ -192,7 +192,9 @@ const struct shell_val *shell_val_at(struct shell_walk *w,
 const struct shell_val *shell_val_normal(
 	struct shell_walk *w, const struct shell_val *v);
 
-struct shell_state shell_fork(struct shell_walk *w, struct shell_state *st);
+/* Makes *copy what *st is; from here on they go different ways. */
+void shell_fork(struct shell_walk *w, struct shell_state *st,
+	struct shell_state *copy);
 /* What holds after either; a dead one does not count. */
 void shell_join(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from);

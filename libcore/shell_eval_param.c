@@ -305,14 +305,12 @@ static const struct shell_val *with_word(struct shell_walk *w,
 	}
 	/* Substitutions in it count even where it is not used; what it
 	 * assigns, not. */
-	before = shell_fork(w, st);
+	shell_fork(w, st, &before);
 	alt = shell_expand_one(w, p->word);
-	if (use < 0) {
-		*st = before;
-		st->epoch = ++w->epoch;
-	} else if (use == 0) {
+	if (use < 0)
+		shell_fork(w, &before, st);
+	else if (use == 0)
 		shell_join(w, st, &before);
-	}
 	/* What stands behind "?" is never its value. */
 	if (p->op == SHELL_OP_ERROR)
 		return use > 0 ? &shell_val_any : v;

@@ -107,7 +107,7 @@ void shell_func_define(struct shell_walk *w, const struct shell_node *node)
 
 	if (!def || !seen || !f)
 		return;
-	*seen = shell_fork(w, w->st);
+	shell_fork(w, w->st, seen);
 	*def = (struct shell_def){.body = node->u.func.body,
 		.source = w->source,
 		.seen = seen,
@@ -176,16 +176,15 @@ void shell_walk_call(struct shell_walk *w, const struct shell_func *f,
 
 	for (size_t i = 0; i < args->n; i++)
 		args->v[i] = shell_val_present(w, &args->v[i]);
-	before = shell_fork(w, st);
+	shell_fork(w, st, &before);
 	after = before;
 	after.dead = true;
 	for (unsigned i = 0; i < f->ndefs; i++) {
-		*st = shell_fork(w, &before);
+		shell_fork(w, &before, st);
 		walk_def(w, f->defs[i], args);
 		shell_join(w, &after, st);
 	}
-	*st = after;
-	st->epoch = ++w->epoch;
+	shell_fork(w, &after, st);
 	if (f->maybe)
 		shell_join(w, st, &before);
 }

@@ -89,13 +89,12 @@ struct shell_var *shell_var_own(struct shell_walk *w, struct shell_str name)
 	return own_in(w, w->st, name);
 }
 
-struct shell_state shell_fork(struct shell_walk *w, struct shell_state *st)
+void shell_fork(struct shell_walk *w, struct shell_state *st,
+	struct shell_state *copy)
 {
-	struct shell_state copy = *st;
-
+	*copy = *st;
 	st->epoch = ++w->epoch;
-	copy.epoch = ++w->epoch;
-	return copy;
+	copy->epoch = ++w->epoch;
 }
 
 static struct shell_var *common_tail(

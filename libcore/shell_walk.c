@@ -86,18 +86,16 @@ void shell_may_fail(struct shell_walk *w, const struct shell_state *before)
 
 void shell_toss(struct shell_walk *w)
 {
-	struct shell_state now;
-
 	if (w->dialect != SHELL_BASH || w->err)
 		return;
-	now = shell_fork(w, w->st);
 	if (w->tossed) {
-		shell_join(w, w->tossed, &now);
+		w->st->epoch = ++w->epoch;
+		shell_join(w, w->tossed, w->st);
 		return;
 	}
 	w->tossed = walk_new(w, struct shell_state);
 	if (w->tossed)
-		*w->tossed = now;
+		shell_fork(w, w->st, w->tossed);
 }
 
 void shell_catch(struct shell_walk *w)
@@ -113,8 +111,9 @@ void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
 	enum shell_input input, bool piped_out)
 {
 	struct shell_state *outer = w->st, *tossed = w->tossed;
-	struct shell_state inner = shell_fork(w, outer);
+	struct shell_state inner;
 
+	shell_fork(w, outer, &inner);
 	inner.piped_out = piped_out;
 	if (inner.input != input) {
 		inner.input = input;
@@ -143,8 +142,9 @@ static void walk_apart(struct shell_walk *w, const struct shell_node *node,
 static void walk_background(
 	struct shell_walk *w, const struct shell_node *node, bool piped)
 {
-	struct shell_state inner = shell_fork(w, w->st);
+	struct shell_state inner;
 
+	shell_fork(w, w->st, &inner);
 	inner.background = true;
 	/* A coprocess reads what the shell writes to it. */
 	if (piped) {
@@ -198,8 +198,9 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 		part = NULL;
 	}
 	for (; part && !w->err; part = part->next) {
-		struct shell_state inner = shell_fork(w, outer);
+		struct shell_state inner;
 
+		shell_fork(w, outer, &inner);
 		if (!first) {
 			inner.input = SHELL_IN_PIPE;
 			inner.input_text = NULL;
@@ -242,7 +243,7 @@ static void walk_andor(struct shell_walk *w, const struct shell_node *node)
 			continue;
 		/* a || [[ b && c: where a is true, c runs. */
 		never = !part->after_or && never_true(w, part);
-		skipped = shell_fork(w, st);
+		shell_fork(w, st, &skipped);
 		/* Skipped, the left side's result stands. */
 		if (part->after_or) {
 			st->cwd = st->fail;
@@ -266,7 +267,7 @@ static void walk_if(struct shell_walk *w, const struct shell_node *node)
 	struct shell_state *st = w->st, other;
 
 	shell_walk_test(w, node->u.cond_if.test);
-	other = shell_fork(w, st);
+	shell_fork(w, st, &other);
 	st->fail = st->cwd;
 	other.cwd = other.fail;
 	shell_walk_list(w, node->u.cond_if.then);
@@ -284,11 +285,12 @@ static void walk_case(struct shell_walk *w, const struct shell_node *node)
 	struct shell_state *st = w->st, after;
 
 	shell_expand_one(w, node->u.select.subject);
-	after = shell_fork(w, st);
+	shell_fork(w, st, &after);
 	for (; item && !w->err; item = item->next) {
-		struct shell_state branch = shell_fork(w, st);
 		const struct shell_word *pattern = item->patterns;
+		struct shell_state branch;
 
+		shell_fork(w, st, &branch);
 		w->st = &branch;
 		for (; pattern; pattern = pattern->next)
 			shell_expand_one(w, pattern);
@@ -300,8 +302,7 @@ static void walk_case(struct shell_walk *w, const struct shell_node *node)
 		shell_join(w, &after, &branch);
 	}
 	w->st = st;
-	*st = after;
-	st->epoch = ++w->epoch;
+	shell_fork(w, &after, st);
 }
 
 /* [[ -f path ]] */
@@ -412,7 +413,7 @@ static void walk_redirected(struct shell_walk *w, const struct shell_node *node)
 	const struct shell_val *text = st->input_text;
 
 	shell_walk_redirs(w, node->redirs);
-	before = shell_fork(w, st);
+	shell_fork(w, st, &before);
 	walk_inside(w, node);
 	if (shell_redirs_fail(node->redirs))
 		shell_may_fail(w, &before);

@@ -70,7 +70,7 @@ static void child_funcs(struct shell_walk *w, struct shell_state *in,
 
 int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 {
-	struct shell_state *st = w->st, in = shell_fork(w, st);
+	struct shell_state *st = w->st, in;
 	struct shell_frame *func = w->func, *loop = w->loop;
 	unsigned calls = w->calls;
 	const struct shell_cmd *cmd = w->cmd;
@@ -80,6 +80,7 @@ int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 	struct trap *trap = w->trap;
 	struct shell_span span = cmd ? cmd->at : child->text->span;
 
+	shell_fork(w, st, &in);
 	child_funcs(w, &in, st->funcs, child->clean);
 	in.own_ifs = in.allexport = in.errexit = false;
 	in.dirs = NULL;

@@ -219,7 +219,7 @@ void shell_walk_simple(struct shell_walk *w, const struct shell_node *node)
 	expand_words(w, node->u.simple.words, &args);
 	shell_walk_arrays(w, node->u.simple.words);
 	shell_walk_redirs(w, node->redirs);
-	before = shell_fork(w, st);
+	shell_fork(w, st, &before);
 	if (!args.n) {
 		shell_walk_assigns(w, a);
 	} else {

@@ -67,13 +67,13 @@ static int walk_text(struct shell_walk *w, struct shell_str text,
 
 	if (dialect != SHELL_UNION)
 		return walk_reading(w, text, dialect, false, d, &sensitive);
-	before = shell_fork(w, st);
+	shell_fork(w, st, &before);
 	err = walk_reading(w, text, SHELL_BASH, false, d, &sensitive);
 	if (err || !sensitive)
 		return err;
 	for (size_t i = 0; i < ARRAY_SIZE(others) && !w->err; i++) {
 		sensitive = false;
-		other = shell_fork(w, &before);
+		shell_fork(w, &before, &other);
 		w->st = &other;
 		w->second = true;
 		err = walk_reading(w, text, others[i], true, &none, &sensitive);
@@ -164,16 +164,15 @@ void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 		shell_risk(w, SHELL_RISK_CODE, text->alts[0], span);
 		return;
 	}
-	before = shell_fork(w, st);
-	after = shell_fork(w, st);
+	shell_fork(w, st, &before);
+	shell_fork(w, st, &after);
 	after.dead = true;
 	for (unsigned i = 0; i < text->n && !w->err; i++) {
-		*st = shell_fork(w, &before);
+		shell_fork(w, &before, st);
 		shell_walk_nested(w, text->alts[i], w->inner, span);
 		shell_join(w, &after, st);
 	}
-	*st = after;
-	st->epoch = ++w->epoch;
+	shell_fork(w, &after, st);
 }
 
 int shell_walk_here(struct shell_walk *w, const struct shell_val *text)

@@ -30,7 +30,7 @@ static void round_once(struct shell_walk *w, const struct shell_node *node,
 
 	if (node->type == SHELL_WHILE || node->type == SHELL_UNTIL) {
 		shell_walk_test(w, node->u.wait.test);
-		*leave = shell_fork(w, st);
+		shell_fork(w, st, leave);
 		if (node->type == SHELL_WHILE) {
 			st->fail = st->cwd;
 			leave->cwd = leave->fail;
@@ -41,11 +41,11 @@ static void round_once(struct shell_walk *w, const struct shell_node *node,
 		shell_walk_list(w, node->u.wait.body);
 	} else if (node->type == SHELL_FORARITH) {
 		shell_walk_arith(w, node->u.forarith.test);
-		*leave = shell_fork(w, st);
+		shell_fork(w, st, leave);
 		shell_walk_list(w, node->u.forarith.body);
 		shell_walk_arith(w, node->u.forarith.step);
 	} else {
-		*leave = shell_fork(w, st);
+		shell_fork(w, st, leave);
 		loop_names(w, node, each);
 		shell_walk_list(w, node->u.loop.body);
 	}
@@ -91,10 +91,10 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 			shell_join(w, st, &frame.acc);
 		return;
 	}
-	before = shell_fork(w, st);
-	first = shell_fork(w, st);
+	shell_fork(w, st, &before);
+	shell_fork(w, st, &first);
 	dry_round(w, node, each, &first, true);
-	head = shell_fork(w, st);
+	shell_fork(w, st, &head);
 	shell_havoc(w, &head, &before, &first);
 	if (!w->quiet) {
 		const struct shell_val *far;
@@ -102,7 +102,7 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 		bool grown;
 
 		head.cwd = head.fail = shell_val_union(w, before.cwd, first.cwd);
-		second = shell_fork(w, &head);
+		shell_fork(w, &head, &second);
 		dry_round(w, node, each, &second, false);
 		/* Another round would lead to yet other places, or make other
 		 * parameters. */
@@ -111,7 +111,7 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 		if (shell_val_same(head.cwd, far))
 			far = NULL;
 		if (grown || far) {
-			second = shell_fork(w, &head);
+			shell_fork(w, &head, &second);
 			if (grown)
 				shell_forget_args(&second);
 			if (far)
@@ -121,13 +121,11 @@ static void walk_rounds(struct shell_walk *w, const struct shell_node *node,
 			if (far)
 				second.cwd = second.fail = far;
 		}
-		head = before;
-		head.epoch = ++w->epoch;
+		shell_fork(w, &before, &head);
 		shell_join(w, &head, &second);
 	}
 	do {
-		*st = head;
-		st->epoch = ++w->epoch;
+		shell_fork(w, &head, st);
 		frame.any = false;
 		w->loop = &frame;
 		round_once(w, node, each, &leave);

@@ -114,8 +114,9 @@ bool shell_redirs_fail(const struct shell_redir *r)
  * and not where a child does. */
 static void walk_redir(struct shell_walk *w, const struct shell_redir *r)
 {
-	struct shell_state *st = w->st, before = shell_fork(w, st);
+	struct shell_state *st = w->st, before;
 
+	shell_fork(w, st, &before);
 	if (r->op == SHELL_R_HERE || r->op == SHELL_R_HERESTR)
 		walk_here(w, r);
 	else if (!r->word->braces)

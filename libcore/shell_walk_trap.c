@@ -21,8 +21,9 @@ static bool only_exit(const struct shell_call *c)
 static void walk_trap(struct shell_walk *w, const struct shell_call *c,
 	const struct shell_val *code)
 {
-	struct shell_state *st = w->st, in = shell_fork(w, st), before;
+	struct shell_state *st = w->st, in, before;
 
+	shell_fork(w, st, &in);
 	in.errexit = true;
 	before = in;
 	w->st = &in;
@@ -84,7 +85,7 @@ void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 	w->told = NULL;
 	w->traps = walk_new(w, struct shell_state);
 	if (w->traps)
-		*w->traps = shell_fork(w, w->st);
+		shell_fork(w, w->st, w->traps);
 }
 
 void shell_tell_traps(struct shell_walk *w)
