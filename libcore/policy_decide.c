@@ -83,11 +83,10 @@ static void judge_start(struct judge *j, struct arena *a,
 /* The answer is known without a look. True when it is. */
 static bool closed(struct judge *j, struct shell_span span)
 {
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, span);
 	unsigned depth = j->depth;
 
 	j->depth = 0;
-	judge_begin(j, &k, span);
 	if (j->p->state == POLICY_BROKEN && !j->p->why.line)
 		judge_raise(&k, POLICY_DENY, "policy-broken",
 			"the policy is broken: %s", j->p->why.text);
@@ -122,9 +121,9 @@ static enum shell_dialect dialect(enum policy_dialect d)
 static void unparsable(
 	struct judge *j, size_t len, int rc, const struct diag *d)
 {
-	struct judge_cmd k;
+	struct judge_cmd k =
+		judge_begin(j, (struct shell_span){0, (uint32_t)len});
 
-	judge_begin(j, &k, (struct shell_span){0, (uint32_t)len});
 	judge_raise(&k, POLICY_DENY, rc == -E2BIG ? "limit" : "unparsable",
 		"%s", d->text[0] ? d->text : "the line cannot be read");
 	if (d->col)
@@ -230,9 +229,9 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 	autoarena struct arena a = ARENA_INIT(JUDGE_ARENA);
 	struct shell_str here = {req->cwd, strlen(req->cwd)};
 	struct shell_val cwd = {.n = 1, .alts = &here};
-	struct judge_cmd k;
-	struct arg *argv;
 	struct judge j;
+	struct judge_cmd k = judge_begin(&j, (struct shell_span){0});
+	struct arg *argv;
 	size_t n = 0;
 
 	judge_start(&j, &a, p, req);
@@ -243,7 +242,6 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 	if (!closed(&j, (struct shell_span){0})) {
 		while (req->argv[n])
 			n++;
-		judge_begin(&j, &k, (struct shell_span){0});
 		argv = arena_zalloc(&a, (n + 1) * sizeof(*argv));
 		for (size_t i = 0; argv && i < n; i++)
 			argv[i].s = req->argv[i];

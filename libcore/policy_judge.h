@@ -151,7 +151,7 @@ void judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
 	const char *what);
 /* Begins and ends the judging of what stands at span. */
-void judge_begin(struct judge *j, struct judge_cmd *k, struct shell_span span);
+struct judge_cmd judge_begin(struct judge *j, struct shell_span span);
 void judge_end(struct judge_cmd *k);
 /* A text of the arena with unknown pieces shown as "?". */
 const char *judge_show(struct judge *j, const char *s);

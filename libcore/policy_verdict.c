@@ -146,12 +146,12 @@ void judge_rule(struct judge_cmd *k, enum policy_decision d,
 	}
 }
 
-void judge_begin(struct judge *j, struct judge_cmd *k, struct shell_span span)
+struct judge_cmd judge_begin(struct judge *j, struct shell_span span)
 {
-	*k = (struct judge_cmd){.j = j};
-	k->v.offset = span.start;
-	k->v.length = span.len;
-	k->v.net = POLICY_NET_NONE;
+	return (struct judge_cmd){.j = j,
+		.v = {.offset = span.start,
+			.length = span.len,
+			.net = POLICY_NET_NONE}};
 }
 
 static void settle(const struct judge *j, struct policy_verdict *v)

@@ -73,7 +73,7 @@ static int on_command(
 	void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 {
 	struct judge *j = ctx;
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, cmd->span);
 	size_t combos, argc;
 	unsigned nested;
 	bool rough = false;
@@ -83,7 +83,6 @@ static int on_command(
 		judge_same(j, cmd))
 		return enough(j);
 	nested = j->nested;
-	judge_begin(j, &k, cmd->span);
 	k.cmd = cmd;
 	k.cwd = cmd->cwd;
 	combos = readings(cmd, false);
@@ -112,7 +111,7 @@ static int on_command(
 static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 {
 	struct judge *j = ctx;
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, s->span);
 	const char *name = judge_text(j, s->name.p, s->name.n);
 	const bool unset = s->how == SHELL_SET_UNSET;
 	const char **same = judge_same_name(j, name, unset);
@@ -120,7 +119,6 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 	j->walk = w;
 	if (same && *same && str_eq(*same, name))
 		return enough(j);
-	judge_begin(j, &k, s->span);
 	str_copy(k.v.command, sizeof(k.v.command),
 		strlen(name) < 100 ? name : "");
 	if (judge_setenv(&k, name, shell_val_text(&s->value), unset) && same)
@@ -133,10 +131,9 @@ static int on_open(void *ctx, struct shell_walk *w, const struct shell_open *o,
 	const struct shell_val *cwd)
 {
 	struct judge *j = ctx;
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, o->span);
 
 	j->walk = w;
-	judge_begin(j, &k, o->span);
 	k.open = o;
 	k.cwd = cwd;
 	judge_path_val(&k, &o->path, o->writes ? PATH_WRITE : PATH_READ);
@@ -148,10 +145,9 @@ static int on_chdir(void *ctx, struct shell_walk *w,
 	const struct shell_val *target, struct shell_span span)
 {
 	struct judge *j = ctx;
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, span);
 
 	j->walk = w;
-	judge_begin(j, &k, span);
 	memcpy(k.v.command, "cd", 3);
 	k.cwd = target;
 	judge_path_val(&k, target, PATH_PLACE);
@@ -197,7 +193,7 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span)
 {
 	struct judge *j = ctx;
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, span);
 	const char *text = shell_risk_text(risk);
 	const char *piece = judge_text(j, what.p, what.n > 60 ? 60 : what.n);
 	enum policy_decision d = POLICY_DENY;
@@ -207,7 +203,6 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 		d = j->set[IMG_P_UNRESOLVED];
 	if (risk == SHELL_RISK_DYNAMIC)
 		d = j->set[IMG_P_DYNAMIC];
-	judge_begin(j, &k, span);
 	str_copy(k.v.command, sizeof(k.v.command), judge_show(j, piece));
 	judge_raise(&k, d, risk_rule(risk), "%s%s%s",
 		text ? text : "not understood", *piece ? ": " : "",
@@ -233,9 +228,8 @@ static bool was_written(const struct judge *j, const char *path)
 static bool read_only(struct judge *j, const struct shell_val *path,
 	const struct shell_val *cwd)
 {
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, path->span);
 
-	judge_begin(j, &k, path->span);
 	k.cwd = cwd;
 	judge_path_val(&k, path, PATH_WRITE);
 	return k.judged && k.v.would == POLICY_DENY;
@@ -246,7 +240,7 @@ static int on_source(void *ctx, struct shell_walk *w,
 	struct shell_str *text)
 {
 	struct judge *j = ctx;
-	struct judge_cmd k;
+	struct judge_cmd k = judge_begin(j, path->span);
 	const struct shell_str *name = shell_val_text(path);
 	const struct shell_str *dir = shell_val_text(cwd);
 	struct buf b = BUF_INIT(64 * 1024);
@@ -254,7 +248,6 @@ static int on_source(void *ctx, struct shell_walk *w,
 	int rc;
 
 	j->walk = w;
-	judge_begin(j, &k, path->span);
 	k.cwd = cwd;
 	judge_path_val(&k, path, PATH_READ);
 	judge_end(&k);
