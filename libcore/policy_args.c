@@ -6,94 +6,94 @@
 #include "policy_args.h"
 #include "str.h"
 
-/* What is asked of the schemas: a name, of n bytes, or an operand's number. */
-struct wanted {
-	unsigned kind, pos;
-	const char *name;
-	bool cut; /* a longer name that begins so will do */
-};
-
 /* Does this type make a difference that an abbreviation must not hide? */
 static bool sharp(unsigned type)
 {
-	return type == IMG_T_EXEC || type == IMG_T_DENY || type == IMG_T_SH ||
-	       type == IMG_T_SPLIT || type == IMG_T_CODE || type == IMG_T_ASK;
+	return 1U << type &
+	       (1U << IMG_T_EXEC | 1U << IMG_T_DENY | 1U << IMG_T_SH |
+		       1U << IMG_T_SPLIT | 1U << IMG_T_CODE | 1U << IMG_T_ASK);
 }
 
-/* One name of a group; the item's prefix is what it takes of a word. */
-static bool fits(const struct scan *s, const struct wanted *w,
-	const struct img_group *g, uint32_t at, struct item *it)
+/* Is a cell of a group the name that is sought, or the number? cut: a longer
+ * name that begins so will do. */
+static bool fits(const struct scan *s, unsigned kind, uint32_t cell,
+	const char *name, unsigned pos, bool cut)
 {
-	uint32_t cell = img_cell(s->img, at);
-	const char *name;
+	const char *word = img_str(s->img, cell);
 
-	if (w->kind == IMG_I_POS)
-		return cell == w->pos;
-	if (!w->name)
+	if (kind == IMG_I_POS)
+		return cell == pos;
+	if (!name)
 		return false;
-	name = img_str(s->img, cell);
-	if (g->kind <= IMG_I_FLAGS)
-		return strchr(name, w->name[1]);
-	if (g->kind == IMG_I_PREFIX) {
-		it->prefix = strlen(name);
-		return str_after(w->name, name);
-	}
-	return w->cut ? str_after(name, w->name) != NULL
-		      : str_eq(name, w->name);
+	if (kind <= IMG_I_FLAGS)
+		return strchr(word, name[1]);
+	if (kind == IMG_I_PREFIX)
+		return str_after(name, word);
+	return cut ? str_after(word, name) != NULL : str_eq(word, name);
 }
 
-/* The first item that fits, of the subcommand first; of those cut short, one
- * that makes a difference before any other. */
-static bool find_item(
-	const struct scan *s, const struct wanted *w, struct item *it)
+/* The first item of that name, or for an operand that number, of the subcommand
+ * first; of those cut short, one that makes a difference before any other. */
+static struct item find_item(const struct scan *s, unsigned kind,
+	const char *name, unsigned pos, bool cut)
 {
-	bool found = false;
+	struct item it = {0};
 
 	for (unsigned level = 2; level--;) {
 		uint32_t at = s->schema[level];
 		struct img_group g;
 
-		for (at += at != 0; at && img_group(s->img, &at, w->kind, &g);) {
+		for (at += at != 0; at && img_group(s->img, &at, kind, &g);) {
 			uint32_t i = 0;
 
-			while (i < g.count && !fits(s, w, &g, g.at + i, it))
+			while (i < g.count &&
+				!fits(s, kind, img_cell(s->img, g.at + i), name,
+					pos, cut))
 				i++;
 			if ((g.count && i == g.count) ||
-				(found && !sharp(g.type)))
+				(it.kind && !sharp(g.type)))
 				continue;
-			it->kind = g.kind;
-			it->type = g.type;
-			it->flags = g.flags;
-			found = true;
-			if (!w->cut)
-				return true;
+			it.kind = g.kind;
+			it.type = g.type;
+			it.flags = g.flags;
+			/* What it takes of a word. */
+			if (kind == IMG_I_PREFIX)
+				it.prefix = strlen(img_str(s->img,
+					img_cell(s->img, g.at + i)));
+			if (!cut)
+				return it;
 		}
 	}
-	return found;
+	return it;
 }
 
-static bool find(const struct scan *s, enum img_item_kind kind,
-	const char *name, unsigned pos, struct item *it)
+static struct item find(const struct scan *s, enum img_item_kind kind,
+	const char *name)
 {
-	return find_item(s, &(struct wanted){kind, pos, name, false}, it);
+	return find_item(s, kind, name, 0, false);
+}
+
+static struct item find_pos(const struct scan *s, unsigned pos)
+{
+	return find_item(s, IMG_I_POS, NULL, pos, false);
 }
 
 /* Is the letter one without effect? */
 static bool is_flag(const struct scan *s, char letter)
 {
 	const char name[] = {'-', letter, 0};
-	struct item it;
 
-	return find(s, IMG_I_FLAGS, name, 0, &it);
+	return find(s, IMG_I_FLAGS, name).kind;
 }
 
 /* "--upload-pa" is "--upload-pack" to getopt_long. */
-static bool find_long(const struct scan *s, const char *name, struct item *it)
+static struct item find_long(const struct scan *s, const char *name)
 {
-	return find(s, IMG_I_LONG, name, 0, it) ||
-	       (strlen(name) > 1 &&
-		       find_item(s, &(struct wanted){IMG_I_LONG, 0, name, true},
-			       it));
+	struct item it = find(s, IMG_I_LONG, name);
+
+	return it.kind || strlen(name) < 2
+		       ? it
+		       : find_item(s, IMG_I_LONG, name, 0, true);
 }
 
 static void give(struct scan *s, const char *name, const char *value)
@@ -106,11 +106,12 @@ static void give(struct scan *s, const char *name, const char *value)
 			"more than %zu options", s->opt_max);
 }
 
-static bool takes_value(const struct item *it)
+static bool takes_value(unsigned type)
 {
-	return it->type != IMG_T_FLAG && it->type != IMG_T_DENY &&
-	       it->type != IMG_T_ASK && it->type != IMG_T_DATA &&
-	       it->type != IMG_T_CMD && it->type != IMG_T_CMDDATA;
+	return !(1U << type &
+		 (1U << IMG_T_FLAG | 1U << IMG_T_DENY | 1U << IMG_T_ASK |
+			 1U << IMG_T_DATA | 1U << IMG_T_CMD |
+			 1U << IMG_T_CMDDATA));
 }
 
 static struct arg tail(const struct arg *a, size_t from)
@@ -145,22 +146,22 @@ static void module(struct scan *s, const struct arg *a)
 }
 
 /* An option that is in the schema: attached is its value, or NULL. */
-static void known(struct scan *s, const struct item *it, const char *name,
+static void known(struct scan *s, struct item it, const char *name,
 	const struct arg *attached)
 {
 	struct arg value = {.s = ""};
 	bool has = false;
 
-	if (it->flags & IMG_F_SHIFT)
+	if (it.flags & IMG_F_SHIFT)
 		s->shifted = true;
-	if (it->flags & IMG_F_WRITES)
+	if (it.flags & IMG_F_WRITES)
 		s->writes = true;
-	if (it->type == IMG_T_CODE || it->type == IMG_T_SH)
+	if (it.type == IMG_T_CODE || it.type == IMG_T_SH)
 		s->coded = true;
 	if (attached) {
 		value = *attached;
 		has = true;
-	} else if (takes_value(it) && !(it->flags & IMG_F_OPTIONAL) &&
+	} else if (takes_value(it.type) && !(it.flags & IMG_F_OPTIONAL) &&
 		   s->i + 1 < s->argc) {
 		value = s->argv[s->i + 1];
 		has = true;
@@ -173,14 +174,14 @@ static void known(struct scan *s, const struct item *it, const char *name,
 	}
 	give(s, name, has ? value.s : NULL);
 	/* fd --exec=PROGRAM {} */
-	if (it->type == IMG_T_CMD && attached)
+	if (it.type == IMG_T_CMD && attached)
 		args_value(s, IMG_T_PROG, attached, name);
-	if (it->type == IMG_T_CMD || it->type == IMG_T_CMDDATA)
+	if (it.type == IMG_T_CMD || it.type == IMG_T_CMDDATA)
 		args_command(s, it, s->i + 1);
-	else if (it->type == IMG_T_SUB && has)
+	else if (it.type == IMG_T_SUB && has)
 		module(s, &value);
 	else
-		args_value(s, (enum img_type)it->type, has ? &value : NULL, name);
+		args_value(s, (enum img_type)it.type, has ? &value : NULL, name);
 }
 
 /* "-abc": letters until one takes an argument. */
@@ -190,7 +191,7 @@ static void cluster(struct scan *s, const struct arg *a)
 	bool strange = false;
 	struct item it;
 
-	if (chr_digit(*c) && find(s, IMG_I_DIGITS, NULL, 0, &it)) {
+	if (chr_digit(*c) && find(s, IMG_I_DIGITS, NULL).kind) {
 		give(s, a->s, NULL);
 		return;
 	}
@@ -203,7 +204,8 @@ static void cluster(struct scan *s, const struct arg *a)
 		name[0] = '-';
 		name[1] = *c;
 		name[2] = 0;
-		if (!find(s, IMG_I_SHORT, name, 0, &it)) {
+		it = find(s, IMG_I_SHORT, name);
+		if (!it.kind) {
 			give(s, name, NULL);
 			/* The first of them tells of all; the last may have
 			 * an argument. */
@@ -222,14 +224,14 @@ static void cluster(struct scan *s, const struct arg *a)
 		}
 		rest = tail(a, (size_t)(c - a->s) + 1);
 		/* A shell's -o takes the next word, and more letters follow. */
-		if ((takes_value(&it) || it.flags & IMG_F_OPTIONAL) &&
+		if ((takes_value(it.type) || it.flags & IMG_F_OPTIONAL) &&
 			!(s->style & IMG_S_SHELL)) {
 			if (rest.s[0] == '=' && s->style & IMG_S_WORDS)
 				rest.s++;
-			known(s, &it, name, *rest.s ? &rest : NULL);
+			known(s, it, name, *rest.s ? &rest : NULL);
 			return;
 		}
-		known(s, &it, name, NULL);
+		known(s, it, name, NULL);
 		if (s->done)
 			return;
 	}
@@ -250,16 +252,21 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 	name[n] = '\0';
 	if (*name == '/')
 		*name = '-';
-	if ((word && find(s, IMG_I_WORD, name, 0, &it)) ||
-		(str_after(name, "--") && find_long(s, name + 2, &it)) ||
-		(word && n == 2 && find(s, IMG_I_SHORT, name, 0, &it)) ||
-		(word && find(s, IMG_I_PREFIX, a->s, 0, &it))) {
+	if (word)
+		it = find(s, IMG_I_WORD, name);
+	if (!it.kind && str_after(name, "--"))
+		it = find_long(s, name + 2);
+	if (!it.kind && word && n == 2)
+		it = find(s, IMG_I_SHORT, name);
+	if (!it.kind && word)
+		it = find(s, IMG_I_PREFIX, a->s);
+	if (it.kind) {
 		/* gcc -MFfile */
 		if (it.kind == IMG_I_PREFIX)
 			eq = a->s + (n = it.prefix - 1);
 		if (eq)
 			value = tail(a, n + 1);
-		known(s, &it, name, eq ? &value : NULL);
+		known(s, it, name, eq ? &value : NULL);
 		return;
 	}
 	give(s, name, eq ? eq + 1 : NULL);
@@ -269,22 +276,26 @@ static void long_option(struct scan *s, const struct arg *a, bool word)
 
 static void option(struct scan *s, const struct arg *a)
 {
+	const bool dashes = str_after(a->s, "--");
 	struct item it;
 
 	if (a->s[1] == SHELL_ANY || a->s[1] == SHELL_REL) {
 		s->out->unresolved = true;
 		args_unknown(s, a, NULL);
-	} else if (a->s[0] == '-' && a->s[1] == '-') {
-		long_option(s, a, false);
-	} else if (s->style & IMG_S_WORDS || a->s[0] == '/') {
-		long_option(s, a, true);
-	} else if (find(s, IMG_I_WORD, a->s, 0, &it) ||
-		   find(s, IMG_I_PREFIX, a->s, 0, &it)) {
-		/* -word options exist beside clusters: -exec, -print0 */
-		known(s, &it, a->s, NULL);
-	} else {
-		cluster(s, a);
+		return;
 	}
+	if (dashes || s->style & IMG_S_WORDS || a->s[0] == '/') {
+		long_option(s, a, !dashes);
+		return;
+	}
+	/* -word options exist beside clusters: -exec, -print0 */
+	it = find(s, IMG_I_WORD, a->s);
+	if (!it.kind)
+		it = find(s, IMG_I_PREFIX, a->s);
+	if (it.kind)
+		known(s, it, a->s, NULL);
+	else
+		cluster(s, a);
 }
 
 static bool is_option(const struct scan *s, const struct arg *a)
@@ -302,10 +313,10 @@ static void bundle(struct scan *s, const struct arg *a)
 {
 	for (const char *c = a->s; *c; c++) {
 		const char name[3] = {'-', *c, 0};
-		struct item it;
+		struct item it = find(s, IMG_I_SHORT, name);
 
 		give(s, judge_text(s->k->j, name, 2), NULL);
-		if (find(s, IMG_I_SHORT, name, 0, &it) && sharp(it.type))
+		if (sharp(it.type))
 			args_value(s, (enum img_type)it.type, NULL,
 				judge_text(s->k->j, name, 2));
 	}
@@ -321,47 +332,50 @@ static void operand(struct scan *s, const struct arg *a, bool doubtful)
 	if ((s->style & IMG_S_STOP && !(s->style & IMG_S_WRAPPER)) ||
 		(s->style & IMG_S_SHELL && !a->unknown))
 		s->no_options = true;
-	if (str_eq(a->s, "-") && find(s, IMG_I_ASSIGN, NULL, 0, &it))
-		return; /* env's other -i */
-	if (!s->out->operands && strchr(a->s, '=') &&
-		find(s, IMG_I_ASSIGN, NULL, 0, &it)) {
-		args_assign(s, a);
-		return;
+	if (find(s, IMG_I_ASSIGN, NULL).kind) {
+		if (str_eq(a->s, "-"))
+			return; /* env's other -i */
+		if (!s->out->operands && strchr(a->s, '=')) {
+			args_assign(s, a);
+			return;
+		}
 	}
 	s->pos++;
 	if (s->pos == 1 && s->shifted)
 		s->pos++;
-	if (s->pos == 1 ? find(s, IMG_I_POS, NULL, 1, &it) &&
-				    it.type == IMG_T_SUB
+	if (s->pos == 1 ? find_pos(s, 1).type == IMG_T_SUB
 			: s->pos == 2 && s->sub)
 		subcommand(s, a);
 	/* chrt -i CMD: the number may be left out. */
-	if (find(s, IMG_I_POS, NULL, s->pos, &it) && it.type == IMG_T_NUM &&
-		!chr_digit(a->s[0]))
+	if (find_pos(s, s->pos).type == IMG_T_NUM && !chr_digit(a->s[0]))
 		s->pos++;
-	if ((find(s, IMG_I_POS, NULL, s->pos, &it) ||
-		    find(s, IMG_I_REST, NULL, 0, &it)) &&
-		(it.type == IMG_T_CMD || it.type == IMG_T_CMDDATA)) {
-		args_command(s, &it, s->i);
+	it = find_pos(s, s->pos);
+	if (!it.kind)
+		it = find(s, IMG_I_REST, NULL);
+	if (it.type == IMG_T_CMD || it.type == IMG_T_CMDDATA) {
+		args_command(s, it, s->i);
 		return;
 	}
 	s->out->doubtful[s->out->operands] = doubtful;
 	s->out->operand[s->out->operands++] = *a;
 }
 
-bool args_item(const struct scan *s, size_t i, struct item *it)
+struct item args_item(const struct scan *s, size_t i)
 {
 	unsigned pos = (unsigned)(i > 98 ? 99 : i + 1) + s->shifted;
 	size_t last = s->out->operands - 1;
+	struct item it;
 
 	/* What may be no operand at all leaves the one before it the last. */
 	if (i < last && s->out->operand[last].many)
 		last--;
 
-	return find(s, IMG_I_POS, NULL, pos, it) ||
-	       find(s, IMG_I_PREFIX, s->out->operand[i].s, 0, it) ||
-	       (i > 0 && i >= last && find(s, IMG_I_LAST, NULL, 0, it)) ||
-	       find(s, IMG_I_REST, NULL, 0, it);
+	it = find_pos(s, pos);
+	if (!it.kind)
+		it = find(s, IMG_I_PREFIX, s->out->operand[i].s);
+	if (!it.kind && i > 0 && i >= last)
+		it = find(s, IMG_I_LAST, NULL);
+	return it.kind ? it : find(s, IMG_I_REST, NULL);
 }
 
 void args_words(struct scan *s)

@@ -44,8 +44,8 @@ bool args_schema(struct scan *s, unsigned level, const char *name);
 
 /* Splits the words; calls what follows. */
 void args_words(struct scan *s);
-/* What operand i is, once all options are known; false: nothing is said. */
-bool args_item(const struct scan *s, size_t i, struct item *it);
+/* What operand i is, once all options are known; .kind 0: nothing is said. */
+struct item args_item(const struct scan *s, size_t i);
 
 /* Judges a value; NULL when the option has none. name: for messages. */
 void args_value(struct scan *s, enum img_type type, const struct arg *value,
@@ -63,6 +63,6 @@ void args_made(struct scan *s, bool links);
 /* Where the command is once it has entered a directory. */
 const struct shell_val *args_within(struct judge_cmd *k, const struct arg *v);
 /* The words from index on are a command. */
-void args_command(struct scan *s, const struct item *it, size_t from);
+void args_command(struct scan *s, struct item it, size_t from);
 
 #endif

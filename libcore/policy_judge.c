@@ -137,9 +137,12 @@ static void operands(struct scan *s)
 			judge_path_guess(s->k, &o->operand[i]);
 	for (size_t i = 0; i < o->operands; i++) {
 		struct arg a = o->operand[i];
-		struct item it;
-		bool said = s->schema[0] && args_item(s, i, &it);
+		struct item it = {0};
+		bool said;
 
+		if (s->schema[0])
+			it = args_item(s, i);
+		said = it.kind;
 		s->k->cwd = i < s->placed ? s->from : place;
 		if (o->query)
 			return;

@@ -128,12 +128,12 @@ static void in_their_dirs(struct scan *s, const struct arg *argv, size_t argc)
 	}
 }
 
-void args_command(struct scan *s, const struct item *it, size_t from)
+void args_command(struct scan *s, struct item it, size_t from)
 {
 	struct judge *j = s->k->j;
 	size_t n = from < s->argc ? s->argc - from : 0, end = n;
 	struct arg *argv = arena_zalloc(j->arena, (n + 2) * sizeof(*argv));
-	bool until = it->flags & IMG_F_UNTIL, files = false;
+	bool until = it.flags & IMG_F_UNTIL, files = false;
 	/* -execdir, of each starting point */
 	bool dirs = until && s->out->operands &&
 		    str_ends(s->argv[from - 1].s, "dir");
@@ -164,7 +164,7 @@ void args_command(struct scan *s, const struct item *it, size_t from)
 		else
 			replace(s, &argv[i]);
 	}
-	if (it->type == IMG_T_CMDDATA && !s->replace && end > 0)
+	if (it.type == IMG_T_CMDDATA && !s->replace && end > 0)
 		argv[end++] =
 			(struct arg){.s = "\2", .many = true, .unknown = true};
 	if (until) {
