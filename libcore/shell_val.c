@@ -125,13 +125,6 @@ const struct shell_val *shell_val_str(struct shell_walk *w, struct shell_str s)
 	return v;
 }
 
-int shell_val_const(struct shell_walk *w, const char *text, size_t len,
-	struct shell_val *out)
-{
-	*out = *shell_val_str(w, (struct shell_str){text, len});
-	return w->err;
-}
-
 bool shell_val_has(const struct shell_val *v, struct shell_str s)
 {
 	for (unsigned i = 0; i < v->n; i++)

@@ -56,11 +56,6 @@ void shell_risk(struct shell_walk *w, enum shell_risk risk,
 				      shell_outer(w, span)));
 }
 
-struct arena *shell_walk_arena(struct shell_walk *w)
-{
-	return w->a;
-}
-
 void shell_settle(struct shell_walk *w)
 {
 	struct shell_state *st = w->st;

@@ -163,7 +163,7 @@ const char *shell_risk_text(enum shell_risk risk);
 struct shell_walk_ops {
 	/* Called for each command in the order of evaluation, after the sets,
 	 * opens and substitutions that it contains. From inside it the caller
-	 * may use shell_walk_child() and shell_walk_here(). */
+	 * may use shell_walk_child(). */
 	int (*command)(
 		void *ctx, struct shell_walk *w, const struct shell_cmd *cmd);
 	int (*set)(void *ctx, struct shell_walk *w, const struct shell_set *s);
@@ -225,13 +225,6 @@ struct shell_child {
 };
 int shell_walk_child(struct shell_walk *w, const struct shell_child *child);
 
-/* For a wrapper that runs TEXT in this very shell (the caller's own eval). */
-int shell_walk_here(struct shell_walk *w, const struct shell_val *text);
-
-/* A value of one known text, in the walk's arena. */
-int shell_val_const(struct shell_walk *w, const char *text, size_t len,
-	struct shell_val *out);
-
 /* The only text, or NULL when there are several or it is not all known. */
 const struct shell_str *shell_val_text(const struct shell_val *v);
 
@@ -243,8 +236,5 @@ bool shell_str_unknown(struct shell_str s, bool rel);
 
 /* How much was walked: a command is one. */
 unsigned shell_walk_steps(const struct shell_walk *w);
-
-/* The walk's memory. */
-struct arena *shell_walk_arena(struct shell_walk *w);
 
 #endif

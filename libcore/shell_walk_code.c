@@ -175,12 +175,6 @@ void shell_walk_code(struct shell_walk *w, const struct shell_val *text,
 	shell_fork(w, &after, st);
 }
 
-int shell_walk_here(struct shell_walk *w, const struct shell_val *text)
-{
-	shell_walk_code(w, text, w->cmd ? w->cmd->at : text->span);
-	return w->err;
-}
-
 void shell_builtin_source(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *path;
