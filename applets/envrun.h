@@ -35,12 +35,12 @@ struct envrun {
 
 /* One command's way: what it ended with and what it left. */
 struct envrun_outcome {
-	struct guard_result guard;
 	enum capture_outcome capture;
 	struct buf stdout_text, stderr_text; /* with json */
 	struct buf stripped;                 /* names, a space between two */
 	struct buf changes;                  /* for --diff */
 	struct buf notes;                    /* a directory that vanished … */
+	struct guard_result guard;           /* large, so last */
 };
 
 /* Fill .shell_path and .self; do not return without. */

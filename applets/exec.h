@@ -27,13 +27,13 @@ struct exec_request {
 };
 
 struct exec_reply {
-	struct guard_result result;
 	int signal;      /* that ended the command; 0 */
 	struct buf out, err; /* at most EXEC_OUTPUT_MAX of each are kept */
+	char uuid[40];
+	struct guard_result result;
 	char path[PATH_MAX]; /* the program; "" when it was not found */
 	char cwd[PATH_MAX];
 	struct guard_here here; /* where the caller is: its session is found by it */
-	char uuid[40];
 };
 
 enum { EXEC_OUTPUT_MAX = 64 << 20 };

@@ -26,11 +26,11 @@ struct policy_opts {
 
 /* Where a line is judged. */
 struct policy_here {
-	char cwd[PATH_MAX], root[PATH_MAX], home[PATH_MAX], user[PATH_MAX];
-	char project[PATH_MAX];
 	struct policy *policy;
 	struct policy_where where;
 	enum policy_profile profile;
+	char cwd[PATH_MAX], root[PATH_MAX], home[PATH_MAX], user[PATH_MAX];
+	char project[PATH_MAX];
 };
 void policy_here_release(struct policy_here **h);
 #define autohere autoclean(policy_here_release)

@@ -40,17 +40,17 @@ struct profile_opts {
 
 /* For whom, and with which shell. */
 struct profile_who {
-	char name[64];
-	char home[1024];
-	char shell[256];    /* the program; "" when there is none */
 	const char *source; /* where the shell's name comes from */
-	char current[64];   /* the shell that called, or "" */
 	uid_t uid;
 	enum shell_kind kind;
 	bool restricted, other;
 	bool asked_parents;
 	unsigned flags; /* PROFILE_OPEN_TRUSTED when still root */
 	struct profile_place place;
+	char current[64];   /* the shell that called, or "" */
+	char name[64];
+	char shell[256];    /* the program; "" when there is none */
+	char home[1024];
 };
 
 /* Finds out, and gives root's rights up for good when the files are somebody

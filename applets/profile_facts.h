@@ -18,15 +18,15 @@ struct profile_session {
 };
 
 struct profile_facts {
+	bool probed; /* at least one session answered or failed */
+	bool healthy;
 	char version[64];  /* "" when the shell has none to say */
 	char program[256]; /* the shell's file; "" when it is not here */
 	struct profile_session session[SESSIONS];
 	/* bash as sshd starts it for a command, scp and rsync included. */
 	struct profile_session remote;
-	struct profile_files files;
 	char login_profile[1024], rc_file[1024];
-	bool probed; /* at least one session answered or failed */
-	bool healthy;
+	struct profile_files files;
 };
 
 void profile_facts_release(struct profile_facts *f);

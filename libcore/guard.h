@@ -112,7 +112,6 @@ struct guard_result {
 	bool broken; /* it ran, and could not be recorded to its end: see diag */
 	int status; /* wait status, when it ran */
 	int code;   /* exit code for the caller; see guard_exit_signal() */
-	struct policy_verdict verdict;
 	enum policy_profile profile;
 	struct run_result run;
 	uint64_t exec_id; /* its number in the log; 0 when it has none */
@@ -120,6 +119,7 @@ struct guard_result {
 	uint64_t output_max; /* the policy's limit on output; 0: none */
 	char session[SESSION_ID_MAX + 1];
 	char rule[48]; /* the rule that allowed or denied it, as recorded */
+	struct policy_verdict verdict;
 	/* Why nothing ran, or what a person should know though it ran (a
 	 * profile that was not followed, a policy that is not the newest). */
 	struct diag diag;

@@ -29,29 +29,29 @@ struct guard {
 	/* "" when unknown */
 	const char *home, *cwd, *root, *log_path, *user_policy, *base;
 	const char *tmp; /* its TMPDIR; "" for none */
-	struct arena names; /* these; room for paths would be a page for each */
 	struct policy *policy;
-	struct diag said; /* of the policy, which holds though it ran */
-	struct policy_grants grants;
-	struct env env; /* the command's */
-	struct sandbox_plan plan;
-	const char *carved[16]; /* paths of the plan that are ours */
-	size_t carved_count;
-	struct sandbox sandbox;
-	struct audit_log log;
-	struct audit_exec record;
-	struct proc_limits limits; /* before they were raised */
-	sigset_t mask;             /* the caller's */
+	size_t carved_count, keep_count;
 	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */
-	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
-	uint64_t denials; /* of programs that it started */
-	pid_t refused; /* the last that was told why, so as not to be told again */
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
-	size_t keep_count;
+	pid_t refused; /* the last that was told why, so as not to be told again */
+	uint64_t denials; /* of programs that it started */
+	/* What is large stands last: all else is near the struct's begin. */
+	struct arena names; /* texts; room for paths would be a page for each */
+	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
+	struct env env; /* the command's */
+	struct sandbox_plan plan;
+	struct sandbox sandbox;
+	struct policy_grants grants;
+	struct audit_exec record;
+	struct audit_log log;
+	struct proc_limits limits; /* before they were raised */
+	sigset_t mask;             /* the caller's */
+	const char *carved[16]; /* paths of the plan that are ours */
+	struct diag said; /* of the policy, which holds though it ran */
 	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };
 

@@ -9,12 +9,12 @@
 
 /* One layer being compiled; sources are fed one after the other. */
 struct policy_compiler {
-	struct policy_build b;
 	const struct policy_image *above; /* lists may come from it; or NULL */
 	enum policy_layer layer;
 	uint32_t file;      /* string: the source being read */
 	uint32_t last_rule; /* that `except` lines belong to; or NO_RULE */
 	struct diag *d;
+	struct policy_build b;
 	struct policy_line line;
 };
 

@@ -25,8 +25,8 @@ struct steps {
 	size_t len;   /* of at->path */
 	size_t floor; /* ".." may not go below: the root's length; 0; or LEFT */
 	unsigned links;
-	char todo[MAX_TODO]; /* used from .from on */
 	size_t from;
+	char todo[MAX_TODO]; /* used from .from on */
 };
 
 /* Puts text in front of what is to be walked. */

@@ -34,18 +34,18 @@ struct profile_place {
 };
 
 struct profile_file {
-	char path[PATH_MAX];
 	unsigned sessions; /* that read it, if it is there */
 	bool system;       /* belongs to the machine, not to the user */
 	bool exists;
 	const char *shadowed_by; /* why no session reads it; or NULL */
+	char path[PATH_MAX];
 };
 
 enum { PROFILE_FILES = 16 };
 
 struct profile_files {
-	struct profile_file file[PROFILE_FILES];
 	size_t count;
+	struct profile_file file[PROFILE_FILES];
 };
 
 /* In the order of reading. -EINVAL for a shell without such files;

@@ -41,21 +41,14 @@ struct rc_heredoc {
 	bool tabs;
 };
 
+/* What is large stands last: all else is near the struct's begin. */
 struct rc_state {
-	struct rc_lex lex;
 	const struct rc_visitor *visitor;
-	struct buf text;
-	struct rc_word word[RC_WORDS];
-	size_t text_at[RC_WORDS];
-	size_t count;
+	size_t count; /* of words */
 	size_t cmd_at, list_at;
 	size_t line_from; /* lines were counted up to here */
 	unsigned line;
-	struct rc_frame frame[RC_DEPTH];
 	unsigned depth;
-	struct rc_cond chain; /* what && and || before this command ask */
-	struct rc_cond
-		last;  /* the same, of the command before: fish's and, or */
 	bool chained;  /* this command stands behind && or || */
 	bool header;   /* within "for x in", "case x in" */
 	bool function; /* a function's name was read, not its body */
@@ -65,8 +58,16 @@ struct rc_state {
 	bool redirected, stderr_only;
 	bool open_heredoc;
 	bool lost; /* deeper than the table */
-	struct rc_heredoc heredoc[RC_HEREDOCS + 1];
 	size_t heredocs;
+	struct rc_lex lex;
+	struct buf text;
+	struct rc_cond chain; /* what && and || before this command ask */
+	struct rc_cond
+		last;  /* the same, of the command before: fish's and, or */
+	struct rc_heredoc heredoc[RC_HEREDOCS + 1];
+	struct rc_frame frame[RC_DEPTH];
+	size_t text_at[RC_WORDS];
+	struct rc_word word[RC_WORDS];
 };
 
 /* Points the words at the arena again, which moves as it grows. */

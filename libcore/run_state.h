@@ -35,13 +35,6 @@ struct run_state {
 	const struct run_spec *spec;
 	struct run_result *result;
 	struct diag *d;
-	struct proc_setup setup;
-	struct buf others; /* children from before, without a sandbox */
-	struct pump pumps[RUN_PUMPS];
-	uint64_t due[RUN_PUMPS]; /* bytes to be taken before the end is ours */
-	struct run_file files[3];
-	int theirs[RUN_PUMPS]; /* the command's ends, until it has them */
-	struct pty pty;
 	int talk[2];   /* with the monitor: our end, its end; -1: no pty */
 	bool in_front; /* the command has the keyboard */
 	bool typed;    /* it is a person's, not a pipe */
@@ -52,7 +45,6 @@ struct run_state {
 	int told_status;
 	int null;
 	int sigfd;
-	struct sigaction chld;
 	pid_t pid;
 	uint64_t start_ns;
 	uint64_t asked_ns; /* when all were told to end; 0: not yet */
@@ -61,11 +53,20 @@ struct run_state {
 	int died_of;   /* a signal that came when the command was gone */
 	int err;       /* a sink's, or our own: the run is to end */
 	unsigned seen; /* bit per stream that the sink had enough of */
-	uint64_t shown[RUN_STREAMS]; /* bytes that it had */
 	pid_t canary, self; /* the witness, and this process */
 	void *stacks[2];    /* of a witness and its successor */
 	unsigned stack;     /* which is in use */
 	int net; /* the namespace of the tree alone; -1: it has none */
+	/* What is large stands last: all else is near the struct's begin. */
+	struct buf others; /* children from before, without a sandbox */
+	uint64_t shown[RUN_STREAMS]; /* bytes that it had */
+	int theirs[RUN_PUMPS]; /* the command's ends, until it has them */
+	uint64_t due[RUN_PUMPS]; /* bytes to be taken before the end is ours */
+	struct run_file files[3];
+	struct pty pty;
+	struct pump pumps[RUN_PUMPS];
+	struct proc_setup setup;
+	struct sigaction chld;
 };
 
 uint64_t run_now(void);

@@ -189,8 +189,6 @@ struct sandbox {
 	bool user_ns;      /* namespaces come by way of a user namespace */
 	uint64_t filter_hash; /* of the BPF, for the record: FNV-1a by words */
 	uint64_t pass;        /* with own_exec: lets that one exec through */
-	struct limits limits;
-	struct execwatch watch;
 	pid_t pid;  /* after fork: the child (with PIDNS, its init) */
 	int pidfd;
 	int stop_fd; /* PIDNS: an eventfd, readable when the command stopped;
@@ -198,7 +196,6 @@ struct sandbox {
 	/* the rest is private */
 	const struct sandbox_plan *plan;
 	struct sandbox_shared *shared; /* NULL until there is a fork */
-	struct sandbox_shared local;
 	struct sandbox_rule *rules;
 	size_t rule_count;
 	struct bpf_insn1 *filter;
@@ -210,6 +207,11 @@ struct sandbox {
 	char *cwd;                           /* to enter again after mounts */
 	pid_t parent;
 	void *init_stack; /* of an init in this process's memory */
+	struct sandbox_shared local;
+	/* Of the public ones, but large: what stands behind them takes longer
+	 * instructions. */
+	struct limits limits;
+	struct execwatch watch;
 };
 #define SANDBOX_INIT                                                           \
 	((struct sandbox){                                                     \
