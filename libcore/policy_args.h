@@ -39,6 +39,10 @@ struct scan {
 	size_t placed;		      /* … which are these; then: place */
 };
 
+/* Splits .argv[1..] by the program's schema into .out and judges each word by
+ * its type. What is run within is judged, too. */
+void args_judge(struct scan *s);
+
 /* Takes the schema called name for the program, or the subcommand. */
 bool args_schema(struct scan *s, unsigned level, const char *name);
 

@@ -250,67 +250,70 @@ static size_t most_options(const struct arg *argv, size_t argc)
 	return n < JUDGE_OPTS ? n + 1 : JUDGE_OPTS;
 }
 
-void judge_args(struct judge_cmd *k, const struct prog *p,
-	const struct arg *argv, size_t argc, struct parsed *out)
+void args_judge(struct scan *s)
 {
-	struct scan s = {
-		.k = k, .prog = p, .argv = argv, .argc = argc, .out = out,
-		.from = k->cwd};
+	struct judge_cmd *k = s->k;
+	struct parsed *out = s->out;
 	struct arena *a = k->j->arena;
 
-	*out = (struct parsed){0};
-	s.img = k->j->p->layer[POLICY_LAYER_SYSTEM];
-	schema_of(&s, p);
-	if (p->where == PROG_LOCAL)
-		s.schema[0] = 0;
-	what_it_does(&s);
-	s.opt_max = most_options(argv, argc);
-	out->opt = arena_zalloc(a, (s.opt_max + 1) * sizeof(*out->opt));
-	out->operand = arena_zalloc(a, (argc + 2) * sizeof(*out->operand));
-	out->doubtful = arena_zalloc(a, argc + 1);
+	schema_of(s, s->prog);
+	if (s->prog->where == PROG_LOCAL)
+		s->schema[0] = 0;
+	what_it_does(s);
+	s->opt_max = most_options(s->argv, s->argc);
+	out->opt = arena_zalloc(a, (s->opt_max + 1) * sizeof(*out->opt));
+	out->operand = arena_zalloc(a, (s->argc + 2) * sizeof(*out->operand));
+	out->doubtful = arena_zalloc(a, s->argc + 1);
 	if (!out->opt || !out->operand || !out->doubtful)
 		return;
-	*out->operand++ = argv[0];
-	args_words(&s);
-	if (s.style & IMG_S_SHELL) {
-		shell(&s);
+	*out->operand++ = s->argv[0];
+	args_words(s);
+	if (s->style & IMG_S_SHELL) {
+		shell(s);
 	} else {
-		operands(&s);
-		hidden_command(&s);
+		operands(s);
+		hidden_command(s);
 	}
-	if (s.sed.s)
-		judge_sed(k, &s.sed);
-	if (s.style & IMG_S_INTERP && !s.coded && !out->cmd_count &&
+	if (s->sed.s)
+		judge_sed(k, &s->sed);
+	if (s->style & IMG_S_INTERP && !s->coded && !out->cmd_count &&
 		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
 		!args_given(out, "-m") &&
 		!(out->opts && (!k->cmd || k->cmd->input == SHELL_IN_INHERIT)))
 		judge_stdin_code(k, STDIN_CODE);
-	if (s.style & IMG_S_INTERP && !s.coded && out->operands &&
+	if (s->style & IMG_S_INTERP && !s->coded && out->operands &&
 		is_pipe(out->operand[0].s))
 		judge_raise(k, POLICY_DENY, "stdin",
 			"an interpreter reads code from a pipe");
-	if (k->cmd && ((s.style & IMG_S_STDIN && !out->cmd_count &&
+	if (k->cmd && ((s->style & IMG_S_STDIN && !out->cmd_count &&
 			       k->cmd->input != SHELL_IN_INHERIT) ||
-			      (s.style & IMG_S_TEXT &&
+			      (s->style & IMG_S_TEXT &&
 				      k->cmd->input == SHELL_IN_TEXT)))
 		judge_stdin_code(k, STDIN_EDITOR);
 	/* parallel <cmds: each line of it. */
-	if (s.style & IMG_S_INTERP && s.style & IMG_S_WRAPPER &&
+	if (s->style & IMG_S_INTERP && s->style & IMG_S_WRAPPER &&
 		!out->cmd_count)
 		judge_raise(k, POLICY_DENY, "stdin",
-			"%s runs commands that it reads", argv[0].s);
+			"%s runs commands that it reads", s->argv[0].s);
 	if (out->cmd_count)
-		inner(&s);
-	else if (out->query && s.style & IMG_S_WRAPPER)
+		inner(s);
+	else if (out->query && s->style & IMG_S_WRAPPER)
 		out->wrapper = true;
-	k->cwd = s.from;
+	k->cwd = s->from;
 }
 
 void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 {
 	const char *word = argc ? argv[0].s : "";
-	struct parsed w;
+	struct parsed w = {0};
 	struct prog p;
+	struct scan s = {.k = k,
+		.prog = &p,
+		.argv = argv,
+		.argc = argc,
+		.img = k->j->p->layer[POLICY_LAYER_SYSTEM],
+		.out = &w,
+		.from = k->cwd};
 
 	k->j->work += 6 + (unsigned)argc / 4;
 	if (argc == 0 || judge_spent(k->j))
@@ -344,7 +347,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		judge_prog_file(k, k->exe, word, &p);
 	else
 		judge_prog(k, word, &p);
-	judge_args(k, &p, argv, argc, &w);
+	args_judge(&s);
 	judge_rules(k, &p, argv, argc, &w);
 	k->j->ran |= p.where != PROG_BUILTIN;
 	k->wraps--;

@@ -259,11 +259,6 @@ struct parsed {
 	bool unresolved; /* words that may be anything */
 };
 
-/* Splits argv[1..] by the program's schema and judges each word by its type.
- * What is run within is judged, too. */
-void judge_args(struct judge_cmd *k, const struct prog *p,
-	const struct arg *argv, size_t argc, struct parsed *out);
-
 /* One command of known structure; wrappers call it again. */
 void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc);
 /* Is a program of that name whatever it is called? */
