@@ -52,7 +52,7 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *set)
 	struct reading *r = ctx;
 
 	(void)w;
-	r->changes |= set->how != SHELL_SET_PREFIX;
+	r->changes |= !set->prefix;
 	return 0;
 }
 

@@ -305,8 +305,6 @@ void args_assign(struct scan *s, const struct arg *a)
 	if (!s->env || !text || s->nenv > s->argc)
 		return;
 	one = &s->env[s->nenv++];
-	one->how = SHELL_SET_PREFIX;
-	one->exported = true;
 	one->name = (struct shell_str){name, n};
 	one->value = (struct shell_val){.n = 1, .alts = text};
 	if (a->rel)

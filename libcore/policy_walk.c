@@ -113,15 +113,14 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 	struct judge *j = ctx;
 	struct judge_cmd k = judge_begin(j, s->span);
 	const char *name = judge_text(j, s->name.p, s->name.n);
-	const bool unset = s->how == SHELL_SET_UNSET;
-	const char **same = judge_same_name(j, name, unset);
+	const char **same = judge_same_name(j, name, s->unset);
 
 	j->walk = w;
 	if (same && *same && str_eq(*same, name))
 		return enough(j);
 	str_copy(k.v.command, sizeof(k.v.command),
 		strlen(name) < 100 ? name : "");
-	if (judge_setenv(&k, name, shell_val_text(&s->value), unset) && same)
+	if (judge_setenv(&k, name, shell_val_text(&s->value), s->unset) && same)
 		*same = name;
 	judge_end(&k);
 	return enough(j);

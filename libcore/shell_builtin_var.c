@@ -108,8 +108,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		make_local(w, name, !at);
 	if (!at && name.n == s.n) {
 		if (c->opt['n'])
-			shell_report(w, SHELL_SET_UNSET, name, NULL, false,
-				c->span);
+			shell_report(w, name, NULL, c->span);
 		declare_flags(w, c, name, exported);
 		/* The name alone of what the line has set is reported, too: it
 		 * may become a danger by being exported. */
@@ -118,16 +117,14 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 
 			value = shell_param_value(w, name, &unset);
 			if (value)
-				shell_assign_var(w, SHELL_SET_EXPORT, name,
-					value, true, c->span);
+				shell_assign_var(w, name, value, true, c->span);
 		}
 		return;
 	}
 	if (name.n < s.n && s.p[name.n] == '[') {
 		value = shell_val_str(w, s);
 		shell_check_name(w, value);
-		shell_assign_var(w, SHELL_SET_EXPORT, name, &shell_val_any,
-			exported, c->span);
+		shell_assign_var(w, name, &shell_val_any, exported, c->span);
 		return;
 	}
 	declare_flags(w, c, name, exported);
@@ -137,7 +134,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 	value = at == name.n + 2 ? &shell_val_any
 				 : shell_val_str(w, (struct shell_str){s.p + at,
 							    s.n - at});
-	shell_assign_var(w, SHELL_SET_EXPORT, name, value, exported, c->span);
+	shell_assign_var(w, name, value, exported, c->span);
 }
 
 /* Several texts for one operand: the values are joined by hand. */
@@ -257,8 +254,7 @@ void shell_set_names(struct shell_walk *w, const struct shell_call *c,
 			shell_risk(w, SHELL_RISK_NAME, v->alts[i], c->span);
 			continue;
 		}
-		shell_assign_var(
-			w, SHELL_SET_READ, name, value, false, c->span);
+		shell_assign_var(w, name, value, false, c->span);
 		var = array ? shell_var_own(w, name) : NULL;
 		if (var)
 			var->array = true;
@@ -268,7 +264,7 @@ void shell_set_names(struct shell_walk *w, const struct shell_call *c,
 static void set_default(struct shell_walk *w, const struct shell_call *c,
 	struct shell_str name, const struct shell_val *value)
 {
-	shell_assign_var(w, SHELL_SET_READ, name, value, false, c->span);
+	shell_assign_var(w, name, value, false, c->span);
 }
 
 static void read_names(struct shell_walk *w, struct shell_call *c)

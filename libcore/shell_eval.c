@@ -209,15 +209,11 @@ static void add_substitution(
 	const struct shell_val *v = output_of(w, part->u.body);
 
 	w->tested++; /* bash does not hand set -e down to these */
-	if (part->type == SHELL_PROCSUB) {
-		shell_walk_subshell(w, part->u.body,
-			part->output ? SHELL_IN_PIPE : w->st->input,
-			!part->output);
-		v = shell_val_str(w, SHELL_STR("/dev/fd/\1"));
-	} else {
-		shell_walk_subshell(w, part->u.body, w->st->input, true);
-	}
+	shell_walk_apart(w, NULL, part->u.body,
+		part->output ? SHELL_IN_PIPE : w->st->input);
 	w->tested--;
+	if (part->type == SHELL_PROCSUB)
+		v = shell_val_str(w, SHELL_STR("/dev/fd/\1"));
 	shell_field_value(f, v, quoted || part->type == SHELL_PROCSUB);
 }
 

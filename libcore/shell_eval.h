@@ -86,7 +86,6 @@ struct shell_state {
 	bool dead; /* exit, return: nothing goes on from here */
 	enum shell_input input;
 	const struct shell_val *input_text;
-	bool piped_out, background;
 };
 
 /* A binding as it was before something that ends set it again: a local, or a
@@ -118,7 +117,6 @@ struct shell_walk {
 	unsigned steps, quiet, calls, depth, nfuncs;
 	unsigned tested; /* conditions around: set -e does nothing in them */
 	bool collect; /* only the names that change are of interest */
-	bool uncalled;
 	bool second;  /* in a reading that is not the first of its text */
 	bool differs; /* a builtin was called that not all shells have */
 	const struct shell_source *source;
@@ -231,9 +229,8 @@ struct shell_func *shell_func_push(
 void shell_func_define(struct shell_walk *w, const struct shell_node *node);
 
 /* Assigns in the state at hand, and reports it. */
-void shell_assign_var(struct shell_walk *w, enum shell_how how,
-	struct shell_str name, const struct shell_val *value, bool exported,
-	struct shell_span span);
+void shell_assign_var(struct shell_walk *w, struct shell_str name,
+	const struct shell_val *value, bool exported, struct shell_span span);
 /* Keeps what the name is now at the head of *list. */
 void shell_save_var(
 	struct shell_walk *w, struct shell_saved **list, struct shell_str name);
@@ -242,10 +239,10 @@ void shell_merge_saved(struct shell_walk *w, const struct shell_saved *list);
 /* Tells the caller, unless this is a dry run. */
 void shell_report_set(struct shell_walk *w, const struct shell_set *s);
 void shell_report_open(struct shell_walk *w, const struct shell_open *o);
-/* Tells what happens to a variable; nothing else becomes of it here. */
-void shell_report(struct shell_walk *w, enum shell_how how,
-	struct shell_str name, const struct shell_val *value, bool exported,
-	struct shell_span span);
+/* Tells what a variable is set to (NULL: it is unset); nothing else becomes of
+ * it here. */
+void shell_report(struct shell_walk *w, struct shell_str name,
+	const struct shell_val *value, struct shell_span span);
 void shell_unset_var(
 	struct shell_walk *w, struct shell_str name, struct shell_span span);
 
@@ -304,9 +301,10 @@ void shell_walk_node(struct shell_walk *w, const struct shell_node *node);
 void shell_walk_simple(struct shell_walk *w, const struct shell_node *node);
 void shell_walk_arith(struct shell_walk *w, const struct shell_word *word);
 void shell_walk_loop(struct shell_walk *w, const struct shell_node *node);
-/* In a forked state, which is dropped. */
-void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
-	enum shell_input input, bool piped_out);
+/* A node or a list in a forked state, which is dropped: what reads from input,
+ * and sets nothing here. */
+void shell_walk_apart(struct shell_walk *w, const struct shell_node *node,
+	const struct shell_list *list, enum shell_input input);
 void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *redirs);
 /* Can one of them keep its command from running? */
 bool shell_redirs_fail(const struct shell_redir *redirs);

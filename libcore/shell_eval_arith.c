@@ -91,7 +91,7 @@ static void check_text(struct shell_walk *w, struct shell_str s,
 		if (depth == 0 &&
 			(steps_before(s.p, name.p) ||
 				assigns((struct shell_str){s.p + i, s.n - i})))
-			shell_assign_var(w, SHELL_SET_ARITH, name,
+			shell_assign_var(w, name,
 				&shell_val_rel, false, span);
 	}
 }

@@ -323,8 +323,7 @@ static const struct shell_val *with_word(struct shell_walk *w,
 	if (p->op == SHELL_OP_ASSIGN && p->indirect)
 		shell_risk(w, SHELL_RISK_INDIRECT, p->name, span);
 	if (p->op == SHELL_OP_ASSIGN && chr_name1(p->name.p[0]))
-		shell_assign_var(
-			w, SHELL_SET_DEFAULT, p->name, out, false, span);
+		shell_assign_var(w, p->name, out, false, span);
 	return out;
 }
 

@@ -195,11 +195,9 @@ static void walk_unseen(struct shell_walk *w, struct shell_def *def)
 
 	seen.epoch = ++w->epoch;
 	w->st = &seen;
-	w->uncalled = true;
 	w->tested++;
 	walk_def(w, def, NULL);
 	w->tested--;
-	w->uncalled = false;
 	w->st = st;
 }
 

@@ -9,14 +9,12 @@ void shell_report_set(struct shell_walk *w, const struct shell_set *s)
 		shell_stop(w, w->ops->set(w->ctx, w, s));
 }
 
-void shell_report(struct shell_walk *w, enum shell_how how,
-	struct shell_str name, const struct shell_val *value, bool exported,
-	struct shell_span span)
+void shell_report(struct shell_walk *w, struct shell_str name,
+	const struct shell_val *value, struct shell_span span)
 {
-	struct shell_set s = {.how = how,
-		.name = name,
+	struct shell_set s = {.name = name,
 		.value = value ? *value : shell_val_empty,
-		.exported = exported,
+		.unset = !value,
 		.span = shell_outer(w, span)};
 
 	shell_report_set(w, &s);
@@ -29,9 +27,8 @@ static void tell_traps(struct shell_walk *w, struct shell_var *v)
 		shell_var_join(w, w->traps, w->st, v);
 }
 
-void shell_assign_var(struct shell_walk *w, enum shell_how how,
-	struct shell_str name, const struct shell_val *value, bool exported,
-	struct shell_span span)
+void shell_assign_var(struct shell_walk *w, struct shell_str name,
+	const struct shell_val *value, bool exported, struct shell_span span)
 {
 	bool bound = shell_var_find(w->st, name) != NULL;
 	const struct shell_val *old;
@@ -67,7 +64,7 @@ void shell_assign_var(struct shell_walk *w, enum shell_how how,
 		w->st->dirs = NULL;
 	if (shell_str_in(name, " BASH_CMDS BASH_ALIASES BASH_ARGV0 "))
 		shell_risk(w, SHELL_RISK_HASH, name, span);
-	shell_report(w, how, name, v->value, v->exported, span);
+	shell_report(w, name, v->value, span);
 	tell_traps(w, v);
 }
 
@@ -135,6 +132,6 @@ void shell_unset_var(
 	v->maybe_unset = true;
 	if (shell_str_is(name, "IFS") && !v->value)
 		w->st->own_ifs = false;
-	shell_report(w, SHELL_SET_UNSET, name, NULL, false, span);
+	shell_report(w, name, NULL, span);
 	tell_traps(w, v);
 }

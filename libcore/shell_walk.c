@@ -102,52 +102,23 @@ void shell_catch(struct shell_walk *w)
 	w->tossed = NULL;
 }
 
-void shell_walk_subshell(struct shell_walk *w, const struct shell_list *list,
-	enum shell_input input, bool piped_out)
+void shell_walk_apart(struct shell_walk *w, const struct shell_node *node,
+	const struct shell_list *list, enum shell_input input)
 {
 	struct shell_state *outer = w->st, *tossed = w->tossed;
 	struct shell_state inner;
 
 	shell_fork(w, outer, &inner);
-	inner.piped_out = piped_out;
 	if (inner.input != input) {
 		inner.input = input;
 		inner.input_text = NULL;
 	}
 	w->st = &inner;
+	shell_walk_node(w, node);
 	shell_walk_list(w, list);
 	shell_tell_traps(w);
 	w->st = outer;
 	w->tossed = tossed;
-}
-
-/* In a state of its own, which is dropped. */
-static void walk_apart(struct shell_walk *w, const struct shell_node *node,
-	struct shell_state *inner)
-{
-	struct shell_state *outer = w->st, *tossed = w->tossed;
-
-	w->st = inner;
-	shell_walk_node(w, node);
-	shell_tell_traps(w);
-	w->st = outer;
-	w->tossed = tossed;
-}
-
-static void walk_background(
-	struct shell_walk *w, const struct shell_node *node, bool piped)
-{
-	struct shell_state inner;
-
-	shell_fork(w, w->st, &inner);
-	inner.background = true;
-	/* A coprocess reads what the shell writes to it. */
-	if (piped) {
-		inner.input = SHELL_IN_PIPE;
-		inner.input_text = NULL;
-		inner.piped_out = true;
-	}
-	walk_apart(w, node, &inner);
 }
 
 void shell_walk_list(struct shell_walk *w, const struct shell_list *list)
@@ -157,7 +128,7 @@ void shell_walk_list(struct shell_walk *w, const struct shell_list *list)
 	for (; item && !w->err; item = item->next) {
 		shell_settle(w);
 		if (item->background)
-			walk_background(w, item->node, false);
+			shell_walk_apart(w, item->node, NULL, w->st->input);
 		else
 			shell_walk_node(w, item->node);
 		if (w->st->errexit && !w->tested && !item->background &&
@@ -180,7 +151,7 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 	const struct shell_node *part = node->u.pipeline.first;
 	struct shell_state *outer = w->st;
 	const struct shell_val *kept;
-	bool first = true;
+	enum shell_input input = outer->input;
 
 	w->tested++;
 	if (!part->next) {
@@ -193,16 +164,8 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 		part = NULL;
 	}
 	for (; part && !w->err; part = part->next) {
-		struct shell_state inner;
-
-		shell_fork(w, outer, &inner);
-		if (!first) {
-			inner.input = SHELL_IN_PIPE;
-			inner.input_text = NULL;
-		}
-		inner.piped_out |= part->next != NULL;
-		walk_apart(w, part, &inner);
-		first = false;
+		shell_walk_apart(w, part, NULL, input);
+		input = SHELL_IN_PIPE;
 	}
 	w->tested--;
 }
@@ -304,8 +267,7 @@ static void walk_case(struct shell_walk *w, const struct shell_node *node)
 static void cond_path(struct shell_walk *w, const struct shell_cond *c,
 	const struct shell_val *path)
 {
-	struct shell_open o = {.op = SHELL_R_IN,
-		.reads = true,
+	struct shell_open o = {.reads = true,
 		.span = shell_outer(w, c->left->span)};
 
 	if (!path)
@@ -363,8 +325,7 @@ static void walk_inside(struct shell_walk *w, const struct shell_node *node)
 		walk_andor(w, node);
 		break;
 	case SHELL_SUBSHELL:
-		shell_walk_subshell(
-			w, node->u.group.body, w->st->input, w->st->piped_out);
+		shell_walk_apart(w, NULL, node->u.group.body, w->st->input);
 		break;
 	case SHELL_GROUP:
 		shell_walk_list(w, node->u.group.body);
@@ -392,11 +353,11 @@ static void walk_inside(struct shell_walk *w, const struct shell_node *node)
 		shell_walk_arith(w, node->u.arith);
 		break;
 	case SHELL_COPROC:
-		shell_assign_var(w, SHELL_SET_READ,
-			node->u.coproc.name.n ? node->u.coproc.name
+		shell_assign_var(w, node->u.coproc.name.n ? node->u.coproc.name
 					      : SHELL_STR("COPROC"),
 			&shell_val_num, false, node->span);
-		walk_background(w, node->u.coproc.body, true);
+		/* It reads what the shell writes to it. */
+		shell_walk_apart(w, node->u.coproc.body, NULL, SHELL_IN_PIPE);
 		break;
 	}
 }

@@ -58,31 +58,18 @@ struct shell_val {
 	struct shell_span span;
 };
 
-enum shell_how {
-	SHELL_SET_PLAIN,   /* name=value on its own */
-	SHELL_SET_PREFIX,  /* name=value command */
-	SHELL_SET_EXPORT,  /* export, declare, readonly, local */
-	SHELL_SET_READ,    /* read, mapfile, getopts, printf -v, wait -p */
-	SHELL_SET_LOOP,    /* for, select */
-	SHELL_SET_DEFAULT, /* ${name:=value} */
-	SHELL_SET_ARITH,   /* $((name=1)), let */
-	SHELL_SET_UNSET,   /* unset name */
-	SHELL_SET_FD,      /* {name}>file */
-};
-
+/* A variable that is set, or taken away. */
 struct shell_set {
-	enum shell_how how;
 	struct shell_str name; /* holds SHELL_ANY when it is not known */
 	struct shell_val value;
-	bool exported; /* children see it, or may */
+	bool unset;
+	bool prefix; /* name=value command: for that one alone */
 	struct shell_span span;
 };
 
-/* A file opened, or text given, by a redirection. Pure duplications (2>&1,
- * <&-) are not reported. */
+/* A file opened by a redirection. Text that is given (<<, <<<) and pure
+ * duplications (2>&1, <&-) are not reported. */
 struct shell_open {
-	enum shell_redir_op op; /* HERE and HERESTR are not reported */
-	int fd;
 	bool reads, writes;
 	struct shell_val path;
 	struct shell_span span;
@@ -118,17 +105,10 @@ struct shell_cmd {
 	const struct shell_val *cwd;
 	enum shell_input input;
 	const struct shell_val *input_text;
-	bool piped_out; /* its output goes into a pipe */
-	bool background;
-	bool in_function; /* reported from a function's body */
-	bool uncalled;    /* … that nothing called: arguments are unknown */
-	unsigned level;   /* 0 in the text given, 1 in an eval or sh -c, … */
 	enum shell_dialect dialect; /* the reading it comes from */
 	bool second; /* … is not the text's first: only some shells run it */
 	struct shell_span span;     /* in the outermost text */
-	const char *text;           /* the text it stands in, and where there */
-	size_t text_len;
-	struct shell_span at;
+	struct shell_span at;       /* in the text it stands in */
 };
 
 /* What the walker alone can tell. Each is a reason to deny, but for the ones
@@ -197,7 +177,6 @@ struct shell_walk_opts {
 	/* $0 and the positional parameters; NULL: none, $0 not known. */
 	const struct shell_val *args;
 	size_t nargs;
-	bool stdin_text; /* the text is itself read from standard input */
 };
 
 /* Walks every reading of text. 0 when all was reported; -errno as

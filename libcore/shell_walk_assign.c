@@ -67,7 +67,7 @@ static void assign_array(struct shell_walk *w, const struct shell_assign *a,
 	}
 	if (!known)
 		any = &shell_val_any;
-	shell_assign_var(w, SHELL_SET_PLAIN, a->name, any, false, a->span);
+	shell_assign_var(w, a->name, any, false, a->span);
 	v = shell_var_own(w, a->name);
 	if (!v)
 		return;
@@ -87,7 +87,7 @@ static void assign_element(struct shell_walk *w, const struct shell_assign *a)
 		value = &shell_val_any;
 	if (v && v->value)
 		value = shell_val_union(w, v->value, value);
-	shell_assign_var(w, SHELL_SET_PLAIN, a->name, value, false, a->span);
+	shell_assign_var(w, a->name, value, false, a->span);
 	v = shell_var_own(w, a->name);
 	if (v)
 		v->array = true;
@@ -118,7 +118,7 @@ static void walk_assign(struct shell_walk *w, const struct shell_assign *a)
 	else if (part && part->type == SHELL_ARRAY)
 		assign_array(w, a, part);
 	else
-		shell_assign_var(w, SHELL_SET_PLAIN, a->name,
+		shell_assign_var(w, a->name,
 			assigned_value(w, a), false, a->span);
 }
 
@@ -156,10 +156,9 @@ static struct shell_set *make_sets(struct shell_walk *w,
 	if (!sets)
 		return NULL;
 	for (size_t i = 0; i < vals->n; i++, a = a->next) {
-		sets[i] = (struct shell_set){.how = SHELL_SET_PREFIX,
-			.name = a->name,
+		sets[i] = (struct shell_set){.name = a->name,
 			.value = vals->v[i],
-			.exported = true,
+			.prefix = true,
 			.span = shell_outer(w, a->span)};
 		shell_report_set(w, &sets[i]);
 	}

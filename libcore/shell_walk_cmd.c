@@ -73,16 +73,9 @@ static void report_command(struct shell_walk *w, const struct shell_node *node,
 		.cwd = st->cwd,
 		.input = st->input,
 		.input_text = st->input_text,
-		.piped_out = st->piped_out,
-		.background = st->background,
-		.in_function = w->calls > 0,
-		.uncalled = w->uncalled,
-		.level = w->source->level,
 		.dialect = w->dialect,
 		.second = w->second,
 		.span = shell_outer(w, node->span),
-		.text = w->source->text,
-		.text_len = w->source->len,
 		.at = node->span};
 
 	if (w->quiet || w->err)

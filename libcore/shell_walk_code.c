@@ -212,8 +212,7 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 	void *ctx, struct diag *d)
 {
 	struct shell_source source = {.text = text, .len = len};
-	struct shell_state st = {.input = opts->stdin_text ? SHELL_IN_UNKNOWN
-							   : SHELL_IN_INHERIT};
+	struct shell_state st = {.input = SHELL_IN_INHERIT};
 	struct shell_walk w = {.a = a,
 		.ops = ops,
 		.ctx = ctx,

@@ -15,11 +15,11 @@ static void loop_names(struct shell_walk *w, const struct shell_node *node,
 	const struct shell_val *each)
 {
 	if (node->type == SHELL_SELECT)
-		shell_assign_var(w, SHELL_SET_READ, SHELL_STR("REPLY"),
-			&shell_val_any, false, node->span);
+		shell_assign_var(w, SHELL_STR("REPLY"), &shell_val_any, false,
+			node->span);
 	if (node->type == SHELL_FOR || node->type == SHELL_SELECT)
-		shell_assign_var(w, SHELL_SET_LOOP, node->u.loop.name, each,
-			false, node->span);
+		shell_assign_var(
+			w, node->u.loop.name, each, false, node->span);
 }
 
 /* One round. The state in *leave is what a false test leaves with. */

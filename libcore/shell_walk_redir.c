@@ -29,9 +29,7 @@ void shell_report_open(struct shell_walk *w, const struct shell_open *o)
 static void report_open(struct shell_walk *w, const struct shell_redir *r,
 	const struct shell_val *path)
 {
-	struct shell_open o = {.op = r->op,
-		.fd = r->fd,
-		.path = *path,
+	struct shell_open o = {.path = *path,
 		.reads = r->op == SHELL_R_IN || r->op == SHELL_R_RDWR ||
 			 r->op == SHELL_R_DUPIN,
 		.span = shell_outer(w, r->span)};
@@ -135,7 +133,7 @@ void shell_walk_redirs(struct shell_walk *w, const struct shell_redir *r)
 	for (; r && !w->err; r = r->next) {
 		walk_redir(w, r);
 		if (r->fdvar.n)
-			shell_assign_var(w, SHELL_SET_FD, r->fdvar,
+			shell_assign_var(w, r->fdvar,
 				&shell_val_num, false, r->span);
 	}
 }

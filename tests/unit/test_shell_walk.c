@@ -87,7 +87,7 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 
 	(void)w;
 	put_str(&r->out, s->name);
-	buf_addc(&r->out, s->how == SHELL_SET_UNSET ? '-' : '=');
+	buf_addc(&r->out, s->unset ? '-' : '=');
 	put_val(&r->out, &s->value);
 	buf_addc(&r->out, '\n');
 	return 0;
