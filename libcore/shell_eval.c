@@ -41,7 +41,6 @@ static void add_arguments(struct shell_field *f, bool quoted, bool star)
 {
 	const struct shell_state *st = f->w->st;
 
-	f->plain = false;
 	if (st->nargs)
 		add_list(f, st->args + 1, st->nargs - 1, quoted, star);
 	else
@@ -89,7 +88,6 @@ static void add_param(
 	if (word) {
 		bool inner = f->inner;
 
-		f->plain = false;
 		f->active |= quoted;
 		f->inner = !quoted && f->out;
 		f->mixed |= word->parts && word->parts->next;
@@ -127,7 +125,6 @@ static void add_tilde(struct shell_field *f, struct shell_str user, bool first)
 	/* In the middle of an argument bash alone expands it. */
 	if (!first && f->out)
 		home = shell_val_union(w, home, self);
-	f->plain = false;
 	f->active = true;
 	shell_field_product(f, home);
 }
@@ -344,7 +341,6 @@ static void expand_word(struct shell_walk *w, const struct shell_word *word,
 			*v = (struct shell_val){.kind = SHELL_CONST,
 				.n = 1,
 				.alts = &only->text,
-				.plain = true,
 				.span = word->span};
 		return;
 	}

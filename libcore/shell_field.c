@@ -30,7 +30,6 @@ void shell_field_reset(struct shell_field *f)
 	f->n = 1;
 	f->alts[0] = (struct shell_str){"", 0};
 	f->active = f->many = f->tainted = f->quoted = f->vanishes = false;
-	f->plain = true;
 }
 
 /* May the pattern component s match ".."? Brackets match anything here. */
@@ -178,8 +177,6 @@ void shell_field_finish(struct shell_field *f)
 		return;
 	*v = (struct shell_val){.alts = alts,
 		.many = f->many,
-		.quoted = f->quoted,
-		.plain = f->plain,
 		.span = f->span};
 	for (unsigned i = 0; i < f->n; i++)
 		add_alt(f, v, alts, f->alts[i]);
@@ -338,7 +335,6 @@ void shell_field_split(struct shell_field *f, struct shell_str s)
 		}
 		while (i < s.n && !is_blank(s.p[i]))
 			i++;
-		f->plain = false;
 		shell_field_source(
 			f, (struct shell_str){s.p + from, i - from}, false);
 	}
@@ -359,7 +355,6 @@ static void add_unquoted(struct shell_field *f, const struct shell_val *v)
 		shell_risk(f->w, SHELL_RISK_IFS, SHELL_STR("IFS"), f->span);
 		v = &shell_val_any;
 	}
-	f->plain = false;
 	if (v->n == 1 && !v->many && can_split(v->alts[0])) {
 		shell_field_split(f, v->alts[0]);
 		return;
@@ -380,7 +375,6 @@ static void add_unquoted(struct shell_field *f, const struct shell_val *v)
 void shell_field_value(
 	struct shell_field *f, const struct shell_val *v, bool quoted)
 {
-	f->plain = false;
 	if (!quoted && f->patterns && !f->out && v->kind == SHELL_CONST) {
 		shell_field_source(f, v->alts[0], false);
 		return;

@@ -17,7 +17,7 @@ struct shell_field {
 	bool patterns; /* unquoted * ? [ are such */
 	unsigned n;
 	bool active; /* quotes or text make it an argument, even an empty one */
-	bool many, tainted, quoted, plain, vanishes;
+	bool many, tainted, quoted, vanishes;
 	bool unsure; /* bash may leave the whole word unsplit */
 	bool mixed;  /* there is more in the word than one expansion */
 	bool inner; /* in the word of a ${x:-…}: its own blanks split as well */

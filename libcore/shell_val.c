@@ -214,8 +214,6 @@ const struct shell_val *shell_val_union(struct shell_walk *w,
 	v->vanishes |= b->vanishes;
 	v->array &= b->array;
 	v->glob |= b->glob;
-	v->quoted |= b->quoted;
-	v->plain = false;
 	memcpy(alts, a->alts, a->n * sizeof(*alts));
 	for (unsigned i = 0; i < b->n; i++)
 		if (!shell_val_has(a, b->alts[i]))

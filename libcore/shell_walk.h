@@ -52,8 +52,6 @@ struct shell_val {
 	bool many;
 	bool vanishes; /* an empty text is no argument at all */
 	bool glob;   /* alts come from file names that match a pattern */
-	bool quoted; /* a quote or backslash stands in the word */
-	bool plain;  /* no expansion at all: the alternative is in the source */
 	bool array;  /* NAME=(...) of a declaration, whose words are judged */
 	struct shell_span span;
 };
