@@ -154,46 +154,17 @@ static int on_chdir(void *ctx, struct shell_walk *w,
 	return enough(j);
 }
 
-static const char *risk_rule(enum shell_risk risk)
-{
-	switch (risk) {
-	case SHELL_RISK_DYNAMIC:
-	case SHELL_RISK_NAME:
-	case SHELL_RISK_CODE:
-	case SHELL_RISK_INDIRECT:
-		return "dynamic";
-	case SHELL_RISK_SOURCE:
-		return "source";
-	case SHELL_RISK_ALIAS:
-		return "alias";
-	case SHELL_RISK_IFS:
-		return "ifs";
-	case SHELL_RISK_SUBSCRIPT:
-	case SHELL_RISK_PROMPT:
-		return "hidden-code";
-	case SHELL_RISK_ARITH:
-		return "unresolved";
-	case SHELL_RISK_OPTION:
-	case SHELL_RISK_SHADOW:
-	case SHELL_RISK_HASH:
-	case SHELL_RISK_NONASCII:
-		return "name";
-	case SHELL_RISK_RECURSION:
-	case SHELL_RISK_LEVELS:
-	case SHELL_RISK_LIMIT:
-		return "limit";
-	case SHELL_RISK_UNPARSABLE:
-		return "unparsable";
-	}
-	return "risk";
-}
+/* In the order of enum shell_risk. */
+static const char risk_rules[] =
+	"dynamic\0dynamic\0dynamic\0source\0alias\0ifs\0hidden-code\0"
+	"unresolved\0dynamic\0hidden-code\0name\0name\0name\0name\0limit\0"
+	"limit\0unparsable\0limit\0";
 
 static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span)
 {
 	struct judge *j = ctx;
 	struct judge_cmd k = judge_begin(j, span);
-	const char *text = shell_risk_text(risk);
 	const char *piece = judge_text(j, what.p, what.n > 60 ? 60 : what.n);
 	enum policy_decision d = POLICY_DENY;
 
@@ -203,8 +174,8 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 	if (risk == SHELL_RISK_DYNAMIC)
 		d = j->set[IMG_P_DYNAMIC];
 	str_copy(k.v.command, sizeof(k.v.command), judge_show(j, piece));
-	judge_raise(&k, d, risk_rule(risk), "%s%s%s",
-		text ? text : "not understood", *piece ? ": " : "",
+	judge_raise(&k, d, str_nth(risk_rules, risk), "%s%s%s",
+		shell_risk_text(risk), *piece ? ": " : "",
 		judge_show(j, piece));
 	if (risk == SHELL_RISK_DYNAMIC)
 		judge_alternative(&k, "write out what is to run");

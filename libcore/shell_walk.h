@@ -110,7 +110,8 @@ struct shell_cmd {
 };
 
 /* What the walker alone can tell. Each is a reason to deny, but for the ones
- * of which another verdict is said. */
+ * of which another verdict is said. Texts and rules stand elsewhere in this
+ * order. */
 enum shell_risk {
 	SHELL_RISK_DYNAMIC,   /* command word not known */
 	SHELL_RISK_NAME,      /* variable or function name not known */
@@ -132,7 +133,7 @@ enum shell_risk {
 	SHELL_RISK_LIMIT, /* more variables, alternatives … than are held */
 };
 
-/* One line for a person; NULL for none. */
+/* One line for a person. */
 const char *shell_risk_text(enum shell_risk risk);
 
 /* Each callback returns 0 to go on; anything else ends the walk and is what

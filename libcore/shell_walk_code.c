@@ -245,26 +245,23 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 
 const char *shell_risk_text(enum shell_risk risk)
 {
-	static const char texts[][42] = {
-		[SHELL_RISK_DYNAMIC] = "the command's name is computed",
-		[SHELL_RISK_NAME] = "a variable's name is computed",
-		[SHELL_RISK_CODE] = "shell code is computed",
-		[SHELL_RISK_SOURCE] = "the sourced file cannot be judged",
-		[SHELL_RISK_ALIAS] = "an alias changes what later names mean",
-		[SHELL_RISK_IFS] = "words are split by an IFS of its own",
-		[SHELL_RISK_SUBSCRIPT] = "a subscript would run a command",
-		[SHELL_RISK_ARITH] = "arithmetic over unknown text",
-		[SHELL_RISK_INDIRECT] = "a variable is named by another one",
-		[SHELL_RISK_PROMPT] = "text is expanded as a prompt",
-		[SHELL_RISK_OPTION] = "a shell option changes how it reads",
-		[SHELL_RISK_SHADOW] = "a function takes a builtin's name",
-		[SHELL_RISK_HASH] = "a name is tied to another program",
-		[SHELL_RISK_NONASCII] = "the command's name is not ASCII",
-		[SHELL_RISK_RECURSION] = "functions call too deep",
-		[SHELL_RISK_LEVELS] = "shell code nested too deep",
-		[SHELL_RISK_UNPARSABLE] = "nested shell code cannot be read",
-		[SHELL_RISK_LIMIT] = "more than can be kept track of",
-	};
-
-	return (size_t)risk < ARRAY_SIZE(texts) ? texts[risk] : NULL;
+	return str_nth("the command's name is computed\0"
+		       "a variable's name is computed\0"
+		       "shell code is computed\0"
+		       "the sourced file cannot be judged\0"
+		       "an alias changes what later names mean\0"
+		       "words are split by an IFS of its own\0"
+		       "a subscript would run a command\0"
+		       "arithmetic over unknown text\0"
+		       "a variable is named by another one\0"
+		       "text is expanded as a prompt\0"
+		       "a shell option changes how it reads\0"
+		       "a function takes a builtin's name\0"
+		       "a name is tied to another program\0"
+		       "the command's name is not ASCII\0"
+		       "functions call too deep\0"
+		       "shell code nested too deep\0"
+		       "nested shell code cannot be read\0"
+		       "more than can be kept track of\0",
+		risk);
 }
