@@ -10,10 +10,12 @@
 #include "str.h"
 
 /* Set by the guard anew for each confined command. */
-static bool set_by_guard(const struct policy_grants *rules, const char *name)
+static bool set_by_guard(const struct policy_grants *rules, const char *pair,
+	const char *name)
 {
 	return rules->confine &&
-		(str_eq(name, "TMPDIR") || str_eq(name, "TMPPREFIX"));
+		(str_eq(name, "TMPDIR") || str_eq(name, "TMPPREFIX") ||
+			policy_word_in(&rules->env_set, pair));
 }
 
 struct cleaning {
@@ -42,10 +44,12 @@ static bool reaches_next(void *ctx, const char *pair)
 		return false;
 	memcpy(name, pair, n);
 	name[n] = '\0';
-	if (!state_carries(pair) || set_by_guard(c->rules, name) ||
-		policy_word_in(&c->rules->env_set, pair))
+	if (!state_carries(pair) || set_by_guard(c->rules, pair, name))
 		return false;
 	fate = policy_env(c->rules, name);
+	/* Who only observes takes nothing away. */
+	if (fate == POLICY_ENV_DENY && !c->rules->confine)
+		fate = POLICY_ENV_DROP;
 	if (fate == POLICY_ENV_KEEP ||
 		(fate != POLICY_ENV_DENY && !c->e->strict))
 		return true;

@@ -26,6 +26,26 @@ e() { # runs envrun with the given arguments under FULL-AUTO
 	[ "${lines[1]}" = "$PROJECT/sub" ]
 }
 
+@test "observed, no variable is taken away; confined, what is denied and what the policy sets" {
+	local all='env | grep -E "^(PATH|PAGER|EDITOR|PYTHONPATH|FOO)=" | sort'
+	local path=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin
+	POLICY='use OBSERVE'
+	PATH=$path e -- 'export PAGER=cat EDITOR=vi PYTHONPATH=lib FOO=1'
+	run e -- "$all"
+	[ "$output" = "$(printf '%s\n' EDITOR=vi FOO=1 PAGER=cat "PATH=$path" PYTHONPATH=lib)" ]
+	e -- 'unset PATH PAGER'
+	run e -- "/usr/bin/$all"
+	[[ "$output" != *PATH=/* && "$output" != *PAGER* && "$output" == *EDITOR=vi* ]]
+	# By its name a variable is kept, even so.
+	e --strict -- 'export FOO=3'
+	run e -- "/usr/bin/$all"
+	[ "$output" = '' ]
+	POLICY='use FULL-AUTO'
+	e -- 'export FOO=2'
+	run e -- "$all"
+	[ "$output" = "$(printf '%s\n' FOO=2 PAGER=cat "PATH=$path")" ]
+}
+
 @test "the session is the workspace's, as the shim's, from below its root, too" {
 	unset WARDBOX_SESSION_ID
 	mkdir sub
