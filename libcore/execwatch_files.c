@@ -22,10 +22,16 @@ enum how {
 	OPEN,   /* by the flags at .flags */
 	OPEN2,  /* by the structure that .flags points to */
 	WRITE,  /* to the file */
-	ENTRY,  /* adds or removes a name: the directory is written */
-	ENTRY2, /* two of them: the second has its path at .flags */
+	MAKE,   /* a name: the directory is written */
+	REMOVE, /* one: likewise */
+	LINK,   /* another name of one: the new has its path at .flags */
+	RENAME, /* both in one */
 	CONNECT,
+	BIND, /* makes a name, where the address is one */
 };
+/* Is a name there? What is not as it has to be fails before anything is asked
+ * for: mkdir -p asks for what is there already. */
+enum there { ABSENT, THERE, EITHER };
 enum { NO_DIR = -1 };
 
 static const struct call {
@@ -38,37 +44,42 @@ static const struct call {
 	{__NR_openat2, OPEN2, 0, 1, 2},
 	{__NR_creat, WRITE, NO_DIR, 0, 0},
 	{__NR_truncate, WRITE, NO_DIR, 0, 0},
-	{__NR_mkdir, ENTRY, NO_DIR, 0, 0},
-	{__NR_mkdirat, ENTRY, 0, 1, 0},
-	{__NR_rmdir, ENTRY, NO_DIR, 0, 0},
-	{__NR_unlink, ENTRY, NO_DIR, 0, 0},
-	{__NR_unlinkat, ENTRY, 0, 1, 0},
-	{__NR_symlink, ENTRY, NO_DIR, 1, 0},
-	{__NR_symlinkat, ENTRY, 1, 2, 0},
-	{__NR_mknod, ENTRY, NO_DIR, 0, 0},
-	{__NR_mknodat, ENTRY, 0, 1, 0},
-	{__NR_rename, ENTRY2, NO_DIR, 0, 1},
-	{__NR_renameat, ENTRY2, 0, 1, 3},
-	{__NR_renameat2, ENTRY2, 0, 1, 3},
-	{__NR_link, ENTRY2, NO_DIR, 0, 1},
-	{__NR_linkat, ENTRY2, 0, 1, 3},
+	{__NR_mkdir, MAKE, NO_DIR, 0, 0},
+	{__NR_mkdirat, MAKE, 0, 1, 0},
+	{__NR_rmdir, REMOVE, NO_DIR, 0, 0},
+	{__NR_unlink, REMOVE, NO_DIR, 0, 0},
+	{__NR_unlinkat, REMOVE, 0, 1, 0},
+	{__NR_symlink, MAKE, NO_DIR, 1, 0},
+	{__NR_symlinkat, MAKE, 1, 2, 0},
+	{__NR_mknod, MAKE, NO_DIR, 0, 0},
+	{__NR_mknodat, MAKE, 0, 1, 0},
+	{__NR_rename, RENAME, NO_DIR, 0, 1},
+	{__NR_renameat, RENAME, 0, 1, 3},
+	{__NR_renameat2, RENAME, 0, 1, 3},
+	{__NR_link, LINK, NO_DIR, 0, 1},
+	{__NR_linkat, LINK, 0, 1, 3},
 	{__NR_connect, CONNECT, NO_DIR, 1, 2},
+	{__NR_bind, BIND, NO_DIR, 1, 2},
 };
 
-/* The directory that path's last name is in. */
+/* The directory that path's last name is in; behind that, with the name. */
 static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
+	char name[NAME_MAX + 1];
 	size_t n = strlen(path);
 	char *slash;
+	int err;
 
 	while (n > 1 && path[n - 1] == '/')
 		path[--n] = '\0';
+	err = str_copy(name, sizeof(name), path_base(path));
 	slash = strrchr(path, '/');
-	if (!slash)
-		return execwatch_name(root, pid, dirfd, "", real);
-	slash[slash == path] = '\0';
-	return execwatch_name(root, pid, dirfd, path, real);
+	if (slash)
+		slash[slash == path] = '\0';
+	if (err == 0)
+		err = execwatch_name(root, pid, dirfd, slash ? path : "", real);
+	return err ? err : path_join(real + PATH_MAX, PATH_MAX, real, name);
 }
 
 /* What is about to be made: by its directory, unless its name is a link that leads
@@ -76,16 +87,11 @@ static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
 static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
-	char *full = real + PATH_MAX, name[NAME_MAX + 1];
 	struct stat st;
-	int err = str_copy(name, sizeof(name), path_base(path));
+	int err = name_dir(root, pid, dirfd, path, real);
 
 	if (err == 0)
-		err = name_dir(root, pid, dirfd, path, real);
-	if (err == 0)
-		err = path_join(full, PATH_MAX, real, name);
-	if (err == 0)
-		err = path_made(full, real, &st);
+		err = path_made(real + PATH_MAX, real, &st);
 	if (err == 0 && !st.st_mode) {
 		char *slash = strrchr(real, '/');
 
@@ -94,19 +100,50 @@ static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
 	return err;
 }
 
-static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
-	int dir, int at, char *room, struct execwatch_access *a)
+/* The path is in the room already. */
+static int entry(struct execwatch_root *root, pid_t pid, int dirfd,
+	enum there want, char *room, struct execwatch_access *a)
 {
-	pid_t pid = (pid_t)n->pid;
-	int dirfd = dir < 0 ? AT_FDCWD : (int)n->data.args[dir];
-	char *path = room, *real = room + PATH_MAX;
+	char *real = room + PATH_MAX;
+	struct stat st;
 
-	if (execwatch_str(pid, n->data.args[at], path, PATH_MAX) < 0 ||
-		name_dir(root, pid, dirfd, path, real) < 0)
+	if (name_dir(root, pid, dirfd, room, real) < 0)
+		return 0;
+	if (want != EITHER &&
+		(lstat(real + PATH_MAX, &st) == 0) != (want == THERE))
 		return 0;
 	*a = (struct execwatch_access){
 		.pid = pid, .path = real, .wants = SANDBOX_WRITE};
 	return 1;
+}
+
+static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
+	int dir, int at, enum there want, char *room, struct execwatch_access *a)
+{
+	pid_t pid = (pid_t)n->pid;
+
+	if (execwatch_str(pid, n->data.args[at], room, PATH_MAX) < 0)
+		return 0;
+	return entry(root, pid, dir < 0 ? AT_FDCWD : (int)n->data.args[dir],
+		want, room, a);
+}
+
+/* From one name to another. What is linked may be told by its descriptor, and
+ * nothing is linked to in /proc. One directory is one thing to say. */
+static int two_entries(struct execwatch_root *root, const struct sc_notif *n,
+	const struct call *c, char *room, struct execwatch_access *a)
+{
+	bool link = c->how == LINK;
+	int dir2 = c->dir < 0 ? NO_DIR : 2;
+
+	if (!one_entry(root, n, c->dir, c->path, link ? EITHER : THERE, room,
+		    a) ||
+		!one_entry(root, n, dir2, c->flags, link ? ABSENT : EITHER,
+			room + 2 * PATH_MAX, a + 1))
+		return 0;
+	if (link && str_after(a[0].path, "/proc/"))
+		a[0] = a[1];
+	return str_eq(a[0].path, a[1].path) ? 1 : 2;
 }
 
 static int one_open(struct execwatch_root *root, const struct sc_notif *n,
@@ -124,6 +161,8 @@ static int one_open(struct execwatch_root *root, const struct sc_notif *n,
 	if (execwatch_str(pid, n->data.args[c->path], path, PATH_MAX) < 0)
 		return 0;
 	err = execwatch_name(root, pid, dirfd, path, real);
+	if (err == 0 && flags & O_CREAT && flags & O_EXCL)
+		return 0;
 	if (err == -ENOENT && flags & O_CREAT) {
 		wants |= SANDBOX_WRITE;
 		err = flags & (O_EXCL | O_NOFOLLOW) ?
@@ -135,9 +174,9 @@ static int one_open(struct execwatch_root *root, const struct sc_notif *n,
 	return err == 0;
 }
 
-static int one_connect(
-	struct execwatch_root *root, const struct sc_notif *n, char *room,
-	struct execwatch_access *a)
+static int one_address(
+	struct execwatch_root *root, const struct sc_notif *n, bool make,
+	char *room, struct execwatch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	struct sockaddr_un addr = {.sun_family = 0};
@@ -147,10 +186,14 @@ static int one_connect(
 		len = sizeof(addr);
 	if (execwatch_mem(
 			pid, n->data.args[1], &addr, (size_t)len) < 0 ||
-		addr.sun_family != AF_UNIX || !addr.sun_path[0] ||
-		str_copy(room, sizeof(addr.sun_path),
-			addr.sun_path) < 0 ||
-		execwatch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
+		addr.sun_family != AF_UNIX || !addr.sun_path[0])
+		return 0;
+	/* A name that fills it has no end there. */
+	memcpy(room, addr.sun_path, sizeof(addr.sun_path));
+	room[sizeof(addr.sun_path)] = '\0';
+	if (make)
+		return entry(root, pid, AT_FDCWD, ABSENT, room, a);
+	if (execwatch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
 		return 0;
 	*a = (struct execwatch_access){
 		.pid = pid, .path = room + PATH_MAX, .wants = SANDBOX_UNIX};
@@ -163,7 +206,6 @@ int execwatch_files(
 {
 	const struct call *c = calls;
 	uint64_t flags = 0;
-	int dir2, count;
 
 	while (c < calls + ARRAY_SIZE(calls) && c->nr != n->data.nr)
 		c++;
@@ -183,17 +225,16 @@ int execwatch_files(
 				O_WRONLY :
 				O_WRONLY | O_CREAT | O_TRUNC,
 			room, a);
-	case ENTRY:
-		return one_entry(root, n, c->dir, c->path, room, a);
-	case ENTRY2:
-		dir2 = c->dir < 0 ? NO_DIR : 2;
-		count = one_entry(root, n, c->dir, c->path, room, a);
-		count += one_entry(root, n, dir2, c->flags,
-			room + 2 * PATH_MAX, a + count);
-		/* One directory is one thing to say. */
-		return count == 2 && str_eq(a[0].path, a[1].path) ? 1 : count;
+	case MAKE:
+	case REMOVE:
+		return one_entry(root, n, c->dir, c->path,
+			c->how == MAKE ? ABSENT : THERE, room, a);
+	case LINK:
+	case RENAME:
+		return two_entries(root, n, c, room, a);
 	case CONNECT:
-		return one_connect(root, n, room, a);
+	case BIND:
+		return one_address(root, n, c->how == BIND, room, a);
 	}
 	return 0;
 }

@@ -183,6 +183,7 @@ static const struct row watch_files[] = {
 	{__NR_link, SECCOMP_ACT_NOTIFY},
 	{__NR_linkat, SECCOMP_ACT_NOTIFY},
 	{__NR_connect, SECCOMP_ACT_NOTIFY},
+	{__NR_bind, SECCOMP_ACT_NOTIFY},
 };
 
 static void apply(uint8_t *act, const struct row *row, size_t n)
