@@ -94,6 +94,9 @@ static const struct own {
 	{"pdftotext\0pdftoppm\0pdfinfo\0", "upw", "", APART, FORM_ALL},
 	{"pdftotext\0pdftoppm\0pdfinfo\0", "opw", "", APART, FORM_ALL},
 	{"dislocker\0", "u", "", BOTH, FORM_ALL},
+	{"ab\0", "A", "", APART, FORM_COLON},
+	{"bcp\0", "P", "", ATTACHED, FORM_ALL},
+	{"mosquitto_pub\0mosquitto_sub\0mosquitto_rr\0", "P", "", APART, FORM_ALL},
 };
 
 static bool named(const char *p, size_t n, const char *name)

@@ -63,6 +63,9 @@ enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
 	s->to = end;
 	if (end == v->n && !v->last)
 		return REDACT_MORE;
+	/* What is no cookie of either kind is something said of them. */
+	if (!scheme && !memchr(v->text + i, '=', end - i))
+		return REDACT_NO;
 	return end > i && !redact_placeholder(v->text + i, end - i)
 		? REDACT_YES
 		: REDACT_NO;

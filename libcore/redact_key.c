@@ -35,14 +35,14 @@ bool redact_key_any(const unsigned char *p, size_t n, const char *list)
 void redact_whole_name(
 	const struct redact_view *v, const unsigned char **key, size_t *n)
 {
-	static const char last[] = "key\0token\0";
+	static const char last[] = "key\0token\0phrase\0";
 	static const char first[] =
 		"api\0access\0auth\0secret\0private\0master\0account\0"
 		"root\0unseal\0recovery\0refresh\0bearer\0encryption\0"
-		"signing\0shared\0";
+		"signing\0shared\0seed\0";
 	size_t k = (size_t)(*key - v->text), end = k + *n, before;
 
-	if (*n > 5 || !k || v->text[k - 1] != ' ')
+	if (*n > 6 || !k || v->text[k - 1] != ' ')
 		return;
 	if (*n <= 2 && k && redact_bytes[v->text[k]] & B_DIGIT &&
 		v->text[k - 1] == ' ') {

@@ -85,11 +85,12 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 		"method\0max\0min\0stdin\0fd\0command\0algorithm\0"
 		"helper\0manager\0interval\0bypass\0ref\0at\0date\0age\0"
 		"hint\0label\0title\0error\0help\0placeholder\0"
-		"description\0strength\0enabled\0required\0";
+		"description\0strength\0enabled\0required\0"
+		"secretary\0";
 	/* Keys that open nothing. */
 	static const char keys[] =
 		"publickey\0pubkey\0hostkey\0cachekey\0primarykey\0"
-		"foreignkey\0sortkey\0partitionkey\0routingkey\0"
+		"publishablekey\0foreignkey\0sortkey\0partitionkey\0routingkey\0"
 		"secretsmanager\0libsecret10\0pagetoken\0nexttoken\0";
 
 	if (str_eq(k->flat, "pwd") || str_eq(k->flat, "oldpwd"))
@@ -180,7 +181,7 @@ static enum redact_strength strength(const unsigned char *key, size_t n)
 		"key-data\0";
 	/* Whatever is before them. */
 	static const char weak_ends[] =
-		"token\0sessionid\0sessid\0sessionkey\0secretid\0roleid\0";
+		"token\0sessionid\0sessid\0sessionkey\0bwsession\0secretid\0roleid\0";
 	enum redact_strength pass;
 	struct key k;
 
@@ -316,7 +317,9 @@ bool redact_placeholder(const unsigned char *p, size_t n)
 		"redacted\0file\0path\0password\0value\0string\0"
 		"changeme\0example\0required\0prompt\0stdin\0yes\0no\0"
 		"optional\0str\0&str\0bool\0bytes\0text\0"
-		"default\0buffer\0secretstr\0any\0number\0the\0your\0";
+		"default\0buffer\0secretstr\0any\0number\0the\0your\0"
+		"both\0must\0not\0await\0disabled\0enabled\0unset\0empty\0"
+		"missing\0invalid\0incorrect\0expired\0wrong\0ok\0";
 	/* The last is our own id. */
 	static const char starts[] =
 		"os.environ\0process.env\0env.\0getenv\0secrets.\0"

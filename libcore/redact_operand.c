@@ -9,15 +9,16 @@
 /* How long such a line may be. */
 enum { LINE = 4000 };
 
-/* Which word it is: the last, one by its number, or all from the first on. */
-enum { LAST = 0, REST = 9 };
+/* Which word it is: the last, one by its number, all from the first on, or the
+ * one right behind the first. */
+enum { LAST = 0, REST = 9, NEXT = 10 };
 
 /* When there is such a word, those behind it count; and when a flag of several
  * letters has that one. What is judged of "user/value@where" is behind the slash.
  */
 static const struct operand {
 	const char *word;
-	char program[15], letter;
+	char program[17], letter;
 	uint8_t which, strength;
 	bool slash;
 } operands[] = {
@@ -36,6 +37,35 @@ static const struct operand {
 	{"encrypt_string", "ansible-vault", 0, REST, STRENGTH_SURE, false},
 	{"", "sqlplus", 0, 1, STRENGTH_SURE, true},
 	{"", "sqlldr", 0, 1, STRENGTH_SURE, true},
+	{"", "isql", 0, 3, STRENGTH_LIKELY, false},
+	{"", "mosquitto_passwd", 'b', LAST, STRENGTH_SURE, false},
+	{"", "smbclient", 0, NEXT, STRENGTH_LIKELY, false},
+	{"unlock", "bw", 0, LAST, STRENGTH_LIKELY, false},
+	{"login", "bw", 0, 2, STRENGTH_LIKELY, false},
+	{"login", "lpass", 0, 2, STRENGTH_LIKELY, false},
+	{"install", "cloudflared", 0, LAST, STRENGTH_LIKELY, false},
+	{"wifi-sec.psk", "nmcli", 0, 1, STRENGTH_SURE, false},
+	{"psk", "wpa_cli", 0, LAST, STRENGTH_LIKELY, false},
+	{"key", "iwconfig", 0, LAST, STRENGTH_LIKELY, false},
+	/* Redis's configuration, IMAP's line. */
+	{"", "masterauth", 0, LAST, STRENGTH_LIKELY, false},
+	{"", "LOGIN", 0, 2, STRENGTH_LIKELY, false},
+	/* Of routers; between the word and its value may be what it is in. */
+	{"secret", "enable", 0, LAST, STRENGTH_LIKELY, false},
+	{"password", "enable", 0, LAST, STRENGTH_LIKELY, false},
+	{"secret", "username", 0, LAST, STRENGTH_LIKELY, false},
+	{"password", "username", 0, LAST, STRENGTH_LIKELY, false},
+	{"password", "neighbor", 0, LAST, STRENGTH_LIKELY, false},
+	{"password", "ppp", 0, LAST, STRENGTH_LIKELY, false},
+	{"md5", "ip", 0, LAST, STRENGTH_LIKELY, false},
+	{"authentication-key", "ip", 0, LAST, STRENGTH_LIKELY, false},
+	{"md5", "ntp", 0, LAST, STRENGTH_LIKELY, false},
+	{"key", "crypto", 0, 1, STRENGTH_LIKELY, false},
+	{"key", "tacacs-server", 0, LAST, STRENGTH_LIKELY, false},
+	{"key", "radius-server", 0, LAST, STRENGTH_LIKELY, false},
+	{"community", "snmp-server", 0, 1, STRENGTH_LIKELY, false},
+	{"", "key-string", 0, LAST, STRENGTH_LIKELY, false},
+	{"", "pre-shared-key", 0, LAST, STRENGTH_LIKELY, false},
 };
 
 static bool quote(unsigned char c)
@@ -73,16 +103,22 @@ static bool find_word(const struct redact_view *v, const struct operand *o,
 			continue;
 		if (p[i] == '-' || p[i] == o->letter) {
 			flagged |= o->letter && memchr(p + i, o->letter, to - i);
+			if (o->which == NEXT && count == 1)
+				return false;
 		} else if (!told && redact_key_is(p + i, to - i, o->word)) {
 			told = true;
 			count = 0;
-		} else if (++count == 1 || o->which == LAST || o->which == count) {
+		} else if (++count == 1 || o->which == LAST ||
+			o->which == count || (o->which == NEXT && count == 2)) {
 			s->from = i;
 			s->to = to;
 		}
 		i = to;
 	}
-	if (!told || !flagged || count < (o->which == REST ? 1 : o->which) || !count)
+	if (!told || !flagged || !count ||
+		count < (o->which == REST	   ? 1
+				: o->which == NEXT ? 2
+						   : o->which))
 		return false;
 	s->to = o->which == REST ? end : s->to;
 	/* Its own quotes, or one around the whole. */

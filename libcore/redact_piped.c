@@ -44,7 +44,8 @@ static bool reads_secret(const unsigned char *p, size_t n)
 {
 	static const char words[] =
 		"--password-stdin\0--with-token\0chpasswd\0passwd --stdin\0"
-		"--passphrase-fd\0cryptsetup\0secret create\0";
+		"--passphrase-fd\0cryptsetup\0secret create\0"
+		"keepassxc-cli\0";
 	/* A program, and what it is told. */
 	static const char programs[] =
 		"su\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
@@ -114,18 +115,52 @@ enum redact_answer redact_piped(
 	return redact_placeholder(p + from, to - from) ? REDACT_NO : REDACT_YES;
 }
 
+/* What is below a "<<WORD" at at, to the line of WORD, if what reads it, on either
+ * side, reads a secret. */
+static enum redact_answer here_document(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	const unsigned char *p = v->text, *line, *end;
+	const size_t from = redact_begins(v, at, at, "\n;&(`");
+	char word[32] = "\n";
+	size_t i = at + 2, n = 1;
+
+	while (i < v->n && p[i] && strchr("-'\"\\ ", p[i]))
+		i++;
+	while (i < v->n && n < sizeof word - 1 && redact_bytes[p[i]] & B_WORD)
+		word[n++] = (char)p[i++];
+	line = memchr(p + i, '\n', v->n - i);
+	if (!line)
+		return v->n - i < LINE ? redact_wait(v, s, at) : REDACT_NO;
+	if (n == 1 || n == sizeof word - 1 ||
+		!reads_secret(p + from, (size_t)(line - p) - from))
+		return REDACT_NO;
+	s->from = s->value = (size_t)(line - p) + 1;
+	end = memmem(line, v->n - (size_t)(line - p), word, n);
+	if (!end && !v->last)
+		return redact_undecided(v, s, at, s->from, true);
+	s->to = end ? (size_t)(end - p) : v->n;
+	return s->to > s->from && !redact_placeholder(p + s->from, s->to - s->from)
+		? REDACT_YES
+		: REDACT_NO;
+}
+
 enum redact_answer redact_here(
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	static const char sign[] = "<<<";
 	size_t from, i = at + sizeof sign - 1;
 
+	s->kind = KIND_FLAG;
+	s->mode = REDACT_MODE_LINE;
 	if (!redact_agrees(v, at, sign))
-		return REDACT_NO;
+		return redact_agrees(v, at, "<<") ? here_document(v, at, s)
+						  : REDACT_NO;
+	if (i > v->n)
+		return redact_wait(v, s, at);
 	from = redact_begins(v, at, at, REDACT_STOPS);
 	if (!reads_secret(v->text + from, at - from))
 		return REDACT_NO;
-	s->kind = KIND_FLAG;
 	while (i < v->n && redact_blank(v->text[i]))
 		i++;
 	if (i >= v->n)

@@ -276,6 +276,15 @@ bool redact_is_secret(
 		(n >= 16 && redact_entropy(p, n) >= 3 * 256 + 128);
 }
 
+/* A phrase goes on: where the small words behind its first end. */
+static size_t words_end(const struct redact_view *v, size_t i)
+{
+	for (size_t k = i; k < v->n && v->text[k] == ' '; i = k)
+		for (k++; k < v->n && redact_bytes[v->text[k]] & B_LOWER;)
+			k++;
+	return i;
+}
+
 enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 	size_t i, const unsigned char *key, size_t n,
 	enum redact_strength strength, struct redact_span *s)
@@ -297,6 +306,13 @@ enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 		return REDACT_NO;
 	s->from = x.from;
 	s->to = x.to;
+	/* "passphrase: a b c"; behind "-Dpassphrase=a" is another word. */
+	if (x.from == i && n > 6 && redact_key_is(key + n - 6, 6, "phrase") &&
+		redact_blank(v->text[i - 1]) &&
+		(key == v->text || key[-1] != '-'))
+		s->to = words_end(v, x.to);
+	if (s->to == v->n && !v->last)
+		return redact_undecided(v, s, at, x.from, true);
 	redact_name_kind(v, s);
 	return REDACT_YES;
 }

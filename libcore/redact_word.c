@@ -110,6 +110,9 @@ static size_t value_at(
 	start = i;
 	if (i == at)
 		return 0;
+	/* A table's cell, behind that of the name. */
+	if (key > v->text + 1 && redact_blank(key[-1]) && key[-2] == '|')
+		return redact_behind(v, i, "|");
 	if (v->n - i < sizeof "is generated for " - 1 && !v->last)
 		return v->n;
 	EACH (word, between)
@@ -205,7 +208,11 @@ static bool told_before(const struct redact_view *v, size_t at,
 	if (redact_key_is(key, n, "password") && second_before(v, &k, "login"))
 		return second_before(v, &k, "machine") ||
 			redact_told(v, at, k, "\n", "default \0");
-	/* A program's text has "\nPASS". */
+	/* What ftp shows, behind the line with the user's name or not; a program's
+	 * text has "\nPASS". */
+	if (redact_key_is(key, n, "pass") &&
+		redact_told(v, at, k, "\n", "---> \0"))
+		return true;
 	if (n >= 4 && n <= 5 && memcmp(key + n - 4, "PASS", 4) == 0)
 		return redact_told(v, at, k, "", "USER \0") &&
 			(n == 5 || !redact_told(v, at, k, "\n", "USER \0"));
