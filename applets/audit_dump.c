@@ -363,7 +363,7 @@ static void save_mark(const struct dump *p, const char *file)
 
 	put_cursor(&text, p);
 	buf_addc(&text, '\n');
-	err = file_replace(AT_FDCWD, file, text.data, text.len, 0600, false);
+	err = file_output(file, text.data, text.len, 0600);
 	if (err)
 		audit_die(file, err);
 }

@@ -140,23 +140,10 @@ static void put_facts(struct report *p, const char *proof)
 
 static void write_page(const char *file, const struct buf *page)
 {
-	const char *slash = strrchr(file, '/');
-	int err;
+	int err = str_eq(file, "-")
+		? file_write_all(STDOUT_FILENO, page->data, page->len)
+		: file_output(file, page->data, page->len, 0600);
 
-	if (str_eq(file, "-")) {
-		err = file_write_all(STDOUT_FILENO, page->data, page->len);
-	} else {
-		/* Whole, or not at all. */
-		autobuf struct buf dir = BUF_INIT(4096);
-		autofd int fd = -1;
-
-		buf_add(&dir, file, slash ? (size_t)(slash - file) + 1 : 0);
-		fd = open(slash ? buf_str(&dir) : ".",
-			O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		err = fd < 0 ? -errno
-			     : file_replace(fd, slash ? slash + 1 : file,
-				       page->data, page->len, 0600, false);
-	}
 	if (err)
 		audit_die(file, err);
 }

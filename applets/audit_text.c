@@ -141,7 +141,9 @@ static int parse_date(const char *s, bool utc, uint64_t *ns)
 	/* February has no 30th. */
 	if (t < 0 || tm.tm_mday != field[2])
 		return -EINVAL;
-	*ns = (uint64_t)t * second + part;
+	/* No record is of later than what 64 bits hold. */
+	*ns = (uint64_t)t < INT64_MAX / second ? (uint64_t)t * second + part
+					       : INT64_MAX;
 	return 0;
 }
 

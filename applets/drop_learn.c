@@ -331,7 +331,7 @@ int drop_learn_write(struct drop *o, struct diag *d)
 		cli_warn("%s: not all of it could be written down", o->learn);
 	if (out.err)
 		return diag_of(d, out.err, o->learn);
-	err = file_replace(AT_FDCWD, o->learn, out.data, out.len, 0644, false);
+	err = file_output(o->learn, out.data, out.len, 0644);
 	return err < 0 ? diag_of(d, err, o->learn) : 0;
 }
 

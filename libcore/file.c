@@ -111,6 +111,23 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	return err;
 }
 
+bool file_is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+int file_output(const char *path, const void *bytes, size_t n, mode_t mode)
+{
+	autofd int fd = -1;
+
+	if (!file_is_special(path))
+		return file_replace(AT_FDCWD, path, bytes, n, mode, false);
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	return fd < 0 ? -errno : file_write_all(fd, bytes, n);
+}
+
 int file_trusted(
 	const struct stat *st, uid_t uid, const char *name, struct diag *d)
 {

@@ -54,6 +54,32 @@ awaited() { # FILE TEXT
 	done
 }
 
+@test "what is named for output and is no file stays what it is" {
+	mkfifo pipe
+	timeout 10 cat pipe >page &
+	timeout 10 "$WARDBOX" audit -D "$LOG" report --html pipe
+	wait
+	[ -p pipe ]
+	grep -q '^<!DOCTYPE html>' page
+	timeout 10 cat pipe >policy.cbor &
+	timeout 10 "$WARDBOX" policy export --output pipe
+	wait
+	[ -p pipe ]
+	[ -s policy.cbor ]
+	"$WARDBOX" audit -D "$LOG" report --html file
+	[ -f file ]
+}
+
+@test "a date that is far away is not one of the past" {
+	for date in 2600-01-01 9999-12-31; do
+		[ "$("$WARDBOX" audit -D "$LOG" -U "$date" -o json | wc -l)" -eq \
+			"$("$WARDBOX" audit -D "$LOG" -o json | wc -l)" ]
+		run "$WARDBOX" audit -D "$LOG" -S "$date" -o json
+		[ "$status" -eq 1 ]
+		[ -z "$output" ]
+	done
+}
+
 @test "follow shows all that comes, however little of the old fits" {
 	"$WARDBOX" audit -D "$LOG" follow -t event >out 2>&1 3>&- &
 	pid=$!
