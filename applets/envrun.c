@@ -183,6 +183,8 @@ static void find_state(struct envrun *e)
 		return;
 	}
 	err = path_normal(e->file_name, sizeof e->file_name, here.cwd, e->state_file);
+	if (!err && str_eq(e->file_name, "/"))
+		err = -EISDIR;
 	if (!err) {
 		slash = strrchr(e->file_name, '/');
 		*slash = '\0';
@@ -264,7 +266,13 @@ static int envrun_run(int argc, char **argv)
 	/* One that was asked for is there, whatever the line is. */
 	if (e.shell)
 		envrun_find_shell(&e);
-	if ((e.serve || e.repl) && left)
+	for (size_t i = 0; i < e.keep.count; i++)
+		if (!str_is_name(e.keep.item[i], strlen(e.keep.item[i])))
+			diag_fail(&d, -EINVAL, "--keep takes a variable's name,"
+				" not '%s'", e.keep.item[i]);
+	if (e.serve && e.repl)
+		diag_fail(&d, -EINVAL, "--repl or --serve-stdin, not both");
+	else if ((e.serve || e.repl) && left)
 		diag_fail(&d, -EINVAL, "unexpected '%s'", argv[first]);
 	else if (!left && !e.serve && !e.repl && !e.diff)
 		diag_fail(&d, -EINVAL, "no command; try 'wardbox %s --help'",

@@ -774,6 +774,18 @@ refused() { # STATE
 }
 
 @test "bad calls are 125 and say what is needed" {
+	run e --state / -- 'export A=1'
+	[ "$status" -eq 125 ]
+	[[ $output == *"--state /: Is a directory"* ]]
+	run e --keep A=B -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"--keep takes a variable's name, not 'A=B'"* ]]
+	run e --repl --serve-stdin
+	[ "$status" -eq 125 ]
+	[[ $output == *"not both"* ]]
+	run e --shell '' -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"--shell needs a PATH"* ]]
 	run "$WARDBOX" envrun
 	[ "$status" -eq 125 ]
 	run "$WARDBOX" envrun -- a b
