@@ -92,6 +92,10 @@ int session_base(const struct session_where *w, bool make, char *base,
 	fd = open_place(last, w->uid, make, d);
 	if (fd >= 0 && base)
 		memcpy(base, last, sizeof last);
+	/* Whose directory there came first has it for himself. */
+	if (fd < 0)
+		diag_hint(d, "'install -d -o 0 -m 1777 /tmp/wardbox', by root,"
+			" makes a place for all users");
 	return fd < 0 ? -ENOENT : fd;
 }
 

@@ -250,6 +250,22 @@ b" ]
 	rmdir --ignore-fail-on-non-empty -p "$base/0/sessions" 2>/dev/null || true
 }
 
+@test "who finds no state base is told how root makes one for all" {
+	need unshare -m true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use FULL-AUTO' sh -c '
+		mount --bind "${1%/*}" /mnt && cd / &&
+		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
+		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session create first &&
+		! setpriv --reuid 1001 --regid 1001 --clear-groups /mnt/wardbox session create second &&
+		install -d -o 0 -m 1777 /tmp/wardbox &&
+		setpriv --reuid 1001 --regid 1001 --clear-groups /mnt/wardbox session create second &&
+		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session show first
+		' - "$WARDBOX"
+	[ "$status" -eq 0 ]
+	[[ $output == *"/.wardbox: Permission denied"*"install -d -o 0 -m 1777 /tmp/wardbox"*"second"* ]]
+}
+
 @test "a state base in /tmp that root made is for everybody" {
 	need unshare -m true
 	# shellcheck disable=SC2016 # expanded by the inner shell
