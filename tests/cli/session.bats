@@ -257,7 +257,7 @@ b" ]
 		mount --bind "${1%/*}" /mnt && cd / &&
 		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
 		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session create first &&
-		! setpriv --reuid 1001 --regid 1001 --clear-groups /mnt/wardbox session create second &&
+		(setpriv --reuid 1001 --regid 1001 --clear-groups /mnt/wardbox session create second; [ $? = 1 ]) &&
 		install -d -o 0 -m 1777 /tmp/wardbox &&
 		setpriv --reuid 1001 --regid 1001 --clear-groups /mnt/wardbox session create second &&
 		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session show first
