@@ -239,25 +239,36 @@ static bool names_shell(const char *path)
 	return shim_is_shell(name);
 }
 
+/* The shell's name on the way from a link to this program. */
+static bool find_name(const char *link, char path[static LENGTH_MAX])
+{
+	struct stat self, st;
+	int hops = 0;
+
+	if (str_copy(path, LENGTH_MAX, link))
+		return false;
+	while (!names_shell(path))
+		if (++hops == HOPS_MAX || !follow(path, LENGTH_MAX))
+			return false;
+	return !find_self(link, &self) && !stat(link, &st) && same(&st, &self);
+}
+
 int shim_called(
 	const char *argv0, const char *execfn, char *out, size_t size)
 {
 	char path[LENGTH_MAX];
-	struct stat self, st;
-	int hops = 0;
 
 	if (execfn && str_eq(execfn, argv0) && names_shell(argv0))
 		return str_copy(out, size, argv0);
-	if (execfn && str_copy(path, sizeof path, execfn))
-		execfn = NULL;
-	while (execfn && !names_shell(path))
-		if (++hops == HOPS_MAX || !follow(path, sizeof path))
-			execfn = NULL;
-	/* Else it is a script, or wardbox under its own name: the words tell. */
-	if (execfn && !find_self(execfn, &self) && !stat(execfn, &st) &&
-		same(&st, &self))
+	if (execfn && find_name(execfn, path))
 		return str_copy(out, size, path);
-	return names_shell(argv0) ? str_copy(out, size, argv0) : -ENOENT;
+	/* Else it is a script, or wardbox under its own name: the words tell. */
+	if (names_shell(argv0))
+		return str_copy(out, size, argv0);
+	/* What a script names may be such a link, too: "#!/bin/rbash". */
+	return strchr(argv0, '/') && find_name(argv0, path)
+		? str_copy(out, size, path)
+		: -ENOENT;
 }
 
 int shim_real(const char *called, const char *record, char *out, size_t size,

@@ -276,6 +276,28 @@ path rw $ROOT' -c 'touch ../out'
 	[ "$output" = login ]
 }
 
+@test "a script whose interpreter is a link to a shim runs as by the shell" {
+	need test -x /bin/bash
+	links bash
+	ln -s bash "$LINKS/rbash"
+	ln -s rbash "$LINKS/other"
+	# shellcheck disable=SC2016 # the script's own
+	for name in rbash other bash; do
+		printf '#!%s\necho "${BASH_VERSION:+bash} $0 $1"; cd .\n' \
+			"$LINKS/$name" >"$name.script"
+		chmod +x "$name.script"
+	done
+	run in_policy 'use OBSERVE' ./rbash.script x
+	[ "$status" -eq 1 ]
+	[ "${lines[0]}" = "bash ./rbash.script x" ]
+	[[ ${lines[1]} == *"cd: restricted" ]]
+	run in_policy 'use OBSERVE' ./other.script x
+	[ "$status" -eq 0 ]
+	[ "$output" = "bash ./other.script x" ]
+	run in_policy 'use OBSERVE' ./bash.script x
+	[ "$output" = "bash ./bash.script x" ]
+}
+
 @test "a nested shim is inside by the kernel's word, not by a variable" {
 	cp "$WARDBOX" ./sh
 	run g FULL-AUTO -c "./sh -c 'echo nested'"

@@ -148,6 +148,8 @@ static void whatever_argv0_says(void **state)
 		{"rbash", in("rbash"), in("bash")},
 		/* A script: the kernel names it, argv[0] is the shell. */
 		{"/bin/sh", "/etc/passwd", "/bin/sh"},
+		{in("rbash"), "/etc/passwd", in("bash")},
+		{in("rbash"), "/nowhere", in("bash")},
 		{"-sh", NULL, "-sh"},
 		{"sh", "/nowhere", "sh"},
 		{"/bin/sh.real", NULL, "/bin/sh.real"},
@@ -164,6 +166,11 @@ static void whatever_argv0_says(void **state)
 	assert_int_equal(
 		shim_called("wardbox", self, out, sizeof out), -ENOENT);
 	assert_int_equal(shim_called("shx", NULL, out, sizeof out), -ENOENT);
+	assert_int_equal(
+		shim_called("rbash", "/etc/passwd", out, sizeof out), -ENOENT);
+	assert_int_equal(shim_called(in("other"), "/etc/passwd", out,
+				 sizeof out),
+		-ENOENT);
 	assert_int_equal(shim_called("x", in("bash"), out, 4), -ENAMETOOLONG);
 }
 
