@@ -222,6 +222,7 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 	autosessions struct session_list l = SESSION_LIST_INIT;
 	uint64_t now = clock_ns(CLOCK_REALTIME);
 	struct diag d = {0};
+	int code = EXIT_OK;
 
 	if (session_list(dir, &l, &d))
 		cli_die_diag(EXIT_FOUND, &d);
@@ -232,13 +233,17 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 		if (!session_load(dir, w->uid, l.id[i], &s, NULL) &&
 			(now < s.used || now - s.used < older))
 			continue;
-		if (!dry_run && session_end(dir, w->uid, l.id[i], &d))
-			cli_die_diag(EXIT_FOUND, &d);
+		/* One that stays is no reason to keep the others. */
+		if (!dry_run && session_end(dir, w->uid, l.id[i], &d)) {
+			cli_diag(&d);
+			code = EXIT_FOUND;
+			continue;
+		}
 		if (!dry_run)
 			note("session.end", l.id[i], s.workspace);
 		add_id(ended, l.id[i]);
 	}
-	return EXIT_OK;
+	return code;
 }
 
 static int end_one(const struct session_where *w, int dir, const char *id,

@@ -199,6 +199,19 @@ b" ]
 	[ "$(box session list --json)" = "[]" ]
 }
 
+@test "a session that cannot be ended keeps no other" {
+	box session create a >/dev/null
+	box session create c >/dev/null
+	mkdir "$RUN"/wardbox/*/sessions/b.state
+	run box session end --all --json
+	[ "$status" -eq 1 ]
+	[[ $output == *"cannot end session b"*'["a","c"]'* ]]
+	[ "$(cd "$RUN"/wardbox/*/sessions && ls -d ./*.state)" = ./b.state ]
+	rmdir "$RUN"/wardbox/*/sessions/b.state
+	run box session end --all
+	[ "$status" -eq 0 ]
+}
+
 @test "usage: unknown verbs, bad ids, too many operands" {
 	run box session lst
 	[ "$status" -eq 2 ]
