@@ -33,8 +33,7 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 	struct shell_str name, bool exported)
 {
 	struct shell_var *v;
-	bool unset;
-	const struct shell_val *value = shell_param_value(w, name, &unset);
+	struct shell_got got = shell_param_value(w, name);
 	bool known = shell_var_find(w->st, name) != NULL;
 
 	bool fixed = c->opt['r'] || shell_str_is(*c->name, "readonly");
@@ -48,8 +47,8 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 	if (!v)
 		return;
 	if (!known) {
-		v->value = value;
-		v->maybe_unset = unset;
+		v->value = got.v;
+		v->maybe_unset = got.unset;
 	}
 	v->exported |= exported;
 	v->integer |= c->opt['i'] != NULL;
@@ -113,9 +112,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		/* The name alone of what the line has set is reported, too: it
 		 * may become a danger by being exported. */
 		if (exported && known) {
-			bool unset;
-
-			value = shell_param_value(w, name, &unset);
+			value = shell_param_value(w, name).v;
 			if (value)
 				shell_assign_var(w, name, value, true, c->span);
 		}
@@ -330,16 +327,13 @@ static void stand(struct shell_walk *w, const struct shell_val *dir)
 {
 	struct shell_state *st = w->st;
 	struct shell_str pwd = SHELL_STR("PWD"), old = SHELL_STR("OLDPWD");
-	const struct shell_val *before;
-	struct shell_var *v;
-	bool unset;
+	struct shell_got before = shell_param_value(w, old);
+	struct shell_var *v = shell_var_own(w, old);
 
-	before = shell_param_value(w, old, &unset);
-	v = shell_var_own(w, old);
 	if (v) {
-		v->value = before ? shell_val_union(w, before, st->cwd)
-				  : st->cwd;
-		v->maybe_unset = unset || !before;
+		v->value = before.v ? shell_val_union(w, before.v, st->cwd)
+				    : st->cwd;
+		v->maybe_unset = before.unset || !before.v;
 		v->exported = true;
 	}
 	/* Once it is assigned, its own value is no longer told apart. */
@@ -392,7 +386,7 @@ static void pop_dir(struct shell_walk *w, bool plain)
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 {
 	const struct shell_val *dir, *from;
-	bool unset, pushes = shell_str_is(*c->name, "pushd"), known;
+	bool pushes = shell_str_is(*c->name, "pushd"), known;
 
 	if (shell_str_is(*c->name, "popd")) {
 		pop_dir(w, c->n == 1);
@@ -401,9 +395,9 @@ void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 	known = shell_options(w, c, "") ||
 		c->v[c->at].kind == SHELL_BOUNDED;
 	if (c->at >= c->n)
-		dir = shell_param_value(w, SHELL_STR("HOME"), &unset);
+		dir = shell_param_value(w, SHELL_STR("HOME")).v;
 	else if (shell_str_is(c->v[c->at].alts[0], "-"))
-		dir = shell_param_value(w, SHELL_STR("OLDPWD"), &unset);
+		dir = shell_param_value(w, SHELL_STR("OLDPWD")).v;
 	else
 		dir = &c->v[c->at];
 	/* pushd alone, -n, +1: the stack is turned. */

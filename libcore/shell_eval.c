@@ -105,18 +105,18 @@ static void add_tilde(struct shell_field *f, struct shell_str user, bool first)
 	const struct shell_val *self = shell_val_str(
 		w, shell_str_join(w, SHELL_STR("~"), user, none));
 	const struct shell_val *home = &shell_val_any;
-	bool unset = false, dir = shell_str_is(user, "+");
+	bool dir = shell_str_is(user, "+");
+	struct shell_got got;
 
 	if (!user.n) {
-		home = shell_param_value(w, SHELL_STR("HOME"), &unset);
+		home = shell_param_value(w, SHELL_STR("HOME")).v;
 	} else if (dir || shell_str_is(user, "-")) {
 		/* bash's; left as it is where there is none. */
-		home = shell_param_value(
-			w, dir ? SHELL_STR("PWD") : SHELL_STR("OLDPWD"), &unset);
-		if (!home || w->dialect != SHELL_BASH)
-			home = self;
-		else if (unset)
-			home = shell_val_union(w, home, self);
+		got = shell_param_value(
+			w, dir ? SHELL_STR("PWD") : SHELL_STR("OLDPWD"));
+		home = !got.v || w->dialect != SHELL_BASH ? self
+		       : got.unset ? shell_val_union(w, got.v, self)
+				   : got.v;
 	} else if (!chr_digit(user.p[0])) {
 		home = shell_val_str(w, SHELL_STR("/\2"));
 	}

@@ -266,12 +266,14 @@ const struct shell_val *shell_expand_quoted(struct shell_walk *w,
 const struct shell_val *shell_expand_path(
 	struct shell_walk *w, const struct shell_word *word);
 
-/* What the start gave a name: as ops->getvar. */
-int shell_outer_get(
-	struct shell_walk *w, struct shell_str name, struct shell_str *text);
-/* A parameter's value; *unset: it may be unset. NULL: it is. */
-const struct shell_val *shell_param_value(
-	struct shell_walk *w, struct shell_str name, bool *unset);
+/* What the start gave a name: .known as of ops->getvar. */
+const struct shell_outer_var *shell_outer_get(
+	struct shell_walk *w, struct shell_str name);
+struct shell_got {
+	const struct shell_val *v; /* NULL: it is unset */
+	bool unset;                /* it may be */
+};
+struct shell_got shell_param_value(struct shell_walk *w, struct shell_str name);
 /* The value after REPLACE, SLICE, CASE or TRANSFORM; NULL is an unset one. */
 const struct shell_val *shell_edit(struct shell_walk *w,
 	const struct shell_val *v, const struct shell_param *p, bool unset);
@@ -280,9 +282,6 @@ const struct shell_val *shell_edit(struct shell_walk *w,
 const struct shell_val *shell_expand_param(struct shell_walk *w,
 	const struct shell_param *param, struct shell_span span,
 	const struct shell_word **word);
-/* $1 …; NULL: unset. */
-const struct shell_val *shell_positional(
-	struct shell_walk *w, size_t i, bool *unset);
 
 /* Judges a text that is evaluated as arithmetic, and does its assignments. */
 void shell_arith_text(struct shell_walk *w, const struct shell_val *text,

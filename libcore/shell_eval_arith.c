@@ -66,7 +66,6 @@ static void check_text(struct shell_walk *w, struct shell_str s,
 		shell_risk(w, SHELL_RISK_ARITH, s, span);
 	while (i < s.n) {
 		struct shell_str name = {s.p + i, 0};
-		bool unset;
 
 		if (!chr_name1(s.p[i])) {
 			/* 0x1f and 16#ff are no names. */
@@ -84,15 +83,14 @@ static void check_text(struct shell_walk *w, struct shell_str s,
 		if (!shell_step(w))
 			return;
 		if (depth < ARITH_DEPTH)
-			check_value(w, shell_param_value(w, name, &unset), span,
+			check_value(w, shell_param_value(w, name).v, span,
 				depth + 1);
 		else
 			shell_risk(w, SHELL_RISK_ARITH, name, span);
 		if (depth == 0 &&
 			(steps_before(s.p, name.p) ||
 				assigns((struct shell_str){s.p + i, s.n - i})))
-			shell_assign_var(w, name,
-				&shell_val_rel, false, span);
+			shell_assign_var(w, name, &shell_val_rel, false, span);
 	}
 }
 
@@ -100,10 +98,9 @@ static void check_text(struct shell_walk *w, struct shell_str s,
 static bool is_sum_part(struct shell_walk *w, struct shell_str s)
 {
 	const struct shell_val *v;
-	bool unset;
 
 	if (s.n && chr_name1(s.p[0])) {
-		v = shell_param_value(w, s, &unset);
+		v = shell_param_value(w, s).v;
 		if (!v)
 			return true;
 		if (v->n != 1)

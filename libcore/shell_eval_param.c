@@ -38,50 +38,51 @@ static bool is_number(struct shell_str name)
 		"EPOCHSECONDS SHLVL OPTIND ");
 }
 
-static const struct shell_val *outer_value(
-	struct shell_walk *w, struct shell_str name, bool *unset)
+static struct shell_got outer_value(struct shell_walk *w, struct shell_str name)
 {
-	struct shell_str text;
-	int known = shell_outer_get(w, name, &text);
+	const struct shell_outer_var *o = shell_outer_get(w, name);
+	struct shell_got got = {&shell_val_any, true};
 
-	*unset = known < 0 || w->st->bare;
-	if (known > 0)
-		return shell_val_str(w, text);
-	if (known < 0)
-		return is_number(name) ? &shell_val_num : &shell_val_any;
-	*unset = true;
-	return is_shells_own(name) ? &shell_val_any : NULL;
+	if (o->known > 0)
+		return (struct shell_got){
+			shell_val_str(w, o->text), w->st->bare};
+	if (o->known == 0 && !is_shells_own(name))
+		got.v = NULL;
+	else if (o->known < 0 && is_number(name))
+		got.v = &shell_val_num;
+	return got;
 }
 
-static const struct shell_val *special(
-	struct shell_walk *w, char c, bool *unset)
+static const struct shell_val *arg_count(struct shell_walk *w)
 {
 	char digits[16];
 	struct buf text = BUF_FIXED(digits);
 	char *kept;
 
+	for (size_t i = 1; i < w->st->nargs; i++)
+		if (w->st->args[i].many)
+			return &shell_val_num;
+	buf_addf(&text, "%zu", w->st->nargs ? w->st->nargs - 1 : 0);
+	kept = walk_bytes(w, text.len);
+	if (!kept)
+		return NULL;
+	memcpy(kept, text.data, text.len);
+	return shell_val_str(w, (struct shell_str){kept, text.len});
+}
+
+static struct shell_got special(struct shell_walk *w, char c)
+{
 	switch (c) {
 	case '#':
-		for (size_t i = 1; i < w->st->nargs; i++)
-			if (w->st->args[i].many)
-				return &shell_val_num;
-		buf_addf(&text, "%zu", w->st->nargs ? w->st->nargs - 1 : 0);
-		kept = walk_bytes(w, text.len);
-		if (!kept)
-			return NULL;
-		memcpy(kept, text.data, text.len);
-		return shell_val_str(w, (struct shell_str){kept, text.len});
+		return (struct shell_got){arg_count(w), false};
 	case '-':
-		return &shell_val_rel;
+		return (struct shell_got){&shell_val_rel, false};
 	case '!':
-		*unset = true;
-		return &shell_val_num;
 	case '$':
 	case '?':
-		return &shell_val_num;
+		return (struct shell_got){&shell_val_num, c == '!'};
 	default: /* @ and * where they are not spliced in */
-		*unset = true;
-		return &shell_val_any;
+		return (struct shell_got){&shell_val_any, true};
 	}
 }
 
@@ -96,54 +97,49 @@ static const struct shell_val *any_of(
 	return shell_val_one(w, all);
 }
 
-const struct shell_val *shell_positional(
-	struct shell_walk *w, size_t i, bool *unset)
+/* $1 … */
+static struct shell_got positional(struct shell_walk *w, size_t i)
 {
 	const struct shell_state *st = w->st;
+	struct shell_got got = {NULL, false};
 
-	if (i == 0 && st->nargs)
-		return &st->args[0];
-	if (i == 0)
-		return &shell_val_any;
+	if (i == 0 && !st->nargs)
+		got.v = &shell_val_any;
+	else if (i < st->nargs)
+		got.v = &st->args[i];
 	for (size_t k = 1; k <= i && k < st->nargs; k++)
-		if (st->args[k].many) {
-			*unset = true;
-			return any_of(w, st->args + k, st->nargs - k);
-		}
-	return i < st->nargs ? &st->args[i] : NULL;
+		if (st->args[k].many)
+			return (struct shell_got){any_of(w, st->args + k,
+							  st->nargs - k),
+				true};
+	return got;
 }
 
-const struct shell_val *shell_param_value(
-	struct shell_walk *w, struct shell_str name, bool *unset)
+struct shell_got shell_param_value(struct shell_walk *w, struct shell_str name)
 {
+	const struct shell_got unknown = {&shell_val_any, true};
 	struct shell_var *v;
 	size_t i = 0;
 
-	*unset = false;
 	if (!chr_name(name.p[0]))
-		return special(w, name.p[0], unset);
+		return special(w, name.p[0]);
 	if (chr_digit(name.p[0])) {
 		for (size_t k = 0; k < name.n && i < SHELL_MAX_ARGS; k++)
 			i = 10 * i + (size_t)(name.p[k] - '0');
-		return shell_positional(w, i, unset);
+		return positional(w, i);
 	}
 	for (v = w->traped; v; v = v->next)
-		if (shell_str_eq(v->name, name)) {
-			*unset = true;
-			return &shell_val_any;
-		}
+		if (shell_str_eq(v->name, name))
+			return unknown;
 	v = shell_var_find(w->st, name);
-	if (v && v->value && changes_itself(name)) {
-		*unset = true;
-		return &shell_val_any;
-	}
-	if (v) {
-		*unset = v->maybe_unset || !v->value;
-		return v->value;
-	}
+	if (v && v->value && changes_itself(name))
+		return unknown;
+	if (v)
+		return (struct shell_got){
+			v->value, v->maybe_unset || !v->value};
 	if (shell_str_is(name, "PWD"))
-		return w->st->cwd;
-	return outer_value(w, name, unset);
+		return (struct shell_got){w->st->cwd, false};
+	return outer_value(w, name);
 }
 
 /* Known text against a pattern of '*', '?' and plain characters. */
@@ -340,10 +336,10 @@ static void slice(struct shell_walk *w, const struct shell_param *p)
 }
 
 /* The value of the name, or of the variable that it names. */
-static const struct shell_val *base_value(struct shell_walk *w,
-	const struct shell_param *p, struct shell_span span, bool *unset)
+static struct shell_got base_value(struct shell_walk *w,
+	const struct shell_param *p, struct shell_span span)
 {
-	const struct shell_val *v = shell_param_value(w, p->name, unset);
+	struct shell_got got = shell_param_value(w, p->name);
 	struct shell_var *var = shell_var_find(w->st, p->name);
 	const struct shell_str *name;
 
@@ -351,37 +347,37 @@ static const struct shell_val *base_value(struct shell_walk *w,
 		if (!shell_word_is(p->subscript, "@") &&
 			!shell_word_is(p->subscript, "*"))
 			shell_check_subscript(w, p->subscript);
-		*unset = true;
-		return var && !var->array && !var->value ? NULL
-		       : v ? shell_val_union(w, v, &shell_val_empty)
-			   : NULL;
+		got.unset = true;
+		if (var && !var->array && !var->value)
+			got.v = NULL;
+		else if (got.v)
+			got.v = shell_val_union(w, got.v, &shell_val_empty);
+		return got;
 	}
-	if (!p->indirect || p->op == SHELL_OP_NAMES)
-		return var && var->array && v
-			       ? shell_val_union(w, v, &shell_val_empty)
-			       : v;
-	if (!v || unset)
-		shell_toss(w);
-	if (!v)
-		return NULL;
-	shell_check_name(w, v);
-	name = shell_val_text(v);
-	if (!name || !name->n || !str_is_name(name->p, name->n)) {
-		if (v->kind == SHELL_UNKNOWN)
-			shell_risk(w, SHELL_RISK_INDIRECT, p->name, span);
-		shell_toss(w);
-		*unset = true;
-		return &shell_val_any;
+	if (!p->indirect || p->op == SHELL_OP_NAMES) {
+		if (var && var->array && got.v)
+			got.v = shell_val_union(w, got.v, &shell_val_empty);
+		return got;
 	}
-	return shell_param_value(w, *name, unset);
+	shell_toss(w);
+	if (!got.v)
+		return got;
+	shell_check_name(w, got.v);
+	name = shell_val_text(got.v);
+	if (name && str_is_name(name->p, name->n))
+		return shell_param_value(w, *name);
+	if (got.v->kind == SHELL_UNKNOWN)
+		shell_risk(w, SHELL_RISK_INDIRECT, p->name, span);
+	return (struct shell_got){&shell_val_any, true};
 }
 
 const struct shell_val *shell_expand_param(struct shell_walk *w,
 	const struct shell_param *p, struct shell_span span,
 	const struct shell_word **word)
 {
-	bool unset = false;
-	const struct shell_val *v = base_value(w, p, span, &unset);
+	struct shell_got got = base_value(w, p, span);
+	const struct shell_val *v = got.v;
+	bool unset = got.unset;
 
 	if (p->length)
 		return &shell_val_num;

@@ -114,32 +114,30 @@ static struct shell_var *common_tail(
 	return x;
 }
 
-int shell_outer_get(
-	struct shell_walk *w, struct shell_str name, struct shell_str *text)
+const struct shell_outer_var *shell_outer_get(
+	struct shell_walk *w, struct shell_str name)
 {
 	struct shell_outer_var *o =
 		&w->outer[shell_str_hash(name) % ARRAY_SIZE(w->outer)];
 
-	if (!w->ops->getvar)
-		return -1;
 	if (!o->name.n || !shell_str_eq(o->name, name)) {
-		o->known = w->ops->getvar(w->ctx, name, &o->text);
+		o->known = w->ops->getvar
+				   ? w->ops->getvar(w->ctx, name, &o->text)
+				   : -1;
 		o->name = name;
 	}
-	*text = o->text;
-	return o->known;
+	return o;
 }
 
 void shell_var_outside(struct shell_walk *w, struct shell_var *v)
 {
-	struct shell_str text;
-	int known = shell_outer_get(w, v->name, &text);
+	const struct shell_outer_var *o = shell_outer_get(w, v->name);
 
-	v->value = known > 0 ? shell_val_str(w, text)
-		   : known   ? &shell_val_any
-			     : NULL;
-	v->maybe_unset = known < 0 || w->st->bare;
-	v->exported = known != 0;
+	v->value = o->known > 0 ? shell_val_str(w, o->text)
+		   : o->known   ? &shell_val_any
+				: NULL;
+	v->maybe_unset = o->known < 0 || w->st->bare;
+	v->exported = o->known != 0;
 }
 
 /* Is one the other, or a copy that nothing has written since? */

@@ -86,11 +86,13 @@ void shell_save_var(
 	struct shell_walk *w, struct shell_saved **list, struct shell_str name)
 {
 	struct shell_saved *s = walk_new(w, struct shell_saved);
+	struct shell_got got = shell_param_value(w, name);
 
 	if (!s)
 		return;
 	s->name = name;
-	s->value = shell_param_value(w, name, &s->unset);
+	s->value = got.v;
+	s->unset = got.unset;
 	s->next = *list;
 	*list = s;
 }

@@ -96,17 +96,17 @@ static void assign_element(struct shell_walk *w, const struct shell_assign *a)
 static const struct shell_val *assigned_value(
 	struct shell_walk *w, const struct shell_assign *a)
 {
-	const struct shell_val *value = shell_expand_one(w, a->value), *old;
+	const struct shell_val *value = shell_expand_one(w, a->value);
 	struct shell_str none = {"", 0};
-	bool unset;
+	struct shell_got old;
 
 	if (!a->append)
 		return value;
-	old = shell_param_value(w, a->name, &unset);
-	if (!old || unset || old->n > 1 || value->n > 1)
-		return old ? &shell_val_any : value;
+	old = shell_param_value(w, a->name);
+	if (!old.v || old.unset || old.v->n > 1 || value->n > 1)
+		return old.v ? &shell_val_any : value;
 	return shell_val_str(
-		w, shell_str_join(w, old->alts[0], value->alts[0], none));
+		w, shell_str_join(w, old.v->alts[0], value->alts[0], none));
 }
 
 static void walk_assign(struct shell_walk *w, const struct shell_assign *a)
