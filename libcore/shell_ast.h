@@ -35,6 +35,14 @@ bool shell_str_eq(struct shell_str a, struct shell_str b);
 bool shell_str_in(struct shell_str s, const char *words);
 /* Does one of the bytes stand in it? */
 bool shell_str_has(struct shell_str s, const char *bytes);
+/* Digits alone: their value, of a large one some that is no smaller than
+ * SHELL_MAX_NUMBER; -1 for any other text. */
+enum { SHELL_MAX_NUMBER = 10000 };
+int shell_str_number(struct shell_str s);
+/* How long the variable's name is that it begins with; and what stands behind
+ * that: 1 for =, 2 for +=, else 0. */
+size_t shell_str_name(struct shell_str s);
+size_t shell_str_assigns(struct shell_str s, size_t name);
 
 /* Bytes of the source. What stands inside backquotes has the span of the whole
  * backquote, for its own text is not the source's. */

@@ -91,24 +91,12 @@ void shell_builtin_set(struct shell_walk *w, struct shell_call *c)
 		set_args(w, c);
 }
 
-/* Digits alone; -1 for any other text. */
-static long number(const struct shell_val *v)
-{
-	const struct shell_str *s = shell_val_text(v);
-	long n = 0;
-
-	for (size_t i = 0; s && i < s->n; i++) {
-		if (!chr_digit(s->p[i]))
-			return -1;
-		n = n < SHELL_MAX_ARGS ? 10 * n + (s->p[i] - '0') : n;
-	}
-	return s && s->n ? n : -1;
-}
-
 void shell_builtin_shift(struct shell_walk *w, struct shell_call *c)
 {
 	struct shell_state *st = w->st;
-	long by = c->at < c->n ? number(&c->v[c->at]) : 1;
+	const struct shell_str *n =
+		c->at < c->n ? shell_val_text(&c->v[c->at]) : NULL;
+	int by = c->at >= c->n ? 1 : n ? shell_str_number(*n) : -1;
 	struct shell_val *args;
 	bool many = by < 0;
 

@@ -9,18 +9,9 @@
 #include "str.h"
 
 /* The name of a "name", "name=…", "name[…]…" operand. */
-static struct shell_str operand_name(struct shell_str s, size_t *value)
+static struct shell_str operand_name(struct shell_str s)
 {
-	size_t n = 0;
-
-	*value = 0;
-	while (n < s.n && (n ? chr_name(s.p[n]) : chr_name1(s.p[n])))
-		n++;
-	if (n < s.n && s.p[n] == '=')
-		*value = n + 1;
-	else if (n + 1 < s.n && s.p[n] == '+' && s.p[n + 1] == '=')
-		*value = n + 2;
-	return (struct shell_str){s.p, n};
+	return (struct shell_str){s.p, shell_str_name(s)};
 }
 
 static bool is_operand(struct shell_str s, struct shell_str name)
@@ -92,9 +83,9 @@ static void check_elements(
 static void declare_one(struct shell_walk *w, const struct shell_call *c,
 	const struct shell_val *v, struct shell_str s, bool exported)
 {
-	size_t at;
 	struct shell_var *old;
-	struct shell_str name = operand_name(s, &at);
+	struct shell_str name = operand_name(s);
+	size_t op = shell_str_assigns(s, name.n), at = op ? name.n + op : 0;
 	const struct shell_val *value;
 	bool known = shell_var_find(w->st, name) != NULL;
 
@@ -128,7 +119,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 	old = shell_var_find(w->st, name);
 	if (!v->array && old && old->array)
 		check_elements(w, c, (struct shell_str){s.p + at, s.n - at});
-	value = at == name.n + 2 ? &shell_val_any
+	value = op == 2 ? &shell_val_any
 				 : shell_val_str(w, (struct shell_str){s.p + at,
 							    s.n - at});
 	shell_assign_var(w, name, value, exported, c->span);
@@ -216,12 +207,11 @@ void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	for (; c->at < c->n && !w->err; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
-		size_t value;
 
 		shell_check_name(w, v);
 		for (unsigned i = 0; i < v->n; i++) {
 			struct shell_str s = v->alts[i];
-			struct shell_str name = operand_name(s, &value);
+			struct shell_str name = operand_name(s);
 
 			if (v->many || !is_operand(s, name))
 				shell_risk(w, SHELL_RISK_NAME, s, c->span);
@@ -241,11 +231,10 @@ void shell_set_names(struct shell_walk *w, const struct shell_call *c,
 	const struct shell_val *v, const struct shell_val *value, bool array)
 {
 	struct shell_var *var;
-	size_t at;
 
 	shell_check_name(w, v);
 	for (unsigned i = 0; i < v->n; i++) {
-		struct shell_str name = operand_name(v->alts[i], &at);
+		struct shell_str name = operand_name(v->alts[i]);
 
 		if (v->many || !is_operand(v->alts[i], name)) {
 			shell_risk(w, SHELL_RISK_NAME, v->alts[i], c->span);

@@ -47,26 +47,21 @@ static const struct shell_val *replaced(struct shell_walk *w,
 	return shell_val_str(w, (struct shell_str){to, n});
 }
 
-/* Plain digits, which are no octal number. */
-static bool number(struct shell_str s, size_t *out)
+/* Plain digits, which are no octal number; -1 for other text. */
+static int number(struct shell_str s)
 {
-	*out = 0;
-	if (s.n > 4 || (s.n > 1 && s.p[0] == '0'))
-		return false;
-	for (size_t i = 0; i < s.n; i++) {
-		if (!chr_digit(s.p[i]))
-			return false;
-		*out = 10 * *out + (size_t)(s.p[i] - '0');
-	}
-	return true;
+	return s.n > 4 || (s.n > 1 && s.p[0] == '0') ? -1
+	       : s.n                                 ? shell_str_number(s)
+						     : 0;
 }
 
 static const struct shell_val *sliced(struct shell_walk *w, struct shell_str s,
 	const struct shell_param *p, struct shell_str from, struct shell_str len)
 {
-	size_t at, n;
+	int first = number(from), count = number(len);
+	size_t at = (size_t)first, n = (size_t)count;
 
-	if (!number(from, &at) || !number(len, &n))
+	if (first < 0 || count < 0)
 		return &shell_val_any;
 	at = at < s.n ? at : s.n;
 	if (!p->word2 || n > s.n - at)

@@ -119,15 +119,11 @@ struct shell_got shell_param_value(struct shell_walk *w, struct shell_str name)
 {
 	const struct shell_got unknown = {&shell_val_any, true};
 	struct shell_var *v;
-	size_t i = 0;
 
 	if (!chr_name(name.p[0]))
 		return special(w, name.p[0]);
-	if (chr_digit(name.p[0])) {
-		for (size_t k = 0; k < name.n && i < SHELL_MAX_ARGS; k++)
-			i = 10 * i + (size_t)(name.p[k] - '0');
-		return positional(w, i);
-	}
+	if (chr_digit(name.p[0]))
+		return positional(w, (size_t)shell_str_number(name));
 	for (v = w->traped; v; v = v->next)
 		if (shell_str_eq(v->name, name))
 			return unknown;
@@ -189,15 +185,11 @@ static bool is_simple_pattern(const struct shell_word *word)
 	return !word->parts || (s.n && !shell_str_has(s, "["));
 }
 
-/* The text before a removed suffix that is known. */
-static bool trim_known_end(
-	struct shell_str s, struct shell_str pat, struct shell_str *out)
+/* Does s end with that suffix, which is no pattern? */
+static bool has_suffix(struct shell_str s, struct shell_str suffix)
 {
-	if (shell_str_has(pat, "*?") || pat.n > s.n ||
-		 memcmp(s.p + s.n - pat.n, pat.p, pat.n) != 0)
-		return false;
-	*out = (struct shell_str){s.p, s.n - pat.n};
-	return true;
+	return !shell_str_has(suffix, "*?") && suffix.n <= s.n &&
+	       memcmp(s.p + s.n - suffix.n, suffix.p, suffix.n) == 0;
 }
 
 /* The last component of a path without unknown text: begins it with no dot,
@@ -237,8 +229,9 @@ static const struct shell_val *trim_one(struct shell_walk *w,
 		return &shell_val_any;
 	if (shell_str_is(pat, suffix ? "/*" : "*/"))
 		return shell_val_str(w, trim_slash(s, suffix, longest));
-	if (suffix && pat.n && is_name_end(s) && trim_known_end(s, pat, &s))
-		return shell_val_str(w, s);
+	if (suffix && pat.n && is_name_end(s) && has_suffix(s, pat))
+		return shell_val_str(
+			w, (struct shell_str){s.p, s.n - pat.n});
 	if (suffix && is_name_end(s) && !shell_str_has(s, "/"))
 		return &shell_val_rel;
 	return &shell_val_any;

@@ -292,7 +292,7 @@ static void refuse_element(struct shell_parser *p)
 static void lex_word(struct shell_parser *p)
 {
 	struct shell_str s;
-	int c;
+	int c, fd;
 
 	p->tok = TOK_WORD;
 	p->word = shell_word(p, MODE_PLAIN);
@@ -310,20 +310,16 @@ static void lex_word(struct shell_parser *p)
 		p->fdvar = (struct shell_str){s.p + 1, s.n - 2};
 		return;
 	}
-	for (size_t i = 0; i < s.n; i++)
-		if (!chr_digit(s.p[i]))
-			return;
+	fd = shell_str_number(s);
 	/* dash knows one digit, the others any number. */
-	if (s.n > 1 && shell_is(p, D_POSIX))
+	if (fd < 0 || (s.n > 1 && shell_is(p, D_POSIX)))
 		return;
 	if (s.n > 4) {
 		shell_fail(p, -ENOTSUP, p->tok_at, "descriptor too large");
 		return;
 	}
 	p->tok = TOK_FD;
-	p->fd = 0;
-	for (size_t i = 0; i < s.n; i++)
-		p->fd = p->fd * 10 + (s.p[i] - '0');
+	p->fd = fd;
 }
 
 static void skip_blanks(struct shell_parser *p)

@@ -184,9 +184,9 @@ struct shell_list *shell_parse_nested(
 struct shell_node *shell_parse_command(struct shell_parser *p);
 /* A compound command at the token at hand, or NULL when there is none. */
 struct shell_node *shell_parse_compound(struct shell_parser *p);
-/* May a function be called so? Then its name. */
-bool shell_func_name(struct shell_parser *p, const struct shell_word *w,
-	struct shell_str *out);
+/* May a function be called so? Then its name, else "". */
+struct shell_str shell_func_name(
+	struct shell_parser *p, const struct shell_word *w);
 struct shell_cond *shell_parse_cond(struct shell_parser *p);
 struct shell_word *shell_parse_array(struct shell_parser *p);
 struct shell_redir *shell_parse_redir(struct shell_parser *p);

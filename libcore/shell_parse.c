@@ -129,26 +129,13 @@ struct shell_redir **shell_parse_redirs(
 	return end;
 }
 
-/* NAME= or NAME+= or NAME[…]= at the start of the literal that the word starts
- * with; the length up to and with the '=', or 0. */
-static size_t assign_prefix(
-	struct shell_parser *p, struct shell_str s, size_t *name, bool *append)
+/* NAME= or bash's NAME+= at the start of the literal that the word starts with;
+ * the length up to and with the '=', or 0. */
+static size_t assign_prefix(struct shell_parser *p, struct shell_str s)
 {
-	size_t n = 0;
+	size_t name = shell_str_name(s), op = shell_str_assigns(s, name);
 
-	*append = false;
-	if (!s.n || !chr_name1(s.p[0]))
-		return 0;
-	while (n < s.n && chr_name(s.p[n]))
-		n++;
-	*name = n;
-	if (n + 1 < s.n && s.p[n] == '+' && s.p[n + 1] == '=') {
-		if (!shell_is(p, D_BASH))
-			return 0;
-		*append = true;
-		return n + 2;
-	}
-	return n < s.n && s.p[n] == '=' ? n + 1 : 0;
+	return name && op && (op == 1 || shell_is(p, D_BASH)) ? name + op : 0;
 }
 
 bool shell_torn(const struct shell_word *w)
@@ -258,19 +245,19 @@ static struct shell_assign *assignment(struct shell_parser *p)
 {
 	struct shell_assign *a;
 	struct shell_part *first = p->word->parts;
-	size_t name = 0, n;
-	bool append;
+	size_t name, n;
 
 	if (!first || first->type != SHELL_LIT)
 		return NULL;
-	n = assign_prefix(p, first->text, &name, &append);
-	if (!n && !name)
+	name = shell_str_name(first->text);
+	if (!name)
 		return NULL;
+	n = assign_prefix(p, first->text);
 	a = shell_new(p, struct shell_assign);
 	if (!a)
 		return NULL;
 	a->name = (struct shell_str){first->text.p, name};
-	a->append = append;
+	a->append = n == name + 2;
 	if (!n) {
 		if (!subscript_assign(p, a, name))
 			return NULL;
@@ -295,10 +282,8 @@ static void array_argument(struct shell_parser *p, struct shell_word *arg)
 {
 	struct shell_str s = shell_word_literal(arg);
 	struct shell_word *array;
-	size_t name = 0;
-	bool append;
 	bool array_next = p->pos < p->len && p->text[p->pos] == '(' && s.n &&
-			  assign_prefix(p, s, &name, &append) == s.n;
+			  assign_prefix(p, s) == s.n;
 
 	refuse_torn(p, arg);
 	if (!array_next || !shell_is(p, D_BASH))
@@ -364,18 +349,20 @@ static struct shell_node *simple(struct shell_parser *p)
 	return node;
 }
 
-bool shell_func_name(struct shell_parser *p, const struct shell_word *w,
-	struct shell_str *out)
+struct shell_str shell_func_name(
+	struct shell_parser *p, const struct shell_word *w)
 {
-	*out = shell_word_literal(w);
-	if (!out->n)
-		return false;
+	struct shell_str name = shell_word_literal(w);
+
 	/* bash takes nearly any name. */
-	return (str_is_name(out->p, out->n) &&
-		       !shell_str_in(*out,
-			       " break continue eval exec exit export local "
-			       "readonly return set shift times trap unset ")) ||
-	       shell_is(p, D_BASH);
+	if (!name.n ||
+		(str_is_name(name.p, name.n) &&
+			!shell_str_in(name,
+				" break continue eval exec exit export local "
+				"readonly return set shift times trap unset ")) ||
+		shell_is(p, D_BASH))
+		return name;
+	return SHELL_STR("");
 }
 
 /* name() at a word followed by '(': dash and ash take any command as a body,
@@ -386,7 +373,8 @@ static struct shell_node *function(struct shell_parser *p, size_t start)
 
 	if (!node)
 		return NULL;
-	if (!shell_func_name(p, p->word, &node->u.func.name))
+	node->u.func.name = shell_func_name(p, p->word);
+	if (!node->u.func.name.n)
 		return shell_fail(p, -EINVAL, start, "bad function name");
 	shell_next(p);
 	shell_next(p);
@@ -409,9 +397,8 @@ static struct shell_node *function(struct shell_parser *p, size_t start)
 /* "name (" begins a function; "name= (" and "name[?(" do not. */
 static bool paren_follows(struct shell_parser *p)
 {
-	size_t kept = p->pos, name = 0;
+	size_t kept = p->pos;
 	struct shell_str s = shell_word_literal(p->word);
-	bool append;
 	int c = shell_peek(p);
 
 	while (c == ' ' || c == '\t') {
@@ -420,7 +407,7 @@ static bool paren_follows(struct shell_parser *p)
 	}
 	p->pos = kept;
 	return c == '(' && !shell_torn(p->word) &&
-	       !assign_prefix(p, s, &name, &append);
+	       !assign_prefix(p, s);
 }
 
 struct shell_node *shell_parse_command(struct shell_parser *p)

@@ -262,14 +262,14 @@ static struct shell_node *func_keyword(struct shell_parser *p)
 {
 	size_t start = p->tok_at;
 	struct shell_node *node = shell_node(p, SHELL_FUNC, start);
-	struct shell_str name;
 
 	shell_next(p);
 	if (!node)
 		return NULL;
-	if (p->tok != TOK_WORD || !shell_func_name(p, p->word, &name))
+	if (p->tok == TOK_WORD)
+		node->u.func.name = shell_func_name(p, p->word);
+	if (!node->u.func.name.n)
 		return shell_unexpected(p, "a function's name");
-	node->u.func.name = name;
 	node->u.func.keyword = true;
 	shell_next(p);
 	if (p->tok == TOK_LP &&

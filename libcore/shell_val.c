@@ -62,6 +62,34 @@ bool shell_str_has(struct shell_str s, const char *bytes)
 	return false;
 }
 
+int shell_str_number(struct shell_str s)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		if (!chr_digit(s.p[i]))
+			return -1;
+		n = n < SHELL_MAX_NUMBER ? 10 * n + (s.p[i] - '0') : n;
+	}
+	return s.n ? n : -1;
+}
+
+size_t shell_str_name(struct shell_str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && (n ? chr_name(s.p[n]) : chr_name1(s.p[n])))
+		n++;
+	return n;
+}
+
+size_t shell_str_assigns(struct shell_str s, size_t name)
+{
+	size_t op = name < s.n && s.p[name] == '+';
+
+	return name + op < s.n && s.p[name + op] == '=' ? op + 1 : 0;
+}
+
 bool shell_str_unknown(struct shell_str s, bool rel)
 {
 	return shell_str_has(s, rel ? "\1\2\6" : "\2");
