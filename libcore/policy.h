@@ -266,7 +266,6 @@ struct policy_grants {
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
 	size_t redact_count;
-	struct policy_limits limits;
 	enum policy_net net;
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
@@ -276,6 +275,7 @@ struct policy_grants {
 	void *arena;
 	struct policy_env_word *env; /* what policy_env() knows, */
 	size_t env_count;
+	struct policy_limits limits;
 	uint16_t env_chain[65];  /* and where: 1 more than the first's place */
 };
 

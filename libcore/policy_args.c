@@ -226,8 +226,6 @@ static void cluster(struct scan *s, const struct arg *a)
 		/* A shell's -o takes the next word, and more letters follow. */
 		if ((takes_value(it.type) || it.flags & IMG_F_OPTIONAL) &&
 			!(s->style & IMG_S_SHELL)) {
-			if (rest.s[0] == '=' && s->style & IMG_S_WORDS)
-				rest.s++;
 			known(s, it, name, *rest.s ? &rest : NULL);
 			return;
 		}

@@ -118,8 +118,7 @@ static int on_set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 	j->walk = w;
 	if (same && *same && str_eq(*same, name))
 		return enough(j);
-	str_copy(k.v.command, sizeof(k.v.command),
-		strlen(name) < 100 ? name : "");
+	str_copy(k.v.command, sizeof(k.v.command), name);
 	if (judge_setenv(&k, name, shell_val_text(&s->value), s->unset) && same)
 		*same = name;
 	judge_end(&k);

@@ -302,20 +302,20 @@ static bool in_doubt(const struct shell_walk *w, const struct builtin *b,
 void shell_builtin(
 	struct shell_walk *w, const struct shell_args *args, size_t first)
 {
-	const struct shell_str *name = shell_val_text(&args->v[first]);
-	const struct builtin *b = name ? find(*name) : NULL;
+	const struct shell_str *name = args->v[first].alts;
+	const struct builtin *b = find(*name);
 	struct shell_call call = {.name = name,
 		.v = args->v + first,
 		.n = args->n - first,
 		.at = 1,
 		.span = args->v[first].span};
-	unsigned kind = b ? b->kind : 0;
+	unsigned kind = b->kind;
 	struct shell_state before;
 
 	for (size_t i = 0; i < first; i++)
 		if (shell_str_is(args->v[i].alts[0], "builtin"))
 			kind |= BASH_ONLY;
-	if (!b || !has(w, kind))
+	if (!has(w, kind))
 		return;
 	call.knows = b->knows;
 	shell_fork(w, w->st, &before);

@@ -336,7 +336,7 @@ bool shell_args_within(
 void shell_assign_quiet(struct shell_walk *w, const struct shell_set *s);
 /* One of those whose effect on the shell is modelled? */
 bool shell_is_builtin(struct shell_str name);
-/* Does to the state what the builtin args->v[first] does. */
+/* Does to the state what args->v[first] does, which is a builtin. */
 void shell_builtin(
 	struct shell_walk *w, const struct shell_args *args, size_t first);
 /* What a builtin was called with: its operands, options taken off. */
