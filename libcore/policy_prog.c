@@ -49,17 +49,11 @@ static void take_names(
 			add_name(j, p, f->names[i]);
 }
 
-static bool exec_dir(const struct judge *j, const char *dir, size_t n)
+static bool exec_dir(struct judge *j, const char *dir, size_t n)
 {
-	char text[256];
-
 	while (n > 1 && dir[n - 1] == '/')
 		n--;
-	if (n == 0 || n >= sizeof(text))
-		return false;
-	memcpy(text, dir, n);
-	text[n] = 0;
-	return judge_exec_dir(j, text);
+	return n && judge_exec_dir(j, judge_text(j, dir, n));
 }
 
 bool judge_enters(struct judge *j, const char *path)
@@ -212,16 +206,13 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 static void strip_real(struct judge *j, struct prog *p)
 {
 	for (unsigned i = 0; i < p->count; i++) {
-		char name[16];
-		size_t n = strlen(p->names[i]);
+		const char *name = p->names[i];
 
-		if (n >= sizeof(name) || !str_ends(p->names[i], ".real"))
+		if (!str_ends(name, ".real"))
 			continue;
-		n -= strlen(".real");
-		memcpy(name, p->names[i], n);
-		name[n] = 0;
+		name = judge_text(j, name, strlen(name) - strlen(".real"));
 		if (stands_in(name))
-			p->names[i] = judge_text(j, name, n);
+			p->names[i] = name;
 	}
 }
 

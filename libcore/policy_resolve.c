@@ -26,6 +26,8 @@ struct steps {
 	size_t floor; /* ".." may not go below: the root's length; 0; or LEFT */
 	unsigned links;
 	size_t from;
+	char name[MAX_NAME + 1]; /* the component at hand */
+	char link[JUDGE_PATH];   /* what it says, when it is a link */
 	char todo[MAX_TODO]; /* used from .from on */
 };
 
@@ -96,7 +98,7 @@ static bool is_last(const struct steps *s)
 /* One component that is neither "." nor "..". */
 static int into(struct steps *s, const char *name, size_t n)
 {
-	char link[JUDGE_PATH];
+	char *link = s->link;
 	struct path_found *f = s->at;
 	size_t parent = s->len;
 	bool made;
@@ -116,7 +118,7 @@ static int into(struct steps *s, const char *name, size_t n)
 		return FOUND_IN;
 	s->j->work += JUDGE_LOOK;
 	got = made ? (ssize_t)strlen(link)
-		   : readlink(f->path, link, sizeof(link) - 1);
+		   : readlink(f->path, link, sizeof(s->link) - 1);
 	if (got < 0) {
 		f->missing = errno != EINVAL;
 		return FOUND_IN;
@@ -124,7 +126,7 @@ static int into(struct steps *s, const char *name, size_t n)
 	/* What it is to us, it is not to the command. */
 	if (str_after(f->path, "/proc/"))
 		return FOUND_OUT;
-	if (++s->links > MAX_LINKS || (size_t)got == sizeof(link) - 1)
+	if (++s->links > MAX_LINKS || (size_t)got == sizeof(s->link) - 1)
 		return FOUND_TOO_LONG;
 	link[got] = 0;
 	s->len = parent;
@@ -156,7 +158,7 @@ static int walk(struct steps *s)
 	int rc = FOUND_IN;
 
 	while (rc == FOUND_IN && s->todo[s->from]) {
-		char name[MAX_NAME + 1];
+		char *name = s->name;
 		size_t n = strcspn(s->todo + s->from, "/");
 
 		if (n > MAX_NAME)
