@@ -118,8 +118,7 @@ static bool has_marker(
 	const struct policy *p, char *dir, size_t n, size_t size)
 {
 	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
-	struct img_range r =
-		sys ? img_set(sys, IMG_SET_ROOT) : (struct img_range){0};
+	struct img_range r = img_set(sys, IMG_SET_ROOT);
 	bool found = false;
 
 	for (uint32_t i = 0; i < r.count && !found; i++) {

@@ -48,8 +48,7 @@ static const char *search_path(const struct judge *j)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	const char *path = j->env ? env_get(j->env, "PATH") : NULL;
-	struct img_range r = sys ? img_set(sys, IMG_SET_ENV_SET)
-				 : (struct img_range){0};
+	struct img_range r = img_set(sys, IMG_SET_ENV_SET);
 
 	for (uint32_t i = 0; i < r.count; i++) {
 		const char *v = str_after(img_ref(sys, r, i), "PATH=");

@@ -122,7 +122,7 @@ static bool kept_below(
 	for (unsigned i = POLICY_LAYER_USER; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
 
-		if (img && img_set(img, set).count &&
+		if (img_set(img, set).count &&
 			!img_ref_match(img, img_set(img, set), word))
 			return false;
 	}
@@ -134,7 +134,7 @@ static void words(
 	struct granting *x, enum img_set set, struct policy_words *out)
 {
 	const struct policy_image *img = layer(x, POLICY_LAYER_SYSTEM);
-	struct img_range r = img ? img_set(img, set) : (struct img_range){0};
+	struct img_range r = img_set(img, set);
 
 	out->item = arena_zalloc(x->arena, (r.count + 1) * sizeof(*out->item));
 	for (uint32_t k = 0; out->item && k < r.count; k++) {
@@ -277,11 +277,9 @@ static void env_names(struct granting *x)
 	size_t n = 0;
 
 	for (unsigned i = 0; i < 2 * POLICY_LAYERS; i++)
-		n += layer(x, i / 2) ? img_set(layer(x, i / 2),
-					       i % 2 ? IMG_SET_ENV_DENY
-						     : IMG_SET_ENV_KEEP)
-					       .count
-				     : 0;
+		n += img_set(layer(x, i / 2),
+			i % 2 ? IMG_SET_ENV_DENY : IMG_SET_ENV_KEEP)
+			     .count;
 	x->g->env = n < UINT16_MAX
 		? arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->env))
 		: NULL;
@@ -291,7 +289,7 @@ static void env_names(struct granting *x)
 		bool deny = i % 2;
 		struct img_range set = {0};
 
-		if (img && (deny || i == 0))
+		if (deny || i == 0)
 			set = img_set(img,
 				deny ? IMG_SET_ENV_DENY : IMG_SET_ENV_KEEP);
 		for (uint32_t k = 0; k < set.count; k++) {

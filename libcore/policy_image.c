@@ -329,9 +329,10 @@ void policy_image_free(struct policy_image *img)
 
 struct img_range img_set(const struct policy_image *img, enum img_set set)
 {
-	struct img_range r;
+	struct img_range r = {0};
 
-	img_get(img, IMG_SET, set, &r);
+	if (img)
+		img_get(img, IMG_SET, set, &r);
 	return r;
 }
 

@@ -364,6 +364,7 @@ static inline const char *img_ref(
 	return img_str(img, img_cell(img, img->head->section[IMG_REF].first +
 						  r.first + i));
 }
+/* Of NULL it is empty. */
 struct img_range img_set(const struct policy_image *img, enum img_set set);
 /* The list called name; its first is 0 and count 0 when there is none. */
 struct img_range img_list(const struct policy_image *img, const char *name);

@@ -261,10 +261,9 @@ bool judge_exec_dir(const struct judge *j, const char *dir)
 {
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = j->p->layer[i];
-		struct img_range r = img ? img_set(img, IMG_SET_EXEC)
-					 : (struct img_range){0};
+		struct img_range r = img_set(img, IMG_SET_EXEC);
 
-		if ((i == 0 || r.count) && !(img && img_ref_match(img, r, dir)))
+		if ((i == 0 || r.count) && !img_ref_match(img, r, dir))
 			return false;
 	}
 	return true;
