@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -111,7 +112,7 @@ static int keep_pipe(void)
 	while (kept >= 0 && chunk) {
 		ssize_t got = read(STDIN_FILENO, chunk, 65536);
 
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && fd_again(STDIN_FILENO, POLLIN))
 			continue;
 		if (got <= 0)
 			return fcntl(kept, F_DUPFD_CLOEXEC, 3);

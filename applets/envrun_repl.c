@@ -5,6 +5,7 @@
 #include "envrun_edit.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,8 @@ static int next_line(struct lines *in, struct buf *line)
 			continue;
 		}
 		n = read(STDIN_FILENO, room, 4096);
+		if (n < 0 && errno == EAGAIN && fd_again(STDIN_FILENO, POLLIN))
+			continue;
 		if (n < 0)
 			return -errno;
 		in->over = n == 0;

@@ -4,6 +4,7 @@
 #include "buf.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,6 +112,15 @@ void buf_consume(struct buf *b, size_t n)
 	b->len -= n;
 }
 
+bool fd_again(int fd, short events)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	if (errno == EAGAIN)
+		return poll(&p, 1, -1) >= 0 || errno == EINTR;
+	return errno == EINTR;
+}
+
 int buf_read_fd(struct buf *b, int fd)
 {
 	/* With the NUL of buf_str 64 KiB: the heap maps what is much more. */
@@ -131,7 +141,7 @@ int buf_read_fd(struct buf *b, int fd)
 		if (!to)
 			return b->err;
 		got = read(fd, to, want ? want : 1);
-		if (got < 0 && errno == EINTR)
+		if (got < 0 && fd_again(fd, POLLIN))
 			continue;
 		if (got < 0)
 			return -errno;

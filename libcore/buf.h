@@ -78,6 +78,11 @@ const char *buf_str(struct buf *b);
 /* Takes the first n bytes away. */
 void buf_consume(struct buf *b, size_t n);
 
+/* Is a read or write of fd that failed with errno to be tried again? After a
+ * signal, and once fd is ready for events: whoever shares a terminal or a pipe
+ * may have made it non-blocking. */
+bool fd_again(int fd, short events);
+
 /* Reads from fd until its end. 0, -errno of read, or .err. */
 int buf_read_fd(struct buf *b, int fd);
 

@@ -34,7 +34,7 @@ void cli_name(const char *name)
 static void say(struct buf *line)
 {
 	buf_addc(line, '\n');
-	(void)!write(STDERR_FILENO, line->data, line->len);
+	(void)file_write_all(STDERR_FILENO, line->data, line->len);
 	buf_clear(line);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h> /* renameat */
 #include <string.h>
@@ -46,7 +47,7 @@ int file_write_all(int fd, const void *bytes, size_t n)
 	while (n) {
 		ssize_t done = write(fd, p, n);
 
-		if (done < 0 && errno == EINTR)
+		if (done < 0 && fd_again(fd, POLLOUT))
 			continue;
 		if (done < 0)
 			return -errno;

@@ -718,6 +718,24 @@ refused() { # STATE
 	done
 }
 
+@test "--serve-stdin waits where its input is not ready" {
+	run in_policy "$POLICY" python3 -c '
+import fcntl, os, subprocess, sys, time
+r, w = os.pipe()
+fcntl.fcntl(r, fcntl.F_SETFL, os.O_NONBLOCK)
+p = subprocess.Popen(sys.argv[1:], stdin=r)
+os.close(r)
+for piece in (b"echo o", b"ne\n", b"echo two\n"):
+    time.sleep(0.2)
+    os.write(w, piece)
+os.close(w)
+sys.exit(p.wait())' "$WARDBOX" envrun --serve-stdin
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[ "$(jq -r .stdout <<<"${lines[0]}")" = one ]
+	[ "$(jq -r .stdout <<<"${lines[1]}")" = two ]
+}
+
 @test "--serve-stdin --null takes commands of several lines" {
 	printf 'echo a\necho b\0echo c' >in
 	in_policy "$POLICY" sh -c '"$1" envrun --serve-stdin --null <in >out' _ "$WARDBOX"

@@ -259,6 +259,49 @@ as_name() {
 	[ -z "$output" ]
 }
 
+@test "what is not ready in a non-blocking pipe is waited for" {
+	cd "$BATS_TEST_TMPDIR"
+	"$WARDBOX" policy export >whole || [ -s whole ]
+	cat >wait.py <<-'END'
+		import fcntl, os, subprocess, sys, time
+		box = sys.argv[1]
+		def pipe(end):
+		    fds = os.pipe()
+		    fcntl.fcntl(fds[end], fcntl.F_SETFL, os.O_NONBLOCK)
+		    return fds
+		# Written to: more than it holds, read slowly.
+		r, w = pipe(1)
+		p = subprocess.Popen([box, 'policy', 'export'], stdout=w)
+		os.close(w)
+		time.sleep(0.2)
+		got = b''
+		while True:
+		    piece = os.read(r, 1000)
+		    if not piece:
+		        break
+		    got += piece
+		assert p.wait() == 0 and got == open('whole', 'rb').read(), len(got)
+		# Read from: before there is anything.
+		for args, sent, want in (
+		        (['policy', 'test', '-p', 'OBSERVE', '--batch', '-'],
+		         [b'true\n', b'pwd\n'], b'pwd\n'),
+		        (['audit', 'verify', '-'],
+		         [open(sys.argv[2], 'rb').read()], b'intact')):
+		    r, w = pipe(0)
+		    p = subprocess.Popen([box] + args, stdin=r,
+		                         stdout=subprocess.PIPE,
+		                         stderr=subprocess.STDOUT)
+		    os.close(r)
+		    for piece in sent:
+		        time.sleep(0.2)
+		        os.write(w, piece)
+		    os.close(w)
+		    out = p.communicate()[0]
+		    assert want in out, (args, out)
+	END
+	python3 wait.py "$WARDBOX" "$(echo "$TOP"/tests/data/audit/sample/*0.aud)"
+}
+
 @test "no HOME, no environment, odd bytes in arguments" {
 	run env -i "$WARDBOX" --version
 	[ "$status" -eq 0 ]
