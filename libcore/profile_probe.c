@@ -50,6 +50,7 @@ struct watch {
 	const struct profile_run *run;
 	struct profile_ran *ran;
 	struct buf *out;
+	const struct buf *others; /* children that are none of the shell's */
 	pid_t pid;
 	int out_fd, pidfd;
 	bool ended;
@@ -136,17 +137,19 @@ static void finish(struct watch *w)
 		w->ran->status = -1;
 	}
 	/* Whatever it left behind became our child when its parent went. */
-	limits_sweep(NULL);
+	limits_sweep(w->others);
 }
 
 int profile_run(
 	const struct profile_run *run, struct buf *out, struct profile_ran *ran)
 {
-	struct watch w = {.run = run, .ran = ran, .out = out, .pidfd = -1};
+	autobuf struct buf others = BUF_INIT(0);
+	struct watch w = {.run = run, .ran = ran, .out = out,
+		.others = &others, .pidfd = -1};
 	autofd int read_end = -1;
 	autofd int write_end = -1;
 	autofd int pidfd = -1;
-	int ends[2];
+	int ends[2], err;
 
 	*ran = (struct profile_ran){.status = -1};
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
@@ -156,6 +159,9 @@ int profile_run(
 	fcntl(write_end, F_SETFL, 0);
 	if (access(run->path, X_OK))
 		return -errno;
+	err = limits_others(&others);
+	if (err)
+		return err;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	w.pid = fork();
 	if (w.pid < 0)

@@ -43,6 +43,22 @@ has() { [[ " $(codes "${@:2}") " == *" $1 "* ]]; }
 	[[ "$output" == *"path-corrupt: $HOME/.profile"*"/opt/o'neill"*"quote character"* ]]
 }
 
+@test "children that its process had before are not ended" {
+	echo x=1 >"$HOME/.bashrc"
+	for verb in doctor detect 'add -y /opt/x'; do
+		# shellcheck disable=SC2016,SC2086 # expanded by the inner shell
+		run sh -c 'sleep 4451 >/dev/null 2>&1 3>&- &
+			echo $! >"$HOME/pid"; exec "$@" >"$HOME/out"' \
+			sh "$WARDBOX" profile $verb --root "$HOME/none"
+		run -0 kill "$(cat "$HOME/pid")"
+	done
+	# What a startup file left running is, with all that it started.
+	printf 'setsid sleep 4452 >/dev/null 2>&1 3>&- &\necho $! >~/pid\n' \
+		>"$HOME/.bashrc"
+	profile doctor --root "$HOME/none" >"$HOME/out" || true
+	run -1 kill "$(cat "$HOME/pid")"
+}
+
 @test "dangling-source: found, repaired as told, ash logs in again" {
 	printf '. "$HOME/gone/env"\n' >"$HOME/.profile"
 	run -1 profile doctor
