@@ -363,7 +363,7 @@ static void save_mark(const struct dump *p, const char *file)
 
 	put_cursor(&text, p);
 	buf_addc(&text, '\n');
-	err = file_output(file, text.data, text.len, 0600);
+	err = file_put(file, text.data, text.len, 0600, false);
 	if (err)
 		audit_die(file, err);
 }

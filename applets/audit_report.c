@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -142,7 +141,7 @@ static void write_page(const char *file, const struct buf *page)
 {
 	int err = str_eq(file, "-")
 		? file_write_all(STDOUT_FILENO, page->data, page->len)
-		: file_output(file, page->data, page->len, 0600);
+		: file_put(file, page->data, page->len, 0600, false);
 
 	if (err)
 		audit_die(file, err);

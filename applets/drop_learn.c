@@ -202,9 +202,6 @@ static void note(struct drop *o, const char *path, unsigned wants)
 		path = "/dev/pts";
 	if (str_after(path, "/sys/fs/cgroup/"))
 		path = "/sys/fs/cgroup";
-	/* What its own user may not write it does not need to. */
-	if (wants & SANDBOX_WRITE && faccessat(AT_FDCWD, path, W_OK, 0) < 0)
-		wants &= ~(unsigned)SANDBOX_WRITE;
 	/* Who may write may read, as a grant is given. */
 	if (wants & SANDBOX_WRITE)
 		wants |= SANDBOX_RW;
@@ -331,7 +328,7 @@ int drop_learn_write(struct drop *o, struct diag *d)
 		cli_warn("%s: not all of it could be written down", o->learn);
 	if (out.err)
 		return diag_of(d, out.err, o->learn);
-	err = file_output(o->learn, out.data, out.len, 0644);
+	err = file_put(o->learn, out.data, out.len, 0644, false);
 	return err < 0 ? diag_of(d, err, o->learn) : 0;
 }
 

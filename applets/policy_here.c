@@ -142,9 +142,7 @@ struct policy_request policy_request_here(
 
 void policy_write(const char *file, const void *bytes, size_t n, mode_t mode)
 {
-	int rc = file_is_special(file)
-		? file_output(file, bytes, n, mode)
-		: file_make(file, bytes, n, mode, true);
+	int rc = file_put(file, bytes, n, mode, true);
 
 	if (rc < 0)
 		cli_die(EXIT_FOUND, "%s: %s", file, strerror(-rc));

@@ -112,23 +112,6 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	return err;
 }
 
-bool file_is_special(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
-int file_output(const char *path, const void *bytes, size_t n, mode_t mode)
-{
-	autofd int fd = -1;
-
-	if (!file_is_special(path))
-		return file_replace(AT_FDCWD, path, bytes, n, mode, false);
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? -errno : file_write_all(fd, bytes, n);
-}
-
 int file_trusted(
 	const struct stat *st, uid_t uid, const char *name, struct diag *d)
 {
@@ -232,4 +215,26 @@ int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
 		umask(mask);
 	}
 	return err ? err : file_replace(AT_FDCWD, path, bytes, n, mode, sync);
+}
+
+bool file_is_replaced(const char *path)
+{
+	struct stat st;
+
+	return (stat(path, &st) || S_ISREG(st.st_mode)) &&
+		!str_after(path, "/dev/std") && !str_after(path, "/dev/fd/") &&
+		!str_after(path, "/proc/");
+}
+
+int file_put(const char *path, const void *bytes, size_t n, mode_t mode,
+	bool make)
+{
+	autofd int fd = -1;
+
+	if (file_is_replaced(path))
+		return make ? file_make(path, bytes, n, mode, true)
+			    : file_replace(
+				      AT_FDCWD, path, bytes, n, mode, false);
+	fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : file_write_all(fd, bytes, n);
 }

@@ -22,11 +22,6 @@ int file_write_all(int fd, const void *bytes, size_t n);
 int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	mode_t mode, bool sync);
 
-/* file_replace of what a user named for output, which may be special, a device, a
- * pipe or "/dev/stdout": such is written to, and stays what it is. */
-bool file_is_special(const char *path);
-int file_output(const char *path, const void *bytes, size_t n, mode_t mode);
-
 /* Refuses what someone else could have planted. fd is open already, so that
  * what is checked is what is used. The owner is root or uid; neither group nor
  * world may write; 0 or -EPERM with d. */
@@ -48,5 +43,12 @@ int file_mkdirs(const char *path, mode_t mode);
  * the umask unless mode lets everybody read the file. */
 int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
 	bool sync);
+
+/* file_replace, or with make file_make, of a path that a person named: a device,
+ * a pipe and an open descriptor's name (/dev/stdout) are written to, and not
+ * replaced by another file. */
+int file_put(const char *path, const void *bytes, size_t n, mode_t mode,
+	bool make);
+bool file_is_replaced(const char *path);
 
 #endif

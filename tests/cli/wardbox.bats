@@ -259,6 +259,42 @@ as_name() {
 	[ -z "$output" ]
 }
 
+@test "a device, a pipe or a descriptor that is named for output stays what it is" {
+	need unshare -m true
+	cd "$BATS_TEST_TMPDIR"
+	mkdir log .git
+	install -m 600 "$TOP"/tests/data/audit/sample/* log
+	chmod 700 log
+	echo old >kept
+	ln -s kept link2
+	# With a /dev of its own: root could have lost its /dev/null.
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy 'use OBSERVE' sh -c '
+		mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 &&
+		mknod -m 666 /dev/full c 1 7 && mknod -m 666 /dev/urandom c 1 9 &&
+		ln -s /proc/self/fd/1 /dev/stdout && mkfifo pipe && ln -s /dev/null link &&
+		"$1" policy export >whole || exit 99
+		for to in /dev/null link; do
+			"$1" policy export --output $to || exit 1
+			"$1" policy init --write $to && exit 2
+			"$1" drop --learn=$to -- true || exit 3
+			"$1" audit --dir log report --html $to || exit 4
+			[ -L link ] && [ -c /dev/null ] || exit 5
+		done
+		"$1" policy export --output /dev/full && exit 6
+		"$1" policy compile --output /dev/full && exit 7
+		"$1" policy export --output /dev/stdout | cmp - whole || exit 8
+		"$1" policy export --output /dev/stdout >file && cmp file whole || exit 9
+		"$1" audit --dir log report --html /dev/stdout | grep -q "<html" || exit 10
+		cat pipe >got & "$1" policy export --output pipe && wait && cmp got whole || exit 11
+		"$1" policy export --output . && exit 12
+		[ -c /dev/full ] && [ -L /dev/stdout ] && [ -p pipe ] || exit 13
+		# A file is replaced whole, as ever, and a link to one not followed.
+		"$1" policy export --output link2 && cmp link2 whole && grep -x old kept
+		' - "$WARDBOX"
+	[ "$status" -eq 0 ]
+}
+
 @test "what is not ready in a non-blocking pipe is waited for" {
 	cd "$BATS_TEST_TMPDIR"
 	"$WARDBOX" policy export >whole || [ -s whole ]
