@@ -57,6 +57,8 @@ static const struct row always[] = {
 	/* other processes' descriptors and memory */
 	{438 /* pidfd_getfd */, SECCOMP_ACT_EPERM},
 	{440 /* process_madvise */, SECCOMP_ACT_EPERM},
+	/* memory that no look at a process shows, and nobody swaps out */
+	{447 /* memfd_secret */, SECCOMP_ACT_ENOSYS},
 	/* the machine */
 	{__NR_init_module, SECCOMP_ACT_EPERM},
 	{__NR_delete_module, SECCOMP_ACT_EPERM},

@@ -262,6 +262,15 @@ gone() { # NUMBER: soon
 	works D --mem=64M -- attack_ memfd-fill 20
 }
 
+@test "memory that is in nobody's sum is not to be had" {
+	body() {
+		stops ENOSYS D --mem=60M -- attack_ sys 447 0
+		stops ENOSYS D -- attack_ sys 447 0
+		works D --mem=60M -- attack_ memfd-fill 1
+	}
+	each_user body
+}
+
 @test "processor time of all together" {
 	body() {
 		gives 137 D --cpu=0.4 -- sh -c "$BIN/attack spin & $BIN/attack spin"
