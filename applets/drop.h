@@ -86,6 +86,8 @@ const char *drop_interpreter(struct drop *o, const char *file);
 /* drop_learn.c: remembers what is used, and writes the grants for it. */
 void drop_learn_exec(struct drop *o, const char *exe);
 void drop_learn_file(struct drop *o, const struct execwatch_access *a);
+/* Before anything runs: can it be written? What is there stays until then. */
+int drop_learn_ready(struct drop *o, struct diag *d);
 int drop_learn_write(struct drop *o, struct diag *d);
 /* Adds the grants of a file that was so written. */
 int drop_grants_file(struct drop *o, const char *name, struct diag *d);

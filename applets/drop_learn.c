@@ -303,6 +303,25 @@ static const char *option_of(unsigned wants)
 				      "list";
 }
 
+int drop_learn_ready(struct drop *o, struct diag *d)
+{
+	autobuf struct buf old = BUF_INIT(1 << 24);
+	struct stat st;
+	int err = 0;
+
+	if (file_is_replaced(o->learn)) {
+		err = file_read(AT_FDCWD, o->learn, &old);
+		if (err == 0 || err == -ENOENT)
+			err = file_replace(AT_FDCWD, o->learn, old.data,
+				old.len, 0644, false);
+	} else if (stat(o->learn, &st) == 0) {
+		err = S_ISDIR(st.st_mode)	   ? -EISDIR :
+		      access(o->learn, W_OK) < 0 ? -errno :
+						     0;
+	}
+	return err < 0 ? diag_of(d, err, o->learn) : 0;
+}
+
 int drop_learn_write(struct drop *o, struct diag *d)
 {
 	struct drop_uses *u = &o->uses;

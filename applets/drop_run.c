@@ -24,7 +24,7 @@
 struct drop_job {
 	struct drop *o;
 	struct sandbox *s;
-	struct sigaction chld;
+	struct sigaction chld, pipe;
 	sigset_t old;
 	int signals; /* signalfd */
 	int status;  /* wait status */
@@ -53,6 +53,9 @@ static void block_signals(struct drop_job *job)
 	/* Where it is ignored there is no status to wait for. */
 	sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL},
 		&job->chld);
+	/* Who no longer reads what we tell must not end what runs. */
+	sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN},
+		&job->pipe);
 	job->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
@@ -344,6 +347,7 @@ static void child(void *ctx)
 	if (job->o->new_session && setsid() < 0)
 		sandbox_child_fail(job->s, SANDBOX_STEP_SETUP, -errno);
 	sigaction(SIGCHLD, &job->chld, NULL);
+	sigaction(SIGPIPE, &job->pipe, NULL);
 	sigprocmask(SIG_SETMASK, &job->old, NULL);
 	if (sandbox_apply(job->s) < 0)
 		_exit(EXIT_OURS);
@@ -423,13 +427,15 @@ int drop_supervise(struct drop *o, struct sandbox *s, char *const *argv)
 	s->watch.see = on_file;
 	s->watch.ctx = o;
 	o->sandbox = s;
-	if (drop_audit_start(o, s, argv, &d) < 0) {
+	block_signals(&job);
+	if ((IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn &&
+		    drop_learn_ready(o, &d) < 0) ||
+		drop_audit_start(o, s, argv, &d) < 0) {
 		sandbox_release(s);
 		cli_die_diag(EXIT_OURS, &d);
 	}
 	open_log(&job);
 	open_pumps(&job);
-	block_signals(&job);
 	if (o->die_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	pid = sandbox_spawn(s, child, &job, true);

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# drop --learn and --explain-denials: what fails by itself asks for nothing.
+# drop --learn and --explain-denials: what they say, and to whom.
 
 load ../lib/sandbox
 
@@ -50,4 +50,42 @@ teardown() { unplace; }
 	for c in 'mkdir d' 'mknod p p' 'ln -s x l' 'rm -f mine' 'ln mine l' 'mv mine l' 'mv mine said'; do
 		stops "may not write $W (" "$WARDBOX" drop --explain-denials -- sh -c "$c"
 	done
+}
+
+@test "--learn: a file that cannot be written is told before anything runs" {
+	for bad in "" /no/such/f "$W"; do
+		gives 125 "$WARDBOX" drop --learn="$bad" -- touch ran
+		[ ! -e ran ]
+	done
+	# what is no file is written to, not replaced, and so where a link leads
+	ln -s /proc/self/fd/1 link
+	"$WARDBOX" drop --learn link -- true >f
+	[ -L link ]
+	grep -q '^rox /.*/true$' f
+	"$WARDBOX" drop --learn link -- true | grep -q '^rox /.*/true$'
+	# a run that fails leaves what was there
+	echo old >f
+	gives 125 "$WARDBOX" drop --learn f --net=tcp:none -- true
+	gives 127 "$WARDBOX" drop --learn f -- no-such
+	[ "$(cat f)" = old ]
+}
+
+@test "who no longer reads what is told does not end the command" {
+	mkfifo unread
+	exec 8<>unread 9>unread 8<&-
+	for how in --json-status-fd=9 "--watch-exec --json-status-fd=9"; do
+		# shellcheck disable=SC2086
+		gives 3 D $how -- sh -c ': >ran; exit 3'
+		rm ran
+	done
+	code=0
+	D --watch-exec -- sh -c 'cat mine >ran; exit 3' 2>&9 || code=$?
+	[ $code = 3 ]
+	rm ran
+	# but what is not recorded does not run
+	gives 125 D --audit-fd=9 -- touch ran
+	[ ! -e ran ]
+	# and its own signal is its own
+	gives 141 D --no-strays -- sh -c 'kill -PIPE $$'
+	exec 9>&-
 }
