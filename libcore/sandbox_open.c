@@ -132,6 +132,9 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	};
 	path = NULL;
 	s->rule_count++;
+	/* A file would stand in its own place. */
+	if (g->access == SANDBOX_TMPFS && !r->dir)
+		return diag_errno(d, -ENOTDIR, "grant %s", g->path);
 	if (is_own_proc(r->path))
 		return diag_fail(d, -EINVAL,
 			"grant %s: that is the wrapper's own process\036"

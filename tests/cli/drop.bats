@@ -84,6 +84,11 @@ teardown() { unplace; }
 	mkdir t
 	works D --tmpfs="$W/t" -- sh -c 'echo x >t/x'
 	[ -z "$(ls t)" ]
+	# a file is not made an empty one
+	gives 125 D --tmpfs="$OUT/secret" -- sh -c "echo x >$OUT/secret"
+	[[ $out == *"Not a directory"* ]]
+	gives 125 D --ro="$OUT" --tmpfs="$OUT/secret" -- true
+	[ "$(cat "$OUT/secret")" = secret ]
 }
 
 @test "--net, --connect-tcp, --bind-tcp, --share-net" {
