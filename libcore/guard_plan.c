@@ -17,30 +17,6 @@ static const char *const system_programs[] = {
 	"/lib64", "/lib", "/bin", "/sbin", "/lib32", "/libx32",
 };
 enum { LOADERS = 3, LOADERS_END = 5 };
-/* As musl's loader calls the machine in the name of its configuration. */
-#if defined(__aarch64__)
-#define MUSL_PATH "/etc/ld-musl-aarch64.path"
-#elif defined(__arm__)
-#define MUSL_PATH "/etc/ld-musl-armhf.path"
-#elif defined(__riscv)
-#define MUSL_PATH "/etc/ld-musl-riscv64.path"
-#else
-#define MUSL_PATH "/etc/ld-musl-x86_64.path"
-#endif
-/* Of /etc nothing that is a secret for a command run by root; anybody else is
- * kept from secrets by their modes. */
-static const char *const system_files[] = {
-	"/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-	MUSL_PATH, "/etc/localtime", "/etc/timezone",
-	"/etc/nsswitch.conf", "/etc/passwd", "/etc/group", "/etc/hosts",
-	"/etc/host.conf", "/etc/resolv.conf", "/etc/services",
-	"/etc/protocols", "/etc/gai.conf", "/etc/ssl/certs",
-	"/etc/ssl/openssl.cnf", "/etc/ssl/cert.pem", "/etc/alternatives",
-	"/etc/terminfo", "/etc/inputrc", "/etc/profile", "/etc/profile.d",
-	"/etc/bash.bashrc", "/etc/os-release", "/etc/debian_version",
-	"/etc/alpine-release", "/etc/shells", "/etc/gitconfig", "/etc/mime.types",
-	"/etc/magic", "/etc/java", "/etc/perl", "/etc/python3", "/etc/npmrc",
-};
 static const char *const system_facts[] = {"/proc", "/sys/devices/system"};
 /* What sandbox_grant_devices() grants. */
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
@@ -133,9 +109,9 @@ static int grant_system(struct guard *g)
 
 	if (!err && g->uid)
 		err = grant_list(g, etc, 1, SANDBOX_RO, "system files");
+	/* Who is not root is kept from secrets by their modes. */
 	if (!err && !g->uid)
-		err = grant_list(g, system_files, ARRAY_SIZE(system_files),
-			SANDBOX_RO, "system files");
+		err = sandbox_grant_etc(&g->plan, "system files");
 	if (!err)
 		err = grant_list(g, system_facts, ARRAY_SIZE(system_facts),
 			SANDBOX_RO, "system facts");

@@ -120,6 +120,48 @@ int sandbox_grant_devices(struct sandbox_plan *plan, size_t most)
 	return err;
 }
 
+/* As musl's loader calls the machine in the name of its configuration. */
+#if defined(__aarch64__)
+#define MUSL_PATH "/etc/ld-musl-aarch64.path"
+#elif defined(__arm__)
+#define MUSL_PATH "/etc/ld-musl-armhf.path"
+#elif defined(__riscv)
+#define MUSL_PATH "/etc/ld-musl-riscv64.path"
+#else
+#define MUSL_PATH "/etc/ld-musl-x86_64.path"
+#endif
+/* Of /etc what everybody needs and nobody hides: no shadow, no keys of hosts, no
+ * passwords of services. Without its java.security no Java starts; pki is what
+ * Red Hat has behind ssl. */
+static const char etc[] =
+	MUSL_PATH "\0"
+	"/etc/alpine-release\0/etc/alternatives\0/etc/bash.bashrc\0"
+	"/etc/ca-certificates\0/etc/ca-certificates.conf\0"
+	"/etc/crypto-policies\0/etc/debian_version\0/etc/default/locale\0"
+	"/etc/fonts\0/etc/gai.conf\0/etc/gitconfig\0/etc/group\0"
+	"/etc/host.conf\0/etc/hostname\0/etc/hosts\0/etc/inputrc\0/etc/java\0"
+	"/etc/java-11-openjdk\0/etc/java-17-openjdk\0/etc/java-21-openjdk\0"
+	"/etc/java-25-openjdk\0/etc/java-8-openjdk\0/etc/ld.so.cache\0"
+	"/etc/ld.so.conf\0/etc/ld.so.conf.d\0/etc/locale.alias\0"
+	"/etc/locale.conf\0/etc/localtime\0/etc/login.defs\0/etc/lsb-release\0"
+	"/etc/machine-id\0/etc/magic\0/etc/magic.mime\0/etc/manpath.config\0"
+	"/etc/mime.types\0/etc/networks\0/etc/npmrc\0/etc/nsswitch.conf\0"
+	"/etc/os-release\0/etc/passwd\0/etc/perl\0/etc/pip.conf\0"
+	"/etc/pki/ca-trust\0/etc/pki/tls/certs\0/etc/profile\0/etc/profile.d\0"
+	"/etc/protocols\0/etc/python3\0/etc/resolv.conf\0/etc/rpc\0"
+	"/etc/services\0/etc/shells\0/etc/ssl/cert.pem\0/etc/ssl/certs\0"
+	"/etc/ssl/openssl.cnf\0/etc/terminfo\0/etc/timezone\0/etc/vim\0"
+	"/etc/xdg\0";
+
+int sandbox_grant_etc(struct sandbox_plan *plan, const char *why)
+{
+	int err = 0;
+
+	for (const char *at = etc; *at && !err; at = str_nth(at, 1))
+		err = sandbox_grant(plan, at, SANDBOX_READ, true, why);
+	return err;
+}
+
 int sandbox_grant_open(struct sandbox_plan *plan, int fd, const char *name)
 {
 	static const unsigned modes[] = {SANDBOX_READ, SANDBOX_WRITE,

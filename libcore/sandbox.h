@@ -116,6 +116,8 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 /* The first of the devices that every program expects: null, tty, zero, full,
  * random, urandom; read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan, size_t most);
+/* What programs read of /etc by themselves, as far as it is no secret of root's. */
+int sandbox_grant_etc(struct sandbox_plan *plan, const char *why);
 /* What a descriptor is open on, where that is a file or a terminal: by its name
  * /dev/stdin or /dev/fd/N the command may do what it may do by the descriptor.
  * name is that in /proc/self/fd. Compile it while it is what it is now. */

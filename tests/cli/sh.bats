@@ -69,6 +69,23 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ "$output" = "$long" ]
 }
 
+@test "what programs read of /etc by themselves root's may, too, and no secret" {
+	local etc=$BATS_TEST_TMPDIR/ns/etc dir
+	for dir in java-17-openjdk/security pki/ca-trust crypto-policies ssl/private; do
+		mkdir -p "$etc/$dir"
+		echo "of $dir" >"$etc/$dir/x"
+	done
+	printf '#!/bin/sh\ncat "/etc/$1/x"\n' >reads
+	chmod +x reads
+	for dir in java-17-openjdk/security pki/ca-trust crypto-policies; do
+		run g FULL-AUTO -c "./reads $dir"
+		[ "$output" = "of $dir" ]
+	done
+	run g FULL-AUTO -c './reads ssl/private'
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"Permission denied"* ]]
+}
+
 @test "what root lets a line name of /usr it reads, and no program writes it" {
 	run g 'FULL-AUTO
 path r /usr/share
