@@ -56,15 +56,19 @@ static bool holds_the_system(const char *root)
 	return false;
 }
 
-/* Then its own temporary files are all that it may touch. */
-static int jail_in_tmp(struct guard *g)
+/* Then its own temporary files are all that it may touch. Who only observes
+ * needs no place for them, and takes all else for what lies outside. */
+static int jail_in_tmp(struct guard *g, struct diag *d)
 {
 	int err = guard_find_tmp(g);
 
-	if (err)
-		return err;
-	g->root = g->tmp;
-	return g->tmp[0] ? 0 : -ENOENT;
+	g->root = g->tmp[0] ? g->tmp : "/dev/null";
+	if (g->tmp[0] || g->r->profile == POLICY_OBSERVE)
+		return 0;
+	return diag_fail(d, err ? err : -ENOENT,
+		"%s is no project, and there is no place for temporary files"
+		"\036'install -d -o 0 -m 1777 /tmp/wardbox', by root, makes one",
+		g->cwd);
 }
 
 static int find_project(struct guard *g, struct diag *d)
@@ -76,7 +80,7 @@ static int find_project(struct guard *g, struct diag *d)
 	if (!err)
 		err = guard_keep(g, &g->root, path);
 	if (!err && !g->guarded && holds_the_system(g->root))
-		err = jail_in_tmp(g);
+		return jail_in_tmp(g, d);
 	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
 		   : 0;
 }

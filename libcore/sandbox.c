@@ -145,7 +145,7 @@ static const char etc[] =
 	"/etc/ld.so.conf\0/etc/ld.so.conf.d\0/etc/locale.alias\0"
 	"/etc/locale.conf\0/etc/localtime\0/etc/login.defs\0/etc/lsb-release\0"
 	"/etc/machine-id\0/etc/magic\0/etc/magic.mime\0/etc/manpath.config\0"
-	"/etc/mime.types\0/etc/networks\0/etc/npmrc\0/etc/nsswitch.conf\0"
+	"/etc/mime.types\0/etc/nanorc\0/etc/networks\0/etc/npmrc\0/etc/nsswitch.conf\0"
 	"/etc/os-release\0/etc/passwd\0/etc/perl\0/etc/pip.conf\0"
 	"/etc/pki/ca-trust\0/etc/pki/tls/certs\0/etc/profile\0/etc/profile.d\0"
 	"/etc/protocols\0/etc/python3\0/etc/resolv.conf\0/etc/rpc\0"

@@ -296,6 +296,31 @@ b" ]
 user.state" ]
 }
 
+@test "who has no place for a state is observed all the same, and else told why not" {
+	need unshare -m true
+	local profile
+	for profile in OBSERVE FULL-AUTO; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		run in_policy "use $profile" bash -c '
+			as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
+			mount --bind "${1%/*}" /mnt && cd / && unset WARDBOX_SESSION_ID &&
+			mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
+			install -d -m 755 -o 1000 /tmp/wardbox && install -d -m 755 -o 1001 /tmp/p /tmp/p/.git && export HOME=/tmp/p
+			as 1001 /mnt/wardbox sh -c "echo in \$PWD"; echo $?
+			cd /tmp/p && as 1001 /mnt/wardbox sh -c "echo in \$PWD"
+			cd / && as 1000 env HOME=/tmp/wardbox /mnt/wardbox sh -c "echo in \$PWD"' - "$WARDBOX"
+		echo "$output"
+		[ "${lines[-2]} ${lines[-1]}" = "in /tmp/p in /" ]
+		if [ "$profile" = OBSERVE ]; then
+			[ "${lines[0]} ${lines[1]}" = "in / 0" ]
+		else
+			[[ "${lines[0]}" == *"/ is no project"*"no place for temporary files"* ]]
+			[[ "${lines[1]}" == *"by root, makes one"* ]]
+			[ "${lines[2]}" = 125 ]
+		fi
+	done
+}
+
 @test "a state base in a project is its user's, also below /tmp" {
 	need unshare -m true
 	# shellcheck disable=SC2016 # expanded by the inner shell
