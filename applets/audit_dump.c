@@ -457,12 +457,14 @@ void audit_watched(int watch)
 		continue;
 }
 
-/* Returns when something happened. */
+/* Returns when something happened, or may have: of a directory that is open the
+ * kernel does not say that it was deleted. */
 static void await(int watch)
 {
+	enum { LOOK_MS = 5000 };
 	struct pollfd wait = {.fd = watch, .events = POLLIN};
 
-	while (poll(&wait, 1, -1) < 0)
+	while (poll(&wait, 1, LOOK_MS) < 0)
 		if (errno != EINTR)
 			audit_die("poll", errno);
 	audit_watched(watch);
@@ -477,6 +479,7 @@ int audit_run_follow(void *into, int argc, char **argv)
 	autofd int watch = audit_watch(dir);
 	struct dump p = {0};
 	struct diag d = {0};
+	int more;
 
 	(void)argc;
 	(void)argv;
@@ -499,7 +502,10 @@ int audit_run_follow(void *into, int argc, char **argv)
 	for (;;) {
 		drain(&reader, &p, &f, &d);
 		await(watch);
-		if (audit_reader_more(&reader, &d) < 0)
+		more = audit_reader_more(&reader, &d);
+		if (more < 0)
 			audit_fail(&d);
+		if (more == AUDIT_ANEW)
+			cli_warn("the log was deleted: another one begins");
 	}
 }

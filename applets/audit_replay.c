@@ -296,10 +296,13 @@ static void gather_new(struct replay *p, struct audit_reader *reader)
 	struct audit_damage damage;
 	struct audit_record r;
 	struct diag d = {0};
-	int got;
+	int got, more;
 
-	if (audit_reader_more(reader, &d) < 0)
+	more = audit_reader_more(reader, &d);
+	if (more < 0)
 		audit_fail(&d);
+	if (more == AUDIT_ANEW)
+		cli_die(EXIT_FOUND, "the log was deleted");
 	while ((got = audit_next(reader, &r, &damage, &d)) != AUDIT_GOT_END) {
 		if (got < 0)
 			audit_fail(&d);

@@ -301,11 +301,14 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 int audit_reader_more(struct audit_reader *r, struct diag *d)
 {
 	uint64_t *firsts = NULL;
+	struct stat st;
 	int n;
 
 	r->eof = false;
 	if (r->fds)
-		return 1;
+		return AUDIT_MORE;
+	if (fstat(r->dirfd, &st) || !st.st_nlink)
+		return diag_fail(d, -ENOENT, "audit log: it was deleted");
 	n = audit_segments(r->dirfd, &firsts, d);
 	if (n < 0)
 		return n;
@@ -315,5 +318,15 @@ int audit_reader_more(struct audit_reader *r, struct diag *d)
 	for (r->at = 0; r->at < r->count; r->at++)
 		if (r->fd < 0 || firsts[r->at] > r->segment)
 			break;
-	return 1;
+	if (r->fd < 0)
+		return AUDIT_MORE;
+	/* A writer may have cut off what begins here and is no record. */
+	r->window.len = r->pos;
+	if (lseek(r->fd, (off_t)(r->offset + r->pos), SEEK_SET) < 0 ||
+		fstat(r->fd, &st))
+		return diag_errno(d, -errno, "audit log: cannot read it");
+	if (st.st_nlink || r->at < r->count || !n)
+		return AUDIT_MORE;
+	r->at = 0;
+	return AUDIT_ANEW;
 }

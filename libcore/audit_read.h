@@ -127,8 +127,10 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 	struct audit_damage *damage, struct diag *d);
 
 /* Goes on after AUDIT_GOT_END, for a log that grows; set patient before the
- * first audit_next. Segments that came since are taken up. 1 when there may be
- * more, or -errno. */
+ * first audit_next. Segments that came since are taken up, and what was cut off
+ * and written anew. AUDIT_ANEW: the log was deleted, what comes is of another.
+ * -ENOENT: so was its directory; or -errno. */
+enum audit_more { AUDIT_MORE = 1, AUDIT_ANEW };
 int audit_reader_more(struct audit_reader *r, struct diag *d);
 
 #endif

@@ -111,6 +111,39 @@ awaited() { # FILE TEXT
 	[ "$status" -eq 2 ]
 }
 
+@test "follow goes on with the log that begins where one was deleted" {
+	mkdir -m 700 own
+	"$WARDBOX" audit -D own init 2>/dev/null
+	timeout 20 "$WARDBOX" audit -D own follow -a -o json >out 2>err &
+	awaited out '"seq":0'
+	"$WARDBOX" audit -D own rotate
+	awaited out '"seq":2'
+	rm own/*
+	"$WARDBOX" audit -D own init 2>/dev/null
+	awaited err 'the log was deleted: another one begins'
+	id=$("$WARDBOX" audit -D own -a -o json -n 1 | jq -r .log_id)
+	awaited out "$id"
+	# Without its directory there is nothing to wait for.
+	rm -r own
+	wait $! || status=$?
+	[ "$status" -eq 2 ]
+	grep -q 'it was deleted' err
+}
+
+@test "follow takes up what is written where a torn record was cut off" {
+	mkdir -m 700 own
+	"$WARDBOX" audit -D own init 2>/dev/null
+	timeout 20 "$WARDBOX" audit -D own follow -a -o json >out 2>err &
+	awaited out '"seq":0'
+	printf '\x83\x44\x01\x02\x03\x04\x59\x03\xe8half' >>own/0000000000000000.aud
+	sleep 0.2
+	"$WARDBOX" audit -D own rotate
+	awaited out '"type":"recover","seq":1'
+	awaited out '"type":"header","seq":3'
+	kill $!
+	[ ! -s err ]
+}
+
 @test "follow waits for a log that is yet to begin" {
 	mkdir -m 700 new
 	"$WARDBOX" audit -D new follow -a >out 2>&1 3>&- &
