@@ -165,14 +165,34 @@ static enum shell_resolve resolve(struct shell_walk *w,
 	return shell_is_builtin(*name) ? SHELL_IS_BUILTIN : SHELL_IS_PROGRAM;
 }
 
+/* NAME+=…, NAME[…]=… */
+static bool is_assignment(struct shell_str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && chr_name(s.p[n]))
+		n++;
+	return n && n + 1 < s.n && memchr(s.p + n, '=', s.n - n) &&
+	       (s.p[n] == '[' || s.p[n] == SHELL_REL ||
+		       (s.p[n] == '+' && s.p[n + 1] == '='));
+}
+
 /* m[k]=v where that is no assignment, but a pattern for a command's name: what
- * it may match has the '=' in it, as no program's name in PATH has. */
+ * it may match has the '=' in it, as no program's name in PATH has. Where the
+ * value is not known there may be a slash in it, but nobody has a directory
+ * "m[k]=…"; text of which nothing is known is a word behind it. */
 static bool no_program(const struct shell_walk *w, const struct shell_val *v)
 {
-	for (unsigned i = 0; i < v->n; i++)
-		if (!shell_str_has(v->alts[i], "=") ||
-			shell_str_has(v->alts[i], "/\2"))
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str s = v->alts[i];
+
+		if (shell_str_unknown(s, false)
+				? !is_assignment(s) &&
+					  !(i && v->many && s.n == 1)
+				: !shell_str_has(s, "=") ||
+					  shell_str_has(s, "/"))
 			return false;
+	}
 	return w->second;
 }
 
