@@ -47,6 +47,9 @@ enum judge_list {
 /* One word of one reading: a text that may hold SHELL_REL and SHELL_ANY. */
 struct arg {
 	const char *s; /* ended by NUL */
+	/* The text that s was made of where SHELL_NUM is in it, for what reads
+	 * it as code. */
+	struct shell_str numbered;
 	bool many;     /* any number of these */
 	bool unknown;  /* holds SHELL_ANY */
 	bool rel;      /* holds SHELL_REL */

@@ -6,6 +6,17 @@
 #include "policy_judge.h"
 #include "str.h"
 
+/* Is s still that text, but for its numbers? */
+static bool is_whole(struct shell_str text, const char *s)
+{
+	size_t i = 0;
+
+	while (i < text.n && (s[i] == text.p[i] || (s[i] == SHELL_REL &&
+							   text.p[i] == SHELL_NUM)))
+		i++;
+	return i && i == text.n && !s[i];
+}
+
 static void to_val(struct judge *j, const struct arg *a, struct shell_val *v)
 {
 	struct shell_str *s = arena_new(j->arena, struct shell_str);
@@ -14,6 +25,8 @@ static void to_val(struct judge *j, const struct arg *a, struct shell_val *v)
 	if (!s)
 		return;
 	*s = (struct shell_str){a->s, strlen(a->s)};
+	if (is_whole(a->numbered, a->s))
+		*s = a->numbered;
 	if (a->rel)
 		v->kind = SHELL_BOUNDED;
 	if (a->unknown)

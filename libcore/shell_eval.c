@@ -169,7 +169,7 @@ static const struct shell_val *begins(
 	return out;
 }
 
-/* $(pwd) has a known value, $(echo x) a beginning. */
+/* $(pwd) has a known value, $(jobs -p) numbers, $(echo x) a beginning. */
 static const struct shell_val *output_of(
 	struct shell_walk *w, const struct shell_list *body)
 {
@@ -187,6 +187,10 @@ static const struct shell_val *output_of(
 		return &shell_val_any;
 	if (!word->next)
 		return shell_str_is(name, "pwd") ? w->st->cwd : &shell_val_any;
+	if (shell_str_is(name, "jobs") && !word->next->next &&
+		shell_str_in(shell_word_text(w->a, word->next),
+			" -p -rp -pr "))
+		return &shell_val_guess;
 	/* echo -n x, printf '%s\n' x */
 	do {
 		word = word->next;

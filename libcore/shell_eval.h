@@ -118,6 +118,7 @@ struct shell_walk {
 	unsigned tested; /* conditions around: set -e does nothing in them */
 	bool collect; /* only the names that change are of interest */
 	bool second;  /* in a reading that is not the first of its text */
+	bool nullglob; /* a pattern that fits nothing may be no word: shopt -s */
 	bool differs; /* a builtin was called that not all shells have */
 	const struct shell_source *source;
 	struct shell_state *st;      /* the state at hand */
@@ -154,6 +155,7 @@ struct shell_walk {
 };
 
 extern const struct shell_val shell_val_any, shell_val_rel, shell_val_num,
+	shell_val_guess, /* numbers, or none, with blanks: shell_havoc */
 	shell_val_empty;
 
 const struct shell_val *shell_val_str(struct shell_walk *w, struct shell_str s);
@@ -168,6 +170,14 @@ bool shell_val_within(struct shell_walk *w, const struct shell_val *a,
 /* One of what may be many. */
 const struct shell_val *shell_val_one(
 	struct shell_walk *w, const struct shell_val *v);
+/* Digits, numbers and blanks alone: where they are, and how many, tells nobody
+ * anything. NULL is nothing at all. */
+bool shell_val_numbers(const struct shell_val *v);
+/* An argument, whatever it is: it is not none. */
+static inline bool shell_val_stays(const struct shell_val *v)
+{
+	return !v->many && !v->vanishes;
+}
 /* What vanishes when it is empty, as any number of arguments that are not. */
 struct shell_val shell_val_present(
 	struct shell_walk *w, const struct shell_val *v);
@@ -214,7 +224,8 @@ void shell_var_join(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from, const struct shell_var *name);
 void shell_func_join(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from);
-/* After a dry run of a loop: all that changed since `before` is unknown. */
+/* After a dry run of a loop: all that changed since `before` is unknown, but
+ * that numbers stay some. */
 void shell_havoc(struct shell_walk *w, struct shell_state *st,
 	const struct shell_state *before, const struct shell_state *after);
 /* After a round that began with *head: a name that was not as *head says when it

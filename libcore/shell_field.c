@@ -163,7 +163,7 @@ static void add_alt(struct shell_field *f, struct shell_val *v,
 
 void shell_field_finish(struct shell_field *f)
 {
-	unsigned room = 3 * f->n + 1;
+	unsigned room = 3 * f->n + 2;
 	struct shell_str *alts;
 	struct shell_val *v;
 
@@ -182,6 +182,10 @@ void shell_field_finish(struct shell_field *f)
 		add_alt(f, v, alts, f->alts[i]);
 	for (unsigned i = 0; i < f->n && f->vanishes && !f->quoted; i++)
 		v->vanishes |= !f->alts[i].n;
+	if (f->w->nullglob && v->glob) {
+		alts[v->n++] = (struct shell_str){"", 0};
+		v->vanishes = true;
+	}
 	if (f->tainted)
 		alts[v->n++] = shell_val_any.alts[0];
 	if (v->n > SHELL_MAX_ALTS) {
@@ -293,8 +297,10 @@ static bool next_field(struct shell_str s, size_t *at, struct shell_str *field)
 	return *at > from;
 }
 
-/* An argument that is any of the fields of the alternatives with blanks. */
-static void add_fields(struct shell_field *f, const struct shell_val *v)
+/* An argument that is any of the fields of the alternatives with blanks; all:
+ * also of those without. */
+static void add_fields(
+	struct shell_field *f, const struct shell_val *v, bool all)
 {
 	const struct shell_val *out = NULL, *one;
 	struct shell_val *slot;
@@ -306,7 +312,7 @@ static void add_fields(struct shell_field *f, const struct shell_val *v)
 		if (!can_split(s) || shell_has_pattern(s))
 			continue;
 		while (next_field(s, &at, &field)) {
-			if (field.n == s.n)
+			if (field.n == s.n && !all)
 				continue;
 			one = shell_val_str(f->w, field);
 			out = out ? shell_val_union(f->w, out, one) : one;
@@ -366,10 +372,14 @@ static void add_unquoted(struct shell_field *f, const struct shell_val *v)
 		shell_field_product(f, v);
 		return;
 	}
+	if (!f->mixed && !f->active && shell_val_numbers(v)) {
+		add_fields(f, v, true);
+		return;
+	}
 	/* Any number of fields, of which the first begins here. */
 	f->active = f->many = f->tainted = true;
 	shell_field_product(f, v);
-	add_fields(f, v);
+	add_fields(f, v, false);
 }
 
 void shell_field_value(

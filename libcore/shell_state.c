@@ -305,7 +305,10 @@ static void forget(struct shell_walk *w, struct shell_state *st,
 
 	if (!own)
 		return;
-	own->value = &shell_val_any;
+	own->value = shell_val_numbers(had->value) &&
+				     shell_val_numbers(now->value)
+			     ? &shell_val_guess
+			     : &shell_val_any;
 	own->elems = NULL;
 	own->maybe_unset = had->maybe_unset || !had->value ||
 			   now->maybe_unset || !now->value;

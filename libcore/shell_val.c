@@ -19,6 +19,9 @@ const struct shell_val shell_val_rel = {
 	.kind = SHELL_BOUNDED, .n = 1, .alts = rel_text};
 const struct shell_val shell_val_num = {
 	.kind = SHELL_BOUNDED, .n = 1, .alts = num_text};
+static const struct shell_str guess_text[] = {{"", 0}, {"\6", 1}};
+const struct shell_val shell_val_guess = {
+	.kind = SHELL_BOUNDED, .n = 2, .alts = guess_text};
 const struct shell_val shell_val_empty = {
 	.kind = SHELL_CONST, .n = 1, .alts = empty_text};
 
@@ -109,6 +112,15 @@ bool shell_str_runs(struct shell_str s, bool any)
 bool shell_str_may_run(struct shell_str s)
 {
 	return shell_str_has(s, "$`\2");
+}
+
+bool shell_val_numbers(const struct shell_val *v)
+{
+	for (unsigned i = 0; v && i < v->n; i++)
+		for (size_t k = 0; k < v->alts[i].n; k++)
+			if (!strchr("0123456789 \t\n\6", v->alts[i].p[k]))
+				return false;
+	return true;
 }
 
 struct shell_str shell_val_prefix(struct shell_str alt)
@@ -212,6 +224,10 @@ bool shell_val_within(struct shell_walk *w, const struct shell_val *a,
 	if ((a->many && !b->many) || (a->vanishes && !b->vanishes) ||
 		(a->glob && !b->glob))
 		return false;
+	/* Of numbers one that is not known stands for any. */
+	if (b->kind == SHELL_BOUNDED && shell_val_numbers(a) &&
+		shell_val_numbers(b))
+		return true;
 	for (unsigned i = 0; i < a->n; i++) {
 		unsigned k = 0;
 

@@ -65,7 +65,7 @@ static void assign_array(struct shell_walk *w, const struct shell_assign *a,
 			known &= !(s.n && s.p[0] == '[');
 		}
 	}
-	if (!known)
+	if (!known && !shell_val_numbers(any))
 		any = &shell_val_any;
 	shell_assign_var(w, a->name, any, false, a->span);
 	v = shell_var_own(w, a->name);
