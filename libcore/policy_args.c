@@ -328,7 +328,7 @@ static void operand(struct scan *s, const struct arg *a, bool doubtful)
 	/* What a shell is told behind its script is the script's; a word that
 	 * is not known may be nothing at all, and an option follow. */
 	if ((s->style & IMG_S_STOP && !(s->style & IMG_S_WRAPPER)) ||
-		(s->style & IMG_S_SHELL && !a->unknown))
+		(s->style & IMG_S_SHELL && !a->unknown && !a->many))
 		s->no_options = true;
 	if (find(s, IMG_I_ASSIGN, NULL).kind) {
 		if (str_eq(a->s, "-"))

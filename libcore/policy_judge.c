@@ -88,6 +88,10 @@ static void script(struct judge_cmd *k, struct parsed *o)
 	if (is_pipe(file->s))
 		judge_raise(k, POLICY_DENY, "stdin",
 			"a shell reads code from a pipe");
+	/* What may be no word at all leaves it to the next. */
+	while (file->many && !file->glob &&
+		file + 1 < o->operand + o->operands)
+		file++;
 	if (file->unknown)
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the script is not known before it runs");
@@ -299,6 +303,10 @@ void args_judge(struct scan *s)
 		inner(s);
 	else if (out->query && s->style & IMG_S_WRAPPER)
 		out->wrapper = true;
+	else if (out->unresolved && s->style & IMG_S_WRAPPER)
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
+			"what %s runs is not known before it runs",
+			s->argv[0].s);
 	k->cwd = s->from;
 }
 

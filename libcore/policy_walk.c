@@ -27,25 +27,47 @@ static int enough(struct judge *j)
 					 j->worst.would == POLICY_DENY);
 }
 
-/* Reading number n of the words; *argc: how many are left of them. rough: what
- * may vanish is there, perhaps. */
+/* How many things word i may be. rough: what may vanish is there, perhaps. Any
+ * number of words may be none, which moves those behind them. */
+static unsigned choices(const struct shell_cmd *cmd, size_t i, bool rough)
+{
+	const struct shell_val *v = &cmd->argv[i];
+
+	if (rough && v->vanishes && v->n == 2)
+		return 1;
+	return v->n + (!rough && i && v->many && !v->glob && i + 1 < cmd->argc);
+}
+
+static size_t readings(const struct shell_cmd *cmd, bool rough)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < cmd->argc && n <= JUDGE_COMBOS; i++)
+		n *= choices(cmd, i, rough);
+	return n;
+}
+
+/* Reading number n of the words, the one behind the last without any that may be
+ * none; *argc: how many are left of them. */
 static const struct arg *reading(struct judge *j, const struct shell_cmd *cmd,
 	size_t n, bool rough, size_t *argc)
 {
+	bool last = rough && n == readings(cmd, rough);
 	struct arg *argv =
 		arena_zalloc(j->arena, (cmd->argc + 1) * sizeof(*argv));
 
 	*argc = 0;
 	for (size_t i = 0; argv && i < cmd->argc; i++) {
 		const struct shell_val *v = &cmd->argv[i];
-		const struct shell_str *alt = &v->alts[n % v->n];
-		bool may = rough && v->vanishes && v->n == 2;
+		size_t of = choices(cmd, i, rough), which = n % of;
+		bool may = of < v->n;
+		const struct shell_str *alt;
 		struct arg *a = &argv[*argc];
 
-		if (may)
-			alt = &v->alts[!v->alts[0].n];
-		else
-			n /= v->n;
+		n /= of;
+		if (which == v->n || (last && i && v->many && !v->glob))
+			continue;
+		alt = may ? &v->alts[!v->alts[0].n] : &v->alts[which];
 		if (v->vanishes && !alt->n)
 			continue;
 		*a = judge_arg(j, alt->p, alt->n);
@@ -54,19 +76,6 @@ static const struct arg *reading(struct judge *j, const struct shell_cmd *cmd,
 		++*argc;
 	}
 	return argv;
-}
-
-static size_t readings(const struct shell_cmd *cmd, bool rough)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < cmd->argc && n <= JUDGE_COMBOS; i++) {
-		const struct shell_val *v = &cmd->argv[i];
-
-		if (!(rough && v->vanishes && v->n == 2))
-			n *= v->n;
-	}
-	return n;
 }
 
 static int on_command(
@@ -93,7 +102,7 @@ static int on_command(
 	if (combos > JUDGE_COMBOS)
 		judge_raise(&k, POLICY_DENY, "limit",
 			"the command has more than %d readings", JUDGE_COMBOS);
-	for (size_t n = 0; n < combos && combos <= JUDGE_COMBOS; n++) {
+	for (size_t n = 0; n < combos + rough && combos <= JUDGE_COMBOS; n++) {
 		const struct arg *argv = reading(j, cmd, n, rough, &argc);
 
 		if (j->arena->failed)

@@ -7,6 +7,19 @@
 
 #include "str.h"
 
+/* May the word be an option? Of numbers and what is empty none is. */
+static bool may_be_option(const struct shell_val *v)
+{
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str s = v->alts[i], head = shell_val_prefix(s);
+
+		if (s.n && s.p[0] != SHELL_NUM &&
+			(!head.n || head.p[0] == '-'))
+			return true;
+	}
+	return false;
+}
+
 bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with)
 {
 	for (; c->at < c->n; c->at++) {
@@ -14,20 +27,16 @@ bool shell_options(struct shell_walk *w, struct shell_call *c, const char *with)
 		const struct shell_str *s = shell_val_text(v);
 		const char *takes;
 
-		if (!s) {
-			/* Text that may begin with '-' may be any option. */
-			for (unsigned i = 0; i < v->n; i++) {
-				struct shell_str head =
-					shell_val_prefix(v->alts[i]);
-
-				if (!v->alts[i].n ||
-					v->alts[i].p[0] == SHELL_NUM)
-					continue;
-				if (v->many || !head.n || head.p[0] == '-')
-					return false;
-			}
-			return true;
+		/* Text that may begin with '-' may be any option, and so may
+		 * what follows a word that may be none. */
+		for (size_t i = c->at; !s && i < c->n; i++) {
+			if (may_be_option(&c->v[i]))
+				return false;
+			if (shell_val_stays(&c->v[i]))
+				break;
 		}
+		if (!s)
+			return true;
 		if (s->n < 2 || (s->p[0] != '-' && s->p[0] != '+'))
 			return true;
 		if (shell_str_is(*s, "--")) {
@@ -80,11 +89,15 @@ static void do_let(struct shell_walk *w, struct shell_call *c)
 
 static void do_printf(struct shell_walk *w, struct shell_call *c)
 {
-	if (c->at + 1 >= c->n)
+	/* One word alone is no name and a format, though it be -vNAME. */
+	if (c->at + 1 >= c->n && !(c->at < c->n && c->v[c->at].many))
 		return;
 	/* What is not known may be -v. */
-	if (!shell_options(w, c, "v") && !c->opt['v'])
-		c->opt['v'] = &c->v[c->at + 1];
+	if (!shell_options(w, c, "v") && !c->opt['v']) {
+		while (c->at + 1 < c->n && !shell_val_stays(&c->v[c->at]))
+			c->at++;
+		c->opt['v'] = &c->v[c->at + (c->at + 1 < c->n)];
+	}
 	if (!c->opt['v'])
 		return;
 	shell_set_names(w, c, c->opt['v'], &shell_val_any, false);

@@ -139,5 +139,6 @@ void shell_builtin_shopt(struct shell_walk *w, struct shell_call *c)
 		if (!s || !shell_str_in(*s, harmless))
 			shell_risk(w, SHELL_RISK_OPTION, c->v[c->at].alts[0],
 				c->span);
+		w->nullglob |= s && shell_str_is(*s, "nullglob");
 	}
 }

@@ -267,8 +267,12 @@ static void getopts_names(struct shell_walk *w, struct shell_call *c)
 {
 	set_default(w, c, SHELL_STR("OPTARG"), &shell_val_any);
 	set_default(w, c, SHELL_STR("OPTIND"), &shell_val_num);
-	if (c->at + 1 < c->n)
-		shell_set_names(w, c, &c->v[c->at + 1], &shell_val_any, false);
+	/* The second, or what stands for it where one before is none. */
+	for (size_t i = c->at + 1; i < c->n; i++) {
+		shell_set_names(w, c, &c->v[i], &shell_val_any, false);
+		if (shell_val_stays(&c->v[i - 1]))
+			return;
+	}
 }
 
 static void mapfile_names(struct shell_walk *w, struct shell_call *c)
@@ -301,6 +305,9 @@ void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 		with = "adipnNtu";
 	else if (first != 'w')
 		with = "dnOsuCc";
+	/* wait -p is bash's. */
+	if (first == 'w' && (w->dialect == SHELL_POSIX || w->dialect == SHELL_ASH))
+		return;
 	if (!shell_options(w, c, with))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
 	if (shell_str_is(*c->name, "read"))
@@ -389,6 +396,13 @@ void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 		dir = shell_param_value(w, SHELL_STR("OLDPWD")).v;
 	else
 		dir = &c->v[c->at];
+	/* What may be no word at all leaves the place to the next that is no
+	 * option. */
+	for (size_t i = c->at; i + 1 < c->n && (!shell_val_stays(&c->v[i]) ||
+			       (i > c->at && c->v[i].alts[0].n &&
+				       c->v[i].alts[0].p[0] == '-'));
+		i++)
+		dir = shell_val_union(w, dir, &c->v[i + 1]);
 	/* pushd alone, -n, +1: the stack is turned. */
 	if (pushes && (c->n != 2 || !c->v[1].alts[0].n ||
 			      strchr("+-", c->v[1].alts[0].p[0])))

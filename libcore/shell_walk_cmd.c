@@ -85,8 +85,20 @@ static void report_command(struct shell_walk *w, const struct shell_node *node,
 	w->cmd = outer;
 }
 
+/* What may be no word at all, an option or a builtin: nobody follows it. */
+static void check_behind(struct shell_walk *w, const struct shell_val *v)
+{
+	for (unsigned i = 0; i < v->n; i++) {
+		struct shell_str s = v->alts[i];
+
+		if (s.n ? s.p[0] == '-' || shell_is_builtin(s) : v->vanishes)
+			shell_risk(w, SHELL_RISK_DYNAMIC, s, v->span);
+	}
+}
+
 /* The builtin behind `command` and `builtin`; argc when there is none. */
-static size_t behind_command(const struct shell_args *args, bool *peeled)
+static size_t behind_command(
+	struct shell_walk *w, const struct shell_args *args, bool *peeled)
 {
 	size_t i = 0;
 
@@ -107,6 +119,8 @@ static size_t behind_command(const struct shell_args *args, bool *peeled)
 		}
 		if (next && next->n && next->p[0] == '-')
 			return args->n;
+		if (!next)
+			check_behind(w, &args->v[i]);
 	}
 	return i;
 }
@@ -117,7 +131,7 @@ static void take_effect(struct shell_walk *w, const struct shell_args *args,
 {
 	struct shell_saved *saved = NULL;
 	bool peeled = false;
-	size_t first = behind_command(args, &peeled);
+	size_t first = behind_command(w, args, &peeled);
 	const struct shell_str *name =
 		first < args->n ? shell_val_text(&args->v[first]) : NULL;
 

@@ -64,6 +64,10 @@ void shell_builtin_trap(struct shell_walk *w, struct shell_call *c)
 	if (c->at + 1 >= c->n)
 		return;
 	code = &c->v[c->at];
+	/* What may be no word at all leaves it to the next. */
+	for (size_t i = c->at + 1; i < c->n && !shell_val_stays(&c->v[i - 1]);
+		i++)
+		code = shell_val_union(w, code, &c->v[i]);
 	s = shell_val_text(code);
 	if (s && (!s->n || shell_str_is(*s, "-")))
 		return;

@@ -234,6 +234,46 @@ static void split_anywhere(void **state)
 	}
 }
 
+/* A word that is none, or may be, anywhere behind the first one. */
+static void with_nothing(void **state)
+{
+	static const struct {
+		const char *before, *word, *behind;
+	} none[] = {
+		{"v=; test -f a && v=5; ", "$v", ""},
+		{"", "$(:)", ""},
+		{"w=(); test -f a && w=(5); ", "\"${w[@]}\"", ""},
+		{"for v in '' 5; do ", "$v", "; done"},
+		{"", "$@", ""},
+		{"shopt -s nullglob; ", "*.none", ""},
+	};
+	static char text[1 << 16];
+	size_t tried = 0;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++) {
+		const char *l = lines[i];
+
+		if (strspn(l, "abcdefghijklmnopqrstuvwxyz0123456789"
+			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ _./:,@%+-") !=
+				strlen(l) ||
+			str_after(l, "time ") ||
+			decide_in(policy, POLICY_FULL_AUTO, l) !=
+				POLICY_DENY ||
+			str_eq(rule, "unparsable"))
+			continue;
+		for (const char *at = l; (at = strchr(at, ' ')); at++) {
+			size_t k = tried++ % ARRAY_SIZE(none);
+
+			snprintf(text, sizeof(text), "%s%.*s %s%s%s",
+				none[k].before, (int)(at - l), l, none[k].word,
+				at, none[k].behind);
+			not_weaker(l, text);
+		}
+	}
+	assert_true(tried > 2000);
+}
+
 static void wrapped(void **state)
 {
 	static const char *const wrap[] = {"env", "nohup", "nice -n 5",
@@ -521,6 +561,7 @@ int main(void)
 		cmocka_unit_test(rewritten),
 		cmocka_unit_test(split_quotes),
 		cmocka_unit_test(split_anywhere),
+		cmocka_unit_test(with_nothing),
 		cmocka_unit_test(wrapped),
 		cmocka_unit_test(profiles_in_order),
 		cmocka_unit_test(lists_are_as_strict_as_their_parts),
