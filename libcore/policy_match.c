@@ -62,13 +62,25 @@ static enum match word(
 	return maybe ? MATCH_MAYBE : MATCH_NO;
 }
 
-/* "-m=pip": the option with that value. */
-static bool with_value(const char *ref, const struct given_opt *o)
+/* Is it the option ref, which a long one may be cut short of? "-m=pip": with
+ * that value. */
+static enum match fits(const char *ref, const struct given_opt *o)
 {
 	size_t n = strlen(o->name);
+	bool cut = o->name[0] == '-' && o->name[1] == '-' && o->name[2];
+	const char *eq = strchr(ref, '=');
 
-	return o->value && strncmp(ref, o->name, n) == 0 && ref[n] == '=' &&
-	       str_glob(ref + n + 1, o->value);
+	if (!eq)
+		return str_glob(ref, o->name) ||
+				       (cut && str_after(ref, o->name))
+			       ? MATCH_YES
+			       : MATCH_NO;
+	if (!o->value || strncmp(ref, o->name, n) != 0 ||
+		(ref[n] != '=' && !cut))
+		return MATCH_NO;
+	return str_glob(eq + 1, o->value)	? MATCH_YES
+	       : strpbrk(o->value, "\1\2") ? MATCH_MAYBE
+					     : MATCH_NO;
 }
 
 /* "-rf": was each of the letters given, together or apart? */
@@ -84,10 +96,11 @@ static bool letters(const char *ref, const struct parsed *w)
 	return true;
 }
 
-/* Was the option given? A long one may be cut short. */
+/* Was the option given? */
 static enum match option(const struct subject *s, const struct token *t)
 {
 	const struct parsed *w = s->w;
+	enum match best = w->unresolved ? MATCH_MAYBE : MATCH_NO;
 
 	for (uint32_t i = 0; i < t->words.count; i++) {
 		const char *ref = img_ref(s->img, t->words, i);
@@ -95,16 +108,13 @@ static enum match option(const struct subject *s, const struct token *t)
 		if (letters(ref, w))
 			return MATCH_YES;
 		for (size_t o = 0; o < w->opts; o++) {
-			const char *name = w->opt[o].name;
+			enum match m = fits(ref, &w->opt[o]);
 
-			if (str_glob(ref, name) ||
-				with_value(ref, &w->opt[o]) ||
-				(name[0] == '-' && name[1] == '-' && name[2] &&
-					str_after(ref, name)))
-				return MATCH_YES;
+			if (m > best)
+				best = m;
 		}
 	}
-	return w->unresolved ? MATCH_MAYBE : MATCH_NO;
+	return best;
 }
 
 static enum match has(const struct subject *s, const struct token *t)
