@@ -260,7 +260,10 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 {
 	const char *eq = strchr(a->s, '=');
 
-	if (s->style & IMG_S_STRICT)
+	/* Alone, they are answered, and nothing runs. */
+	if (s->style & IMG_S_STRICT &&
+		!(s->argc == 2 && (str_eq(a->s, "--help") ||
+					  str_eq(a->s, "--version"))))
 		judge_raise(s->k, POLICY_DENY, "option",
 			"unknown option %s of the wrapper %s",
 			judge_show(s->k->j, a->s), s->argv[0].s);
