@@ -179,16 +179,21 @@ static enum shell_resolve resolve(struct shell_walk *w,
 	return shell_is_builtin(*name) ? SHELL_IS_BUILTIN : SHELL_IS_PROGRAM;
 }
 
-/* NAME+=…, NAME[…]=… */
+/* NAME+=…, NAME[…]=…, NAME[…]++ */
 static bool is_assignment(struct shell_str s)
 {
+	const char *end = s.p + s.n;
 	size_t n = 0;
 
 	while (n < s.n && chr_name(s.p[n]))
 		n++;
-	return n && n + 1 < s.n && memchr(s.p + n, '=', s.n - n) &&
-	       (s.p[n] == '[' || s.p[n] == SHELL_REL ||
-		       (s.p[n] == '+' && s.p[n + 1] == '='));
+	if (!n || n + 2 > s.n)
+		return false;
+	if (s.p[n] == '+')
+		return s.p[n + 1] == '=';
+	return (s.p[n] == '[' || s.p[n] == SHELL_REL) &&
+	       (memchr(s.p + n, '=', s.n - n) ||
+		       (end[-1] == end[-2] && strchr("+-", end[-1])));
 }
 
 /* m[k]=v where that is no assignment, but a pattern for a command's name: what
@@ -199,12 +204,12 @@ static bool no_program(const struct shell_walk *w, const struct shell_val *v)
 {
 	for (unsigned i = 0; i < v->n; i++) {
 		struct shell_str s = v->alts[i];
+		bool sets = is_assignment(s);
 
 		if (shell_str_unknown(s, false)
-				? !is_assignment(s) &&
-					  !(i && v->many && s.n == 1)
-				: !shell_str_has(s, "=") ||
-					  shell_str_has(s, "/"))
+				? !sets && !(i && v->many && s.n == 1)
+				: shell_str_has(s, "/") ||
+					  !(sets || shell_str_has(s, "=")))
 			return false;
 	}
 	return w->second;
