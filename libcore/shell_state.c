@@ -146,6 +146,31 @@ static bool same_binding(const struct shell_var *a, const struct shell_var *b)
 	return a == b || (a && b && a->written == b->written);
 }
 
+/* The elements that either has at each place; what only one has is there, or
+ * not. */
+static void join_elems(struct shell_walk *w, struct shell_var *to,
+	const struct shell_var *a, const struct shell_var *b)
+{
+	const struct shell_var *more = a->nelems < b->nelems ? b : a;
+	unsigned both = more == a ? b->nelems : a->nelems;
+	struct shell_val *elems;
+
+	to->elems = a->elems;
+	to->nelems = more->nelems;
+	if (a->elems == b->elems)
+		return;
+	elems = a->elems && b->elems
+			? walk_zalloc(w, (more->nelems + 1) * sizeof(*elems))
+			: NULL;
+	to->elems = elems;
+	for (unsigned i = 0; elems && i < more->nelems; i++) {
+		elems[i] = i < both ? *shell_val_union(
+					      w, &a->elems[i], &b->elems[i])
+				    : more->elems[i];
+		elems[i].many |= i >= both;
+	}
+}
+
 void shell_var_join(struct shell_walk *w, struct shell_state *to,
 	const struct shell_state *from, const struct shell_var *name)
 {
@@ -177,8 +202,7 @@ void shell_var_join(struct shell_walk *w, struct shell_state *to,
 	v->folds = a.folds || b.folds;
 	v->readonly = a.readonly || b.readonly;
 	v->array = a.array || b.array;
-	v->elems = a.elems == b.elems ? a.elems : NULL;
-	v->nelems = a.elems == b.elems ? a.nelems : 0;
+	join_elems(w, v, &a, &b);
 }
 
 static const struct shell_val *join_cwd(struct shell_walk *w,
