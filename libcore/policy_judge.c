@@ -72,8 +72,10 @@ static bool is_pipe(const char *s)
 
 /* A script. One that lies where programs lie is a program like they are, and
  * this is how the kernel starts it. */
-static void script(struct judge_cmd *k, struct parsed *o)
+static void script(struct scan *s)
 {
+	struct judge_cmd *k = s->k;
+	struct parsed *o = s->out;
 	const struct arg *file = &o->operand[0];
 	struct prog p = {.where = PROG_MISSING};
 
@@ -92,7 +94,10 @@ static void script(struct judge_cmd *k, struct parsed *o)
 	while (file->many && !file->glob &&
 		file + 1 < o->operand + o->operands)
 		file++;
-	if (file->unknown)
+	/* bash -n "$f": it is read, and not run. */
+	if (file->unknown && str_eq(s->argv[1].s, "-n") && !args_given(o, "-i"))
+		judge_unresolved(k, file, "script");
+	else if (file->unknown)
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the script is not known before it runs");
 }
@@ -113,7 +118,7 @@ static void shell(struct scan *s)
 				o->operands - 1, dialect_of(k, s->prog));
 	} else if (o->operands && !args_given(o, "-s") &&
 		   !judge_is_stdin(o->operand[0].s)) {
-		script(k, o);
+		script(s);
 	} else if (args_given(o, "--version") || args_given(o, "--help")) {
 		return;
 	} else {
