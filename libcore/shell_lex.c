@@ -96,6 +96,12 @@ bool shell_eat(struct shell_parser *p, char c)
 	return true;
 }
 
+bool shell_eat_in(struct shell_parser *p, char c, unsigned dialects)
+{
+	return shell_peek(p) == (unsigned char)c && shell_is(p, dialects) &&
+	       shell_eat(p, c);
+}
+
 static void *got(struct shell_parser *p, void *memory)
 {
 	if (!memory)
@@ -172,8 +178,7 @@ static void lex_less(struct shell_parser *p)
 	} else if (shell_eat(p, '>')) {
 		redir(p, SHELL_R_RDWR);
 	} else if (shell_eat(p, '<')) {
-		if (shell_peek(p) == '<' && shell_is(p, D_BASH)) {
-			shell_skip(p);
+		if (shell_eat_in(p, '<', D_BASH)) {
 			redir(p, SHELL_R_HERESTR);
 			return;
 		}
@@ -203,17 +208,10 @@ static void lex_amp(struct shell_parser *p)
 		return;
 	}
 	p->tok = TOK_AMP;
-	if (shell_peek(p) != '>')
-		return;
 	/* ash: "&>" is one operator, "&>>" is "&>" and ">". */
-	if (!shell_is(p, D_BASH | D_ASH))
-		return;
-	shell_skip(p);
-	redir(p, SHELL_R_BOTH);
-	if (shell_peek(p) == '>' && shell_is(p, D_BASH)) {
-		shell_skip(p);
-		redir(p, SHELL_R_BOTHAPP);
-	}
+	if (shell_eat_in(p, '>', D_BASH | D_ASH))
+		redir(p, shell_eat_in(p, '>', D_BASH) ? SHELL_R_BOTHAPP
+						      : SHELL_R_BOTH);
 }
 
 static void lex_semi(struct shell_parser *p)
@@ -222,12 +220,9 @@ static void lex_semi(struct shell_parser *p)
 	if (shell_eat(p, ';')) {
 		p->tok = TOK_DSEMI;
 		p->case_end = SHELL_CASE_BREAK;
-		if (shell_peek(p) == '&' && shell_is(p, D_BASH)) {
-			shell_skip(p);
+		if (shell_eat_in(p, '&', D_BASH))
 			p->case_end = SHELL_CASE_NEXT;
-		}
-	} else if (shell_peek(p) == '&' && shell_is(p, D_BASH)) {
-		shell_skip(p);
+	} else if (shell_eat_in(p, '&', D_BASH)) {
 		p->tok = TOK_DSEMI;
 		p->case_end = SHELL_CASE_FALL;
 	}
@@ -238,8 +233,7 @@ static void lex_pipe(struct shell_parser *p)
 	p->tok = TOK_PIPE;
 	if (shell_eat(p, '|')) {
 		p->tok = TOK_OR;
-	} else if (shell_peek(p) == '&' && shell_is(p, D_BASH)) {
-		shell_skip(p);
+	} else if (shell_eat_in(p, '&', D_BASH)) {
 		p->tok = TOK_PIPEAMP;
 	}
 }

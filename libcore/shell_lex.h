@@ -122,6 +122,8 @@ int shell_peek2(struct shell_parser *p);
 void shell_skip(struct shell_parser *p);
 /* Skips the character if it is c. */
 bool shell_eat(struct shell_parser *p, char c);
+/* The same where it is one to these dialects alone. */
+bool shell_eat_in(struct shell_parser *p, char c, unsigned dialects);
 
 /* The arena's, zeroed or not; NULL is an error of the parser already. */
 void *shell_zalloc(struct shell_parser *p, size_t n);

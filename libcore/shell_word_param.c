@@ -233,8 +233,7 @@ struct shell_part *shell_param(
 		read_bang(p, param);
 	else if (!read_name(p, param))
 		return shell_fail(p, -ENOTSUP, start, "bad substitution");
-	if (shell_peek(p) == '[' && shell_is(p, D_BASH)) {
-		shell_skip(p);
+	if (shell_eat_in(p, '[', D_BASH)) {
 		param->subscript = shell_word(p, MODE_SUBSCRIPT);
 		if (!shell_eat(p, ']'))
 			return shell_fail(p, -ENOTSUP, start, "missing ]");
