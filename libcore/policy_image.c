@@ -15,39 +15,56 @@
 
 /* Beside the letters of policy_image.h: k the bits of a rule, t those of a
  * token and what they count, r a row of IMG_REF, p one of IMG_RULE, e one
- * behind this or 0, i the begin of a schema, c a row of IMG_CLASS. */
-#define COLUMNS(text) {sizeof(text) - 1, text}
-static const struct {
-	uint8_t n;
-	char kind[36];
-} columns[IMG_SECTIONS] = {
-	[IMG_REF] = COLUMNS("s"),
-	[IMG_LIST] = COLUMNS("sR-"),
-	[IMG_SET] = COLUMNS("R-"),
-	[IMG_RULE] = COLUMNS("kssnssT-e"),
-	[IMG_TOKEN] = COLUMNS("t-"),
-	[IMG_PROG] = COLUMNS("sp"),
-	[IMG_GLOB] = COLUMNS("rp"),
-	[IMG_SCHEMA] = COLUMNS("si"),
-	[IMG_ITEM] = COLUMNS("n"),
-	[IMG_PATH] = COLUMNS("s1"),
-	[IMG_PROTECT] = COLUMNS("snss2n"),
-	[IMG_PROFILE] = COLUMNS("1222222132nnnnnnnnnnnnnnnnnnnnnnnnn"),
-	[IMG_REDACT] = COLUMNS("sssnnc"),
-	[IMG_CLASS] = COLUMNS("nnnnnnnnnnnnnnnn"),
-	[IMG_TEST] = COLUMNS("nssn2"),
-	[IMG_SOURCE] = COLUMNS("s3nnnnnnnnnnnnnnnnnnnn"),
+ * behind this or 0, i the begin of a schema, c a row of IMG_CLASS. In the
+ * order of enum img_section. */
+static const char columns[] =
+	"s\0" /* ref */
+	"sR-\0" /* list */
+	"R-\0" /* set */
+	"kssnssT-e\0" /* rule */
+	"t-\0" /* token */
+	"sp\0" /* prog */
+	"rp\0" /* glob */
+	"si\0" /* schema */
+	"n\0" /* item */
+	"s1\0" /* path */
+	"snss2n\0" /* protect */
+	"1222222132nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"sssnnc\0" /* redact */
+	"nnnnnnnnnnnnnnnn\0" /* class */
+	"nssn2\0" /* test */
+	"s3nnnnnnnnnnnnnnnnnnnn\0"; /* source */
+
+/* How many these are: a section's struct has nothing but them. */
+#define CELLS(row) (sizeof(row) / sizeof(uint32_t))
+static const uint8_t cells[IMG_SECTIONS] = {
+	[IMG_REF] = 1,
+	[IMG_LIST] = CELLS(struct img_list),
+	[IMG_SET] = CELLS(struct img_range),
+	[IMG_RULE] = CELLS(struct img_rule),
+	[IMG_TOKEN] = CELLS(struct img_token),
+	[IMG_PROG] = CELLS(struct img_prog),
+	[IMG_GLOB] = CELLS(struct img_glob),
+	[IMG_SCHEMA] = CELLS(struct img_schema),
+	[IMG_ITEM] = 1,
+	[IMG_PATH] = CELLS(struct img_path),
+	[IMG_PROTECT] = CELLS(struct img_protect),
+	[IMG_PROFILE] = CELLS(struct img_profile),
+	[IMG_REDACT] = CELLS(struct img_redact),
+	[IMG_CLASS] = CELLS(struct img_class),
+	[IMG_TEST] = CELLS(struct img_test),
+	[IMG_SOURCE] = CELLS(struct img_source),
 };
 
 const char *img_columns(enum img_section s)
 {
-	return columns[s].kind;
+	return str_nth(columns, s);
 }
 
 void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
 	void *row)
 {
-	size_t n = columns[s].n;
+	size_t n = cells[s];
 	size_t at = img->head->section[s].first + i * n;
 	const uint16_t *narrow = (const uint16_t *)img->cell + at;
 	uint32_t *to = row;
@@ -162,12 +179,13 @@ static bool cell_ok(const struct policy_image *im, char column,
 
 static bool section_ok(const struct policy_image *im, enum img_section s)
 {
-	uint32_t row[sizeof(columns[0].kind)] = {0};
+	uint32_t row[CELLS(struct img_profile)] = {0};
+	const char *kind = img_columns(s);
 
 	for (uint32_t i = 0; i < IMG_COUNT(im, s); i++) {
 		img_get(im, s, i, row);
-		for (unsigned c = 0; c < columns[s].n; c++)
-			if (!cell_ok(im, columns[s].kind[c], &row[c], i))
+		for (unsigned c = 0; kind[c]; c++)
+			if (!cell_ok(im, kind[c], &row[c], i))
 				return false;
 	}
 	return true;
@@ -184,7 +202,7 @@ static bool shape_ok(const struct img_header *h, size_t size)
 		struct img_range r = h->section[i];
 
 		if (r.first > h->cells ||
-			r.count > (h->cells - r.first) / columns[i].n)
+			r.count > (h->cells - r.first) / cells[i])
 			return false;
 	}
 	return h->section[IMG_PROFILE].count == POLICY_PROFILES &&

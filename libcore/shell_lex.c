@@ -164,77 +164,61 @@ void shell_leave(struct shell_parser *p)
 	p->depth--;
 }
 
-static void redir(struct shell_parser *p, enum shell_redir_op op)
-{
-	p->tok = TOK_REDIR;
-	p->redir = op;
-	p->strip = false;
-}
+#define D_ALL (D_POSIX | D_ASH | D_BASH)
 
-static void lex_less(struct shell_parser *p)
-{
-	if (shell_eat(p, '&')) {
-		redir(p, SHELL_R_DUPIN);
-	} else if (shell_eat(p, '>')) {
-		redir(p, SHELL_R_RDWR);
-	} else if (shell_eat(p, '<')) {
-		if (shell_eat_in(p, '<', D_BASH)) {
-			redir(p, SHELL_R_HERESTR);
-			return;
-		}
-		redir(p, SHELL_R_HERE);
-		p->strip = shell_eat(p, '-');
-	} else {
-		redir(p, SHELL_R_IN);
-	}
-}
+/* A longer one before what it begins with. ash: "&>" is one operator, "&>>" is
+ * "&>" and ">". */
+static const struct operator {
+	char text[4];
+	/* means: the redirection, or what becomes of a case behind it. */
+	unsigned char tok, means, dialects;
+} operators[] = {
+	{"&&", TOK_AND, 0, D_ALL},
+	{"&>>", TOK_REDIR, SHELL_R_BOTHAPP, D_BASH},
+	{"&>", TOK_REDIR, SHELL_R_BOTH, D_BASH | D_ASH},
+	{"&", TOK_AMP, 0, D_ALL},
+	{";;&", TOK_DSEMI, SHELL_CASE_NEXT, D_BASH},
+	{";;", TOK_DSEMI, SHELL_CASE_BREAK, D_ALL},
+	{";&", TOK_DSEMI, SHELL_CASE_FALL, D_BASH},
+	{";", TOK_SEMI, 0, D_ALL},
+	{"||", TOK_OR, 0, D_ALL},
+	{"|&", TOK_PIPEAMP, 0, D_BASH},
+	{"|", TOK_PIPE, 0, D_ALL},
+	{"<<<", TOK_REDIR, SHELL_R_HERESTR, D_BASH},
+	{"<<-", TOK_REDIR, SHELL_R_HERE, D_ALL},
+	{"<<", TOK_REDIR, SHELL_R_HERE, D_ALL},
+	{"<&", TOK_REDIR, SHELL_R_DUPIN, D_ALL},
+	{"<>", TOK_REDIR, SHELL_R_RDWR, D_ALL},
+	{"<", TOK_REDIR, SHELL_R_IN, D_ALL},
+	{">&", TOK_REDIR, SHELL_R_DUPOUT, D_ALL},
+	{">>", TOK_REDIR, SHELL_R_APPEND, D_ALL},
+	{">|", TOK_REDIR, SHELL_R_CLOBBER, D_ALL},
+	{">", TOK_REDIR, SHELL_R_OUT, D_ALL},
+	{"(", TOK_LP, 0, D_ALL},
+	{")", TOK_RP, 0, D_ALL},
+};
 
-static void lex_greater(struct shell_parser *p)
+/* At c, with which one of them begins. */
+static void lex_operator(struct shell_parser *p, int c)
 {
-	if (shell_eat(p, '&'))
-		redir(p, SHELL_R_DUPOUT);
-	else if (shell_eat(p, '>'))
-		redir(p, SHELL_R_APPEND);
-	else if (shell_eat(p, '|'))
-		redir(p, SHELL_R_CLOBBER);
-	else
-		redir(p, SHELL_R_OUT);
-}
+	const size_t start = p->pos;
 
-static void lex_amp(struct shell_parser *p)
-{
-	if (shell_eat(p, '&')) {
-		p->tok = TOK_AND;
+	for (const struct operator *o = operators;; o++) {
+		const char *text = o->text;
+
+		if (*text != c)
+			continue;
+		p->pos = start;
+		while (*text && shell_eat(p, *text))
+			text++;
+		if (*text ||
+			(o->dialects != D_ALL && !shell_is(p, o->dialects)))
+			continue;
+		p->tok = (enum shell_tok)o->tok;
+		p->redir = (enum shell_redir_op)o->means;
+		p->case_end = (enum shell_case_end)o->means;
+		p->strip = o->text[2] == '-';
 		return;
-	}
-	p->tok = TOK_AMP;
-	/* ash: "&>" is one operator, "&>>" is "&>" and ">". */
-	if (shell_eat_in(p, '>', D_BASH | D_ASH))
-		redir(p, shell_eat_in(p, '>', D_BASH) ? SHELL_R_BOTHAPP
-						      : SHELL_R_BOTH);
-}
-
-static void lex_semi(struct shell_parser *p)
-{
-	p->tok = TOK_SEMI;
-	if (shell_eat(p, ';')) {
-		p->tok = TOK_DSEMI;
-		p->case_end = SHELL_CASE_BREAK;
-		if (shell_eat_in(p, '&', D_BASH))
-			p->case_end = SHELL_CASE_NEXT;
-	} else if (shell_eat_in(p, '&', D_BASH)) {
-		p->tok = TOK_DSEMI;
-		p->case_end = SHELL_CASE_FALL;
-	}
-}
-
-static void lex_pipe(struct shell_parser *p)
-{
-	p->tok = TOK_PIPE;
-	if (shell_eat(p, '|')) {
-		p->tok = TOK_OR;
-	} else if (shell_eat_in(p, '&', D_BASH)) {
-		p->tok = TOK_PIPEAMP;
 	}
 }
 
@@ -328,34 +312,6 @@ static void skip_blanks(struct shell_parser *p)
 	if (c == '#')
 		while (p->pos < p->len && p->text[p->pos] != '\n')
 			p->pos++;
-}
-
-static void lex_operator(struct shell_parser *p, int c)
-{
-	shell_skip(p);
-	switch (c) {
-	case '&':
-		lex_amp(p);
-		break;
-	case ';':
-		lex_semi(p);
-		break;
-	case '|':
-		lex_pipe(p);
-		break;
-	case '<':
-		lex_less(p);
-		break;
-	case '>':
-		lex_greater(p);
-		break;
-	case '(':
-		p->tok = TOK_LP;
-		break;
-	default:
-		p->tok = TOK_RP;
-		break;
-	}
 }
 
 void shell_next(struct shell_parser *p)
