@@ -37,23 +37,18 @@ bool judge_is_multi(struct judge_cmd *k, const char *name)
 static enum shell_dialect dialect_of(
 	const struct judge_cmd *k, const struct prog *p)
 {
-	const char *name = p->name ? p->name : "";
-
-	if (str_eq(name, "bash"))
-		return SHELL_BASH;
-	if (str_eq(name, "dash"))
-		return SHELL_POSIX;
-	if (str_eq(name, "ash") || str_eq(name, "busybox"))
-		return SHELL_ASH;
 	/* The reading that the caller named holds for sh alone: what sh is on
 	 * the target is what the caller knows. */
-	return str_eq(name, "sh") ? k->j->dialect : SHELL_UNION;
+	const enum shell_dialect of[] = {SHELL_UNION, SHELL_BASH, SHELL_POSIX,
+		SHELL_ASH, SHELL_ASH, k->j->dialect};
+
+	return of[1 + str_index("bash\0dash\0ash\0busybox\0sh\0",
+			      p->name ? p->name : "")];
 }
 
 bool judge_is_stdin(const char *s)
 {
-	return str_eq(s, "-") || str_eq(s, "/dev/stdin") ||
-	       str_eq(s, "/dev/fd/0") || str_eq(s, "/proc/self/fd/0");
+	return str_index("-\0/dev/stdin\0/dev/fd/0\0/proc/self/fd/0\0", s) >= 0;
 }
 
 bool args_given(const struct parsed *o, const char *name)

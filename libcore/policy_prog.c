@@ -13,12 +13,8 @@
 /* The names under which wardbox stands in for something. */
 static bool stands_in(const char *name)
 {
-	static const char shells[][8] = {"sh", "bash", "dash", "ash"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(shells); i++)
-		if (str_eq(name, shells[i]))
-			return true;
-	return str_after(name, "auto-") != NULL;
+	return str_index("sh\0bash\0dash\0ash\0", name) >= 0 ||
+	       str_after(name, "auto-");
 }
 
 /* A shell's name in an exec directory that leads to wardbox is the shim, which

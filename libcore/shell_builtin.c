@@ -77,7 +77,7 @@ static void do_test(struct shell_walk *w, struct shell_call *c)
 		for (unsigned k = 0; k < v->n; k++)
 			if (asks || shell_str_runs(v->alts[k], false))
 				shell_check_name(w, v);
-		asks = s && (shell_str_is(*s, "-v") || shell_str_is(*s, "-R"));
+		asks = s && shell_str_in(*s, " -v -R ");
 	}
 }
 

@@ -287,7 +287,7 @@ static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
 	if (c->right)
 		right = shell_expand_one(w, c->right);
 	if (c->type == SHELL_COND_UNARY && left &&
-		(shell_str_is(c->op, "-v") || shell_str_is(c->op, "-R")))
+		shell_str_in(c->op, " -v -R "))
 		shell_check_name(w, left);
 	if ((c->type == SHELL_COND_UNARY &&
 		    !shell_str_in(c->op, " -v -R -n -z -o -t ")) ||

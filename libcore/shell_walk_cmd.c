@@ -106,13 +106,11 @@ static size_t behind_command(
 		const struct shell_str *s = shell_val_text(&args->v[i]);
 		const struct shell_str *next = shell_val_text(&args->v[i + 1]);
 
-		if (!s || (!shell_str_is(*s, "command") &&
-				  !shell_str_is(*s, "builtin")))
+		if (!s || !shell_str_in(*s, " command builtin "))
 			break;
 		*peeled = true;
 		i++;
-		while (next && (shell_str_is(*next, "-p") ||
-				       shell_str_is(*next, "--"))) {
+		while (next && shell_str_in(*next, " -p -- ")) {
 			if (++i >= args->n)
 				return args->n;
 			next = shell_val_text(&args->v[i]);

@@ -10,7 +10,7 @@ static bool only_exit(const struct shell_call *c)
 	for (size_t i = c->at + 1; i < c->n; i++) {
 		const struct shell_str *s = shell_val_text(&c->v[i]);
 
-		if (!s || (!shell_str_is(*s, "EXIT") && !shell_str_is(*s, "0")))
+		if (!s || !shell_str_in(*s, " EXIT 0 "))
 			return false;
 	}
 	return true;
