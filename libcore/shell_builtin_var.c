@@ -21,14 +21,13 @@ static bool is_operand(struct shell_str s, struct shell_str name)
 }
 
 static void declare_flags(struct shell_walk *w, const struct shell_call *c,
-	struct shell_str name, bool exported)
+	struct shell_str name)
 {
 	struct shell_var *v;
 	struct shell_got got = shell_param_value(w, name);
 	bool known = shell_var_find(w->st, name) != NULL;
 
-	bool fixed = c->opt['r'] || shell_str_is(*c->name, "readonly");
-
+	bool exported = c->opt['x'], fixed = c->opt['r'];
 	bool folds = c->opt['l'] || c->opt['u'] || c->opt['c'];
 	bool array = c->opt['a'] || c->opt['A'];
 
@@ -46,12 +45,6 @@ static void declare_flags(struct shell_walk *w, const struct shell_call *c,
 	v->folds |= folds;
 	v->readonly |= fixed;
 	v->array |= array;
-}
-
-static bool is_local(const struct shell_call *c)
-{
-	return !c->opt['g'] && !shell_str_is(*c->name, "export") &&
-	       !shell_str_is(*c->name, "readonly");
 }
 
 /* It is again what it was when the function ends. Without a value, dash keeps
@@ -81,8 +74,9 @@ static void check_elements(
 }
 
 static void declare_one(struct shell_walk *w, const struct shell_call *c,
-	const struct shell_val *v, struct shell_str s, bool exported)
+	const struct shell_val *v, struct shell_str s)
 {
+	const bool exported = c->opt['x'];
 	struct shell_var *old;
 	struct shell_str name = operand_name(s);
 	size_t op = shell_str_assigns(s, name.n), at = op ? name.n + op : 0;
@@ -93,13 +87,12 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		shell_risk(w, SHELL_RISK_NAME, s, c->span);
 		return;
 	}
-	if (w->func && shell_str_unknown(name, true) == false &&
-		is_local(c))
+	if (w->func && !shell_str_unknown(name, true) && !c->opt['g'])
 		make_local(w, name, !at);
 	if (!at && name.n == s.n) {
 		if (c->opt['n'])
 			shell_report(w, name, NULL, c->span);
-		declare_flags(w, c, name, exported);
+		declare_flags(w, c, name);
 		/* The name alone of what the line has set is reported, too: it
 		 * may become a danger by being exported. */
 		if (exported && known) {
@@ -115,7 +108,7 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 		shell_assign_var(w, name, &shell_val_any, exported, c->span);
 		return;
 	}
-	declare_flags(w, c, name, exported);
+	declare_flags(w, c, name);
 	old = shell_var_find(w->st, name);
 	if (!v->array && old && old->array)
 		check_elements(w, c, (struct shell_str){s.p + at, s.n - at});
@@ -127,16 +120,16 @@ static void declare_one(struct shell_walk *w, const struct shell_call *c,
 
 /* Several texts for one operand: the values are joined by hand. */
 static void declare_set(struct shell_walk *w, const struct shell_call *c,
-	const struct shell_val *v, bool exported)
+	const struct shell_val *v)
 {
 	struct shell_state *st = w->st, before, other;
 
 	shell_fork(w, st, &before);
-	declare_one(w, c, v, v->alts[0], exported);
+	declare_one(w, c, v, v->alts[0]);
 	for (unsigned i = 1; i < v->n && !w->err; i++) {
 		shell_fork(w, &before, &other);
 		w->st = &other;
-		declare_one(w, c, v, v->alts[i], exported);
+		declare_one(w, c, v, v->alts[i]);
 		w->st = st;
 		shell_join(w, st, &other);
 	}
@@ -163,20 +156,25 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 
 	if (!shell_options(w, c, ""))
 		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
+	/* export is declare -gx, and readonly is declare -gr. */
+	if (!own)
+		c->opt['g'] = c->v;
+	if (!own && !is_export)
+		c->opt['r'] = c->v;
+	if (is_export && !c->opt['n'])
+		c->opt['x'] = c->v;
 	if (c->opt['n'] && !is_export)
 		shell_risk(w, SHELL_RISK_INDIRECT, *c->name, c->span);
 	if (c->opt['f'] && (is_export || c->opt['x']))
 		export_functions(w, c);
 	/* What is defined later does not replace it. */
-	if (c->opt['f'] && (c->opt['r'] || shell_str_is(*c->name, "readonly")) &&
-		c->at < c->n)
+	if (c->opt['f'] && c->opt['r'] && c->at < c->n)
 		shell_risk(w, SHELL_RISK_SHADOW, c->v[c->at].alts[0], c->span);
 	if (c->opt['f'] || c->opt['F'] || (c->opt['p'] && own))
 		return;
 	shell_fork(w, w->st, &before);
 	for (; c->at < c->n && !w->err; c->at++)
-		declare_set(w, c, &c->v[c->at],
-			(is_export && !c->opt['n']) || c->opt['x']);
+		declare_set(w, c, &c->v[c->at]);
 	/* Behind export -p the names count in bash alone. */
 	if (c->opt['p'])
 		shell_join(w, w->st, &before);
