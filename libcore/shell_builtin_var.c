@@ -148,14 +148,21 @@ static void export_functions(struct shell_walk *w, const struct shell_call *c)
 	}
 }
 
+/* Options of what sets the names behind them. */
+static void name_options(
+	struct shell_walk *w, struct shell_call *c, const char *with)
+{
+	if (!shell_options(w, c, with))
+		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
+}
+
 void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 {
 	bool is_export = shell_str_is(*c->name, "export");
 	struct shell_state before;
 	bool own = !is_export && !shell_str_is(*c->name, "readonly");
 
-	if (!shell_options(w, c, ""))
-		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
+	name_options(w, c, "");
 	/* export is declare -gx, and readonly is declare -gr. */
 	if (!own)
 		c->opt['g'] = c->v;
@@ -201,8 +208,7 @@ static void unset_element(struct shell_walk *w, struct shell_str name)
 
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 {
-	if (!shell_options(w, c, ""))
-		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
+	name_options(w, c, "");
 	for (; c->at < c->n && !w->err; c->at++) {
 		const struct shell_val *v = &c->v[c->at];
 
@@ -251,8 +257,9 @@ static void set_default(struct shell_walk *w, const struct shell_call *c,
 	shell_assign_var(w, name, value, false, c->span);
 }
 
-static void read_names(struct shell_walk *w, struct shell_call *c)
+void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
 {
+	name_options(w, c, "adipnNtu");
 	if (c->opt['a'])
 		shell_set_names(w, c, c->opt['a'], &shell_val_any, true);
 	if (c->at >= c->n && !c->opt['a'])
@@ -261,7 +268,7 @@ static void read_names(struct shell_walk *w, struct shell_call *c)
 		shell_set_names(w, c, &c->v[c->at], &shell_val_any, false);
 }
 
-static void getopts_names(struct shell_walk *w, struct shell_call *c)
+void shell_builtin_getopts(struct shell_walk *w, struct shell_call *c)
 {
 	set_default(w, c, SHELL_STR("OPTARG"), &shell_val_any);
 	set_default(w, c, SHELL_STR("OPTIND"), &shell_val_num);
@@ -273,10 +280,12 @@ static void getopts_names(struct shell_walk *w, struct shell_call *c)
 	}
 }
 
-static void mapfile_names(struct shell_walk *w, struct shell_call *c)
+void shell_builtin_mapfile(struct shell_walk *w, struct shell_call *c)
 {
-	const struct shell_val *call = c->opt['C'];
+	const struct shell_val *call;
 
+	name_options(w, c, "dnOsuCc");
+	call = c->opt['C'];
 	/* It is given a line that was read. */
 	for (unsigned i = 0; call && i < call->n; i++)
 		shell_walk_code(w,
@@ -290,30 +299,14 @@ static void mapfile_names(struct shell_walk *w, struct shell_call *c)
 		shell_set_names(w, c, &c->v[c->at], &shell_val_any, true);
 }
 
-void shell_builtin_read(struct shell_walk *w, struct shell_call *c)
+void shell_builtin_wait(struct shell_walk *w, struct shell_call *c)
 {
-	char first = c->name->p[0];
-	const char *with = first == 'm' || first == 'r' ? "adipnNtuCcOs" : "p";
-
-	if (first == 'g') {
-		getopts_names(w, c);
-		return;
-	}
-	if (shell_str_is(*c->name, "read"))
-		with = "adipnNtu";
-	else if (first != 'w')
-		with = "dnOsuCc";
 	/* wait -p is bash's. */
-	if (first == 'w' && (w->dialect == SHELL_POSIX || w->dialect == SHELL_ASH))
+	if (w->dialect == SHELL_POSIX || w->dialect == SHELL_ASH)
 		return;
-	if (!shell_options(w, c, with))
-		shell_risk(w, SHELL_RISK_NAME, c->v[c->at].alts[0], c->span);
-	if (shell_str_is(*c->name, "read"))
-		read_names(w, c);
-	else if (first == 'w' && c->opt['p'])
+	name_options(w, c, "p");
+	if (c->opt['p'])
 		shell_set_names(w, c, c->opt['p'], &shell_val_num, false);
-	else if (first != 'w')
-		mapfile_names(w, c);
 }
 
 /* From here on, if it does not fail. */

@@ -369,6 +369,9 @@ void shell_set_names(struct shell_walk *w, const struct shell_call *c,
 void shell_builtin_decl(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_read(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_getopts(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_mapfile(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_wait(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_trap(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_source(struct shell_walk *w, struct shell_call *c);
