@@ -230,7 +230,7 @@ static const struct builtin {
 	{"let", NO_POSIX, do_let, NULL},
 	{"local", DECL, shell_builtin_decl, ""},
 	{"mapfile", SPECIAL | BASH_ONLY, shell_builtin_mapfile, NULL},
-	{"popd", BASH_ONLY, shell_builtin_cd, NULL},
+	{"popd", BASH_ONLY, shell_builtin_popd, NULL},
 	{"printf", 0, do_printf, NULL},
 	{"pushd", BASH_ONLY, shell_builtin_cd, NULL},
 	{"read", 0, shell_builtin_read, NULL},

@@ -362,9 +362,9 @@ static void push_dir(struct shell_walk *w, const struct shell_val *dir)
 
 /* With operands, and where the stack is not known, it may be any, and where
  * the line began most of all. */
-static void pop_dir(struct shell_walk *w, bool plain)
+void shell_builtin_popd(struct shell_walk *w, struct shell_call *c)
 {
-	struct shell_dirs *d = plain ? w->st->dirs : NULL;
+	struct shell_dirs *d = c->n == 1 ? w->st->dirs : NULL;
 
 	w->st->dirs = d ? d->next : NULL;
 	stand(w, d ? d->dir : shell_val_union(w, w->start, &shell_val_any));
@@ -375,10 +375,6 @@ void shell_builtin_cd(struct shell_walk *w, struct shell_call *c)
 	const struct shell_val *dir, *from;
 	bool pushes = shell_str_is(*c->name, "pushd"), known;
 
-	if (shell_str_is(*c->name, "popd")) {
-		pop_dir(w, c->n == 1);
-		return;
-	}
 	known = shell_options(w, c, "") ||
 		c->v[c->at].kind == SHELL_BOUNDED;
 	if (c->at >= c->n)

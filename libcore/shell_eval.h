@@ -373,6 +373,7 @@ void shell_builtin_getopts(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_mapfile(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_wait(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_cd(struct shell_walk *w, struct shell_call *c);
+void shell_builtin_popd(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_trap(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_source(struct shell_walk *w, struct shell_call *c);
 void shell_builtin_set(struct shell_walk *w, struct shell_call *c);
