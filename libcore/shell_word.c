@@ -26,9 +26,9 @@ static void append(struct parts *list, struct shell_part *part)
 
 bool shell_mode_quoted(enum shell_mode mode)
 {
-	return mode != MODE_PLAIN && mode != MODE_BRACE &&
-	       mode != MODE_PATTERN && mode != MODE_REGEX &&
-	       mode != MODE_SUBSCRIPT;
+	return !(1U << mode &
+		 (1U << MODE_PLAIN | 1U << MODE_BRACE | 1U << MODE_PATTERN |
+			 1U << MODE_REGEX | 1U << MODE_SUBSCRIPT));
 }
 
 /* @(a|b) and its like, which [[ ]] takes whatever extglob says. */
@@ -67,54 +67,47 @@ static bool is_meta(int c)
 	}
 }
 
+/* What ends a word of a mode, whatever is open, and where nothing is; and what
+ * opens and closes: one more that closes ends it, too. */
+static const struct {
+	char end, stop, open, close;
+} modes[] = {
+	[MODE_DQ] = {'"', 0, 0, 0},
+	[MODE_HERE] = {0, 0, 0, 0},
+	[MODE_BRACE] = {'}', 0, 0, 0},
+	[MODE_BRACE_DQ] = {'}', 0, 0, 0},
+	[MODE_PATTERN] = {'}', '/', 0, 0},
+	[MODE_PATTERNDQ] = {'}', 0, 0, 0},
+	[MODE_SLICE] = {'}', ':', '(', ')'},
+	[MODE_ARITH] = {0, 0, '(', ')'},
+	[MODE_BRACKET] = {0, 0, '[', ']'},
+	[MODE_SUBSCRIPT] = {0, 0, '[', ']'},
+	[MODE_FORARITH] = {0, ';', '(', ')'},
+	[MODE_REGEX] = {0, 0, '(', ')'},
+};
+
 /* nest: open parentheses or brackets since the word began. */
 static bool ends(
 	struct shell_parser *p, enum shell_mode mode, int c, unsigned *nest)
 {
-	switch (mode) {
-	case MODE_PLAIN:
+	if (mode == MODE_PLAIN) {
 		if ((c == '<' || c == '>') && !p->cond && shell_peek2(p) == '(')
 			return !shell_is(p, D_BASH | D_ASH);
 		if (p->cond && in_extglob(p, c, nest))
 			return false;
 		return is_meta(c);
-	case MODE_DQ:
-		return c == '"';
-	case MODE_HERE:
-		return false;
-	case MODE_BRACE:
-	case MODE_BRACE_DQ:
-	case MODE_PATTERNDQ:
-		return c == '}';
-	case MODE_PATTERN:
-		return c == '}' || c == '/';
-	case MODE_SLICE:
-	case MODE_FORARITH:
-	case MODE_ARITH:
-		if (c == '(')
-			++*nest;
-		if (c == ')' && (*nest)--)
-			return false;
-		if (c == ')')
-			return true;
-		return mode == MODE_ARITH   ? false
-		       : mode == MODE_SLICE ? c == '}' || (c == ':' && !*nest)
-					    : c == ';' && !*nest;
-	case MODE_BRACKET:
-	case MODE_SUBSCRIPT:
-		if (c == '[')
-			++*nest;
-		return c == ']' && !(*nest)--;
-	case MODE_REGEX:
-		if (c == '(')
-			++*nest;
-		else if (c == ')')
-			return !(*nest)--;
-		if (c == '|' && shell_peek2(p) != '|')
-			return false;
-		return !*nest && is_meta(c);
 	}
-	return true;
+	if (c == modes[mode].close)
+		return !(*nest)--;
+	if (c == modes[mode].open)
+		++*nest;
+	if (c == modes[mode].end)
+		return true;
+	if (*nest)
+		return false;
+	if (mode == MODE_REGEX)
+		return is_meta(c) && (c != '|' || shell_peek2(p) == '|');
+	return c == modes[mode].stop;
 }
 
 static struct shell_part *single_quoted(struct shell_parser *p)
