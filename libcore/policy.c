@@ -113,6 +113,23 @@ enum policy_profile policy_profile(
 	return asked;
 }
 
+const char *policy_place(const char *pattern, const char *root,
+	const char *home, const char **rest)
+{
+	const char *behind = str_after(pattern, "$ROOT"), *place = root;
+
+	if (!behind) {
+		behind = str_after(pattern, "$HOME");
+		place = home;
+	}
+	if (!behind || (*behind && *behind != '/')) {
+		*rest = pattern;
+		return "";
+	}
+	*rest = behind;
+	return place;
+}
+
 /* Does dir, of n bytes in a buffer of size, hold one of the markers? */
 static bool has_marker(
 	const struct policy *p, char *dir, size_t n, size_t size)

@@ -132,6 +132,11 @@ extern const char policy_protections[POLICY_PROTECTIONS][9];
 enum policy_profile policy_profile(
 	const struct policy *p, const char *wish, struct diag *d);
 
+/* What the $ROOT or $HOME stands for that a pattern begins with, with *rest behind
+ * it; "" and all of it when it begins with neither. */
+const char *policy_place(const char *pattern, const char *root,
+	const char *home, const char **rest);
+
 /* The project's root for a directory: the nearest ancestor (or itself) that
  * holds one of the policy's `root` markers, never "/" nor home; else cwd. */
 int policy_find_root(const struct policy *p, const char *cwd, const char *home,

@@ -32,26 +32,15 @@ struct granting {
 /* The pattern with its place filled in; NULL when the place is not known. */
 static const char *fill(struct granting *x, const char *pattern)
 {
-	static const char *const name[] = {"$ROOT", "$HOME"};
-	const char *const place[] = {x->root, x->home};
-	const char *base = NULL, *rest = pattern;
-	size_t a, b;
+	const char *rest, *base = policy_place(pattern, x->root, x->home, &rest);
+	size_t a, b = strlen(rest);
 	char *to;
 
-	for (unsigned i = 0; *pattern == '$' && i < ARRAY_SIZE(name); i++) {
-		const char *behind = str_after(pattern, name[i]);
-
-		if (!behind || (*behind && *behind != '/'))
-			continue;
-		base = place[i];
-		rest = behind;
-		if (!base || !*base)
-			return NULL;
-	}
-	if (!base)
+	if (rest == pattern)
 		return pattern;
+	if (!base || !*base)
+		return NULL;
 	a = strlen(base);
-	b = strlen(rest);
 	to = arena_bytes(x->arena, a + b + 1);
 	if (to) {
 		memcpy(to, base, a);
@@ -89,6 +78,20 @@ static void add_path(
 static const struct policy_image *layer(const struct granting *x, unsigned i)
 {
 	return x->p->layer[i];
+}
+
+/* Rows of a section in layer i, and in all. */
+static uint32_t rows(const struct granting *x, unsigned i, enum img_section s)
+{
+	return layer(x, i) ? IMG_COUNT(layer(x, i), s) : 0;
+}
+static uint32_t all_rows(const struct granting *x, enum img_section s)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < POLICY_LAYERS; i++)
+		n += rows(x, i, s);
+	return n;
 }
 
 /* The system's paths: a lower layer's stay a matter of the decision, for what
@@ -147,15 +150,11 @@ static void words(
 
 static void protects(struct granting *x)
 {
-	size_t n = 0;
-
-	for (unsigned i = 0; i < POLICY_LAYERS; i++)
-		n += layer(x, i) ? IMG_COUNT(layer(x, i), IMG_PROTECT) : 0;
-	x->g->protect =
-		arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->protect));
+	x->g->protect = arena_zalloc(x->arena,
+		(all_rows(x, IMG_PROTECT) + 1) * sizeof(*x->g->protect));
 	for (unsigned i = 0; x->g->protect && i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
-		uint32_t count = img ? IMG_COUNT(img, IMG_PROTECT) : 0;
+		uint32_t count = rows(x, i, IMG_PROTECT);
 		struct img_protect p;
 
 		for (uint32_t k = 0; k < count; k++) {
@@ -181,14 +180,11 @@ static void protects(struct granting *x)
 
 static void redacts(struct granting *x)
 {
-	size_t n = 0;
-
-	for (unsigned i = 0; i < POLICY_LAYERS; i++)
-		n += layer(x, i) ? IMG_COUNT(layer(x, i), IMG_REDACT) : 0;
-	x->g->redact = arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->redact));
+	x->g->redact = arena_zalloc(x->arena,
+		(all_rows(x, IMG_REDACT) + 1) * sizeof(*x->g->redact));
 	for (unsigned i = 0; x->g->redact && i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
-		uint32_t count = img ? IMG_COUNT(img, IMG_REDACT) : 0;
+		uint32_t count = rows(x, i, IMG_REDACT);
 		struct img_redact r;
 		struct img_class set;
 

@@ -26,22 +26,16 @@ static bool grant_glob(const char *pattern, size_t name, const char *path)
 	return a == b && str_glob(pattern, path);
 }
 
-/* $ROOT and $HOME filled in, *name long; false when that is not known. */
+/* $ROOT and $HOME filled in, *name long; false when it does not fit. */
 static bool expand(const struct judge *j, const char *pattern, char *out,
 	size_t size, size_t *name)
 {
-	const char *rest = str_after(pattern, "$ROOT"), *base = j->root;
+	const char *rest;
 	struct buf b = {.data = out, .cap = size, .max = size - 1};
 
-	if (!rest) {
-		rest = str_after(pattern, "$HOME");
-		base = rest ? j->home : "";
-	}
-	if (!base)
-		return false;
-	buf_adds(&b, base);
+	buf_adds(&b, policy_place(pattern, j->root, j->home, &rest));
 	*name = b.len;
-	buf_adds(&b, rest ? rest : pattern);
+	buf_adds(&b, rest);
 	return *buf_str(&b) != 0 && !b.err;
 }
 
