@@ -89,8 +89,10 @@ static void script(struct scan *s)
 	while (file->many && !file->glob &&
 		file + 1 < o->operand + o->operands)
 		file++;
-	/* bash -n "$f": it is read, and not run. */
-	if (file->unknown && str_eq(s->argv[1].s, "-n") && !args_given(o, "-i"))
+	/* bash -n "$f": it is read, and not run. With a second word the first may
+	 * be +n, and that one is run. */
+	if (file->unknown && !file->many && s->argc == 3 &&
+		str_eq(s->argv[1].s, "-n"))
 		judge_unresolved(k, file, "script");
 	else if (file->unknown)
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",

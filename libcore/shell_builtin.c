@@ -92,15 +92,20 @@ static void do_printf(struct shell_walk *w, struct shell_call *c)
 	/* One word alone is no name and a format, though it be -vNAME. */
 	if (c->at + 1 >= c->n && !(c->at < c->n && c->v[c->at].many))
 		return;
-	/* What is not known may be -v. */
-	if (!shell_options(w, c, "v") && !c->opt['v']) {
-		while (c->at + 1 < c->n && !shell_val_stays(&c->v[c->at]))
-			c->at++;
-		c->opt['v'] = &c->v[c->at + (c->at + 1 < c->n)];
-	}
-	if (!c->opt['v'])
+	if (shell_options(w, c, "v") || c->opt['v']) {
+		if (c->opt['v'])
+			shell_set_names(w, c, c->opt['v'], &shell_val_any, false);
 		return;
-	shell_set_names(w, c, c->opt['v'], &shell_val_any, false);
+	}
+	/* What is not known may be -v, and what may be no word leaves that to
+	 * the next; alone, it may be -vNAME. */
+	for (size_t i = c->at; i < c->n; i++) {
+		if (i + 1 < c->n || i == c->at)
+			shell_set_names(w, c, &c->v[i + (i + 1 < c->n)],
+				&shell_val_any, false);
+		if (shell_val_stays(&c->v[i]))
+			return;
+	}
 }
 
 static void leave(struct shell_walk *w, struct shell_frame *frame)
