@@ -89,22 +89,25 @@ static void do_let(struct shell_walk *w, struct shell_call *c)
 
 static void do_printf(struct shell_walk *w, struct shell_call *c)
 {
-	/* One word alone is no name and a format, though it be -vNAME. */
-	if (c->at + 1 >= c->n && !(c->at < c->n && c->v[c->at].many))
+	bool known = shell_options(w, c, "v");
+	size_t i = c->at;
+
+	if (c->opt['v'])
+		shell_set_names(w, c, c->opt['v'], &shell_val_any, false);
+	if (known || c->opt['v'])
 		return;
-	if (shell_options(w, c, "v") || c->opt['v']) {
-		if (c->opt['v'])
-			shell_set_names(w, c, c->opt['v'], &shell_val_any, false);
-		return;
-	}
-	/* What is not known may be -v, and what may be no word leaves that to
-	 * the next; alone, it may be -vNAME. */
-	for (size_t i = c->at; i < c->n; i++) {
-		if (i + 1 < c->n || i == c->at)
-			shell_set_names(w, c, &c->v[i + (i + 1 < c->n)],
-				&shell_val_any, false);
-		if (shell_val_stays(&c->v[i]))
-			return;
+	/* What is not known may be -v, and a name follow, if not a word alone:
+	 * that is no name and a format, though it be -vNAME. */
+	for (bool more = true; more && i < c->n; i++) {
+		const struct shell_val *v = &c->v[i];
+
+		more = !shell_val_stays(v);
+		if (!may_be_option(v))
+			continue;
+		if (v->many)
+			shell_set_names(w, c, v, &shell_val_any, false);
+		if (i + 1 < c->n)
+			shell_set_names(w, c, v + 1, &shell_val_any, false);
 	}
 }
 
