@@ -13,12 +13,15 @@
 #include "audit_read_filter.h"
 #include "env.h"
 #include "policy_applet.h"
+#include "shell_call.h"
+#include "shellkind.h"
 
 extern char **environ;
 
 enum {
 	TEXT_MAX = 64 * 1024,
 	RING_MAX = 10000,
+	SHELL_WORDS = 32, /* behind so many no shell has a -c */
 };
 
 /* A copy of a text, in b, ended by NUL; offsets survive b's growth. */
@@ -46,30 +49,48 @@ static size_t detail(
 	return copy(b, audit_detail(r, name, &value));
 }
 
-/* `sh -c LINE` is LINE; anything else its words. */
+/* What `sh -c LINE` was called to do is LINE. */
+static const char *line_of(const struct buf *words, const size_t *start, int n)
+{
+	char *argv[SHELL_WORDS + 1] = {NULL};
+	struct shell_call call;
+
+	if (words->err || !n)
+		return NULL;
+	for (int i = 0; i < n; i++)
+		argv[i] = words->data + start[i];
+	if (shellkind_family(shellkind_of(argv[0], NULL)) != FAMILY_SH ||
+		shell_call_parse(n, argv, &call) ||
+		call.kind != SHELL_CALL_TEXT)
+		return NULL;
+	return argv[call.at];
+}
+
+/* The line; of anything else its words. */
 static size_t line_field(struct buf *b, const struct audit_record *r)
 {
+	autobuf struct buf words = BUF_INIT((SHELL_WORDS + 1) * TEXT_MAX);
 	struct cbor_in in;
 	struct cbor_item word;
 	const uint64_t n = audit_words(r, &in);
-	size_t at = b->len;
-	bool code = false;
+	size_t at = b->len, start[SHELL_WORDS];
+	const char *line;
+	int kept = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
 		if (cbor_next(&in, &word) < 0 || !word.bytes ||
 			word.n >= TEXT_MAX)
 			break;
-		if (code) {
-			b->len = at;
-			buf_add(b, word.bytes, (size_t)word.n);
-			break;
-		}
-		code = i > 0 && word.n >= 2 && word.bytes[0] == '-' &&
-		       word.bytes[1] != '-' &&
-		       word.bytes[word.n - 1] == 'c';
+		if (kept < SHELL_WORDS)
+			start[kept++] = copy(&words, &word);
 		if (i)
 			buf_addc(b, ' ');
 		buf_add(b, word.bytes, (size_t)word.n);
+	}
+	line = line_of(&words, start, kept);
+	if (line) {
+		b->len = at;
+		buf_adds(b, line);
 	}
 	buf_addc(b, 0);
 	return at;

@@ -498,6 +498,26 @@ use OBSERVE' sh -c '
 	! grep -q 'allow curl' suggest
 }
 
+@test "history and suggest: -c is a shell's own, and no script's or other program's" {
+	need unshare -m true
+	need "$WARDBOX" sh -c :
+	echo 'ls "$@" /usr' >save
+	in_policy 'include default
+use OBSERVE' sh -c '
+		for i in 1 2 3; do
+			"$1" sh save -c seven eight; "$1" exec s -- ls -c nine
+			"$1" sh -e -c "make -n ten" x
+		done
+		"$1" policy history >history; "$1" policy suggest >suggest' \
+		- "$WARDBOX" >/dev/null 2>&1 || true
+	grep -q ' sh save -c seven eight$' history
+	grep -q ' ls -c nine$' history
+	grep -q ' make -n ten$' history
+	grep -q '^allow make -n ten$' suggest
+	not grep -q 'allow seven' suggest
+	! grep -q 'allow nine' suggest
+}
+
 @test "a copy of a blocked program reaches no more than any other" {
 	need unshare -m true
 	need "$WARDBOX" sh -c :
