@@ -30,7 +30,8 @@ static void add_unusual(struct buf *out, const char *line)
 		uint32_t cp = 0;
 		size_t len = utf8_decode(line + i, n - i, &cp);
 
-		lines += line[i] == '\n';
+		/* The end of the last line begins none. */
+		lines += line[i] == '\n' && line[i + 1];
 		hidden += (!len || utf8_is_hidden(cp)) && line[i] != '\n' &&
 			line[i] != '\t';
 		foreign |= cp > 0x7f;
@@ -206,6 +207,25 @@ bool cli_guard_on_terminal(void)
 	return tcgetpgrp(STDIN_FILENO) >= 0 && isatty(STDOUT_FILENO);
 }
 
+/* With what the policy calls that limit. */
+static void tell_limit(const struct guard_result *r, enum limits_kind limit,
+	const char *what)
+{
+	static const char key[LIMITS_KINDS][6] = {[LIMITS_CPU] = "cpu",
+		[LIMITS_MEM] = "mem",
+		[LIMITS_PROCS] = "procs",
+		[LIMITS_FILES] = "files",
+		[LIMITS_OUTPUT] = "out"};
+	struct diag d;
+
+	diag_fail(&d, -EDQUOT, "%s", what);
+	if (key[limit][0])
+		diag_hint(&d, "root allows more: 'limit %s %s=…' in %s",
+			policy_profile_name(r->profile), key[limit],
+			POLICY_SYSTEM);
+	cli_diag(&d);
+}
+
 void cli_guard_tell(const struct guard_result *r)
 {
 	const struct policy_verdict *v = &r->verdict;
@@ -217,13 +237,16 @@ void cli_guard_tell(const struct guard_result *r)
 	if (!r->ran || r->broken)
 		cli_diag(&r->diag);
 	else if (r->run.limit != LIMITS_NONE)
-		cli_warn("ended: it went over its limit on %s",
-			limits_name(r->run.limit));
+		tell_limit(r, r->run.limit,
+			BUF_PRINT(text, "ended: it went over its limit on %s",
+				limits_name(r->run.limit)));
 	else if (r->run.refused)
-		cli_warn("some programs were not started: more processes "
-			 "than allowed");
+		tell_limit(r, LIMITS_PROCS,
+			"some programs were not started: more processes "
+			"than allowed");
 	else if (r->run.cut)
-		cli_warn("output cut: it went over its limit on output");
+		tell_limit(r, LIMITS_OUTPUT,
+			"output cut: it went over its limit on output");
 	/* A program may read what comes on stderr; a person can do something. */
 	said = r->ran && !r->broken && r->diag.text[0];
 	if (!debug || !str_eq(debug, "1")) {

@@ -349,6 +349,7 @@ path rw $ROOT' -c 'touch ../out'
 		'python3 -c "x = bytearray(300 << 20)"'
 	[ "$status" -ne 0 ]
 	[[ "$output" == *memory* || "$output" == *Memory* ]]
+	[[ "$output" == *"'limit FULL-AUTO mem="*"/etc/wardbox/policy"* ]]
 	# the record says it, too
 	log | jq -es 'map(select(.event == "limit"))[-1].detail | .limit == "memory" and (.by | length > 0)'
 	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO cpu=1s' "$WARDBOX" sh -c 'while :; do :; done'
@@ -357,6 +358,7 @@ path rw $ROOT' -c 'touch ../out'
 	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=2' "$WARDBOX" sh -c \
 		'for i in 1 2 3 4; do sleep 4 & done; wait'
 	[[ "$output" == *"programs were not started: more processes than allowed"* ]]
+	[[ "$output" == *"'limit FULL-AUTO procs="* ]]
 	log | jq -es 'map(select(.event == "limit"))[-1].detail == {"limit": "processes", "by": "exec watch"}'
 	# who was there first may start it, be there ever so many that only ask
 	cat >four.py <<-'P'
@@ -527,6 +529,20 @@ path rw $ROOT' -c 'touch ../out'
 	[ "$(grep -c 'Run it' screen)" -eq 3 ]
 	[ "$(grep -c 'code 126' screen)" -eq 1 ]
 	[ "$(grep -c 'code 5' screen)" -eq 3 ]
+}
+
+@test "a question says how many lines there are where there are more than one" {
+	need command -v script
+	echo 'ls -d .' >one
+	printf 'ls -d .\nls' >two
+	asked() {
+		(sleep 1; echo n) | in_policy 'use DEV' script -qec "$WARDBOX sh $1" /dev/null
+	}
+	run asked one
+	[[ "$output" == *"ls -d ."*"Run it"* ]]
+	[[ "$output" != *unusual* ]]
+	run asked two
+	[[ "$output" == *"unusual: 2 lines"*"Run it"* ]]
 }
 
 @test "a question is answered by yes alone, after it was asked; Ctrl-C is a no" {
