@@ -141,7 +141,9 @@ int buf_read_fd(struct buf *b, int fd)
 		if (!to)
 			return b->err;
 		got = read(fd, to, want ? want : 1);
-		if (got < 0 && fd_again(fd, POLLIN))
+		/* What was opened so as not to wait is not waited for. */
+		if (got < 0 && (errno == EINTR || (fd == STDIN_FILENO &&
+							  fd_again(fd, POLLIN))))
 			continue;
 		if (got < 0)
 			return -errno;

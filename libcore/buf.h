@@ -83,7 +83,8 @@ void buf_consume(struct buf *b, size_t n);
  * may have made it non-blocking. */
 bool fd_again(int fd, short events);
 
-/* Reads from fd until its end. 0, -errno of read, or .err. */
+/* Reads from fd until its end; standard input is waited for. 0, -errno of read,
+ * or .err. */
 int buf_read_fd(struct buf *b, int fd);
 
 #endif
