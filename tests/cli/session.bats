@@ -202,12 +202,13 @@ b" ]
 @test "a session that cannot be ended keeps no other" {
 	box session create a >/dev/null
 	box session create c >/dev/null
-	mkdir "$RUN"/wardbox/*/sessions/b.state
+	dir=$(echo "$RUN"/wardbox/*/sessions)
+	mkdir "$dir/b.state"
 	run box session end --all --json
 	[ "$status" -eq 1 ]
 	[[ $output == *"cannot end session b"*'["a","c"]'* ]]
-	[ "$(cd "$RUN"/wardbox/*/sessions && ls -d ./*.state)" = ./b.state ]
-	rmdir "$RUN"/wardbox/*/sessions/b.state
+	[ "$(cd "$dir" && ls -d ./*.state)" = ./b.state ]
+	rmdir "$dir/b.state"
 	run box session end --all
 	[ "$status" -eq 0 ]
 }
