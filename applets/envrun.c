@@ -104,7 +104,7 @@ void envrun_find_shell(struct envrun *e)
 {
 	static const char *const dirs[] = {"/bin", "/usr/bin", "/usr/local/bin"};
 	const char *name = e->shell ? e->shell : "sh";
-	const bool named = strchr(name, '/');
+	const bool named = !*name || strchr(name, '/');
 	const bool known = shim_is_shell(path_base(name));
 	const enum shell_kind kind = shellkind_of(name, NULL);
 	struct diag d = {0};

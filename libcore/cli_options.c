@@ -91,7 +91,7 @@ static void store_list(
 
 static bool is_place(const char *arg)
 {
-	return str_eq(arg, "DIR") || str_eq(arg, "FILE") || str_eq(arg, "PATH");
+	return str_eq(arg, "DIR") || str_eq(arg, "FILE");
 }
 
 static void store(const struct parse *p, const struct cli_opt *o,

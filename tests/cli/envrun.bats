@@ -802,8 +802,8 @@ sys.exit(p.wait())' "$WARDBOX" envrun --serve-stdin
 	[ "$status" -eq 125 ]
 	[[ $output == *"not both"* ]]
 	run e --shell '' -- true
-	[ "$status" -eq 125 ]
-	[[ $output == *"--shell needs a PATH"* ]]
+	[ "$status" -eq 127 ]
+	[[ $output == *"--shell : No such file or directory"* ]]
 	run "$WARDBOX" envrun
 	[ "$status" -eq 125 ]
 	run "$WARDBOX" envrun -- a b
