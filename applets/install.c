@@ -177,6 +177,11 @@ static int put_on(struct shim_root *r, const struct install_opts *o)
 	binary = open_binary(o);
 	if (shim_check_binary(binary, r, &d))
 		cli_die_diag(EXIT_FOUND, &d);
+	if (install_check_policy(o, &d)) {
+		cli_diag(&d);
+		cli_die(EXIT_FOUND, "with such a policy no shell of the root"
+			" would run anything: nothing is changed");
+	}
 	refuse_host(r, o);
 	plan = (struct shim_plan){
 		.binary = binary, .profile = choose_profile(r, o)};

@@ -12,6 +12,10 @@ struct install_opts {
 	const char *root, *shells, *profile, *bindir, *binary;
 };
 
+/* Can the system policy of the root, where it has one, be read? Each shell of
+ * the root ends with 125 where not. -EINVAL and the like, with d. */
+int install_check_policy(const struct install_opts *o, struct diag *d);
+
 /* What a run would do, binary being whether it puts that in its place; plan
  * NULL: what taking it off would do. */
 void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,

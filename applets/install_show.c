@@ -3,10 +3,13 @@
  */
 #include "install.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "policy.h"
 #include "str.h"
 
 static bool is_there(const struct shim_root *r, const char *path)
@@ -24,10 +27,32 @@ static bool installed(const struct shim_root *r)
 	return false;
 }
 
-static bool sound(const struct shim_root *r)
+int install_check_policy(const struct install_opts *o, struct diag *d)
+{
+	const char *root = str_eq(o->root, "/") ? "" : o->root;
+	autopolicy struct policy *p = NULL;
+	autobuf struct buf file = BUF_INIT(PATH_MAX);
+	autobuf struct buf dir = BUF_INIT(PATH_MAX);
+	autobuf struct buf key = BUF_INIT(PATH_MAX);
+	struct policy_where w = {.system_uid = geteuid(), .uid = geteuid()};
+	int err;
+
+	buf_addf(&file, "%s" POLICY_SYSTEM, root);
+	buf_addf(&dir, "%s" POLICY_SYSTEM_DIR, root);
+	buf_addf(&key, "%s" POLICY_KEY, root);
+	w.system = buf_str(&file);
+	w.system_dir = buf_str(&dir);
+	w.key = buf_str(&key);
+	err = dir.err ? diag_errno(d, dir.err, "%.80s", root)
+		      : policy_load(&p, &w, d);
+	return err ? err : p->state == POLICY_GOOD ? 0 : -EINVAL;
+}
+
+static bool sound(const struct shim_root *r, const struct install_opts *o)
 {
 	return shim_root_sound(r) &&
-		(!installed(r) || is_there(r, r->record.binary));
+		(!installed(r) || (is_there(r, r->record.binary) &&
+					  !install_check_policy(o, NULL)));
 }
 
 /* What install, and uninstall, would do. */
@@ -94,7 +119,7 @@ static void print_json(const struct shim_root *r, const struct install_opts *o,
 
 	json_putf(&j,
 		"{ root %s host %d installed %d sound %d interrupted %d",
-		o->root, r->host, installed(r), sound(r), r->record.busy);
+		o->root, r->host, installed(r), sound(r, o), r->record.busy);
 	json_file(&j, "binary", r->record.binary,
 		is_there(r, r->record.binary), r->record.binary_made);
 	json_file(&j, "policy", r->record.policy,
@@ -147,7 +172,10 @@ int install_print_status(
 	const struct shim_root *r, const struct install_opts *o)
 {
 	autobuf struct buf out = BUF_INIT(65536);
+	struct diag d = {0};
 
+	if (installed(r) && install_check_policy(o, &d))
+		cli_diag(&d);
 	if (o->json) {
 		print_json(r, o, NULL);
 	} else {
@@ -165,7 +193,7 @@ int install_print_status(
 			buf_adds(&out, "wardbox is not installed here\n");
 		cli_print(&out);
 	}
-	return installed(r) && sound(r) ? EXIT_OK : EXIT_FOUND;
+	return installed(r) && sound(r, o) ? EXIT_OK : EXIT_FOUND;
 }
 
 static void add_makings(struct buf *out, const struct shim_root *r,

@@ -108,6 +108,35 @@ state_of() { # PATH
 		diff - after
 }
 
+@test "a root whose policy is broken keeps its shells" {
+	root_busybox "$R"
+	mkdir -p "$R/etc/wardbox/policy.d"
+	echo 'use OBSERVE' >"$R/etc/wardbox/policy"
+	echo 'allow' >"$R/etc/wardbox/policy.d/x.policy"
+	picture "$R" >before
+	for how in --dry-run --yes; do
+		put $how
+		[ "$status" -eq 1 ]
+		[[ $output == *"policy.d/x.policy:1"*"nothing is changed"* ]]
+		picture "$R" | diff before -
+	done
+	echo 'allow ls **' >"$R/etc/wardbox/policy.d/x.policy"
+	put --yes
+	[ "$status" -eq 0 ]
+	put --status
+	[ "$status" -eq 0 ]
+	# Broken since, --status says that no shell runs.
+	echo 'nonsense' >"$R/etc/wardbox/policy"
+	put --status
+	[ "$status" -eq 1 ]
+	[[ $output == *"etc/wardbox/policy:1"* ]]
+	[ "$("$WARDBOX" install --root "$R" --status --json 2>/dev/null | jq .sound)" = false ]
+	chmod 666 "$R/etc/wardbox/policy"
+	put --status
+	[ "$status" -eq 1 ]
+	[[ $output == *"written by"* ]]
+}
+
 @test "a dry run foretells the binary, and what would stop the run" {
 	root_busybox "$R"
 	put --yes
