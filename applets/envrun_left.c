@@ -7,6 +7,7 @@
 
 #include "audit_write.h"
 #include "dirs.h"
+#include "probe.h"
 #include "str.h"
 
 /* Set by the guard anew for each confined command. */
@@ -47,8 +48,9 @@ static bool reaches_next(void *ctx, const char *pair)
 	if (!state_carries(pair) || set_by_guard(c->rules, pair, name))
 		return false;
 	fate = policy_env(c->rules, name);
-	/* Who only observes takes nothing away. */
-	if (fate == POLICY_ENV_DENY && !c->rules->confine)
+	/* Who only observes takes nothing away; within a guarded command nobody
+	 * was asked what it does. */
+	if (fate == POLICY_ENV_DENY && !c->rules->confine && !probe_inside())
 		fate = POLICY_ENV_DROP;
 	if (fate == POLICY_ENV_KEEP ||
 		(fate != POLICY_ENV_DENY && !c->e->strict))
