@@ -27,7 +27,7 @@ static bool takes_next(const char *word)
  * outside; here they are one. Devices are always granted; what a namespace of
  * users, host names or control groups keeps apart is not there to be changed. */
 static const struct bwrap {
-	char word[16], at[6]; /* at: the only path that it may have */
+	char word[15], at[6]; /* at: the only path that it may have */
 	uint8_t access, args;
 } bwrap[] = {
 	{"ro-bind", "", SANDBOX_ROX, 2},
@@ -104,10 +104,8 @@ int drop_fold_bwrap(struct drop *o, int argc, char **argv)
 		} else if (words) {
 			grant_path(o, w, try, argv + i);
 		}
-		/* Where it stands decides there what it takes back. */
-		if (shared && str_eq(argv[i], "--unshare-all"))
-			cli_die(EXIT_OURS, "--share-net goes behind "
-				"--unshare-all, which takes it back");
+		/* There the last one counts; here they contradict. */
+		o->unshare_net |= shared && str_eq(argv[i], "--unshare-all");
 		shared |= str_eq(argv[i], "--share-net");
 		i += 1 + words;
 	}

@@ -283,7 +283,7 @@ static const struct cli_opt opts[] = {
 		"own mounts: all read-only but what is granted"),
 	CLI_FLAG(0, D, unshare_all, "unshare-all", "all of these"),
 	CLI_FLAG(0, D, share_net, "share-net",
-		"--net=all, and of --unshare-all not the network"),
+		"--net=all, also with --unshare-all"),
 	CLI_LIST('e', D, env, "env", "NAME[=VALUE]",
 		"set it; without VALUE, keep it through --clearenv"),
 	CLI_LIST(0, D, unsetenv, "unsetenv", "NAME", "take it away"),
