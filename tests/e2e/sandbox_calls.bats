@@ -153,7 +153,7 @@ A() { D "$@"; }
 		# the files are another matter
 		works D --unrestricted-filesystem --net=tcp:"$port" -- attack_ tcp "$port"
 		stops EACCES D --unrestricted-filesystem --unrestricted-scoped --net=tcp:"$port" -- attack_ tcp "$other"
-		stops EACCES D --learn="$PLACE/learnt-${#AS[@]}" --net=tcp:"$port" -- attack_ tcp "$other"
+		stops EACCES D --learn="$W/learnt" --net=tcp:"$port" -- attack_ tcp "$other"
 		works D --connect-tcp="$other,$port" -- attack_ tcp "$other"
 		stops EPERM D --connect-tcp="$port" -- attack_ sys socket 2 0x80803 0
 	}

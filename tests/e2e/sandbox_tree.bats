@@ -175,6 +175,22 @@ gone() { # NUMBER: soon
 	each_user body
 }
 
+@test "nor do they where the shim counts" {
+	[ "$(id -u)" = 0 ] || skip "mounts, and another user"
+	PROJECT=$PLACE/project
+	mkdir -p "$PROJECT/.git"
+	cp "$HELPERS/attack" "$PROJECT"
+	chown -R 1000:1000 "$PROJECT"
+	chmod a+x "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR/test" "$BATS_TEST_TMPDIR"
+	cd "$PROJECT"
+	gives 137 in_policy $'use FULL-AUTO\nlimit FULL-AUTO cpu=1s' setpriv --reuid 1000 --regid 1000 --clear-groups \
+		"$BIN/wardbox" sh -c "./attack chain 8 9 $PROJECT/late"
+	[[ $out == *"its limit on CPU time"* ]]
+	[ ! -e late ]
+	gives 0 in_policy $'use FULL-AUTO\nlimit FULL-AUTO cpu=60s' setpriv --reuid 1000 --regid 1000 --clear-groups \
+		"$BIN/wardbox" sh -c "./attack chain 2 1 $PROJECT/late"
+}
+
 @test "what a command left behind and has ended takes no room" {
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	body() {
