@@ -202,6 +202,9 @@ static void note(struct drop *o, const char *path, unsigned wants)
 		path = "/dev/pts";
 	if (str_after(path, "/sys/fs/cgroup/"))
 		path = "/sys/fs/cgroup";
+	/* What its own user may not write it does not need to. */
+	if (wants & SANDBOX_WRITE && faccessat(AT_FDCWD, path, W_OK, 0) < 0)
+		wants &= ~(unsigned)SANDBOX_WRITE;
 	/* Who may write may read, as a grant is given. */
 	if (wants & SANDBOX_WRITE)
 		wants |= SANDBOX_RW;
