@@ -27,15 +27,24 @@
 
 extern char **environ;
 
+/* The one to begin with: what a preset sets comes next. */
 static int drop_environment(struct drop *o, struct diag *d)
 {
 	bool work = o->preset && !str_eq(o->preset, "read-only");
 	int err;
 
 	o->envp = o->outer = environ;
-	if (!o->clearenv && !o->env.count && !o->unsetenv.count && !work)
+	if (o->clearenv || (!o->env.count && !o->unsetenv.count && !work))
 		return 0;
-	err = o->clearenv ? 0 : env_copy(&o->child_env, environ);
+	err = env_copy(&o->child_env, environ);
+	return err < 0 ? diag_errno(d, err, "environment") : 0;
+}
+
+/* What is asked for by name has the last word. */
+static int drop_variables(struct drop *o, struct diag *d)
+{
+	int err = 0;
+
 	for (size_t i = 0; i < o->env.count && err == 0; i++) {
 		const char *pair = o->env.item[i], *value;
 
@@ -98,6 +107,7 @@ static int drop_run(int argc, char **argv)
 		(o.grants && drop_grants_file(&o, o.grants, &d) < 0) ||
 		(!o.granted && drop_preset(&o, "read-only", &d) < 0) ||
 		(o.preset && drop_preset(&o, o.preset, &d) < 0) ||
+		drop_variables(&o, &d) < 0 ||
 		sandbox_grant_devices(&o.plan, SIZE_MAX) < 0)
 		cli_die_diag(EXIT_OURS, &d);
 	if (o.envp != environ || o.child_env.vec || o.clearenv)

@@ -205,6 +205,9 @@ teardown() { unplace; }
 	[ "$out" = keptn ]
 	works D --unsetenv=GONE -- sh -c 'echo $KEEP$GONE'
 	[ "$out" = kept ]
+	# what a preset sets is no answer to what was asked for
+	works D --preset=build --env=TMPDIR=/mine --unsetenv=GOCACHE -- sh -c 'echo $TMPDIR$GOCACHE; echo $XDG_CACHE_HOME'
+	[[ $out == /mine$'\n'/tmp/wardbox-tmp-*/cache ]]
 	works D --argv0=other -- sh -c 'echo $0'
 	works D --chdir=/usr -- pwd
 	[ "$out" = /usr ]
