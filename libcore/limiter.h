@@ -162,7 +162,7 @@ pid_t limits_child(pid_t parent);
 void limits_signal(pid_t root, int sig);
 
 /* SIGKILLs and reaps every descendant of this process but others. Repeats until none is
- * left or two seconds are over (-ETIMEDOUT). */
+ * left or two seconds, or more of many rounds, are over (-ETIMEDOUT). */
 int limits_sweep(const struct buf *others);
 
 #endif

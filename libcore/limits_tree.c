@@ -393,14 +393,23 @@ static void scan_children(struct buf *pids, struct buf *text)
 
 int limits_sweep(const struct buf *others)
 {
-	enum { ROUNDS = 400, PAUSE_NS = 5000000, FIRST_NS = 100000, MANY = 4096 * sizeof(uint32_t) };
+	enum {
+		PATIENCE_NS = 2000000000, /* and so many rounds at least */
+		ROUNDS = 400,
+		PAUSE_NS = 5000000,
+		FIRST_NS = 100000,
+		MANY = 4096 * sizeof(uint32_t),
+	};
+	const uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	struct timespec pause = {.tv_nsec = FIRST_NS};
 	size_t had = 0, n;
 	uint32_t last = 0;
 
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < ROUNDS ||
+		clock_ns(CLOCK_MONOTONIC) - start < PATIENCE_NS;
+		round++) {
 		unsigned tasks = 0;
 		bool settled;
 		int err;
