@@ -51,6 +51,11 @@ struct audit_intro {
 };
 int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n);
 
+/* Is that link the right one, but for zeros from some byte on? A file may keep its
+ * length and lose what was in it. */
+bool audit_link_cut(const uint8_t link[static AUDIT_HASH],
+	const uint8_t right[static AUDIT_HASH]);
+
 /* Is it whole, and the record seq behind link? Then link becomes its own. */
 bool audit_frame_follows(const struct audit_frame *f, const struct keys_hw *hw,
 	uint64_t seq, uint8_t link[static AUDIT_HASH], struct audit_intro *in);

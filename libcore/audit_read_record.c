@@ -119,6 +119,16 @@ int audit_record_parse(struct audit_record *r)
 	return r->type == AUDIT_PURGED ? -EBADMSG : 0;
 }
 
+bool audit_link_cut(const uint8_t link[static AUDIT_HASH],
+	const uint8_t right[static AUDIT_HASH])
+{
+	size_t n = AUDIT_HASH;
+
+	while (n && !link[n - 1])
+		n--;
+	return n < AUDIT_HASH && memcmp(link, right, n) == 0;
+}
+
 bool audit_frame_follows(const struct audit_frame *f, const struct keys_hw *hw,
 	uint64_t seq, uint8_t link[static AUDIT_HASH], struct audit_intro *in)
 {

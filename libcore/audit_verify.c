@@ -162,19 +162,16 @@ static void tell_link(struct audit_check *c, const struct audit_record *r)
 		(unsigned long long)r->seq);
 }
 
-/* A file may keep its length and lose what was in it: the link is the right one
- * to where zeros begin. Of a record that nothing follows in its segment that is
- * as if it had been torn, but that all of it is known. */
+/* Of a record that nothing follows in its segment a cut link is as if it had been
+ * torn, but that all of it is known. */
 static bool cut_link(struct audit_check *c, const struct audit_record *r,
 	const uint8_t *link)
 {
-	size_t n = AUDIT_HASH;
-
-	while (n && !r->frame.link[n - 1])
-		n--;
-	if (n == AUDIT_HASH || memcmp(link, r->frame.link, n) != 0)
+	if (!audit_link_cut(r->frame.link, link))
 		return false;
-	c->torn = AUDIT_HASH - n;
+	c->torn = 1;
+	while (!r->frame.link[AUDIT_HASH - 1 - c->torn])
+		c->torn++;
 	c->torn_segment = r->segment;
 	c->torn_offset = r->offset + r->frame.len - c->torn;
 	c->cut = true;
@@ -303,10 +300,29 @@ static void check_contents(struct audit_check *c, const struct audit_record *r)
 		check_times(c, r);
 }
 
+void audit_check_hole(struct audit_check *c, bool lost)
+{
+	const struct audit_record at = {.seq = c->next,
+		.segment = c->torn_segment,
+		.offset = c->torn_offset};
+
+	if (c->hole)
+		audit_find(c, lost ? AUDIT_LOSS : AUDIT_TAMPER, "crc", &at,
+			"%llu bytes are damaged; good records follow%s",
+			(unsigned long long)c->hole,
+			lost ? ", which were not on the disk either when the"
+			       " machine went down"
+			     : "");
+	c->hole = 0;
+}
+
 void audit_check_record(struct audit_check *c, const struct audit_record *r)
 {
-	bool follows = check_seq(c, r);
+	bool follows;
 
+	if (c->hole && r->segment == c->torn_segment)
+		return;
+	follows = check_seq(c, r);
 	if (c->cut && r->type != AUDIT_HEADER)
 		tell_link(c, r);
 	c->cut = false;
@@ -324,6 +340,8 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 	} else if (r->type == AUDIT_RECOVER) {
 		audit_check_recover(c, r);
 	}
+	if (r->type != AUDIT_HEADER)
+		audit_check_hole(c, false);
 	c->started = true;
 	c->segment_start = false;
 	c->next = r->seq + 1;
@@ -343,9 +361,10 @@ void audit_check_other(
 		return;
 	}
 	c->agg_known = false;
+	if (c->hole)
+		return;
 	if (got == AUDIT_GOT_BAD)
-		audit_find(c, AUDIT_TAMPER, "crc", &at,
-			"%llu bytes are damaged; good records follow", bytes);
+		c->hole = bytes;
 	else if (got == AUDIT_GOT_ALIEN)
 		audit_find(c, AUDIT_TAMPER, "cbor", &at,
 			"a record that cannot be read");
@@ -376,6 +395,8 @@ void audit_check_end(struct audit_check *c)
 {
 	const struct audit_trust *t = c->trust;
 
+	if (!c->live)
+		audit_check_hole(c, false);
 	if (c->torn)
 		tell_torn(c, AUDIT_LOSS,
 			": a writer died; the next one will see to it");

@@ -46,6 +46,9 @@ struct audit_check {
 	 * and gone on in another one. */
 	uint64_t torn, torn_segment, torn_offset;
 	bool cut; /* the last record is whole but for zeros in its link */
+	/* So many bytes within the segment are no records. Whatever follows in it
+	 * is lost with them if the machine went down, else forged. */
+	uint64_t hole;
 
 	uint8_t pk[AUDIT_PK], log_id[AUDIT_ID], boot_id[AUDIT_ID];
 	bool same_boot; /* the segment was begun in that of the one before */
@@ -85,6 +88,8 @@ void audit_check_other(struct audit_check *c, int got,
 int audit_check_all(struct audit_check *c, struct audit_reader *r,
 	bool (*stop)(struct audit_check *c, const struct audit_damage *at),
 	struct diag *d);
+/* The hole is what the machine lost, or it is not. */
+void audit_check_hole(struct audit_check *c, bool lost);
 /* No more records. */
 void audit_check_end(struct audit_check *c);
 

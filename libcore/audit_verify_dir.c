@@ -332,6 +332,8 @@ int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	if (err)
 		return err;
 	audit_check_end(&c);
+	audit_check_hole(&c, s.good && went_down(&c, &s) &&
+			c.next >= s.head.synced);
 	if (!trust->links_only)
 		check_head(&c, &s);
 	check_beyond(&c, dirfd, &s, limit);

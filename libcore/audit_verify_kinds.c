@@ -303,6 +303,7 @@ static void explain_gap(struct audit_check *c, const struct audit_record *r,
 			(unsigned long long)found,
 			(unsigned long long)expect - 1);
 	} else if (why == AUDIT_WHY_POWER && !c->same_boot) {
+		audit_check_hole(c, true);
 		audit_find(c, AUDIT_LOSS, "power", r,
 			"lost: %llu record%s from %llu on, when the machine"
 			" went down, or cut off before",
@@ -347,6 +348,7 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 			"the disk failed to keep what was written before");
 		break;
 	case AUDIT_WHY_POWER:
+		audit_check_hole(c, !c->same_boot);
 		audit_find(c, AUDIT_LOSS, "power", r,
 			"the end of the log was cut when the machine went"
 			" down");

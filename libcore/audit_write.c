@@ -172,17 +172,6 @@ static int note_boot(struct audit_log *log, struct audit_head *h, struct diag *d
 	return audit_put(log, h, &r, d);
 }
 
-/* Does the segment end, where the head says so, with the record it knows? When
- * a machine goes down a file may keep its length and lose what was in it. */
-static bool ends_well(const struct audit_log *log, const struct audit_head *h)
-{
-	uint8_t link[AUDIT_HASH];
-
-	return pread(log->segfd, link, sizeof link,
-		       (off_t)h->end - AUDIT_HASH) == AUDIT_HASH &&
-		memcmp(link, h->link, AUDIT_HASH) == 0;
-}
-
 static int check_live(struct audit_log *log, struct audit_head *h, struct diag *d)
 {
 	uint8_t raw[AUDIT_HEAD];
@@ -204,7 +193,7 @@ static int check_live(struct audit_log *log, struct audit_head *h, struct diag *
 	rebooted = memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0;
 	if (err == -ENOENT || (!err && !links))
 		err = audit_recover_tail(log, h, -1, d);
-	else if (!err && rebooted && !ends_well(log, h))
+	else if (!err && rebooted && !audit_ends_well(log, h))
 		err = audit_recover_tail(log, h, 0, d);
 	else if (!err && size != h->end)
 		err = audit_recover_tail(log, h, (int64_t)size, d);

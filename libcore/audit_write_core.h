@@ -101,6 +101,11 @@ int audit_recover_head(
 int audit_recover_tail(struct audit_log *log, struct audit_head *h,
 	int64_t size, struct diag *d);
 
+/* Is the live segment whole up to the record that the head knows? When a machine
+ * goes down a file may keep its length and lose some of what was in it: what was
+ * written last is looked at. */
+bool audit_ends_well(const struct audit_log *log, const struct audit_head *h);
+
 /* Is there a whole frame anywhere in p[0..n)? */
 bool audit_frame_within(crc32c_fn *crc, const uint8_t *p, size_t n);
 

@@ -93,6 +93,27 @@ static size_t adopt(struct audit_log *log, struct audit_head *h,
 	return at;
 }
 
+/* The same of one record that lacks but a part of its link, which is known. The
+ * number of the next one. */
+static uint64_t adopt_cut(struct audit_log *log, struct audit_head *h,
+	const uint8_t *p, size_t n)
+{
+	uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
+	struct audit_intro in;
+	struct audit_frame f;
+
+	if (audit_frame_parse(&f, p, n) ||
+		log->hw.crc(f.body, f.body_len) != f.crc ||
+		audit_intro(&in, f.body, f.body_len) || in.seq != h->next)
+		return h->next;
+	keys_leaf(&log->hw, f.body, f.body_len, leaf);
+	keys_link(&log->hw, h->link, leaf, link);
+	if (audit_link_cut(f.link, link))
+		audit_head_step(log, h, link, f.len, in.type == AUDIT_CKPT,
+			in.wall);
+	return h->next;
+}
+
 bool audit_frame_within(crc32c_fn *crc, const uint8_t *p, size_t n)
 {
 	for (size_t i = 0; i + 1 < n; i++) {
@@ -124,21 +145,26 @@ static int pread_all(int fd, struct buf *b, uint64_t at, size_t n)
 	return 0;
 }
 
+/* Did the machine, since the head was written? */
+static bool went_down(const struct audit_log *log, const struct audit_head *h)
+{
+	return memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0;
+}
+
 /* Bytes beyond the head's end that are no records of ours. */
 static int settle_rest(struct audit_log *log, struct audit_head *h,
 	uint64_t size, struct diag *d)
 {
 	autobuf struct buf b = BUF_INIT(AUDIT_FRAME_MAX);
 	struct finding f = {.expect = h->next, .found = h->next};
+	const enum audit_why bad = went_down(log, h) ? AUDIT_WHY_POWER
+						     : AUDIT_WHY_CORRUPT;
 	size_t filled;
 	int err;
 
-	/* One cut record is never longer than a record. */
-	if (size - h->end > AUDIT_FRAME_MAX) {
-		f.why = AUDIT_WHY_CORRUPT;
-		return begin_after(log, h, &f, d);
-	}
-	err = pread_all(log->segfd, &b, h->end, (size_t)(size - h->end));
+	err = pread_all(log->segfd, &b, h->end,
+		size - h->end < AUDIT_FRAME_MAX ? (size_t)(size - h->end)
+						: AUDIT_FRAME_MAX);
 	if (err)
 		return diag_errno(d, err, "audit log: cannot read it");
 	f.bytes = (const uint8_t *)b.data;
@@ -148,8 +174,12 @@ static int settle_rest(struct audit_log *log, struct audit_head *h,
 	 * record that lacks but a part of its link is a cut one. */
 	for (filled = f.len; filled && !f.bytes[filled - 1];)
 		filled--;
-	if (audit_frame_within(log->hw.crc, f.bytes, filled)) {
-		f.why = AUDIT_WHY_CORRUPT;
+	/* One cut record is never longer than a record. */
+	if (size - h->end > AUDIT_FRAME_MAX ||
+		audit_frame_within(log->hw.crc, f.bytes, filled)) {
+		f.why = bad;
+		if (bad == AUDIT_WHY_POWER)
+			f.expect = f.found = adopt_cut(log, h, f.bytes, b.len);
 		return begin_after(log, h, &f, d);
 	}
 	/* An append-only file cannot be cut; then it ends here. */
@@ -213,8 +243,9 @@ static void note_last(struct last *l, const struct audit_record *r)
 	l->epoch += r->type == AUDIT_CKPT;
 }
 
-static int find_last(const struct audit_log *log, uint64_t first,
-	struct last *l, struct diag *d)
+/* From a byte on, 0 for the first one; through damage, or up to it. */
+static int find_last(const struct audit_log *log, uint64_t first, uint64_t from,
+	bool through, struct last *l, struct diag *d)
 {
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
 	struct audit_damage damage;
@@ -226,30 +257,47 @@ static int find_last(const struct audit_log *log, uint64_t first,
 	fd = audit_file_open(log, name, O_RDONLY, d);
 	if (fd < 0)
 		return fd;
+	lseek(fd, (off_t)from, SEEK_SET);
 	got = audit_reader_fds(&reader, &fd, 1, d);
 	if (got)
 		return got;
 	reader.deep = 1u << AUDIT_HEADER;
-	while ((got = audit_next(&reader, &r, &damage, d)) > 0)
+	while ((got = audit_next(&reader, &r, &damage, d)) > 0) {
 		if (got == AUDIT_GOT_RECORD)
 			note_last(l, &r);
+		else if (got != AUDIT_GOT_SEGMENT && !through &&
+			(l->any || !from))
+			return 0;
+	}
 	return got;
+}
+
+bool audit_ends_well(const struct audit_log *log, const struct audit_head *h)
+{
+	/* Far more than is written between two signatures. */
+	enum { TAIL = 16 << 20 };
+	struct last l = {0};
+	int err = find_last(log, h->segment, h->end > TAIL ? h->end - TAIL : 0,
+		false, &l, NULL);
+
+	return !err && l.any && l.seq + 1 >= h->next &&
+		(l.seq + 1 > h->next ||
+			memcmp(l.link, h->link, AUDIT_HASH) == 0);
 }
 
 static int recover_shorter(
 	struct audit_log *log, struct audit_head *h, bool missing, struct diag *d)
 {
-	const bool rebooted = memcmp(h->boot_id, log->boot_id, AUDIT_ID) != 0;
 	struct finding f = {.expect = h->next, .found = h->segment};
 	struct last l = {0};
-	int err = missing ? 0 : find_last(log, h->segment, &l, d);
+	int err = missing ? 0 : find_last(log, h->segment, 0, false, &l, d);
 
 	if (err)
 		return err;
 	if (l.any)
 		f.found = l.seq + 1;
 	/* Power loss can take what was never brought to the disk, only that. */
-	f.why = rebooted && f.found >= h->synced ? AUDIT_WHY_POWER
+	f.why = went_down(log, h) && f.found >= h->synced ? AUDIT_WHY_POWER
 						 : AUDIT_WHY_LOST;
 	return begin_after(log, h, &f, d);
 }
@@ -285,7 +333,7 @@ int audit_recover_head(
 		return n;
 	*h = (struct audit_head){0};
 	for (int i = n; i-- && !err && !l.any;)
-		err = find_last(log, firsts[i], &l, d);
+		err = find_last(log, firsts[i], 0, true, &l, d);
 	if (!err && never_begun(log, firsts, n, &l)) {
 		l = (struct last){0};
 		n = 0;

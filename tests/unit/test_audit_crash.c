@@ -14,7 +14,7 @@
 
 #include "audit_write_core.h"
 
-enum { FILES = 12, STEPS = 512, FILE_MAX = 1 << 14 };
+enum { FILES = 12, STEPS = 512, FILE_MAX = 1 << 14, BLOCK = 64 };
 
 enum what { CREATE, WRITE, CUT, SYNC, SYNC_DIR, REMOVE };
 
@@ -206,7 +206,7 @@ static bool changes(unsigned i, unsigned file)
 }
 
 /* How much survives. Of the head, 512 bytes, all of a write or nothing. */
-enum way { ALL, LEAST, SOME, TORN, ZEROS, ANY, WAYS = 10 };
+enum way { ALL, LEAST, SOME, TORN, ZEROS, ANY, HOLES = 8, WAYS = 12 };
 
 /* One file as it may be found again. */
 static void make_file(struct test_log *t, unsigned file, unsigned end,
@@ -215,6 +215,7 @@ static void make_file(struct test_log *t, unsigned file, unsigned end,
 	const bool head = strcmp(trace.name[file], "head") == 0;
 	static struct made m, now;
 	unsigned loose = 0, take, seen = 0;
+	size_t bytes_sure = 0;
 	bool named;
 	const unsigned sure = sure_of(file, end, &named);
 
@@ -233,12 +234,20 @@ static void make_file(struct test_log *t, unsigned file, unsigned end,
 		else if (seen == take + 1 && !head && way >= TORN &&
 			s->what == WRITE)
 			apply(&m, s, dice(s->n));
+		if (i < sure)
+			bytes_sure = m.n;
 	}
 	/* The length is there, the bytes are not. */
 	if (way >= ZEROS && dice(2) && m.n < now.n && !head) {
 		memset(m.bytes + m.n, 0, now.n - m.n);
 		m.n = now.n;
 	}
+	/* And of what was not brought to the disk some blocks, not the last. */
+	if (way >= HOLES && !head)
+		for (size_t b = bytes_sure; b < m.n; b += BLOCK)
+			if (!dice(3))
+				memset(m.bytes + b, 0,
+					m.n - b < BLOCK ? m.n - b : BLOCK);
 	if (!m.there || (!named && way >= SOME && dice(4) == 0))
 		unlinkat(t->dir, trace.name[file], 0);
 	else

@@ -164,6 +164,74 @@ static void zeros_after_another_boot_are_a_loss(void **state)
 	assert_string_equal(all.kinds, "L:power");
 }
 
+/* Zeros from so far behind the end of the head's records on. */
+static void a_hole(struct test_log *t, const struct audit_head *h, size_t behind)
+{
+	autobuf struct buf b = {0};
+
+	slurp(t, SEGMENT, &b);
+	memset(b.data + h->end + behind, 0, 64);
+	spit(t, SEGMENT, b.data, b.len);
+}
+
+/* And lose some blocks of them, not the last. */
+static void a_hole_after_another_boot_is_a_loss(void **state)
+{
+	struct test_log *t = *state;
+	autobuf struct buf b = {0}, after = {0};
+	struct audit_head h;
+	struct findings all;
+
+	in_another_boot(t, 2);
+	get_head(t, &h);
+	in_another_boot(t, 3);
+	a_hole(t, &h, 20);
+	slurp(t, SEGMENT, &b);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:crc L:power");
+	test_event(t, "after", 1);
+	slurp(t, SEGMENT, &after);
+	assert_int_equal(after.len, b.len);
+	for (unsigned i = 0; i < 12; i++)
+		test_event(t, "more", i);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:crc L:power");
+	assert_true(all.v.seeded);
+}
+
+static void a_hole_in_the_same_boot_is_tampering(void **state)
+{
+	struct test_log *t = *state;
+	struct audit_head h;
+
+	get_head(t, &h);
+	test_event(t, "one", 1);
+	test_event(t, "two", 2);
+	a_hole(t, &h, 20);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
+	test_event(t, "after", 1);
+	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_TAMPERED);
+}
+
+/* What was signed was on the disk. */
+static void a_hole_in_what_was_signed_is_tampering(void **state)
+{
+	struct test_log *t = *state;
+	struct audit_head h;
+
+	in_another_boot(t, 1);
+	get_head(t, &h);
+	in_another_boot(t, 12);
+	a_hole(t, &h, 20);
+	get_head(t, &h);
+	h.synced = h.next;
+	put_head(t, &h);
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+	test_event(t, "after", 1);
+	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+	assert_outcome(verify(t, WITH_SEED), AUDIT_TAMPERED);
+}
+
 /* Zeros from within the last record's link on. */
 static void a_cut_link(struct test_log *t, size_t zeros)
 {
@@ -407,6 +475,9 @@ int main(void)
 		ON_LOG(shorter_in_the_same_boot_is_tampering),
 		ON_LOG(shorter_after_another_boot_is_a_loss),
 		ON_LOG(zeros_after_another_boot_are_a_loss),
+		ON_LOG(a_hole_after_another_boot_is_a_loss),
+		ON_LOG(a_hole_in_the_same_boot_is_tampering),
+		ON_LOG(a_hole_in_what_was_signed_is_tampering),
 		ON_LOG(a_cut_link_after_another_boot_is_a_loss),
 		ON_LOG(a_cut_link_in_the_same_boot_is_tampering),
 		ON_LOG(a_cut_link_in_the_middle_is_tampering),
