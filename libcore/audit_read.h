@@ -60,6 +60,10 @@ bool audit_link_cut(const uint8_t link[static AUDIT_HASH],
 bool audit_frame_follows(const struct audit_frame *f, const struct keys_hw *hw,
 	uint64_t seq, uint8_t link[static AUDIT_HASH], struct audit_intro *in);
 
+/* What a recover record says: why, the seq expected, the one found, bytes.
+ * -EBADMSG. */
+int audit_lost_numbers(const struct audit_record *r, uint64_t n[static 4]);
+
 /* The value of key, or NULL. */
 const struct audit_field *audit_field(
 	const struct audit_record *r, enum audit_key key);

@@ -162,6 +162,25 @@ const struct cbor_item *audit_bytes(
 	return f && f->item.major == CBOR_BYTES ? &f->item : NULL;
 }
 
+int audit_lost_numbers(const struct audit_record *r, uint64_t n[static 4])
+{
+	const struct audit_field *f = audit_field(r, AUDIT_K_LOST);
+	struct cbor_in in;
+	struct cbor_item item;
+
+	if (!f || f->item.major != CBOR_ARRAY || f->item.n != 6)
+		return -EBADMSG;
+	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
+	if (cbor_next(&in, &item))
+		return -EBADMSG;
+	for (unsigned i = 0; i < 4; i++) {
+		if (cbor_next(&in, &item) || item.major != CBOR_UINT)
+			return -EBADMSG;
+		n[i] = item.n;
+	}
+	return 0;
+}
+
 const struct cbor_item *audit_text(
 	const struct audit_record *r, enum audit_key key)
 {

@@ -269,26 +269,6 @@ void audit_check_ckpt(struct audit_check *c, const struct audit_record *r)
 	audit_check_turn(c, &p, r->seq + 1);
 }
 
-/* The numbers of a recover record's list. */
-static int lost_numbers(const struct audit_record *r, uint64_t n[4])
-{
-	const struct audit_field *f = audit_field(r, AUDIT_K_LOST);
-	struct cbor_in in;
-	struct cbor_item item;
-
-	if (!f || f->item.major != CBOR_ARRAY || f->item.n != 6)
-		return -EBADMSG;
-	in = (struct cbor_in){.p = f->raw, .end = f->raw + f->raw_len};
-	if (cbor_next(&in, &item))
-		return -EBADMSG;
-	for (unsigned i = 0; i < 4; i++) {
-		if (cbor_next(&in, &item) || item.major != CBOR_UINT)
-			return -EBADMSG;
-		n[i] = item.n;
-	}
-	return 0;
-}
-
 static void explain_gap(struct audit_check *c, const struct audit_record *r,
 	uint64_t why, uint64_t expect, uint64_t found)
 {
@@ -322,7 +302,7 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 	const bool gap = c->gap;
 
 	c->gap = false;
-	if (lost_numbers(r, n)) {
+	if (audit_lost_numbers(r, n)) {
 		audit_find(c, AUDIT_TAMPER, "recover", r,
 			"a recover record that cannot be read");
 		return;

@@ -22,8 +22,12 @@ enum { SPINE_MAX = 1 << 28 };
 struct doomed {
 	struct buf spine;
 	uint64_t spined; /* seqs below it are in the spine already */
-	uint64_t last;   /* seq of the last record of the segment in hand */
+	/* What the segment behind the one in hand follows: the one before its
+	 * first, by its header; and whether it says that the machine or the disk
+	 * lost what came behind the last. */
+	uint64_t last;
 	uint8_t link[AUDIT_HASH];
+	bool lost;
 	struct buf rows; /* of the pruned record */
 };
 
@@ -53,6 +57,8 @@ static int read_frames(struct doomed *x, struct audit_reader *reader,
 			return got;
 		if (got == AUDIT_GOT_SEGMENT)
 			continue;
+		if (got != AUDIT_GOT_RECORD && x->lost && !spine)
+			break;
 		if (got != AUDIT_GOT_RECORD)
 			return diag_fail(d, -EBADMSG,
 				"audit log: damage in %s%016llx: nothing is"
@@ -60,10 +66,6 @@ static int read_frames(struct doomed *x, struct audit_reader *reader,
 				spine ? "the spine, " : "segment ",
 				(unsigned long long)damage.segment);
 		keep_frame(x, &r);
-		if (spine)
-			continue;
-		x->last = r.seq;
-		memcpy(x->link, r.frame.link, AUDIT_HASH);
 	}
 	return x->spine.err ? diag_errno(d, x->spine.err, "audit log: spine")
 			    : 0;
@@ -81,6 +83,34 @@ static int read_file(struct audit_log *log, struct doomed *x, const char *name,
 		return fd;
 	err = audit_reader_fds(&reader, &fd, 1, d);
 	return err ? err : read_frames(x, &reader, spine, d);
+}
+
+static int read_next(struct audit_log *log, struct doomed *x, uint64_t first,
+	struct diag *d)
+{
+	autoreader struct audit_reader reader = AUDIT_READER_INIT;
+	const struct cbor_item *prev = NULL;
+	struct audit_damage damage;
+	struct audit_record r;
+	uint64_t n[4] = {0};
+	int err = audit_reader_dir(&reader, log->dirfd, first, d);
+
+	if (err)
+		return err;
+	if (audit_next(&reader, &r, &damage, d) == AUDIT_GOT_SEGMENT &&
+		audit_next(&reader, &r, &damage, d) == AUDIT_GOT_RECORD)
+		prev = audit_bytes(&r, AUDIT_K_PREV);
+	if (!prev || prev->n != AUDIT_HASH || r.seq != first)
+		return diag_fail(d, -EBADMSG,
+			"audit log: segment %016llx does not say what it follows",
+			(unsigned long long)first);
+	x->last = first - 1;
+	memcpy(x->link, prev->bytes, AUDIT_HASH);
+	x->lost = audit_next(&reader, &r, &damage, d) == AUDIT_GOT_RECORD &&
+		r.type == AUDIT_RECOVER && !audit_lost_numbers(&r, n) &&
+		(n[0] == AUDIT_WHY_POWER || n[0] == AUDIT_WHY_TORN ||
+			n[0] == AUDIT_WHY_IO);
+	return 0;
 }
 
 /* How many of the oldest segments are to go. */
@@ -151,7 +181,10 @@ static int prune(struct audit_log *log, struct audit_head *h,
 
 	for (int i = 0; i < go && !err; i++) {
 		audit_segment_name(name, firsts[i]);
-		err = read_file(log, &x, name, false, d);
+		/* The live one is never among them. */
+		err = read_next(log, &x, firsts[i + 1], d);
+		if (!err)
+			err = read_file(log, &x, name, false, d);
 		add_row(&x);
 	}
 	if (err)

@@ -381,6 +381,43 @@ static void a_forgers_key_behind_a_loss_is_tampering(void **state)
 	assert_false(verify(t, WITH_SEED).v.seeded);
 }
 
+/* What a machine lost does not keep a log from being shortened. */
+static void a_loss_can_be_deleted(struct test_log *t, bool torn)
+{
+	autobuf struct buf b = {0};
+	struct audit_head h;
+	struct findings all;
+	struct diag d = {0};
+	uint64_t end;
+
+	in_another_boot(t, 2);
+	get_head(t, &h);
+	end = h.end;
+	in_another_boot(t, 3);
+	slurp(t, SEGMENT, &b);
+	spit(t, SEGMENT, b.data, end + (torn ? 20 : 0));
+	test_event(t, "after", 1);
+	assert_int_equal(audit_vacuum(&t->log, 1, 0, false, &d), 1);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:power");
+	for (unsigned i = 0; i < 12; i++)
+		test_event(t, "more", i);
+	all = verify(t, WITH_PIN | WITH_SEED);
+	assert_string_equal(all.kinds, "L:power");
+	assert_true(all.v.seeded);
+	assert_true(all.v.pinned);
+}
+
+static void lost_records_can_be_deleted(void **state)
+{
+	a_loss_can_be_deleted(*state, false);
+}
+
+static void a_torn_end_can_be_deleted(void **state)
+{
+	a_loss_can_be_deleted(*state, true);
+}
+
 /* What was on the disk cannot be lost that way. */
 static void shorter_than_what_was_synced_is_tampering(void **state)
 {
@@ -485,6 +522,8 @@ int main(void)
 		ON_LOG(a_false_boot_is_tampering),
 		ON_LOG(a_lost_checkpoint_is_told_by_the_seed),
 		ON_LOG(a_forgers_key_behind_a_loss_is_tampering),
+		ON_LOG(lost_records_can_be_deleted),
+		ON_LOG(a_torn_end_can_be_deleted),
 		ON_LOG(shorter_than_what_was_synced_is_tampering),
 		ON_LOG(head_missing_is_loud),
 		ON_LOG(head_broken_is_loud),
