@@ -5,8 +5,8 @@
 
 #include "redact_core.h"
 
-/* How long such a line may be. */
-enum { LINE = 256 };
+/* How long such a line may be, and what is below it. */
+enum { LINE = 256, DOCUMENT = 2048 };
 
 static bool in_text(const unsigned char *p, size_t n, const char *word)
 {
@@ -123,23 +123,31 @@ static enum redact_answer here_document(
 	const unsigned char *p = v->text, *line, *end;
 	const size_t from = redact_begins(v, at, at, "\n;&(`");
 	char word[32] = "\n";
-	size_t i = at + 2, n = 1;
+	size_t i = at + 2, n = 1, left;
 
 	while (i < v->n && p[i] && strchr("-'\"\\ ", p[i]))
 		i++;
+	/* Not the number that something is shifted by. */
+	if (i < v->n && redact_bytes[p[i]] & B_DIGIT)
+		return REDACT_NO;
 	while (i < v->n && n < sizeof word - 1 && redact_bytes[p[i]] & B_WORD)
 		word[n++] = (char)p[i++];
-	line = memchr(p + i, '\n', v->n - i);
+	left = v->n - i < LINE ? v->n - i : LINE;
+	line = memchr(p + i, '\n', left);
 	if (!line)
-		return v->n - i < LINE ? redact_wait(v, s, at) : REDACT_NO;
+		return left < LINE ? redact_wait(v, s, at) : REDACT_NO;
 	if (n == 1 || n == sizeof word - 1 ||
 		!reads_secret(p + from, (size_t)(line - p) - from))
 		return REDACT_NO;
 	s->from = s->value = (size_t)(line - p) + 1;
-	end = memmem(line, v->n - (size_t)(line - p), word, n);
-	if (!end && !v->last)
+	left = v->n - s->from < DOCUMENT ? v->n - s->from : DOCUMENT;
+	end = memmem(line, left + 1, word, n);
+	if (!end && left < DOCUMENT && !v->last)
 		return redact_undecided(v, s, at, s->from, true);
-	s->to = end ? (size_t)(end - p) : v->n;
+	/* Of one without an end the first line. */
+	if (!end)
+		end = memchr(line + 1, '\n', left);
+	s->to = end ? (size_t)(end - p) : s->from + left;
 	return s->to > s->from && !redact_placeholder(p + s->from, s->to - s->from)
 		? REDACT_YES
 		: REDACT_NO;

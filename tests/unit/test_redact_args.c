@@ -35,6 +35,15 @@ static void arguments(void **state)
 		{"kubectl", "--from-literal", "k=a b", "k=[REDACTED]"},
 		{"xfreerdp", "/u:me", "/p:ab", "/p:[REDACTED]"},
 		{"npm", "set", "registry", "registry"},
+		{"smbclient", "//h/s", "ab12cd", "[REDACTED]"},
+		{"smbclient", "//h/s", "share", "share"},
+		{"smbclient", "-L", "host01", "host01"},
+		{"ab", "-A", "me:ab", "me:[REDACTED]"},
+		{"bcp", "-Pab", "-P[REDACTED]"},
+		{"mosquitto_pub", "-P", "ab", "[REDACTED]"},
+		{"mosquitto_sub", "-p", "1883", "1883"},
+		{"bw", "unlock", "ab12cd", "[REDACTED]"},
+		{"bw", "list", "items12", "items12"},
 	};
 
 	(void)state;
@@ -61,6 +70,8 @@ static void arguments_among_many(void **state)
 		{"4", "aws", "configure", "set", "aws_secret_access_key", "hunter"},
 		{"4", "keyctl", "add", "user", "k", "hunter", "@u"},
 		{"5", "net", "use", "X:", "\\\\h\\s", "/user:u", "hunter"},
+		{"4", "mosquitto_passwd", "-b", "f", "bob", "hunter"},
+		{"5", "nmcli", "c", "modify", "S", "wifi-sec.psk", "hunter"},
 		{"6", "nmcli", "d", "wifi", "c", "S", "password", "hunter"},
 	};
 

@@ -57,9 +57,51 @@ static void everyday_text(void **state)
 	each_line(false);
 }
 
+static void in_pieces(const struct buf *in, size_t piece, struct buf *out)
+{
+	struct redact r = REDACT_INIT;
+	struct redact_stream one = REDACT_STREAM_INIT;
+
+	buf_clear(out);
+	for (size_t at = 0, n; at < in->len; at += n) {
+		n = in->len - at < piece ? in->len - at : piece;
+		assert_int_equal(redact_feed(&r, &one, in->data + at, n, out), 0);
+	}
+	assert_int_equal(redact_flush(&r, &one, true, out), 0);
+	redact_stream_release(&one);
+	redact_release(&r);
+}
+
+/* All of them behind each other, in pieces of any size: the same comes out. */
+static void one_behind_the_other(void **state)
+{
+	static const size_t pieces[] = {1, 7, 97, 1000, 4096, 70000};
+	autobuf struct buf data = BUF_INIT(1 << 20), in = BUF_INIT(1 << 20);
+	autobuf struct buf whole = BUF_INIT(1 << 20), out = BUF_INIT(1 << 20);
+	char *save = NULL;
+
+	(void)state;
+	assert_int_equal(file_read(AT_FDCWD,
+				 TEST_DATA "/audit/redact-spellings.b64", &data),
+		0);
+	for (char *line = strtok_r((char *)(uintptr_t)buf_str(&data), "\n", &save);
+		line; line = strtok_r(NULL, "\n", &save)) {
+		decode64(line + 2, &in);
+		buf_addc(&in, '\n');
+	}
+	in_pieces(&in, in.len, &whole);
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+		in_pieces(&in, pieces[i], &out);
+		if (out.len != whole.len ||
+			memcmp(out.data, whole.data, out.len) != 0)
+			fail_msg("in pieces of %zu", pieces[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_behind_the_other),
 		cmocka_unit_test(secrets),
 		cmocka_unit_test(everyday_text),
 	};
