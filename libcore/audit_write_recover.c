@@ -274,8 +274,9 @@ static int find_last(const struct audit_log *log, uint64_t first, uint64_t from,
 
 bool audit_ends_well(const struct audit_log *log, const struct audit_head *h)
 {
-	/* Far more than is written between two signatures. */
-	enum { TAIL = 16 << 20 };
+	/* More than most write before the kernel brings it to the disk, and
+	 * little enough for machines that share a log by turns. */
+	enum { TAIL = 4 << 20 };
 	struct last l = {0};
 	int err = find_last(log, h->segment, h->end > TAIL ? h->end - TAIL : 0,
 		false, &l, NULL);
