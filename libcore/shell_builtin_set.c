@@ -67,7 +67,7 @@ void shell_builtin_set(struct shell_walk *w, struct shell_call *c)
 			break;
 		on = s->p[0] == '-';
 		for (size_t i = 1; i < s->n; i++) {
-			c->odd |= !strchr(c->knows, s->p[i]);
+			c->odd |= !strchr("abefhkmnoptuvxBCEHPT", s->p[i]);
 			if (s->p[i] == 'a')
 				w->st->allexport |= on;
 			if (s->p[i] == 'e')

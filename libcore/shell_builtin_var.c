@@ -162,6 +162,10 @@ void shell_builtin_decl(struct shell_walk *w, struct shell_call *c)
 	struct shell_state before;
 	bool own = !is_export && !shell_str_is(*c->name, "readonly");
 
+	c->knows = is_export                        ? "fnp"
+		   : !own                           ? "aAfp"
+		   : shell_str_is(*c->name, "local") ? ""
+						    : "aAfFgiIlnprtux";
 	name_options(w, c, "");
 	/* export is declare -gx, and readonly is declare -gr. */
 	if (!own)
@@ -208,6 +212,7 @@ static void unset_element(struct shell_walk *w, struct shell_str name)
 
 void shell_builtin_unset(struct shell_walk *w, struct shell_call *c)
 {
+	c->knows = "fv";
 	name_options(w, c, "");
 	for (; c->at < c->n && !w->err; c->at++) {
 		const struct shell_val *v = &c->v[c->at];

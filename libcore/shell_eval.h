@@ -355,7 +355,9 @@ struct shell_call {
 	const struct shell_str *name;
 	const struct shell_val *v; /* v[0] is the name */
 	size_t n, at;              /* at: the first operand */
-	const char *knows;         /* the letters that are options; NULL: any */
+	/* The letters that are options, with none other of which each shell goes
+	 * on; NULL: any. */
+	const char *knows;
 	bool odd;                  /* another one was given */
 	struct shell_span span;
 	const struct shell_val *opt[128]; /* what was given, by its letter */
