@@ -198,13 +198,21 @@ static bool awk_next_string(struct awk *w)
 	return !*w->at || strchr(";}\n)|,", *w->at);
 }
 
-static void awk_run(struct awk *w, bool piped)
+/* A command, known only when it is a text without a backslash. */
+static void awk_starts(struct awk *w, const char *cmd, size_t n, bool piped)
 {
-	if (awk_next_string(w) && !memchr(w->str, '\\', w->str_len))
-		command_text(w->k, w->str, w->str_len, piped);
+	if (cmd && !memchr(cmd, '\\', n))
+		command_text(w->k, cmd, n, piped);
 	else
 		judge_raise(w->k, POLICY_DENY, "code",
 			"awk starts a command that is computed");
+}
+
+static void awk_run(struct awk *w, bool piped)
+{
+	const char *cmd = awk_next_string(w) ? w->str : NULL;
+
+	awk_starts(w, cmd, w->str_len, piped);
 }
 
 static void awk_file(struct awk *w, enum path_use use)
@@ -289,14 +297,10 @@ static void awk_pipe(struct awk *w)
 	w->at += *w->at == '&';
 	while (chr_space(*w->at))
 		w->at++;
-	if (strncmp(w->at, "getline", 7) != 0) {
+	if (strncmp(w->at, "getline", 7) != 0)
 		awk_run(w, true);
-	} else if (cmd && !memchr(cmd, '\\', n)) {
-		command_text(w->k, cmd, n, false);
-	} else {
-		judge_raise(w->k, POLICY_DENY, "code",
-			"awk starts a command that is computed");
-	}
+	else
+		awk_starts(w, cmd, n, false);
 }
 
 static void awk_sign(struct awk *w)

@@ -62,7 +62,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 	struct judge *j = k->j;
 
 	j->work += 4;
-	if (strchr(name, SHELL_ANY) || strchr(name, SHELL_REL)) {
+	if (strpbrk(name, "\1\2")) {
 		judge_raise(k, POLICY_DENY, "env",
 			"the variable's name is not known before it runs");
 		return true;

@@ -125,13 +125,9 @@ void judge_stdin_code(struct judge_cmd *k, enum stdin_code is)
 {
 	const char *what = is == STDIN_SHELL ? "a shell" : "an interpreter";
 
-	if (!k->cmd) {
-		if (!k->j->depth)
-			judge_raise(k, k->j->set[IMG_P_OPAQUE], "stdin",
-				"%s reads code that is not seen", what);
+	if (!k->cmd && k->j->depth)
 		return;
-	}
-	switch (k->cmd->input) {
+	switch (k->cmd ? k->cmd->input : SHELL_IN_INHERIT) {
 	case SHELL_IN_TEXT:
 		text_in(k, is);
 		return;

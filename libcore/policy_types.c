@@ -35,17 +35,15 @@ static void git_key(struct scan *s, const struct arg *v)
 static void url(struct scan *s, const struct arg *v)
 {
 	const char *colon = strchr(v->s, ':'), *slash = strchr(v->s, '/');
+	const char *why = NULL;
 
-	if (colon && colon[1] == ':' && (!slash || colon < slash)) {
-		judge_raise(s->k, POLICY_DENY, "transport",
-			"%s names a transport helper that runs programs",
-			judge_show(s->k->j, v->s));
-		return;
-	}
-	if (v->s[0] == '-' || str_find(v->s, "://-")) {
-		judge_raise(s->k, POLICY_DENY, "transport",
-			"%s would be read as an option of ssh",
-			judge_show(s->k->j, v->s));
+	if (colon && colon[1] == ':' && (!slash || colon < slash))
+		why = "names a transport helper that runs programs";
+	else if (v->s[0] == '-' || str_find(v->s, "://-"))
+		why = "would be read as an option of ssh";
+	if (why) {
+		judge_raise(s->k, POLICY_DENY, "transport", "%s %s",
+			judge_show(s->k->j, v->s), why);
 		return;
 	}
 	if (str_after(v->s, "file://")) {
@@ -170,18 +168,15 @@ static void path(struct scan *s, enum img_type type, const struct arg *v)
 
 static void presence(struct scan *s, enum img_type type, const char *name)
 {
-	const char *prog = s->prog->name ? s->prog->name : s->argv[0].s;
+	const char *why = "is not allowed";
 
 	if (type == IMG_T_ASK)
-		judge_raise(s->k, POLICY_CONFIRM, "option",
-			"%s %s has an effect that is worth a question", prog,
-			name);
-	else if (type == IMG_T_EXEC)
-		judge_raise(s->k, POLICY_DENY, "helper",
-			"%s %s runs a program of its own choice", prog, name);
-	else
-		judge_raise(s->k, POLICY_DENY, "option", "%s %s is not allowed",
-			prog, name);
+		why = "has an effect that is worth a question";
+	if (type == IMG_T_EXEC)
+		why = "runs a program of its own choice";
+	judge_raise(s->k, type == IMG_T_ASK ? POLICY_CONFIRM : POLICY_DENY,
+		type == IMG_T_EXEC ? "helper" : "option", "%s %s %s",
+		s->prog->name ? s->prog->name : s->argv[0].s, name, why);
 }
 
 void args_value(struct scan *s, enum img_type type, const struct arg *value,
