@@ -10,8 +10,7 @@
 #include "policy_image.h"
 #include "str.h"
 
-static const char profile_names[POLICY_PROFILES][10] = {
-	"SAFE", "DEV", "FULL-AUTO", "OBSERVE"};
+static const char profile_names[] = "SAFE\0DEV\0FULL-AUTO\0OBSERVE\0";
 
 const char policy_protections[POLICY_PROTECTIONS][9] = {"landlock", "seccomp",
 	"caps", "scope", "net", "unix", "pid", "mount", "ipc", "netns",
@@ -50,7 +49,7 @@ int policy_profile_parse(const char *name, enum policy_profile *out)
 		(str_after(name, "PROFILE-") || str_after(name, "profile-")))
 		name += 8;
 	for (unsigned i = 0; i < POLICY_PROFILES; i++) {
-		if (same_name(name, profile_names[i])) {
+		if (same_name(name, str_nth(profile_names, i))) {
 			*out = (enum policy_profile)i;
 			return 0;
 		}
@@ -60,21 +59,17 @@ int policy_profile_parse(const char *name, enum policy_profile *out)
 
 const char *policy_profile_name(enum policy_profile profile)
 {
-	return profile < POLICY_PROFILES ? profile_names[profile] : "?";
+	return str_nth(profile_names, profile);
 }
 
 const char *policy_decision_name(enum policy_decision decision)
 {
-	static const char name[][8] = {"allow", "confirm", "deny"};
-
-	return decision <= POLICY_DENY ? name[decision] : "?";
+	return str_nth("allow\0confirm\0deny\0", decision);
 }
 
 const char *policy_layer_name(enum policy_layer layer)
 {
-	static const char name[][8] = {"system", "user", "project"};
-
-	return layer < POLICY_LAYERS ? name[layer] : "?";
+	return str_nth("system\0user\0project\0", layer);
 }
 
 enum policy_profile policy_profile(

@@ -10,16 +10,13 @@
 /* Variables that shells make up by themselves. */
 static bool shell_made(const char *name)
 {
-	static const char made[][11] = {"BASH*", "DIRSTACK", "EPOCH*", "EUID",
-		"FUNCNAME", "GROUPS", "HOSTNAME", "HOSTTYPE", "LINENO",
-		"MACHTYPE", "OPTARG", "OPTIND", "OSTYPE", "PIPESTATUS",
-		"RANDOM", "SECONDS", "SHELL", "SHELLOPTS", "SHLVL", "SRANDOM",
-		"TERM", "UID", "_", "PS4", "PATH"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(made); i++)
-		if (str_glob(made[i], name))
-			return true;
-	return false;
+	return str_after(name, "BASH") || str_after(name, "EPOCH") ||
+	       str_index("DIRSTACK\0EUID\0FUNCNAME\0GROUPS\0HOSTNAME\0"
+			 "HOSTTYPE\0LINENO\0MACHTYPE\0OPTARG\0OPTIND\0"
+			 "OSTYPE\0PIPESTATUS\0RANDOM\0SECONDS\0SHELL\0"
+			 "SHELLOPTS\0SHLVL\0SRANDOM\0TERM\0UID\0_\0PS4\0"
+			 "PATH\0",
+		       name) >= 0;
 }
 
 int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value)

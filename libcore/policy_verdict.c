@@ -230,9 +230,9 @@ void judge_end(struct judge_cmd *k)
 static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
 	const char *word)
 {
-	static const char names[JUDGE_LISTS][16] = {"builtin", "code-deny",
-		"code-ask", "env-unset", "env-fixed", "git-safe-keys",
-		"env-safe"};
+	static const char names[] = /* in the order of enum judge_list */
+		"builtin\0code-deny\0code-ask\0env-unset\0env-fixed\0"
+		"git-safe-keys\0env-safe\0";
 	const struct policy_image *img = j->p->layer[layer];
 	struct img_range *r = &j->list[layer][list];
 	unsigned bit = 1U << (layer * JUDGE_LISTS + list);
@@ -240,7 +240,7 @@ static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
 	if (!img)
 		return false;
 	if (!(j->found & bit))
-		*r = img_list(img, names[list]);
+		*r = img_list(img, str_nth(names, list));
 	j->found |= bit;
 	return img_ref_find(img, *r, word);
 }
