@@ -11,18 +11,11 @@
 #include "cbor.h"
 #include "policy_applet.h"
 #include "policy_image.h"
+#include "str.h"
 
 static void text(struct buf *b, const char *s)
 {
 	cbor_put_text(b, s, strlen(s));
-}
-
-/* Word number i of a list of names. */
-static void nth(struct buf *b, const char *names, unsigned i)
-{
-	for (; i--; names += *names == ' ')
-		names += strcspn(names, " ");
-	cbor_put_text(b, names, strcspn(names, " "));
 }
 
 static void words(
@@ -47,7 +40,7 @@ static void tokens(
 		if (kind == IMG_TOK_WORD && !(t.bits & IMG_TOK_GLOB))
 			text(b, "exact");
 		else
-			nth(b, "word any rest opt noopt has", kind);
+			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0", kind));
 		words(b, img, img_words(img, t));
 	}
 }
@@ -58,12 +51,12 @@ static void rule_bits(struct buf *b, uint32_t bits)
 	unsigned mask = IMG_PROFILES(bits);
 
 	cbor_put_array(b, 3);
-	nth(b, "allow ask confirm deny delegate except", IMG_KIND(bits));
+	text(b, str_nth("allow\0ask\0confirm\0deny\0delegate\0except\0", IMG_KIND(bits)));
 	cbor_put_array(b, (size_t)__builtin_popcount(mask));
 	for (unsigned i = 0; i < POLICY_PROFILES; i++)
 		if (mask & 1U << i)
 			text(b, policy_profile_name((enum policy_profile)i));
-	nth(b, POLICY_NETS, IMG_NET(bits));
+	text(b, str_nth(POLICY_NETS, IMG_NET(bits)));
 }
 
 /* [style bits, [kind, type, flags, [name…]]…] */
@@ -80,10 +73,10 @@ static void schema(
 	cbor_put_uint(b, img_cell(img, begin));
 	for (at = begin + 1; img_group(img, &at, IMG_I_END, &g);) {
 		cbor_put_array(b, 4);
-		nth(b, "end short flags long word prefix digits pos last rest "
-		       "assign",
-			g.kind);
-		nth(b, IMG_TYPE_NAMES, g.type);
+		text(b, str_nth("end\0short\0flags\0long\0word\0prefix\0digits\0"
+				"pos\0last\0rest\0assign\0",
+				g.kind));
+		text(b, str_nth(IMG_TYPE_NAMES, g.type));
 		cbor_put_uint(b, g.flags);
 		cbor_put_array(b, g.count);
 		for (uint32_t i = 0; i < g.count; i++) {

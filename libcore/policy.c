@@ -16,20 +16,6 @@ const char policy_protections[POLICY_PROTECTIONS][9] = {"landlock", "seccomp",
 	"caps", "scope", "net", "unix", "pid", "mount", "ipc", "netns",
 	"limits", "watch", "audit"};
 
-int policy_index(const char *names, const char *s)
-{
-	size_t n = strlen(s);
-
-	for (int i = 0; *names; i++) {
-		size_t m = strcspn(names, " ");
-
-		if (m == n && memcmp(names, s, n) == 0)
-			return i;
-		names += m + (names[m] == ' ');
-	}
-	return -1;
-}
-
 static bool same_name(const char *a, const char *name)
 {
 	for (; *a && *name; a++, name++) {
@@ -64,7 +50,7 @@ const char *policy_profile_name(enum policy_profile profile)
 
 const char *policy_decision_name(enum policy_decision decision)
 {
-	return str_nth("allow\0confirm\0deny\0", decision);
+	return str_nth(POLICY_DECISIONS, decision);
 }
 
 const char *policy_layer_name(enum policy_layer layer)

@@ -115,15 +115,13 @@ const char *policy_profile_name(enum policy_profile profile);
 const char *policy_decision_name(enum policy_decision decision);
 const char *policy_layer_name(enum policy_layer layer);
 
-/* Which of the names, that have a blank between, s is; -1 for none. */
-int policy_index(const char *names, const char *s);
 /* What `relax` may name: the parts of a sandbox, in the order of enum
  * sandbox_part, and the log. */
 enum { POLICY_PARTS = 12, POLICY_PROTECTIONS };
 extern const char policy_protections[POLICY_PROTECTIONS][9];
-/* Such names, each in the order of its enum. */
-#define POLICY_DECISIONS "allow confirm deny"
-#define POLICY_NETS "none local all"
+/* Lists of names (str_index) in the order of their enum. */
+#define POLICY_DECISIONS "allow\0confirm\0deny\0"
+#define POLICY_NETS "none\0local\0all\0"
 
 /* The profile in force: `use` of the system layer (DEV without one), tightened
  * by lower layers and by wish (WARDBOX_PROFILE or an option; NULL or "" for

@@ -253,7 +253,7 @@ static void awk_word(struct awk *w)
 	word = judge_text(w->k->j, s, (size_t)(w->at - s));
 	w->operand = true;
 	w->str = NULL;
-	switch (policy_index("system print printf ARGV getline", word)) {
+	switch (str_index("system\0print\0printf\0ARGV\0getline\0", word)) {
 	case 0:
 		awk_run(w, false);
 		break;

@@ -128,7 +128,7 @@ static int verb_test(struct policy_compiler *c)
 		return compile_bad(c, 0,
 			"expected: test PROFILE allow|confirm|deny 'LINE'");
 	mask = compile_profiles(c, 1, w[1].s);
-	d = policy_index(POLICY_DECISIONS, w[2].s);
+	d = str_index(POLICY_DECISIONS, w[2].s);
 	if (mask < 0)
 		return -EINVAL;
 	if (d < 0)
@@ -184,8 +184,9 @@ static int verb_include(struct policy_compiler *c)
 
 /* Of these, allow to except in the order of enum img_rule_kind. */
 #define VERBS                                                                  \
-	"allow ask confirm deny delegate except args env exec include limit "  \
-	"list path policy profile protect redact relax root runtime test use"
+	"allow\0ask\0confirm\0deny\0delegate\0except\0args\0env\0exec\0include\0"  \
+	"limit\0list\0path\0policy\0profile\0protect\0redact\0relax\0root\0"        \
+	"runtime\0test\0use\0"
 enum verb {
 	V_ARGS = IMG_KINDS,
 	V_ENV,
@@ -208,22 +209,14 @@ enum verb {
 static int unknown_verb(struct policy_compiler *c)
 {
 	const struct policy_word *w = &c->line.word[0];
-	char near[16] = "allow, deny ...";
+	const char *near = VERBS;
 	unsigned most = strlen(w->s) > 3 ? 2 : 1;
 
-	for (const char *at = VERBS; *at;) {
-		size_t n = strcspn(at, " ");
-		char name[16] = "";
-
-		memcpy(name, at, n);
-		if (str_distance(name, w->s, 2) <= most) {
-			memcpy(near, name, sizeof(near));
-			break;
-		}
-		at += n + (at[n] == ' ');
-	}
+	while (*near && str_distance(near, w->s, 2) > most)
+		near += strlen(near) + 1;
 	policy_text_bad(c->d, &c->line, w,
-		"%.60s: no such statement, expected %s", w->s, near);
+		"%.60s: no such statement, expected %s", w->s,
+		*near ? near : "allow, deny ...");
 	diag_hint(c->d, "see wardbox-policy(1), POLICY FILES");
 	return -EINVAL;
 }
@@ -277,7 +270,7 @@ static int statement(struct policy_compiler *c)
 				      1U << V_PATH | 1U << V_PROTECT |
 				      1U << V_RELAX | 1U << V_ROOT |
 				      1U << V_RUNTIME;
-	int verb = policy_index(VERBS, c->line.word[0].s);
+	int verb = str_index(VERBS, c->line.word[0].s);
 
 	if (verb < 0)
 		return unknown_verb(c);

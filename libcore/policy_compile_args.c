@@ -30,7 +30,8 @@ struct line {
 };
 
 static const char styles[] =
-	"words strict stop wrapper slash data shell multi interp bundle stdin text";
+	"words\0strict\0stop\0wrapper\0slash\0data\0shell\0multi\0interp\0bundle\0"
+	"stdin\0text\0";
 
 /* In the order of styles. */
 static const uint16_t style_flags[] = {
@@ -56,7 +57,7 @@ static int style(struct policy_compiler *c, char *s, uint32_t *flags)
 		int i;
 
 		s[n] = 0;
-		i = policy_index(styles, s);
+		i = str_index(styles, s);
 		if (i < 0)
 			return compile_bad(c, 1,
 				"no such style, expected words, data, ...");
@@ -97,7 +98,7 @@ static int split_type(struct line *l, char *names, unsigned *flags)
 		end[-1] = 0;
 	}
 	*eq = 0;
-	type = policy_index(IMG_TYPE_NAMES, eq + 1);
+	type = str_index(IMG_TYPE_NAMES, eq + 1);
 	if (type < 0 || type == IMG_T_CMDDATA)
 		return compile_bad(l->c, l->word,
 			"no such type, expected str, path, wpath, cmd, sh, ...");
@@ -146,7 +147,7 @@ static int one_name(
 
 static bool keyword(struct line *l, const char *s)
 {
-	switch (policy_index("assign* cmd cmd+data sub", s)) {
+	switch (str_index("assign*\0cmd\0cmd+data\0sub\0", s)) {
 	case 0:
 		put(l, IMG_I_ASSIGN, IMG_T_ASSIGN, 0, "", 0);
 		return true;

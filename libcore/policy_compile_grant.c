@@ -62,7 +62,7 @@ int compile_protect(struct policy_compiler *c)
 	const char *prof = c->line.count > 1 ? str_after(w[1].s, "prof=") : NULL;
 	size_t i = prof ? 2 : 1;
 	int mask = compile_profiles(c, 1, prof ? prof : "*");
-	int d = i < c->line.count ? policy_index("confirm deny", w[i].s) : -1;
+	int d = i < c->line.count ? str_index("confirm\0deny\0", w[i].s) : -1;
 
 	if (mask < 0)
 		return -EINVAL;
@@ -135,7 +135,7 @@ int compile_root(struct policy_compiler *c)
 int compile_env(struct policy_compiler *c)
 {
 	const struct policy_word *w = c->line.word;
-	int which = c->line.count > 1 ? policy_index("keep set deny", w[1].s)
+	int which = c->line.count > 1 ? str_index("keep\0set\0deny\0", w[1].s)
 				      : -1;
 
 	if (which < 0 || c->line.count < 3)

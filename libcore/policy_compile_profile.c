@@ -18,15 +18,16 @@ static int split(const char *word, const char *keys, const char **value)
 		return -1;
 	memcpy(key, word, n);
 	*value = word + n + 1;
-	return policy_index(keys, key);
+	return str_index(keys, key);
 }
 
 /* One KEY=VALUE of `profile`; false when it is none. */
 static bool setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*; what cannot be read is always denied. */
-	static const char keys[] = "shell unknown unresolved dynamic opaque "
-				   "child net supervise as unparsable";
+	static const char keys[] =
+		"shell\0unknown\0unresolved\0dynamic\0opaque\0child\0net\0"
+		"supervise\0as\0unparsable\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -36,10 +37,10 @@ static bool setting(const char *word, struct img_profile *p)
 		return false;
 	case IMG_P_SHELL:
 	case IMG_P_SUPERVISE:
-		value = policy_index("off on", v);
+		value = str_index("off\0on\0", v);
 		break;
 	case IMG_P_NET:
-		value = policy_index(POLICY_NETS, v);
+		value = str_index(POLICY_NETS, v);
 		break;
 	case IMG_P_AS:
 		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;
@@ -47,7 +48,7 @@ static bool setting(const char *word, struct img_profile *p)
 	case IMG_P_AS + 1:
 		return str_eq(v, "deny");
 	default:
-		value = policy_index(POLICY_DECISIONS, v);
+		value = str_index(POLICY_DECISIONS, v);
 	}
 	if (value < 0)
 		return false;
@@ -60,7 +61,7 @@ static bool setting(const char *word, struct img_profile *p)
 static bool over(const char *s, struct img_profile *p)
 {
 	const char *out = str_after(s, "kill,kill,block,block,");
-	int i = out ? policy_index("kill block truncate", out) : -1;
+	int i = out ? str_index("kill\0block\0truncate\0", out) : -1;
 
 	p->v[IMG_P_OVER_OUT] = (uint32_t)i;
 	return i == POLICY_OVER_KILL || i == POLICY_OVER_TRUNCATE;
@@ -70,7 +71,7 @@ static bool limit(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_L_*. */
 	const char *v;
-	int key = split(word, "cpu wall mem out procs files over", &v), rc;
+	int key = split(word, "cpu\0wall\0mem\0out\0procs\0files\0over\0", &v), rc;
 	uint64_t n = 0;
 
 	if (key < 0)

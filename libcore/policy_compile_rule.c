@@ -167,7 +167,7 @@ static int attributes(struct policy_compiler *c, struct img_rule *r)
 		} else if ((v = str_after(s, "prof="))) {
 			mask = compile_profiles(c, i, v);
 		} else if ((v = str_after(s, "net="))) {
-			net = policy_index(POLICY_NETS, v);
+			net = str_index(POLICY_NETS, v);
 			if (net < 0)
 				return compile_bad(c, i,
 					"expected net=none, local or all");
@@ -239,7 +239,7 @@ static int delegate(struct policy_compiler *c, struct img_rule *r)
 		return compile_bad(c, 1,
 			"expected: delegate user|project allow PROGRAM "
 			"WORD...");
-	to = policy_index("user project", w[1].s);
+	to = str_index("user\0project\0", w[1].s);
 	if (to < 0)
 		return compile_bad(c, 1, "expected user or project");
 	r->bits |= ALL_PROFILES << 3 | 1U << (9 + POLICY_LAYER_USER + to);

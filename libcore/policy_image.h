@@ -163,8 +163,9 @@ enum img_type {
 	IMG_TYPES,
 };
 #define IMG_TYPE_NAMES                                                         \
-	"flag str num path wpath cpath gitkey exec cmd cmd+data sh split "     \
-	"code script assign sed awk name deny ask url prog prop vol link repl data sub place"
+	"flag\0str\0num\0path\0wpath\0cpath\0gitkey\0exec\0cmd\0cmd+data\0sh\0"     \
+	"split\0code\0script\0assign\0sed\0awk\0name\0deny\0ask\0url\0prog\0prop\0" \
+	"vol\0link\0repl\0data\0sub\0place\0"
 
 enum img_item_kind {
 	IMG_I_END,    /* of a schema */

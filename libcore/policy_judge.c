@@ -232,8 +232,8 @@ static void inner(struct scan *s)
 static void what_it_does(struct scan *s)
 {
 	int i = s->schema[0]
-			? policy_index("cp mkdir touch tee install tar rsync "
-				       "mv rm rmdir",
+			? str_index("cp\0mkdir\0touch\0tee\0install\0tar\0"
+				    "rsync\0mv\0rm\0rmdir\0",
 				  s->name)
 			: -1;
 
