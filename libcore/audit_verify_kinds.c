@@ -45,6 +45,12 @@ void audit_check_identity(struct audit_check *c, const uint8_t *pk,
 	c->has_secret = c->agg_known = true;
 }
 
+/* May a checkpoint be missing here: lost, or before what the spine is of? */
+static bool may_lack_one(const struct audit_check *c)
+{
+	return c->gap || (c->spined && !c->started);
+}
+
 /* A checkpoint may be among what was lost when the machine went down, and the
  * head may know the next key already. That it is the log's own the seed tells,
  * and nothing else does. */
@@ -57,7 +63,7 @@ static bool seed_knows(struct audit_check *c, const struct audit_record *r,
 	bool known;
 
 	/* Signatures are brought to the disk one by one. */
-	if (!c->has_secret || !c->gap || epoch <= c->epoch ||
+	if (!c->has_secret || !may_lack_one(c) || epoch <= c->epoch ||
 		epoch - c->epoch > LOST_MAX)
 		return false;
 	for (uint64_t i = c->epoch; i < epoch; i++)
@@ -73,7 +79,8 @@ static void check_continues(struct audit_check *c, const struct audit_record *r,
 	if (memcmp(pk, c->pk, AUDIT_PK) != 0) {
 		if (!seed_knows(c, r, pk)) {
 			audit_find(c, AUDIT_TAMPER, "key", r,
-				c->gap ? "another key begins here: what announced it"
+				may_lack_one(c)
+				       ? "another key begins here: what announced it"
 					 " is lost, or it is a forger's; only the"
 					 " seed can tell"
 				       : "another key begins here, signed by"
@@ -86,7 +93,7 @@ static void check_continues(struct audit_check *c, const struct audit_record *r,
 		memcpy(c->pk, pk, AUDIT_PK);
 		c->epoch = audit_uint(r, AUDIT_K_EPOCH, c->epoch);
 		c->epoch_first = r->seq;
-		c->epoch_unsure = c->gap;
+		c->epoch_unsure = may_lack_one(c);
 	} else if (audit_uint(r, AUDIT_K_EPOCH, 0) != c->epoch) {
 		audit_find(c, AUDIT_TAMPER, "epoch", r,
 			"the header is of epoch %llu, the log of %llu",

@@ -351,6 +351,7 @@ static void a_lost_checkpoint_is_told_by_the_seed(void **state)
 {
 	struct test_log *t = *state;
 	struct findings all;
+	struct diag d = {0};
 
 	lose_a_checkpoint(t, false);
 	assert_string_equal(verify(t, WITH_PIN).kinds, "L:power");
@@ -366,6 +367,15 @@ static void a_lost_checkpoint_is_told_by_the_seed(void **state)
 	/* Who has the fingerprint alone cannot know whose key it is. */
 	assert_string_equal(verify(t, WITH_PIN).kinds, "T:key L:power");
 	assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+	/* The same by the spine alone. */
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(audit_vacuum(&t->log, 1, 0, false, &d), 1);
+		all = verify(t, WITH_SEED);
+		assert_string_equal(all.kinds, i ? "" : "L:power");
+		assert_true(all.v.seeded);
+		assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
+		assert_int_equal(audit_rotate(&t->log, &d), 0);
+	}
 }
 
 static void a_forgers_key_behind_a_loss_is_tampering(void **state)
