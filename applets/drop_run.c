@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "file.h"
 #include "kconfig.h"
 #include "landlock_log.h"
@@ -25,6 +26,7 @@ struct drop_job {
 	struct drop *o;
 	struct sandbox *s;
 	struct sigaction chld, pipe;
+	uint64_t reaped_ns; /* when it was last looked for who has ended */
 	sigset_t old;
 	int signals; /* signalfd */
 	int status;  /* wait status */
@@ -61,13 +63,20 @@ static void block_signals(struct drop_job *job)
 
 /* What the command left behind has ended: the numbers of processes are
  * everybody's. Its own end is another matter. Not without an end, for more may
- * come as fast. */
-static void reap(const struct drop_job *job)
+ * come as fast; and few at a time where numbers are limited: a bomb's dead are
+ * what keeps it from growing. */
+static void reap(struct drop_job *job)
 {
-	enum { TURN = 4096 };
+	enum { MANY = 4096, FEW = 16, PAUSE_NS = 50000000 };
+	const struct limits_spec *l = &job->s->limits.spec;
+	const bool counted = l->procs || l->tasks;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct rusage usage;
 
-	for (int i = 0; i < TURN; i++) {
+	if (counted && now - job->reaped_ns < PAUSE_NS)
+		return;
+	job->reaped_ns = now;
+	for (int i = 0; i < (counted ? FEW : MANY); i++) {
 		siginfo_t info = {.si_pid = 0};
 
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
@@ -79,7 +88,7 @@ static void reap(const struct drop_job *job)
 }
 
 /* A terminal sends to the whole foreground: the command has that already. */
-static void take_signals(const struct drop_job *job)
+static void take_signals(struct drop_job *job)
 {
 	struct signalfd_siginfo info;
 
