@@ -146,7 +146,7 @@ static const struct shell_val *positional(
 		s[i] = (struct shell_str){args[i], strlen(args[i])};
 		v[i] = (struct shell_val){.n = 1, .alts = &s[i]};
 		if (strpbrk(args[i], JUDGE_MARKS)) {
-			s[i] = SHELL_STR("\2");
+			s[i] = SHELL_STR(SHELL_ANY_S);
 			v[i].kind = SHELL_UNKNOWN;
 		}
 	}
@@ -245,7 +245,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 		for (size_t i = 0; argv && i < n; i++)
 			argv[i].s = req->argv[i];
 		for (size_t i = 0; i < n; i++)
-			if (strpbrk(req->argv[i], "\1\2"))
+			if (strpbrk(req->argv[i], SHELL_REL_S SHELL_ANY_S))
 				judge_raise(&k, POLICY_DENY, "unparsable",
 					"a control character in an argument");
 		k.cwd = &cwd;

@@ -59,7 +59,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 	struct judge *j = k->j;
 
 	j->work += 4;
-	if (strpbrk(name, "\1\2")) {
+	if (strpbrk(name, SHELL_REL_S SHELL_ANY_S)) {
 		judge_raise(k, POLICY_DENY, "env",
 			"the variable's name is not known before it runs");
 		return true;

@@ -169,7 +169,7 @@ void args_made(struct scan *s, bool links)
 	for (size_t i = 0; i < n && (links || copies(s)); i++) {
 		const struct arg *a = &s->out->operand[i];
 		size_t end = strlen(a->s), from;
-		if (strpbrk(a->s, "\1\2"))
+		if (strpbrk(a->s, SHELL_REL_S SHELL_ANY_S))
 			continue;
 		/* rsync takes what is in x/, others x itself. */
 		if (is & 1 || str_ends(a->s, "/"))

@@ -51,7 +51,7 @@ static enum match word(
 		const char *ref = img_ref(s->img, t->words, i);
 
 		if (a->unknown || a->rel) {
-			size_t n = strcspn(a->s, "\1\2");
+			size_t n = strcspn(a->s, SHELL_REL_S SHELL_ANY_S);
 
 			maybe |= strncmp(ref, a->s, n) == 0 ||
 				 strpbrk(ref, "*?") != NULL;
@@ -79,7 +79,7 @@ static enum match fits(const char *ref, const struct given_opt *o)
 		(ref[n] != '=' && !cut))
 		return MATCH_NO;
 	return str_glob(eq + 1, o->value)	? MATCH_YES
-	       : strpbrk(o->value, "\1\2") ? MATCH_MAYBE
+	       : strpbrk(o->value, SHELL_REL_S SHELL_ANY_S) ? MATCH_MAYBE
 					     : MATCH_NO;
 }
 

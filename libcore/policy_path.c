@@ -203,7 +203,7 @@ static void remember(struct judge_cmd *k, const char *physical)
 	struct judge *j = k->j;
 	unsigned n = j->written_count;
 
-	if (strpbrk(physical, "\1\2") || n == JUDGE_WRITTEN) {
+	if (strpbrk(physical, SHELL_REL_S SHELL_ANY_S) || n == JUDGE_WRITTEN) {
 		written_somewhere(k);
 		return;
 	}
@@ -285,7 +285,7 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		judge_unresolved(k, a, "path");
 		if (use == PATH_WRITE)
 			written_somewhere(k);
-		known.s = judge_text(j, known.s, strcspn(known.s, "\2"));
+		known.s = judge_text(j, known.s, strcspn(known.s, SHELL_ANY_S));
 		if (!*known.s)
 			return;
 		known.unknown = false;

@@ -188,7 +188,7 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 		const char *dir = judge_cwd(k, i);
 		struct prog one = {.where = PROG_OUTSIDE};
 
-		if (!strpbrk(dir, "\1\2"))
+		if (!strpbrk(dir, SHELL_REL_S SHELL_ANY_S))
 			classify(k, judge_print(j, "%s/%s", dir, word), &one);
 		if (i == 0 || one.where == PROG_OUTSIDE)
 			*out = one;

@@ -113,7 +113,8 @@ static int into(struct steps *s, const char *name, size_t n)
 	s->len += n;
 	f->path[s->len] = 0;
 	made = s->j->made && judge_made(s->j, f->path, link);
-	if ((!made && (f->missing || strpbrk(f->path + parent, "\1\2"))) ||
+	if ((!made && (f->missing || strpbrk(f->path + parent,
+					      SHELL_REL_S SHELL_ANY_S))) ||
 		(f->want & FOUND_ENTRY && is_last(s)))
 		return FOUND_IN;
 	s->j->work += JUDGE_LOOK;

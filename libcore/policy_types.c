@@ -80,7 +80,7 @@ static void volume(struct scan *s, const struct arg *v)
 	struct arg host = *v;
 
 	host.s = judge_text(s->k->j, v->s, strcspn(v->s, ":"));
-	if (strchr("/.~\1\2", host.s[0]))
+	if (strchr("/.~" SHELL_REL_S SHELL_ANY_S, host.s[0]))
 		judge_path(s->k, &host, PATH_WRITE);
 }
 
@@ -271,7 +271,7 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 		value.s += strcspn(a->s, ":=") + 1;
 		judge_path_guess(s->k, &value);
 	} else if ((!letter || letter == a->s + 1) &&
-		   strpbrk(a->s, "/.\2")) {
+		   strpbrk(a->s, "/." SHELL_ANY_S)) {
 		judge_path_guess(s->k, a);
 	}
 	if (eq && !(s->style & IMG_S_DATA))
@@ -287,7 +287,7 @@ void args_assign(struct scan *s, const struct arg *a)
 	struct shell_str *text;
 	struct shell_set *one;
 
-	if (strpbrk(name, "\1\2")) {
+	if (strpbrk(name, SHELL_REL_S SHELL_ANY_S)) {
 		not_known(s, a, "a variable's name");
 		return;
 	}

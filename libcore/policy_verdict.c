@@ -178,7 +178,9 @@ static void show_words(struct judge_cmd *k)
 		bool plain = *s != 0;
 
 		for (const char *c = s; *c; c++)
-			if (!chr_name(*c) && !strchr("%+,-./:=@^?\1\2", *c))
+			if (!chr_name(*c) && !strchr("%+,-./:=@^?" SHELL_REL_S
+						     SHELL_ANY_S,
+						     *c))
 				plain = false;
 		buf_adds(&b, i ? " " : "");
 		buf_adds(&b, plain ? "" : "'");

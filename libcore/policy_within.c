@@ -19,7 +19,7 @@ const struct shell_val *args_within(struct judge_cmd *k, const struct arg *v)
 	to->alts = alts;
 	for (unsigned i = 0; i < to->n; i++) {
 		struct path_found f = {0};
-		const char *dir = v->unknown ? "\2" : judge_cwd(k, i);
+		const char *dir = v->unknown ? SHELL_ANY_S : judge_cwd(k, i);
 
 		if (!strchr(dir, SHELL_ANY)) {
 			judge_resolve(j, dir, v->s, &f);
@@ -87,7 +87,7 @@ static void found_files(struct scan *s, struct arg *a, bool dirs)
 	to[n] = '/';
 	memcpy(to + n + 1, name, m + 1);
 	for (char *c = to + n + 1; *c; c++)
-		if (strchr("*?[]\\\2", *c))
+		if (strchr("*?[]\\" SHELL_ANY_S, *c))
 			*c = SHELL_REL;
 	*a = (struct arg){.s = to, .rel = true, .glob = true};
 }
@@ -166,7 +166,9 @@ void args_command(struct scan *s, struct item it, size_t from)
 	}
 	if (it.type == IMG_T_CMDDATA && !s->replace && end > 0)
 		argv[end++] =
-			(struct arg){.s = "\2", .many = true, .unknown = true};
+			(struct arg){.s = SHELL_ANY_S,
+				.many = true,
+				.unknown = true};
 	if (until) {
 		s->i = from + end;
 		if (dirs)

@@ -150,7 +150,7 @@ static void do_alias(struct shell_walk *w, struct shell_call *c)
 		for (unsigned i = 0; i < c->v[c->at].n; i++) {
 			struct shell_str s = c->v[c->at].alts[i];
 
-			if (shell_str_has(s, "=\1\2\6"))
+			if (shell_str_unknown(s, true) || shell_str_has(s, "="))
 				shell_risk(w, SHELL_RISK_ALIAS, s, c->span);
 		}
 }

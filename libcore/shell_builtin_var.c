@@ -68,7 +68,8 @@ static void make_local(struct shell_walk *w, struct shell_str name, bool bare)
 static void check_elements(
 	struct shell_walk *w, const struct shell_call *c, struct shell_str value)
 {
-	if (value.n && ((value.p[0] == '(' && shell_str_has(value, "$`<>\2")) ||
+	if (value.n && ((value.p[0] == '(' &&
+				shell_str_has(value, "$`<>" SHELL_ANY_S)) ||
 			       value.p[0] == SHELL_ANY))
 		shell_risk(w, SHELL_RISK_CODE, value, c->span);
 }

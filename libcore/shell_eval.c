@@ -118,7 +118,7 @@ static void add_tilde(struct shell_field *f, struct shell_str user, bool first)
 		       : got.unset ? shell_val_union(w, got.v, self)
 				   : got.v;
 	} else if (!chr_digit(user.p[0])) {
-		home = shell_val_str(w, SHELL_STR("/\2"));
+		home = shell_val_str(w, SHELL_STR("/" SHELL_ANY_S));
 	}
 	if (!home)
 		home = &shell_val_any;
@@ -163,7 +163,7 @@ static const struct shell_val *begins(
 				s.n = k;
 		if (s.n)
 			one = shell_val_str(w,
-				shell_str_join(w, s, SHELL_STR("\2"), none));
+				shell_str_join(w, s, SHELL_STR(SHELL_ANY_S), none));
 		out = out ? shell_val_union(w, out, one) : one;
 	}
 	return out;
@@ -214,7 +214,7 @@ static void add_substitution(
 		part->output ? SHELL_IN_PIPE : w->st->input);
 	w->tested--;
 	if (part->type == SHELL_PROCSUB)
-		v = shell_val_str(w, SHELL_STR("/dev/fd/\1"));
+		v = shell_val_str(w, SHELL_STR("/dev/fd/" SHELL_REL_S));
 	shell_field_value(f, v, quoted || part->type == SHELL_PROCSUB);
 }
 

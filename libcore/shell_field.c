@@ -281,7 +281,7 @@ static bool is_whole(const struct shell_val *v, bool *vanishes)
 /* Where its blanks are is known: only numbers are not. */
 static bool can_split(struct shell_str s)
 {
-	return !shell_str_has(s, "\1\2");
+	return !shell_str_has(s, SHELL_REL_S SHELL_ANY_S);
 }
 
 /* The next field of s; false: there is none. */

@@ -213,7 +213,7 @@ static const struct shell_val *join_cwd(struct shell_walk *w,
 
 void shell_forget_args(struct shell_state *st)
 {
-	static const struct shell_str any = {"\2", 1};
+	static const struct shell_str any = {SHELL_ANY_S, 1};
 	static const struct shell_val args[] = {
 		{.kind = SHELL_UNKNOWN, .n = 1, .alts = &any},
 		{.kind = SHELL_UNKNOWN, .n = 1, .alts = &any, .many = true},

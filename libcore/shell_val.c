@@ -8,9 +8,9 @@
 
 #include "str.h"
 
-static const struct shell_str any_text[] = {{"\2", 1}};
-static const struct shell_str rel_text[] = {{"\1", 1}};
-static const struct shell_str num_text[] = {{"\6", 1}};
+static const struct shell_str any_text[] = {{SHELL_ANY_S, 1}};
+static const struct shell_str rel_text[] = {{SHELL_REL_S, 1}};
+static const struct shell_str num_text[] = {{SHELL_NUM_S, 1}};
 static const struct shell_str empty_text[] = {{"", 0}};
 
 const struct shell_val shell_val_any = {
@@ -19,7 +19,7 @@ const struct shell_val shell_val_rel = {
 	.kind = SHELL_BOUNDED, .n = 1, .alts = rel_text};
 const struct shell_val shell_val_num = {
 	.kind = SHELL_BOUNDED, .n = 1, .alts = num_text};
-static const struct shell_str guess_text[] = {{"", 0}, {"\6", 1}};
+static const struct shell_str guess_text[] = {{"", 0}, {SHELL_NUM_S, 1}};
 const struct shell_val shell_val_guess = {
 	.kind = SHELL_BOUNDED, .n = 2, .alts = guess_text};
 const struct shell_val shell_val_empty = {
@@ -95,7 +95,8 @@ size_t shell_str_assigns(struct shell_str s, size_t name)
 
 bool shell_str_unknown(struct shell_str s, bool rel)
 {
-	return shell_str_has(s, rel ? "\1\2\6" : "\2");
+	return shell_str_has(s, rel ? SHELL_REL_S SHELL_ANY_S SHELL_NUM_S
+				    : SHELL_ANY_S);
 }
 
 bool shell_str_runs(struct shell_str s, bool any)
@@ -106,19 +107,20 @@ bool shell_str_runs(struct shell_str s, bool any)
 		return false;
 	s.n -= (size_t)(open - s.p);
 	s.p = open;
-	return shell_str_has(s, any ? "$`\2" : "$`");
+	return shell_str_has(s, any ? "$`" SHELL_ANY_S : "$`");
 }
 
 bool shell_str_may_run(struct shell_str s)
 {
-	return shell_str_has(s, "$`\2");
+	return shell_str_has(s, "$`" SHELL_ANY_S);
 }
 
 bool shell_val_numbers(const struct shell_val *v)
 {
 	for (unsigned i = 0; v && i < v->n; i++)
 		for (size_t k = 0; k < v->alts[i].n; k++)
-			if (!strchr("0123456789 \t\n\6", v->alts[i].p[k]))
+			if (!strchr("0123456789 \t\n" SHELL_NUM_S,
+				    v->alts[i].p[k]))
 				return false;
 	return true;
 }

@@ -34,6 +34,10 @@ enum {
 #define SHELL_REL '\1'
 #define SHELL_ANY '\2'
 #define SHELL_NUM '\6'
+/* As texts. */
+#define SHELL_REL_S "\1"
+#define SHELL_ANY_S "\2"
+#define SHELL_NUM_S "\6"
 
 /* What one word, or argument, may be: one of alts. */
 enum shell_kind {

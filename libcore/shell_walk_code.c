@@ -136,7 +136,8 @@ void shell_walk_nested(struct shell_walk *w, struct shell_str text,
 
 	if (!in)
 		return;
-	if (shell_str_has(text, "\1\2") || !numbers_stand(text)) {
+	if (shell_str_has(text, SHELL_REL_S SHELL_ANY_S) ||
+		!numbers_stand(text)) {
 		shell_risk(w, SHELL_RISK_CODE, text, span);
 		return;
 	}
