@@ -172,6 +172,16 @@ path rw $ROOT' -c 'sh ./write in ../out'
 	run g 'FULL-AUTO
 path rw $ROOT' -c 'touch ../out'
 	[ "$status" -eq 126 ]
+	# $ROOTy is not what lies beside it and is called so with a y.
+	mkdir -p "$PROJECT/px/.git" "$PROJECT/pxy"
+	cd "$PROJECT/px"
+	run g 'FULL-AUTO
+path rw $ROOTy/**' -c "touch in && touch $PROJECT/pxy/f"
+	[ "$status" -eq 126 ]
+	run g "FULL-AUTO
+path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
+	[ "$status" -eq 0 ]
+	[ -e ../pxy/f ]
 }
 
 @test "a write outside of the project is stopped by the kernel" {
