@@ -8,28 +8,24 @@ TEST := $(O)/test
 # What a unit test may lean on, beyond libcore: its data, beside its source.
 TEST_DEFS := -DTEST_DATA='"$(CURDIR)/tests/data"'
 
-# The parser's reader back is what its tests alone need.
-$(TEST)/test_shell_parse $(TEST)/fuzz_shell: tests/lib/shell_print.c tests/lib/shell_print_word.c
-
 $(TEST)/test_%: tests/unit/test_%.c $(O)/dev/libcore.a $(DEV_DEP_LIBS)
 	@mkdir -p $(@D)
 	@echo "  CC test  $<"
 	$(Q)$(DEV_COMPILE) -Wno-conversion -Wno-sign-conversion $(TEST_DEFS) \
-		-iquote tests/lib -o $@ $(filter %.c,$^) $(O)/dev/libcore.a $(DEV_DEP_LIBS) \
+		-iquote tests/lib -o $@ $< $(O)/dev/libcore.a $(DEV_DEP_LIBS) \
 		-lcmocka
 
 $(TEST)/fuzz_%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(O)/dev/libcore.a $(DEV_DEP_LIBS)
 	@mkdir -p $(@D)
 	@echo "  CC fuzz  $<"
 	$(Q)$(DEV_COMPILE) -Wno-missing-prototypes -Wno-conversion \
-		-Wno-sign-conversion -iquote tests/lib -o $@ $(filter %.c,$^) \
+		-Wno-sign-conversion -o $@ $< tests/lib/replay.c \
 		$(O)/dev/libcore.a $(DEV_DEP_LIBS)
 
 # Programs that tests/cli and tests/e2e run: tests/lib/NAME.c becomes
 # out/test/lib/NAME, static so that it runs in any root.
 HELPERS := $(patsubst tests/lib/%.c,$(TEST)/lib/%,\
-	$(filter-out tests/lib/replay.c tests/lib/attack_% tests/lib/shell_print%,\
-	$(wildcard tests/lib/*.c)))
+	$(filter-out tests/lib/replay.c tests/lib/attack_%,$(wildcard tests/lib/*.c)))
 $(TEST)/lib/attack: $(wildcard tests/lib/attack_*.c)
 $(TEST)/lib/allocator $(TEST)/lib/libc: applets/malloc.c applets/libc.c libcore/heap.c
 $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
