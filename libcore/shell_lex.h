@@ -87,6 +87,7 @@ struct shell_parser {
 	unsigned npending;
 	unsigned outer_pending; /* of the text around a substitution */
 	unsigned cond; /* inside [[ ]]: < and > are words' ends, no fds */
+	bool pattern;  /* next comes one, which "!(" may begin */
 	/* the token at hand */
 	enum shell_tok tok;
 	size_t tok_at;

@@ -97,7 +97,9 @@ static struct shell_cond *binary(
 		c->right = regex(p);
 		return c;
 	}
+	p->pattern = shell_str_in(op, " = == != ");
 	shell_next(p);
+	p->pattern = false;
 	c->right = operand(p);
 	return c;
 }

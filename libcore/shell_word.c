@@ -31,14 +31,16 @@ bool shell_mode_quoted(enum shell_mode mode)
 			 1U << MODE_REGEX | 1U << MODE_SUBSCRIPT));
 }
 
-/* @(a|b) and its like, which [[ ]] takes whatever extglob says. */
+/* @(a|b) and its like, which [[ ]] takes whatever extglob says. Where no pattern
+ * is due "!(" is a negation. */
 static bool in_extglob(const struct shell_parser *p, int c, unsigned *nest)
 {
 	char before = p->pos ? p->text[p->pos - 1] : ' ';
 
 	if (c == '(' && (*nest || strchr("?*+@!", before)) &&
 		p->pos > p->tok_at &&
-		!(before == '!' && !*nest && p->pos == p->tok_at + 1))
+		(p->pattern || before != '!' || *nest ||
+			p->pos != p->tok_at + 1))
 		++*nest;
 	else if (c == ')' && *nest)
 		--*nest;
