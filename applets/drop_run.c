@@ -67,7 +67,7 @@ static void block_signals(struct drop_job *job)
  * what keeps it from growing. */
 static void reap(struct drop_job *job)
 {
-	enum { MANY = 4096, FEW = 16, PAUSE_NS = 50000000 };
+	enum { MANY = 16384, FEW = 16, PAUSE_NS = 50000000 };
 	const struct limits_spec *l = &job->s->limits.spec;
 	const bool counted = l->procs || l->tasks;
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -91,12 +91,16 @@ static void reap(struct drop_job *job)
 static void take_signals(struct drop_job *job)
 {
 	struct signalfd_siginfo info;
+	bool died = false;
 
 	while (read(job->signals, &info, sizeof(info)) == sizeof(info))
 		if (info.ssi_signo == SIGCHLD)
-			reap(job);
+			died = true;
 		else if (info.ssi_code <= 0)
 			kill(job->s->pid, (int)info.ssi_signo);
+	/* Once: as it goes on more may die, and limits are to be looked at. */
+	if (died)
+		reap(job);
 }
 
 static void write_status(const struct drop_job *job, struct buf *line)

@@ -268,14 +268,13 @@ enum limits_kind limits_check(struct limits *l, bool last)
 
 	if (l->hit)
 		return l->hit;
-	if (needs_looks(l) &&
-		(last || now - l->look_ns >= l->pause_ns)) {
+	if (!last && l->spec.wall_ns && now - l->start_ns >= l->spec.wall_ns) {
+		l->hit = LIMITS_WALL;
+	} else if (needs_looks(l) &&
+		   (last || now - l->look_ns >= l->pause_ns)) {
 		look(l, last);
 		l->look_ns = now;
 	}
-	if (!l->hit && !last && l->spec.wall_ns &&
-		now - l->start_ns >= l->spec.wall_ns)
-		l->hit = LIMITS_WALL;
 	return l->hit;
 }
 

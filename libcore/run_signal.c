@@ -367,20 +367,25 @@ static void ended(struct run_state *st, int status, const struct rusage *usage)
 
 static void reap(struct run_state *st)
 {
-	/* Orphans come to us only where a sandbox made us their reaper. */
+	/* Orphans come to us only where a sandbox made us their reaper. They may
+	 * come as fast as they are reaped, and limits are to be looked at. */
+	enum { MANY = 16384 };
 	pid_t which = st->spec->sandbox ? -1 : st->pid;
 	struct rusage usage;
 	int status;
-	pid_t pid;
 
-	while (!st->reaped &&
-		(pid = wait4(which, &status, WNOHANG | WUNTRACED | WCONTINUED,
-			 &usage)) > 0)
+	for (int i = 0; i < MANY && !st->reaped; i++) {
+		pid_t pid = wait4(which, &status,
+			WNOHANG | WUNTRACED | WCONTINUED, &usage);
+
+		if (pid <= 0)
+			return;
 		if (pid == st->pid)
 			ended(st, status, &usage);
 		else if (WIFEXITED(status) || WIFSIGNALED(status))
 			limits_reaped(&st->spec->sandbox->limits, pid,
 				&usage);
+	}
 }
 
 void run_signals_wait(struct run_state *st)

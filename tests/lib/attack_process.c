@@ -187,9 +187,13 @@ static long a_forks(void)
 static void chain(time_t end)
 {
 	while (time(NULL) < end) {
-		if (fork() != 0)
+		pid_t pid = fork();
+
+		if (pid > 0)
 			_exit(0);
-		setsid();
+		/* Where there is no room for another one it tries again. */
+		if (pid == 0)
+			setsid();
 	}
 	_exit(creat(word(2), 0600) < 0);
 }
