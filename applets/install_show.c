@@ -45,7 +45,7 @@ int install_check_policy(const struct install_opts *o, struct diag *d)
 	w.key = buf_str(&key);
 	err = dir.err ? diag_errno(d, dir.err, "%.80s", root)
 		      : policy_load(&p, &w, d);
-	return err ? err : p->state == POLICY_GOOD ? 0 : -EINVAL;
+	return err ? err : p && p->state == POLICY_GOOD ? 0 : -EINVAL;
 }
 
 static bool sound(const struct shim_root *r, const struct install_opts *o)

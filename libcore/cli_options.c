@@ -112,7 +112,7 @@ static void store(const struct parse *p, const struct cli_opt *o,
 		break;
 	case CLI_KIND_STR:
 		/* "$UNSET" is not what the option would be without it. */
-		if (!*value && is_place(cli_part(o->text)))
+		if (value && !*value && is_place(cli_part(o->text)))
 			mistake(p, "%s needs a %s, not an empty name", shown,
 				cli_part(o->text));
 		*at.str = value;

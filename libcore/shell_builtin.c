@@ -329,9 +329,12 @@ void shell_builtin(
 		.n = args->n - first,
 		.at = 1,
 		.span = args->v[first].span};
-	unsigned kind = b->kind;
+	unsigned kind;
 	struct shell_state before;
 
+	if (!b)
+		return;
+	kind = b->kind;
 	for (size_t i = 0; i < first; i++)
 		if (shell_str_is(args->v[i].alts[0], "builtin"))
 			kind |= BASH_ONLY;

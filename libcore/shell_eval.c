@@ -182,7 +182,7 @@ static const struct shell_val *output_of(
 	node = body->first->node;
 	word = node->type == SHELL_SIMPLE ? node->u.simple.words : NULL;
 	name = shell_word_literal(word);
-	if (body->first->next || !name.n || node->redirs ||
+	if (!word || body->first->next || !name.n || node->redirs ||
 		node->u.simple.assigns || shell_func_find(w->st, name))
 		return &shell_val_any;
 	if (!word->next)

@@ -267,11 +267,11 @@ static void walk_case(struct shell_walk *w, const struct shell_node *node)
 static void cond_path(struct shell_walk *w, const struct shell_cond *c,
 	const struct shell_val *path)
 {
-	struct shell_open o = {.reads = true,
-		.span = shell_outer(w, c->left->span)};
+	struct shell_open o = {.reads = true};
 
-	if (!path)
+	if (!path || !c->left)
 		return;
+	o.span = shell_outer(w, c->left->span);
 	o.path = *path;
 	shell_report_open(w, &o);
 }
