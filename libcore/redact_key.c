@@ -168,8 +168,9 @@ static bool pass_source(
 }
 
 /* Of {"name": "PASSWORD", "value": "x"}, of <password value="x"> of
- * "--from-literal=any=x" and "key: string = x" the name stands further back. */
-static void real_name(
+ * "key: string = x" the name stands further back. True for that of
+ * "--from-literal=any=x", which is a secret's, whatever it is. */
+static bool real_name(
 	const struct redact_view *v, const unsigned char **key, size_t *n)
 {
 	static const char sets[] = "--from-literal\0secrets set\0";
@@ -182,11 +183,8 @@ static void real_name(
 		const size_t len = strlen(word);
 
 		if (set >= len &&
-			memcmp(v->text + set - len, word, len) == 0) {
-			*key = (const unsigned char *)"secret";
-			*n = 6;
-			return;
-		}
+			memcmp(v->text + set - len, word, len) == 0)
+			return true;
 	}
 	if (redact_key_is(*key, *n, "value")) {
 		while (k && v->text[k - 1] && strchr("\"',:{\\ \t\r\n", v->text[k - 1]))
@@ -202,6 +200,7 @@ static void real_name(
 	} else {
 		redact_whole_name(v, key, n);
 	}
+	return false;
 }
 
 /* "/p:X" of xfreerdp; not "/p:Name=Value", a property of a build's. */
@@ -301,7 +300,7 @@ enum redact_answer redact_assign(const struct redact *r,
 	enum redact_strength strength;
 	enum redact_answer answer;
 	unsigned head;
-	bool closed, attached;
+	bool closed, attached, set;
 
 	s->kind = KIND_ASSIGN;
 	s->mode = REDACT_MODE_WORD;
@@ -318,10 +317,12 @@ enum redact_answer redact_assign(const struct redact *r,
 		key += 2;
 		n -= 2;
 	}
-	real_name(v, &key, &n);
+	set = real_name(v, &key, &n);
 	if (!n)
 		return REDACT_NO;
-	strength = strength_of(r, v, key, n, at, spaced);
+	strength = set ? redact_key_strength(
+				 r, (const unsigned char *)"secret", 6)
+		       : strength_of(r, v, key, n, at, spaced);
 	head = sign > 1 ? 0 : redact_header(key, n, colon);
 	if (head && attached) {
 		strength = STRENGTH_SURE;

@@ -120,7 +120,7 @@ static void print_raw(struct shell_printer *p, struct shell_str s,
 
 	for (size_t i = 0; i < s.n; i++) {
 		const bool alone = bare && s.p[i] == '$' &&
-			(i + 1 < s.n ? strchr("/%:,.=+", s.p[i + 1]) != NULL
+			(i + 1 < s.n ? strchr("/%:,.=+ \t\n", s.p[i + 1]) != NULL
 				     : last);
 
 		if (strchr(escaped, s.p[i]) && s.p[i] && !alone)
