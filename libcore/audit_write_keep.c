@@ -127,7 +127,8 @@ static int choose(struct audit_log *log, const uint64_t *firsts, int n,
 		if (!fstatat(log->dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
 			total += (uint64_t)st.st_size;
 	}
-	for (; go < n && firsts[go] < live; go++) {
+	/* The last one stays, live or not: of each that goes the next one tells. */
+	for (; go + 1 < n && firsts[go] < live; go++) {
 		uint64_t ended;
 
 		audit_segment_name(name, firsts[go]);
@@ -181,7 +182,6 @@ static int prune(struct audit_log *log, struct audit_head *h,
 
 	for (int i = 0; i < go && !err; i++) {
 		audit_segment_name(name, firsts[i]);
-		/* The live one is never among them. */
 		err = read_next(log, &x, firsts[i + 1], d);
 		if (!err)
 			err = read_file(log, &x, name, false, d);

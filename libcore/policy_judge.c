@@ -65,6 +65,19 @@ static bool is_pipe(const char *s)
 	return str_after(s, "/dev/fd/") || str_after(s, "/proc/");
 }
 
+/* bash -n "$f": it is read, and not run. But where it may be +n what follows is
+ * run, or what stands in its input. */
+static bool only_reads(const struct scan *s, const struct arg *file)
+{
+	const struct shell_cmd *cmd = s->k->cmd;
+	bool first = s->argc > 2 && str_eq(s->argv[1].s, "-n") &&
+		str_eq(s->argv[2].s, file->s) && !file->many;
+
+	return first && (!strchr("+-" SHELL_REL_S SHELL_ANY_S, file->s[0]) ||
+				(s->argc == 3 &&
+					cmd && cmd->input == SHELL_IN_INHERIT));
+}
+
 /* A script. One that lies where programs lie is a program like they are, and
  * this is how the kernel starts it. */
 static void script(struct scan *s)
@@ -89,10 +102,7 @@ static void script(struct scan *s)
 	while (file->many && !file->glob &&
 		file + 1 < o->operand + o->operands)
 		file++;
-	/* bash -n "$f": it is read, and not run. With a second word the first may
-	 * be +n, and that one is run. */
-	if (file->unknown && !file->many && s->argc == 3 &&
-		str_eq(s->argv[1].s, "-n"))
+	if (file->unknown && only_reads(s, file))
 		judge_unresolved(k, file, "script");
 	else if (file->unknown)
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
