@@ -138,7 +138,7 @@ struct limits_tree {
 	unsigned procs, tasks, older; /* older: private */
 	uint64_t memory, cpu_ns; /* memory when it was asked for */
 };
-/* 0, -errno. Stops looking at 65536 processes, or after a tenth of a second. */
+/* 0, -errno. Stops looking at 65536 processes. */
 int limits_tree(
 	struct limits_tree *out, bool memory, const struct buf *others);
 

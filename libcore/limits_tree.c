@@ -254,11 +254,9 @@ void limits_other(struct buf *others, pid_t pid, bool is)
 		without(others, &one);
 }
 
-/* patience_ns: after so long what was not looked at yet is left. */
 static int look_at_tree(struct limits_tree *out, bool memory,
-	const struct buf *others, uint64_t age, uint64_t patience_ns)
+	const struct buf *others, uint64_t age)
 {
-	const uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	const uint64_t now = ticks_now();
@@ -273,8 +271,6 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 
-		if (clock_ns(CLOCK_MONOTONIC) - start > patience_ns)
-			break;
 		/* One that ends meanwhile has none. */
 		if (read_older(pid, now, &text) &&
 			add_stat(out, pid, age, &text))
@@ -287,10 +283,7 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 int limits_tree(
 	struct limits_tree *out, bool memory, const struct buf *others)
 {
-	/* While it lasts nobody reaps, nor looks at the clock. */
-	enum { PATIENCE_NS = 100000000 };
-
-	return look_at_tree(out, memory, others, 0, PATIENCE_NS);
+	return look_at_tree(out, memory, others, 0);
 }
 
 bool limits_can_look(void)
@@ -328,7 +321,7 @@ bool limits_procs_over(struct limits_guess *g, unsigned max, pid_t pid)
 	/* The list of children lacks one when another that stood before it ends
 	 * while it is read: what is not too many is counted again. */
 	for (int i = 0; i < 2 && older <= max; i++) {
-		if (look_at_tree(&t, false, g->others, age, UINT64_MAX) < 0)
+		if (look_at_tree(&t, false, g->others, age) < 0)
 			return true;
 		procs = t.procs > procs ? t.procs : procs;
 		older = t.older > older ? t.older : older;
