@@ -4,7 +4,7 @@
 #ifndef WARDBOX_APPLET_H
 #define WARDBOX_APPLET_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 /* Each applets/NAME.c defines one, named NAME_applet with '-' as '_'. Its
  * stanza (see HACKING.md) is all the build needs to know of it. */

@@ -14,7 +14,7 @@
 #include "audit.h"
 
 #include "applet.h"
-#include "str.h"
+#include "base/str.h"
 
 static const struct cli_opt opts[] = {
 	CLI_STR('D', struct audit, dir, "dir", "DIR",

@@ -6,10 +6,10 @@
 
 #include <limits.h>
 
-#include "audit_read.h"
-#include "audit_read_filter.h"
-#include "audit_write.h"
-#include "cli.h"
+#include "log/audit_read.h"
+#include "log/audit_read_filter.h"
+#include "log/audit_write.h"
+#include "cli/cli.h"
 
 #define AUDIT_ALL UINT_MAX /* lines, as many as there are */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "audit_out.h"
-#include "num.h"
-#include "str.h"
+#include "base/num.h"
+#include "base/str.h"
 
 /* The asciicast code of a stream, or 0. */
 static char cast_code(uint64_t stream)

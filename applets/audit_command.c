@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "audit_out.h"
-#include "audit_read_json.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "base/str.h"
 
 enum { OUTPUT_MAX = 16 << 20 };
 

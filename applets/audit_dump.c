@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "audit_out.h"
-#include "audit_read_json.h"
-#include "file.h"
-#include "num.h"
-#include "str.h"
-#include "utf8.h"
+#include "log/audit_read_json.h"
+#include "sys/file.h"
+#include "base/num.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 enum { CURSOR_GONE = 5 };
 

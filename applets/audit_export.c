@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "audit_out.h"
-#include "audit_read_json.h"
-#include "str.h"
-#include "utf8.h"
+#include "log/audit_read_json.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 /* Is name in the comma list? */
 static bool listed(const char *list, const char *name)

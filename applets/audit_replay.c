@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "audit_out.h"
-#include "audit_read_json.h"
-#include "clock.h"
-#include "file.h"
-#include "num.h"
-#include "sig.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "base/clock.h"
+#include "sys/file.h"
+#include "base/num.h"
+#include "sys/sig.h"
+#include "base/str.h"
 
 /* One piece of what is shown. */
 struct piece {

@@ -8,10 +8,10 @@
 
 #include "audit_out.h"
 #include "audit_page.h"
-#include "audit_read_json.h"
-#include "audit_verify.h"
-#include "file.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "log/audit_verify.h"
+#include "sys/file.h"
+#include "base/str.h"
 
 enum { COMMANDS_MAX = 50000, OUTPUT_SHOWN = 4096 };
 

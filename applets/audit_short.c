@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "audit_out.h"
-#include "audit_read_json.h"
-#include "num.h"
-#include "sig.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "base/num.h"
+#include "sys/sig.h"
+#include "base/str.h"
 
 enum { LINE_SHOWN = 400 };
 

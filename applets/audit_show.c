@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "audit_out.h"
-#include "audit_read_json.h"
-#include "num.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "base/num.h"
+#include "base/str.h"
 
 /* The record that was asked for, and all of its command's. */
 struct show {

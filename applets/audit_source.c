@@ -11,13 +11,13 @@
 #include <unistd.h>
 
 #include "audit.h"
-#include "audit_read_json.h"
-#include "env.h"
-#include "file.h"
-#include "num.h"
-#include "path.h"
-#include "session.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "session/session.h"
+#include "base/str.h"
 
 /* Where the guard keeps the log of this user. */
 static int own_dir(bool make, struct diag *d)

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit_read_json.h"
+#include "log/audit_read_json.h"
 #include "audit_tally.h"
-#include "str.h"
+#include "base/str.h"
 
 enum { SHOWN = 8, LABEL = 12 };
 

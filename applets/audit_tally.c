@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit_read_json.h"
-#include "path.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "base/path.h"
+#include "base/str.h"
 
 enum { OPEN_MAX = 4096, TEXT_MAX = 200 };
 

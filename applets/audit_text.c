@@ -7,10 +7,10 @@
 #include <time.h>
 
 #include "audit.h"
-#include "audit_read_json.h"
-#include "clock.h"
-#include "num.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "base/clock.h"
+#include "base/num.h"
+#include "base/str.h"
 
 static const uint64_t second = 1000000000;
 

@@ -1,7 +1,7 @@
 /* audit_verify.c - verify and anchor: is it whole, and a line to pin it by
  * SPDX-License-Identifier: MIT
  */
-#include "audit_verify.h"
+#include "log/audit_verify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "audit.h"
-#include "audit_read_json.h"
-#include "file.h"
-#include "num.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "sys/file.h"
+#include "base/num.h"
+#include "base/str.h"
 
 /* What is told while it goes on. */
 struct telling {

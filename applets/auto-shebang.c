@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "file.h"
-#include "path.h"
-#include "str.h"
+#include "sys/file.h"
+#include "base/path.h"
+#include "base/str.h"
 
 static const struct cli_opt options[] = {
 	CLI_FLAG(0, struct auto_shebang, resolve, "resolve",

@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-#include "buf.h"
-#include "cli.h"
-#include "shebang.h"
+#include "base/buf.h"
+#include "cli/cli.h"
+#include "shebang/shebang.h"
 
 extern const struct cli_spec auto_shebang_spec;
 

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "json.h"
-#include "path.h"
-#include "str.h"
+#include "session/capture.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/str.h"
 
 static void check_name(const char *name)
 {

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "json.h"
-#include "str.h"
-#include "utf8.h"
+#include "sys/file.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 extern char **environ;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "applet.h"
-#include "str.h"
+#include "base/str.h"
 
 /* Words that may follow an applet's name: its verbs and long options. */
 static void add_words(struct buf *out, const struct cli_spec *s)

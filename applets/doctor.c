@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "confinement.h"
-#include "limiter.h"
-#include "probe.h"
-#include "str.h"
+#include "profile/confinement.h"
+#include "sys/limits.h"
+#include "sys/probe.h"
+#include "base/str.h"
 
 struct doctor {
 	bool json, rights;

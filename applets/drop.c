@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "env.h"
-#include "path.h"
-#include "str.h"
+#include "sys/env.h"
+#include "base/path.h"
+#include "base/str.h"
 
 extern char **environ;
 

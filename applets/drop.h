@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "arena.h"
-#include "cli.h"
-#include "env.h"
-#include "sandbox.h"
+#include "base/arena.h"
+#include "cli/cli.h"
+#include "sys/env.h"
+#include "box/sandbox.h"
 
 /* What a command used, with --learn. */
 struct drop_use {

@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "audit_write.h"
-#include "buf.h"
-#include "cbor.h"
-#include "file.h"
-#include "str.h"
+#include "log/audit_write.h"
+#include "base/buf.h"
+#include "base/cbor.h"
+#include "sys/file.h"
+#include "base/str.h"
 
 /* With --audit-fd alone only what exec knows to hide is used. */
 struct drop_log {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "buf.h"
-#include "str.h"
+#include "base/buf.h"
+#include "base/str.h"
 
 /* Does the word behind this option belong to it? */
 static bool takes_next(const char *word)

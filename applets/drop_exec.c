@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "path.h"
-#include "str.h"
+#include "base/path.h"
+#include "base/str.h"
 
 int drop_find(struct drop *o, const char *name, struct diag *d)
 {

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "path.h"
-#include "str.h"
+#include "sys/file.h"
+#include "base/path.h"
+#include "base/str.h"
 
 enum {
 	ROOM_MAX = 1 << 17,

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kconfig.h"
-#include "num.h"
-#include "str.h"
+#include "base/kconfig.h"
+#include "base/num.h"
+#include "base/str.h"
 
 /* The repeatable options: what is made of each item between their commas. */
 enum { GRANT, PORT, FD, CAP, RELAX };

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "file.h"
-#include "path.h"
-#include "str.h"
+#include "base/buf.h"
+#include "sys/file.h"
+#include "base/path.h"
+#include "base/str.h"
 
 /* The system: what programs are made of. */
 static const char programs[] =

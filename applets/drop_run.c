@@ -13,14 +13,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "file.h"
-#include "kconfig.h"
-#include "landlock_log.h"
-#include "lean.h"
-#include "pump.h"
-#include "sig.h"
-#include "str.h"
+#include "base/clock.h"
+#include "sys/file.h"
+#include "base/kconfig.h"
+#include "box/landlock_log.h"
+#include "sys/lean.h"
+#include "sys/pump.h"
+#include "sys/sig.h"
+#include "base/str.h"
 
 struct drop_job {
 	struct drop *o;

@@ -5,9 +5,9 @@
 
 #include <unistd.h>
 
-#include "path.h"
-#include "probe.h"
-#include "str.h"
+#include "base/path.h"
+#include "sys/probe.h"
+#include "base/str.h"
 
 static const char *access_words(unsigned access)
 {

@@ -19,10 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "path.h"
-#include "shellkind.h"
-#include "shimlinks.h"
-#include "str.h"
+#include "base/path.h"
+#include "profile/shellkind.h"
+#include "shim/shimlinks.h"
+#include "base/str.h"
 
 extern char **environ;
 

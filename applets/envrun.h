@@ -5,10 +5,10 @@
 #define WARDBOX_ENVRUN_H
 
 #include "applet.h"
-#include "capture.h"
-#include "cli_guard.h"
-#include "json.h"
-#include "state.h"
+#include "session/capture.h"
+#include "cli/cli_guard.h"
+#include "base/json.h"
+#include "sys/state.h"
 
 enum {
 	ENVRUN_OUTPUT_MAX = 16 << 20, /* of each stream, in JSON */

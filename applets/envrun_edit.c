@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "envrun_keys.h"
-#include "str.h"
-#include "utf8.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 enum {
 	QUERY_MAX = 128,

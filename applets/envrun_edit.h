@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "buf.h"
+#include "base/buf.h"
 
 enum { HISTORY_MAX = 1000 };
 

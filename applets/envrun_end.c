@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "shell_walk.h"
-#include "str.h"
+#include "shell/shell_walk.h"
+#include "base/str.h"
 
 struct reading {
 	bool traps;   /* it may set an EXIT trap */

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "str.h"
+#include "base/str.h"
 
 static const int caught[KEYS_CAUGHT] = {
 	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH};

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <termios.h>
 
-#include "buf.h"
+#include "base/buf.h"
 
 #define KEY(c) ((c) & 31)
 

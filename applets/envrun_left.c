@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-#include "audit_write.h"
-#include "dirs.h"
-#include "probe.h"
-#include "str.h"
+#include "log/audit_write.h"
+#include "sys/dirs.h"
+#include "sys/probe.h"
+#include "base/str.h"
 
 /* Set by the guard anew for each confined command. */
 static bool set_by_guard(const struct policy_grants *rules, const char *pair,

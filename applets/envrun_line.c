@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dirs.h"
-#include "path.h"
-#include "str.h"
+#include "sys/dirs.h"
+#include "base/path.h"
+#include "base/str.h"
 
 int envrun_load(struct envrun *e, struct diag *d)
 {

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dirs.h"
-#include "path.h"
-#include "sig.h"
-#include "str.h"
+#include "sys/dirs.h"
+#include "base/path.h"
+#include "sys/sig.h"
+#include "base/str.h"
 
 enum { READ_MAX = 65536 };
 

@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "cli_shell.h"
-#include "path.h"
-#include "sig.h"
-#include "str.h"
+#include "cli/cli_shell.h"
+#include "base/path.h"
+#include "sys/sig.h"
+#include "base/str.h"
 
 /* exec's argv is not const, and nobody writes to it. */
 static void add_arg(char **argv, const char *arg)

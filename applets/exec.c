@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "clock.h"
-#include "sig.h"
-#include "str.h"
+#include "base/clock.h"
+#include "sys/sig.h"
+#include "base/str.h"
 
 static const struct cli_opt options[] = {
 	CLI_FLAG('t', struct exec_opts, pty, "pty",

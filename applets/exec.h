@@ -6,8 +6,8 @@
 
 #include <limits.h>
 
-#include "cli.h"
-#include "cli_guard.h"
+#include "cli/cli.h"
+#include "cli/cli_guard.h"
 
 struct exec_opts {
 	bool pty, json;

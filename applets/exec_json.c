@@ -3,7 +3,7 @@
  */
 #include "exec.h"
 
-#include "audit_read_json.h"
+#include "log/audit_read_json.h"
 
 static uint64_t microseconds(const struct timeval *t)
 {

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli_shell.h"
-#include "clock.h"
-#include "dirs.h"
-#include "kconfig.h"
-#include "path.h"
-#include "session.h"
-#include "shimlinks.h"
-#include "str.h"
+#include "cli/cli_shell.h"
+#include "base/clock.h"
+#include "sys/dirs.h"
+#include "base/kconfig.h"
+#include "base/path.h"
+#include "session/session.h"
+#include "shim/shimlinks.h"
+#include "base/str.h"
 
 /* Bytes of one stream; beyond the policy's limit they are only counted. */
 static void keep(void *ctx, int fd, const void *bytes, size_t n)

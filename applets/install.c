@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "file.h"
-#include "str.h"
+#include "sys/file.h"
+#include "base/str.h"
 
 /* Names that are given as a,b,c; cut in place. */
 static void split_shells(

@@ -4,8 +4,8 @@
 #ifndef WARDBOX_INSTALL_H
 #define WARDBOX_INSTALL_H
 
-#include "cli.h"
-#include "shim_install.h"
+#include "cli/cli.h"
+#include "shim/shim_install.h"
 
 struct install_opts {
 	bool uninstall, status, json, dry_run, yes;

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "policy.h"
-#include "str.h"
+#include "policy/policy.h"
+#include "base/str.h"
 
 static bool is_there(const struct shim_root *r, const char *path)
 {

@@ -8,12 +8,12 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "harden.h"
-#include "kconfig.h"
-#include "path.h"
-#include "shimlinks.h"
-#include "str.h"
+#include "session/capture.h"
+#include "sys/harden.h"
+#include "base/kconfig.h"
+#include "base/path.h"
+#include "shim/shimlinks.h"
+#include "base/str.h"
 #include "toplevel.h"
 
 extern char **environ;

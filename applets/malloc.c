@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "heap.h"
+#include "base/heap.h"
 
 /* Beside a debugger's or a sanitizer's library there is theirs. */
 #ifndef __GLIBC__

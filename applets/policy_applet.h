@@ -7,8 +7,8 @@
 #include <limits.h>
 
 #include "applet.h"
-#include "policy.h"
-#include "str.h"
+#include "policy/policy.h"
+#include "base/str.h"
 
 enum {
 	POLICY_EXIT_CONFIRM = 10,

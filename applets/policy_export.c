@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cbor.h"
+#include "base/cbor.h"
 #include "policy_applet.h"
-#include "policy_image.h"
-#include "str.h"
+#include "policy/policy_image.h"
+#include "base/str.h"
 
 static void text(struct buf *b, const char *s)
 {

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "sys/file.h"
 #include "policy_applet.h"
-#include "policy_image.h"
-#include "policy_load.h"
-#include "str.h"
+#include "policy/policy_image.h"
+#include "policy/policy_load.h"
+#include "base/str.h"
 
 /* The layer that a file says it is: "policy 1 LAYER"; else by its place. */
 static enum policy_layer layer_of(const char *path)

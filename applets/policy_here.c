@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "env.h"
-#include "file.h"
-#include "path.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "base/path.h"
 #include "policy_applet.h"
 
 extern char **environ;

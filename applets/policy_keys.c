@@ -7,9 +7,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "sys/file.h"
 #include "policy_applet.h"
-#include "policy_sign.h"
+#include "policy/policy_sign.h"
 
 static void read_text(const char *path, struct buf *b, int code)
 {

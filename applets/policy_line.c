@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "num.h"
+#include "sys/file.h"
+#include "base/num.h"
 #include "policy_applet.h"
-#include "utf8.h"
+#include "base/utf8.h"
 
 enum {
 	LINE_MAX_BYTES = 1 << 20,

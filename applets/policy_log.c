@@ -8,13 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "audit_place.h"
-#include "audit_read.h"
-#include "audit_read_filter.h"
-#include "env.h"
+#include "log/audit_place.h"
+#include "log/audit_read.h"
+#include "log/audit_read_filter.h"
+#include "sys/env.h"
 #include "policy_applet.h"
-#include "shell_call.h"
-#include "shellkind.h"
+#include "shell/shell_call.h"
+#include "profile/shellkind.h"
 
 extern char **environ;
 

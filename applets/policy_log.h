@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "buf.h"
+#include "base/buf.h"
 
 struct logged {
 	uint64_t wall;        /* nanoseconds since the epoch */

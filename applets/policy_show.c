@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "policy_applet.h"
-#include "policy_image.h"
+#include "policy/policy_image.h"
 
 static const char kinds[IMG_KINDS][9] = {
 	"allow", "ask", "confirm", "deny", "delegate", "except"};

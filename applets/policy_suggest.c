@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "policy_applet.h"
-#include "policy_image.h"
+#include "policy/policy_image.h"
 #include "policy_log.h"
 
 enum {

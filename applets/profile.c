@@ -24,11 +24,11 @@
 #include <string.h>
 
 #include "applet.h"
-#include "kconfig.h"
+#include "base/kconfig.h"
 #include "profile.h"
-#include "profile_block.h"
-#include "profile_probe.h"
-#include "str.h"
+#include "profile/profile_block.h"
+#include "profile/profile_probe.h"
+#include "base/str.h"
 
 static const struct cli_opt opts[] = {
 	CLI_STR('s', struct profile_opts, shell, "shell", "NAME",

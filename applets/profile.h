@@ -9,11 +9,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cli.h"
-#include "profile_files.h"
-#include "profile_line.h"
-#include "profile_write.h"
-#include "shellkind.h"
+#include "cli/cli.h"
+#include "profile/profile_files.h"
+#include "profile/profile_line.h"
+#include "profile/profile_write.h"
+#include "profile/shellkind.h"
 
 /* Beyond 0, 1 and 2. */
 enum {

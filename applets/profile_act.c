@@ -7,15 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit_read_json.h"
-#include "diff.h"
-#include "file.h"
+#include "log/audit_read_json.h"
+#include "base/diff.h"
+#include "sys/file.h"
 #include "profile.h"
 #include "profile_change.h"
-#include "profile_edit.h"
-#include "profile_probe.h"
-#include "str.h"
-#include "utf8.h"
+#include "profile/profile_edit.h"
+#include "profile/profile_probe.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 struct acting {
 	const struct profile_act *act;

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "sys/file.h"
 #include "profile.h"
 #include "profile_change.h"
-#include "profile_recipe.h"
-#include "str.h"
+#include "profile/profile_recipe.h"
+#include "base/str.h"
 
 static void load(struct profile_recipe *r, const char *path)
 {

@@ -7,12 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "confinement.h"
-#include "env.h"
-#include "file.h"
+#include "profile/confinement.h"
+#include "sys/env.h"
+#include "sys/file.h"
 #include "profile.h"
 #include "profile_change.h"
-#include "str.h"
+#include "base/str.h"
 
 int profile_refuse_useless(const struct profile_who *who,
 	const struct profile_opts *o, struct diag *d)

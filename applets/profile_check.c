@@ -8,13 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "env.h"
-#include "file.h"
-#include "path.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "base/path.h"
 #include "profile_check.h"
 #include "profile_facts.h"
-#include "rc_path.h"
-#include "str.h"
+#include "profile/rc_path.h"
+#include "base/str.h"
 
 /* Where installers put programs that are on no default PATH. A leading '~' is
  * the home. */

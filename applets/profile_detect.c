@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "confinement.h"
+#include "profile/confinement.h"
 #include "profile_facts.h"
-#include "str.h"
+#include "base/str.h"
 
 static void find_confinement(
 	struct confinement *c, const struct profile_opts *o)

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "env.h"
-#include "file.h"
-#include "path.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "base/path.h"
 #include "profile_check.h"
-#include "rc_path.h"
-#include "str.h"
+#include "profile/rc_path.h"
+#include "base/str.h"
 
 struct exam {
 	struct profile_problems *out;

@@ -5,8 +5,8 @@
 #define WARDBOX_APPLET_PROFILE_DOCTOR_H
 
 #include "profile_facts.h"
-#include "profile_lint.h"
-#include "profile_problem.h"
+#include "profile/profile_lint.h"
+#include "profile/profile_problem.h"
 
 /* Finds them all; words are commands that should be found on PATH. */
 void profile_doctor_find(struct profile_problems *problems,

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "path.h"
-#include "rc_path.h"
-#include "str.h"
+#include "base/path.h"
+#include "profile/rc_path.h"
+#include "base/str.h"
 
 enum { SLOW_MS = 1000 };
 

@@ -5,8 +5,8 @@
 #define WARDBOX_APPLET_PROFILE_FACTS_H
 
 #include "profile.h"
-#include "profile_probe.h"
-#include "profile_problem.h"
+#include "profile/profile_probe.h"
+#include "profile/profile_problem.h"
 
 struct profile_session {
 	bool probed;

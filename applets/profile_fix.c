@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diff.h"
-#include "path.h"
-#include "profile_block.h"
+#include "base/diff.h"
+#include "base/path.h"
+#include "profile/profile_block.h"
 #include "profile_change.h"
 #include "profile_doctor.h"
 #include "profile_taken.h"
-#include "profile_undo.h"
-#include "str.h"
+#include "profile/profile_undo.h"
+#include "base/str.h"
 
 enum { LOCK_MS = 10000 };
 

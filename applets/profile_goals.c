@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "path.h"
+#include "sys/file.h"
+#include "base/path.h"
 #include "profile.h"
-#include "profile_probe.h"
-#include "str.h"
+#include "profile/profile_probe.h"
+#include "base/str.h"
 
 int profile_code(int err)
 {

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "confinement.h"
+#include "profile/confinement.h"
 #include "profile_doctor.h"
 
 /* The i-th problem, the worst first and otherwise as found. */

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "file.h"
-#include "path.h"
+#include "sys/file.h"
+#include "base/path.h"
 #include "profile.h"
-#include "profile_block.h"
+#include "profile/profile_block.h"
 #include "profile_change.h"
-#include "rcfile.h"
-#include "str.h"
+#include "profile/rcfile.h"
+#include "base/str.h"
 
 static void files_json(const struct profile_files *files, enum shell_kind kind)
 {

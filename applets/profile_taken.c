@@ -7,14 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "diff.h"
-#include "env.h"
-#include "path.h"
+#include "base/diff.h"
+#include "sys/env.h"
+#include "base/path.h"
 #include "profile.h"
 #include "profile_doctor.h"
 #include "profile_taken.h"
-#include "profile_undo.h"
-#include "str.h"
+#include "profile/profile_undo.h"
+#include "base/str.h"
 
 enum { LOCK_MS = 10000 };
 

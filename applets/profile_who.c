@@ -9,15 +9,15 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "env.h"
-#include "file.h"
-#include "num.h"
-#include "path.h"
-#include "proc_text.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "sys/proc_text.h"
 #include "profile.h"
-#include "profile_open.h"
-#include "str.h"
-#include "userdb.h"
+#include "profile/profile_open.h"
+#include "base/str.h"
+#include "sys/userdb.h"
 
 extern char **environ;
 

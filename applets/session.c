@@ -19,10 +19,10 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "audit_write.h"
-#include "clock.h"
-#include "guard.h"
-#include "str.h"
+#include "log/audit_write.h"
+#include "base/clock.h"
+#include "guard/guard.h"
+#include "base/str.h"
 
 extern char **environ;
 

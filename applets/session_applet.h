@@ -6,8 +6,8 @@
 
 #include <limits.h>
 
-#include "cli.h"
-#include "session.h"
+#include "cli/cli.h"
+#include "session/session.h"
 
 struct session_opts {
 	bool json, null, here, all, dry_run;

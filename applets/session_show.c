@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit_read_json.h"
-#include "clock.h"
-#include "str.h"
+#include "log/audit_read_json.h"
+#include "base/clock.h"
+#include "base/str.h"
 
 /* "3 m", "2 h": how long ago; "-" when never. */
 static void add_age(struct buf *out, uint64_t then, uint64_t now)

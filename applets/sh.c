@@ -19,13 +19,13 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "cli_guard.h"
-#include "cli_shell.h"
-#include "kconfig.h"
-#include "path.h"
-#include "probe.h"
-#include "shimlinks.h"
-#include "str.h"
+#include "cli/cli_guard.h"
+#include "cli/cli_shell.h"
+#include "base/kconfig.h"
+#include "base/path.h"
+#include "sys/probe.h"
+#include "shim/shimlinks.h"
+#include "base/str.h"
 
 extern char **environ;
 

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "kconfig.h"
-#include "path.h"
-#include "str.h"
+#include "base/kconfig.h"
+#include "base/path.h"
+#include "base/str.h"
 #include "version.h"
 
 struct toplevel {

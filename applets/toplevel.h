@@ -4,7 +4,7 @@
 #ifndef WARDBOX_TOPLEVEL_H
 #define WARDBOX_TOPLEVEL_H
 
-#include "cli.h"
+#include "cli/cli.h"
 
 /* The list of applets, or what the options ask for; the exit code. */
 int toplevel_run(int argc, char **argv);

@@ -4,22 +4,23 @@ UNIT := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 FUZZ := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 TEST := $(O)/test
 
-
 # What a unit test may lean on, beyond libcore: its data, beside its source.
 TEST_DEFS := -DTEST_DATA='"$(CURDIR)/tests/data"'
 
+# What only tests use of the shell's tree: its text in one canonical form.
+$(TEST)/test_shell_parse $(TEST)/fuzz_shell: PARTS = $(wildcard tests/parts/shell_print*.c)
 $(TEST)/test_%: tests/unit/test_%.c $(O)/dev/libcore.a $(DEV_DEP_LIBS)
 	@mkdir -p $(@D)
 	@echo "  CC test  $<"
 	$(Q)$(DEV_COMPILE) -Wno-conversion -Wno-sign-conversion $(TEST_DEFS) \
-		-iquote tests/lib -o $@ $< $(O)/dev/libcore.a $(DEV_DEP_LIBS) \
+		-iquote tests/lib -iquote tests -o $@ $< $(PARTS) $(O)/dev/libcore.a $(DEV_DEP_LIBS) \
 		-lcmocka
 
 $(TEST)/fuzz_%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(O)/dev/libcore.a $(DEV_DEP_LIBS)
 	@mkdir -p $(@D)
 	@echo "  CC fuzz  $<"
 	$(Q)$(DEV_COMPILE) -Wno-missing-prototypes -Wno-conversion \
-		-Wno-sign-conversion -o $@ $< tests/lib/replay.c \
+		-Wno-sign-conversion -iquote tests -o $@ $< $(PARTS) tests/lib/replay.c \
 		$(O)/dev/libcore.a $(DEV_DEP_LIBS)
 
 # Programs that tests/cli and tests/e2e run: tests/lib/NAME.c becomes
@@ -27,7 +28,7 @@ $(TEST)/fuzz_%: tests/fuzz/fuzz_%.c tests/lib/replay.c $(O)/dev/libcore.a $(DEV_
 HELPERS := $(patsubst tests/lib/%.c,$(TEST)/lib/%,\
 	$(filter-out tests/lib/replay.c tests/lib/attack_%,$(wildcard tests/lib/*.c)))
 $(TEST)/lib/attack: $(wildcard tests/lib/attack_*.c)
-$(TEST)/lib/allocator $(TEST)/lib/libc: applets/malloc.c applets/libc.c libcore/heap.c
+$(TEST)/lib/allocator $(TEST)/lib/libc: applets/malloc.c applets/libc.c libcore/base/heap.c
 $(TEST)/lib/%: tests/lib/%.c | $(GENERATED) $(GEN)/.kernel
 	@mkdir -p $(@D)
 	$(Q)$(TARGET_CC) $(STD) -O2 -fPIE -static-pie -iquote libcore $(TARGET_INC) -o $@ $^
@@ -79,7 +80,7 @@ bench-ready: $(O)/wardbox $(HELPERS) $(BENCHES)
 bench-compare: bench-ready ## what changed since BASE=rev, measured now
 	$(Q)O=$(O) sh tests/bench/compare $(BASE)
 
-LINT_SOURCES := $(wildcard applets/*.c libcore/*.c)
+LINT_SOURCES := $(wildcard applets/*.c libcore/*/*.c)
 LINT_SCRIPTS := $(filter-out scripts/%.awk scripts/packages scripts/words scripts/cppcheck.supp scripts/%.c,$(wildcard scripts/*)) \
 	tests/run .ci/run $(wildcard tests/fuzz/run tests/cross tests/soak/run tests/bench/run tests/bench/compare)
 lint: $(GENERATED) $(DEP_STAMP) $(O)/dev/manopts check-headers check-layers ## style, man pages, shell scripts, spelling

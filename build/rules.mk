@@ -1,6 +1,6 @@
 # rules.mk - from sources to the binary
 
-LIB_SOURCES := $(sort $(wildcard libcore/*.c))
+LIB_SOURCES := $(sort $(wildcard libcore/*/*.c))
 # An applet is NAME.c with its NAME_PART.c files.
 applet_sources = $(wildcard applets/$(1).c applets/$(1)_*.c)
 BOX_SOURCES := applets/main.c applets/malloc.c applets/libc.c applets/toplevel.c \
@@ -17,16 +17,16 @@ DEV_BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/dev/%.o) $(O)/dev/gen/applets.o
 # The built-in policy is compiled here, by the compiler that is in the product:
 # nobody should wait for that when a command starts.
 HOSTCC ?= cc
-POLICY_TOOL := scripts/policy-image.c libcore/policy.c \
-	$(wildcard libcore/policy_build*.c libcore/policy_compile*.c) \
-	$(addprefix libcore/,policy_image.c policy_text.c buf.c buf_fmt.c \
-	diag.c file.c num.c path.c str.c utf8.c)
+POLICY_TOOL := scripts/policy-image.c libcore/policy/policy.c \
+	$(wildcard libcore/policy/policy_build*.c libcore/policy/policy_compile*.c) \
+	$(addprefix libcore/,policy/policy_image.c policy/policy_text.c sys/file.c) \
+	$(addprefix libcore/base/,buf.c buf_fmt.c diag.c num.c path.c str.c utf8.c)
 # So are the marks of the words that redaction looks at.
-REDACT_TOOL := scripts/redact-begins.c libcore/redact_shape.c
+REDACT_TOOL := scripts/redact-begins.c libcore/redact/redact_shape.c
 GEN_EXTRA += $(GEN)/policy_default.h $(GEN)/redact_begins.h
-$(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy_image.h
+$(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy/policy_image.h
 	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ $< $(POLICY_TOOL)
-$(GEN)/redact_begins.h: $(REDACT_TOOL) libcore/redact_core.h
+$(GEN)/redact_begins.h: $(REDACT_TOOL) libcore/redact/redact_in.h
 	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ /dev/null $(REDACT_TOOL)
 
 GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "applet.h"
-#include "str.h"
+#include "base/str.h"
 
 static const char begin[] = ".\\\" options begin\n";
 static const char end[] = ".\\\" options end\n";

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy_compile.h"
+#include "policy/policy_compile.h"
 
 /* What `include default` would take: there is none yet. */
 static const struct img_header no_head;

@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "redact_core.h"
+#include "redact/redact_in.h"
 
 static void put(const char *name, const uint8_t *marks, size_t n)
 {

@@ -7,8 +7,8 @@
  *
  * Prints what was done per second, and the processor's microseconds for each.
  */
-#include "audit_verify.h"
-#include "audit_write.h"
+#include "log/audit_verify.h"
+#include "log/audit_write.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
 
 enum { TEXT_MAX = 4096, OVERHEAD = 107 };
 

@@ -7,27 +7,28 @@ bytes() { stat -L -c %s "$1"; }
 
 row "size_binary $(kb "$(bytes "$box")") KB"
 
-# What the sources of a part compile to; an upper bound, the linker drops some.
-part() { # NAME GLOB...
+# What the sources of a folder compile to; an upper bound, because the linker
+# drops some.
+part() { # NAME OBJECT...
 	name=$1
 	shift
-	# shellcheck disable=SC2086 # globs
-	row "size_$name $(cd "$O/obj/libcore" && size -t "$@" 2>/dev/null |
+	row "size_$name $(size -t "$@" 2>/dev/null |
 		awk '{ n = $1 + $2 } END { printf "%.0f\n", n / 1024 }') KB"
 }
-if have size && [ -d "$O/obj/libcore" ]; then
-	(cd "$O/obj/libcore" && ls) >"$work/objects"
-	parts() { # NAME PATTERN [EXCEPT]
-		# shellcheck disable=SC2046 # a list
-		(cd "$O/obj/libcore" && part "$1" \
-			$(grep -E "^($2)[^/]*\.o$" "$work/objects" |
-				grep -vE "^(${3-/})"))
+core=$O/obj/libcore
+if have size && [ -d "$core" ]; then
+	compiler='/policy_(build|compile|default|load|sign|test|text)'
+	# shellcheck disable=SC2046 # lists
+	{
+		part shell_and_engine $(find "$core/shell" "$core/policy" -name '*.o' |
+			grep -vE "$compiler")
+		part policy_compiler $(find "$core/policy" -name '*.o' |
+			grep -E "$compiler")
 	}
-	compiler='policy_(build|compile|default|load|same|sign|test|text)'
-	parts shell_and_engine 'shell_|policy' "$compiler"
-	parts policy_compiler "$compiler"
-	parts sandbox 'sandbox|landlock|seccomp|namespaces|limits|execwatch|lean|probe'
-	parts audit 'audit_|redact|cbor|keys|sha256|crc32c'
+	part sandbox "$core"/box/*.o "$core"/watch/*.o "$core"/sys/limits*.o \
+		"$core"/sys/lean.o "$core"/sys/probe*.o
+	part audit "$core"/log/*.o "$core"/redact/*.o "$core"/base/cbor.o \
+		"$core"/base/crc32c.o "$core"/sys/sha256_hw.o
 fi
 # What hashing, signing, checksums and CBOR add: the bytes that are linked.
 if [ -f "$O/wardbox.map" ]; then

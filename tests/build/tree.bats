@@ -41,7 +41,7 @@ archive() {
 @test "a field of the wrong type in an option table does not compile" {
 	cd "$BATS_TEST_TMPDIR"
 	cat >good.c <<-'C'
-		#include "cli.h"
+		#include "cli/cli.h"
 		struct s { bool b; unsigned u; const char *c; };
 		extern const struct cli_opt o[];
 		const struct cli_opt o[] = { CLI_FLAG('b', struct s, b, "bee", "help") };

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "audit_read.h"
-#include "audit_read_filter.h"
-#include "audit_read_json.h"
-#include "audit_verify.h"
+#include "log/audit_read.h"
+#include "log/audit_read_filter.h"
+#include "log/audit_read_json.h"
+#include "log/audit_verify.h"
 
 static int give(const uint8_t *p, size_t n)
 {

@@ -3,9 +3,9 @@
  */
 #include <stdlib.h>
 
-#include "audit_read.h"
-#include "audit_read_json.h"
-#include "cbor.h"
+#include "log/audit_read.h"
+#include "log/audit_read_json.h"
+#include "base/cbor.h"
 
 /* Our reader takes all that tinycbor finds deterministic, but floats and
  * 16 levels and more. */

@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "audit_format.h"
-#include "audit_verify.h"
-#include "audit_write.h"
-#include "crc32c.h"
+#include "log/audit_format_in.h"
+#include "log/audit_verify.h"
+#include "log/audit_write.h"
+#include "base/crc32c.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

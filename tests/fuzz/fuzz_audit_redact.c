@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "redact.h"
+#include "redact/redact.h"
 
 static void run(struct redact *r, const char *p, size_t n, size_t a, size_t b,
 	struct buf *out)

@@ -13,7 +13,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "utf8.h"
+#include "base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

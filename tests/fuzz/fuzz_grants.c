@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "file.h"
+#include "sys/file.h"
 
 static struct buf *text_of_file;
 

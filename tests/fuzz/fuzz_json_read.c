@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_read.h"
-#include "profile_recipe.h"
+#include "base/json_read.h"
+#include "profile/profile_recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

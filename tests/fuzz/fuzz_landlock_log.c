@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "landlock_log.h"
+#include "box/landlock_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli.h"
-#include "str.h"
+#include "cli/cli.h"
+#include "base/str.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int __sanitizer_install_malloc_and_free_hooks(

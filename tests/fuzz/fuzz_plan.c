@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sandbox.h"
-#include "seccomp.h"
+#include "box/sandbox.h"
+#include "box/seccomp_in.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy_image.h"
+#include "policy/policy_image.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

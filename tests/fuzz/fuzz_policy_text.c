@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy_load.h"
-#include "redact.h"
+#include "policy/policy_load.h"
+#include "redact/redact.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

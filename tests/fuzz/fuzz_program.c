@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "drop.h"
-#include "shim_install.h"
-#include "shim_root.h"
+#include "shim/shim_install.h"
+#include "shim/shim_root_in.h"
 
 #include "drop_exec.c"
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buf.h"
-#include "profile_edit.h"
-#include "profile_lint.h"
-#include "rcfile.h"
+#include "base/buf.h"
+#include "profile/profile_edit.h"
+#include "profile/profile_lint.h"
+#include "profile/rcfile.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "cli.h"
+#include "cli/cli.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shebang.h"
-#include "shebang_parts.h"
+#include "shebang/shebang.h"
+#include "shebang/shebang_in.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

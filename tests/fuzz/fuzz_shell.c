@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shell_print.h"
-#include "shell_walk.h"
+#include "parts/shell_print.h"
+#include "shell/shell_walk.h"
 
 static int command(void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 {

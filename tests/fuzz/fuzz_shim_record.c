@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shim_record.h"
+#include "shim/shim_record_in.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

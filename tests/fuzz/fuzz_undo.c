@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "profile_undo.h"
+#include "profile/profile_undo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

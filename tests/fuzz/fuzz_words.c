@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "audit_format.h"
-#include "dirs.h"
-#include "num.h"
-#include "path.h"
-#include "policy_sign.h"
-#include "session.h"
-#include "shell_call.h"
-#include "userdb.h"
-#include "utf8.h"
+#include "log/audit_format_in.h"
+#include "sys/dirs.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "policy/policy_sign.h"
+#include "session/session.h"
+#include "shell/shell_call.h"
+#include "sys/userdb.h"
+#include "base/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

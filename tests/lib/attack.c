@@ -5,7 +5,7 @@
  * errno that stopped it, and exits 0 or 1.
  */
 #include "attack.h"
-#include "uapi/nr.h"
+#include "base/uapi/nr.h"
 
 #include <errno.h>
 #include <fcntl.h>

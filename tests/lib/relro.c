@@ -1,7 +1,7 @@
 /* relro.c - writes into what RELRO seals; with an argument, without sealing
  * SPDX-License-Identifier: MIT
  */
-#include "../../libcore/harden.c"
+#include "../../libcore/sys/harden.c"
 
 static int first(void)
 {

@@ -1,5 +1,6 @@
 # shell_reader.py - shell_parse and shell_print as a program, for shell-*.py
 # SPDX-License-Identifier: MIT
+import glob
 import os
 import subprocess
 
@@ -9,7 +10,7 @@ READER = r"""
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "shell_print.h"
+#include "parts/shell_print.h"
 static char text[1 << 20];
 int main(int argc, char **argv)
 {
@@ -45,11 +46,12 @@ def build(where):
     with open(source, "w") as f:
         f.write(READER)
     core = os.path.join(TOP, "libcore")
-    names = [n for n in sorted(os.listdir(core)) if n.endswith(".c") and (
-        n.startswith("shell_") and not n.startswith("shell_call")
-        or n in ("arena.c", "buf.c", "buf_fmt.c", "num.c", "str.c", "utf8.c", "diag.c"))]
+    names = glob.glob(core + "/shell/shell_*.c") + glob.glob(
+        TOP + "/tests/parts/shell_print*.c") + [
+        os.path.join(core, "base", n + ".c")
+        for n in ("arena", "buf", "buf_fmt", "num", "str", "utf8", "diag")]
     out = os.path.join(where, "reader")
     subprocess.run(["cc", "-std=c11", "-D_GNU_SOURCE", "-funsigned-char", "-O1", "-w",
-                    "-iquote", core, source] + [os.path.join(core, n) for n in names]
+                    "-iquote", core, "-iquote", os.path.join(TOP, "tests"), source] + names
                    + ["-o", out], check=True)
     return out

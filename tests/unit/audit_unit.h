@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "audit_read.h"
-#include "audit_verify.h"
-#include "audit_write.h"
-#include "file.h"
+#include "log/audit_read.h"
+#include "log/audit_verify.h"
+#include "log/audit_write.h"
+#include "sys/file.h"
 
 static uint64_t test_wall = UINT64_C(1755000000000000000);
 static uint64_t test_boot = UINT64_C(5000000000);

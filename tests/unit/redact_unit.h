@@ -6,7 +6,7 @@
 
 #include "unit.h"
 
-#include "redact.h"
+#include "redact/redact.h"
 
 static inline int value64(char c)
 {

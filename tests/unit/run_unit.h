@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run.h"
-#include "str.h"
+#include "run/run.h"
+#include "base/str.h"
 
 enum { SEEN_MAX = 1 << 16 };
 

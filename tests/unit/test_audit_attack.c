@@ -7,9 +7,9 @@
  */
 #include "audit_unit.h"
 
-#include "audit_write_core.h"
-#include "cbor.h"
-#include "keys.h"
+#include "log/audit_write_in.h"
+#include "base/cbor.h"
+#include "log/keys_in.h"
 
 #define SEGMENT "0000000000000000.aud"
 

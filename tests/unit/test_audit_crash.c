@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#include "audit_write_core.h"
+#include "log/audit_write_in.h"
 
 enum { FILES = 12, STEPS = 512, FILE_MAX = 1 << 14, BLOCK = 64 };
 

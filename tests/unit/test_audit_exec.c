@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "audit_write_core.h"
+#include "log/audit_write_in.h"
 
 static void records_a_command(void **state)
 {

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "cbor.h"
+#include "base/cbor.h"
 
 static int make(void **state)
 {

@@ -3,7 +3,7 @@
  */
 #include "audit_unit.h"
 
-#include "audit_write_core.h"
+#include "log/audit_write_in.h"
 
 #define SEGMENT "0000000000000000.aud"
 

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "audit_write_core.h"
+#include "log/audit_write_in.h"
 
 #define SEGMENT "0000000000000000.aud"
 

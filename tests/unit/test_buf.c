@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "buf.h"
+#include "base/buf.h"
 
 static void grows_to_its_maximum(void **state)
 {

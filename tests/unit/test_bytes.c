@@ -5,10 +5,10 @@
 
 #include <errno.h>
 
-#include "diag.h"
-#include "num.h"
-#include "str.h"
-#include "utf8.h"
+#include "base/diag.h"
+#include "base/num.h"
+#include "base/str.h"
+#include "base/utf8.h"
 
 static void whole_numbers_only(void **state)
 {

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "cbor.h"
+#include "base/cbor.h"
 
 static void heads_are_the_shortest(void **state)
 {

@@ -10,9 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture.h"
-#include "dirs.h"
-#include "str.h"
+#include "session/capture.h"
+#include "sys/dirs.h"
+#include "base/str.h"
 
 static void only_the_plain_is_taken(void **state)
 {

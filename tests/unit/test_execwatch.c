@@ -12,8 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "execwatch_read.h"
-#include "sandbox.h"
+#include "watch/execwatch_read.h"
+#include "box/sandbox.h"
 
 static struct execwatch watch = EXECWATCH_INIT;
 static char room[EXECWATCH_ROOM];

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heap.h"
+#include "base/heap.h"
 
 enum { BLOCKS = 400 };
 

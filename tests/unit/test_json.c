@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#include "json.h"
+#include "base/json.h"
 
 static void nests_and_separates(void **state)
 {

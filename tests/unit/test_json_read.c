@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "json_read.h"
-#include "profile_recipe.h"
-#include "str.h"
+#include "base/json_read.h"
+#include "profile/profile_recipe.h"
+#include "base/str.h"
 
 static int read_text(struct json_doc *doc, const char *text)
 {

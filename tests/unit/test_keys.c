@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "crc32c.h"
-#include "keys.h"
-#include "sha256_hw.h"
+#include "base/crc32c.h"
+#include "log/keys_in.h"
+#include "sys/sha256_hw.h"
 
 static void crc_has_the_known_values(void **state)
 {

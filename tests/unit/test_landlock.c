@@ -5,10 +5,10 @@
 
 #include <errno.h>
 
-#include "landlock.h"
-#include "landlock_log.h"
-#include "sandbox.h"
-#include "str.h"
+#include "box/landlock_in.h"
+#include "box/landlock_log.h"
+#include "box/sandbox.h"
+#include "base/str.h"
 
 static void what_each_abi_knows(void **state)
 {

@@ -3,8 +3,8 @@
  */
 #include "unit.h"
 
-#include "lean.h"
-#include "num.h"
+#include "sys/lean.h"
+#include "base/num.h"
 
 static const char words[] = "constants stay what they were";
 

@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "limiter.h"
+#include "sys/limits.h"
 
 static void names(void **state)
 {

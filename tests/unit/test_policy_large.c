@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "policy_image.h"
-#include "policy_load.h"
-#include "str.h"
+#include "base/buf.h"
+#include "policy/policy_image.h"
+#include "policy/policy_load.h"
+#include "base/str.h"
 
 static struct policy *policy;
 static struct policy_verdict v; /* of the last decision */

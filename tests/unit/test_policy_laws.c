@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "policy_image.h"
-#include "policy_load.h"
-#include "str.h"
+#include "policy/policy_image.h"
+#include "policy/policy_load.h"
+#include "base/str.h"
 
 enum {
 	MAX_LINES = 6000,

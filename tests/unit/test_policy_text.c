@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "policy_load.h"
-#include "policy_text.h"
-#include "str.h"
+#include "policy/policy_load.h"
+#include "policy/policy_text_in.h"
+#include "base/str.h"
 
 #define LONG "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

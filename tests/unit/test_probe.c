@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "probe.h"
+#include "sys/probe.h"
 
 static int gives(unsigned arg)
 {

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "file.h"
-#include "json_read.h"
-#include "profile_block.h"
-#include "profile_edit.h"
-#include "str.h"
+#include "sys/file.h"
+#include "base/json_read.h"
+#include "profile/profile_block.h"
+#include "profile/profile_edit.h"
+#include "base/str.h"
 
 static const char home[] = "/home/u";
 

@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "buf.h"
-#include "diff.h"
-#include "profile_line.h"
-#include "rc_path.h"
-#include "rcfile.h"
-#include "shellkind.h"
-#include "str.h"
-#include "userdb.h"
+#include "base/buf.h"
+#include "base/diff.h"
+#include "profile/profile_line.h"
+#include "profile/rc_path.h"
+#include "profile/rcfile.h"
+#include "profile/shellkind.h"
+#include "base/str.h"
+#include "sys/userdb.h"
 
 /* "line:guards:words|…" of every command; PATH shown as %, unknown as ?. */
 static int show(void *ctx, const struct rc_cmd *cmd)

@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "pump.h"
+#include "base/buf.h"
+#include "sys/pump.h"
 
 enum { WRITERS = 3, PIECE = 4096, HEAD = 8, CAPACITY = 65536 };
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "file.h"
-#include "redact_core.h"
+#include "sys/file.h"
+#include "redact/redact_in.h"
 
 enum { CASES = 64 };
 

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-#include "file.h"
+#include "sys/file.h"
 
 /* Each whole, and cut in two at every place: the same comes out. */
 static void each_line(bool secret)

@@ -240,48 +240,6 @@ static void ends_with_its_sink(void **state)
 	assert_int_equal(told->result.status, SIGKILL);
 }
 
-static void peeks(void **state)
-{
-	autobuf struct buf b = BUF_INIT(1 << 20);
-	bool complete;
-	char back[8];
-	int p[2], s[2];
-
-	(void)state;
-	assert_int_equal(pipe(p), 0);
-	assert_int_equal(run_peek(p[0], &b, 100, &complete), 0);
-	assert_int_equal(b.len, 0);
-	assert_false(complete);
-	assert_int_equal(write(p[1], "script", 6), 6);
-	assert_int_equal(run_peek(p[0], &b, 100, &complete), 0);
-	assert_string_equal(buf_str(&b), "script");
-	assert_false(complete);
-	buf_clear(&b);
-	close(p[1]);
-	assert_int_equal(run_peek(p[0], &b, 3, &complete), 0);
-	assert_string_equal(buf_str(&b), "scr");
-	assert_false(complete);
-	buf_clear(&b);
-	assert_int_equal(run_peek(p[0], &b, 100, &complete), 0);
-	assert_true(complete);
-	assert_int_equal(read(p[0], back, 8), 6);
-	close(p[0]);
-	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, s), 0);
-	assert_int_equal(write(s[0], "abc", 3), 3);
-	buf_clear(&b);
-	assert_int_equal(run_peek(s[1], &b, 100, &complete), 0);
-	assert_string_equal(buf_str(&b), "abc");
-	assert_false(complete);
-	close(s[0]);
-	buf_clear(&b);
-	assert_int_equal(run_peek(s[1], &b, 100, &complete), 0);
-	assert_true(complete);
-	close(s[1]);
-	p[0] = open("/dev/null", O_RDONLY);
-	assert_int_equal(run_peek(p[0], &b, 100, &complete), -ESPIPE);
-	close(p[0]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,7 +255,6 @@ int main(void)
 		cmocka_unit_test(reads_files_back),
 		cmocka_unit_test(swallows),
 		cmocka_unit_test(ends_with_its_sink),
-		cmocka_unit_test(peeks),
 	};
 
 	share_what_is_told();

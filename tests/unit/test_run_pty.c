@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run.h"
+#include "run/run.h"
 
 enum { SEEN_MAX = 4096 };
 

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probe.h"
-#include "sandbox.h"
-#include "seccomp.h"
+#include "sys/probe.h"
+#include "box/sandbox.h"
+#include "box/seccomp_in.h"
 
 static char top[] = "/tmp/test-sandbox-XXXXXX";
 

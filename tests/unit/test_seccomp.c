@@ -6,11 +6,11 @@
 #include <errno.h>
 #include <sys/syscall.h>
 
-#include "probe.h"
-#include "seccomp.h"
-#include "seccomp_table.h"
-#include "str.h"
-#include "uapi/nr.h"
+#include "sys/probe.h"
+#include "box/seccomp_in.h"
+#include "box/seccomp_table_in.h"
+#include "base/str.h"
+#include "base/uapi/nr.h"
 
 static struct bpf_insn1 prog[SECCOMP_INSNS_MAX];
 static size_t prog_len;

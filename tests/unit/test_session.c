@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "session.h"
-#include "str.h"
+#include "session/session.h"
+#include "base/str.h"
 
 static char top[] = "/tmp/wardbox-test-XXXXXX";
 static char base1[64], base2[64], work[64], other[64];

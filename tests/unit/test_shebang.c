@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shebang.h"
-#include "shebang_parts.h"
-#include "str.h"
+#include "shebang/shebang.h"
+#include "shebang/shebang_in.h"
+#include "base/str.h"
 
 static struct shebang s;
 static char top[] = "/tmp/wardbox-test-XXXXXX";

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shell_call.h"
-#include "str.h"
+#include "shell/shell_call.h"
+#include "base/str.h"
 
 #define WORDS(...) {__VA_ARGS__, NULL}
 

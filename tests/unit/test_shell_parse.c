@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "shell_print.h"
-#include "str.h"
+#include "parts/shell_print.h"
+#include "base/str.h"
 
 static int parse_n(const char *text, size_t n, enum shell_dialect dialect,
 	struct shell_ast *ast)

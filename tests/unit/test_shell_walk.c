@@ -15,9 +15,9 @@
 
 #include <errno.h>
 
-#include "buf.h"
-#include "shell_walk.h"
-#include "str.h"
+#include "base/buf.h"
+#include "shell/shell_walk.h"
+#include "base/str.h"
 
 struct record {
 	struct buf out;

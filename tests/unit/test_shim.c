@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "shim_record.h"
-#include "shimlinks.h"
-#include "str.h"
+#include "shim/shim_record_in.h"
+#include "shim/shimlinks.h"
+#include "base/str.h"
 
 /* A directory with shims, which are links to this very program, hard ones,
  * too: it is on the program's file system. */

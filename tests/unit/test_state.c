@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "state.h"
-#include "str.h"
+#include "sys/state.h"
+#include "base/str.h"
 
 static void fill(struct state *s)
 {

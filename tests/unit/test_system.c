@@ -12,12 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "buf.h"
-#include "env.h"
-#include "file.h"
-#include "path.h"
-#include "sig.h"
-#include "str.h"
+#include "base/buf.h"
+#include "sys/env.h"
+#include "sys/file.h"
+#include "base/path.h"
+#include "sys/sig.h"
+#include "base/str.h"
 
 static void paths_fold(void **state)
 {

@@ -1,0 +1,227 @@
+/* cbor.c - deterministic CBOR (RFC 8949 4.2.1), thin over tinycbor
+ * SPDX-License-Identifier: MIT
+ */
+#include "base/cbor.h"
+
+#include <cbor.h>
+#include <errno.h>
+
+#include "base/utf8.h"
+
+enum { HEAD_MAX = 9, SMALL_MAP = 23 };
+
+/* A tinycbor encoder over room bytes at the end of b. */
+static bool encoder(CborEncoder *e, struct buf *b, size_t room)
+{
+	char *to = buf_reserve(b, room);
+
+	if (to)
+		cbor_encoder_init(e, (uint8_t *)to, room, 0);
+	return to != NULL;
+}
+
+static void finish(CborEncoder *e, struct buf *b, CborError err)
+{
+	if (err)
+		b->err = -EINVAL;
+	else
+		b->len += cbor_encoder_get_buffer_size(
+			e, (const uint8_t *)b->data + b->len);
+}
+
+/* Most heads are a byte: what is small and often is written here. */
+static bool small(struct buf *b, enum cbor_major major, uint64_t n)
+{
+	if (n >= 24)
+		return false;
+	buf_addc(b, (char)((unsigned)major << 5 | n));
+	return true;
+}
+
+void cbor_put_uint(struct buf *b, uint64_t v)
+{
+	CborEncoder e;
+
+	if (!small(b, CBOR_UINT, v) && encoder(&e, b, HEAD_MAX))
+		finish(&e, b, cbor_encode_uint(&e, v));
+}
+
+void cbor_put_int(struct buf *b, int64_t v)
+{
+	CborEncoder e;
+
+	if (encoder(&e, b, HEAD_MAX))
+		finish(&e, b, cbor_encode_int(&e, v));
+}
+
+void cbor_put_bytes(struct buf *b, const void *p, size_t n)
+{
+	CborEncoder e;
+
+	if (encoder(&e, b, HEAD_MAX + n))
+		finish(&e, b, cbor_encode_byte_string(&e, p, n));
+}
+
+void cbor_put_bytes_head(struct buf *b, size_t n)
+{
+	const size_t at = b->len;
+
+	cbor_put_uint(b, n);
+	if (!b->err)
+		b->data[at] = (char)(b->data[at] | CBOR_BYTES << 5);
+}
+
+void cbor_put_bool(struct buf *b, bool v)
+{
+	CborEncoder e;
+
+	if (encoder(&e, b, HEAD_MAX))
+		finish(&e, b, cbor_encode_boolean(&e, v));
+}
+
+void cbor_put_text(struct buf *b, const char *s, size_t n)
+{
+	CborEncoder e;
+
+	if (!utf8_valid(s, n))
+		cbor_put_bytes(b, s, n);
+	else if (encoder(&e, b, HEAD_MAX + n))
+		finish(&e, b, cbor_encode_text_string(&e, s, n));
+}
+
+void cbor_put_array(struct buf *b, size_t n)
+{
+	CborEncoder e, inner;
+
+	if (!small(b, CBOR_ARRAY, n) && encoder(&e, b, HEAD_MAX))
+		finish(&inner, b, cbor_encoder_create_array(&e, &inner, n));
+}
+
+void cbor_put_map(struct buf *b, size_t n)
+{
+	CborEncoder e, inner;
+
+	if (!small(b, CBOR_MAP, n) && encoder(&e, b, HEAD_MAX))
+		finish(&inner, b, cbor_encoder_create_map(&e, &inner, n));
+}
+
+struct cbor_map cbor_map_open(struct buf *b)
+{
+	struct cbor_map m = {.out = b, .at = b->len, .last = -1};
+
+	buf_addc(b, (char)(CBOR_MAP << 5));
+	return m;
+}
+
+struct buf *cbor_key(struct cbor_map *m, int key)
+{
+	if (key <= m->last || m->count == SMALL_MAP)
+		m->out->err = m->out->err ? m->out->err : -EINVAL;
+	m->last = key;
+	m->count++;
+	cbor_put_uint(m->out, (uint64_t)key);
+	return m->out;
+}
+
+void cbor_map_close(struct cbor_map *m)
+{
+	if (!m->out->err)
+		m->out->data[m->at] = (char)(CBOR_MAP << 5 | m->count);
+}
+
+int cbor_check(const uint8_t *p, size_t n)
+{
+	const uint32_t strict = (uint32_t)CborValidateCanonicalFormat |
+		(uint32_t)CborValidateMapKeysAreUnique |
+		(uint32_t)CborValidateMapIsSorted |
+		(uint32_t)CborValidateUtf8 | (uint32_t)CborValidateNoUndefined |
+		(uint32_t)CborValidateCompleteData;
+	CborParser parser;
+	CborValue v;
+	CborError err = cbor_parser_init(p, n, 0, &parser, &v);
+
+	if (!err)
+		err = cbor_value_validate(&v, strict);
+	return err ? -EBADMSG : 0;
+}
+
+/* Every byte read from a log passes here. Field by field: to clear a structure
+ * as a whole costs more than all of the rest. */
+int cbor_next(struct cbor_in *in, struct cbor_item *item)
+{
+	const uint8_t *p = in->p;
+	unsigned first;
+	uint64_t n;
+
+	item->n = 0;
+	item->bytes = NULL;
+	item->major = 0;
+	if (p == in->end)
+		return -EAGAIN;
+	first = *p++;
+	n = first & 31;
+	item->major = (uint8_t)(first >> 5);
+	if (n >= 24) {
+		/* The argument is in 1 2 4 8 bytes, no more than it needs. */
+		const unsigned width = 1u << (n - 24);
+
+		if (n > 27 || item->major == CBOR_SIMPLE)
+			return -EBADMSG;
+		if ((size_t)(in->end - p) < width)
+			return -EAGAIN;
+		n = 0;
+		for (unsigned i = 0; i < width; i++)
+			n = n << 8 | p[i];
+		p += width;
+		if (n < (width == 1 ? 24 : UINT64_C(1) << 4 * width))
+			return -EBADMSG;
+	}
+	item->n = n;
+	if (item->major == CBOR_BYTES || item->major == CBOR_TEXT) {
+		if (n > (uint64_t)(in->end - p))
+			return -EAGAIN;
+		item->bytes = p;
+		p += n;
+	}
+	in->p = p;
+	return 0;
+}
+
+int cbor_skip(struct cbor_in *in)
+{
+	/* Items to pass at each level. */
+	__attribute__((uninitialized)) uint64_t left[CBOR_DEPTH];
+	__attribute__((uninitialized)) struct cbor_item item;
+	unsigned depth = 0;
+
+	left[0] = 1;
+	for (;;) {
+		int err;
+
+		while (!left[depth]) {
+			if (!depth)
+				return 0;
+			depth--;
+		}
+		left[depth]--;
+		/* A small number. */
+		if (in->p < in->end && *in->p < 24) {
+			in->p++;
+			continue;
+		}
+		err = cbor_next(in, &item);
+		if (err)
+			return err;
+		if (item.major < CBOR_ARRAY || item.major > CBOR_TAG)
+			continue;
+		/* Each takes a byte at least, so a count beyond them is a lie. */
+		if (item.n > (uint64_t)(in->end - in->p) &&
+			item.major != CBOR_TAG)
+			return -EAGAIN;
+		if (++depth == CBOR_DEPTH)
+			return -EBADMSG;
+		left[depth] = item.major == CBOR_TAG ? 1
+			: item.major == CBOR_MAP     ? 2 * item.n
+						     : item.n;
+	}
+}

@@ -1,0 +1,295 @@
+/* sandbox_mount.c - read-only and hidden places, by mounts
+ * SPDX-License-Identifier: MIT
+ */
+#include "box/sandbox_mount_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sys/ns.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "base/uapi/linux.h"
+
+static int by_path(const void *a, const void *b)
+{
+	const struct sandbox_rule *r1 = a, *r2 = b;
+
+	return path_order(r1->path, r2->path);
+}
+
+/* Finds the nearest rule around rule i: the one before it, or one of those
+ * around that. */
+static struct sandbox_rule *around(struct sandbox *s, size_t i)
+{
+	struct sandbox_rule *r = &s->rules[i];
+
+	r->outer = (uint16_t)i;
+	for (size_t j = i; j > 0;) {
+		j = j == i ? i - 1 : s->rules[j].outer;
+		if (path_beneath(s->rules[j].path, r->path)) {
+			r->outer = (uint16_t)j;
+			return &s->rules[j];
+		}
+		if (s->rules[j].outer == j)
+			break;
+	}
+	return NULL;
+}
+
+/* The directories between outer and inner: one that is a mount point cannot be
+ * renamed away to make place for an unprotected one. */
+static int pin(struct sandbox *s, const char *outer, const char *inner,
+	size_t *added)
+{
+	const char *at = inner + strlen(outer);
+
+	if (str_eq(outer, "/"))
+		at = inner;
+	while ((at = strchr(at + 1, '/'))) {
+		size_t n = s->rule_count + *added;
+		struct sandbox_rule *more = reallocarray(
+			s->rules, n + 1, sizeof(*s->rules));
+		struct stat st;
+
+		if (!more)
+			return -ENOMEM;
+		s->rules = more;
+		more[n] = (struct sandbox_rule){
+			.path = strndup(inner, (size_t)(at - inner)),
+			.access = SANDBOX_RW,
+			.mount = SANDBOX_MOUNT_PIN,
+			.dir = true,
+			.tree = -1,
+		};
+		if (!more[n].path)
+			return -ENOMEM;
+		++*added;
+		if (lstat(more[n].path, &st) < 0)
+			return -errno;
+		more[n].dev = st.st_dev;
+		more[n].ino = st.st_ino;
+	}
+	return 0;
+}
+
+static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
+{
+	if (r->access & SANDBOX_HIDE)
+		return r->access & SANDBOX_WRITE ? SANDBOX_MOUNT_TMPFS :
+						   SANDBOX_MOUNT_EMPTY;
+	if (r->node || !!(r->access & SANDBOX_WRITE) == writable)
+		return SANDBOX_MOUNT_NO;
+	return writable ? SANDBOX_MOUNT_RO : SANDBOX_MOUNT_RW;
+}
+
+/* The same path twice is one grant of both; but what is hidden is hidden,
+ * whoever else grants it. */
+static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
+{
+	uint8_t access = to->access | r->access;
+	bool cover = (to->access ^ r->access) & SANDBOX_HIDE;
+
+	if (cover && r->access & SANDBOX_HIDE) {
+		to->rights = r->rights;
+		to->grant = r->grant;
+		access = r->access;
+	} else if (cover) {
+		access = to->access;
+	} else {
+		to->rights |= r->rights;
+	}
+	to->access = access;
+	to->late |= r->late;
+	to->cover |= r->cover | cover;
+}
+
+static void merge(struct sandbox *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->rule_count; i++) {
+		struct sandbox_rule *r = &s->rules[i];
+
+		if (n && str_eq(s->rules[n - 1].path, r->path)) {
+			add(&s->rules[n - 1], r);
+			free(r->path);
+		} else {
+			s->rules[n++] = *r;
+		}
+	}
+	s->rule_count = n;
+}
+
+/* Can it be seen without a mount? What no rule grants need not be hidden, but
+ * what is to be empty has to be there. */
+static bool shows(const struct sandbox *s, const struct sandbox_rule *r,
+	const struct sandbox_rule *out)
+{
+	return r->access & SANDBOX_HIDE &&
+	       (out || r->cover || r->access & SANDBOX_WRITE ||
+		       !(s->enforced & SANDBOX_LANDLOCK) ||
+		       sandbox_is_device(r->path));
+}
+
+int sandbox_mounts(struct sandbox *s, struct diag *d)
+{
+	size_t added = 0, n;
+	int away = 0, err = 0;
+
+	qsort(s->rules, s->rule_count, sizeof(*s->rules), by_path);
+	merge(s);
+	n = s->rule_count;
+	for (size_t i = 0; i < n && err == 0; i++) {
+		struct sandbox_rule *r = &s->rules[i];
+		const struct sandbox_rule *out = around(s, i);
+		bool writable = out && out->access & SANDBOX_WRITE;
+
+		if (out && out->access & SANDBOX_HIDE) {
+			err = diag_fail(d, -EINVAL,
+				"grant %s lies in %s, which is hidden",
+				r->path, out->path);
+			continue;
+		}
+		r->mount = (uint8_t)kind(r, writable);
+		if (r->mount == SANDBOX_MOUNT_RO)
+			away = 1;
+		if (shows(s, r, out)) {
+			away = 1;
+			err = sandbox_views(s, r, &added);
+			if (err < 0) {
+				diag_errno(d, err, "other names of %s",
+					s->rules[i].path);
+				continue;
+			}
+			r = &s->rules[i];
+			out = around(s, i);
+		}
+		if (!writable || r->mount == SANDBOX_MOUNT_NO)
+			continue;
+		err = pin(s, out->path, r->path, &added);
+		if (err < 0)
+			diag_errno(d, err, "grant %s", s->rules[i].path);
+	}
+	s->rule_count += added;
+	if (err < 0)
+		return err;
+	if (added) {
+		qsort(s->rules, s->rule_count, sizeof(*s->rules), by_path);
+		merge(s);
+	}
+	return away;
+}
+
+/* What is there is what was there when the plan was compiled. */
+static int open_same(const struct sandbox_rule *r)
+{
+	int fd = openat(AT_FDCWD, r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || st.st_dev != r->dev || st.st_ino != r->ino) {
+		close(fd);
+		return -ESTALE;
+	}
+	return fd;
+}
+
+static int copy_tree(int fd)
+{
+	long tree = syscall(NR_OPEN_TREE, fd, "",
+		AT_EMPTY_PATH_ | AT_RECURSIVE_ | OPEN_TREE_CLONE_ |
+			OPEN_TREE_CLOEXEC_);
+
+	return tree < 0 ? -errno : (int)tree;
+}
+
+static int set_attr(int fd, const char *path, uint64_t set)
+{
+	struct mount_attr1 attr = {.set = set};
+
+	return syscall(NR_MOUNT_SETATTR, fd, path,
+		       AT_RECURSIVE_ | (*path ? 0 : AT_EMPTY_PATH_), &attr,
+		       sizeof(attr)) < 0 ?
+		       -errno :
+		       0;
+}
+
+static int new_tmpfs(bool writable)
+{
+	long fs = syscall(NR_FSOPEN, "tmpfs", FSOPEN_CLOEXEC_), fd = -1;
+	int err;
+
+	if (fs < 0)
+		return -errno;
+	if (syscall(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0) == 0)
+		fd = syscall(NR_FSMOUNT, fs, FSMOUNT_CLOEXEC_,
+			MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_ |
+				(writable ? 0 : MOUNT_ATTR_RDONLY_));
+	err = errno;
+	close((int)fs);
+	return fd < 0 ? -err : (int)fd;
+}
+
+/* What is going to stand at a rule's path, taken before anything changes. */
+static int take(struct sandbox_rule *r)
+{
+	int fd, err;
+
+	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY)
+		return r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
+	/* A device that may not be used: opening it is refused. */
+	fd = r->mount == SANDBOX_MOUNT_EMPTY ?
+		     openat(AT_FDCWD, "/dev/null", O_PATH | O_CLOEXEC) :
+		     open_same(r);
+	if (fd < 0)
+		return r->mount == SANDBOX_MOUNT_EMPTY ? -errno : fd;
+	r->tree = copy_tree(fd);
+	close(fd);
+	if (r->tree < 0)
+		return r->tree;
+	err = 0;
+	if (r->mount == SANDBOX_MOUNT_RO)
+		err = set_attr(r->tree, "", MOUNT_ATTR_RDONLY_);
+	else if (r->mount == SANDBOX_MOUNT_EMPTY)
+		err = set_attr(r->tree, "",
+			MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NODEV_);
+	return err;
+}
+
+static int put(struct sandbox_rule *r)
+{
+	int at = open_same(r), err = 0;
+
+	if (at < 0)
+		return at;
+	if (syscall(NR_MOVE_MOUNT, r->tree, "", at, "",
+		    MOVE_MOUNT_F_EMPTY | MOVE_MOUNT_T_EMPTY) < 0)
+		err = -errno;
+	close(at);
+	close(r->tree);
+	r->tree = -1;
+	return err;
+}
+
+int sandbox_mount_all(struct sandbox *s)
+{
+	int err = ns_private();
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < s->rule_count; i++)
+		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
+			return err;
+	err = set_attr(AT_FDCWD, "/", MOUNT_ATTR_RDONLY_);
+	for (size_t i = 0; i < s->rule_count && err == 0; i++)
+		if (s->rules[i].mount)
+			err = put(&s->rules[i]);
+	return err;
+}

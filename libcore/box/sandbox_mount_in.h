@@ -1,0 +1,25 @@
+/* sandbox_mount.h - which paths of a plan need a mount of their own
+ * SPDX-License-Identifier: MIT
+ *
+ * Landlock adds up and never takes away. Where a plan takes away (read-only or
+ * hidden inside of writable), a mount namespace does: everything is read-only
+ * there but the writable grants, which also ends chmod and its like outside.
+ */
+#ifndef WARDBOX_SANDBOX_MOUNT_H
+#define WARDBOX_SANDBOX_MOUNT_H
+
+#include "box/sandbox.h"
+
+/* Sorts the opened grants by path, marks each with its enum sandbox_mount, and
+ * adds those that the others need. 1 when the plan takes something away, 0 when
+ * not; -EINVAL when it contradicts itself. Needs all rules to be opened. */
+int sandbox_mounts(struct sandbox *s, struct diag *d);
+
+/* Behind the rules, one for each other name of what r hides; they are counted in
+ * *added. -errno. */
+int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added);
+
+/* In the child, in a new mount namespace: does them. Raw calls alone. */
+int sandbox_mount_all(struct sandbox *s);
+
+#endif

@@ -1,0 +1,209 @@
+/* sandbox_open.c - the grants and ports of a plan as rules of the kernel
+ * SPDX-License-Identifier: MIT
+ */
+#include "box/sandbox_open_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "box/landlock_in.h"
+#include "base/num.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "base/uapi/linux.h"
+
+/* /proc/self is another directory in every child. */
+static bool is_own_proc(const char *path)
+{
+	char own[32];
+	const char *rest = str_after(path, "/proc/");
+
+	if (rest)
+		rest = str_after(rest, BUF_PRINT(own, "%d", (int)getpid()));
+	return rest && (*rest == '/' || !*rest);
+}
+
+/* A device's own path says enough: nothing lies beneath it, no mount is made
+ * for it. Every program wants these, so they are kept cheap. What only the
+ * kernel can name, a memfd, is no matter of Landlock's: EBADFD. */
+static int open_device(struct sandbox *s, const struct sandbox_grant *g,
+	struct diag *d)
+{
+	const char *name = path_base(g->path);
+	autofd int opened = -1;
+	uint64_t number;
+	/* A number is what is open already: sandbox_grant_open(). */
+	const bool given = num_u64(name, 0, INT_MAX, &number) == 0;
+	int fd, err;
+
+	if (!(s->enforced & SANDBOX_LANDLOCK))
+		return 0;
+	if (!given)
+		opened = openat(AT_FDCWD, g->path, O_PATH | O_CLOEXEC);
+	fd = given ? (int)number : opened;
+	if (fd < 0)
+		return errno == ENOENT ? 0 :
+					 diag_of(d, -errno, g->path);
+	err = landlock_add_path(s->ruleset_fd, fd,
+		landlock_rights(g->access, false, s->abi));
+	return err < 0 && err != -EBADFD ? diag_of(d, err, g->path) :
+					   0;
+}
+
+/* Is it what path_of_fd() would say, if no link is on the way? */
+static bool is_plain(const char *path)
+{
+	const char *s = path;
+
+	if (*s != '/')
+		return false;
+	for (; *s; s++)
+		if (s[0] == '/' && (s[1] == '/' || s[1] == '.' || !s[1]))
+			return false;
+	return true;
+}
+
+/* Opens a path, through links; *name is its real one, to be freed. */
+static int open_named(const char *path, char **name)
+{
+	char real[PATH_MAX];
+	int fd = -ELOOP, err;
+
+	/* Most have no link on the way and are named as they should be, so
+	 * that the kernel need not be asked for the name. */
+	if (is_plain(path)) {
+		*name = strdup(path);
+		if (!*name)
+			return -ENOMEM;
+		fd = path_openat2(AT_FDCWD, path, O_PATH, 0,
+			RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_);
+	}
+	if (fd != -ELOOP && fd != -ENOSYS && fd != -EPERM)
+		return fd;
+	fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	free(*name);
+	err = path_of_fd(fd, real, sizeof(real));
+	*name = err < 0 ? NULL : strdup(real);
+	err = err == 0 && !*name ? -ENOMEM : err;
+	if (err < 0)
+		close(fd);
+	return err < 0 ? err : fd;
+}
+
+/* Finds the file behind a grant, and adds its rule. 1 when it was added, 0 when
+ * it is optional and not there. */
+static int open_grant(struct sandbox *s, size_t i, struct diag *d)
+{
+	const struct sandbox_grant *g = &s->plan->grants[i];
+	struct sandbox_rule *r = &s->rules[s->rule_count];
+	autofree char *path = NULL;
+	struct stat st;
+	autofd int fd = open_named(g->path, &path);
+	int err = fd < 0 ? fd : path && fstat(fd, &st) == 0 ? 0 : -EIO;
+
+	/* What this user cannot reach is as good as not there. */
+	if (g->optional &&
+		(err == -ENOENT || err == -ENOTDIR || err == -EACCES))
+		return 0;
+	if (err < 0) {
+		diag_errno(d, err, "grant %s", g->path);
+		if (err == -ENOENT)
+			diag_hint(d, "--ignore-missing passes over missing "
+				     "paths");
+		return err;
+	}
+	*r = (struct sandbox_rule){
+		.path = path,
+		.dev = st.st_dev,
+		.ino = st.st_ino,
+		.dir = S_ISDIR(st.st_mode),
+		.node = !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode),
+		.tree = -1,
+		.grant = (uint16_t)i,
+		.access = g->access,
+	};
+	path = NULL;
+	s->rule_count++;
+	/* A file would stand in its own place. */
+	if (g->access == SANDBOX_TMPFS && !r->dir)
+		return diag_errno(d, -ENOTDIR, "grant %s", g->path);
+	if (is_own_proc(r->path))
+		return diag_fail(d, -EINVAL,
+			"grant %s: that is the wrapper's own process\036"
+			"grant /proc; --unshare-pid makes it a fresh one",
+			g->path);
+	if (s->enforced & SANDBOX_LANDLOCK)
+		r->rights = landlock_rights(g->access, r->dir, s->abi);
+	if (g->access & (SANDBOX_READ | SANDBOX_LIST) &&
+		str_eq(r->path, "/"))
+		s->root_granted = true;
+	/* What a mount will cover has its rule added behind that mount. */
+	r->late = g->access & SANDBOX_HIDE ||
+		  (s->plan->want & SANDBOX_PIDNS &&
+			  path_beneath("/proc", r->path));
+	if (r->late || !r->rights)
+		return 1;
+	err = landlock_add_path(s->ruleset_fd, fd, r->rights);
+	return err < 0 ? diag_errno(d, err, "grant %s", g->path) : 1;
+}
+
+int sandbox_open_grants(struct sandbox *s, struct diag *d)
+{
+	const struct sandbox_plan *p = s->plan;
+	bool tcp = p->net == SANDBOX_NET_TCP && s->abi >= 4;
+	int err;
+
+	s->rules = calloc(p->grant_count + 1, sizeof(*s->rules));
+	if (!s->rules)
+		return diag_errno(d, -ENOMEM, "sandbox");
+	if (s->enforced & (SANDBOX_LANDLOCK | SANDBOX_SCOPE) || tcp) {
+		bool files = s->enforced & SANDBOX_LANDLOCK;
+		bool ports = tcp || (files && p->net == SANDBOX_NET_NONE);
+
+		s->ruleset_fd = landlock_create(
+			files ? landlock_all_fs(s->abi) : 0,
+			ports ? landlock_all_net(s->abi) : 0,
+			s->enforced & SANDBOX_SCOPE ?
+				LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL :
+				0,
+			s->abi);
+		if (s->ruleset_fd < 0)
+			return diag_errno(
+				d, s->ruleset_fd, "Landlock ruleset");
+	}
+	for (size_t i = 0; i < p->grant_count; i++) {
+		err = p->grants[i].device ?
+			      open_device(s, &p->grants[i], d) :
+			      open_grant(s, i, d);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+int sandbox_open_ports(struct sandbox *s, struct diag *d)
+{
+	const struct sandbox_plan *p = s->plan;
+
+	if (p->net != SANDBOX_NET_TCP || s->ruleset_fd < 0 ||
+		!(s->enforced & SANDBOX_NETWORK))
+		return 0;
+	for (size_t i = 0; i < p->port_count; i++) {
+		bool connect = i < p->connect_count;
+		int err = landlock_add_port(s->ruleset_fd, p->ports[i],
+			connect ? LL_NET_CONNECT_TCP : LL_NET_BIND_TCP);
+
+		/* No INET in the kernel: nothing to allow either. */
+		if (err < 0 && err != -EAFNOSUPPORT)
+			return diag_errno(d, err, "port %u", p->ports[i]);
+	}
+	return 0;
+}

@@ -1,0 +1,16 @@
+/* sandbox_open.h - the grants and ports of a plan as rules of the kernel
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_SANDBOX_OPEN_H
+#define WARDBOX_SANDBOX_OPEN_H
+
+#include "box/sandbox.h"
+
+/* Makes the ruleset that the enforced parts need, and opens each grant into
+ * s->rules; adds the rules of those that no mount will cover. */
+int sandbox_open_grants(struct sandbox *s, struct diag *d);
+
+/* Adds the TCP ports to the ruleset, once the network is known to be kept. */
+int sandbox_open_ports(struct sandbox *s, struct diag *d);
+
+#endif

@@ -1,0 +1,89 @@
+/* sandbox_views.c - where else a hidden place can be seen
+ * SPDX-License-Identifier: MIT
+ *
+ * A file system that is mounted twice, in whole or in part, shows one place by
+ * two names, and Landlock's rules are for what is there and not for names.
+ */
+#include "box/sandbox_mount_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "sys/file.h"
+#include "base/path.h"
+#include "sys/proc_text.h"
+#include "base/str.h"
+
+/* from begins a path, and to its new form. */
+static int moved(char *out, const char *path, const char *from, const char *to)
+{
+	const char *rest = path + strlen(from);
+
+	rest += *rest == '/';
+	return *rest ? path_join(out, PATH_MAX, to, rest) :
+		       str_copy(out, PATH_MAX, to);
+}
+
+static int add_view(struct sandbox *s, const struct sandbox_rule *of,
+	const char *path, size_t *added)
+{
+	size_t n = s->rule_count + *added;
+	struct sandbox_rule rule = *of, *more;
+
+	rule.path = strdup(path);
+	rule.access = SANDBOX_HIDE;
+	rule.rights = 0;
+	rule.mount = SANDBOX_MOUNT_EMPTY;
+	more = rule.path ? reallocarray(s->rules, n + 1, sizeof(*more)) : NULL;
+	if (!more) {
+		free(rule.path);
+		return -ENOMEM;
+	}
+	s->rules = more;
+	s->rules[n] = rule;
+	++*added;
+	return 0;
+}
+
+int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added)
+{
+	const struct sandbox_rule of = *r;
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	autofree struct proc_mount *views = NULL;
+	autofree char *inner = malloc(2 * PATH_MAX);
+	size_t n = 0;
+	struct proc_mount *own = NULL;
+	int err = file_read(AT_FDCWD, "/proc/self/mountinfo", &text);
+	char *at;
+
+	if (err == 0 && inner)
+		views = calloc(text.len / PROC_MOUNT_LINE + 1, sizeof(*views));
+	if (err < 0 || !views)
+		return err < 0 ? err : -ENOMEM;
+	buf_str(&text);
+	for (at = text.data; proc_mount_next(&at, &views[n]); n++)
+		if (path_beneath(views[n].point, of.path) &&
+			(!own || strlen(views[n].point) >= strlen(own->point)))
+			own = &views[n];
+	if (!own)
+		return -ENOENT;
+	err = moved(inner, of.path, own->point, own->root);
+	for (size_t i = 0; i < n && err == 0; i++) {
+		char *name = inner + PATH_MAX;
+		struct stat st;
+
+		if (!str_eq(views[i].dev, own->dev) ||
+			!path_beneath(views[i].root, inner))
+			continue;
+		err = moved(name, inner, views[i].root, views[i].point);
+		if (err == 0 && !str_eq(name, of.path) && lstat(name, &st) == 0 &&
+			st.st_dev == of.dev && st.st_ino == of.ino)
+			err = add_view(s, &of, name, added);
+	}
+	return err;
+}

@@ -1,0 +1,469 @@
+/* seccomp.c - compiles, evaluates and installs the system call filter
+ * SPDX-License-Identifier: MIT
+ */
+#include "box/seccomp_in.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "box/seccomp_table_in.h"
+#include "base/str.h"
+#include "base/uapi/nr.h"
+
+/* The filter is a tree over runs of equal treatment: from seg[i].start up to
+ * the next one's start, every number is treated alike. */
+struct seg {
+	uint32_t start;
+	uint8_t act;
+};
+enum { SEGS_MAX = 160 };
+
+/* Written from its end to its beginning, so that every jump, which may only go
+ * forward, leads to something that is there already. A label is the number of
+ * instructions from the end. */
+struct prog {
+	struct bpf_insn1 *insn; /* the buffer's end is the program's */
+	size_t used, max;
+	const struct seccomp_spec *spec;
+	/* Endings to share: most of a filter is answers. */
+	struct {
+		uint32_t value;
+		size_t label;
+	} rets[8];
+	size_t ret_count;
+	size_t leaves[SECCOMP_ACTS]; /* where each begins; 0: not yet */
+};
+enum { JUMP_MAX = 250 }; /* eight bits, with room for one in between */
+
+static size_t put(struct prog *p, unsigned code, uint32_t k, size_t jt,
+	size_t jf)
+{
+	p->used++;
+	if (p->used <= p->max)
+		p->insn[p->max - p->used] = (struct bpf_insn1){
+			(uint16_t)code, (uint8_t)jt, (uint8_t)jf, k};
+	return p->used;
+}
+
+/* How far the next instruction has to jump. */
+static size_t distance(const struct prog *p, size_t label)
+{
+	return p->used - label;
+}
+
+/* A label that a conditional jump reaches. */
+static size_t near(struct prog *p, size_t label)
+{
+	if (distance(p, label) <= JUMP_MAX)
+		return label;
+	return put(p, BPF1_JA, (uint32_t)distance(p, label), 0, 0);
+}
+
+static size_t ret(struct prog *p, uint32_t value)
+{
+	size_t i = 0;
+
+	while (i < p->ret_count && p->rets[i].value != value)
+		i++;
+	if (i < p->ret_count && distance(p, p->rets[i].label) <= JUMP_MAX)
+		return p->rets[i].label;
+	put(p, BPF1_RET, value, 0, 0);
+	if (i < ARRAY_SIZE(p->rets)) {
+		p->rets[i].value = value;
+		p->rets[i].label = p->used;
+		p->ret_count = i == p->ret_count ? i + 1 : p->ret_count;
+	}
+	return p->used;
+}
+
+static size_t err(struct prog *p, int number)
+{
+	return ret(p, SC_ERRNO(number));
+}
+
+/* if (A op k) goto yes; goto no; */
+static size_t test(struct prog *p, unsigned op, uint32_t k, size_t yes,
+	size_t no)
+{
+	yes = near(p, yes);
+	no = near(p, no);
+	return put(p, op, k, distance(p, yes), distance(p, no));
+}
+
+static size_t eq(struct prog *p, uint32_t k, size_t yes, size_t no)
+{
+	return test(p, BPF1_JEQ, k, yes, no);
+}
+
+static size_t any(struct prog *p, uint32_t k, size_t yes, size_t no)
+{
+	return test(p, BPF1_JSET, k, yes, no);
+}
+
+/* op k; goto next; */
+static size_t then(struct prog *p, unsigned op, uint32_t k, size_t next)
+{
+	if (next != p->used)
+		put(p, BPF1_JA, (uint32_t)distance(p, next), 0, 0);
+	return put(p, op, k, 0, 0);
+}
+
+/* A = the low or the high half of an argument; goto next; */
+static size_t arg(struct prog *p, unsigned n, bool high, size_t next)
+{
+	bool swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	return then(p, BPF1_LD, 16 + 8 * n + (high != swap ? 4 : 0), next);
+}
+
+/* The leaves: each gives the label where its own instructions start. */
+
+static size_t leaf_ioctl(struct prog *p)
+{
+	size_t no = err(p, EPERM), at = ret(p, SC_ALLOW);
+
+	/* Of subvolumes, by any number and with no look at what may be made:
+	 * until Linux 6.8 a snapshot from any file copied all that was beside
+	 * it to where it can be read. Ioctls that share a file's blocks are of
+	 * the same kind, and of another size. */
+	at = eq(p, SECCOMP_BTRFS_VOL, no, at);
+	at = then(p, BPF1_AND, ~0xffU, at);
+	at = eq(p, SECCOMP_TIOCSTI, no, at);
+	at = eq(p, SECCOMP_TIOCLINUX, no, at);
+	at = eq(p, SECCOMP_TIOCSETD, no, at);
+	/* The kernel takes the command as 32 bits: the upper half must not
+	 * hide it from us. */
+	return arg(p, 1, false, at);
+}
+
+static size_t leaf_inet(struct prog *p)
+{
+	enum { STREAM = 1, TYPE_MASK = 0xf, TCP = 6 };
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at;
+
+	if (!p->spec->inet)
+		return no;
+	if (!p->spec->tcp_only)
+		return yes;
+	/* Multipath TCP connects past Landlock's port rules. */
+	at = eq(p, TCP, yes, no);
+	at = eq(p, 0, yes, at);
+	at = arg(p, 2, false, at);
+	at = eq(p, STREAM, at, no);
+	at = then(p, BPF1_AND, TYPE_MASK, at);
+	return arg(p, 1, false, at);
+}
+
+static size_t leaf_socket(struct prog *p)
+{
+	enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16 };
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+	size_t inet = leaf_inet(p), route, at;
+
+	/* Routes alone may be asked for: the C library's name lookups do. */
+	route = arg(p, 2, false, eq(p, 0, yes, no));
+	at = eq(p, NETLINK, route, err(p, EAFNOSUPPORT));
+	at = eq(p, INET6, inet, at);
+	at = eq(p, INET, inet, at);
+	at = eq(p, UNIX, p->spec->unix_path ? yes : no, at);
+	return arg(p, 0, false, at);
+}
+
+/* Of a pair of datagram sockets each still sends to, and connects to, whatever
+ * path it likes. */
+static size_t leaf_socketpair(struct prog *p)
+{
+	enum { UNIX = 1, STREAM = 1, SEQPACKET = 5, TYPE_MASK = 0xf };
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at = yes;
+
+	if (!p->spec->unix_path) {
+		at = eq(p, SEQPACKET, yes, no);
+		at = eq(p, STREAM, yes, at);
+		at = then(p, BPF1_AND, TYPE_MASK, at);
+		at = arg(p, 1, false, at);
+	}
+	return arg(p, 0, false, eq(p, UNIX, at, no));
+}
+
+/* The limit on core dumps stays what it is: one of nothing would start the
+ * machine's own handler, outside, where that is a pipe. Scripts that set it are
+ * told that it was done. */
+static size_t leaf_rlimit(struct prog *p)
+{
+	size_t done = err(p, 0), yes = ret(p, SC_ALLOW);
+
+	return arg(p, 0, false, eq(p, RLIMIT_CORE, done, yes));
+}
+
+/* Limits that are only read: no new ones are given. */
+static size_t reads(struct prog *p, size_t otherwise)
+{
+	size_t yes = ret(p, SC_ALLOW);
+	size_t at = arg(p, 2, true, eq(p, 0, yes, otherwise));
+
+	return arg(p, 2, false, eq(p, 0, at, otherwise));
+}
+
+static size_t leaf_prlimit(struct prog *p)
+{
+	size_t at = ret(p, SC_ALLOW);
+
+	if (!p->spec->cores)
+		at = arg(p, 1, false,
+			eq(p, RLIMIT_CORE, reads(p, err(p, 0)), at));
+	/* Another's may be read, not set: a CPU limit of nothing kills as
+	 * surely as a signal. */
+	if (!p->spec->others)
+		at = arg(p, 0, false, eq(p, 0, at, reads(p, err(p, EPERM))));
+	return at;
+}
+
+/* Allowed when no such bit, or another bit, is set in an argument. */
+static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
+	int error)
+{
+	size_t no = err(p, error), yes = ret(p, SC_ALLOW);
+
+	return arg(p, n, false,
+		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
+}
+
+/* The pass is a secret of the process that executes the command. Its halves are
+ * two arguments: on many a machine one has no more room. */
+static size_t leaf_exec(struct prog *p)
+{
+	size_t ask = ret(p, SC_NOTIFY), at = ret(p, SC_ALLOW);
+
+	if (!p->spec->pass)
+		return ask;
+	at = eq(p, (uint32_t)(p->spec->pass >> 32), at, ask);
+	at = arg(p, 5, false, at);
+	at = eq(p, (uint32_t)p->spec->pass, at, ask);
+	return arg(p, 4, false, at);
+}
+
+/* This process alone: of the kind "process", which the call knows as k, and not
+ * of a group's, which reaches out of a pid namespace, or a user's; and by no
+ * number, unless there are none but one's own. */
+static size_t leaf_who(struct prog *p, uint32_t k)
+{
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at = yes;
+
+	if (!p->spec->others)
+		at = arg(p, 1, false, eq(p, 0, yes, no));
+	return arg(p, 0, false, eq(p, k, at, no));
+}
+
+static size_t leaf_self(struct prog *p)
+{
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+
+	return arg(p, 0, false, eq(p, 0, yes, no));
+}
+
+static size_t leaf_prctl(struct prog *p)
+{
+	size_t inside = err(p, SECCOMP_INSIDE_ERRNO), yes = ret(p, SC_ALLOW);
+
+	return arg(p, 0, false, eq(p, SECCOMP_INSIDE_OPTION, inside, yes));
+}
+
+/* No lease on a file: whoever opens it has to wait for that, a minute at a time,
+ * be it a program that everybody uses. */
+static size_t leaf_fcntl(struct prog *p)
+{
+	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
+	size_t at = eq(p, SECCOMP_SETLEASE, no, yes);
+
+	/* The two differ in one bit. */
+	at = then(p, BPF1_AND, ~0x10U, at);
+	return arg(p, 1, false, at);
+}
+
+static size_t new_leaf(struct prog *p, enum seccomp_act act)
+{
+	/* Files, cwd and semaphore undo lists are a process's own. */
+	const uint32_t shared = 0x200 | 0x400 | 0x40000;
+	const uint32_t fastopen = 0x20000000;
+
+	switch (act) {
+	case SECCOMP_ACT_ALLOW:
+		return ret(p, SC_ALLOW);
+	case SECCOMP_ACT_EPERM:
+		return err(p, EPERM);
+	case SECCOMP_ACT_ENOSYS:
+		return err(p, ENOSYS);
+	case SECCOMP_ACT_NOTIFY:
+		return ret(p, SC_NOTIFY);
+	case SECCOMP_ACT_EXEC:
+		return leaf_exec(p);
+	case SECCOMP_ACT_IOCTL:
+		return leaf_ioctl(p);
+	case SECCOMP_ACT_SOCKET:
+		return leaf_socket(p);
+	case SECCOMP_ACT_SOCKETPAIR:
+		return leaf_socketpair(p);
+	case SECCOMP_ACT_SEND3:
+		return leaf_bits(p, 3, fastopen, false, EPERM);
+	case SECCOMP_ACT_SEND2:
+		return leaf_bits(p, 2, fastopen, false, EPERM);
+	case SECCOMP_ACT_CLONE:
+		/* CLONE_NEW*; and CLONE_PARENT, by which someone outside has a
+		 * child that it never started, to wait for. */
+		return leaf_bits(p, 0, 0x7e028000, false, EPERM);
+	case SECCOMP_ACT_UNSHARE:
+		return leaf_bits(p, 0, ~shared, false, EPERM);
+	case SECCOMP_ACT_RLIMIT:
+		return leaf_rlimit(p);
+	case SECCOMP_ACT_PRLIMIT:
+		return leaf_prlimit(p);
+	case SECCOMP_ACT_WHO:
+		return leaf_who(p, 0);
+	case SECCOMP_ACT_IO_WHO:
+		return leaf_who(p, 1);
+	case SECCOMP_ACT_SELF:
+		return leaf_self(p);
+	case SECCOMP_ACT_PRCTL:
+		return leaf_prctl(p);
+	case SECCOMP_ACT_MEMFD:
+		/* MFD_NOEXEC_SEAL */
+		return leaf_bits(p, 1, 8, true, EACCES);
+	case SECCOMP_ACT_FCNTL:
+		return leaf_fcntl(p);
+	}
+	return ret(p, SC_KILL_PROCESS);
+}
+
+static size_t leaf(struct prog *p, enum seccomp_act act)
+{
+	size_t *at = &p->leaves[act];
+
+	if (!*at || distance(p, *at) > JUMP_MAX)
+		*at = new_leaf(p, act);
+	return *at;
+}
+
+/* Is segment i a single number, in the middle of one treatment? */
+static bool lone(const struct seg *seg, size_t i)
+{
+	return seg[i + 1].start == seg[i].start + 1 &&
+	       seg[i - 1].act == seg[i + 1].act;
+}
+
+/* Halves are told apart by one test a border, and what stands alone in a few
+ * numbers by one for its two. */
+static size_t tree(struct prog *p, const struct seg *seg, size_t n)
+{
+	enum { FEW = 9 };
+	struct seg rest[FEW];
+	size_t mid = n / 2, right, left, i = 1;
+
+	if (n == 1)
+		return leaf(p, seg[0].act);
+	while (n <= FEW && i + 1 < n && !lone(seg, i))
+		i++;
+	if (n <= FEW && i + 1 < n) {
+		memcpy(rest, seg, i * sizeof(*seg));
+		memcpy(rest + i, seg + i + 2, (n - i - 2) * sizeof(*seg));
+		right = leaf(p, seg[i].act);
+		left = tree(p, rest, n - 2);
+		return test(p, BPF1_JEQ, seg[i].start, right, left);
+	}
+	right = tree(p, seg + mid, n - mid);
+	left = tree(p, seg, mid);
+	return test(p, BPF1_JGE, seg[mid].start, right, left);
+}
+
+static size_t segments(const struct seccomp_spec *spec, struct seg *seg)
+{
+	uint8_t act[SECCOMP_NR_MAX + 1];
+	size_t n = 0;
+
+	seccomp_table(spec, act);
+	for (uint32_t nr = 0; nr <= SECCOMP_NR_MAX && n < SEGS_MAX - 2; nr++)
+		if (nr == 0 || act[nr] != act[nr - 1])
+			seg[n++] = (struct seg){nr, act[nr]};
+	if (NR_PRIVATE) {
+		seg[n++] = (struct seg){(uint32_t)NR_PRIVATE, SECCOMP_ACT_ALLOW};
+		seg[n++] = (struct seg){
+			(uint32_t)NR_PRIVATE + 0x100, SECCOMP_ACT_ENOSYS};
+	}
+	return n;
+}
+
+int seccomp_build(const struct seccomp_spec *spec, struct bpf_insn1 *out,
+	size_t max)
+{
+	struct prog p = {.insn = out, .max = max, .spec = spec};
+	struct seg seg[SEGS_MAX];
+	size_t n = segments(spec, seg), at, foreign;
+
+	if (n >= SEGS_MAX - 2)
+		return -ENOBUFS;
+	at = tree(&p, seg, n);
+	at = then(&p, BPF1_LD, 0, at); /* the number */
+	foreign = ret(&p, spec->alone ? SC_ALLOW : SC_KILL_PROCESS);
+	at = eq(&p, (uint32_t)NR_AUDIT_ARCH, at, foreign);
+	then(&p, BPF1_LD, 4, at); /* the architecture */
+	if (p.used > p.max)
+		return -ENOBUFS;
+	memmove(out, out + p.max - p.used, p.used * sizeof(*out));
+	return (int)p.used;
+}
+
+uint32_t seccomp_eval(const struct bpf_insn1 *prog, size_t len,
+	const struct sc_data *data)
+{
+	uint32_t a = 0;
+
+	for (size_t pc = 0; pc < len; pc++) {
+		const struct bpf_insn1 *i = &prog[pc];
+		bool yes = false;
+
+		switch (i->code) {
+		case BPF1_LD:
+			if (i->k > sizeof(*data) - 4)
+				return SC_KILL_PROCESS;
+			memcpy(&a, (const char *)data + i->k, 4);
+			continue;
+		case BPF1_AND:
+			a &= i->k;
+			continue;
+		case BPF1_JA:
+			pc += i->k;
+			continue;
+		case BPF1_JEQ:
+			yes = a == i->k;
+			break;
+		case BPF1_JGE:
+			yes = a >= i->k;
+			break;
+		case BPF1_JSET:
+			yes = a & i->k;
+			break;
+		case BPF1_RET:
+			return i->k;
+		default:
+			return SC_KILL_PROCESS;
+		}
+		pc += yes ? i->jt : i->jf;
+	}
+	return SC_KILL_PROCESS;
+}
+
+int seccomp_install(const struct bpf_insn1 *prog, size_t len, bool listener)
+{
+	struct bpf_prog1 p = {.len = (uint16_t)len, .filter = prog};
+	long r = syscall(__NR_seccomp, SC_SET_MODE_FILTER,
+		listener ? SC_FLAG_NEW_LISTENER | SC_FLAG_WAIT_KILLABLE : 0,
+		&p);
+
+	/* Kernels before 5.19 know no killable wait. */
+	if (r < 0 && errno == EINVAL && listener)
+		r = syscall(__NR_seccomp, SC_SET_MODE_FILTER,
+			SC_FLAG_NEW_LISTENER, &p);
+	return r < 0 ? -errno : (int)r;
+}

@@ -1,0 +1,54 @@
+/* seccomp.h - the system call filter: what no sandboxed process may ask for
+ * SPDX-License-Identifier: MIT
+ *
+ * A denylist with arguments looked at, compiled into a binary search over the
+ * call's number. Calls newer than the table are answered ENOSYS, as an older
+ * kernel would; another architecture's calls kill.
+ */
+#ifndef WARDBOX_SECCOMP_H
+#define WARDBOX_SECCOMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/uapi/seccomp.h"
+
+struct seccomp_spec {
+	bool inet;       /* socket(AF_INET, AF_INET6) */
+	bool tcp_only;   /* with inet: streams alone, no multipath, no TFO */
+	bool tcp_listen; /* with tcp_only: listen() */
+	bool unix_path;  /* socket(AF_UNIX); socketpair of streams is always
+			  * there */
+	bool sysv;       /* System V IPC and POSIX message queues */
+	bool memfd_exec; /* memfd_create without MFD_NOEXEC_SEAL */
+	bool others;     /* prlimit, setpriority on other processes: there are
+			  * none but one's own */
+	bool caps;       /* capabilities are left: deny what they open */
+	bool watch_exec; /* execve, execveat go to the listener */
+	bool watch_files; /* calls that open, make, move or remove files */
+	/* With watch_exec: an execve with the halves of this, the lower first,
+	 * as its fifth and sixth argument, which the kernel does not read, does
+	 * not go there; 0: all do. */
+	uint64_t pass;
+	bool cores; /* the limit on core dumps may be changed */
+	bool alone; /* nothing is denied: what is watched, and no more */
+};
+
+enum { SECCOMP_INSNS_MAX = 256 };
+
+/* Writes the filter for this architecture to out. Its length in instructions,
+ * or -ENOBUFS. Pure. */
+int seccomp_build(const struct seccomp_spec *spec, struct bpf_insn1 *out,
+	size_t max);
+
+/* Runs the filter as the kernel would. Pure, for tests and explanations. What
+ * it returns (SC_ALLOW …); SC_KILL_PROCESS for a broken program. */
+uint32_t seccomp_eval(const struct bpf_insn1 *prog, size_t len,
+	const struct sc_data *data);
+
+/* Installs it; needs no_new_privs. With listener, the new listener's
+ * descriptor; else 0. -errno. A raw system call. */
+int seccomp_install(const struct bpf_insn1 *prog, size_t len, bool listener);
+
+#endif

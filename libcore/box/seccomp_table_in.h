@@ -1,0 +1,54 @@
+/* seccomp_table.h - how each system call is treated
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_SECCOMP_TABLE_H
+#define WARDBOX_SECCOMP_TABLE_H
+
+#include <stdint.h>
+
+#include "sys/probe.h"
+#include "box/seccomp_in.h"
+
+enum seccomp_act {
+	SECCOMP_ACT_ALLOW,
+	SECCOMP_ACT_EPERM,
+	SECCOMP_ACT_ENOSYS,
+	SECCOMP_ACT_NOTIFY,
+	SECCOMP_ACT_EXEC, /* NOTIFY, but for the exec that knows the pass */
+	/* those that look at arguments */
+	SECCOMP_ACT_IOCTL,
+	SECCOMP_ACT_SOCKET,
+	SECCOMP_ACT_SOCKETPAIR,
+	SECCOMP_ACT_SEND3, /* flags in the fourth argument */
+	SECCOMP_ACT_SEND2, /* in the third */
+	SECCOMP_ACT_CLONE,
+	SECCOMP_ACT_UNSHARE,
+	SECCOMP_ACT_RLIMIT,
+	SECCOMP_ACT_PRLIMIT,
+	SECCOMP_ACT_WHO, /* setpriority, and the next ioprio_set */
+	SECCOMP_ACT_IO_WHO,
+	SECCOMP_ACT_SELF, /* the first argument is 0: the thread that calls */
+	SECCOMP_ACT_PRCTL,
+	SECCOMP_ACT_MEMFD,
+	SECCOMP_ACT_FCNTL,
+};
+
+enum {
+	SECCOMP_ACTS = SECCOMP_ACT_FCNTL + 1,
+	/* The newest call that was looked at when the table was written (Linux
+	 * 6.19); what comes after it is answered ENOSYS. */
+	SECCOMP_NR_KNOWN = 470,
+	SECCOMP_NR_MAX = SECCOMP_NR_KNOWN + 1, /* stands for all behind it */
+	SECCOMP_TIOCSTI = 0x5412,
+	SECCOMP_TIOCSETD = 0x5423,
+	SECCOMP_TIOCLINUX = 0x541c,
+	SECCOMP_SETLEASE = 0x400, /* F_SETDELEG: 0x410 */
+	SECCOMP_BTRFS_VOL = 0x50009400, /* any with the name of a volume */
+	SECCOMP_INSIDE_OPTION = PROBE_INSIDE_OPTION,
+	SECCOMP_INSIDE_ERRNO = PROBE_INSIDE_ERRNO,
+};
+
+/* Fills act[0..SECCOMP_NR_MAX] with enum seccomp_act. */
+void seccomp_table(const struct seccomp_spec *spec, uint8_t *act);
+
+#endif

@@ -1,0 +1,28 @@
+/* cli_guard.h - what front ends of the guard share: facts, questions, endings
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_CLI_GUARD_H
+#define WARDBOX_CLI_GUARD_H
+
+#include "guard/guard.h"
+
+/* Fills what only the front may read: the environment, the wished profile, and
+ * how to ask a person. */
+void cli_guard_facts(struct guard_request *q);
+
+/* Is a person at it, who is to get a terminal that behaves as theirs does? One
+ * that its session does not control has no job control, as a new one would. */
+bool cli_guard_on_terminal(void);
+
+/* Runs q and ends this process as the command did: by its exit code or by its
+ * signal. When nothing ran, one line says why, with code 125, 126 or 127. */
+__attribute__((noreturn)) void cli_guard_end(const struct guard_request *q);
+
+/* The second half of it, for a run that is over. */
+__attribute__((noreturn)) void cli_guard_exit(const struct guard_result *r);
+
+/* Says on stderr what is to be said of a run that is over: why nothing ran, or
+ * with WARDBOX_DEBUG=1 how it was decided. */
+void cli_guard_tell(const struct guard_result *r);
+
+#endif

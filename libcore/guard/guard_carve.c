@@ -1,0 +1,154 @@
+/* guard_carve.c - what lies within the grants and is not the command's
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard/guard_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/str.h"
+
+/* Takes something out of a grant; the copy of path lives as long as g. */
+static int carve(struct guard *g, const char *path, unsigned access,
+	const char *why)
+{
+	const char **own = g->carved + g->carved_count;
+	int err;
+
+	if (g->carved_count == ARRAY_SIZE(g->carved))
+		return -E2BIG;
+	err = guard_keep(g, own, path);
+	if (err)
+		return err;
+	g->carved_count++;
+	return sandbox_grant(&g->plan, *own, access, true, why);
+}
+
+static bool is_granted(const struct guard *g, unsigned access, const char *path)
+{
+	for (size_t i = 0; i < g->plan.grant_count; i++)
+		if (g->plan.grants[i].access & access &&
+			path_beneath(g->plan.grants[i].path, path))
+			return true;
+	return false;
+}
+
+/* Takes what is at name out of the grants that give such access to it, by this
+ * name or by the kernel's, if that is known: a home may be a link. */
+static int carve_from(struct guard *g, unsigned access, const char *name,
+	const char *real, unsigned left, const char *why)
+{
+	struct stat st;
+
+	if ((!is_granted(g, access, name) && !is_granted(g, access, real)) ||
+		lstat(name, &st))
+		return 0;
+	return carve(g, real, left, why);
+}
+
+/* What must not be the command's, whatever the policy opens around it: its
+ * denied paths in the project, the policy itself, the log, the sessions. Taking
+ * away within a grant needs a mount namespace, so only what exists is taken. */
+static int carve_out(struct guard *g)
+{
+	static const char *const system[] = {"/etc/wardbox", "/run/wardbox"};
+	const char *name = g->user_policy;
+	char path[PATH_MAX];
+	struct stat st;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < g->grants.protect_count; i++) {
+		const struct policy_protect *p = &g->grants.protect[i];
+
+		/* A directory, and what is in it. */
+		if (i && p->decision == p[-1].decision &&
+			str_eq(p->path, p[-1].path))
+			continue;
+		if (p->decision != POLICY_DENY || strpbrk(p->path, "*?") ||
+			path_join(path, sizeof path, g->root, p->path) ||
+			lstat(path, &st))
+			continue;
+		err = carve(g, path, SANDBOX_RO, "protected by the policy");
+	}
+	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
+		err = carve_from(g, SANDBOX_WRITE, system[i], system[i],
+			SANDBOX_RO, "the policy");
+	if (!err && name[0] && !path_real(name, path))
+		err = carve_from(g, SANDBOX_WRITE, name, path, SANDBOX_RO,
+			"the user's policy");
+	if (!err && g->log_path[0]) {
+		if (str_after(g->log_path, "/var/log/") || !g->recording ||
+			path_of_fd(g->log.dirfd, path, sizeof path))
+			err = str_copy(path, sizeof path, g->log_path);
+		if (!err)
+			err = carve_from(g, SANDBOX_RO, g->log_path, path,
+				SANDBOX_HIDE, "the log");
+	}
+	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
+	if (!err && g->tmp[0]) {
+		err = path_normal(path, sizeof path, g->tmp, "../sessions");
+		if (!err)
+			err = carve_from(g, SANDBOX_RO, path, path,
+				SANDBOX_HIDE, "the sessions");
+	}
+	return err;
+}
+
+/* What chose this session must not choose the next one's: another session has
+ * another's state and approvals. */
+static int carve_session_file(struct guard *g, struct diag *d)
+{
+	const char *name = env_get(g->q->env, "WARDBOX_SESSION_FILE");
+	autofd int fd = name && *name
+		? open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+	char given[PATH_MAX / 2], real[PATH_MAX / 2];
+	struct stat st;
+
+	if (fd < 0)
+		return 0;
+	if (path_cwd(given, sizeof given))
+		str_copy(given, sizeof given, "/");
+	if (path_normal(real, sizeof real, given, name) ||
+		str_copy(given, sizeof given, real) ||
+		path_of_fd(fd, real, sizeof real) || fstat(fd, &st))
+		return diag_fail(d, -EINVAL, "cannot find %.80s", name);
+	if (!is_granted(g, SANDBOX_WRITE, given) &&
+		!is_granted(g, SANDBOX_WRITE, real))
+		return 0;
+	if (str_eq(given, real) && st.st_nlink == 1)
+		return carve(g, real, SANDBOX_RO, "the session's file");
+	return diag_fail(d, -EPERM, "WARDBOX_SESSION_FILE: the command could"
+		" change a link to %s", real);
+}
+
+/* Since make 4.4 the job server is a FIFO in the temporary directory. */
+static int grant_job_server(struct guard *g)
+{
+	const char *flags = env_get(g->env.vec, "MAKEFLAGS");
+	const char *at = flags ? str_find(flags, "--jobserver-auth=fifo:") : NULL;
+	autofree char *path = NULL;
+	struct stat st;
+
+	if (!at)
+		return 0;
+	at = strchr(at, ':') + 1;
+	path = strndup(at, strcspn(at, " "));
+	if (!path || lstat(path, &st) || !S_ISFIFO(st.st_mode) || st.st_uid != g->uid)
+		return 0;
+	return carve(g, path, SANDBOX_RW, "make's job server");
+}
+
+int guard_carve(struct guard *g, struct diag *d)
+{
+	int err = carve_out(g);
+
+	if (!err)
+		err = grant_job_server(g);
+	if (err)
+		return diag_errno(d, err, "cannot plan the sandbox");
+	return carve_session_file(g, d);
+}

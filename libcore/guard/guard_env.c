@@ -1,0 +1,116 @@
+/* guard_env.c - the command's environment, and its place for temporary files
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard/guard_in.h"
+
+#include <string.h>
+
+#include "sys/file.h"
+#include "base/path.h"
+#include "base/str.h"
+
+/* What a make around us tells one below us: flags, overrides, the job server.
+ * It is the caller's word; a command's own is denied where it sets it. */
+static bool of_make(const struct guard *g, const char *name)
+{
+	const char *rest = str_after(name, "MAKE");
+
+	return rest && (str_eq(rest, "FLAGS") || str_eq(rest, "LEVEL")) &&
+		!g->q->saved_env && env_get(g->q->env, "MAKELEVEL");
+}
+
+static bool keeps(const struct guard *g, const char *name)
+{
+	if (of_make(g, name))
+		return true;
+	switch (policy_env(&g->grants, name)) {
+	case POLICY_ENV_KEEP:
+		return true;
+	case POLICY_ENV_DROP:
+		return g->q->saved_env && !g->q->strict;
+	case POLICY_ENV_DENY:
+		return false;
+	}
+	return false;
+}
+
+/* What the environment keeps under the policy; of what was asked for by name, all
+ * that is not denied. */
+static int keep_allowed(struct guard *g, char *const *from, bool by_name)
+{
+	for (char *const *pair = from; pair && *pair; pair++) {
+		char name[256];
+		size_t n = strcspn(*pair, "=");
+		int err;
+
+		if (!n || !(*pair)[n] || n >= sizeof name)
+			continue;
+		memcpy(name, *pair, n);
+		name[n] = '\0';
+		if (by_name ? g->grants.confine &&
+				      policy_env(&g->grants, name) ==
+					      POLICY_ENV_DENY
+			    : !keeps(g, name))
+			continue;
+		err = env_put(&g->env, *pair);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* /tmp is everybody's. The place lies beside the sessions, of which the command
+ * gets nothing else. */
+int guard_find_tmp(struct guard *g)
+{
+	char path[SESSION_BASE_MAX + 32];
+	autofd int tmp = -1;
+
+	if (g->tmp[0] || guard_base(g, NULL).own < 0)
+		return 0;
+	tmp = file_private_dir(g->own, "tmp", g->uid, true, NULL);
+	if (tmp < 0)
+		return tmp;
+	return guard_keep(g, &g->tmp,
+		BUF_PRINT(path, "%s/%u/tmp", g->base, g->uid));
+}
+
+static int set_temporary(struct guard *g)
+{
+	char prefix[SESSION_BASE_MAX + 36];
+	int err = guard_find_tmp(g);
+
+	if (err || !g->tmp[0])
+		return err;
+	err = env_set(&g->env, "TMPDIR", g->tmp);
+	/* zsh's own word for it. */
+	if (!err)
+		err = path_join(prefix, sizeof prefix, g->tmp, "zsh");
+	return err ? err : env_set(&g->env, "TMPPREFIX", prefix);
+}
+
+int guard_make_env(struct guard *g, struct diag *d)
+{
+	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
+	int err = 0;
+
+	if (!g->grants.confine) {
+		for (; !err && from && *from; from++)
+			err = env_add(&g->env, *from);
+	} else {
+		err = keep_allowed(g, from, false);
+	}
+	if (!err)
+		err = keep_allowed(g, g->q->also_env, true);
+	if (g->grants.confine) {
+		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
+			err = env_put(&g->env, g->grants.env_set.item[i]);
+		if (!err && !g->q->inside)
+			err = set_temporary(g);
+	}
+	if (!err)
+		err = env_set(&g->env, "WARDBOX_IN_SESSION", "1");
+	if (!err)
+		err = env_set(&g->env, "WARDBOX_SESSION_ID", g->r->session);
+	return err ? diag_errno(d, err, "cannot make the environment") : 0;
+}

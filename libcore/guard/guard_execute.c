@@ -1,0 +1,179 @@
+/* guard_execute.c - what may run is confined and run, and how it ended
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard/guard_in.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/str.h"
+
+/* What the front end does itself. */
+static int perform(struct guard *g)
+{
+	int err = guard_record_start(g, &g->r->diag);
+
+	if (err)
+		return guard_fail(g, GUARD_OURS, err);
+	g->r->status = (g->q->inside(g->q->inside_ctx) & 255) << 8;
+	g->r->ran = true;
+	return guard_record_end(g, &g->r->diag);
+}
+
+static int confine(struct guard *g)
+{
+	int err;
+
+	g->plan.own_exec = true; /* judged already */
+	g->plan.keep_fds = g->keep;
+	g->plan.keep_fd_count = g->keep_count;
+	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
+	/* Compiling begins from an empty sandbox. */
+	g->sandbox.watch.decide = guard_watch;
+	g->sandbox.watch.ctx = g;
+	return err;
+}
+
+/* An own loopback needs a network namespace, which most containers forbid. No
+ * network at all is the stricter answer, and can always be had; nothing of the
+ * command ran yet. */
+static bool no_own_network(const struct guard *g)
+{
+	const struct sandbox_shared *at = g->sandbox.shared;
+
+	return g->grants.confine && !g->r->run.started &&
+		g->plan.net == SANDBOX_NET_LOCAL && at &&
+		(at->step == SANDBOX_STEP_NAMESPACES ||
+			at->step == SANDBOX_STEP_LOOPBACK);
+}
+
+/* What is guarded already is recorded already: a terminal, or a file, is passed
+ * on as it is unless the front end reads along. */
+static enum run_mode mode_of(const struct guard *g)
+{
+	if (g->guarded && !g->q->output && !g->q->pty_all)
+		return RUN_DIRECT;
+	return g->q->pty ? RUN_PTY : RUN_CAPTURE;
+}
+
+static int execute(struct guard *g)
+{
+	const bool boxed = g->grants.confine || g->q->becomes;
+	struct diag *d = &g->r->diag;
+	struct run_sink sink = guard_sink(g);
+	struct run_spec spec = {
+		.path = g->q->path,
+		.argv = g->q->argv,
+		.env = g->env.vec,
+		.cwd = g->q->cwd,
+		.inherited = g->keep,
+		.inherited_count = g->keep_count,
+		.limits = g->limits,
+		.sandbox = boxed ? &g->sandbox : NULL,
+		.mode = mode_of(g),
+		.kill_tree = g->grants.confine,
+		.timeout_ns = g->q->timeout_ns,
+		.output_max = g->grants.limits.out,
+		.output_hard = g->grants.hard_output,
+		.own_job = g->q->own_job,
+		.pty_all = g->q->pty_all,
+		.unread = g->q->unread,
+		.ask_first = g->q->timeout_ns,
+		.swallow = g->q->swallow,
+		.keep_fds = g->q->returns,
+		.keep_stderr = g->grants.confine,
+		.sink = &sink,
+	};
+	int err = 0;
+
+	if (g->q->inside)
+		return perform(g);
+	if (boxed)
+		err = confine(g);
+	if (!err)
+		err = guard_record_start(g, d);
+	if (!err)
+		err = guard_record_script(g);
+	if (!err)
+		err = guard_record_relaxed(g, d);
+	if (err)
+		return guard_fail(g, GUARD_OURS, err);
+	sigprocmask(SIG_SETMASK, &g->mask, NULL);
+	err = run(&spec, &g->r->run, d);
+	if (no_own_network(g)) {
+		sigprocmask(SIG_SETMASK, &g->mask, NULL);
+		sandbox_release(&g->sandbox);
+		g->plan.net = SANDBOX_NET_NONE;
+		err = confine(g);
+		if (!err)
+			err = run(&spec, &g->r->run, d);
+	}
+	g->r->ran = g->r->run.started;
+	g->r->status = g->r->run.status;
+	if (guard_record_end(g, err ? NULL : d) && !err)
+		err = guard_fail(g, GUARD_OURS, -EIO);
+	return err;
+}
+
+/* The exit code of a command that ran, as a shell's parent would see it. */
+static int code_of(const struct guard_result *r)
+{
+	if (r->run.timed_out)
+		return GUARD_TIMEOUT;
+	if (WIFSIGNALED(r->status))
+		return 128 + WTERMSIG(r->status);
+	return WEXITSTATUS(r->status);
+}
+
+/* What is kept from the command within its project cannot be, here. */
+static void tell_carved(struct guard *g)
+{
+	const struct sandbox_shared *at = g->sandbox.shared;
+	struct diag *d = &g->r->diag;
+
+	if (g->r->ran || !g->carved_count || !at ||
+		(at->step != SANDBOX_STEP_NAMESPACES &&
+			at->step != SANDBOX_STEP_MOUNT))
+		return;
+	diag_errno(d, at->err, "mount: keeping %s from the command needs a"
+		" mount namespace", g->carved[0]);
+	if (str_eq(g->carved[0], g->log_path))
+		diag_hint(d, "the log is in the project: with a directory"
+			" /var/log/wardbox/%u, mode 0700, it is kept there",
+			g->uid);
+}
+
+/* Behind what the protection itself has to say. */
+static void tell_relax(struct diag *d)
+{
+	char first[sizeof d->hint], part[16];
+	/* A message about what is missing begins with its name. */
+	const size_t n = strcspn(d->text, ":");
+
+	BUF_PRINT(part, "%.*s", n < sizeof part ? (int)n : 0, d->text);
+	memcpy(first, d->hint, sizeof first);
+	diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
+		first[0] ? first : "'wardbox doctor' shows what works here",
+		sandbox_part_named(part) ? part : "NAME", POLICY_SYSTEM);
+}
+
+int guard_execute(struct guard *g)
+{
+	struct diag *d = &g->r->diag;
+	int err = execute(g);
+
+	tell_carved(g);
+	if (!g->r->ran && g->grants.confine &&
+		(err == -ENOTSUP || g->r->run.code == GUARD_OURS))
+		tell_relax(d);
+	if (!g->r->ran) {
+		if (!err)
+			g->r->code = g->r->run.code;
+		return err ? err : -ENOEXEC;
+	}
+	g->r->broken = err != 0;
+	g->r->code = err ? GUARD_OURS : code_of(g->r);
+	return err;
+}

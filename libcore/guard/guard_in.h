@@ -1,0 +1,133 @@
+/* guard_parts.h - what the files of guard share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_GUARD_PARTS_H
+#define WARDBOX_GUARD_PARTS_H
+
+#include <limits.h>
+
+#include "base/arena.h"
+#include "log/audit_write.h"
+#include "sys/env.h"
+#include "guard/guard.h"
+#include "box/sandbox.h"
+
+enum {
+	GUARD_TIMEOUT = 124,
+	GUARD_OURS = 125,
+	GUARD_DENIED = 126,
+};
+
+/* Everything one command needs on its way. */
+struct guard {
+	const struct guard_request *q;
+	struct guard_result *r;
+	uid_t uid;
+	/* The state base, opened by guard_base(), and BASE/<uid>; 0: not yet,
+	 * negative: there is none. */
+	int own;
+	/* "" when unknown */
+	const char *home, *cwd, *root, *log_path, *user_policy, *base;
+	const char *tmp; /* its TMPDIR; "" for none */
+	struct policy *policy;
+	size_t carved_count, keep_count;
+	bool guarded;  /* already, by who is around this process */
+	bool masked;   /* mask is the caller's */
+	bool recording;  /* the log is open */
+	bool brief;      /* the shell's own commands alone: starts no program */
+	bool fresh;      /* its session was made for it */
+	bool confirmed;  /* a person said yes to r->verdict */
+	pid_t refused; /* the last that was told why, so as not to be told again */
+	uint64_t denials; /* of programs that it started */
+	/* What is large stands last: all else is near the struct's begin. */
+	struct arena names; /* texts; room for paths would be a page for each */
+	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
+	struct env env; /* the command's */
+	struct sandbox_plan plan;
+	struct sandbox sandbox;
+	struct policy_grants grants;
+	struct audit_exec record;
+	struct audit_log log;
+	struct proc_limits limits; /* before they were raised */
+	sigset_t mask;             /* the caller's */
+	const char *carved[16]; /* paths of the plan that are ours */
+	struct diag said; /* of the policy, which holds though it ran */
+	int keep[1024]; /* descriptors of the caller's, which the command keeps */
+};
+
+/* Nothing ran, for a reason of ours: err. */
+static inline int guard_fail(struct guard *g, int code, int err)
+{
+	g->r->code = code;
+	return err;
+}
+
+/* Copies text, for as long as g lives. */
+int guard_keep(struct guard *g, const char **where, const char *text);
+
+/* guard.c: opens the state base, once; what sessions are looked for by. */
+struct session_where guard_base(struct guard *g, struct diag *d);
+
+/* guard_load.c: policy, profile, project; and what they grant. */
+int guard_load_policy(struct guard *g, struct diag *d);
+int guard_load(struct guard *g, struct diag *d);
+
+/* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
+ * run; else the denial is recorded and the diag says why. */
+int guard_judge(struct guard *g);
+
+/* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
+ * its private place for temporary files and fills .tmp, once; "" stays where
+ * there is no state base. */
+int guard_find_tmp(struct guard *g);
+int guard_make_env(struct guard *g, struct diag *d);
+
+/* guard_plan.c: the command's sandbox, from the grants. */
+int guard_make_plan(struct guard *g, struct diag *d);
+
+/* guard_carve.c: takes out of a plan that has its grants what must not be the
+ * command's. */
+int guard_carve(struct guard *g, struct diag *d);
+
+/* guard_execute.c: runs and records what is planned, and fills the result. 0 also
+ * when the command failed; -errno with the diag when it did not run, or not all
+ * of it is recorded. */
+int guard_execute(struct guard *g);
+
+/* guard_record.c: the log. guard_open_log is 0 with .recording false when root
+ * relaxed it by name. */
+int guard_open_log(struct guard *g, struct diag *d);
+int guard_record_denial(struct guard *g, struct diag *d);
+int guard_record_start(struct guard *g, struct diag *d);
+int guard_record_end(struct guard *g, struct diag *d);
+int guard_record_relaxed(struct guard *g, struct diag *d);
+int guard_record_session(struct guard *g, struct diag *d);
+
+/* guard_sink.c: what is recorded while the command runs; the log is open, if it
+ * ever is. */
+struct run_sink guard_sink(struct guard *g);
+/* A script that came on a pipe is nowhere else. */
+int guard_record_script(struct guard *g);
+
+/* guard_watch.c: judges every program that the tree starts. */
+int guard_watch(void *ctx, const struct execwatch_event *ev);
+
+/* What a person is asked: the request's own text or program, or one that its
+ * shell was told to run. */
+struct guard_question {
+	const struct policy_verdict *v;
+	const char *cwd;
+	char *const *argv; /* NULL: the request's text */
+};
+
+/* The person's answer, as guard_ask gives it, or an earlier "always". */
+int guard_put(struct guard *g, const struct guard_question *what);
+/* Why it does not run; asked: a person said no. */
+void guard_explain(const struct guard *g, const struct policy_verdict *v,
+	bool asked, struct diag *d);
+
+/* guard_approve.c: an "always" of a person, for this session. */
+bool guard_approved(const struct guard *g, const struct guard_question *what);
+void guard_approve(const struct guard *g, const struct guard_question *what);
+
+#endif

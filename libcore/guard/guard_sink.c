@@ -1,0 +1,113 @@
+/* guard_sink.c - what the log learns while a command runs
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard/guard_in.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static const enum audit_io io_kind[RUN_STREAMS] = {
+	[RUN_STDIN] = AUDIT_IN,
+	[RUN_STDOUT] = AUDIT_OUT,
+	[RUN_STDERR] = AUDIT_ERR,
+	[RUN_TTYIN] = AUDIT_TTYIN,
+	[RUN_TTYOUT] = AUDIT_TTYOUT,
+};
+
+static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
+	size_t n, bool echo)
+{
+	struct guard *g = ctx;
+	/* Somebody beside the log wants all of it. */
+	bool wanted = g->q->output && stream != RUN_STDIN &&
+		stream != RUN_TTYIN;
+	int err;
+
+	if (wanted)
+		g->q->output(g->q->output_ctx,
+			stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO,
+			bytes, n);
+	if (!g->recording)
+		return wanted ? RUN_MORE : RUN_ENOUGH;
+	err = echo ? audit_io(&g->record, io_kind[stream], bytes, n,
+			     &g->r->diag)
+		   : audit_io_hidden(&g->record, &g->r->diag);
+	g->recorded[stream] += n;
+	/* Of what is longer the log keeps the first and the last of it. */
+	if (!err && !wanted &&
+		g->recorded[stream] >= g->log.cfg.stream_cap)
+		return RUN_TAIL;
+	return err ? err : RUN_MORE;
+}
+
+static int record_skip(void *ctx, enum run_stream stream, uint64_t n)
+{
+	struct guard *g = ctx;
+
+	return audit_io_skip(&g->record, io_kind[stream], n, &g->r->diag);
+}
+
+static int record_winsize(void *ctx, const struct winsize *size)
+{
+	struct guard *g = ctx;
+
+	return audit_winsize(
+		&g->record, size->ws_col, size->ws_row, &g->r->diag);
+}
+
+static int record_signal(void *ctx, int sig)
+{
+	struct guard *g = ctx;
+
+	return audit_signal(&g->record, sig, &g->r->diag);
+}
+
+static int next_tick(void *ctx)
+{
+	struct guard *g = ctx;
+
+	return audit_due(&g->record);
+}
+
+static int tick(void *ctx)
+{
+	struct guard *g = ctx;
+
+	return audit_tick(&g->record, &g->r->diag);
+}
+
+/* Killed while the command ran: run by what outlives us. */
+static void record_lost(void *ctx)
+{
+	struct guard *g = ctx;
+
+	(void)audit_event(&g->log, g->r->session, g->r->exec_id,
+		"supervisor.lost", NULL, 0, NULL);
+	g->r->status = SIGKILL;
+	(void)guard_record_end(g, NULL);
+}
+
+int guard_record_script(struct guard *g)
+{
+	/* Of a file the log has what the shell reads. */
+	if (!g->recording || !g->q->on_stdin ||
+		lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+		return 0;
+	return audit_io(
+		&g->record, AUDIT_IN, g->q->text, g->q->len, &g->r->diag);
+}
+
+struct run_sink guard_sink(struct guard *g)
+{
+	struct run_sink sink = {.ctx = g, .bytes = record_bytes};
+
+	if (!g->recording)
+		return sink;
+	sink.skipped = record_skip;
+	sink.winsize = record_winsize;
+	sink.signal = record_signal;
+	sink.timeout_ms = next_tick;
+	sink.due = tick;
+	sink.lost = record_lost;
+	return sink;
+}

@@ -1,0 +1,186 @@
+/* guard_watch.c - every program that the tree starts, judged by the same policy
+ * SPDX-License-Identifier: MIT
+ */
+#include "guard/guard_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys/proc_text.h"
+#include "base/str.h"
+
+/* A denial below an allowed line is an event of that line: the line itself did
+ * run. What cannot be recorded is not let through either. Of a great many each
+ * twice as many is told: to be denied over and over must not push out of the log
+ * what was there before. */
+static void record_denial(struct guard *g, const struct policy_verdict *v)
+{
+	enum { EACH = 1024 };
+	const uint64_t count = ++g->denials;
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "rule", .text = v->rule},
+		{.key = "reason", .text = v->reason},
+		{.key = "decision",
+			.text = v->would == POLICY_CONFIRM ? "confirm" : "deny"},
+		{.key = "count", .number = count},
+	};
+	const bool many = count > EACH;
+
+	if (g->recording && !(many && count & (count - 1)))
+		audit_event(&g->log, g->r->session, g->r->exec_id, "exec.deny",
+			facts, ARRAY_SIZE(facts) - !many, NULL);
+}
+
+/* A file that cannot be told from here, such as one by a descriptor's number
+ * in another spelling than /proc/self/fd/N. */
+static int deny_nameless(struct guard *g, const struct execwatch_event *ev)
+{
+	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
+	struct buf command = BUF_FIXED(v.command);
+
+	buf_adds(&command, ev->path);
+	str_copy(v.rule, sizeof(v.rule), "program");
+	str_copy(v.reason, sizeof(v.reason), "which file it is cannot be told");
+	record_denial(g, &v);
+	return -EACCES;
+}
+
+/* A person's yes to the line covers what that same rule asks below it. */
+static bool approved(const struct guard *g, const struct policy_verdict *v)
+{
+	return v->decision == POLICY_CONFIRM && g->confirmed &&
+		str_eq(v->rule, g->r->verdict.rule);
+}
+
+/* The front end's own helper, called as it calls it: not for the policy to
+ * judge, and with no rights but the command's. */
+static bool own_helper(const struct guard *g, const struct execwatch_event *ev)
+{
+	const char *const *want = g->q->also_argv;
+
+	if (!g->q->also_exec || !want || !str_eq(ev->exe, g->q->also_exec))
+		return false;
+	for (size_t i = 1; want[i]; i++)
+		if (i >= ev->argc || !str_eq(ev->argv[i], want[i]))
+			return false;
+	return true;
+}
+
+/* The command's own process: with a terminal it is its leader's only child. */
+static bool is_command(const struct guard *g, pid_t pid)
+{
+	pid_t first = g->sandbox.pid;
+
+	return pid == (g->q->pty ? limits_child(first) : first);
+}
+
+/* Where nobody reads the lines, a program is judged like the words of one when
+ * it is the shell, or a part of it, that becomes it: such a process still has
+ * the shell's own arguments. What programs start is theirs. */
+static bool of_a_line(const struct guard *g, pid_t pid)
+{
+	char is[2048], name[32];
+	autofd int fd = -1;
+	size_t at = 0;
+	ssize_t n;
+
+	if (g->q->kind != GUARD_STREAM)
+		return false;
+	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/cmdline", (int)pid),
+		O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, is, sizeof is);
+	if (n < 0 || n == sizeof is)
+		return true;
+	for (char *const *arg = g->q->argv; *arg; arg++) {
+		size_t len = strlen(*arg) + 1;
+
+		if (len > (size_t)n - at || memcmp(is + at, *arg, len) != 0)
+			return false;
+		at += len;
+	}
+	return at == (size_t)n;
+}
+
+/* Whoever works at something else is not interrupted by what runs behind it:
+ * what is typed then is not for us. */
+static bool in_front(pid_t pid)
+{
+	char text[1024], name[32];
+	autofd int fd = openat(AT_FDCWD,
+		BUF_PRINT(name, "/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	/* Its group, and the one that the terminal has in front. */
+	return n > 0 && proc_number(proc_stat(text, 5)) ==
+				proc_number(proc_stat(text, 8));
+}
+
+/* At a terminal there is a person to ask, and to tell. A shell that finds one
+ * file denied tries the next of that name: it has its answer. */
+static bool confirmed(struct guard *g, const struct execwatch_event *ev,
+	const struct policy_request *req, const struct policy_verdict *v)
+{
+	const struct guard_question what = {
+		.v = v, .cwd = req->cwd, .argv = ev->argv};
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "rule", .text = v->rule},
+	};
+	struct diag d = {0};
+	int answer = 0;
+
+	if (ev->pid == g->refused || !in_front(ev->pid))
+		return false;
+	if (v->decision == POLICY_CONFIRM)
+		answer = guard_put(g, &what);
+	if (answer > 0)
+		return !g->recording ||
+			!audit_event(&g->log, g->r->session, g->r->exec_id,
+				"exec.confirm", facts, ARRAY_SIZE(facts), NULL);
+	g->refused = ev->pid;
+	guard_explain(g, v, !answer, &d);
+	if (g->q->tell)
+		g->q->tell(&d);
+	return false;
+}
+
+int guard_watch(void *ctx, const struct execwatch_event *ev)
+{
+	struct guard *g = ctx;
+	struct policy_verdict v;
+	struct policy_request req = {
+		.argv = ev->argv,
+		.path = ev->exe,
+		.named = ev->path,
+		.profile = g->r->profile,
+		.root = g->root,
+		.home = g->home,
+		.tmp = g->tmp,
+	};
+
+	if (own_helper(g, ev))
+		return 0;
+	if (ev->cut)
+		return -E2BIG;
+	/* A search along PATH asks for many a file that is not there: it is
+	 * told so, as without a guard, and nothing was denied. */
+	if (ev->missing == -ENOENT || ev->missing == -ENOTDIR)
+		return ev->missing;
+	if (!ev->exe[0])
+		return deny_nameless(g, ev);
+	req.cwd = execwatch_cwd(ev);
+	req.depth = !of_a_line(g, ev->pid);
+	policy_decide_exec(g->policy, &req, &v);
+	if (v.decision == POLICY_ALLOW || approved(g, &v) ||
+		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
+		if (g->q->becomes && is_command(g, ev->pid))
+			g->q->becomes(g->q->becomes_ctx, ev);
+		return 0;
+	}
+	record_denial(g, &v);
+	return -EACCES;
+}

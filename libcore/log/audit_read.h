@@ -1,0 +1,145 @@
+/* audit_read.h - reads a log that anyone may have written, record by record
+ * SPDX-License-Identifier: MIT
+ *
+ * There is one way through a log, for showing and for verifying alike, so that
+ * nothing can be in the one view and not in the other. Damage is reported and
+ * passed over; memory stays bounded whatever the files hold.
+ */
+#ifndef WARDBOX_AUDIT_READ_H
+#define WARDBOX_AUDIT_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log/audit_format_in.h"
+#include "base/buf.h"
+#include "base/cbor.h"
+#include "base/diag.h"
+
+/* A pair of a body. */
+struct audit_field {
+	int64_t key;
+	struct cbor_item item; /* the value's head */
+	const uint8_t *raw;    /* the whole value */
+	size_t raw_len;
+};
+
+enum { AUDIT_FIELDS = 32 };
+
+/* A record; all pointers are into the reader's window. */
+struct audit_record {
+	uint64_t type; /* enum audit_type, or something newer */
+	uint64_t seq, wall, boot;
+	uint64_t exec;          /* 0: belongs to no command; a start's own seq */
+	const uint8_t *session; /* AUDIT_ID bytes, or NULL */
+	const uint8_t *log_id;  /* of the log it is in; zeros if unknown */
+	uint64_t segment;       /* first seq of the segment it is in */
+	uint64_t offset;        /* where in the segment */
+	struct audit_frame frame;
+	unsigned fields;
+	struct audit_field field[AUDIT_FIELDS];
+};
+
+/* Reads the body of r->frame. A purged one gets type AUDIT_PURGED, its leaf and the
+ * seq of the event that ordered it as the fields 0 and 1. -EBADMSG. */
+int audit_record_parse(struct audit_record *r);
+
+/* Type, seq and wall time: what every body begins with. -EBADMSG. */
+struct audit_intro {
+	uint64_t type, seq, wall;
+};
+int audit_intro(struct audit_intro *in, const uint8_t *body, size_t n);
+
+/* Is that link the right one, but for zeros from some byte on? A file may keep its
+ * length and lose what was in it. */
+bool audit_link_cut(const uint8_t link[static AUDIT_HASH],
+	const uint8_t right[static AUDIT_HASH]);
+
+/* Is it whole, and the record seq behind link? Then link becomes its own. */
+bool audit_frame_follows(const struct audit_frame *f, const struct keys_hw *hw,
+	uint64_t seq, uint8_t link[static AUDIT_HASH], struct audit_intro *in);
+
+/* What a recover record says: why, the seq expected, the one found, bytes.
+ * -EBADMSG. */
+int audit_lost_numbers(const struct audit_record *r, uint64_t n[static 4]);
+
+/* The value of key, or NULL. */
+const struct audit_field *audit_field(
+	const struct audit_record *r, enum audit_key key);
+/* The same, if it is of that kind; for text, byte strings count too. */
+const struct cbor_item *audit_bytes(
+	const struct audit_record *r, enum audit_key key);
+const struct cbor_item *audit_text(
+	const struct audit_record *r, enum audit_key key);
+/* Its number, or otherwise. */
+uint64_t audit_uint(const struct audit_record *r, enum audit_key key,
+	uint64_t otherwise);
+int64_t audit_int(const struct audit_record *r, enum audit_key key,
+	int64_t otherwise);
+
+/* Is it the event of that name? A value out of an event's detail, or NULL. */
+bool audit_event_is(const struct audit_record *r, const char *name);
+const struct cbor_item *audit_detail(const struct audit_record *r,
+	const char *name, struct cbor_item *value);
+
+/* What audit_next found. */
+enum audit_got {
+	AUDIT_GOT_END,
+	AUDIT_GOT_RECORD,
+	AUDIT_GOT_SEGMENT, /* another segment begins */
+	AUDIT_GOT_BAD,     /* bytes that are no record; good ones follow */
+	AUDIT_GOT_TORN,    /* the segment ends within a record, or in rubbish */
+	AUDIT_GOT_ALIEN,   /* a whole frame whose body cannot be read */
+};
+
+struct audit_damage {
+	uint64_t segment, offset, bytes;
+};
+
+/* Not to be looked into. */
+struct audit_reader {
+	int dirfd, fd;
+	uint64_t *firsts; /* segments to come */
+	int *fds;
+	size_t count, at;
+	uint64_t live, limit; /* of segment live, no more than limit is read */
+	uint64_t segment, offset;
+	size_t pos; /* in window */
+	struct buf window;
+	uint8_t log_id[AUDIT_ID]; /* by the last header */
+	uint64_t effort; /* bytes that may yet be tried to find a frame */
+	crc32c_fn *crc;
+	bool eof;
+	uint32_t deep; /* kinds whose bodies are taken apart, a bit each; of
+			* the others type, seq and wall are read */
+	bool patient; /* a cut record at the very end is still being written */
+};
+void audit_reader_release(struct audit_reader *r);
+#define autoreader autoclean(audit_reader_release)
+#define AUDIT_READER_INIT ((struct audit_reader){.dirfd = -1, .fd = -1})
+
+/* Reads the segments of a directory, from the one that holds seq from. A
+ * segment called live is read up to limit only: what is written while we read
+ * is not half seen. */
+int audit_reader_dir(
+	struct audit_reader *r, int dirfd, uint64_t from, struct diag *d);
+void audit_reader_limit(struct audit_reader *r, uint64_t live, uint64_t limit);
+/* Reads n descriptors one after the other: files, or a pipe. They are the
+ * reader's from now on. */
+int audit_reader_fds(
+	struct audit_reader *r, const int *fds, size_t n, struct diag *d);
+
+/* The next thing: enum audit_got, or -errno with d. rec is filled for a
+ * record, damage for the other kinds. */
+int audit_next(struct audit_reader *r, struct audit_record *rec,
+	struct audit_damage *damage, struct diag *d);
+
+/* Goes on after AUDIT_GOT_END, for a log that grows; set patient before the
+ * first audit_next. Segments that came since are taken up, and what was cut off
+ * and written anew. AUDIT_ANEW: the log was deleted, what comes is of another.
+ * -ENOENT: so was its directory; or -errno. */
+enum audit_more { AUDIT_MORE = 1, AUDIT_ANEW };
+int audit_reader_more(struct audit_reader *r, struct diag *d);
+
+#endif

@@ -1,0 +1,469 @@
+/* audit_verify.c - is the log whole, and by the right hand?
+ * SPDX-License-Identifier: MIT
+ */
+#include "log/audit_verify.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/audit_verify_in.h"
+#include "base/str.h"
+
+enum audit_outcome audit_outcome(const struct audit_verdict *v)
+{
+	if (v->findings[AUDIT_TAMPER])
+		return AUDIT_TAMPERED;
+	if (v->findings[AUDIT_LOSS])
+		return AUDIT_DECLARED_LOSS;
+	if ((v->pinned || v->seeded || v->anchored) && v->ended)
+		return AUDIT_INTACT;
+	return AUDIT_UNAUTHENTICATED;
+}
+
+FLOATLESS void audit_find(struct audit_check *c, enum audit_level level, const char *kind,
+	const struct audit_record *r, const char *fmt, ...)
+{
+	char text[240];
+	struct buf b = BUF_FIXED(text);
+	struct audit_finding f = {.level = level, .kind = kind};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	b.err = 0;
+	f.text = buf_str(&b);
+	if (r) {
+		f.seq = r->seq;
+		f.segment = r->segment;
+		f.offset = r->offset;
+	} else {
+		f.seq = c->next;
+	}
+	c->v->findings[level]++;
+	if (c->report)
+		c->report(c->state, &f);
+}
+
+void audit_check_begin(struct audit_check *c, const struct audit_trust *trust,
+	audit_report *report, void *state, struct audit_verdict *v)
+{
+	*v = (struct audit_verdict){0};
+	*c = (struct audit_check){.trust = trust,
+		.hw = trust->portable ? keys_hw_portable() : keys_hw_pick(),
+		.report = report,
+		.state = state,
+		.v = v,
+		.segment_start = true};
+}
+
+void audit_check_release(struct audit_check *c)
+{
+	explicit_bzero(c->secret, sizeof c->secret);
+	explicit_bzero(c->rk, sizeof c->rk);
+	explicit_bzero(c->first_rk, sizeof c->first_rk);
+	free(c->purged);
+	free(c->ordered);
+	c->purged = c->ordered = NULL;
+}
+
+static void remember(struct audit_check *c, struct audit_purge **list,
+	size_t *count, uint64_t seq, uint64_t by)
+{
+	if (!*list)
+		*list = calloc(AUDIT_PURGES, sizeof **list);
+	if (!*list || *count == AUDIT_PURGES) {
+		audit_find(c, AUDIT_TAMPER, "purged", NULL,
+			"more expunged records than can be accounted for");
+		return;
+	}
+	(*list)[(*count)++] = (struct audit_purge){.seq = seq, .by = by};
+}
+
+static void check_event(struct audit_check *c, const struct audit_record *r)
+{
+	struct cbor_item value;
+
+	if (audit_event_is(r, "boot") && audit_detail(r, "id", &value) &&
+		value.major == CBOR_BYTES && value.n == AUDIT_ID) {
+		memcpy(c->boot_id, value.bytes, AUDIT_ID);
+		c->boot = 0;
+	}
+	if (audit_event_is(r, "expunge") && audit_detail(r, "seq", &value) &&
+		value.major == CBOR_UINT)
+		remember(c, &c->ordered, &c->ordered_count, value.n, r->seq);
+}
+
+static void check_times(struct audit_check *c, const struct audit_record *r)
+{
+	if (r->wall < c->wall)
+		audit_find(c, AUDIT_NOTE, "clock", r,
+			"the wall clock went back by %llu ms",
+			(unsigned long long)((c->wall - r->wall) / 1000000));
+	c->wall = r->wall;
+	if (!audit_field(r, AUDIT_K_BOOT))
+		return;
+	if (r->boot < c->boot)
+		audit_find(c, AUDIT_TAMPER, "clock", r,
+			"the boot clock, which cannot, went back");
+	c->boot = r->boot;
+}
+
+/* The record's place: in a row, or behind a gap. True when its link follows
+ * from the one before. */
+static bool check_seq(struct audit_check *c, const struct audit_record *r)
+{
+	if (c->gap && r->type != AUDIT_RECOVER) {
+		audit_find(c, AUDIT_TAMPER, "missing", r,
+			"records %llu to %llu are missing, and nothing says"
+			" why",
+			(unsigned long long)c->gap_found,
+			(unsigned long long)c->gap_expect - 1);
+		c->gap = false;
+	}
+	if (!c->started && r->seq) {
+		c->prefix = true;
+		c->prefix_last = r->seq - 1;
+		return c->spined && r->seq == c->next;
+	}
+	if (r->seq == c->next)
+		return true;
+	c->agg_known = false;
+	if (r->seq > c->next && r->type == AUDIT_HEADER) {
+		c->gap = true;
+		c->gap_expect = r->seq;
+		c->gap_found = c->next;
+		return false;
+	}
+	audit_find(c, AUDIT_TAMPER, r->seq > c->next ? "missing" : "order", r,
+		r->seq > c->next
+			? "record %llu where %llu must be: records are missing"
+			: "record %llu where %llu must be: records are out of"
+			  " order",
+		(unsigned long long)r->seq, (unsigned long long)c->next);
+	return false;
+}
+
+static void leaf_of(const struct audit_check *c, const struct audit_record *r,
+	uint8_t leaf[static AUDIT_HASH])
+{
+	if (r->type == AUDIT_PURGED)
+		memcpy(leaf, r->field[0].item.bytes, AUDIT_HASH);
+	else
+		keys_leaf(&c->hw, r->frame.body, r->frame.body_len, leaf);
+}
+
+static void tell_link(struct audit_check *c, const struct audit_record *r)
+{
+	audit_find(c, AUDIT_TAMPER, "link", r,
+		"record %llu, or the one before it, was changed",
+		(unsigned long long)r->seq);
+}
+
+/* Of a record that nothing follows in its segment a cut link is as if it had been
+ * torn, but that all of it is known. */
+static bool cut_link(struct audit_check *c, const struct audit_record *r,
+	const uint8_t *link)
+{
+	if (!audit_link_cut(r->frame.link, link))
+		return false;
+	c->torn = 1;
+	while (!r->frame.link[AUDIT_HASH - 1 - c->torn])
+		c->torn++;
+	c->torn_segment = r->segment;
+	c->torn_offset = r->offset + r->frame.len - c->torn;
+	c->cut = true;
+	return true;
+}
+
+/* Link and, with the seed, aggregate. What follows is checked against the link
+ * that is stored, so that one change gives one finding. */
+static void check_link(
+	struct audit_check *c, const struct audit_record *r, bool follows)
+{
+	const struct cbor_item *prev = r->type == AUDIT_HEADER
+		? audit_bytes(r, AUDIT_K_PREV)
+		: NULL;
+	uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
+
+	if (prev && prev->n == AUDIT_HASH) {
+		if (follows && memcmp(prev->bytes, c->link, AUDIT_HASH) != 0)
+			audit_find(c, AUDIT_TAMPER, "link", r,
+				"the segment does not follow the one before");
+		memcpy(c->link, prev->bytes, AUDIT_HASH);
+		if (c->prefix && !c->started)
+			memcpy(c->prefix_link, prev->bytes, AUDIT_HASH);
+	} else if (r->type == AUDIT_HEADER && r->seq) {
+		audit_find(c, AUDIT_TAMPER, "header", r,
+			"a segment's header does not say what it follows");
+	}
+	leaf_of(c, r, leaf);
+	keys_link(&c->hw, c->link, leaf, link);
+	if ((follows || prev) && memcmp(link, r->frame.link, AUDIT_HASH) != 0) {
+		if (cut_link(c, r, link)) {
+			memcpy(c->link, link, AUDIT_HASH);
+			return;
+		}
+		tell_link(c, r);
+	}
+	memcpy(c->link, r->frame.link, AUDIT_HASH);
+}
+
+static void tell_torn(
+	struct audit_check *c, enum audit_level level, const char *so)
+{
+	const struct audit_record at = {.seq = c->next,
+		.segment = c->torn_segment,
+		.offset = c->torn_offset};
+
+	audit_find(c, level, "torn", &at,
+		"the segment ends in %llu bytes that are no record%s",
+		(unsigned long long)c->torn, so);
+	c->torn = 0;
+}
+
+/* Only a recover record, right behind the header, explains a segment that
+ * ended within a record. */
+static void check_torn(struct audit_check *c, const struct audit_record *r)
+{
+	if (!c->torn || r->type == AUDIT_HEADER)
+		return;
+	if (r->type == AUDIT_RECOVER)
+		c->torn = 0;
+	else
+		tell_torn(c, AUDIT_TAMPER,
+			", and nothing says why");
+}
+
+static void check_kind(struct audit_check *c, const struct audit_record *r)
+{
+	if (c->segment_start && c->named && r->segment != r->seq)
+		audit_find(c, AUDIT_TAMPER, "segment", r,
+			"the segment's name is not its first record's number");
+	if (c->segment_start && r->type != AUDIT_HEADER)
+		audit_find(c, AUDIT_TAMPER, "header", r,
+			"the segment begins without its header");
+	if (!c->segment_start && c->named && r->type == AUDIT_HEADER)
+		audit_find(c, AUDIT_TAMPER, "segment", r,
+			"a segment within another: two were put together");
+	switch (r->type) {
+	case AUDIT_CKPT:
+		audit_check_ckpt(c, r);
+		break;
+	case AUDIT_EVENT:
+		check_event(c, r);
+		break;
+	case AUDIT_RECOVER:
+		audit_check_recover(c, r);
+		break;
+	case AUDIT_PRUNED:
+		audit_check_pruned(c, r);
+		break;
+	case AUDIT_PURGED:
+		c->v->purged++;
+		remember(c, &c->purged, &c->purged_count, r->seq,
+			r->field[1].item.n);
+		break;
+	default:
+		break;
+	}
+}
+
+static void check_anchor(struct audit_check *c, const struct audit_record *r)
+{
+	if (!c->trust->anchor_link || r->seq != c->trust->anchor_seq)
+		return;
+	if (memcmp(c->trust->anchor_link, r->frame.link, AUDIT_HASH) == 0)
+		c->v->anchored = true;
+	else
+		audit_find(c, AUDIT_TAMPER, "anchor", r,
+			"record %llu is not the one that was anchored",
+			(unsigned long long)r->seq);
+}
+
+static void check_contents(struct audit_check *c, const struct audit_record *r)
+{
+	if (r->type == AUDIT_HEADER)
+		audit_check_header(c, r);
+	memcpy(c->prev_agg, c->agg, AUDIT_HASH);
+	if (c->has_secret)
+		keys_fold(&c->hw, c->rk, c->agg, c->link);
+	if (r->type != AUDIT_PURGED &&
+		cbor_check(r->frame.body, r->frame.body_len))
+		audit_find(c, AUDIT_TAMPER, "cbor", r,
+			"record %llu is not in deterministic form",
+			(unsigned long long)r->seq);
+	check_kind(c, r);
+	if (r->type != AUDIT_PURGED)
+		check_times(c, r);
+}
+
+void audit_check_hole(struct audit_check *c, bool lost)
+{
+	const struct audit_record at = {.seq = c->next,
+		.segment = c->torn_segment,
+		.offset = c->torn_offset};
+
+	if (c->hole)
+		audit_find(c, lost ? AUDIT_LOSS : AUDIT_TAMPER, "crc", &at,
+			"%llu bytes are damaged; good records follow%s",
+			(unsigned long long)c->hole,
+			lost ? ", which were not on the disk either when the"
+			       " machine went down"
+			     : "");
+	c->hole = 0;
+}
+
+void audit_check_record(struct audit_check *c, const struct audit_record *r)
+{
+	bool follows;
+
+	if (c->hole && r->segment == c->torn_segment)
+		return;
+	follows = check_seq(c, r);
+	if (c->cut && r->type != AUDIT_HEADER)
+		tell_link(c, r);
+	c->cut = false;
+	check_torn(c, r);
+	memcpy(c->prev_link, c->link, AUDIT_HASH);
+	if (!c->started)
+		c->v->first = r->seq;
+	check_link(c, r, follows);
+	c->v->records++;
+	c->v->bytes += r->frame.len;
+	c->v->last = r->seq;
+	check_anchor(c, r);
+	if (!c->trust->links_only) {
+		check_contents(c, r);
+	} else if (r->type == AUDIT_RECOVER) {
+		audit_check_recover(c, r);
+	}
+	if (r->type != AUDIT_HEADER)
+		audit_check_hole(c, false);
+	c->started = true;
+	c->segment_start = false;
+	c->next = r->seq + 1;
+}
+
+void audit_check_other(
+	struct audit_check *c, int got, const struct audit_damage *damage)
+{
+	struct audit_record at = {.seq = c->next,
+		.segment = damage->segment,
+		.offset = damage->offset};
+	unsigned long long bytes = damage->bytes;
+
+	if (got == AUDIT_GOT_SEGMENT) {
+		c->v->segments++;
+		c->segment_start = true;
+		return;
+	}
+	c->agg_known = false;
+	if (c->hole)
+		return;
+	if (got == AUDIT_GOT_BAD)
+		c->hole = bytes;
+	else if (got == AUDIT_GOT_ALIEN)
+		audit_find(c, AUDIT_TAMPER, "cbor", &at,
+			"a record that cannot be read");
+	else
+		c->torn = bytes;
+	c->torn_segment = damage->segment;
+	c->torn_offset = damage->offset;
+}
+
+/* Every expunged record was expunged by an event that names it. */
+static void check_purges(struct audit_check *c)
+{
+	for (size_t i = 0; i < c->purged_count; i++) {
+		bool found = false;
+
+		for (size_t k = 0; k < c->ordered_count && !found; k++)
+			found = c->ordered[k].seq == c->purged[i].seq &&
+				c->ordered[k].by == c->purged[i].by;
+		if (!found)
+			audit_find(c, AUDIT_TAMPER, "purged", NULL,
+				"record %llu was taken out, and no event says"
+				" so",
+				(unsigned long long)c->purged[i].seq);
+	}
+}
+
+void audit_check_end(struct audit_check *c)
+{
+	const struct audit_trust *t = c->trust;
+
+	if (!c->live)
+		audit_check_hole(c, false);
+	if (c->torn)
+		tell_torn(c, AUDIT_LOSS,
+			": a writer died; the next one will see to it");
+	if (c->gap)
+		audit_find(c, AUDIT_TAMPER, "missing", NULL,
+			"records %llu to %llu are missing, and nothing says"
+			" why",
+			(unsigned long long)c->gap_found,
+			(unsigned long long)c->gap_expect - 1);
+	if (c->prefix && !t->from && !t->partial && !t->links_only)
+		audit_find(c, AUDIT_TAMPER, "missing", NULL,
+			"the log begins at %llu, and no record says that what"
+			" was before was deleted",
+			(unsigned long long)c->prefix_last + 1);
+	check_purges(c);
+	if (t->anchor_link && !c->v->anchored &&
+		(!c->started || t->anchor_seq >= c->next ||
+			t->anchor_seq < c->v->first))
+		audit_find(c, AUDIT_TAMPER, "anchor", NULL,
+			"the anchored record, %llu, is not in the log",
+			(unsigned long long)t->anchor_seq);
+	c->v->ended = c->v->anchored && t->anchor_seq == c->v->last;
+	memcpy(c->v->link, c->link, AUDIT_HASH);
+	memcpy(c->v->log_id, c->log_id, AUDIT_ID);
+	c->v->epochs = c->epoch;
+	c->v->unsigned_from = c->epoch_first;
+	c->v->seeded = c->has_secret && !c->agg_failed && c->agg_known;
+}
+
+int audit_check_all(struct audit_check *c, struct audit_reader *r,
+	bool (*stop)(struct audit_check *c, const struct audit_damage *at),
+	struct diag *d)
+{
+	struct audit_damage damage;
+	struct audit_record rec;
+	int got;
+
+	r->crc = c->hw.crc;
+	if (c->trust->links_only)
+		r->deep = AUDIT_LINKS;
+	while ((got = audit_next(r, &rec, &damage, d)) != AUDIT_GOT_END) {
+		if (got < 0)
+			return got;
+		if (got == AUDIT_GOT_SEGMENT && stop && stop(c, &damage))
+			break;
+		if (got == AUDIT_GOT_RECORD)
+			audit_check_record(c, &rec);
+		else
+			audit_check_other(c, got, &damage);
+	}
+	return 0;
+}
+
+int audit_verify_reader(struct audit_reader *r, const struct audit_trust *trust,
+	audit_report *report, void *state, struct audit_verdict *v,
+	struct diag *d)
+{
+	autocheck struct audit_check c;
+	int err;
+
+	audit_check_begin(&c, trust, report, state, v);
+	err = audit_check_all(&c, r, NULL, d);
+	if (err)
+		return err;
+	if (!c.started)
+		audit_find(&c, AUDIT_TAMPER, "empty", NULL,
+			"there is no record");
+	audit_check_end(&c);
+	return 0;
+}

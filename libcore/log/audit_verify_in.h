@@ -1,0 +1,122 @@
+/* audit_verify_core.h - the verifier's state, for its parts
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_AUDIT_VERIFY_CORE_H
+#define WARDBOX_AUDIT_VERIFY_CORE_H
+
+#include "log/audit_verify.h"
+
+/* A record that was expunged, or an event that says so. */
+struct audit_purge {
+	uint64_t seq, by;
+};
+enum { AUDIT_PURGES = 65536 };
+
+/* Headers carry links, recover records explain what is missing; of the other
+ * kinds the chain needs no more than where they stand. */
+enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER };
+
+struct snapshot;
+struct audit_check {
+	const struct audit_trust *trust;
+	struct keys_hw hw;
+	audit_report *report;
+	void *state;
+	struct audit_verdict *v;
+
+	uint64_t next; /* the seq that must come */
+	uint8_t link[AUDIT_HASH];
+	bool started;       /* a record was seen */
+	bool segment_start; /* the next record must be a header */
+	bool named;         /* segments are files named after it */
+	bool spined;        /* the state came out of the spine */
+
+	/* Records that are not there, which a recover record must explain. */
+	bool gap;
+	uint64_t gap_expect, gap_found;
+	uint64_t gap_segment, gap_offset;
+
+	/* What was before the first segment, which a pruned record must
+	 * explain. */
+	bool prefix;
+	uint64_t prefix_last;
+	uint8_t prefix_link[AUDIT_HASH];
+
+	/* A segment that did not end with a record; the writer must have seen it
+	 * and gone on in another one. */
+	uint64_t torn, torn_segment, torn_offset;
+	bool cut; /* the last record is whole but for zeros in its link */
+	/* So many bytes within the segment are no records. Whatever follows in it
+	 * is lost with them if the machine went down, else forged. */
+	uint64_t hole;
+
+	uint8_t pk[AUDIT_PK], log_id[AUDIT_ID], boot_id[AUDIT_ID];
+	bool same_boot; /* the segment was begun in that of the one before */
+	bool has_pk, epoch_unsure;
+	uint64_t epoch, epoch_first;
+	uint64_t wall, boot;
+
+	/* With the seed. The aggregate is unknown after a loss, until the next
+	 * checkpoint states it. */
+	bool has_secret, agg_known, agg_failed;
+	uint8_t secret[AUDIT_HASH], rk[AUDIT_HASH], agg[AUDIT_HASH];
+	uint8_t first_rk[AUDIT_HASH]; /* as the epoch began */
+	/* Before the record that is being checked. */
+	uint8_t prev_link[AUDIT_HASH], prev_agg[AUDIT_HASH];
+
+	const struct snapshot *live; /* what the head said */
+
+	struct audit_purge *purged, *ordered;
+	size_t purged_count, ordered_count;
+};
+
+/* Where a finding was met: r may be NULL. */
+__attribute__((format(printf, 5, 6))) void audit_find(struct audit_check *c,
+	enum audit_level level, const char *kind, const struct audit_record *r,
+	const char *fmt, ...);
+
+void audit_check_begin(struct audit_check *c, const struct audit_trust *trust,
+	audit_report *report, void *state, struct audit_verdict *v);
+void audit_check_release(struct audit_check *c);
+#define autocheck autoclean(audit_check_release)
+
+/* One record in its order; one thing that is none. */
+void audit_check_record(struct audit_check *c, const struct audit_record *r);
+void audit_check_other(struct audit_check *c, int got,
+	const struct audit_damage *damage);
+/* All that the reader gives, until stop says so of a segment. */
+int audit_check_all(struct audit_check *c, struct audit_reader *r,
+	bool (*stop)(struct audit_check *c, const struct audit_damage *at),
+	struct diag *d);
+/* The hole is what the machine lost, or it is not. */
+void audit_check_hole(struct audit_check *c, bool lost);
+/* No more records. */
+void audit_check_end(struct audit_check *c);
+
+/* The parts of audit_check_record. */
+void audit_check_header(struct audit_check *c, const struct audit_record *r);
+void audit_check_ckpt(struct audit_check *c, const struct audit_record *r);
+void audit_check_recover(struct audit_check *c, const struct audit_record *r);
+void audit_check_pruned(struct audit_check *c, const struct audit_record *r);
+
+/* The public key, log and secrets of the first epoch. */
+void audit_check_identity(struct audit_check *c, const uint8_t *pk,
+	const uint8_t *log_id, const struct audit_record *r);
+
+/* A checkpoint's payload. -EBADMSG. */
+struct audit_payload {
+	uint64_t epoch, first, last, wall;
+	const uint8_t *link, *agg, *next;
+};
+int audit_payload_parse(
+	struct audit_payload *p, const uint8_t *bytes, size_t n);
+/* Takes the keys of the next epoch out of it. */
+void audit_check_turn(
+	struct audit_check *c, const struct audit_payload *p, uint64_t first);
+
+/* Walks the spine, the headers and checkpoints of deleted segments, up to the
+ * record before. */
+int audit_check_spine(struct audit_check *c, int dirfd, uint64_t before,
+	struct diag *d);
+
+#endif

@@ -1,0 +1,256 @@
+/* audit_write_segment.c - the files of the log: opened and begun
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "log/audit_write.h"
+#include "log/audit_write_in.h"
+#include "base/cbor.h"
+#include "base/str.h"
+
+int audit_file_open(const struct audit_log *log, const char *name, int flags,
+	struct diag *d)
+{
+	autofd int fd = openat(log->dirfd, name,
+		flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY |
+			O_NOATIME,
+		0600);
+	const char *why = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		return diag_errno(d, -errno, "audit log: cannot open %s", name);
+	if (fstat(fd, &st))
+		return diag_errno(d, -errno, "audit log: %s", name);
+	if (!S_ISREG(st.st_mode))
+		why = "is no regular file";
+	else if (st.st_uid != log->uid)
+		why = "is owned by someone else";
+	else if (st.st_mode & 077)
+		why = "is open to others";
+	else if (st.st_nlink > 1)
+		why = "has a second name";
+	if (!why)
+		return fd_steal(&fd);
+	diag_fail(d, -EPERM, "audit log: %s %s (uid %u, mode %04o)", name, why,
+		st.st_uid, st.st_mode & 07777u);
+	diag_hint(d, "move it away; nothing runs while it is there");
+	return -EPERM;
+}
+
+int audit_file_size(int fd, uint64_t *size, uint64_t *held, uint32_t *links,
+	struct diag *d)
+{
+	enum { SIZE = 0x200, BLOCKS = 0x400, LINKS = 4, EMPTY_PATH = 0x1000 };
+	/* The kernel's struct statx, as far as it matters. */
+	__attribute__((uninitialized)) struct {
+		uint32_t mask, block;
+		uint64_t attributes;
+		uint32_t links, uid, gid, mode;
+		uint64_t ino, size, blocks, rest[25];
+	} x;
+	struct stat st;
+
+	if (!syscall(SYS_statx, fd, "", EMPTY_PATH,
+		    SIZE | BLOCKS | LINKS, &x) &&
+		(x.mask & (SIZE | LINKS)) == (SIZE | LINKS)) {
+		*size = x.size;
+		*held = x.mask & BLOCKS ? x.blocks * 512 : 0;
+		*links = x.links;
+		return 0;
+	}
+	if (fstat(fd, &st))
+		return diag_errno(d, -errno, "audit log");
+	*size = (uint64_t)st.st_size;
+	*held = (uint64_t)st.st_blocks * 512;
+	*links = (uint32_t)st.st_nlink;
+	return 0;
+}
+
+int audit_segment_open(
+	struct audit_log *log, const struct audit_head *h, struct diag *d)
+{
+	char name[AUDIT_NAME];
+
+	if (log->segfd >= 0 && log->segment == h->segment)
+		return 0;
+	if (log->segfd >= 0)
+		close(log->segfd);
+	audit_segment_name(name, h->segment);
+	log->segfd = audit_file_open(log, name, O_RDWR | O_APPEND, d);
+	log->segment = h->segment;
+	return log->segfd < 0 ? log->segfd : 0;
+}
+
+int audit_keep_room(
+	struct audit_log *log, const struct audit_head *h, bool start,
+	struct diag *d)
+{
+	enum { ROOM = 64 << 10 };
+
+	if (log->held >= h->end + (start ? ROOM : ROOM / 2))
+		return 0;
+	if (!fallocate(log->segfd, FALLOC_FL_KEEP_SIZE, (off_t)h->end,
+		    2 * ROOM) ||
+		(errno != ENOSPC && errno != EDQUOT))
+		return 0;
+	diag_errno(d, -errno, "cannot write to the audit log");
+	diag_hint(d, "nothing runs unrecorded: make room, or repair the disk");
+	return -ENOSPC;
+}
+
+/* What was kept for the ends of commands goes back. */
+static void give_room_back(const struct audit_log *log)
+{
+	struct stat st;
+
+	if (!fstat(log->segfd, &st))
+		(void)!ftruncate(log->segfd, st.st_size);
+}
+
+/* What a writer left that died between making a segment and saying so. The log
+ * went on in the live one, and is behind what would have been its beginning. */
+static void remove_orphans(const struct audit_log *log, const struct audit_head *h)
+{
+	autofree uint64_t *firsts = NULL;
+	int n = audit_segments(log->dirfd, &firsts, NULL);
+	char name[AUDIT_NAME];
+	struct stat st;
+
+	while (n-- > 0 && firsts[n] > h->segment) {
+		audit_segment_name(name, firsts[n]);
+		if (firsts[n] < h->next &&
+			!fstatat(log->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+			st.st_size <= AUDIT_ORPHAN_MAX)
+			unlinkat(log->dirfd, name, 0);
+	}
+}
+
+/* A segment of that name which the head does not know: a writer died between
+ * making it and saying so. Its header, all it can hold, is written again. */
+static int reuse_orphan(const struct audit_log *log, const char *name,
+	struct diag *d)
+{
+	autofd int fd = audit_file_open(log, name, O_RDWR | O_APPEND, d);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st))
+		return diag_errno(d, -errno, "audit log: %s", name);
+	if (st.st_size > AUDIT_ORPHAN_MAX)
+		return diag_fail(d, -EEXIST,
+			"audit log: %s holds records the head knows nothing of",
+			name);
+	if (ftruncate(fd, 0))
+		return diag_errno(d, -errno, "audit log: %s", name);
+	return fd_steal(&fd);
+}
+
+static int put_header(struct audit_log *log, struct audit_head *h, bool first,
+	struct diag *d)
+{
+	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_HEADER);
+	uint8_t pk[AUDIT_PK];
+	struct utsname host;
+	int err = keys_public(h->sk, pk);
+
+	if (err)
+		return diag_fail(d, err, "audit log: its key is unusable");
+	cbor_put_bytes(audit_rec_key(&r, AUDIT_K_PK), pk, sizeof pk);
+	cbor_put_bytes(audit_rec_key(&r, AUDIT_K_LOG), h->log_id, AUDIT_ID);
+	if (!first)
+		cbor_put_bytes(audit_rec_key(&r, AUDIT_K_PREV), h->link,
+			AUDIT_HASH);
+	cbor_put_uint(audit_rec_key(&r, AUDIT_K_FMT), AUDIT_FMT);
+	cbor_put_bytes(
+		audit_rec_key(&r, AUDIT_K_BOOT_ID), log->boot_id, AUDIT_ID);
+	if (!uname(&host))
+		audit_rec_text(&r, AUDIT_K_HOST, host.nodename);
+	cbor_put_uint(audit_rec_key(&r, AUDIT_K_EPOCH), h->epoch);
+	return audit_put_untold(log, h, &r, d);
+}
+
+/* What the segment begins with, and only then the head that knows of it. */
+static int put_beginning(struct audit_log *log, struct audit_head *h, bool first,
+	const struct audit_rec *why, struct diag *d)
+{
+	const bool sync = log->cfg.sync != AUDIT_SYNC_NONE;
+	int err = put_header(log, h, first, d);
+
+	if (!err && why)
+		err = audit_put_untold(log, h, why, d);
+	if (!err && sync) {
+		fdatasync(log->segfd);
+		fsync(log->dirfd);
+	}
+	if (!err)
+		err = audit_head_write(log, h, d);
+	if (!err && sync)
+		fdatasync(log->headfd);
+	return err;
+}
+
+int audit_segment_begin(struct audit_log *log, struct audit_head *h,
+	const struct audit_rec *why, struct diag *d)
+{
+	const bool first = h->next == 0;
+	char name[AUDIT_NAME];
+	int err = 0, fd;
+
+	/* Of a segment that failed there is nothing to sync; log->segfd is
+	 * that of the one before, or none. What was signed already may have
+	 * been so by one who died before it was on the disk. */
+	if (log->segfd >= 0) {
+		err = audit_put_checkpoint(log, h, d);
+		if (!err && log->cfg.sync != AUDIT_SYNC_NONE)
+			fdatasync(log->segfd);
+	}
+	if (err)
+		return err;
+	audit_segment_name(name, h->next);
+	fd = audit_file_open(
+		log, name, O_RDWR | O_APPEND | O_CREAT | O_EXCL, d);
+	if (fd == -EEXIST)
+		fd = reuse_orphan(log, name, d);
+	if (fd < 0)
+		return fd;
+	remove_orphans(log, h);
+	if (log->segfd >= 0) {
+		give_room_back(log);
+		close(log->segfd);
+	}
+	log->segfd = fd;
+	log->held = 0;
+	log->segment = h->next;
+	h->segment = h->next;
+	h->end = 0;
+	h->segment_wall = log->wall;
+	memcpy(h->boot_id, log->boot_id, AUDIT_ID);
+	err = put_beginning(log, h, first, why, d);
+	if (err) {
+		/* The head knows the one before. */
+		unlinkat(log->dirfd, name, 0);
+		cleanup_fd(&log->segfd);
+		log->segfd = -1;
+	}
+	return err;
+}
+
+int audit_rotate(struct audit_log *log, struct diag *d)
+{
+	struct audit_head h;
+	int err = audit_lock(log, &h, d);
+
+	if (err)
+		return err;
+	err = audit_segment_begin(log, &h, NULL, d);
+	audit_unlock(log, &h);
+	return err;
+}

@@ -1,0 +1,300 @@
+/* policy.h - what may run here: load, decide, grant
+ * SPDX-License-Identifier: MIT
+ *
+ * One engine answers for a line that is about to be given to a shell and for
+ * an execve that is about to happen. It reads files (the policy's sources, and
+ * the names a command speaks of), changes nothing and keeps no state.
+ *
+ *	autopolicy struct policy *p = NULL;
+ *	struct policy_where w = {.system = POLICY_SYSTEM, ...};
+ *
+ *	rc = policy_load(&p, &w, &d);       // only -ENOMEM fails
+ *	if (p->state != POLICY_GOOD)        // say d on every use and in the log
+ *	req.profile = policy_profile(p, getenv'd WARDBOX_PROFILE, &d);
+ *	policy_decide_line(p, &req, &v);
+ */
+#ifndef WARDBOX_POLICY_H
+#define WARDBOX_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/json.h"
+
+/* The larger is the stricter. */
+enum policy_decision {
+	POLICY_ALLOW,
+	POLICY_CONFIRM,
+	POLICY_DENY,
+};
+
+/* The larger is the looser. */
+enum policy_profile {
+	POLICY_SAFE,
+	POLICY_DEV,
+	POLICY_FULL_AUTO,
+	POLICY_OBSERVE,
+	POLICY_PROFILES,
+};
+
+enum policy_layer {
+	POLICY_LAYER_SYSTEM,
+	POLICY_LAYER_USER,
+	POLICY_LAYER_PROJECT,
+	POLICY_LAYERS,
+};
+
+#define POLICY_SYSTEM "/etc/wardbox/policy"
+#define POLICY_SYSTEM_DIR "/etc/wardbox/policy.d"
+#define POLICY_KEY "/etc/wardbox/policy.pub"
+#define POLICY_IMAGE "/run/wardbox/policy.img"
+
+/* Where the layers are. A NULL or missing file is no layer; a missing system
+ * file means the built-in default policy (then system_dir adds to it). */
+struct policy_where {
+	const char *system, *system_dir;
+	const char *user, *project;
+	const char *image; /* compiled system layer; NULL for none */
+	const char *key; /* when that file exists, system sources need a .sig */
+	uid_t system_uid; /* owner of the system files beside root: 0 */
+	uid_t uid;        /* owner of the user file beside root */
+	/* Only to decide by, not to be shown: a system file that says nothing
+	 * but which profile to use need not become an image of its own. */
+	bool brief;
+};
+
+enum policy_state {
+	POLICY_GOOD,
+	POLICY_STALE,  /* the sources are broken: the last good image is used */
+	POLICY_BROKEN, /* and there is none: profile SAFE */
+};
+
+struct policy_image; /* policy_image.h */
+
+struct policy {
+	enum policy_state state;
+	struct policy_image
+		*layer[POLICY_LAYERS]; /* NULL where there is none */
+	uint8_t use; /* 1 + the profile that the system file names, when that
+		      * is all it says and its layer is the built-in one; 0 */
+	uint8_t sum[32]; /* SHA-256 that changes with what any layer says */
+	struct diag why; /* of a state other than GOOD */
+};
+
+/* Loads all layers. 0 with p->state telling how well it went (d is filled when
+ * not GOOD), or -ENOMEM. A broken user or project layer makes the whole
+ * POLICY_BROKEN: a layer that tightens may not fall away. */
+int policy_load(
+	struct policy **p, const struct policy_where *w, struct diag *d);
+
+/* Writes the image of a system policy that root's command had to compile, and
+ * whose tests pass, for all that follow. Where it cannot, they compile. */
+void policy_keep(const struct policy *p, const struct policy_where *w);
+/* The file of uid's own layer: in config (XDG_CONFIG_HOME) where that is
+ * absolute, else in home. -ENOENT when it is not there, with *out "" when it
+ * could not be; -EPERM when it lies in the home of somebody else that uid may
+ * not search (su without -): no layer of uid's, and one can be had no more
+ * easily than by another HOME. */
+int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
+	size_t size);
+void policy_free(struct policy *p);
+static inline void policy_release(struct policy **p)
+{
+	policy_free(*p);
+}
+#define autopolicy autoclean(policy_release)
+
+/* "DEV", "dev", "PROFILE-DEV"; -EINVAL. */
+int policy_profile_parse(const char *name, enum policy_profile *out);
+const char *policy_profile_name(enum policy_profile profile);
+/* "allow" "confirm" "deny"; "system" "user" "project". */
+const char *policy_decision_name(enum policy_decision decision);
+const char *policy_layer_name(enum policy_layer layer);
+
+/* What `relax` may name: the parts of a sandbox, in the order of enum
+ * sandbox_part, and the log. */
+enum { POLICY_PARTS = 12, POLICY_PROTECTIONS };
+extern const char policy_protections[POLICY_PROTECTIONS][9];
+/* Lists of names (str_index) in the order of their enum. */
+#define POLICY_DECISIONS "allow\0confirm\0deny\0"
+#define POLICY_NETS "none\0local\0all\0"
+
+/* The profile in force: `use` of the system layer (DEV without one), tightened
+ * by lower layers and by wish (WARDBOX_PROFILE or an option; NULL or "" for
+ * none). A wish that would loosen, or that is no profile's name, is not
+ * followed: d tells (d->text is "" otherwise), an unknown name gives SAFE. */
+enum policy_profile policy_profile(
+	const struct policy *p, const char *wish, struct diag *d);
+
+/* What the $ROOT or $HOME stands for that a pattern begins with, with *rest behind
+ * it; "" and all of it when it begins with neither. */
+const char *policy_place(const char *pattern, const char *root,
+	const char *home, const char **rest);
+
+/* The project's root for a directory: the nearest ancestor (or itself) that
+ * holds one of the policy's `root` markers, never "/" nor home; else cwd. */
+int policy_find_root(const struct policy *p, const char *cwd, const char *home,
+	char *out, size_t size);
+
+/* Which shell's reading counts; UNION: every reading must be safe. */
+enum policy_dialect {
+	POLICY_SH_UNION,
+	POLICY_SH_POSIX,
+	POLICY_SH_ASH,
+	POLICY_SH_BASH,
+};
+
+/* What is judged: a line, or a program about to be executed. */
+struct policy_request {
+	const char *text; /* the shell line; may hold NULs (refused) */
+	size_t len;
+	char *const *args; /* $0 $1 … behind `sh -c TEXT`; NULL: none */
+	enum policy_dialect dialect;
+
+	char *const *argv; /* the program's, NULL-terminated */
+	const char *path;  /* the file, as the kernel resolved it */
+	const char *named; /* as it was named; NULL: by path */
+
+	enum policy_profile profile;
+	const char *cwd;  /* absolute, as the kernel has it */
+	const char *root; /* absolute; the path jail */
+	const char *home; /* "" or NULL: unknown */
+	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
+	char *const *env; /* what the command will get; NULL: empty, of a
+			     program: not looked at */
+	unsigned depth;   /* 0: what the user asked for; >0: below it */
+};
+
+/* What a command may reach over the network. Larger is wider. */
+enum policy_net {
+	POLICY_NET_NONE,
+	POLICY_NET_LOCAL,
+	POLICY_NET_ALL,
+};
+
+/* One judged simple command, for explain and the log. */
+struct policy_verdict {
+	enum policy_decision decision; /* what to do; in OBSERVE always ALLOW */
+	enum policy_decision would;    /* what it is without OBSERVE */
+	enum policy_layer layer;
+	enum policy_net net; /* the widest grant of the rules that allowed it */
+	/* Of a line: no command but what the shell does itself, under the rule
+	 * that grants nothing. */
+	bool neutral;
+	unsigned line;       /* of the rule in file; 0: built into the engine */
+	uint32_t offset, length; /* of the command in the request's text */
+	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
+	char file[128];    /* "default" for the built-in policy */
+	char command[160]; /* the words judged, cut when longer */
+	char reason[200];
+	char alternative[160]; /* what to do instead; may be "" */
+};
+
+/* Called for every judged command, in reading order. */
+typedef void policy_each(void *ctx, const struct policy_verdict *one);
+
+/* The strictest verdict over all simple commands of the line. Never fails:
+ * whatever goes wrong is a denial that says so. each may be NULL. */
+void policy_decide_line(const struct policy *p,
+	const struct policy_request *req, struct policy_verdict *v,
+	policy_each *each, void *ctx);
+
+/* The same engine for an execve. */
+void policy_decide_exec(const struct policy *p, const struct policy_request *req,
+	struct policy_verdict *v);
+
+enum policy_over {
+	POLICY_OVER_KILL,
+	POLICY_OVER_BLOCK,
+	POLICY_OVER_TRUNCATE,
+};
+
+/* 0 means no limit. */
+struct policy_limits {
+	uint64_t cpu, wall; /* nanoseconds */
+	uint64_t mem, out;  /* bytes */
+	uint64_t procs, files;
+	enum policy_over over_out;
+};
+
+struct policy_path {
+	const char
+		*path; /* absolute; beneath it, too, when tree */
+	bool write, tree;
+	bool many; /* a pattern, that the decision alone goes by */
+	bool runtime; /* for programs' own needs: no command may name it */
+};
+
+struct policy_protect {
+	const char *path; /* relative to the root; '*' and '?' as in str_glob */
+	enum policy_decision decision;
+	bool tree;
+};
+
+/* What a secret looks like: prefix, then min..max bytes of a class; or, with
+ * key set, the value assigned to a name like key. */
+struct policy_redact {
+	const char *id;
+	const char *prefix, *key; /* one of the two, the other NULL */
+	uint8_t bytes[32];        /* bit set of the class */
+	uint32_t min, max;
+};
+
+struct policy_words {
+	const char **item; /* NULL-terminated */
+	size_t count;
+};
+
+/* Is the word in the list, as it stands? */
+bool policy_word_in(const struct policy_words *words, const char *word);
+
+/* A glob of names that are kept or denied. */
+struct policy_env_word {
+	const char *word;
+	uint16_t next; /* of its chain, counted from 1 */
+	bool deny;
+};
+
+struct policy_grants {
+	struct policy_path *path;
+	size_t path_count;
+	struct policy_words exec; /* directories */
+	struct policy_protect *protect;
+	size_t protect_count;
+	struct policy_words env_set; /* NAME=VALUE */
+	struct policy_words relax; /* protections that may be missing */
+	struct policy_redact *redact;
+	size_t redact_count;
+	enum policy_net net;
+	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
+			 */
+	bool supervise; /* judge every execve in the tree */
+	bool hard_output; /* a limit on output ends the command, not the copy */
+	struct policy *owned; /* what the words lie in, to be freed with them */
+	void *arena;
+	struct policy_env_word *env; /* what policy_env() knows, */
+	size_t env_count;
+	struct policy_limits limits;
+	uint16_t env_chain[65];  /* and where: 1 more than the first's place */
+};
+
+/* 0 or -ENOMEM, -ENAMETOOLONG. Lines of the policy that name $HOME grant
+ * nothing where home is NULL or "". p must live as long as out. */
+int policy_grants(const struct policy *p, enum policy_profile profile,
+	const char *root, const char *home, struct policy_grants *out);
+void policy_grants_release(struct policy_grants *g);
+#define autogrants autoclean(policy_grants_release)
+
+enum policy_env_fate {
+	POLICY_ENV_DROP, /* neither kept nor denied */
+	POLICY_ENV_KEEP,
+	POLICY_ENV_DENY, /* dangerous: never taken from a command */
+};
+enum policy_env_fate policy_env(
+	const struct policy_grants *g, const char *name);
+
+#endif

@@ -1,0 +1,357 @@
+/* policy_compile.c - policy text to image: the statements
+ * SPDX-License-Identifier: MIT
+ */
+#include "policy/policy_compile.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+
+int compile_bad(struct policy_compiler *c, size_t i, const char *what)
+{
+	const struct policy_word *w =
+		i < c->line.count ? &c->line.word[i] : NULL;
+
+	return policy_text_bad(c->d, &c->line, w, "%.60s%s%s", w ? w->s : "",
+		w ? ": " : "", what);
+}
+
+uint32_t compile_word(struct policy_compiler *c, size_t i)
+{
+	return build_str(&c->b, c->line.word[i].s, strlen(c->line.word[i].s));
+}
+
+int compile_profiles(struct policy_compiler *c, size_t i, const char *text)
+{
+	char name[24];
+	int mask = 0;
+
+	if (str_eq(text, "*"))
+		return (1 << POLICY_PROFILES) - 1;
+	do {
+		size_t n = strcspn(text, ",");
+		enum policy_profile p;
+
+		name[0] = 0;
+		if (n < sizeof(name)) {
+			memcpy(name, text, n);
+			name[n] = 0;
+		}
+		if (policy_profile_parse(name, &p) < 0)
+			return compile_bad(c, i,
+				"no profile, expected SAFE, DEV, FULL-AUTO, "
+				"OBSERVE or *");
+		mask |= 1 << p;
+		text += n + (text[n] == ',');
+	} while (*text);
+	return mask;
+}
+
+static uint32_t new_list(struct policy_compiler *c, const char *name)
+{
+	struct img_list l = {.name = build_str(&c->b, name, strlen(name))};
+
+	return build_add(&c->b, IMG_LIST, &l);
+}
+
+int compile_list(struct policy_compiler *c, const char *name)
+{
+	uint32_t row = build_list(&c->b, name);
+	struct img_range from =
+		c->above ? img_list(c->above, name) : (struct img_range){0};
+
+	if (row < build_count(&c->b, IMG_LIST))
+		return (int)row;
+	if (!from.count)
+		return -1;
+	row = new_list(c, name);
+	for (uint32_t i = 0; i < from.count; i++)
+		build_word(&c->b, IMG_LIST, row, img_ref(c->above, from, i));
+	return (int)row;
+}
+
+static int verb_list(struct policy_compiler *c)
+{
+	const struct policy_word *w = c->line.word;
+	int row, other;
+
+	if (c->line.count < 3)
+		return compile_bad(c, 0, "expected: list NAME WORD...");
+	row = compile_list(c, w[1].s);
+	if (row < 0 && build_count(&c->b, IMG_LIST) >= POLICY_LISTS_MAX)
+		return compile_bad(c, 1, "too many lists");
+	if (row < 0)
+		row = (int)new_list(c, w[1].s);
+	for (size_t i = 2; i < c->line.count; i++) {
+		struct img_range r;
+
+		if (w[i].s[0] != '@' || w[i].quoted) {
+			build_word(&c->b, IMG_LIST, (uint32_t)row, w[i].s);
+			continue;
+		}
+		other = compile_list(c, w[i].s + 1);
+		if (other < 0)
+			return compile_bad(
+				c, i, "no such list, define it above");
+		r = ((struct img_list *)build_row(
+			     &c->b, IMG_LIST, (uint32_t)other))
+			    ->ref;
+		for (uint32_t k = 0; k < r.count; k++) {
+			uint32_t off = *(uint32_t *)build_row(
+				&c->b, IMG_REF, r.first + k);
+			autofree char *word = strdup(build_text(&c->b, off));
+
+			if (!word)
+				return diag_fail(
+					c->d, -ENOMEM, "out of memory");
+			build_word(&c->b, IMG_LIST, (uint32_t)row, word);
+		}
+	}
+	return 0;
+}
+
+int compile_system_alone(struct policy_compiler *c, size_t i)
+{
+	return c->layer == POLICY_LAYER_SYSTEM
+		       ? 0
+		       : compile_bad(c, i, "only the system policy may say this");
+}
+
+static int verb_test(struct policy_compiler *c)
+{
+	const struct policy_word *w = c->line.word;
+	struct img_test row = {.file = c->file, .line = w[0].line};
+	int mask, d;
+
+	if (c->line.count != 4)
+		return compile_bad(c, 0,
+			"expected: test PROFILE allow|confirm|deny 'LINE'");
+	mask = compile_profiles(c, 1, w[1].s);
+	d = str_index(POLICY_DECISIONS, w[2].s);
+	if (mask < 0)
+		return -EINVAL;
+	if (d < 0)
+		return compile_bad(c, 2, "expected allow, confirm or deny");
+	row.profiles = (uint32_t)mask;
+	row.decision = (uint32_t)d;
+	row.text = compile_word(c, 3);
+	build_add(&c->b, IMG_TEST, &row);
+	return 0;
+}
+
+static int verb_policy(struct policy_compiler *c)
+{
+	const struct policy_word *w = c->line.word;
+
+	if (c->line.count != 3 || !str_eq(w[1].s, "1"))
+		return compile_bad(
+			c, 1, "expected: policy 1 system|user|project");
+	if (!str_eq(w[2].s, policy_layer_name(c->layer)))
+		return policy_text_bad(c->d, &c->line, &w[2],
+			"%s: this file is read as the %s layer", w[2].s,
+			policy_layer_name(c->layer));
+	return 0;
+}
+
+static int verb_use(struct policy_compiler *c)
+{
+	enum policy_profile p;
+
+	if (c->line.count != 2 ||
+		policy_profile_parse(c->line.word[1].s, &p) < 0)
+		return compile_bad(
+			c, 1, "expected: use SAFE|DEV|FULL-AUTO|OBSERVE");
+	c->b.use = p;
+	return 0;
+}
+
+void policy_compile_default(struct policy_compiler *c)
+{
+	build_import(&c->b, &policy_default);
+}
+
+static int verb_include(struct policy_compiler *c)
+{
+	if (c->line.count != 2 || !str_eq(c->line.word[1].s, "default"))
+		return compile_bad(c, 1, "expected: include default");
+	if (!build_is_empty(&c->b))
+		return compile_bad(c, 0,
+			"expected before everything else but `policy`");
+	policy_compile_default(c);
+	return 0;
+}
+
+/* Of these, allow to except in the order of enum img_rule_kind. */
+#define VERBS                                                                  \
+	"allow\0ask\0confirm\0deny\0delegate\0except\0args\0env\0exec\0include\0"  \
+	"limit\0list\0path\0policy\0profile\0protect\0redact\0relax\0root\0"        \
+	"runtime\0test\0use\0"
+enum verb {
+	V_ARGS = IMG_KINDS,
+	V_ENV,
+	V_EXEC,
+	V_INCLUDE,
+	V_LIMIT,
+	V_LIST,
+	V_PATH,
+	V_POLICY,
+	V_PROFILE,
+	V_PROTECT,
+	V_REDACT,
+	V_RELAX,
+	V_ROOT,
+	V_RUNTIME,
+	V_TEST,
+	V_USE,
+};
+
+static int unknown_verb(struct policy_compiler *c)
+{
+	const struct policy_word *w = &c->line.word[0];
+	const char *near = VERBS;
+	unsigned most = strlen(w->s) > 3 ? 2 : 1;
+
+	while (*near && str_distance(near, w->s, 2) > most)
+		near += strlen(near) + 1;
+	policy_text_bad(c->d, &c->line, w,
+		"%.60s: no such statement, expected %s", w->s,
+		*near ? near : "allow, deny ...");
+	diag_hint(c->d, "see wardbox-policy(1), POLICY FILES");
+	return -EINVAL;
+}
+
+static int dispatch(struct policy_compiler *c, unsigned verb)
+{
+	switch (verb) {
+	case V_ARGS:
+		return compile_args(c);
+	case V_ENV:
+		return compile_env(c);
+	case V_EXEC:
+		return compile_exec(c);
+	case V_INCLUDE:
+		return verb_include(c);
+	case V_LIMIT:
+		return compile_limit(c);
+	case V_LIST:
+		return verb_list(c);
+	case V_PATH:
+		return compile_path(c);
+	case V_POLICY:
+		return verb_policy(c);
+	case V_PROFILE:
+		return compile_profile(c);
+	case V_PROTECT:
+		return compile_protect(c);
+	case V_REDACT:
+		return compile_redact(c);
+	case V_RELAX:
+		return compile_relax(c);
+	case V_ROOT:
+		return compile_root(c);
+	case V_RUNTIME:
+		return compile_runtime(c);
+	case V_TEST:
+		return verb_test(c);
+	case V_USE:
+		return verb_use(c);
+	default:
+		return compile_rule(c, verb);
+	}
+}
+
+static int statement(struct policy_compiler *c)
+{
+	static const unsigned system_only =
+		1U << IMG_DELEGATE | 1U << V_ARGS | 1U << V_INCLUDE |
+		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME;
+	static const unsigned plain = 1U << V_ENV | 1U << V_EXEC | 1U << V_LIST |
+				      1U << V_PATH | 1U << V_PROTECT |
+				      1U << V_RELAX | 1U << V_ROOT |
+				      1U << V_RUNTIME;
+	int verb = str_index(VERBS, c->line.word[0].s);
+
+	if (verb < 0)
+		return unknown_verb(c);
+	for (size_t i = 1; plain & 1U << verb && i < c->line.count; i++)
+		if (!c->line.word[i].quoted && strchr(c->line.word[i].s, '{'))
+			return compile_bad(c, i,
+				"expected words without {...}, which is for "
+				"rules; quote what is meant as it is");
+	if (system_only & 1U << verb && compile_system_alone(c, 0) < 0)
+		return -EINVAL;
+	if (verb != IMG_EXCEPT) {
+		if (c->line.indented)
+			return compile_bad(
+				c, 0, "only `except` may be indented");
+		c->last_rule = NO_RULE;
+	}
+	return dispatch(c, (unsigned)verb);
+}
+
+void policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
+	const struct policy_image *above)
+{
+	build_init(&c->b, layer);
+	c->above = above;
+	c->layer = layer;
+	c->last_rule = NO_RULE;
+}
+
+void policy_compile_release(struct policy_compiler *c)
+{
+	build_release(&c->b);
+}
+
+static bool word_begins(const char *at, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+
+	return (size_t)(end - at) > n && memcmp(at, word, n) == 0 &&
+	       (at[n] == ' ' || at[n] == '\t');
+}
+
+/* A system policy that lays down no profile of its own, nor says what it
+ * builds upon, builds upon the one that wardbox brings along: "use FULL-AUTO"
+ * alone is a policy. */
+static bool builds_upon_default(const char *text, size_t n)
+{
+	const char *end = text + n;
+
+	while (text < end) {
+		const char *eol = memchr(text, '\n', (size_t)(end - text));
+
+		while (text < end && (*text == ' ' || *text == '\t'))
+			text++;
+		if (word_begins(text, end, "profile") ||
+			word_begins(text, end, "include"))
+			return false;
+		text = eol ? eol + 1 : end;
+	}
+	return true;
+}
+
+int policy_compile_text(struct policy_compiler *c, const char *file,
+	const char *text, size_t n, struct diag *d)
+{
+	struct policy_text t;
+	int rc;
+
+	/* When something was said before, this text adds to that. */
+	if (c->layer == POLICY_LAYER_SYSTEM && build_is_empty(&c->b) &&
+		builds_upon_default(text, n))
+		policy_compile_default(c);
+	policy_text_init(&t, file, text, n);
+	c->d = d;
+	c->file = build_str(&c->b, file, strlen(file));
+	c->last_rule = NO_RULE;
+	while ((rc = policy_text_next(&t, &c->line, d)) > 0) {
+		rc = statement(c);
+		if (rc < 0)
+			return rc;
+		if (c->b.str.err)
+			return diag_fail(d, c->b.str.err, "policy too large");
+	}
+	return rc;
+}

@@ -1,0 +1,224 @@
+/* policy_compile_profile.c - policy text to image: profiles, limits, secrets
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "policy/policy_compile.h"
+#include "base/str.h"
+
+/* "key=value": which of keys, and the value; -1 when it is none of them. */
+static int split(const char *word, const char *keys, const char **value)
+{
+	char key[16] = "";
+	size_t n = strcspn(word, "=");
+
+	if (!word[n] || n >= sizeof(key))
+		return -1;
+	memcpy(key, word, n);
+	*value = word + n + 1;
+	return str_index(keys, key);
+}
+
+/* One KEY=VALUE of `profile`; false when it is none. */
+static bool setting(const char *word, struct img_profile *p)
+{
+	/* In the order of IMG_P_*; what cannot be read is always denied. */
+	static const char keys[] =
+		"shell\0unknown\0unresolved\0dynamic\0opaque\0child\0net\0"
+		"supervise\0as\0unparsable\0";
+	enum policy_profile as;
+	const char *v;
+	int key = split(word, keys, &v), value;
+
+	switch (key) {
+	case -1:
+		return false;
+	case IMG_P_SHELL:
+	case IMG_P_SUPERVISE:
+		value = str_index("off\0on\0", v);
+		break;
+	case IMG_P_NET:
+		value = str_index(POLICY_NETS, v);
+		break;
+	case IMG_P_AS:
+		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;
+		break;
+	case IMG_P_AS + 1:
+		return str_eq(v, "deny");
+	default:
+		value = str_index(POLICY_DECISIONS, v);
+	}
+	if (value < 0)
+		return false;
+	p->v[key] = (uint32_t)value;
+	p->v[IMG_P_SET] |= 1U << key;
+	return true;
+}
+
+/* cpu,mem,procs,files,out: only what the machine can do is taken. */
+static bool over(const char *s, struct img_profile *p)
+{
+	const char *out = str_after(s, "kill,kill,block,block,");
+	int i = out ? str_index("kill\0block\0truncate\0", out) : -1;
+
+	p->v[IMG_P_OVER_OUT] = (uint32_t)i;
+	return i == POLICY_OVER_KILL || i == POLICY_OVER_TRUNCATE;
+}
+
+static bool limit(const char *word, struct img_profile *p)
+{
+	/* In the order of IMG_L_*. */
+	const char *v;
+	int key = split(word, "cpu\0wall\0mem\0out\0procs\0files\0over\0", &v), rc;
+	uint64_t n = 0;
+
+	if (key < 0)
+		return false;
+	if (key == IMG_LIMITS)
+		return over(v, p);
+	if (key <= IMG_L_WALL)
+		rc = num_duration(v, 1, UINT64_MAX, &n);
+	else if (key <= IMG_L_OUT)
+		rc = num_size(v, 1, UINT64_MAX, &n);
+	else
+		rc = num_u64(v, 1, 1 << 20, &n);
+	p->limit[key] = img_parts(n);
+	return rc == 0;
+}
+
+/* VERB PROFILE KEY=VALUE..., each pair taken by one(). */
+static int settings(struct policy_compiler *c,
+	bool one(const char *word, struct img_profile *p), const char *expected)
+{
+	enum policy_profile which = POLICY_SAFE;
+	struct img_profile *p;
+
+	if (c->line.count < 2 ||
+		policy_profile_parse(c->line.word[1].s, &which) < 0)
+		return compile_bad(c, 1,
+			"expected SAFE, DEV, FULL-AUTO or OBSERVE, then "
+			"KEY=VALUE");
+	if (c->line.count < 3)
+		return compile_bad(
+			c, 0, "expected KEY=VALUE behind the profile");
+	p = build_row(&c->b, IMG_PROFILE, which);
+	for (size_t i = 2; i < c->line.count; i++)
+		if (!one(c->line.word[i].s, p))
+			return compile_bad(c, i, expected);
+	if (c->layer != POLICY_LAYER_SYSTEM && p->v[IMG_P_AS] != which)
+		return compile_bad(c, 0, "as= is for the system policy alone");
+	return 0;
+}
+
+int compile_profile(struct policy_compiler *c)
+{
+	return settings(c, setting,
+		"expected shell=on|off net=none|local|all supervise=on|off "
+		"as=PROFILE, or unknown, unresolved, dynamic, opaque, child = "
+		"allow|confirm|deny");
+}
+
+int compile_limit(struct policy_compiler *c)
+{
+	return settings(c, limit,
+		"expected cpu=60s wall=10m mem=512M procs=5 files=100 out=1M, "
+		"or over=kill,kill,block,block,truncate|kill");
+}
+
+/* "[A-Za-z0-9_-]" into a bit set; the text behind it, or NULL. */
+static const char *byte_class(const char *s, struct img_class *set)
+{
+	if (*s++ != '[')
+		return NULL;
+	for (; *s && *s != ']'; s++) {
+		unsigned lo = (unsigned char)s[0], hi = lo;
+
+		if (s[1] == '-' && s[2] && s[2] != ']') {
+			hi = (unsigned char)s[2];
+			s += 2;
+		}
+		for (; lo <= hi; lo++)
+			set->bits[lo / 16] |= 1U << lo % 16;
+	}
+	return *s ? s + 1 : NULL;
+}
+
+/* "{16}" or "{20,200}". */
+static bool repeat(const char *s, struct img_redact *r)
+{
+	char text[24];
+	char *comma;
+	unsigned lo, hi;
+
+	if (*s++ != '{' || !str_ends(s, "}") ||
+		str_copy(text, sizeof(text), s) < 0)
+		return false;
+	text[strlen(text) - 1] = 0;
+	comma = strchr(text, ',');
+	if (comma)
+		*comma++ = 0;
+	if (num_uint(text, 1, 4096, &lo) < 0 ||
+		num_uint(comma ? comma : text, lo, 4096, &hi) < 0)
+		return false;
+	r->min = lo;
+	r->max = hi;
+	return true;
+}
+
+static void redact_keys(
+	struct policy_compiler *c, struct img_redact *r, const char *s)
+{
+	while (*s) {
+		size_t n = strcspn(s, ",");
+
+		r->key = build_str(&c->b, s, n);
+		if (n)
+			build_add(&c->b, IMG_REDACT, r);
+		s += n + (s[n] == ',');
+	}
+}
+
+/* The row of an equal class, or a new one. */
+static uint32_t class_row(struct policy_compiler *c, const struct img_class *set)
+{
+	uint32_t n = build_count(&c->b, IMG_CLASS), i = 0;
+
+	while (i < n &&
+		memcmp(build_row(&c->b, IMG_CLASS, i), set, sizeof(*set)) != 0)
+		i++;
+	return i < n ? i : build_add(&c->b, IMG_CLASS, set);
+}
+
+int compile_redact(struct policy_compiler *c)
+{
+	const struct policy_word *w = c->line.word;
+	struct img_redact r = {0};
+	struct img_class set = {0};
+	const char *rest;
+
+	if (c->line.count < 3)
+		return compile_bad(c, 0,
+			"expected: redact ID \"prefix\" [class]{min,max}, or "
+			"key=GLOB,...");
+	r.id = compile_word(c, 1);
+	rest = str_after(w[2].s, "key=");
+	if (rest && !w[2].quoted && c->line.count == 3) {
+		r.class = class_row(c, &set);
+		redact_keys(c, &r, rest);
+		return 0;
+	}
+	if (c->line.count != 4 || strlen(w[2].s) < 2)
+		return compile_bad(c, 2,
+			"expected a prefix of two bytes or more, then "
+			"[class]{min,max}");
+	rest = byte_class(w[3].s, &set);
+	if (!rest || !repeat(rest, &r))
+		return compile_bad(
+			c, 3, "expected a class such as [A-Za-z0-9]{16,40}");
+	r.prefix = compile_word(c, 2);
+	r.class = class_row(c, &set);
+	build_add(&c->b, IMG_REDACT, &r);
+	return 0;
+}

@@ -1,0 +1,262 @@
+/* policy_decide.c - the engine's two fronts: a shell line, an execve
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "sys/env.h"
+#include "base/path.h"
+#include "policy/policy_judge_in.h"
+#include "base/str.h"
+
+/* What the profile says, and each lower layer tightens. Without a system
+ * layer, or for what it leaves out: deny. */
+static void settings(struct judge *j)
+{
+	static const unsigned decisions = 1U << IMG_P_UNKNOWN |
+					  1U << IMG_P_UNRESOLVED |
+					  1U << IMG_P_DYNAMIC |
+					  1U << IMG_P_OPAQUE | 1U << IMG_P_CHILD;
+	struct img_profile p;
+
+	for (unsigned i = IMG_P_UNKNOWN; i <= IMG_P_CHILD; i++)
+		j->set[i] = POLICY_DENY;
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		if (!j->p->layer[l])
+			continue;
+		if (l == POLICY_LAYER_SYSTEM && j->observe) {
+			img_get(j->p->layer[l], IMG_PROFILE, POLICY_OBSERVE,
+				&p);
+			j->profile = (enum policy_profile)p.v[IMG_P_AS];
+		}
+		img_get(j->p->layer[l], IMG_PROFILE, j->profile, &p);
+		for (unsigned i = 0; i <= IMG_P_CHILD; i++) {
+			bool stricter = decisions & 1U << i
+						? p.v[i] > j->set[i]
+						: p.v[i] < j->set[i];
+
+			if (p.v[IMG_P_SET] & 1U << i &&
+				(l == POLICY_LAYER_SYSTEM || stricter))
+				j->set[i] = (uint8_t)p.v[i];
+		}
+	}
+}
+
+/* The PATH that the command will have: the policy's own, else env's. */
+static const char *search_path(const struct judge *j)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	const char *path = j->env ? env_get(j->env, "PATH") : NULL;
+	struct img_range r = img_set(sys, IMG_SET_ENV_SET);
+
+	for (uint32_t i = 0; i < r.count; i++) {
+		const char *v = str_after(img_ref(sys, r, i), "PATH=");
+
+		if (v)
+			path = v;
+	}
+	return path ? path : "/usr/bin:/bin";
+}
+
+/* Where it is not known where home is: not beneath the root, at any rate. */
+static const char no_home[] = "/HOME?";
+
+static void judge_start(struct judge *j, struct arena *a,
+	const struct policy *p, const struct policy_request *req)
+{
+	*j = (struct judge){.p = p,
+		.arena = a,
+		.profile = req->profile,
+		.observe = req->profile == POLICY_OBSERVE,
+		.root = req->root,
+		.tmp = req->tmp,
+		.home = req->home && *req->home ? req->home : no_home,
+		.cwd = req->cwd,
+		.env = req->env,
+		.depth = req->depth};
+	settings(j);
+	j->search = search_path(j);
+}
+
+/* The answer is known without a look. True when it is. */
+static bool closed(struct judge *j, struct shell_span span)
+{
+	struct judge_cmd k = judge_begin(j, span);
+	unsigned depth = j->depth;
+
+	j->depth = 0;
+	if (j->p->state == POLICY_BROKEN && !j->p->why.line)
+		judge_raise(&k, POLICY_DENY, "policy-broken",
+			"the policy is broken: %s", j->p->why.text);
+	else if (j->p->state == POLICY_BROKEN)
+		judge_raise(&k, POLICY_DENY, "policy-broken",
+			"the policy is broken: %s:%u: %s", j->p->why.file,
+			j->p->why.line, j->p->why.text);
+	else if (!j->set[IMG_P_SHELL])
+		judge_raise(&k, POLICY_DENY, "profile",
+			"nothing runs in profile %s",
+			policy_profile_name(j->profile));
+	judge_end(&k);
+	j->depth = depth;
+	return k.judged;
+}
+
+static enum shell_dialect dialect(enum policy_dialect d)
+{
+	switch (d) {
+	case POLICY_SH_POSIX:
+		return SHELL_POSIX;
+	case POLICY_SH_ASH:
+		return SHELL_ASH;
+	case POLICY_SH_BASH:
+		return SHELL_BASH;
+	case POLICY_SH_UNION:
+		break;
+	}
+	return SHELL_UNION;
+}
+
+static void unparsable(
+	struct judge *j, size_t len, int rc, const struct diag *d)
+{
+	struct judge_cmd k =
+		judge_begin(j, (struct shell_span){0, (uint32_t)len});
+
+	judge_raise(&k, POLICY_DENY, rc == -E2BIG ? "limit" : "unparsable",
+		"%s", d->text[0] ? d->text : "the line cannot be read");
+	if (d->col)
+		k.v.offset = 0;
+	judge_end(&k);
+}
+
+static const struct shell_val *positional(
+	struct judge *j, char *const *args, size_t *n)
+{
+	struct shell_val *v;
+	struct shell_str *s;
+	size_t count = 0;
+
+	while (args && args[count])
+		count++;
+	*n = count;
+	v = arena_zalloc(j->arena, (count + 1) * sizeof(*v));
+	s = arena_zalloc(j->arena, (count + 1) * sizeof(*s));
+	for (size_t i = 0; v && s && i < count; i++) {
+		s[i] = (struct shell_str){args[i], strlen(args[i])};
+		v[i] = (struct shell_val){.n = 1, .alts = &s[i]};
+		if (strpbrk(args[i], JUDGE_MARKS)) {
+			s[i] = SHELL_STR(SHELL_ANY_S);
+			v[i].kind = SHELL_UNKNOWN;
+		}
+	}
+	return count && s ? v : NULL;
+}
+
+void policy_decide_line(const struct policy *p,
+	const struct policy_request *req, struct policy_verdict *v,
+	policy_each *each, void *ctx)
+{
+	autoarena struct arena a = ARENA_INIT(JUDGE_ARENA);
+	struct shell_walk_opts opts = {.cwd = req->cwd};
+	struct diag d = {0};
+	struct judge j;
+	int rc;
+
+	judge_start(&j, &a, p, req);
+	j.each = each;
+	j.ctx = ctx;
+	/* Whoever wants to hear of each command does not wait for the answer. */
+	j.most = each ? UINT_MAX : JUDGE_WORK;
+	j.dialect = opts.dialect = dialect(req->dialect);
+	if (!closed(&j, (struct shell_span){0, (uint32_t)req->len})) {
+		opts.args = positional(&j, req->args, &opts.nargs);
+		rc = shell_walk(&a, req->text, req->len, &opts, &judge_walk_ops,
+			&j, &d);
+		if (j.spent || a.failed)
+			rc = diag_fail(&d, -E2BIG,
+				"the command is too large to be judged");
+		if (rc < 0)
+			unparsable(&j, req->len, rc, &d);
+	}
+	*v = j.worst;
+	if (!v->rule[0]) {
+		memcpy(v->rule, "empty", 6);
+		memcpy(v->reason, "nothing that needs a decision", 30);
+		v->neutral = true;
+	}
+}
+
+/* The name of a file that was called by another: what argv[0] says is the
+ * caller's word alone. NULL where the two are one, or the file is whatever it is
+ * called. */
+static const char *other_name(struct judge_cmd *k, const struct policy_request *req)
+{
+	const char *named = req->named ? req->named : req->path;
+	const char *called = path_base(req->argv[0]);
+
+	if (!*named || str_after(named, "/proc/") ||
+		str_after(named, "/dev/fd/"))
+		named = req->path;
+	/* What a shim runs: see strip_real(). */
+	if (str_ends(named, ".real"))
+		named = judge_text(k->j, named, strlen(named) - 5);
+	if (str_eq(path_base(named), called + (called[0] == '-')) ||
+		str_eq(path_base(req->path), "wardbox") ||
+		judge_is_multi(k, path_base(req->path)))
+		return NULL;
+	return named;
+}
+
+/* Every name counts: a program may do what any of them says. */
+static void judge_names(struct judge_cmd *k, struct arg *argv, size_t n,
+	const struct policy_request *req)
+{
+	const char *named = other_name(k, req);
+
+	if (*req->argv[0] || !named)
+		judge_argv(k, argv, n);
+	if (!named)
+		return;
+	argv[0].s = named;
+	judge_argv(k, argv, n);
+}
+
+void policy_decide_exec(const struct policy *p, const struct policy_request *req,
+	struct policy_verdict *v)
+{
+	autoarena struct arena a = ARENA_INIT(JUDGE_ARENA);
+	struct shell_str here = {req->cwd, strlen(req->cwd)};
+	struct shell_val cwd = {.n = 1, .alts = &here};
+	struct judge j;
+	struct judge_cmd k = judge_begin(&j, (struct shell_span){0});
+	struct arg *argv;
+	size_t n = 0;
+
+	judge_start(&j, &a, p, req);
+	/* As many operands as the kernel takes; code in them has its own end. */
+	j.most = UINT_MAX;
+	j.blind = !req->env;
+	j.dialect = SHELL_UNION;
+	if (!closed(&j, (struct shell_span){0})) {
+		while (req->argv[n])
+			n++;
+		argv = arena_zalloc(&a, (n + 1) * sizeof(*argv));
+		for (size_t i = 0; argv && i < n; i++)
+			argv[i].s = req->argv[i];
+		for (size_t i = 0; i < n; i++)
+			if (strpbrk(req->argv[i], SHELL_REL_S SHELL_ANY_S))
+				judge_raise(&k, POLICY_DENY, "unparsable",
+					"a control character in an argument");
+		k.cwd = &cwd;
+		k.exe = req->path;
+		k.named = req->named;
+		if (!argv || n == 0)
+			judge_raise(&k, POLICY_DENY, "limit",
+				"no arguments, or too many");
+		else
+			judge_names(&k, argv, n, req);
+		judge_end(&k);
+	}
+	*v = j.worst;
+}

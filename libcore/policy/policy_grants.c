@@ -1,0 +1,365 @@
+/* policy_grants.c - what a command that runs is given
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "policy/policy_image.h"
+#include "base/str.h"
+
+bool policy_word_in(const struct policy_words *words, const char *word)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (words->item[i][0] == word[0] &&
+			str_eq(words->item[i], word))
+			return true;
+	return false;
+}
+
+enum {
+	GRANTS_MAX = 2 << 20,
+};
+
+struct granting {
+	const struct policy *p;
+	const char *root, *home;
+	enum policy_profile profile;
+	struct arena *arena;
+	struct policy_grants *g;
+};
+
+/* The pattern with its place filled in; NULL when the place is not known. */
+static const char *fill(struct granting *x, const char *pattern)
+{
+	const char *rest, *base = policy_place(pattern, x->root, x->home, &rest);
+	size_t a, b = strlen(rest);
+	char *to;
+
+	if (rest == pattern)
+		return pattern;
+	if (!base || !*base)
+		return NULL;
+	a = strlen(base);
+	to = arena_bytes(x->arena, a + b + 1);
+	if (to) {
+		memcpy(to, base, a);
+		memcpy(to + a, rest, b + 1);
+	}
+	return to;
+}
+
+static void add_path(
+	struct granting *x, const char *pattern, bool write, bool runtime)
+{
+	const char *text = fill(x, pattern);
+	struct policy_path *to = &x->g->path[x->g->path_count];
+	size_t n = text ? strlen(text) : 0;
+	char *cut;
+
+	if (!text)
+		return;
+	*to = (struct policy_path){
+		.path = text, .write = write, .runtime = runtime};
+	/* What it is filled with is a name, whatever that holds. */
+	to->tree = n > 3 && str_ends(pattern, "/**");
+	to->many = memchr(pattern, '*', strlen(pattern) - (to->tree ? 3 : 0));
+	if (to->tree) {
+		cut = arena_bytes(x->arena, n - 2);
+		if (!cut)
+			return;
+		memcpy(cut, text, n - 3);
+		cut[n - 3] = 0;
+		to->path = cut;
+	}
+	x->g->path_count++;
+}
+
+static const struct policy_image *layer(const struct granting *x, unsigned i)
+{
+	return x->p->layer[i];
+}
+
+/* Rows of a section in layer i, and in all. */
+static uint32_t rows(const struct granting *x, unsigned i, enum img_section s)
+{
+	return layer(x, i) ? IMG_COUNT(layer(x, i), s) : 0;
+}
+static uint32_t all_rows(const struct granting *x, enum img_section s)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < POLICY_LAYERS; i++)
+		n += rows(x, i, s);
+	return n;
+}
+
+/* The system's paths: a lower layer's stay a matter of the decision, for what
+ * programs need for themselves is not theirs to take away. */
+static void paths(struct granting *x)
+{
+	const struct policy_image *sys = layer(x, POLICY_LAYER_SYSTEM);
+	struct img_range r = img_set(sys, IMG_SET_RUN_R);
+	struct img_range rw = img_set(sys, IMG_SET_RUN_RW);
+	struct img_path p;
+
+	x->g->path = arena_zalloc(
+		x->arena, (IMG_COUNT(sys, IMG_PATH) + r.count + rw.count + 1) *
+				  sizeof(*x->g->path));
+	if (!x->g->path)
+		return;
+	for (uint32_t i = 0; i < IMG_COUNT(sys, IMG_PATH); i++) {
+		img_get(sys, IMG_PATH, i, &p);
+		add_path(x, img_str(sys, p.pattern), p.write, false);
+	}
+	for (uint32_t i = 0; i < r.count; i++)
+		add_path(x, img_ref(sys, r, i), false, true);
+	for (uint32_t i = 0; i < rw.count; i++)
+		add_path(x, img_ref(sys, rw, i), true, true);
+}
+
+/* Is word in the set of every lower layer that has one? */
+static bool kept_below(
+	const struct granting *x, enum img_set set, const char *word)
+{
+	for (unsigned i = POLICY_LAYER_USER; i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i);
+
+		if (img_set(img, set).count &&
+			!img_ref_match(img, img_set(img, set), word))
+			return false;
+	}
+	return true;
+}
+
+/* The system's, cut by each lower layer. */
+static void words(
+	struct granting *x, enum img_set set, struct policy_words *out)
+{
+	const struct policy_image *img = layer(x, POLICY_LAYER_SYSTEM);
+	struct img_range r = img_set(img, set);
+
+	out->item = arena_zalloc(x->arena, (r.count + 1) * sizeof(*out->item));
+	for (uint32_t k = 0; out->item && k < r.count; k++) {
+		const char *w = fill(x, img_ref(img, r, k));
+
+		if (w && kept_below(x, set, w))
+			out->item[out->count++] = w;
+	}
+}
+
+static void protects(struct granting *x)
+{
+	x->g->protect = arena_zalloc(x->arena,
+		(all_rows(x, IMG_PROTECT) + 1) * sizeof(*x->g->protect));
+	for (unsigned i = 0; x->g->protect && i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i);
+		uint32_t count = rows(x, i, IMG_PROTECT);
+		struct img_protect p;
+
+		for (uint32_t k = 0; k < count; k++) {
+			img_get(img, IMG_PROTECT, k, &p);
+			const char *s = img_str(img, p.pattern);
+			size_t len = strlen(s);
+			struct policy_protect *to =
+				&x->g->protect[x->g->protect_count];
+			char *cut = arena_bytes(x->arena, len + 1);
+
+			if (!cut || !(p.profiles & 1U << x->profile))
+				continue;
+			to->tree = len > 3 && str_ends(s, "/**");
+			len -= to->tree ? 3 : 0;
+			memcpy(cut, s, len);
+			cut[len] = 0;
+			to->path = cut;
+			to->decision = (enum policy_decision)p.decision;
+			x->g->protect_count++;
+		}
+	}
+}
+
+static void redacts(struct granting *x)
+{
+	x->g->redact = arena_zalloc(x->arena,
+		(all_rows(x, IMG_REDACT) + 1) * sizeof(*x->g->redact));
+	for (unsigned i = 0; x->g->redact && i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i);
+		uint32_t count = rows(x, i, IMG_REDACT);
+		struct img_redact r;
+		struct img_class set;
+
+		for (uint32_t k = 0; k < count; k++) {
+			struct policy_redact *to =
+				&x->g->redact[x->g->redact_count++];
+
+			img_get(img, IMG_REDACT, k, &r);
+			img_get(img, IMG_CLASS, r.class, &set);
+			to->id = img_str(img, r.id);
+			to->prefix = r.prefix ? img_str(img, r.prefix) : NULL;
+			to->key = r.key ? img_str(img, r.key) : NULL;
+			for (unsigned c = 0; c < sizeof(to->bytes); c++)
+				to->bytes[c] = (uint8_t)(set.bits[c / 2] >>
+							 c % 2 * 8);
+			to->min = r.min;
+			to->max = r.max;
+		}
+	}
+}
+
+static void tighten(uint64_t *limit, uint64_t by)
+{
+	if (by && (!*limit || by < *limit))
+		*limit = by;
+}
+
+static void limits(struct granting *x)
+{
+	struct policy_limits *l = &x->g->limits;
+
+	x->g->net = POLICY_NET_ALL;
+	l->over_out = POLICY_OVER_TRUNCATE;
+	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
+		uint64_t *to[IMG_LIMITS] = {&l->cpu, &l->wall, &l->mem, &l->out,
+			&l->procs, &l->files};
+		struct img_profile p;
+		bool net;
+
+		if (!layer(x, i))
+			continue;
+		img_get(layer(x, i), IMG_PROFILE, x->profile, &p);
+		for (unsigned k = 0; k < IMG_LIMITS; k++)
+			tighten(to[k], img_u64(p.limit[k]));
+		if (img_u64(p.limit[IMG_L_OUT]) &&
+			p.v[IMG_P_OVER_OUT] == POLICY_OVER_KILL)
+			l->over_out = POLICY_OVER_KILL;
+		net = p.v[IMG_P_SET] & 1U << IMG_P_NET;
+		if (i == 0 && !net)
+			x->g->net = POLICY_NET_NONE;
+		if (net && (i == 0 || p.v[IMG_P_NET] < x->g->net))
+			x->g->net = p.v[IMG_P_NET];
+		if (p.v[IMG_P_SUPERVISE])
+			x->g->supervise = true;
+	}
+	x->g->hard_output = l->over_out == POLICY_OVER_KILL;
+}
+
+static bool any_letter(char c)
+{
+	return c == '*' || c == '?';
+}
+
+/* Words that begin with the same two letters, one behind the other; globs that
+ * may begin with any are behind 0. */
+static unsigned env_chain(const char *word)
+{
+	if (!word[0] || any_letter(word[0]) || any_letter(word[1]))
+		return 0;
+	return 1 + (((unsigned)word[0] * 7 + (unsigned)word[1]) & 63);
+}
+
+static void add_env(struct granting *x, const char *word, bool deny)
+{
+	uint16_t *head = &x->g->env_chain[env_chain(word)];
+
+	x->g->env[x->g->env_count] = (struct policy_env_word){
+		.word = word, .next = *head, .deny = deny};
+	*head = (uint16_t)++x->g->env_count;
+}
+
+/* Kept are the system's names that each lower layer keeps as well, denied those
+ * of any layer. */
+static void env_names(struct granting *x)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 2 * POLICY_LAYERS; i++)
+		n += img_set(layer(x, i / 2),
+			i % 2 ? IMG_SET_ENV_DENY : IMG_SET_ENV_KEEP)
+			     .count;
+	x->g->env = n < UINT16_MAX
+		? arena_zalloc(x->arena, (n + 1) * sizeof(*x->g->env))
+		: NULL;
+	x->arena->failed |= !x->g->env;
+	for (unsigned i = 0; x->g->env && i < 2 * POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i / 2);
+		bool deny = i % 2;
+		struct img_range set = {0};
+
+		if (deny || i == 0)
+			set = img_set(img,
+				deny ? IMG_SET_ENV_DENY : IMG_SET_ENV_KEEP);
+		for (uint32_t k = 0; k < set.count; k++) {
+			const char *w = img_ref(img, set, k);
+
+			if (deny || kept_below(x, IMG_SET_ENV_KEEP, w))
+				add_env(x, w, deny);
+		}
+	}
+}
+
+int policy_grants(const struct policy *p, enum policy_profile profile,
+	const char *root, const char *home, struct policy_grants *out)
+{
+	struct arena *a = malloc(sizeof(*a));
+	struct granting x = {.p = p, .profile = profile, .arena = a, .g = out};
+
+	x.root = root;
+	x.home = home;
+	*out = (struct policy_grants){.arena = a};
+	if (!a)
+		return -ENOMEM;
+	*a = ARENA_INIT(GRANTS_MAX);
+	out->confine = profile != POLICY_OBSERVE;
+	words(&x, IMG_SET_EXEC, &out->exec);
+	words(&x, IMG_SET_ENV_SET, &out->env_set);
+	words(&x, IMG_SET_RELAX, &out->relax);
+	protects(&x);
+	redacts(&x);
+	limits(&x);
+	env_names(&x);
+	if (layer(&x, POLICY_LAYER_SYSTEM))
+		paths(&x);
+	if (a->failed) {
+		policy_grants_release(out);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void policy_grants_release(struct policy_grants *g)
+{
+	struct arena *a = g->arena;
+
+	if (a)
+		arena_release(a);
+	free(a);
+	policy_free(g->owned);
+	*g = (struct policy_grants){0};
+}
+
+enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
+{
+	const unsigned chain[] = {0, env_chain(name)};
+	bool keep = false, deny = false, keep_it = false, deny_it = false;
+
+	for (unsigned c = 0; c < ARRAY_SIZE(chain); c++) {
+		unsigned i = g->env_chain[chain[c]];
+
+		for (; i; i = g->env[i - 1].next) {
+			const struct policy_env_word *w = &g->env[i - 1];
+			bool it;
+
+			if ((c && w->word[0] != name[0]) ||
+				!str_glob(w->word, name))
+				continue;
+			it = str_eq(w->word, name);
+			*(w->deny ? &deny : &keep) = true;
+			*(w->deny ? &deny_it : &keep_it) |= it;
+		}
+	}
+	/* A name that the policy keeps as it stands is not what a broader
+	 * pattern of denied ones means: WARDBOX_SESSION_ID beside WARDBOX_*. */
+	if (keep_it ? deny_it : deny)
+		return POLICY_ENV_DENY;
+	return keep ? POLICY_ENV_KEEP : POLICY_ENV_DROP;
+}

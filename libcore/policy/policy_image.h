@@ -1,0 +1,394 @@
+/* policy_image.h - a compiled layer: flat, mapped, checked once
+ * SPDX-License-Identifier: MIT
+ *
+ * A header, then numbers, then texts. The numbers ("cells", two bytes each, or
+ * four where two do not hold them all) are rows of fixed width, a section for
+ * each kind; every reference is a row's number or a text's offset, so they mean
+ * the same wherever the bytes lie. Numbers are in the machine's own order; the
+ * header tells which, and another machine's image is refused.
+ * policy_image_check() proves each reference once; the engine then follows
+ * them without looking.
+ */
+#ifndef WARDBOX_POLICY_IMAGE_H
+#define WARDBOX_POLICY_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "policy/policy.h"
+
+enum {
+	IMG_VERSION = 6,
+	IMG_MAX = 4 << 20,
+	IMG_ENDIAN = 0x01020304,
+};
+
+enum img_section {
+	IMG_REF,     /* texts, named by first and count */
+	IMG_LIST,    /* struct img_list */
+	IMG_SET,     /* struct img_range: of enum img_set */
+	IMG_RULE,    /* struct img_rule */
+	IMG_TOKEN,   /* struct img_token */
+	IMG_PROG,    /* struct img_prog, by name, then rule */
+	IMG_GLOB,    /* struct img_glob */
+	IMG_SCHEMA,  /* struct img_schema, by name */
+	IMG_ITEM,    /* what schemas say: see struct img_group */
+	IMG_PATH,    /* struct img_path */
+	IMG_PROTECT, /* struct img_protect */
+	IMG_PROFILE, /* struct img_profile, POLICY_PROFILES of them */
+	IMG_REDACT,  /* struct img_redact */
+	IMG_CLASS,   /* struct img_class */
+	IMG_TEST,    /* struct img_test */
+	IMG_SOURCE,  /* struct img_source */
+	IMG_SECTIONS,
+};
+
+/* Named word sets that are no `list`. */
+enum img_set {
+	IMG_SET_EXEC,  /* where commands come from */
+	IMG_SET_RUN_R, /* what programs read and write for themselves */
+	IMG_SET_RUN_RW,
+	IMG_SET_ENV_KEEP,
+	IMG_SET_ENV_SET,
+	IMG_SET_ENV_DENY,
+	IMG_SET_RELAX,
+	IMG_SET_ROOT,
+	IMG_SETS,
+};
+
+struct img_range {
+	uint32_t first, count;
+};
+
+struct img_header {
+	char magic[8];
+	uint8_t check[8]; /* of a file: over all that follows, img_seal() */
+	uint32_t endian, size;
+	uint8_t version, width, layer, use; /* width: bytes of a cell */
+	uint32_t cells, bytes;              /* bytes: of the texts */
+	uint8_t sum[32]; /* SHA-256 of the sources, one after the other */
+	struct img_range section[IMG_SECTIONS]; /* first: a cell; count: rows */
+};
+
+/* Rows, as img_get() spreads them: a text is its offset, 0 is "". */
+
+struct img_list {
+	uint32_t name;
+	struct img_range ref;
+};
+
+enum img_rule_kind {
+	IMG_ALLOW,
+	IMG_ASK, /* confirm, unless an allow matched */
+	IMG_CONFIRM,
+	IMG_DENY,
+	IMG_DELEGATE,
+	IMG_EXCEPT,
+	IMG_KINDS,
+};
+
+struct img_rule {
+	uint32_t bits; /* kind; IMG_PROFILES; IMG_NET; IMG_LAYERS of DELEGATE */
+	uint32_t id, file, line, text, alt;
+	struct img_range token; /* the first is the program */
+	uint32_t except; /* the first EXCEPT of the rule, that one's next */
+};
+
+/* Fields of bits. */
+#define IMG_KIND(bits) ((bits) & 7U)
+#define IMG_PROFILES(bits) ((bits) >> 3 & 15U)
+#define IMG_NET(bits) ((bits) >> 7 & 3U)
+#define IMG_LAYERS(bits) ((bits) >> 9 & 7U)
+
+enum img_token_kind {
+	IMG_TOK_WORD, /* one of the words, which may hold '*' when GLOB is set */
+	IMG_TOK_ANY,  /* one word */
+	IMG_TOK_REST, /* any number of words; last */
+	IMG_TOK_OPT,  /* option present */
+	IMG_TOK_NOOPT,
+	IMG_TOK_HAS, /* some operand is one of these */
+	IMG_TOK_GLOB = 8,
+	IMG_TOK_LIST = 16, /* the words are those of list number first */
+};
+
+struct img_token {
+	uint32_t bits;  /* kind, GLOB, LIST; above them how many words */
+	uint32_t first; /* of IMG_REF */
+};
+#define IMG_TOK_WORDS 5 /* shift of the number of words */
+
+struct img_prog {
+	uint32_t name, rule;
+};
+
+/* A rule for programs that a pattern names: a row of IMG_REF. */
+struct img_glob {
+	uint32_t word, rule;
+};
+
+/* What an operand or an option's argument is; the order of img_type_names. */
+enum img_type {
+	IMG_T_FLAG,  /* no argument */
+	IMG_T_STR,   /* data */
+	IMG_T_NUM,   /* digits, maybe signed */
+	IMG_T_PATH,  /* read */
+	IMG_T_WPATH, /* written, made or removed */
+	IMG_T_CPATH, /* read, and asks */
+	IMG_T_GITKEY,
+	IMG_T_EXEC,    /* names a helper program: presence denies */
+	IMG_T_CMD,     /* the rest is a command */
+	IMG_T_CMDDATA, /* the same, with words from elsewhere behind it */
+	IMG_T_SH,
+	IMG_T_SPLIT, /* words in env's own quoting */
+	IMG_T_CODE,
+	IMG_T_SCRIPT, /* a file of code */
+	IMG_T_ASSIGN,
+	IMG_T_SED,
+	IMG_T_AWK,
+	IMG_T_NAME, /* a shell variable's name */
+	IMG_T_DENY, /* presence denies */
+	IMG_T_ASK,  /* presence asks */
+	IMG_T_URL,  /* a path unless it has a scheme or host: form */
+	IMG_T_PROG, /* a program's file, judged as if run */
+	IMG_T_PROP, /* NAME=VALUE, the value perhaps a path */
+	IMG_T_VOL,  /* a place for a container: a path up to ':' */
+	IMG_T_LINK, /* what a symbolic link will say */
+	IMG_T_REPL, /* text that stands for data in the command */
+	IMG_T_DATA, /* presence makes all that follows data */
+	IMG_T_SUB,  /* a subcommand with a schema of its own */
+	IMG_T_PLACE, /* a directory that paths behind it are seen from */
+	IMG_TYPES,
+};
+#define IMG_TYPE_NAMES                                                         \
+	"flag\0str\0num\0path\0wpath\0cpath\0gitkey\0exec\0cmd\0cmd+data\0sh\0"     \
+	"split\0code\0script\0assign\0sed\0awk\0name\0deny\0ask\0url\0prog\0prop\0" \
+	"vol\0link\0repl\0data\0sub\0place\0"
+
+enum img_item_kind {
+	IMG_I_END,    /* of a schema */
+	IMG_I_SHORT,  /* -x; the name is the letters of several */
+	IMG_I_FLAGS,  /* the same for options without effect */
+	IMG_I_LONG,   /* --xyz, named without its dashes */
+	IMG_I_WORD,   /* -xyz as a whole, or +xyz */
+	IMG_I_PREFIX, /* an operand that starts so: of= */
+	IMG_I_DIGITS, /* -5 */
+	IMG_I_POS,    /* operand number name */
+	IMG_I_LAST,   /* the last operand when there are two or more */
+	IMG_I_REST,   /* all other operands */
+	IMG_I_ASSIGN, /* leading NAME=VALUE operands */
+	IMG_I_KINDS,
+};
+
+enum {
+	IMG_F_OPTIONAL = 1, /* the argument is attached or absent */
+	IMG_F_SHIFT = 2,    /* stands for operand 1, which then is not there */
+	IMG_F_UNTIL = 4,    /* the command ends at ";" or "+" */
+	IMG_F_WRITES = 8,   /* makes the program write the files it is given */
+};
+
+enum {
+	IMG_S_WORDS = 1,    /* options are whole words: find, java */
+	IMG_S_STRICT = 2,   /* an unknown option denies */
+	IMG_S_STOP = 4,     /* the first operand ends the options */
+	IMG_S_WRAPPER = 8,  /* runs the command it is given, nothing of its own */
+	IMG_S_SLASH = 16,   /* options may start with '/' */
+	IMG_S_DATA = 32,    /* operands without a type are data, not paths */
+	IMG_S_SHELL = 64,   /* a shell: -c takes code, operand 1 is a script */
+	IMG_S_MULTI = 128,  /* a multicall binary: operand 1 names the program */
+	IMG_S_INTERP = 256, /* reads code from stdin when given none */
+	IMG_S_BUNDLE = 512, /* word 1 is a cluster without its dash: tar xf */
+	IMG_S_STDIN = 1024, /* reads commands from stdin in any case */
+	IMG_S_TEXT = 2048,  /* the same, but data may come by a pipe */
+};
+
+struct img_schema {
+	uint32_t name, item; /* item: its first cell, which are IMG_S flags */
+};
+
+/* Behind the flags: groups of names that are alike, up to an IMG_I_END cell. A
+ * group is a cell of kind, type, flags and count, then count names. */
+struct img_group {
+	uint8_t kind, type, flags, count;
+	uint32_t at; /* the first name's cell */
+};
+enum {
+	IMG_GROUP_MAX = 7,
+};
+static inline uint32_t img_group_head(
+	unsigned kind, unsigned type, unsigned flags, unsigned count)
+{
+	return kind | type << 4 | flags << 9 | count << 13;
+}
+
+struct img_path {
+	uint32_t pattern, write;
+};
+
+struct img_protect {
+	uint32_t pattern, line, file, text, decision, profiles;
+};
+
+/* What a profile sets; those said are in IMG_P_SET. */
+enum {
+	IMG_P_SHELL,
+	IMG_P_UNKNOWN,
+	IMG_P_UNRESOLVED,
+	IMG_P_DYNAMIC,
+	IMG_P_OPAQUE,
+	IMG_P_CHILD,
+	IMG_P_NET,
+	IMG_P_SUPERVISE,
+	IMG_P_AS,
+	IMG_P_OVER_OUT,
+	IMG_P_SET, /* a bit for each of the above */
+	IMG_P_VALUES,
+};
+
+enum {
+	IMG_L_CPU, /* nanoseconds */
+	IMG_L_WALL,
+	IMG_L_MEM, /* bytes */
+	IMG_L_OUT,
+	IMG_L_PROCS,
+	IMG_L_FILES,
+	IMG_LIMITS,
+};
+
+/* A number in pieces of 16 bits, the lowest first. */
+struct img_u64 {
+	uint32_t part[4];
+};
+
+struct img_profile {
+	uint32_t v[IMG_P_VALUES];
+	struct img_u64 limit[IMG_LIMITS]; /* 0: none */
+};
+
+struct img_redact {
+	uint32_t id, prefix, key, min, max, class;
+};
+
+struct img_class {
+	uint32_t bits[16]; /* of a byte each, 16 in a piece */
+};
+
+struct img_test {
+	uint32_t line, file, text, profiles, decision;
+};
+
+enum img_source_kind {
+	IMG_SRC_FILE,
+	IMG_SRC_DIR, /* its own change means a file came or went */
+	IMG_SRC_ABSENT,
+	IMG_SRC_BUILTIN, /* ino: policy_default_mark */
+};
+
+struct img_source {
+	uint32_t path, kind; /* enum img_source_kind */
+	struct img_u64 dev, ino, ctime_s, ctime_ns, size;
+};
+
+/* A checked image. The bytes are mapped, owned, or someone else's. */
+struct policy_image {
+	const struct img_header *head;
+	const void *cell;
+	const char *str;
+	enum { IMG_BORROWED, IMG_OWNED, IMG_MAPPED } how;
+};
+
+static inline uint32_t img_cell(const struct policy_image *img, size_t i)
+{
+	return img->head->width == 2 ? ((const uint16_t *)img->cell)[i]
+				     : ((const uint32_t *)img->cell)[i];
+}
+
+/* Rows of a section. */
+#define IMG_COUNT(img, section_) ((img)->head->section[section_].count)
+
+static inline const char *img_str(const struct policy_image *img, uint32_t off)
+{
+	return img->str + off;
+}
+
+/* What each column of a section's rows is, a letter each: s text, n number,
+ * a digit the largest number; R, T and - a range of IMG_REF, IMG_TOKEN; others
+ * in policy_image.c. */
+const char *img_columns(enum img_section s);
+
+/* Row i of a section, spread into the section's struct. */
+void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
+	void *row);
+
+/* Checks bytes[0..size), 4-aligned, and fills img. -EBADMSG with d. */
+int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
+	struct diag *d);
+
+/* Writes the sum that a file is opened by, for a disk or a hand may have
+ * changed it so that it still reads as an image. Against whoever can write the
+ * file it is none: that is root alone. */
+void img_seal(void *bytes, size_t size);
+
+/* Maps and checks a file; -errno with d. The owner must be root or uid. */
+int policy_image_open(
+	struct policy_image **img, const char *path, uid_t uid, struct diag *d);
+/* Takes over malloc'ed bytes. */
+int policy_image_wrap(
+	struct policy_image **img, void *bytes, size_t size, struct diag *d);
+/* The built-in policy, compiled with the binary from configs/default.policy:
+ * nothing to check. NULL when memory is out. */
+struct policy_image *policy_image_builtin(void);
+void policy_image_free(struct policy_image *img);
+
+/* Which built-in policy this is: another binary may have another. */
+extern const uint64_t policy_default_mark;
+extern const struct policy_image policy_default;
+
+static inline uint64_t img_u64(struct img_u64 v)
+{
+	return (uint64_t)v.part[0] | (uint64_t)v.part[1] << 16 |
+	       (uint64_t)v.part[2] << 32 | (uint64_t)v.part[3] << 48;
+}
+
+static inline struct img_u64 img_parts(uint64_t v)
+{
+	return (struct img_u64){{v & 0xffff, v >> 16 & 0xffff,
+		v >> 32 & 0xffff, (uint32_t)(v >> 48)}};
+}
+
+/* Words of a set or a list. */
+static inline const char *img_ref(
+	const struct policy_image *img, struct img_range r, uint32_t i)
+{
+	return img_str(img, img_cell(img, img->head->section[IMG_REF].first +
+						  r.first + i));
+}
+/* Of NULL it is empty. */
+struct img_range img_set(const struct policy_image *img, enum img_set set);
+/* The list called name; its first is 0 and count 0 when there is none. */
+struct img_range img_list(const struct policy_image *img, const char *name);
+/* The words of a token. */
+struct img_range img_words(const struct policy_image *img, struct img_token t);
+struct img_token img_token(const struct policy_image *img, uint32_t i);
+
+/* Does word match one of the refs (globs as in str_glob)? */
+bool img_ref_match(
+	const struct policy_image *img, struct img_range r, const char *word);
+/* The same for the words of a list, and of IMG_SET_ENV_DENY, which stand in
+ * order behind those that are globs. */
+bool img_ref_find(
+	const struct policy_image *img, struct img_range r, const char *word);
+
+/* The cell where the schema called name begins, or 0. */
+uint32_t img_schema_find(const struct policy_image *img, const char *name);
+/* The first group of a kind (IMG_I_END: of any) from cell *at on, which then is
+ * behind it. False at the end. */
+bool img_group(const struct policy_image *img, uint32_t *at, unsigned kind,
+	struct img_group *g);
+/* The first row of IMG_PROG for name, count of rows in *n. */
+uint32_t img_prog_find(
+	const struct policy_image *img, const char *name, uint32_t *n);
+
+#endif

@@ -1,0 +1,480 @@
+/* policy_match.c - which rules speak of a command, and what they say together
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "policy/policy_args_in.h"
+#include "base/str.h"
+
+enum match {
+	MATCH_NO,
+	MATCH_MAYBE, /* the words are not all known */
+	MATCH_YES,
+	MATCH_NONE, /* not asked */
+};
+
+/* A command as the rules see it. */
+struct subject {
+	struct judge_cmd *k;
+	const struct policy_image *img;
+	const struct prog *prog;
+	const struct arg *argv;
+	size_t argc;
+	const struct parsed *w;
+	bool permit; /* for allow: only what is certain counts */
+	/* What patterns see: what the program is for sure, then its names. */
+	const char *name[JUDGE_NAMES + 2];
+	unsigned sure, names;
+};
+
+struct token {
+	unsigned kind;
+	bool glob;
+	struct img_range words;
+};
+
+static struct token token(const struct subject *s, uint32_t i)
+{
+	struct img_token t = img_token(s->img, i);
+
+	return (struct token){t.bits & 7, t.bits & IMG_TOK_GLOB,
+		img_words(s->img, t)};
+}
+
+/* Can this text be one of the words? */
+static enum match word(
+	const struct subject *s, const struct token *t, const struct arg *a)
+{
+	bool maybe = false;
+
+	for (uint32_t i = 0; i < t->words.count; i++) {
+		const char *ref = img_ref(s->img, t->words, i);
+
+		if (a->unknown || a->rel) {
+			size_t n = strcspn(a->s, SHELL_REL_S SHELL_ANY_S);
+
+			maybe |= strncmp(ref, a->s, n) == 0 ||
+				 strpbrk(ref, "*?") != NULL;
+		} else if (t->glob ? str_glob(ref, a->s) : str_eq(ref, a->s)) {
+			return a->many && s->permit ? MATCH_MAYBE : MATCH_YES;
+		}
+	}
+	return maybe ? MATCH_MAYBE : MATCH_NO;
+}
+
+/* Is it the option ref, which a long one may be cut short of? "-m=pip": with
+ * that value. */
+static enum match fits(const char *ref, const struct given_opt *o)
+{
+	size_t n = strlen(o->name);
+	bool cut = o->name[0] == '-' && o->name[1] == '-' && o->name[2];
+	const char *eq = strchr(ref, '=');
+
+	if (!eq)
+		return str_glob(ref, o->name) ||
+				       (cut && str_after(ref, o->name))
+			       ? MATCH_YES
+			       : MATCH_NO;
+	if (!o->value || strncmp(ref, o->name, n) != 0 ||
+		(ref[n] != '=' && !cut))
+		return MATCH_NO;
+	return str_glob(eq + 1, o->value)	? MATCH_YES
+	       : strpbrk(o->value, SHELL_REL_S SHELL_ANY_S) ? MATCH_MAYBE
+					     : MATCH_NO;
+}
+
+/* "-rf": was each of the letters given, together or apart? */
+static bool letters(const char *ref, const struct parsed *w)
+{
+	char name[3] = "-";
+
+	if (ref[0] != '-' || !ref[1] || !ref[2] || strpbrk(ref + 1, "-=*?"))
+		return false;
+	while ((name[1] = *++ref))
+		if (!args_given(w, name))
+			return false;
+	return true;
+}
+
+/* Was the option given? */
+static enum match option(const struct subject *s, const struct token *t)
+{
+	const struct parsed *w = s->w;
+	enum match best = w->unresolved ? MATCH_MAYBE : MATCH_NO;
+
+	for (uint32_t i = 0; i < t->words.count; i++) {
+		const char *ref = img_ref(s->img, t->words, i);
+
+		if (letters(ref, w))
+			return MATCH_YES;
+		for (size_t o = 0; o < w->opts; o++) {
+			enum match m = fits(ref, &w->opt[o]);
+
+			if (m > best)
+				best = m;
+		}
+	}
+	return best;
+}
+
+static enum match has(const struct subject *s, const struct token *t)
+{
+	enum match best = MATCH_NO;
+
+	for (size_t i = 0; i < s->w->operands; i++) {
+		enum match m = word(s, t, &s->w->operand[i]);
+
+		if (m > best)
+			best = m;
+	}
+	return best;
+}
+
+/* Is the token one that names options only? */
+static bool is_option(const struct subject *s, const struct token *t)
+{
+	for (uint32_t i = 0; i < t->words.count; i++)
+		if (img_ref(s->img, t->words, i)[0] != '-')
+			return false;
+	return t->words.count > 0;
+}
+
+static enum match least(enum match a, enum match b)
+{
+	return a < b ? a : b;
+}
+
+/* What an option or an operand anywhere says; MATCH_NONE of other tokens. */
+static enum match anywhere(const struct subject *s, const struct token *t)
+{
+	switch (t->kind) {
+	case IMG_TOK_OPT:
+		return option(s, t);
+	case IMG_TOK_NOOPT:
+		return MATCH_YES - option(s, t);
+	case IMG_TOK_HAS:
+		return has(s, t);
+	default:
+		return MATCH_NONE;
+	}
+}
+
+/* A pattern that ends in `**`: operands in order, options anywhere. */
+static enum match loose(const struct subject *s, struct img_range tokens)
+{
+	const struct parsed *w = s->w;
+	enum match m = MATCH_YES, one;
+	size_t o = 0;
+
+	for (uint32_t i = 1; i + 1 < tokens.count && m != MATCH_NO; i++) {
+		struct token t = token(s, tokens.first + i);
+
+		if (t.kind == IMG_TOK_WORD && is_option(s, &t))
+			t.kind = IMG_TOK_OPT;
+		one = anywhere(s, &t);
+		if (one != MATCH_NONE) {
+			m = least(m, one);
+			continue;
+		}
+		/* What may be an option's argument may not be this word. */
+		while (!s->permit && o + 1 < w->operands && w->doubtful[o] &&
+			t.kind == IMG_TOK_WORD &&
+			word(s, &t, &w->operand[o]) == MATCH_NO)
+			o++;
+		if (o == w->operands)
+			return w->unresolved && !s->permit ? MATCH_MAYBE
+							   : MATCH_NO;
+		one = t.kind == IMG_TOK_ANY ? MATCH_YES
+					    : word(s, &t, &w->operand[o]);
+		if (s->permit && (w->doubtful[o] || w->operand[o].many))
+			one = least(one, MATCH_MAYBE);
+		m = least(m, one);
+		o++;
+	}
+	return m;
+}
+
+/* A pattern without `**`: all words, one by one. */
+static enum match exact(const struct subject *s, struct img_range tokens)
+{
+	enum match m = MATCH_YES, one;
+	size_t a = 1;
+
+	for (uint32_t i = 1; i < tokens.count && m != MATCH_NO; i++) {
+		struct token t = token(s, tokens.first + i);
+
+		one = anywhere(s, &t);
+		if (one == MATCH_NONE && a == s->argc)
+			return MATCH_NO;
+		if (one == MATCH_NONE && t.kind == IMG_TOK_ANY)
+			one = s->argv[a++].many ? MATCH_MAYBE : MATCH_YES;
+		else if (one == MATCH_NONE)
+			one = word(s, &t, &s->argv[a++]);
+		m = least(m, one);
+	}
+	return a == s->argc ? m : MATCH_NO;
+}
+
+/* "./tool", as rules speak of it. */
+static const char *local_path(struct judge *j, const struct prog *p)
+{
+	return judge_print(j, "./%s", p->rel);
+}
+
+/* The first name of the program that is one of the words; their number when
+ * none is. */
+static unsigned program(const struct subject *s, struct img_range words)
+{
+	unsigned i = 0;
+
+	while (i < s->names && !img_ref_match(s->img, words, s->name[i]))
+		i++;
+	return i;
+}
+
+static enum match rule(const struct subject *s, const struct img_rule *r)
+{
+	struct token last =
+		token(s, r->token.first + r->token.count - 1);
+
+	if (!(IMG_PROFILES(r->bits) & 1U << s->k->j->profile))
+		return MATCH_NO;
+	return last.kind == IMG_TOK_REST ? loose(s, r->token)
+					 : exact(s, r->token);
+}
+
+static bool excepted(const struct subject *s, const struct img_rule *r)
+{
+	struct subject permit = *s;
+	struct img_rule ex = {.except = r->except};
+
+	permit.permit = true;
+	while (ex.except) {
+		struct token first;
+
+		img_get(s->img, IMG_RULE, ex.except, &ex);
+		first = token(s, ex.token.first);
+		if ((first.kind == IMG_TOK_ANY ||
+			    program(&permit, first.words) < s->sure) &&
+			rule(&permit, &ex) == MATCH_YES)
+			return true;
+	}
+	return false;
+}
+
+/* The rule of each kind that fits best: one without tokens is none. */
+struct found {
+	struct img_rule yes[IMG_EXCEPT], maybe;
+};
+
+static bool is(const struct found *f, enum img_rule_kind kind)
+{
+	return f->yes[kind].token.count;
+}
+
+static void keep(struct img_rule *slot, const struct img_rule *r)
+{
+	if (r->token.count > slot->token.count)
+		*slot = *r;
+}
+
+static bool gives(const struct img_rule *r)
+{
+	return IMG_KIND(r->bits) == IMG_ALLOW ||
+	       IMG_KIND(r->bits) == IMG_DELEGATE;
+}
+
+static void try_rule(
+	struct subject *s, const struct img_rule *r, struct found *f)
+{
+	enum match m;
+
+	s->k->j->work++;
+	s->permit = gives(r);
+	m = rule(s, r);
+	if (m == MATCH_NO || excepted(s, r))
+		return;
+	if (m == MATCH_YES)
+		keep(&f->yes[IMG_KIND(r->bits)], r);
+	else if (!s->permit)
+		keep(&f->maybe, r);
+}
+
+enum {
+	TRY_GIVES = 1,
+	TRY_TAKES = 2,
+};
+
+/* Rules whose program has this very name. */
+static void try_name(
+	struct subject *s, const char *name, struct found *f, unsigned which)
+{
+	struct img_prog p;
+	struct img_rule r;
+	uint32_t n, i = img_prog_find(s->img, name, &n);
+
+	for (; n--; i++) {
+		img_get(s->img, IMG_PROG, i, &p);
+		img_get(s->img, IMG_RULE, p.rule, &r);
+		if (which & (gives(&r) ? TRY_GIVES : TRY_TAKES))
+			try_rule(s, &r, f);
+	}
+}
+
+/* Rules whose program's name is a pattern. */
+static void try_globs(struct subject *s, struct found *f)
+{
+	struct img_glob g;
+	struct img_rule r;
+	unsigned n;
+
+	for (uint32_t i = 0; i < IMG_COUNT(s->img, IMG_GLOB); i++) {
+		img_get(s->img, IMG_GLOB, i, &g);
+		n = program(s, (struct img_range){g.word, 1});
+		if (n == s->names)
+			continue;
+		img_get(s->img, IMG_RULE, g.rule, &r);
+		if (n < s->sure || !gives(&r))
+			try_rule(s, &r, f);
+	}
+}
+
+static void find(struct subject *s, struct found *f)
+{
+	const struct prog *p = s->prog;
+
+	*f = (struct found){0};
+	if (p->name && p->where != PROG_OUTSIDE)
+		try_name(s, p->name, f, TRY_GIVES);
+	for (unsigned i = 0; i < p->count; i++)
+		try_name(s, p->names[i], f, TRY_TAKES);
+	if (p->file)
+		try_name(s, p->file, f, TRY_GIVES | TRY_TAKES);
+	if (p->where == PROG_LOCAL)
+		try_name(s, s->name[0], f, TRY_GIVES | TRY_TAKES);
+	try_globs(s, f);
+}
+
+static void stern(struct subject *s, const struct found *f, const char *name)
+{
+	struct judge_cmd *k = s->k;
+
+	if (is(f, IMG_DENY))
+		judge_rule(k, POLICY_DENY, s->img, &f->yes[IMG_DENY], name);
+	if (is(f, IMG_CONFIRM))
+		judge_rule(
+			k, POLICY_CONFIRM, s->img, &f->yes[IMG_CONFIRM], name);
+	if (is(f, IMG_ASK) && !is(f, IMG_ALLOW))
+		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name);
+	if (f->maybe.token.count)
+		judge_raise(k, k->j->set[IMG_P_UNRESOLVED], "unresolved",
+			"the rule %s may apply: the words are not all known",
+			img_str(s->img, f->maybe.id));
+}
+
+/* No rule of the system layer speaks of it; a lower layer may be trusted to
+ * allow some of these. */
+static bool delegated(
+	struct subject *s, const struct found *top, enum policy_decision d)
+{
+	const struct policy *p = s->k->j->p;
+
+	if (d == POLICY_ALLOW || !is(top, IMG_DELEGATE))
+		return false;
+	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++) {
+		struct found f;
+
+		if (!p->layer[l] ||
+			!(IMG_LAYERS(top->yes[IMG_DELEGATE].bits) & 1U << l))
+			continue;
+		s->img = p->layer[l];
+		find(s, &f);
+		if (is(&f, IMG_ALLOW)) {
+			judge_rule(s->k, POLICY_ALLOW, s->img,
+				&f.yes[IMG_ALLOW], s->argv[0].s);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void unknown(struct subject *s, const struct found *top)
+{
+	struct judge *j = s->k->j;
+	enum policy_decision d = j->set[j->depth ? IMG_P_CHILD : IMG_P_UNKNOWN];
+	const char *name = judge_show(j, s->argv[0].s);
+
+	if (s->w->wrapper) {
+		judge_raise(s->k, POLICY_ALLOW, "wrapper",
+			"%s runs what is judged by itself", name);
+		return;
+	}
+	/* x+=1, [[ a || -f b ]]: what only some shells take for a command, and
+	 * they find no program of that name. */
+	if (s->prog->where == PROG_MISSING && s->k->cmd && s->k->cmd->second) {
+		judge_raise(s->k, POLICY_ALLOW, "missing",
+			"%s is no program", name);
+		return;
+	}
+	if (delegated(s, top, d))
+		return;
+	judge_raise(s->k, d, "unknown", "no rule speaks of %s", name);
+	if (d == POLICY_CONFIRM && s->k->v.would == d &&
+		!s->k->v.alternative[0])
+		judge_alternative(s->k, "allow it in /etc/wardbox/policy.d, "
+					"see: wardbox policy suggest");
+}
+
+static void name_subject(struct subject *s)
+{
+	const struct prog *p = s->prog;
+
+	if (p->where == PROG_LOCAL) {
+		s->name[s->names++] = local_path(s->k->j, p);
+		s->sure = s->names;
+		return;
+	}
+	if (p->name)
+		s->name[s->names++] = p->name;
+	if (p->file)
+		s->name[s->names++] = p->file;
+	s->sure = s->names;
+	for (unsigned i = 0; i < p->count; i++)
+		if (!p->name || !str_eq(p->name, p->names[i]))
+			s->name[s->names++] = p->names[i];
+}
+
+void judge_rules(struct judge_cmd *k, const struct prog *p,
+	const struct arg *argv, size_t argc, const struct parsed *w)
+{
+	struct subject s = {
+		.k = k, .prog = p, .argv = argv, .argc = argc, .w = w};
+	const struct policy *pol = k->j->p;
+	const char *name = judge_show(k->j, argv[0].s);
+	struct found top = {0}, f;
+	const struct img_rule *net = NULL;
+
+	name_subject(&s);
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		s.img = pol->layer[l];
+		if (!s.img)
+			continue;
+		find(&s, l ? &f : &top);
+		stern(&s, l ? &f : &top, name);
+	}
+	s.img = pol->layer[POLICY_LAYER_SYSTEM];
+	if (p->where == PROG_OUTSIDE && k->j->depth == 0)
+		judge_raise(k, POLICY_DENY, "program",
+			"%s is in no directory that programs may come from",
+			name);
+	if (is(&top, IMG_ALLOW)) {
+		net = &top.yes[IMG_ALLOW];
+		judge_rule(k, POLICY_ALLOW, s.img, net, name);
+	} else if (is(&top, IMG_ASK)) {
+		net = &top.yes[IMG_ASK];
+	} else if (!is(&top, IMG_DENY) && !is(&top, IMG_CONFIRM)) {
+		unknown(&s, &top);
+	}
+	if (net && IMG_NET(net->bits) > k->v.net)
+		k->v.net = IMG_NET(net->bits);
+}

@@ -1,0 +1,315 @@
+/* policy_path.c - may a path be read, written, entered
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/path.h"
+#include "policy/policy_judge_in.h"
+#include "base/str.h"
+
+/* Matches segment by segment: '*' does not take '/'. The first bytes are a name,
+ * whatever they hold. */
+static bool grant_glob(const char *pattern, size_t name, const char *path)
+{
+	unsigned a = 0, b = 0;
+
+	if (strncmp(pattern, path, name) != 0)
+		return false;
+	pattern += name;
+	path += name;
+	for (const char *c = pattern; *c; c++)
+		a += *c == '/';
+	for (const char *c = path; *c; c++)
+		b += *c == '/';
+	return a == b && str_glob(pattern, path);
+}
+
+/* $ROOT and $HOME filled in, *name long; false when it does not fit. */
+static bool expand(const struct judge *j, const char *pattern, char *out,
+	size_t size, size_t *name)
+{
+	const char *rest;
+	struct buf b = {.data = out, .cap = size, .max = size - 1};
+
+	buf_adds(&b, policy_place(pattern, j->root, j->home, &rest));
+	*name = b.len;
+	buf_adds(&b, rest);
+	return *buf_str(&b) != 0 && !b.err;
+}
+
+static bool granted_by(struct judge *j, const struct policy_image *img,
+	const char *text, const char *physical, bool write, bool links);
+
+/* Is what stands in dir out of the command's reach? */
+static bool lasts(void *ctx, const char *dir)
+{
+	struct judge *j = ctx;
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+
+	return sys && !judge_is_tmp(j, dir) &&
+		!granted_by(j, sys, dir, dir, true, false);
+}
+
+/* A tree may be named by a link to it, if not by one of the command's. */
+static bool leads_to(struct judge *j, const char *tree, const char *physical)
+{
+	enum { COST = 200 }; /* the kernel is asked for each part of the name */
+	autofree char *real = malloc(PATH_MAX);
+
+	j->work += COST;
+	return real && !judge_spent(j) && !path_settle(tree, real, lasts, j) &&
+		path_beneath(real, physical);
+}
+
+static bool granted_by(struct judge *j, const struct policy_image *img,
+	const char *text, const char *physical, bool write, bool links)
+{
+	struct img_path p;
+	char pattern[JUDGE_PATH];
+
+	for (uint32_t i = 0; i < IMG_COUNT(img, IMG_PATH); i++) {
+		size_t n, name;
+
+		img_get(img, IMG_PATH, i, &p);
+		if ((write && !p.write) ||
+			!expand(j, img_str(img, p.pattern), pattern,
+				sizeof(pattern), &name))
+			continue;
+		n = strlen(pattern);
+		if (n > 3 && n >= name + 3 && str_ends(pattern, "/**")) {
+			pattern[n - 3] = 0;
+			if (links ? leads_to(j, pattern, physical)
+				  : path_beneath(pattern, physical))
+				return true;
+		} else if (grant_glob(pattern, name, text) ||
+			   str_eq(pattern, physical)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Every layer that speaks of paths must grant it. */
+static bool granted(struct judge *j, const char *cwd, const char *path,
+	const char *physical, bool write)
+{
+	char text[JUDGE_PATH];
+
+	if (path_normal(text, sizeof(text), cwd, path) < 0)
+		return false;
+	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = j->p->layer[i];
+
+		if (img && (i == 0 || IMG_COUNT(img, IMG_PATH)) &&
+			!granted_by(j, img, text, physical, write, false) &&
+			!granted_by(j, img, text, physical, write, true))
+			return false;
+	}
+	return true;
+}
+
+/* Can the pattern mean rel, or, ending in a "**" of its own, what is above it? In
+ * rel SHELL_REL stands for any bytes; '/' matches itself alone. at: the
+ * beginnings of the pattern that may be what was read of rel. */
+static bool protected_by(const char *pattern, const char *rel, bool glob)
+{
+	size_t n = strlen(pattern);
+	const bool tree = n > 3 && str_ends(pattern, "/**");
+	bool at[JUDGE_PATH] = {true}, any = true;
+
+	n -= tree ? 3 : 0;
+	if (n >= sizeof(at))
+		return true;
+	for (; any; rel++) {
+		const bool some = *rel == SHELL_REL;
+		bool was = false, is = false;
+		char last = '/';
+
+		any = false;
+		for (size_t i = 0; i <= n; last = pattern[i++]) {
+			const bool from = some ? is : was;
+			bool stay = pattern[i] == '*' && *rel != '/';
+
+			if (some) /* it takes no leading dot */
+				stay = !glob || last != '/' || pattern[i] != '.';
+			was = at[i] || (was && last == '*');
+			is = (was && stay) ||
+			     (from && (last == *rel || last == '?' ||
+					      (some && last != '/')));
+			at[i] = is;
+			any |= is;
+		}
+		if (!*rel || (tree && was && *rel == '/'))
+			return was;
+	}
+	return false;
+}
+
+/* Nearly all differ in their first byte. */
+static bool begins_alike(const char *pattern, const char *rel)
+{
+	return *pattern == *rel || strchr("*?", *pattern) || *rel == SHELL_REL;
+}
+
+static void check_protect(struct judge_cmd *k, const char *physical,
+	const struct arg *a, enum path_use use)
+{
+	struct judge *j = k->j;
+	const char *rel = physical + strlen(j->root);
+
+	rel += *rel == '/';
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		const struct policy_image *img = j->p->layer[l];
+		uint32_t count = img ? IMG_COUNT(img, IMG_PROTECT) : 0;
+		struct img_protect p;
+
+		for (uint32_t i = 0; i < count; i++) {
+			const char *text, *pattern;
+
+			img_get(img, IMG_PROTECT, i, &p);
+			text = img_str(img, p.text);
+			pattern = img_str(img, p.pattern);
+			if (!(p.profiles & 1U << j->profile) ||
+				(use == PATH_GUESS &&
+					p.decision != POLICY_DENY) ||
+				!begins_alike(pattern, rel))
+				continue;
+			j->work++;
+			if (!protected_by(pattern, rel, a->glob))
+				continue;
+			/* A number may be any name so far: none is meant. */
+			if (*rel == SHELL_REL && !a->glob)
+				judge_unresolved(k, a, "path");
+			else
+				judge_raise(k, p.decision, "protect",
+					"writes the protected %s%s%s",
+					judge_show(j, rel), *text ? ": " : "",
+					text);
+		}
+	}
+}
+
+/* Known only to be somewhere. A redirection takes no directory away. */
+static void written_somewhere(struct judge_cmd *k)
+{
+	k->j->written_all = true;
+	k->j->moved_all |= k->cmd && !k->keeps;
+}
+
+static void remember(struct judge_cmd *k, const char *physical)
+{
+	struct judge *j = k->j;
+	unsigned n = j->written_count;
+
+	if (strpbrk(physical, SHELL_REL_S SHELL_ANY_S) || n == JUDGE_WRITTEN) {
+		written_somewhere(k);
+		return;
+	}
+	j->written[n].path = judge_text(j, physical, strlen(physical));
+	j->written[n].moved = k->cmd && !k->keeps;
+	j->written_count++;
+}
+
+/* cd may fail where two directories are possible. */
+static void outside(struct judge_cmd *k, const struct arg *a,
+	const struct path_found *f)
+{
+	const bool up = f->where == FOUND_ESCAPE;
+	const bool link = !up && a->s[0] != '/' && !str_eq(f->path, a->s);
+
+	judge_raise(k, POLICY_DENY, "path", "%s%s %s%s",
+		judge_show(k->j, a->s), up ? ": '..' leaves" : " is outside",
+		k->j->root, link ? " behind a link" : "");
+	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
+		judge_alternative(k,
+			up && k->cwd->n > 1
+				? "if cd may fail: cd DIR && COMMAND"
+				: "a file of the project, or root grants "
+				  "it: path r|rw FILE");
+}
+
+static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
+	enum path_use use)
+{
+	struct judge *j = k->j;
+	struct path_found f;
+
+	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
+	judge_resolve(j, cwd, a->s, &f);
+	if (f.where == FOUND_TOO_LONG)
+		judge_raise(k, POLICY_DENY, "path",
+			"%s: too long or too many links", judge_show(j, a->s));
+	else if (f.where == FOUND_ESCAPE ||
+		 (!judge_is_tmp(j, f.path) &&
+			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE)))
+		outside(k, a, &f);
+	else if (f.where == FOUND_IN &&
+		 (use == PATH_WRITE || use == PATH_GUESS)) {
+		check_protect(k, f.path, a, use);
+		if (use == PATH_WRITE)
+			remember(k, f.path);
+		if (use == PATH_WRITE && k->removes &&
+			str_eq(f.path, j->root))
+			judge_raise(k, POLICY_DENY, "protect",
+				"takes all of %s away", j->root);
+	}
+}
+
+/* Whether the links are there depends on how the commands before end. */
+static void both_ways(struct judge_cmd *k, const struct arg *a, const char *cwd,
+	enum path_use use)
+{
+	const struct made_link *made = k->j->made;
+
+	path_from(k, a, cwd, use);
+	k->j->made = NULL;
+	if (made)
+		path_from(k, a, cwd, use);
+	k->j->made = made;
+}
+
+void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
+{
+	struct judge *j = k->j;
+	struct arg known = *a;
+
+	/* Below an approved parent the kernel alone watches paths. */
+	if (!*a->s || j->depth || judge_spent(j))
+		return;
+	/* @FILE is how many programs are given more words. */
+	if (*a->s == '@' && a->s[1] && strchr("/.~", a->s[1]))
+		known.s++;
+	if (a->unknown) {
+		judge_unresolved(k, a, "path");
+		if (use == PATH_WRITE)
+			written_somewhere(k);
+		known.s = judge_text(j, known.s, strcspn(known.s, SHELL_ANY_S));
+		if (!*known.s)
+			return;
+		known.unknown = false;
+		use = PATH_READ;
+	}
+	for (unsigned i = 0; i < k->cwd->n; i++) {
+		const char *cwd = judge_cwd(k, i);
+
+		if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
+			judge_unresolved(k, a, "directory");
+			continue;
+		}
+		both_ways(k, &known, *cwd ? cwd : "/", use);
+	}
+}
+
+void judge_path_val(
+	struct judge_cmd *k, const struct shell_val *v, enum path_use use)
+{
+	for (unsigned i = 0; i < v->n; i++) {
+		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
+
+		a.many = v->many;
+		a.glob = v->glob;
+		judge_path(k, &a, use);
+	}
+}

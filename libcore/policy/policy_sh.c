@@ -1,0 +1,146 @@
+/* policy_sh.c - shell code within a command
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "policy/policy_judge_in.h"
+#include "base/str.h"
+
+/* Is s still that text, but for its numbers? */
+static bool is_whole(struct shell_str text, const char *s)
+{
+	size_t i = 0;
+
+	while (i < text.n && (s[i] == text.p[i] || (s[i] == SHELL_REL &&
+							   text.p[i] == SHELL_NUM)))
+		i++;
+	return i && i == text.n && !s[i];
+}
+
+static void to_val(struct judge *j, const struct arg *a, struct shell_val *v)
+{
+	struct shell_str *s = arena_new(j->arena, struct shell_str);
+
+	*v = (struct shell_val){.n = 1, .alts = s, .many = a->many};
+	if (!s)
+		return;
+	*s = (struct shell_str){a->s, strlen(a->s)};
+	if (is_whole(a->numbered, a->s))
+		*s = a->numbered;
+	if (a->rel)
+		v->kind = SHELL_BOUNDED;
+	if (a->unknown)
+		v->kind = SHELL_UNKNOWN;
+}
+
+/* Within a walk: the walker knows the variables. */
+static void nested(struct judge_cmd *k, struct shell_val *text,
+	const struct shell_val *args, size_t nargs, enum shell_dialect dialect)
+{
+	struct shell_child child = {.text = text,
+		.dialect = dialect,
+		.args = args,
+		.nargs = nargs,
+		.env = k->env,
+		.nenv = k->nenv,
+		.clean = k->clean,
+		.cwd = k->cwd};
+	int rc = shell_walk_child(k->j->walk, &child);
+
+	if (rc < 0)
+		judge_raise(k, POLICY_DENY, "unparsable",
+			"the nested shell code cannot be read");
+}
+
+/* From an execve: a walk of its own. */
+static void alone(struct judge_cmd *k, const struct arg *text,
+	const struct shell_val *args, size_t nargs, enum shell_dialect dialect)
+{
+	struct judge *j = k->j;
+	struct shell_walk_opts opts = {.cwd = j->cwd,
+		.dialect = dialect,
+		.args = args,
+		.nargs = nargs};
+	struct diag d = {0};
+	char *const *env = j->env;
+	bool blind = j->blind;
+	int rc;
+
+	/* What wrappers make of the environment is not in there. */
+	if (k->nenv || k->clean) {
+		j->env = NULL;
+		j->blind = true;
+	}
+	rc = shell_walk(j->arena, text->s, strlen(text->s), &opts,
+		&judge_walk_ops, j, &d);
+	j->env = env;
+	j->blind = blind;
+	j->walk = NULL;
+	if (rc < 0)
+		judge_raise(k, POLICY_DENY, "unparsable", "%s", d.text);
+}
+
+void judge_sh(struct judge_cmd *k, const struct arg *text,
+	const struct arg *args, size_t nargs, enum shell_dialect dialect)
+{
+	struct judge *j = k->j;
+	struct shell_val *v = arena_zalloc(j->arena, (nargs + 1) * sizeof(*v));
+
+	j->nested++;
+	if (!v)
+		return;
+	if (text->unknown || text->many) {
+		judge_raise(k, POLICY_DENY, "dynamic",
+			"the shell code is not known before it runs: %s",
+			judge_show(j, text->s));
+		return;
+	}
+	to_val(j, text, v);
+	for (size_t i = 0; i < nargs; i++)
+		to_val(j, &args[i], &v[i + 1]);
+	if (j->walk)
+		nested(k, v, nargs ? v + 1 : NULL, nargs, dialect);
+	else
+		alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
+}
+
+static void text_in(struct judge_cmd *k, enum stdin_code is)
+{
+	const struct shell_val *v = k->cmd->input_text;
+
+	for (unsigned i = 0; v && i < v->n; i++) {
+		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
+
+		a.many = v->many;
+		if (is == STDIN_SHELL)
+			judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
+		else
+			judge_code(k, &a);
+		if (is == STDIN_EDITOR)
+			judge_editor(k, &a);
+	}
+}
+
+void judge_stdin_code(struct judge_cmd *k, enum stdin_code is)
+{
+	const char *what = is == STDIN_SHELL ? "a shell" : "an interpreter";
+
+	if (!k->cmd && k->j->depth)
+		return;
+	switch (k->cmd ? k->cmd->input : SHELL_IN_INHERIT) {
+	case SHELL_IN_TEXT:
+		text_in(k, is);
+		return;
+	case SHELL_IN_PIPE:
+	case SHELL_IN_UNKNOWN:
+		judge_raise(k, POLICY_DENY, "stdin",
+			"%s reads code from a pipe", what);
+		return;
+	case SHELL_IN_FILE:
+		return;
+	case SHELL_IN_INHERIT:
+		judge_raise(k, k->j->set[IMG_P_OPAQUE], "stdin",
+			"%s reads code that is not seen", what);
+		return;
+	}
+}

@@ -1,0 +1,285 @@
+/* policy_verdict.c - how strict, and why
+ * SPDX-License-Identifier: MIT
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include "policy/policy_judge_in.h"
+#include "base/str.h"
+#include "base/utf8.h"
+
+const char *judge_text(struct judge *j, const char *s, size_t n)
+{
+	char *to = arena_bytes(j->arena, n + 1);
+
+	if (!to)
+		return "";
+	memcpy(to, s, n);
+	to[n] = 0;
+	/* That it is a number makes no difference to what follows. */
+	for (char *c = to; (c = memchr(c, SHELL_NUM, n - (size_t)(c - to)));)
+		*c = SHELL_REL;
+	return to;
+}
+
+const char *judge_cwd(const struct judge_cmd *k, unsigned i)
+{
+	struct shell_str dir = k->cwd->alts[i];
+
+	return judge_text(k->j, dir.p, dir.n);
+}
+
+FLOATLESS const char *judge_print(struct judge *j, const char *fmt, ...)
+{
+	autobuf struct buf b = BUF_INIT(JUDGE_ARENA);
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	j->spent |= b.err != 0;
+	return judge_text(j, buf_str(&b), b.len);
+}
+
+struct arg judge_arg(struct judge *j, const char *s, size_t n)
+{
+	const char *copy = judge_text(j, s, n);
+
+	return (struct arg){.s = copy,
+		.numbered = {s, n && memchr(s, SHELL_NUM, n) ? n : 0},
+		.unknown = strchr(copy, SHELL_ANY) != NULL,
+		.rel = strchr(copy, SHELL_REL) != NULL};
+}
+
+const char *judge_show(struct judge *j, const char *s)
+{
+	enum { SHOWN = 96 }; /* what is said of it is to fit behind it */
+	char *to = arena_bytes(j->arena, SHOWN);
+
+	if (!to)
+		return "";
+	utf8_cut(to, SHOWN, s);
+	for (char *c = to; *c; c++)
+		if (*c == SHELL_REL || *c == SHELL_ANY)
+			*c = '?';
+	return to;
+}
+
+/* Will anybody hear of it? */
+static bool heard(const struct judge *j, enum policy_decision d)
+{
+	return j->each || !j->worst.rule[0] || d > j->worst.would;
+}
+
+/* May the verdict become d by this, and are its texts wanted? */
+static bool stricter(
+	struct judge_cmd *k, enum policy_decision d, const char *rule)
+{
+	if (k->judged && d <= k->v.would)
+		return false;
+	k->judged = true;
+	k->v.would = d;
+	k->v.neutral = str_eq(rule, "neutral");
+	k->v.layer = POLICY_LAYER_SYSTEM;
+	k->v.file[0] = 0;
+	k->v.line = 0;
+	k->v.alternative[0] = 0;
+	return heard(k->j, d);
+}
+
+FLOATLESS void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
+	const char *fmt, ...)
+{
+	char text[512];
+	struct buf b = BUF_FIXED(text);
+	va_list ap;
+
+	/* Below an approved parent what the engine only suspects is left to the
+	 * sandbox and to the judging of each program that really starts. */
+	if (k->j->depth && d > (enum policy_decision)k->j->set[IMG_P_CHILD])
+		d = (enum policy_decision)k->j->set[IMG_P_CHILD];
+	if (!stricter(k, d, rule))
+		return;
+	va_start(ap, fmt);
+	buf_vaddf(&b, fmt, ap);
+	va_end(ap);
+	b.err = 0;
+	utf8_cut(k->v.rule, sizeof(k->v.rule), rule);
+	utf8_cut(k->v.reason, sizeof(k->v.reason), buf_str(&b));
+}
+
+void judge_unresolved(
+	struct judge_cmd *k, const struct arg *a, const char *what)
+{
+	struct judge *j = k->j;
+
+	judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
+		"%s: the %s is not known before it runs", judge_show(j, a->s),
+		what);
+}
+
+void judge_alternative(struct judge_cmd *k, const char *text)
+{
+	utf8_cut(k->v.alternative, sizeof(k->v.alternative), text);
+}
+
+void judge_rule(struct judge_cmd *k, enum policy_decision d,
+	const struct policy_image *img, const struct img_rule *r,
+	const char *what)
+{
+	const char *text = img_str(img, r->text);
+
+	if (!stricter(k, d, img_str(img, r->id)))
+		return;
+	k->v.layer = (enum policy_layer)img->head->layer;
+	k->v.line = r->line;
+	utf8_cut(k->v.file, sizeof(k->v.file), img_str(img, r->file));
+	utf8_cut(k->v.rule, sizeof(k->v.rule), img_str(img, r->id));
+	utf8_cut(k->v.alternative, sizeof(k->v.alternative), img_str(img, r->alt));
+	if (*text) {
+		utf8_cut(k->v.reason, sizeof(k->v.reason), text);
+	} else {
+		struct buf b = BUF_FIXED(k->v.reason);
+
+		buf_addf(&b, "the policy says %s to %s",
+			policy_decision_name(d), what);
+		buf_str(&b);
+	}
+}
+
+struct judge_cmd judge_begin(struct judge *j, struct shell_span span)
+{
+	return (struct judge_cmd){.j = j,
+		.v = {.offset = span.start,
+			.length = span.len,
+			.net = POLICY_NET_NONE}};
+}
+
+static void settle(const struct judge *j, struct policy_verdict *v)
+{
+	v->decision = j->observe ? POLICY_ALLOW : v->would;
+}
+
+/* At most max bytes, those that are not known as "?". */
+static void add_shown(struct buf *b, const char *s, size_t max)
+{
+	for (; *s && max--; s++)
+		buf_addc(b, *s == SHELL_REL || *s == SHELL_ANY ? '?' : *s);
+}
+
+/* The words, quoted where needed and cut. */
+static void show_words(struct judge_cmd *k)
+{
+	char text[2 * sizeof(k->v.command)];
+	struct buf b = BUF_FIXED(text);
+
+	for (size_t i = 0; i < k->argc && b.len < sizeof(k->v.command); i++) {
+		const char *s = k->argv[i].s;
+		bool plain = *s != 0;
+
+		for (const char *c = s; *c; c++)
+			if (!chr_name(*c) && !strchr("%+,-./:=@^?" SHELL_REL_S
+						     SHELL_ANY_S,
+						     *c))
+				plain = false;
+		buf_adds(&b, i ? " " : "");
+		buf_adds(&b, plain ? "" : "'");
+		add_shown(&b, s, 130);
+		buf_adds(&b, strlen(s) > 130 ? "..." : "");
+		buf_adds(&b, plain ? "" : "'");
+	}
+	utf8_cut(k->v.command, sizeof(k->v.command), buf_str(&b));
+}
+
+static void show_open(struct judge_cmd *k)
+{
+	struct buf b = BUF_FIXED(k->v.command);
+	struct shell_str path = k->open->path.alts[0];
+
+	buf_adds(&b, k->open->writes ? "> " : "< ");
+	add_shown(&b, judge_text(k->j, path.p, path.n), 100);
+	buf_str(&b);
+}
+
+void judge_end(struct judge_cmd *k)
+{
+	struct judge *j = k->j;
+	enum policy_net net = j->worst.net;
+	bool neutral = !j->worst.rule[0] || j->worst.neutral;
+
+	if (!k->judged)
+		return;
+	if (j->arena->failed && k->v.would < POLICY_DENY)
+		judge_raise(k, POLICY_DENY, "limit",
+			"the command is too large to be judged");
+	if (net < k->v.net)
+		net = k->v.net;
+	if (heard(j, k->v.would)) {
+		if (k->open)
+			show_open(k);
+		else if (k->argv)
+			show_words(k);
+		settle(j, &k->v);
+	}
+	if (!j->worst.rule[0] || k->v.would > j->worst.would)
+		j->worst = k->v;
+	j->worst.net = net;
+	j->worst.neutral = neutral && k->v.neutral;
+	if (j->each)
+		j->each(j->ctx, &k->v);
+}
+
+static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
+	const char *word)
+{
+	static const char names[] = /* in the order of enum judge_list */
+		"builtin\0code-deny\0code-ask\0env-unset\0env-fixed\0"
+		"git-safe-keys\0env-safe\0";
+	const struct policy_image *img = j->p->layer[layer];
+	struct img_range *r = &j->list[layer][list];
+	unsigned bit = 1U << (layer * JUDGE_LISTS + list);
+
+	if (!img)
+		return false;
+	if (!(j->found & bit))
+		*r = img_list(img, str_nth(names, list));
+	j->found |= bit;
+	return img_ref_find(img, *r, word);
+}
+
+bool judge_listed(struct judge *j, enum judge_list list, const char *word)
+{
+	for (unsigned i = 0; i < POLICY_LAYERS; i++)
+		if (in_list(j, i, list, word))
+			return true;
+	return false;
+}
+
+bool judge_granted(struct judge *j, enum judge_list list, const char *word)
+{
+	return in_list(j, POLICY_LAYER_SYSTEM, list, word);
+}
+
+bool judge_exec_dir(const struct judge *j, const char *dir)
+{
+	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = j->p->layer[i];
+		struct img_range r = img_set(img, IMG_SET_EXEC);
+
+		if ((i == 0 || r.count) && !img_ref_match(img, r, dir))
+			return false;
+	}
+	return true;
+}
+
+bool judge_env_denied(const struct judge *j, const char *name)
+{
+	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = j->p->layer[i];
+
+		if (img && img_ref_find(img,
+				   img_set(img, IMG_SET_ENV_DENY), name))
+			return true;
+	}
+	return false;
+}

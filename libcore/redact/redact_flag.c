@@ -1,0 +1,398 @@
+/* redact_flag.c - the value behind a flag, in text and in arguments
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "redact/redact_in.h"
+#include "base/str.h"
+
+enum { FLAG_MAX = 48, WORDS = 24 };
+
+/* Which part of a flag's value is secret. */
+enum form {
+	FORM_NONE,
+	FORM_WEAK = STRENGTH_WEAK, /* all, if it looks like one */
+	FORM_LIKELY = STRENGTH_LIKELY,
+	FORM_ALL = STRENGTH_SURE,
+	/* What is behind that sign: "user:value" */
+	FORM_PERCENT = '%',
+	FORM_COMMA = ',',
+	FORM_COLON = ':',
+	FORM_EQUALS = '=',
+};
+
+static bool behind_sign(enum form form)
+{
+	return form >= FORM_PERCENT;
+}
+
+struct flag {
+	const char *name;
+	size_t n;
+	size_t dashes;
+};
+
+/* How the value stands behind a flag of one letter or more: "-p X"; "-pX"; "-rp
+ * X", the last of some letters. */
+enum { APART = 1, ATTACHED = 2, LAST = 4, BOTH = APART | ATTACHED };
+
+/* What single programs call it. With a verb only behind that word; with "-" only
+ * where nothing but flags is between. */
+static const struct own {
+	const char *programs;
+	char flag[10], verb[7];
+	uint8_t how, form;
+} owns[] = {
+	{"sshpass\0", "p", "-", BOTH, FORM_ALL},
+	{"curl\0", "b", "", BOTH, FORM_EQUALS},
+	{"curl\0", "u", "", LAST, FORM_COLON},
+	{"curl\0", "U", "", BOTH, FORM_COLON},
+	{"curl\0", "E", "", BOTH, FORM_COLON},
+	{"curl\0", "-cert", "", APART, FORM_COLON},
+	{"curl\0", "-pass", "", APART, FORM_ALL},
+	{"lftp\0", "u", "", BOTH, FORM_COMMA},
+	{"ldappasswd\0", "s", "", APART, FORM_ALL},
+	{"mysql\0mysqldump\0mysqladmin\0mysqlimport\0mysqlsh\0mariadb\0"
+	 "mariadb-dump\0mariadb-admin\0""7z\0""7za\0""7zr\0""7zz\0rar\0unrar\0",
+		"p", "", ATTACHED, FORM_ALL},
+	{"docker\0podman\0buildah\0nerdctl\0helm\0oc\0skopeo\0oras\0crane\0"
+	 "az\0cf\0", "p", "login", APART, FORM_ALL},
+	{"twine\0cqlsh\0rdesktop\0crackmapexec\0netexec\0evil-winrm\0ncftp\0"
+	 "ncftpput\0ncftpget\0useradd\0usermod\0psexec\0altool\0steghide\0"
+	 "hydra\0rabbitmqadmin\0cypher-shell\0veracrypt\0truecrypt\0",
+		"p", "", BOTH, FORM_ALL},
+	{"security\0", "p", "", APART, FORM_ALL},
+	{"snmpget\0snmpwalk\0snmpset\0", "c", "", APART, FORM_LIKELY},
+	{"snmpget\0snmpwalk\0snmpset\0", "A", "", APART, FORM_ALL},
+	{"snmpget\0snmpwalk\0snmpset\0", "X", "", APART, FORM_ALL},
+	{"ssh-keygen\0", "N", "", APART, FORM_ALL},
+	{"ssh-keygen\0", "P", "", APART, FORM_ALL},
+	{"http\0https\0xh\0", "a", "", APART, FORM_COLON},
+	{"http\0https\0xh\0", "-auth", "", APART, FORM_COLON},
+	{"gh\0", "b", "secret", BOTH, FORM_ALL},
+	{"gh\0", "-body", "secret", APART, FORM_ALL},
+	{"az\0", "-value", "secret", APART, FORM_ALL},
+	{"aws\0", "-value", "ssm", APART, FORM_ALL},
+	{"rar\0", "hp", "", ATTACHED, FORM_ALL},
+	{"mongo\0mongosh\0mongodump\0mongorestore\0mongoimport\0"
+	 "mongoexport\0", "p", "", APART, FORM_ALL},
+	{"redis-cli\0valkey-cli\0", "a", "", APART, FORM_ALL},
+	{"zip\0unzip\0ipmitool\0sqlcmd\0bcp\0gpg-preset-passphrase\0", "P", "",
+		APART | LAST, FORM_ALL},
+	{"ldapsearch\0ldapadd\0ldapmodify\0ldapdelete\0ldapwhoami\0"
+	 "ldappasswd\0kadmin\0security\0", "w", "", APART | LAST, FORM_ALL},
+	{"openssl\0", "k", "", APART, FORM_ALL},
+	{"openssl\0", "K", "", APART, FORM_ALL},
+	{"openssl\0", "hmac", "", APART, FORM_ALL},
+	{"dotnet\0nuget\0", "k", "push", APART, FORM_ALL},
+	{"keytool\0jarsigner\0", "storepass", "", APART, FORM_ALL},
+	{"keytool\0jarsigner\0", "keypass", "", APART, FORM_ALL},
+	{"smbclient\0rpcclient\0smbget\0net\0winexe\0", "U", "", BOTH,
+		FORM_PERCENT},
+	{"smbclient\0", "-user", "", APART, FORM_PERCENT},
+	{"plink\0pscp\0psftp\0putty\0kadmin\0", "pw", "", APART, FORM_ALL},
+	{"pdftotext\0pdftoppm\0pdfinfo\0", "upw", "", APART, FORM_ALL},
+	{"pdftotext\0pdftoppm\0pdfinfo\0", "opw", "", APART, FORM_ALL},
+	{"dislocker\0", "u", "", BOTH, FORM_ALL},
+	{"ab\0", "A", "", APART, FORM_COLON},
+	{"bcp\0", "P", "", ATTACHED, FORM_ALL},
+	{"mosquitto_pub\0mosquitto_sub\0mosquitto_rr\0", "P", "", APART, FORM_ALL},
+};
+
+static bool named(const char *p, size_t n, const char *name)
+{
+	return n == strlen(name) && memcmp(p, name, n) == 0;
+}
+
+/* Is the flag at at one of that program's, of a line that begins at from? What stands behind a flag may be its
+ * value; behind the "-it" or "--" of "docker exec" a program follows. */
+static bool runs(const struct redact_view *v, size_t from, size_t at,
+	const struct own *o)
+{
+	bool program = false, value = false;
+
+	for (size_t i = from, end; i < at; i = end + 1) {
+		const char *p = (const char *)v->text + i, *slash;
+		const bool flag = *p == '-';
+		size_t n;
+
+		for (end = i; end < at && !redact_ends_word(v->text[end]);)
+			end++;
+		/* One that was begun further back is not known. */
+		if (end == i || (!v->whole && at - i >= REDACT_BEFORE - 1))
+			continue;
+		slash = memrchr(p, '/', end - i);
+		p = slash ? slash + 1 : p;
+		n = end - (size_t)(p - (const char *)v->text);
+		if (program && named(p, n, o->verb))
+			return true;
+		if (program && o->verb[0] == '-')
+			program = flag;
+		if (!value)
+			EACH (name, o->programs)
+				program |= named(p, n, name);
+		if (program && !o->verb[0])
+			return true;
+		value = flag && strspn(p, "-it") < n;
+	}
+	return program && o->verb[0] == '-';
+}
+
+/* What the flag says of the value behind it, apart; or attached, at *attached
+ * of the name. */
+static enum form flag_form(const struct redact *r, const struct redact_view *v,
+	size_t at, const struct flag *f, size_t *attached)
+{
+	const unsigned char *name = (const unsigned char *)f->name;
+	const unsigned char tail = f->n > 1 && f->n < 7 ? name[f->n - 1] : 0;
+	size_t from = at;
+
+	*attached = 0;
+	if (!f->n)
+		return FORM_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(owns); i++) {
+		const struct own *o = &owns[i];
+		const char *flag = o->flag + (o->flag[0] == '-');
+		const bool last = tail == (unsigned char)flag[0] && o->how & LAST;
+		size_t n;
+		bool apart;
+
+		/* Most are done with here. */
+		if (name[0] != (unsigned char)flag[0] && !last)
+			continue;
+		n = strlen(flag);
+		apart = last || (f->n == n && o->how & APART);
+		if (f->dashes != 1 + (size_t)(flag - o->flag) ||
+			(!last && (f->n < n || memcmp(name, flag, n) != 0)) ||
+			(!apart && !(o->how & ATTACHED && f->n > n)))
+			continue;
+		if (from == at)
+			from = redact_begins(v, at, at, REDACT_STOPS);
+		if (!runs(v, from, at, o))
+			continue;
+		*attached = apart ? 0 : n;
+		return (enum form)o->form;
+	}
+	if (f->dashes == 2 && (redact_key_is(name, f->n, "user") ||
+				redact_key_is(name, f->n, "proxy-user")))
+		return FORM_COLON;
+	if (f->dashes == 1 && name[0] == 'u') {
+		*attached = f->n > 1;
+		return FORM_COLON;
+	}
+	return redact_ends_with(name, f->n, "token")
+		? FORM_ALL
+		: (enum form)redact_key_strength(r, name, f->n);
+}
+
+/* In "[--password FILE]" and "--password <file>" nothing is given away. */
+static bool usage_text(
+	const struct redact_view *v, const struct redact_span *x)
+{
+	for (size_t i = x->from; i < x->to; i++)
+		if (!(redact_bytes[v->text[i]] & (B_UPPER | B_UNDER)))
+			return false;
+	return x->to < v->n && v->text[x->to] == ']';
+}
+
+/* "user:value", of curl and its like; not "1000:1000". Where the value begins,
+ * or 0. */
+static size_t behind_user(const unsigned char *p, size_t n, char sign)
+{
+	size_t at;
+	bool letter = false;
+
+	for (at = 0; at < n && p[at] != sign; at++)
+		if (!(redact_bytes[p[at]] & (B_TOKEN | B_DOT)) &&
+			!strchr("@\\/", p[at]))
+			return 0;
+	if (!at || at + 1 >= n)
+		return 0;
+	for (size_t k = at + 1; k < n; k++)
+		letter |= !(redact_bytes[p[k]] & B_DIGIT);
+	/* uid:gid, user:group of the same name, a time */
+	if (sign == ':' && (!letter || p[at + 1] == ':' || p[at + 1] == '/' ||
+				(n - at - 1 == at && !memcmp(p, p + at + 1, at))))
+		return 0;
+	at++;
+	return redact_placeholder(p + at, n - at) ? 0 : at;
+}
+
+/* Where the value apart of a flag that ends at i begins; v->n: not yet known;
+ * SIZE_MAX: there is none. Listed: "--flag", "value". */
+static size_t behind_flag(
+	const struct redact_view *v, size_t i, bool listed, enum form form)
+{
+	const size_t end = i;
+
+	i += listed;
+	if (listed && i < v->n && v->text[i++] != ',')
+		return SIZE_MAX;
+	if (behind_sign(form) && i < v->n && v->text[i] == '=')
+		i++;
+	while (i < v->n && (v->text[i] == ' ' || v->text[i] == '\t'))
+		i++;
+	if (i == v->n)
+		return end == i || v->last ? SIZE_MAX : i;
+	if (i == end || v->text[i] == '-' ||
+		(listed && v->text[i] != v->text[end]))
+		return SIZE_MAX;
+	return i;
+}
+
+static enum redact_answer take_behind_user(const struct redact_view *v,
+	size_t at, size_t i, enum form form, struct redact_span *s)
+{
+	struct redact_span x;
+	enum redact_answer answer = redact_value(v, i, &x);
+	size_t user;
+
+	s->mode = x.mode;
+	if (answer == REDACT_MORE)
+		return redact_undecided(v, s, at, x.from, false);
+	user = behind_user(v->text + x.from, x.to - x.from, (char)form);
+	if (answer == REDACT_NO || !user)
+		return REDACT_NO;
+	s->from = x.from + user;
+	s->to = x.to;
+	return REDACT_YES;
+}
+
+enum redact_answer redact_flag(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	struct flag f = {.dashes = 1};
+	size_t i = at + 1, name, attached;
+	enum redact_answer answer;
+	enum form form;
+	bool listed;
+
+	s->kind = KIND_FLAG;
+	s->mode = REDACT_MODE_WORD;
+	if (at && (redact_bytes[v->text[at - 1]] & (B_WORD | B_DASH)))
+		return REDACT_NO;
+	if (i < v->n && v->text[i] == '-') {
+		f.dashes = 2;
+		i++;
+	}
+	name = i;
+	while (i < v->n && i - name < FLAG_MAX &&
+		redact_bytes[v->text[i]] & (B_TOKEN | B_DOT))
+		i++;
+	if (i == v->n && !v->last)
+		return redact_wait(v, s, at);
+	f.name = (const char *)v->text + name;
+	/* "-p'X'": the value's quote is one byte of it. */
+	listed = at && i < v->n && v->text[i] == v->text[at - 1] &&
+		(v->text[i] == '"' || v->text[i] == '\'');
+	f.n = i - name +
+		(i < v->n && f.dashes == 1 && v->text[i] > ' ' && !listed);
+	form = flag_form(r, v, at, &f, &attached);
+	if (form == FORM_NONE)
+		return REDACT_NO;
+	if (attached)
+		i = name + attached;
+	else
+		i = behind_flag(v, i, listed, form);
+	if (i == SIZE_MAX)
+		return REDACT_NO;
+	if (behind_sign(form))
+		return take_behind_user(v, at, i, form, s);
+	answer = redact_judge(v, at, i, v->text + name, attached ? 0 : f.n,
+		(enum redact_strength)form, s);
+	return answer == REDACT_YES && usage_text(v, s) ? REDACT_NO : answer;
+}
+
+/* So much is looked at of a word, and of the one in question. */
+enum { WORD_CUT = 64, VALUE_CUT = 1024 };
+
+/* The words around argv[i] as a line; where that is in it, and the one before. */
+struct line {
+	struct redact_view view;
+	size_t before, from, to;
+	char text[WORDS * (WORD_CUT + 1) + VALUE_CUT + 1];
+};
+
+/* A blank within a word is none between two. */
+static void join(struct line *l, const char *const *argv, size_t argc, size_t i)
+{
+	const size_t first = i > WORDS ? i - WORDS : 0;
+	struct buf line = BUF_FIXED(l->text);
+
+	for (size_t k = first; k < argc && k <= first + WORDS; k++) {
+		const size_t from = line.len, most = k == i ? VALUE_CUT : WORD_CUT;
+		const char *slash = k ? NULL : strrchr(argv[0], '/');
+
+		if (k <= i) {
+			l->before = l->from;
+			l->from = from;
+		}
+		for (const char *p = slash ? slash + 1 : argv[k];
+			*p && line.len - from < most; p++)
+			buf_addc(&line, strchr(" \t\r\n;|&`<>\"'", *p) ? '_' : *p);
+		if (k == i)
+			l->to = line.len;
+		buf_addc(&line, ' ');
+	}
+	l->view = (struct redact_view){.text = (unsigned char *)l->text,
+		.n = line.len, .last = true, .whole = true};
+}
+
+/* Is argv[i] secret because of the words around it, and from where on? */
+static bool secret_arg(const struct redact *r, const char *const *argv,
+	size_t argc, size_t i, size_t *from)
+{
+	const char *slash = strrchr(argv[0], '/'), *sign = NULL;
+	const char *program = slash ? slash + 1 : argv[0];
+	const char *before = i ? argv[i - 1] : "", *arg = argv[i];
+	const struct redact_view v = {
+		.text = (const unsigned char *)program, .n = strlen(program)};
+	struct redact_span s = {0};
+	bool operand;
+	struct line l = {0};
+
+	if (!i)
+		return false;
+	operand = i <= WORDS && redact_operand(&v, 0, &s) == REDACT_MORE;
+	if (str_eq(before, "--from-literal") || str_eq(before, "set") ||
+		strncmp(before, "-pass", 5) == 0)
+		sign = strpbrk(arg, "=:");
+	/* Most are done with here. */
+	if (!operand && !sign && arg[0] != '-' && before[0] != '-' &&
+		!redact_key_strength(r, (const unsigned char *)before,
+			strnlen(before, REDACT_KEY_MAX)))
+		return false;
+	join(&l, argv, argc, i);
+	for (unsigned way = 0; way < 5; way++) {
+		enum redact_answer answer = REDACT_NO;
+
+		if (way == 0 && operand)
+			answer = redact_operand(&l.view, 0, &s);
+		else if (way == 1 && arg[0] == '-')
+			answer = redact_flag(r, &l.view, l.from, &s);
+		else if (way == 2 && before[0] == '-')
+			answer = redact_flag(r, &l.view, l.before, &s);
+		else if (way == 3 && sign && sign - arg < VALUE_CUT)
+			answer = redact_assign(r, &l.view,
+				l.from + (size_t)(sign - arg), 1, &s);
+		else if (way == 4)
+			answer = redact_said(r, &l.view, l.from - 1, &s);
+		*from = s.from > l.from ? s.from - l.from : 0;
+		if (answer == REDACT_YES && s.to > l.from && s.from < l.to)
+			return true;
+	}
+	return false;
+}
+
+int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
+	struct buf *out)
+{
+	size_t from;
+
+	if (!secret_arg(r, argv, argc, i, &from))
+		return redact_text(r, argv[i], strlen(argv[i]), out);
+	buf_add(out, argv[i], from);
+	buf_adds(out, REDACT_MARK);
+	r->found[KIND_FLAG]++;
+	return out->err;
+}

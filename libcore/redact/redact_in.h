@@ -1,0 +1,304 @@
+/* redact_core.h - what the parts of redaction share
+ * SPDX-License-Identifier: MIT
+ *
+ * Only redact*.c include this. A matcher looks at visible text: escape
+ * sequences are out of it already. It says NO, YES with the span, or MORE: the
+ * text ends before it is known, and the candidate begins at span.from. So the
+ * answer never depends on how the stream was cut.
+ */
+#ifndef WARDBOX_REDACT_CORE_H
+#define WARDBOX_REDACT_CORE_H
+
+#include "redact/redact.h"
+
+/* Kinds of byte; a class of a token's letters is a sum of them. */
+enum {
+	B_DIGIT = 1,
+	B_UPPER = 2,
+	B_LOWER = 4,
+	B_HEX = 8,
+	B_UNDER = 16,
+	B_DASH = 32,
+	B_DOT = 64,
+	B_BASE64 = 128, /* + / = */
+	B_TRIGGER = 256,
+	B_CRYPT = 512, /* $ , of a hashed password */
+	B_BEHIND = 1024, /* behind a name without a sign */
+	B_ALNUM = B_DIGIT | B_UPPER | B_LOWER,
+	B_WORD = B_ALNUM | B_UNDER,
+	B_TOKEN = B_WORD | B_DASH,
+};
+extern const uint16_t redact_bytes[256];
+
+#define REDACT_MARK "[REDACTED]"
+
+enum redact_answer { REDACT_NO, REDACT_YES, REDACT_MORE };
+
+/* What goes on being swallowed when a secret was longer than can be held, or
+ * the stream paused within it. */
+enum redact_mode {
+	REDACT_MODE_NONE,
+	REDACT_MODE_TOKEN,  /* letters of tokens */
+	REDACT_MODE_WORD,   /* all but white space and quotes */
+	REDACT_MODE_LINE,   /* to the end of the line */
+	REDACT_MODE_DOUBLE, /* to the quote, or the end of the line */
+	REDACT_MODE_SINGLE,
+	REDACT_MODE_PEM, /* to the END line */
+};
+
+struct redact_span {
+	size_t from, to;
+	size_t value; /* MORE: what would be hidden begins here */
+	uint8_t kind;
+	uint8_t mode;
+	bool committed; /* MORE: what there is shows already that it is one */
+};
+
+struct redact_view {
+	const unsigned char *text;
+	size_t n;
+	bool last; /* nothing follows */
+	bool whole; /* nor is anything before */
+};
+
+/* Built-in kinds. */
+enum redact_kind {
+	KIND_ASSIGN,
+	KIND_FLAG,
+	KIND_HEADER,
+	KIND_URL,
+	KIND_PEM,
+	KIND_ENV,
+	KIND_JWT,
+	KIND_AWS,
+	KIND_GITHUB,
+	KIND_GITLAB,
+	KIND_SLACK,
+	KIND_STRIPE,
+	KIND_GOOGLE,
+	KIND_OPENAI,
+	KIND_ANTHROPIC,
+	KIND_HUGGINGFACE,
+	KIND_NPM,
+	KIND_PYPI,
+	KIND_AZURE,
+	KIND_TELEGRAM,
+	KIND_VAULT,
+	KIND_CRYPT,
+	KIND_OTHER,
+	KIND_USER, /* the first of the user's */
+};
+
+/* When the prefix alone proves little: exactly as many letters, with no letter
+ * or digit behind; letters that look random. */
+enum { SHAPE_EXACT = 1, SHAPE_RANDOM = 2 };
+
+/* A prefix, in which '?' is any small letter, and behind it at least min letters
+ * of the class. */
+struct redact_shape {
+	char prefix[12]; /* with its NUL */
+	uint8_t kind : 6;
+	uint8_t proof : 2;
+	uint8_t min;
+	uint16_t class;
+};
+/* The shapes whose first letter that is, n of them. */
+const struct redact_shape *redact_shapes(unsigned char first, size_t *n);
+
+/* A token of known shape that begins at at, a word's beginning. */
+enum redact_answer redact_token(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* Marks, by a hash, the three letters that tokens begin with, and those that
+ * end a word that may be a secret's name although no sign follows: most words
+ * are told by one look that they are none. Of a thousand hashes this is the
+ * one that takes the fewest words of English, C and builds for a token's.
+ * scripts/redact-begins makes redact_begins.h of it while wardbox is built. */
+enum { REDACT_BEGIN = 3, REDACT_BEGINS = 6144, REDACT_ENDS = 1024 };
+void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8]);
+void redact_name_ends(uint8_t ends[static REDACT_ENDS / 8]);
+static inline unsigned redact_begin(const unsigned char *p)
+{
+	return (p[0] * 8183u + p[1] * 4715u + p[2]) % REDACT_BEGINS;
+}
+/* Of the letters before end, small ones for capitals. */
+static inline unsigned redact_end(const unsigned char *end)
+{
+	const unsigned char p[REDACT_BEGIN] = {
+		end[-3] | 32, end[-2] | 32, end[-1] | 32};
+
+	return redact_begin(p) % REDACT_ENDS;
+}
+static inline bool redact_marked(const uint8_t *marks, unsigned slot)
+{
+	return marks[slot / 8] >> slot % 8 & 1;
+}
+/* The token of a Discord bot begins with its number in base64, of
+ * 23 letters and more. */
+static inline bool redact_begins_bot(const unsigned char *p, size_t n)
+{
+	return *p >= 'M' && *p <= 'O' &&
+		(n < 16 || (redact_bytes[p[7]] & B_TOKEN &&
+				   redact_bytes[p[11]] & B_TOKEN &&
+				   redact_bytes[p[15]] & B_TOKEN));
+}
+
+/* What a name says of its value. */
+enum redact_strength {
+	STRENGTH_NONE,
+	STRENGTH_WEAK,	 /* a secret if it is long and looks random */
+	STRENGTH_LIKELY, /* if it has letters and digits */
+	STRENGTH_SURE,	 /* unless it stands for one */
+};
+
+/* At '=' or ':', or what stands for it, n bytes, or the '>' of "<name>": the
+ * value behind a secret's name. */
+enum redact_answer redact_assign(const struct redact *r,
+	const struct redact_view *v, size_t at, size_t n,
+	struct redact_span *s);
+/* What is between the "<name>" whose '>' is at at and the next tag. Without one
+ * it may be prose. */
+enum redact_answer redact_element(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* Where the block of YAML begins whose mark "|", or end of the line, is at i: of
+ * "password: |" the value is the block below; of "password:" it may be the line
+ * below. i when there is none. */
+size_t redact_block_begins(const struct redact_view *v, size_t i);
+/* The value of "key: |" (marked) at i, or the word alone on the line below
+ * "key:"; the candidate begins at at. */
+enum redact_answer redact_block(const struct redact_view *v, size_t at,
+	size_t i, bool marked, enum redact_strength strength,
+	struct redact_span *s);
+/* A header, by its name: 1 with a scheme before the secret, 2 without. */
+unsigned redact_header(const unsigned char *key, size_t n, bool colon);
+/* The header's value at i. "Bearer X", "Basic X": the scheme may be seen; else
+ * all of the line. */
+enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
+	struct redact_span *s, bool scheme);
+/* At "--name value", "-u user:value", and what single programs have. */
+enum redact_answer redact_flag(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At the ':' of "scheme://user:value@". */
+enum redact_answer redact_url(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At the ':' of a Telegram bot's token; at the '~' of an Azure secret. */
+enum redact_answer redact_telegram(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+enum redact_answer redact_azure(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At the last ':' of a line of .pgpass, host:port:database:user:value. */
+enum redact_answer redact_pgpass(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At "-----BEGIN", and at the '-' of PuTTY's "Private-Lines: 14". */
+enum redact_answer redact_pem(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* Behind the END line in n bytes of a private key, at PuTTY's "Private-MAC", or
+ * NULL. */
+const unsigned char *redact_pem_end(const unsigned char *p, size_t n);
+
+/* At the byte behind a word: the value behind a secret's name without a sign
+ * between: "token X", "password is X", "'SECRET', 'X'". */
+enum redact_answer redact_said(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At a word's beginning: a token, or one of the two below. */
+enum redact_answer redact_word(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At "echo" and its like, whose words become a program's secret. */
+enum redact_answer redact_piped(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At a program of which one of the words is a secret. */
+enum redact_answer redact_operand(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* At the "<<<" of a shell: what a program reads that reads a secret. */
+enum redact_answer redact_here(
+	const struct redact_view *v, size_t at, struct redact_span *s);
+
+/* Where the line of k begins, or what is behind one of the stops; it is not
+ * looked back further than may be from at, so that it is the same however the
+ * stream was cut. */
+size_t redact_begins(const struct redact_view *v, size_t at, size_t k,
+	const char *stops);
+/* Is one of the words of that list between there and k? */
+bool redact_told(const struct redact_view *v, size_t at, size_t k,
+	const char *stops, const char *words);
+/* What is between the words of a command, besides blanks. */
+#define REDACT_STOPS "\n;|&(`"
+
+/* Where the text at i begins with that word, what is behind it and blanks;
+ * else i. */
+size_t redact_behind(const struct redact_view *v, size_t i, const char *word);
+
+/* Does it begin or end a quoted text? */
+bool redact_quote(unsigned char c);
+/* Ends it a word, as white space and quotes do? */
+bool redact_ends_word(unsigned char c);
+static inline bool redact_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* A value, quoted or bare, at i: x->from, to and mode. */
+enum redact_answer redact_value(
+	const struct redact_view *v, size_t i, struct redact_span *x);
+/* Is the value at i text in base64: of letters alone, so not by chance? */
+enum redact_answer redact_encoded(const struct redact_view *v, size_t i);
+/* The answer when the text ends in a candidate. */
+enum redact_answer redact_undecided(const struct redact_view *v,
+	struct redact_span *s, size_t from, size_t value, bool committed);
+/* The same, of one that begins at at and shows nothing so far; NO when nothing
+ * follows. */
+enum redact_answer redact_wait(
+	const struct redact_view *v, struct redact_span *s, size_t at);
+/* Is the text at at that word, or the text's end a beginning of it? */
+bool redact_agrees(const struct redact_view *v, size_t at, const char *word);
+/* The value at i, of that name and strength, from the candidate at at on; a
+ * value that only repeats its name is none. */
+enum redact_answer redact_judge(const struct redact_view *v, size_t at,
+	size_t i, const unsigned char *key, size_t n,
+	enum redact_strength strength, struct redact_span *s);
+/* Judges a value whose name is of that strength. */
+bool redact_is_secret(
+	const unsigned char *p, size_t n, enum redact_strength strength);
+bool redact_key_is(const unsigned char *key, size_t n, const char *name);
+/* Is it one of the words of that list? */
+bool redact_key_any(const unsigned char *p, size_t n, const char *list);
+/* A value's own shape says better what it is. */
+void redact_name_kind(const struct redact_view *v, struct redact_span *s);
+
+/* The words of a list, each with its NUL, an empty one behind the last, of which
+ * clang's analyzer does not know that it is there. */
+#define EACH(word, list) \
+	for (const char *word = list; *word; word += strlen(word) + 1) /* NOLINT */
+
+/* Is it the name of a secret? r may be NULL. */
+enum redact_strength redact_key_strength(
+	const struct redact *r, const unsigned char *key, size_t n);
+/* Is the value the end of its own name: "self.token = token", "--key KEY"? */
+bool redact_names_itself(const unsigned char *key, size_t n,
+	const unsigned char *value, size_t len);
+/* Of "API key" and "Unseal Key 1", too, the whole is the name. */
+void redact_whole_name(
+	const struct redact_view *v, const unsigned char **key, size_t *n);
+/* The letters, digits, '-', '_' and '.' right before end. */
+size_t redact_name_before(const struct redact_view *v, size_t end);
+/* Does the name end with that word: "auth_token", "authToken", not "broken"? */
+bool redact_ends_with(const unsigned char *key, size_t n, const char *word);
+enum { REDACT_KEY_MAX = 63 };
+/* Does this stand for a secret rather than being one: $VAR, <here>, xxxx? */
+bool redact_placeholder(const unsigned char *p, size_t n);
+/* Shannon entropy of the bytes, in 1/256 bit each. */
+unsigned redact_entropy(const unsigned char *p, size_t n);
+
+/* The first secret at or behind at, of any sort. */
+enum redact_answer redact_find(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* The first value of an environment variable at or behind at. */
+enum redact_answer redact_secret(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* The first match of a user's pattern at or behind at. */
+enum redact_answer redact_pattern(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s);
+/* Does a user's key glob fit? */
+bool redact_user_key(const struct redact *r, const unsigned char *key, size_t n);
+const char *redact_user_name(const struct redact *r, unsigned i);
+
+#endif

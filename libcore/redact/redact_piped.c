@@ -1,0 +1,177 @@
+/* redact_piped.c - what a shell gives a program that reads a secret
+ * SPDX-License-Identifier: MIT
+ */
+#include <string.h>
+
+#include "redact/redact_in.h"
+
+/* How long such a line may be, and what is below it. */
+enum { LINE = 256, DOCUMENT = 2048 };
+
+static bool in_text(const unsigned char *p, size_t n, const char *word)
+{
+	return memmem(p, n, word, strlen(word));
+}
+
+/* The program's own name among the words in n bytes: behind sudo and its like,
+ * their flags, and variables. */
+static const unsigned char *command(const unsigned char *p, size_t *n)
+{
+	static const char others[] = "sudo\0doas\0env\0exec\0nohup\0time\0";
+	const unsigned char *end = p + *n, *word;
+
+	for (;;) {
+		bool other = false;
+
+		while (p < end && (redact_ends_word(*p) || *p == '|'))
+			p++;
+		for (word = p; p < end && *p > ' ';)
+			p++;
+		EACH (name, others)
+			other |= redact_key_is(word, (size_t)(p - word), name);
+		if (!other && (word == p || (*word != '-' &&
+				!memchr(word, '=', (size_t)(p - word)))))
+			break;
+	}
+	end = memrchr(word, '/', (size_t)(p - word));
+	word = end ? end + 1 : word;
+	*n = (size_t)(p - word);
+	return word;
+}
+
+/* Does the command in n bytes read a secret from its standard input? */
+static bool reads_secret(const unsigned char *p, size_t n)
+{
+	static const char words[] =
+		"--password-stdin\0--with-token\0chpasswd\0passwd --stdin\0"
+		"--passphrase-fd\0cryptsetup\0secret create\0"
+		"keepassxc-cli\0";
+	/* A program, and what it is told. */
+	static const char programs[] =
+		"su\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
+		"gcloud secrets\0htpasswd -i\0keyctl p\0pass insert\0"
+		"secret-tool store\0openssl -stdin\0";
+	size_t len = n;
+	const unsigned char *name;
+
+	EACH (word, words)
+		if (in_text(p, n, word))
+			return true;
+	if (in_text(p, n, "sudo") && (in_text(p, n, " -S") ||
+			in_text(p, n, "kS") || in_text(p, n, " --stdin")))
+		return true;
+	name = command(p, &len);
+	EACH (word, programs) {
+		const char *told = strchrnul(word, ' ');
+
+		if (len == (size_t)(told - word) && memcmp(name, word, len) == 0 &&
+			in_text(p, n, told))
+			return true;
+	}
+	return false;
+}
+
+enum redact_answer redact_piped(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	static const char programs[] = "echo \0printf \0yes \0";
+	const unsigned char *p = v->text;
+	size_t i = at, from, to, end;
+	bool begun = false;
+
+	/* Most words are done with here. */
+	if (!strchr("epy", p[at]))
+		return REDACT_NO;
+	*s = (struct redact_span){.kind = KIND_FLAG, .mode = REDACT_MODE_LINE};
+	EACH (word, programs) {
+		begun |= redact_agrees(v, at, word);
+		i = i == at ? redact_behind(v, at, word) : i;
+	}
+	if (!begun)
+		return REDACT_NO;
+	if (i + 1 < v->n && p[i] == '-' && (p[i + 1] == 'n' || p[i + 1] == 'e'))
+		for (i += 2; i < v->n && redact_blank(p[i]);)
+			i++;
+	for (to = i; to < v->n && to - at < LINE && p[to] != '\n' && p[to] != '|';)
+		to++;
+	for (end = to + 1; end < v->n && end - at < LINE && p[end] &&
+		!strchr("\n|;&", p[end]);)
+		end++;
+	if (to - at >= LINE || end - at >= LINE || (to < v->n && p[to] == '\n'))
+		return REDACT_NO;
+	if (end >= v->n && !v->last)
+		return redact_wait(v, s, at);
+	if (i == at || to >= v->n || !reads_secret(p + to, (end < v->n ? end : v->n) - to))
+		return REDACT_NO;
+	while (to > i && redact_blank(p[to - 1]))
+		to--;
+	from = i;
+	if (to > from + 1 && redact_quote(p[from]) && p[to - 1] == p[from]) {
+		from++;
+		to--;
+	}
+	s->from = from;
+	s->to = to;
+	return redact_placeholder(p + from, to - from) ? REDACT_NO : REDACT_YES;
+}
+
+/* What is below a "<<WORD" at at, to the line of WORD, if what reads it, on either
+ * side, reads a secret. */
+static enum redact_answer here_document(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	const unsigned char *p = v->text, *line, *end;
+	const size_t from = redact_begins(v, at, at, "\n;&(`");
+	char word[32] = "\n";
+	size_t i = at + 2, n = 1, left;
+
+	while (i < v->n && p[i] && strchr("-'\"\\ ", p[i]))
+		i++;
+	/* Not the number that something is shifted by. */
+	if (i < v->n && redact_bytes[p[i]] & B_DIGIT)
+		return REDACT_NO;
+	while (i < v->n && n < sizeof word - 1 && redact_bytes[p[i]] & B_WORD)
+		word[n++] = (char)p[i++];
+	left = v->n - i < LINE ? v->n - i : LINE;
+	line = memchr(p + i, '\n', left);
+	if (!line)
+		return left < LINE ? redact_wait(v, s, at) : REDACT_NO;
+	if (n == 1 || n == sizeof word - 1 ||
+		!reads_secret(p + from, (size_t)(line - p) - from))
+		return REDACT_NO;
+	s->from = s->value = (size_t)(line - p) + 1;
+	left = v->n - s->from < DOCUMENT ? v->n - s->from : DOCUMENT;
+	end = memmem(line, left + 1, word, n);
+	if (!end && left < DOCUMENT && !v->last)
+		return redact_undecided(v, s, at, s->from, true);
+	/* Of one without an end the first line. */
+	if (!end)
+		end = memchr(line + 1, '\n', left);
+	s->to = end ? (size_t)(end - p) : s->from + left;
+	return s->to > s->from && !redact_placeholder(p + s->from, s->to - s->from)
+		? REDACT_YES
+		: REDACT_NO;
+}
+
+enum redact_answer redact_here(
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	static const char sign[] = "<<<";
+	size_t from, i = at + sizeof sign - 1;
+
+	s->kind = KIND_FLAG;
+	s->mode = REDACT_MODE_LINE;
+	if (!redact_agrees(v, at, sign))
+		return redact_agrees(v, at, "<<") ? here_document(v, at, s)
+						  : REDACT_NO;
+	if (i > v->n)
+		return redact_wait(v, s, at);
+	from = redact_begins(v, at, at, REDACT_STOPS);
+	if (!reads_secret(v->text + from, at - from))
+		return REDACT_NO;
+	while (i < v->n && redact_blank(v->text[i]))
+		i++;
+	if (i >= v->n)
+		return redact_wait(v, s, at);
+	return redact_judge(v, at, i, v->text, 0, STRENGTH_SURE, s);
+}

@@ -1,0 +1,235 @@
+/* redact_user.c - what is secret here: variables' values, the policy's patterns
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "redact/redact_in.h"
+#include "base/str.h"
+
+enum { SECRET_MAX = 1024 };
+
+struct redact_secret {
+	char *value;
+	size_t n;
+};
+
+void redact_release(struct redact *r)
+{
+	for (size_t i = 0; i < r->secret_count; i++) {
+		explicit_bzero(r->secrets[i].value, r->secrets[i].n);
+		free(r->secrets[i].value);
+	}
+	free(r->secrets);
+	free(r->work);
+	*r = REDACT_INIT;
+}
+
+/* A path or a plain number is no secret, whatever its name. */
+static bool worth_hiding(const char *value, size_t n)
+{
+	if (n < REDACT_SECRET_MIN || n > SECRET_MAX || value[0] == '/')
+		return false;
+	return strspn(value, "0123456789.") < n &&
+		!redact_placeholder((const unsigned char *)value, n);
+}
+
+static int add_secret(struct redact *r, const char *value, size_t n)
+{
+	size_t at = r->secret_count;
+	char *copy;
+
+	if (!r->secrets)
+		r->secrets = calloc(REDACT_SECRETS, sizeof *r->secrets);
+	if (!r->secrets)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->secret_count; i++)
+		if (r->secrets[i].value && r->secrets[i].n == n &&
+			memcmp(r->secrets[i].value, value, n) == 0)
+			return 0;
+	if (at == REDACT_SECRETS) {
+		at = 0;
+		for (size_t i = 1; i < REDACT_SECRETS; i++)
+			if (r->secrets[i].n < r->secrets[at].n)
+				at = i;
+		if (r->secrets[at].n >= n)
+			return 0;
+	}
+	copy = malloc(n);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, value, n);
+	if (at < r->secret_count)
+		free(r->secrets[at].value);
+	else
+		r->secret_count++;
+	r->secrets[at] = (struct redact_secret){copy, n};
+	return 0;
+}
+
+int redact_add_env(struct redact *r, const char *const *env)
+{
+	int err = 0;
+
+	for (; *env && !err; env++) {
+		const char *eq = strchr(*env, '=');
+
+		if (eq && redact_secret_name(*env, (size_t)(eq - *env)) &&
+			worth_hiding(eq + 1, strlen(eq + 1)))
+			err = add_secret(r, eq + 1, strlen(eq + 1));
+	}
+	for (size_t i = 0; i < r->secret_count; i++) {
+		const char *value = r->secrets[i].value;
+		unsigned char c = (unsigned char)(value ? *value : 0);
+
+		r->first[c / 8] |= (uint8_t)(1 << c % 8);
+	}
+	return err;
+}
+
+enum redact_answer redact_secret(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	*s = (struct redact_span){.kind = KIND_ENV, .mode = REDACT_MODE_WORD};
+	for (; r->secret_count && at < v->n; at++) {
+		const unsigned char c = v->text[at];
+		const size_t left = v->n - at;
+		size_t best = 0;
+		bool more = false;
+
+		if (!(r->first[c / 8] >> c % 8 & 1))
+			continue;
+		for (size_t i = 0; i < r->secret_count; i++) {
+			const struct redact_secret *x = &r->secrets[i];
+
+			if (memcmp(v->text + at, x->value,
+				    left < x->n ? left : x->n) != 0)
+				continue;
+			if (left < x->n)
+				more |= !v->last;
+			else if (x->n > best)
+				best = x->n;
+		}
+		s->from = s->value = at;
+		s->to = at + best;
+		/* What has come of it by a pause is no accident. */
+		s->committed = left >= REDACT_SECRET_MIN;
+		if (more)
+			return REDACT_MORE;
+		if (best)
+			return REDACT_YES;
+	}
+	return REDACT_NO;
+}
+
+static unsigned pair_slot(const unsigned char *p)
+{
+	return (p[0] * 31u + p[1]) % REDACT_PAIRS;
+}
+
+void redact_use_patterns(
+	struct redact *r, const struct policy_redact *list, size_t n)
+{
+	r->patterns = list;
+	r->pattern_count = n;
+	memset(r->pairs, 0, sizeof r->pairs);
+	for (size_t i = 0; i < n; i++) {
+		const char *prefix = list[i].prefix;
+		unsigned slot;
+
+		/* The policy's reader sees to it that there are two. */
+		if (!prefix)
+			continue;
+		slot = pair_slot((const unsigned char *)prefix);
+		r->pairs[slot / 8] |= (uint8_t)(1 << slot % 8);
+		r->shapes = true;
+	}
+}
+
+static char upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+}
+
+bool redact_user_key(const struct redact *r, const unsigned char *key, size_t n)
+{
+	char name[REDACT_KEY_MAX + 1], glob[128];
+
+	if (!r->pattern_count || n >= sizeof name)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		name[i] = upper((char)key[i]);
+	name[n] = '\0';
+	for (size_t i = 0; i < r->pattern_count; i++) {
+		const char *p = r->patterns[i].key;
+		size_t k = 0;
+
+		if (!p)
+			continue;
+		for (; p[k] && k + 1 < sizeof glob; k++)
+			glob[k] = upper(p[k]);
+		glob[k] = '\0';
+		if (!p[k] && str_glob(glob, name))
+			return true;
+	}
+	return false;
+}
+
+const char *redact_user_name(const struct redact *r, unsigned i)
+{
+	return i < r->pattern_count ? r->patterns[i].id : NULL;
+}
+
+/* The prefix, then as many bytes of the class as there are. */
+static enum redact_answer match(const struct policy_redact *x,
+	const struct redact_view *v, size_t at, size_t *to)
+{
+	const size_t prefix = strlen(x->prefix), left = v->n - at;
+	size_t i = at + prefix, end;
+
+	if (memcmp(v->text + at, x->prefix, left < prefix ? left : prefix) != 0)
+		return REDACT_NO;
+	if (left < prefix)
+		return v->last ? REDACT_NO : REDACT_MORE;
+	end = v->n - i < x->max ? v->n : i + x->max;
+	while (i < end && x->bytes[v->text[i] / 8] >> v->text[i] % 8 & 1)
+		i++;
+	if (i == v->n && i - at - prefix < x->max && !v->last)
+		return REDACT_MORE;
+	*to = i;
+	return i - at - prefix < x->min ? REDACT_NO : REDACT_YES;
+}
+
+static uint8_t user_kind(size_t i)
+{
+	const size_t last = REDACT_KINDS - 1;
+
+	return (uint8_t)(KIND_USER + i < last ? KIND_USER + i : last);
+}
+
+enum redact_answer redact_pattern(const struct redact *r,
+	const struct redact_view *v, size_t at, struct redact_span *s)
+{
+	for (; at < v->n; at++) {
+		/* The last byte is the first of a pair not yet seen. */
+		if (at + 1 < v->n) {
+			unsigned slot = pair_slot(v->text + at);
+
+			if (!(r->pairs[slot / 8] >> slot % 8 & 1))
+				continue;
+		}
+		*s = (struct redact_span){
+			.from = at, .value = at, .mode = REDACT_MODE_TOKEN};
+		for (size_t i = 0; i < r->pattern_count; i++) {
+			enum redact_answer a = r->patterns[i].prefix
+				? match(&r->patterns[i], v, at, &s->to)
+				: REDACT_NO;
+
+			s->kind = user_kind(i);
+			if (a != REDACT_NO)
+				return a;
+		}
+	}
+	return REDACT_NO;
+}

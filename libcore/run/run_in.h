@@ -1,0 +1,121 @@
+/* run_state.h - one command's run, from its descriptors to its end
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to run*.c.
+ */
+#ifndef WARDBOX_RUN_STATE_H
+#define WARDBOX_RUN_STATE_H
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+
+#include "sys/proc.h"
+#include "sys/pty.h"
+#include "sys/pump.h"
+#include "run/run.h"
+
+enum run_pump {
+	RUN_OUT,
+	RUN_ERR,
+	RUN_KEYS,
+	RUN_SCREEN,
+	RUN_PUMPS,
+};
+
+/* A regular file on 0, 1 or 2: read afterwards, from where it was read from or
+ * began to grow. */
+struct run_file {
+	bool on, append;
+	off_t start;
+};
+
+struct run_state {
+	const struct run_spec *spec;
+	struct run_result *result;
+	struct diag *d;
+	int talk[2];   /* with the monitor: our end, its end; -1: no pty */
+	bool in_front; /* the command has the keyboard */
+	bool typed;    /* it is a person's, not a pipe */
+	bool suspends; /* the key for it was typed */
+	bool hung_up;  /* the person's terminal is gone, and all were told */
+	pid_t group;   /* the command's, on its terminal; 0: not known yet */
+	bool told;     /* the monitor said how the command ended: */
+	int told_status;
+	int null;
+	int sigfd;
+	pid_t pid;
+	uint64_t start_ns;
+	uint64_t asked_ns; /* when all were told to end; 0: not yet */
+	uint64_t passed; /* output so far */
+	bool reaped, settled, detached;
+	int died_of;   /* a signal that came when the command was gone */
+	int err;       /* a sink's, or our own: the run is to end */
+	unsigned seen; /* bit per stream that the sink had enough of */
+	pid_t canary, self; /* the witness, and this process */
+	void *stacks[2];    /* of a witness and its successor */
+	unsigned stack;     /* which is in use */
+	int net; /* the namespace of the tree alone; -1: it has none */
+	/* What is large stands last: all else is near the struct's begin. */
+	struct buf others; /* children from before, without a sandbox */
+	uint64_t shown[RUN_STREAMS]; /* bytes that it had */
+	int theirs[RUN_PUMPS]; /* the command's ends, until it has them */
+	uint64_t due[RUN_PUMPS]; /* bytes to be taken before the end is ours */
+	struct run_file files[3];
+	struct pty pty;
+	struct pump pumps[RUN_PUMPS];
+	struct proc_setup setup;
+	struct sigaction chld;
+};
+
+uint64_t run_now(void);
+
+/* run_stdio.c: what becomes of 0, 1, 2. */
+int run_stdio_open(struct run_state *st);
+/* The command's ends are the command's alone. */
+void run_stdio_close_theirs(struct run_state *st);
+/* Nobody waits for an end of file because of us: lets go of all that is the
+ * caller's and that no pump needs. */
+void run_stdio_release(struct run_state *st);
+void run_stdio_let_go(struct run_state *st, int fd);
+/* Regular files: what they grew by goes to the sink. */
+int run_stdio_files(struct run_state *st);
+void run_stdio_close(struct run_state *st);
+
+/* run_signal.c: all signals are read from a descriptor. */
+int run_signals_take(struct run_state *st);
+void run_signals_give_back(struct run_state *st);
+/* Reads what came: forwards, reaps, stops with the command. */
+void run_signals_read(struct run_state *st);
+void run_signals_settle(struct run_state *st);
+/* A command in a pid namespace stopped. */
+void run_signals_stopped(struct run_state *st);
+/* Waits for the command, which was killed. */
+void run_signals_wait(struct run_state *st);
+
+/* Stops this process, or the whole of its group; false when nobody could wake
+ * it, so that it did not. */
+bool run_signals_stop(struct run_state *st, int sig, bool whole);
+
+/* run.c: in the confined child, up to and with the exec. */
+__attribute__((noreturn)) void run_child(struct run_state *st);
+
+/* run_loop.c */
+int run_loop(struct run_state *st);
+/* Until nothing is left to pump or to watch. */
+void run_loop_rest(struct run_state *st);
+/* What was held back of long streams. */
+int run_show_tails(struct run_state *st);
+/* Tells the sink, unless it is to end already. */
+int run_show(void *ctx, struct pump *p, const void *bytes, size_t n);
+
+/* run_lost.c: how to know the tree; what the witness does when this process was
+ * killed. */
+void run_lost_mark(struct run_state *st);
+void run_lost(struct run_state *st);
+
+/* run_detach.c: a fork that goes on when something is left to do. */
+int run_detach(struct run_state *st);
+
+#endif

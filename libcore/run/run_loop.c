@@ -1,0 +1,400 @@
+/* run_loop.c - waits for all at once: signals, bytes, the watch, clocks
+ * SPDX-License-Identifier: MIT
+ */
+#include "run/run_pty_in.h"
+#include "run/run_in.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum {
+	/* A command that takes longer gets the whole service: a witness for
+	 * signals, and descriptors let go of. Most never need either. */
+	SETTLE_MS = 8,
+	MS = 1000000,
+	GRACE_MS = 200,
+	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
+};
+
+uint64_t run_now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+/* How many of n bytes may still pass the hard limit. */
+static size_t allowed(const struct run_state *st, size_t n)
+{
+	uint64_t left = st->spec->output_max > st->passed
+				? st->spec->output_max - st->passed
+				: 0;
+
+	return left < n ? (size_t)left : n;
+}
+
+static int tell_cut(struct run_state *st, enum run_stream stream)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	st->result->cut = true;
+	return sink && sink->cut ? sink->cut(sink->ctx, stream) : 0;
+}
+
+/* PUMP_MORE or PUMP_ENOUGH of the sink for this stream. */
+static int tell_bytes(struct run_state *st, enum run_stream stream,
+	const void *bytes, size_t n, bool echo)
+{
+	const struct run_sink *sink = st->spec->sink;
+	unsigned bit = 1U << stream;
+	int answer;
+
+	if (!sink || !sink->bytes)
+		return PUMP_ENOUGH;
+	if (st->seen & bit)
+		return PUMP_ENOUGH;
+	answer = sink->bytes(sink->ctx, stream, bytes, n, echo);
+	if (answer < 0) {
+		st->err = answer;
+		return answer;
+	}
+	st->shown[stream] += n;
+	if (answer == RUN_MORE)
+		return PUMP_MORE;
+	st->seen |= bit;
+	return answer == RUN_TAIL && sink->skipped ? PUMP_TAIL : PUMP_ENOUGH;
+}
+
+int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
+{
+	struct run_state *st = ctx;
+	enum run_stream stream = (enum run_stream)p->tag;
+	bool keys = stream == RUN_TTYIN;
+	bool hard = st->spec->output_hard && stream != RUN_STDIN && !keys;
+	size_t pass = hard ? allowed(st, n) : n;
+	bool echo = !keys || !run_pty_hidden(st);
+	int answer = tell_bytes(st, stream, bytes, pass, echo);
+
+	if (answer < 0)
+		return answer;
+	/* What the terminal does with some keys must be seen each time. */
+	if (keys) {
+		run_pty_keys(st, bytes, n);
+		return PUMP_MORE;
+	}
+	if (stream != RUN_STDIN)
+		st->passed += pass;
+	if (!hard)
+		return answer;
+	if (pass == n)
+		return PUMP_MORE;
+	p->allow = pass;
+	answer = st->result->cut ? 0 : tell_cut(st, stream);
+	return answer < 0 ? answer : PUMP_DROP;
+}
+
+static int sooner(int a, int b)
+{
+	if (a < 0 || b < 0)
+		return a < 0 ? b : a;
+	return a < b ? a : b;
+}
+
+static int until(uint64_t when, uint64_t now)
+{
+	uint64_t ms = when > now ? (when - now + MS - 1) / MS : 0;
+
+	return ms > 60000 ? 60000 : (int)ms;
+}
+
+/* Until it is confined, nothing of the input is taken and no descriptor let go
+ * of: what cannot be confined may be tried once more, with all that it had. */
+static bool begun(const struct run_state *st)
+{
+	return !st->spec->sandbox || st->reaped ||
+	       st->spec->sandbox->shared->applied;
+}
+
+static int timeout(const struct run_state *st)
+{
+	const struct run_spec *spec = st->spec;
+	const struct run_sink *sink = spec->sink;
+	uint64_t now = run_now();
+	int ms = -1;
+
+	if (!st->settled)
+		ms = until(st->start_ns + (uint64_t)SETTLE_MS * MS, now);
+	if (!begun(st))
+		ms = 1;
+	if (st->asked_ns && !st->reaped)
+		return until(st->asked_ns + (uint64_t)GRACE_MS * MS, now);
+	if (spec->timeout_ns && !st->reaped)
+		ms = sooner(ms, until(st->start_ns + spec->timeout_ns, now));
+	if (spec->sandbox && !st->reaped)
+		ms = sooner(ms, limits_timeout(&spec->sandbox->limits));
+	if (sink && sink->timeout_ms)
+		ms = sooner(ms, sink->timeout_ms(sink->ctx));
+	return ms;
+}
+
+/* Ends the whole tree. */
+static void kill_all(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+
+	if (s)
+		limits_kill(&s->limits);
+	if (!st->reaped) {
+		kill(st->pid, SIGKILL);
+		run_signals_wait(st);
+	}
+	if (s)
+		sandbox_kill(s);
+	else if (st->spec->kill_tree || st->spec->timeout_ns)
+		limits_sweep(&st->others);
+}
+
+/* Its time is over: may it still end by itself? */
+static bool in_grace(struct run_state *st)
+{
+	uint64_t now = run_now();
+
+	if (!st->spec->ask_first || !st->result->timed_out)
+		return false;
+	if (!st->asked_ns) {
+		st->asked_ns = now;
+		limits_signal(st->pid, SIGTERM);
+	}
+	return now - st->asked_ns < (uint64_t)GRACE_MS * MS;
+}
+
+static void look_at_limits(struct run_state *st)
+{
+	struct run_result *r = st->result;
+	struct sandbox *s = st->spec->sandbox;
+
+	if (st->reaped)
+		return;
+	if (s)
+		r->limit = limits_check(&s->limits, false);
+	if (st->spec->timeout_ns &&
+		run_now() - st->start_ns >= st->spec->timeout_ns)
+		r->limit = LIMITS_WALL;
+	r->timed_out = r->limit == LIMITS_WALL;
+	if (r->limit != LIMITS_NONE && !in_grace(st))
+		kill_all(st);
+}
+
+static void settle(struct run_state *st)
+{
+	if (st->settled || !begun(st) ||
+		run_now() - st->start_ns < (uint64_t)SETTLE_MS * MS)
+		return;
+	st->settled = true;
+	if (st->reaped)
+		return;
+	run_signals_settle(st);
+	run_stdio_release(st);
+}
+
+static void clocks(struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	settle(st);
+	look_at_limits(st);
+	if (sink && sink->due && sink->timeout_ms &&
+		sink->timeout_ms(sink->ctx) == 0) {
+		int err = sink->due(sink->ctx);
+
+		if (err < 0 && !st->err)
+			st->err = err;
+	}
+}
+
+/* What the command wrote before it ended is passed on before we end; what
+ * others still write is not waited for. */
+static void count_due(struct run_state *st)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		struct pump *p = &st->pumps[i];
+
+		if (i == RUN_KEYS) {
+			run_pty_keep(st);
+			pump_end(p);
+		} else {
+			st->due[i] = pump_due(p);
+		}
+		pump_ending(p);
+		if (i == RUN_SCREEN)
+			p->dry = false;
+	}
+}
+
+static bool drained(const struct run_state *st)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		const struct pump *p = &st->pumps[i];
+
+		if (pump_ended(p))
+			continue;
+		if (p->bytes < st->due[i] || !pump_idle(p))
+			return false;
+		/* What a terminal holds cannot be counted. */
+		if (i == RUN_SCREEN && !p->dry &&
+			p->bytes < st->due[i] + SCREEN_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Are their writers gone, now that all that was due is through? */
+static void last_look(struct run_state *st)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		struct pump *p = &st->pumps[i];
+		struct pollfd fds[2];
+
+		if (pump_ended(p))
+			continue;
+		pump_poll(p, fds);
+		if (poll(fds, 2, 0) > 0 && pump_step(p, fds) == PUMP_GONE)
+			pump_end(p);
+		st->result->bytes[p->tag] = p->bytes;
+	}
+}
+
+static void step_pumps(struct run_state *st, const struct pollfd *fds)
+{
+	for (size_t i = 0; i < RUN_PUMPS; i++) {
+		struct pump *p = &st->pumps[i];
+		int err;
+
+		if (pump_ended(p))
+			continue;
+		/* Who reads what was typed behind a change of size has seen it
+		 * already, whichever of the two is met first here. */
+		if (i == RUN_KEYS && fds[2 * i].revents)
+			run_pty_size(st);
+		err = pump_step(p, fds + 2 * i);
+		if (err == PUMP_GONE) {
+			/* Who reads no more may have sent a signal before. */
+			run_signals_read(st);
+			pump_end(p);
+		}
+		if (i == RUN_KEYS && pump_ended(p))
+			run_pty_gone(st);
+		if (err < 0 && !st->err)
+			st->err = err;
+		st->result->bytes[p->tag] = p->bytes;
+		/* A reader is to see the end when the command closed. */
+		if (pump_ended(p) && st->settled &&
+			(i == RUN_OUT || i == RUN_ERR) && !st->spec->keep_fds &&
+			p->to >= 0 && !(p->to == 2 && st->spec->keep_stderr))
+			run_stdio_let_go(st, p->to);
+	}
+}
+
+static int once(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+	struct pollfd fds[4 + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + 4;
+	const struct pump *screen = &st->pumps[RUN_SCREEN];
+	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
+		    !screen->len;
+	int n;
+
+	fds[0] = (struct pollfd){.fd = st->sigfd, .events = POLLIN};
+	fds[1] = (struct pollfd){
+		.fd = s ? execwatch_fd(&s->watch) : -1, .events = POLLIN};
+	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		pump_poll(&st->pumps[i], pumps + 2 * i);
+	if (!begun(st))
+		pumps[2 * RUN_KEYS].fd = -1;
+	fds[3] = (struct pollfd){
+		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
+	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	/* A read, and no poll, waits for what a terminal has under way. */
+	if (look && n >= 0) {
+		pumps[2 * RUN_SCREEN].revents |= POLLIN;
+		n = 1;
+	}
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	/* What was typed is on the screen before what is said of it. */
+	if (n > 0)
+		step_pumps(st, pumps);
+	if (n > 0 && fds[1].revents)
+		execwatch_step(&s->watch, fds[1].revents);
+	if (n > 0 && fds[2].revents)
+		run_pty_read(st);
+	if (n > 0 && fds[3].revents)
+		run_signals_stopped(st);
+	if (n > 0 && fds[0].revents)
+		run_signals_read(st);
+	clocks(st);
+	return st->err;
+}
+
+/* The last bytes of a stream that the sink wanted no more of. */
+static int show_tail(struct run_state *st, struct pump *p)
+{
+	const struct run_sink *sink = st->spec->sink;
+	enum run_stream stream = (enum run_stream)p->tag;
+	uint64_t rest = p->bytes - st->shown[stream];
+	size_t kept = pump_tail_size(&p->tail), n;
+	char bytes[4096];
+	int err = 0;
+
+	if (kept < rest)
+		err = sink->skipped(sink->ctx, stream, rest - kept);
+	while (err >= 0 &&
+		(n = pump_tail_read(&p->tail, bytes, sizeof(bytes)))) {
+		err = sink->bytes(sink->ctx, stream, bytes, n, true);
+		st->shown[stream] += n;
+	}
+	return err < 0 ? err : 0;
+}
+
+int run_show_tails(struct run_state *st)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < RUN_PUMPS && err == 0; i++)
+		if (st->pumps[i].tail.keeps)
+			err = show_tail(st, &st->pumps[i]);
+	return err;
+}
+
+int run_loop(struct run_state *st)
+{
+	int err = 0;
+
+	while (!st->reaped && err == 0)
+		err = once(st);
+	if (err || st->spec->kill_tree || st->asked_ns)
+		kill_all(st);
+	count_due(st);
+	while (err == 0 && !st->died_of && !drained(st))
+		err = once(st);
+	if (err == 0)
+		last_look(st);
+	return err;
+}
+
+void run_loop_rest(struct run_state *st)
+{
+	st->reaped = st->settled = true;
+	for (;;) {
+		struct sandbox *s = st->spec->sandbox;
+		bool left = s && execwatch_fd(&s->watch) >= 0;
+
+		for (size_t i = 0; i < RUN_PUMPS; i++)
+			left |= !pump_ended(&st->pumps[i]);
+		if (!left || once(st))
+			return;
+	}
+}

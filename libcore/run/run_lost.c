@@ -1,0 +1,92 @@
+/* run_lost.c - what is left to do when this process was killed
+ * SPDX-License-Identifier: MIT
+ *
+ * The command dies with its supervisor, but not what the command had started,
+ * and nobody would write down how it ended. The witness of run_signal.c shares
+ * this process's memory and descriptors and outlives it: it runs what is here.
+ */
+#include "run/run_in.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/num.h"
+
+/* The network namespace of /proc/NAME: a descriptor, -1. */
+static int net_of(const char *name)
+{
+	char path[64];
+
+	return open(BUF_PRINT(path, "/proc/%s/ns/net", name),
+		O_RDONLY | O_CLOEXEC);
+}
+
+static bool same(int net, const char *name)
+{
+	autofd int other = net_of(name);
+	struct stat a, b;
+
+	return other >= 0 && fstat(net, &a) == 0 && fstat(other, &b) == 0 &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+/* A tree that has a network namespace of its own can be told by it: nothing of
+ * it can leave. It is held, as the number of one that is gone is soon given to
+ * another tree's. */
+void run_lost_mark(struct run_state *st)
+{
+	char name[16];
+	struct buf b = BUF_FIXED(name);
+	autofd int net = -1;
+
+	buf_addf(&b, "%d", st->pid);
+	net = net_of(buf_str(&b));
+	if (net >= 0 && !same(net, "self"))
+		st->net = fd_steal(&net);
+}
+
+/* SIGKILL for each process of that namespace; true when there was one. */
+static bool kill_marked(int net)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *e;
+	bool any = false;
+
+	while (proc && (e = readdir(proc))) {
+		uint64_t pid;
+
+		if (num_u64(e->d_name, 1, INT32_MAX, &pid) == 0 &&
+			same(net, e->d_name))
+			any |= kill((pid_t)pid, SIGKILL) == 0;
+	}
+	if (proc)
+		closedir(proc);
+	return any;
+}
+
+void run_lost(struct run_state *st)
+{
+	enum { PASSES = 200 };
+	const struct timespec pause = {.tv_nsec = 1000000};
+	const struct run_spec *spec = st->spec;
+
+	if (spec->kill_tree) {
+		/* Ended already, unless it was not to die with us. */
+		kill(st->pid, SIGKILL);
+		if (spec->sandbox)
+			limits_kill(&spec->sandbox->limits);
+		/* What was about to fork is met again. */
+		for (int i = 0; i < PASSES && st->net >= 0; i++) {
+			if (!kill_marked(st->net))
+				break;
+			nanosleep(&pause, NULL);
+		}
+		if (spec->sandbox)
+			limits_release(&spec->sandbox->limits);
+	}
+	if (spec->sink && spec->sink->lost)
+		spec->sink->lost(spec->sink->ctx);
+}

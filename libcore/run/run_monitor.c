@@ -1,0 +1,190 @@
+/* run_monitor.c - leads the session of a command's terminal
+ * SPDX-License-Identifier: MIT
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "run/run_pty_in.h"
+#include "run/run_in.h"
+#include "base/uapi/linux.h"
+
+enum { SLAVE, TALK, SIGNALS, OUTER, KEPT }; /* descriptors, once it runs */
+
+struct monitor {
+	struct run_state *st;
+	pid_t pid;   /* the command, and its group */
+	pid_t front; /* the group in the foreground when all stopped */
+};
+
+static void say(int fd, enum run_word word, int value, int more)
+{
+	struct run_message msg = {(int)word, value, more};
+
+	while (send(fd, &msg, sizeof(msg), MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+/* Never from behind the one in front: the signal for that is blocked. */
+static void front(int tty, pid_t group)
+{
+	tcsetpgrp(tty, group);
+}
+
+static void lead(struct run_state *st)
+{
+	/* Outlives the supervisor for as long as it takes to tidy up. */
+	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
+	setsid();
+	ioctl(st->pty.slave, TIOCSCTTY, 0);
+	st->setup.parent = getpid();
+	st->setup.job = true;
+	st->setup.front = st->in_front ? st->pty.slave : -1;
+}
+
+/* 0 or -errno; what goes wrong in a confined child is in the sandbox. */
+static int start(struct monitor *m, enum proc_step *step)
+{
+	struct run_state *st = m->st;
+	const struct run_spec *spec = st->spec;
+
+	*step = PROC_FORK;
+	if (!spec->sandbox)
+		return proc_spawn(&st->setup, spec->path, spec->argv, spec->env,
+			&m->pid, step);
+	m->pid = fork();
+	if (m->pid == 0)
+		run_child(st);
+	return m->pid < 0 ? -errno : 0;
+}
+
+/* Keeps four descriptors and no others: an end of file must be seen by those
+ * who wait for it. */
+static void keep_few(struct run_state *st)
+{
+	const int from[KEPT] = {
+		st->pty.slave, st->talk[1], st->sigfd, st->pty.outer};
+	int high[KEPT];
+
+	/* However few there may be: room for the second ones. */
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		pump_end(&st->pumps[i]);
+	close(st->pty.master);
+	close(st->talk[0]);
+	/* The last number is taken when what lies there has its own. */
+	for (int i = 0; i < KEPT; i++)
+		high[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD, KEPT - 1);
+	for (int i = 0; i < KEPT; i++)
+		if (high[i] < 0 || dup2(high[i], i) < 0)
+			close(i);
+	syscall(NR_CLOSE_RANGE, KEPT, ~0U, 0);
+}
+
+/* Nobody is there any more: the user's terminal gets its modes back, and the
+ * command what it would have got. */
+__attribute__((noreturn)) static void orphaned(const struct monitor *m)
+{
+	const struct run_state *st = m->st;
+
+	struct termios now;
+
+	if (tcgetattr(OUTER, &now) == 0 &&
+		!(now.c_lflag & (ICANON | ISIG | ECHO)) &&
+		!(now.c_oflag & OPOST))
+		tcsetattr(OUTER, TCSANOW, &st->pty.saved);
+	/* Where the tree ends with the command it does so here as well. */
+	if (st->spec->kill_tree)
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	kill(m->pid, SIGKILL);
+	if (st->spec->kill_tree)
+		limits_sweep(NULL);
+	_exit(125);
+}
+
+static void hear(struct monitor *m)
+{
+	struct run_message msg;
+	ssize_t n = recv(TALK, &msg, sizeof(msg), MSG_DONTWAIT);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		orphaned(m);
+	if (n != sizeof(msg))
+		return;
+	if (msg.word == RUN_SAY_SIGNAL) {
+		kill(m->pid, msg.value);
+	} else if (msg.word == RUN_SAY_KEY) {
+		pid_t group = tcgetpgrp(SLAVE);
+
+		if (group > 0 && group != getpgrp())
+			killpg(group, msg.value);
+		else
+			killpg(m->pid, msg.value);
+	} else if (msg.word == RUN_SAY_RESUME) {
+		front(SLAVE, msg.value ? m->front : getpgrp());
+		killpg(m->pid, SIGCONT);
+	}
+}
+
+/* True when the command has ended. */
+static bool reap(struct monitor *m)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != m->pid)
+			continue;
+		if (WIFSTOPPED(status)) {
+			pid_t group = tcgetpgrp(SLAVE);
+
+			if (!proc_stopped(pid, status))
+				continue;
+			if (group > 0 && group != getpgrp())
+				m->front = group;
+			say(TALK, RUN_SAY_STOPPED, WSTOPSIG(status), 0);
+			continue;
+		}
+		/* What is left in the background outlives the session. */
+		front(SLAVE, getpgrp());
+		say(TALK, RUN_SAY_ENDED, status, 0);
+		return true;
+	}
+	return false;
+}
+
+void run_monitor(struct run_state *st)
+{
+	struct monitor m = {.st = st, .pid = -1};
+	struct signalfd_siginfo got;
+
+	enum proc_step step;
+	int err;
+
+	lead(st);
+	err = start(&m, &step);
+	m.front = m.pid;
+	say(st->talk[1], err ? RUN_SAY_FAILED : RUN_SAY_STARTED,
+		err ? err : m.pid, (int)step);
+	if (err)
+		_exit(125);
+	keep_few(st);
+	for (;;) {
+		struct pollfd fds[] = {{.fd = TALK, .events = POLLIN},
+			{.fd = SIGNALS, .events = POLLIN}};
+
+		if (poll(fds, 2, -1) < 0)
+			continue;
+		while (read(SIGNALS, &got, sizeof(got)) > 0)
+			;
+		/* No success, should the word of it be lost. */
+		if (reap(&m))
+			_exit(125);
+		if (fds[0].revents)
+			hear(&m);
+	}
+}

@@ -1,0 +1,56 @@
+/* run_pty.h - a command on a terminal of its own, under a monitor
+ * SPDX-License-Identifier: MIT
+ *
+ * Private to run*.c. The monitor leads the session that the new terminal
+ * belongs to; the command is a job of it. That way the command can be stopped:
+ * a session's leader, or a job whose parent is in another session, cannot.
+ */
+#ifndef WARDBOX_RUN_PTY_H
+#define WARDBOX_RUN_PTY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sys/proc.h"
+
+struct run_state;
+
+enum run_word {
+	/* to the monitor */
+	RUN_SAY_SIGNAL, /* value: for the command */
+	RUN_SAY_KEY,    /* value: for the terminal's foreground group */
+	RUN_SAY_RESUME, /* value: 1 in the foreground, 0 in the background */
+	/* from it */
+	RUN_SAY_STARTED, /* value: the command's process group */
+	RUN_SAY_FAILED,  /* value: -errno, more: enum proc_step */
+	RUN_SAY_STOPPED, /* value: by which signal */
+	RUN_SAY_ENDED,   /* value: wait status */
+};
+struct run_message {
+	int word, value, more;
+};
+
+/* Makes the terminal; 0 or -errno with the state's diag. */
+int run_pty_open(struct run_state *st);
+/* In a fork: becomes the monitor, never returns. */
+__attribute__((noreturn)) void run_monitor(struct run_state *st);
+/* The first word: 0 when the command was started, else -errno and the step. */
+int run_pty_start(struct run_state *st, enum proc_step *step);
+/* A word from the monitor is there. */
+void run_pty_read(struct run_state *st);
+/* A signal that came to this process. */
+void run_pty_signal(struct run_state *st, int sig, bool kernel);
+/* The size of the user's terminal, taken over; true when it had changed. */
+bool run_pty_size(struct run_state *st);
+/* Keys that went in. */
+void run_pty_keys(struct run_state *st, const char *keys, size_t n);
+/* Keys that will not be shown? */
+bool run_pty_hidden(struct run_state *st);
+/* The user's terminal, or what stands for it, came to its end. */
+void run_pty_gone(struct run_state *st);
+/* The user's terminal gets back what is its own. */
+/* The command is gone: what it was not given yet is kept. */
+void run_pty_keep(struct run_state *st);
+void run_pty_close(struct run_state *st);
+
+#endif

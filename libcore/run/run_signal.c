@@ -1,0 +1,435 @@
+/* run_signal.c - what is sent to this process is meant for the command
+ * SPDX-License-Identifier: MIT
+ *
+ * Nothing is handled: all signals are blocked and read from a descriptor, so
+ * the command inherits the dispositions that this process was given.
+ *
+ * What went to the whole process group reached the command as well and must not
+ * be sent twice. The terminal's signals say so themselves. For the others a
+ * witness is asked: a child of the group that blocks everything; a signal that
+ * is pending there went to the group. It cannot be made to forget one, so another
+ * takes its place, and lives before the first one goes.
+ */
+#include "run/run_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "sys/file.h"
+#include "base/num.h"
+#include "sys/proc_text.h"
+#include "run/run_pty_in.h"
+#include "base/str.h"
+#include "base/uapi/nr.h"
+
+enum {
+	WITNESS_STACK = 65536,
+	CLONE_CHILDREN = (int)__WALL,
+	SECOND = 1000000000,
+	WAKE_NS = 50000000,
+};
+
+/* Tells the witness that this process is gone. */
+#define SIG_LOST SIGRTMAX
+
+int run_signals_take(struct run_state *st)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	if (sigprocmask(SIG_BLOCK, &all, &st->setup.mask) < 0)
+		return -errno;
+	/* With SIGCHLD ignored there would be no status to wait for. */
+	sigaction(SIGCHLD, NULL, &st->chld);
+	if (st->chld.sa_handler == SIG_IGN || st->chld.sa_flags) {
+		st->setup.chld_ignored = st->chld.sa_handler == SIG_IGN;
+		signal(SIGCHLD, SIG_DFL);
+	}
+	st->sigfd = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	return st->sigfd < 0 ? -errno : 0;
+}
+
+/* A witness is ours, and none of the command's processes: neither counted nor
+ * ended with them. */
+static void own(struct run_state *st, pid_t pid, bool is)
+{
+	struct sandbox *s = st->spec->sandbox;
+
+	limits_other(s ? &s->limits.others : &st->others, pid, is);
+}
+
+static void dismiss(struct run_state *st, pid_t pid)
+{
+	if (pid <= 0)
+		return;
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, CLONE_CHILDREN);
+	own(st, pid, false);
+}
+
+void run_signals_give_back(struct run_state *st)
+{
+	dismiss(st, st->canary);
+	st->canary = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(st->stacks); i++)
+		free(st->stacks[i]);
+	if (st->setup.chld_ignored)
+		sigaction(SIGCHLD, &st->chld, NULL);
+	if (st->sigfd >= 0)
+		close(st->sigfd);
+	st->sigfd = -1;
+}
+
+/* Shares memory, descriptors and thread-local data with its parent, so it waits
+ * and does nothing else while that lives. */
+__attribute__((no_sanitize("address", "undefined"))) static int witness(
+	void *arg)
+{
+	struct run_state *st = arg;
+	sigset_t lost;
+
+	prctl(PR_SET_PDEATHSIG, SIG_LOST, 0, 0, 0);
+	sigemptyset(&lost);
+	sigaddset(&lost, SIG_LOST);
+	while (getppid() == st->self)
+		sigwaitinfo(&lost, NULL);
+	if (st->canary == getpid()) /* There may be two for a moment. */
+		run_lost(st);
+	_exit(0);
+}
+
+/* The kernel names the new one before it runs: which of two is to act is known
+ * whenever this process is killed. */
+static void call_witness(struct run_state *st)
+{
+	void **stack = &st->stacks[st->stack ^= 1];
+
+	st->canary = 0;
+	if (st->reaped || st->talk[0] >= 0)
+		return;
+	if (!*stack)
+		*stack = malloc(WITNESS_STACK);
+	if (!*stack)
+		return;
+	st->self = getpid();
+	if (clone(witness, (char *)*stack + WITNESS_STACK,
+		    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_PARENT_SETTID, st,
+		    &st->canary) < 0)
+		st->canary = 0;
+	else
+		own(st, st->canary, true);
+}
+
+/* The signals pending for a process, bit 0 for signal 1. */
+static uint64_t pending_of(pid_t pid)
+{
+	/* The groups of one process alone may fill pages. */
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	char path[32];
+	const char *value;
+	uint64_t set = 0;
+	size_t n;
+
+	if (file_read(AT_FDCWD, BUF_PRINT(path, "/proc/%d/status", pid), &text))
+		return 0;
+	value = proc_value(buf_str(&text), "ShdPnd:", &n);
+	if (!value)
+		return 0;
+	text.data[(size_t)(value - text.data) + n] = '\0';
+	return num_hex64(value, &set) ? 0 : set;
+}
+
+/* Which of the signals that came went to the whole group. */
+static uint64_t sent_to_group(struct run_state *st)
+{
+	pid_t old = st->canary;
+	uint64_t set = old > 0 ? pending_of(old) : 0;
+
+	if (!set)
+		return 0;
+	call_witness(st);
+	/* What came until now; what comes now finds the new one. */
+	set |= pending_of(old);
+	dismiss(st, old);
+	return set;
+}
+
+/* Sent by a terminal to its foreground group, by the kernel. */
+static bool of_terminal(int sig)
+{
+	switch (sig) {
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGWINCH:
+	case SIGCONT:
+		return true;
+	case SIGHUP:
+		/* The leader of a session gets it alone. */
+		return getsid(0) != getpid();
+	default:
+		return false;
+	}
+}
+
+/* Has the command had what its group was sent? One that left the group which
+ * this process leads would, in this process's place, have it nonetheless. */
+static bool in_group(const struct run_state *st)
+{
+	const struct sandbox *s = st->spec->sandbox;
+
+	/* With a pid namespace .pid is its first process, which left. */
+	return (s && s->stop_fd >= 0) || getpgid(st->pid) == getpgrp() ||
+	       getpgrp() != getpid();
+}
+
+static void tell(struct run_state *st, int sig)
+{
+	const struct run_sink *sink = st->spec->sink;
+	int err = sink && sink->signal ? sink->signal(sink->ctx, sig) : 0;
+
+	if (err < 0 && !st->err)
+		st->err = err;
+}
+
+static void forward(struct run_state *st, const struct signalfd_siginfo *got)
+{
+	int sig = (int)got->ssi_signo;
+	union sigval value = {.sival_ptr = (void *)(uintptr_t)got->ssi_ptr};
+
+	tell(st, sig);
+	if (got->ssi_code == SI_QUEUE)
+		sigqueue(st->pid, sig, value);
+	else
+		kill(st->pid, sig);
+}
+
+/* The command is gone and its output still waits for its reader: what would
+ * have ended the command at its last write ends the waiting. */
+static void die_waiting(struct run_state *st, int sig)
+{
+	struct sigaction now;
+
+	switch (sig) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGURG:
+	case SIGWINCH:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+		return;
+	default:
+		if (sigaction(sig, NULL, &now) == 0 &&
+			now.sa_handler == SIG_DFL &&
+			!sigismember(&st->setup.mask, sig))
+			st->died_of = sig;
+	}
+}
+
+/* That the command stopped is old news once we were woken: it was too. */
+static void forget_stop(struct run_state *st)
+{
+	const struct sandbox *s = st->spec->sandbox;
+	uint64_t times;
+
+	if (s && s->stop_fd >= 0 && read(s->stop_fd, &times, sizeof(times)) < 0)
+		return;
+}
+
+static void handle(struct run_state *st, const struct signalfd_siginfo *got,
+	uint64_t group)
+{
+	int sig = (int)got->ssi_signo;
+	bool kernel = got->ssi_code > 0;
+
+	/* Our own write to a pipe without a reader. */
+	if (!kernel && (pid_t)got->ssi_pid == getpid())
+		return;
+	if (sig == SIGCHLD)
+		return;
+	if (sig == SIGCONT)
+		forget_stop(st);
+	if (st->reaped) {
+		die_waiting(st, sig);
+		return;
+	}
+	if ((sig == SIGTERM || sig == SIGHUP) &&
+		(pid_t)got->ssi_pid != st->pid)
+		st->result->told = sig;
+	if (st->talk[0] >= 0) {
+		tell(st, sig);
+		run_pty_signal(st, sig, kernel);
+		return;
+	}
+	if (kernel && of_terminal(sig))
+		return;
+	if (!kernel && group >> (sig - 1) & 1 && in_group(st))
+		return;
+	forward(st, got);
+}
+
+/* Who has stopped looks at no limit: the kernel is to wake this process when the
+ * command's time is over, again and again, as a stop makes it forget that. The
+ * timer; -1: none is needed; below that: there is none to be had. */
+static int wake_in_time(const struct run_state *st)
+{
+	const struct sandbox *s = st->spec->sandbox;
+	uint64_t wall = s ? s->limits.spec.wall_ns : 0;
+	uint64_t time = st->spec->timeout_ns, due;
+	struct sigevent wake = {
+		.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT};
+	int id;
+
+	if (!time || (wall && wall < time))
+		time = wall;
+	if (!time || time > UINT64_MAX - st->start_ns)
+		return -1;
+	if (syscall(__NR_timer_create, CLOCK_BOOTTIME, &wake, &id) < 0)
+		return -1 - errno;
+	due = st->start_ns + time;
+	syscall(NR_TIMER_SETTIME, id, TIMER_ABSTIME,
+		(const int64_t[]){0, WAKE_NS, (int64_t)(due / SECOND),
+			(int64_t)(due % SECOND)},
+		NULL);
+	return id;
+}
+
+bool run_signals_stop(struct run_state *st, int sig, bool whole)
+{
+	const struct run_sink *sink = st->spec->sink;
+	int timer = wake_in_time(st);
+	sigset_t set, waiting;
+
+	/* Timers count as signals that wait, of which a user has so many: the
+	 * command may have taken them all, and would be out of time's reach. */
+	if (timer < -1)
+		return false;
+	if (sink && sink->flush && sink->flush(sink->ctx) < 0)
+		st->err = st->err ? st->err : -EIO;
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	kill(whole ? 0 : getpid(), sig);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (timer >= 0)
+		syscall(__NR_timer_delete, timer);
+	/* In an orphaned group nobody could wake us, so nothing stops. */
+	sigpending(&waiting);
+	return sigismember(&waiting, SIGCONT);
+}
+
+void run_signals_stopped(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+	uint64_t times;
+	sigset_t waiting;
+
+	if (read(s->stop_fd, &times, sizeof(times)) < 0 || st->talk[0] >= 0)
+		return;
+	sigpending(&waiting);
+	if (sigismember(&waiting, SIGCONT)) /* see forget_stop() */
+		return;
+	if (!run_signals_stop(st, s->shared->stopped, false))
+		kill(st->pid, SIGCONT);
+}
+
+static void ended(struct run_state *st, int status, const struct rusage *usage)
+{
+	if (WIFCONTINUED(status))
+		return;
+	if (WIFSTOPPED(status)) {
+		/* Stops as the command stopped, so that who started us sees
+		 * it. */
+		if (proc_stopped(st->pid, status) && st->talk[0] < 0 &&
+			!run_signals_stop(st, WSTOPSIG(status), false))
+			kill(st->pid, SIGCONT);
+		return;
+	}
+	if (st->talk[0] >= 0)
+		run_pty_read(st);
+	st->reaped = true;
+	st->result->status = st->told ? st->told_status : status;
+	st->result->usage = *usage;
+}
+
+static void reap(struct run_state *st)
+{
+	/* Orphans come to us only where a sandbox made us their reaper. They may
+	 * come as fast as they are reaped, and limits are to be looked at. */
+	enum { MANY = 16384 };
+	pid_t which = st->spec->sandbox ? -1 : st->pid;
+	struct rusage usage;
+	int status;
+
+	for (int i = 0; i < MANY && !st->reaped; i++) {
+		pid_t pid = wait4(which, &status,
+			WNOHANG | WUNTRACED | WCONTINUED, &usage);
+
+		if (pid <= 0)
+			return;
+		if (pid == st->pid)
+			ended(st, status, &usage);
+		else if (WIFEXITED(status) || WIFSIGNALED(status))
+			limits_reaped(&st->spec->sandbox->limits, pid,
+				&usage);
+	}
+}
+
+void run_signals_wait(struct run_state *st)
+{
+	struct rusage usage;
+	int status;
+
+	while (!st->reaped) {
+		if (wait4(st->pid, &status, 0, &usage) == st->pid) {
+			ended(st, status, &usage);
+		} else if (errno != EINTR) {
+			st->result->status = SIGKILL;
+			st->reaped = true;
+		}
+	}
+}
+
+/* Until nothing is left to read and the witness has nothing pending: what it had
+ * is for all that is read here, since equal signals become one while they
+ * wait. */
+void run_signals_read(struct run_state *st)
+{
+	struct signalfd_siginfo got[8];
+	uint64_t group = 0, fresh;
+	ssize_t n;
+
+	do {
+		bool ask = group;
+		size_t count;
+
+		n = read(st->sigfd, got, sizeof(got));
+		count = n > 0 ? (size_t)n / sizeof(got[0]) : 0;
+		for (size_t i = 0; i < count; i++)
+			ask |= got[i].ssi_signo != SIGCHLD;
+		fresh = ask ? sent_to_group(st) : 0;
+		group |= fresh;
+		for (size_t i = 0; i < count; i++)
+			handle(st, &got[i], group);
+	} while (n > 0 || fresh);
+	reap(st);
+}
+
+void run_signals_settle(struct run_state *st)
+{
+	run_lost_mark(st);
+	call_witness(st);
+}

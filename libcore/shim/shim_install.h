@@ -1,0 +1,40 @@
+/* shim_install.h - puts shims over the shells of a root, and takes them off
+ * SPDX-License-Identifier: MIT
+ *
+ * Every step leaves a root in which each shell's name works: a second name is
+ * linked to the original, then the shim is renamed over the first. Killed
+ * anywhere, the next install or uninstall brings it to its end.
+ */
+#ifndef WARDBOX_SHIM_INSTALL_H
+#define WARDBOX_SHIM_INSTALL_H
+
+#include "shim/shim_root_in.h"
+
+struct shim_plan {
+	int binary;          /* the wardbox that is to be there, open */
+	const char *profile; /* for a policy where there is none */
+};
+
+/* Would the program run there? It has to be a static ELF file for the machine
+ * of the root's shells. -ENOEXEC. */
+int shim_check_binary(int fd, const struct shim_root *r, struct diag *d);
+
+/* Does this root have a system policy? */
+bool shim_has_policy(const struct shim_root *r);
+
+/* With what would an install (plan NULL: an uninstall) end before anything was
+ * changed? Else 1 when it would put the binary in its place, 0 when not. */
+int shim_foresee(const struct shim_root *r, const struct shim_plan *plan,
+	struct diag *d);
+
+/* Guards every entry that can be; the others keep their state, to be told by
+ * a survey. -EROFS, -EACCES, -EAGAIN (another install runs), -EEXIST (another
+ * wardbox is where this one should be) before anything was changed. */
+int shim_install(
+	struct shim_root *r, const struct shim_plan *plan, struct diag *d);
+
+/* Puts every entry's original back, and when no shim is left takes away what
+ * install made beside them. */
+int shim_uninstall(struct shim_root *r, struct diag *d);
+
+#endif

@@ -1,0 +1,296 @@
+/* shimlinks.c - from a shim to the shell it stands in for
+ * SPDX-License-Identifier: MIT
+ */
+#include "shim/shimlinks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/path.h"
+#include "shim/shim_record_in.h"
+#include "base/str.h"
+
+enum {
+	HOPS_MAX = 8,	   /* links from one shim to another */
+	LENGTH_MAX = 1024, /* bytes of a path at which a shell is looked for */
+};
+
+const char shim_shells[SHIM_SHELLS][SHIM_NAME_MAX] = {
+	"sh", "bash", "dash", "ash"};
+
+bool shim_is_shell(const char *name)
+{
+	for (size_t i = 0; i < SHIM_SHELLS; i++)
+		if (str_eq(shim_shells[i], name))
+			return true;
+	return false;
+}
+
+/* What is being looked for, and what must not be found. */
+struct search {
+	const char *called;
+	char name[SHIM_NAME_MAX]; /* of the shell */
+	struct stat self;	  /* once it was asked for, */
+	int known;		  /* and 1; -1 where nobody could tell */
+	char *out;
+	size_t size;
+};
+
+/* Which file is wardbox? Before /proc is mounted its own link tells. */
+static int find_self(const char *called, struct stat *self)
+{
+	if (!stat("/proc/self/exe", self))
+		return 0;
+	if (strchr(called, '/') && !stat(called, self))
+		return 0;
+	return stat("/usr/bin/wardbox", self) ? -ENOENT : 0;
+}
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* What of this program's file was loaded. */
+static off_t loaded(void)
+{
+	const ElfW(Phdr) *p = (const void *)getauxval(AT_PHDR);
+	size_t n = p ? getauxval(AT_PHNUM) : 0;
+	off_t end = 0;
+
+	for (; n; n--, p++)
+		if (p->p_type == PT_LOAD &&
+			end < (off_t)(p->p_offset + p->p_filesz))
+			end = (off_t)(p->p_offset + p->p_filesz);
+	return end;
+}
+
+/* A smaller file is another: most shells are, and to look at oneself in /proc
+ * is what a new process pays most for. */
+static bool is_shim(struct search *s, const struct stat *st)
+{
+	if (st->st_size < loaded())
+		return false;
+	if (!s->known)
+		s->known = find_self(s->called, &s->self) ? -1 : 1;
+	return s->known < 0 || same(st, &s->self);
+}
+
+/* Is path a shell? It goes to s->out then. */
+static bool take(struct search *s, const char *path, bool *there)
+{
+	struct stat st;
+
+	*there = !stat(path, &st);
+	return *there && S_ISREG(st.st_mode) && !is_shim(s, &st) &&
+		!faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) &&
+		!str_copy(s->out, s->size, path);
+}
+
+/* Moves path one link further; false at its end. Nothing is folded away: ".."
+ * behind a linked directory is the kernel's to know. */
+static bool follow(char *path, size_t size)
+{
+	char target[LENGTH_MAX];
+	struct buf b = {.data = path, .cap = size, .max = size - 1};
+	ssize_t n = readlink(path, target, sizeof target);
+
+	if (n <= 0 || n == sizeof target)
+		return false;
+	b.len = target[0] == '/' ? 0 : (size_t)(path_base(path) - path);
+	buf_add(&b, target, (size_t)n);
+	buf_str(&b);
+	return !b.err;
+}
+
+static int add_real(char *path, size_t size)
+{
+	size_t n = strlen(path);
+
+	return str_copy(path + n, size - n, ".real");
+}
+
+/* Takes PATH.real; when that is a link to another shim, what that one stands
+ * over. */
+static bool take_real(struct search *s, const char *path)
+{
+	char at[LENGTH_MAX], real[LENGTH_MAX];
+
+	if (str_copy(at, sizeof at, path))
+		return false;
+	for (int hops = 0; hops < HOPS_MAX; hops++) {
+		struct stat st;
+		bool there;
+
+		if (str_copy(real, sizeof real, at) ||
+			add_real(real, sizeof real))
+			return false;
+		if (take(s, real, &there))
+			return true;
+		/* Behind what is no shim there is nobody's original. */
+		if (there)
+			memcpy(at, real, sizeof at);
+		else if (stat(at, &st) || !is_shim(s, &st))
+			return false;
+		if (!follow(at, sizeof at))
+			return false;
+	}
+	return false;
+}
+
+/* DIR/NAME.real, or DIR/NAME itself. */
+static bool take_in(struct search *s, const char *dir, bool original)
+{
+	char path[LENGTH_MAX];
+	bool there;
+
+	if (path_join(path, sizeof path, dir, s->name))
+		return false;
+	return original ? take_real(s, path) : take(s, path, &there);
+}
+
+static bool take_recorded(struct search *s, const char *record)
+{
+	struct shim_record r;
+
+	if (shim_record_load(AT_FDCWD, record, &r, NULL))
+		return false;
+	for (size_t i = 0; i < r.shell_count; i++)
+		if (str_eq(path_base(r.shell[i]), s->name) &&
+			take_real(s, r.shell[i]))
+			return true;
+	return false;
+}
+
+/* The shell's name and, when one was given, its directory. */
+static int split(const char *called, char *name, size_t name_size, char *dir,
+	size_t dir_size)
+{
+	const char *base;
+	size_t n;
+
+	/* A login shell's mark stands before all of it or before the name. */
+	called += called[0] == '-' && strchr(called, '/');
+	base = path_base(called);
+	dir[0] = '\0';
+	if (base != called) {
+		n = (size_t)(base - called);
+		if (n >= dir_size)
+			return -ENAMETOOLONG;
+		memcpy(dir, called, n);
+		dir[n] = '\0';
+	}
+	base += base[0] == '-';
+	n = strlen(base);
+	if (str_ends(base, ".real"))
+		n -= strlen(".real");
+	if (n < name_size) {
+		memcpy(name, base, n);
+		name[n] = '\0';
+	}
+	/* Called by any other name, it is sh that is meant. */
+	if (n >= name_size || !shim_is_shell(name))
+		return str_copy(name, name_size, "sh");
+	return 0;
+}
+
+static bool search(struct search *s, const char *dir, const char *record)
+{
+	static const char places[][9] = {"/bin", "/usr/bin"};
+
+	if (dir[0] && take_in(s, dir, true))
+		return true;
+	if (!*record)
+		return dir[0] && take_in(s, dir, false);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(s, places[i], true))
+			return true;
+	if (take_recorded(s, record))
+		return true;
+	if (dir[0] && take_in(s, dir, false))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
+		if (take_in(s, places[i], false))
+			return true;
+	return false;
+}
+
+/* Is the last part a shell's name, perhaps with a login's mark or .real? */
+static bool names_shell(const char *path)
+{
+	char name[SHIM_NAME_MAX];
+	const char *base = path_base(path);
+	size_t n;
+
+	base += base[0] == '-';
+	n = strlen(base);
+	if (str_ends(base, ".real"))
+		n -= strlen(".real");
+	if (n >= sizeof name)
+		return false;
+	memcpy(name, base, n);
+	name[n] = '\0';
+	return shim_is_shell(name);
+}
+
+/* The shell's name on the way from a link to this program. */
+static bool find_name(const char *link, char path[static LENGTH_MAX])
+{
+	struct stat self, st;
+	int hops = 0;
+
+	if (str_copy(path, LENGTH_MAX, link))
+		return false;
+	while (!names_shell(path))
+		if (++hops == HOPS_MAX || !follow(path, LENGTH_MAX))
+			return false;
+	return !find_self(link, &self) && !stat(link, &st) && same(&st, &self);
+}
+
+int shim_called(
+	const char *argv0, const char *execfn, char *out, size_t size)
+{
+	char path[LENGTH_MAX];
+
+	if (execfn && str_eq(execfn, argv0) && names_shell(argv0))
+		return str_copy(out, size, argv0);
+	if (execfn && find_name(execfn, path))
+		return str_copy(out, size, path);
+	/* Else it is a script, or wardbox under its own name: the words tell. */
+	if (names_shell(argv0))
+		return str_copy(out, size, argv0);
+	/* What a script names may be such a link, too: "#!/bin/rbash". */
+	return strchr(argv0, '/') && find_name(argv0, path)
+		? str_copy(out, size, path)
+		: -ENOENT;
+}
+
+int shim_real(const char *called, const char *record, char *out, size_t size,
+	struct diag *d)
+{
+	struct search s = {.called = called, .out = out, .size = size};
+	char dir[LENGTH_MAX];
+	int err = split(called, s.name, sizeof s.name, dir, sizeof dir);
+
+	if (err)
+		return diag_errno(d, err, "%.80s", called);
+	if (!record)
+		record = SHIM_RECORD;
+	/* Twice, as an install may be renaming them right now. */
+	if (search(&s, dir, record) || search(&s, dir, record))
+		return 0;
+	if (s.known < 0)
+		return diag_fail(d, -ENOSYS,
+			"cannot tell which file I am: /proc is not mounted");
+	return diag_fail(d, -ENOENT,
+		"there is no real %s behind this shim\036"
+		"put %s%s%s.real back, or reinstall the shell's package; /bin,"
+		" /usr/bin and %s name none either",
+		s.name, dir, dir[0] ? "" : "/bin/", s.name, record);
+}

@@ -1,0 +1,54 @@
+/* file.h - files that others may be reading, writing or faking
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_FILE_H
+#define WARDBOX_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+/* Whole regular file into b (which has the maximum; -EFBIG beyond it). */
+int file_read(int dirfd, const char *path, struct buf *b);
+
+/* All n bytes, through EINTR and short writes. */
+int file_write_all(int fd, const void *bytes, size_t n);
+
+/* Replaces dirfd/name atomically: a temporary file beside it, written, synced
+ * when asked, renamed over. A reader sees the old or the new, never a mix; a
+ * failure leaves the old and no temporary. */
+int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
+	mode_t mode, bool sync);
+
+/* Refuses what someone else could have planted. fd is open already, so that
+ * what is checked is what is used. The owner is root or uid; neither group nor
+ * world may write; 0 or -EPERM with d. */
+int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d);
+/* The same of what a name led to, where no more than that is known of it. */
+struct stat;
+int file_trusted(
+	const struct stat *st, uid_t uid, const char *name, struct diag *d);
+
+/* Opens (and makes, mode 0700, when make is set) a private directory beneath
+ * dirfd: not through a symlink, owned by uid, no permission for others. */
+int file_private_dir(
+	int dirfd, const char *name, uid_t uid, bool make, struct diag *d);
+
+/* mkdir -p for the missing parts, 0755 or mode for the last one. */
+int file_mkdirs(const char *path, mode_t mode);
+
+/* file_replace of a path whose directory is made where it is missing: 0755, less
+ * the umask unless mode lets everybody read the file. */
+int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
+	bool sync);
+
+/* file_replace, or with make file_make, of a path that a person named: a device,
+ * a pipe and an open descriptor's name (/dev/stdout) are written to, and not
+ * replaced by another file. */
+int file_put(const char *path, const void *bytes, size_t n, mode_t mode,
+	bool make);
+bool file_is_replaced(const char *path);
+
+#endif

@@ -1,0 +1,37 @@
+/* lean.c - a process that only waits should take no room
+ * SPDX-License-Identifier: MIT
+ */
+#include "sys/lean.h"
+
+#include <link.h>
+#include <stdint.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { DEPTH = 16 }; /* pages of stack that were used, at most */
+
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+void lean_code(void)
+{
+	uintptr_t base = (uintptr_t)&__ehdr_start;
+	const ElfW(Phdr) *ph = (const void *)(base + __ehdr_start.e_phoff);
+	uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ);
+	uintptr_t deep = ((uintptr_t)__builtin_frame_address(0) & ~(page - 1)) -
+			 DEPTH * page;
+
+	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
+		uintptr_t start, end;
+
+		/* Only what is as it is in the file. */
+		if (ph[i].p_type != PT_LOAD || ph[i].p_flags & PF_W)
+			continue;
+		start = (base + ph[i].p_vaddr) & ~(page - 1);
+		end = (base + ph[i].p_vaddr + ph[i].p_filesz) & ~(page - 1);
+		if (end > start)
+			madvise((void *)start, end - start, MADV_DONTNEED);
+	}
+	/* The stack below this call and its own. */
+	madvise((void *)deep, (DEPTH - 1) * page, MADV_DONTNEED);
+}

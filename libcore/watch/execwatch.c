@@ -1,0 +1,297 @@
+/* execwatch.c - every execve in a tree, shown to a supervisor before it runs
+ * SPDX-License-Identifier: MIT
+ */
+#include "watch/execwatch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "watch/execwatch_read.h"
+#include "base/kconfig.h"
+#include "sys/limits.h"
+#include "base/str.h"
+#include "base/uapi/nr.h"
+#include "base/uapi/seccomp.h"
+
+/* C libraries differ in the type of ioctl's second argument. Who is stopped or
+ * frozen while it waits for the kernel's lock is told EINTR: what was to be done
+ * was not. Only to receive again could wait for another question. */
+static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *arg)
+{
+	int got;
+
+	do
+		got = (int)syscall(__NR_ioctl, w->fd, cmd, arg);
+	while (got < 0 && errno == EINTR && cmd != SC_IOCTL_RECV);
+	return got;
+}
+
+int execwatch_prepare(struct execwatch *w)
+{
+	struct sc_sizes sizes;
+
+	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ||
+		syscall(__NR_seccomp, SC_GET_NOTIF_SIZES, 0, &sizes) < 0)
+		return -ENOTSUP;
+	/* A newer kernel's structures may be longer than ours. */
+	w->notif_size = sizes.notif > sizeof(struct sc_notif) ?
+				sizes.notif :
+				sizeof(struct sc_notif);
+	w->resp_size = sizes.resp > sizeof(struct sc_resp) ?
+			       sizes.resp :
+			       sizeof(struct sc_resp);
+	w->notif = calloc(EXECWATCH_QUEUE, w->notif_size);
+	w->resp = calloc(1, w->resp_size);
+	return w->notif && w->resp ? 0 : -ENOMEM;
+}
+
+int execwatch_connect(struct execwatch *w)
+{
+	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->sock) <
+			0
+		? -errno
+		: 0;
+}
+
+void execwatch_release(struct execwatch *w)
+{
+	int fds[] = {w->fd, w->sock[0], w->sock[1], w->root.fd};
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	free(w->notif);
+	free(w->resp);
+	free(w->bytes);
+	free(w->root.above);
+	*w = EXECWATCH_INIT;
+}
+
+int execwatch_hand_over(struct execwatch *w, int listener)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.room = {0}};
+	char byte = 0;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room),
+	};
+	int err = 0;
+
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&control.head), &listener, sizeof(int));
+	if (sendmsg(w->sock[1], &msg, MSG_NOSIGNAL) < 0)
+		err = -errno;
+	/* A listener left here could answer for its own process. */
+	close(listener);
+	close(w->sock[1]);
+	close(w->sock[0]);
+	return err;
+}
+
+/* Whoever asks waits in a place where a signal makes it give up, with EINTR,
+ * until its question is received: so go first, in short turns, where that is
+ * allowed. What this process forks later does not inherit it. */
+static void be_quick(void)
+{
+	enum { RESET_ON_FORK = 1, TURN_NS = 100000, NICE = -10 };
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attr;
+
+	/* Not if someone chose how this process runs. */
+	if (syscall(__NR_sched_getattr, 0, &attr, sizeof(attr), 0) < 0 ||
+		attr.policy != SCHED_OTHER || attr.nice != 0)
+		return;
+	attr.flags |= RESET_ON_FORK;
+	attr.runtime = TURN_NS;
+	attr.nice = NICE;
+	if (syscall(__NR_sched_setattr, 0, &attr, 0) == 0)
+		return;
+	attr.nice = 0;
+	syscall(__NR_sched_setattr, 0, &attr, 0);
+}
+
+static int be_handed(struct execwatch *w)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.room = {0}};
+	char byte;
+	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.room,
+		.msg_controllen = sizeof(control.room),
+	};
+	ssize_t n;
+
+	close(w->sock[1]);
+	w->sock[1] = -1;
+	do
+		n = recvmsg(w->sock[0], &msg, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	close(w->sock[0]);
+	w->sock[0] = -1;
+	if (n <= 0)
+		return n < 0 ? -errno : -EPIPE;
+	if (control.head.cmsg_len != CMSG_LEN(sizeof(int)) ||
+		control.head.cmsg_type != SCM_RIGHTS)
+		return -EPIPE;
+	memcpy(&w->fd, CMSG_DATA(&control.head), sizeof(int));
+	return 0;
+}
+
+int execwatch_take(struct execwatch *w)
+{
+	uint64_t sync = SC_FD_SYNC_WAKE_UP;
+	int err = w->fd < 0 ? be_handed(w) : 0;
+
+	if (err < 0)
+		return err;
+	/* We and the one that waits take turns: one core is enough, and faster.
+	 * Kernels before 6.6 do not know it. */
+	listener_ioctl(w, SC_IOCTL_SET_FLAGS, (void *)(uintptr_t)sync);
+	if (!w->idle)
+		be_quick();
+	return 0;
+}
+
+/* Counted where a program is to start, and not at the fork before it: a fork
+ * that waits for an answer is given up with EINTR when its child before it ends
+ * just then, and shells take that for a failure. */
+static bool too_many(struct execwatch *w, pid_t pid)
+{
+	return w->procs_max &&
+	       limits_procs_over(&w->guess, w->procs_max + w->spare, pid);
+}
+
+static int decide_exec(struct execwatch *w, const struct sc_notif *n)
+{
+	struct execwatch_event ev;
+	uint64_t id;
+	int err;
+
+	w->seen++;
+	if (too_many(w, (pid_t)n->pid)) {
+		w->refused++;
+		return -EAGAIN;
+	}
+	if (!w->bytes)
+		w->bytes = malloc(EXECWATCH_ROOM);
+	if (!w->bytes)
+		return -ENOMEM;
+	err = execwatch_read(&w->root, n, w->bytes, &ev);
+	/* Bad pointers get EFAULT, as the kernel says: to let it look again
+	 * would be a race for a thread that maps them meanwhile. */
+	if (err < 0)
+		return err == -EPERM ? -EACCES : err;
+	/* Was that the process that asked, all the time? */
+	id = n->id;
+	if (listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0)
+		return -ESRCH;
+	return w->decide ? w->decide(w->ctx, &ev) : 0;
+}
+
+static int see_files(struct execwatch *w, const struct sc_notif *n)
+{
+	struct execwatch_access a[2];
+	int count;
+
+	if (!w->bytes)
+		w->bytes = malloc(EXECWATCH_ROOM);
+	if (!w->bytes || !w->see)
+		return 0;
+	count = execwatch_files(&w->root, n, w->bytes, a);
+	for (int i = 0; i < count; i++)
+		w->see(w->ctx, &a[i]);
+	return 0;
+}
+
+/* Takes what is pending: who has not been received is given up with EINTR when a
+ * signal comes that its handler does not restart calls for, and has to wait no
+ * longer than it takes to be here. */
+static int receive(struct execwatch *w, int revents)
+{
+	struct pollfd p = {.fd = w->fd, .events = POLLIN};
+
+	p.revents = (short)revents;
+	while (w->waiting < EXECWATCH_QUEUE) {
+		void *n = (char *)w->notif + w->waiting * w->notif_size;
+
+		/* To receive without a question pending would wait for one. */
+		if (!p.revents && poll(&p, 1, 0) < 0)
+			return errno == EINTR ? 0 : -errno;
+		if (!(p.revents & POLLIN))
+			return !w->waiting && p.revents ? -EPIPE : 0;
+		p.revents = 0;
+		memset(n, 0, w->notif_size);
+		if (listener_ioctl(w, SC_IOCTL_RECV, n) == 0)
+			w->waiting++;
+		/* It may have been given up, or killed, meanwhile. */
+		else if (errno != ENOENT && errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+static int answer(struct execwatch *w, const struct sc_notif *n)
+{
+	bool exec = n->data.nr == __NR_execve || n->data.nr == __NR_execveat;
+	struct sc_resp *r = w->resp;
+	int err = exec ? decide_exec(w, n) : see_files(w, n);
+
+	memset(r, 0, w->resp_size);
+	r->id = n->id;
+	r->error = err;
+	r->flags = err < 0 ? 0 : SC_RESP_CONTINUE;
+	w->denied += err < 0;
+	return listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT ?
+		       -errno :
+		       0;
+}
+
+int execwatch_step(struct execwatch *w, int revents)
+{
+	int err = w->fd < 0 || !IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ?
+			  -EPIPE :
+			  receive(w, revents);
+
+	while (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) && err == 0 && w->waiting) {
+		err = answer(w, w->notif);
+		w->waiting--;
+		memmove(w->notif, (char *)w->notif + w->notif_size,
+			w->waiting * w->notif_size);
+		if (err == 0 && w->waiting)
+			err = receive(w, 0);
+	}
+	/* Who waits, and whoever asks later, gets ENOSYS. */
+	if (err < 0 && w->fd >= 0) {
+		close(w->fd);
+		w->fd = -1;
+	}
+	return err;
+}

@@ -1,0 +1,239 @@
+/* execwatch_files.c - which files a system call is about
+ * SPDX-License-Identifier: MIT
+ */
+#include "watch/execwatch_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "base/uapi/nr.h"
+
+/* Where a call has its path, and what it does with it. */
+enum how {
+	OPEN,   /* by the flags at .flags */
+	OPEN2,  /* by the structure that .flags points to */
+	WRITE,  /* to the file */
+	MAKE,   /* a name: the directory is written */
+	REMOVE, /* one: likewise */
+	LINK,   /* another name of one: the new has its path at .flags */
+	RENAME, /* both in one */
+	CONNECT,
+	BIND, /* makes a name, where the address is one */
+};
+/* Is a name there? What is not as it has to be fails before anything is asked
+ * for: mkdir -p asks for what is there already. */
+enum there { ABSENT, THERE, EITHER };
+enum { NO_DIR = -1 };
+
+static const struct call {
+	int16_t nr;
+	uint8_t how;
+	int8_t dir, path, flags; /* indices of arguments */
+} calls[] = {
+	{__NR_open, OPEN, NO_DIR, 0, 1},
+	{__NR_openat, OPEN, 0, 1, 2},
+	{__NR_openat2, OPEN2, 0, 1, 2},
+	{__NR_creat, WRITE, NO_DIR, 0, 0},
+	{__NR_truncate, WRITE, NO_DIR, 0, 0},
+	{__NR_mkdir, MAKE, NO_DIR, 0, 0},
+	{__NR_mkdirat, MAKE, 0, 1, 0},
+	{__NR_rmdir, REMOVE, NO_DIR, 0, 0},
+	{__NR_unlink, REMOVE, NO_DIR, 0, 0},
+	{__NR_unlinkat, REMOVE, 0, 1, 0},
+	{__NR_symlink, MAKE, NO_DIR, 1, 0},
+	{__NR_symlinkat, MAKE, 1, 2, 0},
+	{__NR_mknod, MAKE, NO_DIR, 0, 0},
+	{__NR_mknodat, MAKE, 0, 1, 0},
+	{__NR_rename, RENAME, NO_DIR, 0, 1},
+	{__NR_renameat, RENAME, 0, 1, 3},
+	{__NR_renameat2, RENAME, 0, 1, 3},
+	{__NR_link, LINK, NO_DIR, 0, 1},
+	{__NR_linkat, LINK, 0, 1, 3},
+	{__NR_connect, CONNECT, NO_DIR, 1, 2},
+	{__NR_bind, BIND, NO_DIR, 1, 2},
+};
+
+/* The directory that path's last name is in; behind that, with the name. */
+static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
+	char *path, char *real)
+{
+	char name[NAME_MAX + 1];
+	size_t n = strlen(path);
+	char *slash;
+	int err;
+
+	while (n > 1 && path[n - 1] == '/')
+		path[--n] = '\0';
+	err = str_copy(name, sizeof(name), path_base(path));
+	slash = strrchr(path, '/');
+	if (slash)
+		slash[slash == path] = '\0';
+	if (err == 0)
+		err = execwatch_name(root, pid, dirfd, slash ? path : "", real);
+	return err ? err : path_join(real + PATH_MAX, PATH_MAX, real, name);
+}
+
+/* What is about to be made: by its directory, unless its name is a link that leads
+ * elsewhere, where there may be something after all. */
+static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
+	char *path, char *real)
+{
+	struct stat st;
+	int err = name_dir(root, pid, dirfd, path, real);
+
+	if (err == 0)
+		err = path_made(real + PATH_MAX, real, &st);
+	if (err == 0 && !st.st_mode) {
+		char *slash = strrchr(real, '/');
+
+		slash[slash == real] = '\0';
+	}
+	return err;
+}
+
+/* The path is in the room already. */
+static int entry(struct execwatch_root *root, pid_t pid, int dirfd,
+	enum there want, char *room, struct execwatch_access *a)
+{
+	char *real = room + PATH_MAX;
+	struct stat st;
+
+	if (name_dir(root, pid, dirfd, room, real) < 0)
+		return 0;
+	if (want != EITHER &&
+		(lstat(real + PATH_MAX, &st) == 0) != (want == THERE))
+		return 0;
+	*a = (struct execwatch_access){
+		.pid = pid, .path = real, .wants = SANDBOX_WRITE};
+	return 1;
+}
+
+static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
+	int dir, int at, enum there want, char *room, struct execwatch_access *a)
+{
+	pid_t pid = (pid_t)n->pid;
+
+	if (execwatch_str(pid, n->data.args[at], room, PATH_MAX) < 0)
+		return 0;
+	return entry(root, pid, dir < 0 ? AT_FDCWD : (int)n->data.args[dir],
+		want, room, a);
+}
+
+/* From one name to another. What is linked may be told by its descriptor, and
+ * nothing is linked to in /proc. One directory is one thing to say. */
+static int two_entries(struct execwatch_root *root, const struct sc_notif *n,
+	const struct call *c, char *room, struct execwatch_access *a)
+{
+	bool link = c->how == LINK;
+	int dir2 = c->dir < 0 ? NO_DIR : 2;
+
+	if (!one_entry(root, n, c->dir, c->path, link ? EITHER : THERE, room,
+		    a) ||
+		!one_entry(root, n, dir2, c->flags, link ? ABSENT : EITHER,
+			room + 2 * PATH_MAX, a + 1))
+		return 0;
+	if (link && str_after(a[0].path, "/proc/"))
+		a[0] = a[1];
+	return str_eq(a[0].path, a[1].path) ? 1 : 2;
+}
+
+static int one_open(struct execwatch_root *root, const struct sc_notif *n,
+	const struct call *c, uint64_t flags, char *room, struct execwatch_access *a)
+{
+	pid_t pid = (pid_t)n->pid;
+	int dirfd = c->dir < 0 ? AT_FDCWD : (int)n->data.args[c->dir], err;
+	char *path = room, *real = room + PATH_MAX;
+	unsigned wants = (flags & O_ACCMODE) == O_WRONLY ? 0 : SANDBOX_READ;
+
+	if (flags & O_PATH)
+		return 0;
+	if (flags & (O_WRONLY | O_RDWR | O_TRUNC))
+		wants |= SANDBOX_WRITE;
+	if (execwatch_str(pid, n->data.args[c->path], path, PATH_MAX) < 0)
+		return 0;
+	err = execwatch_name(root, pid, dirfd, path, real);
+	if (err == 0 && flags & O_CREAT && flags & O_EXCL)
+		return 0;
+	if (err == -ENOENT && flags & O_CREAT) {
+		wants |= SANDBOX_WRITE;
+		err = flags & (O_EXCL | O_NOFOLLOW) ?
+			      name_dir(root, pid, dirfd, path, real) :
+			      name_made(root, pid, dirfd, path, real);
+	}
+	*a = (struct execwatch_access){
+		.pid = pid, .path = real, .wants = wants};
+	return err == 0;
+}
+
+static int one_address(
+	struct execwatch_root *root, const struct sc_notif *n, bool make,
+	char *room, struct execwatch_access *a)
+{
+	pid_t pid = (pid_t)n->pid;
+	struct sockaddr_un addr = {.sun_family = 0};
+	uint64_t len = n->data.args[2];
+
+	if (len > sizeof(addr))
+		len = sizeof(addr);
+	if (execwatch_mem(
+			pid, n->data.args[1], &addr, (size_t)len) < 0 ||
+		addr.sun_family != AF_UNIX || !addr.sun_path[0])
+		return 0;
+	/* A name that fills it has no end there. */
+	memcpy(room, addr.sun_path, sizeof(addr.sun_path));
+	room[sizeof(addr.sun_path)] = '\0';
+	if (make)
+		return entry(root, pid, AT_FDCWD, ABSENT, room, a);
+	if (execwatch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
+		return 0;
+	*a = (struct execwatch_access){
+		.pid = pid, .path = room + PATH_MAX, .wants = SANDBOX_UNIX};
+	return 1;
+}
+
+int execwatch_files(
+	struct execwatch_root *root, const struct sc_notif *n, char *room,
+	struct execwatch_access *a)
+{
+	const struct call *c = calls;
+	uint64_t flags = 0;
+
+	while (c < calls + ARRAY_SIZE(calls) && c->nr != n->data.nr)
+		c++;
+	if (c == calls + ARRAY_SIZE(calls))
+		return 0;
+	switch ((enum how)c->how) {
+	case OPEN:
+		return one_open(root, n, c, n->data.args[c->flags], room, a);
+	case OPEN2:
+		if (execwatch_mem((pid_t)n->pid, n->data.args[c->flags],
+			    &flags, sizeof(flags)) < 0)
+			return 0;
+		return one_open(root, n, c, flags, room, a);
+	case WRITE:
+		return one_open(root, n, c,
+			n->data.nr == __NR_truncate ?
+				O_WRONLY :
+				O_WRONLY | O_CREAT | O_TRUNC,
+			room, a);
+	case MAKE:
+	case REMOVE:
+		return one_entry(root, n, c->dir, c->path,
+			c->how == MAKE ? ABSENT : THERE, room, a);
+	case LINK:
+	case RENAME:
+		return two_entries(root, n, c, room, a);
+	case CONNECT:
+	case BIND:
+		return one_address(root, n, c->how == BIND, room, a);
+	}
+	return 0;
+}

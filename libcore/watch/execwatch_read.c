@@ -1,0 +1,326 @@
+/* execwatch_read.c - what a waiting process is about to start
+ * SPDX-License-Identifier: MIT
+ */
+#include "watch/execwatch_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/path.h"
+#include "base/str.h"
+#include "base/uapi/nr.h"
+
+enum {
+	PAGE = 4096, /* a step that never crosses into a page that is not there */
+	EMPTY_PATH = 0x1000,
+	WORDS = 64,
+	AHEAD = 256, /* most paths are shorter */
+	STRING_MAX = 1 << 17, /* the kernel's, of one that is executed with */
+};
+
+ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n)
+{
+	struct iovec here = {.iov_base = out, .iov_len = n};
+	struct iovec there = {.iov_base = (void *)(uintptr_t)at, .iov_len = n};
+	ssize_t got = process_vm_readv(pid, &here, 1, &there, 1, 0);
+
+	return got < 0 ? -errno : got;
+}
+
+/* A string, to out[0..size), of which *have bytes are there already; then as
+ * many as have been read. Its length; -E2BIG when it is longer (what fits is
+ * there, ended by a NUL); -errno. */
+static ssize_t read_str(
+	pid_t pid, uint64_t at, char *out, size_t size, size_t *have)
+{
+	size_t seen = 0;
+
+	for (;;) {
+		char *nul = memchr(out + seen, '\0', *have - seen);
+		size_t n = PAGE - (at + *have) % PAGE;
+		ssize_t got;
+
+		if (nul)
+			return nul - out;
+		seen = *have;
+		if (seen == size)
+			break;
+		n = n > size - seen ? size - seen : n;
+		got = execwatch_mem(pid, at + seen, out + seen, n);
+		if (got <= 0)
+			return got < 0 ? got : -EFAULT;
+		*have += (size_t)got;
+	}
+	if (size)
+		out[size - 1] = '\0';
+	return -E2BIG;
+}
+
+ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size)
+{
+	size_t have = 0;
+
+	return read_str(pid, at, out, size, &have);
+}
+
+/* Pointers of another process. */
+struct words {
+	uintptr_t at[WORDS];
+	size_t count;
+};
+
+/* Those at at, as many as fit before the next page. */
+static int read_words(pid_t pid, uint64_t at, struct words *w)
+{
+	size_t n = (PAGE - (size_t)at % PAGE) / sizeof(*w->at);
+	ssize_t got;
+
+	/* One that lies across pages is taken alone. */
+	n = n < 1 ? 1 : n > WORDS ? WORDS : n;
+	got = execwatch_mem(pid, at, w->at, n * sizeof(*w->at));
+	if (got < (ssize_t)sizeof(*w->at))
+		return got < 0 ? (int)got : -EFAULT;
+	w->count = (size_t)got / sizeof(*w->at);
+	return 0;
+}
+
+/* The start of the path and of the pointers in one call, as both are there most
+ * of the time. What is not shows when it is asked for alone. */
+static void look_ahead(pid_t pid, uint64_t path, char *out, size_t *have,
+	uint64_t at, struct words *w)
+{
+	size_t n = PAGE - path % PAGE, m = PAGE - at % PAGE;
+	struct iovec here[] = {{out, n > AHEAD ? AHEAD : n},
+		{w->at, m > sizeof(w->at) ? sizeof(w->at) : m}};
+	struct iovec there[] = {
+		{(void *)(uintptr_t)path, here[0].iov_len},
+		{(void *)(uintptr_t)at, here[1].iov_len}};
+	ssize_t got = process_vm_readv(pid, here, 2, there, 2, 0);
+
+	n = here[0].iov_len;
+	*have = got < 0 ? 0 : (size_t)got < n ? (size_t)got : n;
+	w->count = got < (ssize_t)n ? 0 : ((size_t)got - n) / sizeof(*w->at);
+}
+
+/* The arguments, to *room, which then is behind them; have bytes are there: what
+ * follows the path. */
+static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
+	size_t have, struct words *w, struct execwatch_event *ev)
+{
+	char *text = *room;
+	size_t left = EXECWATCH_BYTES_MAX, n = 0;
+	uint64_t at = args[1];
+	uint64_t next = args[0] + (uint64_t)(text - ev->path);
+	/* A process may give none at all. */
+	bool end = !at;
+
+	ev->argv = argv;
+	while (!end && n < EXECWATCH_ARGS_MAX && left) {
+		ssize_t len = 0;
+		int err = w->count ? 0 :
+				     read_words(pid, at + n * sizeof(*w->at), w);
+
+		if (err < 0)
+			return err;
+		for (size_t i = 0; i < w->count && left; i++, n++) {
+			end = !w->at[i];
+			if (end || n == EXECWATCH_ARGS_MAX)
+				break;
+			argv[n] = (char *)(uintptr_t)ev->path;
+			if (w->at[i] == args[0])
+				continue;
+			/* Most lie one behind the other. */
+			have = w->at[i] == next ? have : 0;
+			len = read_str(pid, w->at[i], text, left, &have);
+			if (len < 0 && len != -E2BIG)
+				return (int)len;
+			argv[n] = text;
+			len = len < 0 ? (ssize_t)left - 1 : len;
+			text += len + 1;
+			left -= (size_t)len + 1;
+			have -= (size_t)len + 1;
+			next = w->at[i] + (size_t)len + 1;
+		}
+		w->count = 0;
+	}
+	*room = text;
+	ev->cut = !end || !left;
+	ev->argc = n;
+	argv[n] = NULL;
+	return 0;
+}
+
+int execwatch_env(const struct execwatch_event *ev, struct buf *out)
+{
+	struct words w = {.count = 0};
+
+	for (uint64_t at = ev->env; at; at += w.count * sizeof(*w.at)) {
+		int err = read_words(ev->pid, at, &w);
+
+		if (err < 0)
+			return err;
+		for (size_t i = 0; i < w.count; i++) {
+			char *room = w.at[i] ? buf_reserve(out, STRING_MAX) :
+					       NULL;
+			ssize_t len;
+
+			if (!room)
+				return 0;
+			len = execwatch_str(
+				ev->pid, w.at[i], room, STRING_MAX);
+			if (len < 0)
+				return (int)len;
+			out->len += (size_t)len + 1;
+		}
+	}
+	return 0;
+}
+
+/* "exe" and "fd/N" behind /proc/self/: links into the process, to be followed
+ * as its own. */
+static bool is_own(const char *rest)
+{
+	if (strcmp(rest, "exe") == 0)
+		return true;
+	return strncmp(rest, "fd/", 3) == 0 && rest[3] &&
+		strspn(rest + 3, "0123456789") == strlen(rest + 3);
+}
+
+static int name_at(int base, const char *path, uint64_t resolve, char *real)
+{
+	autofd int fd = path_openat2(
+		base, path, O_PATH, 0, resolve | RESOLVE_NO_MAGICLINKS);
+
+	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
+}
+
+/* Opened once: all of a tree have one root, to have another takes a call that
+ * the filter refuses. */
+static int open_root(struct execwatch_root *root, pid_t pid)
+{
+	char name[64], above[PATH_MAX];
+	autofd int fd = -1;
+	int err;
+
+	if (root->fd >= 0)
+		return 0;
+	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/root", (int)pid),
+		O_PATH | O_CLOEXEC);
+	err = fd < 0 ? -errno : path_of_fd(fd, above, sizeof above);
+	if (!err && !str_eq(above, "/")) {
+		root->above = strdup(above);
+		err = root->above ? 0 : -ENOMEM;
+	}
+	if (!err)
+		root->fd = fd_steal(&fd);
+	return err;
+}
+
+/* Cuts what lies above the tree's root off a name. What is not below it is none
+ * that the tree knows. */
+static int below(const struct execwatch_root *root, char *real)
+{
+	const char *rest = root->above ? str_after(real, root->above) : real;
+
+	if (!rest || (*rest && *rest != '/')) {
+		real[0] = '\0';
+		return -EXDEV;
+	}
+	if (rest != real)
+		memmove(real, *rest ? rest : "/", *rest ? strlen(rest) + 1 : 2);
+	return 0;
+}
+
+/* What leads through any other link into a process would lead into this one:
+ * -ELOOP. */
+static int find_name(const struct execwatch_root *root, pid_t pid, int dirfd,
+	const char *path, char *real)
+{
+	static const char self[] = "/proc/self/";
+	const bool own = strncmp(path, self, sizeof(self) - 1) == 0 &&
+		is_own(path + sizeof(self) - 1);
+	char name[64];
+	struct buf b = BUF_FIXED(name);
+	autofd int base = -1;
+
+	if (path[0] == '/' && !own)
+		return name_at(root->fd, path, RESOLVE_IN_ROOT, real);
+	buf_addf(&b, "/proc/%d/", (int)pid);
+	if (own)
+		buf_adds(&b, path + sizeof(self) - 1);
+	else if (dirfd == AT_FDCWD)
+		buf_adds(&b, "cwd");
+	else
+		buf_addf(&b, "fd/%d", dirfd);
+	if (b.err)
+		return -ENAMETOOLONG;
+	base = openat(AT_FDCWD, buf_str(&b), O_PATH | O_CLOEXEC);
+	if (base < 0)
+		return -errno;
+	return own || !path[0] ? path_of_fd(base, real, PATH_MAX)
+			       : name_at(base, path, 0, real);
+}
+
+int execwatch_name(struct execwatch_root *root, pid_t pid, int dirfd,
+	const char *path, char *real)
+{
+	int err = open_root(root, pid);
+
+	real[0] = '\0';
+	if (!err)
+		err = find_name(root, pid, dirfd, path, real);
+	return err ? err : below(root, real);
+}
+
+const char *execwatch_cwd(const struct execwatch_event *ev)
+{
+	char name[64];
+	ssize_t n = readlink(BUF_PRINT(name, "/proc/%d/cwd", (int)ev->pid),
+		ev->room, PATH_MAX - 1);
+
+	ev->room[n > 0 ? n : 0] = '\0';
+	(void)below(ev->root, ev->room);
+	return ev->room;
+}
+
+int execwatch_read(struct execwatch_root *root, const struct sc_notif *n,
+	char *room, struct execwatch_event *ev)
+{
+	bool at = n->data.nr == __NR_execveat;
+	const uint64_t *args = n->data.args + at;
+	pid_t pid = (pid_t)n->pid;
+	char **argv = (char **)(void *)room;
+	char *path = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
+	char *exe;
+	struct words words;
+	size_t have;
+	ssize_t len;
+
+	*ev = (struct execwatch_event){
+		.pid = pid, .path = path, .env = args[2], .root = root};
+	look_ahead(pid, args[0], path, &have, args[1], &words);
+	len = read_str(pid, args[0], path, PATH_MAX, &have);
+	if (len < 0)
+		return len == -E2BIG ? -ENAMETOOLONG : (int)len;
+	/* One behind the other, so that few pages are used. */
+	exe = path + len + 1;
+	len = read_args(pid, args, argv, &exe, have - (size_t)len - 1, &words,
+		ev);
+	if (len < 0)
+		return (int)len;
+	ev->exe = exe;
+	exe[0] = '\0';
+	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
+	if (path[0] || (at && args[3] & EMPTY_PATH))
+		ev->missing = execwatch_name(root, pid,
+			at ? (int)n->data.args[0] : AT_FDCWD, path, exe);
+	ev->room = exe + strlen(exe) + 1;
+	return 0;
+}
