@@ -87,7 +87,7 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	size_t at = 0;
 	ssize_t n;
 
-	if (g->q->kind != GUARD_STREAM)
+	if (g->q->kind != GUARD_STREAM && !g->r->verdict.open)
 		return false;
 	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/cmdline", (int)pid),
 		O_RDONLY | O_CLOEXEC);
@@ -175,7 +175,7 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 	req.cwd = execwatch_cwd(ev);
 	req.depth = !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
-	if (v.decision == POLICY_ALLOW || approved(g, &v) ||
+	if (v.decision <= POLICY_OPEN || approved(g, &v) ||
 		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
 		if (g->q->becomes && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);

@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 6,
+	IMG_VERSION = 7,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -238,6 +238,7 @@ enum {
 	IMG_P_UNRESOLVED,
 	IMG_P_DYNAMIC,
 	IMG_P_OPAQUE,
+	IMG_P_UNPARSABLE,
 	IMG_P_CHILD,
 	IMG_P_NET,
 	IMG_P_SUPERVISE,

@@ -100,7 +100,7 @@ static void places(void **state)
 		{"include other", 1, 9, "include default"},
 		{"deny x\ninclude default", 2, 1, "before everything"},
 		{"test DEV allow", 1, 1, "expected: test"},
-		{"test DEV may x", 1, 10, "allow, confirm or deny"},
+		{"test DEV may x", 1, 10, "allow, open, confirm or deny"},
 	};
 
 	(void)state;
