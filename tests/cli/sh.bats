@@ -74,13 +74,13 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	run g FULL-AUTO -c 'PATH=$PWD/bin:$PATH; export PATH; uname -s'
 	[ "$output" = Linux ]
 	# The record says that it was open.
-	log | jq -es 'map(select(.decision == "open")) | length > 8'
+	log | jq -es 'map(select(.decision == "open")) | length > 4'
 	# In DEV what nobody knows asks when it starts; nobody is there to ask.
 	run g DEV -c 'x=$(echo make); $x -v' </dev/null
 	[ "$status" -eq 126 ]
 	[[ "$output" != *"GNU Make"* ]]
-	run g DEV -c 'x=$(echo git); $x --version' </dev/null
-	[[ "$output" == "git version"* ]]
+	run g DEV -c 'x=$(echo head); $x -n1 cmds' </dev/null
+	[[ "$output" == "touch ran;"* ]]
 	# Without supervision nobody would judge it then.
 	run g 'FULL-AUTO
 profile FULL-AUTO supervise=off' -c '$(echo uname)'
