@@ -82,8 +82,9 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	run g DEV -c 'x=$(echo head); $x -n1 cmds' </dev/null
 	[[ "$output" == "touch ran;"* ]]
 	# Without supervision nobody would judge it then.
-	run g 'FULL-AUTO
-profile FULL-AUTO supervise=off' -c '$(echo uname)'
+	run in_policy 'include default
+use FULL-AUTO
+profile FULL-AUTO supervise=off' "$WARDBOX" sh -c '$(echo uname)'
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"rule stream"* ]]
 }
