@@ -83,7 +83,7 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 		"length\0len\0count\0size\0limit\0expiry\0expires\0"
 		"endpoint\0policy\0prompt\0field\0format\0version\0"
 		"method\0max\0min\0stdin\0fd\0command\0algorithm\0"
-		"helper\0manager\0interval\0bypass\0ref\0at\0date\0age\0"
+		"helper\0askpass\0manager\0interval\0bypass\0ref\0at\0date\0age\0"
 		"hint\0label\0title\0error\0help\0placeholder\0"
 		"description\0strength\0enabled\0required\0"
 		"secretary\0";

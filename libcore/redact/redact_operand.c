@@ -120,7 +120,7 @@ static bool find_word(const struct redact_view *v, const struct operand *o,
 				: o->which == NEXT ? 2
 						   : o->which))
 		return false;
-	s->to = o->which == REST ? end : s->to;
+	s->to = o->which == REST && !quote(p[s->from]) ? end : s->to;
 	/* Its own quotes, or one around the whole. */
 	s->from += quote(p[s->from]);
 	s->to -= quote(p[s->to - 1]);

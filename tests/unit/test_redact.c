@@ -377,6 +377,7 @@ static void values_of_variables(void **state)
 	assert_int_equal(redact_flush(&r, &s, false, &out), 0);
 	assert_int_equal(redact_feed(&r, &s, "ts", 2, &out), 0);
 	assert_int_equal(redact_flush(&r, &s, true, &out), 0);
+	undo(&r, "a s3cr3t!x9 b s3cr3ts", 21, &out);
 	assert_string_equal(buf_str(&out), "a [REDACTED] b s3cr3ts");
 	redact_stream_release(&s);
 	assert_string_equal(redact_kind_name(&r, 5), "env");
@@ -458,7 +459,7 @@ static void pauses_before_the_value(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct redact r = REDACT_INIT;
 		struct redact_stream s = REDACT_STREAM_INIT;
-		autobuf struct buf out = BUF_INIT(4096);
+		autobuf struct buf in = BUF_INIT(4096), out = BUF_INIT(4096);
 
 		for (const char *p = rows[i][0]; *p; p++)
 			assert_int_equal(*p == '|'
@@ -466,6 +467,10 @@ static void pauses_before_the_value(void **state)
 					: redact_feed(&r, &s, p, 1, &out),
 				0);
 		assert_int_equal(redact_flush(&r, &s, true, &out), 0);
+		for (const char *p = rows[i][0]; *p; p++)
+			if (*p != '|')
+				buf_addc(&in, *p);
+		undo(&r, buf_str(&in), in.len, &out);
 		assert_string_equal(buf_str(&out), rows[i][1]);
 		redact_stream_release(&s);
 		redact_release(&r);
