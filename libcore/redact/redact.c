@@ -408,7 +408,8 @@ static int process(struct redact *r, struct redact_stream *s, const char *p,
 	s->len = 0;
 	k.view = (struct redact_view){
 		.text = raw, .n = k.total, .last = last, .pause = pause};
-	if (memchr(raw + k.base, 0x1b, k.total - k.base))
+	/* To a shell they are letters. */
+	if (!s->shell && memchr(raw + k.base, 0x1b, k.total - k.base))
 		make_visible(&k, r->work);
 	if (s->shell) {
 		redact_lex_map(

@@ -131,22 +131,24 @@ static size_t limit_word(
 size_t redact_limit(
 	const unsigned char *text, size_t from, size_t to, bool code)
 {
-	size_t i = from, next;
+	size_t i = from, first = 0, next;
 
 	for (;; i = next) {
 		while (i < to && !(code && expands(text, i, to)) &&
 			(text[i] > ' ' || (i > from && redact_blank(text[i]) &&
 						   text[i - 1] == '\\')))
 			i++;
+		first = first ? first : i;
 		if (i == to || text[i] > ' ')
 			return i;
 		next = limit_word(text, from, i, to);
 		if (next == i)
 			break;
 	}
-	while (i > from && text[i - 1] && strchr(";|&", text[i - 1]))
-		i--;
-	return i;
+	/* What has another word in it is no phrase: the first is the secret. */
+	while (first > from && text[first - 1] && strchr(";|&", text[first - 1]))
+		first--;
+	return first;
 }
 
 int redact_whole(struct redact *r, const char *s, size_t n, struct buf *out)

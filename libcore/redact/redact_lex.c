@@ -47,8 +47,11 @@ static void frame_push(struct redact_lex *l, enum frame f)
 		return;
 	}
 	l->frame[l->depth++] = (uint8_t)f;
-	if (frame_expands(f))
-		l->nested++;
+	if (!frame_expands(f))
+		return;
+	l->nested++;
+	l->name_len = 0;
+	l->word = false;
 }
 
 static void frame_pop(struct redact_lex *l)
@@ -182,11 +185,8 @@ static void code_byte(struct redact_lex *l, unsigned char c)
 		l->comment = true;
 		return;
 	}
-	if (expansion_begins(l, c)) {
-		l->name_len = 0;
-		l->word = false;
+	if (expansion_begins(l, c))
 		return;
-	}
 	if (c <= ' ' || strchr(";|&<>()", c)) {
 		code_sign(l, c);
 		return;

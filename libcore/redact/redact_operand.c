@@ -73,6 +73,15 @@ static bool quote(unsigned char c)
 	return c == '"' || c == '\'';
 }
 
+/* Ends the byte at i the words of a command: an operator, an expansion, a
+ * comment? */
+static bool line_ends(const unsigned char *p, size_t i)
+{
+	return !p[i] || strchr("\n;|&`<>", p[i]) ||
+		(p[i] == '(' && p[i - 1] == '$') ||
+		(p[i] == '#' && redact_blank(p[i - 1]));
+}
+
 /* Where the word that begins at i ends. */
 static size_t word_end(const struct redact_view *v, size_t i, size_t end)
 {
@@ -159,7 +168,7 @@ enum redact_answer redact_operand(
 		if (!redact_agrees(v, at, o->program) ||
 			(left > n && !redact_blank(p[end])))
 			continue;
-		while (end < v->n && p[end] && !strchr("\n;|&`<>", p[end]))
+		while (end < v->n && !line_ends(p, end))
 			if (++end - at > LINE)
 				return REDACT_NO;
 		if (end >= v->n && !v->last)
