@@ -143,26 +143,26 @@ static void let_through(struct look *k, size_t to)
 	k->done = end;
 }
 
-/* An escape sequence right behind what is dropped is let through: it gives the
- * colour back. */
-static void drop(struct look *k, size_t to)
+/* Hides what is not yet out of raw, up to to. */
+static void hide_raw(struct look *k, size_t to)
 {
-	k->done = to ? raw_of(k, to - 1) + 1 : 0;
-}
-
-/* Hides the text up to to, of what is not yet out. */
-static void hide_run(struct look *k, size_t to)
-{
-	const size_t from = k->done;
 	int err;
 
-	if (to <= k->base || raw_of(k, to - 1) < from)
+	if (to <= k->done)
 		return;
-	drop(k, to);
-	err = redact_cut_add(k->r, &k->s->cut, k->r->work->raw + from,
-		k->done - from, k->out);
+	err = redact_cut_add(k->r, &k->s->cut, k->r->work->raw + k->done,
+		to - k->done, k->out);
+	k->done = to;
 	if (err && !k->out->err)
 		k->out->err = err;
+}
+
+/* Hides the text up to to. An escape sequence right behind it is let through: it
+ * gives the colour back. */
+static void hide_run(struct look *k, size_t to)
+{
+	if (to > k->base)
+		hide_raw(k, raw_of(k, to - 1) + 1);
 }
 
 static void hide_end(struct look *k, uint8_t kind)
@@ -236,10 +236,8 @@ static size_t hide(struct look *k, struct redact_span *s, bool more)
 		hide_run(k, end);
 	if (!more || end < to)
 		hide_end(k, s->kind);
-	if (end == s->from) {
-		end++;
-		let_through(k, end);
-	}
+	if (end == s->from && end < v->n)
+		let_through(k, ++end);
 	return end;
 }
 
@@ -380,7 +378,10 @@ static int look_through(struct look *k)
 		k->open = at;
 		at = k->base;
 	}
-	if (at == k->view.n)
+	/* Between two parts of what is hidden a sequence is hidden, too. */
+	if (at == k->view.n && k->s->mode)
+		hide_raw(k, raw_of(k, at));
+	else if (at == k->view.n)
 		let_through(k, at);
 	if (k->view.map)
 		redact_lex_skip(&k->s->lex, k->view.text, k->base, at);

@@ -48,11 +48,12 @@ static bool reads_secret(const unsigned char *p, size_t n)
 		"keepassxc-cli\0";
 	/* A program, and what it is told. */
 	static const char programs[] =
-		"su\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
+		"su -c\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
 		"gcloud secrets\0htpasswd -i\0keyctl p\0pass insert\0"
 		"secret-tool store\0openssl -stdin\0";
 	size_t len = n;
 	const unsigned char *name;
+	bool runs = false;
 
 	/* What runs what it reads. */
 	static const char runners[] =
@@ -62,14 +63,15 @@ static bool reads_secret(const unsigned char *p, size_t n)
 
 	name = command(p, &len);
 	EACH (word, runners)
-		if (redact_key_is(name, len, word))
-			return false;
+		runs |= redact_key_is(name, len, word);
+	if (in_text(p, n, "sudo") && (in_text(p, n, " -S") ||
+			in_text(p, n, "kS") || in_text(p, n, " --stdin")))
+		return !runs || in_text(p, n, " -c");
+	if (runs)
+		return false;
 	EACH (word, words)
 		if (in_text(p, n, word))
 			return true;
-	if (in_text(p, n, "sudo") && (in_text(p, n, " -S") ||
-			in_text(p, n, "kS") || in_text(p, n, " --stdin")))
-		return true;
 	EACH (word, programs) {
 		const char *told = strchrnul(word, ' ');
 

@@ -235,6 +235,7 @@ static void by_hand(void **state)
 		"sh -s chpasswd <<'E'\n" COMMAND "\nE",
 		"su <<E\n" COMMAND "\nE", "sudo -S sh <<E\npw\n" COMMAND "\nE",
 		"chpasswd <<E\nu:a$(" COMMAND ")\nE",
+		"echo '" COMMAND "' | su -", "echo '" COMMAND "' | sudo -S sh",
 		"echo x; " COMMAND "; echo y | chpasswd",
 		"echo \"" COMMAND "\" | sh -s -- --with-token",
 		"echo " COMMAND " | docker login --password-stdin",
