@@ -175,22 +175,17 @@ static void hide_end(struct look *k, uint8_t kind)
 
 static size_t look_on(struct look *k, size_t at);
 
-/* What a shell expands, from at on and as far as the text goes: secrets of its
- * own may be in it. Where it ends. */
-static size_t show_nested(struct look *k, size_t at, unsigned depth)
+/* Shows what a shell expands, from at to to: secrets of its own may be in it. */
+static void show_nested(struct look *k, size_t at, size_t to)
 {
-	struct redact_view v = k->view;
-	size_t end = at;
+	const struct redact_view v = k->view;
 
-	while (end < v.n && (v.map[end] & LEX_DEPTH) > depth)
-		end++;
-	k->view.n = end;
+	k->view.n = to;
 	k->view.last = true;
 	let_through(k, at);
 	look_on(k, at);
-	let_through(k, end);
+	let_through(k, to);
 	k->view = v;
-	return end;
 }
 
 /* Where in code the word ends that begins at from. */
@@ -198,13 +193,19 @@ static size_t hide_code(struct look *k, const struct redact_span *s)
 {
 	const uint8_t *map = k->view.map;
 	const unsigned depth = redact_depth(map, s->from);
-	size_t i = s->from;
+	size_t i = s->from, end;
 
 	while (i < s->to && (map[i] & LEX_DEPTH) >= depth) {
 		if ((map[i] & LEX_DEPTH) > depth) {
+			for (end = i; end < s->to && (map[end] & LEX_DEPTH) > depth;)
+				end++;
+			/* What does not end in the span is none of it. */
+			if (end == s->to)
+				break;
 			hide_run(k, i);
 			hide_end(k, s->kind);
-			i = show_nested(k, i, depth);
+			show_nested(k, i, end);
+			i = end;
 		} else if (map[i] & LEX_CUT) {
 			break;
 		} else if (map[i] & LEX_BLANK) {
@@ -231,9 +232,7 @@ static size_t hide(struct look *k, struct redact_span *s, bool more)
 	if (s->tail != REDACT_TAIL_OWN)
 		s->to = redact_limit(v->text, s->from, s->to, false);
 	end = v->map ? hide_code(k, s) : s->to;
-	/* What is nested may go on behind the span. */
-	if (end <= s->to)
-		hide_run(k, end);
+	hide_run(k, end);
 	if (!more || end < to)
 		hide_end(k, s->kind);
 	if (end == s->from && end < v->n)
