@@ -47,25 +47,8 @@ static const struct operand {
 	{"wifi-sec.psk", "nmcli", 0, 1, STRENGTH_SURE, false},
 	{"psk", "wpa_cli", 0, LAST, STRENGTH_LIKELY, false},
 	{"key", "iwconfig", 0, LAST, STRENGTH_LIKELY, false},
-	/* Redis's configuration, IMAP's line. */
+	/* Redis's configuration. */
 	{"", "masterauth", 0, LAST, STRENGTH_LIKELY, false},
-	{"", "LOGIN", 0, 2, STRENGTH_LIKELY, false},
-	/* Of routers; between the word and its value may be what it is in. */
-	{"secret", "enable", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "enable", 0, LAST, STRENGTH_LIKELY, false},
-	{"secret", "username", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "username", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "neighbor", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "ppp", 0, LAST, STRENGTH_LIKELY, false},
-	{"md5", "ip", 0, LAST, STRENGTH_LIKELY, false},
-	{"authentication-key", "ip", 0, LAST, STRENGTH_LIKELY, false},
-	{"md5", "ntp", 0, LAST, STRENGTH_LIKELY, false},
-	{"key", "crypto", 0, 1, STRENGTH_LIKELY, false},
-	{"key", "tacacs-server", 0, LAST, STRENGTH_LIKELY, false},
-	{"key", "radius-server", 0, LAST, STRENGTH_LIKELY, false},
-	{"community", "snmp-server", 0, 1, STRENGTH_LIKELY, false},
-	{"", "key-string", 0, LAST, STRENGTH_LIKELY, false},
-	{"", "pre-shared-key", 0, LAST, STRENGTH_LIKELY, false},
 };
 
 static bool quote(unsigned char c)
