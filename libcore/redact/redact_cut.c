@@ -123,7 +123,7 @@ static size_t limit_word(
 		word++;
 	for (end = word; end < to && text[end] > ' ';)
 		end++;
-	if (word == to || !redact_phrase(text, word, end))
+	if (!redact_phrase(text, word, end))
 		return i;
 	return end - from > REDACT_PHRASE && end - word < ENCODED ? i : end;
 }
@@ -140,6 +140,10 @@ size_t redact_limit(
 			i++;
 		first = first ? first : i;
 		if (i == to || text[i] > ' ')
+			return i;
+		for (next = i; next < to && text[next] <= ' ';)
+			next++;
+		if (next == to)
 			return i;
 		next = limit_word(text, from, i, to);
 		if (next == i)
