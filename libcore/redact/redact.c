@@ -49,7 +49,7 @@ void redact_stream_release(struct redact_stream *s)
 	if (s->held)
 		explicit_bzero(s->held, HELD_MAX);
 	free(s->held);
-	free(s->cut);
+	redact_cut_free(s->cut);
 	*s = REDACT_STREAM_INIT;
 }
 

@@ -15,6 +15,7 @@ enum { PLAIN = 40, ENCODED = 16, DIGEST = 4 };
 
 struct redact_cut {
 	size_t length;
+	br_hmac_key_context key;
 	br_hmac_context mac;
 };
 
@@ -28,9 +29,9 @@ static int random_key(uint8_t key[static REDACT_KEY])
 	return got == REDACT_KEY ? 0 : -EIO;
 }
 
+/* What is needed for the first mark is kept for the others. */
 static int cut_begin(struct redact *r, struct redact_cut **cut)
 {
-	br_hmac_key_context key;
 	int err = 0;
 
 	if (!r->keyed)
@@ -39,14 +40,22 @@ static int cut_begin(struct redact *r, struct redact_cut **cut)
 	if (err)
 		return err;
 	r->keyed = true;
-	if (!*cut)
+	if (!*cut) {
 		*cut = calloc(1, sizeof **cut);
-	if (!*cut)
-		return -ENOMEM;
-	br_hmac_key_init(&key, &br_sha256_vtable, r->key, sizeof r->key);
-	br_hmac_init(&(*cut)->mac, &key, DIGEST);
-	explicit_bzero(&key, sizeof key);
+		if (!*cut)
+			return -ENOMEM;
+		br_hmac_key_init(&(*cut)->key, &br_sha256_vtable, r->key,
+			sizeof r->key);
+	}
+	br_hmac_init(&(*cut)->mac, &(*cut)->key, DIGEST);
 	return 0;
+}
+
+void redact_cut_free(struct redact_cut *cut)
+{
+	if (cut)
+		explicit_bzero(cut, sizeof *cut);
+	free(cut);
 }
 
 int redact_cut_end(struct redact_cut *cut, struct buf *out)
@@ -58,7 +67,8 @@ int redact_cut_end(struct redact_cut *cut, struct buf *out)
 	br_hmac_out(&cut->mac, digest);
 	buf_addf(out, REDACT_MARK "{%zu:%02x%02x%02x%02x}", cut->length,
 		digest[0], digest[1], digest[2], digest[3]);
-	explicit_bzero(cut, sizeof *cut);
+	explicit_bzero(&cut->mac, sizeof cut->mac);
+	cut->length = 0;
 	return out->err;
 }
 
@@ -162,6 +172,6 @@ int redact_whole(struct redact *r, const char *s, size_t n, struct buf *out)
 
 	if (!err)
 		err = redact_cut_end(cut, out);
-	free(cut);
+	redact_cut_free(cut);
 	return err;
 }

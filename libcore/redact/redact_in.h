@@ -101,6 +101,7 @@ bool redact_phrase(const unsigned char *text, size_t from, size_t to);
 int redact_cut_add(struct redact *r, struct redact_cut **cut, const void *p,
 	size_t n, struct buf *out);
 int redact_cut_end(struct redact_cut *cut, struct buf *out);
+void redact_cut_free(struct redact_cut *cut);
 
 /* Built-in kinds. */
 enum redact_kind {

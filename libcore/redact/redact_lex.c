@@ -235,6 +235,20 @@ static uint8_t lost_class(unsigned char c)
 							    : 0);
 }
 
+/* Most bytes are letters, which begin and end nothing: true, l is behind it. */
+static inline bool lex_letter(struct redact_lex *l, unsigned char c)
+{
+	if (!(redact_bytes[c] & B_ALNUM) || l->here || l->escaped || l->lost)
+		return false;
+	l->before = c;
+	if (frame_top(l) > FRAME_EXPAND || l->comment)
+		return true;
+	l->word = true;
+	if (l->name_len < sizeof l->name)
+		l->name[l->name_len++] = (char)c;
+	return true;
+}
+
 /* The class of the byte; takes the state behind it. */
 static uint8_t lex_step(struct redact_lex *l, unsigned char c)
 {
@@ -273,7 +287,8 @@ void redact_lex_map(struct redact_lex l, const unsigned char *text,
 {
 	memset(map, l.nested, from);
 	for (size_t i = from; i < to; i++) {
-		map[i] = lex_step(&l, text[i]);
+		map[i] = lex_letter(&l, text[i]) ? l.nested
+						 : lex_step(&l, text[i]);
 		/* The sign before it is a part of "$(". */
 		if (i && (map[i] & LEX_DEPTH) > (map[i - 1] & LEX_DEPTH) &&
 			(text[i] == '(' || text[i] == '{'))
@@ -285,5 +300,6 @@ void redact_lex_skip(
 	struct redact_lex *l, const unsigned char *text, size_t from, size_t to)
 {
 	for (; from < to; from++)
-		(void)lex_step(l, text[from]);
+		if (!lex_letter(l, text[from]))
+			(void)lex_step(l, text[from]);
 }
