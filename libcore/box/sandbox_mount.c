@@ -80,6 +80,9 @@ static int pin(struct sandbox *s, const char *outer, const char *inner,
 
 static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 {
+	/* Nobody stands in what is mounted over "/": it stays as it is. */
+	if (str_eq(r->path, "/") && !(r->access & SANDBOX_HIDE))
+		return SANDBOX_MOUNT_NO;
 	if (r->access & SANDBOX_HIDE)
 		return r->access & SANDBOX_WRITE ? SANDBOX_MOUNT_TMPFS :
 						   SANDBOX_MOUNT_EMPTY;
@@ -278,6 +281,13 @@ static int put(struct sandbox_rule *r)
 	return err;
 }
 
+/* The rules are in the order of their paths. */
+static bool writes_root(const struct sandbox *s)
+{
+	return s->rule_count && str_eq(s->rules[0].path, "/") &&
+	       s->rules[0].access & SANDBOX_WRITE;
+}
+
 int sandbox_mount_all(struct sandbox *s)
 {
 	int err = ns_private();
@@ -287,9 +297,28 @@ int sandbox_mount_all(struct sandbox *s)
 	for (size_t i = 0; i < s->rule_count; i++)
 		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
 			return err;
-	err = set_attr(AT_FDCWD, "/", MOUNT_ATTR_RDONLY_);
+	if (!writes_root(s))
+		err = set_attr(AT_FDCWD, "/", MOUNT_ATTR_RDONLY_);
 	for (size_t i = 0; i < s->rule_count && err == 0; i++)
 		if (s->rules[i].mount)
 			err = put(&s->rules[i]);
+	return err;
+}
+
+int sandbox_enter_gone(void)
+{
+	int at = new_tmpfs(true), in, err = 0;
+
+	if (at < 0)
+		return at;
+	if (mkdirat(at, "gone", 0700) < 0)
+		err = -errno;
+	in = err < 0 ? -1 : openat(at, "gone", O_PATH | O_CLOEXEC);
+	if (err == 0 && (in < 0 || fchdir(in) < 0 ||
+				unlinkat(at, "gone", AT_REMOVEDIR) < 0))
+		err = -errno;
+	if (in >= 0)
+		close(in);
+	close(at);
 	return err;
 }

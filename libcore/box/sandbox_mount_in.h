@@ -22,4 +22,8 @@ int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added
 /* In the child, in a new mount namespace: does them. Raw calls alone. */
 int sandbox_mount_all(struct sandbox *s);
 
+/* There, for a working directory that cannot be entered again by its name: goes
+ * to one that was removed, too, and that leads nowhere. */
+int sandbox_enter_gone(void);
+
 #endif

@@ -260,6 +260,8 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	}
 	g->plan.cwd = g->q->cwd;
 	g->plan.net = net_of(g);
+	/* The shell's own commands change nothing but contents. */
+	g->plan.view = !g->brief;
 	set_limits(g);
 	set_relaxed(g);
 	err = g->brief ? grant_brief(g) : grant_system(g);
