@@ -140,6 +140,13 @@ static bool shows(const struct sandbox *s, const struct sandbox_rule *r,
 		       sandbox_is_device(r->path));
 }
 
+/* The rules are in the order of their paths. */
+static bool writes_root(const struct sandbox *s)
+{
+	return s->rule_count && str_eq(s->rules[0].path, "/") &&
+	       s->rules[0].access & SANDBOX_WRITE;
+}
+
 int sandbox_mounts(struct sandbox *s, struct diag *d)
 {
 	size_t added = 0, n;
@@ -162,7 +169,9 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		r->mount = (uint8_t)kind(r, writable);
 		if (r->mount == SANDBOX_MOUNT_RO)
 			away = 1;
-		if (shows(s, r, out)) {
+		/* Elsewhere all is read-only, unless "/" may be written. */
+		if (shows(s, r, out) ||
+			(r->mount == SANDBOX_MOUNT_RO && writes_root(s))) {
 			away = 1;
 			err = sandbox_views(s, r, &added);
 			if (err < 0) {
@@ -245,8 +254,10 @@ static int take(struct sandbox_rule *r)
 {
 	int fd, err;
 
-	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY)
-		return r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
+	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY) {
+		r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
+		return r->tree < 0 ? r->tree : 0;
+	}
 	/* A device that may not be used: opening it is refused. */
 	fd = r->mount == SANDBOX_MOUNT_EMPTY ?
 		     openat(AT_FDCWD, "/dev/null", O_PATH | O_CLOEXEC) :
@@ -279,13 +290,6 @@ static int put(struct sandbox_rule *r)
 	close(r->tree);
 	r->tree = -1;
 	return err;
-}
-
-/* The rules are in the order of their paths. */
-static bool writes_root(const struct sandbox *s)
-{
-	return s->rule_count && str_eq(s->rules[0].path, "/") &&
-	       s->rules[0].access & SANDBOX_WRITE;
 }
 
 int sandbox_mount_all(struct sandbox *s)

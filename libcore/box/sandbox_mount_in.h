@@ -15,8 +15,8 @@
  * not; -EINVAL when it contradicts itself. Needs all rules to be opened. */
 int sandbox_mounts(struct sandbox *s, struct diag *d);
 
-/* Behind the rules, one for each other name of what r hides; they are counted in
- * *added. -errno. */
+/* Behind the rules, one for each other name of what r hides or makes read-only;
+ * they are counted in *added. -errno. */
 int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added);
 
 /* In the child, in a new mount namespace: does them. Raw calls alone. */
