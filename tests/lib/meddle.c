@@ -82,14 +82,10 @@ static void by_path(const struct target *t, const char *way, const char *path)
 
 	tell(t, "chmod", way, chmod(path, MODE));
 	tell(t, "chown", way, chown(path, geteuid(), getegid()));
-	tell(t, "lchown", way, lchown(path, geteuid(), getegid()));
 	tell(t, "utimes", way, utimes(path, older));
 	tell(t, "utimensat", way, utimensat(AT_FDCWD, path, times, 0));
 	tell(t, "setxattr", way, setxattr(path, "user.meddle", "1", 1, 0));
-	tell(t, "lsetxattr", way, lsetxattr(path, "user.meddle", "1", 1, 0));
 	tell(t, "removexattr", way, removexattr(path, "user.meddle"));
-	setxattr(path, "user.meddle", "1", 1, 0);
-	tell(t, "lremovexattr", way, lremovexattr(path, "user.meddle"));
 	if (t->is_dir)
 		return;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -101,6 +97,15 @@ static void by_path(const struct target *t, const char *way, const char *path)
 	if (fd >= 0)
 		close(fd);
 	tell(t, "truncate", way, truncate(path, 1));
+}
+
+/* The calls that follow no link, as a name in /proc is one. */
+static void by_own_path(const struct target *t)
+{
+	tell(t, "lchown", "path", lchown(t->path, geteuid(), getegid()));
+	tell(t, "lsetxattr", "path",
+		lsetxattr(t->path, "user.meddle", "1", 1, 0));
+	tell(t, "lremovexattr", "path", lremovexattr(t->path, "user.meddle"));
 }
 
 /* The calls that take a directory and a name; both ways to use them. */
@@ -266,6 +271,7 @@ static void meddle(const char *path)
 	t.fd_err = errno;
 	snprintf(t.proc, sizeof t.proc, "/proc/self/fd/%d", t.object);
 	by_path(&t, "path", path);
+	by_own_path(&t);
 	by_path(&t, "proc", t.proc);
 	by_name(&t, "dirfd", t.dir, t.name, 0);
 	by_name(&t, "empty", t.object, "", AT_EMPTY_PATH);
