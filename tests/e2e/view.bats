@@ -235,6 +235,22 @@ without() {
 	[ "$status" -eq 0 ]
 }
 
+relaxed() {
+	run under "$PLACE/bin/wardbox" exec -- "$PROJECT/try"
+	[[ $output == *"Read-only"*ran ]]
+	[ "$(cat "$OWN/policy")" = 'policy 1 project' ]
+	run under "$PLACE/bin/wardbox" drop --best-effort=mount --rox=/usr,/bin,/lib,/lib64 \
+		--rw="$PROJECT" --ro="$OWN" -- sh -c "echo x >>$OWN/policy"
+	[[ $output == *"Read-only"* ]]
+}
+
+@test "relax mount gives up nothing where the view can be had" {
+	view 'relax mount'
+	printf '#!/bin/sh\necho x >>.wardbox/policy\necho ran\n' >try
+	chmod 755 try
+	each relaxed
+}
+
 @test "doctor proves the view by making one, as root and as a user" {
 	view
 	each doctor_works
