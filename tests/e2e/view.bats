@@ -116,6 +116,27 @@ meddle_program() {
 	each meddles
 }
 
+swaps() {
+	local before done
+	rm -f mine link link.other
+	echo text >mine
+	ln -s mine link
+	ln -s "$PLACE/home/.config/wardbox/policy" link.other
+	chown -h "$USER_ID" mine link link.other
+	before=$(stat -c '%a %u:%g %Y %Z' "$PLACE/home/.config/wardbox/policy")
+	done=$(under "$PLACE/bin/wardbox" exec -- "$PROJECT/meddle" -s 200000 link)
+	echo "$done went through"
+	# Both were met.
+	[ "$done" -gt 0 ] && [ "$done" -lt 200000 ]
+	[ "$before" = "$(stat -c '%a %u:%g %Y %Z' "$PLACE/home/.config/wardbox/policy")" ]
+}
+
+@test "nor by a link that leads elsewhere when it is used" {
+	view
+	meddle_program
+	each swaps
+}
+
 own_file() {
 	rm -rf mine dir
 	echo text >mine
