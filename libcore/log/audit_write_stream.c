@@ -259,6 +259,7 @@ int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
 	if (!s)
 		return diag_fail(d, -EINVAL, "audit: no such stream");
 	err = flush(x, stream, false, d);
+	s->redact.lex.lost = true;
 	s->total += n;
 	s->fresh = s->total - s->head;
 	return err;

@@ -11,6 +11,7 @@
 #include "redact/redact_in.h"
 #include "sys/file.h"
 
+#define LETTERS "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7MIIEvQIBADAN"
 #define COMMAND "touch-marker --now /etc/x"
 
 /* A line with a secret, what is before it, the secret, what is behind it. */
@@ -223,6 +224,9 @@ static void by_hand(void **state)
 		": '-----BEGIN RSA PRIVATE KEY-----\n" COMMAND "\n'",
 		"-----BEGIN RSA PRIVATE KEY-----\n" COMMAND
 		"\n-----END RSA PRIVATE KEY-----",
+		"K=\"-----BEGIN PRIVATE KEY-----\n" LETTERS "\n$(" COMMAND ")\n"
+		LETTERS "\n-----END PRIVATE KEY-----\"",
+		"K='-----BEGIN PRIVATE KEY-----\n" LETTERS "'; " COMMAND,
 		"X_PASSWORD=\"a$(" COMMAND ")\"", "X_PASSWORD=a`" COMMAND "`b",
 		"X_PASSWORD='a\\'; " COMMAND "; echo 'b'",
 		"X_PASSWORD=\\\"a; " COMMAND "; echo \\\"b",
