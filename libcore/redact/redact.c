@@ -188,37 +188,55 @@ static void show_nested(struct look *k, size_t at, size_t to)
 	k->view = v;
 }
 
-/* Where in code the word ends that begins at from. */
+/* Where what may be hidden of text[from..to) ends. */
+static size_t hide_limit(
+	const struct look *k, const struct redact_span *s, size_t from, size_t to)
+{
+	return s->tail == REDACT_TAIL_OWN
+		? to
+		: redact_limit(k->view.text, from, to, false);
+}
+
+/* Behind what stands at i in a span and is not hidden: an expansion, the blank
+ * between two words; i when the span ends there. */
+static size_t hide_pass(
+	const struct look *k, const struct redact_span *s, size_t i, unsigned depth)
+{
+	const uint8_t *map = k->view.map;
+	size_t end = i;
+
+	if ((map[i] & LEX_DEPTH) <= depth)
+		return map[i] & LEX_BLANK && s->tail == REDACT_TAIL_WORDS ? i + 1
+									  : i;
+	while (end < s->to && (map[end] & LEX_DEPTH) > depth)
+		end++;
+	/* What does not end in the span is none of it. */
+	return end < s->to ? end : i;
+}
+
+/* Hides the parts of a word of code that are none of an expansion, but for the
+ * last. Where that ends. */
 static size_t hide_code(struct look *k, const struct redact_span *s)
 {
 	const uint8_t *map = k->view.map;
 	const unsigned depth = redact_depth(map, s->from);
-	size_t i = s->from, end;
+	size_t from = s->from, i = from, end;
 
-	while (i < s->to && (map[i] & LEX_DEPTH) >= depth) {
-		if ((map[i] & LEX_DEPTH) > depth) {
-			for (end = i; end < s->to && (map[end] & LEX_DEPTH) > depth;)
-				end++;
-			/* What does not end in the span is none of it. */
-			if (end == s->to)
-				break;
-			hide_run(k, i);
-			hide_end(k, s->kind);
-			show_nested(k, i, end);
-			i = end;
-		} else if (map[i] & LEX_CUT) {
-			break;
-		} else if (map[i] & LEX_BLANK) {
-			if (s->tail != REDACT_TAIL_WORDS)
-				break;
-			hide_run(k, i);
-			hide_end(k, s->kind);
-			let_through(k, ++i);
-		} else {
+	for (;;) {
+		while (i < s->to && (map[i] & LEX_DEPTH) == depth &&
+			!(map[i] & (LEX_CUT | LEX_BLANK)))
 			i++;
-		}
+		end = hide_limit(k, s, from, i);
+		if (end < i || i == s->to || (map[i] & LEX_DEPTH) < depth)
+			return end;
+		end = hide_pass(k, s, i, depth);
+		if (end == i)
+			return i;
+		hide_run(k, i);
+		hide_end(k, s->kind);
+		show_nested(k, i, end);
+		from = i = end;
 	}
-	return i;
 }
 
 /* Hides as much of a span as is one. Where that ends; what is behind it is looked
@@ -226,18 +244,16 @@ static size_t hide_code(struct look *k, const struct redact_span *s)
 static size_t hide(struct look *k, struct redact_span *s, bool more)
 {
 	const struct redact_view *v = &k->view;
-	const size_t to = s->to;
-	size_t end;
+	const size_t end = v->map ? hide_code(k, s)
+				  : hide_limit(k, s, s->from, s->to);
 
-	if (s->tail != REDACT_TAIL_OWN)
-		s->to = redact_limit(v->text, s->from, s->to, false);
-	end = v->map ? hide_code(k, s) : s->to;
 	hide_run(k, end);
-	if (!more || end < to)
+	if (!more || end < s->to)
 		hide_end(k, s->kind);
-	if (end == s->from && end < v->n)
-		let_through(k, ++end);
-	return end;
+	if (end > s->from || end == v->n)
+		return end;
+	let_through(k, end + 1);
+	return end + 1;
 }
 
 /* Does the byte at i end what is swallowed? */

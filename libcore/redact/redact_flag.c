@@ -399,13 +399,21 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 	return false;
 }
 
-/* Is one of the words before argv[i] a program that takes text for a shell? */
-static bool shell_before(const char *const *argv, size_t i)
+/* Is argv[i] a text for a shell: behind the name of one, or of what hands a line
+ * to one; or what "-c" or env's "-S" takes? */
+static bool shell_text(const char *const *argv, size_t i)
 {
 	static const char shells[] =
 		"sh\0bash\0dash\0ash\0ksh\0mksh\0zsh\0yash\0busybox\0su\0"
-		"ssh\0";
+		"ssh\0watch\0parallel\0eval\0";
+	const char *before = i ? argv[i - 1] : "";
+	const size_t n = strlen(before);
 
+	if (strncmp(argv[i], "-S", 2) == 0 ||
+		strncmp(argv[i], "--split-string", 14) == 0 ||
+		(n > 1 && before[0] == '-' && before[1] != '-' &&
+			strchr("cS", before[n - 1])))
+		return true;
 	while (i--) {
 		const char *slash = strrchr(argv[i], '/');
 		const char *name = slash ? slash + 1 : argv[i];
@@ -423,7 +431,7 @@ int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
 {
 	const unsigned char *arg = (const unsigned char *)argv[i];
 	const size_t n = strlen(argv[i]);
-	const bool shell = shell_before(argv, i);
+	const bool shell = shell_text(argv, i);
 	size_t from, to;
 	int err;
 

@@ -206,6 +206,32 @@ static void commands_in_words(void **state)
 		}
 }
 
+/* A word that is a text for a shell, by what is before it. */
+static void commands_of_shells(void **state)
+{
+	static const char *const rows[][5] = {{"sh", "-c"}, {"/bin/bash", "-ec"},
+		{"nice", "sh", "-c"}, {"env", "-S"}, {"su", "-", "bob", "-c"},
+		{"ssh", "h"}, {"watch", "-n1"}, {"flock", "f", "-c"},
+		{"script", "-qc"}, {"-sh", "-c"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		autobuf struct buf out = BUF_INIT(4096);
+		const char *argv[6] = {0};
+		struct redact r = REDACT_INIT;
+		size_t n = 0;
+
+		for (; n < 5 && rows[i][n]; n++)
+			argv[n] = rows[i][n];
+		argv[n] = "X_PASSWORD=\"hunter$(" COMMAND ")2\" x";
+		assert_int_equal(redact_arg(&r, argv, n + 1, n, &out), 0);
+		undo(&r, argv[n], strlen(argv[n]), &out);
+		assert_string_equal(out.data, "X_PASSWORD=\"[REDACTED]$(" COMMAND
+					      ")[REDACTED]\" x");
+		redact_release(&r);
+	}
+}
+
 static void shows_all(const char *text)
 {
 	autobuf struct buf in = BUF_INIT(1 << 17);
@@ -292,6 +318,7 @@ int main(void)
 		cmocka_unit_test(commands_behind),
 		cmocka_unit_test(commands_within),
 		cmocka_unit_test(commands_in_words),
+		cmocka_unit_test(commands_of_shells),
 		cmocka_unit_test(lines_behind_a_key),
 	};
 
