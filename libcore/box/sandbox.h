@@ -20,7 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "watch/execwatch.h"
+#include "watch/watch.h"
 #include "sys/limits.h"
 
 struct sandbox_grant {
@@ -197,7 +197,7 @@ struct sandbox {
 	/* Of the public ones, but large: what stands behind them takes longer
 	 * instructions. */
 	struct limits limits;
-	struct execwatch watch;
+	struct watch watch;
 };
 #define SANDBOX_INIT                                                           \
 	((struct sandbox){                                                     \
@@ -206,7 +206,7 @@ struct sandbox {
 		.stop_fd = -1,                                                 \
 		.ruleset_fd = -1,                                              \
 		.limits = LIMITS_INIT,                                         \
-		.watch = EXECWATCH_INIT,                                       \
+		.watch = WATCH_INIT,                                       \
 	})
 /* Closes and frees; removes the cgroup. The tree must have ended. */
 void sandbox_release(struct sandbox *s);

@@ -141,7 +141,7 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	if (!(s->enforced & SANDBOX_SECCOMP) && !s->plan->watch_alone)
 		return lacks(s, SANDBOX_WATCH, d, "the watch needs seccomp",
 			"leave seccomp on");
-	err = execwatch_prepare(&s->watch);
+	err = watch_prepare(&s->watch);
 	if (err < 0)
 		return err == -ENOTSUP ?
 			       lacks(s, SANDBOX_WATCH, d,

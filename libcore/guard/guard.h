@@ -101,7 +101,7 @@ struct guard_request {
 	/* Told of each program that the command's own process may now become,
 	 * while it waits. Wanted, everything that it starts is watched, and
 	 * whatever the policy, for that alone. */
-	void (*becomes)(void *ctx, const struct execwatch_event *ev);
+	void (*becomes)(void *ctx, const struct watch_event *ev);
 	void *becomes_ctx;
 	/* Set in the command's environment unless the policy denies or sets them. */
 	char *const *also_env;

@@ -110,7 +110,7 @@ struct run_sink guard_sink(struct guard *g);
 int guard_record_script(struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
-int guard_watch(void *ctx, const struct execwatch_event *ev);
+int guard_watch(void *ctx, const struct watch_event *ev);
 
 /* What a person is asked: the request's own text or program, or one that its
  * shell was told to run. */

@@ -36,7 +36,7 @@ static void record_denial(struct guard *g, const struct policy_verdict *v)
 
 /* A file that cannot be told from here, such as one by a descriptor's number
  * in another spelling than /proc/self/fd/N. */
-static int deny_nameless(struct guard *g, const struct execwatch_event *ev)
+static int deny_nameless(struct guard *g, const struct watch_event *ev)
 {
 	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
 	struct buf command = BUF_FIXED(v.command);
@@ -57,7 +57,7 @@ static bool approved(const struct guard *g, const struct policy_verdict *v)
 
 /* The front end's own helper, called as it calls it: not for the policy to
  * judge, and with no rights but the command's. */
-static bool own_helper(const struct guard *g, const struct execwatch_event *ev)
+static bool own_helper(const struct guard *g, const struct watch_event *ev)
 {
 	const char *const *want = g->q->also_argv;
 
@@ -121,7 +121,7 @@ static bool in_front(pid_t pid)
 
 /* At a terminal there is a person to ask, and to tell. A shell that finds one
  * file denied tries the next of that name: it has its answer. */
-static bool confirmed(struct guard *g, const struct execwatch_event *ev,
+static bool confirmed(struct guard *g, const struct watch_event *ev,
 	const struct policy_request *req, const struct policy_verdict *v)
 {
 	const struct guard_question what = {
@@ -148,7 +148,7 @@ static bool confirmed(struct guard *g, const struct execwatch_event *ev,
 	return false;
 }
 
-int guard_watch(void *ctx, const struct execwatch_event *ev)
+int guard_watch(void *ctx, const struct watch_event *ev)
 {
 	struct guard *g = ctx;
 	struct policy_verdict v;
@@ -172,7 +172,7 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		return ev->missing;
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
-	req.cwd = execwatch_cwd(ev);
+	req.cwd = watch_cwd(ev);
 	req.depth = !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
 	if (v.decision == POLICY_ALLOW || approved(g, &v) ||

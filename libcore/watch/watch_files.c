@@ -1,7 +1,7 @@
-/* execwatch_files.c - which files a system call is about
+/* watch_files.c - which files a system call is about
  * SPDX-License-Identifier: MIT
  */
-#include "watch/execwatch_read.h"
+#include "watch/watch_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +62,7 @@ static const struct call {
 };
 
 /* The directory that path's last name is in; behind that, with the name. */
-static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
+static int name_dir(struct watch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
 	char name[NAME_MAX + 1];
@@ -77,13 +77,13 @@ static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
 	if (slash)
 		slash[slash == path] = '\0';
 	if (err == 0)
-		err = execwatch_name(root, pid, dirfd, slash ? path : "", real);
+		err = watch_name(root, pid, dirfd, slash ? path : "", real);
 	return err ? err : path_join(real + PATH_MAX, PATH_MAX, real, name);
 }
 
 /* What is about to be made: by its directory, unless its name is a link that leads
  * elsewhere, where there may be something after all. */
-static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
+static int name_made(struct watch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
 	struct stat st;
@@ -100,8 +100,8 @@ static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
 }
 
 /* The path is in the room already. */
-static int entry(struct execwatch_root *root, pid_t pid, int dirfd,
-	enum there want, char *room, struct execwatch_access *a)
+static int entry(struct watch_root *root, pid_t pid, int dirfd,
+	enum there want, char *room, struct watch_access *a)
 {
 	char *real = room + PATH_MAX;
 	struct stat st;
@@ -111,17 +111,17 @@ static int entry(struct execwatch_root *root, pid_t pid, int dirfd,
 	if (want != EITHER &&
 		(lstat(real + PATH_MAX, &st) == 0) != (want == THERE))
 		return 0;
-	*a = (struct execwatch_access){
+	*a = (struct watch_access){
 		.pid = pid, .path = real, .wants = SANDBOX_WRITE};
 	return 1;
 }
 
-static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
-	int dir, int at, enum there want, char *room, struct execwatch_access *a)
+static int one_entry(struct watch_root *root, const struct sc_notif *n,
+	int dir, int at, enum there want, char *room, struct watch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 
-	if (execwatch_str(pid, n->data.args[at], room, PATH_MAX) < 0)
+	if (watch_str(pid, n->data.args[at], room, PATH_MAX) < 0)
 		return 0;
 	return entry(root, pid, dir < 0 ? AT_FDCWD : (int)n->data.args[dir],
 		want, room, a);
@@ -129,8 +129,8 @@ static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
 
 /* From one name to another. What is linked may be told by its descriptor, and
  * nothing is linked to in /proc. One directory is one thing to say. */
-static int two_entries(struct execwatch_root *root, const struct sc_notif *n,
-	const struct call *c, char *room, struct execwatch_access *a)
+static int two_entries(struct watch_root *root, const struct sc_notif *n,
+	const struct call *c, char *room, struct watch_access *a)
 {
 	bool link = c->how == LINK;
 	int dir2 = c->dir < 0 ? NO_DIR : 2;
@@ -145,8 +145,8 @@ static int two_entries(struct execwatch_root *root, const struct sc_notif *n,
 	return str_eq(a[0].path, a[1].path) ? 1 : 2;
 }
 
-static int one_open(struct execwatch_root *root, const struct sc_notif *n,
-	const struct call *c, uint64_t flags, char *room, struct execwatch_access *a)
+static int one_open(struct watch_root *root, const struct sc_notif *n,
+	const struct call *c, uint64_t flags, char *room, struct watch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	int dirfd = c->dir < 0 ? AT_FDCWD : (int)n->data.args[c->dir], err;
@@ -157,9 +157,9 @@ static int one_open(struct execwatch_root *root, const struct sc_notif *n,
 		return 0;
 	if (flags & (O_WRONLY | O_RDWR | O_TRUNC))
 		wants |= SANDBOX_WRITE;
-	if (execwatch_str(pid, n->data.args[c->path], path, PATH_MAX) < 0)
+	if (watch_str(pid, n->data.args[c->path], path, PATH_MAX) < 0)
 		return 0;
-	err = execwatch_name(root, pid, dirfd, path, real);
+	err = watch_name(root, pid, dirfd, path, real);
 	if (err == 0 && flags & O_CREAT && flags & O_EXCL)
 		return 0;
 	if (err == -ENOENT && flags & O_CREAT) {
@@ -168,14 +168,14 @@ static int one_open(struct execwatch_root *root, const struct sc_notif *n,
 			      name_dir(root, pid, dirfd, path, real) :
 			      name_made(root, pid, dirfd, path, real);
 	}
-	*a = (struct execwatch_access){
+	*a = (struct watch_access){
 		.pid = pid, .path = real, .wants = wants};
 	return err == 0;
 }
 
 static int one_address(
-	struct execwatch_root *root, const struct sc_notif *n, bool make,
-	char *room, struct execwatch_access *a)
+	struct watch_root *root, const struct sc_notif *n, bool make,
+	char *room, struct watch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	struct sockaddr_un addr = {.sun_family = 0};
@@ -183,7 +183,7 @@ static int one_address(
 
 	if (len > sizeof(addr))
 		len = sizeof(addr);
-	if (execwatch_mem(
+	if (watch_mem(
 			pid, n->data.args[1], &addr, (size_t)len) < 0 ||
 		addr.sun_family != AF_UNIX || !addr.sun_path[0])
 		return 0;
@@ -192,16 +192,16 @@ static int one_address(
 	room[sizeof(addr.sun_path)] = '\0';
 	if (make)
 		return entry(root, pid, AT_FDCWD, ABSENT, room, a);
-	if (execwatch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
+	if (watch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
 		return 0;
-	*a = (struct execwatch_access){
+	*a = (struct watch_access){
 		.pid = pid, .path = room + PATH_MAX, .wants = SANDBOX_UNIX};
 	return 1;
 }
 
-int execwatch_files(
-	struct execwatch_root *root, const struct sc_notif *n, char *room,
-	struct execwatch_access *a)
+int watch_files(
+	struct watch_root *root, const struct sc_notif *n, char *room,
+	struct watch_access *a)
 {
 	const struct call *c = calls;
 	uint64_t flags = 0;
@@ -214,7 +214,7 @@ int execwatch_files(
 	case OPEN:
 		return one_open(root, n, c, n->data.args[c->flags], room, a);
 	case OPEN2:
-		if (execwatch_mem((pid_t)n->pid, n->data.args[c->flags],
+		if (watch_mem((pid_t)n->pid, n->data.args[c->flags],
 			    &flags, sizeof(flags)) < 0)
 			return 0;
 		return one_open(root, n, c, flags, room, a);

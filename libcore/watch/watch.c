@@ -1,7 +1,7 @@
-/* execwatch.c - every execve in a tree, shown to a supervisor before it runs
+/* watch.c - every execve in a tree, shown to a supervisor before it runs
  * SPDX-License-Identifier: MIT
  */
-#include "watch/execwatch.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "watch/execwatch_read.h"
+#include "watch/watch_in.h"
 #include "base/kconfig.h"
 #include "sys/limits.h"
 #include "base/str.h"
@@ -26,7 +26,7 @@
 /* C libraries differ in the type of ioctl's second argument. Who is stopped or
  * frozen while it waits for the kernel's lock is told EINTR: what was to be done
  * was not. Only to receive again could wait for another question. */
-static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *arg)
+static int listener_ioctl(const struct watch *w, unsigned long cmd, void *arg)
 {
 	int got;
 
@@ -36,7 +36,7 @@ static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *ar
 	return got;
 }
 
-int execwatch_prepare(struct execwatch *w)
+int watch_prepare(struct watch *w)
 {
 	struct sc_sizes sizes;
 
@@ -50,12 +50,12 @@ int execwatch_prepare(struct execwatch *w)
 	w->resp_size = sizes.resp > sizeof(struct sc_resp) ?
 			       sizes.resp :
 			       sizeof(struct sc_resp);
-	w->notif = calloc(EXECWATCH_QUEUE, w->notif_size);
+	w->notif = calloc(WATCH_QUEUE, w->notif_size);
 	w->resp = calloc(1, w->resp_size);
 	return w->notif && w->resp ? 0 : -ENOMEM;
 }
 
-int execwatch_connect(struct execwatch *w)
+int watch_connect(struct watch *w)
 {
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->sock) <
 			0
@@ -63,7 +63,7 @@ int execwatch_connect(struct execwatch *w)
 		: 0;
 }
 
-void execwatch_release(struct execwatch *w)
+void watch_release(struct watch *w)
 {
 	int fds[] = {w->fd, w->sock[0], w->sock[1], w->root.fd};
 
@@ -74,10 +74,10 @@ void execwatch_release(struct execwatch *w)
 	free(w->resp);
 	free(w->bytes);
 	free(w->root.above);
-	*w = EXECWATCH_INIT;
+	*w = WATCH_INIT;
 }
 
-int execwatch_hand_over(struct execwatch *w, int listener)
+int watch_hand_over(struct watch *w, int listener)
 {
 	union {
 		struct cmsghdr head;
@@ -133,7 +133,7 @@ static void be_quick(void)
 	syscall(__NR_sched_setattr, 0, &attr, 0);
 }
 
-static int be_handed(struct execwatch *w)
+static int be_handed(struct watch *w)
 {
 	union {
 		struct cmsghdr head;
@@ -165,7 +165,7 @@ static int be_handed(struct execwatch *w)
 	return 0;
 }
 
-int execwatch_take(struct execwatch *w)
+int watch_take(struct watch *w)
 {
 	uint64_t sync = SC_FD_SYNC_WAKE_UP;
 	int err = w->fd < 0 ? be_handed(w) : 0;
@@ -183,15 +183,15 @@ int execwatch_take(struct execwatch *w)
 /* Counted where a program is to start, and not at the fork before it: a fork
  * that waits for an answer is given up with EINTR when its child before it ends
  * just then, and shells take that for a failure. */
-static bool too_many(struct execwatch *w, pid_t pid)
+static bool too_many(struct watch *w, pid_t pid)
 {
 	return w->procs_max &&
 	       limits_procs_over(&w->guess, w->procs_max + w->spare, pid);
 }
 
-static int decide_exec(struct execwatch *w, const struct sc_notif *n)
+static int decide_exec(struct watch *w, const struct sc_notif *n)
 {
-	struct execwatch_event ev;
+	struct watch_event ev;
 	uint64_t id;
 	int err;
 
@@ -201,10 +201,10 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 		return -EAGAIN;
 	}
 	if (!w->bytes)
-		w->bytes = malloc(EXECWATCH_ROOM);
+		w->bytes = malloc(WATCH_ROOM);
 	if (!w->bytes)
 		return -ENOMEM;
-	err = execwatch_read(&w->root, n, w->bytes, &ev);
+	err = watch_read(&w->root, n, w->bytes, &ev);
 	/* Bad pointers get EFAULT, as the kernel says: to let it look again
 	 * would be a race for a thread that maps them meanwhile. */
 	if (err < 0)
@@ -216,16 +216,16 @@ static int decide_exec(struct execwatch *w, const struct sc_notif *n)
 	return w->decide ? w->decide(w->ctx, &ev) : 0;
 }
 
-static int see_files(struct execwatch *w, const struct sc_notif *n)
+static int see_files(struct watch *w, const struct sc_notif *n)
 {
-	struct execwatch_access a[2];
+	struct watch_access a[2];
 	int count;
 
 	if (!w->bytes)
-		w->bytes = malloc(EXECWATCH_ROOM);
+		w->bytes = malloc(WATCH_ROOM);
 	if (!w->bytes || !w->see)
 		return 0;
-	count = execwatch_files(&w->root, n, w->bytes, a);
+	count = watch_files(&w->root, n, w->bytes, a);
 	for (int i = 0; i < count; i++)
 		w->see(w->ctx, &a[i]);
 	return 0;
@@ -234,12 +234,12 @@ static int see_files(struct execwatch *w, const struct sc_notif *n)
 /* Takes what is pending: who has not been received is given up with EINTR when a
  * signal comes that its handler does not restart calls for, and has to wait no
  * longer than it takes to be here. */
-static int receive(struct execwatch *w, int revents)
+static int receive(struct watch *w, int revents)
 {
 	struct pollfd p = {.fd = w->fd, .events = POLLIN};
 
 	p.revents = (short)revents;
-	while (w->waiting < EXECWATCH_QUEUE) {
+	while (w->waiting < WATCH_QUEUE) {
 		void *n = (char *)w->notif + w->waiting * w->notif_size;
 
 		/* To receive without a question pending would wait for one. */
@@ -258,7 +258,7 @@ static int receive(struct execwatch *w, int revents)
 	return 0;
 }
 
-static int answer(struct execwatch *w, const struct sc_notif *n)
+static int answer(struct watch *w, const struct sc_notif *n)
 {
 	bool exec = n->data.nr == __NR_execve || n->data.nr == __NR_execveat;
 	struct sc_resp *r = w->resp;
@@ -274,7 +274,7 @@ static int answer(struct execwatch *w, const struct sc_notif *n)
 		       0;
 }
 
-int execwatch_step(struct execwatch *w, int revents)
+int watch_step(struct watch *w, int revents)
 {
 	int err = w->fd < 0 || !IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ?
 			  -EPIPE :

@@ -1,12 +1,12 @@
-/* execwatch.h - every execve in a tree, shown to a supervisor before it runs
+/* watch.h - every execve in a tree, shown to a supervisor before it runs
  * SPDX-License-Identifier: MIT
  *
  * Seccomp user notification. What is shown was read from the memory of a
  * process that may have other threads: it is for policy, audit and messages.
  * The floor that no race passes is Landlock's EXECUTE, from the plan's grants.
  */
-#ifndef WARDBOX_EXECWATCH_H
-#define WARDBOX_EXECWATCH_H
+#ifndef WARDBOX_WATCH_H
+#define WARDBOX_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,9 +17,9 @@
 
 enum {
 	/* A default stack of 8 MB lets 2 MB through. Never touched, most of it. */
-	EXECWATCH_ARGS_MAX = 1 << 18,
-	EXECWATCH_BYTES_MAX = 4 << 20, /* of all arguments together */
-	EXECWATCH_QUEUE = 16,
+	WATCH_ARGS_MAX = 1 << 18,
+	WATCH_BYTES_MAX = 4 << 20, /* of all arguments together */
+	WATCH_QUEUE = 16,
 };
 
 /* What a grant gives beneath its path. Grants add up (Landlock knows no
@@ -38,7 +38,7 @@ enum sandbox_access {
 	SANDBOX_TMPFS = SANDBOX_HIDE | SANDBOX_RW, /* empty, and theirs */
 };
 
-struct execwatch_event {
+struct watch_event {
 	pid_t pid;        /* as seen by the supervisor */
 	const char *path; /* as the process named it */
 	const char *exe;  /* the file: absolute, through links; "" if none */
@@ -49,31 +49,31 @@ struct execwatch_event {
 	/* the rest is private */
 	uint64_t env; /* where its new environment's pointers are, there */
 	char *room;   /* for its directory */
-	const struct execwatch_root *root;
+	const struct watch_root *root;
 };
 
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
-typedef int execwatch_decide(void *ctx, const struct execwatch_event *ev);
+typedef int watch_decide(void *ctx, const struct watch_event *ev);
 
 /* A file that a process is about to use; it goes on, whatever comes. */
-struct execwatch_access {
+struct watch_access {
 	pid_t pid;
 	const char *path; /* absolute, through links; what would be created or
 			   * removed is named by its directory */
 	unsigned wants;   /* enum sandbox_access: READ, WRITE, UNIX */
 };
-typedef void execwatch_see(void *ctx, const struct execwatch_access *a);
+typedef void watch_see(void *ctx, const struct watch_access *a);
 
 /* The tree's root directory, once a name was looked up there, and what it is
  * called from here: of a chroot in a mount namespace of its own not "/". */
-struct execwatch_root {
+struct watch_root {
 	int fd;      /* -1: not yet */
 	char *above; /* NULL: "/" */
 };
 
-struct execwatch {
-	execwatch_decide *decide;
-	execwatch_see *see; /* called with plan.watch_files */
+struct watch {
+	watch_decide *decide;
+	watch_see *see; /* called with plan.watch_files */
 	void *ctx;
 	/* No program is started (EAGAIN) beyond that many processes; spare is
 	 * how many of this process's children are no part of the tree. */
@@ -87,29 +87,29 @@ struct execwatch {
 	size_t waiting;     /* in it */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */
-	struct execwatch_root root;
+	struct watch_root root;
 	struct limits_guess guess;
 };
-#define EXECWATCH_INIT                                                         \
-	((struct execwatch){.fd = -1, .sock = {-1, -1}, .root.fd = -1})
+#define WATCH_INIT                                                         \
+	((struct watch){.fd = -1, .sock = {-1, -1}, .root.fd = -1})
 
 /* In the parent, before fork. -ENOTSUP, -ENOMEM, -errno. */
-int execwatch_prepare(struct execwatch *w);
-void execwatch_release(struct execwatch *w);
+int watch_prepare(struct watch *w);
+void watch_release(struct watch *w);
 
 /* For a child with descriptors of its own. -errno. */
-int execwatch_connect(struct execwatch *w);
+int watch_connect(struct watch *w);
 
 /* In the child, right after the filter was installed: hands the listener over
  * and closes it. Raw calls alone. */
-int execwatch_hand_over(struct execwatch *w, int listener);
+int watch_hand_over(struct watch *w, int listener);
 
 /* In the parent, after fork: waits for the listener, unless it is there.
  * -EPIPE when the child ended before it had one. */
-int execwatch_take(struct execwatch *w);
+int watch_take(struct watch *w);
 
 /* For poll(POLLIN); -1 when there is none (any more). */
-static inline int execwatch_fd(const struct execwatch *w)
+static inline int watch_fd(const struct watch *w)
 {
 	return w->fd;
 }
@@ -117,15 +117,15 @@ static inline int execwatch_fd(const struct execwatch *w)
 /* Answers what is pending; revents is what poll said of it, and not 0. 0;
  * -EPIPE: the tree is gone, fd is closed. Fails closed: what cannot be read is
  * denied. */
-int execwatch_step(struct execwatch *w, int revents);
+int watch_step(struct watch *w, int revents);
 
 /* While ev is decided: its current directory; "" when that cannot be read. */
-const char *execwatch_cwd(const struct execwatch_event *ev);
+const char *watch_cwd(const struct watch_event *ev);
 
 /* While ev is decided: adds the strings of the environment that the program
  * would get, each with its NUL; what out has no room for is left out. 0, or
  * -errno. */
 struct buf;
-int execwatch_env(const struct execwatch_event *ev, struct buf *out);
+int watch_env(const struct watch_event *ev, struct buf *out);
 
 #endif
