@@ -76,6 +76,11 @@ struct sandbox_plan {
 	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
+	bool watch_meta; /* WATCH: metadata is changed where it may be written,
+			  * and nowhere else, where no view of mounts sees to it */
+	/* With watch_meta: places of this process's own, whose files may not be
+	 * changed by another name either; NULL-terminated, or NULL. */
+	const char *const *own;
 	bool watch_names; /* WATCH: what is executed is told, which takes /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool watch_alone; /* WATCH without SECCOMP: no call is denied */

@@ -17,6 +17,7 @@
 #include "sys/ns.h"
 #include "base/path.h"
 #include "sys/probe.h"
+#include "box/sandbox_meta_in.h"
 #include "box/sandbox_mount_in.h"
 #include "box/sandbox_open_in.h"
 #include "box/seccomp_in.h"
@@ -152,6 +153,10 @@ static int need_watch(struct sandbox *s, struct diag *d)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;
+	s->watch.allow = sandbox_may_change;
+	s->watch.ctx_allow = s;
+	s->watch.other_ids =
+		s->plan->keep_caps || !(s->enforced & SANDBOX_CAPS);
 	/* The init of a pid namespace is none of the command's. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
@@ -282,6 +287,20 @@ static bool write_and_exec(const struct sandbox *s)
 	return false;
 }
 
+static unsigned watched_kinds(const struct sandbox *s)
+{
+	const struct sandbox_plan *p = s->plan;
+	unsigned kinds = 0;
+
+	if (p->watch_names || !p->watch_meta || p->limits.procs)
+		kinds |= WATCH_EXEC;
+	if (p->watch_files)
+		kinds |= WATCH_FILES;
+	if (p->watch_meta && s->enforced & SANDBOX_LANDLOCK)
+		kinds |= WATCH_METADATA;
+	return kinds;
+}
+
 static int build_filter(struct sandbox *s, struct diag *d)
 {
 	const struct sandbox_plan *p = s->plan;
@@ -299,8 +318,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.others = s->enforced & SANDBOX_PIDNS,
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.cores = p->limits.cores,
-		.watch_exec = watch,
-		.watch_files = watch && p->watch_files,
+		.watch = watch ? watched_kinds(s) : 0,
 		.alone = !(s->enforced & SANDBOX_SECCOMP),
 	};
 	uint64_t hash = 0xcbf29ce484222325U, insn;

@@ -51,6 +51,7 @@ struct guard {
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
 	const char *carved[16]; /* paths of the plan that are ours */
+	const char *places[10]; /* where what is ours lies, for plan.own */
 	struct diag said; /* of the policy, which holds though it ran */
 	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };

@@ -189,10 +189,16 @@ static bool too_many(struct watch *w, pid_t pid)
 	       limits_procs_over(&w->guess, w->procs_max + w->spare, pid);
 }
 
+int watch_still(const struct watch *w, const struct sc_notif *n)
+{
+	uint64_t id = n->id;
+
+	return listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0 ? -ESRCH : 0;
+}
+
 static int decide_exec(struct watch *w, const struct sc_notif *n)
 {
 	struct watch_event ev;
-	uint64_t id;
 	int err;
 
 	w->seen++;
@@ -200,32 +206,25 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 		w->refused++;
 		return -EAGAIN;
 	}
-	if (!w->bytes)
-		w->bytes = malloc(WATCH_ROOM);
-	if (!w->bytes)
-		return -ENOMEM;
 	err = watch_read(&w->root, n, w->bytes, &ev);
 	/* Bad pointers get EFAULT, as the kernel says: to let it look again
 	 * would be a race for a thread that maps them meanwhile. */
 	if (err < 0)
 		return err == -EPERM ? -EACCES : err;
 	/* Was that the process that asked, all the time? */
-	id = n->id;
-	if (listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0)
-		return -ESRCH;
+	err = watch_still(w, n);
+	if (err < 0)
+		return err;
 	return w->decide ? w->decide(w->ctx, &ev) : 0;
 }
 
-static int see_files(struct watch *w, const struct sc_notif *n)
+static int see_files(struct watch *w, const struct watch_call *c,
+	const struct sc_notif *n)
 {
 	struct watch_access a[2];
 	int count;
 
-	if (!w->bytes)
-		w->bytes = malloc(WATCH_ROOM);
-	if (!w->bytes || !w->see)
-		return 0;
-	count = watch_files(&w->root, n, w->bytes, a);
+	count = w->see ? watch_files(&w->root, c, n, w->bytes, a) : 0;
 	for (int i = 0; i < count; i++)
 		w->see(w->ctx, &a[i]);
 	return 0;
@@ -258,17 +257,40 @@ static int receive(struct watch *w, int revents)
 	return 0;
 }
 
+/* 0 lets the call go on. */
+static int handle(struct watch *w, const struct watch_call *c,
+	const struct sc_notif *n)
+{
+	if (!w->bytes)
+		w->bytes = malloc(WATCH_ROOM);
+	if (!w->bytes)
+		return -ENOMEM;
+	if (!c)
+		return -EPERM;
+	switch ((enum watch_kind)c->kind) {
+	case WATCH_EXEC:
+		return decide_exec(w, n);
+	case WATCH_METADATA:
+		return watch_meta(w, c, n);
+	case WATCH_FILES:
+		return see_files(w, c, n);
+	}
+	return -EPERM;
+}
+
 static int answer(struct watch *w, const struct sc_notif *n)
 {
-	bool exec = n->data.nr == __NR_execve || n->data.nr == __NR_execveat;
+	const struct watch_call *c = watch_call(n->data.nr);
+	/* Done here, or not at all. */
+	const bool ours = !c || c->kind == WATCH_METADATA;
 	struct sc_resp *r = w->resp;
-	int err = exec ? decide_exec(w, n) : see_files(w, n);
+	int err = handle(w, c, n);
 
 	memset(r, 0, w->resp_size);
 	r->id = n->id;
 	r->error = err;
-	r->flags = err < 0 ? 0 : SC_RESP_CONTINUE;
-	w->denied += err < 0;
+	r->flags = err < 0 || ours ? 0 : SC_RESP_CONTINUE;
+	w->denied += err < 0 && !ours;
 	return listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT ?
 		       -errno :
 		       0;

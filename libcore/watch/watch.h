@@ -1,4 +1,4 @@
-/* watch.h - every execve in a tree, shown to a supervisor before it runs
+/* watch.h - what a tree asks the kernel for, shown to its supervisor before
  * SPDX-License-Identifier: MIT
  *
  * Seccomp user notification. What is shown was read from the memory of a
@@ -11,8 +11,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/uapi/linux.h"
 #include "sys/limits.h"
 
 enum {
@@ -37,6 +39,18 @@ enum sandbox_access {
 	SANDBOX_RWX = SANDBOX_RW | SANDBOX_EXEC,
 	SANDBOX_TMPFS = SANDBOX_HIDE | SANDBOX_RW, /* empty, and theirs */
 };
+
+/* The calls that are watched, by kind. All kinds share one filter and one
+ * listener, because the kernel allows a tree no second one. watch_table.c has
+ * the calls of each kind. */
+enum watch_kind {
+	WATCH_EXEC = 1,     /* programs that start: .decide */
+	WATCH_METADATA = 2, /* modes, owners, times, attributes: done here */
+	WATCH_FILES = 4,    /* the use of files: .see */
+};
+enum { WATCH_CALLS_MAX = 64 };
+/* The system calls of these kinds that this architecture has; how many. */
+size_t watch_numbers(unsigned kinds, int16_t out[static WATCH_CALLS_MAX]);
 
 struct watch_event {
 	pid_t pid;        /* as seen by the supervisor */
@@ -64,6 +78,24 @@ struct watch_access {
 };
 typedef void watch_see(void *ctx, const struct watch_access *a);
 
+/* A file whose metadata a process is about to change. */
+enum watch_change {
+	WATCH_CHANGE_MODE,
+	WATCH_CHANGE_OWNER,
+	WATCH_CHANGE_TIMES,
+	WATCH_CHANGE_XATTR,
+};
+struct watch_object {
+	pid_t pid;
+	enum watch_change change;
+	bool open; /* meant by a descriptor that reads or writes it */
+	const char *path; /* the kernel's own, of what was opened */
+	struct stat st;
+};
+/* 0: the change is done, on that very object; -errno: the call's result. Called
+ * without capabilities. */
+typedef int watch_allow(void *ctx, const struct watch_object *o);
+
 /* The tree's root directory, once a name was looked up there, and what it is
  * called from here: of a chroot in a mount namespace of its own not "/". */
 struct watch_root {
@@ -75,6 +107,9 @@ struct watch {
 	watch_decide *decide;
 	watch_see *see; /* called with plan.watch_files */
 	void *ctx;
+	watch_allow *allow; /* NULL: no metadata is changed */
+	void *ctx_allow;
+	bool other_ids; /* the tree's processes may become other users */
 	/* No program is started (EAGAIN) beyond that many processes; spare is
 	 * how many of this process's children are no part of the tree. */
 	uint32_t procs_max, spare;
@@ -89,6 +124,8 @@ struct watch {
 	char *bytes; /* one allocation: arguments, pointers, paths */
 	struct watch_root root;
 	struct limits_guess guess;
+	bool caps_known;
+	struct cap_data caps[2]; /* this process's own */
 };
 #define WATCH_INIT                                                         \
 	((struct watch){.fd = -1, .sock = {-1, -1}, .root.fd = -1})

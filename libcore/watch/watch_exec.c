@@ -201,9 +201,9 @@ static int name_at(int base, const char *path, uint64_t resolve, char *real)
 	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
 }
 
-/* Opened once: all of a tree have one root, to have another takes a call that
- * the filter refuses. */
-static int open_root(struct watch_root *root, pid_t pid)
+/* All of a tree have one root: to have another takes a call that the filter
+ * refuses. */
+int watch_root_open(struct watch_root *root, pid_t pid)
 {
 	char name[64], above[PATH_MAX];
 	autofd int fd = -1;
@@ -271,7 +271,7 @@ static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
 int watch_name(struct watch_root *root, pid_t pid, int dirfd,
 	const char *path, char *real)
 {
-	int err = open_root(root, pid);
+	int err = watch_root_open(root, pid);
 
 	real[0] = '\0';
 	if (!err)

@@ -16,50 +16,9 @@
 #include "base/str.h"
 #include "base/uapi/nr.h"
 
-/* Where a call has its path, and what it does with it. */
-enum how {
-	OPEN,   /* by the flags at .flags */
-	OPEN2,  /* by the structure that .flags points to */
-	WRITE,  /* to the file */
-	MAKE,   /* a name: the directory is written */
-	REMOVE, /* one: likewise */
-	LINK,   /* another name of one: the new has its path at .flags */
-	RENAME, /* both in one */
-	CONNECT,
-	BIND, /* makes a name, where the address is one */
-};
 /* Is a name there? What is not as it has to be fails before anything is asked
  * for: mkdir -p asks for what is there already. */
 enum there { ABSENT, THERE, EITHER };
-enum { NO_DIR = -1 };
-
-static const struct call {
-	int16_t nr;
-	uint8_t how;
-	int8_t dir, path, flags; /* indices of arguments */
-} calls[] = {
-	{__NR_open, OPEN, NO_DIR, 0, 1},
-	{__NR_openat, OPEN, 0, 1, 2},
-	{__NR_openat2, OPEN2, 0, 1, 2},
-	{__NR_creat, WRITE, NO_DIR, 0, 0},
-	{__NR_truncate, WRITE, NO_DIR, 0, 0},
-	{__NR_mkdir, MAKE, NO_DIR, 0, 0},
-	{__NR_mkdirat, MAKE, 0, 1, 0},
-	{__NR_rmdir, REMOVE, NO_DIR, 0, 0},
-	{__NR_unlink, REMOVE, NO_DIR, 0, 0},
-	{__NR_unlinkat, REMOVE, 0, 1, 0},
-	{__NR_symlink, MAKE, NO_DIR, 1, 0},
-	{__NR_symlinkat, MAKE, 1, 2, 0},
-	{__NR_mknod, MAKE, NO_DIR, 0, 0},
-	{__NR_mknodat, MAKE, 0, 1, 0},
-	{__NR_rename, RENAME, NO_DIR, 0, 1},
-	{__NR_renameat, RENAME, 0, 1, 3},
-	{__NR_renameat2, RENAME, 0, 1, 3},
-	{__NR_link, LINK, NO_DIR, 0, 1},
-	{__NR_linkat, LINK, 0, 1, 3},
-	{__NR_connect, CONNECT, NO_DIR, 1, 2},
-	{__NR_bind, BIND, NO_DIR, 1, 2},
-};
 
 /* The directory that path's last name is in; behind that, with the name. */
 static int name_dir(struct watch_root *root, pid_t pid, int dirfd,
@@ -130,14 +89,14 @@ static int one_entry(struct watch_root *root, const struct sc_notif *n,
 /* From one name to another. What is linked may be told by its descriptor, and
  * nothing is linked to in /proc. One directory is one thing to say. */
 static int two_entries(struct watch_root *root, const struct sc_notif *n,
-	const struct call *c, char *room, struct watch_access *a)
+	const struct watch_call *c, char *room, struct watch_access *a)
 {
-	bool link = c->how == LINK;
-	int dir2 = c->dir < 0 ? NO_DIR : 2;
+	bool link = c->how == WATCH_LINK;
+	int dir2 = c->dir < 0 ? WATCH_NO : 2;
 
 	if (!one_entry(root, n, c->dir, c->path, link ? EITHER : THERE, room,
 		    a) ||
-		!one_entry(root, n, dir2, c->flags, link ? ABSENT : EITHER,
+		!one_entry(root, n, dir2, c->arg, link ? ABSENT : EITHER,
 			room + 2 * PATH_MAX, a + 1))
 		return 0;
 	if (link && str_after(a[0].path, "/proc/"))
@@ -146,7 +105,7 @@ static int two_entries(struct watch_root *root, const struct sc_notif *n,
 }
 
 static int one_open(struct watch_root *root, const struct sc_notif *n,
-	const struct call *c, uint64_t flags, char *room, struct watch_access *a)
+	const struct watch_call *c, uint64_t flags, char *room, struct watch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	int dirfd = c->dir < 0 ? AT_FDCWD : (int)n->data.args[c->dir], err;
@@ -199,41 +158,35 @@ static int one_address(
 	return 1;
 }
 
-int watch_files(
-	struct watch_root *root, const struct sc_notif *n, char *room,
-	struct watch_access *a)
+int watch_files(struct watch_root *root, const struct watch_call *c,
+	const struct sc_notif *n, char *room, struct watch_access *a)
 {
-	const struct call *c = calls;
 	uint64_t flags = 0;
 
-	while (c < calls + ARRAY_SIZE(calls) && c->nr != n->data.nr)
-		c++;
-	if (c == calls + ARRAY_SIZE(calls))
-		return 0;
-	switch ((enum how)c->how) {
-	case OPEN:
-		return one_open(root, n, c, n->data.args[c->flags], room, a);
-	case OPEN2:
-		if (watch_mem((pid_t)n->pid, n->data.args[c->flags],
+	switch ((enum watch_use)c->how) {
+	case WATCH_OPEN:
+		return one_open(root, n, c, n->data.args[c->arg], room, a);
+	case WATCH_OPEN2:
+		if (watch_mem((pid_t)n->pid, n->data.args[c->arg],
 			    &flags, sizeof(flags)) < 0)
 			return 0;
 		return one_open(root, n, c, flags, room, a);
-	case WRITE:
+	case WATCH_WRITE:
 		return one_open(root, n, c,
 			n->data.nr == __NR_truncate ?
 				O_WRONLY :
 				O_WRONLY | O_CREAT | O_TRUNC,
 			room, a);
-	case MAKE:
-	case REMOVE:
+	case WATCH_MAKE:
+	case WATCH_REMOVE:
 		return one_entry(root, n, c->dir, c->path,
-			c->how == MAKE ? ABSENT : THERE, room, a);
-	case LINK:
-	case RENAME:
+			c->how == WATCH_MAKE ? ABSENT : THERE, room, a);
+	case WATCH_LINK:
+	case WATCH_RENAME:
 		return two_entries(root, n, c, room, a);
-	case CONNECT:
-	case BIND:
-		return one_address(root, n, c->how == BIND, room, a);
+	case WATCH_CONNECT:
+	case WATCH_BIND:
+		return one_address(root, n, c->how == WATCH_BIND, room, a);
 	}
 	return 0;
 }

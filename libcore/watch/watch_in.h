@@ -16,6 +16,57 @@ enum {
 			 WATCH_BYTES_MAX + 3 * PATH_MAX,
 };
 
+/* What a call of WATCH_FILES does. */
+enum watch_use {
+	WATCH_OPEN,  /* by the flags at .arg */
+	WATCH_OPEN2, /* by the structure that .arg points to */
+	WATCH_WRITE, /* to the file */
+	WATCH_MAKE,  /* a name: the directory is written */
+	WATCH_REMOVE,
+	WATCH_LINK,   /* another name of a file: its path is at .arg */
+	WATCH_RENAME, /* both in one */
+	WATCH_CONNECT,
+	WATCH_BIND, /* makes a name, where the address is one */
+};
+/* What a call of WATCH_METADATA changes; what it changes that to is in the
+ * arguments from .arg on. */
+enum watch_alter {
+	WATCH_MODE,
+	WATCH_OWNER,
+	WATCH_OWNER_OLD, /* ids of 16 bits where WATCH_OWNER has another call */
+	WATCH_TIME,      /* struct utimbuf */
+	WATCH_TIMES,     /* two times of two longs each */
+	WATCH_TIMES64,   /* two times of 16 bytes each */
+	WATCH_SETXATTR,
+	WATCH_RMXATTR,
+};
+enum {
+	WATCH_NO = -1,       /* there is no such argument */
+	WATCH_NOFOLLOW = -2, /* .flags: the call means the link itself */
+};
+/* A watched call, and where it has what. */
+struct watch_call {
+	int16_t nr;
+	uint8_t kind; /* enum watch_kind */
+	uint8_t how;  /* enum watch_use, or watch_alter */
+	int8_t dir, path, arg, flags; /* indices of arguments; without a path,
+				       * .dir is the descriptor that is meant */
+};
+/* NULL for what is not watched. */
+const struct watch_call *watch_call(int nr);
+
+/* What a call that changes metadata is answered with: 0, -errno. w->bytes is
+ * there. */
+int watch_meta(struct watch *w, const struct watch_call *c,
+	const struct sc_notif *n);
+
+/* 0 while the process that asked still waits; else -ESRCH. What was read of it
+ * before was its own. */
+int watch_still(const struct watch *w, const struct sc_notif *n);
+
+/* Opens the tree's root, once. 0, -errno. */
+int watch_root_open(struct watch_root *root, pid_t pid);
+
 /* Reads it into room (WATCH_ROOM bytes, aligned for pointers); *ev points
  * there. -EFAULT: its pointers lead nowhere. -errno. */
 int watch_read(struct watch_root *root, const struct sc_notif *n,
@@ -23,8 +74,8 @@ int watch_read(struct watch_root *root, const struct sc_notif *n,
 
 /* Which files a call is about, at most two, with names in room. Their number; 0
  * when it is about none, or would fail by itself. */
-int watch_files(struct watch_root *root, const struct sc_notif *n,
-	char *room, struct watch_access *a);
+int watch_files(struct watch_root *root, const struct watch_call *c,
+	const struct sc_notif *n, char *room, struct watch_access *a);
 
 /* Parts that both use. A string of another process, to out[0..size): its length,
  * -E2BIG, -errno. */

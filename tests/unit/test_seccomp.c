@@ -86,7 +86,7 @@ static void other_tables_are_refused(void **state)
 static void a_watch_alone_denies_nothing(void **state)
 {
 	struct seccomp_spec spec = {
-		.watch_exec = true, .pass = 7, .alone = true};
+		.watch = WATCH_EXEC, .pass = 7, .alone = true};
 	struct sc_data data = {.nr = __NR_mount, .arch = 0x40000003};
 
 	(void)state;
@@ -299,13 +299,13 @@ static void others_and_memory(void **state)
 static void watched_calls(void **state)
 {
 	(void)state;
-	build(&(struct seccomp_spec){.watch_exec = true});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC});
 	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_execveat, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_clone, 17), SC_ALLOW);
 	assert_int_equal(call(__NR_clone, 0x10000000), SC_ERRNO(EPERM));
 	assert_int_equal(call(__NR_openat, 0), SC_ALLOW);
-	build(&(struct seccomp_spec){.watch_exec = true, .watch_files = true});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC | WATCH_FILES});
 	assert_int_equal(call(__NR_openat, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_renameat2, 0), SC_NOTIFY);
@@ -328,14 +328,14 @@ static void the_pass(void **state)
 	const uint64_t pass = 0x123456789abcdef0;
 
 	(void)state;
-	build(&(struct seccomp_spec){.watch_exec = true, .pass = pass});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC, .pass = pass});
 	assert_int_equal(exec_with(__NR_execve, pass), SC_ALLOW);
 	assert_int_equal(exec_with(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execve, pass & 0xffffffff), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execve, pass ^ 1ULL << 63), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execve, pass ^ 1), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execveat, pass), SC_NOTIFY);
-	build(&(struct seccomp_spec){.watch_exec = true});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC});
 	assert_int_equal(exec_with(__NR_execve, 0), SC_NOTIFY);
 }
 

@@ -26,7 +26,7 @@ static int ask(long nr, const void *first, const void *second,
 			.args = {(uint32_t)AT_FDCWD, (uintptr_t)first,
 				(uintptr_t)second}}};
 
-	return watch_files(&watch.root, &n, room, a);
+	return watch_files(&watch.root, watch_call(n.data.nr), &n, room, a);
 }
 
 /* The socket's address is the second argument, its length the third. */
