@@ -67,6 +67,8 @@ struct sandbox_plan {
 	size_t port_count, connect_count;
 	enum sandbox_net net;
 	bool unix_all;      /* socket(AF_UNIX) to any path, granted or not */
+	bool view; /* MOUNTNS, whether something is taken away or not: all is
+		    * read-only but what may be written; not inside of a guard */
 	unsigned want;      /* of PIDNS MOUNTNS IPCNS NETNS WATCH: wanted */
 	unsigned without; /* LANDLOCK SECCOMP CAPS SCOPE IPCNS: left open */
 	unsigned relax;     /* parts that may be missing */
@@ -178,6 +180,7 @@ struct sandbox {
 	int abi;           /* Landlock's; 0 when there is none */
 	bool nested;       /* inside of a guarded tree already */
 	bool user_ns;      /* namespaces come by way of a user namespace */
+	bool carved;       /* the plan takes away what only a mount can */
 	uint64_t filter_hash; /* of the BPF, for the record: FNV-1a by words */
 	uint64_t pass;        /* with own_exec: lets that one exec through */
 	pid_t pid;  /* after fork: the child (with PIDNS, its init) */
@@ -195,7 +198,7 @@ struct sandbox {
 	unsigned clone_flags, unshare_flags; /* namespaces: at fork, at apply */
 	bool root_granted;                   /* "/" can be listed */
 	bool filtered;                       /* the filter came first */
-	char *cwd;                           /* to enter again after mounts */
+	char *cwd; /* to enter again after mounts; "" when it is gone */
 	pid_t parent;
 	void *init_stack; /* of an init in this process's memory */
 	struct sandbox_shared local;

@@ -1,4 +1,4 @@
-/* sandbox_views.c - where else a hidden place can be seen
+/* sandbox_views.c - where else a place that is taken away can be seen
  * SPDX-License-Identifier: MIT
  *
  * A file system that is mounted twice, in whole or in part, shows one place by
@@ -36,9 +36,11 @@ static int add_view(struct sandbox *s, const struct sandbox_rule *of,
 	struct sandbox_rule rule = *of, *more;
 
 	rule.path = strdup(path);
-	rule.access = SANDBOX_HIDE;
 	rule.rights = 0;
-	rule.mount = SANDBOX_MOUNT_EMPTY;
+	if (of->access & SANDBOX_HIDE) {
+		rule.access = SANDBOX_HIDE;
+		rule.mount = SANDBOX_MOUNT_EMPTY;
+	}
 	more = rule.path ? reallocarray(s->rules, n + 1, sizeof(*more)) : NULL;
 	if (!more) {
 		free(rule.path);
