@@ -168,6 +168,12 @@ static int on_exec(void *ctx, const struct watch_event *ev)
 	struct drop *o = ctx;
 	autobuf struct buf line = BUF_INIT(1 << 18);
 
+	/* Who wants to see what is started sees it as it was asked for. */
+	if (ev->level) {
+		if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn)
+			drop_learn_exec(o, ev->exe);
+		return 0;
+	}
 	drop_audit_fact(o, "exec", *ev->exe ? ev->exe : ev->path, NULL);
 	if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn)
 		drop_learn_exec(o, ev->exe);

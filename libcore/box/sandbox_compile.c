@@ -129,11 +129,28 @@ static int need_unix(struct sandbox *s, struct diag *d)
 	return 0;
 }
 
+/* A view in which all is read-only but what may be written answers for metadata
+ * by itself, and at no cost. */
+static unsigned watched_kinds(const struct sandbox *s)
+{
+	const struct sandbox_plan *p = s->plan;
+	const bool view = p->view && s->enforced & SANDBOX_MOUNTNS;
+	unsigned kinds = 0;
+
+	if (p->watch_names || !p->watch_meta || p->limits.procs)
+		kinds |= WATCH_EXEC;
+	if (p->watch_files)
+		kinds |= WATCH_FILES;
+	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
+		kinds |= WATCH_METADATA;
+	return kinds;
+}
+
 static int need_watch(struct sandbox *s, struct diag *d)
 {
 	int err;
 
-	if (!(s->plan->want & SANDBOX_WATCH))
+	if (!(s->plan->want & SANDBOX_WATCH) || !watched_kinds(s))
 		return 0;
 	if (s->nested)
 		return lacks(s, SANDBOX_WATCH, d,
@@ -294,20 +311,6 @@ static bool write_and_exec(const struct sandbox *s)
 					s->rules[i].path))
 				return true;
 	return false;
-}
-
-static unsigned watched_kinds(const struct sandbox *s)
-{
-	const struct sandbox_plan *p = s->plan;
-	unsigned kinds = 0;
-
-	if (p->watch_names || !p->watch_meta || p->limits.procs)
-		kinds |= WATCH_EXEC;
-	if (p->watch_files)
-		kinds |= WATCH_FILES;
-	if (p->watch_meta && s->enforced & SANDBOX_LANDLOCK)
-		kinds |= WATCH_METADATA;
-	return kinds;
 }
 
 static int build_filter(struct sandbox *s, struct diag *d)

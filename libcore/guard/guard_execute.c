@@ -187,5 +187,8 @@ int guard_execute(struct guard *g)
 	}
 	g->r->broken = err != 0;
 	g->r->code = err ? GUARD_OURS : code_of(g->r);
+	/* It would say that all of it was done. */
+	if (!g->r->code && g->r->run.unstarted)
+		g->r->code = GUARD_OURS;
 	return err;
 }

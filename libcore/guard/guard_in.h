@@ -39,6 +39,8 @@ struct guard {
 	bool confirmed;  /* a person said yes to r->verdict */
 	pid_t refused; /* the last that was told why, so as not to be told again */
 	uint64_t denials; /* of programs that it started */
+	uint64_t told[32]; /* sums of what was told: a program and a rule */
+	size_t told_count;
 	/* What is large stands last: all else is near the struct's begin. */
 	struct arena names; /* texts; room for paths would be a page for each */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */

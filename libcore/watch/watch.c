@@ -16,9 +16,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "watch/watch_in.h"
 #include "base/kconfig.h"
 #include "sys/limits.h"
+#include "sys/proc_text.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
 #include "base/uapi/seccomp.h"
@@ -189,6 +191,67 @@ static bool too_many(struct watch *w, pid_t pid)
 	       limits_procs_over(&w->guess, w->procs_max + w->spare, pid);
 }
 
+static struct watch_refused missed_of(const struct watch_event *ev)
+{
+	struct watch_refused m = {.file = 0xcbf29ce484222325U};
+	char text[1024], name[32];
+	autofd int fd = open(BUF_PRINT(name, "/proc/%d/stat", (int)ev->pid),
+		O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	enum { PARENT = 4 };
+
+	text[n > 0 ? n : 0] = '\0';
+	m.parent = n > 0 ? (pid_t)proc_number(proc_stat(text, PARENT)) : 0;
+	for (const char *s = *ev->exe ? ev->exe : ev->path; *s; s++)
+		m.file = (m.file ^ (unsigned char)*s) * 0x100000001b3U;
+	return m;
+}
+
+static void missed_add(struct watch *w, const struct watch_event *ev)
+{
+	if (!w->unstarted)
+		str_copy(w->unstarted_name, sizeof w->unstarted_name,
+			path_base(ev->path));
+	if (w->unstarted < WATCH_MISSED)
+		w->missed[w->unstarted] = missed_of(ev);
+	w->unstarted++;
+}
+
+/* What its parent starts now need not be missed. */
+static void missed_forget(struct watch *w, const struct watch_event *ev)
+{
+	const size_t n = w->unstarted < WATCH_MISSED ? w->unstarted :
+						       WATCH_MISSED;
+	struct watch_refused m;
+
+	if (!n)
+		return;
+	m = missed_of(ev);
+	for (size_t i = 0; i < n; i++)
+		if (w->missed[i].file == m.file &&
+			w->missed[i].parent == m.parent) {
+			w->missed[i] = w->missed[n - 1];
+			w->unstarted--;
+			return;
+		}
+}
+
+/* A script is no more than what its interpreter may be. */
+static int decide_all(struct watch *w, struct watch_event *ev)
+{
+	const struct watch_event asked = *ev;
+	int more = 1;
+
+	while (w->decide && more > 0) {
+		int err = w->decide(w->ctx, ev);
+
+		more = err < 0 ? err : watch_script(&w->root, ev);
+	}
+	if (more >= 0)
+		missed_forget(w, &asked);
+	return more < 0 ? more : 0;
+}
+
 int watch_still(const struct watch *w, const struct sc_notif *n)
 {
 	uint64_t id = n->id;
@@ -202,10 +265,6 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 	int err;
 
 	w->seen++;
-	if (too_many(w, (pid_t)n->pid)) {
-		w->refused++;
-		return -EAGAIN;
-	}
 	err = watch_read(&w->root, n, w->bytes, &ev);
 	/* Bad pointers get EFAULT, as the kernel says: to let it look again
 	 * would be a race for a thread that maps them meanwhile. */
@@ -213,9 +272,14 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 		return err == -EPERM ? -EACCES : err;
 	/* Was that the process that asked, all the time? */
 	err = watch_still(w, n);
-	if (err < 0)
-		return err;
-	return w->decide ? w->decide(w->ctx, &ev) : 0;
+	if (err == 0 && too_many(w, (pid_t)n->pid)) {
+		w->refused++;
+		missed_add(w, &ev);
+		return -EAGAIN;
+	}
+	if (err == 0)
+		err = decide_all(w, &ev);
+	return err;
 }
 
 static int see_files(struct watch *w, const struct watch_call *c,

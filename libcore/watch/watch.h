@@ -22,6 +22,8 @@ enum {
 	WATCH_ARGS_MAX = 1 << 18,
 	WATCH_BYTES_MAX = 4 << 20, /* of all arguments together */
 	WATCH_QUEUE = 16,
+	WATCH_MISSED = 32, /* refused programs that are remembered */
+	WATCH_NAME = 64,
 };
 
 /* What a grant gives beneath its path. Grants add up (Landlock knows no
@@ -60,6 +62,9 @@ struct watch_event {
 	char *const *argv; /* NULL-terminated */
 	size_t argc;
 	bool cut;    /* argv is longer than the maxima: its start is here */
+	/* 0: what the process asked for. Of a script its interpreter follows, as
+	 * 1, with the arguments that the kernel gives it; then that one's. */
+	unsigned level;
 	/* the rest is private */
 	uint64_t env; /* where its new environment's pointers are, there */
 	char *room;   /* for its directory */
@@ -110,16 +115,26 @@ struct watch {
 	watch_allow *allow; /* NULL: no metadata is changed */
 	void *ctx_allow;
 	bool other_ids; /* the tree's processes may become other users */
+	int err_from; /* the reading end of the pipe that the command has as its
+		       * standard error; -1: there is none, or it is unknown */
 	/* No program is started (EAGAIN) beyond that many processes; spare is
 	 * how many of this process's children are no part of the tree. */
 	uint32_t procs_max, spare;
 	bool idle; /* the tree is not expected to start any program */
 	uint64_t seen, denied, refused; /* refused: too many processes */
+	/* Those of the refused that their parents did not start after all: how
+	 * many, and the first one's name. */
+	uint32_t unstarted;
+	char unstarted_name[WATCH_NAME];
 	/* the rest is private */
 	int fd;        /* the listener */
 	int sock[2];   /* 0 supervisor's end, 1 child's end */
 	void *notif, *resp; /* notif: a queue */
 	size_t waiting;     /* in it */
+	struct watch_refused {
+		uint64_t file; /* a sum of its name */
+		pid_t parent;
+	} missed[WATCH_MISSED]; /* the first of unstarted */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */
 	struct watch_root root;
@@ -128,7 +143,7 @@ struct watch {
 	struct cap_data caps[2]; /* this process's own */
 };
 #define WATCH_INIT                                                         \
-	((struct watch){.fd = -1, .sock = {-1, -1}, .root.fd = -1})
+	((struct watch){.fd = -1, .sock = {-1, -1}, .root.fd = -1, .err_from = -1})
 
 /* In the parent, before fork. -ENOTSUP, -ENOMEM, -errno. */
 int watch_prepare(struct watch *w);

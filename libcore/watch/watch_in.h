@@ -11,9 +11,14 @@
 #include "base/uapi/seccomp.h"
 
 enum {
-	/* The pointers, the arguments, and three paths. */
+	/* A script, its interpreter, and so on. */
+	WATCH_SCRIPTS = 5,
+	SCRIPT_LINE = 256, /* as much of one as the kernel reads */
+	/* The pointers, the arguments, and three paths; of each interpreter a
+	 * line and a path. */
 	WATCH_ROOM = (WATCH_ARGS_MAX + 1) * (int)sizeof(char *) +
-			 WATCH_BYTES_MAX + 3 * PATH_MAX,
+			 WATCH_BYTES_MAX + 3 * PATH_MAX +
+			 WATCH_SCRIPTS * (PATH_MAX + SCRIPT_LINE),
 };
 
 /* What a call of WATCH_FILES does. */
@@ -71,6 +76,10 @@ int watch_root_open(struct watch_root *root, pid_t pid);
  * there. -EFAULT: its pointers lead nowhere. -errno. */
 int watch_read(struct watch_root *root, const struct sc_notif *n,
 	char *room, struct watch_event *ev);
+
+/* Makes ev, whose file is a script, that of its interpreter: 1. 0: it is none.
+ * -errno: it cannot be told. */
+int watch_script(struct watch_root *root, struct watch_event *ev);
 
 /* Which files a call is about, at most two, with names in room. Their number; 0
  * when it is about none, or would fail by itself. */
