@@ -272,7 +272,7 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 		return err == -EPERM ? -EACCES : err;
 	/* Was that the process that asked, all the time? */
 	err = watch_still(w, n);
-	if (err == 0 && too_many(w, (pid_t)n->pid)) {
+	if (err == 0 && !ev.missing && too_many(w, (pid_t)n->pid)) {
 		w->refused++;
 		missed_add(w, &ev);
 		return -EAGAIN;
