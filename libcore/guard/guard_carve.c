@@ -83,6 +83,10 @@ static int carve_out(struct guard *g)
 	if (!err && name[0] && !path_real(name, path))
 		err = carve_from(g, SANDBOX_WRITE, name, path, SANDBOX_RO,
 			"the user's policy");
+	/* .../wardbox, with whatever else is kept there. */
+	if (!err && name[0] && !path_normal(path, sizeof path, name, ".."))
+		err = carve_from(g, SANDBOX_WRITE, path, path, SANDBOX_RO,
+			"the user's policy");
 	if (!err && g->log_path[0]) {
 		if (str_after(g->log_path, "/var/log/") || !g->recording ||
 			path_of_fd(g->log.dirfd, path, sizeof path))

@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "sys/ns.h"
 
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */
@@ -278,8 +279,11 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	}
 	g->plan.cwd = g->q->cwd;
 	g->plan.net = net_of(g);
-	/* The shell's own commands change nothing but contents. */
-	g->plan.view = !g->brief;
+	/* The shell's own commands change nothing but contents. See goes_without()
+	 * for what is found out later. */
+	g->plan.view = !g->brief && !ns_is_refused();
+	if (!g->brief && !g->plan.view && g->plan.net == SANDBOX_NET_LOCAL)
+		g->plan.net = SANDBOX_NET_NONE;
 	set_limits(g);
 	set_relaxed(g);
 	err = g->brief ? grant_brief(g) : grant_system(g);

@@ -28,6 +28,14 @@ bool ns_is_admin(void)
 	       data[0].effective & (1U << CAP_SYS_ADMIN_);
 }
 
+bool ns_is_refused(void)
+{
+	enum { NO_SUCH_NAMESPACE = 1 };
+
+	/* The kernel's own answer. */
+	return !(syscall(__NR_unshare, NO_SUCH_NAMESPACE) < 0 && errno == EINVAL);
+}
+
 static int write_file(const char *path, const char *text, size_t n)
 {
 	int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC), err = 0;

@@ -12,15 +12,20 @@
  * through, "absent" when neither kernel nor file system knows it, else the name
  * of the errno. Status 0: no call went through; 1: one did; 2: no path.
  *
+ * meddle -s TIMES LINK: TIMES calls on LINK while a thread exchanges LINK with
+ * LINK.other all the time. Prints how many went through. Status 0.
+ *
  * What a call changed stays changed; what was renamed is renamed back, and the
  * removal is tried last.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -82,14 +87,10 @@ static void by_path(const struct target *t, const char *way, const char *path)
 
 	tell(t, "chmod", way, chmod(path, MODE));
 	tell(t, "chown", way, chown(path, geteuid(), getegid()));
-	tell(t, "lchown", way, lchown(path, geteuid(), getegid()));
 	tell(t, "utimes", way, utimes(path, older));
 	tell(t, "utimensat", way, utimensat(AT_FDCWD, path, times, 0));
 	tell(t, "setxattr", way, setxattr(path, "user.meddle", "1", 1, 0));
-	tell(t, "lsetxattr", way, lsetxattr(path, "user.meddle", "1", 1, 0));
 	tell(t, "removexattr", way, removexattr(path, "user.meddle"));
-	setxattr(path, "user.meddle", "1", 1, 0);
-	tell(t, "lremovexattr", way, lremovexattr(path, "user.meddle"));
 	if (t->is_dir)
 		return;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -101,6 +102,15 @@ static void by_path(const struct target *t, const char *way, const char *path)
 	if (fd >= 0)
 		close(fd);
 	tell(t, "truncate", way, truncate(path, 1));
+}
+
+/* The calls that follow no link, as a name in /proc is one. */
+static void by_own_path(const struct target *t)
+{
+	tell(t, "lchown", "path", lchown(t->path, geteuid(), getegid()));
+	tell(t, "lsetxattr", "path",
+		lsetxattr(t->path, "user.meddle", "1", 1, 0));
+	tell(t, "lremovexattr", "path", lremovexattr(t->path, "user.meddle"));
 }
 
 /* The calls that take a directory and a name; both ways to use them. */
@@ -266,6 +276,7 @@ static void meddle(const char *path)
 	t.fd_err = errno;
 	snprintf(t.proc, sizeof t.proc, "/proc/self/fd/%d", t.object);
 	by_path(&t, "path", path);
+	by_own_path(&t);
 	by_path(&t, "proc", t.proc);
 	by_name(&t, "dirfd", t.dir, t.name, 0);
 	by_name(&t, "empty", t.object, "", AT_EMPTY_PATH);
@@ -282,8 +293,57 @@ static void meddle(const char *path)
 		close(t.dir);
 }
 
+static volatile bool over;
+
+static void *exchange(void *link)
+{
+	char other[512];
+
+	snprintf(other, sizeof other, "%s.other", (const char *)link);
+	while (!over)
+		syscall(SYS_renameat2, AT_FDCWD, link, AT_FDCWD, other,
+			RENAME_EXCHANGE_FLAG);
+	return NULL;
+}
+
+/* A path is one thing when it is looked at, and another when it is used. */
+static int swapped(long times, char *link)
+{
+	const struct timespec when[2] = {{1, 0}, {1, 0}};
+	long done = 0;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, exchange, link))
+		return 2;
+	for (long i = 0; i < times; i++)
+		switch (i % 5) {
+		case 0:
+			done += chmod(link, MODE) == 0;
+			break;
+		case 1:
+			done += chown(link, geteuid(), getegid()) == 0;
+			break;
+		case 2:
+			done += utimensat(AT_FDCWD, link, when, 0) == 0;
+			break;
+		case 3:
+			done += setxattr(link, "user.meddle", "1", 1, 0) == 0;
+			break;
+		case 4:
+			done += syscall(NR_FCHMODAT2, AT_FDCWD, link, MODE,
+					0) == 0;
+			break;
+		}
+	over = true;
+	pthread_join(thread, NULL);
+	printf("%ld\n", done);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 4 && strcmp(argv[1], "-s") == 0)
+		return swapped(strtol(argv[2], NULL, 10), argv[3]);
 	if (argc < 2)
 		return 2;
 	for (int i = 1; i < argc; i++)
