@@ -31,6 +31,7 @@ static bool has_name(int at, const char *name, unsigned depth,
 		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	autoclean(dir_close) DIR *dir = NULL;
 	struct dirent *e;
+	struct stat in;
 
 	if (fd < 0)
 		return errno != ENOENT && errno != ENOTDIR;
@@ -42,12 +43,13 @@ static bool has_name(int at, const char *name, unsigned depth,
 		if (str_eq(e->d_name, ".") || str_eq(e->d_name, ".."))
 			continue;
 		if (++*seen > FILES_MAX ||
-			(e->d_ino == st->st_ino && e->d_type != DT_DIR))
+			fstatat(dirfd(dir), e->d_name, &in,
+				AT_SYMLINK_NOFOLLOW) < 0 ||
+			(in.st_ino == st->st_ino && in.st_dev == st->st_dev))
 			return true;
-		if (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN)
-			continue;
-		if (!depth || has_name(dirfd(dir), e->d_name, depth - 1, st,
-				      seen))
+		if (S_ISDIR(in.st_mode) &&
+			(!depth || has_name(dirfd(dir), e->d_name, depth - 1,
+					   st, seen)))
 			return true;
 	}
 	return false;
