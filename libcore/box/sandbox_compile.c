@@ -166,7 +166,8 @@ static int need_watch(struct sandbox *s, struct diag *d)
 				       "no seccomp user notification",
 				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
 			       diag_errno(d, err, "watch");
-	if (s->plan->watch_names && access("/proc/self/fd", F_OK) < 0)
+	if ((s->plan->watch_names || watched_kinds(s) & WATCH_METADATA) &&
+		access("/proc/self/fd", F_OK) < 0)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;

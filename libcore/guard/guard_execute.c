@@ -32,6 +32,7 @@ static int confine(struct guard *g)
 	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
 	/* Compiling begins from an empty sandbox. */
 	g->sandbox.watch.decide = guard_watch;
+	g->sandbox.watch.refused_change = guard_watch_change;
 	g->sandbox.watch.ctx = g;
 	return err;
 }

@@ -116,6 +116,8 @@ int guard_record_script(struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct watch_event *ev);
+/* Tells and records that it changed no metadata of what is not its own. */
+void guard_watch_change(void *ctx, const struct watch_object *o);
 
 /* What a person is asked: the request's own text or program, or one that its
  * shell was told to run. */

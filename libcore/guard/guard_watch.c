@@ -12,12 +12,14 @@
 
 #include "sys/proc_text.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 /* A denial below an allowed line is an event of that line: the line itself did
  * run. What cannot be recorded is not let through either. Of a great many each
  * twice as many is told: to be denied over and over must not push out of the log
  * what was there before. */
-static void record_denial(struct guard *g, const struct policy_verdict *v)
+static void record_denial(struct guard *g, const char *event,
+	const struct policy_verdict *v)
 {
 	enum { EACH = 1024 };
 	const uint64_t count = ++g->denials;
@@ -32,8 +34,7 @@ static void record_denial(struct guard *g, const struct policy_verdict *v)
 	const bool many = count > EACH;
 
 	if (g->recording && !(many && count & (count - 1)))
-		audit_event(&g->log, g->r->session, g->r->exec_id, "exec.deny",
-			facts, ARRAY_SIZE(facts) - !many, NULL);
+		audit_event(&g->log, g->r->session, g->r->exec_id, event, facts, ARRAY_SIZE(facts) - !many, NULL);
 }
 
 /* Whoever works at something else is not interrupted by what runs behind it:
@@ -73,7 +74,7 @@ static bool told_already(struct guard *g, const char *program, const char *rule)
 
 /* Why it was not started, behind what the command wrote before. To a pipe that is
  * full nothing is written: who waits for its reader would not serve it. */
-static void tell_denial(struct guard *g, const struct watch_event *ev,
+static void tell_denial(struct guard *g, pid_t pid, const char *what,
 	const struct policy_verdict *v)
 {
 	const int from = g->sandbox.watch.err_from;
@@ -84,11 +85,11 @@ static void tell_denial(struct guard *g, const struct watch_event *ev,
 	autofd int fd = -1;
 
 	if (!g->q->tell ||
-		told_already(g, *ev->exe ? ev->exe : ev->path, v->rule))
+		told_already(g, what, v->rule))
 		return;
 	guard_explain(g, v, false, &d);
 	if (g->q->pty) {
-		if (in_front(ev->pid))
+		if (in_front(pid))
 			g->q->tell(&d, -1);
 		return;
 	}
@@ -105,6 +106,34 @@ static void tell_denial(struct guard *g, const struct watch_event *ev,
 		g->q->tell(&d, fd);
 }
 
+static const char *named(const struct watch_event *ev)
+{
+	return *ev->exe ? ev->exe : ev->path;
+}
+
+void guard_watch_change(void *ctx, const struct watch_object *o)
+{
+	static const char *const changes[] = {
+		[WATCH_CHANGE_MODE] = "mode",
+		[WATCH_CHANGE_OWNER] = "owner",
+		[WATCH_CHANGE_TIMES] = "times",
+		[WATCH_CHANGE_XATTR] = "attributes",
+	};
+	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
+	char text[sizeof v.command];
+	struct buf command = BUF_FIXED(text);
+
+	buf_addf(&command, "%s of %s", changes[o->change], o->path);
+	utf8_cut(v.command, sizeof v.command, buf_str(&command));
+	str_copy(v.rule, sizeof v.rule, "metadata");
+	str_copy(v.reason, sizeof v.reason,
+		"it is no file that the command may write");
+	str_copy(v.alternative, sizeof v.alternative,
+		"a file of the project, or root grants it: path rw FILE");
+	record_denial(ctx, "file.deny", &v);
+	tell_denial(ctx, o->pid, changes[o->change], &v);
+}
+
 /* A file that cannot be told from here, such as one by a descriptor's number
  * in another spelling than /proc/self/fd/N. */
 static int deny_nameless(struct guard *g, const struct watch_event *ev)
@@ -115,8 +144,8 @@ static int deny_nameless(struct guard *g, const struct watch_event *ev)
 	buf_adds(&command, ev->path);
 	str_copy(v.rule, sizeof(v.rule), "program");
 	str_copy(v.reason, sizeof(v.reason), "which file it is cannot be told");
-	record_denial(g, &v);
-	tell_denial(g, ev, &v);
+	record_denial(g, "exec.deny", &v);
+	tell_denial(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }
 
@@ -202,7 +231,7 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 	guard_explain(g, v, !answer, &d);
 	if (g->q->tell)
 		g->q->tell(&d, -1);
-	(void)told_already(g, *ev->exe ? ev->exe : ev->path, v->rule);
+	(void)told_already(g, named(ev), v->rule);
 	return false;
 }
 
@@ -239,7 +268,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 			g->q->becomes(g->q->becomes_ctx, ev);
 		return 0;
 	}
-	record_denial(g, &v);
-	tell_denial(g, ev, &v);
+	record_denial(g, "exec.deny", &v);
+	tell_denial(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }

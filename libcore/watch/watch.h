@@ -93,6 +93,7 @@ enum watch_change {
 struct watch_object {
 	pid_t pid;
 	enum watch_change change;
+	bool refused; /* that is what was answered */
 	bool open; /* meant by a descriptor that reads or writes it */
 	const char *path; /* the kernel's own, of what was opened */
 	struct stat st;
@@ -100,6 +101,8 @@ struct watch_object {
 /* 0: the change is done, on that very object; -errno: the call's result. Called
  * without capabilities. */
 typedef int watch_allow(void *ctx, const struct watch_object *o);
+/* That it was not allowed. */
+typedef void watch_refused_change(void *ctx, const struct watch_object *o);
 
 /* The tree's root directory, once a name was looked up there, and what it is
  * called from here: of a chroot in a mount namespace of its own not "/". */
@@ -110,6 +113,7 @@ struct watch_root {
 
 struct watch {
 	watch_decide *decide;
+	watch_refused_change *refused_change; /* may be NULL */
 	watch_see *see; /* called with plan.watch_files */
 	void *ctx;
 	watch_allow *allow; /* NULL: no metadata is changed */

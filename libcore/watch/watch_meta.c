@@ -326,14 +326,12 @@ static int caps_use(struct watch *w, bool on)
 	return syscall(__NR_capset, &head, data) < 0 ? -EPERM : 0;
 }
 
+/* o->path has room for it. */
 static int change_found(struct watch *w, const struct change *ch,
-	const struct found *f, char *real)
+	const struct found *f, char *real, struct watch_object *o)
 {
 	autofd int fd = -1;
 	char name[32];
-	struct watch_object o = {
-		.path = real, .change = kind_of(ch->c), .pid = ch->pid,
-		.open = !ch->path};
 	int err = -EPERM, at = f->base;
 
 	if (f->path[0]) {
@@ -344,10 +342,11 @@ static int change_found(struct watch *w, const struct change *ch,
 	}
 	if (at < 0)
 		return at == -ENOSYS ? -EPERM : at;
-	if (fstat(at, &o.st) < 0 || path_of_fd(at, real, PATH_MAX) < 0)
+	if (fstat(at, &o->st) < 0 || path_of_fd(at, real, PATH_MAX) < 0)
 		return -EPERM;
 	if (w->allow)
-		err = w->allow(w->ctx_allow, &o);
+		err = w->allow(w->ctx_allow, o);
+	o->refused = err < 0;
 	return err ? err :
 		change_do(ch, BUF_PRINT(name, "/proc/self/fd/%d", at));
 }
@@ -358,11 +357,15 @@ int watch_meta(struct watch *w, const struct watch_call *c,
 	struct change ch = {
 		.c = c, .args = n->data.args, .pid = (pid_t)n->pid};
 	autoclean(found_release) struct found f = {.base = -1};
-	char *room = w->bytes;
+	char *room = w->bytes, *real = room + PATH_MAX + XVALUE_MAX;
+	struct watch_object o = {.path = real,
+		.change = kind_of(c),
+		.pid = ch.pid};
 	int err = change_read(&ch, room);
 
 	if (err < 0)
 		return err;
+	o.open = !ch.path;
 	if (!same_ids(w, ch.pid))
 		return -EPERM;
 	err = found_begin(w, &ch, &f);
@@ -373,7 +376,9 @@ int watch_meta(struct watch *w, const struct watch_call *c,
 		err = caps_use(w, false);
 	if (err < 0)
 		return err;
-	err = change_found(w, &ch, &f, room + PATH_MAX + XVALUE_MAX);
+	err = change_found(w, &ch, &f, real, &o);
 	(void)caps_use(w, true);
+	if (o.refused && w->refused_change)
+		w->refused_change(w->ctx, &o);
 	return err;
 }

@@ -41,6 +41,13 @@ static ssize_t line_read(const struct watch_root *root, const char *exe,
 	if (end)
 		n = end - line;
 	line[n] = '\0';
+	/* A name that the kernel has not the end of is none. */
+	if (n == SCRIPT_LINE - 1) {
+		const char *name = line + 2 + strspn(line + 2, " \t");
+
+		if (!name[strcspn(name, " \t")])
+			return 0;
+	}
 	return n;
 }
 

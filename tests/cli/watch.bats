@@ -50,6 +50,10 @@ bare_tier() { # root|user LINE
 			/run/wardbox /run/wardbox/$uid /run/wardbox/$uid/sessions" >line
 		run bare_tier $who 'sh ./line'
 		grep ' ok$' <<<"$output" | grep -v -e 'flock\|lock fd' && return 1
+		# Told once for each kind of change, and recorded each time.
+		[ "$(grep -c 'denied: mode of /etc/wardbox: .*(rule metadata, ' <<<"$output")" -eq 1 ]
+		[ $who != root ] || in_policy "$NO_VIEW" "$WARDBOX" audit dump -o json |
+			jq -es 'map(select(.event == "file.deny").detail.command) | index("mode of /var/log/wardbox/0/head")'
 		(cd "$BATS_TEST_TMPDIR/ns" && stat -c '%n %a %u %g' log/wardbox/$uid \
 			log/wardbox/$uid/head etc/wardbox/policy) | cmp - <(sed 's/ [0-9]*$//' "$BATS_TEST_TMPDIR/before")
 		# Beside it each call works that the tier allows.
