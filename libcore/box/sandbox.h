@@ -29,6 +29,7 @@ struct sandbox_grant {
 	uint8_t access;   /* enum sandbox_access */
 	bool optional;    /* a missing path is passed over */
 	bool device;      /* of sandbox_grant_devices() or sandbox_grant_open() */
+	bool in_view;     /* of sandbox_grant_in_view() */
 };
 
 enum sandbox_net {
@@ -104,6 +105,12 @@ enum {
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why);
+/* Takes away inside of what may be written, SANDBOX_RO or SANDBOX_HIDE, where
+ * there is a view or other mounts; where there are none nothing is missed. The
+ * directories around path may be renamed, unlike those of other grants. Optional:
+ * a missing path is passed over. */
+int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why);
 /* The first of the devices that every program expects: null, tty, zero, full,
  * random, urandom; read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan, size_t most);

@@ -159,6 +159,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		struct sandbox_rule *r = &s->rules[i];
 		const struct sandbox_rule *out = around(s, i);
 		bool writable = out && out->access & SANDBOX_WRITE;
+		bool needed = !s->plan->grants[r->grant].in_view;
 
 		if (out && out->access & SANDBOX_HIDE) {
 			err = diag_fail(d, -EINVAL,
@@ -167,12 +168,12 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 			continue;
 		}
 		r->mount = (uint8_t)kind(r, writable);
-		if (r->mount == SANDBOX_MOUNT_RO)
+		if (r->mount == SANDBOX_MOUNT_RO && needed)
 			away = 1;
 		/* Elsewhere all is read-only, unless "/" may be written. */
 		if (shows(s, r, out) ||
 			(r->mount == SANDBOX_MOUNT_RO && writes_root(s))) {
-			away = 1;
+			away |= needed;
 			err = sandbox_views(s, r, &added);
 			if (err < 0) {
 				diag_errno(d, err, "other names of %s",
@@ -182,7 +183,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 			r = &s->rules[i];
 			out = around(s, i);
 		}
-		if (!writable || r->mount == SANDBOX_MOUNT_NO)
+		if (!writable || r->mount == SANDBOX_MOUNT_NO || !needed)
 			continue;
 		err = pin(s, out->path, r->path, &added);
 		if (err < 0)

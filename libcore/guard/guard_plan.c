@@ -279,13 +279,14 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	}
 	g->plan.cwd = g->q->cwd;
 	g->plan.net = net_of(g);
+	set_limits(g);
+	set_relaxed(g);
 	/* The shell's own commands change nothing but contents. See goes_without()
 	 * for what is found out later. */
 	g->plan.view = !g->brief && !ns_is_refused();
-	if (!g->brief && !g->plan.view && g->plan.net == SANDBOX_NET_LOCAL)
+	if (!g->brief && !g->plan.view && g->plan.net == SANDBOX_NET_LOCAL &&
+		!(g->plan.relax & SANDBOX_NETNS))
 		g->plan.net = SANDBOX_NET_NONE;
-	set_limits(g);
-	set_relaxed(g);
 	err = g->brief ? grant_brief(g) : grant_system(g);
 	needed = g->plan.grant_count;
 	if (!err)

@@ -3,6 +3,7 @@
 # changed by any call, and the guard's own files are out of its reach.
 
 load ../lib/wardbox
+load ../lib/roots
 
 teardown() { [ -z "${PLACE-}" ] || rm -rf "$PLACE"; }
 
@@ -49,7 +50,7 @@ each() {
 # What must not have been changed, and how it looks to who looks from outside.
 guarded_files() {
 	find "$NS_DIR/log/wardbox" "$NS_DIR/run" "$NS_DIR/etc/wardbox" \
-		"$PLACE/home/.config/wardbox" $OWN \
+		"$PLACE/home/.config/wardbox" ${OWN:+"$OWN"} \
 		-not -path '*/run/*/tmp*' \
 		-printf '%p %y %m %U:%G %i %n %s %T@\n' | sort
 }
@@ -92,6 +93,7 @@ meddles() {
 
 meddle_program() {
 	cp "$HELPERS/meddle" "$PROJECT/meddle"
+	# shellcheck disable=SC2016 # expanded by the inner shell
 	printf '#!/bin/sh\nwhile read -r name; do ./meddle "$name"; done <names\n' >"$PROJECT/try"
 	chmod 755 "$PROJECT/try" "$PROJECT/meddle"
 }
@@ -127,12 +129,14 @@ swaps() {
 	done=$(under "$PLACE/bin/wardbox" exec -- "$PROJECT/meddle" -s 200000 link)
 	echo "$done went through"
 	# Both were met.
-	[ "$done" -gt 0 ] && [ "$done" -lt 200000 ]
+	[ "$done" -gt 0 ]
+	[ "$done" -lt 200000 ]
 	[ "$before" = "$(stat -c '%a %u:%g %Y %Z' "$PLACE/home/.config/wardbox/policy")" ]
 }
 
 @test "nor by a link that leads elsewhere when it is used" {
 	view
+	rm -r "$OWN"
 	meddle_program
 	each swaps
 }
@@ -242,6 +246,39 @@ without() {
 	[ -e "$PLACE/home/two/in/a" ]
 	[ ! -e "$PLACE/home/none" ]
 	[ ! -e "$PLACE/home/three" ]
+}
+
+# A line of a shell in the root $R, which is no mount itself; its policy's LINES.
+in_chroot() { # LINES LINE
+	printf 'use FULL-AUTO\n%s\n' "$1" >"$R/etc/wardbox/policy"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	R=$R unshare -m sh -c 'mount --rbind /dev "$R/dev" && mount -t proc proc "$R/proc" &&
+		mount --bind "$R/etc" "$R/alt" && cd "$R/project" &&
+		exec chroot "$R" /bin/busybox env -i PATH=/bin /bin/busybox sh -c \
+			"cd /project && exec /bin/wardbox sh -c \"\$0\"" "$1"' sh "$2"
+}
+
+@test "in a chroot that is no mount, also where the policy lets write everywhere" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	local lines
+	R=$BATS_TEST_TMPDIR/root
+	need test -n "$BUSYBOX"
+	root_busybox "$R"
+	mkdir -p "$R/project/.git" "$R/etc/wardbox" "$R/alt" "$R/run" "$R/var/log"
+	ln -s busybox "$R/bin/chmod"
+	ln -s busybox "$R/bin/touch"
+	cp "$WARDBOX" "$R/bin/wardbox"
+	for lines in '' 'path rw /**'; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		run in_chroot "$lines" 'touch made; chmod 700 made
+			read -r a; read -r b; chmod 777 "$a" "$b"' \
+			<<<$'/etc/wardbox\n/alt/wardbox'
+		echo "$output"
+		[[ $output == *"/etc/wardbox: Read-only"* ]]
+		[[ $output == *"/alt/wardbox: Read-only"* ]]
+		[ "$(stat -c %a "$R/etc/wardbox")" != 777 ]
+		[ "$(stat -c %a "$R/project/made")" = 700 ]
+	done
 }
 
 @test "a policy under which no command could start is refused" {
