@@ -15,6 +15,7 @@
 
 #include "box/landlock_in.h"
 #include "sys/ns.h"
+#include "base/kconfig.h"
 #include "base/path.h"
 #include "sys/probe.h"
 #include "box/sandbox_meta_in.h"
@@ -171,7 +172,8 @@ static int need_watch(struct sandbox *s, struct diag *d)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;
-	s->watch.allow = sandbox_may_change;
+	if (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
+		s->watch.allow = sandbox_may_change;
 	s->watch.ctx_allow = s;
 	s->watch.other_ids =
 		s->plan->keep_caps || !(s->enforced & SANDBOX_CAPS);

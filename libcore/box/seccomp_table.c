@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/kconfig.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
 
@@ -205,6 +206,8 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 		deny(spec, act);
 	if (spec->watch & WATCH_METADATA)
 		apply(act, metadata, ARRAY_SIZE(metadata));
+	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
+		return;
 	for (size_t i = watch_numbers(spec->watch, watched); i-- > 0;)
 		act[watched[i]] = watched[i] == __NR_execve ?
 					  SECCOMP_ACT_EXEC :
