@@ -200,6 +200,7 @@ void cli_guard_facts(struct guard_request *q)
 	q->profile = getenv("WARDBOX_PROFILE");
 	q->ask = ask;
 	q->tell = tell;
+	q->say = cli_diag;
 }
 
 bool cli_guard_on_terminal(void)

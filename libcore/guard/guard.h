@@ -74,6 +74,8 @@ struct guard_request {
 	void *ask_ctx;
 	/* Tells the person at the terminal why what was typed does not run. */
 	void (*tell)(const struct diag *d);
+	/* Says one line on stderr, whoever reads that. */
+	void (*say)(const struct diag *d);
 	/* Sees the output on its way, not redacted; NULL when nobody wants
 	 * it. With swallow it goes nowhere else. */
 	void (*output)(void *ctx, int fd, const void *bytes, size_t n);
