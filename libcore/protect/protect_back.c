@@ -133,7 +133,7 @@ static int back_whole(struct back *k)
 
 	if (!was || was->mark.how == PROTECT_ABSENT ||
 		was->mark.how == PROTECT_DIR)
-		return back_tell(k, "", there ? back_aside(k) : 0);
+		return there ? back_tell(k, "", back_aside(k)) : 0;
 	if (fd == -ENOENT)
 		err = back_parents(k);
 	/* What has more than a name is not lost by it. */

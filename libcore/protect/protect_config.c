@@ -44,7 +44,8 @@ static const char *settings_text(struct settings *s, const char *text)
 	return copy ? memcpy(copy, text, n) : NULL;
 }
 
-/* Where a submodule's files are, which git writes itself: within the project. */
+/* Where a submodule's files are, which git writes itself: within the project,
+ * and not where settings and hooks lie. */
 static bool is_own_worktree(const struct settings *s,
 	const struct gitconf_var *var)
 {
@@ -52,7 +53,8 @@ static bool is_own_worktree(const struct settings *s,
 
 	return str_eq(var->name, "core.worktree") &&
 		str_find(s->file, "/modules/") && var->value[0] != '/' &&
-		protect_within(s->p, s->file, var->value, to);
+		protect_within(s->p, s->file, var->value, to) &&
+		!str_after(to, ".git") && !str_find(to, "/.git");
 }
 
 static int settings_add(void *ctx, const struct gitconf_var *var)
