@@ -124,6 +124,11 @@ int guard_protect_check(struct guard *g, struct diag *d);
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct execwatch_event *ev);
 
+/* guard_git.c: does its environment tell the git that is about to start what the
+ * policy allows no line to tell it? Then why. */
+bool guard_git_denies(const struct guard *g, const struct execwatch_event *ev,
+	const char *cwd, struct policy_verdict *v);
+
 /* What a person is asked: the request's own text or program, or one that its
  * shell was told to run. */
 struct guard_question {

@@ -137,6 +137,8 @@ static bool confirmed(struct guard *g, const struct execwatch_event *ev,
 		return false;
 	if (v->decision == POLICY_CONFIRM)
 		answer = guard_put(g, &what);
+	if (answer > 0 && (str_eq(v->rule, "protect") || str_eq(v->rule, "git-conf")))
+		g->allows_protected = true;
 	if (answer > 0)
 		return !g->recording ||
 			!audit_event(&g->log, g->r->session, g->r->exec_id,
@@ -177,6 +179,10 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 	policy_decide_exec(g->policy, &req, &v);
 	if (v.decision == POLICY_ALLOW || approved(g, &v) ||
 		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
+		if (guard_git_denies(g, ev, req.cwd, &v)) {
+			record_denial(g, &v);
+			return -EACCES;
+		}
 		if (g->q->becomes && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
 		return 0;
