@@ -120,6 +120,8 @@ int guard_record_script(struct guard *g);
  * and tells what changed. -errno with the diag. */
 int guard_protect_begin(struct guard *g, struct diag *d);
 int guard_protect_check(struct guard *g, struct diag *d);
+/* Did a person say yes to a change of protected names? */
+bool guard_protect_allowed(const struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct execwatch_event *ev);

@@ -9,8 +9,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* Did a person say yes to a change of protected names? */
-static bool is_allowed(const struct guard *g)
+bool guard_protect_allowed(const struct guard *g)
 {
 	return g->allows_protected ||
 		(g->confirmed && (str_eq(g->r->verdict.rule, "protect") ||
@@ -146,7 +145,7 @@ int guard_protect_check(struct guard *g, struct diag *d)
 
 	if (!g->protect)
 		return 0;
-	g->protect_spec.allowed = is_allowed(g);
+	g->protect_spec.allowed = guard_protect_allowed(g);
 	err = protect_check(g->protect);
 	return err ? diag_errno(d, err,
 			     "protected files of %.100s cannot be put back",
