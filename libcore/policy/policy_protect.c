@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "policy/policy_image.h"
 
-enum { SETTING_MAX = 1 << 20 };
+enum { SETTING_MAX = 1 << 20, SETTING_NAME = 1200 };
 
 /* Up to '=' in lower case: git reads names so. */
 static void add_setting(struct buf *b, const char *text)
@@ -27,11 +27,10 @@ static bool list_has(const struct policy_image *img, const char *list,
 	struct img_range r = img ? img_list(img, list)
 				 : (struct img_range){.count = 0};
 	const size_t name = strcspn(setting, "=");
-	char only[1200];
+	char only[SETTING_NAME];
 
-	if (name < sizeof only)
-		memcpy(only, setting, name);
-	only[name < sizeof only ? name : 0] = '\0';
+	memcpy(only, setting, name);
+	only[name] = '\0';
 	for (uint32_t i = 0; i < r.count; i++) {
 		char room[512];
 		struct buf b = BUF_FIXED(room);
@@ -56,7 +55,7 @@ bool policy_git_runs(const struct policy *p, const char *name, const char *value
 			b.data[i] = '?';
 	buf_addc(&b, '=');
 	buf_adds(&b, value);
-	if (b.err)
+	if (b.err || strlen(name) >= SETTING_NAME)
 		return true;
 	for (unsigned i = 0; i < POLICY_LAYERS && !runs; i++)
 		runs = list_has(p->layer[i], "git-runs", buf_str(&b));

@@ -183,6 +183,19 @@ int protect_parent(int root, const char *name, const char **base)
 		root, dir, O_PATH | O_DIRECTORY, 0, PROTECT_RESOLVE);
 }
 
+void protect_open_up(int fd)
+{
+	const uid_t uid = geteuid();
+	char name[32];
+	struct stat st;
+
+	/* Root needs none. */
+	if (uid && fstat(fd, &st) == 0 && st.st_uid == uid &&
+		(st.st_mode & 0700) != 0700)
+		(void)chmod(BUF_PRINT(name, "/proc/self/fd/%d", fd),
+			(st.st_mode & 07777) | 0700);
+}
+
 int protect_add_name(const struct protect *p, struct protect_list *l,
 	const char *name, enum protect_kind kind, bool strict)
 {

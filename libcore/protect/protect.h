@@ -26,7 +26,7 @@
 
 enum {
 	PROTECT_FILES_MAX = 512,      /* names that are looked at */
-	PROTECT_FILE_MAX = 1 << 18,   /* bytes of one that are kept */
+	PROTECT_FILE_MAX = 1 << 20,   /* bytes of one that are kept */
 	PROTECT_BYTES_MAX = 4 << 20,  /* of all */
 	PROTECT_DEPTH_MAX = 6,        /* directories below one another */
 };

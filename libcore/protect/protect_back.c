@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h> /* renameat */
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@
 #include "protect/gitconf.h"
 #include "sys/file.h"
 
-enum { NOREPLACE = 1, ASIDE_MAX = 100 };
+enum { NOREPLACE = 1, ASIDE_MAX = 32 };
 
 /* One name on its way back. */
 struct back {
@@ -45,18 +46,35 @@ static int back_tell(struct back *k, const char *what, int err)
 	return err;
 }
 
+/* The directory of the name, to be changed: its owner may have been told to take
+ * the right away. */
+static int back_parent(const struct back *k, const char **base)
+{
+	int fd = protect_parent(k->p->root, k->name, base);
+
+	if (fd >= 0)
+		protect_open_up(fd);
+	return fd;
+}
+
 /* Renames it to where nothing looks for it. */
 static int back_aside(struct back *k)
 {
 	const char *base;
-	autofd int fd = protect_parent(k->p->root, k->name, &base);
-	char to[NAME_MAX + 16];
+	autofd int fd = back_parent(k, &base);
+	char to[NAME_MAX + 32];
+	unsigned number = 0;
 
 	if (fd < 0)
 		return fd;
 	for (unsigned i = 0; i < ASIDE_MAX; i++) {
-		if (i)
-			BUF_PRINT(to, "%s.denied.%u", base, i);
+		/* The usual ones may all be taken, on purpose. */
+		if (i < ASIDE_MAX / 2)
+			number = i;
+		else if (getrandom(&number, sizeof number, 0) < 0)
+			return -EIO;
+		if (number)
+			BUF_PRINT(to, "%s.denied.%u", base, number);
 		else
 			BUF_PRINT(to, "%s.denied", base);
 		if (syscall(SYS_renameat2, fd, base, fd, to, NOREPLACE) == 0) {
@@ -78,7 +96,7 @@ static int back_write(struct back *k, const void *bytes, size_t n,
 	const struct protect_mark *like)
 {
 	const char *base;
-	autofd int fd = protect_parent(k->p->root, k->name, &base);
+	autofd int fd = back_parent(k, &base);
 	int err = fd < 0 ? fd
 			 : file_replace(fd, base, bytes, n,
 				   (like->mode ? like->mode : 0644) & 07777,
@@ -93,7 +111,7 @@ static int back_write(struct back *k, const void *bytes, size_t n,
 static int back_link(struct back *k)
 {
 	const char *base;
-	autofd int fd = protect_parent(k->p->root, k->name, &base);
+	autofd int fd = back_parent(k, &base);
 
 	if (fd < 0)
 		return fd;
@@ -121,6 +139,14 @@ static int back_parents(struct back *k)
 	return err;
 }
 
+/* What could not be written, as on a full disk, must not stay as it is. */
+static int back_failed(struct back *k, int err)
+{
+	if (err)
+		(void)back_aside(k);
+	return back_tell(k, "", err);
+}
+
 /* The whole of it, as it was. */
 static int back_whole(struct back *k)
 {
@@ -134,21 +160,21 @@ static int back_whole(struct back *k)
 	if (!was || was->mark.how == PROTECT_ABSENT ||
 		was->mark.how == PROTECT_DIR)
 		return there ? back_tell(k, "", back_aside(k)) : 0;
+	/* It was too large to be kept, or not readable. */
+	if (!was->mark.kept)
+		return back_tell(k, "", -EFBIG);
 	if (fd == -ENOENT)
 		err = back_parents(k);
-	/* What has more than a name is not lost by it. */
-	if (!err && there && (!S_ISREG(st.st_mode) || !was->mark.kept))
+	if (!err && there && !S_ISREG(st.st_mode))
 		err = back_aside(k);
-	if (!err && !was->mark.kept)
-		err = -EFBIG;
-	else if (!err && was->mark.how == PROTECT_LINK) {
+	if (!err && was->mark.how == PROTECT_LINK) {
 		if (there && !k->aside[0])
 			err = back_aside(k);
 		err = err ? err : back_link(k);
 	} else if (!err && was->mark.how == PROTECT_FILE)
 		err = back_write(
 			k, was->text, was->mark.text_len, &was->mark);
-	return back_tell(k, "", err);
+	return back_failed(k, err);
 }
 
 /* Settings: single ones where the rest can stay. */
@@ -164,7 +190,7 @@ static int back_config(struct back *k, const struct protect_mark *now)
 		err = protect_config(k->p, k->was, k->name, k->strict, &b);
 	if (err > 0) {
 		err = back_write(k, b.data, b.len, now);
-		return err ? back_tell(k, "", err) : 0;
+		return err ? back_failed(k, err) : 0;
 	}
 	return err == 0 || err == -ENOMEM ? err : back_whole(k);
 }
@@ -279,11 +305,13 @@ static int back_gone(struct protect *p, const struct protect_seen *was)
 	return back_whole(&k);
 }
 
-int protect_compare(struct protect *p)
+/* One look, and what it shows put back. *more: there was more than it shows. */
+static int compare_once(struct protect *p, bool *more)
 {
 	autoprotect_list struct protect_list now = {0};
 	int err = protect_look(p, &now), one;
 
+	*more = now.full && !p->before.full;
 	/* Files that settings include; and what is gone. */
 	for (size_t i = 0; i < p->before.count && !err; i++) {
 		const struct protect_seen *was = &p->before.item[i];
@@ -307,4 +335,17 @@ int protect_compare(struct protect *p)
 		err = err ? err : one;
 	}
 	return err;
+}
+
+int protect_compare(struct protect *p)
+{
+	enum { LOOKS_MAX = 64 };
+	bool more = true;
+	int err = 0;
+
+	/* New files are put aside, which makes room to see the next. */
+	p->again = true;
+	for (unsigned i = 0; i < LOOKS_MAX && more && !err; i++)
+		err = compare_once(p, &more);
+	return more && !err ? -E2BIG : err;
 }

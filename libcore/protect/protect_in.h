@@ -55,6 +55,7 @@ struct protect {
 	int root;  /* a descriptor */
 	int store; /* what commands at the same time share; -1: nothing */
 	bool first; /* nobody else has it */
+	bool again; /* this is no first look: what was closed is opened */
 	struct protect_list before;
 };
 
@@ -99,6 +100,8 @@ bool protect_within(const struct protect *p, const char *file, const char *path,
 	char *out);
 /* The directory that name lies in, and its last part. A descriptor, -errno. */
 int protect_parent(int root, const char *name, const char **base);
+/* Gives the owner of a directory, whom we are, its rights again. */
+void protect_open_up(int fd);
 /* The bytes of a regular file below the root. */
 int protect_read(int root, const char *name, struct buf *b);
 

@@ -45,6 +45,12 @@ static bool is_aside(const char *name)
 	return n >= 7 && memcmp(name + n - 7, ".denied", 7) == 0;
 }
 
+static int open_dir(int fd, const char *name)
+{
+	return path_openat2(
+		fd, name, O_PATH | O_DIRECTORY, 0, PROTECT_RESOLVE);
+}
+
 typedef void look_entry(struct look *k, int fd, const char *dir,
 	const char *name, unsigned depth);
 
@@ -53,12 +59,20 @@ typedef void look_entry(struct look *k, int fd, const char *dir,
 static void look_list(struct look *k, int fd, const char *dir,
 	const char *base, look_entry *each, unsigned depth)
 {
-	int at = openat(fd, base,
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	const int how =
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+	int at = openat(fd, base, how);
 	const struct dirent *e;
 	char name[PROTECT_PATH];
 	DIR *list;
 
+	if (at < 0 && errno == EACCES && k->p->again) {
+		autofd int closed = open_dir(fd, base);
+
+		if (closed >= 0)
+			protect_open_up(closed);
+		at = openat(fd, base, how);
+	}
 	if (at < 0) {
 		if (errno == ENOTDIR || errno == ELOOP)
 			look_add(k, fd, dir, base, PROTECT_WHOLE);
@@ -84,12 +98,6 @@ static void look_hook(struct look *k, int fd, const char *dir,
 }
 
 static void look_git(struct look *k, int fd, const char *dir, unsigned depth);
-
-static int open_dir(int fd, const char *name)
-{
-	return path_openat2(
-		fd, name, O_PATH | O_DIRECTORY, 0, PROTECT_RESOLVE);
-}
 
 static void look_worktree(struct look *k, int fd, const char *dir,
 	const char *name, unsigned depth)
@@ -124,6 +132,8 @@ static void look_module(struct look *k, int fd, const char *dir,
 
 static void look_git(struct look *k, int fd, const char *dir, unsigned depth)
 {
+	if (k->p->again)
+		protect_open_up(fd);
 	look_add(k, fd, dir, "config", PROTECT_CONFIG);
 	look_add(k, fd, dir, "config.worktree", PROTECT_CONFIG);
 	look_add(k, fd, dir, "commondir", PROTECT_COMMON);

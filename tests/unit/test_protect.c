@@ -342,6 +342,40 @@ static void what_was_allowed_stays(void **state)
 	assert_string_equal(told, ".wardbox::.wardbox.denied:0|");
 }
 
+static void a_crowd_hides_nothing(void **state)
+{
+	(void)state;
+	check("cd .git/hooks; i=0; while [ $i -lt 1200 ]; do : >h$i; i=$((i + 1)); "
+	      "done; mkdir ../../.wardbox; i=1; : >../../.wardbox.denied; while "
+	      "[ $i -lt 40 ]; do : >../../.wardbox.denied.$i; i=$((i + 1)); done");
+	shell("[ -z \"$(ls .git/hooks | grep -v -e denied -e sample)\" ]");
+	shell("[ ! -e .wardbox ]");
+}
+
+/* The owner takes its own rights away, so that nothing could be put back. */
+static void closed_directories_are_opened(void **state)
+{
+	pid_t pid;
+	int status;
+
+	(void)state;
+	shell("chown -R 1000 .");
+	pid = fork();
+	if (pid == 0) {
+		if (setgid(1000) || setuid(1000))
+			_exit(0);
+		check("printf '[core]fsmonitor=x\\n' >>.git/config; "
+		      "echo x >.git/hooks/update; chmod 0 .git/hooks; chmod 0500 .git");
+		check("printf '[core]fsmonitor=x\\n' >>.git/config; chmod 0 .git");
+		_exit(strstr(told, "core.fsmonitor=x::0") ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_text(".git/config", "[core]\n\tbare = false\n[alias]\n\ts = !old\n"
+				   "[core]\n[core]\n");
+	assert_text(".git/hooks/update", NULL);
+}
+
 /* The first one's look counts for all that run at the same time, and for who
  * comes when its supervisor was killed. */
 static void commands_at_the_same_time(void **state)
@@ -393,6 +427,8 @@ int main(void)
 		TEST(files_that_settings_include),
 		TEST(other_names),
 		TEST(what_was_allowed_stays),
+		TEST(a_crowd_hides_nothing),
+		TEST(closed_directories_are_opened),
 		TEST(commands_at_the_same_time),
 	};
 
