@@ -28,8 +28,8 @@ records() {
 }
 
 unarmed() { # nothing of git's runs anything
-	! git config --get-regexp 'fsmonitor|hookspath|^alias' &&
-		[ -z "$(find .git/hooks -type f ! -name '*.sample' ! -name '*.denied*')" ]
+	[ -z "$(git config --get-regexp 'fsmonitor|hookspath|^alias')" ]
+	[ -z "$(find .git/hooks -type f ! -name '*.sample' ! -name '*.denied*')" ]
 }
 
 @test "a setting that runs something is taken out, whatever wrote it" {
@@ -64,7 +64,7 @@ unarmed() { # nothing of git's runs anything
 		unarmed
 		git status >/dev/null
 		[ ! -e ran ]
-		[ -e vendor/.git ] || cp -r .git vendor/.git
+		if [ ! -e vendor/.git ]; then cp -r .git vendor/.git; fi
 		git config -f vendor/.git/config core.fsmonitor "$PROJECT/evil"
 		printf '#!/bin/sh\n' >vendor/.git/hooks/pre-commit
 		chmod +x vendor/.git/hooks/pre-commit
@@ -110,9 +110,11 @@ unarmed() { # nothing of git's runs anything
 	run g 'python3 x.py'
 	[ "$status" -eq 0 ]
 	[ "$(cat .git/hooks/commit-msg)" = "$(printf '#!/bin/sh\nexit 0')" ]
-	[ ! -e .git/hooks/pre-push ] && [ -e .git/hooks/pre-push.denied ]
+	[ ! -e .git/hooks/pre-push ]
+	[ -e .git/hooks/pre-push.denied ]
 	[ ! -e .git/hooks/update ]
-	[ ! -e .wardbox ] && [ -e .wardbox.denied/policy ]
+	[ ! -e .wardbox ]
+	[ -e .wardbox.denied/policy ]
 	run records
 	[[ "$output" == *'.wardbox the file .wardbox.denied'* ]]
 }
@@ -128,8 +130,10 @@ unarmed() { # nothing of git's runs anything
 		printf '%s\n' "$act" >step.sh
 		run g 'sh ./step.sh'
 		[ "$status" -eq 0 ]
-		cmp -s .git/config before || ! git config --get core.fsmonitor
-		[ -f .git/config ] && [ ! -L .git/config ] && [ ! -L .git/hooks ]
+		[ -z "$(git config --get core.fsmonitor)" ]
+		[ -f .git/config ]
+		[ ! -L .git/config ]
+		[ ! -L .git/hooks ]
 		mkdir -p .git/hooks
 		cp before .git/config
 	done
