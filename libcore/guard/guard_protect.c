@@ -76,6 +76,8 @@ static void protect_found(void *ctx, const struct protect_change *c)
 			"put back: %.150s is as before (rule protect)", c->name);
 	if (g->put_back == TOLD)
 		diag_hint(&d, "there is more: 'wardbox audit' has all of it");
+	else if (c->err)
+		diag_hint(&d, "look at it before anything runs there");
 	else if (!c->strict && g->put_back == 1)
 		diag_hint(&d, "a line that names it asks a person");
 	g->q->say(&d);

@@ -260,13 +260,14 @@ static bool is_same(const struct protect_list *before,
 	const struct protect_mark *a, const struct protect_mark *b)
 {
 	/* What changed right before the look may have changed behind it, too,
-	 * within the same tick of the file system's clock. */
+	 * within the same tick of the file system's clock: its bytes tell, if
+	 * they are known. */
 	enum { TICK_NS = 100000000 };
 
 	return a->how == b->how && a->dev == b->dev && a->ino == b->ino &&
 		a->size == b->size && a->mode == b->mode &&
 		a->mtime == b->mtime && a->ctime == b->ctime &&
-		(a->how == PROTECT_DIR || a->ctime + TICK_NS < before->when);
+		(!a->kept || a->ctime + TICK_NS < before->when);
 }
 
 static int back_one(struct protect *p, const struct protect_seen *now)

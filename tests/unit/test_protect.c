@@ -334,6 +334,21 @@ static void other_names(void **state)
 	assert_string_equal(told, "");
 }
 
+static void what_is_too_large_is_told(void **state)
+{
+	struct protect *p;
+
+	(void)state;
+	shell("head -c 1100000 /dev/zero | tr '\\0' '#' >>.git/config");
+	told[0] = '\0';
+	assert_int_equal(protect_begin(&p, &spec), 0);
+	assert_int_equal(protect_check(p), 0);
+	shell("echo >>.git/config");
+	assert_int_equal(protect_check(p), -EFBIG);
+	protect_end(p);
+	assert_string_equal(told, ".git/config:::-27|");
+}
+
 static void what_was_allowed_stays(void **state)
 {
 	(void)state;
@@ -426,6 +441,7 @@ int main(void)
 		TEST(worktrees_and_submodules),
 		TEST(files_that_settings_include),
 		TEST(other_names),
+		TEST(what_is_too_large_is_told),
 		TEST(what_was_allowed_stays),
 		TEST(a_crowd_hides_nothing),
 		TEST(closed_directories_are_opened),
