@@ -113,23 +113,25 @@ static bool protects_git(const struct guard *g)
 	return false;
 }
 
-/* git's hooks are read-only where the command has its own mounts anyway. What
- * does not exist yet, and git's settings, which git replaces by renaming, no
- * mount can keep: guard_protect.c looks at them. */
+/* git's hooks are read-only in a view of mounts. What does not exist yet, and
+ * git's settings, which git replaces by renaming, no mount can keep:
+ * guard_protect.c compares them. */
 static int carve_hooks(struct guard *g)
 {
-	const bool mounts = g->carved_count || g->plan.want & SANDBOX_MOUNTNS;
 	autofree char *real = malloc(PATH_MAX);
 	char path[PATH_MAX];
+	const char *own;
 	struct stat st;
 
-	if (!mounts || g->brief || !protects_git(g) ||
-		guard_protect_allowed(g) ||
+	if (g->brief || !protects_git(g) || guard_protect_allowed(g) ||
 		path_join(path, sizeof path, g->root, ".git/hooks") ||
 		!real || path_real(path, real) || !str_eq(path, real) ||
 		lstat(path, &st) || !S_ISDIR(st.st_mode))
 		return 0;
-	return carve(g, path, SANDBOX_RO, "git's hooks");
+	if (guard_keep(g, &own, path))
+		return -ENOMEM;
+	return sandbox_grant_in_view(
+		&g->plan, own, SANDBOX_RO, "git's hooks");
 }
 
 /* What chose this session must not choose the next one's: another session has
