@@ -177,12 +177,9 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 	req.cwd = execwatch_cwd(ev);
 	req.depth = !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
-	if (v.decision == POLICY_ALLOW || approved(g, &v) ||
-		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
-		if (guard_git_denies(g, ev, req.cwd, &v)) {
-			record_denial(g, &v);
-			return -EACCES;
-		}
+	if ((v.decision == POLICY_ALLOW || approved(g, &v) ||
+		    (!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) &&
+		!guard_git_denies(g, ev, req.cwd, &v)) {
 		if (g->q->becomes && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
 		return 0;
