@@ -214,7 +214,7 @@ allow id=x python3 x.py" "$WARDBOX" sh -c 'python3 x.py'
 	END
 	run g 'python3 x.py'
 	[ "$status" -eq 0 ]
-	[ "$(grep -c denied <<<"$output")" -eq 7 ]
+	[ "$(grep -cx denied <<<"$output")" -eq 7 ]
 	[[ "$output" != *ran* ]]
 	[ ! -e ran ]
 	for line in 'GIT_COMMON_DIR=vendor/.git git status' 'export GIT_COMMON_DIR=vendor/.git; git status' \
