@@ -95,8 +95,8 @@ static bool parameters_run(struct git_env *e)
 {
 	static const char name[] = "GIT_CONFIG_PARAMETERS";
 	const char *at = git_var(e, name), *value = "";
-	autobuf struct buf key = BUF_INIT(EXECWATCH_ARGS_MAX);
-	autobuf struct buf other = BUF_INIT(EXECWATCH_ARGS_MAX);
+	autobuf struct buf key = BUF_INIT(WATCH_ARGS_MAX);
+	autobuf struct buf other = BUF_INIT(WATCH_ARGS_MAX);
 	char *eq;
 
 	while (at && *(at += strspn(at, " \n\t"))) {
@@ -214,7 +214,7 @@ static bool is_git(const char *exe)
 	return str_eq(name, "git") || str_after(name, "git-");
 }
 
-bool guard_git_denies(const struct guard *g, const struct execwatch_event *ev,
+bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	const char *cwd, struct policy_verdict *v)
 {
 	enum { ENV_MAX = 4 << 20, VARS_MAX = 4096 };
@@ -227,7 +227,7 @@ bool guard_git_denies(const struct guard *g, const struct execwatch_event *ev,
 	if (!g->grants.confine || !is_git(ev->exe))
 		return false;
 	var = calloc(VARS_MAX + 1, sizeof *var);
-	bad = !var || execwatch_env(ev, &env) || env.err;
+	bad = !var || watch_env(ev, &env) || env.err;
 	for (size_t at = 0; !bad && at < env.len; n++) {
 		if (n == VARS_MAX)
 			bad = true;

@@ -43,6 +43,8 @@ struct guard {
 	uint64_t denials; /* of programs that it started */
 	uint64_t put_back; /* changes of protected names */
 	struct protect *protect; /* NULL: nothing is looked at */
+	uint64_t told[32]; /* sums of what was told: a program and a rule */
+	size_t told_count;
 	/* What is large stands last: all else is near the struct's begin. */
 	struct arena names; /* texts; room for paths would be a page for each */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
@@ -57,6 +59,7 @@ struct guard {
 	const char *carved[16]; /* paths of the plan that are ours */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
+	const char *places[10]; /* where what is ours lies, for plan.own */
 	struct diag said; /* of the policy, which holds though it ran */
 	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };
@@ -126,11 +129,13 @@ int guard_protect_check(struct guard *g, struct diag *d);
 bool guard_protect_allowed(const struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
-int guard_watch(void *ctx, const struct execwatch_event *ev);
+int guard_watch(void *ctx, const struct watch_event *ev);
+/* Tells and records that it changed no metadata of what is not its own. */
+void guard_watch_change(void *ctx, const struct watch_object *o);
 
 /* guard_git.c: does its environment tell the git that is about to start what the
  * policy allows no line to tell it? Then why. */
-bool guard_git_denies(const struct guard *g, const struct execwatch_event *ev,
+bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	const char *cwd, struct policy_verdict *v);
 
 /* What a person is asked: the request's own text or program, or one that its

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/path.h"
 #include "base/str.h"
@@ -59,7 +60,7 @@ static void protect_found(void *ctx, const struct protect_change *c)
 	struct diag d = {0};
 
 	protect_record(g, c, ++g->put_back);
-	if (!g->q->say || g->put_back > TOLD)
+	if (!g->q->tell || g->put_back > TOLD)
 		return;
 	if (c->err)
 		diag_errno(&d, c->err, "%.150s changed, and cannot be put back",
@@ -80,7 +81,7 @@ static void protect_found(void *ctx, const struct protect_change *c)
 		diag_hint(&d, "look at it before anything runs there");
 	else if (!c->strict && g->put_back == 1)
 		diag_hint(&d, "a line that names it asks a person");
-	g->q->say(&d);
+	g->q->tell(&d, STDERR_FILENO);
 }
 
 /* The policy's names, as the protection wants them. */
