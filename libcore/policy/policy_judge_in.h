@@ -87,6 +87,7 @@ struct judge {
 	const char *cwd;    /* where the line starts */
 	enum shell_dialect dialect;
 	unsigned depth;
+	bool starts; /* policy_request.starts */
 	unsigned written_count;
 	bool written_all; /* too many, or not known */
 	bool moved_all;	  /* … of what may be gone */
