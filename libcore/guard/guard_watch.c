@@ -14,27 +14,49 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
+/* Of a great many each that doubles their number is told: to be denied, or to
+ * start, over and over must not push out of the log what was there before. */
+static bool is_told(uint64_t count, bool *many)
+{
+	enum { EACH = 1024 };
+
+	*many = count > EACH;
+	return !*many || !(count & (count - 1));
+}
+
+/* Each program that the shell of an open line starts, with its rule. */
+static void record_start(struct guard *g, const struct policy_verdict *v)
+{
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "rule", .text = v->rule},
+		{.key = "count", .number = ++g->starts},
+	};
+	bool many;
+
+	if (g->recording && is_told(g->starts, &many))
+		(void)audit_event(&g->log, g->r->session, g->r->exec_id,
+			"exec.open", facts, ARRAY_SIZE(facts) - !many, NULL);
+}
+
 /* A denial below an allowed line is an event of that line: the line itself did
- * run. What cannot be recorded is not let through either. Of a great many each
- * twice as many is told: to be denied over and over must not push out of the log
- * what was there before. */
+ * run. */
 static void record_denial(struct guard *g, const char *event,
 	const struct policy_verdict *v)
 {
-	enum { EACH = 1024 };
-	const uint64_t count = ++g->denials;
 	const struct audit_fact facts[] = {
 		{.key = "command", .text = v->command},
 		{.key = "rule", .text = v->rule},
 		{.key = "reason", .text = v->reason},
 		{.key = "decision",
 			.text = v->would == POLICY_CONFIRM ? "confirm" : "deny"},
-		{.key = "count", .number = count},
+		{.key = "count", .number = ++g->denials},
 	};
-	const bool many = count > EACH;
+	bool many;
 
-	if (g->recording && !(many && count & (count - 1)))
-		audit_event(&g->log, g->r->session, g->r->exec_id, event, facts, ARRAY_SIZE(facts) - !many, NULL);
+	if (g->recording && is_told(g->denials, &many))
+		(void)audit_event(&g->log, g->r->session, g->r->exec_id, event,
+			facts, ARRAY_SIZE(facts) - !many, NULL);
 }
 
 /* Whoever works at something else is not interrupted by what runs behind it:
@@ -270,6 +292,8 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		!guard_git_denies(g, ev, req.cwd, &v)) {
 		if (g->q->becomes && !ev->level && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
+		if (!req.depth && g->r->verdict.open)
+			record_start(g, &v);
 		return 0;
 	}
 	record_denial(g, "exec.deny", &v);

@@ -75,6 +75,7 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[ "$output" = Linux ]
 	# The record says that it was open.
 	log | jq -es 'map(select(.decision == "open")) | length > 4'
+	log | grep exec.open | grep -q 'uname -s'
 	# In DEV what nobody knows asks when it starts; nobody is there to ask.
 	run g DEV -c 'x=$(echo make); $x -v' </dev/null
 	[ "$status" -eq 126 ]
