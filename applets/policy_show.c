@@ -14,7 +14,8 @@ static const char kinds[IMG_KINDS][9] = {
 static void pattern(struct buf *out, const struct policy_image *img,
 	const struct img_rule *r)
 {
-	static const char mark[][6] = {"", "*", "**", "opt:", "!opt:", "has:"};
+	static const char mark[][6] = {
+		"", "*", "**", "opt:", "!opt:", "has:", "says:"};
 
 	for (uint32_t i = 0; i < r->token.count; i++) {
 		struct img_token t = img_token(img, r->token.first + i);

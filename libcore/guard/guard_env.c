@@ -107,6 +107,10 @@ int guard_make_env(struct guard *g, struct diag *d)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
 		if (!err && !g->q->inside)
 			err = set_temporary(g);
+		if (!err && !g->q->inside)
+			err = guard_find_cache(g, d);
+		if (!err)
+			err = guard_set_caches(g);
 	}
 	if (!err)
 		err = env_set(&g->env, "WARDBOX_IN_SESSION", "1");

@@ -29,12 +29,14 @@ struct guard {
 	/* "" when unknown */
 	const char *home, *cwd, *root, *log_path, *user_policy, *base;
 	const char *tmp; /* its TMPDIR; "" for none */
+	const char *cache; /* where its caches lie; "" for none */
 	struct policy *policy;
 	size_t carved_count, keep_count;
 	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */
 	bool brief;      /* the shell's own commands alone: starts no program */
+	bool no_project; /* root is its TMPDIR */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
 	pid_t refused; /* the last that was told why, so as not to be told again */
@@ -50,7 +52,7 @@ struct guard {
 	struct audit_log log;
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
-	const char *carved[16]; /* paths of the plan that are ours */
+	const char *carved[64]; /* paths of the plan that are ours */
 	struct diag said; /* of the policy, which holds though it ran */
 	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };
@@ -81,6 +83,11 @@ int guard_judge(struct guard *g);
  * there is no state base. */
 int guard_find_tmp(struct guard *g);
 int guard_make_env(struct guard *g, struct diag *d);
+
+/* guard_cache.c: makes the directories for caches and fills .cache, once; puts
+ * the variables that name them into the environment. */
+int guard_find_cache(struct guard *g, struct diag *d);
+int guard_set_caches(struct guard *g);
 
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_make_plan(struct guard *g, struct diag *d);

@@ -46,6 +46,8 @@ static void decide(struct guard *g)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
+		.own = g->cache,
+		.no_project = g->no_project,
 		.env = g->env.vec,
 	};
 

@@ -150,7 +150,8 @@ static int grant_policy(struct guard *g)
 
 	for (size_t i = 0; !err && i < g->grants.path_count; i++) {
 		const struct policy_path *p = &g->grants.path[i];
-		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
+		unsigned access = (p->write ? SANDBOX_RW : SANDBOX_RO) |
+			(p->exec ? SANDBOX_EXEC : 0U);
 		const char *name = p->path;
 
 		/* What programs need, where none runs. */
@@ -271,6 +272,11 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	if (!err && g->tmp[0])
 		err = sandbox_grant(&g->plan, g->tmp, SANDBOX_RW, true,
 			"temporary files");
+	/* npx, go and their like run what they have put there. */
+	if (!err && g->cache[0] &&
+		(!g->brief || names_file(g->q->text, g->q->len)))
+		err = sandbox_grant(&g->plan, g->cache,
+			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
 	return guard_carve(g, d);

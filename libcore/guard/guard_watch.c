@@ -160,6 +160,8 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
+		.own = g->cache,
+		.no_project = g->no_project,
 	};
 
 	if (own_helper(g, ev))

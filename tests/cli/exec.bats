@@ -458,8 +458,8 @@ END
 	cat >write.py <<'END'
 import os
 for root, dirs, files in os.walk(".wardbox"):
-    if "tmp" in dirs:
-        dirs.remove("tmp")  # what the command itself may use as /tmp
+    # What the command itself may use as /tmp, and for caches.
+    dirs[:] = [d for d in dirs if d not in ("tmp", "cache")]
     for name in [root + "/new"] + [root + "/" + f for f in files]:
         try:
             open(name, "a")

@@ -306,7 +306,7 @@ user.state" ]
 			as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
 			mount --bind "${1%/*}" /mnt && cd / && unset WARDBOX_SESSION_ID &&
 			mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
-			install -d -m 755 -o 1000 /tmp/wardbox && install -d -m 755 -o 1001 /tmp/p /tmp/p/.git && export HOME=/tmp/p
+			install -d -m 755 -o 1000 /tmp/wardbox && install -d -m 755 -o 1001 /tmp/p /tmp/p/.git /tmp/p/own && export HOME=/tmp/p/own
 			as 1001 /mnt/wardbox sh -c "echo in \$PWD"; echo $?
 			cd /tmp/p && as 1001 /mnt/wardbox sh -c "echo in \$PWD"
 			cd / && as 1000 env HOME=/tmp/wardbox /mnt/wardbox sh -c "echo in \$PWD"' - "$WARDBOX"

@@ -620,13 +620,12 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 
 @test "a log and a state inside of the project are hidden from it" {
 	mkdir -p home/.local/state
-	cd home
 	# Neither /var/log nor /run can be written: the log goes home.
-	HOME=$PWD in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+	HOME=$PWD/home in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
 		_ "$WARDBOX" sh -c ':'
-	[ -n "$(find .local/state/wardbox -name head)" ]
-	printf 'import os\nfor d, _, f in os.walk(".local/state"):\n  print(d, f)\n' >look.py
-	HOME=$PWD run in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+	[ -n "$(find home/.local/state/wardbox -name head)" ]
+	printf 'import os\nfor d, _, f in os.walk("home/.local/state"):\n  print(d, f)\n' >look.py
+	HOME=$PWD/home run in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
 		_ "$WARDBOX" sh -c 'python3 look.py; echo done'
 	[[ "$output" == *done* ]]
 	[[ "$output" != *head* ]]
@@ -1035,7 +1034,7 @@ lost() { # POLICY COMMAND...
 	local place
 	place=$(mktemp -d "$BATS_TMPDIR/place-XXXXXX")
 	chmod 755 "$place"
-	mkdir -p "$place/home/.git" "$place/root"
+	mkdir -p "$place/home/.git" "$place/home/own" "$place/root"
 	cp "$WARDBOX" "$place/wardbox"
 	chown -R 1000:1000 "$place/home"
 	# In a chroot nobody makes a user namespace.
@@ -1044,7 +1043,7 @@ lost() { # POLICY COMMAND...
 		in_policy 'use FULL-AUTO' sh -c '
 			mount --rbind / "$0/root"
 			exec chroot "$0/root" setpriv --reuid 1000 --regid 1000 --clear-groups \
-				env -u WARDBOX_SESSION_ID HOME="$0/home" sh -c "cd \"\$HOME\" && exec \"\$@\"" sh "$@"' "$place" "$@"
+				env -u WARDBOX_SESSION_ID HOME="$0/home/own" sh -c "cd \"\$HOME/..\" && exec \"\$@\"" sh "$@"' "$place" "$@"
 	}
 	need bare true
 	run bare unshare -Ur true
@@ -1052,12 +1051,12 @@ lost() { # POLICY COMMAND...
 	run bare "$place/wardbox" sh -c 'touch new; ls -A'
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$output" = $'.git\nnew' ]
+	[ "$output" = $'.git\nnew\nown' ]
 	run bare "$place/wardbox" audit dump -t start,end
 	[ "${#lines[@]}" -ge 2 ]
-	mkdir -p "$place/home/.local/state/wardbox/audit"
-	chown -R 1000:1000 "$place/home/.local"
-	chmod 700 "$place/home/.local/state/wardbox/audit"
+	mkdir -p "$place/home/own/.local/state/wardbox/audit"
+	chown -R 1000:1000 "$place/home/own/.local"
+	chmod 700 "$place/home/own/.local/state/wardbox/audit"
 	run bare "$place/wardbox" sh -c 'touch again'
 	echo "$output"
 	[ "$status" -eq 125 ]

@@ -1,0 +1,312 @@
+/* policy_root.c - which directory is a command's project
+ * SPDX-License-Identifier: MIT
+ */
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "policy/policy_image.h"
+#include "base/str.h"
+#include "sys/userdb.h"
+
+/* What one search works with. */
+struct root_search {
+	const struct policy *p;
+	const struct policy_spot *at;
+	char text[PATH_MAX], up[PATH_MAX], word[PATH_MAX], to[PATH_MAX];
+};
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is dir what the name leads to, whatever dir is called? */
+static bool leads_to(const char *name, const struct stat *dir)
+{
+	struct stat st;
+
+	return stat(name, &st) == 0 && same_file(&st, dir);
+}
+
+/* Does dir, of n bytes in a buffer of size, hold one of the markers? The
+ * project's own policy is always one. */
+static bool has_marker(
+	const struct policy *p, char *dir, size_t n, size_t size)
+{
+	static const char own[] = ".wardbox/policy";
+	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range r = img_set(sys, IMG_SET_ROOT);
+	bool found = false;
+
+	for (uint32_t i = 0; i <= r.count && !found; i++) {
+		const char *name = i < r.count ? img_ref(sys, r, i) : own;
+		struct buf b = {.data = dir, .cap = size, .max = size - 1};
+
+		if (name[0] == '/' || name[0] == '$')
+			continue;
+		b.len = n;
+		buf_addc(&b, '/');
+		buf_adds(&b, name);
+		found = *buf_str(&b) && access(dir, F_OK) == 0;
+		dir[n] = 0;
+	}
+	return found;
+}
+
+/* The path with its place filled in; false when that is not known. */
+static bool filled(struct root_search *r, const char *pattern)
+{
+	struct buf b = {.data = r->text, .cap = sizeof r->text,
+		.max = sizeof r->text - 1};
+	const char *rest,
+		*base = policy_place(pattern, "", r->at->home, &rest);
+
+	if (rest != pattern && (!base || !*base))
+		return false;
+	buf_adds(&b, base);
+	buf_adds(&b, rest);
+	return *buf_str(&b) && !b.err;
+}
+
+/* Is dir named by one of the words, or beneath one with two stars behind it? */
+static bool named(struct root_search *r, enum img_set set, const char *dir,
+	const struct stat *st)
+{
+	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range words = img_set(sys, set);
+	char *text = r->text;
+
+	for (uint32_t i = 0; i < words.count; i++) {
+		const char *word = img_ref(sys, words, i);
+		bool tree = str_ends(word, "/**");
+
+		if ((word[0] != '/' && word[0] != '$') || !filled(r, word))
+			continue;
+		if (tree)
+			text[strlen(text) - 3] = '\0';
+		if ((tree ? path_beneath(text, dir) : str_eq(text, dir)) ||
+			leads_to(text, st))
+			return true;
+	}
+	return false;
+}
+
+/* Does dir, or what is above it, lead to a place of secrets? */
+static bool is_hidden(struct root_search *r, const char *dir)
+{
+	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range words = img_set(sys, IMG_SET_HIDE);
+	char *up = r->up;
+	struct stat secret;
+
+	for (uint32_t i = 0; i < words.count; i++) {
+		if (!filled(r, img_ref(sys, words, i)))
+			continue;
+		if (path_beneath(r->text, dir))
+			return true;
+		if (stat(r->text, &secret) || str_copy(up, sizeof r->up, dir))
+			continue;
+		for (size_t n = strlen(up); n > 1;) {
+			if (leads_to(up, &secret))
+				return true;
+			while (n > 1 && up[--n] != '/')
+				;
+			up[n] = '\0';
+		}
+	}
+	return false;
+}
+
+struct home_sought {
+	const char *dir;
+	struct stat st;
+};
+
+/* A directory that holds homes is as little a project as a home is. */
+static int is_home(void *ctx, const char *home)
+{
+	const struct home_sought *s = ctx;
+
+	return home[0] == '/' && home[1] &&
+		(path_beneath(s->dir, home) || leads_to(home, &s->st));
+}
+
+/* A jail that holds the policy, the log and the programs would be none. */
+static bool holds_the_system(const char *dir)
+{
+	static const char *const kept[] = {
+		"/etc/wardbox", "/var/log/wardbox", "/run/wardbox", "/usr/bin",
+		"/bin", "/dev/null", "/proc/self"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (path_beneath(dir, kept[i]))
+			return true;
+	return false;
+}
+
+/* Why dir is no project; NULL when it may be one. */
+static const char *why_never(struct root_search *r, const char *dir)
+{
+	const char *home = r->at->home;
+	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
+	struct home_sought s = {.dir = dir};
+
+	if (holds_the_system(dir))
+		return "it holds the system";
+	if (stat(dir, &s.st))
+		return NULL;
+	if (is_hidden(r, dir))
+		return "it is a place for secrets";
+	if (named(r, IMG_SET_ROOT, dir, &s.st))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		if (leads_to(shared[i], &s.st))
+			return "it is everybody's";
+	if ((home && home[0] == '/' && leads_to(home, &s.st)) ||
+		user_each_home("/etc/passwd", is_home, &s) > 0)
+		return "it is a home";
+	return named(r, IMG_SET_NEVER, dir, &s.st)
+		? "what it holds is run outside of projects"
+		: NULL;
+}
+
+/* The nearest directory with a marker, else dir. */
+static int marked(
+	const struct policy *p, const char *dir, char *out, size_t size)
+{
+	char *slash;
+
+	if (str_copy(out, size, dir) < 0)
+		return -ENAMETOOLONG;
+	while (out[0] == '/' && out[1]) {
+		if (has_marker(p, out, strlen(out), size))
+			return 0;
+		slash = strrchr(out, '/');
+		slash[slash == out] = 0;
+	}
+	return str_copy(out, size, dir);
+}
+
+static int root_of(struct root_search *r, const char *dir, char *out,
+	size_t size, const char **why)
+{
+	int err = marked(r->p, dir, out, size);
+
+	if (err)
+		return err;
+	*why = why_never(r, out);
+	if (!*why || str_eq(out, dir))
+		return *why ? -ENOENT : 0;
+	*why = why_never(r, dir);
+	return *why ? -ENOENT : str_copy(out, size, dir);
+}
+
+static const char *skip_blanks(const char *s, const char *end)
+{
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	return s;
+}
+
+/* The end of a word of plain text, which stands from *from on; NULL when it is
+ * another one. */
+static const char *plain_word(const char **from, const char *end)
+{
+	const char *s = *from;
+	char quote = s < end && (*s == '\'' || *s == '"') ? *s : '\0';
+
+	if (quote) {
+		*from = ++s;
+		while (s < end && *s != quote && !strchr("$`\\\"'\n", *s))
+			s++;
+		return s < end && *s == quote ? s : NULL;
+	}
+	while (s < end && (chr_alpha(*s) || chr_digit(*s) ||
+				  (*s && strchr("_./+@%-,:", *s)) ||
+				  (s == *from && *s == '~')))
+		s++;
+	return s;
+}
+
+/* `cd DIR` where nothing but the next command follows: DIR, as it is written. */
+static bool first_words(
+	const char *s, size_t len, char *dir, size_t size, bool *quoted)
+{
+	const char *end = s + len, *from;
+	struct buf b = {.data = dir, .cap = size, .max = size - 1};
+
+	while (s < end && strchr(" \t\n", *s) && *s)
+		s++;
+	if (end - s > 6 && memcmp(s, "pushd", 5) == 0)
+		s += 5;
+	else if (end - s > 3 && memcmp(s, "cd", 2) == 0)
+		s += 2;
+	else
+		return false;
+	from = skip_blanks(s, end);
+	if (from == s)
+		return false;
+	if (end - from > 3 && memcmp(from, "-- ", 3) == 0)
+		from = skip_blanks(from + 3, end);
+	*quoted = from < end && (*from == '\'' || *from == '"');
+	s = plain_word(&from, end);
+	if (!s || s == from || *from == '-')
+		return false;
+	buf_add(&b, from, (size_t)(s - from));
+	s = skip_blanks(s + *quoted, end);
+	return *buf_str(&b) && !b.err &&
+		(s == end || *s == '\n' || *s == ';' ||
+			(end - s > 1 && s[0] == '&' && s[1] == '&'));
+}
+
+/* The directory that the line goes to first, if it is the user's own. */
+static bool goes_to(struct root_search *r)
+{
+	const struct policy_spot *at = r->at;
+	const char *word = r->word, *base = at->cwd, *rest = word;
+	bool quoted = false;
+	struct stat st;
+
+	if (!at->line ||
+		!first_words(at->line, at->len, r->word, sizeof r->word, &quoted))
+		return false;
+	if (word[0] == '~' && !quoted) {
+		base = at->home;
+		rest = word + 1 + (word[1] == '/');
+		if (!base || base[0] != '/' || (word[1] && word[1] != '/'))
+			return false;
+	}
+	return !path_normal(r->text, sizeof r->text, base,
+		       *rest ? rest : ".") &&
+		!path_real(r->text, r->to) && !stat(r->to, &st) &&
+		S_ISDIR(st.st_mode) && st.st_uid == at->uid;
+}
+
+int policy_find_root(const struct policy *p, const struct policy_spot *at,
+	char *out, size_t size, struct diag *d)
+{
+	autofree struct root_search *r = malloc(sizeof *r);
+	const char *why = NULL, *ignored;
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->p = p;
+	r->at = at;
+	err = root_of(r, at->cwd, out, size, &why);
+	if (err == -ENOENT && goes_to(r) &&
+		!root_of(r, r->to, out, size, &ignored))
+		return 0;
+	if (err == -ENOENT) {
+		diag_fail(d, err, "%.80s is no project: %s", at->cwd, why);
+		diag_hint(d, "begin with 'cd DIR &&' of a project of yours"
+			", or root's policy says: root %.80s", at->cwd);
+	}
+	return err;
+}
