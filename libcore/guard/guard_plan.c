@@ -141,6 +141,21 @@ static bool lasts(void *ctx, const char *dir)
 	return true;
 }
 
+/* Does the command have it without the policy? A brief one opens what its line
+ * names, or nothing. */
+static bool has_anyway(const struct guard *g, const struct policy_path *p)
+{
+	if (p->write || p->exec)
+		return false;
+	if (is_under(p->path, system_programs, ARRAY_SIZE(system_programs)))
+		return true;
+	if (g->brief)
+		return !path_beneath(g->root, p->path) &&
+			!names_file(g->q->text, g->q->len);
+	return is_under(p->path, system_facts, ARRAY_SIZE(system_facts)) ||
+		(g->uid && path_beneath("/etc", p->path));
+}
+
 /* The policy's own paths. The project's root may run what is built in it;
  * anything else that can be written cannot be executed. */
 static int grant_policy(struct guard *g)
@@ -160,7 +175,8 @@ static int grant_policy(struct guard *g)
 		/* /dev/stdout and its kin are links to what is open anyway. */
 		if (p->many || str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
-			is_under(p->path, devices, ARRAY_SIZE(devices)))
+			is_under(p->path, devices, ARRAY_SIZE(devices)) ||
+			has_anyway(g, p))
 			continue;
 		if (str_eq(p->path, g->root)) {
 			access |= SANDBOX_EXEC;

@@ -95,6 +95,22 @@ P"
 	[[ "$output" == *'/etc/shadow: / is no project'*'path r|rw FILE'* ]]
 }
 
+@test "what the sandbox shows of the system a line may name, with a project or without" {
+	local line dir
+	for dir in / "$PROJECT" "$HOME"; do
+		for line in 'cat /etc/os-release' 'head -1 </proc/cpuinfo' 'test -d /usr/share' \
+			'ls /usr/lib' 'cd /usr/share && ls' '. /etc/os-release; echo "$ID"' \
+			'grep -c x -r /usr/share/misc'; do
+			both yes "$dir" "$line"
+		done
+		for line in 'cat /etc/shadow' 'cat /etc/passwd' 'cp /usr/bin/env x' 'cat /bin/ls' \
+			'touch /usr/share/x' 'echo x >/etc/os-release' 'rm /usr/lib/x' 'cat /proc/1/environ' \
+			'cd /usr/share && touch x' 'cat /usr/share/../bin/env'; do
+			both no "$dir" "$line"
+		done
+	done
+}
+
 @test "a line that goes to a directory of its own has its project" {
 	local line
 	mkdir -p "$PROJECT/sub/.git/x" "$BATS_TEST_TMPDIR/a b/.git"
