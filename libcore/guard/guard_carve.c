@@ -104,7 +104,8 @@ static int carve_out(struct guard *g)
 			err = carve_from(g, SANDBOX_RO, g->log_path, path,
 				SANDBOX_HIDE, "the log");
 	}
-	for (size_t i = 0; !err && i < g->grants.hide.count; i++)
+	for (size_t i = 0; !err && i < g->grants.hide.count && guard_opens(g);
+		i++)
 		err = hide_secret(g, g->grants.hide.item[i]);
 	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
 	if (!err && g->tmp[0]) {

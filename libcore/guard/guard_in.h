@@ -91,6 +91,8 @@ int guard_set_caches(struct guard *g);
 
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_make_plan(struct guard *g, struct diag *d);
+/* May it open a file by its name? What starts no program and names none may not. */
+bool guard_opens(const struct guard *g);
 
 /* guard_carve.c: takes out of a plan that has its grants what must not be the
  * command's. */

@@ -81,10 +81,12 @@ static int grant_devices(struct guard *g, size_t most)
 	return err;
 }
 
-/* May it name a file, to open it? */
-static bool names_file(const char *line, size_t n)
+bool guard_opens(const struct guard *g)
 {
-	return memchr(line, '/', n) || memchr(line, '<', n) ||
+	const char *line = g->q->text;
+	size_t n = g->q->len;
+
+	return !g->brief || memchr(line, '/', n) || memchr(line, '<', n) ||
 		memchr(line, '>', n);
 }
 
@@ -94,7 +96,7 @@ static int grant_brief(struct guard *g)
 	enum { NULL_AND_TTY = 2 };
 	static const char *const cache[] = {"/etc/ld.so.cache"};
 	const size_t most =
-		names_file(g->q->text, g->q->len) ? SIZE_MAX : NULL_AND_TTY;
+		guard_opens(g) ? SIZE_MAX : NULL_AND_TTY;
 	int err = grant_programs(g);
 
 	if (!err)
@@ -150,8 +152,7 @@ static bool has_anyway(const struct guard *g, const struct policy_path *p)
 	if (is_under(p->path, system_programs, ARRAY_SIZE(system_programs)))
 		return true;
 	if (g->brief)
-		return !path_beneath(g->root, p->path) &&
-			!names_file(g->q->text, g->q->len);
+		return !path_beneath(g->root, p->path) && !guard_opens(g);
 	return is_under(p->path, system_facts, ARRAY_SIZE(system_facts)) ||
 		(g->uid && path_beneath("/etc", p->path));
 }
@@ -191,7 +192,7 @@ static int grant_policy(struct guard *g)
 			err = sandbox_grant(
 				&g->plan, name, access, true, "policy");
 	}
-	for (size_t i = 0; !err && i < g->grants.exec.count; i++) {
+	for (size_t i = 0; !err && !g->brief && i < g->grants.exec.count; i++) {
 		const char *dir = g->grants.exec.item[i];
 
 		if (!is_under(dir, system_programs,
@@ -289,8 +290,7 @@ int guard_make_plan(struct guard *g, struct diag *d)
 		err = sandbox_grant(&g->plan, g->tmp, SANDBOX_RW, true,
 			"temporary files");
 	/* npx, go and their like run what they have put there. */
-	if (!err && g->cache[0] &&
-		(!g->brief || names_file(g->q->text, g->q->len)))
+	if (!err && g->cache[0] && guard_opens(g))
 		err = sandbox_grant(&g->plan, g->cache,
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)

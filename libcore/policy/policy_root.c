@@ -4,9 +4,11 @@
 #include "policy/policy.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -18,8 +20,41 @@
 struct root_search {
 	const struct policy *p;
 	const struct policy_spot *at;
+	bool aliased; /* what is looked at may have another name than it says */
+	char home[PATH_MAX]; /* as the kernel calls it; "" */
 	char text[PATH_MAX], up[PATH_MAX], word[PATH_MAX], to[PATH_MAX];
 };
+
+/* The kernel's struct statx, as far as it is of use here. */
+struct root_statx {
+	uint32_t mask, block;
+	uint64_t attributes;
+	uint32_t more[10];
+	uint64_t attributes_mask;
+	uint32_t rest[48];
+};
+
+/* A directory that is mounted has the name of the place where it is mounted. Is
+ * dir, or what is above it, such a one? Also where the kernel does not tell. */
+static bool is_mounted(struct root_search *r, const char *dir)
+{
+	enum { MOUNT_ROOT = 0x2000 };
+	struct root_statx st;
+	char *up = r->up;
+
+	if (str_copy(up, sizeof r->up, dir))
+		return true;
+	for (size_t n = strlen(up); n > 1;) {
+		if (syscall(SYS_statx, AT_FDCWD, up, 0, 0, &st) ||
+			!(st.attributes_mask & MOUNT_ROOT) ||
+			st.attributes & MOUNT_ROOT)
+			return true;
+		while (n > 1 && up[--n] != '/')
+			;
+		up[n] = '\0';
+	}
+	return false;
+}
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -60,12 +95,11 @@ static bool has_marker(
 }
 
 /* The path with its place filled in; false when that is not known. */
-static bool filled(struct root_search *r, const char *pattern)
+static bool filled(struct root_search *r, const char *pattern, const char *home)
 {
 	struct buf b = {.data = r->text, .cap = sizeof r->text,
 		.max = sizeof r->text - 1};
-	const char *rest,
-		*base = policy_place(pattern, "", r->at->home, &rest);
+	const char *rest, *base = policy_place(pattern, "", home, &rest);
 
 	if (rest != pattern && (!base || !*base))
 		return false;
@@ -74,26 +108,39 @@ static bool filled(struct root_search *r, const char *pattern)
 	return *buf_str(&b) && !b.err;
 }
 
+/* Is dir what a word of the policy means, or beneath it where tree is set? */
+static bool meant(struct root_search *r, const char *word, const char *dir,
+	const struct stat *st, bool tree)
+{
+	const char *const home[] = {r->at->home, r->home};
+	const size_t names = word[0] == '$' ? ARRAY_SIZE(home) : 1;
+	size_t n = strlen(word) - (str_ends(word, "/**") ? 3 : 0);
+
+	if (word[0] != '/' && word[0] != '$')
+		return false;
+	for (size_t i = 0; i < names; i++) {
+		if (!filled(r, word, home[i]))
+			continue;
+		r->text[strlen(r->text) - (strlen(word) - n)] = '\0';
+		if ((tree ? path_beneath(r->text, dir)
+			  : str_eq(r->text, dir)) ||
+			(r->aliased && leads_to(r->text, st)))
+			return true;
+	}
+	return false;
+}
+
 /* Is dir named by one of the words, or beneath one with two stars behind it? */
 static bool named(struct root_search *r, enum img_set set, const char *dir,
 	const struct stat *st)
 {
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, set);
-	char *text = r->text;
 
-	for (uint32_t i = 0; i < words.count; i++) {
-		const char *word = img_ref(sys, words, i);
-		bool tree = str_ends(word, "/**");
-
-		if ((word[0] != '/' && word[0] != '$') || !filled(r, word))
-			continue;
-		if (tree)
-			text[strlen(text) - 3] = '\0';
-		if ((tree ? path_beneath(text, dir) : str_eq(text, dir)) ||
-			leads_to(text, st))
+	for (uint32_t i = 0; i < words.count; i++)
+		if (meant(r, img_ref(sys, words, i), dir, st,
+			    str_ends(img_ref(sys, words, i), "/**")))
 			return true;
-	}
 	return false;
 }
 
@@ -102,23 +149,22 @@ static bool is_hidden(struct root_search *r, const char *dir)
 {
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, IMG_SET_HIDE);
+	struct stat st;
 	char *up = r->up;
-	struct stat secret;
 
-	for (uint32_t i = 0; i < words.count; i++) {
-		if (!filled(r, img_ref(sys, words, i)))
-			continue;
-		if (path_beneath(r->text, dir))
-			return true;
-		if (stat(r->text, &secret) || str_copy(up, sizeof r->up, dir))
-			continue;
-		for (size_t n = strlen(up); n > 1;) {
-			if (leads_to(up, &secret))
+	if (str_copy(up, sizeof r->up, dir))
+		return true;
+	for (size_t n = strlen(up); n > 1;) {
+		if (stat(up, &st))
+			return false;
+		for (uint32_t i = 0; i < words.count; i++)
+			if (meant(r, img_ref(sys, words, i), up, &st, true))
 				return true;
-			while (n > 1 && up[--n] != '/')
-				;
-			up[n] = '\0';
-		}
+		if (!r->aliased)
+			return false;
+		while (n > 1 && up[--n] != '/')
+			;
+		up[n] = '\0';
 	}
 	return false;
 }
@@ -161,6 +207,7 @@ static const char *why_never(struct root_search *r, const char *dir)
 		return "it holds the system";
 	if (stat(dir, &s.st))
 		return NULL;
+	r->aliased |= is_mounted(r, dir);
 	if (is_hidden(r, dir))
 		return "it is a place for secrets";
 	if (named(r, IMG_SET_ROOT, dir, &s.st))
@@ -299,7 +346,12 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
 		return -ENOMEM;
 	r->p = p;
 	r->at = at;
+	r->aliased = false;
+	if (!at->home || at->home[0] != '/' || path_real(at->home, r->home))
+		r->home[0] = '\0';
 	err = root_of(r, at->cwd, out, size, &why);
+	/* A line chooses the place: it is looked at twice. */
+	r->aliased = true;
 	if (err == -ENOENT && goes_to(r) &&
 		!root_of(r, r->to, out, size, &ignored))
 		return 0;
