@@ -4,6 +4,7 @@
 #include "guard/guard_in.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -143,18 +144,19 @@ static bool lasts(void *ctx, const char *dir)
 	return true;
 }
 
-/* Does the command have it without the policy? A brief one opens what its line
- * names, or nothing. */
+/* Does the command have it without the policy? A brief one does not name it. */
 static bool has_anyway(const struct guard *g, const struct policy_path *p)
 {
+	struct stat st;
+
 	if (p->write || p->exec)
 		return false;
-	if (is_under(p->path, system_programs, ARRAY_SIZE(system_programs)))
+	if (is_under(p->path, system_programs, ARRAY_SIZE(system_programs)) ||
+		is_under(p->path, system_facts, ARRAY_SIZE(system_facts)))
 		return true;
-	if (g->brief)
-		return !path_beneath(g->root, p->path) && !guard_opens(g);
-	return is_under(p->path, system_facts, ARRAY_SIZE(system_facts)) ||
-		(g->uid && path_beneath("/etc", p->path));
+	return path_beneath("/etc", p->path) &&
+		(g->brief || g->uid || stat(p->path, &st) ||
+			st.st_mode & S_IROTH);
 }
 
 /* The policy's own paths. The project's root may run what is built in it;

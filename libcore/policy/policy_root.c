@@ -171,16 +171,22 @@ static bool is_hidden(struct root_search *r, const char *dir)
 
 struct home_sought {
 	const char *dir;
+	bool aliased;
 	struct stat st;
 };
 
-/* A directory that holds homes is as little a project as a home is. */
-static int is_home(void *ctx, const char *home)
+/* A directory that holds homes is as little a project as a home is. That a
+ * person's home is a link is looked at, that a service's is one is not, as there
+ * are many of these. */
+static int is_home(void *ctx, uid_t uid, const char *home)
 {
+	enum { FIRST_PERSON = 1000 };
 	const struct home_sought *s = ctx;
 
 	return home[0] == '/' && home[1] &&
-		(path_beneath(s->dir, home) || leads_to(home, &s->st));
+		(path_beneath(s->dir, home) ||
+			((!uid || uid >= FIRST_PERSON || s->aliased) &&
+				leads_to(home, &s->st)));
 }
 
 /* A jail that holds the policy, the log and the programs would be none. */
@@ -208,6 +214,7 @@ static const char *why_never(struct root_search *r, const char *dir)
 	if (stat(dir, &s.st))
 		return NULL;
 	r->aliased |= is_mounted(r, dir);
+	s.aliased = r->aliased;
 	if (is_hidden(r, dir))
 		return "it is a place for secrets";
 	if (named(r, IMG_SET_ROOT, dir, &s.st))
