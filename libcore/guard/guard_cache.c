@@ -68,8 +68,7 @@ static int open_place(struct guard *g, const char **base, struct diag *d)
 	else if (guard_base(g, NULL).own >= 0)
 		*base = g->base;
 	return *base && (own >= 0 || !bases[0])
-		? file_private_dir(bases[0] ? own : g->own, "cache", g->uid,
-			  true, d)
+		? guard_own_dir(g, bases[0] ? own : g->own, "cache", d)
 		: -ENOENT;
 }
 

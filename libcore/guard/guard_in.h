@@ -84,6 +84,11 @@ int guard_judge(struct guard *g);
 int guard_find_tmp(struct guard *g);
 int guard_make_env(struct guard *g, struct diag *d);
 
+/* Opens a directory of the user's below the 0700 one at in, and makes it if need
+ * be; one whose mode the command changed, for it may, gets it back. */
+int guard_own_dir(const struct guard *g, int in, const char *name,
+	struct diag *d);
+
 /* guard_cache.c: makes the directories for caches and fills .cache, once; puts
  * the variables that name them into the environment. */
 int guard_find_cache(struct guard *g, struct diag *d);

@@ -108,9 +108,17 @@ static bool filled(struct root_search *r, const char *pattern, const char *home)
 	return *buf_str(&b) && !b.err;
 }
 
-/* Is dir what a word of the policy means, or beneath it where tree is set? */
+/* Is the place within dir? A home within a project makes that no part of the
+ * home. */
+static bool holds(const char *dir, const char *place, const char *home)
+{
+	return path_beneath(dir, place) && (!home || path_beneath(home, dir));
+}
+
+/* Is dir what a word of the policy means, beneath it where tree is set, or around
+ * it? */
 static bool meant(struct root_search *r, const char *word, const char *dir,
-	const struct stat *st, bool tree)
+	const struct stat *st, bool tree, bool around)
 {
 	const char *const home[] = {r->at->home, r->home};
 	const size_t names = word[0] == '$' ? ARRAY_SIZE(home) : 1;
@@ -124,7 +132,9 @@ static bool meant(struct root_search *r, const char *word, const char *dir,
 		r->text[strlen(r->text) - (strlen(word) - n)] = '\0';
 		if ((tree ? path_beneath(r->text, dir)
 			  : str_eq(r->text, dir)) ||
-			(r->aliased && leads_to(r->text, st)))
+			(r->aliased && leads_to(r->text, st)) ||
+			(around && holds(dir, r->text,
+					   word[0] == '$' ? home[i] : NULL)))
 			return true;
 	}
 	return false;
@@ -139,7 +149,8 @@ static bool named(struct root_search *r, enum img_set set, const char *dir,
 
 	for (uint32_t i = 0; i < words.count; i++)
 		if (meant(r, img_ref(sys, words, i), dir, st,
-			    str_ends(img_ref(sys, words, i), "/**")))
+			    str_ends(img_ref(sys, words, i), "/**"),
+			    set == IMG_SET_NEVER))
 			return true;
 	return false;
 }
@@ -158,7 +169,8 @@ static bool is_hidden(struct root_search *r, const char *dir)
 		if (stat(up, &st))
 			return false;
 		for (uint32_t i = 0; i < words.count; i++)
-			if (meant(r, img_ref(sys, words, i), up, &st, true))
+			if (meant(r, img_ref(sys, words, i), up, &st, true,
+				    false))
 				return true;
 		if (!r->aliased)
 			return false;
@@ -189,15 +201,18 @@ static int is_home(void *ctx, uid_t uid, const char *home)
 				leads_to(home, &s->st)));
 }
 
-/* A jail that holds the policy, the log and the programs would be none. */
-static bool holds_the_system(const char *dir)
+/* A jail that holds the policy, the log and the programs would be none; and what
+ * the guard keeps for itself is nobody's project. */
+static bool is_the_system(const char *dir)
 {
 	static const char *const kept[] = {
-		"/etc/wardbox", "/var/log/wardbox", "/run/wardbox", "/usr/bin",
-		"/bin", "/dev/null", "/proc/self"};
+		"/etc/wardbox", "/var/log/wardbox", "/run/wardbox",
+		"/tmp/wardbox", "/usr/bin", "/bin", "/dev/null", "/proc/self"};
+	enum { OWN = 4 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-		if (path_beneath(dir, kept[i]))
+		if (path_beneath(dir, kept[i]) ||
+			(i < OWN && path_beneath(kept[i], dir)))
 			return true;
 	return false;
 }
@@ -209,8 +224,8 @@ static const char *why_never(struct root_search *r, const char *dir)
 	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
 	struct home_sought s = {.dir = dir};
 
-	if (holds_the_system(dir))
-		return "it holds the system";
+	if (is_the_system(dir))
+		return "it is the system's";
 	if (stat(dir, &s.st))
 		return NULL;
 	r->aliased |= is_mounted(r, dir);

@@ -132,11 +132,13 @@ touch made" "cd ${PROJECT#/} && touch made"; do
 	# Not what is elsewhere, nobody's, somebody else's, a home, or no plain text.
 	mkdir "$BATS_TEST_TMPDIR/theirs"
 	chown 1000 "$BATS_TEST_TMPDIR/theirs"
-	mkdir -p "$HOME/.ssh" "$HOME/.cargo/bin" "$HOME/.config"
+	mkdir -p "$HOME/.ssh" "$HOME/.cargo/bin" "$HOME/.config" "$HOME/go"
 	for line in "cd $PROJECT/sub && touch ../made" "cd $BATS_TEST_TMPDIR/theirs && touch made" \
 		"cd ~ && touch made" 'cd /etc && touch made' 'cd /usr/local/bin && touch made' \
 		'cd /var/lib && touch made' 'cd ~/.ssh && touch made' 'cd ~/.config && touch made' \
-		'cd ~/.cargo/bin && touch made' "cd \$(echo $PROJECT) && touch made" \
+		'cd ~/.cargo/bin && touch made' 'cd ~/go && touch made' \
+		'cd /run/wardbox/0 && mv cache x' 'cd /run/wardbox/0/tmp && touch ../made' \
+		"cd \$(echo $PROJECT) && touch made" \
 		"cd $PROJECT || touch made" "true && cd $PROJECT && touch made"; do
 		both no / "$line"
 	done
@@ -249,6 +251,10 @@ relax mount'
 	rm -rf "$place"
 	[ "$output" = /run/wardbox/1000/cache/cargo ]
 	cd "$PROJECT"
+	# What it does to their directory, and to that of temporary files, ends no other.
+	g 'python3 -c "import os; [os.chmod(d, 0o777) for d in (os.environ[\"TMPDIR\"], os.path.dirname(os.environ[\"GOPATH\"]))]"'
+	run g 'stat -c %a "$TMPDIR" "${CARGO_HOME%/*}"'
+	[ "$output" = $'700\n700' ]
 	# A link that a command left in it leads nowhere.
 	cat >link.py <<-'P'
 		import os, shutil
