@@ -41,7 +41,7 @@ static const char *workspace(struct guard *g)
 }
 
 /* The session's project where a session has one, else that of cwd. */
-static int find_project(struct guard *g, struct diag *d)
+int guard_find_root(struct guard *g, struct diag *d)
 {
 	const char *from = workspace(g);
 	struct policy_spot at = {
@@ -54,7 +54,6 @@ static int find_project(struct guard *g, struct diag *d)
 
 	if (!path)
 		return -ENOMEM;
-
 	if (!from && g->q->kind == GUARD_LINE) {
 		at.line = g->q->text;
 		at.len = g->q->len;
@@ -79,7 +78,7 @@ static int load_built_in(struct guard *g, struct diag *d)
 
 	g->r->profile = POLICY_OBSERVE;
 	if (!err)
-		err = find_project(g, d);
+		err = guard_find_root(g, d);
 	/* What is around us has its own idea of where the project is. */
 	if (!err && g->no_project)
 		g->root = g->cwd;
@@ -127,7 +126,7 @@ int guard_load_policy(struct guard *g, struct diag *d)
 	if (!err)
 		err = policy_load(&g->policy, &where, d);
 	if (!err)
-		err = find_project(g, d);
+		err = guard_find_root(g, d);
 	if (!err)
 		err = load_project(g, &where, d);
 	if (err)

@@ -74,7 +74,7 @@ root $HOME"
 $(cat "$PROJECT/try.py")
 P"
 	[ "${lines[0]}" = 'Permission denied' ]
-	[ "${lines[1]}" = 'Permission denied' ]
+	[[ "${lines[1]}" == 'Permission denied' || "${lines[1]}" == 'Read-only file system' ]]
 	[ "${lines[2]}" = tmp ]
 	[ "$(cat file)" = secret ]
 }
