@@ -237,7 +237,8 @@ static void status_text(struct json *j, const struct policy_here *h,
 		"%s\nroot       ",
 		policy_profile_name(h->profile), is->policy,
 		is->shell ? "on" : "off", is->unknown);
-	cli_escape_str(j->out, h->root);
+	cli_escape_str(j->out, h->no_project ? "none: this is no project"
+					     : h->root);
 	buf_addc(j->out, '\n');
 	sources(h, j);
 	buf_addf(j->out, "sandbox    %s, network %s%s\n",

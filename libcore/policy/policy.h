@@ -154,7 +154,8 @@ struct policy_spot {
 int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	char *out, size_t size, struct diag *d);
 
-/* The value of `env set` with the home in place of each $HOME in it. */
+/* The value of `env set` with the home in place of each $HOME in it; entries of a
+ * list that name it go where it is not known, or is no entry. */
 void policy_fill_home(struct buf *out, const char *text, const char *home);
 
 /* What stands for the root where there is no project: nothing lies beneath it. */

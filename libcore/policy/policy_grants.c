@@ -148,9 +148,21 @@ void policy_fill_home(struct buf *out, const char *text, const char *home)
 	bool good = home && home[0] == '/' && !strchr(home, ':');
 	const char *at;
 
-	for (; (at = str_find(text, "$HOME")); text = at + strlen("$HOME")) {
+	for (; (at = str_find(text, "$HOME")); text = at) {
 		buf_add(out, text, (size_t)(at - text));
-		buf_adds(out, good ? home : "/HOME?");
+		at += strlen("$HOME");
+		if (good) {
+			buf_adds(out, home);
+			continue;
+		}
+		/* The entry goes, and one colon beside it. */
+		while (out->len && !strchr("=:", out->data[out->len - 1]))
+			out->len--;
+		at += strcspn(at, ":");
+		if (out->len && out->data[out->len - 1] == ':')
+			out->len--;
+		else if (*at)
+			at++;
 	}
 	buf_adds(out, text);
 }

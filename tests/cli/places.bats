@@ -306,7 +306,20 @@ cache $place X_CACHE=x"
 	mkdir -p "$BATS_TEST_TMPDIR/a:b/.cargo/bin"
 	HOME=$BATS_TEST_TMPDIR/a:b
 	run g 'echo "$PATH"'
-	[[ "$output" != *"$BATS_TEST_TMPDIR"* ]]
+	[ "$output" = /usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin ]
+	unset HOME
+	run g 'echo "$PATH"'
+	[ "$output" = /usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin ]
+	export HOME=$BATS_TEST_TMPDIR/home
+	for path in '$HOME/a:/b' '/a:$HOME/b:/c' '$HOME/a' '/a:$HOME/b'; do
+		POLICY="use FULL-AUTO
+env set \"X=$path\""
+		run g 'echo "$X"'
+		[ "$output" = "${path/\$HOME/$HOME}" ]
+		run env -u HOME "$BASH" -c '. "$1"; in_policy "$2" "$3" sh -c "echo \$X"' \
+			- "$TOP/tests/lib/wardbox.bash" "$POLICY" "$WARDBOX"
+		[[ "$output" != *HOME* && "$output" != :* && "$output" != *: && "$output" != *::* ]]
+	done
 }
 
 @test "what installs has the network; what runs, builds and tests has none" {
