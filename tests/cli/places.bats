@@ -144,6 +144,18 @@ touch made" "cd ${PROJECT#/} && touch made"; do
 	done
 }
 
+@test "what is protected in a project is so for a line that goes there" {
+	command -v git >/dev/null || skip "not here: git"
+	rm -rf "$PROJECT/.git"
+	git init -q "$PROJECT"
+	printf 'open(".git/config", "a").write("[core]\\n\\tfsmonitor = ./x\\n")\n' >"$PROJECT/arm.py"
+	cd /
+	run g "cd $PROJECT && python3 arm.py"
+	[[ "$output" == *'put back: core.fsmonitor=./x'* ]]
+	run grep fsmonitor "$PROJECT/.git/config"
+	[ "$status" -eq 1 ]
+}
+
 @test "the policy of a project is that of the root that was found, and of no other" {
 	mkdir -p "$PROJECT/.wardbox" "$PROJECT/sub/.git" "$PROJECT/src"
 	printf 'policy 1 project\ndeny id=mine expr **\n' >"$PROJECT/.wardbox/policy"
