@@ -306,6 +306,11 @@ void audit_tell_damage(
 		got == AUDIT_GOT_ALIEN ? "are a record that cannot be read"
 		: got == AUDIT_GOT_BAD ? "are damaged"
 				       : "at the end are no whole record");
+	if (got == AUDIT_GOT_BAD)
+		cli_warn("what follows them in that file is not shown, because"
+			 " nothing vouches for it: 'tail -c +%llu FILE |"
+			 " wardbox audit dump -' shows it",
+			(unsigned long long)(d->offset + d->bytes + 1));
 }
 
 struct walk {
