@@ -314,3 +314,64 @@ awaited() { # FILE TEXT
 		[[ $output == *"No space left"* ]]
 	done
 }
+
+@test "a user has one log, wherever commands start, and nobody can move it" {
+	need unshare -m true
+	cat >one.sh <<-'EOF'
+		as() { setpriv --reuid 1000 --regid 1000 --clear-groups env -u XDG_STATE_HOME HOME=/home/u "$@"; }
+		cd / && mount -t tmpfs -o mode=755 t /mnt && install -m 755 "$1" /mnt/wardbox
+		mount -t tmpfs -o mode=755 t /var/log && mount -t tmpfs -o mode=755 t /home
+		mount -t tmpfs -o mode=755 t /run && mount -t tmpfs -o mode=1777 t /tmp
+		mkdir -p /home/u/project/.git && chown -R 1000:1000 /home/u
+		for dir in /home/u /home/u/project /usr /tmp; do
+			cd $dir && as /mnt/wardbox sh -c 'echo out' >/dev/null
+		done
+		find /home /run /tmp /var/log -name '*.aud'
+		for dir in / /home/u /usr; do
+			cd $dir && as /mnt/wardbox audit -t start -o json | wc -l
+		done
+		cd /home/u/project
+		for mode in 777 1777 775; do
+			chmod $mode /home/u/.local
+			as /mnt/wardbox sh -c "echo $mode"
+		done
+		chgrp 100 /home/u/.local
+		as /mnt/wardbox sh -c "echo group"
+	EOF
+	run in_policy 'use FULL-AUTO' unshare -m sh one.sh "$WARDBOX"
+	echo "$output"
+	[ "${lines[0]}" = /home/u/.local/state/wardbox/audit/0000000000000000.aud ]
+	[ "${lines[*]:1:3}" = "4 4 4" ]
+	[[ "${lines[4]}" == *"others could move what lies in /home/u/.local (uid 1000, mode 0777)" ]]
+	[[ "${lines[5]}" == *"chown 1000 /home/u/.local && chmod go-w /home/u/.local" ]]
+	[ "${lines[*]:6:2}" = "1777 775" ]
+	[[ "${lines[8]}" == *"mode 0775"* ]]
+}
+
+@test "of output beyond the limit the log has the count, and the sum of all or none" {
+	local n=$((3 * 1024 * 1024)) sum
+	in_policy 'use DEV' "$WARDBOX" sh -c "head -c $n /dev/zero" >file
+	in_policy 'use DEV' "$WARDBOX" sh -c "head -c $n /dev/zero" | cat >piped
+	in_policy 'use DEV' "$WARDBOX" sh -c "head -c 40000000 /dev/zero" >large
+	[ "$(stat -c %s file piped large | paste -sd' ')" = "$n $n 40000000" ]
+	in_policy 'use DEV' "$WARDBOX" audit -t end -o json >ends
+	[ "$(jq .streams.stdout.total ends | paste -sd' ')" = "$n $n 40000000" ]
+	sum=$(sha256sum <file)
+	[ "$(jq -r .streams.stdout.sha256 ends | head -n 1)" = "${sum%% *}" ]
+	for at in 2 3; do
+		jq -r '.streams.stdout.sha256 // "none"' ends | sed -n ${at}p |
+			grep -q -x -e none -e "${sum%% *}"
+	done
+}
+
+@test "JSON that goes into a file steers no terminal either" {
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c "printf 'a\302\233b\342\200\256c\363\240\201\201d'" >out
+	for form in json json-pretty json-seq ocsf contract asciicast; do
+		in_policy 'use OBSERVE' "$WARDBOX" audit dump -a -o $form >$form.out
+		run grep -c -a -P '\x{9b}|\xe2\x80\xae|\xf3\xa0' $form.out
+		[ "$output" = 0 ]
+	done
+	[ "$(jq -j 'select(.type == "io") | .data' json.out | od -An -tx1 | tr -d ' \n')" = "$(od -An -tx1 out | tr -d ' \n')" ]
+	grep -q '\\u009b' json.out
+	grep -q '\\u202e' json.out
+}
