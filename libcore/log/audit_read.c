@@ -298,6 +298,9 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 	rec->offset = r->offset + r->pos;
 	r->pos += f->len;
 	if (!take_body(r, rec)) {
+		if (rec->type == AUDIT_PURGED)
+			rec->wall = r->wall;
+		r->wall = rec->wall;
 		note_log(r, rec);
 		return AUDIT_GOT_RECORD;
 	}

@@ -30,7 +30,8 @@ enum { AUDIT_FIELDS = 32 };
 /* A record; all pointers are into the reader's window. */
 struct audit_record {
 	uint64_t type; /* enum audit_type, or something newer */
-	uint64_t seq, wall, boot;
+	uint64_t seq, boot;
+	uint64_t wall; /* of a purged record, which has none, that before it */
 	uint64_t exec;          /* 0: belongs to no command; a start's own seq */
 	const uint8_t *session; /* AUDIT_ID bytes, or NULL */
 	const uint8_t *log_id;  /* of the log it is in; zeros if unknown */
@@ -109,6 +110,7 @@ struct audit_reader {
 	size_t pos; /* in window */
 	struct buf window;
 	uint8_t log_id[AUDIT_ID]; /* by the last header */
+	uint64_t wall; /* of the record before */
 	uint64_t effort; /* bytes that may yet be tried to find a frame */
 	crc32c_fn *crc;
 	bool eof;

@@ -496,7 +496,8 @@ void audit_check_end(struct audit_check *c)
 	check_purges(c);
 	if (c->deleted && c->started && c->v->first > c->prefix_last && !c->prefix)
 		tell_deleted(c);
-	if (t->anchor_link && !c->v->anchored && !c->anchor_failed)
+	if (t->anchor_link && !c->v->anchored && !c->anchor_failed &&
+		!(t->from && c->started && t->anchor_seq < c->v->first))
 		settle_anchor(c);
 	c->v->ended = c->v->anchored && t->anchor_seq == c->v->last;
 	memcpy(c->v->link, c->link, AUDIT_HASH);

@@ -60,7 +60,7 @@ static void fe_reduce(struct fe *r, const struct fe *a, uint64_t carry)
 	*r = carry || !borrow ? less : *a;
 }
 
-static void fe_add(struct fe *r, const struct fe *a, const struct fe *b)
+__attribute__((noinline)) static void fe_add(struct fe *r, const struct fe *a, const struct fe *b)
 {
 	struct fe sum;
 	wide t = 0;
@@ -73,7 +73,7 @@ static void fe_add(struct fe *r, const struct fe *a, const struct fe *b)
 	fe_reduce(r, &sum, (uint64_t)t);
 }
 
-static void fe_sub(struct fe *r, const struct fe *a, const struct fe *b)
+__attribute__((noinline)) static void fe_sub(struct fe *r, const struct fe *a, const struct fe *b)
 {
 	struct fe less;
 	uint64_t borrow = 0;
@@ -95,7 +95,7 @@ static void fe_sub(struct fe *r, const struct fe *a, const struct fe *b)
 
 /* r = a * b / 2^256. After each word of b the lowest word of the sum, m, is made
  * zero by adding m * p, because p is -1 modulo 2^64; then it is shifted out. */
-static void fe_mul(struct fe *r, const struct fe *a, const struct fe *b)
+__attribute__((noinline)) static void fe_mul(struct fe *r, const struct fe *a, const struct fe *b)
 {
 	uint64_t s[WORDS + 1] = {0};
 	struct fe sum;
