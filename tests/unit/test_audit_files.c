@@ -10,9 +10,11 @@
 
 #define SEGMENT "0000000000000000.aud"
 
-/* What a view would show: how many records, and the last of them. */
+/* What a view would show: how many records, the last of them, and a hash of all
+ * their bytes. */
 struct shown {
 	uint64_t records, last;
+	uint8_t sum[32];
 };
 
 static struct shown show(struct test_log *t)
@@ -20,8 +22,10 @@ static struct shown show(struct test_log *t)
 	autoreader struct audit_reader r = AUDIT_READER_INIT;
 	struct audit_damage damage;
 	struct audit_record rec;
+	struct keys_hw hw = keys_hw_portable();
 	struct shown s = {0};
 	struct diag d = {0};
+	uint8_t leaf[32];
 	int got;
 
 	assert_int_equal(audit_reader_dir(&r, t->dir, 0, &d), 0);
@@ -31,6 +35,8 @@ static struct shown show(struct test_log *t)
 			continue;
 		s.records++;
 		s.last = rec.seq;
+		keys_leaf(&hw, rec.frame.body, rec.frame.body_len, leaf);
+		keys_link(&hw, s.sum, leaf, s.sum);
 	}
 	return s;
 }
@@ -274,6 +280,154 @@ static void a_row_alone_is_no_proof(void **state)
 		0);
 }
 
+static uint32_t dice_state = 7;
+
+static unsigned dice(size_t n)
+{
+	dice_state = dice_state * 1664525u + 1013904223u;
+	return (dice_state >> 8) % (unsigned)n;
+}
+
+/* One file of the log, by chance; at times of a name that is not there. */
+static const char *some_file(char name[static AUDIT_NAME],
+	const uint64_t *firsts, int n)
+{
+	const unsigned which = dice((size_t)n + 4);
+
+	if (which == 0)
+		return "head";
+	if (which == 1)
+		return "spine";
+	audit_segment_name(name,
+		which < 4 ? dice(200) : firsts[which - 4]);
+	return name;
+}
+
+/* A hand that writes what it likes where it likes, of this log and of another. */
+static void one_crime(struct test_log *t, struct test_log *other,
+	const uint64_t *firsts, int n)
+{
+	char a[AUDIT_NAME], b[AUDIT_NAME];
+	const char *from = some_file(a, firsts, n), *to = some_file(b, firsts, n);
+	autobuf struct buf bytes = BUF_INIT(1 << 20), more = BUF_INIT(1 << 20);
+	struct test_log *source = dice(3) ? t : other;
+
+	if (file_read(source->dir, from, &bytes) || !bytes.len)
+		return;
+	(void)!file_read(t->dir, to, &more);
+	switch (dice(7)) {
+	case 0: /* one in the other's place */
+		spit(t, to, bytes.data, bytes.len);
+		break;
+	case 1: /* behind the other */
+		buf_add(&more, bytes.data, bytes.len);
+		spit(t, to, more.data, more.len);
+		break;
+	case 2:
+		spit(t, from, bytes.data, dice(bytes.len));
+		break;
+	case 3:
+		bytes.data[dice(bytes.len)] ^= (char)(1 << dice(8));
+		spit(t, from, bytes.data, bytes.len);
+		break;
+	case 4:
+		unlinkat(t->dir, from, 0);
+		break;
+	case 5: /* exchanged */
+		renameat(t->dir, from, t->dir, to);
+		spit(t, from, more.data, more.len);
+		break;
+	default: /* a piece of it elsewhere */
+		if (more.len) {
+			const size_t at = dice(bytes.len);
+			const size_t len = dice(bytes.len - at) + 1;
+
+			more.len = dice(more.len);
+			buf_add(&more, bytes.data + at, len);
+			spit(t, to, more.data, more.len);
+		}
+	}
+}
+
+/* The log as it was. */
+struct kept {
+	char name[16][AUDIT_NAME];
+	struct buf bytes[16];
+	int n;
+};
+
+static void keep(struct test_log *t, struct kept *k, const uint64_t *firsts, int n)
+{
+	k->n = 0;
+	for (int i = -2; i < n; i++) {
+		if (i >= 0)
+			audit_segment_name(k->name[k->n], firsts[i]);
+		else
+			strcpy(k->name[k->n], i == -1 ? "head" : "spine");
+		slurp(t, k->name[k->n], &k->bytes[k->n]);
+		k->n++;
+	}
+}
+
+static void put_back(struct test_log *t, const struct kept *k)
+{
+	char command[128];
+
+	snprintf(command, sizeof command, "rm -rf '%s'/*", t->path);
+	assert_int_equal(system(command), 0);
+	for (int i = 0; i < k->n; i++)
+		spit(t, k->name[i], k->bytes[i].data, k->bytes[i].len);
+}
+
+/* Whatever is done to the files: what is shown is what was verified, and when it
+ * is not what was written, the verdict is not "intact". */
+static void crimes_by_chance(void **state)
+{
+	struct test_log *t = *state, other;
+	autofree uint64_t *firsts = NULL;
+	struct diag d = {0};
+	struct kept kept;
+	struct shown was, now;
+	unsigned noticed = 0;
+	int n;
+
+	test_begin(&other, 8);
+	for (unsigned s = 0; s < 5; s++) {
+		test_event(&other, "other", s);
+		for (unsigned i = 0; i < 11; i++)
+			test_event(t, "more", i);
+		assert_int_equal(audit_rotate(&t->log, &d), 0);
+		if (s == 1)
+			assert_true(audit_vacuum(&t->log, 1, 0, false, &d) > 0);
+	}
+	test_event(t, "last", 1);
+	n = audit_segments(t->dir, &firsts, &d);
+	assert_in_range(n, 3, 12);
+	keep(t, &kept, firsts, n);
+	was = show(t);
+	assert_outcome(verify_shown(t), AUDIT_INTACT);
+	for (unsigned i = 0; i < 800; i++) {
+		struct findings all;
+
+		for (unsigned crimes = 1 + dice(3); crimes--;)
+			one_crime(t, &other, firsts, n);
+		all = verify_shown(t);
+		now = show(t);
+		if (memcmp(&was, &now, sizeof was) != 0) {
+			noticed++;
+			if (all.outcome == AUDIT_INTACT)
+				print_message("turn %u: %s\n", i, all.kinds);
+			assert_int_not_equal(all.outcome, AUDIT_INTACT);
+		}
+		put_back(t, &kept);
+	}
+	assert_true(noticed > 300);
+	assert_outcome(verify_shown(t), AUDIT_INTACT);
+	for (int i = 0; i < kept.n; i++)
+		buf_release(&kept.bytes[i]);
+	test_end(&other);
+}
+
 #define FILES(f) cmocka_unit_test_setup_teardown(f, test_make, test_unmake)
 
 int main(void)
@@ -288,6 +442,7 @@ int main(void)
 		FILES(what_comes_while_it_is_read),
 		FILES(an_anchor_outlives_what_was_deleted),
 		FILES(a_row_alone_is_no_proof),
+		FILES(crimes_by_chance),
 	};
 
 	return cmocka_run_group_tests_name("audit_files", tests, NULL, NULL);
