@@ -26,7 +26,9 @@ static int own_dir(bool make, struct diag *d)
 	const struct session_where where = {
 		.cwd = !cwd || path_cwd(cwd, PATH_MAX) ? "/" : cwd,
 		.uid = geteuid()};
-	int fd = guard_log_open(environ, &where, make, NULL, 0, d);
+	const struct guard_log log = {
+		.env = environ, .where = &where, .make = make};
+	int fd = guard_log_open(&log, NULL, 0, d);
 
 	if (fd < 0)
 		cli_hint_inside(d);

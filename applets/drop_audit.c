@@ -141,8 +141,9 @@ static int start_log(struct drop *o, const struct sandbox *s,
 	};
 	const struct session_where where = {
 		.cwd = start.cwd ? start.cwd : "/", .uid = geteuid()};
-	autofd int dir = guard_log_open(
-		o->outer, &where, true, path, sizeof(path), d);
+	const struct guard_log log = {
+		.env = o->outer, .where = &where, .make = true};
+	autofd int dir = guard_log_open(&log, path, sizeof(path), d);
 	int err;
 
 	while (argv[start.argc])

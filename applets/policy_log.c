@@ -149,13 +149,14 @@ void policy_log_each(logged_each *each, void *ctx)
 	const struct session_where where = {
 		.cwd = !cwd || path_cwd(cwd, PATH_MAX) ? "/" : cwd,
 		.uid = geteuid()};
+	const struct guard_log log = {.env = environ, .where = &where};
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
 	autofree struct audit_record *rec = malloc(sizeof(*rec));
 	struct audit_damage damage;
 	struct diag d = {0};
 	unsigned damaged = 0;
 	autofd int dir =
-		guard_log_open(environ, &where, false, NULL, 0, &d);
+		guard_log_open(&log, NULL, 0, &d);
 	int got;
 
 	if (dir < 0)

@@ -24,12 +24,13 @@ static int log_in_base(struct audit_place place, const struct session_where *w,
 	return audit_place_open(&place, w->uid, make, path, size, d);
 }
 
-int guard_log_open(char *const *env, const struct session_where *w, bool make,
-	char *path, size_t size, struct diag *d)
+int guard_log_open(const struct guard_log *l, char *path, size_t size,
+	struct diag *d)
 {
-	const struct audit_place place = {
-		.state_home = env_get(env, "XDG_STATE_HOME"),
-		.home = env_get(env, "HOME"),
+	const struct session_where *w = l->where;
+	struct audit_place place = {
+		.state_home = env_get(l->env, "XDG_STATE_HOME"),
+		.home = env_get(l->env, "HOME"),
 	};
 	int fd = audit_place_open(&place, w->uid, false, path, size, d);
 
@@ -37,8 +38,10 @@ int guard_log_open(char *const *env, const struct session_where *w, bool make,
 		return fd;
 	/* A base that is refused holds no log, and keeps from none elsewhere. */
 	fd = log_in_base(place, w, false, path, size, d);
-	if (fd >= 0 || !make)
+	if (fd >= 0 || !l->make)
 		return fd;
+	if (l->not_home)
+		place.state_home = place.home = NULL;
 	fd = audit_place_open(&place, w->uid, true, path, size, d);
 	return fd == -ENOENT ? log_in_base(place, w, true, path, size, d) : fd;
 }

@@ -12,10 +12,15 @@
 
 /* /var/log/wardbox/UID, else $XDG_STATE_HOME/wardbox/audit or that below ~/.local,
  * else STATE BASE/UID/audit: the first that is there; with make, the first that
- * can be made. It depends on the user and on env, never on the project. A place
- * that somebody else prepared is refused and named. A descriptor, and the path
- * when it is not NULL; -ENOENT; -errno. */
-int guard_log_open(char *const *env, const struct session_where *w, bool make,
-	char *path, size_t size, struct diag *d);
+ * can be made. So a log that was begun is found from everywhere. A place that
+ * somebody else prepared is refused and named. With not_home none is made in the
+ * home. A descriptor, and the path when it is not NULL; -ENOENT; -errno. */
+struct guard_log {
+	char *const *env;
+	const struct session_where *where;
+	bool make, not_home;
+};
+int guard_log_open(const struct guard_log *l, char *path, size_t size,
+	struct diag *d);
 
 #endif

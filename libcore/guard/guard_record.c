@@ -20,12 +20,24 @@ static int without_log(struct guard *g, int err)
 	return policy_word_in(&g->grants.relax, "audit") ? 0 : err;
 }
 
+/* A home within the project is no place for what the command must not see, unless
+ * it can be hidden. */
+static bool home_is_open(const struct guard *g)
+{
+	const char *state = env_get(g->q->env, "XDG_STATE_HOME");
+
+	return g->root[0] && path_beneath(g->root, state ? state : g->home) &&
+		!sandbox_namespace_works(SANDBOX_MOUNTNS);
+}
+
 int guard_open_log(struct guard *g, struct diag *d)
 {
 	struct session_where where = {.cwd = g->cwd,
 		.real = !g->q->cwd,
 		.uid = g->uid,
 		.sha = g->log.hw.sha};
+	struct guard_log log = {
+		.env = g->q->env, .where = &where, .make = true};
 	char path[PATH_MAX];
 	autofd int dir = -1;
 	int err;
@@ -35,7 +47,8 @@ int guard_open_log(struct guard *g, struct diag *d)
 	if (!g->root[0])
 		(void)guard_load_policy(g, NULL);
 	where.workspace = g->root[0] ? g->root : NULL;
-	dir = guard_log_open(g->q->env, &where, true, path, sizeof path, d);
+	log.not_home = home_is_open(g);
+	dir = guard_log_open(&log, path, sizeof path, d);
 	if (dir < 0)
 		return without_log(g, dir);
 	err = guard_keep(g, &g->log_path, path);

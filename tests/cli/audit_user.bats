@@ -318,34 +318,38 @@ awaited() { # FILE TEXT
 @test "a user has one log, wherever commands start, and nobody can move it" {
 	need unshare -m true
 	cat >one.sh <<-'EOF'
-		as() { setpriv --reuid 1000 --regid 1000 --clear-groups env -u XDG_STATE_HOME HOME=/home/u "$@"; }
+		as() { setpriv --reuid 1000 --regid 1000 --clear-groups env -u XDG_STATE_HOME "$@"; }
 		cd / && mount -t tmpfs -o mode=755 t /mnt && install -m 755 "$1" /mnt/wardbox
 		mount -t tmpfs -o mode=755 t /var/log && mount -t tmpfs -o mode=755 t /home
 		mount -t tmpfs -o mode=755 t /run && mount -t tmpfs -o mode=1777 t /tmp
-		mkdir -p /home/u/project/.git && chown -R 1000:1000 /home/u
+		mkdir -p /home/u/project/.git /home/v/project/.git && chown -R 1000:1000 /home/u /home/v
+		export HOME=/home/u
 		for dir in /home/u /home/u/project /usr /tmp; do
 			cd $dir && as /mnt/wardbox sh -c 'echo out' >/dev/null
 		done
-		find /home /run /tmp /var/log -name '*.aud'
+		find /home /run /tmp /var/log -name '*.aud' | wc -l
 		for dir in / /home/u /usr; do
 			cd $dir && as /mnt/wardbox audit -t start -o json | wc -l
 		done
-		cd /home/u/project
-		for mode in 777 1777 775; do
-			chmod $mode /home/u/.local
+		# A log in a home, where others may do what they like above it.
+		rm -rf /tmp/wardbox-1000
+		cd /home/v/project && export HOME=/home/v
+		for mode in 700 777 1777 775; do
+			[ $mode = 700 ] || chmod $mode /home/v/.local
 			as /mnt/wardbox sh -c "echo $mode"
 		done
-		chgrp 100 /home/u/.local
+		chgrp 100 /home/v/.local
 		as /mnt/wardbox sh -c "echo group"
+		find /home/v /run /tmp /var/log -name '*.aud'
 	EOF
 	run in_policy 'use FULL-AUTO' unshare -m sh one.sh "$WARDBOX"
 	echo "$output"
-	[ "${lines[0]}" = /home/u/.local/state/wardbox/audit/0000000000000000.aud ]
-	[ "${lines[*]:1:3}" = "4 4 4" ]
-	[[ "${lines[4]}" == *"others could move what lies in /home/u/.local (uid 1000, mode 0777)" ]]
-	[[ "${lines[5]}" == *"chown 1000 /home/u/.local && chmod go-w /home/u/.local" ]]
-	[ "${lines[*]:6:2}" = "1777 775" ]
-	[[ "${lines[8]}" == *"mode 0775"* ]]
+	[ "${lines[*]:0:5}" = "1 4 4 4 700" ]
+	[[ "${lines[5]}" == *"others could move what lies in /home/v/.local (uid 1000, mode 0777)" ]]
+	[[ "${lines[6]}" == *"chown 1000 /home/v/.local && chmod go-w /home/v/.local" ]]
+	[ "${lines[*]:7:2}" = "1777 775" ]
+	[[ "${lines[9]}" == *"mode 0775"* ]]
+	[ "${lines[-1]}" = /home/v/.local/state/wardbox/audit/0000000000000000.aud ]
 }
 
 @test "of output beyond the limit the log has the count, and the sum of all or none" {
