@@ -278,7 +278,7 @@ b" ]
 		as 1001 /mnt/wardbox session create second >/dev/null &&
 		stat -c "%a %u" /tmp/wardbox-0 /tmp/wardbox-1000 /tmp/wardbox-1001/1001 &&
 		cd /usr && as 1001 /mnt/wardbox session show second >/dev/null &&
-		! as 1001 mv /tmp/wardbox-1000 /tmp/x 2>/dev/null &&
+		{ as 1001 mv /tmp/wardbox-1000 /tmp/x 2>/dev/null; [ $? = 1 ]; } &&
 		ls /tmp/wardbox-1000/1000/sessions' - "$WARDBOX"
 	echo "$output"
 	[ "$output" = "700 0
