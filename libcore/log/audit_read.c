@@ -239,6 +239,7 @@ static int resync(
 			continue;
 		damage->bytes = r->offset + r->pos - start;
 		err = r->salvage ? 0 : skip_rest(r, d);
+		damage->unread = r->offset + r->pos - start - damage->bytes;
 		return err ? err : AUDIT_GOT_BAD;
 	}
 	/* Nothing good up to the end, or no strength to look for it. */

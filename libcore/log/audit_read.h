@@ -97,6 +97,7 @@ enum audit_got {
 
 struct audit_damage {
 	uint64_t segment, offset, bytes;
+	uint64_t unread; /* behind them, passed over */
 };
 
 /* Not to be looked into. */
