@@ -65,7 +65,7 @@ SMALL := -fno-caller-saves -fno-thread-jumps -fno-move-loop-invariants \
 	-fno-jump-tables
 OPT ?= $(shell for o in "-Oz $(SMALL)" -Oz -Os; do $(CC) $$o -Werror -E -x c /dev/null >/dev/null 2>&1 && echo $$o && break; done)
 OPT_HOT ?= -O2
-HOT := log/audit_read_filter log/p256 base/cbor base/crc32c sys/sha256_hw base/arena
+HOT := log/audit_read_filter base/cbor base/crc32c sys/sha256_hw base/arena
 TARGET_CFLAGS := $(STD) -fPIE -ffunction-sections -fdata-sections \
 	-fno-common -fvisibility=hidden -fno-unwind-tables \
 	-fno-asynchronous-unwind-tables $(HARDEN) $(LAYOUT) $(REPRO)
