@@ -23,7 +23,7 @@ static int jail_in_tmp(struct guard *g, struct diag *d)
 		return 0;
 	return diag_fail(d, err ? err : -ENOENT,
 		"%s is no project, and there is no place for temporary files"
-		"\036'install -d -o 0 -m 1777 /tmp/wardbox', by root, makes one",
+		"\036'install -d -o 0 -m 1777 /run/wardbox', by root, makes one",
 		g->cwd);
 }
 

@@ -171,6 +171,54 @@ int file_private_dir(
 	return fd_steal(&fd);
 }
 
+/* Its owner may do as he likes with all below; so may who can write to it, but
+ * for what a sticky one holds. The group that only its owner is in has his
+ * number. Where root has no number, in a user namespace, the root directory's
+ * owner stands for him. */
+static bool dir_is_safe(const struct stat *st, uid_t uid, uid_t root)
+{
+	if (st->st_uid != 0 && st->st_uid != uid && st->st_uid != root)
+		return false;
+	if (st->st_mode & S_ISVTX)
+		return true;
+	return !(st->st_mode & S_IWOTH) &&
+		(!(st->st_mode & S_IWGRP) || st->st_gid == 0 ||
+			(st->st_uid == uid && st->st_gid == uid));
+}
+
+int file_check_parents(int fd, uid_t uid, struct diag *d)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	autofd int at = openat(fd, ".", flags);
+	struct stat now, up, root;
+	char path[PATH_MAX];
+
+	if (at < 0 || fstat(at, &now) || stat("/", &root))
+		return diag_errno(d, -errno, "the directories above");
+	for (;;) {
+		int parent = openat(at, "..", flags);
+
+		if (parent < 0)
+			return diag_errno(d, -errno, "the directories above");
+		close(at);
+		at = parent;
+		if (fstat(at, &up))
+			return diag_errno(d, -errno, "the directories above");
+		if (up.st_ino == now.st_ino && up.st_dev == now.st_dev)
+			return 0;
+		if (!dir_is_safe(&up, uid, root.st_uid))
+			break;
+		now = up;
+	}
+	if (path_of_fd(at, path, sizeof path))
+		path[0] = '\0';
+	diag_fail(d, -EPERM,
+		"others could move what lies in %s (uid %u, mode %04o)", path,
+		up.st_uid, up.st_mode & 07777u);
+	diag_hint(d, "chown %u %s && chmod go-w %s", uid, path, path);
+	return -EPERM;
+}
+
 int file_mkdirs(const char *path, mode_t mode)
 {
 	char part[PATH_MAX];

@@ -476,13 +476,12 @@ END
 		# shellcheck disable=SC2016
 		in_policy "$POLICY" sh -c 'umount /run/wardbox
 			mount -t tmpfs none /run && touch /run/wardbox
-			mount -t tmpfs none /mnt && touch /mnt/file
-			mkdir -p /tmp/wardbox && mount --bind /mnt /tmp/wardbox &&
-			chmod 777 /tmp/wardbox && exec "$@"' - "$WARDBOX" exec "$@"
+			here=$PWD
+			mount --rbind /tmp /tmp && mount --bind "$here" "$here" &&
+			mount -o remount,bind,ro /tmp && cd "$here" && exec "$@"' - "$WARDBOX" exec "$@"
 	}
 	in_project s -- true
 	[ -f ".wardbox/$(id -u)/sessions/s.state" ]
 	run in_project s -- /usr/bin/python3 write.py
 	[ "$status:$output" = 0:tried ] || { echo "$status: $output" && false; }
-	rmdir /tmp/wardbox 2>/dev/null || true
 }

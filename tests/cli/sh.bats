@@ -883,7 +883,7 @@ lost() { # POLICY COMMAND...
 @test "a shim that is killed takes its tree along, and its end is recorded" {
 	local how place
 	place=$(mktemp -d "$BATS_TMPDIR/lost-XXXXXX")
-	chmod 777 "$place"
+	chmod 1777 "$place"
 	cp "$WARDBOX" "$place/wardbox"
 	cd "$place"
 	for how in "" "setpriv --reuid 1000 --regid 1000 --clear-groups"; do
