@@ -236,7 +236,7 @@ static void stopped(struct run_state *st, int sig)
 	if (!(wants && !st->in_front && pty_foreground(&st->pty))) {
 		pty_restore(&st->pty);
 		/* Woken by a signal that is still to be read. */
-		if (run_signals_stop(st, sig, whole))
+		if (run_signals_stop(st, sig, whole) == RUN_STOP_CALLED)
 			return;
 	}
 	resume(st);
