@@ -275,7 +275,7 @@ static void hang_up(struct run_state *st)
 	}
 }
 
-void run_pty_signal(struct run_state *st, int sig, bool kernel)
+void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 {
 	bool key = false;
 
@@ -306,7 +306,9 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel)
 	default:
 		break;
 	}
-	if (sig != SIGWINCH || !kernel)
+	if (whole && st->group)
+		kill(-st->group, sig);
+	else if (sig != SIGWINCH || !kernel)
 		say(st, key ? RUN_SAY_KEY : RUN_SAY_SIGNAL, sig);
 }
 

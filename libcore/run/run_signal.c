@@ -9,6 +9,9 @@
  * witness is asked: a child of the group that blocks everything; a signal that
  * is pending there went to the group. It cannot be made to forget one, so another
  * takes its place, and lives before the first one goes.
+ *
+ * On a terminal of its own the command is in another group: what went to all of
+ * ours is sent to all of that.
  */
 #include "run/run_in.h"
 
@@ -103,7 +106,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int witness(
 	sigaddset(&lost, SIG_LOST);
 	while (getppid() == st->self)
 		sigwaitinfo(&lost, NULL);
-	if (st->canary == getpid()) /* There may be two for a moment. */
+	/* There may be two for a moment. A monitor tidies up by itself. */
+	if (st->canary == getpid() && st->talk[0] < 0)
 		run_lost(st);
 	_exit(0);
 }
@@ -115,7 +119,7 @@ static void call_witness(struct run_state *st)
 	void **stack = &st->stacks[st->stack ^= 1];
 
 	st->canary = 0;
-	if (st->reaped || st->talk[0] >= 0)
+	if (st->reaped)
 		return;
 	if (!*stack)
 		*stack = malloc(WITNESS_STACK);
@@ -254,6 +258,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 {
 	int sig = (int)got->ssi_signo;
 	bool kernel = got->ssi_code > 0;
+	bool whole = !kernel && group >> (sig - 1) & 1;
 
 	/* Our own write to a pipe without a reader. */
 	if (!kernel && (pid_t)got->ssi_pid == getpid())
@@ -263,6 +268,9 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	if (sig == SIGCONT)
 		forget_stop(st);
 	if (st->reaped) {
+		/* Whom the command left behind in its group has that, too. */
+		if (whole && st->group)
+			kill(-st->group, sig);
 		die_waiting(st, sig);
 		return;
 	}
@@ -271,12 +279,12 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		st->result->told = sig;
 	if (st->talk[0] >= 0) {
 		tell(st, sig);
-		run_pty_signal(st, sig, kernel);
+		run_pty_signal(st, sig, kernel, whole);
 		return;
 	}
 	if (kernel && of_terminal(sig))
 		return;
-	if (!kernel && group >> (sig - 1) & 1 && in_group(st))
+	if (whole && in_group(st))
 		return;
 	forward(st, got);
 }
