@@ -51,7 +51,7 @@ static bool no_own_network(const struct guard *g)
 
 /* What is guarded already is recorded already: a terminal, or a file, is passed
  * on as it is unless the front end reads along. */
-static enum run_mode mode_of(const struct guard *g)
+enum run_mode guard_mode(const struct guard *g)
 {
 	if (g->guarded && !g->q->output && !g->q->pty_all)
 		return RUN_DIRECT;
@@ -72,7 +72,7 @@ static int execute(struct guard *g)
 		.inherited_count = g->keep_count,
 		.limits = g->limits,
 		.sandbox = boxed ? &g->sandbox : NULL,
-		.mode = mode_of(g),
+		.mode = guard_mode(g),
 		.kill_tree = g->grants.confine,
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,

@@ -93,6 +93,8 @@ int guard_carve(struct guard *g, struct diag *d);
  * when the command failed; -errno with the diag when it did not run, or not all
  * of it is recorded. */
 int guard_execute(struct guard *g);
+/* What stands between the command and its caller. */
+enum run_mode guard_mode(const struct guard *g);
 
 /* guard_record.c: the log. guard_open_log is 0 with .recording false when root
  * relaxed it by name. */

@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "sys/pty.h"
 
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */
@@ -61,6 +62,19 @@ static int grant_programs(struct guard *g)
 	return err;
 }
 
+/* Is that the person's own terminal, in whose place the command gets another
+ * one? What is written to the person's, or read from it, would be in no log. */
+static bool is_replaced(const struct guard *g, int fd)
+{
+	dev_t own = 0;
+
+	if (guard_mode(g) != RUN_PTY)
+		return false;
+	for (int i = 0; i <= STDERR_FILENO && !own; i++)
+		own = pty_device(i);
+	return own && pty_device(fd) == own;
+}
+
 /* The devices that every program expects, as many of them as are meant, and what
  * the command is given. */
 static int grant_devices(struct guard *g, size_t most)
@@ -73,6 +87,8 @@ static int grant_devices(struct guard *g, size_t most)
 	for (size_t i = 0; !err && i < OWN + g->keep_count; i++) {
 		int fd = i < OWN ? (int)i : g->keep[i - OWN];
 
+		if (is_replaced(g, fd))
+			continue;
 		err = guard_keep(
 			g, &name, BUF_PRINT(text, "/proc/self/fd/%d", fd));
 		if (!err)
