@@ -95,6 +95,8 @@ void run_signals_read(struct run_state *st);
 void run_signals_settle(struct run_state *st);
 /* A command in a pid namespace stopped. */
 void run_signals_stopped(struct run_state *st);
+/* The watch is about to deny something. */
+void run_signals_denying(void *ctx);
 /* Waits for the command, which was killed. */
 void run_signals_wait(struct run_state *st);
 

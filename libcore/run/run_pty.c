@@ -278,10 +278,17 @@ static void hang_up(struct run_state *st)
 	}
 }
 
+/* A key of the user's terminal: for whoever is in front of the command's. */
+static void press(struct run_state *st, int sig)
+{
+	if (st->group && tcgetpgrp(st->pty.master) == st->pid)
+		kill(-st->group, sig); /* the monitor is in front, and idle */
+	else
+		ioctl(st->pty.master, TIOCSIG, sig);
+}
+
 void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 {
-	bool key = false;
-
 	switch (sig) {
 	case SIGWINCH:
 		if (run_pty_size(st))
@@ -304,7 +311,10 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 	case SIGINT:
 	case SIGQUIT:
 	case SIGTSTP:
-		key = kernel;
+		if (kernel) {
+			press(st, sig);
+			return;
+		}
 		break;
 	default:
 		break;
@@ -312,7 +322,7 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 	if (whole && st->group)
 		kill(-st->group, sig);
 	else if (sig != SIGWINCH || !kernel)
-		say(st, key ? RUN_SAY_KEY : RUN_SAY_SIGNAL, sig);
+		say(st, RUN_SAY_SIGNAL, sig);
 }
 
 /* Would all of our group have what the keys send, without us? Not while a job

@@ -18,7 +18,6 @@ struct run_state;
 enum run_word {
 	/* to the monitor */
 	RUN_SAY_SIGNAL, /* value: for the command */
-	RUN_SAY_KEY,    /* value: for the terminal's foreground group */
 	RUN_SAY_RESUME, /* value: 1 in the foreground, 0 in the background */
 	/* from it */
 	RUN_SAY_STARTED, /* value: the command's process group */

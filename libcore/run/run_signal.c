@@ -402,6 +402,26 @@ void run_signals_stopped(struct run_state *st)
 		stop_along(st, s->shared->stopped);
 }
 
+/* Ctrl-C at a question is also the command's, and comes before the denial: the
+ * shell is to see a child that SIGINT ended, and stop its loop. */
+void run_signals_denying(void *ctx)
+{
+	struct run_state *st = ctx;
+	const struct timespec now = {0};
+	struct signalfd_siginfo got = {0};
+	siginfo_t from;
+	sigset_t only;
+
+	sigemptyset(&only);
+	sigaddset(&only, SIGINT);
+	if (sigtimedwait(&only, &from, &now) != SIGINT)
+		return;
+	got.ssi_signo = SIGINT;
+	got.ssi_code = from.si_code;
+	got.ssi_pid = (uint32_t)from.si_pid;
+	handle(st, &got, sent_to_group(st));
+}
+
 static void ended(struct run_state *st, int status, const struct rusage *usage)
 {
 	if (WIFCONTINUED(status))

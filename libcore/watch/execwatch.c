@@ -264,6 +264,8 @@ static int answer(struct execwatch *w, const struct sc_notif *n)
 	struct sc_resp *r = w->resp;
 	int err = exec ? decide_exec(w, n) : see_files(w, n);
 
+	if (err < 0 && w->denying)
+		w->denying(w->denying_ctx);
 	memset(r, 0, w->resp_size);
 	r->id = n->id;
 	r->error = err;

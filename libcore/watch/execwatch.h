@@ -75,6 +75,9 @@ struct execwatch {
 	execwatch_decide *decide;
 	execwatch_see *see; /* called with plan.watch_files */
 	void *ctx;
+	/* Called before a denial is answered; NULL: not wanted. */
+	void (*denying)(void *ctx);
+	void *denying_ctx;
 	/* No program is started (EAGAIN) beyond that many processes; spare is
 	 * how many of this process's children are no part of the tree. */
 	uint32_t procs_max, spare;
