@@ -99,11 +99,14 @@ type() {
 		type make
 		sees '^made it' 3
 		[ "$(grep -c 'Run it' screen)" -eq 3 ]
-		# Another command is another question; Ctrl-C is a no.
-		type 'make -s; echo code=$?'
+		# Another command is another question; Ctrl-C is a no, and ends what
+		# is typed, as it ends a command: a loop does not ask again.
+		type 'while :; do make -s; done; echo on'
 		sees 'Run it' 4
 		tmux -L "$S" send-keys C-c
-		sees '^code=1' 1
+		type 'echo "code=$?"'
+		sees '^code=130' 1
+		not grep -q '^on' screen
 		# The whole of it is shown, not just what the question is about.
 		type "sh -c 'make -s; make -n'"
 		sees 'Run it' 5
