@@ -65,7 +65,7 @@ static int execute(struct guard *g)
 	struct run_sink sink = guard_sink(g);
 	struct run_spec spec = {
 		.path = g->q->path,
-		.argv = g->q->argv,
+		.argv = g->argv,
 		.env = g->env.vec,
 		.cwd = g->q->cwd,
 		.inherited = g->keep,

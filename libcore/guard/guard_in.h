@@ -30,6 +30,8 @@ struct guard {
 	const char *home, *cwd, *root, *log_path, *user_policy, *base;
 	const char *tmp; /* its TMPDIR; "" for none */
 	struct policy *policy;
+	char *const *argv; /* what is executed: the caller's or, of that: */
+	char **own_argv;
 	size_t carved_count, keep_count;
 	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */
@@ -75,6 +77,9 @@ int guard_load(struct guard *g, struct diag *d);
 /* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
  * run; else the denial is recorded and the diag says why. */
 int guard_judge(struct guard *g);
+
+/* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
+int guard_startup(struct guard *g);
 
 /* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
  * its private place for temporary files and fills .tmp, once; "" stays where

@@ -281,6 +281,8 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	err = g->brief ? grant_brief(g) : grant_system(g);
 	if (!err)
 		err = grant_policy(g);
+	if (!err)
+		err = guard_startup(g);
 	if (!err && g->q->also_exec)
 		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
 			false, "wardbox");
