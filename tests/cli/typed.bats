@@ -149,3 +149,33 @@ type() {
 	log | grep -q 'su -c behind'
 	log | grep -q 'su -c inner'
 }
+
+@test "a recorded command has its own terminal, and the person's by no name" {
+	need unshare -m true
+	links sh
+	cp "$TOP/tests/lib/terminal_reach.py" reach.py
+	for profile in DEV FULL-AUTO; do
+		run in_policy "use $profile
+allow python3 reach.py inside" python3 reach.py "$LINKS/sh" \
+			'python3 reach.py inside; echo out >/dev/stdout; echo err >/dev/stderr; exit 3'
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[[ $output == *$'person: Permission denied\r\nown: own\r\ntty: own\r\nconsole: Permission denied\r\nout\r\nerr\r\ncode 3' ]]
+	done
+}
+
+@test "a bash that may not read ~/.bashrc begins without a word of it" {
+	need command -v tmux bash
+	export HOME=$BATS_TEST_TMPDIR/home
+	mkdir "$HOME"
+	echo 'echo "rc"=read' >"$HOME/.bashrc"
+	begin 'use FULL-AUTO' bash
+	type 'echo "flags=$-"'
+	sees '^flags=.*i' 1
+	not grep -q -e 'Permission denied' -e '^rc=' screen
+	tmux -L "$S" kill-server
+	# shellcheck disable=SC2016 # the policy's own
+	begin 'use FULL-AUTO
+path r $HOME/.bashrc' bash
+	sees '^rc=read' 1
+}
