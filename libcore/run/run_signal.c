@@ -354,8 +354,10 @@ static enum run_wake stop_once(struct run_state *st, int sig, bool whole)
 		return RUN_WAKE_MOVED;
 	stop_here(sig, whole);
 	by = run_wake_end(st);
+	/* Whoever was told before that something is asked looks again. */
+	st->slept = true;
 	if (by == RUN_WAKE_ASKED)
-		execwatch_step(&s->watch, POLLIN);
+		execwatch_step(&s->watch, 0);
 	return by;
 }
 
