@@ -32,6 +32,7 @@ struct guard {
 	struct policy *policy;
 	char *const *argv; /* what is executed: the caller's or, of that: */
 	char **own_argv;
+	char rc_words[2][12]; /* which it has in front */
 	size_t carved_count, keep_count;
 	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "base/str.h"
 
 static bool is_readable(const struct guard *g, const char *path)
 {
@@ -26,7 +27,7 @@ static bool is_readable(const struct guard *g, const char *path)
 
 int guard_startup(struct guard *g)
 {
-	static char option[] = "--rcfile", empty[] = "/dev/null";
+	static const char *const words[] = {"--rcfile", "/dev/null"};
 	char path[PATH_MAX];
 	size_t n = 0;
 
@@ -43,8 +44,10 @@ int guard_startup(struct guard *g)
 	if (!g->own_argv)
 		return -ENOMEM;
 	g->own_argv[0] = g->q->argv[0];
-	g->own_argv[1] = option;
-	g->own_argv[2] = empty;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		str_copy(g->rc_words[i], sizeof g->rc_words[i], words[i]);
+		g->own_argv[i + 1] = g->rc_words[i];
+	}
 	memcpy(g->own_argv + 3, g->q->argv + 1, (n - 1) * sizeof *g->own_argv);
 	g->argv = g->own_argv;
 	return 0;

@@ -160,7 +160,16 @@ allow python3 reach.py inside" python3 reach.py "$LINKS/sh" \
 			'python3 reach.py inside; echo out >/dev/stdout; echo err >/dev/stderr; exit 3'
 		echo "$output"
 		[ "$status" -eq 0 ]
-		[[ $output == *$'person: Permission denied\r\nown: own\r\ntty: own\r\nconsole: Permission denied\r\nout\r\nerr\r\ncode 3' ]]
+		tr -d '\r' <<<"$output" >seen
+		diff - seen <<-'X'
+			person: Permission denied
+			own: own
+			tty: own
+			console: Permission denied
+			out
+			err
+			code 3
+		X
 	done
 }
 
