@@ -71,6 +71,8 @@ static bool is_replaced(const struct guard *g, int fd)
 
 	if (guard_mode(g) != RUN_PTY)
 		return false;
+	if (g->q->pty_all && fd <= STDERR_FILENO)
+		return true;
 	for (int i = 0; i <= STDERR_FILENO && !own; i++)
 		own = pty_device(i);
 	return own && pty_device(fd) == own;

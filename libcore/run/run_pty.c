@@ -281,8 +281,11 @@ static void hang_up(struct run_state *st)
 /* A key of the user's terminal: for whoever is in front of the command's. */
 static void press(struct run_state *st, int sig)
 {
-	if (st->group && tcgetpgrp(st->pty.master) == st->pid)
-		kill(-st->group, sig); /* the monitor is in front, and idle */
+	pid_t front = tcgetpgrp(st->pty.master);
+
+	/* The monitor has no use for it. */
+	if (st->group && (front <= 0 || front == st->pid))
+		kill(-st->group, sig);
 	else
 		ioctl(st->pty.master, TIOCSIG, sig);
 }

@@ -421,6 +421,7 @@ void run_signals_denying(void *ctx)
 	got.ssi_signo = SIGINT;
 	got.ssi_code = from.si_code;
 	got.ssi_pid = (uint32_t)from.si_pid;
+	got.ssi_ptr = (uintptr_t)from.si_value.sival_ptr;
 	handle(st, &got, sent_to_group(st));
 }
 
