@@ -78,6 +78,8 @@ uint64_t run_now(void);
 
 /* run_stdio.c: what becomes of 0, 1, 2. */
 int run_stdio_open(struct run_state *st);
+/* The reading end of the pipe that is the command's descriptor 2; -1. */
+int run_stdio_errors(const struct run_state *st);
 /* The command's ends are the command's alone. */
 void run_stdio_close_theirs(struct run_state *st);
 /* Nobody waits for an end of file because of us: lets go of all that is the
@@ -122,7 +124,8 @@ enum run_wake {
 	RUN_WAKE_ASKED,  /* the watch is asked something */
 	RUN_WAKE_CALLED, /* by the caller at the same time, and that is read */
 };
-/* False: the command is not stopped (any more), so there is nothing to do. */
+/* False: the command is not stopped (any more), or nobody could be left who wakes
+ * this process: it is not to stop. */
 bool run_wake_begin(struct run_state *st, pid_t command);
 enum run_wake run_wake_end(struct run_state *st);
 

@@ -357,7 +357,7 @@ static enum run_wake stop_once(struct run_state *st, int sig, bool whole)
 	/* Whoever was told before that something is asked looks again. */
 	st->slept = true;
 	if (by == RUN_WAKE_ASKED)
-		execwatch_step(&s->watch, 0);
+		watch_step(&s->watch, 0);
 	return by;
 }
 

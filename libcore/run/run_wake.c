@@ -65,7 +65,7 @@ static enum run_wake look(struct run_state *st, int *pause_ms)
 {
 	const struct sandbox *s = st->spec->sandbox;
 	struct pollfd asked = {
-		.fd = s ? execwatch_fd(&s->watch) : -1, .events = POLLIN};
+		.fd = s ? watch_fd(&s->watch) : -1, .events = POLLIN};
 
 	if (!is_stopped(state_of(st->stopped)))
 		return RUN_WAKE_MOVED;
@@ -114,14 +114,15 @@ bool run_wake_begin(struct run_state *st, pid_t command)
 	if (!st->watcher_stack)
 		st->watcher_stack = malloc(WATCHER_STACK);
 	if (!st->watcher_stack)
-		return true;
+		return false;
 	st->self = getpid();
 	st->watcher = clone(watch_command,
 		(char *)st->watcher_stack + WATCHER_STACK,
 		CLONE_VM | CLONE_FS | CLONE_FILES, st);
 	if (st->watcher > 0)
 		run_signals_own(st, st->watcher, true);
-	return true;
+	/* Rather not seen to be stopped than stopped for good. */
+	return st->watcher > 0;
 }
 
 enum run_wake run_wake_end(struct run_state *st)

@@ -538,9 +538,13 @@ def signals():
     # A stop that one of its own ends, while many run: nobody wakes the shim.
     for name, script in (
             ("continued", "(kill -STOP $$; kill -CONT $$); exit 3"),
-            ("continued later", "(sleep 0.1; kill -CONT $$) & kill -STOP $$; exit 3"),
+            # As often as it takes: the first may come before the stop.
+            ("continued later",
+             "(while sleep 0.1; kill -CONT $$; do :; done) 2>/dev/null & "
+             "kill -STOP $$; exit 3"),
             ("continued by a program",
-             "(sleep 0.1; env kill -CONT $$) & kill -STOP $$; exit 3"),
+             "(while sleep 0.1; env kill -CONT $$; do :; done) 2>/dev/null & "
+             "kill -STOP $$; exit 3"),
             ("killed", "(sleep 0.1; kill -KILL $$) & kill -STOP $$; exit 3")):
         both(f"stopped, and {name} by its own", many_ends, script)
     both("timeout", lambda s: sh(
