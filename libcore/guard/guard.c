@@ -40,6 +40,7 @@ static void guard_free(struct guard **slot)
 	env_release(&g->env);
 	policy_grants_release(&g->grants);
 	policy_free(g->policy);
+	free(g->own_argv);
 	arena_release(&g->names);
 	if (g->own > 0)
 		close(g->own);
@@ -182,6 +183,7 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	}
 	g->q = q;
 	g->r = r;
+	g->argv = q->argv;
 	g->uid = geteuid();
 	g->guarded = probe_inside();
 	g->plan = SANDBOX_PLAN_INIT;

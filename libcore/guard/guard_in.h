@@ -32,6 +32,9 @@ struct guard {
 	const char *tmp; /* its TMPDIR; "" for none */
 	const char *cache; /* where its caches lie; "" for none */
 	struct policy *policy;
+	char *const *argv; /* what is executed: the caller's or, of that: */
+	char **own_argv;
+	char rc_words[2][12]; /* which it has in front */
 	size_t carved_count, keep_count;
 	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */
@@ -90,6 +93,9 @@ int guard_find_root(struct guard *g, struct diag *d);
  * run; else the denial is recorded and the diag says why. */
 int guard_judge(struct guard *g);
 
+/* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
+int guard_startup(struct guard *g);
+
 /* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
  * its private place for temporary files and fills .tmp, once; "" stays where
  * there is no state base. */
@@ -119,6 +125,8 @@ int guard_carve(struct guard *g, struct diag *d);
  * when the command failed; -errno with the diag when it did not run, or not all
  * of it is recorded. */
 int guard_execute(struct guard *g);
+/* What stands between the command and its caller. */
+enum run_mode guard_mode(const struct guard *g);
 
 /* guard_record.c: the log. guard_open_log is 0 with .recording false when root
  * relaxed it by name. */

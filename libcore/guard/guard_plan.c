@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/str.h"
 #include "sys/ns.h"
+#include "sys/pty.h"
 
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */
@@ -63,6 +64,21 @@ static int grant_programs(struct guard *g)
 	return err;
 }
 
+/* Is that the person's own terminal, in whose place the command gets another
+ * one? What is written to the person's, or read from it, would be in no log. */
+static bool is_replaced(const struct guard *g, int fd)
+{
+	dev_t own = 0;
+
+	if (guard_mode(g) != RUN_PTY)
+		return false;
+	if (g->q->pty_all && fd <= STDERR_FILENO)
+		return true;
+	for (int i = 0; i <= STDERR_FILENO && !own; i++)
+		own = pty_device(i);
+	return own && pty_device(fd) == own;
+}
+
 /* The devices that every program expects, as many of them as are meant, and what
  * the command is given. */
 static int grant_devices(struct guard *g, size_t most)
@@ -75,6 +91,8 @@ static int grant_devices(struct guard *g, size_t most)
 	for (size_t i = 0; !err && i < OWN + g->keep_count; i++) {
 		int fd = i < OWN ? (int)i : g->keep[i - OWN];
 
+		if (is_replaced(g, fd))
+			continue;
 		err = guard_keep(
 			g, &name, BUF_PRINT(text, "/proc/self/fd/%d", fd));
 		if (!err)
@@ -312,6 +330,8 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	if (!err)
 		err = grant_policy(g);
 	widen(g, needed);
+	if (!err)
+		err = guard_startup(g);
 	if (!err && g->q->also_exec)
 		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
 			false, "wardbox");

@@ -195,7 +195,7 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	n = fd < 0 ? -1 : read(fd, is, sizeof is);
 	if (n < 0 || n == sizeof is)
 		return true;
-	for (char *const *arg = g->q->argv; *arg; arg++) {
+	for (char *const *arg = g->argv; *arg; arg++) {
 		size_t len = strlen(*arg) + 1;
 
 		if (len > (size_t)n - at || memcmp(is + at, *arg, len) != 0)

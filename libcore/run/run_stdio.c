@@ -140,17 +140,21 @@ static void watch_file(struct run_state *st, int fd, const struct stat *now)
 }
 
 /* Another descriptor for the same pipe keeps its order with 1 and 2. */
-static void follow(struct run_state *st, const struct stat *was, int end)
+static int follow(struct run_state *st, const struct stat *was, int end)
 {
 	const int *fds = st->spec->inherited;
 
-	for (size_t i = 0; i < st->spec->inherited_count; i++) {
+	int err = 0;
+
+	for (size_t i = 0; !err && i < st->spec->inherited_count; i++) {
 		struct stat s;
 
 		if (fstat(fds[i], &s) == 0 && same_file(&s, was) &&
 			writable(fds[i]))
-			proc_also(&st->setup, end, fds[i]);
+			err = proc_also(&st->setup, end, fds[i]);
 	}
+	return err ? diag_errno(st->d, err, "too many descriptors of a pipe")
+		   : 0;
 }
 
 static int open_output(
@@ -179,9 +183,7 @@ static int open_output(
 		   : !S_ISFIFO(now->st_mode) || !writable(fd))
 		return 0;
 	err = interpose(st, which, fd, stream, socket);
-	if (!err)
-		follow(st, now, st->theirs[which]);
-	return err;
+	return err ? err : follow(st, now, st->theirs[which]);
 }
 
 int run_stdio_open(struct run_state *st)

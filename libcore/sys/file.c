@@ -16,6 +16,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "sys/proc_text.h"
 
 enum { PROC_FILE = 1000 };
 
@@ -112,11 +113,45 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	return err;
 }
 
+/* In a user namespace the kernel shows this number for every owner that has none
+ * there: also for whoever planted a file, and for this process. */
+static bool is_unmapped(uid_t uid)
+{
+	enum { SHOWN = 65534, MAP_MAX = 1 << 16 };
+	autobuf struct buf text = BUF_INIT(MAP_MAX), ids = BUF_INIT(MAP_MAX);
+	uint32_t extent[3]; /* first here, first outside, how many */
+
+	if (uid != SHOWN)
+		return false;
+	if (file_read(AT_FDCWD, "/proc/self/uid_map", &text) || !buf_str(&text))
+		return true;
+	proc_numbers(&ids, text.data, text.len);
+	for (size_t at = 0; at + sizeof extent <= ids.len; at += sizeof extent) {
+		memcpy(extent, ids.data + at, sizeof extent);
+		if (uid - extent[0] < extent[2])
+			return false;
+	}
+	return true;
+}
+
+static int tell_unmapped(const char *name, struct diag *d)
+{
+	diag_fail(d, -EPERM,
+		"who owns %s cannot be told: this user namespace has no number"
+		" for that user",
+		name);
+	diag_hint(d, "start it outside of the namespace, or with the owner mapped"
+		" (unshare --map-root-user)");
+	return -EPERM;
+}
+
 int file_trusted(
 	const struct stat *st, uid_t uid, const char *name, struct diag *d)
 {
 	const char *why = NULL;
 
+	if (is_unmapped(st->st_uid))
+		return tell_unmapped(name, d);
 	if (st->st_uid != 0 && st->st_uid != uid)
 		why = "is owned by someone else";
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
@@ -154,6 +189,8 @@ int file_private_dir(
 		return diag_errno(d, -errno, "cannot open %s", name);
 	if (fstat(fd, &st))
 		return diag_errno(d, -errno, "%s", name);
+	if (is_unmapped(st.st_uid))
+		return tell_unmapped(name, d);
 	if (st.st_uid != uid || (st.st_mode & 077)) {
 		char full[PATH_MAX];
 

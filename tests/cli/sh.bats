@@ -1222,3 +1222,22 @@ x" ]
 	[[ $output == *removed* ]]
 	[[ $output == *refused* ]]
 }
+
+@test "an owner that has no number in this user namespace is named as the cause" {
+	need unshare -m true
+	need unshare -U true
+	run in_policy 'use FULL-AUTO' unshare -U "$WARDBOX" sh -c 'touch ran'
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[[ ${lines[0]} == *'who owns'*'cannot be told: this user namespace has no number'* ]]
+	[[ ${lines[1]} == *'--map-root-user'* ]]
+	[ ! -e ran ]
+	# Who has a number is known, be it the one that is shown for others.
+	run in_policy 'use FULL-AUTO' unshare -Ur "$WARDBOX" sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	install -d -m 700 -o 65534 -g 65534 "$BATS_TEST_TMPDIR/ns/log/wardbox/65534"
+	run in_policy 'use OBSERVE' setpriv --reuid 65534 --regid 65534 --clear-groups \
+		env HOME=/nonexistent "$WARDBOX" sh -c 'exit 4'
+	[ "$status" -eq 4 ]
+}
