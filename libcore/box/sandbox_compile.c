@@ -13,6 +13,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/kconfig.h"
 #include "box/landlock_in.h"
 #include "sys/ns.h"
 #include "base/path.h"
@@ -130,6 +131,7 @@ static int need_unix(struct sandbox *s, struct diag *d)
 
 static int need_watch(struct sandbox *s, struct diag *d)
 {
+	const bool built = IS_ENABLED(CONFIG_SANDBOX_UNOTIFY);
 	int err;
 
 	if (!(s->plan->want & SANDBOX_WATCH))
@@ -145,8 +147,12 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	if (err < 0)
 		return err == -ENOTSUP ?
 			       lacks(s, SANDBOX_WATCH, d,
-				       "no seccomp user notification",
-				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
+				       built ? "no seccomp user notification" :
+					       "this wardbox was built without "
+					       "SANDBOX_UNOTIFY",
+				       built ? "Linux 5.5 has it; a container "
+					       "may forbid it" :
+					       "build it with that option") :
 			       diag_errno(d, err, "watch");
 	if (s->plan->watch_names && access("/proc/self/fd", F_OK) < 0)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",

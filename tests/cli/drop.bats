@@ -586,3 +586,22 @@ for d in range(300):
 		"$WARDBOX" drop --help | sed -n 's/^  *\(wardbox drop .*--.*\)/\1/p')
 	[ "$(cat out/f)" = x ]
 }
+
+@test "a preset works inside of itself, and gives no more than the outer one" {
+	need test -w /usr/local/bin
+	need unshare -m true
+	project
+	for preset in workspace build read-only; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		run unshare -m sh -c '
+			mount -t tmpfs none /usr/local/bin &&
+			cp "$1" /usr/local/bin/wardbox && cd "$2" &&
+			exec /usr/local/bin/wardbox drop --preset="$3" -- \
+				/usr/local/bin/wardbox drop --preset="$3" -- \
+				sh -c "echo in; { cat /root/.bashrc || cp /dev/null /var/tmp/out; } 2>/dev/null ||
+					exit 7"' sh "$WARDBOX" "$PROJECT" "$preset"
+		echo "$output"
+		[ "$status" -eq 7 ]
+		[[ $output == in* ]]
+	done
+}
