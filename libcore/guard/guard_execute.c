@@ -154,9 +154,15 @@ static void tell_relax(struct diag *d)
 
 	BUF_PRINT(part, "%.*s", n < sizeof part ? (int)n : 0, d->text);
 	memcpy(first, d->hint, sizeof first);
-	diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
-		first[0] ? first : "'wardbox doctor' shows what works here",
-		sandbox_part_named(part) ? part : "NAME", POLICY_SYSTEM);
+	if (!first[0])
+		str_copy(first, sizeof first,
+			"'wardbox doctor' shows what works here");
+	/* A step that failed is none that a policy can go without. */
+	if (sandbox_part_named(part))
+		diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
+			first, part, POLICY_SYSTEM);
+	else
+		diag_hint(d, "%s", first);
 }
 
 int guard_execute(struct guard *g)
