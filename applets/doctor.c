@@ -240,6 +240,23 @@ static size_t find_rights(struct finding *f)
 	return n;
 }
 
+/* A shell's package that was installed anew brings its own. */
+static bool find_shells(struct finding *f)
+{
+	struct diag d = {0};
+	int found;
+
+	*f = (struct finding){
+		.name = "guarded shells",
+		.purpose = "/bin/sh and its kin lead to wardbox",
+		.needed = true,
+	};
+	found = doctor_shells(&d, &f->fix);
+	f->err = found < 0 ? -EBADE : 0;
+	BUF_PRINT(f->why, "%s", d.text);
+	return found != 0;
+}
+
 static size_t find_all(const struct doctor *o, struct finding *f)
 {
 	struct doctor_needs needs;
@@ -253,6 +270,7 @@ static size_t find_all(const struct doctor *o, struct finding *f)
 		find_box(&f[n++], &needs);
 	find_cgroup(&f[n++]);
 	find_here(&f[n++]);
+	n += find_shells(&f[n]);
 	return o->rights ? n + find_rights(f + n) : n;
 }
 

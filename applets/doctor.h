@@ -20,4 +20,8 @@ void doctor_needs(struct doctor_needs *needs);
  * denied, in a child. 0; -errno with d. */
 int doctor_box(const struct doctor_needs *needs, struct diag *d);
 
+/* Are the shells guarded that 'install' has guarded here? 1; 0 where it guarded
+ * none; -1 where one no longer is: d names it, *fix what puts it back. */
+int doctor_shells(struct diag *d, const char **fix);
+
 #endif
