@@ -705,7 +705,9 @@ refused() { # STATE
 		exec 8>in
 		echo "touch began; sleep 60" >&8
 		# Where nothing runs it is answered, and never began.
-		until [ -e began ] || [ -s out ]; do sleep 0.05; done
+		until [ -e began ] || [ -s out ] || ! kill -0 "$pid" 2>/dev/null; do
+			sleep 0.05
+		done
 		[ -e began ]
 		kill -$sig "$(cat pid)"
 		code=0
