@@ -223,6 +223,8 @@ static int keep_cwd(struct sandbox *s, struct diag *d)
 		err = path_real(s->plan->cwd, s->cwd);
 	else
 		err = s->cwd ? path_cwd(s->cwd, PATH_MAX) : -ENOMEM;
+	if (err == -ENOENT && !s->plan->cwd)
+		err = s->cwd[0] = '\0';
 	if (err < 0)
 		return diag_errno(d, err, "current directory");
 	for (size_t i = 0; i < s->rule_count; i++)
@@ -246,13 +248,20 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 
 	if (err < 0)
 		return err;
-	if (err > 0)
+	s->carved = err > 0;
+	if (s->carved || (s->plan->view && !s->nested))
 		want |= SANDBOX_MOUNTNS;
 	if (s->plan->net == SANDBOX_NET_LOCAL)
 		want |= SANDBOX_NETNS;
 	for (unsigned part = 1; part <= want; part <<= 1) {
 		if (!(want & part))
 			continue;
+		/* A view alone is done without where it fails. */
+		if (part == SANDBOX_MOUNTNS && !s->carved &&
+			!(s->plan->want & part)) {
+			s->enforced |= part;
+			continue;
+		}
 		if (s->plan->relax & part && !sandbox_namespace_works(part)) {
 			s->missing |= part;
 			continue;

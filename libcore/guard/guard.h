@@ -131,6 +131,12 @@ struct guard_result {
  * guard around. */
 int guard_run(const struct guard_request *q, struct guard_result *r);
 
+/* Would what a policy grants make every command fail, as it would start one in
+ * q's directory and environment? -errno with d saying why. What the machine lacks
+ * is no fault of the policy's. 0 inside of a guarded tree, where none is made. */
+int guard_try(
+	const struct guard_request *q, struct policy *policy, struct diag *d);
+
 /* Adds an event to the record of a run that is over. 0, or -errno. */
 struct audit_fact;
 int guard_note(const struct guard_request *q, const struct guard_result *r,

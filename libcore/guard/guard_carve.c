@@ -55,7 +55,9 @@ static int carve_from(struct guard *g, unsigned access, const char *name,
  * away within a grant needs a mount namespace, so only what exists is taken. */
 static int carve_out(struct guard *g)
 {
-	static const char *const system[] = {"/etc/wardbox", "/run/wardbox"};
+	/* The state base is one of two, or in the project. */
+	const char *const system[] = {"/etc/wardbox", "/run/wardbox",
+		"/var/log/wardbox", g->base};
 	const char *name = g->user_policy;
 	char path[PATH_MAX];
 	struct stat st;
@@ -75,10 +77,15 @@ static int carve_out(struct guard *g)
 		err = carve(g, path, SANDBOX_RO, "protected by the policy");
 	}
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
-		err = carve_from(g, SANDBOX_WRITE, system[i], system[i],
-			SANDBOX_RO, "the policy");
+		if (system[i][0])
+			err = carve_from(g, SANDBOX_WRITE, system[i],
+				system[i], SANDBOX_RO, "the guard's own");
 	if (!err && name[0] && !path_real(name, path))
 		err = carve_from(g, SANDBOX_WRITE, name, path, SANDBOX_RO,
+			"the user's policy");
+	/* .../wardbox, with whatever else is kept there. */
+	if (!err && name[0] && !path_normal(path, sizeof path, name, ".."))
+		err = carve_from(g, SANDBOX_WRITE, path, path, SANDBOX_RO,
 			"the user's policy");
 	if (!err && g->log_path[0]) {
 		if (str_after(g->log_path, "/var/log/") || !g->recording ||

@@ -36,17 +36,30 @@ static int confine(struct guard *g)
 	return err;
 }
 
-/* An own loopback needs a network namespace, which most containers forbid. No
- * network at all is the stricter answer, and can always be had; nothing of the
- * command ran yet. */
-static bool no_own_network(const struct guard *g)
+/* Most containers forbid namespaces. A view of its own is done without, where
+ * nothing was to be carved out by it. An own loopback is, too: no network at all
+ * is the stricter answer, and can always be had. Nothing of the command ran
+ * yet. */
+static bool goes_without(struct guard *g)
 {
 	const struct sandbox_shared *at = g->sandbox.shared;
 
-	return g->grants.confine && !g->r->run.started &&
-		g->plan.net == SANDBOX_NET_LOCAL && at &&
+	if (!g->grants.confine || g->r->run.started || !at)
+		return false;
+	if (g->plan.view && !g->sandbox.carved &&
 		(at->step == SANDBOX_STEP_NAMESPACES ||
-			at->step == SANDBOX_STEP_LOOPBACK);
+			at->step == SANDBOX_STEP_MOUNT ||
+			at->step == SANDBOX_STEP_PROC)) {
+		g->plan.view = false;
+		return true;
+	}
+	if (g->plan.net == SANDBOX_NET_LOCAL &&
+		(at->step == SANDBOX_STEP_NAMESPACES ||
+			at->step == SANDBOX_STEP_LOOPBACK)) {
+		g->plan.net = SANDBOX_NET_NONE;
+		return true;
+	}
+	return false;
 }
 
 /* What is guarded already is recorded already: a terminal, or a file, is passed
@@ -102,10 +115,9 @@ static int execute(struct guard *g)
 		return guard_fail(g, GUARD_OURS, err);
 	sigprocmask(SIG_SETMASK, &g->mask, NULL);
 	err = run(&spec, &g->r->run, d);
-	if (no_own_network(g)) {
+	while (goes_without(g)) {
 		sigprocmask(SIG_SETMASK, &g->mask, NULL);
 		sandbox_release(&g->sandbox);
-		g->plan.net = SANDBOX_NET_NONE;
 		err = confine(g);
 		if (!err)
 			err = run(&spec, &g->r->run, d);

@@ -71,6 +71,8 @@ struct session_where guard_base(struct guard *g, struct diag *d);
 /* guard_load.c: policy, profile, project; and what they grant. */
 int guard_load_policy(struct guard *g, struct diag *d);
 int guard_load(struct guard *g, struct diag *d);
+/* The project of where the command runs, by g->policy, to g->root. */
+int guard_find_root(struct guard *g, struct diag *d);
 
 /* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
  * run; else the denial is recorded and the diag says why. */
