@@ -4,6 +4,8 @@
 #ifndef WARDBOX_DOCTOR_H
 #define WARDBOX_DOCTOR_H
 
+#include <stdbool.h>
+
 #include "base/diag.h"
 
 /* What the policy in force asks of this machine. */
