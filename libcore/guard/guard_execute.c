@@ -38,8 +38,9 @@ static int confine(struct guard *g)
 
 /* Most containers forbid namespaces. A view of its own is done without, where
  * nothing was to be carved out by it. An own loopback is, too: no network at all
- * is the stricter answer, and can always be had. Nothing of the command ran
- * yet. */
+ * is the stricter answer, and can always be had. Inside of another guard's watch
+ * there is no second one, which the policy may go without. Nothing of the command
+ * ran yet. */
 static bool goes_without(struct guard *g)
 {
 	const struct sandbox_shared *at = g->sandbox.shared;
@@ -58,6 +59,12 @@ static bool goes_without(struct guard *g)
 			at->step == SANDBOX_STEP_LOOPBACK)) {
 		g->plan.net = SANDBOX_NET_NONE;
 		return true;
+	}
+	if (at->step == SANDBOX_STEP_SECCOMP && at->err == -EBUSY &&
+		g->plan.want & g->plan.relax & SANDBOX_WATCH) {
+		g->plan.want &= ~(unsigned)SANDBOX_WATCH;
+		g->sandbox.missing = SANDBOX_WATCH;
+		return guard_record_relaxed(g, &g->r->diag) == 0;
 	}
 	return false;
 }

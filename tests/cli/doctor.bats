@@ -162,3 +162,24 @@ assert not f["execute"] or (f["read-file"] and f["write-file"] and f["make-sym"]
 	run in_policy "$where" "$HELPERS/refuse" $call 38 "$WARDBOX" sh -c '/bin/echo hi'
 	[ "$status" -eq 0 ]
 }
+
+@test "inside of another guard's watch that is the reason, and the line goes without it" {
+	need unshare -m true
+	local policy='use FULL-AUTO'
+	project
+	run in_policy "$policy" "$HELPERS/refuse" listener 0 "$WARDBOX" sh -c '/bin/echo hi'
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ $output == *"watch: another guard watches"*"relax watch"* ]]
+	run in_policy "$policy" "$HELPERS/refuse" listener 0 "$WARDBOX" doctor
+	[ "$status" -eq 1 ]
+	[[ $output == *"seccomp: "*"another guard"* ]]
+	# The number of processes is kept by the watch.
+	policy+=$'\n'"relax watch limits"
+	run in_policy "$policy" "$HELPERS/refuse" listener 0 "$WARDBOX" sh -c '/bin/echo hi'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *hi* ]]
+	run in_policy "$policy" "$WARDBOX" audit dump -o json
+	[[ $output == *'"relax"'*'"watch"'* ]]
+}

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * refuse CALL ERRNO COMMAND...: as the filter of a container may do it.
+ * refuse listener 0 COMMAND...: refuses none, and is a seccomp listener.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -52,6 +53,18 @@ int main(int argc, char **argv)
 	} prog = {4, code};
 	size_t i = 0;
 
+	if (argc > 3 && strcmp(argv[1], "listener") == 0) {
+		prog.filter = code + 3;
+		prog.len = 1;
+		/* Open for as long as the command is there. */
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+			dup((int)syscall(SYS_seccomp, 1, 8, &prog)) < 0) {
+			perror("refuse");
+			return 125;
+		}
+		execvp(argv[3], argv + 3);
+		return 127;
+	}
 	while (argc > 3 && i < sizeof(calls) / sizeof(*calls) &&
 		strcmp(calls[i].name, argv[1]) != 0)
 		i++;
