@@ -49,7 +49,7 @@ struct judge {
 	unsigned seen;
 };
 
-static int judge_exec(void *ctx, const struct execwatch_event *ev)
+static int judge_exec(void *ctx, const struct watch_event *ev)
 {
 	struct judge *j = ctx;
 

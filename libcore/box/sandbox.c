@@ -229,7 +229,7 @@ void sandbox_release(struct sandbox *s)
 		close(s->pidfd);
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
-	execwatch_release(&s->watch);
+	watch_release(&s->watch);
 	limits_release(&s->limits);
 	*s = SANDBOX_INIT;
 }

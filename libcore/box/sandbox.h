@@ -20,7 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "watch/execwatch.h"
+#include "watch/watch.h"
 #include "sys/limits.h"
 
 struct sandbox_grant {
@@ -79,6 +79,11 @@ struct sandbox_plan {
 	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
+	bool watch_meta; /* WATCH: metadata is changed where it may be written,
+			  * and nowhere else, where no view of mounts sees to it */
+	/* With watch_meta: places of this process's own, whose files may not be
+	 * changed by another name either; NULL-terminated, or NULL. */
+	const char *const *own;
 	bool watch_names; /* WATCH: what is executed is told, which takes /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool watch_alone; /* WATCH without SECCOMP: no call is denied */
@@ -207,7 +212,7 @@ struct sandbox {
 	/* Of the public ones, but large: what stands behind them takes longer
 	 * instructions. */
 	struct limits limits;
-	struct execwatch watch;
+	struct watch watch;
 };
 #define SANDBOX_INIT                                                           \
 	((struct sandbox){                                                     \
@@ -216,7 +221,7 @@ struct sandbox {
 		.stop_fd = -1,                                                 \
 		.ruleset_fd = -1,                                              \
 		.limits = LIMITS_INIT,                                         \
-		.watch = EXECWATCH_INIT,                                       \
+		.watch = WATCH_INIT,                                       \
 	})
 /* Closes and frees; removes the cgroup. The tree must have ended. */
 void sandbox_release(struct sandbox *s);

@@ -203,7 +203,7 @@ static int apply_seccomp(struct sandbox *s)
 		s->filter, s->filter_len, s->enforced & SANDBOX_WATCH);
 	if (fd < 0 || !(s->enforced & SANDBOX_WATCH))
 		return fd;
-	return execwatch_hand_over(&s->watch, fd);
+	return watch_hand_over(&s->watch, fd);
 }
 
 int sandbox_filter_first(struct sandbox *s)

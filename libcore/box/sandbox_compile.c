@@ -18,6 +18,7 @@
 #include "sys/ns.h"
 #include "base/path.h"
 #include "sys/probe.h"
+#include "box/sandbox_meta_in.h"
 #include "box/sandbox_mount_in.h"
 #include "box/sandbox_open_in.h"
 #include "box/seccomp_in.h"
@@ -129,12 +130,29 @@ static int need_unix(struct sandbox *s, struct diag *d)
 	return 0;
 }
 
+/* A view in which all is read-only but what may be written answers for metadata
+ * by itself, and at no cost. */
+static unsigned watched_kinds(const struct sandbox *s)
+{
+	const struct sandbox_plan *p = s->plan;
+	const bool view = p->view && s->enforced & SANDBOX_MOUNTNS;
+	unsigned kinds = 0;
+
+	if (p->watch_names || !p->watch_meta || p->limits.procs)
+		kinds |= WATCH_EXEC;
+	if (p->watch_files)
+		kinds |= WATCH_FILES;
+	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
+		kinds |= WATCH_METADATA;
+	return kinds;
+}
+
 static int need_watch(struct sandbox *s, struct diag *d)
 {
 	const bool built = IS_ENABLED(CONFIG_SANDBOX_UNOTIFY);
 	int err;
 
-	if (!(s->plan->want & SANDBOX_WATCH))
+	if (!(s->plan->want & SANDBOX_WATCH) || !watched_kinds(s))
 		return 0;
 	if (s->nested)
 		return lacks(s, SANDBOX_WATCH, d,
@@ -143,7 +161,7 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	if (!(s->enforced & SANDBOX_SECCOMP) && !s->plan->watch_alone)
 		return lacks(s, SANDBOX_WATCH, d, "the watch needs seccomp",
 			"leave seccomp on");
-	err = execwatch_prepare(&s->watch);
+	err = watch_prepare(&s->watch);
 	if (err < 0)
 		return err == -ENOTSUP ?
 			       lacks(s, SANDBOX_WATCH, d,
@@ -154,10 +172,16 @@ static int need_watch(struct sandbox *s, struct diag *d)
 					       "may forbid it" :
 					       "build it with that option") :
 			       diag_errno(d, err, "watch");
-	if (s->plan->watch_names && access("/proc/self/fd", F_OK) < 0)
+	if ((s->plan->watch_names || watched_kinds(s) & WATCH_METADATA) &&
+		access("/proc/self/fd", F_OK) < 0)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;
+	if (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
+		s->watch.allow = sandbox_may_change;
+	s->watch.ctx_allow = s;
+	s->watch.other_ids =
+		s->plan->keep_caps || !(s->enforced & SANDBOX_CAPS);
 	/* The init of a pid namespace is none of the command's. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
@@ -314,8 +338,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.others = s->enforced & SANDBOX_PIDNS,
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.cores = p->limits.cores,
-		.watch_exec = watch,
-		.watch_files = watch && p->watch_files,
+		.watch = watch ? watched_kinds(s) : 0,
 		.alone = !(s->enforced & SANDBOX_SECCOMP),
 	};
 	uint64_t hash = 0xcbf29ce484222325U, insn;

@@ -149,9 +149,49 @@ static int grant_job_server(struct guard *g)
 	return carve(g, path, SANDBOX_RW, "make's job server");
 }
 
+/* By the kernel's name, too, where it has another. */
+static int add_place(struct guard *g, size_t *n, const char *path)
+{
+	char real[PATH_MAX];
+	int err = 0;
+
+	if (!path || !path[0])
+		return 0;
+	if (*n + 2 >= ARRAY_SIZE(g->places))
+		return -E2BIG;
+	err = guard_keep(g, &g->places[(*n)++], path);
+	if (!err && !path_real(path, real) && !str_eq(path, real))
+		err = guard_keep(g, &g->places[(*n)++], real);
+	return err;
+}
+
+/* Where the policy, the log and the sessions lie, whatever is granted. */
+static int name_places(struct guard *g)
+{
+	char sessions[PATH_MAX];
+	size_t n = 0;
+	int err = g->tmp[0] ? path_normal(sessions, sizeof sessions, g->tmp,
+				      "../sessions") :
+			      str_copy(sessions, sizeof sessions, "");
+
+	if (!err)
+		err = add_place(g, &n, "/etc/wardbox");
+	if (!err)
+		err = add_place(g, &n, g->log_path);
+	if (!err)
+		err = add_place(g, &n, sessions);
+	if (!err)
+		err = add_place(g, &n, g->user_policy);
+	g->plan.own = g->places;
+	return err;
+}
+
 int guard_carve(struct guard *g, struct diag *d)
 {
 	int err = carve_out(g);
+
+	if (!err)
+		err = name_places(g);
 
 	if (!err)
 		err = grant_job_server(g);

@@ -32,6 +32,7 @@ static int confine(struct guard *g)
 	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
 	/* Compiling begins from an empty sandbox. */
 	g->sandbox.watch.decide = guard_watch;
+	g->sandbox.watch.refused_change = guard_watch_change;
 	g->sandbox.watch.ctx = g;
 	return err;
 }
@@ -200,5 +201,8 @@ int guard_execute(struct guard *g)
 	}
 	g->r->broken = err != 0;
 	g->r->code = err ? GUARD_OURS : code_of(g->r);
+	/* It would say that all of it was done. */
+	if (!g->r->code && g->r->run.unstarted)
+		g->r->code = GUARD_OURS;
 	return err;
 }

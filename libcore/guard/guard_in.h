@@ -39,6 +39,8 @@ struct guard {
 	bool confirmed;  /* a person said yes to r->verdict */
 	pid_t refused; /* the last that was told why, so as not to be told again */
 	uint64_t denials; /* of programs that it started */
+	uint64_t told[32]; /* sums of what was told: a program and a rule */
+	size_t told_count;
 	/* What is large stands last: all else is near the struct's begin. */
 	struct arena names; /* texts; room for paths would be a page for each */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
@@ -51,6 +53,7 @@ struct guard {
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
 	const char *carved[16]; /* paths of the plan that are ours */
+	const char *places[10]; /* where what is ours lies, for plan.own */
 	struct diag said; /* of the policy, which holds though it ran */
 	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };
@@ -112,7 +115,9 @@ struct run_sink guard_sink(struct guard *g);
 int guard_record_script(struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
-int guard_watch(void *ctx, const struct execwatch_event *ev);
+int guard_watch(void *ctx, const struct watch_event *ev);
+/* Tells and records that it changed no metadata of what is not its own. */
+void guard_watch_change(void *ctx, const struct watch_object *o);
 
 /* What a person is asked: the request's own text or program, or one that its
  * shell was told to run. */

@@ -269,7 +269,9 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	if (g->q->inside)
 		return 0;
 	g->plan.watch_names = g->grants.supervise || g->q->becomes;
-	if (g->plan.watch_names)
+	/* The shell's own commands change nothing but contents. */
+	g->plan.watch_meta = g->grants.confine && !g->brief;
+	if (g->plan.watch_names || g->plan.watch_meta)
 		g->plan.want |= SANDBOX_WATCH;
 	if (!g->grants.confine) {
 		plan_nothing(&g->plan);

@@ -5,17 +5,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sys/proc_text.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 /* A denial below an allowed line is an event of that line: the line itself did
  * run. What cannot be recorded is not let through either. Of a great many each
  * twice as many is told: to be denied over and over must not push out of the log
  * what was there before. */
-static void record_denial(struct guard *g, const struct policy_verdict *v)
+static void record_denial(struct guard *g, const char *event,
+	const struct policy_verdict *v)
 {
 	enum { EACH = 1024 };
 	const uint64_t count = ++g->denials;
@@ -30,13 +34,109 @@ static void record_denial(struct guard *g, const struct policy_verdict *v)
 	const bool many = count > EACH;
 
 	if (g->recording && !(many && count & (count - 1)))
-		audit_event(&g->log, g->r->session, g->r->exec_id, "exec.deny",
-			facts, ARRAY_SIZE(facts) - !many, NULL);
+		audit_event(&g->log, g->r->session, g->r->exec_id, event, facts, ARRAY_SIZE(facts) - !many, NULL);
+}
+
+/* Whoever works at something else is not interrupted by what runs behind it:
+ * what is typed then is not for us. */
+static bool in_front(pid_t pid)
+{
+	char text[1024], name[32];
+	autofd int fd = openat(AT_FDCWD,
+		BUF_PRINT(name, "/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	/* Its group, and the one that the terminal has in front. */
+	return n > 0 && proc_number(proc_stat(text, 5)) ==
+				proc_number(proc_stat(text, 8));
+}
+
+/* Was it told before? Of a great many kinds the last are in the log alone. */
+static bool told_already(struct guard *g, const char *program, const char *rule)
+{
+	const char *const of[] = {program, rule};
+	uint64_t sum = 0xcbf29ce484222325U;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		for (const char *s = of[i]; *s; s++)
+			sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
+		sum *= 0x100000001b3U;
+	}
+	for (size_t i = 0; i < g->told_count; i++)
+		if (g->told[i] == sum)
+			return true;
+	if (g->told_count == ARRAY_SIZE(g->told))
+		return true;
+	g->told[g->told_count++] = sum;
+	return false;
+}
+
+/* Why it was not started, behind what the command wrote before. To a pipe that is
+ * full nothing is written: who waits for its reader would not serve it. */
+static void tell_denial(struct guard *g, pid_t pid, const char *what,
+	const struct policy_verdict *v)
+{
+	const int from = g->sandbox.watch.err_from;
+	struct pollfd to = {.fd = STDERR_FILENO, .events = POLLOUT};
+	struct diag d = {0};
+	struct stat st;
+	char name[32];
+	autofd int fd = -1;
+
+	if (!g->q->tell ||
+		told_already(g, what, v->rule))
+		return;
+	guard_explain(g, v, false, &d);
+	if (g->q->pty) {
+		if (in_front(pid))
+			g->q->tell(&d, -1);
+		return;
+	}
+	if (from < 0 && (fstat(STDERR_FILENO, &st) || !S_ISFIFO(st.st_mode))) {
+		if (poll(&to, 1, 0) > 0 && to.revents & POLLOUT)
+			g->q->tell(&d, STDERR_FILENO);
+		return;
+	}
+	/* Opened anew, so that only this side does not wait. */
+	fd = open(BUF_PRINT(name, "/proc/self/fd/%d",
+			  from < 0 ? STDERR_FILENO : from),
+		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0)
+		g->q->tell(&d, fd);
+}
+
+static const char *named(const struct watch_event *ev)
+{
+	return *ev->exe ? ev->exe : ev->path;
+}
+
+void guard_watch_change(void *ctx, const struct watch_object *o)
+{
+	static const char *const changes[] = {
+		[WATCH_CHANGE_MODE] = "mode",
+		[WATCH_CHANGE_OWNER] = "owner",
+		[WATCH_CHANGE_TIMES] = "times",
+		[WATCH_CHANGE_XATTR] = "attributes",
+	};
+	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
+	char text[sizeof v.command];
+	struct buf command = BUF_FIXED(text);
+
+	buf_addf(&command, "%s of %s", changes[o->change], o->path);
+	utf8_cut(v.command, sizeof v.command, buf_str(&command));
+	str_copy(v.rule, sizeof v.rule, "metadata");
+	str_copy(v.reason, sizeof v.reason,
+		"it is no file that the command may write");
+	str_copy(v.alternative, sizeof v.alternative,
+		"a file of the project, or root grants it: path rw FILE");
+	record_denial(ctx, "file.deny", &v);
+	tell_denial(ctx, o->pid, changes[o->change], &v);
 }
 
 /* A file that cannot be told from here, such as one by a descriptor's number
  * in another spelling than /proc/self/fd/N. */
-static int deny_nameless(struct guard *g, const struct execwatch_event *ev)
+static int deny_nameless(struct guard *g, const struct watch_event *ev)
 {
 	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
 	struct buf command = BUF_FIXED(v.command);
@@ -44,7 +144,8 @@ static int deny_nameless(struct guard *g, const struct execwatch_event *ev)
 	buf_adds(&command, ev->path);
 	str_copy(v.rule, sizeof(v.rule), "program");
 	str_copy(v.reason, sizeof(v.reason), "which file it is cannot be told");
-	record_denial(g, &v);
+	record_denial(g, "exec.deny", &v);
+	tell_denial(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }
 
@@ -57,7 +158,7 @@ static bool approved(const struct guard *g, const struct policy_verdict *v)
 
 /* The front end's own helper, called as it calls it: not for the policy to
  * judge, and with no rights but the command's. */
-static bool own_helper(const struct guard *g, const struct execwatch_event *ev)
+static bool own_helper(const struct guard *g, const struct watch_event *ev)
 {
 	const char *const *want = g->q->also_argv;
 
@@ -104,24 +205,9 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	return at == (size_t)n;
 }
 
-/* Whoever works at something else is not interrupted by what runs behind it:
- * what is typed then is not for us. */
-static bool in_front(pid_t pid)
-{
-	char text[1024], name[32];
-	autofd int fd = openat(AT_FDCWD,
-		BUF_PRINT(name, "/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	/* Its group, and the one that the terminal has in front. */
-	return n > 0 && proc_number(proc_stat(text, 5)) ==
-				proc_number(proc_stat(text, 8));
-}
-
 /* At a terminal there is a person to ask, and to tell. A shell that finds one
  * file denied tries the next of that name: it has its answer. */
-static bool confirmed(struct guard *g, const struct execwatch_event *ev,
+static bool confirmed(struct guard *g, const struct watch_event *ev,
 	const struct policy_request *req, const struct policy_verdict *v)
 {
 	const struct guard_question what = {
@@ -144,11 +230,12 @@ static bool confirmed(struct guard *g, const struct execwatch_event *ev,
 	g->refused = ev->pid;
 	guard_explain(g, v, !answer, &d);
 	if (g->q->tell)
-		g->q->tell(&d);
+		g->q->tell(&d, -1);
+	(void)told_already(g, named(ev), v->rule);
 	return false;
 }
 
-int guard_watch(void *ctx, const struct execwatch_event *ev)
+int guard_watch(void *ctx, const struct watch_event *ev)
 {
 	struct guard *g = ctx;
 	struct policy_verdict v;
@@ -172,15 +259,16 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		return ev->missing;
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
-	req.cwd = execwatch_cwd(ev);
-	req.depth = !of_a_line(g, ev->pid);
+	req.cwd = watch_cwd(ev);
+	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
 	if (v.decision == POLICY_ALLOW || approved(g, &v) ||
 		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
-		if (g->q->becomes && is_command(g, ev->pid))
+		if (g->q->becomes && !ev->level && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
 		return 0;
 	}
-	record_denial(g, &v);
+	record_denial(g, "exec.deny", &v);
+	tell_denial(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }
