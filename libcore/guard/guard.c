@@ -27,6 +27,7 @@ static void guard_free(struct guard **slot)
 		return;
 	if (g->q->returns)
 		proc_lower(&g->limits);
+	protect_end(g->protect);
 	/* The caller is about to end, and all of it with the process. */
 	if (!g->q->returns && g->r->ran) {
 		limits_release(&g->sandbox.limits);

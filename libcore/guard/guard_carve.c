@@ -105,6 +105,35 @@ static int carve_out(struct guard *g)
 	return err;
 }
 
+static bool protects_git(const struct guard *g)
+{
+	for (size_t i = 0; i < g->grants.protect_count; i++)
+		if (str_eq(g->grants.protect[i].path, ".git"))
+			return true;
+	return false;
+}
+
+/* git's hooks are read-only in a view of mounts. What does not exist yet, and
+ * git's settings, which git replaces by renaming, no mount can keep:
+ * guard_protect.c compares them. */
+static int carve_hooks(struct guard *g)
+{
+	autofree char *real = malloc(PATH_MAX);
+	char path[PATH_MAX];
+	const char *own;
+	struct stat st;
+
+	if (g->brief || !protects_git(g) || guard_protect_allowed(g) ||
+		path_join(path, sizeof path, g->root, ".git/hooks") ||
+		!real || path_real(path, real) || !str_eq(path, real) ||
+		lstat(path, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	if (guard_keep(g, &own, path))
+		return -ENOMEM;
+	return sandbox_grant_in_view(
+		&g->plan, own, SANDBOX_RO, "git's hooks");
+}
+
 /* What chose this session must not choose the next one's: another session has
  * another's state and approvals. */
 static int carve_session_file(struct guard *g, struct diag *d)
@@ -191,8 +220,9 @@ int guard_carve(struct guard *g, struct diag *d)
 	int err = carve_out(g);
 
 	if (!err)
+		err = carve_hooks(g);
+	if (!err)
 		err = name_places(g);
-
 	if (!err)
 		err = grant_job_server(g);
 	if (err)

@@ -107,7 +107,7 @@ static int execute(struct guard *g)
 		.keep_stderr = g->grants.confine,
 		.sink = &sink,
 	};
-	int err = 0;
+	int err = 0, changed;
 
 	if (g->q->inside)
 		return perform(g);
@@ -119,6 +119,8 @@ static int execute(struct guard *g)
 		err = guard_record_script(g);
 	if (!err)
 		err = guard_record_relaxed(g, d);
+	if (!err)
+		err = guard_protect_begin(g, d);
 	if (err)
 		return guard_fail(g, GUARD_OURS, err);
 	sigprocmask(SIG_SETMASK, &g->mask, NULL);
@@ -132,6 +134,9 @@ static int execute(struct guard *g)
 	}
 	g->r->ran = g->r->run.started;
 	g->r->status = g->r->run.status;
+	/* Its tree is empty: run() ended what the command left behind. */
+	changed = guard_protect_check(g, err ? NULL : d);
+	err = err ? err : changed;
 	if (guard_record_end(g, err ? NULL : d) && !err)
 		err = guard_fail(g, GUARD_OURS, -EIO);
 	return err;

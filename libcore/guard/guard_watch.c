@@ -223,6 +223,8 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 		return false;
 	if (v->decision == POLICY_CONFIRM)
 		answer = guard_put(g, &what);
+	if (answer > 0 && (str_eq(v->rule, "protect") || str_eq(v->rule, "git-conf")))
+		g->allows_protected = true;
 	if (answer > 0)
 		return !g->recording ||
 			!audit_event(&g->log, g->r->session, g->r->exec_id,
@@ -262,8 +264,9 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	req.cwd = watch_cwd(ev);
 	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
-	if (v.decision == POLICY_ALLOW || approved(g, &v) ||
-		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
+	if ((v.decision == POLICY_ALLOW || approved(g, &v) ||
+		    (!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) &&
+		!guard_git_denies(g, ev, req.cwd, &v)) {
 		if (g->q->becomes && !ev->level && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
 		return 0;

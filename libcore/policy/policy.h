@@ -194,6 +194,15 @@ struct policy_verdict {
 	char alternative[160]; /* what to do instead; may be "" */
 };
 
+/* Does a setting of git's (its name, as gitconf_read() gives it) run something
+ * or lead git elsewhere, so that only a person may make it? The lists git-runs
+ * and git-safe-keys say so. */
+bool policy_git_runs(
+	const struct policy *p, const char *name, const char *value);
+/* The one member that counts of a JSON file of that name, by the list
+ * protect-members; NULL: all of it. */
+const char *policy_protect_member(const struct policy *p, const char *file);
+
 /* Called for every judged command, in reading order. */
 typedef void policy_each(void *ctx, const struct policy_verdict *one);
 
