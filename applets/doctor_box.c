@@ -73,8 +73,9 @@ static int run_boxed(const struct doctor_needs *needs, const char *exe,
 		.argv = argv,
 		.env = none,
 		.sandbox = &box,
-		.mode = RUN_CAPTURE,
+		.mode = RUN_DIRECT,
 		.kill_tree = true,
+		.keep_fds = true, /* there is more than one run */
 	};
 	int err;
 
