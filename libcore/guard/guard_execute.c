@@ -72,7 +72,7 @@ static bool goes_without(struct guard *g)
 
 /* What is guarded already is recorded already: a terminal, or a file, is passed
  * on as it is unless the front end reads along. */
-static enum run_mode mode_of(const struct guard *g)
+enum run_mode guard_mode(const struct guard *g)
 {
 	if (g->guarded && !g->q->output && !g->q->pty_all)
 		return RUN_DIRECT;
@@ -86,14 +86,14 @@ static int execute(struct guard *g)
 	struct run_sink sink = guard_sink(g);
 	struct run_spec spec = {
 		.path = g->q->path,
-		.argv = g->q->argv,
+		.argv = g->argv,
 		.env = g->env.vec,
 		.cwd = g->q->cwd,
 		.inherited = g->keep,
 		.inherited_count = g->keep_count,
 		.limits = g->limits,
 		.sandbox = boxed ? &g->sandbox : NULL,
-		.mode = mode_of(g),
+		.mode = guard_mode(g),
 		.kill_tree = g->grants.confine,
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,

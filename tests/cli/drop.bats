@@ -553,7 +553,7 @@ for d in range(300):
 			env XDG_STATE_HOME="$PLACE/state" "$@"
 		fi
 	}
-	mkdir -m 777 "$PLACE/state"
+	mkdir -m 1777 "$PLACE/state"
 	chmod 755 "$PLACE" "$W" "$OUT"
 	gives 7 user "$BIN/wardbox" drop --audit --explain-denials -- sh -c "cat $OUT/../no 2>/dev/null; cat /etc/hostid-x 2>/dev/null; ls $OUT >/dev/null 2>&1; exit 7"
 	user "$BIN/wardbox" audit dump >log

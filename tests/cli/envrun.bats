@@ -43,7 +43,7 @@ e() { # runs envrun with the given arguments under FULL-AUTO
 	POLICY='use FULL-AUTO'
 	e -- 'export FOO=2'
 	run e -- "$all"
-	[ "$output" = "$(printf '%s\n' FOO=2 PAGER=cat "PATH=$path")" ]
+	[ "$output" = "$(printf '%s\n' FOO=2 PAGER=cat "PATH=$path:$HOME/.cargo/bin:$HOME/.pyenv/shims")" ]
 }
 
 @test "the session is the workspace's, as the shim's, from below its root, too" {

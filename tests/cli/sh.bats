@@ -102,7 +102,7 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ ! -e /usr/share/wardbox-was-here ]
 	run g FULL-AUTO -c './w .'
 	[ "$output" = wrote ]
-	run g FULL-AUTO -c 'ls /usr/share'
+	run g FULL-AUTO -c 'ls /usr/bin'
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"root grants it: path r"* ]]
 }
@@ -620,13 +620,12 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 
 @test "a log and a state inside of the project are hidden from it" {
 	mkdir -p home/.local/state
-	cd home
 	# Neither /var/log nor /run can be written: the log goes home.
-	HOME=$PWD in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+	HOME=$PWD/home in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
 		_ "$WARDBOX" sh -c ':'
-	[ -n "$(find .local/state/wardbox -name head)" ]
-	printf 'import os\nfor d, _, f in os.walk(".local/state"):\n  print(d, f)\n' >look.py
-	HOME=$PWD run in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+	[ -n "$(find home/.local/state/wardbox -name head)" ]
+	printf 'import os\nfor d, _, f in os.walk("home/.local/state"):\n  print(d, f)\n' >look.py
+	HOME=$PWD/home run in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
 		_ "$WARDBOX" sh -c 'python3 look.py; echo done'
 	[[ "$output" == *done* ]]
 	[[ "$output" != *head* ]]
@@ -884,7 +883,7 @@ lost() { # POLICY COMMAND...
 @test "a shim that is killed takes its tree along, and its end is recorded" {
 	local how place
 	place=$(mktemp -d "$BATS_TMPDIR/lost-XXXXXX")
-	chmod 777 "$place"
+	chmod 1777 "$place"
 	cp "$WARDBOX" "$place/wardbox"
 	cd "$place"
 	for how in "" "setpriv --reuid 1000 --regid 1000 --clear-groups"; do
@@ -1037,7 +1036,7 @@ lost() { # POLICY COMMAND...
 	local place
 	place=$(mktemp -d "$BATS_TMPDIR/place-XXXXXX")
 	chmod 755 "$place"
-	mkdir -p "$place/home/.git" "$place/root"
+	mkdir -p "$place/home/.git" "$place/home/own" "$place/root"
 	cp "$WARDBOX" "$place/wardbox"
 	chown -R 1000:1000 "$place/home"
 	# In a chroot nobody makes a user namespace.
@@ -1046,7 +1045,7 @@ lost() { # POLICY COMMAND...
 		in_policy 'use FULL-AUTO' sh -c '
 			mount --rbind / "$0/root"
 			exec chroot "$0/root" setpriv --reuid 1000 --regid 1000 --clear-groups \
-				env -u WARDBOX_SESSION_ID HOME="$0/home" sh -c "cd \"\$HOME\" && exec \"\$@\"" sh "$@"' "$place" "$@"
+				env -u WARDBOX_SESSION_ID HOME="$0/home/own" sh -c "cd \"\$HOME/..\" && exec \"\$@\"" sh "$@"' "$place" "$@"
 	}
 	need bare true
 	run bare unshare -Ur true
@@ -1054,12 +1053,12 @@ lost() { # POLICY COMMAND...
 	run bare "$place/wardbox" sh -c 'touch new; ls -A'
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$output" = $'.git\nnew' ]
+	[ "$output" = $'.git\nnew\nown' ]
 	run bare "$place/wardbox" audit dump -t start,end
 	[ "${#lines[@]}" -ge 2 ]
-	mkdir -p "$place/home/.local/state/wardbox/audit"
-	chown -R 1000:1000 "$place/home/.local"
-	chmod 700 "$place/home/.local/state/wardbox/audit"
+	mkdir -p "$place/home/own/.local/state/wardbox/audit"
+	chown -R 1000:1000 "$place/home/own/.local"
+	chmod 700 "$place/home/own/.local/state/wardbox/audit"
 	run bare "$place/wardbox" sh -c 'touch again'
 	echo "$output"
 	[ "$status" -eq 125 ]
@@ -1247,4 +1246,23 @@ x" ]
 	[[ $output != *"not a dynamic executable"$'\n'* ]]
 	need command -v readelf
 	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'readelf -d ./a.out' | grep NEEDED
+}
+
+@test "an owner that has no number in this user namespace is named as the cause" {
+	need unshare -m true
+	need unshare -U true
+	run in_policy 'use FULL-AUTO' unshare -U "$WARDBOX" sh -c 'touch ran'
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[[ ${lines[0]} == *'who owns'*'cannot be told: this user namespace has no number'* ]]
+	[[ ${lines[1]} == *'--map-root-user'* ]]
+	[ ! -e ran ]
+	# Who has a number is known, be it the one that is shown for others.
+	run in_policy 'use FULL-AUTO' unshare -Ur "$WARDBOX" sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	install -d -m 700 -o 65534 -g 65534 "$BATS_TEST_TMPDIR/ns/log/wardbox/65534"
+	run in_policy 'use OBSERVE' setpriv --reuid 65534 --regid 65534 --clear-groups \
+		env HOME=/nonexistent "$WARDBOX" sh -c 'exit 4'
+	[ "$status" -eq 4 ]
 }

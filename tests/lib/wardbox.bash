@@ -63,7 +63,9 @@ in_policy() { # TEXT COMMAND...
 	mkdir -p "$ns/etc/wardbox" "$ns/log/wardbox" "$ns/run"
 	# A log in the home of who runs this would be gone on with, were there none.
 	[ -d "$ns/log/wardbox/$(id -u)" ] || mkdir -m 700 "$ns/log/wardbox/$(id -u)"
-	# Nor is a state left in /tmp by who cannot write to another's base.
+	# Nor is a state left in /tmp by who cannot write to another's base, and one
+	# that is there already is not used.
+	[ -d "$ns/run/$(id -u)" ] || mkdir -m 700 "$ns/run/$(id -u)"
 	[ -d "$ns/run/1000" ] || install -d -m 700 -o 1000 -g 1000 "$ns/run/1000"
 	# An overlay empties its work directory as it is mounted: calls at the same
 	# time have one each.
