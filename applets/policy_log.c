@@ -159,6 +159,11 @@ void policy_log_each(logged_each *each, void *ctx)
 		guard_log_open(&log, NULL, 0, &d);
 	int got;
 
+	/* None is as good as an empty one, which JSON can tell. */
+	if (dir == -ENOENT) {
+		cli_diag(&d);
+		return;
+	}
 	if (dir < 0)
 		cli_die_diag(EXIT_FOUND, &d);
 	if (!rec || audit_reader_dir(&reader, dir, 0, &d) < 0)

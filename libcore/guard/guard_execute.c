@@ -39,8 +39,9 @@ static int confine(struct guard *g)
 
 /* Most containers forbid namespaces. A view of its own is done without, where
  * nothing was to be carved out by it. An own loopback is, too: no network at all
- * is the stricter answer, and can always be had. Nothing of the command ran
- * yet. */
+ * is the stricter answer, and can always be had. Inside of another guard's watch
+ * there is no second one, which the policy may go without. Nothing of the command
+ * ran yet. */
 static bool goes_without(struct guard *g)
 {
 	const struct sandbox_shared *at = g->sandbox.shared;
@@ -59,6 +60,12 @@ static bool goes_without(struct guard *g)
 			at->step == SANDBOX_STEP_LOOPBACK)) {
 		g->plan.net = SANDBOX_NET_NONE;
 		return true;
+	}
+	if (at->step == SANDBOX_STEP_SECCOMP && at->err == -EBUSY &&
+		g->plan.want & g->plan.relax & SANDBOX_WATCH) {
+		g->plan.want &= ~(unsigned)SANDBOX_WATCH;
+		g->sandbox.missing = SANDBOX_WATCH;
+		return guard_record_relaxed(g, &g->r->diag) == 0;
 	}
 	return false;
 }
@@ -172,9 +179,15 @@ static void tell_relax(struct diag *d)
 
 	BUF_PRINT(part, "%.*s", n < sizeof part ? (int)n : 0, d->text);
 	memcpy(first, d->hint, sizeof first);
-	diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
-		first[0] ? first : "'wardbox doctor' shows what works here",
-		sandbox_part_named(part) ? part : "NAME", POLICY_SYSTEM);
+	if (!first[0])
+		str_copy(first, sizeof first,
+			"'wardbox doctor' shows what works here");
+	/* A step that failed is none that a policy can go without. */
+	if (sandbox_part_named(part))
+		diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
+			first, part, POLICY_SYSTEM);
+	else
+		diag_hint(d, "%s", first);
 }
 
 int guard_execute(struct guard *g)

@@ -1264,6 +1264,31 @@ x" ]
 	[[ $output == *refused* ]]
 }
 
+@test "a socket by path or abstract name is refused, a pair of them works" {
+	need unshare -m true
+	project
+	printf '%s\n' 'import socket' 'a, b = socket.socketpair()' 'a.send(b"pair")' \
+		'print(b.recv(4).decode())' 'for name in "x.sock", "\0wardbox-test":' \
+		'    try: socket.socket(socket.AF_UNIX).bind(name); print("bound")' \
+		'    except OSError as e: print(e.strerror)' >s.py
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'python3 s.py'
+	echo "$output"
+	[ "$output" = $'pair\nOperation not permitted\nOperation not permitted' ] ||
+		[ "$output" = $'pair\nbound\nOperation not permitted' ]
+}
+
+@test "ldd is refused, and what tells the same is named" {
+	need unshare -m true
+	project
+	cp "$(command -v ls)" a.out
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'ldd ./a.out'
+	[ "$status" -eq 126 ]
+	[[ $output == *"readelf -d FILE"* ]]
+	[[ $output != *"not a dynamic executable"$'\n'* ]]
+	need command -v readelf
+	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'readelf -d ./a.out' | grep NEEDED
+}
+
 @test "an owner that has no number in this user namespace is named as the cause" {
 	need unshare -m true
 	need unshare -U true
