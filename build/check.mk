@@ -47,19 +47,17 @@ check: all dev ## every test that fits into minutes
 	$(Q)O=$(O) sh tests/run unit fuzz cli build e2e
 check-ready: $(O)/wardbox $(O)/dev/wardbox $(UNIT:%=$(TEST)/%) $(FUZZ:%=$(TEST)/%) $(HELPERS)
 check-unit: $(UNIT:%=$(TEST)/%) ## libcore's modules under sanitizers
-	$(Q)O=$(O) sh tests/run unit
 check-fuzz: $(FUZZ:%=$(TEST)/%) ## replay the fuzzers' corpora
-	$(Q)O=$(O) sh tests/run fuzz
 check-cli: $(O)/wardbox $(O)/dev/wardbox $(HELPERS) ## the applets, through the real binary
-	$(Q)O=$(O) sh tests/run cli
 check-e2e: $(O)/wardbox $(HELPERS) ## whole roots and real programs
-	$(Q)O=$(O) sh tests/run e2e
 check-build: ## layers, headers, configurations, declarations
-	$(Q)O=$(O) sh tests/run build
+day: $(O)/wardbox ## an agent's honest day, plain and guarded (tests/day/README.md)
+	$(Q)O=$(O) tests/day/run $(DAY_ARGS)
 soak: $(O)/wardbox ## N=2000 commands by eight shims, killed, denied, on a full disk
 	$(Q)O=$(O) sh tests/soak/run $(N)
 check-long: $(O)/wardbox $(TEST)/test_audit_kills $(HELPERS) ## the end-to-end runs that take long
-	$(Q)O=$(O) sh tests/run long
+check-unit check-fuzz check-cli check-e2e check-build check-long:
+	$(Q)O=$(O) sh tests/run $(@:check-%=%)
 # What each takes on two cores: HACKING.md.
 # The cross builds come before the boots, one of which is of theirs.
 FULL_GOALS ?= check analyze repro check-cross check-long soak
