@@ -37,11 +37,10 @@ static int on_command(
 
 	(void)w;
 	for (size_t i = 0; i < cmd->argc; i++) {
-		for (unsigned k = 0; k < cmd->argv[i].n; k++)
-			named |= shell_str_is(cmd->argv[i].alts[k], "trap");
-		open |= cmd->argv[i].kind > SHELL_SET;
+		named |= shell_str_is(cmd->argv[i].text, "trap");
+		open |= cmd->argv[i].kind != SHELL_CONST;
 	}
-	r->traps |= named || cmd->argv[0].kind > SHELL_SET ||
+	r->traps |= named || cmd->argv[0].kind != SHELL_CONST ||
 		(open && cmd->resolve != SHELL_IS_PROGRAM);
 	r->changes |= !is_harmless(cmd);
 	return 0;

@@ -144,7 +144,6 @@ static void operands(struct scan *s)
 {
 	struct parsed *o = s->out;
 	const struct shell_val *place = s->k->cwd;
-	bool links = false;
 
 	/* test A -nt B looks at A, too. */
 	if (args_given(o, "-nt") || args_given(o, "-ot") ||
@@ -166,9 +165,8 @@ static void operands(struct scan *s)
 		s->k->removes = s->removes && !(said && it.kind == IMG_I_LAST);
 		if (said && it.kind == IMG_I_PREFIX)
 			a.s += it.prefix;
-		links |= said && it.type == IMG_T_LINK;
 		if (said && it.type == IMG_T_LINK)
-			args_link(s, &a);
+			judge_path(s->k, &a, PATH_READ);
 		else if (said && it.type == IMG_T_PATH && s->writes)
 			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (said)
@@ -180,8 +178,6 @@ static void operands(struct scan *s)
 			judge_embedded(s->k, a.s);
 		}
 	}
-	if (links || s->moves)
-		args_made(s, links);
 }
 
 /* Something runs a program that has rules against it: an unknown wrapper. A
@@ -247,7 +243,6 @@ static void what_it_does(struct scan *s)
 				  s->name)
 			: -1;
 
-	s->k->keeps = i >= 0 && i < 6;
 	s->moves = i == 6 || i == 7;
 	s->removes = i >= 7;
 	s->k->removes = false;
@@ -348,7 +343,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		return;
 	}
 	if (argv[0].unknown || argv[0].rel || argv[0].many ||
-		(!*word && !(k->cmd && k->cmd->second))) {
+		!*word) {
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the command is not known before it runs: %s",
 			judge_show(k->j, word));
@@ -369,6 +364,5 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		judge_prog(k, word, &p);
 	args_judge(&s);
 	judge_rules(k, &p, argv, argc, &w);
-	k->j->ran |= p.where != PROG_BUILTIN;
 	k->wraps--;
 }

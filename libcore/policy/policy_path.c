@@ -191,28 +191,6 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	}
 }
 
-/* Known only to be somewhere. A redirection takes no directory away. */
-static void written_somewhere(struct judge_cmd *k)
-{
-	k->j->written_all = true;
-	k->j->moved_all |= k->cmd && !k->keeps;
-}
-
-static void remember(struct judge_cmd *k, const char *physical)
-{
-	struct judge *j = k->j;
-	unsigned n = j->written_count;
-
-	if (strpbrk(physical, SHELL_REL_S SHELL_ANY_S) || n == JUDGE_WRITTEN) {
-		written_somewhere(k);
-		return;
-	}
-	j->written[n].path = judge_text(j, physical, strlen(physical));
-	j->written[n].moved = k->cmd && !k->keeps;
-	j->written_count++;
-}
-
-/* cd may fail where two directories are possible. */
 static void outside(struct judge_cmd *k, const struct arg *a,
 	const struct path_found *f)
 {
@@ -224,10 +202,8 @@ static void outside(struct judge_cmd *k, const struct arg *a,
 		k->j->root, link ? " behind a link" : "");
 	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
 		judge_alternative(k,
-			up && k->cwd->n > 1
-				? "if cd may fail: cd DIR && COMMAND"
-				: "a file of the project, or root grants "
-				  "it: path r|rw FILE");
+			"a file of the project, or root grants it: path r|rw "
+			"FILE");
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
@@ -248,8 +224,6 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	else if (f.where == FOUND_IN &&
 		 (use == PATH_WRITE || use == PATH_GUESS)) {
 		check_protect(k, f.path, a, use);
-		if (use == PATH_WRITE)
-			remember(k, f.path);
 		if (use == PATH_WRITE && k->removes &&
 			str_eq(f.path, j->root))
 			judge_raise(k, POLICY_DENY, "protect",
@@ -257,23 +231,11 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	}
 }
 
-/* Whether the links are there depends on how the commands before end. */
-static void both_ways(struct judge_cmd *k, const struct arg *a, const char *cwd,
-	enum path_use use)
-{
-	const struct made_link *made = k->j->made;
-
-	path_from(k, a, cwd, use);
-	k->j->made = NULL;
-	if (made)
-		path_from(k, a, cwd, use);
-	k->j->made = made;
-}
-
 void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 {
 	struct judge *j = k->j;
 	struct arg known = *a;
+	const char *cwd;
 
 	/* Below an approved parent the kernel alone watches paths. */
 	if (!*a->s || j->depth || judge_spent(j))
@@ -283,33 +245,25 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		known.s++;
 	if (a->unknown) {
 		judge_unresolved(k, a, "path");
-		if (use == PATH_WRITE)
-			written_somewhere(k);
 		known.s = judge_text(j, known.s, strcspn(known.s, SHELL_ANY_S));
 		if (!*known.s)
 			return;
 		known.unknown = false;
 		use = PATH_READ;
 	}
-	for (unsigned i = 0; i < k->cwd->n; i++) {
-		const char *cwd = judge_cwd(k, i);
-
-		if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
-			judge_unresolved(k, a, "directory");
-			continue;
-		}
-		both_ways(k, &known, *cwd ? cwd : "/", use);
-	}
+	cwd = judge_cwd(k);
+	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY))
+		judge_unresolved(k, a, "directory");
+	else
+		path_from(k, &known, *cwd ? cwd : "/", use);
 }
 
 void judge_path_val(
 	struct judge_cmd *k, const struct shell_val *v, enum path_use use)
 {
-	for (unsigned i = 0; i < v->n; i++) {
-		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
+	struct arg a = judge_arg(k->j, v->text.p, v->text.n);
 
-		a.many = v->many;
-		a.glob = v->glob;
-		judge_path(k, &a, use);
-	}
+	a.many = v->many;
+	a.glob = v->glob;
+	judge_path(k, &a, use);
 }

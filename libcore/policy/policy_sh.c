@@ -17,16 +17,12 @@ static bool is_whole(struct shell_str text, const char *s)
 	return i && i == text.n && !s[i];
 }
 
-static void to_val(struct judge *j, const struct arg *a, struct shell_val *v)
+static void to_val(const struct arg *a, struct shell_val *v)
 {
-	struct shell_str *s = arena_new(j->arena, struct shell_str);
-
-	*v = (struct shell_val){.n = 1, .alts = s, .many = a->many};
-	if (!s)
-		return;
-	*s = (struct shell_str){a->s, strlen(a->s)};
+	*v = (struct shell_val){
+		.text = {a->s, strlen(a->s)}, .many = a->many};
 	if (is_whole(a->numbered, a->s))
-		*s = a->numbered;
+		v->text = a->numbered;
 	if (a->rel)
 		v->kind = SHELL_BOUNDED;
 	if (a->unknown)
@@ -95,9 +91,9 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 			judge_show(j, text->s));
 		return;
 	}
-	to_val(j, text, v);
+	to_val(text, v);
 	for (size_t i = 0; i < nargs; i++)
-		to_val(j, &args[i], &v[i + 1]);
+		to_val(&args[i], &v[i + 1]);
 	if (j->walk)
 		nested(k, v, nargs ? v + 1 : NULL, nargs, dialect);
 	else
@@ -107,18 +103,18 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 static void text_in(struct judge_cmd *k, enum stdin_code is)
 {
 	const struct shell_val *v = k->cmd->input_text;
+	struct arg a;
 
-	for (unsigned i = 0; v && i < v->n; i++) {
-		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
-
-		a.many = v->many;
-		if (is == STDIN_SHELL)
-			judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
-		else
-			judge_code(k, &a);
-		if (is == STDIN_EDITOR)
-			judge_editor(k, &a);
-	}
+	if (!v)
+		return;
+	a = judge_arg(k->j, v->text.p, v->text.n);
+	a.many = v->many;
+	if (is == STDIN_SHELL)
+		judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
+	else
+		judge_code(k, &a);
+	if (is == STDIN_EDITOR)
+		judge_editor(k, &a);
 }
 
 void judge_stdin_code(struct judge_cmd *k, enum stdin_code is)

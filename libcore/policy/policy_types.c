@@ -308,7 +308,7 @@ void args_assign(struct scan *s, const struct arg *a)
 		return;
 	one = &s->env[s->nenv++];
 	one->name = (struct shell_str){name, n};
-	one->value = (struct shell_val){.n = 1, .alts = text};
+	one->value = (struct shell_val){.text = *text};
 	if (a->rel)
 		one->value.kind = SHELL_BOUNDED;
 	if (a->unknown)

@@ -22,11 +22,9 @@ const char *judge_text(struct judge *j, const char *s, size_t n)
 	return to;
 }
 
-const char *judge_cwd(const struct judge_cmd *k, unsigned i)
+const char *judge_cwd(const struct judge_cmd *k)
 {
-	struct shell_str dir = k->cwd->alts[i];
-
-	return judge_text(k->j, dir.p, dir.n);
+	return judge_text(k->j, k->cwd->text.p, k->cwd->text.n);
 }
 
 FLOATLESS const char *judge_print(struct judge *j, const char *fmt, ...)
@@ -195,7 +193,7 @@ static void show_words(struct judge_cmd *k)
 static void show_open(struct judge_cmd *k)
 {
 	struct buf b = BUF_FIXED(k->v.command);
-	struct shell_str path = k->open->path.alts[0];
+	struct shell_str path = k->open->path.text;
 
 	buf_adds(&b, k->open->writes ? "> " : "< ");
 	add_shown(&b, judge_text(k->j, path.p, path.n), 100);
