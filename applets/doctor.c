@@ -65,7 +65,7 @@ static const struct {
 		"pid namespace\0own processes, fresh /proc; all end together\0"
 		"needs user namespaces or CAP_SYS_ADMIN, and an unmasked /proc"},
 	{PROBE_MOUNTNS, false,
-		"mount namespace\0read-only or hidden inside of writable\0"
+		"mount namespace\0only what is granted can be changed; hidden places\0"
 		"needs user namespaces or CAP_SYS_ADMIN"},
 	{PROBE_IPCNS, false,
 		"ipc namespace\0own System V IPC\0"

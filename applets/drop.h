@@ -85,7 +85,7 @@ const char *drop_interpreter(struct drop *o, const char *file);
 
 /* drop_learn.c: remembers what is used, and writes the grants for it. */
 void drop_learn_exec(struct drop *o, const char *exe);
-void drop_learn_file(struct drop *o, const struct execwatch_access *a);
+void drop_learn_file(struct drop *o, const struct watch_access *a);
 /* Before anything runs: can the file be written? What it holds stays. */
 int drop_learn_ready(struct drop *o, struct diag *d);
 int drop_learn_write(struct drop *o, struct diag *d);

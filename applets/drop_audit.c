@@ -42,7 +42,8 @@ static int put_fact(struct buf *out, struct redact *secrets,
 		cbor_put_uint(out, f->number);
 		return 0;
 	}
-	err = redact_text(secrets, f->text, strlen(f->text), &text);
+	err = redact_text(
+		secrets, f->text, strlen(f->text), false, &text);
 	cbor_put_text(out, buf_str(&text), text.len);
 	return err;
 }

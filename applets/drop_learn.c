@@ -232,7 +232,7 @@ void drop_learn_exec(struct drop *o, const char *exe)
 	}
 }
 
-void drop_learn_file(struct drop *o, const struct execwatch_access *a)
+void drop_learn_file(struct drop *o, const struct watch_access *a)
 {
 	note(o, a->path, a->wants);
 }

@@ -153,7 +153,7 @@ static void status_end(const struct drop_job *job, int code)
 	write_status(job, &line);
 }
 
-static void on_file(void *ctx, const struct execwatch_access *a)
+static void on_file(void *ctx, const struct watch_access *a)
 {
 	struct drop *o = ctx;
 
@@ -163,11 +163,17 @@ static void on_file(void *ctx, const struct execwatch_access *a)
 		drop_explain_denial(o, a->path, a->wants, a->pid);
 }
 
-static int on_exec(void *ctx, const struct execwatch_event *ev)
+static int on_exec(void *ctx, const struct watch_event *ev)
 {
 	struct drop *o = ctx;
 	autobuf struct buf line = BUF_INIT(1 << 18);
 
+	/* Who wants to see what is started sees it as it was asked for. */
+	if (ev->level) {
+		if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn)
+			drop_learn_exec(o, ev->exe);
+		return 0;
+	}
 	drop_audit_fact(o, "exec", *ev->exe ? ev->exe : ev->path, NULL);
 	if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn)
 		drop_learn_exec(o, ev->exe);
@@ -180,7 +186,7 @@ static int on_exec(void *ctx, const struct execwatch_event *ev)
 
 		json_putf(&j, "{ pid %ju path %s exe %s cwd %s argv [",
 			(uintmax_t)ev->pid, ev->path,
-			*ev->exe ? ev->exe : NULL, execwatch_cwd(ev));
+			*ev->exe ? ev->exe : NULL, watch_cwd(ev));
 		for (size_t i = 0; i < ev->argc; i++)
 			json_str(&j, ev->argv[i]);
 		json_putf(&j, "] }");
@@ -295,7 +301,7 @@ static bool turn(struct drop_job *job, bool over, int ms)
 	struct pollfd p[] = {
 		{.fd = over ? -1 : s->pidfd, .events = POLLIN},
 		{.fd = job->signals, .events = POLLIN},
-		{.fd = execwatch_fd(&s->watch), .events = POLLIN},
+		{.fd = watch_fd(&s->watch), .events = POLLIN},
 		{.fd = job->log, .events = POLLIN},
 		{.fd = -1}, {.fd = -1}, {.fd = -1}, {.fd = -1},
 	};
@@ -312,7 +318,7 @@ static bool turn(struct drop_job *job, bool over, int ms)
 	if (p[1].revents)
 		take_signals(job);
 	if (p[2].revents)
-		execwatch_step(&s->watch, p[2].revents);
+		watch_step(&s->watch, p[2].revents);
 	if (p[3].revents && landlock_log_read(job->log, job, on_record) < 0) {
 		close(job->log);
 		job->log = -1;

@@ -109,7 +109,7 @@ static enum envrun_end end_of(const struct envrun *e,
 	return end;
 }
 
-static void became(void *ctx, const struct execwatch_event *ev)
+static void became(void *ctx, const struct watch_event *ev)
 {
 	capture_exec(ctx, ev);
 }

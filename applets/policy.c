@@ -46,7 +46,7 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(policy_test_verb, "test", "LINE", "would LINE run?"),
 	CLI_VERB(policy_explain, "explain", "LINE", "each command, its rule"),
 	CLI_VERB(policy_check, "check", "[FILE...]",
-		"read policy files, run their tests"),
+		"read policy files, test them, plan a command"),
 	CLI_VERB(policy_compile, "compile", "",
 		"write the image of the system policy"),
 	CLI_VERB(policy_export, "export", "", "the policy in force, as CBOR"),

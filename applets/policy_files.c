@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include "sys/file.h"
+#include "guard/guard.h"
 #include "policy_applet.h"
 #include "policy/policy_image.h"
 #include "policy/policy_load.h"
 #include "base/str.h"
+
+extern char **environ;
 
 /* The layer that a file says it is: "policy 1 LAYER"; else by its place. */
 static enum policy_layer layer_of(const char *path)
@@ -62,6 +65,15 @@ static void tell(const struct policy_opts *o, struct json *j, const char *path,
 	}
 }
 
+/* Its rules are sound, its tests pass, and a command could start under it. */
+static bool is_good(struct policy *p, unsigned *tests, struct diag *d)
+{
+	const struct guard_request q = {.env = environ};
+
+	return p->state == POLICY_GOOD && policy_test(p, tests, d) == 0 &&
+		guard_try(&q, p, d) == 0;
+}
+
 /* One file, together with what it stands on. */
 static bool check_file(
 	const struct policy_opts *o, struct json *j, const char *path)
@@ -88,7 +100,7 @@ static bool check_file(
 		good = diag_errno(&d, -errno, "%s", path) == 0;
 	else
 		good = policy_load(&p, &w, &d) == 0 &&
-			p->state == POLICY_GOOD && policy_test(p, &ran, &d) == 0;
+			is_good(p, &ran, &d);
 	tell(o, j, path, ran, good ? NULL : &d);
 	return good;
 }
@@ -109,8 +121,7 @@ int policy_check(void *into, int argc, char **argv)
 		good &= check_file(o, &j, argv[i]);
 	if (argc < 2) {
 		h = policy_find_here(o);
-		good = h->policy->state == POLICY_GOOD &&
-			policy_test(h->policy, &ran, &d) == 0;
+		good = is_good(h->policy, &ran, &d);
 		/* Of a policy that is not good it was told already. */
 		if (good || d.text[0] || o->json)
 			tell(o, &j, "the policy in force", ran, good ? NULL : &d);

@@ -96,6 +96,16 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	return 0;
 }
 
+int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why)
+{
+	int err = sandbox_grant(plan, path, access, true, why);
+
+	if (!err)
+		plan->grants[plan->grant_count - 1].in_view = true;
+	return err;
+}
+
 static const char devices[] = "/dev/null\0/dev/tty\0/dev/zero\0/dev/full\0"
 			      "/dev/random\0/dev/urandom\0";
 
@@ -219,7 +229,7 @@ void sandbox_release(struct sandbox *s)
 		close(s->pidfd);
 	if (s->stop_fd >= 0)
 		close(s->stop_fd);
-	execwatch_release(&s->watch);
+	watch_release(&s->watch);
 	limits_release(&s->limits);
 	*s = SANDBOX_INIT;
 }

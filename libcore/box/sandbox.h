@@ -20,7 +20,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "watch/execwatch.h"
+#include "watch/watch.h"
 #include "sys/limits.h"
 
 struct sandbox_grant {
@@ -29,6 +29,7 @@ struct sandbox_grant {
 	uint8_t access;   /* enum sandbox_access */
 	bool optional;    /* a missing path is passed over */
 	bool device;      /* of sandbox_grant_devices() or sandbox_grant_open() */
+	bool in_view;     /* of sandbox_grant_in_view() */
 };
 
 enum sandbox_net {
@@ -67,6 +68,8 @@ struct sandbox_plan {
 	size_t port_count, connect_count;
 	enum sandbox_net net;
 	bool unix_all;      /* socket(AF_UNIX) to any path, granted or not */
+	bool view; /* MOUNTNS, whether something is taken away or not: all is
+		    * read-only but what may be written; not inside of a guard */
 	unsigned want;      /* of PIDNS MOUNTNS IPCNS NETNS WATCH: wanted */
 	unsigned without; /* LANDLOCK SECCOMP CAPS SCOPE IPCNS: left open */
 	unsigned relax;     /* parts that may be missing */
@@ -76,6 +79,11 @@ struct sandbox_plan {
 	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
+	bool watch_meta; /* WATCH: metadata is changed where it may be written,
+			  * and nowhere else, where no view of mounts sees to it */
+	/* With watch_meta: places of this process's own, whose files may not be
+	 * changed by another name either; NULL-terminated, or NULL. */
+	const char *const *own;
 	bool watch_names; /* WATCH: what is executed is told, which takes /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool watch_alone; /* WATCH without SECCOMP: no call is denied */
@@ -97,6 +105,12 @@ enum {
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why);
+/* Takes away inside of what may be written, SANDBOX_RO or SANDBOX_HIDE, where
+ * there is a view or other mounts; where there are none nothing is missed. The
+ * directories around path may be renamed, unlike those of other grants. Optional:
+ * a missing path is passed over. */
+int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why);
 /* The first of the devices that every program expects: null, tty, zero, full,
  * random, urandom; read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan, size_t most);
@@ -173,6 +187,7 @@ struct sandbox {
 	int abi;           /* Landlock's; 0 when there is none */
 	bool nested;       /* inside of a guarded tree already */
 	bool user_ns;      /* namespaces come by way of a user namespace */
+	bool carved;       /* the plan takes away what only a mount can */
 	uint64_t filter_hash; /* of the BPF, for the record: FNV-1a by words */
 	uint64_t pass;        /* with own_exec: lets that one exec through */
 	pid_t pid;  /* after fork: the child (with PIDNS, its init) */
@@ -190,14 +205,14 @@ struct sandbox {
 	unsigned clone_flags, unshare_flags; /* namespaces: at fork, at apply */
 	bool root_granted;                   /* "/" can be listed */
 	bool filtered;                       /* the filter came first */
-	char *cwd;                           /* to enter again after mounts */
+	char *cwd; /* to enter again after mounts; "" when it is gone */
 	pid_t parent;
 	void *init_stack; /* of an init in this process's memory */
 	struct sandbox_shared local;
 	/* Of the public ones, but large: what stands behind them takes longer
 	 * instructions. */
 	struct limits limits;
-	struct execwatch watch;
+	struct watch watch;
 };
 #define SANDBOX_INIT                                                           \
 	((struct sandbox){                                                     \
@@ -206,7 +221,7 @@ struct sandbox {
 		.stop_fd = -1,                                                 \
 		.ruleset_fd = -1,                                              \
 		.limits = LIMITS_INIT,                                         \
-		.watch = EXECWATCH_INIT,                                       \
+		.watch = WATCH_INIT,                                       \
 	})
 /* Closes and frees; removes the cgroup. The tree must have ended. */
 void sandbox_release(struct sandbox *s);

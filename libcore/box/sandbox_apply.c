@@ -54,10 +54,12 @@ static int apply_proc(struct sandbox *s)
 {
 	int err = s->clone_flags & NS_PID ? ns_proc() : 0;
 
-	/* The old directory may lie under a mount: a way round it. */
-	if (err == 0 && s->cwd && chdir(s->cwd) < 0)
-		err = -errno;
-	return err;
+	/* The old directory is not in the new mounts: a way round them. */
+	if (err < 0 || !s->cwd || (s->cwd[0] && chdir(s->cwd) == 0))
+		return err;
+	return !s->cwd[0] || errno == ENOENT || errno == EACCES ?
+		       sandbox_enter_gone() :
+		       -errno;
 }
 
 static int apply_loopback(struct sandbox *s)
@@ -201,7 +203,7 @@ static int apply_seccomp(struct sandbox *s)
 		s->filter, s->filter_len, s->enforced & SANDBOX_WATCH);
 	if (fd < 0 || !(s->enforced & SANDBOX_WATCH))
 		return fd;
-	return execwatch_hand_over(&s->watch, fd);
+	return watch_hand_over(&s->watch, fd);
 }
 
 int sandbox_filter_first(struct sandbox *s)

@@ -15,8 +15,10 @@
 
 #include "box/landlock_in.h"
 #include "sys/ns.h"
+#include "base/kconfig.h"
 #include "base/path.h"
 #include "sys/probe.h"
+#include "box/sandbox_meta_in.h"
 #include "box/sandbox_mount_in.h"
 #include "box/sandbox_open_in.h"
 #include "box/seccomp_in.h"
@@ -128,11 +130,28 @@ static int need_unix(struct sandbox *s, struct diag *d)
 	return 0;
 }
 
+/* A view in which all is read-only but what may be written answers for metadata
+ * by itself, and at no cost. */
+static unsigned watched_kinds(const struct sandbox *s)
+{
+	const struct sandbox_plan *p = s->plan;
+	const bool view = p->view && s->enforced & SANDBOX_MOUNTNS;
+	unsigned kinds = 0;
+
+	if (p->watch_names || !p->watch_meta || p->limits.procs)
+		kinds |= WATCH_EXEC;
+	if (p->watch_files)
+		kinds |= WATCH_FILES;
+	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
+		kinds |= WATCH_METADATA;
+	return kinds;
+}
+
 static int need_watch(struct sandbox *s, struct diag *d)
 {
 	int err;
 
-	if (!(s->plan->want & SANDBOX_WATCH))
+	if (!(s->plan->want & SANDBOX_WATCH) || !watched_kinds(s))
 		return 0;
 	if (s->nested)
 		return lacks(s, SANDBOX_WATCH, d,
@@ -141,17 +160,23 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	if (!(s->enforced & SANDBOX_SECCOMP) && !s->plan->watch_alone)
 		return lacks(s, SANDBOX_WATCH, d, "the watch needs seccomp",
 			"leave seccomp on");
-	err = execwatch_prepare(&s->watch);
+	err = watch_prepare(&s->watch);
 	if (err < 0)
 		return err == -ENOTSUP ?
 			       lacks(s, SANDBOX_WATCH, d,
 				       "no seccomp user notification",
 				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
 			       diag_errno(d, err, "watch");
-	if (s->plan->watch_names && access("/proc/self/fd", F_OK) < 0)
+	if ((s->plan->watch_names || watched_kinds(s) & WATCH_METADATA) &&
+		access("/proc/self/fd", F_OK) < 0)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
 			"mount /proc");
 	s->watch.idle = s->plan->limits.brief;
+	if (IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
+		s->watch.allow = sandbox_may_change;
+	s->watch.ctx_allow = s;
+	s->watch.other_ids =
+		s->plan->keep_caps || !(s->enforced & SANDBOX_CAPS);
 	/* The init of a pid namespace is none of the command's. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
@@ -217,6 +242,8 @@ static int keep_cwd(struct sandbox *s, struct diag *d)
 		err = path_real(s->plan->cwd, s->cwd);
 	else
 		err = s->cwd ? path_cwd(s->cwd, PATH_MAX) : -ENOMEM;
+	if (err == -ENOENT && !s->plan->cwd)
+		err = s->cwd[0] = '\0';
 	if (err < 0)
 		return diag_errno(d, err, "current directory");
 	for (size_t i = 0; i < s->rule_count; i++)
@@ -240,13 +267,20 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 
 	if (err < 0)
 		return err;
-	if (err > 0)
+	s->carved = err > 0;
+	if (s->carved || (s->plan->view && !s->nested))
 		want |= SANDBOX_MOUNTNS;
 	if (s->plan->net == SANDBOX_NET_LOCAL)
 		want |= SANDBOX_NETNS;
 	for (unsigned part = 1; part <= want; part <<= 1) {
 		if (!(want & part))
 			continue;
+		/* A view alone is done without where it fails. */
+		if (part == SANDBOX_MOUNTNS && !s->carved &&
+			!(s->plan->want & part)) {
+			s->enforced |= part;
+			continue;
+		}
 		if (s->plan->relax & part && !sandbox_namespace_works(part)) {
 			s->missing |= part;
 			continue;
@@ -299,8 +333,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.others = s->enforced & SANDBOX_PIDNS,
 		.caps = p->keep_caps || !(s->enforced & SANDBOX_CAPS),
 		.cores = p->limits.cores,
-		.watch_exec = watch,
-		.watch_files = watch && p->watch_files,
+		.watch = watch ? watched_kinds(s) : 0,
 		.alone = !(s->enforced & SANDBOX_SECCOMP),
 	};
 	uint64_t hash = 0xcbf29ce484222325U, insn;

@@ -80,6 +80,9 @@ static int pin(struct sandbox *s, const char *outer, const char *inner,
 
 static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 {
+	/* Nobody stands in what is mounted over "/": it stays as it is. */
+	if (str_eq(r->path, "/") && !(r->access & SANDBOX_HIDE))
+		return SANDBOX_MOUNT_NO;
 	if (r->access & SANDBOX_HIDE)
 		return r->access & SANDBOX_WRITE ? SANDBOX_MOUNT_TMPFS :
 						   SANDBOX_MOUNT_EMPTY;
@@ -137,6 +140,13 @@ static bool shows(const struct sandbox *s, const struct sandbox_rule *r,
 		       sandbox_is_device(r->path));
 }
 
+/* The rules are in the order of their paths. */
+static bool writes_root(const struct sandbox *s)
+{
+	return s->rule_count && str_eq(s->rules[0].path, "/") &&
+	       s->rules[0].access & SANDBOX_WRITE;
+}
+
 int sandbox_mounts(struct sandbox *s, struct diag *d)
 {
 	size_t added = 0, n;
@@ -149,6 +159,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		struct sandbox_rule *r = &s->rules[i];
 		const struct sandbox_rule *out = around(s, i);
 		bool writable = out && out->access & SANDBOX_WRITE;
+		bool needed = !s->plan->grants[r->grant].in_view;
 
 		if (out && out->access & SANDBOX_HIDE) {
 			err = diag_fail(d, -EINVAL,
@@ -157,10 +168,12 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 			continue;
 		}
 		r->mount = (uint8_t)kind(r, writable);
-		if (r->mount == SANDBOX_MOUNT_RO)
+		if (r->mount == SANDBOX_MOUNT_RO && needed)
 			away = 1;
-		if (shows(s, r, out)) {
-			away = 1;
+		/* Elsewhere all is read-only, unless "/" may be written. */
+		if (shows(s, r, out) ||
+			(r->mount == SANDBOX_MOUNT_RO && writes_root(s))) {
+			away |= needed;
 			err = sandbox_views(s, r, &added);
 			if (err < 0) {
 				diag_errno(d, err, "other names of %s",
@@ -170,7 +183,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 			r = &s->rules[i];
 			out = around(s, i);
 		}
-		if (!writable || r->mount == SANDBOX_MOUNT_NO)
+		if (!writable || r->mount == SANDBOX_MOUNT_NO || !needed)
 			continue;
 		err = pin(s, out->path, r->path, &added);
 		if (err < 0)
@@ -242,8 +255,10 @@ static int take(struct sandbox_rule *r)
 {
 	int fd, err;
 
-	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY)
-		return r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
+	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY) {
+		r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
+		return r->tree < 0 ? r->tree : 0;
+	}
 	/* A device that may not be used: opening it is refused. */
 	fd = r->mount == SANDBOX_MOUNT_EMPTY ?
 		     openat(AT_FDCWD, "/dev/null", O_PATH | O_CLOEXEC) :
@@ -287,9 +302,28 @@ int sandbox_mount_all(struct sandbox *s)
 	for (size_t i = 0; i < s->rule_count; i++)
 		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
 			return err;
-	err = set_attr(AT_FDCWD, "/", MOUNT_ATTR_RDONLY_);
+	if (!writes_root(s))
+		err = set_attr(AT_FDCWD, "/", MOUNT_ATTR_RDONLY_);
 	for (size_t i = 0; i < s->rule_count && err == 0; i++)
 		if (s->rules[i].mount)
 			err = put(&s->rules[i]);
+	return err;
+}
+
+int sandbox_enter_gone(void)
+{
+	int at = new_tmpfs(true), in, err = 0;
+
+	if (at < 0)
+		return at;
+	if (mkdirat(at, "gone", 0700) < 0)
+		err = -errno;
+	in = err < 0 ? -1 : openat(at, "gone", O_PATH | O_CLOEXEC);
+	if (err == 0 && (in < 0 || fchdir(in) < 0 ||
+				unlinkat(at, "gone", AT_REMOVEDIR) < 0))
+		err = -errno;
+	if (in >= 0)
+		close(in);
+	close(at);
 	return err;
 }

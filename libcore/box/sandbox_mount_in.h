@@ -15,11 +15,15 @@
  * not; -EINVAL when it contradicts itself. Needs all rules to be opened. */
 int sandbox_mounts(struct sandbox *s, struct diag *d);
 
-/* Behind the rules, one for each other name of what r hides; they are counted in
- * *added. -errno. */
+/* Behind the rules, one for each other name of what r hides or makes read-only;
+ * they are counted in *added. -errno. */
 int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added);
 
 /* In the child, in a new mount namespace: does them. Raw calls alone. */
 int sandbox_mount_all(struct sandbox *s);
+
+/* There, for a working directory that cannot be entered again by its name: goes
+ * to one that was removed, too, and that leads nowhere. */
+int sandbox_enter_gone(void);
 
 #endif

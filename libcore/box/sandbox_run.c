@@ -269,7 +269,7 @@ pid_t sandbox_spawn(
 	st.first = share_all && s->enforced & SANDBOX_WATCH && s->filter &&
 		!(s->clone_flags | s->unshare_flags) && !s->plan->watch_files;
 	if (s->enforced & SANDBOX_WATCH && !st.first) {
-		err = execwatch_connect(&s->watch);
+		err = watch_connect(&s->watch);
 		if (err < 0)
 			return err;
 	}
@@ -304,7 +304,7 @@ pid_t sandbox_spawn(
 
 void sandbox_take_watch(struct sandbox *s)
 {
-	int err = s->enforced & SANDBOX_WATCH ? execwatch_take(&s->watch) : 0;
+	int err = s->enforced & SANDBOX_WATCH ? watch_take(&s->watch) : 0;
 
 	/* It waits for an answer, or failed before and said why. */
 	if (err == 0)

@@ -1,4 +1,4 @@
-/* sandbox_views.c - where else a hidden place can be seen
+/* sandbox_views.c - where else a place that is taken away can be seen
  * SPDX-License-Identifier: MIT
  *
  * A file system that is mounted twice, in whole or in part, shows one place by
@@ -29,6 +29,15 @@ static int moved(char *out, const char *path, const char *from, const char *to)
 		       str_copy(out, PATH_MAX, to);
 }
 
+/* Is it what the rule is for, by another name? */
+static bool is_same(const struct sandbox_rule *of, const char *name)
+{
+	struct stat st;
+
+	return !str_eq(name, of->path) && lstat(name, &st) == 0 &&
+	       st.st_dev == of->dev && st.st_ino == of->ino;
+}
+
 static int add_view(struct sandbox *s, const struct sandbox_rule *of,
 	const char *path, size_t *added)
 {
@@ -36,9 +45,11 @@ static int add_view(struct sandbox *s, const struct sandbox_rule *of,
 	struct sandbox_rule rule = *of, *more;
 
 	rule.path = strdup(path);
-	rule.access = SANDBOX_HIDE;
 	rule.rights = 0;
-	rule.mount = SANDBOX_MOUNT_EMPTY;
+	if (of->access & SANDBOX_HIDE) {
+		rule.access = SANDBOX_HIDE;
+		rule.mount = SANDBOX_MOUNT_EMPTY;
+	}
 	more = rule.path ? reallocarray(s->rules, n + 1, sizeof(*more)) : NULL;
 	if (!more) {
 		free(rule.path);
@@ -48,6 +59,25 @@ static int add_view(struct sandbox *s, const struct sandbox_rule *of,
 	s->rules[n] = rule;
 	++*added;
 	return 0;
+}
+
+/* In a chroot the mount that holds the place is not listed, nor is where its file
+ * system has it: what is mounted elsewhere begins at one of the directories on
+ * the way to it. */
+static int views_in_chroot(struct sandbox *s, const struct sandbox_rule *of,
+	const struct proc_mount *view, char *name, size_t *added)
+{
+	int err = 0;
+
+	for (const char *rest = of->path; rest && err == 0;
+		rest = strchr(rest + 1, '/')) {
+		err = path_join(name, PATH_MAX, view->point, rest + 1);
+		if (err == 0 && is_same(of, name))
+			err = add_view(s, of, name, added);
+	}
+	if (err == 0 && is_same(of, view->point))
+		err = add_view(s, of, view->point, added);
+	return err;
 }
 
 int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added)
@@ -70,19 +100,19 @@ int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added
 		if (path_beneath(views[n].point, of.path) &&
 			(!own || strlen(views[n].point) >= strlen(own->point)))
 			own = &views[n];
-	if (!own)
-		return -ENOENT;
-	err = moved(inner, of.path, own->point, own->root);
+	err = own ? moved(inner, of.path, own->point, own->root) : 0;
 	for (size_t i = 0; i < n && err == 0; i++) {
 		char *name = inner + PATH_MAX;
-		struct stat st;
 
+		if (!own) {
+			err = views_in_chroot(s, &of, &views[i], name, added);
+			continue;
+		}
 		if (!str_eq(views[i].dev, own->dev) ||
 			!path_beneath(views[i].root, inner))
 			continue;
 		err = moved(name, inner, views[i].root, views[i].point);
-		if (err == 0 && !str_eq(name, of.path) && lstat(name, &st) == 0 &&
-			st.st_dev == of.dev && st.st_ino == of.ino)
+		if (err == 0 && is_same(&of, name))
 			err = add_view(s, &of, name, added);
 	}
 	return err;

@@ -121,9 +121,29 @@ static size_t arg(struct prog *p, unsigned n, bool high, size_t next)
 
 /* The leaves: each gives the label where its own instructions start. */
 
-static size_t leaf_ioctl(struct prog *p)
+/* What a file system is told of a file: flags, attributes, versions and keys.
+ * The type alone decides, of what hands something over. */
+static size_t leaf_ioctl_meta(struct prog *p, size_t at, size_t no)
+{
+	static const char types[] = "fXv";
+
+	for (const char *t = types; *t; t++)
+		at = eq(p, (uint32_t)SECCOMP_IOC_GIVES | (uint32_t)*t << 8, no,
+			at);
+	at = then(p, BPF1_AND, (uint32_t)SECCOMP_IOC_GIVES | 0xff00U, at);
+	at = arg(p, 1, false, at);
+	/* Its direction says the contrary. */
+	at = eq(p, SECCOMP_FSCRYPT, no, at);
+	at = then(p, BPF1_AND, 0xffffU, at);
+	return arg(p, 1, false, at);
+}
+
+static size_t leaf_ioctl(struct prog *p, bool metadata)
 {
 	size_t no = err(p, EPERM), at = ret(p, SC_ALLOW);
+
+	if (metadata)
+		at = leaf_ioctl_meta(p, at, no);
 
 	/* Of subvolumes, by any number and with no look at what may be made:
 	 * until Linux 6.8 a snapshot from any file copied all that was beside
@@ -301,7 +321,8 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_EXEC:
 		return leaf_exec(p);
 	case SECCOMP_ACT_IOCTL:
-		return leaf_ioctl(p);
+	case SECCOMP_ACT_IOCTL_META:
+		return leaf_ioctl(p, act == SECCOMP_ACT_IOCTL_META);
 	case SECCOMP_ACT_SOCKET:
 		return leaf_socket(p);
 	case SECCOMP_ACT_SOCKETPAIR:

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/uapi/seccomp.h"
+#include "watch/watch.h"
 
 struct seccomp_spec {
 	bool inet;       /* socket(AF_INET, AF_INET6) */
@@ -25,9 +26,8 @@ struct seccomp_spec {
 	bool others;     /* prlimit, setpriority on other processes: there are
 			  * none but one's own */
 	bool caps;       /* capabilities are left: deny what they open */
-	bool watch_exec; /* execve, execveat go to the listener */
-	bool watch_files; /* calls that open, make, move or remove files */
-	/* With watch_exec: an execve with the halves of this, the lower first,
+	unsigned watch; /* enum watch_kind: their calls go to the listener */
+	/* With WATCH_EXEC: an execve with the halves of this, the lower first,
 	 * as its fifth and sixth argument, which the kernel does not read, does
 	 * not go there; 0: all do. */
 	uint64_t pass;

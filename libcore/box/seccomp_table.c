@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/kconfig.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
 
@@ -159,33 +160,14 @@ static const struct row memfd[] = {
 	{__NR_memfd_create, SECCOMP_ACT_MEMFD},
 };
 
-static const struct row watch_exec[] = {
-	{__NR_execve, SECCOMP_ACT_EXEC},
-	{__NR_execveat, SECCOMP_ACT_NOTIFY},
-};
-
-static const struct row watch_files[] = {
-	{__NR_open, SECCOMP_ACT_NOTIFY},
-	{__NR_openat, SECCOMP_ACT_NOTIFY},
-	{__NR_openat2, SECCOMP_ACT_NOTIFY},
-	{__NR_creat, SECCOMP_ACT_NOTIFY},
-	{__NR_truncate, SECCOMP_ACT_NOTIFY},
-	{__NR_mkdir, SECCOMP_ACT_NOTIFY},
-	{__NR_mkdirat, SECCOMP_ACT_NOTIFY},
-	{__NR_rmdir, SECCOMP_ACT_NOTIFY},
-	{__NR_unlink, SECCOMP_ACT_NOTIFY},
-	{__NR_unlinkat, SECCOMP_ACT_NOTIFY},
-	{__NR_symlink, SECCOMP_ACT_NOTIFY},
-	{__NR_symlinkat, SECCOMP_ACT_NOTIFY},
-	{__NR_mknod, SECCOMP_ACT_NOTIFY},
-	{__NR_mknodat, SECCOMP_ACT_NOTIFY},
-	{__NR_rename, SECCOMP_ACT_NOTIFY},
-	{__NR_renameat, SECCOMP_ACT_NOTIFY},
-	{__NR_renameat2, SECCOMP_ACT_NOTIFY},
-	{__NR_link, SECCOMP_ACT_NOTIFY},
-	{__NR_linkat, SECCOMP_ACT_NOTIFY},
-	{__NR_connect, SECCOMP_ACT_NOTIFY},
-	{__NR_bind, SECCOMP_ACT_NOTIFY},
+/* The watch does what it is asked of a file by a path or a descriptor; where the
+ * arguments are in memory again, or what they mean is a file system's own
+ * affair, the call is refused. C libraries use the older calls where these are
+ * missing. */
+static const struct row metadata[] = {
+	{463 /* setxattrat */, SECCOMP_ACT_ENOSYS},
+	{466 /* removexattrat */, SECCOMP_ACT_ENOSYS},
+	{__NR_ioctl, SECCOMP_ACT_IOCTL_META},
 };
 
 static void apply(uint8_t *act, const struct row *row, size_t n)
@@ -217,11 +199,17 @@ static void deny(const struct seccomp_spec *spec, uint8_t *act)
 
 void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 {
+	int16_t watched[WATCH_CALLS_MAX];
+
 	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX + 1);
 	if (!spec->alone)
 		deny(spec, act);
-	if (spec->watch_exec)
-		apply(act, watch_exec, ARRAY_SIZE(watch_exec));
-	if (spec->watch_files)
-		apply(act, watch_files, ARRAY_SIZE(watch_files));
+	if (spec->watch & WATCH_METADATA)
+		apply(act, metadata, ARRAY_SIZE(metadata));
+	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
+		return;
+	for (size_t i = watch_numbers(spec->watch, watched); i-- > 0;)
+		act[watched[i]] = watched[i] == __NR_execve ?
+					  SECCOMP_ACT_EXEC :
+					  SECCOMP_ACT_NOTIFY;
 }

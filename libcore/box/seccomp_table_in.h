@@ -17,6 +17,7 @@ enum seccomp_act {
 	SECCOMP_ACT_EXEC, /* NOTIFY, but for the exec that knows the pass */
 	/* those that look at arguments */
 	SECCOMP_ACT_IOCTL,
+	SECCOMP_ACT_IOCTL_META, /* and no flags of files */
 	SECCOMP_ACT_SOCKET,
 	SECCOMP_ACT_SOCKETPAIR,
 	SECCOMP_ACT_SEND3, /* flags in the fourth argument */
@@ -44,6 +45,8 @@ enum {
 	SECCOMP_TIOCLINUX = 0x541c,
 	SECCOMP_SETLEASE = 0x400, /* F_SETDELEG: 0x410 */
 	SECCOMP_BTRFS_VOL = 0x50009400, /* any with the name of a volume */
+	SECCOMP_IOC_GIVES = 0x40000000, /* a direction of an ioctl's data */
+	SECCOMP_FSCRYPT = 0x6613,       /* FS_IOC_SET_ENCRYPTION_POLICY */
 	SECCOMP_INSIDE_OPTION = PROBE_INSIDE_OPTION,
 	SECCOMP_INSIDE_ERRNO = PROBE_INSIDE_ERRNO,
 };

@@ -68,25 +68,40 @@ FLOATLESS void cli_die(int code, const char *fmt, ...)
 	exit(code);
 }
 
+static void add_diag(struct buf *line, const struct diag *d)
+{
+	buf_addf(line, "%s: ", speaker);
+	if (d->file[0]) {
+		cli_escape_str(line, d->file);
+		if (d->line)
+			buf_addf(line, ":%u", d->line);
+		if (d->line && d->col)
+			buf_addf(line, ":%u", d->col);
+		buf_adds(line, ": ");
+	}
+	cli_escape_str(line, d->text);
+	if (d->hint[0]) {
+		buf_adds(line, "\n  ");
+		cli_escape_str(line, d->hint);
+	}
+}
+
 void cli_diag(const struct diag *d)
 {
 	autobuf struct buf line = BUF_INIT(16384);
 
-	buf_addf(&line, "%s: ", speaker);
-	if (d->file[0]) {
-		cli_escape_str(&line, d->file);
-		if (d->line)
-			buf_addf(&line, ":%u", d->line);
-		if (d->line && d->col)
-			buf_addf(&line, ":%u", d->col);
-		buf_adds(&line, ": ");
-	}
-	cli_escape_str(&line, d->text);
-	if (d->hint[0]) {
-		buf_adds(&line, "\n  ");
-		cli_escape_str(&line, d->hint);
-	}
+	add_diag(&line, d);
 	say(&line);
+}
+
+void cli_diag_to(int fd, const struct diag *d)
+{
+	autobuf struct buf line = BUF_INIT(16384);
+
+	add_diag(&line, d);
+	buf_addc(&line, '\n');
+	if (!line.err)
+		(void)!write(fd, line.data, line.len);
 }
 
 void cli_hint_inside(struct diag *d)

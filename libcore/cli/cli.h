@@ -164,6 +164,8 @@ __attribute__((noreturn, format(printf, 2, 3))) void cli_die(
 	int code, const char *fmt, ...);
 /* "name: file:line:col: text" and, when there is one, "  hint" on a second. */
 void cli_diag(const struct diag *d);
+/* The same in one write to fd; what does not get through is lost. */
+void cli_diag_to(int fd, const struct diag *d);
 /* Where d's cause is that this is a guarded command, says so. */
 void cli_hint_inside(struct diag *d);
 __attribute__((noreturn)) void cli_die_diag(int code, const struct diag *d);

@@ -186,12 +186,20 @@ static int ask(void *ctx, const struct policy_verdict *v, const char *line)
 	return answers(answer, n, "always") ? 2 : answers(answer, n, "yes");
 }
 
-static void tell(const struct diag *d)
+static void tell_person(const struct diag *d)
 {
 	autoperson struct person at = person_find();
 
 	if (at.tty >= 0 && isatty(STDERR_FILENO))
 		cli_diag(d);
+}
+
+static void tell(const struct diag *d, int fd)
+{
+	if (fd >= 0)
+		cli_diag_to(fd, d);
+	else
+		tell_person(d);
 }
 
 void cli_guard_facts(struct guard_request *q)
@@ -240,10 +248,11 @@ void cli_guard_tell(const struct guard_result *r)
 		tell_limit(r, r->run.limit,
 			BUF_PRINT(text, "ended: it went over its limit on %s",
 				limits_name(r->run.limit)));
-	else if (r->run.refused)
+	else if (r->run.unstarted)
 		tell_limit(r, LIMITS_PROCS,
-			"some programs were not started: more processes "
-			"than allowed");
+			BUF_PRINT(text, "not started: %s%s: more processes than"
+				" allowed", r->run.unstarted_name,
+				r->run.unstarted > 1 ? " and others" : ""));
 	else if (r->run.cut)
 		tell_limit(r, LIMITS_OUTPUT,
 			"output cut: it went over its limit on output");

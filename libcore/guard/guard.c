@@ -27,6 +27,7 @@ static void guard_free(struct guard **slot)
 		return;
 	if (g->q->returns)
 		proc_lower(&g->limits);
+	protect_end(g->protect);
 	/* The caller is about to end, and all of it with the process. */
 	if (!g->q->returns && g->r->ran) {
 		limits_release(&g->sandbox.limits);
@@ -229,6 +230,29 @@ int guard_run(const struct guard_request *q, struct guard_result *r)
 		g->policy = NULL;
 	}
 	return err;
+}
+
+int guard_try(
+	const struct guard_request *q, struct policy *policy, struct diag *d)
+{
+	struct guard_result r = {0};
+	autoguard struct guard *g = NULL;
+	int err = guard_new(&g, q, &r);
+
+	if (err || g->guarded)
+		return err;
+	r.profile = policy_profile(policy, NULL, NULL);
+	g->policy = policy;
+	err = guard_find_root(g, d);
+	g->policy = NULL; /* the caller's */
+	if (!err)
+		err = policy_grants(
+			policy, r.profile, g->root, g->home, &g->grants);
+	if (!err)
+		err = guard_make_plan(g, d);
+	if (!err)
+		err = sandbox_compile(&g->plan, &g->sandbox, d);
+	return err == -ENOTSUP ? 0 : err;
 }
 
 int guard_note(const struct guard_request *q, const struct guard_result *r,

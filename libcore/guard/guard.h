@@ -73,7 +73,7 @@ struct guard_request {
 	guard_ask *ask;
 	void *ask_ctx;
 	/* Tells the person at the terminal why what was typed does not run. */
-	void (*tell)(const struct diag *d);
+	void (*tell)(const struct diag *d, int fd); /* -1: on the terminal */
 	/* Sees the output on its way, not redacted; NULL when nobody wants
 	 * it. With swallow it goes nowhere else. */
 	void (*output)(void *ctx, int fd, const void *bytes, size_t n);
@@ -101,7 +101,7 @@ struct guard_request {
 	/* Told of each program that the command's own process may now become,
 	 * while it waits. Wanted, everything that it starts is watched, and
 	 * whatever the policy, for that alone. */
-	void (*becomes)(void *ctx, const struct execwatch_event *ev);
+	void (*becomes)(void *ctx, const struct watch_event *ev);
 	void *becomes_ctx;
 	/* Set in the command's environment unless the policy denies or sets them. */
 	char *const *also_env;
@@ -130,6 +130,12 @@ struct guard_result {
  * kernel says so, it only runs it, by the rule "inside": the rest is done by the
  * guard around. */
 int guard_run(const struct guard_request *q, struct guard_result *r);
+
+/* Would what a policy grants make every command fail, as it would start one in
+ * q's directory and environment? -errno with d saying why. What the machine lacks
+ * is no fault of the policy's. 0 inside of a guarded tree, where none is made. */
+int guard_try(
+	const struct guard_request *q, struct policy *policy, struct diag *d);
 
 /* Adds an event to the record of a run that is over. 0, or -errno. */
 struct audit_fact;

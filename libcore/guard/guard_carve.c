@@ -55,7 +55,9 @@ static int carve_from(struct guard *g, unsigned access, const char *name,
  * away within a grant needs a mount namespace, so only what exists is taken. */
 static int carve_out(struct guard *g)
 {
-	static const char *const system[] = {"/etc/wardbox", "/run/wardbox"};
+	/* The state base is one of two, or in the project. */
+	const char *const system[] = {"/etc/wardbox", "/run/wardbox",
+		"/var/log/wardbox", g->base};
 	const char *name = g->user_policy;
 	char path[PATH_MAX];
 	struct stat st;
@@ -75,10 +77,15 @@ static int carve_out(struct guard *g)
 		err = carve(g, path, SANDBOX_RO, "protected by the policy");
 	}
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
-		err = carve_from(g, SANDBOX_WRITE, system[i], system[i],
-			SANDBOX_RO, "the policy");
+		if (system[i][0])
+			err = carve_from(g, SANDBOX_WRITE, system[i],
+				system[i], SANDBOX_RO, "the guard's own");
 	if (!err && name[0] && !path_real(name, path))
 		err = carve_from(g, SANDBOX_WRITE, name, path, SANDBOX_RO,
+			"the user's policy");
+	/* .../wardbox, with whatever else is kept there. */
+	if (!err && name[0] && !path_normal(path, sizeof path, name, ".."))
+		err = carve_from(g, SANDBOX_WRITE, path, path, SANDBOX_RO,
 			"the user's policy");
 	if (!err && g->log_path[0]) {
 		if (str_after(g->log_path, "/var/log/") || !g->recording ||
@@ -96,6 +103,35 @@ static int carve_out(struct guard *g)
 				SANDBOX_HIDE, "the sessions");
 	}
 	return err;
+}
+
+static bool protects_git(const struct guard *g)
+{
+	for (size_t i = 0; i < g->grants.protect_count; i++)
+		if (str_eq(g->grants.protect[i].path, ".git"))
+			return true;
+	return false;
+}
+
+/* git's hooks are read-only in a view of mounts. What does not exist yet, and
+ * git's settings, which git replaces by renaming, no mount can keep:
+ * guard_protect.c compares them. */
+static int carve_hooks(struct guard *g)
+{
+	autofree char *real = malloc(PATH_MAX);
+	char path[PATH_MAX];
+	const char *own;
+	struct stat st;
+
+	if (g->brief || !protects_git(g) || guard_protect_allowed(g) ||
+		path_join(path, sizeof path, g->root, ".git/hooks") ||
+		!real || path_real(path, real) || !str_eq(path, real) ||
+		lstat(path, &st) || !S_ISDIR(st.st_mode))
+		return 0;
+	if (guard_keep(g, &own, path))
+		return -ENOMEM;
+	return sandbox_grant_in_view(
+		&g->plan, own, SANDBOX_RO, "git's hooks");
 }
 
 /* What chose this session must not choose the next one's: another session has
@@ -142,10 +178,51 @@ static int grant_job_server(struct guard *g)
 	return carve(g, path, SANDBOX_RW, "make's job server");
 }
 
+/* By the kernel's name, too, where it has another. */
+static int add_place(struct guard *g, size_t *n, const char *path)
+{
+	char real[PATH_MAX];
+	int err = 0;
+
+	if (!path || !path[0])
+		return 0;
+	if (*n + 2 >= ARRAY_SIZE(g->places))
+		return -E2BIG;
+	err = guard_keep(g, &g->places[(*n)++], path);
+	if (!err && !path_real(path, real) && !str_eq(path, real))
+		err = guard_keep(g, &g->places[(*n)++], real);
+	return err;
+}
+
+/* Where the policy, the log and the sessions lie, whatever is granted. */
+static int name_places(struct guard *g)
+{
+	char sessions[PATH_MAX];
+	size_t n = 0;
+	int err = g->tmp[0] ? path_normal(sessions, sizeof sessions, g->tmp,
+				      "../sessions") :
+			      str_copy(sessions, sizeof sessions, "");
+
+	if (!err)
+		err = add_place(g, &n, "/etc/wardbox");
+	if (!err)
+		err = add_place(g, &n, g->log_path);
+	if (!err)
+		err = add_place(g, &n, sessions);
+	if (!err)
+		err = add_place(g, &n, g->user_policy);
+	g->plan.own = g->places;
+	return err;
+}
+
 int guard_carve(struct guard *g, struct diag *d)
 {
 	int err = carve_out(g);
 
+	if (!err)
+		err = carve_hooks(g);
+	if (!err)
+		err = name_places(g);
 	if (!err)
 		err = grant_job_server(g);
 	if (err)

@@ -32,21 +32,35 @@ static int confine(struct guard *g)
 	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
 	/* Compiling begins from an empty sandbox. */
 	g->sandbox.watch.decide = guard_watch;
+	g->sandbox.watch.refused_change = guard_watch_change;
 	g->sandbox.watch.ctx = g;
 	return err;
 }
 
-/* An own loopback needs a network namespace, which most containers forbid. No
- * network at all is the stricter answer, and can always be had; nothing of the
- * command ran yet. */
-static bool no_own_network(const struct guard *g)
+/* Most containers forbid namespaces. A view of its own is done without, where
+ * nothing was to be carved out by it. An own loopback is, too: no network at all
+ * is the stricter answer, and can always be had. Nothing of the command ran
+ * yet. */
+static bool goes_without(struct guard *g)
 {
 	const struct sandbox_shared *at = g->sandbox.shared;
 
-	return g->grants.confine && !g->r->run.started &&
-		g->plan.net == SANDBOX_NET_LOCAL && at &&
+	if (!g->grants.confine || g->r->run.started || !at)
+		return false;
+	if (g->plan.view && !g->sandbox.carved &&
 		(at->step == SANDBOX_STEP_NAMESPACES ||
-			at->step == SANDBOX_STEP_LOOPBACK);
+			at->step == SANDBOX_STEP_MOUNT ||
+			at->step == SANDBOX_STEP_PROC)) {
+		g->plan.view = false;
+		return true;
+	}
+	if (g->plan.net == SANDBOX_NET_LOCAL &&
+		(at->step == SANDBOX_STEP_NAMESPACES ||
+			at->step == SANDBOX_STEP_LOOPBACK)) {
+		g->plan.net = SANDBOX_NET_NONE;
+		return true;
+	}
+	return false;
 }
 
 /* What is guarded already is recorded already: a terminal, or a file, is passed
@@ -86,7 +100,7 @@ static int execute(struct guard *g)
 		.keep_stderr = g->grants.confine,
 		.sink = &sink,
 	};
-	int err = 0;
+	int err = 0, changed;
 
 	if (g->q->inside)
 		return perform(g);
@@ -98,20 +112,24 @@ static int execute(struct guard *g)
 		err = guard_record_script(g);
 	if (!err)
 		err = guard_record_relaxed(g, d);
+	if (!err)
+		err = guard_protect_begin(g, d);
 	if (err)
 		return guard_fail(g, GUARD_OURS, err);
 	sigprocmask(SIG_SETMASK, &g->mask, NULL);
 	err = run(&spec, &g->r->run, d);
-	if (no_own_network(g)) {
+	while (goes_without(g)) {
 		sigprocmask(SIG_SETMASK, &g->mask, NULL);
 		sandbox_release(&g->sandbox);
-		g->plan.net = SANDBOX_NET_NONE;
 		err = confine(g);
 		if (!err)
 			err = run(&spec, &g->r->run, d);
 	}
 	g->r->ran = g->r->run.started;
 	g->r->status = g->r->run.status;
+	/* Its tree is empty: run() ended what the command left behind. */
+	changed = guard_protect_check(g, err ? NULL : d);
+	err = err ? err : changed;
 	if (guard_record_end(g, err ? NULL : d) && !err)
 		err = guard_fail(g, GUARD_OURS, -EIO);
 	return err;
@@ -175,5 +193,8 @@ int guard_execute(struct guard *g)
 	}
 	g->r->broken = err != 0;
 	g->r->code = err ? GUARD_OURS : code_of(g->r);
+	/* It would say that all of it was done. */
+	if (!g->r->code && g->r->run.unstarted)
+		g->r->code = GUARD_OURS;
 	return err;
 }

@@ -11,6 +11,7 @@
 #include "sys/env.h"
 #include "guard/guard.h"
 #include "box/sandbox.h"
+#include "protect/protect.h"
 
 enum {
 	GUARD_TIMEOUT = 124,
@@ -37,8 +38,14 @@ struct guard {
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
+	bool allows_protected; /* a person said yes to a change of those */
 	pid_t refused; /* the last that was told why, so as not to be told again */
 	uint64_t denials; /* of programs that it started */
+	uint64_t starts;  /* programs that the shell of an open line started */
+	uint64_t put_back; /* changes of protected names */
+	struct protect *protect; /* NULL: nothing is looked at */
+	uint64_t told[32]; /* sums of what was told: a program and a rule */
+	size_t told_count;
 	/* What is large stands last: all else is near the struct's begin. */
 	struct arena names; /* texts; room for paths would be a page for each */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
@@ -51,6 +58,9 @@ struct guard {
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
 	const char *carved[16]; /* paths of the plan that are ours */
+	struct protect_spec protect_spec;
+	const char *own_places[2]; /* below which the guard itself writes */
+	const char *places[10]; /* where what is ours lies, for plan.own */
 	struct diag said; /* of the policy, which holds though it ran */
 	int keep[1024]; /* descriptors of the caller's, which the command keeps */
 };
@@ -71,6 +81,8 @@ struct session_where guard_base(struct guard *g, struct diag *d);
 /* guard_load.c: policy, profile, project; and what they grant. */
 int guard_load_policy(struct guard *g, struct diag *d);
 int guard_load(struct guard *g, struct diag *d);
+/* The project of where the command runs, by g->policy, to g->root. */
+int guard_find_root(struct guard *g, struct diag *d);
 
 /* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
  * run; else the denial is recorded and the diag says why. */
@@ -109,8 +121,23 @@ struct run_sink guard_sink(struct guard *g);
 /* A script that came on a pipe is nowhere else. */
 int guard_record_script(struct guard *g);
 
+/* guard_protect.c: looks at the protected names before the command runs, where
+ * programs run that could change them; and, when its tree is empty, puts back
+ * and tells what changed. -errno with the diag. */
+int guard_protect_begin(struct guard *g, struct diag *d);
+int guard_protect_check(struct guard *g, struct diag *d);
+/* Did a person say yes to a change of protected names? */
+bool guard_protect_allowed(const struct guard *g);
+
 /* guard_watch.c: judges every program that the tree starts. */
-int guard_watch(void *ctx, const struct execwatch_event *ev);
+int guard_watch(void *ctx, const struct watch_event *ev);
+/* Tells and records that it changed no metadata of what is not its own. */
+void guard_watch_change(void *ctx, const struct watch_object *o);
+
+/* guard_git.c: does its environment tell the git that is about to start what the
+ * policy allows no line to tell it? Then why. */
+bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
+	const char *cwd, struct policy_verdict *v);
 
 /* What a person is asked: the request's own text or program, or one that its
  * shell was told to run. */

@@ -71,7 +71,7 @@ static int jail_in_tmp(struct guard *g, struct diag *d)
 		g->cwd);
 }
 
-static int find_project(struct guard *g, struct diag *d)
+int guard_find_root(struct guard *g, struct diag *d)
 {
 	char path[PATH_MAX];
 	int err = policy_find_root(
@@ -79,10 +79,17 @@ static int find_project(struct guard *g, struct diag *d)
 
 	if (!err)
 		err = guard_keep(g, &g->root, path);
-	if (!err && !g->guarded && holds_the_system(g->root))
-		return jail_in_tmp(g, d);
 	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
 		   : 0;
+}
+
+static int find_project(struct guard *g, struct diag *d)
+{
+	int err = guard_find_root(g, d);
+
+	return !err && !g->guarded && holds_the_system(g->root) ?
+		       jail_in_tmp(g, d) :
+		       err;
 }
 
 /* The policy is out of a guarded tree's reach, and no longer asked: what is left

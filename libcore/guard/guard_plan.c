@@ -8,6 +8,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "sys/ns.h"
 
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */
@@ -185,6 +186,21 @@ static int grant_policy(struct guard *g)
 	return err;
 }
 
+/* The first n grants say what programs need, and take nothing away: where the
+ * policy lets write around one of them, it may be written, too. */
+static void widen(struct guard *g, size_t n)
+{
+	for (size_t i = n; i < g->plan.grant_count; i++) {
+		const struct sandbox_grant *around = &g->plan.grants[i];
+
+		if (!(around->access & SANDBOX_WRITE))
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (path_beneath(around->path, g->plan.grants[k].path))
+				g->plan.grants[k].access |= SANDBOX_RW;
+	}
+}
+
 static void set_limits(struct guard *g)
 {
 	const struct policy_limits *from = &g->grants.limits;
@@ -246,13 +262,16 @@ static void plan_nothing(struct sandbox_plan *plan)
 
 int guard_make_plan(struct guard *g, struct diag *d)
 {
+	size_t needed;
 	int err;
 
 	/* What the front end does itself has no sandbox. */
 	if (g->q->inside)
 		return 0;
 	g->plan.watch_names = g->grants.supervise || g->q->becomes;
-	if (g->plan.watch_names)
+	/* The shell's own commands change nothing but contents. */
+	g->plan.watch_meta = g->grants.confine && !g->brief;
+	if (g->plan.watch_names || g->plan.watch_meta)
 		g->plan.want |= SANDBOX_WATCH;
 	if (!g->grants.confine) {
 		plan_nothing(&g->plan);
@@ -262,9 +281,17 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	g->plan.net = net_of(g);
 	set_limits(g);
 	set_relaxed(g);
+	/* The shell's own commands change nothing but contents. See goes_without()
+	 * for what is found out later. */
+	g->plan.view = !g->brief && !ns_is_refused();
+	if (!g->brief && !g->plan.view && g->plan.net == SANDBOX_NET_LOCAL &&
+		!(g->plan.relax & SANDBOX_NETNS))
+		g->plan.net = SANDBOX_NET_NONE;
 	err = g->brief ? grant_brief(g) : grant_system(g);
+	needed = g->plan.grant_count;
 	if (!err)
 		err = grant_policy(g);
+	widen(g, needed);
 	if (!err && g->q->also_exec)
 		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
 			false, "wardbox");

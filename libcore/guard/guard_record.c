@@ -124,6 +124,7 @@ static struct audit_start start_of(struct guard *g)
 		.reason = g->r->verdict.reason,
 		.policy_sha = g->policy ? g->policy->sum : NULL,
 		.env = (const char *const *)g->env.vec,
+		.script = g->q->on_stdin,
 	};
 }
 

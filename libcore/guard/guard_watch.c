@@ -5,38 +5,160 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sys/proc_text.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
-/* A denial below an allowed line is an event of that line: the line itself did
- * run. What cannot be recorded is not let through either. Of a great many each
- * twice as many is told: to be denied over and over must not push out of the log
- * what was there before. */
-static void record_denial(struct guard *g, const struct policy_verdict *v)
+/* Of a great many each that doubles their number is told: to be denied, or to
+ * start, over and over must not push out of the log what was there before. */
+static bool is_told(uint64_t count, bool *many)
 {
 	enum { EACH = 1024 };
-	const uint64_t count = ++g->denials;
+
+	*many = count > EACH;
+	return !*many || !(count & (count - 1));
+}
+
+/* Each program that the shell of an open line starts, with its rule. */
+static void record_start(struct guard *g, const struct policy_verdict *v)
+{
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "rule", .text = v->rule},
+		{.key = "count", .number = ++g->starts},
+	};
+	bool many;
+
+	if (g->recording && is_told(g->starts, &many))
+		(void)audit_event(&g->log, g->r->session, g->r->exec_id,
+			"exec.open", facts, ARRAY_SIZE(facts) - !many, NULL);
+}
+
+/* A denial below an allowed line is an event of that line: the line itself did
+ * run. */
+static void record_denial(struct guard *g, const char *event,
+	const struct policy_verdict *v)
+{
 	const struct audit_fact facts[] = {
 		{.key = "command", .text = v->command},
 		{.key = "rule", .text = v->rule},
 		{.key = "reason", .text = v->reason},
 		{.key = "decision",
 			.text = v->would == POLICY_CONFIRM ? "confirm" : "deny"},
-		{.key = "count", .number = count},
+		{.key = "count", .number = ++g->denials},
 	};
-	const bool many = count > EACH;
+	bool many;
 
-	if (g->recording && !(many && count & (count - 1)))
-		audit_event(&g->log, g->r->session, g->r->exec_id, "exec.deny",
+	if (g->recording && is_told(g->denials, &many))
+		(void)audit_event(&g->log, g->r->session, g->r->exec_id, event,
 			facts, ARRAY_SIZE(facts) - !many, NULL);
+}
+
+/* Whoever works at something else is not interrupted by what runs behind it:
+ * what is typed then is not for us. */
+static bool in_front(pid_t pid)
+{
+	char text[1024], name[32];
+	autofd int fd = openat(AT_FDCWD,
+		BUF_PRINT(name, "/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	/* Its group, and the one that the terminal has in front. */
+	return n > 0 && proc_number(proc_stat(text, 5)) ==
+				proc_number(proc_stat(text, 8));
+}
+
+/* Was it told before? Of a great many kinds the last are in the log alone. */
+static bool told_already(struct guard *g, const char *program, const char *rule)
+{
+	const char *const of[] = {program, rule};
+	uint64_t sum = 0xcbf29ce484222325U;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		for (const char *s = of[i]; *s; s++)
+			sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
+		sum *= 0x100000001b3U;
+	}
+	for (size_t i = 0; i < g->told_count; i++)
+		if (g->told[i] == sum)
+			return true;
+	if (g->told_count == ARRAY_SIZE(g->told))
+		return true;
+	g->told[g->told_count++] = sum;
+	return false;
+}
+
+/* Why it was not started, behind what the command wrote before. To a pipe that is
+ * full nothing is written: who waits for its reader would not serve it. */
+static void tell_denial(struct guard *g, pid_t pid, const char *what,
+	const struct policy_verdict *v)
+{
+	const int from = g->sandbox.watch.err_from;
+	struct pollfd to = {.fd = STDERR_FILENO, .events = POLLOUT};
+	struct diag d = {0};
+	struct stat st;
+	char name[32];
+	autofd int fd = -1;
+
+	if (!g->q->tell ||
+		told_already(g, what, v->rule))
+		return;
+	guard_explain(g, v, false, &d);
+	if (g->q->pty) {
+		if (in_front(pid))
+			g->q->tell(&d, -1);
+		return;
+	}
+	if (from < 0 && (fstat(STDERR_FILENO, &st) || !S_ISFIFO(st.st_mode))) {
+		if (poll(&to, 1, 0) > 0 && to.revents & POLLOUT)
+			g->q->tell(&d, STDERR_FILENO);
+		return;
+	}
+	/* Opened anew, so that only this side does not wait. */
+	fd = open(BUF_PRINT(name, "/proc/self/fd/%d",
+			  from < 0 ? STDERR_FILENO : from),
+		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd >= 0)
+		g->q->tell(&d, fd);
+}
+
+static const char *named(const struct watch_event *ev)
+{
+	return *ev->exe ? ev->exe : ev->path;
+}
+
+void guard_watch_change(void *ctx, const struct watch_object *o)
+{
+	static const char *const changes[] = {
+		[WATCH_CHANGE_MODE] = "mode",
+		[WATCH_CHANGE_OWNER] = "owner",
+		[WATCH_CHANGE_TIMES] = "times",
+		[WATCH_CHANGE_XATTR] = "attributes",
+	};
+	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
+	char text[sizeof v.command];
+	struct buf command = BUF_FIXED(text);
+
+	buf_addf(&command, "%s of %s", changes[o->change], o->path);
+	utf8_cut(v.command, sizeof v.command, buf_str(&command));
+	str_copy(v.rule, sizeof v.rule, "metadata");
+	str_copy(v.reason, sizeof v.reason,
+		"it is no file that the command may write");
+	str_copy(v.alternative, sizeof v.alternative,
+		"a file of the project, or root grants it: path rw FILE");
+	record_denial(ctx, "file.deny", &v);
+	tell_denial(ctx, o->pid, changes[o->change], &v);
 }
 
 /* A file that cannot be told from here, such as one by a descriptor's number
  * in another spelling than /proc/self/fd/N. */
-static int deny_nameless(struct guard *g, const struct execwatch_event *ev)
+static int deny_nameless(struct guard *g, const struct watch_event *ev)
 {
 	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
 	struct buf command = BUF_FIXED(v.command);
@@ -44,7 +166,8 @@ static int deny_nameless(struct guard *g, const struct execwatch_event *ev)
 	buf_adds(&command, ev->path);
 	str_copy(v.rule, sizeof(v.rule), "program");
 	str_copy(v.reason, sizeof(v.reason), "which file it is cannot be told");
-	record_denial(g, &v);
+	record_denial(g, "exec.deny", &v);
+	tell_denial(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }
 
@@ -57,7 +180,7 @@ static bool approved(const struct guard *g, const struct policy_verdict *v)
 
 /* The front end's own helper, called as it calls it: not for the policy to
  * judge, and with no rights but the command's. */
-static bool own_helper(const struct guard *g, const struct execwatch_event *ev)
+static bool own_helper(const struct guard *g, const struct watch_event *ev)
 {
 	const char *const *want = g->q->also_argv;
 
@@ -77,9 +200,9 @@ static bool is_command(const struct guard *g, pid_t pid)
 	return pid == (g->q->pty ? limits_child(first) : first);
 }
 
-/* Where nobody reads the lines, a program is judged like the words of one when
- * it is the shell, or a part of it, that becomes it: such a process still has
- * the shell's own arguments. What programs start is theirs. */
+/* A program that the shell starts is judged as if it stood in the line. Such a
+ * process still has the shell's own arguments, because the shell, or a fork of
+ * it, becomes the program. What programs start is theirs. */
 static bool of_a_line(const struct guard *g, pid_t pid)
 {
 	char is[2048], name[32];
@@ -87,7 +210,7 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	size_t at = 0;
 	ssize_t n;
 
-	if (g->q->kind != GUARD_STREAM && !g->r->verdict.open)
+	if (g->q->kind == GUARD_ARGV)
 		return false;
 	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/cmdline", (int)pid),
 		O_RDONLY | O_CLOEXEC);
@@ -104,24 +227,9 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	return at == (size_t)n;
 }
 
-/* Whoever works at something else is not interrupted by what runs behind it:
- * what is typed then is not for us. */
-static bool in_front(pid_t pid)
-{
-	char text[1024], name[32];
-	autofd int fd = openat(AT_FDCWD,
-		BUF_PRINT(name, "/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	/* Its group, and the one that the terminal has in front. */
-	return n > 0 && proc_number(proc_stat(text, 5)) ==
-				proc_number(proc_stat(text, 8));
-}
-
 /* At a terminal there is a person to ask, and to tell. A shell that finds one
  * file denied tries the next of that name: it has its answer. */
-static bool confirmed(struct guard *g, const struct execwatch_event *ev,
+static bool confirmed(struct guard *g, const struct watch_event *ev,
 	const struct policy_request *req, const struct policy_verdict *v)
 {
 	const struct guard_question what = {
@@ -137,6 +245,8 @@ static bool confirmed(struct guard *g, const struct execwatch_event *ev,
 		return false;
 	if (v->decision == POLICY_CONFIRM)
 		answer = guard_put(g, &what);
+	if (answer > 0 && (str_eq(v->rule, "protect") || str_eq(v->rule, "git-conf")))
+		g->allows_protected = true;
 	if (answer > 0)
 		return !g->recording ||
 			!audit_event(&g->log, g->r->session, g->r->exec_id,
@@ -144,11 +254,12 @@ static bool confirmed(struct guard *g, const struct execwatch_event *ev,
 	g->refused = ev->pid;
 	guard_explain(g, v, !answer, &d);
 	if (g->q->tell)
-		g->q->tell(&d);
+		g->q->tell(&d, -1);
+	(void)told_already(g, named(ev), v->rule);
 	return false;
 }
 
-int guard_watch(void *ctx, const struct execwatch_event *ev)
+int guard_watch(void *ctx, const struct watch_event *ev)
 {
 	struct guard *g = ctx;
 	struct policy_verdict v;
@@ -160,6 +271,7 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
+		.starts = true,
 	};
 
 	if (own_helper(g, ev))
@@ -172,15 +284,19 @@ int guard_watch(void *ctx, const struct execwatch_event *ev)
 		return ev->missing;
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
-	req.cwd = execwatch_cwd(ev);
-	req.depth = !of_a_line(g, ev->pid);
+	req.cwd = watch_cwd(ev);
+	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
-	if (v.decision <= POLICY_OPEN || approved(g, &v) ||
-		(!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) {
-		if (g->q->becomes && is_command(g, ev->pid))
+	if ((v.decision <= POLICY_OPEN || approved(g, &v) ||
+		    (!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) &&
+		!guard_git_denies(g, ev, req.cwd, &v)) {
+		if (g->q->becomes && !ev->level && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
+		if (!req.depth && g->r->verdict.open)
+			record_start(g, &v);
 		return 0;
 	}
-	record_denial(g, &v);
+	record_denial(g, "exec.deny", &v);
+	tell_denial(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }

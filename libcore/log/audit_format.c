@@ -12,7 +12,11 @@
 
 static const uint8_t head_magic[8] = "wbaudit\1";
 /* Magic, ids, numbers, hashes; then their checksum; then zeros. */
-enum { HEAD_CRC = 8 + 2 * AUDIT_ID + 8 * 8 + 6 * AUDIT_HASH };
+enum {
+	HEAD_CRC = 8 + 2 * AUDIT_ID + 8 * 8 + 6 * AUDIT_HASH,
+	/* Behind the checksum, where older heads have zeros. */
+	HEAD_MARK = HEAD_CRC + 4,
+};
 
 static uint8_t *put_bytes(uint8_t *p, const void *bytes, size_t n)
 {
@@ -60,6 +64,7 @@ void audit_head_pack(const struct audit_head *h,
 	for (size_t i = 0; i < ARRAY_SIZE(hashes); i++)
 		p = put_bytes(p, hashes[i], AUDIT_HASH);
 	put_be(out + HEAD_CRC, crc(out, HEAD_CRC), 4);
+	put_bytes(out + HEAD_MARK, h->mark, AUDIT_HASH);
 }
 
 int audit_head_parse(struct audit_head *h,
@@ -79,6 +84,7 @@ int audit_head_parse(struct audit_head *h,
 		*numbers[i] = get_be(p, 8);
 	for (size_t i = 0; i < ARRAY_SIZE(hashes); i++)
 		p = get_bytes(p, hashes[i], AUDIT_HASH);
+	get_bytes(in + HEAD_MARK, h->mark, AUDIT_HASH);
 	return 0;
 }
 

@@ -153,6 +153,7 @@ struct audit_head {
 	uint8_t link[AUDIT_HASH], agg[AUDIT_HASH];
 	uint8_t rk[AUDIT_HASH], sk[AUDIT_HASH], enext[AUDIT_HASH];
 	uint8_t pin[AUDIT_HASH]; /* SHA-256 of the first public key */
+	uint8_t mark[AUDIT_HASH]; /* the key of redaction's digests; zeros: none */
 };
 
 void audit_head_pack(const struct audit_head *h,

@@ -106,6 +106,7 @@ struct audit_start {
 	const char *reason;        /* one line for people */
 	const uint8_t *policy_sha; /* 32 bytes */
 	const char *const *env;    /* NAME=VALUE kept for the child, or NULL */
+	bool script; /* standard input is what a shell is to run */
 };
 
 /* What redaction knows beyond its built-in patterns. */
@@ -134,6 +135,7 @@ struct audit_exec {
 	uint64_t t0; /* CLOCK_BOOTTIME ns of its start */
 	uint8_t session[AUDIT_ID];
 	bool has_session;
+	bool script;
 	struct audit_stream *stream[AUDIT_STREAMS];
 	struct redact redact;
 };

@@ -173,9 +173,9 @@ static int put_text_pair(
 
 	cbor_put_text(&r->rest, p->key, p->key_len);
 	if (redact_secret_name(p->key, p->key_len) && *p->value)
-		buf_adds(b, "[REDACTED]");
+		err = redact_whole(secrets, p->value, n, b);
 	else
-		err = redact_text(secrets, p->value, n, b);
+		err = redact_text(secrets, p->value, n, false, b);
 	cbor_put_text(&r->rest, buf_str(b), b->len);
 	return err ? err : r->rest.err;
 }
@@ -223,7 +223,7 @@ static int put_redacted(struct audit_rec *r, enum audit_key key,
 
 	if (!s)
 		return 0;
-	err = redact_text(secrets, s, strlen(s), b);
+	err = redact_text(secrets, s, strlen(s), false, b);
 	if (!err)
 		cbor_put_text(audit_rec_key(r, key), buf_str(b), b->len);
 	return err;
@@ -291,6 +291,9 @@ int audit_start(struct audit_exec *x, struct audit_log *log,
 	x->log = log;
 	log->exec = x;
 	x->redact.work = ptr_steal(&log->plain.work);
+	x->redact.key_get = audit_mark_key;
+	x->redact.key_from = log;
+	x->script = start->script;
 	err = load_secrets(&x->redact, secrets, d);
 	if (err)
 		return err;
@@ -446,6 +449,8 @@ int audit_event(struct audit_log *log, const char *session, uint64_t exec,
 	autorec struct audit_rec r = AUDIT_REC(log, AUDIT_EVENT);
 	int err = 0;
 
+	log->plain.key_get = audit_mark_key;
+	log->plain.key_from = log;
 	put_session(&r, session);
 	if (exec)
 		cbor_put_uint(audit_rec_key(&r, AUDIT_K_EXEC), exec);

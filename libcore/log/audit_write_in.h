@@ -109,6 +109,9 @@ bool audit_ends_well(const struct audit_log *log, const struct audit_head *h);
 /* Is there a whole frame anywhere in p[0..n)? */
 bool audit_frame_within(crc32c_fn *crc, const uint8_t *p, size_t n);
 
+/* The key of redaction's digests, of the log at from. -errno. */
+int audit_mark_key(void *from, uint8_t key[static REDACT_KEY]);
+
 void audit_now(const struct audit_log *log, uint64_t *wall, uint64_t *boot);
 
 #endif

@@ -104,6 +104,7 @@ int audit_keys_begin(struct audit_log *log, struct audit_head *h,
 		return diag_errno(d, err, "no random bytes for the audit log");
 	keys_first(&log->hw, h->log_id, seed ? seed : fresh, epoch);
 	keys_epoch(&log->hw, epoch, h->rk, h->sk, h->enext);
+	keys_mark(&log->hw, epoch, h->mark);
 	explicit_bzero(fresh, sizeof fresh);
 	explicit_bzero(epoch, sizeof epoch);
 	h->ckpt_wall = log->wall;
@@ -167,11 +168,31 @@ int audit_peek(struct audit_log *log, struct audit_head *head, struct diag *d)
 	if (err)
 		return err;
 	*head = h;
+	explicit_bzero(head->mark, sizeof head->mark);
 	explicit_bzero(head->rk, sizeof head->rk);
 	explicit_bzero(head->sk, sizeof head->sk);
 	explicit_bzero(head->enext, sizeof head->enext);
 	audit_unlock(log, &h);
 	return 0;
+}
+
+int audit_mark_key(void *from, uint8_t key[static REDACT_KEY])
+{
+	static const uint8_t none[AUDIT_HASH];
+	struct audit_log *log = from;
+	struct audit_head h;
+	int err = audit_lock(log, &h, NULL);
+
+	if (err)
+		return err;
+	/* A log that was begun before there were such keys. */
+	if (memcmp(h.mark, none, sizeof none) == 0) {
+		keys_mark(&log->hw, h.enext, h.mark);
+		err = audit_head_write(log, &h, NULL);
+	}
+	memcpy(key, h.mark, REDACT_KEY);
+	audit_unlock(log, &h);
+	return err;
 }
 
 /* What a checkpoint says: RFC 9052's COSE_Sign1 payload. */

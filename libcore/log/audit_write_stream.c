@@ -148,7 +148,10 @@ static struct audit_stream *stream_get(struct audit_exec *x, enum audit_io which
 	s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
-	s->redact = REDACT_STREAM_INIT;
+	/* What is typed may be a command; where one begins nobody knows. */
+	s->redact = (struct redact_stream){
+		.shell = which == AUDIT_TTYIN || (which == AUDIT_IN && x->script),
+		.lex.lost = which == AUDIT_TTYIN};
 	s->wait = BUF_INIT(WAIT_MAX);
 	s->spool = -1;
 	x->log->hw.sha->init(&s->sha.vtable);
@@ -256,6 +259,7 @@ int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
 	if (!s)
 		return diag_fail(d, -EINVAL, "audit: no such stream");
 	err = flush(x, stream, false, d);
+	s->redact.lex.lost = true;
 	s->total += n;
 	s->fresh = s->total - s->head;
 	return err;

@@ -99,6 +99,12 @@ void keys_first(const struct keys_hw *hw, const uint8_t log[static KEYS_LOG],
 	explicit_bzero(&c, sizeof c);
 }
 
+void keys_mark(const struct keys_hw *hw, const uint8_t epoch[static KEYS_HASH],
+	uint8_t mark[static KEYS_HASH])
+{
+	expand(hw, epoch, "mark\1", 5, mark);
+}
+
 /* Is it in 1..n-1, n the order of the curve's group? */
 static bool is_private_key(const uint8_t sk[KEYS_HASH])
 {

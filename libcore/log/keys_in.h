@@ -3,6 +3,7 @@
  *
  *	E_0 = HKDF(salt = log id, seed, "aud1 epoch")
  *	rk = X(E_j, "rec")  sk_j = X(E_j, "sig" c)  E_j+1 = X(E_j, "next")
+ *	the key of redaction's digests = X(E_0, "mark"), for all of a log
  *	per record: m = HMAC(rk, link); agg = SHA256(agg m); rk = X(rk, "rec+")
  *
  * where X(k, label) = HMAC-SHA256(k, label 01), one block of HKDF-Expand.
@@ -51,6 +52,10 @@ void keys_fold(const struct keys_hw *hw, uint8_t rk[static KEYS_HASH],
 /* The secret of the first epoch. */
 void keys_first(const struct keys_hw *hw, const uint8_t log[static KEYS_LOG],
 	const uint8_t seed[static KEYS_HASH], uint8_t epoch[static KEYS_HASH]);
+
+/* The key of redaction's digests, of the first epoch's secret. */
+void keys_mark(const struct keys_hw *hw, const uint8_t epoch[static KEYS_HASH],
+	uint8_t mark[static KEYS_HASH]);
 
 /* What an epoch's secret opens. next may be the same array as epoch. */
 void keys_epoch(const struct keys_hw *hw, const uint8_t epoch[static KEYS_HASH],

@@ -169,6 +169,7 @@ struct policy_request {
 	char *const *env; /* what the command will get; NULL: empty, of a
 			     program: not looked at */
 	unsigned depth;   /* 0: what the user asked for; >0: below it */
+	bool starts; /* it is about to be executed: the sandbox judges paths */
 };
 
 /* What a command may reach over the network. Larger is wider. */
@@ -197,6 +198,15 @@ struct policy_verdict {
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
 };
+
+/* Does a setting of git's (its name, as gitconf_read() gives it) run something
+ * or lead git elsewhere, so that only a person may make it? The lists git-runs
+ * and git-safe-keys say so. */
+bool policy_git_runs(
+	const struct policy *p, const char *name, const char *value);
+/* The one member that counts of a JSON file of that name, by the list
+ * protect-members; NULL: all of it. */
+const char *policy_protect_member(const struct policy *p, const char *file);
 
 /* Called for every judged command, in reading order. */
 typedef void policy_each(void *ctx, const struct policy_verdict *one);

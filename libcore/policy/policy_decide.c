@@ -92,7 +92,8 @@ static void judge_start(struct judge *j, struct arena *a,
 		.home = req->home && *req->home ? req->home : no_home,
 		.cwd = req->cwd,
 		.env = req->env,
-		.depth = req->depth};
+		.depth = req->depth,
+		.starts = req->starts};
 	settings(j);
 	j->search = search_path(j);
 }

@@ -84,6 +84,7 @@ struct judge {
 	const char *cwd;    /* where the line starts */
 	enum shell_dialect dialect;
 	unsigned depth;
+	bool starts; /* policy_request.starts */
 	unsigned seen_count;
 	struct judged_dir *dir;   /* the last directory that was walked to */
 	/* The first variable set that puts code of the line's choice into

@@ -237,8 +237,9 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	struct arg known = *a;
 	const char *cwd;
 
-	/* Below an approved parent the kernel alone watches paths. */
-	if (!*a->s || j->depth || judge_spent(j))
+	/* Below an approved parent, and when a program starts, the kernel alone
+	 * watches paths. */
+	if (!*a->s || j->depth || j->starts || judge_spent(j))
 		return;
 	/* @FILE is how many programs are given more words. */
 	if (*a->s == '@' && a->s[1] && strchr("/.~", a->s[1]))

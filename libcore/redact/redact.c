@@ -21,11 +21,13 @@ enum {
 };
 
 /* raw: as it came, behind the bytes looked back at. Only when there are escape
- * sequences in it: text, what is visible; place[i], where text[i] stands. */
+ * sequences in it: text, what is visible; place[i], where text[i] stands. Only of
+ * a shell's text: map. */
 struct redact_work {
 	unsigned char raw[WINDOW];
 	unsigned char text[WINDOW];
 	uint16_t place[WINDOW + 1];
+	uint8_t map[WINDOW];
 };
 
 /* One look through the window. */
@@ -47,6 +49,7 @@ void redact_stream_release(struct redact_stream *s)
 	if (s->held)
 		explicit_bzero(s->held, HELD_MAX);
 	free(s->held);
+	redact_cut_free(s->cut);
 	*s = REDACT_STREAM_INIT;
 }
 
@@ -140,18 +143,144 @@ static void let_through(struct look *k, size_t to)
 	k->done = end;
 }
 
-/* An escape sequence right behind what is dropped is let through: it gives the
- * colour back. */
-static void drop(struct look *k, size_t to)
+/* Hides what is not yet out of raw, up to to. */
+static void hide_raw(struct look *k, size_t to)
 {
-	k->done = to ? raw_of(k, to - 1) + 1 : 0;
+	int err;
+
+	if (to <= k->done)
+		return;
+	err = redact_cut_add(k->r, &k->s->cut, k->r->work->raw + k->done,
+		to - k->done, k->out);
+	k->done = to;
+	if (err && !k->out->err)
+		k->out->err = err;
 }
 
-static void hide(struct look *k, const struct redact_span *s)
+/* Hides the text up to to. An escape sequence right behind it is let through: it
+ * gives the colour back. */
+static void hide_run(struct look *k, size_t to)
 {
-	buf_adds(k->out, REDACT_MARK);
-	k->r->found[s->kind]++;
-	drop(k, s->to);
+	if (to > k->base)
+		hide_raw(k, raw_of(k, to - 1) + 1);
+}
+
+static void hide_end(struct look *k, uint8_t kind)
+{
+	const size_t was = k->out->len;
+
+	redact_cut_end(k->s->cut, k->out);
+	k->r->found[kind] += k->out->len > was;
+}
+
+static size_t look_on(struct look *k, size_t at);
+
+/* Shows what a shell expands, from at to to: secrets of its own may be in it. */
+static void show_nested(struct look *k, size_t at, size_t to)
+{
+	const struct redact_view v = k->view;
+
+	k->view.n = to;
+	k->view.last = true;
+	let_through(k, at);
+	look_on(k, at);
+	let_through(k, to);
+	k->view = v;
+}
+
+/* Where what may be hidden of text[from..to) ends. */
+static size_t hide_limit(
+	const struct look *k, const struct redact_span *s, size_t from, size_t to)
+{
+	return s->tail == REDACT_TAIL_OWN
+		? to
+		: redact_limit(k->view.text, from, to, false);
+}
+
+/* Behind what stands at i in a span and is not hidden: an expansion, the blank
+ * between two words; i when the span ends there. */
+static size_t hide_pass(
+	const struct look *k, const struct redact_span *s, size_t i, unsigned depth)
+{
+	const uint8_t *map = k->view.map;
+	size_t end = i;
+
+	if ((map[i] & LEX_DEPTH) <= depth)
+		return map[i] & LEX_BLANK && s->tail == REDACT_TAIL_WORDS ? i + 1
+									  : i;
+	while (end < s->to && (map[end] & LEX_DEPTH) > depth)
+		end++;
+	/* What does not end in the span is none of it. */
+	return end < s->to ? end : i;
+}
+
+/* Hides the parts of a word of code that are none of an expansion, but for the
+ * last. Where that ends. */
+static size_t hide_code(struct look *k, const struct redact_span *s)
+{
+	const uint8_t *map = k->view.map;
+	const unsigned depth = redact_depth(map, s->from);
+	size_t from = s->from, i = from, end;
+
+	for (;;) {
+		while (i < s->to && (map[i] & LEX_DEPTH) == depth &&
+			!(map[i] & (LEX_CUT | LEX_BLANK)))
+			i++;
+		end = hide_limit(k, s, from, i);
+		if (end < i || i == s->to || (map[i] & LEX_DEPTH) < depth)
+			return end;
+		end = hide_pass(k, s, i, depth);
+		if (end == i)
+			return i;
+		hide_run(k, i);
+		hide_end(k, s->kind);
+		show_nested(k, i, end);
+		from = i = end;
+	}
+}
+
+/* Hides as much of a span as is one. Where that ends; what is behind it is looked
+ * at again. */
+static size_t hide(struct look *k, struct redact_span *s, bool more)
+{
+	const struct redact_view *v = &k->view;
+	const size_t end = v->map ? hide_code(k, s)
+				  : hide_limit(k, s, s->from, s->to);
+
+	hide_run(k, end);
+	if (!more || end < s->to)
+		hide_end(k, s->kind);
+	if (end > s->from || end == v->n)
+		return end;
+	let_through(k, end + 1);
+	return end + 1;
+}
+
+/* Does the byte at i end what is swallowed? */
+static bool swallow_ends(const struct redact_view *v, size_t i, uint8_t *mode)
+{
+	const unsigned char c = v->text[i], before = i ? v->text[i - 1] : 0;
+
+	switch ((enum redact_mode)*mode) {
+	case REDACT_MODE_TOKEN:
+		return !(redact_bytes[c] & (B_TOKEN | B_DOT | B_BASE64));
+	case REDACT_MODE_DOUBLE:
+		return c <= ' ' || c == '"';
+	case REDACT_MODE_SINGLE:
+		return c <= ' ' || c == '\'';
+	case REDACT_MODE_SCHEME:
+		if (c != ' ')
+			return redact_ends_word(c);
+		*mode = REDACT_MODE_LINE;
+		return false;
+	case REDACT_MODE_LINE:
+		return redact_ends_word(c) && (c != ' ' || before != ',');
+	case REDACT_MODE_WORD:
+	case REDACT_MODE_NONE:
+	case REDACT_MODE_PEM:
+		break;
+	}
+	return redact_ends_word(c) || (c && strchr("&;|<>", c));
 }
 
 /* Goes on swallowing; where it ends in the text. */
@@ -159,32 +288,22 @@ static size_t swallow(struct look *k)
 {
 	struct redact_stream *s = k->s;
 	const struct redact_view *v = &k->view;
-	size_t i = k->base;
+	enum redact_answer a = REDACT_MORE;
+	size_t end = v->n, i = k->base;
 
-	if (s->mode == REDACT_MODE_PEM) {
-		size_t back = s->swallowed < k->base ? s->swallowed : k->base;
-		const unsigned char *p = v->text + k->base - back;
-		size_t n = v->n - (k->base - back);
-
-		p = redact_pem_end(p, n);
-		i = p ? (size_t)(p - v->text) : v->n;
-		i = i < k->base ? k->base : i;
-	}
-	for (; i < v->n && s->mode != REDACT_MODE_PEM; i++) {
-		const unsigned char c = v->text[i];
-
-		if (c == '\n' ||
-			(s->mode == REDACT_MODE_TOKEN &&
-				!(redact_bytes[c] & (B_TOKEN | B_DOT | B_BASE64))) ||
-			(s->mode == REDACT_MODE_WORD &&
-				(c <= ' ' || c == '"' || c == '\'')) ||
-			(s->mode == REDACT_MODE_DOUBLE && c == '"') ||
-			(s->mode == REDACT_MODE_SINGLE && c == '\''))
+	if (s->mode == REDACT_MODE_PEM)
+		a = redact_pem_lines(v, k->base, &s->pem, &end);
+	for (; i < end; i++)
+		if ((v->map && v->map[i] != s->lex.nested) ||
+			(s->mode != REDACT_MODE_PEM &&
+				swallow_ends(v, i, &s->mode)))
 			break;
-	}
-	s->swallowed += i - k->base;
-	if (i < v->n || s->swallowed > REDACT_PEM_MAX || v->last)
+	if (i < end || v->last || a != REDACT_MORE)
 		s->mode = REDACT_MODE_NONE;
+	if (i > k->base)
+		hide_run(k, i);
+	if (!s->mode)
+		hide_end(k, s->kind);
 	return i;
 }
 
@@ -217,58 +336,70 @@ static void remember(const struct look *k, size_t to)
 /* A candidate at the end of the text. True: it was settled, go on at *at. */
 static bool settle(struct look *k, struct redact_span *s, size_t *at)
 {
-	const size_t held = k->total - k->done;
+	const size_t held = k->total - k->done, n = k->view.n;
 
 	if (held <= REDACT_HOLD && !k->pause && !k->view.last)
 		return false;
 	if (s->committed || (held > REDACT_HOLD && !k->view.last)) {
-		s->to = k->view.n;
-		let_through(k, s->value < s->to ? s->value : s->to);
-		hide(k, s);
-		k->s->mode = k->view.last ? REDACT_MODE_NONE : s->mode;
-		k->s->swallowed = k->view.n - s->from;
-		*at = k->view.n;
-	} else {
-		if (k->pause && k->open > s->from)
-			k->open = s->from;
-		*at = s->from + 1;
-		let_through(k, *at);
+		const bool pem = s->mode == REDACT_MODE_PEM;
+
+		s->to = pem ? s->to : n;
+		s->from = s->value < s->to ? s->value : s->to;
+		let_through(k, s->from);
+		*at = hide(k, s, !k->view.last);
+		if (k->view.last || (*at < n && !(pem && *at == s->to)))
+			return true;
+		k->s->mode = s->mode;
+		k->s->kind = s->kind;
+		k->s->pem = s->pem;
+		return true;
 	}
+	if (k->pause && k->open > s->from)
+		k->open = s->from;
+	*at = s->from + 1;
+	let_through(k, *at);
 	return true;
+}
+
+/* Looks at the text from at on, hides what is secret; where it had to stop. */
+static size_t look_on(struct look *k, size_t at)
+{
+	struct redact_span s;
+
+	while (at < k->view.n && !k->s->mode) {
+		enum redact_answer a = redact_find(k->r, &k->view, at, &s);
+
+		at = a == REDACT_NO ? k->view.n : s.from;
+		let_through(k, at);
+		if (a == REDACT_YES)
+			at = s.to > k->base ? hide(k, &s, false) : s.to;
+		else if (a == REDACT_MORE && !settle(k, &s, &at))
+			break;
+	}
+	return at;
 }
 
 static int look_through(struct look *k)
 {
 	size_t at = k->base - k->s->again;
-	struct redact_span s;
 
 	k->open = k->view.n;
 	k->done = k->base;
-	if (k->s->mode) {
+	if (k->s->mode)
 		at = swallow(k);
-		if (at > k->base)
-			drop(k, at);
-	}
-	while (at < k->view.n) {
-		enum redact_answer a = redact_find(k->r, &k->view, at, &s);
-
-		at = a == REDACT_NO ? k->view.n : s.from;
-		let_through(k, at);
-		if (a == REDACT_YES) {
-			if (s.to > k->base)
-				hide(k, &s);
-			at = s.to;
-		} else if (a == REDACT_MORE && !settle(k, &s, &at)) {
-			break;
-		}
-	}
+	at = look_on(k, at);
 	/* Of what began in text that is out the rest is held. */
 	if (at < k->base) {
 		k->open = at;
 		at = k->base;
 	}
-	if (at == k->view.n)
+	/* Between two parts of what is hidden a sequence is hidden, too. */
+	if (at == k->view.n && k->s->mode)
+		hide_raw(k, raw_of(k, at));
+	else if (at == k->view.n)
 		let_through(k, at);
+	if (k->view.map)
+		redact_lex_skip(&k->s->lex, k->view.text, k->base, at);
 	remember(k, at);
 	return k->out->err ? k->out->err : hold(k);
 }
@@ -291,9 +422,16 @@ static int process(struct redact *r, struct redact_stream *s, const char *p,
 		memcpy(raw + k.base + s->len, p, n);
 	k.total = k.base + s->len + n;
 	s->len = 0;
-	k.view = (struct redact_view){.text = raw, .n = k.total, .last = last};
-	if (memchr(raw + k.base, 0x1b, k.total - k.base))
+	k.view = (struct redact_view){
+		.text = raw, .n = k.total, .last = last, .pause = pause};
+	/* To a shell they are letters. */
+	if (!s->shell && memchr(raw + k.base, 0x1b, k.total - k.base))
 		make_visible(&k, r->work);
+	if (s->shell) {
+		redact_lex_map(
+			s->lex, k.view.text, k.base, k.view.n, r->work->map);
+		k.view.map = r->work->map;
+	}
 	return look_through(&k);
 }
 
@@ -320,12 +458,13 @@ int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 	return process(r, s, NULL, 0, !last, last, out);
 }
 
-int redact_text(struct redact *r, const char *s, size_t n, struct buf *out)
+int redact_text(struct redact *r, const char *s, size_t n, bool shell,
+	struct buf *out)
 {
 	const struct redact_view view = {
 		.text = (const unsigned char *)s, .n = n, .last = true};
 	const size_t last = n < SLICE ? n : n % SLICE;
-	struct redact_stream one = REDACT_STREAM_INIT;
+	struct redact_stream one = {.shell = shell};
 	struct redact_span found;
 	int err = work_get(r);
 

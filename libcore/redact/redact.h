@@ -1,10 +1,18 @@
 /* redact.h - secrets taken out of a stream of bytes
  * SPDX-License-Identifier: MIT
  *
- * What is found is replaced by "[REDACTED]": tokens of known shape, the value
- * behind a secret-sounding name, passwords in URLs and headers, private keys,
- * and the values of secret-named environment variables. Works on a stream cut
- * anywhere, and through ANSI sequences inside a token. When in doubt, redacts.
+ * What is found is replaced by "[REDACTED]{LENGTH:DIGEST}": tokens of known
+ * shape, the value behind a secret-sounding name, passwords in URLs and headers,
+ * private keys, and the values of secret-named environment variables. Works on
+ * a stream cut anywhere, and through ANSI sequences inside a token.
+ *
+ * LENGTH is the number of bytes that were cut, DIGEST the first 32 bits of
+ * their HMAC-SHA-256 in hexadecimal, with a key that the record does not hold:
+ * two things that are hidden can be told apart, and none can be guessed.
+ *
+ * What is hidden is one word, or a phrase of plain words, or a private key. In
+ * the text of a shell it ends where the word does in which it begins, and what
+ * the shell expands is shown: no command can be behind a secret's mark.
  */
 #ifndef WARDBOX_REDACT_H
 #define WARDBOX_REDACT_H
@@ -18,7 +26,13 @@
 
 enum {
 	REDACT_HOLD = 4096,      /* most bytes ever held back */
-	REDACT_PEM_MAX = 65536,  /* most bytes taken as one private key */
+	REDACT_PEM_MAX = 16384,  /* most bytes taken as one private key: an RSA
+				  * key of 16384 bits, the longest that is made,
+				  * has 12.7 KiB */
+	REDACT_PIECE = 16384,    /* most bytes behind one mark */
+	REDACT_PHRASE = 512,     /* most bytes of a text with blanks */
+	REDACT_KEY = 32,
+	REDACT_NEST = 16,        /* quotes and expansions within each other */
 	REDACT_BEFORE = 96,      /* bytes looked back at */
 	REDACT_KINDS = 64,       /* built-in ones, then the user's */
 	REDACT_PAIRS = 1024,
@@ -40,6 +54,12 @@ struct redact {
 	uint32_t found[REDACT_KINDS];
 	uint8_t first[32]; /* which bytes the secrets begin with */
 	struct redact_work *work; /* allocated on first use */
+	/* Of the digests. Asked for with the first secret; NULL: random bytes.
+	 * -errno when there is none. */
+	int (*key_get)(void *from, uint8_t key[static REDACT_KEY]);
+	void *key_from;
+	bool keyed;
+	uint8_t key[REDACT_KEY];
 };
 #define REDACT_INIT ((struct redact){0})
 void redact_release(struct redact *r);
@@ -59,12 +79,40 @@ const char *redact_kind_name(const struct redact *r, unsigned kind);
 /* Is this a name whose value is a secret: "GITHUB_TOKEN", "db-password"? */
 bool redact_secret_name(const char *name, size_t n);
 
+/* Where the text of a shell has come to. */
+struct redact_lex {
+	uint8_t depth, nested; /* of all frames; of expansions */
+	uint8_t frame[REDACT_NEST];
+	uint8_t arithmetic; /* the depth of "((", or 0 */
+	bool lost;	    /* cannot be followed any longer */
+	bool escaped, comment;
+	bool word; /* within a word of code */
+	unsigned char before;
+	char name[8]; /* its letters so far, without quotes */
+	uint8_t name_len;
+	/* A here-document, its end, so much of that in a line. */
+	uint8_t here, here_depth, here_len, here_at;
+	bool here_plain, here_tabs;
+	char here_end[32];
+};
+
+/* Where a private key has come to. */
+struct redact_pem {
+	uint32_t total;
+	uint16_t width; /* letters of each line but the last */
+	uint16_t run;	/* of the line so far */
+	uint8_t heads;
+};
+
 /* The state of one stream. */
 struct redact_stream {
 	char *held; /* allocated on first use */
+	struct redact_cut *cut; /* what is hidden since the last mark */
 	size_t len;
-	size_t swallowed; /* bytes of a private key or an endless token so far */
-	uint8_t mode;
+	struct redact_pem pem;
+	bool shell; /* its text is a shell's; set before the first byte */
+	struct redact_lex lex;
+	uint8_t mode, kind; /* of what is being swallowed */
 	uint8_t before_len;
 	uint8_t again; /* so much of before may be the beginning of a secret */
 	char before[REDACT_BEFORE]; /* what was let through or hidden last */
@@ -85,10 +133,15 @@ bool redact_pending(const struct redact_stream *s);
 int redact_flush(struct redact *r, struct redact_stream *s, bool last,
 	struct buf *out);
 
-/* A whole string at once. */
-int redact_text(struct redact *r, const char *s, size_t n, struct buf *out);
+/* A whole string at once; the text of a shell, or any other. */
+int redact_text(struct redact *r, const char *s, size_t n, bool shell,
+	struct buf *out);
 
-/* argv[i] of a command of argc words, so that "--password X", "curl -u user:X"
+/* Hides all of it. */
+int redact_whole(struct redact *r, const char *s, size_t n, struct buf *out);
+
+/* argv[i] of a command of argc words, all that is behind a shell's name being
+ * its text, so that "--password X", "curl -u user:X"
  * and "vault login X" are seen across some of them. */
 int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
 	struct buf *out);

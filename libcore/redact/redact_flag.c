@@ -240,6 +240,16 @@ static size_t behind_flag(
 	return i;
 }
 
+/* All that the value has of cookies. */
+static void take_cookies(const struct redact_view *v, struct redact_span *s)
+{
+	const struct redact_view value = {
+		.text = v->text, .n = s->to, .last = true};
+
+	s->to = redact_parts_end(&value, s->from, true);
+	s->tail = REDACT_TAIL_OWN;
+}
+
 static enum redact_answer take_behind_user(const struct redact_view *v,
 	size_t at, size_t i, enum form form, struct redact_span *s)
 {
@@ -255,6 +265,8 @@ static enum redact_answer take_behind_user(const struct redact_view *v,
 		return REDACT_NO;
 	s->from = x.from + user;
 	s->to = x.to;
+	if (form == FORM_EQUALS)
+		take_cookies(v, s);
 	return REDACT_YES;
 }
 
@@ -300,6 +312,9 @@ enum redact_answer redact_flag(const struct redact *r,
 		return take_behind_user(v, at, i, form, s);
 	answer = redact_judge(v, at, i, v->text + name, attached ? 0 : f.n,
 		(enum redact_strength)form, s);
+	if (answer == REDACT_YES && redact_ends_with((const unsigned char *)
+			f.name, f.n, "cookie"))
+		take_cookies(v, s);
 	return answer == REDACT_YES && usage_text(v, s) ? REDACT_NO : answer;
 }
 
@@ -384,15 +399,50 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 	return false;
 }
 
+/* Is argv[i] a text for a shell: behind the name of one, or of what hands a line
+ * to one; or what "-c" or env's "-S" takes? */
+static bool shell_text(const char *const *argv, size_t i)
+{
+	static const char shells[] =
+		"sh\0bash\0dash\0ash\0ksh\0mksh\0zsh\0yash\0busybox\0su\0"
+		"ssh\0watch\0parallel\0eval\0";
+	const char *before = i ? argv[i - 1] : "";
+	const size_t n = strlen(before);
+
+	if (strncmp(argv[i], "-S", 2) == 0 ||
+		strncmp(argv[i], "--split-string", 14) == 0 ||
+		(n > 1 && before[0] == '-' && before[1] != '-' &&
+			strchr("cS", before[n - 1])))
+		return true;
+	while (i--) {
+		const char *slash = strrchr(argv[i], '/');
+		const char *name = slash ? slash + 1 : argv[i];
+
+		name += *name == '-';
+		EACH (shell, shells)
+			if (str_eq(shell, name))
+				return true;
+	}
+	return false;
+}
+
 int redact_arg(struct redact *r, const char *const *argv, size_t argc, size_t i,
 	struct buf *out)
 {
-	size_t from;
+	const unsigned char *arg = (const unsigned char *)argv[i];
+	const size_t n = strlen(argv[i]);
+	const bool shell = shell_text(argv, i);
+	size_t from, to;
+	int err;
 
 	if (!secret_arg(r, argv, argc, i, &from))
-		return redact_text(r, argv[i], strlen(argv[i]), out);
+		return redact_text(r, argv[i], n, shell, out);
+	to = strcspn(argv[i] + from, "\r\n") + from;
+	to = redact_limit(arg, from, to, shell);
 	buf_add(out, argv[i], from);
-	buf_adds(out, REDACT_MARK);
-	r->found[KIND_FLAG]++;
-	return out->err;
+	err = redact_whole(r, argv[i] + from, to - from, out);
+	r->found[KIND_FLAG] += to > from;
+	if (err || to == n)
+		return err ? err : out->err;
+	return redact_text(r, argv[i] + to, n - to, shell, out);
 }

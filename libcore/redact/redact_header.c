@@ -5,6 +5,9 @@
 
 #include "redact/redact_in.h"
 
+/* The longest quoted part of a header. */
+enum { OWN = 256 };
+
 unsigned redact_header(const unsigned char *key, size_t n, bool colon)
 {
 	static const char schemes[] = "authorization\0proxy-authorization\0";
@@ -18,25 +21,58 @@ unsigned redact_header(const unsigned char *key, size_t n, bool colon)
 	return colon && redact_key_any(key, n, others) ? 2 : 0;
 }
 
-/* To the end of the line, or to the quote that the header stands in; a quote
+/* May what is behind the blank at at be another part of the header: behind a
+ * comma, or of a cookie "name=" or a word without a value? MORE: the text ends
+ * before that is known. */
+static enum redact_answer part_follows(
+	const struct redact_view *v, size_t at, bool cookie)
+{
+	static const char words[] = "httponly\0secure\0partitioned\0";
+	size_t i = at + 1;
+
+	if (!at || v->text[at - 1] != (cookie ? ';' : ','))
+		return REDACT_NO;
+	while (cookie && i < v->n && redact_bytes[v->text[i]] & (B_TOKEN | B_DOT))
+		i++;
+	if (i == v->n && !v->last)
+		return REDACT_MORE;
+	return !cookie || (i < v->n && v->text[i] == '=') ||
+			redact_key_any(v->text + at + 1, i - at - 1, words)
+		? REDACT_YES
+		: REDACT_NO;
+}
+
+/* To the end of the header's parts, or to the quote that it stands in; a quote
  * behind '=' is one of its own: Digest username="x". */
-static size_t line_end(const struct redact_view *v, size_t at)
+size_t redact_parts_end(const struct redact_view *v, size_t at, bool cookie)
 {
 	unsigned char own = 0;
+	size_t opened = at;
 
 	for (; at < v->n && v->text[at] != '\n' && v->text[at] != '\r'; at++) {
 		const unsigned char c = v->text[at];
 
+		if (own && at - opened > OWN)
+			return opened;
+		if (!own && redact_blank(c) && v->text[at - 1] != '\\') {
+			const enum redact_answer a = part_follows(v, at, cookie);
+
+			if (a != REDACT_YES)
+				return a == REDACT_MORE ? v->n : at;
+		}
 		if (c != '"' && c != '\'')
 			continue;
 		if (own == c)
 			own = 0;
 		else if (!own && v->text[at - 1] != '=')
 			break;
-		else if (!own)
+		else if (!own) {
 			own = c;
+			opened = at;
+		}
 	}
-	return at;
+	/* One that does not end is none. */
+	return own && (at < v->n || v->last) ? opened : at;
 }
 
 enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
@@ -56,8 +92,9 @@ enum redact_answer redact_header_value(const struct redact_view *v, size_t i,
 		i++;
 	else
 		i = start;
-	end = line_end(v, i);
-	s->mode = REDACT_MODE_LINE;
+	end = redact_parts_end(v, i, !scheme);
+	s->mode = scheme && i == start ? REDACT_MODE_SCHEME : REDACT_MODE_LINE;
+	s->tail = REDACT_TAIL_OWN;
 	s->kind = KIND_HEADER;
 	s->from = i;
 	s->to = end;

@@ -39,15 +39,25 @@ enum redact_answer { REDACT_NO, REDACT_YES, REDACT_MORE };
 enum redact_mode {
 	REDACT_MODE_NONE,
 	REDACT_MODE_TOKEN,  /* letters of tokens */
-	REDACT_MODE_WORD,   /* all but white space and quotes */
-	REDACT_MODE_LINE,   /* to the end of the line */
-	REDACT_MODE_DOUBLE, /* to the quote, or the end of the line */
+	REDACT_MODE_WORD,   /* all but white space, quotes, operators */
+	REDACT_MODE_LINE,   /* and behind a comma a blank is none */
+	REDACT_MODE_SCHEME, /* a word, and the one behind it */
+	REDACT_MODE_DOUBLE, /* to the quote, or a blank */
 	REDACT_MODE_SINGLE,
 	REDACT_MODE_PEM, /* to the END line */
 };
 
+/* What may be hidden behind a blank within a span. */
+enum redact_tail {
+	REDACT_TAIL_PHRASE, /* plain words */
+	REDACT_TAIL_WORDS,  /* other words of a command, each by itself */
+	REDACT_TAIL_OWN,    /* all: its finder looked at it */
+};
+
 struct redact_span {
 	size_t from, to;
+	struct redact_pem pem;
+	uint8_t tail;
 	size_t value; /* MORE: what would be hidden begins here */
 	uint8_t kind;
 	uint8_t mode;
@@ -57,9 +67,41 @@ struct redact_span {
 struct redact_view {
 	const unsigned char *text;
 	size_t n;
+	const uint8_t *map; /* of a shell's text: the classes of its bytes */
 	bool last; /* nothing follows */
 	bool whole; /* nor is anything before */
+	bool pause; /* nothing follows soon */
 };
+
+/* A byte's class: how many expansions it stands in; whether it ends a command
+ * or a word of code. */
+enum { LEX_DEPTH = 0x1f, LEX_CUT = 0x40, LEX_BLANK = 0x80 };
+
+/* The classes of text[from..to), from the state l on; before it, how deep. */
+void redact_lex_map(struct redact_lex l, const unsigned char *text,
+	size_t from, size_t to, uint8_t *map);
+void redact_lex_skip(struct redact_lex *l, const unsigned char *text,
+	size_t from, size_t to);
+/* How deep the text at i stands. */
+static inline unsigned redact_depth(const uint8_t *map, size_t i)
+{
+	const unsigned here = map[i] & LEX_DEPTH;
+	const unsigned before = i ? map[i - 1] & LEX_DEPTH : here;
+
+	return here < before ? here : before;
+}
+/* Where a redaction of text[from..to) ends at the latest, by the blanks, and in
+ * code by what it expands. */
+size_t redact_limit(
+	const unsigned char *text, size_t from, size_t to, bool code);
+/* May text[from..to) stand behind a blank? */
+bool redact_phrase(const unsigned char *text, size_t from, size_t to);
+
+/* Bytes that are hidden, and their mark. -errno. */
+int redact_cut_add(struct redact *r, struct redact_cut **cut, const void *p,
+	size_t n, struct buf *out);
+int redact_cut_end(struct redact_cut *cut, struct buf *out);
+void redact_cut_free(struct redact_cut *cut);
 
 /* Built-in kinds. */
 enum redact_kind {
@@ -191,9 +233,15 @@ enum redact_answer redact_pgpass(
 /* At "-----BEGIN", and at the '-' of PuTTY's "Private-Lines: 14". */
 enum redact_answer redact_pem(
 	const struct redact_view *v, size_t at, struct redact_span *s);
-/* Behind the END line in n bytes of a private key, at PuTTY's "Private-MAC", or
- * NULL. */
-const unsigned char *redact_pem_end(const unsigned char *p, size_t n);
+/* Does a private key begin at i, as far as the text goes? What holds one is not
+ * judged: the key is found by itself. */
+bool redact_begins_key(const struct redact_view *v, size_t i);
+/* Where the parts of a header, or of cookies, end that begin at at. */
+size_t redact_parts_end(const struct redact_view *v, size_t at, bool cookie);
+/* Where the lines of a private key that begin at i end, as far as is known:
+ * MORE. YES: its last line is among them; NO: what is there is none of its. */
+enum redact_answer redact_pem_lines(const struct redact_view *v, size_t i,
+	struct redact_pem *p, size_t *end);
 
 /* At the byte behind a word: the value behind a secret's name without a sign
  * between: "token X", "password is X", "'SECRET', 'X'". */

@@ -14,6 +14,8 @@ static enum redact_answer judge_to(const struct redact_view *v, size_t at,
 	struct redact_span *s)
 {
 	s->mode = REDACT_MODE_LINE;
+	if (i < v->n && redact_begins_key(v, i))
+		return redact_wait(v, s, at);
 	if (end == v->n && !v->last)
 		return redact_undecided(
 			v, s, at, i, strength == STRENGTH_SURE && i < end);

@@ -6,6 +6,9 @@
 #include "redact/redact_in.h"
 #include "base/str.h"
 
+/* Of a length and of a digest, both. */
+enum { DIGITS = 20 };
+
 static char lower(unsigned char c)
 {
 	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : (char)c;
@@ -83,7 +86,7 @@ static bool about_a_secret(const struct key *k, const unsigned char *key, size_t
 		"length\0len\0count\0size\0limit\0expiry\0expires\0"
 		"endpoint\0policy\0prompt\0field\0format\0version\0"
 		"method\0max\0min\0stdin\0fd\0command\0algorithm\0"
-		"helper\0manager\0interval\0bypass\0ref\0at\0date\0age\0"
+		"helper\0askpass\0manager\0interval\0bypass\0ref\0at\0date\0age\0"
 		"hint\0label\0title\0error\0help\0placeholder\0"
 		"description\0strength\0enabled\0required\0"
 		"secretary\0";
@@ -310,6 +313,20 @@ static size_t hidden_letter(const unsigned char *p, size_t n)
 	return 0;
 }
 
+/* "[REDACTED]{63:ab12cd34}", of a log that is shown: with its end, or as far as a
+ * word goes. */
+static bool our_mark(const unsigned char *p, size_t n)
+{
+	static const char mark[] = REDACT_MARK "{";
+	size_t i = sizeof mark - 1;
+
+	if (n <= i || n > i + DIGITS || memcmp(p, mark, i) != 0)
+		return false;
+	while (i < n && (redact_bytes[p[i]] & B_HEX || p[i] == ':'))
+		i++;
+	return i == n || (i + 1 == n && p[i] == '}');
+}
+
 bool redact_placeholder(const unsigned char *p, size_t n)
 {
 	static const char words[] =
@@ -331,7 +348,8 @@ bool redact_placeholder(const unsigned char *p, size_t n)
 	char flat[16];
 	size_t i = 0, step;
 
-	if (!n || p[0] == '<' || stands_for_a_value(p, n) || says_where(p, n))
+	if (!n || p[0] == '<' || stands_for_a_value(p, n) || says_where(p, n) ||
+		our_mark(p, n))
 		return true;
 	while (i < n && (step = hidden_letter(p + i, n - i)))
 		i += step;

@@ -47,30 +47,22 @@ static const struct operand {
 	{"wifi-sec.psk", "nmcli", 0, 1, STRENGTH_SURE, false},
 	{"psk", "wpa_cli", 0, LAST, STRENGTH_LIKELY, false},
 	{"key", "iwconfig", 0, LAST, STRENGTH_LIKELY, false},
-	/* Redis's configuration, IMAP's line. */
+	/* Redis's configuration. */
 	{"", "masterauth", 0, LAST, STRENGTH_LIKELY, false},
-	{"", "LOGIN", 0, 2, STRENGTH_LIKELY, false},
-	/* Of routers; between the word and its value may be what it is in. */
-	{"secret", "enable", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "enable", 0, LAST, STRENGTH_LIKELY, false},
-	{"secret", "username", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "username", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "neighbor", 0, LAST, STRENGTH_LIKELY, false},
-	{"password", "ppp", 0, LAST, STRENGTH_LIKELY, false},
-	{"md5", "ip", 0, LAST, STRENGTH_LIKELY, false},
-	{"authentication-key", "ip", 0, LAST, STRENGTH_LIKELY, false},
-	{"md5", "ntp", 0, LAST, STRENGTH_LIKELY, false},
-	{"key", "crypto", 0, 1, STRENGTH_LIKELY, false},
-	{"key", "tacacs-server", 0, LAST, STRENGTH_LIKELY, false},
-	{"key", "radius-server", 0, LAST, STRENGTH_LIKELY, false},
-	{"community", "snmp-server", 0, 1, STRENGTH_LIKELY, false},
-	{"", "key-string", 0, LAST, STRENGTH_LIKELY, false},
-	{"", "pre-shared-key", 0, LAST, STRENGTH_LIKELY, false},
 };
 
 static bool quote(unsigned char c)
 {
 	return c == '"' || c == '\'';
+}
+
+/* Ends the byte at i the words of a command: an operator, an expansion, a
+ * comment? */
+static bool line_ends(const unsigned char *p, size_t i)
+{
+	return !p[i] || strchr("\n;|&`<>", p[i]) ||
+		(p[i] == '(' && p[i - 1] == '$') ||
+		(p[i] == '#' && redact_blank(p[i - 1]));
 }
 
 /* Where the word that begins at i ends. */
@@ -120,7 +112,7 @@ static bool find_word(const struct redact_view *v, const struct operand *o,
 				: o->which == NEXT ? 2
 						   : o->which))
 		return false;
-	s->to = o->which == REST ? end : s->to;
+	s->to = o->which == REST && !quote(p[s->from]) ? end : s->to;
 	/* Its own quotes, or one around the whole. */
 	s->from += quote(p[s->from]);
 	s->to -= quote(p[s->to - 1]);
@@ -159,7 +151,7 @@ enum redact_answer redact_operand(
 		if (!redact_agrees(v, at, o->program) ||
 			(left > n && !redact_blank(p[end])))
 			continue;
-		while (end < v->n && p[end] && !strchr("\n;|&`<>", p[end]))
+		while (end < v->n && !line_ends(p, end))
 			if (++end - at > LINE)
 				return REDACT_NO;
 		if (end >= v->n && !v->last)

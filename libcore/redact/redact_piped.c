@@ -48,19 +48,30 @@ static bool reads_secret(const unsigned char *p, size_t n)
 		"keepassxc-cli\0";
 	/* A program, and what it is told. */
 	static const char programs[] =
-		"su\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
+		"su -c\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
 		"gcloud secrets\0htpasswd -i\0keyctl p\0pass insert\0"
 		"secret-tool store\0openssl -stdin\0";
 	size_t len = n;
 	const unsigned char *name;
+	bool runs = false;
 
+	/* What runs what it reads. */
+	static const char runners[] =
+		"sh\0bash\0dash\0ash\0ksh\0mksh\0zsh\0yash\0busybox\0"
+		"python\0python3\0perl\0ruby\0node\0php\0lua\0eval\0"
+		"xargs\0ssh\0";
+
+	name = command(p, &len);
+	EACH (word, runners)
+		runs |= redact_key_is(name, len, word);
+	if (in_text(p, n, "sudo") && (in_text(p, n, " -S") ||
+			in_text(p, n, "kS") || in_text(p, n, " --stdin")))
+		return !runs || in_text(p, n, " -c");
+	if (runs)
+		return false;
 	EACH (word, words)
 		if (in_text(p, n, word))
 			return true;
-	if (in_text(p, n, "sudo") && (in_text(p, n, " -S") ||
-			in_text(p, n, "kS") || in_text(p, n, " --stdin")))
-		return true;
-	name = command(p, &len);
 	EACH (word, programs) {
 		const char *told = strchrnul(word, ' ');
 
@@ -69,6 +80,29 @@ static bool reads_secret(const unsigned char *p, size_t n)
 			return true;
 	}
 	return false;
+}
+
+/* Where the one word, or the two, end that begin at i; more than two are no
+ * secret, and the next command's are none. i: there is none. */
+static size_t words_end(const struct redact_view *v, size_t i, size_t to)
+{
+	unsigned char quote = 0;
+	size_t k = i, words = 0;
+	bool within = false;
+
+	for (; k < to; k++) {
+		const unsigned char c = v->text[k];
+
+		if (!quote && (c == ';' || c == '&' || c == ')'))
+			break;
+		if (quote ? c == quote : redact_quote(c))
+			quote = quote ? 0 : c;
+		words += !within && !redact_blank(c);
+		within = quote || !redact_blank(c);
+	}
+	while (k > i && redact_blank(v->text[k - 1]))
+		k--;
+	return words > 2 ? i : k;
 }
 
 enum redact_answer redact_piped(
@@ -103,16 +137,45 @@ enum redact_answer redact_piped(
 		return redact_wait(v, s, at);
 	if (i == at || to >= v->n || !reads_secret(p + to, (end < v->n ? end : v->n) - to))
 		return REDACT_NO;
-	while (to > i && redact_blank(p[to - 1]))
-		to--;
+	to = words_end(v, i, to);
+	if (to == i)
+		return REDACT_NO;
 	from = i;
-	if (to > from + 1 && redact_quote(p[from]) && p[to - 1] == p[from]) {
+	if (to > i + 2 && redact_quote(p[i]) && p[to - 1] == p[i] &&
+		!memchr(p + i + 1, p[i], to - i - 2)) {
 		from++;
 		to--;
 	}
 	s->from = from;
 	s->to = to;
+	s->tail = REDACT_TAIL_WORDS;
 	return redact_placeholder(p + from, to - from) ? REDACT_NO : REDACT_YES;
+}
+
+/* Where the lines of one word end that begin at i: the first, and those behind it
+ * if all are "user:value". A line with blanks is what a program is to do. */
+static size_t lines_end(
+	const struct redact_view *v, size_t i, size_t to, bool more)
+{
+	const unsigned char *p = v->text;
+	size_t done = i;
+
+	while (i < to) {
+		const size_t from = i;
+
+		while (i < to && p[i] > ' ')
+			i++;
+		if ((i < to && p[i] != '\n' && p[i] != '\r') ||
+			(from != done && !memchr(p + from, ':', i - from)))
+			break;
+		if (done < i && (more || from == done))
+			done = i;
+		if (!more || !memchr(p + from, ':', i - from))
+			break;
+		while (i < to && (p[i] == '\n' || p[i] == '\r'))
+			i++;
+	}
+	return done;
 }
 
 /* What is below a "<<WORD" at at, to the line of WORD, if what reads it, on either
@@ -145,9 +208,9 @@ static enum redact_answer here_document(
 	if (!end && left < DOCUMENT && !v->last)
 		return redact_undecided(v, s, at, s->from, true);
 	/* Of one without an end the first line. */
-	if (!end)
-		end = memchr(line + 1, '\n', left);
-	s->to = end ? (size_t)(end - p) : s->from + left;
+	s->to = lines_end(v, s->from,
+		end ? (size_t)(end - p) : s->from + left, end != NULL);
+	s->tail = REDACT_TAIL_OWN;
 	return s->to > s->from && !redact_placeholder(p + s->from, s->to - s->from)
 		? REDACT_YES
 		: REDACT_NO;

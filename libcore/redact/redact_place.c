@@ -1,4 +1,4 @@
-/* redact_place.c - what shows by its place: in a URL, a line of .pgpass, a key
+/* redact_place.c - what shows by its place: in a URL, a line of .pgpass
  * SPDX-License-Identifier: MIT
  */
 #include <string.h>
@@ -93,73 +93,4 @@ enum redact_answer redact_pgpass(
 				known ? STRENGTH_SURE : STRENGTH_LIKELY)
 		? REDACT_YES
 		: REDACT_NO;
-}
-
-const unsigned char *redact_pem_end(const unsigned char *p, size_t n)
-{
-	static const char mark[] = "END ", dashes[] = "----";
-	static const char putty[] = "Private-MAC";
-	const unsigned char *const mac = memmem(p, n, putty, sizeof putty - 1);
-	const unsigned char *const stop = mac ? mac : p + n, *at = p;
-
-	while ((at = memmem(at, (size_t)(stop - at), mark, sizeof mark - 1))) {
-		const unsigned char *before = at - (at > p && at[-1] == ' ');
-
-		at += sizeof mark - 1;
-		if (before == p || before[-1] != '-')
-			continue;
-		at = memmem(at, (size_t)(stop - at), dashes, sizeof dashes - 1);
-		if (!at)
-			return mac;
-		at += sizeof dashes - 1;
-		/* Of SSH2's there are four. */
-		return before[0] == ' ' ? at : at < stop ? at + 1 : mac;
-	}
-	return mac;
-}
-
-/* What is behind the first line of a key. In a program's text that looks for
- * one it is a quote. */
-static bool key_follows(unsigned char c)
-{
-	return redact_bytes[c] & (B_ALNUM | B_BASE64) || c <= ' ' || c == '\\';
-}
-
-enum redact_answer redact_pem(
-	const struct redact_view *v, size_t at, struct redact_span *s)
-{
-	static const char spelt[3][12] = {
-		"-----BEGIN ", "---- BEGIN ", "-Lines: "};
-	static const char name[] = "PRIVATE KEY", lines[] = "Private";
-	const unsigned char *p = v->text + at, *stop;
-	const size_t left = v->n - at;
-	const bool putty = left > 1 && p[1] == 'L';
-	const char *begin = spelt[putty ? 2 : left > 4 && p[4] == ' '];
-	const size_t len = strlen(begin), before = sizeof lines - 1;
-	size_t i;
-
-	if (!redact_agrees(v, at, begin) ||
-		(putty && (at < before ||
-				  memcmp(p - before, lines, before) != 0)))
-		return REDACT_NO;
-	*s = (struct redact_span){.kind = KIND_PEM, .mode = REDACT_MODE_PEM};
-	if (left < len)
-		return redact_wait(v, s, at);
-	for (i = len; i < left && i < len + 60 &&
-		redact_bytes[p[i]] & (B_UPPER | B_DIGIT);)
-		for (i++; i < left && p[i] == ' '; i++)
-			;
-	for (; i < left && p[i] == '-'; i++)
-		;
-	if (i == left)
-		return redact_wait(v, s, at);
-	if (putty ? i == len || !strchr("\r\n\\", p[i])
-		  : !memmem(p, i, name, sizeof name - 1) || !key_follows(p[i]))
-		return REDACT_NO;
-	s->from = at;
-	stop = redact_pem_end(p + i, left - i);
-	if (!stop)
-		return redact_undecided(v, s, at, at, true);
-	s->to = (size_t)(stop - v->text);
-	return REDACT_YES;
 }

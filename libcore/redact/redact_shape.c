@@ -238,8 +238,7 @@ void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
 	static const char others[] =
 		"eyJ\0ech\0pri\0yes\0htp\0vau\0car\0mkp\0sql\0ope\0"
 		"red\0net\0wpa\0key\0rcl\0rab\0ans\0isq\0"
-		"mos\0smb\0clo\0nmc\0iwc\0mas\0LOG\0ena\0use\0nei\0"
-		"bw \0lpa\0ppp\0ip \0ntp\0cry\0tac\0rad\0snm\0pre\0";
+		"mos\0smb\0clo\0nmc\0iwc\0mas\0bw \0lpa\0";
 
 	memset(begins, 0, REDACT_BEGINS / 8);
 	EACH (word, others)

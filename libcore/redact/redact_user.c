@@ -23,6 +23,7 @@ void redact_release(struct redact *r)
 	}
 	free(r->secrets);
 	free(r->work);
+	explicit_bzero(r->key, sizeof r->key);
 	*r = REDACT_INIT;
 }
 

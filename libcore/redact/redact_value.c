@@ -39,6 +39,12 @@ bool redact_agrees(const struct redact_view *v, size_t at, const char *word)
 	return memcmp(v->text + at, word, left < n ? left : n) == 0;
 }
 
+/* Is the byte at i of something that the value at at has a shell expand? */
+static bool value_nests(const struct redact_view *v, size_t at, size_t i)
+{
+	return v->map && (v->map[i] & LEX_DEPTH) > redact_depth(v->map, at);
+}
+
 /* Where a bare value ends. A bracket or comma is its end only when something
  * like an end follows; v->n when the text ends before that is known. */
 static size_t bare_end(const struct redact_view *v, size_t at)
@@ -48,6 +54,11 @@ static size_t bare_end(const struct redact_view *v, size_t at)
 	for (; i < v->n; i++) {
 		unsigned char c = v->text[i];
 
+		if (value_nests(v, at, i))
+			continue;
+		/* A shell's word goes on behind "\\ ". */
+		if (redact_blank(c) && i > at && v->text[i - 1] == '\\')
+			continue;
 		if (redact_ends_word(c) || (c && strchr("&;|<>", c)))
 			break;
 		/* "{name}" has its own end. */
@@ -159,7 +170,13 @@ enum redact_answer redact_value(
 	x->mode = quote == '"' ? REDACT_MODE_DOUBLE
 		: quote == '\'' ? REDACT_MODE_SINGLE
 				: REDACT_MODE_LINE;
-	for (size_t inner, back = 0; i < v->n && v->text[i] != '\n'; i++) {
+	for (size_t inner, back = 0; i < v->n; i++) {
+		if (value_nests(v, x->from, i)) {
+			back = 0;
+			continue;
+		}
+		if (v->text[i] == '\n')
+			break;
 		if (v->text[i] == '\\') {
 			back++;
 			continue;
@@ -293,6 +310,8 @@ enum redact_answer redact_judge(const struct redact_view *v, size_t at,
 	enum redact_answer answer = redact_value(v, i, &x);
 
 	s->mode = x.mode;
+	if (x.from < v->n && redact_begins_key(v, x.from))
+		return redact_wait(v, s, at);
 	if (answer == REDACT_MORE)
 		return redact_undecided(v, s, at, x.from,
 			strength == STRENGTH_SURE && i < v->n);

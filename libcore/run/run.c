@@ -128,6 +128,8 @@ static int outcome(struct run_state *st)
 	if (r->limit == LIMITS_NONE)
 		r->limit = limits_check(&s->limits, true);
 	r->refused = s->watch.refused;
+	r->unstarted = s->watch.unstarted;
+	memcpy(r->unstarted_name, s->watch.unstarted_name, WATCH_NAME);
 	ran = sandbox_outcome(s, &r->status, st->d);
 	/* With a monitor that was the monitor's. */
 	if (st->told)
@@ -166,6 +168,8 @@ static int begin(struct run_state *st)
 	int started;
 
 	st->start_ns = run_now();
+	if (st->spec->sandbox)
+		st->spec->sandbox->watch.err_from = run_stdio_errors(st);
 	started = st->spec->sandbox ? start_confined(st) : start_plain(st);
 	run_stdio_close_theirs(st);
 	st->result->started = started == 1;

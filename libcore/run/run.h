@@ -127,6 +127,10 @@ struct run_result {
 	uint64_t duration_ns;
 	enum limits_kind limit;      /* what was exceeded and ended it */
 	uint64_t refused; /* programs not started: too many processes */
+	/* Of those the ones that their parents did not start later either, and
+	 * the first one's name. */
+	uint32_t unstarted;
+	char unstarted_name[WATCH_NAME];
 	bool timed_out;              /* by limits.wall_ns or timeout_ns */
 	uint64_t bytes[RUN_STREAMS]; /* all of them; files by their growth */
 	unsigned captured;           /* bit per stream: was shown to the sink */

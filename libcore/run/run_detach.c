@@ -32,7 +32,7 @@ static bool left(const struct run_state *st)
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		if (!pump_ended(&st->pumps[i]))
 			return true;
-	return s && execwatch_fd(&s->watch) >= 0;
+	return s && watch_fd(&s->watch) >= 0;
 }
 
 int run_detach(struct run_state *st)

@@ -73,6 +73,8 @@ uint64_t run_now(void);
 
 /* run_stdio.c: what becomes of 0, 1, 2. */
 int run_stdio_open(struct run_state *st);
+/* The reading end of the pipe that is the command's descriptor 2; -1. */
+int run_stdio_errors(const struct run_state *st);
 /* The command's ends are the command's alone. */
 void run_stdio_close_theirs(struct run_state *st);
 /* Nobody waits for an end of file because of us: lets go of all that is the

@@ -308,7 +308,7 @@ static int once(struct run_state *st)
 
 	fds[0] = (struct pollfd){.fd = st->sigfd, .events = POLLIN};
 	fds[1] = (struct pollfd){
-		.fd = s ? execwatch_fd(&s->watch) : -1, .events = POLLIN};
+		.fd = s ? watch_fd(&s->watch) : -1, .events = POLLIN};
 	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
@@ -328,7 +328,7 @@ static int once(struct run_state *st)
 	if (n > 0)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[1].revents)
-		execwatch_step(&s->watch, fds[1].revents);
+		watch_step(&s->watch, fds[1].revents);
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)
@@ -390,7 +390,7 @@ void run_loop_rest(struct run_state *st)
 	st->reaped = st->settled = true;
 	for (;;) {
 		struct sandbox *s = st->spec->sandbox;
-		bool left = s && execwatch_fd(&s->watch) >= 0;
+		bool left = s && watch_fd(&s->watch) >= 0;
 
 		for (size_t i = 0; i < RUN_PUMPS; i++)
 			left |= !pump_ended(&st->pumps[i]);

@@ -211,6 +211,14 @@ int run_stdio_open(struct run_state *st)
 	return err ? err : open_output(st, 2, &in, out);
 }
 
+int run_stdio_errors(const struct run_state *st)
+{
+	for (int i = RUN_OUT; i <= RUN_ERR; i++)
+		if (st->theirs[i] >= 0 && st->setup.fd[2] == st->theirs[i])
+			return st->pumps[i].to_socket ? -1 : st->pumps[i].from;
+	return -1;
+}
+
 void run_stdio_close_theirs(struct run_state *st)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {

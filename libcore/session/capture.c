@@ -179,7 +179,7 @@ static bool is_shell(struct capture_exec *x, pid_t pid)
 	return x->shell >= 0;
 }
 
-void capture_exec(struct capture_exec *x, const struct execwatch_event *ev)
+void capture_exec(struct capture_exec *x, const struct watch_event *ev)
 {
 	autobuf struct buf out = BUF_INIT(CAPTURE_MAX);
 	const char *cwd;
@@ -187,11 +187,11 @@ void capture_exec(struct capture_exec *x, const struct execwatch_event *ev)
 
 	if (!is_shell(x, ev->pid))
 		return;
-	cwd = execwatch_cwd(ev);
+	cwd = watch_cwd(ev);
 	/* Of a directory that is gone only a former name is told. */
 	begin(&out, 0, stat(cwd, &st) == 0 ? cwd : "");
 	/* What is not all there is too large for a state in any case. */
-	if (execwatch_env(ev, &out) == 0)
+	if (watch_env(ev, &out) == 0)
 		finish(&out);
 }
 

@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "sys/env.h"
-#include "watch/execwatch.h"
+#include "watch/watch.h"
 
 enum {
 	CAPTURE_FD = 200, /* high: no shell and no job server uses it */
@@ -62,7 +62,7 @@ struct capture_exec {
 #define CAPTURE_EXEC_INIT ((struct capture_exec){.shell = -1})
 void capture_exec_release(struct capture_exec *x);
 #define autocapture_exec autoclean(capture_exec_release)
-void capture_exec(struct capture_exec *x, const struct execwatch_event *ev);
+void capture_exec(struct capture_exec *x, const struct watch_event *ev);
 
 struct capture {
 	unsigned code;

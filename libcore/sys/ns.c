@@ -28,6 +28,14 @@ bool ns_is_admin(void)
 	       data[0].effective & (1U << CAP_SYS_ADMIN_);
 }
 
+bool ns_is_refused(void)
+{
+	enum { NO_SUCH_NAMESPACE = 1 };
+
+	/* The kernel's own answer. */
+	return !(syscall(__NR_unshare, NO_SUCH_NAMESPACE) < 0 && errno == EINVAL);
+}
+
 static int write_file(const char *path, const char *text, size_t n)
 {
 	int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC), err = 0;
@@ -181,19 +189,30 @@ static int try_proc(void)
 	return status ? -EPERM : 0;
 }
 
-/* The calls that carve places out of a tree; they came with Linux 5.12. */
+/* A view of the mounts: all read-only, but for a copy of this directory, which is
+ * mounted over it. The calls came with Linux 5.12. Without AT_RECURSIVE_ a tree
+ * with mounts below it cannot be copied in a user namespace, where each is locked
+ * to what it covers. */
 static int try_carve(void)
 {
 	struct mount_attr1 attr = {.set = MOUNT_ATTR_RDONLY_};
-	long tree = syscall(NR_OPEN_TREE, AT_FDCWD, "/",
-		OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
+	const unsigned all = AT_RECURSIVE_ | AT_EMPTY_PATH_;
+	int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	long tree = syscall(NR_OPEN_TREE, here, "",
+		all | OPEN_TREE_CLONE_ | OPEN_TREE_CLOEXEC_);
+	struct stat st;
 
 	if (tree < 0 ||
-		syscall(NR_MOUNT_SETATTR, tree, "", AT_EMPTY_PATH_, &attr,
+		syscall(NR_MOUNT_SETATTR, AT_FDCWD, "/", AT_RECURSIVE_, &attr,
 			sizeof(attr)) < 0 ||
-		syscall(NR_FSOPEN, "tmpfs", FSOPEN_CLOEXEC_) < 0)
+		syscall(NR_MOVE_MOUNT, tree, "", here, "",
+			MOVE_MOUNT_F_EMPTY | MOVE_MOUNT_T_EMPTY) < 0 ||
+		syscall(NR_FSOPEN, "tmpfs", FSOPEN_CLOEXEC_) < 0 ||
+		stat("/", &st) < 0)
 		return -errno;
-	return 0;
+	/* What must be refused is refused. */
+	return chmod("/", st.st_mode & 07777) < 0 && errno == EROFS ? 0 :
+								      -EBADE;
 }
 
 int ns_try(unsigned flags)

@@ -12,6 +12,10 @@
 /* Does this process need no user namespace to make others (CAP_SYS_ADMIN)? */
 bool ns_is_admin(void);
 
+/* Is there a filter around this process that refuses it all namespaces, as most
+ * containers have one? One call; where false, a kernel may still refuse them. */
+bool ns_is_refused(void);
+
 /* In a new user namespace: the ids that the process had outside. */
 int ns_map(uid_t uid, gid_t gid);
 

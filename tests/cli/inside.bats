@@ -45,6 +45,7 @@ err" ]
 		run g "sh ./$how su"
 		[ "$status" -eq 126 ]
 		[[ $output == *"Permission denied"* ]]
+		[[ $output == *"denied: su -c id: "*"(rule "* ]]
 	done
 	echo 'for a; do ./wardbox exec -- touch "$a"; ./wardbox envrun -- "touch $a"; done' >reach
 	run g "sh ./reach $BATS_TEST_TMPDIR/outside"

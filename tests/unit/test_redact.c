@@ -240,6 +240,8 @@ static void values_behind_names(void **state)
 	expect("password.c:1: password=abc x",
 		"password.c:1: password=[REDACTED] x");
 	expect("AWS_SECRET_ACCESS_KEY=\n", "AWS_SECRET_ACCESS_KEY=\n");
+	expect("seed phrase: able about above Now x",
+		"seed phrase: [REDACTED] Now x");
 }
 
 /* What only one program's users call it. */
@@ -317,6 +319,27 @@ static void what_only_looks_like_it(void **state)
 		expect(clean[i], clean[i]);
 }
 
+/* What a log shows is not hidden again. */
+static void marks(void **state)
+{
+	static const char shown[] = "password=[REDACTED]{7:0a1b2c3d} "
+		"PASSWORD='[REDACTED]{16384:0a1b2c3d}' --password "
+		"[REDACTED]{7:0a1b2c3d} x";
+	static const char other[] = "password=[REDACTED]{7:hunter2} x";
+	autobuf struct buf out = BUF_INIT(4096);
+	struct redact r = REDACT_INIT;
+
+	(void)state;
+	assert_int_equal(
+		redact_text(&r, shown, sizeof shown - 1, false, &out), 0);
+	assert_string_equal(buf_str(&out), shown);
+	buf_clear(&out);
+	assert_int_equal(
+		redact_text(&r, other, sizeof other - 1, false, &out), 0);
+	assert_null(strstr(buf_str(&out), "hunter2"));
+	redact_release(&r);
+}
+
 static void private_keys(void **state)
 {
 	struct redact r = REDACT_INIT;
@@ -377,6 +400,7 @@ static void values_of_variables(void **state)
 	assert_int_equal(redact_flush(&r, &s, false, &out), 0);
 	assert_int_equal(redact_feed(&r, &s, "ts", 2, &out), 0);
 	assert_int_equal(redact_flush(&r, &s, true, &out), 0);
+	undo(&r, "a s3cr3t!x9 b s3cr3ts", 21, &out);
 	assert_string_equal(buf_str(&out), "a [REDACTED] b s3cr3ts");
 	redact_stream_release(&s);
 	assert_string_equal(redact_kind_name(&r, 5), "env");
@@ -458,7 +482,7 @@ static void pauses_before_the_value(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct redact r = REDACT_INIT;
 		struct redact_stream s = REDACT_STREAM_INIT;
-		autobuf struct buf out = BUF_INIT(4096);
+		autobuf struct buf in = BUF_INIT(4096), out = BUF_INIT(4096);
 
 		for (const char *p = rows[i][0]; *p; p++)
 			assert_int_equal(*p == '|'
@@ -466,6 +490,10 @@ static void pauses_before_the_value(void **state)
 					: redact_feed(&r, &s, p, 1, &out),
 				0);
 		assert_int_equal(redact_flush(&r, &s, true, &out), 0);
+		for (const char *p = rows[i][0]; *p; p++)
+			if (*p != '|')
+				buf_addc(&in, *p);
+		undo(&r, buf_str(&in), in.len, &out);
 		assert_string_equal(buf_str(&out), rows[i][1]);
 		redact_stream_release(&s);
 		redact_release(&r);
@@ -497,6 +525,7 @@ int main(void)
 		cmocka_unit_test(values_behind_names),
 		cmocka_unit_test(flags_of_programs),
 		cmocka_unit_test(what_only_looks_like_it),
+		cmocka_unit_test(marks),
 		cmocka_unit_test(private_keys),
 		cmocka_unit_test(endless_values),
 		cmocka_unit_test(values_of_variables),

@@ -56,6 +56,7 @@ static void arguments(void **state)
 		while (n < 4 && rows[i][n + 1])
 			n++;
 		assert_int_equal(redact_arg(&r, rows[i], n, n - 1, &out), 0);
+		undo(&r, rows[i][n - 1], strlen(rows[i][n - 1]), &out);
 		assert_string_equal(buf_str(&out), rows[i][n]);
 		redact_release(&r);
 	}
@@ -88,6 +89,7 @@ static void arguments_among_many(void **state)
 			autobuf struct buf out = BUF_INIT(4096);
 
 			assert_int_equal(redact_arg(&r, argv, argc, k, &out), 0);
+			undo(&r, argv[k], strlen(argv[k]), &out);
 			assert_string_equal(buf_str(&out),
 				k == secret ? "[REDACTED]" : argv[k]);
 			redact_release(&r);
@@ -110,19 +112,24 @@ static void arguments_behind_a_long_one(void **state)
 	memset(path, 'q', sizeof path - 1);
 	path[sizeof path - 1] = '\0';
 	assert_int_equal(redact_arg(&r, argv, 5, 4, &out), 0);
+	undo(&r, argv[4], strlen(argv[4]), &out);
 	assert_string_equal(buf_str(&out), "[REDACTED]");
 	buf_clear(&out);
 	assert_int_equal(redact_arg(&r, argv, 5, 3, &out), 0);
+	undo(&r, argv[3], strlen(argv[3]), &out);
 	assert_string_equal(buf_str(&out), "me");
 	buf_clear(&out);
 	assert_int_equal(redact_arg(&r, key, 6, 4, &out), 0);
+	undo(&r, key[4], strlen(key[4]), &out);
 	assert_string_equal(buf_str(&out), "[REDACTED]");
 	buf_clear(&out);
 	assert_int_equal(redact_arg(&r, other, 5, 4, &out), 0);
+	undo(&r, other[4], strlen(other[4]), &out);
 	assert_string_equal(buf_str(&out), "hunter2");
 	path[300] = '\0';
 	buf_clear(&out);
 	assert_int_equal(redact_arg(&r, argv, 5, 4, &out), 0);
+	undo(&r, argv[4], strlen(argv[4]), &out);
 	assert_string_equal(buf_str(&out), "[REDACTED]");
 	redact_release(&r);
 }

@@ -124,6 +124,33 @@ static void what_takes_away_needs_mounts(void **state)
 	assert_null(g);
 }
 
+static void what_a_view_takes_away_is_no_need(void **state)
+{
+	const char *const paths[] = {"/w"};
+	const unsigned access[] = {SANDBOX_RW};
+	struct sandbox_plan *plan = plan_of(paths, access, 1);
+	autosandbox struct sandbox bare = SANDBOX_INIT, s = SANDBOX_INIT;
+	struct diag d = {0};
+	int ro = 0;
+
+	(void)state;
+	assert_int_equal(sandbox_grant_in_view(
+				 plan, at("/w/a/keep"), SANDBOX_RO, "test"),
+		0);
+	assert_int_equal(sandbox_compile(plan, &bare, &d), 0);
+	assert_false(bare.carved);
+	assert_false(bare.enforced & SANDBOX_MOUNTNS);
+	plan->view = true;
+	assert_int_equal(sandbox_compile(plan, &s, &d), 0);
+	assert_false(s.carved);
+	assert_true(s.enforced & SANDBOX_MOUNTNS);
+	for (size_t i = 0; i < s.rule_count; i++) {
+		ro += s.rules[i].mount == SANDBOX_MOUNT_RO;
+		assert_int_not_equal(s.rules[i].mount, SANDBOX_MOUNT_PIN);
+	}
+	assert_int_equal(ro, 1);
+}
+
 static void plans_that_contradict_themselves(void **state)
 {
 	const char *const paths[] = {"/w", "/w/hidden", "/w/hidden/in"};
@@ -299,6 +326,7 @@ int main(void)
 		cmocka_unit_test(names_and_back),
 		cmocka_unit_test(a_plan_grows_and_ends),
 		cmocka_unit_test(what_takes_away_needs_mounts),
+		cmocka_unit_test(what_a_view_takes_away_is_no_need),
 		cmocka_unit_test(plans_that_contradict_themselves),
 		cmocka_unit_test(links_do_not_hide_what_lies_within),
 		cmocka_unit_test(missing_paths),

@@ -42,11 +42,11 @@ static void every_program_is_sound(void **state)
 	struct seccomp_spec spec;
 
 	(void)state;
-	for (unsigned bits = 0; bits < 4096; bits++) {
+	for (unsigned bits = 0; bits < 1 << 13; bits++) {
 		spec = (struct seccomp_spec){
 			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
-			bits & 32, bits & 64, bits & 128, bits & 256,
-			bits & 512, bits, bits & 1024, bits & 2048};
+			bits & 32, bits & 64, bits & 128, bits >> 8 & 7,
+			bits, bits & 2048, bits & 4096};
 		build(&spec);
 		assert_in_range(prog_len, spec.alone ? 3 : 20, 255);
 		for (size_t i = 0; i < prog_len; i++) {
@@ -86,7 +86,7 @@ static void other_tables_are_refused(void **state)
 static void a_watch_alone_denies_nothing(void **state)
 {
 	struct seccomp_spec spec = {
-		.watch_exec = true, .pass = 7, .alone = true};
+		.watch = WATCH_EXEC, .pass = 7, .alone = true};
 	struct sc_data data = {.nr = __NR_mount, .arch = 0x40000003};
 
 	(void)state;
@@ -130,11 +130,11 @@ static void numbers_of_one_treatment_end_alike(void **state)
 	uint8_t act[SECCOMP_NR_MAX + 1];
 
 	(void)state;
-	for (unsigned bits = 0; bits < 4096; bits++) {
+	for (unsigned bits = 0; bits < 1 << 13; bits++) {
 		struct seccomp_spec spec = {
 			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
-			bits & 32, bits & 64, bits & 128, bits & 256,
-			bits & 512, bits, bits & 1024, bits & 2048};
+			bits & 32, bits & 64, bits & 128, bits >> 8 & 7,
+			bits, bits & 2048, bits & 4096};
 		uint32_t first[SECCOMP_ACTS][ARRAY_SIZE(args)];
 		bool seen[SECCOMP_ACTS] = {false};
 
@@ -299,17 +299,49 @@ static void others_and_memory(void **state)
 static void watched_calls(void **state)
 {
 	(void)state;
-	build(&(struct seccomp_spec){.watch_exec = true});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC});
 	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_execveat, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_clone, 17), SC_ALLOW);
 	assert_int_equal(call(__NR_clone, 0x10000000), SC_ERRNO(EPERM));
 	assert_int_equal(call(__NR_openat, 0), SC_ALLOW);
-	build(&(struct seccomp_spec){.watch_exec = true, .watch_files = true});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC | WATCH_FILES});
 	assert_int_equal(call(__NR_openat, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_renameat2, 0), SC_NOTIFY);
 	assert_int_equal(call(__NR_read, 0), SC_ALLOW);
+}
+
+/* What changes metadata is done by the watch; what it cannot do is refused. */
+static void metadata_calls(void **state)
+{
+	static const uint32_t flags[] = {0x40086602 /* FS_IOC_SETFLAGS */,
+		0x401c5820 /* FS_IOC_FSSETXATTR */,
+		0x40087602 /* FS_IOC_SETVERSION */, 0x40046602, 0x800c6613,
+		0x40806685 /* FS_IOC_ENABLE_VERITY */};
+	static const uint32_t others[] = {0x80086601 /* FS_IOC_GETFLAGS */,
+		0x801c581f /* FS_IOC_FSGETXATTR */, 0x5401 /* TCGETS */,
+		0x40049409 /* FICLONE */, 0x541b /* FIONREAD */};
+
+	(void)state;
+	build(&(struct seccomp_spec){.watch = WATCH_METADATA});
+	assert_int_equal(call(__NR_fchmodat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_fchownat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_utimensat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_fremovexattr, 0), SC_NOTIFY);
+	assert_int_equal(call(452, 0), SC_NOTIFY);
+	assert_int_equal(call(463, 0), SC_ERRNO(ENOSYS));
+	assert_int_equal(call(469, 0), SC_ERRNO(EPERM));
+	assert_int_equal(call(__NR_execve, 0), SC_ALLOW);
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++)
+		assert_int_equal(call6(__NR_ioctl, 3, flags[i], 0, 0),
+			SC_ERRNO(EPERM));
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_int_equal(
+			call6(__NR_ioctl, 3, others[i], 0, 0), SC_ALLOW);
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC});
+	assert_int_equal(call(__NR_fchmodat, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_ioctl, 3, flags[0], 0, 0), SC_ALLOW);
 }
 
 /* Of a call's arguments, each has 32 bits on some machine. */
@@ -328,14 +360,14 @@ static void the_pass(void **state)
 	const uint64_t pass = 0x123456789abcdef0;
 
 	(void)state;
-	build(&(struct seccomp_spec){.watch_exec = true, .pass = pass});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC, .pass = pass});
 	assert_int_equal(exec_with(__NR_execve, pass), SC_ALLOW);
 	assert_int_equal(exec_with(__NR_execve, 0), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execve, pass & 0xffffffff), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execve, pass ^ 1ULL << 63), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execve, pass ^ 1), SC_NOTIFY);
 	assert_int_equal(exec_with(__NR_execveat, pass), SC_NOTIFY);
-	build(&(struct seccomp_spec){.watch_exec = true});
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC});
 	assert_int_equal(exec_with(__NR_execve, 0), SC_NOTIFY);
 }
 
@@ -426,6 +458,7 @@ int main(void)
 		cmocka_unit_test(tcp_alone),
 		cmocka_unit_test(others_and_memory),
 		cmocka_unit_test(watched_calls),
+		cmocka_unit_test(metadata_calls),
 		cmocka_unit_test(the_pass),
 		cmocka_unit_test(no_leaf_stands_twice),
 		cmocka_unit_test(core_dumps_stay_limited),

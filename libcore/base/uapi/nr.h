@@ -64,6 +64,36 @@ _Static_assert(0, "no system call table for this architecture");
 #ifndef __NR_link
 #define __NR_link NR_NONE
 #endif
+#ifndef __NR_chmod
+#define __NR_chmod NR_NONE
+#endif
+#ifndef __NR_chown
+#define __NR_chown NR_NONE
+#endif
+#ifndef __NR_lchown
+#define __NR_lchown NR_NONE
+#endif
+#ifndef __NR_chown32
+#define __NR_chown32 NR_NONE
+#endif
+#ifndef __NR_lchown32
+#define __NR_lchown32 NR_NONE
+#endif
+#ifndef __NR_fchown32
+#define __NR_fchown32 NR_NONE
+#endif
+#ifndef __NR_utime
+#define __NR_utime NR_NONE
+#endif
+#ifndef __NR_utimes
+#define __NR_utimes NR_NONE
+#endif
+#ifndef __NR_futimesat
+#define __NR_futimesat NR_NONE
+#endif
+#ifndef __NR_utimensat_time64
+#define __NR_utimensat_time64 NR_NONE
+#endif
 #ifndef __NR_openat2
 #define __NR_openat2 437
 #endif

@@ -1,7 +1,7 @@
-/* execwatch.c - every execve in a tree, shown to a supervisor before it runs
+/* watch.c - every execve in a tree, shown to a supervisor before it runs
  * SPDX-License-Identifier: MIT
  */
-#include "watch/execwatch.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "watch/execwatch_read.h"
+#include "base/path.h"
+#include "watch/watch_in.h"
 #include "base/kconfig.h"
 #include "sys/limits.h"
+#include "sys/proc_text.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
 #include "base/uapi/seccomp.h"
@@ -26,7 +28,7 @@
 /* C libraries differ in the type of ioctl's second argument. Who is stopped or
  * frozen while it waits for the kernel's lock is told EINTR: what was to be done
  * was not. Only to receive again could wait for another question. */
-static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *arg)
+static int listener_ioctl(const struct watch *w, unsigned long cmd, void *arg)
 {
 	int got;
 
@@ -36,7 +38,7 @@ static int listener_ioctl(const struct execwatch *w, unsigned long cmd, void *ar
 	return got;
 }
 
-int execwatch_prepare(struct execwatch *w)
+int watch_prepare(struct watch *w)
 {
 	struct sc_sizes sizes;
 
@@ -50,12 +52,12 @@ int execwatch_prepare(struct execwatch *w)
 	w->resp_size = sizes.resp > sizeof(struct sc_resp) ?
 			       sizes.resp :
 			       sizeof(struct sc_resp);
-	w->notif = calloc(EXECWATCH_QUEUE, w->notif_size);
+	w->notif = calloc(WATCH_QUEUE, w->notif_size);
 	w->resp = calloc(1, w->resp_size);
 	return w->notif && w->resp ? 0 : -ENOMEM;
 }
 
-int execwatch_connect(struct execwatch *w)
+int watch_connect(struct watch *w)
 {
 	return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, w->sock) <
 			0
@@ -63,7 +65,7 @@ int execwatch_connect(struct execwatch *w)
 		: 0;
 }
 
-void execwatch_release(struct execwatch *w)
+void watch_release(struct watch *w)
 {
 	int fds[] = {w->fd, w->sock[0], w->sock[1], w->root.fd};
 
@@ -74,10 +76,10 @@ void execwatch_release(struct execwatch *w)
 	free(w->resp);
 	free(w->bytes);
 	free(w->root.above);
-	*w = EXECWATCH_INIT;
+	*w = WATCH_INIT;
 }
 
-int execwatch_hand_over(struct execwatch *w, int listener)
+int watch_hand_over(struct watch *w, int listener)
 {
 	union {
 		struct cmsghdr head;
@@ -133,7 +135,7 @@ static void be_quick(void)
 	syscall(__NR_sched_setattr, 0, &attr, 0);
 }
 
-static int be_handed(struct execwatch *w)
+static int be_handed(struct watch *w)
 {
 	union {
 		struct cmsghdr head;
@@ -165,7 +167,7 @@ static int be_handed(struct execwatch *w)
 	return 0;
 }
 
-int execwatch_take(struct execwatch *w)
+int watch_take(struct watch *w)
 {
 	uint64_t sync = SC_FD_SYNC_WAKE_UP;
 	int err = w->fd < 0 ? be_handed(w) : 0;
@@ -183,49 +185,110 @@ int execwatch_take(struct execwatch *w)
 /* Counted where a program is to start, and not at the fork before it: a fork
  * that waits for an answer is given up with EINTR when its child before it ends
  * just then, and shells take that for a failure. */
-static bool too_many(struct execwatch *w, pid_t pid)
+static bool too_many(struct watch *w, pid_t pid)
 {
 	return w->procs_max &&
 	       limits_procs_over(&w->guess, w->procs_max + w->spare, pid);
 }
 
-static int decide_exec(struct execwatch *w, const struct sc_notif *n)
+static struct watch_refused missed_of(const struct watch_event *ev)
 {
-	struct execwatch_event ev;
-	uint64_t id;
+	struct watch_refused m = {.file = 0xcbf29ce484222325U};
+	char text[1024], name[32];
+	autofd int fd = open(BUF_PRINT(name, "/proc/%d/stat", (int)ev->pid),
+		O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	enum { PARENT = 4 };
+
+	text[n > 0 ? n : 0] = '\0';
+	m.parent = n > 0 ? (pid_t)proc_number(proc_stat(text, PARENT)) : 0;
+	for (const char *s = *ev->exe ? ev->exe : ev->path; *s; s++)
+		m.file = (m.file ^ (unsigned char)*s) * 0x100000001b3U;
+	return m;
+}
+
+static void missed_add(struct watch *w, const struct watch_event *ev)
+{
+	if (!w->unstarted)
+		str_copy(w->unstarted_name, sizeof w->unstarted_name,
+			path_base(ev->path));
+	if (w->unstarted < WATCH_MISSED)
+		w->missed[w->unstarted] = missed_of(ev);
+	w->unstarted++;
+}
+
+/* What its parent starts now need not be missed. */
+static void missed_forget(struct watch *w, const struct watch_event *ev)
+{
+	const size_t n = w->unstarted < WATCH_MISSED ? w->unstarted :
+						       WATCH_MISSED;
+	struct watch_refused m;
+
+	if (!n)
+		return;
+	m = missed_of(ev);
+	for (size_t i = 0; i < n; i++)
+		if (w->missed[i].file == m.file &&
+			w->missed[i].parent == m.parent) {
+			w->missed[i] = w->missed[n - 1];
+			w->unstarted--;
+			return;
+		}
+}
+
+/* A script is no more than what its interpreter may be. */
+static int decide_all(struct watch *w, struct watch_event *ev)
+{
+	const struct watch_event asked = *ev;
+	int more = 1;
+
+	while (w->decide && more > 0) {
+		int err = w->decide(w->ctx, ev);
+
+		more = err < 0 ? err : watch_script(&w->root, ev);
+	}
+	if (more >= 0)
+		missed_forget(w, &asked);
+	return more < 0 ? more : 0;
+}
+
+int watch_still(const struct watch *w, const struct sc_notif *n)
+{
+	uint64_t id = n->id;
+
+	return listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0 ? -ESRCH : 0;
+}
+
+static int decide_exec(struct watch *w, const struct sc_notif *n)
+{
+	struct watch_event ev;
 	int err;
 
 	w->seen++;
-	if (too_many(w, (pid_t)n->pid)) {
-		w->refused++;
-		return -EAGAIN;
-	}
-	if (!w->bytes)
-		w->bytes = malloc(EXECWATCH_ROOM);
-	if (!w->bytes)
-		return -ENOMEM;
-	err = execwatch_read(&w->root, n, w->bytes, &ev);
+	err = watch_read(&w->root, n, w->bytes, &ev);
 	/* Bad pointers get EFAULT, as the kernel says: to let it look again
 	 * would be a race for a thread that maps them meanwhile. */
 	if (err < 0)
 		return err == -EPERM ? -EACCES : err;
 	/* Was that the process that asked, all the time? */
-	id = n->id;
-	if (listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0)
-		return -ESRCH;
-	return w->decide ? w->decide(w->ctx, &ev) : 0;
+	err = watch_still(w, n);
+	if (err == 0 && !ev.missing && too_many(w, (pid_t)n->pid)) {
+		w->refused++;
+		missed_add(w, &ev);
+		return -EAGAIN;
+	}
+	if (err == 0)
+		err = decide_all(w, &ev);
+	return err;
 }
 
-static int see_files(struct execwatch *w, const struct sc_notif *n)
+static int see_files(struct watch *w, const struct watch_call *c,
+	const struct sc_notif *n)
 {
-	struct execwatch_access a[2];
+	struct watch_access a[2];
 	int count;
 
-	if (!w->bytes)
-		w->bytes = malloc(EXECWATCH_ROOM);
-	if (!w->bytes || !w->see)
-		return 0;
-	count = execwatch_files(&w->root, n, w->bytes, a);
+	count = w->see ? watch_files(&w->root, c, n, w->bytes, a) : 0;
 	for (int i = 0; i < count; i++)
 		w->see(w->ctx, &a[i]);
 	return 0;
@@ -234,12 +297,12 @@ static int see_files(struct execwatch *w, const struct sc_notif *n)
 /* Takes what is pending: who has not been received is given up with EINTR when a
  * signal comes that its handler does not restart calls for, and has to wait no
  * longer than it takes to be here. */
-static int receive(struct execwatch *w, int revents)
+static int receive(struct watch *w, int revents)
 {
 	struct pollfd p = {.fd = w->fd, .events = POLLIN};
 
 	p.revents = (short)revents;
-	while (w->waiting < EXECWATCH_QUEUE) {
+	while (w->waiting < WATCH_QUEUE) {
 		void *n = (char *)w->notif + w->waiting * w->notif_size;
 
 		/* To receive without a question pending would wait for one. */
@@ -258,23 +321,46 @@ static int receive(struct execwatch *w, int revents)
 	return 0;
 }
 
-static int answer(struct execwatch *w, const struct sc_notif *n)
+/* 0 lets the call go on. */
+static int handle(struct watch *w, const struct watch_call *c,
+	const struct sc_notif *n)
 {
-	bool exec = n->data.nr == __NR_execve || n->data.nr == __NR_execveat;
+	if (!w->bytes)
+		w->bytes = malloc(WATCH_ROOM);
+	if (!w->bytes)
+		return -ENOMEM;
+	if (!c)
+		return -EPERM;
+	switch ((enum watch_kind)c->kind) {
+	case WATCH_EXEC:
+		return decide_exec(w, n);
+	case WATCH_METADATA:
+		return watch_meta(w, c, n);
+	case WATCH_FILES:
+		return see_files(w, c, n);
+	}
+	return -EPERM;
+}
+
+static int answer(struct watch *w, const struct sc_notif *n)
+{
+	const struct watch_call *c = watch_call(n->data.nr);
+	/* Done here, or not at all. */
+	const bool ours = !c || c->kind == WATCH_METADATA;
 	struct sc_resp *r = w->resp;
-	int err = exec ? decide_exec(w, n) : see_files(w, n);
+	int err = handle(w, c, n);
 
 	memset(r, 0, w->resp_size);
 	r->id = n->id;
 	r->error = err;
-	r->flags = err < 0 ? 0 : SC_RESP_CONTINUE;
-	w->denied += err < 0;
+	r->flags = err < 0 || ours ? 0 : SC_RESP_CONTINUE;
+	w->denied += err < 0 && !ours;
 	return listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT ?
 		       -errno :
 		       0;
 }
 
-int execwatch_step(struct execwatch *w, int revents)
+int watch_step(struct watch *w, int revents)
 {
 	int err = w->fd < 0 || !IS_ENABLED(CONFIG_SANDBOX_UNOTIFY) ?
 			  -EPIPE :

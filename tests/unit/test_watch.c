@@ -1,4 +1,4 @@
-/* test_execwatch.c - which files a call is about, as its own process asks
+/* test_watch.c - which files a call is about, as its own process asks
  * SPDX-License-Identifier: MIT
  */
 #include "unit.h"
@@ -12,21 +12,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "watch/execwatch_read.h"
+#include "watch/watch_in.h"
 #include "box/sandbox.h"
 
-static struct execwatch watch = EXECWATCH_INIT;
-static char room[EXECWATCH_ROOM];
+static struct watch watch = WATCH_INIT;
+static char room[WATCH_ROOM];
 
 static int ask(long nr, const void *first, const void *second,
-	struct execwatch_access *a)
+	struct watch_access *a)
 {
 	const struct sc_notif n = {.pid = (uint32_t)getpid(),
 		.data = {.nr = (int)nr,
 			.args = {(uint32_t)AT_FDCWD, (uintptr_t)first,
 				(uintptr_t)second}}};
 
-	return execwatch_files(&watch.root, &n, room, a);
+	return watch_files(&watch.root, watch_call(n.data.nr), &n, room, a);
 }
 
 /* The socket's address is the second argument, its length the third. */
@@ -34,7 +34,7 @@ static void a_name_that_fills_its_address(void **state)
 {
 	struct sockaddr_un addr = {.sun_family = AF_UNIX};
 	const void *len = (const void *)sizeof(addr);
-	struct execwatch_access a[2];
+	struct watch_access a[2];
 	struct stat st;
 
 	(void)state;
@@ -54,8 +54,8 @@ static void a_name_that_fills_its_address(void **state)
 
 static void what_fails_by_itself_asks_for_nothing(void **state)
 {
-	char dir[] = "/tmp/execwatch-XXXXXX", made[64], missing[64];
-	struct execwatch_access a[2];
+	char dir[] = "/tmp/watch-XXXXXX", made[64], missing[64];
+	struct watch_access a[2];
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
@@ -75,7 +75,7 @@ static void what_fails_by_itself_asks_for_nothing(void **state)
 				 (const void *)(O_CREAT | O_EXCL), a), 1);
 	assert_int_equal(rmdir(made), 0);
 	assert_int_equal(rmdir(dir), 0);
-	execwatch_release(&watch);
+	watch_release(&watch);
 }
 
 int main(void)

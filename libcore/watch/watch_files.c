@@ -1,7 +1,7 @@
-/* execwatch_files.c - which files a system call is about
+/* watch_files.c - which files a system call is about
  * SPDX-License-Identifier: MIT
  */
-#include "watch/execwatch_read.h"
+#include "watch/watch_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,53 +16,12 @@
 #include "base/str.h"
 #include "base/uapi/nr.h"
 
-/* Where a call has its path, and what it does with it. */
-enum how {
-	OPEN,   /* by the flags at .flags */
-	OPEN2,  /* by the structure that .flags points to */
-	WRITE,  /* to the file */
-	MAKE,   /* a name: the directory is written */
-	REMOVE, /* one: likewise */
-	LINK,   /* another name of one: the new has its path at .flags */
-	RENAME, /* both in one */
-	CONNECT,
-	BIND, /* makes a name, where the address is one */
-};
 /* Is a name there? What is not as it has to be fails before anything is asked
  * for: mkdir -p asks for what is there already. */
 enum there { ABSENT, THERE, EITHER };
-enum { NO_DIR = -1 };
-
-static const struct call {
-	int16_t nr;
-	uint8_t how;
-	int8_t dir, path, flags; /* indices of arguments */
-} calls[] = {
-	{__NR_open, OPEN, NO_DIR, 0, 1},
-	{__NR_openat, OPEN, 0, 1, 2},
-	{__NR_openat2, OPEN2, 0, 1, 2},
-	{__NR_creat, WRITE, NO_DIR, 0, 0},
-	{__NR_truncate, WRITE, NO_DIR, 0, 0},
-	{__NR_mkdir, MAKE, NO_DIR, 0, 0},
-	{__NR_mkdirat, MAKE, 0, 1, 0},
-	{__NR_rmdir, REMOVE, NO_DIR, 0, 0},
-	{__NR_unlink, REMOVE, NO_DIR, 0, 0},
-	{__NR_unlinkat, REMOVE, 0, 1, 0},
-	{__NR_symlink, MAKE, NO_DIR, 1, 0},
-	{__NR_symlinkat, MAKE, 1, 2, 0},
-	{__NR_mknod, MAKE, NO_DIR, 0, 0},
-	{__NR_mknodat, MAKE, 0, 1, 0},
-	{__NR_rename, RENAME, NO_DIR, 0, 1},
-	{__NR_renameat, RENAME, 0, 1, 3},
-	{__NR_renameat2, RENAME, 0, 1, 3},
-	{__NR_link, LINK, NO_DIR, 0, 1},
-	{__NR_linkat, LINK, 0, 1, 3},
-	{__NR_connect, CONNECT, NO_DIR, 1, 2},
-	{__NR_bind, BIND, NO_DIR, 1, 2},
-};
 
 /* The directory that path's last name is in; behind that, with the name. */
-static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
+static int name_dir(struct watch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
 	char name[NAME_MAX + 1];
@@ -77,13 +36,13 @@ static int name_dir(struct execwatch_root *root, pid_t pid, int dirfd,
 	if (slash)
 		slash[slash == path] = '\0';
 	if (err == 0)
-		err = execwatch_name(root, pid, dirfd, slash ? path : "", real);
+		err = watch_name(root, pid, dirfd, slash ? path : "", real);
 	return err ? err : path_join(real + PATH_MAX, PATH_MAX, real, name);
 }
 
 /* What is about to be made: by its directory, unless its name is a link that leads
  * elsewhere, where there may be something after all. */
-static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
+static int name_made(struct watch_root *root, pid_t pid, int dirfd,
 	char *path, char *real)
 {
 	struct stat st;
@@ -100,8 +59,8 @@ static int name_made(struct execwatch_root *root, pid_t pid, int dirfd,
 }
 
 /* The path is in the room already. */
-static int entry(struct execwatch_root *root, pid_t pid, int dirfd,
-	enum there want, char *room, struct execwatch_access *a)
+static int entry(struct watch_root *root, pid_t pid, int dirfd,
+	enum there want, char *room, struct watch_access *a)
 {
 	char *real = room + PATH_MAX;
 	struct stat st;
@@ -111,17 +70,17 @@ static int entry(struct execwatch_root *root, pid_t pid, int dirfd,
 	if (want != EITHER &&
 		(lstat(real + PATH_MAX, &st) == 0) != (want == THERE))
 		return 0;
-	*a = (struct execwatch_access){
+	*a = (struct watch_access){
 		.pid = pid, .path = real, .wants = SANDBOX_WRITE};
 	return 1;
 }
 
-static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
-	int dir, int at, enum there want, char *room, struct execwatch_access *a)
+static int one_entry(struct watch_root *root, const struct sc_notif *n,
+	int dir, int at, enum there want, char *room, struct watch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 
-	if (execwatch_str(pid, n->data.args[at], room, PATH_MAX) < 0)
+	if (watch_str(pid, n->data.args[at], room, PATH_MAX) < 0)
 		return 0;
 	return entry(root, pid, dir < 0 ? AT_FDCWD : (int)n->data.args[dir],
 		want, room, a);
@@ -129,15 +88,15 @@ static int one_entry(struct execwatch_root *root, const struct sc_notif *n,
 
 /* From one name to another. What is linked may be told by its descriptor, and
  * nothing is linked to in /proc. One directory is one thing to say. */
-static int two_entries(struct execwatch_root *root, const struct sc_notif *n,
-	const struct call *c, char *room, struct execwatch_access *a)
+static int two_entries(struct watch_root *root, const struct sc_notif *n,
+	const struct watch_call *c, char *room, struct watch_access *a)
 {
-	bool link = c->how == LINK;
-	int dir2 = c->dir < 0 ? NO_DIR : 2;
+	bool link = c->how == WATCH_LINK;
+	int dir2 = c->dir < 0 ? WATCH_NO : 2;
 
 	if (!one_entry(root, n, c->dir, c->path, link ? EITHER : THERE, room,
 		    a) ||
-		!one_entry(root, n, dir2, c->flags, link ? ABSENT : EITHER,
+		!one_entry(root, n, dir2, c->arg, link ? ABSENT : EITHER,
 			room + 2 * PATH_MAX, a + 1))
 		return 0;
 	if (link && str_after(a[0].path, "/proc/"))
@@ -145,8 +104,8 @@ static int two_entries(struct execwatch_root *root, const struct sc_notif *n,
 	return str_eq(a[0].path, a[1].path) ? 1 : 2;
 }
 
-static int one_open(struct execwatch_root *root, const struct sc_notif *n,
-	const struct call *c, uint64_t flags, char *room, struct execwatch_access *a)
+static int one_open(struct watch_root *root, const struct sc_notif *n,
+	const struct watch_call *c, uint64_t flags, char *room, struct watch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	int dirfd = c->dir < 0 ? AT_FDCWD : (int)n->data.args[c->dir], err;
@@ -157,9 +116,9 @@ static int one_open(struct execwatch_root *root, const struct sc_notif *n,
 		return 0;
 	if (flags & (O_WRONLY | O_RDWR | O_TRUNC))
 		wants |= SANDBOX_WRITE;
-	if (execwatch_str(pid, n->data.args[c->path], path, PATH_MAX) < 0)
+	if (watch_str(pid, n->data.args[c->path], path, PATH_MAX) < 0)
 		return 0;
-	err = execwatch_name(root, pid, dirfd, path, real);
+	err = watch_name(root, pid, dirfd, path, real);
 	if (err == 0 && flags & O_CREAT && flags & O_EXCL)
 		return 0;
 	if (err == -ENOENT && flags & O_CREAT) {
@@ -168,14 +127,14 @@ static int one_open(struct execwatch_root *root, const struct sc_notif *n,
 			      name_dir(root, pid, dirfd, path, real) :
 			      name_made(root, pid, dirfd, path, real);
 	}
-	*a = (struct execwatch_access){
+	*a = (struct watch_access){
 		.pid = pid, .path = real, .wants = wants};
 	return err == 0;
 }
 
 static int one_address(
-	struct execwatch_root *root, const struct sc_notif *n, bool make,
-	char *room, struct execwatch_access *a)
+	struct watch_root *root, const struct sc_notif *n, bool make,
+	char *room, struct watch_access *a)
 {
 	pid_t pid = (pid_t)n->pid;
 	struct sockaddr_un addr = {.sun_family = 0};
@@ -183,7 +142,7 @@ static int one_address(
 
 	if (len > sizeof(addr))
 		len = sizeof(addr);
-	if (execwatch_mem(
+	if (watch_mem(
 			pid, n->data.args[1], &addr, (size_t)len) < 0 ||
 		addr.sun_family != AF_UNIX || !addr.sun_path[0])
 		return 0;
@@ -192,48 +151,42 @@ static int one_address(
 	room[sizeof(addr.sun_path)] = '\0';
 	if (make)
 		return entry(root, pid, AT_FDCWD, ABSENT, room, a);
-	if (execwatch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
+	if (watch_name(root, pid, AT_FDCWD, room, room + PATH_MAX) < 0)
 		return 0;
-	*a = (struct execwatch_access){
+	*a = (struct watch_access){
 		.pid = pid, .path = room + PATH_MAX, .wants = SANDBOX_UNIX};
 	return 1;
 }
 
-int execwatch_files(
-	struct execwatch_root *root, const struct sc_notif *n, char *room,
-	struct execwatch_access *a)
+int watch_files(struct watch_root *root, const struct watch_call *c,
+	const struct sc_notif *n, char *room, struct watch_access *a)
 {
-	const struct call *c = calls;
 	uint64_t flags = 0;
 
-	while (c < calls + ARRAY_SIZE(calls) && c->nr != n->data.nr)
-		c++;
-	if (c == calls + ARRAY_SIZE(calls))
-		return 0;
-	switch ((enum how)c->how) {
-	case OPEN:
-		return one_open(root, n, c, n->data.args[c->flags], room, a);
-	case OPEN2:
-		if (execwatch_mem((pid_t)n->pid, n->data.args[c->flags],
+	switch ((enum watch_use)c->how) {
+	case WATCH_OPEN:
+		return one_open(root, n, c, n->data.args[c->arg], room, a);
+	case WATCH_OPEN2:
+		if (watch_mem((pid_t)n->pid, n->data.args[c->arg],
 			    &flags, sizeof(flags)) < 0)
 			return 0;
 		return one_open(root, n, c, flags, room, a);
-	case WRITE:
+	case WATCH_WRITE:
 		return one_open(root, n, c,
 			n->data.nr == __NR_truncate ?
 				O_WRONLY :
 				O_WRONLY | O_CREAT | O_TRUNC,
 			room, a);
-	case MAKE:
-	case REMOVE:
+	case WATCH_MAKE:
+	case WATCH_REMOVE:
 		return one_entry(root, n, c->dir, c->path,
-			c->how == MAKE ? ABSENT : THERE, room, a);
-	case LINK:
-	case RENAME:
+			c->how == WATCH_MAKE ? ABSENT : THERE, room, a);
+	case WATCH_LINK:
+	case WATCH_RENAME:
 		return two_entries(root, n, c, room, a);
-	case CONNECT:
-	case BIND:
-		return one_address(root, n, c->how == BIND, room, a);
+	case WATCH_CONNECT:
+	case WATCH_BIND:
+		return one_address(root, n, c->how == WATCH_BIND, room, a);
 	}
 	return 0;
 }

@@ -1,7 +1,7 @@
-/* execwatch_read.c - what a waiting process is about to start
+/* watch_exec.c - what a waiting process is about to start
  * SPDX-License-Identifier: MIT
  */
-#include "watch/execwatch_read.h"
+#include "watch/watch_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@ enum {
 	STRING_MAX = 1 << 17, /* the kernel's, of one that is executed with */
 };
 
-ssize_t execwatch_mem(pid_t pid, uint64_t at, void *out, size_t n)
+ssize_t watch_mem(pid_t pid, uint64_t at, void *out, size_t n)
 {
 	struct iovec here = {.iov_base = out, .iov_len = n};
 	struct iovec there = {.iov_base = (void *)(uintptr_t)at, .iov_len = n};
@@ -53,7 +53,7 @@ static ssize_t read_str(
 		if (seen == size)
 			break;
 		n = n > size - seen ? size - seen : n;
-		got = execwatch_mem(pid, at + seen, out + seen, n);
+		got = watch_mem(pid, at + seen, out + seen, n);
 		if (got <= 0)
 			return got < 0 ? got : -EFAULT;
 		*have += (size_t)got;
@@ -63,7 +63,7 @@ static ssize_t read_str(
 	return -E2BIG;
 }
 
-ssize_t execwatch_str(pid_t pid, uint64_t at, char *out, size_t size)
+ssize_t watch_str(pid_t pid, uint64_t at, char *out, size_t size)
 {
 	size_t have = 0;
 
@@ -84,7 +84,7 @@ static int read_words(pid_t pid, uint64_t at, struct words *w)
 
 	/* One that lies across pages is taken alone. */
 	n = n < 1 ? 1 : n > WORDS ? WORDS : n;
-	got = execwatch_mem(pid, at, w->at, n * sizeof(*w->at));
+	got = watch_mem(pid, at, w->at, n * sizeof(*w->at));
 	if (got < (ssize_t)sizeof(*w->at))
 		return got < 0 ? (int)got : -EFAULT;
 	w->count = (size_t)got / sizeof(*w->at);
@@ -112,17 +112,17 @@ static void look_ahead(pid_t pid, uint64_t path, char *out, size_t *have,
 /* The arguments, to *room, which then is behind them; have bytes are there: what
  * follows the path. */
 static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
-	size_t have, struct words *w, struct execwatch_event *ev)
+	size_t have, struct words *w, struct watch_event *ev)
 {
 	char *text = *room;
-	size_t left = EXECWATCH_BYTES_MAX, n = 0;
+	size_t left = WATCH_BYTES_MAX, n = 0;
 	uint64_t at = args[1];
 	uint64_t next = args[0] + (uint64_t)(text - ev->path);
 	/* A process may give none at all. */
 	bool end = !at;
 
 	ev->argv = argv;
-	while (!end && n < EXECWATCH_ARGS_MAX && left) {
+	while (!end && n < WATCH_ARGS_MAX && left) {
 		ssize_t len = 0;
 		int err = w->count ? 0 :
 				     read_words(pid, at + n * sizeof(*w->at), w);
@@ -131,7 +131,7 @@ static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
 			return err;
 		for (size_t i = 0; i < w->count && left; i++, n++) {
 			end = !w->at[i];
-			if (end || n == EXECWATCH_ARGS_MAX)
+			if (end || n == WATCH_ARGS_MAX)
 				break;
 			argv[n] = (char *)(uintptr_t)ev->path;
 			if (w->at[i] == args[0])
@@ -157,7 +157,7 @@ static int read_args(pid_t pid, const uint64_t *args, char **argv, char **room,
 	return 0;
 }
 
-int execwatch_env(const struct execwatch_event *ev, struct buf *out)
+int watch_env(const struct watch_event *ev, struct buf *out)
 {
 	struct words w = {.count = 0};
 
@@ -173,7 +173,7 @@ int execwatch_env(const struct execwatch_event *ev, struct buf *out)
 
 			if (!room)
 				return 0;
-			len = execwatch_str(
+			len = watch_str(
 				ev->pid, w.at[i], room, STRING_MAX);
 			if (len < 0)
 				return (int)len;
@@ -201,9 +201,9 @@ static int name_at(int base, const char *path, uint64_t resolve, char *real)
 	return fd < 0 ? fd : path_of_fd(fd, real, PATH_MAX);
 }
 
-/* Opened once: all of a tree have one root, to have another takes a call that
- * the filter refuses. */
-static int open_root(struct execwatch_root *root, pid_t pid)
+/* All of a tree have one root: to have another takes a call that the filter
+ * refuses. */
+int watch_root_open(struct watch_root *root, pid_t pid)
 {
 	char name[64], above[PATH_MAX];
 	autofd int fd = -1;
@@ -225,7 +225,7 @@ static int open_root(struct execwatch_root *root, pid_t pid)
 
 /* Cuts what lies above the tree's root off a name. What is not below it is none
  * that the tree knows. */
-static int below(const struct execwatch_root *root, char *real)
+static int below(const struct watch_root *root, char *real)
 {
 	const char *rest = root->above ? str_after(real, root->above) : real;
 
@@ -240,7 +240,7 @@ static int below(const struct execwatch_root *root, char *real)
 
 /* What leads through any other link into a process would lead into this one:
  * -ELOOP. */
-static int find_name(const struct execwatch_root *root, pid_t pid, int dirfd,
+static int find_name(const struct watch_root *root, pid_t pid, int dirfd,
 	const char *path, char *real)
 {
 	static const char self[] = "/proc/self/";
@@ -268,10 +268,10 @@ static int find_name(const struct execwatch_root *root, pid_t pid, int dirfd,
 			       : name_at(base, path, 0, real);
 }
 
-int execwatch_name(struct execwatch_root *root, pid_t pid, int dirfd,
+int watch_name(struct watch_root *root, pid_t pid, int dirfd,
 	const char *path, char *real)
 {
-	int err = open_root(root, pid);
+	int err = watch_root_open(root, pid);
 
 	real[0] = '\0';
 	if (!err)
@@ -279,7 +279,7 @@ int execwatch_name(struct execwatch_root *root, pid_t pid, int dirfd,
 	return err ? err : below(root, real);
 }
 
-const char *execwatch_cwd(const struct execwatch_event *ev)
+const char *watch_cwd(const struct watch_event *ev)
 {
 	char name[64];
 	ssize_t n = readlink(BUF_PRINT(name, "/proc/%d/cwd", (int)ev->pid),
@@ -290,20 +290,20 @@ const char *execwatch_cwd(const struct execwatch_event *ev)
 	return ev->room;
 }
 
-int execwatch_read(struct execwatch_root *root, const struct sc_notif *n,
-	char *room, struct execwatch_event *ev)
+int watch_read(struct watch_root *root, const struct sc_notif *n,
+	char *room, struct watch_event *ev)
 {
 	bool at = n->data.nr == __NR_execveat;
 	const uint64_t *args = n->data.args + at;
 	pid_t pid = (pid_t)n->pid;
 	char **argv = (char **)(void *)room;
-	char *path = room + (EXECWATCH_ARGS_MAX + 1) * sizeof(char *);
+	char *path = room + (WATCH_ARGS_MAX + 1) * sizeof(char *);
 	char *exe;
 	struct words words;
 	size_t have;
 	ssize_t len;
 
-	*ev = (struct execwatch_event){
+	*ev = (struct watch_event){
 		.pid = pid, .path = path, .env = args[2], .root = root};
 	look_ahead(pid, args[0], path, &have, args[1], &words);
 	len = read_str(pid, args[0], path, PATH_MAX, &have);
@@ -319,7 +319,7 @@ int execwatch_read(struct execwatch_root *root, const struct sc_notif *n,
 	exe[0] = '\0';
 	/* execve("") is nothing; execveat(fd, "", AT_EMPTY_PATH) is fd. */
 	if (path[0] || (at && args[3] & EMPTY_PATH))
-		ev->missing = execwatch_name(root, pid,
+		ev->missing = watch_name(root, pid,
 			at ? (int)n->data.args[0] : AT_FDCWD, path, exe);
 	ev->room = exe + strlen(exe) + 1;
 	return 0;

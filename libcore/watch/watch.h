@@ -1,25 +1,29 @@
-/* execwatch.h - every execve in a tree, shown to a supervisor before it runs
+/* watch.h - what a tree asks the kernel for, shown to its supervisor before
  * SPDX-License-Identifier: MIT
  *
  * Seccomp user notification. What is shown was read from the memory of a
  * process that may have other threads: it is for policy, audit and messages.
  * The floor that no race passes is Landlock's EXECUTE, from the plan's grants.
  */
-#ifndef WARDBOX_EXECWATCH_H
-#define WARDBOX_EXECWATCH_H
+#ifndef WARDBOX_WATCH_H
+#define WARDBOX_WATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
+#include "base/uapi/linux.h"
 #include "sys/limits.h"
 
 enum {
 	/* A default stack of 8 MB lets 2 MB through. Never touched, most of it. */
-	EXECWATCH_ARGS_MAX = 1 << 18,
-	EXECWATCH_BYTES_MAX = 4 << 20, /* of all arguments together */
-	EXECWATCH_QUEUE = 16,
+	WATCH_ARGS_MAX = 1 << 18,
+	WATCH_BYTES_MAX = 4 << 20, /* of all arguments together */
+	WATCH_QUEUE = 16,
+	WATCH_MISSED = 32, /* refused programs that are remembered */
+	WATCH_NAME = 64,
 };
 
 /* What a grant gives beneath its path. Grants add up (Landlock knows no
@@ -38,7 +42,19 @@ enum sandbox_access {
 	SANDBOX_TMPFS = SANDBOX_HIDE | SANDBOX_RW, /* empty, and theirs */
 };
 
-struct execwatch_event {
+/* The calls that are watched, by kind. All kinds share one filter and one
+ * listener, because the kernel allows a tree no second one. watch_table.c has
+ * the calls of each kind. */
+enum watch_kind {
+	WATCH_EXEC = 1,     /* programs that start: .decide */
+	WATCH_METADATA = 2, /* modes, owners, times, attributes: done here */
+	WATCH_FILES = 4,    /* the use of files: .see */
+};
+enum { WATCH_CALLS_MAX = 64 };
+/* The system calls of these kinds that this architecture has; how many. */
+size_t watch_numbers(unsigned kinds, int16_t out[static WATCH_CALLS_MAX]);
+
+struct watch_event {
 	pid_t pid;        /* as seen by the supervisor */
 	const char *path; /* as the process named it */
 	const char *exe;  /* the file: absolute, through links; "" if none */
@@ -46,70 +62,110 @@ struct execwatch_event {
 	char *const *argv; /* NULL-terminated */
 	size_t argc;
 	bool cut;    /* argv is longer than the maxima: its start is here */
+	/* 0: what the process asked for. Of a script its interpreter follows, as
+	 * 1, with the arguments that the kernel gives it; then that one's. */
+	unsigned level;
 	/* the rest is private */
 	uint64_t env; /* where its new environment's pointers are, there */
 	char *room;   /* for its directory */
-	const struct execwatch_root *root;
+	const struct watch_root *root;
 };
 
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
-typedef int execwatch_decide(void *ctx, const struct execwatch_event *ev);
+typedef int watch_decide(void *ctx, const struct watch_event *ev);
 
 /* A file that a process is about to use; it goes on, whatever comes. */
-struct execwatch_access {
+struct watch_access {
 	pid_t pid;
 	const char *path; /* absolute, through links; what would be created or
 			   * removed is named by its directory */
 	unsigned wants;   /* enum sandbox_access: READ, WRITE, UNIX */
 };
-typedef void execwatch_see(void *ctx, const struct execwatch_access *a);
+typedef void watch_see(void *ctx, const struct watch_access *a);
+
+/* A file whose metadata a process is about to change. */
+enum watch_change {
+	WATCH_CHANGE_MODE,
+	WATCH_CHANGE_OWNER,
+	WATCH_CHANGE_TIMES,
+	WATCH_CHANGE_XATTR,
+};
+struct watch_object {
+	pid_t pid;
+	enum watch_change change;
+	bool refused; /* that is what was answered */
+	bool open; /* meant by a descriptor that reads or writes it */
+	const char *path; /* the kernel's own, of what was opened */
+	struct stat st;
+};
+/* 0: the change is done, on that very object; -errno: the call's result. Called
+ * without capabilities. */
+typedef int watch_allow(void *ctx, const struct watch_object *o);
+/* That it was not allowed. */
+typedef void watch_refused_change(void *ctx, const struct watch_object *o);
 
 /* The tree's root directory, once a name was looked up there, and what it is
  * called from here: of a chroot in a mount namespace of its own not "/". */
-struct execwatch_root {
+struct watch_root {
 	int fd;      /* -1: not yet */
 	char *above; /* NULL: "/" */
 };
 
-struct execwatch {
-	execwatch_decide *decide;
-	execwatch_see *see; /* called with plan.watch_files */
+struct watch {
+	watch_decide *decide;
+	watch_refused_change *refused_change; /* may be NULL */
+	watch_see *see; /* called with plan.watch_files */
 	void *ctx;
+	watch_allow *allow; /* NULL: no metadata is changed */
+	void *ctx_allow;
+	bool other_ids; /* the tree's processes may become other users */
+	int err_from; /* the reading end of the pipe that the command has as its
+		       * standard error; -1: there is none, or it is unknown */
 	/* No program is started (EAGAIN) beyond that many processes; spare is
 	 * how many of this process's children are no part of the tree. */
 	uint32_t procs_max, spare;
 	bool idle; /* the tree is not expected to start any program */
 	uint64_t seen, denied, refused; /* refused: too many processes */
+	/* Those of the refused that their parents did not start after all: how
+	 * many, and the first one's name. */
+	uint32_t unstarted;
+	char unstarted_name[WATCH_NAME];
 	/* the rest is private */
 	int fd;        /* the listener */
 	int sock[2];   /* 0 supervisor's end, 1 child's end */
 	void *notif, *resp; /* notif: a queue */
 	size_t waiting;     /* in it */
+	struct watch_refused {
+		uint64_t file; /* a sum of its name */
+		pid_t parent;
+	} missed[WATCH_MISSED]; /* the first of unstarted */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */
-	struct execwatch_root root;
+	struct watch_root root;
 	struct limits_guess guess;
+	bool caps_known;
+	struct cap_data caps[2]; /* this process's own */
 };
-#define EXECWATCH_INIT                                                         \
-	((struct execwatch){.fd = -1, .sock = {-1, -1}, .root.fd = -1})
+#define WATCH_INIT                                                         \
+	((struct watch){.fd = -1, .sock = {-1, -1}, .root.fd = -1, .err_from = -1})
 
 /* In the parent, before fork. -ENOTSUP, -ENOMEM, -errno. */
-int execwatch_prepare(struct execwatch *w);
-void execwatch_release(struct execwatch *w);
+int watch_prepare(struct watch *w);
+void watch_release(struct watch *w);
 
 /* For a child with descriptors of its own. -errno. */
-int execwatch_connect(struct execwatch *w);
+int watch_connect(struct watch *w);
 
 /* In the child, right after the filter was installed: hands the listener over
  * and closes it. Raw calls alone. */
-int execwatch_hand_over(struct execwatch *w, int listener);
+int watch_hand_over(struct watch *w, int listener);
 
 /* In the parent, after fork: waits for the listener, unless it is there.
  * -EPIPE when the child ended before it had one. */
-int execwatch_take(struct execwatch *w);
+int watch_take(struct watch *w);
 
 /* For poll(POLLIN); -1 when there is none (any more). */
-static inline int execwatch_fd(const struct execwatch *w)
+static inline int watch_fd(const struct watch *w)
 {
 	return w->fd;
 }
@@ -117,15 +173,15 @@ static inline int execwatch_fd(const struct execwatch *w)
 /* Answers what is pending; revents is what poll said of it, and not 0. 0;
  * -EPIPE: the tree is gone, fd is closed. Fails closed: what cannot be read is
  * denied. */
-int execwatch_step(struct execwatch *w, int revents);
+int watch_step(struct watch *w, int revents);
 
 /* While ev is decided: its current directory; "" when that cannot be read. */
-const char *execwatch_cwd(const struct execwatch_event *ev);
+const char *watch_cwd(const struct watch_event *ev);
 
 /* While ev is decided: adds the strings of the environment that the program
  * would get, each with its NUL; what out has no room for is left out. 0, or
  * -errno. */
 struct buf;
-int execwatch_env(const struct execwatch_event *ev, struct buf *out);
+int watch_env(const struct watch_event *ev, struct buf *out);
 
 #endif

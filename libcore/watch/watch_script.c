@@ -1,0 +1,104 @@
+/* watch_script.c - what the kernel starts for a script: its interpreter
+ * SPDX-License-Identifier: MIT
+ */
+#include "watch/watch_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/path.h"
+#include "base/str.h"
+
+/* The first line of the file, without its end: its length; 0 when it is no
+ * script's. */
+static ssize_t line_read(const struct watch_root *root, const char *exe,
+	char *line)
+{
+	struct stat st;
+	ssize_t n;
+	char *end;
+	autofd int fd = path_openat2(root->fd, exe,
+		O_RDONLY | O_NONBLOCK | O_NOCTTY, 0,
+		RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+
+	/* The kernel starts what nobody may read. Of the user's own files it
+	 * could be any script; those of others the command did not make. */
+	if (fd == -EACCES && fstatat(root->fd, exe + strspn(exe, "/"), &st, 0) == 0)
+		return st.st_uid == geteuid() ? -EACCES : 0;
+	if (fd < 0)
+		return 0;
+	n = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ?
+		    read(fd, line, SCRIPT_LINE - 1) :
+		    0;
+	if (n < 2 || line[0] != '#' || line[1] != '!')
+		return 0;
+	end = memchr(line, '\n', (size_t)n);
+	if (end)
+		n = end - line;
+	line[n] = '\0';
+	/* A name that the kernel has not the end of is none. */
+	if (n == SCRIPT_LINE - 1) {
+		const char *name = line + 2 + strspn(line + 2, " \t");
+
+		if (!name[strcspn(name, " \t")])
+			return 0;
+	}
+	return n;
+}
+
+/* Parts the line as the kernel does: a name, and the rest as one argument, NULL
+ * for none. false: it has no name. */
+static bool line_part(char *line, ssize_t n, char **name, char **arg)
+{
+	static const char blank[] = " \t";
+
+	while (n > 2 && strchr(blank, line[n - 1]) && line[n - 1])
+		line[--n] = '\0';
+	*name = line + 2 + strspn(line + 2, blank);
+	*arg = *name + strcspn(*name, blank);
+	if (**arg) {
+		*(*arg)++ = '\0';
+		*arg += strspn(*arg, blank);
+	}
+	if (!**arg)
+		*arg = NULL;
+	return **name;
+}
+
+int watch_script(struct watch_root *root, struct watch_event *ev)
+{
+	char **argv = (char **)(uintptr_t)ev->argv;
+	char *line = ev->room, *name, *arg, *exe = line + SCRIPT_LINE;
+	ssize_t n;
+	size_t more;
+
+	if (ev->level == WATCH_SCRIPTS || !*ev->exe || ev->cut)
+		return 0;
+	n = line_read(root, ev->exe, line);
+	if (n <= 0 || !line_part(line, n, &name, &arg))
+		return n < 0 ? (int)n : 0;
+	/* The script's name takes the first argument's place. */
+	more = arg ? 2 : 1;
+	if (ev->argc + more > WATCH_ARGS_MAX)
+		return -E2BIG;
+	if (!ev->argc)
+		ev->argc = 1;
+	memmove(argv + 1 + more, argv + 1, (ev->argc - 1) * sizeof(*argv));
+	argv[0] = name;
+	if (arg)
+		argv[1] = arg;
+	argv[more] = (char *)(uintptr_t)ev->path;
+	ev->argc += more;
+	argv[ev->argc] = NULL;
+	ev->path = name;
+	ev->exe = exe;
+	ev->missing = watch_name(root, ev->pid, AT_FDCWD, name, exe);
+	ev->room = exe + strlen(exe) + 1;
+	ev->level++;
+	return 1;
+}
