@@ -36,7 +36,7 @@ help: ## this list
 	@echo "DESTDIR, DEPS_DIR=DIR (tarballs), SYSTEM_DEPS=1, SANITIZE=FLAGS"
 
 clean: ## remove objects and binaries, keep the configuration and tarballs
-	rm -rf $(O)/obj $(O)/dev $(O)/box $(O)/test $(O)/fuzz $(O)/stacks $(O)/wardbox \
+	rm -rf $(O)/own.* $(O)/obj $(O)/dev $(O)/box $(O)/test $(O)/fuzz $(O)/stacks $(O)/wardbox \
 		$(O)/wardbox.debug $(O)/wardbox.map $(O)/libcore.a
 
 distclean: ## remove everything that was made

@@ -130,7 +130,8 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(audit_run_export, "export", "[FILE...]",
 		"for other programs, with -o FORM (default json)"),
 	CLI_VERB(audit_run_anchor, "anchor", "",
-		"a line that pins the log, to be kept elsewhere"),
+		"sign what is not signed yet, and print a line that pins the"
+		" log, to be kept elsewhere"),
 	CLI_VERB(audit_run_init, "init", "", "begin a log"),
 	CLI_VERB(audit_run_rotate, "rotate", "", "begin the next segment"),
 	CLI_VERB(audit_run_vacuum, "vacuum", "", "delete old segments"),

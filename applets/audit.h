@@ -41,8 +41,6 @@ __attribute__((noreturn)) void audit_die(const char *what, int err);
 __attribute__((noreturn)) void audit_fail(const struct diag *d);
 /* The number that s begins with, and what is behind it; NULL: there is none. */
 const char *audit_number(const char *s, uint64_t *n);
-/* JSON for a terminal, if it goes to one. */
-void audit_json_shown(struct buf *out);
 /* Says what of the log is no record, but with -q. */
 void audit_tell_damage(
 	const struct audit *a, int got, const struct audit_damage *d);
@@ -96,10 +94,6 @@ void audit_put_duration(struct buf *out, uint64_t ns);
 /* A time as the user writes it: @unix, now, today, yesterday, -2h, boot,
  * recent, YYYY-MM-DD[ hh:mm[:ss]], and as this program prints it. */
 int audit_parse_time(const char *s, bool utc, uint64_t *ns);
-
-/* JSON behind from, for a terminal: what would steer it, or hide, is spelt out.
- * Such can only stand within strings, where that means the same. */
-void audit_spell_out(struct buf *out, size_t from);
 
 /* Text whose lines stay lines; all else that steers a terminal is shown. */
 void audit_put_lines(struct buf *out, const char *s, size_t n);

@@ -357,8 +357,6 @@ static void print_format(struct audit_out *o, struct audit_command *c)
 
 void audit_command_print(struct audit_out *o, struct audit_command *c)
 {
-	const size_t from = o->out.len;
-
 	if (o->each) {
 		o->each(o->each_state, c);
 	} else if (o->form == OUT_CONTRACT) {
@@ -370,7 +368,5 @@ void audit_command_print(struct audit_out *o, struct audit_command *c)
 		if (c->ended && c->decision != AUDIT_DENY)
 			print_ocsf(o, c, false);
 	}
-	if (o->escape && o->form != OUT_FORMAT)
-		audit_spell_out(&o->out, from);
 	audit_command_done(c);
 }

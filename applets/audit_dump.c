@@ -99,31 +99,8 @@ void audit_out_begin(struct audit_out *o, const struct audit *a)
 		audit_csv(o, NULL);
 }
 
-void audit_spell_out(struct buf *out, size_t from)
-{
-	autobuf struct buf plain = BUF_INIT(out->max);
-	size_t n;
-
-	for (size_t i = from; i < out->len; i += n) {
-		const char *p = out->data + i;
-		uint32_t cp = 0;
-
-		n = (unsigned char)*p < 0x80
-			? 1
-			: utf8_decode(p, out->len - i, &cp);
-		n = n ? n : 1;
-		if (n > 1 && utf8_is_hidden(cp) && cp < 0x10000)
-			buf_addf(&plain, "\\u%04x", cp);
-		else if (n == 1 || !utf8_is_hidden(cp))
-			buf_add(&plain, p, n);
-	}
-	out->len = from;
-	buf_add(out, plain.data, plain.len);
-}
-
 static void print_json(struct audit_out *o, const struct audit_record *r)
 {
-	const size_t from = o->out.len;
 	struct json j = JSON_INIT(&o->out);
 
 	if (o->form == OUT_JSON_SEQ)
@@ -131,8 +108,6 @@ static void print_json(struct audit_out *o, const struct audit_record *r)
 	j.pretty = o->form == OUT_JSON_PRETTY;
 	audit_json_some(o, &j, r);
 	buf_addc(&o->out, '\n');
-	if (o->escape)
-		audit_spell_out(&o->out, from);
 }
 
 static bool by_command(const struct audit_out *o)
@@ -154,7 +129,6 @@ static void skip_record(struct audit_out *o, const struct audit_record *r)
 
 void audit_out_record(struct audit_out *o, const struct audit_record *r)
 {
-	const size_t from = o->out.len;
 	struct audit_command *c;
 
 	audit_names_note(o->names, r);
@@ -177,8 +151,6 @@ void audit_out_record(struct audit_out *o, const struct audit_record *r)
 		return;
 	case OUT_ASCIICAST:
 		audit_cast(o, r);
-		if (o->escape)
-			audit_spell_out(&o->out, from);
 		return;
 	case OUT_CAT:
 		audit_cat(o, r);

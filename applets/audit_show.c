@@ -166,7 +166,6 @@ int audit_run_sessions(void *into, int argc, char **argv)
 	audit_walk(a, argc, argv, note_session, &all, &damaged);
 	if (a->json) {
 		sessions_json(&out, &all);
-		audit_json_shown(&out);
 	} else {
 		buf_adds(&out, "FIRST           LAST            COMMANDS DENIED"
 			       " FAILED SESSION\n");

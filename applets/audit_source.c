@@ -16,31 +16,20 @@
 #include "sys/file.h"
 #include "base/num.h"
 #include "base/path.h"
-#include "session/session.h"
+#include "guard/guard_log.h"
 #include "base/str.h"
 
 /* Where the guard keeps the log of this user. */
 static int own_dir(bool make, struct diag *d)
 {
-	autofree char *base = malloc(SESSION_BASE_MAX);
 	autofree char *cwd = malloc(PATH_MAX);
 	const struct session_where where = {
 		.cwd = !cwd || path_cwd(cwd, PATH_MAX) ? "/" : cwd,
 		.uid = geteuid()};
-	struct audit_place place = {
-		.state_home = env_get(environ, "XDG_STATE_HOME"),
-		.home = env_get(environ, "HOME"),
-	};
-	int fd = audit_place_open(&place, geteuid(), make, NULL, 0, d);
+	const struct guard_log log = {
+		.env = environ, .where = &where, .make = make};
+	int fd = guard_log_open(&log, NULL, 0, d);
 
-	if (fd == -ENOENT && base) {
-		autofd int state = session_base(&where, false, base, NULL);
-
-		place.state_base = base;
-		if (state >= 0)
-			fd = audit_place_open(
-				&place, geteuid(), make, NULL, 0, d);
-	}
 	if (fd < 0)
 		cli_hint_inside(d);
 	return fd;
@@ -306,6 +295,11 @@ void audit_tell_damage(
 		got == AUDIT_GOT_ALIEN ? "are a record that cannot be read"
 		: got == AUDIT_GOT_BAD ? "are damaged"
 				       : "at the end are no whole record");
+	if (got == AUDIT_GOT_BAD)
+		cli_warn("what follows them in that file is not shown, because"
+			 " nothing vouches for it: 'tail -c +%llu FILE |"
+			 " wardbox audit dump -' shows it",
+			(unsigned long long)(d->offset + d->bytes + 1));
 }
 
 struct walk {

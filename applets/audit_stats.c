@@ -189,7 +189,6 @@ int audit_run_stats(void *into, int argc, char **argv)
 	g.columns = cli_columns(STDOUT_FILENO);
 	if (a->json) {
 		put_json(&g.out, &t);
-		audit_json_shown(&g.out);
 	} else {
 		summary(&g, a, &t);
 		draw(&g, &t);

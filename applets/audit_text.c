@@ -243,12 +243,6 @@ const char *audit_number(const char *s, uint64_t *n)
 	return num_u64(digits, 0, UINT64_MAX, n) ? NULL : s + len;
 }
 
-void audit_json_shown(struct buf *out)
-{
-	if (isatty(STDOUT_FILENO))
-		audit_spell_out(out, 0);
-}
-
 void *audit_need(void *p)
 {
 	if (!p)

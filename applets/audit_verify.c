@@ -167,6 +167,14 @@ void audit_put_hex(struct json *j, const char *key, const uint8_t *p, size_t n)
 	json_put_str(j, key, buf_str(&b));
 }
 
+/* Its first key is not in what was read, as of a part of a log. */
+static bool knows_pin(const struct audit_verdict *v)
+{
+	static const uint8_t none[AUDIT_HASH];
+
+	return memcmp(v->pin, none, AUDIT_HASH) != 0;
+}
+
 static void sum_json(
 	struct json *j, const struct audit_verdict *v, enum audit_outcome o)
 {
@@ -180,15 +188,44 @@ static void sum_json(
 	memcpy(numbers, v, sizeof numbers);
 	audit_put_numbers(j,
 		"records\0bytes\0segments\0epochs\0purged\0first\0last\0"
-		"unsigned_from\0",
+		"unsigned_from\0other_files\0",
 		numbers);
 	audit_put_hex(j, "link", v->link, AUDIT_HASH);
-	audit_put_hex(j, "pubkey", v->pin, AUDIT_HASH);
+	if (knows_pin(v))
+		audit_put_hex(j, "pubkey", v->pin, AUDIT_HASH);
+	else
+		json_null(json_key(j, "pubkey"));
 	audit_put_hex(j, "log_id", v->log_id, AUDIT_ID);
 	json_put_bool(j, "pinned", v->pinned);
 	json_put_bool(j, "seeded", v->seeded);
 	json_put_bool(j, "anchored", v->anchored);
 	audit_json_end(j);
+}
+
+/* What would make it more than its own word. */
+static void tell_how(struct telling *t, const struct audit_verdict *v)
+{
+	struct buf *out = &t->out;
+
+	if (v->pinned || v->seeded || v->anchored) {
+		buf_adds(out, t->a->links || v->partial
+				? "that nothing is missing at its end is not"
+				  " looked at: verify the whole log\n"
+				: "that nothing is missing at its end cannot be"
+				  " told before the next command has run\n");
+		return;
+	}
+	if (t->a->links) {
+		buf_adds(out, "to authenticate it: leave out --links\n");
+		return;
+	}
+	buf_adds(out, "to authenticate it: --pubkey with the fingerprint noted"
+		      " when it was begun");
+	if (knows_pin(v)) {
+		buf_adds(out, ";\nby its own word that is ");
+		audit_add_hex(out, v->pin, AUDIT_HASH);
+	}
+	buf_addc(out, '\n');
 }
 
 static void sum_text(struct telling *t, const struct audit_verdict *v,
@@ -214,6 +251,10 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 		v->anchored ? "the anchor; " : "",
 		v->pinned || v->seeded || v->anchored ? "and itself"
 						      : "itself alone");
+	if (v->strays)
+		buf_addf(out, "beside the log in its directory: %llu file%s,"
+			      " named above\n",
+			(unsigned long long)v->strays, str_plural(v->strays));
 	if (v->purged)
 		buf_addf(out, "expunged, as the log says: %llu record%s\n",
 			(unsigned long long)v->purged, str_plural(v->purged));
@@ -221,13 +262,10 @@ static void sum_text(struct telling *t, const struct audit_verdict *v,
 		buf_addf(out, "not signed yet: records %llu to %llu%s\n",
 			(unsigned long long)v->unsigned_from,
 			(unsigned long long)v->last,
-			v->seeded ? ", which the seed vouches for" : "");
-	if (o != AUDIT_UNAUTHENTICATED)
-		return;
-	buf_adds(out, "to authenticate it: --pubkey with the fingerprint noted"
-		      " when it was begun;\nby its own word that is ");
-	audit_add_hex(out, v->pin, AUDIT_HASH);
-	buf_addc(out, '\n');
+			v->seeded && v->ended ? ", which the seed vouches for"
+					      : "");
+	if (o == AUDIT_UNAUTHENTICATED)
+		tell_how(t, v);
 }
 
 int audit_run_verify(void *into, int argc, char **argv)

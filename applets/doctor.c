@@ -6,6 +6,7 @@
  * config APPLET_DOCTOR
  *	bool "doctor: what this machine can enforce (7.4 KB)"
  *	default y
+ *	select SANDBOX_UNOTIFY
  *	help
  *	  Tries every protection in a child that is thrown away, and says what
  *	  works, what it is for, and what to do where it does not.
@@ -18,6 +19,9 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "doctor.h"
+#include "policy/policy.h"
+#include "box/sandbox.h"
 #include "profile/confinement.h"
 #include "sys/limits.h"
 #include "sys/probe.h"
@@ -29,10 +33,11 @@ struct doctor {
 
 /* One row: what was tried, how it went, and what to make of that. */
 struct finding {
-	const char *name, *purpose, *fix;
-	bool needed; /* by the default policy */
+	const char *name, *purpose, *fix, *call;
+	bool needed; /* by the policy in force */
 	int err;     /* 0 works */
 	char note[64];
+	char why[232]; /* instead of call and err */
 };
 
 enum { LANDLOCK_ABI_NEEDED = 6, FINDINGS_MAX = PROBE_ITEMS + 40 };
@@ -40,67 +45,124 @@ enum { LANDLOCK_ABI_NEEDED = 6, FINDINGS_MAX = PROBE_ITEMS + 40 };
 static const struct {
 	uint8_t item;
 	bool needed;
+	unsigned short part; /* a policy can go without it; 0: not */
 	const char *text; /* name NUL purpose NUL fix */
 } tries[] = {
-	{PROBE_NNP, true,
+	{PROBE_LANDLOCK, true, SANDBOX_LANDLOCK,
+		"landlock\0files: read, write, execute\0"
+		"Linux 5.13 with CONFIG_SECURITY_LANDLOCK, 'landlock' in lsm= "
+		"at boot; a container may forbid it"},
+	{PROBE_NNP, true, 0,
 		"no_new_privs\0set-user-id programs give nothing\0"
 		"Linux 3.5 has it"},
-	{PROBE_SECCOMP, true,
+	{PROBE_CAPS, true, 0,
+		"capabilities\0root's commands have none\0"
+		"a container may forbid it"},
+	{PROBE_SECCOMP, true, SANDBOX_SECCOMP,
 		"seccomp filter\0system calls, network, devices\0"
 		"CONFIG_SECCOMP_FILTER; a container may forbid it"},
-	{PROBE_NOTIFY, true,
+	{PROBE_NOTIFY, true, SANDBOX_WATCH,
 		"seccomp notify\0each program started is decided and recorded\0"
-		"Linux 5.5; one listener fits in a tree"},
-	{PROBE_SCOPE_UNIX, true,
+		"Linux 5.5; one listener fits in a tree (EBUSY: another guard's "
+		"is around this one)"},
+	{PROBE_PEEK, true, SANDBOX_WATCH,
+		"memory of others\0what a program is started with is read\0"
+		"a container, or Yama's ptrace_scope=3, may forbid it"},
+	{PROBE_RLIMIT, true, 0,
+		"resource limits\0files, processes, sizes, core dumps\0"
+		"a container may forbid it"},
+	{PROBE_SCOPE_UNIX, true, SANDBOX_SCOPE,
 		"scope: sockets\0no abstract sockets of others\0"
 		"Linux 6.12 (Landlock ABI 6)"},
-	{PROBE_SCOPE_SIGNAL, true,
+	{PROBE_SCOPE_SIGNAL, true, SANDBOX_SCOPE,
 		"scope: signals\0no signals to others\0"
 		"Linux 6.12 (Landlock ABI 6)"},
-	{PROBE_USERNS, false,
+	{PROBE_USERNS, false, 0,
 		"user namespace\0the others without root\0"
 		"sysctl kernel.unprivileged_userns_clone=1, or "
 		"kernel.apparmor_restrict_unprivileged_userns=0"},
-	{PROBE_PIDNS, false,
+	{PROBE_PIDNS, false, 0,
 		"pid namespace\0own processes, fresh /proc; all end together\0"
 		"needs user namespaces or CAP_SYS_ADMIN, and an unmasked /proc"},
-	{PROBE_MOUNTNS, false,
+	{PROBE_MOUNTNS, false, 0,
 		"mount namespace\0only what is granted can be changed; hidden places\0"
 		"needs user namespaces or CAP_SYS_ADMIN"},
-	{PROBE_IPCNS, false,
+	{PROBE_IPCNS, false, 0,
 		"ipc namespace\0own System V IPC\0"
 		"needs user namespaces or CAP_SYS_ADMIN"},
-	{PROBE_NETNS, false,
+	{PROBE_NETNS, false, 0,
 		"net namespace\0an own loopback (--net=local)\0"
 		"needs user namespaces or CAP_SYS_ADMIN"},
-	{PROBE_PIDFD, true,
+	{PROBE_PIDFD, true, 0,
 		"pidfd\0waits and signals without races\0"
 		"Linux 5.3 has it"},
-	{PROBE_CLOSE_RANGE, true,
+	{PROBE_SIGNALS, true, 0,
+		"signals\0what is sent to the guard reaches the command\0"
+		"a container may forbid it"},
+	{PROBE_CLOSE_RANGE, true, 0,
 		"close_range\0no descriptor is inherited by chance\0"
 		"Linux 5.11 has it"},
-	{PROBE_PTY, false,
+	{PROBE_LOCK, true, 0,
+		"file locks\0one writer of the log at a time\0"
+		"a container may forbid it"},
+	{PROBE_PTY, false, 0,
 		"terminals\0exec --pty\0"
 		"mount devpts on /dev/pts"},
 };
 
-static void find_landlock(struct finding *f)
+/* What the policy in force goes without when the kernel does not know it. What is
+ * known and refused stops a command all the same. */
+static bool can_go_without(int err, unsigned part, const struct doctor_needs *n)
 {
-	int why, abi = probe_landlock_abi(&why);
+	return !n->confined || (part & n->relax &&
+		(err == -ERANGE || err == -ENOSYS || err == -EOPNOTSUPP));
+}
+
+static void find_one(struct finding *f, size_t i, const struct doctor_needs *n)
+{
+	const unsigned part = tries[i].part;
+	const char *call;
+	int err = probe_try((enum probe_item)tries[i].item, &call);
 
 	*f = (struct finding){
-		.name = "landlock",
-		.purpose = "files: read, write, execute",
-		.needed = true,
-		.fix = why == -EOPNOTSUPP ?
-			       "boot with landlock in lsm=" :
-			       "Linux 5.13 with CONFIG_SECURITY_LANDLOCK; 6.12 "
-			       "for all that the default policy asks",
-		.err = abi >= LANDLOCK_ABI_NEEDED ? 0 :
-		       abi		      ? -ERANGE :
-						why,
+		.name = tries[i].text,
+		.purpose = str_nth(tries[i].text, 1),
+		.fix = str_nth(tries[i].text, 2),
+		.call = call,
+		.err = err,
 	};
-	BUF_PRINT(f->note, "ABI %d", abi);
+	f->needed = tries[i].needed && !can_go_without(f->err, part, n);
+	if (part == SANDBOX_LANDLOCK) {
+		int abi = probe_landlock_abi(NULL);
+
+		BUF_PRINT(f->note, "ABI %d%s", abi,
+			abi && abi < LANDLOCK_ABI_NEEDED ?
+				"; 6 has all that is asked of it" :
+				"");
+	}
+	/* Only what the kernel lacks can be gone without. */
+	if (f->err == -ERANGE || f->err == -ENOSYS || f->err == -EOPNOTSUPP)
+		if (part && !(part & n->relax))
+			BUF_PRINT(f->note,
+				"a line 'relax %s' in " POLICY_SYSTEM
+				" goes without",
+				sandbox_part_name(part));
+}
+
+/* All of it together, as guarded commands use it. */
+static void find_box(struct finding *f, const struct doctor_needs *n)
+{
+	struct diag d = {0};
+
+	*f = (struct finding){
+		.name = "all together",
+		.purpose = "a program in a sandbox, let go on, then denied",
+		.fix = "",
+		.needed = n->confined,
+		.err = doctor_box(n, &d),
+	};
+	if (f->err)
+		BUF_PRINT(f->why, "%s", d.text);
 }
 
 /* Limits that are exact need a control group. */
@@ -178,22 +240,53 @@ static size_t find_rights(struct finding *f)
 	return n;
 }
 
+/* A shell's package that was installed anew brings its own. */
+static bool find_shells(struct finding *f)
+{
+	struct diag d = {0};
+	int found;
+
+	*f = (struct finding){
+		.name = "guarded shells",
+		.purpose = "/bin/sh and its kin lead to wardbox",
+		.needed = true,
+	};
+	found = doctor_shells(&d, &f->fix);
+	f->err = found < 0 ? -EBADE : 0;
+	BUF_PRINT(f->why, "%s", d.text);
+	return found != 0;
+}
+
 static size_t find_all(const struct doctor *o, struct finding *f)
 {
+	struct doctor_needs needs;
 	size_t n = 0;
 
-	find_landlock(&f[n++]);
+	doctor_needs(&needs);
 	for (size_t i = 0; i < ARRAY_SIZE(tries); i++)
-		f[n++] = (struct finding){
-			.name = tries[i].text,
-			.purpose = str_nth(tries[i].text, 1),
-			.fix = str_nth(tries[i].text, 2),
-			.needed = tries[i].needed,
-			.err = probe_try((enum probe_item)tries[i].item),
-		};
+		find_one(&f[n++], i, &needs);
+	/* A guard is around this one: it holds, and cannot be put up again. */
+	if (!probe_inside())
+		find_box(&f[n++], &needs);
 	find_cgroup(&f[n++]);
 	find_here(&f[n++]);
+	n += find_shells(&f[n]);
 	return o->rights ? n + find_rights(f + n) : n;
+}
+
+/* "capset: Operation not permitted" */
+static void add_why(struct buf *out, const struct finding *f)
+{
+	if (f->why[0]) {
+		buf_adds(out, f->why);
+		return;
+	}
+	if (f->call && f->call[0])
+		buf_addf(out, "%s: ", f->call);
+	buf_adds(out, f->err == -ERANGE ? "this kernel does not know it" :
+		      f->err == -EBADE	? "it is accepted and does not hold" :
+		      f->err == -EINTR	? "it died, or did not answer" :
+					  strerror(-f->err));
 }
 
 static void print_text(struct buf *out, const struct finding *f, size_t n)
@@ -211,9 +304,11 @@ static void print_text(struct buf *out, const struct finding *f, size_t n)
 		if (f[i].note[0])
 			buf_addf(out, " [%s]", f[i].note);
 		buf_addc(out, '\n');
-		if (f[i].err)
-			buf_addf(out, "%-8s %-16s %s: %s\n", "", "",
-				strerror(-f[i].err), f[i].fix);
+		if (!f[i].err)
+			continue;
+		buf_addf(out, "%-8s %-16s ", "", "");
+		add_why(out, &f[i]);
+		buf_addf(out, "%s%s\n", f[i].fix[0] ? ": " : "", f[i].fix);
 	}
 }
 
@@ -243,9 +338,13 @@ static void print_json(struct buf *out, const struct finding *f, size_t n,
 			f[i].name, !f[i].err, f[i].needed, f[i].purpose);
 		if (f[i].note[0])
 			json_putf(&j, "note %s", f[i].note);
-		if (f[i].err)
-			json_putf(&j, "error %s fix %s", strerror(-f[i].err),
+		if (f[i].err) {
+			autobuf struct buf why = BUF_INIT(1024);
+
+			add_why(&why, &f[i]);
+			json_putf(&j, "error %s fix %s", buf_str(&why),
 				f[i].fix);
+		}
 		json_close(&j);
 	}
 	json_close(&j);
@@ -265,7 +364,7 @@ static const struct cli_spec doctor_cli = {
 	.name = "doctor",
 	.usage = "[OPTION...]",
 	.about = "Tries every protection in a child that is thrown away.\n"
-		 "0: all that the default policy needs is there; 1: not.",
+		 "0: all that the policy in force needs is there; 1: not.",
 	.example = "wardbox doctor\n"
 		   "wardbox doctor --json  # for programs",
 	.opts = opts,

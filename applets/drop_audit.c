@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "guard/guard_log.h"
 #include "log/audit_write.h"
 #include "base/buf.h"
 #include "base/cbor.h"
@@ -129,10 +130,6 @@ static int start_log(struct drop *o, const struct sandbox *s,
 	char *const *argv, const struct audit_secrets *secrets, struct diag *d)
 {
 	static char path[PATH_MAX], cwd[PATH_MAX];
-	struct audit_place place = {
-		.state_home = env_get(o->outer, "XDG_STATE_HOME"),
-		.home = env_get(o->outer, "HOME"),
-	};
 	struct audit_start start = {
 		.argv = (const char *const *)argv,
 		.cwd = getcwd(cwd, sizeof(cwd)) ? cwd : NULL,
@@ -143,8 +140,11 @@ static int start_log(struct drop *o, const struct sandbox *s,
 		.rule = "drop",
 		.reason = "started by drop",
 	};
-	autofd int dir = audit_place_open(
-		&place, geteuid(), true, path, sizeof(path), d);
+	const struct session_where where = {
+		.cwd = start.cwd ? start.cwd : "/", .uid = geteuid()};
+	const struct guard_log log = {
+		.env = o->outer, .where = &where, .make = true};
+	autofd int dir = guard_log_open(&log, path, sizeof(path), d);
 	int err;
 
 	while (argv[start.argc])

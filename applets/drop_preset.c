@@ -58,7 +58,8 @@ static int own_tmp(struct drop *o, bool caches, struct diag *d)
 		{"GOCACHE", "/go"},
 	};
 	char name[32];
-	autofd int tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Inside of this preset, /tmp cannot be listed: a name in it can. */
+	autofd int tmp = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	autofd int dir = -1;
 	const char *path;
 	int err;

@@ -181,9 +181,9 @@ int drop_show_probe(const struct drop *o)
 		works |= SANDBOX_LANDLOCK;
 	if (abi >= 6)
 		works |= SANDBOX_SCOPE;
-	if (probe_try(PROBE_SECCOMP) == 0)
+	if (probe_try(PROBE_SECCOMP, NULL) == 0)
 		works |= SANDBOX_SECCOMP | SANDBOX_NETWORK | SANDBOX_UNIXPATH;
-	if (!probe_inside() && probe_try(PROBE_NOTIFY) == 0)
+	if (!probe_inside() && probe_try(PROBE_NOTIFY, NULL) == 0)
 		works |= SANDBOX_WATCH;
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
 		if (sandbox_namespace_works(spaces[i]))

@@ -6,6 +6,7 @@
  * config APPLET_ENVRUN
  *	bool "envrun: run a command, carry its directory and variables over (24.6 KB)"
  *	default y
+ *	select SANDBOX_UNOTIFY
  *	help
  *	  Runs a command line in a fresh, guarded shell with the directory and the
  *	  exported variables that the one before it left, and saves what it leaves,

@@ -105,10 +105,14 @@ void envrun_take_place(struct envrun *e, const struct capture *c,
 }
 
 /* PWD, when it is a true name of where the shell stood. */
-static void take_names(struct state *s, const struct capture *c)
+static void take_names(
+	struct state *s, const struct capture *c, const char *before)
 {
 	const char *old = env_get(c->env.vec, "OLDPWD");
 
+	/* mksh keeps it to itself until it was given one. */
+	if (!old && before && c->cwd[0] && !str_eq(before, c->cwd))
+		old = before;
 	if (old && old[0] == '/')
 		state_path(&s->old, old);
 	if (c->cwd[0])
@@ -147,8 +151,10 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 	struct cleaning given = {e, q->grants, q->given, &names};
 	struct env before;
 
+	autofree char *was = strdup(s->pwd ? s->pwd : s->cwd);
+
 	envrun_take_place(e, c, out);
-	take_names(s, c);
+	take_names(s, c, was);
 	env_filter(&c->env, reaches_next, &left);
 	/* The variables that a first command began with are no change of its own. */
 	if (!s->has_env) {

@@ -136,11 +136,14 @@ static int prepare(struct envrun *e, struct envrun_outcome *out)
 static int also_env(const struct envrun *e, const struct guard_request *q,
 	const struct state *s, struct env *to)
 {
+	const char *level = env_get(q->env, "SHLVL");
 	int err = s->pwd ? env_set(to, "PWD", s->pwd) : 0;
 
 	if (!err && s->old)
 		err = env_set(to, "OLDPWD", s->old);
-
+	/* The caller's, for the first command and for all that follow. */
+	if (!err && level)
+		err = env_set(to, "SHLVL", level);
 	for (size_t i = 0; !err && i < e->keep.count; i++) {
 		const char *value = env_get(q->env, e->keep.item[i]);
 

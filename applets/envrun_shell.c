@@ -122,6 +122,15 @@ static void run_asked(struct envrun *e, struct guard_request q,
 	autobuf struct buf wrap = BUF_INIT(1 << 16);
 	autocapture_exec struct capture_exec x = CAPTURE_EXEC_INIT;
 	char *argv[ENVRUN_ARGV_MAX] = {NULL};
+	const char *name = shell_name(e);
+	const bool zsh = str_eq(name, "zsh");
+	const struct capture_before before = {
+		.code = (unsigned)e->state.code,
+		/* Elsewhere no function has the name of such a builtin. */
+		.prefix = zsh || str_eq(name, "bash") ? "\\builtin " : "\\",
+		.trap_tells = str_eq(name, "mksh"),
+		.oldpwd = zsh ? e->state.old : NULL,
+	};
 
 	if (capture_open(&out->guard.diag)) {
 		out->guard.code = EXIT_OURS;
@@ -133,7 +142,7 @@ static void run_asked(struct envrun *e, struct guard_request q,
 	q.also_argv = capture_argv;
 	q.becomes = e->trace_exec ? became : NULL;
 	q.becomes_ctx = &x;
-	capture_wrap(&wrap, e->self, (unsigned)e->state.code, becomes);
+	capture_wrap(&wrap, e->self, &before, becomes);
 	shell_argv(e, buf_str(&wrap), line, argv);
 	q.argv = argv;
 	guard_run(&q, &out->guard);

@@ -6,6 +6,7 @@
  * config APPLET_EXEC
  *	bool "exec: run a command in a session (4.9 KB)"
  *	default y
+ *	select SANDBOX_UNOTIFY
  *	help
  *	  Runs a command in a session's directory and environment, guarded as
  *	  through the shim, with its result as JSON where a program asks.

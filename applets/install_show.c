@@ -103,7 +103,7 @@ static void json_entry(struct json *j, const struct shim_root *r,
 
 	BUF_PRINT(real, "%s.real", e->path);
 	json_putf(j, "{ path %s state %s original %s links_to %s advice %s",
-		e->path, shim_state_name(e->state),
+		e->path, shim_entry_state(r, e),
 		e->state == SHIM_PLAIN ? e->path : real,
 		e->target[0] ? e->target : NULL, advice[0] ? advice : NULL);
 	if (step)
@@ -138,7 +138,7 @@ static void add_entry(struct buf *out, const struct shim_root *r,
 {
 	const char *advice = shim_entry_advice(r, e);
 
-	buf_addf(out, "%-12s %s", shim_state_name(e->state), e->path);
+	buf_addf(out, "%-12s %s", shim_entry_state(r, e), e->path);
 	if (e->target[0]) {
 		buf_adds(out, e->state == SHIM_GUARDED ? ", original links to "
 						       : ", links to ");

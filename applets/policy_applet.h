@@ -32,12 +32,18 @@ struct policy_here {
 	enum policy_profile profile;
 	char cwd[PATH_MAX], root[PATH_MAX], home[PATH_MAX], user[PATH_MAX];
 	char project[PATH_MAX];
+	char tmp[PATH_MAX], own[PATH_MAX]; /* as the request has them; or "" */
+	bool astray;     /* cwd has no project */
+	bool no_project; /* nor has the line */
 };
 void policy_here_release(struct policy_here **h);
 #define autohere autoclean(policy_here_release)
 
 /* Finds out, loads the policy, says what is wrong with it. Exits on usage. */
 struct policy_here *policy_find_here(const struct policy_opts *o);
+
+/* Where cwd has no project, a line may go to one: what follows is of that. */
+void policy_follow_line(struct policy_here *h, const char *line, size_t len);
 
 /* The request for a line, without its text. */
 struct policy_request policy_request_here(

@@ -10,6 +10,7 @@
 #include "sys/file.h"
 #include "base/path.h"
 #include "policy_applet.h"
+#include "session/session.h"
 
 extern char **environ;
 
@@ -59,6 +60,58 @@ static void load(struct policy_here *h)
 		cli_die_diag(EXIT_FOUND, &d);
 }
 
+/* The places that a shell would be given, where one was here before. */
+static void find_own(struct policy_here *h)
+{
+	const struct session_where w = {.cwd = h->cwd,
+		.workspace = h->no_project ? NULL : h->root,
+		.uid = geteuid()};
+	char base[SESSION_BASE_MAX];
+	autofd int fd = session_base(&w, false, base, NULL);
+
+	if (fd < 0 || path_join(h->tmp, sizeof(h->tmp), base,
+			      BUF_PRINT(h->own, "%u/tmp", geteuid())))
+		h->tmp[0] = '\0';
+	if (!h->tmp[0] || path_normal(h->own, sizeof(h->own), h->tmp,
+				  "../cache"))
+		h->own[0] = '\0';
+}
+
+/* The root, of a line where there is one; true where there is no project. */
+static bool find_root(struct policy_here *h, const char *line, size_t len)
+{
+	const struct policy_spot at = {.cwd = h->cwd,
+		.home = h->home,
+		.line = line,
+		.len = len,
+		.uid = geteuid()};
+	int err = policy_find_root(
+		h->policy, &at, h->root, sizeof(h->root), NULL);
+
+	h->no_project = err == -ENOENT;
+	if (err && !h->no_project)
+		cli_die(EXIT_FOUND, "%s: path too long", h->cwd);
+	find_own(h);
+	if (h->no_project)
+		str_copy(h->root, sizeof(h->root),
+			h->tmp[0] ? h->tmp : POLICY_NOWHERE);
+	return h->no_project;
+}
+
+void policy_follow_line(struct policy_here *h, const char *line, size_t len)
+{
+	bool had = h->where.project && access(h->project, F_OK) == 0;
+
+	if (!h->astray)
+		return;
+	find_root(h, line, len);
+	h->where.project = NULL;
+	if (!h->no_project)
+		project_file(h);
+	if (had || (h->where.project && access(h->project, F_OK) == 0))
+		load(h);
+}
+
 struct policy_here *policy_find_here(const struct policy_opts *o)
 {
 	struct policy_here *h = calloc(1, sizeof(*h));
@@ -87,14 +140,15 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 	load(h);
 	if (o->root)
 		physical(o->spec, o->root, h->root, sizeof(h->root));
-	else if (policy_find_root(h->policy, h->cwd, h->home, h->root,
-			 sizeof(h->root)) < 0)
-		cli_die(EXIT_FOUND, "%s: path too long", h->cwd);
+	else
+		h->astray = find_root(h, NULL, 0);
 	if (policy_user_file(variable("XDG_CONFIG_HOME"), h->home, h->where.uid,
 		    h->user, sizeof h->user) != -EPERM && h->user[0])
 		h->where.user = h->user;
-	project_file(h);
-	if (access(h->user, F_OK) == 0 || access(h->project, F_OK) == 0)
+	if (!h->no_project)
+		project_file(h);
+	if (access(h->user, F_OK) == 0 ||
+		(h->where.project && access(h->project, F_OK) == 0))
 		load(h);
 	if (h->policy && h->policy->state != POLICY_GOOD) {
 		cli_hint_inside(&h->policy->why);
@@ -136,6 +190,9 @@ struct policy_request policy_request_here(
 		.profile = h->profile,
 		.cwd = h->cwd,
 		.root = h->root,
+		.tmp = h->tmp,
+		.own = h->own,
+		.no_project = h->no_project,
 		.home = h->home,
 		.env = environ};
 }

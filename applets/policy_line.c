@@ -141,11 +141,13 @@ static void decode(const char *s, struct buf *out)
 }
 
 static void judge_text_line(const struct policy_opts *o,
-	const struct policy_here *h, const struct buf *text,
+	struct policy_here *h, const struct buf *text,
 	struct policy_verdict *v)
 {
-	struct policy_request req = policy_request_here(o, h);
+	struct policy_request req;
 
+	policy_follow_line(h, text->data, text->len);
+	req = policy_request_here(o, h);
 	req.text = text->data ? text->data : "";
 	req.len = text->len;
 	policy_decide_line(h->policy, &req, v, NULL, NULL);
@@ -342,6 +344,7 @@ int policy_explain(void *into, int argc, char **argv)
 
 	policy_line_of(o, argc, argv, &line);
 	h = policy_find_here(o);
+	policy_follow_line(h, buf_str(&line), line.len);
 	req = policy_request_here(o, h);
 	w.line = req.text = buf_str(&line);
 	w.len = req.len = line.len;

@@ -4,11 +4,14 @@
 #include "policy_log.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "log/audit_place.h"
+#include "guard/guard_log.h"
+#include "base/path.h"
 #include "log/audit_read.h"
 #include "log/audit_read_filter.h"
 #include "sys/env.h"
@@ -142,20 +145,25 @@ static void one_event(
 
 void policy_log_each(logged_each *each, void *ctx)
 {
-	const struct audit_place place = {
-		.state_home = env_get(environ, "XDG_STATE_HOME"),
-		.home = env_get(environ, "HOME"),
-		.state_base = "/run/wardbox",
-	};
+	autofree char *cwd = malloc(PATH_MAX);
+	const struct session_where where = {
+		.cwd = !cwd || path_cwd(cwd, PATH_MAX) ? "/" : cwd,
+		.uid = geteuid()};
+	const struct guard_log log = {.env = environ, .where = &where};
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
 	autofree struct audit_record *rec = malloc(sizeof(*rec));
 	struct audit_damage damage;
 	struct diag d = {0};
 	unsigned damaged = 0;
 	autofd int dir =
-		audit_place_open(&place, geteuid(), false, NULL, 0, &d);
+		guard_log_open(&log, NULL, 0, &d);
 	int got;
 
+	/* None is as good as an empty one, which JSON can tell. */
+	if (dir == -ENOENT) {
+		cli_diag(&d);
+		return;
+	}
 	if (dir < 0)
 		cli_die_diag(EXIT_FOUND, &d);
 	if (!rec || audit_reader_dir(&reader, dir, 0, &d) < 0)

@@ -19,8 +19,8 @@ struct logged {
 
 typedef void logged_each(void *ctx, const struct logged *one);
 
-/* All decisions of this user's log, oldest first. Exits when there is none;
- * says what is damaged. */
+/* All decisions of this user's log, oldest first. Says when there is none,
+ * and what is damaged. */
 void policy_log_each(logged_each *each, void *ctx);
 
 #endif

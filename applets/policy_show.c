@@ -14,7 +14,8 @@ static const char kinds[IMG_KINDS][9] = {
 static void pattern(struct buf *out, const struct policy_image *img,
 	const struct img_rule *r)
 {
-	static const char mark[][6] = {"", "*", "**", "opt:", "!opt:", "has:"};
+	static const char mark[][6] = {
+		"", "*", "**", "opt:", "!opt:", "has:", "says:"};
 
 	for (uint32_t i = 0; i < r->token.count; i++) {
 		struct img_token t = img_token(img, r->token.first + i);
@@ -236,7 +237,8 @@ static void status_text(struct json *j, const struct policy_here *h,
 		"%s\nroot       ",
 		policy_profile_name(h->profile), is->policy,
 		is->shell ? "on" : "off", is->unknown);
-	cli_escape_str(j->out, h->root);
+	cli_escape_str(j->out, h->no_project ? "none: this is no project"
+					     : h->root);
 	buf_addc(j->out, '\n');
 	sources(h, j);
 	buf_addf(j->out, "sandbox    %s, network %s%s\n",

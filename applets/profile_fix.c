@@ -185,7 +185,8 @@ static void run_repair(struct repair *r)
 
 static bool wanted(const struct profile_problem *p, int count, char **codes)
 {
-	bool any = count == 0;
+	/* What a user took off PATH comes back by its name alone. */
+	bool any = count == 0 && p->code != PROBLEM_MISSING_PATH;
 
 	for (int i = 0; i < count; i++)
 		any |= str_eq(

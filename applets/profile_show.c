@@ -242,6 +242,23 @@ int profile_verb_list(void *into, int argc, char **argv)
 	return l->broken ? PROFILE_EXIT_REFUSED : EXIT_OK;
 }
 
+/* For eval, or within JSON. */
+static void print_lines(const struct profile_who *who,
+	const struct profile_opts *o, struct buf *lines)
+{
+	autobuf struct buf out = BUF_INIT(64u << 20);
+	struct json j;
+
+	if (!o->json) {
+		cli_print(lines);
+		return;
+	}
+	j = profile_json_begin(&out);
+	json_putf(&j, "shell %s lines %s", shellkind_name(who->kind),
+		lines->len ? buf_str(lines) : "");
+	profile_json_end(&j);
+}
+
 /* Lines that are in the files already, for a session begun before. */
 static int print_blocks(
 	const struct profile_who *who, const struct profile_opts *o)
@@ -271,7 +288,7 @@ static int print_blocks(
 		at += n;
 	}
 	buf_release(&l->out);
-	cli_print(&once);
+	print_lines(who, o, &once);
 	return l->broken ? PROFILE_EXIT_REFUSED : EXIT_OK;
 }
 
@@ -312,6 +329,6 @@ int profile_verb_print(void *into, int argc, char **argv)
 		if (profile_line(&out, family, &items.item[k], home, &d))
 			cli_die_diag(EXIT_USAGE, &d);
 	}
-	cli_print(&out);
+	print_lines(&who, o, &out);
 	return EXIT_OK;
 }

@@ -6,6 +6,7 @@
  * config APPLET_SH
  *	bool "sh: stand in for the shell, guarded (0.9 KB)"
  *	default y
+ *	select SANDBOX_UNOTIFY
  *	help
  *	  Installed over /bin/sh and its kin, or linked under a shell's name. What
  *	  it was called to run is decided by the policy, confined by the kernel,

@@ -86,6 +86,18 @@ static void add_escaped(struct buf *out, unsigned char c)
 		buf_addf(out, "\\u%04x", c);
 }
 
+/* What steers a terminal or hides from a reader, in UTF-16 as JSON has it. */
+static void add_spelt(struct buf *out, uint32_t cp)
+{
+	if (cp < 0x10000) {
+		buf_addf(out, "\\u%04x", (unsigned)cp);
+		return;
+	}
+	cp -= 0x10000;
+	buf_addf(out, "\\u%04x\\u%04x", (unsigned)(0xd800 | cp >> 10),
+		(unsigned)(0xdc00 | (cp & 0x3ff)));
+}
+
 static void add_quoted(struct buf *out, const char *s, size_t n)
 {
 	size_t i = 0;
@@ -111,7 +123,9 @@ static void add_quoted(struct buf *out, const char *s, size_t n)
 			continue;
 		}
 		len = utf8_decode(s + i, n - i, &cp);
-		if (len)
+		if (len && utf8_is_hidden(cp))
+			add_spelt(out, cp);
+		else if (len)
 			buf_add(out, s + i, len);
 		else
 			buf_adds(out, "\xef\xbf\xbd");

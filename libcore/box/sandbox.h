@@ -234,6 +234,10 @@ void sandbox_release(struct sandbox *s);
 int sandbox_compile(
 	const struct sandbox_plan *plan, struct sandbox *s, struct diag *d);
 
+/* Between that and the start: the command may read and write the terminal that
+ * fd is, by its name as well. 0 or -errno. */
+int sandbox_admit_terminal(struct sandbox *s, int fd);
+
 /* Starts a process that runs child(ctx), which sets up descriptors, terminal and
  * signals, then calls sandbox_apply; only async-signal-safe work there, and it
  * does not return. execs: it soon executes the command; then it may share this

@@ -13,9 +13,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/kconfig.h"
 #include "box/landlock_in.h"
 #include "sys/ns.h"
-#include "base/kconfig.h"
 #include "base/path.h"
 #include "sys/probe.h"
 #include "box/sandbox_meta_in.h"
@@ -149,6 +149,7 @@ static unsigned watched_kinds(const struct sandbox *s)
 
 static int need_watch(struct sandbox *s, struct diag *d)
 {
+	const bool built = IS_ENABLED(CONFIG_SANDBOX_UNOTIFY);
 	int err;
 
 	if (!(s->plan->want & SANDBOX_WATCH) || !watched_kinds(s))
@@ -164,8 +165,12 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	if (err < 0)
 		return err == -ENOTSUP ?
 			       lacks(s, SANDBOX_WATCH, d,
-				       "no seccomp user notification",
-				       "Linux 5.5 and SANDBOX_UNOTIFY have it") :
+				       built ? "no seccomp user notification" :
+					       "this wardbox was built without "
+					       "SANDBOX_UNOTIFY",
+				       built ? "Linux 5.5 has it; a container "
+					       "may forbid it" :
+					       "build it with that option") :
 			       diag_errno(d, err, "watch");
 	if ((s->plan->watch_names || watched_kinds(s) & WATCH_METADATA) &&
 		access("/proc/self/fd", F_OK) < 0)

@@ -56,6 +56,14 @@ static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 					   0;
 }
 
+int sandbox_admit_terminal(struct sandbox *s, int fd)
+{
+	if (!(s->enforced & SANDBOX_LANDLOCK))
+		return 0;
+	return landlock_add_path(s->ruleset_fd, fd,
+		landlock_rights(SANDBOX_READ | SANDBOX_WRITE, false, s->abi));
+}
+
 /* Is it what path_of_fd() would say, if no link is on the way? */
 static bool is_plain(const char *path)
 {

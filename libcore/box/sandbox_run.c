@@ -333,6 +333,13 @@ void sandbox_apply_diag(const struct sandbox *s, struct diag *d)
 		from->step <= SANDBOX_STEP_LOOPBACK &&
 		sandbox_namespace_lacks(s, d))
 		return;
+	/* The one errno that seccomp gives for a second listener alone. */
+	if (from->step == SANDBOX_STEP_SECCOMP && from->err == -EBUSY) {
+		diag_fail(d, -EBUSY, "watch: another guard watches this process,"
+			" and one listener fits in a tree\036"
+			"start it outside of that guard");
+		return;
+	}
 	diag_of(d, from->err, sandbox_step_text((enum sandbox_step)from->step));
 	diag_hint(d, "'wardbox doctor' shows what works here");
 }

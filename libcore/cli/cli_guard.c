@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -112,38 +113,47 @@ static void person_leave(struct person *at)
 #define autoperson autoclean(person_leave)
 
 /* Ctrl-C at the question. */
-static volatile sig_atomic_t stopped;
+static int stopped;
 
-static void stop(int sig)
+static bool is_ignored(int sig)
 {
-	stopped = sig;
+	struct sigaction act;
+
+	return sigaction(sig, NULL, &act) == 0 && act.sa_handler == SIG_IGN;
 }
 
 /* A line from the terminal, 0 when there is none. Ctrl-C is a no that is
- * recorded, not the end of this process. */
+ * recorded, not the end of this process. Where SIGINT was blocked before, because
+ * this process waits for a command, it stays to be read: it is the command's. */
 static size_t read_answer(int tty, char *answer, size_t size)
 {
-	struct pollfd in = {.fd = tty, .events = POLLIN};
-	struct sigaction act = {.sa_handler = stop}, was;
-	sigset_t block, mask, wait;
+	struct signalfd_siginfo got;
+	sigset_t only, mask;
+	autofd int keys = -1;
 	ssize_t n = -1;
 
-	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigprocmask(SIG_BLOCK, &block, &mask);
-	/* Who waits for a command has all of them blocked. */
-	wait = mask;
-	sigdelset(&wait, SIGINT);
-	sigaction(SIGINT, &act, &was);
-	if (was.sa_handler == SIG_IGN)
-		sigaction(SIGINT, &was, NULL);
+	sigemptyset(&only);
+	sigaddset(&only, SIGINT);
+	sigprocmask(SIG_BLOCK, &only, &mask);
+	if (!is_ignored(SIGINT))
+		keys = signalfd(-1, &only, SFD_CLOEXEC | SFD_NONBLOCK);
 	while (!stopped && n < 0) {
-		if (ppoll(&in, 1, NULL, &wait) > 0)
-			n = read(tty, answer, size);
-		if (n < 0 && errno != EINTR)
+		struct pollfd in[] = {{.fd = tty, .events = POLLIN},
+			{.fd = keys, .events = POLLIN}};
+
+		if (poll(in, 2, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			break;
+		}
+		if (in[1].revents)
+			stopped = SIGINT;
+		else if ((n = read(tty, answer, size)) < 0 && errno != EINTR)
 			break;
 	}
-	sigaction(SIGINT, &was, NULL);
+	if (stopped && !sigismember(&mask, SIGINT) &&
+		read(keys, &got, sizeof got) < 0)
+		stopped = 0;
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	return n > 0 && answer[n - 1] == '\n' ? (size_t)n - 1 : 0;
 }

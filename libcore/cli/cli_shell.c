@@ -86,5 +86,6 @@ void cli_shell_call(struct guard_request *q, struct buf *text)
 		q->kind = GUARD_ARGV;
 	}
 	q->own_job = call.interactive || call.kind == SHELL_CALL_STDIN;
+	q->reads_rc = !call.login && q->own_job;
 	q->startup = call.login || call.interactive;
 }

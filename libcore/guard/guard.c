@@ -40,6 +40,7 @@ static void guard_free(struct guard **slot)
 	env_release(&g->env);
 	policy_grants_release(&g->grants);
 	policy_free(g->policy);
+	free(g->own_argv);
 	arena_release(&g->names);
 	if (g->own > 0)
 		close(g->own);
@@ -182,13 +183,15 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	}
 	g->q = q;
 	g->r = r;
+	g->argv = q->argv;
 	g->uid = geteuid();
 	g->guarded = probe_inside();
 	g->plan = SANDBOX_PLAN_INIT;
 	g->sandbox = SANDBOX_INIT;
 	g->log = AUDIT_LOG_INIT;
 	g->names = ARENA_INIT(32 * PATH_MAX);
-	g->cwd = g->root = g->log_path = g->user_policy = g->base = g->tmp = "";
+	g->cwd = g->root = g->log_path = g->user_policy = g->base = g->tmp =
+		g->cache = "";
 	g->home = env_get(q->env, "HOME");
 	if (!g->home || g->home[0] != '/')
 		g->home = "";

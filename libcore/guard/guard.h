@@ -43,6 +43,7 @@ struct guard_request {
 	size_t len;
 	bool on_stdin; /* LINE: the text is what waits there */
 	bool startup; /* LINE: the shell reads files of its own before */
+	bool reads_rc; /* a bash would read ~/.bashrc */
 	bool named; /* LINE, STREAM: the caller chose the shell, so that what the
 		     * policy says of it as a program counts, too */
 	char *const *args; /* LINE: $0, $1 … of the text; NULL for none */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +49,21 @@ static int carve_from(struct guard *g, unsigned access, const char *name,
 		lstat(name, &st))
 		return 0;
 	return carve(g, real, left, why);
+}
+
+/* A grant that names a secret, or what is in it, is meant. */
+static int hide_secret(struct guard *g, const char *name)
+{
+	autofree char *real = malloc(PATH_MAX);
+
+	if (!real)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->grants.path_count; i++)
+		if (path_beneath(name, g->grants.path[i].path))
+			return 0;
+	if (path_real(name, real))
+		return 0;
+	return carve_from(g, SANDBOX_RO, name, real, SANDBOX_HIDE, "a secret");
 }
 
 /* What must not be the command's, whatever the policy opens around it: its
@@ -95,6 +111,9 @@ static int carve_out(struct guard *g)
 			err = carve_from(g, SANDBOX_RO, g->log_path, path,
 				SANDBOX_HIDE, "the log");
 	}
+	for (size_t i = 0; !err && i < g->grants.hide.count && guard_opens(g);
+		i++)
+		err = hide_secret(g, g->grants.hide.item[i]);
 	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
 	if (!err && g->tmp[0]) {
 		err = path_normal(path, sizeof path, g->tmp, "../sessions");

@@ -3,7 +3,10 @@
  */
 #include "guard/guard_in.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "sys/file.h"
 #include "base/path.h"
@@ -59,6 +62,20 @@ static int keep_allowed(struct guard *g, char *const *from, bool by_name)
 	return 0;
 }
 
+int guard_own_dir(const struct guard *g, int in, const char *name,
+	struct diag *d)
+{
+	int dir = file_private_dir(in, name, g->uid, true, d);
+	struct stat st;
+
+	/* Nobody else can put another one in its place. */
+	if (dir >= 0 || fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) ||
+		!S_ISDIR(st.st_mode) || st.st_uid != g->uid ||
+		fchmodat(in, name, 0700, 0))
+		return dir;
+	return file_private_dir(in, name, g->uid, true, d);
+}
+
 /* /tmp is everybody's. The place lies beside the sessions, of which the command
  * gets nothing else. */
 int guard_find_tmp(struct guard *g)
@@ -68,7 +85,7 @@ int guard_find_tmp(struct guard *g)
 
 	if (g->tmp[0] || guard_base(g, NULL).own < 0)
 		return 0;
-	tmp = file_private_dir(g->own, "tmp", g->uid, true, NULL);
+	tmp = guard_own_dir(g, g->own, "tmp", NULL);
 	if (tmp < 0)
 		return tmp;
 	return guard_keep(g, &g->tmp,
@@ -107,6 +124,10 @@ int guard_make_env(struct guard *g, struct diag *d)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
 		if (!err && !g->q->inside)
 			err = set_temporary(g);
+		if (!err && !g->q->inside)
+			err = guard_find_cache(g, d);
+		if (!err)
+			err = guard_set_caches(g);
 	}
 	if (!err)
 		err = env_set(&g->env, "WARDBOX_IN_SESSION", "1");

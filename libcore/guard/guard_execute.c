@@ -39,8 +39,9 @@ static int confine(struct guard *g)
 
 /* Most containers forbid namespaces. A view of its own is done without, where
  * nothing was to be carved out by it. An own loopback is, too: no network at all
- * is the stricter answer, and can always be had. Nothing of the command ran
- * yet. */
+ * is the stricter answer, and can always be had. Inside of another guard's watch
+ * there is no second one, which the policy may go without. Nothing of the command
+ * ran yet. */
 static bool goes_without(struct guard *g)
 {
 	const struct sandbox_shared *at = g->sandbox.shared;
@@ -60,12 +61,18 @@ static bool goes_without(struct guard *g)
 		g->plan.net = SANDBOX_NET_NONE;
 		return true;
 	}
+	if (at->step == SANDBOX_STEP_SECCOMP && at->err == -EBUSY &&
+		g->plan.want & g->plan.relax & SANDBOX_WATCH) {
+		g->plan.want &= ~(unsigned)SANDBOX_WATCH;
+		g->sandbox.missing = SANDBOX_WATCH;
+		return guard_record_relaxed(g, &g->r->diag) == 0;
+	}
 	return false;
 }
 
 /* What is guarded already is recorded already: a terminal, or a file, is passed
  * on as it is unless the front end reads along. */
-static enum run_mode mode_of(const struct guard *g)
+enum run_mode guard_mode(const struct guard *g)
 {
 	if (g->guarded && !g->q->output && !g->q->pty_all)
 		return RUN_DIRECT;
@@ -79,14 +86,14 @@ static int execute(struct guard *g)
 	struct run_sink sink = guard_sink(g);
 	struct run_spec spec = {
 		.path = g->q->path,
-		.argv = g->q->argv,
+		.argv = g->argv,
 		.env = g->env.vec,
 		.cwd = g->q->cwd,
 		.inherited = g->keep,
 		.inherited_count = g->keep_count,
 		.limits = g->limits,
 		.sandbox = boxed ? &g->sandbox : NULL,
-		.mode = mode_of(g),
+		.mode = guard_mode(g),
 		.kill_tree = g->grants.confine,
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,
@@ -172,9 +179,15 @@ static void tell_relax(struct diag *d)
 
 	BUF_PRINT(part, "%.*s", n < sizeof part ? (int)n : 0, d->text);
 	memcpy(first, d->hint, sizeof first);
-	diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
-		first[0] ? first : "'wardbox doctor' shows what works here",
-		sandbox_part_named(part) ? part : "NAME", POLICY_SYSTEM);
+	if (!first[0])
+		str_copy(first, sizeof first,
+			"'wardbox doctor' shows what works here");
+	/* A step that failed is none that a policy can go without. */
+	if (sandbox_part_named(part))
+		diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
+			first, part, POLICY_SYSTEM);
+	else
+		diag_hint(d, "%s", first);
 }
 
 int guard_execute(struct guard *g)

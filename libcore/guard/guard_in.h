@@ -30,12 +30,17 @@ struct guard {
 	/* "" when unknown */
 	const char *home, *cwd, *root, *log_path, *user_policy, *base;
 	const char *tmp; /* its TMPDIR; "" for none */
+	const char *cache; /* where its caches lie; "" for none */
 	struct policy *policy;
+	char *const *argv; /* what is executed: the caller's or, of that: */
+	char **own_argv;
+	char rc_words[2][12]; /* which it has in front */
 	size_t carved_count, keep_count;
 	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */
 	bool brief;      /* the shell's own commands alone: starts no program */
+	bool no_project; /* root is its TMPDIR */
 	bool fresh;      /* its session was made for it */
 	bool confirmed;  /* a person said yes to r->verdict */
 	bool allows_protected; /* a person said yes to a change of those */
@@ -57,7 +62,7 @@ struct guard {
 	struct audit_log log;
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
-	const char *carved[16]; /* paths of the plan that are ours */
+	const char *carved[64]; /* paths of the plan that are ours */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
 	const char *places[10]; /* where what is ours lies, for plan.own */
@@ -81,12 +86,16 @@ struct session_where guard_base(struct guard *g, struct diag *d);
 /* guard_load.c: policy, profile, project; and what they grant. */
 int guard_load_policy(struct guard *g, struct diag *d);
 int guard_load(struct guard *g, struct diag *d);
-/* The project of where the command runs, by g->policy, to g->root. */
+/* The project of where the command runs, by g->policy, to g->root; or
+ * g->no_project. */
 int guard_find_root(struct guard *g, struct diag *d);
 
 /* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
  * run; else the denial is recorded and the diag says why. */
 int guard_judge(struct guard *g);
+
+/* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
+int guard_startup(struct guard *g);
 
 /* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
  * its private place for temporary files and fills .tmp, once; "" stays where
@@ -94,8 +103,20 @@ int guard_judge(struct guard *g);
 int guard_find_tmp(struct guard *g);
 int guard_make_env(struct guard *g, struct diag *d);
 
+/* Opens a directory of the user's below the 0700 one at in, and makes it if need
+ * be; one whose mode the command changed, for it may, gets it back. */
+int guard_own_dir(const struct guard *g, int in, const char *name,
+	struct diag *d);
+
+/* guard_cache.c: makes the directories for caches and fills .cache, once; puts
+ * the variables that name them into the environment. */
+int guard_find_cache(struct guard *g, struct diag *d);
+int guard_set_caches(struct guard *g);
+
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_make_plan(struct guard *g, struct diag *d);
+/* May it open a file by its name? What starts no program and names none may not. */
+bool guard_opens(const struct guard *g);
 
 /* guard_carve.c: takes out of a plan that has its grants what must not be the
  * command's. */
@@ -105,6 +126,8 @@ int guard_carve(struct guard *g, struct diag *d);
  * when the command failed; -errno with the diag when it did not run, or not all
  * of it is recorded. */
 int guard_execute(struct guard *g);
+/* What stands between the command and its caller. */
+enum run_mode guard_mode(const struct guard *g);
 
 /* guard_record.c: the log. guard_open_log is 0 with .recording false when root
  * relaxed it by name. */

@@ -61,13 +61,17 @@ static void decide(struct guard *g)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
+		.own = g->cache,
+		.no_project = g->no_project,
 		.env = g->env.vec,
 	};
 
 	switch (q->kind) {
 	case GUARD_LINE:
 		policy_decide_line(g->policy, &what, v, NULL, NULL);
-		g->brief = !q->startup && v->neutral;
+		g->brief = !q->startup && v->neutral &&
+			!memmem(q->text, q->len, "/etc", 4) &&
+			!memmem(q->text, q->len, "/proc", 5);
 		break;
 	case GUARD_ARGV:
 		policy_decide_exec(g->policy, &what, v);

@@ -4,92 +4,69 @@
 #include "guard/guard_in.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "base/str.h"
 
-/* Where the project is looked for. */
-static const char *workspace(const struct guard *g)
-{
-	const char *from = g->q->workspace;
-
-	return from && from[0] == '/' ? from : g->cwd;
-}
-
-/* The nearest directory that claims to be a project's, for finding the layer
- * of the policy that lies in it. */
-static int project_policy(const struct guard *g, char *out, size_t size)
-{
-	static const char name[] = "/.wardbox/policy";
-	size_t n;
-
-	if (path_normal(out, size, NULL, workspace(g)))
-		return -EINVAL;
-	n = strlen(out);
-	while (n > 1) {
-		if (n + sizeof name > size)
-			return -ENAMETOOLONG;
-		memcpy(out + n, name, sizeof name);
-		if (access(out, F_OK) == 0)
-			return 0;
-		while (n > 1 && out[n - 1] != '/')
-			n--;
-		while (n > 1 && out[n - 1] == '/')
-			n--;
-	}
-	return -ENOENT;
-}
-
-/* A command started in "/" has no project: a jail that holds the policy, the
- * log and the programs would be none. */
-static bool holds_the_system(const char *root)
-{
-	static const char *const kept[] = {
-		"/etc/wardbox", "/var/log/wardbox", "/run/wardbox", "/usr/bin",
-		"/bin", "/dev/null", "/proc/self"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-		if (path_beneath(root, kept[i]))
-			return true;
-	return false;
-}
-
-/* Then its own temporary files are all that it may touch. Who only observes
- * needs no place for them, and takes all else for what lies outside. */
+/* Its own temporary files are all that a command without a project may write.
+ * Who only observes needs no place for them, and takes all else for what lies
+ * outside. */
 static int jail_in_tmp(struct guard *g, struct diag *d)
 {
 	int err = guard_find_tmp(g);
 
-	g->root = g->tmp[0] ? g->tmp : "/dev/null";
+	g->root = g->tmp[0] ? g->tmp : POLICY_NOWHERE;
 	if (g->tmp[0] || g->r->profile == POLICY_OBSERVE)
 		return 0;
 	return diag_fail(d, err ? err : -ENOENT,
 		"%s is no project, and there is no place for temporary files"
-		"\036'install -d -o 0 -m 1777 /tmp/wardbox', by root, makes one",
+		"\036'install -d -o 0 -m 1777 /run/wardbox', by root, makes one",
 		g->cwd);
 }
 
+/* The session's workspace; NULL where that is but the place for temporary files
+ * of who began it without a project. */
+static const char *workspace(struct guard *g)
+{
+	const char *from = g->q->workspace;
+
+	if (!from || from[0] != '/' ||
+		(str_ends(from, "/tmp") && !guard_find_tmp(g) &&
+			str_eq(from, g->tmp)))
+		return NULL;
+	return from;
+}
+
+/* The session's project where a session has one, else that of cwd. */
 int guard_find_root(struct guard *g, struct diag *d)
 {
-	char path[PATH_MAX];
-	int err = policy_find_root(
-		g->policy, workspace(g), g->home, path, sizeof path);
+	const char *from = workspace(g);
+	struct policy_spot at = {
+		.cwd = from ? from : g->cwd,
+		.home = g->home,
+		.uid = g->uid,
+	};
+	autofree char *path = malloc(PATH_MAX);
+	int err;
 
+	if (!path)
+		return -ENOMEM;
+	if (!from && g->q->kind == GUARD_LINE) {
+		at.line = g->q->text;
+		at.len = g->q->len;
+	}
+	err = policy_find_root(g->policy, &at, path, PATH_MAX, NULL);
+	if (err == -ENOENT) {
+		g->no_project = true;
+		return 0;
+	}
 	if (!err)
 		err = guard_keep(g, &g->root, path);
 	return err ? diag_errno(d, err, "%s: cannot find its project", g->cwd)
 		   : 0;
-}
-
-static int find_project(struct guard *g, struct diag *d)
-{
-	int err = guard_find_root(g, d);
-
-	return !err && !g->guarded && holds_the_system(g->root) ?
-		       jail_in_tmp(g, d) :
-		       err;
 }
 
 /* The policy is out of a guarded tree's reach, and no longer asked: what is left
@@ -100,7 +77,29 @@ static int load_built_in(struct guard *g, struct diag *d)
 	int err = policy_load(&g->policy, &nowhere, d);
 
 	g->r->profile = POLICY_OBSERVE;
-	return err ? err : find_project(g, d);
+	if (!err)
+		err = guard_find_root(g, d);
+	/* What is around us has its own idea of where the project is. */
+	if (!err && g->no_project)
+		g->root = g->cwd;
+	return err;
+}
+
+/* The policy that lies in the project comes on top of what told where that is. */
+static int load_project(
+	struct guard *g, struct policy_where *where, struct diag *d)
+{
+	autobuf struct buf path = BUF_INIT(PATH_MAX);
+	int err;
+
+	buf_addf(&path, "%s/.wardbox/policy", g->root);
+	if (g->no_project ||
+		access(buf_str(&path), F_OK))
+		return 0;
+	policy_free(g->policy);
+	g->policy = NULL;
+	err = guard_keep(g, &where->project, buf_str(&path));
+	return err ? err : policy_load(&g->policy, where, d);
 }
 
 int guard_load_policy(struct guard *g, struct diag *d)
@@ -124,10 +123,12 @@ int guard_load_policy(struct guard *g, struct diag *d)
 	err = guard_keep(g, &g->user_policy, path);
 	if (user != -ENOENT && user != -ENOTDIR && user != -EPERM)
 		where.user = g->user_policy;
-	if (!project_policy(g, path, sizeof path))
-		where.project = path;
 	if (!err)
 		err = policy_load(&g->policy, &where, d);
+	if (!err)
+		err = guard_find_root(g, d);
+	if (!err)
+		err = load_project(g, &where, d);
 	if (err)
 		return err;
 	policy_keep(g->policy, &where);
@@ -138,7 +139,7 @@ int guard_load_policy(struct guard *g, struct diag *d)
 			g->user_policy);
 	if (wish.text[0] && !g->said.text[0])
 		g->said = wish;
-	return find_project(g, d);
+	return g->no_project ? jail_in_tmp(g, d) : 0;
 }
 
 int guard_load(struct guard *g, struct diag *d)

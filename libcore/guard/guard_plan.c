@@ -4,11 +4,13 @@
 #include "guard/guard_in.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "base/str.h"
 #include "sys/ns.h"
+#include "sys/pty.h"
 
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */
@@ -62,6 +64,21 @@ static int grant_programs(struct guard *g)
 	return err;
 }
 
+/* Is that the person's own terminal, in whose place the command gets another
+ * one? What is written to the person's, or read from it, would be in no log. */
+static bool is_replaced(const struct guard *g, int fd)
+{
+	dev_t own = 0;
+
+	if (guard_mode(g) != RUN_PTY)
+		return false;
+	if (g->q->pty_all && fd <= STDERR_FILENO)
+		return true;
+	for (int i = 0; i <= STDERR_FILENO && !own; i++)
+		own = pty_device(i);
+	return own && pty_device(fd) == own;
+}
+
 /* The devices that every program expects, as many of them as are meant, and what
  * the command is given. */
 static int grant_devices(struct guard *g, size_t most)
@@ -74,6 +91,8 @@ static int grant_devices(struct guard *g, size_t most)
 	for (size_t i = 0; !err && i < OWN + g->keep_count; i++) {
 		int fd = i < OWN ? (int)i : g->keep[i - OWN];
 
+		if (is_replaced(g, fd))
+			continue;
 		err = guard_keep(
 			g, &name, BUF_PRINT(text, "/proc/self/fd/%d", fd));
 		if (!err)
@@ -82,10 +101,12 @@ static int grant_devices(struct guard *g, size_t most)
 	return err;
 }
 
-/* May it name a file, to open it? */
-static bool names_file(const char *line, size_t n)
+bool guard_opens(const struct guard *g)
 {
-	return memchr(line, '/', n) || memchr(line, '<', n) ||
+	const char *line = g->q->text;
+	size_t n = g->q->len;
+
+	return !g->brief || memchr(line, '/', n) || memchr(line, '<', n) ||
 		memchr(line, '>', n);
 }
 
@@ -95,7 +116,7 @@ static int grant_brief(struct guard *g)
 	enum { NULL_AND_TTY = 2 };
 	static const char *const cache[] = {"/etc/ld.so.cache"};
 	const size_t most =
-		names_file(g->q->text, g->q->len) ? SIZE_MAX : NULL_AND_TTY;
+		guard_opens(g) ? SIZE_MAX : NULL_AND_TTY;
 	int err = grant_programs(g);
 
 	if (!err)
@@ -142,6 +163,21 @@ static bool lasts(void *ctx, const char *dir)
 	return true;
 }
 
+/* Does the command have it without the policy? A brief one does not name it. */
+static bool has_anyway(const struct guard *g, const struct policy_path *p)
+{
+	struct stat st;
+
+	if (p->write || p->exec)
+		return false;
+	if (is_under(p->path, system_programs, ARRAY_SIZE(system_programs)) ||
+		is_under(p->path, system_facts, ARRAY_SIZE(system_facts)))
+		return true;
+	return path_beneath("/etc", p->path) &&
+		(g->brief || g->uid || stat(p->path, &st) ||
+			st.st_mode & S_IROTH);
+}
+
 /* The policy's own paths. The project's root may run what is built in it;
  * anything else that can be written cannot be executed. */
 static int grant_policy(struct guard *g)
@@ -151,7 +187,8 @@ static int grant_policy(struct guard *g)
 
 	for (size_t i = 0; !err && i < g->grants.path_count; i++) {
 		const struct policy_path *p = &g->grants.path[i];
-		unsigned access = p->write ? SANDBOX_RW : SANDBOX_RO;
+		unsigned access = (p->write ? SANDBOX_RW : SANDBOX_RO) |
+			(p->exec ? SANDBOX_EXEC : 0U);
 		const char *name = p->path;
 
 		/* What programs need, where none runs. */
@@ -160,7 +197,8 @@ static int grant_policy(struct guard *g)
 		/* /dev/stdout and its kin are links to what is open anyway. */
 		if (p->many || str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
-			is_under(p->path, devices, ARRAY_SIZE(devices)))
+			is_under(p->path, devices, ARRAY_SIZE(devices)) ||
+			has_anyway(g, p))
 			continue;
 		if (str_eq(p->path, g->root)) {
 			access |= SANDBOX_EXEC;
@@ -175,7 +213,7 @@ static int grant_policy(struct guard *g)
 			err = sandbox_grant(
 				&g->plan, name, access, true, "policy");
 	}
-	for (size_t i = 0; !err && i < g->grants.exec.count; i++) {
+	for (size_t i = 0; !err && !g->brief && i < g->grants.exec.count; i++) {
 		const char *dir = g->grants.exec.item[i];
 
 		if (!is_under(dir, system_programs,
@@ -292,12 +330,18 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	if (!err)
 		err = grant_policy(g);
 	widen(g, needed);
+	if (!err)
+		err = guard_startup(g);
 	if (!err && g->q->also_exec)
 		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
 			false, "wardbox");
 	if (!err && g->tmp[0])
 		err = sandbox_grant(&g->plan, g->tmp, SANDBOX_RW, true,
 			"temporary files");
+	/* npx, go and their like run what they have put there. */
+	if (!err && g->cache[0] && guard_opens(g))
+		err = sandbox_grant(&g->plan, g->cache,
+			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
 	return guard_carve(g, d);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "guard/guard_in.h"
+#include "guard/guard_log.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,42 +20,35 @@ static int without_log(struct guard *g, int err)
 	return policy_word_in(&g->grants.relax, "audit") ? 0 : err;
 }
 
-static const char *home_of(const struct audit_place *place)
+/* A home within the project is no place for what the command must not see, unless
+ * it can be hidden. */
+static bool home_is_open(const struct guard *g)
 {
-	return place->state_home ? place->state_home : place->home;
+	const char *state = env_get(g->q->env, "XDG_STATE_HOME");
+
+	return g->root[0] && path_beneath(g->root, state ? state : g->home) &&
+		!sandbox_namespace_works(SANDBOX_MOUNTNS);
 }
 
 int guard_open_log(struct guard *g, struct diag *d)
 {
-	struct audit_place place = {
-		.state_home = env_get(g->q->env, "XDG_STATE_HOME"),
-		.home = g->home,
-	};
+	struct session_where where = {.cwd = g->cwd,
+		.real = !g->q->cwd,
+		.uid = g->uid,
+		.sha = g->log.hw.sha};
+	struct guard_log log = {
+		.env = g->q->env, .where = &where, .make = true};
 	char path[PATH_MAX];
-	autofd int dir = g->guarded ? -1 : audit_place_open(
-		&place, g->uid, false, path, sizeof path, d);
+	autofd int dir = -1;
 	int err;
 
 	if (g->guarded)
 		return 0;
-	/* A home that is the project is no place for what the command must not
-	 * see, unless it can be hidden. */
-	if (dir == -ENOENT && g->root[0] && path_beneath(g->root, home_of(&place)) &&
-		!sandbox_namespace_works(SANDBOX_MOUNTNS))
-		place.state_home = place.home = NULL;
-	if (dir == -ENOENT)
-		dir = audit_place_open(
-			&place, g->uid, true, path, sizeof path, d);
-	if (dir == -ENOENT) {
-		/* Neither /var/log nor a home can be written: the state base. */
-		if (!g->root[0])
-			(void)guard_load_policy(g, NULL);
-		if (guard_base(g, d).own > 0) {
-			place.state_base = g->base;
-			dir = audit_place_open(
-				&place, g->uid, true, path, sizeof path, d);
-		}
-	}
+	if (!g->root[0])
+		(void)guard_load_policy(g, NULL);
+	where.workspace = g->root[0] ? g->root : NULL;
+	log.not_home = home_is_open(g);
+	dir = guard_log_open(&log, path, sizeof path, d);
 	if (dir < 0)
 		return without_log(g, dir);
 	err = guard_keep(g, &g->log_path, path);

@@ -217,7 +217,7 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	n = fd < 0 ? -1 : read(fd, is, sizeof is);
 	if (n < 0 || n == sizeof is)
 		return true;
-	for (char *const *arg = g->q->argv; *arg; arg++) {
+	for (char *const *arg = g->argv; *arg; arg++) {
 		size_t len = strlen(*arg) + 1;
 
 		if (len > (size_t)n - at || memcmp(is + at, *arg, len) != 0)
@@ -272,6 +272,8 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		.home = g->home,
 		.tmp = g->tmp,
 		.starts = true,
+		.own = g->cache,
+		.no_project = g->no_project,
 	};
 
 	if (own_helper(g, ev))

@@ -21,7 +21,7 @@ static int try_place(const char *dir, const char *leaf, uid_t uid, bool make,
 	bool make_dir, struct diag *d)
 {
 	autofd int parent = -1;
-	int fd;
+	int fd, err;
 
 	if (make && make_dir && file_mkdirs(dir, 0700))
 		return -ENOENT;
@@ -31,9 +31,15 @@ static int try_place(const char *dir, const char *leaf, uid_t uid, bool make,
 	fd = file_private_dir(parent, leaf, uid, make, d);
 	if (fd == -ENOENT || fd == -EACCES || fd == -EROFS)
 		return -ENOENT;
-	if (fd < 0)
+	if (fd < 0) {
 		diag_at(d, dir, 0, 0);
-	return fd;
+		return fd;
+	}
+	err = file_check_parents(fd, uid, d);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
 }
 
 /* 0: path holds DIR/leaf; the log may be there. */
@@ -101,9 +107,14 @@ int audit_place_open(const struct audit_place *place, uid_t uid, bool make,
 		}
 		return fd;
 	}
-	diag_fail(d, -ENOENT, "there is no audit log, and no place for one");
-	diag_hint(d, "make /var/log/wardbox/%u, mode 0700, or set HOME",
-		(unsigned)uid);
+	diag_fail(d, -ENOENT, "there is no audit log%s",
+		make ? ", and no place for one" : "");
+	if (make)
+		diag_hint(d, "make /var/log/wardbox/%u, mode 0700, or set HOME",
+			(unsigned)uid);
+	else
+		diag_hint(d, "the first command that is recorded begins one, or"
+			     " 'wardbox audit init'");
 	return -ENOENT;
 }
 

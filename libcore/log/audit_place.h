@@ -22,7 +22,8 @@ struct audit_place {
 /* The log directory of uid: LOG_ROOT/<uid>, else STATE_HOME/wardbox/audit,
  * else STATE_BASE/<uid>/audit; the first that exists as a private directory of
  * uid or, with make, can be made. A candidate that exists but is a symlink,
- * somebody else's, or open to others is refused, not passed over. Relative
+ * somebody else's, open to others, or below a directory where others could move it
+ * away is refused, not passed over. Relative
  * values are passed over. Returns a descriptor and writes the path (for the
  * sandbox to leave out) when path is not NULL; -ENOENT when there is none. */
 int audit_place_open(const struct audit_place *place, uid_t uid, bool make,

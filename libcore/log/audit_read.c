@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log/audit_read_segments_in.h"
+#include "log/audit_extent_in.h"
 
 enum {
 	CHUNK = 262144,
@@ -42,28 +42,36 @@ static void begin(struct audit_reader *r)
 	r->crc = crc32c_pick(false);
 }
 
-int audit_reader_dir(
-	struct audit_reader *r, int dirfd, uint64_t from, struct diag *d)
+/* The list is the reader's from now on. */
+static void take_extent(struct audit_reader *r, struct audit_extent *e)
 {
-	int n;
+	free(r->firsts);
+	r->firsts = ptr_steal(&e->firsts);
+	r->count = e->count;
+	r->live = e->head.segment;
+	r->limit = e->good ? e->limit : UINT64_MAX;
+}
 
+int audit_reader_extent(struct audit_reader *r, int dirfd,
+	struct audit_extent *e, uint64_t from, struct diag *d)
+{
 	begin(r);
 	r->dirfd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
 	if (r->dirfd < 0)
 		return diag_errno(d, -errno, "audit log");
-	n = audit_segments(r->dirfd, &r->firsts, d);
-	if (n < 0)
-		return n;
-	r->count = (size_t)n;
+	take_extent(r, e);
 	while (r->at + 1 < r->count && r->firsts[r->at + 1] <= from)
 		r->at++;
 	return 0;
 }
 
-void audit_reader_limit(struct audit_reader *r, uint64_t live, uint64_t limit)
+int audit_reader_dir(
+	struct audit_reader *r, int dirfd, uint64_t from, struct diag *d)
 {
-	r->live = live;
-	r->limit = limit;
+	autoextent struct audit_extent e = AUDIT_EXTENT_INIT;
+	int err = audit_extent_take(&e, dirfd, crc32c_pick(false), d);
+
+	return err ? err : audit_reader_extent(r, dirfd, &e, from, d);
 }
 
 int audit_reader_fds(
@@ -227,10 +235,12 @@ static int resync(
 		if (f.body_len > r->effort)
 			break;
 		r->effort -= f.body_len;
-		if (crc_fits(r, &f)) {
-			damage->bytes = r->offset + r->pos - start;
-			return AUDIT_GOT_BAD;
-		}
+		if (!crc_fits(r, &f))
+			continue;
+		damage->bytes = r->offset + r->pos - start;
+		err = r->salvage ? 0 : skip_rest(r, d);
+		damage->unread = r->offset + r->pos - start - damage->bytes;
+		return err ? err : AUDIT_GOT_BAD;
 	}
 	/* Nothing good up to the end, or no strength to look for it. */
 	err = skip_rest(r, d);
@@ -289,6 +299,9 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 	rec->offset = r->offset + r->pos;
 	r->pos += f->len;
 	if (!take_body(r, rec)) {
+		if (rec->type == AUDIT_PURGED)
+			rec->wall = r->wall;
+		r->wall = rec->wall;
 		note_log(r, rec);
 		return AUDIT_GOT_RECORD;
 	}
@@ -300,23 +313,21 @@ int audit_next(struct audit_reader *r, struct audit_record *rec,
 
 int audit_reader_more(struct audit_reader *r, struct diag *d)
 {
-	uint64_t *firsts = NULL;
+	autoextent struct audit_extent e = AUDIT_EXTENT_INIT;
 	struct stat st;
-	int n;
+	int err;
 
 	r->eof = false;
 	if (r->fds)
 		return AUDIT_MORE;
 	if (fstat(r->dirfd, &st) || !st.st_nlink)
 		return diag_fail(d, -ENOENT, "audit log: it was deleted");
-	n = audit_segments(r->dirfd, &firsts, d);
-	if (n < 0)
-		return n;
-	free(r->firsts);
-	r->firsts = firsts;
-	r->count = (size_t)n;
+	err = audit_extent_take(&e, r->dirfd, r->crc, d);
+	if (err)
+		return err;
+	take_extent(r, &e);
 	for (r->at = 0; r->at < r->count; r->at++)
-		if (r->fd < 0 || firsts[r->at] > r->segment)
+		if (r->fd < 0 || r->firsts[r->at] > r->segment)
 			break;
 	if (r->fd < 0)
 		return AUDIT_MORE;
@@ -325,7 +336,7 @@ int audit_reader_more(struct audit_reader *r, struct diag *d)
 	if (lseek(r->fd, (off_t)(r->offset + r->pos), SEEK_SET) < 0 ||
 		fstat(r->fd, &st))
 		return diag_errno(d, -errno, "audit log: cannot read it");
-	if (st.st_nlink || r->at < r->count || !n)
+	if (st.st_nlink || r->at < r->count || !r->count)
 		return AUDIT_MORE;
 	r->at = 0;
 	return AUDIT_ANEW;

@@ -30,7 +30,8 @@ enum { AUDIT_FIELDS = 32 };
 /* A record; all pointers are into the reader's window. */
 struct audit_record {
 	uint64_t type; /* enum audit_type, or something newer */
-	uint64_t seq, wall, boot;
+	uint64_t seq, boot;
+	uint64_t wall; /* of a purged record, which has none, that before it */
 	uint64_t exec;          /* 0: belongs to no command; a start's own seq */
 	const uint8_t *session; /* AUDIT_ID bytes, or NULL */
 	const uint8_t *log_id;  /* of the log it is in; zeros if unknown */
@@ -88,13 +89,15 @@ enum audit_got {
 	AUDIT_GOT_END,
 	AUDIT_GOT_RECORD,
 	AUDIT_GOT_SEGMENT, /* another segment begins */
-	AUDIT_GOT_BAD,     /* bytes that are no record; good ones follow */
+	AUDIT_GOT_BAD,     /* bytes that are no record; good ones follow, and
+			    * are passed over with the rest of the segment */
 	AUDIT_GOT_TORN,    /* the segment ends within a record, or in rubbish */
 	AUDIT_GOT_ALIEN,   /* a whole frame whose body cannot be read */
 };
 
 struct audit_damage {
 	uint64_t segment, offset, bytes;
+	uint64_t unread; /* behind them, passed over */
 };
 
 /* Not to be looked into. */
@@ -108,23 +111,29 @@ struct audit_reader {
 	size_t pos; /* in window */
 	struct buf window;
 	uint8_t log_id[AUDIT_ID]; /* by the last header */
+	uint64_t wall; /* of the record before */
 	uint64_t effort; /* bytes that may yet be tried to find a frame */
 	crc32c_fn *crc;
 	bool eof;
 	uint32_t deep; /* kinds whose bodies are taken apart, a bit each; of
 			* the others type, seq and wall are read */
+	bool salvage; /* go on behind damage: what follows is held together by
+		       * nothing */
 	bool patient; /* a cut record at the very end is still being written */
 };
 void audit_reader_release(struct audit_reader *r);
 #define autoreader autoclean(audit_reader_release)
 #define AUDIT_READER_INIT ((struct audit_reader){.dirfd = -1, .fd = -1})
 
-/* Reads the segments of a directory, from the one that holds seq from. A
- * segment called live is read up to limit only: what is written while we read
- * is not half seen. */
+/* Reads the segments of a directory that its head knows of, from the one that
+ * holds seq from; of the live one no more than the head knows. What is written
+ * meanwhile is not half seen, and a file that was put there is not read. */
 int audit_reader_dir(
 	struct audit_reader *r, int dirfd, uint64_t from, struct diag *d);
-void audit_reader_limit(struct audit_reader *r, uint64_t live, uint64_t limit);
+/* The same for one who has asked for the extent already; its list is taken. */
+struct audit_extent;
+int audit_reader_extent(struct audit_reader *r, int dirfd,
+	struct audit_extent *e, uint64_t from, struct diag *d);
 /* Reads n descriptors one after the other: files, or a pipe. They are the
  * reader's from now on. */
 int audit_reader_fds(

@@ -39,7 +39,8 @@ const struct audit_key_info audit_keys[] = {
 	{AUDIT_K_DATA, AUDIT_FORM_DATA, "data", "bstr; redacted"},
 	{AUDIT_K_GAP, AUDIT_FORM_PLAIN, "gap", "uint; bytes left out before"},
 	{AUDIT_K_TOTALS, AUDIT_FORM_TOTALS, "streams",
-		"{* stream => [total, kept, sha256 of all, redacted]}"},
+		"{* stream => [total, kept, ? sha256 of all, redacted]}; no sum"
+		" where not all was looked at"},
 	{AUDIT_K_REDACTED, AUDIT_FORM_PLAIN, "redacted",
 		"{* kind => uint}; how often"},
 	{AUDIT_K_FLAGS, AUDIT_FORM_FLAGS, "flags",

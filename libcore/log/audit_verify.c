@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "log/audit_verify_in.h"
 #include "base/str.h"
@@ -50,7 +51,7 @@ FLOATLESS void audit_find(struct audit_check *c, enum audit_level level, const c
 void audit_check_begin(struct audit_check *c, const struct audit_trust *trust,
 	audit_report *report, void *state, struct audit_verdict *v)
 {
-	*v = (struct audit_verdict){0};
+	*v = (struct audit_verdict){.partial = trust->partial || trust->from};
 	*c = (struct audit_check){.trust = trust,
 		.hw = trust->portable ? keys_hw_portable() : keys_hw_pick(),
 		.report = report,
@@ -271,16 +272,33 @@ static void check_kind(struct audit_check *c, const struct audit_record *r)
 	}
 }
 
-static void check_anchor(struct audit_check *c, const struct audit_record *r)
+void audit_check_anchor(struct audit_check *c, const struct audit_record *r)
 {
 	if (!c->trust->anchor_link || r->seq != c->trust->anchor_seq)
 		return;
-	if (memcmp(c->trust->anchor_link, r->frame.link, AUDIT_HASH) == 0)
-		c->v->anchored = true;
-	else
-		audit_find(c, AUDIT_TAMPER, "anchor", r,
-			"record %llu is not the one that was anchored",
-			(unsigned long long)r->seq);
+	if (memcmp(c->trust->anchor_link, r->frame.link, AUDIT_HASH) == 0) {
+		c->anchor_spined = c->spined && !c->started;
+		c->v->anchored = !c->anchor_spined;
+		return;
+	}
+	c->anchor_failed = true;
+	audit_find(c, AUDIT_TAMPER, "anchor", r,
+		"record %llu is not the one that was anchored",
+		(unsigned long long)r->seq);
+}
+
+/* Only the loss of all that a segment held leaves one without a record, and the
+ * next header comes with the reason. */
+static void check_hollow(struct audit_check *c, const struct audit_record *r)
+{
+	if (c->hollow && (c->started || !c->trust->from) &&
+		(c->hollow > 1 || !c->gap || c->gap_found != c->hollow_first))
+		audit_find(c, AUDIT_TAMPER, "segment", r,
+			"segment %016llx%s without a record, and nothing says"
+			" why",
+			(unsigned long long)c->hollow_first,
+			c->hollow > 1 ? " and others are" : " is");
+	c->hollow = 0;
 }
 
 static void check_contents(struct audit_check *c, const struct audit_record *r)
@@ -320,9 +338,8 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 {
 	bool follows;
 
-	if (c->hole && r->segment == c->torn_segment)
-		return;
 	follows = check_seq(c, r);
+	check_hollow(c, r);
 	if (c->cut && r->type != AUDIT_HEADER)
 		tell_link(c, r);
 	c->cut = false;
@@ -334,11 +351,13 @@ void audit_check_record(struct audit_check *c, const struct audit_record *r)
 	c->v->records++;
 	c->v->bytes += r->frame.len;
 	c->v->last = r->seq;
-	check_anchor(c, r);
+	audit_check_anchor(c, r);
 	if (!c->trust->links_only) {
 		check_contents(c, r);
 	} else if (r->type == AUDIT_RECOVER) {
 		audit_check_recover(c, r);
+	} else if (r->type == AUDIT_PRUNED) {
+		audit_check_pruned(c, r);
 	}
 	if (r->type != AUDIT_HEADER)
 		audit_check_hole(c, false);
@@ -356,6 +375,9 @@ void audit_check_other(
 	unsigned long long bytes = damage->bytes;
 
 	if (got == AUDIT_GOT_SEGMENT) {
+		if (c->segment_start && c->v->segments && !c->hollow++)
+			c->hollow_first = c->segment;
+		c->segment = damage->segment;
 		c->v->segments++;
 		c->segment_start = true;
 		return;
@@ -391,6 +413,66 @@ static void check_purges(struct audit_check *c)
 	}
 }
 
+/* "2031-05-06 07:08:09 UTC" */
+static const char *put_date(char space[static 32], uint64_t wall)
+{
+	struct buf b = {.data = space, .cap = 32, .max = 31};
+	const time_t t = (time_t)(wall / 1000000000);
+	struct tm tm;
+
+	if (gmtime_r(&t, &tm))
+		buf_addf(&b, "%04d-%02d-%02d %02d:%02d:%02d UTC",
+			tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+			tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return buf_str(&b);
+}
+
+static void tell_deleted(struct audit_check *c)
+{
+	char date[32];
+
+	audit_find(c, AUDIT_NOTE, "pruned", NULL,
+		"records 0 to %llu were lawfully deleted, the last of them on"
+		" %s",
+		(unsigned long long)c->v->first - 1,
+		put_date(date, c->deleted_wall));
+}
+
+/* The anchored record is not among those that are there. That it was deleted by
+ * the log's own hand the spine proves, which holds its body; the row of a pruned
+ * record is the word of whoever wrote it, and as good as the key that signed. */
+static void settle_anchor(struct audit_check *c)
+{
+	const struct audit_trust *t = c->trust;
+	const unsigned long long seq = t->anchor_seq;
+	const bool gone = c->started && t->anchor_seq < c->v->first &&
+		c->deleted && t->anchor_seq <= c->deleted_last && !c->prefix;
+	const bool proven = c->anchor_spined ||
+		(c->anchor_rowed && (c->v->pinned || c->has_secret));
+	char date[32];
+
+	put_date(date, c->anchor_wall);
+	if (gone && proven) {
+		c->v->anchored = true;
+		audit_find(c, AUDIT_NOTE, "anchor", NULL,
+			"the anchor holds: record %llu and those before it were"
+			" lawfully deleted on %s",
+			seq, date);
+	} else if (gone) {
+		audit_find(c, AUDIT_LOSS, "anchor", NULL,
+			"the anchored record, %llu, was deleted on %s, as the"
+			" log says%s",
+			seq, date,
+			c->anchor_rowed ? "; its link is there, and --pubkey"
+					  " would prove it"
+					: ", which keeps no link of it to hold"
+					  " the anchor against");
+	} else {
+		audit_find(c, AUDIT_TAMPER, "anchor", NULL,
+			"the anchored record, %llu, is not in the log", seq);
+	}
+}
+
 void audit_check_end(struct audit_check *c)
 {
 	const struct audit_trust *t = c->trust;
@@ -412,12 +494,11 @@ void audit_check_end(struct audit_check *c)
 			" was before was deleted",
 			(unsigned long long)c->prefix_last + 1);
 	check_purges(c);
-	if (t->anchor_link && !c->v->anchored &&
-		(!c->started || t->anchor_seq >= c->next ||
-			t->anchor_seq < c->v->first))
-		audit_find(c, AUDIT_TAMPER, "anchor", NULL,
-			"the anchored record, %llu, is not in the log",
-			(unsigned long long)t->anchor_seq);
+	if (c->deleted && c->started && c->v->first > c->prefix_last && !c->prefix)
+		tell_deleted(c);
+	if (t->anchor_link && !c->v->anchored && !c->anchor_failed &&
+		!(t->from && c->started && t->anchor_seq < c->v->first))
+		settle_anchor(c);
 	c->v->ended = c->v->anchored && t->anchor_seq == c->v->last;
 	memcpy(c->v->link, c->link, AUDIT_HASH);
 	memcpy(c->v->log_id, c->log_id, AUDIT_ID);
@@ -426,9 +507,8 @@ void audit_check_end(struct audit_check *c)
 	c->v->seeded = c->has_secret && !c->agg_failed && c->agg_known;
 }
 
-int audit_check_all(struct audit_check *c, struct audit_reader *r,
-	bool (*stop)(struct audit_check *c, const struct audit_damage *at),
-	struct diag *d)
+int audit_check_all(
+	struct audit_check *c, struct audit_reader *r, struct diag *d)
 {
 	struct audit_damage damage;
 	struct audit_record rec;
@@ -440,8 +520,6 @@ int audit_check_all(struct audit_check *c, struct audit_reader *r,
 	while ((got = audit_next(r, &rec, &damage, d)) != AUDIT_GOT_END) {
 		if (got < 0)
 			return got;
-		if (got == AUDIT_GOT_SEGMENT && stop && stop(c, &damage))
-			break;
 		if (got == AUDIT_GOT_RECORD)
 			audit_check_record(c, &rec);
 		else
@@ -458,7 +536,7 @@ int audit_verify_reader(struct audit_reader *r, const struct audit_trust *trust,
 	int err;
 
 	audit_check_begin(&c, trust, report, state, v);
-	err = audit_check_all(&c, r, NULL, d);
+	err = audit_check_all(&c, r, d);
 	if (err)
 		return err;
 	if (!c.started)

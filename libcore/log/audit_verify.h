@@ -41,11 +41,13 @@ struct audit_verdict {
 	uint64_t records, bytes, segments, epochs, purged;
 	uint64_t first, last; /* seqs */
 	uint64_t unsigned_from; /* records from here on carry no signature yet */
+	uint64_t strays; /* files of the directory that are no part of the log */
 	uint64_t findings[3];   /* per audit_level */
 	uint8_t link[AUDIT_HASH], pin[AUDIT_HASH], log_id[AUDIT_ID];
 	bool pinned;   /* the given pin is the log's, and the chain holds */
 	bool seeded;   /* the aggregate fits the seed */
 	bool anchored; /* the anchor is in the log */
+	bool partial;  /* by the options a part of the log alone was read */
 	bool ended;    /* by the head, or the anchor, nothing is cut off */
 };
 

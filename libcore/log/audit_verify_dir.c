@@ -11,66 +11,9 @@
 #include <unistd.h>
 
 #include "log/audit_place.h"
-#include "log/audit_read_segments_in.h"
+#include "log/audit_extent_in.h"
 #include "log/audit_verify_in.h"
 #include "base/str.h"
-
-/* The head, and how long the live segment was at the same moment. */
-struct snapshot {
-	int dirfd;
-	struct audit_head head;
-	uint64_t size;
-	bool there, good, unlocked;
-	bool blank; /* nothing was ever written to the head */
-	uint8_t boot_id[AUDIT_ID]; /* this boot's */
-	bool rebooted; /* nobody wrote since the machine came up */
-};
-
-/* Writers hold the lock for microseconds; one that was stopped does not keep
- * us from looking. */
-static bool lock_shared(int fd)
-{
-	const struct timespec nap = {.tv_nsec = 1000000};
-
-	for (int i = 0; i < 2000; i++) {
-		if (!flock(fd, LOCK_SH | LOCK_NB))
-			return true;
-		nanosleep(&nap, NULL);
-	}
-	return false;
-}
-
-static int take_snapshot(
-	const struct audit_check *c, int dirfd, struct snapshot *s, struct diag *d)
-{
-	autofd int fd = openat(dirfd, "head",
-		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	uint8_t raw[AUDIT_HEAD];
-	char name[AUDIT_NAME];
-	struct stat st;
-	ssize_t got;
-
-	*s = (struct snapshot){.dirfd = dirfd};
-	if (fd < 0 && errno != ENOENT && errno != ELOOP)
-		return diag_errno(d, -errno, "audit log: %s", "head");
-	if (fd < 0)
-		return 0;
-	s->there = true;
-	s->unlocked = !lock_shared(fd);
-	got = pread(fd, raw, sizeof raw, 0);
-	s->blank = !got;
-	s->good = got == sizeof raw &&
-		!audit_head_parse(&s->head, raw, c->hw.crc);
-	explicit_bzero(raw, sizeof raw);
-	if (!s->good)
-		return 0;
-	audit_boot_id(s->boot_id);
-	s->rebooted = memcmp(s->head.boot_id, s->boot_id, AUDIT_ID) != 0;
-	audit_segment_name(name, s->head.segment);
-	if (!fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW))
-		s->size = (uint64_t)st.st_size;
-	return 0;
-}
 
 /* What the head is to sign with is what the log announced. */
 static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
@@ -86,14 +29,14 @@ static bool keys_fit(const struct audit_check *c, const struct audit_head *h)
 
 /* The head's word alone is none: records of this boot prove that the machine has
  * not gone down since. */
-static bool went_down(const struct audit_check *c, const struct snapshot *s)
+static bool went_down(const struct audit_check *c, const struct audit_extent *s)
 {
 	return s->rebooted && memcmp(c->boot_id, s->boot_id, AUDIT_ID) != 0;
 }
 
 /* Of what was not yet on the disk a machine that goes down loses either: some
  * records, or what the head knew of them. */
-static void tell_apart(struct audit_check *c, const struct snapshot *s)
+static void tell_apart(struct audit_check *c, const struct audit_extent *s)
 {
 	const bool less = c->next > s->head.next;
 	const bool down = went_down(c, s) && (less || c->next >= s->head.synced);
@@ -110,7 +53,7 @@ static void tell_apart(struct audit_check *c, const struct snapshot *s)
 			 " cut off before; nothing here tells which");
 }
 
-static void check_head(struct audit_check *c, const struct snapshot *s)
+static void check_head(struct audit_check *c, const struct audit_extent *s)
 {
 	const struct audit_head *h = &s->head;
 
@@ -162,90 +105,29 @@ static void check_head(struct audit_check *c, const struct snapshot *s)
 	}
 }
 
-/* What lies beyond the head's end: a record that was written and not yet
- * noted, or a part of one. */
-static void check_beyond(struct audit_check *c, int dirfd,
-	const struct snapshot *s, uint64_t limit)
+/* A header and a checkpoint tell what they follow, so that a kept one proves its
+ * own link, which an anchor may be. */
+static void check_kept(struct audit_check *c, const struct audit_record *r)
 {
-	autobuf struct buf b = BUF_INIT(AUDIT_FRAME_MAX);
-	char name[AUDIT_NAME];
-	autofd int fd = -1;
-	struct audit_intro in;
-	struct audit_frame f;
-	size_t at = 0;
-	unsigned whole = 0;
-	bool follows = true;
+	const struct cbor_item *item = audit_bytes(
+		r, r->type == AUDIT_HEADER ? AUDIT_K_PREV : AUDIT_K_PAYLOAD);
+	static const uint8_t none[AUDIT_HASH];
+	struct audit_payload p = {0};
+	const uint8_t *prev = r->seq ? NULL : none;
+	uint8_t leaf[AUDIT_HASH], link[AUDIT_HASH];
 
-	if (!s->good || s->size <= limit)
-		return;
-	if (s->size - limit > AUDIT_FRAME_MAX) {
-		audit_find(c, AUDIT_TAMPER, "head", NULL,
-			"%llu bytes that the head knows nothing of",
-			(unsigned long long)(s->size - limit));
-		return;
-	}
-	audit_segment_name(name, s->head.segment);
-	fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || lseek(fd, (off_t)limit, SEEK_SET) < 0 ||
-		buf_read_fd(&b, fd))
-		return;
-	if (b.len > s->size - limit)
-		b.len = (size_t)(s->size - limit);
-	while (at < b.len) {
-		const uint8_t *p = (const uint8_t *)b.data + at;
-
-		if (audit_frame_parse(&f, p, b.len - at) ||
-			c->hw.crc(f.body, f.body_len) != f.crc)
-			break;
-		follows = follows &&
-			audit_frame_follows(
-				&f, &c->hw, c->next + whole, c->link, &in);
-		at += f.len;
-		whole++;
-	}
-	if (whole)
-		/* One is what a kill leaves, and it is the next one. */
-		audit_find(c,
-			whole > 1 || !follows ? AUDIT_TAMPER : AUDIT_NOTE,
-			"adopted", NULL,
-			"behind what the head knows of: %u record%s, which the"
-			" next writer will look at",
-			whole, str_plural(whole));
-	if (at < b.len)
-		audit_find(c, AUDIT_LOSS, "torn", NULL,
-			"the log ends in %zu bytes that are no record: a"
-			" writer died; the next one will see to it",
-			b.len - at);
-}
-
-/* A segment that the head does not know of. True: look no further. */
-static bool beyond_live(struct audit_check *c, const struct audit_damage *at)
-{
-	const struct snapshot *s = c->live;
-	const struct audit_record here = {
-		.seq = at->segment, .segment = at->segment};
-	char name[AUDIT_NAME];
-	struct stat st = {0};
-	struct snapshot now;
-
-	if (!s->good || at->segment <= s->head.segment)
-		return false;
-	/* It may have come since. */
-	if (!take_snapshot(c, s->dirfd, &now, NULL) && now.good &&
-		now.head.segment >= at->segment)
-		return true;
-	audit_segment_name(name, at->segment);
-	/* The machine may have lost what the head knew of the one before. */
-	if ((at->segment <= s->head.next ||
-		    (went_down(c, s) && at->segment <= c->next)) &&
-		!fstatat(s->dirfd, name, &st, AT_SYMLINK_NOFOLLOW) &&
-		st.st_size <= AUDIT_ORPHAN_MAX)
-		audit_find(c, AUDIT_NOTE, "orphan", &here,
-			"a writer died as it began a segment");
-	else
-		audit_find(c, AUDIT_TAMPER, "segment", &here,
-			"a segment that the head knows nothing of");
-	return true;
+	if (r->type == AUDIT_HEADER && item && item->n == AUDIT_HASH)
+		prev = item->bytes;
+	else if (r->type == AUDIT_CKPT && item &&
+		!audit_payload_parse(&p, item->bytes, (size_t)item->n))
+		prev = p.link;
+	keys_leaf(&c->hw, r->frame.body, r->frame.body_len, leaf);
+	if (prev)
+		keys_link(&c->hw, prev, leaf, link);
+	if (!prev || memcmp(link, r->frame.link, AUDIT_HASH) != 0)
+		audit_find(c, AUDIT_TAMPER, "spine", r,
+			"record %llu of the spine was changed",
+			(unsigned long long)r->seq);
 }
 
 __attribute__((noinline)) int audit_check_spine(
@@ -258,15 +140,14 @@ __attribute__((noinline)) int audit_check_spine(
 	int got, fd = openat(dirfd, "spine",
 		O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
+	/* What has no end is not read; among the files it is told of. */
 	if (fd < 0)
-		return errno == ENOENT
+		return errno == ENOENT || errno == ELOOP || errno == ENXIO
 			? 0
 			: diag_errno(d, -errno, "audit log: %s", "spine");
-	/* What has no end is not read. */
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return diag_fail(d, -EPERM, "audit log: %s is no regular file",
-			"spine");
+		return 0;
 	}
 	got = audit_reader_fds(&r, &fd, 1, d);
 	c->spined = !got;
@@ -280,6 +161,8 @@ __attribute__((noinline)) int audit_check_spine(
 			continue;
 		if (rec.seq >= before)
 			break;
+		check_kept(c, &rec);
+		audit_check_anchor(c, &rec);
 		if (rec.type == AUDIT_HEADER) {
 			audit_check_header(c, &rec);
 		} else if (rec.type == AUDIT_CKPT) {
@@ -295,48 +178,52 @@ __attribute__((noinline)) int audit_check_spine(
 	return got;
 }
 
+/* With something outside to hold it against, nothing at all is what is left of a
+ * log that was taken away. */
+static int verify_nothing(struct audit_check *c, struct diag *d)
+{
+	const struct audit_trust *t = c->trust;
+
+	if (!t->pin && !t->seed && !t->anchor_link)
+		return diag_fail(d, -ENODATA, "there is no log here");
+	audit_find(c, AUDIT_TAMPER, "empty", NULL,
+		"there is no record: the log was emptied, or is elsewhere");
+	return 0;
+}
+
 int audit_verify_dir(int dirfd, const struct audit_trust *trust,
 	audit_report *report, void *state, struct audit_verdict *v,
 	struct diag *d)
 {
 	autocheck struct audit_check c;
 	autoreader struct audit_reader r = AUDIT_READER_INIT;
-	autofree uint64_t *firsts = NULL;
-	struct snapshot s;
-	uint64_t limit;
-	int err, n;
+	autoextent struct audit_extent e = AUDIT_EXTENT_INIT;
+	uint64_t first;
+	int err;
 
 	audit_check_begin(&c, trust, report, state, v);
 	c.named = true;
-	err = take_snapshot(&c, dirfd, &s, d);
-	if (!err)
-		err = audit_reader_dir(&r, dirfd, trust->from, d);
+	err = audit_extent_take(&e, dirfd, c.hw.crc, d);
 	if (err)
 		return err;
-	c.live = &s;
-	limit = s.rebooted ? s.size : s.head.end;
-	if (s.good)
-		audit_reader_limit(&r, s.head.segment, limit);
-	if (s.unlocked)
+	if (!e.count && !e.there)
+		return verify_nothing(&c, d);
+	first = e.count ? e.firsts[0] : 0;
+	c.live = &e;
+	err = audit_reader_extent(&r, dirfd, &e, trust->from, d);
+	if (e.unlocked)
 		audit_find(&c, AUDIT_NOTE, "lock", NULL,
 			"a writer holds the log and does not let go");
-	n = audit_segments(dirfd, &firsts, d);
-	if (n < 0)
-		return n;
-	if (!n && !s.there)
-		return diag_fail(d, -ENODATA, "there is no log here");
-	if (n && firsts[0] && !trust->from && !trust->links_only)
-		err = audit_check_spine(&c, dirfd, firsts[0], d);
+	if (!err && first && !trust->from && !trust->links_only)
+		err = audit_check_spine(&c, dirfd, first, d);
 	if (!err)
-		err = audit_check_all(&c, &r, beyond_live, d);
+		err = audit_check_all(&c, &r, d);
 	if (err)
 		return err;
 	audit_check_end(&c);
-	audit_check_hole(&c, s.good && went_down(&c, &s) &&
-			c.next >= s.head.synced);
+	audit_check_hole(&c, e.good && went_down(&c, &e) &&
+			c.next >= e.head.synced);
 	if (!trust->links_only)
-		check_head(&c, &s);
-	check_beyond(&c, dirfd, &s, limit);
-	explicit_bzero(&s, sizeof s);
-	return 0;
+		check_head(&c, &e);
+	return audit_check_files(&c, dirfd, &e, went_down(&c, &e), d);
 }

@@ -12,11 +12,11 @@ struct audit_purge {
 };
 enum { AUDIT_PURGES = 65536 };
 
-/* Headers carry links, recover records explain what is missing; of the other
+/* Headers carry links, recover and pruned records explain what is missing; of the other
  * kinds the chain needs no more than where they stand. */
-enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER };
+enum { AUDIT_LINKS = 1 << AUDIT_HEADER | 1 << AUDIT_RECOVER | 1 << AUDIT_PRUNED };
 
-struct snapshot;
+struct audit_extent;
 struct audit_check {
 	const struct audit_trust *trust;
 	struct keys_hw hw;
@@ -28,6 +28,8 @@ struct audit_check {
 	uint8_t link[AUDIT_HASH];
 	bool started;       /* a record was seen */
 	bool segment_start; /* the next record must be a header */
+	/* Segments without a record, which the next header has to explain. */
+	uint64_t hollow, hollow_first, segment;
 	bool named;         /* segments are files named after it */
 	bool spined;        /* the state came out of the spine */
 
@@ -41,6 +43,13 @@ struct audit_check {
 	bool prefix;
 	uint64_t prefix_last;
 	uint8_t prefix_link[AUDIT_HASH];
+
+	/* What was deleted, by the word of pruned records: up to which record, and
+	 * when. Of the anchored record they say when, and perhaps the link. */
+	uint64_t deleted_last, deleted_wall, anchor_wall;
+	bool deleted, anchor_rowed;
+	bool anchor_spined; /* the spine holds its very body */
+	bool anchor_failed;
 
 	/* A segment that did not end with a record; the writer must have seen it
 	 * and gone on in another one. */
@@ -64,7 +73,7 @@ struct audit_check {
 	/* Before the record that is being checked. */
 	uint8_t prev_link[AUDIT_HASH], prev_agg[AUDIT_HASH];
 
-	const struct snapshot *live; /* what the head said */
+	const struct audit_extent *live; /* what the head said */
 
 	struct audit_purge *purged, *ordered;
 	size_t purged_count, ordered_count;
@@ -84,16 +93,16 @@ void audit_check_release(struct audit_check *c);
 void audit_check_record(struct audit_check *c, const struct audit_record *r);
 void audit_check_other(struct audit_check *c, int got,
 	const struct audit_damage *damage);
-/* All that the reader gives, until stop says so of a segment. */
-int audit_check_all(struct audit_check *c, struct audit_reader *r,
-	bool (*stop)(struct audit_check *c, const struct audit_damage *at),
-	struct diag *d);
+/* All that the reader gives. */
+int audit_check_all(
+	struct audit_check *c, struct audit_reader *r, struct diag *d);
 /* The hole is what the machine lost, or it is not. */
 void audit_check_hole(struct audit_check *c, bool lost);
 /* No more records. */
 void audit_check_end(struct audit_check *c);
 
 /* The parts of audit_check_record. */
+void audit_check_anchor(struct audit_check *c, const struct audit_record *r);
 void audit_check_header(struct audit_check *c, const struct audit_record *r);
 void audit_check_ckpt(struct audit_check *c, const struct audit_record *r);
 void audit_check_recover(struct audit_check *c, const struct audit_record *r);
@@ -118,5 +127,9 @@ void audit_check_turn(
  * record before. */
 int audit_check_spine(struct audit_check *c, int dirfd, uint64_t before,
 	struct diag *d);
+
+/* What is in the directory beside the segments that were read. */
+int audit_check_files(struct audit_check *c, int dirfd,
+	const struct audit_extent *e, bool went_down, struct diag *d);
 
 #endif

@@ -352,6 +352,26 @@ void audit_check_recover(struct audit_check *c, const struct audit_record *r)
 	}
 }
 
+/* Of all that is deleted the first record is 0. */
+static void note_row(struct audit_check *c, uint64_t wall, uint64_t last,
+	const uint8_t *link)
+{
+	const struct audit_trust *t = c->trust;
+
+	if (c->prefix && last == c->prefix_last &&
+		memcmp(link, c->prefix_link, AUDIT_HASH) == 0)
+		c->prefix = false;
+	if (t->anchor_link && t->anchor_seq <= last && !c->anchor_wall)
+		c->anchor_wall = wall;
+	if (t->anchor_link && t->anchor_seq == last &&
+		memcmp(link, t->anchor_link, AUDIT_HASH) == 0)
+		c->anchor_rowed = true;
+	if (!c->deleted || last > c->deleted_last)
+		c->deleted_last = last;
+	c->deleted_wall = wall;
+	c->deleted = true;
+}
+
 /* [first, last, link]: one of them must be what was before our first. */
 void audit_check_pruned(struct audit_check *c, const struct audit_record *r)
 {
@@ -366,11 +386,9 @@ void audit_check_pruned(struct audit_check *c, const struct audit_record *r)
 		return;
 	while (list.n-- && !cbor_next(&in, &row) && row.major == CBOR_ARRAY &&
 		row.n == 3 && !cbor_next(&in, &first) &&
-		!cbor_next(&in, &last) && !cbor_next(&in, &link)) {
-		if (!c->prefix || last.n != c->prefix_last || first.n != 0 ||
-			link.major != CBOR_BYTES || link.n != AUDIT_HASH ||
-			memcmp(link.bytes, c->prefix_link, AUDIT_HASH) != 0)
-			continue;
-		c->prefix = false;
-	}
+		!cbor_next(&in, &last) && !cbor_next(&in, &link))
+		if (first.major == CBOR_UINT && !first.n &&
+			last.major == CBOR_UINT && link.major == CBOR_BYTES &&
+			link.n == AUDIT_HASH)
+			note_row(c, r->wall, last.n, link.bytes);
 }

@@ -160,7 +160,8 @@ int audit_io(struct audit_exec *x, enum audit_io stream, const void *bytes,
 /* Typed while the terminal does not echo: only that something was typed. */
 int audit_io_hidden(struct audit_exec *x, struct diag *d);
 /* n bytes of the stream passed that nobody looked at; what comes now are its
- * last. They count in its total, and are in neither its hash nor the log: what
+ * last. They count in its total and are not in the log, and the stream has no
+ * hash: what
  * was put aside for the last half goes for what comes. */
 int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
 	struct diag *d);

@@ -8,7 +8,7 @@
 #define WARDBOX_AUDIT_WRITE_CORE_H
 
 #include "log/audit_read.h"
-#include "log/audit_read_segments_in.h"
+#include "log/audit_extent_in.h"
 #include "log/audit_write.h"
 #include "base/cbor.h"
 

@@ -93,8 +93,12 @@ static int read_next(struct audit_log *log, struct doomed *x, uint64_t first,
 	struct audit_damage damage;
 	struct audit_record r;
 	uint64_t n[4] = {0};
-	int err = audit_reader_dir(&reader, log->dirfd, first, d);
+	char name[AUDIT_NAME];
+	int err, fd;
 
+	audit_segment_name(name, first);
+	fd = audit_file_open(log, name, O_RDONLY, d);
+	err = fd < 0 ? fd : audit_reader_fds(&reader, &fd, 1, d);
 	if (err)
 		return err;
 	if (audit_next(&reader, &r, &damage, d) == AUDIT_GOT_SEGMENT &&
@@ -282,14 +286,20 @@ static bool indispensable(const struct audit_record *r)
 		r->type != AUDIT_END;
 }
 
-static int find_record(struct audit_log *log, uint64_t seq, struct place *at,
-	struct diag *d)
+static int find_record(struct audit_log *log, const struct audit_head *h,
+	uint64_t seq, struct place *at, struct diag *d)
 {
 	autoreader struct audit_reader reader = AUDIT_READER_INIT;
+	/* The lock is ours already. */
+	autoextent struct audit_extent e = {.good = true,
+		.head.segment = h->segment,
+		.limit = h->end};
 	struct audit_damage damage;
 	struct audit_record r;
-	int got = audit_reader_dir(&reader, log->dirfd, seq, d);
+	int got = audit_extent_list(&e, log->dirfd, d);
 
+	if (!got)
+		got = audit_reader_extent(&reader, log->dirfd, &e, seq, d);
 	while (!got && (got = audit_next(&reader, &r, &damage, d)) > 0) {
 		if (got != AUDIT_GOT_RECORD || r.seq != seq) {
 			got = 0;
@@ -419,7 +429,7 @@ int audit_expunge(struct audit_log *log, uint64_t seq, const char *reason,
 
 	if (err)
 		return err;
-	err = find_record(log, seq, &at, d);
+	err = find_record(log, &h, seq, &at, d);
 	if (err || dry) {
 		audit_unlock(log, &h);
 		return err;

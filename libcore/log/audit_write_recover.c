@@ -262,6 +262,7 @@ static int find_last(const struct audit_log *log, uint64_t first, uint64_t from,
 	if (got)
 		return got;
 	reader.deep = 1u << AUDIT_HEADER;
+	reader.salvage = true;
 	while ((got = audit_next(&reader, &r, &damage, d)) > 0) {
 		if (got == AUDIT_GOT_RECORD)
 			note_last(l, &r);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -88,6 +89,20 @@ int audit_segment_open(
 	return log->segfd < 0 ? log->segfd : 0;
 }
 
+static int no_room(const struct audit_log *log, uint64_t want, struct diag *d)
+{
+	struct statvfs fs = {0};
+
+	(void)fstatvfs(log->dirfd, &fs);
+	diag_fail(d, -ENOSPC,
+		"cannot write to the audit log: No space left: it keeps %llu KiB"
+		" for the ends of commands, of %llu KiB that its disk has left",
+		(unsigned long long)want >> 10,
+		(unsigned long long)(fs.f_bavail * fs.f_frsize) >> 10);
+	diag_hint(d, "nothing runs unrecorded: make room, or raise the quota");
+	return -ENOSPC;
+}
+
 int audit_keep_room(
 	struct audit_log *log, const struct audit_head *h, bool start,
 	struct diag *d)
@@ -100,9 +115,7 @@ int audit_keep_room(
 		    2 * ROOM) ||
 		(errno != ENOSPC && errno != EDQUOT))
 		return 0;
-	diag_errno(d, -errno, "cannot write to the audit log");
-	diag_hint(d, "nothing runs unrecorded: make room, or repair the disk");
-	return -ENOSPC;
+	return no_room(log, 2 * ROOM, d);
 }
 
 /* What was kept for the ends of commands goes back. */
@@ -144,10 +157,14 @@ static int reuse_orphan(const struct audit_log *log, const char *name,
 		return fd;
 	if (fstat(fd, &st))
 		return diag_errno(d, -errno, "audit log: %s", name);
-	if (st.st_size > AUDIT_ORPHAN_MAX)
-		return diag_fail(d, -EEXIST,
+	if (st.st_size > AUDIT_ORPHAN_MAX) {
+		diag_fail(d, -EEXIST,
 			"audit log: %s holds records the head knows nothing of",
 			name);
+		diag_hint(d, "move it away as evidence: nothing runs while it"
+			     " is there");
+		return -EEXIST;
+	}
 	if (ftruncate(fd, 0))
 		return diag_errno(d, -errno, "audit log: %s", name);
 	return fd_steal(&fd);

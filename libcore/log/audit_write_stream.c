@@ -32,6 +32,7 @@ struct audit_stream {
 	uint64_t fed;    /* when something came last */
 	uint64_t total;  /* redacted bytes */
 	uint64_t head;   /* of them written as they came */
+	bool skipped;    /* some of it nobody looked at: there is no sum */
 	uint64_t fresh;  /* where, beyond the head, the spool is whole again */
 	int spool;       /* the last half, or -1 */
 	br_sha256_context sha;
@@ -261,6 +262,7 @@ int audit_io_skip(struct audit_exec *x, enum audit_io stream, uint64_t n,
 	err = flush(x, stream, false, d);
 	s->redact.lex.lost = true;
 	s->total += n;
+	s->skipped = true;
 	s->fresh = s->total - s->head;
 	return err;
 }
@@ -413,10 +415,11 @@ void audit_put_totals(struct audit_rec *r, const struct audit_exec *x)
 			continue;
 		x->log->hw.sha->out(&s->sha.vtable, sha);
 		cbor_put_uint(out, i);
-		cbor_put_array(out, 3);
+		cbor_put_array(out, s->skipped ? 2 : 3);
 		cbor_put_uint(out, s->total);
 		cbor_put_uint(out, kept(x, s));
-		cbor_put_bytes(out, sha, sizeof sha);
+		if (!s->skipped)
+			cbor_put_bytes(out, sha, sizeof sha);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "log/p256_in.h"
 #include "sys/sha256_hw.h"
 
 struct keys_hw keys_hw_pick(void)
@@ -167,13 +168,16 @@ int keys_sign(const struct keys_hw *hw, const uint8_t sk[static KEYS_HASH],
 int keys_verify(const uint8_t pub[static KEYS_PUB],
 	const uint8_t hash[static KEYS_HASH], const uint8_t sig[static KEYS_SIG])
 {
+	/* Of the curve BearSSL calls nothing else to verify. */
+	const br_ec_impl curve = {.supported_curves = 1u << BR_EC_secp256r1,
+		.muladd = p256_muladd};
 	uint8_t point[KEYS_PUB];
 	br_ec_public_key key = {
 		.curve = BR_EC_secp256r1, .q = point, .qlen = KEYS_PUB};
 
 	memcpy(point, pub, KEYS_PUB);
-	if (br_ecdsa_i31_vrfy_raw(&br_ec_p256_m31, hash, KEYS_HASH, &key, sig,
-		    KEYS_SIG))
+	if (br_ecdsa_i31_vrfy_raw(
+		    &curve, hash, KEYS_HASH, &key, sig, KEYS_SIG))
 		return 0;
 	return -EBADMSG;
 }

@@ -110,39 +110,3 @@ const char *policy_place(const char *pattern, const char *root,
 	*rest = behind;
 	return place;
 }
-
-/* Does dir, of n bytes in a buffer of size, hold one of the markers? */
-static bool has_marker(
-	const struct policy *p, char *dir, size_t n, size_t size)
-{
-	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
-	struct img_range r = img_set(sys, IMG_SET_ROOT);
-	bool found = false;
-
-	for (uint32_t i = 0; i < r.count && !found; i++) {
-		struct buf b = {.data = dir, .cap = size, .max = size - 1};
-
-		b.len = n;
-		buf_addc(&b, '/');
-		buf_adds(&b, img_ref(sys, r, i));
-		found = *buf_str(&b) && access(dir, F_OK) == 0;
-		dir[n] = 0;
-	}
-	return found;
-}
-
-int policy_find_root(const struct policy *p, const char *cwd, const char *home,
-	char *out, size_t size)
-{
-	char *slash;
-
-	if (str_copy(out, size, cwd) < 0)
-		return -ENAMETOOLONG;
-	while (out[0] == '/' && out[1] && !(home && str_eq(out, home))) {
-		if (has_marker(p, out, strlen(out), size))
-			return 0;
-		slash = strrchr(out, '/');
-		slash[slash == out] = 0;
-	}
-	return str_copy(out, size, cwd);
-}

@@ -137,10 +137,31 @@ enum policy_profile policy_profile(
 const char *policy_place(const char *pattern, const char *root,
 	const char *home, const char **rest);
 
-/* The project's root for a directory: the nearest ancestor (or itself) that
- * holds one of the policy's `root` markers, never "/" nor home; else cwd. */
-int policy_find_root(const struct policy *p, const char *cwd, const char *home,
-	char *out, size_t size);
+/* Where a command starts. */
+struct policy_spot {
+	const char *cwd;  /* absolute, as the kernel has it */
+	const char *home; /* NULL or "": not known */
+	const char *line; /* what a shell will read; NULL: it is no line */
+	size_t len;
+	uid_t uid; /* whose directories the line may go to */
+};
+
+/* The project's root: the nearest directory from cwd upwards that holds one of
+ * the policy's `root` markers or a policy of its own; else cwd. Some directories
+ * are never a project: what holds the system, the directories for everybody's
+ * temporary files, homes and what holds them, places that the policy hides, and
+ * those of its `root never`; by whatever name they are reached. Where cwd has no
+ * project, the line's has the one it goes to first: `cd DIR`. -ENOENT, with d,
+ * when there is none. */
+int policy_find_root(const struct policy *p, const struct policy_spot *at,
+	char *out, size_t size, struct diag *d);
+
+/* The value of `env set` with the home in place of each $HOME in it; entries of a
+ * list that name it go where it is not known, or is no entry. */
+void policy_fill_home(struct buf *out, const char *text, const char *home);
+
+/* What stands for the root where there is no project: nothing lies beneath it. */
+#define POLICY_NOWHERE "/dev/null"
 
 /* Which shell's reading counts; UNION: every reading must be safe. */
 enum policy_dialect {
@@ -166,6 +187,8 @@ struct policy_request {
 	const char *root; /* absolute; the path jail */
 	const char *home; /* "" or NULL: unknown */
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
+	const char *own;  /* the same, for caches */
+	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
 			     program: not looked at */
 	unsigned depth;   /* 0: what the user asked for; >0: below it */
@@ -241,6 +264,7 @@ struct policy_path {
 	bool write, tree;
 	bool many; /* a pattern, that the decision alone goes by */
 	bool runtime; /* for programs' own needs: no command may name it */
+	bool exec;    /* programs lie there */
 };
 
 struct policy_protect {
@@ -280,6 +304,8 @@ struct policy_grants {
 	struct policy_protect *protect;
 	size_t protect_count;
 	struct policy_words env_set; /* NAME=VALUE */
+	struct policy_words hide;  /* secrets, whatever is granted around them */
+	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
 	size_t redact_count;

@@ -450,7 +450,8 @@ void judge_path_guess(struct judge_cmd *k, const struct arg *a)
 
 		piece.many = a->many;
 		piece.glob = a->glob;
-		if (piece.s[0] == '/' || has_dotdot(piece.s) || s == a->s ||
+		if (piece.s[0] == '/' || has_dotdot(piece.s) ||
+			(s == a->s && !k->j->no_project) ||
 			strchr(piece.s, '/'))
 			judge_path(k, &piece, PATH_GUESS);
 		s += n + (s[n] != 0);

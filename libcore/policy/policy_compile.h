@@ -45,6 +45,8 @@ int compile_protect(struct policy_compiler *c);
 int compile_runtime(struct policy_compiler *c);
 int compile_exec(struct policy_compiler *c);
 int compile_root(struct policy_compiler *c);
+int compile_cache(struct policy_compiler *c);
+int compile_hide(struct policy_compiler *c);
 int compile_env(struct policy_compiler *c);
 int compile_relax(struct policy_compiler *c);
 

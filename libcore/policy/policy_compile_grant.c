@@ -112,24 +112,70 @@ int compile_relax(struct policy_compiler *c)
 
 int compile_runtime(struct policy_compiler *c)
 {
-	int rw = c->line.count < 3 ? -1 : mode(&c->line.word[1]);
+	static const enum img_set of[] = {
+		IMG_SET_RUN_R, IMG_SET_RUN_RW, IMG_SET_RUN_RX};
+	int mode = c->line.count < 3
+		? -1
+		: str_index("r\0rw\0rx\0", c->line.word[1].s);
 
-	if (rw < 0)
-		return compile_bad(c, 1, "expected: runtime r|rw PATTERN...");
+	if (mode < 0)
+		return compile_bad(
+			c, 1, "expected: runtime r|rw|rx PATTERN...");
 	if (absolutes(c, 2, true) < 0)
 		return -EINVAL;
-	return add_set(c, rw ? IMG_SET_RUN_RW : IMG_SET_RUN_R, 2);
+	return add_set(c, of[mode], 2);
 }
 
 int compile_exec(struct policy_compiler *c)
 {
-	return absolutes(c, 1, false) < 0 ? -EINVAL
-					  : add_set(c, IMG_SET_EXEC, 1);
+	return absolutes(c, 1, true) < 0 ? -EINVAL
+					 : add_set(c, IMG_SET_EXEC, 1);
 }
 
+int compile_hide(struct policy_compiler *c)
+{
+	for (size_t i = 1; i < c->line.count; i++)
+		if (strpbrk(c->line.word[i].s, "*?"))
+			return compile_bad(c, i,
+				"expected the name of a file or directory");
+	return absolutes(c, 1, true) < 0 ? -EINVAL
+					 : add_set(c, IMG_SET_HIDE, 1);
+}
+
+/* Markers are names; a path is a project, or behind `never` none. */
 int compile_root(struct policy_compiler *c)
 {
+	const struct policy_word *w = c->line.word;
+
+	if (c->line.count > 1 && str_eq(w[1].s, "never"))
+		return absolutes(c, 2, true) < 0
+			? -EINVAL
+			: add_set(c, IMG_SET_NEVER, 2);
+	for (size_t i = 1; i < c->line.count; i++)
+		if (strpbrk(w[i].s, "/$") && !absolute(w[i].s, true))
+			return compile_bad(c, i,
+				"expected a name, or a directory's whole path");
 	return add_set(c, IMG_SET_ROOT, 1);
+}
+
+/* The last '=' ends what stands before the directory; that is one name, or two:
+ * below others' links none is made. */
+int compile_cache(struct policy_compiler *c)
+{
+	for (size_t i = 1; i < c->line.count; i++) {
+		const char *s = c->line.word[i].s, *eq = strchr(s, '=');
+		const char *dir = eq ? strrchr(s, '=') + 1 : "";
+
+		if (s[0] == '/' && !eq)
+			continue;
+		if (!eq || !str_is_name(s, (size_t)(eq - s)) || !*dir ||
+			dir[strspn(dir, "abcdefghijklmnopqrstuvwxyz0123456789-"
+					"_/")] ||
+			*dir == '/')
+			return compile_bad(c, i, "expected NAME=DIRECTORY, or "
+				"the absolute path of all of them");
+	}
+	return add_set(c, IMG_SET_CACHE, 1);
 }
 
 int compile_env(struct policy_compiler *c)

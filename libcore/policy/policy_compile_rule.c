@@ -125,6 +125,9 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	} else if ((v = str_after(s, "has:"))) {
 		t.bits = IMG_TOK_HAS;
 		s = v;
+	} else if ((v = str_after(s, "says:"))) {
+		t.bits = IMG_TOK_SAYS;
+		s = v;
 	}
 	if (program && s != w->s)
 		return compile_bad(c, i, "expected a program first");

@@ -62,7 +62,7 @@ static enum policy_net profile_net(const struct judge *j)
 }
 
 /* The PATH that the command will have: the policy's own, else env's. */
-static const char *search_path(const struct judge *j)
+static const char *search_path(struct judge *j)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	const char *path = j->env ? env_get(j->env, "PATH") : NULL;
@@ -73,6 +73,12 @@ static const char *search_path(const struct judge *j)
 
 		if (v)
 			path = v;
+	}
+	if (path && str_find(path, "$HOME")) {
+		autobuf struct buf b = BUF_INIT(JUDGE_ARENA);
+
+		policy_fill_home(&b, path, j->home);
+		path = judge_text(j, buf_str(&b), b.len);
 	}
 	return path ? path : "/usr/bin:/bin";
 }
@@ -89,6 +95,8 @@ static void judge_start(struct judge *j, struct arena *a,
 		.observe = req->profile == POLICY_OBSERVE,
 		.root = req->root,
 		.tmp = req->tmp,
+		.own = req->own,
+		.no_project = req->no_project,
 		.home = req->home && *req->home ? req->home : no_home,
 		.cwd = req->cwd,
 		.env = req->env,

@@ -49,8 +49,8 @@ static const char *fill(struct granting *x, const char *pattern)
 	return to;
 }
 
-static void add_path(
-	struct granting *x, const char *pattern, bool write, bool runtime)
+static void add_path(struct granting *x, const char *pattern,
+	const struct policy_path *how)
 {
 	const char *text = fill(x, pattern);
 	struct policy_path *to = &x->g->path[x->g->path_count];
@@ -59,8 +59,8 @@ static void add_path(
 
 	if (!text)
 		return;
-	*to = (struct policy_path){
-		.path = text, .write = write, .runtime = runtime};
+	*to = *how;
+	to->path = text;
 	/* What it is filled with is a name, whatever that holds. */
 	to->tree = n > 3 && str_ends(pattern, "/**");
 	to->many = memchr(pattern, '*', strlen(pattern) - (to->tree ? 3 : 0));
@@ -99,23 +99,33 @@ static uint32_t all_rows(const struct granting *x, enum img_section s)
 static void paths(struct granting *x)
 {
 	const struct policy_image *sys = layer(x, POLICY_LAYER_SYSTEM);
-	struct img_range r = img_set(sys, IMG_SET_RUN_R);
-	struct img_range rw = img_set(sys, IMG_SET_RUN_RW);
+	static const struct {
+		enum img_set set;
+		struct policy_path how;
+	} of[] = {
+		{IMG_SET_RUN_R, {.runtime = true}},
+		{IMG_SET_RUN_RX, {.runtime = true, .exec = true}},
+		{IMG_SET_RUN_RW, {.runtime = true, .write = true}},
+	};
+	size_t n = IMG_COUNT(sys, IMG_PATH) + 1;
 	struct img_path p;
 
-	x->g->path = arena_zalloc(
-		x->arena, (IMG_COUNT(sys, IMG_PATH) + r.count + rw.count + 1) *
-				  sizeof(*x->g->path));
+	for (size_t k = 0; k < ARRAY_SIZE(of); k++)
+		n += img_set(sys, of[k].set).count;
+	x->g->path = arena_zalloc(x->arena, n * sizeof(*x->g->path));
 	if (!x->g->path)
 		return;
 	for (uint32_t i = 0; i < IMG_COUNT(sys, IMG_PATH); i++) {
 		img_get(sys, IMG_PATH, i, &p);
-		add_path(x, img_str(sys, p.pattern), p.write, false);
+		add_path(x, img_str(sys, p.pattern),
+			&(struct policy_path){.write = p.write});
 	}
-	for (uint32_t i = 0; i < r.count; i++)
-		add_path(x, img_ref(sys, r, i), false, true);
-	for (uint32_t i = 0; i < rw.count; i++)
-		add_path(x, img_ref(sys, rw, i), true, true);
+	for (size_t k = 0; k < ARRAY_SIZE(of); k++) {
+		struct img_range r = img_set(sys, of[k].set);
+
+		for (uint32_t i = 0; i < r.count; i++)
+			add_path(x, img_ref(sys, r, i), &of[k].how);
+	}
 }
 
 /* Is word in the set of every lower layer that has one? */
@@ -132,6 +142,46 @@ static bool kept_below(
 	return true;
 }
 
+void policy_fill_home(struct buf *out, const char *text, const char *home)
+{
+	/* Nor may it become two entries of a PATH, or one that is relative. */
+	bool good = home && home[0] == '/' && !strchr(home, ':');
+	const char *at;
+
+	for (; (at = str_find(text, "$HOME")); text = at) {
+		buf_add(out, text, (size_t)(at - text));
+		at += strlen("$HOME");
+		if (good) {
+			buf_adds(out, home);
+			continue;
+		}
+		/* The entry goes, and one colon beside it. */
+		while (out->len && !strchr("=:", out->data[out->len - 1]))
+			out->len--;
+		at += strcspn(at, ":");
+		if (out->len && out->data[out->len - 1] == ':')
+			out->len--;
+		else if (*at)
+			at++;
+	}
+	buf_adds(out, text);
+}
+
+/* NAME=VALUE */
+static const char *fill_value(struct granting *x, const char *text)
+{
+	autobuf struct buf b = BUF_INIT(GRANTS_MAX);
+	char *to;
+
+	if (!str_find(text, "$HOME"))
+		return text;
+	policy_fill_home(&b, text, x->home);
+	to = arena_bytes(x->arena, b.len + 1);
+	if (to)
+		memcpy(to, buf_str(&b), b.len + 1);
+	return to;
+}
+
 /* The system's, cut by each lower layer. */
 static void words(
 	struct granting *x, enum img_set set, struct policy_words *out)
@@ -141,7 +191,9 @@ static void words(
 
 	out->item = arena_zalloc(x->arena, (r.count + 1) * sizeof(*out->item));
 	for (uint32_t k = 0; out->item && k < r.count; k++) {
-		const char *w = fill(x, img_ref(img, r, k));
+		const char *word = img_ref(img, r, k);
+		const char *w = set == IMG_SET_ENV_SET ? fill_value(x, word)
+						       : fill(x, word);
 
 		if (w && kept_below(x, set, w))
 			out->item[out->count++] = w;
@@ -313,6 +365,8 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_EXEC, &out->exec);
 	words(&x, IMG_SET_ENV_SET, &out->env_set);
 	words(&x, IMG_SET_RELAX, &out->relax);
+	words(&x, IMG_SET_HIDE, &out->hide);
+	words(&x, IMG_SET_CACHE, &out->cache);
 	protects(&x);
 	redacts(&x);
 	limits(&x);

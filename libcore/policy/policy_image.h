@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 7,
+	IMG_VERSION = 8,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -55,7 +55,11 @@ enum img_set {
 	IMG_SET_ENV_SET,
 	IMG_SET_ENV_DENY,
 	IMG_SET_RELAX,
-	IMG_SET_ROOT,
+	IMG_SET_ROOT,  /* markers, and directories that may be a project */
+	IMG_SET_NEVER, /* directories that are none */
+	IMG_SET_HIDE,  /* secrets */
+	IMG_SET_CACHE, /* variables and their directories */
+	IMG_SET_RUN_RX,
 	IMG_SETS,
 };
 
@@ -109,7 +113,8 @@ enum img_token_kind {
 	IMG_TOK_REST, /* any number of words; last */
 	IMG_TOK_OPT,  /* option present */
 	IMG_TOK_NOOPT,
-	IMG_TOK_HAS, /* some operand is one of these */
+	IMG_TOK_HAS,   /* some operand is one of these */
+	IMG_TOK_SAYS,  /* some word behind the program is, options included */
 	IMG_TOK_GLOB = 8,
 	IMG_TOK_LIST = 16, /* the words are those of list number first */
 };

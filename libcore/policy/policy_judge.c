@@ -165,6 +165,9 @@ static void operands(struct scan *s)
 		s->k->removes = s->removes && !(said && it.kind == IMG_I_LAST);
 		if (said && it.kind == IMG_I_PREFIX)
 			a.s += it.prefix;
+		/* A relative one is seen from where the link lies. */
+		if (said && it.type == IMG_T_LINK && a.s[0] != '/')
+			continue;
 		if (said && it.type == IMG_T_LINK)
 			judge_path(s->k, &a, PATH_READ);
 		else if (said && it.type == IMG_T_PATH && s->writes)

@@ -78,6 +78,9 @@ struct judge {
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
 	const char *root, *home, *tmp;
+	const char *own; /* beside tmp; or NULL */
+	const char *real_home; /* once it was asked for */
+	bool no_project;
 	char *const *env;
 	bool blind;         /* nothing is known of the environment */
 	const char *search; /* PATH that names are looked up in */
@@ -205,7 +208,8 @@ struct path_found {
 /* In what the sandbox gives in place of /tmp? No layer has to grant that. */
 static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 {
-	return j->tmp && *j->tmp && path_beneath(j->tmp, physical);
+	return (j->tmp && *j->tmp && path_beneath(j->tmp, physical)) ||
+	       (j->own && *j->own && path_beneath(j->own, physical));
 }
 /* Resolves path as the kernel would from cwd, following links. */
 void judge_resolve(struct judge *j, const char *cwd, const char *path,

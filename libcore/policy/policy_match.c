@@ -41,6 +41,15 @@ static struct token token(const struct subject *s, uint32_t i)
 		img_words(s->img, t)};
 }
 
+/* A pattern with an open end that fits the n bytes which are known fits whatever
+ * comes behind them. */
+static bool fits_begin(
+	const struct subject *s, const char *ref, const char *text, size_t n)
+{
+	return n && !s->permit && str_ends(ref, "*") &&
+		str_glob(ref, judge_text(s->k->j, text, n));
+}
+
 /* Can this text be one of the words? */
 static enum match word(
 	const struct subject *s, const struct token *t, const struct arg *a)
@@ -53,6 +62,8 @@ static enum match word(
 		if (a->unknown || a->rel) {
 			size_t n = strcspn(a->s, SHELL_REL_S SHELL_ANY_S);
 
+			if (t->glob && fits_begin(s, ref, a->s, n))
+				return MATCH_YES;
 			maybe |= strncmp(ref, a->s, n) == 0 ||
 				 strpbrk(ref, "*?") != NULL;
 		} else if (t->glob ? str_glob(ref, a->s) : str_eq(ref, a->s)) {
@@ -130,6 +141,37 @@ static enum match has(const struct subject *s, const struct token *t)
 	return best;
 }
 
+/* Does the word begin as one of the list does that has a '!' before it? */
+static bool set_apart(
+	const struct subject *s, const struct token *t, const struct arg *a)
+{
+	size_t n = strcspn(a->s, SHELL_REL_S SHELL_ANY_S);
+
+	for (uint32_t i = 0; i < t->words.count; i++) {
+		const char *ref = img_ref(s->img, t->words, i);
+
+		if (ref[0] == '!' && str_ends(ref, "*") &&
+			str_glob(ref + 1, judge_text(s->k->j, a->s, n)))
+			return true;
+	}
+	return false;
+}
+
+/* Options in all their spellings, and what stands behind them. */
+static enum match says(const struct subject *s, const struct token *t)
+{
+	enum match best = MATCH_NO;
+
+	for (size_t i = 1; i < s->argc; i++) {
+		const struct arg *a = &s->argv[i];
+		enum match m = set_apart(s, t, a) ? MATCH_NO : word(s, t, a);
+
+		if (m > best)
+			best = m;
+	}
+	return best;
+}
+
 /* Is the token one that names options only? */
 static bool is_option(const struct subject *s, const struct token *t)
 {
@@ -154,6 +196,8 @@ static enum match anywhere(const struct subject *s, const struct token *t)
 		return MATCH_YES - option(s, t);
 	case IMG_TOK_HAS:
 		return has(s, t);
+	case IMG_TOK_SAYS:
+		return says(s, t);
 	default:
 		return MATCH_NONE;
 	}

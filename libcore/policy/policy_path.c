@@ -91,6 +91,54 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 	return false;
 }
 
+/* The home as the kernel calls it. */
+static const char *real_home(struct judge *j)
+{
+	autofree char *real = j->real_home ? NULL : malloc(PATH_MAX);
+
+	if (!j->real_home)
+		j->real_home = !real || path_real(j->home, real)
+			? j->home
+			: judge_text(j, real, strlen(real));
+	return j->real_home;
+}
+
+/* Is path at or beneath what the pattern names, by either name of the home? */
+static bool is_within(struct judge *j, const char *pattern, const char *path)
+{
+	const char *const home[] = {j->home, real_home(j)};
+	const char *rest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(home); i++) {
+		const char *base = policy_place(pattern, j->root, home[i], &rest);
+
+		if (str_after(path, base) &&
+			path_beneath(rest, path + strlen(base)))
+			return true;
+	}
+	return false;
+}
+
+/* Is it a secret that no path of the system policy names? */
+static bool is_hidden(struct judge *j, const char *physical)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range r = img_set(sys, IMG_SET_HIDE);
+	const char *secret = NULL;
+	struct img_path p;
+
+	j->work += 2;
+	for (uint32_t i = 0; i < r.count && !secret; i++)
+		if (is_within(j, img_ref(sys, r, i), physical))
+			secret = img_ref(sys, r, i);
+	for (uint32_t i = 0; secret && i < IMG_COUNT(sys, IMG_PATH); i++) {
+		img_get(sys, IMG_PATH, i, &p);
+		if (path_beneath(secret, img_str(sys, p.pattern)))
+			return false;
+	}
+	return secret != NULL;
+}
+
 /* Every layer that speaks of paths must grant it. */
 static bool granted(struct judge *j, const char *cwd, const char *path,
 	const char *physical, bool write)
@@ -191,6 +239,25 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	}
 }
 
+/* Where there is no project, none of its files can be meant. */
+static void astray(struct judge_cmd *k, const struct arg *a)
+{
+	static const char go[] = "begin with 'cd DIR &&' of a project of yours";
+	struct judge *j = k->j;
+
+	judge_raise(k, POLICY_DENY, "path", "%s: %s is no project",
+		judge_show(j, a->s), judge_show(j, j->cwd));
+	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
+		judge_alternative(k,
+			a->s[0] == '/' || str_eq(j->cwd, "/")
+				? judge_print(j,
+					  "%s, or root grants it: path r|rw FILE",
+					  go)
+				: judge_print(j,
+					  "%s, or root's policy says: root %s",
+					  go, judge_show(j, j->cwd)));
+}
+
 static void outside(struct judge_cmd *k, const struct arg *a,
 	const struct path_found *f)
 {
@@ -220,7 +287,10 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	else if (f.where == FOUND_ESCAPE ||
 		 (!judge_is_tmp(j, f.path) &&
 			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE)))
-		outside(k, a, &f);
+		j->no_project ? astray(k, a) : outside(k, a, &f);
+	else if (is_hidden(j, f.path))
+		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
+			judge_show(j, a->s));
 	else if (f.where == FOUND_IN &&
 		 (use == PATH_WRITE || use == PATH_GUESS)) {
 		check_protect(k, f.path, a, use);

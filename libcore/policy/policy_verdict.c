@@ -263,11 +263,17 @@ bool judge_granted(struct judge *j, enum judge_list list, const char *word)
 
 bool judge_exec_dir(const struct judge *j, const char *dir)
 {
+	char home[JUDGE_PATH] = "";
+
+	/* As the policy names it. */
+	if (path_beneath(j->home, dir))
+		BUF_PRINT(home, "$HOME%s", dir + strlen(j->home));
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = j->p->layer[i];
 		struct img_range r = img_set(img, IMG_SET_EXEC);
 
-		if ((i == 0 || r.count) && !img_ref_match(img, r, dir))
+		if ((i == 0 || r.count) && !img_ref_match(img, r, dir) &&
+			(!*home || !img_ref_match(img, r, home)))
 			return false;
 	}
 	return true;

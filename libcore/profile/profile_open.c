@@ -18,6 +18,7 @@ struct walk {
 	int dir;
 	char *rest; /* what is still to be walked; PATH_MAX */
 	unsigned flags, links;
+	size_t own; /* of rest: bytes at its end that no link's text brought */
 	struct diag *d;
 	const char *path; /* as given, for messages */
 };
@@ -55,13 +56,15 @@ static int check_dir(const struct walk *w, int fd)
 	return 0;
 }
 
-static int enter(struct walk *w, const char *name)
+/* linked: a link brought the name, and no directory is made by it. */
+static int enter(struct walk *w, const char *name, bool linked)
 {
 	autofd int next = openat(
 		w->dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int err;
 
-	if (next < 0 && errno == ENOENT && (w->flags & PROFILE_OPEN_MAKE)) {
+	if (next < 0 && errno == ENOENT && !linked &&
+		(w->flags & PROFILE_OPEN_MAKE)) {
 		mode_t mode = w->flags & PROFILE_OPEN_PUBLIC ? 0755 : 0700;
 
 		if (mkdirat(w->dir, name, mode) && errno != EEXIST)
@@ -102,6 +105,7 @@ static int follow(struct walk *w, const char *name, const char *behind)
 	if ((size_t)n + left + 2 > PATH_MAX)
 		return failed(w, ENAMETOOLONG);
 	target[n] = '\0';
+	w->own = left < w->own ? left : w->own;
 	if (*behind) {
 		target[n] = '/';
 		memcpy(target + n + 1, behind, left + 1);
@@ -144,6 +148,7 @@ static int walk(struct walk *w, struct profile_open *at)
 {
 	for (;;) {
 		const char *rest = next_name(w, at->name);
+		bool linked;
 		int err;
 
 		if (!rest)
@@ -167,7 +172,9 @@ static int walk(struct walk *w, struct profile_open *at)
 		if (!*rest)
 			return 0;
 		memmove(w->rest, rest, strlen(rest) + 1);
-		err = enter(w, at->name);
+		linked = w->links && strlen(w->rest) >= w->own;
+		err = enter(w, at->name, linked);
+		at->dangling = err == -ENOENT && linked;
 		if (err)
 			return err;
 	}
@@ -184,7 +191,9 @@ int profile_open_path(struct profile_open *at, const char *path, unsigned flags,
 	autofree char *rest = malloc(PATH_MAX);
 	autoclean(walk_close) struct walk w = {
 		.dir = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC),
-		.rest = rest, .flags = flags, .d = d, .path = path};
+		.rest = rest, .flags = flags, .d = d, .path = path,
+		.own = PATH_MAX};
+	struct stat st;
 	int err;
 
 	*at = (struct profile_open){.dirfd = -1};
@@ -200,5 +209,9 @@ int profile_open_path(struct profile_open *at, const char *path, unsigned flags,
 	if (err)
 		return err;
 	at->dirfd = openat(w.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return at->dirfd < 0 ? failed(&w, errno) : 0;
+	if (at->dirfd < 0)
+		return failed(&w, errno);
+	at->dangling = at->through_link && fstatat(at->dirfd, at->name, &st,
+						   AT_SYMLINK_NOFOLLOW) < 0;
+	return 0;
 }

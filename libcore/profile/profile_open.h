@@ -13,6 +13,8 @@ struct profile_open {
 	int dirfd; /* open for reading and locking; close it */
 	char name[NAME_MAX + 1];
 	bool through_link; /* the last component was a symlink */
+	bool dangling; /* what a symlink on the way names is not there; with
+			* -ENOENT, or for the last component alone */
 };
 
 enum {

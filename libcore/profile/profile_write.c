@@ -391,6 +391,16 @@ static void job_close(struct job *j)
 	cleanup_fd(&j->at.dirfd);
 }
 
+/* Whoever made the link knows what belongs where it leads; a file made there would
+ * outlive the block. */
+static int refuse_link(const struct job *j)
+{
+	return diag_fail(j->d, -ELOOP,
+		"%s leads, by a symlink, to what is not there\036"
+		"make what it leads to, or take the link away",
+		j->ask->path);
+}
+
 int profile_write(const struct profile_write *job, struct profile_written *out,
 	struct diag *d)
 {
@@ -405,6 +415,11 @@ int profile_write(const struct profile_write *job, struct profile_written *out,
 		.after = BUF_INIT(PROFILE_TEXT_MAX),
 	};
 	err = profile_open_path(&j.at, job->path, flags, d);
+	if (j.at.dangling) {
+		err = without_directory(&j);
+		return err || out->action == PROFILE_UNCHANGED ? err :
+								 refuse_link(&j);
+	}
 	if (err == -ENOENT) {
 		err = without_directory(&j);
 		if (err || job->dry_run || out->action == PROFILE_UNCHANGED)

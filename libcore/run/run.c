@@ -109,6 +109,8 @@ static int start_confined(struct run_state *st)
 	}
 	st->pid = pid;
 	sandbox_take_watch(s);
+	s->watch.denying = run_signals_denying;
+	s->watch.denying_ctx = st;
 	if (st->talk[0] >= 0) {
 		close(st->talk[1]);
 		st->talk[1] = -1;

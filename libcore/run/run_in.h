@@ -56,6 +56,11 @@ struct run_state {
 	pid_t canary, self; /* the witness, and this process */
 	void *stacks[2];    /* of a witness and its successor */
 	unsigned stack;     /* which is in use */
+	pid_t stopped, watcher; /* the command while we stop with it, and who
+				 * looks at it (run_wake.c) */
+	void *watcher_stack;
+	volatile int woken_by; /* enum run_wake: the watcher's reason */
+	bool slept; /* since the last poll this process was stopped */
 	int net; /* the namespace of the tree alone; -1: it has none */
 	/* What is large stands last: all else is near the struct's begin. */
 	struct buf others; /* children from before, without a sandbox */
@@ -93,12 +98,36 @@ void run_signals_read(struct run_state *st);
 void run_signals_settle(struct run_state *st);
 /* A command in a pid namespace stopped. */
 void run_signals_stopped(struct run_state *st);
+/* The watch is about to deny something. */
+void run_signals_denying(void *ctx);
 /* Waits for the command, which was killed. */
 void run_signals_wait(struct run_state *st);
 
-/* Stops this process, or the whole of its group; false when nobody could wake
- * it, so that it did not. */
-bool run_signals_stop(struct run_state *st, int sig, bool whole);
+/* Stops this process, or the whole of its group, until the caller continues it
+ * or the command goes on. */
+enum run_stop {
+	RUN_STOP_CALLED, /* a SIGCONT is still to be read */
+	RUN_STOP_MOVED,  /* the command is not stopped any more */
+	RUN_STOP_NONE,   /* nobody could wake this process, so it did not stop;
+			  * or the caller's SIGCONT was read: the command is to
+			  * be continued */
+};
+enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole);
+/* A process of ours is none of the command's: neither counted nor ended with
+ * them. */
+void run_signals_own(struct run_state *st, pid_t pid, bool is);
+
+/* run_wake.c: around the stop of this process. */
+enum run_wake {
+	RUN_WAKE_NONE,   /* not by the watcher */
+	RUN_WAKE_MOVED,  /* the command is not stopped any more */
+	RUN_WAKE_ASKED,  /* the watch is asked something */
+	RUN_WAKE_CALLED, /* by the caller at the same time, and that is read */
+};
+/* False: the command is not stopped (any more), or nobody could be left who wakes
+ * this process: it is not to stop. */
+bool run_wake_begin(struct run_state *st, pid_t command);
+enum run_wake run_wake_end(struct run_state *st);
 
 /* run.c: in the confined child, up to and with the exec. */
 __attribute__((noreturn)) void run_child(struct run_state *st);

@@ -316,6 +316,7 @@ static int once(struct run_state *st)
 		pumps[2 * RUN_KEYS].fd = -1;
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
+	st->slept = false;
 	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
@@ -328,7 +329,7 @@ static int once(struct run_state *st)
 	if (n > 0)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[1].revents)
-		watch_step(&s->watch, fds[1].revents);
+		watch_step(&s->watch, st->slept ? 0 : fds[1].revents);
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)

@@ -117,13 +117,6 @@ static void hear(struct monitor *m)
 		return;
 	if (msg.word == RUN_SAY_SIGNAL) {
 		kill(m->pid, msg.value);
-	} else if (msg.word == RUN_SAY_KEY) {
-		pid_t group = tcgetpgrp(SLAVE);
-
-		if (group > 0 && group != getpgrp())
-			killpg(group, msg.value);
-		else
-			killpg(m->pid, msg.value);
 	} else if (msg.word == RUN_SAY_RESUME) {
 		front(SLAVE, msg.value ? m->front : getpgrp());
 		killpg(m->pid, SIGCONT);

@@ -17,20 +17,6 @@
 
 enum { TYPED_MAX = 4096 }; /* as much as a terminal holds */
 
-/* Which terminal that is, by whatever name it was opened (/dev/tty, too); 0 for
- * none. */
-static dev_t terminal(int fd)
-{
-	unsigned number;
-	struct stat s;
-
-	if (!isatty(fd) || fstat(fd, &s) < 0)
-		return 0;
-	/* C libraries differ in the type of the second argument of ioctl. */
-	return syscall(SYS_ioctl, fd, TIOCGDEV, &number) == 0 ? number
-							       : s.st_rdev;
-}
-
 /* Those of 0, 1, 2 that are the terminal; which one stands for it, or -1. */
 static int find_terminal(struct run_state *st)
 {
@@ -38,7 +24,7 @@ static int find_terminal(struct run_state *st)
 	int found = -1;
 
 	for (int fd = 0; fd <= 2; fd++) {
-		dev_t one = terminal(fd);
+		dev_t one = pty_device(fd);
 
 		if (one && found < 0) {
 			found = fd;
@@ -51,18 +37,21 @@ static int find_terminal(struct run_state *st)
 }
 
 /* The command's terminal takes the place of the user's wherever that is open. */
-static void put_slave(struct run_state *st, int like)
+static int put_slave(struct run_state *st, int like)
 {
 	const struct run_spec *spec = st->spec;
-	dev_t outer = like >= 0 ? terminal(like) : 0;
+	dev_t outer = like >= 0 ? pty_device(like) : 0;
+	int err = 0;
 
 	for (int fd = 0; fd <= 2; fd++)
 		if (st->setup.fd[fd] >= 0)
 			st->setup.fd[fd] = st->pty.slave;
-	for (size_t i = 0; outer && i < spec->inherited_count; i++)
-		if (terminal(spec->inherited[i]) == outer)
-			proc_also(&st->setup, st->pty.slave,
+	for (size_t i = 0; outer && !err && i < spec->inherited_count; i++)
+		if (pty_device(spec->inherited[i]) == outer)
+			err = proc_also(&st->setup, st->pty.slave,
 				spec->inherited[i]);
+	return err ? diag_errno(st->d, err, "too many descriptors of a terminal")
+		   : 0;
 }
 
 static int make_pumps(struct run_state *st)
@@ -131,6 +120,15 @@ static void take_typed(struct run_state *st)
 		st->pumps[RUN_KEYS].bytes += n;
 }
 
+/* The command may open the terminal that it is on by its name, too. */
+static int admit(struct run_state *st, int fd)
+{
+	struct sandbox *s = st->spec->sandbox;
+	int err = s ? sandbox_admit_terminal(s, fd) : 0;
+
+	return err ? diag_errno(st->d, err, "cannot grant a terminal") : 0;
+}
+
 /* An early boot has no devices for terminals of our own yet: the one that is
  * there is the command's, as it is without us. */
 static bool pty_missing(struct run_state *st, int err)
@@ -158,10 +156,15 @@ int run_pty_open(struct run_state *st)
 		return err;
 	}
 	if (err)
-		return 0;
+		return admit(st, like);
+	err = admit(st, st->pty.slave);
+	if (err)
+		return err;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, st->talk))
 		return diag_errno(st->d, -errno, "cannot make a socket pair");
-	put_slave(st, like);
+	err = put_slave(st, like);
+	if (err)
+		return err;
 	st->in_front = st->pty.outer < 0 || pty_foreground(&st->pty);
 	err = make_pumps(st);
 	if (err)
@@ -236,7 +239,7 @@ static void stopped(struct run_state *st, int sig)
 	if (!(wants && !st->in_front && pty_foreground(&st->pty))) {
 		pty_restore(&st->pty);
 		/* Woken by a signal that is still to be read. */
-		if (run_signals_stop(st, sig, whole))
+		if (run_signals_stop(st, sig, whole) == RUN_STOP_CALLED)
 			return;
 	}
 	resume(st);
@@ -275,10 +278,20 @@ static void hang_up(struct run_state *st)
 	}
 }
 
-void run_pty_signal(struct run_state *st, int sig, bool kernel)
+/* A key of the user's terminal: for whoever is in front of the command's. */
+static void press(struct run_state *st, int sig)
 {
-	bool key = false;
+	pid_t front = tcgetpgrp(st->pty.master);
 
+	/* The monitor has no use for it. */
+	if (st->group && (front <= 0 || front == st->pid))
+		kill(-st->group, sig);
+	else
+		ioctl(st->pty.master, TIOCSIG, sig);
+}
+
+void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
+{
 	switch (sig) {
 	case SIGWINCH:
 		if (run_pty_size(st))
@@ -301,13 +314,18 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel)
 	case SIGINT:
 	case SIGQUIT:
 	case SIGTSTP:
-		key = kernel;
+		if (kernel) {
+			press(st, sig);
+			return;
+		}
 		break;
 	default:
 		break;
 	}
-	if (sig != SIGWINCH || !kernel)
-		say(st, key ? RUN_SAY_KEY : RUN_SAY_SIGNAL, sig);
+	if (whole && st->group)
+		kill(-st->group, sig);
+	else if (sig != SIGWINCH || !kernel)
+		say(st, RUN_SAY_SIGNAL, sig);
 }
 
 /* Would all of our group have what the keys send, without us? Not while a job

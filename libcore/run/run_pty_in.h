@@ -18,7 +18,6 @@ struct run_state;
 enum run_word {
 	/* to the monitor */
 	RUN_SAY_SIGNAL, /* value: for the command */
-	RUN_SAY_KEY,    /* value: for the terminal's foreground group */
 	RUN_SAY_RESUME, /* value: 1 in the foreground, 0 in the background */
 	/* from it */
 	RUN_SAY_STARTED, /* value: the command's process group */
@@ -38,8 +37,8 @@ __attribute__((noreturn)) void run_monitor(struct run_state *st);
 int run_pty_start(struct run_state *st, enum proc_step *step);
 /* A word from the monitor is there. */
 void run_pty_read(struct run_state *st);
-/* A signal that came to this process. */
-void run_pty_signal(struct run_state *st, int sig, bool kernel);
+/* A signal that came to this process, or, with whole, to all of its group. */
+void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole);
 /* The size of the user's terminal, taken over; true when it had changed. */
 bool run_pty_size(struct run_state *st);
 /* Keys that went in. */

@@ -9,6 +9,9 @@
  * witness is asked: a child of the group that blocks everything; a signal that
  * is pending there went to the group. It cannot be made to forget one, so another
  * takes its place, and lives before the first one goes.
+ *
+ * On a terminal of its own the command is in another group: what went to all of
+ * ours is sent to all of that.
  */
 #include "run/run_in.h"
 
@@ -59,9 +62,7 @@ int run_signals_take(struct run_state *st)
 	return st->sigfd < 0 ? -errno : 0;
 }
 
-/* A witness is ours, and none of the command's processes: neither counted nor
- * ended with them. */
-static void own(struct run_state *st, pid_t pid, bool is)
+void run_signals_own(struct run_state *st, pid_t pid, bool is)
 {
 	struct sandbox *s = st->spec->sandbox;
 
@@ -74,7 +75,7 @@ static void dismiss(struct run_state *st, pid_t pid)
 		return;
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, CLONE_CHILDREN);
-	own(st, pid, false);
+	run_signals_own(st, pid, false);
 }
 
 void run_signals_give_back(struct run_state *st)
@@ -83,6 +84,8 @@ void run_signals_give_back(struct run_state *st)
 	st->canary = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(st->stacks); i++)
 		free(st->stacks[i]);
+	free(st->watcher_stack);
+	st->watcher_stack = NULL;
 	if (st->setup.chld_ignored)
 		sigaction(SIGCHLD, &st->chld, NULL);
 	if (st->sigfd >= 0)
@@ -103,7 +106,8 @@ __attribute__((no_sanitize("address", "undefined"))) static int witness(
 	sigaddset(&lost, SIG_LOST);
 	while (getppid() == st->self)
 		sigwaitinfo(&lost, NULL);
-	if (st->canary == getpid()) /* There may be two for a moment. */
+	/* There may be two for a moment. A monitor tidies up by itself. */
+	if (st->canary == getpid() && st->talk[0] < 0)
 		run_lost(st);
 	_exit(0);
 }
@@ -115,7 +119,7 @@ static void call_witness(struct run_state *st)
 	void **stack = &st->stacks[st->stack ^= 1];
 
 	st->canary = 0;
-	if (st->reaped || st->talk[0] >= 0)
+	if (st->reaped)
 		return;
 	if (!*stack)
 		*stack = malloc(WITNESS_STACK);
@@ -127,7 +131,7 @@ static void call_witness(struct run_state *st)
 		    &st->canary) < 0)
 		st->canary = 0;
 	else
-		own(st, st->canary, true);
+		run_signals_own(st, st->canary, true);
 }
 
 /* The signals pending for a process, bit 0 for signal 1. */
@@ -254,6 +258,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 {
 	int sig = (int)got->ssi_signo;
 	bool kernel = got->ssi_code > 0;
+	bool whole = !kernel && group >> (sig - 1) & 1;
 
 	/* Our own write to a pipe without a reader. */
 	if (!kernel && (pid_t)got->ssi_pid == getpid())
@@ -263,6 +268,9 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	if (sig == SIGCONT)
 		forget_stop(st);
 	if (st->reaped) {
+		/* Whom the command left behind in its group has that, too. */
+		if (whole && st->group)
+			kill(-st->group, sig);
 		die_waiting(st, sig);
 		return;
 	}
@@ -271,12 +279,12 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 		st->result->told = sig;
 	if (st->talk[0] >= 0) {
 		tell(st, sig);
-		run_pty_signal(st, sig, kernel);
+		run_pty_signal(st, sig, kernel, whole);
 		return;
 	}
 	if (kernel && of_terminal(sig))
 		return;
-	if (!kernel && group >> (sig - 1) & 1 && in_group(st))
+	if (whole && in_group(st))
 		return;
 	forward(st, got);
 }
@@ -307,43 +315,114 @@ static int wake_in_time(const struct run_state *st)
 	return id;
 }
 
-bool run_signals_stop(struct run_state *st, int sig, bool whole)
+static bool is_called(void)
 {
-	const struct run_sink *sink = st->spec->sink;
-	int timer = wake_in_time(st);
-	sigset_t set, waiting;
+	sigset_t waiting;
 
-	/* Timers count as signals that wait, of which a user has so many: the
-	 * command may have taken them all, and would be out of time's reach. */
-	if (timer < -1)
-		return false;
-	if (sink && sink->flush && sink->flush(sink->ctx) < 0)
-		st->err = st->err ? st->err : -EIO;
+	sigpending(&waiting);
+	return sigismember(&waiting, SIGCONT);
+}
+
+/* The command's own process, as seen from here. */
+static pid_t command_of(const struct run_state *st)
+{
+	const struct sandbox *s = st->spec->sandbox;
+
+	if (st->talk[0] >= 0)
+		return st->group;
+	return s && s->stop_fd >= 0 ? sandbox_command(s) : st->pid;
+}
+
+static void stop_here(int sig, bool whole)
+{
+	sigset_t set;
+
 	sigemptyset(&set);
 	sigaddset(&set, sig);
 	kill(whole ? 0 : getpid(), sig);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* One stop, and who ended it. */
+static enum run_wake stop_once(struct run_state *st, int sig, bool whole)
+{
+	struct sandbox *s = st->spec->sandbox;
+	enum run_wake by;
+
+	if (!run_wake_begin(st, command_of(st)))
+		return RUN_WAKE_MOVED;
+	stop_here(sig, whole);
+	by = run_wake_end(st);
+	/* Whoever was told before that something is asked looks again. */
+	st->slept = true;
+	if (by == RUN_WAKE_ASKED)
+		watch_step(&s->watch, 0);
+	return by;
+}
+
+enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole)
+{
+	const struct run_sink *sink = st->spec->sink;
+	int timer = wake_in_time(st);
+	enum run_wake by;
+
+	/* Timers count as signals that wait, of which a user has so many: the
+	 * command may have taken them all, and would be out of time's reach. */
+	if (timer < -1)
+		return RUN_STOP_NONE;
+	if (sink && sink->flush && sink->flush(sink->ctx) < 0)
+		st->err = st->err ? st->err : -EIO;
+	/* To stop would make the kernel forget that. */
+	do
+		by = is_called() ? RUN_WAKE_NONE : stop_once(st, sig, whole);
+	while (by == RUN_WAKE_ASKED);
 	if (timer >= 0)
 		syscall(__NR_timer_delete, timer);
+	if (by == RUN_WAKE_MOVED)
+		return RUN_STOP_MOVED;
 	/* In an orphaned group nobody could wake us, so nothing stops. */
-	sigpending(&waiting);
-	return sigismember(&waiting, SIGCONT);
+	return by == RUN_WAKE_NONE && is_called() ? RUN_STOP_CALLED
+						  : RUN_STOP_NONE;
+}
+
+/* The command stopped by sig, and so does this process. */
+static void stop_along(struct run_state *st, int sig)
+{
+	if (run_signals_stop(st, sig, false) == RUN_STOP_NONE)
+		kill(st->pid, SIGCONT);
 }
 
 void run_signals_stopped(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
 	uint64_t times;
-	sigset_t waiting;
 
 	if (read(s->stop_fd, &times, sizeof(times)) < 0 || st->talk[0] >= 0)
 		return;
-	sigpending(&waiting);
-	if (sigismember(&waiting, SIGCONT)) /* see forget_stop() */
+	if (!is_called()) /* see forget_stop() */
+		stop_along(st, s->shared->stopped);
+}
+
+/* Ctrl-C at a question is also the command's, and comes before the denial: the
+ * shell is to see a child that SIGINT ended, and stop its loop. */
+void run_signals_denying(void *ctx)
+{
+	struct run_state *st = ctx;
+	const struct timespec now = {0};
+	struct signalfd_siginfo got = {0};
+	siginfo_t from;
+	sigset_t only;
+
+	sigemptyset(&only);
+	sigaddset(&only, SIGINT);
+	if (sigtimedwait(&only, &from, &now) != SIGINT)
 		return;
-	if (!run_signals_stop(st, s->shared->stopped, false))
-		kill(st->pid, SIGCONT);
+	got.ssi_signo = SIGINT;
+	got.ssi_code = from.si_code;
+	got.ssi_pid = (uint32_t)from.si_pid;
+	got.ssi_ptr = (uintptr_t)from.si_value.sival_ptr;
+	handle(st, &got, sent_to_group(st));
 }
 
 static void ended(struct run_state *st, int status, const struct rusage *usage)
@@ -353,9 +432,8 @@ static void ended(struct run_state *st, int status, const struct rusage *usage)
 	if (WIFSTOPPED(status)) {
 		/* Stops as the command stopped, so that who started us sees
 		 * it. */
-		if (proc_stopped(st->pid, status) && st->talk[0] < 0 &&
-			!run_signals_stop(st, WSTOPSIG(status), false))
-			kill(st->pid, SIGCONT);
+		if (proc_stopped(st->pid, status) && st->talk[0] < 0)
+			stop_along(st, WSTOPSIG(status));
 		return;
 	}
 	if (st->talk[0] >= 0)

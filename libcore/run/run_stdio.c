@@ -18,6 +18,7 @@ enum {
 	BLOCK = 128,
 	INHERITED_END = 8 * BLOCK,
 	READ_BACK = 16384,
+	FILE_TAIL = 16 << 20, /* the last of a file that is read back */
 };
 
 /* How many descriptors are open, at most: kernels before 6.2 and a /proc that
@@ -139,17 +140,21 @@ static void watch_file(struct run_state *st, int fd, const struct stat *now)
 }
 
 /* Another descriptor for the same pipe keeps its order with 1 and 2. */
-static void follow(struct run_state *st, const struct stat *was, int end)
+static int follow(struct run_state *st, const struct stat *was, int end)
 {
 	const int *fds = st->spec->inherited;
 
-	for (size_t i = 0; i < st->spec->inherited_count; i++) {
+	int err = 0;
+
+	for (size_t i = 0; !err && i < st->spec->inherited_count; i++) {
 		struct stat s;
 
 		if (fstat(fds[i], &s) == 0 && same_file(&s, was) &&
 			writable(fds[i]))
-			proc_also(&st->setup, end, fds[i]);
+			err = proc_also(&st->setup, end, fds[i]);
 	}
+	return err ? diag_errno(st->d, err, "too many descriptors of a pipe")
+		   : 0;
 }
 
 static int open_output(
@@ -178,9 +183,7 @@ static int open_output(
 		   : !S_ISFIFO(now->st_mode) || !writable(fd))
 		return 0;
 	err = interpose(st, which, fd, stream, socket);
-	if (!err)
-		follow(st, now, st->theirs[which]);
-	return err;
+	return err ? err : follow(st, now, st->theirs[which]);
 }
 
 int run_stdio_open(struct run_state *st)
@@ -269,6 +272,34 @@ void run_stdio_release(struct run_state *st)
 	} while (n == 64);
 }
 
+/* The sink wanted no more of a file: it is told how much it has not seen, and
+ * gets the last bytes, which it can ask a file for at no cost. */
+static int show_file_tail(struct run_state *st, enum run_stream stream, int fd,
+	off_t from, off_t to, char *bytes, size_t size)
+{
+	const struct run_sink *sink = st->spec->sink;
+	int err = 0;
+
+	if (to - from > FILE_TAIL)
+		err = sink->skipped(sink->ctx, stream,
+			(uint64_t)(to - from - FILE_TAIL));
+	from = to - from > FILE_TAIL ? to - FILE_TAIL : from;
+	while (from < to && err >= 0) {
+		size_t want = size;
+		ssize_t n;
+
+		if ((off_t)want > to - from)
+			want = (size_t)(to - from);
+		n = pread(fd, bytes, want, from);
+		if (n <= 0)
+			return sink->skipped(
+				sink->ctx, stream, (uint64_t)(to - from));
+		err = sink->bytes(sink->ctx, stream, bytes, (size_t)n, true);
+		from += n;
+	}
+	return err < 0 ? err : 0;
+}
+
 /* Shows what was read from a file, or written to it, between two places. */
 static int show_file(struct run_state *st, int fd, off_t from, off_t to)
 {
@@ -299,9 +330,12 @@ static int show_file(struct run_state *st, int fd, off_t from, off_t to)
 		if (n <= 0)
 			break;
 		answer = run_show(st, &like, bytes, (size_t)n);
+		from += n;
+		if (answer == PUMP_TAIL)
+			return show_file_tail(st, stream, again, from, to,
+				bytes, sizeof(bytes));
 		if (answer != PUMP_MORE)
 			return answer < 0 ? answer : 0;
-		from += n;
 	}
 	return 0;
 }

@@ -54,9 +54,26 @@ void capture_quote(struct buf *out, const char *text)
 	buf_addc(out, '\'');
 }
 
-/* The trap catches exit, set -e and set -u; the lines behind eval catch the
- * rest, a syntax error in bash among them. $? is saved before the first test
- * can change it. The command's own comments, here-documents and open quotes
+/* The dump's words, with " CODE" to follow; it ends with that code itself. */
+static void add_dump(struct buf *out, const char *self)
+{
+	capture_quote(out, self);
+	buf_addf(out, " %s %s", capture_argv[1], capture_argv[2]);
+}
+
+/* "'TEXT'$?": the code as a number in what is to be read once more. */
+static void add_with_code(struct buf *out, struct buf *text)
+{
+	capture_quote(out, buf_str(text));
+	buf_adds(out, "\"$?\"");
+	buf_clear(text);
+}
+
+/* Nothing in here is kept in a variable, which the line could make read-only, and
+ * no word is open to an alias or, behind prefix, to a function: codes stand as
+ * numbers in what eval reads. The trap catches exit, set -e and set -u, and lets
+ * the shell end as it would; the lines behind eval catch the rest, a syntax error
+ * in bash among them. The command's own comments, here-documents and open quotes
  * end with eval's string; a line that it leaves open takes the next newline of
  * bash's along, so that there is one more.
  *
@@ -66,32 +83,54 @@ void capture_quote(struct buf *out, const char *text)
  * a child's end interrupts it while the exec is being decided: the trap tries
  * once more, in a process that no such signal reaches; not so mksh, which
  * waits for no child rightly once an exec of it failed. */
-void capture_wrap(struct buf *out, const char *self, unsigned previous,
-	bool becomes)
+void capture_wrap(struct buf *out, const char *self,
+	const struct capture_before *before, bool becomes)
 {
-	autobuf struct buf dump = BUF_INIT(5 * PATH_MAX + 64);
-	autobuf struct buf trap = BUF_INIT(6 * PATH_MAX + 256);
+	const char *p = before->prefix;
+	autobuf struct buf text = BUF_INIT(6 * PATH_MAX + 256);
 
-	capture_quote(&dump, self);
-	buf_addf(&dump, " %s %s \"$__envd\" 2>&-", capture_argv[1],
-		capture_argv[2]);
-	buf_addf(&trap,
-		"__envx=$?; [ \"${__envo-}\" ] || "
-		"{ __envd=${__envd-$__envx}; %s; }; exit \"$__envd\"",
-		buf_str(&dump));
-	buf_adds(out, "trap ");
-	capture_quote(out, buf_str(&trap));
-	buf_adds(out, " EXIT\neval 'shift\n");
-	if (previous)
-		buf_addf(out, "(exit %u)\n", previous & 255);
-	buf_adds(out, "'\"$1\"\n\n__envd=$?\n");
-	if (becomes)
+	/* It fails with the code, which neither set -e nor an ERR trap is to see. */
+	buf_adds(&text, before->trap_tells ? "" : "! ");
+	add_dump(&text, self);
+	buf_adds(&text, " \"$?\" 2>&-");
+	buf_addf(out, "%strap ", p);
+	capture_quote(out, buf_str(&text));
+	buf_addf(out, " EXIT\n%seval 'shift\n", p);
+	if (before->oldpwd) {
+		buf_clear(&text);
+		buf_adds(&text, "OLDPWD=");
+		capture_quote(&text, before->oldpwd);
+		buf_adds(out, "'");
+		capture_quote(out, buf_str(&text));
+		buf_adds(out, "'\n");
+	}
+	if (before->code)
+		buf_addf(out, "(exit %u)\n", before->code & 255);
+	buf_addf(out, "'\"$1\"\n\n%seval ", p);
+	buf_clear(&text);
+	if (becomes) {
 		buf_addf(out,
-			"eval \"${BASH_VERSION+shopt -s execfail}\"\n"
-			"__envo=${KSH_VERSION-}\nexec %s\n",
-			buf_str(&dump));
-	buf_addf(out, "__envo=1\n%s || :\nexit \"$__envd\"\n", buf_str(&dump));
-	if (dump.err || trap.err)
+			"\"${BASH_VERSION+%sshopt -s execfail}${KSH_VERSION+"
+			"%strap - EXIT}\"",
+			p, p);
+		buf_addf(&text, "\n%sexec ", p);
+		add_dump(&text, self);
+		buf_addc(&text, ' ');
+		add_with_code(out, &text);
+		buf_adds(&text, " 2>&-\n");
+	}
+	add_dump(&text, self);
+	buf_addc(&text, ' ');
+	add_with_code(out, &text);
+	buf_addf(&text, " 2>&- || %sexit ", p);
+	add_with_code(out, &text);
+	/* A shell without exit ends as the last program did. */
+	buf_adds(&text, " 2>&- || ");
+	add_dump(&text, self);
+	buf_addc(&text, ' ');
+	add_with_code(out, &text);
+	buf_adds(out, "' 2>&-'\n");
+	if (text.err)
 		out->err = -ENAMETOOLONG;
 }
 

@@ -38,12 +38,21 @@ void capture_quote(struct buf *out, const char *text);
 /* How the call of this binary begins that capture_wrap() writes. */
 extern const char *const capture_argv[];
 
+/* What the text around a command depends on. */
+struct capture_before {
+	unsigned code;      /* what $? is when the command starts */
+	const char *prefix; /* of builtins: "\\", or "\\builtin " in shells where
+			     * a function may have such a name */
+	bool trap_tells;    /* a shell that ends with what its trap ended with */
+	const char *oldpwd; /* for a shell that does not take it from the
+			     * environment; else NULL */
+};
+
 /* Builds the text for -c around the command that will be $1. self: this
- * binary's absolute path; previous: what $? is when the command starts;
- * becomes: the shell may execute self in its own place, as it goes on, or runs
- * its trap, where that fails. */
-void capture_wrap(struct buf *out, const char *self, unsigned previous,
-	bool becomes);
+ * binary's absolute path; becomes: the shell may execute self in its own place, as
+ * it goes on, or runs its trap, where that fails. */
+void capture_wrap(struct buf *out, const char *self,
+	const struct capture_before *before, bool becomes);
 
 /* A memory file at CAPTURE_FD, not close-on-exec: the command's shell inherits
  * it. -errno. */

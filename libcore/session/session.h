@@ -43,7 +43,7 @@ struct session_where {
 	int own; /* BASE/<uid> from session_base(); 0: not opened yet */
 	int dir; /* its "sessions" from session_dir(); 0: not opened yet */
 	/* Where the state base may be, NULL-terminated; NULL: /run/wardbox,
-	 * /tmp/wardbox. WORKSPACE/.wardbox is always the last. */
+	 * /tmp/wardbox-UID. WORKSPACE/.wardbox is always the last. */
 	const char *const *bases;
 	/* In a guarded tree, where none of these is the command's, what stands
 	 * for them all: its TMPDIR, or "". NULL: not in one. */
@@ -90,11 +90,11 @@ int session_id_make(char id[static SESSION_ID_MAX + 1]);
 int session_resolve(const struct session_where *w, bool make,
 	struct session_name *out, struct diag *d);
 
-/* The state base of the user: the first of the places that can be written,
- * with a private directory named after the uid in it. Returns a descriptor of
+/* The state base of the user: the first of the places that is there, else the
+ * first that can be made, with a private directory named after the uid in it. Returns a descriptor of
  * BASE/<uid> and writes BASE to base (SESSION_BASE_MAX bytes, or NULL).
  * A symlink, a base owned by someone else or writable by others without the
- * sticky bit is passed over. -ENOENT with d telling why of the last one. */
+ * sticky bit is passed over; below /tmp it is refused: -EPERM. -ENOENT with d telling why of the last one. */
 int session_base(const struct session_where *w, bool make, char *base,
 	struct diag *d);
 

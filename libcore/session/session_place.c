@@ -17,26 +17,25 @@
 #include "sys/sha256_hw.h"
 #include "base/str.h"
 
-static const char *const places[] = {"/run/wardbox", "/tmp/wardbox", NULL};
-
 /* A base may be shared: root's, or the user's own. Whoever may write to it
  * must not be able to move another one's directory away. */
 static int open_base(const char *path, uid_t uid, bool make, struct diag *d)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	autofd int fd = openat(AT_FDCWD, path, flags);
-	bool made = false;
 	struct stat st;
 
 	if (fd < 0 && errno == ENOENT && make) {
-		made = mkdir(path, uid ? 0700 : 0755) == 0;
-		if (!made && errno != EEXIST)
+		if (mkdir(path, uid ? 0700 : 0755) && errno != EEXIST)
 			return diag_errno(d, -errno, "cannot make %s", path);
 		fd = open(path, flags);
 	}
-	/* Others have no place but this one. */
-	if (made && !uid && str_eq(path, "/tmp/wardbox"))
-		(void)!fchmod(fd, 01777);
+	/* A link, a file, another user's: somebody put it there. */
+	if (fd < 0 && !lstat(path, &st))
+		return diag_fail(d, -EPERM,
+			"%s is there, and no directory of uid %u's (uid %u, mode"
+			" %04o)",
+			path, uid, st.st_uid, st.st_mode & 07777u);
 	if (fd < 0 || fstat(fd, &st))
 		return diag_errno(d, -errno, "cannot open %s", path);
 	if ((st.st_uid && st.st_uid != uid) ||
@@ -66,35 +65,57 @@ static int open_place(const char *path, uid_t uid, bool make, struct diag *d)
 	return fd_steal(&own);
 }
 
+/* The first of the places that is there, or that can be made. Of all of them
+ * anyone could prepare open, which is not passed over then: the user would have
+ * two places, and which one others would choose. */
+static int first_place(const char *const *place, const char *open, uid_t uid,
+	bool make, char *base, struct diag *d)
+{
+	for (; *place; place++) {
+		int fd = open_place(*place, uid, make, d);
+
+		if (fd >= 0 && base && str_copy(base, SESSION_BASE_MAX, *place)) {
+			close(fd);
+			return -ENAMETOOLONG;
+		}
+		if (fd >= 0)
+			return fd;
+		if (fd != -EPERM || *place != open)
+			continue;
+		diag_hint(d, "have it removed, by root or by its owner: nothing"
+			     " is kept elsewhere meanwhile");
+		return fd;
+	}
+	return -ENOENT;
+}
+
 int session_base(const struct session_where *w, bool make, char *base,
 	struct diag *d)
 {
+	char shared[32];
+	const char *const places[] = {"/run/wardbox",
+		BUF_PRINT(shared, "/tmp/wardbox-%u", (unsigned)w->uid), NULL};
 	const char *const inside[] = {w->guarded, NULL};
 	const char *const *place = w->guarded ? inside
 				   : w->bases ? w->bases
 					      : places;
 	const char *workspace = w->workspace ? w->workspace : w->cwd;
 	char last[SESSION_BASE_MAX];
-	int fd, err;
+	const char *const project[] = {last, NULL};
+	int fd;
 
 	if (w->guarded && w->guarded[0] != '/')
 		return diag_fail(
 			d, -ENOENT, "TMPDIR names no place for sessions");
-	for (; *place; place++) {
-		fd = open_place(*place, w->uid, make, d);
-		if (fd < 0)
-			continue;
-		err = base ? str_copy(base, SESSION_BASE_MAX, *place) : 0;
-		return err ? err : fd;
-	}
-	if (w->guarded || !workspace || path_join(last, sizeof last, workspace, ".wardbox"))
-		return -ENOENT;
-	fd = open_place(last, w->uid, make, d);
-	if (fd >= 0 && base)
-		memcpy(base, last, sizeof last);
-	/* Whose directory there came first has it for himself. */
+	fd = first_place(place, shared, w->uid, false, base, d);
+	if (fd == -ENOENT && make)
+		fd = first_place(place, shared, w->uid, true, base, d);
+	if (fd != -ENOENT || w->guarded || !workspace ||
+		path_join(last, sizeof last, workspace, ".wardbox"))
+		return fd;
+	fd = first_place(project, NULL, w->uid, make, base, d);
 	if (fd < 0)
-		diag_hint(d, "'install -d -o 0 -m 1777 /tmp/wardbox', by root,"
+		diag_hint(d, "'install -d -o 0 -m 1777 /run/wardbox', by root,"
 			" makes a place for all users");
 	return fd < 0 ? -ENOENT : fd;
 }

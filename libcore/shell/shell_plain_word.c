@@ -259,7 +259,9 @@ static void expand_either(struct field *f, const struct shell_param *p,
 		walk_aside(f->w, p->word);
 		add_value(f, value, quoted);
 	} else if (p->op == SHELL_OP_ERROR) {
+		/* The shell ends here. */
 		walk_aside(f->w, p->word);
+		add_unknown(f, quoted);
 	} else {
 		if (p->op == SHELL_OP_ASSIGN)
 			set_param(f->w, p, p->word ?

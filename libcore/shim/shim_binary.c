@@ -11,7 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <bearssl.h>
+
 #include "shim/shim_steps_in.h"
+#include "sys/sha256_hw.h"
 
 enum {
 	BINARY_MAX = 64 << 20,
@@ -98,6 +101,33 @@ static bool same_content(int a, int b)
 
 	return !read_binary(a, &one) && !read_binary(b, &two) &&
 		one.len == two.len && !memcmp(one.data, two.data, one.len);
+}
+
+int shim_binary_sum(const struct shim_root *r, uint64_t *size,
+	char out[static 65], bool *ours)
+{
+	static const char mark[] = "wardbox-install 1";
+	autofd int fd = shim_root_openat(r, r->record.binary, O_RDONLY);
+	const br_hash_class *sha = sha256_pick();
+	autobuf struct buf b = BUF_INIT(BINARY_MAX);
+	unsigned char sum[32];
+	br_sha256_context c;
+	int err = fd < 0 ? fd : read_binary(fd, &b);
+
+	if (err)
+		return err;
+	sha->init((const br_hash_class **)&c.vtable);
+	sha->update((const br_hash_class **)&c.vtable, b.data, b.len);
+	sha->out((const br_hash_class *const *)&c.vtable, sum);
+	*size = b.len;
+	if (ours)
+		*ours = memmem(b.data, b.len, mark, sizeof mark - 1);
+	for (size_t i = 0; i < sizeof sum; i++) {
+		out[2 * i] = "0123456789abcdef"[sum[i] >> 4];
+		out[2 * i + 1] = "0123456789abcdef"[sum[i] & 15];
+	}
+	out[64] = '\0';
+	return 0;
 }
 
 enum shim_fate shim_binary_fate(

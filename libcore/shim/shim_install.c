@@ -99,6 +99,24 @@ static int check_binary_place(
 	return -EEXIST;
 }
 
+/* All that was asked for, or nothing: a root in which one shell is guarded and
+ * another is not is no guarded root. */
+static int check_entries(const struct shim_root *r, struct diag *d)
+{
+	for (size_t i = 0; i < r->entry_count; i++) {
+		const struct shim_entry *e = &r->entry[i];
+
+		if (e->state != SHIM_FOREIGN && e->state != SHIM_LOST)
+			continue;
+		diag_fail(d, -EEXIST, "%s: %s", e->path,
+			shim_state_advice(e->state));
+		diag_hint(d, "nothing is changed; --shells names those that are"
+			     " to be guarded without it");
+		return -EEXIST;
+	}
+	return 0;
+}
+
 int shim_foresee(const struct shim_root *r, const struct shim_plan *plan,
 	struct diag *d)
 {
@@ -108,6 +126,7 @@ int shim_foresee(const struct shim_root *r, const struct shim_plan *plan,
 	if (!err && plan) {
 		binary = shim_binary_fate(r, plan);
 		err = check_binary_place(r, binary, d);
+		err = err ? err : check_entries(r, d);
 	}
 	return err ? err : binary == SHIM_MAKE;
 }
@@ -163,21 +182,6 @@ static int guard_entries(struct shim_root *r, struct diag *d)
 				r->entry[i].path);
 	}
 	return err ? err : sync_places(r);
-}
-
-int shim_install(
-	struct shim_root *r, const struct shim_plan *plan, struct diag *d)
-{
-	int err = take_lock(r, d);
-	int binary = err ? err : shim_foresee(r, plan, d);
-
-	err = binary < 0 ? binary : lay_down(r, plan, binary > 0, d);
-	if (!err)
-		err = guard_entries(r, d);
-	shim_root_survey(r);
-	if (err)
-		return err;
-	return shim_end_record(r, d);
 }
 
 /* A policy that someone has written since stays. */
@@ -239,6 +243,57 @@ static int restore_entries(struct shim_root *r, struct diag *d)
 			shim_record_drop(&r->record, r->entry[i].path);
 	}
 	return err ? err : sync_places(r);
+}
+
+/* Back to what was there before: the shells that this run began with, and, where
+ * nothing was installed before, all that it made. */
+static void roll_back(
+	struct shim_root *r, const bool *mine, bool first)
+{
+	shim_root_survey(r);
+	for (size_t i = 0; i < r->entry_count; i++) {
+		struct shim_entry *e = &r->entry[i];
+
+		if (!mine[i])
+			continue;
+		if (shim_entry_restore(e) || shim_entry_forget(e))
+			return;
+		if (e->state != SHIM_LOST)
+			shim_record_drop(&r->record, e->path);
+	}
+	if (first) {
+		(void)clear_away(r, NULL);
+		return;
+	}
+	/* A newer wardbox stays: the shims that were there lead to it. */
+	(void)shim_binary_sum(r, &r->record.size, r->record.sum, NULL);
+	(void)shim_end_record(r, NULL);
+}
+
+int shim_install(
+	struct shim_root *r, const struct shim_plan *plan, struct diag *d)
+{
+	bool mine[SHIM_ENTRIES] = {false};
+	const bool first = !r->recorded;
+	int err = take_lock(r, d);
+	int binary = err ? err : shim_foresee(r, plan, d);
+
+	if (binary < 0)
+		return binary;
+	for (size_t i = 0; i < r->entry_count; i++)
+		mine[i] = to_guard(&r->entry[i]);
+	err = lay_down(r, plan, binary > 0, d);
+	if (!err)
+		err = guard_entries(r, d);
+	if (!err)
+		err = shim_binary_sum(
+			r, &r->record.size, r->record.sum, NULL);
+	if (!err)
+		err = shim_end_record(r, d);
+	if (err)
+		roll_back(r, mine, first);
+	shim_root_survey(r);
+	return err;
 }
 
 int shim_uninstall(struct shim_root *r, struct diag *d)

@@ -27,9 +27,10 @@ bool shim_has_policy(const struct shim_root *r);
 int shim_foresee(const struct shim_root *r, const struct shim_plan *plan,
 	struct diag *d);
 
-/* Guards every entry that can be; the others keep their state, to be told by
- * a survey. -EROFS, -EACCES, -EAGAIN (another install runs), -EEXIST (another
- * wardbox is where this one should be) before anything was changed. */
+/* Guards every entry. -EROFS, -EACCES, -EAGAIN (another install runs), -EEXIST
+ * (another wardbox is where this one should be; a shell whose original is gone,
+ * or whose .real is not ours) before anything was changed; what fails later is
+ * taken back. */
 int shim_install(
 	struct shim_root *r, const struct shim_plan *plan, struct diag *d);
 

@@ -43,6 +43,8 @@ int shim_record_write(const struct shim_record *r, struct buf *out)
 	buf_addf(out, "\npolicy %s", r->policy_made ? "made" : "kept");
 	add_word(out, r->policy);
 	buf_addc(out, '\n');
+	if (r->sum[0])
+		buf_addf(out, "content %ju %s\n", (uintmax_t)r->size, r->sum);
 	for (size_t i = 0; i < ARRAY_SIZE(r->made) && r->made[i][0]; i++) {
 		buf_adds(out, "made");
 		add_word(out, r->made[i]);
@@ -128,6 +130,20 @@ static const char *take_fate(const char *s, bool *made, char *path)
 	return take_path(s, path);
 }
 
+static const char *take_content(const char *s, struct shim_record *r)
+{
+	char word[24];
+
+	s = take_word(s, word, sizeof word);
+	if (!s || num_u64(word, 0, INT64_MAX, &r->size))
+		return NULL;
+	s = take_word(s, r->sum, sizeof r->sum);
+	return s && strlen(r->sum) == 64 &&
+			       strspn(r->sum, "0123456789abcdef") == 64 ?
+		       s :
+		       NULL;
+}
+
 static int parse_line(struct shim_record *r, const char *line)
 {
 	char path[SHIM_PATH_MAX];
@@ -147,6 +163,8 @@ static int parse_line(struct shim_record *r, const char *line)
 		size_t i = r->made[0][0] != '\0';
 
 		s = r->made[1][0] ? NULL : take_path(s, r->made[i]);
+	} else if ((s = str_after(line, "content"))) {
+		s = take_content(s, r);
 	} else if ((s = str_after(line, "shell"))) {
 		s = take_path(s, path);
 		if (s && !*s)

@@ -6,6 +6,7 @@
  *	binary made /usr/bin/wardbox
  *	policy kept /etc/wardbox/policy
  *	made /etc
+ *	content 825408 HEX
  *	shell /usr/bin/sh
  *	time /usr/bin 1700000000.0 1700000100.5
  *
@@ -16,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <time.h>
 
 #include "base/buf.h"
@@ -37,6 +39,10 @@ struct shim_time {
 struct shim_record {
 	bool busy; /* an install or uninstall began and has not ended */
 	bool binary_made, policy_made;
+	/* What the binary was when it was put there: bytes, and SHA-256 in hex; ""
+	 * in a record that does not tell. */
+	uint64_t size;
+	char sum[65];
 	char binary[SHIM_PATH_MAX]; /* all paths are as seen within the root */
 	char policy[SHIM_PATH_MAX];
 	char made[2][SHIM_PATH_MAX]; /* directories, outer first; "" for none */

@@ -85,6 +85,13 @@ static bool leads_somewhere(const struct shim_root *r, const char *path)
 	return fd >= 0;
 }
 
+const char *shim_entry_state(
+	const struct shim_root *r, const struct shim_entry *e)
+{
+	return shim_state_name(e->state == SHIM_GUARDED && r->changed
+			? SHIM_OVERWRITTEN : e->state);
+}
+
 const char *shim_entry_advice(
 	const struct shim_root *r, const struct shim_entry *e)
 {
@@ -92,6 +99,9 @@ const char *shim_entry_advice(
 	bool lost = e->state == SHIM_GUARDED &&
 		!leads_somewhere(r, BUF_PRINT(real, "%s.real", e->path));
 
+	if (e->state == SHIM_GUARDED && r->changed && !lost)
+		return "wardbox, which it leads to, was written over: run the"
+		       " install of a wardbox that is whole";
 	return shim_state_advice(lost ? SHIM_LOST : e->state);
 }
 
@@ -136,8 +146,25 @@ static void read_target(struct shim_entry *e)
 	e->target[n > 0 ? n : 0] = '\0';
 }
 
+/* A write to a shell's name goes through its link. */
+static bool binary_changed(const struct shim_root *r)
+{
+	char sum[65];
+	uint64_t size;
+	bool ours;
+
+	if (!r->recorded || !r->record.sum[0] ||
+		shim_binary_sum(r, &size, sum, &ours))
+		return false;
+	/* Where a package brings it, an upgrade is another one as well. */
+	if (ours && !r->record.binary_made)
+		return false;
+	return size != r->record.size || !str_eq(sum, r->record.sum);
+}
+
 void shim_root_survey(struct shim_root *r)
 {
+	r->changed = binary_changed(r);
 	for (size_t i = 0; i < r->entry_count; i++) {
 		r->entry[i].state = look(r, &r->entry[i]);
 		read_target(&r->entry[i]);

@@ -49,6 +49,7 @@ struct shim_root {
 	int fd;
 	bool host;     /* it is what this process runs in */
 	bool recorded; /* record was read from it */
+	bool changed;  /* the binary is not what was put there */
 	struct shim_record record;
 	struct shim_place place[SHIM_PLACES];
 	struct shim_entry entry[SHIM_ENTRIES];
@@ -58,6 +59,10 @@ struct shim_root {
 #define SHIM_ROOT_INIT                                                         \
 	((struct shim_root){.fd = -1, .place = {{-1, ""}, {-1, ""}, {-1, ""}}})
 void shim_root_release(struct shim_root *r);
+
+/* The same of an entry: a shim whose wardbox was written over is "overwritten". */
+const char *shim_entry_state(
+	const struct shim_root *r, const struct shim_entry *e);
 
 /* "guarded", "overwritten", …, and what to do about it ("" for nothing). */
 const char *shim_state_name(enum shim_state state);
@@ -82,6 +87,11 @@ void shim_root_survey(struct shim_root *r);
 /* Opens a path of the root, links followed within it. */
 int shim_root_openat(
 	const struct shim_root *r, const char *path, int flags);
+
+/* The bytes of the binary that is there, and their SHA-256 in hex; *ours (may be
+ * NULL): whether it is a wardbox at all. -errno. */
+int shim_binary_sum(const struct shim_root *r, uint64_t *size,
+	char out[static 65], bool *ours);
 
 /* Is there anything that only uninstall or a second install puts right? */
 bool shim_root_sound(const struct shim_root *r);

@@ -16,6 +16,7 @@
 
 #include "base/path.h"
 #include "base/str.h"
+#include "sys/proc_text.h"
 
 enum { PROC_FILE = 1000 };
 
@@ -112,11 +113,45 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	return err;
 }
 
+/* In a user namespace the kernel shows this number for every owner that has none
+ * there: also for whoever planted a file, and for this process. */
+static bool is_unmapped(uid_t uid)
+{
+	enum { SHOWN = 65534, MAP_MAX = 1 << 16 };
+	autobuf struct buf text = BUF_INIT(MAP_MAX), ids = BUF_INIT(MAP_MAX);
+	uint32_t extent[3]; /* first here, first outside, how many */
+
+	if (uid != SHOWN)
+		return false;
+	if (file_read(AT_FDCWD, "/proc/self/uid_map", &text) || !buf_str(&text))
+		return true;
+	proc_numbers(&ids, text.data, text.len);
+	for (size_t at = 0; at + sizeof extent <= ids.len; at += sizeof extent) {
+		memcpy(extent, ids.data + at, sizeof extent);
+		if (uid - extent[0] < extent[2])
+			return false;
+	}
+	return true;
+}
+
+static int tell_unmapped(const char *name, struct diag *d)
+{
+	diag_fail(d, -EPERM,
+		"who owns %s cannot be told: this user namespace has no number"
+		" for that user",
+		name);
+	diag_hint(d, "start it outside of the namespace, or with the owner mapped"
+		" (unshare --map-root-user)");
+	return -EPERM;
+}
+
 int file_trusted(
 	const struct stat *st, uid_t uid, const char *name, struct diag *d)
 {
 	const char *why = NULL;
 
+	if (is_unmapped(st->st_uid))
+		return tell_unmapped(name, d);
 	if (st->st_uid != 0 && st->st_uid != uid)
 		why = "is owned by someone else";
 	else if (st->st_mode & (S_IWGRP | S_IWOTH))
@@ -154,6 +189,8 @@ int file_private_dir(
 		return diag_errno(d, -errno, "cannot open %s", name);
 	if (fstat(fd, &st))
 		return diag_errno(d, -errno, "%s", name);
+	if (is_unmapped(st.st_uid))
+		return tell_unmapped(name, d);
 	if (st.st_uid != uid || (st.st_mode & 077)) {
 		char full[PATH_MAX];
 
@@ -169,6 +206,54 @@ int file_private_dir(
 		return -EPERM;
 	}
 	return fd_steal(&fd);
+}
+
+/* Its owner may do as he likes with all below; so may who can write to it, but
+ * for what a sticky one holds. The group that only its owner is in has his
+ * number. Where root has no number, in a user namespace, the root directory's
+ * owner stands for him. */
+static bool dir_is_safe(const struct stat *st, uid_t uid, uid_t root)
+{
+	if (st->st_uid != 0 && st->st_uid != uid && st->st_uid != root)
+		return false;
+	if (st->st_mode & S_ISVTX)
+		return true;
+	return !(st->st_mode & S_IWOTH) &&
+		(!(st->st_mode & S_IWGRP) || st->st_gid == 0 ||
+			(st->st_uid == uid && st->st_gid == uid));
+}
+
+int file_check_parents(int fd, uid_t uid, struct diag *d)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+	autofd int at = openat(fd, ".", flags);
+	struct stat now, up, root;
+	char path[PATH_MAX];
+
+	if (at < 0 || fstat(at, &now) || stat("/", &root))
+		return diag_errno(d, -errno, "the directories above");
+	for (;;) {
+		int parent = openat(at, "..", flags);
+
+		if (parent < 0)
+			return diag_errno(d, -errno, "the directories above");
+		close(at);
+		at = parent;
+		if (fstat(at, &up))
+			return diag_errno(d, -errno, "the directories above");
+		if (up.st_ino == now.st_ino && up.st_dev == now.st_dev)
+			return 0;
+		if (!dir_is_safe(&up, uid, root.st_uid))
+			break;
+		now = up;
+	}
+	if (path_of_fd(at, path, sizeof path))
+		path[0] = '\0';
+	diag_fail(d, -EPERM,
+		"others could move what lies in %s (uid %u, mode %04o)", path,
+		up.st_uid, up.st_mode & 07777u);
+	diag_hint(d, "chown %u %s && chmod go-w %s", uid, path, path);
+	return -EPERM;
 }
 
 int file_mkdirs(const char *path, mode_t mode)

@@ -36,6 +36,10 @@ int file_trusted(
 int file_private_dir(
 	int dirfd, const char *name, uid_t uid, bool make, struct diag *d);
 
+/* Can nobody but uid and root move the directory fd away, or what is above it?
+ * Sticky directories are good. -EPERM names the first that is not. */
+int file_check_parents(int fd, uid_t uid, struct diag *d);
+
 /* mkdir -p for the missing parts, 0755 or mode for the last one. */
 int file_mkdirs(const char *path, mode_t mode);
 

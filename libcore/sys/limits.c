@@ -177,11 +177,8 @@ int limits_enter(const struct limits *l)
 		err = lower(RLIMIT_FSIZE, s->fsize, s->fsize);
 	if (err == 0 && l->nproc)
 		err = lower(RLIMIT_NPROC, l->nproc, l->nproc);
-	/* Between two looks of the watchdog. Address space is not memory, and
-	 * thread stacks are data: room is left. */
-	if (err == 0 && l->how[LIMITS_MEM] == LIMITS_BY_WATCHDOG)
-		err = lower(RLIMIT_DATA, 2 * s->mem + (256U << 20),
-			2 * s->mem + (256U << 20));
+	/* Memory has no rlimit: address space and data are what was reserved,
+	 * of which sanitizers and runtimes take terabytes and touch little. */
 	return err;
 }
 

@@ -48,9 +48,12 @@ static int collect(pid_t pid, int from)
 	struct pollfd p = {.fd = from, .events = POLLIN};
 	int err = -EINTR;
 
-	while (poll(&p, 1, PATIENCE_MS) < 0 && errno == EINTR)
+	int ready;
+
+	while ((ready = poll(&p, 1, PATIENCE_MS)) < 0 && errno == EINTR)
 		;
-	if (p.revents && read(from, &err, sizeof(err)) != sizeof(err))
+	/* Refused poll(), the read has to do. */
+	if (ready && read(from, &err, sizeof(err)) != sizeof(err))
 		err = -EINTR;
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -90,8 +93,10 @@ static int try_pidfd(unsigned arg)
 	long fd = syscall(NR_PIDFD_OPEN, getpid(), arg);
 
 	if (fd < 0)
-		return -errno;
-	return syscall(NR_PIDFD_SEND_SIGNAL, fd, 0, NULL, 0) < 0 ? -errno : 0;
+		return probe_refused(PROBE_CALL_PIDFD_OPEN);
+	return syscall(NR_PIDFD_SEND_SIGNAL, fd, 0, NULL, 0) < 0 ?
+		       probe_refused(PROBE_CALL_PIDFD_SIGNAL) :
+		       0;
 }
 
 static int try_close_range(unsigned arg)
@@ -99,15 +104,17 @@ static int try_close_range(unsigned arg)
 	int fd = fcntl(0, F_DUPFD, 100);
 
 	(void)arg;
-	if (fd < 0 || syscall(NR_CLOSE_RANGE, fd, ~0U, CLOSE_RANGE_CLOEXEC_) < 0)
+	if (fd < 0)
 		return -errno;
+	if (syscall(NR_CLOSE_RANGE, fd, ~0U, CLOSE_RANGE_CLOEXEC_) < 0)
+		return probe_refused(PROBE_CALL_CLOSE_RANGE);
 	return fcntl(fd, F_GETFD) & FD_CLOEXEC ? 0 : -EBADE;
 }
 
 static int try_nnp(unsigned arg)
 {
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, arg) < 0)
-		return -errno;
+		return probe_refused(PROBE_CALL_PRCTL);
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : -EBADE;
 }
 
@@ -125,12 +132,30 @@ static int try_pty(unsigned arg)
 	return byte == 'x' ? 0 : -EBADE;
 }
 
-int probe_try(enum probe_item item)
+static const char *call_name(unsigned call)
+{
+	static const char names[PROBE_CALLS][24] = {"",
+		"landlock_create_ruleset", "landlock_add_rule",
+		"landlock_restrict_self", "prctl", "seccomp", "ioctl",
+		"pidfd_open", "pidfd_send_signal", "close_range", "capget",
+		"capset", "prlimit64", "process_vm_readv", "rt_sigprocmask",
+		"signalfd4", "flock"};
+
+	return names[call < PROBE_CALLS ? call : PROBE_CALL_NONE];
+}
+
+int probe_try(enum probe_item item, const char **call)
 {
 	static const struct {
 		int (*fn)(unsigned arg);
 		unsigned arg;
 	} tries[PROBE_ITEMS] = {
+		[PROBE_LANDLOCK] = {probe_try_landlock, 0},
+		[PROBE_CAPS] = {probe_try_caps, 0},
+		[PROBE_RLIMIT] = {probe_try_rlimit, 0},
+		[PROBE_PEEK] = {probe_try_peek, 0},
+		[PROBE_SIGNALS] = {probe_try_signals, 0},
+		[PROBE_LOCK] = {probe_try_lock, 0},
 		[PROBE_NNP] = {try_nnp, 0},
 		[PROBE_SECCOMP] = {probe_try_filter, 0},
 		[PROBE_NOTIFY] = {probe_try_notify, 0},
@@ -146,9 +171,13 @@ int probe_try(enum probe_item item)
 		[PROBE_PTY] = {try_pty, 0},
 	};
 
-	return item < PROBE_ITEMS ?
-		       probe_child(tries[item].fn, tries[item].arg) :
-		       -EINVAL;
+	int err = item < PROBE_ITEMS ?
+			  probe_child(tries[item].fn, tries[item].arg) :
+			  -EINVAL;
+
+	if (call)
+		*call = call_name((unsigned)-err >> PROBE_CALL_SHIFT);
+	return probe_errno(err);
 }
 
 uint64_t probe_caps(void)

@@ -30,8 +30,9 @@ int probe_landlock_abi(int *why);
  * gave; -EINTR when it died or took more than ten seconds. */
 int probe_child(int (*fn)(unsigned arg), unsigned arg);
 
-/* What can be tried. Each runs in a child; 0 or -errno. */
+/* What can be tried. */
 enum probe_item {
+	PROBE_LANDLOCK, /* a rule is added, applied, and a file refused */
 	PROBE_NNP,        /* no_new_privs */
 	PROBE_SECCOMP,    /* a filter that answers */
 	PROBE_NOTIFY,     /* user notification, asked and answered */
@@ -44,10 +45,19 @@ enum probe_item {
 	PROBE_NETNS, /* with its loopback */
 	PROBE_PIDFD,
 	PROBE_CLOSE_RANGE,
+	PROBE_CAPS,    /* all capabilities given up */
+	PROBE_RLIMIT,  /* a limit lowered: the next descriptor is refused */
+	PROBE_PEEK,    /* another process's memory read, as the watch does */
+	PROBE_SIGNALS, /* a signal blocked, sent, read from a descriptor */
+	PROBE_LOCK,    /* a file locked, and a second lock refused */
 	PROBE_PTY, /* opened, written, read */
 	PROBE_ITEMS,
 };
-int probe_try(enum probe_item item);
+/* Does it, through to the effect, in a child. 0; -errno; -ERANGE: the kernel does
+ * not know it; -EBADE: it was accepted and does not hold; -EINTR: the child died
+ * or did not answer. *call (may be NULL) names the system call that was refused;
+ * "" where it was none, or one of several. */
+int probe_try(enum probe_item item, const char **call);
 
 /* One of Landlock's rights: a ruleset that handles it alone is applied, and what
  * it is about is refused. Bits 0 to 16 are files, 32 to 35 the network. 0; -ERANGE:

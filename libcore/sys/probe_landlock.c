@@ -25,17 +25,25 @@
 
 enum { NET = 32 }; /* the first bit that is about the network */
 
+static int restrict_by(int ruleset)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return probe_refused(PROBE_CALL_PRCTL);
+	return syscall(LL_NR_RESTRICT_SELF, ruleset, 0) < 0 ?
+		       probe_refused(PROBE_CALL_RESTRICT_SELF) :
+		       0;
+}
+
 static int restrict_to(const struct ll_ruleset_attr *attr)
 {
 	size_t size = attr->scoped ? 24 : attr->net ? 16 : 8;
 	long fd = syscall(LL_NR_CREATE_RULESET, attr, size, 0);
 
 	if (fd < 0)
-		return errno == EINVAL || errno == E2BIG ? -ERANGE : -errno;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		syscall(LL_NR_RESTRICT_SELF, fd, 0) < 0)
-		return -errno;
-	return 0;
+		return errno == EINVAL || errno == E2BIG ?
+			       -ERANGE :
+			       probe_refused(PROBE_CALL_CREATE_RULESET);
+	return restrict_by((int)fd);
 }
 
 /* What a right is about, done with these: "f" a file, "d" an empty directory,
@@ -250,11 +258,36 @@ int probe_landlock_right(unsigned bit)
 	if (!mkdtemp(path))
 		return -errno;
 	dir = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	err = dir < 0 ? -errno : probe_child_at(dir, try_on_stage, bit);
+	err = dir < 0 ? -errno : probe_errno(probe_child_at(dir, try_on_stage, bit));
 	if (dir >= 0)
 		clear_stage(dir);
 	rmdir(path);
 	return err;
+}
+
+/* What is granted beneath /dev can be listed then, and "/" not. */
+int probe_try_landlock(unsigned arg)
+{
+	enum { READ_DIR = 1 << 3 };
+	const struct ll_ruleset_attr attr = {.fs = READ_DIR};
+	autofd int dev = open("/dev", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	autofd int fd = (int)syscall(LL_NR_CREATE_RULESET, &attr, 8, arg);
+	const struct ll_path_attr rule = {.allowed = READ_DIR, .fd = dev};
+	int err;
+
+	if (fd < 0)
+		return probe_refused(PROBE_CALL_CREATE_RULESET);
+	if (dev >= 0 && syscall(LL_NR_ADD_RULE, fd, LL_RULE_PATH, &rule, 0) < 0)
+		return probe_refused(PROBE_CALL_ADD_RULE);
+	err = restrict_by(fd);
+	if (err < 0)
+		return err;
+	if (open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 ||
+		errno != EACCES)
+		return -EBADE;
+	return dev < 0 || open("/dev", O_RDONLY | O_DIRECTORY | O_CLOEXEC) >= 0 ?
+		       0 :
+		       -EBADE;
 }
 
 /* An abstract socket, or a process, from outside of the domain. */

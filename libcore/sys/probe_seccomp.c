@@ -28,9 +28,9 @@ static int install(uint32_t value, unsigned flags)
 	long r;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return -errno;
+		return probe_refused(PROBE_CALL_PRCTL);
 	r = syscall(__NR_seccomp, SC_SET_MODE_FILTER, flags, &prog);
-	return r < 0 ? -errno : (int)r;
+	return r < 0 ? probe_refused(PROBE_CALL_SECCOMP) : (int)r;
 }
 
 int probe_try_filter(unsigned arg)
@@ -60,12 +60,15 @@ int probe_try_notify(unsigned arg)
 	if (fd < 0)
 		return fd;
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		/* With the last of it closed, nobody waits for an answer. */
+		close(fd);
 		_exit(syscall(__NR_getppid) != ANSWER);
+	}
 	if (pid < 0)
 		return -errno;
 	if (syscall(__NR_ioctl, fd, SC_IOCTL_RECV, &n) < 0)
-		return -errno;
+		return probe_refused(PROBE_CALL_IOCTL);
 	r.resp.id = n.notif.id;
 	r.resp.val = ANSWER;
 	if (n.notif.pid != (uint32_t)pid ||

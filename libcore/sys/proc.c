@@ -16,13 +16,14 @@
 #include "base/cleanup.h"
 
 
-void proc_also(struct proc_setup *s, int from, int to)
+int proc_also(struct proc_setup *s, int from, int to)
 {
 	if (s->also_count == PROC_ALSO_MAX)
-		return;
+		return -EMFILE;
 	s->also[s->also_count][0] = from;
 	s->also[s->also_count][1] = to;
 	s->also_count++;
+	return 0;
 }
 
 int proc_setup(const struct proc_setup *s)

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-enum { PROC_ALSO_MAX = 8 };
+enum { PROC_ALSO_MAX = 64 };
 
 /* Limits that this process raised for itself: what they were. */
 enum { PROC_LIMITS = 2 };
@@ -36,9 +36,9 @@ struct proc_setup {
 };
 #define PROC_SETUP_INIT ((struct proc_setup){.fd = {-1, -1, -1}, .front = -1})
 
-/* The descriptor to of the child is to be our from; no more than there is room
- * for. */
-void proc_also(struct proc_setup *s, int from, int to);
+/* The descriptor to of the child is to be our from. -EMFILE: there is no room for
+ * more of them. */
+int proc_also(struct proc_setup *s, int from, int to);
 /* In the child: all but the signals. System calls alone. 0 or -errno. */
 int proc_setup(const struct proc_setup *s);
 /* In the child, last: gives the caller's mask, SIGCHLD and limit on open files

@@ -7,11 +7,25 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 
 enum { ROWS = 24, COLS = 80, PEER = 0x5441 /* TIOCGPTPEER */ };
+
+dev_t pty_device(int fd)
+{
+	unsigned number;
+	struct stat s;
+
+	if (!isatty(fd) || fstat(fd, &s) < 0)
+		return 0;
+	/* C libraries differ in the type of the second argument of ioctl. */
+	return syscall(SYS_ioctl, fd, TIOCGDEV, &number) == 0 ? number
+							       : s.st_rdev;
+}
 
 static void let_go(int *fd)
 {

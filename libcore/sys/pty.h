@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/ioctl.h>
+#include <sys/types.h>
 #include <termios.h>
 
 #include "base/diag.h"
@@ -23,6 +24,10 @@ struct pty {
 	struct winsize size;
 };
 #define PTY_INIT ((struct pty){.master = -1, .slave = -1, .outer = -1})
+
+/* Which terminal that is, by whatever name it was opened (/dev/tty, too); 0 for
+ * none. */
+dev_t pty_device(int fd);
 
 /* like: a descriptor of the user's terminal, whose modes and size the new one
  * gets, or -1. 0; -errno with d. */

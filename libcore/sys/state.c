@@ -62,7 +62,7 @@ int state_path(char **slot, const char *value)
 bool state_carries(const char *pair)
 {
 	static const char own[][9] = {"PWD=", "OLDPWD=", "SHLVL=", "_=",
-		"__envd=", "__envo=", "__envx=", "WARDBOX_"};
+		"WARDBOX_"};
 	bool found = false;
 
 	for (size_t i = 0; !found && i < ARRAY_SIZE(own); i++)

@@ -93,6 +93,24 @@ int user_find(const char *path, const char *name, uid_t uid, struct user *out)
 	return err ? err : user_parse(buf_str(&text), text.len, name, uid, out);
 }
 
+int user_each_home(const char *path,
+	int each(void *ctx, uid_t uid, const char *home), void *ctx)
+{
+	autobuf struct buf text = BUF_INIT(PASSWD_MAX);
+	int err = file_read(AT_FDCWD, path, &text);
+	char *rest = (char *)(uintptr_t)buf_str(&text), *line;
+
+	for (; !err && (line = strsep(&rest, "\n"));) {
+		char *field[FIELDS];
+		unsigned uid;
+
+		if (split(line, field) &&
+			!num_uint(field[2], 0, UINT_MAX - 1, &uid))
+			err = each(ctx, uid, field[5]);
+	}
+	return err;
+}
+
 int user_become(uid_t uid, gid_t gid)
 {
 	if (syscall(SETGROUPS, 1, &gid) || syscall(SETRESGID, gid, gid, gid) ||

@@ -25,6 +25,11 @@ int user_parse(const char *text, size_t n, const char *name, uid_t uid,
 /* The same from the passwd file at path. -ENOENT, or why it cannot be read. */
 int user_find(const char *path, const char *name, uid_t uid, struct user *out);
 
+/* Calls each with the home of every user of the passwd file at path. What it
+ * returns that is not 0 ends it and is returned. */
+int user_each_home(const char *path,
+	int each(void *ctx, uid_t uid, const char *home), void *ctx);
+
 /* Takes on this uid and gid for good, and no other group. The process has one
  * thread: others would keep what they have. */
 int user_become(uid_t uid, gid_t gid);

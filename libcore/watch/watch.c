@@ -350,6 +350,8 @@ static int answer(struct watch *w, const struct sc_notif *n)
 	struct sc_resp *r = w->resp;
 	int err = handle(w, c, n);
 
+	if (err < 0 && w->denying)
+		w->denying(w->denying_ctx);
 	memset(r, 0, w->resp_size);
 	r->id = n->id;
 	r->error = err;

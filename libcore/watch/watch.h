@@ -116,6 +116,9 @@ struct watch {
 	watch_refused_change *refused_change; /* may be NULL */
 	watch_see *see; /* called with plan.watch_files */
 	void *ctx;
+	/* Called before a denial is answered; NULL: not wanted. */
+	void (*denying)(void *ctx);
+	void *denying_ctx;
 	watch_allow *allow; /* NULL: no metadata is changed */
 	void *ctx_allow;
 	bool other_ids; /* the tree's processes may become other users */

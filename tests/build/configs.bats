@@ -67,6 +67,52 @@ teardown() {
 	done
 }
 
+# What libcore is made of depends on the configuration: not the shared one.
+alone() { # APPLET: configured alone as box-APPLET is, with a libcore of its own
+	CONF=$BATS_TEST_TMPDIR/$1
+	(cd "$TOP" && sh scripts/box-config "$1" "$CONF")
+	grep -qx CONFIG_SANDBOX_UNOTIFY=y "$CONF/.config"
+	make -C "$TOP" --no-print-directory O="$CONF" DEPS="$O/deps" OPT=-O0 \
+		FRAME=65536 WERROR=1 LIBCORE="$BATS_TEST_TMPDIR/lib/libcore.a" all
+	WARDBOX=$CONF/wardbox
+}
+
+@test "each applet that runs guarded commands alone runs one, and denies one" {
+	need unshare -m true
+	local applet policy='use FULL-AUTO'
+	cd "$TOP"
+	sh scripts/box-config sh "$BATS_TEST_TMPDIR/lib"
+	make O="$BATS_TEST_TMPDIR/lib" DEPS="$O/deps" OPT=-O0 FRAME=65536 \
+		WERROR=1 "$BATS_TEST_TMPDIR/lib/libcore.a"
+	project
+	for applet in sh exec envrun; do
+		alone "$applet"
+		case $applet in
+		sh) set -- sh -c ;;
+		exec) set -- exec -- sh -c ;;
+		envrun) set -- envrun ;;
+		esac
+		run in_policy "$policy" "$WARDBOX" "$@" '/bin/echo honest'
+		echo "$applet: $status $output"
+		[ "$status" -eq 0 ]
+		[[ $output == *honest* ]]
+		run in_policy "$policy" "$WARDBOX" "$@" 'sudo true'
+		echo "$applet: $status $output"
+		[ "$status" -eq 126 ]
+	done
+}
+
+@test "an applet without the watch names the option that is missing" {
+	(cd "$TOP" && sh scripts/box-config drop "$CONF")
+	make -C "$TOP" --no-print-directory O="$CONF" DEPS="$O/deps" OPT=-O0 \
+		FRAME=65536 WERROR=1 all
+	"$CONF/wardbox" drop --rox=/ -- /bin/true
+	run "$CONF/wardbox" drop --rox=/ --watch-exec -- /bin/true
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ $output == *"built without SANDBOX_UNOTIFY"* ]]
+}
+
 @test "ten random configurations build" {
 	local n
 	for n in 1 2 3 4 5 6 7 8 9 10; do

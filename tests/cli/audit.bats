@@ -713,8 +713,82 @@ redact mine key=*PHRASE*'
 	yes >vacuumed/spine 3>&- &
 	run timeout 60 "$WARDBOX" audit verify -D vacuumed --pubkey "$PIN"
 	kill $! || :
+	[ "$status" -eq 1 ]
+	[[ $output == *"spine is a pipe where a file of the log must be"* ]]
+}
+
+@test "what is shown is what is verified, and every file is named" {
+	last=$(audit -a -o json | tail -n 1 | jq .seq)
+	records=$(audit -a -o json | wc -l)
+	# A segment without a record behind the last, and a forged one behind that.
+	next=$(printf %016x $((last + 1)))
+	: >"$LOG/$next.aud"
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 0 ]
+	[[ $output == *"$next.aud, 0 bytes, no part of the log"* ]]
+	[[ $output == *"beside the log in its directory: 1 file, named above"* ]]
+	cp "$LOG/0000000000000000.aud" "$LOG/$(printf %016x $((last + 2))).aud"
+	run audit verify --pubkey "$PIN" --seed "$SEED"
+	[ "$status" -eq 1 ]
+	[[ $output == *"a segment that the head knows nothing of"* ]]
+	[ "$(audit -a -o json | wc -l)" -eq "$records" ]
+	[ "$(audit export | md5sum)" = "$("$WARDBOX" audit export -D "$DATA/sample" | md5sum)" ]
+	rm "$LOG"/*$next.aud "$LOG/$(printf %016x $((last + 2))).aud"
+	# Whatever else lies there is named, and nothing of it is shown.
+	cp "$LOG/0000000000000000.aud" "$LOG/5.aud"
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 1 ]
+	[[ $output == *"5.aud, a file, is nearly a segment's name and none"* ]]
+	mv "$LOG/5.aud" "$LOG/$(printf 'no\033[2Jte')"
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 0 ]
+	[[ $output == *'no?[2Jte, a file, is no part of the log'* ]]
+	rm "$LOG"/no*
+	ln -s /dev/zero "$LOG/$next.aud"
+	run audit verify --json --pubkey "$PIN"
+	[ "$status" -eq 1 ]
+	jq -e '.other_files == 1 and (.findings[0].text | contains("symbolic link"))' <<<"$output"
+	[ "$(audit -a -o json | wc -l)" -eq "$records" ]
+	rm "$LOG/$next.aud"
+	# Behind damage nothing vouches for a record, and none is shown.
+	printf X | dd of="$LOG/0000000000000000.aud" bs=1 seek=1500 conv=notrunc 2>/dev/null
+	run audit -a -o json
+	[[ $output == *"nothing vouches for it: 'tail -c +"* ]]
+	[ "$(audit -q -a -o json | wc -l)" -eq "$(audit verify -q --json | jq .records)" ]
+}
+
+@test "verify: a fingerprint that is not there, a log that was emptied" {
+	"$WARDBOX" audit verify "$LOG/"*[1-9a-f].aud >part || [ $? -le 4 ]
+	absent 0000000000000000000000000000 part
+	run "$WARDBOX" audit verify --json "$LOG/"*[1-9a-f].aud
+	[ "$(jq -r .pubkey <<<"$output")" = null ]
+	rm "$LOG"/*
+	run audit verify
 	[ "$status" -eq 2 ]
-	[[ $output == *"spine is no regular file"* ]]
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 1 ]
+	[[ $output == *"there is no record: the log was emptied, or is elsewhere"* ]]
+}
+
+@test "verify: what was deleted lawfully, and an anchor from before" {
+	anchor=$(audit anchor)
+	audit rotate
+	run audit verify --anchor "$anchor"
+	[ "$status" -eq 0 ]
+	audit vacuum --keep-bytes 1
+	run audit verify --pubkey "$PIN"
+	[ "$status" -eq 0 ]
+	[[ $output == *"records 0 to "*" were lawfully deleted, the last of them on 20"*UTC* ]]
+	run audit verify --anchor "$anchor"
+	[ "$status" -eq 0 ]
+	[[ $output == *"the anchor holds: record "*" were lawfully deleted on 20"* ]]
+	# shellcheck disable=SC2086 # its words
+	set -- $anchor
+	run audit verify --anchor "$3:$(tr 0-9a-f 1-9a-f0 <<<"$4")"
+	[ "$status" -eq 1 ]
+	run audit verify --anchor "1:$4"
+	[ "$status" -eq 3 ]
+	[[ $output == *"keeps no link of it"* ]]
 }
 
 @test "a disk that is full is told, and harms nothing" {

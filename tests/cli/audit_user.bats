@@ -314,3 +314,68 @@ awaited() { # FILE TEXT
 		[[ $output == *"No space left"* ]]
 	done
 }
+
+@test "a user has one log, wherever commands start, and nobody can move it" {
+	need unshare -m true
+	cat >one.sh <<-'EOF'
+		as() { setpriv --reuid 1000 --regid 1000 --clear-groups env -u XDG_STATE_HOME "$@"; }
+		cd / && mount -t tmpfs -o mode=755 t /mnt && install -m 755 "$1" /mnt/wardbox
+		mount -t tmpfs -o mode=755 t /var/log && mount -t tmpfs -o mode=755 t /home
+		mount -t tmpfs -o mode=755 t /run && mount -t tmpfs -o mode=1777 t /tmp
+		mkdir -p /home/u/project/.git /home/v/project/.git && chown -R 1000:1000 /home/u /home/v
+		export HOME=/home/u
+		for dir in /home/u /home/u/project /usr /tmp; do
+			cd $dir && as /mnt/wardbox sh -c 'echo out' >/dev/null
+		done
+		find /home /run /tmp /var/log -name '*.aud' | wc -l
+		for dir in / /home/u /usr; do
+			cd $dir && as /mnt/wardbox audit -t start -o json | wc -l
+		done
+		# A log in a home, where others may do what they like above it.
+		rm -rf /tmp/wardbox-1000
+		cd /home/v/project && export HOME=/home/v
+		for mode in 700 777 1777 775; do
+			[ $mode = 700 ] || chmod $mode /home/v/.local
+			as /mnt/wardbox sh -c "echo $mode"
+		done
+		chgrp 100 /home/v/.local
+		as /mnt/wardbox sh -c "echo group"
+		find /home/v /run /tmp /var/log -name '*.aud'
+	EOF
+	run in_policy 'use FULL-AUTO' unshare -m sh one.sh "$WARDBOX"
+	echo "$output"
+	[ "${lines[*]:0:5}" = "1 4 4 4 700" ]
+	[[ "${lines[5]}" == *"others could move what lies in /home/v/.local (uid 1000, mode 0777)" ]]
+	[[ "${lines[6]}" == *"chown 1000 /home/v/.local && chmod go-w /home/v/.local" ]]
+	[ "${lines[*]:7:2}" = "1777 775" ]
+	[[ "${lines[9]}" == *"mode 0775"* ]]
+	[ "${lines[-1]}" = /home/v/.local/state/wardbox/audit/0000000000000000.aud ]
+}
+
+@test "of output beyond the limit the log has the count, and the sum of all or none" {
+	local n=$((3 * 1024 * 1024)) sum
+	in_policy 'use DEV' "$WARDBOX" sh -c "head -c $n /dev/zero" >file
+	in_policy 'use DEV' "$WARDBOX" sh -c "head -c $n /dev/zero" | cat >piped
+	in_policy 'use DEV' "$WARDBOX" sh -c "head -c 40000000 /dev/zero" >large
+	[ "$(stat -c %s file piped large | paste -sd' ')" = "$n $n 40000000" ]
+	in_policy 'use DEV' "$WARDBOX" audit -t end -o json >ends
+	[ "$(jq .streams.stdout.total ends | paste -sd' ')" = "$n $n 40000000" ]
+	sum=$(sha256sum <file)
+	[ "$(jq -r .streams.stdout.sha256 ends | head -n 1)" = "${sum%% *}" ]
+	for at in 2 3; do
+		jq -r '.streams.stdout.sha256 // "none"' ends | sed -n ${at}p |
+			grep -q -x -e none -e "${sum%% *}"
+	done
+}
+
+@test "JSON that goes into a file steers no terminal either" {
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c "printf 'a\302\233b\342\200\256c\363\240\201\201d'" >out
+	for form in json json-pretty json-seq ocsf contract asciicast; do
+		in_policy 'use OBSERVE' "$WARDBOX" audit dump -a -o $form >$form.out
+		run grep -c -a -P '\x{9b}|\xe2\x80\xae|\xf3\xa0' $form.out
+		[ "$output" = 0 ]
+	done
+	[ "$(jq -j 'select(.type == "io") | .data' json.out | od -An -tx1 | tr -d ' \n')" = "$(od -An -tx1 out | tr -d ' \n')" ]
+	grep -q '\\u009b' json.out
+	grep -q '\\u202e' json.out
+}

@@ -111,3 +111,75 @@ assert not f["execute"] or (f["read-file"] and f["write-file"] and f["make-sym"]
 	jq -e 'length > 5' plain
 	cmp plain ignored
 }
+
+@test "what a guarded command needs and is refused is named with its call, and ends 1" {
+	need unshare -m true
+	local call
+	project
+	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c '/bin/echo hi'
+	in_policy 'use FULL-AUTO' "$WARDBOX" doctor
+	for call in capset prlimit64 process_vm_readv rt_sigprocmask signalfd4 \
+		flock close_range landlock_create_ruleset landlock_add_rule \
+		landlock_restrict_self; do
+		run in_policy 'use FULL-AUTO' "$HELPERS/refuse" "$call" 1 \
+			"$WARDBOX" sh -c '/bin/echo hi'
+		[ "$status" -ne 0 ]
+		# No name is advised that is none.
+		[[ $output != *"relax NAME"* ]]
+		run in_policy 'use FULL-AUTO' "$HELPERS/refuse" "$call" 1 \
+			"$WARDBOX" doctor
+		echo "$output"
+		[ "$status" -eq 1 ]
+		[[ $output == *MISSING*"$call: Operation not permitted"* ]]
+	done
+	for call in openat2 getrandom; do
+		run in_policy 'use FULL-AUTO' "$HELPERS/refuse" "$call" 1 \
+			"$WARDBOX" sh -c '/bin/echo hi'
+		[ "$status" -ne 0 ]
+		run in_policy 'use FULL-AUTO' "$HELPERS/refuse" "$call" 1 \
+			"$WARDBOX" doctor
+		echo "$output"
+		[ "$status" -eq 1 ]
+		[[ $output == *"MISSING  all together"* ]]
+	done
+}
+
+@test "what the kernel lacks says so, and the line of policy that goes without it does" {
+	need unshare -m true
+	local where='use FULL-AUTO' line call=landlock_create_ruleset
+	project
+	run in_policy "$where" "$HELPERS/refuse" $call 38 "$WARDBOX" doctor
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output != *"not representable"* ]]
+	for line in landlock scope; do
+		[[ $output == *"a line 'relax $line' in /etc/wardbox/policy goes without"* ]]
+		where+=$'\n'"relax $line"
+	done
+	run in_policy "$where" "$HELPERS/refuse" $call 38 "$WARDBOX" doctor
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run in_policy "$where" "$HELPERS/refuse" $call 38 "$WARDBOX" sh -c '/bin/echo hi'
+	[ "$status" -eq 0 ]
+}
+
+@test "inside of another guard's watch that is the reason, and the line goes without it" {
+	need unshare -m true
+	local policy='use FULL-AUTO'
+	project
+	run in_policy "$policy" "$HELPERS/refuse" listener 0 "$WARDBOX" sh -c '/bin/echo hi'
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[[ $output == *"watch: another guard watches"*"relax watch"* ]]
+	run in_policy "$policy" "$HELPERS/refuse" listener 0 "$WARDBOX" doctor
+	[ "$status" -eq 1 ]
+	[[ $output == *"seccomp: "*"another guard"* ]]
+	# The number of processes is kept by the watch.
+	policy+=$'\n'"relax watch limits"
+	run in_policy "$policy" "$HELPERS/refuse" listener 0 "$WARDBOX" sh -c '/bin/echo hi'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *hi* ]]
+	run in_policy "$policy" "$WARDBOX" audit dump -o json
+	[[ $output == *'"relax"'*'"watch"'* ]]
+}

@@ -553,7 +553,7 @@ for d in range(300):
 			env XDG_STATE_HOME="$PLACE/state" "$@"
 		fi
 	}
-	mkdir -m 777 "$PLACE/state"
+	mkdir -m 1777 "$PLACE/state"
 	chmod 755 "$PLACE" "$W" "$OUT"
 	gives 7 user "$BIN/wardbox" drop --audit --explain-denials -- sh -c "cat $OUT/../no 2>/dev/null; cat /etc/hostid-x 2>/dev/null; ls $OUT >/dev/null 2>&1; exit 7"
 	user "$BIN/wardbox" audit dump >log
@@ -585,4 +585,55 @@ for d in range(300):
 	done < <(sed -n 's/^\.Dl //p' "$TOP/applets/drop.1" | sed 's/\\-/-/g'
 		"$WARDBOX" drop --help | sed -n 's/^  *\(wardbox drop .*--.*\)/\1/p')
 	[ "$(cat out/f)" = x ]
+}
+
+@test "a preset works inside of itself, and gives no more than the outer one" {
+	need test -w /usr/local/bin
+	need unshare -m true
+	project
+	for preset in workspace build read-only; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		run unshare -m sh -c '
+			mount -t tmpfs none /usr/local/bin &&
+			cp "$1" /usr/local/bin/wardbox && cd "$2" &&
+			exec /usr/local/bin/wardbox drop --preset="$3" -- \
+				/usr/local/bin/wardbox drop --preset="$3" -- \
+				sh -c "echo in; { cat /root/.bashrc || cp /dev/null /var/tmp/out; } 2>/dev/null ||
+					exit 7"' sh "$WARDBOX" "$PROJECT" "$preset"
+		echo "$output"
+		[ "$status" -eq 7 ]
+		[[ $output == in* ]]
+	done
+}
+
+@test "without a control group, what is reserved is no memory, and what is used is" {
+	need unshare -m true
+	need as_user true
+	cd "$PLACE"
+	printf '%s\n' '#include <stdlib.h>' '#include <stdio.h>' \
+		'int main(void) { char *p = malloc(9); p[1] = 5; printf("ran %d\n", p[1]); free(p); return 0; }' >a.c
+	need gcc -fsanitize=address -o asan a.c
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	bare() {
+		unshare -m sh -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' sh \
+			setpriv --reuid 1000 --regid 1000 --clear-groups \
+			timeout 60 "$BIN/wardbox" drop --rox=/ --mem=256M -- "$@"
+	}
+	export ASAN_OPTIONS=detect_leaks=0
+	run bare "$PLACE/asan"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"ran 5"* ]]
+	hog='
+b = []
+while True: b.append(bytearray(b"x") * (1 << 20))'
+	run bare python3 -c "$hog"
+	[ "$status" -eq 137 ]
+	[[ $output == *"more memory than allowed"* ]]
+	# Many together, too, of which each is below.
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run bare sh -c 'for i in 1 2 3 4 5 6; do
+		python3 -c "import time; b = bytearray(b\"x\") * (100 << 20); time.sleep(30)" & done; wait'
+	[ "$status" -eq 137 ]
+	[[ $output == *"more memory than allowed"* ]]
 }

@@ -43,7 +43,7 @@ e() { # runs envrun with the given arguments under FULL-AUTO
 	POLICY='use FULL-AUTO'
 	e -- 'export FOO=2'
 	run e -- "$all"
-	[ "$output" = "$(printf '%s\n' FOO=2 PAGER=cat "PATH=$path")" ]
+	[ "$output" = "$(printf '%s\n' FOO=2 PAGER=cat "PATH=$path:$HOME/.cargo/bin:$HOME/.pyenv/shims")" ]
 }
 
 @test "the session is the workspace's, as the shim's, from below its root, too" {
@@ -131,10 +131,12 @@ $PROJECT/sub" ]
 }
 
 @test "SHLVL does not grow, PWD cannot be spoofed" {
-	e --shell bash -- 'export PWD=/etc'
+	local first
+	first=$(e --shell bash -- 'export PWD=/etc; echo "$SHLVL"')
+	[ "$first" -eq $((${SHLVL:-0} + 1)) ]
 	e --shell bash -- ':'
 	run e --shell bash -- 'echo "$SHLVL"; pwd -P'
-	[ "${lines[0]}" -le 1 ]
+	[ "${lines[0]}" -eq "$first" ]
 	[ "${lines[1]}" = "$PROJECT" ]
 }
 
@@ -705,7 +707,9 @@ refused() { # STATE
 		exec 8>in
 		echo "touch began; sleep 60" >&8
 		# Where nothing runs it is answered, and never began.
-		until [ -e began ] || [ -s out ]; do sleep 0.05; done
+		until [ -e began ] || [ -s out ] || ! kill -0 "$pid" 2>/dev/null; do
+			sleep 0.05
+		done
 		[ -e began ]
 		kill -$sig "$(cat pid)"
 		code=0
@@ -894,5 +898,81 @@ sys.exit(p.wait())' "$WARDBOX" envrun --serve-stdin
 	for mode in -0 --json; do
 		in_policy "use OBSERVE" sh -c '"$1" envrun --serve-stdin $2 <in >out' _ "$WARDBOX" $mode
 		[ "$(jq -r .exit_code out)" = 125 ]
+	done
+}
+
+@test "no alias, function, disabled builtin or read-only name of a line reaches what is around it" {
+	local sh line lines
+	mkdir hostile
+	cd hostile
+	printf '%s\n' 'readonly __envd __envx __envo 1>&2; export A=1; (exit 13)' \
+		'export A=1; alias exec="echo X" exit="echo X" eval="echo X" trap="echo X" builtin="echo X"; (exit 13)' \
+		'export A=1; trap "" HUP; alias exit=: trap=: eval=: ; (exit 13)' \
+		'export A=1; set -u; (exit 13)' >lines
+	for sh in dash bash mksh zsh yash busybox; do
+		sh=$(command -v $sh) || continue
+		while IFS= read -r line; do
+			rm -f st
+			run in_policy 'use OBSERVE' "$WARDBOX" envrun --state "$PWD/st" \
+				--shell "$sh" -- "$line"
+			echo "$sh: $line: $status $output"
+			[ "$status" -eq 13 ]
+			[ -z "$output" ]
+			# shellcheck disable=SC2016 # expanded by the shell of envrun
+			run in_policy 'use OBSERVE' "$WARDBOX" envrun --state "$PWD/st" \
+				--shell "$sh" -- 'echo "$A $?"'
+			[ "$output" = "1 13" ]
+		done <lines
+	done
+	for line in 'export A=1; enable -n exec exit trap set shift : ; false' \
+		'export A=1; exec() { echo f; }; exit() { :; }; eval() { :; }; trap() { :; }; false'; do
+		rm -f st
+		run in_policy 'use OBSERVE' "$WARDBOX" envrun --state "$PWD/st" \
+			--shell "$(command -v bash)" -- "$line"
+		echo "$line: $status $output"
+		[ "$status" -eq 1 ]
+		[ -z "$output" ]
+		# shellcheck disable=SC2016 # expanded by the shell of envrun
+		run in_policy 'use OBSERVE' "$WARDBOX" envrun --state "$PWD/st" \
+			--shell "$(command -v bash)" -- 'echo "$A $?"'
+		[ "$output" = "1 1" ]
+	done
+}
+
+@test "each shell knows where it was, and how deep it is, from command to command" {
+	local sh first
+	mkdir deep
+	cd deep
+	for sh in dash bash mksh zsh yash busybox; do
+		sh=$(command -v $sh) || continue
+		rm -f st
+		d() { SHLVL=4 in_policy 'use OBSERVE' "$WARDBOX" envrun --state "$PWD/st" --shell "$sh" -- "$1"; }
+		# shellcheck disable=SC2016 # expanded by the shell of envrun
+		{
+			first=$(d 'echo $SHLVL; cd /usr')
+			[ "$(d 'export A=1; echo $SHLVL')" = "$first" ]
+			[ "$(d 'echo $SHLVL')" = "$first" ]
+			d 'cd /var; :'
+			[ "$(d ':; echo $OLDPWD')" = /usr ]
+			# zsh goes back by what no variable sets.
+			[[ $sh != *zsh ]] || continue
+			d 'cd -; :'
+			[ "$(d ':; echo $PWD $OLDPWD')" = "/usr /var" ]
+		}
+	done
+}
+
+@test "a shell that a signal ends, ends as it does bare" {
+	local sh bare
+	for sh in dash bash mksh zsh yash; do
+		sh=$(command -v $sh) || continue
+		for sig in HUP TERM; do
+			bare=0
+			"$sh" -c "kill -$sig \$\$; sleep 5" || bare=$?
+			run in_policy 'use OBSERVE' "$WARDBOX" envrun --shell "$sh" -- \
+				"kill -$sig \$\$; sleep 5"
+			echo "$sh $sig: $bare $status"
+			[ "$status" -eq "$bare" ]
+		done
 	done
 }

@@ -458,8 +458,8 @@ END
 	cat >write.py <<'END'
 import os
 for root, dirs, files in os.walk(".wardbox"):
-    if "tmp" in dirs:
-        dirs.remove("tmp")  # what the command itself may use as /tmp
+    # What the command itself may use as /tmp, and for caches.
+    dirs[:] = [d for d in dirs if d not in ("tmp", "cache")]
     for name in [root + "/new"] + [root + "/" + f for f in files]:
         try:
             open(name, "a")
@@ -476,13 +476,12 @@ END
 		# shellcheck disable=SC2016
 		in_policy "$POLICY" sh -c 'umount /run/wardbox
 			mount -t tmpfs none /run && touch /run/wardbox
-			mount -t tmpfs none /mnt && touch /mnt/file
-			mkdir -p /tmp/wardbox && mount --bind /mnt /tmp/wardbox &&
-			chmod 777 /tmp/wardbox && exec "$@"' - "$WARDBOX" exec "$@"
+			here=$PWD
+			mount --rbind /tmp /tmp && mount --bind "$here" "$here" &&
+			mount -o remount,bind,ro /tmp && cd "$here" && exec "$@"' - "$WARDBOX" exec "$@"
 	}
 	in_project s -- true
 	[ -f ".wardbox/$(id -u)/sessions/s.state" ]
 	run in_project s -- /usr/bin/python3 write.py
 	[ "$status:$output" = 0:tried ] || { echo "$status: $output" && false; }
-	rmdir /tmp/wardbox 2>/dev/null || true
 }

@@ -250,21 +250,115 @@ state_of() { # PATH
 	[ ! -L "$R/bin/ash.real" ]
 }
 
-@test "a foreign .real and a lost original are told, not touched" {
+@test "a foreign .real or a lost original: told, and nothing is changed" {
 	root_busybox "$R"
 	echo mine >"$R/bin/ash.real"
-	put
-	[ "$status" -eq 1 ]
-	[[ $output == *"not from wardbox"* ]]
+	picture "$R" >before
+	for how in --yes --dry-run; do
+		put $how
+		[ "$status" -eq 1 ]
+		[[ $output == *"/bin/ash: "*"not from wardbox"*"nothing is changed"* ]]
+		picture "$R" | diff before -
+	done
+	put --shells sh
+	[ "$status" -eq 0 ]
 	[ "$(cat "$R/bin/ash.real")" = mine ]
 	[ "$(state_of /bin/sh)" = guarded ]
 	[ "$(state_of /bin/ash)" = foreign ]
 	rm "$R/bin/sh.real"
 	[ "$(state_of /bin/sh)" = lost ]
+	outline "$R" >lost
+	put --shells sh
+	[ "$status" -eq 1 ]
+	outline "$R" | diff lost -
 	put --uninstall
 	[ "$status" -eq 1 ]
 	[[ $output == *"original is gone"* ]]
 	[ "$(cat "$R/bin/ash.real")" = mine ]
+}
+
+@test "a run that fails half-way takes back what it did" {
+	root_busybox "$R"
+	picture "$R" >before
+	chattr +i "$R/bin/ash" 2>/dev/null || skip "not here: chattr +i"
+	put
+	chattr -i "$R/bin/ash"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"/bin/ash"* ]]
+	picture "$R" | diff before -
+	put
+	[ "$status" -eq 0 ]
+	# Over an installation that is there, that one stays.
+	cp "$R/bin/busybox" "$R/bin/new"
+	mv "$R/bin/new" "$R/bin/ash"
+	chattr +i "$R/bin/ash"
+	put
+	chattr -i "$R/bin/ash"
+	[ "$status" -eq 1 ]
+	[ "$(state_of /bin/sh)" = guarded ]
+	put
+	[ "$status" -eq 0 ]
+	put --status
+	[ "$status" -eq 0 ]
+}
+
+@test "a write through a shim's link is told, and mended by another install" {
+	root_busybox "$R"
+	put
+	[ "$status" -eq 0 ]
+	cat "$R/bin/busybox" >"$R/bin/wardbox"
+	put --status
+	echo "$output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"overwritten"*"/bin/sh"*"was written over"* ]]
+	[ "$(state_of /bin/sh)" = overwritten ]
+	[ "$("$WARDBOX" install --root "$R" --status --json | jq .sound)" = false ]
+	put
+	[ "$status" -eq 0 ]
+	cmp "$WARDBOX" "$R/bin/wardbox"
+	put --status
+	[ "$status" -eq 0 ]
+	put --uninstall
+	[ "$status" -eq 0 ]
+	# A wardbox that a package brings may be another one tomorrow.
+	cp "$WARDBOX" "$R/bin/wardbox"
+	put
+	printf x >>"$R/bin/wardbox"
+	put --status
+	[ "$status" -eq 0 ]
+	cat "$R/bin/busybox" >"$R/bin/wardbox"
+	put --status
+	[ "$status" -eq 1 ]
+	[[ $output == *"was written over"* ]]
+}
+
+@test "doctor says that a shell is no longer guarded, and how to put it back" {
+	need chroot / true
+	local row='.findings[] | select(.name == "guarded shells")'
+	root_busybox "$R"
+	put
+	mkdir -p "$R/proc" "$R/tmp" "$R/dev"
+	look() {
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		unshare -mpf sh -c 'mount -t proc proc "$1/proc" &&
+			chroot "$1" /bin/wardbox doctor --json' sh "$R"
+	}
+	need look
+	[ "$(look | jq "$row.works")" = true ]
+	cp "$R/bin/busybox" "$R/bin/new"
+	mv "$R/bin/new" "$R/bin/ash"
+	look >found || [ $? = 1 ]
+	jq "$row" found
+	[ "$(jq "$row.works" found)" = false ]
+	[[ $(jq -r "$row.error" found) == *"/bin/ash is overwritten"* ]]
+	[[ $(jq -r "$row.fix" found) == *"wardbox install --yes"* ]]
+	run look
+	[ "$status" -eq 1 ]
+	mkdir -p "$R/var/lib/dpkg"
+	touch "$R/var/lib/dpkg/status"
+	look >found || true
+	[[ $(jq -r "$row.fix" found) == *dpkg-divert* ]]
 }
 
 @test "what cannot be installed into is told: no shell, read-only, no root" {

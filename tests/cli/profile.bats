@@ -859,3 +859,61 @@ ENV B="2"' ]
 	run -0 profile shellenv
 	[[ "$output" == */opt/x*/opt/y* ]]
 }
+
+@test "through a link to nothing, nothing is made and nothing is left" {
+	ln -s dots/deep/profile "$HOME/.profile"
+	run profile add -y --no-exec --shell sh '~/bin'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	[[ $output == *".profile leads, by a symlink, to what is not there"* ]]
+	[ "$(ls -A "$HOME")" = .profile ]
+	run profile add -n --no-exec --shell sh '~/bin'
+	[ "$status" -ne 0 ]
+	run -0 profile remove -y --no-exec --shell sh
+	[ "$(ls -A "$HOME")" = .profile ]
+	# Of a directory on the way that a link names, as well.
+	ln -s nowhere "$HOME/.config"
+	run profile add -y --no-exec --shell fish '~/bin'
+	[ "$status" -ne 0 ]
+	[ ! -e "$HOME/nowhere" ]
+	# What is there is written through, and a directory of one's own is made.
+	mkdir "$HOME/nowhere" "$HOME/dots" "$HOME/dots/deep"
+	touch "$HOME/dots/deep/profile"
+	run -0 profile add -y --no-exec --shell fish '~/bin'
+	[ -d "$HOME/nowhere/fish" ]
+	run -0 profile add -y --no-exec --shell sh '~/bin'
+	grep -q profile:default "$HOME/dots/deep/profile"
+	run -0 profile remove -y --no-exec --shell sh
+	[ ! -s "$HOME/dots/deep/profile" ]
+}
+
+@test "fix leaves away what remove took away, unless it is named" {
+	mkdir -p "$HOME/.local/bin"
+	printf '#!/bin/sh\n' >"$HOME/.local/bin/mytool"
+	chmod +x "$HOME/.local/bin/mytool"
+	touch "$HOME/.bashrc" "$HOME/.profile"
+	profile add -q -y '~/.local/bin'
+	grep -q local/bin "$HOME/.bashrc"
+	profile remove -q -y
+	profile fix -q -y
+	run ! grep local/bin "$HOME/.bashrc"
+	run ! grep local/bin "$HOME/.profile"
+	profile fix -q -y missing-path
+	grep -q local/bin "$HOME/.bashrc"
+}
+
+@test "print --json is JSON" {
+	[ "$(profile print --json --shell bash A=b | jq -r .lines)" = 'export A="b"' ]
+	[ "$(profile print --json --shell fish A=b | jq -r .shell)" = fish ]
+	profile add -q -y --no-exec --shell bash '~/bin'
+	profile print --json --shell bash | jq -e '.lines | contains("HOME/bin")'
+}
+
+@test "a file beyond a mebibyte is refused, and left" {
+	head -c 1048577 /dev/zero | tr '\0' '#' >"$HOME/.profile"
+	cp "$HOME/.profile" "$HOME/was"
+	run profile add -y --no-exec --shell sh '~/bin'
+	echo "$output"
+	[ "$status" -ne 0 ]
+	cmp "$HOME/.profile" "$HOME/was"
+}

@@ -12,10 +12,11 @@ setup() {
 	need unshare -m true
 }
 
-# wardbox with a /run and a log of its own
+# wardbox with a /run and a log of its own, and nothing of the machine's in /tmp
 box() {
 	# shellcheck disable=SC2016
 	unshare -m sh -c 'mount --bind "$2" /var/log && mount --bind "$1" /run &&
+		{ ! [ -d "/tmp/wardbox-$(id -u)" ] || mount -t tmpfs none "/tmp/wardbox-$(id -u)"; } &&
 		shift 2 && exec "$@"' - "$RUN" "$LOG" "$WARDBOX" "$@"
 }
 
@@ -256,45 +257,53 @@ b" ]
 
 @test "a directory that others planted is not used" {
 	mkdir -m 777 "$RUN/wardbox"
-	box session create s >/dev/null
-	[ -z "$(ls -A "$RUN/wardbox")" ]
-	base=$(box session show s --json | jq -r .base)
-	[ "$base" != /run/wardbox ]
-	box session end s
-	rmdir --ignore-fail-on-non-empty -p "$base/0/sessions" 2>/dev/null || true
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run unshare -m sh -c 'cd / && mount --bind "${3%/*}" /mnt &&
+		mount --bind "$2" /var/log && mount --bind "$1" /run &&
+		mount -t tmpfs -o mode=1777 none /tmp &&
+		/mnt/wardbox session create s >/dev/null && ls -A /run/wardbox &&
+		/mnt/wardbox session show s --json | jq -r .base' - "$RUN" "$LOG" "$WARDBOX"
+	[ "$output" = "/tmp/wardbox-$(id -u)" ]
 }
 
-@test "who finds no state base is told how root makes one for all" {
+@test "every user has a place of his own in /tmp, and the same from everywhere" {
 	need unshare -m true
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	run in_policy 'use FULL-AUTO' sh -c '
-		mount --bind "${1%/*}" /mnt && cd / &&
-		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
-		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session create first &&
-		(setpriv --reuid 1001 --regid 1001 --clear-groups /mnt/wardbox session create second; [ $? = 1 ]) &&
-		install -d -o 0 -m 1777 /tmp/wardbox &&
-		setpriv --reuid 1001 --regid 1001 --clear-groups /mnt/wardbox session create second &&
-		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session show first
-		' - "$WARDBOX"
-	[ "$status" -eq 0 ]
-	[[ $output == *"/.wardbox: Permission denied"*"install -d -o 0 -m 1777 /tmp/wardbox"*"second"* ]]
-}
-
-@test "a state base in /tmp that root made is for everybody" {
-	need unshare -m true
-	# shellcheck disable=SC2016 # expanded by the inner shell
-	run in_policy 'use FULL-AUTO' sh -c '
-		mount --bind "${1%/*}" /mnt && cd / && umask 077 &&
+		as() { uid=$1; shift; setpriv --reuid "$uid" --regid "$uid" --clear-groups "$@"; }
+		mount --bind "${1%/*}" /mnt && cd / && umask 077 && unset XDG_STATE_HOME &&
 		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
 		/mnt/wardbox session create root >/dev/null &&
-		setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session create user >/dev/null &&
-		stat -c "%a %u" /tmp/wardbox /tmp/wardbox/0 /tmp/wardbox/1000 &&
-		setpriv --reuid 1001 --regid 1001 --clear-groups rm -rf /tmp/wardbox/1000 2>/dev/null ||
-		ls /tmp/wardbox/1000/sessions' - "$WARDBOX"
-	[ "$output" = "1777 0
-700 0
+		as 1000 /mnt/wardbox session create first >/dev/null &&
+		as 1001 /mnt/wardbox session create second >/dev/null &&
+		stat -c "%a %u" /tmp/wardbox-0 /tmp/wardbox-1000 /tmp/wardbox-1001/1001 &&
+		cd /usr && as 1001 /mnt/wardbox session show second >/dev/null &&
+		{ as 1001 mv /tmp/wardbox-1000 /tmp/x 2>/dev/null; [ $? = 1 ]; } &&
+		ls /tmp/wardbox-1000/1000/sessions' - "$WARDBOX"
+	echo "$output"
+	[ "$output" = "700 0
 700 1000
-user.state" ]
+700 1001
+first.state" ]
+}
+
+@test "a place in /tmp that another user prepared is refused and named" {
+	need unshare -m true
+	local how
+	for how in 'install -d -m 700 -o 1001 /tmp/wardbox-1000' \
+		'ln -s /var/tmp /tmp/wardbox-1000' 'install -d -m 777 -o 1000 /tmp/wardbox-1000' \
+		': >/tmp/wardbox-1000'; do
+		# shellcheck disable=SC2016 # expanded by the inner shell
+		run in_policy 'use FULL-AUTO' sh -c '
+			mount --bind "${1%/*}" /mnt && cd /usr && unset XDG_STATE_HOME &&
+			mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
+			'"$how"' && cd /tmp && mkdir -m 777 p && cd p &&
+			setpriv --reuid 1000 --regid 1000 --clear-groups /mnt/wardbox session create mine
+			echo $?; ls -A' - "$WARDBOX"
+		echo "$output"
+		[[ "${lines[0]}" == *"/tmp/wardbox-1000"* ]]
+		[ "${lines[-1]}" = 1 ]
+	done
 }
 
 @test "who has no place for a state is observed all the same, and else told why not" {
@@ -306,10 +315,10 @@ user.state" ]
 			as() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
 			mount --bind "${1%/*}" /mnt && cd / && unset WARDBOX_SESSION_ID &&
 			mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
-			install -d -m 755 -o 1000 /tmp/wardbox && install -d -m 755 -o 1001 /tmp/p /tmp/p/.git && export HOME=/tmp/p
+			install -d -m 755 -o 1000 /tmp/wardbox-1001 && install -d -m 755 -o 1001 /tmp/p /tmp/p/.git /tmp/p/own && export HOME=/tmp/p/own
 			as 1001 /mnt/wardbox sh -c "echo in \$PWD"; echo $?
 			cd /tmp/p && as 1001 /mnt/wardbox sh -c "echo in \$PWD"
-			cd / && as 1000 env HOME=/tmp/wardbox /mnt/wardbox sh -c "echo in \$PWD"' - "$WARDBOX"
+			cd / && as 1000 env HOME=/tmp/wardbox-1001 /mnt/wardbox sh -c "echo in \$PWD"' - "$WARDBOX"
 		echo "$output"
 		[ "${lines[-2]} ${lines[-1]}" = "in /tmp/p in /" ]
 		if [ "$profile" = OBSERVE ]; then
@@ -328,7 +337,7 @@ user.state" ]
 	run in_policy 'use FULL-AUTO' sh -c '
 		mount --bind "${1%/*}" /mnt && cd / && umask 022 &&
 		mount -t tmpfs -o ro none /run/wardbox && mount -t tmpfs -o mode=1777 none /tmp &&
-		ln -s nowhere /tmp/wardbox && mkdir -p /tmp/p/.git && cd /tmp/p &&
+		mkdir -p /tmp/p/.git && mount --bind /tmp/p /srv && mount -o remount,bind,ro /tmp && cd /srv &&
 		/mnt/wardbox session create here >/dev/null && stat -c %a .wardbox' - "$WARDBOX"
 	[ "$output" = 755 ]
 }

@@ -142,7 +142,7 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ ! -e /usr/share/wardbox-was-here ]
 	run g FULL-AUTO -c './w .'
 	[ "$output" = wrote ]
-	run g FULL-AUTO -c 'ls /usr/share'
+	run g FULL-AUTO -c 'ls /usr/bin'
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"root grants it: path r"* ]]
 }
@@ -660,13 +660,12 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 
 @test "a log and a state inside of the project are hidden from it" {
 	mkdir -p home/.local/state
-	cd home
 	# Neither /var/log nor /run can be written: the log goes home.
-	HOME=$PWD in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+	HOME=$PWD/home in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
 		_ "$WARDBOX" sh -c ':'
-	[ -n "$(find .local/state/wardbox -name head)" ]
-	printf 'import os\nfor d, _, f in os.walk(".local/state"):\n  print(d, f)\n' >look.py
-	HOME=$PWD run in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
+	[ -n "$(find home/.local/state/wardbox -name head)" ]
+	printf 'import os\nfor d, _, f in os.walk("home/.local/state"):\n  print(d, f)\n' >look.py
+	HOME=$PWD/home run in_policy 'use FULL-AUTO' sh -c 'mount -t tmpfs -o ro none /var/log && exec "$@"' \
 		_ "$WARDBOX" sh -c 'python3 look.py; echo done'
 	[[ "$output" == *done* ]]
 	[[ "$output" != *head* ]]
@@ -924,7 +923,7 @@ lost() { # POLICY COMMAND...
 @test "a shim that is killed takes its tree along, and its end is recorded" {
 	local how place
 	place=$(mktemp -d "$BATS_TMPDIR/lost-XXXXXX")
-	chmod 777 "$place"
+	chmod 1777 "$place"
 	cp "$WARDBOX" "$place/wardbox"
 	cd "$place"
 	for how in "" "setpriv --reuid 1000 --regid 1000 --clear-groups"; do
@@ -1077,7 +1076,7 @@ lost() { # POLICY COMMAND...
 	local place
 	place=$(mktemp -d "$BATS_TMPDIR/place-XXXXXX")
 	chmod 755 "$place"
-	mkdir -p "$place/home/.git" "$place/root"
+	mkdir -p "$place/home/.git" "$place/home/own" "$place/root"
 	cp "$WARDBOX" "$place/wardbox"
 	chown -R 1000:1000 "$place/home"
 	# In a chroot nobody makes a user namespace.
@@ -1086,7 +1085,7 @@ lost() { # POLICY COMMAND...
 		in_policy 'use FULL-AUTO' sh -c '
 			mount --rbind / "$0/root"
 			exec chroot "$0/root" setpriv --reuid 1000 --regid 1000 --clear-groups \
-				env -u WARDBOX_SESSION_ID HOME="$0/home" sh -c "cd \"\$HOME\" && exec \"\$@\"" sh "$@"' "$place" "$@"
+				env -u WARDBOX_SESSION_ID HOME="$0/home/own" sh -c "cd \"\$HOME/..\" && exec \"\$@\"" sh "$@"' "$place" "$@"
 	}
 	need bare true
 	run bare unshare -Ur true
@@ -1094,12 +1093,12 @@ lost() { # POLICY COMMAND...
 	run bare "$place/wardbox" sh -c 'touch new; ls -A'
 	echo "$output"
 	[ "$status" -eq 0 ]
-	[ "$output" = $'.git\nnew' ]
+	[ "$output" = $'.git\nnew\nown' ]
 	run bare "$place/wardbox" audit dump -t start,end
 	[ "${#lines[@]}" -ge 2 ]
-	mkdir -p "$place/home/.local/state/wardbox/audit"
-	chown -R 1000:1000 "$place/home/.local"
-	chmod 700 "$place/home/.local/state/wardbox/audit"
+	mkdir -p "$place/home/own/.local/state/wardbox/audit"
+	chown -R 1000:1000 "$place/home/own/.local"
+	chmod 700 "$place/home/own/.local/state/wardbox/audit"
 	run bare "$place/wardbox" sh -c 'touch again'
 	echo "$output"
 	[ "$status" -eq 125 ]
@@ -1263,4 +1262,48 @@ x" ]
 	X
 	[[ $output == *removed* ]]
 	[[ $output == *refused* ]]
+}
+
+@test "a socket by path or abstract name is refused, a pair of them works" {
+	need unshare -m true
+	project
+	printf '%s\n' 'import socket' 'a, b = socket.socketpair()' 'a.send(b"pair")' \
+		'print(b.recv(4).decode())' 'for name in "x.sock", "\0wardbox-test":' \
+		'    try: socket.socket(socket.AF_UNIX).bind(name); print("bound")' \
+		'    except OSError as e: print(e.strerror)' >s.py
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'python3 s.py'
+	echo "$output"
+	[ "$output" = $'pair\nOperation not permitted\nOperation not permitted' ] ||
+		[ "$output" = $'pair\nbound\nOperation not permitted' ]
+}
+
+@test "ldd is refused, and what tells the same is named" {
+	need unshare -m true
+	project
+	cp "$(command -v ls)" a.out
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'ldd ./a.out'
+	[ "$status" -eq 126 ]
+	[[ $output == *"readelf -d FILE"* ]]
+	[[ $output != *"not a dynamic executable"$'\n'* ]]
+	need command -v readelf
+	in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'readelf -d ./a.out' | grep NEEDED
+}
+
+@test "an owner that has no number in this user namespace is named as the cause" {
+	need unshare -m true
+	need unshare -U true
+	run in_policy 'use FULL-AUTO' unshare -U "$WARDBOX" sh -c 'touch ran'
+	echo "$output"
+	[ "$status" -eq 125 ]
+	[ "${#lines[@]}" -eq 2 ]
+	[[ ${lines[0]} == *'who owns'*'cannot be told: this user namespace has no number'* ]]
+	[[ ${lines[1]} == *'--map-root-user'* ]]
+	[ ! -e ran ]
+	# Who has a number is known, be it the one that is shown for others.
+	run in_policy 'use FULL-AUTO' unshare -Ur "$WARDBOX" sh -c 'exit 3'
+	[ "$status" -eq 3 ]
+	install -d -m 700 -o 65534 -g 65534 "$BATS_TEST_TMPDIR/ns/log/wardbox/65534"
+	run in_policy 'use OBSERVE' setpriv --reuid 65534 --regid 65534 --clear-groups \
+		env HOME=/nonexistent "$WARDBOX" sh -c 'exit 4'
+	[ "$status" -eq 4 ]
 }

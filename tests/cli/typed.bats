@@ -99,11 +99,14 @@ type() {
 		type make
 		sees '^made it' 3
 		[ "$(grep -c 'Run it' screen)" -eq 3 ]
-		# Another command is another question; Ctrl-C is a no.
-		type 'make -s; echo code=$?'
+		# Another command is another question; Ctrl-C is a no, and ends what
+		# is typed, as it ends a command: a loop does not ask again.
+		type 'while :; do make -s; done; echo on'
 		sees 'Run it' 4
 		tmux -L "$S" send-keys C-c
-		sees '^code=1' 1
+		type 'echo "code=$?"'
+		sees '^code=130' 1
+		not grep -q '^on' screen
 		# The whole of it is shown, not just what the question is about.
 		type "sh -c 'make -s; make -n'"
 		sees 'Run it' 5
@@ -145,4 +148,43 @@ type() {
 	not grep -q 'denied: su -c inner' screen
 	log | grep -q 'su -c behind'
 	log | grep -q 'su -c inner'
+}
+
+@test "a recorded command has its own terminal, and the person's by no name" {
+	need unshare -m true
+	links sh
+	cp "$TOP/tests/lib/terminal_reach.py" reach.py
+	for profile in DEV FULL-AUTO; do
+		run in_policy "use $profile
+allow python3 reach.py inside" python3 reach.py "$LINKS/sh" \
+			'python3 reach.py inside; echo out >/dev/stdout; echo err >/dev/stderr; exit 3'
+		echo "$output"
+		[ "$status" -eq 0 ]
+		tr -d '\r' <<<"$output" >seen
+		diff - seen <<-'X'
+			person: Permission denied
+			own: own
+			tty: own
+			console: Permission denied
+			out
+			err
+			code 3
+		X
+	done
+}
+
+@test "a bash that may not read ~/.bashrc begins without a word of it" {
+	need command -v tmux bash
+	export HOME=$BATS_TEST_TMPDIR/home
+	mkdir "$HOME"
+	echo 'echo "rc"=read' >"$HOME/.bashrc"
+	begin 'use FULL-AUTO' bash
+	type 'echo "flags=$-"'
+	sees '^flags=.*i' 1
+	not grep -q -e 'Permission denied' -e '^rc=' screen
+	tmux -L "$S" kill-server
+	# shellcheck disable=SC2016 # the policy's own
+	begin 'use FULL-AUTO
+path r $HOME/.bashrc' bash
+	sees '^rc=read' 1
 }

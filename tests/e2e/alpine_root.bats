@@ -17,6 +17,7 @@ setup() {
 		>"$R/etc/passwd"
 	printf 'root:x:0:\ndev:x:1000:\n' >"$R/etc/group"
 	printf 'export FROM_PROFILE=yes\n' >"$R/etc/profile"
+	mkdir -p "$R/home/dev/p"
 	chown -R 1000:1000 "$R/home/dev"
 	age "$R"
 	picture "$R" >"$BATS_TEST_TMPDIR/before"
@@ -88,7 +89,7 @@ inside() { # DIR COMMAND...
 
 @test "for a user without rights, too; doctor says what holds" {
 	local AS=(--setuid 1000 --setgid 1000)
-	run inside /home/dev /bin/sh -c 'id -u; echo mine >mine; cat mine'
+	run inside /home/dev/p /bin/sh -c 'id -u; echo mine >mine; cat mine'
 	[ "$status" -eq 0 ] || { echo "$output" && false; }
 	[ "$output" = $'1000\nmine' ]
 	AS=()

@@ -125,7 +125,7 @@ each_container() { # BODY
 }
 
 container() { # COMMAND...
-	in_policy "$POLICY" "${AS[@]}" env HOME="$PROJECT" \
+	in_policy "$POLICY" "${AS[@]}" env HOME="$PROJECT/own" \
 		"$PLACE/docker" "$PLACE/wardbox" "$@"
 }
 

@@ -51,7 +51,7 @@ each() {
 guarded_files() {
 	find "$NS_DIR/log/wardbox" "$NS_DIR/run" "$NS_DIR/etc/wardbox" \
 		"$PLACE/home/.config/wardbox" ${OWN:+"$OWN"} \
-		-not -path '*/run/*/tmp*' \
+		-not -path '*/run/*/tmp*' -not -path '*/run/*/cache*' \
 		-printf '%p %y %m %U:%G %i %n %s %T@\n' | sort
 }
 
@@ -60,7 +60,7 @@ names() {
 	echo "/etc/wardbox/policy"
 	echo "$PLACE/home/.config/wardbox/policy"
 	(cd "$NS_DIR/log" && find wardbox -printf '/var/log/%p\n')
-	(cd "$NS_DIR/run" && find . -not -path './*/tmp*' -printf '/run/wardbox/%P\n')
+	(cd "$NS_DIR/run" && find . -not -path './*/tmp*' -not -path './*/cache*' -printf '/run/wardbox/%P\n')
 	echo "/etc/wardbox"
 	echo "$PLACE/home/.config/wardbox"
 	[ -z "$OWN" ] || printf '%s\n' "$OWN/policy" "$OWN"
@@ -284,7 +284,7 @@ in_chroot() { # LINES LINE
 @test "a policy under which no command could start is refused" {
 	view
 	AS=()
-	printf 'use FULL-AUTO\npath r /proc/self/**\n' >bad
+	printf 'use FULL-AUTO\npath rw /proc/self/**\n' >bad
 	run "$WARDBOX" policy check bad
 	[ "$status" -eq 3 ]
 	[[ $output == *"/proc/"*"the wrapper's own process"* ]]

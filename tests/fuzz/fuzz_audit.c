@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 		struct json j = JSON_INIT(&out);
 
 		if (got != AUDIT_GOT_RECORD) {
-			passed += damage.bytes;
+			passed += damage.bytes + damage.unread;
 			continue;
 		}
 		passed += rec.frame.len;

@@ -535,6 +535,18 @@ def signals():
         p.wait()
         return p.stdout.read()  # ends when the last holder has
     both("its end is the command's", killed_outright)
+    # A stop that one of its own ends, while many run: nobody wakes the shim.
+    for name, script in (
+            ("continued", "(kill -STOP $$; kill -CONT $$); exit 3"),
+            # As often as it takes: the first may come before the stop.
+            ("continued later",
+             "(while sleep 0.1; kill -CONT $$; do :; done) 2>/dev/null & "
+             "kill -STOP $$; exit 3"),
+            ("continued by a program",
+             "(while sleep 0.1; env kill -CONT $$; do :; done) 2>/dev/null & "
+             "kill -STOP $$; exit 3"),
+            ("killed", "(sleep 0.1; kill -KILL $$) & kill -STOP $$; exit 3")):
+        both(f"stopped, and {name} by its own", many_ends, script)
     both("timeout", lambda s: sh(
         "/usr/bin/timeout", "2", s, "-c", "echo a; exec sleep 5",
         name="timeout"))
@@ -542,6 +554,16 @@ def signals():
         "/usr/bin/nohup", s, "-c", "kill -HUP $$; echo alive", name="nohup"))
     if not CONFINED:
         background()
+
+
+def many_ends(shell, script):
+    ps = [subprocess.Popen(["sh", "-c", script], executable=shell,
+                           stdin=subprocess.DEVNULL) for _ in range(50)]
+    try:
+        return [p.wait(LIMIT) for p in ps]
+    finally:
+        for p in ps:
+            p.kill()
 
 
 def background():
@@ -672,6 +694,37 @@ def line(text, *steps):
     return scene
 
 
+def still_there(seconds):
+    """The seconds that programs called sleep in this directory were to wait, once
+    there are none or some time has passed."""
+    for _ in range(60):
+        left = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as f:
+                    words = f.read().split(b"\0")
+                if words[:2] == [b"sleep", seconds.encode()] and \
+                        os.readlink(f"/proc/{pid}/cwd") == os.getcwd():
+                    left.append(int(pid))
+            except OSError:
+                pass
+        if not left:
+            break
+        time.sleep(0.05)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    return len(left)
+
+
+def timed_out(name, start, end=""):
+    """timeout's signals: to the process, and to its group in the background."""
+    plain = line(f"{start} timeout -k 3 -s {name} 0.4 sh -c 'sleep 8.5; echo no'{end}")
+
+    def scene(t):
+        return plain(t) + f" {still_there('8.5')} left"
+    return scene
+
+
 def prompt_scene(start):
     def scene(t):
         t.type(f"{start}\n")
@@ -738,6 +791,12 @@ def terminals():
                                          "stty sane"))
     terminal("TERM in the background", line(
         "sh -c 'exec sleep 20' & p=$!; sleep 0.4; kill -TERM $p; wait $p"))
+    for name in ("TERM", "HUP", "QUIT", "INT", "USR1", "ALRM", "CONT", "KILL"):
+        terminal(f"timeout -s {name}", timed_out(name, "ulimit -c 0;"))
+        terminal(f"timeout -s {name}, in the background", timed_out(
+            name, "ulimit -c 0; set +m;", " & wait $!"))
+        terminal(f"timeout -s {name}, into a pipe", timed_out(
+            name, "ulimit -c 0;", " </dev/null | cat"))
     terminal("WINCH", line(
         "sh -c 'trap \"stty size\" WINCH; echo go; sleep 1.5; sleep 0.1; "
         "echo end'", ("go\r", lambda t: t.size(41, 199))))

@@ -8,7 +8,8 @@ WARDBOX=$O/wardbox
 HELPERS=$O/test/lib
 # No test may depend on, or change, the state of the person running it.
 unset WARDBOX_SESSION_ID WARDBOX_SESSION_FILE WARDBOX_POLICY WARDBOX_PROFILE \
-	WARDBOX_DEBUG WARDBOX_IN_SESSION NO_COLOR CDPATH
+	WARDBOX_DEBUG WARDBOX_IN_SESSION NO_COLOR CDPATH \
+	XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR
 export LC_ALL=C.UTF-8 TERM=dumb
 
 # A directory with a link per name: links NAME... ; then $LINKS/NAME runs it.
@@ -27,6 +28,27 @@ need() { # COMMAND... : skip unless it succeeds
 	"$@" >/dev/null 2>&1 || skip "not here: $*"
 }
 
+# What a test cannot go on without, found where no skip reaches the test: in a
+# pipe, behind `run`, in the background. tests/run counts the test that fails
+# then as skipped, by this name.
+lacking() { # NAME...
+	echo "# lacks: $*" >&3 2>/dev/null || echo "# lacks: $*" >&2
+	return 1
+}
+
+# A mount namespace cannot be had in a plain chroot, nor by every user.
+unshare() {
+	if [ -z "${UNSHARE_WORKS-}" ]; then
+		UNSHARE_WORKS=no
+		! command unshare -m true 2>/dev/null || UNSHARE_WORKS=yes
+	fi
+	if [ "$UNSHARE_WORKS" = no ] && [[ " $* " == *" -"*([^- ])m* ]]; then
+		lacking "unshare -m"
+		return
+	fi
+	command unshare "$@"
+}
+
 as_user() { # run a command as uid 1000 with no privilege left
 	setpriv --reuid 1000 --regid 1000 --clear-groups "$@"
 }
@@ -41,7 +63,9 @@ in_policy() { # TEXT COMMAND...
 	mkdir -p "$ns/etc/wardbox" "$ns/log/wardbox" "$ns/run"
 	# A log in the home of who runs this would be gone on with, were there none.
 	[ -d "$ns/log/wardbox/$(id -u)" ] || mkdir -m 700 "$ns/log/wardbox/$(id -u)"
-	# Nor is a state left in /tmp by who cannot write to another's base.
+	# Nor is a state left in /tmp by who cannot write to another's base, and one
+	# that is there already is not used.
+	[ -d "$ns/run/$(id -u)" ] || mkdir -m 700 "$ns/run/$(id -u)"
 	[ -d "$ns/run/1000" ] || install -d -m 700 -o 1000 -g 1000 "$ns/run/1000"
 	# An overlay empties its work directory as it is mounted: calls at the same
 	# time have one each.

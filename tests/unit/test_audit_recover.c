@@ -371,7 +371,7 @@ static void a_lost_checkpoint_is_told_by_the_seed(void **state)
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(audit_vacuum(&t->log, 1, 0, false, &d), 1);
 		all = verify(t, WITH_SEED);
-		assert_string_equal(all.kinds, i ? "" : "L:power");
+		assert_string_equal(all.kinds, i ? "n:pruned" : "L:power n:pruned");
 		assert_true(all.v.seeded);
 		assert_outcome(verify(t, WITH_PIN), AUDIT_TAMPERED);
 		assert_int_equal(audit_rotate(&t->log, &d), 0);
@@ -409,11 +409,11 @@ static void a_loss_can_be_deleted(struct test_log *t, bool torn)
 	test_event(t, "after", 1);
 	assert_int_equal(audit_vacuum(&t->log, 1, 0, false, &d), 1);
 	all = verify(t, WITH_PIN | WITH_SEED);
-	assert_string_equal(all.kinds, "L:power");
+	assert_string_equal(all.kinds, "L:power n:pruned");
 	for (unsigned i = 0; i < 12; i++)
 		test_event(t, "more", i);
 	all = verify(t, WITH_PIN | WITH_SEED);
-	assert_string_equal(all.kinds, "L:power");
+	assert_string_equal(all.kinds, "L:power n:pruned");
 	assert_true(all.v.seeded);
 	assert_true(all.v.pinned);
 }

@@ -3,6 +3,7 @@
  */
 #include "unit.h"
 
+#include <cbor.h>
 #include <errno.h>
 
 #include "base/cbor.h"
@@ -116,6 +117,48 @@ static void a_full_buffer_is_an_error(void **state)
 	assert_int_equal(b.len, 0);
 }
 
+/* tinycbor's opinion, which is an independent one. */
+static bool tinycbor_takes(const uint8_t *p, size_t n)
+{
+	const uint32_t strict = (uint32_t)CborValidateCanonicalFormat |
+		(uint32_t)CborValidateMapKeysAreUnique |
+		(uint32_t)CborValidateMapIsSorted |
+		(uint32_t)CborValidateUtf8 | (uint32_t)CborValidateNoUndefined |
+		(uint32_t)CborValidateCompleteData;
+	CborParser parser;
+	CborValue v;
+
+	return !cbor_parser_init(p, n, 0, &parser, &v) &&
+		!cbor_value_validate(&v, strict);
+}
+
+/* Every change of a byte, and of two, of an item that has all there is. */
+static void what_is_deterministic_tinycbor_says_too(void **state)
+{
+	static const char item[] =
+		"\xa5\x01\x18\x64\x02\x83\x41x\x62hi\xf5\x18\x20\xa2\x61"
+		"a\x00\x61z\xc1\x19\x01\x00\x18\x21\x63\xe2\x82\xac\x20\x39\x01\x01";
+	const size_t n = sizeof item - 1;
+	uint8_t bytes[sizeof item];
+	unsigned taken = 0;
+
+	(void)state;
+	assert_int_equal(check(item, n), 0);
+	for (size_t at = 0; at < n; at++)
+		for (unsigned c = 0; c < 256; c++)
+			for (unsigned next = 0; next < 8; next++) {
+				memcpy(bytes, item, n);
+				bytes[at] = (uint8_t)c;
+				if (at + 1 < n)
+					bytes[at + 1] ^= (uint8_t)(next * 37);
+				if (cbor_check(bytes, n))
+					continue;
+				taken++;
+				assert_true(tinycbor_takes(bytes, n));
+			}
+	assert_true(taken > 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +166,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_deterministic_is_refused),
 		cmocka_unit_test(what_is_cut_short_is_told_from_it),
 		cmocka_unit_test(depth_is_bounded),
+		cmocka_unit_test(what_is_deterministic_tinycbor_says_too),
 		cmocka_unit_test(maps_count_themselves_and_keep_order),
 		cmocka_unit_test(a_full_buffer_is_an_error),
 	};

@@ -9,6 +9,7 @@
 
 #include "base/crc32c.h"
 #include "log/keys_in.h"
+#include "log/p256_in.h"
 #include "sys/sha256_hw.h"
 
 static void crc_has_the_known_values(void **state)
@@ -131,6 +132,61 @@ static void signatures(void **state)
 	assert_int_equal(keys_verify(pk, hash, sig), -EBADMSG);
 }
 
+/* x*A + y*G as BearSSL has it, also where a sum doubles or is infinity. BearSSL
+ * itself is not to be asked with a number of zero. */
+static void the_verifiers_curve_is_bearssls(void **state)
+{
+	uint8_t a[65], own[65], theirs[65], x[32], y[32], sk[32] = {0};
+	const br_ec_impl *bear = &br_ec_p256_m31;
+	uint32_t got;
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++) {
+		sk[31] = (uint8_t)(1 + i % 7);
+		sk[3] = (uint8_t)(i / 20);
+		assert_int_equal(keys_public(sk, a), 0);
+		fill(x, sizeof x);
+		fill(y, sizeof y);
+		x[5] ^= (uint8_t)i;
+		y[9] ^= (uint8_t)(i * 3);
+		if (i < 20) {
+			memset(x, 0, sizeof x);
+			memset(y, 0, sizeof y);
+			x[31] = (uint8_t)(1 + i / 4);
+			y[31] = (uint8_t)(1 + i % 4);
+		}
+		memcpy(own, a, sizeof a);
+		memcpy(theirs, a, sizeof a);
+		got = p256_muladd(own, NULL, 65, x, 32, y, 32, BR_EC_secp256r1);
+		assert_int_equal(got,
+			bear->muladd(theirs, NULL, 65, x, 32, y, 32,
+				BR_EC_secp256r1));
+		assert_memory_equal(own, theirs, sizeof own);
+	}
+	/* A + (n - 1)A is infinity; a point beside the curve is none. */
+	memset(sk, 0, sizeof sk);
+	sk[31] = 1;
+	assert_int_equal(keys_public(sk, a), 0);
+	memcpy(x, br_ec_p256_m31.order(BR_EC_secp256r1, &(size_t){0}), 32);
+	x[31]--;
+	memcpy(own, a, sizeof a);
+	assert_int_equal(p256_muladd(own, NULL, 65, x, 32, sk, 32,
+				 BR_EC_secp256r1),
+		0);
+	for (unsigned i = 0; i < 65; i++) {
+		memcpy(own, a, sizeof a);
+		own[i] ^= 1;
+		assert_int_equal(p256_muladd(own, NULL, 65, x, 32, y, 32,
+					 BR_EC_secp256r1),
+			0);
+	}
+	/* A coordinate that is not below the prime: x + p of a small x. */
+	memset(own, 0xff, sizeof own);
+	own[0] = 4;
+	assert_int_equal(
+		p256_muladd(own, NULL, 65, x, 32, y, 32, BR_EC_secp256r1), 0);
+}
+
 static void keys_evolve_and_do_not_go_back(void **state)
 {
 	const struct keys_hw hw = keys_hw_portable();
@@ -161,6 +217,7 @@ int main(void)
 		cmocka_unit_test(hmac_and_state_are_the_same),
 		cmocka_unit_test(known_hash),
 		cmocka_unit_test(signatures),
+		cmocka_unit_test(the_verifiers_curve_is_bearssls),
 		cmocka_unit_test(keys_evolve_and_do_not_go_back),
 	};
 

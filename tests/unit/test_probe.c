@@ -47,9 +47,9 @@ static void every_item_is_tried(void **state)
 {
 	(void)state;
 	for (int i = 0; i < PROBE_ITEMS; i++)
-		assert_true(probe_try((enum probe_item)i) <= 0);
-	assert_int_equal(probe_try(PROBE_ITEMS), -EINVAL);
-	assert_int_equal(probe_try(PROBE_NNP), 0);
+		assert_true(probe_try((enum probe_item)i, NULL) <= 0);
+	assert_int_equal(probe_try(PROBE_ITEMS, NULL), -EINVAL);
+	assert_int_equal(probe_try(PROBE_NNP, NULL), 0);
 	/* Nothing of it stayed with us. */
 	assert_int_equal(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), 0);
 }

@@ -100,7 +100,7 @@ static void what_takes_away_needs_mounts(void **state)
 	int ro = 0, pins = 0, empty = 0;
 
 	(void)state;
-	if (probe_try(PROBE_MOUNTNS) < 0 || !probe_landlock_abi(NULL))
+	if (probe_try(PROBE_MOUNTNS, NULL) < 0 || !probe_landlock_abi(NULL))
 		skip();
 	assert_int_equal(sandbox_compile(plan, &s, &d), 0);
 	assert_true(s.enforced & SANDBOX_MOUNTNS);
@@ -174,7 +174,7 @@ static void links_do_not_hide_what_lies_within(void **state)
 	struct diag d = {0};
 
 	(void)state;
-	if (probe_try(PROBE_MOUNTNS) < 0 || !probe_landlock_abi(NULL))
+	if (probe_try(PROBE_MOUNTNS, NULL) < 0 || !probe_landlock_abi(NULL))
 		skip();
 	assert_int_equal(
 		sandbox_compile(plan_of(paths, access, 2), &s, &d), 0);
@@ -257,7 +257,7 @@ static void it_holds(void **state)
 	plan = plan_of(paths, ro, 1);
 	assert_int_equal(open_inside(plan, at("/w/n"), O_RDONLY), 0);
 	assert_int_equal(open_inside(plan, at("/w/n"), O_WRONLY), EACCES);
-	if (probe_try(PROBE_PIDNS) == 0) {
+	if (probe_try(PROBE_PIDNS, NULL) == 0) {
 		plan->want |= SANDBOX_PIDNS;
 		assert_int_equal(
 			open_inside(plan, at("/w/n"), O_RDONLY), 0);

@@ -1,0 +1,109 @@
+/* guard_cache.c - the guarded user's own directories for caches
+ * SPDX-License-Identifier: MIT
+ *
+ * They lie beside the user's TMPDIR, in BASE/<uid>/cache, where no program that
+ * is not guarded looks for anything: what a guarded command leaves there is read
+ * by guarded commands of the same user alone.
+ */
+#include "guard/guard_in.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "sys/file.h"
+
+/* The directory that a word of the policy ends with. */
+static const char *of_word(const char *word)
+{
+	const char *eq = strrchr(word, '=');
+
+	return eq ? eq + 1 : "";
+}
+
+/* Makes the first name of each; others are the tools' to make, for a link may lie
+ * on their way. In order, so that the last tells whether all are there. */
+static void make_each(int dir, const struct policy_words *cache)
+{
+	for (size_t i = cache->count, made = 0; i--;) {
+		char name[64];
+		const char *all = of_word(cache->item[i]);
+		size_t n = strcspn(all, "/");
+
+		if (!n || n >= sizeof name)
+			continue;
+		memcpy(name, all, n);
+		name[n] = '\0';
+		if (mkdirat(dir, name, 0700) && !made && errno == EEXIST)
+			return;
+		made++;
+	}
+}
+
+/* Where the policy wants them: an absolute path, with a directory for each user.
+ * NULL: beside TMPDIR. */
+static const char *wanted_place(const struct policy_words *cache)
+{
+	for (size_t i = 0; i < cache->count; i++)
+		if (cache->item[i][0] == '/')
+			return cache->item[i];
+	return NULL;
+}
+
+/* Opens the one that lasts: where the policy wants them, or beside TMPDIR. Its
+ * base is written to *base. */
+static int open_place(struct guard *g, const char **base, struct diag *d)
+{
+	const char *const bases[] = {wanted_place(&g->grants.cache), NULL};
+	struct session_where where = {
+		.uid = g->uid, .bases = bases, .workspace = "/dev/null"};
+	autofd int own = -1;
+
+	*base = bases[0];
+	if (*base)
+		own = session_base(&where, true, NULL, d);
+	else if (guard_base(g, NULL).own >= 0)
+		*base = g->base;
+	return *base && (own >= 0 || !bases[0])
+		? guard_own_dir(g, bases[0] ? own : g->own, "cache", d)
+		: -ENOENT;
+}
+
+int guard_find_cache(struct guard *g, struct diag *d)
+{
+	autobuf struct buf path = BUF_INIT(PATH_MAX);
+	const char *base;
+	autofd int dir = -1;
+
+	if (g->cache[0] || !g->grants.cache.count)
+		return 0;
+	dir = open_place(g, &base, d);
+	if (dir < 0)
+		return dir == -ENOENT && !wanted_place(&g->grants.cache) ? 0
+									 : dir;
+	make_each(dir, &g->grants.cache);
+	buf_addf(&path, "%s/%u/cache", base, g->uid);
+	return *buf_str(&path) ? guard_keep(g, &g->cache, buf_str(&path))
+			       : -ENAMETOOLONG;
+}
+
+int guard_set_caches(struct guard *g)
+{
+	const struct policy_words *cache = &g->grants.cache;
+	int err = 0;
+
+	for (size_t i = 0; !err && g->cache[0] && i < cache->count; i++) {
+		const char *word = cache->item[i], *dir = of_word(word);
+		autobuf struct buf pair = BUF_INIT(2 * PATH_MAX);
+
+		if (!*dir)
+			continue;
+		buf_add(&pair, word, (size_t)(dir - word));
+		buf_addf(&pair, "%s/%s", g->cache, dir);
+		err = *buf_str(&pair) ? env_put(&g->env, buf_str(&pair)) : -ENOMEM;
+	}
+	return err;
+}

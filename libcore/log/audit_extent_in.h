@@ -1,0 +1,73 @@
+/* audit_extent_in.h - what of a directory is the log
+ * SPDX-License-Identifier: MIT
+ *
+ * Who shows records and who proves them ask here, and nowhere else, which
+ * segments there are and how far the live one goes. So nothing is shown that is
+ * not proven. All other files of the directory are strays, which are named.
+ */
+#ifndef WARDBOX_AUDIT_EXTENT_IN_H
+#define WARDBOX_AUDIT_EXTENT_IN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/diag.h"
+#include "log/audit_format_in.h"
+
+/* First seqs of all segments by their names, whatever they are; ascending;
+ * free() them. -errno or the count. */
+int audit_segments(int dirfd, uint64_t **firsts, struct diag *d);
+
+/* The first of a segment, its header and the reason for it, is never longer. One
+ * that the head does not know and that holds no more is what a writer left that
+ * died as it began it. */
+enum { AUDIT_ORPHAN_MAX = 8192 };
+
+/* The head and the segments that it knows of, at one moment. */
+struct audit_extent {
+	struct audit_head head;
+	uint64_t *firsts; /* of the segments that are the log's, ascending */
+	size_t count;
+	uint64_t size;  /* of the live segment, which head.segment names */
+	uint64_t limit; /* what lies behind it in that one is no part yet */
+	uint8_t boot_id[AUDIT_ID]; /* this boot's */
+	bool there;    /* a file of the head's name, and no link */
+	bool good;     /* it could be read; else all segments are the log's */
+	bool blank;    /* nothing was ever written to it */
+	bool unlocked; /* a writer held the lock for two seconds */
+	bool rebooted; /* nobody wrote since the machine came up */
+};
+void audit_extent_release(struct audit_extent *e); /* wipes the keys, too */
+#define autoextent autoclean(audit_extent_release)
+#define AUDIT_EXTENT_INIT ((struct audit_extent){.limit = UINT64_MAX})
+
+/* Takes the head's lock for the moment, unless a writer does not give it. */
+int audit_extent_take(struct audit_extent *e, int dirfd, crc32c_fn *crc,
+	struct diag *d);
+/* The segments alone, for a writer: head, limit and good are its own. */
+int audit_extent_list(struct audit_extent *e, int dirfd, struct diag *d);
+
+/* A file of the directory that is neither head nor spine nor one of the
+ * extent's segments. */
+enum audit_stray_kind {
+	AUDIT_STRAY_BEYOND,    /* a segment that the head does not know */
+	AUDIT_STRAY_SHAPE,     /* a name of the log's, but no regular file */
+	AUDIT_STRAY_SPELLING,  /* nearly a segment's name */
+	AUDIT_STRAY_TEMPORARY, /* what a writer left that died */
+	AUDIT_STRAY_FOREIGN,   /* anything else */
+};
+struct audit_stray {
+	enum audit_stray_kind kind;
+	char name[64];  /* printable; cut when it is longer */
+	uint64_t first; /* the number, when it is a segment's name */
+	uint64_t size;
+	mode_t mode;
+};
+/* Calls each for every stray. -errno. */
+int audit_strays(int dirfd, const struct audit_extent *e,
+	void (*each)(void *ctx, const struct audit_stray *s), void *ctx,
+	struct diag *d);
+
+#endif

@@ -1,0 +1,386 @@
+/* policy_root.c - which directory is a command's project
+ * SPDX-License-Identifier: MIT
+ */
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "policy/policy_image.h"
+#include "base/str.h"
+#include "sys/userdb.h"
+
+/* What one search works with. */
+struct root_search {
+	const struct policy *p;
+	const struct policy_spot *at;
+	bool aliased; /* what is looked at may have another name than it says */
+	char home[PATH_MAX]; /* as the kernel calls it; "" */
+	char text[PATH_MAX], up[PATH_MAX], word[PATH_MAX], to[PATH_MAX];
+};
+
+/* The kernel's struct statx, as far as it is of use here. */
+struct root_statx {
+	uint32_t mask, block;
+	uint64_t attributes;
+	uint32_t more[10];
+	uint64_t attributes_mask;
+	uint32_t rest[48];
+};
+
+/* A directory that is mounted has the name of the place where it is mounted. Is
+ * dir, or what is above it, such a one? Also where the kernel does not tell. */
+static bool is_mounted(struct root_search *r, const char *dir)
+{
+	enum { MOUNT_ROOT = 0x2000 };
+	struct root_statx st;
+	char *up = r->up;
+
+	if (str_copy(up, sizeof r->up, dir))
+		return true;
+	for (size_t n = strlen(up); n > 1;) {
+		if (syscall(SYS_statx, AT_FDCWD, up, 0, 0, &st) ||
+			!(st.attributes_mask & MOUNT_ROOT) ||
+			st.attributes & MOUNT_ROOT)
+			return true;
+		while (n > 1 && up[--n] != '/')
+			;
+		up[n] = '\0';
+	}
+	return false;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is dir what the name leads to, whatever dir is called? */
+static bool leads_to(const char *name, const struct stat *dir)
+{
+	struct stat st;
+
+	return stat(name, &st) == 0 && same_file(&st, dir);
+}
+
+/* Does dir, of n bytes in a buffer of size, hold one of the markers? The
+ * project's own policy is always one. */
+static bool has_marker(
+	const struct policy *p, char *dir, size_t n, size_t size)
+{
+	static const char own[] = ".wardbox/policy";
+	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range r = img_set(sys, IMG_SET_ROOT);
+	bool found = false;
+
+	for (uint32_t i = 0; i <= r.count && !found; i++) {
+		const char *name = i < r.count ? img_ref(sys, r, i) : own;
+		struct buf b = {.data = dir, .cap = size, .max = size - 1};
+
+		if (name[0] == '/' || name[0] == '$')
+			continue;
+		b.len = n;
+		buf_addc(&b, '/');
+		buf_adds(&b, name);
+		found = *buf_str(&b) && access(dir, F_OK) == 0;
+		dir[n] = 0;
+	}
+	return found;
+}
+
+/* The path with its place filled in; false when that is not known. */
+static bool filled(struct root_search *r, const char *pattern, const char *home)
+{
+	struct buf b = {.data = r->text, .cap = sizeof r->text,
+		.max = sizeof r->text - 1};
+	const char *rest, *base = policy_place(pattern, "", home, &rest);
+
+	if (rest != pattern && (!base || !*base))
+		return false;
+	buf_adds(&b, base);
+	buf_adds(&b, rest);
+	return *buf_str(&b) && !b.err;
+}
+
+/* Is the place within dir? A home within a project makes that no part of the
+ * home. */
+static bool holds(const char *dir, const char *place, const char *home)
+{
+	return path_beneath(dir, place) && (!home || path_beneath(home, dir));
+}
+
+/* Is dir what a word of the policy means, beneath it where tree is set, or around
+ * it? */
+static bool meant(struct root_search *r, const char *word, const char *dir,
+	const struct stat *st, bool tree, bool around)
+{
+	const char *const home[] = {r->at->home, r->home};
+	const size_t names = word[0] == '$' ? ARRAY_SIZE(home) : 1;
+	size_t n = strlen(word) - (str_ends(word, "/**") ? 3 : 0);
+
+	if (word[0] != '/' && word[0] != '$')
+		return false;
+	for (size_t i = 0; i < names; i++) {
+		if (!filled(r, word, home[i]))
+			continue;
+		r->text[strlen(r->text) - (strlen(word) - n)] = '\0';
+		if ((tree ? path_beneath(r->text, dir)
+			  : str_eq(r->text, dir)) ||
+			(r->aliased && leads_to(r->text, st)) ||
+			(around && holds(dir, r->text,
+					   word[0] == '$' ? home[i] : NULL)))
+			return true;
+	}
+	return false;
+}
+
+/* Is dir named by one of the words, or beneath one with two stars behind it? */
+static bool named(struct root_search *r, enum img_set set, const char *dir,
+	const struct stat *st)
+{
+	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range words = img_set(sys, set);
+
+	for (uint32_t i = 0; i < words.count; i++)
+		if (meant(r, img_ref(sys, words, i), dir, st,
+			    str_ends(img_ref(sys, words, i), "/**"),
+			    set == IMG_SET_NEVER))
+			return true;
+	return false;
+}
+
+/* Does dir, or what is above it, lead to a place of secrets? */
+static bool is_hidden(struct root_search *r, const char *dir)
+{
+	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range words = img_set(sys, IMG_SET_HIDE);
+	struct stat st;
+	char *up = r->up;
+
+	if (str_copy(up, sizeof r->up, dir))
+		return true;
+	for (size_t n = strlen(up); n > 1;) {
+		if (stat(up, &st))
+			return false;
+		for (uint32_t i = 0; i < words.count; i++)
+			if (meant(r, img_ref(sys, words, i), up, &st, true,
+				    false))
+				return true;
+		if (!r->aliased)
+			return false;
+		while (n > 1 && up[--n] != '/')
+			;
+		up[n] = '\0';
+	}
+	return false;
+}
+
+struct home_sought {
+	const char *dir;
+	bool aliased;
+	struct stat st;
+};
+
+/* A directory that holds homes is as little a project as a home is. That a
+ * person's home is a link is looked at, that a service's is one is not, as there
+ * are many of these. */
+static int is_home(void *ctx, uid_t uid, const char *home)
+{
+	enum { FIRST_PERSON = 1000 };
+	const struct home_sought *s = ctx;
+
+	return home[0] == '/' && home[1] &&
+		(path_beneath(s->dir, home) ||
+			((!uid || uid >= FIRST_PERSON || s->aliased) &&
+				leads_to(home, &s->st)));
+}
+
+/* A jail that holds the policy, the log and the programs would be none; and what
+ * the guard keeps for itself is nobody's project. */
+static bool is_the_system(const char *dir)
+{
+	static const char *const kept[] = {
+		"/etc/wardbox", "/var/log/wardbox", "/run/wardbox",
+		"/tmp/wardbox", "/usr/bin", "/bin", "/dev/null", "/proc/self"};
+	enum { OWN = 4 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (path_beneath(dir, kept[i]) ||
+			(i < OWN && path_beneath(kept[i], dir)))
+			return true;
+	return false;
+}
+
+/* Why dir is no project; NULL when it may be one. */
+static const char *why_never(struct root_search *r, const char *dir)
+{
+	const char *home = r->at->home;
+	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
+	struct home_sought s = {.dir = dir};
+
+	if (is_the_system(dir))
+		return "it is the system's";
+	if (stat(dir, &s.st))
+		return NULL;
+	r->aliased |= is_mounted(r, dir);
+	s.aliased = r->aliased;
+	if (is_hidden(r, dir))
+		return "it is a place for secrets";
+	if (named(r, IMG_SET_ROOT, dir, &s.st))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		if (leads_to(shared[i], &s.st))
+			return "it is everybody's";
+	if ((home && home[0] == '/' && leads_to(home, &s.st)) ||
+		user_each_home("/etc/passwd", is_home, &s) > 0)
+		return "it is a home";
+	return named(r, IMG_SET_NEVER, dir, &s.st)
+		? "what it holds is run outside of projects"
+		: NULL;
+}
+
+/* The nearest directory with a marker, else dir. */
+static int marked(
+	const struct policy *p, const char *dir, char *out, size_t size)
+{
+	char *slash;
+
+	if (str_copy(out, size, dir) < 0)
+		return -ENAMETOOLONG;
+	while (out[0] == '/' && out[1]) {
+		if (has_marker(p, out, strlen(out), size))
+			return 0;
+		slash = strrchr(out, '/');
+		slash[slash == out] = 0;
+	}
+	return str_copy(out, size, dir);
+}
+
+static int root_of(struct root_search *r, const char *dir, char *out,
+	size_t size, const char **why)
+{
+	int err = marked(r->p, dir, out, size);
+
+	if (err)
+		return err;
+	*why = why_never(r, out);
+	if (!*why || str_eq(out, dir))
+		return *why ? -ENOENT : 0;
+	*why = why_never(r, dir);
+	return *why ? -ENOENT : str_copy(out, size, dir);
+}
+
+static const char *skip_blanks(const char *s, const char *end)
+{
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	return s;
+}
+
+/* The end of a word of plain text, which stands from *from on; NULL when it is
+ * another one. */
+static const char *plain_word(const char **from, const char *end)
+{
+	const char *s = *from;
+	char quote = s < end && (*s == '\'' || *s == '"') ? *s : '\0';
+
+	if (quote) {
+		*from = ++s;
+		while (s < end && *s != quote && !strchr("$`\\\"'\n", *s))
+			s++;
+		return s < end && *s == quote ? s : NULL;
+	}
+	while (s < end && (chr_alpha(*s) || chr_digit(*s) ||
+				  (*s && strchr("_./+@%-,:", *s)) ||
+				  (s == *from && *s == '~')))
+		s++;
+	return s;
+}
+
+/* `cd DIR` where nothing but the next command follows: DIR, as it is written. */
+static bool first_words(
+	const char *s, size_t len, char *dir, size_t size, bool *quoted)
+{
+	const char *end = s + len, *from;
+	struct buf b = {.data = dir, .cap = size, .max = size - 1};
+
+	while (s < end && strchr(" \t\n", *s) && *s)
+		s++;
+	if (end - s > 6 && memcmp(s, "pushd", 5) == 0)
+		s += 5;
+	else if (end - s > 3 && memcmp(s, "cd", 2) == 0)
+		s += 2;
+	else
+		return false;
+	from = skip_blanks(s, end);
+	if (from == s)
+		return false;
+	if (end - from > 3 && memcmp(from, "-- ", 3) == 0)
+		from = skip_blanks(from + 3, end);
+	*quoted = from < end && (*from == '\'' || *from == '"');
+	s = plain_word(&from, end);
+	if (!s || s == from || *from == '-')
+		return false;
+	buf_add(&b, from, (size_t)(s - from));
+	s = skip_blanks(s + *quoted, end);
+	return *buf_str(&b) && !b.err &&
+		(s == end || *s == '\n' || *s == ';' ||
+			(end - s > 1 && s[0] == '&' && s[1] == '&'));
+}
+
+/* The directory that the line goes to first, if it is the user's own. */
+static bool goes_to(struct root_search *r)
+{
+	const struct policy_spot *at = r->at;
+	const char *word = r->word, *base = at->cwd, *rest = word;
+	bool quoted = false;
+	struct stat st;
+
+	if (!at->line ||
+		!first_words(at->line, at->len, r->word, sizeof r->word, &quoted))
+		return false;
+	if (word[0] == '~' && !quoted) {
+		base = at->home;
+		rest = word + 1 + (word[1] == '/');
+		if (!base || base[0] != '/' || (word[1] && word[1] != '/'))
+			return false;
+	}
+	return !path_normal(r->text, sizeof r->text, base,
+		       *rest ? rest : ".") &&
+		!path_real(r->text, r->to) && !stat(r->to, &st) &&
+		S_ISDIR(st.st_mode) && st.st_uid == at->uid;
+}
+
+int policy_find_root(const struct policy *p, const struct policy_spot *at,
+	char *out, size_t size, struct diag *d)
+{
+	autofree struct root_search *r = malloc(sizeof *r);
+	const char *why = NULL, *ignored;
+	int err;
+
+	if (!r)
+		return -ENOMEM;
+	r->p = p;
+	r->at = at;
+	r->aliased = false;
+	if (!at->home || at->home[0] != '/' || path_real(at->home, r->home))
+		r->home[0] = '\0';
+	err = root_of(r, at->cwd, out, size, &why);
+	/* A line chooses the place: it is looked at twice. */
+	r->aliased = true;
+	if (err == -ENOENT && goes_to(r) &&
+		!root_of(r, r->to, out, size, &ignored))
+		return 0;
+	if (err == -ENOENT) {
+		diag_fail(d, err, "%.80s is no project: %s", at->cwd, why);
+		diag_hint(d, "begin with 'cd DIR &&' of a project of yours"
+			", or root's policy says: root %.80s", at->cwd);
+	}
+	return err;
+}
