@@ -32,7 +32,7 @@ struct scan {
 			      */
 	bool done;
 	const char *replace; /* xargs -I */
-	struct arg sed;      /* the script so far; s is NULL without one */
+
 	struct shell_set *env;
 	size_t nenv;
 	const struct shell_val *from; /* where the first operands are seen from */

@@ -134,7 +134,7 @@ static void shell(struct scan *s)
 
 		k->args = o->operand + zero - 1;
 		k->nargs = o->operands - zero + 1;
-		judge_stdin_code(k, STDIN_SHELL);
+		judge_stdin_code(k, true);
 		o->wrapper = k->cmd && k->cmd->input == SHELL_IN_TEXT;
 	}
 }
@@ -178,34 +178,7 @@ static void operands(struct scan *s)
 			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (!(s->style & IMG_S_DATA)) {
 			judge_path_guess(s->k, &a);
-			judge_embedded(s->k, a.s);
 		}
-	}
-}
-
-/* Something runs a program that has rules against it: an unknown wrapper. A
- * name of such a program alone may be data; with what looks like arguments of
- * its own behind it, it is a command. */
-static void hidden_command(struct scan *s)
-{
-	struct judge *j = s->k->j;
-	bool known = s->schema[0];
-	unsigned operand = 0;
-
-	if (s->style & IMG_S_DATA || s->prog->where == PROG_BUILTIN)
-		return;
-	for (size_t i = 1; i + 1 < s->argc; i++) {
-		const char *w = s->argv[i].s, *next = s->argv[i + 1].s;
-		bool first = w[0] != '-' && operand++ == 0;
-
-		if (!judge_listed(j, LIST_CODE_DENY, w))
-			continue;
-		if (str_find(next, "://") ||
-			(!known && (first || next[0] == '-' ||
-					   str_eq(s->argv[i - 1].s, "--"))))
-			judge_raise(s->k, j->set[IMG_P_DYNAMIC], "wrapper",
-				"%s may run the blocked program %s",
-				judge_show(j, s->argv[0].s), judge_show(j, w));
 	}
 }
 
@@ -286,24 +259,16 @@ void args_judge(struct scan *s)
 		shell(s);
 	} else {
 		operands(s);
-		hidden_command(s);
 	}
-	if (s->sed.s)
-		judge_sed(k, &s->sed);
 	if (s->style & IMG_S_INTERP && !s->coded && !out->cmd_count &&
 		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
 		!args_given(out, "-m") &&
 		!(out->opts && (!k->cmd || k->cmd->input == SHELL_IN_INHERIT)))
-		judge_stdin_code(k, STDIN_CODE);
+		judge_stdin_code(k, false);
 	if (s->style & IMG_S_INTERP && !s->coded && out->operands &&
 		is_pipe(out->operand[0].s))
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
 			"an interpreter reads code from a pipe");
-	if (k->cmd && ((s->style & IMG_S_STDIN && !out->cmd_count &&
-			       k->cmd->input != SHELL_IN_INHERIT) ||
-			      (s->style & IMG_S_TEXT &&
-				      k->cmd->input == SHELL_IN_TEXT)))
-		judge_stdin_code(k, STDIN_EDITOR);
 	/* parallel <cmds: each line of it. */
 	if (s->style & IMG_S_INTERP && s->style & IMG_S_WRAPPER &&
 		!out->cmd_count)

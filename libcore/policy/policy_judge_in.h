@@ -32,8 +32,6 @@ enum {
 /* Lists of the policy that the engine itself asks. */
 enum judge_list {
 	LIST_BUILTIN,
-	LIST_CODE_DENY,
-	LIST_CODE_ASK,
 	LIST_ENV_UNSET,
 	LIST_ENV_FIXED,
 	LIST_GIT_SAFE_KEYS,
@@ -252,19 +250,10 @@ extern const struct shell_walk_ops judge_walk_ops;
 /* Shell text given as an argument; args: $0 $1 ... */
 void judge_sh(struct judge_cmd *k, const struct arg *text,
 	const struct arg *args, size_t nargs, enum shell_dialect dialect);
-void judge_code(struct judge_cmd *k, const struct arg *text);
-/* What editors and the like are told names files without quotes, :w /etc/x or
- * .output ../x, and has lines for the shell. */
-void judge_editor(struct judge_cmd *k, const struct arg *text);
-/* A word of a program that nothing is known of: does a command stand in it? */
-void judge_embedded(struct judge_cmd *k, const char *text);
-void judge_sed(struct judge_cmd *k, const struct arg *text);
-void judge_awk(struct judge_cmd *k, const struct arg *text);
 /* Is this operand another name for standard input? */
 bool judge_is_stdin(const char *s);
-/* A program that reads its code from standard input. */
-enum stdin_code { STDIN_SHELL, STDIN_CODE, STDIN_EDITOR };
-void judge_stdin_code(struct judge_cmd *k, enum stdin_code is);
+/* A program that reads its code from standard input; shell: it is a shell's. */
+void judge_stdin_code(struct judge_cmd *k, bool shell);
 
 /* shell_walk_ops.getvar: what the variable is when the line begins. */
 int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value);

@@ -100,32 +100,24 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 		alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
 }
 
-static void text_in(struct judge_cmd *k, enum stdin_code is)
+void judge_stdin_code(struct judge_cmd *k, bool shell)
 {
-	const struct shell_val *v = k->cmd->input_text;
+	const char *what = shell ? "a shell" : "an interpreter";
+	const struct shell_val *text = k->cmd ? k->cmd->input_text : NULL;
 	struct arg a;
-
-	if (!v)
-		return;
-	a = judge_arg(k->j, v->text.p, v->text.n);
-	a.many = v->many;
-	if (is == STDIN_SHELL)
-		judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
-	else
-		judge_code(k, &a);
-	if (is == STDIN_EDITOR)
-		judge_editor(k, &a);
-}
-
-void judge_stdin_code(struct judge_cmd *k, enum stdin_code is)
-{
-	const char *what = is == STDIN_SHELL ? "a shell" : "an interpreter";
 
 	if (!k->cmd && k->j->depth)
 		return;
 	switch (k->cmd ? k->cmd->input : SHELL_IN_INHERIT) {
 	case SHELL_IN_TEXT:
-		text_in(k, is);
+		if (!text)
+			return;
+		a = judge_arg(k->j, text->text.p, text->text.n);
+		if (shell)
+			judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
+		else
+			judge_raise(k, k->j->set[IMG_P_OPAQUE], "code",
+				"%s runs code that it is given", what);
 		return;
 	case SHELL_IN_PIPE:
 	case SHELL_IN_UNKNOWN:

@@ -100,7 +100,7 @@ static int on_chdir(void *ctx, struct shell_walk *w,
 /* In the order of enum shell_risk. */
 static const char risk_rules[] =
 	"dynamic\0dynamic\0source\0alias\0dynamic\0hidden-code\0name\0"
-	"limit\0unparsable\0";
+	"limit\0unparsable\0dialect\0";
 
 static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span)

@@ -334,29 +334,12 @@ static void find_funcs(struct shell_walk *w, const struct shell_list *list)
 		find_in(w, i->node);
 }
 
-/* Reports what the other shells make of a text that they read otherwise. */
-static void read_otherwise(struct shell_walk *w, struct shell_str text,
-	const struct plain_state *before)
-{
-	const struct plain_state after = w->st;
-	struct shell_ast ast;
-	struct diag none;
-
-	if (shell_parse(w->a, text.p, text.n, SHELL_POSIX, &ast, &none))
-		return;
-	w->st = *before;
-	plain_list(w, ast.list);
-	w->st = after;
-}
-
-/* In UNION the first dialect that can read it, and dash's where that is another
- * reading; else what bash read of it. */
+/* In UNION the first dialect that can read it; else what bash read of it. */
 static int read_text(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct diag *d)
 {
 	static const enum shell_dialect others[] = {SHELL_POSIX, SHELL_ASH};
 	enum shell_dialect kept = w->dialect, first = dialect;
-	const struct plain_state before = w->st;
 	struct shell_ast ast;
 	struct diag none;
 	int err;
@@ -379,7 +362,8 @@ static int read_text(struct shell_walk *w, struct shell_str text,
 	plain_list(w, ast.list);
 	if (!err && dialect == SHELL_UNION && first == SHELL_BASH &&
 		ast.sensitive)
-		read_otherwise(w, text, &before);
+		plain_risk(w, SHELL_RISK_DIALECT, text,
+			(struct shell_span){0, (uint32_t)text.n});
 	w->dialect = kept;
 	return err;
 }
@@ -497,6 +481,7 @@ const char *shell_risk_text(enum shell_risk risk)
 		       "text is expanded as a prompt\0"
 		       "a name is tied to another program\0"
 		       "shell code nested too deep\0"
-		       "nested shell code cannot be read\0",
+		       "nested shell code cannot be read\0"
+		       "shells read it in different ways\0",
 		risk);
 }

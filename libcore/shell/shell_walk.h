@@ -112,6 +112,7 @@ enum shell_risk {
 	SHELL_RISK_HASH,       /* hash -p: a name for another file */
 	SHELL_RISK_LEVELS,     /* code deeper than SHELL_MAX_LEVELS */
 	SHELL_RISK_UNPARSABLE, /* nested text that cannot be read */
+	SHELL_RISK_DIALECT,    /* UNION: dash may read it otherwise */
 };
 
 /* One line for a person. */
