@@ -10,8 +10,12 @@
 
 /* Bytes that mean "not known" here. */
 #define PLAIN_MARKS "\1\2\3\4\5\6"
+#define PLAIN_BLANKS " \t\n"
 
-enum { PLAIN_BUCKETS = 32 };
+enum {
+	PLAIN_BUCKETS = 32,
+	PLAIN_PARTS = 8, /* as many pieces of words are a step */
+};
 
 /* A variable as the text set it last, or a function. */
 struct plain_var {
@@ -72,7 +76,7 @@ void *plain_stop(struct shell_walk *w, int err);
 /* n zeroed bytes; NULL stops the walk. */
 void *plain_zalloc(struct shell_walk *w, size_t n);
 #define plain_new(w, type) ((type *)plain_zalloc((w), sizeof(type)))
-/* One more command or word; false when there are too many. */
+/* One more command; false when there are too many. */
 bool plain_step(struct shell_walk *w);
 
 /* shell_plain.c: nodes. The state stays as the list leaves it. */
@@ -106,6 +110,11 @@ void plain_merge(struct shell_walk *w, struct plain_state *to,
 void plain_join(struct shell_walk *w, const struct plain_state *before);
 /* Leaves what a new shell sees: the exported variables; clean: none. */
 void plain_inherit(struct shell_walk *w, bool clean);
+/* Parts that are calculated, and the names that this sets. */
+void plain_arith(struct shell_walk *w, const struct shell_part *parts,
+	struct shell_span span);
+void plain_calculate(
+	struct shell_walk *w, struct shell_str text, struct shell_span span);
 /* Notes the functions that a list defines, also those that it defines later. */
 void plain_find_funcs(struct shell_walk *w, const struct shell_list *list);
 
@@ -125,11 +134,6 @@ struct shell_val plain_quoted(struct shell_walk *w, const struct shell_part *par
 /* The target of a redirection: one text, which may be a pattern. */
 struct shell_val plain_target(
 	struct shell_walk *w, const struct shell_word *word);
-/* Parts that are calculated, and the names that this sets. */
-void plain_arith(struct shell_walk *w, const struct shell_part *parts,
-	struct shell_span span);
-void plain_calculate(
-	struct shell_walk *w, struct shell_str text, struct shell_span span);
 
 /* shell_plain_cmd.c: simple commands, redirections, and what they change. */
 void plain_simple(struct shell_walk *w, const struct shell_node *node);

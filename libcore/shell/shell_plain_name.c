@@ -3,6 +3,8 @@
  */
 #include "shell/shell_plain_in.h"
 
+#include <string.h>
+
 #include "base/str.h"
 
 static size_t name_bucket(struct shell_str name)
@@ -141,6 +143,52 @@ void plain_inherit(struct shell_walk *w, bool clean)
 				!plain_named(&w->st.names, v->name, false))
 				plain_push(w, &w->st.names, *v);
 	}
+}
+
+/* Does an operator stand there that assigns, as in x=1, x+=1, x++? */
+static bool assigns_here(struct shell_str s, size_t i)
+{
+	size_t k = i;
+
+	if (i + 1 < s.n && s.p[i] == s.p[i + 1] && strchr("+-", s.p[i]))
+		return true;
+	while (k < s.n && s.p[k] && strchr("*/%+-<>&^|", s.p[k]))
+		k++;
+	return k < s.n && s.p[k] == '=' &&
+	       !(k + 1 < s.n && s.p[k + 1] == '=') &&
+	       !(k == i + 1 && strchr("<>", s.p[i]));
+}
+
+void plain_calculate(
+	struct shell_walk *w, struct shell_str s, struct shell_span span)
+{
+	for (size_t i = 0, n; i < s.n && !w->err; i += n ? n : 1) {
+		struct shell_str rest = {s.p + i, s.n - i};
+		size_t at;
+
+		n = shell_str_name(rest);
+		if (!n || (i && chr_digit(s.p[i - 1])))
+			continue;
+		at = i + n;
+		if (at < s.n && s.p[at] == '[')
+			while (at < s.n && s.p[at++] != ']')
+				;
+		while (at < s.n && strchr(PLAIN_BLANKS, s.p[at]))
+			at++;
+		if (assigns_here(s, at) ||
+			(i > 1 && s.p[i - 1] == s.p[i - 2] &&
+				strchr("+-", s.p[i - 1])))
+			plain_set(w, &(struct shell_set){.name = {rest.p, n},
+					.value = plain_val(
+						SHELL_STR(SHELL_NUM_S)),
+					.span = plain_span(w, span)}, false);
+	}
+}
+
+void plain_arith(struct shell_walk *w, const struct shell_part *parts,
+	struct shell_span span)
+{
+	plain_calculate(w, plain_quoted(w, parts, span).text, span);
 }
 
 static void find_node(struct shell_walk *w, const struct shell_node *n)

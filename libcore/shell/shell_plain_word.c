@@ -10,8 +10,6 @@
 #include "base/str.h"
 #include "shell/shell_parse_in.h"
 
-#define PLAIN_BLANKS " \t\n"
-
 /* One word while it is put together. */
 struct field {
 	struct shell_walk *w;
@@ -167,6 +165,11 @@ static bool positional(struct shell_walk *w, int i, struct shell_str *value)
 	return !shell_str_unknown(*value, false);
 }
 
+static bool is_special(struct shell_str name, const char *of)
+{
+	return name.n == 1 && name.p[0] && strchr(of, name.p[0]);
+}
+
 enum found { IS_KNOWN, IS_UNSET, IS_UNKNOWN };
 
 static enum found look_up(struct field *f, const struct shell_param *p,
@@ -176,7 +179,7 @@ static enum found look_up(struct field *f, const struct shell_param *p,
 	struct plain_var room;
 	int i = shell_str_number(p->name);
 
-	if (p->subscript || p->indirect || shell_str_in(p->name, " @ * - _ "))
+	if (p->subscript || p->indirect || is_special(p->name, "@*-_"))
 		return IS_UNKNOWN;
 	if (i >= 0 && !positional(f->w, i, value))
 		return IS_UNKNOWN;
@@ -278,7 +281,7 @@ static void expand_param(
 	if (p->op == SHELL_OP_TRANSFORM && p->mark == 'P')
 		plain_risk(f->w, SHELL_RISK_PROMPT, p->name,
 			(struct shell_span){0});
-	if (p->length || shell_str_in(p->name, " ? $ ! # ")) {
+	if (p->length || is_special(p->name, "?$!#")) {
 		add_number(f);
 		return;
 	}
@@ -387,7 +390,7 @@ static void expand_parts(
 	struct field *f, const struct shell_part *part, bool quoted)
 {
 	for (; part && !f->w->err; part = part->next) {
-		if (++f->w->parts % 8 == 0)
+		if (++f->w->parts % PLAIN_PARTS == 0)
 			plain_step(f->w);
 		expand_part(f, part, quoted);
 	}
@@ -422,11 +425,31 @@ struct shell_val plain_quoted(struct shell_walk *w, const struct shell_part *par
 	return settle(&f, span);
 }
 
+/* Most words are one text that means itself. */
+static bool is_literal(const struct shell_word *word, struct shell_val *v)
+{
+	const struct shell_part *part = word->parts;
+
+	if (!part || part->next || !part->text.n ||
+		(part->type != SHELL_LIT && part->type != SHELL_SQ))
+		return false;
+	if (part->type == SHELL_LIT)
+		for (size_t i = 0; i < part->text.n; i++)
+			if (part->text.p[i] == '*' || part->text.p[i] == '?' ||
+				part->text.p[i] == '[')
+				return false;
+	*v = (struct shell_val){.text = part->text, .span = word->span};
+	return true;
+}
+
 struct shell_val plain_one(struct shell_walk *w, const struct shell_word *word)
 {
 	autobuf struct buf text = BUF_INIT(SHELL_MAX_WALK);
 	struct field f = {.w = w, .text = &text, .one = true};
+	struct shell_val v;
 
+	if (is_literal(word, &v))
+		return v;
 	expand_parts(&f, word->parts, false);
 	return settle(&f, word->span);
 }
@@ -436,55 +459,12 @@ struct shell_val plain_target(
 {
 	autobuf struct buf text = BUF_INIT(SHELL_MAX_WALK);
 	struct field f = {.w = w, .text = &text, .one = true, .pattern = true};
+	struct shell_val v;
 
+	if (is_literal(word, &v))
+		return v;
 	expand_parts(&f, word->parts, false);
 	return settle(&f, word->span);
-}
-
-/* Does an operator stand there that assigns, as in x=1, x+=1, x++? */
-static bool assigns_here(struct shell_str s, size_t i)
-{
-	size_t k = i;
-
-	if (i + 1 < s.n && s.p[i] == s.p[i + 1] && strchr("+-", s.p[i]))
-		return true;
-	while (k < s.n && s.p[k] && strchr("*/%+-<>&^|", s.p[k]))
-		k++;
-	return k < s.n && s.p[k] == '=' &&
-	       !(k + 1 < s.n && s.p[k + 1] == '=') &&
-	       !(k == i + 1 && strchr("<>", s.p[i]));
-}
-
-void plain_calculate(
-	struct shell_walk *w, struct shell_str s, struct shell_span span)
-{
-	for (size_t i = 0, n; i < s.n && !w->err; i += n ? n : 1) {
-		struct shell_str rest = {s.p + i, s.n - i};
-		size_t at;
-
-		n = shell_str_name(rest);
-		if (!n || (i && chr_digit(s.p[i - 1])))
-			continue;
-		at = i + n;
-		if (at < s.n && s.p[at] == '[')
-			while (at < s.n && s.p[at++] != ']')
-				;
-		while (at < s.n && strchr(PLAIN_BLANKS, s.p[at]))
-			at++;
-		if (assigns_here(s, at) ||
-			(i > 1 && s.p[i - 1] == s.p[i - 2] &&
-				strchr("+-", s.p[i - 1])))
-			plain_set(w, &(struct shell_set){.name = {rest.p, n},
-					.value = plain_val(
-						SHELL_STR(SHELL_NUM_S)),
-					.span = plain_span(w, span)}, false);
-	}
-}
-
-void plain_arith(struct shell_walk *w, const struct shell_part *parts,
-	struct shell_span span)
-{
-	plain_calculate(w, plain_quoted(w, parts, span).text, span);
 }
 
 /* The parameter that the word is as a whole, "$@" or $x; NULL. */
@@ -548,7 +528,13 @@ static void expand_word(struct shell_walk *w, const struct shell_word *word,
 	struct field f = {.w = w, .text = &text};
 	struct shell_val v;
 
-	if (!plain_step(w) || several(w, word, to))
+	if (++w->parts % PLAIN_PARTS == 0)
+		plain_step(w);
+	if (is_literal(word, &v)) {
+		plain_add(w, to, v);
+		return;
+	}
+	if (w->err || several(w, word, to))
 		return;
 	expand_parts(&f, word->parts, false);
 	v = settle(&f, word->span);

@@ -83,7 +83,7 @@ static void places(void **state)
 		{"limit NONE cpu=1s", 1, 7, "expected SAFE"},
 		{"path rwx /x", 1, 6, "path r|rw"},
 		{"path r x", 1, 8, "absolute path"},
-		{"exec bin", 1, 6, "absolute directory"},
+		{"exec bin", 1, 6, "absolute path"},
 		{"protect maybe x", 1, 9, "confirm or deny"},
 		{"protect deny /x", 1, 14, "relative"},
 		{"env keep", 1, 1, "env keep"},
