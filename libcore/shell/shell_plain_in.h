@@ -13,7 +13,7 @@
 #define PLAIN_BLANKS " \t\n"
 
 enum {
-	PLAIN_BUCKETS = 32,
+	PLAIN_BUCKETS = 16,
 	PLAIN_PARTS = 8, /* as many pieces of words are a step */
 };
 

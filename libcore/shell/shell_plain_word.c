@@ -38,7 +38,7 @@ struct shell_val plain_val(struct shell_str text)
 void plain_add(struct shell_walk *w, struct plain_args *to, struct shell_val v)
 {
 	if (to->n == to->max) {
-		size_t max = to->max ? 2 * to->max : 8;
+		size_t max = to->max ? 2 * to->max : 4;
 		struct shell_val *more = plain_zalloc(w, max * sizeof *more);
 
 		if (!more)

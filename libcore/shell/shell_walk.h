@@ -84,7 +84,6 @@ enum shell_resolve {
 	SHELL_IS_FUNCTION, /* its body is reported by itself */
 };
 
-struct shell_state;
 struct shell_walk;
 
 struct shell_cmd {

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * What a line may cost has an end. A real one is not near it; past it the line
- * is denied, whatever stands behind.
+ * is open, whatever stands behind.
  */
 #include "unit.h"
 
@@ -76,7 +76,7 @@ static void judged(void **state)
 	} t[] = {
 		{300, "./configure# && make; "},
 		{300, "prog# a; "},
-		{500, "gcc -O2 -c src/f#.c -o obj/f#.o || exit 1; "},
+		{400, "gcc -O2 -c src/f#.c -o obj/f#.o || exit 1; "},
 		{1000, "rm -f out/f#; "},
 		{2500, ">>log# "},
 		{4000, "echo a; "},
@@ -111,7 +111,7 @@ static void refused(void **state)
 		{12000, "cat", " f#"},
 		{9000, "", ">f# "},
 		{4000, "", "git log a#; "},
-		{4000, "", "cd src#; "},
+		{4000, "", "(cd src#); "},
 		{5000, "", "a; "},
 	};
 
