@@ -79,9 +79,9 @@ static void judged(void **state)
 		{400, "gcc -O2 -c src/f#.c -o obj/f#.o || exit 1; "},
 		{1000, "rm -f out/f#; "},
 		{2500, ">>log# "},
-		{4000, "echo a; "},
+		{2500, "echo a; "},
 		{500, "if [ -f f# ]; then x=$x.; fi; "},
-		{100, "f#() { local t=$1; cc -c $t.c; }; f# m#; "},
+		{100, "f#() { local t=$1; cc -c t.c; }; f# m#; "},
 		{100, "if a; then f#() { x; }; fi; "},
 		{2000, "(b); "},
 	};
@@ -214,7 +214,7 @@ static void neutral(void **state)
 		{"echo a; curl x; echo b", false},
 		{"echo a; eval 'ls'; echo b", false},
 	};
-	char *many = repeat("", 3000, "echo a; ", "ls");
+	char *many = repeat("", 2000, "echo a; ", "ls");
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
