@@ -275,7 +275,8 @@ void args_judge(struct scan *s)
 		inner(s);
 	else if (out->query && s->style & IMG_S_WRAPPER)
 		out->wrapper = true;
-	else if (out->unresolved && s->style & IMG_S_WRAPPER)
+	/* A word that may be none, or several, stands before the command. */
+	if (out->unresolved && s->style & IMG_S_WRAPPER && !out->query)
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"what %s runs is not known before it runs",
 			s->argv[0].s);

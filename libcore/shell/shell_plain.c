@@ -98,27 +98,18 @@ static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
 }
 
 /* After `cd x && make` the shell stands in x; what stands behind || is another
- * way. Names that are set behind && are known as far as the list goes. */
+ * way. */
 static void walk_andor(struct shell_walk *w, const struct shell_node *node)
 {
 	const struct shell_node *part = node->u.andor.first;
-	struct plain_state start;
-	struct shell_val cwd;
 
-	walk_node(w, part);
-	start = w->st;
-	while ((part = part->next) && !w->err) {
+	for (; part && !w->err; part = part->next) {
 		const struct plain_state before = w->st;
 
 		walk_node(w, part);
 		if (part->after_or)
 			plain_join(w, &before);
 	}
-	cwd = w->st.cwd;
-	plain_join(w, &start);
-	w->st.cwd = cwd;
-	if (shell_val_text(&cwd))
-		plain_assign(w, SHELL_STR("PWD"), &cwd, false);
 }
 
 static void walk_if(struct shell_walk *w, const struct shell_node *node)

@@ -209,13 +209,13 @@ static void do_cd(struct shell_walk *w, struct call *c)
 	pass_options(c, "", given, sizeof given);
 	/* pushd +1 turns the list of directories. */
 	if (is_word(c, c->at, "-")) {
-		const struct plain_var *v =
-			plain_find(w, SHELL_STR("OLDPWD"), &room);
+		const struct plain_var *v = plain_named(
+			&w->st.names, SHELL_STR("OLDPWD"), false);
 
-		to = v->is == PLAIN_KNOWN ? plain_val(v->value) : any;
+		to = v && v->is == PLAIN_KNOWN ? plain_val(v->value) : any;
 	} else if (c->at < c->n &&
-		(!pushes || (c->at == 1 && c->v[1].text.n &&
-				    c->v[1].text.p[0] != '+')))
+		(!pushes || !c->v[c->at].text.n ||
+			c->v[c->at].text.p[0] != '+'))
 		to = c->v[c->at];
 	else if (c->at == c->n && !pushes)
 		to = plain_val(
@@ -290,10 +290,14 @@ static void do_trap(struct shell_walk *w, struct call *c)
 	if (c->at + 1 >= c->n || is_word(c, c->at, "-") ||
 		is_word(c, c->at, "-p") || is_word(c, c->at, "-l"))
 		return;
+	/* It runs later: with other arguments, and more functions. */
+	w->st.args = NULL;
 	w->bodies++;
 	plain_nested(w, c->v[c->at].text, w->dialect, c->span);
 	w->bodies--;
 	plain_join(w, &before);
+	w->st.args = before.args;
+	w->st.nargs = before.nargs;
 }
 
 static void do_source(struct shell_walk *w, struct call *c)
@@ -330,7 +334,7 @@ static void do_hash(struct shell_walk *w, struct call *c)
 }
 
 /* Passes over the options of set; false when not even their end is known. */
-static bool pass_set_options(struct call *c)
+static bool pass_set_options(struct shell_walk *w, struct call *c)
 {
 	for (; c->at < c->n; c->at++) {
 		struct shell_str s = c->v[c->at].text;
@@ -340,6 +344,8 @@ static bool pass_set_options(struct call *c)
 		if (!s.n || (s.p[0] != '-' && s.p[0] != '+') ||
 			shell_str_is(s, "--"))
 			break;
+		w->st.exports |= s.p[0] == '-' && memchr(s.p, 'a', s.n);
+		w->st.exports |= is_word(c, c->at + 1, "allexport");
 		/* set -euo pipefail */
 		c->at += s.p[s.n - 1] == 'o';
 	}
@@ -351,7 +357,7 @@ static void do_set(struct shell_walk *w, struct call *c)
 {
 	struct plain_args args = {0};
 
-	if (!pass_set_options(c)) {
+	if (!pass_set_options(w, c)) {
 		w->st.args = NULL;
 		return;
 	}

@@ -40,7 +40,8 @@ struct plain_state {
 	const struct shell_val *input_text;
 	const struct shell_val *args; /* $0 $1 …; NULL: not known */
 	size_t nargs;
-	bool bare; /* its environment was emptied */
+	bool bare;    /* its environment was emptied */
+	bool exports; /* set -a */
 };
 
 struct shell_walk {

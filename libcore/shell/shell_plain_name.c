@@ -85,7 +85,8 @@ void plain_assign(struct shell_walk *w, struct shell_str name,
 				  ? SHELL_STR(SHELL_ANY_S)
 				  : value->text;
 	}
-	v.exported = exported || plain_find(w, name, &room)->exported;
+	v.exported = exported || w->st.exports ||
+		plain_find(w, name, &room)->exported;
 	plain_push(w, &w->st.names, v);
 }
 

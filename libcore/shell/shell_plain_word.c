@@ -187,9 +187,6 @@ static enum found look_up(struct field *f, const struct shell_param *p,
 		return (size_t)i < f->w->st.nargs ? IS_KNOWN : IS_UNSET;
 	v = plain_find(f->w, p->name, &room);
 	*value = v->value;
-	/* Where a function is called, more is set than where it is defined. */
-	if (v == &room && v->is == PLAIN_UNSET && f->w->bodies)
-		return IS_UNKNOWN;
 	return v->is == PLAIN_KNOWN ? IS_KNOWN
 	       : v->is == PLAIN_UNSET ? IS_UNSET
 				      : IS_UNKNOWN;

@@ -185,7 +185,7 @@ static void seen_within(void **state)
 			POLICY_DENY},
 		{"export v=ls; sh -c 'v=echo; $v x'; v=curl sh -c '$v x'",
 			POLICY_DENY},
-		{"f() { $v x; }; v=curl; f", POLICY_OPEN},
+		{"set -a; v=curl; sh -c '$v x'", POLICY_DENY},
 		{"for i in a b; do $w x; w=curl; done", POLICY_OPEN},
 		{"for w in ls curl; do $w x; done", POLICY_DENY},
 		{"w=$(ls); for i in a b; do $w x; done", POLICY_OPEN},

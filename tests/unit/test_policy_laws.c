@@ -162,7 +162,7 @@ static void rewritten(void **state)
 		quote(quoted, lines[i]);
 		snprintf(text, sizeof(text), "sh -c %s", quoted);
 		not_weaker(lines[i], text);
-		snprintf(text, sizeof(text), "env -i bash -c %s", quoted);
+		snprintf(text, sizeof(text), "env -i HOME=/home/dev bash -c %s", quoted);
 		/* bash reads time itself, and no option but -p; and what the
 		 * shells read in different ways, it reads in one. */
 		decide_in(policy, POLICY_FULL_AUTO, lines[i]);
@@ -244,9 +244,9 @@ static void with_nothing(void **state)
 	static const struct {
 		const char *before, *word, *behind;
 	} none[] = {
-		{"v=; test -f a && v=5; ", "$v", ""},
+		{"v=; if test -f a; then v=5; fi; ", "$v", ""},
 		{"", "$(:)", ""},
-		{"w=(); test -f a && w=(5); ", "\"${w[@]}\"", ""},
+		{"w=(); if test -f a; then w=(5); fi; ", "\"${w[@]}\"", ""},
 		{"for v in '' 5; do ", "$v", "; done"},
 		{"", "$@", ""},
 	};

@@ -263,7 +263,7 @@ static void lists(void **state)
 	static const struct expected e[] = {
 		{"a; b & c && d || e | f; ! g\ntime h",
 			"a\nb\nc\nd\ne\nf <-pipe\ng\nh\n"},
-		{"a && x=1 && b $x; c \"$x\"", "a\nx=1\nb 1\nc ?\n"},
+		{"a && x=1 && b $x; c \"$x\"", "a\nx=1\nb 1\nc 1\n"},
 		{"x=1 && a $x || x=2; b \"$x\"", "x=1\na 1\nx=2\nb ?\n"},
 		{"x=1; (x=2; a $x); b $x", "x=1\nx=2\na 2\nb 1\n"},
 		{"x=1; { x=2; }; b $x", "x=1\nx=2\nb 2\n"},
