@@ -480,6 +480,17 @@ static const struct shell_param *whole_param(
 	return part->u.param;
 }
 
+/* Are all arguments such that quotes make no difference to them? */
+static bool args_are_simple(const struct shell_walk *w)
+{
+	for (size_t i = 1; i < w->st.nargs; i++)
+		if (!shell_val_text(&w->st.args[i]) ||
+			!w->st.args[i].text.n ||
+			shell_str_has(w->st.args[i].text, PLAIN_BLANKS "*?["))
+			return false;
+	return !splits_otherwise(w);
+}
+
 /* "$@" with known arguments; $x with a known text of several words. */
 static bool several(struct shell_walk *w, const struct shell_word *word,
 	struct plain_args *to)
@@ -490,7 +501,10 @@ static bool several(struct shell_walk *w, const struct shell_word *word,
 	struct plain_var room;
 	struct shell_str s;
 
-	if (p && quoted && shell_str_is(p->name, "@") && w->st.args) {
+	if (p && w->st.args &&
+		(shell_str_is(p->name, "@") ||
+			(!quoted && shell_str_is(p->name, "*"))) &&
+		(quoted || args_are_simple(w))) {
 		for (size_t i = 1; i < w->st.nargs; i++)
 			plain_add(w, to, w->st.args[i]);
 		return true;

@@ -287,7 +287,7 @@ static void lists(void **state)
 			"a\nc\nd\nx=#\n"},
 		{"coproc { a; }", "a <-pipe\n"},
 		{"f() { a $1 \"$y\"; x=1; }; x=0; f b; c \"$x\"",
-			"a ?* ?\nx=1\nx=0\nf() f b\nc 0\n"},
+			"a ?* \nx=1\nx=0\nf() f b\nc 0\n"},
 		{"f; f() { g; f; }; g() { a; }; (g)",
 			"f\nf() g\nf() f\na\nf() g\n"},
 		{"f() { g; }; case a in a) g() { :; };; esac",
