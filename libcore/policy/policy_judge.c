@@ -214,15 +214,12 @@ static void inner(struct scan *s)
 static void what_it_does(struct scan *s)
 {
 	int i = s->schema[0]
-			? str_index("cp\0mkdir\0touch\0tee\0install\0tar\0"
-				    "rsync\0mv\0rm\0rmdir\0",
-				  s->name)
+			? str_index("mv\0rm\0rmdir\0", s->name)
 			: -1;
 
-	s->moves = i == 6 || i == 7;
-	s->removes = i >= 7;
+	s->removes = i >= 0;
 	s->k->removes = false;
-	s->k->unlinks = i == 8;
+	s->k->unlinks = i == 1;
 }
 
 /* A letter each at most, and tar's first word, which has no dash: a word that
@@ -278,7 +275,8 @@ void args_judge(struct scan *s)
 		inner(s);
 	else if (out->query && s->style & IMG_S_WRAPPER)
 		out->wrapper = true;
-	else if (out->unresolved && s->style & IMG_S_WRAPPER)
+	/* A word that may be none, or several, stands before the command. */
+	if (out->unresolved && s->style & IMG_S_WRAPPER && !out->query)
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"what %s runs is not known before it runs",
 			s->argv[0].s);

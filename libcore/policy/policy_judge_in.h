@@ -22,7 +22,6 @@ enum {
 	/* What a line may cost, each about a tenth of a microsecond: */
 	JUDGE_WORK = 35000,
 	JUDGE_LOOK = 6,    /* a look at the file system */
-	JUDGE_FILE = 40,   /* a file that is read */
 	JUDGE_BYTES = 200, /* as much memory */
 };
 
@@ -42,9 +41,6 @@ enum judge_list {
 /* One word of one reading: a text that may hold SHELL_REL and SHELL_ANY. */
 struct arg {
 	const char *s; /* ended by NUL */
-	/* The text that s was made of where SHELL_NUM is in it, for what reads
-	 * it as code. */
-	struct shell_str numbered;
 	bool many;     /* any number of these */
 	bool unknown;  /* holds SHELL_ANY */
 	bool rel;      /* holds SHELL_REL */
@@ -92,7 +88,6 @@ struct judge {
 	 * programs; NULL: none. */
 	const char *guided;
 	unsigned found; /* a bit for each of .list that was looked up */
-	unsigned commands, nested;
 	policy_each *each;
 	void *ctx;
 	/* What is large stands last: all else is near the struct's begin. */

@@ -97,26 +97,29 @@ static const char *real_home(struct judge *j)
 	autofree char *real = j->real_home ? NULL : malloc(PATH_MAX);
 
 	if (!j->real_home)
-		j->real_home = !real || path_real(j->home, real)
+		j->real_home = !real || path_real(j->home, real) ||
+				str_eq(real, j->home)
 			? j->home
 			: judge_text(j, real, strlen(real));
 	return j->real_home;
 }
 
-/* Is path at or beneath what the pattern names, by either name of the home? */
-static bool is_within(struct judge *j, const char *pattern, const char *path)
+/* Is path at or beneath what the pattern names? in_home: what stands behind
+ * either name of the home in it; or NULL. */
+static bool is_within(struct judge *j, const char *pattern, const char *path,
+	const char *const in_home[2])
 {
-	const char *const home[] = {j->home, real_home(j)};
-	const char *rest;
+	const char *rest, *base;
 
-	for (size_t i = 0; i < ARRAY_SIZE(home); i++) {
-		const char *base = policy_place(pattern, j->root, home[i], &rest);
-
-		if (str_after(path, base) &&
-			path_beneath(rest, path + strlen(base)))
-			return true;
-	}
-	return false;
+	if (*pattern != '$')
+		return path[1] == pattern[1] && path_beneath(pattern, path);
+	rest = str_after(pattern, "$HOME");
+	if (rest && (*rest == '/' || !*rest))
+		return (in_home[0] && path_beneath(rest, in_home[0])) ||
+		       (in_home[1] && path_beneath(rest, in_home[1]));
+	base = policy_place(pattern, j->root, "", &rest);
+	return str_after(path, base) &&
+	       path_beneath(rest, path + strlen(base));
 }
 
 /* Is it a secret that no path of the system policy names? */
@@ -124,16 +127,14 @@ static bool is_hidden(struct judge *j, const char *physical)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range r = img_set(sys, IMG_SET_HIDE);
-	const bool inside = path_beneath(j->root, physical) &&
-		!path_beneath(j->root, real_home(j));
+	const char *const in_home[] = {str_after(physical, j->home),
+		str_after(physical, real_home(j))};
 	const char *secret = NULL;
 	struct img_path p;
 
-	/* What a project in a home holds is none of the home's places. */
-	j->work += inside ? 0 : 2;
+	j->work += 2;
 	for (uint32_t i = 0; i < r.count && !secret; i++)
-		if (!(inside && str_after(img_ref(sys, r, i), "$HOME/")) &&
-			is_within(j, img_ref(sys, r, i), physical))
+		if (is_within(j, img_ref(sys, r, i), physical, in_home))
 			secret = img_ref(sys, r, i);
 	for (uint32_t i = 0; secret && i < IMG_COUNT(sys, IMG_PATH); i++) {
 		img_get(sys, IMG_PATH, i, &p);

@@ -6,23 +6,10 @@
 #include "policy/policy_judge_in.h"
 #include "base/str.h"
 
-/* Is s still that text, but for its numbers? */
-static bool is_whole(struct shell_str text, const char *s)
-{
-	size_t i = 0;
-
-	while (i < text.n && (s[i] == text.p[i] || (s[i] == SHELL_REL &&
-							   text.p[i] == SHELL_NUM)))
-		i++;
-	return i && i == text.n && !s[i];
-}
-
 static void to_val(const struct arg *a, struct shell_val *v)
 {
 	*v = (struct shell_val){
 		.text = {a->s, strlen(a->s)}, .many = a->many};
-	if (is_whole(a->numbered, a->s))
-		v->text = a->numbered;
 	if (a->rel)
 		v->kind = SHELL_BOUNDED;
 	if (a->unknown)
@@ -82,7 +69,6 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	struct judge *j = k->j;
 	struct shell_val *v = arena_zalloc(j->arena, (nargs + 1) * sizeof(*v));
 
-	j->nested++;
 	if (!v)
 		return;
 	if (text->unknown || text->many) {

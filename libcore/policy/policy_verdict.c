@@ -44,7 +44,6 @@ struct arg judge_arg(struct judge *j, const char *s, size_t n)
 	const char *copy = judge_text(j, s, n);
 
 	return (struct arg){.s = copy,
-		.numbered = {s, n && memchr(s, SHELL_NUM, n) ? n : 0},
 		.unknown = strchr(copy, SHELL_ANY) != NULL,
 		.rel = strchr(copy, SHELL_REL) != NULL};
 }

@@ -43,29 +43,6 @@ void plain_risk(struct shell_walk *w, enum shell_risk risk,
 			w->ctx, w, risk, what, plain_span(w, span));
 }
 
-void plain_join(struct shell_walk *w, const struct plain_state *before)
-{
-	const struct plain_var *v = w->st.vars;
-
-	for (; v && v != before->vars; v = v->next) {
-		struct plain_var *lost = plain_new(w, struct plain_var);
-
-		if (!lost)
-			return;
-		*lost = (struct plain_var){.name = v->name,
-			.is = PLAIN_UNKNOWN,
-			.exported = v->exported,
-			.next = w->st.vars};
-		w->st.vars = lost;
-	}
-	if (!shell_str_eq(w->st.cwd.text, before->cwd.text))
-		w->st.cwd = plain_val(SHELL_STR(SHELL_ANY_S));
-	if (w->st.args != before->args || w->st.nargs != before->nargs)
-		w->st.args = NULL;
-	w->st.input = before->input;
-	w->st.input_text = before->input_text;
-}
-
 static void walk_node(struct shell_walk *w, const struct shell_node *node);
 
 void plain_apart(struct shell_walk *w, const struct shell_node *node,
@@ -94,13 +71,15 @@ void plain_list(struct shell_walk *w, const struct shell_list *list)
 	}
 }
 
-/* A list that may run, or not. */
-static void walk_branch(struct shell_walk *w, const struct shell_list *list)
+/* A list that may run, or not; behind tells what is known behind it. */
+static void walk_branch(struct shell_walk *w, const struct shell_list *list,
+	struct plain_state *behind)
 {
-	const struct plain_state before = w->st;
+	const struct plain_state start = w->st;
 
 	plain_list(w, list);
-	plain_join(w, &before);
+	plain_merge(w, behind, &start);
+	w->st = start;
 }
 
 static void walk_pipeline(struct shell_walk *w, const struct shell_node *node)
@@ -135,53 +114,70 @@ static void walk_andor(struct shell_walk *w, const struct shell_node *node)
 
 static void walk_if(struct shell_walk *w, const struct shell_node *node)
 {
+	struct plain_state behind;
+
 	plain_list(w, node->u.cond_if.test);
-	walk_branch(w, node->u.cond_if.then);
-	walk_branch(w, node->u.cond_if.other);
+	behind = w->st;
+	walk_branch(w, node->u.cond_if.then, &behind);
+	walk_branch(w, node->u.cond_if.other, &behind);
+	w->st = behind;
 }
 
 static void walk_case(struct shell_walk *w, const struct shell_node *node)
 {
 	const struct shell_case_item *item = node->u.select.items;
+	struct plain_state behind;
 
 	plain_one(w, node->u.select.subject);
+	behind = w->st;
 	for (; item && !w->err; item = item->next) {
 		for (const struct shell_word *p = item->patterns; p; p = p->next)
 			plain_one(w, p);
-		walk_branch(w, item->body);
+		walk_branch(w, item->body, &behind);
 	}
+	w->st = behind;
 }
 
-/* One round for each word that is plain; where one is not, a round in which the
- * variable is not known. */
+/* Words that are tried singly: known ones, and names that a glob matches. */
+static bool tried_singly(
+	const struct shell_walk *w, const struct plain_args *words)
+{
+	for (size_t i = 0; i < words->n; i++)
+		if (words->v[i].kind == SHELL_UNKNOWN ||
+			(words->v[i].many && !words->v[i].glob))
+			return false;
+	return words->n && words->n <= SHELL_MAX_ROUNDS &&
+	       w->rounds * words->n <= 4 * SHELL_MAX_ROUNDS;
+}
+
+/* One round for each word; else one in which the variable is not known. */
 static void walk_for(struct shell_walk *w, const struct shell_node *node)
 {
 	const struct plain_state before = w->st;
 	struct plain_args words = {0};
-	bool plain = node->u.loop.has_in && node->type == SHELL_FOR;
+	unsigned rounds = w->rounds;
 
 	plain_words(w, node->u.loop.words, &words);
-	for (size_t i = 0; i < words.n; i++)
-		plain = plain && shell_val_text(&words.v[i]);
-	if (!plain || !words.n || words.n > SHELL_MAX_ROUNDS) {
-		words.n = 1;
-		words.v = plain_new(w, struct shell_val);
-		if (words.v)
-			words.v[0] = plain_val(SHELL_STR(SHELL_ANY_S));
+	if (node->type != SHELL_FOR || !tried_singly(w, &words)) {
+		words = (struct plain_args){0};
+		plain_add(w, &words, plain_val(SHELL_STR(SHELL_ANY_S)));
 	}
+	w->rounds *= (unsigned)words.n;
 	for (size_t i = 0; i < words.n && !w->err; i++) {
+		words.v[i].many = false;
 		plain_set(w, &(struct shell_set){.name = node->u.loop.name,
 				.value = words.v[i],
 				.span = plain_span(w, node->span)}, false);
 		plain_list(w, node->u.loop.body);
 		plain_join(w, &before);
 	}
+	w->rounds = rounds;
 }
 
 static void walk_arith(struct shell_walk *w, const struct shell_word *word)
 {
 	if (word)
-		plain_quoted(w, word->parts, word->span);
+		plain_arith(w, word->parts, word->span);
 }
 
 static void walk_loop(struct shell_walk *w, const struct shell_node *node)
@@ -212,23 +208,12 @@ static void walk_cond(struct shell_walk *w, const struct shell_cond *c)
 	walk_cond(w, c->b);
 }
 
-static void add_func(struct shell_walk *w, const struct plain_func **list,
-	struct shell_str name)
-{
-	struct plain_func *f = plain_new(w, struct plain_func);
-
-	if (!f)
-		return;
-	*f = (struct plain_func){name, *list};
-	*list = f;
-}
-
 /* The body is reported where it is defined, with arguments that are not known. */
 static void walk_func(struct shell_walk *w, const struct shell_node *node)
 {
 	struct plain_state before;
 
-	add_func(w, &w->st.funcs, node->u.func.name);
+	plain_define(w, &w->st.names, node->u.func.name);
 	before = w->st;
 	w->st.args = NULL;
 	w->bodies++;
@@ -306,34 +291,6 @@ static void walk_node(struct shell_walk *w, const struct shell_node *node)
 	w->st.input_text = text;
 }
 
-static void find_funcs(struct shell_walk *w, const struct shell_list *list);
-
-static void find_in(struct shell_walk *w, const struct shell_node *n)
-{
-	for (; n; n = n->next) {
-		if (n->type == SHELL_FUNC) {
-			add_func(w, &w->all, n->u.func.name);
-			find_in(w, n->u.func.body);
-		} else if (n->type == SHELL_ANDOR) {
-			find_in(w, n->u.andor.first);
-		} else if (n->type == SHELL_PIPELINE) {
-			find_in(w, n->u.pipeline.first);
-		} else if (n->type == SHELL_GROUP) {
-			find_funcs(w, n->u.group.body);
-		} else if (n->type == SHELL_IF) {
-			find_funcs(w, n->u.cond_if.then);
-			find_funcs(w, n->u.cond_if.other);
-		}
-	}
-}
-
-/* The functions that a list defines, also those that it defines later. */
-static void find_funcs(struct shell_walk *w, const struct shell_list *list)
-{
-	for (const struct shell_item *i = list ? list->first : NULL; i; i = i->next)
-		find_in(w, i->node);
-}
-
 /* In UNION the first dialect that can read it; else what bash read of it. */
 static int read_text(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct diag *d)
@@ -358,7 +315,7 @@ static int read_text(struct shell_walk *w, struct shell_str text,
 		err = 0;
 	}
 	w->dialect = dialect == SHELL_UNION ? SHELL_UNION : first;
-	find_funcs(w, ast.list);
+	plain_find_funcs(w, ast.list);
 	plain_list(w, ast.list);
 	if (!err && dialect == SHELL_UNION && first == SHELL_BASH &&
 		ast.sensitive)
@@ -391,11 +348,22 @@ void plain_nested(struct shell_walk *w, struct shell_str text,
 	w->outer = outer;
 }
 
+/* $0 and what follows; without any, $0 is not known. */
+static void take_args(
+	struct shell_walk *w, const struct shell_val *args, size_t nargs)
+{
+	static const struct shell_val none = {
+		.kind = SHELL_UNKNOWN, .text = {SHELL_ANY_S, 1}};
+
+	w->st.args = args && nargs ? args : &none;
+	w->st.nargs = args && nargs ? nargs : 1;
+}
+
 int shell_walk(struct arena *a, const char *text, size_t len,
 	const struct shell_walk_opts *opts, const struct shell_walk_ops *ops,
 	void *ctx, struct diag *d)
 {
-	struct shell_walk w = {.a = a, .ops = ops, .ctx = ctx};
+	struct shell_walk w = {.a = a, .ops = ops, .ctx = ctx, .rounds = 1};
 	struct diag none;
 	int err;
 
@@ -405,8 +373,7 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 	w.st.cwd = plain_val(opts->cwd
 			? (struct shell_str){opts->cwd, strlen(opts->cwd)}
 			: SHELL_STR(SHELL_ANY_S));
-	w.st.args = opts->args;
-	w.st.nargs = opts->nargs;
+	take_args(&w, opts->args, opts->nargs);
 	err = read_text(
 		&w, (struct shell_str){text, len}, opts->dialect, d);
 	if (w.err == -E2BIG && !d->text[0])
@@ -415,42 +382,16 @@ int shell_walk(struct arena *a, const char *text, size_t len,
 	return w.err ? w.err : err;
 }
 
-/* A new shell sees the exported variables, each as it was set last. */
-static void keep_exported(struct shell_walk *w, bool clean)
-{
-	const struct plain_var *v = w->st.vars;
-	struct plain_var *last = NULL;
-
-	w->st.vars = NULL;
-	for (; v && !clean; v = v->next) {
-		struct plain_var *own;
-
-		if (!v->exported)
-			continue;
-		own = plain_new(w, struct plain_var);
-		if (!own)
-			return;
-		*own = *v;
-		own->next = NULL;
-		if (last)
-			last->next = own;
-		else
-			w->st.vars = own;
-		last = own;
-	}
-}
-
 int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 {
 	const struct plain_state before = w->st;
+	const struct plain_names later = w->later;
 	const struct shell_cmd *cmd = w->cmd;
 	unsigned bodies = w->bodies;
 
-	keep_exported(w, child->clean);
-	w->st.funcs = NULL;
-	w->st.bare |= child->clean;
-	w->st.args = child->args;
-	w->st.nargs = child->nargs;
+	plain_inherit(w, child->clean);
+	w->later = (struct plain_names){0};
+	take_args(w, child->args, child->nargs);
 	if (child->cwd)
 		w->st.cwd = *child->cwd;
 	for (size_t i = 0; cmd && !child->clean && i < cmd->nsets; i++)
@@ -467,6 +408,7 @@ int shell_walk_child(struct shell_walk *w, const struct shell_child *child)
 			cmd ? cmd->span : child->text->span);
 	w->bodies = bodies;
 	w->cmd = cmd;
+	w->later = later;
 	w->st = before;
 	return w->err;
 }

@@ -24,8 +24,8 @@ static bool is_word(const struct call *c, size_t i, const char *text)
 	       shell_str_is(c->v[i].text, text);
 }
 
-/* Passes over options; those of `with` take the rest of their word or the next.
- * *given: their letters, as many as it holds. */
+/* Passes over options; those of `with` take the rest of their word or the next;
+ * a + in it: words with that sign are options, too. *given: their letters, as many as it holds. */
 static void pass_options(
 	struct call *c, const char *with, char *given, size_t size)
 {
@@ -34,7 +34,8 @@ static void pass_options(
 	for (; c->at < c->n; c->at++) {
 		struct shell_str s = c->v[c->at].text;
 
-		if (s.n < 2 || (s.p[0] != '-' && s.p[0] != '+'))
+		if (s.n < 2 || (s.p[0] != '-' &&
+				       (s.p[0] != '+' || !strchr(with, '+'))))
 			break;
 		if (shell_str_is(s, "--")) {
 			c->at++;
@@ -117,14 +118,23 @@ static void do_declare(struct shell_walk *w, struct call *c)
 	bool exported = is_word(c, 0, "export");
 	char given[16];
 
-	pass_options(c, "", given, sizeof given);
+	pass_options(c, "+", given, sizeof given);
 	if (strchr(given, 'n') && !exported)
 		plain_risk(w, SHELL_RISK_INDIRECT, c->v[0].text, c->span);
 	if (strchr(given, 'f') || strchr(given, 'F'))
 		return;
 	exported |= strchr(given, 'x') != NULL;
-	for (; c->at < c->n; c->at++)
+	for (; c->at < c->n; c->at++) {
+		struct shell_str s = c->v[c->at].text;
+		struct plain_var room;
+
 		declare_one(w, c, &c->v[c->at], exported);
+		/* -i -l -u make another value of it. */
+		s.n = shell_str_name(s);
+		if (s.n && strpbrk(given, "ilu"))
+			plain_assign(w, s, &any,
+				plain_find(w, s, &room)->exported);
+	}
 }
 
 static void do_read(struct shell_walk *w, struct call *c)
@@ -137,7 +147,8 @@ static void do_read(struct shell_walk *w, struct call *c)
 	if (strchr(given, 'C') && !is_word(c, 0, "read"))
 		plain_risk(w, SHELL_RISK_CODE, c->v[0].text, c->span);
 	for (; strchr(given, 'a') && at + 1 < c->at; at++)
-		if (is_word(c, at, "-a"))
+		if (c->v[at].text.n && c->v[at].text.p[0] == '-' &&
+			c->v[at].text.p[c->v[at].text.n - 1] == 'a')
 			set_name(w, c, &c->v[at + 1], &any, false);
 	if (c->at == c->n)
 		plain_assign(w, is_word(c, 0, "read") ? SHELL_STR("REPLY")
@@ -179,6 +190,13 @@ static void do_unset(struct shell_walk *w, struct call *c)
 		set_name(w, c, &c->v[c->at], NULL, false);
 }
 
+static void stand_in(struct shell_walk *w, struct shell_val dir)
+{
+	plain_assign(w, SHELL_STR("OLDPWD"), &w->st.cwd, false);
+	plain_assign(w, SHELL_STR("PWD"), &dir, false);
+	w->st.cwd = dir;
+}
+
 /* The directory that the shell stands in from now on. */
 static void do_cd(struct shell_walk *w, struct call *c)
 {
@@ -186,11 +204,20 @@ static void do_cd(struct shell_walk *w, struct call *c)
 	struct shell_val to = any;
 	char given[16], *path;
 	size_t n = w->st.cwd.text.n;
+	bool pushes = is_word(c, 0, "pushd");
 
 	pass_options(c, "", given, sizeof given);
-	if (c->at < c->n && !is_word(c, c->at, "-"))
+	/* pushd +1 turns the list of directories. */
+	if (is_word(c, c->at, "-")) {
+		const struct plain_var *v = plain_named(
+			&w->st.names, SHELL_STR("OLDPWD"), false);
+
+		to = v && v->is == PLAIN_KNOWN ? plain_val(v->value) : any;
+	} else if (c->at < c->n &&
+		(!pushes || !c->v[c->at].text.n ||
+			c->v[c->at].text.p[0] != '+'))
 		to = c->v[c->at];
-	else if (c->at == c->n && !is_word(c, 0, "pushd"))
+	else if (c->at == c->n && !pushes)
 		to = plain_val(
 			plain_find(w, SHELL_STR("HOME"), &room)->value);
 	to.span = c->span;
@@ -208,13 +235,14 @@ static void do_cd(struct shell_walk *w, struct call *c)
 	}
 	if (!w->err && w->ops->chdir && to.text.n)
 		w->err = w->ops->chdir(w->ctx, w, &to, plain_span(w, c->span));
-	w->st.cwd = to.text.n && shell_val_text(&to) ? plain_normal(w, to) : any;
+	stand_in(w, to.text.n && shell_val_text(&to) ? plain_normal(w, to)
+						     : any);
 }
 
 static void do_popd(struct shell_walk *w, struct call *c)
 {
 	(void)c;
-	w->st.cwd = any;
+	stand_in(w, any);
 }
 
 /* The words from at on, with a blank between; unknown where one is. */
@@ -262,8 +290,14 @@ static void do_trap(struct shell_walk *w, struct call *c)
 	if (c->at + 1 >= c->n || is_word(c, c->at, "-") ||
 		is_word(c, c->at, "-p") || is_word(c, c->at, "-l"))
 		return;
+	/* It runs later: with other arguments, and more functions. */
+	w->st.args = NULL;
+	w->bodies++;
 	plain_nested(w, c->v[c->at].text, w->dialect, c->span);
+	w->bodies--;
 	plain_join(w, &before);
+	w->st.args = before.args;
+	w->st.nargs = before.nargs;
 }
 
 static void do_source(struct shell_walk *w, struct call *c)
@@ -299,26 +333,40 @@ static void do_hash(struct shell_walk *w, struct call *c)
 		plain_risk(w, SHELL_RISK_HASH, c->v[0].text, c->span);
 }
 
+/* Passes over the options of set; false when not even their end is known. */
+static bool pass_set_options(struct shell_walk *w, struct call *c)
+{
+	for (; c->at < c->n; c->at++) {
+		struct shell_str s = c->v[c->at].text;
+
+		if (!shell_val_text(&c->v[c->at]))
+			return false;
+		if (!s.n || (s.p[0] != '-' && s.p[0] != '+') ||
+			shell_str_is(s, "--"))
+			break;
+		w->st.exports |= s.p[0] == '-' && memchr(s.p, 'a', s.n);
+		w->st.exports |= is_word(c, c->at + 1, "allexport");
+		/* set -euo pipefail */
+		c->at += s.p[s.n - 1] == 'o';
+	}
+	return true;
+}
+
 /* set -- a b; set a b; set -e */
 static void do_set(struct shell_walk *w, struct call *c)
 {
 	struct plain_args args = {0};
 
-	while (c->at < c->n && shell_val_text(&c->v[c->at]) &&
-		c->v[c->at].text.n && strchr("-+", c->v[c->at].text.p[0]) &&
-		!is_word(c, c->at, "--"))
-		c->at += is_word(c, c->at, "-o") || is_word(c, c->at, "+o") ? 2
-									    : 1;
+	if (!pass_set_options(w, c)) {
+		w->st.args = NULL;
+		return;
+	}
 	if (c->at >= c->n)
 		return;
 	c->at += is_word(c, c->at, "--");
 	plain_add(w, &args, w->st.args && w->st.nargs ? w->st.args[0] : any);
-	w->st.args = NULL;
-	for (; c->at < c->n; c->at++) {
-		if (c->v[c->at].many)
-			return;
+	for (; c->at < c->n; c->at++)
 		plain_add(w, &args, c->v[c->at]);
-	}
 	w->st.args = args.v;
 	w->st.nargs = args.n;
 }
@@ -327,8 +375,11 @@ static void do_shift(struct shell_walk *w, struct call *c)
 {
 	int by = c->at < c->n ? shell_str_number(c->v[c->at].text) : 1;
 	struct plain_args args = {0};
+	bool known = w->st.args && by >= 0 && (size_t)by < w->st.nargs;
 
-	if (!w->st.args || by < 0 || (size_t)by + 1 > w->st.nargs) {
+	for (size_t i = 0; known && i <= (size_t)by; i++)
+		known = !w->st.args[i].many;
+	if (!known) {
 		w->st.args = NULL;
 		return;
 	}
@@ -339,10 +390,17 @@ static void do_shift(struct shell_walk *w, struct call *c)
 	w->st.nargs = args.n;
 }
 
-/* `command X`, `builtin X`, `exec X`: X may be a builtin, too. */
+static void do_let(struct shell_walk *w, struct call *c)
+{
+	for (; c->at < c->n; c->at++)
+		plain_calculate(w, c->v[c->at].text, c->span);
+}
+
+/* `command X`, `builtin X`: X may be one of these, too. */
 static void do_command(struct shell_walk *w, struct call *c)
 {
-	while (is_word(c, c->at, "-p") || is_word(c, c->at, "--"))
+	while (is_word(c, c->at, "-p") || is_word(c, c->at, "--") ||
+		is_word(c, c->at, "command") || is_word(c, c->at, "builtin"))
 		c->at++;
 	if (c->at < c->n)
 		plain_builtin(w, c->v + c->at, c->n - c->at, c->span);
@@ -354,37 +412,39 @@ static void do_nothing(struct shell_walk *w, struct call *c)
 	(void)c;
 }
 
+/* The frequent ones first. Those that do nothing here change what no word
+ * shows. */
 static const struct {
-	const char *names; /* with a blank before and behind each */
+	char name[16];
 	void (*run)(struct shell_walk *w, struct call *c);
 } table[] = {
-	{" cd chdir pushd ", do_cd},
-	{" popd ", do_popd},
-	{" export readonly declare typeset local ", do_declare},
-	{" read mapfile readarray ", do_read},
-	{" getopts ", do_getopts},
-	{" printf ", do_printf},
-	{" unset ", do_unset},
-	{" eval ", do_eval},
-	{" trap ", do_trap},
-	{" . source ", do_source},
-	{" alias ", do_alias},
-	{" hash ", do_hash},
-	{" set ", do_set},
-	{" shift ", do_shift},
-	{" command builtin ", do_command},
-	/* These change what no word shows. */
-	{" : let exec exit return break continue test [ times umask ulimit "
-	 "unalias shopt enable bind complete compgen compopt fc history "
-	 "suspend disown wait jobs fg bg dirs caller logout type help ",
-		do_nothing},
+	{":", do_nothing}, {"test", do_nothing}, {"[", do_nothing},
+	{"cd", do_cd}, {"export", do_declare}, {"exit", do_nothing},
+	{"set", do_set}, {"printf", do_printf}, {"read", do_read},
+	{"exec", do_nothing}, {"return", do_nothing}, {"break", do_nothing},
+	{"continue", do_nothing}, {"local", do_declare}, {"unset", do_unset},
+	{"shift", do_shift}, {"eval", do_eval}, {"trap", do_trap},
+	{".", do_source}, {"source", do_source}, {"wait", do_nothing},
+	{"command", do_command}, {"builtin", do_command},
+	{"declare", do_declare}, {"typeset", do_declare},
+	{"readonly", do_declare}, {"let", do_let}, {"alias", do_alias},
+	{"hash", do_hash}, {"chdir", do_cd}, {"pushd", do_cd},
+	{"popd", do_popd}, {"mapfile", do_read}, {"readarray", do_read},
+	{"getopts", do_getopts}, {"times", do_nothing}, {"umask", do_nothing},
+	{"ulimit", do_nothing}, {"unalias", do_nothing}, {"shopt", do_nothing},
+	{"enable", do_nothing}, {"bind", do_nothing}, {"complete", do_nothing},
+	{"compgen", do_nothing}, {"compopt", do_nothing}, {"fc", do_nothing},
+	{"history", do_nothing}, {"suspend", do_nothing},
+	{"disown", do_nothing}, {"jobs", do_nothing}, {"fg", do_nothing},
+	{"bg", do_nothing}, {"dirs", do_nothing}, {"caller", do_nothing},
+	{"logout", do_nothing}, {"type", do_nothing}, {"help", do_nothing},
 };
 
 static size_t find_builtin(struct shell_str name)
 {
 	size_t i = 0;
 
-	while (i < ARRAY_SIZE(table) && !shell_str_in(name, table[i].names))
+	while (i < ARRAY_SIZE(table) && !shell_str_is(name, table[i].name))
 		i++;
 	return i;
 }
@@ -396,7 +456,21 @@ bool plain_is_builtin(struct shell_str name)
 
 bool plain_declares(struct shell_str name)
 {
-	return shell_str_in(name, " export readonly declare typeset local ");
+	return name.n > 4 && strchr("erdtl", name.p[0]) &&
+	       shell_str_in(name, " export readonly declare typeset local ");
+}
+
+bool plain_keeps(struct shell_str name)
+{
+	return shell_str_in(name, " eval . source command builtin ");
+}
+
+/* They take words for the names of variables, or calculate them. */
+static bool takes_names(struct shell_str name)
+{
+	return shell_str_in(name, " read mapfile readarray printf unset test [ "
+				  "let getopts wait ") ||
+	       plain_declares(name);
 }
 
 bool plain_builtin(struct shell_walk *w, const struct shell_val *v, size_t n,
@@ -410,6 +484,8 @@ bool plain_builtin(struct shell_walk *w, const struct shell_val *v, size_t n,
 	i = find_builtin(v[0].text);
 	if (i == ARRAY_SIZE(table))
 		return false;
+	for (size_t k = 1; k < n && takes_names(v[0].text); k++)
+		plain_subscript(w, v[k].text, span);
 	if (!w->err)
 		table[i].run(w, &c);
 	return true;

@@ -11,11 +11,16 @@
 void plain_subscript(
 	struct shell_walk *w, struct shell_str s, struct shell_span span)
 {
-	const char *at = s.n ? memchr(s.p, '[', s.n) : NULL;
+	bool in = false;
 
-	if (at && shell_str_has((struct shell_str){at,
-				s.n - (size_t)(at - s.p)}, "$`"))
-		plain_risk(w, SHELL_RISK_CODE, s, span);
+	for (size_t i = 0; i < s.n; i++) {
+		in |= s.p[i] == '[';
+		if (in && (s.p[i] == '`' || (s.p[i] == '$' && i + 1 < s.n &&
+						    strchr("({", s.p[i + 1])))) {
+			plain_risk(w, SHELL_RISK_CODE, s, span);
+			return;
+		}
+	}
 }
 
 void plain_set(struct shell_walk *w, const struct shell_set *set, bool exported)
@@ -91,7 +96,7 @@ static void set_input(struct shell_walk *w, const struct shell_redir *r,
 static void walk_target(struct shell_walk *w, const struct shell_redir *r,
 	const struct shell_word *word)
 {
-	struct shell_val path = plain_one(w, word);
+	struct shell_val path = plain_target(w, word);
 	bool dup = r->op == SHELL_R_DUPIN || r->op == SHELL_R_DUPOUT;
 	bool in = r->op == SHELL_R_IN || r->op == SHELL_R_RDWR;
 	struct shell_open o = {.path = path,
@@ -134,12 +139,14 @@ void plain_redirs(struct shell_walk *w, const struct shell_redir *r)
 			walk_here(w, r);
 		else if (!b)
 			walk_target(w, r, r->word);
-		for (; b && r->op != SHELL_R_HERESTR; b = b->next)
-			walk_target(w, r, b);
+		else
+			for (; b; b = b->next)
+				walk_target(w, r, b);
 		if (r->fdvar.n)
-			plain_assign(w, r->fdvar,
-				&(struct shell_val){.kind = SHELL_UNKNOWN},
-				false);
+			plain_set(w, &(struct shell_set){.name = r->fdvar,
+					.value = plain_val(
+						SHELL_STR(SHELL_NUM_S)),
+					.span = plain_span(w, r->span)}, false);
 	}
 }
 
@@ -192,11 +199,8 @@ static size_t walk_assigns(struct shell_walk *w, const struct shell_assign *a,
 
 static bool is_function(const struct shell_walk *w, struct shell_str name)
 {
-	const struct plain_func *f = w->bodies ? w->all : w->st.funcs;
-
-	while (f && !shell_str_eq(f->name, name))
-		f = f->next;
-	return f != NULL;
+	return plain_named(&w->st.names, name, true) ||
+	       (w->bodies && plain_named(&w->later, name, true));
 }
 
 static void run_command(struct shell_walk *w, const struct shell_node *node,
@@ -219,14 +223,19 @@ static void run_command(struct shell_walk *w, const struct shell_node *node,
 		cmd.resolve = SHELL_IS_FUNCTION;
 	else if (name && plain_is_builtin(*name))
 		cmd.resolve = SHELL_IS_BUILTIN;
-	for (size_t i = 1; i < args->n && cmd.resolve == SHELL_IS_BUILTIN; i++)
-		plain_subscript(w, args->v[i].text, node->span);
 	w->cmd = &cmd;
 	if (!w->err)
 		w->err = w->ops->command(w->ctx, w, &cmd);
 	w->cmd = outer;
-	if (cmd.resolve == SHELL_IS_BUILTIN)
-		plain_builtin(w, args->v, args->n, node->span);
+	if (cmd.resolve != SHELL_IS_BUILTIN)
+		return;
+	/* x=1 eval 'code': the code sees it, and some shells keep it. */
+	for (size_t i = 0; i < nsets && plain_keeps(*name); i++)
+		plain_assign(w, sets[i].name, &sets[i].value, true);
+	plain_builtin(w, args->v, args->n, node->span);
+	for (size_t i = 0; i < nsets && plain_keeps(*name); i++)
+		plain_assign(w, sets[i].name,
+			&(struct shell_val){.kind = SHELL_UNKNOWN}, false);
 }
 
 void plain_simple(struct shell_walk *w, const struct shell_node *node)

@@ -8,31 +8,40 @@
 
 #include "shell/shell_walk.h"
 
-/* A variable as the text set it last; the newest stands first in its list. */
+/* Bytes that mean "not known" here. */
+#define PLAIN_MARKS "\1\2\3\4\5\6"
+#define PLAIN_BLANKS " \t\n"
+
+enum {
+	PLAIN_BUCKETS = 16,
+	PLAIN_PARTS = 8, /* as many pieces of words are a step */
+};
+
+/* A variable as the text set it last, or a function. */
 struct plain_var {
 	struct shell_str name;
-	struct shell_str value;
-	enum { PLAIN_KNOWN, PLAIN_UNKNOWN, PLAIN_UNSET } is;
+	struct shell_str value; /* of UNKNOWN with SHELL_ANY in it */
+	enum { PLAIN_KNOWN, PLAIN_UNKNOWN, PLAIN_UNSET, PLAIN_FUNC } is;
 	bool exported;
 	const struct plain_var *next;
 };
 
-struct plain_func {
-	struct shell_str name;
-	const struct plain_func *next;
+/* Lists of them, the newest first. They grow at their heads alone, so that a
+ * copy of the heads is a copy of all. */
+struct plain_names {
+	const struct plain_var *of[PLAIN_BUCKETS];
 };
 
-/* What a shell knows at one place of the text. Lists grow at their head alone,
- * so that a copy of the struct is a copy of the state. */
+/* What a shell knows at one place of the text. */
 struct plain_state {
-	const struct plain_var *vars;
-	const struct plain_func *funcs;
+	struct plain_names names;
 	struct shell_val cwd;
 	enum shell_input input;
 	const struct shell_val *input_text;
 	const struct shell_val *args; /* $0 $1 …; NULL: not known */
 	size_t nargs;
-	bool bare; /* its environment was emptied */
+	bool bare;    /* its environment was emptied */
+	bool exports; /* set -a */
 };
 
 struct shell_walk {
@@ -41,10 +50,11 @@ struct shell_walk {
 	void *ctx;
 	struct plain_state st;
 	enum shell_dialect dialect;
-	const struct plain_func *all; /* every function of the text, also later */
-	unsigned level;               /* shell code inside of shell code */
-	unsigned bodies;              /* functions around this place */
-	unsigned steps;
+	struct plain_names later; /* every function of the text, also later */
+	unsigned level;           /* shell code inside of shell code */
+	unsigned bodies;          /* functions and traps around this place */
+	unsigned rounds;          /* of all for loops around it, multiplied */
+	unsigned parts, steps;
 	struct shell_span outer; /* of nested code: the command it stands in */
 	int err;
 	const struct shell_cmd *cmd; /* in whose callback we are */
@@ -67,7 +77,7 @@ void *plain_stop(struct shell_walk *w, int err);
 /* n zeroed bytes; NULL stops the walk. */
 void *plain_zalloc(struct shell_walk *w, size_t n);
 #define plain_new(w, type) ((type *)plain_zalloc((w), sizeof(type)))
-/* One more command or word; false when there are too many. */
+/* One more command; false when there are too many. */
 bool plain_step(struct shell_walk *w);
 
 /* shell_plain.c: nodes. The state stays as the list leaves it. */
@@ -80,9 +90,34 @@ void plain_nested(struct shell_walk *w, struct shell_str text,
 	enum shell_dialect dialect, struct shell_span span);
 void plain_risk(struct shell_walk *w, enum shell_risk risk,
 	struct shell_str what, struct shell_span span);
-/* What one of two ways changed is not known behind them: the state is that of
- * the way at hand, before is that of the other. */
+
+/* shell_plain_name.c: what is known of names. */
+const struct plain_var *plain_named(
+	const struct plain_names *names, struct shell_str name, bool func);
+void plain_push(
+	struct shell_walk *w, struct plain_names *names, struct plain_var v);
+void plain_define(struct shell_walk *w, struct plain_names *names,
+	struct shell_str func);
+/* The variable; in *room where the text did not set it. */
+const struct plain_var *plain_find(
+	struct shell_walk *w, struct shell_str name, struct plain_var *room);
+/* value NULL: taken away. Reports nothing. */
+void plain_assign(struct shell_walk *w, struct shell_str name,
+	const struct shell_val *value, bool exported);
+/* What the way at hand changed since start is not known in to. */
+void plain_merge(struct shell_walk *w, struct plain_state *to,
+	const struct plain_state *start);
+/* The state before, less what the way at hand changed. */
 void plain_join(struct shell_walk *w, const struct plain_state *before);
+/* Leaves what a new shell sees: the exported variables; clean: none. */
+void plain_inherit(struct shell_walk *w, bool clean);
+/* Parts that are calculated, and the names that this sets. */
+void plain_arith(struct shell_walk *w, const struct shell_part *parts,
+	struct shell_span span);
+void plain_calculate(
+	struct shell_walk *w, struct shell_str text, struct shell_span span);
+/* Notes the functions that a list defines, also those that it defines later. */
+void plain_find_funcs(struct shell_walk *w, const struct shell_list *list);
 
 /* shell_plain_word.c: words to values. */
 struct shell_val plain_val(struct shell_str text);
@@ -97,11 +132,9 @@ struct shell_val plain_one(struct shell_walk *w, const struct shell_word *word);
 /* The same of parts that stand in quotes: here-documents, arithmetic. */
 struct shell_val plain_quoted(struct shell_walk *w, const struct shell_part *parts,
 	struct shell_span span);
-const struct plain_var *plain_find(
-	struct shell_walk *w, struct shell_str name, struct plain_var *room);
-/* value NULL: taken away. Reports nothing. */
-void plain_assign(struct shell_walk *w, struct shell_str name,
-	const struct shell_val *value, bool exported);
+/* The target of a redirection: one text, which may be a pattern. */
+struct shell_val plain_target(
+	struct shell_walk *w, const struct shell_word *word);
 
 /* shell_plain_cmd.c: simple commands, redirections, and what they change. */
 void plain_simple(struct shell_walk *w, const struct shell_node *node);
@@ -120,5 +153,7 @@ bool plain_builtin(struct shell_walk *w, const struct shell_val *v, size_t n,
 bool plain_is_builtin(struct shell_str name);
 /* Does the command take NAME=VALUE as assignments? */
 bool plain_declares(struct shell_str name);
+/* Does it run code, which sees what is assigned before it? */
+bool plain_keeps(struct shell_str name);
 
 #endif

@@ -10,16 +10,15 @@
 #include "base/str.h"
 #include "shell/shell_parse_in.h"
 
-#define PLAIN_MARKS "\1\2\3\4\5\6"
-#define PLAIN_BLANKS " \t\n"
-
 /* One word while it is put together. */
 struct field {
 	struct shell_walk *w;
 	struct buf *text;
-	bool one;   /* it is neither split nor a pattern */
-	bool solid; /* it is an argument even when it is empty */
+	bool one;     /* it is not split */
+	bool pattern; /* a one that is a pattern nonetheless */
+	bool solid;   /* it is an argument even when it is empty */
 	bool many, glob;
+	size_t bracket; /* behind the [ of a pattern; 0: none is open */
 };
 
 static void expand_parts(
@@ -39,7 +38,7 @@ struct shell_val plain_val(struct shell_str text)
 void plain_add(struct shell_walk *w, struct plain_args *to, struct shell_val v)
 {
 	if (to->n == to->max) {
-		size_t max = to->max ? 2 * to->max : 8;
+		size_t max = to->max ? 2 * to->max : 4;
 		struct shell_val *more = plain_zalloc(w, max * sizeof *more);
 
 		if (!more)
@@ -52,83 +51,63 @@ void plain_add(struct shell_walk *w, struct plain_args *to, struct shell_val v)
 	to->v[to->n++] = v;
 }
 
-const struct plain_var *plain_find(
-	struct shell_walk *w, struct shell_str name, struct plain_var *room)
-{
-	int known = -1;
-
-	for (const struct plain_var *v = w->st.vars; v; v = v->next)
-		if (shell_str_eq(v->name, name))
-			return v;
-	*room = (struct plain_var){.name = name, .is = PLAIN_UNSET};
-	if (w->ops->getvar && !w->st.bare)
-		known = w->ops->getvar(w->ctx, name, &room->value);
-	if (known < 0)
-		room->is = w->st.bare ? PLAIN_UNSET : PLAIN_UNKNOWN;
-	else if (known)
-		room->is = PLAIN_KNOWN;
-	room->exported = true;
-	return room;
-}
-
-void plain_assign(struct shell_walk *w, struct shell_str name,
-	const struct shell_val *value, bool exported)
-{
-	struct plain_var *v = plain_new(w, struct plain_var), room;
-
-	if (!v)
-		return;
-	v->name = name;
-	v->is = PLAIN_UNSET;
-	if (value) {
-		v->is = shell_val_text(value) ? PLAIN_KNOWN : PLAIN_UNKNOWN;
-		v->value = value->text;
-	}
-	v->exported = exported || plain_find(w, name, &room)->exported;
-	v->next = w->st.vars;
-	w->st.vars = v;
-}
-
-/* Text that means itself; a byte that means "unknown" here makes it so. */
+/* Text of the source, where a byte that means "not known" here is not known. */
 static void add_text(struct field *f, struct shell_str s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		buf_addc(f->text,
-			s.p[i] && strchr(PLAIN_MARKS, s.p[i]) ? SHELL_ANY
-							      : s.p[i]);
+		buf_addc(f->text, s.p[i] && strchr(PLAIN_MARKS, s.p[i])
+					  ? SHELL_ANY
+					  : s.p[i]);
 }
 
 /* What a pattern matches; behind a dot it may be "..". */
-static void add_match(struct field *f)
+static void add_match(struct field *f, bool any)
 {
 	const char *text = f->text->data;
 	size_t n = f->text->len;
 	bool dot = n && text[n - 1] == '.' && (n == 1 || text[n - 2] == '/');
 
-	if (dot || !n || text[n - 1] != SHELL_REL)
-		buf_addc(f->text, dot ? SHELL_ANY : SHELL_REL);
+	if (dot || any)
+		buf_addc(f->text, SHELL_ANY);
+	else if (!n || text[n - 1] != SHELL_REL)
+		buf_addc(f->text, SHELL_REL);
+	f->glob = true;
+	f->many |= !f->one;
+}
+
+/* A ] that may end what [ began; false: it is a plain one. */
+static bool end_bracket(struct field *f)
+{
+	size_t from = f->bracket, n = f->text->len - from;
+	const char *in = f->text->data + from;
+	bool any;
+
+	if (!from || !n || (n == 1 && strchr("!^", in[0])) ||
+		memchr(in, '/', n))
+		return false;
+	any = memchr(in, SHELL_ANY, n) != NULL;
+	f->text->len = from - 1;
+	f->bracket = 0;
+	add_match(f, any);
+	return true;
 }
 
 /* Text in which a pattern's characters are no text. */
-static void add_pattern(struct field *f, struct shell_str s)
+static void add_pattern(struct field *f, struct shell_str s, bool source)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		if (!s.p[i] || !strchr("*?[", s.p[i])) {
-			add_text(f, (struct shell_str){s.p + i, 1});
+		if (s.p[i] == '*' || s.p[i] == '?') {
+			add_match(f, false);
+		} else if (s.p[i] == '[' && !f->bracket) {
+			buf_addc(f->text, '[');
+			f->bracket = f->text->len;
+		} else if (s.p[i] == ']' && end_bracket(f)) {
 			continue;
+		} else if (source) {
+			add_text(f, (struct shell_str){s.p + i, 1});
+		} else {
+			buf_addc(f->text, s.p[i]);
 		}
-		/* [ that nothing closes is a plain one. */
-		if (s.p[i] == '[') {
-			const char *end = memchr(s.p + i, ']', s.n - i);
-
-			if (!end) {
-				buf_addc(f->text, '[');
-				continue;
-			}
-			i = (size_t)(end - s.p);
-		}
-		add_match(f);
-		f->glob = f->many = true;
 	}
 }
 
@@ -146,23 +125,23 @@ static void add_number(struct field *f)
 }
 
 /* Does the text set an IFS of its own? */
-static bool splits_otherwise(struct shell_walk *w)
+static bool splits_otherwise(const struct shell_walk *w)
 {
-	const struct plain_var *v = w->st.vars;
-
-	while (v && !shell_str_is(v->name, "IFS"))
-		v = v->next;
-	return v != NULL;
+	return plain_named(&w->st.names, SHELL_STR("IFS"), false) != NULL;
 }
 
 static void add_value(struct field *f, struct shell_str s, bool quoted)
 {
-	if (quoted || f->one)
-		add_text(f, s);
-	else if (shell_str_has(s, PLAIN_BLANKS) || splits_otherwise(f->w))
+	if (quoted || (f->one && !f->pattern)) {
+		buf_add(f->text, s.p, s.n);
+	} else if (!f->one && (shell_str_has(s, PLAIN_BLANKS) ||
+				      splits_otherwise(f->w))) {
 		add_unknown(f, false);
-	else
-		add_pattern(f, s);
+	} else {
+		/* What is not known may be split. */
+		f->many |= !f->one && shell_str_has(s, SHELL_REL_S SHELL_ANY_S);
+		add_pattern(f, s, false);
+	}
 }
 
 /* For the commands in it; its text is not wanted. */
@@ -175,17 +154,20 @@ static void walk_aside(struct shell_walk *w, const struct shell_word *word)
 /* One of $0 $1 …; false when it is not known. */
 static bool positional(struct shell_walk *w, int i, struct shell_str *value)
 {
-	const struct shell_str *s;
-
+	*value = SHELL_STR("");
 	if (!w->st.args)
 		return false;
-	*value = SHELL_STR("");
-	if ((size_t)i >= w->st.nargs)
-		return i > 0;
-	s = shell_val_text(&w->st.args[i]);
-	if (s)
-		*value = *s;
-	return s != NULL;
+	for (int k = 0; k <= i && (size_t)k < w->st.nargs; k++)
+		if (w->st.args[k].many)
+			return false;
+	if ((size_t)i < w->st.nargs)
+		*value = w->st.args[i].text;
+	return !shell_str_unknown(*value, false);
+}
+
+static bool is_special(struct shell_str name, const char *of)
+{
+	return name.n == 1 && name.p[0] && strchr(of, name.p[0]);
 }
 
 enum found { IS_KNOWN, IS_UNSET, IS_UNKNOWN };
@@ -197,7 +179,7 @@ static enum found look_up(struct field *f, const struct shell_param *p,
 	struct plain_var room;
 	int i = shell_str_number(p->name);
 
-	if (p->subscript || p->indirect || shell_str_in(p->name, " @ * - _ "))
+	if (p->subscript || p->indirect || is_special(p->name, "@*-_"))
 		return IS_UNKNOWN;
 	if (i >= 0 && !positional(f->w, i, value))
 		return IS_UNKNOWN;
@@ -232,10 +214,15 @@ static void add_word(
 }
 
 /* ${x=word} */
-static void set_param(struct shell_walk *w, const struct shell_param *p,
-	struct shell_val value)
+static struct shell_val set_param(struct field *f, const struct shell_param *p)
 {
-	plain_set(w, &(struct shell_set){.name = p->name, .value = value}, false);
+	struct shell_val v = plain_val(SHELL_STR(""));
+
+	if (p->word)
+		v = plain_one(f->w, p->word);
+	plain_set(f->w, &(struct shell_set){.name = p->name,
+			.value = v, .span = plain_span(f->w, v.span)}, false);
+	return v;
 }
 
 static void expand_either(struct field *f, const struct shell_param *p,
@@ -244,12 +231,15 @@ static void expand_either(struct field *f, const struct shell_param *p,
 	bool set = is == IS_KNOWN && (value.n || !p->colon);
 
 	if (is == IS_UNKNOWN) {
-		walk_aside(f->w, p->word);
+		if (p->op == SHELL_OP_ASSIGN) {
+			set_param(f, p);
+			plain_assign(f->w, p->name,
+				&(struct shell_val){.kind = SHELL_UNKNOWN},
+				false);
+		} else {
+			walk_aside(f->w, p->word);
+		}
 		add_unknown(f, quoted);
-		if (p->op == SHELL_OP_ASSIGN)
-			set_param(f->w, p, (struct shell_val){
-				.kind = SHELL_UNKNOWN,
-				.text = SHELL_STR(SHELL_ANY_S)});
 	} else if (p->op == SHELL_OP_ALT) {
 		if (set)
 			add_word(f, p->word, quoted);
@@ -262,13 +252,18 @@ static void expand_either(struct field *f, const struct shell_param *p,
 		/* The shell ends here. */
 		walk_aside(f->w, p->word);
 		add_unknown(f, quoted);
+	} else if (p->op == SHELL_OP_ASSIGN) {
+		add_value(f, set_param(f, p).text, quoted);
 	} else {
-		if (p->op == SHELL_OP_ASSIGN)
-			set_param(f->w, p, p->word ?
-				plain_one(f->w, p->word) :
-				plain_val(SHELL_STR("")));
 		add_word(f, p->word, quoted);
 	}
+}
+
+/* "$@" and its like: any number of words, in quotes, too. */
+static bool spreads(const struct shell_param *p)
+{
+	return p->op == SHELL_OP_NAMES || shell_str_is(p->name, "@") ||
+	       shell_word_is(p->subscript, "@");
 }
 
 static void expand_param(
@@ -283,17 +278,18 @@ static void expand_param(
 	if (p->op == SHELL_OP_TRANSFORM && p->mark == 'P')
 		plain_risk(f->w, SHELL_RISK_PROMPT, p->name,
 			(struct shell_span){0});
-	if (p->length || shell_str_in(p->name, " ? $ ! # ")) {
+	if (p->length || is_special(p->name, "?$!#")) {
 		add_number(f);
 		return;
 	}
+	f->many |= !f->one && spreads(p);
 	is = look_up(f, p, &value);
 	switch (p->op) {
 	case SHELL_OP_NONE:
-		if (is == IS_UNKNOWN)
-			add_unknown(f, quoted);
-		else
+		if (is != IS_UNKNOWN || value.n)
 			add_value(f, value, quoted);
+		else
+			add_unknown(f, quoted);
 		return;
 	case SHELL_OP_DEFAULT:
 	case SHELL_OP_ASSIGN:
@@ -325,7 +321,7 @@ static void expand_tilde(struct field *f, struct shell_str user)
 	if (!user.n) {
 		home = plain_find(f->w, SHELL_STR("HOME"), &room);
 		if (home->is == PLAIN_KNOWN) {
-			add_text(f, home->value);
+			buf_add(f->text, home->value.p, home->value.n);
 			return;
 		}
 	} else if (shell_str_is(user, "+") &&
@@ -341,10 +337,10 @@ static void expand_part(
 {
 	switch (part->type) {
 	case SHELL_LIT:
-		if (quoted || f->one)
+		if (quoted || (f->one && !f->pattern))
 			add_text(f, part->text);
 		else
-			add_pattern(f, part->text);
+			add_pattern(f, part->text, true);
 		f->solid |= !quoted;
 		break;
 	case SHELL_ESC:
@@ -368,7 +364,7 @@ static void expand_part(
 		add_unknown(f, quoted);
 		break;
 	case SHELL_ARITHSUB:
-		plain_quoted(f->w, part->u.parts, part->span);
+		plain_arith(f->w, part->u.parts, part->span);
 		add_number(f);
 		break;
 	case SHELL_PROCSUB:
@@ -378,8 +374,7 @@ static void expand_part(
 		add_number(f);
 		break;
 	case SHELL_ARRAY:
-		for (const struct shell_word *e = part->u.words; e; e = e->next)
-			walk_aside(f->w, e);
+		walk_aside(f->w, part->u.words);
 		add_unknown(f, true);
 		break;
 	case SHELL_RANGE:
@@ -391,8 +386,11 @@ static void expand_part(
 static void expand_parts(
 	struct field *f, const struct shell_part *part, bool quoted)
 {
-	for (; part && !f->w->err; part = part->next)
+	for (; part && !f->w->err; part = part->next) {
+		if (++f->w->parts % PLAIN_PARTS == 0)
+			plain_step(f->w);
 		expand_part(f, part, quoted);
+	}
 }
 
 /* Takes the field's text over into the arena. */
@@ -419,11 +417,26 @@ struct shell_val plain_quoted(struct shell_walk *w, const struct shell_part *par
 {
 	autobuf struct buf text = BUF_INIT(SHELL_MAX_WALK);
 	struct field f = {.w = w, .text = &text, .one = true};
-	struct shell_val v;
 
 	expand_parts(&f, parts, true);
-	v = settle(&f, span);
-	return v;
+	return settle(&f, span);
+}
+
+/* Most words are one text that means itself. */
+static bool is_literal(const struct shell_word *word, struct shell_val *v)
+{
+	const struct shell_part *part = word->parts;
+
+	if (!part || part->next || !part->text.n ||
+		(part->type != SHELL_LIT && part->type != SHELL_SQ))
+		return false;
+	if (part->type == SHELL_LIT)
+		for (size_t i = 0; i < part->text.n; i++)
+			if (part->text.p[i] == '*' || part->text.p[i] == '?' ||
+				part->text.p[i] == '[')
+				return false;
+	*v = (struct shell_val){.text = part->text, .span = word->span};
+	return true;
 }
 
 struct shell_val plain_one(struct shell_walk *w, const struct shell_word *word)
@@ -432,9 +445,23 @@ struct shell_val plain_one(struct shell_walk *w, const struct shell_word *word)
 	struct field f = {.w = w, .text = &text, .one = true};
 	struct shell_val v;
 
+	if (is_literal(word, &v))
+		return v;
 	expand_parts(&f, word->parts, false);
-	v = settle(&f, word->span);
-	return v;
+	return settle(&f, word->span);
+}
+
+struct shell_val plain_target(
+	struct shell_walk *w, const struct shell_word *word)
+{
+	autobuf struct buf text = BUF_INIT(SHELL_MAX_WALK);
+	struct field f = {.w = w, .text = &text, .one = true, .pattern = true};
+	struct shell_val v;
+
+	if (is_literal(word, &v))
+		return v;
+	expand_parts(&f, word->parts, false);
+	return settle(&f, word->span);
 }
 
 /* The parameter that the word is as a whole, "$@" or $x; NULL. */
@@ -453,6 +480,17 @@ static const struct shell_param *whole_param(
 	return part->u.param;
 }
 
+/* Are all arguments such that quotes make no difference to them? */
+static bool args_are_simple(const struct shell_walk *w)
+{
+	for (size_t i = 1; i < w->st.nargs; i++)
+		if (!shell_val_text(&w->st.args[i]) ||
+			!w->st.args[i].text.n ||
+			shell_str_has(w->st.args[i].text, PLAIN_BLANKS "*?["))
+			return false;
+	return !splits_otherwise(w);
+}
+
 /* "$@" with known arguments; $x with a known text of several words. */
 static bool several(struct shell_walk *w, const struct shell_word *word,
 	struct plain_args *to)
@@ -463,7 +501,10 @@ static bool several(struct shell_walk *w, const struct shell_word *word,
 	struct plain_var room;
 	struct shell_str s;
 
-	if (p && quoted && shell_str_is(p->name, "@") && w->st.args) {
+	if (p && w->st.args &&
+		(shell_str_is(p->name, "@") ||
+			(!quoted && shell_str_is(p->name, "*"))) &&
+		(quoted || args_are_simple(w))) {
 		for (size_t i = 1; i < w->st.nargs; i++)
 			plain_add(w, to, w->st.args[i]);
 		return true;
@@ -473,7 +514,7 @@ static bool several(struct shell_walk *w, const struct shell_word *word,
 	v = plain_find(w, p->name, &room);
 	s = v->value;
 	if (v->is != PLAIN_KNOWN || !shell_str_has(s, PLAIN_BLANKS) ||
-		shell_str_has(s, "*?["))
+		shell_str_has(s, "*?[" PLAIN_MARKS))
 		return false;
 	for (size_t i = 0, n; i < s.n; i += n) {
 		while (i < s.n && strchr(PLAIN_BLANKS, s.p[i]))
@@ -498,7 +539,13 @@ static void expand_word(struct shell_walk *w, const struct shell_word *word,
 	struct field f = {.w = w, .text = &text};
 	struct shell_val v;
 
-	if (!plain_step(w) || several(w, word, to))
+	if (++w->parts % PLAIN_PARTS == 0)
+		plain_step(w);
+	if (is_literal(word, &v)) {
+		plain_add(w, to, v);
+		return;
+	}
+	if (w->err || several(w, word, to))
 		return;
 	expand_parts(&f, word->parts, false);
 	v = settle(&f, word->span);

@@ -19,7 +19,7 @@
 enum {
 	SHELL_MAX_LEVELS = 16, /* shell code inside shell code */
 	SHELL_MAX_ROUNDS = 16, /* words of a for loop that are tried singly */
-	SHELL_MAX_STEPS = 16384, /* commands and words */
+	SHELL_MAX_STEPS = 16384, /* commands; some pieces of words are one */
 	SHELL_MAX_WALK = 4 * 1024 * 1024, /* a good maximum for the arena */
 };
 
@@ -84,7 +84,6 @@ enum shell_resolve {
 	SHELL_IS_FUNCTION, /* its body is reported by itself */
 };
 
-struct shell_state;
 struct shell_walk;
 
 struct shell_cmd {
