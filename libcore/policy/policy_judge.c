@@ -283,6 +283,18 @@ void args_judge(struct scan *s)
 	k->cwd = s->from;
 }
 
+/* A word that is not known may be none, or several: the words behind it then
+ * stand elsewhere. */
+static void loose_words(
+	struct judge_cmd *k, const struct arg *argv, size_t argc)
+{
+	for (size_t i = 1; i < argc; i++)
+		if (argv[i].many && argv[i].unknown) {
+			judge_unresolved(k, &argv[i], "word");
+			return;
+		}
+}
+
 void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 {
 	const char *word = argc ? argv[0].s : "";
@@ -330,5 +342,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		judge_prog(k, word, &p);
 	args_judge(&s);
 	judge_rules(k, &p, argv, argc, &w);
+	if (k->cmd && !k->v.neutral)
+		loose_words(k, argv, argc);
 	k->wraps--;
 }
