@@ -240,7 +240,7 @@ int guard_carve(struct guard *g, struct diag *d)
 
 	if (!err)
 		err = carve_hooks(g);
-	if (!err)
+	if (!err && g->plan.watch_meta)
 		err = name_places(g);
 	if (!err)
 		err = grant_job_server(g);

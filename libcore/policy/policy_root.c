@@ -22,6 +22,7 @@ struct root_search {
 	const struct policy_spot *at;
 	bool aliased; /* what is looked at may have another name than it says */
 	char home[PATH_MAX]; /* as the kernel calls it; "" */
+	bool two_homes; /* and that is another name */
 	char text[PATH_MAX], up[PATH_MAX], word[PATH_MAX], to[PATH_MAX];
 };
 
@@ -94,18 +95,29 @@ static bool has_marker(
 	return found;
 }
 
-/* The path with its place filled in; false when that is not known. */
-static bool filled(struct root_search *r, const char *pattern, const char *home)
+/* The first n bytes of the pattern with their place filled in, to r->text; false
+ * when that is not known, or neither is nor holds dir by its name, which most
+ * are told by without a copy. */
+static bool filled(struct root_search *r, const char *pattern, size_t n,
+	const char *home, const char *dir)
 {
 	struct buf b = {.data = r->text, .cap = sizeof r->text,
 		.max = sizeof r->text - 1};
 	const char *rest, *base = policy_place(pattern, "", home, &rest);
+	size_t a = base ? strlen(base) : 0, m = strlen(dir);
 
-	if (rest != pattern && (!base || !*base))
+	if (rest != pattern && !a)
 		return false;
-	buf_adds(&b, base);
-	buf_adds(&b, rest);
-	return *buf_str(&b) && !b.err;
+	n -= (size_t)(rest - pattern);
+	if (!r->aliased &&
+		(memcmp(base, dir, a < m ? a : m) != 0 ||
+			(a < m && memcmp(rest, dir + a,
+					  n < m - a ? n : m - a) != 0)))
+		return false;
+	buf_add(&b, base, a);
+	buf_add(&b, rest, n);
+	buf_str(&b);
+	return !b.err;
 }
 
 /* Is the place within dir? A home within a project makes that no part of the
@@ -121,15 +133,14 @@ static bool meant(struct root_search *r, const char *word, const char *dir,
 	const struct stat *st, bool tree, bool around)
 {
 	const char *const home[] = {r->at->home, r->home};
-	const size_t names = word[0] == '$' ? ARRAY_SIZE(home) : 1;
+	const size_t names = word[0] == '$' && r->two_homes ? 2 : 1;
 	size_t n = strlen(word) - (str_ends(word, "/**") ? 3 : 0);
 
 	if (word[0] != '/' && word[0] != '$')
 		return false;
 	for (size_t i = 0; i < names; i++) {
-		if (!filled(r, word, home[i]))
+		if (!filled(r, word, n, home[i], dir))
 			continue;
-		r->text[strlen(r->text) - (strlen(word) - n)] = '\0';
 		if ((tree ? path_beneath(r->text, dir)
 			  : str_eq(r->text, dir)) ||
 			(r->aliased && leads_to(r->text, st)) ||
@@ -156,18 +167,17 @@ static bool named(struct root_search *r, enum img_set set, const char *dir,
 }
 
 /* Does dir, or what is above it, lead to a place of secrets? */
-static bool is_hidden(struct root_search *r, const char *dir)
+static bool is_hidden(
+	struct root_search *r, const char *dir, const struct stat *of_dir)
 {
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, IMG_SET_HIDE);
-	struct stat st;
+	struct stat st = *of_dir;
 	char *up = r->up;
 
 	if (str_copy(up, sizeof r->up, dir))
 		return true;
 	for (size_t n = strlen(up); n > 1;) {
-		if (stat(up, &st))
-			return false;
 		for (uint32_t i = 0; i < words.count; i++)
 			if (meant(r, img_ref(sys, words, i), up, &st, true,
 				    false))
@@ -177,6 +187,8 @@ static bool is_hidden(struct root_search *r, const char *dir)
 		while (n > 1 && up[--n] != '/')
 			;
 		up[n] = '\0';
+		if (n > 1 && stat(up, &st))
+			return false;
 	}
 	return false;
 }
@@ -230,7 +242,7 @@ static const char *why_never(struct root_search *r, const char *dir)
 		return NULL;
 	r->aliased |= is_mounted(r, dir);
 	s.aliased = r->aliased;
-	if (is_hidden(r, dir))
+	if (is_hidden(r, dir, &s.st))
 		return "it is a place for secrets";
 	if (named(r, IMG_SET_ROOT, dir, &s.st))
 		return NULL;
@@ -371,6 +383,7 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	r->aliased = false;
 	if (!at->home || at->home[0] != '/' || path_real(at->home, r->home))
 		r->home[0] = '\0';
+	r->two_homes = r->home[0] && !str_eq(r->home, at->home);
 	err = root_of(r, at->cwd, out, size, &why);
 	/* A line chooses the place: it is looked at twice. */
 	r->aliased = true;
