@@ -151,7 +151,9 @@ void protect_shared(struct protect *p)
 	if (!b.err)
 		memcpy(b.data, &head, sizeof head);
 	/* One that is half written has another size than it says. */
-	if (b.err || ftruncate(p->store, 0) || lseek(p->store, 0, SEEK_SET) ||
+	if (b.err ||
+		(lseek(p->store, 0, SEEK_END) && ftruncate(p->store, 0)) ||
+		lseek(p->store, 0, SEEK_SET) ||
 		file_write_all(p->store, b.data, b.len))
 		(void)!ftruncate(p->store, 0);
 	p->first = false;
