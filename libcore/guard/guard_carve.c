@@ -54,11 +54,15 @@ static int carve_from(struct guard *g, unsigned access, const char *name,
 /* A grant that names a secret, or what is in it, is meant. */
 static int hide_secret(struct guard *g, const char *name)
 {
-	autofree char *real = malloc(PATH_MAX);
+	autofree char *real = NULL;
+	struct stat st;
 
+	/* Most do not exist. */
+	if (lstat(name, &st))
+		return 0;
+	real = malloc(PATH_MAX);
 	if (!real)
 		return -ENOMEM;
-	/* Most do not exist. */
 	if (path_real(name, real))
 		return 0;
 	for (size_t i = 0; i < g->grants.path_count; i++)

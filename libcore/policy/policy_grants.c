@@ -311,10 +311,14 @@ static unsigned env_chain(const char *word)
 
 static void add_env(struct granting *x, const char *word, bool deny)
 {
-	uint16_t *head = &x->g->env_chain[env_chain(word)];
+	const unsigned chain = env_chain(word);
+	uint16_t *head = &x->g->env_chain[chain];
+	char last = chain || !word[0] ? '\0' : word[strlen(word) - 1];
 
-	x->g->env[x->g->env_count] = (struct policy_env_word){
-		.word = word, .next = *head, .deny = deny};
+	x->g->env[x->g->env_count] = (struct policy_env_word){.word = word,
+		.next = *head,
+		.last = any_letter(last) ? '\0' : last,
+		.deny = deny};
 	*head = (uint16_t)++x->g->env_count;
 }
 
@@ -394,6 +398,8 @@ void policy_grants_release(struct policy_grants *g)
 enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 {
 	const unsigned chain[] = {0, env_chain(name)};
+	const size_t n = strlen(name);
+	const char last = n ? name[n - 1] : '\0';
 	bool keep = false, deny = false, keep_it = false, deny_it = false;
 
 	for (unsigned c = 0; c < ARRAY_SIZE(chain); c++) {
@@ -404,6 +410,7 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 			bool it;
 
 			if ((c && w->word[0] != name[0]) ||
+				(w->last && w->last != last) ||
 				!str_glob(w->word, name))
 				continue;
 			it = str_eq(w->word, name);

@@ -95,27 +95,34 @@ static bool has_marker(
 	return found;
 }
 
-/* The first n bytes of the pattern with their place filled in, to r->text; false
- * when that is not known, or neither is nor holds dir by its name, which most
- * are told by without a copy. */
-static bool filled(struct root_search *r, const char *pattern, size_t n,
+/* Does one of base with rest behind it, and dir, begin as the other? Two stars at
+ * rest's end may be anything. */
+static bool begins_alike(const char *base, const char *rest, const char *dir)
+{
+	for (; *base && *base == *dir; base++)
+		dir++;
+	if (*base)
+		return !*dir;
+	for (; *rest && *rest == *dir; rest++)
+		dir++;
+	return !*rest || !*dir || *rest == '*' || str_eq(rest, "/**");
+}
+
+/* The pattern with its place filled in and without two stars at its end, to
+ * r->text; false when that is not known, or neither is nor holds dir by its name,
+ * which is told without a copy. */
+static bool filled(struct root_search *r, const char *pattern,
 	const char *home, const char *dir)
 {
 	struct buf b = {.data = r->text, .cap = sizeof r->text,
 		.max = sizeof r->text - 1};
 	const char *rest, *base = policy_place(pattern, "", home, &rest);
-	size_t a = base ? strlen(base) : 0, m = strlen(dir);
 
-	if (rest != pattern && !a)
+	if ((rest != pattern && (!base || !*base)) ||
+		(!r->aliased && !begins_alike(base, rest, dir)))
 		return false;
-	n -= (size_t)(rest - pattern);
-	if (!r->aliased &&
-		(memcmp(base, dir, a < m ? a : m) != 0 ||
-			(a < m && memcmp(rest, dir + a,
-					  n < m - a ? n : m - a) != 0)))
-		return false;
-	buf_add(&b, base, a);
-	buf_add(&b, rest, n);
+	buf_adds(&b, base);
+	buf_add(&b, rest, strlen(rest) - (str_ends(rest, "/**") ? 3 : 0));
 	buf_str(&b);
 	return !b.err;
 }
@@ -127,22 +134,22 @@ static bool holds(const char *dir, const char *place, const char *home)
 	return path_beneath(dir, place) && (!home || path_beneath(home, dir));
 }
 
-/* Is dir what a word of the policy means, beneath it where tree is set, or around
- * it? */
+/* Is dir what a word of the policy means, beneath it where tree is set or the word
+ * ends with two stars, or around it? */
 static bool meant(struct root_search *r, const char *word, const char *dir,
 	const struct stat *st, bool tree, bool around)
 {
 	const char *const home[] = {r->at->home, r->home};
 	const size_t names = word[0] == '$' && r->two_homes ? 2 : 1;
-	size_t n = strlen(word) - (str_ends(word, "/**") ? 3 : 0);
 
 	if (word[0] != '/' && word[0] != '$')
 		return false;
 	for (size_t i = 0; i < names; i++) {
-		if (!filled(r, word, n, home[i], dir))
+		if (!filled(r, word, home[i], dir))
 			continue;
-		if ((tree ? path_beneath(r->text, dir)
-			  : str_eq(r->text, dir)) ||
+		if ((tree || str_ends(word, "/**")
+				    ? path_beneath(r->text, dir)
+				    : str_eq(r->text, dir)) ||
 			(r->aliased && leads_to(r->text, st)) ||
 			(around && holds(dir, r->text,
 					   word[0] == '$' ? home[i] : NULL)))
@@ -159,8 +166,7 @@ static bool named(struct root_search *r, enum img_set set, const char *dir,
 	struct img_range words = img_set(sys, set);
 
 	for (uint32_t i = 0; i < words.count; i++)
-		if (meant(r, img_ref(sys, words, i), dir, st,
-			    str_ends(img_ref(sys, words, i), "/**"),
+		if (meant(r, img_ref(sys, words, i), dir, st, false,
 			    set == IMG_SET_NEVER))
 			return true;
 	return false;
