@@ -41,9 +41,9 @@ static bool is_mounted(struct root_search *r, const char *dir)
 {
 	enum { MOUNT_ROOT = 0x2000 };
 	struct root_statx st;
-	char *up = r->up;
+	char *up = r->text;
 
-	if (str_copy(up, sizeof r->up, dir))
+	if (str_copy(up, sizeof r->text, dir))
 		return true;
 	for (size_t n = strlen(up); n > 1;) {
 		if (syscall(SYS_statx, AT_FDCWD, up, 0, 0, &st) ||
@@ -179,17 +179,18 @@ static bool is_hidden(
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, IMG_SET_HIDE);
 	struct stat st = *of_dir;
+	const char *at = dir;
 	char *up = r->up;
 
-	if (str_copy(up, sizeof r->up, dir))
-		return true;
-	for (size_t n = strlen(up); n > 1;) {
+	for (size_t n = strlen(dir); n > 1; at = up) {
 		for (uint32_t i = 0; i < words.count; i++)
-			if (meant(r, img_ref(sys, words, i), up, &st, true,
+			if (meant(r, img_ref(sys, words, i), at, &st, true,
 				    false))
 				return true;
 		if (!r->aliased)
 			return false;
+		if (at == dir && str_copy(up, sizeof r->up, dir))
+			return true;
 		while (n > 1 && up[--n] != '/')
 			;
 		up[n] = '\0';
