@@ -43,7 +43,7 @@ static const struct cli_opt opts[] = {
 	CLI_STR(0, struct audit, exit, "exit", "CODE",
 		"commands that ended so: N, !N, fail, signal"),
 	CLI_STR(0, struct audit, decision, "decision", "WORD",
-		"commands so decided: allow, deny, confirm, redirect"),
+		"commands so decided: allow, open, deny, confirm, redirect"),
 	CLI_STR(0, struct audit, rule, "rule", "GLOB",
 		"commands decided by such a rule"),
 	CLI_TIME(0, struct audit, min_duration, "min-duration", "TIME",

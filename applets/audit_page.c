@@ -40,7 +40,7 @@ const char audit_page_head[] =
 	"<select id=session aria-label=session><option value>"
 	"all sessions</select><select id=decision aria-label=decision>"
 	"<option value>all decisions<option>allow<option>deny<option>"
-	"confirm<option>redirect</select>"
+	"confirm<option>redirect<option>open</select>"
 	"<select id=ending aria-label=ending><option value>"
 	"all endings<option value=ok>exit 0<option value=bad>"
 	"failed<option value=none>no end</select><span id=count></span>"

@@ -4,7 +4,7 @@
  * APPLET(doctor)
  *
  * config APPLET_DOCTOR
- *	bool "doctor: what this machine can enforce (7.4 KB)"
+ *	bool "doctor: what this machine can enforce (11.3 KB)"
  *	default y
  *	select SANDBOX_UNOTIFY
  *	help

@@ -4,7 +4,7 @@
  * APPLET(install)
  *
  * config APPLET_INSTALL
- *	bool "install: put the shim over the shells of a root (19.4 KB)"
+ *	bool "install: put the shim over the shells of a root (16.3 KB)"
  *	default y
  *	help
  *	  Keeps each original as NAME.real, never leaves a moment without a

@@ -20,14 +20,22 @@ static int exit_code(const struct policy_here *h, enum policy_decision d)
 {
 	if (h->policy->state == POLICY_BROKEN)
 		return POLICY_EXIT_BROKEN;
-	if (d == POLICY_CONFIRM)
+	switch (d) {
+	case POLICY_ALLOW:
+		return EXIT_OK;
+	case POLICY_OPEN:
+		return POLICY_EXIT_OPEN;
+	case POLICY_CONFIRM:
 		return POLICY_EXIT_CONFIRM;
-	return d == POLICY_DENY ? POLICY_EXIT_DENY : EXIT_OK;
+	case POLICY_DENY:
+		return POLICY_EXIT_DENY;
+	}
+	return POLICY_EXIT_DENY;
 }
 
 static const char *colour_of(enum policy_decision d)
 {
-	static const char *const code[] = {"32", "33", "31"};
+	static const char *const code[] = {"32", "36", "33", "31"};
 
 	return code[d];
 }
@@ -47,6 +55,7 @@ static void json_verdict(struct json *j, const struct policy_verdict *v)
 	json_put_str(j, "reason", v->reason);
 	if (v->alternative[0])
 		json_put_str(j, "alternative", v->alternative);
+	json_put_bool(j, "open", v->open);
 	json_put_str(j, "command", v->command);
 	json_put_open(j, "span", '[');
 	json_u64(j, v->offset);
@@ -64,6 +73,8 @@ static void say(struct buf *out, const struct policy_verdict *v, bool colour)
 	buf_addf(out, "%s%s%s", cli_sgr(colour, colour_of(v->would)),
 		policy_decision_name(v->decision), cli_sgr(colour, "0"));
 	buf_addf(&text, " (%s): ", v->rule);
+	if (v->would == POLICY_OPEN)
+		buf_adds(&text, "decided when it starts: ");
 	if (v->would != v->decision)
 		buf_addf(&text, "would be %s: ",
 			policy_decision_name(v->would));
@@ -170,9 +181,11 @@ static bool batch_row(const struct policy_opts *o, struct policy_here *h,
 	else
 		buf_adds(&text, line);
 	judge_text_line(o, h, &text, &v);
+	/* "OPEN/DENY": open, and what it starts is to be denied then. */
 	if (want)
-		for (char *c = want; *c; c++)
-			*c = (char)(*c | 0x20);
+		want[strcspn(want, "/")] = '\0';
+	for (char *c = want; c && *c; c++)
+		*c = (char)(*c | 0x20);
 	same = !want || str_eq(want, policy_decision_name(v.would));
 	buf_addf(out, "%s\t%s\t%s\t%s\t%s\n", policy_profile_name(h->profile),
 		policy_decision_name(v.would), want ? want : "-", v.rule, line);

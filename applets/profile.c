@@ -4,7 +4,7 @@
  * APPLET(profile)
  *
  * config APPLET_PROFILE
- *	bool "profile: write, diagnose and repair shell startup files (107.5 KB)"
+ *	bool "profile: write, diagnose and repair shell startup files (95.7 KB)"
  *	default y
  *	help
  *	  Adds directories to PATH and sets variables in the startup files of
@@ -13,7 +13,7 @@
  *	  repairs it; tells which sandbox this process is in.
  *
  * config APPLET_PROFILE_DOCTOR
- *	bool "profile: doctor, fix and undo (107.5 KB)"
+ *	bool "profile: doctor, fix and undo (95.7 KB)"
  *	depends on APPLET_PROFILE
  *	default y
  *	help

@@ -17,8 +17,7 @@ DEV_BOX_OBJECTS := $(BOX_SOURCES:%.c=$(O)/dev/%.o) $(O)/dev/gen/applets.o
 # The built-in policy is compiled here, by the compiler that is in the product:
 # nobody should wait for that when a command starts.
 HOSTCC ?= cc
-POLICY_TOOL := scripts/policy-image.c libcore/sys/file.c \
-	libcore/sys/proc_text.c $(wildcard $(addprefix \
+POLICY_TOOL := scripts/policy-image.c $(addprefix libcore/sys/,file.c proc_text.c) $(wildcard $(addprefix \
 	libcore/policy/policy,.c _image.c _text.c _build.c _compile*.c)) \
 	$(addprefix libcore/base/,buf.c buf_fmt.c diag.c num.c path.c str.c utf8.c)
 # So are the marks of the words that redaction looks at.

@@ -47,6 +47,7 @@ struct guard {
 	bool allows_protected; /* a person said yes to a change of those */
 	pid_t refused; /* the last that was told why, so as not to be told again */
 	uint64_t denials; /* of programs that it started */
+	uint64_t starts;  /* programs that the shell of an open line started */
 	uint64_t put_back; /* changes of protected names */
 	struct protect *protect; /* NULL: nothing is looked at */
 	uint64_t told[32]; /* sums of what was told: a program and a rule */

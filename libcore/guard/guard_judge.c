@@ -26,8 +26,23 @@ static void decide_shell(struct guard *g, const struct policy_request *what,
 		unread.argv = nothing;
 		policy_decide_exec(g->policy, &unread, &own);
 	}
+	own.open |= v->open;
+	v->open = own.open;
 	if (own.decision > v->decision)
 		*v = own;
+}
+
+/* The watch decides what is open; without the watch nothing would. */
+static void need_watch(const struct guard *g, struct policy_verdict *v)
+{
+	if (!g->grants.confine || g->grants.supervise ||
+		v->decision > POLICY_OPEN)
+		return;
+	v->decision = v->would = POLICY_DENY;
+	str_copy(v->rule, sizeof v->rule, "stream");
+	str_copy(v->reason, sizeof v->reason,
+		"a part of it is not known before it runs, and the policy has "
+		"supervision off");
 }
 
 static void decide(struct guard *g)
@@ -62,23 +77,16 @@ static void decide(struct guard *g)
 		policy_decide_exec(g->policy, &what, v);
 		break;
 	case GUARD_STREAM:
-		/* Only what it starts can be judged; where nothing may run,
-		 * or nothing watches, it does not start. */
+		/* Where nothing may run, it does not start. */
 		what.text = ":";
 		what.len = 1;
 		policy_decide_line(g->policy, &what, v, NULL, NULL);
-		if (g->grants.confine && !g->grants.supervise &&
-			v->decision == POLICY_ALLOW) {
-			v->decision = v->would = POLICY_DENY;
-			str_copy(v->rule, sizeof v->rule, "stream");
-			str_copy(v->reason, sizeof v->reason,
-				"what it will read cannot be judged before it "
-				"runs, and the policy has supervision off");
-		}
 		break;
 	}
 	if (q->named && q->kind != GUARD_ARGV)
 		decide_shell(g, &what, v);
+	if (v->open || q->kind == GUARD_STREAM)
+		need_watch(g, v);
 }
 
 int guard_put(struct guard *g, const struct guard_question *what)
@@ -188,7 +196,7 @@ int guard_judge(struct guard *g)
 		return 0;
 	}
 	decide(g);
-	if (g->r->verdict.decision == POLICY_ALLOW)
+	if (g->r->verdict.decision <= POLICY_OPEN)
 		return 0;
 	if (g->r->verdict.decision == POLICY_DENY)
 		return denied(g, false);

@@ -67,6 +67,8 @@ static enum audit_decision decision_of(const struct guard *g)
 	switch (g->r->verdict.decision) {
 	case POLICY_ALLOW:
 		return AUDIT_ALLOW;
+	case POLICY_OPEN:
+		return AUDIT_OPEN;
 	case POLICY_CONFIRM:
 		return g->confirmed ? AUDIT_CONFIRM : AUDIT_DENY;
 	case POLICY_DENY:

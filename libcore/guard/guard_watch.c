@@ -14,27 +14,49 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
+/* Of a great many each that doubles their number is told: to be denied, or to
+ * start, over and over must not push out of the log what was there before. */
+static bool is_told(uint64_t count, bool *many)
+{
+	enum { EACH = 1024 };
+
+	*many = count > EACH;
+	return !*many || !(count & (count - 1));
+}
+
+/* Each program that the shell of an open line starts, with its rule. */
+static void record_start(struct guard *g, const struct policy_verdict *v)
+{
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "rule", .text = v->rule},
+		{.key = "count", .number = ++g->starts},
+	};
+	bool many;
+
+	if (g->recording && is_told(g->starts, &many))
+		(void)audit_event(&g->log, g->r->session, g->r->exec_id,
+			"exec.open", facts, ARRAY_SIZE(facts) - !many, NULL);
+}
+
 /* A denial below an allowed line is an event of that line: the line itself did
- * run. What cannot be recorded is not let through either. Of a great many each
- * twice as many is told: to be denied over and over must not push out of the log
- * what was there before. */
+ * run. */
 static void record_denial(struct guard *g, const char *event,
 	const struct policy_verdict *v)
 {
-	enum { EACH = 1024 };
-	const uint64_t count = ++g->denials;
 	const struct audit_fact facts[] = {
 		{.key = "command", .text = v->command},
 		{.key = "rule", .text = v->rule},
 		{.key = "reason", .text = v->reason},
 		{.key = "decision",
 			.text = v->would == POLICY_CONFIRM ? "confirm" : "deny"},
-		{.key = "count", .number = count},
+		{.key = "count", .number = ++g->denials},
 	};
-	const bool many = count > EACH;
+	bool many;
 
-	if (g->recording && !(many && count & (count - 1)))
-		audit_event(&g->log, g->r->session, g->r->exec_id, event, facts, ARRAY_SIZE(facts) - !many, NULL);
+	if (g->recording && is_told(g->denials, &many))
+		(void)audit_event(&g->log, g->r->session, g->r->exec_id, event,
+			facts, ARRAY_SIZE(facts) - !many, NULL);
 }
 
 /* Whoever works at something else is not interrupted by what runs behind it:
@@ -178,9 +200,9 @@ static bool is_command(const struct guard *g, pid_t pid)
 	return pid == (g->q->pty ? limits_child(first) : first);
 }
 
-/* Where nobody reads the lines, a program is judged like the words of one when
- * it is the shell, or a part of it, that becomes it: such a process still has
- * the shell's own arguments. What programs start is theirs. */
+/* A program that the shell starts is judged as if it stood in the line. Such a
+ * process still has the shell's own arguments, because the shell, or a fork of
+ * it, becomes the program. What programs start is theirs. */
 static bool of_a_line(const struct guard *g, pid_t pid)
 {
 	char is[2048], name[32];
@@ -188,7 +210,7 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	size_t at = 0;
 	ssize_t n;
 
-	if (g->q->kind != GUARD_STREAM)
+	if (g->q->kind == GUARD_ARGV)
 		return false;
 	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/cmdline", (int)pid),
 		O_RDONLY | O_CLOEXEC);
@@ -249,6 +271,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
+		.starts = true,
 		.own = g->cache,
 		.no_project = g->no_project,
 	};
@@ -266,11 +289,13 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	req.cwd = watch_cwd(ev);
 	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);
-	if ((v.decision == POLICY_ALLOW || approved(g, &v) ||
+	if ((v.decision <= POLICY_OPEN || approved(g, &v) ||
 		    (!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) &&
 		!guard_git_denies(g, ev, req.cwd, &v)) {
 		if (g->q->becomes && !ev->level && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
+		if (!req.depth && g->r->verdict.open)
+			record_start(g, &v);
 		return 0;
 	}
 	record_denial(g, "exec.deny", &v);

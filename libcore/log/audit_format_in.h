@@ -106,6 +106,7 @@ enum audit_decision {
 	AUDIT_DENY,
 	AUDIT_CONFIRM,
 	AUDIT_REDIRECT,
+	AUDIT_OPEN, /* ran; what was not known was decided as it started */
 };
 
 enum audit_io {

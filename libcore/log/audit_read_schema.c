@@ -22,7 +22,7 @@ const struct audit_key_info audit_keys[] = {
 	{AUDIT_K_CWD, AUDIT_FORM_TEXT, "cwd", "text"},
 	{AUDIT_K_EXE, AUDIT_FORM_TEXT, "exe", "text; the program's file"},
 	{AUDIT_K_DECISION, AUDIT_FORM_DECISION, "decision",
-		"0..3; allow deny confirm redirect"},
+		"0..4; allow deny confirm redirect open"},
 	{AUDIT_K_NAME, AUDIT_FORM_TEXT, "session_name", "text"},
 	{AUDIT_K_RULE, AUDIT_FORM_TEXT, "rule", "text; that decided"},
 	{AUDIT_K_POLICY, AUDIT_FORM_PLAIN, "policy_sha256", "bstr 32"},
@@ -79,7 +79,8 @@ const struct audit_key_info *audit_key_info(int64_t key)
 
 static const char *const types[] = {"header", "start", "io", "end", "event",
 	"ckpt", "recover", "pruned"};
-static const char *const decisions[] = {"allow", "deny", "confirm", "redirect"};
+static const char *const decisions[] = {"allow", "deny", "confirm", "redirect",
+	"open"};
 static const char *const streams[] = {
 	"stdin", "stdout", "stderr", "ttyin", "ttyout", "winsize", "signal"};
 

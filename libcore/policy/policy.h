@@ -25,9 +25,11 @@
 #include "base/diag.h"
 #include "base/json.h"
 
-/* The larger is the stricter. */
+/* The larger is the stricter. OPEN: a part is not known before it runs, and is
+ * decided when it starts. */
 enum policy_decision {
 	POLICY_ALLOW,
+	POLICY_OPEN,
 	POLICY_CONFIRM,
 	POLICY_DENY,
 };
@@ -111,7 +113,7 @@ static inline void policy_release(struct policy **p)
 /* "DEV", "dev", "PROFILE-DEV"; -EINVAL. */
 int policy_profile_parse(const char *name, enum policy_profile *out);
 const char *policy_profile_name(enum policy_profile profile);
-/* "allow" "confirm" "deny"; "system" "user" "project". */
+/* "allow" "open" "confirm" "deny"; "system" "user" "project". */
 const char *policy_decision_name(enum policy_decision decision);
 const char *policy_layer_name(enum policy_layer layer);
 
@@ -120,7 +122,7 @@ const char *policy_layer_name(enum policy_layer layer);
 enum { POLICY_PARTS = 12, POLICY_PROTECTIONS };
 extern const char policy_protections[POLICY_PROTECTIONS][9];
 /* Lists of names (str_index) in the order of their enum. */
-#define POLICY_DECISIONS "allow\0confirm\0deny\0"
+#define POLICY_DECISIONS "allow\0open\0confirm\0deny\0"
 #define POLICY_NETS "none\0local\0all\0"
 
 /* The profile in force: `use` of the system layer (DEV without one), tightened
@@ -190,6 +192,7 @@ struct policy_request {
 	char *const *env; /* what the command will get; NULL: empty, of a
 			     program: not looked at */
 	unsigned depth;   /* 0: what the user asked for; >0: below it */
+	bool starts; /* it is about to be executed: the sandbox judges paths */
 };
 
 /* What a command may reach over the network. Larger is wider. */
@@ -208,6 +211,8 @@ struct policy_verdict {
 	/* Of a line: no command but what the shell does itself, under the rule
 	 * that grants nothing. */
 	bool neutral;
+	/* Some part is decided when it starts, also where .would is stricter. */
+	bool open;
 	unsigned line;       /* of the rule in file; 0: built into the engine */
 	uint32_t offset, length; /* of the command in the request's text */
 	char rule[40];     /* "net", "unknown", "dynamic", … never empty */

@@ -102,7 +102,7 @@ static void give(struct scan *s, const char *name, const char *value)
 	if (s->out->opts < s->opt_max)
 		s->out->opt[s->out->opts++] = (struct given_opt){name, value};
 	else
-		judge_raise(s->k, POLICY_DENY, "limit",
+		judge_raise(s->k, s->k->j->set[IMG_P_DYNAMIC], "limit",
 			"more than %zu options", s->opt_max);
 }
 

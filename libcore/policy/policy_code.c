@@ -51,7 +51,7 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 	const char *code = text->s, *at = code, *from, *word;
 
 	if (text->unknown)
-		judge_raise(k, POLICY_DENY, "dynamic",
+		judge_raise(k, j->set[IMG_P_OPAQUE], "dynamic",
 			"the code is not known before it runs");
 	if (strchr(code, '`'))
 		judge_raise(k, j->set[IMG_P_OPAQUE], "code",
@@ -61,7 +61,7 @@ void judge_code(struct judge_cmd *k, const struct arg *text)
 	while ((word = next_word(j, &at, &from))) {
 		if (!is_method(code, from, at) &&
 			judge_listed(j, LIST_CODE_DENY, word))
-			judge_raise(k, POLICY_DENY, "code",
+			judge_raise(k, k->j->set[IMG_P_OPAQUE], "code",
 				"the code names the blocked program %s", word);
 		else if (judge_listed(j, LIST_CODE_ASK, word))
 			judge_raise(k, j->set[IMG_P_OPAQUE], "code",
@@ -90,7 +90,7 @@ void judge_embedded(struct judge_cmd *k, const char *text)
 	while ((word = next_word(k->j, &at, &from)))
 		if ((*at == ' ' || *at == '\t') && begins_command(text, from) &&
 			judge_listed(k->j, LIST_CODE_DENY, word))
-			judge_raise(k, POLICY_DENY, "code",
+			judge_raise(k, k->j->set[IMG_P_OPAQUE], "code",
 				"an argument runs the blocked program %s",
 				word);
 }
@@ -154,7 +154,7 @@ static void awk_string(struct awk *w)
 	w->at += *w->at == '"';
 	w->operand = true;
 	if (str_after(s, "/inet"))
-		judge_raise(w->k, POLICY_DENY, "net", "awk opens a connection");
+		judge_raise(w->k, w->k->j->set[IMG_P_OPAQUE], "net", "awk opens a connection");
 }
 
 /* "a" "b" is one text, and not known by its end. */
@@ -204,7 +204,7 @@ static void awk_starts(struct awk *w, const char *cmd, size_t n, bool piped)
 	if (cmd && !memchr(cmd, '\\', n))
 		command_text(w->k, cmd, n, piped);
 	else
-		judge_raise(w->k, POLICY_DENY, "code",
+		judge_raise(w->k, w->k->j->set[IMG_P_OPAQUE], "code",
 			"awk starts a command that is computed");
 }
 
@@ -220,7 +220,7 @@ static void awk_file(struct awk *w, enum path_use use)
 	struct arg a = {0};
 
 	if (!awk_next_string(w) || memchr(w->str, '\\', w->str_len)) {
-		judge_raise(w->k, POLICY_CONFIRM, "code",
+		judge_raise(w->k, w->k->j->set[IMG_P_OPAQUE], "code",
 			"awk opens a file whose name is computed");
 		return;
 	}
@@ -318,7 +318,7 @@ static void awk_sign(struct awk *w)
 		return;
 	}
 	if (c == '@')
-		judge_raise(w->k, POLICY_DENY, "code",
+		judge_raise(w->k, w->k->j->set[IMG_P_OPAQUE], "code",
 			"awk loads code or calls by name");
 	if (c == '(')
 		w->parens++;

@@ -126,13 +126,13 @@ static int verb_test(struct policy_compiler *c)
 
 	if (c->line.count != 4)
 		return compile_bad(c, 0,
-			"expected: test PROFILE allow|confirm|deny 'LINE'");
+			"expected: test PROFILE allow|open|confirm|deny 'LINE'");
 	mask = compile_profiles(c, 1, w[1].s);
 	d = str_index(POLICY_DECISIONS, w[2].s);
 	if (mask < 0)
 		return -EINVAL;
 	if (d < 0)
-		return compile_bad(c, 2, "expected allow, confirm or deny");
+		return compile_bad(c, 2, "expected allow, open, confirm or deny");
 	row.profiles = (uint32_t)mask;
 	row.decision = (uint32_t)d;
 	row.text = compile_word(c, 3);

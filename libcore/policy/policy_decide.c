@@ -17,7 +17,9 @@ static void settings(struct judge *j)
 	static const unsigned decisions = 1U << IMG_P_UNKNOWN |
 					  1U << IMG_P_UNRESOLVED |
 					  1U << IMG_P_DYNAMIC |
-					  1U << IMG_P_OPAQUE | 1U << IMG_P_CHILD;
+					  1U << IMG_P_OPAQUE |
+					  1U << IMG_P_UNPARSABLE |
+					  1U << IMG_P_CHILD;
 	struct img_profile p;
 
 	for (unsigned i = IMG_P_UNKNOWN; i <= IMG_P_CHILD; i++)
@@ -41,6 +43,22 @@ static void settings(struct judge *j)
 				j->set[i] = (uint8_t)p.v[i];
 		}
 	}
+}
+
+/* The network that every command of the profile has. */
+static enum policy_net profile_net(const struct judge *j)
+{
+	enum policy_net net = POLICY_NET_ALL;
+	struct img_profile p;
+
+	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
+		if (!j->p->layer[l])
+			continue;
+		img_get(j->p->layer[l], IMG_PROFILE, j->profile, &p);
+		if (p.v[IMG_P_SET] & 1U << IMG_P_NET && p.v[IMG_P_NET] < net)
+			net = (enum policy_net)p.v[IMG_P_NET];
+	}
+	return net;
 }
 
 /* The PATH that the command will have: the policy's own, else env's. */
@@ -82,7 +100,8 @@ static void judge_start(struct judge *j, struct arena *a,
 		.home = req->home && *req->home ? req->home : no_home,
 		.cwd = req->cwd,
 		.env = req->env,
-		.depth = req->depth};
+		.depth = req->depth,
+		.starts = req->starts};
 	settings(j);
 	j->search = search_path(j);
 }
@@ -110,6 +129,21 @@ static bool closed(struct judge *j, struct shell_span span)
 	return k.judged;
 }
 
+/* A variable that puts the project's code into a program is ordinary as long as
+ * the program has no grant beyond the profile's. */
+static void guided(struct judge *j, size_t len)
+{
+	struct judge_cmd k =
+		judge_begin(j, (struct shell_span){0, (uint32_t)len});
+
+	if (!j->guided || j->worst.net <= profile_net(j))
+		return;
+	judge_raise(&k, POLICY_CONFIRM, "env",
+		"%s puts code into a program that has the network",
+		judge_show(j, j->guided));
+	judge_end(&k);
+}
+
 static enum shell_dialect dialect(enum policy_dialect d)
 {
 	switch (d) {
@@ -131,8 +165,8 @@ static void unparsable(
 	struct judge_cmd k =
 		judge_begin(j, (struct shell_span){0, (uint32_t)len});
 
-	judge_raise(&k, POLICY_DENY, rc == -E2BIG ? "limit" : "unparsable",
-		"%s", d->text[0] ? d->text : "the line cannot be read");
+	judge_raise(&k, j->set[IMG_P_UNPARSABLE],
+		rc == -E2BIG ? "limit" : "unparsable", "%s", d->text[0] ? d->text : "the line cannot be read");
 	if (d->col)
 		k.v.offset = 0;
 	judge_end(&k);
@@ -186,6 +220,7 @@ void policy_decide_line(const struct policy *p,
 				"the command is too large to be judged");
 		if (rc < 0)
 			unparsable(&j, req->len, rc, &d);
+		guided(&j, req->len);
 	}
 	*v = j.worst;
 	if (!v->rule[0]) {
@@ -254,8 +289,8 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 			argv[i].s = req->argv[i];
 		for (size_t i = 0; i < n; i++)
 			if (strpbrk(req->argv[i], SHELL_REL_S SHELL_ANY_S))
-				judge_raise(&k, POLICY_DENY, "unparsable",
-					"a control character in an argument");
+				judge_raise(&k, j.set[IMG_P_UNPARSABLE],
+					"unparsable", "a control character in an argument");
 		k.cwd = &cwd;
 		k.exe = req->path;
 		k.named = req->named;

@@ -60,7 +60,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 
 	j->work += 4;
 	if (strpbrk(name, SHELL_REL_S SHELL_ANY_S)) {
-		judge_raise(k, POLICY_DENY, "env",
+		judge_raise(k, j->set[IMG_P_DYNAMIC], "env",
 			"the variable's name is not known before it runs");
 		return true;
 	}
@@ -76,14 +76,12 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 			!judge_listed(j, LIST_ENV_FIXED, name)))
 		return true;
 	if (!is_safe(j, name, value)) {
-		judge_raise(k, POLICY_DENY, "env",
+		if (!j->guided)
+			j->guided = name;
+		judge_raise(k, j->set[IMG_P_DYNAMIC], "env",
 			"%s decides what programs run or how they read their "
 			"input",
 			judge_show(j, name));
-		judge_alternative(k,
-			str_eq(name, "PATH")
-				? "call programs by their paths, as .venv/bin/python"
-				: "leave the variable as it is");
 	}
 	return false;
 }

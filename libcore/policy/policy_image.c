@@ -28,11 +28,11 @@ static const char columns[] =
 	"si\0" /* schema */
 	"n\0" /* item */
 	"s1\0" /* path */
-	"snss2n\0" /* protect */
-	"1222222132nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"snss3n\0" /* protect */
+	"13333332132nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
-	"nssn2\0" /* test */
+	"nssn3\0" /* test */
 	"s3nnnnnnnnnnnnnnnnnnnn\0"; /* source */
 
 /* How many these are: a section's struct has nothing but them. */

@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 7,
+	IMG_VERSION = 8,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -243,6 +243,7 @@ enum {
 	IMG_P_UNRESOLVED,
 	IMG_P_DYNAMIC,
 	IMG_P_OPAQUE,
+	IMG_P_UNPARSABLE,
 	IMG_P_CHILD,
 	IMG_P_NET,
 	IMG_P_SUPERVISE,

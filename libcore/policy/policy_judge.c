@@ -96,7 +96,7 @@ static void script(struct scan *s)
 	}
 	judge_path(k, file, PATH_READ);
 	if (is_pipe(file->s))
-		judge_raise(k, POLICY_DENY, "stdin",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
 			"a shell reads code from a pipe");
 	/* What may be no word at all leaves it to the next. */
 	while (file->many && !file->glob &&
@@ -118,7 +118,7 @@ static void shell(struct scan *s)
 	if (args_given(o, "-c")) {
 		o->wrapper = true;
 		if (!o->operands)
-			judge_raise(k, POLICY_DENY, "dynamic",
+			judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 				"the shell's code is missing");
 		else
 			judge_sh(k, &o->operand[0], o->operand + 1,
@@ -204,7 +204,7 @@ static void hidden_command(struct scan *s)
 		if (str_find(next, "://") ||
 			(!known && (first || next[0] == '-' ||
 					   str_eq(s->argv[i - 1].s, "--"))))
-			judge_raise(s->k, POLICY_DENY, "wrapper",
+			judge_raise(s->k, j->set[IMG_P_DYNAMIC], "wrapper",
 				"%s may run the blocked program %s",
 				judge_show(j, s->argv[0].s), judge_show(j, w));
 	}
@@ -299,7 +299,7 @@ void args_judge(struct scan *s)
 		judge_stdin_code(k, STDIN_CODE);
 	if (s->style & IMG_S_INTERP && !s->coded && out->operands &&
 		is_pipe(out->operand[0].s))
-		judge_raise(k, POLICY_DENY, "stdin",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
 			"an interpreter reads code from a pipe");
 	if (k->cmd && ((s->style & IMG_S_STDIN && !out->cmd_count &&
 			       k->cmd->input != SHELL_IN_INHERIT) ||
@@ -309,7 +309,7 @@ void args_judge(struct scan *s)
 	/* parallel <cmds: each line of it. */
 	if (s->style & IMG_S_INTERP && s->style & IMG_S_WRAPPER &&
 		!out->cmd_count)
-		judge_raise(k, POLICY_DENY, "stdin",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
 			"%s runs commands that it reads", s->argv[0].s);
 	if (out->cmd_count)
 		inner(s);
@@ -343,7 +343,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		k->argc = argc;
 	}
 	if (++k->wraps > JUDGE_WRAPS) {
-		judge_raise(k, POLICY_DENY, "limit",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "limit",
 			"more than %d wrappers within each other", JUDGE_WRAPS);
 		return;
 	}
@@ -361,7 +361,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 	/* zsh's =curl is /usr/bin/curl. */
 	for (const char *c = word; *c; c++)
 		if (*c & 0x80 || *c < ' ' || *word == '=')
-			judge_raise(k, POLICY_DENY, "name",
+			judge_raise(k, k->j->set[IMG_P_DYNAMIC], "name",
 				"the command's name is not plain ASCII");
 	if (k->exe && k->wraps == 1)
 		judge_prog_file(k, k->exe, word, &p);

@@ -90,6 +90,7 @@ struct judge {
 	const char *cwd;    /* where the line starts */
 	enum shell_dialect dialect;
 	unsigned depth;
+	bool starts; /* policy_request.starts */
 	unsigned written_count;
 	bool written_all; /* too many, or not known */
 	bool moved_all;	  /* … of what may be gone */
@@ -100,6 +101,9 @@ struct judge {
 	const struct made_link *made; /* links that the line makes or copies */
 	bool linked;		      /* some of them it makes */
 	const char **named;       /* variables judged: set, then unset */
+	/* The first variable set that puts code of the line's choice into
+	 * programs; NULL: none. */
+	const char *guided;
 	unsigned found; /* a bit for each of .list that was looked up */
 	unsigned commands, nested;
 	policy_each *each;

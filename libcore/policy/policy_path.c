@@ -124,12 +124,16 @@ static bool is_hidden(struct judge *j, const char *physical)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range r = img_set(sys, IMG_SET_HIDE);
+	const bool inside = path_beneath(j->root, physical) &&
+		!path_beneath(j->root, real_home(j));
 	const char *secret = NULL;
 	struct img_path p;
 
-	j->work += 2;
+	/* What a project in a home holds is none of the home's places. */
+	j->work += inside ? 0 : 2;
 	for (uint32_t i = 0; i < r.count && !secret; i++)
-		if (is_within(j, img_ref(sys, r, i), physical))
+		if (!(inside && str_after(img_ref(sys, r, i), "$HOME/")) &&
+			is_within(j, img_ref(sys, r, i), physical))
 			secret = img_ref(sys, r, i);
 	for (uint32_t i = 0; secret && i < IMG_COUNT(sys, IMG_PATH); i++) {
 		img_get(sys, IMG_PATH, i, &p);
@@ -310,12 +314,14 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 			"%s: too long or too many links", judge_show(j, a->s));
 	else if (f.where == FOUND_ESCAPE ||
 		 (!judge_is_tmp(j, f.path) &&
-			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE)))
-		j->no_project ? astray(k, a) : outside(k, a, &f);
-	else if (is_hidden(j, f.path))
+			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))) {
+		/* What starts meets the sandbox there. */
+		if (!j->starts)
+			j->no_project ? astray(k, a) : outside(k, a, &f);
+	} else if (is_hidden(j, f.path)) {
 		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
 			judge_show(j, a->s));
-	else if (f.where == FOUND_IN &&
+	} else if (f.where == FOUND_IN &&
 		 (use == PATH_WRITE || use == PATH_GUESS)) {
 		check_protect(k, f.path, a, use);
 		if (use == PATH_WRITE)

@@ -67,7 +67,7 @@ static const char *file(struct judge_cmd *k, const char *at, enum path_use use)
 
 static void runs(struct judge_cmd *k)
 {
-	judge_raise(k, POLICY_DENY, "code", "the sed script runs a command");
+	judge_raise(k, k->j->set[IMG_P_OPAQUE], "code", "the sed script runs a command");
 }
 
 static const char *substitute(struct judge_cmd *k, const char *at)

@@ -48,7 +48,7 @@ static void nested(struct judge_cmd *k, struct shell_val *text,
 	int rc = shell_walk_child(k->j->walk, &child);
 
 	if (rc < 0)
-		judge_raise(k, POLICY_DENY, "unparsable",
+		judge_raise(k, k->j->set[IMG_P_UNPARSABLE], "unparsable",
 			"the nested shell code cannot be read");
 }
 
@@ -77,7 +77,7 @@ static void alone(struct judge_cmd *k, const struct arg *text,
 	j->blind = blind;
 	j->walk = NULL;
 	if (rc < 0)
-		judge_raise(k, POLICY_DENY, "unparsable", "%s", d.text);
+		judge_raise(k, k->j->set[IMG_P_UNPARSABLE], "unparsable", "%s", d.text);
 }
 
 void judge_sh(struct judge_cmd *k, const struct arg *text,
@@ -90,7 +90,7 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	if (!v)
 		return;
 	if (text->unknown || text->many) {
-		judge_raise(k, POLICY_DENY, "dynamic",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the shell code is not known before it runs: %s",
 			judge_show(j, text->s));
 		return;
@@ -133,7 +133,7 @@ void judge_stdin_code(struct judge_cmd *k, enum stdin_code is)
 		return;
 	case SHELL_IN_PIPE:
 	case SHELL_IN_UNKNOWN:
-		judge_raise(k, POLICY_DENY, "stdin",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
 			"%s reads code from a pipe", what);
 		return;
 	case SHELL_IN_FILE:

@@ -86,7 +86,7 @@ static void volume(struct scan *s, const struct arg *v)
 
 static void not_known(struct scan *s, const struct arg *v, const char *what)
 {
-	judge_raise(s->k, POLICY_DENY, "dynamic",
+	judge_raise(s->k, s->k->j->set[IMG_P_DYNAMIC], "dynamic",
 		"%s is not known before it runs: %s", what,
 		judge_show(s->k->j, v->s));
 }
@@ -114,7 +114,7 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 	}
 	/* Backslashes and ${} mean something else there: "\\_" is a blank. */
 	if (type == IMG_T_SPLIT && strpbrk(v->s, "\\$#"))
-		judge_raise(k, POLICY_DENY, "dynamic",
+		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the words have escapes: %s", judge_show(k->j, v->s));
 	if (type == IMG_T_SH || type == IMG_T_SPLIT) {
 		judge_sh(k, v, NULL, 0, SHELL_UNION);
@@ -144,7 +144,7 @@ static void script(struct scan *s, const struct arg *v)
 	else if (str_after(v->s, "data:"))
 		judge_code(s->k, v);
 	else if (str_after(v->s, "/dev/fd/") || str_after(v->s, "/proc/"))
-		judge_raise(s->k, POLICY_DENY, "stdin",
+		judge_raise(s->k, s->k->j->set[IMG_P_DYNAMIC], "stdin",
 			"%s reads code from a pipe", s->argv[0].s);
 	else
 		judge_path(s->k, v, PATH_READ);
@@ -156,7 +156,7 @@ static void path(struct scan *s, enum img_type type, const struct arg *v)
 		return;
 	/* strace -o '|command', psql -o '|command' */
 	if (*v->s == '|' || (s->style & IMG_S_WRAPPER && *v->s == '!'))
-		judge_raise(s->k, POLICY_DENY, "wrapper",
+		judge_raise(s->k, s->k->j->set[IMG_P_DYNAMIC], "wrapper",
 			"%s would run it: %s", s->argv[0].s,
 			judge_show(s->k->j, v->s));
 	judge_path(s->k, v, type == IMG_T_WPATH ? PATH_WRITE : PATH_READ);
@@ -168,14 +168,18 @@ static void path(struct scan *s, enum img_type type, const struct arg *v)
 
 static void presence(struct scan *s, enum img_type type, const char *name)
 {
+	unsigned d = POLICY_DENY;
 	const char *why = "is not allowed";
 
-	if (type == IMG_T_ASK)
+	if (type == IMG_T_ASK) {
+		d = POLICY_CONFIRM;
 		why = "has an effect that is worth a question";
-	if (type == IMG_T_EXEC)
+	} else if (type == IMG_T_EXEC) {
+		d = s->k->j->set[IMG_P_DYNAMIC];
 		why = "runs a program of its own choice";
-	judge_raise(s->k, type == IMG_T_ASK ? POLICY_CONFIRM : POLICY_DENY,
-		type == IMG_T_EXEC ? "helper" : "option", "%s %s %s",
+	}
+	judge_raise(s->k, d, type == IMG_T_EXEC ? "helper" : "option",
+		"%s %s %s",
 		s->prog->name ? s->prog->name : s->argv[0].s, name, why);
 }
 
@@ -259,7 +263,7 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 	if (s->style & IMG_S_STRICT &&
 		!(s->argc == 2 && (str_eq(a->s, "--help") ||
 					  str_eq(a->s, "--version"))))
-		judge_raise(s->k, POLICY_DENY, "option",
+		judge_raise(s->k, s->k->j->set[IMG_P_DYNAMIC], "option",
 			"unknown option %s of the wrapper %s",
 			judge_show(s->k->j, a->s), s->argv[0].s);
 	if (a->s[0] == '/' && !strchr(a->s + 1, '/')) {

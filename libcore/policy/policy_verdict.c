@@ -98,6 +98,7 @@ FLOATLESS void judge_raise(struct judge_cmd *k, enum policy_decision d, const ch
 	 * sandbox and to the judging of each program that really starts. */
 	if (k->j->depth && d > (enum policy_decision)k->j->set[IMG_P_CHILD])
 		d = (enum policy_decision)k->j->set[IMG_P_CHILD];
+	k->v.open |= d == POLICY_OPEN;
 	if (!stricter(k, d, rule))
 		return;
 	va_start(ap, fmt);
@@ -206,11 +207,12 @@ void judge_end(struct judge_cmd *k)
 	struct judge *j = k->j;
 	enum policy_net net = j->worst.net;
 	bool neutral = !j->worst.rule[0] || j->worst.neutral;
+	bool open = j->worst.open || k->v.open;
 
 	if (!k->judged)
 		return;
-	if (j->arena->failed && k->v.would < POLICY_DENY)
-		judge_raise(k, POLICY_DENY, "limit",
+	if (j->arena->failed && !k->v.open)
+		judge_raise(k, j->set[IMG_P_UNPARSABLE], "limit",
 			"the command is too large to be judged");
 	if (net < k->v.net)
 		net = k->v.net;
@@ -224,6 +226,7 @@ void judge_end(struct judge_cmd *k)
 	if (!j->worst.rule[0] || k->v.would > j->worst.would)
 		j->worst = k->v;
 	j->worst.net = net;
+	j->worst.open = open;
 	j->worst.neutral = neutral && k->v.neutral;
 	if (j->each)
 		j->each(j->ctx, &k->v);

@@ -100,13 +100,13 @@ static int on_command(
 		combos = readings(cmd, true);
 	}
 	if (combos > JUDGE_COMBOS)
-		judge_raise(&k, POLICY_DENY, "limit",
+		judge_raise(&k, j->set[IMG_P_UNPARSABLE], "limit",
 			"the command has more than %d readings", JUDGE_COMBOS);
 	for (size_t n = 0; n < combos + rough && combos <= JUDGE_COMBOS; n++) {
 		const struct arg *argv = reading(j, cmd, n, rough, &argc);
 
 		if (j->arena->failed)
-			judge_raise(&k, POLICY_DENY, "limit",
+			judge_raise(&k, j->set[IMG_P_UNPARSABLE], "limit",
 				"the command is too large to be judged");
 		else
 			judge_argv(&k, argv, argc);
@@ -174,13 +174,13 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 	struct judge *j = ctx;
 	struct judge_cmd k = judge_begin(j, span);
 	const char *piece = judge_text(j, what.p, what.n > 60 ? 60 : what.n);
-	enum policy_decision d = POLICY_DENY;
+	enum policy_decision d = j->set[IMG_P_DYNAMIC];
 
 	j->walk = w;
 	if (risk == SHELL_RISK_ARITH)
 		d = j->set[IMG_P_UNRESOLVED];
-	if (risk == SHELL_RISK_DYNAMIC)
-		d = j->set[IMG_P_DYNAMIC];
+	if (risk == SHELL_RISK_UNPARSABLE)
+		d = j->set[IMG_P_UNPARSABLE];
 	str_copy(k.v.command, sizeof(k.v.command), judge_show(j, piece));
 	judge_raise(&k, d, str_nth(risk_rules, risk), "%s%s%s",
 		shell_risk_text(risk), *piece ? ": " : "",

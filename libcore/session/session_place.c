@@ -24,19 +24,25 @@ static int open_base(const char *path, uid_t uid, bool make, struct diag *d)
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	autofd int fd = openat(AT_FDCWD, path, flags);
 	struct stat st;
+	int err;
 
 	if (fd < 0 && errno == ENOENT && make) {
 		if (mkdir(path, uid ? 0700 : 0755) && errno != EEXIST)
 			return diag_errno(d, -errno, "cannot make %s", path);
 		fd = open(path, flags);
 	}
-	/* A link, a file, another user's: somebody put it there. */
-	if (fd < 0 && !lstat(path, &st))
+	err = fd < 0 ? -errno : 0;
+	/* A link, a file, another user's: somebody put it there. A directory of
+	 * the system that a sandbox closes is none of these. */
+	if (fd < 0 && !lstat(path, &st) &&
+		!(err == -EACCES && !st.st_uid && S_ISDIR(st.st_mode)))
 		return diag_fail(d, -EPERM,
 			"%s is there, and no directory of uid %u's (uid %u, mode"
 			" %04o)",
 			path, uid, st.st_uid, st.st_mode & 07777u);
-	if (fd < 0 || fstat(fd, &st))
+	if (fd < 0)
+		return diag_errno(d, err, "cannot open %s", path);
+	if (fstat(fd, &st))
 		return diag_errno(d, -errno, "cannot open %s", path);
 	if ((st.st_uid && st.st_uid != uid) ||
 		((st.st_mode & 022) && !(st.st_mode & S_ISVTX)))

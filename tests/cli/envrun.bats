@@ -643,7 +643,7 @@ refused() { # STATE
 	run e --session second --diff -- ':'
 	[ -z "$output" ]
 	# A place of one's own is one's own where nothing is confined.
-	run in_policy $'policy 1 system\nuse OBSERVE' "$WARDBOX" envrun \
+	run in_policy $'policy 1 system\nuse OBSERVE' env -u TMPDIR "$WARDBOX" envrun \
 		--session third --diff -- 'export TMPDIR=/nowhere'
 	[ "$output" = "+ TMPDIR=/nowhere" ]
 }

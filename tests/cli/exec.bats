@@ -120,10 +120,10 @@ lines"* ]]
 
 @test "whoever said no on a terminal is not sent to one" {
 	need command -v script
-	run ex s -- /usr/bin/python3 </dev/null
+	run ex s -- git push </dev/null
 	[ "$status" -eq 126 ]
-	run in_policy "$POLICY" script -qec "$WARDBOX exec s -- /usr/bin/python3" /dev/null <<<n
-	[[ $output == *"not confirmed: /usr/bin/python3 (rule stdin)"* ]]
+	run in_policy "$POLICY" script -qec "$WARDBOX exec s -- git push" /dev/null <<<n
+	[[ $output == *"not confirmed: git push (rule git-net)"* ]]
 	[[ $output == *"  allow it in /etc/wardbox/policy"* ]]
 	[[ $output != *"run it on a terminal"* ]]
 }

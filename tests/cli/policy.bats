@@ -599,18 +599,41 @@ time.sleep(60)' >port &
 	run policy test --dialect bash -p FULL-AUTO '{curl,http://x}'
 	[ "$status" -eq 11 ]
 	run policy test --dialect sh -p FULL-AUTO 'cat <(true)'
-	[ "$status" -eq 11 ]
+	[ "$status" -eq 12 ]
 	run policy test --dialect cobol true
 	[ "$status" -eq 2 ]
 }
 
-@test "hostile lines are denied fast" {
+@test "a line that is not read is open, never allowed" {
 	run policy test -p FULL-AUTO "$(head -c 100000 /dev/zero | tr '\0' '(')"
-	[ "$status" -eq 11 ]
+	[ "$status" -eq 12 ]
 	run policy test -p FULL-AUTO "$(head -c 120000 /dev/zero | tr '\0' 'a')"
-	[ "$status" -eq 11 ]
+	[ "$status" -eq 12 ]
 	run policy test -p FULL-AUTO "$(printf 'git status \u202e# x')"
+	[ "$status" -eq 12 ]
+	# a policy may still refuse what cannot be read
+	printf 'policy 1 system\ninclude default\nprofile FULL-AUTO unparsable=deny dynamic=deny\n' >strict
+	run in_policy "$(cat strict)" "$WARDBOX" policy test -p FULL-AUTO 'if then'
 	[ "$status" -eq 11 ]
+	run in_policy "$(cat strict)" "$WARDBOX" policy test -p FULL-AUTO '$(cat x)'
+	[ "$status" -eq 11 ]
+}
+
+@test "what is not known before it runs is open: exit code 12, and explain says so" {
+	run policy test -p FULL-AUTO '$(cat cmd) x'
+	[ "$status" -eq 12 ]
+	[[ $output == "open (dynamic): decided when it starts: "* ]]
+	run policy test -p FULL-AUTO --json '$(cat cmd) x'
+	[ "$status" -eq 12 ]
+	jq -e '.decision == "open" and .open' <<<"$output"
+	# the plain part decides where it is stricter, and the rest stays open
+	run policy test -p FULL-AUTO --json '$(cat cmd) x; git push'
+	[ "$status" -eq 10 ]
+	jq -e '.decision == "confirm" and .open' <<<"$output"
+	run policy test -p FULL-AUTO 'eval "$x"; curl http://x'
+	[ "$status" -eq 11 ]
+	run policy explain -p FULL-AUTO 'x=$(cat cmd); $x a'
+	[[ $output == *"decided when it starts: the command is not known before it runs"* ]]
 }
 
 @test "a policy is written to where all can read it, a key is not" {

@@ -54,13 +54,55 @@ intact() { # without a fingerprint kept elsewhere, 4 is all there is to say
 	[[ "$output" == *policy* ]]
 }
 
+@test "what is not known before it runs is judged when it starts" {
+	echo 'touch ran; curl http://x.example; echo after' >cmds
+	for line in 'x=$(printf cu; echo rl); $x http://x.example' \
+		'eval "$(cat cmds)"' '. ./cmds' 'cat cmds | sh' 'sh <cmds' \
+		'echo curl x | while read -r l; do $l; done' \
+		'e=$(echo eval); $e "curl http://x.example"' \
+		'alias a=$(echo curl); echo $(a x || c"u"rl x)'; do
+		echo "$line"
+		run g FULL-AUTO -c "$line" </dev/null
+		[[ "$output" == *"ermission denied"* || "$output" == *"rule net"* ]]
+	done
+	# The allowed words beside it work, and the rest of the text runs on.
+	run g FULL-AUTO -c 'eval "$(cat cmds)"' </dev/null
+	[ -e ran ]
+	[[ "$output" == *after ]]
+	run g FULL-AUTO -c 'l="uname -s"; $(echo $l)'
+	[ "$output" = Linux ]
+	run g FULL-AUTO -c 'PATH=$PWD/bin:$PATH; export PATH; uname -s'
+	[ "$output" = Linux ]
+	# The record says that it was open.
+	log | jq -es 'map(select(.decision == "open")) | length > 4'
+	log | grep exec.open | grep -q 'uname -s'
+	# In DEV what nobody knows asks when it starts; nobody is there to ask.
+	run g DEV -c 'x=$(echo make); $x -v' </dev/null
+	[ "$status" -eq 126 ]
+	[[ "$output" != *"GNU Make"* ]]
+	run g DEV -c 'x=$(echo head); $x -n1 cmds' </dev/null
+	[[ "$output" == "touch ran;"* ]]
+	# Without supervision nobody would judge it then.
+	run in_policy 'include default
+use FULL-AUTO
+profile FULL-AUTO supervise=off' "$WARDBOX" sh -c '$(echo uname)'
+	[ "$status" -eq 126 ]
+	[[ "$output" == *"rule stream"* ]]
+}
+
+@test "what the shell cannot read it reports itself, with its own code" {
+	run g FULL-AUTO -c 'if then; curl x'
+	[ "$status" -eq 2 ]
+	[[ "$output" == *"yntax error"* ]]
+}
+
 @test "however long the words are, the reason and the rule are said" {
 	local long
 	long=$(printf 'x%.0s' {1..150})
-	run g FULL-AUTO -c "python3 -c 'import subprocess; print(\"$long\")'" </dev/null
+	run g FULL-AUTO -c "git push 'to somewhere' $long $long" </dev/null
 	[ "$status" -eq 126 ]
-	[[ "$output" == *"python3 -c 'import subprocess"*...* ]]
-	[[ "$output" == *"is not seen (rule code)"* ]]
+	[[ "$output" == *"git push 'to somewhere' xxx"*...* ]]
+	[[ "$output" == *"reaches the network (rule git-net)"* ]]
 	run g FULL-AUTO -c "cat /$long"
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"is outside $PROJECT (rule path, system policy)"* ]]
@@ -92,8 +134,6 @@ path r /usr/share
 list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 		ls /usr/share >/dev/null && echo read'
 	[ "$output" = read ]
-	run g FULL-AUTO -c 'PATH=/usr/bin:/bin; ls'
-	[ "$status" -eq 126 ]
 	printf '#!/bin/sh\necho x >"$1/wardbox-was-here" || exit 7\necho wrote\n' >w
 	chmod +x w
 	run g FULL-AUTO -c './w /usr/share'
@@ -1130,9 +1170,10 @@ x" ]
 	cat err
 	[ ! -s err ]
 	[ "$(sort out)" = "$(printf '1 %s 1 jobserver\n' 'a x' 'a y' 'b x' 'b y')" ]
-	# What a command sets itself is denied as ever.
-	run g FULL-AUTO -c 'MAKEFLAGS=--eval=all:;id make -f sub.mk'
-	[ "$status" -eq 126 ]
+	# What a command sets itself starts what the policy lets start.
+	run g FULL-AUTO -c 'MAKEFLAGS=--eval=all:\;curl\ x make -f sub.mk all'
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"denied"* || "$output" == *"Permission denied"* ]]
 	MAKEFLAGS=k run g FULL-AUTO -c 'echo "$MAKEFLAGS."'
 	[ "$output" = . ]
 	# A job server may be a FIFO; nothing else that is named so is granted.
@@ -1202,7 +1243,7 @@ x" ]
 	[ "$status" -eq 0 ]
 	[ "$output" = one ]
 	for line in 'ls "$TMPDIR/.."' 'echo x >$TMPDIR/../y' 'echo x >/tmp/y' \
-		'ln -s /etc $TMPDIR/etc' 'echo : >$TMPDIR/s; . $TMPDIR/s' \
+		'ln -s /etc $TMPDIR/etc' \
 		'cat $TMPDIR/../sessions/session-default.state'; do
 		echo "$line"
 		run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "$line"

@@ -264,7 +264,7 @@ allow id=x python3 x.py" "$WARDBOX" sh -c 'python3 x.py'
 	for line in "NODE_V8_COVERAGE=$out npm test" "NODE_COMPILE_CACHE=$out npm test" \
 		"NODE_REDIRECT_WARNINGS=$out/w npm test"; do
 		run g "$line"
-		[ "$status" -eq 126 ]
+		[ -z "$(ls "$out")" ]
 		printf '%s\n' "export $line" | sed 's/ npm/; npm/' >step.sh
 		run g 'sh ./step.sh'
 		[ -z "$(ls "$out")" ]

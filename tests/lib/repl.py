@@ -91,7 +91,7 @@ check("Db", "abc")
 
 # Bytes that are no text, and a paste that is long.
 type_(b"echo \x00\xff\xfe\xe2\x82\x7f\x7f\x80\x80\x7f-\xc3\xa9\x7fe\r")
-until(r"echo \?\?\?-e(.|\r|\n)*not UTF-8(.|\r|\n)*> \x1b\[K")
+until(r"echo \?\?\?-e(.|\r|\n)*\n[^>]*-e(.|\r|\n)*> \x1b\[K")
 check(b"echo \x00\xff\xfe\xe2\x82\x7f\x7f\x7f\x7f-\xc3\xa9\x7fe", "-e")
 LONG = "x" * 8000
 type_("echo " + LONG[:4000])

@@ -92,13 +92,14 @@ static int unload(void **state)
 	return 0;
 }
 
+/* What is held stays held: what is no longer plain is open, never allowed. */
 static void not_weaker(const char *line, const char *other)
 {
 	for (unsigned p = POLICY_DEV; p <= POLICY_FULL_AUTO; p++) {
 		enum policy_decision a = decide_in(policy, p, line);
 		enum policy_decision b = decide_in(policy, p, other);
 
-		if (b < a)
+		if (b < a && b == POLICY_ALLOW)
 			fail_msg("%s: %s, but %s: %s", policy_decision_name(a),
 				line, policy_decision_name(b), other);
 	}
@@ -443,17 +444,17 @@ static void an_execve_is_judged_alike(void **state)
 		{{"sh", "-c", "$CC -c x.c"}, "/usr/bin/dash", 1, POLICY_ALLOW},
 		{{"sh", "-c", "PATH=x:$PATH make"}, "/usr/bin/dash", 1,
 			POLICY_ALLOW},
-		{{"sh", "-c", "$CC -c x.c"}, "/usr/bin/dash", 0, POLICY_DENY},
+		{{"sh", "-c", "$CC -c x.c"}, "/usr/bin/dash", 0, POLICY_OPEN},
 		{{"sh", "-c", "'"}, "/usr/bin/dash", 1, POLICY_ALLOW},
 		{{"tar", "--to-command=x"}, "/usr/bin/tar", 1, POLICY_ALLOW},
-		{{"tar", "--to-command=x"}, "/usr/bin/tar", 0, POLICY_DENY},
+		{{"tar", "--to-command=x"}, "/usr/bin/tar", 0, POLICY_CONFIRM},
 		{{"env", "curl", "x"}, "/usr/bin/env", 1, POLICY_DENY},
 		{{"ld.so", "/usr/bin/curl"}, "/lib64/ld-linux-x86-64.so.2", 1,
 			POLICY_DENY},
 		{{"make"}, "/usr/bin/make", 0, POLICY_CONFIRM},
 		{{"git", "status"}, "/usr/bin/git", 0, POLICY_ALLOW},
 		{{"env", "c=curl", "sh", "-c", "$c x"}, "/usr/bin/env", 0,
-			POLICY_DENY},
+			POLICY_OPEN},
 		{{"env", "c=curl", "sh", "-c", "echo $c"}, "/usr/bin/env", 0,
 			POLICY_ALLOW},
 		{{"cat", "/etc/shadow"}, "/usr/bin/cat", 0, POLICY_DENY},

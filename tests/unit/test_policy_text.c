@@ -83,7 +83,7 @@ static void places(void **state)
 		{"limit NONE cpu=1s", 1, 7, "expected SAFE"},
 		{"path rwx /x", 1, 6, "path r|rw"},
 		{"path r x", 1, 8, "absolute path"},
-		{"exec bin", 1, 6, "absolute directory"},
+		{"exec bin", 1, 6, "absolute path"},
 		{"protect maybe x", 1, 9, "confirm or deny"},
 		{"protect deny /x", 1, 14, "relative"},
 		{"env keep", 1, 1, "env keep"},
@@ -100,7 +100,7 @@ static void places(void **state)
 		{"include other", 1, 9, "include default"},
 		{"deny x\ninclude default", 2, 1, "before everything"},
 		{"test DEV allow", 1, 1, "expected: test"},
-		{"test DEV may x", 1, 10, "allow, confirm or deny"},
+		{"test DEV may x", 1, 10, "allow, open, confirm or deny"},
 	};
 
 	(void)state;
