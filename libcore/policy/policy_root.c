@@ -5,10 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -26,35 +26,14 @@ struct root_search {
 	char text[PATH_MAX], up[PATH_MAX], word[PATH_MAX], to[PATH_MAX];
 };
 
-/* The kernel's struct statx, as far as it is of use here. */
-struct root_statx {
-	uint32_t mask, block;
-	uint64_t attributes;
-	uint32_t more[10];
-	uint64_t attributes_mask;
-	uint32_t rest[48];
-};
-
 /* A directory that is mounted has the name of the place where it is mounted. Is
  * dir, or what is above it, such a one? Also where the kernel does not tell. */
-static bool is_mounted(struct root_search *r, const char *dir)
+static bool is_mounted(const char *dir)
 {
-	enum { MOUNT_ROOT = 0x2000 };
-	struct root_statx st;
-	char *up = r->text;
+	autofd int fd = path_openat2(
+		AT_FDCWD, dir, O_PATH, 0, RESOLVE_NO_XDEV);
 
-	if (str_copy(up, sizeof r->text, dir))
-		return true;
-	for (size_t n = strlen(up); n > 1;) {
-		if (syscall(SYS_statx, AT_FDCWD, up, 0, 0, &st) ||
-			!(st.attributes_mask & MOUNT_ROOT) ||
-			st.attributes & MOUNT_ROOT)
-			return true;
-		while (n > 1 && up[--n] != '/')
-			;
-		up[n] = '\0';
-	}
-	return false;
+	return fd < 0;
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -247,7 +226,7 @@ static const char *why_never(struct root_search *r, const char *dir)
 		return "it is the system's";
 	if (stat(dir, &s.st))
 		return NULL;
-	r->aliased |= is_mounted(r, dir);
+	r->aliased |= is_mounted(dir);
 	s.aliased = r->aliased;
 	if (is_hidden(r, dir, &s.st))
 		return "it is a place for secrets";
