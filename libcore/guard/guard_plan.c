@@ -196,10 +196,10 @@ static int grant_policy(struct guard *g)
 		if (g->brief && p->runtime && !path_beneath(p->path, g->root))
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
-		if (p->many || str_after(p->path, "/dev/std") ||
+		if (p->many || has_anyway(g, p) ||
+			str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
-			is_under(p->path, devices, ARRAY_SIZE(devices)) ||
-			has_anyway(g, p))
+			is_under(p->path, devices, ARRAY_SIZE(devices)))
 			continue;
 		found = str_eq(p->path, g->root) ? 0 : path_real(p->path, real);
 		if (found == -ENOENT)
