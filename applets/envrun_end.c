@@ -37,11 +37,10 @@ static int on_command(
 
 	(void)w;
 	for (size_t i = 0; i < cmd->argc; i++) {
-		for (unsigned k = 0; k < cmd->argv[i].n; k++)
-			named |= shell_str_is(cmd->argv[i].alts[k], "trap");
-		open |= cmd->argv[i].kind > SHELL_SET;
+		named |= shell_str_is(cmd->argv[i].text, "trap");
+		open |= cmd->argv[i].kind != SHELL_CONST;
 	}
-	r->traps |= named || cmd->argv[0].kind > SHELL_SET ||
+	r->traps |= named || cmd->argv[0].kind != SHELL_CONST ||
 		(open && cmd->resolve != SHELL_IS_PROGRAM);
 	r->changes |= !is_harmless(cmd);
 	return 0;
@@ -81,6 +80,10 @@ enum envrun_end envrun_end_of(const char *line)
 			return ENVRUN_END_TRAPS;
 	if (shell_walk(&a, line, strlen(line), &opts, &ops, &r, NULL))
 		r.traps = r.changes = true;
+	/* What is calculated may assign by what a variable says: $((V)), ${x:V},
+	 * x[V]. */
+	r.changes |= str_find(line, "((") || strchr(line, '[') ||
+		(str_find(line, "${") && strchr(line, ':'));
 	/* The letters of most tell that they name no trap. */
 	if (r.traps && line[strcspn(line, "'\"\\$`*?[{")])
 		return ENVRUN_END_TRAPS;

@@ -149,7 +149,8 @@ int path_of_fd(int fd, char *out, size_t size)
 
 int path_real(const char *path, char out[static PATH_MAX])
 {
-	autofd int fd = open(path, O_PATH | O_CLOEXEC);
+	/* open() would set the flag once more. */
+	autofd int fd = openat(AT_FDCWD, path, O_PATH | O_CLOEXEC);
 
 	return fd < 0 ? -errno : path_of_fd(fd, out, PATH_MAX);
 }

@@ -68,8 +68,17 @@ bool str_glob(const char *pattern, const char *s)
 
 	while (*s) {
 		if (*pattern == '*') {
-			star = ++pattern;
+			const size_t n = strlen(++pattern), m = strlen(s);
+
+			star = pattern;
 			resume = s;
+			/* Behind the last star stands the end. */
+			if (!memchr(pattern, '*', n)) {
+				if (m < n)
+					return false;
+				star = NULL;
+				s += m - n;
+			}
 		} else if (*pattern == '?' || *pattern == *s) {
 			pattern++;
 			s++;

@@ -93,17 +93,22 @@ int guard_find_cache(struct guard *g, struct diag *d)
 int guard_set_caches(struct guard *g)
 {
 	const struct policy_words *cache = &g->grants.cache;
+	autobuf struct buf pair = BUF_INIT(2 * PATH_MAX);
+	const size_t before = g->env.count;
 	int err = 0;
 
 	for (size_t i = 0; !err && g->cache[0] && i < cache->count; i++) {
 		const char *word = cache->item[i], *dir = of_word(word);
-		autobuf struct buf pair = BUF_INIT(2 * PATH_MAX);
 
 		if (!*dir)
 			continue;
+		buf_clear(&pair);
 		buf_add(&pair, word, (size_t)(dir - word));
-		buf_addf(&pair, "%s/%s", g->cache, dir);
+		buf_adds(&pair, g->cache);
+		buf_addc(&pair, '/');
+		buf_adds(&pair, dir);
 		err = *buf_str(&pair) ? env_put(&g->env, buf_str(&pair)) : -ENOMEM;
 	}
+	g->cache_vars = g->env.count - before;
 	return err;
 }

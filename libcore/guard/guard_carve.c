@@ -54,15 +54,20 @@ static int carve_from(struct guard *g, unsigned access, const char *name,
 /* A grant that names a secret, or what is in it, is meant. */
 static int hide_secret(struct guard *g, const char *name)
 {
-	autofree char *real = malloc(PATH_MAX);
+	autofree char *real = NULL;
+	struct stat st;
 
+	/* Most do not exist. */
+	if (lstat(name, &st))
+		return 0;
+	real = malloc(PATH_MAX);
 	if (!real)
 		return -ENOMEM;
+	if (path_real(name, real))
+		return 0;
 	for (size_t i = 0; i < g->grants.path_count; i++)
 		if (path_beneath(name, g->grants.path[i].path))
 			return 0;
-	if (path_real(name, real))
-		return 0;
 	return carve_from(g, SANDBOX_RO, name, real, SANDBOX_HIDE, "a secret");
 }
 
@@ -240,7 +245,7 @@ int guard_carve(struct guard *g, struct diag *d)
 
 	if (!err)
 		err = carve_hooks(g);
-	if (!err)
+	if (!err && g->plan.watch_meta)
 		err = name_places(g);
 	if (!err)
 		err = grant_job_server(g);

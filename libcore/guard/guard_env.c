@@ -126,12 +126,12 @@ int guard_make_env(struct guard *g, struct diag *d)
 			err = set_temporary(g);
 		if (!err && !g->q->inside)
 			err = guard_find_cache(g, d);
-		if (!err)
-			err = guard_set_caches(g);
 	}
 	if (!err)
 		err = env_set(&g->env, "WARDBOX_IN_SESSION", "1");
 	if (!err)
 		err = env_set(&g->env, "WARDBOX_SESSION_ID", g->r->session);
+	if (!err && g->grants.confine)
+		err = guard_set_caches(g);
 	return err ? diag_errno(d, err, "cannot make the environment") : 0;
 }

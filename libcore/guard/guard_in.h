@@ -36,6 +36,7 @@ struct guard {
 	char **own_argv;
 	char rc_words[2][12]; /* which it has in front */
 	size_t carved_count, keep_count;
+	size_t cache_vars; /* the last of env: variables that name caches */
 	bool guarded;  /* already, by who is around this process */
 	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */

@@ -3,6 +3,7 @@
  */
 #include "guard/guard_in.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -183,7 +184,7 @@ static bool has_anyway(const struct guard *g, const struct policy_path *p)
 static int grant_policy(struct guard *g)
 {
 	char real[PATH_MAX];
-	int err = 0;
+	int err = 0, found;
 
 	for (size_t i = 0; !err && i < g->grants.path_count; i++) {
 		const struct policy_path *p = &g->grants.path[i];
@@ -195,14 +196,17 @@ static int grant_policy(struct guard *g)
 		if (g->brief && p->runtime && !path_beneath(p->path, g->root))
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
-		if (p->many || str_after(p->path, "/dev/std") ||
+		if (p->many || has_anyway(g, p) ||
+			str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
-			is_under(p->path, devices, ARRAY_SIZE(devices)) ||
-			has_anyway(g, p))
+			is_under(p->path, devices, ARRAY_SIZE(devices)))
+			continue;
+		found = str_eq(p->path, g->root) ? 0 : path_real(p->path, real);
+		if (found == -ENOENT)
 			continue;
 		if (str_eq(p->path, g->root)) {
 			access |= SANDBOX_EXEC;
-		} else if (!path_real(p->path, real) && !str_eq(real, name)) {
+		} else if (!found && !str_eq(real, name)) {
 			/* By its real name, which may be known to be the
 			 * guard's own; unless the command could choose that. */
 			if (path_settle(name, real, lasts, g))

@@ -118,6 +118,8 @@ static struct audit_start start_of(struct guard *g)
 		.reason = g->r->verdict.reason,
 		.policy_sha = g->policy ? g->policy->sum : NULL,
 		.env = (const char *const *)g->env.vec,
+		/* The policy, whose sum is recorded, has them all. */
+		.env_untold = g->cache_vars,
 		.script = g->q->on_stdin,
 	};
 }

@@ -156,19 +156,35 @@ void guard_watch_change(void *ctx, const struct watch_object *o)
 	tell_denial(ctx, o->pid, changes[o->change], &v);
 }
 
-/* A file that cannot be told from here, such as one by a descriptor's number
- * in another spelling than /proc/self/fd/N. */
-static int deny_nameless(struct guard *g, const struct watch_event *ev)
+static int deny_for(struct guard *g, const struct watch_event *ev,
+	const char *rule, const char *reason, const char *instead)
 {
 	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
 	struct buf command = BUF_FIXED(v.command);
 
 	buf_adds(&command, ev->path);
-	str_copy(v.rule, sizeof(v.rule), "program");
-	str_copy(v.reason, sizeof(v.reason), "which file it is cannot be told");
+	str_copy(v.rule, sizeof(v.rule), rule);
+	str_copy(v.reason, sizeof(v.reason), reason);
+	str_copy(v.alternative, sizeof(v.alternative), instead);
 	record_denial(g, "exec.deny", &v);
 	tell_denial(g, ev->pid, named(ev), &v);
 	return -EACCES;
+}
+
+/* A file that cannot be told from here, such as one by a descriptor's number
+ * in another spelling than /proc/self/fd/N. */
+static int deny_nameless(struct guard *g, const struct watch_event *ev)
+{
+	return deny_for(g, ev, "program", "which file it is cannot be told", "");
+}
+
+/* The sandbox of a line without programs lacks what programs are kept from: the
+ * reader's word that the line starts none is not trusted, but held. */
+static int deny_unread(struct guard *g, const struct watch_event *ev)
+{
+	return deny_for(g, ev, "brief",
+		"the line was read as one that starts no program",
+		"write the program's name into the line");
 }
 
 /* A person's yes to the line covers what that same rule asks below it. */
@@ -286,6 +302,8 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		return ev->missing;
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
+	if (g->brief)
+		return deny_unread(g, ev);
 	req.cwd = watch_cwd(ev);
 	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->policy, &req, &v);

@@ -106,6 +106,7 @@ struct audit_start {
 	const char *reason;        /* one line for people */
 	const uint8_t *policy_sha; /* 32 bytes */
 	const char *const *env;    /* NAME=VALUE kept for the child, or NULL */
+	size_t env_untold;         /* so many at its end are not recorded */
 	bool script; /* standard input is what a shell is to run */
 };
 

@@ -181,18 +181,21 @@ static int put_text_pair(
 }
 
 static int put_env(struct audit_rec *r, struct redact *secrets,
-	const char *const *env, bool *cut)
+	const char *const *env, size_t untold, bool *cut)
 {
 	autofree struct pair *p = NULL;
-	size_t n = 0, bytes = 0;
+	const char *const *end = env;
+	size_t n, bytes = 0;
 	int err = 0;
 
-	while (n < ENV_MAX && env[n])
-		n++;
-	p = calloc(n + 1, sizeof *p);
+	while (*end)
+		end++;
+	end -= untold;
+	n = (size_t)(end - env);
+	p = calloc((n < ENV_MAX ? n : ENV_MAX) + 1, sizeof *p);
 	if (!p)
 		return -ENOMEM;
-	for (n = 0; *env && n < ENV_MAX; env++) {
+	for (n = 0; env < end && n < ENV_MAX; env++) {
 		const char *eq = strchr(*env, '=');
 		size_t len = strlen(*env);
 		struct pair *new;
@@ -208,7 +211,7 @@ static int put_env(struct audit_rec *r, struct redact *secrets,
 			new->number = len - new->key_len - 1;
 		}
 	}
-	*cut |= *env != NULL;
+	*cut |= env < end;
 	cbor_put_map(audit_rec_key(r, AUDIT_K_ENV), n);
 	for (size_t i = 0; i < n && !err; i++)
 		err = put_text_pair(r, secrets, &p[i]);
@@ -255,7 +258,7 @@ static int build_start(struct audit_rec *r, struct redact *secrets,
 		cbor_put_bytes(audit_rec_key(r, AUDIT_K_POLICY), s->policy_sha,
 			AUDIT_HASH);
 	if (!err && s->env)
-		err = put_env(r, secrets, s->env, &cut);
+		err = put_env(r, secrets, s->env, s->env_untold, &cut);
 	if (cut)
 		cbor_put_uint(
 			audit_rec_key(r, AUDIT_K_FLAGS), AUDIT_TRUNCATED);

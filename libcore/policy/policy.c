@@ -97,11 +97,11 @@ enum policy_profile policy_profile(
 const char *policy_place(const char *pattern, const char *root,
 	const char *home, const char **rest)
 {
-	const char *behind = str_after(pattern, "$ROOT"), *place = root;
+	const char *behind = str_after(pattern, "$HOME"), *place = home;
 
 	if (!behind) {
-		behind = str_after(pattern, "$HOME");
-		place = home;
+		behind = str_after(pattern, "$ROOT");
+		place = root;
 	}
 	if (!behind || (*behind && *behind != '/')) {
 		*rest = pattern;

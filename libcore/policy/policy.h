@@ -294,6 +294,7 @@ bool policy_word_in(const struct policy_words *words, const char *word);
 struct policy_env_word {
 	const char *word;
 	uint16_t next; /* of its chain, counted from 1 */
+	char last;     /* letter; 0: any, or not looked at */
 	bool deny;
 };
 

@@ -130,15 +130,15 @@ static void subcommand(struct scan *s, const struct arg *a)
 	const char *name = judge_print(
 		s->k->j, "%s/%s", s->sub ? s->sub : s->name, a->s);
 
-	if (!a->unknown && args_schema(s, 1, name))
+	if (a->unknown)
+		judge_unresolved(s->k, a, "subcommand");
+	else if (args_schema(s, 1, name))
 		s->sub = name;
 }
 
 /* python3 -m MODULE: the words behind it are the module's alone. */
 static void module(struct scan *s, const struct arg *a)
 {
-	if (a->unknown)
-		judge_unresolved(s->k, a, "module");
 	s->schema[1] = s->style = 0;
 	s->sub = "-m";
 	subcommand(s, a);

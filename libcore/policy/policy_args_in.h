@@ -26,13 +26,12 @@ struct scan {
 	struct parsed *out;
 	unsigned pos;
 	bool removes; /* its operands are taken away */
-	bool moves;   /* … or come elsewhere, and links among them */
 	bool no_options, shifted, coded, writes;
 	bool unknown_before; /* the word before is an option that is not known
 			      */
 	bool done;
 	const char *replace; /* xargs -I */
-	struct arg sed;      /* the script so far; s is NULL without one */
+
 	struct shell_set *env;
 	size_t nenv;
 	const struct shell_val *from; /* where the first operands are seen from */
@@ -59,11 +58,6 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter);
 void args_assign(struct scan *s, const struct arg *a);
 /* Was this option given? */
 bool args_given(const struct parsed *o, const char *name);
-/* An operand of ln or cp: what the link, the last of them, will say. */
-void args_link(struct scan *s, const struct arg *a);
-/* All of its words were judged: from here on the links are there that it makes
- * (when it is told to), or takes along. */
-void args_made(struct scan *s, bool links);
 /* Where the command is once it has entered a directory. */
 const struct shell_val *args_within(struct judge_cmd *k, const struct arg *v);
 /* The words from index on are a command. */

@@ -176,23 +176,19 @@ static const struct shell_val *positional(
 	struct judge *j, char *const *args, size_t *n)
 {
 	struct shell_val *v;
-	struct shell_str *s;
 	size_t count = 0;
 
 	while (args && args[count])
 		count++;
 	*n = count;
 	v = arena_zalloc(j->arena, (count + 1) * sizeof(*v));
-	s = arena_zalloc(j->arena, (count + 1) * sizeof(*s));
-	for (size_t i = 0; v && s && i < count; i++) {
-		s[i] = (struct shell_str){args[i], strlen(args[i])};
-		v[i] = (struct shell_val){.n = 1, .alts = &s[i]};
-		if (strpbrk(args[i], JUDGE_MARKS)) {
-			s[i] = SHELL_STR(SHELL_ANY_S);
-			v[i].kind = SHELL_UNKNOWN;
-		}
+	for (size_t i = 0; v && i < count; i++) {
+		v[i].text = (struct shell_str){args[i], strlen(args[i])};
+		if (strpbrk(args[i], JUDGE_MARKS))
+			v[i] = (struct shell_val){.kind = SHELL_UNKNOWN,
+				.text = SHELL_STR(SHELL_ANY_S)};
 	}
-	return count && s ? v : NULL;
+	return count ? v : NULL;
 }
 
 void policy_decide_line(const struct policy *p,
@@ -269,8 +265,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 	struct policy_verdict *v)
 {
 	autoarena struct arena a = ARENA_INIT(JUDGE_ARENA);
-	struct shell_str here = {req->cwd, strlen(req->cwd)};
-	struct shell_val cwd = {.n = 1, .alts = &here};
+	struct shell_val cwd = {.text = {req->cwd, strlen(req->cwd)}};
 	struct judge j;
 	struct judge_cmd k = judge_begin(&j, (struct shell_span){0});
 	struct arg *argv;

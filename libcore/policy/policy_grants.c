@@ -32,15 +32,19 @@ struct granting {
 /* The pattern with its place filled in; NULL when the place is not known. */
 static const char *fill(struct granting *x, const char *pattern)
 {
-	const char *rest, *base = policy_place(pattern, x->root, x->home, &rest);
-	size_t a, b = strlen(rest);
+	const char *rest, *base;
+	size_t a, b;
 	char *to;
 
+	if (pattern[0] != '$')
+		return pattern;
+	base = policy_place(pattern, x->root, x->home, &rest);
 	if (rest == pattern)
 		return pattern;
 	if (!base || !*base)
 		return NULL;
 	a = strlen(base);
+	b = strlen(rest);
 	to = arena_bytes(x->arena, a + b + 1);
 	if (to) {
 		memcpy(to, base, a);
@@ -54,7 +58,7 @@ static void add_path(struct granting *x, const char *pattern,
 {
 	const char *text = fill(x, pattern);
 	struct policy_path *to = &x->g->path[x->g->path_count];
-	size_t n = text ? strlen(text) : 0;
+	size_t n = text ? strlen(text) : 0, m = strlen(pattern);
 	char *cut;
 
 	if (!text)
@@ -62,8 +66,8 @@ static void add_path(struct granting *x, const char *pattern,
 	*to = *how;
 	to->path = text;
 	/* What it is filled with is a name, whatever that holds. */
-	to->tree = n > 3 && str_ends(pattern, "/**");
-	to->many = memchr(pattern, '*', strlen(pattern) - (to->tree ? 3 : 0));
+	to->tree = n > 3 && m > 3 && memcmp(pattern + m - 3, "/**", 3) == 0;
+	to->many = memchr(pattern, '*', m - (to->tree ? 3 : 0));
 	if (to->tree) {
 		cut = arena_bytes(x->arena, n - 2);
 		if (!cut)
@@ -311,10 +315,14 @@ static unsigned env_chain(const char *word)
 
 static void add_env(struct granting *x, const char *word, bool deny)
 {
-	uint16_t *head = &x->g->env_chain[env_chain(word)];
+	const unsigned chain = env_chain(word);
+	uint16_t *head = &x->g->env_chain[chain];
+	char last = chain || !word[0] ? '\0' : word[strlen(word) - 1];
 
-	x->g->env[x->g->env_count] = (struct policy_env_word){
-		.word = word, .next = *head, .deny = deny};
+	x->g->env[x->g->env_count] = (struct policy_env_word){.word = word,
+		.next = *head,
+		.last = any_letter(last) ? '\0' : last,
+		.deny = deny};
 	*head = (uint16_t)++x->g->env_count;
 }
 
@@ -394,6 +402,8 @@ void policy_grants_release(struct policy_grants *g)
 enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 {
 	const unsigned chain[] = {0, env_chain(name)};
+	const size_t n = strlen(name);
+	const char last = n ? name[n - 1] : '\0';
 	bool keep = false, deny = false, keep_it = false, deny_it = false;
 
 	for (unsigned c = 0; c < ARRAY_SIZE(chain); c++) {
@@ -404,6 +414,7 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 			bool it;
 
 			if ((c && w->word[0] != name[0]) ||
+				(w->last && w->last != last) ||
 				!str_glob(w->word, name))
 				continue;
 			it = str_eq(w->word, name);

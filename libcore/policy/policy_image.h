@@ -151,8 +151,6 @@ enum img_type {
 	IMG_T_CODE,
 	IMG_T_SCRIPT, /* a file of code */
 	IMG_T_ASSIGN,
-	IMG_T_SED,
-	IMG_T_AWK,
 	IMG_T_NAME, /* a shell variable's name */
 	IMG_T_DENY, /* presence denies */
 	IMG_T_ASK,  /* presence asks */
@@ -169,7 +167,7 @@ enum img_type {
 };
 #define IMG_TYPE_NAMES                                                         \
 	"flag\0str\0num\0path\0wpath\0cpath\0gitkey\0exec\0cmd\0cmd+data\0sh\0"     \
-	"split\0code\0script\0assign\0sed\0awk\0name\0deny\0ask\0url\0prog\0prop\0" \
+	"split\0code\0script\0assign\0name\0deny\0ask\0url\0prog\0prop\0" \
 	"vol\0link\0repl\0data\0sub\0place\0"
 
 enum img_item_kind {

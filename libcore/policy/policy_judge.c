@@ -134,7 +134,7 @@ static void shell(struct scan *s)
 
 		k->args = o->operand + zero - 1;
 		k->nargs = o->operands - zero + 1;
-		judge_stdin_code(k, STDIN_SHELL);
+		judge_stdin_code(k, true);
 		o->wrapper = k->cmd && k->cmd->input == SHELL_IN_TEXT;
 	}
 }
@@ -144,7 +144,6 @@ static void operands(struct scan *s)
 {
 	struct parsed *o = s->out;
 	const struct shell_val *place = s->k->cwd;
-	bool links = false;
 
 	/* test A -nt B looks at A, too. */
 	if (args_given(o, "-nt") || args_given(o, "-ot") ||
@@ -166,9 +165,11 @@ static void operands(struct scan *s)
 		s->k->removes = s->removes && !(said && it.kind == IMG_I_LAST);
 		if (said && it.kind == IMG_I_PREFIX)
 			a.s += it.prefix;
-		links |= said && it.type == IMG_T_LINK;
+		/* A relative one is seen from where the link lies. */
+		if (said && it.type == IMG_T_LINK && a.s[0] != '/')
+			continue;
 		if (said && it.type == IMG_T_LINK)
-			args_link(s, &a);
+			judge_path(s->k, &a, PATH_READ);
 		else if (said && it.type == IMG_T_PATH && s->writes)
 			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (said)
@@ -177,36 +178,7 @@ static void operands(struct scan *s)
 			args_value(s, IMG_T_WPATH, &a, "operand");
 		else if (!(s->style & IMG_S_DATA)) {
 			judge_path_guess(s->k, &a);
-			judge_embedded(s->k, a.s);
 		}
-	}
-	if (links || s->moves)
-		args_made(s, links);
-}
-
-/* Something runs a program that has rules against it: an unknown wrapper. A
- * name of such a program alone may be data; with what looks like arguments of
- * its own behind it, it is a command. */
-static void hidden_command(struct scan *s)
-{
-	struct judge *j = s->k->j;
-	bool known = s->schema[0];
-	unsigned operand = 0;
-
-	if (s->style & IMG_S_DATA || s->prog->where == PROG_BUILTIN)
-		return;
-	for (size_t i = 1; i + 1 < s->argc; i++) {
-		const char *w = s->argv[i].s, *next = s->argv[i + 1].s;
-		bool first = w[0] != '-' && operand++ == 0;
-
-		if (!judge_listed(j, LIST_CODE_DENY, w))
-			continue;
-		if (str_find(next, "://") ||
-			(!known && (first || next[0] == '-' ||
-					   str_eq(s->argv[i - 1].s, "--"))))
-			judge_raise(s->k, j->set[IMG_P_DYNAMIC], "wrapper",
-				"%s may run the blocked program %s",
-				judge_show(j, s->argv[0].s), judge_show(j, w));
 	}
 }
 
@@ -242,16 +214,12 @@ static void inner(struct scan *s)
 static void what_it_does(struct scan *s)
 {
 	int i = s->schema[0]
-			? str_index("cp\0mkdir\0touch\0tee\0install\0tar\0"
-				    "rsync\0mv\0rm\0rmdir\0",
-				  s->name)
+			? str_index("mv\0rm\0rmdir\0", s->name)
 			: -1;
 
-	s->k->keeps = i >= 0 && i < 6;
-	s->moves = i == 6 || i == 7;
-	s->removes = i >= 7;
+	s->removes = i >= 0;
 	s->k->removes = false;
-	s->k->unlinks = i == 8;
+	s->k->unlinks = i == 1;
 }
 
 /* A letter each at most, and tar's first word, which has no dash: a word that
@@ -288,24 +256,16 @@ void args_judge(struct scan *s)
 		shell(s);
 	} else {
 		operands(s);
-		hidden_command(s);
 	}
-	if (s->sed.s)
-		judge_sed(k, &s->sed);
 	if (s->style & IMG_S_INTERP && !s->coded && !out->cmd_count &&
 		(!out->operands || judge_is_stdin(out->operand[0].s)) &&
 		!args_given(out, "-m") &&
 		!(out->opts && (!k->cmd || k->cmd->input == SHELL_IN_INHERIT)))
-		judge_stdin_code(k, STDIN_CODE);
+		judge_stdin_code(k, false);
 	if (s->style & IMG_S_INTERP && !s->coded && out->operands &&
 		is_pipe(out->operand[0].s))
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
 			"an interpreter reads code from a pipe");
-	if (k->cmd && ((s->style & IMG_S_STDIN && !out->cmd_count &&
-			       k->cmd->input != SHELL_IN_INHERIT) ||
-			      (s->style & IMG_S_TEXT &&
-				      k->cmd->input == SHELL_IN_TEXT)))
-		judge_stdin_code(k, STDIN_EDITOR);
 	/* parallel <cmds: each line of it. */
 	if (s->style & IMG_S_INTERP && s->style & IMG_S_WRAPPER &&
 		!out->cmd_count)
@@ -315,11 +275,24 @@ void args_judge(struct scan *s)
 		inner(s);
 	else if (out->query && s->style & IMG_S_WRAPPER)
 		out->wrapper = true;
-	else if (out->unresolved && s->style & IMG_S_WRAPPER)
+	/* A word that may be none, or several, stands before the command. */
+	if (out->unresolved && s->style & IMG_S_WRAPPER && !out->query)
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"what %s runs is not known before it runs",
 			s->argv[0].s);
 	k->cwd = s->from;
+}
+
+/* A word that is not known may be none, or several: the words behind it then
+ * stand elsewhere. */
+static void loose_words(
+	struct judge_cmd *k, const struct arg *argv, size_t argc)
+{
+	for (size_t i = 1; i < argc; i++)
+		if (argv[i].many && argv[i].unknown) {
+			judge_unresolved(k, &argv[i], "word");
+			return;
+		}
 }
 
 void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
@@ -348,7 +321,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		return;
 	}
 	if (argv[0].unknown || argv[0].rel || argv[0].many ||
-		(!*word && !(k->cmd && k->cmd->second))) {
+		!*word) {
 		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
 			"the command is not known before it runs: %s",
 			judge_show(k->j, word));
@@ -369,6 +342,7 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		judge_prog(k, word, &p);
 	args_judge(&s);
 	judge_rules(k, &p, argv, argc, &w);
-	k->j->ran |= p.where != PROG_BUILTIN;
+	if (k->cmd && !k->v.neutral)
+		loose_words(k, argv, argc);
 	k->wraps--;
 }

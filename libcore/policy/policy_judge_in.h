@@ -14,18 +14,14 @@
 
 enum {
 	JUDGE_WRAPS = 16,   /* wrappers within wrappers */
-	JUDGE_COMBOS = 256, /* readings of one command's words */
-	JUDGE_WRITTEN = 64, /* files written by a line that are remembered */
 	JUDGE_SEEN = 8,
 	JUDGE_NAMES = 6,   /* names of a program along its symlinks */
 	JUDGE_PATH = 1024, /* longer paths are denied */
 	JUDGE_ARENA = 4 << 20,
 	JUDGE_OPTS = 8192,  /* letters of options of one command */
-	JUDGE_FEW = 8,      /* commands before what was judged is remembered */
 	/* What a line may cost, each about a tenth of a microsecond: */
 	JUDGE_WORK = 35000,
 	JUDGE_LOOK = 6,    /* a look at the file system */
-	JUDGE_FILE = 40,   /* a file that is read */
 	JUDGE_BYTES = 200, /* as much memory */
 };
 
@@ -35,8 +31,6 @@ enum {
 /* Lists of the policy that the engine itself asks. */
 enum judge_list {
 	LIST_BUILTIN,
-	LIST_CODE_DENY,
-	LIST_CODE_ASK,
 	LIST_ENV_UNSET,
 	LIST_ENV_FIXED,
 	LIST_GIT_SAFE_KEYS,
@@ -47,9 +41,6 @@ enum judge_list {
 /* One word of one reading: a text that may hold SHELL_REL and SHELL_ANY. */
 struct arg {
 	const char *s; /* ended by NUL */
-	/* The text that s was made of where SHELL_NUM is in it, for what reads
-	 * it as code. */
-	struct shell_str numbered;
 	bool many;     /* any number of these */
 	bool unknown;  /* holds SHELL_ANY */
 	bool rel;      /* holds SHELL_REL */
@@ -91,30 +82,17 @@ struct judge {
 	enum shell_dialect dialect;
 	unsigned depth;
 	bool starts; /* policy_request.starts */
-	unsigned written_count;
-	bool written_all; /* too many, or not known */
-	bool moved_all;	  /* … of what may be gone */
-	bool ran;	  /* a program that may have written anything */
 	unsigned seen_count;
-	struct judged_cmd **same; /* commands judged, by their hash */
 	struct judged_dir *dir;   /* the last directory that was walked to */
-	const struct made_link *made; /* links that the line makes or copies */
-	bool linked;		      /* some of them it makes */
-	const char **named;       /* variables judged: set, then unset */
 	/* The first variable set that puts code of the line's choice into
 	 * programs; NULL: none. */
 	const char *guided;
 	unsigned found; /* a bit for each of .list that was looked up */
-	unsigned commands, nested;
 	policy_each *each;
 	void *ctx;
 	/* What is large stands last: all else is near the struct's begin. */
 	struct policy_verdict worst;
 	struct img_range list[POLICY_LAYERS][JUDGE_LISTS];
-	struct {
-		const char *path; /* physical */
-		bool moved;	  /* it may be gone */
-	} written[JUDGE_WRITTEN];
 	struct prog_seen {
 		const char *word;
 		struct prog prog;
@@ -139,7 +117,6 @@ struct judge_cmd {
 	bool clean;
 	const struct arg *args; /* $0 $1 ... of code from standard input */
 	size_t nargs;
-	bool keeps;   /* the program takes no directory away */
 	bool removes; /* it takes away what it is given */
 	bool unlinks; /* … and of a link the link itself */
 	struct policy_verdict v; /* large, so last */
@@ -168,8 +145,8 @@ const char *judge_show(struct judge *j, const char *s);
 /* Copies s[0..n) with a NUL; "" when memory is out (which denies later). */
 const char *judge_text(struct judge *j, const char *s, size_t n);
 
-/* Directory i of those that the command may run in. */
-const char *judge_cwd(const struct judge_cmd *k, unsigned i);
+/* The directory that the command runs in. */
+const char *judge_cwd(const struct judge_cmd *k);
 /* The same of what buf_addf() makes of fmt. */
 __attribute__((format(printf, 2, 3))) const char *judge_print(
 	struct judge *j, const char *fmt, ...);
@@ -201,9 +178,6 @@ void judge_path_val(
 /* A word that may hold paths: "a=/x", "-I/x", "/x:/y". */
 void judge_path_guess(struct judge_cmd *k, const struct arg *a);
 
-/* A directory that may be entered? */
-bool judge_enters(struct judge *j, const char *path);
-
 enum {
 	FOUND_NAMES = 1, /* the names below are wanted */
 	FOUND_ENTRY = 2, /* a link that ends the path is not followed */
@@ -233,19 +207,6 @@ static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 /* Resolves path as the kernel would from cwd, following links. */
 void judge_resolve(struct judge *j, const char *cwd, const char *path,
 	struct path_found *out);
-
-/* Is that a symbolic link that the line made, or copied? What it says. */
-bool judge_made(struct judge *j, const char *path, char link[JUDGE_PATH]);
-
-/* Was the very same command judged here before, so that nothing new comes of
- * it? If not: judge_same_add(), unless it has shell code in it. */
-bool judge_same(struct judge *j, const struct shell_cmd *cmd);
-void judge_same_add(struct judge *j, const struct shell_cmd *cmd);
-/* From here on something new may come of it. */
-void judge_same_forget(struct judge *j);
-/* Where the name of a variable stands that was set, or taken away, and may be
- * whatever its value is; NULL: nothing is kept. */
-const char **judge_same_name(struct judge *j, const char *name, bool unset);
 
 void judge_prog(struct judge_cmd *k, const char *word, struct prog *out);
 /* The same for an execve of file as word. */
@@ -284,19 +245,10 @@ extern const struct shell_walk_ops judge_walk_ops;
 /* Shell text given as an argument; args: $0 $1 ... */
 void judge_sh(struct judge_cmd *k, const struct arg *text,
 	const struct arg *args, size_t nargs, enum shell_dialect dialect);
-void judge_code(struct judge_cmd *k, const struct arg *text);
-/* What editors and the like are told names files without quotes, :w /etc/x or
- * .output ../x, and has lines for the shell. */
-void judge_editor(struct judge_cmd *k, const struct arg *text);
-/* A word of a program that nothing is known of: does a command stand in it? */
-void judge_embedded(struct judge_cmd *k, const char *text);
-void judge_sed(struct judge_cmd *k, const struct arg *text);
-void judge_awk(struct judge_cmd *k, const struct arg *text);
 /* Is this operand another name for standard input? */
 bool judge_is_stdin(const char *s);
-/* A program that reads its code from standard input. */
-enum stdin_code { STDIN_SHELL, STDIN_CODE, STDIN_EDITOR };
-void judge_stdin_code(struct judge_cmd *k, enum stdin_code is);
+/* A program that reads its code from standard input; shell: it is a shell's. */
+void judge_stdin_code(struct judge_cmd *k, bool shell);
 
 /* shell_walk_ops.getvar: what the variable is when the line begins. */
 int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value);

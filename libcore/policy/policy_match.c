@@ -453,13 +453,6 @@ static void unknown(struct subject *s, const struct found *top)
 			"%s runs what is judged by itself", name);
 		return;
 	}
-	/* x+=1, [[ a || -f b ]]: what only some shells take for a command, and
-	 * they find no program of that name. */
-	if (s->prog->where == PROG_MISSING && s->k->cmd && s->k->cmd->second) {
-		judge_raise(s->k, POLICY_ALLOW, "missing",
-			"%s is no program", name);
-		return;
-	}
 	if (delegated(s, top, d))
 		return;
 	judge_raise(s->k, d, "unknown", "no rule speaks of %s", name);

@@ -97,26 +97,29 @@ static const char *real_home(struct judge *j)
 	autofree char *real = j->real_home ? NULL : malloc(PATH_MAX);
 
 	if (!j->real_home)
-		j->real_home = !real || path_real(j->home, real)
+		j->real_home = !real || path_real(j->home, real) ||
+				str_eq(real, j->home)
 			? j->home
 			: judge_text(j, real, strlen(real));
 	return j->real_home;
 }
 
-/* Is path at or beneath what the pattern names, by either name of the home? */
-static bool is_within(struct judge *j, const char *pattern, const char *path)
+/* Is path at or beneath what the pattern names? in_home: what stands behind
+ * either name of the home in it; or NULL. */
+static bool is_within(struct judge *j, const char *pattern, const char *path,
+	const char *const in_home[2])
 {
-	const char *const home[] = {j->home, real_home(j)};
-	const char *rest;
+	const char *rest, *base;
 
-	for (size_t i = 0; i < ARRAY_SIZE(home); i++) {
-		const char *base = policy_place(pattern, j->root, home[i], &rest);
-
-		if (str_after(path, base) &&
-			path_beneath(rest, path + strlen(base)))
-			return true;
-	}
-	return false;
+	if (*pattern != '$')
+		return path[1] == pattern[1] && path_beneath(pattern, path);
+	rest = str_after(pattern, "$HOME");
+	if (rest && (*rest == '/' || !*rest))
+		return (in_home[0] && path_beneath(rest, in_home[0])) ||
+		       (in_home[1] && path_beneath(rest, in_home[1]));
+	base = policy_place(pattern, j->root, "", &rest);
+	return str_after(path, base) &&
+	       path_beneath(rest, path + strlen(base));
 }
 
 /* Is it a secret that no path of the system policy names? */
@@ -124,16 +127,14 @@ static bool is_hidden(struct judge *j, const char *physical)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range r = img_set(sys, IMG_SET_HIDE);
-	const bool inside = path_beneath(j->root, physical) &&
-		!path_beneath(j->root, real_home(j));
+	const char *const in_home[] = {str_after(physical, j->home),
+		str_after(physical, real_home(j))};
 	const char *secret = NULL;
 	struct img_path p;
 
-	/* What a project in a home holds is none of the home's places. */
-	j->work += inside ? 0 : 2;
+	j->work += 2;
 	for (uint32_t i = 0; i < r.count && !secret; i++)
-		if (!(inside && str_after(img_ref(sys, r, i), "$HOME/")) &&
-			is_within(j, img_ref(sys, r, i), physical))
+		if (is_within(j, img_ref(sys, r, i), physical, in_home))
 			secret = img_ref(sys, r, i);
 	for (uint32_t i = 0; secret && i < IMG_COUNT(sys, IMG_PATH); i++) {
 		img_get(sys, IMG_PATH, i, &p);
@@ -243,27 +244,6 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	}
 }
 
-/* Known only to be somewhere. A redirection takes no directory away. */
-static void written_somewhere(struct judge_cmd *k)
-{
-	k->j->written_all = true;
-	k->j->moved_all |= k->cmd && !k->keeps;
-}
-
-static void remember(struct judge_cmd *k, const char *physical)
-{
-	struct judge *j = k->j;
-	unsigned n = j->written_count;
-
-	if (strpbrk(physical, SHELL_REL_S SHELL_ANY_S) || n == JUDGE_WRITTEN) {
-		written_somewhere(k);
-		return;
-	}
-	j->written[n].path = judge_text(j, physical, strlen(physical));
-	j->written[n].moved = k->cmd && !k->keeps;
-	j->written_count++;
-}
-
 /* Where there is no project, none of its files can be meant. */
 static void astray(struct judge_cmd *k, const struct arg *a)
 {
@@ -283,7 +263,6 @@ static void astray(struct judge_cmd *k, const struct arg *a)
 					  go, judge_show(j, j->cwd)));
 }
 
-/* cd may fail where two directories are possible. */
 static void outside(struct judge_cmd *k, const struct arg *a,
 	const struct path_found *f)
 {
@@ -295,10 +274,8 @@ static void outside(struct judge_cmd *k, const struct arg *a,
 		k->j->root, link ? " behind a link" : "");
 	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
 		judge_alternative(k,
-			up && k->cwd->n > 1
-				? "if cd may fail: cd DIR && COMMAND"
-				: "a file of the project, or root grants "
-				  "it: path r|rw FILE");
+			"a file of the project, or root grants it: path r|rw "
+			"FILE");
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
@@ -324,8 +301,6 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	} else if (f.where == FOUND_IN &&
 		 (use == PATH_WRITE || use == PATH_GUESS)) {
 		check_protect(k, f.path, a, use);
-		if (use == PATH_WRITE)
-			remember(k, f.path);
 		if (use == PATH_WRITE && k->removes &&
 			str_eq(f.path, j->root))
 			judge_raise(k, POLICY_DENY, "protect",
@@ -333,23 +308,11 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	}
 }
 
-/* Whether the links are there depends on how the commands before end. */
-static void both_ways(struct judge_cmd *k, const struct arg *a, const char *cwd,
-	enum path_use use)
-{
-	const struct made_link *made = k->j->made;
-
-	path_from(k, a, cwd, use);
-	k->j->made = NULL;
-	if (made)
-		path_from(k, a, cwd, use);
-	k->j->made = made;
-}
-
 void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 {
 	struct judge *j = k->j;
 	struct arg known = *a;
+	const char *cwd;
 
 	/* Below an approved parent the kernel alone watches paths. */
 	if (!*a->s || j->depth || judge_spent(j))
@@ -359,33 +322,25 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		known.s++;
 	if (a->unknown) {
 		judge_unresolved(k, a, "path");
-		if (use == PATH_WRITE)
-			written_somewhere(k);
 		known.s = judge_text(j, known.s, strcspn(known.s, SHELL_ANY_S));
 		if (!*known.s)
 			return;
 		known.unknown = false;
 		use = PATH_READ;
 	}
-	for (unsigned i = 0; i < k->cwd->n; i++) {
-		const char *cwd = judge_cwd(k, i);
-
-		if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
-			judge_unresolved(k, a, "directory");
-			continue;
-		}
-		both_ways(k, &known, *cwd ? cwd : "/", use);
-	}
+	cwd = judge_cwd(k);
+	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY))
+		judge_unresolved(k, a, "directory");
+	else
+		path_from(k, &known, *cwd ? cwd : "/", use);
 }
 
 void judge_path_val(
 	struct judge_cmd *k, const struct shell_val *v, enum path_use use)
 {
-	for (unsigned i = 0; i < v->n; i++) {
-		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
+	struct arg a = judge_arg(k->j, v->text.p, v->text.n);
 
-		a.many = v->many;
-		a.glob = v->glob;
-		judge_path(k, &a, use);
-	}
+	a.many = v->many;
+	a.glob = v->glob;
+	judge_path(k, &a, use);
 }

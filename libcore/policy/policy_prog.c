@@ -52,12 +52,6 @@ static bool exec_dir(struct judge *j, const char *dir, size_t n)
 	return n && judge_exec_dir(j, judge_text(j, dir, n));
 }
 
-bool judge_enters(struct judge *j, const char *path)
-{
-	j->work += JUDGE_LOOK;
-	return access(judge_print(j, "%s/.", path), X_OK) == 0;
-}
-
 /* A file that is there, or would be. */
 static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 {
@@ -166,6 +160,7 @@ static void look_up_once(struct judge_cmd *k, const char *name, struct prog *p)
 void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 {
 	struct judge *j = k->j;
+	const char *dir;
 
 	*out = (struct prog){.where = PROG_MISSING};
 	if (!strchr(word, '/')) {
@@ -184,18 +179,10 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 		classify(k, word, out);
 		return;
 	}
-	for (unsigned i = 0; i < k->cwd->n; i++) {
-		const char *dir = judge_cwd(k, i);
-		struct prog one = {.where = PROG_OUTSIDE};
-
-		if (!strpbrk(dir, SHELL_REL_S SHELL_ANY_S))
-			classify(k, judge_print(j, "%s/%s", dir, word), &one);
-		if (i == 0 || one.where == PROG_OUTSIDE)
-			*out = one;
-		else
-			for (unsigned n = 0; n < one.count; n++)
-				add_name(j, out, one.names[n]);
-	}
+	dir = judge_cwd(k);
+	*out = (struct prog){.where = PROG_OUTSIDE};
+	if (!strpbrk(dir, SHELL_REL_S SHELL_ANY_S))
+		classify(k, judge_print(j, "%s/%s", dir, word), out);
 }
 
 /* What a shim runs is called NAME.real: for the rules, it is NAME. */

@@ -101,7 +101,6 @@ static int into(struct steps *s, const char *name, size_t n)
 	char *link = s->link;
 	struct path_found *f = s->at;
 	size_t parent = s->len;
-	bool made;
 	ssize_t got;
 
 	if (f->want & FOUND_NAMES && is_last(s) && !note_name(s, name, n))
@@ -112,14 +111,11 @@ static int into(struct steps *s, const char *name, size_t n)
 	memcpy(f->path + s->len, name, n);
 	s->len += n;
 	f->path[s->len] = 0;
-	made = s->j->made && judge_made(s->j, f->path, link);
-	if ((!made && (f->missing || strpbrk(f->path + parent,
-					      SHELL_REL_S SHELL_ANY_S))) ||
+	if (f->missing || strpbrk(f->path + parent, SHELL_REL_S SHELL_ANY_S) ||
 		(f->want & FOUND_ENTRY && is_last(s)))
 		return FOUND_IN;
 	s->j->work += JUDGE_LOOK;
-	got = made ? (ssize_t)strlen(link)
-		   : readlink(f->path, link, sizeof(s->link) - 1);
+	got = readlink(f->path, link, sizeof(s->link) - 1);
 	if (got < 0) {
 		f->missing = errno != EINVAL;
 		return FOUND_IN;
@@ -179,7 +175,6 @@ static int walk(struct steps *s)
  * leads. Thousands of operands lie in a few of them. */
 struct judged_dir {
 	bool known, missing;
-	const struct made_link *made; /* that are in the way */
 	unsigned links;
 	size_t n, len, floor;
 	char cwd[JUDGE_PATH], given[JUDGE_PATH], path[JUDGE_PATH];
@@ -190,7 +185,7 @@ static const char *take_dir(struct steps *s, const char *cwd, const char *path)
 {
 	const struct judged_dir *d = s->j->dir;
 
-	if (!d || !d->known || d->made != s->j->made || !str_eq(cwd, d->cwd) ||
+	if (!d || !d->known || !str_eq(cwd, d->cwd) ||
 		strncmp(path, d->given, d->n) != 0 ||
 		(path[0] == '/') != (d->given[0] == '/') ||
 		in_root(s->j, path) != in_root(s->j, d->given))
@@ -236,7 +231,6 @@ static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
 	d->links = s->links;
 	d->missing = s->at->missing;
 	d->n = n;
-	d->made = s->j->made;
 	d->known = true;
 	return FOUND_IN;
 }

@@ -5,10 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -22,38 +22,18 @@ struct root_search {
 	const struct policy_spot *at;
 	bool aliased; /* what is looked at may have another name than it says */
 	char home[PATH_MAX]; /* as the kernel calls it; "" */
+	bool two_homes; /* and that is another name */
 	char text[PATH_MAX], up[PATH_MAX], word[PATH_MAX], to[PATH_MAX];
-};
-
-/* The kernel's struct statx, as far as it is of use here. */
-struct root_statx {
-	uint32_t mask, block;
-	uint64_t attributes;
-	uint32_t more[10];
-	uint64_t attributes_mask;
-	uint32_t rest[48];
 };
 
 /* A directory that is mounted has the name of the place where it is mounted. Is
  * dir, or what is above it, such a one? Also where the kernel does not tell. */
-static bool is_mounted(struct root_search *r, const char *dir)
+static bool is_mounted(const char *dir)
 {
-	enum { MOUNT_ROOT = 0x2000 };
-	struct root_statx st;
-	char *up = r->up;
+	autofd int fd = path_openat2(
+		AT_FDCWD, dir, O_PATH, 0, RESOLVE_NO_XDEV);
 
-	if (str_copy(up, sizeof r->up, dir))
-		return true;
-	for (size_t n = strlen(up); n > 1;) {
-		if (syscall(SYS_statx, AT_FDCWD, up, 0, 0, &st) ||
-			!(st.attributes_mask & MOUNT_ROOT) ||
-			st.attributes & MOUNT_ROOT)
-			return true;
-		while (n > 1 && up[--n] != '/')
-			;
-		up[n] = '\0';
-	}
-	return false;
+	return fd < 0;
 }
 
 static bool same_file(const struct stat *a, const struct stat *b)
@@ -94,18 +74,36 @@ static bool has_marker(
 	return found;
 }
 
-/* The path with its place filled in; false when that is not known. */
-static bool filled(struct root_search *r, const char *pattern, const char *home)
+/* Does one of base with rest behind it, and dir, begin as the other? Two stars at
+ * rest's end may be anything. */
+static bool begins_alike(const char *base, const char *rest, const char *dir)
+{
+	for (; *base && *base == *dir; base++)
+		dir++;
+	if (*base)
+		return !*dir;
+	for (; *rest && *rest == *dir; rest++)
+		dir++;
+	return !*rest || !*dir || *rest == '*' || str_eq(rest, "/**");
+}
+
+/* The pattern with its place filled in and without two stars at its end, to
+ * r->text; false when that is not known, or neither is nor holds dir by its name,
+ * which is told without a copy. */
+static bool filled(struct root_search *r, const char *pattern,
+	const char *home, const char *dir)
 {
 	struct buf b = {.data = r->text, .cap = sizeof r->text,
 		.max = sizeof r->text - 1};
 	const char *rest, *base = policy_place(pattern, "", home, &rest);
 
-	if (rest != pattern && (!base || !*base))
+	if ((rest != pattern && (!base || !*base)) ||
+		(!r->aliased && !begins_alike(base, rest, dir)))
 		return false;
 	buf_adds(&b, base);
-	buf_adds(&b, rest);
-	return *buf_str(&b) && !b.err;
+	buf_add(&b, rest, strlen(rest) - (str_ends(rest, "/**") ? 3 : 0));
+	buf_str(&b);
+	return !b.err;
 }
 
 /* Is the place within dir? A home within a project makes that no part of the
@@ -115,23 +113,22 @@ static bool holds(const char *dir, const char *place, const char *home)
 	return path_beneath(dir, place) && (!home || path_beneath(home, dir));
 }
 
-/* Is dir what a word of the policy means, beneath it where tree is set, or around
- * it? */
+/* Is dir what a word of the policy means, beneath it where tree is set or the word
+ * ends with two stars, or around it? */
 static bool meant(struct root_search *r, const char *word, const char *dir,
 	const struct stat *st, bool tree, bool around)
 {
 	const char *const home[] = {r->at->home, r->home};
-	const size_t names = word[0] == '$' ? ARRAY_SIZE(home) : 1;
-	size_t n = strlen(word) - (str_ends(word, "/**") ? 3 : 0);
+	const size_t names = word[0] == '$' && r->two_homes ? 2 : 1;
 
 	if (word[0] != '/' && word[0] != '$')
 		return false;
 	for (size_t i = 0; i < names; i++) {
-		if (!filled(r, word, home[i]))
+		if (!filled(r, word, home[i], dir))
 			continue;
-		r->text[strlen(r->text) - (strlen(word) - n)] = '\0';
-		if ((tree ? path_beneath(r->text, dir)
-			  : str_eq(r->text, dir)) ||
+		if ((tree || str_ends(word, "/**")
+				    ? path_beneath(r->text, dir)
+				    : str_eq(r->text, dir)) ||
 			(r->aliased && leads_to(r->text, st)) ||
 			(around && holds(dir, r->text,
 					   word[0] == '$' ? home[i] : NULL)))
@@ -148,35 +145,36 @@ static bool named(struct root_search *r, enum img_set set, const char *dir,
 	struct img_range words = img_set(sys, set);
 
 	for (uint32_t i = 0; i < words.count; i++)
-		if (meant(r, img_ref(sys, words, i), dir, st,
-			    str_ends(img_ref(sys, words, i), "/**"),
+		if (meant(r, img_ref(sys, words, i), dir, st, false,
 			    set == IMG_SET_NEVER))
 			return true;
 	return false;
 }
 
 /* Does dir, or what is above it, lead to a place of secrets? */
-static bool is_hidden(struct root_search *r, const char *dir)
+static bool is_hidden(
+	struct root_search *r, const char *dir, const struct stat *of_dir)
 {
 	const struct policy_image *sys = r->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range words = img_set(sys, IMG_SET_HIDE);
-	struct stat st;
+	struct stat st = *of_dir;
+	const char *at = dir;
 	char *up = r->up;
 
-	if (str_copy(up, sizeof r->up, dir))
-		return true;
-	for (size_t n = strlen(up); n > 1;) {
-		if (stat(up, &st))
-			return false;
+	for (size_t n = strlen(dir); n > 1; at = up) {
 		for (uint32_t i = 0; i < words.count; i++)
-			if (meant(r, img_ref(sys, words, i), up, &st, true,
+			if (meant(r, img_ref(sys, words, i), at, &st, true,
 				    false))
 				return true;
 		if (!r->aliased)
 			return false;
+		if (at == dir && str_copy(up, sizeof r->up, dir))
+			return true;
 		while (n > 1 && up[--n] != '/')
 			;
 		up[n] = '\0';
+		if (n > 1 && stat(up, &st))
+			return false;
 	}
 	return false;
 }
@@ -228,9 +226,9 @@ static const char *why_never(struct root_search *r, const char *dir)
 		return "it is the system's";
 	if (stat(dir, &s.st))
 		return NULL;
-	r->aliased |= is_mounted(r, dir);
+	r->aliased |= is_mounted(dir);
 	s.aliased = r->aliased;
-	if (is_hidden(r, dir))
+	if (is_hidden(r, dir, &s.st))
 		return "it is a place for secrets";
 	if (named(r, IMG_SET_ROOT, dir, &s.st))
 		return NULL;
@@ -371,6 +369,7 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	r->aliased = false;
 	if (!at->home || at->home[0] != '/' || path_real(at->home, r->home))
 		r->home[0] = '\0';
+	r->two_homes = r->home[0] && !str_eq(r->home, at->home);
 	err = root_of(r, at->cwd, out, size, &why);
 	/* A line chooses the place: it is looked at twice. */
 	r->aliased = true;

@@ -6,27 +6,10 @@
 #include "policy/policy_judge_in.h"
 #include "base/str.h"
 
-/* Is s still that text, but for its numbers? */
-static bool is_whole(struct shell_str text, const char *s)
+static void to_val(const struct arg *a, struct shell_val *v)
 {
-	size_t i = 0;
-
-	while (i < text.n && (s[i] == text.p[i] || (s[i] == SHELL_REL &&
-							   text.p[i] == SHELL_NUM)))
-		i++;
-	return i && i == text.n && !s[i];
-}
-
-static void to_val(struct judge *j, const struct arg *a, struct shell_val *v)
-{
-	struct shell_str *s = arena_new(j->arena, struct shell_str);
-
-	*v = (struct shell_val){.n = 1, .alts = s, .many = a->many};
-	if (!s)
-		return;
-	*s = (struct shell_str){a->s, strlen(a->s)};
-	if (is_whole(a->numbered, a->s))
-		*s = a->numbered;
+	*v = (struct shell_val){
+		.text = {a->s, strlen(a->s)}, .many = a->many};
 	if (a->rel)
 		v->kind = SHELL_BOUNDED;
 	if (a->unknown)
@@ -86,7 +69,6 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	struct judge *j = k->j;
 	struct shell_val *v = arena_zalloc(j->arena, (nargs + 1) * sizeof(*v));
 
-	j->nested++;
 	if (!v)
 		return;
 	if (text->unknown || text->many) {
@@ -95,41 +77,33 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 			judge_show(j, text->s));
 		return;
 	}
-	to_val(j, text, v);
+	to_val(text, v);
 	for (size_t i = 0; i < nargs; i++)
-		to_val(j, &args[i], &v[i + 1]);
+		to_val(&args[i], &v[i + 1]);
 	if (j->walk)
 		nested(k, v, nargs ? v + 1 : NULL, nargs, dialect);
 	else
 		alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
 }
 
-static void text_in(struct judge_cmd *k, enum stdin_code is)
+void judge_stdin_code(struct judge_cmd *k, bool shell)
 {
-	const struct shell_val *v = k->cmd->input_text;
-
-	for (unsigned i = 0; v && i < v->n; i++) {
-		struct arg a = judge_arg(k->j, v->alts[i].p, v->alts[i].n);
-
-		a.many = v->many;
-		if (is == STDIN_SHELL)
-			judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
-		else
-			judge_code(k, &a);
-		if (is == STDIN_EDITOR)
-			judge_editor(k, &a);
-	}
-}
-
-void judge_stdin_code(struct judge_cmd *k, enum stdin_code is)
-{
-	const char *what = is == STDIN_SHELL ? "a shell" : "an interpreter";
+	const char *what = shell ? "a shell" : "an interpreter";
+	const struct shell_val *text = k->cmd ? k->cmd->input_text : NULL;
+	struct arg a;
 
 	if (!k->cmd && k->j->depth)
 		return;
 	switch (k->cmd ? k->cmd->input : SHELL_IN_INHERIT) {
 	case SHELL_IN_TEXT:
-		text_in(k, is);
+		if (!text)
+			return;
+		a = judge_arg(k->j, text->text.p, text->text.n);
+		if (shell)
+			judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
+		else
+			judge_raise(k, k->j->set[IMG_P_OPAQUE], "code",
+				"%s runs code that it is given", what);
 		return;
 	case SHELL_IN_PIPE:
 	case SHELL_IN_UNKNOWN:

@@ -65,13 +65,6 @@ static void prop(struct scan *s, const struct arg *v)
 	if (eq)
 		value.s = eq + 1;
 	judge_path_guess(s->k, &value);
-	/* CC='cmd -x', but a message may begin with any word. */
-	if (eq && (str_find(value.s, " -") || str_find(value.s, "://")))
-		judge_embedded(s->k, value.s);
-	/* make 'x=$(shell cmd)', make 'x!=cmd' */
-	if (str_find(value.s, "$(") || str_find(value.s, "${") ||
-		(eq && eq > v->s && eq[-1] == '!'))
-		judge_code(s->k, &value);
 }
 
 /* /host:/in/it, name:/in/it */
@@ -91,24 +84,22 @@ static void not_known(struct scan *s, const struct arg *v, const char *what)
 		judge_show(s->k->j, v->s));
 }
 
-/* Each -e is a line, and one that ends in a backslash goes on in the next. */
-static void sed_line(struct scan *s, const struct arg *v)
+/* Code of another language: what it starts is decided then. */
+static void other_code(struct scan *s, const struct arg *v)
 {
-	const char *all;
-
-	if (!s->sed.s) {
-		s->sed = *v;
-		return;
-	}
-	all = judge_print(s->k->j, "%s\n%s", s->sed.s, v->s);
-	s->sed = judge_arg(s->k->j, all, strlen(all));
+	judge_raise(s->k, s->k->j->set[IMG_P_OPAQUE], "code",
+		"%s runs code: %s", s->argv[0].s, judge_show(s->k->j, v->s));
 }
 
 static void runs(struct scan *s, enum img_type type, const struct arg *v)
 {
 	struct judge_cmd *k = s->k;
 
-	if (v->unknown && type != IMG_T_SED && type != IMG_T_AWK) {
+	if (type == IMG_T_CODE) {
+		other_code(s, v);
+		return;
+	}
+	if (v->unknown) {
 		not_known(s, v, "what it runs");
 		return;
 	}
@@ -118,14 +109,6 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 			"the words have escapes: %s", judge_show(k->j, v->s));
 	if (type == IMG_T_SH || type == IMG_T_SPLIT) {
 		judge_sh(k, v, NULL, 0, SHELL_UNION);
-	} else if (type == IMG_T_CODE) {
-		judge_code(k, v);
-		if (s->style & (IMG_S_STDIN | IMG_S_TEXT))
-			judge_editor(k, v);
-	} else if (type == IMG_T_SED) {
-		sed_line(s, v);
-	} else if (type == IMG_T_AWK) {
-		judge_awk(k, v);
 	} else {
 		struct arg *argv = arena_new(k->j->arena, struct arg);
 
@@ -140,9 +123,9 @@ static void runs(struct scan *s, enum img_type type, const struct arg *v)
 static void script(struct scan *s, const struct arg *v)
 {
 	if (judge_is_stdin(v->s))
-		judge_stdin_code(s->k, STDIN_CODE);
+		judge_stdin_code(s->k, false);
 	else if (str_after(v->s, "data:"))
-		judge_code(s->k, v);
+		other_code(s, v);
 	else if (str_after(v->s, "/dev/fd/") || str_after(v->s, "/proc/"))
 		judge_raise(s->k, s->k->j->set[IMG_P_DYNAMIC], "stdin",
 			"%s reads code from a pipe", s->argv[0].s);
@@ -245,8 +228,6 @@ void args_value(struct scan *s, enum img_type type, const struct arg *value,
 	case IMG_T_SH:
 	case IMG_T_SPLIT:
 	case IMG_T_CODE:
-	case IMG_T_SED:
-	case IMG_T_AWK:
 	case IMG_T_PROG:
 		runs(s, type, value);
 		break;
@@ -278,8 +259,6 @@ void args_unknown(struct scan *s, const struct arg *a, const char *letter)
 		   strpbrk(a->s, "/." SHELL_ANY_S)) {
 		judge_path_guess(s->k, a);
 	}
-	if (eq && !(s->style & IMG_S_DATA))
-		judge_embedded(s->k, eq + 1);
 	s->unknown_before = !eq && (!letter || !letter[1]);
 }
 
@@ -308,7 +287,7 @@ void args_assign(struct scan *s, const struct arg *a)
 		return;
 	one = &s->env[s->nenv++];
 	one->name = (struct shell_str){name, n};
-	one->value = (struct shell_val){.n = 1, .alts = text};
+	one->value = (struct shell_val){.text = *text};
 	if (a->rel)
 		one->value.kind = SHELL_BOUNDED;
 	if (a->unknown)

@@ -22,11 +22,9 @@ const char *judge_text(struct judge *j, const char *s, size_t n)
 	return to;
 }
 
-const char *judge_cwd(const struct judge_cmd *k, unsigned i)
+const char *judge_cwd(const struct judge_cmd *k)
 {
-	struct shell_str dir = k->cwd->alts[i];
-
-	return judge_text(k->j, dir.p, dir.n);
+	return judge_text(k->j, k->cwd->text.p, k->cwd->text.n);
 }
 
 FLOATLESS const char *judge_print(struct judge *j, const char *fmt, ...)
@@ -46,7 +44,6 @@ struct arg judge_arg(struct judge *j, const char *s, size_t n)
 	const char *copy = judge_text(j, s, n);
 
 	return (struct arg){.s = copy,
-		.numbered = {s, n && memchr(s, SHELL_NUM, n) ? n : 0},
 		.unknown = strchr(copy, SHELL_ANY) != NULL,
 		.rel = strchr(copy, SHELL_REL) != NULL};
 }
@@ -195,7 +192,7 @@ static void show_words(struct judge_cmd *k)
 static void show_open(struct judge_cmd *k)
 {
 	struct buf b = BUF_FIXED(k->v.command);
-	struct shell_str path = k->open->path.alts[0];
+	struct shell_str path = k->open->path.text;
 
 	buf_adds(&b, k->open->writes ? "> " : "< ");
 	add_shown(&b, judge_text(k->j, path.p, path.n), 100);
@@ -236,7 +233,7 @@ static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
 	const char *word)
 {
 	static const char names[] = /* in the order of enum judge_list */
-		"builtin\0code-deny\0code-ask\0env-unset\0env-fixed\0"
+		"builtin\0env-unset\0env-fixed\0"
 		"git-safe-keys\0env-safe\0";
 	const struct policy_image *img = j->p->layer[layer];
 	struct img_range *r = &j->list[layer][list];

@@ -10,23 +10,18 @@ const struct shell_val *args_within(struct judge_cmd *k, const struct arg *v)
 {
 	struct judge *j = k->j;
 	struct shell_val *to = arena_new(j->arena, struct shell_val);
-	struct shell_str *alts =
-		arena_zalloc(j->arena, (k->cwd->n + 1) * sizeof(*alts));
+	const char *dir = v->unknown ? SHELL_ANY_S : judge_cwd(k);
+	struct path_found f = {0};
 
-	if (!to || !alts)
+	if (!to)
 		return k->cwd;
-	*to = *k->cwd;
-	to->alts = alts;
-	for (unsigned i = 0; i < to->n; i++) {
-		struct path_found f = {0};
-		const char *dir = v->unknown ? SHELL_ANY_S : judge_cwd(k, i);
-
-		if (!strchr(dir, SHELL_ANY)) {
-			judge_resolve(j, dir, v->s, &f);
-			dir = judge_print(j, "%s", f.path);
-		}
-		alts[i] = (struct shell_str){dir, strlen(dir)};
+	if (!strchr(dir, SHELL_ANY)) {
+		judge_resolve(j, dir, v->s, &f);
+		dir = judge_print(j, "%s", f.path);
 	}
+	to->text = (struct shell_str){dir, strlen(dir)};
+	if (strchr(dir, SHELL_ANY))
+		to->kind = SHELL_UNKNOWN;
 	return to;
 }
 

@@ -55,6 +55,7 @@ struct protect {
 	int root;  /* a descriptor */
 	int store; /* what commands at the same time share; -1: nothing */
 	bool first; /* nobody else has it */
+	bool wiped; /* and its last one left zeros */
 	bool again; /* this is no first look: what was closed is opened */
 	struct protect_list before;
 };

@@ -3,8 +3,8 @@
  *
  * A file of the guard's own for each project. Who has it alone is the first:
  * what it saw is written there, and counts until the last one has ended, who
- * empties it. A file that is not empty and that nobody holds was left by a
- * supervisor that was killed.
+ * writes zeros over it: a file system may wait for a disk where blocks are freed.
+ * One with a head that nobody holds was left by a supervisor that was killed.
  */
 #include "protect/protect_in.h"
 
@@ -48,7 +48,7 @@ static int load_one(struct protect_list *l, struct buf *b, size_t *at)
 	memcpy(&mark, row, sizeof mark);
 	name = store_take(b, at, (size_t)mark.name_len + 1);
 	text = store_take(b, at, mark.kept ? mark.text_len : 0);
-	if (!name || !text || name[mark.name_len] ||
+	if (!name || !text || !mark.name_len || name[mark.name_len] ||
 		mark.kind >= PROTECT_KINDS || mark.how >= PROTECT_HOWS)
 		return -EBADMSG;
 	if (protect_push(l, name, &mark))
@@ -71,8 +71,9 @@ static int store_load(struct protect *p)
 		b.len < sizeof head)
 		return -ENOENT;
 	memcpy(&head, b.data, sizeof head);
+	p->wiped = !head.magic[0];
 	if (memcmp(head.magic, store_magic, sizeof store_magic) != 0 ||
-		head.size != b.len || head.count > PROTECT_FILES_MAX)
+		head.size > b.len || head.count > PROTECT_FILES_MAX)
 		return -EBADMSG;
 	for (uint32_t i = 0; i < head.count && !err; i++)
 		err = load_one(&p->before, &b, &at);
@@ -129,6 +130,34 @@ int protect_share(struct protect *p)
 	return 1;
 }
 
+/* The head comes last: without it nothing counts. Behind a shorter list than the
+ * one before stay zeros. */
+static bool store_write(const struct protect *p, const struct buf *b)
+{
+	const size_t head = sizeof(struct store_head);
+
+	return (p->wiped || !lseek(p->store, 0, SEEK_END) ||
+		       !ftruncate(p->store, 0)) &&
+		lseek(p->store, (off_t)head, SEEK_SET) == (off_t)head &&
+		!file_write_all(p->store, b->data + head, b->len - head) &&
+		pwrite(p->store, b->data, head, 0) == (ssize_t)head;
+}
+
+/* From the front: without its head nothing counts. */
+static bool store_wipe(int fd)
+{
+	const char zeros[512] = {0};
+	const off_t size = lseek(fd, 0, SEEK_END);
+
+	for (off_t at = 0, n; at < size; at += n) {
+		n = size - at < (off_t)sizeof zeros ? size - at
+						    : (off_t)sizeof zeros;
+		if (pwrite(fd, zeros, (size_t)n, at) != n)
+			return false;
+	}
+	return size >= 0;
+}
+
 void protect_shared(struct protect *p)
 {
 	autobuf struct buf b = BUF_INIT(2 * PROTECT_BYTES_MAX);
@@ -150,9 +179,7 @@ void protect_shared(struct protect *p)
 	head.size = (uint32_t)b.len;
 	if (!b.err)
 		memcpy(b.data, &head, sizeof head);
-	/* One that is half written has another size than it says. */
-	if (b.err || ftruncate(p->store, 0) || lseek(p->store, 0, SEEK_SET) ||
-		file_write_all(p->store, b.data, b.len))
+	if (b.err || !store_write(p, &b))
 		(void)!ftruncate(p->store, 0);
 	p->first = false;
 	store_lock(p->store, LOCK_SH);
@@ -162,7 +189,7 @@ void protect_unshare(struct protect *p)
 {
 	if (p->store < 0)
 		return;
-	if (store_lock(p->store, LOCK_EX | LOCK_NB) == 0)
+	if (store_lock(p->store, LOCK_EX | LOCK_NB) == 0 && !store_wipe(p->store))
 		(void)!ftruncate(p->store, 0);
 	close(p->store);
 	p->store = -1;

@@ -1,14 +1,13 @@
-/* shell_walk.h - every command a shell text can run, with what is known of it
+/* shell_walk.h - the commands of a shell text, as far as they are plain
  * SPDX-License-Identifier: MIT
  *
- * An abstract run: all branches are taken, words become sets of texts, and
- * whatever would run is reported to the caller, who judges. Reachability is
- * ignored. The walker itself knows what changes the shell: assignments, cd,
- * pushd, export, declare, local, read, mapfile, unset, set, shift, getopts,
- * printf -v, alias, eval, ".", source, trap, let, test -v, exec, exit, return,
- * also behind `command` and `builtin`, and functions. Everything else (what a
- * program is, which operands are paths, wrappers, nested `sh -c`) is for the
- * caller, who hands nested shell code back with shell_walk_child().
+ * The text is parsed and each simple command is reported, wherever it stands:
+ * in lists, branches, loops, functions, subshells, substitutions, and in code
+ * that is handed to eval, trap or a child shell as plain text. A word is plain
+ * when it is made of literals, quotes, and variables whose value is plain; all
+ * other text is marked as unknown. What is unknown is decided when it starts,
+ * by who watches; so this reader need not be sure: a branch is taken to run, a
+ * loop to run once, a cd to succeed.
  */
 #ifndef WARDBOX_SHELL_WALK_H
 #define WARDBOX_SHELL_WALK_H
@@ -18,11 +17,9 @@
 #include "shell/shell_ast_in.h"
 
 enum {
-	SHELL_MAX_ALTS = 16,   /* texts in one value */
 	SHELL_MAX_LEVELS = 16, /* shell code inside shell code */
-	SHELL_MAX_CALLS = 8,   /* functions inside functions */
-	SHELL_MAX_VARS = 256,
-	SHELL_MAX_FUNCS = 512, /* definitions, also by a join */
+	SHELL_MAX_ROUNDS = 16, /* words of a for loop that are tried singly */
+	SHELL_MAX_STEPS = 16384, /* commands; some pieces of words are one */
 	SHELL_MAX_WALK = 4 * 1024 * 1024, /* a good maximum for the arena */
 };
 
@@ -39,24 +36,20 @@ enum {
 #define SHELL_ANY_S "\2"
 #define SHELL_NUM_S "\6"
 
-/* What one word, or argument, may be: one of alts. */
+/* How much of a word, or argument, is known. */
 enum shell_kind {
-	SHELL_CONST,   /* one text, all of it known */
-	SHELL_SET,     /* several, all of them known */
-	SHELL_BOUNDED, /* some hold SHELL_REL or SHELL_NUM, none SHELL_ANY */
-	SHELL_UNKNOWN, /* some hold SHELL_ANY; what stands beside it is known */
+	SHELL_CONST,   /* all of it */
+	SHELL_BOUNDED, /* it holds SHELL_REL or SHELL_NUM, no SHELL_ANY */
+	SHELL_UNKNOWN, /* it holds SHELL_ANY; what stands beside it is known */
 };
 
 struct shell_val {
 	enum shell_kind kind;
-	unsigned n; /* 1..SHELL_MAX_ALTS */
-	const struct shell_str *alts;
-	/* Stands for any number of arguments (none, too), each one of alts:
-	 * an unquoted expansion that splits, "$@", a glob. */
+	struct shell_str text;
+	/* Stands for any number of arguments (none, too): an unquoted expansion
+	 * that is not known, "$@", a glob. */
 	bool many;
-	bool vanishes; /* an empty text is no argument at all */
-	bool glob;   /* alts come from file names that match a pattern */
-	bool array;  /* NAME=(...) of a declaration, whose words are judged */
+	bool glob; /* file names that match a pattern */
 	struct shell_span span;
 };
 
@@ -87,13 +80,10 @@ enum shell_input {
 
 enum shell_resolve {
 	SHELL_IS_PROGRAM,  /* a program, or a builtin without effect here */
-	SHELL_IS_BUILTIN,  /* one whose effect on the shell the walker models */
+	SHELL_IS_BUILTIN,  /* one that may change the shell */
 	SHELL_IS_FUNCTION, /* its body is reported by itself */
-	SHELL_IS_EITHER,   /* a function on some way only: judge it as a program
-			    */
 };
 
-struct shell_state;
 struct shell_walk;
 
 struct shell_cmd {
@@ -102,39 +92,26 @@ struct shell_cmd {
 	const struct shell_set *sets; /* prefix assignments */
 	size_t nsets;
 	enum shell_resolve resolve;
-	/* Where it may stand: absolute texts, normalised as far as text goes;
-	 * SHELL_ANY in one that is not known. */
+	/* Where it stands: absolute, normalised as text; SHELL_ANY where that is
+	 * not known. */
 	const struct shell_val *cwd;
 	enum shell_input input;
 	const struct shell_val *input_text;
-	enum shell_dialect dialect; /* the reading it comes from */
-	bool second; /* … is not the text's first: only some shells run it */
-	struct shell_span span;     /* in the outermost text */
-	struct shell_span at;       /* in the text it stands in */
+	struct shell_span span; /* in the outermost text */
 };
 
-/* What the walker alone can tell. Each is a reason to deny, but for the ones
- * of which another verdict is said. Texts and rules stand elsewhere in this
- * order. */
+/* What is decided when it starts, for a reason that no command shows. */
 enum shell_risk {
-	SHELL_RISK_DYNAMIC,   /* command word not known */
-	SHELL_RISK_NAME,      /* variable or function name not known */
-	SHELL_RISK_CODE,      /* eval, trap, mapfile -C of unknown text */
-	SHELL_RISK_SOURCE,    /* "." of a file whose text is not at hand */
-	SHELL_RISK_ALIAS,     /* an alias is defined */
-	SHELL_RISK_IFS,       /* own IFS and an unquoted expansion */
-	SHELL_RISK_SUBSCRIPT, /* a subscript that would run a command */
-	SHELL_RISK_ARITH,    /* arithmetic over an unknown text: "unresolved" */
-	SHELL_RISK_INDIRECT, /* ${!x} of an unknown name, declare -n */
-	SHELL_RISK_PROMPT,   /* ${x@P} and the like */
-	SHELL_RISK_OPTION,   /* set -k, set -H, shopt of what changes reading */
-	SHELL_RISK_SHADOW,   /* a function named as a builtin */
-	SHELL_RISK_HASH,     /* hash -p, BASH_CMDS: a name for another file */
-	SHELL_RISK_NONASCII, /* a command word that is not ASCII */
-	SHELL_RISK_RECURSION,  /* functions deeper than SHELL_MAX_CALLS */
+	SHELL_RISK_NAME,       /* the name of a variable is not known */
+	SHELL_RISK_CODE,       /* eval, trap, mapfile -C of unknown text */
+	SHELL_RISK_SOURCE,     /* "." */
+	SHELL_RISK_ALIAS,      /* an alias is defined */
+	SHELL_RISK_INDIRECT,   /* declare -n */
+	SHELL_RISK_PROMPT,     /* ${x@P} */
+	SHELL_RISK_HASH,       /* hash -p: a name for another file */
 	SHELL_RISK_LEVELS,     /* code deeper than SHELL_MAX_LEVELS */
-	SHELL_RISK_UNPARSABLE, /* nested text that no shell can read */
-	SHELL_RISK_LIMIT, /* more variables, alternatives … than are held */
+	SHELL_RISK_UNPARSABLE, /* nested text that cannot be read */
+	SHELL_RISK_DIALECT,    /* UNION: dash may read it otherwise */
 };
 
 /* One line for a person. */
@@ -160,33 +137,24 @@ struct shell_walk_ops {
 	/* what: the piece of text it is about, for the message. */
 	int (*risk)(void *ctx, struct shell_walk *w, enum shell_risk risk,
 		struct shell_str what, struct shell_span span);
-	/* The text of a file that "." reads; path as written. 0 and *text (it
-	 * must live as long as the walk), or -errno: then RISK_SOURCE. */
-	int (*source)(void *ctx, struct shell_walk *w,
-		const struct shell_val *path, const struct shell_val *cwd,
-		struct shell_str *text);
 	/* A variable's value when the line starts: 1 and *value, 0 it is unset,
 	 * -1 not known. NULL: nothing is known. */
 	int (*getvar)(
 		void *ctx, struct shell_str name, struct shell_str *value);
-	/* Is this a directory, and still one when the line gets here, so that
-	 * a cd to it cannot fail? Asked in dry runs, too. */
-	bool (*is_dir)(void *ctx, const struct shell_val *dir);
 };
 
 struct shell_walk_opts {
 	const char *cwd; /* absolute; NULL: not known */
+	/* UNION: the first of bash, dash and ash that can read the text. */
 	enum shell_dialect dialect;
 	/* $0 and the positional parameters; NULL: none, $0 not known. */
 	const struct shell_val *args;
 	size_t nargs;
 };
 
-/* Walks every reading of text. 0 when all was reported; -errno as
- * shell_parse() when a reading that counts cannot be parsed: the text must be
- * refused then, whatever was reported before; or what a callback returned.
- * (In SHELL_UNION the readings of dash and ash may end in a syntax error: what
- * they would have run before it is reported.) */
+/* Reports what text holds. 0; -errno as shell_parse() when it cannot be parsed:
+ * what is complete before the error was reported; or what a callback returned.
+ */
 int shell_walk(struct arena *a, const char *text, size_t len,
 	const struct shell_walk_opts *opts, const struct shell_walk_ops *ops,
 	void *ctx, struct diag *d);
@@ -196,7 +164,7 @@ int shell_walk(struct arena *a, const char *text, size_t len,
  * is $0. env: what a wrapper (env A=1 …) adds. clean: env -i. A text that is
  * not known, cannot be read or is too deep is a risk. */
 struct shell_child {
-	const struct shell_val *text; /* every alternative is walked */
+	const struct shell_val *text;
 	enum shell_dialect dialect;
 	const struct shell_val *args;
 	size_t nargs;
@@ -207,11 +175,11 @@ struct shell_child {
 };
 int shell_walk_child(struct shell_walk *w, const struct shell_child *child);
 
-/* The only text, or NULL when there are several or it is not all known. */
+/* The text, or NULL when it is not all known or stands for several words. */
 const struct shell_str *shell_val_text(const struct shell_val *v);
 
-/* The known text before the first unknown byte of one alternative. */
-struct shell_str shell_val_prefix(struct shell_str alt);
+/* The known text before the first byte that is not. */
+struct shell_str shell_val_prefix(struct shell_str text);
 
 /* Does the text hold SHELL_ANY (or, with rel, anything not known)? */
 bool shell_str_unknown(struct shell_str s, bool rel);

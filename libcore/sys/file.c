@@ -225,29 +225,25 @@ static bool dir_is_safe(const struct stat *st, uid_t uid, uid_t root)
 
 int file_check_parents(int fd, uid_t uid, struct diag *d)
 {
-	const int flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-	autofd int at = openat(fd, ".", flags);
+	char path[PATH_MAX] = "..";
+	struct buf above = BUF_FIXED(path);
 	struct stat now, up, root;
-	char path[PATH_MAX];
+	autofd int at = -1;
 
-	if (at < 0 || fstat(at, &now) || stat("/", &root))
+	if (fstat(fd, &now) || stat("/", &root))
 		return diag_errno(d, -errno, "the directories above");
-	for (;;) {
-		int parent = openat(at, "..", flags);
-
-		if (parent < 0)
-			return diag_errno(d, -errno, "the directories above");
-		close(at);
-		at = parent;
-		if (fstat(at, &up))
-			return diag_errno(d, -errno, "the directories above");
+	for (above.len = 2;; now = up) {
+		if (above.err || fstatat(fd, buf_str(&above), &up, 0))
+			return diag_errno(d, above.err ? above.err : -errno,
+				"the directories above");
 		if (up.st_ino == now.st_ino && up.st_dev == now.st_dev)
 			return 0;
 		if (!dir_is_safe(&up, uid, root.st_uid))
 			break;
-		now = up;
+		buf_adds(&above, "/..");
 	}
-	if (path_of_fd(at, path, sizeof path))
+	at = openat(fd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (at < 0 || path_of_fd(at, path, sizeof path))
 		path[0] = '\0';
 	diag_fail(d, -EPERM,
 		"others could move what lies in %s (uid %u, mode %04o)", path,

@@ -105,6 +105,8 @@ static int make_group(struct limits *l, unsigned i, const char *base,
 	int parent, group;
 
 	BUF_PRINT(dir, "%s%s", base, path);
+	if (faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS))
+		return -errno;
 	parent = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (parent < 0)
 		return -errno;

@@ -30,19 +30,18 @@ enum { FIELDS = 7, PASSWD_MAX = 8 << 20, USER_LINE = 1024 };
 /* Cuts line at its colons; false unless there are just seven fields. */
 static bool split(char *line, char *field[FIELDS])
 {
-	size_t i = 0;
+	size_t i = 1;
 
-	for (;;) {
-		char *colon = strchr(line, ':');
-
-		field[i++] = line;
-		if (!colon)
-			return i == FIELDS;
+	field[0] = line;
+	for (; *line; line++) {
+		if (*line != ':')
+			continue;
 		if (i == FIELDS)
 			return false;
-		*colon = '\0';
-		line = colon + 1;
+		*line = '\0';
+		field[i++] = line + 1;
 	}
+	return i == FIELDS;
 }
 
 static int parse_line(const char *text, size_t n, struct user *out)

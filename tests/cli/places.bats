@@ -249,6 +249,9 @@ relax mount'
 	[ "$output" = 'kk700 0' ]
 	run g 'echo "$MAVEN_OPTS"'
 	[[ "$output" == '-Dmaven.repo.local=/run/wardbox/0/cache/'* ]]
+	# The policy has them: they are in no record.
+	run in_policy 'use FULL-AUTO' "$WARDBOX" audit dump -t start -o json
+	[[ "$output" == *'"TMPDIR"'* && "$output" != *CCACHE_DIR* ]]
 	find "$HOME" -printf '%p %m %s %T@\n' | sort | cmp before -
 	# Nobody else's guarded commands look there.
 	place=$(mktemp -d "$BATS_TMPDIR/place-XXXXXX")

@@ -18,8 +18,8 @@ held() {
 
 @test "the runner sees a stub that starts, a file that changes, a signal, a secret, a connection" {
 	need unshare -mnpif --kill-child true
-	rows rows.tsv
-	run held -p OBSERVE "$WARDBOX" rows.tsv
+	rows "$BATS_TEST_TMPDIR/rows.tsv"
+	run held -p OBSERVE "$WARDBOX" "$BATS_TEST_TMPDIR/rows.tsv"
 	echo "$output"
 	[ "$status" -eq 1 ]
 	for what in 'started curl' 'changed secret.txt' 'signalled the witness' \
@@ -31,9 +31,9 @@ held() {
 
 @test "of the hostile rows that are open, a sample is held, for root and for a user" {
 	need unshare -mnpif --kill-child true
-	rows rows.tsv
+	rows "$BATS_TEST_TMPDIR/rows.tsv"
 	for uid in 0 1000; do
-		run held -u $uid "$WARDBOX" rows.tsv
+		run held -u $uid "$WARDBOX" "$BATS_TEST_TMPDIR/rows.tsv"
 		echo "$output"
 		[ "$status" -eq 0 ]
 		[[ $output == *", 0 leaks"* ]]

@@ -12,6 +12,20 @@
 #include "parts/shell_print.h"
 #include "shell/shell_walk.h"
 
+static void must(bool truth)
+{
+	if (!truth)
+		abort();
+}
+
+/* What is known of a value fits to its text. */
+static void check_val(const struct shell_val *v)
+{
+	must(v->text.n == 0 || v->text.p != NULL);
+	must((v->kind == SHELL_UNKNOWN) == shell_str_unknown(v->text, false));
+	must((v->kind != SHELL_CONST) == shell_str_unknown(v->text, true));
+}
+
 static int command(void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 {
 	unsigned *commands = ctx;
@@ -19,6 +33,9 @@ static int command(void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 	struct shell_child child = {.dialect = SHELL_UNION};
 
 	++*commands;
+	must(cmd->argc > 0 && cmd->cwd->text.n > 0);
+	for (size_t i = 0; i < cmd->argc; i++)
+		check_val(&cmd->argv[i]);
 	if (!name || cmd->argc < 3 || !shell_str_is(*name, "sh"))
 		return 0;
 	child.text = &cmd->argv[2];
@@ -27,21 +44,32 @@ static int command(void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 	return shell_walk_child(w, &child);
 }
 
-static int source(void *ctx, struct shell_walk *w, const struct shell_val *path,
-	const struct shell_val *cwd, struct shell_str *text)
+static int set(void *ctx, struct shell_walk *w, const struct shell_set *s)
 {
 	(void)ctx;
 	(void)w;
-	(void)path;
-	(void)cwd;
-	*text = SHELL_STR("x=1; cd sub");
+	check_val(&s->value);
 	return 0;
 }
 
-static void must(bool truth)
+static int open(void *ctx, struct shell_walk *w, const struct shell_open *o,
+	const struct shell_val *cwd)
 {
-	if (!truth)
-		abort();
+	(void)ctx;
+	(void)w;
+	must(o->reads || o->writes);
+	check_val(&o->path);
+	check_val(cwd);
+	must(cwd->text.n > 0);
+	return 0;
+}
+
+static int getvar(void *ctx, struct shell_str name, struct shell_str *value)
+{
+	(void)ctx;
+	must(name.n > 0);
+	*value = SHELL_STR("a b\2");
+	return name.p[0] == 'h' ? 1 : name.p[0] == 'i' ? -1 : 0;
 }
 
 static void check_print(
@@ -77,7 +105,7 @@ static void check_print(
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct shell_walk_ops ops = {
-		.command = command, .source = source};
+		.command = command, .set = set, .open = open, .getvar = getvar};
 	struct shell_walk_opts opts = {.cwd = "/srv/proj"};
 	struct arena a = ARENA_INIT(SHELL_MAX_WALK);
 	unsigned commands = 0;

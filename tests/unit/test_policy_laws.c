@@ -162,9 +162,12 @@ static void rewritten(void **state)
 		quote(quoted, lines[i]);
 		snprintf(text, sizeof(text), "sh -c %s", quoted);
 		not_weaker(lines[i], text);
-		snprintf(text, sizeof(text), "env -i bash -c %s", quoted);
-		/* bash reads time itself, and no option but -p. */
-		if (!strchr(lines[i], '$') && !str_after(lines[i], "time "))
+		snprintf(text, sizeof(text), "env -i HOME=/home/dev bash -c %s", quoted);
+		/* bash reads time itself, and no option but -p; and what the
+		 * shells read in different ways, it reads in one. */
+		decide_in(policy, POLICY_FULL_AUTO, lines[i]);
+		if (!strchr(lines[i], '$') && !str_after(lines[i], "time ") &&
+			!str_eq(rule, "dialect"))
 			not_weaker(lines[i], text);
 		snprintf(text, sizeof(text), "eval %s", quoted);
 		not_weaker(lines[i], text);
@@ -184,7 +187,7 @@ static void split_quotes(void **state)
 
 		/* A reserved word in quotes is none. */
 		decide_in(policy, POLICY_FULL_AUTO, l);
-		if (str_eq(rule, "unparsable"))
+		if (str_eq(rule, "unparsable") || str_after(l, "time "))
 			continue;
 		for (size_t k = 0; n > 2 && k < ARRAY_SIZE(cut); k++) {
 			size_t plain = 0;
@@ -241,12 +244,11 @@ static void with_nothing(void **state)
 	static const struct {
 		const char *before, *word, *behind;
 	} none[] = {
-		{"v=; test -f a && v=5; ", "$v", ""},
+		{"v=; if test -f a; then v=5; fi; ", "$v", ""},
 		{"", "$(:)", ""},
-		{"w=(); test -f a && w=(5); ", "\"${w[@]}\"", ""},
+		{"w=(); if test -f a; then w=(5); fi; ", "\"${w[@]}\"", ""},
 		{"for v in '' 5; do ", "$v", "; done"},
 		{"", "$@", ""},
-		{"shopt -s nullglob; ", "*.none", ""},
 	};
 	static char text[1 << 16];
 	size_t tried = 0;
@@ -255,6 +257,7 @@ static void with_nothing(void **state)
 	for (size_t i = 0; i < count; i++) {
 		const char *l = lines[i];
 
+		/* Which processes a signal reaches, the box holds. */
 		if (strspn(l, "abcdefghijklmnopqrstuvwxyz0123456789"
 			      "ABCDEFGHIJKLMNOPQRSTUVWXYZ _./:,@%+-") !=
 				strlen(l) ||
