@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -221,26 +222,28 @@ static bool is_command(const struct guard *g, pid_t pid)
  * it, becomes the program. What programs start is theirs. */
 static bool of_a_line(const struct guard *g, pid_t pid)
 {
-	char is[2048], name[32];
+	autobuf struct buf own = BUF_INIT(WATCH_BYTES_MAX);
+	autofree char *is = NULL;
 	autofd int fd = -1;
-	size_t at = 0;
-	ssize_t n;
+	char name[32];
+	size_t have = 0;
+	ssize_t n = 0;
 
 	if (g->q->kind == GUARD_ARGV)
 		return false;
+	for (char *const *arg = g->argv; *arg; arg++)
+		buf_add(&own, *arg, strlen(*arg) + 1);
+	/* One more byte tells a longer one. */
+	is = malloc(own.len + 1);
 	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/cmdline", (int)pid),
 		O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, is, sizeof is);
-	if (n < 0 || n == sizeof is)
+	if (fd < 0 || !is || own.err)
 		return true;
-	for (char *const *arg = g->argv; *arg; arg++) {
-		size_t len = strlen(*arg) + 1;
-
-		if (len > (size_t)n - at || memcmp(is + at, *arg, len) != 0)
-			return false;
-		at += len;
-	}
-	return at == (size_t)n;
+	do {
+		n = read(fd, is + have, own.len + 1 - have);
+		have += n > 0 ? (size_t)n : 0;
+	} while (n > 0 && have <= own.len);
+	return n < 0 || (have == own.len && !memcmp(is, own.data, have));
 }
 
 /* At a terminal there is a person to ask, and to tell. A shell that finds one

@@ -342,6 +342,9 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		judge_prog(k, word, &p);
 	args_judge(&s);
 	judge_rules(k, &p, argv, argc, &w);
+	/* /bin/echo, exec echo: a program of a builtin's name. */
+	if (p.where != PROG_BUILTIN || k->wraps > 1)
+		k->v.neutral = false;
 	if (k->cmd && !k->v.neutral)
 		loose_words(k, argv, argc);
 	k->wraps--;

@@ -90,6 +90,17 @@ profile FULL-AUTO supervise=off' "$WARDBOX" sh -c '$(echo uname)'
 	[[ "$output" == *"rule stream"* ]]
 }
 
+@test "however long the words of a program are, what it starts is its own" {
+	need gcc --version
+	echo 'int main(void) { return 0; }' >x.c
+	run g FULL-AUTO -c "gcc $(printf -- '-DNAME_OF_ONE_OF_MANY_%d=1 ' {1..400}) -o x x.c && ./x && echo built"
+	echo "$output"
+	[ "$output" = built ]
+	# A line that is as long is the shell's all the same.
+	run g FULL-AUTO -c "x=\$(echo curl); : $(printf 'word_%d ' {1..900}); \$x http://x.example"
+	[[ "$output" == *"rule net"* ]]
+}
+
 @test "what the shell cannot read it reports itself, with its own code" {
 	run g FULL-AUTO -c 'if then; curl x'
 	[ "$status" -eq 2 ]

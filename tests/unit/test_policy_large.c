@@ -212,6 +212,10 @@ static void neutral(void **state)
 		{"echo a; echo $(ls)", false},
 		{"f() { ls; }; echo a; f", false},
 		{"echo a; curl x; echo b", false},
+		{"/bin/echo a", false},
+		{"exec echo a", false},
+		{"env printf a", false},
+		{"command echo a", false},
 		{"echo a; eval 'ls'; echo b", false},
 	};
 	char *many = repeat("", 2000, "echo a; ", "ls");
