@@ -430,14 +430,7 @@ static const struct {
 	{"readonly", do_declare}, {"let", do_let}, {"alias", do_alias},
 	{"hash", do_hash}, {"chdir", do_cd}, {"pushd", do_cd},
 	{"popd", do_popd}, {"mapfile", do_read}, {"readarray", do_read},
-	{"getopts", do_getopts}, {"times", do_nothing}, {"umask", do_nothing},
-	{"ulimit", do_nothing}, {"unalias", do_nothing}, {"shopt", do_nothing},
-	{"enable", do_nothing}, {"bind", do_nothing}, {"complete", do_nothing},
-	{"compgen", do_nothing}, {"compopt", do_nothing}, {"fc", do_nothing},
-	{"history", do_nothing}, {"suspend", do_nothing},
-	{"disown", do_nothing}, {"jobs", do_nothing}, {"fg", do_nothing},
-	{"bg", do_nothing}, {"dirs", do_nothing}, {"caller", do_nothing},
-	{"logout", do_nothing}, {"type", do_nothing}, {"help", do_nothing},
+	{"getopts", do_getopts},
 };
 
 static size_t find_builtin(struct shell_str name)
