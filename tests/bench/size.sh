@@ -16,19 +16,24 @@ part() { # NAME OBJECT...
 		awk '{ n = $1 + $2 } END { printf "%.0f\n", n / 1024 }') KB"
 }
 core=$O/obj/libcore
+# The objects of the sources that are there: a build leaves old ones behind.
+objects() { # FOLDER... ; FOLDER/GLOB
+	for of; do
+		case $of in */*) ;; *) of=$of/* ;; esac
+		for source in libcore/$of.c; do
+			echo "$O/obj/${source%.c}.o"
+		done
+	done
+}
 if have size && [ -d "$core" ]; then
 	compiler='/policy_(build|compile|default|load|sign|test|text)'
 	# shellcheck disable=SC2046 # lists
 	{
-		part shell_and_engine $(find "$core/shell" "$core/policy" -name '*.o' |
-			grep -vE "$compiler")
-		part policy_compiler $(find "$core/policy" -name '*.o' |
-			grep -E "$compiler")
+		part shell_and_engine $(objects shell policy | grep -vE "$compiler")
+		part policy_compiler $(objects policy | grep -E "$compiler")
+		part sandbox $(objects box watch 'sys/limits*' sys/lean 'sys/probe*')
+		part audit $(objects log redact base/cbor base/crc32c sys/sha256_hw)
 	}
-	part sandbox "$core"/box/*.o "$core"/watch/*.o "$core"/sys/limits*.o \
-		"$core"/sys/lean.o "$core"/sys/probe*.o
-	part audit "$core"/log/*.o "$core"/redact/*.o "$core"/base/cbor.o \
-		"$core"/base/crc32c.o "$core"/sys/sha256_hw.o
 fi
 # What hashing, signing, checksums and CBOR add: the bytes that are linked.
 if [ -f "$O/wardbox.map" ]; then
