@@ -202,7 +202,7 @@ static void sum_json(
 	audit_json_end(j);
 }
 
-/* What would make it more than its own word. */
+/* Tells which option would prove what this log alone cannot. */
 static void tell_how(struct telling *t, const struct audit_verdict *v)
 {
 	struct buf *out = &t->out;

@@ -110,8 +110,8 @@ static const struct {
 		"mount devpts on /dev/pts"},
 };
 
-/* What the policy in force goes without when the kernel does not know it. What is
- * known and refused stops a command all the same. */
+/* Does the policy in force run commands without this part, because the kernel
+ * does not know it? A part that is known and refused stops a command. */
 static bool can_go_without(int err, unsigned part, const struct doctor_needs *n)
 {
 	return !n->confined || (part & n->relax &&

@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 
-/* What the policy in force asks of this machine. */
+/* The protections that the policy in force asks of this machine. */
 struct doctor_needs {
 	bool confined; /* the profile has a sandbox */
 	unsigned relax; /* enum sandbox_part: it goes without these */

@@ -8,7 +8,7 @@
 #include "doctor.h"
 #include "shim/shim_install.h"
 
-/* What keeps a package manager from doing it again. */
+/* A hint: how to keep a package manager from replacing the shell again. */
 static const char *keeper(void)
 {
 	if (access("/var/lib/dpkg/status", F_OK) == 0)

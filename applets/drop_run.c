@@ -168,7 +168,8 @@ static int on_exec(void *ctx, const struct watch_event *ev)
 	struct drop *o = ctx;
 	autobuf struct buf line = BUF_INIT(1 << 18);
 
-	/* Who wants to see what is started sees it as it was asked for. */
+	/* The interpreter of a script is learnt and not shown, because the script
+	 * was shown. */
 	if (ev->level) {
 		if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && o->learn)
 			drop_learn_exec(o, ev->exe);

@@ -80,8 +80,8 @@ enum envrun_end envrun_end_of(const char *line)
 			return ENVRUN_END_TRAPS;
 	if (shell_walk(&a, line, strlen(line), &opts, &ops, &r, NULL))
 		r.traps = r.changes = true;
-	/* What is calculated may assign by what a variable says: $((V)), ${x:V},
-	 * x[V]. */
+	/* Arithmetic may assign a variable that the text of another one names, as
+	 * in $((V)), ${x:V} and x[V] with V='B=2'. */
 	r.changes |= str_find(line, "((") || strchr(line, '[') ||
 		(str_find(line, "${") && strchr(line, ':'));
 	/* The letters of most tell that they name no trap. */
