@@ -206,8 +206,8 @@ static bool begins_alike(const char *pattern, const char *rel)
 	return *pattern == *rel || strchr("*?", *pattern) || *rel == SHELL_REL;
 }
 
-static void check_protect(struct judge_cmd *k, const char *physical,
-	const struct arg *a, enum path_use use)
+static void check_protect(
+	struct judge_cmd *k, const char *physical, const struct arg *a)
 {
 	struct judge *j = k->j;
 	const char *rel = physical + strlen(j->root);
@@ -225,8 +225,6 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 			text = img_str(img, p.text);
 			pattern = img_str(img, p.pattern);
 			if (!(p.profiles & 1U << j->profile) ||
-				(use == PATH_GUESS &&
-					p.decision != POLICY_DENY) ||
 				!begins_alike(pattern, rel))
 				continue;
 			j->work++;
@@ -249,12 +247,13 @@ static void outside(struct judge_cmd *k, const struct arg *a)
 {
 	static const char go[] = "begin with 'cd DIR &&' of a project of yours";
 	struct judge *j = k->j;
-	const bool none = j->no_project;
+	const bool none = j->no_project, open = k->v.open;
 
 	judge_raise(k, POLICY_OPEN, "path",
 		none ? "%s: %s is no project, so the sandbox decides"
 		     : "%s is outside of %s: the sandbox decides",
 		judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root));
+	k->v.open = open; /* the watch has nothing to decide */
 	if (!str_eq(k->v.rule, "path") || k->v.alternative[0])
 		return;
 	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
@@ -285,8 +284,8 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
 			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
 			outside(k, a);
-	} else if (use == PATH_WRITE || use == PATH_GUESS) {
-		check_protect(k, f.path, a, use);
+	} else if (use == PATH_WRITE) {
+		check_protect(k, f.path, a);
 	}
 }
 
@@ -371,4 +370,63 @@ void judge_path_val(
 	a.many = v->many;
 	a.glob = v->glob;
 	judge_path(k, &a, use);
+}
+
+/* Is there a ".." between slashes, or at an end? */
+static bool has_dotdot(const char *s)
+{
+	for (const char *c = s; (c = str_find(c, "..")); c += 2)
+		if ((c == s || c[-1] == '/') && (!c[2] || c[2] == '/'))
+			return true;
+	return false;
+}
+
+/* http://…; behind file:// and git+file:// stands a path, which *s is set to.
+ */
+static bool is_address(const char **s)
+{
+	const char *at = *s, *behind;
+
+	while (chr_name(*at) || *at == '+' || *at == '-' || *at == '.')
+		at++;
+	behind = at > *s ? str_after(at, "://") : NULL;
+	if (!behind || at - *s < 4 || memcmp(at - 4, "file", 4) != 0)
+		return behind;
+	*s = behind;
+	return false;
+}
+
+/* A value with blanks in it is a path only where it begins like one. */
+static bool is_sentence(const char *s)
+{
+	const char *eq = strchr(s, '=');
+
+	if (!strpbrk(s, " \t\n") || has_dotdot(s))
+		return false;
+	if (s[0] == '-' && s[1] && s[1] != '-' && s[2] == '/')
+		return false;
+	/* --out=/x y, but not: a b=/c */
+	return s[0] != '/' &&
+	       !(eq && eq[1] == '/' && strcspn(s, " \t\n") > (size_t)(eq - s));
+}
+
+void judge_path_guess(struct judge_cmd *k, const struct arg *a)
+{
+	const char *s = a->s;
+
+	if (k->data || is_sentence(s))
+		return;
+	if (s[0] == '-' && s[1] && s[1] != '-' && s[2])
+		s += s[2] == '=' ? 3 : 2;
+	while (*s && !is_address(&s)) {
+		size_t n = strcspn(s, "=:,");
+		struct arg piece = judge_arg(k->j, s, n);
+
+		piece.many = a->many;
+		piece.glob = a->glob;
+		/* A bare word is of the project, if it is a path at all. */
+		if (strchr(piece.s, '/') || has_dotdot(piece.s) || piece.unknown)
+			judge_path(k, &piece, PATH_READ);
+		s += n + (s[n] != 0);
+	}
 }
