@@ -106,6 +106,23 @@ static int set_temporary(struct guard *g)
 	return err ? err : env_set(&g->env, "TMPPREFIX", prefix);
 }
 
+static bool is_exec_dir(void *ctx, const char *dir)
+{
+	struct guard *g = ctx;
+
+	return policy_word_in(&g->grants.exec, dir);
+}
+
+/* PATH keeps the caller's order; where nothing is left of it, the policy's own
+ * stays. */
+static int keep_search(struct guard *g, char *const *from)
+{
+	autobuf struct buf kept = BUF_INIT(1 << 16);
+
+	policy_search(&kept, env_get(from, "PATH"), g->root, is_exec_dir, g);
+	return kept.len ? env_set(&g->env, "PATH", buf_str(&kept)) : kept.err;
+}
+
 int guard_make_env(struct guard *g, struct diag *d)
 {
 	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
@@ -122,6 +139,8 @@ int guard_make_env(struct guard *g, struct diag *d)
 	if (g->grants.confine) {
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
+		if (!err)
+			err = keep_search(g, from);
 		if (!err && !g->q->inside)
 			err = set_temporary(g);
 		if (!err && !g->q->inside)
