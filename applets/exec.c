@@ -35,6 +35,10 @@ static const struct cli_opt options[] = {
 		"run it in DIR; a relative one is below the session's"),
 	CLI_FLAG('j', struct exec_opts, json, "json",
 		"print output, code, time, memory and rule as JSON"),
+	CLI_UINT(0, struct exec_opts, report, 1023, "report", "FD",
+		"write how it went to descriptor FD, as JSON without output"),
+	CLI_FLAG(0, struct exec_opts, unattended, "unattended",
+		"nobody at this terminal answers a question: it is a denial"),
 	CLI_STR('i', struct exec_opts, input, "input", "FILE",
 		"what it reads from standard input"),
 };
@@ -90,6 +94,17 @@ static int take_input(const char *path, struct diag *d)
 	return err ? diag_errno(d, err, "--input: %s", path) : 0;
 }
 
+/* The report is this process's own: the command does not get the descriptor. */
+static int take_report(unsigned fd, struct diag *d)
+{
+	if (fd <= STDERR_FILENO)
+		return diag_fail(d, -EINVAL, "--report: %u is no descriptor for"
+			" a report; 3 or above is", fd);
+	return fcntl((int)fd, F_SETFD, FD_CLOEXEC)
+		? diag_errno(d, -errno, "--report: descriptor %u", fd)
+		: 0;
+}
+
 static int ask(const struct exec_opts *o, struct exec_request *q,
 	struct exec_reply *reply, struct diag *d)
 {
@@ -104,7 +119,11 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->timeout_ns = o->timeout;
 	q->pty = o->pty;
 	q->capture = o->json;
-	if (o->input)
+	q->unattended = o->unattended;
+	q->report = o->report;
+	if (o->report)
+		err = take_report(o->report, d);
+	if (!err && o->input)
 		err = take_input(o->input, d);
 	return err ? err : way->call(q, reply, d);
 }
@@ -124,10 +143,14 @@ static int exec_run(int argc, char **argv)
 	if (read_operands(&q, str_eq(argv[first - 1], "--"), argv + first,
 		    &d) ||
 		ask(&o, &q, &reply, &d)) {
-		if (!o.json)
-			cli_die_diag(EXIT_OURS, &d);
 		reply.result.code = EXIT_OURS;
 		reply.result.diag = d;
+		if (o.report > STDERR_FILENO)
+			exec_report(&reply, (int)o.report);
+		if (!o.json)
+			cli_die_diag(EXIT_OURS, &d);
+	} else if (o.report) {
+		exec_report(&reply, (int)o.report);
 	}
 	if (o.json) {
 		exec_print_json(&q, &reply);

@@ -230,12 +230,14 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	int err, why;
 
 	cli_guard_facts(&g);
+	if (q->unattended)
+		g.ask = NULL;
 	err = find_state(q, &g, reply, &w, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);
 	if (!err)
 		find_and_run(q, reply, &g, &w, &s, &why);
-	if (q->capture)
+	if (q->capture || q->report)
 		guard_correlation(&g, &reply->result, &uuid);
 	buf_str(&uuid);
 	return err;
