@@ -121,9 +121,7 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->capture = o->json;
 	q->unattended = o->unattended;
 	q->report = o->report;
-	if (o->report)
-		err = take_report(o->report, d);
-	if (!err && o->input)
+	if (o->input)
 		err = take_input(o->input, d);
 	return err ? err : way->call(q, reply, d);
 }
@@ -140,23 +138,25 @@ static int exec_run(int argc, char **argv)
 	reply.out = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.err = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.result.started_ns = clock_ns(CLOCK_REALTIME);
+	if (o.report && take_report(o.report, &d))
+		cli_die_diag(EXIT_OURS, &d);
 	if (read_operands(&q, str_eq(argv[first - 1], "--"), argv + first,
 		    &d) ||
 		ask(&o, &q, &reply, &d)) {
 		reply.result.code = EXIT_OURS;
 		reply.result.diag = d;
-		if (o.report > STDERR_FILENO)
-			exec_report(&reply, (int)o.report);
-		if (!o.json)
+		if (!o.json && !o.report)
 			cli_die_diag(EXIT_OURS, &d);
-	} else if (o.report) {
-		exec_report(&reply, (int)o.report);
 	}
+	if (o.report)
+		exec_report(&reply, (int)o.report);
 	if (o.json) {
 		exec_print_json(&q, &reply);
 		return reply.result.code;
 	}
-	cli_guard_tell(&reply.result);
+	/* Why nothing ran stands in the report, and is told once. */
+	if (!o.report || reply.result.ran)
+		cli_guard_tell(&reply.result);
 	if (reply.signal)
 		sig_die(reply.signal);
 	return reply.result.code;

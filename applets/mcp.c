@@ -4,7 +4,7 @@
  * APPLET(mcp)
  *
  * config APPLET_MCP
- *	bool "mcp: run commands for an agent, by MCP (20 KB)"
+ *	bool "mcp: run commands for an agent, by MCP (28.2 KB)"
  *	default y
  *	depends on APPLET_EXEC
  *	help
@@ -80,9 +80,10 @@ struct ending {
 static void signal_ready(struct serve_watch *w, uint32_t events)
 {
 	struct ending *e = (struct ending *)(void *)w;
+	struct signalfd_siginfo got;
 
 	(void)events;
-	e->engine->loop.stop = true;
+	e->engine->loop.stop = read(w->fd, &got, sizeof got) > 0;
 }
 
 static int watch_signals(struct ending *e)

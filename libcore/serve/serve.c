@@ -104,6 +104,8 @@ void serve_trim(struct serve *s)
 
 void serve_close(struct serve *s)
 {
+	sigset_t pipes;
+
 	if (s->loop.epoll < 0)
 		return;
 	for (struct serve_command *c = s->first; c; c = c->next) {
@@ -117,6 +119,12 @@ void serve_close(struct serve *s)
 	while (s->first)
 		command_free(s->first);
 	serve_loop_close(&s->loop);
+	/* Of our own writes to what had ended. */
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	while (sigtimedwait(&pipes, NULL, &(struct timespec){0}) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &s->mask, NULL);
 }
 
 /* The ends of a command's streams: ours, and the command's, to be closed here. */

@@ -130,7 +130,7 @@ struct serve {
 /* Blocks all signals: who wants to hear of one asks the kernel for a descriptor. */
 int serve_open(struct serve *s);
 /* What runs is told to end (SIGTERM, a second later SIGKILL), and waited for:
- * its record is whole. */
+ * its record is whole. The signals are as they were. */
 void serve_close(struct serve *s);
 
 /* -EAGAIN: too many run; -errno with d. */

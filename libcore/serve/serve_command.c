@@ -29,12 +29,16 @@ void command_changed(struct serve_command *c)
 	}
 }
 
+static void stream_empty(struct serve_command *c, enum serve_stream s)
+{
+	c->engine->kept -= c->ring[s].cap;
+	ring_release(&c->ring[s]);
+}
+
 void command_empty(struct serve_command *c)
 {
-	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++) {
-		c->engine->kept -= c->ring[s].cap;
-		ring_release(&c->ring[s]);
-	}
+	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++)
+		stream_empty(c, s);
 }
 
 /* Room in the engine's memory, if need be that of commands that have ended. */
@@ -120,6 +124,8 @@ static int read_stream(struct serve_command *c, enum serve_stream s)
 		return 0;
 	/* A terminal that nobody has open any more gives EIO. */
 	close_fd(c, &c->output[s], &c->fd[s]);
+	if (!c->ring[s].end)
+		stream_empty(c, s);
 	return 0;
 }
 
@@ -311,7 +317,11 @@ int serve_resize(
 
 int serve_signal(struct serve_command *c, int sig)
 {
-	return c->gone || kill(c->pid, sig) ? -ESRCH : 0;
+	/* As a terminal would: to the shell and what it waits for. Exec itself
+	 * knows what came to all of its group. */
+	bool group = !c->pty && sig != SIGKILL && sig != SIGSTOP;
+
+	return c->gone || kill(group ? -c->pid : c->pid, sig) ? -ESRCH : 0;
 }
 
 void serve_stop(struct serve_command *c)

@@ -69,8 +69,8 @@ static const char *state_of(const struct serve_command *c)
 		return "running";
 	if (c->report.ran || !c->report.there)
 		return "ended";
-	return str_eq(c->report.decision, "deny") ||
-			str_eq(c->report.decision, "ask")
+	return c->report.decision[0] &&
+			!str_eq(c->report.decision, "allow")
 		? "denied"
 		: "failed";
 }
@@ -122,7 +122,7 @@ static void add_end(struct buf *out, const struct serve_command *c)
 	if (!c->ended)
 		buf_addf(out, "[%s runs]\n", c->id);
 	else if (r->there && !r->ran)
-		buf_addf(out, "[%s: %s%s%s]\n", state_of(c), r->message,
+		buf_addf(out, "[not run: %s%s%s]\n", r->message,
 			r->hint[0] ? "; " : "", r->hint);
 	else if (r->timed_out)
 		buf_adds(out, "[timed out]\n");
