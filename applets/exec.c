@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (4.9 KB)"
+ *	bool "exec: run a command in a session (6.0 KB)"
  *	default y
  *	select SANDBOX_UNOTIFY
  *	help

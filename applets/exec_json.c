@@ -24,7 +24,7 @@ static void add_usage(struct json *j, const struct rusage *u)
 /* How it went, but for its output. */
 static void add_outcome(struct json *j, const struct exec_reply *r)
 {
-	const struct guard_result *g = &r->result;
+	const struct guard_outcome *g = &r->result;
 	bool decided = g->verdict.rule[0];
 	char time[48];
 	struct buf when = BUF_FIXED(time);
@@ -47,7 +47,7 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 	json_put_u64(j, "stderr_bytes", g->run.bytes[RUN_STDERR]);
 }
 
-static void add_error(struct json *j, const struct guard_result *g)
+static void add_error(struct json *j, const struct guard_outcome *g)
 {
 	if (g->ran)
 		return;
@@ -60,7 +60,7 @@ static void add_error(struct json *j, const struct guard_result *g)
 void exec_print_json(
 	const struct exec_request *q, const struct exec_reply *reply)
 {
-	const struct guard_result *g = &reply->result;
+	const struct guard_outcome *g = &reply->result;
 	autobuf struct buf out = BUF_INIT(EXEC_OUTPUT_MAX * (size_t)12 + (1 << 24));
 	struct json j = JSON_INIT(&out);
 

@@ -53,12 +53,12 @@ static const struct cli_spec spec = {
 static void find_session(const char *wanted, char id[static SESSION_ID_MAX + 1])
 {
 	static struct guard_here here;
-	const struct guard_request q = {.env = environ};
+	const struct guard_caller who = {.env = environ};
 	struct session_where w;
 	struct session_name name;
 	struct diag d = {0};
 
-	guard_where(&q, &here, &w);
+	guard_where(&who, &here, &w);
 	if (wanted)
 		w.id = wanted;
 	if (session_resolve(&w, true, &name, &d))
