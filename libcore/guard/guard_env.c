@@ -77,15 +77,34 @@ static int set_temporary(struct guard_box *b, struct guard_place *p)
 	return err ? err : env_set(&b->env, "TMPPREFIX", prefix);
 }
 
+static bool is_exec_dir(void *ctx, const char *dir)
+{
+	return policy_word_in(ctx, dir);
+}
+
+/* PATH keeps the caller's order; where nothing is left of it, the policy's own
+ * stays. */
+static int keep_search(struct guard_box *b, struct guard *g, char *const *from)
+{
+	autobuf struct buf kept = BUF_INIT(1 << 16);
+
+	policy_search(&kept, env_get(from, "PATH"), g->place.root, is_exec_dir,
+		&g->terms.grants.exec);
+	return kept.len ? env_set(&b->env, "PATH", buf_str(&kept)) : kept.err;
+}
+
 /* What the policy sets, and the places that it names. */
 static int set_granted(
-	struct guard_box *b, struct guard *g, bool places, struct diag *d)
+	struct guard_box *b, struct guard *g, char *const *from, bool places,
+	struct diag *d)
 {
 	const struct policy_grants *grants = &g->terms.grants;
 	int err = 0;
 
 	for (size_t i = 0; !err && i < grants->env_set.count; i++)
 		err = env_put(&b->env, grants->env_set.item[i]);
+	if (!err)
+		err = keep_search(b, g, from);
 	if (!err && places)
 		err = set_temporary(b, &g->place);
 	if (!err && places)
@@ -108,7 +127,7 @@ int guard_env_make(
 	if (!err)
 		err = keep_allowed(b, g, g->carry->also_env, true);
 	if (!err && confine)
-		err = set_granted(b, g, places, d);
+		err = set_granted(b, g, from, places, d);
 	if (!err)
 		err = env_set(&b->env, "WARDBOX_IN_SESSION", "1");
 	if (!err)

@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "policy/policy_image.h"
 #include "base/str.h"
 #include "sys/limits.h"
@@ -170,6 +172,28 @@ void policy_fill_home(struct buf *out, const char *text, const char *home)
 			at++;
 	}
 	buf_adds(out, text);
+}
+
+void policy_search(struct buf *out, const char *path, const char *root,
+	bool exec_dir(void *ctx, const char *dir), void *ctx)
+{
+	char dir[PATH_MAX];
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":"), end = n;
+
+		while (end > 1 && path[end - 1] == '/')
+			end--;
+		if (path[0] == '/' && end < sizeof(dir)) {
+			memcpy(dir, path, end);
+			dir[end] = 0;
+			if (exec_dir(ctx, dir) ||
+				(*root && path_beneath(root, dir) &&
+					!str_find(dir, "/..")))
+				buf_addf(out, "%s%s", out->len ? ":" : "", dir);
+		}
+		path += n + (path[n] == ':');
+	}
 }
 
 /* NAME=VALUE */

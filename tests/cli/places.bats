@@ -319,18 +319,24 @@ cache $place X_CACHE=x"
 	printf '#!/bin/sh\necho "tool $1"\n' >"$HOME/.rustup/tool"
 	echo token >"$HOME/.cargo/credentials.toml"
 	chmod +x "$HOME/.cargo/bin/cargo-like" "$HOME/.rustup/tool"
-	run g 'cargo-like build'
+	PATH=$PATH:$HOME/.cargo/bin run g 'cargo-like build'
 	[ "$output" = 'tool build' ]
 	run g 'python3 -c "import os; print(open(os.environ[\"HOME\"] + \"/.cargo/credentials.toml\").read())"'
 	[[ "$output" != token* ]]
 	# A home that cannot stand in PATH brings nothing into it.
 	mkdir -p "$BATS_TEST_TMPDIR/a:b/.cargo/bin"
 	HOME=$BATS_TEST_TMPDIR/a:b
-	run g 'echo "$PATH"'
-	[ "$output" = /usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin ]
+	search() { # PATH: what of it a command has
+		in_policy 'use FULL-AUTO' env PATH="$1" "$WARDBOX" sh -c 'echo "$PATH"'
+	}
+	local system=/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin
+	[ "$(search /nowhere)" = "$system" ]
+	# The system's and the project's directories stay, in their order.
+	[ "$(search "/nowhere:$PWD/bin:/usr/sbin:$PWD/../x:.::$PWD/bin/..:/usr/bin/:/bin")" = \
+		"$PWD/bin:/usr/sbin:/usr/bin:/bin" ]
+	[ "$(search "$HOME/.cargo/bin:/usr/bin")" = /usr/bin ]
 	unset HOME
-	run g 'echo "$PATH"'
-	[ "$output" = /usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin ]
+	[ "$(search /nowhere)" = "$system" ]
 	export HOME=$BATS_TEST_TMPDIR/home
 	for path in '$HOME/a:/b' '/a:$HOME/b:/c' '$HOME/a' '/a:$HOME/b'; do
 		POLICY="use FULL-AUTO

@@ -443,7 +443,7 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 		for i in range(4):
 		    os.wait()
 	P
-	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=3' "$WARDBOX" sh -c 'python3 four.py; :'
+	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=3' "$WARDBOX" sh -c '/usr/bin/python3 four.py; :'
 	[ "$(grep -c refused <<<"$output")" = 2 ]
 	run g FULL-AUTO -c 'sleep 0.1'
 	[ "$output" = "" ]
