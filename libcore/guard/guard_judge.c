@@ -22,7 +22,7 @@ static void decide_shell(const struct guard *g,
 	struct policy_verdict own;
 
 	policy_decide_exec(g->terms.policy, what, &own);
-	if (str_eq(own.rule, "stdin")) {
+	if (own.is & POLICY_IS_INPUT) {
 		unread.argv = nothing;
 		policy_decide_exec(g->terms.policy, &unread, &own);
 	}

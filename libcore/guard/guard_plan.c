@@ -110,19 +110,15 @@ static int grant_devices(
 	return err;
 }
 
-/* A line of the shell's own commands starts no program, and gets less. What
- * such a line may open is not looked at where the shell reads files of its own.
- */
+/* A line of the shell's own commands starts no program, and gets less. What the
+ * files hold that a shell reads before it nobody knows. */
 static void find_brief(struct guard_box *b, const struct guard *g)
 {
-	const struct guard_command *c = g->command;
+	const unsigned is = g->out->verdict.is;
 
-	b->brief = c->kind == GUARD_LINE && !c->startup &&
-		   g->out->verdict.neutral &&
-		   !memmem(c->text, c->len, "/etc", 4) &&
-		   !memmem(c->text, c->len, "/proc", 5);
-	b->opens = !b->brief || memchr(c->text, '/', c->len) ||
-		   memchr(c->text, '<', c->len) || memchr(c->text, '>', c->len);
+	b->brief = g->command->kind == GUARD_LINE && !g->command->startup &&
+		   is & POLICY_IS_SHELL && !(is & POLICY_IS_STRAYING);
+	b->opens = !b->brief || is & POLICY_IS_OPENING;
 }
 
 /* All that a shell which starts nothing opens by itself, or its line with it.
