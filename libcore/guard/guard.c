@@ -37,6 +37,7 @@ static void guard_free(struct guard **slot)
 	audit_close(&g->log);
 	sandbox_release(&g->sandbox);
 	sandbox_plan_release(&g->plan);
+	net_link_release(&g->link);
 	env_release(&g->env);
 	policy_grants_release(&g->grants);
 	policy_free(g->policy);
@@ -108,6 +109,7 @@ static int find_session(struct guard *g, struct diag *d)
 		return err;
 	memcpy(g->r->session, name.id, sizeof name.id);
 	g->fresh = name.fresh;
+	g->shares_net = name.source <= SESSION_BY_FILE;
 	return 0;
 }
 
@@ -187,6 +189,7 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	g->uid = geteuid();
 	g->guarded = probe_inside();
 	g->plan = SANDBOX_PLAN_INIT;
+	g->link = NET_LINK_INIT;
 	g->sandbox = SANDBOX_INIT;
 	g->log = AUDIT_LOG_INIT;
 	g->names = ARENA_INIT(32 * PATH_MAX);

@@ -11,6 +11,7 @@
 #include "sys/env.h"
 #include "guard/guard.h"
 #include "box/sandbox.h"
+#include "net/net.h"
 #include "protect/protect.h"
 
 enum {
@@ -43,6 +44,7 @@ struct guard {
 	bool brief;      /* the shell's own commands alone: starts no program */
 	bool no_project; /* root is its TMPDIR */
 	bool fresh;      /* its session was made for it */
+	bool shares_net; /* with the commands of its session */
 	bool confirmed;  /* a person said yes to r->verdict */
 	bool allows_protected; /* a person said yes to a change of those */
 	pid_t refused; /* the last that was told why, so as not to be told again */
@@ -56,6 +58,8 @@ struct guard {
 	struct arena names; /* texts; room for paths would be a page for each */
 	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
 	struct env env; /* the command's */
+	struct net_link link; /* to who holds the session's network */
+	struct sandbox_join join;
 	struct sandbox_plan plan;
 	struct sandbox sandbox;
 	struct policy_grants grants;
@@ -118,6 +122,14 @@ int guard_set_caches(struct guard *g);
 int guard_make_plan(struct guard *g, struct diag *d);
 /* May it open a file by its name? What starts no program and names none may not. */
 bool guard_opens(const struct guard *g);
+
+/* guard_net.c: the network of the plan; as far as the policy goes, and the
+ * machine. */
+void guard_net_plan(struct guard *g);
+/* Is it allowed on a loopback of the session's own alone, and there is none? Then
+ * why. planned: the plan is made. */
+bool guard_net_denies(const struct guard *g, bool planned,
+	struct policy_verdict *v);
 
 /* guard_carve.c: takes out of a plan that has its grants what must not be the
  * command's. */

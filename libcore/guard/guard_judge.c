@@ -196,6 +196,7 @@ int guard_judge(struct guard *g)
 		return 0;
 	}
 	decide(g);
+	(void)guard_net_denies(g, false, &g->r->verdict);
 	if (g->r->verdict.decision <= POLICY_OPEN)
 		return 0;
 	if (g->r->verdict.decision == POLICY_DENY)

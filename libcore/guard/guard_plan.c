@@ -267,32 +267,6 @@ static void set_relaxed(struct guard *g)
 		g->plan.relax |= sandbox_part_named(g->grants.relax.item[i]);
 }
 
-static enum sandbox_net granted_net(const struct guard *g)
-{
-	enum policy_net net = g->grants.net > g->r->verdict.net
-		? g->grants.net
-		: g->r->verdict.net;
-
-	switch (net) {
-	case POLICY_NET_NONE:
-		return SANDBOX_NET_NONE;
-	case POLICY_NET_LOCAL:
-		return SANDBOX_NET_LOCAL;
-	case POLICY_NET_ALL:
-		return SANDBOX_NET_ALL;
-	}
-	return SANDBOX_NET_NONE;
-}
-
-static enum sandbox_net net_of(const struct guard *g)
-{
-	/* An own loopback costs a network namespace; without a program nobody
-	 * is there to use it. */
-	if (g->brief)
-		return SANDBOX_NET_NONE;
-	return granted_net(g);
-}
-
 static void plan_nothing(struct sandbox_plan *plan)
 {
 	plan->net = SANDBOX_NET_ALL;
@@ -320,15 +294,12 @@ int guard_make_plan(struct guard *g, struct diag *d)
 		return 0;
 	}
 	g->plan.cwd = g->q->cwd;
-	g->plan.net = net_of(g);
 	set_limits(g);
 	set_relaxed(g);
+	guard_net_plan(g);
 	/* The shell's own commands change nothing but contents. See goes_without()
 	 * for what is found out later. */
 	g->plan.view = !g->brief && !ns_is_refused();
-	if (!g->brief && !g->plan.view && g->plan.net == SANDBOX_NET_LOCAL &&
-		!(g->plan.relax & SANDBOX_NETNS))
-		g->plan.net = SANDBOX_NET_NONE;
 	err = g->brief ? grant_brief(g) : grant_system(g);
 	needed = g->plan.grant_count;
 	if (!err)

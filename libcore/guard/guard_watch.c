@@ -312,7 +312,8 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	policy_decide_exec(g->policy, &req, &v);
 	if ((v.decision <= POLICY_OPEN || approved(g, &v) ||
 		    (!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) &&
-		!guard_git_denies(g, ev, req.cwd, &v)) {
+		!guard_git_denies(g, ev, req.cwd, &v) &&
+		!guard_net_denies(g, true, &v)) {
 		if (g->q->becomes && !ev->level && is_command(g, ev->pid))
 			g->q->becomes(g->q->becomes_ctx, ev);
 		if (!req.depth && g->r->verdict.open)

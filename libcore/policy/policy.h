@@ -208,6 +208,9 @@ struct policy_verdict {
 	enum policy_decision would;    /* what it is without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
+	/* A rule with net=local allowed some part: that may run where the
+	 * loopback is the session's, and nowhere else. */
+	bool loopback;
 	/* Of a line: no command but what the shell does itself, under the rule
 	 * that grants nothing. */
 	bool neutral;

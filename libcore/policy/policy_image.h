@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 8,
+	IMG_VERSION = 9,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -115,6 +115,7 @@ enum img_token_kind {
 	IMG_TOK_NOOPT,
 	IMG_TOK_HAS,   /* some operand is one of these */
 	IMG_TOK_SAYS,  /* some word behind the program is, options included */
+	IMG_TOK_TO,    /* all operands lead there: "loopback" or "local" */
 	IMG_TOK_GLOB = 8,
 	IMG_TOK_LIST = 16, /* the words are those of list number first */
 };

@@ -172,6 +172,13 @@ static enum match says(const struct subject *s, const struct token *t)
 	return best;
 }
 
+/* Of a rule that takes away it is not known whether the words lead elsewhere. */
+static enum match leads(const struct subject *s, const struct token *t)
+{
+	return judge_leads(s->k, img_ref(s->img, t->words, 0), s->w) ? MATCH_YES
+								     : MATCH_NO;
+}
+
 /* Is the token one that names options only? */
 static bool is_option(const struct subject *s, const struct token *t)
 {
@@ -198,6 +205,8 @@ static enum match anywhere(const struct subject *s, const struct token *t)
 		return has(s, t);
 	case IMG_TOK_SAYS:
 		return says(s, t);
+	case IMG_TOK_TO:
+		return leads(s, t);
 	default:
 		return MATCH_NONE;
 	}
@@ -514,4 +523,5 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	}
 	if (net && IMG_NET(net->bits) > k->v.net)
 		k->v.net = IMG_NET(net->bits);
+	k->v.loopback |= net && IMG_NET(net->bits) == POLICY_NET_LOCAL;
 }

@@ -205,6 +205,7 @@ void judge_end(struct judge_cmd *k)
 	enum policy_net net = j->worst.net;
 	bool neutral = !j->worst.rule[0] || j->worst.neutral;
 	bool open = j->worst.open || k->v.open;
+	bool loopback = j->worst.loopback || k->v.loopback;
 
 	if (!k->judged)
 		return;
@@ -224,6 +225,7 @@ void judge_end(struct judge_cmd *k)
 		j->worst = k->v;
 	j->worst.net = net;
 	j->worst.open = open;
+	j->worst.loopback = loopback;
 	j->worst.neutral = neutral && k->v.neutral;
 	if (j->each)
 		j->each(j->ctx, &k->v);
