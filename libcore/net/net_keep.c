@@ -89,7 +89,6 @@ static void keep_begin(int listener)
 	sigset_t none;
 
 	setsid();
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	prctl(PR_SET_NAME, "wardbox-net", 0, 0, 0);
 	if (dup2(listener, 0) < 0 || chdir("/") < 0)
@@ -111,6 +110,8 @@ __attribute__((noreturn)) static void keep_run(int listener)
 	if (!k)
 		_exit(1);
 	why.err = net_make(&k->ns);
+	/* Not before: the maps of a user namespace are written by its own. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!why.err) {
 		k->poll[0] = (struct pollfd){.fd = 0, .events = POLLIN};
 		keep_serve(k);

@@ -26,7 +26,7 @@ says() { # DECISION LINE: as policy test says
 		'curl -sS -X POST -d a=1 -H "A: b c" http://127.0.0.1:80/p -o out' \
 		'wget -qO- http://127.1.2.3/' 'curl "http://[::1]:8080/a"' \
 		'curl https://user:pw@localhost/' 'nc -zv localhost 80' \
-		'nc -l 3000' 'ssh -p 2222 localhost' \
+		'ssh -p 2222 localhost' \
 		'python3 -m http.server 8000' 'curl localhost/a@b'; do
 		says allow "$line"
 	done
@@ -68,6 +68,8 @@ says() { # DECISION LINE: as policy test says
 	says confirm 'git clone example.com:x'
 	says confirm 'git -C . push'
 	says deny 'git submodule add ext::sh sub'
+	says confirm 'git clone --upload-pack=./x ./there.git y'
+	says confirm 'git -c user.name=x fetch ./there.git'
 }
 
 @test "a server is there for the session's next command, and for nobody else" {
@@ -100,4 +102,43 @@ says() { # DECISION LINE: as policy test says
 	WARDBOX_SESSION_ID=one run g 'curl -s http://127.0.0.1:8123/page'
 	[ "$output" = hello ]
 	wait "$server"
+}
+
+@test "an ordinary user's session has its loopback, too" {
+	need as_user unshare -Un true
+	chmod 777 "$PROJECT"
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test "$BATS_TEST_TMPDIR"
+	export WARDBOX_SESSION_ID=mine
+	echo 'import os; print(os.readlink("/proc/self/ns/net"))' >which.py
+	for name in first second; do
+		in_policy 'use FULL-AUTO' setpriv --reuid 1000 --regid 1000 \
+			--clear-groups "$WARDBOX" sh -c 'python3 which.py' >$name
+	done
+	cmp first second
+	not grep -qx "$(readlink /proc/self/ns/net)" first
+}
+
+@test "without a network namespace there is no loopback to speak to" {
+	need "$HELPERS/docker" true
+	local without=$'use FULL-AUTO\nrelax mount\nrelax ipc'
+	run in_policy "$without" "$HELPERS/docker" "$WARDBOX" sh -c \
+		'curl -s http://localhost:1/'
+	echo "$output"
+	[ "$status" -eq 126 ]
+	[[ $output == *"rule loopback"*"no loopback"* || \
+		$output == *"no network namespace"*"rule loopback"* ]]
+	# Of an open line it is told when the program starts.
+	# shellcheck disable=SC2016 # expanded by the guarded shell
+	run in_policy "$without" "$HELPERS/docker" "$WARDBOX" sh -c \
+		'c=$(echo curl); $c -s http://localhost:1/'
+	echo "$output"
+	[ "$status" -eq 126 ]
+	[[ $output == *"rule loopback"* ]]
+	run in_policy "$without" "$HELPERS/docker" "$WARDBOX" sh -c 'ls /usr/include'
+	[ "$status" -eq 0 ]
+	# Beside a program that has the machine's network it is the machine's.
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c \
+		'npm install; curl http://localhost:1/'
+	[ "$status" -eq 126 ]
+	[[ $output == *"a line of its own"* ]]
 }
