@@ -8,9 +8,9 @@
 
 static enum sandbox_net net_granted(const struct guard *g)
 {
-	enum policy_net net = g->grants.net > g->r->verdict.net
-		? g->grants.net
-		: g->r->verdict.net;
+	enum policy_net net = g->terms.grants.net > g->out->verdict.net
+		? g->terms.grants.net
+		: g->out->verdict.net;
 
 	switch (net) {
 	case POLICY_NET_NONE:
@@ -23,48 +23,48 @@ static enum sandbox_net net_granted(const struct guard *g)
 	return SANDBOX_NET_NONE;
 }
 
+enum sandbox_net guard_net_of(const struct guard_box *b, const struct guard *g)
+{
+	/* A loopback costs a network namespace; without a program nobody is
+	 * there to use it. */
+	enum sandbox_net net = b->brief ? SANDBOX_NET_NONE : net_granted(g);
+
+	if (net == SANDBOX_NET_LOCAL && ns_is_refused() &&
+		!(b->plan.relax & SANDBOX_NETNS))
+		net = SANDBOX_NET_NONE;
+	return net;
+}
+
 /* The commands of a session that was asked for by its name share one loopback, so
  * that a server which one starts is there for the next. */
-static void net_share(struct guard *g)
+void guard_net_join(struct guard_box *b, struct guard *g)
 {
 	struct session_where at;
 	char name[32];
 	uint64_t sum = 0xcbf29ce484222325U;
 
-	if (!g->shares_net)
+	if (!g->entry.shares_net || b->plan.net != SANDBOX_NET_LOCAL ||
+		ns_is_refused())
 		return;
-	at = guard_base(g, NULL);
+	at = guard_place_base(&g->place, NULL);
 	if (at.own < 0)
 		return;
-	for (const char *s = g->r->session; *s; s++)
+	for (const char *s = g->out->session; *s; s++)
 		sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
 	/* Where it cannot be had, a namespace of the command's own is tried. */
-	if (net_join(at.own, name, &g->link, NULL) == 0) {
-		g->join = (struct sandbox_join){g->link.net, g->link.user};
-		g->plan.join = &g->join;
+	if (net_join(at.own, name, &b->link, NULL) == 0) {
+		b->join = (struct sandbox_join){b->link.net, b->link.user};
+		b->plan.join = &b->join;
 	}
-}
-
-void guard_net_plan(struct guard *g)
-{
-	/* A loopback costs a network namespace; without a program nobody is
-	 * there to use it. */
-	g->plan.net = g->brief ? SANDBOX_NET_NONE : net_granted(g);
-	if (g->plan.net != SANDBOX_NET_LOCAL)
-		return;
-	if (!ns_is_refused())
-		net_share(g);
-	else if (!(g->plan.relax & SANDBOX_NETNS))
-		g->plan.net = SANDBOX_NET_NONE;
 }
 
 bool guard_net_denies(const struct guard *g, bool planned,
 	struct policy_verdict *v)
 {
-	enum sandbox_net net = planned ? g->plan.net : net_granted(g);
+	enum sandbox_net net = planned ? g->box.plan.net : net_granted(g);
 
-	if (!v->loopback || !g->grants.confine)
+	if (!v->loopback || !g->terms.grants.confine)
 		return false;
 	/* Only an own namespace makes localhost the session's: Landlock knows
 	 * ports, and any host has them. */

@@ -94,11 +94,26 @@ static bool is_path(const char *word)
 	return *word && word[strcspn(word, ":/")] != ':';
 }
 
+static bool is_inside(struct judge *j, const char *cwd, const char *path)
+{
+	struct path_found f = {0};
+
+	judge_resolve(j, cwd, path, &f);
+	return f.where == FOUND_IN ||
+		(f.where == FOUND_OUT && judge_is_tmp(j, f.path));
+}
+
+struct git_remotes {
+	struct judge *j;
+	const char *cwd;
+	bool some; /* at least one names a place */
+};
+
 /* Where a setting that names a place leads; -EACCES ends the reading. */
 static int leads_away(void *ctx, const struct gitconf_var *var)
 {
 	const char *name = var->name;
-	bool *some = ctx;
+	struct git_remotes *r = ctx;
 	bool place = (str_after(name, "remote.") &&
 			     (str_ends(name, ".url") ||
 				     str_ends(name, ".pushurl"))) ||
@@ -108,8 +123,12 @@ static int leads_away(void *ctx, const struct gitconf_var *var)
 	if (str_after(name, "include") || str_after(name, "url.") ||
 		str_ends(name, ".vcs") || str_ends(name, ".promisor"))
 		return -EACCES;
-	*some |= place;
-	return place && !is_path(var->value) ? -EACCES : 0;
+	if (!place)
+		return 0;
+	r->some = true;
+	return is_path(var->value) && is_inside(r->j, r->cwd, var->value)
+		? 0
+		: -EACCES;
 }
 
 /* Do the repository's own settings name places by path alone, and at least
@@ -117,10 +136,10 @@ static int leads_away(void *ctx, const struct gitconf_var *var)
 static bool remotes_are_local(struct judge_cmd *k)
 {
 	autobuf struct buf text = BUF_INIT(GITCONF_TEXT_MAX);
-	const struct judge *j = k->j;
-	char path[JUDGE_PATH];
+	struct judge *j = k->j;
+	char path[JUDGE_PATH], top[JUDGE_PATH] = "";
+	struct git_remotes r = {.j = j, .cwd = top};
 	autofd int fd = -1;
-	bool some = false;
 	size_t n;
 
 	if (j->no_project || str_copy(path, sizeof path, judge_cwd(k)) < 0)
@@ -130,6 +149,7 @@ static bool remotes_are_local(struct judge_cmd *k)
 
 		fd = open(BUF_PRINT(name, "%s/.git/config", path),
 			O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		memcpy(top, path, sizeof top);
 		while (n && path[--n] != '/')
 			;
 		path[n] = '\0';
@@ -137,8 +157,8 @@ static bool remotes_are_local(struct judge_cmd *k)
 			break;
 	}
 	return fd >= 0 && buf_read_fd(&text, fd) == 0 &&
-		gitconf_read(buf_str(&text), text.len, leads_away, &some) == 0 &&
-		some;
+		gitconf_read(buf_str(&text), text.len, leads_away, &r) == 0 &&
+		r.some;
 }
 
 /* A git command's place is a path, or a remote whose settings say so. */
@@ -161,6 +181,9 @@ static bool leads_to_path(struct judge_cmd *k, const struct parsed *w)
 		/* HOST:PATH; a refspec has its colon behind a name, too, and
 		 * stands behind the place. */
 		if (place == a && !is_path(a->s))
+			return false;
+		if (i && (strchr(a->s, '/') || a->s[0] == '.') &&
+			!is_inside(k->j, judge_cwd(k), a->s))
 			return false;
 	}
 	if (place && (strchr(place->s, '/') || place->s[0] == '.'))

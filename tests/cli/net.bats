@@ -68,6 +68,9 @@ says() { # DECISION LINE: as policy test says
 	says confirm 'git clone example.com:x'
 	says confirm 'git -C . push'
 	says deny 'git submodule add ext::sh sub'
+	# A path outside of the workspace is none.
+	says confirm 'git push ../there.git main'
+	says confirm 'git clone ./there.git /tmp/x'
 	says confirm 'git clone --upload-pack=./x ./there.git y'
 	says confirm 'git -c user.name=x fetch ./there.git'
 }
