@@ -229,6 +229,9 @@ struct policy_verdict {
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
 	unsigned is; /* enum policy_is */
+	/* A rule with net=local allowed some part: that may run where the
+	 * loopback is the session's, and nowhere else. */
+	bool loopback;
 	/* Some part is decided when it starts, also where .would is stricter. */
 	bool open;
 	unsigned line;       /* of the rule in file; 0: built into the engine */

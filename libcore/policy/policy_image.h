@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 9,
+	IMG_VERSION = 10,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -119,6 +119,7 @@ enum img_token_kind {
 	IMG_TOK_SAYS,  /* some word behind the program is, options included */
 	IMG_TOK_AT,    /* some operand is one of these places */
 	IMG_TOK_FROM,  /* the same, but the last operand */
+	IMG_TOK_TO,    /* all operands lead there: "loopback" or "local" */
 	IMG_TOK_KINDS,
 	IMG_TOK_KIND = 15, /* its bits */
 	IMG_TOK_GLOB = 16,

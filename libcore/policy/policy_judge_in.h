@@ -247,6 +247,11 @@ bool judge_is_multi(struct judge_cmd *k, const char *name);
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w);
 
+/* policy_to.c: do the words, as far as they say a place at all, lead to where
+ * `to:` of a rule says ("loopback", "local"), for sure? */
+bool judge_leads(
+	struct judge_cmd *k, const char *where, const struct parsed *w);
+
 /* What the walker calls; its ctx is the judge. */
 extern const struct shell_walk_ops judge_walk_ops;
 

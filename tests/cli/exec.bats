@@ -148,7 +148,7 @@ limit FULL-AUTO out=4k"
 
 @test "what is denied does not run, what stands beside it does" {
 	touch here
-	run ex s -- sh -c 'curl -o here http://localhost/'
+	run ex s -- sh -c 'curl -o here http://there.example/'
 	[ "$status" -eq 126 ]
 	[[ $output == *denied* ]]
 	run ex s -- rm here
@@ -399,7 +399,7 @@ $PROJECT/sub" ]
 	[[ $output == yes* ]]
 	run ex --pty s -- sh -c 'exit 5'
 	[ "$status" -eq 5 ]
-	run ex --pty s -- sh -c 'curl http://localhost/'
+	run ex --pty s -- sh -c 'curl http://there.example/'
 	[ "$status" -eq 126 ]
 	run ex --pty --timeout 0.3s s -- sleep 30
 	[ "$status" -eq 124 ]
