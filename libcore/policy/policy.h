@@ -335,6 +335,7 @@ struct policy_grants {
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
 	bool supervise; /* judge every execve in the tree */
+	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
 	void *arena;
