@@ -190,7 +190,7 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	g->sandbox = SANDBOX_INIT;
 	g->log = AUDIT_LOG_INIT;
 	g->names = ARENA_INIT(32 * PATH_MAX);
-	g->cwd = g->root = g->log_path = g->user_policy = g->base = g->tmp =
+	g->cwd = g->root = g->log_path = g->user_policy = g->base = g->at = g->tmp =
 		g->cache = "";
 	g->home = env_get(q->env, "HOME");
 	if (!g->home || g->home[0] != '/')

@@ -33,6 +33,7 @@ static bool is_granted(const struct guard *g, unsigned access, const char *path)
 {
 	for (size_t i = 0; i < g->plan.grant_count; i++)
 		if (g->plan.grants[i].access & access &&
+			!g->plan.grants[i].from && !g->plan.grants[i].frame &&
 			path_beneath(g->plan.grants[i].path, path))
 			return true;
 	return false;
@@ -119,9 +120,9 @@ static int carve_out(struct guard *g)
 	for (size_t i = 0; !err && i < g->grants.hide.count && guard_opens(g);
 		i++)
 		err = hide_secret(g, g->grants.hide.item[i]);
-	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
-	if (!err && g->tmp[0]) {
-		err = path_normal(path, sizeof path, g->tmp, "../sessions");
+	/* BASE/<uid>/sessions, beside BASE/<uid>/at-CALLER. */
+	if (!err && g->at[0]) {
+		err = path_normal(path, sizeof path, g->at, "../sessions");
 		if (!err)
 			err = carve_from(g, SANDBOX_RO, path, path,
 				SANDBOX_HIDE, "the sessions");
@@ -223,7 +224,7 @@ static int name_places(struct guard *g)
 {
 	char sessions[PATH_MAX];
 	size_t n = 0;
-	int err = g->tmp[0] ? path_normal(sessions, sizeof sessions, g->tmp,
+	int err = g->at[0] ? path_normal(sessions, sizeof sessions, g->at,
 				      "../sessions") :
 			      str_copy(sessions, sizeof sessions, "");
 

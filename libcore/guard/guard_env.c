@@ -76,33 +76,18 @@ int guard_own_dir(const struct guard *g, int in, const char *name,
 	return file_private_dir(in, name, g->uid, true, d);
 }
 
-/* /tmp is everybody's. The place lies beside the sessions, of which the command
- * gets nothing else. */
-int guard_find_tmp(struct guard *g)
-{
-	char path[SESSION_BASE_MAX + 32];
-	autofd int tmp = -1;
-
-	if (g->tmp[0] || guard_base(g, NULL).own < 0)
-		return 0;
-	tmp = guard_own_dir(g, g->own, "tmp", NULL);
-	if (tmp < 0)
-		return tmp;
-	return guard_keep(g, &g->tmp,
-		BUF_PRINT(path, "%s/%u/tmp", g->base, g->uid));
-}
-
 static int set_temporary(struct guard *g)
 {
-	char prefix[SESSION_BASE_MAX + 36];
-	int err = guard_find_tmp(g);
+	char prefix[SESSION_BASE_MAX + 48];
+	const char *tmp = guard_owns(g, "/tmp") ? "/tmp" : g->tmp;
+	int err;
 
-	if (err || !g->tmp[0])
-		return err;
-	err = env_set(&g->env, "TMPDIR", g->tmp);
+	if (!tmp[0])
+		return 0;
+	err = env_set(&g->env, "TMPDIR", tmp);
 	/* zsh's own word for it. */
 	if (!err)
-		err = path_join(prefix, sizeof prefix, g->tmp, "zsh");
+		err = path_join(prefix, sizeof prefix, tmp, "zsh");
 	return err ? err : env_set(&g->env, "TMPPREFIX", prefix);
 }
 
@@ -123,6 +108,8 @@ int guard_make_env(struct guard *g, struct diag *d)
 		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
 			err = env_put(&g->env, g->grants.env_set.item[i]);
 		if (!err && !g->q->inside)
+			err = guard_find_places(g);
+		if (!err && !g->q->inside)
 			err = set_temporary(g);
 		if (!err && !g->q->inside)
 			err = guard_find_cache(g, d);
@@ -134,4 +121,11 @@ int guard_make_env(struct guard *g, struct diag *d)
 	if (!err && g->grants.confine)
 		err = guard_set_caches(g);
 	return err ? diag_errno(d, err, "cannot make the environment") : 0;
+}
+
+int guard_lose_view(struct guard *g)
+{
+	g->plan.view = false;
+	g->place_count = 0;
+	return set_temporary(g);
 }

@@ -52,8 +52,7 @@ static bool goes_without(struct guard *g)
 		(at->step == SANDBOX_STEP_NAMESPACES ||
 			at->step == SANDBOX_STEP_MOUNT ||
 			at->step == SANDBOX_STEP_PROC)) {
-		g->plan.view = false;
-		return true;
+		return guard_lose_view(g) == 0;
 	}
 	if (g->plan.net == SANDBOX_NET_LOCAL &&
 		(at->step == SANDBOX_STEP_NAMESPACES ||
@@ -128,6 +127,7 @@ static int execute(struct guard *g)
 	while (goes_without(g)) {
 		sigprocmask(SIG_SETMASK, &g->mask, NULL);
 		sandbox_release(&g->sandbox);
+		spec.env = g->env.vec;
 		err = confine(g);
 		if (!err)
 			err = run(&spec, &g->r->run, d);

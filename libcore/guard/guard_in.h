@@ -29,7 +29,8 @@ struct guard {
 	int own;
 	/* "" when unknown */
 	const char *home, *cwd, *root, *log_path, *user_policy, *base;
-	const char *tmp; /* its TMPDIR; "" for none */
+	const char *at;  /* what is its own where others share; "" for none */
+	const char *tmp; /* at/tmp: its place for temporary files */
 	const char *cache; /* where its caches lie; "" for none */
 	struct policy *policy;
 	char *const *argv; /* what is executed: the caller's or, of that: */
@@ -63,6 +64,12 @@ struct guard {
 	struct audit_log log;
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
+	/* Of a view: directories by whose names it has its own. */
+	struct guard_place {
+		const char *path, *from;
+	} place[4];
+	const char *place_names[5]; /* the same, NULL-terminated */
+	size_t place_count;
 	const char *carved[64]; /* paths of the plan that are ours */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
@@ -98,11 +105,20 @@ int guard_judge(struct guard *g);
 /* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
 int guard_startup(struct guard *g);
 
-/* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
- * its private place for temporary files and fills .tmp, once; "" stays where
- * there is no state base. */
+/* guard_places.c: guard_find_tmp makes the private place for temporary files and
+ * fills .at and .tmp, once; "" stays where there is no state base.
+ * guard_find_places fills .place, where a view of mounts is to be had, and
+ * guard_grant_places puts them into the plan. */
 int guard_find_tmp(struct guard *g);
+int guard_find_places(struct guard *g);
+int guard_grant_places(struct guard *g);
+/* Is the directory one of .place? */
+bool guard_owns(const struct guard *g, const char *path);
+
+/* guard_env.c: the command's environment, from the grants. */
 int guard_make_env(struct guard *g, struct diag *d);
+/* There is no view after all: the environment and the plan do without. */
+int guard_lose_view(struct guard *g);
 
 /* Opens a directory of the user's below the 0700 one at in, and makes it if need
  * be; one whose mode the command changed, for it may, gets it back. */

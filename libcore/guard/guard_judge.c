@@ -61,6 +61,7 @@ static void decide(struct guard *g)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
+		.places = g->place_names,
 		.own = g->cache,
 		.no_project = g->no_project,
 		.env = g->env.vec,

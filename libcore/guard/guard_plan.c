@@ -111,6 +111,23 @@ bool guard_opens(const struct guard *g)
 		memchr(line, '>', n);
 }
 
+/* What starts no program is served without one, but where it may mean a place of
+ * its own. */
+static bool wants_view(const struct guard *g)
+{
+	static const char names[] = "tmp\0TMP\0shm\0~\0HOME\0XDG\0cd\0pushd\0";
+	const char *line = g->q->text;
+
+	if (ns_is_refused())
+		return false;
+	if (!g->brief || (g->no_project && guard_opens(g)))
+		return true;
+	for (const char *at = names; guard_opens(g) && *at; at = str_nth(at, 1))
+		if (memmem(line, g->q->len, at, strlen(at)))
+			return true;
+	return false;
+}
+
 /* All that a shell which starts nothing opens by itself, or its line with it. */
 static int grant_brief(struct guard *g)
 {
@@ -325,7 +342,7 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	set_relaxed(g);
 	/* The shell's own commands change nothing but contents. See goes_without()
 	 * for what is found out later. */
-	g->plan.view = !g->brief && !ns_is_refused();
+	g->plan.view = wants_view(g);
 	if (!g->brief && !g->plan.view && g->plan.net == SANDBOX_NET_LOCAL &&
 		!(g->plan.relax & SANDBOX_NETNS))
 		g->plan.net = SANDBOX_NET_NONE;
@@ -339,9 +356,15 @@ int guard_make_plan(struct guard *g, struct diag *d)
 	if (!err && g->q->also_exec)
 		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
 			false, "wardbox");
+	if (!err)
+		err = guard_grant_places(g);
 	if (!err && g->tmp[0])
-		err = sandbox_grant(&g->plan, g->tmp, SANDBOX_RW, true,
-			"temporary files");
+		err = guard_owns(g, "/tmp")
+			? sandbox_grant_bare(&g->plan, g->tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, "temporary files")
+			: sandbox_grant(&g->plan, g->tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, true,
+				  "temporary files");
 	/* npx, go and their like run what they have put there. */
 	if (!err && g->cache[0] && guard_opens(g))
 		err = sandbox_grant(&g->plan, g->cache,

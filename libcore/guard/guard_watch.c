@@ -290,6 +290,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		.root = g->root,
 		.home = g->home,
 		.tmp = g->tmp,
+		.places = g->place_names,
 		.starts = true,
 		.own = g->cache,
 		.no_project = g->no_project,

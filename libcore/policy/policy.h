@@ -188,6 +188,9 @@ struct policy_request {
 	const char *home; /* "" or NULL: unknown */
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	const char *own;  /* the same, for caches */
+	/* By these names it finds directories of its own, whatever is there
+	 * outside; NULL-terminated, or NULL. */
+	const char *const *places;
 	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
 			     program: not looked at */

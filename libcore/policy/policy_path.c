@@ -278,12 +278,35 @@ static void outside(struct judge_cmd *k, const struct arg *a,
 			"FILE");
 }
 
+bool judge_is_place(const struct judge *j, const char *path)
+{
+	for (const char *const *at = j->places; at && *at; at++)
+		if (path_beneath(*at, path))
+			return !path_beneath(j->root, path);
+	return false;
+}
+
+/* Does the word name something in a directory of its own? What is there outside
+ * by that name says nothing. */
+static bool in_place(struct judge *j, const char *cwd, const char *word,
+	char *text, size_t size)
+{
+	return j->places && path_normal(text, size, cwd, word) == 0 &&
+	       judge_is_place(j, text);
+}
+
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	enum path_use use)
 {
 	struct judge *j = k->j;
 	struct path_found f;
 
+	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
+		if (is_hidden(j, f.path))
+			judge_raise(k, POLICY_DENY, "secret",
+				"%s is a place for secrets", judge_show(j, a->s));
+		return;
+	}
 	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
 	judge_resolve(j, cwd, a->s, &f);
 	if (f.where == FOUND_TOO_LONG)

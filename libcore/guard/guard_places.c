@@ -1,0 +1,143 @@
+/* guard_places.c - what is the guarded user's own where others share
+ * SPDX-License-Identifier: MIT
+ *
+ * BASE/<uid>/at-CALLER holds one directory for each of /tmp, /var/tmp and /dev/shm.
+ * In a view of mounts they stand at those names; without one TMPDIR names the
+ * first. CALLER is the login or the container that the command comes from.
+ */
+#include "guard/guard_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "sys/ns.h"
+
+static const struct {
+	const char *path, *name;
+} shared[] = {{"/tmp", "tmp"}, {"/var/tmp", "var"}, {"/dev/shm", "shm"}};
+
+/* Makes one below the private directory in, with the mode that programs expect of
+ * /tmp, which the command may have changed. */
+static int make_shared(const struct guard *g, int in, const char *name)
+{
+	enum { OPEN_MODE = 01777 };
+	struct stat st;
+
+	if (mkdirat(in, name, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	if (fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode) || st.st_uid != g->uid)
+		return -EPERM;
+	if ((st.st_mode & 07777) != OPEN_MODE &&
+		fchmodat(in, name, OPEN_MODE, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Opens BASE/<uid>/at-CALLER; -ENOENT without a state base. */
+static int open_own(struct guard *g)
+{
+	const struct session_where where = guard_base(g, NULL);
+	char caller[SESSION_CALLER_SIZE], name[16];
+	char path[SESSION_BASE_MAX + 48];
+	int fd, err;
+
+	if (where.own < 0)
+		return -ENOENT;
+	session_caller(&where, caller);
+	BUF_PRINT(name, "at-%s", caller);
+	fd = guard_own_dir(g, g->own, name, NULL);
+	if (fd < 0 || g->at[0])
+		return fd;
+	err = guard_keep(g, &g->at,
+		BUF_PRINT(path, "%s/%u/%s", g->base, g->uid, name));
+	if (err)
+		close(fd);
+	return err ? err : fd;
+}
+
+static int keep_below(struct guard *g, const char **where, const char *name)
+{
+	char path[SESSION_BASE_MAX + 64];
+
+	return guard_keep(g, where, BUF_PRINT(path, "%s/%s", g->at, name));
+}
+
+int guard_find_tmp(struct guard *g)
+{
+	autofd int own = g->tmp[0] ? -ENOENT : open_own(g);
+	int err;
+
+	if (own < 0)
+		return own == -ENOENT ? 0 : own;
+	err = make_shared(g, own, shared[0].name);
+	return err ? err : keep_below(g, &g->tmp, shared[0].name);
+}
+
+/* Is it the project, or does the policy let write the real one? */
+static bool is_opened(const struct guard *g, const char *path)
+{
+	if (path_beneath(g->root, path))
+		return true;
+	for (size_t i = 0; i < g->grants.path_count; i++)
+		if (g->grants.path[i].write &&
+			path_beneath(g->grants.path[i].path, path))
+			return true;
+	return false;
+}
+
+static void add_place(struct guard *g, const char *path, const char *from)
+{
+	g->place[g->place_count] =
+		(struct guard_place){.path = path, .from = from};
+	g->place_names[g->place_count++] = path;
+	g->place_names[g->place_count] = NULL;
+}
+
+int guard_find_places(struct guard *g)
+{
+	autofd int own = -1;
+	int err = guard_find_tmp(g);
+
+	if (err || !g->tmp[0] || ns_is_refused())
+		return err;
+	own = open_own(g);
+	for (size_t i = 0; own >= 0 && !err && i < ARRAY_SIZE(shared); i++) {
+		const char *from;
+		struct stat st;
+
+		if (is_opened(g, shared[i].path) ||
+			lstat(shared[i].path, &st) || !S_ISDIR(st.st_mode))
+			continue;
+		err = make_shared(g, own, shared[i].name);
+		if (!err)
+			err = keep_below(g, &from, shared[i].name);
+		if (!err)
+			add_place(g, shared[i].path, from);
+	}
+	return own < 0 ? own : err;
+}
+
+bool guard_owns(const struct guard *g, const char *path)
+{
+	for (size_t i = 0; i < g->place_count; i++)
+		if (str_eq(g->place[i].path, path))
+			return true;
+	return false;
+}
+
+int guard_grant_places(struct guard *g)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && g->plan.view && i < g->place_count; i++)
+		err = sandbox_bind(&g->plan, g->place[i].path, g->place[i].from,
+			SANDBOX_RW | SANDBOX_EXEC, "its own place");
+	return err;
+}
