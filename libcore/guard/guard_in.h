@@ -112,6 +112,14 @@ int guard_startup(struct guard *g);
 int guard_find_tmp(struct guard *g);
 int guard_find_places(struct guard *g);
 int guard_grant_places(struct guard *g);
+/* Behind all grants of a plan with a view: the rest of the machine is not shown,
+ * and where no socket of others is, local ones are free. */
+int guard_cover_rest(struct guard *g);
+/* guard_home.c: makes the guarded user's own home, with what it has of the
+ * person's, and says where. */
+int guard_make_home(struct guard *g, const char **where);
+/* Has that home copies of what lies at, or in, path of the person's? */
+bool guard_is_copied(const struct guard *g, const char *path);
 /* Is the directory one of .place? */
 bool guard_owns(const struct guard *g, const char *path);
 

@@ -7,6 +7,7 @@
  */
 #include "guard/guard_in.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -100,6 +101,32 @@ static void add_place(struct guard *g, const char *path, const char *from)
 	g->place_names[g->place_count] = NULL;
 }
 
+/* Can HOME be another directory than the person's, by the same name? */
+static bool is_home(const struct guard *g, const char *path)
+{
+	static const char *const system[] = {"/usr", "/etc", "/proc", "/sys",
+		"/dev", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix"};
+	struct stat st;
+
+	if (!path[0] || !path[1] || is_opened(g, path) || guard_owns(g, path))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(system); i++)
+		if (path_beneath(system[i], path) ||
+			path_beneath(path, system[i]))
+			return false;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static int find_home(struct guard *g)
+{
+	const char *from;
+	int err = is_home(g, g->home) ? guard_make_home(g, &from) : -ENOENT;
+
+	if (!err)
+		add_place(g, g->home, from);
+	return err == -ENOENT ? 0 : err;
+}
+
 int guard_find_places(struct guard *g)
 {
 	autofd int own = -1;
@@ -121,6 +148,8 @@ int guard_find_places(struct guard *g)
 		if (!err)
 			add_place(g, shared[i].path, from);
 	}
+	if (own >= 0 && !err)
+		err = find_home(g);
 	return own < 0 ? own : err;
 }
 
@@ -130,6 +159,85 @@ bool guard_owns(const struct guard *g, const char *path)
 		if (str_eq(g->place[i].path, path))
 			return true;
 	return false;
+}
+
+/* What programs need, and what tells nobody anything: it shows what it is. */
+static bool is_shown(const char *name)
+{
+	static const char shown[] = "usr\0etc\0proc\0sys\0dev\0bin\0sbin\0opt\0nix\0";
+
+	return str_index(shown, name) >= 0 || str_after(name, "lib");
+}
+
+static bool is_granted(const struct guard *g, const char *path)
+{
+	for (size_t i = 0; i < g->plan.grant_count; i++)
+		if (path_beneath(g->plan.grants[i].path, path))
+			return true;
+	return false;
+}
+
+/* All else in the root directory is empty, but for what is granted in it. */
+static int cover_rest(struct guard *g)
+{
+	DIR *root = is_granted(g, "/") ? NULL : opendir("/");
+	struct dirent *e;
+	int err = 0;
+
+	while (root && !err && (e = readdir(root))) {
+		char name[NAME_MAX + 2];
+		const char *path;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.' ||
+			is_shown(e->d_name))
+			continue;
+		err = guard_keep(g, &path, BUF_PRINT(name, "/%s", e->d_name));
+		if (!err && !is_granted(g, path))
+			err = sandbox_cover(&g->plan, path, "nothing of its own");
+	}
+	if (root)
+		closedir(root);
+	return err;
+}
+
+/* From a directory that is open, names lead out of the view. */
+static bool keeps_directory(const struct guard *g)
+{
+	enum { OWN = STDERR_FILENO + 1 };
+	struct stat st;
+
+	for (size_t i = 0; i < OWN + g->keep_count; i++)
+		if (!fstat(i < OWN ? (int)i : g->keep[i - OWN], &st) &&
+			S_ISDIR(st.st_mode))
+			return true;
+	return false;
+}
+
+/* Does the view show a place where others have their sockets? */
+static bool shows_sockets(const struct guard *g)
+{
+	static const char *const theirs[] = {
+		"/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm", "/home", "/root"};
+
+	for (size_t i = 0; i < g->plan.grant_count; i++)
+		for (size_t k = 0; k < ARRAY_SIZE(theirs); k++)
+			if (!g->plan.grants[i].from && !g->plan.grants[i].frame &&
+				!g->plan.grants[i].bare &&
+				path_beneath(g->plan.grants[i].path, theirs[k]))
+				return true;
+	return false;
+}
+
+int guard_cover_rest(struct guard *g)
+{
+	struct stat st;
+
+	if (!g->plan.view)
+		return 0;
+	g->plan.unix_view = !shows_sockets(g) && !keeps_directory(g);
+	if (g->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
+		g->plan.unix_view = false;
+	return cover_rest(g);
 }
 
 int guard_grant_places(struct guard *g)

@@ -214,6 +214,7 @@ static int grant_policy(struct guard *g)
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
 		if (p->many || has_anyway(g, p) ||
+			(p->runtime && guard_is_copied(g, p->path)) ||
 			str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
@@ -371,5 +372,6 @@ int guard_make_plan(struct guard *g, struct diag *d)
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
-	return guard_carve(g, d);
+	err = guard_carve(g, d);
+	return err ? err : guard_cover_rest(g);
 }

@@ -204,7 +204,7 @@ bool judge_is_place(const struct judge *j, const char *path);
 /* In what the sandbox gives in place of /tmp? No layer has to grant that. */
 static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 {
-	return judge_is_place(j, physical) || (j->tmp && *j->tmp && path_beneath(j->tmp, physical)) ||
+	return (j->tmp && *j->tmp && path_beneath(j->tmp, physical)) ||
 	       (j->own && *j->own && path_beneath(j->own, physical));
 }
 /* Resolves path as the kernel would from cwd, following links. */

@@ -313,7 +313,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		judge_raise(k, POLICY_DENY, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
 	else if (f.where == FOUND_ESCAPE ||
-		 (!judge_is_tmp(j, f.path) &&
+		 (!judge_is_tmp(j, f.path) && !judge_is_place(j, f.path) &&
 			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))) {
 		/* What starts meets the sandbox there. */
 		if (!j->starts)
