@@ -67,8 +67,8 @@ struct guard {
 	/* Of a view: directories by whose names it has its own. */
 	struct guard_place {
 		const char *path, *from;
-	} place[4];
-	const char *place_names[5]; /* the same, NULL-terminated */
+	} place[POLICY_PLACES];
+	const char *place_names[POLICY_PLACES + 1]; /* the same, NULL-terminated */
 	size_t place_count;
 	const char *carved[64]; /* paths of the plan that are ours */
 	struct protect_spec protect_spec;

@@ -81,18 +81,6 @@ int guard_find_tmp(struct guard *g)
 	return err ? err : keep_below(g, &g->tmp, shared[0].name);
 }
 
-/* Is it the project, or does the policy let write the real one? */
-static bool is_opened(const struct guard *g, const char *path)
-{
-	if (path_beneath(g->root, path))
-		return true;
-	for (size_t i = 0; i < g->grants.path_count; i++)
-		if (g->grants.path[i].write &&
-			path_beneath(g->grants.path[i].path, path))
-			return true;
-	return false;
-}
-
 static void add_place(struct guard *g, const char *path, const char *from)
 {
 	g->place[g->place_count] =
@@ -101,56 +89,38 @@ static void add_place(struct guard *g, const char *path, const char *from)
 	g->place_names[g->place_count] = NULL;
 }
 
-/* Can HOME be another directory than the person's, by the same name? */
-static bool is_home(const struct guard *g, const char *path)
+/* Where the one that stands at path lies. */
+static int make_place(struct guard *g, int own, const char *path,
+	const char **from)
 {
-	static const char *const system[] = {"/usr", "/etc", "/proc", "/sys",
-		"/dev", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix"};
-	struct stat st;
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++) {
+		int err;
 
-	if (!path[0] || !path[1] || is_opened(g, path) || guard_owns(g, path))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(system); i++)
-		if (path_beneath(system[i], path) ||
-			path_beneath(path, system[i]))
-			return false;
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static int find_home(struct guard *g)
-{
-	const char *from;
-	int err = is_home(g, g->home) ? guard_make_home(g, &from) : -ENOENT;
-
-	if (!err)
-		add_place(g, g->home, from);
-	return err == -ENOENT ? 0 : err;
+		if (!str_eq(shared[i].path, path))
+			continue;
+		err = make_shared(g, own, shared[i].name);
+		return err ? err : keep_below(g, from, shared[i].name);
+	}
+	return guard_make_home(g, from);
 }
 
 int guard_find_places(struct guard *g)
 {
-	autofd int own = -1;
+	const char *name[POLICY_PLACES + 1], *from;
 	int err = guard_find_tmp(g);
+	size_t n = err || !g->tmp[0]
+		? 0
+		: policy_places(&g->grants, g->root, g->home, name);
+	autofd int own = n ? open_own(g) : -1;
 
-	if (err || !g->tmp[0] || ns_is_refused())
-		return err;
-	own = open_own(g);
-	for (size_t i = 0; own >= 0 && !err && i < ARRAY_SIZE(shared); i++) {
-		const char *from;
-		struct stat st;
-
-		if (is_opened(g, shared[i].path) ||
-			lstat(shared[i].path, &st) || !S_ISDIR(st.st_mode))
-			continue;
-		err = make_shared(g, own, shared[i].name);
+	if (n && own < 0)
+		return own;
+	for (size_t i = 0; !err && i < n; i++) {
+		err = make_place(g, own, name[i], &from);
 		if (!err)
-			err = keep_below(g, &from, shared[i].name);
-		if (!err)
-			add_place(g, shared[i].path, from);
+			add_place(g, name[i], from);
 	}
-	if (own >= 0 && !err)
-		err = find_home(g);
-	return own < 0 ? own : err;
+	return err;
 }
 
 bool guard_owns(const struct guard *g, const char *path)

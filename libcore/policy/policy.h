@@ -334,6 +334,13 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
 
+enum { POLICY_PLACES = 4 };
+/* The names by which a command finds directories of its own, where its box has a
+ * view of mounts: /tmp, /var/tmp, /dev/shm, home; not those that lie in the
+ * project or that the policy opens. Their number; NULL ends them. */
+size_t policy_places(const struct policy_grants *g, const char *root,
+	const char *home, const char *out[static POLICY_PLACES + 1]);
+
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */
 	POLICY_ENV_KEEP,

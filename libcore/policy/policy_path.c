@@ -295,6 +295,23 @@ static bool in_place(struct judge *j, const char *cwd, const char *word,
 	       judge_is_place(j, text);
 }
 
+/* Is it a file of which the command's own home has a copy without secrets? */
+static bool is_copied(struct judge *j, const char *path)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range r = img_set(sys, IMG_SET_HOME);
+	const char *rest = str_after(path, j->home);
+
+	for (uint32_t i = 0; rest && *rest == '/' && i < r.count; i++) {
+		const char *word = img_ref(sys, r, i);
+		const size_t n = strcspn(word, ":");
+
+		if (strlen(rest + 1) == n && strncmp(word, rest + 1, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	enum path_use use)
 {
@@ -302,7 +319,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	struct path_found f;
 
 	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
-		if (is_hidden(j, f.path))
+		if (is_hidden(j, f.path) && !is_copied(j, f.path))
 			judge_raise(k, POLICY_DENY, "secret",
 				"%s is a place for secrets", judge_show(j, a->s));
 		return;
