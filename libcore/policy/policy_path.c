@@ -300,8 +300,11 @@ static bool is_copied(struct judge *j, const char *path)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	struct img_range r = img_set(sys, IMG_SET_HOME);
-	const char *rest = str_after(path, j->home);
+	const char *rest = NULL;
 
+	for (const char *const *at = j->places; at && *at; at++)
+		if (str_eq(*at, j->home))
+			rest = str_after(path, j->home);
 	for (uint32_t i = 0; rest && *rest == '/' && i < r.count; i++) {
 		const char *word = img_ref(sys, r, i);
 		const size_t n = strcspn(word, ":");
@@ -319,7 +322,11 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	struct path_found f;
 
 	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
-		if (is_hidden(j, f.path) && !is_copied(j, f.path))
+		bool copied = is_copied(j, f.path);
+
+		f.want = 0;
+		judge_resolve(j, cwd, a->s, &f);
+		if (!copied && is_hidden(j, f.path))
 			judge_raise(k, POLICY_DENY, "secret",
 				"%s is a place for secrets", judge_show(j, a->s));
 		return;
