@@ -191,6 +191,7 @@ struct sandbox_rule {
 	const char *from; /* of sandbox_bind(); dev, ino and rights are its */
 	bool late;        /* its rule needs the new mounts */
 	bool cover;       /* hides what another grant shows */
+	bool other;       /* another name of what another rule takes away */
 	int tree;         /* while mounting: a copy of what was there */
 };
 enum sandbox_mount {

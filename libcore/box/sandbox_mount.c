@@ -117,6 +117,7 @@ static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
 		to->rights |= r->rights;
 	}
 	to->access = access;
+	to->other &= r->other;
 	to->late |= r->late;
 	to->cover |= r->cover | cover;
 }
@@ -326,14 +327,23 @@ static int open_point(struct sandbox_rule *r)
 		RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_);
 }
 
+static bool is_absent(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -ESTALE;
+}
+
 static int put(struct sandbox_rule *r)
 {
 	int at = open_point(r), err = 0;
 
 	/* A file that the command's own directory has no place for is not
-	 * there; what the command works in is. */
+	 * there; what the command works in is. Another name that the view does
+	 * not show need not be hidden. */
 	if (at < 0)
-		return r->laid && !r->dir && at != -ENOSYS ? 0 : at;
+		return (r->laid && !r->dir && at != -ENOSYS) ||
+				       (r->other && is_absent(at)) ?
+			       0 :
+			       at;
 	if (syscall(NR_MOVE_MOUNT, r->tree, "", at, "",
 		    MOVE_MOUNT_F_EMPTY | MOVE_MOUNT_T_EMPTY) < 0)
 		err = -errno;

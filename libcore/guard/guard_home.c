@@ -257,6 +257,24 @@ bool guard_is_copied(const struct guard *g, const char *path)
 	return false;
 }
 
+int guard_lay_link(const struct guard *g, const char *name, const char *real)
+{
+	for (size_t i = g->place_count; i-- > 0;) {
+		const char *rest = str_after(name, g->place[i].path), *last;
+		autofd int own = -1, dir = -1;
+
+		if (!rest || rest[0] != '/' || !rest[1] ||
+			(path_beneath(g->place[i].path, real) &&
+				str_ends(real, rest)))
+			continue;
+		own = open(g->place[i].from,
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		dir = own < 0 ? -1 : open_parent(own, rest + 1, &last);
+		return dir < 0 || symlinkat(real, dir, last) ? -errno : 0;
+	}
+	return 0;
+}
+
 int guard_make_home(struct guard *g, const char **where)
 {
 	char path[SESSION_BASE_MAX + 48];

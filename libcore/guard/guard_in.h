@@ -120,6 +120,9 @@ int guard_cover_rest(struct guard *g);
 int guard_make_home(struct guard *g, const char **where);
 /* Has that home copies of what lies at, or in, path of the person's? */
 bool guard_is_copied(const struct guard *g, const char *path);
+/* The name that a policy or HOME uses for what is really called otherwise leads
+ * there in a place of the command's own, too. */
+int guard_lay_link(const struct guard *g, const char *name, const char *real);
 /* Is the directory one of .place? */
 bool guard_owns(const struct guard *g, const char *path);
 

@@ -212,8 +212,12 @@ int guard_cover_rest(struct guard *g)
 
 int guard_grant_places(struct guard *g)
 {
+	char real[PATH_MAX];
 	int err = 0;
 
+	if (g->plan.view && guard_owns(g, g->home) &&
+		!path_real(g->home, real) && !str_eq(real, g->home))
+		(void)guard_lay_link(g, g->home, real);
 	for (size_t i = 0; !err && g->plan.view && i < g->place_count; i++)
 		err = sandbox_bind(&g->plan, g->place[i].path, g->place[i].from,
 			SANDBOX_RW | SANDBOX_EXEC, "its own place");

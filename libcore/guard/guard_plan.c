@@ -229,6 +229,8 @@ static int grant_policy(struct guard *g)
 			 * guard's own; unless the command could choose that. */
 			if (path_settle(name, real, lasts, g))
 				continue;
+			if (g->plan.view)
+				(void)guard_lay_link(g, name, real);
 			err = guard_keep(g, &name, real);
 		}
 		if (!err)

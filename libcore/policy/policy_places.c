@@ -17,8 +17,7 @@ static bool is_opened(
 	if (path_beneath(root, path))
 		return true;
 	for (size_t i = 0; i < g->path_count; i++)
-		if ((!g->path[i].runtime || g->path[i].write) &&
-			path_beneath(g->path[i].path, path))
+		if (path_beneath(g->path[i].path, path))
 			return true;
 	return false;
 }

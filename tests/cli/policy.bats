@@ -20,23 +20,23 @@ policy() {
 
 @test "every line of the five corpora decides as it says" {
 	need unshare -m true
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-corpus.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 700 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 2000 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-siblings.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 3000 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/shell-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 700 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/everyday-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 1500 ]
@@ -186,9 +186,9 @@ ls'
 	mkdir -p sub
 	run policy test --cwd sub 'cat ../README'
 	[ "$status" -eq 0 ]
-	run policy test --cwd sub 'cat ../../x'
+	run policy test --cwd /usr/share 'cat ../../x'
 	[ "$status" -eq 11 ]
-	run policy test --cwd sub --root sub 'cat ../README'
+	run "$HELPERS/docker" "$WARDBOX" policy test --cwd sub --root sub 'cat ../README'
 	[ "$status" -eq 11 ]
 }
 
