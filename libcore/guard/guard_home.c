@@ -25,7 +25,7 @@ enum {
 
 /* One file of the home while it is copied. */
 struct home_file {
-	const struct guard *g;
+	const struct policy_words *words;
 	const char *name; /* below the home */
 	size_t n;         /* its length, in a word of the policy */
 	bool whole;
@@ -43,7 +43,7 @@ static const char *setting_of(const struct home_file *f, const char *word)
 
 static bool is_named(const struct home_file *f, const char *setting)
 {
-	const struct policy_words *home = &f->g->grants.home;
+	const struct policy_words *home = f->words;
 
 	for (size_t i = 0; i < home->count; i++) {
 		const char *of = setting_of(f, home->item[i]);
@@ -179,21 +179,21 @@ static bool same_time(const struct stat *a, const struct stat *b)
 }
 
 /* Copies one file, if its original is another than the last time. */
-static void copy_file(const struct guard *g, const char *word, int from, int kept,
-	int home)
+static void copy_file(const struct policy_words *words, uid_t uid,
+	const char *word, int from, int kept, int home)
 {
 	struct stat now, then;
 	char name[HOME_NAME_MAX];
 	autobuf struct buf text = BUF_INIT(HOME_FILE_MAX);
 	autobuf struct buf out = BUF_INIT(HOME_FILE_MAX + HOME_NAME_MAX);
-	struct home_file f = {.g = g, .name = name, .n = strcspn(word, ":")};
+	struct home_file f = {.words = words, .name = name, .n = strcspn(word, ":")};
 
 	if (f.n >= sizeof name)
 		return;
 	memcpy(name, word, f.n);
 	name[f.n] = '\0';
 	if (fstatat(from, name, &now, 0) || !S_ISREG(now.st_mode) ||
-		now.st_uid != g->uid ||
+		now.st_uid != uid ||
 		(!fstatat(kept, name, &then, AT_SYMLINK_NOFOLLOW) &&
 			same_time(&now, &then)))
 		return;
@@ -224,27 +224,28 @@ static bool is_first(const struct policy_words *home, size_t i)
 }
 
 __attribute__((noinline)) static void copy_files(
-	const struct guard *g, int home)
+	const struct guard_place *p, const struct policy_words *words, int home)
 {
-	const struct policy_words *words = &g->grants.home;
-	autofd int from = open(g->home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autofd int kept = from < 0 ? -1 : guard_own_dir(g, g->own, "kept", NULL);
+	autofd int from = open(p->home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofd int kept =
+		from < 0 ? -1 : guard_place_dir(p, p->own, "kept", NULL);
 	struct stat st;
 
 	/* What somebody else laid there is not read. */
-	if (kept < 0 || fstat(from, &st) || st.st_uid != g->uid)
+	if (kept < 0 || fstat(from, &st) || st.st_uid != p->uid)
 		return;
 	for (size_t i = 0; i < words->count; i++)
 		if (is_first(words, i))
-			copy_file(g, words->item[i], from, kept, home);
+			copy_file(words, p->uid, words->item[i], from, kept,
+				home);
 }
 
-bool guard_is_copied(const struct guard *g, const char *path)
+bool guard_home_has(const struct guard *g, const char *path)
 {
-	const char *rest = str_after(path, g->home);
-	const struct policy_words *home = &g->grants.home;
+	const char *rest = str_after(path, g->place.home);
+	const struct policy_words *home = &g->terms.grants.home;
 
-	if (!rest || *rest++ != '/' || !guard_owns(g, g->home))
+	if (!rest || *rest++ != '/' || !guard_owns(&g->place, g->place.home))
 		return false;
 	for (size_t i = 0; i < home->count; i++) {
 		const size_t n = strcspn(home->item[i], ":");
@@ -257,17 +258,18 @@ bool guard_is_copied(const struct guard *g, const char *path)
 	return false;
 }
 
-int guard_lay_link(const struct guard *g, const char *name, const char *real)
+int guard_home_link(
+	const struct guard_place *p, const char *name, const char *real)
 {
-	for (size_t i = g->place_count; i-- > 0;) {
-		const char *rest = str_after(name, g->place[i].path), *last;
+	for (size_t i = p->own_count; i-- > 0;) {
+		const char *rest = str_after(name, p->own_name[i]), *last;
 		autofd int own = -1, dir = -1;
 
 		if (!rest || rest[0] != '/' || !rest[1] ||
-			(path_beneath(g->place[i].path, real) &&
+			(path_beneath(p->own_name[i], real) &&
 				str_ends(real, rest)))
 			continue;
-		own = open(g->place[i].from,
+		own = open(p->own_from[i],
 			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		dir = own < 0 ? -1 : open_parent(own, rest + 1, &last);
 		return dir < 0 || symlinkat(real, dir, last) ? -errno : 0;
@@ -275,14 +277,15 @@ int guard_lay_link(const struct guard *g, const char *name, const char *real)
 	return 0;
 }
 
-int guard_make_home(struct guard *g, const char **where)
+int guard_home_make(struct guard_place *p, const struct policy_grants *grants,
+	const char **where)
 {
 	char path[SESSION_BASE_MAX + 48];
-	autofd int home = guard_own_dir(g, g->own, "home", NULL);
+	autofd int home = guard_place_dir(p, p->own, "home", NULL);
 
 	if (home < 0)
 		return home;
-	copy_files(g, home);
-	return guard_keep(g, where,
-		BUF_PRINT(path, "%s/%u/home", g->base, g->uid));
+	copy_files(p, &grants->home, home);
+	return guard_keep(&p->texts, where,
+		BUF_PRINT(path, "%s/%u/home", p->base, p->uid));
 }
