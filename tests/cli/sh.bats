@@ -1201,7 +1201,7 @@ x" ]
 	MAKEFLAGS=" --jobserver-auth=fifo:$place/fifo -- A=b" \
 		run g FULL-AUTO -c 'unset MAKEFLAGS; make -sf probe.mk'
 	[[ $output != *"$place/fifo"* && $output != *secret* ]]
-	! read -r -t 0 -u 8
+	not read -r -t 0 -u 8
 	read -r -t 5 token <&7
 	[ "$token" = t ]
 	for at in link file; do
