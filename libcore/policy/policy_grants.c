@@ -411,6 +411,7 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_RELAX, &out->relax);
 	words(&x, IMG_SET_HIDE, &out->hide);
 	words(&x, IMG_SET_CACHE, &out->cache);
+	words(&x, IMG_SET_HOME, &out->home);
 	protects(&x);
 	redacts(&x);
 	limits(&x);
