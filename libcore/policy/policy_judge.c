@@ -62,7 +62,7 @@ static void script(struct reading *r)
 	}
 	judge_path(k, file, PATH_READ);
 	if (is_pipe(file->s))
-		judge_raise(k, POLICY_OPEN, "stdin",
+		judge_input(k, POLICY_OPEN,
 			"a shell reads code from a pipe");
 	if (file->unknown || file->many)
 		judge_raise(k, POLICY_OPEN, "dynamic",
@@ -129,6 +129,9 @@ static void operands(struct reading *r)
 	else if (reads_is(r, READS_LAST) && o->operands > 1)
 		i = o->operands - 1;
 	r->k->unlinks = listed(r, LIST_REMOVES);
+	/* test -f a: the shell itself looks. */
+	if (r->prog->where == PROG_BUILTIN && !r->k->data && o->operands)
+		r->k->j->is |= POLICY_IS_OPENING;
 	for (; i < o->operands; i++) {
 		/* A test of what is not known harms nobody. */
 		if (r->prog->where == PROG_BUILTIN && o->operand[i].unknown &&
@@ -274,6 +277,6 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 	judge_rules(k, &p, argv, argc, &w);
 	/* /bin/echo, exec echo: a program of a builtin's name. */
 	if (p.where != PROG_BUILTIN || k->wraps > 1)
-		k->v.neutral = false;
+		k->v.is &= ~(unsigned)POLICY_IS_SHELL;
 	k->wraps--;
 }

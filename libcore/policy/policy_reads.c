@@ -348,7 +348,7 @@ static void operand(struct reading *r, const struct arg *a)
 
 static bool is_option(const struct reading *r, const struct arg *a)
 {
-	if (r->no_options || !a->s[1])
+	if (r->no_options || !a->s[0] || !a->s[1])
 		return false;
 	/* msbuild /t:Build, not /srv/x */
 	return a->s[0] == '-' ||

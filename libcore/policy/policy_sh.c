@@ -102,14 +102,12 @@ void judge_stdin_code(struct judge_cmd *k)
 		return;
 	case SHELL_IN_PIPE:
 	case SHELL_IN_UNKNOWN:
-		judge_raise(k, POLICY_OPEN, "stdin",
-			"a shell reads code from a pipe");
+		judge_input(k, POLICY_OPEN, "a shell reads code from a pipe");
 		return;
 	case SHELL_IN_FILE:
 		return;
 	case SHELL_IN_INHERIT:
-		judge_raise(k, POLICY_OPEN, "stdin",
-			"a shell reads code that is not seen");
+		judge_input(k, POLICY_OPEN, "a shell reads code that is not seen");
 		return;
 	}
 }
