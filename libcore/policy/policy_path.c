@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/path.h"
@@ -466,6 +467,26 @@ static bool is_sentence(const char *s)
 	       !(eq && eq[1] == '/' && strcspn(s, " \t\n") > (size_t)(eq - s));
 }
 
+/* Is the bare word a link, or, where there is no project or the line starts among
+ * secrets, a file at all? Others are of the project, if they are paths. */
+static bool leads_on(const struct judge_cmd *k, const char *word)
+{
+	struct judge *j = k->j;
+	char path[JUDGE_PATH], to[1];
+	const char *cwd = *word && !j->starts ? judge_cwd(k) : "";
+
+	if (!*cwd || strpbrk(cwd, SHELL_ANY_S SHELL_REL_S))
+		return false;
+	BUF_PRINT(path, "%s/%s", cwd, word);
+	j->work += 2;
+	if (!j->start)
+		j->start = is_hidden(j, j->cwd) ? JUDGE_AMONG_SECRETS
+						: JUDGE_ELSEWHERE;
+	return j->no_project || j->start == JUDGE_AMONG_SECRETS
+		? access(path, F_OK) == 0
+		: readlink(path, to, sizeof(to)) > 0;
+}
+
 void judge_path_guess(struct judge_cmd *k, const struct arg *a)
 {
 	const char *s = a->s;
@@ -480,8 +501,8 @@ void judge_path_guess(struct judge_cmd *k, const struct arg *a)
 
 		piece.many = a->many;
 		piece.glob = a->glob;
-		/* A bare word is of the project, if it is a path at all. */
-		if (strchr(piece.s, '/') || has_dotdot(piece.s) || piece.unknown)
+		if (strchr(piece.s, '/') || has_dotdot(piece.s) ||
+			piece.unknown || leads_on(k, piece.s))
 			judge_path(k, &piece, PATH_READ);
 		s += n + (s[n] != 0);
 	}
