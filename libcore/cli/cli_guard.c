@@ -266,6 +266,8 @@ void cli_guard_tell(const struct guard_outcome *r)
 	else if (r->run.cut)
 		tell_limit(r, LIMITS_OUTPUT,
 			"output cut: it went over its limit on output");
+	if (r->ran && !r->broken && r->kept.text[0])
+		cli_diag(&r->kept);
 	/* A program may read what comes on stderr; a person can do something. */
 	said = r->ran && !r->broken && r->remark.text[0];
 	if (!debug || !str_eq(debug, "1")) {

@@ -138,6 +138,8 @@ struct guard_outcome {
 	struct diag diag;   /* why nothing ran, or what broke */
 	struct diag remark; /* what a person should know though it ran: a profile
 			     * that was not followed, a policy that is stale */
+	struct diag kept; /* a place that the sandbox kept from a command which
+			   * failed, that its line named */
 };
 
 /* Does all of it. 0 when the command ran (however it ended), else -errno with

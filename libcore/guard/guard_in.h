@@ -264,6 +264,9 @@ int guard_execute(struct guard *g, struct diag *d);
 int guard_before(struct guard *g, struct diag *d);
 int guard_after(struct guard *g, struct diag *d);
 
+/* guard_remark.c: .kept, for a command that failed. */
+void guard_remark(struct guard *g);
+
 /* guard_sink.c: what is recorded while the command runs; the log is open, if it
  * ever is. */
 struct run_sink guard_sink(struct guard *g);

@@ -244,6 +244,10 @@ struct policy_verdict {
 	char command[160]; /* the words judged, cut when longer */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
+	/* Of a line: the first place outside of the project that it names and no
+	 * grant has; "" when there is none. */
+	char outside[200];
+	bool outside_written;
 };
 
 /* Does a setting of git's (its name, as gitconf_read() gives it) run something

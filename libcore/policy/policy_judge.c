@@ -121,6 +121,7 @@ static void operands(struct reading *r)
 	struct parsed *o = r->out;
 	const bool all = listed(r, LIST_WRITES);
 	const bool last = listed(r, LIST_WRITES_LAST);
+	const char *outside = r->k->j->outside;
 	size_t i = 0;
 
 	/* A word that is text names no file. */
@@ -142,6 +143,9 @@ static void operands(struct reading *r)
 		else
 			judge_path_guess(r->k, &o->operand[i]);
 	}
+	/* A test that a builtin makes of a place opens nothing there. */
+	if (r->prog->where == PROG_BUILTIN)
+		r->k->j->outside = outside;
 }
 
 /* watch: its words, side by side, are a line for a shell. */

@@ -83,6 +83,8 @@ struct judge {
 	bool blind;         /* nothing is known of the environment */
 	const char *search; /* PATH that names are looked up in */
 	const char *cwd;    /* where the line starts */
+	const char *outside; /* see struct policy_verdict; or NULL */
+	bool outside_written;
 	enum { JUDGE_NOT_LOOKED, JUDGE_AMONG_SECRETS, JUDGE_ELSEWHERE } start;
 	enum shell_dialect dialect;
 	unsigned depth;

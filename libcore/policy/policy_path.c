@@ -335,8 +335,13 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		/* What starts meets the sandbox there. */
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
 			!judge_is_place(j, f.path) &&
-			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
+			!granted(j, cwd, a->s, f.path, use == PATH_WRITE)) {
 			outside(k, a);
+			if (!j->outside && use != PATH_PLACE) {
+				j->outside = judge_text(j, f.path, strlen(f.path));
+				j->outside_written = use == PATH_WRITE;
+			}
+		}
 	} else if (use == PATH_WRITE) {
 		check_protect(k, f.path, a);
 	}
