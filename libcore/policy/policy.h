@@ -103,6 +103,11 @@ void policy_keep(const struct policy *p, const struct policy_where *w);
  * easily than by another HOME. */
 int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
 	size_t size);
+/* A loaded policy as bytes, and back, by the same binary. -EBADMSG, -ENOMEM, with
+ * d. Only to be read: what was packed may have been changed since. */
+struct cbor_in;
+void policy_pack(const struct policy *p, struct buf *out);
+int policy_unpack(struct policy **p, struct cbor_in *in, struct diag *d);
 void policy_free(struct policy *p);
 static inline void policy_release(struct policy **p)
 {
@@ -220,6 +225,7 @@ enum policy_is {
 	/* A change of protected names: a person's yes allows it (mark=protect). */
 	POLICY_IS_PROTECT = 16,
 	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
+	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule would answer */
 };
 
 /* One judged simple command, for explain and the log. */

@@ -247,7 +247,7 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 /* Where there is no project, none of its files can be meant. */
 static void astray(struct judge_cmd *k, const struct arg *a)
 {
-	static const char go[] = "begin with 'cd DIR &&' of a project of yours";
+	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
 	struct judge *j = k->j;
 
 	if (judge_raise(k, POLICY_DENY, "path", "%s: %s is no project",
@@ -255,15 +255,17 @@ static void astray(struct judge_cmd *k, const struct arg *a)
 		judge_alternative(k,
 			a->s[0] == '/' || str_eq(j->cwd, "/")
 				? judge_print(j,
-					  "%s, or root grants it: path r|rw FILE",
+					  "%s; or a line 'path r FILE' in "
+					  "/etc/wardbox/policy",
 					  go)
 				: judge_print(j,
-					  "%s, or root's policy says: root %s",
+					  "%s; or a line 'root %s' in "
+					  "/etc/wardbox/policy",
 					  go, judge_show(j, j->cwd)));
 }
 
 static void outside(struct judge_cmd *k, const struct arg *a,
-	const struct path_found *f)
+	const struct path_found *f, enum path_use use)
 {
 	const bool up = f->where == FOUND_ESCAPE;
 	const bool link = !up && a->s[0] != '/' && !str_eq(f->path, a->s);
@@ -272,8 +274,11 @@ static void outside(struct judge_cmd *k, const struct arg *a,
 		    judge_show(k->j, a->s), up ? ": '..' leaves" : " is outside",
 		    k->j->root, link ? " behind a link" : ""))
 		judge_alternative(k,
-			"a file of the project, or root grants it: path r|rw "
-			"FILE");
+			judge_print(k->j,
+				"a file below %s or $TMPDIR works; so does a "
+				"line 'path %s %s' in /etc/wardbox/policy",
+				k->j->root, use == PATH_WRITE ? "rw" : "r",
+				judge_show(k->j, f->path)));
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
@@ -295,7 +300,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))) {
 		/* What starts meets the sandbox there. */
 		if (!j->starts)
-			j->no_project ? astray(k, a) : outside(k, a, &f);
+			j->no_project ? astray(k, a) : outside(k, a, &f, use);
 	} else if (is_hidden(j, f.path)) {
 		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
 			judge_show(j, a->s));
