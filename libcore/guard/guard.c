@@ -56,6 +56,7 @@ static int guard_new(struct guard **slot, const struct guard_request *q,
 	g->terms = GUARD_TERMS_INIT;
 	g->entry = GUARD_ENTRY_INIT;
 	g->box.plan = SANDBOX_PLAN_INIT;
+	g->box.link = NET_LINK_INIT;
 	g->box.sandbox = SANDBOX_INIT;
 	g->box.argv = q->command.argv;
 	g->box.texts = &g->place.texts;
@@ -171,6 +172,8 @@ int guard_run(const struct guard_request *q, struct guard_outcome *out)
 		err = guard_before(g, d);
 	if (!err) {
 		err = guard_execute(g, d);
+		if (!err)
+			guard_tell_outside(g);
 		end = guard_after(g, err ? NULL : d);
 		err = err ? err : end;
 		end = guard_entry_end(g, err ? NULL : d);

@@ -149,6 +149,7 @@ int guard_judge(struct guard *g, struct diag *d)
 		return 0;
 	}
 	guard_decide(g, v);
+	(void)guard_net_denies(g, false, v);
 	if (v->decision <= POLICY_OPEN)
 		return 0;
 	if (v->decision == POLICY_DENY)

@@ -285,27 +285,6 @@ static void set_relaxed(struct guard_box *b, const struct guard *g)
 			sandbox_part_named(g->terms.grants.relax.item[i]);
 }
 
-static enum sandbox_net net_of(const struct guard_box *b, const struct guard *g)
-{
-	enum policy_net net = g->terms.grants.net > g->out->verdict.net
-				      ? g->terms.grants.net
-				      : g->out->verdict.net;
-
-	/* An own loopback costs a network namespace; without a program nobody
-	 * is there to use it. */
-	if (b->brief)
-		return SANDBOX_NET_NONE;
-	switch (net) {
-	case POLICY_NET_NONE:
-		return SANDBOX_NET_NONE;
-	case POLICY_NET_LOCAL:
-		return SANDBOX_NET_LOCAL;
-	case POLICY_NET_ALL:
-		return SANDBOX_NET_ALL;
-	}
-	return SANDBOX_NET_NONE;
-}
-
 static void plan_nothing(struct sandbox_plan *plan)
 {
 	plan->net = SANDBOX_NET_ALL;
@@ -331,14 +310,11 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 		return 0;
 	}
 	b->plan.cwd = g->caller->cwd;
-	b->plan.net = net_of(b, g);
 	set_limits(b, g);
 	set_relaxed(b, g);
+	b->plan.net = guard_net_of(b, g);
 	/* See goes_without() for what is found out later. */
 	b->plan.view = !b->brief && !ns_is_refused();
-	if (!b->brief && !b->plan.view && b->plan.net == SANDBOX_NET_LOCAL &&
-		!(b->plan.relax & SANDBOX_NETNS))
-		b->plan.net = SANDBOX_NET_NONE;
 	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
 	if (!err)

@@ -116,6 +116,23 @@ static void tell_caller(struct guard *g, pid_t pid, const struct diag *d)
 		g->caller->tell(d, fd);
 }
 
+void guard_tell_outside(struct guard *g)
+{
+	const struct policy_verdict *v = &g->out->verdict;
+	const bool write = v->is & POLICY_IS_WRITING;
+	struct diag d = {0};
+
+	if (!(v->is & POLICY_IS_OUTSIDE) || !g->terms.grants.confine ||
+		!g->caller->tell || !g->out->status ||
+		sandbox_explain(&g->box.sandbox, v->file, NULL) &
+			(write ? SANDBOX_WRITE : SANDBOX_READ))
+		return;
+	diag_fail(&d, -EACCES, "kept from the command: %s%.120s (rule %s)",
+		write ? "changes of " : "", v->file, v->rule);
+	diag_hint(&d, "%s", v->alternative);
+	g->caller->tell(&d, STDERR_FILENO);
+}
+
 void guard_deny(struct guard *g, const char *event, pid_t pid,
 	const char *program, const struct guard_question *what)
 {

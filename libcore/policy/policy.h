@@ -226,6 +226,10 @@ enum policy_is {
 	POLICY_IS_PROTECT = 16,
 	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
 	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule would answer */
+	/* .file is a path that the line names, and no rule grants: to be read,
+	 * or with the second to be written. */
+	POLICY_IS_OUTSIDE = 128,
+	POLICY_IS_WRITING = 256,
 };
 
 /* One judged simple command, for explain and the log. */
@@ -235,12 +239,15 @@ struct policy_verdict {
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
 	unsigned is; /* enum policy_is */
+	/* A rule with net=local allowed some part: that may run where the
+	 * loopback is the session's, and nowhere else. */
+	bool loopback;
 	/* Some part is decided when it starts, also where .would is stricter. */
 	bool open;
 	unsigned line;       /* of the rule in file; 0: built into the engine */
 	uint32_t offset, length; /* of the command in the request's text */
 	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
-	char file[128];    /* "default" for the built-in policy */
+	char file[128];    /* of the rule, "default" for the built-in policy */
 	char command[160]; /* the words judged, cut when longer */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */

@@ -128,6 +128,18 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	} else if ((v = str_after(s, "says:"))) {
 		t.bits = IMG_TOK_SAYS;
 		s = v;
+	} else if ((v = str_after(s, "at:"))) {
+		t.bits = IMG_TOK_AT;
+		s = v;
+	} else if ((v = str_after(s, "from:"))) {
+		t.bits = IMG_TOK_FROM;
+		s = v;
+	} else if ((v = str_after(s, "to:"))) {
+		t.bits = IMG_TOK_TO;
+		s = v;
+		if (str_index("loopback\0local\0", v) < 0)
+			return compile_bad(
+				c, i, "expected to:loopback or to:local");
 	}
 	if (program && s != w->s)
 		return compile_bad(c, i, "expected a program first");

@@ -182,6 +182,11 @@ void judge_path_val(
 /* A word that may hold paths: "a=/x", "-I/x", "/x:/y". */
 void judge_path_guess(struct judge_cmd *k, const struct arg *a);
 
+/* Is the operand one of these places, or all that lies in one? A pattern begins
+ * with '!' that sets a place apart. */
+bool judge_at(struct judge_cmd *k, const struct arg *a,
+	const struct policy_image *img, struct img_range places);
+
 enum {
 	FOUND_NAMES = 1, /* the names below are wanted */
 	FOUND_ENTRY = 2, /* a link that ends the path is not followed */
@@ -192,7 +197,6 @@ struct path_found {
 	enum {
 		FOUND_IN,     /* beneath the root (or the root) */
 		FOUND_OUT,    /* elsewhere */
-		FOUND_ESCAPE, /* ".." went over the root's edge */
 		FOUND_TOO_LONG,
 	} where;
 	bool missing;
@@ -242,6 +246,11 @@ bool judge_is_multi(struct judge_cmd *k, const char *name);
 
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w);
+
+/* policy_to.c: do the words, as far as they say a place at all, lead to where
+ * `to:` of a rule says ("loopback", "local"), for sure? */
+bool judge_leads(
+	struct judge_cmd *k, const char *where, const struct parsed *w);
 
 /* What the walker calls; its ctx is the judge. */
 extern const struct shell_walk_ops judge_walk_ops;

@@ -244,41 +244,32 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	}
 }
 
-/* Where there is no project, none of its files can be meant. */
-static void astray(struct judge_cmd *k, const struct arg *a)
-{
-	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
-	struct judge *j = k->j;
-
-	if (judge_raise(k, POLICY_DENY, "path", "%s: %s is no project",
-		    judge_show(j, a->s), judge_show(j, j->cwd)))
-		judge_alternative(k,
-			a->s[0] == '/' || str_eq(j->cwd, "/")
-				? judge_print(j,
-					  "%s; or a line 'path r FILE' in "
-					  "/etc/wardbox/policy",
-					  go)
-				: judge_print(j,
-					  "%s; or a line 'root %s' in "
-					  "/etc/wardbox/policy",
-					  go, judge_show(j, j->cwd)));
-}
-
+/* The sandbox decides about what lies outside: a line may name it. */
 static void outside(struct judge_cmd *k, const struct arg *a,
 	const struct path_found *f, enum path_use use)
 {
-	const bool up = f->where == FOUND_ESCAPE;
-	const bool link = !up && a->s[0] != '/' && !str_eq(f->path, a->s);
+	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
+	struct judge *j = k->j;
+	const bool none = j->no_project;
 
-	if (judge_raise(k, POLICY_DENY, "path", "%s%s %s%s",
-		    judge_show(k->j, a->s), up ? ": '..' leaves" : " is outside",
-		    k->j->root, link ? " behind a link" : ""))
-		judge_alternative(k,
-			judge_print(k->j,
-				"a file below %s or $TMPDIR works; so does a "
-				"line 'path %s %s' in /etc/wardbox/policy",
-				k->j->root, use == PATH_WRITE ? "rw" : "r",
-				judge_show(k->j, f->path)));
+	if (!judge_raise(k, POLICY_OPEN, "path",
+		    none ? "%s: %s is no project, so the sandbox decides"
+			 : "%s is outside of %s: the sandbox decides",
+		    judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root)))
+		return;
+	str_copy(k->v.file, sizeof k->v.file, f->path);
+	k->v.is |= POLICY_IS_OUTSIDE |
+		   (use == PATH_WRITE ? POLICY_IS_WRITING : 0U);
+	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'root %s' in " POLICY_SYSTEM, go,
+			judge_show(j, j->cwd)));
+	else
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'path %s %s' in " POLICY_SYSTEM,
+			none ? go : "a file below the project or $TMPDIR works",
+			use == PATH_WRITE ? "rw" : "r",
+			judge_show(j, f->path)));
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
@@ -292,25 +283,19 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	if (f.where != FOUND_IN && !judge_is_tmp(j, f.path) &&
 		!path_beneath("/dev", f.path))
 		j->is |= POLICY_IS_STRAYING;
-	if (f.where == FOUND_TOO_LONG)
-		judge_raise(k, POLICY_DENY, "path",
+	if (f.where == FOUND_TOO_LONG) {
+		judge_raise(k, POLICY_OPEN, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
-	else if (f.where == FOUND_ESCAPE ||
-		 (!judge_is_tmp(j, f.path) &&
-			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))) {
-		/* What starts meets the sandbox there. */
-		if (!j->starts)
-			j->no_project ? astray(k, a) : outside(k, a, &f, use);
 	} else if (is_hidden(j, f.path)) {
 		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
 			judge_show(j, a->s));
-	} else if (f.where == FOUND_IN &&
-		 (use == PATH_WRITE || use == PATH_GUESS)) {
+	} else if (f.where == FOUND_OUT) {
+		/* What starts meets the sandbox there. */
+		if (!j->starts && !judge_is_tmp(j, f.path) &&
+			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
+			outside(k, a, &f, use);
+	} else if (use == PATH_WRITE || use == PATH_GUESS) {
 		check_protect(k, f.path, a, use);
-		if (use == PATH_WRITE && k->removes &&
-			str_eq(f.path, j->root))
-			judge_raise(k, POLICY_DENY, "protect",
-				"takes all of %s away", j->root);
 	}
 }
 
@@ -343,6 +328,52 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	}
 	else
 		path_from(k, &known, *cwd ? cwd : "/", use);
+}
+
+/* Does the pattern name the place at path? "$ROOT/..": what the project lies in.
+ */
+static bool is_place(struct judge *j, const char *pattern, const char *path)
+{
+	char place[JUDGE_PATH];
+	size_t name;
+
+	if (str_eq(pattern, "$ROOT/.."))
+		return !j->no_project && path_beneath(path, j->root) &&
+		       !str_eq(path, j->root);
+	return expand(j, pattern, place, sizeof(place), &name) &&
+	       grant_glob(place, name, path);
+}
+
+bool judge_at(struct judge_cmd *k, const struct arg *a,
+	const struct policy_image *img, struct img_range places)
+{
+	struct judge *j = k->j;
+	const char *cwd = judge_cwd(k);
+	struct path_found f = {.want = FOUND_ENTRY};
+	bool at = false, all;
+	size_t n;
+
+	if (!*a->s || a->unknown || strchr(cwd, SHELL_ANY))
+		return false;
+	judge_resolve(j, *cwd ? cwd : "/", a->s, &f);
+	if (f.where == FOUND_TOO_LONG)
+		return false;
+	/* All that lies in a directory is as good as the directory, but in the
+	 * project, where a build is cleaned so. */
+	n = strlen(f.path);
+	all = n > 1 && f.path[n - 1] == SHELL_REL && f.path[n - 2] == '/';
+	if (all)
+		f.path[n > 2 ? n - 2 : 1] = 0;
+	if (all && str_eq(f.path, j->root))
+		return false;
+	for (uint32_t i = 0; i < places.count; i++) {
+		const char *p = img_ref(img, places, i);
+
+		if (*p == '!' && is_place(j, p + 1, f.path))
+			return false;
+		at |= is_place(j, p, f.path);
+	}
+	return at;
 }
 
 void judge_path_val(

@@ -234,6 +234,7 @@ void judge_end(struct judge_cmd *k)
 	enum policy_net net = j->worst.net;
 	bool shell = !j->worst.rule[0] || j->worst.is & POLICY_IS_SHELL;
 	bool open = j->worst.open || k->v.open;
+	bool loopback = j->worst.loopback || k->v.loopback;
 
 	if (!k->judged)
 		return;
@@ -255,6 +256,7 @@ void judge_end(struct judge_cmd *k)
 	j->worst.open = open;
 	if (!shell || !(k->v.is & POLICY_IS_SHELL))
 		j->worst.is &= ~(unsigned)POLICY_IS_SHELL;
+	j->worst.loopback = loopback;
 	if (j->each)
 		j->each(j->ctx, &k->v);
 }
