@@ -80,18 +80,16 @@ static bool add_policy_line(const struct policy_verdict *v, struct buf *out)
 	return true;
 }
 
-void guard_advise(const struct policy_verdict *v, bool asked, struct buf *out)
+void guard_advise(const struct policy_verdict *v, struct buf *out)
 {
 	static const char why[] = "'wardbox policy why' tells all of it";
-	const bool yes = v->decision == POLICY_CONFIRM && !asked;
-
 	if (v->alternative[0]) {
 		buf_adds(out, v->alternative);
 	} else if (v->layer != POLICY_LAYER_SYSTEM && v->line) {
 		buf_addf(out, "%s:%u says so, which who owns it may change",
 			v->file, v->line);
 	} else if (add_policy_line(v, out)) {
-		buf_adds(out, yes && v->is & (POLICY_IS_ASK | POLICY_IS_UNKNOWN)
+		buf_adds(out, v->is & (POLICY_IS_ASK | POLICY_IS_UNKNOWN)
 				      ? " needs no yes"
 				      : " lifts that rule");
 	} else {
@@ -117,7 +115,7 @@ void guard_explain(const struct guard *g, const struct policy_verdict *v,
 			"denied: %s needs a person's yes and there is no "
 			"terminal to ask on: %s (rule %s)",
 			words, v->reason, v->rule);
-	guard_advise(v, asked, &hint);
+	guard_advise(v, &hint);
 	hint.err = 0;
 	diag_hint(d, "%s",
 		!v->alternative[0] && g->terms.remark.text[0]

@@ -204,9 +204,9 @@ struct guard_question {
 };
 /* The person's answer, as guard_ask gives it, or an earlier "always". */
 int guard_put(const struct guard *g, const struct guard_question *what);
-/* guard_explain.c: what the caller of a command can do that v does not let run;
- * asked: a person said no. Pure. */
-void guard_advise(const struct policy_verdict *v, bool asked, struct buf *out);
+/* guard_explain.c: what the caller of a command can do that v does not let run.
+ * Pure. */
+void guard_advise(const struct policy_verdict *v, struct buf *out);
 /* Why it does not run. */
 void guard_explain(const struct guard *g, const struct policy_verdict *v,
 	bool asked, struct diag *d);

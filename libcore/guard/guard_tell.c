@@ -127,7 +127,7 @@ void guard_tell_outside(struct guard *g)
 		sandbox_explain(&g->box.sandbox, v->file, NULL) &
 			(write ? SANDBOX_WRITE : SANDBOX_READ))
 		return;
-	diag_fail(&d, -EACCES, "kept from the command: %s%.120s (rule %s)",
+	diag_fail(&d, -EACCES, "out of the command's reach: %s%.120s (rule %s)",
 		write ? "changes of " : "", v->file, v->rule);
 	diag_hint(&d, "%s", v->alternative);
 	g->caller->tell(&d, STDERR_FILENO);

@@ -124,7 +124,7 @@ lines"* ]]
 	[ "$status" -eq 126 ]
 	run in_policy "$POLICY" script -qec "$WARDBOX exec s -- git push" /dev/null <<<n
 	[[ $output == *"not confirmed: git push (rule git-net)"* ]]
-	[[ $output == *"  allow it in /etc/wardbox/policy"* ]]
+	[[ $output == *"  'allow git push **' in /etc/wardbox/policy needs no yes"* ]]
 	[[ $output != *"run it on a terminal"* ]]
 }
 
@@ -492,11 +492,11 @@ END
 	[ "$(cat out)" = out ]
 	jq -e '.exit_code == 3 and .ran and .decision == "allow" and
 		.session_id == "s" and (has("stdout") or has("args") | not)' report
-	run ex --report=9 s -- cat /etc/shadow 9>report
+	run ex --report=9 s -- curl http://x 9>report
 	[ "$status" -eq 126 ]
 	[ -z "$output" ]
 	jq -e '(.ran | not) and .decision == "deny" and
-		(.error.message | test("/etc/shadow"))' report
+		(.error.message | test("curl http://x"))' report
 	run ex --report=9 nowhere! -- true 9>report
 	[ "$status" -eq 125 ]
 	jq -e '.exit_code == 125 and (.error.message | test("nowhere!"))' report

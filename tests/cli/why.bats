@@ -161,18 +161,18 @@ why() { # [ARGUMENT...]
 	echo seen >"$BATS_TEST_TMPDIR/seen"
 	run g "cat $BATS_TEST_TMPDIR/seen"
 	[ "$status" -eq 1 ]
-	[ "${lines[1]}" = "wardbox sh: kept from the command: $BATS_TEST_TMPDIR/seen (rule path)" ]
+	[ "${lines[1]}" = "wardbox sh: out of the command's reach: $BATS_TEST_TMPDIR/seen (rule path)" ]
 	[[ ${lines[2]} == "  a file below the project or \$TMPDIR works; or a line 'path r $BATS_TEST_TMPDIR/seen' in /etc/wardbox/policy" ]]
 	# That line does it.
 	line=$(sed "s/.*'\(path r [^']*\)'.*/\1/" <<<"${lines[2]}")
 	POLICY=$'use FULL-AUTO\n'$line run g "cat $BATS_TEST_TMPDIR/seen"
 	[ "$output" = seen ]
 	run g "cat $BATS_TEST_TMPDIR/none || true"
-	[[ $output != *"kept from"* ]]
+	[[ $output != *"of the command's reach"* ]]
 	run g "echo >$BATS_TEST_TMPDIR/seen"
-	[[ $output == *"kept from the command: changes of $BATS_TEST_TMPDIR/seen (rule path)"*"'path rw $BATS_TEST_TMPDIR/seen'"* ]]
+	[[ $output == *"out of the command's reach: changes of $BATS_TEST_TMPDIR/seen (rule path)"*"'path rw $BATS_TEST_TMPDIR/seen'"* ]]
 	run g 'cat /usr/include/none'
-	[[ $output != *"kept from"* ]]
+	[[ $output != *"of the command's reach"* ]]
 	run g 'nmap localhost'
 	[[ ${lines[1]} == "  'allow nmap localhost **' in /etc/wardbox/policy needs no yes" ]]
 	run in_policy $'use FULL-AUTO\nallow nmap localhost **' \
@@ -199,7 +199,7 @@ why() { # [ARGUMENT...]
 	cd "$BATS_TEST_TMPDIR"
 	mkdir home
 	run in_policy 'use FULL-AUTO' sh -c 'cd home; HOME=$PWD "$1" sh -c "cat ./x"' _ "$WARDBOX"
-	[[ $output == *"kept from the command: "*"/home/x (rule path)"* ]]
+	[[ $output == *"out of the command's reach: "*"/home/x (rule path)"* ]]
 	[[ $output == *"begin with 'cd DIR &&', DIR a project of yours; or a line 'root "*"' in /etc/wardbox/policy"* ]]
 	# None of them sends the caller away.
 	for line in 'nmap x' 'su' 'ld.so x' 'git daemon' 'dd of=/dev/sda' 'npm -g i x' 'mkfs /dev/x' 'git push'; do
