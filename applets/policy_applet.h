@@ -34,6 +34,7 @@ struct policy_here {
 	char project[PATH_MAX];
 	char tmp[PATH_MAX], own[PATH_MAX]; /* as the request has them; or "" */
 	bool told;       /* inside: the policy is the one that the guard told */
+	const char *places[POLICY_PLACES + 1];
 	bool astray;     /* cwd has no project */
 	bool no_project; /* nor has the line */
 };

@@ -121,6 +121,14 @@ static void find_brief(struct guard_box *b, const struct guard *g)
 	b->opens = !b->brief || is & POLICY_IS_OPENING;
 }
 
+/* A line that starts no program and names nothing outside is served without a
+ * view of mounts. */
+static bool wants_view(const struct guard_box *b, const struct guard *g)
+{
+	return !ns_is_refused() &&
+		(!b->brief || (g->place.no_project && b->opens));
+}
+
 /* All that a shell which starts nothing opens by itself, or its line with it.
  */
 static int grant_brief(struct guard_box *b, const struct guard *g)
@@ -210,6 +218,7 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
 		if (p->many || has_anyway(b, g, p) ||
+			(p->runtime && guard_home_has(g, p->path)) ||
 			str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
@@ -227,6 +236,8 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			if (path_settle(
 				    name, real, lasts, (void *)(uintptr_t)g))
 				continue;
+			if (b->plan.view)
+				(void)guard_home_link(&g->place, name, real);
 			err = guard_keep(b->texts, &name, real);
 		}
 		if (!err)
@@ -314,7 +325,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	set_relaxed(b, g);
 	b->plan.net = guard_net_of(b, g);
 	/* See goes_without() for what is found out later. */
-	b->plan.view = !b->brief && !ns_is_refused();
+	b->plan.view = wants_view(b, g);
 	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
 	if (!err)
@@ -325,9 +336,15 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	if (!err && g->carry->helper)
 		err = sandbox_grant(&b->plan, g->carry->helper, SANDBOX_ROX,
 			false, "wardbox");
+	if (!err)
+		err = guard_own_grant(b, g);
 	if (!err && g->place.tmp[0])
-		err = sandbox_grant(&b->plan, g->place.tmp, SANDBOX_RW, true,
-			"temporary files");
+		err = guard_owns(&g->place, "/tmp")
+			? sandbox_grant_bare(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, "temporary files")
+			: sandbox_grant(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, true,
+				  "temporary files");
 	if (!err && !b->brief && g->place.told[0])
 		err = sandbox_grant(&b->plan, g->place.told, SANDBOX_RO, true,
 			"what is told of the guard");
@@ -337,5 +354,6 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
-	return guard_carve(b, g, d);
+	err = guard_carve(b, g, d);
+	return err ? err : guard_own_cover(b, &g->place);
 }

@@ -89,20 +89,42 @@ static int take_denial(struct cbor_in *in, struct guard_told *t)
 	return err;
 }
 
+/* Inside the state base is out of reach but for this: looked for where it may
+ * be. */
+static int told_inside(const struct session_where *where)
+{
+	const char *workspace = where->workspace ? where->workspace : "";
+	const unsigned uid = where->uid;
+	char path[SESSION_BASE_MAX + 32];
+	int dir = -1;
+
+	for (unsigned i = 0; dir < 0 && i < 3; i++) {
+		struct buf b = BUF_FIXED(path);
+
+		if (i == 0)
+			buf_adds(&b, "/run/wardbox");
+		else if (i == 1)
+			buf_addf(&b, "/tmp/wardbox-%u", uid);
+		else
+			buf_addf(&b, "%s/.wardbox", workspace);
+		buf_addf(&b, "/%u/told", uid);
+		dir = open(buf_str(&b), O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+				O_CLOEXEC);
+	}
+	return dir < 0 ? -ENOENT : dir;
+}
+
 int guard_told_dir(const struct session_where *where)
 {
 	autofd int own = -1;
 	int dir;
 
-	/* Inside, where the state base is out of reach, it lies beside TMPDIR.
-	 */
 	if (where->guarded)
-		own = open(where->guarded, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	else
-		own = session_base(where, false, NULL, NULL);
+		return told_inside(where);
+	own = session_base(where, false, NULL, NULL);
 	if (own < 0)
 		return -ENOENT;
-	dir = openat(own, where->guarded ? "../told" : "told",
+	dir = openat(own, "told",
 		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return dir < 0 ? -errno : dir;
 }
