@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (6.0 KB)"
+ *	bool "exec: run a command in a session (7.8 KB)"
  *	default y
  *	select SANDBOX_UNOTIFY
  *	help

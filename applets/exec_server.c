@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -21,7 +21,7 @@ static void put_size(struct json *j)
 {
 	struct winsize size;
 
-	if (tcgetwinsize(STDIN_FILENO, &size))
+	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &size))
 		return;
 	json_put_u64(j, "rows", size.ws_row);
 	json_put_u64(j, "cols", size.ws_col);

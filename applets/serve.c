@@ -4,7 +4,7 @@
  * APPLET(serve)
  *
  * config APPLET_SERVE
- *	bool "serve: commands over a socket, HTTP and WebSocket (40 KB)"
+ *	bool "serve: commands over a socket, HTTP and WebSocket (28.6 KB)"
  *	default y
  *	depends on APPLET_EXEC
  *	help

@@ -11,9 +11,10 @@
 #include "base/str.h"
 
 enum {
-	REFUSED_NS = 1000000000, /* a wrong key is told so late */
+	REFUSED_NS = 250000000, /* a wrong key is told so late */
 	OUTPUT_MAX = 1 << 20,
 	BODY_MAX = 4 << 20,
+	SHOWN_MAX = 1000,
 };
 
 static const char json_type_name[] = "application/json";
@@ -98,10 +99,26 @@ static bool may(struct serve_conn *c, const struct http_request *r, unsigned rol
 	return false;
 }
 
+/* What a list shows of a command: its words, or a shell's text. */
+static void add_words(struct buf *out, const struct wire *w)
+{
+	const char *at = w->words.data;
+	bool text = w->count == 3 && str_eq(at, "sh") && str_eq(at + 3, "-c");
+
+	for (size_t i = 0; i < w->count; i++, at += strlen(at) + 1) {
+		if (text && i < 2)
+			continue;
+		if (out->len)
+			buf_addc(out, ' ');
+		buf_add(out, at, strnlen(at, SHOWN_MAX));
+	}
+}
+
 int api_start(struct serve_conn *c, const char *session, struct wire *w,
 	struct serve_command **out, struct diag *d)
 {
 	autofree char **argv = wire_argv(w);
+	autobuf struct buf shown = BUF_INIT(1 << 20);
 	struct serve_spec spec = {
 		.session = session,
 		.cwd = w->cwd.len ? buf_str(&w->cwd) : NULL,
@@ -119,7 +136,10 @@ int api_start(struct serve_conn *c, const char *session, struct wire *w,
 
 	if (!argv)
 		return diag_errno(d, -ENOMEM, "a command");
-	spec.text = w->count == 3 && str_eq(argv[0], "sh") ? argv[2] : argv[0];
+	add_words(&shown, w);
+	if (shown.len > SHOWN_MAX)
+		shown.len = SHOWN_MAX;
+	spec.text = buf_str(&shown);
 	return serve_start(c->server->engine, &spec, out, d);
 }
 

@@ -157,12 +157,16 @@ void conn_flush(struct serve_conn *c)
 		if (!c->out.len)
 			conn_pump(c);
 	} while (c->out.len && n >= 0);
-	if (c->state == CONN_LAST && !c->out.len) {
-		conn_close(c);
-		return;
+	if (c->state == CONN_LAST && !c->out.len && !c->shut) {
+		/* What the peer still sends would make the kernel forget what
+		 * it has not read: its end is waited for. */
+		c->shut = true;
+		shutdown(c->watch.fd, SHUT_WR);
+		serve_timer_set(&c->server->engine->loop, &c->timer,
+			CONN_LAST_S * 1000000000ULL);
 	}
 	(void)serve_watch_set(&c->server->engine->loop, &c->watch, c->watch.fd,
-		(c->state == CONN_LAST || socket_full(c) ? 0 : EPOLLIN) |
+		(socket_full(c) ? 0 : EPOLLIN) |
 			(c->out.len ? EPOLLOUT : 0));
 }
 
@@ -212,6 +216,8 @@ static void conn_ready(struct serve_watch *w, uint32_t events)
 			return;
 		}
 		c->in.len += n > 0 ? (size_t)n : 0;
+		if (c->state == CONN_LAST)
+			buf_clear(&c->in);
 		read_requests(c);
 		if (c->watch.fd >= 0 && c->state == CONN_SOCKET)
 			socket_read(c);

@@ -24,6 +24,7 @@ enum {
 	CONN_HEAD_S = 10,            /* for a head and its body */
 	CONN_IDLE_S = 60,            /* between requests */
 	CONN_PING_S = 30,
+	CONN_LAST_S = 2, /* for the peer to go after the last word */
 	CONN_MAX = 12288,
 	CONN_REFUSED_MAX = 64, /* that wait for their 401 */
 };
@@ -36,7 +37,7 @@ struct serve_conn {
 	struct serve_timer timer;
 	struct buf in, out;
 	enum conn_state state;
-	bool local, owner, refused;
+	bool local, owner, refused, shut;
 	bool pong;       /* there was one since the ping */
 	unsigned roles;  /* of what the request, or the WebSocket's, presented */
 	unsigned char digest[SERVE_DIGEST]; /* of its key */
