@@ -81,8 +81,10 @@ static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)
 
 int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d)
 {
-	int err = is_boxed(g) ? compile_box(b, g, d) : 0;
+	int err;
 
+	guard_net_join(b, g);
+	err = is_boxed(g) ? compile_box(b, g, d) : 0;
 	if (err == -ENOTSUP && g->terms.grants.confine)
 		tell_relax(d);
 	return err;
@@ -92,6 +94,7 @@ void guard_box_release(struct guard_box *b)
 {
 	sandbox_release(&b->sandbox);
 	sandbox_plan_release(&b->plan);
+	net_link_release(&b->link);
 	env_release(&b->env);
 	free(b->own_argv);
 }
@@ -110,10 +113,8 @@ static bool goes_without(struct guard_box *b, struct guard *g, struct diag *d)
 	if (b->plan.view && !b->sandbox.carved &&
 		(at->step == SANDBOX_STEP_NAMESPACES ||
 			at->step == SANDBOX_STEP_MOUNT ||
-			at->step == SANDBOX_STEP_PROC)) {
-		b->plan.view = false;
-		return true;
-	}
+			at->step == SANDBOX_STEP_PROC))
+		return guard_env_without(b, g) == 0;
 	if (b->plan.net == SANDBOX_NET_LOCAL &&
 		(at->step == SANDBOX_STEP_NAMESPACES ||
 			at->step == SANDBOX_STEP_LOOPBACK)) {
@@ -196,6 +197,7 @@ int guard_execute(struct guard *g, struct diag *d)
 	while (goes_without(b, g, d)) {
 		sigprocmask(SIG_SETMASK, &b->mask, NULL);
 		sandbox_release(&b->sandbox);
+		spec.env = b->env.vec;
 		err = compile_box(b, g, d);
 		if (!err)
 			err = run(&spec, &out->run, d);

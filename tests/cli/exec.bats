@@ -148,7 +148,7 @@ limit FULL-AUTO out=4k"
 
 @test "what is denied does not run, what stands beside it does" {
 	touch here
-	run ex s -- sh -c 'curl -o here http://localhost/'
+	run ex s -- sh -c 'curl -o here http://there.example/'
 	[ "$status" -eq 126 ]
 	[[ $output == *denied* ]]
 	run ex s -- rm here
@@ -399,7 +399,7 @@ $PROJECT/sub" ]
 	[[ $output == yes* ]]
 	run ex --pty s -- sh -c 'exit 5'
 	[ "$status" -eq 5 ]
-	run ex --pty s -- sh -c 'curl http://localhost/'
+	run ex --pty s -- sh -c 'curl http://there.example/'
 	[ "$status" -eq 126 ]
 	run ex --pty --timeout 0.3s s -- sleep 30
 	[ "$status" -eq 124 ]
@@ -444,8 +444,7 @@ END
 	ex s -- true
 	cp reach.py "$BATS_TEST_TMPDIR/ns/run/reach.py"
 	run ex s -- /usr/bin/python3 reach.py "$@"
-	# The line may not even name them.
-	[ "$status" -eq 126 ]
+	[[ $output != *reached* ]]
 	printf 'import sys; sys.argv[1:] = %s\n' \
 		"['$1', '$2', '$3', '$4', '$5', '$6']" | cat - reach.py >both.py
 	run ex s -- /usr/bin/python3 both.py
