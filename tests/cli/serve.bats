@@ -6,7 +6,8 @@ load ../lib/wardbox
 
 POLICY='policy 1 system
 include default
-use FULL-AUTO'
+use FULL-AUTO
+deny id=forbidden touch forbidden : "the test forbids it"'
 
 setup() {
 	need unshare -m true
@@ -69,12 +70,15 @@ other" ]
 
 @test "exec --server: what is denied is denied, and says why" {
 	up
-	run ex s -- cat /etc/shadow
+	run ex s -- touch forbidden
 	[ "$status" -eq 126 ]
-	[[ $output == *"denied: cat /etc/shadow"*"rule path"* ]]
+	[[ $output == *"denied: touch forbidden"*"rule forbidden"* ]]
+	[ ! -e forbidden ]
+	run ex s -- touch allowed
+	[ -e allowed ]
 	run -127 ex s -- no-such-program
 	run in_policy "$POLICY" "$WARDBOX" audit dump --json
-	[[ $output == *'"argv":["cat","/etc/shadow"]'*'"decision":"deny"'* ]]
+	[[ $output == *'"argv":["touch","forbidden"]'*'"decision":"deny"'* ]]
 	run ex --detach --token-file /nowhere s -- true
 	[ "$status" -eq 125 ]
 	run in_policy "$POLICY" "$WARDBOX" exec --detach s -- true
@@ -153,8 +157,8 @@ out, said, code = w.all()
 assert said[-1]["type"] == "exit" and said[-1]["exit_code"] == 9, said
 assert "duration_ms" in said[-1] and code == 1000
 # Denied: an exit with its reason.
-out, said, code = Socket(command="cat", args=["/etc/shadow"]).all()
-assert said[-1]["exit_code"] == 126 and "shadow" in said[-1]["reason"], said
+out, said, code = Socket(command="touch", args=["forbidden"]).all()
+assert said[-1]["exit_code"] == 126 and "forbids" in said[-1]["reason"], said
 # On pipes, by channels.
 out, said, code = Socket(text="echo a; echo b >&2", pty=False, channels=True).all()
 assert sorted([out[:3], out[3:]]) == [b"\1a\n", b"\2b\n"], out
