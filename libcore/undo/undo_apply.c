@@ -283,6 +283,17 @@ static int link_again(struct applying *a, uint32_t id, int fd, const char *name)
 	return linkat(from, at ? at->name : o->name2, fd, name, 0) ? -errno : 0;
 }
 
+static int link_alive(const struct undo_obj *o, int fd, const char *name)
+{
+	autofd int at = open(o->alive, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct undo_stat st;
+
+	if (at < 0 || undo_stat(at, "", &st) ||
+		!undo_same_object(&st, &o->before))
+		return -ENOENT;
+	return linkat(AT_FDCWD, o->alive, fd, name, 0) ? -errno : 0;
+}
+
 static int put_back(struct applying *a, uint32_t index)
 {
 	const struct undo_ent *e = &a->m->ent[index];
@@ -303,12 +314,35 @@ static int put_back(struct applying *a, uint32_t index)
 			err = to < 0 ? to : -errno;
 	} else if (o->after.mode && !undo_goes_back(a->m, e->before)) {
 		err = link_again(a, e->before, fd, e->name);
-	} else {
+	} else if (!o->alive || link_alive(o, fd, e->name)) {
 		err = make_anew(a, e->before, fd, e->name);
 	}
 	if (!err && !o->placed)
 		o->placed = index + 1;
 	return err;
+}
+
+/* Another file in its place, which the times of its directory do not show. */
+static int replace_file(
+	struct applying *a, uint32_t id, int fd, const char *name)
+{
+	struct undo_stat dir;
+	char as[16];
+	int err = undo_stat(fd, "", &dir);
+
+	if (!err)
+		err = touch(a, UNDO_REMOVE, fd, name);
+	if (err)
+		return err;
+	a->m->obj[id].fresh = true;
+	if (renameat(a->m->dir, undo_saved_name(as, 'c', id), fd, name)) {
+		err = -errno;
+		if (err == -EXDEV)
+			err = unlinkat(fd, name, 0)
+				      ? -errno
+				      : write_copy(a, id, 'c', fd, name);
+	}
+	return err ? err : undo_set_meta(fd, "", &dir, NULL);
 }
 
 /* In the same file where it has other names; else by another one over it. */
@@ -324,17 +358,8 @@ static int restore_content(
 	undo_saved_name(as, 'c', id);
 	if (err || !undo_is_file(&st))
 		return err ? err : -ESTALE;
-	if (st.nlink == 1) {
-		err = touch(a, UNDO_REMOVE, fd, name);
-		o->fresh = true;
-		if (err || !renameat(a->m->dir, as, fd, name))
-			return err;
-		if (errno != EXDEV)
-			return -errno;
-		if (unlinkat(fd, name, 0))
-			return -errno;
-		return write_copy(a, id, 'c', fd, name);
-	}
+	if (st.nlink == 1)
+		return replace_file(a, id, fd, name);
 	err = touch(a, UNDO_CONTENT, fd, name);
 	from = err ? -1 : undo_open_file(a->m->dir, as);
 	to = from < 0 ? -1
@@ -355,12 +380,6 @@ static bool verified(const struct undo_obj *o, const struct undo_stat *st)
 		(undo_is_dir(b) || st->size == b->size);
 }
 
-/* Were names changed in it, and all of them brought back? */
-static bool dir_whole(const struct applying *a)
-{
-	return !a->w->path_count;
-}
-
 static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 {
 	struct undo_obj *o = &a->m->obj[id];
@@ -377,13 +396,14 @@ static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 			o->touched & UNDO_T_CONTENT)
 			err = -ENODATA;
 	}
-	if (!err && !o->fresh && o->touched & UNDO_T_META)
+	/* Of some paths alone the times of directories around them stay. */
+	if (!err && undo_is_dir(&o->before) && !o->placed &&
+		a->w->path_count && !(o->touched & UNDO_T_META))
+		return 0;
+	if (!err && (!o->placed || o->staged))
 		err = touch(a, UNDO_META, fd, name);
 	if (err)
 		return err;
-	if (undo_is_dir(&o->before) && !o->placed && !dir_whole(a) &&
-		!(o->touched & UNDO_T_META))
-		return 0;
 	err = undo_set_meta(fd, name, &o->before, o);
 	if (!err && (undo_stat(fd, name, &st) || !verified(o, &st)))
 		err = -ESTALE;
@@ -411,10 +431,9 @@ static bool needs_finish(const struct undo_model *m, uint32_t id)
 		return false;
 	if (o->placed)
 		return true;
-	if (!o->after.mode || (o->entry && undo_goes_back(m, id)))
+	if (!o->after.mode || undo_goes_back(m, id))
 		return false;
-	return undo_is_dir(&o->before) ? o->after.ctime != o->before.ctime ||
-						 o->touched & UNDO_T_META
+	return undo_is_dir(&o->before) ? !undo_untouched(m, o)
 				       : undo_differs(o) ||
 						o->touched & UNDO_T_META ||
 						o->saved & UNDO_COPIED;
@@ -507,6 +526,7 @@ static int apply_all(struct applying *a)
 	a->of = 2 * (size_t)m->ent_count + m->obj_count;
 	for (size_t i = 0; i < UNDO_ROOTS_MAX; i++)
 		a->aside[i].fd = -1;
+	undo_find_alive(m);
 	restore(a, rank);
 	if (a->fd >= 0)
 		close(a->fd);

@@ -64,9 +64,7 @@ static bool has_moved(const struct undo_model *m, uint32_t id)
 {
 	const struct undo_obj *o = &m->obj[id];
 
-	return o->before.mode && o->after.mode && o->dest && o->entry &&
-		!m->ent[o->dest - 1].before &&
-		m->ent[o->entry - 1].after != id;
+	return undo_goes_back(m, id) && o->dest && !m->ent[o->dest - 1].before;
 }
 
 static int tell_entry(struct telling *t, const struct undo_ent *e)

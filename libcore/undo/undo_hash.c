@@ -57,10 +57,13 @@ static void link_obj(struct undo *u, uint32_t id)
 
 void undo_hash_obj(struct undo *u, uint32_t id)
 {
+	/* Those that are found already: a few may be left out. */
 	if (more_heads(&u->objs, &u->obj_mask, u->m->obj_count)) {
 		for (uint32_t i = UNDO_ROOT; i < id; i++)
-			link_obj(u, i);
+			if (u->m->obj[i].hashed)
+				link_obj(u, i);
 	}
+	u->m->obj[id].hashed = true;
 	if (u->objs)
 		link_obj(u, id);
 }

@@ -52,8 +52,10 @@ struct undo_obj {
 	uint32_t entry; /* 1 more than the entry whose .before it is; 0 */
 	uint32_t dest;  /* 1 more than the entry that it came to; 0 */
 	uint8_t saved, touched;
-	bool found, skip;
+	bool found, skip, hashed;
+	bool stays; /* in the end it has a name that it had before */
 	bool staged, fresh;  /* while it is restored: put aside, made anew */
+	const char *alive;   /* another name of it that there is */
 	uint32_t placed; /* 1 more than the entry where it stands again */
 	uint8_t sha_old[UNDO_SHA], sha_new[UNDO_SHA];
 };
@@ -161,6 +163,8 @@ int undo_drop(int store, uint64_t number);
 void undo_count(const struct undo_model *m, struct undo_info *to);
 /* Whether an object that was there before is other than before. */
 bool undo_differs(const struct undo_obj *o);
+/* Whether nothing at all can have changed it. */
+bool undo_untouched(const struct undo_model *m, const struct undo_obj *o);
 
 /* Opens a directory of the model, from its root, through no link. */
 int undo_open_dir(const struct undo_model *m, uint32_t id, bool after);
@@ -173,6 +177,8 @@ int undo_act_add(struct undo_acts *a, enum undo_became became,
 /* Is what stands at dir/name as the object was before, or after? */
 bool undo_is_as(const struct undo_obj *o, bool after, int dir,
 	const char *name, const struct undo_stat *st);
+/* Fills .alive of objects that lost one of many names. */
+void undo_find_alive(struct undo_model *m);
 /* Must it go back to a name that it lost? */
 bool undo_goes_back(const struct undo_model *m, uint32_t id);
 

@@ -15,7 +15,7 @@
 
 enum { JOURNAL_VERSION = 1, RECORD_MAX = 1 << 18, JOURNAL_MAX = 1 << 30 };
 /* .flags of an object: the command made it, and .st is how it was first seen. */
-enum { FLAG_MADE = 0x100 };
+enum { FLAG_MADE = 0x100, FLAG_STAYS = 0x200 };
 enum record_type { BEGIN = 1, OBJ, ENT, SAVED, LOSS, OBJ_END, ENT_END, END };
 
 struct frame {
@@ -112,7 +112,8 @@ static int write_obj(int fd, const struct undo_model *m, uint32_t id, bool end)
 	struct rec_obj x = {.st = end || made ? o->after : o->before,
 		.id = id,
 		.parent = end ? o->parent2 : o->parent,
-		.flags = o->touched | (made ? FLAG_MADE : 0U)};
+		.flags = o->touched | (made ? FLAG_MADE : 0U) |
+			(o->stays ? FLAG_STAYS : 0U)};
 	struct record r;
 
 	if (end) {
@@ -336,6 +337,7 @@ static bool read_obj_end(struct undo_model *m, struct rest *r)
 		return false;
 	o = &m->obj[x.id];
 	o->after = x.st;
+	o->stays = x.flags & FLAG_STAYS;
 	o->parent2 = x.parent;
 	o->touched = (uint8_t)x.flags;
 	o->name2 = undo_keep(m, name);

@@ -39,19 +39,22 @@ static const char *target_of(struct undo_model *m, int dir, const char *name)
 	return undo_keep(m, to);
 }
 
-/* The object stands at dir/name now. */
+/* The object stands at dir/name now, where it may have stood before. */
 static int found_at(struct looking *l, uint32_t id, uint32_t dir, int fd,
-	const char *name, const struct undo_stat *st)
+	const char *name, const struct undo_stat *st, bool stays)
 {
 	struct undo_model *m = l->u->m;
 	struct undo_obj *o = &m->obj[id];
 
+	if (!o->found || (stays && !o->stays)) {
+		o->parent2 = dir;
+		o->name2 = undo_keep(m, name);
+	}
+	o->stays |= stays;
 	if (o->found)
-		return 0;
+		return o->name2 ? 0 : -ENOMEM;
 	o->found = true;
 	o->after = *st;
-	o->parent2 = dir;
-	o->name2 = undo_keep(m, name);
 	if (undo_is_link(st))
 		o->link2 = target_of(m, fd, name);
 	if (undo_is_dir(st) && id < l->known)
@@ -81,7 +84,7 @@ static int look_at_entry(struct looking *l, uint32_t dir, int fd, uint32_t at)
 			u->m->info.kind == UNDO_COMMAND)
 			u->m->ent[at].foreign = true;
 	}
-	err = found_at(l, id, dir, fd, name, &st);
+	err = found_at(l, id, dir, fd, name, &st, id == u->m->ent[at].before);
 	u->m->ent[at].after = id;
 	if (id != u->m->ent[at].before && !u->m->obj[id].dest)
 		u->m->obj[id].dest = at + 1;
@@ -101,9 +104,10 @@ static int look_at_dir(struct looking *l, uint32_t dir)
 	for (uint32_t e = l->first_ent[dir]; !err && e; e = m->ent[e - 1].sibling)
 		err = look_at_entry(l, dir, fd, e - 1);
 	for (uint32_t id = l->first_obj[dir]; !err && id; id = l->next_obj[id])
-		if (!m->obj[id].found && !undo_stat(fd, m->obj[id].name, &st) &&
+		if (!m->obj[id].entry && !undo_stat(fd, m->obj[id].name, &st) &&
 			undo_same_object(&st, undo_key(&m->obj[id])))
-			err = found_at(l, id, dir, fd, m->obj[id].name, &st);
+			err = found_at(l, id, dir, fd, m->obj[id].name, &st,
+				m->obj[id].before.mode);
 	return err;
 }
 
@@ -125,7 +129,7 @@ static int look_begin(struct looking *l)
 		l->first_ent[m->ent[i].dir] = i + 1;
 	}
 	for (uint32_t id = n; id-- > UNDO_ROOT;) {
-		m->obj[id].found = false;
+		m->obj[id].found = m->obj[id].stays = false;
 		m->obj[id].dest = 0;
 		if (id <= m->root_count)
 			continue;
@@ -135,7 +139,7 @@ static int look_begin(struct looking *l)
 	for (uint32_t i = 0; i < m->root_count; i++) {
 		struct undo_obj *o = &m->obj[UNDO_ROOT + i];
 
-		o->found = true;
+		o->found = o->stays = true;
 		if (!undo_stat(AT_FDCWD, m->root[i], &o->after))
 			l->queue[l->queued++] = UNDO_ROOT + i;
 	}
@@ -201,6 +205,15 @@ static bool same_meta(const struct undo_stat *a, const struct undo_stat *b)
 	return a->mode == b->mode && a->uid == b->uid && a->gid == b->gid;
 }
 
+bool undo_untouched(const struct undo_model *m, const struct undo_obj *o)
+{
+	const struct undo_stat *a = &o->before, *b = &o->after;
+
+	/* The clock of a file system stands still for some milliseconds. */
+	return a->ctime == b->ctime && a->ctime < m->info.began_ns &&
+		a->mtime == b->mtime && a->size == b->size;
+}
+
 bool undo_differs(const struct undo_obj *o)
 {
 	const struct undo_stat *a = &o->before, *b = &o->after;
@@ -213,11 +226,11 @@ bool undo_differs(const struct undo_obj *o)
 	/* Its times change with its names, which are told by themselves. */
 	if (undo_is_dir(a))
 		return o->touched & UNDO_T_META && a->ctime != b->ctime;
-	if (a->ctime == b->ctime && a->size == b->size && a->mtime == b->mtime)
-		return false;
 	if ((o->touched & both) == both &&
 		memcmp(o->sha_old, o->sha_new, UNDO_SHA) != 0)
 		return true;
+	if (a->ctime == b->ctime && a->size == b->size && a->mtime == b->mtime)
+		return false;
 	return a->size != b->size || a->mtime != b->mtime ||
 		o->touched & UNDO_T_META;
 }
@@ -234,7 +247,7 @@ void undo_settle(struct undo_model *m)
 
 		if (b->mode)
 			drop_saved(m, id, UNDO_HELD);
-		if (b->mode && a->ctime == b->ctime)
+		if (b->mode && undo_untouched(m, o))
 			drop_saved(m, id, UNDO_COPIED);
 		if (b->mode ? o->saved & UNDO_COPIED : gone++ < GONE_SUMMED)
 			sum_old(m, id, &budget);

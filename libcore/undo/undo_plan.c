@@ -92,9 +92,10 @@ bool undo_is_as(const struct undo_obj *o, bool after, int dir,
 	/* What is in it is looked at by itself. */
 	if (undo_is_dir(st))
 		return true;
-	if (undo_same_object(st, want) && st->ctime == want->ctime)
+	if (!sum && undo_same_object(st, want) && st->ctime == want->ctime)
 		return true;
-	if (st->uid != want->uid || st->gid != want->gid)
+	if (st->uid != want->uid || st->gid != want->gid ||
+		st->mtime != want->mtime)
 		return false;
 	if (undo_is_link(st)) {
 		n = readlinkat(dir, name, to, sizeof to - 1);
@@ -105,7 +106,7 @@ bool undo_is_as(const struct undo_obj *o, bool after, int dir,
 		return false;
 	if (!undo_is_file(st))
 		return true;
-	return st->size == want->size && st->mtime == want->mtime &&
+	return st->size == want->size &&
 		(!sum || is_sum(dir, name,
 				 after ? o->sha_new : o->sha_old));
 }
@@ -114,7 +115,7 @@ bool undo_goes_back(const struct undo_model *m, uint32_t id)
 {
 	const struct undo_obj *o = &m->obj[id];
 
-	return o->before.mode && o->entry && m->ent[o->entry - 1].after != id;
+	return o->before.mode && o->after.mode && !o->stays;
 }
 
 struct checking {
@@ -232,7 +233,8 @@ static const char *cannot_come_back(const struct undo_model *m, uint32_t id)
 		!undo_stat(m->dir, undo_saved_name(name, 'o', id), &st)) {
 		if (o->saved & UNDO_COPIED || !undo_is_file(&st) ||
 			(st.size == o->before.size &&
-				st.mtime == o->before.mtime))
+				(st.mtime == o->before.mtime ||
+					o->touched & UNDO_T_META)))
 			return NULL;
 		return "it was written to after it had been removed";
 	}

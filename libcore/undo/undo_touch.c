@@ -122,7 +122,7 @@ static int start(struct undo *u)
 	return err;
 }
 
-/* Did the command make what stands at an entry that was empty? */
+/* Did the command make what stands at an entry, and is not known yet? */
 static bool is_made(
 	const struct undo *u, uint32_t dir, const char *name,
 	const struct undo_stat *st)
@@ -132,8 +132,8 @@ static bool is_made(
 	/* What a restore puts back is old, and made all the same. */
 	if (st->btime && st->btime < u->began && !u->spec->kind)
 		return false;
-	return e >= 0 ? !u->m->ent[e].before && !u->m->ent[e].foreign
-		      : !u->m->obj[dir].before.mode;
+	/* What was there before is known, by whatever name it stands now. */
+	return e >= 0 ? !u->m->ent[e].foreign : !u->m->obj[dir].before.mode;
 }
 
 static const char *link_of(struct undo *u, int dir, const char *name)
@@ -400,7 +400,8 @@ static int give_up(struct undo *u, int dir, const char *name, uint32_t id,
 	return lose_at(u, dir, name, why);
 }
 
-/* A link where nobody else has a name of it, nor writes to it; else a copy. */
+/* A link where nobody else has a name of it, nor writes to it; else a copy. What
+ * has more names is found by them: a link would be counted. */
 static int save_removed(struct undo *u, uint32_t parent, int dir,
 	const char *name, const struct undo_stat *st, uint32_t id)
 {
@@ -409,24 +410,19 @@ static int save_removed(struct undo *u, uint32_t parent, int dir,
 	const char *why;
 	int err = 0;
 
-	if (!o->before.mode || undo_is_dir(st))
+	if (!o->before.mode || undo_is_dir(st) || had)
 		return 0;
-	if (had && (st->nlink == 1 || had & UNDO_HELD))
-		return 0;
-	if (!undo_is_file(st)) {
-		if (!hold(u, parent, dir, name, id) &&
-			(S_ISCHR(st->mode) || S_ISBLK(st->mode)))
-			err = give_up(u, dir, name, id, "a device");
-	} else if (st->nlink != 1 || had || !hold(u, parent, dir, name, id)) {
-		err = read_xattrs(u, o, dir, name);
-		if (!err)
-			err = undo_write_obj(u->journal, u->m, id);
-		if (!err && !(had & UNDO_COPIED) &&
-			copy_content(u, dir, name, id, &why))
-			err = give_up(u, dir, name, id, why);
-		if (!err && st->nlink > 1)
-			(void)hold(u, parent, dir, name, id);
-	}
+	if (st->nlink == 1 && hold(u, parent, dir, name, id))
+		return undo_write_saved(u->journal, u->m, id);
+	if (S_ISCHR(st->mode) || S_ISBLK(st->mode))
+		err = give_up(u, dir, name, id, "a device");
+	if (!undo_is_file(st))
+		return err;
+	err = read_xattrs(u, o, dir, name);
+	if (!err)
+		err = undo_write_obj(u->journal, u->m, id);
+	if (!err && copy_content(u, dir, name, id, &why))
+		err = give_up(u, dir, name, id, why);
 	return err || o->saved == had ? err
 				      : undo_write_saved(u->journal, u->m, id);
 }
@@ -446,12 +442,23 @@ static int save_content(struct undo *u, int dir, const char *name, uint32_t id)
 	return err ? err : undo_write_saved(u->journal, u->m, id);
 }
 
+static int add_name(struct undo *u, uint32_t dir, const char *name,
+	uint32_t before, bool foreign)
+{
+	int64_t e = undo_add_ent(u->m, dir, name, before);
+
+	if (e < 0)
+		return -ENOMEM;
+	u->m->ent[e].foreign = foreign;
+	undo_hash_ent(u, (uint32_t)e);
+	return undo_write_ent(u->journal, u->m, (uint32_t)e);
+}
+
 /* A name that is about to be another object's, or nobody's. */
 static int touch_name(struct undo *u, int dir, uint32_t id, const char *name,
 	bool removed, bool foreign)
 {
-	int64_t e = undo_find_ent(u, id, name);
-	const bool seen = e >= 0;
+	const bool seen = undo_find_ent(u, id, name) >= 0;
 	struct undo_stat st = {.mode = 0};
 	uint32_t object = UNDO_NONE;
 	int err = undo_stat(dir, name, &st);
@@ -466,13 +473,22 @@ static int touch_name(struct undo *u, int dir, uint32_t id, const char *name,
 		err = save_removed(u, id, dir, name, &st, object);
 	if (err || seen)
 		return err;
-	e = undo_add_ent(u->m, id, name,
-		object && u->m->obj[object].before.mode ? object : UNDO_NONE);
-	if (e < 0)
-		return -ENOMEM;
-	u->m->ent[e].foreign = foreign;
-	undo_hash_ent(u, (uint32_t)e);
-	return undo_write_ent(u->journal, u->m, (uint32_t)e);
+	return add_name(u, id, name,
+		object && u->m->obj[object].before.mode ? object : UNDO_NONE,
+		foreign);
+}
+
+/* An object that was first seen by another name has this one, too. */
+static int add_other_name(
+	struct undo *u, uint32_t dir, const char *name, uint32_t id)
+{
+	const struct undo_obj *o = &u->m->obj[id];
+
+	if (id <= u->m->root_count || !o->before.mode ||
+		(o->parent == dir && str_eq(o->name, name)) ||
+		undo_find_ent(u, dir, name) >= 0)
+		return 0;
+	return add_name(u, dir, name, id, false);
 }
 
 static int touch_object(struct undo *u, const struct undo_touch *t, uint32_t dir)
@@ -487,6 +503,8 @@ static int touch_object(struct undo *u, const struct undo_touch *t, uint32_t dir
 		return 0;
 	err = get_object(u, t->dir, dir, t->name, &st, t->what != UNDO_KNOWN,
 		&id);
+	if (!err && id)
+		err = add_other_name(u, dir, t->name, id);
 	if (err || !id)
 		return err;
 	if (t->what == UNDO_META)
