@@ -11,12 +11,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
+#include <linux/openat2.h>
+#include <stdio.h> /* renameat */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/str.h"
 
 struct aside {
@@ -270,6 +272,14 @@ static int make_anew(struct applying *a, uint32_t id, int fd, const char *name)
 		       -errno : 0;
 }
 
+static int link_from(struct applying *a, int from, const char *name, int fd,
+	const char *as)
+{
+	int err = touch(a, UNDO_KNOWN, from, name);
+
+	return err ? err : linkat(from, name, fd, as, 0) ? -errno : 0;
+}
+
 /* One more name of what stands somewhere already. */
 static int link_again(struct applying *a, uint32_t id, int fd, const char *name)
 {
@@ -278,20 +288,27 @@ static int link_again(struct applying *a, uint32_t id, int fd, const char *name)
 	autofd int from = undo_open_dir(
 		a->m, at ? at->dir : o->parent2, !at);
 
-	if (from < 0)
-		return from;
-	return linkat(from, at ? at->name : o->name2, fd, name, 0) ? -errno : 0;
+	return from < 0 ? from
+			: link_from(a, from, at ? at->name : o->name2, fd, name);
 }
 
-static int link_alive(const struct undo_obj *o, int fd, const char *name)
+static int link_alive(
+	struct applying *a, const struct undo_obj *o, int fd, const char *name)
 {
-	autofd int at = open(o->alive, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	const char *base = path_base(o->alive);
+	autofree char *dir = strdup(o->alive);
+	autofd int from = -1;
 	struct undo_stat st;
 
-	if (at < 0 || undo_stat(at, "", &st) ||
+	if (!dir)
+		return -ENOMEM;
+	dir[base - o->alive - 1] = '\0';
+	from = path_openat2(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0,
+		RESOLVE_NO_SYMLINKS);
+	if (from < 0 || undo_stat(from, base, &st) ||
 		!undo_same_object(&st, &o->before))
 		return -ENOENT;
-	return linkat(AT_FDCWD, o->alive, fd, name, 0) ? -errno : 0;
+	return link_from(a, from, base, fd, name);
 }
 
 static int put_back(struct applying *a, uint32_t index)
@@ -314,7 +331,7 @@ static int put_back(struct applying *a, uint32_t index)
 			err = to < 0 ? to : -errno;
 	} else if (o->after.mode && !undo_goes_back(a->m, e->before)) {
 		err = link_again(a, e->before, fd, e->name);
-	} else if (!o->alive || link_alive(o, fd, e->name)) {
+	} else if (!o->alive || link_alive(a, o, fd, e->name)) {
 		err = make_anew(a, e->before, fd, e->name);
 	}
 	if (!err && !o->placed)
