@@ -30,7 +30,7 @@ struct exec_reply {
 	int signal;      /* that ended the command; 0 */
 	struct buf out, err; /* at most EXEC_OUTPUT_MAX of each are kept */
 	char uuid[40];
-	struct guard_result result;
+	struct guard_outcome result;
 	char path[PATH_MAX]; /* the program; "" when it was not found */
 	char cwd[PATH_MAX];
 	struct guard_here here; /* where the caller is: its session is found by it */

@@ -23,7 +23,7 @@ static void add_usage(struct json *j, const struct rusage *u)
 /* What the contract has no room for. */
 static void add_more(struct json *j, const struct exec_reply *r)
 {
-	const struct guard_result *g = &r->result;
+	const struct guard_outcome *g = &r->result;
 	bool decided = g->verdict.rule[0];
 
 	json_put_str(j, "session_id", g->session);
@@ -51,7 +51,7 @@ static void add_more(struct json *j, const struct exec_reply *r)
 void exec_print_json(
 	const struct exec_request *q, const struct exec_reply *reply)
 {
-	const struct guard_result *g = &reply->result;
+	const struct guard_outcome *g = &reply->result;
 	autobuf struct buf out = BUF_INIT(EXEC_OUTPUT_MAX * (size_t)12 + (1 << 24));
 	struct json j = JSON_INIT(&out);
 	char time[48];

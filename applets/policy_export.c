@@ -26,21 +26,21 @@ static void words(
 		text(b, img_ref(img, r, i));
 }
 
-/* [kind, words] of each: "word", "any", "rest", "opt", "noopt", "has"; a quoted
- * word is "exact". */
+/* [kind, words] of each: "word", "any", "rest", "opt", "noopt", "has",
+ * "says", "at", "from"; a quoted word is "exact". */
 static void tokens(
 	struct buf *b, const struct policy_image *img, struct img_range r)
 {
 	cbor_put_array(b, r.count);
 	for (uint32_t i = 0; i < r.count; i++) {
 		struct img_token t = img_token(img, r.first + i);
-		unsigned kind = t.bits & 7;
+		unsigned kind = t.bits & IMG_TOK_KIND;
 
 		cbor_put_array(b, 2);
 		if (kind == IMG_TOK_WORD && !(t.bits & IMG_TOK_GLOB))
 			text(b, "exact");
 		else
-			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0", kind));
+			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0says\0at\0from\0", kind));
 		words(b, img, img_words(img, t));
 	}
 }

@@ -39,7 +39,7 @@ static const char *git_var(const struct git_env *e, const char *name)
 static bool git_runs(struct git_env *e, const char *from, const char *key,
 	const char *value)
 {
-	if (!policy_git_runs(e->g->policy, key, value))
+	if (!policy_git_runs(e->g->terms.policy, key, value))
 		return false;
 	str_copy(e->key, sizeof e->key, key);
 	e->from = from;
@@ -142,8 +142,8 @@ static bool file_runs(struct git_env *e, const char *path)
 	struct stat st;
 	int err;
 
-	if (!path_beneath(e->g->root, path) &&
-		!(e->g->tmp[0] && path_beneath(e->g->tmp, path)))
+	if (!path_beneath(e->g->place.root, path) &&
+		!(e->g->place.tmp[0] && path_beneath(e->g->place.tmp, path)))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -158,7 +158,7 @@ static bool file_runs(struct git_env *e, const char *path)
 static bool place_runs(struct git_env *e, const char *name, const char *file)
 {
 	const char *value = git_var(e, name);
-	const char *root = e->g->root, *own;
+	const char *root = e->g->place.root, *own;
 	autofree char *path = malloc(PATH_MAX), *to = malloc(PATH_MAX);
 
 	if (!value || !*value || e->cwd[0] != '/')
@@ -224,7 +224,7 @@ bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	size_t n = 0;
 	bool bad;
 
-	if (!g->grants.confine || !is_git(ev->exe))
+	if (!g->terms.grants.confine || !is_git(ev->exe))
 		return false;
 	var = calloc(VARS_MAX + 1, sizeof *var);
 	bad = !var || watch_env(ev, &env) || env.err;

@@ -1,17 +1,21 @@
-/* guard_parts.h - what the files of guard share
+/* guard_in.h - the parts of one command's way
  * SPDX-License-Identifier: MIT
+ *
+ * Each stage of guard_run() fills one of these structs and reads those that the
+ * stages before it filled: place, terms, entry, verdict (in the outcome), box.
+ * struct tree is what is learned while the command runs.
  */
-#ifndef WARDBOX_GUARD_PARTS_H
-#define WARDBOX_GUARD_PARTS_H
+#ifndef WARDBOX_GUARD_IN_H
+#define WARDBOX_GUARD_IN_H
 
 #include <limits.h>
 
 #include "base/arena.h"
-#include "log/audit_write.h"
-#include "sys/env.h"
-#include "guard/guard.h"
 #include "box/sandbox.h"
+#include "guard/guard.h"
+#include "log/audit_write.h"
 #include "protect/protect.h"
+#include "sys/env.h"
 
 enum {
 	GUARD_TIMEOUT = 124,
@@ -19,135 +23,214 @@ enum {
 	GUARD_DENIED = 126,
 };
 
-/* Everything one command needs on its way. */
-struct guard {
-	const struct guard_request *q;
-	struct guard_result *r;
+/* Where: all of it found once. Texts are "" when unknown. */
+struct guard_place {
 	uid_t uid;
-	/* The state base, opened by guard_base(), and BASE/<uid>; 0: not yet,
-	 * negative: there is none. */
+	bool inside;     /* of a guarded tree, by the kernel's word */
+	bool real;       /* cwd is the kernel's own name for it */
+	bool no_project; /* root is tmp, or POLICY_NOWHERE */
+	/* The directory of the user below the state base; 0: not looked for
+	 * yet, negative: there is none. */
 	int own;
-	/* "" when unknown */
-	const char *home, *cwd, *root, *log_path, *user_policy, *base;
-	const char *tmp; /* its TMPDIR; "" for none */
-	const char *cache; /* where its caches lie; "" for none */
+	const char *home, *cwd, *root;
+	const char *base;  /* the state base */
+	const char *tmp;   /* the command's TMPDIR */
+	const char *cache; /* where its caches lie */
+	const char *around; /* inside: the TMPDIR that the guard around gave;
+			     * NULL: not inside */
+	const struct br_hash_class_ *sha; /* fastest; NULL: portable */
+	struct arena texts; /* what the names above lie in, and the box's */
+};
+#define GUARD_PLACE_INIT                                                   \
+	((struct guard_place){.home = "", .cwd = "", .root = "", .base = "",   \
+		.tmp = "", .cache = "", .texts = ARENA_INIT(32 * PATH_MAX)})
+
+/* Under what: the policy, and what it says about this place. */
+struct guard_terms {
 	struct policy *policy;
-	char *const *argv; /* what is executed: the caller's or, of that: */
-	char **own_argv;
-	char rc_words[2][12]; /* which it has in front */
-	size_t carved_count, keep_count;
+	enum policy_profile profile;
+	struct policy_grants grants;
+	const char *user_file; /* the user's own layer; "" for none */
+	struct diag remark;    /* what its owner should know of the policy */
+};
+#define GUARD_TERMS_INIT ((struct guard_terms){.user_file = ""})
+
+/* The record. */
+struct guard_entry {
+	bool on;    /* the log is open */
+	bool fresh; /* the session was made for this command */
+	const char *path; /* of the log; "" when unknown */
+	uint64_t seen[RUN_STREAMS]; /* bytes of output shown to the log */
+	struct audit_log log;
+	struct audit_exec exec;
+};
+#define GUARD_ENTRY_INIT                                                   \
+	((struct guard_entry){.path = "", .log = AUDIT_LOG_INIT})
+
+/* What the command is put into. */
+struct guard_box {
+	bool brief;  /* the shell's own commands alone: it starts no program */
+	bool opens;  /* such a line may open a file by its name */
+	bool masked; /* mask is the caller's */
+	struct arena *texts; /* the place's */
+	size_t keep_count, carved_count;
 	size_t cache_vars; /* the last of env: variables that name caches */
-	bool guarded;  /* already, by who is around this process */
-	bool masked;   /* mask is the caller's */
-	bool recording;  /* the log is open */
-	bool brief;      /* the shell's own commands alone: starts no program */
-	bool no_project; /* root is its TMPDIR */
-	bool fresh;      /* its session was made for it */
-	bool confirmed;  /* a person said yes to r->verdict */
-	bool allows_protected; /* a person said yes to a change of those */
-	pid_t refused; /* the last that was told why, so as not to be told again */
-	uint64_t denials; /* of programs that it started */
-	uint64_t starts;  /* programs that the shell of an open line started */
-	uint64_t put_back; /* changes of protected names */
-	struct protect *protect; /* NULL: nothing is looked at */
-	uint64_t told[32]; /* sums of what was told: a program and a rule */
-	size_t told_count;
-	/* What is large stands last: all else is near the struct's begin. */
-	struct arena names; /* texts; room for paths would be a page for each */
-	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
-	struct env env; /* the command's */
+	char *const *argv; /* what is executed: the command's or own_argv */
+	char **own_argv;
+	char rc_words[2][12]; /* that own_argv has in front */
+	struct env env;
 	struct sandbox_plan plan;
 	struct sandbox sandbox;
-	struct policy_grants grants;
-	struct audit_exec record;
-	struct audit_log log;
-	struct proc_limits limits; /* before they were raised */
-	sigset_t mask;             /* the caller's */
-	const char *carved[64]; /* paths of the plan that are ours */
-	struct protect_spec protect_spec;
-	const char *own_places[2]; /* below which the guard itself writes */
-	const char *places[10]; /* where what is ours lies, for plan.own */
-	struct diag said; /* of the policy, which holds though it ran */
-	int keep[1024]; /* descriptors of the caller's, which the command keeps */
+	struct proc_limits limits; /* the caller's, before they were raised */
+	sigset_t mask;
+	const char *carved[64]; /* paths of the plan that are the guard's own */
+	const char *places[10]; /* where the guard's own files lie: plan.own */
+	int keep[1024]; /* descriptors of the caller's, for the command */
 };
 
-/* Nothing ran, for a reason of ours: err. */
-static inline int guard_fail(struct guard *g, int code, int err)
-{
-	g->r->code = code;
-	return err;
-}
+/* What is learned of the command's tree while it runs. */
+struct guard_tree {
+	pid_t refused;     /* the last that was told why: it is told once */
+	bool protect_free; /* a person said yes to a change of protected names */
+	uint64_t denials;  /* of programs that it started */
+	uint64_t starts;   /* programs that the shell of an open line started */
+	uint64_t put_back; /* changes of protected names */
+	struct protect *protect; /* NULL: nothing is compared */
+	struct protect_spec protect_spec;
+	const char *own_places[2]; /* below which the guard itself writes */
+	size_t told_count;
+	uint64_t told[32]; /* sums of what was told: a program and a rule */
+};
 
-/* Copies text, for as long as g lives. */
-int guard_keep(struct guard *g, const char **where, const char *text);
+/* One command's way. */
+struct guard {
+	const struct guard_command *command;
+	const struct guard_caller *caller;
+	const struct guard_io *io;
+	const struct guard_carry *carry; /* an empty one where there is none */
+	struct guard_outcome *out;
+	struct guard_tree tree;
+	struct guard_place place;
+	struct guard_terms terms;
+	struct guard_entry entry;
+	struct guard_box box; /* the largest, so last */
+};
 
-/* guard.c: opens the state base, once; what sessions are looked for by. */
-struct session_where guard_base(struct guard *g, struct diag *d);
+/* Copies text, for as long as the arena lives. */
+int guard_keep(struct arena *texts, const char **where, const char *text);
 
-/* guard_load.c: policy, profile, project; and what they grant. */
-int guard_load_policy(struct guard *g, struct diag *d);
-int guard_load(struct guard *g, struct diag *d);
-/* The project of where the command runs, by g->policy, to g->root; or
- * g->no_project. */
-int guard_find_root(struct guard *g, struct diag *d);
-
-/* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
- * run; else the denial is recorded and the diag says why. */
-int guard_judge(struct guard *g);
-
-/* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
-int guard_startup(struct guard *g);
-
-/* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
- * its private place for temporary files and fills .tmp, once; "" stays where
- * there is no state base. */
-int guard_find_tmp(struct guard *g);
-int guard_make_env(struct guard *g, struct diag *d);
-
-/* Opens a directory of the user's below the 0700 one at in, and makes it if need
- * be; one whose mode the command changed, for it may, gets it back. */
-int guard_own_dir(const struct guard *g, int in, const char *name,
+/* guard_place.c: the directory, the user, the guard around. */
+int guard_place_find(struct guard_place *p, const struct guard_caller *who,
+	struct diag *d);
+void guard_place_release(struct guard_place *p);
+#define autoplace autoclean(guard_place_release)
+/* Opens the state base, once; what sessions are looked for by. */
+struct session_where guard_place_base(struct guard_place *p, struct diag *d);
+/* The project of the workspace, else of cwd, where command (NULL: none) is a line
+ * also of where that goes first: .root, or .no_project. */
+int guard_place_project(struct guard_place *p, const struct policy *policy,
+	const char *workspace, const struct guard_command *command,
+	struct diag *d);
+/* Makes the private place for temporary files and fills .tmp, once; .tmp stays ""
+ * where there is no state base. */
+int guard_place_tmp(struct guard_place *p);
+/* Opens a directory of the user's below the 0700 one at in, made if need be; one
+ * whose mode the command changed, because it may, gets its mode back. */
+int guard_place_dir(const struct guard_place *p, int in, const char *name,
 	struct diag *d);
 
-/* guard_cache.c: makes the directories for caches and fills .cache, once; puts
- * the variables that name them into the environment. */
-int guard_find_cache(struct guard *g, struct diag *d);
-int guard_set_caches(struct guard *g);
+/* guard_terms.c: policy, profile, project; and with guard_terms_load what they
+ * grant. */
+int guard_terms_policy(struct guard_terms *t, struct guard_place *p,
+	const struct guard_caller *who, const struct guard_command *command,
+	struct diag *d);
+int guard_terms_load(struct guard_terms *t, struct guard_place *p,
+	const struct guard_caller *who, const struct guard_command *command,
+	struct diag *d);
+void guard_terms_release(struct guard_terms *t);
+#define autoterms autoclean(guard_terms_release)
+
+/* guard_entry.c: the log, opened. 0 with .on false when root relaxed it by name. */
+int guard_entry_open(struct guard_entry *e, struct guard_place *p,
+	const struct guard_terms *t, const struct guard_caller *who,
+	struct diag *d);
+void guard_entry_release(struct guard_entry *e);
+#define autoentry autoclean(guard_entry_release)
+/* The session, found or made, to out->session; a fresh one is recorded. */
+int guard_entry_session(struct guard *g, struct diag *d);
+/* What the log learns of the command. */
+int guard_entry_denial(struct guard *g, struct diag *d);
+int guard_entry_start(struct guard *g, struct diag *d);
+int guard_entry_relaxed(struct guard *g, struct diag *d);
+/* A script that came on a pipe is nowhere else. */
+int guard_entry_script(struct guard *g, struct diag *d);
+int guard_entry_end(struct guard *g, struct diag *d);
+/* An event of the command, where there is a log. */
+void guard_entry_event(struct guard *g, const char *event,
+	const struct audit_fact *facts, size_t n);
+
+/* guard_env.c: the command's environment, from the grants. With places the
+ * directories that it names are made. */
+int guard_env_make(struct guard_box *b, struct guard *g, bool places,
+	struct diag *d);
+/* guard_cache.c: makes the directories for caches and fills place.cache, once;
+ * puts the variables that name them into the environment. */
+int guard_cache_find(struct guard_place *p, const struct policy_words *cache,
+	struct diag *d);
+int guard_cache_env(struct guard_box *b, const struct guard_place *p,
+	const struct policy_words *cache);
+
+/* guard_judge.c: the policy's verdict of the command, before it runs. Pure. */
+void guard_decide(const struct guard *g, struct policy_verdict *v);
+/* Decides, and where it asks a person waits for their answer. 0: may run; else the
+ * denial is recorded and d says why. */
+int guard_judge(struct guard *g, struct diag *d);
+
+/* What a person is asked: the request's own text or program, or one that its
+ * shell was told to run. */
+struct guard_question {
+	const struct policy_verdict *v;
+	const char *cwd;
+	char *const *argv; /* NULL: the request's text */
+};
+/* The person's answer, as guard_ask gives it, or an earlier "always". */
+int guard_put(const struct guard *g, const struct guard_question *what);
+/* Why it does not run; asked: a person said no. */
+void guard_explain(const struct guard *g, const struct policy_verdict *v,
+	bool asked, struct diag *d);
+/* guard_approve.c: an "always" of a person, for this session. */
+bool guard_approved(const struct guard *g, const struct guard_question *what);
+void guard_approve(const struct guard *g, const struct guard_question *what);
 
 /* guard_plan.c: the command's sandbox, from the grants. */
-int guard_make_plan(struct guard *g, struct diag *d);
-/* May it open a file by its name? What starts no program and names none may not. */
-bool guard_opens(const struct guard *g);
-
+int guard_box_plan(
+	struct guard_box *b, const struct guard *g, struct diag *d);
 /* guard_carve.c: takes out of a plan that has its grants what must not be the
  * command's. */
-int guard_carve(struct guard *g, struct diag *d);
+int guard_carve(struct guard_box *b, const struct guard *g, struct diag *d);
+/* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
+int guard_startup(struct guard_box *b, const struct guard *g);
 
-/* guard_execute.c: runs and records what is planned, and fills the result. 0 also
- * when the command failed; -errno with the diag when it did not run, or not all
- * of it is recorded. */
-int guard_execute(struct guard *g);
-/* What stands between the command and its caller. */
+/* guard_execute.c: what stands between the command and its caller. */
 enum run_mode guard_mode(const struct guard *g);
-
-/* guard_record.c: the log. guard_open_log is 0 with .recording false when root
- * relaxed it by name. */
-int guard_open_log(struct guard *g, struct diag *d);
-int guard_record_denial(struct guard *g, struct diag *d);
-int guard_record_start(struct guard *g, struct diag *d);
-int guard_record_end(struct guard *g, struct diag *d);
-int guard_record_relaxed(struct guard *g, struct diag *d);
-int guard_record_session(struct guard *g, struct diag *d);
+/* Compiles the box, where there is one. */
+int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d);
+void guard_box_release(struct guard_box *b);
+/* Runs what was made, to its end. 0 also when the command failed; -errno with d
+ * when it did not run, or the record broke. */
+int guard_execute(struct guard *g, struct diag *d);
+/* The steps around the run: right before the command starts, and when its tree is
+ * empty. A part that watches over the run adds its two functions to the table. */
+int guard_before(struct guard *g, struct diag *d);
+int guard_after(struct guard *g, struct diag *d);
 
 /* guard_sink.c: what is recorded while the command runs; the log is open, if it
  * ever is. */
 struct run_sink guard_sink(struct guard *g);
-/* A script that came on a pipe is nowhere else. */
-int guard_record_script(struct guard *g);
 
 /* guard_protect.c: looks at the protected names before the command runs, where
- * programs run that could change them; and, when its tree is empty, puts back
- * and tells what changed. -errno with the diag. */
+ * programs run that could change them; when its tree is empty, puts back and
+ * tells what changed. -errno with d. */
 int guard_protect_begin(struct guard *g, struct diag *d);
 int guard_protect_check(struct guard *g, struct diag *d);
 /* Did a person say yes to a change of protected names? */
@@ -162,23 +245,5 @@ void guard_watch_change(void *ctx, const struct watch_object *o);
  * policy allows no line to tell it? Then why. */
 bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	const char *cwd, struct policy_verdict *v);
-
-/* What a person is asked: the request's own text or program, or one that its
- * shell was told to run. */
-struct guard_question {
-	const struct policy_verdict *v;
-	const char *cwd;
-	char *const *argv; /* NULL: the request's text */
-};
-
-/* The person's answer, as guard_ask gives it, or an earlier "always". */
-int guard_put(struct guard *g, const struct guard_question *what);
-/* Why it does not run; asked: a person said no. */
-void guard_explain(const struct guard *g, const struct policy_verdict *v,
-	bool asked, struct diag *d);
-
-/* guard_approve.c: an "always" of a person, for this session. */
-bool guard_approved(const struct guard *g, const struct guard_question *what);
-void guard_approve(const struct guard *g, const struct guard_question *what);
 
 #endif

@@ -160,6 +160,11 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
  * list that name it go where it is not known, or is no entry. */
 void policy_fill_home(struct buf *out, const char *text, const char *home);
 
+/* Of PATH the entries that a command keeps, in their order: directories that
+ * programs come from, which exec_dir knows, and those of the project at root. */
+void policy_search(struct buf *out, const char *path, const char *root,
+	bool exec_dir(void *ctx, const char *dir), void *ctx);
+
 /* What stands for the root where there is no project: nothing lies beneath it. */
 #define POLICY_NOWHERE "/dev/null"
 
@@ -337,5 +342,13 @@ enum policy_env_fate {
 };
 enum policy_env_fate policy_env(
 	const struct policy_grants *g, const char *name);
+
+/* A whole policy for one use, which `include NAME` takes. */
+struct policy_shipped {
+	const char *name, *text;
+};
+
+/* All of them; the last has no name. */
+const struct policy_shipped *policy_shipped(void);
 
 #endif

@@ -128,6 +128,12 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	} else if ((v = str_after(s, "says:"))) {
 		t.bits = IMG_TOK_SAYS;
 		s = v;
+	} else if ((v = str_after(s, "at:"))) {
+		t.bits = IMG_TOK_AT;
+		s = v;
+	} else if ((v = str_after(s, "from:"))) {
+		t.bits = IMG_TOK_FROM;
+		s = v;
 	}
 	if (program && s != w->s)
 		return compile_bad(c, i, "expected a program first");

@@ -2,11 +2,14 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "policy/policy_image.h"
 #include "base/str.h"
+#include "sys/limits.h"
 
 bool policy_word_in(const struct policy_words *words, const char *word)
 {
@@ -171,6 +174,28 @@ void policy_fill_home(struct buf *out, const char *text, const char *home)
 	buf_adds(out, text);
 }
 
+void policy_search(struct buf *out, const char *path, const char *root,
+	bool exec_dir(void *ctx, const char *dir), void *ctx)
+{
+	char dir[PATH_MAX];
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":"), end = n;
+
+		while (end > 1 && path[end - 1] == '/')
+			end--;
+		if (path[0] == '/' && end < sizeof(dir)) {
+			memcpy(dir, path, end);
+			dir[end] = 0;
+			if (exec_dir(ctx, dir) ||
+				(*root && path_beneath(root, dir) &&
+					!str_find(dir, "/..")))
+				buf_addf(out, "%s%s", out->len ? ":" : "", dir);
+		}
+		path += n + (path[n] == ':');
+	}
+}
+
 /* NAME=VALUE */
 static const char *fill_value(struct granting *x, const char *text)
 {
@@ -262,6 +287,13 @@ static void redacts(struct granting *x)
 	}
 }
 
+/* The limit as a number; a share of the memory is one of what the machine has,
+ * or of what its container is given. */
+static uint64_t limit_number(uint64_t n)
+{
+	return n & IMG_SHARE ? limits_memory() / 100 * (n & 0x7f) : n;
+}
+
 static void tighten(uint64_t *limit, uint64_t by)
 {
 	if (by && (!*limit || by < *limit))
@@ -284,7 +316,7 @@ static void limits(struct granting *x)
 			continue;
 		img_get(layer(x, i), IMG_PROFILE, x->profile, &p);
 		for (unsigned k = 0; k < IMG_LIMITS; k++)
-			tighten(to[k], img_u64(p.limit[k]));
+			tighten(to[k], limit_number(img_u64(p.limit[k])));
 		if (img_u64(p.limit[IMG_L_OUT]) &&
 			p.v[IMG_P_OVER_OUT] == POLICY_OVER_KILL)
 			l->over_out = POLICY_OVER_KILL;

@@ -140,7 +140,7 @@ static bool schema_ok(const struct policy_image *im, uint32_t at)
 
 static bool token_ok(const struct policy_image *im, uint32_t bits, uint32_t at)
 {
-	if ((bits & 7) > IMG_TOK_SAYS)
+	if ((bits & IMG_TOK_KIND) >= IMG_TOK_KINDS)
 		return false;
 	return bits & IMG_TOK_LIST
 		       ? at < IMG_COUNT(im, IMG_LIST)

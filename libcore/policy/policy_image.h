@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 8,
+	IMG_VERSION = 9,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -115,15 +115,19 @@ enum img_token_kind {
 	IMG_TOK_NOOPT,
 	IMG_TOK_HAS,   /* some operand is one of these */
 	IMG_TOK_SAYS,  /* some word behind the program is, options included */
-	IMG_TOK_GLOB = 8,
-	IMG_TOK_LIST = 16, /* the words are those of list number first */
+	IMG_TOK_AT,    /* some operand is one of these places */
+	IMG_TOK_FROM,  /* the same, but the last operand */
+	IMG_TOK_KINDS,
+	IMG_TOK_KIND = 15, /* its bits */
+	IMG_TOK_GLOB = 16,
+	IMG_TOK_LIST = 32, /* the words are those of list number first */
 };
 
 struct img_token {
 	uint32_t bits;  /* kind, GLOB, LIST; above them how many words */
 	uint32_t first; /* of IMG_REF */
 };
-#define IMG_TOK_WORDS 5 /* shift of the number of words */
+#define IMG_TOK_WORDS 6 /* shift of the number of words */
 
 struct img_prog {
 	uint32_t name, rule;
@@ -265,6 +269,9 @@ enum {
 struct img_u64 {
 	uint32_t part[4];
 };
+
+/* A limit on memory that is a share of the machine's: this bit and percent. */
+#define IMG_SHARE (1ULL << 62)
 
 struct img_profile {
 	uint32_t v[IMG_P_VALUES];

@@ -89,7 +89,7 @@ static void script(struct scan *s)
 
 	if (file->s[0] == '/' && !file->unknown && !file->rel && !file->many)
 		judge_prog(k, file->s, &p);
-	if (p.where == PROG_SYSTEM) {
+	if (p.where == PROG_SYSTEM || p.where == PROG_OUTSIDE) {
 		o->wrapper = true;
 		judge_argv(k, o->operand, o->operands);
 		return;

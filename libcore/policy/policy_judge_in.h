@@ -178,6 +178,11 @@ void judge_path_val(
 /* A word that may hold paths: "a=/x", "-I/x", "/x:/y". */
 void judge_path_guess(struct judge_cmd *k, const struct arg *a);
 
+/* Is the operand one of these places, or all that lies in one? A pattern begins
+ * with '!' that sets a place apart. */
+bool judge_at(struct judge_cmd *k, const struct arg *a,
+	const struct policy_image *img, struct img_range places);
+
 enum {
 	FOUND_NAMES = 1, /* the names below are wanted */
 	FOUND_ENTRY = 2, /* a link that ends the path is not followed */
@@ -188,7 +193,6 @@ struct path_found {
 	enum {
 		FOUND_IN,     /* beneath the root (or the root) */
 		FOUND_OUT,    /* elsewhere */
-		FOUND_ESCAPE, /* ".." went over the root's edge */
 		FOUND_TOO_LONG,
 	} where;
 	bool missing;

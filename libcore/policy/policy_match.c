@@ -37,7 +37,7 @@ static struct token token(const struct subject *s, uint32_t i)
 {
 	struct img_token t = img_token(s->img, i);
 
-	return (struct token){t.bits & 7, t.bits & IMG_TOK_GLOB,
+	return (struct token){t.bits & IMG_TOK_KIND, t.bits & IMG_TOK_GLOB,
 		img_words(s->img, t)};
 }
 
@@ -172,6 +172,36 @@ static enum match says(const struct subject *s, const struct token *t)
 	return best;
 }
 
+/* Operands, and the values of those like of=FILE. */
+static enum match at_place(const struct subject *s, const struct token *t)
+{
+	struct arg last = {0};
+
+	for (size_t i = 1; i < s->argc; i++) {
+		const struct arg *a = &s->argv[i];
+		const char *eq = strchr(a->s, '=');
+		struct arg value = *a;
+
+		if (*a->s == '-' && a->s[1])
+			continue;
+		if (t->kind == IMG_TOK_FROM) {
+			value = last;
+			last = *a;
+			eq = value.s ? strchr(value.s, '=') : NULL;
+			if (!value.s)
+				continue;
+		}
+		if (judge_at(s->k, &value, s->img, t->words))
+			return MATCH_YES;
+		if (!eq)
+			continue;
+		value.s = eq + 1;
+		if (judge_at(s->k, &value, s->img, t->words))
+			return MATCH_YES;
+	}
+	return MATCH_NO;
+}
+
 /* Is the token one that names options only? */
 static bool is_option(const struct subject *s, const struct token *t)
 {
@@ -198,6 +228,9 @@ static enum match anywhere(const struct subject *s, const struct token *t)
 		return has(s, t);
 	case IMG_TOK_SAYS:
 		return says(s, t);
+	case IMG_TOK_AT:
+	case IMG_TOK_FROM:
+		return at_place(s, t);
 	default:
 		return MATCH_NONE;
 	}
@@ -501,7 +534,7 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	}
 	s.img = pol->layer[POLICY_LAYER_SYSTEM];
 	if (p->where == PROG_OUTSIDE && k->j->depth == 0)
-		judge_raise(k, POLICY_DENY, "program",
+		judge_raise(k, k->j->starts ? POLICY_DENY : POLICY_OPEN, "program",
 			"%s is in no directory that programs may come from",
 			name);
 	if (is(&top, IMG_ALLOW)) {

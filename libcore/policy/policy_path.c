@@ -244,38 +244,26 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	}
 }
 
-/* Where there is no project, none of its files can be meant. */
-static void astray(struct judge_cmd *k, const struct arg *a)
+/* The sandbox decides about what lies outside: a line may name it. */
+static void outside(struct judge_cmd *k, const struct arg *a)
 {
 	static const char go[] = "begin with 'cd DIR &&' of a project of yours";
 	struct judge *j = k->j;
+	const bool none = j->no_project;
 
-	judge_raise(k, POLICY_DENY, "path", "%s: %s is no project",
-		judge_show(j, a->s), judge_show(j, j->cwd));
-	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
-		judge_alternative(k,
-			a->s[0] == '/' || str_eq(j->cwd, "/")
-				? judge_print(j,
-					  "%s, or root grants it: path r|rw FILE",
-					  go)
-				: judge_print(j,
-					  "%s, or root's policy says: root %s",
-					  go, judge_show(j, j->cwd)));
-}
-
-static void outside(struct judge_cmd *k, const struct arg *a,
-	const struct path_found *f)
-{
-	const bool up = f->where == FOUND_ESCAPE;
-	const bool link = !up && a->s[0] != '/' && !str_eq(f->path, a->s);
-
-	judge_raise(k, POLICY_DENY, "path", "%s%s %s%s",
-		judge_show(k->j, a->s), up ? ": '..' leaves" : " is outside",
-		k->j->root, link ? " behind a link" : "");
-	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
-		judge_alternative(k,
-			"a file of the project, or root grants it: path r|rw "
-			"FILE");
+	judge_raise(k, POLICY_OPEN, "path",
+		none ? "%s: %s is no project, so the sandbox decides"
+		     : "%s is outside of %s: the sandbox decides",
+		judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root));
+	if (!str_eq(k->v.rule, "path") || k->v.alternative[0])
+		return;
+	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
+		judge_alternative(k, judge_print(j, "%s, or root's policy says: "
+			"root %s", go, judge_show(j, j->cwd)));
+	else
+		judge_alternative(k, judge_print(j, "%s, or root grants it: path "
+			"r|rw FILE", none ? go : "a file of the project or of "
+			"$TMPDIR"));
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
@@ -286,25 +274,19 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 
 	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
 	judge_resolve(j, cwd, a->s, &f);
-	if (f.where == FOUND_TOO_LONG)
-		judge_raise(k, POLICY_DENY, "path",
+	if (f.where == FOUND_TOO_LONG) {
+		judge_raise(k, POLICY_OPEN, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
-	else if (f.where == FOUND_ESCAPE ||
-		 (!judge_is_tmp(j, f.path) &&
-			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))) {
-		/* What starts meets the sandbox there. */
-		if (!j->starts)
-			j->no_project ? astray(k, a) : outside(k, a, &f);
 	} else if (is_hidden(j, f.path)) {
 		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
 			judge_show(j, a->s));
-	} else if (f.where == FOUND_IN &&
-		 (use == PATH_WRITE || use == PATH_GUESS)) {
+	} else if (f.where == FOUND_OUT) {
+		/* What starts meets the sandbox there. */
+		if (!j->starts && !judge_is_tmp(j, f.path) &&
+			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
+			outside(k, a);
+	} else if (use == PATH_WRITE || use == PATH_GUESS) {
 		check_protect(k, f.path, a, use);
-		if (use == PATH_WRITE && k->removes &&
-			str_eq(f.path, j->root))
-			judge_raise(k, POLICY_DENY, "protect",
-				"takes all of %s away", j->root);
 	}
 }
 
@@ -333,6 +315,52 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		judge_unresolved(k, a, "directory");
 	else
 		path_from(k, &known, *cwd ? cwd : "/", use);
+}
+
+/* Does the pattern name the place at path? "$ROOT/..": what the project lies in.
+ */
+static bool is_place(struct judge *j, const char *pattern, const char *path)
+{
+	char place[JUDGE_PATH];
+	size_t name;
+
+	if (str_eq(pattern, "$ROOT/.."))
+		return !j->no_project && path_beneath(path, j->root) &&
+		       !str_eq(path, j->root);
+	return expand(j, pattern, place, sizeof(place), &name) &&
+	       grant_glob(place, name, path);
+}
+
+bool judge_at(struct judge_cmd *k, const struct arg *a,
+	const struct policy_image *img, struct img_range places)
+{
+	struct judge *j = k->j;
+	const char *cwd = judge_cwd(k);
+	struct path_found f = {.want = FOUND_ENTRY};
+	bool at = false, all;
+	size_t n;
+
+	if (!*a->s || a->unknown || strchr(cwd, SHELL_ANY))
+		return false;
+	judge_resolve(j, *cwd ? cwd : "/", a->s, &f);
+	if (f.where == FOUND_TOO_LONG)
+		return false;
+	/* All that lies in a directory is as good as the directory, but in the
+	 * project, where a build is cleaned so. */
+	n = strlen(f.path);
+	all = n > 1 && f.path[n - 1] == SHELL_REL && f.path[n - 2] == '/';
+	if (all)
+		f.path[n > 2 ? n - 2 : 1] = 0;
+	if (all && str_eq(f.path, j->root))
+		return false;
+	for (uint32_t i = 0; i < places.count; i++) {
+		const char *p = img_ref(img, places, i);
+
+		if (*p == '!' && is_place(j, p + 1, f.path))
+			return false;
+		at |= is_place(j, p, f.path);
+	}
+	return at;
 }
 
 void judge_path_val(

@@ -187,9 +187,39 @@ ls'
 	run policy test --cwd sub 'cat ../README'
 	[ "$status" -eq 0 ]
 	run policy test --cwd sub 'cat ../../x'
-	[ "$status" -eq 11 ]
+	[ "$status" -eq 12 ]
 	run policy test --cwd sub --root sub 'cat ../README'
-	[ "$status" -eq 11 ]
+	[ "$status" -eq 12 ]
+	run policy explain --cwd sub 'cat ../../x'
+	[[ $output == *"open (path)"*"is outside of "*": the sandbox decides"* ]]
+}
+
+@test "a line may name any place, and takes no system directory, home or secret" {
+	local line
+	for line in "rm -rf $HOME" 'rm -rf ~/*' 'rm -rf /' 'rm -rf /*' 'rm -r /usr/lib' 'rm -rf ..' \
+		'rm -rf "$PWD"' 'cd /; rm -r etc' 'chmod -R 777 /etc' 'find / -delete' 'mv ~ x' \
+		'env rm -rf --no-preserve-root /' "sh -c 'rm -rf ../*'" 'dd if=x of=/dev/sda'; do
+		run policy test "$line"
+		echo "$line: $output"
+		[ "$status" -eq 11 ]
+		[[ $output == *ruin* ]]
+	done
+	for line in 'cat ~/.ssh/id_rsa' 'cp ~/.aws/credentials x' ': <~/.netrc' 'cd ~/.gnupg'; do
+		run policy test "$line"
+		[ "$status" -eq 11 ]
+		[[ $output == *secret* ]]
+	done
+	for line in 'cat /etc/shadow' 'ls /opt' 'mkdir /opt/x' 'cd /' 'rm -rf /opt/x/y' 'mv x ..' \
+		'rm -rf /tmp/x' 'cat x > /opt/log' 'rm -f ../x'; do
+		run policy test -p FULL-AUTO "$line"
+		echo "$line: $output"
+		[ "$status" -eq 12 ]
+	done
+	for line in 'rm -rf *' 'rm -rf x/*' 'mv -t . x/y' 'rm -rf ./x'; do
+		run policy test -p FULL-AUTO "$line"
+		echo "$line: $output"
+		[ "$status" -eq 0 ]
+	done
 }
 
 @test "WARDBOX_PROFILE tightens and never loosens" {

@@ -114,10 +114,9 @@ profile FULL-AUTO supervise=off' "$WARDBOX" sh -c '$(echo uname)'
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"git push 'to somewhere' xxx"*...* ]]
 	[[ "$output" == *"reaches the network (rule git-net)"* ]]
-	run g FULL-AUTO -c "cat /$long"
+	run g FULL-AUTO -c "sudo /$long $long $long"
 	[ "$status" -eq 126 ]
-	[[ "$output" == *"is outside $PROJECT (rule path, system policy)"* ]]
-	[[ "$output" == *"root grants it: path r"* ]]
+	[[ "$output" == *"privilege change (rule priv, system policy)"* ]]
 	run g FULL-AUTO -c "echo $long"
 	[ "$output" = "$long" ]
 }
@@ -153,9 +152,11 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ ! -e /usr/share/wardbox-was-here ]
 	run g FULL-AUTO -c './w .'
 	[ "$output" = wrote ]
-	run g FULL-AUTO -c 'ls /usr/bin'
-	[ "$status" -eq 126 ]
-	[[ "$output" == *"root grants it: path r"* ]]
+	run g FULL-AUTO -c 'echo x >/usr/share/wardbox-was-here'
+	[ "$status" -ne 0 ]
+	[ ! -e /usr/share/wardbox-was-here ]
+	run g FULL-AUTO -c 'ls /usr/bin >/dev/null && echo read'
+	[ "$output" = read ]
 }
 
 @test "SAFE runs nothing, FULL-AUTO runs what is not denied, OBSERVE all" {
@@ -163,7 +164,7 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ "$status" -eq 126 ]
 	run g FULL-AUTO -c 'ls -d .'
 	[ "$output" = . ]
-	run g OBSERVE -c 'cat /etc/hostname >/dev/null; echo "$?"'
+	run g OBSERVE -c 'cat /etc/hostname >/dev/null; : || curl x; echo "$?"'
 	[ "$output" = 0 ]
 	log | jq -es 'map(select(.rule? // "" | startswith("would-deny"))) | length >= 1'
 }
@@ -207,7 +208,7 @@ path rw $ROOT/beside' -c 'echo 1 >made && cat made && touch ./beside'
 	# Nor does it stand for another's.
 	run g 'FULL-AUTO
 path rw $ROOT/file' -c 'touch ../pother/file'
-	[ "$status" -eq 126 ]
+	[ "$status" -ne 0 ]
 	[ ! -e ../pother/file ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" exec -- sh -c 'echo 2 >made; cat made'
 	[ "$output" = 2 ]
@@ -222,13 +223,15 @@ path rw $ROOT' -c 'sh ./write in ../out'
 	[ ! -e ../out ]
 	run g 'FULL-AUTO
 path rw $ROOT' -c 'touch ../out'
-	[ "$status" -eq 126 ]
+	[ "$status" -ne 0 ]
+	[ ! -e ../out ]
 	# $ROOTy is not what lies beside it and is called so with a y.
 	mkdir -p "$PROJECT/px/.git" "$PROJECT/pxy"
 	cd "$PROJECT/px"
 	run g 'FULL-AUTO
 path rw $ROOTy/**' -c "touch in && touch $PROJECT/pxy/f"
-	[ "$status" -eq 126 ]
+	[ "$status" -ne 0 ]
+	[ ! -e "$PROJECT/pxy/f" ]
 	run g "FULL-AUTO
 path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	[ "$status" -eq 0 ]
@@ -395,8 +398,8 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	done
 	run g FULL-AUTO -c 'exec 3<>/dev/null; echo x >&3'
 	[ "$status" -eq 0 ]
-	run g FULL-AUTO -c 'exec 3>/dev/full'
-	[ "$status" -eq 126 ]
+	run g FULL-AUTO -c 'exec 3>/dev/kmsg'
+	[ "$status" -ne 0 ]
 	run g FULL-AUTO -c ': & wait' # its input is null
 	[ "$status" -eq 0 ]
 	[ "$output" = "" ]
@@ -443,7 +446,7 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 		for i in range(4):
 		    os.wait()
 	P
-	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=3' "$WARDBOX" sh -c 'python3 four.py; :'
+	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=3' "$WARDBOX" sh -c '/usr/bin/python3 four.py; :'
 	[ "$(grep -c refused <<<"$output")" = 2 ]
 	run g FULL-AUTO -c 'sleep 0.1'
 	[ "$output" = "" ]
@@ -792,7 +795,7 @@ runtime rw $home/** /run/**"; do
 path rw $other/**" "$WARDBOX" sh -c "echo kept >$other/file"
 	[ "$(cat "$other/file")" = kept ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "echo more >$other/file"
-	[ "$status" -eq 126 ]
+	[ "$status" -ne 0 ]
 	[ "$(cat "$other/file")" = kept ]
 }
 
@@ -860,7 +863,7 @@ path rw $at/there/** $at/deep/** $at/shared/** $PROJECT/cache/** $at/shared/x/**
 	ln -s "$at/other" cache
 	ln -s "$at/other" "$at/shared/x"
 	run in_policy "$own" "$WARDBOX" sh -c "echo no >cache/a"
-	[ "$status" -eq 126 ]
+	[ "$status" -ne 0 ]
 	run in_policy "$own" "$WARDBOX" sh -c "echo no >$at/shared/x/a"
 	[ "$status" -ne 0 ]
 	cat >try.py <<-P
@@ -1253,18 +1256,18 @@ x" ]
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = one ]
-	for line in 'ls "$TMPDIR/.."' 'echo x >$TMPDIR/../y' 'echo x >/tmp/y' \
-		'ln -s /etc $TMPDIR/etc' \
+	for line in 'ls "$TMPDIR/.."' 'echo x >$TMPDIR/../y' \
 		'cat $TMPDIR/../sessions/session-default.state'; do
 		echo "$line"
 		run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "$line"
-		[ "$status" -eq 126 ]
+		[ "$status" -ne 0 ]
 	done
 	# A link that a command has made there leads nowhere, either.
-	in_policy 'use FULL-AUTO' sh -c 'ln -s /etc "/run/wardbox/$(id -u)/tmp/e"'
-	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/passwd'
-	[ "$status" -eq 126 ]
-	[[ $output == *"is outside"* ]]
+	echo kept >"$BATS_TEST_TMPDIR/outside"
+	in_policy 'use FULL-AUTO' sh -c 'ln -s "$0" "/run/wardbox/$(id -u)/tmp/e"' "$BATS_TEST_TMPDIR"
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/outside'
+	[ "$status" -ne 0 ]
+	[[ $output != *kept* ]]
 	# Nor is it another's in a shell whose lines nobody reads before it does.
 	run in_policy 'use FULL-AUTO' script -qec "$WARDBOX sh" /dev/null <<-'X'
 		touch $TMPDIR/typed; rm $TMPDIR/typed && echo re"mov"ed
