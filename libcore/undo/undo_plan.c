@@ -271,6 +271,7 @@ static const char *check_entry(struct checking *c, struct undo_ent *e)
 	else if (m->obj[e->dir].after.mode)
 		return "its directory is gone";
 	if (st.mode && e->before &&
+		!(e->after && undo_same_object(&st, &m->obj[e->after].after)) &&
 		undo_is_as(&m->obj[e->before], false, fd, e->name, &st) &&
 		!undo_is_dir(&st)) {
 		e->skip = true;

@@ -151,7 +151,7 @@ static int open_parent(const char *path, const char **name)
 	if (slash)
 		snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
 	*name = slash ? slash + 1 : path;
-	fd = openat(root, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	fd = openat(root, dir, O_RDONLY | O_DIRECTORY);
 	close(root);
 	return fd;
 }
