@@ -327,6 +327,8 @@ static void limits(struct granting *x)
 			x->g->net = p.v[IMG_P_NET];
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
+		if (p.v[IMG_P_UNDO])
+			x->g->undo = true;
 	}
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;
 }
@@ -407,6 +409,7 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_RELAX, &out->relax);
 	words(&x, IMG_SET_HIDE, &out->hide);
 	words(&x, IMG_SET_CACHE, &out->cache);
+	words(&x, IMG_SET_UNDO, &out->undo_words);
 	protects(&x);
 	redacts(&x);
 	limits(&x);

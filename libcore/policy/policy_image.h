@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 9,
+	IMG_VERSION = 10,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -60,6 +60,7 @@ enum img_set {
 	IMG_SET_HIDE,  /* secrets */
 	IMG_SET_CACHE, /* variables and their directories */
 	IMG_SET_RUN_RX,
+	IMG_SET_UNDO, /* places, and bounds as KEY=VALUE */
 	IMG_SETS,
 };
 
@@ -249,6 +250,7 @@ enum {
 	IMG_P_CHILD,
 	IMG_P_NET,
 	IMG_P_SUPERVISE,
+	IMG_P_UNDO,
 	IMG_P_AS,
 	IMG_P_OVER_OUT,
 	IMG_P_SET, /* a bit for each of the above */

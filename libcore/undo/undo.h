@@ -116,9 +116,10 @@ struct undo_sum {
 int undo_end(struct undo **u, bool complete, undo_each *each, void *ctx,
 	struct undo_sum *sum, struct diag *d);
 
-/* The store in dir (a private directory of the guard), locked for one who
+/* The store of that name in dir, a private directory, locked for one who
  * restores when alone is set: -EBUSY. A descriptor. */
-int undo_store_open(int dir, bool make, bool alone, struct diag *d);
+int undo_store_open(int dir, const char *name, bool make, bool alone,
+	struct diag *d);
 
 /* One journal, by its header and its end. */
 struct undo_info {

@@ -29,9 +29,10 @@ static int lock_file(int fd, int how)
 	return err ? -errno : 0;
 }
 
-int undo_store_open(int dir, bool make, bool alone, struct diag *d)
+int undo_store_open(int dir, const char *name, bool make, bool alone,
+	struct diag *d)
 {
-	autofd int fd = file_private_dir(dir, "undo", geteuid(), make, d);
+	autofd int fd = file_private_dir(dir, name, geteuid(), make, d);
 	autofd int lock = -1;
 
 	if (fd < 0)

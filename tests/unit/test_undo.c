@@ -463,7 +463,7 @@ static int set_up(void **state)
 		return -1;
 	snprintf(project, sizeof project, "%s/project", room);
 	dir = open(room, O_RDONLY | O_DIRECTORY);
-	store = undo_store_open(dir, true, false, NULL);
+	store = undo_store_open(dir, "undo", true, false, NULL);
 	close(dir);
 	return store < 0;
 }
