@@ -101,6 +101,7 @@ struct undo_change {
 	uint32_t mode; /* of what it is now, or was */
 	uint64_t size;
 	const uint8_t *old_sha, *new_sha; /* NULL: none, or not known */
+	uint32_t old; /* for undo_old(); 0: there was nothing */
 };
 typedef int undo_each(void *ctx, const struct undo_change *c);
 
@@ -154,8 +155,9 @@ int undo_load(int store, uint64_t number, struct undo_model **m,
 const struct undo_info *undo_info(const struct undo_model *m);
 /* Calls each for every path that changed. */
 int undo_changes(const struct undo_model *m, undo_each *each, void *ctx);
-/* A descriptor of what a path's content was before; -ENOENT: not kept. */
-int undo_old(const struct undo_model *m, const char *path);
+/* A descriptor of what a changed or removed file's content was before; -ENOENT:
+ * it is not kept. */
+int undo_old(const struct undo_model *m, uint32_t old);
 
 /* One step of a restore, for the person who asks. */
 struct undo_act {

@@ -46,11 +46,13 @@ static int tell(struct telling *t, struct undo_change *c)
 }
 
 /* Checksums and such of what was there before, and is there now. */
-static void describe(struct undo_change *c, const struct undo_obj *old,
-	const struct undo_obj *now)
+static void describe(const struct undo_model *m, struct undo_change *c,
+	const struct undo_obj *old, const struct undo_obj *now)
 {
 	const struct undo_stat *st = now ? &now->after : &old->before;
 
+	if (old && old->before.mode)
+		c->old = (uint32_t)(old - m->obj);
 	c->mode = st->mode;
 	c->size = st->size;
 	if (old && old->touched & UNDO_T_SHA_OLD)
@@ -92,7 +94,7 @@ static int tell_entry(struct telling *t, const struct undo_ent *e)
 				? UNDO_MOVED
 				: UNDO_MADE;
 	}
-	describe(&c, old, now);
+	describe(m, &c, old, now);
 	if (c.became == UNDO_MOVED) {
 		from = malloc(UNDO_PATH);
 		if (!from || undo_path(m, e->after, false, from))
@@ -117,7 +119,7 @@ static int tell_object(struct telling *t, uint32_t id)
 	/* Told as moved, or in another one's place. */
 	if (o->dest && t->m->ent[o->dest - 1].before)
 		return 0;
-	describe(&c, o, o);
+	describe(t->m, &c, o, o);
 	return tell(t, &c);
 }
 
@@ -146,6 +148,17 @@ int undo_changes(const struct undo_model *m, undo_each *each, void *ctx)
 	struct telling t = {.m = m, .each = each, .ctx = ctx, .count = &count};
 
 	return tell_all(&t);
+}
+
+int undo_old(const struct undo_model *m, uint32_t old)
+{
+	const uint8_t saved = old < m->obj_count ? m->obj[old].saved : 0;
+	char name[16];
+
+	if (!(saved & (UNDO_HELD | UNDO_COPIED)))
+		return -ENOENT;
+	return undo_open_file(m->dir,
+		undo_saved_name(name, saved & UNDO_COPIED ? 'c' : 'o', old));
 }
 
 static void sum_up(struct undo_sum *sum, const struct undo_info *i)
