@@ -16,7 +16,7 @@ static void pattern(struct buf *out, const struct policy_image *img,
 {
 	static const char mark[][6] = {
 		"", "*", "**", "opt:", "!opt:", "has:", "says:",
-		"at:", "from:"};
+		"at:", "from:", "to:"};
 
 	for (uint32_t i = 0; i < r->token.count; i++) {
 		struct img_token t = img_token(img, r->token.first + i);

@@ -61,6 +61,12 @@ unsigned sandbox_part_named(const char *name);
 
 struct bpf_insn1;
 
+/* A network namespace to be joined. */
+struct sandbox_join {
+	int net;
+	int user; /* that owns it, joined before; -1: none */
+};
+
 struct sandbox_plan {
 	struct sandbox_grant *grants; /* grown by sandbox_grant() */
 	size_t grant_count;
@@ -76,6 +82,8 @@ struct sandbox_plan {
 	uint64_t keep_caps; /* capabilities kept, bit per number */
 	const int *keep_fds; /* stay open through exec; 0, 1, 2 always do */
 	size_t keep_fd_count;
+	/* With NETNS: joined in place of a new one, unless PIDNS is wanted. */
+	const struct sandbox_join *join;
 	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
@@ -204,6 +212,7 @@ struct sandbox {
 	size_t filter_len;
 	int ruleset_fd;
 	unsigned clone_flags, unshare_flags; /* namespaces: at fork, at apply */
+	const struct sandbox_join *join; /* the network at apply, or NULL */
 	bool root_granted;                   /* "/" can be listed */
 	bool filtered;                       /* the filter came first */
 	char *cwd; /* to enter again after mounts; "" when it is gone */

@@ -232,6 +232,11 @@ static void namespace_flags(struct sandbox *s)
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
 		flags |= s->enforced & spaces[i].part ? spaces[i].flag : 0;
 	s->user_ns = flags && !ns_is_admin();
+	if (s->plan->join && flags & NS_NET && !(flags & NS_PID)) {
+		s->join = s->plan->join;
+		s->unshare_flags = flags & ~(unsigned)NS_NET;
+		return;
+	}
 	if (flags & NS_PID) {
 		s->clone_flags = NS_PID | NS_MOUNT |
 				 (s->user_ns ? NS_USER : 0);

@@ -56,6 +56,7 @@ static int guard_new(struct guard **slot, const struct guard_request *q,
 	g->terms = GUARD_TERMS_INIT;
 	g->entry = GUARD_ENTRY_INIT;
 	g->box.plan = SANDBOX_PLAN_INIT;
+	g->box.link = NET_LINK_INIT;
 	g->box.sandbox = SANDBOX_INIT;
 	g->box.argv = q->command.argv;
 	g->box.texts = &g->place.texts;

@@ -258,6 +258,7 @@ int guard_entry_session(struct guard *g, struct diag *d)
 		return err;
 	memcpy(g->out->session, name.id, sizeof name.id);
 	g->entry.fresh = name.fresh;
+	g->entry.shares_net = name.source <= SESSION_BY_FILE;
 	return record_session(g, d);
 }
 

@@ -82,8 +82,10 @@ static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)
 
 int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d)
 {
-	int err = is_boxed(g) ? compile_box(b, g, d) : 0;
+	int err;
 
+	guard_net_join(b, g);
+	err = is_boxed(g) ? compile_box(b, g, d) : 0;
 	if (err == -ENOTSUP && g->terms.grants.confine)
 		tell_relax(d);
 	return err;
@@ -93,6 +95,7 @@ void guard_box_release(struct guard_box *b)
 {
 	sandbox_release(&b->sandbox);
 	sandbox_plan_release(&b->plan);
+	net_link_release(&b->link);
 	env_release(&b->env);
 	free(b->own_argv);
 }

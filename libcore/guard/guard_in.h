@@ -14,6 +14,7 @@
 #include "box/sandbox.h"
 #include "guard/guard.h"
 #include "log/audit_write.h"
+#include "net/net.h"
 #include "protect/protect.h"
 #include "sys/env.h"
 
@@ -59,6 +60,7 @@ struct guard_terms {
 struct guard_entry {
 	bool on;    /* the log is open */
 	bool fresh; /* the session was made for this command */
+	bool shares_net; /* it was asked for by its id, or a file of it */
 	const char *path; /* of the log; "" when unknown */
 	uint64_t seen[RUN_STREAMS]; /* bytes of output shown to the log */
 	struct audit_log log;
@@ -79,6 +81,8 @@ struct guard_box {
 	char **own_argv;
 	char rc_words[2][12]; /* that own_argv has in front */
 	struct env env;
+	struct net_link link; /* to who holds the session's network */
+	struct sandbox_join join;
 	struct sandbox_plan plan;
 	struct sandbox sandbox;
 	struct proc_limits limits; /* the caller's, before they were raised */
@@ -208,6 +212,16 @@ void guard_approve(const struct guard *g, const struct guard_question *what);
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_box_plan(
 	struct guard_box *b, const struct guard *g, struct diag *d);
+/* guard_net.c: the network that the command may have, here; what it shares of it
+ * with its session's other commands, joined when the box is made. */
+enum sandbox_net guard_net_of(
+	const struct guard_box *b, const struct guard *g);
+void guard_net_join(struct guard_box *b, struct guard *g);
+/* Is it allowed on a loopback of the session's own alone, and there is none? Then
+ * why. planned: the plan is made. */
+bool guard_net_denies(const struct guard *g, bool planned,
+	struct policy_verdict *v);
+
 /* guard_carve.c: takes out of a plan that has its grants what must not be the
  * command's. */
 int guard_carve(struct guard_box *b, const struct guard *g, struct diag *d);

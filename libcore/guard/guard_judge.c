@@ -22,7 +22,7 @@ static void decide_shell(const struct guard *g,
 	struct policy_verdict own;
 
 	policy_decide_exec(g->terms.policy, what, &own);
-	if (str_eq(own.rule, "stdin")) {
+	if (own.is & POLICY_IS_INPUT) {
 		unread.argv = nothing;
 		policy_decide_exec(g->terms.policy, &unread, &own);
 	}
@@ -193,6 +193,7 @@ int guard_judge(struct guard *g, struct diag *d)
 		return 0;
 	}
 	guard_decide(g, v);
+	(void)guard_net_denies(g, false, v);
 	if (v->decision <= POLICY_OPEN)
 		return 0;
 	if (v->decision == POLICY_DENY)

@@ -110,19 +110,15 @@ static int grant_devices(
 	return err;
 }
 
-/* A line of the shell's own commands starts no program, and gets less. What
- * such a line may open is not looked at where the shell reads files of its own.
- */
+/* A line of the shell's own commands starts no program, and gets less. What the
+ * files hold that a shell reads before it nobody knows. */
 static void find_brief(struct guard_box *b, const struct guard *g)
 {
-	const struct guard_command *c = g->command;
+	const unsigned is = g->out->verdict.is;
 
-	b->brief = c->kind == GUARD_LINE && !c->startup &&
-		   g->out->verdict.neutral &&
-		   !memmem(c->text, c->len, "/etc", 4) &&
-		   !memmem(c->text, c->len, "/proc", 5);
-	b->opens = !b->brief || memchr(c->text, '/', c->len) ||
-		   memchr(c->text, '<', c->len) || memchr(c->text, '>', c->len);
+	b->brief = g->command->kind == GUARD_LINE && !g->command->startup &&
+		   is & POLICY_IS_SHELL && !(is & POLICY_IS_STRAYING);
+	b->opens = !b->brief || is & POLICY_IS_OPENING;
 }
 
 /* All that a shell which starts nothing opens by itself, or its line with it.
@@ -289,27 +285,6 @@ static void set_relaxed(struct guard_box *b, const struct guard *g)
 			sandbox_part_named(g->terms.grants.relax.item[i]);
 }
 
-static enum sandbox_net net_of(const struct guard_box *b, const struct guard *g)
-{
-	enum policy_net net = g->terms.grants.net > g->out->verdict.net
-				      ? g->terms.grants.net
-				      : g->out->verdict.net;
-
-	/* An own loopback costs a network namespace; without a program nobody
-	 * is there to use it. */
-	if (b->brief)
-		return SANDBOX_NET_NONE;
-	switch (net) {
-	case POLICY_NET_NONE:
-		return SANDBOX_NET_NONE;
-	case POLICY_NET_LOCAL:
-		return SANDBOX_NET_LOCAL;
-	case POLICY_NET_ALL:
-		return SANDBOX_NET_ALL;
-	}
-	return SANDBOX_NET_NONE;
-}
-
 static void plan_nothing(struct sandbox_plan *plan)
 {
 	plan->net = SANDBOX_NET_ALL;
@@ -335,14 +310,11 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 		return 0;
 	}
 	b->plan.cwd = g->caller->cwd;
-	b->plan.net = net_of(b, g);
 	set_limits(b, g);
 	set_relaxed(b, g);
+	b->plan.net = guard_net_of(b, g);
 	/* See goes_without() for what is found out later. */
 	b->plan.view = !b->brief && !ns_is_refused();
-	if (!b->brief && !b->plan.view && b->plan.net == SANDBOX_NET_LOCAL &&
-		!(b->plan.relax & SANDBOX_NETNS))
-		b->plan.net = SANDBOX_NET_NONE;
 	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
 	if (!err)

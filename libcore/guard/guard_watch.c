@@ -267,8 +267,7 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 		return false;
 	if (v->decision == POLICY_CONFIRM)
 		answer = guard_put(g, &what);
-	if (answer > 0 &&
-		(str_eq(v->rule, "protect") || str_eq(v->rule, "git-conf")))
+	if (answer > 0 && v->is & POLICY_IS_PROTECT)
 		g->tree.protect_free = true;
 	if (answer > 0)
 		return !g->entry.on ||
@@ -317,7 +316,8 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	policy_decide_exec(g->terms.policy, &req, &v);
 	if ((v.decision <= POLICY_OPEN || approved(g, &v) ||
 		    (!req.depth && g->io->pty && confirmed(g, ev, &req, &v))) &&
-		!guard_git_denies(g, ev, req.cwd, &v)) {
+		!guard_git_denies(g, ev, req.cwd, &v) &&
+		!guard_net_denies(g, true, &v)) {
 		if (g->carry->becomes && !ev->level && is_command(g, ev->pid))
 			g->carry->becomes(g->carry->becomes_ctx, ev);
 		if (!req.depth && g->out->verdict.open)

@@ -207,15 +207,31 @@ enum policy_net {
 	POLICY_NET_ALL,
 };
 
+/* What a verdict is about, whatever its rule is called. */
+enum policy_is {
+	/* Of a line: no command but what the shell does itself, under a rule
+	 * that grants nothing (mark=shell). */
+	POLICY_IS_SHELL = 1,
+	/* Of a line: it may open a file by its name … */
+	POLICY_IS_OPENING = 2,
+	/* … and not only what lies in the project, its /tmp or /dev. */
+	POLICY_IS_STRAYING = 4,
+	POLICY_IS_INPUT = 8, /* code that the program reads is not seen */
+	/* A change of protected names: a person's yes allows it (mark=protect). */
+	POLICY_IS_PROTECT = 16,
+	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
+};
+
 /* One judged simple command, for explain and the log. */
 struct policy_verdict {
 	enum policy_decision decision; /* what to do; in OBSERVE always ALLOW */
 	enum policy_decision would;    /* what it is without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
-	/* Of a line: no command but what the shell does itself, under the rule
-	 * that grants nothing. */
-	bool neutral;
+	unsigned is; /* enum policy_is */
+	/* A rule with net=local allowed some part: that may run where the
+	 * loopback is the session's, and nowhere else. */
+	bool loopback;
 	/* Some part is decided when it starts, also where .would is stricter. */
 	bool open;
 	unsigned line;       /* of the rule in file; 0: built into the engine */

@@ -231,10 +231,11 @@ void policy_decide_line(const struct policy *p,
 		guided(&j, req->len);
 	}
 	*v = j.worst;
+	v->is |= j.is;
 	if (!v->rule[0]) {
 		memcpy(v->rule, "empty", 6);
 		memcpy(v->reason, "nothing that needs a decision", 30);
-		v->neutral = true;
+		v->is |= POLICY_IS_SHELL;
 	}
 }
 

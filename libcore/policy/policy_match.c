@@ -202,6 +202,13 @@ static enum match at_place(const struct subject *s, const struct token *t)
 	return MATCH_NO;
 }
 
+/* Of a rule that takes away it is not known whether the words lead elsewhere. */
+static enum match leads(const struct subject *s, const struct token *t)
+{
+	return judge_leads(s->k, img_ref(s->img, t->words, 0), s->w) ? MATCH_YES
+								     : MATCH_NO;
+}
+
 /* Is the token one that names options only? */
 static bool is_option(const struct subject *s, const struct token *t)
 {
@@ -231,6 +238,8 @@ static enum match anywhere(const struct subject *s, const struct token *t)
 	case IMG_TOK_AT:
 	case IMG_TOK_FROM:
 		return at_place(s, t);
+	case IMG_TOK_TO:
+		return leads(s, t);
 	default:
 		return MATCH_NONE;
 	}
@@ -488,7 +497,8 @@ static void unknown(struct subject *s, const struct found *top)
 	}
 	if (delegated(s, top, d))
 		return;
-	judge_raise(s->k, d, "unknown", "no rule speaks of %s", name);
+	if (judge_raise(s->k, d, "unknown", "no rule speaks of %s", name))
+		s->k->v.is |= POLICY_IS_UNKNOWN;
 	if (d == POLICY_CONFIRM && s->k->v.would == d &&
 		!s->k->v.alternative[0])
 		judge_alternative(s->k, "allow it in /etc/wardbox/policy.d, "
@@ -547,4 +557,5 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	}
 	if (net && IMG_NET(net->bits) > k->v.net)
 		k->v.net = IMG_NET(net->bits);
+	k->v.loopback |= net && IMG_NET(net->bits) == POLICY_NET_LOCAL;
 }

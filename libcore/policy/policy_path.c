@@ -235,11 +235,11 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 			/* A number may be any name so far: none is meant. */
 			if (*rel == SHELL_REL && !a->glob)
 				judge_unresolved(k, a, "path");
-			else
-				judge_raise(k, p.decision, "protect",
-					"writes the protected %s%s%s",
-					judge_show(j, rel), *text ? ": " : "",
-					text);
+			else if (judge_raise(k, p.decision, "protect",
+					 "writes the protected %s%s%s",
+					 judge_show(j, rel), *text ? ": " : "",
+					 text))
+				k->v.is |= POLICY_IS_PROTECT;
 		}
 	}
 }
@@ -251,11 +251,10 @@ static void outside(struct judge_cmd *k, const struct arg *a)
 	struct judge *j = k->j;
 	const bool none = j->no_project;
 
-	judge_raise(k, POLICY_OPEN, "path",
-		none ? "%s: %s is no project, so the sandbox decides"
-		     : "%s is outside of %s: the sandbox decides",
-		judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root));
-	if (!str_eq(k->v.rule, "path") || k->v.alternative[0])
+	if (!judge_raise(k, POLICY_OPEN, "path",
+		    none ? "%s: %s is no project, so the sandbox decides"
+			 : "%s is outside of %s: the sandbox decides",
+		    judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root)))
 		return;
 	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
 		judge_alternative(k, judge_print(j, "%s, or root's policy says: "
@@ -274,6 +273,9 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 
 	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
 	judge_resolve(j, cwd, a->s, &f);
+	if (f.where != FOUND_IN && !judge_is_tmp(j, f.path) &&
+		!path_beneath("/dev", f.path))
+		j->is |= POLICY_IS_STRAYING;
 	if (f.where == FOUND_TOO_LONG) {
 		judge_raise(k, POLICY_OPEN, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
@@ -302,7 +304,9 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	/* @FILE is how many programs are given more words. */
 	if (*a->s == '@' && a->s[1] && strchr("/.~", a->s[1]))
 		known.s++;
+	j->is |= POLICY_IS_OPENING;
 	if (a->unknown) {
+		j->is |= POLICY_IS_STRAYING;
 		judge_unresolved(k, a, "path");
 		known.s = judge_text(j, known.s, strcspn(known.s, SHELL_ANY_S));
 		if (!*known.s)
@@ -311,8 +315,10 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		use = PATH_READ;
 	}
 	cwd = judge_cwd(k);
-	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY))
+	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
+		j->is |= POLICY_IS_STRAYING;
 		judge_unresolved(k, a, "directory");
+	}
 	else
 		path_from(k, &known, *cwd ? cwd : "/", use);
 }

@@ -324,10 +324,10 @@ ls'
 }
 
 @test "except and list widen the default in the system policy alone" {
-	printf 'include default\nexcept id=net curl http://localhost/ok\nlist net mycurl\n' >p
-	run policy test --system p 'curl http://localhost/ok'
+	printf 'include default\nexcept id=net curl http://there.example/ok\nlist net mycurl\n' >p
+	run policy test --system p 'curl http://there.example/ok'
 	[ "$status" -eq 10 ]
-	run policy test --system p 'curl http://localhost/ok http://x'
+	run policy test --system p 'curl http://there.example/ok http://x'
 	[ "$status" -eq 11 ]
 	run policy test --system p 'mycurl x'
 	[ "$status" -eq 11 ]
@@ -564,11 +564,13 @@ time.sleep(60)' >port &
 		p=$(cat port)
 		./copy -s -m 1 http://127.0.0.1:$p; echo "outside $?"
 		"$1" sh -c "./copy -s -m 1 http://127.0.0.1:$p"; echo "inside $?"
-		"$1" sh -c "curl http://127.0.0.1:$p"; echo "named $?"' - "$WARDBOX"
+		"$1" sh -c "curl -s http://127.0.0.1:$p"; echo "named $?"
+		"$1" sh -c "curl -s http://there.example"; echo "away $?"' - "$WARDBOX"
 	kill "$server"
 	[[ $output == *"outside 28"* ]] # connected, no answer
 	[[ $output == *"inside 7"* ]]   # no connection
-	[[ $output == *"named 126"* ]]
+	[[ $output == *"named 7"* ]]
+	[[ $output == *"away 126"* ]]
 }
 
 @test "export writes the policy in force as deterministic CBOR" {
