@@ -139,8 +139,9 @@ int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	int err = 0;
 
 	(void)d;
-	if (!g->terms.grants.undo || !g->terms.grants.confine || b->brief ||
-		g->place.inside || g->place.no_project)
+	if (!g->terms.grants.undo || !g->terms.grants.confine ||
+		(b->brief && !b->opens) || g->place.inside ||
+		g->place.no_project)
 		return 0;
 	b->undo_why = "this wardbox was built without UNDO";
 	if (!IS_ENABLED(CONFIG_UNDO))
