@@ -60,6 +60,7 @@ void guard_decide(const struct guard *g, struct policy_verdict *v)
 		.root = g->place.root,
 		.home = g->place.home,
 		.tmp = g->place.tmp,
+		.places = g->place.own_name,
 		.own = g->place.cache,
 		.no_project = g->place.no_project,
 		.env = g->box.env.vec,

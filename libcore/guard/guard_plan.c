@@ -210,6 +210,7 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
 		if (p->many || has_anyway(b, g, p) ||
+			(p->runtime && guard_home_has(g, p->path)) ||
 			str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
@@ -227,6 +228,8 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			if (path_settle(
 				    name, real, lasts, (void *)(uintptr_t)g))
 				continue;
+			if (b->plan.view)
+				(void)guard_home_link(&g->place, name, real);
 			err = guard_keep(b->texts, &name, real);
 		}
 		if (!err)
@@ -325,9 +328,15 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	if (!err && g->carry->helper)
 		err = sandbox_grant(&b->plan, g->carry->helper, SANDBOX_ROX,
 			false, "wardbox");
+	if (!err)
+		err = guard_own_grant(b, g);
 	if (!err && g->place.tmp[0])
-		err = sandbox_grant(&b->plan, g->place.tmp, SANDBOX_RW, true,
-			"temporary files");
+		err = guard_owns(&g->place, "/tmp")
+			? sandbox_grant_bare(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, "temporary files")
+			: sandbox_grant(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, true,
+				  "temporary files");
 	/* npx, go and their like run what they have put there. */
 	if (!err && g->place.cache[0] && b->opens)
 		err = sandbox_grant(&b->plan, g->place.cache,
@@ -335,5 +344,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
 	err = guard_undo_plan(b, g, d);
-	return err ? err : guard_carve(b, g, d);
+	if (!err)
+		err = guard_carve(b, g, d);
+	return err ? err : guard_own_cover(b);
 }

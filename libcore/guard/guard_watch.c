@@ -294,6 +294,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		.root = g->place.root,
 		.home = g->place.home,
 		.tmp = g->place.tmp,
+		.places = g->place.own_name,
 		.starts = true,
 		.own = g->place.cache,
 		.no_project = g->place.no_project,

@@ -193,6 +193,9 @@ struct policy_request {
 	const char *home; /* "" or NULL: unknown */
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	const char *own;  /* the same, for caches */
+	/* By these names it finds directories of its own, whatever is there
+	 * outside; NULL-terminated, or NULL. */
+	const char *const *places;
 	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
 			     program: not looked at */
@@ -333,6 +336,7 @@ struct policy_grants {
 	struct policy_words hide;  /* secrets, whatever is granted around them */
 	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
 	struct policy_words undo_words; /* absolute places; KEY=VALUE */
+	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
 	size_t redact_count;
@@ -341,6 +345,7 @@ struct policy_grants {
 			 */
 	bool supervise; /* judge every execve in the tree */
 	bool undo; /* journal what it changes, to be taken back */
+	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
 	void *arena;
@@ -356,6 +361,13 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out);
 void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
+
+enum { POLICY_PLACES = 4 };
+/* The names by which a command finds directories of its own, where its box has a
+ * view of mounts: /tmp, /var/tmp, /dev/shm, home; not those that lie in the
+ * project or that the policy opens. Their number; NULL ends them. */
+size_t policy_places(const struct policy_grants *g, const char *root,
+	const char *home, const char *out[static POLICY_PLACES + 1]);
 
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */

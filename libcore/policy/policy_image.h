@@ -61,6 +61,7 @@ enum img_set {
 	IMG_SET_CACHE, /* variables and their directories */
 	IMG_SET_RUN_RX,
 	IMG_SET_UNDO, /* places, and bounds as KEY=VALUE */
+	IMG_SET_HOME, /* files of the home of which a command has a copy */
 	IMG_SETS,
 };
 

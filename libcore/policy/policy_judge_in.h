@@ -72,6 +72,7 @@ struct judge {
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
 	const char *root, *home, *tmp;
+	const char *const *places; /* NULL-terminated, or NULL */
 	const char *own; /* beside tmp; or NULL */
 	const char *real_home; /* once it was asked for */
 	bool no_project;
@@ -206,6 +207,8 @@ struct path_found {
 	char names[JUDGE_NAMES][64];
 	char path[JUDGE_PATH]; /* physical, absolute */
 };
+/* Is it, by its name, in a directory of the command's own? */
+bool judge_is_place(const struct judge *j, const char *path);
 /* In what the sandbox gives in place of /tmp? No layer has to grant that. */
 static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 {

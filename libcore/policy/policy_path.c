@@ -265,12 +265,60 @@ static void outside(struct judge_cmd *k, const struct arg *a)
 			"$TMPDIR"));
 }
 
+bool judge_is_place(const struct judge *j, const char *path)
+{
+	for (const char *const *at = j->places; at && *at; at++)
+		if (path_beneath(*at, path))
+			return !path_beneath(j->root, path);
+	return false;
+}
+
+/* Does the word name something in a directory of its own? What is there outside
+ * by that name says nothing. */
+static bool in_place(struct judge *j, const char *cwd, const char *word,
+	char *text, size_t size)
+{
+	return j->places && path_normal(text, size, cwd, word) == 0 &&
+	       judge_is_place(j, text);
+}
+
+/* Is it a file of which the command's own home has a copy without secrets? */
+static bool is_copied(struct judge *j, const char *path)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range r = img_set(sys, IMG_SET_HOME);
+	const char *rest = NULL;
+
+	for (const char *const *at = j->places; at && *at; at++)
+		if (str_eq(*at, j->home))
+			rest = str_after(path, j->home);
+	for (uint32_t i = 0; rest && *rest == '/' && i < r.count; i++) {
+		const char *word = img_ref(sys, r, i);
+		const size_t n = strcspn(word, ":");
+
+		if (strlen(rest + 1) == n && strncmp(word, rest + 1, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	enum path_use use)
 {
 	struct judge *j = k->j;
 	struct path_found f;
 
+	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
+		const bool copied = is_copied(j, f.path);
+
+		j->is |= POLICY_IS_STRAYING;
+		f.want = 0;
+		judge_resolve(j, cwd, a->s, &f);
+		if (!copied && is_hidden(j, f.path))
+			judge_raise(k, POLICY_DENY, "secret",
+				"%s is a place for secrets", judge_show(j, a->s));
+		return;
+	}
 	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
 	judge_resolve(j, cwd, a->s, &f);
 	if (f.where != FOUND_IN && !judge_is_tmp(j, f.path) &&
@@ -285,6 +333,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	} else if (f.where == FOUND_OUT) {
 		/* What starts meets the sandbox there. */
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
+			!judge_is_place(j, f.path) &&
 			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
 			outside(k, a);
 	} else if (use == PATH_WRITE || use == PATH_GUESS) {
