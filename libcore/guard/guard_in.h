@@ -95,6 +95,8 @@ struct guard_box {
 	sigset_t mask;
 	const char *carved[64]; /* paths of the plan that are the guard's own */
 	const char *places[10]; /* where the guard's own files lie: plan.own */
+	int undo_store; /* where the journal goes; 0: nothing is saved */
+	const char *undo_why; /* the policy wants it, and it cannot be had */
 	int keep[1024]; /* descriptors of the caller's, for the command */
 };
 
@@ -105,6 +107,7 @@ struct guard_tree {
 	bool policy_told;  /* guard_told_policy() did it */
 	uint64_t denials;  /* of programs that it started */
 	uint64_t starts;   /* programs that the shell of an open line started */
+	struct guard_undo *undo; /* NULL: nothing is journaled */
 	uint64_t put_back; /* changes of protected names */
 	struct protect *protect; /* NULL: nothing is compared */
 	struct protect_spec protect_spec;
@@ -299,6 +302,12 @@ bool guard_in_front(pid_t pid);
 /* Of a great many each that doubles their number counts: to be denied, or to
  * start, over and over must not push out of the log what was there before. */
 bool guard_each(uint64_t count, bool *many);
+/* guard_undo.c: whether what the command changes is saved, and where to. */
+int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d);
+/* The journal around the command's life. */
+int guard_undo_begin(struct guard *g, struct diag *d);
+int guard_undo_end(struct guard *g, struct diag *d);
+int guard_undo_before(void *ctx, const struct watch_write *x);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct watch_event *ev);

@@ -346,6 +346,8 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
-	err = guard_carve(b, g, d);
+	err = guard_undo_plan(b, g, d);
+	if (!err)
+		err = guard_carve(b, g, d);
 	return err ? err : guard_own_cover(b, &g->place);
 }

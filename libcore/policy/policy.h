@@ -332,6 +332,10 @@ struct policy_env_word {
 	bool deny;
 };
 
+/* The keys of `undo KEY=VALUE`: sizes, a number, a time, and one of OVERS. */
+#define POLICY_UNDO_KEYS "bytes\0keep\0entries\0age\0over\0"
+#define POLICY_UNDO_OVERS "go\0ask\0refuse\0"
+
 struct policy_grants {
 	struct policy_path *path;
 	size_t path_count;
@@ -341,6 +345,7 @@ struct policy_grants {
 	struct policy_words env_set; /* NAME=VALUE */
 	struct policy_words hide;  /* secrets, whatever is granted around them */
 	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
+	struct policy_words undo_words; /* absolute places; KEY=VALUE */
 	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
@@ -349,6 +354,7 @@ struct policy_grants {
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
 	bool supervise; /* judge every execve in the tree */
+	bool undo; /* journal what it changes, to be taken back */
 	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
