@@ -53,7 +53,7 @@ static void add_unusual(struct buf *out, const char *line)
 static void add_rule(struct buf *out, const struct policy_verdict *v)
 {
 	buf_adds(out, v->rule);
-	if (v->file[0])
+	if (v->line)
 		buf_addf(out, " (%s:%u)", v->file, v->line);
 	buf_addf(out, ": %s", v->reason);
 }
@@ -266,8 +266,6 @@ void cli_guard_tell(const struct guard_outcome *r)
 	else if (r->run.cut)
 		tell_limit(r, LIMITS_OUTPUT,
 			"output cut: it went over its limit on output");
-	if (r->ran && !r->broken && r->kept.text[0])
-		cli_diag(&r->kept);
 	/* A program may read what comes on stderr; a person can do something. */
 	said = r->ran && !r->broken && r->remark.text[0];
 	if (!debug || !str_eq(debug, "1")) {

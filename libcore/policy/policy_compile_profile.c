@@ -26,7 +26,7 @@ static bool setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
-		"shell\0unknown\0child\0open\0net\0supervise\0as\0";
+		"shell\0unknown\0child\0open\0net\0supervise\0undo\0as\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -36,6 +36,7 @@ static bool setting(const char *word, struct img_profile *p)
 		return false;
 	case IMG_P_SHELL:
 	case IMG_P_SUPERVISE:
+	case IMG_P_UNDO:
 		value = str_index("off\0on\0", v);
 		break;
 	case IMG_P_NET:
@@ -139,8 +140,8 @@ int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
 		"expected shell=on|off net=none|local|all supervise=on|off "
-		"as=PROFILE, unknown, child = allow|confirm|deny, open = "
-		"open|confirm|deny");
+		"undo=on|off as=PROFILE, unknown, child = allow|confirm|deny, "
+		"open = open|confirm|deny");
 }
 
 int compile_limit(struct policy_compiler *c)

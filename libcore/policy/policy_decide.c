@@ -229,8 +229,6 @@ void policy_decide_line(const struct policy *p,
 	}
 	*v = j.worst;
 	v->is |= j.is;
-	str_copy(v->outside, sizeof(v->outside), j.outside ? j.outside : "");
-	v->outside_written = j.outside_written;
 	if (!v->rule[0]) {
 		memcpy(v->rule, "empty", 6);
 		memcpy(v->reason, "nothing that needs a decision", 30);

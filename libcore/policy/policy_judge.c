@@ -121,7 +121,6 @@ static void operands(struct reading *r)
 	struct parsed *o = r->out;
 	const bool all = listed(r, LIST_WRITES);
 	const bool last = listed(r, LIST_WRITES_LAST);
-	const char *outside = r->k->j->outside;
 	size_t i = 0;
 
 	/* A word that is text names no file. */
@@ -145,7 +144,7 @@ static void operands(struct reading *r)
 	}
 	/* A test that a builtin makes of a place opens nothing there. */
 	if (r->prog->where == PROG_BUILTIN)
-		r->k->j->outside = outside;
+		r->k->v.is &= ~(unsigned)POLICY_IS_OUTSIDE;
 }
 
 /* watch: its words, side by side, are a line for a shell. */

@@ -83,8 +83,6 @@ struct judge {
 	bool blind;         /* nothing is known of the environment */
 	const char *search; /* PATH that names are looked up in */
 	const char *cwd;    /* where the line starts */
-	const char *outside; /* see struct policy_verdict; or NULL */
-	bool outside_written;
 	enum { JUDGE_NOT_LOOKED, JUDGE_AMONG_SECRETS, JUDGE_ELSEWHERE } start;
 	enum shell_dialect dialect;
 	unsigned depth;
@@ -145,7 +143,7 @@ void judge_unresolved(
 __attribute__((format(printf, 3, 4))) void judge_input(
 	struct judge_cmd *k, enum policy_decision d, const char *fmt, ...);
 /* The same, by a rule of an image. */
-void judge_rule(struct judge_cmd *k, enum policy_decision d,
+bool judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
 	const char *what);
 /* Begins and ends the judging of what stands at span. */
