@@ -254,6 +254,7 @@ enum {
 	IMG_P_NET,
 	IMG_P_SUPERVISE,
 	IMG_P_AS,
+	IMG_P_TMP, /* without a view: 1, /tmp is the machine's */
 	IMG_P_OVER_OUT,
 	IMG_P_SET, /* a bit for each of the above */
 	IMG_P_VALUES,
