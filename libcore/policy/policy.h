@@ -341,6 +341,7 @@ struct policy_grants {
 	bool tmp_shared; /* where a command has no /tmp of its own it has the
 			  * machine's */
 	bool supervise; /* judge every execve in the tree */
+	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
 	void *arena;
