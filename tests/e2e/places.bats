@@ -230,7 +230,8 @@ with_identity() {
 	run g 'cat ~/.gitconfig'
 	echo "$output"
 	[[ $output == *Another* ]]
-	[ ! -e "$PROJECT/target" ] && [ ! -e "$PROJECT/git" ]
+	[ ! -e "$PROJECT/target" ]
+	[ ! -e "$PROJECT/git" ]
 	rm -r "$PLACE/home/.config/git"
 }
 
