@@ -197,13 +197,17 @@ static bool shows_sockets(const struct guard_box *b, const struct guard_place *p
 int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 {
 	struct stat st;
+	int err;
 
 	if (!b->plan.view)
 		return 0;
 	b->plan.unix_view = !shows_sockets(b, p) && !keeps_directory(b);
 	if (b->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
 		b->plan.unix_view = false;
-	return cover_rest(b);
+	err = cover_rest(b);
+	/* What is left tells the names of the system, and of what is granted. */
+	return err ? err : sandbox_grant(&b->plan, "/", SANDBOX_LIST, false,
+		"names in directories");
 }
 
 /* Where there is no view: the machine's own, if the policy shares them. */
