@@ -53,7 +53,7 @@ void guard_net_join(struct guard_box *b, struct guard *g)
 		sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
 	/* Where it cannot be had, a namespace of the command's own is tried. */
-	if (net_join(at.own, name, &b->link, NULL) == 0) {
+	if (net_join(at.own, name, NULL, &b->link, NULL) == 0) {
 		b->join = (struct sandbox_join){b->link.net, b->link.user};
 		b->plan.join = &b->join;
 	}
