@@ -10,8 +10,9 @@
 #include "cli/cli_guard.h"
 
 struct exec_opts {
-	bool pty, json;
+	bool pty, json, unattended;
 	const char *argv0, *cwd, *input;
+	unsigned report;
 	uint64_t timeout;
 };
 
@@ -23,6 +24,8 @@ struct exec_request {
 	char **command;      /* NULL-terminated */
 	uint64_t timeout_ns;
 	bool pty;
+	bool unattended; /* no person sits at its terminal */
+	bool report;     /* how it went is told to a program */
 	bool capture; /* the output goes to the reply and nowhere else */
 };
 
@@ -51,5 +54,7 @@ extern const struct exec_transport exec_local;
 /* The contract's ShellExecutionResult. */
 void exec_print_json(
 	const struct exec_request *q, const struct exec_reply *reply);
+/* The same without the command's words and output, written to fd. */
+void exec_report(const struct exec_reply *reply, int fd);
 
 #endif

@@ -226,12 +226,14 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	int err;
 
 	cli_guard_facts(&g.caller);
+	if (q->unattended)
+		g.caller.ask = NULL;
 	err = find_state(q, &g.caller, reply, &w, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);
 	if (!err)
 		find_and_run(q, reply, &g, &w, &s);
-	if (q->capture)
+	if (q->capture || q->report)
 		guard_correlation(&g.caller, &reply->result, &uuid);
 	buf_str(&uuid);
 	return err;

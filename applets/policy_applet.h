@@ -33,6 +33,7 @@ struct policy_here {
 	char cwd[PATH_MAX], root[PATH_MAX], home[PATH_MAX], user[PATH_MAX];
 	char project[PATH_MAX];
 	char tmp[PATH_MAX], own[PATH_MAX]; /* as the request has them; or "" */
+	const char *places[POLICY_PLACES + 1];
 	bool astray;     /* cwd has no project */
 	bool no_project; /* nor has the line */
 };

@@ -45,18 +45,25 @@ static void tokens(
 	}
 }
 
-/* [kind, [profile…], net] */
+/* [kind, [profile…], net, [mark…]] */
 static void rule_bits(struct buf *b, uint32_t bits)
 {
+	const unsigned marks =
+		IMG_MARKS(bits) & (POLICY_IS_SHELL | POLICY_IS_PROTECT);
 	unsigned mask = IMG_PROFILES(bits);
 
-	cbor_put_array(b, 3);
+	cbor_put_array(b, 4);
 	text(b, str_nth("allow\0ask\0confirm\0deny\0delegate\0except\0", IMG_KIND(bits)));
 	cbor_put_array(b, (size_t)__builtin_popcount(mask));
 	for (unsigned i = 0; i < POLICY_PROFILES; i++)
 		if (mask & 1U << i)
 			text(b, policy_profile_name((enum policy_profile)i));
 	text(b, str_nth(POLICY_NETS, IMG_NET(bits)));
+	cbor_put_array(b, (size_t)__builtin_popcount(marks));
+	if (marks & POLICY_IS_SHELL)
+		text(b, "shell");
+	if (marks & POLICY_IS_PROTECT)
+		text(b, "protect");
 }
 
 /* [style bits, [kind, type, flags, [name…]]…] */

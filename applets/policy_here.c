@@ -66,15 +66,27 @@ static void find_own(struct policy_here *h)
 	const struct session_where w = {.cwd = h->cwd,
 		.workspace = h->no_project ? NULL : h->root,
 		.uid = geteuid()};
-	char base[SESSION_BASE_MAX];
+	char base[SESSION_BASE_MAX], caller[SESSION_CALLER_SIZE];
 	autofd int fd = session_base(&w, false, base, NULL);
 
+	session_caller(&w, caller);
 	if (fd < 0 || path_join(h->tmp, sizeof(h->tmp), base,
-			      BUF_PRINT(h->own, "%u/tmp", geteuid())))
+			      BUF_PRINT(h->own, "%u/at-%s/tmp", geteuid(),
+				      caller)))
 		h->tmp[0] = '\0';
 	if (!h->tmp[0] || path_normal(h->own, sizeof(h->own), h->tmp,
-				  "../cache"))
+				  "../../cache"))
 		h->own[0] = '\0';
+}
+
+static void find_places(struct policy_here *h)
+{
+	autogrants struct policy_grants grants = {0};
+
+	h->places[0] = NULL;
+	if (h->policy && !policy_grants(h->policy, h->profile, h->root, h->home,
+				 &grants))
+		policy_places(&grants, h->root, h->home, h->places);
 }
 
 /* The root, of a line where there is one; true where there is no project. */
@@ -110,6 +122,7 @@ void policy_follow_line(struct policy_here *h, const char *line, size_t len)
 		project_file(h);
 	if (had || (h->where.project && access(h->project, F_OK) == 0))
 		load(h);
+	find_places(h);
 }
 
 struct policy_here *policy_find_here(const struct policy_opts *o)
@@ -160,11 +173,13 @@ struct policy_here *policy_find_here(const struct policy_opts *o)
 				"%s: no such profile; one of SAFE, DEV, "
 				"FULL-AUTO, OBSERVE",
 				o->profile);
+		find_places(h);
 		return h;
 	}
 	h->profile = policy_profile(h->policy, variable("WARDBOX_PROFILE"), &d);
 	if (d.text[0])
 		cli_diag(&d);
+	find_places(h);
 	return h;
 }
 
@@ -192,6 +207,7 @@ struct policy_request policy_request_here(
 		.root = h->root,
 		.tmp = h->tmp,
 		.own = h->own,
+		.places = h->places,
 		.no_project = h->no_project,
 		.home = h->home,
 		.env = environ};

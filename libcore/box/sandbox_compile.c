@@ -111,6 +111,13 @@ static int need_unix(struct sandbox *s, struct diag *d)
 
 	if (p->unix_all)
 		return 0;
+	/* No socket of others has a name there, with or without a path. */
+	if (p->unix_view && p->view && s->enforced & SANDBOX_MOUNTNS &&
+		s->enforced & (SANDBOX_SCOPE | SANDBOX_NETNS)) {
+		s->unix_free = true;
+		s->enforced |= SANDBOX_UNIXPATH;
+		return 0;
+	}
 	for (size_t i = 0; i < p->grant_count; i++)
 		if ((p->grants[i].access & (SANDBOX_UNIX | SANDBOX_WRITE)) ==
 			SANDBOX_UNIX)
@@ -257,7 +264,7 @@ static int keep_cwd(struct sandbox *s, struct diag *d)
 	if (err < 0)
 		return diag_errno(d, err, "current directory");
 	for (size_t i = 0; i < s->rule_count; i++)
-		if (s->rules[i].access & SANDBOX_HIDE &&
+		if (s->rules[i].access & SANDBOX_HIDE && !s->rules[i].frame &&
 			path_beneath(s->rules[i].path, s->cwd) &&
 			!str_eq(s->rules[i].path, s->cwd))
 			return diag_fail(d, -EINVAL,
@@ -336,7 +343,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.inet = p->net != SANDBOX_NET_NONE,
 		.tcp_only = tcp,
 		.tcp_listen = p->port_count > p->connect_count,
-		.unix_path = !(s->enforced & SANDBOX_UNIXPATH) ||
+		.unix_path = !(s->enforced & SANDBOX_UNIXPATH) || s->unix_free ||
 			     (s->abi >= 9 && s->enforced & SANDBOX_LANDLOCK),
 		.sysv = (s->enforced | p->without) & SANDBOX_IPCNS,
 		.memfd_exec = write_and_exec(s),

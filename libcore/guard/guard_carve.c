@@ -34,6 +34,7 @@ static bool is_granted(
 {
 	for (size_t i = 0; i < b->plan.grant_count; i++)
 		if (b->plan.grants[i].access & access &&
+			!b->plan.grants[i].from && !b->plan.grants[i].frame &&
 			path_beneath(b->plan.grants[i].path, path))
 			return true;
 	return false;
@@ -121,10 +122,10 @@ static int carve_out(struct guard_box *b, const struct guard *g)
 	for (size_t i = 0; !err && i < g->terms.grants.hide.count && b->opens;
 		i++)
 		err = hide_secret(b, g, g->terms.grants.hide.item[i]);
-	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
-	if (!err && g->place.tmp[0]) {
+	/* BASE/<uid>/sessions, beside BASE/<uid>/at-CALLER. */
+	if (!err && g->place.at[0]) {
 		err = path_normal(
-			path, sizeof path, g->place.tmp, "../sessions");
+			path, sizeof path, g->place.at, "../sessions");
 		if (!err)
 			err = carve_from(b, SANDBOX_RO, path, path,
 				SANDBOX_HIDE, "the sessions");
@@ -234,8 +235,8 @@ static int name_places(struct guard_box *b, const struct guard *g)
 {
 	char sessions[PATH_MAX];
 	size_t n = 0;
-	int err = g->place.tmp[0] ? path_normal(sessions, sizeof sessions,
-					    g->place.tmp, "../sessions")
+	int err = g->place.at[0] ? path_normal(sessions, sizeof sessions,
+					    g->place.at, "../sessions")
 				  : str_copy(sessions, sizeof sessions, "");
 
 	if (!err)

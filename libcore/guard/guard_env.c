@@ -63,17 +63,18 @@ static int keep_allowed(struct guard_box *b, const struct guard *g,
 	return 0;
 }
 
-static int set_temporary(struct guard_box *b, struct guard_place *p)
+static int set_temporary(struct guard_box *b, const struct guard_place *p)
 {
-	char prefix[SESSION_BASE_MAX + 36];
-	int err = guard_place_tmp(p);
+	char prefix[SESSION_BASE_MAX + 48];
+	const char *tmp = guard_owns(p, "/tmp") ? "/tmp" : p->tmp;
+	int err;
 
-	if (err || !p->tmp[0])
-		return err;
-	err = env_set(&b->env, "TMPDIR", p->tmp);
+	if (!tmp[0])
+		return 0;
+	err = env_set(&b->env, "TMPDIR", tmp);
 	/* zsh's own word for it. */
 	if (!err)
-		err = path_join(prefix, sizeof prefix, p->tmp, "zsh");
+		err = path_join(prefix, sizeof prefix, tmp, "zsh");
 	return err ? err : env_set(&b->env, "TMPPREFIX", prefix);
 }
 
@@ -106,6 +107,8 @@ static int set_granted(
 	if (!err)
 		err = keep_search(b, g, from);
 	if (!err && places)
+		err = guard_own_find(&g->place, grants);
+	if (!err && places)
 		err = set_temporary(b, &g->place);
 	if (!err && places)
 		err = guard_cache_find(&g->place, &grants->cache, d);
@@ -135,4 +138,12 @@ int guard_env_make(
 	if (!err && confine)
 		err = guard_cache_env(b, &g->place, &g->terms.grants.cache);
 	return err ? diag_errno(d, err, "cannot make the environment") : 0;
+}
+
+int guard_env_without(struct guard_box *b, struct guard *g)
+{
+	b->plan.view = false;
+	g->place.own_count = 0;
+	g->place.own_name[0] = NULL;
+	return set_temporary(b, &g->place);
 }

@@ -113,10 +113,8 @@ static bool goes_without(struct guard_box *b, struct guard *g, struct diag *d)
 	if (b->plan.view && !b->sandbox.carved &&
 		(at->step == SANDBOX_STEP_NAMESPACES ||
 			at->step == SANDBOX_STEP_MOUNT ||
-			at->step == SANDBOX_STEP_PROC)) {
-		b->plan.view = false;
-		return true;
-	}
+			at->step == SANDBOX_STEP_PROC))
+		return guard_env_without(b, g) == 0;
 	if (b->plan.net == SANDBOX_NET_LOCAL &&
 		(at->step == SANDBOX_STEP_NAMESPACES ||
 			at->step == SANDBOX_STEP_LOOPBACK)) {
@@ -199,6 +197,7 @@ int guard_execute(struct guard *g, struct diag *d)
 	while (goes_without(b, g, d)) {
 		sigprocmask(SIG_SETMASK, &b->mask, NULL);
 		sandbox_release(&b->sandbox);
+		spec.env = b->env.vec;
 		err = compile_box(b, g, d);
 		if (!err)
 			err = run(&spec, &out->run, d);

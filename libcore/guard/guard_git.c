@@ -175,6 +175,14 @@ static bool place_runs(struct git_env *e, const char *name, const char *file)
 	return file_runs(e, *file ? to : path);
 }
 
+/* Would a program of the project gain anything by being git's? Not where it may
+ * run by itself, and the tree has no network but what the profile gives. */
+static bool project_gains(const struct guard *g)
+{
+	return !g->terms.grants.strangers ||
+		g->out->verdict.net > g->terms.grants.net;
+}
+
 /* Programs that variables name, by the settings that mean the same. */
 static bool programs_run(struct git_env *e)
 {
@@ -187,7 +195,7 @@ static bool programs_run(struct git_env *e)
 		{"GIT_PROXY_COMMAND", "core.gitproxy"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(same) && project_gains(e->g); i++) {
 		const char *value = git_var(e, same[i].name);
 
 		if (value && *value &&

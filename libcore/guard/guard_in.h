@@ -35,16 +35,20 @@ struct guard_place {
 	int own;
 	const char *home, *cwd, *root;
 	const char *base;  /* the state base */
-	const char *tmp;   /* the command's TMPDIR */
+	const char *at;    /* what is its own where others share */
+	const char *tmp;   /* at/tmp: its place for temporary files */
 	const char *cache; /* where its caches lie */
 	const char *around; /* inside: the TMPDIR that the guard around gave;
 			     * NULL: not inside */
+	/* Of a view: the names of its own directories, and where they lie. */
+	const char *own_name[POLICY_PLACES + 1], *own_from[POLICY_PLACES];
+	size_t own_count;
 	const struct br_hash_class_ *sha; /* fastest; NULL: portable */
 	struct arena texts; /* what the names above lie in, and the box's */
 };
 #define GUARD_PLACE_INIT                                                   \
 	((struct guard_place){.home = "", .cwd = "", .root = "", .base = "",   \
-		.tmp = "", .cache = "", .texts = ARENA_INIT(32 * PATH_MAX)})
+		.at = "", .tmp = "", .cache = "", .texts = ARENA_INIT(32 * PATH_MAX)})
 
 /* Under what: the policy, and what it says about this place. */
 struct guard_terms {
@@ -135,13 +139,33 @@ struct session_where guard_place_base(struct guard_place *p, struct diag *d);
 int guard_place_project(struct guard_place *p, const struct policy *policy,
 	const char *workspace, const struct guard_command *command,
 	struct diag *d);
-/* Makes the private place for temporary files and fills .tmp, once; .tmp stays ""
- * where there is no state base. */
-int guard_place_tmp(struct guard_place *p);
 /* Opens a directory of the user's below the 0700 one at in, made if need be; one
  * whose mode the command changed, because it may, gets its mode back. */
 int guard_place_dir(const struct guard_place *p, int in, const char *name,
 	struct diag *d);
+
+/* guard_own.c: makes the private place for temporary files and fills .at and .tmp,
+ * once; "" stays where there is no state base. guard_own_find makes and names the
+ * directories that a view of mounts shows as the command's own, guard_own_grant
+ * puts them into the plan. */
+int guard_place_tmp(struct guard_place *p);
+int guard_own_find(struct guard_place *p, const struct policy_grants *grants);
+int guard_own_grant(struct guard_box *b, const struct guard *g);
+/* Behind all grants of a plan with a view: the rest of the machine is not shown,
+ * and where no socket of others is, local ones are free. */
+int guard_own_cover(struct guard_box *b);
+/* Is that the name of one? */
+bool guard_owns(const struct guard_place *p, const char *name);
+/* guard_home.c: makes the guarded user's own home, with what it has of the
+ * person's, and says where. */
+int guard_home_make(struct guard_place *p, const struct policy_grants *grants,
+	const char **where);
+/* Has that home copies of what lies at, or in, path of the person's? */
+bool guard_home_has(const struct guard *g, const char *path);
+/* The name that a policy or HOME uses for what is really called otherwise leads
+ * there in a directory of the command's own, too. */
+int guard_home_link(
+	const struct guard_place *p, const char *name, const char *real);
 
 /* guard_terms.c: policy, profile, project; and with guard_terms_load what they
  * grant. */
@@ -177,6 +201,8 @@ void guard_entry_event(struct guard *g, const char *event,
  * directories that it names are made. */
 int guard_env_make(struct guard_box *b, struct guard *g, bool places,
 	struct diag *d);
+/* There is no view after all: the environment and the plan do without. */
+int guard_env_without(struct guard_box *b, struct guard *g);
 /* guard_cache.c: makes the directories for caches and fills place.cache, once;
  * puts the variables that name them into the environment. */
 int guard_cache_find(struct guard_place *p, const struct policy_words *cache,

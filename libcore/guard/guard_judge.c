@@ -22,7 +22,7 @@ static void decide_shell(const struct guard *g,
 	struct policy_verdict own;
 
 	policy_decide_exec(g->terms.policy, what, &own);
-	if (str_eq(own.rule, "stdin")) {
+	if (own.is & POLICY_IS_INPUT) {
 		unread.argv = nothing;
 		policy_decide_exec(g->terms.policy, &unread, &own);
 	}
@@ -60,6 +60,7 @@ void guard_decide(const struct guard *g, struct policy_verdict *v)
 		.root = g->place.root,
 		.home = g->place.home,
 		.tmp = g->place.tmp,
+		.places = g->place.own_name,
 		.own = g->place.cache,
 		.no_project = g->place.no_project,
 		.env = g->box.env.vec,

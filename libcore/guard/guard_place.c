@@ -102,22 +102,6 @@ int guard_place_dir(
 	return file_private_dir(in, name, p->uid, true, d);
 }
 
-/* /tmp is everybody's. The place lies beside the sessions, of which the command
- * gets nothing else. */
-int guard_place_tmp(struct guard_place *p)
-{
-	char path[SESSION_BASE_MAX + 32];
-	autofd int tmp = -1;
-
-	if (p->tmp[0] || guard_place_base(p, NULL).own < 0)
-		return 0;
-	tmp = guard_place_dir(p, p->own, "tmp", NULL);
-	if (tmp < 0)
-		return tmp;
-	return guard_keep(&p->texts, &p->tmp,
-		BUF_PRINT(path, "%s/%u/tmp", p->base, p->uid));
-}
-
 /* The session's workspace; NULL where that is no more than the place for the
  * temporary files of a session that began without a project. */
 static const char *workspace_of(struct guard_place *p, const char *from)

@@ -110,19 +110,23 @@ static int grant_devices(
 	return err;
 }
 
-/* A line of the shell's own commands starts no program, and gets less. What
- * such a line may open is not looked at where the shell reads files of its own.
- */
+/* A line of the shell's own commands starts no program, and gets less. What the
+ * files hold that a shell reads before it nobody knows. */
 static void find_brief(struct guard_box *b, const struct guard *g)
 {
-	const struct guard_command *c = g->command;
+	const unsigned is = g->out->verdict.is;
 
-	b->brief = c->kind == GUARD_LINE && !c->startup &&
-		   g->out->verdict.neutral &&
-		   !memmem(c->text, c->len, "/etc", 4) &&
-		   !memmem(c->text, c->len, "/proc", 5);
-	b->opens = !b->brief || memchr(c->text, '/', c->len) ||
-		   memchr(c->text, '<', c->len) || memchr(c->text, '>', c->len);
+	b->brief = g->command->kind == GUARD_LINE && !g->command->startup &&
+		   is & POLICY_IS_SHELL && !(is & POLICY_IS_STRAYING);
+	b->opens = !b->brief || is & POLICY_IS_OPENING;
+}
+
+/* A line that starts no program and names nothing outside is served without a
+ * view of mounts. */
+static bool wants_view(const struct guard_box *b, const struct guard *g)
+{
+	return !ns_is_refused() &&
+		(!b->brief || (g->place.no_project && b->opens));
 }
 
 /* All that a shell which starts nothing opens by itself, or its line with it.
@@ -214,6 +218,7 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
 		if (p->many || has_anyway(b, g, p) ||
+			(p->runtime && guard_home_has(g, p->path)) ||
 			str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
@@ -231,6 +236,8 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			if (path_settle(
 				    name, real, lasts, (void *)(uintptr_t)g))
 				continue;
+			if (b->plan.view)
+				(void)guard_home_link(&g->place, name, real);
 			err = guard_keep(b->texts, &name, real);
 		}
 		if (!err)
@@ -318,7 +325,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	set_relaxed(b, g);
 	b->plan.net = guard_net_of(b, g);
 	/* See goes_without() for what is found out later. */
-	b->plan.view = !b->brief && !ns_is_refused();
+	b->plan.view = wants_view(b, g);
 	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
 	if (!err)
@@ -329,14 +336,21 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	if (!err && g->carry->helper)
 		err = sandbox_grant(&b->plan, g->carry->helper, SANDBOX_ROX,
 			false, "wardbox");
+	if (!err)
+		err = guard_own_grant(b, g);
 	if (!err && g->place.tmp[0])
-		err = sandbox_grant(&b->plan, g->place.tmp, SANDBOX_RW, true,
-			"temporary files");
+		err = guard_owns(&g->place, "/tmp")
+			? sandbox_grant_bare(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, "temporary files")
+			: sandbox_grant(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, true,
+				  "temporary files");
 	/* npx, go and their like run what they have put there. */
 	if (!err && g->place.cache[0] && b->opens)
 		err = sandbox_grant(&b->plan, g->place.cache,
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
-	return guard_carve(b, g, d);
+	err = guard_carve(b, g, d);
+	return err ? err : guard_own_cover(b);
 }

@@ -13,9 +13,7 @@
 bool guard_protect_allowed(const struct guard *g)
 {
 	return g->tree.protect_free ||
-	       (g->out->confirmed &&
-		       (str_eq(g->out->verdict.rule, "protect") ||
-			       str_eq(g->out->verdict.rule, "git-conf")));
+	       (g->out->confirmed && g->out->verdict.is & POLICY_IS_PROTECT);
 }
 
 static bool protect_runs(void *ctx, const char *name, const char *value)

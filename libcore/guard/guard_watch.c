@@ -267,8 +267,7 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 		return false;
 	if (v->decision == POLICY_CONFIRM)
 		answer = guard_put(g, &what);
-	if (answer > 0 &&
-		(str_eq(v->rule, "protect") || str_eq(v->rule, "git-conf")))
+	if (answer > 0 && v->is & POLICY_IS_PROTECT)
 		g->tree.protect_free = true;
 	if (answer > 0)
 		return !g->entry.on ||
@@ -295,6 +294,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		.root = g->place.root,
 		.home = g->place.home,
 		.tmp = g->place.tmp,
+		.places = g->place.own_name,
 		.starts = true,
 		.own = g->place.cache,
 		.no_project = g->place.no_project,

@@ -193,6 +193,9 @@ struct policy_request {
 	const char *home; /* "" or NULL: unknown */
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	const char *own;  /* the same, for caches */
+	/* By these names it finds directories of its own, whatever is there
+	 * outside; NULL-terminated, or NULL. */
+	const char *const *places;
 	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
 			     program: not looked at */
@@ -207,18 +210,31 @@ enum policy_net {
 	POLICY_NET_ALL,
 };
 
+/* What a verdict is about, whatever its rule is called. */
+enum policy_is {
+	/* Of a line: no command but what the shell does itself, under a rule
+	 * that grants nothing (mark=shell). */
+	POLICY_IS_SHELL = 1,
+	/* Of a line: it may open a file by its name … */
+	POLICY_IS_OPENING = 2,
+	/* … and not only what lies in the project, its /tmp or /dev. */
+	POLICY_IS_STRAYING = 4,
+	POLICY_IS_INPUT = 8, /* code that the program reads is not seen */
+	/* A change of protected names: a person's yes allows it (mark=protect). */
+	POLICY_IS_PROTECT = 16,
+	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
+};
+
 /* One judged simple command, for explain and the log. */
 struct policy_verdict {
 	enum policy_decision decision; /* what to do; in OBSERVE always ALLOW */
 	enum policy_decision would;    /* what it is without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
+	unsigned is; /* enum policy_is */
 	/* A rule with net=local allowed some part: that may run where the
 	 * loopback is the session's, and nowhere else. */
 	bool loopback;
-	/* Of a line: no command but what the shell does itself, under the rule
-	 * that grants nothing. */
-	bool neutral;
 	/* Some part is decided when it starts, also where .would is stricter. */
 	bool open;
 	unsigned line;       /* of the rule in file; 0: built into the engine */
@@ -315,6 +331,7 @@ struct policy_grants {
 	struct policy_words env_set; /* NAME=VALUE */
 	struct policy_words hide;  /* secrets, whatever is granted around them */
 	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
+	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
 	size_t redact_count;
@@ -322,6 +339,7 @@ struct policy_grants {
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
 	bool supervise; /* judge every execve in the tree */
+	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
 	void *arena;
@@ -337,6 +355,13 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out);
 void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
+
+enum { POLICY_PLACES = 4 };
+/* The names by which a command finds directories of its own, where its box has a
+ * view of mounts: /tmp, /var/tmp, /dev/shm, home; not those that lie in the
+ * project or that the policy opens. Their number; NULL ends them. */
+size_t policy_places(const struct policy_grants *g, const char *root,
+	const char *home, const char *out[static POLICY_PLACES + 1]);
 
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */

@@ -46,6 +46,7 @@ int compile_runtime(struct policy_compiler *c);
 int compile_exec(struct policy_compiler *c);
 int compile_root(struct policy_compiler *c);
 int compile_cache(struct policy_compiler *c);
+int compile_home(struct policy_compiler *c);
 int compile_hide(struct policy_compiler *c);
 int compile_env(struct policy_compiler *c);
 int compile_relax(struct policy_compiler *c);

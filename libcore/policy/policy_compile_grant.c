@@ -178,6 +178,23 @@ int compile_cache(struct policy_compiler *c)
 	return add_set(c, IMG_SET_CACHE, 1);
 }
 
+/* FILE or FILE:SETTING, FILE below the home. */
+int compile_home(struct policy_compiler *c)
+{
+	for (size_t i = 1; i < c->line.count; i++) {
+		const char *s = c->line.word[i].s;
+		const size_t n = strcspn(s, ":");
+
+		if (!n || *s == '/' || s[n - 1] == '/' || str_find(s, "//") ||
+			str_find(s, "..") || strcspn(s, "*?$~") < n ||
+			(s[n] && !s[n + 1]))
+			return compile_bad(c, i,
+				"expected FILE or FILE:SETTING, FILE as it is "
+				"called below the home");
+	}
+	return add_set(c, IMG_SET_HOME, 1);
+}
+
 int compile_env(struct policy_compiler *c)
 {
 	const struct policy_word *w = c->line.word;

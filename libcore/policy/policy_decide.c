@@ -107,6 +107,7 @@ static void judge_start(struct judge *j, struct arena *a,
 		.observe = req->profile == POLICY_OBSERVE,
 		.root = req->root,
 		.tmp = req->tmp,
+		.places = req->places,
 		.own = req->own,
 		.no_project = req->no_project,
 		.home = req->home && *req->home ? req->home : no_home,
@@ -231,10 +232,11 @@ void policy_decide_line(const struct policy *p,
 		guided(&j, req->len);
 	}
 	*v = j.worst;
+	v->is |= j.is;
 	if (!v->rule[0]) {
 		memcpy(v->rule, "empty", 6);
 		memcpy(v->reason, "nothing that needs a decision", 30);
-		v->neutral = true;
+		v->is |= POLICY_IS_SHELL;
 	}
 }
 

@@ -305,6 +305,7 @@ static void limits(struct granting *x)
 	struct policy_limits *l = &x->g->limits;
 
 	x->g->net = POLICY_NET_ALL;
+	x->g->strangers = true;
 	l->over_out = POLICY_OVER_TRUNCATE;
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		uint64_t *to[IMG_LIMITS] = {&l->cpu, &l->wall, &l->mem, &l->out,
@@ -325,6 +326,9 @@ static void limits(struct granting *x)
 			x->g->net = POLICY_NET_NONE;
 		if (net && (i == 0 || p.v[IMG_P_NET] < x->g->net))
 			x->g->net = p.v[IMG_P_NET];
+		if ((i == 0 || p.v[IMG_P_SET] & 1U << IMG_P_UNKNOWN) &&
+			p.v[IMG_P_UNKNOWN] != POLICY_ALLOW)
+			x->g->strangers = false;
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
 	}
@@ -407,6 +411,7 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_RELAX, &out->relax);
 	words(&x, IMG_SET_HIDE, &out->hide);
 	words(&x, IMG_SET_CACHE, &out->cache);
+	words(&x, IMG_SET_HOME, &out->home);
 	protects(&x);
 	redacts(&x);
 	limits(&x);

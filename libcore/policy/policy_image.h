@@ -60,6 +60,7 @@ enum img_set {
 	IMG_SET_HIDE,  /* secrets */
 	IMG_SET_CACHE, /* variables and their directories */
 	IMG_SET_RUN_RX,
+	IMG_SET_HOME, /* files of the home of which a command has a copy */
 	IMG_SETS,
 };
 
@@ -95,7 +96,8 @@ enum img_rule_kind {
 };
 
 struct img_rule {
-	uint32_t bits; /* kind; IMG_PROFILES; IMG_NET; IMG_LAYERS of DELEGATE */
+	uint32_t bits; /* kind; IMG_PROFILES; IMG_NET; IMG_LAYERS of DELEGATE;
+			* IMG_MARKS */
 	uint32_t id, file, line, text, alt;
 	struct img_range token; /* the first is the program */
 	uint32_t except; /* the first EXCEPT of the rule, that one's next */
@@ -106,6 +108,7 @@ struct img_rule {
 #define IMG_PROFILES(bits) ((bits) >> 3 & 15U)
 #define IMG_NET(bits) ((bits) >> 7 & 3U)
 #define IMG_LAYERS(bits) ((bits) >> 9 & 7U)
+#define IMG_MARKS(bits) ((bits) >> 12 & 31U) /* of enum policy_is */
 
 enum img_token_kind {
 	IMG_TOK_WORD, /* one of the words, which may hold '*' when GLOB is set */

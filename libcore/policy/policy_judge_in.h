@@ -72,6 +72,7 @@ struct judge {
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
 	const char *root, *home, *tmp;
+	const char *const *places; /* NULL-terminated, or NULL */
 	const char *own; /* beside tmp; or NULL */
 	const char *real_home; /* once it was asked for */
 	bool no_project;
@@ -87,6 +88,7 @@ struct judge {
 	/* The first variable set that puts code of the line's choice into
 	 * programs; NULL: none. */
 	const char *guided;
+	unsigned is;    /* enum policy_is: of the line, whatever is decided */
 	unsigned found; /* a bit for each of .list that was looked up */
 	policy_each *each;
 	void *ctx;
@@ -104,7 +106,7 @@ struct judge_cmd {
 	struct judge *j;
 	const struct shell_cmd *cmd; /* NULL for an execve */
 	const struct shell_val *cwd;
-	bool judged; /* v holds something, if only .would and .neutral */
+	bool judged; /* v holds something, if only .would and .is */
 	/* What v.command is made of, once it is wanted: words, a file. */
 	const struct arg *argv;
 	size_t argc;
@@ -126,13 +128,16 @@ struct judge_cmd {
  * the rest. */
 bool judge_spent(struct judge *j);
 
-/* Makes the verdict at least this strict. The first of equals stays. */
-__attribute__((format(printf, 4, 5))) void judge_raise(struct judge_cmd *k,
+/* Makes the verdict at least this strict. The first of equals stays: false. */
+__attribute__((format(printf, 4, 5))) bool judge_raise(struct judge_cmd *k,
 	enum policy_decision d, const char *rule, const char *fmt, ...);
 void judge_alternative(struct judge_cmd *k, const char *text);
 /* The path, or directory, is not known: what the profile says of that. */
 void judge_unresolved(
 	struct judge_cmd *k, const struct arg *a, const char *what);
+/* The same where a program reads code that is not seen. */
+__attribute__((format(printf, 3, 4))) void judge_input(
+	struct judge_cmd *k, enum policy_decision d, const char *fmt, ...);
 /* The same, by a rule of an image. */
 void judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
@@ -202,6 +207,8 @@ struct path_found {
 	char names[JUDGE_NAMES][64];
 	char path[JUDGE_PATH]; /* physical, absolute */
 };
+/* Is it, by its name, in a directory of the command's own? */
+bool judge_is_place(const struct judge *j, const char *path);
 /* In what the sandbox gives in place of /tmp? No layer has to grant that. */
 static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 {

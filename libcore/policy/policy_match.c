@@ -497,7 +497,8 @@ static void unknown(struct subject *s, const struct found *top)
 	}
 	if (delegated(s, top, d))
 		return;
-	judge_raise(s->k, d, "unknown", "no rule speaks of %s", name);
+	if (judge_raise(s->k, d, "unknown", "no rule speaks of %s", name))
+		s->k->v.is |= POLICY_IS_UNKNOWN;
 	if (d == POLICY_CONFIRM && s->k->v.would == d &&
 		!s->k->v.alternative[0])
 		judge_alternative(s->k, "allow it in /etc/wardbox/policy.d, "

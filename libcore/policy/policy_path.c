@@ -235,11 +235,11 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 			/* A number may be any name so far: none is meant. */
 			if (*rel == SHELL_REL && !a->glob)
 				judge_unresolved(k, a, "path");
-			else
-				judge_raise(k, p.decision, "protect",
-					"writes the protected %s%s%s",
-					judge_show(j, rel), *text ? ": " : "",
-					text);
+			else if (judge_raise(k, p.decision, "protect",
+					 "writes the protected %s%s%s",
+					 judge_show(j, rel), *text ? ": " : "",
+					 text))
+				k->v.is |= POLICY_IS_PROTECT;
 		}
 	}
 }
@@ -251,11 +251,10 @@ static void outside(struct judge_cmd *k, const struct arg *a)
 	struct judge *j = k->j;
 	const bool none = j->no_project;
 
-	judge_raise(k, POLICY_OPEN, "path",
-		none ? "%s: %s is no project, so the sandbox decides"
-		     : "%s is outside of %s: the sandbox decides",
-		judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root));
-	if (!str_eq(k->v.rule, "path") || k->v.alternative[0])
+	if (!judge_raise(k, POLICY_OPEN, "path",
+		    none ? "%s: %s is no project, so the sandbox decides"
+			 : "%s is outside of %s: the sandbox decides",
+		    judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root)))
 		return;
 	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
 		judge_alternative(k, judge_print(j, "%s, or root's policy says: "
@@ -266,14 +265,64 @@ static void outside(struct judge_cmd *k, const struct arg *a)
 			"$TMPDIR"));
 }
 
+bool judge_is_place(const struct judge *j, const char *path)
+{
+	for (const char *const *at = j->places; at && *at; at++)
+		if (path_beneath(*at, path))
+			return !path_beneath(j->root, path);
+	return false;
+}
+
+/* Does the word name something in a directory of its own? What is there outside
+ * by that name says nothing. */
+static bool in_place(struct judge *j, const char *cwd, const char *word,
+	char *text, size_t size)
+{
+	return j->places && path_normal(text, size, cwd, word) == 0 &&
+	       judge_is_place(j, text);
+}
+
+/* Is it a file of which the command's own home has a copy without secrets? */
+static bool is_copied(struct judge *j, const char *path)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range r = img_set(sys, IMG_SET_HOME);
+	const char *rest = NULL;
+
+	for (const char *const *at = j->places; at && *at; at++)
+		if (str_eq(*at, j->home))
+			rest = str_after(path, j->home);
+	for (uint32_t i = 0; rest && *rest == '/' && i < r.count; i++) {
+		const char *word = img_ref(sys, r, i);
+		const size_t n = strcspn(word, ":");
+
+		if (strlen(rest + 1) == n && strncmp(word, rest + 1, n) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	enum path_use use)
 {
 	struct judge *j = k->j;
 	struct path_found f;
 
+	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
+		bool copied = is_copied(j, f.path);
+
+		f.want = 0;
+		judge_resolve(j, cwd, a->s, &f);
+		if (!copied && is_hidden(j, f.path))
+			judge_raise(k, POLICY_DENY, "secret",
+				"%s is a place for secrets", judge_show(j, a->s));
+		return;
+	}
 	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
 	judge_resolve(j, cwd, a->s, &f);
+	if (f.where != FOUND_IN && !judge_is_tmp(j, f.path) &&
+		!path_beneath("/dev", f.path))
+		j->is |= POLICY_IS_STRAYING;
 	if (f.where == FOUND_TOO_LONG) {
 		judge_raise(k, POLICY_OPEN, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
@@ -283,6 +332,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	} else if (f.where == FOUND_OUT) {
 		/* What starts meets the sandbox there. */
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
+			!judge_is_place(j, f.path) &&
 			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
 			outside(k, a);
 	} else if (use == PATH_WRITE || use == PATH_GUESS) {
@@ -302,7 +352,9 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	/* @FILE is how many programs are given more words. */
 	if (*a->s == '@' && a->s[1] && strchr("/.~", a->s[1]))
 		known.s++;
+	j->is |= POLICY_IS_OPENING;
 	if (a->unknown) {
+		j->is |= POLICY_IS_STRAYING;
 		judge_unresolved(k, a, "path");
 		known.s = judge_text(j, known.s, strcspn(known.s, SHELL_ANY_S));
 		if (!*known.s)
@@ -311,8 +363,10 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		use = PATH_READ;
 	}
 	cwd = judge_cwd(k);
-	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY))
+	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
+		j->is |= POLICY_IS_STRAYING;
 		judge_unresolved(k, a, "directory");
+	}
 	else
 		path_from(k, &known, *cwd ? cwd : "/", use);
 }

@@ -74,6 +74,10 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 		p->rel = p->file + strlen(j->root);
 		p->rel += *p->rel == '/';
 		return;
+	} else if (judge_is_place(j, f.path)) {
+		p->where = PROG_LOCAL;
+		p->rel = p->file;
+		return;
 	} else {
 		p->where = PROG_OUTSIDE;
 	}

@@ -193,7 +193,8 @@ static bool too_many(struct watch *w, pid_t pid)
 
 static struct watch_refused missed_of(const struct watch_event *ev)
 {
-	struct watch_refused m = {.file = 0xcbf29ce484222325U};
+	struct watch_refused m = {
+		.file = 0xcbf29ce484222325U, .pid = ev->pid};
 	char text[1024], name[32];
 	autofd int fd = open(BUF_PRINT(name, "/proc/%d/stat", (int)ev->pid),
 		O_RDONLY | O_CLOEXEC);
@@ -207,8 +208,19 @@ static struct watch_refused missed_of(const struct watch_event *ev)
 	return m;
 }
 
+/* A process that tries one directory of PATH after the other misses one start. */
+static bool missed_once(const struct watch *w, pid_t pid)
+{
+	for (size_t i = 0; i < w->unstarted && i < WATCH_MISSED; i++)
+		if (w->missed[i].pid == pid)
+			return true;
+	return false;
+}
+
 static void missed_add(struct watch *w, const struct watch_event *ev)
 {
+	if (missed_once(w, ev->pid))
+		return;
 	if (!w->unstarted)
 		str_copy(w->unstarted_name, sizeof w->unstarted_name,
 			path_base(ev->path));

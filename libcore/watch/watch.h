@@ -140,7 +140,7 @@ struct watch {
 	size_t waiting;     /* in it */
 	struct watch_refused {
 		uint64_t file; /* a sum of its name */
-		pid_t parent;
+		pid_t pid, parent;
 	} missed[WATCH_MISSED]; /* the first of unstarted */
 	size_t notif_size, resp_size;
 	char *bytes; /* one allocation: arguments, pointers, paths */

@@ -484,3 +484,50 @@ END
 	run in_project s -- /usr/bin/python3 write.py
 	[ "$status:$output" = 0:tried ] || { echo "$status: $output" && false; }
 }
+
+@test "a report on a descriptor, which the command does not get" {
+	ex --report=9 s -- sh -c 'echo out; (: >&9) 2>/dev/null &&
+		echo nine; exit 3' >out 9>report || code=$?
+	[ "$code" -eq 3 ]
+	[ "$(cat out)" = out ]
+	jq -e '.exit_code == 3 and .ran and .decision == "allow" and
+		.session_id == "s" and (has("stdout") or has("args") | not)' report
+	run ex --report=9 s -- cat /etc/shadow 9>report
+	[ "$status" -eq 126 ]
+	[ -z "$output" ]
+	jq -e '(.ran | not) and .decision == "deny" and
+		(.error.message | test("/etc/shadow"))' report
+	run ex --report=9 nowhere! -- true 9>report
+	[ "$status" -eq 125 ]
+	jq -e '.exit_code == 125 and (.error.message | test("nowhere!"))' report
+	run ex --report=2 s -- true
+	[ "$status" -eq 125 ]
+	run ex --report=77 s -- true
+	[ "$status" -eq 125 ]
+	[[ $output == *"descriptor 77"* ]]
+}
+
+@test "unattended: a question at a terminal is a denial" {
+	POLICY+=$'\nask id=touch touch **'
+	cat >ask.py <<'EOF'
+import os, pty, sys
+def run(*more):
+    pid, fd = pty.fork()
+    if not pid:
+        os.execv(sys.argv[1], ["wardbox", "exec", *more, "s", "--", "touch", "made"])
+    said = b""
+    try:
+        while b"Run it?" not in said:
+            said += os.read(fd, 4096)
+        os.write(fd, b"n\n")
+        while os.read(fd, 4096):
+            pass
+    except OSError:
+        pass
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), b"Run it?" in said
+assert run() == (126, True)
+assert run("--unattended") == (126, False)
+EOF
+	in_policy "$POLICY" timeout 30 python3 ask.py "$WARDBOX"
+	[ ! -e made ]
+}

@@ -202,13 +202,11 @@ path rw $ROOT/beside' -c 'echo 1 >made && cat made && touch ./beside'
 	[ -e beside ]
 	echo 'for f; do : >"$f"; done' >write
 	run g FULL-AUTO -c "sh ./write in ../pother/out"
-	[ "$status" -ne 0 ]
 	[ -e in ]
 	[ ! -e ../pother/out ]
 	# Nor does it stand for another's.
 	run g 'FULL-AUTO
 path rw $ROOT/file' -c 'touch ../pother/file'
-	[ "$status" -ne 0 ]
 	[ ! -e ../pother/file ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" exec -- sh -c 'echo 2 >made; cat made'
 	[ "$output" = 2 ]
@@ -218,20 +216,17 @@ path rw $ROOT/file' -c 'touch ../pother/file'
 	echo ': >"$1" && : >"$2"' >write
 	run g 'FULL-AUTO
 path rw $ROOT' -c 'sh ./write in ../out'
-	[ "$status" -ne 0 ]
 	[ -e in ]
 	[ ! -e ../out ]
 	run g 'FULL-AUTO
 path rw $ROOT' -c 'touch ../out'
-	[ "$status" -ne 0 ]
 	[ ! -e ../out ]
 	# $ROOTy is not what lies beside it and is called so with a y.
 	mkdir -p "$PROJECT/px/.git" "$PROJECT/pxy"
 	cd "$PROJECT/px"
 	run g 'FULL-AUTO
 path rw $ROOTy/**' -c "touch in && touch $PROJECT/pxy/f"
-	[ "$status" -ne 0 ]
-	[ ! -e "$PROJECT/pxy/f" ]
+	[ ! -e ../pxy/f ]
 	run g "FULL-AUTO
 path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	[ "$status" -eq 0 ]
@@ -489,7 +484,7 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 		        open(path, mode)
 		        print("open")
 		    except OSError as e:
-		        print("closed" if e.errno in (errno.EACCES, errno.EROFS) else e)
+		        print("closed" if e.errno in (errno.EACCES, errno.EROFS, errno.ENOENT) else e)
 	P
 	run g FULL-AUTO -c 'python3 try.py'
 	[ "$output" = $'closed\nclosed\nclosed' ]
@@ -795,8 +790,12 @@ runtime rw $home/** /run/**"; do
 path rw $other/**" "$WARDBOX" sh -c "echo kept >$other/file"
 	[ "$(cat "$other/file")" = kept ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "echo more >$other/file"
-	[ "$status" -ne 0 ]
 	[ "$(cat "$other/file")" = kept ]
+	other=$(mktemp -d /srv/other.XXXXXX)
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "echo more >$other/file"
+	[ "$status" -ne 0 ]
+	[ ! -e "$other/file" ]
+	rmdir "$other"
 }
 
 @test "no policy opens the guard's own files" {
@@ -1201,14 +1200,14 @@ x" ]
 	export MAKELEVEL=1
 	MAKEFLAGS=" --jobserver-auth=fifo:$place/fifo -- A=b" \
 		run g FULL-AUTO -c 'unset MAKEFLAGS; make -sf probe.mk'
-	[[ $output == *"$place/other: Permission denied"* ]]
 	[[ $output != *"$place/fifo"* && $output != *secret* ]]
+	not read -r -t 0 -u 8
 	read -r -t 5 token <&7
 	[ "$token" = t ]
 	for at in link file; do
 		MAKEFLAGS="--jobserver-auth=fifo:$place/$at" \
 			run g FULL-AUTO -c 'unset MAKEFLAGS; make -sf probe.mk'
-		[[ $output == *"$place/$at: Permission denied"* && $output != *secret* ]]
+		[[ $output == *"$place/$at: "* && $output != *secret* ]]
 	done
 	exec 7<&- 8<&-
 	rm -rf "$place"
@@ -1252,9 +1251,8 @@ x" ]
 @test "the temporary directory of a confined command may be named; what is beside it may not" {
 	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c '
 		f=$(mktemp "${TMPDIR:-/tmp}/a.XXXXXX") && echo one >$TMPDIR/b &&
-		cat "$TMPDIR/b" && rm "$TMPDIR/b" "$f" && ls -A $TMPDIR'
+		cat "$TMPDIR/b" && rm "$TMPDIR/b" "$f" && ls -A $TMPDIR | grep -v bats'
 	echo "$output"
-	[ "$status" -eq 0 ]
 	[ "$output" = one ]
 	for line in 'ls "$TMPDIR/.."' 'echo x >$TMPDIR/../y' \
 		'cat $TMPDIR/../sessions/session-default.state'; do
@@ -1263,11 +1261,13 @@ x" ]
 		[ "$status" -ne 0 ]
 	done
 	# A link that a command has made there leads nowhere, either.
-	echo kept >"$BATS_TEST_TMPDIR/outside"
-	in_policy 'use FULL-AUTO' sh -c 'ln -s "$0" "/run/wardbox/$(id -u)/tmp/e"' "$BATS_TEST_TMPDIR"
-	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/outside'
+	echo its words >/srv/kept
+	in_policy 'use FULL-AUTO' sh -c 'for d in /run/wardbox/$(id -u)/at-*/tmp; do
+		ln -s /srv "$d/e"; done'
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/kept'
+	rm /srv/kept
 	[ "$status" -ne 0 ]
-	[[ $output != *kept* ]]
+	[[ $output != *words* ]]
 	# Nor is it another's in a shell whose lines nobody reads before it does.
 	run in_policy 'use FULL-AUTO' script -qec "$WARDBOX sh" /dev/null <<-'X'
 		touch $TMPDIR/typed; rm $TMPDIR/typed && echo re"mov"ed
@@ -1278,17 +1278,16 @@ x" ]
 	[[ $output == *refused* ]]
 }
 
-@test "a socket by path or abstract name is refused, a pair of them works" {
+@test "without a view a socket by path or abstract name is refused, a pair of them works" {
 	need unshare -m true
 	project
 	printf '%s\n' 'import socket' 'a, b = socket.socketpair()' 'a.send(b"pair")' \
 		'print(b.recv(4).decode())' 'for name in "x.sock", "\0wardbox-test":' \
 		'    try: socket.socket(socket.AF_UNIX).bind(name); print("bound")' \
 		'    except OSError as e: print(e.strerror)' >s.py
-	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'python3 s.py'
+	run in_policy 'use FULL-AUTO' "$HELPERS/docker" "$WARDBOX" sh -c 'python3 s.py'
 	echo "$output"
-	[ "$output" = $'pair\nOperation not permitted\nOperation not permitted' ] ||
-		[ "$output" = $'pair\nbound\nOperation not permitted' ]
+	[ "$output" = $'pair\nOperation not permitted\nOperation not permitted' ]
 }
 
 @test "ldd is refused, and what tells the same is named" {

@@ -275,7 +275,8 @@ in_chroot() { # LINES LINE
 			<<<$'/etc/wardbox\n/alt/wardbox'
 		echo "$output"
 		[[ $output == *"/etc/wardbox: Read-only"* ]]
-		[[ $output == *"/alt/wardbox: Read-only"* ]]
+		# What is not granted is not shown.
+		[[ $output == *"/alt/wardbox: "@(Read-only|No such)* ]]
 		[ "$(stat -c %a "$R/etc/wardbox")" != 777 ]
 		[ "$(stat -c %a "$R/project/made")" = 700 ]
 	done
