@@ -140,6 +140,7 @@ static const struct guard_step {
 	{guard_entry_script, NULL},
 	{guard_entry_relaxed, NULL},
 	{guard_protect_begin, guard_protect_check},
+	{NULL, guard_net_end},
 };
 
 int guard_before(struct guard *g, struct diag *d)
@@ -147,7 +148,7 @@ int guard_before(struct guard *g, struct diag *d)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ARRAY_SIZE(steps); i++)
-		err = steps[i].before(g, d);
+		err = steps[i].before ? steps[i].before(g, d) : 0;
 	return err;
 }
 
@@ -189,6 +190,9 @@ int guard_execute(struct guard *g, struct diag *d)
 		.keep_fds = g->io->returns,
 		.keep_stderr = g->terms.grants.confine,
 		.sink = &sink,
+		.also = guard_net_events,
+		.also_ctx = g,
+		.also_fd = b->link.sock,
 	};
 	int err;
 

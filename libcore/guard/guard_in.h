@@ -96,6 +96,18 @@ struct guard_box {
 	int keep[1024]; /* descriptors of the caller's, for the command */
 };
 
+/* What it did on the network. */
+struct guard_net {
+	bool used;       /* a connection was told of since the last flush */
+	uint64_t count;  /* connections */
+	uint64_t up, down; /* bytes that no record has yet */
+	unsigned next;
+	struct {
+		uint32_t inode;
+		char program[16];
+	} seen[32];
+};
+
 /* What is learned of the command's tree while it runs. */
 struct guard_tree {
 	pid_t refused;     /* the last that was told why: it is told once */
@@ -103,6 +115,7 @@ struct guard_tree {
 	uint64_t denials;  /* of programs that it started */
 	uint64_t starts;   /* programs that the shell of an open line started */
 	uint64_t put_back; /* changes of protected names */
+	struct guard_net net;
 	struct protect *protect; /* NULL: nothing is compared */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
@@ -280,6 +293,15 @@ bool guard_protect_allowed(const struct guard *g);
 int guard_watch(void *ctx, const struct watch_event *ev);
 /* Tells and records that it changed no metadata of what is not its own. */
 void guard_watch_change(void *ctx, const struct watch_object *o);
+
+/* Tells on the command's standard error, once for what and the rule. */
+void guard_tell(struct guard *g, pid_t pid, const char *what,
+	const struct policy_verdict *v);
+
+/* guard_net_events.c: records and tells what came on the link. */
+void guard_net_events(void *ctx);
+/* When the tree is empty: what is left to be recorded. */
+int guard_net_end(struct guard *g, struct diag *d);
 
 /* guard_git.c: does its environment tell the git that is about to start what the
  * policy allows no line to tell it? Then why. */

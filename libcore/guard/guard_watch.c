@@ -98,7 +98,7 @@ static bool told_already(struct guard *g, const char *program, const char *rule)
 
 /* Why it was not started, behind what the command wrote before. To a pipe that
  * is full nothing is written: who waits for its reader would not serve it. */
-static void tell_denial(struct guard *g, pid_t pid, const char *what,
+void guard_tell(struct guard *g, pid_t pid, const char *what,
 	const struct policy_verdict *v)
 {
 	const int from = g->box.sandbox.watch.err_from;
@@ -155,7 +155,7 @@ void guard_watch_change(void *ctx, const struct watch_object *o)
 	str_copy(v.alternative, sizeof v.alternative,
 		"a file of the project, or root grants it: path rw FILE");
 	record_denial(ctx, "file.deny", &v);
-	tell_denial(ctx, o->pid, changes[o->change], &v);
+	guard_tell(ctx, o->pid, changes[o->change], &v);
 }
 
 static int deny_for(struct guard *g, const struct watch_event *ev,
@@ -170,7 +170,7 @@ static int deny_for(struct guard *g, const struct watch_event *ev,
 	str_copy(v.reason, sizeof(v.reason), reason);
 	str_copy(v.alternative, sizeof(v.alternative), instead);
 	record_denial(g, "exec.deny", &v);
-	tell_denial(g, ev->pid, named(ev), &v);
+	guard_tell(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }
 
@@ -326,6 +326,6 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		return 0;
 	}
 	record_denial(g, "exec.deny", &v);
-	tell_denial(g, ev->pid, named(ev), &v);
+	guard_tell(g, ev->pid, named(ev), &v);
 	return -EACCES;
 }

@@ -55,10 +55,20 @@ struct net_spec {
 	unsigned allowed, denied;
 	uint64_t up;    /* bytes sent to each host, at most; 0: no limit */
 	bool no_ech;    /* a hello with an encrypted one within is refused */
+	/* Called by the keeper when all that it needs is open: gives up what it
+	 * does not need. -errno. */
+	int (*confine)(void *ctx);
+	void *confine_ctx;
 	char proxy[256]; /* of the machine's own network: "HOST:PORT" through
 			  * which all connections go; "": none */
 	char proxy_auth[256]; /* base64 of what it wants to know; "" */
 };
+
+/* Where this machine's own settings of apt, apk, npm, pip, cargo and go say that
+ * packages come from: each host, as often as it is found. */
+typedef void net_registry(void *ctx, const struct net_rule *rule,
+	const char *tool, const char *file);
+void net_registries(const char *home, net_registry *found, void *ctx);
 
 struct net_link {
 	int sock; /* to the keeper; open as long as the namespace is needed */
@@ -72,21 +82,29 @@ void net_link_release(struct net_link *l);
 
 /* What the keeper tells on a link. */
 enum net_event_kind {
-	NET_ENDED,   /* a connection, and how */
+	NET_OPENED,  /* a connection: whose is it? */
+	NET_ENDED,   /* that, and how */
 	NET_REFUSED, /* a name, or what was said on a connection */
+	NET_FLUSHED, /* the answer to net_link_flush() */
 };
 struct net_event {
 	uint32_t kind;
 	uint16_t port, type; /* type: of a DNS question; 0 */
 	uint32_t inode;      /* of the program's socket; 0: not known */
+	bool last;	     /* nobody else is told who could take it */
 	uint64_t up, down;   /* bytes */
-	uint64_t count;      /* so many like it were not told */
+	uint64_t count;      /* refused so often by now */
 	char name[NET_NAME_MAX + 1];
 	char addr[48]; /* outside; "" when none was reached */
 	char why[64];
 };
-/* The next one: 1; 0: none is there; -EPIPE: the keeper is gone. */
-int net_link_read(const struct net_link *l, struct net_event *ev);
+/* The next one, waited for so long: 1; 0: none is there; -EPIPE: the keeper is
+ * gone. */
+int net_link_read(const struct net_link *l, int wait_ms, struct net_event *ev);
+/* The connection of that socket is this link's. */
+void net_link_claim(const struct net_link *l, uint32_t inode);
+/* Asks to be told of all that ended. */
+void net_link_flush(const struct net_link *l);
 
 /* Links to the keeper of the session, which is started where there is none. dir
  * is a directory of this user alone, in which the keeper is found by name, a name

@@ -33,7 +33,9 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 		if (c->addr.family)
 			net_addr_text(&c->addr, ev.addr);
 		str_copy(ev.why, sizeof ev.why, why);
-		serve_tell(s, &ev);
+		/* With nobody to claim it, it is the oldest's. */
+		serve_tell(s, c->owner ? c->owner : s->links ? s->link[0] : NULL,
+			&ev);
 	}
 	/* Who is broken off is to see it. */
 	if (*why)
@@ -338,6 +340,12 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 		conn_flow(s, c);
 }
 
+void serve_conn_end_all(struct serve *s)
+{
+	for (unsigned i = 0; i < s->conns; i++)
+		conn_close(s, s->conn[i], "nobody is left");
+}
+
 void serve_conn_due(struct serve *s)
 {
 	for (unsigned i = 0; i < s->conns; i++) {
@@ -365,11 +373,12 @@ void serve_accept(struct serve *s, const struct serve_listener *l, int listener)
 	socklen_t size = sizeof from, own = sizeof to;
 	int fd = accept4(listener, (struct sockaddr *)&from, &size,
 		SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct net_event ev = {.kind = NET_OPENED};
 	struct serve_conn *c = NULL;
 
 	if (fd < 0)
 		return;
-	if (s->conns < SERVE_CONNS)
+	if (s->conns < SERVE_CONNS && s->links)
 		c = calloc(1, sizeof *c);
 	if (!c) {
 		close(fd);
@@ -386,6 +395,10 @@ void serve_accept(struct serve *s, const struct serve_listener *l, int listener)
 	s->conn[s->conns++] = c;
 	if (getsockname(fd, (struct sockaddr *)&to, &own) == 0)
 		c->inode = serve_inode(s, IPPROTO_TCP, &from, &to);
+	if (l) {
+		ev.inode = c->inode;
+		serve_tell(s, NULL, &ev);
+	}
 	if (serve_watch(s, &c->in, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0)
 		conn_close(s, c, "");
 }

@@ -148,8 +148,9 @@ int net_make(struct net_parcel *out, const struct net_spec *spec,
 /* An address of the pool. */
 struct net_addr net_pool(unsigned i, sa_family_t family);
 
-/* net_serve.c: the keeper with names, until nobody is linked. */
-void net_serve(int listener, const struct net_parcel *ns,
+/* net_serve.c: the keeper with names, until nobody is linked. The first
+ * descriptors of the parcel, so many, are given to each link. */
+void net_serve(int listener, const struct net_parcel *ns, unsigned give,
 	const struct net_spec *spec, const struct net_hosts *hosts, int idle_ms);
 
 #endif

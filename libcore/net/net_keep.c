@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "sys/file.h"
+#include "sys/ns.h"
 #include "base/uapi/linux.h"
 
 enum {
@@ -80,6 +81,8 @@ __attribute__((noreturn)) static void keep_run(
 {
 	struct net_hosts *hosts = calloc(1, sizeof *hosts);
 	struct net_parcel ns = NET_PARCEL_INIT;
+	/* Who may make a network namespace as it is owns it, too. */
+	const unsigned give = ns_is_admin() ? 1 : 2;
 	int fd;
 
 	keep_begin(listener);
@@ -95,8 +98,10 @@ __attribute__((noreturn)) static void keep_run(
 	ns.err = net_make(&ns, spec, hosts);
 	/* Not before: the maps of a user namespace are written by its own. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (!ns.err && spec->allowed && spec->confine)
+		ns.err = spec->confine(spec->confine_ctx);
 	if (!ns.err) {
-		net_serve(0, &ns, spec, hosts, KEEP_IDLE_MS);
+		net_serve(0, &ns, give, spec, hosts, KEEP_IDLE_MS);
 		_exit(0);
 	}
 	/* Whoever waits for it is told why there is none. */
@@ -178,17 +183,6 @@ static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ECONNREFUSED || err == -EPIPE ||
 		err == -ECONNRESET;
-}
-
-int net_link_read(const struct net_link *l, struct net_event *ev)
-{
-	ssize_t n = recv(l->sock, ev, sizeof *ev, MSG_DONTWAIT);
-
-	if (n < 0)
-		return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
-	ev->name[sizeof ev->name - 1] = ev->addr[sizeof ev->addr - 1] =
-		ev->why[sizeof ev->why - 1] = '\0';
-	return n == sizeof *ev ? 1 : -EPIPE;
 }
 
 int net_join(int dir, const char *name, const struct net_spec *spec,

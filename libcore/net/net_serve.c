@@ -12,7 +12,6 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "sys/ns.h"
 
 uint64_t serve_clock(void)
 {
@@ -24,77 +23,6 @@ int serve_watch(struct serve *s, struct serve_fd *f, uint32_t events)
 	struct epoll_event ev = {.events = events, .data.ptr = f};
 
 	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, f->fd, &ev) < 0 ? -errno : 0;
-}
-
-/* On the oldest link. A full one loses the message: who does not read shall not
- * hold up all others. */
-void serve_tell(struct serve *s, const struct net_event *ev)
-{
-	if (s->links)
-		(void)send(s->link[0]->fd, ev, sizeof *ev,
-			MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
-/* Of the same over and over each that doubles their number is told. */
-void serve_refuse(struct serve *s, const char *name, uint16_t port,
-	uint16_t type, uint32_t inode, const char *why)
-{
-	struct net_event ev = {.kind = NET_REFUSED,
-		.port = port,
-		.type = type,
-		.inode = inode};
-	uint64_t sum = 0xcbf29ce484222325U, *count;
-	const char *const of[] = {name, why};
-	size_t i = 0;
-
-	for (size_t k = 0; k < ARRAY_SIZE(of); k++)
-		for (const char *c = of[k]; *c; c++)
-			sum = (sum ^ (unsigned char)*c) * 0x100000001b3U;
-	while (i < SERVE_TOLD - 1 && s->told[i].count && s->told[i].sum != sum)
-		i++;
-	/* The last place is that of all for whom there is none. */
-	s->told[i].sum = sum;
-	count = &s->told[i].count;
-	++*count;
-	if (*count & (*count - 1))
-		return;
-	ev.count = *count;
-	str_copy(ev.name, sizeof ev.name, name);
-	str_copy(ev.why, sizeof ev.why, why);
-	serve_tell(s, &ev);
-}
-
-static void link_new(struct serve *s)
-{
-	struct serve_fd *f;
-	struct net_parcel give = {.count = s->give};
-	int fd = accept4(s->fixed[0].fd, NULL, NULL, SOCK_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	memcpy(give.fd, s->ns->fd, 2 * sizeof(int));
-	f = s->links < SERVE_LINKS ? malloc(sizeof *f) : NULL;
-	if (!f || net_send(fd, &give) < 0) {
-		free(f);
-		close(fd);
-		return;
-	}
-	*f = (struct serve_fd){SERVE_LINK, fd};
-	s->link[s->links++] = f;
-	(void)serve_watch(s, f, EPOLLIN | EPOLLRDHUP);
-}
-
-static void link_end(struct serve *s, struct serve_fd *f)
-{
-	unsigned i = 0;
-
-	while (i < s->links && s->link[i] != f)
-		i++;
-	close(f->fd);
-	free(f);
-	s->links--;
-	memmove(s->link + i, s->link + i + 1,
-		(s->links - i) * sizeof(struct serve_fd *));
 }
 
 static void udp_read(struct serve *s, const struct serve_fd *f)
@@ -129,11 +57,10 @@ static void serve_event(struct serve *s, struct serve_fd *f, uint32_t events)
 {
 	switch ((enum serve_what)f->what) {
 	case SERVE_NEW_LINK:
-		link_new(s);
+		serve_link_new(s, f->fd);
 		break;
 	case SERVE_LINK:
-		/* Nobody has anything to say here. */
-		link_end(s, f);
+		serve_link_read(s, MEMBER_OF(struct serve_link, fd, f));
 		break;
 	case SERVE_UDP:
 		udp_read(s, f);
@@ -180,6 +107,9 @@ static int serve_timeout(const struct serve *s)
 
 	if (s->again)
 		return 0;
+	for (unsigned i = 0; i < s->links; i++)
+		if (s->link[i]->flush)
+			return 0;
 	for (unsigned i = 0; i < s->conns; i++)
 		if (s->conn[i]->state != SERVE_OPEN && !s->conn[i]->dead)
 			ms = ms < 0 || ms > TICK ? TICK : ms;
@@ -193,8 +123,6 @@ static int serve_begin(struct serve *s, int listener)
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->free = NET_SOCK_FREE;
-	/* Who may make a network namespace is its owner by that. */
-	s->give = ns_is_admin() ? 1 : 2;
 	s->fixed[0] = (struct serve_fd){SERVE_NEW_LINK, listener};
 	err = s->epoll < 0 ? -errno : serve_watch(s, &s->fixed[0], EPOLLIN);
 	for (unsigned i = 0; !err && i < s->hosts->servers; i++) {
@@ -218,7 +146,8 @@ static int serve_begin(struct serve *s, int listener)
 }
 
 void net_serve(int listener, const struct net_parcel *ns,
-	const struct net_spec *spec, const struct net_hosts *hosts, int idle_ms)
+	unsigned give, const struct net_spec *spec,
+	const struct net_hosts *hosts, int idle_ms)
 {
 	enum { EVENTS = 64 };
 	struct epoll_event ev[EVENTS];
@@ -230,6 +159,7 @@ void net_serve(int listener, const struct net_parcel *ns,
 	s->spec = spec;
 	s->hosts = hosts;
 	s->ns = ns;
+	s->give = give;
 	s->idle_ms = idle_ms;
 	if (serve_begin(s, listener) < 0)
 		return;
@@ -243,6 +173,8 @@ void net_serve(int listener, const struct net_parcel *ns,
 			serve_event(s, ev[i].data.ptr, ev[i].events);
 		if (s->again)
 			serve_again(s);
+		else if (n <= 0)
+			serve_link_flushed(s);
 		serve_conn_due(s);
 		for (unsigned i = 0; i < s->names; i++)
 			serve_resolve_due(s, &s->name[i]);

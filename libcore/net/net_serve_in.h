@@ -35,6 +35,12 @@ struct serve_fd {
 	int fd;
 };
 
+/* A command. */
+struct serve_link {
+	struct serve_fd fd;
+	bool flush; /* it waits until all that ended is told */
+};
+
 /* A name that was asked for and may be spoken to. */
 struct serve_name {
 	struct serve_fd ask; /* to a server outside, while it is resolved */
@@ -86,6 +92,7 @@ struct serve_conn {
 	bool dns, again, dead;
 	uint16_t peer_port;
 	uint32_t inode;
+	struct serve_link *owner; /* who said that it is theirs; NULL */
 	const struct net_rule *rule;
 	struct serve_name *name;
 	struct net_addr addr; /* that it is connected to */
@@ -107,7 +114,7 @@ struct serve {
 	unsigned pipes;
 	int spare[64][2];
 	struct serve_fd fixed[1 + 2 * NET_SERVERS]; /* links; UDP and TCP */
-	struct serve_fd *link[SERVE_LINKS];
+	struct serve_link *link[SERVE_LINKS]; /* the oldest first */
 	struct serve_conn *conn[SERVE_CONNS];
 	struct {
 		uint64_t sum, count;
@@ -120,8 +127,13 @@ struct serve {
 int serve_watch(struct serve *s, struct serve_fd *f, uint32_t events);
 uint64_t serve_clock(void);
 
-/* net_serve.c: tells the links. */
-void serve_tell(struct serve *s, const struct net_event *ev);
+/* net_link.c: tells the owner; NULL: all. */
+void serve_tell(struct serve *s, struct serve_link *owner,
+	struct net_event *ev);
+void serve_link_new(struct serve *s, int listener);
+void serve_link_read(struct serve *s, struct serve_link *l);
+/* Nothing waits to be told: says so to those who want to know. */
+void serve_link_flushed(struct serve *s);
 void serve_refuse(struct serve *s, const char *name, uint16_t port,
 	uint16_t type, uint32_t inode, const char *why);
 
@@ -145,6 +157,7 @@ void serve_conn_step(struct serve *s, struct serve_conn *c);
 /* Those that wait for this name go on. */
 void serve_conn_resolved(struct serve *s, const struct serve_name *n);
 void serve_conn_due(struct serve *s);
+void serve_conn_end_all(struct serve *s);
 
 /* net_diag.c: the inode of the socket inside whose address is from, and that is
  * connected to, or speaks to, to; 0. */
