@@ -99,7 +99,7 @@ struct guard_box {
 /* What it did on the network. */
 struct guard_net {
 	bool used;       /* a connection was told of since the last flush */
-	uint64_t count;  /* connections */
+	uint64_t opened, count; /* connections; count: that ended */
 	uint64_t up, down; /* bytes that no record has yet */
 	unsigned next;
 	struct {

@@ -187,6 +187,7 @@ def start(server):
 
 
 def main():
+    back = os.getcwd()
     os.chdir(top)
     for a in (HERE, OTHER, SERVER, PRIVATE, META):
         subprocess.run(["ip", "addr", "add", a + "/32", "dev", "lo"], check=True)
@@ -215,7 +216,7 @@ def main():
         start(Tcp((HERE, port), Lines))
     with open("/etc/resolv.conf", "w") as out:
         print("nameserver", SERVER, file=out)
-    sys.exit(subprocess.run(sys.argv[2:]).returncode)
+    sys.exit(subprocess.run(sys.argv[2:], cwd=back).returncode)
 
 
 main()
