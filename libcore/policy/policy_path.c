@@ -309,8 +309,9 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	struct path_found f;
 
 	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
-		bool copied = is_copied(j, f.path);
+		const bool copied = is_copied(j, f.path);
 
+		j->is |= POLICY_IS_STRAYING;
 		f.want = 0;
 		judge_resolve(j, cwd, a->s, &f);
 		if (!copied && is_hidden(j, f.path))
