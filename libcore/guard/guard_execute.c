@@ -83,8 +83,9 @@ int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d)
 {
 	int err;
 
-	guard_net_join(b, g);
-	err = is_boxed(g) ? compile_box(b, g, d) : 0;
+	err = guard_net_join(b, g, d);
+	if (!err && is_boxed(g))
+		err = compile_box(b, g, d);
 	if (err == -ENOTSUP && g->terms.grants.confine)
 		tell_relax(d);
 	return err;

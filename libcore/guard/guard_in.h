@@ -252,7 +252,7 @@ int guard_box_plan(
  * with its session's other commands, joined when the box is made. */
 enum sandbox_net guard_net_of(
 	const struct guard_box *b, const struct guard *g);
-void guard_net_join(struct guard_box *b, struct guard *g);
+int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
 /* Is it allowed on a loopback of the session's own alone, and there is none? Then
  * why. planned: the plan is made. */
 bool guard_net_denies(const struct guard *g, bool planned,

@@ -3,9 +3,11 @@
  */
 #include "guard/guard_in.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "sys/ns.h"
@@ -84,6 +86,8 @@ static bool net_has_names(const struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
 
+	if (!IS_ENABLED(CONFIG_NET_NAMES))
+		return false;
 	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
 		return true;
 	for (size_t i = 0; i < words->count; i++)
@@ -131,19 +135,14 @@ static uint64_t net_sum(uint64_t sum, const char *s)
  * server which one starts is there for the next. Without a name of its own a
  * session has no loopback that lasts, unless it has a way out, which takes longer
  * to make. */
-void guard_net_join(struct guard_box *b, struct guard *g)
+static void net_try(struct guard_box *b, struct guard *g, bool named)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
-	const bool named = net_has_names(g);
 	autofree struct net_spec *spec = NULL;
-	struct session_where at;
-	char name[32];
+	struct session_where at = guard_place_base(&g->place, NULL);
 	uint64_t sum = net_sum(0xcbf29ce484222325U, g->out->session);
+	char name[32];
 
-	if ((!g->entry.shares_net && !named) ||
-		b->plan.net != SANDBOX_NET_LOCAL || ns_is_refused())
-		return;
-	at = guard_place_base(&g->place, NULL);
 	if (at.own < 0)
 		return;
 	if (named) {
@@ -153,11 +152,29 @@ void guard_net_join(struct guard_box *b, struct guard *g)
 		sum += net_wanted(g);
 	}
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
+	if (net_join(at.own, name, spec, &b->link, NULL))
+		return;
+	b->join = (struct sandbox_join){b->link.net, b->link.user};
+	b->plan.join = &b->join;
+}
+
+int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
+{
+	const bool named = net_has_names(g);
+
+	if (!g->terms.grants.confine || b->brief ||
+		net_granted(g) != SANDBOX_NET_LOCAL)
+		return 0;
 	/* Where it cannot be had, a namespace of the command's own is tried. */
-	if (net_join(at.own, name, spec, &b->link, NULL) == 0) {
-		b->join = (struct sandbox_join){b->link.net, b->link.user};
-		b->plan.join = &b->join;
-	}
+	if ((g->entry.shares_net || named) &&
+		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
+		net_try(b, g, named);
+	if (!named || b->plan.join || !net_says(g, "tier=1"))
+		return 0;
+	diag_fail(d, -ENOTSUP, "net: hosts by name need a network namespace, and "
+		"the policy says net tier=1");
+	diag_hint(d, "'wardbox doctor' shows what works here");
+	return -ENOTSUP;
 }
 
 bool guard_net_denies(const struct guard *g, bool planned,

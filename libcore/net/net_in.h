@@ -148,9 +148,10 @@ int net_make(struct net_parcel *out, const struct net_spec *spec,
 /* An address of the pool. */
 struct net_addr net_pool(unsigned i, sa_family_t family);
 
-/* net_serve.c: the keeper with names, until nobody is linked. The first
- * descriptors of the parcel, so many, are given to each link. */
-void net_serve(int listener, const struct net_parcel *ns, unsigned give,
+/* net_serve.c: the keeper at work, until nobody is linked for so long; 0: its is no
+ * listener but the one link. The first descriptors of the parcel, so many, are
+ * given to each link. */
+void net_serve(int its, const struct net_parcel *ns, unsigned give,
 	const struct net_spec *spec, const struct net_hosts *hosts, int idle_ms);
 
 #endif

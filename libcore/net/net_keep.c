@@ -76,8 +76,10 @@ static void raise_files(void)
 	setrlimit(RLIMIT_NOFILE, &l);
 }
 
+/* its: the socket at which links are asked for or, of a keeper for one alone, that
+ * one's link. */
 __attribute__((noreturn)) static void keep_run(
-	int listener, const struct net_spec *spec)
+	int its, bool alone, const struct net_spec *spec)
 {
 	struct net_hosts *hosts = calloc(1, sizeof *hosts);
 	struct net_parcel ns = NET_PARCEL_INIT;
@@ -85,7 +87,7 @@ __attribute__((noreturn)) static void keep_run(
 	const unsigned give = ns_is_admin() ? 1 : 2;
 	int fd;
 
-	keep_begin(listener);
+	keep_begin(its);
 	if (!spec)
 		spec = calloc(1, sizeof *spec);
 	if (!hosts || !spec)
@@ -101,11 +103,11 @@ __attribute__((noreturn)) static void keep_run(
 	if (!ns.err && spec->allowed && spec->confine)
 		ns.err = spec->confine(spec->confine_ctx);
 	if (!ns.err) {
-		net_serve(0, &ns, give, spec, hosts, KEEP_IDLE_MS);
+		net_serve(0, &ns, give, spec, hosts, alone ? 0 : KEEP_IDLE_MS);
 		_exit(0);
 	}
 	/* Whoever waits for it is told why there is none. */
-	fd = accept4(0, NULL, NULL, SOCK_CLOEXEC);
+	fd = alone ? 0 : accept4(0, NULL, NULL, SOCK_CLOEXEC);
 	if (fd >= 0)
 		net_send(fd, &ns);
 	_exit(1);
@@ -131,20 +133,15 @@ static int keep_listen(int dir, const char *name)
 }
 
 /* The maker is not the keeper's parent for long: it reaps what is its own. */
-static int keep_start(
-	int dir, const char *name, const struct net_spec *spec)
+static int keep_start(int its, bool alone, const struct net_spec *spec)
 {
-	autofd int listener = keep_listen(dir, name);
-	pid_t pid;
+	pid_t pid = fork();
 	int status = 0;
 
-	if (listener < 0)
-		return listener;
-	pid = fork();
 	if (pid == 0) {
 		pid = fork();
 		if (pid == 0)
-			keep_run(listener, spec);
+			keep_run(its, alone, spec);
 		_exit(pid < 0);
 	}
 	if (pid < 0)
@@ -155,28 +152,63 @@ static int keep_start(
 	return status ? -EAGAIN : 0;
 }
 
-/* 0; -EPIPE and its kin: there is no keeper (any more). */
-static int keep_link(int dir, const char *name, struct net_link *out)
+static int keep_start_named(
+	int dir, const char *name, const struct net_spec *spec)
 {
-	struct sockaddr_un at;
-	struct net_parcel got = NET_PARCEL_INIT;
-	autofd int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	int err = fd < 0 ? -errno : keep_address(dir, name, &at);
+	autofd int listener = keep_listen(dir, name);
 
-	if (!err && connect(fd, (struct sockaddr *)&at, sizeof at) < 0)
-		err = -errno;
-	if (!err)
-		err = net_receive(fd, &got);
+	return listener < 0 ? listener : keep_start(listener, false, spec);
+}
+
+/* What the keeper says to a new link. */
+static int link_begin(int sock, struct net_link *out)
+{
+	struct net_parcel got = NET_PARCEL_INIT;
+	int err = net_receive(sock, &got);
+
 	if (!err && !got.err && !got.count)
 		err = -EPIPE;
 	if (err || got.err) {
 		net_parcel_release(&got);
 		return err ? err : got.err;
 	}
-	out->sock = fd_steal(&fd);
 	out->net = got.fd[0];
 	out->user = got.count > 1 ? got.fd[1] : -1;
 	return 0;
+}
+
+/* 0; -EPIPE and its kin: there is no keeper (any more). */
+static int keep_link(int dir, const char *name, struct net_link *out)
+{
+	struct sockaddr_un at;
+	autofd int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	int err = fd < 0 ? -errno : keep_address(dir, name, &at);
+
+	if (!err && connect(fd, (struct sockaddr *)&at, sizeof at) < 0)
+		err = -errno;
+	if (!err)
+		err = link_begin(fd, out);
+	if (!err)
+		out->sock = fd_steal(&fd);
+	return err;
+}
+
+/* A keeper for one alone. */
+static int keep_alone(const struct net_spec *spec, struct net_link *out)
+{
+	int pair[2], err;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	err = keep_start(pair[1], true, spec);
+	close(pair[1]);
+	if (!err)
+		err = link_begin(pair[0], out);
+	if (err)
+		close(pair[0]);
+	else
+		out->sock = pair[0];
+	return err;
 }
 
 static bool is_gone(int err)
@@ -192,18 +224,18 @@ int net_join(int dir, const char *name, const struct net_spec *spec,
 	int err;
 
 	*out = NET_LINK_INIT;
-	err = keep_link(dir, name, out);
-	if (is_gone(err)) {
+	err = dir < 0 ? keep_alone(spec, out) : keep_link(dir, name, out);
+	if (dir >= 0 && is_gone(err)) {
 		lock = openat(dir, "net.lock",
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (lock < 0 || flock(lock, LOCK_EX) < 0)
 			return diag_errno(d, -errno, "the session's network");
 	}
-	for (int i = 0; i < KEEP_TRIES && is_gone(err); i++) {
+	for (int i = 0; dir >= 0 && i < KEEP_TRIES && is_gone(err); i++) {
 		err = keep_link(dir, name, out);
 		if (!is_gone(err))
 			break;
-		err = keep_start(dir, name, spec);
+		err = keep_start_named(dir, name, spec);
 		if (!err)
 			err = keep_link(dir, name, out);
 	}

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/kconfig.h"
 #include "base/str.h"
 
 /* Waits for a reader for some time (SO_SNDTIMEO): a connection without a record
@@ -63,12 +64,11 @@ void serve_refuse(struct serve *s, const char *name, uint16_t port,
 	serve_tell(s, NULL, &ev);
 }
 
-void serve_link_new(struct serve *s, int listener)
+void serve_link_new(struct serve *s, int fd)
 {
 	enum { WAIT_S = 1 };
 	const struct timeval wait = {.tv_sec = WAIT_S};
 	struct net_parcel give = {.count = s->give};
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	struct serve_link *l;
 
 	if (fd < 0)
@@ -103,7 +103,7 @@ static void link_end(struct serve *s, struct serve_link *l)
 	close(l->fd.fd);
 	free(l);
 	/* Nobody lives in the namespace whom this could serve. */
-	if (!s->links)
+	if (!s->links && IS_ENABLED(CONFIG_NET_NAMES))
 		serve_conn_end_all(s);
 }
 

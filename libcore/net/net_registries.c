@@ -23,14 +23,15 @@ enum {
 static const struct source {
 	const char *tool;
 	const char *files; /* a glob; "~/" is the user's home */
-	const char *key;   /* what stands before a value; "" for every line */
+	const char *key;   /* what stands before a value; "" for every line;
+			    * "^": at its begin */
 	unsigned within;
 	bool bare; /* the value is a host, and no URL */
 } sources[] = {
 #define NPM "node_modules/@npmcli/config/lib/definitions/definitions.js"
 #define NPM_KEY "new Definition('registry'"
 #define PIP "/python3*/*-packages/pip/_internal/models/index.py"
-#define PIP_KEY "PyPI = PackageIndex("
+#define PIP_KEY "^PyPI = PackageIndex("
 	{"apt", "/etc/apt/sources.list", "deb", SAME_LINE, false},
 	{"apt", "/etc/apt/sources.list.d/*.list", "deb", SAME_LINE, false},
 	{"apt", "/etc/apt/sources.list.d/*.sources", "URIs:", SAME_LINE, false},
@@ -142,7 +143,9 @@ static void scan_text(const struct scan *s, const char *text, size_t n)
 		stop = stop ? stop : end;
 		key = line + strspn(line, " \t");
 		if (*key != '#' && *key != ';' && !str_after(key, "//")) {
-			key = *s->from->key
+			key = *s->from->key == '^'
+				? str_after(line, s->from->key + 1)
+				: *s->from->key
 				? memmem(line, (size_t)(stop - line),
 					  s->from->key, strlen(s->from->key))
 				: line;

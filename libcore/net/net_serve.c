@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/kconfig.h"
 #include "base/str.h"
 
 uint64_t serve_clock(void)
@@ -55,9 +56,11 @@ static void udp_read(struct serve *s, const struct serve_fd *f)
 
 static void serve_event(struct serve *s, struct serve_fd *f, uint32_t events)
 {
+	if (!IS_ENABLED(CONFIG_NET_NAMES) && f->what > SERVE_LINK)
+		return;
 	switch ((enum serve_what)f->what) {
 	case SERVE_NEW_LINK:
-		serve_link_new(s, f->fd);
+		serve_link_new(s, accept4(f->fd, NULL, NULL, SOCK_CLOEXEC));
 		break;
 	case SERVE_LINK:
 		serve_link_read(s, MEMBER_OF(struct serve_link, fd, f));
@@ -116,15 +119,19 @@ static int serve_timeout(const struct serve *s)
 	return ms;
 }
 
-static int serve_begin(struct serve *s, int listener)
+static int serve_begin(struct serve *s, int its)
 {
 	const int *fd = s->ns->fd;
 	int err = 0;
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	s->free = NET_SOCK_FREE;
-	s->fixed[0] = (struct serve_fd){SERVE_NEW_LINK, listener};
-	err = s->epoll < 0 ? -errno : serve_watch(s, &s->fixed[0], EPOLLIN);
+	s->fixed[0] = (struct serve_fd){SERVE_NEW_LINK, its};
+	err = s->epoll < 0 ? -errno : 0;
+	if (!err && s->idle_ms)
+		err = serve_watch(s, &s->fixed[0], EPOLLIN);
+	else if (!err)
+		serve_link_new(s, its);
 	for (unsigned i = 0; !err && i < s->hosts->servers; i++) {
 		struct sockaddr_storage at;
 		socklen_t size = net_addr_sock(&s->hosts->server[i], 53, &at);
@@ -140,12 +147,19 @@ static int serve_begin(struct serve *s, int listener)
 			err = serve_watch(s, tcp, EPOLLIN);
 	}
 	s->now_ms = serve_clock();
-	if (!err)
+	if (!err && IS_ENABLED(CONFIG_NET_NAMES))
 		serve_name_fixed(s);
 	return err;
 }
 
-void net_serve(int listener, const struct net_parcel *ns,
+static void serve_due(struct serve *s)
+{
+	serve_conn_due(s);
+	for (unsigned i = 0; i < s->names; i++)
+		serve_resolve_due(s, &s->name[i]);
+}
+
+void net_serve(int its, const struct net_parcel *ns,
 	unsigned give, const struct net_spec *spec,
 	const struct net_hosts *hosts, int idle_ms)
 {
@@ -161,7 +175,7 @@ void net_serve(int listener, const struct net_parcel *ns,
 	s->ns = ns;
 	s->give = give;
 	s->idle_ms = idle_ms;
-	if (serve_begin(s, listener) < 0)
+	if (serve_begin(s, its) < 0)
 		return;
 	for (;;) {
 		int n = epoll_wait(s->epoll, ev, EVENTS, serve_timeout(s));
@@ -171,13 +185,12 @@ void net_serve(int listener, const struct net_parcel *ns,
 		s->now_ms = serve_clock();
 		for (int i = 0; i < n; i++)
 			serve_event(s, ev[i].data.ptr, ev[i].events);
-		if (s->again)
+		if (IS_ENABLED(CONFIG_NET_NAMES) && s->again)
 			serve_again(s);
 		else if (n <= 0)
 			serve_link_flushed(s);
-		serve_conn_due(s);
-		for (unsigned i = 0; i < s->names; i++)
-			serve_resolve_due(s, &s->name[i]);
+		if (IS_ENABLED(CONFIG_NET_NAMES))
+			serve_due(s);
 		if (s->links)
 			idle = s->now_ms;
 		else if (s->now_ms - idle >= (uint64_t)idle_ms && n <= 0)

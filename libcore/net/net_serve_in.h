@@ -130,7 +130,7 @@ uint64_t serve_clock(void);
 /* net_link.c: tells the owner; NULL: all. */
 void serve_tell(struct serve *s, struct serve_link *owner,
 	struct net_event *ev);
-void serve_link_new(struct serve *s, int listener);
+void serve_link_new(struct serve *s, int fd);
 void serve_link_read(struct serve *s, struct serve_link *l);
 /* Nothing waits to be told: says so to those who want to know. */
 void serve_link_flushed(struct serve *s);

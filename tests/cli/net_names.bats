@@ -31,12 +31,12 @@ setup() {
 world() { # SCRIPT
 	in_policy "${POLICY:-$ALLOW}" unshare -n python3 "$TOP/tests/lib/world.py" \
 		"$WORLD" bash -c '
-		WARDBOX=$1 CERT=$2 SEEN=$3 TOP=$4
+		WARDBOX=$1 CERT=$2 SEEN=$3 HELPERS=$4
 		w() { "$WARDBOX" "$@"; }
 		g() { "$WARDBOX" sh -c "$1"; }
 		not() { ! "$@"; }
 		set -e
-		eval "$5"' bash "$WARDBOX" "$CERT" "$SEEN" "$TOP" "$1" 3>&-
+		eval "$5"' bash "$WARDBOX" "$CERT" "$SEEN" "$HELPERS" "$1" 3>&-
 }
 
 @test "programs reach the hosts that the policy names, and no others" {
@@ -299,4 +299,82 @@ limit FULL-AUTO files=4000"
 	g "python3 many.py" | grep -x 1000
 	# Afterwards there is room for more.
 	g "curl -sS -m 5 http://www.world.test/" >/dev/null'
+}
+
+@test "drop names hosts, too, and says what it refused" {
+	world '
+	d() { w drop --preset=workspace "$@"; }
+	d --net=www.world.test:80,line.world.test:9999 -- curl -sS -m 5 http://www.world.test/ | grep hello
+	not d --net=www.world.test:80 -- curl -sS -m 5 http://other.test/ 2>err
+	cat err
+	grep -q "refused: other.test: the policy names no such host" err
+	not d --net=www.world.test -- curl -sS -m 5 http://www.world.test/
+	not d --net="no good" -- true 2>err
+	grep -q "none of none, local" err
+	chmod 777 .
+	setpriv --reuid 1000 --regid 1000 --clear-groups "$WARDBOX" drop --preset=workspace \
+		--net=www.world.test:80 -- curl -sS -m 5 http://www.world.test/ | grep hello'
+}
+
+@test "registries are those of the machine's own settings" {
+	world '
+	mkdir -p /etc/apt "$HOME/.config/pip"
+	echo "registry=http://registry.world.test:80/" >/etc/npmrc
+	echo "deb [signed-by=/x] https://user:pw@apt.world.test:8443/debian stable main" >/etc/apt/sources.list
+	echo "# deb http://not.world.test/" >>/etc/apt/sources.list
+	printf "[global]\nindex-url = https://pip.world.test/simple\n" >"$HOME/.config/pip/pip.conf"
+	w policy registries | tee out
+	grep -q "^net host registry.world.test:80/http  # npm: /etc/npmrc" out
+	grep -q "^net host apt.world.test:8443/tcp  # apt: " out
+	grep -q "^net host pip.world.test:443/tls  # pip: " out
+	not grep -q not.world.test out
+	w policy registries --json | python3 -c "
+import json, sys
+assert any(r[\"host\"] == \"registry.world.test\" for r in json.load(sys.stdin))"
+	printf "use FULL-AUTO\nexcept id=net @net **\nnet registries\n" >/etc/wardbox/policy
+	g "curl -sS -m 5 http://registry.world.test/" | grep hello
+	not g "curl -sS -m 5 http://www.world.test/"
+	# By the rule of one program alone.
+	printf "use FULL-AUTO\nallow id=x net=registries ./fetch **\n" >/etc/wardbox/policy
+	printf "#!/bin/sh\nexec wget -qO- -T 5 http://registry.world.test/\n" >fetch
+	sed -i 1a"except id=net @net **" /etc/wardbox/policy
+	chmod +x fetch
+	g ./fetch | grep hello
+	not g "curl -sS -m 5 http://registry.world.test/"'
+}
+
+@test "where no namespace can be had no name is reached, and tier=1 says so" {
+	need "$HELPERS/docker" true
+	POLICY="$ALLOW
+relax mount
+relax ipc"
+	world '
+	not $HELPERS/docker "$WARDBOX" sh -c "curl -sS -m 5 http://www.world.test/"
+	$HELPERS/docker "$WARDBOX" sh -c "echo runs" | grep runs
+	echo "net tier=1" >>/etc/wardbox/policy
+	$HELPERS/docker "$WARDBOX" sh -c "echo runs; ls" 2>err || code=$?
+	cat err
+	test "$code" = 125
+	grep -q "need a network namespace" err'
+}
+
+@test "suggest proposes the hosts that were refused" {
+	world '
+	g "curl -sS -m 5 http://other.test/" || :
+	w policy suggest | tee out
+	grep -qx "net host other.test" out
+	w policy history | grep "other.test"'
+}
+
+@test "packages come from the machine's own registry" {
+	command -v npm >/dev/null || skip "no npm"
+	local registry
+	registry=$(npm config get registry 2>/dev/null)
+	curl -sf -m 5 -o /dev/null "$registry" || skip "the registry cannot be reached"
+	echo '{"name":"x","version":"1.0.0"}' >package.json
+	run in_policy $'use FULL-AUTO\nallow id=npm net=registries npm {install|i} **\nnet registries' \
+		"$WARDBOX" sh -c 'npm install --no-audit --no-fund left-pad'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -f node_modules/left-pad/index.js ]
 }
