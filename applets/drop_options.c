@@ -237,7 +237,8 @@ static int choose_names(struct drop *o, const char *list, struct diag *d)
 		if (str_eq(word, "registries"))
 			net_registries(home && *home == '/' ? home : "",
 				add_registry, spec);
-		else if (spec->allowed == NET_RULES ||
+		/* A word without either is hardly meant as a host. */
+		else if (spec->allowed == NET_RULES || !strpbrk(word, ".:") ||
 			!net_rule_parse(&spec->allow[spec->allowed++], word))
 			return diag_fail(d, -EINVAL,
 				"'%s' is none of none, local, tcp:PORTS, all, "
