@@ -132,28 +132,20 @@ static void record_refused(struct guard *g, const struct net_event *ev, pid_t pi
 	struct policy_verdict v = {.decision = POLICY_DENY,
 		.would = POLICY_DENY,
 		.rule = "net"};
-	char program[16], host[NET_NAME_MAX + 8];
-	const struct audit_fact facts[] = {
-		{.key = "command", .text = host},
-		{.key = "rule", .text = v.rule},
-		{.key = "reason", .text = ev->why},
-		{.key = "program", .text = program},
-		{.key = "decision", .text = "deny"},
-		{.key = "count", .number = ev->count},
-	};
+	const struct guard_question what = {.v = &v, .cwd = ""};
+	char program[16];
 
 	name_of(pid, program);
 	if (ev->port)
-		BUF_PRINT(host, "%s:%u", ev->name, ev->port);
+		BUF_PRINT(v.command, "%.140s:%u", ev->name, ev->port);
 	else
-		str_copy(host, sizeof host, ev->name);
-	guard_entry_event(g, "net.deny", facts, ARRAY_SIZE(facts));
-	str_copy(v.command, sizeof v.command, host);
-	str_copy(v.reason, sizeof v.reason, ev->why);
+		BUF_PRINT(v.command, "%.150s", ev->name);
+	BUF_PRINT(v.reason, "%s%s%s%s", ev->why, *program ? " (" : "", program,
+		*program ? ")" : "");
 	if (!ev->port)
 		BUF_PRINT(v.alternative, "root grants it: net host %.100s in %s",
 			ev->name, POLICY_SYSTEM);
-	guard_tell(g, pid, host, &v);
+	guard_deny(g, "net.deny", pid, v.command, &what);
 }
 
 /* Whose it is, while that can still be found out. It is a look at each process's
