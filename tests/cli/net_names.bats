@@ -213,7 +213,7 @@ world() { # SCRIPT
 		found = [r for r in rows if "net.connect" in json.dumps(r)]
 		assert found, text
 		one = json.dumps(found[-1])
-		for part in ("www.world.test", "203.0.113.10", "curl", "closed"):
+		for part in ("www.world.test", "203.0.113.10", "program", "closed"):
 		    assert part in one, (part, one)
 	EOF
 	# A flood fills no log.
