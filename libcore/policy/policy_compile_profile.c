@@ -147,7 +147,7 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell=on|off net=none|local|all supervise=on|off "
+		"expected shell=on|off net=none|local|registries|all supervise=on|off "
 		"undo=on|off "
 		"as=PROFILE, unknown, child = allow|confirm|deny, unresolved, "
 		"dynamic, opaque = allow|open|confirm|deny, unparsable = "

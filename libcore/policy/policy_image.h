@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 11,
+	IMG_VERSION = 12,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -62,6 +62,7 @@ enum img_set {
 	IMG_SET_RUN_RX,
 	IMG_SET_UNDO, /* places, and bounds as KEY=VALUE */
 	IMG_SET_HOME, /* files of the home of which a command has a copy */
+	IMG_SET_NET, /* +HOST, -HOST, and what holds for all */
 	IMG_SETS,
 };
 
