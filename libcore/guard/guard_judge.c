@@ -138,6 +138,9 @@ void guard_explain(const struct guard *g, const struct policy_verdict *v,
 	if (v->decision == POLICY_DENY)
 		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
 			words, v->reason, v->rule, policy_layer_name(v->layer));
+	else if (asked && g->caller->ask_slow)
+		diag_fail(d, -EACCES, "not confirmed: %s: %s (rule %s)", words,
+			v->reason, v->rule);
 	else if (asked)
 		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", words,
 			v->rule);
@@ -200,8 +203,10 @@ int guard_judge(struct guard *g, struct diag *d)
 	if (v->decision == POLICY_DENY)
 		return denied(g, false, d);
 	answer = guard_put(g, &own);
+	if (answer <= 0 && g->caller->ask_slow)
+		guard_unanswered(v, answer);
 	if (answer <= 0)
-		return denied(g, answer == 0, d);
+		return denied(g, answer == 0 || g->caller->ask_slow, d);
 	g->out->confirmed = true;
 	return 0;
 }
