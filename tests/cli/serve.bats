@@ -408,8 +408,10 @@ EOF
 	run serve
 	[ "$status" -eq 1 ]
 	[[ $output == *"a server answers on"* ]]
-	id=$(ex --detach s -- sh -c 'echo $$; exec sleep 1000')
+	mkfifo runs
+	id=$(ex --detach s -- sh -c 'echo >runs; exec sleep 1000')
 	[ -n "$id" ]
+	read -r _ <runs
 	serve stop
 	wait "$SERVER"
 	SERVER=

@@ -74,8 +74,9 @@ through() { # FILE
 
 meddles() {
 	local before out=$PLACE/out.$USER_ID
-	# The log and a session are there.
+	# The log and a session are there, and what the session keeps.
 	under "$PLACE/bin/wardbox" sh -c 'ls >/dev/null'
+	under "$PLACE/bin/wardbox" exec -- true
 	names >"$PROJECT/names"
 	before=$(guarded_files)
 	under "$PLACE/bin/wardbox" exec -- "$PROJECT/try" >"$out" || true
