@@ -258,6 +258,8 @@ void guard_explain(const struct guard *g, const struct policy_verdict *v,
 /* guard_approve.c: an "always" of a person, for this session. */
 bool guard_approved(const struct guard *g, const struct guard_question *what);
 void guard_approve(const struct guard *g, const struct guard_question *what);
+/* Says in the verdict how a question that was put elsewhere came to no yes. */
+void guard_unanswered(struct policy_verdict *v, int answer);
 
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_box_plan(
