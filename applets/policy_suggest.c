@@ -56,10 +56,27 @@ static bool is_never(const struct suggest *s, const char *command)
 	return img_ref_find(img, img_list(img, "suggest-never"), name);
 }
 
+/* Once more the same. */
+static void count_rule(struct suggest *s, const char *command)
+{
+	size_t i = 0;
+
+	while (i < s->count && !str_eq(s->rule[i].command, command))
+		i++;
+	if (i == MAX_RULES)
+		return;
+	if (i == s->count) {
+		s->rule[i].command = strdup(command);
+		if (!s->rule[i].command)
+			return;
+		s->rule[s->count++].times = 0;
+	}
+	s->rule[i].times++;
+}
+
 static void propose(void *ctx, const struct policy_verdict *v)
 {
 	struct suggest *s = ctx;
-	size_t i = 0;
 
 	if (v->would == POLICY_ALLOW || !(v->is & POLICY_IS_UNKNOWN))
 		return;
@@ -69,17 +86,22 @@ static void propose(void *ctx, const struct policy_verdict *v)
 		s->never++;
 		return;
 	}
-	while (i < s->count && !str_eq(s->rule[i].command, v->command))
-		i++;
-	if (i == MAX_RULES)
+	count_rule(s, v->command);
+}
+
+static const char host_rule[] = "net host ";
+
+/* A host that no line of the policy names; what else was wrong with one stays. */
+static void propose_host(struct suggest *s, const struct logged *l)
+{
+	char rule[300];
+
+	s->asked++;
+	if (!str_find(l->reason, "names no such host")) {
+		s->blocked++;
 		return;
-	if (i == s->count) {
-		s->rule[i].command = strdup(v->command);
-		if (!s->rule[i].command)
-			return;
-		s->rule[s->count++].times = 0;
 	}
-	s->rule[i].times++;
+	count_rule(s, BUF_PRINT(rule, "%s%s", host_rule, l->line));
 }
 
 static void look(void *ctx, const struct logged *l)
@@ -88,6 +110,10 @@ static void look(void *ctx, const struct logged *l)
 	struct policy_request req;
 	struct policy_verdict v;
 
+	if (l->host) {
+		propose_host(s, l);
+		return;
+	}
 	if (str_eq(l->decision, "allow") && !str_after(l->rule, "would-"))
 		return;
 	s->asked++;
@@ -108,6 +134,8 @@ static size_t stem(const char *command)
 	size_t n = strcspn(command, " ");
 	size_t m;
 
+	if (str_after(command, host_rule))
+		return 0;
 	if (!command[n])
 		return n;
 	m = strcspn(command + n + 1, " ");
@@ -123,7 +151,8 @@ static void write_rule(struct suggest *s, struct buf *out, const char *words,
 {
 	autobuf struct buf rule = BUF_INIT(1 << 16);
 
-	buf_addf(&rule, "allow %.*s%s", (int)n, words, rest);
+	buf_addf(&rule, "%s%.*s%s", str_after(words, host_rule) ? "" : "allow ",
+		(int)n, words, rest);
 	if (!s->o->json) {
 		buf_addf(out, "# %u time%s\n%s\n", times, str_plural(times),
 			buf_str(&rule));

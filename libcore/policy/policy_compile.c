@@ -202,8 +202,8 @@ static int verb_include(struct policy_compiler *c)
 /* Of these, allow to except in the order of enum img_rule_kind. */
 #define VERBS                                                                  \
 	"allow\0ask\0confirm\0deny\0delegate\0except\0cache\0env\0exec\0hide\0"    \
-	"home\0include\0limit\0list\0path\0policy\0profile\0protect\0reads\0"    \
-	"redact\0relax\0root\0runtime\0test\0undo\0use\0"
+	"home\0include\0limit\0list\0net\0path\0policy\0profile\0protect\0"    \
+	"reads\0redact\0relax\0root\0runtime\0test\0undo\0use\0"
 enum verb {
 	V_CACHE = IMG_KINDS,
 	V_ENV,
@@ -213,6 +213,7 @@ enum verb {
 	V_INCLUDE,
 	V_LIMIT,
 	V_LIST,
+	V_NET,
 	V_PATH,
 	V_POLICY,
 	V_PROFILE,
@@ -261,6 +262,8 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 		return compile_limit(c);
 	case V_LIST:
 		return verb_list(c);
+	case V_NET:
+		return compile_net(c);
 	case V_PATH:
 		return compile_path(c);
 	case V_POLICY:
@@ -299,7 +302,8 @@ static int statement(struct policy_compiler *c)
 		1U << V_UNDO;
 	static const unsigned plain = 1U << V_CACHE | 1U << V_ENV |
 				      1U << V_EXEC | 1U << V_HIDE | 1U << V_HOME |
-				      1U << V_LIST | 1U << V_PATH | 1U << V_PROTECT |
+				      1U << V_LIST | 1U << V_NET | 1U << V_PATH |
+				      1U << V_PROTECT |
 				      1U << V_RELAX | 1U << V_ROOT |
 				      1U << V_RUNTIME | 1U << V_UNDO;
 	int verb = str_index(VERBS, c->line.word[0].s);

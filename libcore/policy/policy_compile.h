@@ -51,6 +51,7 @@ int compile_home(struct policy_compiler *c);
 int compile_hide(struct policy_compiler *c);
 int compile_env(struct policy_compiler *c);
 int compile_relax(struct policy_compiler *c);
+int compile_net(struct policy_compiler *c);
 
 /* -EINVAL, with "word: what" at word i (at the line, when there is none). */
 int compile_bad(struct policy_compiler *c, size_t i, const char *what);

@@ -26,7 +26,7 @@ static bool setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
-		"shell\0unknown\0child\0open\0net\0supervise\0undo\0as\0";
+		"shell\0unknown\0child\0open\0net\0supervise\0undo\0as\0tmp\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -41,6 +41,9 @@ static bool setting(const char *word, struct img_profile *p)
 		break;
 	case IMG_P_NET:
 		value = str_index(POLICY_NETS, v);
+		break;
+	case IMG_P_TMP:
+		value = str_index("deny\0shared\0", v);
 		break;
 	case IMG_P_AS:
 		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;
@@ -139,7 +142,7 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell=on|off net=none|local|all supervise=on|off "
+		"expected shell=on|off net=none|local|registries|all supervise=on|off "
 		"undo=on|off as=PROFILE, unknown, child = allow|confirm|deny, "
 		"open = open|confirm|deny");
 }

@@ -27,7 +27,7 @@ static const char columns[] =
 	"sR-\0" /* reads */
 	"s1\0" /* path */
 	"snss3n\0" /* protect */
-	"133321132nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"1333311312nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
 	"nssn3\0" /* test */

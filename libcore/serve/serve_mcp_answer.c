@@ -70,7 +70,11 @@ static void add_end(struct buf *out, const struct serve_command *c)
 	const struct serve_report *r = &c->report;
 	char name[16];
 
-	if (!c->ended)
+	if (c->question[0])
+		buf_addf(out, "[%s waits for a person: 'wardbox approve show %s'"
+			" on another terminal; read %s with wait]\n", c->id,
+			c->question, c->id);
+	else if (!c->ended)
 		buf_addf(out, "[%s runs]\n", c->id);
 	else if (r->there && !r->ran)
 		buf_addf(out, "[not run: %s%s%s]\n", r->message,

@@ -95,7 +95,8 @@ static bool has_news(const struct mcp_call *call)
 {
 	const struct serve_command *c = call->reader.command;
 
-	return c->ended || (!call->run &&
+	/* Who waits for a person is told so, and goes on. */
+	return c->ended || (call->run && c->question[0]) || (!call->run &&
 		(c->ring[SERVE_OUT].end > call->at[SERVE_OUT] ||
 			c->ring[SERVE_ERR].end > call->at[SERVE_ERR]));
 }
@@ -189,6 +190,7 @@ static void do_run(struct mcp_link *l, struct mcp_message *m, struct args *a)
 		.argv = argv,
 		.env = l->env,
 		.timeout_ns = a->timeout_ns,
+		.approver_ns = l->approver_ns,
 		.pty = a->pty,
 		.input = a->background || a->input.len || a->pty,
 	};

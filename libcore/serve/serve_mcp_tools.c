@@ -23,7 +23,8 @@
 #define STATE                                                                  \
 	"{\"type\":\"object\",\"properties\":{"                                \
 	"\"id\":{\"type\":\"string\"},\"state\":{\"type\":\"string\","         \
-	"\"enum\":[\"running\",\"ended\",\"denied\",\"failed\"]},"             \
+	"\"enum\":[\"running\",\"asking\",\"ended\",\"denied\","              \
+	"\"failed\"]},\"question\":{\"type\":\"string\"},"                     \
 	"\"exit_code\":{\"type\":\"integer\"},\"signal\":{\"type\":"           \
 	"\"string\"},\"timed_out\":{\"type\":\"boolean\"},"                    \
 	"\"stdout\":{\"type\":\"string\"},\"stderr\":{\"type\":\"string\"},"   \
@@ -45,7 +46,9 @@ const char mcp_tools[] = "["
 	TOOL("run", "Runs a shell command line: decided by the policy, confined,"
 		" recorded. Returns its output and exit code, or why it was"
 		" denied. With background it returns at once; read, write and"
-		" signal go on with it.", "\"text\"",
+		" signal go on with it. State asking: a person is to say yes"
+		" elsewhere; read with wait says what came of it.",
+		"\"text\"",
 		TEXT("text", "the command line, read by sh") ","
 		TEXT("cwd", "the directory; a relative one is below the"
 			" session's") ","

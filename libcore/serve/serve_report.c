@@ -43,7 +43,8 @@ static bool read_truth(
 	return value && json_type(doc, value) == JSON_TRUE;
 }
 
-int serve_report_read(struct serve_report *r, const char *text, size_t n)
+int serve_report_read(struct serve_report *r, char question[static 16],
+	const char *text, size_t n)
 {
 	autojson struct json_doc doc = {0};
 	uint32_t usage, error;
@@ -51,6 +52,9 @@ int serve_report_read(struct serve_report *r, const char *text, size_t n)
 	if (json_read(&doc, text, n, NULL) ||
 		json_type(&doc, 0) != JSON_OBJECT)
 		return -EINVAL;
+	read_text(&doc, 0, "question", question, 16);
+	if (json_find(&doc, 0, "question"))
+		return 0;
 	*r = (struct serve_report){.there = true};
 	r->ran = read_truth(&doc, 0, "ran");
 	r->timed_out = read_truth(&doc, 0, "timed_out");

@@ -362,10 +362,12 @@ print("done")
 EOF
 	run ex s -- python3 try.py
 	[ "$output" = done ]
-	run ex s -- "$WARDBOX" serve list
-	[ "$status" -ne 0 ]
-	run ex s -- "$WARDBOX" serve
-	[ "$status" -ne 0 ]
+	cp "$WARDBOX" wardbox
+	run ex s -- ./wardbox serve list
+	[ "$status" -eq 1 ]
+	run ex s -- ./wardbox serve
+	[ "$status" -eq 1 ]
+	[[ $output == *"a guarded command serves nobody"* ]]
 	run ex s -- echo allowed
 	[ "$output" = allowed ]
 }
@@ -406,8 +408,10 @@ EOF
 	run serve
 	[ "$status" -eq 1 ]
 	[[ $output == *"a server answers on"* ]]
-	id=$(ex --detach s -- sh -c 'echo $$; exec sleep 1000')
+	mkfifo runs
+	id=$(ex --detach s -- sh -c 'echo >runs; exec sleep 1000')
 	[ -n "$id" ]
+	read -r _ <runs
 	serve stop
 	wait "$SERVER"
 	SERVER=
