@@ -204,6 +204,31 @@ int guard_own_cover(struct guard_box *b)
 	return cover_rest(b);
 }
 
+/* Does a person's yes give it more of the network than other commands have? */
+static bool gains_network(const struct guard *g)
+{
+	return g->out->confirmed &&
+	       g->out->verdict.net > g->terms.grants.net;
+}
+
+/* What other commands left in the home, settings that run a program among it, is
+ * not for such a one: it has the copies of the person's alone. */
+__attribute__((noinline)) static int bind_kept(
+	struct guard_box *b, const struct guard_place *p)
+{
+	char path[SESSION_BASE_MAX + 48];
+	autofd int kept = guard_place_dir(p, p->own, "kept", NULL);
+	const char *from;
+	int err = kept < 0 ? kept
+			   : guard_keep(b->texts, &from,
+				     BUF_PRINT(path, "%s/%u/kept", p->base,
+					     p->uid));
+
+	return err ? err
+		   : sandbox_bind(&b->plan, p->home, from, SANDBOX_RO,
+			     "what its home has of the person's");
+}
+
 /* Where there is no view: the machine's own, if the policy shares them. */
 static int grant_shared(struct guard_box *b, const struct guard *g)
 {
@@ -236,7 +261,10 @@ int guard_own_grant(struct guard_box *b, const struct guard *g)
 		!str_eq(real, p->home))
 		(void)guard_home_link(p, p->home, real);
 	for (size_t i = 0; !err && i < p->own_count; i++)
-		err = sandbox_bind(&b->plan, p->own_name[i], p->own_from[i],
-			SANDBOX_RW | SANDBOX_EXEC, "its own place");
+		err = str_eq(p->own_name[i], p->home) && gains_network(g)
+			? bind_kept(b, p)
+			: sandbox_bind(&b->plan, p->own_name[i],
+				  p->own_from[i], SANDBOX_RW | SANDBOX_EXEC,
+				  "its own place");
 	return err;
 }
