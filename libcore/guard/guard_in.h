@@ -154,7 +154,7 @@ int guard_own_find(struct guard_place *p, const struct policy_grants *grants);
 int guard_own_grant(struct guard_box *b, const struct guard *g);
 /* Behind all grants of a plan with a view: the rest of the machine is not shown,
  * and where no socket of others is, local ones are free. */
-int guard_own_cover(struct guard_box *b);
+int guard_own_cover(struct guard_box *b, const struct guard *g);
 /* Is that the name of one? */
 bool guard_owns(const struct guard_place *p, const char *name);
 /* guard_home.c: makes the guarded user's own home, with what it has of the

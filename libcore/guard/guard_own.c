@@ -192,16 +192,34 @@ static bool shows_sockets(const struct guard_box *b)
 	return false;
 }
 
-int guard_own_cover(struct guard_box *b)
+/* What lies beside a project below the home is meant to be the person's: it is not
+ * written to a home of the command's own, where nobody would look for it. */
+static int cover_beside(struct guard_box *b, const struct guard_place *p)
+{
+	char dir[PATH_MAX];
+	const char *beside;
+
+	if (p->no_project || !guard_owns(p, p->home) ||
+		path_normal(dir, sizeof dir, p->root, "..") ||
+		str_eq(dir, p->home) || !path_beneath(p->home, dir))
+		return 0;
+	return guard_keep(b->texts, &beside, dir)
+		? -ENOMEM
+		: sandbox_cover(&b->plan, beside, "beside the project");
+}
+
+int guard_own_cover(struct guard_box *b, const struct guard *g)
 {
 	struct stat st;
+	int err;
 
 	if (!b->plan.view)
 		return 0;
 	b->plan.unix_view = !shows_sockets(b) && !keeps_directory(b);
 	if (b->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
 		b->plan.unix_view = false;
-	return cover_rest(b);
+	err = cover_beside(b, &g->place);
+	return err ? err : cover_rest(b);
 }
 
 /* Does a person's yes give it more of the network than other commands have? */

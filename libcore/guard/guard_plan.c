@@ -344,5 +344,5 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
 	err = guard_carve(b, g, d);
-	return err ? err : guard_own_cover(b);
+	return err ? err : guard_own_cover(b, g);
 }

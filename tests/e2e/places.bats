@@ -163,6 +163,21 @@ homes() {
 	each view -- homes
 }
 
+beside() {
+	mkdir -p "$PLACE/home/deep/er/.git"
+	chown -R "$USER_ID" "$PLACE/home/deep"
+	run under sh -c 'cd "$HOME/deep/er" && exec "$@"' sh "$PLACE/bin/wardbox" sh -c \
+		'echo x >../new; echo y >made; ls ..; echo z >~/mine && cat ~/mine'
+	echo "$output"
+	[[ $output == *"Read-only"*$'\n'er$'\n'z ]]
+	[ -e "$PLACE/home/deep/er/made" ]
+	rm -r "$PLACE/home/deep"
+}
+
+@test "beside a project of the home nothing is written to where nobody looks" {
+	each view -- beside
+}
+
 without_home() {
 	local before
 	before=$(persons)
