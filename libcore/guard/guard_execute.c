@@ -75,7 +75,8 @@ static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)
 	/* Compiling begins from an empty sandbox. */
 	b->sandbox.watch.decide = guard_watch;
 	b->sandbox.watch.refused_change = guard_watch_change;
-	b->sandbox.watch.ctx = g;
+	b->sandbox.watch.ctx = b->sandbox.watch.ctx_before = g;
+	b->sandbox.watch.before = guard_undo_before;
 	return err;
 }
 
@@ -139,6 +140,7 @@ static const struct guard_step {
 } steps[] = {
 	{guard_entry_script, NULL},
 	{guard_entry_relaxed, NULL},
+	{guard_undo_begin, guard_undo_end},
 	{guard_protect_begin, guard_protect_check},
 };
 

@@ -177,8 +177,9 @@ static bool keeps_directory(const struct guard_box *b)
 	return false;
 }
 
-/* Does the view show a place where others have their sockets? */
-static bool shows_sockets(const struct guard_box *b)
+/* Does the view show a place where others have their sockets? Where the guard
+ * tells of itself there is none. */
+static bool shows_sockets(const struct guard_box *b, const struct guard_place *p)
 {
 	static const char *const theirs[] = {
 		"/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm", "/home", "/root"};
@@ -187,6 +188,7 @@ static bool shows_sockets(const struct guard_box *b)
 		for (size_t k = 0; k < ARRAY_SIZE(theirs); k++)
 			if (!b->plan.grants[i].from && !b->plan.grants[i].frame &&
 				!b->plan.grants[i].bare &&
+				!str_eq(b->plan.grants[i].path, p->told) &&
 				path_beneath(b->plan.grants[i].path, theirs[k]))
 				return true;
 	return false;
@@ -208,17 +210,17 @@ static int cover_beside(struct guard_box *b, const struct guard_place *p)
 		: sandbox_cover(&b->plan, beside, "beside the project");
 }
 
-int guard_own_cover(struct guard_box *b, const struct guard *g)
+int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 {
 	struct stat st;
 	int err;
 
 	if (!b->plan.view)
 		return 0;
-	b->plan.unix_view = !shows_sockets(b) && !keeps_directory(b);
+	b->plan.unix_view = !shows_sockets(b, p) && !keeps_directory(b);
 	if (b->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
 		b->plan.unix_view = false;
-	err = cover_beside(b, &g->place);
+	err = cover_beside(b, p);
 	return err ? err : cover_rest(b);
 }
 

@@ -103,6 +103,11 @@ void policy_keep(const struct policy *p, const struct policy_where *w);
  * easily than by another HOME. */
 int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
 	size_t size);
+/* A loaded policy as bytes, and back, by the same binary. -EBADMSG, -ENOMEM, with
+ * d. Only to be read: what was packed may have been changed since. */
+struct cbor_in;
+void policy_pack(const struct policy *p, struct buf *out);
+int policy_unpack(struct policy **p, struct cbor_in *in, struct diag *d);
 void policy_free(struct policy *p);
 static inline void policy_release(struct policy **p)
 {
@@ -223,6 +228,11 @@ enum policy_is {
 	/* A change of protected names: a person's yes allows it (mark=protect). */
 	POLICY_IS_PROTECT = 16,
 	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
+	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule would answer */
+	/* .file is a path that the line names, and no rule grants: to be read,
+	 * or with the second to be written. */
+	POLICY_IS_OUTSIDE = 128,
+	POLICY_IS_WRITING = 256,
 };
 
 /* One judged simple command, for explain and the log. */
@@ -240,7 +250,7 @@ struct policy_verdict {
 	unsigned line;       /* of the rule in file; 0: built into the engine */
 	uint32_t offset, length; /* of the command in the request's text */
 	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
-	char file[128];    /* "default" for the built-in policy */
+	char file[128];    /* of the rule, "default" for the built-in policy */
 	char command[160]; /* the words judged, cut when longer */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
@@ -322,6 +332,10 @@ struct policy_env_word {
 	bool deny;
 };
 
+/* The keys of `undo KEY=VALUE`: sizes, a number, a time, and one of OVERS. */
+#define POLICY_UNDO_KEYS "bytes\0keep\0entries\0age\0over\0"
+#define POLICY_UNDO_OVERS "go\0ask\0refuse\0"
+
 struct policy_grants {
 	struct policy_path *path;
 	size_t path_count;
@@ -331,6 +345,7 @@ struct policy_grants {
 	struct policy_words env_set; /* NAME=VALUE */
 	struct policy_words hide;  /* secrets, whatever is granted around them */
 	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
+	struct policy_words undo_words; /* absolute places; KEY=VALUE */
 	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
@@ -341,6 +356,7 @@ struct policy_grants {
 	bool tmp_shared; /* where a command has no /tmp of its own it has the
 			  * machine's */
 	bool supervise; /* judge every execve in the tree */
+	bool undo; /* journal what it changes, to be taken back */
 	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */

@@ -203,7 +203,7 @@ static int verb_include(struct policy_compiler *c)
 #define VERBS                                                                  \
 	"allow\0ask\0confirm\0deny\0delegate\0except\0args\0cache\0env\0exec\0"    \
 	"hide\0home\0include\0limit\0list\0path\0policy\0profile\0protect\0redact\0"     \
-	"relax\0root\0runtime\0test\0use\0"
+	"relax\0root\0runtime\0test\0undo\0use\0"
 enum verb {
 	V_ARGS = IMG_KINDS,
 	V_CACHE,
@@ -223,6 +223,7 @@ enum verb {
 	V_ROOT,
 	V_RUNTIME,
 	V_TEST,
+	V_UNDO,
 	V_USE,
 };
 
@@ -280,6 +281,8 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 		return compile_runtime(c);
 	case V_TEST:
 		return verb_test(c);
+	case V_UNDO:
+		return compile_undo(c);
 	case V_USE:
 		return verb_use(c);
 	default:
@@ -292,12 +295,13 @@ static int statement(struct policy_compiler *c)
 	static const unsigned system_only =
 		1U << IMG_DELEGATE | 1U << V_ARGS | 1U << V_CACHE |
 		1U << V_HIDE | 1U << V_HOME | 1U << V_INCLUDE |
-		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME;
+		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME |
+		1U << V_UNDO;
 	static const unsigned plain = 1U << V_CACHE | 1U << V_ENV |
 				      1U << V_EXEC | 1U << V_HIDE | 1U << V_HOME |
 				      1U << V_LIST | 1U << V_PATH | 1U << V_PROTECT |
 				      1U << V_RELAX | 1U << V_ROOT |
-				      1U << V_RUNTIME;
+				      1U << V_RUNTIME | 1U << V_UNDO;
 	int verb = str_index(VERBS, c->line.word[0].s);
 
 	if (verb < 0)

@@ -43,6 +43,7 @@ int compile_redact(struct policy_compiler *c);
 int compile_path(struct policy_compiler *c);
 int compile_protect(struct policy_compiler *c);
 int compile_runtime(struct policy_compiler *c);
+int compile_undo(struct policy_compiler *c);
 int compile_exec(struct policy_compiler *c);
 int compile_root(struct policy_compiler *c);
 int compile_cache(struct policy_compiler *c);

@@ -331,6 +331,8 @@ static void limits(struct granting *x)
 			x->g->strangers = false;
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
+		if (p.v[IMG_P_UNDO])
+			x->g->undo = true;
 		if (p.v[IMG_P_SET] & 1U << IMG_P_TMP)
 			x->g->tmp_shared = p.v[IMG_P_TMP] &&
 				(i == 0 || x->g->tmp_shared);
@@ -414,6 +416,7 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_RELAX, &out->relax);
 	words(&x, IMG_SET_HIDE, &out->hide);
 	words(&x, IMG_SET_CACHE, &out->cache);
+	words(&x, IMG_SET_UNDO, &out->undo_words);
 	words(&x, IMG_SET_HOME, &out->home);
 	protects(&x);
 	redacts(&x);

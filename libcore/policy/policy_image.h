@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 10,
+	IMG_VERSION = 11,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -60,6 +60,7 @@ enum img_set {
 	IMG_SET_HIDE,  /* secrets */
 	IMG_SET_CACHE, /* variables and their directories */
 	IMG_SET_RUN_RX,
+	IMG_SET_UNDO, /* places, and bounds as KEY=VALUE */
 	IMG_SET_HOME, /* files of the home of which a command has a copy */
 	IMG_SETS,
 };
@@ -253,6 +254,7 @@ enum {
 	IMG_P_CHILD,
 	IMG_P_NET,
 	IMG_P_SUPERVISE,
+	IMG_P_UNDO,
 	IMG_P_AS,
 	IMG_P_TMP, /* without a view: 1, /tmp is the machine's */
 	IMG_P_OVER_OUT,

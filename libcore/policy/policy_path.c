@@ -263,12 +263,12 @@ static const char *stand_in(const struct judge *j, const char *path, bool write)
 /* The sandbox decides about what lies outside: a line may name it. What it cannot
  * allow, and has something else for, is told before. */
 static void outside(struct judge_cmd *k, const struct arg *a,
-	const struct path_found *f, bool write)
+	const struct path_found *f, enum path_use use)
 {
-	static const char go[] = "begin with 'cd DIR &&' of a project of yours";
+	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
 	struct judge *j = k->j;
 	const bool none = j->no_project;
-	const char *instead = stand_in(j, f->path, write);
+	const char *instead = stand_in(j, f->path, use == PATH_WRITE);
 
 	if (instead) {
 		judge_raise(k, POLICY_DENY, "path",
@@ -290,13 +290,19 @@ static void outside(struct judge_cmd *k, const struct arg *a,
 			 : "%s is outside of %s: the sandbox decides",
 		    judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root)))
 		return;
+	str_copy(k->v.file, sizeof k->v.file, f->path);
+	k->v.is |= POLICY_IS_OUTSIDE |
+		   (use == PATH_WRITE ? POLICY_IS_WRITING : 0U);
 	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
-		judge_alternative(k, judge_print(j, "%s, or root's policy says: "
-			"root %s", go, judge_show(j, j->cwd)));
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'root %s' in " POLICY_SYSTEM, go,
+			judge_show(j, j->cwd)));
 	else
-		judge_alternative(k, judge_print(j, "%s, or root grants it: path "
-			"r|rw FILE", none ? go : "a file of the project or of "
-			"$TMPDIR"));
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'path %s %s' in " POLICY_SYSTEM,
+			none ? go : "a file below the project or $TMPDIR works",
+			use == PATH_WRITE ? "rw" : "r",
+			judge_show(j, f->path)));
 }
 
 bool judge_is_place(const struct judge *j, const char *path)
@@ -369,7 +375,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
 			!judge_is_place(j, f.path) &&
 			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
-			outside(k, a, &f, use == PATH_WRITE);
+			outside(k, a, &f, use);
 	} else if (use == PATH_WRITE || use == PATH_GUESS) {
 		check_protect(k, f.path, a, use);
 	}
