@@ -45,6 +45,8 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 	json_put_bool(j, "timed_out", g->run.timed_out);
 	json_put_u64(j, "stdout_bytes", g->run.bytes[RUN_STDOUT]);
 	json_put_u64(j, "stderr_bytes", g->run.bytes[RUN_STDERR]);
+	if (g->undo)
+		json_put_u64(j, "journal", g->undo);
 }
 
 static void add_error(struct json *j, const struct guard_outcome *g)

@@ -202,8 +202,8 @@ static int verb_include(struct policy_compiler *c)
 /* Of these, allow to except in the order of enum img_rule_kind. */
 #define VERBS                                                                  \
 	"allow\0ask\0confirm\0deny\0delegate\0except\0cache\0env\0exec\0hide\0"    \
-	"home\0include\0limit\0list\0net\0path\0policy\0profile\0protect\0"    \
-	"reads\0redact\0relax\0root\0runtime\0test\0undo\0use\0"
+	"home\0include\0limit\0list\0net\0path\0policy\0profile\0protect\0reads\0"  \
+	"redact\0relax\0root\0runtime\0test\0undo\0use\0"
 enum verb {
 	V_CACHE = IMG_KINDS,
 	V_ENV,

@@ -142,9 +142,10 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell=on|off net=none|local|registries|all supervise=on|off "
-		"undo=on|off as=PROFILE, unknown, child = allow|confirm|deny, "
-		"open = open|confirm|deny");
+		"expected shell=on|off net=none|local|registries|all "
+		"supervise=on|off undo=on|off tmp=deny|shared as=PROFILE, "
+		"unknown, child = allow|confirm|deny, open = "
+		"open|confirm|deny");
 }
 
 int compile_limit(struct policy_compiler *c)

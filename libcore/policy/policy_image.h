@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 12,
+	IMG_VERSION = 13,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };

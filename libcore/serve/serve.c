@@ -277,7 +277,10 @@ static int launch(struct serve_command *c, const struct serve_spec *spec,
 	err = pipe_pair(said, &e.report, 0);
 	if (err)
 		return diag_errno(d, err, "cannot make a pipe");
-	add_options(c, spec, e.report == 3 ? 4 : 3, &text);
+	if (spec->own)
+		buf_addf(&text, "wardbox%c", 0);
+	else
+		add_options(c, spec, e.report == 3 ? 4 : 3, &text);
 	err = make_argv(spec, &text, &argv, d);
 	return err ? err : spawn(c, spec, &e, argv, d);
 }
@@ -291,6 +294,7 @@ static struct serve_command *command_new(
 		return NULL;
 	c->engine = s;
 	c->pty = spec->pty;
+	c->own = spec->own;
 	c->in = c->said.fd = c->process.fd = c->input.fd = -1;
 	for (enum serve_stream i = 0; i < SERVE_STREAMS; i++)
 		c->fd[i] = c->output[i].fd = -1;

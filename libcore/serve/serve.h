@@ -63,6 +63,7 @@ struct serve_report {
 	char decision[8], profile[16], rule[48], correlation[40];
 	char message[232], hint[160]; /* why it did not run, "" else */
 	uint64_t duration_ms, cpu_ms, memory;
+	uint64_t journal; /* of what it changed, for undo; 0: none */
 };
 
 struct serve_spec {
@@ -76,6 +77,8 @@ struct serve_spec {
 	uint64_t timeout_ns; /* 0: the policy's alone */
 	uint64_t approver_ns; /* a question waits so long; 0: it is a denial */
 	bool pty;
+	bool own; /* argv is an applet of this binary's, and no command: it is in no
+		   * list, and to be forgotten */
 	bool input; /* stdin stays open for serve_write(); else it is empty */
 	unsigned short rows, cols; /* 0: 24, 80 */
 };
@@ -88,7 +91,7 @@ struct serve_command {
 	char id[SERVE_ID_SIZE];
 	char session[SESSION_ID_MAX + 1];
 	char *text;
-	bool pty;
+	bool pty, own;
 	bool ended; /* all that it printed before its end has been read */
 	bool orphan; /* it goes when it ends: nobody can ask for it */
 	uint64_t started_ns, ended_ns; /* wall clock */

@@ -189,7 +189,7 @@ static void do_list(struct serve_conn *c, const struct http_request *r)
 	json_put_open(&j, "commands", '[');
 	for (struct serve_command *at = c->server->engine->first; at;
 		at = at->next) {
-		if (at->orphan)
+		if (at->orphan || at->own)
 			continue;
 		json_open(&j, '{');
 		wire_put_outcome(&j, at);
@@ -282,7 +282,7 @@ static void command_request(struct serve_conn *c, const struct http_request *r,
 		id[n] = '\0';
 		command = serve_find(c->server->engine, id);
 	}
-	if (!command || command->orphan)
+	if (!command || (command->orphan || command->own))
 		conn_refuse(c, r, 404, "there is no such command");
 	else if (get && !*what)
 		answer_command(c, r, 200, command);

@@ -3,6 +3,8 @@
  */
 #include "serve/serve_mcp.h"
 
+#include "base/kconfig.h"
+
 #define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" \
 	about "\"}"
 #define NUMBER(name, about) "\"" name "\":{\"type\":\"number\",\"minimum\":0," \
@@ -37,10 +39,29 @@
 #define DONE                                                                   \
 	"{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"}},"  \
 	"\"required\":[\"id\"]}"
+/* What an applet says as JSON. */
+#define RESULT                                                                 \
+	"{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"},"  \
+	"\"result\":{}},\"required\":[\"id\"]}"
 #define COMMANDS                                                               \
 	"{\"type\":\"object\",\"properties\":{\"commands\":{\"type\":"         \
 	"\"array\",\"items\":{\"type\":\"object\"}}},"                         \
 	"\"required\":[\"commands\"]}"
+
+#ifdef CONFIG_APPLET_UNDO
+#define UNDO_TOOLS                                                             \
+	","                                                                    \
+	TOOL("changed", "The paths that a command changed, where the policy"   \
+		" journals that (undo=on).", "\"id\"", ID, RESULT) ","         \
+	TOOL("undo", "Takes back what a command changed, all of it or some"    \
+		" paths. Refuses what was changed since, and names it.",       \
+		"\"id\"",                                                      \
+		ID ",\"paths\":{\"type\":\"array\",\"items\":{\"type\":"         \
+		"\"string\"},\"description\":\"only these\"},"                 \
+		TRUTH("dry_run", "only say what would be done"), RESULT)
+#else
+#define UNDO_TOOLS ""
+#endif
 
 const char mcp_tools[] = "["
 	TOOL("run", "Runs a shell command line: decided by the policy, confined,"
@@ -80,12 +101,13 @@ const char mcp_tools[] = "["
 		"", COMMANDS) ","
 	TOOL("why", "Why a command was allowed or denied, by which rule, and how"
 		" it ended.", "\"id\"", ID, STATE)
-	"]";
+	UNDO_TOOLS "]";
 
 const char *mcp_tool_name(enum mcp_tool tool)
 {
 	static const char names[MCP_TOOLS][8] = {
-		"run", "read", "write", "signal", "list", "why"};
+		"run", "read", "write", "signal", "list", "why", "changed",
+		"undo"};
 
 	return names[tool];
 }

@@ -60,6 +60,7 @@ int serve_report_read(struct serve_report *r, char question[static 16],
 	r->timed_out = read_truth(&doc, 0, "timed_out");
 	r->code = (int)(read_number(&doc, 0, "exit_code") & 255);
 	r->signal = (int)(read_number(&doc, 0, "signal") & 127);
+	r->journal = (uint64_t)read_number(&doc, 0, "journal");
 	r->duration_ms = (uint64_t)read_number(&doc, 0, "duration_ms");
 	read_text(&doc, 0, "decision", r->decision, sizeof r->decision);
 	read_text(&doc, 0, "profile", r->profile, sizeof r->profile);

@@ -284,4 +284,6 @@ void wire_put_facts(struct json *j, const struct serve_command *c)
 	json_put_u64(j, "duration_ms", r->duration_ms);
 	json_put_u64(j, "cpu_ms", r->cpu_ms);
 	json_put_u64(j, "memory_peak_bytes", r->memory);
+	if (r->journal)
+		json_put_u64(j, "journal", r->journal);
 }

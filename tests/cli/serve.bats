@@ -403,6 +403,21 @@ assert ask("POST", "/api/v1/stop", more="Content-Length: 67108864\r\n",
 EOF
 }
 
+@test "a hundred sessions at once, each with its own output and input" {
+	up
+	client <<'EOF'
+all = [Socket(session=f"s{n}", text=f"seq 1000; read a; echo end {n} $a")
+       for n in range(100)]
+for w in all:
+    w.until(b"1000")
+for n, w in enumerate(all):
+    w.type(b"typed %d\r" % n)
+for n, w in enumerate(all):
+    out, said, code = w.all()
+    assert b"end %d typed %d" % (n, n) in out and code == 1000, (n, out)
+EOF
+}
+
 @test "one server a user; stopped, it has ended and recorded what ran" {
 	up
 	run serve
