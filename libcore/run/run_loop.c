@@ -16,6 +16,9 @@ enum {
 	SETTLE_MS = 8,
 	MS = 1000000,
 	GRACE_MS = 200,
+	LOOK_MS = 20000, /* is the session over? */
+	END_MS = 20,     /* what was told to end */
+	OTHERS = 6,
 	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
 };
 
@@ -131,15 +134,16 @@ static int timeout(const struct run_state *st)
 		return until(st->asked_ns + (uint64_t)GRACE_MS * MS, now);
 	if (spec->timeout_ns && !st->reaped)
 		ms = sooner(ms, until(st->start_ns + spec->timeout_ns, now));
-	if (spec->sandbox && !st->reaped)
+	if (spec->sandbox && (!st->reaped || st->living))
 		ms = sooner(ms, limits_timeout(&spec->sandbox->limits));
+	if (st->living && st->session < 0)
+		ms = sooner(ms, st->asked_ns ? END_MS : LOOK_MS);
 	if (sink && sink->timeout_ms)
 		ms = sooner(ms, sink->timeout_ms(sink->ctx));
 	return ms;
 }
 
-/* Ends the whole tree. */
-static void kill_all(struct run_state *st)
+void run_loop_kill(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
 
@@ -174,16 +178,25 @@ static void look_at_limits(struct run_state *st)
 	struct run_result *r = st->result;
 	struct sandbox *s = st->spec->sandbox;
 
-	if (st->reaped)
+	if (st->reaped && !st->living)
 		return;
 	if (s)
 		r->limit = limits_check(&s->limits, false);
-	if (st->spec->timeout_ns &&
+	if (!st->living && st->spec->timeout_ns &&
 		run_now() - st->start_ns >= st->spec->timeout_ns)
 		r->limit = LIMITS_WALL;
 	r->timed_out = r->limit == LIMITS_WALL;
 	if (r->limit != LIMITS_NONE && !in_grace(st))
-		kill_all(st);
+		run_loop_kill(st);
+}
+
+bool run_loop_over_limit(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+
+	return (s && limits_check(&s->limits, false) != LIMITS_NONE) ||
+	       (st->spec->timeout_ns &&
+		       run_now() - st->start_ns >= st->spec->timeout_ns);
 }
 
 static void settle(struct run_state *st)
@@ -296,11 +309,19 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 	}
 }
 
-static int once(struct run_state *st)
+/* The session of what lives on: is it? */
+static bool is_over(const struct run_state *st, bool told)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	return told || (sink && sink->over && sink->over(sink->ctx));
+}
+
+int run_loop_once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct pollfd fds[4 + 2 * RUN_PUMPS];
-	struct pollfd *pumps = fds + 4;
+	struct pollfd fds[OTHERS + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + OTHERS;
 	const struct pump *screen = &st->pumps[RUN_SCREEN];
 	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
 		    !screen->len;
@@ -316,8 +337,12 @@ static int once(struct run_state *st)
 		pumps[2 * RUN_KEYS].fd = -1;
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
+	fds[4] = (struct pollfd){
+		.fd = st->front ? st->link[1] : -1, .events = POLLIN};
+	fds[5] = (struct pollfd){
+		.fd = st->living ? st->session : -1, .events = POLLIN};
 	st->slept = false;
-	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	n = poll(fds, OTHERS + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
 		pumps[2 * RUN_SCREEN].revents |= POLLIN;
@@ -334,8 +359,10 @@ static int once(struct run_state *st)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)
 		run_signals_stopped(st);
-	if (n > 0 && fds[0].revents)
+	if (n > 0 && (fds[0].revents || fds[4].revents))
 		run_signals_read(st);
+	if (st->living && is_over(st, n > 0 && fds[5].revents))
+		st->over = true;
 	clocks(st);
 	return st->err;
 }
@@ -375,12 +402,16 @@ int run_loop(struct run_state *st)
 	int err = 0;
 
 	while (!st->reaped && err == 0)
-		err = once(st);
+		err = run_loop_once(st);
+	if (err == 0 && st->spec->kill_tree && st->spec->sandbox)
+		st->result->ended = limits_left(
+			&st->spec->sandbox->limits.others,
+			&st->result->ended_pid, st->result->ended_name);
 	if (err || st->spec->kill_tree || st->asked_ns)
-		kill_all(st);
+		run_loop_kill(st);
 	count_due(st);
 	while (err == 0 && !st->died_of && !drained(st))
-		err = once(st);
+		err = run_loop_once(st);
 	if (err == 0)
 		last_look(st);
 	return err;
@@ -395,7 +426,7 @@ void run_loop_rest(struct run_state *st)
 
 		for (size_t i = 0; i < RUN_PUMPS; i++)
 			left |= !pump_ended(&st->pumps[i]);
-		if (!left || once(st))
+		if (!left || run_loop_once(st))
 			return;
 	}
 }

@@ -155,6 +155,10 @@ bool limits_procs_over(struct limits_guess *g, unsigned max, pid_t pid);
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);
 
+/* How many descendants of this process but others live, one of them, and its
+ * name. */
+unsigned limits_left(const struct buf *others, pid_t *first, char name[static 16]);
+
 /* The first child of a process; 0 when it has none. */
 pid_t limits_child(pid_t parent);
 

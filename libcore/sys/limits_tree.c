@@ -280,6 +280,35 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 	return err < 0 ? err : pids.err;
 }
 
+unsigned limits_left(const struct buf *others, pid_t *first, char name[static 16])
+{
+	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	unsigned left = 0, tasks = 0;
+
+	if (!has_children())
+		return 0;
+	add_children(&pids, (uint32_t)getpid(), &tasks, NULL, &text);
+	without(&pids, others);
+	for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++) {
+		uint32_t pid = get_pid(&pids, i);
+		char *from, *to;
+
+		add_children(&pids, pid, &tasks, NULL, &text);
+		if (!read_stat(pid, &text) ||
+			*proc_stat(text.data, 3) == 'Z' || left++)
+			continue;
+		*first = (pid_t)pid;
+		from = strchr(text.data, '(');
+		to = strrchr(text.data, ')');
+		if (to)
+			*to = '\0';
+		if (from && to)
+			str_copy(name, 16, from + 1);
+	}
+	return left;
+}
+
 int limits_tree(
 	struct limits_tree *out, bool memory, const struct buf *others)
 {

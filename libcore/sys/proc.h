@@ -32,6 +32,7 @@ struct proc_setup {
 	const char *cwd; /* NULL: as it is */
 	pid_t parent;    /* dies with it; 0: does not */
 	bool job;        /* in a process group of its own */
+	pid_t group;     /* in this one, as far as it is still there; 0: as it is */
 	int front;       /* which the terminal there has in front; or -1 */
 };
 #define PROC_SETUP_INIT ((struct proc_setup){.fd = {-1, -1, -1}, .front = -1})
