@@ -18,8 +18,9 @@
 #include <unistd.h>
 
 #include "applet.h"
-#include "sys/file.h"
 #include "base/str.h"
+#include "policy/policy.h"
+#include "sys/file.h"
 
 /* Names that are given as a,b,c; cut in place. */
 static void split_shells(
@@ -45,15 +46,19 @@ static void split_shells(
 		cli_die(EXIT_USAGE, "--shells: no name given");
 }
 
-static const char *ask_profile(void)
+static const char *ask_policy(void)
 {
 	static const char question[] =
-		"There is no policy yet. Which profile shall it use?\n"
+		"There is no policy yet. Which one shall it be?\n"
+		"  agent      a coding agent's shell\n"
+		"  ci         a build job: nothing asks\n"
+		"  image      RUN lines of an image build\n"
+		"or a profile of the contract:\n"
 		"  SAFE       nothing runs\n"
 		"  DEV        what is allowed runs, the rest asks\n"
 		"  FULL-AUTO  all but what is blocked runs\n"
 		"  OBSERVE    all runs and is recorded\n"
-		"profile [FULL-AUTO]: ";
+		"policy [FULL-AUTO]: ";
 	static char answer[32];
 	autofd int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 	ssize_t n;
@@ -69,6 +74,8 @@ static const char *ask_profile(void)
 	return answer;
 }
 
+static const struct cli_spec spec;
+
 /* The profile's name as the policy spells it. */
 static const char *profile_name(const char *wish)
 {
@@ -78,22 +85,51 @@ static const char *profile_name(const char *wish)
 		if (!strcasecmp(wish, names[i]))
 			return names[i];
 	cli_die(EXIT_USAGE, "'%s' is no profile: SAFE, DEV, FULL-AUTO or"
-		" OBSERVE", wish);
+		" OBSERVE; a policy is named with --policy", wish);
 }
 
-static const char *choose_profile(
-	const struct shim_root *r, const struct install_opts *o)
+/* Of a policy that wardbox brings along, or NULL. */
+static const char *policy_name(const char *wish)
+{
+	const struct policy_shipped *s = policy_shipped();
+
+	while (s->name && strcasecmp(wish, s->name))
+		s++;
+	return s->name;
+}
+
+static void check_choice(const struct install_opts *o)
+{
+	if (o->profile)
+		profile_name(o->profile);
+	if (o->policy && o->profile)
+		cli_die_usage(&spec, "--policy or --profile, not both");
+	if (o->policy && !policy_name(o->policy))
+		cli_die(EXIT_USAGE, "'%s' is no policy: agent, ci, image or"
+			" contract", o->policy);
+}
+
+static void choose_policy(const struct shim_root *r,
+	const struct install_opts *o, struct shim_plan *plan)
 {
 	const char *answer = NULL;
 
-	if (o->profile && shim_has_policy(r))
-		cli_warn("--profile is not applied: %s is there already",
-			r->record.policy);
+	if ((o->policy || o->profile) && shim_has_policy(r))
+		cli_warn("--%s is not applied: %s is there already",
+			o->policy ? "policy" : "profile", r->record.policy);
+	plan->include = o->policy ? policy_name(o->policy) : "default";
+	if (o->policy)
+		return;
 	if (o->profile)
-		return profile_name(o->profile);
-	if (!shim_has_policy(r) && !o->yes && !o->dry_run)
-		answer = ask_profile();
-	return answer && *answer ? profile_name(answer) : "FULL-AUTO";
+		answer = o->profile;
+	else if (!shim_has_policy(r) && !o->yes && !o->dry_run)
+		answer = ask_policy();
+	if (!answer || !*answer)
+		answer = "FULL-AUTO";
+	if (policy_name(answer))
+		plan->include = policy_name(answer);
+	else
+		plan->profile = profile_name(answer);
 }
 
 static int open_binary(const struct install_opts *o)
@@ -183,8 +219,8 @@ static int put_on(struct shim_root *r, const struct install_opts *o)
 			" would run anything: nothing is changed");
 	}
 	refuse_host(r, o);
-	plan = (struct shim_plan){
-		.binary = binary, .profile = choose_profile(r, o)};
+	plan = (struct shim_plan){.binary = binary};
+	choose_policy(r, o, &plan);
 	if (o->dry_run)
 		return foretell(r, &plan, o);
 	if (shim_install(r, &plan, &d))
@@ -214,6 +250,8 @@ static const struct cli_opt options[] = {
 		"the root to work on; default /"),
 	CLI_STR('s', struct install_opts, shells, "shells", "LIST",
 		"of sh,bash,dash,ash; default all that are there"),
+	CLI_STR('P', struct install_opts, policy, "policy", "NAME",
+		"write a policy that includes agent, ci, image or contract"),
 	CLI_STR('p', struct install_opts, profile, "profile", "PROFILE",
 		"write a policy with it where there is none"),
 	CLI_STR(0, struct install_opts, bindir, "bindir", "DIR",
@@ -236,7 +274,7 @@ static const struct cli_spec spec = {
 	.usage = "[OPTION...]",
 	.about = "Puts the shim over the shells of a root, so that every command"
 		 " through\n/bin/sh is guarded; takes it off again.",
-	.example = "wardbox install --root ./rootfs --profile DEV\n"
+	.example = "wardbox install --root ./rootfs --policy agent\n"
 		   "wardbox install --status\n"
 		   "wardbox install --uninstall --root ./rootfs",
 	.opts = options,
@@ -256,8 +294,7 @@ static int run(int argc, char **argv)
 		cli_die_usage(&spec, "operands are not taken");
 	if (o.uninstall && o.status)
 		cli_die_usage(&spec, "--uninstall or --status, not both");
-	if (o.profile)
-		profile_name(o.profile);
+	check_choice(&o);
 	if (!applet_find("sh"))
 		cli_die(EXIT_FOUND, "this wardbox was built without 'sh'");
 	if (o.shells)

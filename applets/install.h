@@ -9,7 +9,7 @@
 
 struct install_opts {
 	bool uninstall, status, json, dry_run, yes;
-	const char *root, *shells, *profile, *bindir, *binary;
+	const char *root, *shells, *policy, *profile, *bindir, *binary;
 };
 
 /* Can the system policy of the root, where it has one, be read? Each shell of

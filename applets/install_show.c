@@ -209,9 +209,13 @@ static void add_makings(struct buf *out, const struct shim_root *r,
 	}
 	if (binary)
 		buf_addf(out, "%s: copy this wardbox\n", r->record.binary);
-	if (!shim_has_policy(r))
-		buf_addf(out, "%s: write 'use %s'\n", r->record.policy,
-			plan->profile);
+	if (shim_has_policy(r))
+		return;
+	buf_addf(out, "%s: write 'include %s'", r->record.policy,
+		plan->include);
+	if (plan->profile)
+		buf_addf(out, " and 'use %s'", plan->profile);
+	buf_adds(out, "\n");
 }
 
 void install_print_plan(const struct shim_root *r, const struct shim_plan *plan,

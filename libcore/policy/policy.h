@@ -338,4 +338,12 @@ enum policy_env_fate {
 enum policy_env_fate policy_env(
 	const struct policy_grants *g, const char *name);
 
+/* A whole policy for one use, which `include NAME` takes. */
+struct policy_shipped {
+	const char *name, *text;
+};
+
+/* All of them; the last has no name. */
+const struct policy_shipped *policy_shipped(void);
+
 #endif

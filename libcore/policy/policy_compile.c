@@ -171,15 +171,32 @@ void policy_compile_default(struct policy_compiler *c)
 	build_import(&c->b, &policy_default);
 }
 
+static int compile_lines(struct policy_compiler *c, const char *file,
+	const char *text, size_t n);
+
+/* A shipped policy begins with what it includes itself. */
 static int verb_include(struct policy_compiler *c)
 {
-	if (c->line.count != 2 || !str_eq(c->line.word[1].s, "default"))
-		return compile_bad(c, 1, "expected: include default");
+	const struct policy_shipped *s = policy_shipped();
+	uint32_t file = c->file;
+	int err = 0;
+
+	while (c->line.count == 2 && s->name &&
+		!str_eq(s->name, c->line.word[1].s))
+		s++;
+	if (c->line.count != 2 ||
+		(!s->name && !str_eq(c->line.word[1].s, "default")))
+		return compile_bad(c, 1, "expected: include default, agent, "
+			"ci, image or contract");
 	if (!build_is_empty(&c->b))
 		return compile_bad(c, 0,
 			"expected before everything else but `policy`");
-	policy_compile_default(c);
-	return 0;
+	if (s->name)
+		err = compile_lines(c, s->name, s->text, strlen(s->text));
+	else
+		policy_compile_default(c);
+	c->file = file;
+	return err;
 }
 
 /* Of these, allow to except in the order of enum img_rule_kind. */
@@ -340,26 +357,32 @@ static bool builds_upon_default(const char *text, size_t n)
 	return true;
 }
 
-int policy_compile_text(struct policy_compiler *c, const char *file,
-	const char *text, size_t n, struct diag *d)
+static int compile_lines(struct policy_compiler *c, const char *file,
+	const char *text, size_t n)
 {
 	struct policy_text t;
 	int rc;
 
-	/* When something was said before, this text adds to that. */
-	if (c->layer == POLICY_LAYER_SYSTEM && build_is_empty(&c->b) &&
-		builds_upon_default(text, n))
-		policy_compile_default(c);
 	policy_text_init(&t, file, text, n);
-	c->d = d;
 	c->file = build_str(&c->b, file, strlen(file));
 	c->last_rule = NO_RULE;
-	while ((rc = policy_text_next(&t, &c->line, d)) > 0) {
+	while ((rc = policy_text_next(&t, &c->line, c->d)) > 0) {
 		rc = statement(c);
 		if (rc < 0)
 			return rc;
 		if (c->b.str.err)
-			return diag_fail(d, c->b.str.err, "policy too large");
+			return diag_fail(c->d, c->b.str.err, "policy too large");
 	}
 	return rc;
+}
+
+int policy_compile_text(struct policy_compiler *c, const char *file,
+	const char *text, size_t n, struct diag *d)
+{
+	/* When something was said before, this text adds to that. */
+	if (c->layer == POLICY_LAYER_SYSTEM && build_is_empty(&c->b) &&
+		builds_upon_default(text, n))
+		policy_compile_default(c);
+	c->d = d;
+	return compile_lines(c, file, text, n);
 }

@@ -77,6 +77,20 @@ static bool over(const char *s, struct img_profile *p)
 	return i == POLICY_OVER_KILL || i == POLICY_OVER_TRUNCATE;
 }
 
+/* "75%" of the machine's memory. */
+static int memory_share(const char *s, uint64_t *n)
+{
+	char text[8];
+	int rc;
+
+	if (!str_ends(s, "%") || str_copy(text, sizeof(text), s) < 0)
+		return -EINVAL;
+	text[strlen(text) - 1] = 0;
+	rc = num_u64(text, 1, 100, n);
+	*n |= IMG_SHARE;
+	return rc;
+}
+
 static bool limit(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_L_*. */
@@ -88,7 +102,11 @@ static bool limit(const char *word, struct img_profile *p)
 		return false;
 	if (key == IMG_LIMITS)
 		return over(v, p);
-	if (key <= IMG_L_WALL)
+	if (str_eq(v, "off"))
+		rc = 0;
+	else if (key == IMG_L_MEM && str_ends(v, "%"))
+		rc = memory_share(v, &n);
+	else if (key <= IMG_L_WALL)
 		rc = num_duration(v, 1, UINT64_MAX, &n);
 	else if (key <= IMG_L_OUT)
 		rc = num_size(v, 1, UINT64_MAX, &n);
@@ -134,8 +152,8 @@ int compile_profile(struct policy_compiler *c)
 int compile_limit(struct policy_compiler *c)
 {
 	return settings(c, limit,
-		"expected cpu=60s wall=10m mem=512M procs=5 files=100 out=1M, "
-		"or over=kill,kill,block,block,truncate|kill");
+		"expected cpu=60s wall=10m mem=512M|75% procs=5 files=100 "
+		"out=1M, each also `off`, or over=kill,kill,block,block,truncate|kill");
 }
 
 /* "[A-Za-z0-9_-]" into a bit set; the text behind it, or NULL. */

@@ -1,4 +1,5 @@
-/* policy_default.c - the built-in policy, from configs/default.policy
+/* policy_default.c - the built-in policy, from configs/default.policy, and those
+ * of configs/policies
  * SPDX-License-Identifier: MIT
  */
 #include "policy_default.h"
@@ -15,3 +16,13 @@ static const struct {
 const struct policy_image policy_default = {
 	.head = &bytes.head, .cell = bytes.cell, .str = bytes.str};
 const uint64_t policy_default_mark = DEFAULT_MARK;
+
+static const struct policy_shipped shipped[] = {
+#include "policy_shipped.h"
+	{NULL, NULL},
+};
+
+const struct policy_shipped *policy_shipped(void)
+{
+	return shipped;
+}

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "policy/policy_image.h"
 #include "base/str.h"
+#include "sys/limits.h"
 
 bool policy_word_in(const struct policy_words *words, const char *word)
 {
@@ -262,6 +263,13 @@ static void redacts(struct granting *x)
 	}
 }
 
+/* The limit as a number; a share of the memory is one of what the machine has,
+ * or of what its container is given. */
+static uint64_t limit_number(uint64_t n)
+{
+	return n & IMG_SHARE ? limits_memory() / 100 * (n & 0x7f) : n;
+}
+
 static void tighten(uint64_t *limit, uint64_t by)
 {
 	if (by && (!*limit || by < *limit))
@@ -284,7 +292,7 @@ static void limits(struct granting *x)
 			continue;
 		img_get(layer(x, i), IMG_PROFILE, x->profile, &p);
 		for (unsigned k = 0; k < IMG_LIMITS; k++)
-			tighten(to[k], img_u64(p.limit[k]));
+			tighten(to[k], limit_number(img_u64(p.limit[k])));
 		if (img_u64(p.limit[IMG_L_OUT]) &&
 			p.v[IMG_P_OVER_OUT] == POLICY_OVER_KILL)
 			l->over_out = POLICY_OVER_KILL;

@@ -266,6 +266,9 @@ struct img_u64 {
 	uint32_t part[4];
 };
 
+/* A limit on memory that is a share of the machine's: this bit and percent. */
+#define IMG_SHARE (1ULL << 62)
+
 struct img_profile {
 	uint32_t v[IMG_P_VALUES];
 	struct img_u64 limit[IMG_LIMITS]; /* 0: none */

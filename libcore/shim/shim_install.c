@@ -63,9 +63,9 @@ static bool to_guard(const struct shim_entry *e)
 }
 
 static const char policy_head[] = "# written by 'wardbox install'\n"
-				  "policy 1 system\ninclude default\nuse ";
+				  "policy 1 system\ninclude ";
 
-static int put_policy(const struct shim_root *r, const char *profile,
+static int put_policy(const struct shim_root *r, const struct shim_plan *plan,
 	struct diag *d)
 {
 	char name[SHIM_PATH_MAX], text[128];
@@ -73,7 +73,9 @@ static int put_policy(const struct shim_root *r, const char *profile,
 	autofd int dir = shim_open_parent(r, r->record.policy, name);
 	int err;
 
-	buf_addf(&b, "%s%s\n", policy_head, profile);
+	buf_addf(&b, "%s%s\n", policy_head, plan->include);
+	if (plan->profile)
+		buf_addf(&b, "use %s\n", plan->profile);
 	err = dir < 0 ? dir : shim_put_file(dir, name, b.data, b.len, 0644);
 	return err ? diag_errno(d, err, "cannot write %s", r->record.policy) : 0;
 }
@@ -156,7 +158,7 @@ static int lay_down(struct shim_root *r, const struct shim_plan *plan,
 	if (!err && binary)
 		err = shim_put_binary(r, plan, d);
 	if (!err && policy)
-		err = put_policy(r, plan->profile, d);
+		err = put_policy(r, plan, d);
 	return err;
 }
 
@@ -190,15 +192,17 @@ static bool policy_untouched(const struct shim_root *r)
 	char text[160];
 	autofd int fd = shim_root_openat(r, r->record.policy, O_RDONLY);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-	const char *use;
+	const char *rest, *use;
 
 	if (fd == -ENOENT)
 		return true;
 	if (n <= 0 || n == sizeof text - 1)
 		return false;
 	text[n] = '\0';
-	use = str_after(text, policy_head);
-	return use && strchr(use, '\n') == text + n - 1;
+	rest = str_after(text, policy_head);
+	rest = rest ? strchr(rest, '\n') : NULL;
+	use = rest ? str_after(rest, "\nuse ") : NULL;
+	return rest && strchr(use ? use : rest, '\n') == text + n - 1;
 }
 
 /* The last shim is gone: takes away what was made for it, the record last. */

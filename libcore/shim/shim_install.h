@@ -12,7 +12,9 @@
 
 struct shim_plan {
 	int binary;          /* the wardbox that is to be there, open */
-	const char *profile; /* for a policy where there is none */
+	/* For a policy where there is none: what it includes, and the profile
+	 * that it uses; NULL leaves that to what is included. */
+	const char *include, *profile;
 };
 
 /* Would the program run there? It has to be a static ELF file for the machine

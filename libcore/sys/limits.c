@@ -4,6 +4,7 @@
 #include "sys/limits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -13,7 +14,9 @@
 #include "base/clock.h"
 #include "base/kconfig.h"
 #include "sys/limits_cgroup_in.h"
+#include "base/num.h"
 #include "base/str.h"
+#include "sys/file.h"
 
 enum {
 	SECOND = 1000000000,
@@ -278,4 +281,21 @@ enum limits_kind limits_check(struct limits *l, bool last)
 int limits_kill(const struct limits *l)
 {
 	return limits_cgroup_kill(l);
+}
+
+uint64_t limits_memory(void)
+{
+	autobuf struct buf text = BUF_INIT(64);
+	struct sysinfo machine = {0};
+	uint64_t all, own = 0;
+
+	sysinfo(&machine);
+	all = (uint64_t)machine.totalram * machine.mem_unit;
+	/* "max", where there is no limit, is no number. */
+	if (file_read(AT_FDCWD, "/sys/fs/cgroup/memory.max", &text) || !text.len)
+		return all;
+	text.len = str_line(text.data, text.len);
+	if (num_u64(buf_str(&text), 1, UINT64_MAX, &own))
+		return all;
+	return own < all ? own : all;
 }

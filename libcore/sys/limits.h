@@ -152,6 +152,10 @@ bool limits_can_look(void);
  * done. */
 bool limits_procs_over(struct limits_guess *g, unsigned max, pid_t pid);
 
+/* The bytes of memory that this process may count on: the machine's, or less
+ * where its container's cgroup has less. */
+uint64_t limits_memory(void);
+
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);
 

@@ -535,7 +535,37 @@ state_of() { # PATH
 	[[ $output == *"Permission denied"*owner* ]]
 }
 
-@test "on a terminal it asks for the profile" {
+@test "a shipped policy is written by its name, and taken away again" {
+	root_busybox "$R"
+	picture "$R" >before
+	put --policy agent --dry-run
+	[ "$status" -eq 0 ]
+	[[ $output == *"write 'include agent'"* ]]
+	picture "$R" | diff before -
+	put --policy agent
+	[ "$status" -eq 0 ]
+	grep -qx 'include agent' "$R/etc/wardbox/policy"
+	not grep -q "^use" "$R/etc/wardbox/policy"
+	put --policy ci
+	[ "$status" -eq 0 ]
+	[[ $output == *"--policy is not applied"* ]]
+	grep -qx 'include agent' "$R/etc/wardbox/policy"
+	put --uninstall
+	[ "$status" -eq 0 ]
+	picture "$R" | diff before -
+	# what somebody added stays
+	put --policy image
+	echo 'deny make **' >>"$R/etc/wardbox/policy"
+	put --uninstall
+	grep -qx 'deny make \*\*' "$R/etc/wardbox/policy"
+	put --policy what
+	[ "$status" -eq 2 ]
+	[[ $output == *"agent, ci, image or contract"* ]]
+	put --policy agent --profile DEV
+	[ "$status" -eq 2 ]
+}
+
+@test "on a terminal it asks for the policy" {
 	root_busybox "$R"
 	need python3 -c 'import pty'
 	cat >ask.py <<'END'
@@ -544,7 +574,7 @@ pid, fd = pty.fork()
 if pid == 0:
     os.execv(sys.argv[2], ["wardbox", "install", "--root", sys.argv[3]])
 seen = b""
-while b"profile [" not in seen:
+while b"policy [" not in seen:
     seen += os.read(fd, 1000)
 os.write(fd, sys.argv[1].encode() + b"\n")
 try:
@@ -561,6 +591,10 @@ END
 	run timeout 20 python3 ask.py "" "$WARDBOX" "$R"
 	[ "$status" -eq 0 ]
 	grep -qx 'use FULL-AUTO' "$R/etc/wardbox/policy"
+	put --uninstall
+	run timeout 20 python3 ask.py agent "$WARDBOX" "$R"
+	[ "$status" -eq 0 ]
+	grep -qx 'include agent' "$R/etc/wardbox/policy"
 	put --uninstall
 	run timeout 20 python3 ask.py what "$WARDBOX" "$R"
 	[ "$status" -eq 2 ]

@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# the shipped policies: agent, ci, image, contract
+
+load ../lib/wardbox
+
+setup() {
+	project
+	export HOME=$BATS_TEST_TMPDIR/home
+	mkdir -p "$HOME"
+	need unshare -m true
+}
+
+policy() { # ARGUMENT... of `policy`, with the system policy $POLICY
+	in_policy "$POLICY" "$WARDBOX" policy "$@"
+}
+
+decides() { # allow|confirm|deny LINE...
+	local want=$1 line
+	shift
+	for line; do
+		printf 'FULL-AUTO\t%s\t%s\n' "${want^^}" "$line"
+	done >rows
+	policy test --batch rows
+}
+
+@test "each is a policy by itself, and takes lines behind it" {
+	for name in contract agent ci image; do
+		POLICY="include $name"
+		run policy check
+		echo "$name: $output"
+		[ "$status" -eq 0 ]
+		[ "$(policy status --json | jq -r .profile)" = FULL-AUTO ]
+		POLICY="include $name"$'\ndeny make ** : "not here"'
+		run policy test 'make all'
+		[ "$status" -eq 11 ]
+		[[ $output == *"not here"* ]]
+	done
+}
+
+@test "include takes a known name, once, and first" {
+	POLICY='include nothing'
+	run policy check
+	[ "$status" -eq 3 ]
+	[[ $output == *"policy:1:"*"agent, ci, image or contract"* ]]
+	POLICY=$'include agent\ninclude ci'
+	run policy check
+	[ "$status" -eq 3 ]
+	[[ $output == *"policy:2:"* ]]
+	# a project's policy may not loosen
+	mkdir .wardbox
+	printf '%s\n' 'policy 1 project' 'include agent' >.wardbox/policy
+	POLICY='include contract'
+	run policy check
+	[ "$status" -eq 3 ]
+	[[ $output == *"only the system policy may say this"* ]]
+}
+
+@test "agent: a day's lines run unasked, outward acts ask, the rest is denied" {
+	POLICY='include agent'
+	decides allow 'npm ci' 'npm install left-pad' 'pip install -r requirements.txt' \
+		'python3 -m venv venv' 'python3 -m http.server' 'cargo install x' \
+		'git push origin main' 'git clone ./a b' 'git fetch --all' \
+		'dpkg -l' 'apt list --installed' 'sysctl -n kernel.ostype' \
+		'gh run list --limit 5' 'docker build .' 'npm config set loglevel error'
+	decides confirm 'npm publish' 'cargo publish' 'twine upload dist/*' \
+		'gh pr merge 3' 'gh release create v1' 'terraform apply' \
+		'kubectl apply -f x.yaml' 'npm install http://example.invalid/x.tgz' \
+		'pip install --index-url http://example.invalid/ x'
+	decides deny 'mkfs.ext4 /dev/sda' 'shutdown -h now' 'useradd x' 'insmod x.ko' \
+		'crontab -l' 'wardbox install' 'su -c id' 'unshare -r id'
+	# the contract's own FULL-AUTO has none of that
+	POLICY='include contract'
+	decides confirm 'npm ci' 'pip install x' 'git push origin main' 'dpkg -l x'
+	decides deny 'sudo id' 'sysctl -n kernel.ostype'
+}
+
+@test "agent: limits fit the machine" {
+	POLICY='include agent'
+	policy status --json >status
+	local all mem
+	read -r _ all _ </proc/meminfo
+	mem=$(jq .limits.memory status)
+	[ "$mem" -gt $((all * 10)) ]
+	[ "$mem" -le $((all * 778)) ]
+	[ "$(jq .limits.processes status)" = 4096 ]
+	[ "$(jq '.limits.cpu_ns' status)" = 0 ]
+	POLICY='include contract'
+	[ "$(policy status --json | jq .limits.processes)" = 20 ]
+	# a share is of memory alone, and a share
+	for bad in mem=0% mem=101% mem=x% procs=50% cpu=50%; do
+		POLICY=$'include default\nlimit DEV '"$bad"
+		run policy check
+		[ "$status" -eq 3 ]
+	done
+}
