@@ -202,6 +202,7 @@ int envrun_line(
 		.strict = e->strict,
 		.timeout_ns = e->timeout,
 		.returns = true,
+		.keeps = true,
 	};
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};
 	autofree char *cwd = NULL; /* the state's is to be another */

@@ -27,7 +27,8 @@ static void guard_free(struct guard **slot)
 		return;
 	if (g->q->returns)
 		proc_lower(&g->limits);
-	protect_end(g->protect);
+	if (!g->r->run.detached)
+		protect_end(g->protect);
 	/* The caller is about to end, and all of it with the process. */
 	if (!g->q->returns && g->r->ran) {
 		limits_release(&g->sandbox.limits);
@@ -185,6 +186,9 @@ static int guard_new(struct guard **out, const struct guard_request *q,
 	g->r = r;
 	g->argv = q->argv;
 	g->uid = geteuid();
+	g->called = getpid();
+	g->caller = getppid();
+	g->live = SESSION_LIVE_INIT;
 	g->guarded = probe_inside();
 	g->plan = SANDBOX_PLAN_INIT;
 	g->sandbox = SANDBOX_INIT;

@@ -84,6 +84,13 @@ struct guard_request {
 	 * mask are given back. Otherwise it is about to end, and lets go of
 	 * what the command could be waiting to see closed. */
 	bool returns;
+	/* What the command leaves behind lives on unless the policy ends it: it
+	 * runs in a session that somebody keeps. Otherwise only if the policy
+	 * says so. */
+	bool keeps;
+	/* With which process the session ends; 0: with the caller's login, or
+	 * whatever leads its session. */
+	pid_t holder;
 	/* Done in place of a process: judged and recorded as the command that
 	 * argv says, its result is the exit code. */
 	int (*inside)(void *ctx);

@@ -94,7 +94,8 @@ static int execute(struct guard *g)
 		.limits = g->limits,
 		.sandbox = boxed ? &g->sandbox : NULL,
 		.mode = guard_mode(g),
-		.kill_tree = g->grants.confine,
+		.kill_tree = g->grants.confine && !guard_stays(g),
+		.stays = guard_stays(g),
 		.timeout_ns = g->q->timeout_ns,
 		.output_max = g->grants.limits.out,
 		.output_hard = g->grants.hard_output,
@@ -134,6 +135,9 @@ static int execute(struct guard *g)
 	}
 	g->r->ran = g->r->run.started;
 	g->r->status = g->r->run.status;
+	/* The supervisor has said all there is to say of the command. */
+	if (g->r->run.detached && spec.stays)
+		return err ? err : guard_live_leave(g);
 	/* Its tree is empty: run() ended what the command left behind. */
 	changed = guard_protect_check(g, err ? NULL : d);
 	err = err ? err : changed;

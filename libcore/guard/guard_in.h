@@ -12,6 +12,7 @@
 #include "guard/guard.h"
 #include "box/sandbox.h"
 #include "protect/protect.h"
+#include "session/session_live.h"
 
 enum {
 	GUARD_TIMEOUT = 124,
@@ -37,7 +38,9 @@ struct guard {
 	char rc_words[2][12]; /* which it has in front */
 	size_t carved_count, keep_count;
 	size_t cache_vars; /* the last of env: variables that name caches */
+	pid_t called, caller; /* this process, as started, and its parent */
 	bool guarded;  /* already, by who is around this process */
+	bool living;   /* the command has ended, and left something behind */
 	bool masked;   /* mask is the caller's */
 	bool recording;  /* the log is open */
 	bool brief;      /* the shell's own commands alone: starts no program */
@@ -63,6 +66,7 @@ struct guard {
 	struct audit_log log;
 	struct proc_limits limits; /* before they were raised */
 	sigset_t mask;             /* the caller's */
+	struct session_live live;
 	const char *carved[64]; /* paths of the plan that are ours */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
@@ -152,6 +156,14 @@ int guard_protect_begin(struct guard *g, struct diag *d);
 int guard_protect_check(struct guard *g, struct diag *d);
 /* Did a person say yes to a change of protected names? */
 bool guard_protect_allowed(const struct guard *g);
+
+/* guard_live.c: may what the command leaves behind live on? How that is done, for
+ * the sink. */
+bool guard_stays(const struct guard *g);
+void guard_live_sink(struct run_sink *sink);
+/* In the process that goes on beside the supervisor: what both have by a fork is
+ * the supervisor's. A lock of the log is shared by a fork, so it is opened anew. */
+int guard_live_leave(struct guard *g);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct watch_event *ev);

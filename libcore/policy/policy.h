@@ -255,6 +255,7 @@ struct policy_limits {
 	uint64_t cpu, wall; /* nanoseconds */
 	uint64_t mem, out;  /* bytes */
 	uint64_t procs, files;
+	uint64_t idle; /* nanoseconds: of a session that only lives on */
 	enum policy_over over_out;
 };
 
@@ -298,6 +299,13 @@ struct policy_env_word {
 	bool deny;
 };
 
+/* What becomes of programs that outlive their command. */
+enum policy_background {
+	POLICY_BACKGROUND_UNSAID, /* as the front end has it */
+	POLICY_BACKGROUND_KEEP,
+	POLICY_BACKGROUND_END,
+};
+
 struct policy_grants {
 	struct policy_path *path;
 	size_t path_count;
@@ -314,6 +322,7 @@ struct policy_grants {
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
 	bool supervise; /* judge every execve in the tree */
+	enum policy_background background;
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
 	void *arena;

@@ -73,11 +73,14 @@ struct run_sink {
 	/* This process was killed. In one that shares all with it, which may
 	 * have ended in the midst of anything: to say so, and no more. */
 	void (*lost)(void *ctx);
-	/* With run_spec.stays, in the supervisor: the command has ended and left
-	 * processes behind. A descriptor that can be read when their session is
-	 * over, which the run closes; -1: there is none. -errno other than
-	 * -EBADF: they are ended instead. */
+	/* With run_spec.stays, in the supervisor: the command has ended, as the
+	 * result says, and left processes behind. A descriptor that can be read
+	 * when their session is over; -EBADF: there is none; another -errno:
+	 * they are ended instead. What run() returns to is not to say again what
+	 * was said here. */
 	int (*stays)(void *ctx);
+	/* The same when the process is gone that run() would return to. */
+	void (*orphaned)(void *ctx);
 	/* When that is known by no descriptor: is it over? */
 	bool (*over)(void *ctx);
 	/* None of them is left, or none must be (ended). */

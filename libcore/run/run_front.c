@@ -35,6 +35,7 @@ enum {
 	STACK = 1 << 20, /* what is not touched costs nothing */
 	GUARD = 1 << 14,
 	OURS = 125,
+	CHILD_OF_ANY_KIND = (int)__WALL,
 };
 
 /* What the supervisor asks of the front. */
@@ -66,6 +67,8 @@ static int supervise(void *arg)
 	if (st->talk[0] < 0 && setpgid(0, 0) == 0)
 		st->setup.group = st->group_of_front;
 	f->err = f->work(st);
+	if (st->front_lost && st->result->started)
+		run_live_orphaned(st);
 	f->done = true;
 	_exit(0);
 }
@@ -109,14 +112,20 @@ static void front_sweep(void)
 /* True when the supervisor has ended. */
 static bool front_reap(struct front *f)
 {
+	const struct run_sink *sink = f->st->spec->sink;
 	int status;
 
 	if (waitpid(f->supervisor, &status, WNOHANG) != f->supervisor)
 		return false;
 	if (f->done)
 		return true;
-	/* It was killed in the midst of anything. */
+	/* It was killed in the midst of anything. Its witness, which may live,
+	 * has the first word. */
+	if (f->st->canary > 0)
+		waitpid(f->st->canary, NULL, CHILD_OF_ANY_KIND);
 	front_sweep();
+	if (f->st->canary <= 0 && sink && sink->lost)
+		sink->lost(sink->ctx);
 	sig_die(WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
 }
 
@@ -324,17 +333,14 @@ void run_front_part(struct run_state *st)
 	int fd = sink && sink->stays ? sink->stays(sink->ctx) : -EBADF;
 
 	if (fd < 0 && fd != -EBADF) {
+		run_loop_tell_left(st);
 		run_loop_kill(st);
 		return;
 	}
 	st->session = fd < 0 ? -1 : fd;
-	if (sink && sink->flush)
-		sink->flush(sink->ctx);
 	if (!st->front_lost)
 		front_ask(st, FRONT_GO_ON, 0);
 	while (!st->parted && !st->front_lost)
 		front_await(st, -1);
-	if (!st->parted && sink && sink->lost)
-		sink->lost(sink->ctx);
 	run_live(st);
 }

@@ -159,6 +159,8 @@ __attribute__((noreturn)) void run_child(struct run_state *st);
 int run_loop(struct run_state *st);
 /* Waits for what comes next, and does it. 0, or -errno of the sink. */
 int run_loop_once(struct run_state *st);
+/* What is about to be ended, for the result. */
+void run_loop_tell_left(struct run_state *st);
 /* Ends the whole tree. */
 void run_loop_kill(struct run_state *st);
 /* Is the command's time over, or another limit exceeded? */
@@ -191,6 +193,8 @@ void run_front_part(struct run_state *st);
 
 /* run_live.c: stays with what the command left behind, to its end. */
 __attribute__((noreturn)) void run_live(struct run_state *st);
+/* Nothing is left, and nobody to return to. */
+void run_live_orphaned(struct run_state *st);
 
 /* run_detach.c: a fork that goes on when something is left to do. */
 int run_detach(struct run_state *st);

@@ -33,6 +33,16 @@ static void live_release(struct run_state *st)
 		return;
 }
 
+void run_live_orphaned(struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	if (sink && sink->orphaned)
+		sink->orphaned(sink->ctx);
+	if (st->spec->sandbox)
+		limits_release(&st->spec->sandbox->limits);
+}
+
 static void live_begin(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
@@ -45,10 +55,17 @@ static void live_begin(struct run_state *st)
 	st->front = 0;
 	st->living = st->reaped = st->settled = true;
 	live_release(st);
+	/* What comes late is in no record of the command, which has its end. */
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		st->pumps[i].show = NULL;
 	/* How long the command itself may take is no limit for the rest. */
 	if (s)
 		s->limits.spec.wall_ns = 0;
 	run_signals_settle(st);
+	if (s)
+		watch_lean(&s->watch);
+	lean_heap();
+	lean_code();
 }
 
 /* SIGTERM for all of it, and after a while SIGKILL. */
@@ -63,19 +80,30 @@ static void live_end(struct run_state *st)
 	run_loop_kill(st);
 }
 
+/* The front's stack below what is ours is used no more once the front is gone. */
+static pid_t live_lean(const struct run_state *st, pid_t front)
+{
+	if (!front || getppid() == front)
+		return front;
+	lean_stack(st);
+	return 0;
+}
+
 void run_live(struct run_state *st)
 {
 	const struct run_sink *sink = st->spec->sink;
+	pid_t front = st->front;
 	bool ended = false;
 
 	live_begin(st);
-	while (!ended && run_front_left(st))
+	while (!ended && run_front_left(st)) {
+		front = live_lean(st, front);
 		ended = run_loop_once(st) || st->over ||
 			st->result->limit != LIMITS_NONE;
+	}
 	if (ended)
 		live_end(st);
 	run_signals_dismiss(st);
-	run_show_tails(st);
 	if (sink && sink->gone)
 		sink->gone(sink->ctx, ended);
 	if (st->spec->sandbox)

@@ -136,11 +136,20 @@ static int timeout(const struct run_state *st)
 		ms = sooner(ms, until(st->start_ns + spec->timeout_ns, now));
 	if (spec->sandbox && (!st->reaped || st->living))
 		ms = sooner(ms, limits_timeout(&spec->sandbox->limits));
-	if (st->living && st->session < 0)
+	if (st->living)
 		ms = sooner(ms, st->asked_ns ? END_MS : LOOK_MS);
-	if (sink && sink->timeout_ms)
+	if (sink && sink->timeout_ms && !st->living)
 		ms = sooner(ms, sink->timeout_ms(sink->ctx));
 	return ms;
+}
+
+void run_loop_tell_left(struct run_state *st)
+{
+	struct run_result *r = st->result;
+
+	if (st->spec->sandbox)
+		r->ended = limits_left(&st->spec->sandbox->limits.others,
+			&r->ended_pid, r->ended_name);
 }
 
 void run_loop_kill(struct run_state *st)
@@ -217,7 +226,7 @@ static void clocks(struct run_state *st)
 
 	settle(st);
 	look_at_limits(st);
-	if (sink && sink->due && sink->timeout_ms &&
+	if (sink && sink->due && sink->timeout_ms && !st->living &&
 		sink->timeout_ms(sink->ctx) == 0) {
 		int err = sink->due(sink->ctx);
 
@@ -403,10 +412,8 @@ int run_loop(struct run_state *st)
 
 	while (!st->reaped && err == 0)
 		err = run_loop_once(st);
-	if (err == 0 && st->spec->kill_tree && st->spec->sandbox)
-		st->result->ended = limits_left(
-			&st->spec->sandbox->limits.others,
-			&st->result->ended_pid, st->result->ended_name);
+	if (err == 0 && st->spec->kill_tree)
+		run_loop_tell_left(st);
 	if (err || st->spec->kill_tree || st->asked_ns)
 		run_loop_kill(st);
 	count_due(st);

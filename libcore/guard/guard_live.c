@@ -1,0 +1,140 @@
+/* guard_live.c - what a command leaves behind belongs to its session
+ * SPDX-License-Identifier: MIT
+ *
+ * Called in the supervisor that stays (run_front.c). The session's directory has
+ * its file, so that others find what lives on; the log has when it began and
+ * when it was over.
+ */
+#include "guard/guard_in.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/uapi/linux.h"
+#include "base/str.h"
+
+bool guard_stays(const struct guard *g)
+{
+	const enum policy_background said = g->grants.background;
+
+	if (!g->grants.confine || g->guarded || g->q->inside ||
+		said == POLICY_BACKGROUND_END ||
+		(said == POLICY_BACKGROUND_UNSAID && !g->q->keeps))
+		return false;
+	/* Without a program and without a job nothing can be left. */
+	return !g->brief || !g->q->text || memchr(g->q->text, '&', g->q->len);
+}
+
+/* With which process the session ends; 0: with the container. A harness that
+ * makes each command a session's leader is asked for its own. */
+static pid_t live_holder(const struct guard *g)
+{
+	pid_t holder = g->q->holder ? g->q->holder : getsid(g->called);
+
+	if (holder == g->called && !g->q->holder)
+		holder = getsid(g->caller);
+	return holder > 1 ? holder : 0;
+}
+
+int guard_live_leave(struct guard *g)
+{
+	struct audit_log fresh = AUDIT_LOG_INIT;
+	int err = 0;
+
+	if (g->recording)
+		err = audit_open(
+			&fresh, g->log.dirfd, g->uid, &g->log.cfg, NULL);
+	if (!err && g->recording) {
+		audit_close(&g->log);
+		g->log = fresh;
+	}
+	/* The supervisor's: to be forgotten, and not to be taken away. */
+	g->sandbox.limits = LIMITS_INIT;
+	return err;
+}
+
+static void live_note(struct guard *g, const char *event, bool ended)
+{
+	const struct audit_fact facts[] = {
+		{.key = "pid", .number = (uint64_t)getpid()},
+		{.key = "why", .text = g->r->run.limit != LIMITS_NONE ?
+				limits_name(g->r->run.limit) : "session"},
+	};
+
+	if (g->recording)
+		(void)audit_event(&g->log, g->r->session, g->r->exec_id, event,
+			facts, 1 + ended, NULL);
+}
+
+/* What there is to say of the command itself. */
+static int live_command(struct guard *g)
+{
+	int err;
+
+	g->r->ran = true;
+	g->r->status = g->r->run.status;
+	err = guard_protect_check(g, NULL);
+	return guard_record_end(g, NULL) ? -EIO : err;
+}
+
+static int live_stays(void *ctx)
+{
+	struct guard *g = ctx;
+	const struct session_where where = guard_base(g, NULL);
+	autofd int dir = session_dir(&where, true, NULL, NULL);
+	const pid_t holder = live_holder(g);
+	autofd int fd = -1;
+	int err;
+
+	if (holder)
+		fd = (int)syscall(NR_PIDFD_OPEN, holder, 0);
+	if (holder && fd < 0 && errno == ESRCH)
+		return -ESRCH;
+	/* What nobody could find is not kept. */
+	err = dir < 0 ? dir : session_live_enter(
+				      dir, g->r->session, getpid(), &g->live);
+	if (!err)
+		err = live_command(g);
+	if (err) {
+		session_live_leave(&g->live);
+		return -EIO;
+	}
+	g->living = true;
+	live_note(g, "background.begin", false);
+	return fd < 0 ? -EBADF : fd_steal(&fd);
+}
+
+static void live_orphaned(void *ctx)
+{
+	(void)live_command(ctx);
+}
+
+static bool live_over(void *ctx)
+{
+	struct guard *g = ctx;
+	const uint64_t idle = g->grants.limits.idle;
+	const uint64_t used = idle ? session_live_used(&g->live) : 0;
+
+	return used && clock_ns(CLOCK_REALTIME) > used + idle;
+}
+
+static void live_gone(void *ctx, bool ended)
+{
+	struct guard *g = ctx;
+
+	(void)guard_protect_check(g, NULL);
+	protect_end(g->protect);
+	live_note(g, "background.end", ended);
+	session_live_leave(&g->live);
+}
+
+void guard_live_sink(struct run_sink *sink)
+{
+	sink->stays = live_stays;
+	sink->orphaned = live_orphaned;
+	sink->over = live_over;
+	sink->gone = live_gone;
+}
