@@ -153,6 +153,8 @@ static int guard_through(struct guard *g)
 		err = guard_open_log(g, d);
 	if (!err)
 		err = find_session(g, d);
+	if (!err && g->grants.limits.idle)
+		guard_live_use(g);
 	if (!err)
 		err = guard_record_session(g, d);
 	if (!err)

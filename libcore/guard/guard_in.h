@@ -160,6 +160,8 @@ bool guard_protect_allowed(const struct guard *g);
 /* guard_live.c: may what the command leaves behind live on? How that is done, for
  * the sink. */
 bool guard_stays(const struct guard *g);
+/* That the session, which ends when nobody uses it, is used. */
+void guard_live_use(struct guard *g);
 void guard_live_sink(struct run_sink *sink);
 /* In the process that goes on beside the supervisor: what both have by a fork is
  * the supervisor's. A lock of the log is shared by a fork, so it is opened anew. */

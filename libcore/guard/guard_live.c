@@ -28,6 +28,15 @@ bool guard_stays(const struct guard *g)
 	return !g->brief || !g->q->text || memchr(g->q->text, '&', g->q->len);
 }
 
+void guard_live_use(struct guard *g)
+{
+	const struct session_where where = guard_base(g, NULL);
+	autofd int dir = session_dir(&where, false, NULL, NULL);
+
+	if (dir >= 0)
+		session_live_use(dir, g->r->session);
+}
+
 /* With which process the session ends; 0: with the container. A harness that
  * makes each command a session's leader is asked for its own. */
 static pid_t live_holder(const struct guard *g)
@@ -112,13 +121,19 @@ static void live_orphaned(void *ctx)
 	(void)live_command(ctx);
 }
 
-static bool live_over(void *ctx)
+static int live_over_ms(void *ctx)
 {
-	struct guard *g = ctx;
+	enum { MS = 1000000, LONGEST_MS = 3600000 };
+	const struct guard *g = ctx;
 	const uint64_t idle = g->grants.limits.idle;
 	const uint64_t used = idle ? session_live_used(&g->live) : 0;
+	const uint64_t now = clock_ns(CLOCK_REALTIME);
+	uint64_t left;
 
-	return used && clock_ns(CLOCK_REALTIME) > used + idle;
+	if (!used || idle > UINT64_MAX - used)
+		return -1;
+	left = used + idle > now ? (used + idle - now + MS - 1) / MS : 0;
+	return left < LONGEST_MS ? (int)left : LONGEST_MS;
 }
 
 static void live_gone(void *ctx, bool ended)
@@ -135,6 +150,6 @@ void guard_live_sink(struct run_sink *sink)
 {
 	sink->stays = live_stays;
 	sink->orphaned = live_orphaned;
-	sink->over = live_over;
+	sink->over_ms = live_over_ms;
 	sink->gone = live_gone;
 }

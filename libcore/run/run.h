@@ -81,8 +81,8 @@ struct run_sink {
 	int (*stays)(void *ctx);
 	/* The same when the process is gone that run() would return to. */
 	void (*orphaned)(void *ctx);
-	/* When that is known by no descriptor: is it over? */
-	bool (*over)(void *ctx);
+	/* Where it is over after a time: milliseconds until then; -1: never. */
+	int (*over_ms)(void *ctx);
 	/* None of them is left, or none must be (ended). */
 	void (*gone)(void *ctx, bool ended);
 };

@@ -62,8 +62,6 @@ static void live_begin(struct run_state *st)
 	if (s)
 		s->limits.spec.wall_ns = 0;
 	run_signals_settle(st);
-	if (s)
-		watch_lean(&s->watch);
 	lean_heap();
 	lean_code();
 }
@@ -98,6 +96,8 @@ void run_live(struct run_state *st)
 	live_begin(st);
 	while (!ended && run_front_left(st)) {
 		front = live_lean(st, front);
+		if (st->spec->sandbox)
+			watch_lean(&st->spec->sandbox->watch);
 		ended = run_loop_once(st) || st->over ||
 			st->result->limit != LIMITS_NONE;
 	}

@@ -16,7 +16,6 @@ enum {
 	SETTLE_MS = 8,
 	MS = 1000000,
 	GRACE_MS = 200,
-	LOOK_MS = 20000, /* is the session over? */
 	END_MS = 20,     /* what was told to end */
 	OTHERS = 6,
 	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
@@ -119,6 +118,14 @@ static bool begun(const struct run_state *st)
 	       st->spec->sandbox->shared->applied;
 }
 
+/* Milliseconds until the session of what lives on is over; -1: not known. */
+static int over_in(const struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	return sink && sink->over_ms ? sink->over_ms(sink->ctx) : -1;
+}
+
 static int timeout(const struct run_state *st)
 {
 	const struct run_spec *spec = st->spec;
@@ -137,7 +144,7 @@ static int timeout(const struct run_state *st)
 	if (spec->sandbox && (!st->reaped || st->living))
 		ms = sooner(ms, limits_timeout(&spec->sandbox->limits));
 	if (st->living)
-		ms = sooner(ms, st->asked_ns ? END_MS : LOOK_MS);
+		ms = sooner(ms, st->asked_ns ? END_MS : over_in(st));
 	if (sink && sink->timeout_ms && !st->living)
 		ms = sooner(ms, sink->timeout_ms(sink->ctx));
 	return ms;
@@ -318,14 +325,6 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 	}
 }
 
-/* The session of what lives on: is it? */
-static bool is_over(const struct run_state *st, bool told)
-{
-	const struct run_sink *sink = st->spec->sink;
-
-	return told || (sink && sink->over && sink->over(sink->ctx));
-}
-
 int run_loop_once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
@@ -370,8 +369,8 @@ int run_loop_once(struct run_state *st)
 		run_signals_stopped(st);
 	if (n > 0 && (fds[0].revents || fds[4].revents))
 		run_signals_read(st);
-	if (st->living && is_over(st, n > 0 && fds[5].revents))
-		st->over = true;
+	if (st->living)
+		st->over |= (n > 0 && fds[5].revents) || !over_in(st);
 	clocks(st);
 	return st->err;
 }

@@ -404,7 +404,8 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 
 @test "the tree ends with the command, and says which limit ended it" {
 	run g FULL-AUTO -c "sleep 321.$$ & echo started"
-	[ "$output" = started ]
+	[ "${lines[0]}" = started ]
+	[[ $output == *"ended with the command that left it running: "* ]]
 	! pgrep -f "^sleep 321.$$" || false
 	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO mem=64M' "$WARDBOX" sh -c \
 		'python3 -c "x = bytearray(300 << 20)"'
