@@ -203,6 +203,7 @@ int envrun_line(
 		.timeout_ns = e->timeout,
 		.returns = true,
 		.keeps = true,
+		.holder = e->holder,
 	};
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};
 	autofree char *cwd = NULL; /* the state's is to be another */

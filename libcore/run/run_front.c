@@ -42,6 +42,7 @@ enum {
 enum front_word {
 	FRONT_STOP,       /* stop by that signal */
 	FRONT_STOP_GROUP, /* and all of the group, too */
+	FRONT_PASS,       /* pass on what has come until now */
 	FRONT_GO_ON,      /* the command has ended, and left something behind */
 };
 struct front_request {
@@ -66,8 +67,9 @@ static int supervise(void *arg)
 	st->front_lost = getppid() != st->front;
 	if (st->talk[0] < 0 && setpgid(0, 0) == 0)
 		st->setup.group = st->group_of_front;
-	f->err = f->work(st);
-	if (st->front_lost && st->result->started)
+	if (!st->front_lost)
+		f->err = f->work(st);
+	if (st->front_lost)
 		run_live_orphaned(st);
 	f->done = true;
 	_exit(0);
@@ -145,6 +147,19 @@ static bool front_pass(struct front *f)
 	return ended;
 }
 
+/* The same for all that waits. */
+static bool front_pass_all(struct front *f)
+{
+	struct pollfd fd = {.fd = f->st->sigfd, .events = POLLIN};
+	bool ended = false;
+
+	while (!ended && poll(&fd, 1, 0) > 0)
+		ended = front_pass(f);
+	f->st->passed_on = true;
+	front_nudge(f);
+	return ended;
+}
+
 static bool front_called(void)
 {
 	sigset_t waiting;
@@ -196,6 +211,22 @@ static bool front_part(struct front *f)
 	front_follow(f, pid);
 }
 
+/* True when there is nothing more to wait for. */
+static bool front_obey(struct front *f, const struct front_request *ask)
+{
+	switch ((enum front_word)ask->word) {
+	case FRONT_STOP:
+	case FRONT_STOP_GROUP:
+		front_stop(f, ask);
+		return false;
+	case FRONT_PASS:
+		return front_pass_all(f);
+	case FRONT_GO_ON:
+		break;
+	}
+	return front_part(f);
+}
+
 /* Until the supervisor has ended, or this is the successor. */
 static void front_wait(struct front *f)
 {
@@ -213,9 +244,7 @@ static void front_wait(struct front *f)
 		if (!(fds[1].revents & POLLIN) ||
 			recv(st->link[0], &ask, sizeof(ask), 0) != sizeof(ask))
 			continue;
-		if (ask.word != FRONT_GO_ON)
-			front_stop(f, &ask);
-		else if (front_part(f))
+		if (front_obey(f, &ask))
 			return;
 	}
 }
@@ -276,6 +305,14 @@ static void front_await(struct run_state *st, int ms)
 
 	poll(&fd, 1, ms);
 	run_signals_own_read(st);
+}
+
+void run_front_sync(struct run_state *st)
+{
+	st->passed_on = false;
+	front_ask(st, FRONT_PASS, 0);
+	while (!st->passed_on && !st->front_lost)
+		front_await(st, -1);
 }
 
 /* What stopped is looked at by this process itself, which does not stop. True:

@@ -50,6 +50,7 @@ struct run_state {
 	int sigfd;
 	pid_t pid;
 	uint64_t start_ns;
+	unsigned forwarded; /* signals, to the command */
 	uint64_t asked_ns; /* when all were told to end; 0: not yet */
 	uint64_t passed; /* output so far */
 	bool reaped, settled, detached;
@@ -65,6 +66,7 @@ struct run_state {
 	/* What the front leaves here: enum run_stop; that it has a successor. */
 	volatile int awake;
 	volatile bool parted;
+	volatile bool passed_on; /* all signals that had come */
 	bool living;     /* the command has ended, and the run is for the rest */
 	int session;     /* readable: what lives on is to end; -1 */
 	pid_t canary, self; /* the witness, and this process */
@@ -183,6 +185,8 @@ void run_signals_dismiss(struct run_state *st);
 /* run_front.c: does the work in a supervisor of its own, while this process
  * waits. 0 or -errno: it could not be started. */
 int run_front(struct run_state *st, int work(struct run_state *st));
+/* What was sent to the front until now can be read. */
+void run_front_sync(struct run_state *st);
 /* The front stops as the command did, until one of the two goes on. */
 enum run_stop run_front_stop(struct run_state *st, int sig, bool whole);
 /* The command has ended: is there anything that it left behind? */

@@ -37,8 +37,10 @@ void run_live_orphaned(struct run_state *st)
 {
 	const struct run_sink *sink = st->spec->sink;
 
-	if (sink && sink->orphaned)
+	if (st->result->started && sink && sink->orphaned)
 		sink->orphaned(sink->ctx);
+	else if (!st->result->started && sink && sink->lost)
+		sink->lost(sink->ctx);
 	if (st->spec->sandbox)
 		limits_release(&st->spec->sandbox->limits);
 }
@@ -48,6 +50,7 @@ static void live_begin(struct run_state *st)
 	struct sandbox *s = st->spec->sandbox;
 	struct signalfd_siginfo old;
 
+	run_signals_dismiss(st);
 	/* What the caller's group and terminal are sent is no more for us. */
 	setsid();
 	while (read(st->sigfd, &old, sizeof(old)) > 0)

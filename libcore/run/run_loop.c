@@ -294,6 +294,20 @@ static void last_look(struct run_state *st)
 	}
 }
 
+/* Who reads no more may have sent a signal before: the command is to end by that
+ * signal, and not because its pipe is closed. */
+static void look_for_signals(struct run_state *st)
+{
+	const unsigned before = st->forwarded;
+	struct pollfd ended = {.fd = st->sigfd, .events = POLLIN};
+
+	if (st->front)
+		run_front_sync(st);
+	run_signals_read(st);
+	if (st->forwarded != before && !st->reaped)
+		poll(&ended, 1, SETTLE_MS);
+}
+
 static void step_pumps(struct run_state *st, const struct pollfd *fds)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
@@ -308,8 +322,7 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 			run_pty_size(st);
 		err = pump_step(p, fds + 2 * i);
 		if (err == PUMP_GONE) {
-			/* Who reads no more may have sent a signal before. */
-			run_signals_read(st);
+			look_for_signals(st);
 			pump_end(p);
 		}
 		if (i == RUN_KEYS && pump_ended(p))

@@ -226,6 +226,7 @@ static void forward(struct run_state *st, const struct signalfd_siginfo *got)
 	union sigval value = {.sival_ptr = (void *)(uintptr_t)got->ssi_ptr};
 
 	tell(st, sig);
+	st->forwarded++;
 	if (got->ssi_code == SI_QUEUE)
 		sigqueue(st->pid, sig, value);
 	else

@@ -982,7 +982,7 @@ lost() { # POLICY COMMAND...
 @test "the number of its network is nobody else's as long as a shim lives" {
 	need unshare -n true
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	run in_policy 'use FULL-AUTO' sh -c '
+	run in_policy $'use FULL-AUTO\nprofile FULL-AUTO background=end' sh -c '
 		nap="sleep 4448.$1"
 		"$0" sh -c "exec $nap" &
 		i=0
