@@ -151,14 +151,14 @@ void envrun_find_shell(struct envrun *e)
 static void find_state(struct envrun *e)
 {
 	static struct guard_here here;
-	struct guard_request q = {.env = environ};
+	const struct guard_caller who = {.env = environ};
 	struct session_where where;
 	struct session_name name;
 	struct diag d = {0}, no_dir = {0};
 	char *slash = e->file_name;
 	int err;
 
-	guard_where(&q, &here, &where);
+	guard_where(&who, &here, &where);
 	e->workspace = here.workspace;
 	if (e->session)
 		where.id = e->session;

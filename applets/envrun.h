@@ -41,7 +41,7 @@ struct envrun_outcome {
 	struct buf stripped;                 /* names, a space between two */
 	struct buf changes;                  /* for --diff */
 	struct buf notes;                    /* a directory that vanished … */
-	struct guard_result guard;           /* large, so last */
+	struct guard_outcome guard;           /* large, so last */
 };
 
 /* Fill .shell_path and .self; do not return without. */
@@ -57,9 +57,10 @@ void envrun_outcome_release(struct envrun_outcome *out);
 enum { ENVRUN_ARGV_MAX = 10 };
 void envrun_shell_argv(const struct envrun *e, const char *text,
 	char *argv[static ENVRUN_ARGV_MAX]);
-/* Runs the line in a shell and takes over what that leaves. q is its own: it
- * is to name what ends there. */
-void envrun_shell(struct envrun *e, struct guard_request q, const char *line,
+/* Runs the line in a shell and takes over what that leaves. q and carry are copies,
+ * which are completed there. */
+void envrun_shell(struct envrun *e, struct guard_request q,
+	struct guard_carry carry, const char *line,
 	struct envrun_outcome *out);
 
 /* The command went on from state's environment, and left that: only where it

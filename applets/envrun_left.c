@@ -119,13 +119,13 @@ static void take_names(
 		dirs_name(s, env_get(c->env.vec, "PWD"));
 }
 
-static void record(const struct guard_request *q,
+static void record(const struct guard_caller *who,
 	const struct envrun_outcome *out, const char *event, const char *key,
 	const char *text)
 {
 	struct audit_fact fact = {.key = key, .text = text};
 
-	guard_note(q, &out->guard, event, &fact, 1);
+	guard_note(who, &out->guard, event, &fact, 1);
 }
 
 void envrun_lost(const struct guard_request *q, struct envrun_outcome *out)
@@ -139,7 +139,7 @@ void envrun_lost(const struct guard_request *q, struct envrun_outcome *out)
 
 	buf_addf(&out->notes, "%sthe state stays as it was: %s",
 		out->notes.len ? "; " : "", why[out->capture]);
-	record(q, out, "env.lost", "why", capture_name(out->capture));
+	record(&q->caller, out, "env.lost", "why", capture_name(out->capture));
 }
 
 void envrun_take_over(struct envrun *e, const struct guard_request *q,
@@ -147,8 +147,8 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 {
 	struct state *s = &e->state;
 	autobuf struct buf names = BUF_INIT(0);
-	struct cleaning left = {e, q->grants, q->given, &out->stripped};
-	struct cleaning given = {e, q->grants, q->given, &names};
+	struct cleaning left = {e, q->carry->grants, q->carry->given, &out->stripped};
+	struct cleaning given = {e, q->carry->grants, q->carry->given, &names};
 	struct env before;
 
 	autofree char *was = strdup(s->pwd ? s->pwd : s->cwd);
@@ -158,9 +158,9 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 	env_filter(&c->env, reaches_next, &left);
 	/* The variables that a first command began with are no change of its own. */
 	if (!s->has_env) {
-		env_filter(q->given, reaches_next, &given);
-		s->env = *q->given;
-		*q->given = ENV_INIT;
+		env_filter(q->carry->given, reaches_next, &given);
+		s->env = *q->carry->given;
+		*q->carry->given = ENV_INIT;
 	}
 	if (!env_same(&s->env, &c->env)) {
 		env_differ(&s->env, &c->env, note_gone, &out->changes);
@@ -173,5 +173,5 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 		s->first_env = before;
 	s->has_env = true;
 	if (out->stripped.len)
-		record(q, out, "env.stripped", "names", buf_str(&out->stripped));
+		record(&q->caller, out, "env.stripped", "names", buf_str(&out->stripped));
 }

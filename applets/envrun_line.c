@@ -133,10 +133,10 @@ static int prepare(struct envrun *e, struct envrun_outcome *out)
 }
 
 /* The caller's variables that --keep names, and the logical directory. */
-static int also_env(const struct envrun *e, const struct guard_request *q,
+static int also_env(const struct envrun *e, char *const *env,
 	const struct state *s, struct env *to)
 {
-	const char *level = env_get(q->env, "SHLVL");
+	const char *level = env_get(env, "SHLVL");
 	int err = s->pwd ? env_set(to, "PWD", s->pwd) : 0;
 
 	if (!err && s->old)
@@ -145,7 +145,7 @@ static int also_env(const struct envrun *e, const struct guard_request *q,
 	if (!err && level)
 		err = env_set(to, "SHLVL", level);
 	for (size_t i = 0; !err && i < e->keep.count; i++) {
-		const char *value = env_get(q->env, e->keep.item[i]);
+		const char *value = env_get(env, e->keep.item[i]);
 
 		if (value && !env_get(s->env.vec, e->keep.item[i]))
 			err = env_set(to, e->keep.item[i], value);
@@ -162,10 +162,10 @@ static void judge_move(struct guard_request *q, const struct move *move,
 	int err = dirs_target(move->s, move->verb, move->word, move->home,
 		target, sizeof target, NULL);
 
-	q->text = err || !target[0] ? ":" : "cd -- \"$1\"";
-	q->len = strlen(q->text);
+	q->command.text = err || !target[0] ? ":" : "cd -- \"$1\"";
+	q->command.len = strlen(q->command.text);
 	args[0] = args[1] = target;
-	q->args = args;
+	q->command.args = args;
 }
 
 static void run_move(struct envrun *e, struct guard_request *q,
@@ -173,16 +173,14 @@ static void run_move(struct envrun *e, struct guard_request *q,
 {
 	char *argv[ENVRUN_ARGV_MAX] = {NULL}, *args[3] = {NULL};
 	const char *home = env_get(
-		e->state.has_env ? e->state.env.vec : q->env, "HOME");
+		e->state.has_env ? e->state.env.vec : q->caller.env, "HOME");
 
 	move->home = home ? home : "";
 	judge_move(q, move, args);
 	envrun_shell_argv(e, line, argv);
-	q->argv = argv;
-	q->inside = move_inside;
-	q->inside_ctx = move;
-	guard_run(q, &out->guard);
-	envrun_note_move(&out->changes, q->cwd, e->state.cwd);
+	q->command.argv = argv;
+	guard_perform(q, move_inside, move, &out->guard);
+	envrun_note_move(&out->changes, q->caller.cwd, e->state.cwd);
 	out->capture = CAPTURED;
 }
 
@@ -193,40 +191,40 @@ int envrun_line(
 	autoenv struct env also = ENV_INIT;
 	char word[1024];
 	struct guard_request q = {
-		.kind = GUARD_LINE,
-		.text = line,
-		.len = strlen(line),
-		.dialect = POLICY_SH_UNION,
-		.by = "envrun",
-		.session = e->id,
-		.strict = e->strict,
-		.timeout_ns = e->timeout,
-		.returns = true,
-		.keeps = true,
-		.holder = e->holder,
+		.command = {.kind = GUARD_LINE,
+			.text = line,
+			.len = strlen(line),
+			.dialect = POLICY_SH_UNION},
+		.caller = {.session = e->id},
+		.io = {.timeout_ns = e->timeout,
+			.returns = true,
+			.keeps = true,
+			.holder = e->holder},
 	};
+	struct guard_carry carry = {.strict = e->strict};
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};
 	autofree char *cwd = NULL; /* the state's is to be another */
 	struct diag d = {0};
 
 	if (prepare(e, out))
 		return out->guard.code;
-	cli_guard_facts(&q);
+	cli_guard_facts(&q.caller);
 	cwd = strdup(s->cwd);
-	if (!cwd || also_env(e, &q, s, &also))
+	if (!cwd || also_env(e, q.caller.env, s, &also))
 		cli_die(EXIT_OURS, "out of memory");
-	q.cwd = cwd;
-	q.workspace = s->workspace;
-	q.saved_env = s->has_env ? s->env.vec : NULL;
-	q.also_env = also.vec;
+	q.caller.cwd = cwd;
+	q.caller.workspace = s->workspace;
+	q.carry = &carry;
+	carry.env = s->has_env ? s->env.vec : NULL;
+	carry.also_env = also.vec;
 	if (e->json) {
-		q.output = keep_output;
-		q.output_ctx = out;
-		q.swallow = true;
+		q.io.output = keep_output;
+		q.io.output_ctx = out;
+		q.io.swallow = true;
 	}
 	move.verb = dirs_parse(line, word, sizeof word);
 	if (move.verb == DIRS_NONE) {
-		envrun_shell(e, q, line, out);
+		envrun_shell(e, q, carry, line, out);
 	} else {
 		run_move(e, &q, &move, line, out);
 	}

@@ -26,7 +26,7 @@ void envrun_tell(const struct envrun *e, const struct envrun_outcome *out)
 void envrun_json(const struct envrun *e, const char *line,
 	struct envrun_outcome *out, struct buf *text)
 {
-	const struct guard_result *r = &out->guard;
+	const struct guard_outcome *r = &out->guard;
 	const struct state *s = &e->state;
 	struct json j = JSON_INIT(text);
 

@@ -103,8 +103,9 @@ static enum envrun_end end_of(const struct envrun *e,
 	if (end == ENVRUN_END_SAME &&
 		(e->trace_exec || line[0] == '-' || line[0] == '+' ||
 			(e->state.code && strchr(line, '?')) ||
-			brings_code(q->saved_env ? q->saved_env : q->env) ||
-			brings_code(q->also_env)))
+			brings_code(q->carry->env ? q->carry->env
+						   : q->caller.env) ||
+			brings_code(q->carry->also_env)))
 		return ENVRUN_END_DUMPS;
 	return end;
 }
@@ -115,9 +116,9 @@ static void became(void *ctx, const struct watch_event *ev)
 }
 
 /* The shell, asked at its end for what it leaves. */
-static void run_asked(struct envrun *e, struct guard_request q,
-	const char *line, bool becomes, struct capture *c,
-	struct envrun_outcome *out)
+static void run_asked(struct envrun *e, struct guard_request *q,
+	struct guard_carry *carry, const char *line, bool becomes,
+	struct capture *c, struct envrun_outcome *out)
 {
 	autobuf struct buf wrap = BUF_INIT(1 << 16);
 	autocapture_exec struct capture_exec x = CAPTURE_EXEC_INIT;
@@ -138,20 +139,20 @@ static void run_asked(struct envrun *e, struct guard_request q,
 	}
 	if (!e->self[0])
 		envrun_find_self(e);
-	q.also_exec = e->self;
-	q.also_argv = capture_argv;
-	q.becomes = e->trace_exec ? became : NULL;
-	q.becomes_ctx = &x;
+	carry->helper = e->self;
+	carry->helper_argv = capture_argv;
+	carry->becomes = e->trace_exec ? became : NULL;
+	carry->becomes_ctx = &x;
 	capture_wrap(&wrap, e->self, &before, becomes);
 	shell_argv(e, buf_str(&wrap), line, argv);
-	q.argv = argv;
-	guard_run(&q, &out->guard);
+	q->command.argv = argv;
+	guard_run(q, &out->guard);
 	out->capture = capture_read(c, CONFIG_LIMIT_ENV, STATE_VARS_MAX);
 	if (out->capture == CAPTURE_NO_DUMP && out->guard.ran &&
 		WIFSIGNALED(out->guard.status))
 		out->capture = CAPTURE_KILLED;
 	if (out->capture == CAPTURED)
-		envrun_take_over(e, &q, c, out);
+		envrun_take_over(e, q, c, out);
 }
 
 /* A shell whose end is its last command's says nothing of how that ended. */
@@ -170,33 +171,34 @@ static void note_signal(struct envrun_outcome *out, int status)
 
 /* The shell as it is: what it was given is what it leaves. Its directory may
  * be moved, or taken away, all the same. */
-static void run_alone(struct envrun *e, struct guard_request q,
+static void run_alone(struct envrun *e, struct guard_request *q,
 	const char *line, struct capture *c, struct envrun_outcome *out)
 {
-	const struct guard_result *r = &out->guard;
+	const struct guard_outcome *r = &out->guard;
 	const bool known = e->state.has_env && !e->keep.count;
-	autofd int dir = open(q.cwd, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autofd int dir = open(q->caller.cwd, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char *argv[ENVRUN_ARGV_MAX] = {NULL};
 
 	shell_argv(e, line, NULL, argv);
-	q.argv = argv;
-	guard_run(&q, &out->guard);
+	q->command.argv = argv;
+	guard_run(q, &out->guard);
 	if (!r->ran)
 		return;
 	if (r->run.timed_out && WIFSIGNALED(r->status)) {
 		out->capture = CAPTURE_KILLED;
 		return;
 	}
-	out->capture = capture_given(c, q.cwd, dir,
-		known ? NULL : q.given->vec, CONFIG_LIMIT_ENV, STATE_VARS_MAX);
+	out->capture = capture_given(c, q->caller.cwd, dir,
+		known ? NULL : q->carry->given->vec, CONFIG_LIMIT_ENV, STATE_VARS_MAX);
 	note_signal(out, r->status);
 	if (known)
 		envrun_take_place(e, c, out);
 	else if (out->capture == CAPTURED)
-		envrun_take_over(e, &q, c, out);
+		envrun_take_over(e, q, c, out);
 }
 
-void envrun_shell(struct envrun *e, struct guard_request q, const char *line,
+void envrun_shell(struct envrun *e, struct guard_request q,
+	struct guard_carry carry, const char *line,
 	struct envrun_outcome *out)
 {
 	autocapture struct capture c = CAPTURE_INIT;
@@ -207,19 +209,20 @@ void envrun_shell(struct envrun *e, struct guard_request q, const char *line,
 
 	if (!e->shell_path[0])
 		envrun_find_shell(e);
+	q.carry = &carry;
 	end = end_of(e, &q, line);
-	q.grants = &grants;
-	q.given = &given;
-	q.path = e->shell_path;
-	q.dialect = cli_shell_dialect(e->shell_path);
+	carry.grants = &grants;
+	carry.given = &given;
+	q.command.path = e->shell_path;
+	q.command.dialect = cli_shell_dialect(e->shell_path);
 	envrun_shell_argv(e, line, shown);
-	q.shown_argv = shown;
-	q.unread = e->typed;
-	q.pty = !e->json && cli_guard_on_terminal();
+	q.command.shown = shown;
+	q.io.unread = e->typed;
+	q.io.pty = !e->json && cli_guard_on_terminal();
 	if (end == ENVRUN_END_SAME)
-		run_alone(e, q, line, &c, out);
+		run_alone(e, &q, line, &c, out);
 	else
-		run_asked(e, q, line, end == ENVRUN_END_DUMPS, &c, out);
+		run_asked(e, &q, &carry, line, end == ENVRUN_END_DUMPS, &c, out);
 	if (out->capture != CAPTURED && out->guard.ran)
 		envrun_lost(&q, out);
 }

@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (4.9 KB)"
+ *	bool "exec: run a command in a session (7.8 KB)"
  *	default y
  *	select SANDBOX_UNOTIFY
  *	help
@@ -21,6 +21,7 @@
 
 #include "applet.h"
 #include "base/clock.h"
+#include "base/kconfig.h"
 #include "sys/sig.h"
 #include "base/str.h"
 
@@ -35,6 +36,16 @@ static const struct cli_opt options[] = {
 		"run it in DIR; a relative one is below the session's"),
 	CLI_FLAG('j', struct exec_opts, json, "json",
 		"print output, code, time, memory and rule as JSON"),
+	CLI_UINT(0, struct exec_opts, report, 1023, "report", "FD",
+		"write how it went to descriptor FD, as JSON without output"),
+	CLI_FLAG(0, struct exec_opts, unattended, "unattended",
+		"nobody at this terminal answers a question: it is a denial"),
+	CLI_STR('s', struct exec_opts, server, "server", "SOCKET",
+		"run it at the server that listens there; local: the user's"),
+	CLI_STR(0, struct exec_opts, token, "token-file", "FILE",
+		"with --server: the key is in FILE, not beside the socket"),
+	CLI_FLAG('d', struct exec_opts, detach, "detach",
+		"with --server: print its id there and leave it running"),
 	CLI_STR('i', struct exec_opts, input, "input", "FILE",
 		"what it reads from standard input"),
 };
@@ -90,11 +101,31 @@ static int take_input(const char *path, struct diag *d)
 	return err ? diag_errno(d, err, "--input: %s", path) : 0;
 }
 
+/* The report is this process's own: the command does not get the descriptor. */
+static int take_report(unsigned fd, struct diag *d)
+{
+	if (fd <= STDERR_FILENO)
+		return diag_fail(d, -EINVAL, "--report: %u is no descriptor for"
+			" a report; 3 or above is", fd);
+	return fcntl((int)fd, F_SETFD, FD_CLOEXEC)
+		? diag_errno(d, -errno, "--report: descriptor %u", fd)
+		: 0;
+}
+
 static int ask(const struct exec_opts *o, struct exec_request *q,
 	struct exec_reply *reply, struct diag *d)
 {
 	const struct exec_transport *way = &exec_local;
 	int err = 0;
+
+	if (o->server && !IS_ENABLED(CONFIG_APPLET_SERVE))
+		return diag_fail(d, -ENOSYS, "--server: APPLET_SERVE is not"
+			" built in");
+	if (IS_ENABLED(CONFIG_APPLET_SERVE) && o->server)
+		way = &exec_server;
+	if (!o->server && (o->token || o->detach))
+		return diag_fail(d, -EINVAL, "--%s is for a --server",
+			o->token ? "token-file" : "detach");
 
 	if (o->json && o->pty)
 		return diag_fail(d, -EINVAL,
@@ -104,6 +135,11 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->timeout_ns = o->timeout;
 	q->pty = o->pty;
 	q->capture = o->json;
+	q->server = o->server;
+	q->token = o->token;
+	q->detach = o->detach;
+	q->unattended = o->unattended;
+	q->report = o->report;
 	if (o->input)
 		err = take_input(o->input, d);
 	return err ? err : way->call(q, reply, d);
@@ -121,19 +157,32 @@ static int exec_run(int argc, char **argv)
 	reply.out = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.err = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.result.started_ns = clock_ns(CLOCK_REALTIME);
+	if (o.report && take_report(o.report, &d))
+		cli_die_diag(EXIT_OURS, &d);
 	if (read_operands(&q, str_eq(argv[first - 1], "--"), argv + first,
 		    &d) ||
 		ask(&o, &q, &reply, &d)) {
-		if (!o.json)
-			cli_die_diag(EXIT_OURS, &d);
 		reply.result.code = EXIT_OURS;
 		reply.result.diag = d;
+		if (!o.json && !o.report)
+			cli_die_diag(EXIT_OURS, &d);
 	}
+	if (o.report)
+		exec_report(&reply, (int)o.report);
 	if (o.json) {
 		exec_print_json(&q, &reply);
 		return reply.result.code;
 	}
-	cli_guard_tell(&reply.result);
+	if (reply.id[0]) {
+		autobuf struct buf out = BUF_INIT(64);
+
+		buf_addf(&out, "%s\n", reply.id);
+		cli_print(&out);
+		return EXIT_OK;
+	}
+	/* Why nothing ran stands in the report, and is told once. */
+	if (!o.report || reply.result.ran)
+		cli_guard_tell(&reply.result);
 	if (reply.signal)
 		sig_die(reply.signal);
 	return reply.result.code;

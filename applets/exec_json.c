@@ -4,6 +4,7 @@
 #include "exec.h"
 
 #include "log/audit_read_json.h"
+#include "sys/file.h"
 
 static uint64_t microseconds(const struct timeval *t)
 {
@@ -20,11 +21,19 @@ static void add_usage(struct json *j, const struct rusage *u)
 	json_close(j);
 }
 
-/* What the contract has no room for. */
-static void add_more(struct json *j, const struct exec_reply *r)
+/* How it went, but for its output. */
+static void add_outcome(struct json *j, const struct exec_reply *r)
 {
-	const struct guard_result *g = &r->result;
+	const struct guard_outcome *g = &r->result;
 	bool decided = g->verdict.rule[0];
+	char time[48];
+	struct buf when = BUF_FIXED(time);
+
+	audit_add_time(&when, g->started_ns);
+	json_put_u64(j, "duration_ms", g->run.duration_ns / 1000000);
+	add_usage(j, &g->run.usage);
+	json_put_str(j, "policy_rule_matched", g->rule);
+	json_put_str(j, "timestamp", buf_str(&when));
 
 	json_put_str(j, "session_id", g->session);
 	json_put_bool(j, "ran", g->ran);
@@ -36,10 +45,10 @@ static void add_more(struct json *j, const struct exec_reply *r)
 	json_put_bool(j, "timed_out", g->run.timed_out);
 	json_put_u64(j, "stdout_bytes", g->run.bytes[RUN_STDOUT]);
 	json_put_u64(j, "stderr_bytes", g->run.bytes[RUN_STDERR]);
-	json_put_bool(j, "stdout_truncated",
-		g->run.bytes[RUN_STDOUT] > r->out.len);
-	json_put_bool(j, "stderr_truncated",
-		g->run.bytes[RUN_STDERR] > r->err.len);
+}
+
+static void add_error(struct json *j, const struct guard_outcome *g)
+{
 	if (g->ran)
 		return;
 	json_put_open(j, "error", '{');
@@ -51,13 +60,10 @@ static void add_more(struct json *j, const struct exec_reply *r)
 void exec_print_json(
 	const struct exec_request *q, const struct exec_reply *reply)
 {
-	const struct guard_result *g = &reply->result;
+	const struct guard_outcome *g = &reply->result;
 	autobuf struct buf out = BUF_INIT(EXEC_OUTPUT_MAX * (size_t)12 + (1 << 24));
 	struct json j = JSON_INIT(&out);
-	char time[48];
-	struct buf when = BUF_FIXED(time);
 
-	audit_add_time(&when, g->started_ns);
 	json_open(&j, '{');
 	json_put_str(&j, "correlation_id",
 		reply->uuid[0] ? reply->uuid : NULL);
@@ -70,12 +76,30 @@ void exec_print_json(
 	json_put_i64(&j, "exit_code", g->code);
 	json_strn(json_key(&j, "stdout"), reply->out.data, reply->out.len);
 	json_strn(json_key(&j, "stderr"), reply->err.data, reply->err.len);
-	json_put_u64(&j, "duration_ms", g->run.duration_ns / 1000000);
-	add_usage(&j, &g->run.usage);
-	json_put_str(&j, "policy_rule_matched", g->rule);
-	json_put_str(&j, "timestamp", buf_str(&when));
-	add_more(&j, reply);
+	add_outcome(&j, reply);
+	json_put_bool(&j, "stdout_truncated",
+		g->run.bytes[RUN_STDOUT] > reply->out.len);
+	json_put_bool(&j, "stderr_truncated",
+		g->run.bytes[RUN_STDERR] > reply->err.len);
+	add_error(&j, g);
 	json_close(&j);
 	buf_addc(&out, '\n');
 	cli_print(&out);
+}
+
+void exec_report(const struct exec_reply *reply, int fd)
+{
+	autobuf struct buf out = BUF_INIT(65536);
+	struct json j = JSON_INIT(&out);
+
+	json_open(&j, '{');
+	json_put_str(&j, "correlation_id",
+		reply->uuid[0] ? reply->uuid : NULL);
+	json_put_i64(&j, "exit_code", reply->result.code);
+	add_outcome(&j, reply);
+	add_error(&j, &reply->result);
+	json_close(&j);
+	buf_addc(&out, '\n');
+	/* Whoever does not read it goes without. */
+	(void)file_write_all(fd, out.data, out.len);
 }

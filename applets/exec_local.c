@@ -33,14 +33,14 @@ static void keep(void *ctx, int fd, const void *bytes, size_t n)
 
 /* The session and what it has saved; made when there is none. */
 static int find_state(const struct exec_request *q,
-	const struct guard_request *g, struct exec_reply *reply,
+	const struct guard_caller *who, struct exec_reply *reply,
 	struct session_where *w, struct state *s, struct diag *d)
 {
 	struct session_name name;
 	autofd int dir = -1;
 	int err;
 
-	guard_where(g, &reply->here, w);
+	guard_where(who, &reply->here, w);
 	if (q->session)
 		w->id = q->session;
 	err = session_resolve(w, true, &name, d);
@@ -116,9 +116,9 @@ static int choose_cwd(const struct exec_request *q, struct state *s,
 
 /* A program that is not there is an answer, not a failure of ours. */
 static int find_program(const struct exec_request *q, const struct state *s,
-	const struct guard_request *g, struct exec_reply *reply)
+	const struct guard_caller *who, struct exec_reply *reply)
 {
-	char *const *env = s->has_env ? s->env.vec : g->env;
+	char *const *env = s->has_env ? s->env.vec : who->env;
 	int err = path_find(reply->path, sizeof reply->path, q->command[0],
 		env_get(env, "PATH"), reply->cwd);
 
@@ -127,17 +127,12 @@ static int find_program(const struct exec_request *q, const struct state *s,
 	return err;
 }
 
-static int absent(void *err)
+/* Recorded, and told unless it could not even be recorded. */
+static void run_absent(const struct guard_request *g, struct guard_outcome *r,
+	const char *name, int err)
 {
-	return *(int *)err == -EACCES ? EXIT_DENIED : EXIT_NOTFOUND;
-}
-
-/* Unless it could not even be recorded. */
-static void tell_absent(struct guard_result *r, const char *name, int err)
-{
-	if (!r->ran || r->broken)
+	if (guard_absent(g, err == -EACCES ? EXIT_DENIED : EXIT_NOTFOUND, r))
 		return;
-	r->ran = false;
 	if (err == -ENOENT && !strchr(name, '/'))
 		diag_fail(&r->diag, err,
 			"%s: there is no such program in PATH", name);
@@ -146,33 +141,39 @@ static void tell_absent(struct guard_result *r, const char *name, int err)
 }
 
 /* What is asked, in the guard's words. */
-static void fill(struct guard_request *g, const struct exec_request *q,
-	struct exec_reply *reply, const struct state *s)
+static void fill(struct guard_request *g, struct guard_carry *carry,
+	const struct exec_request *q, struct exec_reply *reply,
+	const struct state *s)
 {
 	static char *none[] = {NULL};
 
-	g->cwd = reply->cwd;
-	g->workspace = s->workspace;
+	g->caller.cwd = reply->cwd;
+	g->caller.workspace = s->workspace;
+	g->carry = carry;
 	if (s->has_env)
-		g->saved_env = s->env.vec ? s->env.vec : none;
+		carry->env = s->env.vec ? s->env.vec : none;
 	if (q->argv0)
 		q->command[0] = strdup(q->argv0);
 	if (!q->capture)
 		return;
-	g->output = keep;
-	g->output_ctx = reply;
-	g->swallow = true;
+	g->io.output = keep;
+	g->io.output_ctx = reply;
+	g->io.swallow = true;
 }
 
-/* guard_run empties the result; the session's name lives on in its place. */
+/* guard_run empties the outcome; the session's name lives on in its place. why is
+ * -errno of a program that was not found. */
 static void guarded(struct exec_reply *reply, struct guard_request *g,
-	const struct session_where *w)
+	const struct session_where *w, int why)
 {
 	char session[SESSION_ID_MAX + 1];
 
 	memcpy(session, reply->result.session, sizeof session);
-	g->session = session;
-	(void)guard_run(g, &reply->result);
+	g->caller.session = session;
+	if (why)
+		run_absent(g, &reply->result, g->command.argv[0], why);
+	else
+		(void)guard_run(g, &reply->result);
 	memcpy(reply->result.session, session, sizeof session);
 	reply->signal = guard_exit_signal(&reply->result);
 	save_state(reply, w);
@@ -192,23 +193,19 @@ static bool find_shell(struct exec_reply *reply)
 
 static void find_and_run(const struct exec_request *q, struct exec_reply *reply,
 	struct guard_request *g, const struct session_where *w,
-	const struct state *s, int *why)
+	const struct state *s)
 {
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
+	struct guard_carry carry = {0};
+	int why = find_program(q, s, &g->caller, reply);
 
-	*why = find_program(q, s, g, reply);
-	fill(g, q, reply, s);
-	if (*why) {
-		g->absent = true;
-		g->inside = absent;
-		g->inside_ctx = why;
-	} else if (find_shell(reply)) {
+	fill(g, &carry, q, reply, s);
+	if (!why && find_shell(reply)) {
 		cli_shell_call(g, &script);
-		g->named = true;
+		g->command.named = true;
 	}
-	guarded(reply, g, w);
-	if (*why)
-		tell_absent(&reply->result, q->command[0], *why);
+	guarded(reply, g, w, why);
+	g->carry = NULL;
 }
 
 static int call(const struct exec_request *q, struct exec_reply *reply,
@@ -216,28 +213,29 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 {
 	autostate struct state s = STATE_INIT;
 	struct guard_request g = {
-		.kind = GUARD_ARGV,
-		.path = reply->path,
-		.argv = q->command,
-		.by = "exec",
-		.pty = q->pty,
-		.pty_all = q->pty,
-		.timeout_ns = q->timeout_ns,
-		.returns = true,
-		.keeps = true,
+		.command = {.kind = GUARD_ARGV,
+			.path = reply->path,
+			.argv = q->command},
+		.io = {.pty = q->pty,
+			.pty_all = q->pty,
+			.timeout_ns = q->timeout_ns,
+			.returns = true,
+			.keeps = true},
 	};
 	struct buf uuid = BUF_FIXED(reply->uuid);
 	struct session_where w;
-	int err, why;
+	int err;
 
-	cli_guard_facts(&g);
-	err = find_state(q, &g, reply, &w, &s, d);
+	cli_guard_facts(&g.caller);
+	if (q->unattended)
+		g.caller.ask = NULL;
+	err = find_state(q, &g.caller, reply, &w, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);
 	if (!err)
-		find_and_run(q, reply, &g, &w, &s, &why);
-	if (q->capture)
-		guard_correlation(&g, &reply->result, &uuid);
+		find_and_run(q, reply, &g, &w, &s);
+	if (q->capture || q->report)
+		guard_correlation(&g.caller, &reply->result, &uuid);
 	buf_str(&uuid);
 	return err;
 }

@@ -26,37 +26,44 @@ static void words(
 		text(b, img_ref(img, r, i));
 }
 
-/* [kind, words] of each: "word", "any", "rest", "opt", "noopt", "has"; a quoted
- * word is "exact". */
+/* [kind, words] of each: "word", "any", "rest", "opt", "noopt", "has",
+ * "says", "at", "from"; a quoted word is "exact". */
 static void tokens(
 	struct buf *b, const struct policy_image *img, struct img_range r)
 {
 	cbor_put_array(b, r.count);
 	for (uint32_t i = 0; i < r.count; i++) {
 		struct img_token t = img_token(img, r.first + i);
-		unsigned kind = t.bits & 7;
+		unsigned kind = t.bits & IMG_TOK_KIND;
 
 		cbor_put_array(b, 2);
 		if (kind == IMG_TOK_WORD && !(t.bits & IMG_TOK_GLOB))
 			text(b, "exact");
 		else
-			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0", kind));
+			text(b, str_nth("word\0any\0rest\0opt\0noopt\0has\0says\0at\0from\0", kind));
 		words(b, img, img_words(img, t));
 	}
 }
 
-/* [kind, [profile…], net] */
+/* [kind, [profile…], net, [mark…]] */
 static void rule_bits(struct buf *b, uint32_t bits)
 {
+	const unsigned marks =
+		IMG_MARKS(bits) & (POLICY_IS_SHELL | POLICY_IS_PROTECT);
 	unsigned mask = IMG_PROFILES(bits);
 
-	cbor_put_array(b, 3);
+	cbor_put_array(b, 4);
 	text(b, str_nth("allow\0ask\0confirm\0deny\0delegate\0except\0", IMG_KIND(bits)));
 	cbor_put_array(b, (size_t)__builtin_popcount(mask));
 	for (unsigned i = 0; i < POLICY_PROFILES; i++)
 		if (mask & 1U << i)
 			text(b, policy_profile_name((enum policy_profile)i));
 	text(b, str_nth(POLICY_NETS, IMG_NET(bits)));
+	cbor_put_array(b, (size_t)__builtin_popcount(marks));
+	if (marks & POLICY_IS_SHELL)
+		text(b, "shell");
+	if (marks & POLICY_IS_PROTECT)
+		text(b, "protect");
 }
 
 /* [style bits, [kind, type, flags, [name…]]…] */

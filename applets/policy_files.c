@@ -68,10 +68,10 @@ static void tell(const struct policy_opts *o, struct json *j, const char *path,
 /* Its rules are sound, its tests pass, and a command could start under it. */
 static bool is_good(struct policy *p, unsigned *tests, struct diag *d)
 {
-	const struct guard_request q = {.env = environ};
+	const struct guard_caller who = {.env = environ};
 
 	return p->state == POLICY_GOOD && policy_test(p, tests, d) == 0 &&
-		guard_try(&q, p, d) == 0;
+		guard_try(&who, p, d) == 0;
 }
 
 /* One file, together with what it stands on. */

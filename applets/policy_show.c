@@ -15,14 +15,15 @@ static void pattern(struct buf *out, const struct policy_image *img,
 	const struct img_rule *r)
 {
 	static const char mark[][6] = {
-		"", "*", "**", "opt:", "!opt:", "has:", "says:"};
+		"", "*", "**", "opt:", "!opt:", "has:", "says:",
+		"at:", "from:", "to:"};
 
 	for (uint32_t i = 0; i < r->token.count; i++) {
 		struct img_token t = img_token(img, r->token.first + i);
 		struct img_range words = img_words(img, t);
 
 		buf_adds(out, i ? " " : "");
-		buf_adds(out, mark[t.bits & 7]);
+		buf_adds(out, mark[t.bits & IMG_TOK_KIND]);
 		buf_adds(out, words.count > 1 ? "{" : "");
 		for (uint32_t k = 0; k < words.count; k++) {
 			const char *w = img_ref(img, words, k);

@@ -55,7 +55,7 @@ static void propose(void *ctx, const struct policy_verdict *v)
 	struct suggest *s = ctx;
 	size_t i = 0;
 
-	if (v->would == POLICY_ALLOW || !str_eq(v->rule, "unknown"))
+	if (v->would == POLICY_ALLOW || !(v->is & POLICY_IS_UNKNOWN))
 		return;
 	s->found = true;
 	if (strchr(v->command, '?') || str_ends(v->command, "...") ||

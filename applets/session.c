@@ -30,9 +30,9 @@ extern char **environ;
 void session_where_am_i(struct session_where *w)
 {
 	static struct guard_here here;
-	struct guard_request q = {.env = environ};
+	const struct guard_caller who = {.env = environ};
 
-	guard_where(&q, &here, w);
+	guard_where(&who, &here, w);
 }
 
 int session_open(const struct session_where *w, bool make)
@@ -71,12 +71,12 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 /* Tells the log; where there is none to be written, it is no less done. */
 static void note(const char *event, const char *id, const char *workspace)
 {
-	const struct guard_request here = {.env = environ};
+	const struct guard_caller here = {.env = environ};
 	const struct audit_fact facts[] = {
 		{.key = "id", .text = id},
 		{.key = "workspace", .text = workspace ? workspace : ""},
 	};
-	struct guard_result r = {0};
+	struct guard_outcome r = {0};
 
 	str_copy(r.session, sizeof r.session, id);
 	(void)guard_note(&here, &r, event, facts, ARRAY_SIZE(facts));

@@ -65,20 +65,20 @@ static int find_real(const char *argv0, char *path, size_t size, struct diag *d)
 __attribute__((noreturn)) static void end(
 	const struct guard_request *q, char *path, size_t size)
 {
-	static struct guard_result r;
+	static struct guard_outcome out;
 
-	guard_run(q, &r);
-	if (!r.ran && r.run.code == EXIT_NOTFOUND &&
-		!find_real(q->argv[0], path, size, &r.diag))
-		guard_run(q, &r);
-	cli_guard_exit(&r);
+	guard_run(q, &out);
+	if (!out.ran && out.run.code == EXIT_NOTFOUND &&
+		!find_real(q->command.argv[0], path, size, &out.diag))
+		guard_run(q, &out);
+	cli_guard_exit(&out);
 }
 
 static int sh_run(int argc, char **argv)
 {
 	static char path[PATH_MAX];
 	autobuf struct buf script = BUF_INIT(CONFIG_LIMIT_LINE);
-	struct guard_request q = {.by = "sh", .path = path, .argv = argv};
+	struct guard_request q = {.command = {.path = path, .argv = argv}};
 	struct diag d = {0};
 
 	(void)argc; /* argv ends by itself */
@@ -86,8 +86,8 @@ static int sh_run(int argc, char **argv)
 		cli_die_diag(EXIT_NOTFOUND, &d);
 	if (probe_inside())
 		become(path, argv);
-	cli_guard_facts(&q);
-	q.pty = cli_guard_on_terminal();
+	cli_guard_facts(&q.caller);
+	q.io.pty = cli_guard_on_terminal();
 	cli_shell_call(&q, &script);
 	end(&q, path, sizeof path);
 }

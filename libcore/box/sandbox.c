@@ -106,6 +106,35 @@ int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
 	return err;
 }
 
+int sandbox_grant_bare(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why)
+{
+	int err = sandbox_grant(plan, path, access, true, why);
+
+	if (!err)
+		plan->grants[plan->grant_count - 1].bare = true;
+	return err;
+}
+
+int sandbox_bind(struct sandbox_plan *plan, const char *path, const char *from,
+	unsigned access, const char *why)
+{
+	int err = sandbox_grant_in_view(plan, path, access, why);
+
+	if (!err)
+		plan->grants[plan->grant_count - 1].from = from;
+	return err;
+}
+
+int sandbox_cover(struct sandbox_plan *plan, const char *path, const char *why)
+{
+	int err = sandbox_grant_in_view(plan, path, SANDBOX_HIDE, why);
+
+	if (!err)
+		plan->grants[plan->grant_count - 1].frame = true;
+	return err;
+}
+
 static const char devices[] = "/dev/null\0/dev/tty\0/dev/zero\0/dev/full\0"
 			      "/dev/random\0/dev/urandom\0";
 

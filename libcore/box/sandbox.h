@@ -26,10 +26,13 @@
 struct sandbox_grant {
 	const char *path; /* followed through symlinks when compiled */
 	const char *why;  /* where it comes from, for explanations; may be NULL */
+	const char *from; /* of sandbox_bind(): what stands at path; or NULL */
 	uint8_t access;   /* enum sandbox_access */
 	bool optional;    /* a missing path is passed over */
 	bool device;      /* of sandbox_grant_devices() or sandbox_grant_open() */
 	bool in_view;     /* of sandbox_grant_in_view() */
+	bool frame;       /* of sandbox_cover() */
+	bool bare;        /* of sandbox_grant_bare() */
 };
 
 enum sandbox_net {
@@ -61,6 +64,12 @@ unsigned sandbox_part_named(const char *name);
 
 struct bpf_insn1;
 
+/* A network namespace to be joined. */
+struct sandbox_join {
+	int net;
+	int user; /* that owns it, joined before; -1: none */
+};
+
 struct sandbox_plan {
 	struct sandbox_grant *grants; /* grown by sandbox_grant() */
 	size_t grant_count;
@@ -68,6 +77,7 @@ struct sandbox_plan {
 	size_t port_count, connect_count;
 	enum sandbox_net net;
 	bool unix_all;      /* socket(AF_UNIX) to any path, granted or not */
+	bool unix_view; /* the view shows no socket of others: there, as unix_all */
 	bool view; /* MOUNTNS, whether something is taken away or not: all is
 		    * read-only but what may be written; not inside of a guard */
 	unsigned want;      /* of PIDNS MOUNTNS IPCNS NETNS WATCH: wanted */
@@ -76,9 +86,12 @@ struct sandbox_plan {
 	uint64_t keep_caps; /* capabilities kept, bit per number */
 	const int *keep_fds; /* stay open through exec; 0, 1, 2 always do */
 	size_t keep_fd_count;
+	/* With NETNS: joined in place of a new one, unless PIDNS is wanted. */
+	const struct sandbox_join *join;
 	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
+	bool watch_writes; /* WATCH: show what changes files, before */
 	bool watch_meta; /* WATCH: metadata is changed where it may be written,
 			  * and nowhere else, where no view of mounts sees to it */
 	/* With watch_meta: places of this process's own, whose files may not be
@@ -111,6 +124,18 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
  * a missing path is passed over. */
 int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why);
+/* Where there is no view; what stands for it there is a bind. */
+int sandbox_grant_bare(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why);
+/* In a view, the directory from stands at the directory path, with such access;
+ * Landlock's rule is for from. What other grants name beneath path is mounted
+ * over it, in directories that are made in from where they are missing. A missing
+ * path is passed over, and without a view all of it. */
+int sandbox_bind(struct sandbox_plan *plan, const char *path, const char *from,
+	unsigned access, const char *why);
+/* In a view, the directory path holds nothing but what other grants name beneath
+ * it. Without a view nothing is missed. */
+int sandbox_cover(struct sandbox_plan *plan, const char *path, const char *why);
 /* The first of the devices that every program expects: null, tty, zero, full,
  * random, urandom; read and written. */
 int sandbox_grant_devices(struct sandbox_plan *plan, size_t most);
@@ -165,11 +190,17 @@ struct sandbox_rule {
 	uint64_t rights;  /* Landlock's */
 	uint16_t grant;   /* index in the plan */
 	uint16_t outer;   /* index of the rule around it; its own for none */
+	/* What stands right around it in the view is another directory than
+	 * outside: the length of that one's path. 0: what stands there outside. */
+	uint16_t laid;
 	uint8_t access;   /* enum sandbox_access */
 	uint8_t mount;    /* enum sandbox_mount */
 	bool dir, node;   /* node: a device, socket or pipe */
+	bool frame;       /* of sandbox_cover() */
+	const char *from; /* of sandbox_bind(); dev, ino and rights are its */
 	bool late;        /* its rule needs the new mounts */
 	bool cover;       /* hides what another grant shows */
+	bool other;       /* another name of what another rule takes away */
 	int tree;         /* while mounting: a copy of what was there */
 };
 enum sandbox_mount {
@@ -179,6 +210,8 @@ enum sandbox_mount {
 	SANDBOX_MOUNT_PIN, /* a directory between: must not be renamed */
 	SANDBOX_MOUNT_EMPTY,
 	SANDBOX_MOUNT_TMPFS,
+	SANDBOX_MOUNT_FRAME, /* an empty one, for other mounts */
+	SANDBOX_MOUNT_BIND,
 };
 
 struct sandbox {
@@ -187,6 +220,7 @@ struct sandbox {
 	int abi;           /* Landlock's; 0 when there is none */
 	bool nested;       /* inside of a guarded tree already */
 	bool user_ns;      /* namespaces come by way of a user namespace */
+	bool unix_free;    /* of plan.unix_view */
 	bool carved;       /* the plan takes away what only a mount can */
 	uint64_t filter_hash; /* of the BPF, for the record: FNV-1a by words */
 	uint64_t pass;        /* with own_exec: lets that one exec through */
@@ -203,6 +237,7 @@ struct sandbox {
 	size_t filter_len;
 	int ruleset_fd;
 	unsigned clone_flags, unshare_flags; /* namespaces: at fork, at apply */
+	const struct sandbox_join *join; /* the network at apply, or NULL */
 	bool root_granted;                   /* "/" can be listed */
 	bool filtered;                       /* the filter came first */
 	char *cwd; /* to enter again after mounts; "" when it is gone */

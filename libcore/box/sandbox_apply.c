@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,6 +37,10 @@ static int apply_namespaces(struct sandbox *s)
 	uid_t uid;
 	gid_t gid;
 
+	if (s->join && s->join->user >= 0 && setns(s->join->user, NS_USER) < 0)
+		return -errno;
+	if (s->join && setns(s->join->net, NS_NET) < 0)
+		return -errno;
 	if (!s->unshare_flags)
 		return 0;
 	uid = geteuid();
@@ -64,7 +69,7 @@ static int apply_proc(struct sandbox *s)
 
 static int apply_loopback(struct sandbox *s)
 {
-	return s->enforced & SANDBOX_NETNS ? ns_loopback() : 0;
+	return s->enforced & SANDBOX_NETNS && !s->join ? ns_loopback() : 0;
 }
 
 /* Away from the bounding set, one by one; past the last there is EINVAL. */

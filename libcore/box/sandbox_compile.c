@@ -111,6 +111,13 @@ static int need_unix(struct sandbox *s, struct diag *d)
 
 	if (p->unix_all)
 		return 0;
+	/* No socket of others has a name there, with or without a path. */
+	if (p->unix_view && p->view && s->enforced & SANDBOX_MOUNTNS &&
+		s->enforced & (SANDBOX_SCOPE | SANDBOX_NETNS)) {
+		s->unix_free = true;
+		s->enforced |= SANDBOX_UNIXPATH;
+		return 0;
+	}
 	for (size_t i = 0; i < p->grant_count; i++)
 		if ((p->grants[i].access & (SANDBOX_UNIX | SANDBOX_WRITE)) ==
 			SANDBOX_UNIX)
@@ -142,6 +149,8 @@ static unsigned watched_kinds(const struct sandbox *s)
 		kinds |= WATCH_EXEC;
 	if (p->watch_files)
 		kinds |= WATCH_FILES;
+	if (p->watch_writes)
+		kinds |= WATCH_WRITES;
 	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
 		kinds |= WATCH_METADATA;
 	return kinds;
@@ -172,7 +181,9 @@ static int need_watch(struct sandbox *s, struct diag *d)
 					       "may forbid it" :
 					       "build it with that option") :
 			       diag_errno(d, err, "watch");
-	if ((s->plan->watch_names || watched_kinds(s) & WATCH_METADATA) &&
+	s->watch.kinds = watched_kinds(s);
+	if ((s->plan->watch_names ||
+		    s->watch.kinds & (WATCH_METADATA | WATCH_WRITES)) &&
 		access("/proc/self/fd", F_OK) < 0)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
 			"mount /proc");
@@ -228,6 +239,11 @@ static void namespace_flags(struct sandbox *s)
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
 		flags |= s->enforced & spaces[i].part ? spaces[i].flag : 0;
 	s->user_ns = flags && !ns_is_admin();
+	if (s->plan->join && flags & NS_NET && !(flags & NS_PID)) {
+		s->join = s->plan->join;
+		s->unshare_flags = flags & ~(unsigned)NS_NET;
+		return;
+	}
 	if (flags & NS_PID) {
 		s->clone_flags = NS_PID | NS_MOUNT |
 				 (s->user_ns ? NS_USER : 0);
@@ -252,7 +268,7 @@ static int keep_cwd(struct sandbox *s, struct diag *d)
 	if (err < 0)
 		return diag_errno(d, err, "current directory");
 	for (size_t i = 0; i < s->rule_count; i++)
-		if (s->rules[i].access & SANDBOX_HIDE &&
+		if (s->rules[i].access & SANDBOX_HIDE && !s->rules[i].frame &&
 			path_beneath(s->rules[i].path, s->cwd) &&
 			!str_eq(s->rules[i].path, s->cwd))
 			return diag_fail(d, -EINVAL,
@@ -331,7 +347,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.inet = p->net != SANDBOX_NET_NONE,
 		.tcp_only = tcp,
 		.tcp_listen = p->port_count > p->connect_count,
-		.unix_path = !(s->enforced & SANDBOX_UNIXPATH) ||
+		.unix_path = !(s->enforced & SANDBOX_UNIXPATH) || s->unix_free ||
 			     (s->abi >= 9 && s->enforced & SANDBOX_LANDLOCK),
 		.sysv = (s->enforced | p->without) & SANDBOX_IPCNS,
 		.memfd_exec = write_and_exec(s),

@@ -28,6 +28,8 @@ static unsigned within(const struct sandbox *s, const struct sandbox_rule *r,
 {
 	bool mounts = s->enforced & SANDBOX_MOUNTNS;
 
+	if (r->laid && mounts)
+		access = 0;
 	/* Where nothing shows it there is nothing to cover; where that could not
 	 * be done it is still there. */
 	if (r->access & SANDBOX_HIDE)

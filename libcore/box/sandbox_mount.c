@@ -80,6 +80,15 @@ static int pin(struct sandbox *s, const char *outer, const char *inner,
 
 static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 {
+	if (r->from)
+		return SANDBOX_MOUNT_BIND;
+	if (r->frame)
+		return SANDBOX_MOUNT_FRAME;
+	/* Around it stands something else than outside. */
+	if (r->laid)
+		return r->access & SANDBOX_HIDE ? SANDBOX_MOUNT_NO
+			: r->access & SANDBOX_WRITE ? SANDBOX_MOUNT_RW
+						    : SANDBOX_MOUNT_RO;
 	/* Nobody stands in what is mounted over "/": it stays as it is. */
 	if (str_eq(r->path, "/") && !(r->access & SANDBOX_HIDE))
 		return SANDBOX_MOUNT_NO;
@@ -108,8 +117,25 @@ static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
 		to->rights |= r->rights;
 	}
 	to->access = access;
+	to->other &= r->other;
 	to->late |= r->late;
 	to->cover |= r->cover | cover;
+}
+
+/* Of the same path a bind stands, and an empty frame yields. */
+static bool stands(struct sandbox_rule *to, const struct sandbox_rule *r)
+{
+	const bool replaced = (r->from && !to->from) || (to->frame && !r->frame);
+
+	if (!to->from && !r->from && !to->frame && !r->frame)
+		return false;
+	if (replaced) {
+		char *path = to->path;
+
+		*to = *r;
+		to->path = path;
+	}
+	return true;
 }
 
 static void merge(struct sandbox *s)
@@ -120,7 +146,8 @@ static void merge(struct sandbox *s)
 		struct sandbox_rule *r = &s->rules[i];
 
 		if (n && str_eq(s->rules[n - 1].path, r->path)) {
-			add(&s->rules[n - 1], r);
+			if (!stands(&s->rules[n - 1], r))
+				add(&s->rules[n - 1], r);
 			free(r->path);
 		} else {
 			s->rules[n++] = *r;
@@ -161,6 +188,11 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		bool writable = out && out->access & SANDBOX_WRITE;
 		bool needed = !s->plan->grants[r->grant].in_view;
 
+		if (out && (out->from || out->frame)) {
+			r->laid = (uint16_t)strlen(out->path);
+			r->mount = (uint8_t)kind(r, writable);
+			continue;
+		}
 		if (out && out->access & SANDBOX_HIDE) {
 			err = diag_fail(d, -EINVAL,
 				"grant %s lies in %s, which is hidden",
@@ -171,6 +203,8 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		if (r->mount == SANDBOX_MOUNT_RO && needed)
 			away = 1;
 		/* Elsewhere all is read-only, unless "/" may be written. */
+		if (r->from || r->frame)
+			continue;
 		if (shows(s, r, out) ||
 			(r->mount == SANDBOX_MOUNT_RO && writes_root(s))) {
 			away |= needed;
@@ -199,10 +233,10 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 	return away;
 }
 
-/* What is there is what was there when the plan was compiled. */
-static int open_same(const struct sandbox_rule *r)
+/* What is at name is what the rule is for. */
+static int open_same(const struct sandbox_rule *r, const char *name)
 {
-	int fd = openat(AT_FDCWD, r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(AT_FDCWD, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (fd < 0)
@@ -223,12 +257,12 @@ static int copy_tree(int fd)
 	return tree < 0 ? -errno : (int)tree;
 }
 
-static int set_attr(int fd, const char *path, uint64_t set)
+static int set_attr(int fd, const char *path, uint64_t set, unsigned how)
 {
 	struct mount_attr1 attr = {.set = set};
 
 	return syscall(NR_MOUNT_SETATTR, fd, path,
-		       AT_RECURSIVE_ | (*path ? 0 : AT_EMPTY_PATH_), &attr,
+		       how | (*path ? 0 : AT_EMPTY_PATH_), &attr,
 		       sizeof(attr)) < 0 ?
 		       -errno :
 		       0;
@@ -255,14 +289,15 @@ static int take(struct sandbox_rule *r)
 {
 	int fd, err;
 
-	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY) {
-		r->tree = new_tmpfs(r->mount == SANDBOX_MOUNT_TMPFS);
+	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY &&
+		r->mount != SANDBOX_MOUNT_BIND) {
+		r->tree = new_tmpfs(r->mount != SANDBOX_MOUNT_EMPTY);
 		return r->tree < 0 ? r->tree : 0;
 	}
 	/* A device that may not be used: opening it is refused. */
 	fd = r->mount == SANDBOX_MOUNT_EMPTY ?
 		     openat(AT_FDCWD, "/dev/null", O_PATH | O_CLOEXEC) :
-		     open_same(r);
+		     open_same(r, r->from ? r->from : r->path);
 	if (fd < 0)
 		return r->mount == SANDBOX_MOUNT_EMPTY ? -errno : fd;
 	r->tree = copy_tree(fd);
@@ -271,25 +306,87 @@ static int take(struct sandbox_rule *r)
 		return r->tree;
 	err = 0;
 	if (r->mount == SANDBOX_MOUNT_RO)
-		err = set_attr(r->tree, "", MOUNT_ATTR_RDONLY_);
+		err = set_attr(r->tree, "", MOUNT_ATTR_RDONLY_, AT_RECURSIVE_);
 	else if (r->mount == SANDBOX_MOUNT_EMPTY)
 		err = set_attr(r->tree, "",
-			MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NODEV_);
+			MOUNT_ATTR_RDONLY_ | MOUNT_ATTR_NODEV_, AT_RECURSIVE_);
+	else if (r->mount == SANDBOX_MOUNT_BIND)
+		err = set_attr(r->tree, "",
+			MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NODEV_, AT_RECURSIVE_);
 	return err;
+}
+
+/* Where the rule's tree is going to stand. */
+static int open_point(struct sandbox_rule *r)
+{
+	if (r->laid)
+		return sandbox_point(r->path, r->laid, r->dir);
+	if (!r->from)
+		return open_same(r, r->path);
+	return path_openat2(AT_FDCWD, r->path, O_PATH | O_DIRECTORY, 0,
+		RESOLVE_NO_SYMLINKS_ | RESOLVE_NO_MAGICLINKS_);
+}
+
+static bool is_absent(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -ESTALE;
 }
 
 static int put(struct sandbox_rule *r)
 {
-	int at = open_same(r), err = 0;
+	int at = open_point(r), err = 0;
 
+	/* A file that the command's own directory has no place for is not
+	 * there; what the command works in is. Another name that the view does
+	 * not show need not be hidden. */
 	if (at < 0)
-		return at;
+		return (r->laid && !r->dir && at != -ENOSYS) ||
+				       (r->other && is_absent(at)) ?
+			       0 :
+			       at;
 	if (syscall(NR_MOVE_MOUNT, r->tree, "", at, "",
 		    MOVE_MOUNT_F_EMPTY | MOVE_MOUNT_T_EMPTY) < 0)
 		err = -errno;
 	close(at);
+	if (r->mount == SANDBOX_MOUNT_FRAME && err == 0)
+		return 0;
 	close(r->tree);
 	r->tree = -1;
+	return err;
+}
+
+/* Where the command stands, although nothing of it is shown. */
+static int put_cwd(struct sandbox *s)
+{
+	const struct sandbox_rule *in = NULL;
+	int fd;
+
+	for (size_t i = 0; i < s->rule_count; i++)
+		if (path_beneath(s->rules[i].path, s->cwd))
+			in = &s->rules[i];
+	if (!in || (!in->from && !in->frame) || str_eq(in->path, s->cwd))
+		return 0;
+	fd = sandbox_point(s->cwd, strlen(in->path), true);
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
+/* Nothing is made in a frame any more. */
+static int close_frames(struct sandbox *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->rule_count; i++) {
+		struct sandbox_rule *r = &s->rules[i];
+
+		if (r->mount != SANDBOX_MOUNT_FRAME || r->tree < 0)
+			continue;
+		if (err == 0)
+			err = set_attr(r->tree, "", MOUNT_ATTR_RDONLY_, 0);
+		close(r->tree);
+		r->tree = -1;
+	}
 	return err;
 }
 
@@ -303,11 +400,14 @@ int sandbox_mount_all(struct sandbox *s)
 		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
 			return err;
 	if (!writes_root(s))
-		err = set_attr(AT_FDCWD, "/", MOUNT_ATTR_RDONLY_);
+		err = set_attr(
+			AT_FDCWD, "/", MOUNT_ATTR_RDONLY_, AT_RECURSIVE_);
 	for (size_t i = 0; i < s->rule_count && err == 0; i++)
 		if (s->rules[i].mount)
 			err = put(&s->rules[i]);
-	return err;
+	if (err == 0 && s->cwd && s->cwd[0])
+		err = put_cwd(s);
+	return err < 0 ? err : close_frames(s);
 }
 
 int sandbox_enter_gone(void)

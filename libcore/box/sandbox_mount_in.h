@@ -22,6 +22,12 @@ int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added
 /* In the child, in a new mount namespace: does them. Raw calls alone. */
 int sandbox_mount_all(struct sandbox *s);
 
+/* There: opens what is at path, beneath the directory whose name is the first
+ * laid bytes of it; makes the directories on the way, and a directory or an empty
+ * file at its end, where they are missing, and follows no link. path is changed
+ * meanwhile. A descriptor or -errno. */
+int sandbox_point(char *path, size_t laid, bool dir);
+
 /* There, for a working directory that cannot be entered again by its name: goes
  * to one that was removed, too, and that leads nowhere. */
 int sandbox_enter_gone(void);

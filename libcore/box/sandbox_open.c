@@ -106,6 +106,34 @@ static int open_named(const char *path, char **name)
 	return err < 0 ? err : fd;
 }
 
+/* What a grant is for: of a bind what stands at its path in the view. */
+static int open_source(const struct sandbox_grant *g, char **path, struct stat *st)
+{
+	int fd = open_named(g->path, path);
+	struct stat at;
+
+	if (fd < 0 || !*path || (!g->from && !g->frame))
+		return fd;
+	if (fstat(fd, &at) < 0 || !S_ISDIR(at.st_mode)) {
+		close(fd);
+		return -ENOTDIR;
+	}
+	if (!g->from)
+		return fd;
+	close(fd);
+	fd = openat(AT_FDCWD, g->from,
+		O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	/* It stands there already. */
+	if (fstat(fd, st) == 0 && st->st_dev == at.st_dev &&
+		st->st_ino == at.st_ino) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
 /* Finds the file behind a grant, and adds its rule. 1 when it was added, 0 when
  * it is optional and not there. */
 static int open_grant(struct sandbox *s, size_t i, struct diag *d)
@@ -114,8 +142,15 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	struct sandbox_rule *r = &s->rules[s->rule_count];
 	autofree char *path = NULL;
 	struct stat st;
-	autofd int fd = open_named(g->path, &path);
-	int err = fd < 0 ? fd : path && fstat(fd, &st) == 0 ? 0 : -EIO;
+	autofd int fd = -1;
+	int err;
+
+	const bool view = s->plan->view && !s->nested;
+
+	if (view ? g->bare : g->from || g->frame)
+		return 0;
+	fd = open_source(g, &path, &st);
+	err = fd < 0 ? fd : path && fstat(fd, &st) == 0 ? 0 : -EIO;
 
 	/* What this user cannot reach is as good as not there. */
 	if (g->optional &&
@@ -137,6 +172,8 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 		.tree = -1,
 		.grant = (uint16_t)i,
 		.access = g->access,
+		.from = g->from,
+		.frame = g->frame,
 	};
 	path = NULL;
 	s->rule_count++;

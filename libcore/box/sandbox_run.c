@@ -267,7 +267,8 @@ pid_t sandbox_spawn(
 	/* With the descriptors shared, the watch's end needs no hand-over. What
 	 * namespaces and mounts ask for, the filter would refuse. */
 	st.first = share_all && s->enforced & SANDBOX_WATCH && s->filter &&
-		!(s->clone_flags | s->unshare_flags) && !s->plan->watch_files;
+		!(s->clone_flags | s->unshare_flags) && !s->join &&
+		!s->plan->watch_files && !s->plan->watch_writes;
 	if (s->enforced & SANDBOX_WATCH && !st.first) {
 		err = watch_connect(&s->watch);
 		if (err < 0)

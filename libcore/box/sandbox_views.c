@@ -46,6 +46,7 @@ static int add_view(struct sandbox *s, const struct sandbox_rule *of,
 
 	rule.path = strdup(path);
 	rule.rights = 0;
+	rule.other = true;
 	if (of->access & SANDBOX_HIDE) {
 		rule.access = SANDBOX_HIDE;
 		rule.mount = SANDBOX_MOUNT_EMPTY;

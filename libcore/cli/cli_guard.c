@@ -53,7 +53,7 @@ static void add_unusual(struct buf *out, const char *line)
 static void add_rule(struct buf *out, const struct policy_verdict *v)
 {
 	buf_adds(out, v->rule);
-	if (v->file[0])
+	if (v->line)
 		buf_addf(out, " (%s:%u)", v->file, v->line);
 	buf_addf(out, ": %s", v->reason);
 }
@@ -212,12 +212,12 @@ static void tell(const struct diag *d, int fd)
 		tell_person(d);
 }
 
-void cli_guard_facts(struct guard_request *q)
+void cli_guard_facts(struct guard_caller *who)
 {
-	q->env = environ;
-	q->profile = getenv("WARDBOX_PROFILE");
-	q->ask = ask;
-	q->tell = tell;
+	who->env = environ;
+	who->profile = getenv("WARDBOX_PROFILE");
+	who->ask = ask;
+	who->tell = tell;
 }
 
 bool cli_guard_on_terminal(void)
@@ -226,7 +226,7 @@ bool cli_guard_on_terminal(void)
 }
 
 /* With what the policy calls that limit. */
-static void tell_limit(const struct guard_result *r, enum limits_kind limit,
+static void tell_limit(const struct guard_outcome *r, enum limits_kind limit,
 	const char *what)
 {
 	static const char key[LIMITS_KINDS][6] = {[LIMITS_CPU] = "cpu",
@@ -245,7 +245,7 @@ static void tell_limit(const struct guard_result *r, enum limits_kind limit,
 }
 
 /* What the command left behind, and is no more. */
-static void tell_ended(const struct guard_result *r)
+static void tell_ended(const struct guard_outcome *r)
 {
 	struct diag d;
 
@@ -264,7 +264,7 @@ static void tell_ended(const struct guard_result *r)
 	cli_diag(&d);
 }
 
-void cli_guard_tell(const struct guard_result *r)
+void cli_guard_tell(const struct guard_outcome *r)
 {
 	const struct policy_verdict *v = &r->verdict;
 	const char *debug = getenv("WARDBOX_DEBUG");
@@ -289,10 +289,10 @@ void cli_guard_tell(const struct guard_result *r)
 	else if (r->run.ended)
 		tell_ended(r);
 	/* A program may read what comes on stderr; a person can do something. */
-	said = r->ran && !r->broken && r->diag.text[0];
+	said = r->ran && !r->broken && r->remark.text[0];
 	if (!debug || !str_eq(debug, "1")) {
 		if (said && isatty(STDERR_FILENO))
-			cli_diag(&r->diag);
+			cli_diag(&r->remark);
 		return;
 	}
 	add_rule(&rule, v);
@@ -300,10 +300,10 @@ void cli_guard_tell(const struct guard_result *r)
 		policy_profile_name(r->profile), r->session,
 		policy_decision_name(v->decision), buf_str(&rule));
 	if (said)
-		cli_diag(&r->diag);
+		cli_diag(&r->remark);
 }
 
-void cli_guard_exit(const struct guard_result *r)
+void cli_guard_exit(const struct guard_outcome *r)
 {
 	int sig = guard_exit_signal(r);
 
@@ -318,7 +318,7 @@ void cli_guard_exit(const struct guard_result *r)
 
 void cli_guard_end(const struct guard_request *q)
 {
-	static struct guard_result r;
+	static struct guard_outcome r;
 
 	guard_run(q, &r);
 	cli_guard_exit(&r);

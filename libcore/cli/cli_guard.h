@@ -8,7 +8,7 @@
 
 /* Fills what only the front may read: the environment, the wished profile, and
  * how to ask a person. */
-void cli_guard_facts(struct guard_request *q);
+void cli_guard_facts(struct guard_caller *who);
 
 /* Is a person at it, who is to get a terminal that behaves as theirs does? One
  * that its session does not control has no job control, as a new one would. */
@@ -19,10 +19,10 @@ bool cli_guard_on_terminal(void);
 __attribute__((noreturn)) void cli_guard_end(const struct guard_request *q);
 
 /* The second half of it, for a run that is over. */
-__attribute__((noreturn)) void cli_guard_exit(const struct guard_result *r);
+__attribute__((noreturn)) void cli_guard_exit(const struct guard_outcome *r);
 
 /* Says on stderr what is to be said of a run that is over: why nothing ran, or
  * with WARDBOX_DEBUG=1 how it was decided. */
-void cli_guard_tell(const struct guard_result *r);
+void cli_guard_tell(const struct guard_outcome *r);
 
 #endif

@@ -39,15 +39,15 @@ enum policy_dialect cli_shell_dialect(const char *path)
 
 static void judge_text(struct guard_request *q, struct buf *text)
 {
-	q->kind = GUARD_LINE;
-	q->text = buf_str(text);
-	q->len = text->len;
+	q->command.kind = GUARD_LINE;
+	q->command.text = buf_str(text);
+	q->command.len = text->len;
 }
 
 static int read_script(const struct guard_request *q, const char *name,
 	struct buf *text)
 {
-	autofd int dir = q->cwd ? open(q->cwd, O_PATH | O_CLOEXEC) : AT_FDCWD;
+	autofd int dir = q->caller.cwd ? open(q->caller.cwd, O_PATH | O_CLOEXEC) : AT_FDCWD;
 	struct stat st;
 
 	if (fstatat(dir, name, &st, 0) || !S_ISREG(st.st_mode))
@@ -58,34 +58,34 @@ static int read_script(const struct guard_request *q, const char *name,
 void cli_shell_call(struct guard_request *q, struct buf *text)
 {
 	struct shell_call call = {0};
-	char *const *argv = q->argv;
+	char *const *argv = q->command.argv;
 	int argc = 0;
 
 	while (argv[argc])
 		argc++;
-	q->dialect = cli_shell_dialect(q->path);
-	q->kind = GUARD_STREAM;
+	q->command.dialect = cli_shell_dialect(q->command.path);
+	q->command.kind = GUARD_STREAM;
 	if (shell_call_parse(argc, argv, &call) || call.tells_only) {
 		/* The shell itself is to complain, or to tell of itself. */
 	} else if (call.kind == SHELL_CALL_TEXT) {
-		q->kind = GUARD_LINE;
-		q->text = argv[call.at];
-		q->len = strlen(q->text);
-		q->args = argv + call.at + 1;
+		q->command.kind = GUARD_LINE;
+		q->command.text = argv[call.at];
+		q->command.len = strlen(q->command.text);
+		q->command.args = argv + call.at + 1;
 	} else if (call.kind == SHELL_CALL_STDIN) {
-		if (!q->pty_all && shell_call_peek(STDIN_FILENO, text) == 0)
+		if (!q->io.pty_all && shell_call_peek(STDIN_FILENO, text) == 0)
 			judge_text(q, text);
-		q->on_stdin = q->kind == GUARD_LINE;
+		q->command.on_stdin = q->command.kind == GUARD_LINE;
 	} else if (!read_script(q, argv[call.at], text)) {
 		judge_text(q, text);
-		q->args = argv + call.at;
+		q->command.args = argv + call.at;
 	} else {
 		/* Too long to be read, not to be found, or a pipe whose writer
 		 * must not lose its only reader: the call itself is
 		 * judged, and every program that it starts. */
-		q->kind = GUARD_ARGV;
+		q->command.kind = GUARD_ARGV;
 	}
-	q->own_job = call.interactive || call.kind == SHELL_CALL_STDIN;
-	q->reads_rc = !call.login && q->own_job;
-	q->startup = call.login || call.interactive;
+	q->io.own_job = call.interactive || call.kind == SHELL_CALL_STDIN;
+	q->command.reads_rc = !call.login && q->io.own_job;
+	q->command.startup = call.login || call.interactive;
 }

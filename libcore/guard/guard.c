@@ -1,4 +1,4 @@
-/* guard.c - the way of a command, and what is asked beside it
+/* guard.c - the way of a command
  * SPDX-License-Identifier: MIT
  */
 #include "guard/guard.h"
@@ -6,18 +6,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "log/audit_read_json.h"
 #include "base/clock.h"
-#include "guard/guard_in.h"
-#include "base/path.h"
-#include "sys/probe.h"
-#include "sys/proc.h"
 #include "base/str.h"
+#include "guard/guard_in.h"
+#include "sys/proc.h"
 
 static void guard_free(struct guard **slot)
 {
@@ -25,305 +20,257 @@ static void guard_free(struct guard **slot)
 
 	if (!g)
 		return;
-	if (g->q->returns)
-		proc_lower(&g->limits);
-	if (!g->r->run.detached)
-		protect_end(g->protect);
-	/* The caller is about to end, and all of it with the process. */
-	if (!g->q->returns && g->r->ran) {
-		limits_release(&g->sandbox.limits);
+	if (g->io->returns)
+		proc_lower(&g->box.limits);
+	if (!g->out->run.detached)
+		protect_end(g->tree.protect);
+	/* A caller that is about to end frees nothing but what outlives it. */
+	if (!g->io->returns && g->out->ran) {
+		limits_release(&g->box.sandbox.limits);
 		return;
 	}
-	audit_exec_release(&g->record);
-	audit_close(&g->log);
-	sandbox_release(&g->sandbox);
-	sandbox_plan_release(&g->plan);
-	env_release(&g->env);
-	policy_grants_release(&g->grants);
-	policy_free(g->policy);
-	free(g->own_argv);
-	arena_release(&g->names);
-	if (g->own > 0)
-		close(g->own);
+	if (g->box.masked && g->io->returns)
+		sigprocmask(SIG_SETMASK, &g->box.mask, NULL);
+	guard_entry_release(&g->entry);
+	guard_box_release(&g->box);
+	guard_terms_release(&g->terms);
+	guard_place_release(&g->place);
 	free(g);
 }
 #define autoguard autoclean(guard_free)
 
-int guard_keep(struct guard *g, const char **where, const char *text)
+static int guard_new(struct guard **slot, const struct guard_request *q,
+	struct guard_outcome *out)
 {
-	size_t n = strlen(text) + 1;
-	char *copy = arena_bytes(&g->names, n);
+	static const struct guard_carry nothing = {0};
+	struct guard *g = calloc(1, sizeof *g);
 
-	if (!copy)
-		return -ENOMEM;
-	*where = memcpy(copy, text, n);
-	return 0;
-}
-
-/* NULL outside. */
-static const char *guarded_place(const struct guard *g)
-{
-	const char *tmp = g->guarded ? env_get(g->q->env, "TMPDIR") : NULL;
-
-	return g->guarded && !tmp ? "" : tmp;
-}
-
-struct session_where guard_base(struct guard *g, struct diag *d)
-{
-	struct session_where where = {
-		.cwd = g->cwd,
-		.real = !g->q->cwd,
-		.workspace = g->root[0] ? g->root : NULL,
-		.uid = g->uid,
-		.guarded = guarded_place(g),
-		.sha = g->log.hw.sha,
-	};
-	char base[SESSION_BASE_MAX];
-
-	if (!g->own) {
-		g->own = session_base(&where, true, base, d);
-		if (g->own >= 0 && guard_keep(g, &g->base, base)) {
-			close(g->own);
-			g->own = -ENOMEM;
-		}
-	}
-	where.own = g->own;
-	return where;
-}
-
-static int find_session(struct guard *g, struct diag *d)
-{
-	const char *id = g->q->session
-		? g->q->session
-		: env_get(g->q->env, "WARDBOX_SESSION_ID");
-	struct session_where where = {.id = id};
-	struct session_name name;
-	int err;
-
-	/* One that is named is looked for nowhere. */
-	if (!id || !*id)
-		where = guard_base(g, d);
-	where.file = env_get(g->q->env, "WARDBOX_SESSION_FILE");
-	err = session_resolve(&where, true, &name, d);
-	if (err)
-		return err;
-	memcpy(g->r->session, name.id, sizeof name.id);
-	g->fresh = name.fresh;
+	*out = (struct guard_outcome){.code = GUARD_OURS};
+	out->started_ns = clock_ns(CLOCK_REALTIME);
+	if (!g)
+		return diag_errno(&out->diag, -ENOMEM, "cannot start");
+	g->command = &q->command;
+	g->caller = &q->caller;
+	g->io = &q->io;
+	g->carry = q->carry ? q->carry : &nothing;
+	g->out = out;
+	g->place = GUARD_PLACE_INIT;
+	g->terms = GUARD_TERMS_INIT;
+	g->entry = GUARD_ENTRY_INIT;
+	g->box.plan = SANDBOX_PLAN_INIT;
+	g->box.link = NET_LINK_INIT;
+	g->box.sandbox = SANDBOX_INIT;
+	g->box.argv = q->command.argv;
+	g->box.texts = &g->place.texts;
+	g->tree.called = getpid();
+	g->tree.caller = getppid();
+	g->tree.live = SESSION_LIVE_INIT;
+	*slot = g;
 	return 0;
 }
 
 /* What is needed at once, of the descriptors that are allowed. */
-static int need_files(struct guard *g, size_t allowed, struct diag *d)
+static int need_files(size_t allowed, bool confined, struct diag *d)
 {
 	enum { PLAIN = 14, CONFINED = 32 };
-	size_t needed = g->grants.confine ? CONFINED : PLAIN;
+	size_t needed = confined ? CONFINED : PLAIN;
 
 	if (allowed >= needed)
 		return 0;
-	diag_fail(d, -EMFILE, "%zu open files are allowed (ulimit -Hn), and a "
-		"guarded command needs %zu", allowed, needed);
-	return -EMFILE;
+	return diag_fail(d, -EMFILE,
+		"%zu open files are allowed (ulimit -Hn), "
+		"and a guarded command needs %zu",
+		allowed, needed);
 }
 
-static int guard_through(struct guard *g)
+/* Where the command runs and under what: all that it is judged by. */
+static int find_terms(struct guard *g, bool places, struct diag *d)
 {
 	enum { FILES_WANTED = 64 };
-	struct diag *d = &g->r->diag;
+	struct guard_terms *t = &g->terms;
 	sigset_t too_long;
 	size_t allowed;
 	int err;
 
-	/* Before there are any of our own to be told from them. */
-	if (!g->q->inside)
-		g->keep_count =
-			run_inherited(g->keep, ARRAY_SIZE(g->keep));
-	/* A caller's low limit is the command's, not ours, and where it is ours
-	 * all the same it is an error and not a signal. */
+	/* Where a caller's low limits are ours they are an error and no signal,
+	 * and the command has them back. */
 	sigemptyset(&too_long);
 	sigaddset(&too_long, SIGXFSZ);
-	g->masked = sigprocmask(SIG_BLOCK, &too_long, &g->mask) == 0;
-	allowed = proc_raise(FILES_WANTED, &g->limits);
-	err = need_files(g, allowed, d);
+	g->box.masked = sigprocmask(SIG_BLOCK, &too_long, &g->box.mask) == 0;
+	allowed = proc_raise(FILES_WANTED, &g->box.limits);
+	err = need_files(allowed, false, d);
 	if (!err)
-		err = guard_load(g, d);
+		err = guard_place_find(&g->place, g->caller, d);
 	if (!err)
-		err = need_files(g, allowed, d);
-	g->r->output_max = g->grants.limits.out;
+		err = guard_terms_load(t, &g->place, g->caller, g->command, d);
 	if (!err)
-		err = guard_open_log(g, d);
+		err = need_files(allowed, t->grants.confine, d);
+	g->out->profile = t->profile;
+	g->out->remark = t->remark;
+	g->out->output_max = t->grants.limits.out;
 	if (!err)
-		err = find_session(g, d);
-	if (!err && g->grants.limits.idle)
+		err = guard_entry_open(&g->entry, &g->place, t, g->caller, d);
+	if (!err)
+		err = guard_entry_session(g, d);
+	if (!err && t->grants.limits.idle)
 		guard_live_use(g);
-	if (!err)
-		err = guard_record_session(g, d);
-	if (!err)
-		err = guard_make_env(g, d);
-	if (err)
-		return guard_fail(g, GUARD_OURS, err);
-	*d = g->said;
-	err = guard_judge(g);
-	if (err)
-		return err;
-	err = g->q->inside ? 0 : guard_make_plan(g, d);
-	if (err)
-		return guard_fail(g, GUARD_OURS, err);
-	return guard_execute(g);
+	return err ? err : guard_env_make(&g->box, g, places, d);
 }
 
-/* The facts that everything else starts from. */
-static int guard_new(struct guard **out, const struct guard_request *q,
-	struct guard_result *r)
+/* The exit code of a command that ran, as a shell's parent would see it. */
+static int code_of(const struct guard_outcome *out)
 {
-	struct guard *g = calloc(1, sizeof *g);
-	char cwd[PATH_MAX];
-	int err;
+	int code = WEXITSTATUS(out->status);
 
-	*out = g;
-	if (!g) {
-		diag_errno(&r->diag, -ENOMEM, "cannot start");
-		return -ENOMEM;
-	}
-	g->q = q;
-	g->r = r;
-	g->argv = q->argv;
-	g->uid = geteuid();
-	g->called = getpid();
-	g->caller = getppid();
-	g->live = SESSION_LIVE_INIT;
-	g->guarded = probe_inside();
-	g->plan = SANDBOX_PLAN_INIT;
-	g->sandbox = SANDBOX_INIT;
-	g->log = AUDIT_LOG_INIT;
-	g->names = ARENA_INIT(32 * PATH_MAX);
-	g->cwd = g->root = g->log_path = g->user_policy = g->base = g->tmp =
-		g->cache = "";
-	g->home = env_get(q->env, "HOME");
-	if (!g->home || g->home[0] != '/')
-		g->home = "";
-	if (q->cwd)
-		err = path_normal(cwd, sizeof cwd, NULL, q->cwd);
-	else
-		err = path_cwd(cwd, sizeof cwd);
-	/* Nothing can be named from a directory that is gone; the command is
-	 * left in it all the same. */
-	if (err == -ENOENT && !q->cwd) {
-		memcpy(cwd, "/", 2);
-		err = 0;
-	}
-	if (!err)
-		err = guard_keep(g, &g->cwd, cwd);
-	return err ? diag_errno(&r->diag, err, "the current directory") : 0;
+	if (out->run.timed_out)
+		return GUARD_TIMEOUT;
+	if (WIFSIGNALED(out->status))
+		return 128 + WTERMSIG(out->status);
+	/* 0 would say that all of it was done. */
+	return !code && out->run.unstarted ? GUARD_OURS : code;
 }
 
-int guard_run(const struct guard_request *q, struct guard_result *r)
+static int settle(struct guard_outcome *out, int err)
+{
+	if (!out->ran && !err)
+		out->code = out->run.code;
+	if (!out->ran)
+		return err ? err : -ENOEXEC;
+	out->broken = err != 0;
+	out->code = err ? GUARD_OURS : code_of(out);
+	return err;
+}
+
+/* What the next command of a sequence wants to know. */
+static void carry_on(struct guard *g)
+{
+	if (g->carry->given) {
+		*g->carry->given = g->box.env;
+		g->box.env = ENV_INIT;
+	}
+	if (g->carry->grants) {
+		*g->carry->grants = g->terms.grants;
+		g->carry->grants->owned = g->terms.policy;
+		g->terms.grants = (struct policy_grants){0};
+		g->terms.policy = NULL;
+	}
+}
+
+/* Of a command that left something running the supervisor has said all of this. */
+static int guard_finish(struct guard *g, struct diag *d)
+{
+	int err, end;
+
+	if (g->out->run.detached && g->box.stays)
+		return guard_live_leave(g);
+	err = guard_after(g, d);
+	end = guard_entry_end(g, err ? NULL : d);
+	return err ? err : end;
+}
+
+int guard_run(const struct guard_request *q, struct guard_outcome *out)
 {
 	autoguard struct guard *g = NULL;
-	int err;
+	struct diag *d = &out->diag;
+	int err = guard_new(&g, q, out), end;
 
-	*r = (struct guard_result){.code = GUARD_OURS};
-	r->started_ns = clock_ns(CLOCK_REALTIME);
-	err = guard_new(&g, q, r);
+	if (err)
+		return err;
+	/* Before any descriptor of ours is open. */
+	g->box.keep_count = run_inherited(g->box.keep, ARRAY_SIZE(g->box.keep));
+	err = find_terms(g, true, d);
 	if (!err)
-		err = guard_through(g);
-	if (g && g->masked && q->returns)
-		sigprocmask(SIG_SETMASK, &g->mask, NULL);
-	if (g && q->given) {
-		*q->given = g->env;
-		g->env = ENV_INIT;
+		err = guard_judge(g, d);
+	if (!err)
+		err = guard_box_plan(&g->box, g, d);
+	if (!err)
+		err = guard_box_make(&g->box, g, d);
+	if (!err)
+		err = guard_entry_start(g, d);
+	if (!err)
+		err = guard_before(g, d);
+	if (!err) {
+		err = guard_execute(g, d);
+		if (!err)
+			guard_tell_outside(g);
+		end = guard_finish(g, err ? NULL : d);
+		err = err ? err : end;
 	}
-	if (g && q->grants) {
-		*q->grants = g->grants;
-		q->grants->owned = g->policy;
-		g->grants = (struct policy_grants){0};
-		g->policy = NULL;
-	}
+	carry_on(g);
+	return settle(out, err);
+}
+
+int guard_perform(const struct guard_request *q, int (*perform)(void *ctx),
+	void *ctx, struct guard_outcome *out)
+{
+	autoguard struct guard *g = NULL;
+	struct diag *d = &out->diag;
+	int err = guard_new(&g, q, out);
+
+	if (!err)
+		err = find_terms(g, false, d);
+	if (!err)
+		err = guard_judge(g, d);
+	if (!err)
+		err = guard_entry_start(g, d);
+	if (err)
+		return err;
+	out->status = (perform(ctx) & 255) << 8;
+	out->ran = true;
+	return settle(out, guard_entry_end(g, d));
+}
+
+int guard_absent(
+	const struct guard_request *q, int code, struct guard_outcome *out)
+{
+	autoguard struct guard *g = NULL;
+	struct diag *d = &out->diag;
+	int err = guard_new(&g, q, out);
+
+	if (!err)
+		err = find_terms(g, false, d);
+	if (!err)
+		str_copy(out->verdict.rule, sizeof out->verdict.rule,
+			g->place.inside ? "inside" : "absent");
+	if (!err)
+		err = guard_entry_start(g, d);
+	if (err)
+		return err;
+	out->status = code << 8;
+	err = guard_entry_end(g, d);
+	if (!err)
+		out->code = code;
 	return err;
 }
 
 int guard_try(
-	const struct guard_request *q, struct policy *policy, struct diag *d)
+	const struct guard_caller *who, struct policy *policy, struct diag *d)
 {
-	struct guard_result r = {0};
+	const struct guard_request q = {.caller = *who};
+	struct guard_outcome out;
 	autoguard struct guard *g = NULL;
-	int err = guard_new(&g, q, &r);
+	int err = guard_new(&g, &q, &out);
 
-	if (err || g->guarded)
+	if (!err)
+		err = guard_place_find(&g->place, who, d);
+	if (err || g->place.inside)
 		return err;
-	r.profile = policy_profile(policy, NULL, NULL);
-	g->policy = policy;
-	err = guard_find_root(g, d);
-	g->policy = NULL; /* the caller's */
+	g->terms.profile = policy_profile(policy, NULL, NULL);
+	err = guard_place_project(&g->place, policy, NULL, NULL, d);
 	if (!err)
-		err = policy_grants(
-			policy, r.profile, g->root, g->home, &g->grants);
+		err = policy_grants(policy, g->terms.profile, g->place.root,
+			g->place.home, &g->terms.grants);
 	if (!err)
-		err = guard_make_plan(g, d);
+		err = guard_box_plan(&g->box, g, d);
 	if (!err)
-		err = sandbox_compile(&g->plan, &g->sandbox, d);
+		err = sandbox_compile(&g->box.plan, &g->box.sandbox, d);
 	return err == -ENOTSUP ? 0 : err;
 }
 
-int guard_note(const struct guard_request *q, const struct guard_result *r,
-	const char *event, const struct audit_fact *facts, size_t n)
+int guard_exit_signal(const struct guard_outcome *out)
 {
-	struct guard_result scratch = {0};
-	autoguard struct guard *g = NULL;
-	int err = guard_new(&g, q, &scratch);
-
-	if (!err)
-		err = guard_open_log(g, NULL);
-	if (err || !g->recording)
-		return err;
-	err = audit_event(
-		&g->log, r->session, r->exec_id, event, facts, n, NULL);
-	/* Signed when a session ends, not with every command. */
-	if (!err && str_eq(event, "session.end"))
-		err = audit_checkpoint(&g->log, NULL);
-	return err;
-}
-
-void guard_where(const struct guard_request *q, struct guard_here *here,
-	struct session_where *w)
-{
-	struct guard_result scratch = {0};
-	autoguard struct guard *g = NULL;
-	int err = guard_new(&g, q, &scratch);
-
-	str_copy(here->cwd, PATH_MAX, err ? "/" : g->cwd);
-	if (!err)
-		err = guard_load_policy(g, NULL);
-	str_copy(here->workspace, PATH_MAX, err ? "/" : g->root);
-	*w = (struct session_where){
-		.id = env_get(q->env, "WARDBOX_SESSION_ID"),
-		.file = env_get(q->env, "WARDBOX_SESSION_FILE"),
-		.cwd = here->cwd,
-		.workspace = here->workspace,
-		.real = !q->cwd,
-		.uid = geteuid(),
-		.guarded = err ? NULL : guarded_place(g),
-	};
-}
-
-void guard_correlation(const struct guard_request *q,
-	const struct guard_result *r, struct buf *out)
-{
-	struct guard_result scratch = {0};
-	autoguard struct guard *g = NULL;
-	struct audit_head head = {0};
-	uint64_t number = r->exec_id;
-
-	if (!number || guard_new(&g, q, &scratch) ||
-		guard_open_log(g, NULL) || !g->recording ||
-		audit_peek(&g->log, &head, NULL))
-		number = getrandom(head.log_id, sizeof head.log_id, 0) > 0;
-	audit_add_uuid(out, head.log_id, number);
-}
-
-int guard_exit_signal(const struct guard_result *r)
-{
-	if (!r->ran || r->broken || r->run.timed_out ||
-		!WIFSIGNALED(r->status))
+	if (!out->ran || out->broken || out->run.timed_out ||
+		!WIFSIGNALED(out->status))
 		return 0;
-	return WTERMSIG(r->status);
+	return WTERMSIG(out->status);
 }

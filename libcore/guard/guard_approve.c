@@ -26,7 +26,7 @@ static void file_name(const struct guard *g, char name[static APPROVAL_NAME])
 	struct buf b = {
 		.data = name, .cap = APPROVAL_NAME, .max = APPROVAL_NAME - 1};
 
-	buf_addf(&b, "%s.approved", g->r->session);
+	buf_addf(&b, "%s.approved", g->out->session);
 	buf_str(&b);
 }
 
@@ -34,9 +34,8 @@ static void file_name(const struct guard *g, char name[static APPROVAL_NAME])
 static void line_of(const struct guard *g, const struct guard_question *what,
 	char out[static APPROVAL_LINE + 1])
 {
-	struct buf b = {.data = out,
-		.cap = APPROVAL_LINE + 1,
-		.max = APPROVAL_LINE};
+	struct buf b = {
+		.data = out, .cap = APPROVAL_LINE + 1, .max = APPROVAL_LINE};
 	const char *rule = what->v->rule;
 	unsigned char hash[br_sha256_SIZE];
 	br_sha256_context sha;
@@ -45,7 +44,7 @@ static void line_of(const struct guard *g, const struct guard_question *what,
 	br_sha256_update(&sha, rule, strlen(rule) + 1);
 	br_sha256_update(&sha, what->cwd, strlen(what->cwd) + 1);
 	if (!what->argv)
-		br_sha256_update(&sha, g->q->text, g->q->len);
+		br_sha256_update(&sha, g->command->text, g->command->len);
 	else
 		for (char *const *arg = what->argv; *arg; arg++)
 			br_sha256_update(&sha, *arg, strlen(*arg) + 1);
@@ -58,8 +57,10 @@ static void line_of(const struct guard *g, const struct guard_question *what,
 
 static int sessions_dir(const struct guard *g, bool make)
 {
-	const struct session_where where = {
-		.cwd = g->cwd, .workspace = g->root, .uid = g->uid, .own = g->own};
+	const struct session_where where = {.cwd = g->place.cwd,
+		.workspace = g->place.root,
+		.uid = g->place.uid,
+		.own = g->place.own};
 
 	return session_dir(&where, make, NULL, NULL);
 }
@@ -75,7 +76,7 @@ bool guard_approved(const struct guard *g, const struct guard_question *what)
 		return false;
 	file_name(g, name);
 	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || file_check_trusted(fd, g->uid, name, NULL) ||
+	if (fd < 0 || file_check_trusted(fd, g->place.uid, name, NULL) ||
 		buf_read_fd(&all, fd))
 		return false;
 	line_of(g, what, line);
@@ -97,7 +98,7 @@ void guard_approve(const struct guard *g, const struct guard_question *what)
 	file_name(g, name);
 	fd = openat(dir, name,
 		O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 || file_check_trusted(fd, g->uid, name, NULL))
+	if (fd < 0 || file_check_trusted(fd, g->place.uid, name, NULL))
 		return;
 	line_of(g, what, line);
 	(void)file_write_all(fd, line, APPROVAL_LINE);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: MIT
  *
  * They lie beside the user's TMPDIR, in BASE/<uid>/cache, where no program that
- * is not guarded looks for anything: what a guarded command leaves there is read
- * by guarded commands of the same user alone.
+ * is not guarded looks for anything: what a guarded command leaves there is
+ * read by guarded commands of the same user alone.
  */
 #include "guard/guard_in.h"
 
@@ -24,8 +24,8 @@ static const char *of_word(const char *word)
 	return eq ? eq + 1 : "";
 }
 
-/* Makes the first name of each; others are the tools' to make, for a link may lie
- * on their way. In order, so that the last tells whether all are there. */
+/* Makes the first name of each; others are the tools' to make, for a link may
+ * lie on their way. In order, so that the last tells whether all are there. */
 static void make_each(int dir, const struct policy_words *cache)
 {
 	for (size_t i = cache->count, made = 0; i--;) {
@@ -43,8 +43,8 @@ static void make_each(int dir, const struct policy_words *cache)
 	}
 }
 
-/* Where the policy wants them: an absolute path, with a directory for each user.
- * NULL: beside TMPDIR. */
+/* Where the policy wants them: an absolute path, with a directory for each
+ * user. NULL: beside TMPDIR. */
 static const char *wanted_place(const struct policy_words *cache)
 {
 	for (size_t i = 0; i < cache->count; i++)
@@ -53,62 +53,65 @@ static const char *wanted_place(const struct policy_words *cache)
 	return NULL;
 }
 
-/* Opens the one that lasts: where the policy wants them, or beside TMPDIR. Its
- * base is written to *base. */
-static int open_place(struct guard *g, const char **base, struct diag *d)
+/* Opens the directory that lasts: where the policy wants it, or beside TMPDIR.
+ * Its base is written to *base. */
+static int open_place(struct guard_place *p, const struct policy_words *cache,
+	const char **base, struct diag *d)
 {
-	const char *const bases[] = {wanted_place(&g->grants.cache), NULL};
+	const char *const bases[] = {wanted_place(cache), NULL};
 	struct session_where where = {
-		.uid = g->uid, .bases = bases, .workspace = "/dev/null"};
+		.uid = p->uid, .bases = bases, .workspace = "/dev/null"};
 	autofd int own = -1;
 
 	*base = bases[0];
 	if (*base)
 		own = session_base(&where, true, NULL, d);
-	else if (guard_base(g, NULL).own >= 0)
-		*base = g->base;
+	else if (guard_place_base(p, NULL).own >= 0)
+		*base = p->base;
 	return *base && (own >= 0 || !bases[0])
-		? guard_own_dir(g, bases[0] ? own : g->own, "cache", d)
-		: -ENOENT;
+		       ? guard_place_dir(p, bases[0] ? own : p->own, "cache", d)
+		       : -ENOENT;
 }
 
-int guard_find_cache(struct guard *g, struct diag *d)
+int guard_cache_find(
+	struct guard_place *p, const struct policy_words *cache, struct diag *d)
 {
 	autobuf struct buf path = BUF_INIT(PATH_MAX);
 	const char *base;
 	autofd int dir = -1;
 
-	if (g->cache[0] || !g->grants.cache.count)
+	if (p->cache[0] || !cache->count)
 		return 0;
-	dir = open_place(g, &base, d);
+	dir = open_place(p, cache, &base, d);
 	if (dir < 0)
-		return dir == -ENOENT && !wanted_place(&g->grants.cache) ? 0
-									 : dir;
-	make_each(dir, &g->grants.cache);
-	buf_addf(&path, "%s/%u/cache", base, g->uid);
-	return *buf_str(&path) ? guard_keep(g, &g->cache, buf_str(&path))
-			       : -ENAMETOOLONG;
+		return dir == -ENOENT && !wanted_place(cache) ? 0 : dir;
+	make_each(dir, cache);
+	buf_addf(&path, "%s/%u/cache", base, p->uid);
+	return *buf_str(&path)
+		       ? guard_keep(&p->texts, &p->cache, buf_str(&path))
+		       : -ENAMETOOLONG;
 }
 
-int guard_set_caches(struct guard *g)
+int guard_cache_env(struct guard_box *b, const struct guard_place *p,
+	const struct policy_words *cache)
 {
-	const struct policy_words *cache = &g->grants.cache;
 	autobuf struct buf pair = BUF_INIT(2 * PATH_MAX);
-	const size_t before = g->env.count;
+	const size_t before = b->env.count;
 	int err = 0;
 
-	for (size_t i = 0; !err && g->cache[0] && i < cache->count; i++) {
+	for (size_t i = 0; !err && p->cache[0] && i < cache->count; i++) {
 		const char *word = cache->item[i], *dir = of_word(word);
 
 		if (!*dir)
 			continue;
 		buf_clear(&pair);
 		buf_add(&pair, word, (size_t)(dir - word));
-		buf_adds(&pair, g->cache);
+		buf_adds(&pair, p->cache);
 		buf_addc(&pair, '/');
 		buf_adds(&pair, dir);
-		err = *buf_str(&pair) ? env_put(&g->env, buf_str(&pair)) : -ENOMEM;
+		err = *buf_str(&pair) ? env_put(&b->env, buf_str(&pair))
+				      : -ENOMEM;
 	}
-	g->cache_vars = g->env.count - before;
+	b->cache_vars = b->env.count - before;
 	return err;
 }

@@ -14,45 +14,48 @@
 #include "base/str.h"
 
 /* Takes something out of a grant; the copy of path lives as long as g. */
-static int carve(struct guard *g, const char *path, unsigned access,
-	const char *why)
+static int carve(
+	struct guard_box *b, const char *path, unsigned access, const char *why)
 {
-	const char **own = g->carved + g->carved_count;
+	const char **own = b->carved + b->carved_count;
 	int err;
 
-	if (g->carved_count == ARRAY_SIZE(g->carved))
+	if (b->carved_count == ARRAY_SIZE(b->carved))
 		return -E2BIG;
-	err = guard_keep(g, own, path);
+	err = guard_keep(b->texts, own, path);
 	if (err)
 		return err;
-	g->carved_count++;
-	return sandbox_grant(&g->plan, *own, access, true, why);
+	b->carved_count++;
+	return sandbox_grant(&b->plan, *own, access, true, why);
 }
 
-static bool is_granted(const struct guard *g, unsigned access, const char *path)
+static bool is_granted(
+	const struct guard_box *b, unsigned access, const char *path)
 {
-	for (size_t i = 0; i < g->plan.grant_count; i++)
-		if (g->plan.grants[i].access & access &&
-			path_beneath(g->plan.grants[i].path, path))
+	for (size_t i = 0; i < b->plan.grant_count; i++)
+		if (b->plan.grants[i].access & access &&
+			!b->plan.grants[i].from && !b->plan.grants[i].frame &&
+			path_beneath(b->plan.grants[i].path, path))
 			return true;
 	return false;
 }
 
 /* Takes what is at name out of the grants that give such access to it, by this
  * name or by the kernel's, if that is known: a home may be a link. */
-static int carve_from(struct guard *g, unsigned access, const char *name,
+static int carve_from(struct guard_box *b, unsigned access, const char *name,
 	const char *real, unsigned left, const char *why)
 {
 	struct stat st;
 
-	if ((!is_granted(g, access, name) && !is_granted(g, access, real)) ||
+	if ((!is_granted(b, access, name) && !is_granted(b, access, real)) ||
 		lstat(name, &st))
 		return 0;
-	return carve(g, real, left, why);
+	return carve(b, real, left, why);
 }
 
 /* A grant that names a secret, or what is in it, is meant. */
-static int hide_secret(struct guard *g, const char *name)
+static int hide_secret(
+	struct guard_box *b, const struct guard *g, const char *name)
 {
 	autofree char *real = NULL;
 	struct stat st;
@@ -65,65 +68,66 @@ static int hide_secret(struct guard *g, const char *name)
 		return -ENOMEM;
 	if (path_real(name, real))
 		return 0;
-	for (size_t i = 0; i < g->grants.path_count; i++)
-		if (path_beneath(name, g->grants.path[i].path))
+	for (size_t i = 0; i < g->terms.grants.path_count; i++)
+		if (path_beneath(name, g->terms.grants.path[i].path))
 			return 0;
-	return carve_from(g, SANDBOX_RO, name, real, SANDBOX_HIDE, "a secret");
+	return carve_from(b, SANDBOX_RO, name, real, SANDBOX_HIDE, "a secret");
 }
 
 /* What must not be the command's, whatever the policy opens around it: its
  * denied paths in the project, the policy itself, the log, the sessions. Taking
  * away within a grant needs a mount namespace, so only what exists is taken. */
-static int carve_out(struct guard *g)
+static int carve_out(struct guard_box *b, const struct guard *g)
 {
 	/* The state base is one of two, or in the project. */
 	const char *const system[] = {"/etc/wardbox", "/run/wardbox",
-		"/var/log/wardbox", g->base};
-	const char *name = g->user_policy;
+		"/var/log/wardbox", g->place.base};
+	const char *name = g->terms.user_file;
 	char path[PATH_MAX];
 	struct stat st;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < g->grants.protect_count; i++) {
-		const struct policy_protect *p = &g->grants.protect[i];
+	for (size_t i = 0; !err && i < g->terms.grants.protect_count; i++) {
+		const struct policy_protect *p = &g->terms.grants.protect[i];
 
 		/* A directory, and what is in it. */
 		if (i && p->decision == p[-1].decision &&
 			str_eq(p->path, p[-1].path))
 			continue;
 		if (p->decision != POLICY_DENY || strpbrk(p->path, "*?") ||
-			path_join(path, sizeof path, g->root, p->path) ||
+			path_join(path, sizeof path, g->place.root, p->path) ||
 			lstat(path, &st))
 			continue;
-		err = carve(g, path, SANDBOX_RO, "protected by the policy");
+		err = carve(b, path, SANDBOX_RO, "protected by the policy");
 	}
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
 		if (system[i][0])
-			err = carve_from(g, SANDBOX_WRITE, system[i],
-				system[i], SANDBOX_RO, "the guard's own");
+			err = carve_from(b, SANDBOX_WRITE, system[i], system[i],
+				SANDBOX_RO, "the guard's own");
 	if (!err && name[0] && !path_real(name, path))
-		err = carve_from(g, SANDBOX_WRITE, name, path, SANDBOX_RO,
+		err = carve_from(b, SANDBOX_WRITE, name, path, SANDBOX_RO,
 			"the user's policy");
 	/* .../wardbox, with whatever else is kept there. */
 	if (!err && name[0] && !path_normal(path, sizeof path, name, ".."))
-		err = carve_from(g, SANDBOX_WRITE, path, path, SANDBOX_RO,
+		err = carve_from(b, SANDBOX_WRITE, path, path, SANDBOX_RO,
 			"the user's policy");
-	if (!err && g->log_path[0]) {
-		if (str_after(g->log_path, "/var/log/") || !g->recording ||
-			path_of_fd(g->log.dirfd, path, sizeof path))
-			err = str_copy(path, sizeof path, g->log_path);
+	if (!err && g->entry.path[0]) {
+		if (str_after(g->entry.path, "/var/log/") || !g->entry.on ||
+			path_of_fd(g->entry.log.dirfd, path, sizeof path))
+			err = str_copy(path, sizeof path, g->entry.path);
 		if (!err)
-			err = carve_from(g, SANDBOX_RO, g->log_path, path,
+			err = carve_from(b, SANDBOX_RO, g->entry.path, path,
 				SANDBOX_HIDE, "the log");
 	}
-	for (size_t i = 0; !err && i < g->grants.hide.count && guard_opens(g);
+	for (size_t i = 0; !err && i < g->terms.grants.hide.count && b->opens;
 		i++)
-		err = hide_secret(g, g->grants.hide.item[i]);
-	/* BASE/<uid>/sessions, beside BASE/<uid>/tmp. */
-	if (!err && g->tmp[0]) {
-		err = path_normal(path, sizeof path, g->tmp, "../sessions");
+		err = hide_secret(b, g, g->terms.grants.hide.item[i]);
+	/* BASE/<uid>/sessions, beside BASE/<uid>/at-CALLER. */
+	if (!err && g->place.at[0]) {
+		err = path_normal(
+			path, sizeof path, g->place.at, "../sessions");
 		if (!err)
-			err = carve_from(g, SANDBOX_RO, path, path,
+			err = carve_from(b, SANDBOX_RO, path, path,
 				SANDBOX_HIDE, "the sessions");
 	}
 	return err;
@@ -131,8 +135,8 @@ static int carve_out(struct guard *g)
 
 static bool protects_git(const struct guard *g)
 {
-	for (size_t i = 0; i < g->grants.protect_count; i++)
-		if (str_eq(g->grants.protect[i].path, ".git"))
+	for (size_t i = 0; i < g->terms.grants.protect_count; i++)
+		if (str_eq(g->terms.grants.protect[i].path, ".git"))
 			return true;
 	return false;
 }
@@ -140,56 +144,63 @@ static bool protects_git(const struct guard *g)
 /* git's hooks are read-only in a view of mounts. What does not exist yet, and
  * git's settings, which git replaces by renaming, no mount can keep:
  * guard_protect.c compares them. */
-static int carve_hooks(struct guard *g)
+static int carve_hooks(struct guard_box *b, const struct guard *g)
 {
 	autofree char *real = malloc(PATH_MAX);
 	char path[PATH_MAX];
 	const char *own;
 	struct stat st;
 
-	if (g->brief || !protects_git(g) || guard_protect_allowed(g) ||
-		path_join(path, sizeof path, g->root, ".git/hooks") ||
+	if (b->brief || !protects_git(g) || guard_protect_allowed(g) ||
+		path_join(path, sizeof path, g->place.root, ".git/hooks") ||
 		!real || path_real(path, real) || !str_eq(path, real) ||
 		lstat(path, &st) || !S_ISDIR(st.st_mode))
 		return 0;
-	if (guard_keep(g, &own, path))
+	if (guard_keep(b->texts, &own, path))
 		return -ENOMEM;
-	return sandbox_grant_in_view(
-		&g->plan, own, SANDBOX_RO, "git's hooks");
+	return sandbox_grant_in_view(&b->plan, own, SANDBOX_RO, "git's hooks");
 }
 
 /* What chose this session must not choose the next one's: another session has
  * another's state and approvals. */
-static int carve_session_file(struct guard *g, struct diag *d)
+static int carve_session_file(
+	struct guard_box *b, const struct guard *g, struct diag *d)
 {
-	const char *name = env_get(g->q->env, "WARDBOX_SESSION_FILE");
+	const char *name = env_get(g->caller->env, "WARDBOX_SESSION_FILE");
 	autofd int fd = name && *name
-		? open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+				? open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+				: -1;
 	char given[PATH_MAX / 2], real[PATH_MAX / 2];
 	struct stat st;
 
 	if (fd < 0)
 		return 0;
-	if (path_cwd(given, sizeof given))
+	/* A relative name begins where this process is. */
+	if (!g->place.real && path_cwd(given, sizeof given))
 		str_copy(given, sizeof given, "/");
+	else if (g->place.real)
+		str_copy(given, sizeof given, g->place.cwd);
 	if (path_normal(real, sizeof real, given, name) ||
 		str_copy(given, sizeof given, real) ||
 		path_of_fd(fd, real, sizeof real) || fstat(fd, &st))
 		return diag_fail(d, -EINVAL, "cannot find %.80s", name);
-	if (!is_granted(g, SANDBOX_WRITE, given) &&
-		!is_granted(g, SANDBOX_WRITE, real))
+	if (!is_granted(b, SANDBOX_WRITE, given) &&
+		!is_granted(b, SANDBOX_WRITE, real))
 		return 0;
 	if (str_eq(given, real) && st.st_nlink == 1)
-		return carve(g, real, SANDBOX_RO, "the session's file");
-	return diag_fail(d, -EPERM, "WARDBOX_SESSION_FILE: the command could"
-		" change a link to %s", real);
+		return carve(b, real, SANDBOX_RO, "the session's file");
+	return diag_fail(d, -EPERM,
+		"WARDBOX_SESSION_FILE: the command could"
+		" change a link to %s",
+		real);
 }
 
 /* Since make 4.4 the job server is a FIFO in the temporary directory. */
-static int grant_job_server(struct guard *g)
+static int grant_job_server(struct guard_box *b, const struct guard *g)
 {
-	const char *flags = env_get(g->env.vec, "MAKEFLAGS");
-	const char *at = flags ? str_find(flags, "--jobserver-auth=fifo:") : NULL;
+	const char *flags = env_get(b->env.vec, "MAKEFLAGS");
+	const char *at =
+		flags ? str_find(flags, "--jobserver-auth=fifo:") : NULL;
 	autofree char *path = NULL;
 	struct stat st;
 
@@ -197,59 +208,60 @@ static int grant_job_server(struct guard *g)
 		return 0;
 	at = strchr(at, ':') + 1;
 	path = strndup(at, strcspn(at, " "));
-	if (!path || lstat(path, &st) || !S_ISFIFO(st.st_mode) || st.st_uid != g->uid)
+	if (!path || lstat(path, &st) || !S_ISFIFO(st.st_mode) ||
+		st.st_uid != g->place.uid)
 		return 0;
-	return carve(g, path, SANDBOX_RW, "make's job server");
+	return carve(b, path, SANDBOX_RW, "make's job server");
 }
 
 /* By the kernel's name, too, where it has another. */
-static int add_place(struct guard *g, size_t *n, const char *path)
+static int add_place(struct guard_box *b, size_t *n, const char *path)
 {
 	char real[PATH_MAX];
 	int err = 0;
 
 	if (!path || !path[0])
 		return 0;
-	if (*n + 2 >= ARRAY_SIZE(g->places))
+	if (*n + 2 >= ARRAY_SIZE(b->places))
 		return -E2BIG;
-	err = guard_keep(g, &g->places[(*n)++], path);
+	err = guard_keep(b->texts, &b->places[(*n)++], path);
 	if (!err && !path_real(path, real) && !str_eq(path, real))
-		err = guard_keep(g, &g->places[(*n)++], real);
+		err = guard_keep(b->texts, &b->places[(*n)++], real);
 	return err;
 }
 
 /* Where the policy, the log and the sessions lie, whatever is granted. */
-static int name_places(struct guard *g)
+static int name_places(struct guard_box *b, const struct guard *g)
 {
 	char sessions[PATH_MAX];
 	size_t n = 0;
-	int err = g->tmp[0] ? path_normal(sessions, sizeof sessions, g->tmp,
-				      "../sessions") :
-			      str_copy(sessions, sizeof sessions, "");
+	int err = g->place.at[0] ? path_normal(sessions, sizeof sessions,
+					    g->place.at, "../sessions")
+				  : str_copy(sessions, sizeof sessions, "");
 
 	if (!err)
-		err = add_place(g, &n, "/etc/wardbox");
+		err = add_place(b, &n, "/etc/wardbox");
 	if (!err)
-		err = add_place(g, &n, g->log_path);
+		err = add_place(b, &n, g->entry.path);
 	if (!err)
-		err = add_place(g, &n, sessions);
+		err = add_place(b, &n, sessions);
 	if (!err)
-		err = add_place(g, &n, g->user_policy);
-	g->plan.own = g->places;
+		err = add_place(b, &n, g->terms.user_file);
+	b->plan.own = b->places;
 	return err;
 }
 
-int guard_carve(struct guard *g, struct diag *d)
+int guard_carve(struct guard_box *b, const struct guard *g, struct diag *d)
 {
-	int err = carve_out(g);
+	int err = carve_out(b, g);
 
 	if (!err)
-		err = carve_hooks(g);
-	if (!err && g->plan.watch_meta)
-		err = name_places(g);
+		err = carve_hooks(b, g);
+	if (!err && b->plan.watch_meta)
+		err = name_places(b, g);
 	if (!err)
-		err = grant_job_server(g);
+		err = grant_job_server(b, g);
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
-	return carve_session_file(g, d);
+	return carve_session_file(b, g, d);
 }

@@ -1,4 +1,4 @@
-/* guard_env.c - the command's environment, and its place for temporary files
+/* guard_env.c - the command's environment
  * SPDX-License-Identifier: MIT
  */
 #include "guard/guard_in.h"
@@ -12,34 +12,35 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* What a make around us tells one below us: flags, overrides, the job server.
- * It is the caller's word; a command's own is denied where it sets it. */
+/* What a make around this process tells a make below it: flags, overrides, the
+ * job server. That is the caller's word; a line that sets it is judged. */
 static bool of_make(const struct guard *g, const char *name)
 {
 	const char *rest = str_after(name, "MAKE");
 
 	return rest && (str_eq(rest, "FLAGS") || str_eq(rest, "LEVEL")) &&
-		!g->q->saved_env && env_get(g->q->env, "MAKELEVEL");
+	       !g->carry->env && env_get(g->caller->env, "MAKELEVEL");
 }
 
 static bool keeps(const struct guard *g, const char *name)
 {
 	if (of_make(g, name))
 		return true;
-	switch (policy_env(&g->grants, name)) {
+	switch (policy_env(&g->terms.grants, name)) {
 	case POLICY_ENV_KEEP:
 		return true;
 	case POLICY_ENV_DROP:
-		return g->q->saved_env && !g->q->strict;
+		return g->carry->env && !g->carry->strict;
 	case POLICY_ENV_DENY:
 		return false;
 	}
 	return false;
 }
 
-/* What the environment keeps under the policy; of what was asked for by name, all
- * that is not denied. */
-static int keep_allowed(struct guard *g, char *const *from, bool by_name)
+/* The variables that the policy keeps; of those that were asked for by name,
+ * all that it does not deny. */
+static int keep_allowed(struct guard_box *b, const struct guard *g,
+	char *const *from, bool by_name)
 {
 	for (char *const *pair = from; pair && *pair; pair++) {
 		char name[256];
@@ -50,88 +51,101 @@ static int keep_allowed(struct guard *g, char *const *from, bool by_name)
 			continue;
 		memcpy(name, *pair, n);
 		name[n] = '\0';
-		if (by_name ? g->grants.confine &&
-				      policy_env(&g->grants, name) ==
-					      POLICY_ENV_DENY
+		if (by_name ? g->terms.grants.confine &&
+					policy_env(&g->terms.grants, name) ==
+						POLICY_ENV_DENY
 			    : !keeps(g, name))
 			continue;
-		err = env_put(&g->env, *pair);
+		err = env_put(&b->env, *pair);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-int guard_own_dir(const struct guard *g, int in, const char *name,
-	struct diag *d)
+static int set_temporary(struct guard_box *b, const struct guard_place *p)
 {
-	int dir = file_private_dir(in, name, g->uid, true, d);
-	struct stat st;
+	char prefix[SESSION_BASE_MAX + 48];
+	const char *tmp = guard_owns(p, "/tmp") ? "/tmp" : p->tmp;
+	int err;
 
-	/* Nobody else can put another one in its place. */
-	if (dir >= 0 || fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) ||
-		!S_ISDIR(st.st_mode) || st.st_uid != g->uid ||
-		fchmodat(in, name, 0700, 0))
-		return dir;
-	return file_private_dir(in, name, g->uid, true, d);
-}
-
-/* /tmp is everybody's. The place lies beside the sessions, of which the command
- * gets nothing else. */
-int guard_find_tmp(struct guard *g)
-{
-	char path[SESSION_BASE_MAX + 32];
-	autofd int tmp = -1;
-
-	if (g->tmp[0] || guard_base(g, NULL).own < 0)
+	if (!tmp[0])
 		return 0;
-	tmp = guard_own_dir(g, g->own, "tmp", NULL);
-	if (tmp < 0)
-		return tmp;
-	return guard_keep(g, &g->tmp,
-		BUF_PRINT(path, "%s/%u/tmp", g->base, g->uid));
-}
-
-static int set_temporary(struct guard *g)
-{
-	char prefix[SESSION_BASE_MAX + 36];
-	int err = guard_find_tmp(g);
-
-	if (err || !g->tmp[0])
-		return err;
-	err = env_set(&g->env, "TMPDIR", g->tmp);
+	err = env_set(&b->env, "TMPDIR", tmp);
 	/* zsh's own word for it. */
 	if (!err)
-		err = path_join(prefix, sizeof prefix, g->tmp, "zsh");
-	return err ? err : env_set(&g->env, "TMPPREFIX", prefix);
+		err = path_join(prefix, sizeof prefix, tmp, "zsh");
+	return err ? err : env_set(&b->env, "TMPPREFIX", prefix);
 }
 
-int guard_make_env(struct guard *g, struct diag *d)
+static bool is_exec_dir(void *ctx, const char *dir)
 {
-	char *const *from = g->q->saved_env ? g->q->saved_env : g->q->env;
+	return policy_word_in(ctx, dir);
+}
+
+/* PATH keeps the caller's order; where nothing is left of it, the policy's own
+ * stays. */
+static int keep_search(struct guard_box *b, struct guard *g, char *const *from)
+{
+	autobuf struct buf kept = BUF_INIT(1 << 16);
+
+	policy_search(&kept, env_get(from, "PATH"), g->place.root, is_exec_dir,
+		&g->terms.grants.exec);
+	return kept.len ? env_set(&b->env, "PATH", buf_str(&kept)) : kept.err;
+}
+
+/* What the policy sets, and the places that it names. */
+static int set_granted(
+	struct guard_box *b, struct guard *g, char *const *from, bool places,
+	struct diag *d)
+{
+	const struct policy_grants *grants = &g->terms.grants;
 	int err = 0;
 
-	if (!g->grants.confine) {
+	for (size_t i = 0; !err && i < grants->env_set.count; i++)
+		err = env_put(&b->env, grants->env_set.item[i]);
+	if (!err)
+		err = keep_search(b, g, from);
+	if (!err && places)
+		err = guard_own_find(&g->place, grants);
+	if (!err && places)
+		err = set_temporary(b, &g->place);
+	if (!err && places)
+		err = guard_told_find(&g->place);
+	if (!err && places)
+		err = guard_cache_find(&g->place, &grants->cache, d);
+	return err;
+}
+
+int guard_env_make(
+	struct guard_box *b, struct guard *g, bool places, struct diag *d)
+{
+	const bool confine = g->terms.grants.confine;
+	char *const *from = g->carry->env ? g->carry->env : g->caller->env;
+	int err = 0;
+
+	if (confine)
+		err = keep_allowed(b, g, from, false);
+	else
 		for (; !err && from && *from; from++)
-			err = env_add(&g->env, *from);
-	} else {
-		err = keep_allowed(g, from, false);
-	}
+			err = env_add(&b->env, *from);
 	if (!err)
-		err = keep_allowed(g, g->q->also_env, true);
-	if (g->grants.confine) {
-		for (size_t i = 0; !err && i < g->grants.env_set.count; i++)
-			err = env_put(&g->env, g->grants.env_set.item[i]);
-		if (!err && !g->q->inside)
-			err = set_temporary(g);
-		if (!err && !g->q->inside)
-			err = guard_find_cache(g, d);
-	}
+		err = keep_allowed(b, g, g->carry->also_env, true);
+	if (!err && confine)
+		err = set_granted(b, g, from, places, d);
 	if (!err)
-		err = env_set(&g->env, "WARDBOX_IN_SESSION", "1");
+		err = env_set(&b->env, "WARDBOX_IN_SESSION", "1");
 	if (!err)
-		err = env_set(&g->env, "WARDBOX_SESSION_ID", g->r->session);
-	if (!err && g->grants.confine)
-		err = guard_set_caches(g);
+		err = env_set(&b->env, "WARDBOX_SESSION_ID", g->out->session);
+	if (!err && confine)
+		err = guard_cache_env(b, &g->place, &g->terms.grants.cache);
 	return err ? diag_errno(d, err, "cannot make the environment") : 0;
+}
+
+int guard_env_without(struct guard_box *b, struct guard *g)
+{
+	b->plan.view = false;
+	g->place.own_count = 0;
+	g->place.own_name[0] = NULL;
+	return set_temporary(b, &g->place);
 }

@@ -1,177 +1,42 @@
-/* guard_execute.c - what may run is confined and run, and how it ended
+/* guard_execute.c - what may run is confined and run
  * SPDX-License-Identifier: MIT
  */
 #include "guard/guard_in.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/str.h"
-
-/* What the front end does itself. */
-static int perform(struct guard *g)
-{
-	int err = guard_record_start(g, &g->r->diag);
-
-	if (err)
-		return guard_fail(g, GUARD_OURS, err);
-	g->r->status = (g->q->inside(g->q->inside_ctx) & 255) << 8;
-	g->r->ran = true;
-	return guard_record_end(g, &g->r->diag);
-}
-
-static int confine(struct guard *g)
-{
-	int err;
-
-	g->plan.own_exec = true; /* judged already */
-	g->plan.keep_fds = g->keep;
-	g->plan.keep_fd_count = g->keep_count;
-	err = sandbox_compile(&g->plan, &g->sandbox, &g->r->diag);
-	/* Compiling begins from an empty sandbox. */
-	g->sandbox.watch.decide = guard_watch;
-	g->sandbox.watch.refused_change = guard_watch_change;
-	g->sandbox.watch.ctx = g;
-	return err;
-}
-
-/* Most containers forbid namespaces. A view of its own is done without, where
- * nothing was to be carved out by it. An own loopback is, too: no network at all
- * is the stricter answer, and can always be had. Inside of another guard's watch
- * there is no second one, which the policy may go without. Nothing of the command
- * ran yet. */
-static bool goes_without(struct guard *g)
-{
-	const struct sandbox_shared *at = g->sandbox.shared;
-
-	if (!g->grants.confine || g->r->run.started || !at)
-		return false;
-	if (g->plan.view && !g->sandbox.carved &&
-		(at->step == SANDBOX_STEP_NAMESPACES ||
-			at->step == SANDBOX_STEP_MOUNT ||
-			at->step == SANDBOX_STEP_PROC)) {
-		g->plan.view = false;
-		return true;
-	}
-	if (g->plan.net == SANDBOX_NET_LOCAL &&
-		(at->step == SANDBOX_STEP_NAMESPACES ||
-			at->step == SANDBOX_STEP_LOOPBACK)) {
-		g->plan.net = SANDBOX_NET_NONE;
-		return true;
-	}
-	if (at->step == SANDBOX_STEP_SECCOMP && at->err == -EBUSY &&
-		g->plan.want & g->plan.relax & SANDBOX_WATCH) {
-		g->plan.want &= ~(unsigned)SANDBOX_WATCH;
-		g->sandbox.missing = SANDBOX_WATCH;
-		return guard_record_relaxed(g, &g->r->diag) == 0;
-	}
-	return false;
-}
 
 /* What is guarded already is recorded already: a terminal, or a file, is passed
  * on as it is unless the front end reads along. */
 enum run_mode guard_mode(const struct guard *g)
 {
-	if (g->guarded && !g->q->output && !g->q->pty_all)
+	if (g->place.inside && !g->io->output && !g->io->pty_all)
 		return RUN_DIRECT;
-	return g->q->pty ? RUN_PTY : RUN_CAPTURE;
-}
-
-static int execute(struct guard *g)
-{
-	const bool boxed = g->grants.confine || g->q->becomes;
-	struct diag *d = &g->r->diag;
-	struct run_sink sink = guard_sink(g);
-	struct run_spec spec = {
-		.path = g->q->path,
-		.argv = g->argv,
-		.env = g->env.vec,
-		.cwd = g->q->cwd,
-		.inherited = g->keep,
-		.inherited_count = g->keep_count,
-		.limits = g->limits,
-		.sandbox = boxed ? &g->sandbox : NULL,
-		.mode = guard_mode(g),
-		.kill_tree = g->grants.confine && !guard_stays(g),
-		.stays = guard_stays(g),
-		.timeout_ns = g->q->timeout_ns,
-		.output_max = g->grants.limits.out,
-		.output_hard = g->grants.hard_output,
-		.own_job = g->q->own_job,
-		.pty_all = g->q->pty_all,
-		.unread = g->q->unread,
-		.ask_first = g->q->timeout_ns,
-		.swallow = g->q->swallow,
-		.keep_fds = g->q->returns,
-		.keep_stderr = g->grants.confine,
-		.sink = &sink,
-	};
-	int err = 0, changed;
-
-	if (g->q->inside)
-		return perform(g);
-	if (boxed)
-		err = confine(g);
-	if (!err)
-		err = guard_record_start(g, d);
-	if (!err)
-		err = guard_record_script(g);
-	if (!err)
-		err = guard_record_relaxed(g, d);
-	if (!err)
-		err = guard_protect_begin(g, d);
-	if (err)
-		return guard_fail(g, GUARD_OURS, err);
-	sigprocmask(SIG_SETMASK, &g->mask, NULL);
-	err = run(&spec, &g->r->run, d);
-	while (goes_without(g)) {
-		sigprocmask(SIG_SETMASK, &g->mask, NULL);
-		sandbox_release(&g->sandbox);
-		err = confine(g);
-		if (!err)
-			err = run(&spec, &g->r->run, d);
-	}
-	g->r->ran = g->r->run.started;
-	g->r->status = g->r->run.status;
-	/* The supervisor has said all there is to say of the command. */
-	if (g->r->run.detached && spec.stays)
-		return err ? err : guard_live_leave(g);
-	/* Its tree is empty: run() ended what the command left behind. */
-	changed = guard_protect_check(g, err ? NULL : d);
-	err = err ? err : changed;
-	if (guard_record_end(g, err ? NULL : d) && !err)
-		err = guard_fail(g, GUARD_OURS, -EIO);
-	return err;
-}
-
-/* The exit code of a command that ran, as a shell's parent would see it. */
-static int code_of(const struct guard_result *r)
-{
-	if (r->run.timed_out)
-		return GUARD_TIMEOUT;
-	if (WIFSIGNALED(r->status))
-		return 128 + WTERMSIG(r->status);
-	return WEXITSTATUS(r->status);
+	return g->io->pty ? RUN_PTY : RUN_CAPTURE;
 }
 
 /* What is kept from the command within its project cannot be, here. */
-static void tell_carved(struct guard *g)
+static void tell_carved(const struct guard *g, struct diag *d)
 {
-	const struct sandbox_shared *at = g->sandbox.shared;
-	struct diag *d = &g->r->diag;
+	const struct sandbox_shared *at = g->box.sandbox.shared;
 
-	if (g->r->ran || !g->carved_count || !at ||
+	if (g->out->ran || !g->box.carved_count || !at ||
 		(at->step != SANDBOX_STEP_NAMESPACES &&
 			at->step != SANDBOX_STEP_MOUNT))
 		return;
-	diag_errno(d, at->err, "mount: keeping %s from the command needs a"
-		" mount namespace", g->carved[0]);
-	if (str_eq(g->carved[0], g->log_path))
-		diag_hint(d, "the log is in the project: with a directory"
+	diag_errno(d, at->err,
+		"mount: keeping %s from the command needs a"
+		" mount namespace",
+		g->box.carved[0]);
+	if (str_eq(g->box.carved[0], g->entry.path))
+		diag_hint(d,
+			"the log is in the project: with a directory"
 			" /var/log/wardbox/%u, mode 0700, it is kept there",
-			g->uid);
+			g->place.uid);
 }
 
 /* Behind what the protection itself has to say. */
@@ -194,24 +59,158 @@ static void tell_relax(struct diag *d)
 		diag_hint(d, "%s", first);
 }
 
-int guard_execute(struct guard *g)
+static bool is_boxed(const struct guard *g)
 {
-	struct diag *d = &g->r->diag;
-	int err = execute(g);
+	return g->terms.grants.confine || g->carry->becomes;
+}
 
-	tell_carved(g);
-	if (!g->r->ran && g->grants.confine &&
-		(err == -ENOTSUP || g->r->run.code == GUARD_OURS))
+static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)
+{
+	int err;
+
+	b->plan.own_exec = true; /* judged already */
+	b->plan.keep_fds = b->keep;
+	b->plan.keep_fd_count = b->keep_count;
+	err = sandbox_compile(&b->plan, &b->sandbox, d);
+	/* Compiling begins from an empty sandbox. */
+	b->sandbox.watch.decide = guard_watch;
+	b->sandbox.watch.refused_change = guard_watch_change;
+	b->sandbox.watch.ctx = b->sandbox.watch.ctx_before = g;
+	b->sandbox.watch.before = guard_undo_before;
+	return err;
+}
+
+int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d)
+{
+	int err;
+
+	guard_net_join(b, g);
+	b->stays = guard_stays(g);
+	err = is_boxed(g) ? compile_box(b, g, d) : 0;
+	if (err == -ENOTSUP && g->terms.grants.confine)
 		tell_relax(d);
-	if (!g->r->ran) {
-		if (!err)
-			g->r->code = g->r->run.code;
-		return err ? err : -ENOEXEC;
+	return err;
+}
+
+void guard_box_release(struct guard_box *b)
+{
+	sandbox_release(&b->sandbox);
+	sandbox_plan_release(&b->plan);
+	net_link_release(&b->link);
+	env_release(&b->env);
+	free(b->own_argv);
+}
+
+/* Most containers forbid namespaces. A view of its own is done without, where
+ * nothing was to be carved out by it. An own loopback is, too: no network at
+ * all is the stricter answer, and can always be had. Inside of another guard's
+ * watch there is no second one, which the policy may go without. Nothing of the
+ * command ran yet. */
+static bool goes_without(struct guard_box *b, struct guard *g, struct diag *d)
+{
+	const struct sandbox_shared *at = b->sandbox.shared;
+
+	if (!g->terms.grants.confine || g->out->run.started || !at)
+		return false;
+	if (b->plan.view && !b->sandbox.carved &&
+		(at->step == SANDBOX_STEP_NAMESPACES ||
+			at->step == SANDBOX_STEP_MOUNT ||
+			at->step == SANDBOX_STEP_PROC))
+		return guard_env_without(b, g) == 0;
+	if (b->plan.net == SANDBOX_NET_LOCAL &&
+		(at->step == SANDBOX_STEP_NAMESPACES ||
+			at->step == SANDBOX_STEP_LOOPBACK)) {
+		b->plan.net = SANDBOX_NET_NONE;
+		return true;
 	}
-	g->r->broken = err != 0;
-	g->r->code = err ? GUARD_OURS : code_of(g->r);
-	/* It would say that all of it was done. */
-	if (!g->r->code && g->r->run.unstarted)
-		g->r->code = GUARD_OURS;
+	if (at->step == SANDBOX_STEP_SECCOMP && at->err == -EBUSY &&
+		b->plan.want & b->plan.relax & SANDBOX_WATCH) {
+		b->plan.want &= ~(unsigned)SANDBOX_WATCH;
+		b->sandbox.missing = SANDBOX_WATCH;
+		return guard_entry_relaxed(g, d) == 0;
+	}
+	return false;
+}
+
+/* What surrounds the command's life: each step begins right before the command
+ * starts, in this order, and ends in the opposite order when its tree is empty.
+ * Where a step could not begin, the command does not run and no step ends. */
+static const struct guard_step {
+	int (*before)(struct guard *g, struct diag *d);
+	int (*after)(struct guard *g, struct diag *d);
+} steps[] = {
+	{guard_entry_script, NULL},
+	{guard_entry_relaxed, NULL},
+	{guard_undo_begin, guard_undo_end},
+	{guard_protect_begin, guard_protect_check},
+};
+
+int guard_before(struct guard *g, struct diag *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < ARRAY_SIZE(steps); i++)
+		err = steps[i].before(g, d);
+	return err;
+}
+
+int guard_after(struct guard *g, struct diag *d)
+{
+	int err = 0, one;
+
+	for (size_t i = ARRAY_SIZE(steps); i--;) {
+		one = steps[i].after ? steps[i].after(g, err ? NULL : d) : 0;
+		err = err ? err : one;
+	}
+	return err;
+}
+
+int guard_execute(struct guard *g, struct diag *d)
+{
+	struct guard_outcome *out = g->out;
+	struct guard_box *b = &g->box;
+	struct run_sink sink = guard_sink(g);
+	struct run_spec spec = {
+		.path = g->command->path,
+		.argv = b->argv,
+		.env = b->env.vec,
+		.cwd = g->caller->cwd,
+		.inherited = b->keep,
+		.inherited_count = b->keep_count,
+		.limits = b->limits,
+		.sandbox = is_boxed(g) ? &b->sandbox : NULL,
+		.mode = guard_mode(g),
+		.kill_tree = g->terms.grants.confine && !b->stays,
+		.stays = b->stays,
+		.timeout_ns = g->io->timeout_ns,
+		.output_max = g->terms.grants.limits.out,
+		.output_hard = g->terms.grants.hard_output,
+		.own_job = g->io->own_job,
+		.pty_all = g->io->pty_all,
+		.unread = g->io->unread,
+		.ask_first = g->io->timeout_ns,
+		.swallow = g->io->swallow,
+		.keep_fds = g->io->returns,
+		.keep_stderr = g->terms.grants.confine,
+		.sink = &sink,
+	};
+	int err;
+
+	sigprocmask(SIG_SETMASK, &b->mask, NULL);
+	err = run(&spec, &out->run, d);
+	while (goes_without(b, g, d)) {
+		sigprocmask(SIG_SETMASK, &b->mask, NULL);
+		sandbox_release(&b->sandbox);
+		spec.env = b->env.vec;
+		err = compile_box(b, g, d);
+		if (!err)
+			err = run(&spec, &out->run, d);
+	}
+	out->ran = out->run.started;
+	out->status = out->run.status;
+	tell_carved(g, d);
+	if (!out->ran && g->terms.grants.confine &&
+		(err == -ENOTSUP || out->run.code == GUARD_OURS))
+		tell_relax(d);
 	return err;
 }

@@ -39,7 +39,7 @@ static const char *git_var(const struct git_env *e, const char *name)
 static bool git_runs(struct git_env *e, const char *from, const char *key,
 	const char *value)
 {
-	if (!policy_git_runs(e->g->policy, key, value))
+	if (!policy_git_runs(e->g->terms.policy, key, value))
 		return false;
 	str_copy(e->key, sizeof e->key, key);
 	e->from = from;
@@ -142,8 +142,8 @@ static bool file_runs(struct git_env *e, const char *path)
 	struct stat st;
 	int err;
 
-	if (!path_beneath(e->g->root, path) &&
-		!(e->g->tmp[0] && path_beneath(e->g->tmp, path)))
+	if (!path_beneath(e->g->place.root, path) &&
+		!(e->g->place.tmp[0] && path_beneath(e->g->place.tmp, path)))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -158,7 +158,7 @@ static bool file_runs(struct git_env *e, const char *path)
 static bool place_runs(struct git_env *e, const char *name, const char *file)
 {
 	const char *value = git_var(e, name);
-	const char *root = e->g->root, *own;
+	const char *root = e->g->place.root, *own;
 	autofree char *path = malloc(PATH_MAX), *to = malloc(PATH_MAX);
 
 	if (!value || !*value || e->cwd[0] != '/')
@@ -175,6 +175,14 @@ static bool place_runs(struct git_env *e, const char *name, const char *file)
 	return file_runs(e, *file ? to : path);
 }
 
+/* Would a program of the project gain anything by being git's? Not where it may
+ * run by itself, and the tree has no network but what the profile gives. */
+static bool project_gains(const struct guard *g)
+{
+	return !g->terms.grants.strangers ||
+		g->out->verdict.net > g->terms.grants.net;
+}
+
 /* Programs that variables name, by the settings that mean the same. */
 static bool programs_run(struct git_env *e)
 {
@@ -187,7 +195,7 @@ static bool programs_run(struct git_env *e)
 		{"GIT_PROXY_COMMAND", "core.gitproxy"},
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(same) && project_gains(e->g); i++) {
 		const char *value = git_var(e, same[i].name);
 
 		if (value && *value &&
@@ -224,7 +232,7 @@ bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	size_t n = 0;
 	bool bad;
 
-	if (!g->grants.confine || !is_git(ev->exe))
+	if (!g->terms.grants.confine || !is_git(ev->exe))
 		return false;
 	var = calloc(VARS_MAX + 1, sizeof *var);
 	bad = !var || watch_env(ev, &env) || env.err;
@@ -245,5 +253,6 @@ bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	str_copy(v->rule, sizeof v->rule, "git-config");
 	BUF_PRINT(v->command, "git, with %.100s", e.from);
 	BUF_PRINT(v->reason, "the setting %.100s may run a program", e.key);
+	BUF_PRINT(v->alternative, "leave %.100s unset for git", e.from);
 	return true;
 }

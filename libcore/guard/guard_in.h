@@ -1,18 +1,23 @@
-/* guard_parts.h - what the files of guard share
+/* guard_in.h - the parts of one command's way
  * SPDX-License-Identifier: MIT
+ *
+ * Each stage of guard_run() fills one of these structs and reads those that the
+ * stages before it filled: place, terms, entry, verdict (in the outcome), box.
+ * struct tree is what is learned while the command runs.
  */
-#ifndef WARDBOX_GUARD_PARTS_H
-#define WARDBOX_GUARD_PARTS_H
+#ifndef WARDBOX_GUARD_IN_H
+#define WARDBOX_GUARD_IN_H
 
 #include <limits.h>
 
 #include "base/arena.h"
-#include "log/audit_write.h"
-#include "sys/env.h"
-#include "guard/guard.h"
 #include "box/sandbox.h"
+#include "guard/guard.h"
+#include "log/audit_write.h"
+#include "net/net.h"
 #include "protect/protect.h"
 #include "session/session_live.h"
+#include "sys/env.h"
 
 enum {
 	GUARD_TIMEOUT = 124,
@@ -20,142 +25,203 @@ enum {
 	GUARD_DENIED = 126,
 };
 
-/* Everything one command needs on its way. */
-struct guard {
-	const struct guard_request *q;
-	struct guard_result *r;
+/* Where: all of it found once. Texts are "" when unknown. */
+struct guard_place {
 	uid_t uid;
-	/* The state base, opened by guard_base(), and BASE/<uid>; 0: not yet,
-	 * negative: there is none. */
+	bool inside;     /* of a guarded tree, by the kernel's word */
+	bool real;       /* cwd is the kernel's own name for it */
+	bool no_project; /* root is tmp, or POLICY_NOWHERE */
+	/* The directory of the user below the state base; 0: not looked for
+	 * yet, negative: there is none. */
 	int own;
-	/* "" when unknown */
-	const char *home, *cwd, *root, *log_path, *user_policy, *base;
-	const char *tmp; /* its TMPDIR; "" for none */
-	const char *cache; /* where its caches lie; "" for none */
+	const char *home, *cwd, *root;
+	const char *base;  /* the state base */
+	const char *at;    /* what is its own where others share */
+	const char *tmp;   /* at/tmp: its place for temporary files */
+	const char *cache; /* where its caches lie */
+	const char *told;  /* what it may know of its guard lies there */
+	const char *around; /* inside: the TMPDIR that the guard around gave;
+			     * NULL: not inside */
+	/* Of a view: the names of its own directories, and where they lie. */
+	const char *own_name[POLICY_PLACES + 1], *own_from[POLICY_PLACES];
+	size_t own_count;
+	const struct br_hash_class_ *sha; /* fastest; NULL: portable */
+	struct arena texts; /* what the names above lie in, and the box's */
+};
+#define GUARD_PLACE_INIT                                                   \
+	((struct guard_place){.home = "", .cwd = "", .root = "", .base = "",   \
+		.at = "", .tmp = "", .cache = "", .told = "",                  \
+		.texts = ARENA_INIT(32 * PATH_MAX)})
+
+/* Under what: the policy, and what it says about this place. */
+struct guard_terms {
 	struct policy *policy;
-	char *const *argv; /* what is executed: the caller's or, of that: */
-	char **own_argv;
-	char rc_words[2][12]; /* which it has in front */
-	size_t carved_count, keep_count;
+	enum policy_profile profile;
+	struct policy_grants grants;
+	const char *user_file; /* the user's own layer; "" for none */
+	struct diag remark;    /* what its owner should know of the policy */
+};
+#define GUARD_TERMS_INIT ((struct guard_terms){.user_file = ""})
+
+/* The record. */
+struct guard_entry {
+	bool on;    /* the log is open */
+	bool fresh; /* the session was made for this command */
+	bool shares_net; /* it was asked for by its id, or a file of it */
+	const char *path; /* of the log; "" when unknown */
+	uint64_t seen[RUN_STREAMS]; /* bytes of output shown to the log */
+	struct audit_log log;
+	struct audit_exec exec;
+};
+#define GUARD_ENTRY_INIT                                                   \
+	((struct guard_entry){.path = "", .log = AUDIT_LOG_INIT})
+
+/* What the command is put into. */
+struct guard_box {
+	bool brief;  /* the shell's own commands alone: it starts no program */
+	bool opens;  /* such a line may open a file by its name */
+	bool masked; /* mask is the caller's */
+	bool stays;  /* what the command leaves behind lives on */
+	struct arena *texts; /* the place's */
+	size_t keep_count, carved_count;
 	size_t cache_vars; /* the last of env: variables that name caches */
-	pid_t called, caller; /* this process, as started, and its parent */
-	bool guarded;  /* already, by who is around this process */
-	bool living;   /* the command has ended, and left something behind */
-	bool masked;   /* mask is the caller's */
-	bool recording;  /* the log is open */
-	bool brief;      /* the shell's own commands alone: starts no program */
-	bool no_project; /* root is its TMPDIR */
-	bool fresh;      /* its session was made for it */
-	bool confirmed;  /* a person said yes to r->verdict */
-	bool allows_protected; /* a person said yes to a change of those */
-	pid_t refused; /* the last that was told why, so as not to be told again */
-	uint64_t denials; /* of programs that it started */
-	uint64_t starts;  /* programs that the shell of an open line started */
-	uint64_t put_back; /* changes of protected names */
-	struct protect *protect; /* NULL: nothing is looked at */
-	uint64_t told[32]; /* sums of what was told: a program and a rule */
-	size_t told_count;
-	/* What is large stands last: all else is near the struct's begin. */
-	struct arena names; /* texts; room for paths would be a page for each */
-	uint64_t recorded[RUN_STREAMS]; /* bytes shown to the log */
-	struct env env; /* the command's */
+	char *const *argv; /* what is executed: the command's or own_argv */
+	char **own_argv;
+	char rc_words[2][12]; /* that own_argv has in front */
+	struct env env;
+	struct net_link link; /* to who holds the session's network */
+	struct sandbox_join join;
 	struct sandbox_plan plan;
 	struct sandbox sandbox;
-	struct policy_grants grants;
-	struct audit_exec record;
-	struct audit_log log;
-	struct proc_limits limits; /* before they were raised */
-	sigset_t mask;             /* the caller's */
-	struct session_live live;
-	const char *carved[64]; /* paths of the plan that are ours */
-	struct protect_spec protect_spec;
-	const char *own_places[2]; /* below which the guard itself writes */
-	const char *places[10]; /* where what is ours lies, for plan.own */
-	struct diag said; /* of the policy, which holds though it ran */
-	int keep[1024]; /* descriptors of the caller's, which the command keeps */
+	struct proc_limits limits; /* the caller's, before they were raised */
+	sigset_t mask;
+	const char *carved[64]; /* paths of the plan that are the guard's own */
+	const char *places[10]; /* where the guard's own files lie: plan.own */
+	int undo_store; /* where the journal goes; 0: nothing is saved */
+	const char *undo_why; /* the policy wants it, and it cannot be had */
+	int keep[1024]; /* descriptors of the caller's, for the command */
 };
 
-/* Nothing ran, for a reason of ours: err. */
-static inline int guard_fail(struct guard *g, int code, int err)
-{
-	g->r->code = code;
-	return err;
-}
+/* What is learned of the command's tree while it runs. */
+struct guard_tree {
+	pid_t called, caller; /* this process, as started, and its parent */
+	bool lives; /* the command has ended, and left something behind */
+	struct session_live live;
+	pid_t refused;     /* the last that was told why: it is told once */
+	bool protect_free; /* a person said yes to a change of protected names */
+	bool policy_told;  /* guard_told_policy() did it */
+	uint64_t denials;  /* of programs that it started */
+	uint64_t starts;   /* programs that the shell of an open line started */
+	struct guard_undo *undo; /* NULL: nothing is journaled */
+	uint64_t put_back; /* changes of protected names */
+	struct protect *protect; /* NULL: nothing is compared */
+	struct protect_spec protect_spec;
+	const char *own_places[2]; /* below which the guard itself writes */
+	struct guard_said {
+		uint64_t sum;  /* of a program and a rule */
+		uint64_t last; /* when that was denied; 0: never */
+	} said[32];
+};
 
-/* Copies text, for as long as g lives. */
-int guard_keep(struct guard *g, const char **where, const char *text);
+/* One command's way. */
+struct guard {
+	const struct guard_command *command;
+	const struct guard_caller *caller;
+	const struct guard_io *io;
+	const struct guard_carry *carry; /* an empty one where there is none */
+	struct guard_outcome *out;
+	struct guard_tree tree;
+	struct guard_place place;
+	struct guard_terms terms;
+	struct guard_entry entry;
+	struct guard_box box; /* the largest, so last */
+};
 
-/* guard.c: opens the state base, once; what sessions are looked for by. */
-struct session_where guard_base(struct guard *g, struct diag *d);
+/* Copies text, for as long as the arena lives. */
+int guard_keep(struct arena *texts, const char **where, const char *text);
 
-/* guard_load.c: policy, profile, project; and what they grant. */
-int guard_load_policy(struct guard *g, struct diag *d);
-int guard_load(struct guard *g, struct diag *d);
-/* The project of where the command runs, by g->policy, to g->root; or
- * g->no_project. */
-int guard_find_root(struct guard *g, struct diag *d);
-
-/* guard_judge.c: the verdict, and where it asks a person their answer. 0: may
- * run; else the denial is recorded and the diag says why. */
-int guard_judge(struct guard *g);
-
-/* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
-int guard_startup(struct guard *g);
-
-/* guard_env.c: the command's environment, from the grants. guard_find_tmp makes
- * its private place for temporary files and fills .tmp, once; "" stays where
- * there is no state base. */
-int guard_find_tmp(struct guard *g);
-int guard_make_env(struct guard *g, struct diag *d);
-
-/* Opens a directory of the user's below the 0700 one at in, and makes it if need
- * be; one whose mode the command changed, for it may, gets it back. */
-int guard_own_dir(const struct guard *g, int in, const char *name,
+/* guard_place.c: the directory, the user, the guard around. */
+int guard_place_find(struct guard_place *p, const struct guard_caller *who,
+	struct diag *d);
+void guard_place_release(struct guard_place *p);
+#define autoplace autoclean(guard_place_release)
+/* Opens the state base, once; what sessions are looked for by. */
+struct session_where guard_place_base(struct guard_place *p, struct diag *d);
+/* The project of the workspace, else of cwd, where command (NULL: none) is a line
+ * also of where that goes first: .root, or .no_project. */
+int guard_place_project(struct guard_place *p, const struct policy *policy,
+	const char *workspace, const struct guard_command *command,
+	struct diag *d);
+/* Opens a directory of the user's below the 0700 one at in, made if need be; one
+ * whose mode the command changed, because it may, gets its mode back. */
+int guard_place_dir(const struct guard_place *p, int in, const char *name,
 	struct diag *d);
 
-/* guard_cache.c: makes the directories for caches and fills .cache, once; puts
- * the variables that name them into the environment. */
-int guard_find_cache(struct guard *g, struct diag *d);
-int guard_set_caches(struct guard *g);
+/* guard_own.c: makes the private place for temporary files and fills .at and .tmp,
+ * once; "" stays where there is no state base. guard_own_find makes and names the
+ * directories that a view of mounts shows as the command's own, guard_own_grant
+ * puts them into the plan. */
+int guard_place_tmp(struct guard_place *p);
+int guard_own_find(struct guard_place *p, const struct policy_grants *grants);
+int guard_own_grant(struct guard_box *b, const struct guard *g);
+/* Behind all grants of a plan with a view: the rest of the machine is not shown,
+ * and where no socket of others is, local ones are free. */
+int guard_own_cover(struct guard_box *b, const struct guard_place *p);
+/* Is that the name of one? */
+bool guard_owns(const struct guard_place *p, const char *name);
+/* guard_home.c: makes the guarded user's own home, with what it has of the
+ * person's, and says where. */
+int guard_home_make(struct guard_place *p, const struct policy_grants *grants,
+	const char **where);
+/* Has that home copies of what lies at, or in, path of the person's? */
+bool guard_home_has(const struct guard *g, const char *path);
+/* The name that a policy or HOME uses for what is really called otherwise leads
+ * there in a directory of the command's own, too. */
+int guard_home_link(
+	const struct guard_place *p, const char *name, const char *real);
 
-/* guard_plan.c: the command's sandbox, from the grants. */
-int guard_make_plan(struct guard *g, struct diag *d);
-/* May it open a file by its name? What starts no program and names none may not. */
-bool guard_opens(const struct guard *g);
+/* guard_terms.c: policy, profile, project; and with guard_terms_load what they
+ * grant. */
+int guard_terms_policy(struct guard_terms *t, struct guard_place *p,
+	const struct guard_caller *who, const struct guard_command *command,
+	struct diag *d);
+int guard_terms_load(struct guard_terms *t, struct guard_place *p,
+	const struct guard_caller *who, const struct guard_command *command,
+	struct diag *d);
+void guard_terms_release(struct guard_terms *t);
+#define autoterms autoclean(guard_terms_release)
 
-/* guard_carve.c: takes out of a plan that has its grants what must not be the
- * command's. */
-int guard_carve(struct guard *g, struct diag *d);
-
-/* guard_execute.c: runs and records what is planned, and fills the result. 0 also
- * when the command failed; -errno with the diag when it did not run, or not all
- * of it is recorded. */
-int guard_execute(struct guard *g);
-/* What stands between the command and its caller. */
-enum run_mode guard_mode(const struct guard *g);
-
-/* guard_record.c: the log. guard_open_log is 0 with .recording false when root
- * relaxed it by name. */
-int guard_open_log(struct guard *g, struct diag *d);
-int guard_record_denial(struct guard *g, struct diag *d);
-int guard_record_start(struct guard *g, struct diag *d);
-int guard_record_end(struct guard *g, struct diag *d);
-int guard_record_relaxed(struct guard *g, struct diag *d);
-int guard_record_session(struct guard *g, struct diag *d);
-
-/* guard_sink.c: what is recorded while the command runs; the log is open, if it
- * ever is. */
-struct run_sink guard_sink(struct guard *g);
+/* guard_entry.c: the log, opened. 0 with .on false when root relaxed it by name. */
+int guard_entry_open(struct guard_entry *e, struct guard_place *p,
+	const struct guard_terms *t, const struct guard_caller *who,
+	struct diag *d);
+void guard_entry_release(struct guard_entry *e);
+#define autoentry autoclean(guard_entry_release)
+/* The session, found or made, to out->session; a fresh one is recorded. */
+int guard_entry_session(struct guard *g, struct diag *d);
+/* What the log learns of the command. */
+int guard_entry_denial(struct guard *g, struct diag *d);
+int guard_entry_start(struct guard *g, struct diag *d);
+int guard_entry_relaxed(struct guard *g, struct diag *d);
 /* A script that came on a pipe is nowhere else. */
-int guard_record_script(struct guard *g);
+int guard_entry_script(struct guard *g, struct diag *d);
+int guard_entry_end(struct guard *g, struct diag *d);
+/* An event of the command, where there is a log. */
+void guard_entry_event(struct guard *g, const char *event,
+	const struct audit_fact *facts, size_t n);
 
-/* guard_protect.c: looks at the protected names before the command runs, where
- * programs run that could change them; and, when its tree is empty, puts back
- * and tells what changed. -errno with the diag. */
-int guard_protect_begin(struct guard *g, struct diag *d);
-int guard_protect_check(struct guard *g, struct diag *d);
-/* Did a person say yes to a change of protected names? */
-bool guard_protect_allowed(const struct guard *g);
+/* guard_env.c: the command's environment, from the grants. With places the
+ * directories that it names are made. */
+int guard_env_make(struct guard_box *b, struct guard *g, bool places,
+	struct diag *d);
+/* There is no view after all: the environment and the plan do without. */
+int guard_env_without(struct guard_box *b, struct guard *g);
+/* guard_cache.c: makes the directories for caches and fills place.cache, once;
+ * puts the variables that name them into the environment. */
+int guard_cache_find(struct guard_place *p, const struct policy_words *cache,
+	struct diag *d);
+int guard_cache_env(struct guard_box *b, const struct guard_place *p,
+	const struct policy_words *cache);
 
 /* guard_live.c: may what the command leaves behind live on? How that is done, for
  * the sink. */
@@ -167,15 +233,11 @@ void guard_live_sink(struct run_sink *sink);
  * the supervisor's. A lock of the log is shared by a fork, so it is opened anew. */
 int guard_live_leave(struct guard *g);
 
-/* guard_watch.c: judges every program that the tree starts. */
-int guard_watch(void *ctx, const struct watch_event *ev);
-/* Tells and records that it changed no metadata of what is not its own. */
-void guard_watch_change(void *ctx, const struct watch_object *o);
-
-/* guard_git.c: does its environment tell the git that is about to start what the
- * policy allows no line to tell it? Then why. */
-bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
-	const char *cwd, struct policy_verdict *v);
+/* guard_judge.c: the policy's verdict of the command, before it runs. Pure. */
+void guard_decide(const struct guard *g, struct policy_verdict *v);
+/* Decides, and where it asks a person waits for their answer. 0: may run; else the
+ * denial is recorded and d says why. */
+int guard_judge(struct guard *g, struct diag *d);
 
 /* What a person is asked: the request's own text or program, or one that its
  * shell was told to run. */
@@ -184,15 +246,100 @@ struct guard_question {
 	const char *cwd;
 	char *const *argv; /* NULL: the request's text */
 };
-
 /* The person's answer, as guard_ask gives it, or an earlier "always". */
-int guard_put(struct guard *g, const struct guard_question *what);
-/* Why it does not run; asked: a person said no. */
+int guard_put(const struct guard *g, const struct guard_question *what);
+/* guard_explain.c: what the caller of a command can do that v does not let run.
+ * Pure. */
+void guard_advise(const struct policy_verdict *v, struct buf *out);
+/* Why it does not run. */
 void guard_explain(const struct guard *g, const struct policy_verdict *v,
 	bool asked, struct diag *d);
-
 /* guard_approve.c: an "always" of a person, for this session. */
 bool guard_approved(const struct guard *g, const struct guard_question *what);
 void guard_approve(const struct guard *g, const struct guard_question *what);
+
+/* guard_plan.c: the command's sandbox, from the grants. */
+int guard_box_plan(
+	struct guard_box *b, const struct guard *g, struct diag *d);
+/* guard_net.c: the network that the command may have, here; what it shares of it
+ * with its session's other commands, joined when the box is made. */
+enum sandbox_net guard_net_of(
+	const struct guard_box *b, const struct guard *g);
+void guard_net_join(struct guard_box *b, struct guard *g);
+/* Is it allowed on a loopback of the session's own alone, and there is none? Then
+ * why. planned: the plan is made. */
+bool guard_net_denies(const struct guard *g, bool planned,
+	struct policy_verdict *v);
+
+/* guard_carve.c: takes out of a plan that has its grants what must not be the
+ * command's. */
+int guard_carve(struct guard_box *b, const struct guard *g, struct diag *d);
+/* guard_startup.c: .argv, from the plan. 0 or -ENOMEM. */
+int guard_startup(struct guard_box *b, const struct guard *g);
+
+/* guard_execute.c: what stands between the command and its caller. */
+enum run_mode guard_mode(const struct guard *g);
+/* Compiles the box, where there is one. */
+int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d);
+void guard_box_release(struct guard_box *b);
+/* Runs what was made, to its end. 0 also when the command failed; -errno with d
+ * when it did not run, or the record broke. */
+int guard_execute(struct guard *g, struct diag *d);
+/* The steps around the run: right before the command starts, and when its tree is
+ * empty. A part that watches over the run adds its two functions to the table. */
+int guard_before(struct guard *g, struct diag *d);
+int guard_after(struct guard *g, struct diag *d);
+
+/* guard_sink.c: what is recorded while the command runs; the log is open, if it
+ * ever is. */
+struct run_sink guard_sink(struct guard *g);
+
+/* guard_protect.c: looks at the protected names before the command runs, where
+ * programs run that could change them; when its tree is empty, puts back and
+ * tells what changed. -errno with d. */
+int guard_protect_begin(struct guard *g, struct diag *d);
+int guard_protect_check(struct guard *g, struct diag *d);
+/* Did a person say yes to a change of protected names? */
+bool guard_protect_allowed(const struct guard *g);
+
+/* guard_tell.c: what was denied while the command runs is recorded, kept for
+ * `policy why`, and told once. program is what it was called by. */
+void guard_deny(struct guard *g, const char *event, pid_t pid,
+	const char *program, const struct guard_question *what);
+/* A command that failed named a file that its sandbox does not let it use. */
+void guard_tell_outside(struct guard *g);
+/* Was that denial told? In a shell that is kept open one after a pause is told
+ * again. Of a great many kinds the oldest are forgotten. */
+bool guard_told_already(struct guard *g, const char *program, const char *rule);
+/* Does it have the terminal? What is typed while something else has it is not for
+ * the guard. */
+bool guard_in_front(pid_t pid);
+/* Of a great many each that doubles their number counts: to be denied, or to
+ * start, over and over must not push out of the log what was there before. */
+bool guard_each(uint64_t count, bool *many);
+/* guard_undo.c: whether what the command changes is saved, and where to. */
+int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d);
+/* The journal around the command's life. */
+int guard_undo_begin(struct guard *g, struct diag *d);
+int guard_undo_end(struct guard *g, struct diag *d);
+int guard_undo_before(void *ctx, const struct watch_write *x);
+
+/* guard_watch.c: judges every program that the tree starts. */
+int guard_watch(void *ctx, const struct watch_event *ev);
+/* Tells and records that it changed no metadata of what is not its own. */
+void guard_watch_change(void *ctx, const struct watch_object *o);
+
+/* guard_told.c: the directory of what the session's commands may know: .told. */
+int guard_told_find(struct guard_place *p);
+/* A denial, for `policy why`; a program, or the command itself. */
+void guard_told_denial(struct guard *g, const struct guard_question *what,
+	bool program, const struct diag *said);
+/* The policy, once a command asks for it. */
+void guard_told_policy(struct guard *g, const struct watch_event *ev);
+
+/* guard_git.c: does its environment tell the git that is about to start what the
+ * policy allows no line to tell it? Then why. */
+bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
+	const char *cwd, struct policy_verdict *v);
 
 #endif

@@ -16,9 +16,16 @@
 /* What programs need in order to start and to know where they are. Nothing of
  * it can be written. */
 static const char *const system_programs[] = {
-	"/usr", "/opt", "/nix/store",
+	"/usr",
+	"/opt",
+	"/nix/store",
 	/* Links into /usr on most systems. */
-	"/lib64", "/lib", "/bin", "/sbin", "/lib32", "/libx32",
+	"/lib64",
+	"/lib",
+	"/bin",
+	"/sbin",
+	"/lib32",
+	"/libx32",
 };
 enum { LOADERS = 3, LOADERS_END = 5 };
 static const char *const system_facts[] = {"/proc", "/sys/devices/system"};
@@ -26,13 +33,13 @@ static const char *const system_facts[] = {"/proc", "/sys/devices/system"};
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", "/dev/tty"};
 
-static int grant_list(struct guard *g, const char *const *paths, size_t n,
+static int grant_list(struct guard_box *b, const char *const *paths, size_t n,
 	unsigned access, const char *why)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < n; i++)
-		err = sandbox_grant(&g->plan, paths[i], access, true, why);
+		err = sandbox_grant(&b->plan, paths[i], access, true, why);
 	return err;
 }
 
@@ -44,10 +51,10 @@ static bool is_merged(const char *path)
 
 	to[n > 0 ? n : 0] = '\0';
 	return (str_after(to, "usr/") || str_after(to, "/usr/")) &&
-		!str_find(to, "..");
+	       !str_find(to, "..");
 }
 
-static int grant_programs(struct guard *g)
+static int grant_programs(struct guard_box *b)
 {
 	unsigned merged = 0;
 	int err = 0;
@@ -59,7 +66,7 @@ static int grant_programs(struct guard *g)
 		if (i >= LOADERS && is_merged(system_programs[i]))
 			merged++;
 		else
-			err = sandbox_grant(&g->plan, system_programs[i],
+			err = sandbox_grant(&b->plan, system_programs[i],
 				SANDBOX_ROX, true, "system programs");
 	}
 	return err;
@@ -73,72 +80,75 @@ static bool is_replaced(const struct guard *g, int fd)
 
 	if (guard_mode(g) != RUN_PTY)
 		return false;
-	if (g->q->pty_all && fd <= STDERR_FILENO)
+	if (g->io->pty_all && fd <= STDERR_FILENO)
 		return true;
 	for (int i = 0; i <= STDERR_FILENO && !own; i++)
 		own = pty_device(i);
 	return own && pty_device(fd) == own;
 }
 
-/* The devices that every program expects, as many of them as are meant, and what
- * the command is given. */
-static int grant_devices(struct guard *g, size_t most)
+/* The devices that every program expects, as many of them as are meant, and
+ * what the command is given. */
+static int grant_devices(
+	struct guard_box *b, const struct guard *g, size_t most)
 {
 	enum { OWN = STDERR_FILENO + 1 };
-	int err = sandbox_grant_devices(&g->plan, most);
+	int err = sandbox_grant_devices(&b->plan, most);
 	const char *name;
 	char text[32];
 
-	for (size_t i = 0; !err && i < OWN + g->keep_count; i++) {
-		int fd = i < OWN ? (int)i : g->keep[i - OWN];
+	for (size_t i = 0; !err && i < OWN + b->keep_count; i++) {
+		int fd = i < OWN ? (int)i : b->keep[i - OWN];
 
 		if (is_replaced(g, fd))
 			continue;
-		err = guard_keep(
-			g, &name, BUF_PRINT(text, "/proc/self/fd/%d", fd));
+		err = guard_keep(b->texts, &name,
+			BUF_PRINT(text, "/proc/self/fd/%d", fd));
 		if (!err)
-			err = sandbox_grant_open(&g->plan, fd, name);
+			err = sandbox_grant_open(&b->plan, fd, name);
 	}
 	return err;
 }
 
-bool guard_opens(const struct guard *g)
+/* A line of the shell's own commands starts no program, and gets less. What the
+ * files hold that a shell reads before it nobody knows. */
+static void find_brief(struct guard_box *b, const struct guard *g)
 {
-	const char *line = g->q->text;
-	size_t n = g->q->len;
+	const unsigned is = g->out->verdict.is;
 
-	return !g->brief || memchr(line, '/', n) || memchr(line, '<', n) ||
-		memchr(line, '>', n);
+	b->brief = g->command->kind == GUARD_LINE && !g->command->startup &&
+		   is & POLICY_IS_SHELL && !(is & POLICY_IS_STRAYING);
+	b->opens = !b->brief || is & POLICY_IS_OPENING;
 }
 
-/* All that a shell which starts nothing opens by itself, or its line with it. */
-static int grant_brief(struct guard *g)
+/* All that a shell which starts nothing opens by itself, or its line with it.
+ */
+static int grant_brief(struct guard_box *b, const struct guard *g)
 {
 	enum { NULL_AND_TTY = 2 };
 	static const char *const cache[] = {"/etc/ld.so.cache"};
-	const size_t most =
-		guard_opens(g) ? SIZE_MAX : NULL_AND_TTY;
-	int err = grant_programs(g);
+	const size_t most = b->opens ? SIZE_MAX : NULL_AND_TTY;
+	int err = grant_programs(b);
 
 	if (!err)
-		err = grant_list(g, cache, 1, SANDBOX_RO, "system files");
-	return err ? err : grant_devices(g, most);
+		err = grant_list(b, cache, 1, SANDBOX_RO, "system files");
+	return err ? err : grant_devices(b, g, most);
 }
 
-static int grant_system(struct guard *g)
+static int grant_system(struct guard_box *b, const struct guard *g)
 {
 	static const char *const etc[] = {"/etc"};
-	int err = grant_programs(g);
+	int err = grant_programs(b);
 
-	if (!err && g->uid)
-		err = grant_list(g, etc, 1, SANDBOX_RO, "system files");
+	if (!err && g->place.uid)
+		err = grant_list(b, etc, 1, SANDBOX_RO, "system files");
 	/* Who is not root is kept from secrets by their modes. */
-	if (!err && !g->uid)
-		err = sandbox_grant_etc(&g->plan, "system files");
+	if (!err && !g->place.uid)
+		err = sandbox_grant_etc(&b->plan, "system files");
 	if (!err)
-		err = grant_list(g, system_facts, ARRAY_SIZE(system_facts),
+		err = grant_list(b, system_facts, ARRAY_SIZE(system_facts),
 			SANDBOX_RO, "system facts");
-	return err ? err : grant_devices(g, SIZE_MAX);
+	return err ? err : grant_devices(b, g, SIZE_MAX);
 }
 
 static bool is_under(const char *path, const char *const *list, size_t n)
@@ -152,7 +162,8 @@ static bool is_under(const char *path, const char *const *list, size_t n)
 /* Is what stands in dir out of the command's reach? */
 static bool lasts(void *ctx, const char *dir)
 {
-	const struct policy_grants *p = &((const struct guard *)ctx)->grants;
+	const struct policy_grants *p =
+		&((const struct guard *)ctx)->terms.grants;
 	char real[PATH_MAX];
 
 	for (size_t i = 0; i < p->path_count; i++)
@@ -165,7 +176,8 @@ static bool lasts(void *ctx, const char *dir)
 }
 
 /* Does the command have it without the policy? A brief one does not name it. */
-static bool has_anyway(const struct guard *g, const struct policy_path *p)
+static bool has_anyway(const struct guard_box *b, const struct guard *g,
+	const struct policy_path *p)
 {
 	struct stat st;
 
@@ -175,80 +187,88 @@ static bool has_anyway(const struct guard *g, const struct policy_path *p)
 		is_under(p->path, system_facts, ARRAY_SIZE(system_facts)))
 		return true;
 	return path_beneath("/etc", p->path) &&
-		(g->brief || g->uid || stat(p->path, &st) ||
-			st.st_mode & S_IROTH);
+	       (b->brief || g->place.uid || stat(p->path, &st) ||
+		       st.st_mode & S_IROTH);
 }
 
 /* The policy's own paths. The project's root may run what is built in it;
  * anything else that can be written cannot be executed. */
-static int grant_policy(struct guard *g)
+static int grant_policy(struct guard_box *b, const struct guard *g)
 {
 	char real[PATH_MAX];
 	int err = 0, found;
 
-	for (size_t i = 0; !err && i < g->grants.path_count; i++) {
-		const struct policy_path *p = &g->grants.path[i];
+	for (size_t i = 0; !err && i < g->terms.grants.path_count; i++) {
+		const struct policy_path *p = &g->terms.grants.path[i];
 		unsigned access = (p->write ? SANDBOX_RW : SANDBOX_RO) |
-			(p->exec ? SANDBOX_EXEC : 0U);
+				  (p->exec ? SANDBOX_EXEC : 0U);
 		const char *name = p->path;
 
 		/* What programs need, where none runs. */
-		if (g->brief && p->runtime && !path_beneath(p->path, g->root))
+		if (b->brief && p->runtime &&
+			!path_beneath(p->path, g->place.root))
 			continue;
 		/* /dev/stdout and its kin are links to what is open anyway. */
-		if (p->many || has_anyway(g, p) ||
+		if (p->many || has_anyway(b, g, p) ||
+			(p->runtime && guard_home_has(g, p->path)) ||
 			str_after(p->path, "/dev/std") ||
 			str_after(p->path, "/dev/fd") ||
 			is_under(p->path, devices, ARRAY_SIZE(devices)))
 			continue;
-		found = str_eq(p->path, g->root) ? 0 : path_real(p->path, real);
+		found = str_eq(p->path, g->place.root)
+				? 0
+				: path_real(p->path, real);
 		if (found == -ENOENT)
 			continue;
-		if (str_eq(p->path, g->root)) {
+		if (str_eq(p->path, g->place.root)) {
 			access |= SANDBOX_EXEC;
 		} else if (!found && !str_eq(real, name)) {
 			/* By its real name, which may be known to be the
 			 * guard's own; unless the command could choose that. */
-			if (path_settle(name, real, lasts, g))
+			if (path_settle(
+				    name, real, lasts, (void *)(uintptr_t)g))
 				continue;
-			err = guard_keep(g, &name, real);
+			if (b->plan.view)
+				(void)guard_home_link(&g->place, name, real);
+			err = guard_keep(b->texts, &name, real);
 		}
 		if (!err)
 			err = sandbox_grant(
-				&g->plan, name, access, true, "policy");
+				&b->plan, name, access, true, "policy");
 	}
-	for (size_t i = 0; !err && !g->brief && i < g->grants.exec.count; i++) {
-		const char *dir = g->grants.exec.item[i];
+	for (size_t i = 0; !err && !b->brief && i < g->terms.grants.exec.count;
+		i++) {
+		const char *dir = g->terms.grants.exec.item[i];
 
-		if (!is_under(dir, system_programs,
-			    ARRAY_SIZE(system_programs)))
+		if (!is_under(
+			    dir, system_programs, ARRAY_SIZE(system_programs)))
 			err = sandbox_grant(
-				&g->plan, dir, SANDBOX_ROX, true, "policy");
+				&b->plan, dir, SANDBOX_ROX, true, "policy");
 	}
 	return err;
 }
 
 /* The first n grants say what programs need, and take nothing away: where the
  * policy lets write around one of them, it may be written, too. */
-static void widen(struct guard *g, size_t n)
+static void widen(struct guard_box *b, size_t n)
 {
-	for (size_t i = n; i < g->plan.grant_count; i++) {
-		const struct sandbox_grant *around = &g->plan.grants[i];
+	for (size_t i = n; i < b->plan.grant_count; i++) {
+		const struct sandbox_grant *around = &b->plan.grants[i];
 
 		if (!(around->access & SANDBOX_WRITE))
 			continue;
 		for (size_t k = 0; k < n; k++)
-			if (path_beneath(around->path, g->plan.grants[k].path))
-				g->plan.grants[k].access |= SANDBOX_RW;
+			if (path_beneath(around->path, b->plan.grants[k].path))
+				b->plan.grants[k].access |= SANDBOX_RW;
 	}
 }
 
-static void set_limits(struct guard *g)
+static void set_limits(struct guard_box *b, const struct guard *g)
 {
-	const struct policy_limits *from = &g->grants.limits;
-	struct limits_spec *to = &g->plan.limits;
+	const struct policy_limits *from = &g->terms.grants.limits;
+	struct limits_spec *to = &b->plan.limits;
 
-	to->brief = g->brief;
+	to->brief = b->brief;
 	to->cpu_ns = from->cpu;
 	to->wall_ns = from->wall;
 	to->mem = from->mem;
@@ -256,41 +276,16 @@ static void set_limits(struct guard *g)
 	/* Children: the command itself is one more. */
 	to->procs = from->procs ? (uint32_t)from->procs + 1 : 0;
 	to->files = (uint32_t)from->files;
-	if (g->q->timeout_ns &&
-		(!to->wall_ns || g->q->timeout_ns < to->wall_ns))
-		to->wall_ns = g->q->timeout_ns;
+	if (g->io->timeout_ns &&
+		(!to->wall_ns || g->io->timeout_ns < to->wall_ns))
+		to->wall_ns = g->io->timeout_ns;
 }
 
-static void set_relaxed(struct guard *g)
+static void set_relaxed(struct guard_box *b, const struct guard *g)
 {
-	for (size_t i = 0; i < g->grants.relax.count; i++)
-		g->plan.relax |= sandbox_part_named(g->grants.relax.item[i]);
-}
-
-static enum sandbox_net granted_net(const struct guard *g)
-{
-	enum policy_net net = g->grants.net > g->r->verdict.net
-		? g->grants.net
-		: g->r->verdict.net;
-
-	switch (net) {
-	case POLICY_NET_NONE:
-		return SANDBOX_NET_NONE;
-	case POLICY_NET_LOCAL:
-		return SANDBOX_NET_LOCAL;
-	case POLICY_NET_ALL:
-		return SANDBOX_NET_ALL;
-	}
-	return SANDBOX_NET_NONE;
-}
-
-static enum sandbox_net net_of(const struct guard *g)
-{
-	/* An own loopback costs a network namespace; without a program nobody
-	 * is there to use it. */
-	if (g->brief)
-		return SANDBOX_NET_NONE;
-	return granted_net(g);
+	for (size_t i = 0; i < g->terms.grants.relax.count; i++)
+		b->plan.relax |=
+			sandbox_part_named(g->terms.grants.relax.item[i]);
 }
 
 static void plan_nothing(struct sandbox_plan *plan)
@@ -299,54 +294,60 @@ static void plan_nothing(struct sandbox_plan *plan)
 	plan->unix_all = true;
 	plan->watch_alone = true;
 	plan->without = SANDBOX_LANDLOCK | SANDBOX_SECCOMP | SANDBOX_CAPS |
-		SANDBOX_SCOPE;
+			SANDBOX_SCOPE;
 }
 
-int guard_make_plan(struct guard *g, struct diag *d)
+int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 {
 	size_t needed;
 	int err;
 
-	/* What the front end does itself has no sandbox. */
-	if (g->q->inside)
-		return 0;
-	g->plan.watch_names = g->grants.supervise || g->q->becomes;
+	find_brief(b, g);
+	b->plan.watch_names = g->terms.grants.supervise || g->carry->becomes;
 	/* The shell's own commands change nothing but contents. */
-	g->plan.watch_meta = g->grants.confine && !g->brief;
-	if (g->plan.watch_names || g->plan.watch_meta)
-		g->plan.want |= SANDBOX_WATCH;
-	if (!g->grants.confine) {
-		plan_nothing(&g->plan);
+	b->plan.watch_meta = g->terms.grants.confine && !b->brief;
+	if (b->plan.watch_names || b->plan.watch_meta)
+		b->plan.want |= SANDBOX_WATCH;
+	if (!g->terms.grants.confine) {
+		plan_nothing(&b->plan);
 		return 0;
 	}
-	g->plan.cwd = g->q->cwd;
-	g->plan.net = net_of(g);
-	set_limits(g);
-	set_relaxed(g);
-	/* The shell's own commands change nothing but contents. See goes_without()
-	 * for what is found out later. */
-	g->plan.view = !g->brief && !ns_is_refused();
-	if (!g->brief && !g->plan.view && g->plan.net == SANDBOX_NET_LOCAL &&
-		!(g->plan.relax & SANDBOX_NETNS))
-		g->plan.net = SANDBOX_NET_NONE;
-	err = g->brief ? grant_brief(g) : grant_system(g);
-	needed = g->plan.grant_count;
+	b->plan.cwd = g->caller->cwd;
+	set_limits(b, g);
+	set_relaxed(b, g);
+	b->plan.net = guard_net_of(b, g);
+	/* See goes_without() for what is found out later. */
+	b->plan.view = !b->brief && !ns_is_refused();
+	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
+	needed = b->plan.grant_count;
 	if (!err)
-		err = grant_policy(g);
-	widen(g, needed);
+		err = grant_policy(b, g);
+	widen(b, needed);
 	if (!err)
-		err = guard_startup(g);
-	if (!err && g->q->also_exec)
-		err = sandbox_grant(&g->plan, g->q->also_exec, SANDBOX_ROX,
+		err = guard_startup(b, g);
+	if (!err && g->carry->helper)
+		err = sandbox_grant(&b->plan, g->carry->helper, SANDBOX_ROX,
 			false, "wardbox");
-	if (!err && g->tmp[0])
-		err = sandbox_grant(&g->plan, g->tmp, SANDBOX_RW, true,
-			"temporary files");
+	if (!err)
+		err = guard_own_grant(b, g);
+	if (!err && g->place.tmp[0])
+		err = guard_owns(&g->place, "/tmp")
+			? sandbox_grant_bare(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, "temporary files")
+			: sandbox_grant(&b->plan, g->place.tmp,
+				  SANDBOX_RW | SANDBOX_EXEC, true,
+				  "temporary files");
+	if (!err && !b->brief && g->place.told[0])
+		err = sandbox_grant(&b->plan, g->place.told, SANDBOX_RO, true,
+			"what is told of the guard");
 	/* npx, go and their like run what they have put there. */
-	if (!err && g->cache[0] && guard_opens(g))
-		err = sandbox_grant(&g->plan, g->cache,
+	if (!err && g->place.cache[0] && b->opens)
+		err = sandbox_grant(&b->plan, g->place.cache,
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
-	return guard_carve(g, d);
+	err = guard_undo_plan(b, g, d);
+	if (!err)
+		err = guard_carve(b, g, d);
+	return err ? err : guard_own_cover(b, &g->place);
 }

@@ -19,23 +19,23 @@ static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
 {
 	struct guard *g = ctx;
 	/* Somebody beside the log wants all of it. */
-	bool wanted = g->q->output && stream != RUN_STDIN &&
-		stream != RUN_TTYIN;
+	bool wanted =
+		g->io->output && stream != RUN_STDIN && stream != RUN_TTYIN;
 	int err;
 
 	if (wanted)
-		g->q->output(g->q->output_ctx,
+		g->io->output(g->io->output_ctx,
 			stream == RUN_STDERR ? STDERR_FILENO : STDOUT_FILENO,
 			bytes, n);
-	if (!g->recording)
+	if (!g->entry.on)
 		return wanted ? RUN_MORE : RUN_ENOUGH;
-	err = echo ? audit_io(&g->record, io_kind[stream], bytes, n,
-			     &g->r->diag)
-		   : audit_io_hidden(&g->record, &g->r->diag);
-	g->recorded[stream] += n;
+	err = echo ? audit_io(&g->entry.exec, io_kind[stream], bytes, n,
+			     &g->out->diag)
+		   : audit_io_hidden(&g->entry.exec, &g->out->diag);
+	g->entry.seen[stream] += n;
 	/* Of what is longer the log keeps the first and the last of it. */
 	if (!err && !wanted &&
-		g->recorded[stream] >= g->log.cfg.stream_cap)
+		g->entry.seen[stream] >= g->entry.log.cfg.stream_cap)
 		return RUN_TAIL;
 	return err ? err : RUN_MORE;
 }
@@ -44,7 +44,7 @@ static int record_skip(void *ctx, enum run_stream stream, uint64_t n)
 {
 	struct guard *g = ctx;
 
-	return audit_io_skip(&g->record, io_kind[stream], n, &g->r->diag);
+	return audit_io_skip(&g->entry.exec, io_kind[stream], n, &g->out->diag);
 }
 
 static int record_winsize(void *ctx, const struct winsize *size)
@@ -52,28 +52,28 @@ static int record_winsize(void *ctx, const struct winsize *size)
 	struct guard *g = ctx;
 
 	return audit_winsize(
-		&g->record, size->ws_col, size->ws_row, &g->r->diag);
+		&g->entry.exec, size->ws_col, size->ws_row, &g->out->diag);
 }
 
 static int record_signal(void *ctx, int sig)
 {
 	struct guard *g = ctx;
 
-	return audit_signal(&g->record, sig, &g->r->diag);
+	return audit_signal(&g->entry.exec, sig, &g->out->diag);
 }
 
 static int next_tick(void *ctx)
 {
 	struct guard *g = ctx;
 
-	return audit_due(&g->record);
+	return audit_due(&g->entry.exec);
 }
 
 static int tick(void *ctx)
 {
 	struct guard *g = ctx;
 
-	return audit_tick(&g->record, &g->r->diag);
+	return audit_tick(&g->entry.exec, &g->out->diag);
 }
 
 /* Killed while the command ran: run by what outlives us. */
@@ -81,23 +81,23 @@ static void record_lost(void *ctx)
 {
 	struct guard *g = ctx;
 
-	(void)audit_event(&g->log, g->r->session, g->r->exec_id,
+	(void)audit_event(&g->entry.log, g->out->session, g->out->exec_id,
 		"supervisor.lost", NULL, 0, NULL);
 	/* The command has its end in the log. */
-	if (g->living)
+	if (g->tree.lives)
 		return;
-	g->r->status = SIGKILL;
-	(void)guard_record_end(g, NULL);
+	g->out->status = SIGKILL;
+	(void)guard_entry_end(g, NULL);
 }
 
-int guard_record_script(struct guard *g)
+int guard_entry_script(struct guard *g, struct diag *d)
 {
 	/* Of a file the log has what the shell reads. */
-	if (!g->recording || !g->q->on_stdin ||
+	if (!g->entry.on || !g->command->on_stdin ||
 		lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
 		return 0;
 	return audit_io(
-		&g->record, AUDIT_IN, g->q->text, g->q->len, &g->r->diag);
+		&g->entry.exec, AUDIT_IN, g->command->text, g->command->len, d);
 }
 
 struct run_sink guard_sink(struct guard *g)
@@ -105,7 +105,7 @@ struct run_sink guard_sink(struct guard *g)
 	struct run_sink sink = {.ctx = g, .bytes = record_bytes};
 
 	guard_live_sink(&sink);
-	if (!g->recording)
+	if (!g->entry.on)
 		return sink;
 	sink.skipped = record_skip;
 	sink.winsize = record_winsize;

@@ -15,118 +15,19 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* Of a great many each that doubles their number is told: to be denied, or to
- * start, over and over must not push out of the log what was there before. */
-static bool is_told(uint64_t count, bool *many)
-{
-	enum { EACH = 1024 };
-
-	*many = count > EACH;
-	return !*many || !(count & (count - 1));
-}
-
 /* Each program that the shell of an open line starts, with its rule. */
 static void record_start(struct guard *g, const struct policy_verdict *v)
 {
 	const struct audit_fact facts[] = {
 		{.key = "command", .text = v->command},
 		{.key = "rule", .text = v->rule},
-		{.key = "count", .number = ++g->starts},
+		{.key = "count", .number = ++g->tree.starts},
 	};
 	bool many;
 
-	if (g->recording && is_told(g->starts, &many))
-		(void)audit_event(&g->log, g->r->session, g->r->exec_id,
-			"exec.open", facts, ARRAY_SIZE(facts) - !many, NULL);
-}
-
-/* A denial below an allowed line is an event of that line: the line itself did
- * run. */
-static void record_denial(struct guard *g, const char *event,
-	const struct policy_verdict *v)
-{
-	const struct audit_fact facts[] = {
-		{.key = "command", .text = v->command},
-		{.key = "rule", .text = v->rule},
-		{.key = "reason", .text = v->reason},
-		{.key = "decision",
-			.text = v->would == POLICY_CONFIRM ? "confirm" : "deny"},
-		{.key = "count", .number = ++g->denials},
-	};
-	bool many;
-
-	if (g->recording && is_told(g->denials, &many))
-		(void)audit_event(&g->log, g->r->session, g->r->exec_id, event,
-			facts, ARRAY_SIZE(facts) - !many, NULL);
-}
-
-/* Whoever works at something else is not interrupted by what runs behind it:
- * what is typed then is not for us. */
-static bool in_front(pid_t pid)
-{
-	char text[1024], name[32];
-	autofd int fd = openat(AT_FDCWD,
-		BUF_PRINT(name, "/proc/%d/stat", (int)pid), O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	/* Its group, and the one that the terminal has in front. */
-	return n > 0 && proc_number(proc_stat(text, 5)) ==
-				proc_number(proc_stat(text, 8));
-}
-
-/* Was it told before? Of a great many kinds the last are in the log alone. */
-static bool told_already(struct guard *g, const char *program, const char *rule)
-{
-	const char *const of[] = {program, rule};
-	uint64_t sum = 0xcbf29ce484222325U;
-
-	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
-		for (const char *s = of[i]; *s; s++)
-			sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
-		sum *= 0x100000001b3U;
-	}
-	for (size_t i = 0; i < g->told_count; i++)
-		if (g->told[i] == sum)
-			return true;
-	if (g->told_count == ARRAY_SIZE(g->told))
-		return true;
-	g->told[g->told_count++] = sum;
-	return false;
-}
-
-/* Why it was not started, behind what the command wrote before. To a pipe that is
- * full nothing is written: who waits for its reader would not serve it. */
-static void tell_denial(struct guard *g, pid_t pid, const char *what,
-	const struct policy_verdict *v)
-{
-	const int from = g->sandbox.watch.err_from;
-	struct pollfd to = {.fd = STDERR_FILENO, .events = POLLOUT};
-	struct diag d = {0};
-	struct stat st;
-	char name[32];
-	autofd int fd = -1;
-
-	if (!g->q->tell ||
-		told_already(g, what, v->rule))
-		return;
-	guard_explain(g, v, false, &d);
-	if (g->q->pty) {
-		if (in_front(pid))
-			g->q->tell(&d, -1);
-		return;
-	}
-	if (from < 0 && (fstat(STDERR_FILENO, &st) || !S_ISFIFO(st.st_mode))) {
-		if (poll(&to, 1, 0) > 0 && to.revents & POLLOUT)
-			g->q->tell(&d, STDERR_FILENO);
-		return;
-	}
-	/* Opened anew, so that only this side does not wait. */
-	fd = open(BUF_PRINT(name, "/proc/self/fd/%d",
-			  from < 0 ? STDERR_FILENO : from),
-		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd >= 0)
-		g->q->tell(&d, fd);
+	if (guard_each(g->tree.starts, &many))
+		guard_entry_event(
+			g, "exec.open", facts, ARRAY_SIZE(facts) - !many);
 }
 
 static const char *named(const struct watch_event *ev)
@@ -142,33 +43,39 @@ void guard_watch_change(void *ctx, const struct watch_object *o)
 		[WATCH_CHANGE_TIMES] = "times",
 		[WATCH_CHANGE_XATTR] = "attributes",
 	};
-	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
+	struct policy_verdict v = {
+		.decision = POLICY_DENY, .would = POLICY_DENY};
 	char text[sizeof v.command];
 	struct buf command = BUF_FIXED(text);
+	struct guard *g = ctx;
+	const struct guard_question what = {.v = &v, .cwd = g->place.cwd};
 
 	buf_addf(&command, "%s of %s", changes[o->change], o->path);
 	utf8_cut(v.command, sizeof v.command, buf_str(&command));
 	str_copy(v.rule, sizeof v.rule, "metadata");
 	str_copy(v.reason, sizeof v.reason,
 		"it is no file that the command may write");
-	str_copy(v.alternative, sizeof v.alternative,
-		"a file of the project, or root grants it: path rw FILE");
-	record_denial(ctx, "file.deny", &v);
-	tell_denial(ctx, o->pid, changes[o->change], &v);
+	BUF_PRINT(v.alternative,
+		"do it to a file below %.60s or $TMPDIR; a line "
+		"'path rw FILE' in " POLICY_SYSTEM " allows it",
+		g->place.root);
+	guard_deny(g, "file.deny", o->pid, changes[o->change], &what);
 }
 
 static int deny_for(struct guard *g, const struct watch_event *ev,
 	const char *rule, const char *reason, const char *instead)
 {
-	struct policy_verdict v = {.decision = POLICY_DENY, .would = POLICY_DENY};
+	struct policy_verdict v = {
+		.decision = POLICY_DENY, .would = POLICY_DENY};
 	struct buf command = BUF_FIXED(v.command);
+	const struct guard_question what = {
+		.v = &v, .cwd = g->place.cwd, .argv = ev->argv};
 
 	buf_adds(&command, ev->path);
 	str_copy(v.rule, sizeof(v.rule), rule);
 	str_copy(v.reason, sizeof(v.reason), reason);
 	str_copy(v.alternative, sizeof(v.alternative), instead);
-	record_denial(g, "exec.deny", &v);
-	tell_denial(g, ev->pid, named(ev), &v);
+	guard_deny(g, "exec.deny", ev->pid, named(ev), &what);
 	return -EACCES;
 }
 
@@ -176,7 +83,8 @@ static int deny_for(struct guard *g, const struct watch_event *ev,
  * in another spelling than /proc/self/fd/N. */
 static int deny_nameless(struct guard *g, const struct watch_event *ev)
 {
-	return deny_for(g, ev, "program", "which file it is cannot be told", "");
+	return deny_for(g, ev, "program", "which file it is cannot be told",
+		"start it by its path");
 }
 
 /* The sandbox of a line without programs lacks what programs are kept from: the
@@ -191,17 +99,17 @@ static int deny_unread(struct guard *g, const struct watch_event *ev)
 /* A person's yes to the line covers what that same rule asks below it. */
 static bool approved(const struct guard *g, const struct policy_verdict *v)
 {
-	return v->decision == POLICY_CONFIRM && g->confirmed &&
-		str_eq(v->rule, g->r->verdict.rule);
+	return v->decision == POLICY_CONFIRM && g->out->confirmed &&
+	       str_eq(v->rule, g->out->verdict.rule);
 }
 
 /* The front end's own helper, called as it calls it: not for the policy to
  * judge, and with no rights but the command's. */
 static bool own_helper(const struct guard *g, const struct watch_event *ev)
 {
-	const char *const *want = g->q->also_argv;
+	const char *const *want = g->carry->helper_argv;
 
-	if (!g->q->also_exec || !want || !str_eq(ev->exe, g->q->also_exec))
+	if (!g->carry->helper || !want || !str_eq(ev->exe, g->carry->helper))
 		return false;
 	for (size_t i = 1; want[i]; i++)
 		if (i >= ev->argc || !str_eq(ev->argv[i], want[i]))
@@ -212,9 +120,9 @@ static bool own_helper(const struct guard *g, const struct watch_event *ev)
 /* The command's own process: with a terminal it is its leader's only child. */
 static bool is_command(const struct guard *g, pid_t pid)
 {
-	pid_t first = g->sandbox.pid;
+	pid_t first = g->box.sandbox.pid;
 
-	return pid == (g->q->pty ? limits_child(first) : first);
+	return pid == (g->io->pty ? limits_child(first) : first);
 }
 
 /* A program that the shell starts is judged as if it stood in the line. Such a
@@ -229,9 +137,9 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	size_t have = 0;
 	ssize_t n = 0;
 
-	if (g->q->kind == GUARD_ARGV)
+	if (g->command->kind == GUARD_ARGV)
 		return false;
-	for (char *const *arg = g->argv; *arg; arg++)
+	for (char *const *arg = g->box.argv; *arg; arg++)
 		buf_add(&own, *arg, strlen(*arg) + 1);
 	/* One more byte tells a longer one. */
 	is = malloc(own.len + 1);
@@ -260,21 +168,22 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 	struct diag d = {0};
 	int answer = 0;
 
-	if (ev->pid == g->refused || !in_front(ev->pid))
+	if (ev->pid == g->tree.refused || !guard_in_front(ev->pid))
 		return false;
 	if (v->decision == POLICY_CONFIRM)
 		answer = guard_put(g, &what);
-	if (answer > 0 && (str_eq(v->rule, "protect") || str_eq(v->rule, "git-conf")))
-		g->allows_protected = true;
+	if (answer > 0 && v->is & POLICY_IS_PROTECT)
+		g->tree.protect_free = true;
 	if (answer > 0)
-		return !g->recording ||
-			!audit_event(&g->log, g->r->session, g->r->exec_id,
-				"exec.confirm", facts, ARRAY_SIZE(facts), NULL);
-	g->refused = ev->pid;
+		return !g->entry.on ||
+		       !audit_event(&g->entry.log, g->out->session,
+			       g->out->exec_id, "exec.confirm", facts,
+			       ARRAY_SIZE(facts), NULL);
+	g->tree.refused = ev->pid;
 	guard_explain(g, v, !answer, &d);
-	if (g->q->tell)
-		g->q->tell(&d, -1);
-	(void)told_already(g, named(ev), v->rule);
+	if (g->caller->tell)
+		g->caller->tell(&d, -1);
+	(void)guard_told_already(g, named(ev), v->rule);
 	return false;
 }
 
@@ -282,17 +191,19 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 {
 	struct guard *g = ctx;
 	struct policy_verdict v;
+	struct guard_question what = {.v = &v, .argv = ev->argv};
 	struct policy_request req = {
 		.argv = ev->argv,
 		.path = ev->exe,
 		.named = ev->path,
-		.profile = g->r->profile,
-		.root = g->root,
-		.home = g->home,
-		.tmp = g->tmp,
+		.profile = g->terms.profile,
+		.root = g->place.root,
+		.home = g->place.home,
+		.tmp = g->place.tmp,
+		.places = g->place.own_name,
 		.starts = true,
-		.own = g->cache,
-		.no_project = g->no_project,
+		.own = g->place.cache,
+		.no_project = g->place.no_project,
 	};
 
 	if (own_helper(g, ev))
@@ -305,21 +216,23 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		return ev->missing;
 	if (!ev->exe[0])
 		return deny_nameless(g, ev);
-	if (g->brief)
+	if (g->box.brief)
 		return deny_unread(g, ev);
 	req.cwd = watch_cwd(ev);
 	req.depth = ev->level || !of_a_line(g, ev->pid);
-	policy_decide_exec(g->policy, &req, &v);
+	policy_decide_exec(g->terms.policy, &req, &v);
 	if ((v.decision <= POLICY_OPEN || approved(g, &v) ||
-		    (!req.depth && g->q->pty && confirmed(g, ev, &req, &v))) &&
-		!guard_git_denies(g, ev, req.cwd, &v)) {
-		if (g->q->becomes && !ev->level && is_command(g, ev->pid))
-			g->q->becomes(g->q->becomes_ctx, ev);
-		if (!req.depth && g->r->verdict.open)
+		    (!req.depth && g->io->pty && confirmed(g, ev, &req, &v))) &&
+		!guard_git_denies(g, ev, req.cwd, &v) &&
+		!guard_net_denies(g, true, &v)) {
+		if (g->carry->becomes && !ev->level && is_command(g, ev->pid))
+			g->carry->becomes(g->carry->becomes_ctx, ev);
+		if (!req.depth && g->out->verdict.open)
 			record_start(g, &v);
+		guard_told_policy(g, ev);
 		return 0;
 	}
-	record_denial(g, "exec.deny", &v);
-	tell_denial(g, ev->pid, named(ev), &v);
+	what.cwd = req.cwd;
+	guard_deny(g, "exec.deny", ev->pid, named(ev), &what);
 	return -EACCES;
 }

@@ -103,6 +103,11 @@ void policy_keep(const struct policy *p, const struct policy_where *w);
  * easily than by another HOME. */
 int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
 	size_t size);
+/* A loaded policy as bytes, and back, by the same binary. -EBADMSG, -ENOMEM, with
+ * d. Only to be read: what was packed may have been changed since. */
+struct cbor_in;
+void policy_pack(const struct policy *p, struct buf *out);
+int policy_unpack(struct policy **p, struct cbor_in *in, struct diag *d);
 void policy_free(struct policy *p);
 static inline void policy_release(struct policy **p)
 {
@@ -160,6 +165,11 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
  * list that name it go where it is not known, or is no entry. */
 void policy_fill_home(struct buf *out, const char *text, const char *home);
 
+/* Of PATH the entries that a command keeps, in their order: directories that
+ * programs come from, which exec_dir knows, and those of the project at root. */
+void policy_search(struct buf *out, const char *path, const char *root,
+	bool exec_dir(void *ctx, const char *dir), void *ctx);
+
 /* What stands for the root where there is no project: nothing lies beneath it. */
 #define POLICY_NOWHERE "/dev/null"
 
@@ -188,6 +198,9 @@ struct policy_request {
 	const char *home; /* "" or NULL: unknown */
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	const char *own;  /* the same, for caches */
+	/* By these names it finds directories of its own, whatever is there
+	 * outside; NULL-terminated, or NULL. */
+	const char *const *places;
 	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
 			     program: not looked at */
@@ -202,21 +215,42 @@ enum policy_net {
 	POLICY_NET_ALL,
 };
 
+/* What a verdict is about, whatever its rule is called. */
+enum policy_is {
+	/* Of a line: no command but what the shell does itself, under a rule
+	 * that grants nothing (mark=shell). */
+	POLICY_IS_SHELL = 1,
+	/* Of a line: it may open a file by its name … */
+	POLICY_IS_OPENING = 2,
+	/* … and not only what lies in the project, its /tmp or /dev. */
+	POLICY_IS_STRAYING = 4,
+	POLICY_IS_INPUT = 8, /* code that the program reads is not seen */
+	/* A change of protected names: a person's yes allows it (mark=protect). */
+	POLICY_IS_PROTECT = 16,
+	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
+	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule would answer */
+	/* .file is a path that the line names, and no rule grants: to be read,
+	 * or with the second to be written. */
+	POLICY_IS_OUTSIDE = 128,
+	POLICY_IS_WRITING = 256,
+};
+
 /* One judged simple command, for explain and the log. */
 struct policy_verdict {
 	enum policy_decision decision; /* what to do; in OBSERVE always ALLOW */
 	enum policy_decision would;    /* what it is without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
-	/* Of a line: no command but what the shell does itself, under the rule
-	 * that grants nothing. */
-	bool neutral;
+	unsigned is; /* enum policy_is */
+	/* A rule with net=local allowed some part: that may run where the
+	 * loopback is the session's, and nowhere else. */
+	bool loopback;
 	/* Some part is decided when it starts, also where .would is stricter. */
 	bool open;
 	unsigned line;       /* of the rule in file; 0: built into the engine */
 	uint32_t offset, length; /* of the command in the request's text */
 	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
-	char file[128];    /* "default" for the built-in policy */
+	char file[128];    /* of the rule, "default" for the built-in policy */
 	char command[160]; /* the words judged, cut when longer */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
@@ -305,6 +339,9 @@ enum policy_background {
 	POLICY_BACKGROUND_KEEP,
 	POLICY_BACKGROUND_END,
 };
+/* The keys of `undo KEY=VALUE`: sizes, a number, a time, and one of OVERS. */
+#define POLICY_UNDO_KEYS "bytes\0keep\0entries\0age\0over\0"
+#define POLICY_UNDO_OVERS "go\0ask\0refuse\0"
 
 struct policy_grants {
 	struct policy_path *path;
@@ -315,6 +352,8 @@ struct policy_grants {
 	struct policy_words env_set; /* NAME=VALUE */
 	struct policy_words hide;  /* secrets, whatever is granted around them */
 	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
+	struct policy_words undo_words; /* absolute places; KEY=VALUE */
+	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
 	struct policy_redact *redact;
 	size_t redact_count;
@@ -323,6 +362,8 @@ struct policy_grants {
 			 */
 	bool supervise; /* judge every execve in the tree */
 	enum policy_background background;
+	bool undo; /* journal what it changes, to be taken back */
+	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
 	void *arena;
@@ -338,6 +379,13 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	const char *root, const char *home, struct policy_grants *out);
 void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
+
+enum { POLICY_PLACES = 4 };
+/* The names by which a command finds directories of its own, where its box has a
+ * view of mounts: /tmp, /var/tmp, /dev/shm, home; not those that lie in the
+ * project or that the policy opens. Their number; NULL ends them. */
+size_t policy_places(const struct policy_grants *g, const char *root,
+	const char *home, const char *out[static POLICY_PLACES + 1]);
 
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */

@@ -298,7 +298,7 @@ static void option(struct scan *s, const struct arg *a)
 
 static bool is_option(const struct scan *s, const struct arg *a)
 {
-	if (s->no_options || !a->s[1])
+	if (s->no_options || !a->s[0] || !a->s[1])
 		return false;
 	return a->s[0] == '-' ||
 	       (a->s[0] == '+' && s->style & (IMG_S_SHELL | IMG_S_WORDS)) ||

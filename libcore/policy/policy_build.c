@@ -254,7 +254,7 @@ static void index_rules(struct policy_build *b)
 
 		if (IMG_KIND(r->bits) == IMG_EXCEPT)
 			continue;
-		if ((t.bits & 7) == IMG_TOK_ANY) {
+		if ((t.bits & IMG_TOK_KIND) == IMG_TOK_ANY) {
 			p.name = build_str(b, "*", 1);
 			w.first = build_add(b, IMG_REF, &p.name);
 			w.count = 1;

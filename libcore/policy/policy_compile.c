@@ -202,14 +202,15 @@ static int verb_include(struct policy_compiler *c)
 /* Of these, allow to except in the order of enum img_rule_kind. */
 #define VERBS                                                                  \
 	"allow\0ask\0confirm\0deny\0delegate\0except\0args\0cache\0env\0exec\0"    \
-	"hide\0include\0limit\0list\0path\0policy\0profile\0protect\0redact\0"     \
-	"relax\0root\0runtime\0test\0use\0"
+	"hide\0home\0include\0limit\0list\0path\0policy\0profile\0protect\0redact\0"     \
+	"relax\0root\0runtime\0test\0undo\0use\0"
 enum verb {
 	V_ARGS = IMG_KINDS,
 	V_CACHE,
 	V_ENV,
 	V_EXEC,
 	V_HIDE,
+	V_HOME,
 	V_INCLUDE,
 	V_LIMIT,
 	V_LIST,
@@ -222,6 +223,7 @@ enum verb {
 	V_ROOT,
 	V_RUNTIME,
 	V_TEST,
+	V_UNDO,
 	V_USE,
 };
 
@@ -253,6 +255,8 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 		return compile_exec(c);
 	case V_HIDE:
 		return compile_hide(c);
+	case V_HOME:
+		return compile_home(c);
 	case V_INCLUDE:
 		return verb_include(c);
 	case V_LIMIT:
@@ -277,6 +281,8 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 		return compile_runtime(c);
 	case V_TEST:
 		return verb_test(c);
+	case V_UNDO:
+		return compile_undo(c);
 	case V_USE:
 		return verb_use(c);
 	default:
@@ -288,13 +294,14 @@ static int statement(struct policy_compiler *c)
 {
 	static const unsigned system_only =
 		1U << IMG_DELEGATE | 1U << V_ARGS | 1U << V_CACHE |
-		1U << V_HIDE | 1U << V_INCLUDE | 1U << V_RELAX |
-		1U << V_ROOT | 1U << V_RUNTIME;
+		1U << V_HIDE | 1U << V_HOME | 1U << V_INCLUDE |
+		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME |
+		1U << V_UNDO;
 	static const unsigned plain = 1U << V_CACHE | 1U << V_ENV |
-				      1U << V_EXEC | 1U << V_HIDE |
+				      1U << V_EXEC | 1U << V_HIDE | 1U << V_HOME |
 				      1U << V_LIST | 1U << V_PATH | 1U << V_PROTECT |
 				      1U << V_RELAX | 1U << V_ROOT |
-				      1U << V_RUNTIME;
+				      1U << V_RUNTIME | 1U << V_UNDO;
 	int verb = str_index(VERBS, c->line.word[0].s);
 
 	if (verb < 0)

@@ -27,7 +27,7 @@ static bool setting(const char *word, struct img_profile *p)
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
 		"shell\0unknown\0unresolved\0dynamic\0opaque\0unparsable\0"
-		"child\0net\0supervise\0as\0background\0";
+		"child\0net\0supervise\0undo\0as\0background\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -37,6 +37,7 @@ static bool setting(const char *word, struct img_profile *p)
 		return false;
 	case IMG_P_SHELL:
 	case IMG_P_SUPERVISE:
+	case IMG_P_UNDO:
 		value = str_index("off\0on\0", v);
 		break;
 	case IMG_P_NET:
@@ -147,7 +148,8 @@ int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
 		"expected shell=on|off net=none|local|all supervise=on|off "
-		"background=keep|end as=PROFILE, unknown, child = allow|confirm|deny, unresolved, "
+		"undo=on|off background=keep|end "
+		"as=PROFILE, unknown, child = allow|confirm|deny, unresolved, "
 		"dynamic, opaque = allow|open|confirm|deny, unparsable = "
 		"open|deny");
 }

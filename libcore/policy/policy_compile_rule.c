@@ -30,7 +30,7 @@ static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
 		return compile_bad(c, i, "expected {WORD|WORD...} as a word of "
 					 "its own; quote what is meant as it is");
 	if (program && strcspn(s, "=") < n)
-		return compile_bad(c, i, "expected id=, prof= or net=");
+		return compile_bad(c, i, "expected id=, prof=, net= or mark=");
 	if (program && memchr(s, '/', n) && s[0] != '/' &&
 		strncmp(s, "./", 2) != 0)
 		return compile_bad(
@@ -128,6 +128,18 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 	} else if ((v = str_after(s, "says:"))) {
 		t.bits = IMG_TOK_SAYS;
 		s = v;
+	} else if ((v = str_after(s, "at:"))) {
+		t.bits = IMG_TOK_AT;
+		s = v;
+	} else if ((v = str_after(s, "from:"))) {
+		t.bits = IMG_TOK_FROM;
+		s = v;
+	} else if ((v = str_after(s, "to:"))) {
+		t.bits = IMG_TOK_TO;
+		s = v;
+		if (str_index("loopback\0local\0", v) < 0)
+			return compile_bad(
+				c, i, "expected to:loopback or to:local");
 	}
 	if (program && s != w->s)
 		return compile_bad(c, i, "expected a program first");
@@ -153,10 +165,11 @@ static int pattern(
 	return 0;
 }
 
-/* Reads id= prof= net= from word 1 on; the index behind them, or -EINVAL. */
+/* Reads id= prof= net= mark= from word 1 on; the index behind them, or -EINVAL. */
 static int attributes(struct policy_compiler *c, struct img_rule *r)
 {
 	int mask = ALL_PROFILES, net = POLICY_NET_NONE;
+	unsigned marks = 0;
 	size_t i = 1;
 
 	for (; i < c->line.count && !c->line.word[i].quoted; i++) {
@@ -174,13 +187,20 @@ static int attributes(struct policy_compiler *c, struct img_rule *r)
 			if (net < 0)
 				return compile_bad(c, i,
 					"expected net=none, local or all");
+		} else if ((v = str_after(s, "mark="))) {
+			marks |= str_eq(v, "shell") ? POLICY_IS_SHELL
+				: str_eq(v, "protect") ? POLICY_IS_PROTECT : 0;
+			if (!str_eq(v, "shell") && !str_eq(v, "protect"))
+				return compile_bad(c, i,
+					"expected mark=shell or protect");
 		} else {
 			break;
 		}
 	}
 	if (mask < 0)
 		return -EINVAL;
-	r->bits |= (uint32_t)mask << 3 | (uint32_t)net << 7;
+	r->bits |= (uint32_t)mask << 3 | (uint32_t)net << 7 |
+		   (uint32_t)marks << 12;
 	return (int)i;
 }
 

@@ -61,13 +61,25 @@ static enum policy_net profile_net(const struct judge *j)
 	return net;
 }
 
-/* The PATH that the command will have: the policy's own, else env's. */
+static bool is_exec_dir(void *ctx, const char *dir)
+{
+	struct judge *j = ctx;
+
+	return judge_exec_dir(j, judge_text(j, dir, strlen(dir)));
+}
+
+/* The PATH that the command will have: what it keeps of env's, else the
+ * policy's own. */
 static const char *search_path(struct judge *j)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
 	const char *path = j->env ? env_get(j->env, "PATH") : NULL;
 	struct img_range r = img_set(sys, IMG_SET_ENV_SET);
+	autobuf struct buf kept = BUF_INIT(JUDGE_ARENA);
 
+	policy_search(&kept, path, j->root, is_exec_dir, j);
+	if (kept.len)
+		return judge_text(j, buf_str(&kept), kept.len);
 	for (uint32_t i = 0; i < r.count; i++) {
 		const char *v = str_after(img_ref(sys, r, i), "PATH=");
 
@@ -95,6 +107,7 @@ static void judge_start(struct judge *j, struct arena *a,
 		.observe = req->profile == POLICY_OBSERVE,
 		.root = req->root,
 		.tmp = req->tmp,
+		.places = req->places,
 		.own = req->own,
 		.no_project = req->no_project,
 		.home = req->home && *req->home ? req->home : no_home,
@@ -219,10 +232,11 @@ void policy_decide_line(const struct policy *p,
 		guided(&j, req->len);
 	}
 	*v = j.worst;
+	v->is |= j.is;
 	if (!v->rule[0]) {
 		memcpy(v->rule, "empty", 6);
 		memcpy(v->reason, "nothing that needs a decision", 30);
-		v->neutral = true;
+		v->is |= POLICY_IS_SHELL;
 	}
 }
 

@@ -2,9 +2,11 @@
  * SPDX-License-Identifier: MIT
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/path.h"
 #include "policy/policy_image.h"
 #include "base/str.h"
 #include "sys/limits.h"
@@ -172,6 +174,28 @@ void policy_fill_home(struct buf *out, const char *text, const char *home)
 	buf_adds(out, text);
 }
 
+void policy_search(struct buf *out, const char *path, const char *root,
+	bool exec_dir(void *ctx, const char *dir), void *ctx)
+{
+	char dir[PATH_MAX];
+
+	while (path && *path) {
+		size_t n = strcspn(path, ":"), end = n;
+
+		while (end > 1 && path[end - 1] == '/')
+			end--;
+		if (path[0] == '/' && end < sizeof(dir)) {
+			memcpy(dir, path, end);
+			dir[end] = 0;
+			if (exec_dir(ctx, dir) ||
+				(*root && path_beneath(root, dir) &&
+					!str_find(dir, "/..")))
+				buf_addf(out, "%s%s", out->len ? ":" : "", dir);
+		}
+		path += n + (path[n] == ':');
+	}
+}
+
 /* NAME=VALUE */
 static const char *fill_value(struct granting *x, const char *text)
 {
@@ -281,6 +305,7 @@ static void limits(struct granting *x)
 	struct policy_limits *l = &x->g->limits;
 
 	x->g->net = POLICY_NET_ALL;
+	x->g->strangers = true;
 	l->over_out = POLICY_OVER_TRUNCATE;
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		uint64_t *to[IMG_LIMITS] = {&l->cpu, &l->wall, &l->mem, &l->out,
@@ -301,6 +326,9 @@ static void limits(struct granting *x)
 			x->g->net = POLICY_NET_NONE;
 		if (net && (i == 0 || p.v[IMG_P_NET] < x->g->net))
 			x->g->net = p.v[IMG_P_NET];
+		if ((i == 0 || p.v[IMG_P_SET] & 1U << IMG_P_UNKNOWN) &&
+			p.v[IMG_P_UNKNOWN] != POLICY_ALLOW)
+			x->g->strangers = false;
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
 		/* Lower layers only end what the system's would keep. */
@@ -308,6 +336,8 @@ static void limits(struct granting *x)
 			(i == 0 || p.v[IMG_P_BACKGROUND]))
 			x->g->background = p.v[IMG_P_BACKGROUND] ?
 				POLICY_BACKGROUND_END : POLICY_BACKGROUND_KEEP;
+		if (p.v[IMG_P_UNDO])
+			x->g->undo = true;
 	}
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;
 }
@@ -388,6 +418,8 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_RELAX, &out->relax);
 	words(&x, IMG_SET_HIDE, &out->hide);
 	words(&x, IMG_SET_CACHE, &out->cache);
+	words(&x, IMG_SET_UNDO, &out->undo_words);
+	words(&x, IMG_SET_HOME, &out->home);
 	protects(&x);
 	redacts(&x);
 	limits(&x);

@@ -29,7 +29,7 @@ static const char columns[] =
 	"n\0" /* item */
 	"s1\0" /* path */
 	"snss3n\0" /* protect */
-	"133333321312nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"1333333211312nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
 	"nssn3\0" /* test */
@@ -140,7 +140,7 @@ static bool schema_ok(const struct policy_image *im, uint32_t at)
 
 static bool token_ok(const struct policy_image *im, uint32_t bits, uint32_t at)
 {
-	if ((bits & 7) > IMG_TOK_SAYS)
+	if ((bits & IMG_TOK_KIND) >= IMG_TOK_KINDS)
 		return false;
 	return bits & IMG_TOK_LIST
 		       ? at < IMG_COUNT(im, IMG_LIST)

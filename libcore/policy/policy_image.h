@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 9,
+	IMG_VERSION = 11,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -60,6 +60,8 @@ enum img_set {
 	IMG_SET_HIDE,  /* secrets */
 	IMG_SET_CACHE, /* variables and their directories */
 	IMG_SET_RUN_RX,
+	IMG_SET_UNDO, /* places, and bounds as KEY=VALUE */
+	IMG_SET_HOME, /* files of the home of which a command has a copy */
 	IMG_SETS,
 };
 
@@ -95,7 +97,8 @@ enum img_rule_kind {
 };
 
 struct img_rule {
-	uint32_t bits; /* kind; IMG_PROFILES; IMG_NET; IMG_LAYERS of DELEGATE */
+	uint32_t bits; /* kind; IMG_PROFILES; IMG_NET; IMG_LAYERS of DELEGATE;
+			* IMG_MARKS */
 	uint32_t id, file, line, text, alt;
 	struct img_range token; /* the first is the program */
 	uint32_t except; /* the first EXCEPT of the rule, that one's next */
@@ -106,6 +109,7 @@ struct img_rule {
 #define IMG_PROFILES(bits) ((bits) >> 3 & 15U)
 #define IMG_NET(bits) ((bits) >> 7 & 3U)
 #define IMG_LAYERS(bits) ((bits) >> 9 & 7U)
+#define IMG_MARKS(bits) ((bits) >> 12 & 31U) /* of enum policy_is */
 
 enum img_token_kind {
 	IMG_TOK_WORD, /* one of the words, which may hold '*' when GLOB is set */
@@ -115,15 +119,20 @@ enum img_token_kind {
 	IMG_TOK_NOOPT,
 	IMG_TOK_HAS,   /* some operand is one of these */
 	IMG_TOK_SAYS,  /* some word behind the program is, options included */
-	IMG_TOK_GLOB = 8,
-	IMG_TOK_LIST = 16, /* the words are those of list number first */
+	IMG_TOK_AT,    /* some operand is one of these places */
+	IMG_TOK_FROM,  /* the same, but the last operand */
+	IMG_TOK_TO,    /* all operands lead there: "loopback" or "local" */
+	IMG_TOK_KINDS,
+	IMG_TOK_KIND = 15, /* its bits */
+	IMG_TOK_GLOB = 16,
+	IMG_TOK_LIST = 32, /* the words are those of list number first */
 };
 
 struct img_token {
 	uint32_t bits;  /* kind, GLOB, LIST; above them how many words */
 	uint32_t first; /* of IMG_REF */
 };
-#define IMG_TOK_WORDS 5 /* shift of the number of words */
+#define IMG_TOK_WORDS 6 /* shift of the number of words */
 
 struct img_prog {
 	uint32_t name, rule;
@@ -245,6 +254,7 @@ enum {
 	IMG_P_CHILD,
 	IMG_P_NET,
 	IMG_P_SUPERVISE,
+	IMG_P_UNDO,
 	IMG_P_AS,
 	IMG_P_BACKGROUND, /* 1: what a command leaves behind is ended */
 	IMG_P_OVER_OUT,

@@ -89,14 +89,14 @@ static void script(struct scan *s)
 
 	if (file->s[0] == '/' && !file->unknown && !file->rel && !file->many)
 		judge_prog(k, file->s, &p);
-	if (p.where == PROG_SYSTEM) {
+	if (p.where == PROG_SYSTEM || p.where == PROG_OUTSIDE) {
 		o->wrapper = true;
 		judge_argv(k, o->operand, o->operands);
 		return;
 	}
 	judge_path(k, file, PATH_READ);
 	if (is_pipe(file->s))
-		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
+		judge_input(k, k->j->set[IMG_P_DYNAMIC],
 			"a shell reads code from a pipe");
 	/* What may be no word at all leaves it to the next. */
 	while (file->many && !file->glob &&
@@ -264,12 +264,12 @@ void args_judge(struct scan *s)
 		judge_stdin_code(k, false);
 	if (s->style & IMG_S_INTERP && !s->coded && out->operands &&
 		is_pipe(out->operand[0].s))
-		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
+		judge_input(k, k->j->set[IMG_P_DYNAMIC],
 			"an interpreter reads code from a pipe");
 	/* parallel <cmds: each line of it. */
 	if (s->style & IMG_S_INTERP && s->style & IMG_S_WRAPPER &&
 		!out->cmd_count)
-		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
+		judge_input(k, k->j->set[IMG_P_DYNAMIC],
 			"%s runs commands that it reads", s->argv[0].s);
 	if (out->cmd_count)
 		inner(s);
@@ -344,8 +344,8 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 	judge_rules(k, &p, argv, argc, &w);
 	/* /bin/echo, exec echo: a program of a builtin's name. */
 	if (p.where != PROG_BUILTIN || k->wraps > 1)
-		k->v.neutral = false;
-	if (k->cmd && !k->v.neutral)
+		k->v.is &= ~(unsigned)POLICY_IS_SHELL;
+	if (k->cmd && !(k->v.is & POLICY_IS_SHELL))
 		loose_words(k, argv, argc);
 	k->wraps--;
 }

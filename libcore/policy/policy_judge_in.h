@@ -72,6 +72,7 @@ struct judge {
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
 	const char *root, *home, *tmp;
+	const char *const *places; /* NULL-terminated, or NULL */
 	const char *own; /* beside tmp; or NULL */
 	const char *real_home; /* once it was asked for */
 	bool no_project;
@@ -87,6 +88,7 @@ struct judge {
 	/* The first variable set that puts code of the line's choice into
 	 * programs; NULL: none. */
 	const char *guided;
+	unsigned is;    /* enum policy_is: of the line, whatever is decided */
 	unsigned found; /* a bit for each of .list that was looked up */
 	policy_each *each;
 	void *ctx;
@@ -104,7 +106,7 @@ struct judge_cmd {
 	struct judge *j;
 	const struct shell_cmd *cmd; /* NULL for an execve */
 	const struct shell_val *cwd;
-	bool judged; /* v holds something, if only .would and .neutral */
+	bool judged; /* v holds something, if only .would and .is */
 	/* What v.command is made of, once it is wanted: words, a file. */
 	const struct arg *argv;
 	size_t argc;
@@ -126,15 +128,18 @@ struct judge_cmd {
  * the rest. */
 bool judge_spent(struct judge *j);
 
-/* Makes the verdict at least this strict. The first of equals stays. */
-__attribute__((format(printf, 4, 5))) void judge_raise(struct judge_cmd *k,
+/* Makes the verdict at least this strict. The first of equals stays: false. */
+__attribute__((format(printf, 4, 5))) bool judge_raise(struct judge_cmd *k,
 	enum policy_decision d, const char *rule, const char *fmt, ...);
 void judge_alternative(struct judge_cmd *k, const char *text);
 /* The path, or directory, is not known: what the profile says of that. */
 void judge_unresolved(
 	struct judge_cmd *k, const struct arg *a, const char *what);
+/* The same where a program reads code that is not seen. */
+__attribute__((format(printf, 3, 4))) void judge_input(
+	struct judge_cmd *k, enum policy_decision d, const char *fmt, ...);
 /* The same, by a rule of an image. */
-void judge_rule(struct judge_cmd *k, enum policy_decision d,
+bool judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
 	const char *what);
 /* Begins and ends the judging of what stands at span. */
@@ -178,6 +183,11 @@ void judge_path_val(
 /* A word that may hold paths: "a=/x", "-I/x", "/x:/y". */
 void judge_path_guess(struct judge_cmd *k, const struct arg *a);
 
+/* Is the operand one of these places, or all that lies in one? A pattern begins
+ * with '!' that sets a place apart. */
+bool judge_at(struct judge_cmd *k, const struct arg *a,
+	const struct policy_image *img, struct img_range places);
+
 enum {
 	FOUND_NAMES = 1, /* the names below are wanted */
 	FOUND_ENTRY = 2, /* a link that ends the path is not followed */
@@ -188,7 +198,6 @@ struct path_found {
 	enum {
 		FOUND_IN,     /* beneath the root (or the root) */
 		FOUND_OUT,    /* elsewhere */
-		FOUND_ESCAPE, /* ".." went over the root's edge */
 		FOUND_TOO_LONG,
 	} where;
 	bool missing;
@@ -198,6 +207,8 @@ struct path_found {
 	char names[JUDGE_NAMES][64];
 	char path[JUDGE_PATH]; /* physical, absolute */
 };
+/* Is it, by its name, in a directory of the command's own? */
+bool judge_is_place(const struct judge *j, const char *path);
 /* In what the sandbox gives in place of /tmp? No layer has to grant that. */
 static inline bool judge_is_tmp(const struct judge *j, const char *physical)
 {
@@ -238,6 +249,11 @@ bool judge_is_multi(struct judge_cmd *k, const char *name);
 
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w);
+
+/* policy_to.c: do the words, as far as they say a place at all, lead to where
+ * `to:` of a rule says ("loopback", "local"), for sure? */
+bool judge_leads(
+	struct judge_cmd *k, const char *where, const struct parsed *w);
 
 /* What the walker calls; its ctx is the judge. */
 extern const struct shell_walk_ops judge_walk_ops;

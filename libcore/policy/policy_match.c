@@ -37,7 +37,7 @@ static struct token token(const struct subject *s, uint32_t i)
 {
 	struct img_token t = img_token(s->img, i);
 
-	return (struct token){t.bits & 7, t.bits & IMG_TOK_GLOB,
+	return (struct token){t.bits & IMG_TOK_KIND, t.bits & IMG_TOK_GLOB,
 		img_words(s->img, t)};
 }
 
@@ -172,6 +172,43 @@ static enum match says(const struct subject *s, const struct token *t)
 	return best;
 }
 
+/* Operands, and the values of those like of=FILE. */
+static enum match at_place(const struct subject *s, const struct token *t)
+{
+	struct arg last = {0};
+
+	for (size_t i = 1; i < s->argc; i++) {
+		const struct arg *a = &s->argv[i];
+		const char *eq = strchr(a->s, '=');
+		struct arg value = *a;
+
+		if (*a->s == '-' && a->s[1])
+			continue;
+		if (t->kind == IMG_TOK_FROM) {
+			value = last;
+			last = *a;
+			eq = value.s ? strchr(value.s, '=') : NULL;
+			if (!value.s)
+				continue;
+		}
+		if (judge_at(s->k, &value, s->img, t->words))
+			return MATCH_YES;
+		if (!eq)
+			continue;
+		value.s = eq + 1;
+		if (judge_at(s->k, &value, s->img, t->words))
+			return MATCH_YES;
+	}
+	return MATCH_NO;
+}
+
+/* Of a rule that takes away it is not known whether the words lead elsewhere. */
+static enum match leads(const struct subject *s, const struct token *t)
+{
+	return judge_leads(s->k, img_ref(s->img, t->words, 0), s->w) ? MATCH_YES
+								     : MATCH_NO;
+}
+
 /* Is the token one that names options only? */
 static bool is_option(const struct subject *s, const struct token *t)
 {
@@ -198,6 +235,11 @@ static enum match anywhere(const struct subject *s, const struct token *t)
 		return has(s, t);
 	case IMG_TOK_SAYS:
 		return says(s, t);
+	case IMG_TOK_AT:
+	case IMG_TOK_FROM:
+		return at_place(s, t);
+	case IMG_TOK_TO:
+		return leads(s, t);
 	default:
 		return MATCH_NONE;
 	}
@@ -408,8 +450,9 @@ static void stern(struct subject *s, const struct found *f, const char *name)
 	if (is(f, IMG_CONFIRM))
 		judge_rule(
 			k, POLICY_CONFIRM, s->img, &f->yes[IMG_CONFIRM], name);
-	if (is(f, IMG_ASK) && !is(f, IMG_ALLOW))
-		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name);
+	if (is(f, IMG_ASK) && !is(f, IMG_ALLOW) &&
+		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name))
+		k->v.is |= POLICY_IS_ASK;
 	if (f->maybe.token.count)
 		judge_raise(k, k->j->set[IMG_P_UNRESOLVED], "unresolved",
 			"the rule %s may apply: the words are not all known",
@@ -455,11 +498,8 @@ static void unknown(struct subject *s, const struct found *top)
 	}
 	if (delegated(s, top, d))
 		return;
-	judge_raise(s->k, d, "unknown", "no rule speaks of %s", name);
-	if (d == POLICY_CONFIRM && s->k->v.would == d &&
-		!s->k->v.alternative[0])
-		judge_alternative(s->k, "allow it in /etc/wardbox/policy.d, "
-					"see: wardbox policy suggest");
+	if (judge_raise(s->k, d, "unknown", "no rule speaks of %s", name))
+		s->k->v.is |= POLICY_IS_UNKNOWN;
 }
 
 static void name_subject(struct subject *s)
@@ -501,7 +541,7 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	}
 	s.img = pol->layer[POLICY_LAYER_SYSTEM];
 	if (p->where == PROG_OUTSIDE && k->j->depth == 0)
-		judge_raise(k, POLICY_DENY, "program",
+		judge_raise(k, k->j->starts ? POLICY_DENY : POLICY_OPEN, "program",
 			"%s is in no directory that programs may come from",
 			name);
 	if (is(&top, IMG_ALLOW)) {
@@ -514,4 +554,5 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	}
 	if (net && IMG_NET(net->bits) > k->v.net)
 		k->v.net = IMG_NET(net->bits);
+	k->v.loopback |= net && IMG_NET(net->bits) == POLICY_NET_LOCAL;
 }

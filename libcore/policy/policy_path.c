@@ -235,47 +235,78 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 			/* A number may be any name so far: none is meant. */
 			if (*rel == SHELL_REL && !a->glob)
 				judge_unresolved(k, a, "path");
-			else
-				judge_raise(k, p.decision, "protect",
-					"writes the protected %s%s%s",
-					judge_show(j, rel), *text ? ": " : "",
-					text);
+			else if (judge_raise(k, p.decision, "protect",
+					 "writes the protected %s%s%s",
+					 judge_show(j, rel), *text ? ": " : "",
+					 text))
+				k->v.is |= POLICY_IS_PROTECT;
 		}
 	}
 }
 
-/* Where there is no project, none of its files can be meant. */
-static void astray(struct judge_cmd *k, const struct arg *a)
+/* The sandbox decides about what lies outside: a line may name it. */
+static void outside(struct judge_cmd *k, const struct arg *a,
+	const struct path_found *f, enum path_use use)
 {
-	static const char go[] = "begin with 'cd DIR &&' of a project of yours";
+	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
 	struct judge *j = k->j;
+	const bool none = j->no_project;
 
-	judge_raise(k, POLICY_DENY, "path", "%s: %s is no project",
-		judge_show(j, a->s), judge_show(j, j->cwd));
-	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
-		judge_alternative(k,
-			a->s[0] == '/' || str_eq(j->cwd, "/")
-				? judge_print(j,
-					  "%s, or root grants it: path r|rw FILE",
-					  go)
-				: judge_print(j,
-					  "%s, or root's policy says: root %s",
-					  go, judge_show(j, j->cwd)));
+	if (!judge_raise(k, POLICY_OPEN, "path",
+		    none ? "%s: %s is no project, so the sandbox decides"
+			 : "%s is outside of %s: the sandbox decides",
+		    judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root)))
+		return;
+	str_copy(k->v.file, sizeof k->v.file, f->path);
+	k->v.is |= POLICY_IS_OUTSIDE |
+		   (use == PATH_WRITE ? POLICY_IS_WRITING : 0U);
+	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'root %s' in " POLICY_SYSTEM, go,
+			judge_show(j, j->cwd)));
+	else
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'path %s %s' in " POLICY_SYSTEM,
+			none ? go : "a file below the project or $TMPDIR works",
+			use == PATH_WRITE ? "rw" : "r",
+			judge_show(j, f->path)));
 }
 
-static void outside(struct judge_cmd *k, const struct arg *a,
-	const struct path_found *f)
+bool judge_is_place(const struct judge *j, const char *path)
 {
-	const bool up = f->where == FOUND_ESCAPE;
-	const bool link = !up && a->s[0] != '/' && !str_eq(f->path, a->s);
+	for (const char *const *at = j->places; at && *at; at++)
+		if (path_beneath(*at, path))
+			return !path_beneath(j->root, path);
+	return false;
+}
 
-	judge_raise(k, POLICY_DENY, "path", "%s%s %s%s",
-		judge_show(k->j, a->s), up ? ": '..' leaves" : " is outside",
-		k->j->root, link ? " behind a link" : "");
-	if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
-		judge_alternative(k,
-			"a file of the project, or root grants it: path r|rw "
-			"FILE");
+/* Does the word name something in a directory of its own? What is there outside
+ * by that name says nothing. */
+static bool in_place(struct judge *j, const char *cwd, const char *word,
+	char *text, size_t size)
+{
+	return j->places && path_normal(text, size, cwd, word) == 0 &&
+	       judge_is_place(j, text);
+}
+
+/* Is it a file of which the command's own home has a copy without secrets? */
+static bool is_copied(struct judge *j, const char *path)
+{
+	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range r = img_set(sys, IMG_SET_HOME);
+	const char *rest = NULL;
+
+	for (const char *const *at = j->places; at && *at; at++)
+		if (str_eq(*at, j->home))
+			rest = str_after(path, j->home);
+	for (uint32_t i = 0; rest && *rest == '/' && i < r.count; i++) {
+		const char *word = img_ref(sys, r, i);
+		const size_t n = strcspn(word, ":");
+
+		if (strlen(rest + 1) == n && strncmp(word, rest + 1, n) == 0)
+			return true;
+	}
+	return false;
 }
 
 static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
@@ -284,27 +315,36 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	struct judge *j = k->j;
 	struct path_found f;
 
+	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
+		const bool copied = is_copied(j, f.path);
+
+		j->is |= POLICY_IS_STRAYING;
+		f.want = 0;
+		judge_resolve(j, cwd, a->s, &f);
+		if (!copied && is_hidden(j, f.path))
+			judge_raise(k, POLICY_DENY, "secret",
+				"%s is a place for secrets", judge_show(j, a->s));
+		return;
+	}
 	f.want = k->unlinks && use == PATH_WRITE ? FOUND_ENTRY : 0;
 	judge_resolve(j, cwd, a->s, &f);
-	if (f.where == FOUND_TOO_LONG)
-		judge_raise(k, POLICY_DENY, "path",
+	if (f.where != FOUND_IN && !judge_is_tmp(j, f.path) &&
+		!path_beneath("/dev", f.path))
+		j->is |= POLICY_IS_STRAYING;
+	if (f.where == FOUND_TOO_LONG) {
+		judge_raise(k, POLICY_OPEN, "path",
 			"%s: too long or too many links", judge_show(j, a->s));
-	else if (f.where == FOUND_ESCAPE ||
-		 (!judge_is_tmp(j, f.path) &&
-			 !granted(j, cwd, a->s, f.path, use == PATH_WRITE))) {
-		/* What starts meets the sandbox there. */
-		if (!j->starts)
-			j->no_project ? astray(k, a) : outside(k, a, &f);
 	} else if (is_hidden(j, f.path)) {
 		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
 			judge_show(j, a->s));
-	} else if (f.where == FOUND_IN &&
-		 (use == PATH_WRITE || use == PATH_GUESS)) {
+	} else if (f.where == FOUND_OUT) {
+		/* What starts meets the sandbox there. */
+		if (!j->starts && !judge_is_tmp(j, f.path) &&
+			!judge_is_place(j, f.path) &&
+			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
+			outside(k, a, &f, use);
+	} else if (use == PATH_WRITE || use == PATH_GUESS) {
 		check_protect(k, f.path, a, use);
-		if (use == PATH_WRITE && k->removes &&
-			str_eq(f.path, j->root))
-			judge_raise(k, POLICY_DENY, "protect",
-				"takes all of %s away", j->root);
 	}
 }
 
@@ -320,7 +360,9 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	/* @FILE is how many programs are given more words. */
 	if (*a->s == '@' && a->s[1] && strchr("/.~", a->s[1]))
 		known.s++;
+	j->is |= POLICY_IS_OPENING;
 	if (a->unknown) {
+		j->is |= POLICY_IS_STRAYING;
 		judge_unresolved(k, a, "path");
 		known.s = judge_text(j, known.s, strcspn(known.s, SHELL_ANY_S));
 		if (!*known.s)
@@ -329,10 +371,58 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		use = PATH_READ;
 	}
 	cwd = judge_cwd(k);
-	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY))
+	if (known.s[0] != '/' && strchr(cwd, SHELL_ANY)) {
+		j->is |= POLICY_IS_STRAYING;
 		judge_unresolved(k, a, "directory");
+	}
 	else
 		path_from(k, &known, *cwd ? cwd : "/", use);
+}
+
+/* Does the pattern name the place at path? "$ROOT/..": what the project lies in.
+ */
+static bool is_place(struct judge *j, const char *pattern, const char *path)
+{
+	char place[JUDGE_PATH];
+	size_t name;
+
+	if (str_eq(pattern, "$ROOT/.."))
+		return !j->no_project && path_beneath(path, j->root) &&
+		       !str_eq(path, j->root);
+	return expand(j, pattern, place, sizeof(place), &name) &&
+	       grant_glob(place, name, path);
+}
+
+bool judge_at(struct judge_cmd *k, const struct arg *a,
+	const struct policy_image *img, struct img_range places)
+{
+	struct judge *j = k->j;
+	const char *cwd = judge_cwd(k);
+	struct path_found f = {.want = FOUND_ENTRY};
+	bool at = false, all;
+	size_t n;
+
+	if (!*a->s || a->unknown || strchr(cwd, SHELL_ANY))
+		return false;
+	judge_resolve(j, *cwd ? cwd : "/", a->s, &f);
+	if (f.where == FOUND_TOO_LONG)
+		return false;
+	/* All that lies in a directory is as good as the directory, but in the
+	 * project, where a build is cleaned so. */
+	n = strlen(f.path);
+	all = n > 1 && f.path[n - 1] == SHELL_REL && f.path[n - 2] == '/';
+	if (all)
+		f.path[n > 2 ? n - 2 : 1] = 0;
+	if (all && str_eq(f.path, j->root))
+		return false;
+	for (uint32_t i = 0; i < places.count; i++) {
+		const char *p = img_ref(img, places, i);
+
+		if (*p == '!' && is_place(j, p + 1, f.path))
+			return false;
+		at |= is_place(j, p, f.path);
+	}
+	return at;
 }
 
 void judge_path_val(

@@ -61,7 +61,7 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	f.want = FOUND_NAMES;
 	judge_resolve(j, "/", path, &f);
 	p->file = judge_text(j, f.path, strlen(f.path));
-	if (f.where == FOUND_ESCAPE || f.where == FOUND_TOO_LONG ||
+	if (f.where == FOUND_TOO_LONG ||
 		str_after(path, "/proc/") || str_after(path, "/dev/")) {
 		p->where = PROG_OUTSIDE;
 	} else if (f.in_exec) {
@@ -73,6 +73,10 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 		p->where = PROG_LOCAL;
 		p->rel = p->file + strlen(j->root);
 		p->rel += *p->rel == '/';
+		return;
+	} else if (judge_is_place(j, f.path)) {
+		p->where = PROG_LOCAL;
+		p->rel = p->file;
 		return;
 	} else {
 		p->where = PROG_OUTSIDE;

@@ -15,15 +15,11 @@ enum {
 	MAX_TODO = 2 * JUDGE_PATH,
 };
 
-/* A link led from beneath the root to elsewhere. */
-static const size_t LEFT = SIZE_MAX;
-
 /* A walk along a path: cur is physical, todo is what is left. */
 struct steps {
 	struct judge *j;
 	struct path_found *at;
 	size_t len;   /* of at->path */
-	size_t floor; /* ".." may not go below: the root's length; 0; or LEFT */
 	unsigned links;
 	size_t from;
 	char name[MAX_NAME + 1]; /* the component at hand */
@@ -64,11 +60,10 @@ static const char *anchor(struct steps *s, const char *path)
 	s->at->missing = false;
 	if (n) {
 		memcpy(s->at->path, s->j->root, n);
-		s->len = s->floor = n;
+		s->len = n;
 		return path + n;
 	}
 	s->len = 0;
-	s->floor = s->floor ? LEFT : 0;
 	return path;
 }
 
@@ -137,8 +132,6 @@ static int up(struct steps *s)
 {
 	struct path_found *f = s->at;
 
-	if (s->len == s->floor)
-		return s->floor ? FOUND_ESCAPE : FOUND_IN;
 	while (s->len > 0 && f->path[--s->len] != '/')
 		;
 	f->path[s->len] = 0;
@@ -176,7 +169,7 @@ static int walk(struct steps *s)
 struct judged_dir {
 	bool known, missing;
 	unsigned links;
-	size_t n, len, floor;
+	size_t n, len;
 	char cwd[JUDGE_PATH], given[JUDGE_PATH], path[JUDGE_PATH];
 };
 
@@ -192,7 +185,6 @@ static const char *take_dir(struct steps *s, const char *cwd, const char *path)
 		return NULL;
 	memcpy(s->at->path, d->path, d->len);
 	s->len = d->len;
-	s->floor = d->floor;
 	s->links = d->links;
 	s->at->missing = d->missing;
 	return path + d->n;
@@ -227,7 +219,6 @@ static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
 		return rc;
 	memcpy(d->path, s->at->path, s->len);
 	d->len = s->len;
-	d->floor = s->floor;
 	d->links = s->links;
 	d->missing = s->at->missing;
 	d->n = n;
@@ -256,6 +247,5 @@ void judge_resolve(struct judge *j, const char *cwd, const char *path,
 		memcpy(out->path, "/", 2);
 	out->where = rc != FOUND_IN                      ? (unsigned)rc
 		     : !path_beneath(j->root, out->path) ? FOUND_OUT
-		     : s.floor == LEFT                   ? FOUND_ESCAPE
 							 : FOUND_IN;
 }

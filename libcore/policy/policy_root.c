@@ -13,6 +13,7 @@
 
 #include "base/path.h"
 #include "policy/policy_image.h"
+#include "policy/policy_line_in.h"
 #include "base/str.h"
 #include "sys/userdb.h"
 
@@ -23,7 +24,7 @@ struct root_search {
 	bool aliased; /* what is looked at may have another name than it says */
 	char home[PATH_MAX]; /* as the kernel calls it; "" */
 	bool two_homes; /* and that is another name */
-	char text[PATH_MAX], up[PATH_MAX], word[PATH_MAX], to[PATH_MAX];
+	char text[PATH_MAX], up[PATH_MAX], to[PATH_MAX];
 };
 
 /* A directory that is mounted has the name of the place where it is mounted. Is
@@ -274,92 +275,103 @@ static int root_of(struct root_search *r, const char *dir, char *out,
 	return *why ? -ENOENT : str_copy(out, size, dir);
 }
 
-static const char *skip_blanks(const char *s, const char *end)
+/* Is it the user's own directory? */
+static bool is_own_dir(const struct root_search *r, const char *dir)
 {
-	while (s < end && (*s == ' ' || *s == '\t'))
-		s++;
-	return s;
-}
-
-/* The end of a word of plain text, which stands from *from on; NULL when it is
- * another one. */
-static const char *plain_word(const char **from, const char *end)
-{
-	const char *s = *from;
-	char quote = s < end && (*s == '\'' || *s == '"') ? *s : '\0';
-
-	if (quote) {
-		*from = ++s;
-		while (s < end && *s != quote && !strchr("$`\\\"'\n", *s))
-			s++;
-		return s < end && *s == quote ? s : NULL;
-	}
-	while (s < end && (chr_alpha(*s) || chr_digit(*s) ||
-				  (*s && strchr("_./+@%-,:", *s)) ||
-				  (s == *from && *s == '~')))
-		s++;
-	return s;
-}
-
-/* `cd DIR` where nothing but the next command follows: DIR, as it is written. */
-static bool first_words(
-	const char *s, size_t len, char *dir, size_t size, bool *quoted)
-{
-	const char *end = s + len, *from;
-	struct buf b = {.data = dir, .cap = size, .max = size - 1};
-
-	while (s < end && strchr(" \t\n", *s) && *s)
-		s++;
-	if (end - s > 6 && memcmp(s, "pushd", 5) == 0)
-		s += 5;
-	else if (end - s > 3 && memcmp(s, "cd", 2) == 0)
-		s += 2;
-	else
-		return false;
-	from = skip_blanks(s, end);
-	if (from == s)
-		return false;
-	if (end - from > 3 && memcmp(from, "-- ", 3) == 0)
-		from = skip_blanks(from + 3, end);
-	*quoted = from < end && (*from == '\'' || *from == '"');
-	s = plain_word(&from, end);
-	if (!s || s == from || *from == '-')
-		return false;
-	buf_add(&b, from, (size_t)(s - from));
-	s = skip_blanks(s + *quoted, end);
-	return *buf_str(&b) && !b.err &&
-		(s == end || *s == '\n' || *s == ';' ||
-			(end - s > 1 && s[0] == '&' && s[1] == '&'));
-}
-
-/* The directory that the line goes to first, if it is the user's own. */
-static bool goes_to(struct root_search *r)
-{
-	const struct policy_spot *at = r->at;
-	const char *word = r->word, *base = at->cwd, *rest = word;
-	bool quoted = false;
 	struct stat st;
 
-	if (!at->line ||
-		!first_words(at->line, at->len, r->word, sizeof r->word, &quoted))
-		return false;
-	if (word[0] == '~' && !quoted) {
-		base = at->home;
-		rest = word + 1 + (word[1] == '/');
-		if (!base || base[0] != '/' || (word[1] && word[1] != '/'))
+	return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) &&
+	       st.st_uid == r->at->uid;
+}
+
+/* The directory that a word of the line names, or that its file lies or would be
+ * made in, to r->to. */
+static bool names_dir(struct root_search *r, const struct line_dir *w)
+{
+	const char *base = r->at->cwd, *rest = w->word;
+	struct stat st;
+
+	if (rest[0] == '~' && !w->quoted) {
+		base = r->at->home;
+		if (!base || base[0] != '/' || (rest[1] && rest[1] != '/'))
 			return false;
+		rest += 1 + (rest[1] == '/');
 	}
-	return !path_normal(r->text, sizeof r->text, base,
-		       *rest ? rest : ".") &&
-		!path_real(r->text, r->to) && !stat(r->to, &st) &&
-		S_ISDIR(st.st_mode) && st.st_uid == at->uid;
+	if (path_normal(r->text, sizeof r->text, base, *rest ? rest : "."))
+		return false;
+	while (!w->enters && r->text[1] &&
+		(stat(r->text, &st) || !S_ISDIR(st.st_mode)))
+		*strrchr(r->text, '/') = '\0';
+	return r->text[0] && !path_real(r->text, r->to) && is_own_dir(r, r->to);
+}
+
+/* Where programs and services have their files a line that merely names one has no
+ * project, unless a marker makes it one. */
+static bool is_named_by_chance(const struct root_search *r, const char *root)
+{
+	static const char *const system[] = {"/usr", "/opt", "/etc", "/var",
+		"/proc", "/sys", "/dev", "/run", "/boot", "/tmp", "/nix",
+		"/snap"};
+	char dir[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(system); i++)
+		if (path_beneath(system[i], root))
+			return str_copy(dir, sizeof dir, root) ||
+			       !has_marker(r->p, dir, strlen(dir), sizeof dir);
+	return false;
+}
+
+/* What a search of a line's words works with. */
+struct root_goes {
+	struct root_search *r;
+	char *out;
+	size_t size;
+	unsigned tries;
+	bool found;
+	char root[PATH_MAX];
+};
+
+/* One word: the directory that is entered, or, where the line enters none first,
+ * the first that it names, and what it names around that. */
+static bool take_dir(void *ctx, const struct line_dir *w)
+{
+	enum { TRIES_MAX = 12 };
+	struct root_goes *at = ctx;
+	const char *why = NULL;
+
+	if (at->tries++ >= TRIES_MAX)
+		return false;
+	if (!names_dir(at->r, w) ||
+		root_of(at->r, at->r->to, at->root, sizeof at->root, &why) ||
+		(!w->enters && is_named_by_chance(at->r, at->root)))
+		return !w->goes;
+	if (at->found && !path_beneath(at->root, at->out))
+		return true;
+	at->found = str_copy(at->out, at->size, at->root) == 0;
+	return at->found && !w->enters;
+}
+
+/* The project of the directory that the line goes to, if it is the user's own. */
+static bool goes_to(struct root_search *r, char *out, size_t size)
+{
+	autofree struct root_goes *at = r->at->line ? malloc(sizeof *at) : NULL;
+
+	if (!at)
+		return false;
+	at->r = r;
+	at->out = out;
+	at->size = size;
+	at->tries = 0;
+	at->found = false;
+	line_dirs(r->at->line, r->at->len, take_dir, at);
+	return at->found;
 }
 
 int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	char *out, size_t size, struct diag *d)
 {
 	autofree struct root_search *r = malloc(sizeof *r);
-	const char *why = NULL, *ignored;
+	const char *why = NULL;
 	int err;
 
 	if (!r)
@@ -373,8 +385,7 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	err = root_of(r, at->cwd, out, size, &why);
 	/* A line chooses the place: it is looked at twice. */
 	r->aliased = true;
-	if (err == -ENOENT && goes_to(r) &&
-		!root_of(r, r->to, out, size, &ignored))
+	if (err == -ENOENT && goes_to(r, out, size))
 		return 0;
 	if (err == -ENOENT) {
 		diag_fail(d, err, "%.80s is no project: %s", at->cwd, why);

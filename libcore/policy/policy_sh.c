@@ -107,13 +107,13 @@ void judge_stdin_code(struct judge_cmd *k, bool shell)
 		return;
 	case SHELL_IN_PIPE:
 	case SHELL_IN_UNKNOWN:
-		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "stdin",
+		judge_input(k, k->j->set[IMG_P_DYNAMIC],
 			"%s reads code from a pipe", what);
 		return;
 	case SHELL_IN_FILE:
 		return;
 	case SHELL_IN_INHERIT:
-		judge_raise(k, k->j->set[IMG_P_OPAQUE], "stdin",
+		judge_input(k, k->j->set[IMG_P_OPAQUE],
 			"%s reads code that is not seen", what);
 		return;
 	}

@@ -127,7 +127,7 @@ static void script(struct scan *s, const struct arg *v)
 	else if (str_after(v->s, "data:"))
 		other_code(s, v);
 	else if (str_after(v->s, "/dev/fd/") || str_after(v->s, "/proc/"))
-		judge_raise(s->k, s->k->j->set[IMG_P_DYNAMIC], "stdin",
+		judge_input(s->k, s->k->j->set[IMG_P_DYNAMIC],
 			"%s reads code from a pipe", s->argv[0].s);
 	else
 		judge_path(s->k, v, PATH_READ);

@@ -68,42 +68,65 @@ static bool heard(const struct judge *j, enum policy_decision d)
 	return j->each || !j->worst.rule[0] || d > j->worst.would;
 }
 
-/* May the verdict become d by this, and are its texts wanted? */
-static bool stricter(
-	struct judge_cmd *k, enum policy_decision d, const char *rule)
+/* Makes the verdict d; its texts are the caller's to write. False: it is as
+ * strict already. */
+static bool become(struct judge_cmd *k, enum policy_decision d)
 {
 	if (k->judged && d <= k->v.would)
 		return false;
 	k->judged = true;
 	k->v.would = d;
-	k->v.neutral = str_eq(rule, "neutral");
+	k->v.is = 0;
 	k->v.layer = POLICY_LAYER_SYSTEM;
 	k->v.file[0] = 0;
 	k->v.line = 0;
 	k->v.alternative[0] = 0;
-	return heard(k->j, d);
+	return true;
 }
 
-FLOATLESS void judge_raise(struct judge_cmd *k, enum policy_decision d, const char *rule,
-	const char *fmt, ...)
+static bool raise_to(struct judge_cmd *k, enum policy_decision d,
+	const char *rule, const char *fmt, va_list ap)
 {
 	char text[512];
 	struct buf b = BUF_FIXED(text);
-	va_list ap;
 
 	/* Below an approved parent what the engine only suspects is left to the
 	 * sandbox and to the judging of each program that really starts. */
 	if (k->j->depth && d > (enum policy_decision)k->j->set[IMG_P_CHILD])
 		d = (enum policy_decision)k->j->set[IMG_P_CHILD];
 	k->v.open |= d == POLICY_OPEN;
-	if (!stricter(k, d, rule))
-		return;
-	va_start(ap, fmt);
+	if (!become(k, d))
+		return false;
+	if (!heard(k->j, d))
+		return true;
 	buf_vaddf(&b, fmt, ap);
-	va_end(ap);
 	b.err = 0;
 	utf8_cut(k->v.rule, sizeof(k->v.rule), rule);
 	utf8_cut(k->v.reason, sizeof(k->v.reason), buf_str(&b));
+	return true;
+}
+
+FLOATLESS bool judge_raise(struct judge_cmd *k, enum policy_decision d,
+	const char *rule, const char *fmt, ...)
+{
+	va_list ap;
+	bool raised;
+
+	va_start(ap, fmt);
+	raised = raise_to(k, d, rule, fmt, ap);
+	va_end(ap);
+	return raised;
+}
+
+FLOATLESS void judge_input(
+	struct judge_cmd *k, enum policy_decision d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (raise_to(k, d, "stdin", fmt, ap))
+		k->v.is |= POLICY_IS_INPUT;
+	va_end(ap);
 }
 
 void judge_unresolved(
@@ -121,14 +144,19 @@ void judge_alternative(struct judge_cmd *k, const char *text)
 	utf8_cut(k->v.alternative, sizeof(k->v.alternative), text);
 }
 
-void judge_rule(struct judge_cmd *k, enum policy_decision d,
+bool judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
 	const char *what)
 {
 	const char *text = img_str(img, r->text);
 
-	if (!stricter(k, d, img_str(img, r->id)))
-		return;
+	if (!become(k, d))
+		return false;
+	/* A lower layer's word frees nothing. */
+	if (img->head->layer == POLICY_LAYER_SYSTEM)
+		k->v.is = IMG_MARKS(r->bits);
+	if (!heard(k->j, d))
+		return true;
 	k->v.layer = (enum policy_layer)img->head->layer;
 	k->v.line = r->line;
 	utf8_cut(k->v.file, sizeof(k->v.file), img_str(img, r->file));
@@ -143,6 +171,7 @@ void judge_rule(struct judge_cmd *k, enum policy_decision d,
 			policy_decision_name(d), what);
 		buf_str(&b);
 	}
+	return true;
 }
 
 struct judge_cmd judge_begin(struct judge *j, struct shell_span span)
@@ -203,8 +232,9 @@ void judge_end(struct judge_cmd *k)
 {
 	struct judge *j = k->j;
 	enum policy_net net = j->worst.net;
-	bool neutral = !j->worst.rule[0] || j->worst.neutral;
+	bool shell = !j->worst.rule[0] || j->worst.is & POLICY_IS_SHELL;
 	bool open = j->worst.open || k->v.open;
+	bool loopback = j->worst.loopback || k->v.loopback;
 
 	if (!k->judged)
 		return;
@@ -224,7 +254,9 @@ void judge_end(struct judge_cmd *k)
 		j->worst = k->v;
 	j->worst.net = net;
 	j->worst.open = open;
-	j->worst.neutral = neutral && k->v.neutral;
+	if (!shell || !(k->v.is & POLICY_IS_SHELL))
+		j->worst.is &= ~(unsigned)POLICY_IS_SHELL;
+	j->worst.loopback = loopback;
 	if (j->each)
 		j->each(j->ctx, &k->v);
 }

@@ -27,6 +27,19 @@ static int enough(struct judge *j)
 					 j->worst.would == POLICY_DENY);
 }
 
+/* A pattern, or text that may be one, lists the directories that it names. */
+static void note_glob(struct judge_cmd *k, const struct arg *a)
+{
+	const char *cwd = judge_cwd(k);
+
+	if (!a->glob && !(a->many && a->unknown))
+		return;
+	k->j->is |= POLICY_IS_OPENING;
+	if (a->unknown || a->s[0] == '/' || str_find(a->s, "..") ||
+		strchr(cwd, SHELL_ANY) || !path_beneath(k->j->root, cwd))
+		k->j->is |= POLICY_IS_STRAYING;
+}
+
 static int on_command(
 	void *ctx, struct shell_walk *w, const struct shell_cmd *cmd)
 {
@@ -46,6 +59,7 @@ static int on_command(
 		argv[i] = judge_arg(j, v->text.p, v->text.n);
 		argv[i].many = v->many;
 		argv[i].glob = v->glob;
+		note_glob(&k, &argv[i]);
 	}
 	if (!argv || j->arena->failed)
 		judge_raise(&k, j->set[IMG_P_UNPARSABLE], "limit",

@@ -211,7 +211,7 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 		.session = -1,
 		.null = -1,
 		.sigfd = -1,
-		.net = -1};
+		.space = -1};
 	int err;
 
 	/* A pump that never lives must not end by closing descriptor 0. */
@@ -232,6 +232,6 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 	run_stdio_close(&st);
 	buf_release(&st.others);
 	run_signals_give_back(&st);
-	cleanup_fd(&st.net);
+	cleanup_fd(&st.space);
 	return err;
 }

@@ -77,7 +77,7 @@ struct run_state {
 	void *watcher_stack;
 	volatile int woken_by; /* enum run_wake: the watcher's reason */
 	bool slept; /* since the last poll this process was stopped */
-	int net; /* the namespace of the tree alone; -1: it has none */
+	int space; /* a namespace of the tree alone; -1: it has none */
 	/* What is large stands last: all else is near the struct's begin. */
 	struct buf others; /* children from before, without a sandbox */
 	uint64_t shown[RUN_STREAMS]; /* bytes that it had */

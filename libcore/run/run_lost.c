@@ -15,41 +15,49 @@
 
 #include "base/num.h"
 
-/* The network namespace of /proc/NAME: a descriptor, -1. */
-static int net_of(const char *name)
+/* A namespace of /proc/NAME: a descriptor, -1. */
+static int space_of(const char *name, const char *kind)
 {
 	char path[64];
 
-	return open(BUF_PRINT(path, "/proc/%s/ns/net", name),
+	return open(BUF_PRINT(path, "/proc/%s/ns/%s", name, kind),
 		O_RDONLY | O_CLOEXEC);
 }
 
-static bool same(int net, const char *name)
+static bool is_same(int space, const char *name, const char *kind)
 {
-	autofd int other = net_of(name);
+	autofd int other = space_of(name, kind);
 	struct stat a, b;
 
-	return other >= 0 && fstat(net, &a) == 0 && fstat(other, &b) == 0 &&
+	return other >= 0 && fstat(space, &a) == 0 && fstat(other, &b) == 0 &&
 	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-/* A tree that has a network namespace of its own can be told by it: nothing of
- * it can leave. It is held, as the number of one that is gone is soon given to
- * another tree's. */
+/* The namespace that is the tree's alone: a network may be the session's. */
+static const char *kind_of(const struct run_state *st)
+{
+	const struct sandbox *s = st->spec->sandbox;
+
+	return s && s->join ? "mnt" : "net";
+}
+
+/* A tree that has a namespace of its own can be told by it: nothing of it can
+ * leave. It is held, as the number of one that is gone is soon given to another
+ * tree's. */
 void run_lost_mark(struct run_state *st)
 {
 	char name[16];
 	struct buf b = BUF_FIXED(name);
-	autofd int net = -1;
+	autofd int space = -1;
 
 	buf_addf(&b, "%d", st->pid);
-	net = net_of(buf_str(&b));
-	if (net >= 0 && !same(net, "self"))
-		st->net = fd_steal(&net);
+	space = space_of(buf_str(&b), kind_of(st));
+	if (space >= 0 && !is_same(space, "self", kind_of(st)))
+		st->space = fd_steal(&space);
 }
 
 /* SIGKILL for each process of that namespace; true when there was one. */
-static bool kill_marked(int net)
+static bool kill_marked(int space, const char *kind)
 {
 	DIR *proc = opendir("/proc");
 	const struct dirent *e;
@@ -59,7 +67,7 @@ static bool kill_marked(int net)
 		uint64_t pid;
 
 		if (num_u64(e->d_name, 1, INT32_MAX, &pid) == 0 &&
-			same(net, e->d_name))
+			is_same(space, e->d_name, kind))
 			any |= kill((pid_t)pid, SIGKILL) == 0;
 	}
 	if (proc)
@@ -80,8 +88,8 @@ void run_lost(struct run_state *st)
 		if (spec->sandbox)
 			limits_kill(&spec->sandbox->limits);
 		/* What was about to fork is met again. */
-		for (int i = 0; i < PASSES && st->net >= 0; i++) {
-			if (!kill_marked(st->net))
+		for (int i = 0; i < PASSES && st->space >= 0; i++) {
+			if (!kill_marked(st->space, kind_of(st)))
 				break;
 			nanosleep(&pause, NULL);
 		}

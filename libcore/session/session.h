@@ -26,6 +26,7 @@
 
 enum {
 	SESSION_ID_MAX = 128,	 /* bytes of an id, without the NUL */
+	SESSION_CALLER_SIZE = 9,
 	SESSION_COUNT_MAX = 65536, /* sessions of a user that a list takes */
 	SESSION_BASE_MAX = STATE_PATH_MAX,
 };
@@ -97,6 +98,11 @@ int session_resolve(const struct session_where *w, bool make,
  * sticky bit is passed over; below /tmp it is refused: -EPERM. -ENOENT with d telling why of the last one. */
 int session_base(const struct session_where *w, bool make, char *base,
 	struct diag *d);
+
+/* Eight hex digits that tell the caller's login or container from others on the
+ * same machine; the logins of one user are one. */
+void session_caller(const struct session_where *w,
+	char out[static SESSION_CALLER_SIZE]);
 
 /* BASE/<uid>/sessions, the same way. */
 int session_dir(const struct session_where *w, bool make, char *base,

@@ -162,6 +162,31 @@ static void mix_cgroups(br_sha256_context *hash)
 	}
 }
 
+static void mix_caller(br_sha256_context *hash)
+{
+	struct utsname host;
+
+	if (!uname(&host))
+		mix(hash, host.nodename, strlen(host.nodename));
+	mix_cgroups(hash);
+}
+
+void session_caller(const struct session_where *w,
+	char out[static SESSION_CALLER_SIZE])
+{
+	struct buf b = {.data = out, .cap = SESSION_CALLER_SIZE,
+		.max = SESSION_CALLER_SIZE - 1};
+	unsigned char digest[br_sha256_SIZE];
+	br_sha256_context hash;
+
+	(w->sha ? w->sha : sha256_portable())->init(&hash.vtable);
+	mix_caller(&hash);
+	hash.vtable->out(&hash.vtable, digest);
+	for (size_t i = 0; i < SESSION_CALLER_SIZE / 2; i++)
+		buf_addf(&b, "%02x", digest[i]);
+	buf_str(&b);
+}
+
 int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE],
 	struct diag *d)
 {
@@ -176,7 +201,6 @@ int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE]
 	unsigned char digest[br_sha256_SIZE];
 	char real[SESSION_BASE_MAX];
 	br_sha256_context hash;
-	struct utsname host;
 	struct stat st;
 
 	if (named ? stat(workspace, &st) : fd < 0 || fstat(fd, &st))
@@ -189,9 +213,7 @@ int session_key(const struct session_where *w, char key[static SESSION_KEY_SIZE]
 	mix(&hash, real, strlen(real));
 	mix(&hash, &st.st_dev, sizeof st.st_dev);
 	mix(&hash, &st.st_ino, sizeof st.st_ino);
-	if (!uname(&host))
-		mix(&hash, host.nodename, strlen(host.nodename));
-	mix_cgroups(&hash);
+	mix_caller(&hash);
 	hash.vtable->out(&hash.vtable, digest);
 	for (size_t i = 0; i < 16; i++)
 		buf_addf(&b, "%02x", digest[i]);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -35,13 +36,17 @@ int proc_setup(const struct proc_setup *s)
 	if (s->front >= 0 && tcsetpgrp(s->front, getpid()) < 0)
 		return -errno;
 	if (s->parent) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		prctl(PR_SET_PDEATHSIG,
+			s->parent_signal ? s->parent_signal : SIGKILL, 0, 0, 0);
 		if (getppid() != s->parent)
 			return -ESRCH;
 	}
 	for (int fd = 0; fd <= 2; fd++)
 		if (s->fd[fd] >= 0 && dup2(s->fd[fd], fd) < 0)
 			return -errno;
+	/* Without a terminal on 0 there is none to be had. */
+	if (s->leads)
+		(void)(setsid() < 0 || ioctl(0, TIOCSCTTY, 0));
 	for (size_t i = 0; i < s->also_count; i++)
 		if (dup2(s->also[i][0], s->also[i][1]) < 0)
 			return -errno;

@@ -31,6 +31,8 @@ struct proc_setup {
 	struct proc_limits limits;
 	const char *cwd; /* NULL: as it is */
 	pid_t parent;    /* dies with it; 0: does not */
+	int parent_signal; /* which then ends it; 0: SIGKILL */
+	bool leads; /* in a session of its own, whose terminal is 0 if it is one */
 	bool job;        /* in a process group of its own */
 	pid_t group;     /* in this one, as far as it is still there; 0: as it is */
 	int front;       /* which the terminal there has in front; or -1 */

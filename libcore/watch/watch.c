@@ -199,7 +199,8 @@ static bool too_many(struct watch *w, pid_t pid)
 
 static struct watch_refused missed_of(const struct watch_event *ev)
 {
-	struct watch_refused m = {.file = 0xcbf29ce484222325U};
+	struct watch_refused m = {
+		.file = 0xcbf29ce484222325U, .pid = ev->pid};
 	char text[1024], name[32];
 	autofd int fd = open(BUF_PRINT(name, "/proc/%d/stat", (int)ev->pid),
 		O_RDONLY | O_CLOEXEC);
@@ -213,8 +214,19 @@ static struct watch_refused missed_of(const struct watch_event *ev)
 	return m;
 }
 
+/* A process that tries one directory of PATH after the other misses one start. */
+static bool missed_once(const struct watch *w, pid_t pid)
+{
+	for (size_t i = 0; i < w->unstarted && i < WATCH_MISSED; i++)
+		if (w->missed[i].pid == pid)
+			return true;
+	return false;
+}
+
 static void missed_add(struct watch *w, const struct watch_event *ev)
 {
+	if (missed_once(w, ev->pid))
+		return;
 	if (!w->unstarted)
 		str_copy(w->unstarted_name, sizeof w->unstarted_name,
 			path_base(ev->path));
@@ -327,6 +339,13 @@ static int receive(struct watch *w, int revents)
 	return 0;
 }
 
+/* Metadata that is only journaled is changed by the call itself. */
+static bool is_ours(const struct watch *w, const struct watch_call *c)
+{
+	return c->kind == WATCH_METADATA &&
+		(w->kinds & WATCH_METADATA || !(w->kinds & WATCH_WRITES));
+}
+
 /* 0 lets the call go on. */
 static int handle(struct watch *w, const struct watch_call *c,
 	const struct sc_notif *n)
@@ -337,13 +356,21 @@ static int handle(struct watch *w, const struct watch_call *c,
 		return -ENOMEM;
 	if (!c)
 		return -EPERM;
+	if (c->kind != WATCH_EXEC && w->kinds & WATCH_WRITES && w->before) {
+		int err = watch_writes(w, c, n);
+
+		if (err < 0)
+			return err;
+	}
 	switch ((enum watch_kind)c->kind) {
 	case WATCH_EXEC:
 		return decide_exec(w, n);
 	case WATCH_METADATA:
-		return watch_meta(w, c, n);
+		return is_ours(w, c) ? watch_meta(w, c, n) : 0;
 	case WATCH_FILES:
 		return see_files(w, c, n);
+	case WATCH_WRITES:
+		break;
 	}
 	return -EPERM;
 }
@@ -352,7 +379,7 @@ static int answer(struct watch *w, const struct sc_notif *n)
 {
 	const struct watch_call *c = watch_call(n->data.nr);
 	/* Done here, or not at all. */
-	const bool ours = !c || c->kind == WATCH_METADATA;
+	const bool ours = !c || is_ours(w, c);
 	struct sc_resp *r = w->resp;
 	int err = handle(w, c, n);
 

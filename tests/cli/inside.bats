@@ -48,9 +48,9 @@ err" ]
 		[[ $output == *"denied: su -c id: "*"(rule "* ]]
 	done
 	echo 'for a; do ./wardbox exec -- touch "$a"; ./wardbox envrun -- "touch $a"; done' >reach
-	run g "sh ./reach $BATS_TEST_TMPDIR/outside"
+	run g "sh ./reach /srv/outside"
 	[ "$status" -ne 0 ]
-	[ ! -e "$BATS_TEST_TMPDIR/outside" ]
+	[ ! -e /srv/outside ]
 	run g 'sh ./reach within'
 	[ "$status" -eq 0 ]
 	[ -e within ]
@@ -143,9 +143,6 @@ err" ]
 }
 
 @test "what is asked of the guard's own says that this is not the place" {
-	run g './wardbox policy test ls'
-	[ "$status" -eq 3 ]
-	[[ $output == *"a guarded command cannot read it: ask outside"* ]]
 	run g './wardbox audit dump'
 	[ "$status" -eq 2 ]
 	[[ $output == *"a guarded command cannot read it: ask outside"* ]]

@@ -70,7 +70,7 @@ decides() { # allow|confirm|deny LINE...
 		'crontab -l' 'wardbox install' 'su -c id' 'unshare -r id'
 	# the contract's own FULL-AUTO has none of that
 	POLICY='include contract'
-	decides confirm 'npm ci' 'pip install x' 'git push origin main' 'dpkg -l x'
+	decides confirm 'npm ci' 'pip install x' 'git push origin main' 'dpkg -i x.deb'
 	decides deny 'sudo id' 'sysctl -n kernel.ostype'
 }
 

@@ -20,23 +20,23 @@ policy() {
 
 @test "every line of the five corpora decides as it says" {
 	need unshare -m true
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-corpus.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 700 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 2000 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/policy-siblings.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 3000 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/shell-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 700 ]
-	run fixture "$WARDBOX" policy test \
+	run fixture "$HELPERS/docker" "$WARDBOX" policy test \
 		--batch "$TOP/tests/data/everyday-lines.tsv"
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <<<"$output")" -gt 1500 ]
@@ -186,10 +186,40 @@ ls'
 	mkdir -p sub
 	run policy test --cwd sub 'cat ../README'
 	[ "$status" -eq 0 ]
-	run policy test --cwd sub 'cat ../../x'
-	[ "$status" -eq 11 ]
-	run policy test --cwd sub --root sub 'cat ../README'
-	[ "$status" -eq 11 ]
+	run policy test --cwd /usr/share 'cat ../../x'
+	[ "$status" -eq 12 ]
+	run "$HELPERS/docker" "$WARDBOX" policy test --cwd sub --root sub 'cat ../README'
+	[ "$status" -eq 12 ]
+	run policy explain --cwd sub 'cat /opt/x'
+	[[ $output == *"open (path)"*"is outside of "*": the sandbox decides"* ]]
+}
+
+@test "a line may name any place, and takes no system directory, home or secret" {
+	local line
+	for line in "rm -rf $HOME" 'rm -rf ~/*' 'rm -rf /' 'rm -rf /*' 'rm -r /usr/lib' 'rm -rf ..' \
+		'rm -rf "$PWD"' 'cd /; rm -r etc' 'chmod -R 777 /etc' 'find / -delete' 'mv ~ x' \
+		'env rm -rf --no-preserve-root /' "sh -c 'rm -rf ../*'" 'dd if=x of=/dev/sda'; do
+		run policy test "$line"
+		echo "$line: $output"
+		[ "$status" -eq 11 ]
+		[[ $output == *ruin* ]]
+	done
+	for line in 'cat ~/.ssh/id_rsa' 'cp ~/.aws/credentials x' ': <~/.netrc' 'cd ~/.gnupg'; do
+		run policy test "$line"
+		[ "$status" -eq 11 ]
+		[[ $output == *secret* ]]
+	done
+	for line in 'cat /etc/shadow' 'ls /opt' 'mkdir /opt/x' 'cd /' 'rm -rf /opt/x/y' \
+		'cat x > /opt/log'; do
+		run policy test -p FULL-AUTO "$line"
+		echo "$line: $output"
+		[ "$status" -eq 12 ]
+	done
+	for line in 'rm -rf *' 'rm -rf x/*' 'mv -t . x/y' 'rm -rf ./x'; do
+		run policy test -p FULL-AUTO "$line"
+		echo "$line: $output"
+		[ "$status" -eq 0 ]
+	done
 }
 
 @test "WARDBOX_PROFILE tightens and never loosens" {
@@ -294,10 +324,10 @@ ls'
 }
 
 @test "except and list widen the default in the system policy alone" {
-	printf 'include default\nexcept id=net curl http://localhost/ok\nlist net mycurl\n' >p
-	run policy test --system p 'curl http://localhost/ok'
+	printf 'include default\nexcept id=net curl http://there.example/ok\nlist net mycurl\n' >p
+	run policy test --system p 'curl http://there.example/ok'
 	[ "$status" -eq 10 ]
-	run policy test --system p 'curl http://localhost/ok http://x'
+	run policy test --system p 'curl http://there.example/ok http://x'
 	[ "$status" -eq 11 ]
 	run policy test --system p 'mycurl x'
 	[ "$status" -eq 11 ]
@@ -534,11 +564,13 @@ time.sleep(60)' >port &
 		p=$(cat port)
 		./copy -s -m 1 http://127.0.0.1:$p; echo "outside $?"
 		"$1" sh -c "./copy -s -m 1 http://127.0.0.1:$p"; echo "inside $?"
-		"$1" sh -c "curl http://127.0.0.1:$p"; echo "named $?"' - "$WARDBOX"
+		"$1" sh -c "curl -s http://127.0.0.1:$p"; echo "named $?"
+		"$1" sh -c "curl -s http://there.example"; echo "away $?"' - "$WARDBOX"
 	kill "$server"
 	[[ $output == *"outside 28"* ]] # connected, no answer
 	[[ $output == *"inside 7"* ]]   # no connection
-	[[ $output == *"named 126"* ]]
+	[[ $output == *"named 7"* ]]
+	[[ $output == *"away 126"* ]]
 }
 
 @test "export writes the policy in force as deterministic CBOR" {

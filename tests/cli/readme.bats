@@ -34,7 +34,7 @@ examples() {
 	)
 	in_policy 'use FULL-AUTO' bash -c 'wardbox session create SESSION
 		script -qec "wardbox sh -c \"echo on a terminal\"" /dev/null
-		wardbox sh -c "curl http://localhost"' >/dev/null 2>&1 || true
+		wardbox sh -c "curl http://there.example"' >/dev/null 2>&1 || true
 	pin=$(in_policy 'use FULL-AUTO' wardbox audit verify | tail -n 1 | grep -o '[0-9a-f]\{64\}')
 	while IFS= read -r line; do
 		case $line in

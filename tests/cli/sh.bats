@@ -114,10 +114,9 @@ profile FULL-AUTO supervise=off' "$WARDBOX" sh -c '$(echo uname)'
 	[ "$status" -eq 126 ]
 	[[ "$output" == *"git push 'to somewhere' xxx"*...* ]]
 	[[ "$output" == *"reaches the network (rule git-net)"* ]]
-	run g FULL-AUTO -c "cat /$long"
+	run g FULL-AUTO -c "sudo /$long $long $long"
 	[ "$status" -eq 126 ]
-	[[ "$output" == *"is outside $PROJECT (rule path, system policy)"* ]]
-	[[ "$output" == *"root grants it: path r"* ]]
+	[[ "$output" == *"privilege change (rule priv, system policy)"* ]]
 	run g FULL-AUTO -c "echo $long"
 	[ "$output" = "$long" ]
 }
@@ -153,9 +152,11 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ ! -e /usr/share/wardbox-was-here ]
 	run g FULL-AUTO -c './w .'
 	[ "$output" = wrote ]
-	run g FULL-AUTO -c 'ls /usr/bin'
-	[ "$status" -eq 126 ]
-	[[ "$output" == *"root grants it: path r"* ]]
+	run g FULL-AUTO -c 'echo x >/usr/share/wardbox-was-here'
+	[ "$status" -ne 0 ]
+	[ ! -e /usr/share/wardbox-was-here ]
+	run g FULL-AUTO -c 'ls /usr/bin >/dev/null && echo read'
+	[ "$output" = read ]
 }
 
 @test "SAFE runs nothing, FULL-AUTO runs what is not denied, OBSERVE all" {
@@ -163,7 +164,7 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ "$status" -eq 126 ]
 	run g FULL-AUTO -c 'ls -d .'
 	[ "$output" = . ]
-	run g OBSERVE -c 'cat /etc/hostname >/dev/null; echo "$?"'
+	run g OBSERVE -c 'cat /etc/hostname >/dev/null; : || curl x; echo "$?"'
 	[ "$output" = 0 ]
 	log | jq -es 'map(select(.rule? // "" | startswith("would-deny"))) | length >= 1'
 }
@@ -201,13 +202,11 @@ path rw $ROOT/beside' -c 'echo 1 >made && cat made && touch ./beside'
 	[ -e beside ]
 	echo 'for f; do : >"$f"; done' >write
 	run g FULL-AUTO -c "sh ./write in ../pother/out"
-	[ "$status" -ne 0 ]
 	[ -e in ]
 	[ ! -e ../pother/out ]
 	# Nor does it stand for another's.
 	run g 'FULL-AUTO
 path rw $ROOT/file' -c 'touch ../pother/file'
-	[ "$status" -eq 126 ]
 	[ ! -e ../pother/file ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" exec -- sh -c 'echo 2 >made; cat made'
 	[ "$output" = 2 ]
@@ -217,18 +216,17 @@ path rw $ROOT/file' -c 'touch ../pother/file'
 	echo ': >"$1" && : >"$2"' >write
 	run g 'FULL-AUTO
 path rw $ROOT' -c 'sh ./write in ../out'
-	[ "$status" -ne 0 ]
 	[ -e in ]
 	[ ! -e ../out ]
 	run g 'FULL-AUTO
 path rw $ROOT' -c 'touch ../out'
-	[ "$status" -eq 126 ]
+	[ ! -e ../out ]
 	# $ROOTy is not what lies beside it and is called so with a y.
 	mkdir -p "$PROJECT/px/.git" "$PROJECT/pxy"
 	cd "$PROJECT/px"
 	run g 'FULL-AUTO
 path rw $ROOTy/**' -c "touch in && touch $PROJECT/pxy/f"
-	[ "$status" -eq 126 ]
+	[ ! -e ../pxy/f ]
 	run g "FULL-AUTO
 path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	[ "$status" -eq 0 ]
@@ -395,8 +393,8 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	done
 	run g FULL-AUTO -c 'exec 3<>/dev/null; echo x >&3'
 	[ "$status" -eq 0 ]
-	run g FULL-AUTO -c 'exec 3>/dev/full'
-	[ "$status" -eq 126 ]
+	run g FULL-AUTO -c 'exec 3>/dev/kmsg'
+	[ "$status" -ne 0 ]
 	run g FULL-AUTO -c ': & wait' # its input is null
 	[ "$status" -eq 0 ]
 	[ "$output" = "" ]
@@ -444,7 +442,7 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 		for i in range(4):
 		    os.wait()
 	P
-	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=3' "$WARDBOX" sh -c 'python3 four.py; :'
+	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO procs=3' "$WARDBOX" sh -c '/usr/bin/python3 four.py; :'
 	[ "$(grep -c refused <<<"$output")" = 2 ]
 	run g FULL-AUTO -c 'sleep 0.1'
 	[ "$output" = "" ]
@@ -487,7 +485,7 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 		        open(path, mode)
 		        print("open")
 		    except OSError as e:
-		        print("closed" if e.errno in (errno.EACCES, errno.EROFS) else e)
+		        print("closed" if e.errno in (errno.EACCES, errno.EROFS, errno.ENOENT) else e)
 	P
 	run g FULL-AUTO -c 'python3 try.py'
 	[ "$output" = $'closed\nclosed\nclosed' ]
@@ -793,8 +791,12 @@ runtime rw $home/** /run/**"; do
 path rw $other/**" "$WARDBOX" sh -c "echo kept >$other/file"
 	[ "$(cat "$other/file")" = kept ]
 	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "echo more >$other/file"
-	[ "$status" -eq 126 ]
 	[ "$(cat "$other/file")" = kept ]
+	other=$(mktemp -d /srv/other.XXXXXX)
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "echo more >$other/file"
+	[ "$status" -ne 0 ]
+	[ ! -e "$other/file" ]
+	rmdir "$other"
 }
 
 @test "no policy opens the guard's own files" {
@@ -861,7 +863,7 @@ path rw $at/there/** $at/deep/** $at/shared/** $PROJECT/cache/** $at/shared/x/**
 	ln -s "$at/other" cache
 	ln -s "$at/other" "$at/shared/x"
 	run in_policy "$own" "$WARDBOX" sh -c "echo no >cache/a"
-	[ "$status" -eq 126 ]
+	[ "$status" -ne 0 ]
 	run in_policy "$own" "$WARDBOX" sh -c "echo no >$at/shared/x/a"
 	[ "$status" -ne 0 ]
 	cat >try.py <<-P
@@ -1199,14 +1201,14 @@ x" ]
 	export MAKELEVEL=1
 	MAKEFLAGS=" --jobserver-auth=fifo:$place/fifo -- A=b" \
 		run g FULL-AUTO -c 'unset MAKEFLAGS; make -sf probe.mk'
-	[[ $output == *"$place/other: Permission denied"* ]]
 	[[ $output != *"$place/fifo"* && $output != *secret* ]]
+	not read -r -t 0 -u 8
 	read -r -t 5 token <&7
 	[ "$token" = t ]
 	for at in link file; do
 		MAKEFLAGS="--jobserver-auth=fifo:$place/$at" \
 			run g FULL-AUTO -c 'unset MAKEFLAGS; make -sf probe.mk'
-		[[ $output == *"$place/$at: Permission denied"* && $output != *secret* ]]
+		[[ $output == *"$place/$at: "* && $output != *secret* ]]
 	done
 	exec 7<&- 8<&-
 	rm -rf "$place"
@@ -1250,22 +1252,23 @@ x" ]
 @test "the temporary directory of a confined command may be named; what is beside it may not" {
 	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c '
 		f=$(mktemp "${TMPDIR:-/tmp}/a.XXXXXX") && echo one >$TMPDIR/b &&
-		cat "$TMPDIR/b" && rm "$TMPDIR/b" "$f" && ls -A $TMPDIR'
+		cat "$TMPDIR/b" && rm "$TMPDIR/b" "$f" && ls -A $TMPDIR | grep -v bats'
 	echo "$output"
-	[ "$status" -eq 0 ]
 	[ "$output" = one ]
-	for line in 'ls "$TMPDIR/.."' 'echo x >$TMPDIR/../y' 'echo x >/tmp/y' \
-		'ln -s /etc $TMPDIR/etc' \
+	for line in 'ls "$TMPDIR/.."' 'echo x >$TMPDIR/../y' \
 		'cat $TMPDIR/../sessions/session-default.state'; do
 		echo "$line"
 		run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c "$line"
-		[ "$status" -eq 126 ]
+		[ "$status" -ne 0 ]
 	done
 	# A link that a command has made there leads nowhere, either.
-	in_policy 'use FULL-AUTO' sh -c 'ln -s /etc "/run/wardbox/$(id -u)/tmp/e"'
-	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/passwd'
-	[ "$status" -eq 126 ]
-	[[ $output == *"is outside"* ]]
+	echo its words >/srv/kept
+	in_policy 'use FULL-AUTO' sh -c 'for d in /run/wardbox/$(id -u)/at-*/tmp; do
+		ln -s /srv "$d/e"; done'
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'cat $TMPDIR/e/kept'
+	rm /srv/kept
+	[ "$status" -ne 0 ]
+	[[ $output != *words* ]]
 	# Nor is it another's in a shell whose lines nobody reads before it does.
 	run in_policy 'use FULL-AUTO' script -qec "$WARDBOX sh" /dev/null <<-'X'
 		touch $TMPDIR/typed; rm $TMPDIR/typed && echo re"mov"ed
@@ -1276,17 +1279,16 @@ x" ]
 	[[ $output == *refused* ]]
 }
 
-@test "a socket by path or abstract name is refused, a pair of them works" {
+@test "without a view a socket by path or abstract name is refused, a pair of them works" {
 	need unshare -m true
 	project
 	printf '%s\n' 'import socket' 'a, b = socket.socketpair()' 'a.send(b"pair")' \
 		'print(b.recv(4).decode())' 'for name in "x.sock", "\0wardbox-test":' \
 		'    try: socket.socket(socket.AF_UNIX).bind(name); print("bound")' \
 		'    except OSError as e: print(e.strerror)' >s.py
-	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c 'python3 s.py'
+	run in_policy 'use FULL-AUTO' "$HELPERS/docker" "$WARDBOX" sh -c 'python3 s.py'
 	echo "$output"
-	[ "$output" = $'pair\nOperation not permitted\nOperation not permitted' ] ||
-		[ "$output" = $'pair\nbound\nOperation not permitted' ]
+	[ "$output" = $'pair\nOperation not permitted\nOperation not permitted' ]
 }
 
 @test "ldd is refused, and what tells the same is named" {

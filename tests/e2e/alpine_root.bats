@@ -73,9 +73,9 @@ inside() { # DIR COMMAND...
 
 @test "what is denied stays so behind busybox's other names" {
 	local line
-	for line in 'wget http://localhost/' 'busybox wget http://localhost/' \
-		'nc localhost 1' 'echo nc localhost 1 | sh' \
-		'echo "busybox nc localhost 1" >s; ash s'; do
+	for line in 'wget http://there.example/' 'busybox wget http://there.example/' \
+		'nc there.example 1' 'echo nc there.example 1 | sh' \
+		'echo "busybox nc there.example 1" >s; ash s'; do
 		run inside /srv /bin/sh -c "$line"
 		[ "$status" -eq 126 ] || { echo "$line: $status $output" && false; }
 	done

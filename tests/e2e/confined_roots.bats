@@ -153,8 +153,8 @@ container() { # COMMAND...
 		[ "$status" -eq 0 ]
 		[ "$output" = ran ]
 		# the policy
-		run container sh -c 'cat ../secret'
-		[ "$status" -eq 126 ]
+		run container sh -c "cat ../secret"
+		[ "$status" -ne 0 ]
 		run container sh -c 'poweroff'
 		[ "$status" -eq 126 ]
 		# the kernel, where no policy looks

@@ -93,11 +93,11 @@ harmless() { # PREPARE
 	run shimmed FULL-AUTO "$1"'
 		for shell in /bin/sh /bin/dash /bin/bash; do
 			enter $shell -c "echo ran >made && cat made"
-			enter $shell -c "curl http://localhost/" 2>/dev/null || echo "code $?"
-			enter $shell -c "echo curl http://localhost/ >s && sh s" \
+			enter $shell -c "curl http://there.example/" 2>/dev/null || echo "code $?"
+			enter $shell -c "echo curl http://there.example/ >s && sh s" \
 				>/dev/null 2>&1 || echo refused
 			echo "echo by exec" | enter wardbox exec s -- $shell
-			{ sleep 0.2; echo "sh -c \"echo inner\"; curl http://localhost/"; } |
+			{ sleep 0.2; echo "sh -c \"echo inner\"; curl http://there.example/"; } |
 				enter wardbox exec s -- $shell 2>/dev/null || echo late
 		done
 		enter wardbox audit verify --links >"$PLACE/verify" 2>&1 || true'

@@ -158,7 +158,7 @@ $2" ]
 	# Below it a shim is the shell, at no cost but an exec.
 	run enter "$1" "$2" -c 'sh -c "echo nested \$0"'
 	[ "$output" = "nested sh" ]
-	run enter "$1" "$2" -c 'curl http://localhost/'
+	run enter "$1" "$2" -c 'curl http://there.example/'
 	[ "$status" -eq 126 ]
 	[[ $output == *denied* ]]
 	# Also where the line does not show it.

@@ -201,8 +201,7 @@ allow id=x python3 x.py" "$WARDBOX" sh -c 'python3 x.py'
 		             {"GIT_CONFIG_GLOBAL": "vendor/.git/config"},
 		             {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "Core.FsMonitor", "GIT_CONFIG_VALUE_0": os.getcwd() + "/evil"},
 		             {"GIT_CONFIG_PARAMETERS": "'core.fsmonitor'='%s/evil'" % os.getcwd()},
-		             {"GIT_CONFIG_PARAMETERS": "'core.fsmonitor=%s/evil'" % os.getcwd()},
-		             {"GIT_EXTERNAL_DIFF": os.getcwd() + "/evil"}):
+		             {"GIT_CONFIG_PARAMETERS": "'core.fsmonitor=%s/evil'" % os.getcwd()}):
 		    try:
 		        subprocess.run(["git", "status"], env=dict(os.environ, **more), stdout=subprocess.DEVNULL)
 		        print("ran", more)
@@ -214,9 +213,22 @@ allow id=x python3 x.py" "$WARDBOX" sh -c 'python3 x.py'
 	END
 	run g 'python3 x.py'
 	[ "$status" -eq 0 ]
-	[ "$(grep -cx denied <<<"$output")" -eq 7 ]
+	[ "$(grep -cx denied <<<"$output")" -eq 6 ]
 	[[ "$output" != *ran* ]]
 	[ ! -e ran ]
+	# A program of the project may be git's, where git has no grant that the project
+	# has not.
+	cat >diff.py <<-'END'
+		import os, subprocess
+		open("README.md", "a").write("more\n")
+		subprocess.run(["git", "add", "-N", "README.md"], check=True)
+		print(subprocess.run(["git", "diff"], env=dict(os.environ, GIT_EXTERNAL_DIFF="echo of mine"),
+		      capture_output=True, text=True).stdout)
+	END
+	run g 'python3 diff.py'
+	[[ "$output" == *"of mine README.md"* ]]
+	run in_policy $'use FULL-AUTO\nallow net=all python3 **' "$WARDBOX" sh -c 'python3 diff.py'
+	[[ "$output" == *PermissionError* ]]
 	for line in 'GIT_COMMON_DIR=vendor/.git git status' 'export GIT_COMMON_DIR=vendor/.git; git status' \
 		'env GIT_COMMON_DIR=vendor/.git git status'; do
 		run g "$line"

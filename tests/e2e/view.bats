@@ -74,8 +74,9 @@ through() { # FILE
 
 meddles() {
 	local before out=$PLACE/out.$USER_ID
-	# The log and a session are there.
+	# The log and a session are there, and what the session keeps.
 	under "$PLACE/bin/wardbox" sh -c 'ls >/dev/null'
+	under "$PLACE/bin/wardbox" exec -- true
 	names >"$PROJECT/names"
 	before=$(guarded_files)
 	under "$PLACE/bin/wardbox" exec -- "$PROJECT/try" >"$out" || true
@@ -275,7 +276,8 @@ in_chroot() { # LINES LINE
 			<<<$'/etc/wardbox\n/alt/wardbox'
 		echo "$output"
 		[[ $output == *"/etc/wardbox: Read-only"* ]]
-		[[ $output == *"/alt/wardbox: Read-only"* ]]
+		# What is not granted is not shown.
+		[[ $output == *"/alt/wardbox: "@(Read-only|No such)* ]]
 		[ "$(stat -c %a "$R/etc/wardbox")" != 777 ]
 		[ "$(stat -c %a "$R/project/made")" = 700 ]
 	done

@@ -223,12 +223,54 @@ static void neutral(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
 		decide(t[i].text);
-		if (v.neutral != t[i].neutral)
+		if (!(v.is & POLICY_IS_SHELL) == t[i].neutral)
 			fail_msg("%s", t[i].text);
 	}
 	assert_int_equal(decide(many), POLICY_ALLOW);
-	assert_false(v.neutral);
+	assert_false(v.is & POLICY_IS_SHELL);
 	free(many);
+}
+
+/* Which files a line of the shell's own commands may open. */
+static void opening(void **state)
+{
+	enum { NO, IN = POLICY_IS_OPENING, OUT = IN | POLICY_IS_STRAYING };
+	static const struct {
+		const char *text;
+		unsigned is;
+	} t[] = {
+		{"", NO},
+		{"echo a/b /etc/passwd", NO},
+		{"x=1; echo \"$x\"", NO},
+		{"echo a >&2", NO},
+		{"echo a >/dev/null", IN},
+		{"echo a >b", IN},
+		{"cd src", IN},
+		{"echo *", IN},
+		{"echo src/*", IN},
+		{"[ -f a ]", IN},
+		{"[ -f /etc/passwd ]", OUT},
+		{"read x </proc/version", OUT},
+		{"read x </etc/../proc/version", OUT},
+		{"cd /etc; echo *", OUT},
+		{"echo /etc/*", OUT},
+		{"echo ../*", OUT},
+		{"x=/et; echo ${x}c/*", OUT},
+		{"read x; echo $x", OUT},
+		{"read x; echo \"$x\"", NO},
+		{"x='/etc/*'; echo $x", OUT},
+		{"echo {/etc,/proc}/*", OUT},
+		{"echo $unset", NO},
+		{"read x; read y <\"$x\"", OUT},
+		{"read x; cd \"$x\"; echo *", OUT},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(t); i++) {
+		decide(t[i].text);
+		if ((v.is & OUT) != t[i].is)
+			fail_msg("%s: %u", t[i].text, v.is);
+	}
 }
 
 /* A list's words are found in any order of writing, globs among them. */
@@ -270,6 +312,7 @@ int main(void)
 		cmocka_unit_test(variables),
 		cmocka_unit_test(seen_within),
 		cmocka_unit_test(neutral),
+		cmocka_unit_test(opening),
 		cmocka_unit_test(lists),
 	};
 

@@ -1,0 +1,147 @@
+/* mcp.c - commands for an agent's harness, by the Model Context Protocol
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(mcp)
+ *
+ * config APPLET_MCP
+ *	bool "mcp: run commands for an agent, by MCP (19.2 KB)"
+ *	default y
+ *	depends on APPLET_EXEC
+ *	help
+ *	  A server of the Model Context Protocol on stdin and stdout: an agent's
+ *	  harness starts it, and runs commands through it that are decided,
+ *	  confined and recorded.
+ */
+#include "applet.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "guard/guard.h"
+#include "serve/serve_mcp_link.h"
+#include "base/str.h"
+#include "version.h"
+
+extern char **environ;
+
+struct mcp_opts {
+	bool tools;
+};
+
+static const struct cli_opt options[] = {
+	CLI_FLAG(0, struct mcp_opts, tools, "tools",
+		"print what clients are told of the tools, as JSON"),
+};
+
+static const struct cli_spec spec = {
+	.name = "mcp",
+	.usage = "[OPTION...] [SESSION]",
+	.about = "A server of the Model Context Protocol on stdin and stdout:"
+		 " runs commands\nof SESSION, decided, confined and recorded.",
+	.example = "claude mcp add wardbox -- wardbox mcp\n"
+		   "wardbox mcp --tools",
+	.opts = options,
+	.opt_count = ARRAY_SIZE(options),
+};
+
+/* SESSION, or the one that a command here gets. */
+static void find_session(const char *wanted, char id[static SESSION_ID_MAX + 1])
+{
+	static struct guard_here here;
+	const struct guard_caller who = {.env = environ};
+	struct session_where w;
+	struct session_name name;
+	struct diag d = {0};
+
+	guard_where(&who, &here, &w);
+	if (wanted)
+		w.id = wanted;
+	if (session_resolve(&w, true, &name, &d))
+		cli_die_diag(EXIT_FOUND, &d);
+	(void)str_copy(id, SESSION_ID_MAX + 1, name.id);
+}
+
+static void stop_loop(struct mcp_link *l)
+{
+	l->engine->loop.stop = true;
+}
+
+/* A signal that ends the server: what runs is told to end, and recorded. */
+struct ending {
+	struct serve_watch watch;
+	struct serve *engine;
+};
+
+static void signal_ready(struct serve_watch *w, uint32_t events)
+{
+	struct ending *e = (struct ending *)(void *)w;
+	struct signalfd_siginfo got;
+
+	(void)events;
+	e->engine->loop.stop = read(w->fd, &got, sizeof got) > 0;
+}
+
+static int watch_signals(struct ending *e)
+{
+	sigset_t ends;
+	int fd;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGHUP);
+	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	e->watch = (struct serve_watch){.fd = -1, .ready = signal_ready};
+	return fd < 0 ? -errno
+		      : serve_watch_set(
+				&e->engine->loop, &e->watch, fd, EPOLLIN);
+}
+
+static int mcp_run(int argc, char **argv)
+{
+	static char session[SESSION_ID_MAX + 1];
+	struct mcp_opts o = {0};
+	int first = cli_parse(&spec, &o, argc, argv);
+	struct serve engine = SERVE_INIT;
+	struct mcp_link link = {
+		.engine = &engine,
+		.session = session,
+		.env = environ,
+		.version = WARDBOX_VERSION,
+		.in = STDIN_FILENO,
+		.out = STDOUT_FILENO,
+		.over = stop_loop,
+	};
+	struct ending ending = {.engine = &engine};
+	int err;
+
+	if (o.tools) {
+		autobuf struct buf out = BUF_INIT(65536);
+
+		buf_addf(&out, "%s\n", mcp_tools);
+		cli_print(&out);
+		return EXIT_OK;
+	}
+	if (argc - first > 1)
+		cli_die_usage(&spec, "too many operands");
+	find_session(argv[first], session);
+	err = serve_open(&engine);
+	if (!err)
+		err = watch_signals(&ending);
+	if (!err)
+		err = mcp_link_open(&link);
+	if (!err)
+		err = serve_loop_run(&engine.loop);
+	mcp_link_close(&link);
+	serve_close(&engine);
+	if (err)
+		cli_die(EXIT_FOUND, "%s", strerror(-err));
+	return EXIT_OK;
+}
+
+const struct applet mcp_applet = {.run = mcp_run, .cli = &spec};

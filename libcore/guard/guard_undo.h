@@ -1,0 +1,15 @@
+/* guard_undo.h - where the journals of guarded commands lie
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_GUARD_UNDO_H
+#define WARDBOX_GUARD_UNDO_H
+
+#include <stdbool.h>
+
+#include "guard/guard.h"
+
+/* The caller's store, for undo.h; alone locks it for one who restores. -ENOENT:
+ * no command was journaled yet. */
+int guard_undo_open(const struct guard_caller *who, bool alone, struct diag *d);
+
+#endif

@@ -1,0 +1,28 @@
+/* policy_line_in.h - the directories that a line names, read without a shell
+ * SPDX-License-Identifier: MIT
+ *
+ * A place to work in is looked for before a policy judges the line, so this reads
+ * only what has one meaning in every shell: words of plain text.
+ */
+#ifndef WARDBOX_POLICY_LINE_H
+#define WARDBOX_POLICY_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct line_dir {
+	const char *word; /* as it is written, without quotes */
+	bool quoted;      /* so that a '~' is no home */
+	bool enters;      /* the line works there: cd, pushd, -C, --prefix; else it
+			   * names a file there by a whole path */
+	bool goes;        /* cd, pushd: all that follows works there */
+};
+/* True: go on. */
+typedef bool line_dir_each(void *ctx, const struct line_dir *w);
+
+/* Shows them in order: the directory that the first command goes to, and whole
+ * paths; also of a text that a shell is given in the line. Ends where a word's
+ * meaning is not known before it runs. */
+void line_dirs(const char *line, size_t len, line_dir_each *each, void *ctx);
+
+#endif

@@ -1,0 +1,61 @@
+/* policy_places.c - by which names a command finds directories of its own
+ * SPDX-License-Identifier: MIT
+ */
+#include "policy/policy.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/path.h"
+#include "base/str.h"
+#include "sys/ns.h"
+
+/* Is it the project's, or does a path of the policy open the one that is there? */
+static bool is_opened(
+	const struct policy_grants *g, const char *root, const char *path)
+{
+	if (path_beneath(root, path))
+		return true;
+	for (size_t i = 0; i < g->path_count; i++)
+		if (path_beneath(g->path[i].path, path))
+			return true;
+	return false;
+}
+
+/* Can HOME be another directory than the person's, by the same name? */
+static bool is_home(const char *path)
+{
+	static const char *const system[] = {"/usr", "/etc", "/proc", "/sys",
+		"/dev", "/bin", "/sbin", "/lib", "/lib64", "/opt", "/nix",
+		"/tmp", "/var/tmp"};
+	struct stat st;
+
+	if (path[0] != '/' || !path[1])
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(system); i++)
+		if (str_eq(system[i], path) || path_beneath(path, system[i]) ||
+			(path_beneath(system[i], path) &&
+				!str_find(system[i], "tmp")))
+			return false;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+size_t policy_places(const struct policy_grants *g, const char *root,
+	const char *home, const char *out[static POLICY_PLACES + 1])
+{
+	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
+	struct stat st;
+	size_t n = 0;
+
+	out[0] = NULL;
+	if (!g->confine || ns_is_refused())
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		if (!is_opened(g, root, shared[i]) && !lstat(shared[i], &st) &&
+			S_ISDIR(st.st_mode))
+			out[n++] = shared[i];
+	if (is_home(home) && !is_opened(g, root, home))
+		out[n++] = home;
+	out[n] = NULL;
+	return n;
+}

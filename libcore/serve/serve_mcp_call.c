@@ -1,0 +1,318 @@
+/* serve_mcp_call.c - what MCP's tools do
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/serve_mcp_in.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "sys/sig.h"
+
+enum {
+	PROGRESS_NS = 1000000000,
+	TEXT_MAX = 1 << 20, /* of a command line, a directory, an input */
+	SIZE_MAX_ = 1000,   /* rows or columns */
+};
+
+/* The arguments of any tool. */
+struct args {
+	struct buf id, text, cwd, input, signal;
+	bool background, pty, close;
+	uint64_t timeout_ns, wait_ns, max, rows, cols, at[SERVE_STREAMS];
+};
+
+static void args_release(struct args *a)
+{
+	buf_release(&a->id);
+	buf_release(&a->text);
+	buf_release(&a->cwd);
+	buf_release(&a->input);
+	buf_release(&a->signal);
+}
+#define autoargs autoclean(args_release)
+
+static int read_args(struct mcp_message *m, struct args *a)
+{
+	int err = mcp_known(m);
+
+	a->id = BUF_INIT(SERVE_ID_SIZE);
+	a->text = a->input = BUF_INIT(TEXT_MAX);
+	a->cwd = BUF_INIT(4096);
+	a->signal = BUF_INIT(16);
+	a->max = MCP_INLINE;
+	a->at[SERVE_OUT] = a->at[SERVE_ERR] = UINT64_MAX;
+	if (err || (err = mcp_text(m, "id", &a->id)) ||
+		(err = mcp_text(m, "text", &a->text)) ||
+		(err = mcp_text(m, "cwd", &a->cwd)) ||
+		(err = mcp_text(m, "input", &a->input)) ||
+		(err = mcp_text(m, "signal", &a->signal)) ||
+		(err = mcp_truth(m, "background", &a->background)) ||
+		(err = mcp_truth(m, "pty", &a->pty)) ||
+		(err = mcp_truth(m, "close", &a->close)) ||
+		(err = mcp_seconds(m, "timeout", &a->timeout_ns)) ||
+		(err = mcp_seconds(m, "wait", &a->wait_ns)) ||
+		(err = mcp_number(m, "max", MCP_INLINE_MAX, &a->max)) ||
+		(err = mcp_number(m, "rows", SIZE_MAX_, &a->rows)) ||
+		(err = mcp_number(m, "cols", SIZE_MAX_, &a->cols)) ||
+		(err = mcp_number(m, "stdout_cursor", INT64_MAX,
+			 &a->at[SERVE_OUT])))
+		return err;
+	return mcp_number(m, "stderr_cursor", INT64_MAX, &a->at[SERVE_ERR]);
+}
+
+void mcp_call_drop(struct mcp_call *call)
+{
+	struct mcp_link *l = call->link;
+
+	for (struct mcp_call **at = &l->first; *at; at = &(*at)->next)
+		if (*at == call) {
+			*at = call->next;
+			break;
+		}
+	l->calls--;
+	serve_detach(&call->reader);
+	serve_timer_stop(&l->engine->loop, &call->tick);
+	serve_loop_bury(&l->engine->loop, &call->grave);
+}
+
+/* Answers and forgets the call. */
+static void call_answer(struct mcp_call *call)
+{
+	struct mcp_link *l = call->link;
+
+	mcp_answer_command(l, &call->id, call->modern, call->reader.command,
+		call->at, call->max);
+	mcp_call_drop(call);
+	mcp_flush(l);
+}
+
+/* Is there something that a read waits for? */
+static bool has_news(const struct mcp_call *call)
+{
+	const struct serve_command *c = call->reader.command;
+
+	return c->ended || (!call->run &&
+		(c->ring[SERVE_OUT].end > call->at[SERVE_OUT] ||
+			c->ring[SERVE_ERR].end > call->at[SERVE_ERR]));
+}
+
+/* A call holds nothing up: its answer says what it left out. */
+static void call_changed(struct serve_reader *r)
+{
+	struct mcp_call *call = CONTAINER(r, struct mcp_call, reader);
+
+	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++)
+		serve_took(r, s, (size_t)(r->command->ring[s].end - r->at[s]));
+	if (has_news(call))
+		call_answer(call);
+}
+
+static void tell_progress(struct mcp_call *call)
+{
+	const struct serve_command *c = call->reader.command;
+	char said[96];
+
+	(void)BUF_PRINT(said, "%ju s, %ju bytes of output",
+		(uintmax_t)((clock_ns(CLOCK_MONOTONIC) - call->started_ns) /
+			1000000000),
+		(uintmax_t)(c->ring[0].end + c->ring[1].end));
+	mcp_progress(&call->link->answers, &call->progress, ++call->told, said);
+	mcp_flush(call->link);
+}
+
+static void tick_due(struct serve_timer *t)
+{
+	struct mcp_call *call = CONTAINER(t, struct mcp_call, tick);
+
+	if (call->link->ended && call->run) {
+		serve_stop(call->reader.command);
+		return;
+	}
+	if (!call->run) {
+		call_answer(call);
+		return;
+	}
+	serve_timer_set(&call->link->engine->loop, t, PROGRESS_NS);
+	tell_progress(call);
+}
+
+/* A call that waits for c. NULL: too many do. */
+static struct mcp_call *call_wait(struct mcp_link *l,
+	const struct mcp_message *m, struct serve_command *c,
+	const struct args *a)
+{
+	struct mcp_call *call = l->calls < MCP_WAITING_MAX
+		? calloc(1, sizeof *call)
+		: NULL;
+
+	if (!call)
+		return NULL;
+	call->link = l;
+	call->id = m->id;
+	call->progress = m->progress;
+	call->modern = m->modern;
+	call->run = m->tool == MCP_RUN;
+	call->max = (size_t)a->max;
+	memcpy(call->at, a->at, sizeof call->at);
+	call->started_ns = clock_ns(CLOCK_MONOTONIC);
+	call->tick.due = tick_due;
+	call->reader.changed = call_changed;
+	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++)
+		call->reader.at[s] = c->ring[s].end;
+	call->next = l->first;
+	l->first = call;
+	l->calls++;
+	serve_attach(c, &call->reader);
+	if (!call->run)
+		serve_timer_set(&l->engine->loop, &call->tick, a->wait_ns);
+	else if (call->progress.len)
+		serve_timer_set(&l->engine->loop, &call->tick, PROGRESS_NS);
+	return call;
+}
+
+static void answer_now(struct mcp_link *l, const struct mcp_message *m,
+	struct serve_command *c, struct args *a)
+{
+	mcp_answer_command(l, &m->id, m->modern, c, a->at, (size_t)a->max);
+}
+
+static void do_run(struct mcp_link *l, struct mcp_message *m, struct args *a)
+{
+	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, NULL, NULL};
+	struct serve_spec spec = {
+		.session = l->session,
+		.cwd = a->cwd.len ? buf_str(&a->cwd) : NULL,
+		.argv = argv,
+		.env = l->env,
+		.timeout_ns = a->timeout_ns,
+		.pty = a->pty,
+		.input = a->background || a->input.len || a->pty,
+	};
+	struct serve_command *c = NULL;
+	struct diag d = {0};
+	int err;
+
+	a->at[0] = a->at[1] = 0;
+	if (!a->text.len) {
+		mcp_answer_wrong(l, m, "text: no command line", "");
+		return;
+	}
+	buf_str(&a->text);
+	spec.text = argv[2] = a->text.data;
+	err = !a->background && l->calls >= MCP_WAITING_MAX
+		? diag_fail(&d, -EAGAIN, "too many calls wait already")
+		: serve_start(l->engine, &spec, &c, &d);
+	if (err) {
+		mcp_answer_wrong(l, m, d.text, d.hint);
+		return;
+	}
+	if (a->input.len)
+		(void)serve_write(c, a->input.data, a->input.len);
+	if (!a->background)
+		(void)serve_shut(c);
+	if (a->background || !call_wait(l, m, c, a))
+		answer_now(l, m, c, a);
+}
+
+static void do_read(struct mcp_link *l, struct mcp_message *m,
+	struct serve_command *c, struct args *a)
+{
+	bool news = c->ended;
+
+	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++) {
+		if (a->at[s] == UINT64_MAX)
+			a->at[s] = c->seen[s];
+		if (a->at[s] > c->ring[s].end)
+			a->at[s] = c->ring[s].end;
+		news |= a->at[s] < c->ring[s].end;
+	}
+	if (news || !a->wait_ns || !call_wait(l, m, c, a))
+		answer_now(l, m, c, a);
+}
+
+static void do_write(struct mcp_link *l, struct mcp_message *m,
+	struct serve_command *c, struct args *a)
+{
+	int err = 0;
+
+	if (a->rows || a->cols)
+		err = serve_resize(c, (unsigned short)(a->rows ? a->rows : 24),
+			(unsigned short)(a->cols ? a->cols : 80));
+	if (!err && a->text.len)
+		err = serve_write(c, a->text.data, a->text.len);
+	if (!err && a->close)
+		err = serve_shut(c);
+	if (err == -EPIPE)
+		mcp_answer_wrong(l, m, "its standard input is closed",
+			"run it with background to write to it later");
+	else if (err == -ENOTTY)
+		mcp_answer_wrong(l, m, "it has no terminal", "run it with pty");
+	else if (err)
+		mcp_answer_wrong(l, m, "it does not read what was written"
+			" before", "read what it says first");
+	else
+		mcp_answer_done(l, m, c);
+}
+
+static void do_signal(struct mcp_link *l, struct mcp_message *m,
+	struct serve_command *c, struct args *a)
+{
+	int sig = a->signal.len ? sig_number(buf_str(&a->signal)) : SIGTERM;
+
+	if (sig < 0)
+		mcp_answer_wrong(l, m, "signal: there is no such signal", "");
+	else if (serve_signal(c, sig))
+		mcp_answer_wrong(l, m, "it has ended", "");
+	else
+		mcp_answer_done(l, m, c);
+}
+
+void mcp_do(struct mcp_link *l, struct mcp_message *m)
+{
+	autoargs struct args a = {0};
+	struct serve_command *c = NULL;
+
+	if (read_args(m, &a)) {
+		mcp_answer_wrong(l, m, m->said, "");
+		return;
+	}
+	if (m->tool == MCP_RUN) {
+		do_run(l, m, &a);
+		return;
+	}
+	if (m->tool == MCP_COMMANDS) {
+		mcp_answer_commands(l, m);
+		return;
+	}
+	c = serve_find(l->engine, buf_str(&a.id));
+	if (!c || c->orphan)
+		mcp_answer_wrong(l, m, "there is no such command",
+			"list names them all");
+	else if (m->tool == MCP_READ)
+		do_read(l, m, c, &a);
+	else if (m->tool == MCP_WRITE)
+		do_write(l, m, c, &a);
+	else if (m->tool == MCP_SIGNAL)
+		do_signal(l, m, c, &a);
+	else
+		mcp_answer_command(l, &m->id, m->modern, c, NULL, 0);
+}
+
+void mcp_cancel(struct mcp_link *l, const struct mcp_token *id)
+{
+	for (struct mcp_call *call = l->first; call; call = call->next) {
+		struct serve_command *c = call->reader.command;
+
+		if (call->id.len != id->len ||
+			memcmp(call->id.text, id->text, id->len) != 0)
+			continue;
+		if (call->run)
+			serve_stop(c);
+		mcp_call_drop(call);
+		return;
+	}
+}
