@@ -45,6 +45,7 @@ struct guard_place {
 	/* Of a view: the names of its own directories, and where they lie. */
 	const char *own_name[POLICY_PLACES + 1], *own_from[POLICY_PLACES];
 	size_t own_count;
+	const char *own_home; /* HOME, where there is none; NULL: there is one */
 	const struct br_hash_class_ *sha; /* fastest; NULL: portable */
 	struct arena texts; /* what the names above lie in, and the box's */
 };
@@ -203,6 +204,8 @@ int guard_entry_session(struct guard *g, struct diag *d);
 int guard_entry_denial(struct guard *g, struct diag *d);
 int guard_entry_start(struct guard *g, struct diag *d);
 int guard_entry_relaxed(struct guard *g, struct diag *d);
+/* The machine's /tmp, where the policy shares it and there is no view. */
+int guard_entry_shared(struct guard *g, struct diag *d);
 /* A script that came on a pipe is nowhere else. */
 int guard_entry_script(struct guard *g, struct diag *d);
 int guard_entry_end(struct guard *g, struct diag *d);

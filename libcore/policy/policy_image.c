@@ -29,7 +29,7 @@ static const char columns[] =
 	"n\0" /* item */
 	"s1\0" /* path */
 	"snss3n\0" /* protect */
-	"1333333211312nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"13333332113112nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
 	"nssn3\0" /* test */
