@@ -150,11 +150,10 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell=on|off net=none|local|all supervise=on|off "
-		"undo=on|off background=keep|end "
-		"as=PROFILE, unknown, child = allow|confirm|deny, unresolved, "
-		"dynamic, opaque = allow|open|confirm|deny, unparsable = "
-		"open|deny");
+		"expected shell|supervise|undo=on|off net=none|local|all "
+		"background=keep|end tmp=deny|shared as=PROFILE "
+		"unknown|child=allow|confirm|deny unparsable=open|deny "
+		"unresolved|dynamic|opaque=allow|open|confirm|deny");
 }
 
 int compile_limit(struct policy_compiler *c)
