@@ -984,7 +984,7 @@ lost() { # POLICY COMMAND...
 @test "the number of its network is nobody else's as long as a shim lives" {
 	need unshare -n true
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	run in_policy $'use FULL-AUTO\nprofile FULL-AUTO background=end' sh -c '
+	run in_policy 'use FULL-AUTO' sh -c '
 		nap="sleep 4448.$1"
 		"$0" sh -c "exec $nap" &
 		i=0
@@ -1009,7 +1009,7 @@ lost() { # POLICY COMMAND...
 
 @test "so does one whose command has a terminal" {
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	run in_policy 'use FULL-AUTO' sh -c '
+	run in_policy $'policy 1 system\ninclude default\nuse FULL-AUTO\nprofile FULL-AUTO background=end' sh -c '
 		nap="sleep 4449.$$"
 		"$0" exec --pty -- sh -c "$nap & setsid $nap & ($nap; :); true" </dev/null &
 		i=0
