@@ -17,7 +17,6 @@ enum {
 	MS = 1000000,
 	GRACE_MS = 200,
 	END_MS = 20,     /* what was told to end */
-	OTHERS = 6,
 	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
 };
 
@@ -341,8 +340,9 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 int run_loop_once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct pollfd fds[OTHERS + 2 * RUN_PUMPS];
-	struct pollfd *pumps = fds + OTHERS;
+	enum { OWN = 7 };
+	struct pollfd fds[OWN + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + OWN;
 	const struct pump *screen = &st->pumps[RUN_SCREEN];
 	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
 		    !screen->len;
@@ -359,11 +359,14 @@ int run_loop_once(struct run_state *st)
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
 	fds[4] = (struct pollfd){
-		.fd = st->front ? st->link[1] : -1, .events = POLLIN};
+		.fd = st->spec->also && !st->also_ended ? st->spec->also_fd : -1,
+		.events = POLLIN};
 	fds[5] = (struct pollfd){
+		.fd = st->front ? st->link[1] : -1, .events = POLLIN};
+	fds[6] = (struct pollfd){
 		.fd = st->living ? st->session : -1, .events = POLLIN};
 	st->slept = false;
-	n = poll(fds, OTHERS + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	n = poll(fds, OWN + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
 		pumps[2 * RUN_SCREEN].revents |= POLLIN;
@@ -376,14 +379,18 @@ int run_loop_once(struct run_state *st)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[1].revents)
 		watch_step(&s->watch, st->slept ? 0 : fds[1].revents);
+	if (n > 0 && fds[4].revents) {
+		st->spec->also(st->spec->also_ctx);
+		st->also_ended = fds[4].revents & (POLLHUP | POLLERR);
+	}
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)
 		run_signals_stopped(st);
-	if (n > 0 && (fds[0].revents || fds[4].revents))
+	if (n > 0 && (fds[0].revents || fds[5].revents))
 		run_signals_read(st);
 	if (st->living)
-		st->over |= (n > 0 && fds[5].revents) || !over_in(st);
+		st->over |= (n > 0 && fds[6].revents) || !over_in(st);
 	clocks(st);
 	return st->err;
 }
