@@ -1047,11 +1047,11 @@ lost() { # POLICY COMMAND...
 }
 
 @test "a command that has itself traced does not take its supervisor along" {
-	local how
+	local how ending=$'policy 1 system\ninclude default\nuse FULL-AUTO\nprofile FULL-AUTO background=end'
 	cp "$HELPERS/attack" attack
 	for how in "$WARDBOX sh -c" "$WARDBOX exec --pty -- sh -c"; do
 		# shellcheck disable=SC2086 # words
-		run in_policy 'use FULL-AUTO' $how 'exec ./attack traceme 15 left'
+		run in_policy "$ending" $how 'exec ./attack traceme 15 left'
 		echo "$output"
 		[ "$status" -eq 143 ]
 		log | jq -es 'map(select(.type == "end"))[-1].signal == 15 and
