@@ -345,6 +345,8 @@ static void builtin(void **state)
 
 	(void)state;
 	assert_ptr_equal(policy_default.cell, h + 1);
+	/* A number beyond 16 bits would make all cells twice as large. */
+	assert_int_equal(h->width, 2);
 	assert_int_equal(policy_image_check(&img, h, h->size, &d), 0);
 	assert_true(IMG_COUNT(&img, IMG_RULE) > 50);
 	assert_true(img_list(&img, "net").count > 20);
