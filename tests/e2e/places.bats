@@ -522,6 +522,47 @@ small() {
 	each view -- small
 }
 
+on_disk() {
+	local disk=$PLACE/disk.$TIER.$USER_ID
+	mkdir "$disk"
+	chmod 1777 "$disk"
+	[ "$(stat -f -c %T "$disk")" != tmpfs ] || skip "not here: a disk"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy "$POLICY" sh -c 'mount -t tmpfs none /run && mkdir /run/wardbox &&
+		chmod 1777 /run/wardbox && install -d -m 700 -o "$1" -g "$1" "/run/wardbox/$1" &&
+		mount --bind "$0" /var/tmp && shift && exec "$@"' "$disk" "$USER_ID" \
+		"${AS[@]}" "${WITHOUT[@]}" env HOME="$PLACE/home" "$PLACE/bin/wardbox" sh -c \
+		'echo x >"$TMPDIR/x" && cat "$TMPDIR/x"'
+	echo "$output"
+	[ "$output" = x ]
+	[ "$(cat "$disk/wardbox-$USER_ID/$USER_ID"/at-*/tmp/x)" = x ]
+}
+
+@test "where the state base is memory, what commands leave is on disk" {
+	each view bare -- on_disk
+}
+
+prunes() {
+	local at=$NS_DIR/run/$USER_ID
+	run g 'ls >/dev/null'
+	rm -rf "$at"/at-*
+	mkdir -p "$at/at-00000000/tmp/a/closed/b" "$at/at-11111111/tmp" "$PLACE/kept"
+	echo x >"$PLACE/kept/file"
+	ln -s "$PLACE/kept" "$at/at-00000000/tmp/link"
+	ln "$PLACE/kept/file" "$at/at-00000000/tmp/hard"
+	chmod 0 "$at/at-00000000/tmp/a/closed"
+	touch -d '20 days ago' "$at/at-00000000"
+	chown -R -h "$USER_ID" "$at"
+	run g 'ls >/dev/null'
+	[ ! -e "$at/at-00000000" ]
+	[ -d "$at/at-11111111/tmp" ]
+	[ "$(cat "$PLACE/kept/file")" = x ]
+}
+
+@test "places of a login that is gone go when a new one begins, ten days later" {
+	each view bare -- prunes
+}
+
 homeless() {
 	run under env -u HOME "$PLACE/bin/wardbox" sh -c 'mkdir -p ~/.x/y && echo "$HOME" && ls -A ~/.x'
 	echo "$output"
