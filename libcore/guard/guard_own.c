@@ -263,7 +263,11 @@ int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 	if (b->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
 		b->plan.unix_view = false;
 	err = cover_beside(b, p);
-	return err ? err : cover_rest(b);
+	if (!err)
+		err = cover_rest(b);
+	/* What is left tells the names of the system, and of what is granted. */
+	return err ? err : sandbox_grant(&b->plan, "/", SANDBOX_LIST, false,
+		"names in directories");
 }
 
 /* Does a person's yes give it more of the network than other commands have? */
