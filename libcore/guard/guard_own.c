@@ -252,6 +252,18 @@ static int cover_beside(struct guard_box *b, const struct guard_place *p)
 		: sandbox_cover(&b->plan, beside, "beside the project");
 }
 
+/* A terminal that the command is given has its name where it was made: there it
+ * makes none of its own. */
+static bool has_terminal(const struct guard *g)
+{
+	if (guard_mode(g) == RUN_PTY)
+		return true;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			return true;
+	return false;
+}
+
 int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 {
 	struct stat st;
@@ -266,8 +278,8 @@ int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 	if (!err)
 		err = cover_rest(b);
 	/* What is left tells the names of the system, and of what is granted. */
-	return err ? err : sandbox_grant(&b->plan, "/", SANDBOX_LIST, false,
-		"names in directories");
+	return err ? err : sandbox_grant_viewed(&b->plan, "/", SANDBOX_LIST,
+				   "names in directories");
 }
 
 /* Does a person's yes give it more of the network than other commands have? */
@@ -323,6 +335,8 @@ int guard_own_grant(struct guard_box *b, const struct guard *g)
 			SANDBOX_RW | SANDBOX_EXEC, true, "its own home");
 	if (!b->plan.view)
 		return err;
+	if (!err && !b->brief && !has_terminal(g))
+		err = sandbox_grant_terminals(&b->plan);
 	if (guard_owns(p, p->home) && !path_real(p->home, real) &&
 		!str_eq(real, p->home))
 		(void)guard_home_link(p, p->home, real);

@@ -486,6 +486,46 @@ special() {
 	each view bare -- special
 }
 
+terminals() {
+	# A terminal of the person's, whose number would be the first there, too.
+	cat >"$PLACE/hold.py" <<-'P'
+		import os, pty, sys
+		m, s = pty.openpty()
+		print(os.ttyname(s), flush=True)
+		sys.stdin.read()
+	P
+	coproc HOLD { exec "${AS[@]}" python3 "$PLACE/hold.py"; }
+	SERVER=$HOLD_PID
+	read -r -t 20 theirs <&"${HOLD[0]}"
+	cat >makes.py <<-'P'
+		import os, pty, sys
+		for f in sorted(os.listdir("/dev/pts")) if os.access("/dev/pts", os.R_OK) else []:
+		    if f == "ptmx": continue
+		    try: os.close(os.open("/dev/pts/" + f, os.O_RDWR | os.O_NOCTTY)); print("opened", f)
+		    except OSError: pass
+		try: os.close(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)); print("opened theirs")
+		except OSError: pass
+		try:
+		    pid, fd = pty.fork()
+		    if pid == 0: os.execvp("tty", ["tty"])
+		    print(os.read(fd, 100).decode().strip())
+		except OSError as e: print(e.strerror)
+	P
+	chown "$USER_ID" .
+	run g "python3 makes.py $theirs </dev/null"
+	echo "$output"
+	[[ $output != *opened* ]]
+	if [ "$TIER" = view ]; then
+		[ "$output" = /dev/pts/0 ]
+	else
+		[[ $output != */dev/pts/* ]]
+	fi
+}
+
+@test "a program makes terminals of its own, and opens none of others" {
+	each view bare -- terminals
+}
+
 traps() {
 	rm -rf "$PROJECT/kept"
 	# What an earlier command left where the project is mounted leads nowhere, and
