@@ -499,7 +499,9 @@ terminals() {
 	read -r -t 20 theirs <&"${HOLD[0]}"
 	cat >makes.py <<-'P'
 		import os, pty, sys
-		for f in sorted(os.listdir("/dev/pts")) if os.access("/dev/pts", os.R_OK) else []:
+		try: names = os.listdir("/dev/pts")
+		except OSError: names = ["0", "1", "2", "3"]
+		for f in names:
 		    if f == "ptmx": continue
 		    try: os.close(os.open("/dev/pts/" + f, os.O_RDWR | os.O_NOCTTY)); print("opened", f)
 		    except OSError: pass
