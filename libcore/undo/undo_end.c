@@ -19,8 +19,8 @@ void undo_recorder_free(struct undo **slot)
 	for (size_t i = 0; i < UNDO_DIRS_OPEN; i++)
 		if (u->open[i].fd >= 0)
 			close(u->open[i].fd);
-	if (u->journal >= 0)
-		close(u->journal);
+	if (u->out.fd >= 0)
+		close(u->out.fd);
 	undo_free(&u->m);
 	free(u->objs);
 	free(u->ents);
@@ -184,7 +184,7 @@ int undo_end_cut(struct undo *u)
 		err = tell_all(&t);
 	info->ended_ns = clock_ns(CLOCK_REALTIME);
 	info->ended = true;
-	return err ? err : undo_write_found(u->journal, u->m);
+	return err ? err : undo_write_found(&u->out, u->m);
 }
 
 int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
@@ -196,7 +196,7 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	int err;
 
 	*sum = (struct undo_sum){.lost = u ? u->lost : 0};
-	if (!u || !u->m || u->journal < 0) {
+	if (!u || !u->m || u->out.fd < 0) {
 		undo_recorder_free(slot);
 		return 0;
 	}
@@ -220,7 +220,7 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 		undo_drop(u->spec->store, info->number);
 		info->number = 0;
 	} else if (!err) {
-		err = undo_write_found(u->journal, u->m);
+		err = undo_write_found(&u->out, u->m);
 	}
 	sum_up(sum, info);
 	undo_recorder_free(slot);

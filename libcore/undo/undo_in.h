@@ -140,15 +140,22 @@ const char *undo_saved_name(char out[static 16], char kind, uint32_t id);
 int undo_set_meta(int dir, const char *name, const struct undo_stat *to,
 	const struct undo_obj *o);
 
-/* undo_journal.c: appends one record. */
-int undo_write_begin(int fd, const struct undo_model *m);
-int undo_write_obj(int fd, const struct undo_model *m, uint32_t id);
-int undo_write_ent(int fd, const struct undo_model *m, uint32_t index);
-int undo_write_saved(int fd, const struct undo_model *m, uint32_t id);
-int undo_write_loss(int fd, const char *path, const char *why);
-int undo_write_obj_end(int fd, const struct undo_model *m, uint32_t id);
-int undo_write_ent_end(int fd, const struct undo_model *m, uint32_t index);
-int undo_write_end(int fd, const struct undo_model *m);
+/* undo_journal.c: what is written together. */
+struct undo_out {
+	int fd; /* -1: there is no journal yet */
+	size_t used;
+	char room[3072];
+};
+int undo_flush(struct undo_out *out);
+/* Each appends one record. */
+int undo_write_begin(struct undo_out *out, const struct undo_model *m);
+int undo_write_obj(struct undo_out *out, const struct undo_model *m, uint32_t id);
+int undo_write_ent(struct undo_out *out, const struct undo_model *m, uint32_t index);
+int undo_write_saved(struct undo_out *out, const struct undo_model *m, uint32_t id);
+int undo_write_loss(struct undo_out *out, const char *path, const char *why);
+int undo_write_obj_end(struct undo_out *out, const struct undo_model *m, uint32_t id);
+int undo_write_ent_end(struct undo_out *out, const struct undo_model *m, uint32_t index);
+int undo_write_end(struct undo_out *out, const struct undo_model *m);
 /* All records up to the first that is not whole. */
 int undo_read(int fd, struct undo_model *m);
 /* The header, and the end where there is one. */
