@@ -10,8 +10,8 @@
 #include "cli/cli_guard.h"
 
 struct exec_opts {
-	bool pty, json, unattended;
-	const char *argv0, *cwd, *input;
+	bool pty, json, unattended, detach;
+	const char *argv0, *cwd, *input, *server, *token;
 	unsigned report;
 	uint64_t timeout;
 };
@@ -24,6 +24,9 @@ struct exec_request {
 	char **command;      /* NULL-terminated */
 	uint64_t timeout_ns;
 	bool pty;
+	const char *server; /* its socket; NULL: none */
+	const char *token;  /* the file that has it; NULL: beside the socket */
+	bool detach;        /* the server goes on with it; its id is told */
 	bool unattended; /* no person sits at its terminal */
 	bool report;     /* how it went is told to a program */
 	bool capture; /* the output goes to the reply and nowhere else */
@@ -33,6 +36,7 @@ struct exec_reply {
 	int signal;      /* that ended the command; 0 */
 	struct buf out, err; /* at most EXEC_OUTPUT_MAX of each are kept */
 	char uuid[40];
+	char id[24];     /* at the server, of one that is detached from */
 	struct guard_outcome result;
 	char path[PATH_MAX]; /* the program; "" when it was not found */
 	char cwd[PATH_MAX];
@@ -41,8 +45,7 @@ struct exec_reply {
 
 enum { EXEC_OUTPUT_MAX = 64 << 20 };
 
-/* How a request gets to its session. The only way now is within this process;
- * a server's would send the same. 0: reply is filled, whether or not anything
+/* How a request gets to its session: within this process, or to a server. 0: reply is filled, whether or not anything
  * ran; else -errno with d. */
 struct exec_transport {
 	const char *name;
@@ -50,6 +53,7 @@ struct exec_transport {
 		struct diag *d);
 };
 extern const struct exec_transport exec_local;
+extern const struct exec_transport exec_server;
 
 /* The contract's ShellExecutionResult. */
 void exec_print_json(

@@ -4,7 +4,7 @@
  * APPLET(mcp)
  *
  * config APPLET_MCP
- *	bool "mcp: run commands for an agent, by MCP (28.2 KB)"
+ *	bool "mcp: run commands for an agent, by MCP (19.2 KB)"
  *	default y
  *	depends on APPLET_EXEC
  *	help

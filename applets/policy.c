@@ -45,6 +45,8 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(policy_blocklist, "blocklist", "", "what is denied"),
 	CLI_VERB(policy_test_verb, "test", "LINE", "would LINE run?"),
 	CLI_VERB(policy_explain, "explain", "LINE", "each command, its rule"),
+	CLI_VERB(policy_why, "why", "[SESSION]",
+		"the last denial of this session, in full"),
 	CLI_VERB(policy_check, "check", "[FILE...]",
 		"read policy files, test them, plan a command"),
 	CLI_VERB(policy_compile, "compile", "",

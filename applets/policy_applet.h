@@ -33,6 +33,7 @@ struct policy_here {
 	char cwd[PATH_MAX], root[PATH_MAX], home[PATH_MAX], user[PATH_MAX];
 	char project[PATH_MAX];
 	char tmp[PATH_MAX], own[PATH_MAX]; /* as the request has them; or "" */
+	bool told;       /* inside: the policy is the one that the guard told */
 	const char *places[POLICY_PLACES + 1];
 	bool astray;     /* cwd has no project */
 	bool no_project; /* nor has the line */
@@ -74,6 +75,7 @@ int policy_allowlist(void *into, int argc, char **argv);
 int policy_blocklist(void *into, int argc, char **argv);
 int policy_test_verb(void *into, int argc, char **argv);
 int policy_explain(void *into, int argc, char **argv);
+int policy_why(void *into, int argc, char **argv);
 int policy_check(void *into, int argc, char **argv);
 int policy_compile(void *into, int argc, char **argv);
 int policy_export(void *into, int argc, char **argv);

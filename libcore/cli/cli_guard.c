@@ -53,7 +53,7 @@ static void add_unusual(struct buf *out, const char *line)
 static void add_rule(struct buf *out, const struct policy_verdict *v)
 {
 	buf_adds(out, v->rule);
-	if (v->file[0])
+	if (v->line)
 		buf_addf(out, " (%s:%u)", v->file, v->line);
 	buf_addf(out, ": %s", v->reason);
 }

@@ -172,6 +172,8 @@ int guard_run(const struct guard_request *q, struct guard_outcome *out)
 		err = guard_before(g, d);
 	if (!err) {
 		err = guard_execute(g, d);
+		if (!err)
+			guard_tell_outside(g);
 		end = guard_after(g, err ? NULL : d);
 		err = err ? err : end;
 		end = guard_entry_end(g, err ? NULL : d);

@@ -253,5 +253,6 @@ bool guard_git_denies(const struct guard *g, const struct watch_event *ev,
 	str_copy(v->rule, sizeof v->rule, "git-config");
 	BUF_PRINT(v->command, "git, with %.100s", e.from);
 	BUF_PRINT(v->reason, "the setting %.100s may run a program", e.key);
+	BUF_PRINT(v->alternative, "leave %.100s unset for git", e.from);
 	return true;
 }

@@ -38,17 +38,20 @@ struct guard_place {
 	const char *at;    /* what is its own where others share */
 	const char *tmp;   /* at/tmp: its place for temporary files */
 	const char *cache; /* where its caches lie */
+	const char *told;  /* what it may know of its guard lies there */
 	const char *around; /* inside: the TMPDIR that the guard around gave;
 			     * NULL: not inside */
 	/* Of a view: the names of its own directories, and where they lie. */
 	const char *own_name[POLICY_PLACES + 1], *own_from[POLICY_PLACES];
 	size_t own_count;
+	const char *own_home; /* HOME, where there is none; NULL: there is one */
 	const struct br_hash_class_ *sha; /* fastest; NULL: portable */
 	struct arena texts; /* what the names above lie in, and the box's */
 };
 #define GUARD_PLACE_INIT                                                   \
 	((struct guard_place){.home = "", .cwd = "", .root = "", .base = "",   \
-		.at = "", .tmp = "", .cache = "", .texts = ARENA_INIT(32 * PATH_MAX)})
+		.at = "", .tmp = "", .cache = "", .told = "",                  \
+		.texts = ARENA_INIT(32 * PATH_MAX)})
 
 /* Under what: the policy, and what it says about this place. */
 struct guard_terms {
@@ -102,6 +105,7 @@ struct guard_box {
 struct guard_tree {
 	pid_t refused;     /* the last that was told why: it is told once */
 	bool protect_free; /* a person said yes to a change of protected names */
+	bool policy_told;  /* guard_told_policy() did it */
 	uint64_t denials;  /* of programs that it started */
 	uint64_t starts;   /* programs that the shell of an open line started */
 	struct guard_undo *undo; /* NULL: nothing is journaled */
@@ -109,8 +113,10 @@ struct guard_tree {
 	struct protect *protect; /* NULL: nothing is compared */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
-	size_t told_count;
-	uint64_t told[32]; /* sums of what was told: a program and a rule */
+	struct guard_said {
+		uint64_t sum;  /* of a program and a rule */
+		uint64_t last; /* when that was denied; 0: never */
+	} said[32];
 };
 
 /* One command's way. */
@@ -156,7 +162,7 @@ int guard_own_find(struct guard_place *p, const struct policy_grants *grants);
 int guard_own_grant(struct guard_box *b, const struct guard *g);
 /* Behind all grants of a plan with a view: the rest of the machine is not shown,
  * and where no socket of others is, local ones are free. */
-int guard_own_cover(struct guard_box *b);
+int guard_own_cover(struct guard_box *b, const struct guard_place *p);
 /* Is that the name of one? */
 bool guard_owns(const struct guard_place *p, const char *name);
 /* guard_home.c: makes the guarded user's own home, with what it has of the
@@ -193,6 +199,8 @@ int guard_entry_session(struct guard *g, struct diag *d);
 int guard_entry_denial(struct guard *g, struct diag *d);
 int guard_entry_start(struct guard *g, struct diag *d);
 int guard_entry_relaxed(struct guard *g, struct diag *d);
+/* The machine's /tmp, where the policy shares it and there is no view. */
+int guard_entry_shared(struct guard *g, struct diag *d);
 /* A script that came on a pipe is nowhere else. */
 int guard_entry_script(struct guard *g, struct diag *d);
 int guard_entry_end(struct guard *g, struct diag *d);
@@ -228,7 +236,10 @@ struct guard_question {
 };
 /* The person's answer, as guard_ask gives it, or an earlier "always". */
 int guard_put(const struct guard *g, const struct guard_question *what);
-/* Why it does not run; asked: a person said no. */
+/* guard_explain.c: what the caller of a command can do that v does not let run.
+ * Pure. */
+void guard_advise(const struct policy_verdict *v, struct buf *out);
+/* Why it does not run. */
 void guard_explain(const struct guard *g, const struct policy_verdict *v,
 	bool asked, struct diag *d);
 /* guard_approve.c: an "always" of a person, for this session. */
@@ -279,6 +290,21 @@ int guard_protect_check(struct guard *g, struct diag *d);
 /* Did a person say yes to a change of protected names? */
 bool guard_protect_allowed(const struct guard *g);
 
+/* guard_tell.c: what was denied while the command runs is recorded, kept for
+ * `policy why`, and told once. program is what it was called by. */
+void guard_deny(struct guard *g, const char *event, pid_t pid,
+	const char *program, const struct guard_question *what);
+/* A command that failed named a file that its sandbox does not let it use. */
+void guard_tell_outside(struct guard *g);
+/* Was that denial told? In a shell that is kept open one after a pause is told
+ * again. Of a great many kinds the oldest are forgotten. */
+bool guard_told_already(struct guard *g, const char *program, const char *rule);
+/* Does it have the terminal? What is typed while something else has it is not for
+ * the guard. */
+bool guard_in_front(pid_t pid);
+/* Of a great many each that doubles their number counts: to be denied, or to
+ * start, over and over must not push out of the log what was there before. */
+bool guard_each(uint64_t count, bool *many);
 /* guard_undo.c: whether what the command changes is saved, and where to. */
 int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d);
 /* The journal around the command's life. */
@@ -290,6 +316,14 @@ int guard_undo_before(void *ctx, const struct watch_write *x);
 int guard_watch(void *ctx, const struct watch_event *ev);
 /* Tells and records that it changed no metadata of what is not its own. */
 void guard_watch_change(void *ctx, const struct watch_object *o);
+
+/* guard_told.c: the directory of what the session's commands may know: .told. */
+int guard_told_find(struct guard_place *p);
+/* A denial, for `policy why`; a program, or the command itself. */
+void guard_told_denial(struct guard *g, const struct guard_question *what,
+	bool program, const struct diag *said);
+/* The policy, once a command asks for it. */
+void guard_told_policy(struct guard *g, const struct watch_event *ev);
 
 /* guard_git.c: does its environment tell the git that is about to start what the
  * policy allows no line to tell it? Then why. */

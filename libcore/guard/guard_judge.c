@@ -43,6 +43,8 @@ static void need_watch(const struct guard *g, struct policy_verdict *v)
 	str_copy(v->reason, sizeof v->reason,
 		"a part of it is not known before it runs, and the policy has "
 		"supervision off");
+	str_copy(v->alternative, sizeof v->alternative,
+		"write plain words in place of what the shell expands");
 }
 
 void guard_decide(const struct guard *g, struct policy_verdict *v)
@@ -112,55 +114,8 @@ int guard_put(const struct guard *g, const struct guard_question *what)
 	return answer;
 }
 
-/* The words that were judged, as many as leave the reason and the rule their
- * places. */
-static const char *subject(
-	const struct policy_verdict *v, char text[static sizeof(v->command)])
-{
-	enum { FRAME = 74 }; /* the longest of the words around them */
-	size_t room = sizeof(((struct diag *)0)->text) - FRAME;
-	size_t behind = strlen(v->reason) + strlen(v->rule);
-
-	if (!v->command[0])
-		return "the line";
-	room = behind + 24 < room ? room - behind : 24;
-	utf8_cut(text, room < sizeof(v->command) ? room : sizeof(v->command),
-		v->command);
-	return text;
-}
-
-void guard_explain(const struct guard *g, const struct policy_verdict *v,
+static int denied(struct guard *g, const struct guard_question *what,
 	bool asked, struct diag *d)
-{
-	char text[sizeof(v->command)];
-	const char *words = subject(v, text);
-
-	if (v->decision == POLICY_DENY)
-		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
-			words, v->reason, v->rule, policy_layer_name(v->layer));
-	else if (asked)
-		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", words,
-			v->rule);
-	else
-		diag_fail(d, -EACCES,
-			"denied: %s needs a person's yes and there is no "
-			"terminal to ask on: %s (rule %s)",
-			words, v->reason, v->rule);
-	if (v->alternative[0])
-		diag_hint(d, "%s", v->alternative);
-	else if (v->decision == POLICY_CONFIRM)
-		diag_hint(d, "%sallow it in %s",
-			asked ? "" : "run it on a terminal, or ",
-			POLICY_SYSTEM);
-	else
-		diag_hint(d, "%s",
-			g->terms.remark.text[0]
-				? g->terms.remark.text
-				: "'wardbox policy explain LINE' shows each "
-				  "step");
-}
-
-static int denied(struct guard *g, bool asked, struct diag *d)
 {
 	struct policy_verdict *v = &g->out->verdict;
 	int err = guard_entry_denial(g, d);
@@ -174,6 +129,7 @@ static int denied(struct guard *g, bool asked, struct diag *d)
 		return -EINVAL;
 	}
 	guard_explain(g, v, asked, d);
+	guard_told_denial(g, what, false, d);
 	g->out->code = GUARD_DENIED;
 	return -EACCES;
 }
@@ -198,10 +154,10 @@ int guard_judge(struct guard *g, struct diag *d)
 	if (v->decision <= POLICY_OPEN)
 		return 0;
 	if (v->decision == POLICY_DENY)
-		return denied(g, false, d);
+		return denied(g, &own, false, d);
 	answer = guard_put(g, &own);
 	if (answer <= 0)
-		return denied(g, answer == 0, d);
+		return denied(g, &own, answer == 0, d);
 	g->out->confirmed = true;
 	return 0;
 }

@@ -100,12 +100,15 @@ static int make_own(struct guard_place *p, const struct policy_grants *grants,
 int guard_own_find(struct guard_place *p, const struct policy_grants *grants)
 {
 	int err = guard_place_tmp(p);
+	const bool view = !ns_is_refused();
 	size_t n = err || !p->tmp[0] ? 0
 				     : policy_places(grants, p->root, p->home,
-					       p->own_name);
-	autofd int own = n ? open_own(p) : -1;
+					       p->base, view, p->own_name);
+	autofd int own = n && view ? open_own(p) : -1;
 
-	if (n && own < 0)
+	if (!n || !view)
+		return err;
+	if (own < 0)
 		return own;
 	for (size_t i = 0; !err && i < n; i++)
 		err = make_own(p, grants, own, p->own_name[i], &p->own_from[i]);
@@ -174,8 +177,9 @@ static bool keeps_directory(const struct guard_box *b)
 	return false;
 }
 
-/* Does the view show a place where others have their sockets? */
-static bool shows_sockets(const struct guard_box *b)
+/* Does the view show a place where others have their sockets? Where the guard
+ * tells of itself there is none. */
+static bool shows_sockets(const struct guard_box *b, const struct guard_place *p)
 {
 	static const char *const theirs[] = {
 		"/run", "/var/run", "/tmp", "/var/tmp", "/dev/shm", "/home", "/root"};
@@ -184,21 +188,37 @@ static bool shows_sockets(const struct guard_box *b)
 		for (size_t k = 0; k < ARRAY_SIZE(theirs); k++)
 			if (!b->plan.grants[i].from && !b->plan.grants[i].frame &&
 				!b->plan.grants[i].bare &&
+				!str_eq(b->plan.grants[i].path, p->told) &&
 				path_beneath(b->plan.grants[i].path, theirs[k]))
 				return true;
 	return false;
 }
 
-int guard_own_cover(struct guard_box *b)
+int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 {
 	struct stat st;
 
 	if (!b->plan.view)
 		return 0;
-	b->plan.unix_view = !shows_sockets(b) && !keeps_directory(b);
+	b->plan.unix_view = !shows_sockets(b, p) && !keeps_directory(b);
 	if (b->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
 		b->plan.unix_view = false;
 	return cover_rest(b);
+}
+
+/* Where there is no view: the machine's own, if the policy shares them. */
+static int grant_shared(struct guard_box *b, const struct guard *g)
+{
+	const struct guard_place *p = &g->place;
+	const char *name[POLICY_PLACES + 1];
+	const size_t n = policy_places(
+		&g->terms.grants, p->root, p->home, p->base, false, name);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = sandbox_grant_bare(&b->plan, name[i],
+			SANDBOX_RW | SANDBOX_EXEC, "shared by the policy");
+	return err;
 }
 
 int guard_own_grant(struct guard_box *b, const struct guard *g)
@@ -207,8 +227,13 @@ int guard_own_grant(struct guard_box *b, const struct guard *g)
 	char real[PATH_MAX];
 	int err = 0;
 
+	if (g->terms.grants.tmp_shared && b->opens)
+		err = grant_shared(b, g);
+	if (!err && p->own_home && b->opens)
+		err = sandbox_grant(&b->plan, p->own_home,
+			SANDBOX_RW | SANDBOX_EXEC, true, "its own home");
 	if (!b->plan.view)
-		return 0;
+		return err;
 	if (guard_owns(p, p->home) && !path_real(p->home, real) &&
 		!str_eq(real, p->home))
 		(void)guard_home_link(p, p->home, real);

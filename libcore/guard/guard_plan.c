@@ -337,6 +337,9 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 			: sandbox_grant(&b->plan, g->place.tmp,
 				  SANDBOX_RW | SANDBOX_EXEC, true,
 				  "temporary files");
+	if (!err && !b->brief && g->place.told[0])
+		err = sandbox_grant(&b->plan, g->place.told, SANDBOX_RO, true,
+			"what is told of the guard");
 	/* npx, go and their like run what they have put there. */
 	if (!err && g->place.cache[0] && b->opens)
 		err = sandbox_grant(&b->plan, g->place.cache,
@@ -346,5 +349,5 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	err = guard_undo_plan(b, g, d);
 	if (!err)
 		err = guard_carve(b, g, d);
-	return err ? err : guard_own_cover(b);
+	return err ? err : guard_own_cover(b, &g->place);
 }

@@ -15,16 +15,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* Of a great many each that doubles their number is told: to be denied, or to
- * start, over and over must not push out of the log what was there before. */
-static bool is_told(uint64_t count, bool *many)
-{
-	enum { EACH = 1024 };
-
-	*many = count > EACH;
-	return !*many || !(count & (count - 1));
-}
-
 /* Each program that the shell of an open line starts, with its rule. */
 static void record_start(struct guard *g, const struct policy_verdict *v)
 {
@@ -35,98 +25,9 @@ static void record_start(struct guard *g, const struct policy_verdict *v)
 	};
 	bool many;
 
-	if (is_told(g->tree.starts, &many))
+	if (guard_each(g->tree.starts, &many))
 		guard_entry_event(
 			g, "exec.open", facts, ARRAY_SIZE(facts) - !many);
-}
-
-/* A denial below an allowed line is an event of that line: the line itself did
- * run. */
-static void record_denial(
-	struct guard *g, const char *event, const struct policy_verdict *v)
-{
-	const struct audit_fact facts[] = {
-		{.key = "command", .text = v->command},
-		{.key = "rule", .text = v->rule},
-		{.key = "reason", .text = v->reason},
-		{.key = "decision",
-			.text = v->would == POLICY_CONFIRM ? "confirm"
-							   : "deny"},
-		{.key = "count", .number = ++g->tree.denials},
-	};
-	bool many;
-
-	if (is_told(g->tree.denials, &many))
-		guard_entry_event(g, event, facts, ARRAY_SIZE(facts) - !many);
-}
-
-/* Whoever works at something else is not interrupted by what runs behind it:
- * what is typed then is not for us. */
-static bool in_front(pid_t pid)
-{
-	char text[1024], name[32];
-	autofd int fd =
-		openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/stat", (int)pid),
-			O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	/* Its group, and the one that the terminal has in front. */
-	return n > 0 && proc_number(proc_stat(text, 5)) ==
-				proc_number(proc_stat(text, 8));
-}
-
-/* Was it told before? Of a great many kinds the last are in the log alone. */
-static bool told_already(struct guard *g, const char *program, const char *rule)
-{
-	const char *const of[] = {program, rule};
-	uint64_t sum = 0xcbf29ce484222325U;
-
-	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
-		for (const char *s = of[i]; *s; s++)
-			sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
-		sum *= 0x100000001b3U;
-	}
-	for (size_t i = 0; i < g->tree.told_count; i++)
-		if (g->tree.told[i] == sum)
-			return true;
-	if (g->tree.told_count == ARRAY_SIZE(g->tree.told))
-		return true;
-	g->tree.told[g->tree.told_count++] = sum;
-	return false;
-}
-
-/* Why it was not started, behind what the command wrote before. To a pipe that
- * is full nothing is written: who waits for its reader would not serve it. */
-static void tell_denial(struct guard *g, pid_t pid, const char *what,
-	const struct policy_verdict *v)
-{
-	const int from = g->box.sandbox.watch.err_from;
-	struct pollfd to = {.fd = STDERR_FILENO, .events = POLLOUT};
-	struct diag d = {0};
-	struct stat st;
-	char name[32];
-	autofd int fd = -1;
-
-	if (!g->caller->tell || told_already(g, what, v->rule))
-		return;
-	guard_explain(g, v, false, &d);
-	if (g->io->pty) {
-		if (in_front(pid))
-			g->caller->tell(&d, -1);
-		return;
-	}
-	if (from < 0 && (fstat(STDERR_FILENO, &st) || !S_ISFIFO(st.st_mode))) {
-		if (poll(&to, 1, 0) > 0 && to.revents & POLLOUT)
-			g->caller->tell(&d, STDERR_FILENO);
-		return;
-	}
-	/* Opened anew, so that only this side does not wait. */
-	fd = open(BUF_PRINT(name, "/proc/self/fd/%d",
-			  from < 0 ? STDERR_FILENO : from),
-		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (fd >= 0)
-		g->caller->tell(&d, fd);
 }
 
 static const char *named(const struct watch_event *ev)
@@ -146,16 +47,19 @@ void guard_watch_change(void *ctx, const struct watch_object *o)
 		.decision = POLICY_DENY, .would = POLICY_DENY};
 	char text[sizeof v.command];
 	struct buf command = BUF_FIXED(text);
+	struct guard *g = ctx;
+	const struct guard_question what = {.v = &v, .cwd = g->place.cwd};
 
 	buf_addf(&command, "%s of %s", changes[o->change], o->path);
 	utf8_cut(v.command, sizeof v.command, buf_str(&command));
 	str_copy(v.rule, sizeof v.rule, "metadata");
 	str_copy(v.reason, sizeof v.reason,
 		"it is no file that the command may write");
-	str_copy(v.alternative, sizeof v.alternative,
-		"a file of the project, or root grants it: path rw FILE");
-	record_denial(ctx, "file.deny", &v);
-	tell_denial(ctx, o->pid, changes[o->change], &v);
+	BUF_PRINT(v.alternative,
+		"do it to a file below %.60s or $TMPDIR; a line "
+		"'path rw FILE' in " POLICY_SYSTEM " allows it",
+		g->place.root);
+	guard_deny(g, "file.deny", o->pid, changes[o->change], &what);
 }
 
 static int deny_for(struct guard *g, const struct watch_event *ev,
@@ -164,13 +68,14 @@ static int deny_for(struct guard *g, const struct watch_event *ev,
 	struct policy_verdict v = {
 		.decision = POLICY_DENY, .would = POLICY_DENY};
 	struct buf command = BUF_FIXED(v.command);
+	const struct guard_question what = {
+		.v = &v, .cwd = g->place.cwd, .argv = ev->argv};
 
 	buf_adds(&command, ev->path);
 	str_copy(v.rule, sizeof(v.rule), rule);
 	str_copy(v.reason, sizeof(v.reason), reason);
 	str_copy(v.alternative, sizeof(v.alternative), instead);
-	record_denial(g, "exec.deny", &v);
-	tell_denial(g, ev->pid, named(ev), &v);
+	guard_deny(g, "exec.deny", ev->pid, named(ev), &what);
 	return -EACCES;
 }
 
@@ -178,8 +83,8 @@ static int deny_for(struct guard *g, const struct watch_event *ev,
  * in another spelling than /proc/self/fd/N. */
 static int deny_nameless(struct guard *g, const struct watch_event *ev)
 {
-	return deny_for(
-		g, ev, "program", "which file it is cannot be told", "");
+	return deny_for(g, ev, "program", "which file it is cannot be told",
+		"start it by its path");
 }
 
 /* The sandbox of a line without programs lacks what programs are kept from: the
@@ -263,7 +168,7 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 	struct diag d = {0};
 	int answer = 0;
 
-	if (ev->pid == g->tree.refused || !in_front(ev->pid))
+	if (ev->pid == g->tree.refused || !guard_in_front(ev->pid))
 		return false;
 	if (v->decision == POLICY_CONFIRM)
 		answer = guard_put(g, &what);
@@ -278,7 +183,7 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 	guard_explain(g, v, !answer, &d);
 	if (g->caller->tell)
 		g->caller->tell(&d, -1);
-	(void)told_already(g, named(ev), v->rule);
+	(void)guard_told_already(g, named(ev), v->rule);
 	return false;
 }
 
@@ -286,6 +191,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 {
 	struct guard *g = ctx;
 	struct policy_verdict v;
+	struct guard_question what = {.v = &v, .argv = ev->argv};
 	struct policy_request req = {
 		.argv = ev->argv,
 		.path = ev->exe,
@@ -323,9 +229,10 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 			g->carry->becomes(g->carry->becomes_ctx, ev);
 		if (!req.depth && g->out->verdict.open)
 			record_start(g, &v);
+		guard_told_policy(g, ev);
 		return 0;
 	}
-	record_denial(g, "exec.deny", &v);
-	tell_denial(g, ev->pid, named(ev), &v);
+	what.cwd = req.cwd;
+	guard_deny(g, "exec.deny", ev->pid, named(ev), &what);
 	return -EACCES;
 }

@@ -103,6 +103,11 @@ void policy_keep(const struct policy *p, const struct policy_where *w);
  * easily than by another HOME. */
 int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
 	size_t size);
+/* A loaded policy as bytes, and back, by the same binary. -EBADMSG, -ENOMEM, with
+ * d. Only to be read: what was packed may have been changed since. */
+struct cbor_in;
+void policy_pack(const struct policy *p, struct buf *out);
+int policy_unpack(struct policy **p, struct cbor_in *in, struct diag *d);
 void policy_free(struct policy *p);
 static inline void policy_release(struct policy **p)
 {
@@ -194,7 +199,7 @@ struct policy_request {
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	const char *own;  /* the same, for caches */
 	/* By these names it finds directories of its own, whatever is there
-	 * outside; NULL-terminated, or NULL. */
+	 * outside; NULL-terminated. NULL: it is not known. */
 	const char *const *places;
 	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
@@ -223,6 +228,11 @@ enum policy_is {
 	/* A change of protected names: a person's yes allows it (mark=protect). */
 	POLICY_IS_PROTECT = 16,
 	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
+	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule would answer */
+	/* .file is a path that the line names, and no rule grants: to be read,
+	 * or with the second to be written. */
+	POLICY_IS_OUTSIDE = 128,
+	POLICY_IS_WRITING = 256,
 };
 
 /* One judged simple command, for explain and the log. */
@@ -240,7 +250,7 @@ struct policy_verdict {
 	unsigned line;       /* of the rule in file; 0: built into the engine */
 	uint32_t offset, length; /* of the command in the request's text */
 	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
-	char file[128];    /* "default" for the built-in policy */
+	char file[128];    /* of the rule, "default" for the built-in policy */
 	char command[160]; /* the words judged, cut when longer */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
@@ -343,6 +353,8 @@ struct policy_grants {
 	enum policy_net net;
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
+	bool tmp_shared; /* where a command has no /tmp of its own it has the
+			  * machine's */
 	bool supervise; /* judge every execve in the tree */
 	bool undo; /* journal what it changes, to be taken back */
 	bool strangers; /* a program that no rule speaks of runs unasked */
@@ -363,11 +375,14 @@ void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
 
 enum { POLICY_PLACES = 4 };
-/* The names by which a command finds directories of its own, where its box has a
- * view of mounts: /tmp, /var/tmp, /dev/shm, home; not those that lie in the
- * project or that the policy opens. Their number; NULL ends them. */
+/* The names by which a command finds directories to write to: with a view of mounts
+ * /tmp, /var/tmp, /dev/shm and home, which are its own there; without one the first
+ * three, which are the machine's, where the policy shares them; but for one that
+ * state, where the guard keeps its own, or the home lies in. Not those that lie in
+ * the project or that the policy opens. Their number; NULL ends them. */
 size_t policy_places(const struct policy_grants *g, const char *root,
-	const char *home, const char *out[static POLICY_PLACES + 1]);
+	const char *home, const char *state, bool view,
+	const char *out[static POLICY_PLACES + 1]);
 
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */

@@ -27,7 +27,7 @@ static bool setting(const char *word, struct img_profile *p)
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
 		"shell\0unknown\0unresolved\0dynamic\0opaque\0unparsable\0"
-		"child\0net\0supervise\0undo\0as\0";
+		"child\0net\0supervise\0undo\0as\0tmp\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -42,6 +42,9 @@ static bool setting(const char *word, struct img_profile *p)
 		break;
 	case IMG_P_NET:
 		value = str_index(POLICY_NETS, v);
+		break;
+	case IMG_P_TMP:
+		value = str_index("deny\0shared\0", v);
 		break;
 	case IMG_P_AS:
 		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;

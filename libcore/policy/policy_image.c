@@ -29,7 +29,7 @@ static const char columns[] =
 	"n\0" /* item */
 	"s1\0" /* path */
 	"snss3n\0" /* protect */
-	"133333321132nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"1333333211312nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
 	"nssn3\0" /* test */

@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 10,
+	IMG_VERSION = 11,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -256,6 +256,7 @@ enum {
 	IMG_P_SUPERVISE,
 	IMG_P_UNDO,
 	IMG_P_AS,
+	IMG_P_TMP, /* without a view: 1, /tmp is the machine's */
 	IMG_P_OVER_OUT,
 	IMG_P_SET, /* a bit for each of the above */
 	IMG_P_VALUES,

@@ -139,7 +139,7 @@ void judge_unresolved(
 __attribute__((format(printf, 3, 4))) void judge_input(
 	struct judge_cmd *k, enum policy_decision d, const char *fmt, ...);
 /* The same, by a rule of an image. */
-void judge_rule(struct judge_cmd *k, enum policy_decision d,
+bool judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
 	const char *what);
 /* Begins and ends the judging of what stands at span. */

@@ -450,8 +450,9 @@ static void stern(struct subject *s, const struct found *f, const char *name)
 	if (is(f, IMG_CONFIRM))
 		judge_rule(
 			k, POLICY_CONFIRM, s->img, &f->yes[IMG_CONFIRM], name);
-	if (is(f, IMG_ASK) && !is(f, IMG_ALLOW))
-		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name);
+	if (is(f, IMG_ASK) && !is(f, IMG_ALLOW) &&
+		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name))
+		k->v.is |= POLICY_IS_ASK;
 	if (f->maybe.token.count)
 		judge_raise(k, k->j->set[IMG_P_UNRESOLVED], "unresolved",
 			"the rule %s may apply: the words are not all known",
@@ -499,10 +500,6 @@ static void unknown(struct subject *s, const struct found *top)
 		return;
 	if (judge_raise(s->k, d, "unknown", "no rule speaks of %s", name))
 		s->k->v.is |= POLICY_IS_UNKNOWN;
-	if (d == POLICY_CONFIRM && s->k->v.would == d &&
-		!s->k->v.alternative[0])
-		judge_alternative(s->k, "allow it in /etc/wardbox/policy.d, "
-					"see: wardbox policy suggest");
 }
 
 static void name_subject(struct subject *s)

@@ -244,25 +244,65 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	}
 }
 
-/* The sandbox decides about what lies outside: a line may name it. */
-static void outside(struct judge_cmd *k, const struct arg *a)
+/* What stands in for a directory that would be the command's own if its box had a
+ * view of mounts; NULL where path is in none. */
+static const char *stand_in(const struct judge *j, const char *path, bool write)
 {
-	static const char go[] = "begin with 'cd DIR &&' of a project of yours";
+	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
+
+	if (!j->places || j->places[0] || !j->tmp || !*j->tmp)
+		return NULL;
+	if (path_beneath(j->home, path))
+		return write ? "HOME=$TMPDIR" : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		if (path_beneath(shared[i], path))
+			return "$TMPDIR";
+	return NULL;
+}
+
+/* The sandbox decides about what lies outside: a line may name it. What it cannot
+ * allow, and has something else for, is told before. */
+static void outside(struct judge_cmd *k, const struct arg *a,
+	const struct path_found *f, enum path_use use)
+{
+	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
 	struct judge *j = k->j;
 	const bool none = j->no_project;
+	const char *instead = stand_in(j, f->path, use == PATH_WRITE);
+
+	if (instead) {
+		judge_raise(k, POLICY_DENY, "path",
+			"%s: the command has none of its own here, for want of "
+			"a mount namespace",
+			judge_show(j, a->s));
+		if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
+			judge_alternative(k, judge_print(j, "%s is: %s%s%s",
+				instead, j->tmp,
+				*instead == '$' ? "; or root's policy says: "
+						  "tmp=shared for profile " : "",
+				*instead == '$' ? policy_profile_name(j->profile)
+						: ""));
+		return;
+	}
 
 	if (!judge_raise(k, POLICY_OPEN, "path",
 		    none ? "%s: %s is no project, so the sandbox decides"
 			 : "%s is outside of %s: the sandbox decides",
 		    judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root)))
 		return;
+	str_copy(k->v.file, sizeof k->v.file, f->path);
+	k->v.is |= POLICY_IS_OUTSIDE |
+		   (use == PATH_WRITE ? POLICY_IS_WRITING : 0U);
 	if (none && a->s[0] != '/' && !str_eq(j->cwd, "/"))
-		judge_alternative(k, judge_print(j, "%s, or root's policy says: "
-			"root %s", go, judge_show(j, j->cwd)));
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'root %s' in " POLICY_SYSTEM, go,
+			judge_show(j, j->cwd)));
 	else
-		judge_alternative(k, judge_print(j, "%s, or root grants it: path "
-			"r|rw FILE", none ? go : "a file of the project or of "
-			"$TMPDIR"));
+		judge_alternative(k, judge_print(j,
+			"%s; or a line 'path %s %s' in " POLICY_SYSTEM,
+			none ? go : "a file below the project or $TMPDIR works",
+			use == PATH_WRITE ? "rw" : "r",
+			judge_show(j, f->path)));
 }
 
 bool judge_is_place(const struct judge *j, const char *path)
@@ -335,7 +375,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
 			!judge_is_place(j, f.path) &&
 			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
-			outside(k, a);
+			outside(k, a, &f, use);
 	} else if (use == PATH_WRITE || use == PATH_GUESS) {
 		check_protect(k, f.path, a, use);
 	}

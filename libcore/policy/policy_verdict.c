@@ -144,19 +144,19 @@ void judge_alternative(struct judge_cmd *k, const char *text)
 	utf8_cut(k->v.alternative, sizeof(k->v.alternative), text);
 }
 
-void judge_rule(struct judge_cmd *k, enum policy_decision d,
+bool judge_rule(struct judge_cmd *k, enum policy_decision d,
 	const struct policy_image *img, const struct img_rule *r,
 	const char *what)
 {
 	const char *text = img_str(img, r->text);
 
 	if (!become(k, d))
-		return;
+		return false;
 	/* A lower layer's word frees nothing. */
 	if (img->head->layer == POLICY_LAYER_SYSTEM)
 		k->v.is = IMG_MARKS(r->bits);
 	if (!heard(k->j, d))
-		return;
+		return true;
 	k->v.layer = (enum policy_layer)img->head->layer;
 	k->v.line = r->line;
 	utf8_cut(k->v.file, sizeof(k->v.file), img_str(img, r->file));
@@ -171,6 +171,7 @@ void judge_rule(struct judge_cmd *k, enum policy_decision d,
 			policy_decision_name(d), what);
 		buf_str(&b);
 	}
+	return true;
 }
 
 struct judge_cmd judge_begin(struct judge *j, struct shell_span span)

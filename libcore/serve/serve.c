@@ -66,7 +66,7 @@ static void command_free(struct serve_command *c)
 	cleanup_fd(&c->said);
 	cleanup_fd(&c->process.fd);
 	c->process.fd = -1;
-	serve_timer_stop(&c->kill);
+	serve_timer_stop(&s->loop, &c->kill);
 	buf_release(&c->waiting);
 	free(c->text);
 	s->ended -= c->ended;
@@ -221,12 +221,16 @@ static int spawn(struct serve_command *c, const struct serve_spec *spec,
 	for (int i = 0; i < 3; i++)
 		setup.fd[i] = e->theirs[i];
 	setup.mask = c->engine->mask;
+	setup.limits = c->engine->limits;
 	setup.leads = true;
+	setup.cwd = spec->directory;
 	setup.parent = getpid();
 	setup.parent_signal = SIGTERM;
 	(void)proc_also(&setup, e->report, e->report == 3 ? 4 : 3);
 	err = proc_spawn(&setup, "/proc/self/exe", argv, spec->env, &c->pid,
 		&step);
+	if (err && step == PROC_SETUP && spec->directory)
+		return diag_errno(d, err, "%s", spec->directory);
 	return err ? diag_errno(d, err, "cannot start wardbox exec") : 0;
 }
 

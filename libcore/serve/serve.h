@@ -13,8 +13,8 @@
  *	serve_took(&reader, SERVE_OUT, n);
  *
  * Output is kept in memory, in rings that are bounded. While a reader is attached
- * the command waits for the slowest one. While none is, the oldest bytes go, and
- * a reader who comes back is told how many.
+ * the command waits for the slowest one. While none is, or one that only looks, the
+ * oldest bytes go, and a reader who comes back is told how many.
  */
 #ifndef WARDBOX_SERVE_H
 #define WARDBOX_SERVE_H
@@ -29,6 +29,7 @@
 #include "base/diag.h"
 #include "serve/serve_loop.h"
 #include "session/session.h"
+#include "sys/proc.h"
 
 enum serve_stream {
 	SERVE_OUT, /* stdout; of a terminal, all of it */
@@ -67,6 +68,7 @@ struct serve_report {
 struct serve_spec {
 	const char *session; /* its id */
 	const char *cwd;     /* below the session's; NULL: there */
+	const char *directory; /* where it stands; NULL: where the server does */
 	const char *argv0;   /* NULL: argv[0] */
 	char *const *argv;
 	char *const *env;    /* the server's own */
@@ -109,9 +111,10 @@ struct serve_command {
 struct serve_reader {
 	struct serve_command *command; /* NULL: attached to none */
 	struct serve_reader *next;
+	bool looks; /* is not waited for: what it is too slow for it loses */
 	uint64_t at[SERVE_STREAMS];   /* what stands before has been taken */
 	uint64_t lost[SERVE_STREAMS]; /* bytes that went before they were */
-	/* There is more, or it has ended. It may detach, not free itself. */
+	/* There is more, it has ended, or it has read its input. It may detach, not free itself. */
 	void (*changed)(struct serve_reader *r);
 };
 
@@ -121,6 +124,7 @@ struct serve {
 	size_t running, ended;
 	size_t kept; /* bytes of all rings */
 	uint64_t last_id;
+	struct proc_limits limits; /* that this process raised for itself */
 	sigset_t mask; /* what this process was called with: the children's */
 	size_t ring_max; /* SERVE_RING_MAX, or less */
 };

@@ -58,13 +58,13 @@ static bool make_room(struct serve *s, size_t more)
 	return true;
 }
 
-/* How many of the oldest bytes every follower has. */
-static uint64_t taken(const struct serve_command *c, enum serve_stream s)
+/* How many of the oldest bytes may go: those that all who are waited for have. */
+static uint64_t droppable(const struct serve_command *c, enum serve_stream s)
 {
-	uint64_t least = c->ring[s].end;
+	uint64_t least = c->ring[s].begin + DROP_MIN;
 
 	for (const struct serve_reader *r = c->readers; r; r = r->next)
-		if (r->at[s] < least)
+		if (!r->looks && r->at[s] < least)
 			least = r->at[s];
 	return least > c->ring[s].begin ? least - c->ring[s].begin : 0;
 }
@@ -75,7 +75,6 @@ static int find_room(struct serve_command *c, enum serve_stream s,
 {
 	struct serve_ring *r = &c->ring[s];
 	size_t more = r->cap ? r->cap : SERVE_RING_MIN;
-	uint64_t drop;
 	int n = ring_room(r, to);
 
 	if (n)
@@ -85,8 +84,7 @@ static int find_room(struct serve_command *c, enum serve_stream s,
 		c->engine->kept += more;
 		return ring_room(r, to);
 	}
-	drop = c->readers ? taken(c, s) : DROP_MIN;
-	ring_drop(r, drop < DROP_MIN ? drop : DROP_MIN);
+	ring_drop(r, droppable(c, s));
 	return ring_room(r, to);
 }
 
@@ -161,7 +159,7 @@ static void conclude(struct serve_command *c)
 	c->ended_ns = clock_ns(CLOCK_REALTIME);
 	c->engine->running--;
 	c->engine->ended++;
-	serve_timer_stop(&c->kill);
+	serve_timer_stop(&c->engine->loop, &c->kill);
 	close_fd(c, &c->input, &c->in);
 	buf_release(&c->waiting);
 	c->waiting = BUF_INIT(0);
@@ -251,8 +249,12 @@ static void feed(struct serve_command *c)
 
 static void input_ready(struct serve_watch *w, uint32_t events)
 {
+	struct serve_command *c = CONTAINER(w, struct serve_command, input);
+
 	(void)events;
-	feed(CONTAINER(w, struct serve_command, input));
+	feed(c);
+	if (!c->waiting.len)
+		command_changed(c);
 }
 
 static void kill_due(struct serve_timer *t)

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "base/utf8.h"
+#include "serve/serve_wire.h"
 #include "sys/sig.h"
 
 /* What of a stream is in the answer: its beginning, and where that is not all,
@@ -61,56 +62,6 @@ static void take_part(const struct serve_command *c, enum serve_stream s,
 		" gives them]\n", (uintmax_t)(last - at), name[s],
 		(uintmax_t)at);
 	serve_copy(c, s, &last, max / 2, &p->text);
-}
-
-static const char *state_of(const struct serve_command *c)
-{
-	if (!c->ended)
-		return "running";
-	if (c->report.ran || !c->report.there)
-		return "ended";
-	return c->report.decision[0] &&
-			!str_eq(c->report.decision, "allow")
-		? "denied"
-		: "failed";
-}
-
-static void put_outcome(struct json *j, const struct serve_command *c)
-{
-	const struct serve_report *r = &c->report;
-	char name[16];
-
-	json_put_str(j, "id", c->id);
-	json_put_str(j, "state", state_of(c));
-	if (!c->ended)
-		return;
-	json_put_i64(j, "exit_code", r->code);
-	if (r->signal)
-		json_put_str(j, "signal", sig_name(r->signal, name, sizeof name));
-	json_put_bool(j, "timed_out", r->timed_out);
-	if (r->rule[0])
-		json_put_str(j, "rule", r->rule);
-	if (r->message[0])
-		json_put_str(j, "reason", r->message);
-	if (r->hint[0])
-		json_put_str(j, "hint", r->hint);
-}
-
-/* Beyond the contract's outcome, for who asks why. */
-static void put_why(struct json *j, const struct serve_command *c)
-{
-	const struct serve_report *r = &c->report;
-
-	json_put_str(j, "command", c->text);
-	json_put_str(j, "session", c->session);
-	if (!r->there)
-		return;
-	json_put_str(j, "decision", r->decision);
-	json_put_str(j, "profile", r->profile);
-	json_put_str(j, "correlation_id", r->correlation);
-	json_put_u64(j, "duration_ms", r->duration_ms);
-	json_put_u64(j, "cpu_ms", r->cpu_ms);
-	json_put_u64(j, "memory_peak_bytes", r->memory);
 }
 
 /* The last line: what a model is to know beside the output. */
@@ -182,11 +133,11 @@ void mcp_answer_command(struct mcp_link *l, const struct mcp_token *id,
 	mcp_begin(&j, id, modern, l->version);
 	put_text(&j, &text, c->ended && ((r->there && !r->ran) || r->timed_out));
 	json_put_open(&j, "structuredContent", '{');
-	put_outcome(&j, c);
+	wire_put_outcome(&j, c);
 	if (at)
 		put_output(&j, p);
 	else
-		put_why(&j, c);
+		wire_put_facts(&j, c);
 	mcp_end(&j);
 	buf_release(&p[0].text);
 	buf_release(&p[1].text);
@@ -225,7 +176,7 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
 
 	for (struct serve_command *c = l->engine->first; c; c = c->next)
 		if (!c->orphan)
-			buf_addf(&text, "%s %s %.200s\n", c->id, state_of(c),
+			buf_addf(&text, "%s %s %.200s\n", c->id, wire_state(c),
 				c->text);
 	if (!text.len)
 		buf_adds(&text, "no commands");
@@ -237,7 +188,7 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
 		if (c->orphan)
 			continue;
 		json_open(&j, '{');
-		put_outcome(&j, c);
+		wire_put_outcome(&j, c);
 		json_put_str(&j, "command", c->text);
 		json_put_u64(&j, "stdout_bytes", c->ring[SERVE_OUT].end);
 		json_put_u64(&j, "stderr_bytes", c->ring[SERVE_ERR].end);

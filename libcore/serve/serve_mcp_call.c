@@ -75,7 +75,7 @@ void mcp_call_drop(struct mcp_call *call)
 		}
 	l->calls--;
 	serve_detach(&call->reader);
-	serve_timer_stop(&call->tick);
+	serve_timer_stop(&l->engine->loop, &call->tick);
 	serve_loop_bury(&l->engine->loop, &call->grave);
 }
 

@@ -138,6 +138,22 @@ static int claimed_id(int dir, const char *name, uid_t uid,
 	return fd < 0 ? -errno : session_read_id(fd, uid, name, id, NULL);
 }
 
+/* What lies beside a session's state and ends with it: what a person said yes to,
+ * and what the session's commands were told. */
+static void drop_beside(int dir, const char *id)
+{
+	static const struct {
+		const char *where, *suffix;
+	} of[] = {{"", ".approved"}, {"../told/", ".why"},
+		{"../told/", ".policy"}};
+	char name[SESSION_ID_MAX + 24];
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++)
+		(void)unlinkat(dir,
+			BUF_PRINT(name, "%s%s%s", of[i].where, id,
+				of[i].suffix), 0);
+}
+
 struct ending {
 	const char *id;
 	uid_t uid;
@@ -179,6 +195,7 @@ int session_end(int dir, uid_t uid, const char *id, struct diag *d)
 		err = -errno;
 	if (err)
 		return diag_errno(d, err, "cannot end session %s", id);
+	drop_beside(dir, id);
 	return e.found ? 0
 		       : diag_fail(d, -ENOENT, "there is no session %s", id);
 }

@@ -492,11 +492,13 @@ END
 	[ "$(cat out)" = out ]
 	jq -e '.exit_code == 3 and .ran and .decision == "allow" and
 		.session_id == "s" and (has("stdout") or has("args") | not)' report
-	run ex --report=9 s -- su -c id 9>report
+	POLICY+=$'\ndeny id=forbidden touch **'
+	run ex --report=9 s -- touch forbidden 9>report
 	[ "$status" -eq 126 ]
 	[ -z "$output" ]
 	jq -e '(.ran | not) and .decision == "deny" and
-		(.error.message | test("su -c id"))' report
+		.policy_rule_matched == "forbidden" and
+		(.error.message | test("touch forbidden"))' report
 	run ex --report=9 nowhere! -- true 9>report
 	[ "$status" -eq 125 ]
 	jq -e '.exit_code == 125 and (.error.message | test("nowhere!"))' report
