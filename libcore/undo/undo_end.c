@@ -29,6 +29,17 @@ void undo_recorder_free(struct undo **slot)
 }
 #define autorecorder autoclean(undo_recorder_free)
 
+const char *undo_became_name(enum undo_became became)
+{
+	static const char *const names[] = {[UNDO_MADE] = "made",
+		[UNDO_CHANGED] = "changed",
+		[UNDO_REMOVED] = "removed",
+		[UNDO_MOVED] = "moved",
+		[UNDO_LOST] = "lost"};
+
+	return names[became];
+}
+
 struct telling {
 	const struct undo_model *m;
 	undo_each *each;
