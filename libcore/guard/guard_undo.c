@@ -99,8 +99,9 @@ static int keep_path(struct arena *texts, const char **path, const char *dir,
 
 /* Beside the log, where the user may write there; else in the user's own state.
  * The name is private to the user. */
-static int open_store(char *const *env, uid_t uid, const char *log, bool make,
-	bool alone, const char **path, struct arena *texts, struct diag *d)
+static __attribute__((noinline)) int open_store(char *const *env, uid_t uid,
+	const char *log, bool make, bool alone, const char **path,
+	struct arena *texts, struct diag *d)
 {
 	const char *state = env_get(env, "XDG_STATE_HOME");
 	const char *home = env_get(env, "HOME");
@@ -345,7 +346,7 @@ int guard_undo_end(struct guard *g, struct diag *d)
 	struct undo_sum sum;
 	int err;
 
-	if (!w)
+	if (!IS_ENABLED(CONFIG_UNDO) || !w)
 		return 0;
 	err = undo_end(&w->u, true, record_change, g, &sum, d);
 	if (sum.number) {
