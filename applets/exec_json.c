@@ -108,3 +108,13 @@ void exec_report(const struct exec_reply *reply, int fd)
 	/* Whoever does not read it goes without. */
 	(void)file_write_all(fd, out.data, out.len);
 }
+
+void exec_report_question(const char *id, int fd)
+{
+	autobuf struct buf out = BUF_INIT(256);
+	struct json j = JSON_INIT(&out);
+
+	json_putf(&j, "{ question %s }", id);
+	buf_addc(&out, '\n');
+	(void)file_write_all(fd, out.data, out.len);
+}

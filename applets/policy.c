@@ -58,6 +58,8 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(policy_history, "history", "", "recent decisions of the log"),
 	CLI_VERB(policy_init, "init", "",
 		"write a first policy for this project"),
+	CLI_VERB(policy_registries, "registries", "",
+		"the hosts that packages come from here"),
 	CLI_VERB(policy_suggest, "suggest", "",
 		"rules for what was asked or denied"),
 };

@@ -84,8 +84,9 @@ int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d)
 {
 	int err;
 
-	guard_net_join(b, g);
-	err = is_boxed(g) ? compile_box(b, g, d) : 0;
+	err = guard_net_join(b, g, d);
+	if (!err && is_boxed(g))
+		err = compile_box(b, g, d);
 	if (err == -ENOTSUP && g->terms.grants.confine)
 		tell_relax(d);
 	return err;
@@ -142,6 +143,7 @@ static const struct guard_step {
 	{guard_entry_relaxed, NULL},
 	{guard_undo_begin, guard_undo_end},
 	{guard_protect_begin, guard_protect_check},
+	{NULL, guard_net_end},
 };
 
 int guard_before(struct guard *g, struct diag *d)
@@ -149,7 +151,7 @@ int guard_before(struct guard *g, struct diag *d)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ARRAY_SIZE(steps); i++)
-		err = steps[i].before(g, d);
+		err = steps[i].before ? steps[i].before(g, d) : 0;
 	return err;
 }
 
@@ -191,6 +193,9 @@ int guard_execute(struct guard *g, struct diag *d)
 		.keep_fds = g->io->returns,
 		.keep_stderr = g->terms.grants.confine,
 		.sink = &sink,
+		.also = guard_net_events,
+		.also_ctx = g,
+		.also_fd = b->link.sock,
 	};
 	int err;
 

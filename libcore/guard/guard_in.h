@@ -101,6 +101,18 @@ struct guard_box {
 	int keep[1024]; /* descriptors of the caller's, for the command */
 };
 
+/* What it did on the network. */
+struct guard_net {
+	bool used;       /* a connection was told of since the last flush */
+	uint64_t opened, count; /* connections; count: that ended */
+	uint64_t up, down; /* bytes that no record has yet */
+	unsigned next;
+	struct {
+		uint32_t inode;
+		char program[16];
+	} seen[32];
+};
+
 /* What is learned of the command's tree while it runs. */
 struct guard_tree {
 	pid_t refused;     /* the last that was told why: it is told once */
@@ -110,6 +122,7 @@ struct guard_tree {
 	uint64_t starts;   /* programs that the shell of an open line started */
 	struct guard_undo *undo; /* NULL: nothing is journaled */
 	uint64_t put_back; /* changes of protected names */
+	struct guard_net net;
 	struct protect *protect; /* NULL: nothing is compared */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
@@ -245,6 +258,8 @@ void guard_explain(const struct guard *g, const struct policy_verdict *v,
 /* guard_approve.c: an "always" of a person, for this session. */
 bool guard_approved(const struct guard *g, const struct guard_question *what);
 void guard_approve(const struct guard *g, const struct guard_question *what);
+/* Says in the verdict how a question that was put elsewhere came to no yes. */
+void guard_unanswered(struct policy_verdict *v, int answer);
 
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_box_plan(
@@ -253,7 +268,7 @@ int guard_box_plan(
  * with its session's other commands, joined when the box is made. */
 enum sandbox_net guard_net_of(
 	const struct guard_box *b, const struct guard *g);
-void guard_net_join(struct guard_box *b, struct guard *g);
+int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
 /* Is it allowed on a loopback of the session's own alone, and there is none? Then
  * why. planned: the plan is made. */
 bool guard_net_denies(const struct guard *g, bool planned,
@@ -324,6 +339,11 @@ void guard_told_denial(struct guard *g, const struct guard_question *what,
 	bool program, const struct diag *said);
 /* The policy, once a command asks for it. */
 void guard_told_policy(struct guard *g, const struct watch_event *ev);
+
+/* guard_net_events.c: records and tells what came on the link. */
+void guard_net_events(void *ctx);
+/* When the tree is empty: what is left to be recorded. */
+int guard_net_end(struct guard *g, struct diag *d);
 
 /* guard_git.c: does its environment tell the git that is about to start what the
  * policy allows no line to tell it? Then why. */

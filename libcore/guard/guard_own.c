@@ -194,16 +194,63 @@ static bool shows_sockets(const struct guard_box *b, const struct guard_place *p
 	return false;
 }
 
+/* What lies beside a project below the home is meant to be the person's: it is not
+ * written to a home of the command's own, where nobody would look for it. */
+static int cover_beside(struct guard_box *b, const struct guard_place *p)
+{
+	char dir[PATH_MAX];
+	const char *beside;
+
+	if (p->no_project || !guard_owns(p, p->home) ||
+		path_normal(dir, sizeof dir, p->root, "..") ||
+		str_eq(dir, p->home) || !path_beneath(p->home, dir))
+		return 0;
+	return guard_keep(b->texts, &beside, dir)
+		? -ENOMEM
+		: sandbox_cover(&b->plan, beside, "beside the project");
+}
+
 int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 {
 	struct stat st;
+	int err;
 
 	if (!b->plan.view)
 		return 0;
 	b->plan.unix_view = !shows_sockets(b, p) && !keeps_directory(b);
 	if (b->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
 		b->plan.unix_view = false;
-	return cover_rest(b);
+	err = cover_beside(b, p);
+	if (!err)
+		err = cover_rest(b);
+	/* What is left tells the names of the system, and of what is granted. */
+	return err ? err : sandbox_grant(&b->plan, "/", SANDBOX_LIST, false,
+		"names in directories");
+}
+
+/* Does a person's yes give it more of the network than other commands have? */
+static bool gains_network(const struct guard *g)
+{
+	return g->out->confirmed &&
+	       g->out->verdict.net > g->terms.grants.net;
+}
+
+/* What other commands left in the home, settings that run a program among it, is
+ * not for such a one: it has the copies of the person's alone. */
+__attribute__((noinline)) static int bind_kept(
+	struct guard_box *b, const struct guard_place *p)
+{
+	char path[SESSION_BASE_MAX + 48];
+	autofd int kept = guard_place_dir(p, p->own, "kept", NULL);
+	const char *from;
+	int err = kept < 0 ? kept
+			   : guard_keep(b->texts, &from,
+				     BUF_PRINT(path, "%s/%u/kept", p->base,
+					     p->uid));
+
+	return err ? err
+		   : sandbox_bind(&b->plan, p->home, from, SANDBOX_RO,
+			     "what its home has of the person's");
 }
 
 /* Where there is no view: the machine's own, if the policy shares them. */
@@ -238,7 +285,10 @@ int guard_own_grant(struct guard_box *b, const struct guard *g)
 		!str_eq(real, p->home))
 		(void)guard_home_link(p, p->home, real);
 	for (size_t i = 0; !err && i < p->own_count; i++)
-		err = sandbox_bind(&b->plan, p->own_name[i], p->own_from[i],
-			SANDBOX_RW | SANDBOX_EXEC, "its own place");
+		err = str_eq(p->own_name[i], p->home) && gains_network(g)
+			? bind_kept(b, p)
+			: sandbox_bind(&b->plan, p->own_name[i],
+				  p->own_from[i], SANDBOX_RW | SANDBOX_EXEC,
+				  "its own place");
 	return err;
 }

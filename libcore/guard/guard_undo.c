@@ -396,7 +396,7 @@ void guard_undo_json(struct json *j, const struct guard_caller *who,
 	if (!IS_ENABLED(CONFIG_UNDO) || !out->undo)
 		return;
 	store = guard_undo_open(who, false, NULL);
-	json_put_u64(j, "undo", out->undo);
+	json_put_u64(j, "journal", out->undo);
 	json_put_open(j, "changed", '[');
 	if (store >= 0 && !undo_load(store, out->undo, &m, NULL))
 		(void)undo_changes(m, put_change, j);

@@ -128,7 +128,7 @@ enum { POLICY_PARTS = 12, POLICY_PROTECTIONS };
 extern const char policy_protections[POLICY_PROTECTIONS][9];
 /* Lists of names (str_index) in the order of their enum. */
 #define POLICY_DECISIONS "allow\0open\0confirm\0deny\0"
-#define POLICY_NETS "none\0local\0all\0"
+#define POLICY_NETS "none\0local\0registries\0all\0"
 
 /* The profile in force: `use` of the system layer (DEV without one), tightened
  * by lower layers and by wish (WARDBOX_PROFILE or an option; NULL or "" for
@@ -212,6 +212,7 @@ struct policy_request {
 enum policy_net {
 	POLICY_NET_NONE,
 	POLICY_NET_LOCAL,
+	POLICY_NET_REGISTRIES,
 	POLICY_NET_ALL,
 };
 
@@ -348,6 +349,8 @@ struct policy_grants {
 	struct policy_words undo_words; /* absolute places; KEY=VALUE */
 	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
+	/* Who may be spoken to: +HOST, -HOST, "registries", "up=1M" … */
+	struct policy_words net_words;
 	struct policy_redact *redact;
 	size_t redact_count;
 	enum policy_net net;

@@ -229,6 +229,28 @@ static void words(
 	}
 }
 
+/* The system's, and what a lower layer denies beside. */
+static void net_words(struct granting *x)
+{
+	struct policy_words *out = &x->g->net_words;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < POLICY_LAYERS; i++)
+		n += img_set(layer(x, i), IMG_SET_NET).count;
+	out->item = arena_zalloc(x->arena, (n + 1) * sizeof(*out->item));
+	for (unsigned i = 0; out->item && i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i);
+		struct img_range r = img_set(img, IMG_SET_NET);
+
+		for (uint32_t k = 0; k < r.count; k++) {
+			const char *word = img_ref(img, r, k);
+
+			if (i == POLICY_LAYER_SYSTEM || word[0] == '-')
+				out->item[out->count++] = word;
+		}
+	}
+}
+
 static void protects(struct granting *x)
 {
 	x->g->protect = arena_zalloc(x->arena,
@@ -417,6 +439,7 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_HIDE, &out->hide);
 	words(&x, IMG_SET_CACHE, &out->cache);
 	words(&x, IMG_SET_UNDO, &out->undo_words);
+	net_words(&x);
 	words(&x, IMG_SET_HOME, &out->home);
 	protects(&x);
 	redacts(&x);

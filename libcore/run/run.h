@@ -117,6 +117,11 @@ struct run_spec {
 	uint64_t output_max; /* bytes of 1 and 2 (or the terminal) together */
 	bool output_hard;    /* beyond output_max nothing is passed on */
 	const struct run_sink *sink; /* NULL: no one is told */
+	/* Called whenever also_fd can be read; NULL: it is not looked at. Its end
+	 * is no event. */
+	void (*also)(void *ctx);
+	void *also_ctx;
+	int also_fd;
 };
 
 struct run_result {

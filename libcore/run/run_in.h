@@ -60,6 +60,7 @@ struct run_state {
 				 * looks at it (run_wake.c) */
 	void *watcher_stack;
 	volatile int woken_by; /* enum run_wake: the watcher's reason */
+	bool also_ended; /* nothing comes from spec.also_fd any more */
 	bool slept; /* since the last poll this process was stopped */
 	int space; /* a namespace of the tree alone; -1: it has none */
 	/* What is large stands last: all else is near the struct's begin. */

@@ -299,8 +299,9 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 static int once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct pollfd fds[4 + 2 * RUN_PUMPS];
-	struct pollfd *pumps = fds + 4;
+	enum { OWN = 5 };
+	struct pollfd fds[OWN + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + OWN;
 	const struct pump *screen = &st->pumps[RUN_SCREEN];
 	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
 		    !screen->len;
@@ -316,8 +317,11 @@ static int once(struct run_state *st)
 		pumps[2 * RUN_KEYS].fd = -1;
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
+	fds[4] = (struct pollfd){
+		.fd = st->spec->also && !st->also_ended ? st->spec->also_fd : -1,
+		.events = POLLIN};
 	st->slept = false;
-	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	n = poll(fds, OWN + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
 		pumps[2 * RUN_SCREEN].revents |= POLLIN;
@@ -330,6 +334,10 @@ static int once(struct run_state *st)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[1].revents)
 		watch_step(&s->watch, st->slept ? 0 : fds[1].revents);
+	if (n > 0 && fds[4].revents) {
+		st->spec->also(st->spec->also_ctx);
+		st->also_ended = fds[4].revents & (POLLHUP | POLLERR);
+	}
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)

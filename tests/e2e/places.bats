@@ -163,6 +163,21 @@ homes() {
 	each view -- homes
 }
 
+beside() {
+	mkdir -p "$PLACE/home/deep/er/.git"
+	chown -R "$USER_ID" "$PLACE/home/deep"
+	run under sh -c 'cd "$HOME/deep/er" && exec "$@"' sh "$PLACE/bin/wardbox" sh -c \
+		'echo x >../new; echo y >made; ls ..; echo z >~/mine && cat ~/mine'
+	echo "$output"
+	[[ $output == *"Read-only"*$'\n'er$'\n'z ]]
+	[ -e "$PLACE/home/deep/er/made" ]
+	rm -r "$PLACE/home/deep"
+}
+
+@test "beside a project of the home nothing is written to where nobody looks" {
+	each view -- beside
+}
+
 without_home() {
 	local before
 	before=$(persons)
@@ -295,6 +310,56 @@ secrets() {
 	each view bare -- secrets
 }
 
+approved() {
+	write_identity
+	chown "$USER_ID" "$PLACE/home/.gitconfig"
+	POLICY=$'include default\nuse FULL-AUTO\nask id=mine net=all python3 asked.py : "tried"'
+	cat >asked.py <<-'P'
+		import os
+		home = os.environ["HOME"]
+		print(open(home + "/.gitconfig").read())
+		for what, f in ("wrote", lambda: open(home + "/new", "w")), \
+		               ("appended", lambda: open(home + "/.gitconfig", "a")), \
+		               ("chmod", lambda: os.chmod(home + "/.gitconfig", 0o777)), \
+		               ("utime", lambda: os.utime(home + "/.gitconfig", (1, 1))), \
+		               ("chmod", lambda: os.chmod(home, 0o777)):
+		    try: f(); print(what)
+		    except OSError: pass
+		print("project", os.path.exists("asked.py"))
+	P
+	cat >"$PLACE/yes.py" <<-'P'
+		import os, pty, sys
+		pid, fd = pty.fork()
+		if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+		seen, said = b"", False
+		while True:
+		    try: part = os.read(fd, 4096)
+		    except OSError: break
+		    if not part: break
+		    seen += part
+		    if b"Run it" in seen and not said:
+		        os.write(fd, b"y\n")
+		        said = True
+		os.waitpid(pid, 0)
+		print(seen.decode().replace("\r", ""))
+	P
+	chown "$USER_ID" .
+	run g 'printf "[alias]\n\tx = !planted\n" >>~/.gitconfig; cat ~/.gitconfig'
+	[[ $output == *planted* ]]
+	run under python3 "$PLACE/yes.py" "$PLACE/bin/wardbox" sh -c 'python3 asked.py'
+	echo "$output"
+	[[ $output == *"A Person"*"project True"* ]]
+	for word in planted wrote appended chmod utime; do
+		[[ $output != *"$word"* ]]
+	done
+	run g 'cat ~/.gitconfig'
+	[[ $output == *planted* ]]
+}
+
+@test "what a person lets have the network has none of what commands left in the home" {
+	each view -- approved
+}
+
 # A server of the person's, by path in DIR and by abstract name, outside.
 serve() { # DIR
 	cat >"$PLACE/serve.py" <<-'P'
@@ -347,7 +412,7 @@ sockets() {
 	echo "$output"
 	[[ $output == *done && $output != *reached* ]]
 	if [ "$TIER" = view ]; then
-		[ "$output" = $'own\nown\nown\ndone' ]
+		[ "$(grep -cx own <<<"$output")" -eq 3 ]
 	else
 		[[ $output != *own* ]]
 	fi

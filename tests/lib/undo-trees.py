@@ -58,12 +58,12 @@ def acts(rng):
         lambda: os.mkdir(a),
         lambda: os.makedirs(a),
         lambda: os.unlink(a),
-        lambda: shutil.rmtree(a),
+        lambda: os.path.isdir(a) and shutil.rmtree(a),
         lambda: os.rename(a, b),
         lambda: os.rename(a, b),
         lambda: LIBC.renameat2(-100, a.encode(), -100, b.encode(), 2),
         lambda: os.link(a, b),
-        lambda: os.symlink(rng.choice((b, "/etc/passwd", "b")), a),
+        lambda: os.symlink(rng.choice(("a", "b/c", "not-there")), a),
         lambda: os.mkfifo(a),
         lambda: set_meta(rng, a),
     )
@@ -168,7 +168,8 @@ def diff(want, got):
 
 
 def last_journal(wardbox):
-    return undo(wardbox, "list", "--all")[1].count("\n")
+    code, said = undo(wardbox, "list", "--all")
+    return 0 if code else said.count("\n")
 
 
 def main():
@@ -181,7 +182,7 @@ def main():
         wrong = one_run(wardbox, i, sys.argv[4:] == ["kill"])
         if wrong:
             bad += 1
-            print("run", i, *wrong)
+            print("run", i, *wrong, flush=True)
     print(f"{runs - bad} of {runs} exact")
     return bad > 0
 
