@@ -212,6 +212,7 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 		return 0;
 	}
 	info = &u->m->info;
+	info->ended_ns = clock_ns(CLOCK_REALTIME);
 	err = undo_look(u);
 	if (!err)
 		undo_settle(u->m);
@@ -224,7 +225,6 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	info->moved = count.moved;
 	info->lost = u->lost > count.lost ? u->lost : count.lost;
 	info->complete = complete && !u->failed;
-	info->ended_ns = clock_ns(CLOCK_REALTIME);
 	/* Of what left no trace none is kept. */
 	if (!err && !info->made && !info->changed && !info->removed &&
 		!info->moved && !info->lost && !info->kind) {

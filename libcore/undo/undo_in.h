@@ -16,7 +16,8 @@ enum {
 	UNDO_DIRS_OPEN = 16,
 	UNDO_HASHED_MAX = 8 << 20,   /* a longer file gets no checksum */
 	UNDO_HASHED_ALL = 256 << 20, /* nor do those behind so many bytes */
-	UNDO_SEEN_MAX = 4096, /* names of a directory that are compared */
+	/* The clock of file systems is behind by up to a tick. */
+	UNDO_TICK_NS = 20000000,
 };
 
 /* On disk as it is. Times are nanoseconds. */
@@ -184,6 +185,10 @@ int undo_act_add(struct undo_acts *a, enum undo_became became,
 /* Is what stands at dir/name as the object was before, or after? */
 bool undo_is_as(const struct undo_obj *o, bool after, int dir,
 	const char *name, const struct undo_stat *st);
+/* Tells of what changed while the command ran and its journal does not know: a
+ * lost race, or somebody else. */
+typedef int undo_unknown(void *ctx, const char *path);
+int undo_find_unseen(struct undo_model *m, undo_unknown *tell, void *ctx);
 /* Fills .alive of objects that lost one of many names. */
 void undo_find_alive(struct undo_model *m);
 /* Must it go back to a name that it lost? */

@@ -16,8 +16,6 @@
 #include "base/str.h"
 
 enum {
-	/* The clock of file systems is behind by up to a tick. */
-	TICK_NS = 20000000,
 	LOSSES_MAX = 1000,
 };
 
@@ -30,7 +28,7 @@ int undo_begin(struct undo **out, const struct undo_spec *spec)
 		return -ENOMEM;
 	u->spec = spec;
 	u->out.fd = -1;
-	u->began = clock_ns(CLOCK_REALTIME) - TICK_NS;
+	u->began = clock_ns(CLOCK_REALTIME) - UNDO_TICK_NS;
 	for (size_t i = 0; i < UNDO_DIRS_OPEN; i++)
 		u->open[i].fd = -1;
 	*out = u;
