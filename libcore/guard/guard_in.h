@@ -104,7 +104,9 @@ struct guard_box {
 struct guard_net {
 	bool used;       /* a connection was told of since the last flush */
 	uint64_t opened, count; /* connections; count: that ended */
-	uint64_t up, down; /* bytes that no record has yet */
+	uint64_t waiting;  /* that no record has yet */
+	uint64_t up, down; /* their bytes */
+	struct net_event last;
 	unsigned next;
 	struct {
 		uint32_t inode;

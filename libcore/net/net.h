@@ -93,7 +93,7 @@ struct net_event {
 	uint32_t inode;      /* of the program's socket; 0: not known */
 	bool last;	     /* nobody else is told who could take it */
 	uint64_t up, down;   /* bytes */
-	uint64_t count;      /* refused so often by now */
+	uint64_t count; /* refused so often by now; so many connections */
 	char name[NET_NAME_MAX + 1];
 	char addr[48]; /* outside; "" when none was reached */
 	char why[64];

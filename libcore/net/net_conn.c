@@ -21,6 +21,7 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 	struct net_event ev = {.kind = NET_ENDED,
 		.port = c->rule ? c->rule->port : 0,
 		.inode = c->inode,
+		.count = 1,
 		.up = c->up.bytes,
 		.down = c->down.bytes};
 
@@ -340,10 +341,11 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 		conn_flow(s, c);
 }
 
-void serve_conn_end_all(struct serve *s)
+void serve_conn_end_of(struct serve *s, const struct serve_link *l)
 {
 	for (unsigned i = 0; i < s->conns; i++)
-		conn_close(s, s->conn[i], "nobody is left");
+		if (s->conn[i]->owner == l || s->links <= 1)
+			conn_close(s, s->conn[i], "the command ended");
 }
 
 void serve_conn_due(struct serve *s)

@@ -39,6 +39,7 @@ struct serve_fd {
 struct serve_link {
 	struct serve_fd fd;
 	bool flush; /* it waits until all that ended is told */
+	struct net_event more; /* connections that it had no room for */
 };
 
 /* A name that was asked for and may be spoken to. */
@@ -157,7 +158,8 @@ void serve_conn_step(struct serve *s, struct serve_conn *c);
 /* Those that wait for this name go on. */
 void serve_conn_resolved(struct serve *s, const struct serve_name *n);
 void serve_conn_due(struct serve *s);
-void serve_conn_end_all(struct serve *s);
+/* Nobody is left of those that the link is for. */
+void serve_conn_end_of(struct serve *s, const struct serve_link *l);
 
 /* net_diag.c: the inode of the socket inside whose address is from, and that is
  * connected to, or speaks to, to; 0. */

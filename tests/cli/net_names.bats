@@ -216,6 +216,22 @@ world() { # SCRIPT
 		for part in ("www.world.test", "203.0.113.10", "program", "closed"):
 		    assert part in one, (part, one)
 	EOF
+	# Each of many, whoever closes first.
+	cat >some.py <<-"EOF"
+		import socket
+		for i in range(300):
+		    s = socket.create_connection(("www.world.test", 80), 9)
+		    s.sendall(b"GET /%d HTTP/1.1\r\nHost: www.world.test\r\n\r\n" % i)
+		    s.recv(1 if i % 2 else 1000)
+	EOF
+	g "python3 some.py"
+	w audit dump -o json | python3 -c "
+import json, sys
+rows = [json.loads(l) for l in sys.stdin]
+ends = [r[\"detail\"] for r in rows if r.get(\"event\") == \"net.connect\"]
+n = sum(e.get(\"count\", 1) for e in ends)
+assert n == 301, n
+assert any(e[\"program\"] == \"python3\" for e in ends), ends[:3]"
 	# A flood fills no log.
 	cat >flood.py <<-"EOF"
 		import socket
