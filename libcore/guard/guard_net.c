@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/kconfig.h"
 #include "base/num.h"
@@ -140,20 +141,25 @@ static void net_try(struct guard_box *b, struct guard *g, bool named)
 	const struct policy_words *words = &g->terms.grants.net_words;
 	autofree struct net_spec *spec = NULL;
 	struct session_where at = guard_place_base(&g->place, NULL);
+	struct stat outside;
 	uint64_t sum = net_sum(0xcbf29ce484222325U, g->out->session);
 	char name[32];
 
 	if (at.own < 0)
 		return;
-	if (named) {
-		spec = net_spec_of(g);
-		for (size_t i = 0; i < words->count; i++)
-			sum = net_sum(sum, words->item[i]);
-		sum += net_wanted(g);
-	}
+	for (size_t i = 0; named && i < words->count; i++)
+		sum = net_sum(sum, words->item[i]);
+	sum += named ? (uint64_t)net_wanted(g) : 0;
+	/* A keeper speaks to the network that its maker had. */
+	if (named && stat("/proc/self/ns/net", &outside) == 0)
+		sum ^= outside.st_ino;
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
-	if (net_join(at.own, name, spec, &b->link, NULL))
-		return;
+	/* What it is to open is read when a keeper begins. */
+	if (net_find(at.own, name, &b->link)) {
+		spec = named ? net_spec_of(g) : NULL;
+		if (net_join(at.own, name, spec, &b->link, NULL))
+			return;
+	}
 	b->join = (struct sandbox_join){b->link.net, b->link.user};
 	b->plan.join = &b->join;
 }

@@ -106,6 +106,9 @@ void net_link_claim(const struct net_link *l, uint32_t inode);
 /* Asks to be told of all that ended. */
 void net_link_flush(const struct net_link *l);
 
+/* Links to the keeper that is there. -ENOENT and its kin: there is none. */
+int net_find(int dir, const char *name, struct net_link *out);
+
 /* Links to the keeper of the session, which is started where there is none. dir
  * is a directory of this user alone, in which the keeper is found by name, a name
  * of at most 40 bytes; -1: a keeper for this link alone. spec counts for a keeper that is started; NULL: nothing but

@@ -217,6 +217,12 @@ static bool is_gone(int err)
 		err == -ECONNRESET;
 }
 
+int net_find(int dir, const char *name, struct net_link *out)
+{
+	*out = NET_LINK_INIT;
+	return keep_link(dir, name, out);
+}
+
 int net_join(int dir, const char *name, const struct net_spec *spec,
 	struct net_link *out, struct diag *d)
 {

@@ -16,7 +16,7 @@ enum {
 	SERVE_MS_CONNECT = 20000, /* until somebody answered outside */
 	SERVE_MS_ASK = 2000,	  /* until another server is asked */
 	SERVE_ASKS = 4,
-	SERVE_BURST = 1 << 20, /* bytes until others have their turn */
+	SERVE_BURST = 1 << 22, /* bytes until others have their turn */
 };
 
 /* What an event of the kernel's is about: the first member of each. */
