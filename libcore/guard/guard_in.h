@@ -266,6 +266,8 @@ int guard_box_plan(
 enum sandbox_net guard_net_of(
 	const struct guard_box *b, const struct guard *g);
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
+/* Records the second tier. */
+int guard_net_begin(struct guard *g, struct diag *d);
 /* Is it allowed on a loopback of the session's own alone, and there is none? Then
  * why. planned: the plan is made. */
 bool guard_net_denies(const struct guard *g, bool planned,

@@ -54,6 +54,9 @@ struct net_spec {
 	struct net_rule allow[NET_RULES], deny[NET_RULES];
 	unsigned allowed, denied;
 	uint64_t up;    /* bytes sent to each host, at most; 0: no limit */
+	/* Without a namespace: programs ask a proxy on this machine's loopback,
+	 * HTTP or SOCKS 5, and the link has its port. */
+	bool front;
 	bool no_ech;    /* a hello with an encrypted one within is refused */
 	/* Called by the keeper when all that it needs is open: gives up what it
 	 * does not need. -errno. */
@@ -75,8 +78,9 @@ struct net_link {
 	int net;  /* the namespace, to be joined */
 	int user; /* the user namespace that owns it, to be joined before; -1:
 		   * that of the machine */
+	uint16_t port; /* of a front: then there is no namespace */
 };
-#define NET_LINK_INIT ((struct net_link){-1, -1, -1})
+#define NET_LINK_INIT ((struct net_link){-1, -1, -1, 0})
 void net_link_release(struct net_link *l);
 #define autolink autoclean(net_link_release)
 

@@ -84,7 +84,7 @@ void serve_link_new(struct serve *s, int fd)
 {
 	enum { WAIT_S = 1 };
 	const struct timeval wait = {.tv_sec = WAIT_S};
-	struct net_parcel give = {.count = s->give};
+	struct net_parcel give = {.count = s->give, .port = s->ns->port};
 	struct serve_link *l;
 
 	if (fd < 0)
