@@ -404,6 +404,8 @@ int drop_options(struct drop *o, int argc, char **argv)
 	o->granted |= o->preset || o->learn;
 	for (size_t i = 0; i < o->plan.grant_count; i++)
 		o->plan.grants[i].optional |= o->ignore_missing;
+	if ((o->audit || o->audit_fd) && !IS_ENABLED(CONFIG_DROP_AUDIT))
+		cli_die(EXIT_OURS, "--audit is not built in (DROP_AUDIT)");
 	if (o->learn && !IS_ENABLED(CONFIG_SANDBOX_LEARN))
 		cli_die(EXIT_OURS, "--learn is not built in (SANDBOX_LEARN)");
 	if (o->plan.limits.procs || o->learn)

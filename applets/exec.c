@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (7.8 KB)"
+ *	bool "exec: run a command in a session (10.1 KB)"
  *	default y
  *	select SANDBOX_UNOTIFY
  *	help
@@ -40,6 +40,8 @@ static const struct cli_opt options[] = {
 		"write how it went to descriptor FD, as JSON without output"),
 	CLI_FLAG(0, struct exec_opts, unattended, "unattended",
 		"nobody at this terminal answers a question: it is a denial"),
+	CLI_SOME_TIME(0, struct exec_opts, approver, "approver", "TIME",
+		"a question waits TIME for 'wardbox approve' elsewhere"),
 	CLI_STR('s', struct exec_opts, server, "server", "SOCKET",
 		"run it at the server that listens there; local: the user's"),
 	CLI_STR(0, struct exec_opts, token, "token-file", "FILE",
@@ -123,6 +125,9 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 			" built in");
 	if (IS_ENABLED(CONFIG_APPLET_SERVE) && o->server)
 		way = &exec_server;
+	if (o->approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
+		return diag_fail(d, -ENOSYS, "--approver: APPLET_APPROVE is not"
+			" built in");
 	if (!o->server && (o->token || o->detach))
 		return diag_fail(d, -EINVAL, "--%s is for a --server",
 			o->token ? "token-file" : "detach");
@@ -139,7 +144,8 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->token = o->token;
 	q->detach = o->detach;
 	q->unattended = o->unattended;
-	q->report = o->report;
+	q->report = (int)o->report;
+	q->approver_ns = o->approver;
 	if (o->input)
 		err = take_input(o->input, d);
 	return err ? err : way->call(q, reply, d);

@@ -13,7 +13,7 @@ struct exec_opts {
 	bool pty, json, unattended, detach;
 	const char *argv0, *cwd, *input, *server, *token;
 	unsigned report;
-	uint64_t timeout;
+	uint64_t timeout, approver;
 };
 
 /* Everything of one call: nothing in it depends on how it travels. */
@@ -28,7 +28,8 @@ struct exec_request {
 	const char *token;  /* the file that has it; NULL: beside the socket */
 	bool detach;        /* the server goes on with it; its id is told */
 	bool unattended; /* no person sits at its terminal */
-	bool report;     /* how it went is told to a program */
+	uint64_t approver_ns; /* a question waits so long for approve; 0: no */
+	int report;      /* a program is told there how it went; 0: none is */
 	bool capture; /* the output goes to the reply and nowhere else */
 };
 
@@ -55,10 +56,21 @@ struct exec_transport {
 extern const struct exec_transport exec_local;
 extern const struct exec_transport exec_server;
 
+/* Who asks a person elsewhere: what the policy asks waits in the queue of
+ * questions, and whoever reads the report is told its id. */
+struct exec_asker {
+	const struct exec_request *q;
+	const struct exec_reply *reply;
+};
+void exec_approver(struct guard_caller *caller, struct exec_asker *asker,
+	const struct exec_request *q, const struct exec_reply *reply);
+
 /* The contract's ShellExecutionResult. */
 void exec_print_json(
 	const struct exec_request *q, const struct exec_reply *reply);
 /* The same without the command's words and output, written to fd. */
 void exec_report(const struct exec_reply *reply, int fd);
+/* Before it: the id of a question that waits, or "" once it does no more. */
+void exec_report_question(const char *id, int fd);
 
 #endif

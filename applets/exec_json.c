@@ -45,6 +45,8 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 	json_put_bool(j, "timed_out", g->run.timed_out);
 	json_put_u64(j, "stdout_bytes", g->run.bytes[RUN_STDOUT]);
 	json_put_u64(j, "stderr_bytes", g->run.bytes[RUN_STDERR]);
+	if (g->undo)
+		json_put_u64(j, "journal", g->undo);
 }
 
 static void add_error(struct json *j, const struct guard_outcome *g)
@@ -101,5 +103,15 @@ void exec_report(const struct exec_reply *reply, int fd)
 	json_close(&j);
 	buf_addc(&out, '\n');
 	/* Whoever does not read it goes without. */
+	(void)file_write_all(fd, out.data, out.len);
+}
+
+void exec_report_question(const char *id, int fd)
+{
+	autobuf struct buf out = BUF_INIT(256);
+	struct json j = JSON_INIT(&out);
+
+	json_putf(&j, "{ question %s }", id);
+	buf_addc(&out, '\n');
 	(void)file_write_all(fd, out.data, out.len);
 }

@@ -24,6 +24,7 @@
 
 #include "guard/guard.h"
 #include "serve/serve_mcp_link.h"
+#include "base/kconfig.h"
 #include "base/str.h"
 #include "version.h"
 
@@ -31,9 +32,12 @@ extern char **environ;
 
 struct mcp_opts {
 	bool tools;
+	uint64_t approver;
 };
 
 static const struct cli_opt options[] = {
+	CLI_SOME_TIME(0, struct mcp_opts, approver, "approver", "TIME",
+		"a question waits TIME for 'wardbox approve' elsewhere"),
 	CLI_FLAG(0, struct mcp_opts, tools, "tools",
 		"print what clients are told of the tools, as JSON"),
 };
@@ -113,6 +117,7 @@ static int mcp_run(int argc, char **argv)
 		.session = session,
 		.env = environ,
 		.version = WARDBOX_VERSION,
+		.approver_ns = o.approver,
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
 		.over = stop_loop,
@@ -120,6 +125,8 @@ static int mcp_run(int argc, char **argv)
 	struct ending ending = {.engine = &engine};
 	int err;
 
+	if (o.approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
+		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
 	if (o.tools) {
 		autobuf struct buf out = BUF_INIT(65536);
 

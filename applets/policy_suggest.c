@@ -26,13 +26,20 @@ struct suggest {
 	struct json j;
 };
 
+/* Does the item say that a command stands in the program's words? */
+static bool runs_words(const char *item)
+{
+	return str_index("cmd\0shell\0multi\0line\0more\0", item) >= 0 ||
+	       str_ends(item, "=sh") || str_ends(item, "=cmd");
+}
+
 /* What a rule for would open more than what was seen. */
 static bool is_never(const struct suggest *s, const char *command)
 {
 	const struct policy_image *img = s->h->policy->layer[0];
 	char name[64];
 	size_t n = strcspn(command, " ");
-	uint32_t schema;
+	struct img_range items;
 
 	if (n == 0 || n >= sizeof(name) || command[0] == '\'')
 		return true;
@@ -42,11 +49,10 @@ static bool is_never(const struct suggest *s, const char *command)
 		return name[0] == '/';
 	if (!img)
 		return true;
-	schema = img_schema_find(img, name);
-	if (schema &&
-		img_cell(img, schema) & (IMG_S_WRAPPER | IMG_S_SHELL | IMG_S_INTERP |
-					IMG_S_MULTI | IMG_S_STDIN))
-		return true;
+	if (img_reads_find(img, name, &items))
+		for (uint32_t i = 0; i < items.count; i++)
+			if (runs_words(img_ref(img, items, i)))
+				return true;
 	return img_ref_find(img, img_list(img, "suggest-never"), name);
 }
 

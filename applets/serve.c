@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "applet.h"
+#include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "serve/serve_home.h"
@@ -138,8 +139,11 @@ static int start(void *into, int argc, char **argv)
 		cli_die(EXIT_USAGE, "start takes no operand");
 	if (probe_inside())
 		cli_die(EXIT_FOUND, "a guarded command serves nobody");
+	if (o->approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
+		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
 	server.engine = &engine;
 	server.env = environ;
+	server.approver_ns = o->approver;
 	add_uids(&server, &o->uids);
 	server.dir = serve_home(true, home, &d);
 	if (server.dir < 0)
@@ -168,6 +172,8 @@ static const struct cli_opt options[] = {
 		"start: listen on port N of 127.0.0.1, too"),
 	CLI_LIST('u', struct serve_opts, uids, "uid", "UID",
 		"start: UID may connect, too, with a key"),
+	CLI_SOME_TIME(0, struct serve_opts, approver, "approver", "TIME",
+		"start: a question waits TIME for 'wardbox approve'"),
 	CLI_STR('s', struct serve_opts, server, "server", "SOCKET",
 		"list, attach, stop: the server there, not the user's own"),
 	CLI_STR(0, struct serve_opts, token, "token-file", "FILE",

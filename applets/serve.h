@@ -8,6 +8,7 @@
 
 struct serve_opts {
 	unsigned port;
+	uint64_t approver;
 	struct cli_list uids;
 	const char *server, *token;
 	bool view, json;

@@ -332,6 +332,13 @@ static bool is_absent(int err)
 	return err == -ENOENT || err == -ENOTDIR || err == -ESTALE;
 }
 
+/* Directories are made in it for what is mounted there. */
+static bool is_closed_later(const struct sandbox_rule *r)
+{
+	return r->mount == SANDBOX_MOUNT_FRAME ||
+	       (r->mount == SANDBOX_MOUNT_BIND && !(r->access & SANDBOX_WRITE));
+}
+
 static int put(struct sandbox_rule *r)
 {
 	int at = open_point(r), err = 0;
@@ -348,7 +355,7 @@ static int put(struct sandbox_rule *r)
 		    MOVE_MOUNT_F_EMPTY | MOVE_MOUNT_T_EMPTY) < 0)
 		err = -errno;
 	close(at);
-	if (r->mount == SANDBOX_MOUNT_FRAME && err == 0)
+	if (err == 0 && is_closed_later(r))
 		return 0;
 	close(r->tree);
 	r->tree = -1;
@@ -372,7 +379,7 @@ static int put_cwd(struct sandbox *s)
 	return 0;
 }
 
-/* Nothing is made in a frame any more. */
+/* Nothing is made in these any more. */
 static int close_frames(struct sandbox *s)
 {
 	int err = 0;
@@ -380,7 +387,7 @@ static int close_frames(struct sandbox *s)
 	for (size_t i = 0; i < s->rule_count; i++) {
 		struct sandbox_rule *r = &s->rules[i];
 
-		if (r->mount != SANDBOX_MOUNT_FRAME || r->tree < 0)
+		if (!is_closed_later(r) || r->tree < 0)
 			continue;
 		if (err == 0)
 			err = set_attr(r->tree, "", MOUNT_ATTR_RDONLY_, 0);

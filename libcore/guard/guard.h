@@ -50,7 +50,8 @@ struct guard_command {
 };
 
 /* Asks a person. line is the text that would run. 1 yes, 2 yes and always for
- * this session, 0 no, -ENXIO when there is no person to ask. */
+ * this session, 0 no, -ENXIO when there is no person to ask, -ETIMEDOUT when the
+ * person who saw the question did not answer. */
 typedef int guard_ask(
 	void *ctx, const struct policy_verdict *v, const char *line);
 
@@ -64,6 +65,9 @@ struct guard_caller {
 	const char *session;   /* its id; NULL: resolved from env */
 	guard_ask *ask;        /* NULL: nobody can be asked */
 	void *ask_ctx;
+	/* The person is elsewhere and may take long: what starts in the midst of a
+	 * run is not asked about, because all of the run would wait. */
+	bool ask_slow;
 	/* Tells the person what was denied: on fd, or with -1 on the person's
 	 * terminal. NULL: nobody is told. */
 	void (*tell)(const struct diag *d, int fd);

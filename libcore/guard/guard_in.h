@@ -44,6 +44,7 @@ struct guard_place {
 	/* Of a view: the names of its own directories, and where they lie. */
 	const char *own_name[POLICY_PLACES + 1], *own_from[POLICY_PLACES];
 	size_t own_count;
+	const char *own_home; /* HOME, where there is none; NULL: there is one */
 	const struct br_hash_class_ *sha; /* fastest; NULL: portable */
 	struct arena texts; /* what the names above lie in, and the box's */
 };
@@ -213,6 +214,8 @@ int guard_entry_session(struct guard *g, struct diag *d);
 int guard_entry_denial(struct guard *g, struct diag *d);
 int guard_entry_start(struct guard *g, struct diag *d);
 int guard_entry_relaxed(struct guard *g, struct diag *d);
+/* The machine's /tmp, where the policy shares it and there is no view. */
+int guard_entry_shared(struct guard *g, struct diag *d);
 /* A script that came on a pipe is nowhere else. */
 int guard_entry_script(struct guard *g, struct diag *d);
 int guard_entry_end(struct guard *g, struct diag *d);
@@ -257,6 +260,8 @@ void guard_explain(const struct guard *g, const struct policy_verdict *v,
 /* guard_approve.c: an "always" of a person, for this session. */
 bool guard_approved(const struct guard *g, const struct guard_question *what);
 void guard_approve(const struct guard *g, const struct guard_question *what);
+/* Says in the verdict how a question that was put elsewhere came to no yes. */
+void guard_unanswered(struct policy_verdict *v, int answer);
 
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_box_plan(

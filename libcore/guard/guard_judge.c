@@ -156,8 +156,10 @@ int guard_judge(struct guard *g, struct diag *d)
 	if (v->decision == POLICY_DENY)
 		return denied(g, &own, false, d);
 	answer = guard_put(g, &own);
+	if (answer <= 0 && g->caller->ask_slow)
+		guard_unanswered(v, answer);
 	if (answer <= 0)
-		return denied(g, &own, answer == 0, d);
+		return denied(g, &own, answer == 0 || g->caller->ask_slow, d);
 	g->out->confirmed = true;
 	return 0;
 }

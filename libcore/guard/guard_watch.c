@@ -170,7 +170,7 @@ static bool confirmed(struct guard *g, const struct watch_event *ev,
 
 	if (ev->pid == g->tree.refused || !guard_in_front(ev->pid))
 		return false;
-	if (v->decision == POLICY_CONFIRM)
+	if (v->decision == POLICY_CONFIRM && !g->caller->ask_slow)
 		answer = guard_put(g, &what);
 	if (answer > 0 && v->is & POLICY_IS_PROTECT)
 		g->tree.protect_free = true;

@@ -199,7 +199,7 @@ struct policy_request {
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	const char *own;  /* the same, for caches */
 	/* By these names it finds directories of its own, whatever is there
-	 * outside; NULL-terminated, or NULL. */
+	 * outside; NULL-terminated. NULL: it is not known. */
 	const char *const *places;
 	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
@@ -356,6 +356,8 @@ struct policy_grants {
 	enum policy_net net;
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
+	bool tmp_shared; /* where a command has no /tmp of its own it has the
+			  * machine's */
 	bool supervise; /* judge every execve in the tree */
 	bool undo; /* journal what it changes, to be taken back */
 	bool strangers; /* a program that no rule speaks of runs unasked */
@@ -376,11 +378,14 @@ void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
 
 enum { POLICY_PLACES = 4 };
-/* The names by which a command finds directories of its own, where its box has a
- * view of mounts: /tmp, /var/tmp, /dev/shm, home; not those that lie in the
- * project or that the policy opens. Their number; NULL ends them. */
+/* The names by which a command finds directories to write to: with a view of mounts
+ * /tmp, /var/tmp, /dev/shm and home, which are its own there; without one the first
+ * three, which are the machine's, where the policy shares them; but for one that
+ * state, where the guard keeps its own, or the home lies in. Not those that lie in
+ * the project or that the policy opens. Their number; NULL ends them. */
 size_t policy_places(const struct policy_grants *g, const char *root,
-	const char *home, const char *out[static POLICY_PLACES + 1]);
+	const char *home, const char *state, bool view,
+	const char *out[static POLICY_PLACES + 1]);
 
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */

@@ -36,7 +36,7 @@ int policy_compile_text(struct policy_compiler *c, const char *file,
 
 /* Parts of the compiler; each takes c->line with the verb as word 0. */
 int compile_rule(struct policy_compiler *c, unsigned kind);
-int compile_args(struct policy_compiler *c);
+int compile_reads(struct policy_compiler *c);
 int compile_profile(struct policy_compiler *c);
 int compile_limit(struct policy_compiler *c);
 int compile_redact(struct policy_compiler *c);

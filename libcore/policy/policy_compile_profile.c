@@ -26,8 +26,7 @@ static bool setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
-		"shell\0unknown\0unresolved\0dynamic\0opaque\0unparsable\0"
-		"child\0net\0supervise\0undo\0as\0";
+		"shell\0unknown\0child\0open\0net\0supervise\0undo\0as\0tmp\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -43,23 +42,22 @@ static bool setting(const char *word, struct img_profile *p)
 	case IMG_P_NET:
 		value = str_index(POLICY_NETS, v);
 		break;
+	case IMG_P_TMP:
+		value = str_index("deny\0shared\0", v);
+		break;
 	case IMG_P_AS:
 		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;
 		break;
-	case IMG_P_UNKNOWN:
-	case IMG_P_CHILD:
+	case IMG_P_OPEN:
+		value = str_index(POLICY_DECISIONS, v);
+		if (value == POLICY_ALLOW)
+			value = -1;
+		break;
+	default:
 		/* A program that starts is no longer open. */
 		value = str_index(POLICY_DECISIONS, v);
 		if (value == POLICY_OPEN)
 			value = -1;
-		break;
-	case IMG_P_UNPARSABLE:
-		value = str_index(POLICY_DECISIONS, v);
-		if (value != POLICY_OPEN && value != POLICY_DENY)
-			value = -1;
-		break;
-	default:
-		value = str_index(POLICY_DECISIONS, v);
 	}
 	if (value < 0)
 		return false;
@@ -144,11 +142,10 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell=on|off net=none|local|registries|all supervise=on|off "
-		"undo=on|off "
-		"as=PROFILE, unknown, child = allow|confirm|deny, unresolved, "
-		"dynamic, opaque = allow|open|confirm|deny, unparsable = "
-		"open|deny");
+		"expected shell=on|off net=none|local|registries|all "
+		"supervise=on|off undo=on|off tmp=deny|shared as=PROFILE, "
+		"unknown, child = allow|confirm|deny, open = "
+		"open|confirm|deny");
 }
 
 int compile_limit(struct policy_compiler *c)

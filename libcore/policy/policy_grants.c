@@ -355,6 +355,9 @@ static void limits(struct granting *x)
 			x->g->supervise = true;
 		if (p.v[IMG_P_UNDO])
 			x->g->undo = true;
+		if (p.v[IMG_P_SET] & 1U << IMG_P_TMP)
+			x->g->tmp_shared = p.v[IMG_P_TMP] &&
+				(i == 0 || x->g->tmp_shared);
 	}
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;
 }

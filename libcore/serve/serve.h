@@ -63,6 +63,7 @@ struct serve_report {
 	char decision[8], profile[16], rule[48], correlation[40];
 	char message[232], hint[160]; /* why it did not run, "" else */
 	uint64_t duration_ms, cpu_ms, memory;
+	uint64_t journal; /* of what it changed, for undo; 0: none */
 };
 
 struct serve_spec {
@@ -74,7 +75,10 @@ struct serve_spec {
 	char *const *env;    /* the server's own */
 	const char *text;    /* what a list shows; NULL: argv[0] */
 	uint64_t timeout_ns; /* 0: the policy's alone */
+	uint64_t approver_ns; /* a question waits so long; 0: it is a denial */
 	bool pty;
+	bool own; /* argv is an applet of this binary's, and no command: it is in no
+		   * list, and to be forgotten */
 	bool input; /* stdin stays open for serve_write(); else it is empty */
 	unsigned short rows, cols; /* 0: 24, 80 */
 };
@@ -87,22 +91,24 @@ struct serve_command {
 	char id[SERVE_ID_SIZE];
 	char session[SESSION_ID_MAX + 1];
 	char *text;
-	bool pty;
+	bool pty, own;
 	bool ended; /* all that it printed before its end has been read */
 	bool orphan; /* it goes when it ends: nobody can ask for it */
 	uint64_t started_ns, ended_ns; /* wall clock */
 	/* Where whoever keeps no cursor of its own goes on: a transport's. */
 	uint64_t seen[SERVE_STREAMS];
 	struct serve_report report;    /* .code, .signal count when ended */
+	char question[16]; /* the id of one that waits for approve; "" */
 	/* serve's own */
 	pid_t pid;
 	int status;
 	bool gone; /* the process has ended */
-	int fd[SERVE_STREAMS], in, said; /* -1: closed */
-	struct serve_watch process, output[SERVE_STREAMS], input;
+	int fd[SERVE_STREAMS], in; /* -1: closed */
+	struct serve_watch process, output[SERVE_STREAMS], input, said;
 	struct serve_timer kill;
 	struct serve_ring ring[SERVE_STREAMS];
 	struct buf waiting; /* for its stdin */
+	struct buf told;    /* of its report, what has no line's end yet */
 	bool closing;             /* stdin ends behind .waiting */
 	struct serve_reader *readers;
 };
@@ -114,7 +120,7 @@ struct serve_reader {
 	bool looks; /* is not waited for: what it is too slow for it loses */
 	uint64_t at[SERVE_STREAMS];   /* what stands before has been taken */
 	uint64_t lost[SERVE_STREAMS]; /* bytes that went before they were */
-	/* There is more, it has ended, or it has read its input. It may detach, not free itself. */
+	/* There is more, it has ended, has read its input, or asks. It may detach, not free itself. */
 	void (*changed)(struct serve_reader *r);
 };
 
@@ -169,8 +175,9 @@ void serve_took(struct serve_reader *r, enum serve_stream stream, size_t n);
 uint64_t serve_copy(const struct serve_command *c, enum serve_stream stream,
 	uint64_t *at, size_t max, struct buf *out);
 
-/* Of a report's text; -EINVAL. */
-int serve_report_read(
-	struct serve_report *r, const char *text, size_t n);
+/* A line of what exec reports: how it went, or, with r->there false, the question
+ * that waits, "" none. -EINVAL. */
+int serve_report_read(struct serve_report *r, char question[static 16],
+	const char *text, size_t n);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "approve/approve.h"
+#include "base/json_read.h"
 #include "base/str.h"
 
 enum {
@@ -128,6 +130,7 @@ int api_start(struct serve_conn *c, const char *session, struct wire *w,
 		.argv = argv,
 		.env = c->server->env,
 		.timeout_ns = w->timeout_ns,
+		.approver_ns = c->server->approver_ns,
 		.pty = w->pty,
 		.input = w->input,
 		.rows = w->rows,
@@ -186,7 +189,7 @@ static void do_list(struct serve_conn *c, const struct http_request *r)
 	json_put_open(&j, "commands", '[');
 	for (struct serve_command *at = c->server->engine->first; at;
 		at = at->next) {
-		if (at->orphan)
+		if (at->orphan || at->own)
 			continue;
 		json_open(&j, '{');
 		wire_put_outcome(&j, at);
@@ -279,7 +282,7 @@ static void command_request(struct serve_conn *c, const struct http_request *r,
 		id[n] = '\0';
 		command = serve_find(c->server->engine, id);
 	}
-	if (!command || command->orphan)
+	if (!command || (command->orphan || command->own))
 		conn_refuse(c, r, 404, "there is no such command");
 	else if (get && !*what)
 		answer_command(c, r, 200, command);
@@ -332,6 +335,58 @@ static void session_request(struct serve_conn *c, const struct http_request *r,
 		conn_refuse(c, r, 404, "there is no such thing of a session");
 }
 
+static void list_questions(struct serve_conn *c, const struct http_request *r)
+{
+	autobuf struct buf body = BUF_INIT(BODY_MAX);
+	autofree struct approve_list *l = calloc(1, sizeof *l);
+	autofd int dir = approve_dir(false, NULL);
+	struct json j = JSON_INIT(&body);
+
+	json_open(&j, '{');
+	json_put_open(&j, "questions", '[');
+	if (l && dir >= 0 && !approve_list(dir, l, NULL))
+		for (size_t i = 0; i < l->count; i++) {
+			autobuf struct buf one = BUF_INIT(1 << 20);
+
+			if (!approve_read(dir, l->id[i], &one, NULL))
+				json_raw(&j, one.data,
+					str_line(one.data, one.len));
+		}
+	json_close(&j);
+	json_close(&j);
+	buf_addc(&body, '\n');
+	conn_answer(c, r, 200, &body);
+}
+
+/* {"answer": "yes"} */
+static void answer_question(struct serve_conn *c, const struct http_request *r,
+	const char *id, const char *body)
+{
+	autojson struct json_doc doc = {0};
+	autofd int dir = approve_dir(false, NULL);
+	char word[16] = "";
+	struct buf text = BUF_FIXED(word);
+	uint32_t node = json_read(&doc, body, (size_t)r->length, NULL)
+		? 0
+		: json_find(&doc, 0, "answer");
+	struct diag d = {0};
+	int answer, err;
+
+	if (node)
+		(void)json_text(&doc, node, &text);
+	answer = approve_word(buf_str(&text));
+	if (answer < 0) {
+		conn_refuse(c, r, 400, "answer: yes, no or always");
+		return;
+	}
+	err = dir < 0 ? diag_fail(&d, -ENOENT, "no question waits")
+		      : approve_answer(dir, id, (enum approve_answer)answer, &d);
+	if (err)
+		conn_refuse(c, r, err == -ENOENT ? 404 : 409, d.text);
+	else
+		conn_answer(c, r, 204, NULL);
+}
+
 static void do_stop(struct serve_conn *c, const struct http_request *r)
 {
 	if (!c->owner || !(c->roles & SERVE_RUN)) {
@@ -363,7 +418,13 @@ void api_request(struct serve_conn *c, const struct http_request *r,
 		command_request(c, r, rest, body);
 	else if (at && (rest = str_after(at, "sessions/")))
 		session_request(c, r, rest, body);
-	else if (at && str_eq(at, "stop") && str_eq(r->method, "POST"))
+	else if (at && str_eq(at, "questions") && get)
+		list_questions(c, r);
+	else if (at && (rest = str_after(at, "questions/")) &&
+		str_eq(r->method, "POST")) {
+		if (may(c, r, SERVE_APPROVE))
+			answer_question(c, r, rest, body);
+	} else if (at && str_eq(at, "stop") && str_eq(r->method, "POST"))
 		do_stop(c, r);
 	else
 		conn_refuse(c, r, 404, "there is nothing of that name");

@@ -5,6 +5,7 @@
 
 #include <signal.h>
 
+#include "base/json_read.h"
 #include "base/str.h"
 #include "base/utf8.h"
 #include "serve/serve_wire.h"
@@ -70,7 +71,11 @@ static void add_end(struct buf *out, const struct serve_command *c)
 	const struct serve_report *r = &c->report;
 	char name[16];
 
-	if (!c->ended)
+	if (c->question[0])
+		buf_addf(out, "[%s waits for a person: 'wardbox approve show %s'"
+			" on another terminal; read %s with wait]\n", c->id,
+			c->question, c->id);
+	else if (!c->ended)
 		buf_addf(out, "[%s runs]\n", c->id);
 	else if (r->there && !r->ran)
 		buf_addf(out, "[not run: %s%s%s]\n", r->message,
@@ -143,6 +148,35 @@ void mcp_answer_command(struct mcp_link *l, const struct mcp_token *id,
 	buf_release(&p[1].text);
 }
 
+void mcp_answer_own(struct mcp_link *l, const struct mcp_token *id, bool modern,
+	const char *of, struct serve_command *c)
+{
+	autobuf struct buf out = BUF_INIT(MCP_INLINE_MAX);
+	autojson struct json_doc doc = {0};
+	struct json j = JSON_INIT(&l->answers);
+	bool wrong = c->report.code != 0;
+	uint64_t at[SERVE_STREAMS] = {0};
+	size_t n;
+
+	serve_copy(c, SERVE_OUT, &at[SERVE_OUT], MCP_INLINE_MAX - 4096, &out);
+	/* What is no JSON is told as text alone. */
+	n = json_read(&doc, out.data, out.len, NULL) ? 0 : out.len;
+	for (size_t i = 0; i < n; i++)
+		if (out.data[i] == '\n')
+			out.data[i] = ' '; /* it would end the message */
+	if (wrong || !n)
+		serve_copy(c, SERVE_ERR, &at[SERVE_ERR], 4096, &out);
+	mcp_begin(&j, id, modern, l->version);
+	put_text(&j, &out, wrong);
+	json_put_open(&j, "structuredContent", '{');
+	json_put_str(&j, "id", of);
+	if (n) {
+		json_key(&j, "result");
+		json_raw(&j, out.data, n);
+	}
+	mcp_end(&j);
+}
+
 void mcp_answer_wrong(struct mcp_link *l, const struct mcp_message *m,
 	const char *said, const char *hint)
 {
@@ -175,7 +209,7 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
 	struct json j = JSON_INIT(&l->answers);
 
 	for (struct serve_command *c = l->engine->first; c; c = c->next)
-		if (!c->orphan)
+		if (!c->orphan && !c->own)
 			buf_addf(&text, "%s %s %.200s\n", c->id, wire_state(c),
 				c->text);
 	if (!text.len)
@@ -185,7 +219,7 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
 	json_put_open(&j, "structuredContent", '{');
 	json_put_open(&j, "commands", '[');
 	for (struct serve_command *c = l->engine->first; c; c = c->next) {
-		if (c->orphan)
+		if (c->orphan || c->own)
 			continue;
 		json_open(&j, '{');
 		wire_put_outcome(&j, c);

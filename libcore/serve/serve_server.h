@@ -15,6 +15,8 @@
  *	POST /api/v1/commands/ID/resize		run; as "resize"
  *	DELETE /api/v1/commands/ID		run; ends and forgets it
  *	GET  /api/v1/sessions/ID/pty		run (view: to attach); a WebSocket
+ *	GET  /api/v1/questions			view
+ *	POST /api/v1/questions/ID		approve; {"answer": "yes"}
  *	POST /api/v1/stop			the owner, run
  */
 #ifndef WARDBOX_SERVE_SERVER_H
@@ -38,6 +40,7 @@ struct serve_listener {
 struct serve_server {
 	struct serve *engine;
 	char *const *env; /* of the commands */
+	uint64_t approver_ns; /* see serve_spec */
 	int dir;          /* where the keys are; see serve_keys_load() */
 	uid_t uids[SERVE_UIDS_MAX]; /* who may connect locally */
 	size_t uid_count;

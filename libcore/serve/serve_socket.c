@@ -112,7 +112,7 @@ static void do_attach(struct serve_conn *c, const struct wire *w)
 {
 	struct serve_command *command = serve_find(c->server->engine, w->id);
 
-	if (!command || command->orphan ||
+	if (!command || (command->orphan || command->own) ||
 		!str_eq(command->session, c->session)) {
 		say_wrong(c, 404, "there is no such command", WS_POLICY);
 		return;

@@ -239,7 +239,7 @@ char **wire_argv(const struct wire *w)
 const char *wire_state(const struct serve_command *c)
 {
 	if (!c->ended)
-		return "running";
+		return c->question[0] ? "asking" : "running";
 	if (c->report.ran || !c->report.there)
 		return "ended";
 	return c->report.decision[0] && !str_eq(c->report.decision, "allow")
@@ -254,6 +254,8 @@ void wire_put_outcome(struct json *j, const struct serve_command *c)
 
 	json_put_str(j, "id", c->id);
 	json_put_str(j, "state", wire_state(c));
+	if (c->question[0])
+		json_put_str(j, "question", c->question);
 	if (!c->ended)
 		return;
 	json_put_i64(j, "exit_code", r->code);
@@ -282,4 +284,6 @@ void wire_put_facts(struct json *j, const struct serve_command *c)
 	json_put_u64(j, "duration_ms", r->duration_ms);
 	json_put_u64(j, "cpu_ms", r->cpu_ms);
 	json_put_u64(j, "memory_peak_bytes", r->memory);
+	if (r->journal)
+		json_put_u64(j, "journal", r->journal);
 }

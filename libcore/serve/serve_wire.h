@@ -56,7 +56,7 @@ char **wire_argv(const struct wire *w);
 void wire_put_outcome(struct json *j, const struct serve_command *c);
 /* And the rest that is known: command, session, decision, usage. */
 void wire_put_facts(struct json *j, const struct serve_command *c);
-/* "running" "ended" "denied" "failed". */
+/* "running" "asking" (it waits for a person) "ended" "denied" "failed". */
 const char *wire_state(const struct serve_command *c);
 
 #endif

@@ -108,7 +108,7 @@ P"
 		echo "$output"
 		[[ "$output" != *'no project'* ]]
 	done
-	run t /var 'cat file'
+	run t /var 'cat ./file'
 	[[ "$output" == *"/var is no project"*"begin with 'cd DIR &&'"*"root /var"* ]]
 	run t / 'cat /etc/shadow'
 	[[ "$output" == *'/etc/shadow: / is no project'*'path r /etc/shadow'* ]]

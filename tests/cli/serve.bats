@@ -362,10 +362,12 @@ print("done")
 EOF
 	run ex s -- python3 try.py
 	[ "$output" = done ]
-	run ex s -- "$WARDBOX" serve list
-	[ "$status" -ne 0 ]
-	run ex s -- "$WARDBOX" serve
-	[ "$status" -ne 0 ]
+	cp "$WARDBOX" wardbox
+	run ex s -- ./wardbox serve list
+	[ "$status" -eq 1 ]
+	run ex s -- ./wardbox serve
+	[ "$status" -eq 1 ]
+	[[ $output == *"a guarded command serves nobody"* ]]
 	run ex s -- echo allowed
 	[ "$output" = allowed ]
 }
@@ -401,13 +403,30 @@ assert ask("POST", "/api/v1/stop", more="Content-Length: 67108864\r\n",
 EOF
 }
 
+@test "a hundred sessions at once, each with its own output and input" {
+	up
+	client <<'EOF'
+all = [Socket(session=f"s{n}", text=f"seq 1000; read a; echo end {n} $a")
+       for n in range(100)]
+for w in all:
+    w.until(b"1000")
+for n, w in enumerate(all):
+    w.type(b"typed %d\r" % n)
+for n, w in enumerate(all):
+    out, said, code = w.all()
+    assert b"end %d typed %d" % (n, n) in out and code == 1000, (n, out)
+EOF
+}
+
 @test "one server a user; stopped, it has ended and recorded what ran" {
 	up
 	run serve
 	[ "$status" -eq 1 ]
 	[[ $output == *"a server answers on"* ]]
-	id=$(ex --detach s -- sh -c 'echo $$; exec sleep 1000')
+	mkfifo runs
+	id=$(ex --detach s -- sh -c 'echo >runs; exec sleep 1000')
 	[ -n "$id" ]
+	read -r _ <runs
 	serve stop
 	wait "$SERVER"
 	SERVER=

@@ -159,6 +159,21 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ "$output" = read ]
 }
 
+@test "a command that fails over a place outside is told which, once, on stderr" {
+	g FULL-AUTO -c 'cat /etc/shadow; cat /etc/shadow' >out 2>err || true
+	[ ! -s out ]
+	[ "$(grep -c "out of the command's reach: /etc/shadow" err)" -eq 1 ]
+	run g FULL-AUTO -c 'mkdir /usr/share/wardbox-was-here'
+	[[ "$output" == *"reach: changes of /usr/share/wardbox-was-here"* ]]
+	# Nothing is said of what did not fail, or for another reason.
+	for line in 'cat /etc/shadow 2>/dev/null; true' 'ls /usr/bin >/dev/null; false' \
+		'[ -f /etc/shadow ] && false' 'cat /opt/none-such 2>/dev/null' 'cat none-such 2>/dev/null'; do
+		run g FULL-AUTO -c "$line"
+		echo "$line: $output"
+		[ -z "$output" ]
+	done
+}
+
 @test "SAFE runs nothing, FULL-AUTO runs what is not denied, OBSERVE all" {
 	run g SAFE -c ':'
 	[ "$status" -eq 126 ]

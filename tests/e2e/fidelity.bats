@@ -8,7 +8,7 @@ load ../lib/wardbox
 WIDE='policy 1 system
 include default
 use FULL-AUTO
-profile FULL-AUTO shell=on unknown=allow unresolved=allow dynamic=allow unparsable=deny opaque=allow child=allow net=all supervise=on
+profile FULL-AUTO shell=on unknown=allow child=allow net=all supervise=on
 limit FULL-AUTO cpu=3000s mem=8G procs=500 files=5000 out=100M
 path r /proc/**
 runtime rw /tmp/**
