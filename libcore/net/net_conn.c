@@ -353,7 +353,8 @@ void serve_conn_end_of(struct serve *s, const struct serve_link *l)
 {
 	for (unsigned i = 0; i < s->conns; i++)
 		if (s->conn[i]->owner == l || s->links <= 1)
-			conn_close(s, s->conn[i], "the command ended");
+			conn_close(s, s->conn[i],
+				s->conn[i]->up.ended ? "" : "the command ended");
 }
 
 void serve_conn_due(struct serve *s)
