@@ -219,7 +219,8 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.io = {.pty = q->pty,
 			.pty_all = q->pty,
 			.timeout_ns = q->timeout_ns,
-			.returns = true},
+			.returns = true,
+			.keeps = true},
 	};
 	struct buf uuid = BUF_FIXED(reply->uuid);
 	struct session_where w;

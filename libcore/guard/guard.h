@@ -89,6 +89,13 @@ struct guard_io {
 	 * are given back. Otherwise the caller is about to end, and lets go of
 	 * what the command could be waiting to see closed. */
 	bool returns;
+	/* What the command leaves behind lives on unless the policy ends it,
+	 * because it runs in a session that somebody keeps. Else it lives on
+	 * only if the policy says so. */
+	bool keeps;
+	/* With which process the session ends; 0: with the caller's login, or
+	 * whatever leads its session. */
+	pid_t holder;
 };
 
 /* What one command of a sequence takes from the command before it, and leaves to

@@ -84,6 +84,7 @@ int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d)
 {
 	int err;
 
+	b->stays = guard_stays(g);
 	err = guard_net_join(b, g, d);
 	if (!err && is_boxed(g))
 		err = compile_box(b, g, d);
@@ -181,7 +182,8 @@ int guard_execute(struct guard *g, struct diag *d)
 		.limits = b->limits,
 		.sandbox = is_boxed(g) ? &b->sandbox : NULL,
 		.mode = guard_mode(g),
-		.kill_tree = g->terms.grants.confine,
+		.kill_tree = g->terms.grants.confine && !b->stays,
+		.stays = b->stays,
 		.timeout_ns = g->io->timeout_ns,
 		.output_max = g->terms.grants.limits.out,
 		.output_hard = g->terms.grants.hard_output,

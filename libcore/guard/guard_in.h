@@ -16,6 +16,7 @@
 #include "log/audit_write.h"
 #include "net/net.h"
 #include "protect/protect.h"
+#include "session/session_live.h"
 #include "sys/env.h"
 
 enum {
@@ -81,6 +82,7 @@ struct guard_box {
 	bool brief;  /* the shell's own commands alone: it starts no program */
 	bool opens;  /* such a line may open a file by its name */
 	bool masked; /* mask is the caller's */
+	bool stays;  /* what the command leaves behind lives on */
 	struct arena *texts; /* the place's */
 	size_t keep_count, carved_count;
 	size_t cache_vars; /* the last of env: variables that name caches */
@@ -115,6 +117,9 @@ struct guard_net {
 
 /* What is learned of the command's tree while it runs. */
 struct guard_tree {
+	pid_t called, caller; /* this process, as started, and its parent */
+	bool lives; /* the command has ended, and left something behind */
+	struct session_live live;
 	pid_t refused;     /* the last that was told why: it is told once */
 	bool protect_free; /* a person said yes to a change of protected names */
 	bool policy_told;  /* guard_told_policy() did it */
@@ -233,6 +238,16 @@ int guard_cache_find(struct guard_place *p, const struct policy_words *cache,
 	struct diag *d);
 int guard_cache_env(struct guard_box *b, const struct guard_place *p,
 	const struct policy_words *cache);
+
+/* guard_live.c: may what the command leaves behind live on? How that is done, for
+ * the sink. */
+bool guard_stays(const struct guard *g);
+/* That the session, which ends when nobody uses it, is used. */
+void guard_live_use(struct guard *g);
+void guard_live_sink(struct run_sink *sink);
+/* In the process that goes on beside the supervisor: what both have by a fork is
+ * the supervisor's. A lock of the log is shared by a fork, so it is opened anew. */
+int guard_live_leave(struct guard *g);
 
 /* guard_judge.c: the policy's verdict of the command, before it runs. Pure. */
 void guard_decide(const struct guard *g, struct policy_verdict *v);

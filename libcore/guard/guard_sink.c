@@ -83,6 +83,9 @@ static void record_lost(void *ctx)
 
 	(void)audit_event(&g->entry.log, g->out->session, g->out->exec_id,
 		"supervisor.lost", NULL, 0, NULL);
+	/* The command has its end in the log. */
+	if (g->tree.lives)
+		return;
 	g->out->status = SIGKILL;
 	(void)guard_entry_end(g, NULL);
 }
@@ -101,6 +104,7 @@ struct run_sink guard_sink(struct guard *g)
 {
 	struct run_sink sink = {.ctx = g, .bytes = record_bytes};
 
+	guard_live_sink(&sink);
 	if (!g->entry.on)
 		return sink;
 	sink.skipped = record_skip;

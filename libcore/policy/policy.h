@@ -290,6 +290,7 @@ struct policy_limits {
 	uint64_t cpu, wall; /* nanoseconds */
 	uint64_t mem, out;  /* bytes */
 	uint64_t procs, files;
+	uint64_t idle; /* nanoseconds: of a session that only lives on */
 	enum policy_over over_out;
 };
 
@@ -333,6 +334,12 @@ struct policy_env_word {
 	bool deny;
 };
 
+/* What becomes of programs that outlive their command. */
+enum policy_background {
+	POLICY_BACKGROUND_UNSAID, /* as the front end has it */
+	POLICY_BACKGROUND_KEEP,
+	POLICY_BACKGROUND_END,
+};
 /* The keys of `undo KEY=VALUE`: sizes, a number, a time, and one of OVERS. */
 #define POLICY_UNDO_KEYS "bytes\0keep\0entries\0age\0over\0"
 #define POLICY_UNDO_OVERS "go\0ask\0refuse\0"
@@ -359,6 +366,7 @@ struct policy_grants {
 	bool tmp_shared; /* where a command has no /tmp of its own it has the
 			  * machine's */
 	bool supervise; /* judge every execve in the tree */
+	enum policy_background background;
 	bool undo; /* journal what it changes, to be taken back */
 	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */

@@ -331,7 +331,7 @@ static void limits(struct granting *x)
 	l->over_out = POLICY_OVER_TRUNCATE;
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		uint64_t *to[IMG_LIMITS] = {&l->cpu, &l->wall, &l->mem, &l->out,
-			&l->procs, &l->files};
+			&l->procs, &l->files, &l->idle};
 		struct img_profile p;
 		bool net;
 
@@ -353,6 +353,11 @@ static void limits(struct granting *x)
 			x->g->strangers = false;
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
+		/* Lower layers only end what the system's would keep. */
+		if (p.v[IMG_P_SET] & 1U << IMG_P_BACKGROUND &&
+			(i == 0 || p.v[IMG_P_BACKGROUND]))
+			x->g->background = p.v[IMG_P_BACKGROUND] ?
+				POLICY_BACKGROUND_END : POLICY_BACKGROUND_KEEP;
 		if (p.v[IMG_P_UNDO])
 			x->g->undo = true;
 		if (p.v[IMG_P_SET] & 1U << IMG_P_TMP)

@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 13,
+	IMG_VERSION = 14,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -203,6 +203,7 @@ enum {
 	IMG_P_UNDO,
 	IMG_P_AS,
 	IMG_P_TMP, /* without a view: 1, /tmp is the machine's */
+	IMG_P_BACKGROUND, /* 1: what a command leaves behind is ended */
 	IMG_P_OVER_OUT,
 	IMG_P_SET, /* a bit for each of the above */
 	IMG_P_VALUES,
@@ -215,6 +216,7 @@ enum {
 	IMG_L_OUT,
 	IMG_L_PROCS,
 	IMG_L_FILES,
+	IMG_L_IDLE, /* nanoseconds, of a session */
 	IMG_LIMITS,
 };
 

@@ -79,6 +79,12 @@ void watch_release(struct watch *w)
 	*w = WATCH_INIT;
 }
 
+void watch_lean(struct watch *w)
+{
+	free(w->bytes);
+	w->bytes = NULL;
+}
+
 int watch_hand_over(struct watch *w, int listener)
 {
 	union {

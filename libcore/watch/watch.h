@@ -203,6 +203,9 @@ static inline int watch_fd(const struct watch *w)
  * denied. */
 int watch_step(struct watch *w, int revents);
 
+/* Lets go of memory that the next question gets anew. */
+void watch_lean(struct watch *w);
+
 /* While ev is decided: its current directory; "" when that cannot be read. */
 const char *watch_cwd(const struct watch_event *ev);
 

@@ -417,7 +417,8 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 
 @test "the tree ends with the command, and says which limit ended it" {
 	run g FULL-AUTO -c "sleep 321.$$ & echo started"
-	[ "$output" = started ]
+	[ "${lines[0]}" = started ]
+	[[ $output == *"ended with the command that left it running: "* ]]
 	! pgrep -f "^sleep 321.$$" || false
 	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO mem=64M' "$WARDBOX" sh -c \
 		'python3 -c "x = bytearray(300 << 20)"'
@@ -1023,7 +1024,7 @@ lost() { # POLICY COMMAND...
 
 @test "so does one whose command has a terminal" {
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	run in_policy 'use FULL-AUTO' sh -c '
+	run in_policy $'policy 1 system\ninclude default\nuse FULL-AUTO\nprofile FULL-AUTO background=end' sh -c '
 		nap="sleep 4449.$$"
 		"$0" exec --pty -- sh -c "$nap & setsid $nap & ($nap; :); true" </dev/null &
 		i=0
@@ -1046,11 +1047,11 @@ lost() { # POLICY COMMAND...
 }
 
 @test "a command that has itself traced does not take its supervisor along" {
-	local how
+	local how ending=$'policy 1 system\ninclude default\nuse FULL-AUTO\nprofile FULL-AUTO background=end'
 	cp "$HELPERS/attack" attack
 	for how in "$WARDBOX sh -c" "$WARDBOX exec --pty -- sh -c"; do
 		# shellcheck disable=SC2086 # words
-		run in_policy 'use FULL-AUTO' $how 'exec ./attack traceme 15 left'
+		run in_policy "$ending" $how 'exec ./attack traceme 15 left'
 		echo "$output"
 		[ "$status" -eq 143 ]
 		log | jq -es 'map(select(.type == "end"))[-1].signal == 15 and

@@ -32,6 +32,24 @@ confined() {
 		"/bin/${2-sh}" "$LINKS/${2-sh}" confined
 }
 
+# With a supervisor of its own.
+kept() {
+	in_policy "$WIDE
+profile FULL-AUTO background=keep" python3 "$TOP/tests/lib/fidelity.py" "$1" \
+		"/bin/${2-sh}" "$LINKS/${2-sh}" confined
+}
+
+@test "kept: what is handed down, signals, stops, terminals" {
+	kept state
+	kept signals
+	kept terminals
+}
+
+@test "kept: interactive bash, pipes, callers" {
+	kept prompts bash
+	kept ways bash
+}
+
 @test "observed: descriptors" {
 	observed streams
 }
