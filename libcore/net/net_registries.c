@@ -29,7 +29,8 @@ static const struct source {
 	unsigned within;
 	bool bare; /* the value is a host, and no URL */
 } sources[] = {
-#define NPM "node_modules/@npmcli/config/lib/definitions/definitions.js"
+#define NPM_OWN "@npmcli/config/lib/definitions/definitions.js"
+#define NPM "node_modules/" NPM_OWN
 #define NPM_KEY "new Definition('registry'"
 #define PIP "/python3*/*-packages/pip/_internal/models/index.py"
 #define PIP_KEY "^PyPI = PackageIndex("
@@ -44,6 +45,10 @@ static const struct source {
 	{"npm", "/usr/lib/node_modules/npm/" NPM, NPM_KEY, NEAR, false},
 	{"npm", "/usr/local/lib/node_modules/npm/" NPM, NPM_KEY, NEAR, false},
 	{"npm", "/usr/share/nodejs/npm/" NPM, NPM_KEY, NEAR, false},
+	{"npm", "/usr/share/nodejs/" NPM_OWN, NPM_KEY, NEAR, false},
+	{"npm", "/opt/*/lib/node_modules/npm/" NPM, NPM_KEY, NEAR, false},
+	{"npm", "~/.nvm/versions/node/*/lib/node_modules/npm/" NPM, NPM_KEY,
+		NEAR, false},
 	{"pip", "/etc/pip.conf", "index-url", SAME_LINE, false},
 	{"pip", "~/.config/pip/pip.conf", "index-url", SAME_LINE, false},
 	{"pip", "~/.pip/pip.conf", "index-url", SAME_LINE, false},
