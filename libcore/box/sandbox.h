@@ -99,6 +99,8 @@ struct sandbox_plan {
 	/* With watch_meta: places of this process's own, whose files may not be
 	 * changed by another name either; NULL-terminated, or NULL. */
 	const char *const *own;
+	uint16_t watch_port; /* WATCH: connections go to this port of 127.0.0.1
+			      * alone; 0: they are not looked at */
 	bool watch_names; /* WATCH: what is executed is told, which takes /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool watch_alone; /* WATCH without SECCOMP: no call is denied */

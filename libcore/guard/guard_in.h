@@ -110,7 +110,9 @@ struct guard_box {
 struct guard_net {
 	bool used;       /* a connection was told of since the last flush */
 	uint64_t opened, count; /* connections; count: that ended */
-	uint64_t up, down; /* bytes that no record has yet */
+	uint64_t waiting;  /* that no record has yet */
+	uint64_t up, down; /* their bytes */
+	struct net_event last;
 	unsigned next;
 	struct {
 		uint32_t inode;
@@ -290,6 +292,8 @@ int guard_box_plan(
 enum sandbox_net guard_net_of(
 	const struct guard_box *b, const struct guard *g);
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
+/* Records the second tier. */
+int guard_net_begin(struct guard *g, struct diag *d);
 /* Is it allowed on a loopback of the session's own alone, and there is none? Then
  * why. planned: the plan is made. */
 bool guard_net_denies(const struct guard *g, bool planned,
