@@ -128,6 +128,9 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	if (o->approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
 		return diag_fail(d, -ENOSYS, "--approver: APPLET_APPROVE is not"
 			" built in");
+	if (o->server && (o->approver || o->report))
+		return diag_fail(d, -EINVAL, "--%s is not for a --server",
+			o->approver ? "approver" : "report");
 	if (!o->server && (o->token || o->detach))
 		return diag_fail(d, -EINVAL, "--%s is for a --server",
 			o->token ? "token-file" : "detach");

@@ -32,6 +32,7 @@ static void say_start(const struct exec_request *q, struct exec_reply *reply,
 	struct buf *out)
 {
 	struct json j = JSON_INIT(out);
+	char seconds[48];
 
 	json_open(&j, '{');
 	json_put_str(&j, "type", "start");
@@ -46,9 +47,12 @@ static void say_start(const struct exec_request *q, struct exec_reply *reply,
 		json_put_str(&j, "working_dir", q->cwd);
 	if (!path_cwd(reply->cwd, sizeof reply->cwd))
 		json_put_str(&j, "directory", reply->cwd);
-	if (q->timeout_ns)
-		json_put_u64(&j, "timeout", (q->timeout_ns + 999999999) /
-			1000000000);
+	if (q->timeout_ns) {
+		BUF_PRINT(seconds, "%ju.%09ju",
+			(uintmax_t)(q->timeout_ns / 1000000000),
+			(uintmax_t)(q->timeout_ns % 1000000000));
+		json_raw(json_key(&j, "timeout"), seconds, strlen(seconds));
+	}
 	json_put_bool(&j, "pty", q->pty);
 	json_put_bool(&j, "channels", true);
 	json_put_bool(&j, "keep", q->detach);

@@ -300,7 +300,8 @@ static struct serve_command *command_new(
 		c->fd[i] = c->output[i].fd = -1;
 	c->waiting = BUF_INIT(SERVE_INPUT_MAX);
 	c->told = BUF_INIT(REPORT_MAX);
-	c->text = strdup(spec->text ? spec->text : spec->argv[0]);
+	c->text = strndup(
+		spec->text ? spec->text : spec->argv[0], SERVE_TEXT_MAX);
 	(void)str_copy(c->session, sizeof c->session, spec->session);
 	(void)BUF_PRINT(c->id, "c%ju", (uintmax_t)++s->last_id);
 	c->started_ns = clock_ns(CLOCK_REALTIME);

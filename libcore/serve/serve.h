@@ -39,6 +39,7 @@ enum serve_stream {
 
 enum {
 	SERVE_ID_SIZE = 24,
+	SERVE_TEXT_MAX = 4096, /* of a command line that lists show */
 	SERVE_RING_MIN = 16 << 10,
 	SERVE_RING_MAX = 4 << 20,   /* bytes kept of a stream */
 	SERVE_KEPT_MAX = 256 << 20, /* of all streams together */

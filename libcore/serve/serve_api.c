@@ -15,7 +15,7 @@
 enum {
 	REFUSED_NS = 250000000, /* a wrong key is told so late */
 	OUTPUT_MAX = 1 << 20,
-	BODY_MAX = 4 << 20,
+	BODY_MAX = 6 << 20,
 	SHOWN_MAX = 1000,
 };
 
@@ -89,6 +89,14 @@ static int authenticate(struct serve_conn *c, const struct http_request *r)
 	s->refused++;
 	serve_timer_set(&s->engine->loop, &c->timer, REFUSED_NS);
 	return -EACCES;
+}
+
+bool api_admit(struct serve_conn *c, const struct http_request *r)
+{
+	struct http_request last = *r;
+
+	last.keep = false;
+	return !authenticate(c, &last);
 }
 
 static bool may(struct serve_conn *c, const struct http_request *r, unsigned role)
@@ -199,7 +207,10 @@ static void do_list(struct serve_conn *c, const struct http_request *r)
 	json_close(&j);
 	json_close(&j);
 	buf_addc(&body, '\n');
-	conn_answer(c, r, 200, &body);
+	if (body.err)
+		conn_refuse(c, r, 503, "too many commands to list");
+	else
+		conn_answer(c, r, 200, &body);
 }
 
 /* Bytes as they came; where to go on stands in the head. */
@@ -355,7 +366,10 @@ static void list_questions(struct serve_conn *c, const struct http_request *r)
 	json_close(&j);
 	json_close(&j);
 	buf_addc(&body, '\n');
-	conn_answer(c, r, 200, &body);
+	if (body.err)
+		conn_refuse(c, r, 503, "too many questions to list");
+	else
+		conn_answer(c, r, 200, &body);
 }
 
 /* {"answer": "yes"} */

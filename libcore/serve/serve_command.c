@@ -17,6 +17,7 @@
 enum {
 	READ_MAX = 256 << 10, /* of one stream in one round */
 	DROP_MIN = 16 << 10,
+	DRAIN_TURNS = 16,
 	KILL_MS = 1000,
 };
 static const char ctrl_d = '\4';
@@ -215,7 +216,8 @@ static void drain(struct serve_command *c)
 	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++) {
 		int more = 1;
 
-		while (c->fd[s] >= 0 && more > 0)
+		/* More than a pipe holds is somebody's who lives on. */
+		for (int i = 0; c->fd[s] >= 0 && more > 0 && i < DRAIN_TURNS; i++)
 			more = read_stream(c, s);
 		if (more < 0)
 			return;
@@ -367,7 +369,7 @@ int serve_signal(struct serve_command *c, int sig)
 {
 	/* As a terminal would: to the shell and what it waits for. Exec itself
 	 * knows what came to all of its group. */
-	bool group = !c->pty && sig != SIGKILL && sig != SIGSTOP;
+	bool group = !c->pty && sig != SIGKILL;
 
 	return c->gone || kill(group ? -c->pid : c->pid, sig) ? -ESRCH : 0;
 }

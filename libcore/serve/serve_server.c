@@ -166,7 +166,7 @@ void conn_flush(struct serve_conn *c)
 			CONN_LAST_S * 1000000000ULL);
 	}
 	(void)serve_watch_set(&c->server->engine->loop, &c->watch, c->watch.fd,
-		(socket_full(c) ? 0 : EPOLLIN) |
+		(socket_full(c) || c->refused ? 0 : EPOLLIN) |
 			(c->out.len ? EPOLLOUT : 0));
 }
 
@@ -192,8 +192,15 @@ static void read_requests(struct serve_conn *c)
 			conn_refuse(c, &r, -head, http_reason(-head));
 			return;
 		}
-		if (!head || c->in.len - (size_t)head < r.length)
+		if (!head)
 			return;
+		if (c->in.len - (size_t)head < r.length) {
+			/* Who is nobody sends no body. */
+			if (!c->admitted)
+				c->admitted = api_admit(c, &r);
+			return;
+		}
+		c->admitted = false;
 		serve_timer_set(&c->server->engine->loop, &c->timer,
 			CONN_IDLE_S * 1000000000ULL);
 		api_request(c, &r, c->in.data + head);

@@ -38,6 +38,7 @@ struct serve_conn {
 	struct buf in, out;
 	enum conn_state state;
 	bool local, owner, refused, shut;
+	bool admitted; /* the request whose body is still to come has a key */
 	bool pong;       /* there was one since the ping */
 	unsigned roles;  /* of what the request, or the WebSocket's, presented */
 	unsigned char digest[SERVE_DIGEST]; /* of its key */
@@ -61,6 +62,8 @@ void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 unsigned server_roles(struct serve_server *s, struct serve_conn *c,
 	const unsigned char digest[static SERVE_DIGEST]);
 
+/* May the rest of the request come? If not it is answered, or will be. */
+bool api_admit(struct serve_conn *c, const struct http_request *r);
 /* Does what a whole request asks for. */
 void api_request(struct serve_conn *c, const struct http_request *r,
 	const char *body);

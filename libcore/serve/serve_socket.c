@@ -329,6 +329,8 @@ void events_pump(struct serve_conn *c)
 	json_open(&j, '{');
 	wire_put_outcome(&j, of);
 	wire_put_facts(&j, of);
+	json_put_u64(&j, "stdout_lost", c->reader.lost[SERVE_OUT]);
+	json_put_u64(&j, "stderr_lost", c->reader.lost[SERVE_ERR]);
 	json_close(&j);
 	buf_adds(&c->out, "\n\n");
 	serve_detach(&c->reader);

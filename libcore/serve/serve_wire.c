@@ -97,6 +97,24 @@ static int take_number(struct wire *w, const struct json_doc *doc,
 		: 0;
 }
 
+static int take_seconds(struct wire *w, const struct json_doc *doc,
+	const char *key, uint64_t *to)
+{
+	const uint64_t year = UINT64_C(366) * 24 * 3600 * 1000000000;
+	uint32_t node = value_of(doc, key);
+	char digits[32];
+	struct buf b = BUF_FIXED(digits);
+
+	if (!node)
+		return 0;
+	if (json_type(doc, node) == JSON_NUMBER)
+		buf_add(&b, doc->text + doc->node[node].at,
+			doc->node[node].len);
+	return num_duration(buf_str(&b), 0, year, to)
+		? wrong(w, key, "no number of seconds")
+		: 0;
+}
+
 static int take_size(struct wire *w, const struct json_doc *doc)
 {
 	uint64_t rows = 0, cols = 0;
@@ -144,7 +162,6 @@ static int take_words(struct wire *w, const struct json_doc *doc)
 
 static int take_start(struct wire *w, const struct json_doc *doc)
 {
-	uint64_t seconds = 0;
 	int err;
 
 	w->pty = w->input = true;
@@ -159,11 +176,9 @@ static int take_start(struct wire *w, const struct json_doc *doc)
 		(err = take_truth(w, doc, "pty", &w->pty)) ||
 		(err = take_truth(w, doc, "keep", &w->keep)) ||
 		(err = take_truth(w, doc, "input", &w->input)) ||
-		(err = take_truth(w, doc, "channels", &w->channels)) ||
-		(err = take_number(w, doc, "timeout", 31622400, &seconds)))
+		(err = take_truth(w, doc, "channels", &w->channels)))
 		return err;
-	w->timeout_ns = seconds * 1000000000;
-	return 0;
+	return take_seconds(w, doc, "timeout", &w->timeout_ns);
 }
 
 static int take_attach(struct wire *w, const struct json_doc *doc)

@@ -187,6 +187,9 @@ EOF
 	echo "$output"
 	[ "$output" = done ]
 	[ ! -e made ]
+	run in_policy "$POLICY" "$WARDBOX" exec s -- ./wardbox approve yes "$Q"
+	[ "$status" -eq 1 ]
+	[[ $output == *"a guarded command answers no question"* ]]
 	# Beside it, the person's own answer counts.
 	approve yes "$Q"
 	answered

@@ -124,7 +124,7 @@ lines"* ]]
 	[ "$status" -eq 126 ]
 	run in_policy "$POLICY" script -qec "$WARDBOX exec s -- git push" /dev/null <<<n
 	[[ $output == *"not confirmed: git push (rule git-net)"* ]]
-	[[ $output == *"  allow it in /etc/wardbox/policy"* ]]
+	[[ $output == *"  'allow git push **' in /etc/wardbox/policy needs no yes"* ]]
 	[[ $output != *"run it on a terminal"* ]]
 }
 

@@ -63,6 +63,10 @@ held() { # DIR LINE
 		[ ! -e "$dir/not-made" ]
 		[ ! -e "$HOME/not-made" ]
 	done
+	for line in 'cat /none' 'touch /none' 'cat //none' 'cat /none/of/it' 'cat ~none/x'; do
+		run t / "$line"
+		[ "$status" -eq 12 ]
+	done
 	# Neither by another name of it, nor what holds it.
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	run unshare -m sh -c 'mount --bind "$HOME" /srv && cd /srv && exec "$1" policy test "echo >x"' \

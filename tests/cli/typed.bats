@@ -56,6 +56,7 @@ type() {
 	for shell in dash bash busybox; do
 		[ -x "$(command -v $shell)" ] || continue
 		echo "$shell"
+		rm -f sh
 		cp "$WARDBOX" sh
 		ln -sf "$(command -v $shell)" sh.real
 		rm -f a

@@ -175,14 +175,14 @@ static void messages(void **state)
 
 	(void)state;
 	assert_int_equal(message(&w, "{\"command\":\"a\",\"args\":[\"\",\"b\"],"
-		"\"rows\":5,\"timeout\":2}"), 0);
+		"\"rows\":5,\"timeout\":2.5}"), 0);
 	assert_int_equal(w.count, 3);
 	argv = wire_argv(&w);
 	assert_string_equal(argv[0], "a");
 	assert_string_equal(argv[1], "");
 	assert_string_equal(argv[2], "b");
 	assert_null(argv[3]);
-	assert_true(w.pty && w.rows == 5 && w.timeout_ns == 2000000000);
+	assert_true(w.pty && w.rows == 5 && w.timeout_ns == 2500000000);
 	free(argv);
 	wire_release(&w);
 	assert_int_equal(message(&w, "{\"text\":\"t\",\"pty\":false}"), 0);
