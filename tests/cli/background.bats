@@ -122,6 +122,32 @@ print(json.load(sys.stdin)["id"])')"
 	[ -z "$(supervisors)" ]
 }
 
+@test "a server on the loopback is the next command's, too" {
+	need in_policy "$POLICY" "$WARDBOX" exec s -- python3 -c \
+		'import socket; socket.create_server(("127.0.0.1", 0))'
+	POLICY=$KEEP
+	cat >serve.py <<'SERVE'
+import socket
+s = socket.create_server(("127.0.0.1", 8456))
+open("ready", "w").close()
+while True:
+    s.accept()[0].sendall(b"served")
+SERVE
+	cat >ask.py <<'ASK'
+import socket
+print(socket.create_connection(("127.0.0.1", 8456)).recv(9).decode())
+ASK
+	wb sh -c 'python3 serve.py >/dev/null 2>&1 & until [ -e ready ]; do :; done
+		echo $! >>pids'
+	run wb sh -c 'python3 ask.py'
+	[ "$output" = served ]
+	# Nobody else's.
+	run python3 ask.py
+	[ "$status" -ne 0 ]
+	wb session end --all
+	gone "$(cat pids)"
+}
+
 @test "an ordinary user's server is used, listed and ended" {
 	need in_policy "$POLICY" setpriv --reuid 1000 --regid 1000 --clear-groups \
 		"$WARDBOX" sh -c :
