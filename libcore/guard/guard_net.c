@@ -216,7 +216,7 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 		net_granted(g) != SANDBOX_NET_LOCAL)
 		return 0;
 	/* Where it cannot be had, a namespace of the command's own is tried. */
-	if ((g->entry.shares_net || named) &&
+	if ((g->entry.shares_net || b->stays || named) &&
 		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
 		net_try(b, g, named);
 	if (!named || b->plan.join)
