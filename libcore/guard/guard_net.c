@@ -211,13 +211,17 @@ static int net_front_of(struct guard_box *b, struct guard *g)
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 {
 	const bool named = net_has_names(g);
+	const enum policy_background lives = g->terms.grants.background;
+	/* What lives on may serve the next command. */
+	const bool shares = named || g->entry.shares_net ||
+		lives == POLICY_BACKGROUND_KEEP ||
+		(lives == POLICY_BACKGROUND_UNSAID && g->io->keeps);
 
 	if (!g->terms.grants.confine || b->brief ||
 		net_granted(g) != SANDBOX_NET_LOCAL)
 		return 0;
 	/* Where it cannot be had, a namespace of the command's own is tried. */
-	if ((g->entry.shares_net || named) &&
-		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
+	if (shares && b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
 		net_try(b, g, named);
 	if (!named || b->plan.join)
 		return 0;

@@ -194,6 +194,65 @@ world() { # SCRIPT
 	not grep -E "secret|xxxx" $SEEN'
 }
 
+@test "clients of many kinds need to know nothing" {
+	POLICY="$ALLOW
+except id=git-net git **
+allow id=mine git **
+net host git.world.test:80"
+	git init -q --bare "$WORLD/git/x.git"
+	git -c init.defaultBranch=main init -q "$BATS_TEST_TMPDIR/src"
+	git -C "$BATS_TEST_TMPDIR/src" -c user.name=a -c user.email=a@b commit -q --allow-empty -m first
+	git -C "$BATS_TEST_TMPDIR/src" push -q "$WORLD/git/x.git" HEAD:main
+	git -C "$WORLD/git/x.git" symbolic-ref HEAD refs/heads/main
+	git -C "$WORLD/git/x.git" update-server-info
+	cat >raw.c <<-'EOF'
+		#include <netdb.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/socket.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			struct addrinfo *a, want = {.ai_socktype = SOCK_STREAM};
+			char text[999];
+			int s, err = getaddrinfo(argv[1], "80", &want, &a);
+			ssize_t n;
+			if (err || argc < 2)
+				return 3;
+			s = socket(a->ai_family, SOCK_STREAM, 0);
+			if (connect(s, a->ai_addr, a->ai_addrlen))
+				return 4;
+			dprintf(s, "GET / HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", argv[1]);
+			while ((n = read(s, text, sizeof text)) > 0)
+				if (write(1, text, n) < 0)
+					return 5;
+			return 0;
+		}
+	EOF
+	${CC:-cc} -o raw raw.c
+	if command -v musl-gcc >/dev/null; then musl-gcc -static -o raw-musl raw.c; fi
+	world '
+	cp $CERT cert.pem
+	g "git clone -q http://git.world.test/git/x.git copy && git -C copy log --format=%s" | grep -x first
+	not g "git clone -q http://other.test/git/x.git copy2"
+	g "python3 -c \"import urllib.request as u; print(u.urlopen(\\\"http://www.world.test/u\\\", timeout=9).read())\"" | grep hello
+	for raw in ./raw ./raw-musl; do
+		[ -e $raw ] || continue
+		g "$raw www.world.test" | grep hello
+		not g "$raw other.test"
+		not g "$raw 203.0.113.10"
+	done
+	if command -v node >/dev/null; then
+		cat >f.mjs <<-"EOF"
+			const r = await fetch(process.argv[2]);
+			console.log(await r.text());
+		EOF
+		g "node f.mjs http://www.world.test/" | grep hello
+		not g "node f.mjs http://other.test/"
+		g "NODE_EXTRA_CA_CERTS=cert.pem node f.mjs https://www.world.test/" | grep hello
+	fi'
+}
+
 @test "what was refused is told with the line that would allow it, and recorded" {
 	world '
 	cp $CERT cert.pem
