@@ -514,3 +514,23 @@ relax ipc"
 	[ "$status" -eq 0 ]
 	[ -f node_modules/left-pad/index.js ]
 }
+
+@test "a proxy of the caller's network is the way out" {
+	# Its name servers know nothing of the world.
+	POLICY="$ALLOW
+net host far.example:80 far.world.test"
+	world '
+	cp $CERT cert.pem
+	export https_proxy=http://me:secret@10.9.8.7:3128/
+	g "curl -sS -m 5 http://far.example/" | grep -x "hello from far.example"
+	g "curl -sS -m 5 --cacert cert.pem https://far.world.test/" | grep -x "hello from far.world.test"
+	grep -q "proxy CONNECT far.example:80 HTTP/1.1" $SEEN
+	not grep -q "dns far" $SEEN
+	not g "curl -sS -m 5 http://other.test/"
+	not grep -q "proxy.*other" $SEEN
+	# Not its password is the command'\''s.
+	g env >environment
+	not grep -i secret environment
+	export https_proxy=http://me:wrong@10.9.8.7:3128/ WARDBOX_SESSION_ID=other
+	not g "curl -sS -m 5 http://far.example/"'
+}
