@@ -356,7 +356,7 @@ static int handle(struct watch *w, const struct watch_call *c,
 		return -ENOMEM;
 	if (!c)
 		return -EPERM;
-	if (c->kind != WATCH_EXEC && w->kinds & WATCH_WRITES && w->before) {
+	if (IS_ENABLED(CONFIG_UNDO) && c->kind != WATCH_EXEC && w->kinds & WATCH_WRITES && w->before) {
 		int err = watch_writes(w, c, n);
 
 		if (err < 0)
