@@ -4,7 +4,7 @@
  * APPLET(policy, "shell")
  *
  * config APPLET_POLICY
- *	bool "policy: say what may run, and why (26.1 KB)"
+ *	bool "policy: say what may run, and why (33.0 KB)"
  *	default y
  *	help
  *	  Tests and explains shell lines against the policy in force, checks,

@@ -31,7 +31,7 @@
 #include "serve/serve_server.h"
 #include "sys/probe.h"
 #include "sys/proc.h"
-#include "sys/userdb.h"
+#include "version.h"
 
 extern char **environ;
 
@@ -143,6 +143,7 @@ static int start(void *into, int argc, char **argv)
 		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
 	server.engine = &engine;
 	server.env = environ;
+	server.version = WARDBOX_VERSION;
 	server.approver_ns = o->approver;
 	add_uids(&server, &o->uids);
 	server.dir = serve_home(true, home, &d);

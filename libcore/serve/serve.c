@@ -45,6 +45,14 @@ struct serve_command *serve_find(const struct serve *s, const char *id)
 	return c;
 }
 
+static void watch_end(struct serve *s, struct serve_watch *w)
+{
+	int fd = w->fd;
+
+	serve_watch_stop(&s->loop, w);
+	cleanup_fd(&fd);
+}
+
 /* Closes all of it; the process, if any, has ended or is nobody's. */
 static void command_free(struct serve_command *c)
 {
@@ -64,11 +72,9 @@ static void command_free(struct serve_command *c)
 	}
 	serve_watch_stop(&s->loop, &c->input);
 	cleanup_fd(&c->in);
-	cleanup_fd(&c->said.fd);
-	c->said.fd = -1;
+	watch_end(s, &c->said);
+	watch_end(s, &c->process);
 	buf_release(&c->told);
-	cleanup_fd(&c->process.fd);
-	c->process.fd = -1;
 	serve_timer_stop(&s->loop, &c->kill);
 	buf_release(&c->waiting);
 	free(c->text);

@@ -334,16 +334,20 @@ static void session_request(struct serve_conn *c, const struct http_request *r,
 	}
 	memcpy(id, at, n);
 	id[n] = '\0';
-	if (!session_id_valid(id))
+	if (!session_id_valid(id)) {
 		conn_refuse(c, r, 404, "there is no such session");
-	else if (pty && str_eq(r->method, "GET"))
+	} else if (pty && str_eq(r->method, "GET")) {
 		socket_open(c, r, id);
-	else if (str_eq(what, "commands") && post)
+	} else if (str_eq(what, "mcp") && str_eq(r->method, "GET")) {
+		if (may(c, r, SERVE_RUN))
+			peer_open(c, r, id);
+	} else if (str_eq(what, "commands") && post) {
 		do_start(c, r, id, body);
-	else if (pty || str_eq(what, "commands"))
+	} else if (pty || str_eq(what, "commands")) {
 		conn_refuse(c, r, 405, "that is no way to ask for it");
-	else
+	} else {
 		conn_refuse(c, r, 404, "there is no such thing of a session");
+	}
 }
 
 static void list_questions(struct serve_conn *c, const struct http_request *r)

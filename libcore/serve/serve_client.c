@@ -141,24 +141,17 @@ int serve_client_ask(struct serve_client *c, const char *method,
 	return status >= 400 ? refused(body, status, d) : status;
 }
 
-int serve_client_upgrade(
-	struct serve_client *c, const char *session, struct diag *d)
+static int upgrade(struct serve_client *c, const char *session,
+	const char *what, const char *more, struct diag *d)
 {
 	autobuf struct buf out = BUF_INIT(4096), body = BUF_INIT(65536);
-	unsigned char r[16];
-	char key[32];
 	size_t length = 0;
-	int status, err = 0;
+	int status, err;
 
-	if (getrandom(r, sizeof r, 0) != sizeof r)
-		return diag_fail(d, -EIO, "the kernel gives no randomness");
-	ws_base64(r, sizeof r, key);
-	buf_addf(&out, "GET /api/v1/sessions/%s/pty HTTP/1.1\r\n"
+	buf_addf(&out, "GET /api/v1/sessions/%s/%s HTTP/1.1\r\n"
 		"Host: localhost\r\nAuthorization: Bearer %s\r\n"
-		"Upgrade: websocket\r\nConnection: Upgrade\r\n"
-		"Sec-WebSocket-Key: %s\r\nSec-WebSocket-Version: 13\r\n\r\n",
-		session, c->token, key);
-	err = file_write_all(c->fd, out.data, out.len);
+		"Connection: Upgrade\r\n%s\r\n", session, what, c->token, more);
+	err = out.err ? out.err : file_write_all(c->fd, out.data, out.len);
 	if (err)
 		return diag_errno(d, err, "the server");
 	status = read_head(c, &length, d);
@@ -170,4 +163,23 @@ int serve_client_upgrade(
 		return 0;
 	buf_add(&body, c->in.data, length);
 	return refused(&body, status, d);
+}
+
+int serve_client_upgrade(
+	struct serve_client *c, const char *session, struct diag *d)
+{
+	unsigned char r[16];
+	char key[32], fields[160];
+
+	if (getrandom(r, sizeof r, 0) != sizeof r)
+		return diag_fail(d, -EIO, "the kernel gives no randomness");
+	ws_base64(r, sizeof r, key);
+	return upgrade(c, session, "pty",
+		BUF_PRINT(fields, "Upgrade: websocket\r\nSec-WebSocket-Key: %s"
+			"\r\nSec-WebSocket-Version: 13\r\n", key), d);
+}
+
+int serve_client_mcp(struct serve_client *c, const char *session, struct diag *d)
+{
+	return upgrade(c, session, "mcp", "Upgrade: mcp\r\n", d);
 }

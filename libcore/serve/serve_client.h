@@ -27,5 +27,7 @@ int serve_client_ask(struct serve_client *c, const char *method,
 /* Makes a WebSocket of the connection: for the session's terminal. */
 int serve_client_upgrade(
 	struct serve_client *c, const char *session, struct diag *d);
+/* Speaks MCP's lines from then on. */
+int serve_client_mcp(struct serve_client *c, const char *session, struct diag *d);
 
 #endif

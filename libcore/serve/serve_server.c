@@ -107,6 +107,7 @@ void conn_close(struct serve_conn *c)
 {
 	struct serve_server *s = c->server;
 	struct serve_command *command = c->reader.command;
+	int fd;
 
 	if (c->watch.fd < 0)
 		return;
@@ -117,8 +118,10 @@ void conn_close(struct serve_conn *c)
 	*(c->next ? &c->next->prev : &s->last) = c->prev;
 	s->count--;
 	s->refused -= c->refused;
-	close(c->watch.fd);
-	c->watch.fd = -1;
+	fd = c->watch.fd;
+	/* A copy of it may live on, which the kernel would still tell of. */
+	serve_watch_stop(&s->engine->loop, &c->watch);
+	close(fd);
 	serve_timer_stop(&s->engine->loop, &c->timer);
 	buf_release(&c->in);
 	buf_release(&c->out);
@@ -307,6 +310,7 @@ void serve_server_close(struct serve_server *s)
 		close(fd);
 	}
 	s->listening = 0;
+	peers_close(s);
 	while (s->first)
 		conn_close(s->first);
 }

@@ -79,6 +79,10 @@ void socket_read(struct serve_conn *c);
 bool socket_full(const struct serve_conn *c);
 void socket_pump(struct serve_conn *c);
 void socket_close(struct serve_conn *c, enum ws_code code, const char *why);
+/* A client of MCP. */
+void peer_open(struct serve_conn *c, const struct http_request *r,
+	const char *session);
+void peers_close(struct serve_server *s);
 void events_open(struct serve_conn *c, struct serve_command *command);
 void events_pump(struct serve_conn *c);
 

@@ -279,3 +279,46 @@ EOF
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP/tests/lib in_policy "$POLICY" \
 		timeout 60 python3 give.py "$WARDBOX" "$BATS_TEST_TMPDIR/given"
 }
+
+@test "mcp --server: its commands are the server's, and outlive it" {
+	up
+	client <<'EOF'
+import mcp
+def one():
+    return mcp.Client(command=[os.environ["WARDBOX"], "mcp", "--server", "local"])
+a, b = one(), one()
+f = a.facts("run", text="echo out; exit 3")
+assert (f["stdout"], f["exit_code"]) == ("out\n", 3), f
+i = a.facts("run", text="read x; echo got $x; sleep 1000", background=True)["id"]
+assert [x["id"] for x in b.facts("list")["commands"]] == [i, f["id"]]
+assert not b.call("write", id=i, text="it\n")["isError"]
+assert a.facts("read", id=i, wait=30)["stdout"] == "got it\n"
+f = b.facts("run", text="touch forbidden")
+assert f["state"] == "denied", f
+big = "x" * 300000
+assert b.facts("run", text="wc -c", input=big)["stdout"].strip() == "300000"
+assert a.close() == 0
+assert b.facts("read", id=i)["state"] == "running"
+b.call("signal", id=i)
+while b.facts("read", id=i, wait=30)["state"] == "running":
+    pass
+assert b.close() == 0
+# Neither without a key that runs, nor without the upgrade.
+for key, status in (token("approver"), 403), ("wrong", 401):
+    assert ask("GET", "/api/v1/sessions/s/mcp", key=key,
+               more="Connection: Upgrade\r\nUpgrade: mcp\r\n")[0] == status
+assert ask("GET", "/api/v1/sessions/s/mcp")[0] == 426
+EOF
+	# All that a program writes at once is answered before the end.
+	run in_policy "$POLICY" "$WARDBOX" mcp --server local <<'EOF'
+{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"run","arguments":{"text":"echo piped"}}}
+EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *'"id":1,'*'"id":2,'*piped* ]]
+	run in_policy "$POLICY" "$WARDBOX" mcp --server local --approver 1s
+	[ "$status" -eq 2 ]
+	run in_policy "$POLICY" "$WARDBOX" mcp --server /nowhere/socket \
+		--token-file /nowhere/token
+	[ "$status" -eq 1 ]
+}
