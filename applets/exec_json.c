@@ -3,8 +3,11 @@
  */
 #include "exec.h"
 
+#include "guard/guard_undo.h"
 #include "log/audit_read_json.h"
 #include "sys/file.h"
+
+extern char **environ;
 
 static uint64_t microseconds(const struct timeval *t)
 {
@@ -25,6 +28,7 @@ static void add_usage(struct json *j, const struct rusage *u)
 static void add_outcome(struct json *j, const struct exec_reply *r)
 {
 	const struct guard_outcome *g = &r->result;
+	const struct guard_caller who = {.env = environ};
 	bool decided = g->verdict.rule[0];
 	char time[48];
 	struct buf when = BUF_FIXED(time);
@@ -45,8 +49,7 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 	json_put_bool(j, "timed_out", g->run.timed_out);
 	json_put_u64(j, "stdout_bytes", g->run.bytes[RUN_STDOUT]);
 	json_put_u64(j, "stderr_bytes", g->run.bytes[RUN_STDERR]);
-	if (g->undo)
-		json_put_u64(j, "journal", g->undo);
+	guard_undo_json(j, &who, g);
 }
 
 static void add_error(struct json *j, const struct guard_outcome *g)

@@ -120,17 +120,6 @@ struct showing {
 	int err;
 };
 
-static const char *became_name(enum undo_became became)
-{
-	static const char *const names[] = {[UNDO_MADE] = "made",
-		[UNDO_CHANGED] = "changed",
-		[UNDO_REMOVED] = "removed",
-		[UNDO_MOVED] = "moved",
-		[UNDO_LOST] = "lost"};
-
-	return names[became];
-}
-
 static void json_sum(struct json *j, const char *key, const uint8_t *sum)
 {
 	char text[HEX];
@@ -148,7 +137,7 @@ static int show_change(void *ctx, const struct undo_change *c)
 
 	if (s->json) {
 		json_open(s->json, '{');
-		json_put_str(s->json, "what", became_name(c->became));
+		json_put_str(s->json, "what", undo_became_name(c->became));
 		json_put_str(s->json, "path", c->path);
 		if (c->from)
 			json_put_str(s->json,
@@ -160,7 +149,7 @@ static int show_change(void *ctx, const struct undo_change *c)
 		json_close(s->json);
 		return 0;
 	}
-	buf_addf(s->out, "%-8s ", became_name(c->became));
+	buf_addf(s->out, "%-8s ", undo_became_name(c->became));
 	cli_escape_str(s->out, c->path);
 	if (c->from) {
 		buf_adds(s->out, c->became == UNDO_LOST ? ": " : " from ");
@@ -227,7 +216,7 @@ static int diff_change(void *ctx, const struct undo_change *c)
 		(new.len && memchr(new.data, 0, new.len))) {
 		buf_adds(s->out, "Binary file ");
 		cli_escape_str(s->out, c->path);
-		buf_addf(s->out, " %s\n", became_name(c->became));
+		buf_addf(s->out, " %s\n", undo_became_name(c->became));
 		return 0;
 	}
 	return diff_unified(s->out, has_old ? c->path : "/dev/null",

@@ -149,6 +149,8 @@ static unsigned watched_kinds(const struct sandbox *s)
 		kinds |= WATCH_EXEC;
 	if (p->watch_files)
 		kinds |= WATCH_FILES;
+	if (p->watch_port)
+		kinds |= WATCH_NET;
 	if (p->watch_writes)
 		kinds |= WATCH_WRITES;
 	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
@@ -182,6 +184,7 @@ static int need_watch(struct sandbox *s, struct diag *d)
 					       "build it with that option") :
 			       diag_errno(d, err, "watch");
 	s->watch.kinds = watched_kinds(s);
+	s->watch.port = s->plan->watch_port;
 	if ((s->plan->watch_names ||
 		    s->watch.kinds & (WATCH_METADATA | WATCH_WRITES)) &&
 		access("/proc/self/fd", F_OK) < 0)

@@ -147,7 +147,7 @@ struct guard_outcome {
 	char rule[48]; /* the rule that allowed or denied it, as recorded */
 	struct policy_verdict verdict;
 	uint64_t undo;      /* the journal of what it changed; 0: none */
-	uint64_t undo_gone; /* files that it removed or replaced */
+	uint64_t undo_gone; /* files and directories that it removed */
 	struct diag diag;   /* why nothing ran, or what broke */
 	struct diag remark; /* what a person should know though it ran: a profile
 			     * that was not followed, a policy that is stale */

@@ -100,7 +100,7 @@ static int set_home(struct guard_box *b, struct guard_place *p,
 	struct stat st;
 	int err;
 
-	if (p->own <= 0 || (p->home[0] && (stat(p->home, &st) == 0
+	if (p->lay <= 0 || (p->home[0] && (stat(p->home, &st) == 0
 						  ? S_ISDIR(st.st_mode)
 						  : errno != ENOENT)))
 		return 0;

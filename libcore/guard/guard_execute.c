@@ -144,7 +144,7 @@ static const struct guard_step {
 	{guard_entry_relaxed, NULL},
 	{guard_undo_begin, guard_undo_end},
 	{guard_protect_begin, guard_protect_check},
-	{NULL, guard_net_end},
+	{guard_net_begin, guard_net_end},
 };
 
 int guard_before(struct guard *g, struct diag *d)
@@ -152,7 +152,7 @@ int guard_before(struct guard *g, struct diag *d)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ARRAY_SIZE(steps); i++)
-		err = steps[i].before ? steps[i].before(g, d) : 0;
+		err = steps[i].before(g, d);
 	return err;
 }
 

@@ -36,6 +36,9 @@ struct guard_place {
 	int own;
 	const char *home, *cwd, *root;
 	const char *base;  /* the state base */
+	/* Where what commands leave is kept: opened as own is, and its base. */
+	int lay;
+	const char *lay_base;
 	const char *at;    /* what is its own where others share */
 	const char *tmp;   /* at/tmp: its place for temporary files */
 	const char *cache; /* where its caches lie */
@@ -107,7 +110,9 @@ struct guard_box {
 struct guard_net {
 	bool used;       /* a connection was told of since the last flush */
 	uint64_t opened, count; /* connections; count: that ended */
-	uint64_t up, down; /* bytes that no record has yet */
+	uint64_t waiting;  /* that no record has yet */
+	uint64_t up, down; /* their bytes */
+	struct net_event last;
 	unsigned next;
 	struct {
 		uint32_t inode;
@@ -181,6 +186,9 @@ int guard_own_grant(struct guard_box *b, const struct guard *g);
 /* Behind all grants of a plan with a view: the rest of the machine is not shown,
  * and where no socket of others is, local ones are free. */
 int guard_own_cover(struct guard_box *b, const struct guard_place *p);
+/* guard_prune.c: takes away what stands beside the directory called keep in that
+ * at dir, is called at-* too, and was not used for ten days. */
+void guard_prune(int dir, const char *keep);
 /* Is that the name of one? */
 bool guard_owns(const struct guard_place *p, const char *name);
 /* guard_home.c: makes the guarded user's own home, with what it has of the
@@ -284,6 +292,8 @@ int guard_box_plan(
 enum sandbox_net guard_net_of(
 	const struct guard_box *b, const struct guard *g);
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
+/* Records the second tier. */
+int guard_net_begin(struct guard *g, struct diag *d);
 /* Is it allowed on a loopback of the session's own alone, and there is none? Then
  * why. planned: the plan is made. */
 bool guard_net_denies(const struct guard *g, bool planned,

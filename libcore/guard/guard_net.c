@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "sys/ns.h"
+#include "sys/probe.h"
 
 static enum policy_net net_wanted(const struct guard *g)
 {
@@ -140,22 +142,70 @@ static void net_try(struct guard_box *b, struct guard *g, bool named)
 	const struct policy_words *words = &g->terms.grants.net_words;
 	autofree struct net_spec *spec = NULL;
 	struct session_where at = guard_place_base(&g->place, NULL);
+	struct stat outside;
 	uint64_t sum = net_sum(0xcbf29ce484222325U, g->out->session);
 	char name[32];
 
 	if (at.own < 0)
 		return;
-	if (named) {
-		spec = net_spec_of(g);
-		for (size_t i = 0; i < words->count; i++)
-			sum = net_sum(sum, words->item[i]);
-		sum += net_wanted(g);
-	}
+	for (size_t i = 0; named && i < words->count; i++)
+		sum = net_sum(sum, words->item[i]);
+	sum += named ? (uint64_t)net_wanted(g) : 0;
+	/* A keeper speaks to the network that its maker had. */
+	if (named && stat("/proc/self/ns/net", &outside) == 0)
+		sum ^= outside.st_ino;
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
-	if (net_join(at.own, name, spec, &b->link, NULL))
-		return;
+	/* What it is to open is read when a keeper begins. */
+	if (net_find(at.own, name, &b->link)) {
+		spec = named ? net_spec_of(g) : NULL;
+		if (net_join(at.own, name, spec, &b->link, NULL))
+			return;
+	}
 	b->join = (struct sandbox_join){b->link.net, b->link.user};
 	b->plan.join = &b->join;
+}
+
+/* Programs that ask for a proxy find it by these. */
+static int net_env(struct guard_box *b)
+{
+	static const char *const names[] = {"http_proxy", "https_proxy",
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"};
+	const size_t before = b->env.count;
+	char url[40];
+	int err = 0;
+
+	BUF_PRINT(url, "http://127.0.0.1:%u", b->link.port);
+	for (size_t i = 0; !err && i < ARRAY_SIZE(names); i++)
+		err = env_set(&b->env, names[i], url);
+	if (!err)
+		err = env_set(&b->env, "NODE_USE_ENV_PROXY", "1");
+	b->cache_vars += b->env.count - before; /* no part of the record */
+	return err;
+}
+
+/* The second tier: no namespace. The command may connect to one port, where a
+ * keeper of its own answers; where a thread is faster than the watch, also to that
+ * port of another host. */
+static int net_front_of(struct guard_box *b, struct guard *g)
+{
+	autofree struct net_spec *spec = net_spec_of(g);
+	int why, err;
+
+	if (!spec || !spec->allowed || probe_landlock_abi(&why) < 4 ||
+		!(b->plan.want & SANDBOX_WATCH) ||
+		b->plan.relax & (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
+		return -ENOTSUP;
+	spec->front = true;
+	err = net_join(-1, "", spec, &b->link, NULL);
+	if (!err)
+		err = sandbox_port(&b->plan, b->link.port, false);
+	if (!err)
+		err = net_env(b);
+	if (err)
+		return err;
+	b->plan.net = SANDBOX_NET_TCP;
+	b->plan.watch_port = b->link.port;
+	return 0;
 }
 
 int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
@@ -169,12 +219,30 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 	if ((g->entry.shares_net || named) &&
 		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
 		net_try(b, g, named);
-	if (!named || b->plan.join || !net_says(g, "tier=1"))
+	if (!named || b->plan.join)
 		return 0;
+	if (!net_says(g, "tier=1")) {
+		if (ns_is_refused() || !sandbox_namespace_works(SANDBOX_NETNS))
+			(void)net_front_of(b, g);
+		return 0;
+	}
 	diag_fail(d, -ENOTSUP, "net: hosts by name need a network namespace, and "
 		"the policy says net tier=1");
 	diag_hint(d, "'wardbox doctor' shows what works here");
 	return -ENOTSUP;
+}
+
+int guard_net_begin(struct guard *g, struct diag *d)
+{
+	const struct audit_fact facts[] = {
+		{.key = "tier", .text = "2"},
+		{.key = "reason", .text = "there is no network namespace"},
+	};
+
+	(void)d;
+	if (g->box.link.port)
+		guard_entry_event(g, "net.tier", facts, ARRAY_SIZE(facts));
+	return 0;
 }
 
 bool guard_net_denies(const struct guard *g, bool planned,

@@ -13,32 +13,9 @@
 #include "sys/proc_text.h"
 
 enum {
-	DEEP = 64,   /* generations from a program up to this process */
+	LOOKS = 128, /* processes that are looked at for one socket */
 	EACH = 1024, /* connections that are recorded one by one */
 };
-
-static pid_t parent_of(int proc, pid_t pid)
-{
-	char text[512], name[32];
-	autofd int fd = openat(proc, BUF_PRINT(name, "%d/stat", (int)pid),
-		O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (pid_t)proc_number(proc_stat(text, 4)) : 0;
-}
-
-static bool is_ours(int proc, pid_t pid)
-{
-	const pid_t self = getpid();
-
-	for (int i = 0; i < DEEP && pid > 1; i++) {
-		pid = parent_of(proc, pid);
-		if (pid == self)
-			return true;
-	}
-	return false;
-}
 
 static bool has_socket(int proc, const char *pid, const char *want)
 {
@@ -62,25 +39,43 @@ static bool has_socket(int proc, const char *pid, const char *want)
 	return found;
 }
 
+/* The process below pid that has the socket; 0. *looks: at so many more. */
+static pid_t find_below(int proc, pid_t pid, const char *want, unsigned *looks)
+{
+	char text[1024], name[48], one[16];
+	autofd int fd = openat(proc,
+		BUF_PRINT(name, "%d/task/%d/children", (int)pid, (int)pid),
+		O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	pid_t found = 0;
+
+	text[n > 0 ? n : 0] = '\0';
+	for (const char *at = text; *at && !found && *looks; at++) {
+		size_t digits = strspn(at, "0123456789");
+		pid_t child;
+
+		BUF_PRINT(one, "%.*s", (int)digits, at);
+		child = (pid_t)proc_number(one);
+		at += digits;
+		if (!digits || !*at)
+			break;
+		--*looks;
+		found = has_socket(proc, one, want)
+			? child
+			: find_below(proc, child, want, looks);
+	}
+	return found;
+}
+
 /* The process of the command's tree that has the socket; 0. */
 static pid_t find_socket(uint32_t inode)
 {
+	unsigned looks = LOOKS;
 	char want[32];
 	autofd int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int again = proc < 0 ? -1 : dup(proc);
-	DIR *dir = again < 0 ? NULL : fdopendir(again);
-	const struct dirent *e;
-	uint64_t pid, found = 0;
 
 	BUF_PRINT(want, "socket:[%u]", inode);
-	while (inode && !found && dir && (e = readdir(dir)))
-		if (num_u64(e->d_name, 2, INT32_MAX, &pid) == 0 &&
-			has_socket(proc, e->d_name, want) &&
-			is_ours(proc, (pid_t)pid))
-			found = pid;
-	if (dir)
-		closedir(dir);
-	return (pid_t)found;
+	return inode && proc >= 0 ? find_below(proc, getpid(), want, &looks) : 0;
 }
 
 static void name_of(pid_t pid, char out[static 16])
@@ -94,22 +89,25 @@ static void name_of(pid_t pid, char out[static 16])
 	out[n > 0 ? n - 1 : 0] = '\0';
 }
 
-/* Of a great many each that doubles their number is recorded, with all bytes
- * since the one before. */
+/* Of a great many so many together are one record, with the name of the last. */
 static void record_ended(struct guard *g, const struct net_event *ev)
 {
 	struct guard_net *net = &g->tree.net;
 	const char *program = "";
+	const bool all = !ev->count; /* that waits */
 	char port[8];
 
 	for (size_t i = 0; i < ARRAY_SIZE(net->seen); i++)
 		if (net->seen[i].inode == ev->inode)
 			program = net->seen[i].program;
-	net->count++;
-	net->up += ev->up;
-	net->down += ev->down;
-	if (net->count > EACH && net->count & (net->count - 1))
+	net->count += ev->count;
+	net->up += all ? 0 : ev->up;
+	net->down += all ? 0 : ev->down;
+	net->waiting += ev->count;
+	if (net->count > EACH && net->waiting < EACH && !all) {
+		net->last = *ev;
 		return;
+	}
 	const struct audit_fact facts[] = {
 		{.key = "name", .text = ev->name},
 		{.key = "port", .text = BUF_PRINT(port, "%u", ev->port)},
@@ -119,12 +117,13 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 		{.key = "end", .text = ev->why[0] ? ev->why : "closed"},
 		{.key = "sent", .number = net->up},
 		{.key = "received", .number = net->down},
-		{.key = "count", .number = net->count},
+		{.key = "count", .number = net->waiting},
 	};
 
 	net->up = net->down = 0;
 	guard_entry_event(g, "net.connect", facts,
-		ARRAY_SIZE(facts) - (net->count <= EACH));
+		ARRAY_SIZE(facts) - (net->waiting == 1));
+	net->waiting = 0;
 }
 
 static void record_refused(struct guard *g, const struct net_event *ev, pid_t pid)
@@ -153,12 +152,12 @@ static void record_refused(struct guard *g, const struct net_event *ev, pid_t pi
  * because all else waits meanwhile. */
 static void note_opened(struct guard *g, const struct net_event *ev)
 {
-	enum { LOOKS = 64 };
+	enum { FIRST = 16 };
 	struct guard_net *net = &g->tree.net;
 	pid_t pid;
 
 	net->opened++;
-	if (net->opened > LOOKS && net->opened & (net->opened - 1))
+	if (net->opened > FIRST && net->opened & (net->opened - 1))
 		return;
 	pid = find_socket(ev->inode);
 	if (!pid)
@@ -219,5 +218,10 @@ int guard_net_end(struct guard *g, struct diag *d)
 	while (g->tree.net.used &&
 		net_link_read(&g->box.link, WAIT_MS, &ev) > 0)
 		one_event(g, &ev);
+	if (g->tree.net.waiting) {
+		ev = g->tree.net.last;
+		ev.count = 0;
+		record_ended(g, &ev);
+	}
 	return 0;
 }

@@ -12,10 +12,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "base/str.h"
+#include "base/uapi/linux.h"
 #include "sys/ns.h"
 
 static const struct {
@@ -41,23 +44,62 @@ static int make_shared(const struct guard_place *p, int in, const char *name)
 	return 0;
 }
 
-/* Opens BASE/<uid>/at-CALLER; -ENOENT without a state base. */
+static bool is_memory(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) < 0 || (uint32_t)fs.f_type == TMPFS_MAGIC_;
+}
+
+/* Where what commands leave is kept: beside the sessions, or in /var/tmp where
+ * these are in memory and that is not. .lay and .lay_base. */
+static int find_lay(struct guard_place *p)
+{
+	char base[32];
+	const char *const bases[] = {
+		BUF_PRINT(base, "/var/tmp/wardbox-%u", (unsigned)p->uid), NULL};
+	const struct session_where disk = {
+		.uid = p->uid, .bases = bases, .workspace = "/dev/null"};
+
+	if (p->lay)
+		return p->lay < 0 ? -ENOENT : 0;
+	if (guard_place_base(p, NULL).own < 0)
+		return -ENOENT;
+	p->lay = -1;
+	if (!p->inside && is_memory(p->base) && !is_memory("/var/tmp"))
+		p->lay = session_base(&disk, true, NULL, NULL);
+	if (p->lay >= 0)
+		return guard_keep(&p->texts, &p->lay_base, base);
+	p->lay = fcntl(p->own, F_DUPFD_CLOEXEC, 0);
+	p->lay_base = p->base;
+	return p->lay < 0 ? -errno : 0;
+}
+
+/* Opens BASE/<uid>/at-CALLER; -ENOENT without a place for it. A new one is the time
+ * to take away those that nobody used for long. */
 static int open_own(struct guard_place *p)
 {
-	const struct session_where where = guard_place_base(p, NULL);
+	enum { DAY = 86400 };
+	struct session_where where;
 	char caller[SESSION_CALLER_SIZE], name[16];
 	char path[SESSION_BASE_MAX + 48];
-	int fd, err;
+	int fd, err = find_lay(p);
+	struct stat st;
 
-	if (where.own < 0)
-		return -ENOENT;
+	if (err)
+		return err;
+	where = guard_place_base(p, NULL);
 	session_caller(&where, caller);
 	BUF_PRINT(name, "at-%s", caller);
-	fd = guard_place_dir(p, p->own, name, NULL);
+	if (mkdirat(p->lay, name, 0700) == 0)
+		guard_prune(p->lay, name);
+	fd = guard_place_dir(p, p->lay, name, NULL);
 	if (fd < 0 || p->at[0])
 		return fd;
+	if (fstat(fd, &st) == 0 && st.st_mtime + DAY < time(NULL))
+		futimens(fd, NULL);
 	err = guard_keep(&p->texts, &p->at,
-		BUF_PRINT(path, "%s/%u/%s", p->base, p->uid, name));
+		BUF_PRINT(path, "%s/%u/%s", p->lay_base, p->uid, name));
 	if (err)
 		close(fd);
 	return err ? err : fd;
@@ -210,6 +252,18 @@ static int cover_beside(struct guard_box *b, const struct guard_place *p)
 		: sandbox_cover(&b->plan, beside, "beside the project");
 }
 
+/* A terminal that the command is given has its name where it was made: there it
+ * makes none of its own. */
+static bool has_terminal(const struct guard *g)
+{
+	if (guard_mode(g) == RUN_PTY)
+		return true;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			return true;
+	return false;
+}
+
 int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 {
 	struct stat st;
@@ -224,8 +278,8 @@ int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 	if (!err)
 		err = cover_rest(b);
 	/* What is left tells the names of the system, and of what is granted. */
-	return err ? err : sandbox_grant(&b->plan, "/", SANDBOX_LIST, false,
-		"names in directories");
+	return err ? err : sandbox_grant_viewed(&b->plan, "/", SANDBOX_LIST,
+				   "names in directories");
 }
 
 /* Does a person's yes give it more of the network than other commands have? */
@@ -241,11 +295,11 @@ __attribute__((noinline)) static int bind_kept(
 	struct guard_box *b, const struct guard_place *p)
 {
 	char path[SESSION_BASE_MAX + 48];
-	autofd int kept = guard_place_dir(p, p->own, "kept", NULL);
+	autofd int kept = guard_place_dir(p, p->lay, "kept", NULL);
 	const char *from;
 	int err = kept < 0 ? kept
 			   : guard_keep(b->texts, &from,
-				     BUF_PRINT(path, "%s/%u/kept", p->base,
+				     BUF_PRINT(path, "%s/%u/kept", p->lay_base,
 					     p->uid));
 
 	return err ? err
@@ -281,6 +335,8 @@ int guard_own_grant(struct guard_box *b, const struct guard *g)
 			SANDBOX_RW | SANDBOX_EXEC, true, "its own home");
 	if (!b->plan.view)
 		return err;
+	if (!err && !b->brief && !has_terminal(g))
+		err = sandbox_grant_terminals(&b->plan);
 	if (guard_owns(p, p->home) && !path_real(p->home, real) &&
 		!str_eq(real, p->home))
 		(void)guard_home_link(p, p->home, real);

@@ -15,8 +15,10 @@
 #include "base/num.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "base/json.h"
 #include "guard/guard_log.h"
 #include "log/audit_write.h"
+#include "redact/redact.h"
 #include "sys/file.h"
 #include "undo/undo.h"
 
@@ -97,8 +99,9 @@ static int keep_path(struct arena *texts, const char **path, const char *dir,
 
 /* Beside the log, where the user may write there; else in the user's own state.
  * The name is private to the user. */
-static int open_store(char *const *env, uid_t uid, const char *log, bool make,
-	bool alone, const char **path, struct arena *texts, struct diag *d)
+static __attribute__((noinline)) int open_store(char *const *env, uid_t uid,
+	const char *log, bool make, bool alone, const char **path,
+	struct arena *texts, struct diag *d)
 {
 	const char *state = env_get(env, "XDG_STATE_HOME");
 	const char *home = env_get(env, "HOME");
@@ -218,6 +221,37 @@ static void find_roots(struct guard_undo *w, struct guard *g)
 	}
 }
 
+/* The command, as the log shows it: what it keeps secret the journal does, too. */
+static const char *command_text(struct guard *g)
+{
+	struct redact *secrets = &g->entry.exec.redact;
+	autobuf struct buf b = BUF_INIT(1 << 20);
+	const char *const *argv = (const char *const *)g->command->argv;
+	const char *text = "";
+	size_t n = 0;
+	int err = 0;
+
+	if (!g->entry.on)
+		return "";
+	if (g->command->kind == GUARD_LINE) {
+		err = redact_text(secrets, g->command->text, g->command->len,
+			true, &b);
+	} else {
+		while (argv[n])
+			n++;
+		for (size_t i = 0; !err && i < n; i++) {
+			if (i)
+				buf_addc(&b, ' ');
+			err = redact_arg(secrets, argv, n, i, &b);
+		}
+	}
+	if (b.len >= UNDO_TEXT)
+		b.len = UNDO_TEXT - 1;
+	if (err || b.err || guard_keep(g->box.texts, &text, buf_str(&b)))
+		return "";
+	return text;
+}
+
 int guard_undo_begin(struct guard *g, struct diag *d)
 {
 	struct guard_undo *w;
@@ -236,7 +270,7 @@ int guard_undo_begin(struct guard *g, struct diag *d)
 	w->spec.store = g->box.undo_store;
 	w->spec.roots = w->roots;
 	w->spec.session = g->out->session;
-	w->spec.text = g->out->verdict.command;
+	w->spec.text = command_text(g);
 	w->spec.exec_id = g->out->exec_id;
 	w->spec.lost = lose;
 	w->spec.ctx = g;
@@ -282,16 +316,11 @@ static const char *hex(char out[static HEX], const uint8_t *sum)
 
 static int record_change(void *ctx, const struct undo_change *c)
 {
-	static const char *const names[] = {[UNDO_MADE] = "made",
-		[UNDO_CHANGED] = "changed",
-		[UNDO_REMOVED] = "removed",
-		[UNDO_MOVED] = "moved",
-		[UNDO_LOST] = "lost"};
 	struct guard *g = ctx;
 	char old[HEX], new[HEX];
 	struct audit_fact facts[5] = {
 		{.key = "file", .text = c->path},
-		{.key = "what", .text = names[c->became]},
+		{.key = "what", .text = undo_became_name(c->became)},
 	};
 	size_t n = 2;
 
@@ -317,7 +346,7 @@ int guard_undo_end(struct guard *g, struct diag *d)
 	struct undo_sum sum;
 	int err;
 
-	if (!w)
+	if (!IS_ENABLED(CONFIG_UNDO) || !w)
 		return 0;
 	err = undo_end(&w->u, true, record_change, g, &sum, d);
 	if (sum.number) {
@@ -333,7 +362,7 @@ int guard_undo_end(struct guard *g, struct diag *d)
 
 		guard_entry_event(g, "undo.journal", facts, ARRAY_SIZE(facts));
 		g->out->undo = sum.number;
-		g->out->undo_gone = sum.removed + sum.changed;
+		g->out->undo_gone = sum.removed;
 		if (sum.number % PRUNE_EACH == 0)
 			(void)undo_prune(g->box.undo_store, &w->spec.bounds);
 	}
@@ -342,6 +371,36 @@ int guard_undo_end(struct guard *g, struct diag *d)
 	close(g->box.undo_store);
 	g->box.undo_store = 0;
 	return err;
+}
+
+static int put_change(void *ctx, const struct undo_change *c)
+{
+	struct json *j = ctx;
+
+	json_open(j, '{');
+	json_put_str(j, "what", undo_became_name(c->became));
+	json_put_str(j, "path", c->path);
+	if (c->from)
+		json_put_str(j, c->became == UNDO_LOST ? "reason" : "from",
+			c->from);
+	json_close(j);
+	return 0;
+}
+
+void guard_undo_json(struct json *j, const struct guard_caller *who,
+	const struct guard_outcome *out)
+{
+	autoundo_model struct undo_model *m = NULL;
+	autofd int store = -1;
+
+	if (!IS_ENABLED(CONFIG_UNDO) || !out->undo)
+		return;
+	store = guard_undo_open(who, false, NULL);
+	json_put_u64(j, "journal", out->undo);
+	json_put_open(j, "changed", '[');
+	if (store >= 0 && !undo_load(store, out->undo, &m, NULL))
+		(void)undo_changes(m, put_change, j);
+	json_close(j);
 }
 
 int guard_undo_open(const struct guard_caller *who, bool alone, struct diag *d)

@@ -12,4 +12,10 @@
  * no command was journaled yet. */
 int guard_undo_open(const struct guard_caller *who, bool alone, struct diag *d);
 
+/* What the command changed, as members of an object: "journal", "changed"; none
+ * where it has no journal. */
+struct json;
+void guard_undo_json(struct json *j, const struct guard_caller *who,
+	const struct guard_outcome *out);
+
 #endif

@@ -54,6 +54,9 @@ struct net_spec {
 	struct net_rule allow[NET_RULES], deny[NET_RULES];
 	unsigned allowed, denied;
 	uint64_t up;    /* bytes sent to each host, at most; 0: no limit */
+	/* Without a namespace: programs ask a proxy on this machine's loopback,
+	 * HTTP or SOCKS 5, and the link has its port. */
+	bool front;
 	bool no_ech;    /* a hello with an encrypted one within is refused */
 	/* Called by the keeper when all that it needs is open: gives up what it
 	 * does not need. -errno. */
@@ -75,8 +78,9 @@ struct net_link {
 	int net;  /* the namespace, to be joined */
 	int user; /* the user namespace that owns it, to be joined before; -1:
 		   * that of the machine */
+	uint16_t port; /* of a front: then there is no namespace */
 };
-#define NET_LINK_INIT ((struct net_link){-1, -1, -1})
+#define NET_LINK_INIT ((struct net_link){-1, -1, -1, 0})
 void net_link_release(struct net_link *l);
 #define autolink autoclean(net_link_release)
 
@@ -93,7 +97,7 @@ struct net_event {
 	uint32_t inode;      /* of the program's socket; 0: not known */
 	bool last;	     /* nobody else is told who could take it */
 	uint64_t up, down;   /* bytes */
-	uint64_t count;      /* refused so often by now */
+	uint64_t count; /* refused so often by now; so many connections */
 	char name[NET_NAME_MAX + 1];
 	char addr[48]; /* outside; "" when none was reached */
 	char why[64];
@@ -105,6 +109,9 @@ int net_link_read(const struct net_link *l, int wait_ms, struct net_event *ev);
 void net_link_claim(const struct net_link *l, uint32_t inode);
 /* Asks to be told of all that ended. */
 void net_link_flush(const struct net_link *l);
+
+/* Links to the keeper that is there. -ENOENT and its kin: there is none. */
+int net_find(int dir, const char *name, struct net_link *out);
 
 /* Links to the keeper of the session, which is started where there is none. dir
  * is a directory of this user alone, in which the keeper is found by name, a name

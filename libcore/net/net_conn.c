@@ -21,6 +21,7 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 	struct net_event ev = {.kind = NET_ENDED,
 		.port = c->rule ? c->rule->port : 0,
 		.inode = c->inode,
+		.count = 1,
 		.up = c->up.bytes,
 		.down = c->down.bytes};
 
@@ -325,7 +326,15 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 		conn_dns(s, c);
 		return;
 	}
-	if (c->state == SERVE_HELLO) {
+	if (c->state == SERVE_ASKED) {
+		err = serve_front(s, c);
+		if (err == NET_MORE)
+			return;
+		if (err)
+			conn_close(s, c, "");
+		c->state = SERVE_HELLO;
+	}
+	if (!c->dead && c->state == SERVE_HELLO) {
 		err = c->rule->kind == NET_TCP ? 0 : look_first(s, c);
 		if (err == NET_MORE || c->dead)
 			return;
@@ -340,10 +349,12 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 		conn_flow(s, c);
 }
 
-void serve_conn_end_all(struct serve *s)
+void serve_conn_end_of(struct serve *s, const struct serve_link *l)
 {
 	for (unsigned i = 0; i < s->conns; i++)
-		conn_close(s, s->conn[i], "nobody is left");
+		if (s->conn[i]->owner == l || s->links <= 1)
+			conn_close(s, s->conn[i],
+				s->conn[i]->up.ended ? "" : "the command ended");
 }
 
 void serve_conn_due(struct serve *s)
@@ -362,12 +373,13 @@ void serve_conn_due(struct serve *s)
 				continue;
 		}
 		conn_close(s, c,
-			c->state == SERVE_HELLO ? "said nothing in time"
+			c->state <= SERVE_HELLO ? "said nothing in time"
 						: "cannot be reached");
 	}
 }
 
-void serve_accept(struct serve *s, const struct serve_listener *l, int listener)
+void serve_accept(struct serve *s, enum serve_kind kind,
+	const struct serve_listener *l, int listener)
 {
 	struct sockaddr_storage from, to;
 	socklen_t size = sizeof from, own = sizeof to;
@@ -375,6 +387,7 @@ void serve_accept(struct serve *s, const struct serve_listener *l, int listener)
 		SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct net_event ev = {.kind = NET_OPENED};
 	struct serve_conn *c = NULL;
+	uid_t uid = (uid_t)-1;
 
 	if (fd < 0)
 		return;
@@ -386,7 +399,8 @@ void serve_accept(struct serve *s, const struct serve_listener *l, int listener)
 	}
 	*c = (struct serve_conn){.in = {SERVE_CLIENT, fd},
 		.out = {SERVE_OUTSIDE, -1},
-		.dns = !l,
+		.dns = kind == SERVE_FOR_DNS,
+		.state = kind == SERVE_FOR_FRONT ? SERVE_ASKED : SERVE_HELLO,
 		.rule = l ? l->rule : NULL,
 		.name = l ? l->name : NULL,
 		.due_ms = s->now_ms + SERVE_MS_HELLO,
@@ -394,8 +408,13 @@ void serve_accept(struct serve *s, const struct serve_listener *l, int listener)
 		.down.pipe = {-1, -1}};
 	s->conn[s->conns++] = c;
 	if (getsockname(fd, (struct sockaddr *)&to, &own) == 0)
-		c->inode = serve_inode(s, IPPROTO_TCP, &from, &to);
-	if (l) {
+		c->inode = serve_inode(s, IPPROTO_TCP, &from, &to, &uid);
+	/* This machine's loopback is everybody's. */
+	if (kind == SERVE_FOR_FRONT && uid != getuid()) {
+		conn_close(s, c, "");
+		return;
+	}
+	if (kind != SERVE_FOR_DNS) {
 		ev.inode = c->inode;
 		serve_tell(s, NULL, &ev);
 	}

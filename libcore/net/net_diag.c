@@ -33,7 +33,7 @@ static uint16_t diag_addr(
 	return v6.sin6_port;
 }
 
-static uint32_t diag_ask(int netlink, struct inet_diag_req_v2 *req)
+static uint32_t diag_ask(int netlink, struct inet_diag_req_v2 *req, uid_t *uid)
 {
 	struct {
 		struct nlmsghdr head;
@@ -53,27 +53,30 @@ static uint32_t diag_ask(int netlink, struct inet_diag_req_v2 *req)
 			(ssize_t)(sizeof answer.head + sizeof answer.msg) ||
 		answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return 0;
+	*uid = answer.msg.idiag_uid;
 	return answer.msg.idiag_inode;
 }
 
 uint32_t serve_inode(struct serve *s, int protocol,
-	const struct sockaddr_storage *from, const struct sockaddr_storage *to)
+	const struct sockaddr_storage *from, const struct sockaddr_storage *to,
+	uid_t *uid)
 {
 	struct inet_diag_req_v2 req = {.sdiag_protocol = (uint8_t)protocol,
 		.id.idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE}};
 	uint8_t family;
 	uint32_t inode;
 
+	*uid = (uid_t)-1;
 	req.id.idiag_sport = diag_addr(from, req.id.idiag_src, &family);
 	req.id.idiag_dport = diag_addr(to, req.id.idiag_dst, &family);
 	req.sdiag_family = family;
-	inode = diag_ask(s->ns->fd[NET_SOCK_DIAG], &req);
+	inode = diag_ask(s->ns->fd[NET_SOCK_DIAG], &req, uid);
 	/* A client's socket may be one of IPv6 all the same; and who sends
 	 * without connecting has no other end. */
 	if (!inode && protocol == IPPROTO_UDP) {
 		memset(req.id.idiag_dst, 0, sizeof req.id.idiag_dst);
 		req.id.idiag_dport = 0;
-		inode = diag_ask(s->ns->fd[NET_SOCK_DIAG], &req);
+		inode = diag_ask(s->ns->fd[NET_SOCK_DIAG], &req, uid);
 	}
 	return inode;
 }

@@ -31,8 +31,8 @@ void net_link_release(struct net_link *l)
 int net_send(int sock, const struct net_parcel *p)
 {
 	union fds_room room = {0};
-	int err = p->err;
-	struct iovec text = {&err, sizeof err};
+	uint32_t word[2] = {(uint32_t)p->err, p->port};
+	struct iovec text = {word, sizeof word};
 	struct msghdr m = {.msg_iov = &text, .msg_iovlen = 1};
 
 	const size_t size = p->count * sizeof(int);
@@ -51,7 +51,8 @@ int net_send(int sock, const struct net_parcel *p)
 int net_receive(int sock, struct net_parcel *p)
 {
 	union fds_room room = {0};
-	struct iovec text = {&p->err, sizeof p->err};
+	uint32_t word[2] = {0};
+	struct iovec text = {word, sizeof word};
 	struct msghdr m = {.msg_iov = &text,
 		.msg_iovlen = 1,
 		.msg_control = &room,
@@ -69,7 +70,9 @@ int net_receive(int sock, struct net_parcel *p)
 		p->count = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(p->fd, CMSG_DATA(c), p->count * sizeof(int));
 	}
-	return n == sizeof p->err ? 0 : -EPIPE;
+	p->err = (int)word[0];
+	p->port = word[1];
+	return n == sizeof word ? 0 : -EPIPE;
 }
 
 int net_link_read(const struct net_link *l, int wait_ms, struct net_event *ev)

@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-enum { PIPE_BYTES = 1 << 17 };
+enum { PIPE_BYTES = 1 << 20 };
 
 static int flow_pipe(struct serve *s, struct serve_flow *f)
 {

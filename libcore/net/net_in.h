@@ -25,6 +25,7 @@ enum {
 enum { NET_FDS_MAX = 200 };
 struct net_parcel {
 	int err;
+	uint32_t port; /* of a front */
 	unsigned count;
 	int fd[NET_FDS_MAX];
 };
@@ -145,6 +146,9 @@ enum net_socket {
 };
 int net_make(struct net_parcel *out, const struct net_spec *spec,
 	const struct net_hosts *hosts);
+/* In place of that: a socket that listens on this machine's loopback, NET_SOCK_NET,
+ * and NET_SOCK_DIAG here; the port. */
+int net_front(struct net_parcel *out);
 /* An address of the pool. */
 struct net_addr net_pool(unsigned i, sa_family_t family);
 

@@ -84,7 +84,7 @@ __attribute__((noreturn)) static void keep_run(
 	struct net_hosts *hosts = calloc(1, sizeof *hosts);
 	struct net_parcel ns = NET_PARCEL_INIT;
 	/* Who may make a network namespace as it is owns it, too. */
-	const unsigned give = ns_is_admin() ? 1 : 2;
+	const unsigned give = spec && spec->front ? 0 : ns_is_admin() ? 1 : 2;
 	int fd;
 
 	keep_begin(its);
@@ -97,7 +97,7 @@ __attribute__((noreturn)) static void keep_run(
 		read_text("/etc/hosts", hosts, net_conf_hosts);
 		raise_files();
 	}
-	ns.err = net_make(&ns, spec, hosts);
+	ns.err = spec->front ? net_front(&ns) : net_make(&ns, spec, hosts);
 	/* Not before: the maps of a user namespace are written by its own. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!ns.err && spec->allowed && spec->confine)
@@ -166,13 +166,14 @@ static int link_begin(int sock, struct net_link *out)
 	struct net_parcel got = NET_PARCEL_INIT;
 	int err = net_receive(sock, &got);
 
-	if (!err && !got.err && !got.count)
+	if (!err && !got.err && !got.count && !got.port)
 		err = -EPIPE;
 	if (err || got.err) {
 		net_parcel_release(&got);
 		return err ? err : got.err;
 	}
-	out->net = got.fd[0];
+	out->port = (uint16_t)got.port;
+	out->net = got.count ? got.fd[0] : -1;
 	out->user = got.count > 1 ? got.fd[1] : -1;
 	return 0;
 }
@@ -215,6 +216,12 @@ static bool is_gone(int err)
 {
 	return err == -ENOENT || err == -ECONNREFUSED || err == -EPIPE ||
 		err == -ECONNRESET;
+}
+
+int net_find(int dir, const char *name, struct net_link *out)
+{
+	*out = NET_LINK_INIT;
+	return keep_link(dir, name, out);
 }
 
 int net_join(int dir, const char *name, const struct net_spec *spec,

@@ -14,11 +14,27 @@
 #include "base/kconfig.h"
 #include "base/str.h"
 
-/* Waits for a reader for some time (SO_SNDTIMEO): a connection without a record
- * is worse than a slow one. */
+static bool link_try(struct serve_link *l, const struct net_event *ev, int flags)
+{
+	return send(l->fd.fd, ev, sizeof *ev, MSG_NOSIGNAL | flags) == sizeof *ev;
+}
+
+/* Nobody waits for who does not read: connections add up until there is room, and
+ * no other message counts as much. */
 static void link_send(struct serve_link *l, const struct net_event *ev)
 {
-	(void)send(l->fd.fd, ev, sizeof *ev, MSG_NOSIGNAL);
+	if (l->more.count && link_try(l, &l->more, MSG_DONTWAIT))
+		l->more.count = 0;
+	if ((!l->more.count && link_try(l, ev, MSG_DONTWAIT)) ||
+		ev->kind != NET_ENDED)
+		return;
+	if (!l->more.count) {
+		l->more = *ev;
+		return;
+	}
+	l->more.count += ev->count;
+	l->more.up += ev->up;
+	l->more.down += ev->down;
 }
 
 void serve_tell(struct serve *s, struct serve_link *owner,
@@ -68,7 +84,7 @@ void serve_link_new(struct serve *s, int fd)
 {
 	enum { WAIT_S = 1 };
 	const struct timeval wait = {.tv_sec = WAIT_S};
-	struct net_parcel give = {.count = s->give};
+	struct net_parcel give = {.count = s->give, .port = s->ns->port};
 	struct serve_link *l;
 
 	if (fd < 0)
@@ -104,7 +120,7 @@ static void link_end(struct serve *s, struct serve_link *l)
 	free(l);
 	/* Nobody lives in the namespace whom this could serve. */
 	if (!s->links && IS_ENABLED(CONFIG_NET_NAMES))
-		serve_conn_end_all(s);
+		serve_conn_end_of(s, NULL);
 }
 
 void serve_link_read(struct serve *s, struct serve_link *l)
@@ -129,8 +145,16 @@ void serve_link_flushed(struct serve *s)
 	struct net_event ev = {.kind = NET_FLUSHED};
 
 	for (unsigned i = 0; i < s->links; i++) {
-		if (s->link[i]->flush)
-			link_send(s->link[i], &ev);
-		s->link[i]->flush = false;
+		struct serve_link *l = s->link[i];
+
+		if (!l->flush)
+			continue;
+		l->flush = false;
+		serve_conn_end_of(s, l);
+		/* Here it is waited for (SO_SNDTIMEO): it reads. */
+		if (l->more.count)
+			(void)link_try(l, &l->more, 0);
+		l->more.count = 0;
+		(void)link_try(l, &ev, 0);
 	}
 }

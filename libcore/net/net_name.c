@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/num.h"
 #include "base/str.h"
 
@@ -49,10 +50,35 @@ bool net_addr_parse(struct net_addr *a, const char *text)
 	return inet_pton(AF_INET6, text, &a->v6) == 1;
 }
 
+/* By hand, because inet_ntop() brings all of printf() along. The longest run of
+ * zero groups is "::". */
 void net_addr_text(const struct net_addr *a, char out[static INET6_ADDRSTRLEN])
 {
-	if (!inet_ntop(a->family, &a->v4, out, INET6_ADDRSTRLEN))
-		out[0] = '\0';
+	const uint8_t *v4 = (const uint8_t *)&a->v4, *v6 = a->v6.s6_addr;
+	struct buf b = {.data = out,
+		.cap = INET6_ADDRSTRLEN,
+		.max = INET6_ADDRSTRLEN - 1};
+	unsigned from = 8, len = 1;
+
+	if (a->family == AF_INET)
+		buf_addf(&b, "%u.%u.%u.%u", v4[0], v4[1], v4[2], v4[3]);
+	for (unsigned i = 0, n = 0; i < 8; i++) {
+		n = v6[2 * i] || v6[2 * i + 1] ? 0 : n + 1;
+		if (n > len) {
+			len = n;
+			from = i + 1 - n;
+		}
+	}
+	for (unsigned i = 0; i < 8 && a->family == AF_INET6; i++) {
+		if (i == from) {
+			buf_adds(&b, "::");
+			i += len - 1;
+			continue;
+		}
+		buf_addf(&b, "%s%x", i && i != from + len ? ":" : "",
+			(unsigned)v6[2 * i] << 8 | v6[2 * i + 1]);
+	}
+	buf_str(&b);
 }
 
 bool net_addr_equal(const struct net_addr *a, const struct net_addr *b)

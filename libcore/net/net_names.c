@@ -121,6 +121,22 @@ static int name_listen_all(
 	return err;
 }
 
+struct serve_name *serve_name_at(struct serve *s, const char *name,
+	uint16_t port, const struct net_rule **rule, const char **why)
+{
+	struct serve_name *n = name_find(s, name);
+
+	*rule = NULL;
+	*why = "the policy names no such host";
+	for (unsigned i = 0; i < s->spec->allowed && !is_denied(s, name); i++)
+		if (net_rule_match(&s->spec->allow[i], name, port))
+			*rule = &s->spec->allow[i];
+	if (!*rule)
+		return NULL;
+	*why = "too many names";
+	return n ? n : name_add(s, name);
+}
+
 struct serve_name *serve_name_open(struct serve *s, const char *name,
 	sa_family_t family, struct net_addr *out, const char **why)
 {

@@ -184,6 +184,26 @@ static int ns_enter(struct net_parcel *p, const struct net_spec *spec,
 	return err;
 }
 
+int net_front(struct net_parcel *out)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof at;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int err = ns_add(out, fd);
+
+	if (!err && (bind(fd, (struct sockaddr *)&at, size) < 0 ||
+			    listen(fd, 512) < 0 ||
+			    getsockname(fd, (struct sockaddr *)&at, &size) < 0))
+		err = -errno;
+	/* In the places of enum net_socket. */
+	for (int i = NET_SOCK_USER; !err && i <= NET_SOCK_DIAG; i++)
+		err = ns_add(out, socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC,
+					  DIAG));
+	out->port = ntohs(at.sin_port);
+	return err;
+}
+
 int net_make(struct net_parcel *out, const struct net_spec *spec,
 	const struct net_hosts *hosts)
 {

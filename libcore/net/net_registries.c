@@ -6,8 +6,9 @@
  */
 #include "net/net.h"
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <glob.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -22,13 +23,14 @@ enum {
 
 static const struct source {
 	const char *tool;
-	const char *files; /* a glob; "~/" is the user's home */
+	const char *files; /* "*" within a name; "~/" is the user's home */
 	const char *key;   /* what stands before a value; "" for every line;
 			    * "^": at its begin */
 	unsigned within;
 	bool bare; /* the value is a host, and no URL */
 } sources[] = {
-#define NPM "node_modules/@npmcli/config/lib/definitions/definitions.js"
+#define NPM_OWN "@npmcli/config/lib/definitions/definitions.js"
+#define NPM "node_modules/" NPM_OWN
 #define NPM_KEY "new Definition('registry'"
 #define PIP "/python3*/*-packages/pip/_internal/models/index.py"
 #define PIP_KEY "^PyPI = PackageIndex("
@@ -43,6 +45,10 @@ static const struct source {
 	{"npm", "/usr/lib/node_modules/npm/" NPM, NPM_KEY, NEAR, false},
 	{"npm", "/usr/local/lib/node_modules/npm/" NPM, NPM_KEY, NEAR, false},
 	{"npm", "/usr/share/nodejs/npm/" NPM, NPM_KEY, NEAR, false},
+	{"npm", "/usr/share/nodejs/" NPM_OWN, NPM_KEY, NEAR, false},
+	{"npm", "/opt/*/lib/node_modules/npm/" NPM, NPM_KEY, NEAR, false},
+	{"npm", "~/.nvm/versions/node/*/lib/node_modules/npm/" NPM, NPM_KEY,
+		NEAR, false},
 	{"pip", "/etc/pip.conf", "index-url", SAME_LINE, false},
 	{"pip", "~/.config/pip/pip.conf", "index-url", SAME_LINE, false},
 	{"pip", "~/.pip/pip.conf", "index-url", SAME_LINE, false},
@@ -160,29 +166,57 @@ static void scan_text(const struct scan *s, const char *text, size_t n)
 	}
 }
 
+static void scan_file(struct scan *s, const char *path)
+{
+	autobuf struct buf text = BUF_INIT(TEXT_MAX);
+
+	s->file = path;
+	if (file_read(AT_FDCWD, path, &text) == 0)
+		scan_text(s, buf_str(&text), text.len);
+}
+
+/* The files below path that rest names: "/NAME/NA*ME/NAME". */
+static void scan_files(struct scan *s, const char *path, const char *rest)
+{
+	const size_t n = strcspn(++rest, "/");
+	char at[PATH_MAX], name[NAME_MAX + 1];
+	const struct dirent *e;
+	DIR *dir;
+
+	BUF_PRINT(name, "%.*s", (int)n, rest);
+	if (!strchr(name, '*')) {
+		BUF_PRINT(at, "%s/%s", path, name);
+		if (rest[n])
+			scan_files(s, at, rest + n);
+		else
+			scan_file(s, at);
+		return;
+	}
+	dir = opendir(path);
+	while (dir && (e = readdir(dir))) {
+		if (e->d_name[0] == '.' || !str_glob(name, e->d_name))
+			continue;
+		BUF_PRINT(at, "%s/%s", path, e->d_name);
+		if (rest[n])
+			scan_files(s, at, rest + n);
+		else
+			scan_file(s, at);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 void net_registries(const char *home, net_registry *found, void *ctx)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
 		struct scan s = {.from = &sources[i],
 			.found = found,
 			.ctx = ctx};
-		autobuf struct buf pattern = BUF_INIT(1 << 14);
 		const char *name = s.from->files;
-		glob_t files = {0};
 
-		if (name[0] == '~')
-			buf_adds(&pattern, home);
-		buf_adds(&pattern, name + (name[0] == '~'));
-		if ((name[0] == '~' && !*home) || pattern.err ||
-			glob(buf_str(&pattern), GLOB_NOSORT, NULL, &files))
-			continue;
-		for (size_t k = 0; k < files.gl_pathc; k++) {
-			autobuf struct buf text = BUF_INIT(TEXT_MAX);
-
-			s.file = files.gl_pathv[k];
-			if (file_read(AT_FDCWD, s.file, &text) == 0)
-				scan_text(&s, buf_str(&text), text.len);
-		}
-		globfree(&files);
+		if (name[0] != '~')
+			scan_files(&s, "", name);
+		else if (*home)
+			scan_files(&s, home, name + 1);
 	}
 }

@@ -31,6 +31,7 @@ static void udp_read(struct serve *s, const struct serve_fd *f)
 	enum { BURST = 64 };
 	struct sockaddr_storage from, to;
 	socklen_t own = sizeof to;
+	uid_t uid;
 	uint8_t msg[NET_DNS_MAX], out[NET_DNS_MAX];
 
 	if (getsockname(f->fd, (struct sockaddr *)&to, &own) < 0)
@@ -44,7 +45,7 @@ static void udp_read(struct serve *s, const struct serve_fd *f)
 		if (n < 0)
 			return;
 		answer = serve_dns(s, msg, (size_t)n,
-			serve_inode(s, IPPROTO_UDP, &from, &to), out);
+			serve_inode(s, IPPROTO_UDP, &from, &to, &uid), out);
 		if (answer)
 			sendto(f->fd, out, answer, MSG_DONTWAIT | MSG_NOSIGNAL,
 				(struct sockaddr *)&from, size);
@@ -69,10 +70,14 @@ static void serve_event(struct serve *s, struct serve_fd *f, uint32_t events)
 		udp_read(s, f);
 		break;
 	case SERVE_DNS:
-		serve_accept(s, NULL, f->fd);
+		serve_accept(s, SERVE_FOR_DNS, NULL, f->fd);
+		break;
+	case SERVE_FRONT:
+		serve_accept(s, SERVE_FOR_FRONT, NULL, f->fd);
 		break;
 	case SERVE_LISTENER:
-		serve_accept(s, MEMBER_OF(struct serve_listener, fd, f), f->fd);
+		serve_accept(s, SERVE_FOR_NAME,
+			MEMBER_OF(struct serve_listener, fd, f), f->fd);
 		break;
 	case SERVE_CLIENT:
 		serve_conn_step(s, MEMBER_OF(struct serve_conn, in, f));
@@ -132,6 +137,11 @@ static int serve_begin(struct serve *s, int its)
 		err = serve_watch(s, &s->fixed[0], EPOLLIN);
 	else if (!err)
 		serve_link_new(s, its);
+	if (s->spec->front) {
+		s->fixed[1] = (struct serve_fd){SERVE_FRONT, fd[NET_SOCK_NET]};
+		s->now_ms = serve_clock();
+		return err ? err : serve_watch(s, &s->fixed[1], EPOLLIN);
+	}
 	for (unsigned i = 0; !err && i < s->hosts->servers; i++) {
 		struct sockaddr_storage at;
 		socklen_t size = net_addr_sock(&s->hosts->server[i], 53, &at);

@@ -16,7 +16,7 @@ enum {
 	SERVE_MS_CONNECT = 20000, /* until somebody answered outside */
 	SERVE_MS_ASK = 2000,	  /* until another server is asked */
 	SERVE_ASKS = 4,
-	SERVE_BURST = 1 << 20, /* bytes until others have their turn */
+	SERVE_BURST = 1 << 22, /* bytes until others have their turn */
 };
 
 /* What an event of the kernel's is about: the first member of each. */
@@ -25,6 +25,7 @@ enum serve_what {
 	SERVE_LINK,
 	SERVE_UDP,
 	SERVE_DNS,
+	SERVE_FRONT,
 	SERVE_LISTENER,
 	SERVE_CLIENT,
 	SERVE_OUTSIDE,
@@ -39,6 +40,7 @@ struct serve_fd {
 struct serve_link {
 	struct serve_fd fd;
 	bool flush; /* it waits until all that ended is told */
+	struct net_event more; /* connections that it had no room for */
 };
 
 /* A name that was asked for and may be spoken to. */
@@ -65,6 +67,7 @@ struct serve_listener {
 };
 
 enum serve_state {
+	SERVE_ASKED,	/* at the front: where to is not all there */
 	SERVE_HELLO,	/* what the client says first is not all there */
 	SERVE_RESOLVE,	/* the name's addresses are asked for */
 	SERVE_CONNECT,	/* to one of them */
@@ -89,7 +92,7 @@ struct serve_flow {
 struct serve_conn {
 	struct serve_fd in, out;
 	uint8_t state, http, tried;
-	bool dns, again, dead;
+	bool dns, greeted, again, dead;
 	uint16_t peer_port;
 	uint32_t inode;
 	struct serve_link *owner; /* who said that it is theirs; NULL */
@@ -141,6 +144,9 @@ void serve_refuse(struct serve *s, const char *name, uint16_t port,
  * may not be spoken to, and *why. */
 struct serve_name *serve_name_open(struct serve *s, const char *name,
 	sa_family_t family, struct net_addr *out, const char **why);
+/* The name without an address of the pool, and the rule for that port. */
+struct serve_name *serve_name_at(struct serve *s, const char *name,
+	uint16_t port, const struct net_rule **rule, const char **why);
 /* What has an address of its own from the beginning. */
 void serve_name_fixed(struct serve *s);
 /* A question of a client's: the answer, 0 for none. */
@@ -152,17 +158,25 @@ void serve_answer(struct serve *s, struct serve_name *n);
 void serve_resolve_due(struct serve *s, struct serve_name *n);
 
 /* net_conn.c */
-void serve_accept(struct serve *s, const struct serve_listener *l, int fd);
+enum serve_kind { SERVE_FOR_NAME, SERVE_FOR_DNS, SERVE_FOR_FRONT };
+void serve_accept(struct serve *s, enum serve_kind kind,
+	const struct serve_listener *l, int listener);
 void serve_conn_step(struct serve *s, struct serve_conn *c);
 /* Those that wait for this name go on. */
 void serve_conn_resolved(struct serve *s, const struct serve_name *n);
 void serve_conn_due(struct serve *s);
-void serve_conn_end_all(struct serve *s);
+/* Nobody is left of those that the link is for. */
+void serve_conn_end_of(struct serve *s, const struct serve_link *l);
 
 /* net_diag.c: the inode of the socket inside whose address is from, and that is
  * connected to, or speaks to, to; 0. */
 uint32_t serve_inode(struct serve *s, int protocol,
-	const struct sockaddr_storage *from, const struct sockaddr_storage *to);
+	const struct sockaddr_storage *from, const struct sockaddr_storage *to,
+	uid_t *uid);
+
+/* net_front.c: what a client asks a proxy for. 0: .name and .rule are there;
+ * NET_MORE; -errno: it was answered, or broken off. */
+int serve_front(struct serve *s, struct serve_conn *c);
 
 /* net_flow.c: moves bytes as far as it goes. 0; -errno: an end is gone. */
 int serve_flow(struct serve *s, struct serve_flow *f, int from, int to,

@@ -94,6 +94,8 @@ int undo_unseen(struct undo *u, const char *path, const char *why);
 
 /* What became of one path. */
 enum undo_became { UNDO_MADE, UNDO_CHANGED, UNDO_REMOVED, UNDO_MOVED, UNDO_LOST };
+/* "made" "changed" "removed" "moved" "lost". */
+const char *undo_became_name(enum undo_became became);
 struct undo_change {
 	enum undo_became became;
 	const char *path; /* absolute */

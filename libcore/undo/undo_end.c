@@ -19,8 +19,8 @@ void undo_recorder_free(struct undo **slot)
 	for (size_t i = 0; i < UNDO_DIRS_OPEN; i++)
 		if (u->open[i].fd >= 0)
 			close(u->open[i].fd);
-	if (u->journal >= 0)
-		close(u->journal);
+	if (u->out.fd >= 0)
+		close(u->out.fd);
 	undo_free(&u->m);
 	free(u->objs);
 	free(u->ents);
@@ -28,6 +28,17 @@ void undo_recorder_free(struct undo **slot)
 	*slot = NULL;
 }
 #define autorecorder autoclean(undo_recorder_free)
+
+const char *undo_became_name(enum undo_became became)
+{
+	static const char *const names[] = {[UNDO_MADE] = "made",
+		[UNDO_CHANGED] = "changed",
+		[UNDO_REMOVED] = "removed",
+		[UNDO_MOVED] = "moved",
+		[UNDO_LOST] = "lost"};
+
+	return names[became];
+}
 
 struct telling {
 	const struct undo_model *m;
@@ -184,7 +195,7 @@ int undo_end_cut(struct undo *u)
 		err = tell_all(&t);
 	info->ended_ns = clock_ns(CLOCK_REALTIME);
 	info->ended = true;
-	return err ? err : undo_write_found(u->journal, u->m);
+	return err ? err : undo_write_found(&u->out, u->m);
 }
 
 int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
@@ -196,11 +207,12 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	int err;
 
 	*sum = (struct undo_sum){.lost = u ? u->lost : 0};
-	if (!u || !u->m || u->journal < 0) {
+	if (!u || !u->m || u->out.fd < 0) {
 		undo_recorder_free(slot);
 		return 0;
 	}
 	info = &u->m->info;
+	info->ended_ns = clock_ns(CLOCK_REALTIME);
 	err = undo_look(u);
 	if (!err)
 		undo_settle(u->m);
@@ -213,14 +225,13 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 	info->moved = count.moved;
 	info->lost = u->lost > count.lost ? u->lost : count.lost;
 	info->complete = complete && !u->failed;
-	info->ended_ns = clock_ns(CLOCK_REALTIME);
 	/* Of what left no trace none is kept. */
 	if (!err && !info->made && !info->changed && !info->removed &&
 		!info->moved && !info->lost && !info->kind) {
 		undo_drop(u->spec->store, info->number);
 		info->number = 0;
 	} else if (!err) {
-		err = undo_write_found(u->journal, u->m);
+		err = undo_write_found(&u->out, u->m);
 	}
 	sum_up(sum, info);
 	undo_recorder_free(slot);

@@ -16,7 +16,8 @@ enum {
 	UNDO_DIRS_OPEN = 16,
 	UNDO_HASHED_MAX = 8 << 20,   /* a longer file gets no checksum */
 	UNDO_HASHED_ALL = 256 << 20, /* nor do those behind so many bytes */
-	UNDO_SEEN_MAX = 4096, /* names of a directory that are compared */
+	/* The clock of file systems is behind by up to a tick. */
+	UNDO_TICK_NS = 20000000,
 };
 
 /* On disk as it is. Times are nanoseconds. */
@@ -140,15 +141,22 @@ const char *undo_saved_name(char out[static 16], char kind, uint32_t id);
 int undo_set_meta(int dir, const char *name, const struct undo_stat *to,
 	const struct undo_obj *o);
 
-/* undo_journal.c: appends one record. */
-int undo_write_begin(int fd, const struct undo_model *m);
-int undo_write_obj(int fd, const struct undo_model *m, uint32_t id);
-int undo_write_ent(int fd, const struct undo_model *m, uint32_t index);
-int undo_write_saved(int fd, const struct undo_model *m, uint32_t id);
-int undo_write_loss(int fd, const char *path, const char *why);
-int undo_write_obj_end(int fd, const struct undo_model *m, uint32_t id);
-int undo_write_ent_end(int fd, const struct undo_model *m, uint32_t index);
-int undo_write_end(int fd, const struct undo_model *m);
+/* undo_journal.c: what is written together. */
+struct undo_out {
+	int fd; /* -1: there is no journal yet */
+	size_t used;
+	char room[3072];
+};
+int undo_flush(struct undo_out *out);
+/* Each appends one record. */
+int undo_write_begin(struct undo_out *out, const struct undo_model *m);
+int undo_write_obj(struct undo_out *out, const struct undo_model *m, uint32_t id);
+int undo_write_ent(struct undo_out *out, const struct undo_model *m, uint32_t index);
+int undo_write_saved(struct undo_out *out, const struct undo_model *m, uint32_t id);
+int undo_write_loss(struct undo_out *out, const char *path, const char *why);
+int undo_write_obj_end(struct undo_out *out, const struct undo_model *m, uint32_t id);
+int undo_write_ent_end(struct undo_out *out, const struct undo_model *m, uint32_t index);
+int undo_write_end(struct undo_out *out, const struct undo_model *m);
 /* All records up to the first that is not whole. */
 int undo_read(int fd, struct undo_model *m);
 /* The header, and the end where there is one. */
@@ -177,6 +185,10 @@ int undo_act_add(struct undo_acts *a, enum undo_became became,
 /* Is what stands at dir/name as the object was before, or after? */
 bool undo_is_as(const struct undo_obj *o, bool after, int dir,
 	const char *name, const struct undo_stat *st);
+/* Tells of what changed while the command ran and its journal does not know: a
+ * lost race, or somebody else. */
+typedef int undo_unknown(void *ctx, const char *path);
+int undo_find_unseen(struct undo_model *m, undo_unknown *tell, void *ctx);
 /* Fills .alive of objects that lost one of many names. */
 void undo_find_alive(struct undo_model *m);
 /* Must it go back to a name that it lost? */

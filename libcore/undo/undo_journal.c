@@ -70,7 +70,16 @@ static void record_str(struct record *r, const char *s)
 	buf_add(&r->b, s ? s : "", s ? strlen(s) + 1 : 1);
 }
 
-static int record_write(struct record *r, int fd, enum record_type type)
+int undo_flush(struct undo_out *out)
+{
+	const size_t n = out->used;
+
+	out->used = 0;
+	return n ? file_write_all(out->fd, out->room, n) : 0;
+}
+
+static int record_write(
+	struct record *r, struct undo_out *out, enum record_type type)
 {
 	struct frame f = {
 		.size = (uint32_t)(r->b.len - sizeof f), .type = type};
@@ -80,13 +89,20 @@ static int record_write(struct record *r, int fd, enum record_type type)
 		memcpy(r->b.data, &f, sizeof f);
 		f.sum = crc32c(r->b.data + 4, r->b.len - 4);
 		memcpy(r->b.data, &f, sizeof f);
-		err = file_write_all(fd, r->b.data, r->b.len);
+		if (out->used + r->b.len > sizeof out->room)
+			err = undo_flush(out);
+		if (!err && r->b.len > sizeof out->room) {
+			err = file_write_all(out->fd, r->b.data, r->b.len);
+		} else if (!err) {
+			memcpy(out->room + out->used, r->b.data, r->b.len);
+			out->used += r->b.len;
+		}
 	}
 	buf_release(&r->b);
 	return err;
 }
 
-int undo_write_begin(int fd, const struct undo_model *m)
+int undo_write_begin(struct undo_out *out, const struct undo_model *m)
 {
 	struct rec_begin x = {.version = JOURNAL_VERSION,
 		.kind = m->info.kind,
@@ -102,10 +118,10 @@ int undo_write_begin(int fd, const struct undo_model *m)
 	record_str(&r, m->info.text);
 	for (uint32_t i = 0; i < m->root_count; i++)
 		record_str(&r, m->root[i]);
-	return record_write(&r, fd, BEGIN);
+	return record_write(&r, out, BEGIN);
 }
 
-static int write_obj(int fd, const struct undo_model *m, uint32_t id, bool end)
+static int write_obj(struct undo_out *out, const struct undo_model *m, uint32_t id, bool end)
 {
 	const struct undo_obj *o = &m->obj[id];
 	const bool made = !o->before.mode;
@@ -127,20 +143,20 @@ static int write_obj(int fd, const struct undo_model *m, uint32_t id, bool end)
 	record_str(&r, end ? o->name2 : o->name);
 	record_str(&r, end ? o->link2 : o->link);
 	buf_add(&r.b, o->xattr, x.xattr_len);
-	return record_write(&r, fd, end ? OBJ_END : OBJ);
+	return record_write(&r, out, end ? OBJ_END : OBJ);
 }
 
-int undo_write_obj(int fd, const struct undo_model *m, uint32_t id)
+int undo_write_obj(struct undo_out *out, const struct undo_model *m, uint32_t id)
 {
-	return write_obj(fd, m, id, false);
+	return write_obj(out, m, id, false);
 }
 
-int undo_write_obj_end(int fd, const struct undo_model *m, uint32_t id)
+int undo_write_obj_end(struct undo_out *out, const struct undo_model *m, uint32_t id)
 {
-	return write_obj(fd, m, id, true);
+	return write_obj(out, m, id, true);
 }
 
-static int write_ent(int fd, const struct undo_model *m, uint32_t i, bool end)
+static int write_ent(struct undo_out *out, const struct undo_model *m, uint32_t i, bool end)
 {
 	const struct undo_ent *e = &m->ent[i];
 	const struct rec_ent x = {.index = i,
@@ -151,39 +167,39 @@ static int write_ent(int fd, const struct undo_model *m, uint32_t i, bool end)
 
 	record_begin(&r, &x, sizeof x, NAME_MAX + 1);
 	record_str(&r, end ? "" : e->name);
-	return record_write(&r, fd, end ? ENT_END : ENT);
+	return record_write(&r, out, end ? ENT_END : ENT);
 }
 
-int undo_write_ent(int fd, const struct undo_model *m, uint32_t index)
+int undo_write_ent(struct undo_out *out, const struct undo_model *m, uint32_t index)
 {
-	return write_ent(fd, m, index, false);
+	return write_ent(out, m, index, false);
 }
 
-int undo_write_ent_end(int fd, const struct undo_model *m, uint32_t index)
+int undo_write_ent_end(struct undo_out *out, const struct undo_model *m, uint32_t index)
 {
-	return write_ent(fd, m, index, true);
+	return write_ent(out, m, index, true);
 }
 
-int undo_write_saved(int fd, const struct undo_model *m, uint32_t id)
+int undo_write_saved(struct undo_out *out, const struct undo_model *m, uint32_t id)
 {
 	const struct rec_saved x = {.id = id, .saved = m->obj[id].saved};
 	struct record r;
 
 	record_begin(&r, &x, sizeof x, 0);
-	return record_write(&r, fd, SAVED);
+	return record_write(&r, out, SAVED);
 }
 
-int undo_write_loss(int fd, const char *path, const char *why)
+int undo_write_loss(struct undo_out *out, const char *path, const char *why)
 {
 	struct record r;
 
 	record_begin(&r, "", 0, RECORD_MAX);
 	record_str(&r, path);
 	record_str(&r, why);
-	return record_write(&r, fd, LOSS);
+	return record_write(&r, out, LOSS);
 }
 
-int undo_write_end(int fd, const struct undo_model *m)
+int undo_write_end(struct undo_out *out, const struct undo_model *m)
 {
 	const struct undo_info *i = &m->info;
 	const struct rec_end x = {.ended = i->ended_ns,
@@ -197,7 +213,7 @@ int undo_write_end(int fd, const struct undo_model *m)
 	struct record r;
 
 	record_begin(&r, &x, sizeof x, 0);
-	return record_write(&r, fd, END);
+	return record_write(&r, out, END);
 }
 
 /* What is left of a record. */

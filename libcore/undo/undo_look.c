@@ -259,7 +259,7 @@ void undo_settle(struct undo_model *m)
 	m->info.bytes = bytes;
 }
 
-int undo_write_found(int journal, struct undo_model *m)
+int undo_write_found(struct undo_out *out, struct undo_model *m)
 {
 	int err = 0;
 
@@ -267,12 +267,14 @@ int undo_write_found(int journal, struct undo_model *m)
 		const struct undo_obj *o = &m->obj[id];
 
 		if (o->after.mode || o->touched & UNDO_T_SHA_OLD)
-			err = undo_write_obj_end(journal, m, id);
+			err = undo_write_obj_end(out, m, id);
 		if (!err && o->before.mode && o->after.mode && !o->saved)
-			err = undo_write_saved(journal, m, id);
+			err = undo_write_saved(out, m, id);
 	}
 	for (uint32_t i = 0; !err && i < m->ent_count; i++)
 		if (m->ent[i].after)
-			err = undo_write_ent_end(journal, m, i);
-	return err ? err : undo_write_end(journal, m);
+			err = undo_write_ent_end(out, m, i);
+	if (!err)
+		err = undo_write_end(out, m);
+	return err ? err : undo_flush(out);
 }

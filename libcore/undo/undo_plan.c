@@ -355,6 +355,16 @@ static int add_object(struct checking *c, uint32_t id)
 	return undo_act_add(c->out, UNDO_CHANGED, c->path, why);
 }
 
+static int add_unseen(void *ctx, const char *path)
+{
+	struct checking *c = ctx;
+
+	return is_wanted(c->w, path)
+		       ? undo_act_add(c->out, UNDO_LOST, path,
+				 "it changed meanwhile, and nobody saw it")
+		       : 0;
+}
+
 int undo_check(struct undo_model *m, const struct undo_wish *w,
 	struct undo_acts *out)
 {
@@ -379,6 +389,8 @@ int undo_check(struct undo_model *m, const struct undo_wish *w,
 		if (is_wanted(w, m->lost[i].path))
 			err = undo_act_add(
 				out, UNDO_LOST, m->lost[i].path, m->lost[i].why);
+	if (!err && m->info.kind == UNDO_COMMAND)
+		err = undo_find_unseen(m, add_unseen, c);
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c->names.ents);

@@ -9,7 +9,7 @@
 struct undo {
 	const struct undo_spec *spec;
 	struct undo_model *m; /* NULL: nothing was touched */
-	int journal;
+	struct undo_out out;
 	int failed; /* -errno: the journal could not be written */
 	uint64_t began, copied;
 	uint32_t lost;
@@ -44,7 +44,7 @@ int undo_look(struct undo *u);
 /* Lets go of what need not be kept; takes checksums. */
 void undo_settle(struct undo_model *m);
 /* Appends what was found, and the end. */
-int undo_write_found(int journal, struct undo_model *m);
+int undo_write_found(struct undo_out *out, struct undo_model *m);
 /* undo_end.c: closes the journal of a command that was cut off. */
 int undo_end_cut(struct undo *u);
 void undo_recorder_free(struct undo **u);

@@ -245,7 +245,7 @@ static int close_cut(struct undo_model *m, int store, int *fd)
 {
 	const struct undo_spec spec = {.store = store, .kind = m->info.kind};
 	struct undo u = {
-		.spec = &spec, .m = m, .journal = *fd, .began = m->info.began_ns};
+		.spec = &spec, .m = m, .out.fd = *fd, .began = m->info.began_ns};
 	int err = ftruncate(*fd, (off_t)m->whole) ? -errno : 0;
 
 	for (uint32_t id = UNDO_ROOT; id < m->obj_count; id++)

@@ -16,8 +16,6 @@
 #include "base/str.h"
 
 enum {
-	/* The clock of file systems is behind by up to a tick. */
-	TICK_NS = 20000000,
 	LOSSES_MAX = 1000,
 };
 
@@ -29,8 +27,8 @@ int undo_begin(struct undo **out, const struct undo_spec *spec)
 	if (!u)
 		return -ENOMEM;
 	u->spec = spec;
-	u->journal = -1;
-	u->began = clock_ns(CLOCK_REALTIME) - TICK_NS;
+	u->out.fd = -1;
+	u->began = clock_ns(CLOCK_REALTIME) - UNDO_TICK_NS;
 	for (size_t i = 0; i < UNDO_DIRS_OPEN; i++)
 		u->open[i].fd = -1;
 	*out = u;
@@ -45,8 +43,9 @@ static int lose(struct undo *u, const char *path, const char *why)
 	if (err)
 		return err;
 	if (u->m && u->m->lost_count < LOSSES_MAX &&
-		!undo_add_loss(u->m, path, why) && u->journal >= 0)
-		(void)undo_write_loss(u->journal, path, why);
+		!undo_add_loss(u->m, path, why) && u->out.fd >= 0)
+		if (!undo_write_loss(&u->out, path, why))
+			(void)undo_flush(&u->out);
 	u->lost++;
 	return 0;
 }
@@ -111,12 +110,12 @@ static int start(struct undo *u)
 		info->text[n] = s->text[n];
 	err = start_roots(u);
 	if (!err)
-		err = undo_new(s->store, info, &u->m->dir, &u->journal);
+		err = undo_new(s->store, info, &u->m->dir, &u->out.fd);
 	if (!err)
-		err = undo_write_begin(u->journal, u->m);
+		err = undo_write_begin(&u->out, u->m);
 	for (uint32_t i = 0; !err && i < u->m->root_count; i++) {
 		undo_hash_obj(u, i + UNDO_ROOT);
-		err = undo_write_obj(u->journal, u->m, i + UNDO_ROOT);
+		err = undo_write_obj(&u->out, u->m, i + UNDO_ROOT);
 	}
 	u->failed = err;
 	return err;
@@ -208,7 +207,7 @@ static int get_object(struct undo *u, int dir, uint32_t parent,
 	if (attributes && o->before.mode)
 		err = read_xattrs(u, o, dir, name);
 	if (!err && (!known || had != o->touched))
-		err = undo_write_obj(u->journal, u->m, *id);
+		err = undo_write_obj(&u->out, u->m, *id);
 	return err;
 }
 
@@ -281,7 +280,7 @@ static int find_dir(struct undo *u, int dir, uint32_t *id)
 	*id = UNDO_NONE;
 	if (undo_stat(dir, "", &st) || !undo_is_dir(&st))
 		return 0;
-	if (u->m && u->journal >= 0)
+	if (u->m && u->out.fd >= 0)
 		*id = undo_find_obj(u, &st);
 	if (*id || is_outside(u, &st))
 		return 0;
@@ -413,18 +412,18 @@ static int save_removed(struct undo *u, uint32_t parent, int dir,
 	if (!o->before.mode || undo_is_dir(st) || had)
 		return 0;
 	if (st->nlink == 1 && hold(u, parent, dir, name, id))
-		return undo_write_saved(u->journal, u->m, id);
+		return undo_write_saved(&u->out, u->m, id);
 	if (S_ISCHR(st->mode) || S_ISBLK(st->mode))
 		err = give_up(u, dir, name, id, "a device");
 	if (!undo_is_file(st))
 		return err;
 	err = read_xattrs(u, o, dir, name);
 	if (!err)
-		err = undo_write_obj(u->journal, u->m, id);
+		err = undo_write_obj(&u->out, u->m, id);
 	if (!err && copy_content(u, dir, name, id, &why))
 		err = give_up(u, dir, name, id, why);
 	return err || o->saved == had ? err
-				      : undo_write_saved(u->journal, u->m, id);
+				      : undo_write_saved(&u->out, u->m, id);
 }
 
 static int save_content(struct undo *u, int dir, const char *name, uint32_t id)
@@ -438,8 +437,8 @@ static int save_content(struct undo *u, int dir, const char *name, uint32_t id)
 	o->touched |= UNDO_T_CONTENT;
 	if (copy_content(u, dir, name, id, &why))
 		return give_up(u, dir, name, id, why);
-	err = undo_write_obj(u->journal, u->m, id);
-	return err ? err : undo_write_saved(u->journal, u->m, id);
+	err = undo_write_obj(&u->out, u->m, id);
+	return err ? err : undo_write_saved(&u->out, u->m, id);
 }
 
 static int add_name(struct undo *u, uint32_t dir, const char *name,
@@ -451,7 +450,7 @@ static int add_name(struct undo *u, uint32_t dir, const char *name,
 		return -ENOMEM;
 	u->m->ent[e].foreign = foreign;
 	undo_hash_ent(u, (uint32_t)e);
-	return undo_write_ent(u->journal, u->m, (uint32_t)e);
+	return undo_write_ent(&u->out, u->m, (uint32_t)e);
 }
 
 /* A name that is about to be another object's, or nobody's. */
@@ -579,7 +578,13 @@ int undo_touch(struct undo *u, const struct undo_touch *t)
 		err = touch_object(u, t, dir);
 		break;
 	}
-	if (err && err != -EPERM && err != -EDQUOT && u->journal >= 0)
+	/* All of it is there before the change is. */
+	if (u->out.used) {
+		int flushed = undo_flush(&u->out);
+
+		err = err ? err : flushed;
+	}
+	if (err && err != -EPERM && err != -EDQUOT && u->out.fd >= 0)
 		u->failed = err;
 	return err;
 }

@@ -356,12 +356,15 @@ static int handle(struct watch *w, const struct watch_call *c,
 		return -ENOMEM;
 	if (!c)
 		return -EPERM;
-	if (c->kind != WATCH_EXEC && w->kinds & WATCH_WRITES && w->before) {
+	if (IS_ENABLED(CONFIG_UNDO) && c->kind != WATCH_EXEC && w->kinds & WATCH_WRITES && w->before) {
 		int err = watch_writes(w, c, n);
 
 		if (err < 0)
 			return err;
 	}
+	if (w->kinds & WATCH_NET && c->kind == WATCH_FILES &&
+		c->how == WATCH_CONNECT && !watch_goes_to(w, n))
+		return -ENETUNREACH;
 	switch ((enum watch_kind)c->kind) {
 	case WATCH_EXEC:
 		return decide_exec(w, n);
@@ -370,6 +373,7 @@ static int handle(struct watch *w, const struct watch_call *c,
 	case WATCH_FILES:
 		return see_files(w, c, n);
 	case WATCH_WRITES:
+	case WATCH_NET:
 		break;
 	}
 	return -EPERM;

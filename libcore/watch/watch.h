@@ -50,6 +50,7 @@ enum watch_kind {
 	WATCH_METADATA = 2, /* modes, owners, times, attributes: done here */
 	WATCH_FILES = 4,    /* the use of files: .see */
 	WATCH_WRITES = 8,   /* what changes files: .before */
+	WATCH_NET = 16,     /* connections: to .port of 127.0.0.1 alone */
 };
 enum { WATCH_CALLS_MAX = 64 };
 /* The system calls of these kinds that this architecture has; how many. */
@@ -146,6 +147,7 @@ struct watch {
 	unsigned kinds; /* enum watch_kind: of those that are shown */
 	watch_before *before; /* called with plan.watch_writes */
 	void *ctx_before;
+	uint16_t port; /* of WATCH_NET */
 	bool other_ids; /* the tree's processes may become other users */
 	int err_from; /* the reading end of the pipe that the command has as its
 		       * standard error; -1: there is none, or it is unknown */

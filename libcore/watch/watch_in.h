@@ -69,6 +69,11 @@ int watch_meta(struct watch *w, const struct watch_call *c,
 int watch_writes(struct watch *w, const struct watch_call *c,
 	const struct sc_notif *n);
 
+/* Does a connection go to w->port of this machine's loopback, or to no network at
+ * all? Its floor is Landlock's right for that port alone: a thread may put another
+ * address there behind this look. */
+bool watch_goes_to(const struct watch *w, const struct sc_notif *n);
+
 /* The number in "/proc/self/fd/N" and its like, and what follows it; -1 for any
  * other path. */
 int watch_own_fd(pid_t pid, const char *path, const char **rest);

@@ -77,6 +77,8 @@ const struct watch_call *watch_call(int nr)
 static bool is_of(const struct watch_call *c, unsigned kinds)
 {
 	return c->kind & kinds ||
+		(kinds & WATCH_NET && c->kind == WATCH_FILES &&
+			c->how == WATCH_CONNECT) ||
 		(kinds & WATCH_WRITES && c->kind != WATCH_EXEC &&
 			(c->kind != WATCH_FILES || (c->how != WATCH_CONNECT &&
 							   c->how != WATCH_OPEN2)));

@@ -64,13 +64,13 @@ static int base_of(const struct asked *a, int dirfd)
 		BUF_PRINT(name, "/proc/%d/cwd", (int)pid_of(a));
 	else
 		BUF_PRINT(name, "/proc/%d/fd/%d", (int)pid_of(a), dirfd);
-	fd = open(name, O_PATH | O_CLOEXEC);
+	fd = openat(AT_FDCWD, name, O_PATH | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-/* dir is path's directory, as the process would find it from base; path keeps
- * the last name. base is -1 for an absolute path. */
-static int dir_of(const struct asked *a, int base, char *path, struct spot *s)
+/* The spot of path, as the process would find it from base, which is taken where
+ * path is but a name; -1 for an absolute path. */
+static int dir_of(const struct asked *a, int *base, char *path, struct spot *s)
 {
 	size_t n = strlen(path);
 	char *slash;
@@ -82,14 +82,14 @@ static int dir_of(const struct asked *a, int base, char *path, struct spot *s)
 	if (str_copy(s->name, sizeof s->name, slash ? slash + 1 : path))
 		return -ENAMETOOLONG;
 	if (!slash) {
-		s->dir = fcntl(base, F_DUPFD_CLOEXEC, 0);
-		return s->dir < 0 ? -errno : 0;
+		s->dir = fd_steal(base);
+		return 0;
 	}
 	slash[slash == path] = '\0';
 	err = path[0] == '/' ? watch_root_open(&a->w->root, pid_of(a)) : 0;
 	if (err)
 		return err;
-	s->dir = path_openat2(path[0] == '/' ? a->w->root.fd : base, path,
+	s->dir = path_openat2(path[0] == '/' ? a->w->root.fd : *base, path,
 		O_PATH | O_DIRECTORY, 0,
 		RESOLVE_NO_MAGICLINKS |
 			(path[0] == '/' ? RESOLVE_IN_ROOT : 0));
@@ -150,8 +150,8 @@ static int follow(const struct asked *a, struct spot *s, char *room)
 		if (n <= 0)
 			return -ENOENT;
 		room[n] = '\0';
-		err = dir_of(a, s->dir, room, &next);
-		close(s->dir);
+		err = dir_of(a, &s->dir, room, &next);
+		spot_release(s);
 		*s = next;
 	}
 	return err ? err : -ELOOP;
@@ -199,7 +199,7 @@ static int spot_of(const struct asked *a, int dir, int at, bool follows,
 		if (base < 0)
 			return base;
 	}
-	err = dir_of(a, base, path, s);
+	err = dir_of(a, &base, path, s);
 	if (!err && follows)
 		err = follow(a, s, a->room + PATH_MAX);
 	return err ? err : settle(a, s, a->room + PATH_MAX);
@@ -286,7 +286,7 @@ static int before_bind(const struct asked *a)
 	memcpy(a->room, addr.sun_path, sizeof addr.sun_path);
 	a->room[sizeof addr.sun_path] = '\0';
 	base = base_of(a, AT_FDCWD);
-	err = base < 0 ? base : dir_of(a, base, a->room, &s);
+	err = base < 0 ? base : dir_of(a, &base, a->room, &s);
 	return err ? err : tell(a, WATCH_MAKES, &s, NULL);
 }
 

@@ -216,6 +216,22 @@ world() { # SCRIPT
 		for part in ("www.world.test", "203.0.113.10", "program", "closed"):
 		    assert part in one, (part, one)
 	EOF
+	# Each of many, whoever closes first.
+	cat >some.py <<-"EOF"
+		import socket
+		for i in range(300):
+		    s = socket.create_connection(("www.world.test", 80), 9)
+		    s.sendall(b"GET /%d HTTP/1.1\r\nHost: www.world.test\r\n\r\n" % i)
+		    s.recv(1 if i % 2 else 1000)
+	EOF
+	g "python3 some.py"
+	w audit dump -o json | python3 -c "
+import json, sys
+rows = [json.loads(l) for l in sys.stdin]
+ends = [r[\"detail\"] for r in rows if r.get(\"event\") == \"net.connect\"]
+n = sum(e.get(\"count\", 1) for e in ends)
+assert n == 301, n
+assert any(e[\"program\"] == \"python3\" for e in ends), ends[:3]"
 	# A flood fills no log.
 	cat >flood.py <<-"EOF"
 		import socket
@@ -343,16 +359,77 @@ assert any(r[\"host\"] == \"registry.world.test\" for r in json.load(sys.stdin))
 	not g "curl -sS -m 5 http://registry.world.test/"'
 }
 
-@test "where no namespace can be had no name is reached, and tier=1 says so" {
+@test "without namespaces a proxy on one port is all there is" {
 	need "$HELPERS/docker" true
+	need "$WARDBOX" drop --preset=workspace --net=tcp:443 -- true
 	POLICY="$ALLOW
 relax mount
 relax ipc"
 	world '
-	not $HELPERS/docker "$WARDBOX" sh -c "curl -sS -m 5 http://www.world.test/"
-	$HELPERS/docker "$WARDBOX" sh -c "echo runs" | grep runs
+	cp $CERT cert.pem
+	d() { "$HELPERS/docker" "$WARDBOX" sh -c "$1"; }
+	d "curl -sS -m 5 http://www.world.test/" | grep -x "hello from www.world.test"
+	d "curl -sS -m 5 --cacert cert.pem https://www.world.test/" | grep -x "hello from www.world.test"
+	d "curl -sS -m 5 -p http://www.world.test/" | grep -x "hello from www.world.test"
+	d "curl -sS -m 5 -x socks5h://\${http_proxy#http://} http://www.world.test/" | grep -x "hello from www.world.test"
+	d "wget -qO- -T 5 http://www.world.test/" | grep -x "hello from www.world.test"
+	head -c 300000 /dev/zero >body
+	d "curl -sS -m 5 --data-binary @body http://www.world.test/" | grep -x 300000
+	not d "curl -sS -f -m 5 http://other.test/" 2>err
+	cat err
+	grep -q "net host other.test" err
+	not d "curl -sS -f -m 5 -p http://www.world.test:22/"
+	not d "curl -sS -m 5 --noproxy \* http://203.0.113.10/"
+	not d "curl -sS -m 5 -k --connect-to other.test:443:www.world.test:443 https://other.test/"
+	not d "curl -sS -m 5 -H \"Host: other.test\" http://www.world.test/"
+	not grep -E "http.* other.test" $SEEN
+	# Neither another address on that very port, nor any other way.
+	cat >ways.py <<-"EOF"
+		import errno, os, socket
+		port = int(os.environ["http_proxy"].rsplit(":", 1)[1])
+		for family, kind, to in (
+		        (socket.AF_INET, socket.SOCK_STREAM, ("203.0.113.10", port)),
+		        (socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.1", 80)),
+		        (socket.AF_INET, socket.SOCK_STREAM, ("127.0.0.2", port)),
+		        (socket.AF_INET6, socket.SOCK_STREAM, ("::ffff:127.0.0.1", port)),
+		        (socket.AF_INET, socket.SOCK_DGRAM, ("203.0.113.53", 53))):
+		    try:
+		        socket.socket(family, kind).connect(to)
+		        print("reached", to)
+		    except OSError as e:
+		        print("refused")
+		try:
+		    socket.socket().sendto(b"x", 0x20000000, ("203.0.113.10", port))
+		    print("reached by fast open")
+		except OSError:
+		    print("refused")
+		s = socket.create_connection(("127.0.0.1", port))
+		print("front")
+	EOF
+	d "python3 ways.py" | sort | uniq -c | tee out
+	grep -q "6 refused" out
+	grep -q "1 front" out
+	not grep -q reached out
+	# No other user is served.
+	cat >serve.py <<-"EOF"
+		import os
+		with open("url", "w") as out:
+		    out.write(os.environ["http_proxy"])
+		open("hold").read()
+	EOF
+	mkfifo hold url
+	d "python3 serve.py" &
+	read -r url <url || :
+	curl -sS -m 5 -x "$url" http://www.world.test/ | grep hello
+	not setpriv --reuid 1000 --regid 1000 --clear-groups \
+		curl -sS -m 5 -x "$url" http://www.world.test/
+	echo >hold
+	wait
+	w audit dump -o json >log.json
+	grep -q "net.connect.*www.world.test" log.json
+	grep -q "net.tier.*no network namespace" log.json
 	echo "net tier=1" >>/etc/wardbox/policy
-	$HELPERS/docker "$WARDBOX" sh -c "echo runs; ls" 2>err || code=$?
+	"$HELPERS/docker" "$WARDBOX" sh -c "echo runs; ls" 2>err || code=$?
 	cat err
 	test "$code" = 125
 	grep -q "need a network namespace" err'

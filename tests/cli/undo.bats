@@ -288,3 +288,34 @@ undo bytes=5K over=refuse'
 	run undo prune 1 --older 1d
 	[ "$status" -eq 2 ]
 }
+
+@test "trees that commands change at random come back, and are changed again" {
+	need python3 -c ''
+	cp "$TOP/tests/lib/undo-trees.py" "$BATS_TEST_TMPDIR"
+	POLICY+="
+limit FULL-AUTO cpu=600s procs=50
+path r $BATS_TEST_TMPDIR/**"
+	run in_policy "$POLICY" python3 "$BATS_TEST_TMPDIR/undo-trees.py" \
+		"$WARDBOX" 12 1
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = '12 of 12 exact' ]
+	run in_policy "$POLICY" python3 "$BATS_TEST_TMPDIR/undo-trees.py" \
+		"$WARDBOX" 5 100 kill
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "exec --json lists what a command changed" {
+	need jq --version
+	echo 1 >a
+	in_policy "$POLICY" "$WARDBOX" exec --json -- sh -c 'rm a; echo 2 >b' \
+		>"$BATS_TEST_TMPDIR/json"
+	[ "$(jq -r '.changed[] | .what + .path' "$BATS_TEST_TMPDIR/json" | sort)" = \
+		"$(printf 'made%s\nremoved%s' "$PROJECT/b" "$PROJECT/a")" ]
+	undo "$(jq .journal "$BATS_TEST_TMPDIR/json")"
+	[ "$(cat a)" = 1 ]
+	# The log names them, with what they were.
+	in_policy "$POLICY" "$WARDBOX" audit dump -o json |
+		grep -q "\"what\":\"removed\"\|removed.*$(echo 1 | sha256sum | cut -d' ' -f1)"
+}

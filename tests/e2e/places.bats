@@ -486,6 +486,48 @@ special() {
 	each view bare -- special
 }
 
+terminals() {
+	# A terminal of the person's, whose number would be the first there, too.
+	cat >"$PLACE/hold.py" <<-'P'
+		import os, pty, sys
+		m, s = pty.openpty()
+		print(os.ttyname(s), flush=True)
+		sys.stdin.read()
+	P
+	coproc HOLD { exec "${AS[@]}" python3 "$PLACE/hold.py"; }
+	SERVER=$HOLD_PID
+	read -r -t 20 theirs <&"${HOLD[0]}"
+	cat >makes.py <<-'P'
+		import os, pty, sys
+		try: names = os.listdir("/dev/pts")
+		except OSError: names = ["0", "1", "2", "3"]
+		for f in names:
+		    if f == "ptmx": continue
+		    try: os.close(os.open("/dev/pts/" + f, os.O_RDWR | os.O_NOCTTY)); print("opened", f)
+		    except OSError: pass
+		try: os.close(os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)); print("opened theirs")
+		except OSError: pass
+		try:
+		    pid, fd = pty.fork()
+		    if pid == 0: os.execvp("tty", ["tty"])
+		    print(os.read(fd, 100).decode().strip())
+		except OSError as e: print(e.strerror)
+	P
+	chown "$USER_ID" .
+	run g "python3 makes.py $theirs </dev/null"
+	echo "$output"
+	[[ $output != *opened* ]]
+	if [ "$TIER" = view ]; then
+		[ "$output" = /dev/pts/0 ]
+	else
+		[[ $output != */dev/pts/* ]]
+	fi
+}
+
+@test "a program makes terminals of its own, and opens none of others" {
+	each view bare -- terminals
+}
+
 traps() {
 	rm -rf "$PROJECT/kept"
 	# What an earlier command left where the project is mounted leads nowhere, and
@@ -520,6 +562,47 @@ small() {
 
 @test "an own /dev/shm is as large as the disk" {
 	each view -- small
+}
+
+on_disk() {
+	local disk=$PLACE/disk.$TIER.$USER_ID
+	mkdir "$disk"
+	chmod 1777 "$disk"
+	[ "$(stat -f -c %T "$disk")" != tmpfs ] || skip "not here: a disk"
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	run in_policy "$POLICY" sh -c 'mount -t tmpfs none /run && mkdir /run/wardbox &&
+		chmod 1777 /run/wardbox && install -d -m 700 -o "$1" -g "$1" "/run/wardbox/$1" &&
+		mount --bind "$0" /var/tmp && shift && exec "$@"' "$disk" "$USER_ID" \
+		"${AS[@]}" "${WITHOUT[@]}" env HOME="$PLACE/home" "$PLACE/bin/wardbox" sh -c \
+		'echo x >"$TMPDIR/x" && cat "$TMPDIR/x"'
+	echo "$output"
+	[ "$output" = x ]
+	[ "$(cat "$disk/wardbox-$USER_ID/$USER_ID"/at-*/tmp/x)" = x ]
+}
+
+@test "where the state base is memory, what commands leave is on disk" {
+	each view bare -- on_disk
+}
+
+prunes() {
+	local at=$NS_DIR/run/$USER_ID
+	run g 'ls >/dev/null'
+	rm -rf "$at"/at-*
+	mkdir -p "$at/at-00000000/tmp/a/closed/b" "$at/at-11111111/tmp" "$PLACE/kept"
+	echo x >"$PLACE/kept/file"
+	ln -s "$PLACE/kept" "$at/at-00000000/tmp/link"
+	ln "$PLACE/kept/file" "$at/at-00000000/tmp/hard"
+	chmod 0 "$at/at-00000000/tmp/a/closed"
+	touch -d '20 days ago' "$at/at-00000000"
+	chown -R -h "$USER_ID" "$at"
+	run g 'ls >/dev/null'
+	[ ! -e "$at/at-00000000" ]
+	[ -d "$at/at-11111111/tmp" ]
+	[ "$(cat "$PLACE/kept/file")" = x ]
+}
+
+@test "places of a login that is gone go when a new one begins, ten days later" {
+	each view bare -- prunes
 }
 
 homeless() {

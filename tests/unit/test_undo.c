@@ -323,7 +323,7 @@ static void random_act(void)
 		break;
 	case 10:
 		touch(UNDO_MAKE, a, NULL);
-		(void)symlink(any(2) ? "a/b" : "/etc/passwd", full(a));
+		(void)symlink(any(2) ? "a/b" : "not-there", full(a));
 		break;
 	case 11:
 		change_meta(a);
