@@ -333,31 +333,6 @@ print(json.load(sys.stdin)["id"])')"
 	[[ $output != *"sh server"* ]]
 }
 
-@test "the command's group is killed: what left the group lives on" {
-	POLICY=$KEEP
-	cat >group <<'GROUP'
-setsid sh server >/dev/null 2>&1 &
-until [ -e ready ]; do :; done
-echo up
-read -r x <never
-GROUP
-	mkfifo never
-	export -f in_policy unshare lacking
-	export POLICY WARDBOX BATS_TEST_TMPDIR
-	# shellcheck disable=SC2016 # expanded by that shell
-	setsid bash -c 'echo $$ >leader; in_policy "$POLICY" "$WARDBOX" sh group' \
-		>said 2>&1 &
-	until_ grep -q up said
-	kill -9 -- "-$(cat leader)"
-	uses_it wb sh -c
-	programs >>pids
-	[ -s pids ]
-	wb session end --all
-	for pid in $(cat pids); do
-		gone "$pid"
-	done
-}
-
 @test "a session's programs end with the login that it came from" {
 	POLICY=$KEEP
 	export -f in_policy unshare lacking
