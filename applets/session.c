@@ -4,7 +4,7 @@
  * APPLET(session)
  *
  * config APPLET_SESSION
- *	bool "session: list, show, create, edit and end sessions (10.6 KB)"
+ *	bool "session: list, show, create, edit and end sessions (13.6 KB)"
  *	default y
  *	help
  *	  A session is what commands of one workspace share: a name in the

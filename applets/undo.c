@@ -4,7 +4,7 @@
  * APPLET(undo)
  *
  * config APPLET_UNDO
- *	bool "undo: take back what a guarded command changed (24.6 KB)"
+ *	bool "undo: take back what a guarded command changed (22.3 KB)"
  *	depends on UNDO
  *	default y
  *	help
