@@ -38,7 +38,6 @@ struct guard_place {
 	const char *at;    /* what is its own where others share */
 	const char *tmp;   /* at/tmp: its place for temporary files */
 	const char *cache; /* where its caches lie */
-	const char *told;  /* what it may know of its guard lies there */
 	const char *around; /* inside: the TMPDIR that the guard around gave;
 			     * NULL: not inside */
 	/* Of a view: the names of its own directories, and where they lie. */
@@ -49,7 +48,7 @@ struct guard_place {
 };
 #define GUARD_PLACE_INIT                                                   \
 	((struct guard_place){.home = "", .cwd = "", .root = "", .base = "",   \
-		.at = "", .tmp = "", .cache = "", .told = "",                  \
+		.at = "", .tmp = "", .cache = "",                              \
 		.texts = ARENA_INIT(32 * PATH_MAX)})
 
 /* Under what: the policy, and what it says about this place. */
@@ -86,6 +85,7 @@ struct guard_box {
 	char *const *argv; /* what is executed: the command's or own_argv */
 	char **own_argv;
 	char rc_words[2][12]; /* that own_argv has in front */
+	const char *told; /* what it may know of its guard lies there; NULL */
 	struct env env;
 	struct net_link link; /* to who holds the session's network */
 	struct sandbox_join join;
@@ -158,7 +158,7 @@ int guard_own_find(struct guard_place *p, const struct policy_grants *grants);
 int guard_own_grant(struct guard_box *b, const struct guard *g);
 /* Behind all grants of a plan with a view: the rest of the machine is not shown,
  * and where no socket of others is, local ones are free. */
-int guard_own_cover(struct guard_box *b, const struct guard_place *p);
+int guard_own_cover(struct guard_box *b);
 /* Is that the name of one? */
 bool guard_owns(const struct guard_place *p, const char *name);
 /* guard_home.c: makes the guarded user's own home, with what it has of the
@@ -305,8 +305,9 @@ int guard_watch(void *ctx, const struct watch_event *ev);
 /* Tells and records that it changed no metadata of what is not its own. */
 void guard_watch_change(void *ctx, const struct watch_object *o);
 
-/* guard_told.c: the directory of what the session's commands may know: .told. */
-int guard_told_find(struct guard_place *p);
+/* guard_told.c: makes the directory of what the session's commands may know, .told,
+ * and lets the command read it. */
+int guard_told_grant(struct guard_box *b, const struct guard_place *p);
 /* A denial, for `policy why`; a program, or the command itself. */
 void guard_told_denial(struct guard *g, const struct guard_question *what,
 	bool program, const struct diag *said);
