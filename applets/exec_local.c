@@ -227,7 +227,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 
 	cli_guard_facts(&g.caller);
 	if (q->unattended)
-		g.caller.ask = NULL;
+		g.caller.person = NULL;
 	err = find_state(q, &g.caller, reply, &w, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);

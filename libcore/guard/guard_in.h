@@ -98,9 +98,27 @@ struct guard_box {
 	int keep[1024]; /* descriptors of the caller's, for the command */
 };
 
+/* The question that is put, while a program waits for its answer. */
+enum { GUARD_KEY = 72 };
+struct guard_asking {
+	bool on;
+	enum guard_answer answer;
+	uint64_t id;    /* of the call that waits */
+	uint64_t until; /* monotonic */
+	const struct guard_answerer *who;
+	char key[GUARD_KEY]; /* what was asked: rule, directory, words */
+	/* Of one call the yes of each program that it names: a script, its
+	 * interpreter, and so on. */
+	uint64_t yes_id;
+	unsigned yes_count;
+	char yes[6][GUARD_KEY];
+};
+
 /* What is learned of the command's tree while it runs. */
 struct guard_tree {
-	pid_t refused;     /* the last that was told why: it is told once */
+	pid_t refused;     /* the last that got an answer: it is asked once, */
+	enum guard_answer refusal; /* which was this */
+	struct guard_asking asking;
 	bool protect_free; /* a person said yes to a change of protected names */
 	bool policy_told;  /* guard_told_policy() did it */
 	uint64_t denials;  /* of programs that it started */
@@ -228,15 +246,32 @@ struct guard_question {
 	const char *cwd;
 	char *const *argv; /* NULL: the request's text */
 };
-/* The person's answer, as guard_ask gives it, or an earlier "always". */
-int guard_put(const struct guard *g, const struct guard_question *what);
+/* guard_ask.c: waits for the answer, or knows an earlier "always". */
+enum guard_answer guard_ask(struct guard *g, const struct guard_question *what);
+/* The same of a program that starts, by the id of its call: GUARD_WAITS while the
+ * answer is awaited, and then once the answer. */
+enum guard_answer guard_ask_later(
+	struct guard *g, const struct guard_question *what, uint64_t id);
+/* A descriptor to poll while a program waits, -1; when to look at the latest, in
+ * ms, -1; looks, and has the calls judged anew that there is an answer for. */
+int guard_ask_fd(const struct guard *g);
+int guard_ask_timeout(const struct guard *g);
+void guard_ask_look(struct guard *g);
+/* The person stopped the command: no. */
+void guard_ask_stop(struct guard *g);
+/* The command is over. */
+void guard_ask_end(struct guard *g);
 /* guard_explain.c: what the caller of a command can do that v does not let run.
  * Pure. */
 void guard_advise(const struct policy_verdict *v, struct buf *out);
-/* Why it does not run. */
+/* Why it does not run; of a question, by which answer. */
 void guard_explain(const struct guard *g, const struct policy_verdict *v,
-	bool asked, struct diag *d);
+	enum guard_answer answer, struct diag *d);
+/* "no" "nobody" "timeout" "never" … for the record. */
+const char *guard_answer_name(enum guard_answer answer);
 /* guard_approve.c: an "always" of a person, for this session. */
+void guard_question_key(const struct guard *g,
+	const struct guard_question *what, char key[static GUARD_KEY]);
 bool guard_approved(const struct guard *g, const struct guard_question *what);
 void guard_approve(const struct guard *g, const struct guard_question *what);
 
@@ -287,7 +322,8 @@ bool guard_protect_allowed(const struct guard *g);
 /* guard_tell.c: what was denied while the command runs is recorded, kept for
  * `policy why`, and told once. program is what it was called by. */
 void guard_deny(struct guard *g, const char *event, pid_t pid,
-	const char *program, const struct guard_question *what);
+	const char *program, const struct guard_question *what,
+	enum guard_answer answer);
 /* A command that failed named a file that its sandbox does not let it use. */
 void guard_tell_outside(struct guard *g);
 /* Was that denial told? In a shell that is kept open one after a pause is told

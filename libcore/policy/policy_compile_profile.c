@@ -21,13 +21,25 @@ static int split(const char *word, const char *keys, const char **value)
 	return str_index(keys, key);
 }
 
+/* Whole seconds, up to a day's work; -1. */
+static int ask_time(const char *s)
+{
+	enum { ASK_MAX = 36000 };
+	const uint64_t second = 1000000000;
+	uint64_t ns;
+
+	if (num_duration(s, second, ASK_MAX * second, &ns) < 0)
+		return -1;
+	return (int)(ns / second);
+}
+
 /* One KEY=VALUE of `profile`; false when it is none. */
 static bool setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
 		"shell\0unknown\0unresolved\0dynamic\0opaque\0unparsable\0"
-		"child\0net\0supervise\0as\0";
+		"child\0net\0supervise\0as\0ask\0ask-time\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -41,6 +53,12 @@ static bool setting(const char *word, struct img_profile *p)
 		break;
 	case IMG_P_NET:
 		value = str_index(POLICY_NETS, v);
+		break;
+	case IMG_P_ASK:
+		value = str_index(POLICY_ASKS, v);
+		break;
+	case IMG_P_ASK_TIME:
+		value = ask_time(v);
 		break;
 	case IMG_P_AS:
 		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;
@@ -144,7 +162,7 @@ int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
 		"expected shell=on|off net=none|local|all supervise=on|off "
-		"as=PROFILE, unknown, child = allow|confirm|deny, unresolved, "
+		"as=PROFILE ask=tty|approver|never ask-time=60s, unknown, child = allow|confirm|deny, unresolved, "
 		"dynamic, opaque = allow|open|confirm|deny, unparsable = "
 		"open|deny");
 }

@@ -29,7 +29,7 @@ static const char columns[] =
 	"n\0" /* item */
 	"s1\0" /* path */
 	"snss3n\0" /* protect */
-	"13333332132nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"13333332132n2nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
 	"nssn3\0" /* test */

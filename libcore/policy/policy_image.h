@@ -254,6 +254,8 @@ enum {
 	IMG_P_NET,
 	IMG_P_SUPERVISE,
 	IMG_P_AS,
+	IMG_P_ASK,      /* enum policy_ask */
+	IMG_P_ASK_TIME, /* seconds */
 	IMG_P_OVER_OUT,
 	IMG_P_SET, /* a bit for each of the above */
 	IMG_P_VALUES,

@@ -296,11 +296,19 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 	}
 }
 
+static int ask_fd(const struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	return sink && sink->ask_fd && !st->reaped ? sink->ask_fd(sink->ctx) : -1;
+}
+
 static int once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct pollfd fds[4 + 2 * RUN_PUMPS];
-	struct pollfd *pumps = fds + 4;
+	struct pollfd fds[5 + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + 5;
+	const int asks = ask_fd(st);
 	const struct pump *screen = &st->pumps[RUN_SCREEN];
 	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
 		    !screen->len;
@@ -312,12 +320,13 @@ static int once(struct run_state *st)
 	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
-	if (!begun(st))
+	if (!begun(st) || asks >= 0)
 		pumps[2 * RUN_KEYS].fd = -1;
+	fds[4] = (struct pollfd){.fd = asks, .events = POLLIN};
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
 	st->slept = false;
-	n = poll(fds, 4 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	n = poll(fds, 5 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
 		pumps[2 * RUN_SCREEN].revents |= POLLIN;
@@ -330,6 +339,11 @@ static int once(struct run_state *st)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[1].revents)
 		watch_step(&s->watch, st->slept ? 0 : fds[1].revents);
+	/* What was typed behind Ctrl-C is no answer any more. */
+	if (n > 0 && asks >= 0 && fds[0].revents)
+		run_signals_read(st);
+	if (n > 0 && fds[4].revents && ask_fd(st) >= 0)
+		st->spec->sink->ask_look(st->spec->sink->ctx);
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)

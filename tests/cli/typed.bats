@@ -56,7 +56,7 @@ type() {
 	for shell in dash bash busybox; do
 		[ -x "$(command -v $shell)" ] || continue
 		echo "$shell"
-		cp "$WARDBOX" sh
+		cp -f "$WARDBOX" sh
 		ln -sf "$(command -v $shell)" sh.real
 		rm -f a
 		# shellcheck disable=SC2016 # expanded by the inner shell
