@@ -91,7 +91,7 @@ static const struct {
 		"ipc namespace\0own System V IPC\0"
 		"needs user namespaces or CAP_SYS_ADMIN"},
 	{PROBE_NETNS, false, 0,
-		"net namespace\0an own loopback (--net=local)\0"
+		"net namespace\0an own loopback, hosts by name; else a proxy (tier 2)\0"
 		"needs user namespaces or CAP_SYS_ADMIN"},
 	{PROBE_PIDFD, true, 0,
 		"pidfd\0waits and signals without races\0"

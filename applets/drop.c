@@ -22,6 +22,7 @@
 
 #include "applet.h"
 #include "sys/env.h"
+#include "base/kconfig.h"
 #include "base/path.h"
 #include "base/str.h"
 
@@ -68,7 +69,43 @@ static bool drop_stays(const struct drop *o, const struct sandbox *s)
 
 	return l->wall_ns || l->cpu_ns || l->mem || l->tasks || l->procs ||
 	       l->output || s->clone_flags || s->enforced & SANDBOX_WATCH ||
-	       o->status >= 0 || o->events >= 0 || o->no_strays || o->audit;
+	       o->link.sock >= 0 || o->status >= 0 || o->events >= 0 || o->no_strays || o->audit;
+}
+
+/* The namespace in which the hosts are there that --net names. */
+static int drop_names(struct drop *o, struct diag *d)
+{
+	int err;
+
+	if (!o->names || o->dry_run || o->explain)
+		return 0;
+	if (!IS_ENABLED(CONFIG_NET_NAMES))
+		return diag_fail(d, -ENOTSUP,
+			"this wardbox was built without NET_NAMES");
+	if (o->plan.want & SANDBOX_PIDNS)
+		return diag_fail(d, -EINVAL,
+			"hosts by name and --unshare-pid do not go together");
+	err = net_join(-1, "", o->names, &o->link, d);
+	o->join = (struct sandbox_join){o->link.net, o->link.user};
+	o->plan.join = &o->join;
+	return err;
+}
+
+/* What the keeper refused, when all is over. */
+void drop_names_told(const struct drop *o)
+{
+	enum { WAIT_MS = 500 };
+	struct net_event ev;
+	bool more = true;
+
+	if (o->link.sock < 0)
+		return;
+	net_link_flush(&o->link);
+	while (more && net_link_read(&o->link, WAIT_MS, &ev) > 0) {
+		more = ev.kind != NET_FLUSHED;
+		if (ev.kind == NET_REFUSED && ev.count == 1)
+			cli_warn("refused: %s: %s", ev.name, ev.why);
+	}
 }
 
 static int drop_start(struct drop *o, struct sandbox *s, char *const *argv)
@@ -91,6 +128,7 @@ static int drop_start(struct drop *o, struct sandbox *s, char *const *argv)
 static int drop_run(int argc, char **argv)
 {
 	struct drop o = {.plan = SANDBOX_PLAN_INIT,
+		.link = NET_LINK_INIT,
 		.strings = ARENA_INIT(1 << 20)};
 	struct sandbox s = SANDBOX_INIT;
 	struct diag d = {0};
@@ -123,7 +161,7 @@ static int drop_run(int argc, char **argv)
 			drop_grant_program(&o, o.file, o.ldd, &d) < 0)
 			cli_die_diag(EXIT_OURS, &d);
 	}
-	if (sandbox_compile(&o.plan, &s, &d) < 0)
+	if (drop_names(&o, &d) < 0 || sandbox_compile(&o.plan, &s, &d) < 0)
 		cli_die_diag(EXIT_OURS, &d);
 	if (o.dry_run || o.explain) {
 		if (o.explain)

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "sys/env.h"
 #include "box/sandbox.h"
+#include "net/net.h"
 
 /* What a command used, with --learn. */
 struct drop_use {
@@ -31,6 +32,9 @@ struct drop_log;
 
 struct drop {
 	struct sandbox_plan plan;
+	struct net_spec *names; /* of hosts, with --net; or NULL */
+	struct net_link link;
+	struct sandbox_join join;
 	/* options */
 	struct cli_list ro, rox, rw, rwx, unix, hide, tmpfs;
 	struct cli_list tcp, bind, fd, cap, relax, env, unsetenv;
@@ -70,6 +74,9 @@ int drop_fold_bwrap(struct drop *o, int argc, char **argv);
 /* drop_preset.c: adds the grants of read-only, workspace or build. -EINVAL for
  * another name. Temporary files and caches get a place of their own. */
 int drop_preset(struct drop *o, const char *name, struct diag *d);
+
+/* drop.c: says what of the network was refused, when all is over. */
+void drop_names_told(const struct drop *o);
 
 /* drop_exec.c: the program that a name means, as execvp would find it: 0, or
  * the exit code that says why not, with d. */

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/kconfig.h"
 #include "guard/guard_log.h"
 #include "log/audit_write.h"
 #include "base/buf.h"
@@ -74,7 +75,7 @@ static int tell(struct drop *o, const char *event,
 {
 	int err;
 
-	if (!o->log)
+	if (!IS_ENABLED(CONFIG_DROP_AUDIT) || !o->log)
 		return 0;
 	err = tell_fd(o, event, facts, n, d);
 	if (err < 0 || !o->audit)
@@ -171,7 +172,7 @@ int drop_audit_start(struct drop *o, const struct sandbox *s,
 	struct audit_secrets secrets;
 	int err;
 
-	if (!o->audit && o->events < 0)
+	if (!IS_ENABLED(CONFIG_DROP_AUDIT) || (!o->audit && o->events < 0))
 		return 0;
 	o->log = arena_new(&o->strings, struct drop_log);
 	if (!o->log || secrets_of(o, &secrets) < 0)
@@ -213,7 +214,7 @@ int drop_audit_end(struct drop *o, const struct sandbox *s, int status,
 	};
 	int err;
 
-	if (!o->log)
+	if (!IS_ENABLED(CONFIG_DROP_AUDIT) || !o->log)
 		return 0;
 	/* The log has a record of its own for it. */
 	tell_fd(o, "end", facts, s->limits.hit ? 2 : 1, NULL);

@@ -208,6 +208,50 @@ static void add_bits(struct drop *o)
 		o->plan.want &= ~(unsigned)SANDBOX_NETNS;
 }
 
+static void add_registry(
+	void *ctx, const struct net_rule *rule, const char *tool, const char *file)
+{
+	struct net_spec *spec = ctx;
+
+	(void)tool;
+	(void)file;
+	if (spec->allowed < NET_RULES)
+		spec->allow[spec->allowed++] = *rule;
+}
+
+/* registries, NAME[:PORT][/tls|http|tcp], ... */
+static int choose_names(struct drop *o, const char *list, struct diag *d)
+{
+	const char *home = getenv("HOME");
+	struct net_spec *spec = calloc(1, sizeof *spec);
+
+	if (!spec)
+		return diag_errno(d, -ENOMEM, "--net");
+	o->names = spec;
+	o->plan.net = SANDBOX_NET_LOCAL;
+	while (*list) {
+		char word[NET_NAME_MAX + 16];
+		size_t n = strcspn(list, ",");
+
+		BUF_PRINT(word, "%.*s", (int)(n < sizeof word ? n : 0), list);
+		if (str_eq(word, "registries"))
+			net_registries(home && *home == '/' ? home : "",
+				add_registry, spec);
+		/* A word without either is hardly meant as a host. */
+		else if (spec->allowed == NET_RULES || !strpbrk(word, ".:") ||
+			!net_rule_parse(&spec->allow[spec->allowed++], word))
+			return diag_fail(d, -EINVAL,
+				"'%s' is none of none, local, tcp:PORTS, all, "
+				"registries and NAME[:PORT][/tls|http|tcp]",
+				word);
+		list += n + (list[n] == ',');
+	}
+	if (!spec->allowed)
+		return diag_fail(d, -EINVAL, "no host is named, and this "
+			"machine's settings name no registry");
+	return 0;
+}
+
 static int choose_net(struct drop *o, struct diag *d)
 {
 	static const struct list port = {.what = PORT, .option = "--net"};
@@ -230,8 +274,7 @@ static int choose_net(struct drop *o, struct diag *d)
 	else if (str_eq(net, "all"))
 		o->plan.net = SANDBOX_NET_ALL;
 	else
-		return diag_fail(d, -EINVAL,
-			"'%s' is none of none, local, tcp:PORTS, all", net);
+		return choose_names(o, net, d);
 	return 0;
 }
 
@@ -254,7 +297,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, D, add_exec, "add-exec", "grant the command's own program"),
 	CLI_FLAG(0, D, ldd, "ldd", "and the libraries that it is linked with"),
 	CLI_STR('n', D, net, "net", "WHAT",
-		"none (default), local, tcp:PORTS, all"),
+		"none (default), local, tcp:PORTS, all, or hosts: "
+		"registries, NAME[:PORT][/tls|http|tcp]"),
 	CLI_LIST(0, D, tcp, "connect-tcp", "PORT,..",
 		"connect to these ports alone"),
 	CLI_LIST(0, D, bind, "bind-tcp", "PORT,..",
@@ -360,6 +404,8 @@ int drop_options(struct drop *o, int argc, char **argv)
 	o->granted |= o->preset || o->learn;
 	for (size_t i = 0; i < o->plan.grant_count; i++)
 		o->plan.grants[i].optional |= o->ignore_missing;
+	if ((o->audit || o->audit_fd) && !IS_ENABLED(CONFIG_DROP_AUDIT))
+		cli_die(EXIT_OURS, "--audit is not built in (DROP_AUDIT)");
 	if (o->learn && !IS_ENABLED(CONFIG_SANDBOX_LEARN))
 		cli_die(EXIT_OURS, "--learn is not built in (SANDBOX_LEARN)");
 	if (o->plan.limits.procs || o->learn)

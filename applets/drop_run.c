@@ -427,6 +427,7 @@ static int finish(struct drop_job *job)
 	if (hit)
 		cli_warn("ended: more %s than allowed (%s)", limits_name(hit),
 			limits_how_name((enum limits_how)s->limits.how[hit]));
+	drop_names_told(job->o);
 	status_end(job, code);
 	if (IS_ENABLED(CONFIG_SANDBOX_LEARN) && job->o->learn &&
 		drop_learn_write(job->o, &d) < 0)

@@ -284,6 +284,8 @@ static int envrun_run(int argc, char **argv)
 	if (d.text[0])
 		die(&e, EXIT_OURS, &d);
 	find_state(&e);
+	if (e.serve || e.repl)
+		e.holder = getpid();
 	if (e.serve)
 		return envrun_serve(&e);
 	if (e.repl)

@@ -23,6 +23,7 @@ struct envrun {
 	struct cli_list keep;
 	/* resolved once */
 	char id[SESSION_ID_MAX + 1];
+	pid_t holder; /* with which what lines leave running ends; 0: a login */
 	const char *workspace;           /* the project's root */
 	int dir;                         /* where the state is kept */
 	struct buf *typed;               /* keys that no command read */

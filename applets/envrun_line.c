@@ -196,7 +196,10 @@ int envrun_line(
 			.len = strlen(line),
 			.dialect = POLICY_SH_UNION},
 		.caller = {.session = e->id},
-		.io = {.timeout_ns = e->timeout, .returns = true},
+		.io = {.timeout_ns = e->timeout,
+			.returns = true,
+			.keeps = true,
+			.holder = e->holder},
 	};
 	struct guard_carry carry = {.strict = e->strict};
 	struct move move = {.s = s, .word = word, .out = out, .json = e->json};

@@ -5,6 +5,10 @@
 
 #include <unistd.h>
 
+#include "guard/guard_undo.h"
+
+extern char **environ;
+
 void envrun_outcome_release(struct envrun_outcome *out)
 {
 	buf_release(&out->stdout_text);
@@ -27,6 +31,7 @@ void envrun_json(const struct envrun *e, const char *line,
 	struct envrun_outcome *out, struct buf *text)
 {
 	const struct guard_outcome *r = &out->guard;
+	const struct guard_caller who = {.env = environ};
 	const struct state *s = &e->state;
 	struct json j = JSON_INIT(text);
 
@@ -52,6 +57,7 @@ void envrun_json(const struct envrun *e, const char *line,
 			out->stderr_text.len == ENVRUN_OUTPUT_MAX);
 	json_put_str(&j, "stripped", buf_str(&out->stripped));
 	json_put_str(&j, "changes", buf_str(&out->changes));
+	guard_undo_json(&j, &who, r);
 	if (!r->ran || r->code == EXIT_OURS)
 		envrun_put_error(&j, &r->diag);
 	if (out->notes.len)

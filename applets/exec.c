@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (6.0 KB)"
+ *	bool "exec: run a command in a session (10.1 KB)"
  *	default y
  *	select SANDBOX_UNOTIFY
  *	help
@@ -21,6 +21,7 @@
 
 #include "applet.h"
 #include "base/clock.h"
+#include "base/kconfig.h"
 #include "sys/sig.h"
 #include "base/str.h"
 
@@ -39,6 +40,14 @@ static const struct cli_opt options[] = {
 		"write how it went to descriptor FD, as JSON without output"),
 	CLI_FLAG(0, struct exec_opts, unattended, "unattended",
 		"nobody at this terminal answers a question: it is a denial"),
+	CLI_SOME_TIME(0, struct exec_opts, approver, "approver", "TIME",
+		"a question waits TIME for 'wardbox approve' elsewhere"),
+	CLI_STR('s', struct exec_opts, server, "server", "SOCKET",
+		"run it at the server that listens there; local: the user's"),
+	CLI_STR(0, struct exec_opts, token, "token-file", "FILE",
+		"with --server: the key is in FILE, not beside the socket"),
+	CLI_FLAG('d', struct exec_opts, detach, "detach",
+		"with --server: print its id there and leave it running"),
 	CLI_STR('i', struct exec_opts, input, "input", "FILE",
 		"what it reads from standard input"),
 };
@@ -111,6 +120,21 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	const struct exec_transport *way = &exec_local;
 	int err = 0;
 
+	if (o->server && !IS_ENABLED(CONFIG_APPLET_SERVE))
+		return diag_fail(d, -ENOSYS, "--server: APPLET_SERVE is not"
+			" built in");
+	if (IS_ENABLED(CONFIG_APPLET_SERVE) && o->server)
+		way = &exec_server;
+	if (o->approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
+		return diag_fail(d, -ENOSYS, "--approver: APPLET_APPROVE is not"
+			" built in");
+	if (o->server && (o->approver || o->report))
+		return diag_fail(d, -EINVAL, "--%s is not for a --server",
+			o->approver ? "approver" : "report");
+	if (!o->server && (o->token || o->detach))
+		return diag_fail(d, -EINVAL, "--%s is for a --server",
+			o->token ? "token-file" : "detach");
+
 	if (o->json && o->pty)
 		return diag_fail(d, -EINVAL,
 			"--pty has one stream, --json two: choose one");
@@ -119,8 +143,12 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->timeout_ns = o->timeout;
 	q->pty = o->pty;
 	q->capture = o->json;
+	q->server = o->server;
+	q->token = o->token;
+	q->detach = o->detach;
 	q->unattended = o->unattended;
-	q->report = o->report;
+	q->report = (int)o->report;
+	q->approver_ns = o->approver;
 	if (o->input)
 		err = take_input(o->input, d);
 	return err ? err : way->call(q, reply, d);
@@ -153,6 +181,13 @@ static int exec_run(int argc, char **argv)
 	if (o.json) {
 		exec_print_json(&q, &reply);
 		return reply.result.code;
+	}
+	if (reply.id[0]) {
+		autobuf struct buf out = BUF_INIT(64);
+
+		buf_addf(&out, "%s\n", reply.id);
+		cli_print(&out);
+		return EXIT_OK;
 	}
 	/* Why nothing ran stands in the report, and is told once. */
 	if (!o.report || reply.result.ran)

@@ -10,10 +10,10 @@
 #include "cli/cli_guard.h"
 
 struct exec_opts {
-	bool pty, json, unattended;
-	const char *argv0, *cwd, *input;
+	bool pty, json, unattended, detach;
+	const char *argv0, *cwd, *input, *server, *token;
 	unsigned report;
-	uint64_t timeout;
+	uint64_t timeout, approver;
 };
 
 /* Everything of one call: nothing in it depends on how it travels. */
@@ -24,8 +24,12 @@ struct exec_request {
 	char **command;      /* NULL-terminated */
 	uint64_t timeout_ns;
 	bool pty;
+	const char *server; /* its socket; NULL: none */
+	const char *token;  /* the file that has it; NULL: beside the socket */
+	bool detach;        /* the server goes on with it; its id is told */
 	bool unattended; /* no person sits at its terminal */
-	bool report;     /* how it went is told to a program */
+	uint64_t approver_ns; /* a question waits so long for approve; 0: no */
+	int report;      /* a program is told there how it went; 0: none is */
 	bool capture; /* the output goes to the reply and nowhere else */
 };
 
@@ -33,6 +37,7 @@ struct exec_reply {
 	int signal;      /* that ended the command; 0 */
 	struct buf out, err; /* at most EXEC_OUTPUT_MAX of each are kept */
 	char uuid[40];
+	char id[24];     /* at the server, of one that is detached from */
 	struct guard_outcome result;
 	char path[PATH_MAX]; /* the program; "" when it was not found */
 	char cwd[PATH_MAX];
@@ -41,8 +46,7 @@ struct exec_reply {
 
 enum { EXEC_OUTPUT_MAX = 64 << 20 };
 
-/* How a request gets to its session. The only way now is within this process;
- * a server's would send the same. 0: reply is filled, whether or not anything
+/* How a request gets to its session: within this process, or to a server. 0: reply is filled, whether or not anything
  * ran; else -errno with d. */
 struct exec_transport {
 	const char *name;
@@ -50,11 +54,23 @@ struct exec_transport {
 		struct diag *d);
 };
 extern const struct exec_transport exec_local;
+extern const struct exec_transport exec_server;
+
+/* Who asks a person elsewhere: what the policy asks waits in the queue of
+ * questions, and whoever reads the report is told its id. */
+struct exec_asker {
+	const struct exec_request *q;
+	const struct exec_reply *reply;
+};
+void exec_approver(struct guard_caller *caller, struct exec_asker *asker,
+	const struct exec_request *q, const struct exec_reply *reply);
 
 /* The contract's ShellExecutionResult. */
 void exec_print_json(
 	const struct exec_request *q, const struct exec_reply *reply);
 /* The same without the command's words and output, written to fd. */
 void exec_report(const struct exec_reply *reply, int fd);
+/* Before it: the id of a question that waits, or "" once it does no more. */
+void exec_report_question(const char *id, int fd);
 
 #endif

@@ -3,8 +3,11 @@
  */
 #include "exec.h"
 
+#include "guard/guard_undo.h"
 #include "log/audit_read_json.h"
 #include "sys/file.h"
+
+extern char **environ;
 
 static uint64_t microseconds(const struct timeval *t)
 {
@@ -25,6 +28,7 @@ static void add_usage(struct json *j, const struct rusage *u)
 static void add_outcome(struct json *j, const struct exec_reply *r)
 {
 	const struct guard_outcome *g = &r->result;
+	const struct guard_caller who = {.env = environ};
 	bool decided = g->verdict.rule[0];
 	char time[48];
 	struct buf when = BUF_FIXED(time);
@@ -45,6 +49,7 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 	json_put_bool(j, "timed_out", g->run.timed_out);
 	json_put_u64(j, "stdout_bytes", g->run.bytes[RUN_STDOUT]);
 	json_put_u64(j, "stderr_bytes", g->run.bytes[RUN_STDERR]);
+	guard_undo_json(j, &who, g);
 }
 
 static void add_error(struct json *j, const struct guard_outcome *g)
@@ -101,5 +106,15 @@ void exec_report(const struct exec_reply *reply, int fd)
 	json_close(&j);
 	buf_addc(&out, '\n');
 	/* Whoever does not read it goes without. */
+	(void)file_write_all(fd, out.data, out.len);
+}
+
+void exec_report_question(const char *id, int fd)
+{
+	autobuf struct buf out = BUF_INIT(256);
+	struct json j = JSON_INIT(&out);
+
+	json_putf(&j, "{ question %s }", id);
+	buf_addc(&out, '\n');
 	(void)file_write_all(fd, out.data, out.len);
 }

@@ -219,15 +219,19 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.io = {.pty = q->pty,
 			.pty_all = q->pty,
 			.timeout_ns = q->timeout_ns,
-			.returns = true},
+			.returns = true,
+			.keeps = true},
 	};
 	struct buf uuid = BUF_FIXED(reply->uuid);
 	struct session_where w;
+	struct exec_asker asker;
 	int err;
 
 	cli_guard_facts(&g.caller);
 	if (q->unattended)
 		g.caller.person = NULL;
+	if (IS_ENABLED(CONFIG_APPLET_APPROVE) && q->approver_ns)
+		exec_approver(&g.caller, &asker, q, reply);
 	err = find_state(q, &g.caller, reply, &w, &s, d);
 	if (!err)
 		err = choose_cwd(q, &s, reply, d);

@@ -71,4 +71,13 @@ void free(void *p)
 	errno = err;
 }
 
+/* As glibc has it: true when there was a heap. */
+int malloc_trim(size_t pad);
+int malloc_trim(size_t pad)
+{
+	(void)pad;
+	heap_trim(&heap);
+	return heap.secret != 0;
+}
+
 #endif

@@ -4,7 +4,7 @@
  * APPLET(mcp)
  *
  * config APPLET_MCP
- *	bool "mcp: run commands for an agent, by MCP (28.2 KB)"
+ *	bool "mcp: run commands for an agent, by MCP (2.2 KB)"
  *	default y
  *	depends on APPLET_EXEC
  *	help
@@ -15,15 +15,20 @@
 #include "applet.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "guard/guard.h"
+#include "serve/serve_home.h"
 #include "serve/serve_mcp_link.h"
+#include "sys/file.h"
+#include "base/kconfig.h"
 #include "base/str.h"
 #include "version.h"
 
@@ -31,9 +36,17 @@ extern char **environ;
 
 struct mcp_opts {
 	bool tools;
+	uint64_t approver;
+	const char *server, *token;
 };
 
 static const struct cli_opt options[] = {
+	CLI_STR('s', struct mcp_opts, server, "server", "SOCKET",
+		"at the server that listens there; local: the user's"),
+	CLI_STR(0, struct mcp_opts, token, "token-file", "FILE",
+		"with --server: the key is in FILE, not beside the socket"),
+	CLI_SOME_TIME(0, struct mcp_opts, approver, "approver", "TIME",
+		"a question waits TIME for 'wardbox approve' elsewhere"),
 	CLI_FLAG(0, struct mcp_opts, tools, "tools",
 		"print what clients are told of the tools, as JSON"),
 };
@@ -102,6 +115,51 @@ static int watch_signals(struct ending *e)
 				&e->engine->loop, &e->watch, fd, EPOLLIN);
 }
 
+/* Bytes as they come; false: there are no more. */
+static bool pass_on(int from, int to)
+{
+	char bytes[4096];
+	ssize_t n = read(from, bytes, sizeof bytes);
+
+	if (n < 0 && errno == EINTR)
+		return true;
+	return n > 0 && !file_write_all(to, bytes, (size_t)n);
+}
+
+/* The lines of a client to a server's, and back, until one of both goes. */
+static int speak_for(const struct mcp_opts *o, const char *session)
+{
+	autoclient struct serve_client c = SERVE_CLIENT_INIT;
+	struct diag d = {0};
+	bool there = true, more = true, asks = false;
+
+	if (serve_home_connect(&c, o->server, o->token, &d) ||
+		serve_client_mcp(&c, session, &d))
+		cli_die_diag(EXIT_FOUND, &d);
+	while (there) {
+		struct pollfd p[] = {
+			{.fd = c.fd, .events = POLLIN | (asks ? POLLOUT : 0)},
+			{.fd = more && !asks ? STDIN_FILENO : -1,
+				.events = POLLIN}};
+
+		if (poll(p, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (p[0].revents & ~POLLOUT)
+			there = pass_on(c.fd, STDOUT_FILENO);
+		/* A question waits here until the server takes it at once:
+		 * answers are passed on meanwhile. */
+		if (p[0].revents & POLLOUT) {
+			more = pass_on(STDIN_FILENO, c.fd);
+			asks = false;
+			if (!more)
+				shutdown(c.fd, SHUT_WR);
+		} else if (p[1].revents) {
+			asks = true;
+		}
+	}
+	return EXIT_OK;
+}
+
 static int mcp_run(int argc, char **argv)
 {
 	static char session[SESSION_ID_MAX + 1];
@@ -113,6 +171,7 @@ static int mcp_run(int argc, char **argv)
 		.session = session,
 		.env = environ,
 		.version = WARDBOX_VERSION,
+		.approver_ns = o.approver,
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
 		.over = stop_loop,
@@ -120,6 +179,8 @@ static int mcp_run(int argc, char **argv)
 	struct ending ending = {.engine = &engine};
 	int err;
 
+	if (o.approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
+		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
 	if (o.tools) {
 		autobuf struct buf out = BUF_INIT(65536);
 
@@ -130,6 +191,12 @@ static int mcp_run(int argc, char **argv)
 	if (argc - first > 1)
 		cli_die_usage(&spec, "too many operands");
 	find_session(argv[first], session);
+	if (o.server && !IS_ENABLED(CONFIG_APPLET_SERVE))
+		cli_die(EXIT_USAGE, "--server: APPLET_SERVE is not built in");
+	if (o.server && o.approver)
+		cli_die(EXIT_USAGE, "--approver is not for a --server");
+	if (IS_ENABLED(CONFIG_APPLET_SERVE) && o.server)
+		return speak_for(&o, session);
 	err = serve_open(&engine);
 	if (!err)
 		err = watch_signals(&ending);

@@ -4,7 +4,7 @@
  * APPLET(policy, "shell")
  *
  * config APPLET_POLICY
- *	bool "policy: say what may run, and why (26.1 KB)"
+ *	bool "policy: say what may run, and why (33.0 KB)"
  *	default y
  *	help
  *	  Tests and explains shell lines against the policy in force, checks,
@@ -58,6 +58,8 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(policy_history, "history", "", "recent decisions of the log"),
 	CLI_VERB(policy_init, "init", "",
 		"write a first policy for this project"),
+	CLI_VERB(policy_registries, "registries", "",
+		"the hosts that packages come from here"),
 	CLI_VERB(policy_suggest, "suggest", "",
 		"rules for what was asked or denied"),
 };

@@ -85,5 +85,6 @@ int policy_verify(void *into, int argc, char **argv);
 int policy_history(void *into, int argc, char **argv);
 int policy_init(void *into, int argc, char **argv);
 int policy_suggest(void *into, int argc, char **argv);
+int policy_registries(void *into, int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* policy_export.c - policy export: the policy in force as CBOR
  * SPDX-License-Identifier: MIT
  *
- * {"layers": [{"use", "args", "list", …}, …], "profile": text}, deterministic
+ * {"layers": [{"use", "list", "path", …}, …], "profile": text}, deterministic
  * (RFC 8949, 4.2.1). Each kind of row is an array of rows, each row the array
  * of its columns: a reference is replaced by what it refers to.
  */
@@ -66,39 +66,8 @@ static void rule_bits(struct buf *b, uint32_t bits)
 		text(b, "protect");
 }
 
-/* [style bits, [kind, type, flags, [name…]]…] */
-static void schema(
-	struct buf *b, const struct policy_image *img, const char *name)
-{
-	uint32_t begin = img_schema_find(img, name), at = begin + 1;
-	struct img_group g;
-	size_t n = 1;
-
-	while (img_group(img, &at, IMG_I_END, &g))
-		n++;
-	cbor_put_array(b, n);
-	cbor_put_uint(b, img_cell(img, begin));
-	for (at = begin + 1; img_group(img, &at, IMG_I_END, &g);) {
-		cbor_put_array(b, 4);
-		text(b, str_nth("end\0short\0flags\0long\0word\0prefix\0digits\0"
-				"pos\0last\0rest\0assign\0",
-				g.kind));
-		text(b, str_nth(IMG_TYPE_NAMES, g.type));
-		cbor_put_uint(b, g.flags);
-		cbor_put_array(b, g.count);
-		for (uint32_t i = 0; i < g.count; i++) {
-			uint32_t cell = img_cell(img, g.at + i);
-
-			if (g.kind == IMG_I_POS)
-				cbor_put_uint(b, cell);
-			else
-				text(b, img_str(img, cell));
-		}
-	}
-}
-
 static void column(struct buf *b, const struct policy_image *img, char kind,
-	const uint32_t *v, const uint32_t *row)
+	const uint32_t *v)
 {
 	struct img_class set;
 
@@ -114,9 +83,6 @@ static void column(struct buf *b, const struct policy_image *img, char kind,
 		break;
 	case 'k':
 		rule_bits(b, *v);
-		break;
-	case 'i':
-		schema(b, img, img_str(img, row[0]));
 		break;
 	case 'c':
 		img_get(img, IMG_CLASS, *v, &set);
@@ -144,7 +110,7 @@ static void rows(
 		cbor_put_array(b, n);
 		for (size_t c = 0; columns[c]; c++)
 			if (columns[c] != '-')
-				column(b, img, columns[c], &row[c], row);
+				column(b, img, columns[c], &row[c]);
 	}
 }
 
@@ -155,12 +121,12 @@ static void layer(struct buf *b, const struct policy_image *img)
 		char name[8];
 		uint8_t section;
 	} part[] = {
-		{"args", IMG_SCHEMA},
 		{"list", IMG_LIST},
 		{"path", IMG_PATH},
 		{"rule", IMG_RULE},
 		{"sets", IMG_SET},
 		{"test", IMG_TEST},
+		{"reads", IMG_READS},
 		{"redact", IMG_REDACT},
 		{"source", IMG_SOURCE},
 		{"profile", IMG_PROFILE},
@@ -176,7 +142,7 @@ static void layer(struct buf *b, const struct policy_image *img)
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++) {
 		text(b, part[i].name);
 		rows(b, img, part[i].section);
-		if (i == 5) { /* between "test" and "redact" */
+		if (i == 4) { /* between "test" and "reads" */
 			text(b, "layer");
 			text(b, policy_layer_name(
 					(enum policy_layer)img->head->layer));

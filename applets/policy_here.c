@@ -8,6 +8,7 @@
 
 #include "sys/env.h"
 #include "sys/file.h"
+#include "sys/ns.h"
 #include "base/path.h"
 #include "policy_applet.h"
 #include "guard/guard.h"
@@ -89,7 +90,8 @@ static void find_places(struct policy_here *h)
 	h->places[0] = NULL;
 	if (h->policy && !policy_grants(h->policy, h->profile, h->root, h->home,
 				 &grants))
-		policy_places(&grants, h->root, h->home, h->places);
+		policy_places(&grants, h->root, h->home, h->tmp,
+			!ns_is_refused(), h->places);
 }
 
 /* The root, of a line where there is one; true where there is no project. */
@@ -250,7 +252,8 @@ struct policy_request policy_request_here(
 		.root = h->root,
 		.tmp = h->tmp,
 		.own = h->own,
-		.places = h->places,
+		/* Rows are of no machine. */
+		.places = o->batch ? NULL : h->places,
 		.no_project = h->no_project,
 		.home = h->home,
 		.env = environ};

@@ -120,15 +120,16 @@ static void one_record(
 				.line = b.data + line});
 }
 
-/* A program that one of the commands started. */
+/* A program that one of the commands started, a host that it spoke to. */
 static void one_event(
 	const struct audit_record *r, logged_each *each, void *ctx)
 {
 	const bool yes = audit_event_is(r, "exec.confirm");
+	const bool host = audit_event_is(r, "net.deny");
 	autobuf struct buf b = BUF_INIT(8 * TEXT_MAX);
 	size_t rule, reason, line;
 
-	if (!yes && !audit_event_is(r, "exec.deny"))
+	if (!yes && !host && !audit_event_is(r, "exec.deny"))
 		return;
 	rule = detail(&b, r, "rule");
 	reason = detail(&b, r, "reason");
@@ -140,6 +141,7 @@ static void one_event(
 				.rule = b.data + rule,
 				.reason = b.data + reason,
 				.cwd = "",
+				.host = host,
 				.line = b.data + line});
 }
 

@@ -15,6 +15,7 @@ struct logged {
 	const char *reason;
 	const char *line; /* the shell line, or the words */
 	const char *cwd;  /* "": not known */
+	bool host; /* line is a host that was refused */
 };
 
 typedef void logged_each(void *ctx, const struct logged *one);

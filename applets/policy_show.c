@@ -185,8 +185,6 @@ static void limits(const struct policy_grants *g, struct json *j)
 	}
 }
 
-static const char net[][6] = {"none", "local", "all"};
-
 static enum policy_decision answer(const struct policy_opts *o,
 	const struct policy_here *h, const char *line)
 {
@@ -216,7 +214,7 @@ static void status_json(struct json *j, const struct policy_here *h,
 	json_put_str(j, "unknown", is->unknown);
 	json_put_str(j, "root", h->root);
 	json_put_bool(j, "confined", g->confine);
-	json_put_str(j, "network", net[g->net]);
+	json_put_str(j, "network", str_nth(POLICY_NETS, g->net));
 	json_put_bool(j, "supervised", g->supervise);
 	json_put_open(j, "limits", '{');
 	limits(g, j);
@@ -243,7 +241,7 @@ static void status_text(struct json *j, const struct policy_here *h,
 	buf_addc(j->out, '\n');
 	sources(h, j);
 	buf_addf(j->out, "sandbox    %s, network %s%s\n",
-		g->confine ? "on" : "off", net[g->net],
+		g->confine ? "on" : "off", str_nth(POLICY_NETS, g->net),
 		g->supervise ? ", every program judged" : "");
 	limits(g, j);
 	for (size_t i = 0; i < g->relax.count; i++)

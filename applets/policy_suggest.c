@@ -26,13 +26,20 @@ struct suggest {
 	struct json j;
 };
 
+/* Does the item say that a command stands in the program's words? */
+static bool runs_words(const char *item)
+{
+	return str_index("cmd\0shell\0multi\0line\0more\0", item) >= 0 ||
+	       str_ends(item, "=sh") || str_ends(item, "=cmd");
+}
+
 /* What a rule for would open more than what was seen. */
 static bool is_never(const struct suggest *s, const char *command)
 {
 	const struct policy_image *img = s->h->policy->layer[0];
 	char name[64];
 	size_t n = strcspn(command, " ");
-	uint32_t schema;
+	struct img_range items;
 
 	if (n == 0 || n >= sizeof(name) || command[0] == '\'')
 		return true;
@@ -42,18 +49,34 @@ static bool is_never(const struct suggest *s, const char *command)
 		return name[0] == '/';
 	if (!img)
 		return true;
-	schema = img_schema_find(img, name);
-	if (schema &&
-		img_cell(img, schema) & (IMG_S_WRAPPER | IMG_S_SHELL | IMG_S_INTERP |
-					IMG_S_MULTI | IMG_S_STDIN))
-		return true;
+	if (img_reads_find(img, name, &items))
+		for (uint32_t i = 0; i < items.count; i++)
+			if (runs_words(img_ref(img, items, i)))
+				return true;
 	return img_ref_find(img, img_list(img, "suggest-never"), name);
+}
+
+/* Once more the same. */
+static void count_rule(struct suggest *s, const char *command)
+{
+	size_t i = 0;
+
+	while (i < s->count && !str_eq(s->rule[i].command, command))
+		i++;
+	if (i == MAX_RULES)
+		return;
+	if (i == s->count) {
+		s->rule[i].command = strdup(command);
+		if (!s->rule[i].command)
+			return;
+		s->rule[s->count++].times = 0;
+	}
+	s->rule[i].times++;
 }
 
 static void propose(void *ctx, const struct policy_verdict *v)
 {
 	struct suggest *s = ctx;
-	size_t i = 0;
 
 	if (v->would == POLICY_ALLOW || !(v->is & POLICY_IS_UNKNOWN))
 		return;
@@ -63,17 +86,22 @@ static void propose(void *ctx, const struct policy_verdict *v)
 		s->never++;
 		return;
 	}
-	while (i < s->count && !str_eq(s->rule[i].command, v->command))
-		i++;
-	if (i == MAX_RULES)
+	count_rule(s, v->command);
+}
+
+static const char host_rule[] = "net host ";
+
+/* A host that no line of the policy names; what else was wrong with one stays. */
+static void propose_host(struct suggest *s, const struct logged *l)
+{
+	char rule[300];
+
+	s->asked++;
+	if (!str_find(l->reason, "names no such host")) {
+		s->blocked++;
 		return;
-	if (i == s->count) {
-		s->rule[i].command = strdup(v->command);
-		if (!s->rule[i].command)
-			return;
-		s->rule[s->count++].times = 0;
 	}
-	s->rule[i].times++;
+	count_rule(s, BUF_PRINT(rule, "%s%s", host_rule, l->line));
 }
 
 static void look(void *ctx, const struct logged *l)
@@ -82,6 +110,10 @@ static void look(void *ctx, const struct logged *l)
 	struct policy_request req;
 	struct policy_verdict v;
 
+	if (l->host) {
+		propose_host(s, l);
+		return;
+	}
 	if (str_eq(l->decision, "allow") && !str_after(l->rule, "would-"))
 		return;
 	s->asked++;
@@ -102,6 +134,8 @@ static size_t stem(const char *command)
 	size_t n = strcspn(command, " ");
 	size_t m;
 
+	if (str_after(command, host_rule))
+		return 0;
 	if (!command[n])
 		return n;
 	m = strcspn(command + n + 1, " ");
@@ -117,7 +151,8 @@ static void write_rule(struct suggest *s, struct buf *out, const char *words,
 {
 	autobuf struct buf rule = BUF_INIT(1 << 16);
 
-	buf_addf(&rule, "allow %.*s%s", (int)n, words, rest);
+	buf_addf(&rule, "%s%.*s%s", str_after(words, host_rule) ? "" : "allow ",
+		(int)n, words, rest);
 	if (!s->o->json) {
 		buf_addf(out, "# %u time%s\n%s\n", times, str_plural(times),
 			buf_str(&rule));

@@ -22,6 +22,7 @@
 #include "log/audit_write.h"
 #include "base/clock.h"
 #include "guard/guard.h"
+#include "session/session_live.h"
 #include "base/str.h"
 
 extern char **environ;
@@ -234,7 +235,8 @@ static int end_many(const struct session_where *w, int dir, uint64_t older,
 			(now < s.used || now - s.used < older))
 			continue;
 		/* One that stays is no reason to keep the others. */
-		if (!dry_run && session_end(dir, w->uid, l.id[i], &d)) {
+		if (!dry_run && (session_live_end(dir, l.id[i], &d) ||
+				session_end(dir, w->uid, l.id[i], &d))) {
 			cli_diag(&d);
 			code = EXIT_FOUND;
 			continue;
@@ -253,8 +255,10 @@ static int end_one(const struct session_where *w, int dir, const char *id,
 	struct diag d = {0};
 	int err = dir < 0 ? -ENOENT
 		: dry_run ? session_load(dir, w->uid, id, &s, NULL)
-			  : session_end(dir, w->uid, id, &d);
+			  : session_live_end(dir, id, &d);
 
+	if (!err && !dry_run)
+		err = session_end(dir, w->uid, id, &d);
 	if (err == -ENOENT)
 		diag_fail(&d, err, "there is no session %s", id);
 	if (err == -ENOENT || (err && !dry_run)) {
@@ -321,8 +325,10 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(create, "create", "[ID]", "make a session, print its id"),
 	CLI_VERB(env, "env", "[ID] [NAME=VALUE...]",
 		"print the saved environment, or change it"),
+	CLI_VERB(session_run_stop, "stop", "[ID [PID...]]",
+		"end what its commands left running, or those programs"),
 	CLI_VERB(end, "end", "[ID...]",
-		"forget sessions: directory, environment, exit code"),
+		"forget sessions, and end what their commands left running"),
 };
 
 static const struct cli_spec spec = {

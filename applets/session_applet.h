@@ -41,6 +41,16 @@ void session_print_made(
 
 void session_print_env(
 	const struct state *s, const struct session_opts *o, struct buf *out);
+/* What commands of the session left running: rows behind its own, or the members
+ * of an array. dir may be negative. */
+void session_add_programs(struct buf *out, int dir, const char *id);
+void session_json_programs(struct json *j, int dir, const char *id);
+/* "3 m", "2 h": how long ago; "-" when never. */
+void session_add_age(struct buf *out, uint64_t then, uint64_t now);
+/* A time of the wall clock as a member, null when there is none. */
+void session_json_time(struct json *j, const char *key, uint64_t ns);
+
+int session_run_stop(void *into, int argc, char **argv);
 int session_run_list(void *into, int argc, char **argv);
 int session_run_show(void *into, int argc, char **argv);
 

@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 
-/* "3 m", "2 h": how long ago; "-" when never. */
-static void add_age(struct buf *out, uint64_t then, uint64_t now)
+void session_add_age(struct buf *out, uint64_t then, uint64_t now)
 {
 	static const struct {
 		uint64_t seconds;
@@ -33,7 +32,7 @@ static void add_age(struct buf *out, uint64_t then, uint64_t now)
 		units[i].unit);
 }
 
-static void json_time(struct json *j, const char *key, uint64_t ns)
+void session_json_time(struct json *j, const char *key, uint64_t ns)
 {
 	char text[48];
 	struct buf b = BUF_FIXED(text);
@@ -52,8 +51,8 @@ static void json_session(struct json *j, const char *id, const struct state *s)
 	json_put_str(j, "cwd", s->cwd);
 	json_put_u64(j, "last_exit_code", s->code);
 	json_put_u64(j, "commands", s->commands);
-	json_time(j, "created", s->created);
-	json_time(j, "used", s->used);
+	session_json_time(j, "created", s->created);
+	session_json_time(j, "used", s->used);
 }
 
 void session_print_made(struct buf *out, const char *id, const struct state *s)
@@ -125,7 +124,7 @@ static void add_row(struct buf *out, const char *id, const struct state *s,
 	char age[24];
 	struct buf b = BUF_FIXED(age);
 
-	add_age(&b, s->used, now);
+	session_add_age(&b, s->used, now);
 	buf_addf(out, "%c %-44s %8s %6llu %4u  ", current ? '*' : ' ', id,
 		buf_str(&b), (unsigned long long)s->commands, (unsigned)s->code);
 	cli_escape_str(out, place);
@@ -164,11 +163,13 @@ int session_run_list(void *into, int argc, char **argv)
 			cli_diag(&d);
 		if (!o->json) {
 			add_row(&out, l.id[i], &s, current, clock_ns(CLOCK_REALTIME));
+			session_add_programs(&out, dir, l.id[i]);
 			continue;
 		}
 		json_open(&j, '{');
 		json_session(&j, l.id[i], &s);
 		json_put_bool(&j, "current", current);
+		session_json_programs(&j, dir, l.id[i]);
 		json_close(&j);
 	}
 	session_print(&j);
@@ -206,7 +207,7 @@ static void add_facts(struct buf *out, const struct session_name *name,
 }
 
 static void json_facts(struct json *j, const struct session_name *name,
-	const struct state *s, const char *base)
+	const struct state *s, const char *base, int dir)
 {
 	json_open(j, '{');
 	json_session(j, name->id, s);
@@ -219,6 +220,7 @@ static void json_facts(struct json *j, const struct session_name *name,
 	json_close(j);
 	json_put_bool(j, "env_saved", s->has_env);
 	json_env(j, s);
+	session_json_programs(j, dir, name->id);
 }
 
 int session_run_show(void *into, int argc, char **argv)
@@ -243,9 +245,11 @@ int session_run_show(void *into, int argc, char **argv)
 	if (err && err != -ENOENT)
 		cli_die_diag(EXIT_FOUND, &d);
 	if (o->json)
-		json_facts(&j, &name, &s, base);
+		json_facts(&j, &name, &s, base, dir);
 	else
 		add_facts(&out, &name, &s, base);
+	if (!o->json)
+		session_add_programs(&out, dir, name.id);
 	session_print(&j);
 	return EXIT_OK;
 }

@@ -142,6 +142,9 @@ static void share_words(struct policy_build *b)
 	for (uint32_t i = 0; i < build_count(b, IMG_LIST); i++)
 		share_range(kept, word,
 			&((struct img_list *)build_row(b, IMG_LIST, i))->ref);
+	for (uint32_t i = 0; i < build_count(b, IMG_READS); i++)
+		share_range(kept, word,
+			&((struct img_reads *)build_row(b, IMG_READS, i))->ref);
 	for (uint32_t i = 0; i < build_count(b, IMG_TOKEN); i++) {
 		struct img_token *t = build_row(b, IMG_TOKEN, i);
 
@@ -153,23 +156,6 @@ static void share_words(struct policy_build *b)
 		struct img_glob *g = build_row(b, IMG_GLOB, i);
 
 		g->word = shared(kept, word + g->word, 1);
-	}
-}
-
-/* A schema's cells: its flags, groups, and their end. */
-static void share_schemas(struct policy_build *b)
-{
-	struct buf old = b->sect[IMG_ITEM], *kept = &b->sect[IMG_ITEM];
-	const uint32_t *cell = (const void *)old.data;
-
-	*kept = BUF_INIT(IMG_MAX);
-	for (uint32_t i = 0; i < build_count(b, IMG_SCHEMA); i++) {
-		struct img_schema *s = build_row(b, IMG_SCHEMA, i);
-		uint32_t end = s->item + 1;
-
-		while (cell[end])
-			end += 1 + (cell[end] >> 13);
-		s->item = shared(kept, cell + s->item, end + 1 - s->item);
 	}
 }
 
@@ -230,7 +216,6 @@ int main(int argc, char **argv)
 	}
 	pack(&c->b);
 	share_words(&c->b);
-	share_schemas(&c->b);
 	write_out(&c->b);
 	return 0;
 }

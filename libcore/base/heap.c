@@ -187,3 +187,20 @@ void *heap_resize(struct heap *h, void *p, size_t size)
 	heap_give(h, p);
 	return q;
 }
+
+void heap_trim(struct heap *h)
+{
+	enum { PAGE = 4096 };
+
+	for (unsigned i = 0; i < HEAP_SIZES; i++)
+		for (struct heap_block *b = h->spare[i]; b; b = *next_of(b)) {
+			const uintptr_t from =
+				((uintptr_t)(next_of(b) + 1) + PAGE - 1) &
+				~(uintptr_t)(PAGE - 1);
+			const uintptr_t to = ((uintptr_t)b + b->size) &
+					     ~(uintptr_t)(PAGE - 1);
+
+			if (from < to)
+				madvise((void *)from, to - from, MADV_DONTNEED);
+		}
+}

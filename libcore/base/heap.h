@@ -33,5 +33,7 @@ void *heap_take(struct heap *h, size_t size, bool *fresh);
 void heap_give(struct heap *h, void *p);
 /* As realloc; p is not NULL. */
 void *heap_resize(struct heap *h, void *p, size_t size);
+/* Gives the pages of blocks that nobody has back to the kernel. */
+void heap_trim(struct heap *h);
 
 #endif

@@ -106,6 +106,35 @@ int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
 	return err;
 }
 
+int sandbox_grant_viewed(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why)
+{
+	int err = sandbox_grant(plan, path, access, false, why);
+
+	if (!err)
+		plan->grants[plan->grant_count - 1].viewed = true;
+	return err;
+}
+
+int sandbox_grant_terminals(struct sandbox_plan *plan)
+{
+	static const char why[] = "its own terminals";
+	int err = sandbox_grant_in_view(plan, "/dev/pts", SANDBOX_RW, why);
+
+	if (err)
+		return err;
+	plan->grants[plan->grant_count - 1].viewed = true;
+	plan->grants[plan->grant_count - 1].pts = true;
+	/* Where it is a device, it makes terminals in the directory beside it. */
+	err = sandbox_grant(plan, "/dev/ptmx", SANDBOX_READ | SANDBOX_WRITE,
+		true, why);
+	if (!err) {
+		plan->grants[plan->grant_count - 1].viewed = true;
+		plan->grants[plan->grant_count - 1].device = true;
+	}
+	return err;
+}
+
 int sandbox_grant_bare(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why)
 {

@@ -33,6 +33,8 @@ struct sandbox_grant {
 	bool in_view;     /* of sandbox_grant_in_view() */
 	bool frame;       /* of sandbox_cover() */
 	bool bare;        /* of sandbox_grant_bare() */
+	bool viewed;      /* of sandbox_grant_viewed() */
+	bool pts;         /* of sandbox_grant_terminals() */
 };
 
 enum sandbox_net {
@@ -91,11 +93,14 @@ struct sandbox_plan {
 	const char *cwd; /* where the child goes before the apply; NULL: it stays */
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
+	bool watch_writes; /* WATCH: show what changes files, before */
 	bool watch_meta; /* WATCH: metadata is changed where it may be written,
 			  * and nowhere else, where no view of mounts sees to it */
 	/* With watch_meta: places of this process's own, whose files may not be
 	 * changed by another name either; NULL-terminated, or NULL. */
 	const char *const *own;
+	uint16_t watch_port; /* WATCH: connections go to this port of 127.0.0.1
+			      * alone; 0: they are not looked at */
 	bool watch_names; /* WATCH: what is executed is told, which takes /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
 	bool watch_alone; /* WATCH without SECCOMP: no call is denied */
@@ -122,6 +127,12 @@ int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
  * directories around path may be renamed, unlike those of other grants. Optional:
  * a missing path is passed over. */
 int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
+	unsigned access, const char *why);
+/* In a view, terminals of the command's own making, and none of others by its name.
+ */
+int sandbox_grant_terminals(struct sandbox_plan *plan);
+/* Where there is a view alone. */
+int sandbox_grant_viewed(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why);
 /* Where there is no view; what stands for it there is a bind. */
 int sandbox_grant_bare(struct sandbox_plan *plan, const char *path,
@@ -196,6 +207,7 @@ struct sandbox_rule {
 	uint8_t mount;    /* enum sandbox_mount */
 	bool dir, node;   /* node: a device, socket or pipe */
 	bool frame;       /* of sandbox_cover() */
+	bool pts;         /* of sandbox_grant_terminals() */
 	const char *from; /* of sandbox_bind(); dev, ino and rights are its */
 	bool late;        /* its rule needs the new mounts */
 	bool cover;       /* hides what another grant shows */
@@ -211,6 +223,7 @@ enum sandbox_mount {
 	SANDBOX_MOUNT_TMPFS,
 	SANDBOX_MOUNT_FRAME, /* an empty one, for other mounts */
 	SANDBOX_MOUNT_BIND,
+	SANDBOX_MOUNT_PTS,
 };
 
 struct sandbox {

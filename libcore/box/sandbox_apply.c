@@ -174,7 +174,7 @@ static int apply_landlock(struct sandbox *s)
 
 		/* A place that was to be covered and is not: nothing there. */
 		if (!r->late || !r->rights ||
-			(r->access & SANDBOX_HIDE &&
+			((r->access & SANDBOX_HIDE || r->pts) &&
 				!(s->enforced & SANDBOX_MOUNTNS)))
 			continue;
 		fd = openat(AT_FDCWD, r->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);

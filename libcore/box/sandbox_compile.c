@@ -149,6 +149,10 @@ static unsigned watched_kinds(const struct sandbox *s)
 		kinds |= WATCH_EXEC;
 	if (p->watch_files)
 		kinds |= WATCH_FILES;
+	if (p->watch_port)
+		kinds |= WATCH_NET;
+	if (p->watch_writes)
+		kinds |= WATCH_WRITES;
 	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
 		kinds |= WATCH_METADATA;
 	return kinds;
@@ -179,7 +183,10 @@ static int need_watch(struct sandbox *s, struct diag *d)
 					       "may forbid it" :
 					       "build it with that option") :
 			       diag_errno(d, err, "watch");
-	if ((s->plan->watch_names || watched_kinds(s) & WATCH_METADATA) &&
+	s->watch.kinds = watched_kinds(s);
+	s->watch.port = s->plan->watch_port;
+	if ((s->plan->watch_names ||
+		    s->watch.kinds & (WATCH_METADATA | WATCH_WRITES)) &&
 		access("/proc/self/fd", F_OK) < 0)
 		return lacks(s, SANDBOX_WATCH, d, "no /proc to look into",
 			"mount /proc");

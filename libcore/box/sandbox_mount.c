@@ -84,6 +84,8 @@ static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 		return SANDBOX_MOUNT_BIND;
 	if (r->frame)
 		return SANDBOX_MOUNT_FRAME;
+	if (r->pts)
+		return SANDBOX_MOUNT_PTS;
 	/* Around it stands something else than outside. */
 	if (r->laid)
 		return r->access & SANDBOX_HIDE ? SANDBOX_MOUNT_NO
@@ -203,7 +205,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		if (r->mount == SANDBOX_MOUNT_RO && needed)
 			away = 1;
 		/* Elsewhere all is read-only, unless "/" may be written. */
-		if (r->from || r->frame)
+		if (r->from || r->frame || r->pts)
 			continue;
 		if (shows(s, r, out) ||
 			(r->mount == SANDBOX_MOUNT_RO && writes_root(s))) {
@@ -284,11 +286,32 @@ static int new_tmpfs(bool writable)
 	return fd < 0 ? -err : (int)fd;
 }
 
+static int new_devpts(void)
+{
+	long fs = syscall(NR_FSOPEN, "devpts", FSOPEN_CLOEXEC_), fd = -1;
+	int err;
+
+	if (fs < 0)
+		return -errno;
+	if (syscall(NR_FSCONFIG, fs, FSCONFIG_STRING, "ptmxmode", "0666", 0) ==
+			0 &&
+		syscall(NR_FSCONFIG, fs, FSCONFIG_CREATE, NULL, NULL, 0) == 0)
+		fd = syscall(NR_FSMOUNT, fs, FSMOUNT_CLOEXEC_,
+			MOUNT_ATTR_NOSUID_ | MOUNT_ATTR_NOEXEC_);
+	err = errno;
+	close((int)fs);
+	return fd < 0 ? -err : (int)fd;
+}
+
 /* What is going to stand at a rule's path, taken before anything changes. */
 static int take(struct sandbox_rule *r)
 {
 	int fd, err;
 
+	if (r->mount == SANDBOX_MOUNT_PTS) {
+		r->tree = new_devpts();
+		return r->tree < 0 ? r->tree : 0;
+	}
 	if (r->dir && r->mount >= SANDBOX_MOUNT_EMPTY &&
 		r->mount != SANDBOX_MOUNT_BIND) {
 		r->tree = new_tmpfs(r->mount != SANDBOX_MOUNT_EMPTY);
@@ -332,6 +355,13 @@ static bool is_absent(int err)
 	return err == -ENOENT || err == -ENOTDIR || err == -ESTALE;
 }
 
+/* Directories are made in it for what is mounted there. */
+static bool is_closed_later(const struct sandbox_rule *r)
+{
+	return r->mount == SANDBOX_MOUNT_FRAME ||
+	       (r->mount == SANDBOX_MOUNT_BIND && !(r->access & SANDBOX_WRITE));
+}
+
 static int put(struct sandbox_rule *r)
 {
 	int at = open_point(r), err = 0;
@@ -348,7 +378,7 @@ static int put(struct sandbox_rule *r)
 		    MOVE_MOUNT_F_EMPTY | MOVE_MOUNT_T_EMPTY) < 0)
 		err = -errno;
 	close(at);
-	if (r->mount == SANDBOX_MOUNT_FRAME && err == 0)
+	if (err == 0 && is_closed_later(r))
 		return 0;
 	close(r->tree);
 	r->tree = -1;
@@ -372,7 +402,7 @@ static int put_cwd(struct sandbox *s)
 	return 0;
 }
 
-/* Nothing is made in a frame any more. */
+/* Nothing is made in these any more. */
 static int close_frames(struct sandbox *s)
 {
 	int err = 0;
@@ -380,7 +410,7 @@ static int close_frames(struct sandbox *s)
 	for (size_t i = 0; i < s->rule_count; i++) {
 		struct sandbox_rule *r = &s->rules[i];
 
-		if (r->mount != SANDBOX_MOUNT_FRAME || r->tree < 0)
+		if (!is_closed_later(r) || r->tree < 0)
 			continue;
 		if (err == 0)
 			err = set_attr(r->tree, "", MOUNT_ATTR_RDONLY_, 0);
@@ -396,9 +426,21 @@ int sandbox_mount_all(struct sandbox *s)
 
 	if (err < 0)
 		return err;
-	for (size_t i = 0; i < s->rule_count; i++)
-		if (s->rules[i].mount && (err = take(&s->rules[i])) < 0)
+	for (size_t i = 0; i < s->rule_count; i++) {
+		struct sandbox_rule *r = &s->rules[i];
+
+		err = r->mount ? take(r) : 0;
+		/* Without terminals of its own it has none: those that are there
+		 * are others'. */
+		if (err < 0 && r->pts) {
+			r->mount = SANDBOX_MOUNT_NO;
+			r->rights = 0;
+			continue;
+		}
+		if (err < 0)
 			return err;
+	}
+	err = 0;
 	if (!writes_root(s))
 		err = set_attr(
 			AT_FDCWD, "/", MOUNT_ATTR_RDONLY_, AT_RECURSIVE_);

@@ -147,7 +147,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 
 	const bool view = s->plan->view && !s->nested;
 
-	if (view ? g->bare : g->from || g->frame)
+	if (view ? g->bare : g->from || g->frame || g->viewed)
 		return 0;
 	fd = open_source(g, &path, &st);
 	err = fd < 0 ? fd : path && fstat(fd, &st) == 0 ? 0 : -EIO;
@@ -174,6 +174,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 		.access = g->access,
 		.from = g->from,
 		.frame = g->frame,
+		.pts = g->pts,
 	};
 	path = NULL;
 	s->rule_count++;
@@ -191,7 +192,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 		str_eq(r->path, "/"))
 		s->root_granted = true;
 	/* What a mount will cover has its rule added behind that mount. */
-	r->late = g->access & SANDBOX_HIDE ||
+	r->late = g->access & SANDBOX_HIDE || g->pts ||
 		  (s->plan->want & SANDBOX_PIDNS &&
 			  path_beneath("/proc", r->path));
 	if (r->late || !r->rights)
@@ -225,6 +226,9 @@ int sandbox_open_grants(struct sandbox *s, struct diag *d)
 				d, s->ruleset_fd, "Landlock ruleset");
 	}
 	for (size_t i = 0; i < p->grant_count; i++) {
+		if (p->grants[i].device && p->grants[i].viewed &&
+			(!p->view || s->nested))
+			continue;
 		err = p->grants[i].device ?
 			      open_device(s, &p->grants[i], d) :
 			      open_grant(s, i, d);

@@ -268,7 +268,7 @@ pid_t sandbox_spawn(
 	 * namespaces and mounts ask for, the filter would refuse. */
 	st.first = share_all && s->enforced & SANDBOX_WATCH && s->filter &&
 		!(s->clone_flags | s->unshare_flags) && !s->join &&
-		!s->plan->watch_files;
+		!s->plan->watch_files && !s->plan->watch_writes;
 	if (s->enforced & SANDBOX_WATCH && !st.first) {
 		err = watch_connect(&s->watch);
 		if (err < 0)

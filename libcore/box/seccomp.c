@@ -4,6 +4,7 @@
 #include "box/seccomp_in.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -251,6 +252,15 @@ static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
 }
 
+/* Writes, makes or cuts: shown. */
+static size_t leaf_open(struct prog *p, unsigned n)
+{
+	size_t ask = ret(p, SC_NOTIFY), yes = ret(p, SC_ALLOW);
+
+	return arg(p, n, false,
+		any(p, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, ask, yes));
+}
+
 /* The pass is a secret of the process that executes the command. Its halves are
  * two arguments: on many a machine one has no more room. */
 static size_t leaf_exec(struct prog *p)
@@ -320,6 +330,10 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 		return ret(p, SC_NOTIFY);
 	case SECCOMP_ACT_EXEC:
 		return leaf_exec(p);
+	case SECCOMP_ACT_OPEN:
+		return leaf_open(p, 1);
+	case SECCOMP_ACT_OPENAT:
+		return leaf_open(p, 2);
 	case SECCOMP_ACT_IOCTL:
 	case SECCOMP_ACT_IOCTL_META:
 		return leaf_ioctl(p, act == SECCOMP_ACT_IOCTL_META);

@@ -170,6 +170,14 @@ static const struct row metadata[] = {
 	{__NR_ioctl, SECCOMP_ACT_IOCTL_META},
 };
 
+/* Whoever only reads is not asked. The flags of openat2 are in memory, and C
+ * libraries do without it. */
+static const struct row opens[] = {
+	{__NR_open, SECCOMP_ACT_OPEN},
+	{__NR_openat, SECCOMP_ACT_OPENAT},
+	{__NR_openat2, SECCOMP_ACT_ENOSYS},
+};
+
 static void apply(uint8_t *act, const struct row *row, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -204,7 +212,7 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 	memset(act, SECCOMP_ACT_ALLOW, SECCOMP_NR_MAX + 1);
 	if (!spec->alone)
 		deny(spec, act);
-	if (spec->watch & WATCH_METADATA)
+	if (spec->watch & (WATCH_METADATA | WATCH_WRITES))
 		apply(act, metadata, ARRAY_SIZE(metadata));
 	if (!IS_ENABLED(CONFIG_SANDBOX_UNOTIFY))
 		return;
@@ -212,4 +220,7 @@ void seccomp_table(const struct seccomp_spec *spec, uint8_t *act)
 		act[watched[i]] = watched[i] == __NR_execve ?
 					  SECCOMP_ACT_EXEC :
 					  SECCOMP_ACT_NOTIFY;
+	if (!(spec->watch & WATCH_WRITES) || spec->watch & WATCH_FILES)
+		return;
+	apply(act, opens, ARRAY_SIZE(opens));
 }

@@ -16,6 +16,8 @@ enum seccomp_act {
 	SECCOMP_ACT_NOTIFY,
 	SECCOMP_ACT_EXEC, /* NOTIFY, but for the exec that knows the pass */
 	/* those that look at arguments */
+	SECCOMP_ACT_OPEN, /* NOTIFY, where the flags say that it writes */
+	SECCOMP_ACT_OPENAT,
 	SECCOMP_ACT_IOCTL,
 	SECCOMP_ACT_IOCTL_META, /* and no flags of files */
 	SECCOMP_ACT_SOCKET,

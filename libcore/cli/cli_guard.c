@@ -106,6 +106,26 @@ static void add_rule(struct buf *out, const struct policy_verdict *v)
 	buf_addf(out, ": %s", v->reason);
 }
 
+/* What the command left behind, and is no more. */
+static void tell_ended(const struct guard_outcome *r)
+{
+	struct diag d;
+
+	if (r->run.ended > 1)
+		diag_fail(&d, -ECANCELED,
+			"ended with the command that left them running: %s"
+			" (pid %d) and %u more", r->run.ended_name,
+			(int)r->run.ended_pid, r->run.ended - 1);
+	else
+		diag_fail(&d, -ECANCELED,
+			"ended with the command that left it running: %s"
+			" (pid %d)", r->run.ended_name, (int)r->run.ended_pid);
+	diag_hint(&d, "'wardbox exec -- COMMAND' keeps it, and so does"
+		" 'profile %s background=keep' in %s",
+		policy_profile_name(r->profile), POLICY_SYSTEM);
+	cli_diag(&d);
+}
+
 void cli_guard_tell(const struct guard_outcome *r)
 {
 	const struct policy_verdict *v = &r->verdict;
@@ -128,6 +148,8 @@ void cli_guard_tell(const struct guard_outcome *r)
 	else if (r->run.cut)
 		tell_limit(r, LIMITS_OUTPUT,
 			"output cut: it went over its limit on output");
+	else if (r->run.ended)
+		tell_ended(r);
 	/* A program may read what comes on stderr; a person can do something. */
 	said = r->ran && !r->broken && r->remark.text[0];
 	if (!debug || !str_eq(debug, "1")) {

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
@@ -21,7 +22,8 @@ static void guard_free(struct guard **slot)
 		return;
 	if (g->io->returns)
 		proc_lower(&g->box.limits);
-	protect_end(g->tree.protect);
+	if (!g->out->run.detached)
+		protect_end(g->tree.protect);
 	/* A caller that is about to end frees nothing but what outlives it. */
 	if (!g->io->returns && g->out->ran) {
 		limits_release(&g->box.sandbox.limits);
@@ -60,6 +62,9 @@ static int guard_new(struct guard **slot, const struct guard_request *q,
 	g->box.sandbox = SANDBOX_INIT;
 	g->box.argv = q->command.argv;
 	g->box.texts = &g->place.texts;
+	g->tree.called = getpid();
+	g->tree.caller = getppid();
+	g->tree.live = SESSION_LIVE_INIT;
 	*slot = g;
 	return 0;
 }
@@ -107,6 +112,8 @@ static int find_terms(struct guard *g, bool places, struct diag *d)
 		err = guard_entry_open(&g->entry, &g->place, t, g->caller, d);
 	if (!err)
 		err = guard_entry_session(g, d);
+	if (!err && t->grants.limits.idle)
+		guard_live_use(g);
 	return err ? err : guard_env_make(&g->box, g, places, d);
 }
 
@@ -149,6 +156,18 @@ static void carry_on(struct guard *g)
 	}
 }
 
+/* Of a command that left something running the supervisor has said all of this. */
+static int guard_finish(struct guard *g, struct diag *d)
+{
+	int err, end;
+
+	if (g->out->run.detached && g->box.stays)
+		return guard_live_leave(g);
+	err = guard_after(g, d);
+	end = guard_entry_end(g, err ? NULL : d);
+	return err ? err : end;
+}
+
 int guard_run(const struct guard_request *q, struct guard_outcome *out)
 {
 	autoguard struct guard *g = NULL;
@@ -174,9 +193,7 @@ int guard_run(const struct guard_request *q, struct guard_outcome *out)
 		err = guard_execute(g, d);
 		if (!err)
 			guard_tell_outside(g);
-		end = guard_after(g, err ? NULL : d);
-		err = err ? err : end;
-		end = guard_entry_end(g, err ? NULL : d);
+		end = guard_finish(g, err ? NULL : d);
 		err = err ? err : end;
 	}
 	carry_on(g);

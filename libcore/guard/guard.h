@@ -77,6 +77,12 @@ struct guard_answerer {
 	void (*cancel)(void *ctx, const char *why);
 };
 
+/* Asks a person. line is the text that would run. 1 yes, 2 yes and always for
+ * this session, 0 no, -ENXIO when there is no person to ask, -ETIMEDOUT when the
+ * person who saw the question did not answer. */
+typedef int guard_ask(
+	void *ctx, const struct policy_verdict *v, const char *line);
+
 /* For whom the command runs, and from where. */
 struct guard_caller {
 	char *const *env;      /* the caller's whole environment */
@@ -87,6 +93,11 @@ struct guard_caller {
 	const char *session;   /* its id; NULL: resolved from env */
 	/* Who is asked where the policy says tty, or approver. NULL: nobody. */
 	const struct guard_answerer *person, *approver;
+	guard_ask *ask;        /* asks before anything else, and waits; NULL */
+	void *ask_ctx;
+	/* The person is elsewhere and may take long: what starts in the midst of a
+	 * run is not asked about, because all of the run would wait. */
+	bool ask_slow;
 	/* Tells the person what was denied: on fd, or with -1 on the person's
 	 * terminal. NULL: nobody is told. */
 	void (*tell)(const struct diag *d, int fd);
@@ -108,6 +119,13 @@ struct guard_io {
 	 * are given back. Otherwise the caller is about to end, and lets go of
 	 * what the command could be waiting to see closed. */
 	bool returns;
+	/* What the command leaves behind lives on unless the policy ends it,
+	 * because it runs in a session that somebody keeps. Else it lives on
+	 * only if the policy says so. */
+	bool keeps;
+	/* With which process the session ends; 0: with the caller's login, or
+	 * whatever leads its session. */
+	pid_t holder;
 };
 
 /* What one command of a sequence takes from the command before it, and leaves to
@@ -158,6 +176,8 @@ struct guard_outcome {
 	char session[SESSION_ID_MAX + 1];
 	char rule[48]; /* the rule that allowed or denied it, as recorded */
 	struct policy_verdict verdict;
+	uint64_t undo;      /* the journal of what it changed; 0: none */
+	uint64_t undo_gone; /* files and directories that it removed */
 	struct diag diag;   /* why nothing ran, or what broke */
 	struct diag remark; /* what a person should know though it ran: a profile
 			     * that was not followed, a policy that is stale */

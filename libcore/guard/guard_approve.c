@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/str.h"
+#include "base/utf8.h"
 #include "sys/file.h"
 
 enum {
@@ -108,4 +110,23 @@ void guard_approve(const struct guard *g, const struct guard_question *what)
 		return;
 	line_of(g, what, line);
 	(void)file_write_all(fd, line, APPROVAL_LINE);
+}
+
+/* A no, no answer and nobody there are three things, to the record as to whoever
+ * reads the denial. */
+void guard_unanswered(struct policy_verdict *v, int answer)
+{
+	char reason[sizeof v->reason];
+	const char *why = answer == 0 ? "a person said no"
+		: answer == -ETIMEDOUT ? "nobody answered in time"
+		: answer == -ENXIO     ? "nobody looked at the question"
+		: answer == -EAGAIN    ? "too many questions wait"
+				       : "the question came to no end";
+	char text[sizeof v->reason * 2];
+
+	utf8_cut(reason, sizeof reason, BUF_PRINT(text, "%s: %s", why,
+		v->reason));
+	(void)str_copy(v->reason, sizeof v->reason, reason);
+	(void)BUF_PRINT(v->alternative, "'wardbox approve' on another terminal"
+		" answers; or allow it in %s", POLICY_SYSTEM);
 }

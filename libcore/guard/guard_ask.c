@@ -86,10 +86,36 @@ static int ms_left(const struct guard_asking *q)
 	return q->until > now ? (int)((q->until - now + MS - 1) / MS) : 0;
 }
 
-enum guard_answer guard_ask(struct guard *g, const struct guard_question *what)
+/* The front end's own, who waits for it. */
+static enum guard_answer ask_first(
+	const struct guard *g, const struct guard_question *what)
+{
+	autobuf struct buf line = BUF_INIT(CONFIG_LIMIT_LINE);
+
+	if (g->terms.grants.ask == POLICY_ASK_NEVER)
+		return GUARD_NEVER;
+	if (text_of(g, what, &line))
+		return GUARD_NOBODY;
+	switch (g->caller->ask(g->caller->ask_ctx, what->v, buf_str(&line))) {
+	case 0:
+		return GUARD_NO;
+	case 1:
+		return GUARD_YES;
+	case 2:
+		return GUARD_ALWAYS;
+	case -ETIMEDOUT:
+		return GUARD_UNANSWERED;
+	default:
+		return GUARD_NOBODY;
+	}
+}
+
+enum guard_answer guard_ask_now(struct guard *g, const struct guard_question *what)
 {
 	struct guard_asking *q = &g->tree.asking;
-	enum guard_answer answer = put(g, what);
+	enum guard_answer answer = g->caller->ask && !guard_approved(g, what)
+					   ? ask_first(g, what)
+					   : put(g, what);
 
 	while (answer == GUARD_WAITS) {
 		struct pollfd at = {

@@ -74,6 +74,14 @@ static int hide_secret(
 	return carve_from(b, SANDBOX_RO, name, real, SANDBOX_HIDE, "a secret");
 }
 
+static int sessions_of(const struct guard_place *p, char *out, size_t size)
+{
+	struct buf b = {.data = out, .cap = size, .max = size - 1};
+
+	buf_addf(&b, "%s/%u/sessions", p->base, p->uid);
+	return *buf_str(&b) ? b.err : -ENAMETOOLONG;
+}
+
 /* What must not be the command's, whatever the policy opens around it: its
  * denied paths in the project, the policy itself, the log, the sessions. Taking
  * away within a grant needs a mount namespace, so only what exists is taken. */
@@ -122,10 +130,8 @@ static int carve_out(struct guard_box *b, const struct guard *g)
 	for (size_t i = 0; !err && i < g->terms.grants.hide.count && b->opens;
 		i++)
 		err = hide_secret(b, g, g->terms.grants.hide.item[i]);
-	/* BASE/<uid>/sessions, beside BASE/<uid>/at-CALLER. */
-	if (!err && g->place.at[0]) {
-		err = path_normal(
-			path, sizeof path, g->place.at, "../sessions");
+	if (!err && g->place.base[0]) {
+		err = sessions_of(&g->place, path, sizeof path);
 		if (!err)
 			err = carve_from(b, SANDBOX_RO, path, path,
 				SANDBOX_HIDE, "the sessions");
@@ -235,9 +241,9 @@ static int name_places(struct guard_box *b, const struct guard *g)
 {
 	char sessions[PATH_MAX];
 	size_t n = 0;
-	int err = g->place.at[0] ? path_normal(sessions, sizeof sessions,
-					    g->place.at, "../sessions")
-				  : str_copy(sessions, sizeof sessions, "");
+	int err = g->place.base[0]
+			  ? sessions_of(&g->place, sessions, sizeof sessions)
+			  : str_copy(sessions, sizeof sessions, "");
 
 	if (!err)
 		err = add_place(b, &n, "/etc/wardbox");

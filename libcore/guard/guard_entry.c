@@ -175,6 +175,19 @@ int guard_entry_start(struct guard *g, struct diag *d)
 	return without_log(&g->terms, err);
 }
 
+int guard_entry_shared(struct guard *g, struct diag *d)
+{
+	const char *first = g->place.own_name[0];
+	const struct audit_fact fact = {.key = "shared", .text = first};
+
+	if (!g->entry.on || g->box.plan.view || !first ||
+		first == g->place.own_home)
+		return 0;
+	return without_log(&g->terms,
+		audit_event(&g->entry.log, g->out->session, g->out->exec_id,
+			"relax", &fact, 1, d));
+}
+
 int guard_entry_relaxed(struct guard *g, struct diag *d)
 {
 	const unsigned missing = g->box.sandbox.missing;
@@ -192,7 +205,8 @@ int guard_entry_relaxed(struct guard *g, struct diag *d)
 			err = audit_event(&g->entry.log, g->out->session,
 				g->out->exec_id, "relax", &fact, 1, d);
 	}
-	return without_log(&g->terms, err);
+	err = without_log(&g->terms, err);
+	return err ? err : guard_entry_shared(g, d);
 }
 
 /* Each time: what its owner wrote last does not hold. */

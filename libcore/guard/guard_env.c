@@ -3,6 +3,7 @@
  */
 #include "guard/guard_in.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,6 +79,39 @@ static int set_temporary(struct guard_box *b, const struct guard_place *p)
 	return err ? err : env_set(&b->env, "TMPPREFIX", prefix);
 }
 
+/* Behind the other names, which do not have a home then. */
+static void name_home(struct guard_place *p)
+{
+	size_t n = 0;
+
+	while (p->own_name[n])
+		n++;
+	if (!p->own_home || n == POLICY_PLACES)
+		return;
+	p->own_name[n] = p->own_home;
+	p->own_name[n + 1] = NULL;
+}
+
+/* Who has no home, or one that is not there, gets the guarded user's own by the
+ * name of where it lies. */
+static int set_home(struct guard_box *b, struct guard_place *p,
+	const struct policy_grants *grants)
+{
+	struct stat st;
+	int err;
+
+	if (p->lay <= 0 || (p->home[0] && (stat(p->home, &st) == 0
+						  ? S_ISDIR(st.st_mode)
+						  : errno != ENOENT)))
+		return 0;
+	err = guard_home_make(p, grants, &p->own_home);
+	if (err)
+		return err;
+	p->home = p->own_home;
+	name_home(p);
+	return env_set(&b->env, "HOME", p->own_home);
+}
+
 static bool is_exec_dir(void *ctx, const char *dir)
 {
 	return policy_word_in(ctx, dir);
@@ -108,6 +142,8 @@ static int set_granted(
 		err = keep_search(b, g, from);
 	if (!err && places)
 		err = guard_own_find(&g->place, grants);
+	if (!err && places)
+		err = set_home(b, &g->place, grants);
 	if (!err && places)
 		err = set_temporary(b, &g->place);
 	if (!err && places)
@@ -142,8 +178,14 @@ int guard_env_make(
 
 int guard_env_without(struct guard_box *b, struct guard *g)
 {
+	struct guard_place *p = &g->place;
+	int err;
+
 	b->plan.view = false;
-	g->place.own_count = 0;
-	g->place.own_name[0] = NULL;
-	return set_temporary(b, &g->place);
+	p->own_count = 0;
+	policy_places(&g->terms.grants, p->root, p->home, p->base, false,
+		p->own_name);
+	name_home(p);
+	err = set_temporary(b, p);
+	return err ? err : guard_entry_shared(g, NULL);
 }

@@ -75,7 +75,8 @@ static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)
 	/* Compiling begins from an empty sandbox. */
 	b->sandbox.watch.decide = guard_watch;
 	b->sandbox.watch.refused_change = guard_watch_change;
-	b->sandbox.watch.ctx = g;
+	b->sandbox.watch.ctx = b->sandbox.watch.ctx_before = g;
+	b->sandbox.watch.before = guard_undo_before;
 	return err;
 }
 
@@ -83,8 +84,10 @@ int guard_box_make(struct guard_box *b, struct guard *g, struct diag *d)
 {
 	int err;
 
-	guard_net_join(b, g);
-	err = is_boxed(g) ? compile_box(b, g, d) : 0;
+	b->stays = guard_stays(g);
+	err = guard_net_join(b, g, d);
+	if (!err && is_boxed(g))
+		err = compile_box(b, g, d);
 	if (err == -ENOTSUP && g->terms.grants.confine)
 		tell_relax(d);
 	return err;
@@ -139,7 +142,9 @@ static const struct guard_step {
 } steps[] = {
 	{guard_entry_script, NULL},
 	{guard_entry_relaxed, NULL},
+	{guard_undo_begin, guard_undo_end},
 	{guard_protect_begin, guard_protect_check},
+	{guard_net_begin, guard_net_end},
 };
 
 int guard_before(struct guard *g, struct diag *d)
@@ -177,7 +182,8 @@ int guard_execute(struct guard *g, struct diag *d)
 		.limits = b->limits,
 		.sandbox = is_boxed(g) ? &b->sandbox : NULL,
 		.mode = guard_mode(g),
-		.kill_tree = g->terms.grants.confine,
+		.kill_tree = g->terms.grants.confine && !b->stays,
+		.stays = b->stays,
 		.timeout_ns = g->io->timeout_ns,
 		.output_max = g->terms.grants.limits.out,
 		.output_hard = g->terms.grants.hard_output,
@@ -189,6 +195,9 @@ int guard_execute(struct guard *g, struct diag *d)
 		.keep_fds = g->io->returns,
 		.keep_stderr = g->terms.grants.confine,
 		.sink = &sink,
+		.also = guard_net_events,
+		.also_ctx = g,
+		.also_fd = b->link.sock,
 	};
 	int err;
 

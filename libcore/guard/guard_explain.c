@@ -142,6 +142,9 @@ void guard_explain(const struct guard *g, const struct policy_verdict *v,
 	if (v->decision == POLICY_DENY)
 		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
 			words, v->reason, v->rule, policy_layer_name(v->layer));
+	else if (g->caller->ask_slow && v->decision == POLICY_CONFIRM)
+		diag_fail(d, -EACCES, "not confirmed: %s: %s (rule %s)", words,
+			v->reason, v->rule);
 	else if (answer == GUARD_NO)
 		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", words,
 			v->rule);

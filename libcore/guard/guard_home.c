@@ -228,7 +228,7 @@ __attribute__((noinline)) static void copy_files(
 {
 	autofd int from = open(p->home, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autofd int kept =
-		from < 0 ? -1 : guard_place_dir(p, p->own, "kept", NULL);
+		from < 0 ? -1 : guard_place_dir(p, p->lay, "kept", NULL);
 	struct stat st;
 
 	/* What somebody else laid there is not read. */
@@ -281,11 +281,11 @@ int guard_home_make(struct guard_place *p, const struct policy_grants *grants,
 	const char **where)
 {
 	char path[SESSION_BASE_MAX + 48];
-	autofd int home = guard_place_dir(p, p->own, "home", NULL);
+	autofd int home = guard_place_dir(p, p->lay, "home", NULL);
 
 	if (home < 0)
 		return home;
 	copy_files(p, &grants->home, home);
 	return guard_keep(&p->texts, where,
-		BUF_PRINT(path, "%s/%u/home", p->base, p->uid));
+		BUF_PRINT(path, "%s/%u/home", p->lay_base, p->uid));
 }

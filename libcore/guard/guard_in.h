@@ -16,6 +16,7 @@
 #include "log/audit_write.h"
 #include "net/net.h"
 #include "protect/protect.h"
+#include "session/session_live.h"
 #include "sys/env.h"
 
 enum {
@@ -35,6 +36,9 @@ struct guard_place {
 	int own;
 	const char *home, *cwd, *root;
 	const char *base;  /* the state base */
+	/* Where what commands leave is kept: opened as own is, and its base. */
+	int lay;
+	const char *lay_base;
 	const char *at;    /* what is its own where others share */
 	const char *tmp;   /* at/tmp: its place for temporary files */
 	const char *cache; /* where its caches lie */
@@ -43,6 +47,7 @@ struct guard_place {
 	/* Of a view: the names of its own directories, and where they lie. */
 	const char *own_name[POLICY_PLACES + 1], *own_from[POLICY_PLACES];
 	size_t own_count;
+	const char *own_home; /* HOME, where there is none; NULL: there is one */
 	const struct br_hash_class_ *sha; /* fastest; NULL: portable */
 	struct arena texts; /* what the names above lie in, and the box's */
 };
@@ -79,6 +84,7 @@ struct guard_box {
 	bool brief;  /* the shell's own commands alone: it starts no program */
 	bool opens;  /* such a line may open a file by its name */
 	bool masked; /* mask is the caller's */
+	bool stays;  /* what the command leaves behind lives on */
 	struct arena *texts; /* the place's */
 	size_t keep_count, carved_count;
 	size_t cache_vars; /* the last of env: variables that name caches */
@@ -95,6 +101,8 @@ struct guard_box {
 	sigset_t mask;
 	const char *carved[64]; /* paths of the plan that are the guard's own */
 	const char *places[10]; /* where the guard's own files lie: plan.own */
+	int undo_store; /* where the journal goes; 0: nothing is saved */
+	const char *undo_why; /* the policy wants it, and it cannot be had */
 	int keep[1024]; /* descriptors of the caller's, for the command */
 };
 
@@ -114,16 +122,35 @@ struct guard_asking {
 	char yes[6][GUARD_KEY];
 };
 
+/* What it did on the network. */
+struct guard_net {
+	bool used;       /* a connection was told of since the last flush */
+	uint64_t opened, count; /* connections; count: that ended */
+	uint64_t waiting;  /* that no record has yet */
+	uint64_t up, down; /* their bytes */
+	struct net_event last;
+	unsigned next;
+	struct {
+		uint32_t inode;
+		char program[16];
+	} seen[32];
+};
+
 /* What is learned of the command's tree while it runs. */
 struct guard_tree {
 	pid_t refused;     /* the last that got an answer: it is asked once, */
 	enum guard_answer refusal; /* which was this */
 	struct guard_asking asking;
+	pid_t called, caller; /* this process, as started, and its parent */
+	bool lives; /* the command has ended, and left something behind */
+	struct session_live live;
 	bool protect_free; /* a person said yes to a change of protected names */
 	bool policy_told;  /* guard_told_policy() did it */
 	uint64_t denials;  /* of programs that it started */
 	uint64_t starts;   /* programs that the shell of an open line started */
+	struct guard_undo *undo; /* NULL: nothing is journaled */
 	uint64_t put_back; /* changes of protected names */
+	struct guard_net net;
 	struct protect *protect; /* NULL: nothing is compared */
 	struct protect_spec protect_spec;
 	const char *own_places[2]; /* below which the guard itself writes */
@@ -176,7 +203,10 @@ int guard_own_find(struct guard_place *p, const struct policy_grants *grants);
 int guard_own_grant(struct guard_box *b, const struct guard *g);
 /* Behind all grants of a plan with a view: the rest of the machine is not shown,
  * and where no socket of others is, local ones are free. */
-int guard_own_cover(struct guard_box *b);
+int guard_own_cover(struct guard_box *b, const struct guard_place *p);
+/* guard_prune.c: takes away what stands beside the directory called keep in that
+ * at dir, is called at-* too, and was not used for ten days. */
+void guard_prune(int dir, const char *keep);
 /* Is that the name of one? */
 bool guard_owns(const struct guard_place *p, const char *name);
 /* guard_home.c: makes the guarded user's own home, with what it has of the
@@ -213,6 +243,8 @@ int guard_entry_session(struct guard *g, struct diag *d);
 int guard_entry_denial(struct guard *g, struct diag *d);
 int guard_entry_start(struct guard *g, struct diag *d);
 int guard_entry_relaxed(struct guard *g, struct diag *d);
+/* The machine's /tmp, where the policy shares it and there is no view. */
+int guard_entry_shared(struct guard *g, struct diag *d);
 /* A script that came on a pipe is nowhere else. */
 int guard_entry_script(struct guard *g, struct diag *d);
 int guard_entry_end(struct guard *g, struct diag *d);
@@ -233,6 +265,16 @@ int guard_cache_find(struct guard_place *p, const struct policy_words *cache,
 int guard_cache_env(struct guard_box *b, const struct guard_place *p,
 	const struct policy_words *cache);
 
+/* guard_live.c: may what the command leaves behind live on? How that is done, for
+ * the sink. */
+bool guard_stays(const struct guard *g);
+/* That the session, which ends when nobody uses it, is used. */
+void guard_live_use(struct guard *g);
+void guard_live_sink(struct run_sink *sink);
+/* In the process that goes on beside the supervisor: what both have by a fork is
+ * the supervisor's. A lock of the log is shared by a fork, so it is opened anew. */
+int guard_live_leave(struct guard *g);
+
 /* guard_judge.c: the policy's verdict of the command, before it runs. Pure. */
 void guard_decide(const struct guard *g, struct policy_verdict *v);
 /* Decides, and where it asks a person waits for their answer. 0: may run; else the
@@ -247,7 +289,14 @@ struct guard_question {
 	char *const *argv; /* NULL: the request's text */
 };
 /* guard_ask.c: waits for the answer, or knows an earlier "always". */
-enum guard_answer guard_ask(struct guard *g, const struct guard_question *what);
+enum guard_answer guard_ask_now(struct guard *g, const struct guard_question *what);
+static inline bool guard_asked_yes(
+	struct guard *g, const struct guard_question *what)
+{
+	enum guard_answer answer = guard_ask_now(g, what);
+
+	return answer == GUARD_YES || answer == GUARD_ALWAYS;
+}
 /* The same of a program that starts, by the id of its call: GUARD_WAITS while the
  * answer is awaited, and then once the answer. */
 enum guard_answer guard_ask_later(
@@ -274,6 +323,8 @@ void guard_question_key(const struct guard *g,
 	const struct guard_question *what, char key[static GUARD_KEY]);
 bool guard_approved(const struct guard *g, const struct guard_question *what);
 void guard_approve(const struct guard *g, const struct guard_question *what);
+/* Says in the verdict how a question that was put elsewhere came to no yes. */
+void guard_unanswered(struct policy_verdict *v, int answer);
 
 /* guard_plan.c: the command's sandbox, from the grants. */
 int guard_box_plan(
@@ -282,7 +333,9 @@ int guard_box_plan(
  * with its session's other commands, joined when the box is made. */
 enum sandbox_net guard_net_of(
 	const struct guard_box *b, const struct guard *g);
-void guard_net_join(struct guard_box *b, struct guard *g);
+int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d);
+/* Records the second tier. */
+int guard_net_begin(struct guard *g, struct diag *d);
 /* Is it allowed on a loopback of the session's own alone, and there is none? Then
  * why. planned: the plan is made. */
 bool guard_net_denies(const struct guard *g, bool planned,
@@ -335,6 +388,12 @@ bool guard_in_front(pid_t pid);
 /* Of a great many each that doubles their number counts: to be denied, or to
  * start, over and over must not push out of the log what was there before. */
 bool guard_each(uint64_t count, bool *many);
+/* guard_undo.c: whether what the command changes is saved, and where to. */
+int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d);
+/* The journal around the command's life. */
+int guard_undo_begin(struct guard *g, struct diag *d);
+int guard_undo_end(struct guard *g, struct diag *d);
+int guard_undo_before(void *ctx, const struct watch_write *x);
 
 /* guard_watch.c: judges every program that the tree starts. */
 int guard_watch(void *ctx, const struct watch_event *ev);
@@ -349,6 +408,11 @@ void guard_told_denial(struct guard *g, const struct guard_question *what,
 	bool program, const struct diag *said);
 /* The policy, once a command asks for it. */
 void guard_told_policy(struct guard *g, const struct watch_event *ev);
+
+/* guard_net_events.c: records and tells what came on the link. */
+void guard_net_events(void *ctx);
+/* When the tree is empty: what is left to be recorded. */
+int guard_net_end(struct guard *g, struct diag *d);
 
 /* guard_git.c: does its environment tell the git that is about to start what the
  * policy allows no line to tell it? Then why. */

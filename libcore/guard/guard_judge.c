@@ -135,7 +135,11 @@ int guard_judge(struct guard *g, struct diag *d)
 		return 0;
 	if (v->decision == POLICY_DENY)
 		return denied(g, &own, GUARD_NO, d);
-	answer = guard_ask(g, &own);
+	answer = guard_ask_now(g, &own);
+	if (g->caller->ask_slow && answer != GUARD_YES &&
+		answer != GUARD_ALWAYS && answer != GUARD_NEVER)
+		guard_unanswered(v, answer == GUARD_NO ? 0
+			: answer == GUARD_UNANSWERED ? -ETIMEDOUT : -ENXIO);
 	if (answer != GUARD_YES && answer != GUARD_ALWAYS)
 		return denied(g, &own, answer, d);
 	g->out->confirmed = true;

@@ -3,19 +3,31 @@
  */
 #include "guard/guard_in.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/kconfig.h"
+#include "base/num.h"
 #include "base/str.h"
 #include "sys/ns.h"
+#include "sys/probe.h"
+
+static enum policy_net net_wanted(const struct guard *g)
+{
+	return g->terms.grants.net > g->out->verdict.net
+		? g->terms.grants.net
+		: g->out->verdict.net;
+}
 
 static enum sandbox_net net_granted(const struct guard *g)
 {
-	enum policy_net net = g->terms.grants.net > g->out->verdict.net
-		? g->terms.grants.net
-		: g->out->verdict.net;
-
-	switch (net) {
+	switch (net_wanted(g)) {
 	case POLICY_NET_NONE:
 		return SANDBOX_NET_NONE;
 	case POLICY_NET_LOCAL:
+	case POLICY_NET_REGISTRIES:
 		return SANDBOX_NET_LOCAL;
 	case POLICY_NET_ALL:
 		return SANDBOX_NET_ALL;
@@ -35,28 +47,202 @@ enum sandbox_net guard_net_of(const struct guard_box *b, const struct guard *g)
 	return net;
 }
 
-/* The commands of a session that was asked for by its name share one loopback, so
- * that a server which one starts is there for the next. */
-void guard_net_join(struct guard_box *b, struct guard *g)
+static bool net_says(const struct guard *g, const char *word)
 {
-	struct session_where at;
-	char name[32];
-	uint64_t sum = 0xcbf29ce484222325U;
+	return policy_word_in(&g->terms.grants.net_words, word);
+}
 
-	if (!g->entry.shares_net || b->plan.net != SANDBOX_NET_LOCAL ||
-		ns_is_refused())
-		return;
-	at = guard_place_base(&g->place, NULL);
+static void net_add_registry(void *ctx, const struct net_rule *rule,
+	const char *tool, const char *file)
+{
+	struct net_spec *spec = ctx;
+
+	(void)tool;
+	(void)file;
+	for (unsigned i = 0; i < spec->allowed; i++)
+		if (net_rule_match(&spec->allow[i], rule->name, rule->port))
+			return;
+	if (spec->allowed < NET_RULES)
+		spec->allow[spec->allowed++] = *rule;
+}
+
+/* The keeper keeps nothing but what it needs to connect. */
+static int net_confine(void *ctx)
+{
+	enum { BIND_SERVICE = 10 };
+	struct sandbox_plan plan = SANDBOX_PLAN_INIT;
+	struct sandbox box = SANDBOX_INIT;
+	struct diag d = {0};
+	int err;
+
+	(void)ctx;
+	plan.net = SANDBOX_NET_ALL;
+	plan.unix_all = true;
+	plan.relax = ~0U;
+	plan.keep_caps = 1U << BIND_SERVICE;
+	err = sandbox_compile(&plan, &box, &d);
+	return err ? err : sandbox_apply(&box);
+}
+
+static bool net_has_names(const struct guard *g)
+{
+	const struct policy_words *words = &g->terms.grants.net_words;
+
+	if (!IS_ENABLED(CONFIG_NET_NAMES))
+		return false;
+	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
+		return true;
+	for (size_t i = 0; i < words->count; i++)
+		if (words->item[i][0] == '+')
+			return true;
+	return false;
+}
+
+/* What the policy's words say, all of them. NULL: memory is out. */
+static struct net_spec *net_spec_of(const struct guard *g)
+{
+	const struct policy_words *words = &g->terms.grants.net_words;
+	struct net_spec *spec = calloc(1, sizeof *spec);
+
+	for (size_t i = 0; spec && i < words->count; i++) {
+		const char *word = words->item[i];
+		const char *up = str_after(word, "up=");
+
+		if (up)
+			(void)num_size(up, 1, UINT64_MAX, &spec->up);
+		else if (word[0] == '+' && spec->allowed < NET_RULES)
+			spec->allowed += net_rule_parse(
+				&spec->allow[spec->allowed], word + 1);
+		else if (word[0] == '-' && spec->denied < NET_RULES)
+			spec->denied += net_rule_parse(
+				&spec->deny[spec->denied], word + 1);
+	}
+	if (!spec)
+		return NULL;
+	spec->no_ech = net_says(g, "ech=refuse");
+	spec->confine = net_confine;
+	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
+		net_registries(g->place.home, net_add_registry, spec);
+	return spec;
+}
+
+static uint64_t net_sum(uint64_t sum, const char *s)
+{
+	for (; *s; s++)
+		sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
+	return (sum ^ 1) * 0x100000001b3U;
+}
+
+/* Commands of one session that may speak to the same share a loopback, so that a
+ * server which one starts is there for the next. Without a name of its own a
+ * session has no loopback that lasts, unless it has a way out, which takes longer
+ * to make. */
+static void net_try(struct guard_box *b, struct guard *g, bool named)
+{
+	const struct policy_words *words = &g->terms.grants.net_words;
+	autofree struct net_spec *spec = NULL;
+	struct session_where at = guard_place_base(&g->place, NULL);
+	struct stat outside;
+	uint64_t sum = net_sum(0xcbf29ce484222325U, g->out->session);
+	char name[32];
+
 	if (at.own < 0)
 		return;
-	for (const char *s = g->out->session; *s; s++)
-		sum = (sum ^ (unsigned char)*s) * 0x100000001b3U;
+	for (size_t i = 0; named && i < words->count; i++)
+		sum = net_sum(sum, words->item[i]);
+	sum += named ? (uint64_t)net_wanted(g) : 0;
+	/* A keeper speaks to the network that its maker had. */
+	if (named && stat("/proc/self/ns/net", &outside) == 0)
+		sum ^= outside.st_ino;
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
-	/* Where it cannot be had, a namespace of the command's own is tried. */
-	if (net_join(at.own, name, &b->link, NULL) == 0) {
-		b->join = (struct sandbox_join){b->link.net, b->link.user};
-		b->plan.join = &b->join;
+	/* What it is to open is read when a keeper begins. */
+	if (net_find(at.own, name, &b->link)) {
+		spec = named ? net_spec_of(g) : NULL;
+		if (net_join(at.own, name, spec, &b->link, NULL))
+			return;
 	}
+	b->join = (struct sandbox_join){b->link.net, b->link.user};
+	b->plan.join = &b->join;
+}
+
+/* Programs that ask for a proxy find it by these. */
+static int net_env(struct guard_box *b)
+{
+	static const char *const names[] = {"http_proxy", "https_proxy",
+		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"};
+	const size_t before = b->env.count;
+	char url[40];
+	int err = 0;
+
+	BUF_PRINT(url, "http://127.0.0.1:%u", b->link.port);
+	for (size_t i = 0; !err && i < ARRAY_SIZE(names); i++)
+		err = env_set(&b->env, names[i], url);
+	if (!err)
+		err = env_set(&b->env, "NODE_USE_ENV_PROXY", "1");
+	b->cache_vars += b->env.count - before; /* no part of the record */
+	return err;
+}
+
+/* The second tier: no namespace. The command may connect to one port, where a
+ * keeper of its own answers; where a thread is faster than the watch, also to that
+ * port of another host. */
+static int net_front_of(struct guard_box *b, struct guard *g)
+{
+	autofree struct net_spec *spec = net_spec_of(g);
+	int why, err;
+
+	if (!spec || !spec->allowed || probe_landlock_abi(&why) < 4 ||
+		!(b->plan.want & SANDBOX_WATCH) ||
+		b->plan.relax & (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
+		return -ENOTSUP;
+	spec->front = true;
+	err = net_join(-1, "", spec, &b->link, NULL);
+	if (!err)
+		err = sandbox_port(&b->plan, b->link.port, false);
+	if (!err)
+		err = net_env(b);
+	if (err)
+		return err;
+	b->plan.net = SANDBOX_NET_TCP;
+	b->plan.watch_port = b->link.port;
+	return 0;
+}
+
+int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
+{
+	const bool named = net_has_names(g);
+
+	if (!g->terms.grants.confine || b->brief ||
+		net_granted(g) != SANDBOX_NET_LOCAL)
+		return 0;
+	/* Where it cannot be had, a namespace of the command's own is tried. */
+	if ((g->entry.shares_net || named) &&
+		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
+		net_try(b, g, named);
+	if (!named || b->plan.join)
+		return 0;
+	if (!net_says(g, "tier=1")) {
+		if (ns_is_refused() || !sandbox_namespace_works(SANDBOX_NETNS))
+			(void)net_front_of(b, g);
+		return 0;
+	}
+	diag_fail(d, -ENOTSUP, "net: hosts by name need a network namespace, and "
+		"the policy says net tier=1");
+	diag_hint(d, "'wardbox doctor' shows what works here");
+	return -ENOTSUP;
+}
+
+int guard_net_begin(struct guard *g, struct diag *d)
+{
+	const struct audit_fact facts[] = {
+		{.key = "tier", .text = "2"},
+		{.key = "reason", .text = "there is no network namespace"},
+	};
+
+	(void)d;
+	if (g->box.link.port)
+		guard_entry_event(g, "net.tier", facts, ARRAY_SIZE(facts));
+	return 0;
 }
 
 bool guard_net_denies(const struct guard *g, bool planned,

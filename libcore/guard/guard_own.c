@@ -12,10 +12,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "base/str.h"
+#include "base/uapi/linux.h"
 #include "sys/ns.h"
 
 static const struct {
@@ -41,23 +44,62 @@ static int make_shared(const struct guard_place *p, int in, const char *name)
 	return 0;
 }
 
-/* Opens BASE/<uid>/at-CALLER; -ENOENT without a state base. */
+static bool is_memory(const char *path)
+{
+	struct statfs fs;
+
+	return statfs(path, &fs) < 0 || (uint32_t)fs.f_type == TMPFS_MAGIC_;
+}
+
+/* Where what commands leave is kept: beside the sessions, or in /var/tmp where
+ * these are in memory and that is not. .lay and .lay_base. */
+static int find_lay(struct guard_place *p)
+{
+	char base[32];
+	const char *const bases[] = {
+		BUF_PRINT(base, "/var/tmp/wardbox-%u", (unsigned)p->uid), NULL};
+	const struct session_where disk = {
+		.uid = p->uid, .bases = bases, .workspace = "/dev/null"};
+
+	if (p->lay)
+		return p->lay < 0 ? -ENOENT : 0;
+	if (guard_place_base(p, NULL).own < 0)
+		return -ENOENT;
+	p->lay = -1;
+	if (!p->inside && is_memory(p->base) && !is_memory("/var/tmp"))
+		p->lay = session_base(&disk, true, NULL, NULL);
+	if (p->lay >= 0)
+		return guard_keep(&p->texts, &p->lay_base, base);
+	p->lay = fcntl(p->own, F_DUPFD_CLOEXEC, 0);
+	p->lay_base = p->base;
+	return p->lay < 0 ? -errno : 0;
+}
+
+/* Opens BASE/<uid>/at-CALLER; -ENOENT without a place for it. A new one is the time
+ * to take away those that nobody used for long. */
 static int open_own(struct guard_place *p)
 {
-	const struct session_where where = guard_place_base(p, NULL);
+	enum { DAY = 86400 };
+	struct session_where where;
 	char caller[SESSION_CALLER_SIZE], name[16];
 	char path[SESSION_BASE_MAX + 48];
-	int fd, err;
+	int fd, err = find_lay(p);
+	struct stat st;
 
-	if (where.own < 0)
-		return -ENOENT;
+	if (err)
+		return err;
+	where = guard_place_base(p, NULL);
 	session_caller(&where, caller);
 	BUF_PRINT(name, "at-%s", caller);
-	fd = guard_place_dir(p, p->own, name, NULL);
+	if (mkdirat(p->lay, name, 0700) == 0)
+		guard_prune(p->lay, name);
+	fd = guard_place_dir(p, p->lay, name, NULL);
 	if (fd < 0 || p->at[0])
 		return fd;
+	if (fstat(fd, &st) == 0 && st.st_mtime + DAY < time(NULL))
+		futimens(fd, NULL);
 	err = guard_keep(&p->texts, &p->at,
-		BUF_PRINT(path, "%s/%u/%s", p->base, p->uid, name));
+		BUF_PRINT(path, "%s/%u/%s", p->lay_base, p->uid, name));
 	if (err)
 		close(fd);
 	return err ? err : fd;
@@ -100,12 +142,15 @@ static int make_own(struct guard_place *p, const struct policy_grants *grants,
 int guard_own_find(struct guard_place *p, const struct policy_grants *grants)
 {
 	int err = guard_place_tmp(p);
+	const bool view = !ns_is_refused();
 	size_t n = err || !p->tmp[0] ? 0
 				     : policy_places(grants, p->root, p->home,
-					       p->own_name);
-	autofd int own = n ? open_own(p) : -1;
+					       p->base, view, p->own_name);
+	autofd int own = n && view ? open_own(p) : -1;
 
-	if (n && own < 0)
+	if (!n || !view)
+		return err;
+	if (own < 0)
 		return own;
 	for (size_t i = 0; !err && i < n; i++)
 		err = make_own(p, grants, own, p->own_name[i], &p->own_from[i]);
@@ -191,16 +236,90 @@ static bool shows_sockets(const struct guard_box *b)
 	return false;
 }
 
-int guard_own_cover(struct guard_box *b)
+/* What lies beside a project below the home is meant to be the person's: it is not
+ * written to a home of the command's own, where nobody would look for it. */
+static int cover_beside(struct guard_box *b, const struct guard_place *p)
+{
+	char dir[PATH_MAX];
+	const char *beside;
+
+	if (p->no_project || !guard_owns(p, p->home) ||
+		path_normal(dir, sizeof dir, p->root, "..") ||
+		str_eq(dir, p->home) || !path_beneath(p->home, dir))
+		return 0;
+	return guard_keep(b->texts, &beside, dir)
+		? -ENOMEM
+		: sandbox_cover(&b->plan, beside, "beside the project");
+}
+
+/* A terminal that the command is given has its name where it was made: there it
+ * makes none of its own. */
+static bool has_terminal(const struct guard *g)
+{
+	if (guard_mode(g) == RUN_PTY)
+		return true;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			return true;
+	return false;
+}
+
+int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 {
 	struct stat st;
+	int err;
 
 	if (!b->plan.view)
 		return 0;
 	b->plan.unix_view = !shows_sockets(b) && !keeps_directory(b);
 	if (b->plan.unix_view && !lstat("/dev/log", &st) && S_ISSOCK(st.st_mode))
 		b->plan.unix_view = false;
-	return cover_rest(b);
+	err = cover_beside(b, p);
+	if (!err)
+		err = cover_rest(b);
+	/* What is left tells the names of the system, and of what is granted. */
+	return err ? err : sandbox_grant_viewed(&b->plan, "/", SANDBOX_LIST,
+				   "names in directories");
+}
+
+/* Does a person's yes give it more of the network than other commands have? */
+static bool gains_network(const struct guard *g)
+{
+	return g->out->confirmed &&
+	       g->out->verdict.net > g->terms.grants.net;
+}
+
+/* What other commands left in the home, settings that run a program among it, is
+ * not for such a one: it has the copies of the person's alone. */
+__attribute__((noinline)) static int bind_kept(
+	struct guard_box *b, const struct guard_place *p)
+{
+	char path[SESSION_BASE_MAX + 48];
+	autofd int kept = guard_place_dir(p, p->lay, "kept", NULL);
+	const char *from;
+	int err = kept < 0 ? kept
+			   : guard_keep(b->texts, &from,
+				     BUF_PRINT(path, "%s/%u/kept", p->lay_base,
+					     p->uid));
+
+	return err ? err
+		   : sandbox_bind(&b->plan, p->home, from, SANDBOX_RO,
+			     "what its home has of the person's");
+}
+
+/* Where there is no view: the machine's own, if the policy shares them. */
+static int grant_shared(struct guard_box *b, const struct guard *g)
+{
+	const struct guard_place *p = &g->place;
+	const char *name[POLICY_PLACES + 1];
+	const size_t n = policy_places(
+		&g->terms.grants, p->root, p->home, p->base, false, name);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = sandbox_grant_bare(&b->plan, name[i],
+			SANDBOX_RW | SANDBOX_EXEC, "shared by the policy");
+	return err;
 }
 
 int guard_own_grant(struct guard_box *b, const struct guard *g)
@@ -209,13 +328,23 @@ int guard_own_grant(struct guard_box *b, const struct guard *g)
 	char real[PATH_MAX];
 	int err = 0;
 
+	if (g->terms.grants.tmp_shared && b->opens)
+		err = grant_shared(b, g);
+	if (!err && p->own_home && b->opens)
+		err = sandbox_grant(&b->plan, p->own_home,
+			SANDBOX_RW | SANDBOX_EXEC, true, "its own home");
 	if (!b->plan.view)
-		return 0;
+		return err;
+	if (!err && !b->brief && !has_terminal(g))
+		err = sandbox_grant_terminals(&b->plan);
 	if (guard_owns(p, p->home) && !path_real(p->home, real) &&
 		!str_eq(real, p->home))
 		(void)guard_home_link(p, p->home, real);
 	for (size_t i = 0; !err && i < p->own_count; i++)
-		err = sandbox_bind(&b->plan, p->own_name[i], p->own_from[i],
-			SANDBOX_RW | SANDBOX_EXEC, "its own place");
+		err = str_eq(p->own_name[i], p->home) && gains_network(g)
+			? bind_kept(b, p)
+			: sandbox_bind(&b->plan, p->own_name[i],
+				  p->own_from[i], SANDBOX_RW | SANDBOX_EXEC,
+				  "its own place");
 	return err;
 }

@@ -61,6 +61,8 @@ void guard_place_release(struct guard_place *p)
 {
 	if (p->own > 0)
 		close(p->own);
+	if (p->lay > 0)
+		close(p->lay);
 	arena_release(&p->texts);
 	*p = GUARD_PLACE_INIT;
 }

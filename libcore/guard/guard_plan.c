@@ -121,14 +121,6 @@ static void find_brief(struct guard_box *b, const struct guard *g)
 	b->opens = !b->brief || is & POLICY_IS_OPENING;
 }
 
-/* A line that starts no program and names nothing outside is served without a
- * view of mounts. */
-static bool wants_view(const struct guard_box *b, const struct guard *g)
-{
-	return !ns_is_refused() &&
-		(!b->brief || (g->place.no_project && b->opens));
-}
-
 /* All that a shell which starts nothing opens by itself, or its line with it.
  */
 static int grant_brief(struct guard_box *b, const struct guard *g)
@@ -325,7 +317,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	set_relaxed(b, g);
 	b->plan.net = guard_net_of(b, g);
 	/* See goes_without() for what is found out later. */
-	b->plan.view = wants_view(b, g);
+	b->plan.view = !b->brief && !ns_is_refused();
 	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
 	if (!err)
@@ -353,6 +345,8 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");
 	if (err)
 		return diag_errno(d, err, "cannot plan the sandbox");
-	err = guard_carve(b, g, d);
-	return err ? err : guard_own_cover(b);
+	err = guard_undo_plan(b, g, d);
+	if (!err)
+		err = guard_carve(b, g, d);
+	return err ? err : guard_own_cover(b, &g->place);
 }

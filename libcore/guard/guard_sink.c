@@ -98,6 +98,9 @@ static void record_lost(void *ctx)
 
 	(void)audit_event(&g->entry.log, g->out->session, g->out->exec_id,
 		"supervisor.lost", NULL, 0, NULL);
+	/* The command has its end in the log. */
+	if (g->tree.lives)
+		return;
 	g->out->status = SIGKILL;
 	(void)guard_entry_end(g, NULL);
 }
@@ -127,6 +130,7 @@ struct run_sink guard_sink(struct guard *g)
 		.ask_look = ask_look,
 		.ask_stop = ask_stop};
 
+	guard_live_sink(&sink);
 	if (!g->entry.on)
 		return sink;
 	sink.skipped = record_skip;

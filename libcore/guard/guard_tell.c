@@ -127,7 +127,10 @@ void guard_tell_outside(struct guard *g)
 	if (!(v->is & POLICY_IS_OUTSIDE) || !g->terms.grants.confine ||
 		!g->caller->tell || !g->out->status ||
 		sandbox_explain(&g->box.sandbox, v->file, NULL) &
-			(write ? SANDBOX_WRITE : SANDBOX_READ))
+			(write ? SANDBOX_WRITE : SANDBOX_READ | SANDBOX_LIST))
+		return;
+	/* What is not there failed by itself. */
+	if (!write && access(v->file, F_OK))
 		return;
 	diag_fail(&d, -EACCES, "out of the command's reach: %s%.120s (rule %s)",
 		write ? "changes of " : "", v->file, v->rule);

@@ -183,6 +183,8 @@ static enum guard_answer answer_of(struct guard *g,
 		return g->tree.refusal;
 	if (g->terms.grants.ask == POLICY_ASK_NEVER)
 		return GUARD_NEVER;
+	if (g->caller->ask_slow)
+		return GUARD_NOBODY;
 	if (!is_asked(g, ev, req))
 		return g->terms.grants.ask == POLICY_ASK_APPROVER
 			? GUARD_NO_APPROVER

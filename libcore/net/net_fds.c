@@ -1,9 +1,10 @@
-/* net_fds.c - descriptors in a message
+/* net_fds.c - messages between a keeper and those that are linked to it
  * SPDX-License-Identifier: MIT
  */
 #include "net/net_in.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -30,8 +31,8 @@ void net_link_release(struct net_link *l)
 int net_send(int sock, const struct net_parcel *p)
 {
 	union fds_room room = {0};
-	int err = p->err;
-	struct iovec text = {&err, sizeof err};
+	uint32_t word[2] = {(uint32_t)p->err, p->port};
+	struct iovec text = {word, sizeof word};
 	struct msghdr m = {.msg_iov = &text, .msg_iovlen = 1};
 
 	const size_t size = p->count * sizeof(int);
@@ -50,7 +51,8 @@ int net_send(int sock, const struct net_parcel *p)
 int net_receive(int sock, struct net_parcel *p)
 {
 	union fds_room room = {0};
-	struct iovec text = {&p->err, sizeof p->err};
+	uint32_t word[2] = {0};
+	struct iovec text = {word, sizeof word};
 	struct msghdr m = {.msg_iov = &text,
 		.msg_iovlen = 1,
 		.msg_control = &room,
@@ -68,5 +70,32 @@ int net_receive(int sock, struct net_parcel *p)
 		p->count = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(p->fd, CMSG_DATA(c), p->count * sizeof(int));
 	}
-	return n == sizeof p->err ? 0 : -EPIPE;
+	p->err = (int)word[0];
+	p->port = word[1];
+	return n == sizeof word ? 0 : -EPIPE;
+}
+
+int net_link_read(const struct net_link *l, int wait_ms, struct net_event *ev)
+{
+	struct pollfd ready = {.fd = l->sock, .events = POLLIN};
+	ssize_t n;
+
+	if (wait_ms && poll(&ready, 1, wait_ms) <= 0)
+		return 0;
+	n = recv(l->sock, ev, sizeof *ev, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -EPIPE;
+	ev->name[sizeof ev->name - 1] = ev->addr[sizeof ev->addr - 1] =
+		ev->why[sizeof ev->why - 1] = '\0';
+	return n == sizeof *ev ? 1 : -EPIPE;
+}
+
+void net_link_claim(const struct net_link *l, uint32_t inode)
+{
+	(void)send(l->sock, &inode, sizeof inode, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void net_link_flush(const struct net_link *l)
+{
+	net_link_claim(l, 0);
 }

@@ -128,7 +128,7 @@ enum { POLICY_PARTS = 12, POLICY_PROTECTIONS };
 extern const char policy_protections[POLICY_PROTECTIONS][9];
 /* Lists of names (str_index) in the order of their enum. */
 #define POLICY_DECISIONS "allow\0open\0confirm\0deny\0"
-#define POLICY_NETS "none\0local\0all\0"
+#define POLICY_NETS "none\0local\0registries\0all\0"
 #define POLICY_ASKS "tty\0approver\0never\0"
 
 /* The profile in force: `use` of the system layer (DEV without one), tightened
@@ -200,7 +200,7 @@ struct policy_request {
 	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
 	const char *own;  /* the same, for caches */
 	/* By these names it finds directories of its own, whatever is there
-	 * outside; NULL-terminated, or NULL. */
+	 * outside; NULL-terminated. NULL: it is not known. */
 	const char *const *places;
 	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
 	char *const *env; /* what the command will get; NULL: empty, of a
@@ -220,6 +220,7 @@ enum policy_ask {
 enum policy_net {
 	POLICY_NET_NONE,
 	POLICY_NET_LOCAL,
+	POLICY_NET_REGISTRIES,
 	POLICY_NET_ALL,
 };
 
@@ -297,6 +298,7 @@ struct policy_limits {
 	uint64_t cpu, wall; /* nanoseconds */
 	uint64_t mem, out;  /* bytes */
 	uint64_t procs, files;
+	uint64_t idle; /* nanoseconds: of a session that only lives on */
 	enum policy_over over_out;
 };
 
@@ -340,6 +342,16 @@ struct policy_env_word {
 	bool deny;
 };
 
+/* What becomes of programs that outlive their command. */
+enum policy_background {
+	POLICY_BACKGROUND_UNSAID, /* as the front end has it */
+	POLICY_BACKGROUND_KEEP,
+	POLICY_BACKGROUND_END,
+};
+/* The keys of `undo KEY=VALUE`: sizes, a number, a time, and one of OVERS. */
+#define POLICY_UNDO_KEYS "bytes\0keep\0entries\0age\0over\0"
+#define POLICY_UNDO_OVERS "go\0ask\0refuse\0"
+
 struct policy_grants {
 	struct policy_path *path;
 	size_t path_count;
@@ -349,8 +361,11 @@ struct policy_grants {
 	struct policy_words env_set; /* NAME=VALUE */
 	struct policy_words hide;  /* secrets, whatever is granted around them */
 	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
+	struct policy_words undo_words; /* absolute places; KEY=VALUE */
 	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
+	/* Who may be spoken to: +HOST, -HOST, "registries", "up=1M" … */
+	struct policy_words net_words;
 	struct policy_redact *redact;
 	size_t redact_count;
 	enum policy_net net;
@@ -358,7 +373,11 @@ struct policy_grants {
 	unsigned ask_time; /* seconds until a question is answered by a denial */
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
+	bool tmp_shared; /* where a command has no /tmp of its own it has the
+			  * machine's */
 	bool supervise; /* judge every execve in the tree */
+	enum policy_background background;
+	bool undo; /* journal what it changes, to be taken back */
 	bool strangers; /* a program that no rule speaks of runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
 	struct policy *owned; /* what the words lie in, to be freed with them */
@@ -377,11 +396,14 @@ void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
 
 enum { POLICY_PLACES = 4 };
-/* The names by which a command finds directories of its own, where its box has a
- * view of mounts: /tmp, /var/tmp, /dev/shm, home; not those that lie in the
- * project or that the policy opens. Their number; NULL ends them. */
+/* The names by which a command finds directories to write to: with a view of mounts
+ * /tmp, /var/tmp, /dev/shm and home, which are its own there; without one the first
+ * three, which are the machine's, where the policy shares them; but for one that
+ * state, where the guard keeps its own, or the home lies in. Not those that lie in
+ * the project or that the policy opens. Their number; NULL ends them. */
 size_t policy_places(const struct policy_grants *g, const char *root,
-	const char *home, const char *out[static POLICY_PLACES + 1]);
+	const char *home, const char *state, bool view,
+	const char *out[static POLICY_PLACES + 1]);
 
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */

@@ -126,24 +126,6 @@ static void map_cell(uint32_t *cell, uint32_t (*map)(void *ctx, uint32_t off),
 		*cell = map(ctx, *cell);
 }
 
-/* Names within groups; END closes each schema, whose first cell is flags. */
-static void map_items(struct policy_build *b,
-	uint32_t (*map)(void *ctx, uint32_t off), void *ctx)
-{
-	uint32_t *cell = (void *)b->sect[IMG_ITEM].data;
-	uint32_t n = build_count(b, IMG_ITEM);
-
-	for (uint32_t i = 0; i < n; i++) {
-		for (i++; i < n && cell[i];) {
-			uint32_t kind = cell[i] & 15, count = cell[i] >> 13;
-
-			for (i++; count--; i++)
-				if (kind < IMG_I_DIGITS)
-					map_cell(&cell[i], map, ctx);
-		}
-	}
-}
-
 void build_map(struct policy_build *b, uint32_t (*map)(void *ctx, uint32_t off),
 	void *ctx)
 {
@@ -156,7 +138,6 @@ void build_map(struct policy_build *b, uint32_t (*map)(void *ctx, uint32_t off),
 			if (column[i % n] == 's')
 				map_cell(&cell[i], map, ctx);
 	}
-	map_items(b, map, ctx);
 }
 
 static uint32_t shift(void *by, uint32_t off)
@@ -272,57 +253,6 @@ static void index_rules(struct policy_build *b)
 	}
 }
 
-/* Appends the groups of the schema that begins at cell at. */
-static void add_groups(struct buf *to, const uint32_t *cell, uint32_t at)
-{
-	uint32_t from = ++at;
-
-	while (cell[at])
-		at += 1 + (cell[at] >> 13);
-	buf_add(to, &cell[from], (at - from) * CELL);
-}
-
-/* What several lines say of a program comes together; what one line says of
- * several programs is shared. */
-static void merge_schemas(struct policy_build *b)
-{
-	static const uint32_t end = IMG_I_END;
-	struct img_schema *s = (void *)b->sect[IMG_SCHEMA].data;
-	uint32_t n = build_count(b, IMG_SCHEMA), kept = 0;
-	uint32_t cells = build_count(b, IMG_ITEM);
-	autofree uint32_t *moved = calloc(cells + 1, sizeof(*moved));
-	autobuf struct buf old = b->sect[IMG_ITEM];
-	const uint32_t *cell = (const void *)old.data;
-	struct buf *to = &b->sect[IMG_ITEM];
-
-	*to = BUF_INIT(IMG_MAX);
-	if (!moved)
-		b->err = -ENOMEM;
-	for (uint32_t i = 0, run; moved && i < n; i += run) {
-		const char *name = build_text(b, s[i].name);
-		uint32_t at = build_count(b, IMG_ITEM), flags = 0;
-
-		for (run = 0; i + run < n &&
-			      str_eq(build_text(b, s[i + run].name), name);
-			run++)
-			flags |= cell[s[i + run].item];
-		if (run == 1 && moved[s[i].item]) {
-			s[kept] = s[i];
-			s[kept++].item = moved[s[i].item] - 1;
-			continue;
-		}
-		if (run == 1)
-			moved[s[i].item] = at + 1;
-		buf_add(to, &flags, CELL);
-		for (uint32_t k = 0; k < run; k++)
-			add_groups(to, cell, s[i + k].item);
-		buf_add(to, &end, CELL);
-		s[kept] = s[i];
-		s[kept++].item = at;
-	}
-	b->sect[IMG_SCHEMA].len = kept * sizeof(*s);
-}
-
 static int any_error(const struct policy_build *b)
 {
 	int rc = b->err ? b->err : b->str.err;
@@ -344,9 +274,8 @@ int build_index(struct policy_build *b)
 		*(struct img_range *)build_row(b, IMG_SET, IMG_SET_ENV_DENY),
 		by_word);
 	index_rules(b);
-	sort(b, IMG_SCHEMA, (struct img_range){0, build_count(b, IMG_SCHEMA)},
+	sort(b, IMG_READS, (struct img_range){0, build_count(b, IMG_READS)},
 		by_name);
-	merge_schemas(b);
 	sort(b, IMG_PROG, (struct img_range){0, build_count(b, IMG_PROG)},
 		by_name);
 	return any_error(b);

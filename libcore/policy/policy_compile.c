@@ -201,12 +201,11 @@ static int verb_include(struct policy_compiler *c)
 
 /* Of these, allow to except in the order of enum img_rule_kind. */
 #define VERBS                                                                  \
-	"allow\0ask\0confirm\0deny\0delegate\0except\0args\0cache\0env\0exec\0"    \
-	"hide\0home\0include\0limit\0list\0path\0policy\0profile\0protect\0redact\0"     \
-	"relax\0root\0runtime\0test\0use\0"
+	"allow\0ask\0confirm\0deny\0delegate\0except\0cache\0env\0exec\0hide\0"    \
+	"home\0include\0limit\0list\0net\0path\0policy\0profile\0protect\0reads\0"  \
+	"redact\0relax\0root\0runtime\0test\0undo\0use\0"
 enum verb {
-	V_ARGS = IMG_KINDS,
-	V_CACHE,
+	V_CACHE = IMG_KINDS,
 	V_ENV,
 	V_EXEC,
 	V_HIDE,
@@ -214,15 +213,18 @@ enum verb {
 	V_INCLUDE,
 	V_LIMIT,
 	V_LIST,
+	V_NET,
 	V_PATH,
 	V_POLICY,
 	V_PROFILE,
 	V_PROTECT,
+	V_READS,
 	V_REDACT,
 	V_RELAX,
 	V_ROOT,
 	V_RUNTIME,
 	V_TEST,
+	V_UNDO,
 	V_USE,
 };
 
@@ -244,8 +246,6 @@ static int unknown_verb(struct policy_compiler *c)
 static int dispatch(struct policy_compiler *c, unsigned verb)
 {
 	switch (verb) {
-	case V_ARGS:
-		return compile_args(c);
 	case V_CACHE:
 		return compile_cache(c);
 	case V_ENV:
@@ -262,6 +262,8 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 		return compile_limit(c);
 	case V_LIST:
 		return verb_list(c);
+	case V_NET:
+		return compile_net(c);
 	case V_PATH:
 		return compile_path(c);
 	case V_POLICY:
@@ -270,6 +272,8 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 		return compile_profile(c);
 	case V_PROTECT:
 		return compile_protect(c);
+	case V_READS:
+		return compile_reads(c);
 	case V_REDACT:
 		return compile_redact(c);
 	case V_RELAX:
@@ -280,6 +284,8 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 		return compile_runtime(c);
 	case V_TEST:
 		return verb_test(c);
+	case V_UNDO:
+		return compile_undo(c);
 	case V_USE:
 		return verb_use(c);
 	default:
@@ -290,14 +296,16 @@ static int dispatch(struct policy_compiler *c, unsigned verb)
 static int statement(struct policy_compiler *c)
 {
 	static const unsigned system_only =
-		1U << IMG_DELEGATE | 1U << V_ARGS | 1U << V_CACHE |
+		1U << IMG_DELEGATE | 1U << V_READS | 1U << V_CACHE |
 		1U << V_HIDE | 1U << V_HOME | 1U << V_INCLUDE |
-		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME;
+		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME |
+		1U << V_UNDO;
 	static const unsigned plain = 1U << V_CACHE | 1U << V_ENV |
 				      1U << V_EXEC | 1U << V_HIDE | 1U << V_HOME |
-				      1U << V_LIST | 1U << V_PATH | 1U << V_PROTECT |
+				      1U << V_LIST | 1U << V_NET | 1U << V_PATH |
+				      1U << V_PROTECT |
 				      1U << V_RELAX | 1U << V_ROOT |
-				      1U << V_RUNTIME;
+				      1U << V_RUNTIME | 1U << V_UNDO;
 	int verb = str_index(VERBS, c->line.word[0].s);
 
 	if (verb < 0)

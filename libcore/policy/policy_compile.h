@@ -36,13 +36,14 @@ int policy_compile_text(struct policy_compiler *c, const char *file,
 
 /* Parts of the compiler; each takes c->line with the verb as word 0. */
 int compile_rule(struct policy_compiler *c, unsigned kind);
-int compile_args(struct policy_compiler *c);
+int compile_reads(struct policy_compiler *c);
 int compile_profile(struct policy_compiler *c);
 int compile_limit(struct policy_compiler *c);
 int compile_redact(struct policy_compiler *c);
 int compile_path(struct policy_compiler *c);
 int compile_protect(struct policy_compiler *c);
 int compile_runtime(struct policy_compiler *c);
+int compile_undo(struct policy_compiler *c);
 int compile_exec(struct policy_compiler *c);
 int compile_root(struct policy_compiler *c);
 int compile_cache(struct policy_compiler *c);
@@ -50,6 +51,7 @@ int compile_home(struct policy_compiler *c);
 int compile_hide(struct policy_compiler *c);
 int compile_env(struct policy_compiler *c);
 int compile_relax(struct policy_compiler *c);
+int compile_net(struct policy_compiler *c);
 
 /* -EINVAL, with "word: what" at word i (at the line, when there is none). */
 int compile_bad(struct policy_compiler *c, size_t i, const char *what);

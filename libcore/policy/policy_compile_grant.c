@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "base/str.h"
 
 /* r or rw. */
@@ -140,6 +141,44 @@ int compile_hide(struct policy_compiler *c)
 				"expected the name of a file or directory");
 	return absolutes(c, 1, true) < 0 ? -EINVAL
 					 : add_set(c, IMG_SET_HIDE, 1);
+}
+
+/* The bounds' keys, in the order of guard_undo.c, and what a value is. */
+static bool is_bound(const char *s)
+{
+	const char *eq = strchr(s, '=');
+	char key[16];
+	uint64_t n;
+
+	if (!eq || (size_t)(eq - s) >= sizeof key)
+		return false;
+	memcpy(key, s, (size_t)(eq - s));
+	key[eq - s] = '\0';
+	switch (str_index(POLICY_UNDO_KEYS, key)) {
+	case 0:
+	case 1:
+		return !num_size(eq + 1, 1, UINT64_MAX, &n);
+	case 2:
+		return !num_u64(eq + 1, 1, 1 << 20, &n);
+	case 3:
+		return !num_duration(eq + 1, 1, UINT64_MAX, &n);
+	case 4:
+		return str_index(POLICY_UNDO_OVERS, eq + 1) >= 0;
+	}
+	return false;
+}
+
+int compile_undo(struct policy_compiler *c)
+{
+	for (size_t i = 1; i < c->line.count; i++)
+		if (!is_bound(c->line.word[i].s) &&
+			(!absolute(c->line.word[i].s, true) ||
+				strpbrk(c->line.word[i].s, "*?")))
+			return compile_bad(c, i,
+				"expected an absolute directory, bytes=512M "
+				"keep=2G entries=200000 age=7d, or "
+				"over=go|ask|refuse");
+	return add_set(c, IMG_SET_UNDO, 1);
 }
 
 /* Markers are names; a path is a project, or behind `never` none. */

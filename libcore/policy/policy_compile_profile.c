@@ -38,8 +38,8 @@ static bool setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
-		"shell\0unknown\0unresolved\0dynamic\0opaque\0unparsable\0"
-		"child\0net\0supervise\0as\0ask\0ask-time\0";
+		"shell\0unknown\0child\0open\0net\0supervise\0undo\0as\0tmp\0"
+		"background\0ask\0ask-time\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -49,6 +49,7 @@ static bool setting(const char *word, struct img_profile *p)
 		return false;
 	case IMG_P_SHELL:
 	case IMG_P_SUPERVISE:
+	case IMG_P_UNDO:
 		value = str_index("off\0on\0", v);
 		break;
 	case IMG_P_NET:
@@ -60,23 +61,25 @@ static bool setting(const char *word, struct img_profile *p)
 	case IMG_P_ASK_TIME:
 		value = ask_time(v);
 		break;
+	case IMG_P_BACKGROUND:
+		value = str_index("keep\0end\0", v);
+		break;
+	case IMG_P_TMP:
+		value = str_index("deny\0shared\0", v);
+		break;
 	case IMG_P_AS:
 		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;
 		break;
-	case IMG_P_UNKNOWN:
-	case IMG_P_CHILD:
+	case IMG_P_OPEN:
+		value = str_index(POLICY_DECISIONS, v);
+		if (value == POLICY_ALLOW)
+			value = -1;
+		break;
+	default:
 		/* A program that starts is no longer open. */
 		value = str_index(POLICY_DECISIONS, v);
 		if (value == POLICY_OPEN)
 			value = -1;
-		break;
-	case IMG_P_UNPARSABLE:
-		value = str_index(POLICY_DECISIONS, v);
-		if (value != POLICY_OPEN && value != POLICY_DENY)
-			value = -1;
-		break;
-	default:
-		value = str_index(POLICY_DECISIONS, v);
 	}
 	if (value < 0)
 		return false;
@@ -113,7 +116,7 @@ static bool limit(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_L_*. */
 	const char *v;
-	int key = split(word, "cpu\0wall\0mem\0out\0procs\0files\0over\0", &v), rc;
+	int key = split(word, "cpu\0wall\0mem\0out\0procs\0files\0idle\0over\0", &v), rc;
 	uint64_t n = 0;
 
 	if (key < 0)
@@ -124,7 +127,7 @@ static bool limit(const char *word, struct img_profile *p)
 		rc = 0;
 	else if (key == IMG_L_MEM && str_ends(v, "%"))
 		rc = memory_share(v, &n);
-	else if (key <= IMG_L_WALL)
+	else if (key <= IMG_L_WALL || key == IMG_L_IDLE)
 		rc = num_duration(v, 1, UINT64_MAX, &n);
 	else if (key <= IMG_L_OUT)
 		rc = num_size(v, 1, UINT64_MAX, &n);
@@ -161,17 +164,17 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell=on|off net=none|local|all supervise=on|off "
-		"as=PROFILE ask=tty|approver|never ask-time=60s, unknown, child = allow|confirm|deny, unresolved, "
-		"dynamic, opaque = allow|open|confirm|deny, unparsable = "
-		"open|deny");
+		"expected shell|supervise|undo=on|off "
+		"net=none|local|registries|all background=keep|end ask=tty|approver|never ask-time=60s "
+		"tmp=deny|shared as=PROFILE unknown|child=allow|confirm|deny "
+		"open=open|confirm|deny");
 }
 
 int compile_limit(struct policy_compiler *c)
 {
 	return settings(c, limit,
 		"expected cpu=60s wall=10m mem=512M|75% procs=5 files=100 "
-		"out=1M, each also `off`, or over=kill,kill,block,block,truncate|kill");
+		"out=1M idle=12h, each also `off`, or over=kill,kill,block,block,truncate|kill");
 }
 
 /* "[A-Za-z0-9_-]" into a bit set; the text behind it, or NULL. */

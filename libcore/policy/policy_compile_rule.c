@@ -186,7 +186,7 @@ static int attributes(struct policy_compiler *c, struct img_rule *r)
 			net = str_index(POLICY_NETS, v);
 			if (net < 0)
 				return compile_bad(c, i,
-					"expected net=none, local or all");
+					"expected net=none, local, registries or all");
 		} else if ((v = str_after(s, "mark="))) {
 			marks |= str_eq(v, "shell") ? POLICY_IS_SHELL
 				: str_eq(v, "protect") ? POLICY_IS_PROTECT : 0;

@@ -14,16 +14,12 @@
  * layer, or for what it leaves out: deny. */
 static void settings(struct judge *j)
 {
-	static const unsigned decisions = 1U << IMG_P_UNKNOWN |
-					  1U << IMG_P_UNRESOLVED |
-					  1U << IMG_P_DYNAMIC |
-					  1U << IMG_P_OPAQUE |
-					  1U << IMG_P_UNPARSABLE |
-					  1U << IMG_P_CHILD;
+	static const unsigned decisions =
+		1U << IMG_P_UNKNOWN | 1U << IMG_P_CHILD | 1U << IMG_P_OPEN;
 	struct img_profile p;
 
-	for (unsigned i = IMG_P_UNKNOWN; i <= IMG_P_CHILD; i++)
-		j->set[i] = POLICY_DENY;
+	j->set[IMG_P_UNKNOWN] = j->set[IMG_P_CHILD] = POLICY_DENY;
+	j->set[IMG_P_OPEN] = POLICY_OPEN;
 	for (unsigned l = 0; l < POLICY_LAYERS; l++) {
 		if (!j->p->layer[l])
 			continue;
@@ -33,7 +29,7 @@ static void settings(struct judge *j)
 			j->profile = (enum policy_profile)p.v[IMG_P_AS];
 		}
 		img_get(j->p->layer[l], IMG_PROFILE, j->profile, &p);
-		for (unsigned i = 0; i <= IMG_P_CHILD; i++) {
+		for (unsigned i = 0; i <= IMG_P_OPEN; i++) {
 			bool stricter = decisions & 1U << i
 						? p.v[i] > j->set[i]
 						: p.v[i] < j->set[i];
@@ -178,7 +174,7 @@ static void unparsable(
 	struct judge_cmd k =
 		judge_begin(j, (struct shell_span){0, (uint32_t)len});
 
-	judge_raise(&k, j->set[IMG_P_UNPARSABLE],
+	judge_raise(&k, POLICY_OPEN,
 		rc == -E2BIG ? "limit" : "unparsable", "%s", d->text[0] ? d->text : "the line cannot be read");
 	if (d->col)
 		k.v.offset = 0;
@@ -298,7 +294,7 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 			argv[i].s = req->argv[i];
 		for (size_t i = 0; i < n; i++)
 			if (strpbrk(req->argv[i], SHELL_REL_S SHELL_ANY_S))
-				judge_raise(&k, j.set[IMG_P_UNPARSABLE],
+				judge_raise(&k, POLICY_OPEN,
 					"unparsable", "a control character in an argument");
 		k.cwd = &cwd;
 		k.exe = req->path;

@@ -60,7 +60,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 
 	j->work += 4;
 	if (strpbrk(name, SHELL_REL_S SHELL_ANY_S)) {
-		judge_raise(k, j->set[IMG_P_DYNAMIC], "env",
+		judge_raise(k, POLICY_OPEN, "env",
 			"the variable's name is not known before it runs");
 		return true;
 	}
@@ -78,7 +78,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 	if (!is_safe(j, name, value)) {
 		if (!j->guided)
 			j->guided = name;
-		judge_raise(k, j->set[IMG_P_DYNAMIC], "env",
+		judge_raise(k, POLICY_OPEN, "env",
 			"%s decides what programs run or how they read their "
 			"input",
 			judge_show(j, name));

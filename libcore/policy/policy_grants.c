@@ -230,6 +230,28 @@ static void words(
 	}
 }
 
+/* The system's, and what a lower layer denies beside. */
+static void net_words(struct granting *x)
+{
+	struct policy_words *out = &x->g->net_words;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < POLICY_LAYERS; i++)
+		n += img_set(layer(x, i), IMG_SET_NET).count;
+	out->item = arena_zalloc(x->arena, (n + 1) * sizeof(*out->item));
+	for (unsigned i = 0; out->item && i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i);
+		struct img_range r = img_set(img, IMG_SET_NET);
+
+		for (uint32_t k = 0; k < r.count; k++) {
+			const char *word = img_ref(img, r, k);
+
+			if (i == POLICY_LAYER_SYSTEM || word[0] == '-')
+				out->item[out->count++] = word;
+		}
+	}
+}
+
 static void protects(struct granting *x)
 {
 	x->g->protect = arena_zalloc(x->arena,
@@ -322,7 +344,7 @@ static void limits(struct granting *x)
 	l->over_out = POLICY_OVER_TRUNCATE;
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {
 		uint64_t *to[IMG_LIMITS] = {&l->cpu, &l->wall, &l->mem, &l->out,
-			&l->procs, &l->files};
+			&l->procs, &l->files, &l->idle};
 		struct img_profile p;
 		bool net;
 
@@ -345,6 +367,16 @@ static void limits(struct granting *x)
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
 		who_answers(x->g, &p);
+		/* Lower layers only end what the system's would keep. */
+		if (p.v[IMG_P_SET] & 1U << IMG_P_BACKGROUND &&
+			(i == 0 || p.v[IMG_P_BACKGROUND]))
+			x->g->background = p.v[IMG_P_BACKGROUND] ?
+				POLICY_BACKGROUND_END : POLICY_BACKGROUND_KEEP;
+		if (p.v[IMG_P_UNDO])
+			x->g->undo = true;
+		if (p.v[IMG_P_SET] & 1U << IMG_P_TMP)
+			x->g->tmp_shared = p.v[IMG_P_TMP] &&
+				(i == 0 || x->g->tmp_shared);
 	}
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;
 	if (!x->g->ask_time)
@@ -427,6 +459,8 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_RELAX, &out->relax);
 	words(&x, IMG_SET_HIDE, &out->hide);
 	words(&x, IMG_SET_CACHE, &out->cache);
+	words(&x, IMG_SET_UNDO, &out->undo_words);
+	net_words(&x);
 	words(&x, IMG_SET_HOME, &out->home);
 	protects(&x);
 	redacts(&x);

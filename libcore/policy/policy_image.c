@@ -15,8 +15,7 @@
 
 /* Beside the letters of policy_image.h: k the bits of a rule, t those of a
  * token and what they count, r a row of IMG_REF, p one of IMG_RULE, e one
- * behind this or 0, i the begin of a schema, c a row of IMG_CLASS. In the
- * order of enum img_section. */
+ * behind this or 0, c a row of IMG_CLASS. In the order of enum img_section. */
 static const char columns[] =
 	"s\0" /* ref */
 	"sR-\0" /* list */
@@ -25,11 +24,10 @@ static const char columns[] =
 	"t-\0" /* token */
 	"sp\0" /* prog */
 	"rp\0" /* glob */
-	"si\0" /* schema */
-	"n\0" /* item */
+	"sR-\0" /* reads */
 	"s1\0" /* path */
 	"snss3n\0" /* protect */
-	"13333332132n2nnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"13333113112n2nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
 	"nssn3\0" /* test */
@@ -45,8 +43,7 @@ static const uint8_t cells[IMG_SECTIONS] = {
 	[IMG_TOKEN] = CELLS(struct img_token),
 	[IMG_PROG] = CELLS(struct img_prog),
 	[IMG_GLOB] = CELLS(struct img_glob),
-	[IMG_SCHEMA] = CELLS(struct img_schema),
-	[IMG_ITEM] = 1,
+	[IMG_READS] = CELLS(struct img_reads),
 	[IMG_PATH] = CELLS(struct img_path),
 	[IMG_PROTECT] = CELLS(struct img_protect),
 	[IMG_PROFILE] = CELLS(struct img_profile),
@@ -76,66 +73,12 @@ void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
 			*to++ = *narrow++;
 }
 
-bool img_group(const struct policy_image *img, uint32_t *at, unsigned kind,
-	struct img_group *g)
-{
-	uint32_t head = img_cell(img, *at);
-
-	while (kind && (head & 15) != kind && (head & 15) != IMG_I_END) {
-		*at += 1 + (uint8_t)(head >> 13);
-		head = img_cell(img, *at);
-	}
-	g->kind = head & 15;
-	g->type = head >> 4 & 31;
-	g->flags = head >> 9 & 15;
-	g->count = (uint8_t)(head >> 13);
-	g->at = ++*at;
-	*at += g->count;
-	return g->kind != IMG_I_END;
-}
-
 static bool within(const struct policy_image *im, enum img_section s,
 	uint32_t first, uint32_t count)
 {
 	uint32_t rows = IMG_COUNT(im, s);
 
 	return first <= rows && count <= rows - first;
-}
-
-static bool group_ok(const struct policy_image *im, const struct img_group *g)
-{
-	bool names = g->kind < IMG_I_DIGITS;
-
-	/* Only what has names has a count, and at least one. */
-	if (g->kind >= IMG_I_KINDS || g->type >= IMG_TYPES ||
-		(names || g->kind == IMG_I_POS) != (g->count > 0))
-		return false;
-	for (uint32_t i = 0; names && i < g->count; i++)
-		if (img_cell(im, g->at + i) >= im->head->bytes)
-			return false;
-	return true;
-}
-
-/* Schemas fill their section, so that each group ends before it does. */
-static bool schema_ok(const struct policy_image *im, uint32_t at)
-{
-	struct img_range r = im->head->section[IMG_ITEM];
-	uint32_t end = r.first + r.count;
-	struct img_group g;
-
-	if (at >= r.count)
-		return false;
-	for (at += r.first + 1; at < end;) {
-		uint32_t count = img_cell(im, at) >> 13;
-
-		if (count >= end - at)
-			return false;
-		if (!img_group(im, &at, IMG_I_END, &g))
-			return true;
-		if (!group_ok(im, &g))
-			return false;
-	}
-	return false;
 }
 
 static bool token_ok(const struct policy_image *im, uint32_t bits, uint32_t at)
@@ -168,8 +111,6 @@ static bool cell_ok(const struct policy_image *im, char column,
 		return *v < IMG_COUNT(im, IMG_RULE);
 	case 'e': /* never back: no chain is endless */
 		return !*v || (*v > row && *v < IMG_COUNT(im, IMG_RULE));
-	case 'i':
-		return schema_ok(im, *v);
 	case 'c':
 		return *v < IMG_COUNT(im, IMG_CLASS);
 	default:
@@ -417,13 +358,13 @@ static uint32_t lower_bound(const struct policy_image *img, size_t at,
 	return lo;
 }
 
-/* The same of a section's rows of two columns. */
+/* The same of a section's rows. */
 static uint32_t first_row(
 	const struct policy_image *img, enum img_section s, const char *name)
 {
 	struct img_range r = img->head->section[s];
 
-	return lower_bound(img, r.first, 2, r.count, name);
+	return lower_bound(img, r.first, cells[s], r.count, name);
 }
 
 bool img_ref_find(
@@ -444,17 +385,18 @@ bool img_ref_find(
 	return i < r.count && str_eq(img_ref(img, r, i), word);
 }
 
-uint32_t img_schema_find(const struct policy_image *img, const char *name)
+bool img_reads_find(const struct policy_image *img, const char *name,
+	struct img_range *items)
 {
-	uint32_t i = first_row(img, IMG_SCHEMA, name);
-	struct img_schema s = {0};
+	uint32_t i = first_row(img, IMG_READS, name);
+	struct img_reads r = {0};
 
-	if (i == IMG_COUNT(img, IMG_SCHEMA))
-		return 0;
-	img_get(img, IMG_SCHEMA, i, &s);
-	return str_eq(img_str(img, s.name), name)
-		       ? img->head->section[IMG_ITEM].first + s.item
-		       : 0;
+	if (i < IMG_COUNT(img, IMG_READS))
+		img_get(img, IMG_READS, i, &r);
+	if (!r.name || !str_eq(img_str(img, r.name), name))
+		return false;
+	*items = r.ref;
+	return true;
 }
 
 uint32_t img_prog_find(

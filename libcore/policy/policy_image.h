@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 10,
+	IMG_VERSION = 15,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -34,8 +34,7 @@ enum img_section {
 	IMG_TOKEN,   /* struct img_token */
 	IMG_PROG,    /* struct img_prog, by name, then rule */
 	IMG_GLOB,    /* struct img_glob */
-	IMG_SCHEMA,  /* struct img_schema, by name */
-	IMG_ITEM,    /* what schemas say: see struct img_group */
+	IMG_READS,   /* struct img_reads, by name */
 	IMG_PATH,    /* struct img_path */
 	IMG_PROTECT, /* struct img_protect */
 	IMG_PROFILE, /* struct img_profile, POLICY_PROFILES of them */
@@ -60,7 +59,9 @@ enum img_set {
 	IMG_SET_HIDE,  /* secrets */
 	IMG_SET_CACHE, /* variables and their directories */
 	IMG_SET_RUN_RX,
+	IMG_SET_UNDO, /* places, and bounds as KEY=VALUE */
 	IMG_SET_HOME, /* files of the home of which a command has a copy */
+	IMG_SET_NET, /* +HOST, -HOST, and what holds for all */
 	IMG_SETS,
 };
 
@@ -142,97 +143,46 @@ struct img_glob {
 	uint32_t word, rule;
 };
 
-/* What an operand or an option's argument is; the order of img_type_names. */
-enum img_type {
-	IMG_T_FLAG,  /* no argument */
-	IMG_T_STR,   /* data */
-	IMG_T_NUM,   /* digits, maybe signed */
-	IMG_T_PATH,  /* read */
-	IMG_T_WPATH, /* written, made or removed */
-	IMG_T_CPATH, /* read, and asks */
-	IMG_T_GITKEY,
-	IMG_T_EXEC,    /* names a helper program: presence denies */
-	IMG_T_CMD,     /* the rest is a command */
-	IMG_T_CMDDATA, /* the same, with words from elsewhere behind it */
-	IMG_T_SH,
-	IMG_T_SPLIT, /* words in env's own quoting */
-	IMG_T_CODE,
-	IMG_T_SCRIPT, /* a file of code */
-	IMG_T_ASSIGN,
-	IMG_T_NAME, /* a shell variable's name */
-	IMG_T_DENY, /* presence denies */
-	IMG_T_ASK,  /* presence asks */
-	IMG_T_URL,  /* a path unless it has a scheme or host: form */
-	IMG_T_PROG, /* a program's file, judged as if run */
-	IMG_T_PROP, /* NAME=VALUE, the value perhaps a path */
-	IMG_T_VOL,  /* a place for a container: a path up to ':' */
-	IMG_T_LINK, /* what a symbolic link will say */
-	IMG_T_REPL, /* text that stands for data in the command */
-	IMG_T_DATA, /* presence makes all that follows data */
-	IMG_T_SUB,  /* a subcommand with a schema of its own */
-	IMG_T_PLACE, /* a directory that paths behind it are seen from */
-	IMG_TYPES,
-};
-#define IMG_TYPE_NAMES                                                         \
-	"flag\0str\0num\0path\0wpath\0cpath\0gitkey\0exec\0cmd\0cmd+data\0sh\0"     \
-	"split\0code\0script\0assign\0name\0deny\0ask\0url\0prog\0prop\0" \
-	"vol\0link\0repl\0data\0sub\0place\0"
-
-enum img_item_kind {
-	IMG_I_END,    /* of a schema */
-	IMG_I_SHORT,  /* -x; the name is the letters of several */
-	IMG_I_FLAGS,  /* the same for options without effect */
-	IMG_I_LONG,   /* --xyz, named without its dashes */
-	IMG_I_WORD,   /* -xyz as a whole, or +xyz */
-	IMG_I_PREFIX, /* an operand that starts so: of= */
-	IMG_I_DIGITS, /* -5 */
-	IMG_I_POS,    /* operand number name */
-	IMG_I_LAST,   /* the last operand when there are two or more */
-	IMG_I_REST,   /* all other operands */
-	IMG_I_ASSIGN, /* leading NAME=VALUE operands */
-	IMG_I_KINDS,
+/* How the words of a program are read. */
+struct img_reads {
+	uint32_t name;
+	struct img_range ref; /* "-x", "-x=TYPE", a word, a number */
 };
 
-enum {
-	IMG_F_OPTIONAL = 1, /* the argument is attached or absent */
-	IMG_F_SHIFT = 2,    /* stands for operand 1, which then is not there */
-	IMG_F_UNTIL = 4,    /* the command ends at ";" or "+" */
-	IMG_F_WRITES = 8,   /* makes the program write the files it is given */
+/* What an option's value is, beside a word that may be a path: shell text; a
+ * command follows, up to ";"; what stands for words from elsewhere; a setting of
+ * git's; a value that counts where it is given first; no value, and no command
+ * follows; text; text in place of the first operand. */
+#define READS_TYPES "sh\0cmd\0repl\0set\0first\0none\0str\0code\0"
+enum reads_type {
+	READS_SH,
+	READS_CMD,
+	READS_REPL,
+	READS_SET,
+	READS_FIRST,
+	READS_NONE,
+	READS_STR,
+	READS_CODE,
 };
 
-enum {
-	IMG_S_WORDS = 1,    /* options are whole words: find, java */
-	IMG_S_STRICT = 2,   /* an unknown option denies */
-	IMG_S_STOP = 4,     /* the first operand ends the options */
-	IMG_S_WRAPPER = 8,  /* runs the command it is given, nothing of its own */
-	IMG_S_SLASH = 16,   /* options may start with '/' */
-	IMG_S_DATA = 32,    /* operands without a type are data, not paths */
-	IMG_S_SHELL = 64,   /* a shell: -c takes code, operand 1 is a script */
-	IMG_S_MULTI = 128,  /* a multicall binary: operand 1 names the program */
-	IMG_S_INTERP = 256, /* reads code from stdin when given none */
-	IMG_S_BUNDLE = 512, /* word 1 is a cluster without its dash: tar xf */
-	IMG_S_STDIN = 1024, /* reads commands from stdin in any case */
-	IMG_S_TEXT = 2048,  /* the same, but data may come by a pipe */
+/* A command stands in the words; NAME=VALUE may stand before it; the program is
+ * a shell; many programs; the command is a line of shell; more words come from
+ * elsewhere; -abc is one option; so is /abc; the first operand is text; all but
+ * the last are. */
+#define READS_WORDS                                                            \
+	"cmd\0assign\0shell\0multi\0line\0more\0whole\0slash\0text\0last\0"
+enum reads_word {
+	READS_RUNS,
+	READS_ASSIGNS,
+	READS_SHELL,
+	READS_MULTI,
+	READS_LINE,
+	READS_MORE,
+	READS_WHOLE,
+	READS_SLASH,
+	READS_TEXT,
+	READS_LAST,
 };
-
-struct img_schema {
-	uint32_t name, item; /* item: its first cell, which are IMG_S flags */
-};
-
-/* Behind the flags: groups of names that are alike, up to an IMG_I_END cell. A
- * group is a cell of kind, type, flags and count, then count names. */
-struct img_group {
-	uint8_t kind, type, flags, count;
-	uint32_t at; /* the first name's cell */
-};
-enum {
-	IMG_GROUP_MAX = 7,
-};
-static inline uint32_t img_group_head(
-	unsigned kind, unsigned type, unsigned flags, unsigned count)
-{
-	return kind | type << 4 | flags << 9 | count << 13;
-}
 
 struct img_path {
 	uint32_t pattern, write;
@@ -246,14 +196,14 @@ struct img_protect {
 enum {
 	IMG_P_SHELL,
 	IMG_P_UNKNOWN,
-	IMG_P_UNRESOLVED,
-	IMG_P_DYNAMIC,
-	IMG_P_OPAQUE,
-	IMG_P_UNPARSABLE,
 	IMG_P_CHILD,
+	IMG_P_OPEN, /* what is not known before it runs, or lies outside */
 	IMG_P_NET,
 	IMG_P_SUPERVISE,
+	IMG_P_UNDO,
 	IMG_P_AS,
+	IMG_P_TMP, /* without a view: 1, /tmp is the machine's */
+	IMG_P_BACKGROUND, /* 1: what a command leaves behind is ended */
 	IMG_P_ASK,      /* enum policy_ask */
 	IMG_P_ASK_TIME, /* seconds */
 	IMG_P_OVER_OUT,
@@ -268,6 +218,7 @@ enum {
 	IMG_L_OUT,
 	IMG_L_PROCS,
 	IMG_L_FILES,
+	IMG_L_IDLE, /* nanoseconds, of a session */
 	IMG_LIMITS,
 };
 
@@ -398,12 +349,9 @@ bool img_ref_match(
 bool img_ref_find(
 	const struct policy_image *img, struct img_range r, const char *word);
 
-/* The cell where the schema called name begins, or 0. */
-uint32_t img_schema_find(const struct policy_image *img, const char *name);
-/* The first group of a kind (IMG_I_END: of any) from cell *at on, which then is
- * behind it. False at the end. */
-bool img_group(const struct policy_image *img, uint32_t *at, unsigned kind,
-	struct img_group *g);
+/* How the words of that program are read; false when no line says it. */
+bool img_reads_find(const struct policy_image *img, const char *name,
+	struct img_range *items);
 /* The first row of IMG_PROG for name, count of rows in *n. */
 uint32_t img_prog_find(
 	const struct policy_image *img, const char *name, uint32_t *n);

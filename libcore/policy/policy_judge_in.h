@@ -33,8 +33,11 @@ enum judge_list {
 	LIST_BUILTIN,
 	LIST_ENV_UNSET,
 	LIST_ENV_FIXED,
-	LIST_GIT_SAFE_KEYS,
 	LIST_ENV_SAFE,
+	LIST_DATA,        /* programs whose words name no files */
+	LIST_WRITES,      /* programs that write what they are given */
+	LIST_WRITES_LAST, /* … the last of it */
+	LIST_REMOVES,     /* programs that take a link, not what it leads to */
 	JUDGE_LISTS,
 };
 
@@ -68,7 +71,7 @@ struct judge {
 	struct shell_walk *walk; /* NULL outside of one */
 	unsigned work, most; /* spent beside memory and steps; how much may be */
 	bool spent;
-	uint8_t set[IMG_P_CHILD + 1]; /* the strictest of all layers */
+	uint8_t set[IMG_P_OPEN + 1]; /* the strictest of all layers */
 	enum policy_profile profile; /* never OBSERVE, but what it stands for */
 	bool observe;
 	const char *root, *home, *tmp;
@@ -80,6 +83,7 @@ struct judge {
 	bool blind;         /* nothing is known of the environment */
 	const char *search; /* PATH that names are looked up in */
 	const char *cwd;    /* where the line starts */
+	enum { JUDGE_NOT_LOOKED, JUDGE_AMONG_SECRETS, JUDGE_ELSEWHERE } start;
 	enum shell_dialect dialect;
 	unsigned depth;
 	bool starts; /* policy_request.starts */
@@ -119,8 +123,8 @@ struct judge_cmd {
 	bool clean;
 	const struct arg *args; /* $0 $1 ... of code from standard input */
 	size_t nargs;
-	bool removes; /* it takes away what it is given */
-	bool unlinks; /* … and of a link the link itself */
+	bool data; /* its words name no files */
+	bool unlinks; /* of a link it takes the link itself */
 	struct policy_verdict v; /* large, so last */
 };
 
@@ -172,7 +176,6 @@ enum path_use {
 	PATH_READ,
 	PATH_WRITE,
 	PATH_PLACE, /* cd */
-	PATH_GUESS, /* read or written */
 };
 
 /* One path operand, in every cwd it may be taken from. */
@@ -238,7 +241,6 @@ struct parsed {
 	const struct arg *cmd; /* the command within, or NULL */
 	size_t cmd_count;
 	bool wrapper;    /* nothing of its own: no rule is needed for it */
-	bool query;      /* it only asks about its operands */
 	bool unresolved; /* words that may be anything */
 };
 
@@ -263,8 +265,8 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	const struct arg *args, size_t nargs, enum shell_dialect dialect);
 /* Is this operand another name for standard input? */
 bool judge_is_stdin(const char *s);
-/* A program that reads its code from standard input; shell: it is a shell's. */
-void judge_stdin_code(struct judge_cmd *k, bool shell);
+/* A shell that reads its code from standard input. */
+void judge_stdin_code(struct judge_cmd *k);
 
 /* shell_walk_ops.getvar: what the variable is when the line begins. */
 int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value);

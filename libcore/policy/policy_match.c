@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "policy/policy_args_in.h"
+#include "policy/policy_reads_in.h"
 #include "base/str.h"
 
 enum match {
@@ -102,7 +102,7 @@ static bool letters(const char *ref, const struct parsed *w)
 	if (ref[0] != '-' || !ref[1] || !ref[2] || strpbrk(ref + 1, "-=*?"))
 		return false;
 	while ((name[1] = *++ref))
-		if (!args_given(w, name))
+		if (!reads_given(w, name))
 			return false;
 	return true;
 }
@@ -454,7 +454,7 @@ static void stern(struct subject *s, const struct found *f, const char *name)
 		judge_rule(k, POLICY_CONFIRM, s->img, &f->yes[IMG_ASK], name))
 		k->v.is |= POLICY_IS_ASK;
 	if (f->maybe.token.count)
-		judge_raise(k, k->j->set[IMG_P_UNRESOLVED], "unresolved",
+		judge_raise(k, POLICY_OPEN, "unresolved",
 			"the rule %s may apply: the words are not all known",
 			img_str(s->img, f->maybe.id));
 }
@@ -521,6 +521,17 @@ static void name_subject(struct subject *s)
 			s->name[s->names++] = p->names[i];
 }
 
+/* Does a lower layer say where programs come from? It tightens, so the line is
+ * denied before it begins. */
+static bool narrows_exec(const struct policy *p)
+{
+	bool any = false;
+
+	for (unsigned l = POLICY_LAYER_USER; l < POLICY_LAYERS; l++)
+		any |= img_set(p->layer[l], IMG_SET_EXEC).count > 0;
+	return any;
+}
+
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w)
 {
@@ -541,7 +552,8 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	}
 	s.img = pol->layer[POLICY_LAYER_SYSTEM];
 	if (p->where == PROG_OUTSIDE && k->j->depth == 0)
-		judge_raise(k, k->j->starts ? POLICY_DENY : POLICY_OPEN, "program",
+		judge_raise(k, k->j->starts || narrows_exec(pol) ? POLICY_DENY
+							      : POLICY_OPEN, "program",
 			"%s is in no directory that programs may come from",
 			name);
 	if (is(&top, IMG_ALLOW)) {

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/path.h"
@@ -206,8 +207,8 @@ static bool begins_alike(const char *pattern, const char *rel)
 	return *pattern == *rel || strchr("*?", *pattern) || *rel == SHELL_REL;
 }
 
-static void check_protect(struct judge_cmd *k, const char *physical,
-	const struct arg *a, enum path_use use)
+static void check_protect(
+	struct judge_cmd *k, const char *physical, const struct arg *a)
 {
 	struct judge *j = k->j;
 	const char *rel = physical + strlen(j->root);
@@ -225,8 +226,6 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 			text = img_str(img, p.text);
 			pattern = img_str(img, p.pattern);
 			if (!(p.profiles & 1U << j->profile) ||
-				(use == PATH_GUESS &&
-					p.decision != POLICY_DENY) ||
 				!begins_alike(pattern, rel))
 				continue;
 			j->work++;
@@ -244,18 +243,54 @@ static void check_protect(struct judge_cmd *k, const char *physical,
 	}
 }
 
-/* The sandbox decides about what lies outside: a line may name it. */
+/* What stands in for a directory that would be the command's own if its box had a
+ * view of mounts; NULL where path is in none. */
+static const char *stand_in(const struct judge *j, const char *path, bool write)
+{
+	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
+
+	if (!j->places || j->places[0] || !j->tmp || !*j->tmp)
+		return NULL;
+	if (path_beneath(j->home, path))
+		return write ? "HOME=$TMPDIR" : NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
+		if (path_beneath(shared[i], path))
+			return "$TMPDIR";
+	return NULL;
+}
+
+/* The sandbox decides about what lies outside: a line may name it. What it cannot
+ * allow, and has something else for, is told before. */
 static void outside(struct judge_cmd *k, const struct arg *a,
 	const struct path_found *f, enum path_use use)
 {
 	static const char go[] = "begin with 'cd DIR &&', DIR a project of yours";
 	struct judge *j = k->j;
-	const bool none = j->no_project;
+	const bool none = j->no_project, open = k->v.open;
+	const char *instead = stand_in(j, f->path, use == PATH_WRITE);
+	bool first;
 
-	if (!judge_raise(k, POLICY_OPEN, "path",
-		    none ? "%s: %s is no project, so the sandbox decides"
-			 : "%s is outside of %s: the sandbox decides",
-		    judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root)))
+	if (instead) {
+		judge_raise(k, POLICY_DENY, "path",
+			"%s: the command has none of its own here, for want of "
+			"a mount namespace",
+			judge_show(j, a->s));
+		if (str_eq(k->v.rule, "path") && !k->v.alternative[0])
+			judge_alternative(k, judge_print(j, "%s is: %s%s%s",
+				instead, j->tmp,
+				*instead == '$' ? "; or root's policy says: "
+						  "tmp=shared for profile " : "",
+				*instead == '$' ? policy_profile_name(j->profile)
+						: ""));
+		return;
+	}
+
+	first = judge_raise(k, POLICY_OPEN, "path",
+		none ? "%s: %s is no project, so the sandbox decides"
+		     : "%s is outside of %s: the sandbox decides",
+		judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root));
+	k->v.open = open; /* the watch has nothing to decide */
+	if (!first)
 		return;
 	str_copy(k->v.file, sizeof k->v.file, f->path);
 	k->v.is |= POLICY_IS_OUTSIDE |
@@ -316,8 +351,9 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 	struct path_found f;
 
 	if (in_place(j, cwd, a->s, f.path, sizeof(f.path))) {
-		bool copied = is_copied(j, f.path);
+		const bool copied = is_copied(j, f.path);
 
+		j->is |= POLICY_IS_STRAYING;
 		f.want = 0;
 		judge_resolve(j, cwd, a->s, &f);
 		if (!copied && is_hidden(j, f.path))
@@ -342,8 +378,8 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 			!judge_is_place(j, f.path) &&
 			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
 			outside(k, a, &f, use);
-	} else if (use == PATH_WRITE || use == PATH_GUESS) {
-		check_protect(k, f.path, a, use);
+	} else if (use == PATH_WRITE) {
+		check_protect(k, f.path, a);
 	}
 }
 
@@ -432,4 +468,83 @@ void judge_path_val(
 	a.many = v->many;
 	a.glob = v->glob;
 	judge_path(k, &a, use);
+}
+
+/* Is there a ".." between slashes, or at an end? */
+static bool has_dotdot(const char *s)
+{
+	for (const char *c = s; (c = str_find(c, "..")); c += 2)
+		if ((c == s || c[-1] == '/') && (!c[2] || c[2] == '/'))
+			return true;
+	return false;
+}
+
+/* http://…; behind file:// and git+file:// stands a path, which *s is set to.
+ */
+static bool is_address(const char **s)
+{
+	const char *at = *s, *behind;
+
+	while (chr_name(*at) || *at == '+' || *at == '-' || *at == '.')
+		at++;
+	behind = at > *s ? str_after(at, "://") : NULL;
+	if (!behind || at - *s < 4 || memcmp(at - 4, "file", 4) != 0)
+		return behind;
+	*s = behind;
+	return false;
+}
+
+/* A value with blanks in it is a path only where it begins like one. */
+static bool is_sentence(const char *s)
+{
+	const char *eq = strchr(s, '=');
+
+	if (!strpbrk(s, " \t\n") || has_dotdot(s))
+		return false;
+	if (s[0] == '-' && s[1] && s[1] != '-' && s[2] == '/')
+		return false;
+	/* --out=/x y, but not: a b=/c */
+	return s[0] != '/' &&
+	       !(eq && eq[1] == '/' && strcspn(s, " \t\n") > (size_t)(eq - s));
+}
+
+/* Is the bare word a link, or, where there is no project or the line starts among
+ * secrets, a file at all? Others are of the project, if they are paths. */
+static bool leads_on(const struct judge_cmd *k, const char *word)
+{
+	struct judge *j = k->j;
+	char path[JUDGE_PATH], to[1];
+	const char *cwd = *word && !j->starts ? judge_cwd(k) : "";
+
+	if (!*cwd || strpbrk(cwd, SHELL_ANY_S SHELL_REL_S))
+		return false;
+	BUF_PRINT(path, "%s/%s", cwd, word);
+	j->work += 2;
+	if (!j->start)
+		j->start = is_hidden(j, j->cwd) ? JUDGE_AMONG_SECRETS
+						: JUDGE_ELSEWHERE;
+	return j->no_project || j->start == JUDGE_AMONG_SECRETS
+		? access(path, F_OK) == 0
+		: readlink(path, to, sizeof(to)) > 0;
+}
+
+void judge_path_guess(struct judge_cmd *k, const struct arg *a)
+{
+	const char *s = a->s;
+
+	if (k->data || is_sentence(s))
+		return;
+	if (s[0] == '-' && s[1] && s[1] != '-' && s[2])
+		s += s[2] == '=' ? 3 : 2;
+	while (*s && !is_address(&s)) {
+		size_t n = strcspn(s, "=:,");
+		struct arg piece = judge_arg(k->j, s, n);
+
+		piece.many = a->many;
+		piece.glob = a->glob;
+		if (strchr(piece.s, '/') || has_dotdot(piece.s) ||
+			piece.unknown || leads_on(k, piece.s))
+			judge_path(k, &piece, PATH_READ);
+		s += n + (s[n] != 0);
+	}
 }

@@ -8,7 +8,6 @@
 
 #include "base/path.h"
 #include "base/str.h"
-#include "sys/ns.h"
 
 /* Is it the project's, or does a path of the policy open the one that is there? */
 static bool is_opened(
@@ -41,20 +40,23 @@ static bool is_home(const char *path)
 }
 
 size_t policy_places(const struct policy_grants *g, const char *root,
-	const char *home, const char *out[static POLICY_PLACES + 1])
+	const char *home, const char *state, bool view,
+	const char *out[static POLICY_PLACES + 1])
 {
 	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
 	struct stat st;
 	size_t n = 0;
 
 	out[0] = NULL;
-	if (!g->confine || ns_is_refused())
+	if (!g->confine || !(view || g->tmp_shared))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
 		if (!is_opened(g, root, shared[i]) && !lstat(shared[i], &st) &&
-			S_ISDIR(st.st_mode))
+			S_ISDIR(st.st_mode) &&
+			(view || (!path_beneath(shared[i], state) &&
+					 !path_beneath(shared[i], home))))
 			out[n++] = shared[i];
-	if (is_home(home) && !is_opened(g, root, home))
+	if (view && is_home(home) && !is_opened(g, root, home))
 		out[n++] = home;
 	out[n] = NULL;
 	return n;

@@ -61,6 +61,13 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	f.want = FOUND_NAMES;
 	judge_resolve(j, "/", path, &f);
 	p->file = judge_text(j, f.path, strlen(f.path));
+	/* What lies in its own directories is as what lies in the project. */
+	if (!f.in_exec && f.where == FOUND_OUT &&
+		(judge_is_place(j, f.path) || judge_is_tmp(j, f.path))) {
+		p->where = PROG_LOCAL;
+		p->rel = p->file;
+		return;
+	}
 	if (f.where == FOUND_TOO_LONG ||
 		str_after(path, "/proc/") || str_after(path, "/dev/")) {
 		p->where = PROG_OUTSIDE;
@@ -73,10 +80,6 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 		p->where = PROG_LOCAL;
 		p->rel = p->file + strlen(j->root);
 		p->rel += *p->rel == '/';
-		return;
-	} else if (judge_is_place(j, f.path)) {
-		p->where = PROG_LOCAL;
-		p->rel = p->file;
 		return;
 	} else {
 		p->where = PROG_OUTSIDE;

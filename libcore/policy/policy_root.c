@@ -299,7 +299,7 @@ static bool names_dir(struct root_search *r, const struct line_dir *w)
 	}
 	if (path_normal(r->text, sizeof r->text, base, *rest ? rest : "."))
 		return false;
-	while (!w->enters && r->text[1] &&
+	while (!w->enters && r->text[0] &&
 		(stat(r->text, &st) || !S_ISDIR(st.st_mode)))
 		*strrchr(r->text, '/') = '\0';
 	return r->text[0] && !path_real(r->text, r->to) && is_own_dir(r, r->to);

@@ -31,7 +31,7 @@ static void nested(struct judge_cmd *k, struct shell_val *text,
 	int rc = shell_walk_child(k->j->walk, &child);
 
 	if (rc < 0)
-		judge_raise(k, k->j->set[IMG_P_UNPARSABLE], "unparsable",
+		judge_raise(k, POLICY_OPEN, "unparsable",
 			"the nested shell code cannot be read");
 }
 
@@ -60,7 +60,7 @@ static void alone(struct judge_cmd *k, const struct arg *text,
 	j->blind = blind;
 	j->walk = NULL;
 	if (rc < 0)
-		judge_raise(k, k->j->set[IMG_P_UNPARSABLE], "unparsable", "%s", d.text);
+		judge_raise(k, POLICY_OPEN, "unparsable", "%s", d.text);
 }
 
 void judge_sh(struct judge_cmd *k, const struct arg *text,
@@ -72,7 +72,7 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 	if (!v)
 		return;
 	if (text->unknown || text->many) {
-		judge_raise(k, k->j->set[IMG_P_DYNAMIC], "dynamic",
+		judge_raise(k, POLICY_OPEN, "dynamic",
 			"the shell code is not known before it runs: %s",
 			judge_show(j, text->s));
 		return;
@@ -86,9 +86,8 @@ void judge_sh(struct judge_cmd *k, const struct arg *text,
 		alone(k, text, nargs ? v + 1 : NULL, nargs, dialect);
 }
 
-void judge_stdin_code(struct judge_cmd *k, bool shell)
+void judge_stdin_code(struct judge_cmd *k)
 {
-	const char *what = shell ? "a shell" : "an interpreter";
 	const struct shell_val *text = k->cmd ? k->cmd->input_text : NULL;
 	struct arg a;
 
@@ -99,22 +98,16 @@ void judge_stdin_code(struct judge_cmd *k, bool shell)
 		if (!text)
 			return;
 		a = judge_arg(k->j, text->text.p, text->text.n);
-		if (shell)
-			judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
-		else
-			judge_raise(k, k->j->set[IMG_P_OPAQUE], "code",
-				"%s runs code that it is given", what);
+		judge_sh(k, &a, k->args, k->nargs, SHELL_UNION);
 		return;
 	case SHELL_IN_PIPE:
 	case SHELL_IN_UNKNOWN:
-		judge_input(k, k->j->set[IMG_P_DYNAMIC],
-			"%s reads code from a pipe", what);
+		judge_input(k, POLICY_OPEN, "a shell reads code from a pipe");
 		return;
 	case SHELL_IN_FILE:
 		return;
 	case SHELL_IN_INHERIT:
-		judge_input(k, k->j->set[IMG_P_OPAQUE],
-			"%s reads code that is not seen", what);
+		judge_input(k, POLICY_OPEN, "a shell reads code that is not seen");
 		return;
 	}
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/policy_args_in.h"
+#include "policy/policy_reads_in.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "protect/gitconf.h"
@@ -166,9 +166,9 @@ static bool leads_to_path(struct judge_cmd *k, const struct parsed *w)
 {
 	const struct arg *place = NULL;
 
-	if (w->opts && (args_given(w, "-C") || args_given(w, "--git-dir") ||
-			       args_given(w, "-c") ||
-			       args_given(w, "--config-env")))
+	if (w->opts && (reads_given(w, "-C") || reads_given(w, "--git-dir") ||
+			       reads_given(w, "-c") ||
+			       reads_given(w, "--config-env")))
 		return false;
 	for (size_t i = 0; i < w->operands; i++) {
 		const struct arg *a = &w->operand[i];

@@ -95,6 +95,8 @@ static bool raise_to(struct judge_cmd *k, enum policy_decision d,
 	if (k->j->depth && d > (enum policy_decision)k->j->set[IMG_P_CHILD])
 		d = (enum policy_decision)k->j->set[IMG_P_CHILD];
 	k->v.open |= d == POLICY_OPEN;
+	if (d == POLICY_OPEN && !k->j->starts)
+		d = (enum policy_decision)k->j->set[IMG_P_OPEN];
 	if (!become(k, d))
 		return false;
 	if (!heard(k->j, d))
@@ -134,7 +136,7 @@ void judge_unresolved(
 {
 	struct judge *j = k->j;
 
-	judge_raise(k, j->set[IMG_P_UNRESOLVED], "unresolved",
+	judge_raise(k, POLICY_OPEN, "unresolved",
 		"%s: the %s is not known before it runs", judge_show(j, a->s),
 		what);
 }
@@ -239,7 +241,7 @@ void judge_end(struct judge_cmd *k)
 	if (!k->judged)
 		return;
 	if (j->arena->failed && !k->v.open)
-		judge_raise(k, j->set[IMG_P_UNPARSABLE], "limit",
+		judge_raise(k, POLICY_OPEN, "limit",
 			"the command is too large to be judged");
 	if (net < k->v.net)
 		net = k->v.net;
@@ -265,8 +267,8 @@ static bool in_list(struct judge *j, unsigned layer, enum judge_list list,
 	const char *word)
 {
 	static const char names[] = /* in the order of enum judge_list */
-		"builtin\0env-unset\0env-fixed\0"
-		"git-safe-keys\0env-safe\0";
+		"builtin\0env-unset\0env-fixed\0env-safe\0"
+		"data\0writes\0writes-last\0removes\0";
 	const struct policy_image *img = j->p->layer[layer];
 	struct img_range *r = &j->list[layer][list];
 	unsigned bit = 1U << (layer * JUDGE_LISTS + list);

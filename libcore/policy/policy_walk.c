@@ -62,7 +62,7 @@ static int on_command(
 		note_glob(&k, &argv[i]);
 	}
 	if (!argv || j->arena->failed)
-		judge_raise(&k, j->set[IMG_P_UNPARSABLE], "limit",
+		judge_raise(&k, POLICY_OPEN, "limit",
 			"the command is too large to be judged");
 	else
 		judge_argv(&k, argv, cmd->argc);
@@ -122,13 +122,10 @@ static int on_risk(void *ctx, struct shell_walk *w, enum shell_risk risk,
 	struct judge *j = ctx;
 	struct judge_cmd k = judge_begin(j, span);
 	const char *piece = judge_text(j, what.p, what.n > 60 ? 60 : what.n);
-	enum policy_decision d = j->set[IMG_P_DYNAMIC];
 
 	j->walk = w;
-	if (risk == SHELL_RISK_UNPARSABLE)
-		d = j->set[IMG_P_UNPARSABLE];
 	str_copy(k.v.command, sizeof(k.v.command), judge_show(j, piece));
-	judge_raise(&k, d, str_nth(risk_rules, risk), "%s%s%s",
+	judge_raise(&k, POLICY_OPEN, str_nth(risk_rules, risk), "%s%s%s",
 		shell_risk_text(risk), *piece ? ": " : "",
 		judge_show(j, piece));
 	judge_end(&k);

@@ -159,8 +159,10 @@ static int finish(struct run_state *st, int err)
 		if (r->captured >> i & 1 && r->bytes[i] > st->shown[i])
 			r->truncated |= 1U << i;
 	outcome(st);
-	if (err == 0 && r->started)
+	if (err == 0 && r->started && !st->spec->stays)
 		err = run_detach(st);
+	else if (err == 0 && r->started && run_front_left(st))
+		run_front_part(st);
 	return err;
 }
 
@@ -180,6 +182,22 @@ static int begin(struct run_state *st)
 	return started;
 }
 
+/* All of it, once it is known what becomes of the descriptors. */
+static int work(struct run_state *st)
+{
+	int err = 0;
+
+	if (begin(st) == 1) {
+		err = run_loop(st);
+		err = finish(st, err);
+		if (err && st->d && !st->d->text[0])
+			diag_errno(st->d, err, "cannot stay with the command");
+	}
+	run_pty_close(st);
+	run_signals_dismiss(st);
+	return err;
+}
+
 int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 {
 	struct run_state st = {.spec = spec,
@@ -189,6 +207,8 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 		.theirs = {-1, -1, -1, -1},
 		.pty = PTY_INIT,
 		.talk = {-1, -1},
+		.link = {-1, -1},
+		.session = -1,
 		.null = -1,
 		.sigfd = -1,
 		.space = -1};
@@ -206,12 +226,8 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 		return diag_errno(d, err, "cannot read signals");
 	st.setup.limits = spec->limits;
 	err = run_stdio_open(&st);
-	if (err == 0 && begin(&st) == 1) {
-		err = run_loop(&st);
-		err = finish(&st, err);
-		if (err && d && !d->text[0])
-			diag_errno(d, err, "cannot stay with the command");
-	}
+	if (err == 0)
+		err = spec->stays ? run_front(&st, work) : work(&st);
 	run_pty_close(&st);
 	run_stdio_close(&st);
 	buf_release(&st.others);

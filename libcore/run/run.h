@@ -79,6 +79,18 @@ struct run_sink {
 	/* This process was killed. In one that shares all with it, which may
 	 * have ended in the midst of anything: to say so, and no more. */
 	void (*lost)(void *ctx);
+	/* With run_spec.stays, in the supervisor: the command has ended, as the
+	 * result says, and left processes behind. A descriptor that can be read
+	 * when their session is over; -EBADF: there is none; another -errno:
+	 * they are ended instead. What run() returns to is not to say again what
+	 * was said here. */
+	int (*stays)(void *ctx);
+	/* The same when the process is gone that run() would return to. */
+	void (*orphaned)(void *ctx);
+	/* Where it is over after a time: milliseconds until then; -1: never. */
+	int (*over_ms)(void *ctx);
+	/* None of them is left, or none must be (ended). */
+	void (*gone)(void *ctx, bool ended);
 };
 
 enum run_mode {
@@ -104,6 +116,11 @@ struct run_spec {
 		       * keys are for it alone */
 	bool pty_all; /* RUN_PTY: 0, 1, 2 all, though no terminal is there */
 	bool kill_tree;     /* what the command leaves behind dies with it */
+	/* In place of kill_tree, in a sandbox: what the command leaves behind
+	 * lives on, below a supervisor that is another process than this one
+	 * (run_front.c). run() returns when the command has ended, then
+	 * possibly in a fork, for which this process only waits. */
+	bool stays;
 	/* RUN_PTY: keys that were typed before, which come first; and then
 	 * those that the command left. NULL: they stay in the terminal, as
 	 * far as the kernel lets us type. */
@@ -123,6 +140,11 @@ struct run_spec {
 	uint64_t output_max; /* bytes of 1 and 2 (or the terminal) together */
 	bool output_hard;    /* beyond output_max nothing is passed on */
 	const struct run_sink *sink; /* NULL: no one is told */
+	/* Called whenever also_fd can be read; NULL: it is not looked at. Its end
+	 * is no event. */
+	void (*also)(void *ctx);
+	void *also_ctx;
+	int also_fd;
 };
 
 struct run_result {
@@ -142,7 +164,11 @@ struct run_result {
 	unsigned captured;           /* bit per stream: was shown to the sink */
 	unsigned truncated; /* bit per stream: the sink had not all of it */
 	bool cut;           /* output_hard struck */
-	bool detached;      /* a fork pumps on for background processes */
+	bool detached;      /* another process goes on for those left behind */
+	/* What kill_tree ended: how many processes, and one of them. */
+	unsigned ended;
+	pid_t ended_pid;
+	char ended_name[16];
 	/* SIGTERM or SIGHUP, when this process was told to end, and not by the
 	 * command itself; 0. */
 	int told;

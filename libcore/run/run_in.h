@@ -31,6 +31,9 @@ struct run_file {
 	off_t start;
 };
 
+/* Tells the witness, or the supervisor, that the process it serves is gone. */
+#define RUN_SIG_LOST SIGRTMAX
+
 struct run_state {
 	const struct run_spec *spec;
 	struct run_result *result;
@@ -47,12 +50,25 @@ struct run_state {
 	int sigfd;
 	pid_t pid;
 	uint64_t start_ns;
+	unsigned forwarded; /* signals, to the command */
 	uint64_t asked_ns; /* when all were told to end; 0: not yet */
 	uint64_t passed; /* output so far */
 	bool reaped, settled, detached;
 	int died_of;   /* a signal that came when the command was gone */
 	int err;       /* a sink's, or our own: the run is to end */
 	unsigned seen; /* bit per stream that the sink had enough of */
+	pid_t front;     /* run_front.c: the process that the caller waits for; 0:
+			  * this one */
+	pid_t group_of_front;
+	int link[2];     /* between the two: the front's end, and ours */
+	bool front_lost; /* it was killed */
+	bool over;       /* this supervisor was told to end what lives on */
+	/* What the front leaves here: enum run_stop; that it has a successor. */
+	volatile int awake;
+	volatile bool parted;
+	volatile bool passed_on; /* all signals that had come */
+	bool living;     /* the command has ended, and the run is for the rest */
+	int session;     /* readable: what lives on is to end; -1 */
 	pid_t canary, self; /* the witness, and this process */
 	void *stacks[2];    /* of a witness and its successor */
 	unsigned stack;     /* which is in use */
@@ -60,6 +76,7 @@ struct run_state {
 				 * looks at it (run_wake.c) */
 	void *watcher_stack;
 	volatile int woken_by; /* enum run_wake: the watcher's reason */
+	bool also_ended; /* nothing comes from spec.also_fd any more */
 	bool slept; /* since the last poll this process was stopped */
 	int space; /* a namespace of the tree alone; -1: it has none */
 	/* What is large stands last: all else is near the struct's begin. */
@@ -111,8 +128,15 @@ enum run_stop {
 	RUN_STOP_NONE,   /* nobody could wake this process, so it did not stop;
 			  * or the caller's SIGCONT was read: the command is to
 			  * be continued */
+	RUN_STOP_ASLEEP, /* not over yet */
 };
 enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole);
+/* The stop itself. */
+void run_signals_stop_here(int sig, bool whole);
+/* The command's own process, as seen from here. */
+pid_t run_signals_command(const struct run_state *st);
+/* With a front: reads what was sent to this process. */
+void run_signals_own_read(struct run_state *st);
 /* A process of ours is none of the command's: neither counted nor ended with
  * them. */
 void run_signals_own(struct run_state *st, pid_t pid, bool is);
@@ -128,12 +152,22 @@ enum run_wake {
  * this process: it is not to stop. */
 bool run_wake_begin(struct run_state *st, pid_t command);
 enum run_wake run_wake_end(struct run_state *st);
+/* Is that process stopped? */
+bool run_wake_stopped(pid_t pid);
 
 /* run.c: in the confined child, up to and with the exec. */
 __attribute__((noreturn)) void run_child(struct run_state *st);
 
 /* run_loop.c */
 int run_loop(struct run_state *st);
+/* Waits for what comes next, and does it. 0, or -errno of the sink. */
+int run_loop_once(struct run_state *st);
+/* What is about to be ended, for the result. */
+void run_loop_tell_left(struct run_state *st);
+/* Ends the whole tree. */
+void run_loop_kill(struct run_state *st);
+/* Is the command's time over, or another limit exceeded? */
+bool run_loop_over_limit(struct run_state *st);
 /* Until nothing is left to pump or to watch. */
 void run_loop_rest(struct run_state *st);
 /* What was held back of long streams. */
@@ -145,6 +179,27 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n);
  * killed. */
 void run_lost_mark(struct run_state *st);
 void run_lost(struct run_state *st);
+
+/* Lets the witness go. */
+void run_signals_dismiss(struct run_state *st);
+
+/* run_front.c: does the work in a supervisor of its own, while this process
+ * waits. 0 or -errno: it could not be started. */
+int run_front(struct run_state *st, int work(struct run_state *st));
+/* What was sent to the front until now can be read. */
+void run_front_sync(struct run_state *st);
+/* The front stops as the command did, until one of the two goes on. */
+enum run_stop run_front_stop(struct run_state *st, int sig, bool whole);
+/* The command has ended: is there anything that it left behind? */
+bool run_front_left(struct run_state *st);
+/* Then the front, and the caller, go on; this process stays with them and does
+ * not return, unless they could not be kept. */
+void run_front_part(struct run_state *st);
+
+/* run_live.c: stays with what the command left behind, to its end. */
+__attribute__((noreturn)) void run_live(struct run_state *st);
+/* Nothing is left, and nobody to return to. */
+void run_live_orphaned(struct run_state *st);
 
 /* run_detach.c: a fork that goes on when something is left to do. */
 int run_detach(struct run_state *st);

@@ -16,6 +16,7 @@ enum {
 	SETTLE_MS = 8,
 	MS = 1000000,
 	GRACE_MS = 200,
+	END_MS = 20,     /* what was told to end */
 	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
 };
 
@@ -116,6 +117,14 @@ static bool begun(const struct run_state *st)
 	       st->spec->sandbox->shared->applied;
 }
 
+/* Milliseconds until the session of what lives on is over; -1: not known. */
+static int over_in(const struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	return sink && sink->over_ms ? sink->over_ms(sink->ctx) : -1;
+}
+
 static int timeout(const struct run_state *st)
 {
 	const struct run_spec *spec = st->spec;
@@ -131,15 +140,25 @@ static int timeout(const struct run_state *st)
 		return until(st->asked_ns + (uint64_t)GRACE_MS * MS, now);
 	if (spec->timeout_ns && !st->reaped)
 		ms = sooner(ms, until(st->start_ns + spec->timeout_ns, now));
-	if (spec->sandbox && !st->reaped)
+	if (spec->sandbox && (!st->reaped || st->living))
 		ms = sooner(ms, limits_timeout(&spec->sandbox->limits));
-	if (sink && sink->timeout_ms)
+	if (st->living)
+		ms = sooner(ms, st->asked_ns ? END_MS : over_in(st));
+	if (sink && sink->timeout_ms && !st->living)
 		ms = sooner(ms, sink->timeout_ms(sink->ctx));
 	return ms;
 }
 
-/* Ends the whole tree. */
-static void kill_all(struct run_state *st)
+void run_loop_tell_left(struct run_state *st)
+{
+	struct run_result *r = st->result;
+
+	if (st->spec->sandbox)
+		r->ended = limits_left(&st->spec->sandbox->limits.others,
+			&r->ended_pid, r->ended_name);
+}
+
+void run_loop_kill(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
 
@@ -174,16 +193,25 @@ static void look_at_limits(struct run_state *st)
 	struct run_result *r = st->result;
 	struct sandbox *s = st->spec->sandbox;
 
-	if (st->reaped)
+	if (st->reaped && !st->living)
 		return;
 	if (s)
 		r->limit = limits_check(&s->limits, false);
-	if (st->spec->timeout_ns &&
+	if (!st->living && st->spec->timeout_ns &&
 		run_now() - st->start_ns >= st->spec->timeout_ns)
 		r->limit = LIMITS_WALL;
 	r->timed_out = r->limit == LIMITS_WALL;
 	if (r->limit != LIMITS_NONE && !in_grace(st))
-		kill_all(st);
+		run_loop_kill(st);
+}
+
+bool run_loop_over_limit(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+
+	return (s && limits_check(&s->limits, false) != LIMITS_NONE) ||
+	       (st->spec->timeout_ns &&
+		       run_now() - st->start_ns >= st->spec->timeout_ns);
 }
 
 static void settle(struct run_state *st)
@@ -204,7 +232,7 @@ static void clocks(struct run_state *st)
 
 	settle(st);
 	look_at_limits(st);
-	if (sink && sink->due && sink->timeout_ms &&
+	if (sink && sink->due && sink->timeout_ms && !st->living &&
 		sink->timeout_ms(sink->ctx) == 0) {
 		int err = sink->due(sink->ctx);
 
@@ -265,6 +293,20 @@ static void last_look(struct run_state *st)
 	}
 }
 
+/* Who reads no more may have sent a signal before: the command is to end by that
+ * signal, and not because its pipe is closed. */
+static void look_for_signals(struct run_state *st)
+{
+	const unsigned before = st->forwarded;
+	struct pollfd ended = {.fd = st->sigfd, .events = POLLIN};
+
+	if (st->front)
+		run_front_sync(st);
+	run_signals_read(st);
+	if (st->forwarded != before && !st->reaped)
+		poll(&ended, 1, SETTLE_MS);
+}
+
 static void step_pumps(struct run_state *st, const struct pollfd *fds)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
@@ -279,8 +321,7 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 			run_pty_size(st);
 		err = pump_step(p, fds + 2 * i);
 		if (err == PUMP_GONE) {
-			/* Who reads no more may have sent a signal before. */
-			run_signals_read(st);
+			look_for_signals(st);
 			pump_end(p);
 		}
 		if (i == RUN_KEYS && pump_ended(p))
@@ -303,11 +344,12 @@ static int ask_fd(const struct run_state *st)
 	return sink && sink->ask_fd && !st->reaped ? sink->ask_fd(sink->ctx) : -1;
 }
 
-static int once(struct run_state *st)
+int run_loop_once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct pollfd fds[5 + 2 * RUN_PUMPS];
-	struct pollfd *pumps = fds + 5;
+	enum { OWN = 8 };
+	struct pollfd fds[OWN + 2 * RUN_PUMPS];
+	struct pollfd *pumps = fds + OWN;
 	const int asks = ask_fd(st);
 	const struct pump *screen = &st->pumps[RUN_SCREEN];
 	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
@@ -322,11 +364,18 @@ static int once(struct run_state *st)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
 	if (!begun(st) || asks >= 0)
 		pumps[2 * RUN_KEYS].fd = -1;
-	fds[4] = (struct pollfd){.fd = asks, .events = POLLIN};
+	fds[7] = (struct pollfd){.fd = asks, .events = POLLIN};
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
+	fds[4] = (struct pollfd){
+		.fd = st->spec->also && !st->also_ended ? st->spec->also_fd : -1,
+		.events = POLLIN};
+	fds[5] = (struct pollfd){
+		.fd = st->front ? st->link[1] : -1, .events = POLLIN};
+	fds[6] = (struct pollfd){
+		.fd = st->living ? st->session : -1, .events = POLLIN};
 	st->slept = false;
-	n = poll(fds, 5 + 2 * RUN_PUMPS, look ? 0 : timeout(st));
+	n = poll(fds, OWN + 2 * RUN_PUMPS, look ? 0 : timeout(st));
 	/* A read, and no poll, waits for what a terminal has under way. */
 	if (look && n >= 0) {
 		pumps[2 * RUN_SCREEN].revents |= POLLIN;
@@ -342,14 +391,20 @@ static int once(struct run_state *st)
 	/* What was typed behind Ctrl-C is no answer any more. */
 	if (n > 0 && asks >= 0 && fds[0].revents)
 		run_signals_read(st);
-	if (n > 0 && fds[4].revents && ask_fd(st) >= 0)
+	if (n > 0 && fds[7].revents && ask_fd(st) >= 0)
 		st->spec->sink->ask_look(st->spec->sink->ctx);
+	if (n > 0 && fds[4].revents) {
+		st->spec->also(st->spec->also_ctx);
+		st->also_ended = fds[4].revents & (POLLHUP | POLLERR);
+	}
 	if (n > 0 && fds[2].revents)
 		run_pty_read(st);
 	if (n > 0 && fds[3].revents)
 		run_signals_stopped(st);
-	if (n > 0 && fds[0].revents)
+	if (n > 0 && (fds[0].revents || fds[5].revents))
 		run_signals_read(st);
+	if (st->living)
+		st->over |= (n > 0 && fds[6].revents) || !over_in(st);
 	clocks(st);
 	return st->err;
 }
@@ -389,12 +444,14 @@ int run_loop(struct run_state *st)
 	int err = 0;
 
 	while (!st->reaped && err == 0)
-		err = once(st);
+		err = run_loop_once(st);
+	if (err == 0 && st->spec->kill_tree)
+		run_loop_tell_left(st);
 	if (err || st->spec->kill_tree || st->asked_ns)
-		kill_all(st);
+		run_loop_kill(st);
 	count_due(st);
 	while (err == 0 && !st->died_of && !drained(st))
-		err = once(st);
+		err = run_loop_once(st);
 	if (err == 0)
 		last_look(st);
 	return err;
@@ -409,7 +466,7 @@ void run_loop_rest(struct run_state *st)
 
 		for (size_t i = 0; i < RUN_PUMPS; i++)
 			left |= !pump_ended(&st->pumps[i]);
-		if (!left || once(st))
+		if (!left || run_loop_once(st))
 			return;
 	}
 }

@@ -81,9 +81,10 @@ void run_lost(struct run_state *st)
 	const struct timespec pause = {.tv_nsec = 1000000};
 	const struct run_spec *spec = st->spec;
 
-	if (spec->kill_tree) {
+	if (spec->kill_tree || spec->stays) {
 		/* Ended already, unless it was not to die with us. */
-		kill(st->pid, SIGKILL);
+		if (!st->living)
+			kill(st->pid, SIGKILL);
 		if (spec->sandbox)
 			limits_kill(&spec->sandbox->limits);
 		/* What was about to fork is met again. */

@@ -42,9 +42,6 @@ enum {
 	WAKE_NS = 50000000,
 };
 
-/* Tells the witness that this process is gone. */
-#define SIG_LOST SIGRTMAX
-
 int run_signals_take(struct run_state *st)
 {
 	sigset_t all;
@@ -78,10 +75,15 @@ static void dismiss(struct run_state *st, pid_t pid)
 	run_signals_own(st, pid, false);
 }
 
-void run_signals_give_back(struct run_state *st)
+void run_signals_dismiss(struct run_state *st)
 {
 	dismiss(st, st->canary);
 	st->canary = 0;
+}
+
+void run_signals_give_back(struct run_state *st)
+{
+	run_signals_dismiss(st);
 	for (size_t i = 0; i < ARRAY_SIZE(st->stacks); i++)
 		free(st->stacks[i]);
 	free(st->watcher_stack);
@@ -101,9 +103,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int witness(
 	struct run_state *st = arg;
 	sigset_t lost;
 
-	prctl(PR_SET_PDEATHSIG, SIG_LOST, 0, 0, 0);
+	prctl(PR_SET_PDEATHSIG, RUN_SIG_LOST, 0, 0, 0);
 	sigemptyset(&lost);
-	sigaddset(&lost, SIG_LOST);
+	sigaddset(&lost, RUN_SIG_LOST);
 	while (getppid() == st->self)
 		sigwaitinfo(&lost, NULL);
 	/* There may be two for a moment. A monitor tidies up by itself. */
@@ -119,7 +121,7 @@ static void call_witness(struct run_state *st)
 	void **stack = &st->stacks[st->stack ^= 1];
 
 	st->canary = 0;
-	if (st->reaped)
+	if (st->reaped && !st->living)
 		return;
 	if (!*stack)
 		*stack = malloc(WITNESS_STACK);
@@ -132,6 +134,9 @@ static void call_witness(struct run_state *st)
 		st->canary = 0;
 	else
 		run_signals_own(st, st->canary, true);
+	/* A signal to the command's group is to reach it. */
+	if (st->canary > 0 && st->setup.group && !st->living)
+		setpgid(st->canary, st->setup.group);
 }
 
 /* The signals pending for a process, bit 0 for signal 1. */
@@ -168,8 +173,14 @@ static uint64_t sent_to_group(struct run_state *st)
 	return set;
 }
 
+/* The process that the caller started. */
+static pid_t called_as(const struct run_state *st)
+{
+	return st->front ? st->front : getpid();
+}
+
 /* Sent by a terminal to its foreground group, by the kernel. */
-static bool of_terminal(int sig)
+static bool of_terminal(const struct run_state *st, int sig)
 {
 	switch (sig) {
 	case SIGINT:
@@ -182,7 +193,7 @@ static bool of_terminal(int sig)
 		return true;
 	case SIGHUP:
 		/* The leader of a session gets it alone. */
-		return getsid(0) != getpid();
+		return getsid(0) != called_as(st);
 	default:
 		return false;
 	}
@@ -193,10 +204,11 @@ static bool of_terminal(int sig)
 static bool in_group(const struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
+	const pid_t group = st->front ? st->group_of_front : getpgrp();
 
 	/* With a pid namespace .pid is its first process, which left. */
-	return (s && s->stop_fd >= 0) || getpgid(st->pid) == getpgrp() ||
-	       getpgrp() != getpid();
+	return (s && s->stop_fd >= 0) || getpgid(st->pid) == group ||
+	       group != called_as(st);
 }
 
 static void tell(struct run_state *st, int sig)
@@ -214,6 +226,7 @@ static void forward(struct run_state *st, const struct signalfd_siginfo *got)
 	union sigval value = {.sival_ptr = (void *)(uintptr_t)got->ssi_ptr};
 
 	tell(st, sig);
+	st->forwarded++;
 	if (got->ssi_code == SI_QUEUE)
 		sigqueue(st->pid, sig, value);
 	else
@@ -284,7 +297,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 			st->spec->sink->ask_stop(st->spec->sink->ctx);
 		return;
 	}
-	if (kernel && of_terminal(sig))
+	if (kernel && of_terminal(st, sig))
 		return;
 	if (whole && in_group(st))
 		return;
@@ -325,8 +338,7 @@ static bool is_called(void)
 	return sigismember(&waiting, SIGCONT);
 }
 
-/* The command's own process, as seen from here. */
-static pid_t command_of(const struct run_state *st)
+pid_t run_signals_command(const struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
 
@@ -335,7 +347,7 @@ static pid_t command_of(const struct run_state *st)
 	return s && s->stop_fd >= 0 ? sandbox_command(s) : st->pid;
 }
 
-static void stop_here(int sig, bool whole)
+void run_signals_stop_here(int sig, bool whole)
 {
 	sigset_t set;
 
@@ -352,9 +364,9 @@ static enum run_wake stop_once(struct run_state *st, int sig, bool whole)
 	struct sandbox *s = st->spec->sandbox;
 	enum run_wake by;
 
-	if (!run_wake_begin(st, command_of(st)))
+	if (!run_wake_begin(st, run_signals_command(st)))
 		return RUN_WAKE_MOVED;
-	stop_here(sig, whole);
+	run_signals_stop_here(sig, whole);
 	by = run_wake_end(st);
 	/* Whoever was told before that something is asked looks again. */
 	st->slept = true;
@@ -366,7 +378,7 @@ static enum run_wake stop_once(struct run_state *st, int sig, bool whole)
 enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole)
 {
 	const struct run_sink *sink = st->spec->sink;
-	int timer = wake_in_time(st);
+	int timer = st->front ? -1 : wake_in_time(st);
 	enum run_wake by;
 
 	/* Timers count as signals that wait, of which a user has so many: the
@@ -375,6 +387,8 @@ enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole)
 		return RUN_STOP_NONE;
 	if (sink && sink->flush && sink->flush(sink->ctx) < 0)
 		st->err = st->err ? st->err : -EIO;
+	if (st->front)
+		return run_front_stop(st, sig, whole);
 	/* To stop would make the kernel forget that. */
 	do
 		by = is_called() ? RUN_WAKE_NONE : stop_once(st, sig, whole);
@@ -406,6 +420,48 @@ void run_signals_stopped(struct run_state *st)
 		stop_along(st, s->shared->stopped);
 }
 
+void run_signals_own_read(struct run_state *st)
+{
+	struct signalfd_siginfo got;
+
+	while (read(st->sigfd, &got, sizeof(got)) == sizeof(got)) {
+		if (st->living)
+			st->over |= got.ssi_signo == SIGTERM;
+		else if (getppid() != st->front)
+			st->front_lost = true;
+	}
+	/* The command would have been killed in its place. */
+	if (st->front_lost && !st->reaped)
+		kill(st->pid, SIGKILL);
+}
+
+/* Until nothing is left to read and the witness has nothing pending: what it had
+ * is for all that is read here, since equal signals become one while they
+ * wait. */
+static void read_signals(struct run_state *st)
+{
+	const int from = st->front ? st->link[1] : st->sigfd;
+	struct signalfd_siginfo got[8];
+	uint64_t group = 0, fresh;
+	ssize_t n;
+
+	if (st->front || st->living)
+		run_signals_own_read(st);
+	do {
+		bool ask = group;
+		size_t count;
+
+		n = st->living ? 0 : read(from, got, sizeof(got));
+		count = n > 0 ? (size_t)n / sizeof(got[0]) : 0;
+		for (size_t i = 0; i < count; i++)
+			ask |= got[i].ssi_signo != SIGCHLD;
+		fresh = ask ? sent_to_group(st) : 0;
+		group |= fresh;
+		for (size_t i = 0; i < count; i++)
+			handle(st, &got[i], group);
+	} while (n > 0 || fresh);
+}
+
 /* Ctrl-C at a question is also the command's, and comes before the denial: the
  * shell is to see a child that SIGINT ended, and stop its loop. */
 void run_signals_denying(void *ctx)
@@ -416,6 +472,10 @@ void run_signals_denying(void *ctx)
 	siginfo_t from;
 	sigset_t only;
 
+	if (st->front) {
+		read_signals(st);
+		return;
+	}
 	sigemptyset(&only);
 	sigaddset(&only, SIGINT);
 	if (sigtimedwait(&only, &from, &now) != SIGINT)
@@ -483,28 +543,9 @@ void run_signals_wait(struct run_state *st)
 	}
 }
 
-/* Until nothing is left to read and the witness has nothing pending: what it had
- * is for all that is read here, since equal signals become one while they
- * wait. */
 void run_signals_read(struct run_state *st)
 {
-	struct signalfd_siginfo got[8];
-	uint64_t group = 0, fresh;
-	ssize_t n;
-
-	do {
-		bool ask = group;
-		size_t count;
-
-		n = read(st->sigfd, got, sizeof(got));
-		count = n > 0 ? (size_t)n / sizeof(got[0]) : 0;
-		for (size_t i = 0; i < count; i++)
-			ask |= got[i].ssi_signo != SIGCHLD;
-		fresh = ask ? sent_to_group(st) : 0;
-		group |= fresh;
-		for (size_t i = 0; i < count; i++)
-			handle(st, &got[i], group);
-	} while (n > 0 || fresh);
+	read_signals(st);
 	reap(st);
 }
 

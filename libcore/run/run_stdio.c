@@ -247,7 +247,7 @@ void run_stdio_let_go(struct run_state *st, int fd)
 
 static bool needed(const struct run_state *st, int fd)
 {
-	if (fd == 2 && st->spec->keep_stderr)
+	if (fd == 2 && st->spec->keep_stderr && !st->living)
 		return true;
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		if (!pump_ended(&st->pumps[i]) && st->pumps[i].to == fd)
@@ -260,7 +260,7 @@ void run_stdio_release(struct run_state *st)
 	int fds[64];
 	size_t n;
 
-	if (st->spec->keep_fds)
+	if (st->spec->keep_fds && !st->living)
 		return;
 	for (int fd = 0; fd <= 2; fd++)
 		if (given(fd) && !needed(st, fd) && !st->files[fd].on)

@@ -99,6 +99,11 @@ __attribute__((no_sanitize("address", "undefined"))) static int watch_command(
 	_exit(0);
 }
 
+bool run_wake_stopped(pid_t pid)
+{
+	return is_stopped(state_of(pid));
+}
+
 bool run_wake_begin(struct run_state *st, pid_t command)
 {
 	char state = state_of(command);

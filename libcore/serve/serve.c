@@ -19,8 +19,9 @@
 #include "sys/pty.h"
 
 enum {
-	OWN_ARGS = 10, /* of exec, beside the command's */
+	OWN_ARGS = 12, /* of exec, beside the command's */
 	ARGS_MAX = 65536,
+	REPORT_MAX = 64 << 10,
 };
 
 int serve_open(struct serve *s)
@@ -44,6 +45,14 @@ struct serve_command *serve_find(const struct serve *s, const char *id)
 	return c;
 }
 
+static void watch_end(struct serve *s, struct serve_watch *w)
+{
+	int fd = w->fd;
+
+	serve_watch_stop(&s->loop, w);
+	cleanup_fd(&fd);
+}
+
 /* Closes all of it; the process, if any, has ended or is nobody's. */
 static void command_free(struct serve_command *c)
 {
@@ -63,10 +72,10 @@ static void command_free(struct serve_command *c)
 	}
 	serve_watch_stop(&s->loop, &c->input);
 	cleanup_fd(&c->in);
-	cleanup_fd(&c->said);
-	cleanup_fd(&c->process.fd);
-	c->process.fd = -1;
-	serve_timer_stop(&c->kill);
+	watch_end(s, &c->said);
+	watch_end(s, &c->process);
+	buf_release(&c->told);
+	serve_timer_stop(&s->loop, &c->kill);
 	buf_release(&c->waiting);
 	free(c->text);
 	s->ended -= c->ended;
@@ -204,6 +213,9 @@ static void add_options(const struct serve_command *c,
 	if (spec->timeout_ns)
 		buf_addf(out, "--timeout=%juns%c", (uintmax_t)spec->timeout_ns,
 			0);
+	if (spec->approver_ns)
+		buf_addf(out, "--approver=%juns%c",
+			(uintmax_t)spec->approver_ns, 0);
 	if (spec->cwd)
 		buf_addf(out, "--cwd=%s%c", spec->cwd, 0);
 	if (spec->argv0)
@@ -221,12 +233,16 @@ static int spawn(struct serve_command *c, const struct serve_spec *spec,
 	for (int i = 0; i < 3; i++)
 		setup.fd[i] = e->theirs[i];
 	setup.mask = c->engine->mask;
+	setup.limits = c->engine->limits;
 	setup.leads = true;
+	setup.cwd = spec->directory;
 	setup.parent = getpid();
 	setup.parent_signal = SIGTERM;
 	(void)proc_also(&setup, e->report, e->report == 3 ? 4 : 3);
 	err = proc_spawn(&setup, "/proc/self/exe", argv, spec->env, &c->pid,
 		&step);
+	if (err && step == PROC_SETUP && spec->directory)
+		return diag_errno(d, err, "%s", spec->directory);
 	return err ? diag_errno(d, err, "cannot start wardbox exec") : 0;
 }
 
@@ -254,7 +270,7 @@ static int make_argv(const struct serve_spec *spec, struct buf *text,
 }
 
 static int launch(struct serve_command *c, const struct serve_spec *spec,
-	struct diag *d)
+	int *said, struct diag *d)
 {
 	autoends struct ends e = {{-1, -1, -1}, -1};
 	autobuf struct buf text = BUF_INIT(65536);
@@ -264,10 +280,13 @@ static int launch(struct serve_command *c, const struct serve_spec *spec,
 
 	if (err)
 		return err;
-	err = pipe_pair(&c->said, &e.report, 0);
+	err = pipe_pair(said, &e.report, 0);
 	if (err)
 		return diag_errno(d, err, "cannot make a pipe");
-	add_options(c, spec, e.report == 3 ? 4 : 3, &text);
+	if (spec->own)
+		buf_addf(&text, "wardbox%c", 0);
+	else
+		add_options(c, spec, e.report == 3 ? 4 : 3, &text);
 	err = make_argv(spec, &text, &argv, d);
 	return err ? err : spawn(c, spec, &e, argv, d);
 }
@@ -281,11 +300,14 @@ static struct serve_command *command_new(
 		return NULL;
 	c->engine = s;
 	c->pty = spec->pty;
-	c->in = c->said = c->process.fd = c->input.fd = -1;
+	c->own = spec->own;
+	c->in = c->said.fd = c->process.fd = c->input.fd = -1;
 	for (enum serve_stream i = 0; i < SERVE_STREAMS; i++)
 		c->fd[i] = c->output[i].fd = -1;
 	c->waiting = BUF_INIT(SERVE_INPUT_MAX);
-	c->text = strdup(spec->text ? spec->text : spec->argv[0]);
+	c->told = BUF_INIT(REPORT_MAX);
+	c->text = strndup(
+		spec->text ? spec->text : spec->argv[0], SERVE_TEXT_MAX);
 	(void)str_copy(c->session, sizeof c->session, spec->session);
 	(void)BUF_PRINT(c->id, "c%ju", (uintmax_t)++s->last_id);
 	c->started_ns = clock_ns(CLOCK_REALTIME);
@@ -298,7 +320,7 @@ int serve_start(struct serve *s, const struct serve_spec *spec,
 	struct serve_command **out, struct diag *d)
 {
 	struct serve_command *c;
-	int err = session_id_check("", spec->session, d), pidfd;
+	int err = session_id_check("", spec->session, d), pidfd, said = -1;
 
 	if (err)
 		return err;
@@ -308,17 +330,21 @@ int serve_start(struct serve *s, const struct serve_spec *spec,
 	c = command_new(s, spec);
 	if (!c)
 		return diag_errno(d, -ENOMEM, "a command");
-	err = c->text ? launch(c, spec, d) : diag_errno(d, -ENOMEM, "a command");
+	err = c->text ? launch(c, spec, &said, d)
+		      : diag_errno(d, -ENOMEM, "a command");
 	if (err) {
+		cleanup_fd(&said);
 		command_free(c);
 		return err;
 	}
 	pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
-	err = pidfd < 0 ? -errno : command_watch(c, pidfd);
+	err = pidfd < 0 ? -errno : command_watch(c, pidfd, said);
 	if (err) {
 		kill(c->pid, SIGKILL);
 		while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 			;
+		if (c->said.fd < 0)
+			close(said);
 		command_free(c);
 		return diag_errno(d, err, "cannot wait for a command");
 	}

@@ -13,8 +13,8 @@
  *	serve_took(&reader, SERVE_OUT, n);
  *
  * Output is kept in memory, in rings that are bounded. While a reader is attached
- * the command waits for the slowest one. While none is, the oldest bytes go, and
- * a reader who comes back is told how many.
+ * the command waits for the slowest one. While none is, or one that only looks, the
+ * oldest bytes go, and a reader who comes back is told how many.
  */
 #ifndef WARDBOX_SERVE_H
 #define WARDBOX_SERVE_H
@@ -29,6 +29,7 @@
 #include "base/diag.h"
 #include "serve/serve_loop.h"
 #include "session/session.h"
+#include "sys/proc.h"
 
 enum serve_stream {
 	SERVE_OUT, /* stdout; of a terminal, all of it */
@@ -38,6 +39,7 @@ enum serve_stream {
 
 enum {
 	SERVE_ID_SIZE = 24,
+	SERVE_TEXT_MAX = 4096, /* of a command line that lists show */
 	SERVE_RING_MIN = 16 << 10,
 	SERVE_RING_MAX = 4 << 20,   /* bytes kept of a stream */
 	SERVE_KEPT_MAX = 256 << 20, /* of all streams together */
@@ -62,17 +64,22 @@ struct serve_report {
 	char decision[8], profile[16], rule[48], correlation[40];
 	char message[232], hint[160]; /* why it did not run, "" else */
 	uint64_t duration_ms, cpu_ms, memory;
+	uint64_t journal; /* of what it changed, for undo; 0: none */
 };
 
 struct serve_spec {
 	const char *session; /* its id */
 	const char *cwd;     /* below the session's; NULL: there */
+	const char *directory; /* where it stands; NULL: where the server does */
 	const char *argv0;   /* NULL: argv[0] */
 	char *const *argv;
 	char *const *env;    /* the server's own */
 	const char *text;    /* what a list shows; NULL: argv[0] */
 	uint64_t timeout_ns; /* 0: the policy's alone */
+	uint64_t approver_ns; /* a question waits so long; 0: it is a denial */
 	bool pty;
+	bool own; /* argv is an applet of this binary's, and no command: it is in no
+		   * list, and to be forgotten */
 	bool input; /* stdin stays open for serve_write(); else it is empty */
 	unsigned short rows, cols; /* 0: 24, 80 */
 };
@@ -85,22 +92,24 @@ struct serve_command {
 	char id[SERVE_ID_SIZE];
 	char session[SESSION_ID_MAX + 1];
 	char *text;
-	bool pty;
+	bool pty, own;
 	bool ended; /* all that it printed before its end has been read */
 	bool orphan; /* it goes when it ends: nobody can ask for it */
 	uint64_t started_ns, ended_ns; /* wall clock */
 	/* Where whoever keeps no cursor of its own goes on: a transport's. */
 	uint64_t seen[SERVE_STREAMS];
 	struct serve_report report;    /* .code, .signal count when ended */
+	char question[16]; /* the id of one that waits for approve; "" */
 	/* serve's own */
 	pid_t pid;
 	int status;
 	bool gone; /* the process has ended */
-	int fd[SERVE_STREAMS], in, said; /* -1: closed */
-	struct serve_watch process, output[SERVE_STREAMS], input;
+	int fd[SERVE_STREAMS], in; /* -1: closed */
+	struct serve_watch process, output[SERVE_STREAMS], input, said;
 	struct serve_timer kill;
 	struct serve_ring ring[SERVE_STREAMS];
 	struct buf waiting; /* for its stdin */
+	struct buf told;    /* of its report, what has no line's end yet */
 	bool closing;             /* stdin ends behind .waiting */
 	struct serve_reader *readers;
 };
@@ -109,9 +118,10 @@ struct serve_command {
 struct serve_reader {
 	struct serve_command *command; /* NULL: attached to none */
 	struct serve_reader *next;
+	bool looks; /* is not waited for: what it is too slow for it loses */
 	uint64_t at[SERVE_STREAMS];   /* what stands before has been taken */
 	uint64_t lost[SERVE_STREAMS]; /* bytes that went before they were */
-	/* There is more, or it has ended. It may detach, not free itself. */
+	/* There is more, it has ended, has read its input, or asks. It may detach, not free itself. */
 	void (*changed)(struct serve_reader *r);
 };
 
@@ -121,6 +131,7 @@ struct serve {
 	size_t running, ended;
 	size_t kept; /* bytes of all rings */
 	uint64_t last_id;
+	struct proc_limits limits; /* that this process raised for itself */
 	sigset_t mask; /* what this process was called with: the children's */
 	size_t ring_max; /* SERVE_RING_MAX, or less */
 };
@@ -165,8 +176,9 @@ void serve_took(struct serve_reader *r, enum serve_stream stream, size_t n);
 uint64_t serve_copy(const struct serve_command *c, enum serve_stream stream,
 	uint64_t *at, size_t max, struct buf *out);
 
-/* Of a report's text; -EINVAL. */
-int serve_report_read(
-	struct serve_report *r, const char *text, size_t n);
+/* A line of what exec reports: how it went, or, with r->there false, the question
+ * that waits, "" none. -EINVAL. */
+int serve_report_read(struct serve_report *r, char question[static 16],
+	const char *text, size_t n);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -16,8 +17,8 @@
 enum {
 	READ_MAX = 256 << 10, /* of one stream in one round */
 	DROP_MIN = 16 << 10,
+	DRAIN_TURNS = 16,
 	KILL_MS = 1000,
-	REPORT_MAX = 64 << 10,
 };
 static const char ctrl_d = '\4';
 
@@ -58,13 +59,13 @@ static bool make_room(struct serve *s, size_t more)
 	return true;
 }
 
-/* How many of the oldest bytes every follower has. */
-static uint64_t taken(const struct serve_command *c, enum serve_stream s)
+/* How many of the oldest bytes may go: those that all who are waited for have. */
+static uint64_t droppable(const struct serve_command *c, enum serve_stream s)
 {
-	uint64_t least = c->ring[s].end;
+	uint64_t least = c->ring[s].begin + DROP_MIN;
 
 	for (const struct serve_reader *r = c->readers; r; r = r->next)
-		if (r->at[s] < least)
+		if (!r->looks && r->at[s] < least)
 			least = r->at[s];
 	return least > c->ring[s].begin ? least - c->ring[s].begin : 0;
 }
@@ -75,7 +76,6 @@ static int find_room(struct serve_command *c, enum serve_stream s,
 {
 	struct serve_ring *r = &c->ring[s];
 	size_t more = r->cap ? r->cap : SERVE_RING_MIN;
-	uint64_t drop;
 	int n = ring_room(r, to);
 
 	if (n)
@@ -85,8 +85,7 @@ static int find_room(struct serve_command *c, enum serve_stream s,
 		c->engine->kept += more;
 		return ring_room(r, to);
 	}
-	drop = c->readers ? taken(c, s) : DROP_MIN;
-	ring_drop(r, drop < DROP_MIN ? drop : DROP_MIN);
+	ring_drop(r, droppable(c, s));
 	return ring_room(r, to);
 }
 
@@ -129,22 +128,65 @@ static int read_stream(struct serve_command *c, enum serve_stream s)
 	return 0;
 }
 
-/* Exec writes it in one piece before it ends; a process that lives on may hold
- * the pipe. */
+/* Each line that is whole: a question, and at last how it went. */
+static void take_lines(struct serve_command *c)
+{
+	char *end;
+
+	while (c->told.len && (end = memchr(c->told.data, '\n', c->told.len))) {
+		size_t n = (size_t)(end - c->told.data);
+
+		(void)serve_report_read(
+			&c->report, c->question, c->told.data, n);
+		buf_consume(&c->told, n + 1);
+	}
+}
+
+/* What exec has said; false: nothing more is there now. */
+static bool read_said(struct serve_command *c)
+{
+	char *to = buf_reserve(&c->told, 4096);
+	ssize_t n = to ? read(c->said.fd, to, 4096) : 0;
+
+	if (n > 0) {
+		c->told.len += (size_t)n;
+		take_lines(c);
+		return true;
+	}
+	if (n == 0 || errno != EAGAIN) {
+		int fd = c->said.fd;
+
+		serve_watch_stop(&c->engine->loop, &c->said);
+		close(fd);
+	}
+	return false;
+}
+
+static void said_ready(struct serve_watch *w, uint32_t events)
+{
+	struct serve_command *c = CONTAINER(w, struct serve_command, said);
+
+	(void)events;
+	if (read_said(c))
+		command_changed(c);
+}
+
+/* Exec writes its report before it ends; a process that lives on may hold the
+ * pipe. */
 static void take_report(struct serve_command *c)
 {
-	autobuf struct buf text = BUF_INIT(REPORT_MAX);
-	ssize_t n = 1;
+	while (c->said.fd >= 0 && read_said(c))
+		;
+	if (c->said.fd >= 0) {
+		int fd = c->said.fd;
 
-	while (n > 0) {
-		char *to = buf_reserve(&text, 4096);
-
-		n = to ? read(c->said, to, 4096) : 0;
-		text.len += n > 0 ? (size_t)n : 0;
+		serve_watch_stop(&c->engine->loop, &c->said);
+		close(fd);
 	}
-	close(c->said);
-	c->said = -1;
-	if (!text.err && !serve_report_read(&c->report, text.data, text.len))
+	buf_release(&c->told);
+	c->told = BUF_INIT(0);
+	c->question[0] = '\0';
+	if (c->report.there)
 		return;
 	/* Exec was killed, or refused its options: what the kernel tells. */
 	c->report = (struct serve_report){.code = WEXITSTATUS(c->status)};
@@ -161,7 +203,7 @@ static void conclude(struct serve_command *c)
 	c->ended_ns = clock_ns(CLOCK_REALTIME);
 	c->engine->running--;
 	c->engine->ended++;
-	serve_timer_stop(&c->kill);
+	serve_timer_stop(&c->engine->loop, &c->kill);
 	close_fd(c, &c->input, &c->in);
 	buf_release(&c->waiting);
 	c->waiting = BUF_INIT(0);
@@ -174,7 +216,8 @@ static void drain(struct serve_command *c)
 	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++) {
 		int more = 1;
 
-		while (c->fd[s] >= 0 && more > 0)
+		/* More than a pipe holds is somebody's who lives on. */
+		for (int i = 0; c->fd[s] >= 0 && more > 0 && i < DRAIN_TURNS; i++)
 			more = read_stream(c, s);
 		if (more < 0)
 			return;
@@ -251,8 +294,12 @@ static void feed(struct serve_command *c)
 
 static void input_ready(struct serve_watch *w, uint32_t events)
 {
+	struct serve_command *c = CONTAINER(w, struct serve_command, input);
+
 	(void)events;
-	feed(CONTAINER(w, struct serve_command, input));
+	feed(c);
+	if (!c->waiting.len)
+		command_changed(c);
 }
 
 static void kill_due(struct serve_timer *t)
@@ -263,7 +310,7 @@ static void kill_due(struct serve_timer *t)
 		kill(c->pid, SIGKILL);
 }
 
-int command_watch(struct serve_command *c, int pidfd)
+int command_watch(struct serve_command *c, int pidfd, int said)
 {
 	struct serve_loop *l = &c->engine->loop;
 	int err;
@@ -273,7 +320,10 @@ int command_watch(struct serve_command *c, int pidfd)
 	c->output[SERVE_ERR].ready = err_ready;
 	c->input.ready = input_ready;
 	c->kill.due = kill_due;
+	c->said.ready = said_ready;
 	err = serve_watch_set(l, &c->process, pidfd, EPOLLIN);
+	if (!err)
+		err = serve_watch_set(l, &c->said, said, EPOLLIN);
 	for (enum serve_stream s = 0; s < SERVE_STREAMS && !err; s++)
 		if (c->fd[s] >= 0)
 			err = serve_watch_set(
@@ -319,7 +369,7 @@ int serve_signal(struct serve_command *c, int sig)
 {
 	/* As a terminal would: to the shell and what it waits for. Exec itself
 	 * knows what came to all of its group. */
-	bool group = !c->pty && sig != SIGKILL && sig != SIGSTOP;
+	bool group = !c->pty && sig != SIGKILL;
 
 	return c->gone || kill(group ? -c->pid : c->pid, sig) ? -ESRCH : 0;
 }

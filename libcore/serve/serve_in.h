@@ -20,8 +20,8 @@ int ring_grow(struct serve_ring *r);
 void ring_drop(struct serve_ring *r, uint64_t n);
 void ring_release(struct serve_ring *r);
 
-/* Waits for the streams of a new process, and for its end. */
-int command_watch(struct serve_command *c, int pidfd);
+/* Waits for the streams of a new process, for its end, and for what it reports. */
+int command_watch(struct serve_command *c, int pidfd, int said);
 /* Gives the memory of its output back. */
 void command_empty(struct serve_command *c);
 /* Forgets the oldest of more commands than are remembered after their end. */

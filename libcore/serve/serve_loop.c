@@ -59,29 +59,29 @@ void serve_watch_stop(struct serve_loop *l, struct serve_watch *w)
 	w->fd = -1;
 }
 
-void serve_timer_stop(struct serve_timer *t)
+void serve_timer_stop(struct serve_loop *l, struct serve_timer *t)
 {
 	if (!t->at_ns)
 		return;
-	*t->link = t->next;
-	if (t->next)
-		t->next->link = t->link;
+	*(t->prev ? &t->prev->next : &l->timers) = t->next;
+	*(t->next ? &t->next->prev : &l->last) = t->prev;
 	t->at_ns = 0;
 }
 
 void serve_timer_set(struct serve_loop *l, struct serve_timer *t, uint64_t ns)
 {
-	struct serve_timer **at = &l->timers;
+	struct serve_timer *before;
 
-	serve_timer_stop(t);
+	serve_timer_stop(l, t);
+	before = l->last;
 	t->at_ns = clock_ns(CLOCK_MONOTONIC) + ns;
-	while (*at && (*at)->at_ns <= t->at_ns)
-		at = &(*at)->next;
-	t->next = *at;
-	t->link = at;
-	if (t->next)
-		t->next->link = &t->next;
-	*at = t;
+	/* Most wait as long as those before them. */
+	while (before && before->at_ns > t->at_ns)
+		before = before->prev;
+	t->prev = before;
+	t->next = before ? before->next : l->timers;
+	*(t->next ? &t->next->prev : &l->last) = t;
+	*(before ? &before->next : &l->timers) = t;
 }
 
 void serve_loop_bury(struct serve_loop *l, struct serve_grave *p)
@@ -98,7 +98,7 @@ static int call_timers(struct serve_loop *l)
 	while (l->timers && l->timers->at_ns <= now) {
 		struct serve_timer *t = l->timers;
 
-		serve_timer_stop(t);
+		serve_timer_stop(l, t);
 		t->due(t);
 	}
 	return l->timers

@@ -20,7 +20,7 @@ struct serve_watch {
 struct serve_timer {
 	uint64_t at_ns; /* of CLOCK_MONOTONIC; 0: not waited for */
 	void (*due)(struct serve_timer *t);
-	struct serve_timer *next, **link;
+	struct serve_timer *next, *prev;
 };
 
 struct serve_grave {
@@ -30,7 +30,7 @@ struct serve_grave {
 struct serve_loop {
 	int epoll;
 	bool stop; /* serve_loop_run() returns */
-	struct serve_timer *timers;
+	struct serve_timer *timers, *last; /* the earliest first */
 	struct serve_grave *graves;
 };
 #define SERVE_LOOP_INIT ((struct serve_loop){.epoll = -1})
@@ -48,7 +48,7 @@ void serve_watch_stop(struct serve_loop *l, struct serve_watch *w);
 /* So many nanoseconds from now; a timer that is set is set anew. */
 void serve_timer_set(
 	struct serve_loop *l, struct serve_timer *t, uint64_t ns);
-void serve_timer_stop(struct serve_timer *t);
+void serve_timer_stop(struct serve_loop *l, struct serve_timer *t);
 
 /* Frees p (malloc'ed, a grave its first member) once no call can know it. */
 void serve_loop_bury(struct serve_loop *l, struct serve_grave *p);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
 
@@ -106,7 +107,8 @@ static int read_call(struct mcp_message *m, uint32_t params)
 	for (m->tool = 0; m->tool < MCP_TOOLS; m->tool++)
 		if (str_eq(name, mcp_tool_name(m->tool)))
 			break;
-	if (m->tool == MCP_TOOLS)
+	if (m->tool == MCP_TOOLS || (m->tool >= MCP_CHANGED &&
+					    !IS_ENABLED(CONFIG_APPLET_UNDO)))
 		return refuse(m, MCP_PARAMS, "there is no such tool");
 	if (args && json_type(&m->doc, args) != JSON_OBJECT)
 		return refuse(m, MCP_PARAMS, "arguments: no object");
@@ -202,6 +204,24 @@ int mcp_text(struct mcp_message *m, const char *name, struct buf *value)
 		: 0;
 }
 
+int mcp_texts(struct mcp_message *m, const char *name, struct buf *value,
+	size_t *count)
+{
+	uint32_t node = argument(m, name);
+
+	if (node && json_type(&m->doc, node) != JSON_ARRAY)
+		return wrong(m, name, "no list of texts");
+	for (uint32_t i = node ? json_first(&m->doc, node) : 0; i;
+		i = json_next(&m->doc, i)) {
+		if (json_type(&m->doc, i) != JSON_STRING ||
+			json_text(&m->doc, i, value))
+			return wrong(m, name, "no list of texts, or too long");
+		buf_addc(value, '\0');
+		++*count;
+	}
+	return value->err ? wrong(m, name, "too long") : 0;
+}
+
 int mcp_truth(struct mcp_message *m, const char *name, bool *value)
 {
 	uint32_t node = argument(m, name);
@@ -258,6 +278,8 @@ int mcp_known(struct mcp_message *m)
 		"id\0signal\0",
 		"",
 		"id\0",
+		"id\0",
+		"id\0paths\0dry_run\0",
 	};
 
 	for (uint32_t key = m->arguments ? json_first(&m->doc, m->arguments) : 0;

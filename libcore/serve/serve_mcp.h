@@ -55,6 +55,8 @@ enum mcp_tool {
 	MCP_SIGNAL,
 	MCP_COMMANDS,
 	MCP_WHY,
+	MCP_CHANGED,
+	MCP_UNDO,
 	MCP_TOOLS,
 };
 
@@ -87,6 +89,9 @@ int mcp_read(struct mcp_message *m, const char *line, size_t n,
 /* Arguments of a call. -EINVAL (another type) with m->said; value is untouched
  * where the argument is not there. */
 int mcp_text(struct mcp_message *m, const char *name, struct buf *value);
+/* A list of texts, a NUL behind each. */
+int mcp_texts(struct mcp_message *m, const char *name, struct buf *value,
+	size_t *count);
 int mcp_truth(struct mcp_message *m, const char *name, bool *value);
 int mcp_number(struct mcp_message *m, const char *name, uint64_t max,
 	uint64_t *value);

@@ -5,8 +5,10 @@
 
 #include <signal.h>
 
+#include "base/json_read.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "serve/serve_wire.h"
 #include "sys/sig.h"
 
 /* What of a stream is in the answer: its beginning, and where that is not all,
@@ -63,63 +65,17 @@ static void take_part(const struct serve_command *c, enum serve_stream s,
 	serve_copy(c, s, &last, max / 2, &p->text);
 }
 
-static const char *state_of(const struct serve_command *c)
-{
-	if (!c->ended)
-		return "running";
-	if (c->report.ran || !c->report.there)
-		return "ended";
-	return c->report.decision[0] &&
-			!str_eq(c->report.decision, "allow")
-		? "denied"
-		: "failed";
-}
-
-static void put_outcome(struct json *j, const struct serve_command *c)
-{
-	const struct serve_report *r = &c->report;
-	char name[16];
-
-	json_put_str(j, "id", c->id);
-	json_put_str(j, "state", state_of(c));
-	if (!c->ended)
-		return;
-	json_put_i64(j, "exit_code", r->code);
-	if (r->signal)
-		json_put_str(j, "signal", sig_name(r->signal, name, sizeof name));
-	json_put_bool(j, "timed_out", r->timed_out);
-	if (r->rule[0])
-		json_put_str(j, "rule", r->rule);
-	if (r->message[0])
-		json_put_str(j, "reason", r->message);
-	if (r->hint[0])
-		json_put_str(j, "hint", r->hint);
-}
-
-/* Beyond the contract's outcome, for who asks why. */
-static void put_why(struct json *j, const struct serve_command *c)
-{
-	const struct serve_report *r = &c->report;
-
-	json_put_str(j, "command", c->text);
-	json_put_str(j, "session", c->session);
-	if (!r->there)
-		return;
-	json_put_str(j, "decision", r->decision);
-	json_put_str(j, "profile", r->profile);
-	json_put_str(j, "correlation_id", r->correlation);
-	json_put_u64(j, "duration_ms", r->duration_ms);
-	json_put_u64(j, "cpu_ms", r->cpu_ms);
-	json_put_u64(j, "memory_peak_bytes", r->memory);
-}
-
 /* The last line: what a model is to know beside the output. */
 static void add_end(struct buf *out, const struct serve_command *c)
 {
 	const struct serve_report *r = &c->report;
 	char name[16];
 
-	if (!c->ended)
+	if (c->question[0])
+		buf_addf(out, "[%s waits for a person: 'wardbox approve show %s'"
+			" on another terminal; read %s with wait]\n", c->id,
+			c->question, c->id);
+	else if (!c->ended)
 		buf_addf(out, "[%s runs]\n", c->id);
 	else if (r->there && !r->ran)
 		buf_addf(out, "[not run: %s%s%s]\n", r->message,
@@ -182,14 +138,43 @@ void mcp_answer_command(struct mcp_link *l, const struct mcp_token *id,
 	mcp_begin(&j, id, modern, l->version);
 	put_text(&j, &text, c->ended && ((r->there && !r->ran) || r->timed_out));
 	json_put_open(&j, "structuredContent", '{');
-	put_outcome(&j, c);
+	wire_put_outcome(&j, c);
 	if (at)
 		put_output(&j, p);
 	else
-		put_why(&j, c);
+		wire_put_facts(&j, c);
 	mcp_end(&j);
 	buf_release(&p[0].text);
 	buf_release(&p[1].text);
+}
+
+void mcp_answer_own(struct mcp_link *l, const struct mcp_token *id, bool modern,
+	const char *of, struct serve_command *c)
+{
+	autobuf struct buf out = BUF_INIT(MCP_INLINE_MAX);
+	autojson struct json_doc doc = {0};
+	struct json j = JSON_INIT(&l->answers);
+	bool wrong = c->report.code != 0;
+	uint64_t at[SERVE_STREAMS] = {0};
+	size_t n;
+
+	serve_copy(c, SERVE_OUT, &at[SERVE_OUT], MCP_INLINE_MAX - 4096, &out);
+	/* What is no JSON is told as text alone. */
+	n = json_read(&doc, out.data, out.len, NULL) ? 0 : out.len;
+	for (size_t i = 0; i < n; i++)
+		if (out.data[i] == '\n')
+			out.data[i] = ' '; /* it would end the message */
+	if (wrong || !n)
+		serve_copy(c, SERVE_ERR, &at[SERVE_ERR], 4096, &out);
+	mcp_begin(&j, id, modern, l->version);
+	put_text(&j, &out, wrong);
+	json_put_open(&j, "structuredContent", '{');
+	json_put_str(&j, "id", of);
+	if (n) {
+		json_key(&j, "result");
+		json_raw(&j, out.data, n);
+	}
+	mcp_end(&j);
 }
 
 void mcp_answer_wrong(struct mcp_link *l, const struct mcp_message *m,
@@ -224,8 +209,8 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
 	struct json j = JSON_INIT(&l->answers);
 
 	for (struct serve_command *c = l->engine->first; c; c = c->next)
-		if (!c->orphan)
-			buf_addf(&text, "%s %s %.200s\n", c->id, state_of(c),
+		if (!c->orphan && !c->own)
+			buf_addf(&text, "%s %s %.200s\n", c->id, wire_state(c),
 				c->text);
 	if (!text.len)
 		buf_adds(&text, "no commands");
@@ -234,10 +219,10 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
 	json_put_open(&j, "structuredContent", '{');
 	json_put_open(&j, "commands", '[');
 	for (struct serve_command *c = l->engine->first; c; c = c->next) {
-		if (c->orphan)
+		if (c->orphan || c->own)
 			continue;
 		json_open(&j, '{');
-		put_outcome(&j, c);
+		wire_put_outcome(&j, c);
 		json_put_str(&j, "command", c->text);
 		json_put_u64(&j, "stdout_bytes", c->ring[SERVE_OUT].end);
 		json_put_u64(&j, "stderr_bytes", c->ring[SERVE_ERR].end);

@@ -20,8 +20,9 @@ enum {
 
 /* The arguments of any tool. */
 struct args {
-	struct buf id, text, cwd, input, signal;
-	bool background, pty, close;
+	struct buf id, text, cwd, input, signal, paths;
+	size_t path_count;
+	bool background, pty, close, dry_run;
 	uint64_t timeout_ns, wait_ns, max, rows, cols, at[SERVE_STREAMS];
 };
 
@@ -32,6 +33,7 @@ static void args_release(struct args *a)
 	buf_release(&a->cwd);
 	buf_release(&a->input);
 	buf_release(&a->signal);
+	buf_release(&a->paths);
 }
 #define autoargs autoclean(args_release)
 
@@ -43,6 +45,7 @@ static int read_args(struct mcp_message *m, struct args *a)
 	a->text = a->input = BUF_INIT(TEXT_MAX);
 	a->cwd = BUF_INIT(4096);
 	a->signal = BUF_INIT(16);
+	a->paths = BUF_INIT(65536);
 	a->max = MCP_INLINE;
 	a->at[SERVE_OUT] = a->at[SERVE_ERR] = UINT64_MAX;
 	if (err || (err = mcp_text(m, "id", &a->id)) ||
@@ -53,6 +56,8 @@ static int read_args(struct mcp_message *m, struct args *a)
 		(err = mcp_truth(m, "background", &a->background)) ||
 		(err = mcp_truth(m, "pty", &a->pty)) ||
 		(err = mcp_truth(m, "close", &a->close)) ||
+		(err = mcp_truth(m, "dry_run", &a->dry_run)) ||
+		(err = mcp_texts(m, "paths", &a->paths, &a->path_count)) ||
 		(err = mcp_seconds(m, "timeout", &a->timeout_ns)) ||
 		(err = mcp_seconds(m, "wait", &a->wait_ns)) ||
 		(err = mcp_number(m, "max", MCP_INLINE_MAX, &a->max)) ||
@@ -75,7 +80,7 @@ void mcp_call_drop(struct mcp_call *call)
 		}
 	l->calls--;
 	serve_detach(&call->reader);
-	serve_timer_stop(&call->tick);
+	serve_timer_stop(&l->engine->loop, &call->tick);
 	serve_loop_bury(&l->engine->loop, &call->grave);
 }
 
@@ -83,7 +88,15 @@ void mcp_call_drop(struct mcp_call *call)
 static void call_answer(struct mcp_call *call)
 {
 	struct mcp_link *l = call->link;
+	struct serve_command *c = call->reader.command;
 
+	if (c->own) {
+		mcp_answer_own(l, &call->id, call->modern, call->of, c);
+		mcp_call_drop(call);
+		serve_forget(c);
+		mcp_flush(l);
+		return;
+	}
 	mcp_answer_command(l, &call->id, call->modern, call->reader.command,
 		call->at, call->max);
 	mcp_call_drop(call);
@@ -95,7 +108,8 @@ static bool has_news(const struct mcp_call *call)
 {
 	const struct serve_command *c = call->reader.command;
 
-	return c->ended || (!call->run &&
+	/* Who waits for a person is told so, and goes on. */
+	return c->ended || (call->run && c->question[0]) || (!call->run &&
 		(c->ring[SERVE_OUT].end > call->at[SERVE_OUT] ||
 			c->ring[SERVE_ERR].end > call->at[SERVE_ERR]));
 }
@@ -155,7 +169,7 @@ static struct mcp_call *call_wait(struct mcp_link *l,
 	call->id = m->id;
 	call->progress = m->progress;
 	call->modern = m->modern;
-	call->run = m->tool == MCP_RUN;
+	call->run = m->tool == MCP_RUN || c->own;
 	call->max = (size_t)a->max;
 	memcpy(call->at, a->at, sizeof call->at);
 	call->started_ns = clock_ns(CLOCK_MONOTONIC);
@@ -189,6 +203,7 @@ static void do_run(struct mcp_link *l, struct mcp_message *m, struct args *a)
 		.argv = argv,
 		.env = l->env,
 		.timeout_ns = a->timeout_ns,
+		.approver_ns = l->approver_ns,
 		.pty = a->pty,
 		.input = a->background || a->input.len || a->pty,
 	};
@@ -271,6 +286,53 @@ static void do_signal(struct mcp_link *l, struct mcp_message *m,
 		mcp_answer_done(l, m, c);
 }
 
+/* What a command changed, or that taken back: by the applet, which is no command
+ * of the session's. */
+static void do_undo(struct mcp_link *l, struct mcp_message *m,
+	struct serve_command *of, struct args *a)
+{
+	static const char show[] = "undo\0show\0--json\0--\0";
+	static const char back[] = "undo\0--json\0";
+	autobuf struct buf words = BUF_INIT(1 << 17);
+	autofree char **argv = calloc(a->path_count + 8, sizeof *argv);
+	struct serve_spec spec = {.session = l->session, .argv = argv,
+		.env = l->env, .text = "undo", .own = true};
+	struct serve_command *c;
+	struct mcp_call *call;
+	struct diag d = {0};
+	size_t n = 0;
+
+	if (!of->report.journal) {
+		mcp_answer_wrong(l, m, of->ended ? "nothing is journaled of it"
+						 : "it still runs",
+			of->ended ? "it changed nothing, or the policy does not"
+				    " say undo=on" : "");
+		return;
+	}
+	if (m->tool == MCP_CHANGED)
+		buf_add(&words, show, sizeof show - 1);
+	else
+		buf_add(&words, back, sizeof back - 1);
+	if (a->dry_run)
+		buf_addf(&words, "--dry-run%c", 0);
+	if (m->tool == MCP_UNDO)
+		buf_addf(&words, "--%c", 0);
+	buf_addf(&words, "%ju%c", (uintmax_t)of->report.journal, 0);
+	buf_add(&words, a->paths.data, a->paths.len);
+	for (char *at = words.data; argv && !words.err &&
+		at < words.data + words.len && n < a->path_count + 7;
+		at += strlen(at) + 1)
+		argv[n++] = at;
+	if (!n || l->calls >= MCP_WAITING_MAX ||
+		serve_start(l->engine, &spec, &c, &d)) {
+		mcp_answer_wrong(l, m, d.text[0] ? d.text : "too much at once", "");
+		return;
+	}
+	call = call_wait(l, m, c, a);
+	if (call)
+		(void)str_copy(call->of, sizeof call->of, of->id);
+}
+
 void mcp_do(struct mcp_link *l, struct mcp_message *m)
 {
 	autoargs struct args a = {0};
@@ -289,7 +351,7 @@ void mcp_do(struct mcp_link *l, struct mcp_message *m)
 		return;
 	}
 	c = serve_find(l->engine, buf_str(&a.id));
-	if (!c || c->orphan)
+	if (!c || c->orphan || c->own)
 		mcp_answer_wrong(l, m, "there is no such command",
 			"list names them all");
 	else if (m->tool == MCP_READ)
@@ -298,6 +360,8 @@ void mcp_do(struct mcp_link *l, struct mcp_message *m)
 		do_write(l, m, c, &a);
 	else if (m->tool == MCP_SIGNAL)
 		do_signal(l, m, c, &a);
+	else if (m->tool == MCP_CHANGED || m->tool == MCP_UNDO)
+		do_undo(l, m, c, &a);
 	else
 		mcp_answer_command(l, &m->id, m->modern, c, NULL, 0);
 }

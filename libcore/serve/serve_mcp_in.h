@@ -14,6 +14,7 @@ struct mcp_call {
 	struct mcp_call *next;
 	struct mcp_token id, progress;
 	bool modern, run; /* run: answered when it ends; else when it changes */
+	char of[SERVE_ID_SIZE]; /* CHANGED, UNDO: which command's */
 	size_t max;
 	uint64_t at[SERVE_STREAMS]; /* where the answer begins */
 	uint64_t told, started_ns;
@@ -25,6 +26,9 @@ struct mcp_call {
  * and structured. */
 void mcp_answer_command(struct mcp_link *l, const struct mcp_token *id,
 	bool modern, struct serve_command *c, uint64_t *at, size_t max);
+/* What an applet said about the command of; code 0: as JSON. */
+void mcp_answer_own(struct mcp_link *l, const struct mcp_token *id, bool modern,
+	const char *of, struct serve_command *c);
 /* A call's own failure, which the model is to read. */
 void mcp_answer_wrong(struct mcp_link *l, const struct mcp_message *m,
 	const char *said, const char *hint);

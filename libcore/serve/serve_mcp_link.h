@@ -20,6 +20,7 @@ struct mcp_link {
 	const char *session; /* whose commands it starts */
 	char *const *env;
 	const char *version; /* wardbox's */
+	uint64_t approver_ns; /* see serve_spec */
 	int in, out;         /* they may be the same; closed by the caller */
 	/* The client has gone, and all that it asked for is answered. */
 	void (*over)(struct mcp_link *l);

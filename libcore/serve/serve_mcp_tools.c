@@ -3,6 +3,8 @@
  */
 #include "serve/serve_mcp.h"
 
+#include "base/kconfig.h"
+
 #define TEXT(name, about) "\"" name "\":{\"type\":\"string\",\"description\":\"" \
 	about "\"}"
 #define NUMBER(name, about) "\"" name "\":{\"type\":\"number\",\"minimum\":0," \
@@ -23,7 +25,8 @@
 #define STATE                                                                  \
 	"{\"type\":\"object\",\"properties\":{"                                \
 	"\"id\":{\"type\":\"string\"},\"state\":{\"type\":\"string\","         \
-	"\"enum\":[\"running\",\"ended\",\"denied\",\"failed\"]},"             \
+	"\"enum\":[\"running\",\"asking\",\"ended\",\"denied\","              \
+	"\"failed\"]},\"question\":{\"type\":\"string\"},"                     \
 	"\"exit_code\":{\"type\":\"integer\"},\"signal\":{\"type\":"           \
 	"\"string\"},\"timed_out\":{\"type\":\"boolean\"},"                    \
 	"\"stdout\":{\"type\":\"string\"},\"stderr\":{\"type\":\"string\"},"   \
@@ -36,16 +39,37 @@
 #define DONE                                                                   \
 	"{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"}},"  \
 	"\"required\":[\"id\"]}"
+/* What an applet says as JSON. */
+#define RESULT                                                                 \
+	"{\"type\":\"object\",\"properties\":{\"id\":{\"type\":\"string\"},"  \
+	"\"result\":{}},\"required\":[\"id\"]}"
 #define COMMANDS                                                               \
 	"{\"type\":\"object\",\"properties\":{\"commands\":{\"type\":"         \
 	"\"array\",\"items\":{\"type\":\"object\"}}},"                         \
 	"\"required\":[\"commands\"]}"
 
+#ifdef CONFIG_APPLET_UNDO
+#define UNDO_TOOLS                                                             \
+	","                                                                    \
+	TOOL("changed", "The paths that a command changed, where the policy"   \
+		" journals that (undo=on).", "\"id\"", ID, RESULT) ","         \
+	TOOL("undo", "Takes back what a command changed, all of it or some"    \
+		" paths. Refuses what was changed since, and names it.",       \
+		"\"id\"",                                                      \
+		ID ",\"paths\":{\"type\":\"array\",\"items\":{\"type\":"         \
+		"\"string\"},\"description\":\"only these\"},"                 \
+		TRUTH("dry_run", "only say what would be done"), RESULT)
+#else
+#define UNDO_TOOLS ""
+#endif
+
 const char mcp_tools[] = "["
 	TOOL("run", "Runs a shell command line: decided by the policy, confined,"
 		" recorded. Returns its output and exit code, or why it was"
 		" denied. With background it returns at once; read, write and"
-		" signal go on with it.", "\"text\"",
+		" signal go on with it. State asking: a person is to say yes"
+		" elsewhere; read with wait says what came of it.",
+		"\"text\"",
 		TEXT("text", "the command line, read by sh") ","
 		TEXT("cwd", "the directory; a relative one is below the"
 			" session's") ","
@@ -77,12 +101,13 @@ const char mcp_tools[] = "["
 		"", COMMANDS) ","
 	TOOL("why", "Why a command was allowed or denied, by which rule, and how"
 		" it ended.", "\"id\"", ID, STATE)
-	"]";
+	UNDO_TOOLS "]";
 
 const char *mcp_tool_name(enum mcp_tool tool)
 {
 	static const char names[MCP_TOOLS][8] = {
-		"run", "read", "write", "signal", "list", "why"};
+		"run", "read", "write", "signal", "list", "why", "changed",
+		"undo"};
 
 	return names[tool];
 }

@@ -43,7 +43,8 @@ static bool read_truth(
 	return value && json_type(doc, value) == JSON_TRUE;
 }
 
-int serve_report_read(struct serve_report *r, const char *text, size_t n)
+int serve_report_read(struct serve_report *r, char question[static 16],
+	const char *text, size_t n)
 {
 	autojson struct json_doc doc = {0};
 	uint32_t usage, error;
@@ -51,11 +52,15 @@ int serve_report_read(struct serve_report *r, const char *text, size_t n)
 	if (json_read(&doc, text, n, NULL) ||
 		json_type(&doc, 0) != JSON_OBJECT)
 		return -EINVAL;
+	read_text(&doc, 0, "question", question, 16);
+	if (json_find(&doc, 0, "question"))
+		return 0;
 	*r = (struct serve_report){.there = true};
 	r->ran = read_truth(&doc, 0, "ran");
 	r->timed_out = read_truth(&doc, 0, "timed_out");
 	r->code = (int)(read_number(&doc, 0, "exit_code") & 255);
 	r->signal = (int)(read_number(&doc, 0, "signal") & 127);
+	r->journal = (uint64_t)read_number(&doc, 0, "journal");
 	r->duration_ms = (uint64_t)read_number(&doc, 0, "duration_ms");
 	read_text(&doc, 0, "decision", r->decision, sizeof r->decision);
 	read_text(&doc, 0, "profile", r->profile, sizeof r->profile);

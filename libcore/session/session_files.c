@@ -166,6 +166,8 @@ static int end_one(int dir, const char *name, void *ctx)
 	struct ending *e = ctx;
 	const char *rest = str_after(name, e->id);
 
+	if (rest && str_eq(rest, ".live"))
+		unlinkat(dir, name, AT_REMOVEDIR);
 	/* What a killed writer left of it. */
 	if (rest && str_after(rest, ".state.") && str_ends(rest, ".tmp"))
 		unlinkat(dir, name, 0);

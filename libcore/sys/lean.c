@@ -9,7 +9,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { DEPTH = 16 }; /* pages of stack that were used, at most */
+enum {
+	DEPTH = 16, /* pages of stack that were used, at most */
+	DEEP = 256, /* of the first one */
+};
+
+/* Of the program's own allocator, or glibc's. */
+__attribute__((weak)) int malloc_trim(size_t pad);
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
@@ -34,4 +40,23 @@ void lean_code(void)
 	}
 	/* The stack below this call and its own. */
 	madvise((void *)deep, (DEPTH - 1) * page, MADV_DONTNEED);
+}
+
+void lean_stack(const void *below)
+{
+	const uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ);
+	uintptr_t end = (uintptr_t)below & ~(page - 1);
+
+	/* Where it ends is not known: what was never there is no error here. */
+	for (unsigned i = 0; i < DEEP; i++) {
+		end -= page;
+		if (madvise((void *)end, page, MADV_DONTNEED))
+			break;
+	}
+}
+
+void lean_heap(void)
+{
+	if (malloc_trim)
+		malloc_trim(0);
 }

@@ -9,4 +9,10 @@
  * command lasts. */
 void lean_code(void);
 
+/* Lets go of the stack below a place on it, as far as one was ever used. */
+void lean_stack(const void *below);
+
+/* Gives memory that was freed back to the kernel. */
+void lean_heap(void);
+
 #endif

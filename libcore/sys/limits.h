@@ -159,6 +159,21 @@ uint64_t limits_memory(void);
 /* Tasks that this process's user runs, anywhere. */
 unsigned limits_user_tasks(void);
 
+/* How many descendants of this process but others live, one of them, and its
+ * name. */
+unsigned limits_left(const struct buf *others, pid_t *first, char name[static 16]);
+
+/* A process of a tree. */
+struct limits_process {
+	pid_t pid, parent;
+	uint64_t since;  /* wall clock, ns */
+	uint64_t memory; /* bytes of its own */
+	bool guarded;    /* a seccomp filter holds for it */
+};
+/* Called for each descendant of root; not 0 ends it and is the result. */
+typedef int limits_each(void *ctx, const struct limits_process *p);
+int limits_descendants(pid_t root, limits_each *each, void *ctx);
+
 /* The first child of a process; 0 when it has none. */
 pid_t limits_child(pid_t parent);
 

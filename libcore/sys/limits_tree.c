@@ -280,6 +280,35 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 	return err < 0 ? err : pids.err;
 }
 
+unsigned limits_left(const struct buf *others, pid_t *first, char name[static 16])
+{
+	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	unsigned left = 0, tasks = 0;
+
+	if (!has_children())
+		return 0;
+	add_children(&pids, (uint32_t)getpid(), &tasks, NULL, &text);
+	without(&pids, others);
+	for (size_t i = 0; i < pids.len / sizeof(uint32_t); i++) {
+		uint32_t pid = get_pid(&pids, i);
+		char *from, *to;
+
+		add_children(&pids, pid, &tasks, NULL, &text);
+		if (!read_stat(pid, &text) ||
+			*proc_stat(text.data, 3) == 'Z' || left++)
+			continue;
+		*first = (pid_t)pid;
+		from = strchr(text.data, '(');
+		to = strrchr(text.data, ')');
+		if (to)
+			*to = '\0';
+		if (from && to)
+			str_copy(name, 16, from + 1);
+	}
+	return left;
+}
+
 int limits_tree(
 	struct limits_tree *out, bool memory, const struct buf *others)
 {
@@ -349,6 +378,45 @@ unsigned limits_user_tasks(void)
 			tasks += (unsigned)st.st_nlink - 2;
 	}
 	return tasks;
+}
+
+/* All that the files of one process say; false when it has ended. */
+static bool describe(uint32_t pid, struct limits_process *p, struct buf *text)
+{
+	const uint64_t boot =
+		clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	const char *filters;
+	char path[32];
+	size_t n;
+
+	*p = (struct limits_process){.pid = (pid_t)pid};
+	if (!read_stat(pid, text) || *proc_stat(text->data, 3) == 'Z')
+		return false;
+	p->parent = (pid_t)stat_field(text->data, 4);
+	p->since = boot + stat_field(text->data, 22) * tick_ns();
+	BUF_PRINT(path, "/proc/%u", pid);
+	p->memory = memory_of(path, text);
+	filters = text->len ? proc_value(buf_str(text), "Seccomp:", &n) : NULL;
+	p->guarded = filters && *filters == '2';
+	return true;
+}
+
+int limits_descendants(pid_t root, limits_each *each, void *ctx)
+{
+	autobuf struct buf pids = BUF_INIT(PIDS_MAX * sizeof(uint32_t));
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	unsigned tasks = 0;
+	int err = add_children(&pids, (uint32_t)root, &tasks, NULL, &text);
+
+	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
+		const uint32_t pid = get_pid(&pids, i);
+		struct limits_process p;
+
+		add_children(&pids, pid, &tasks, NULL, &text);
+		if (describe(pid, &p, &text))
+			err = each(ctx, &p);
+	}
+	return err;
 }
 
 pid_t limits_child(pid_t parent)

@@ -31,6 +31,8 @@ int proc_setup(const struct proc_setup *s)
 {
 	if (s->job && setpgid(0, 0) < 0)
 		return -errno;
+	if (s->group)
+		setpgid(0, s->group);
 	if (s->front >= 0 && tcsetpgrp(s->front, getpid()) < 0)
 		return -errno;
 	if (s->parent) {

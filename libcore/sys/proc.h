@@ -34,6 +34,7 @@ struct proc_setup {
 	int parent_signal; /* which then ends it; 0: SIGKILL */
 	bool leads; /* in a session of its own, whose terminal is 0 if it is one */
 	bool job;        /* in a process group of its own */
+	pid_t group;     /* in this one, as far as it is still there; 0: as it is */
 	int front;       /* which the terminal there has in front; or -1 */
 };
 #define PROC_SETUP_INIT ((struct proc_setup){.fd = {-1, -1, -1}, .front = -1})

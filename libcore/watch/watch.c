@@ -80,6 +80,12 @@ void watch_release(struct watch *w)
 	*w = WATCH_INIT;
 }
 
+void watch_lean(struct watch *w)
+{
+	free(w->bytes);
+	w->bytes = NULL;
+}
+
 int watch_hand_over(struct watch *w, int listener)
 {
 	union {
@@ -337,6 +343,13 @@ static int receive(struct watch *w, int revents)
 	return 0;
 }
 
+/* Metadata that is only journaled is changed by the call itself. */
+static bool is_ours(const struct watch *w, const struct watch_call *c)
+{
+	return c->kind == WATCH_METADATA &&
+		(w->kinds & WATCH_METADATA || !(w->kinds & WATCH_WRITES));
+}
+
 /* 0 lets the call go on. */
 static int handle(struct watch *w, const struct watch_call *c,
 	const struct sc_notif *n)
@@ -347,13 +360,25 @@ static int handle(struct watch *w, const struct watch_call *c,
 		return -ENOMEM;
 	if (!c)
 		return -EPERM;
+	if (IS_ENABLED(CONFIG_UNDO) && c->kind != WATCH_EXEC && w->kinds & WATCH_WRITES && w->before) {
+		int err = watch_writes(w, c, n);
+
+		if (err < 0)
+			return err;
+	}
+	if (w->kinds & WATCH_NET && c->kind == WATCH_FILES &&
+		c->how == WATCH_CONNECT && !watch_goes_to(w, n))
+		return -ENETUNREACH;
 	switch ((enum watch_kind)c->kind) {
 	case WATCH_EXEC:
 		return decide_exec(w, n);
 	case WATCH_METADATA:
-		return watch_meta(w, c, n);
+		return is_ours(w, c) ? watch_meta(w, c, n) : 0;
 	case WATCH_FILES:
 		return see_files(w, c, n);
+	case WATCH_WRITES:
+	case WATCH_NET:
+		break;
 	}
 	return -EPERM;
 }
@@ -379,7 +404,7 @@ static int answer(struct watch *w, const struct sc_notif *n)
 {
 	const struct watch_call *c = watch_call(n->data.nr);
 	/* Done here, or not at all. */
-	const bool ours = !c || c->kind == WATCH_METADATA;
+	const bool ours = !c || is_ours(w, c);
 	struct sc_resp *r = w->resp;
 	int err = handle(w, c, n);
 

@@ -49,6 +49,8 @@ enum watch_kind {
 	WATCH_EXEC = 1,     /* programs that start: .decide */
 	WATCH_METADATA = 2, /* modes, owners, times, attributes: done here */
 	WATCH_FILES = 4,    /* the use of files: .see */
+	WATCH_WRITES = 8,   /* what changes files: .before */
+	WATCH_NET = 16,     /* connections: to .port of 127.0.0.1 alone */
 };
 enum { WATCH_CALLS_MAX = 64 };
 /* The system calls of these kinds that this architecture has; how many. */
@@ -107,6 +109,27 @@ typedef int watch_allow(void *ctx, const struct watch_object *o);
 /* That it was not allowed. */
 typedef void watch_refused_change(void *ctx, const struct watch_object *o);
 
+/* A change that a process is about to make, by a name in a directory. */
+enum watch_doing {
+	WATCH_MAKES,
+	WATCH_REMOVES, /* or replaces */
+	WATCH_MOVES,   /* to .dir2, .name2 */
+	WATCH_SWAPS,
+	WATCH_FILLS,  /* opens a file that there is, to write to it */
+	WATCH_ALTERS, /* mode, owner, times, attributes */
+	WATCH_LINKS,  /* gives it one more name */
+};
+struct watch_write {
+	pid_t pid;
+	enum watch_doing what;
+	int dir; /* O_PATH; -1: the process cannot be looked at */
+	const char *name;
+	int dir2;
+	const char *name2;
+};
+/* 0 lets it go on; -errno denies with that, -EPERM alone tells by itself. */
+typedef int watch_before(void *ctx, const struct watch_write *x);
+
 /* The tree's root directory, once a name was looked up there, and what it is
  * called from here: of a chroot in a mount namespace of its own not "/". */
 struct watch_root {
@@ -124,6 +147,10 @@ struct watch {
 	void *denying_ctx;
 	watch_allow *allow; /* NULL: no metadata is changed */
 	void *ctx_allow;
+	unsigned kinds; /* enum watch_kind: of those that are shown */
+	watch_before *before; /* called with plan.watch_writes */
+	void *ctx_before;
+	uint16_t port; /* of WATCH_NET */
 	bool other_ids; /* the tree's processes may become other users */
 	int err_from; /* the reading end of the pipe that the command has as its
 		       * standard error; -1: there is none, or it is unknown */
@@ -188,6 +215,9 @@ bool watch_waits(const struct watch *w, uint64_t id);
 /* Decides about all that wait once more, from their beginning, the call id first;
  * those that are gone are forgotten. */
 void watch_again(struct watch *w, uint64_t id);
+
+/* Lets go of memory that the next question gets anew. */
+void watch_lean(struct watch *w);
 
 /* While ev is decided: its current directory; "" when that cannot be read. */
 const char *watch_cwd(const struct watch_event *ev);

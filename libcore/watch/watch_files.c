@@ -3,6 +3,7 @@
  */
 #include "watch/watch_in.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -156,6 +157,22 @@ static int one_address(
 	*a = (struct watch_access){
 		.pid = pid, .path = room + PATH_MAX, .wants = SANDBOX_UNIX};
 	return 1;
+}
+
+bool watch_goes_to(const struct watch *w, const struct sc_notif *n)
+{
+	struct sockaddr_in to = {0};
+	uint64_t len = n->data.args[2];
+
+	if (len > sizeof to)
+		len = sizeof to;
+	if (watch_mem((pid_t)n->pid, n->data.args[1], &to, (size_t)len) < 0)
+		return false;
+	if (to.sin_family == AF_UNIX || to.sin_family == AF_UNSPEC)
+		return true;
+	return to.sin_family == AF_INET && len == sizeof to &&
+		to.sin_port == htons(w->port) &&
+		to.sin_addr.s_addr == htonl(INADDR_LOOPBACK);
 }
 
 int watch_files(struct watch_root *root, const struct watch_call *c,

@@ -65,6 +65,19 @@ const struct watch_call *watch_call(int nr);
 int watch_meta(struct watch *w, const struct watch_call *c,
 	const struct sc_notif *n);
 
+/* Tells w->before what a call is about to change. 0 lets it go on; -errno. */
+int watch_writes(struct watch *w, const struct watch_call *c,
+	const struct sc_notif *n);
+
+/* Does a connection go to w->port of this machine's loopback, or to no network at
+ * all? Its floor is Landlock's right for that port alone: a thread may put another
+ * address there behind this look. */
+bool watch_goes_to(const struct watch *w, const struct sc_notif *n);
+
+/* The number in "/proc/self/fd/N" and its like, and what follows it; -1 for any
+ * other path. */
+int watch_own_fd(pid_t pid, const char *path, const char **rest);
+
 /* 0 while the process that asked still waits; else -ESRCH. What was read of it
  * before was its own. */
 int watch_still(const struct watch *w, const struct sc_notif *n);

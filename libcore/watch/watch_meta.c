@@ -139,9 +139,7 @@ static int change_read(struct change *ch, char *room)
 	return n < 0 ? (int)n : 0;
 }
 
-/* The number in "/proc/self/fd/N" and its like, and what follows it; -1 for any
- * other path. */
-static int own_fd(pid_t pid, const char *path, const char **rest)
+int watch_own_fd(pid_t pid, const char *path, const char **rest)
 {
 	char own[32];
 	const char *names[] = {"/proc/self/fd/", "/proc/thread-self/fd/",
@@ -221,7 +219,7 @@ static int found_begin(struct watch *w, const struct change *ch,
 			is_open(ch->pid, dirfd) ? 0 : -EBADF;
 	}
 	if (f->path[0] == '/' && !(ch->flags & FLAG_NOFOLLOW))
-		own = own_fd(ch->pid, f->path, &f->path);
+		own = watch_own_fd(ch->pid, f->path, &f->path);
 	if (own >= 0) {
 		f->base = base_open(ch, own);
 		return f->base == -EBADF ? -ENOENT : f->base < 0 ? f->base : 0;

@@ -3,6 +3,7 @@
  */
 #include "watch/watch_in.h"
 
+#include <stdbool.h>
 #include <sys/syscall.h>
 
 #include "base/str.h"
@@ -72,13 +73,24 @@ const struct watch_call *watch_call(int nr)
 	return NULL;
 }
 
+/* Does a row belong to one of the kinds? What changes files is rows of others. */
+static bool is_of(const struct watch_call *c, unsigned kinds)
+{
+	return c->kind & kinds ||
+		(kinds & WATCH_NET && c->kind == WATCH_FILES &&
+			c->how == WATCH_CONNECT) ||
+		(kinds & WATCH_WRITES && c->kind != WATCH_EXEC &&
+			(c->kind != WATCH_FILES || (c->how != WATCH_CONNECT &&
+							   c->how != WATCH_OPEN2)));
+}
+
 size_t watch_numbers(unsigned kinds, int16_t out[static WATCH_CALLS_MAX])
 {
 	size_t n = 0;
 
 	_Static_assert(ARRAY_SIZE(watch_calls) <= WATCH_CALLS_MAX, "room");
 	for (size_t i = 0; i < ARRAY_SIZE(watch_calls); i++)
-		if (watch_calls[i].kind & kinds && watch_calls[i].nr >= 0)
+		if (is_of(&watch_calls[i], kinds) && watch_calls[i].nr >= 0)
 			out[n++] = watch_calls[i].nr;
 	return n;
 }

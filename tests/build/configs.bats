@@ -111,6 +111,12 @@ alone() { # APPLET: configured alone as box-APPLET is, with a libcore of its own
 	echo "$output"
 	[ "$status" -eq 125 ]
 	[[ $output == *"built without SANDBOX_UNOTIFY"* ]]
+	# Nor does it bring the log along.
+	for option in --audit --audit-fd=2; do
+		run "$CONF/wardbox" drop --rox=/ $option -- /bin/true
+		[ "$status" -eq 125 ]
+		[[ $output == *"not built in (DROP_AUDIT)"* ]]
+	done
 }
 
 @test "ten random configurations build" {

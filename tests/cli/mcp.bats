@@ -6,7 +6,8 @@ load ../lib/wardbox
 
 POLICY='policy 1 system
 include default
-use FULL-AUTO'
+use FULL-AUTO
+deny id=forbidden touch forbidden : "the test forbids it"'
 
 setup() {
 	need unshare -m true
@@ -49,23 +50,24 @@ EOF
 @test "what is denied is an error with its rule, and recorded" {
 	client <<'EOF'
 c = Client()
-r = c.call("run", text="cat /etc/shadow")
+r = c.call("run", text="touch forbidden")
 f = r["structuredContent"]
 assert r["isError"] and f["state"] == "denied" and f["exit_code"] == 126, r
-assert "/etc/shadow" in f["reason"] and f["rule"], f
+assert "forbids" in f["reason"] and f["rule"] == "forbidden", f
 assert f["reason"] in r["content"][0]["text"]
 w = c.facts("why", id=f["id"])
-assert w["decision"] == "deny" and w["command"] == "cat /etc/shadow", w
+assert w["decision"] == "deny" and w["command"] == "touch forbidden", w
 assert w["correlation_id"] and w["profile"] == "FULL-AUTO", w
 # Another one beside it is not.
-w = c.facts("why", id=c.facts("run", text="cat .git/HEAD || :")["id"])
+w = c.facts("why", id=c.facts("run", text="touch allowed")["id"])
 assert w["decision"] == "allow", w
 f = c.facts("run", text="true", cwd="/nowhere")
 assert f["state"] == "failed" and "/nowhere" in f["reason"], f
 assert c.close() == 0
 EOF
 	run in_policy "$POLICY" "$WARDBOX" audit dump --json
-	[[ $output == *"cat /etc/shadow"* ]]
+	[[ $output == *"touch forbidden"* ]]
+	[ ! -e forbidden ]
 }
 
 @test "a question is a denial: nobody sits at the terminal" {
@@ -239,6 +241,37 @@ EOF
 	[ "$(grep -c '"type":"end".*"signal":15' <<<"$output")" -eq 3 ]
 }
 
+@test "what a command changed, and back" {
+	POLICY+=$'\nprofile FULL-AUTO undo=on'
+	echo before >old
+	client <<'EOF'
+c = Client()
+i = c.facts("run", text="echo new >made; echo more >>old")["id"]
+f = c.facts("changed", id=i)
+assert f["id"] == i
+assert {(x["what"], os.path.basename(x["path"])) for x in
+        f["result"]["changes"]} == {("made", "made"), ("changed", "old")}, f
+f = c.facts("undo", id=i, dry_run=True)
+assert not f["result"]["done"] and os.path.exists("made"), f
+assert not c.call("undo", id=i, paths=["made"])["isError"]
+assert not os.path.exists("made") and open("old").read() == "before\nmore\n"
+# A path is no option, and what others changed since stays.
+assert c.call("undo", id=i, paths=["--force"])["isError"]
+i = c.facts("run", text="echo x >file")["id"]
+open("file", "w").write("mine")
+r = c.call("undo", id=i)
+assert r["isError"] and "somebody changed it" in r["content"][0]["text"], r
+assert open("file").read() == "mine"
+i = c.facts("run", text="true")["id"]
+assert c.call("changed", id=i)["isError"] and c.call("undo", id=i)["isError"]
+i = c.facts("run", text="cat", background=True)["id"]
+assert "still runs" in c.call("undo", id=i)["content"][0]["text"]
+assert c.call("undo", id=i, paths="made")["isError"]
+# None of that is a command of the session.
+assert len(c.facts("list")["commands"]) == 4
+EOF
+}
+
 @test "many at once, none harmed by the other" {
 	client <<'EOF'
 c = Client()
@@ -257,7 +290,7 @@ EOF
 	run "$WARDBOX" mcp --tools
 	[ "$status" -eq 0 ]
 	[ "$(jq -r '[.[].name] | join(" ")' <<<"$output")" = \
-		"run read write signal list why" ]
+		"run read write signal list why changed undo" ]
 	run "$WARDBOX" mcp a b
 	[ "$status" -eq 2 ]
 	run "$WARDBOX" mcp --help

@@ -141,7 +141,7 @@ says() { # DECISION LINE: as policy test says
 	[ "$status" -eq 0 ]
 	# Beside a program that has the machine's network it is the machine's.
 	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c \
-		'npm install; curl http://localhost:1/'
+		'yarn install; curl http://localhost:1/'
 	[ "$status" -eq 126 ]
 	[[ $output == *"a line of its own"* ]]
 }

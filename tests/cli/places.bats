@@ -63,6 +63,10 @@ held() { # DIR LINE
 		[ ! -e "$dir/not-made" ]
 		[ ! -e "$HOME/not-made" ]
 	done
+	for line in 'cat /none' 'touch /none' 'cat //none' 'cat /none/of/it' 'cat ~none/x'; do
+		run t / "$line"
+		[ "$status" -eq 12 ]
+	done
 	# Neither by another name of it, nor what holds it.
 	# shellcheck disable=SC2016 # expanded by the inner shell
 	run unshare -m sh -c 'mount --bind "$HOME" /srv && cd /srv && exec "$1" policy test "echo >x"' \
@@ -108,7 +112,7 @@ P"
 		echo "$output"
 		[[ "$output" != *'no project'* ]]
 	done
-	run t /var 'cat file'
+	run t /var 'cat ./file'
 	[[ "$output" == *"/var is no project"*"begin with 'cd DIR &&'"*"root /var"* ]]
 	run t / 'cat /etc/shadow'
 	[[ "$output" == *'/etc/shadow: / is no project'*'path r /etc/shadow'* ]]
@@ -386,7 +390,12 @@ env set \"X=$path\""
 	run g 'npm test'
 	[[ "$output" == *'net:['* ]]
 	[[ "$output" != *"$here"* ]]
-	# An installing verb's scripts have what the verb has.
+	# An installing verb has hosts by name (net_names.bats), its scripts, too.
+	run g 'npm install --offline --no-audit --foreground-scripts'
+	[[ "$output" == *'net:['* ]]
+	[[ "$output" != *"$here"* ]]
+	# What has all of the network is on the machine's own.
+	POLICY=$'use FULL-AUTO\nexcept id=npm npm {install|i} **\nallow id=all net=all npm {install|i} **'
 	run g 'npm install --offline --no-audit --foreground-scripts'
 	[[ "$output" == *"$here"* ]]
 }

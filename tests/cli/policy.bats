@@ -222,6 +222,36 @@ ls'
 	done
 }
 
+@test "a command within another is read where a line says how, else when it starts" {
+	local line
+	for line in 'env -u A B=1 curl x' 'timeout -k 5 10 curl x' 'xargs -n 1 curl' 'nice -n5 curl x' \
+		"sh -euo pipefail -c 'curl x'" 'find . -name x -exec curl {} ;' "flock x -c 'curl x'" \
+		'find . -exec curl {} +' "watch -n 1 'true; curl x'" 'busybox nohup wget x' \
+		'stdbuf -oL time -p curl x' 'env -S "curl x"' "npx -c 'curl x'" \
+		'git -c core.sshCommand=x fetch' 'git -c alias.x=!x x' 'git clone ext::x y'; do
+		run policy test -p FULL-AUTO "$line"
+		echo "$line: $output"
+		[ "$status" -eq 11 ]
+	done
+	for line in 'command -v curl' 'env A=1' 'timeout 5 make' 'git -c color.ui=never log' \
+		'git -C . status' 'grep -e "/etc/x" README' "sed -n '/a/p' README" 'kill -TERM 999999' \
+		'poetry-like run curl x' 'git commit -m "a::b"' 'find . -name x -exec ls {} +'; do
+		run policy test -p FULL-AUTO "$line"
+		echo "$line: $output"
+		[ "$status" -eq 0 ]
+	done
+	printf '#!/bin/sh\nshift\n"$@"\n' >wrap
+	chmod +x wrap
+	run in_policy 'use FULL-AUTO' "$WARDBOX" sh -c './wrap run curl x'
+	[ "$status" -ne 0 ]
+	[[ $output == *"denied: "*curl*"rule net"* ]]
+	# Said by root, it is read.
+	run in_policy 'include default
+use FULL-AUTO
+reads poetry-like 1 cmd' "$WARDBOX" policy test 'poetry-like run curl x'
+	[ "$status" -eq 11 ]
+}
+
 @test "WARDBOX_PROFILE tightens and never loosens" {
 	WARDBOX_PROFILE=SAFE run policy test :
 	[ "$status" -eq 11 ]
@@ -241,7 +271,7 @@ ls'
 	run policy check p
 	[ "$status" -eq 3 ]
 	[[ $output == *"p:2:1: test failed: expected allow in DEV"* ]]
-	printf 'policy 1 project\nargs make *=path\n' >p
+	printf 'policy 1 project\nreads make cmd\n' >p
 	run policy check p
 	[ "$status" -eq 3 ]
 	[[ $output == *"only the system policy"* ]]
@@ -249,7 +279,7 @@ ls'
 	run policy check p
 	[ "$status" -eq 0 ]
 	# which layer a file is for stands in its first column
-	printf '# policy 1 project\nallow make **\nargs x *=path\n' >p
+	printf '# policy 1 project\nallow make **\nreads x cmd\n' >p
 	run policy check p
 	[ "$status" -eq 0 ]
 }
@@ -609,8 +639,7 @@ time.sleep(60)' >port &
 		system, project = p['layers']
 		assert system['layer'] == 'system' and system['use'] == 'DEV'
 		assert any('curl' in l[1] for l in system['list'] if l[0] == 'net')
-		git = dict(system['args'])['git']
-		assert ['short', 'place', 0, ['C']] in git
+		assert '-C' in dict(system['reads'])['git']
 		rule, ex = project['rule']
 		assert rule[0][0] == 'deny' and rule[1] == 'mine'
 		assert rule[6] == [['word', ['make']], ['word', ['x:y']], ['rest', []]]
@@ -643,12 +672,14 @@ time.sleep(60)' >port &
 	[ "$status" -eq 12 ]
 	run policy test -p FULL-AUTO "$(printf 'git status \u202e# x')"
 	[ "$status" -eq 12 ]
-	# a policy may still refuse what cannot be read
-	printf 'policy 1 system\ninclude default\nprofile FULL-AUTO unparsable=deny dynamic=deny\n' >strict
-	run in_policy "$(cat strict)" "$WARDBOX" policy test -p FULL-AUTO 'if then'
-	[ "$status" -eq 11 ]
-	run in_policy "$(cat strict)" "$WARDBOX" policy test -p FULL-AUTO '$(cat x)'
-	[ "$status" -eq 11 ]
+	# a policy may still refuse what is open
+	printf 'policy 1 system\ninclude default\nprofile FULL-AUTO open=deny\n' >strict
+	for line in 'if then' '$(cat x)' 'cat /opt/x'; do
+		run in_policy "$(cat strict)" "$WARDBOX" policy test -p FULL-AUTO "$line"
+		[ "$status" -eq 11 ]
+	done
+	run in_policy "$(cat strict)" "$WARDBOX" policy test -p FULL-AUTO 'make -j2'
+	[ "$status" -eq 0 ]
 }
 
 @test "what is not known before it runs is open: exit code 12, and explain says so" {

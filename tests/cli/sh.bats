@@ -159,6 +159,21 @@ list env-safe PATH=/usr/bin:/bin' -c 'PATH=/usr/bin:/bin; export PATH
 	[ "$output" = read ]
 }
 
+@test "a command that fails over a place outside is told which, once, on stderr" {
+	g FULL-AUTO -c 'cat /etc/shadow; cat /etc/shadow' >out 2>err || true
+	[ ! -s out ]
+	[ "$(grep -c "out of the command's reach: /etc/shadow" err)" -eq 1 ]
+	run g FULL-AUTO -c 'mkdir /usr/share/wardbox-was-here'
+	[[ "$output" == *"reach: changes of /usr/share/wardbox-was-here"* ]]
+	# Nothing is said of what did not fail, or for another reason.
+	for line in 'cat /etc/shadow 2>/dev/null; true' 'ls /usr/bin >/dev/null; false' \
+		'[ -f /etc/shadow ] && false' 'cat /opt/none-such 2>/dev/null' 'cat none-such 2>/dev/null'; do
+		run g FULL-AUTO -c "$line"
+		echo "$line: $output"
+		[ -z "$output" ]
+	done
+}
+
 @test "SAFE runs nothing, FULL-AUTO runs what is not denied, OBSERVE all" {
 	run g SAFE -c ':'
 	[ "$status" -eq 126 ]
@@ -402,7 +417,8 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 
 @test "the tree ends with the command, and says which limit ended it" {
 	run g FULL-AUTO -c "sleep 321.$$ & echo started"
-	[ "$output" = started ]
+	[ "${lines[0]}" = started ]
+	[[ $output == *"ended with the command that left it running: "* ]]
 	! pgrep -f "^sleep 321.$$" || false
 	run in_policy $'use FULL-AUTO\nlimit FULL-AUTO mem=64M' "$WARDBOX" sh -c \
 		'python3 -c "x = bytearray(300 << 20)"'
@@ -1008,7 +1024,7 @@ lost() { # POLICY COMMAND...
 
 @test "so does one whose command has a terminal" {
 	# shellcheck disable=SC2016 # expanded by the inner shell
-	run in_policy 'use FULL-AUTO' sh -c '
+	run in_policy $'policy 1 system\ninclude default\nuse FULL-AUTO\nprofile FULL-AUTO background=end' sh -c '
 		nap="sleep 4449.$$"
 		"$0" exec --pty -- sh -c "$nap & setsid $nap & ($nap; :); true" </dev/null &
 		i=0
@@ -1031,11 +1047,11 @@ lost() { # POLICY COMMAND...
 }
 
 @test "a command that has itself traced does not take its supervisor along" {
-	local how
+	local how ending=$'policy 1 system\ninclude default\nuse FULL-AUTO\nprofile FULL-AUTO background=end'
 	cp "$HELPERS/attack" attack
 	for how in "$WARDBOX sh -c" "$WARDBOX exec --pty -- sh -c"; do
 		# shellcheck disable=SC2086 # words
-		run in_policy 'use FULL-AUTO' $how 'exec ./attack traceme 15 left'
+		run in_policy "$ending" $how 'exec ./attack traceme 15 left'
 		echo "$output"
 		[ "$status" -eq 143 ]
 		log | jq -es 'map(select(.type == "end"))[-1].signal == 15 and

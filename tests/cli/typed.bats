@@ -56,7 +56,8 @@ type() {
 	for shell in dash bash busybox; do
 		[ -x "$(command -v $shell)" ] || continue
 		echo "$shell"
-		cp -f "$WARDBOX" sh
+		rm -f sh
+		cp "$WARDBOX" sh
 		ln -sf "$(command -v $shell)" sh.real
 		rm -f a
 		# shellcheck disable=SC2016 # expanded by the inner shell

@@ -118,7 +118,7 @@ why() { # [ARGUMENT...]
 		no(os.utime, f)
 		print("done")
 	EOP
-	need python3 -c :
+	need python3 -c ''
 	run g 'python3 meddle.py'
 	[ "$output" = "done" ]
 	# Without a view of mounts, too.

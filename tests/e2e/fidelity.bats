@@ -8,7 +8,7 @@ load ../lib/wardbox
 WIDE='policy 1 system
 include default
 use FULL-AUTO
-profile FULL-AUTO shell=on unknown=allow unresolved=allow dynamic=allow unparsable=deny opaque=allow child=allow net=all supervise=on
+profile FULL-AUTO shell=on unknown=allow child=allow net=all supervise=on
 limit FULL-AUTO cpu=3000s mem=8G procs=500 files=5000 out=100M
 path r /proc/**
 runtime rw /tmp/**
@@ -30,6 +30,24 @@ observed() { # GROUP [SHELL]
 confined() {
 	in_policy "$WIDE" python3 "$TOP/tests/lib/fidelity.py" "$1" \
 		"/bin/${2-sh}" "$LINKS/${2-sh}" confined
+}
+
+# With a supervisor of its own.
+kept() {
+	in_policy "$WIDE
+profile FULL-AUTO background=keep" python3 "$TOP/tests/lib/fidelity.py" "$1" \
+		"/bin/${2-sh}" "$LINKS/${2-sh}" confined
+}
+
+@test "kept: what is handed down, signals, stops, terminals" {
+	kept state
+	kept signals
+	kept terminals
+}
+
+@test "kept: interactive bash, pipes, callers" {
+	kept prompts bash
+	kept ways bash
 }
 
 @test "observed: descriptors" {

@@ -11,7 +11,8 @@ load ../lib/wardbox
 
 POLICY='policy 1 system
 include default
-use FULL-AUTO'
+use FULL-AUTO
+deny id=forbidden touch forbidden : "the test forbids it"'
 
 setup_file() {
 	local dir=$BATS_FILE_TMPDIR/npm

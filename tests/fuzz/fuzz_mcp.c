@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mcp_message m = {.method = MCP_OTHER};
 	struct serve_report report;
+	char question[16];
 	struct buf out = BUF_INIT(1 << 20);
 	struct json j = JSON_INIT(&out);
 	char *line;
@@ -77,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_line(&out);
 	mcp_progress(&out, &m.progress, 1, m.said);
 	check_line(&out);
-	(void)serve_report_read(&report, line, size - 1);
+	(void)serve_report_read(&report, question, line, size - 1);
 	mcp_release(&m);
 	buf_release(&out);
 	free(line);

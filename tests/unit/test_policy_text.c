@@ -78,7 +78,7 @@ static void places(void **state)
 		{"policy 1 user", 1, 10, "read as the system layer"},
 		{"use FAST", 1, 5, "expected: use"},
 		{"profile DEV unknown=maybe", 1, 13, "expected shell="},
-		{"profile DEV unparsable=allow", 1, 13, "expected shell="},
+		{"profile DEV open=allow", 1, 13, "expected shell="},
 		{"limit DEV cpu=fast", 1, 11, "expected cpu="},
 		{"limit DEV over=kill,kill,kill,kill,kill", 1, 11, "over="},
 		{"limit NONE cpu=1s", 1, 7, "expected SAFE"},
@@ -93,10 +93,11 @@ static void places(void **state)
 		{"redact x y", 1, 10, "prefix"},
 		{"redact x yy [a-z]", 1, 13, "expected a class"},
 		{"redact x yy [a-z]{9,2}", 1, 13, "expected a class"},
-		{"args x -y=what", 1, 8, "no such type"},
-		{"args style=odd x", 1, 6, "expected words"},
-		{"args style=" LONG LONG " x", 1, 6, "too long"},
-		{"args x odd", 1, 8, "expected -x"},
+		{"reads x -y=what", 1, 9, "no such type"},
+		{"reads x", 1, 1, "expected: reads"},
+		{"reads x odd", 1, 9, "expected -x"},
+		{"reads ,x cmd", 1, 7, "expected PROGRAM"},
+		{"reads x -y,z", 1, 9, "expected -x"},
 		{"delegate all allow x", 1, 10, "user or project"},
 		{"include other", 1, 9, "include default"},
 		{"deny x\ninclude default", 2, 1, "before everything"},
@@ -130,8 +131,7 @@ static void good(void **state)
 			"list b @a z\ndeny id=i @b ** : \"r\" \"a\"\n"
 			"  except x 'y z'\nexcept id=i z **\n"
 			"allow {a|b} * !opt:{-x|--y} has:z **\n"
-			"args style=words,strict p,q -x,--y=str? 1=path "
-			"*=wpath\nprotect prof=DEV confirm a b/**\n",
+			"reads p,q -x,--y -z=sh 1 cmd\nprotect prof=DEV confirm a b/**\n",
 			&d),
 		0);
 	assert_int_equal(compile("include default\ndeny x", &d), 0);
@@ -292,7 +292,7 @@ static void damaged(void **state)
 	static const char text[] =
 		"profile DEV shell=on unknown=allow\nlist a x y\n"
 		"deny id=i @a ** : \"r\"\n  except x z\n"
-		"args p -x=str *=path\npath rw $ROOT/**\nprotect deny a\n"
+		"reads p -x cmd\npath rw $ROOT/**\nprotect deny a\n"
 		"env keep A\nredact i \"ab\" [a-z]{1,2}\ntest DEV deny x\n";
 	struct policy_request req = {.text = "x z; p -x y q; cat a",
 		.len = 20,
@@ -339,6 +339,7 @@ static void damaged(void **state)
 static void builtin(void **state)
 {
 	const struct img_header *h = policy_default.head;
+	struct img_range items;
 	struct policy_image img;
 	struct diag d;
 
@@ -347,7 +348,7 @@ static void builtin(void **state)
 	assert_int_equal(policy_image_check(&img, h, h->size, &d), 0);
 	assert_true(IMG_COUNT(&img, IMG_RULE) > 50);
 	assert_true(img_list(&img, "net").count > 20);
-	assert_int_not_equal(img_schema_find(&img, "git"), 0);
+	assert_true(img_reads_find(&img, "git", &items));
 }
 
 int main(void)

@@ -49,6 +49,14 @@ static int play(char **argv)
 		return play_cat();
 	if (str_eq(argv[0], "pause"))
 		return pause();
+	if (str_eq(argv[0], "leave")) {
+		/* One that lives on and never stops writing. */
+		if (fork())
+			return 0;
+		while (write(1, "left behind", 11) > 0)
+			;
+		_exit(0);
+	}
 	if (str_eq(argv[0], "deaf")) {
 		signal(SIGTERM, SIG_IGN);
 		(void)!write(1, "deaf", 4);
@@ -277,6 +285,20 @@ static void stops_what_does_not_listen(void **state)
 	serve_close(&s);
 }
 
+static void ends_though_somebody_writes_on(void **state)
+{
+	struct serve s = SERVE_INIT;
+	struct serve_command *c;
+
+	(void)state;
+	assert_int_equal(serve_open(&s), 0);
+	c = start(&s, "leave", NULL, false, false);
+	until_ended(&s, c);
+	assert_true(c->report.there);
+	assert_int_equal(c->report.code, 0);
+	serve_close(&s);
+}
+
 static void input_is_bounded(void **state)
 {
 	static char some[65536];
@@ -399,6 +421,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(comes_back_to_its_cursor),
 		cmocka_unit_test(terminal_and_its_size),
 		cmocka_unit_test(stops_what_does_not_listen),
+		cmocka_unit_test(ends_though_somebody_writes_on),
 		cmocka_unit_test(input_is_bounded),
 		cmocka_unit_test(mcp_speaks_both_eras),
 		cmocka_unit_test(mcp_tools_are_json),

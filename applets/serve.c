@@ -1,0 +1,222 @@
+/* serve.c - commands of sessions for others: a server, its keys, its client
+ * SPDX-License-Identifier: MIT
+ *
+ * APPLET(serve)
+ *
+ * config APPLET_SERVE
+ *	bool "serve: commands over a socket, HTTP and WebSocket (28.6 KB)"
+ *	default y
+ *	depends on APPLET_EXEC
+ *	help
+ *	  A server whose clients run commands in sessions, on pipes or terminals,
+ *	  and come back to them: exec --server, a WebSocket, REST. It listens on
+ *	  a unix socket, and on a loopback port by choice.
+ */
+#include "serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "applet.h"
+#include "base/kconfig.h"
+#include "base/num.h"
+#include "base/str.h"
+#include "serve/serve_home.h"
+#include "serve/serve_server.h"
+#include "sys/probe.h"
+#include "sys/proc.h"
+#include "version.h"
+
+extern char **environ;
+
+/* A signal that ends the server. */
+struct ending {
+	struct serve_watch watch;
+	struct serve *engine;
+};
+
+static void signal_ready(struct serve_watch *w, uint32_t events)
+{
+	struct ending *e = (struct ending *)(void *)w;
+	struct signalfd_siginfo got;
+
+	(void)events;
+	e->engine->loop.stop = read(w->fd, &got, sizeof got) > 0;
+}
+
+static int watch_signals(struct ending *e)
+{
+	sigset_t ends;
+	int fd;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGHUP);
+	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	e->watch = (struct serve_watch){.fd = -1, .ready = signal_ready};
+	return fd < 0 ? -errno
+		      : serve_watch_set(
+				&e->engine->loop, &e->watch, fd, EPOLLIN);
+}
+
+/* Who may connect, by name or number; the user always. */
+static void add_uids(struct serve_server *s, const struct cli_list *names)
+{
+	s->uids[s->uid_count++] = geteuid();
+	for (size_t i = 0; i < names->count; i++) {
+		unsigned uid;
+
+		if (s->uid_count == SERVE_UIDS_MAX)
+			cli_die(EXIT_USAGE, "--uid: too many");
+		if (num_uint(names->item[i], 0, UINT32_MAX - 1, &uid))
+			cli_die(EXIT_USAGE, "--uid: '%s' is no number",
+				names->item[i]);
+		s->uids[s->uid_count++] = uid;
+	}
+}
+
+/* The sockets that a supervisor hands over begin with descriptor 3. */
+static unsigned handed_over(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+	unsigned for_pid = 0, n = 0;
+
+	if (!pid || !fds || num_uint(pid, 1, INT32_MAX, &for_pid) ||
+		for_pid != (unsigned)getpid() ||
+		num_uint(fds, 1, SERVE_LISTEN_MAX - 1, &n))
+		return 0;
+	return n;
+}
+
+static void listen_all(struct serve_server *s, const struct serve_opts *o,
+	const char *home, struct buf *told)
+{
+	char path[SERVE_PATH_MAX];
+	struct diag d = {0};
+	unsigned handed = handed_over();
+	int fd;
+
+	for (unsigned i = 0; i < handed; i++)
+		if (serve_listen_given(s, (int)(3 + i), &d))
+			cli_die_diag(EXIT_FOUND, &d);
+	if (!handed) {
+		BUF_PRINT(path, "%s/" SERVE_SOCKET, home);
+		fd = serve_bind_local(path, &d);
+		if (fd < 0 || serve_listen(s, fd, true))
+			cli_die_diag(EXIT_FOUND, &d);
+		s->bound = true;
+		buf_addf(told, "listening on %s\n", path);
+	}
+	if (!o->port)
+		return;
+	fd = serve_bind_loopback(o->port, &d);
+	if (fd < 0 || serve_listen(s, fd, false))
+		cli_die_diag(EXIT_FOUND, &d);
+	buf_addf(told, "listening on 127.0.0.1:%u\n", o->port);
+}
+
+static int start(void *into, int argc, char **argv)
+{
+	const struct serve_opts *o = into;
+	static struct serve_server server;
+	struct serve engine = SERVE_INIT;
+	struct ending ending = {.engine = &engine};
+	autobuf struct buf told = BUF_INIT(4096);
+	char home[SERVE_PATH_MAX];
+	struct proc_limits limits = {0};
+	struct diag d = {0};
+	int err;
+
+	(void)argv;
+	if (argc > 1)
+		cli_die(EXIT_USAGE, "start takes no operand");
+	if (probe_inside())
+		cli_die(EXIT_FOUND, "a guarded command serves nobody");
+	if (o->approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
+		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
+	server.engine = &engine;
+	server.env = environ;
+	server.version = WARDBOX_VERSION;
+	server.approver_ns = o->approver;
+	add_uids(&server, &o->uids);
+	server.dir = serve_home(true, home, &d);
+	if (server.dir < 0)
+		cli_die_diag(EXIT_FOUND, &d);
+	server.max = serve_max(proc_raise(SERVE_FILES, &limits));
+	engine.limits = limits;
+	err = serve_open(&engine);
+	if (!err)
+		err = watch_signals(&ending);
+	if (err)
+		cli_die(EXIT_FOUND, "%s", strerror(-err));
+	listen_all(&server, o, home, &told);
+	/* Only now: another server's tokens are not to be taken from it. */
+	if (serve_tokens_make(&server, &d))
+		cli_die_diag(EXIT_FOUND, &d);
+	cli_print(&told);
+	err = serve_loop_run(&engine.loop);
+	serve_server_close(&server);
+	serve_close(&engine);
+	serve_tokens_remove(&server);
+	return err ? EXIT_FOUND : EXIT_OK;
+}
+
+static const struct cli_opt options[] = {
+	CLI_UINT('p', struct serve_opts, port, 65535, "port", "N",
+		"start: listen on port N of 127.0.0.1, too"),
+	CLI_LIST('u', struct serve_opts, uids, "uid", "UID",
+		"start: UID may connect, too, with a key"),
+	CLI_SOME_TIME(0, struct serve_opts, approver, "approver", "TIME",
+		"start: a question waits TIME for 'wardbox approve'"),
+	CLI_STR('s', struct serve_opts, server, "server", "SOCKET",
+		"list, attach, stop: the server there, not the user's own"),
+	CLI_STR(0, struct serve_opts, token, "token-file", "FILE",
+		"list, attach, stop: the key is in FILE"),
+	CLI_FLAG(0, struct serve_opts, view, "view",
+		"attach: only look, type nothing"),
+	CLI_FLAG('j', struct serve_opts, json, "json",
+		"list, keys: print facts as JSON"),
+};
+
+static const struct cli_verb verbs[] = {
+	CLI_VERB(start, "start", "", "listen and serve, in the foreground"),
+	CLI_VERB(serve_run_list, "list", "", "the commands of the server"),
+	CLI_VERB(serve_run_attach, "attach", "ID",
+		"see a command's output from its beginning, and type to it"),
+	CLI_VERB(serve_run_stop, "stop", "",
+		"end the server, after all that runs there"),
+	CLI_VERB(serve_run_keys, "keys", "[add NAME ROLE|revoke NAME]",
+		"list the keys, make one, or take one away"),
+};
+
+static const struct cli_spec spec = {
+	.name = "serve",
+	.usage = "[OPTION...] [VERB [ARGUMENT...]]",
+	.about = "Runs commands of sessions for others: exec --server,"
+		 " WebSocket, HTTP.",
+	.example = "wardbox serve &\n"
+		   "wardbox exec --server local --pty my-session -- bash\n"
+		   "wardbox serve keys add ci run\n"
+		   "wardbox serve stop",
+	.opts = options,
+	.opt_count = ARRAY_SIZE(options),
+	.verbs = verbs,
+	.verb_count = ARRAY_SIZE(verbs),
+};
+
+static int serve_run(int argc, char **argv)
+{
+	struct serve_opts o = {.server = "local"};
+	int first = cli_parse(&spec, &o, argc, argv);
+
+	return cli_verb(&spec, &o, argc - first, argv + first, 0);
+}
+
+const struct applet serve_applet = {.run = serve_run, .cli = &spec};

@@ -1,0 +1,74 @@
+/* net_conf.c - resolv.conf and hosts
+ * SPDX-License-Identifier: MIT
+ */
+#include "net/net_in.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+/* The next word of the line that begins at *at, cut at size. False at its end. */
+static bool conf_word(const char **at, const char *end, char *out, size_t size)
+{
+	const char *s = *at;
+	size_t n = 0;
+
+	while (s < end && (*s == ' ' || *s == '\t' || *s == '\r'))
+		s++;
+	while (s < end && *s != ' ' && *s != '\t' && *s != '\r' && *s != '#' &&
+		*s != ';') {
+		if (n + 1 < size)
+			out[n++] = *s;
+		s++;
+	}
+	out[n] = '\0';
+	*at = s < end && (*s == '#' || *s == ';') ? end : s;
+	return n > 0;
+}
+
+static const char *conf_line_end(const char *at, const char *end)
+{
+	const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+	return newline ? newline : end;
+}
+
+void net_conf_servers(struct net_hosts *h, const char *text, size_t n)
+{
+	const char *end = text + n, *stop;
+	char word[64];
+
+	for (; text < end; text = stop + 1) {
+		stop = conf_line_end(text, end);
+		if (h->servers < NET_SERVERS &&
+			conf_word(&text, stop, word, sizeof word) &&
+			str_eq(word, "nameserver") &&
+			conf_word(&text, stop, word, sizeof word) &&
+			net_addr_parse(&h->server[h->servers], word))
+			h->servers++;
+	}
+	/* As the resolvers of C libraries do. */
+	if (!h->servers)
+		h->servers = net_addr_parse(&h->server[0], "127.0.0.1");
+}
+
+void net_conf_hosts(struct net_hosts *h, const char *text, size_t n)
+{
+	const char *end = text + n, *stop;
+	char word[NET_NAME_MAX + 2];
+	struct net_addr addr;
+
+	for (; text < end; text = stop + 1) {
+		stop = conf_line_end(text, end);
+		if (!conf_word(&text, stop, word, sizeof word) ||
+			!net_addr_parse(&addr, word))
+			continue;
+		while (h->count < NET_HOSTS &&
+			conf_word(&text, stop, word, sizeof word)) {
+			if (!net_name_copy(h->host[h->count].name, word,
+				    strlen(word)))
+				continue;
+			h->host[h->count++].addr = addr;
+		}
+	}
+}

@@ -1,0 +1,423 @@
+/* net_conn.c - one connection: what is said first, to whom it goes, its bytes
+ * SPDX-License-Identifier: MIT
+ *
+ * What is looked at stays in the client's socket until it was looked at, so that
+ * a connection which says nothing costs no memory of the keeper's.
+ */
+#include "net/net_serve_in.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
+{
+	const struct linger hard = {.l_onoff = 1};
+	struct net_event ev = {.kind = NET_ENDED,
+		.port = c->rule ? c->rule->port : 0,
+		.inode = c->inode,
+		.count = 1,
+		.up = c->up.bytes,
+		.down = c->down.bytes};
+
+	if (c->dead)
+		return;
+	c->dead = true;
+	s->again = true; /* its memory goes when all events were looked at */
+	if (!c->dns && c->name) {
+		str_copy(ev.name, sizeof ev.name, c->name->name);
+		if (c->addr.family)
+			net_addr_text(&c->addr, ev.addr);
+		str_copy(ev.why, sizeof ev.why, why);
+		/* With nobody to claim it, it is the oldest's. */
+		serve_tell(s, c->owner ? c->owner : s->links ? s->link[0] : NULL,
+			&ev);
+	}
+	/* Who is broken off is to see it. */
+	if (*why)
+		setsockopt(c->in.fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
+	serve_flow_end(s, &c->up);
+	serve_flow_end(s, &c->down);
+	cleanup_fd(&c->in.fd);
+	cleanup_fd(&c->out.fd);
+	c->in.fd = c->out.fd = -1;
+}
+
+static void conn_refuse(struct serve *s, struct serve_conn *c, const char *why)
+{
+	serve_refuse(s, c->name->name, c->rule->port, 0, c->inode, why);
+	c->name = NULL;
+	conn_close(s, c, "refused");
+}
+
+/* What the client said and nobody took yet. 0 at its end; -EAGAIN. */
+static ssize_t conn_peek(struct serve *s, const struct serve_conn *c)
+{
+	ssize_t n = recv(c->in.fd, s->peek, sizeof s->peek, MSG_PEEK);
+
+	return n < 0 ? -errno : n;
+}
+
+/* A request's head: is it for the name? NULL: it is. */
+static const char *request_strange(
+	const struct serve_conn *c, const struct net_http *h)
+{
+	if (h->connect)
+		return "asks for another way";
+	if (!str_eq(h->host, c->name->name))
+		return "another host is asked for";
+	return h->port && h->port != c->rule->port ? "another port is asked for"
+						   : NULL;
+}
+
+/* 0: it is good; NET_MORE; else refused. */
+static int look_first(struct serve *s, struct serve_conn *c)
+{
+	ssize_t n = conn_peek(s, c);
+	struct net_hello hello;
+	struct net_http head;
+	const char *why = NULL;
+	int err;
+
+	if (n == -EAGAIN)
+		return NET_MORE;
+	if (n <= 0)
+		return -EPIPE;
+	if (c->rule->kind == NET_TLS) {
+		err = net_hello_parse(&hello, s->peek, (size_t)n);
+		if (!err && !hello.name[0])
+			why = "a TLS hello without a name";
+		else if (!err && !str_eq(hello.name, c->name->name))
+			why = "the TLS hello names another host";
+		else if (!err && hello.ech && s->spec->no_ech)
+			why = "an encrypted TLS hello";
+	} else {
+		err = net_http_parse(&head, (char *)s->peek, (size_t)n);
+		if (!err)
+			why = request_strange(c, &head);
+	}
+	if (err == NET_MORE && n < NET_PEEK)
+		return NET_MORE;
+	if (err)
+		why = c->rule->kind == NET_TLS ? "no TLS hello"
+					       : "no plain HTTP request";
+	if (why)
+		conn_refuse(s, c, why);
+	return why ? -EPERM : 0;
+}
+
+static int conn_connect(struct serve *s, struct serve_conn *c)
+{
+	struct sockaddr_storage at;
+	socklen_t size;
+
+	for (; c->tried < c->name->addrs; c->tried++) {
+		c->addr = c->name->addr[c->tried];
+		size = net_addr_sock(&c->addr, c->rule->port, &at);
+		c->out.fd = socket(c->addr.family,
+			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (c->out.fd < 0)
+			continue;
+		if ((connect(c->out.fd, (struct sockaddr *)&at, size) == 0 ||
+			    errno == EINPROGRESS) &&
+			serve_watch(s, &c->out,
+				EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) == 0)
+			return 0;
+		cleanup_fd(&c->out.fd);
+		c->out.fd = -1;
+	}
+	return -EHOSTUNREACH;
+}
+
+static void conn_go(struct serve *s, struct serve_conn *c)
+{
+	c->state = SERVE_CONNECT;
+	c->due_ms = s->now_ms + SERVE_MS_CONNECT;
+	if (!c->name->addrs && c->name->hidden)
+		conn_refuse(s, c, "it leads to a private address");
+	else if (conn_connect(s, c) < 0)
+		conn_close(s, c, c->name->addrs ? "cannot be reached"
+						: "has no address");
+}
+
+static void conn_resolve(struct serve *s, struct serve_conn *c)
+{
+	c->state = SERVE_RESOLVE;
+	c->due_ms = UINT64_MAX;
+	if (serve_resolve(s, c->name))
+		conn_go(s, c);
+}
+
+void serve_conn_resolved(struct serve *s, const struct serve_name *n)
+{
+	for (unsigned i = 0; i < s->conns; i++) {
+		struct serve_conn *c = s->conn[i];
+
+		if (!c->dead && c->name == n && c->state == SERVE_RESOLVE)
+			conn_go(s, c);
+	}
+}
+
+static void conn_connected(struct serve *s, struct serve_conn *c)
+{
+	int err = 0;
+	socklen_t size = sizeof err;
+	struct sockaddr_storage peer;
+	socklen_t peer_size = sizeof peer;
+
+	getsockopt(c->out.fd, SOL_SOCKET, SO_ERROR, &err, &size);
+	if (!err &&
+		getpeername(c->out.fd, (struct sockaddr *)&peer, &peer_size) == 0) {
+		c->state = SERVE_OPEN;
+		c->due_ms = UINT64_MAX;
+		return;
+	}
+	if (!err)
+		return;
+	cleanup_fd(&c->out.fd);
+	c->out.fd = -1;
+	c->tried++;
+	if (conn_connect(s, c) < 0)
+		conn_close(s, c, "cannot be reached");
+}
+
+/* The next piece of what the client asks may pass: .left. False: wait, or it is
+ * refused. */
+static bool request_piece(struct serve *s, struct serve_conn *c)
+{
+	struct net_http head;
+	ssize_t n = conn_peek(s, c);
+	const char *why = NULL, *newline;
+	size_t line = 0;
+	uint64_t size;
+	int err = 0;
+
+	/* Its end is seen by who moves bytes. */
+	if (n <= 0) {
+		c->left = n == 0;
+		return n == 0;
+	}
+	switch (c->http) {
+	case SERVE_HEAD:
+		err = net_http_parse(&head, (char *)s->peek, (size_t)n);
+		if (err)
+			break;
+		why = request_strange(c, &head);
+		c->left = head.head + (head.chunked ? 0 : head.length);
+		c->http = head.chunked ? SERVE_CHUNK : SERVE_HEAD;
+		break;
+	case SERVE_CHUNK:
+		err = net_http_chunk((char *)s->peek, (size_t)n, &line, &size);
+		if (err)
+			break;
+		c->left = line + (size ? size + 2 : 0);
+		c->http = size ? SERVE_CHUNK : SERVE_TRAILER;
+		break;
+	default:
+		newline = memchr(s->peek, '\n', (size_t)n);
+		err = newline ? 0 : NET_MORE;
+		if (err)
+			break;
+		c->left = (uint64_t)(newline - (char *)s->peek) + 1;
+		c->http = c->left <= 2 ? SERVE_HEAD : SERVE_TRAILER;
+	}
+	if (err == NET_MORE && n < NET_PEEK)
+		return false;
+	if (err && !why)
+		why = "no plain HTTP request";
+	if (why)
+		conn_refuse(s, c, why);
+	return !why;
+}
+
+/* How much of the budget is left. */
+static uint64_t up_left(const struct serve *s, const struct serve_conn *c)
+{
+	if (!s->spec->up)
+		return UINT64_MAX;
+	return c->name->up < s->spec->up ? s->spec->up - c->name->up : 0;
+}
+
+static int flow_up(struct serve *s, struct serve_conn *c)
+{
+	uint64_t moved = 0, total = 0, most;
+	int err = 0;
+
+	do {
+		if (c->rule->kind != NET_HTTP)
+			c->left = UINT64_MAX;
+		else if (!c->left && !c->up.held && !request_piece(s, c))
+			return 0;
+		most = up_left(s, c);
+		if (!most) {
+			conn_refuse(s, c, "more bytes than up= allows");
+			return 0;
+		}
+		most = most < c->left ? most : c->left;
+		most = most < SERVE_BURST ? most : SERVE_BURST;
+		err = serve_flow(s, &c->up, c->in.fd, c->out.fd, most, &moved);
+		c->left -= moved;
+		c->name->up += moved;
+		total += moved;
+		c->again |= total >= SERVE_BURST;
+	} while (!err && moved && !c->up.held && !c->up.ended && !c->again);
+	return err;
+}
+
+static void conn_flow(struct serve *s, struct serve_conn *c)
+{
+	uint64_t moved;
+	int err = 0;
+
+	c->again = false;
+	if (!c->up.ended || c->up.held)
+		err = flow_up(s, c);
+	if (c->dead)
+		return;
+	/* What the server says to the last is passed on when it hears no more. */
+	if (err == -EPIPE || err == -ECONNRESET)
+		err = 0;
+	if (!err && (!c->down.ended || c->down.held)) {
+		err = serve_flow(s, &c->down, c->out.fd, c->in.fd, SERVE_BURST,
+			&moved);
+		c->again |= moved >= SERVE_BURST;
+	}
+	s->again |= c->again;
+	if (err)
+		conn_close(s, c, "broken off");
+	else if (c->down.ended && !c->down.held && c->up.ended && !c->up.held)
+		conn_close(s, c, "");
+}
+
+static void conn_dns(struct serve *s, struct serve_conn *c)
+{
+	uint8_t out[2 + NET_DNS_MAX];
+	ssize_t n = conn_peek(s, c);
+	size_t want, size;
+
+	if (n == -EAGAIN || n == 1)
+		return;
+	want = n > 0 ? 2 + ((size_t)s->peek[0] << 8 | s->peek[1]) : 0;
+	if (n > 0 && (size_t)n < want && want <= NET_DNS_MAX)
+		return;
+	size = n > 0 && (size_t)n >= want
+		? serve_dns(s, s->peek + 2, want - 2, c->inode, out + 2)
+		: 0;
+	out[0] = (uint8_t)(size >> 8);
+	out[1] = (uint8_t)size;
+	if (size && recv(c->in.fd, s->peek, want, 0) == (ssize_t)want)
+		send(c->in.fd, out, size + 2, MSG_NOSIGNAL);
+	else
+		conn_close(s, c, "");
+}
+
+void serve_conn_step(struct serve *s, struct serve_conn *c)
+{
+	int err;
+
+	if (c->dead)
+		return;
+	if (c->dns) {
+		conn_dns(s, c);
+		return;
+	}
+	if (c->state == SERVE_ASKED) {
+		err = serve_front(s, c);
+		if (err == NET_MORE)
+			return;
+		if (err)
+			conn_close(s, c, "");
+		c->state = SERVE_HELLO;
+	}
+	if (!c->dead && c->state == SERVE_HELLO) {
+		err = c->rule->kind == NET_TCP ? 0 : look_first(s, c);
+		if (err == NET_MORE || c->dead)
+			return;
+		if (err)
+			conn_close(s, c, "said nothing");
+		else
+			conn_resolve(s, c);
+	}
+	if (!c->dead && c->state == SERVE_CONNECT)
+		conn_connected(s, c);
+	if (!c->dead && c->state == SERVE_OPEN)
+		conn_flow(s, c);
+}
+
+void serve_conn_end_of(struct serve *s, const struct serve_link *l)
+{
+	for (unsigned i = 0; i < s->conns; i++)
+		if (s->conn[i]->owner == l || s->links <= 1)
+			conn_close(s, s->conn[i],
+				s->conn[i]->up.ended ? "" : "the command ended");
+}
+
+void serve_conn_due(struct serve *s)
+{
+	for (unsigned i = 0; i < s->conns; i++) {
+		struct serve_conn *c = s->conn[i];
+
+		if (c->dead || s->now_ms < c->due_ms)
+			continue;
+		if (c->state == SERVE_CONNECT) {
+			cleanup_fd(&c->out.fd);
+			c->out.fd = -1;
+			c->tried++;
+			c->due_ms = s->now_ms + SERVE_MS_CONNECT;
+			if (conn_connect(s, c) == 0)
+				continue;
+		}
+		conn_close(s, c,
+			c->state <= SERVE_HELLO ? "said nothing in time"
+						: "cannot be reached");
+	}
+}
+
+void serve_accept(struct serve *s, enum serve_kind kind,
+	const struct serve_listener *l, int listener)
+{
+	struct sockaddr_storage from, to;
+	socklen_t size = sizeof from, own = sizeof to;
+	int fd = accept4(listener, (struct sockaddr *)&from, &size,
+		SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct net_event ev = {.kind = NET_OPENED};
+	struct serve_conn *c = NULL;
+	uid_t uid = (uid_t)-1;
+
+	if (fd < 0)
+		return;
+	if (s->conns < SERVE_CONNS && s->links)
+		c = calloc(1, sizeof *c);
+	if (!c) {
+		close(fd);
+		return;
+	}
+	*c = (struct serve_conn){.in = {SERVE_CLIENT, fd},
+		.out = {SERVE_OUTSIDE, -1},
+		.dns = kind == SERVE_FOR_DNS,
+		.state = kind == SERVE_FOR_FRONT ? SERVE_ASKED : SERVE_HELLO,
+		.rule = l ? l->rule : NULL,
+		.name = l ? l->name : NULL,
+		.due_ms = s->now_ms + SERVE_MS_HELLO,
+		.up.pipe = {-1, -1},
+		.down.pipe = {-1, -1}};
+	s->conn[s->conns++] = c;
+	if (getsockname(fd, (struct sockaddr *)&to, &own) == 0)
+		c->inode = serve_inode(s, IPPROTO_TCP, &from, &to, &uid);
+	/* This machine's loopback is everybody's. */
+	if (kind == SERVE_FOR_FRONT && uid != getuid()) {
+		conn_close(s, c, "");
+		return;
+	}
+	if (kind != SERVE_FOR_DNS) {
+		ev.inode = c->inode;
+		serve_tell(s, NULL, &ev);
+	}
+	if (serve_watch(s, &c->in, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0)
+		conn_close(s, c, "");
+}

@@ -1,0 +1,316 @@
+/* net_names.c - the names that were asked for: their addresses inside and outside
+ * SPDX-License-Identifier: MIT
+ */
+#include "net/net_serve_in.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+static bool is_denied(const struct serve *s, const char *name)
+{
+	for (unsigned i = 0; i < s->spec->denied; i++)
+		if (net_rule_named(&s->spec->deny[i], name))
+			return true;
+	return false;
+}
+
+static bool is_allowed(const struct serve *s, const char *name)
+{
+	for (unsigned i = 0; i < s->spec->allowed; i++)
+		if (net_rule_named(&s->spec->allow[i], name))
+			return true;
+	return false;
+}
+
+static struct serve_name *name_find(struct serve *s, const char *name)
+{
+	for (unsigned i = 0; i < s->names; i++)
+		if (str_eq(s->name[i].name, name))
+			return &s->name[i];
+	return NULL;
+}
+
+/* What the machine's own file says of it: the admin's word, which is taken for
+ * public. */
+static void name_of_hosts(struct serve *s, struct serve_name *n)
+{
+	for (unsigned i = 0; i < s->hosts->count && n->addrs < NET_ADDRS; i++)
+		if (str_eq(s->hosts->host[i].name, n->name))
+			n->addr[n->addrs++] = s->hosts->host[i].addr;
+	if (n->addrs)
+		n->expires_ms = UINT64_MAX;
+}
+
+static struct serve_name *name_add(struct serve *s, const char *name)
+{
+	struct serve_name *n;
+
+	if (s->names == SERVE_NAMES)
+		return NULL;
+	n = &s->name[s->names++];
+	*n = (struct serve_name){.ask = {SERVE_ANSWER, -1}};
+	str_copy(n->name, sizeof n->name, name);
+	n->literal = net_addr_parse(&n->addr[0], name);
+	n->addrs = n->literal;
+	n->expires_ms = n->literal ? UINT64_MAX : 0;
+	if (!n->literal)
+		name_of_hosts(s, n);
+	return n;
+}
+
+/* A v4 address on a socket for both. */
+static struct net_addr mapped(const struct net_addr *a)
+{
+	struct net_addr m = {.family = AF_INET6};
+
+	if (a->family == AF_INET6)
+		return *a;
+	m.v6.s6_addr[10] = m.v6.s6_addr[11] = 0xff;
+	memcpy(m.v6.s6_addr + 12, &a->v4, 4);
+	return m;
+}
+
+/* Waits for clients at the address. */
+static int name_listen(struct serve *s, struct serve_name *n,
+	const struct net_rule *rule, const struct net_addr *at)
+{
+	struct serve_listener *l = &s->listener[s->listeners];
+	struct sockaddr_storage own;
+	struct net_addr where = *at;
+	socklen_t size;
+	int domain = AF_INET, fd;
+
+	for (unsigned i = 0; i < s->listeners; i++)
+		if (s->listener[i].rule->port == rule->port &&
+			net_addr_equal(&s->listener[i].at, at))
+			return 0;
+	if (s->free == s->ns->count || s->listeners == SERVE_LISTENERS)
+		return -EMFILE;
+	fd = s->ns->fd[s->free];
+	size = sizeof domain;
+	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
+	if (domain == AF_INET6)
+		where = mapped(at);
+	size = net_addr_sock(&where, rule->port, &own);
+	if (bind(fd, (struct sockaddr *)&own, size) < 0 || listen(fd, 512) < 0)
+		return -errno;
+	s->free++;
+	s->listeners++;
+	*l = (struct serve_listener){.fd = {SERVE_LISTENER, fd},
+		.name = n,
+		.rule = rule,
+		.at = *at};
+	return serve_watch(s, &l->fd, EPOLLIN);
+}
+
+static int name_listen_all(
+	struct serve *s, struct serve_name *n, const struct net_addr *at)
+{
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < s->spec->allowed; i++)
+		if (net_rule_named(&s->spec->allow[i], n->name))
+			err = name_listen(s, n, &s->spec->allow[i], at);
+	return err;
+}
+
+struct serve_name *serve_name_at(struct serve *s, const char *name,
+	uint16_t port, const struct net_rule **rule, const char **why)
+{
+	struct serve_name *n = name_find(s, name);
+
+	*rule = NULL;
+	*why = "the policy names no such host";
+	for (unsigned i = 0; i < s->spec->allowed && !is_denied(s, name); i++)
+		if (net_rule_match(&s->spec->allow[i], name, port))
+			*rule = &s->spec->allow[i];
+	if (!*rule)
+		return NULL;
+	*why = "too many names";
+	return n ? n : name_add(s, name);
+}
+
+struct serve_name *serve_name_open(struct serve *s, const char *name,
+	sa_family_t family, struct net_addr *out, const char **why)
+{
+	struct serve_name *n = name_find(s, name);
+	int err;
+
+	*why = "the policy names no such host";
+	if (is_denied(s, name) || !is_allowed(s, name))
+		return NULL;
+	*why = "too many names";
+	if (!n)
+		n = name_add(s, name);
+	if (!n)
+		return NULL;
+	/* 0.0 to 0.255 are nobody's. */
+	*out = net_pool((unsigned)(n - s->name) + 256, family);
+	err = name_listen_all(s, n, out);
+	return err ? NULL : n;
+}
+
+/* That is the session's own here. */
+static bool is_loopback(const struct net_addr *a)
+{
+	return a->family == AF_INET ? (a->v4.s_addr & htonl(0xff000000)) ==
+					      htonl(0x7f000000)
+				    : IN6_IS_ADDR_LOOPBACK(&a->v6);
+}
+
+void serve_name_fixed(struct serve *s)
+{
+	struct serve_name *n;
+	struct net_addr a;
+
+	for (unsigned i = 0; i < s->spec->allowed; i++)
+		if (net_addr_parse(&a, s->spec->allow[i].name) &&
+			!is_denied(s, s->spec->allow[i].name) &&
+			(n = name_add(s, s->spec->allow[i].name)))
+			(void)name_listen(s, n, &s->spec->allow[i], &a);
+	/* Programs read the file themselves, and ask nobody. */
+	for (unsigned i = 0; i < s->hosts->count; i++) {
+		const char *name = s->hosts->host[i].name;
+
+		if (!is_allowed(s, name) || is_denied(s, name))
+			continue;
+		n = name_find(s, name);
+		n = n ? n : name_add(s, name);
+		if (n && !is_loopback(&s->hosts->host[i].addr))
+			(void)name_listen_all(s, n, &s->hosts->host[i].addr);
+	}
+}
+
+size_t serve_dns(struct serve *s, const uint8_t *msg, size_t n, uint32_t inode,
+	uint8_t out[static NET_DNS_MAX])
+{
+	struct net_query q;
+	struct net_addr a;
+	const char *why;
+	sa_family_t family;
+
+	if (net_dns_query(&q, msg, n) < 0)
+		return 0;
+	if (q.odd)
+		return net_dns_answer(out, &q, msg, NET_DNS_REFUSED, NULL);
+	/* No other type tells a program anything that it needs: a service's
+	 * parameters would offer ways that are not looked at. */
+	family = q.type == NET_DNS_A ? AF_INET : AF_INET6;
+	if (serve_name_open(s, q.name, family, &a, &why))
+		return net_dns_answer(out, &q, msg, NET_DNS_OK,
+			q.type == NET_DNS_A || q.type == NET_DNS_AAAA ? &a
+								      : NULL);
+	serve_refuse(s, q.name, 0, q.type, inode, why);
+	return net_dns_answer(out, &q, msg,
+		is_allowed(s, q.name) ? NET_DNS_SERVFAIL : NET_DNS_NXDOMAIN,
+		NULL);
+}
+
+/* May a name lead there? A private address is spoken to when it is named. */
+static bool may_lead(const struct serve *s, const struct net_addr *a)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (net_addr_public(a))
+		return true;
+	net_addr_text(a, text);
+	return is_allowed(s, text);
+}
+
+/* Asks for both types at once. */
+static void name_ask(struct serve *s, struct serve_name *n)
+{
+	const struct net_addr *to =
+		&s->hosts->server[n->asks++ % s->hosts->servers];
+	struct sockaddr_storage at;
+	socklen_t size = net_addr_sock(to, 53, &at);
+	uint8_t msg[NET_DNS_MAX];
+
+	cleanup_fd(&n->ask.fd);
+	n->due_ms = s->now_ms + SERVE_MS_ASK;
+	n->ask.fd = socket(to->family,
+		SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (n->ask.fd < 0 ||
+		getrandom(&n->id, sizeof n->id, 0) != sizeof n->id ||
+		connect(n->ask.fd, (struct sockaddr *)&at, size) < 0 ||
+		serve_watch(s, &n->ask, EPOLLIN) < 0)
+		return;
+	send(n->ask.fd, msg, net_dns_ask(msg, n->id, n->name, NET_DNS_A), 0);
+	send(n->ask.fd, msg,
+		net_dns_ask(msg, (uint16_t)(n->id + 1), n->name, NET_DNS_AAAA),
+		0);
+}
+
+int serve_resolve(struct serve *s, struct serve_name *n)
+{
+	if (n->ask.fd >= 0)
+		return 0;
+	if (s->now_ms < n->expires_ms)
+		return 1;
+	n->addrs = 0;
+	n->asks = n->got = 0;
+	n->hidden = false;
+	name_ask(s, n);
+	return 0;
+}
+
+static void name_done(struct serve *s, struct serve_name *n, uint32_t ttl)
+{
+	enum { LEAST = 5, MOST = 60 };
+
+	cleanup_fd(&n->ask.fd);
+	n->ask.fd = -1;
+	ttl = ttl < LEAST ? LEAST : ttl > MOST ? MOST : ttl;
+	n->expires_ms = s->now_ms + (n->addrs ? ttl * 1000U : 1000U);
+	serve_conn_resolved(s, n);
+}
+
+void serve_answer(struct serve *s, struct serve_name *n)
+{
+	struct net_addr found[NET_ADDRS];
+	uint8_t msg[NET_DNS_MAX];
+	uint32_t ttl = UINT32_MAX, one;
+	ssize_t size;
+
+	while ((size = recv(n->ask.fd, msg, sizeof msg, 0)) >= 0) {
+		for (unsigned t = 0; t < 2; t++) {
+			int count = net_dns_addrs(msg, (size_t)size,
+				(uint16_t)(n->id + t), n->name,
+				t ? NET_DNS_AAAA : NET_DNS_A, found, &one);
+
+			if (count < 0 || n->got & 1U << t)
+				continue;
+			n->got |= (uint8_t)(1U << t);
+			ttl = one < ttl ? one : ttl;
+			for (int i = 0; i < count; i++)
+				if (!may_lead(s, &found[i]))
+					n->hidden = true;
+				else if (n->addrs < ARRAY_SIZE(n->addr))
+					n->addr[n->addrs++] = found[i];
+		}
+		if (n->addrs || n->got == 3) {
+			name_done(s, n, ttl);
+			return;
+		}
+	}
+	/* ECONNREFUSED: nobody is there. */
+	if (errno != EAGAIN && errno != EINTR)
+		n->due_ms = s->now_ms;
+}
+
+void serve_resolve_due(struct serve *s, struct serve_name *n)
+{
+	if (n->ask.fd < 0 || s->now_ms < n->due_ms)
+		return;
+	if (n->asks < SERVE_ASKS)
+		name_ask(s, n);
+	else
+		name_done(s, n, 0);
+}

@@ -1,0 +1,380 @@
+/* policy_reads.c - which words of a command are options, values, operands, and a
+ * command within
+ * SPDX-License-Identifier: MIT
+ *
+ * Without a `reads` line of its program each word that begins with a dash is an
+ * option, and the word behind it may be its value. What stands behind a rule that
+ * denies counts in either reading; for one that allows, the line has to say it.
+ */
+#include <string.h>
+
+#include "base/num.h"
+#include "base/str.h"
+#include "policy/policy_reads_in.h"
+
+/* The lines of a program are called by its name, by the names of its links, or by
+ * its name without a version: python3.11, gcc-12. */
+static bool line_of(struct reading *r, const char *name)
+{
+	size_t n = strlen(name), all = n;
+
+	if (img_reads_find(r->img, name, &r->items))
+		return true;
+	while (n > 1 && (chr_digit(name[n - 1]) || strchr(".-", name[n - 1])))
+		n--;
+	return n < all && img_reads_find(r->img,
+				  judge_text(r->k->j, name, n), &r->items);
+}
+
+static void take_word(struct reading *r, const char *word)
+{
+	/* What stands for a command in another way. */
+	static const unsigned runs = 1U << READS_MULTI | 1U << READS_LINE |
+				     1U << READS_MORE;
+	int is = str_index(READS_WORDS, word);
+
+	if (is < 0)
+		num_uint(word, 1, 9, &r->skip);
+	else
+		r->is |= 1U << is;
+	if (r->is & runs)
+		r->is |= 1U << READS_RUNS;
+}
+
+void reads_begin(struct reading *r)
+{
+	const struct prog *p = r->prog;
+	bool found = false;
+
+	if (!r->img || p->where == PROG_LOCAL)
+		return;
+	found = p->name && line_of(r, p->name);
+	for (unsigned i = 0; !found && i < p->count; i++)
+		found = line_of(r, p->names[i]);
+	for (uint32_t i = 0; i < r->items.count; i++)
+		if (!strchr("-+", *img_ref(r->img, r->items, i)))
+			take_word(r, img_ref(r->img, r->items, i));
+}
+
+bool reads_given(const struct parsed *o, const char *name)
+{
+	for (size_t i = 0; i < o->opts; i++)
+		if (str_eq(o->opt[i].name, name))
+			return true;
+	return false;
+}
+
+/* What the value of the option is, "" for data; NULL when the line does not name
+ * the option. cut: "--upload-pa" is "--upload-pack" to getopt_long. */
+static const char *value_type(const struct reading *r, const char *name, bool cut)
+{
+	for (uint32_t i = 0; i < r->items.count; i++) {
+		const char *ref = img_ref(r->img, r->items, i);
+		size_t n = strcspn(ref, "=");
+
+		if (strchr("-+", *ref) &&
+			(cut ? str_after(ref, name) != NULL
+			     : strncmp(ref, name, n) == 0 && !name[n]))
+			return ref + n + (ref[n] == '=');
+	}
+	return NULL;
+}
+
+static void give(struct reading *r, const char *name, const char *value)
+{
+	r->k->j->work += 2;
+	if (r->out->opts < r->opt_max)
+		r->out->opt[r->out->opts++] = (struct given_opt){name, value};
+	else
+		judge_raise(r->k, POLICY_OPEN, "limit", "more than %zu options",
+			r->opt_max);
+}
+
+static struct arg tail(const struct arg *a, size_t from)
+{
+	struct arg v = *a;
+
+	v.s += from;
+	v.unknown = strchr(v.s, SHELL_ANY) != NULL;
+	v.rel = strchr(v.s, SHELL_REL) != NULL;
+	return v;
+}
+
+/* git -c NAME=VALUE */
+static void git_setting(struct reading *r, const struct arg *v)
+{
+	struct judge *j = r->k->j;
+	const size_t n = strcspn(v->s, "=");
+	const char *name = judge_text(j, v->s, n);
+
+	if (v->unknown || v->rel)
+		judge_unresolved(r->k, v, "setting");
+	else if (policy_git_runs(j->p, name, v->s[n] ? v->s + n + 1 : "true"))
+		judge_raise(r->k, POLICY_DENY, "git-config",
+			"the setting %s may run a program", judge_show(j, name));
+}
+
+/* NAME=VALUE before the command. */
+static void assignment(struct reading *r, const struct arg *a)
+{
+	struct judge *j = r->k->j;
+	size_t n = strcspn(a->s, "=");
+	const char *name = judge_text(j, a->s, n);
+	struct shell_str *text = arena_new(j->arena, struct shell_str);
+	struct shell_set *one;
+
+	if (!text)
+		return;
+	*text = (struct shell_str){a->s + n + 1, strlen(a->s + n + 1)};
+	judge_setenv(r->k, name, text, false);
+	if (!r->env)
+		r->env = arena_zalloc(j->arena, (r->argc + 1) * sizeof(*r->env));
+	if (!r->env || strpbrk(name, SHELL_REL_S SHELL_ANY_S))
+		return;
+	one = &r->env[r->nenv++];
+	one->name = (struct shell_str){name, n};
+	one->value = (struct shell_val){.text = *text};
+	if (a->rel)
+		one->value.kind = SHELL_BOUNDED;
+	if (a->unknown)
+		one->value.kind = SHELL_UNKNOWN;
+}
+
+/* Text with what stands for words from elsewhere made unknown. */
+static void replace(struct reading *r, struct arg *a, const char *what)
+{
+	const size_t n = strlen(what);
+	const char *c = a->s;
+	char *to;
+
+	if (!n || !str_find(a->s, what))
+		return;
+	to = arena_bytes(r->k->j->arena, strlen(a->s) + 1);
+	if (!to)
+		return;
+	a->s = to;
+	a->unknown = true;
+	while (*c) {
+		bool hit = strncmp(c, what, n) == 0;
+
+		*to++ = hit ? SHELL_ANY : *c;
+		c += hit ? n : 1;
+	}
+	*to = 0;
+}
+
+/* find's "{}": a name below the starting point, or right here: each of several
+ * starting points is judged on its own. */
+static void found_file(struct reading *r, struct arg *a)
+{
+	const struct parsed *o = r->out;
+	const char *start = ".";
+
+	if (!str_eq(a->s, "{}")) {
+		replace(r, a, "{}");
+		return;
+	}
+	if (o->operands && !o->operand[0].unknown && !o->operand[0].many)
+		start = o->operand[0].s;
+	*a = (struct arg){.rel = true, .glob = true,
+		.s = judge_print(r->k->j, "%s/" SHELL_REL_S, start)};
+}
+
+/* The words from `from` on, up to ";" or "+" with until, are a command. */
+static void command(struct reading *r, size_t from, bool until)
+{
+	size_t n = from < r->argc ? r->argc - from : 0, end = n;
+	struct arg *argv =
+		arena_zalloc(r->k->j->arena, (n + 2) * sizeof(*argv));
+
+	if (!argv)
+		return;
+	for (size_t i = 0; i < end; i++) {
+		const struct arg *a = &r->argv[from + i];
+
+		if (until && (str_eq(a->s, ";") || str_eq(a->s, "+"))) {
+			end = i;
+			break;
+		}
+		argv[i] = *a;
+		if (until)
+			found_file(r, &argv[i]);
+		else if (r->replace)
+			replace(r, &argv[i], r->replace);
+	}
+	if (reads_is(r, READS_MORE) && !r->replace && end > 0)
+		argv[end++] = (struct arg){
+			.s = SHELL_ANY_S, .many = true, .unknown = true};
+	if (until) {
+		r->i = from + end;
+		reads_command(r, argv, end);
+		return;
+	}
+	r->out->cmd = argv;
+	r->out->cmd_count = end;
+	r->done = true;
+}
+
+/* An option that the line names; attached is its value, or NULL. */
+static void known(struct reading *r, const char *name, const char *type,
+	const struct arg *attached)
+{
+	const int is = str_index(READS_TYPES, type);
+	const bool takes = is != READS_CMD && is != READS_NONE;
+	struct arg value = {.s = ""};
+	bool has = takes && attached;
+
+	if (has) {
+		value = *attached;
+	} else if (takes && r->i + 1 < r->argc) {
+		value = r->argv[++r->i];
+		has = true;
+		r->out->unresolved |= value.many;
+	}
+	if (is != READS_FIRST || !reads_given(r->out, name))
+		give(r, name, has ? value.s : NULL);
+	switch (is) {
+	case READS_SH:
+		judge_sh(r->k, &value, NULL, 0, SHELL_UNION);
+		break;
+	case READS_CMD:
+		command(r, attached ? r->i : r->i + 1, true);
+		break;
+	case READS_REPL:
+		r->replace = *value.s ? value.s : "{}";
+		break;
+	case READS_SET:
+		git_setting(r, &value);
+		break;
+	case READS_NONE: /* command -v */
+		r->is &= ~(1U << READS_RUNS);
+		r->k->data = r->out->wrapper = true;
+		break;
+	case READS_CODE:
+		r->coded = true;
+		break;
+	case READS_STR:
+		break;
+	default:
+		judge_path_guess(r->k, &value);
+	}
+}
+
+/* The next word, as the value that an option may take. */
+static const char *next_word(const struct reading *r)
+{
+	return r->i + 1 < r->argc ? r->argv[r->i + 1].s : NULL;
+}
+
+/* "-abc": letters until one takes a value. */
+static void cluster(struct reading *r, const struct arg *a)
+{
+	for (const char *c = a->s + 1; *c; c++) {
+		char *name = arena_bytes(r->k->j->arena, 3);
+		struct arg rest = tail(a, (size_t)(c - a->s) + 1);
+		const char *type;
+
+		if (!name)
+			return;
+		name[0] = a->s[0];
+		name[1] = *c;
+		name[2] = 0;
+		type = value_type(r, name, false);
+		/* A shell's -o takes the next word, and more letters follow. */
+		if (type && reads_is(r, READS_SHELL))
+			known(r, name, type, NULL);
+		else if (type) {
+			known(r, name, type, *rest.s ? &rest : NULL);
+			return;
+		} else
+			give(r, name, *rest.s ? rest.s : next_word(r));
+		/* -I/usr/include */
+		if (c == a->s + 1 && strchr(rest.s, '/'))
+			judge_path_guess(r->k, &rest);
+	}
+	r->doubt = !r->items.count;
+}
+
+static void option(struct reading *r, const struct arg *a)
+{
+	const bool dashes = str_after(a->s, "--");
+	const bool whole = reads_is(r, READS_WHOLE);
+	const size_t n = strcspn(a->s, dashes ? "=" : "=:");
+	const char *name = judge_text(r->k->j, a->s, n), *type;
+	struct arg value = tail(a, n + (a->s[n] != 0));
+
+	if (strchr(SHELL_ANY_S SHELL_REL_S, a->s[1])) {
+		r->out->unresolved = r->doubt = true;
+		return;
+	}
+	type = value_type(r, name, false);
+	if (!type && dashes && n > 3)
+		type = value_type(r, name, true);
+	if (type && (n > 2 || !a->s[2])) {
+		known(r, name, type, a->s[n] ? &value : NULL);
+		return;
+	}
+	if (dashes || whole || n > 2)
+		give(r, name, a->s[n] ? value.s : next_word(r));
+	if (!dashes && !whole) {
+		cluster(r, a);
+		return;
+	}
+	if (a->s[n] || a->s[0] != '/')
+		judge_path_guess(r->k, a->s[n] ? &value : a);
+	r->doubt = !a->s[n] && !r->items.count;
+}
+
+static void operand(struct reading *r, const struct arg *a)
+{
+	struct parsed *o = r->out;
+
+	if (reads_is(r, READS_ASSIGNS) && !o->operands &&
+		(strchr(a->s, '=') || str_eq(a->s, "-"))) {
+		if (a->s[1])
+			assignment(r, a);
+		return;
+	}
+	/* What a shell is told behind its script is the script's. */
+	if (reads_is(r, READS_SHELL) && !a->unknown && !a->many)
+		r->no_options = true;
+	if (reads_is(r, READS_RUNS) && o->operands == r->skip) {
+		command(r, r->i, false);
+		return;
+	}
+	o->doubtful[o->operands] = r->doubt;
+	o->operand[o->operands++] = *a;
+}
+
+static bool is_option(const struct reading *r, const struct arg *a)
+{
+	if (r->no_options || !a->s[0] || !a->s[1])
+		return false;
+	/* msbuild /t:Build, not /srv/x */
+	return a->s[0] == '-' ||
+	       (a->s[0] == '+' && reads_is(r, READS_SHELL)) ||
+	       (a->s[0] == '/' && reads_is(r, READS_SLASH) &&
+		       strcspn(a->s + 1, ":=") <= strcspn(a->s + 1, "/"));
+}
+
+void reads_words(struct reading *r)
+{
+	for (r->i = 1; r->i < r->argc && !r->done; r->i++) {
+		const struct arg *a = &r->argv[r->i];
+
+		/* src/?.c may be no word, or many, and no option. */
+		r->out->unresolved |= a->many &&
+			strchr("-+" SHELL_REL_S SHELL_ANY_S, a->s[0]);
+		if (!r->no_options &&
+			(str_eq(a->s, "--") || (str_eq(a->s, "-") &&
+						       reads_is(r, READS_SHELL)))) {
+			r->no_options = true;
+		} else if (is_option(r, a)) {
+			r->doubt = false;
+			option(r, a);
+		} else {
+			operand(r, a);
+			r->doubt = false;
+		}
+	}
+}

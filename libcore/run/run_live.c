@@ -1,0 +1,115 @@
+/* run_live.c - the supervisor of what a command left behind
+ * SPDX-License-Identifier: MIT
+ *
+ * The front has ended, or is about to. This process is the parent of what lives
+ * on, answers its watch, looks at its limits and passes its output on, until
+ * nothing of it is left or its session is over.
+ */
+#include "run/run_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sys/lean.h"
+
+enum {
+	PATIENCE_MS = 2000, /* from SIGTERM to SIGKILL */
+	MS = 1000000,
+};
+
+/* All that the caller may wait to see closed, and no pump needs. */
+static void live_release(struct run_state *st)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		st->files[fd].on = false;
+	run_stdio_release(st);
+	close(st->link[0]);
+	close(st->link[1]);
+	st->link[0] = st->link[1] = -1;
+	/* A directory of the caller's can be unmounted. */
+	if (chdir("/") < 0)
+		return;
+}
+
+void run_live_orphaned(struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	if (st->result->started && sink && sink->orphaned)
+		sink->orphaned(sink->ctx);
+	else if (!st->result->started && sink && sink->lost)
+		sink->lost(sink->ctx);
+	if (st->spec->sandbox)
+		limits_release(&st->spec->sandbox->limits);
+}
+
+static void live_begin(struct run_state *st)
+{
+	struct sandbox *s = st->spec->sandbox;
+	struct signalfd_siginfo old;
+
+	run_signals_dismiss(st);
+	/* What the caller's group and terminal are sent is no more for us. */
+	setsid();
+	while (read(st->sigfd, &old, sizeof(old)) > 0)
+		;
+	st->front = 0;
+	st->living = st->reaped = st->settled = true;
+	live_release(st);
+	/* What comes late is in no record of the command, which has its end. */
+	for (size_t i = 0; i < RUN_PUMPS; i++)
+		st->pumps[i].show = NULL;
+	/* How long the command itself may take is no limit for the rest. */
+	if (s)
+		s->limits.spec.wall_ns = 0;
+	run_signals_settle(st);
+	lean_heap();
+	lean_code();
+}
+
+/* SIGTERM for all of it, and after a while SIGKILL. */
+static void live_end(struct run_state *st)
+{
+	const uint64_t due = run_now() + (uint64_t)PATIENCE_MS * MS;
+
+	limits_signal(getpid(), SIGTERM);
+	st->asked_ns = run_now();
+	while (run_front_left(st) && run_now() < due)
+		run_loop_once(st);
+	run_loop_kill(st);
+}
+
+/* The front's stack below what is ours is used no more once the front is gone. */
+static pid_t live_lean(const struct run_state *st, pid_t front)
+{
+	if (!front || getppid() == front)
+		return front;
+	lean_stack(st);
+	return 0;
+}
+
+void run_live(struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+	pid_t front = st->front;
+	bool ended = false;
+
+	live_begin(st);
+	while (!ended && run_front_left(st)) {
+		front = live_lean(st, front);
+		if (st->spec->sandbox)
+			watch_lean(&st->spec->sandbox->watch);
+		ended = run_loop_once(st) || st->over ||
+			st->result->limit != LIMITS_NONE;
+	}
+	if (ended)
+		live_end(st);
+	run_signals_dismiss(st);
+	if (sink && sink->gone)
+		sink->gone(sink->ctx, ended);
+	if (st->spec->sandbox)
+		limits_release(&st->spec->sandbox->limits);
+	_exit(0);
+}

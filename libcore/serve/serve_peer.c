@@ -1,0 +1,102 @@
+/* serve_peer.c - a client of MCP at the server
+ * SPDX-License-Identifier: MIT
+ *
+ * A connection that is upgraded to "mcp" speaks MCP's lines from then on. Its
+ * commands are the server's: others list, follow and type to them.
+ */
+#include "serve/serve_server_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "serve/serve_mcp_link.h"
+
+struct serve_peer {
+	struct serve_grave grave;
+	struct serve_server *server;
+	struct serve_peer *next;
+	struct mcp_link link;
+	char session[SESSION_ID_MAX + 1];
+};
+
+static void peer_free(struct serve_peer *p)
+{
+	struct serve_server *s = p->server;
+
+	for (struct serve_peer **at = &s->peers; *at; at = &(*at)->next)
+		if (*at == p) {
+			*at = p->next;
+			break;
+		}
+	mcp_link_close(&p->link);
+	close(p->link.in);
+	close(p->link.out);
+	serve_loop_bury(&s->engine->loop, &p->grave);
+}
+
+static void peer_over(struct mcp_link *l)
+{
+	peer_free(CONTAINER(l, struct serve_peer, link));
+}
+
+void peers_close(struct serve_server *s)
+{
+	while (s->peers)
+		peer_free(s->peers);
+}
+
+/* The connection's own descriptor goes with it; each of these is waited for. */
+static struct serve_peer *peer_new(struct serve_conn *c, const char *session)
+{
+	struct serve_peer *p = calloc(1, sizeof *p);
+
+	if (!p)
+		return NULL;
+	p->server = c->server;
+	(void)str_copy(p->session, sizeof p->session, session);
+	p->link = (struct mcp_link){
+		.engine = c->server->engine,
+		.session = p->session,
+		.env = c->server->env,
+		.version = c->server->version,
+		.approver_ns = c->server->approver_ns,
+		.in = fcntl(c->watch.fd, F_DUPFD_CLOEXEC, 3),
+		.out = fcntl(c->watch.fd, F_DUPFD_CLOEXEC, 3),
+		.over = peer_over,
+	};
+	p->next = c->server->peers;
+	c->server->peers = p;
+	return p;
+}
+
+void peer_open(struct serve_conn *c, const struct http_request *r,
+	const char *session)
+{
+	static const char answer[] = "HTTP/1.1 101 Switching Protocols\r\n"
+		"Upgrade: mcp\r\nConnection: Upgrade\r\n\r\n";
+	struct serve_peer *p;
+
+	if (!http_lists(r->upgrade, "mcp") || !r->connection_upgrade) {
+		conn_refuse(c, r, 426, "MCP is spoken here");
+		return;
+	}
+	if (c->out.len || r->length) {
+		conn_refuse(c, r, 400, "the upgrade stands alone");
+		return;
+	}
+	p = peer_new(c, session);
+	if (!p || p->link.in < 0 || p->link.out < 0 || mcp_link_open(&p->link) ||
+		send(c->watch.fd, answer, sizeof answer - 1,
+			MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof answer - 1) {
+		if (p)
+			peer_free(p);
+		conn_refuse(c, r, 503, "no room for a client");
+		return;
+	}
+	conn_close(c);
+}

@@ -1,0 +1,84 @@
+/* serve_server.h - the engine's commands over HTTP and WebSocket
+ * SPDX-License-Identifier: MIT
+ *
+ * On a unix socket the peer's uid is one of ours and a token is presented; on a
+ * loopback port a key or token is. What is served:
+ *
+ *	GET  /health				without a token
+ *	GET  /api/v1/commands			view
+ *	GET  /api/v1/commands/ID		view
+ *	GET  /api/v1/commands/ID/output		view; ?stream=2&offset=N&limit=N
+ *	GET  /api/v1/commands/ID/events		view; server-sent events
+ *	POST /api/v1/sessions/ID/commands	run; as the message "start"
+ *	POST /api/v1/commands/ID/input		run; the body; ?close=1
+ *	POST /api/v1/commands/ID/signal		run; as "signal"
+ *	POST /api/v1/commands/ID/resize		run; as "resize"
+ *	DELETE /api/v1/commands/ID		run; ends and forgets it
+ *	GET  /api/v1/sessions/ID/pty		run (view: to attach); a WebSocket
+ *	GET  /api/v1/sessions/ID/mcp		run; an upgrade to MCP's lines
+ *	GET  /api/v1/questions			view
+ *	POST /api/v1/questions/ID		approve; {"answer": "yes"}
+ *	POST /api/v1/stop			the owner, run
+ */
+#ifndef WARDBOX_SERVE_SERVER_H
+#define WARDBOX_SERVE_SERVER_H
+
+#include "serve/serve.h"
+#include "serve/serve_keys.h"
+
+enum {
+	SERVE_LISTEN_MAX = 4,
+	SERVE_UIDS_MAX = 16,
+};
+
+struct serve_server;
+struct serve_listener {
+	struct serve_watch watch;
+	struct serve_server *server;
+	bool local; /* a unix socket */
+};
+
+struct serve_server {
+	struct serve *engine;
+	char *const *env; /* of the commands */
+	const char *version; /* wardbox's */
+	uint64_t approver_ns; /* see serve_spec */
+	int dir;          /* where the keys are; see serve_keys_load() */
+	uid_t uids[SERVE_UIDS_MAX]; /* who may connect locally */
+	size_t uid_count;
+	bool bound; /* the socket in dir is this server's */
+	/* The owner's tokens: for run and for approve. */
+	struct serve_key owner[2];
+	/* its own */
+	struct serve_listener listeners[SERVE_LISTEN_MAX];
+	size_t listening;
+	struct serve_conn *first, *last; /* newest first */
+	struct serve_peer *peers;
+	size_t count, max;               /* connections */
+	size_t refused;                  /* wait to be told so */
+};
+
+/* Files of the server's directory. */
+#define SERVE_SOCKET "socket"
+#define SERVE_TOKEN_RUN "token"
+#define SERVE_TOKEN_APPROVE "approver"
+
+/* Waits for connections on fd, a listening socket, which is closed with the
+ * server. */
+int serve_listen(struct serve_server *s, int fd, bool local);
+void serve_server_close(struct serve_server *s);
+/* A listening socket. path is made anew, 0600; -EADDRINUSE: a server answers
+ * there. -errno with d. */
+int serve_bind_local(const char *path, struct diag *d);
+/* On 127.0.0.1. */
+int serve_bind_loopback(unsigned port, struct diag *d);
+/* A socket that the caller's supervisor listens on already. */
+int serve_listen_given(struct serve_server *s, int fd, struct diag *d);
+/* How many connections so many descriptors are good for. */
+enum { SERVE_FILES = 16384 };
+size_t serve_max(size_t files);
+/* Makes the owner's tokens in s->dir, and takes them away. */
+int serve_tokens_make(struct serve_server *s, struct diag *d);
+void serve_tokens_remove(const struct serve_server *s);
+
+#endif

@@ -1,0 +1,89 @@
+/* serve_server_in.h - what the files of the server share
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_SERVE_SERVER_IN_H
+#define WARDBOX_SERVE_SERVER_IN_H
+
+#include "serve/serve_http.h"
+#include "serve/serve_in.h"
+#include "serve/serve_server.h"
+#include "serve/serve_wire.h"
+#include "serve/serve_ws.h"
+
+enum conn_state {
+	CONN_HTTP,   /* a head, or what of a body belongs to it */
+	CONN_SOCKET, /* a WebSocket */
+	CONN_EVENTS, /* server-sent events */
+	CONN_LAST,   /* what is to be written, and then the end */
+};
+
+enum {
+	CONN_IN_MAX = HTTP_HEAD_MAX + HTTP_BODY_MAX + 1024,
+	CONN_OUT_MAX = 8 << 20,
+	CONN_OUT_ENOUGH = 256 << 10, /* no more output is taken */
+	CONN_HEAD_S = 10,            /* for a head and its body */
+	CONN_IDLE_S = 60,            /* between requests */
+	CONN_PING_S = 30,
+	CONN_LAST_S = 2, /* for the peer to go after the last word */
+	CONN_MAX = 12288,
+	CONN_REFUSED_MAX = 64, /* that wait for their 401 */
+};
+
+struct serve_conn {
+	struct serve_grave grave;
+	struct serve_server *server;
+	struct serve_conn *next, *prev;
+	struct serve_watch watch;
+	struct serve_timer timer;
+	struct buf in, out;
+	enum conn_state state;
+	bool local, owner, refused, shut;
+	bool admitted; /* the request whose body is still to come has a key */
+	bool pong;       /* there was one since the ping */
+	unsigned roles;  /* of what the request, or the WebSocket's, presented */
+	unsigned char digest[SERVE_DIGEST]; /* of its key */
+	char session[SESSION_ID_MAX + 1]; /* of a WebSocket */
+	struct ws_reader ws;
+	struct serve_reader reader; /* attached: a command is followed */
+	bool channels, own, view, said; /* own: it ends with the connection */
+	unsigned channel; /* of the message that is being read */
+};
+
+void conn_close(struct serve_conn *c);
+/* Writes what is there; closes where that was all. */
+void conn_flush(struct serve_conn *c);
+void conn_answer(struct serve_conn *c, const struct http_request *r, int status,
+	const struct buf *json);
+/* {"error": why} */
+void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
+	const char *why);
+
+/* The roles of what a token says, and whether it is the owner's. */
+unsigned server_roles(struct serve_server *s, struct serve_conn *c,
+	const unsigned char digest[static SERVE_DIGEST]);
+
+/* May the rest of the request come? If not it is answered, or will be. */
+bool api_admit(struct serve_conn *c, const struct http_request *r);
+/* Does what a whole request asks for. */
+void api_request(struct serve_conn *c, const struct http_request *r,
+	const char *body);
+/* Starts the command that a message asks for. */
+int api_start(struct serve_conn *c, const char *session, struct wire *w,
+	struct serve_command **out, struct diag *d);
+
+/* The WebSocket of a terminal. */
+void socket_open(struct serve_conn *c, const struct http_request *r,
+	const char *session);
+void socket_read(struct serve_conn *c);
+/* The peer is not read until the command has read. */
+bool socket_full(const struct serve_conn *c);
+void socket_pump(struct serve_conn *c);
+void socket_close(struct serve_conn *c, enum ws_code code, const char *why);
+/* A client of MCP. */
+void peer_open(struct serve_conn *c, const struct http_request *r,
+	const char *session);
+void peers_close(struct serve_server *s);
+void events_open(struct serve_conn *c, struct serve_command *command);
+void events_pump(struct serve_conn *c);
+
+#endif

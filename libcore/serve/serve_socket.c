@@ -1,0 +1,338 @@
+/* serve_socket.c - a command's terminal or pipes over a WebSocket, and its output
+ * as server-sent events
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/serve_server_in.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/str.h"
+
+enum {
+	PIECE_MAX = 64 << 10,
+	INPUT_ENOUGH = 256 << 10, /* waits for the command: no more is read */
+	TEXT_MAX = 1 << 20,
+};
+
+void socket_close(struct serve_conn *c, enum ws_code code, const char *why)
+{
+	ws_close_add(&c->out, code, why, NULL);
+	c->state = CONN_LAST;
+	/* It is written now or not at all: the peer may read no more. */
+	serve_timer_set(&c->server->engine->loop, &c->timer, 5000000000ULL);
+}
+
+static void say(struct serve_conn *c, struct buf *text)
+{
+	ws_frame_add(&c->out, WS_TEXT, text->data, text->len, NULL);
+	c->out.err |= text->err;
+}
+
+static void say_wrong(struct serve_conn *c, int code, const char *message,
+	enum ws_code end)
+{
+	autobuf struct buf text = BUF_INIT(4096);
+	struct json j = JSON_INIT(&text);
+
+	json_putf(&j, "{ type %s code %ju message %s }", "error",
+		(uintmax_t)code, message);
+	say(c, &text);
+	socket_close(c, end, message);
+}
+
+/* Which form the peer chose; "": the one of this server. */
+static bool choose_protocol(const struct http_request *r, const char **chosen)
+{
+	*chosen = !r->protocols[0] ? ""
+		: http_lists(r->protocols, "wardbox.v1") ? "wardbox.v1"
+							 : NULL;
+	return *chosen;
+}
+
+void socket_open(struct serve_conn *c, const struct http_request *r,
+	const char *session)
+{
+	char answer[WS_ACCEPT_SIZE];
+	const char *protocol;
+
+	if (!http_lists(r->upgrade, "websocket") || !r->connection_upgrade) {
+		conn_refuse(c, r, 426, "a WebSocket is spoken here");
+		return;
+	}
+	if (!str_eq(r->version, "13") || !ws_accept(r->key, answer) ||
+		!choose_protocol(r, &protocol) || r->length) {
+		conn_refuse(c, r, 400, "no WebSocket of version 13");
+		return;
+	}
+	buf_addf(&c->out, "HTTP/1.1 101 Switching Protocols\r\n"
+		"Upgrade: websocket\r\nConnection: Upgrade\r\n"
+		"Sec-WebSocket-Accept: %s\r\n", answer);
+	if (*protocol)
+		buf_addf(&c->out, "Sec-WebSocket-Protocol: %s\r\n", protocol);
+	buf_adds(&c->out, "\r\n");
+	c->state = CONN_SOCKET;
+	c->pong = true;
+	c->ws = (struct ws_reader){.client = true, .text = BUF_INIT(WS_TEXT_MAX)};
+	(void)str_copy(c->session, sizeof c->session, session);
+	serve_timer_set(&c->server->engine->loop, &c->timer,
+		CONN_PING_S * 1000000000ULL);
+}
+
+static void say_started(struct serve_conn *c, const struct serve_command *of)
+{
+	autobuf struct buf text = BUF_INIT(4096);
+	struct json j = JSON_INIT(&text);
+
+	json_putf(&j, "{ type %s command_id %s session_id %s pty %d }", "started",
+		of->id, of->session, of->pty);
+	say(c, &text);
+}
+
+static void do_start(struct serve_conn *c, struct wire *w)
+{
+	struct serve_command *command;
+	struct diag d = {0};
+
+	if (!(c->roles & SERVE_RUN)) {
+		say_wrong(c, 403, "the key may not run commands", WS_POLICY);
+		return;
+	}
+	if (api_start(c, c->session, w, &command, &d)) {
+		say_wrong(c, 503, d.text, WS_INTERNAL);
+		return;
+	}
+	c->own = !w->keep;
+	c->channels = w->channels;
+	serve_attach(command, &c->reader);
+	say_started(c, command);
+}
+
+static void do_attach(struct serve_conn *c, const struct wire *w)
+{
+	struct serve_command *command = serve_find(c->server->engine, w->id);
+
+	if (!command || (command->orphan || command->own) ||
+		!str_eq(command->session, c->session)) {
+		say_wrong(c, 404, "there is no such command", WS_POLICY);
+		return;
+	}
+	c->view = w->view || !(c->roles & SERVE_RUN);
+	c->reader.looks = c->view;
+	c->channels = w->channels;
+	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++)
+		c->reader.at[s] = w->at[s] < command->ring[s].end
+			? w->at[s]
+			: command->ring[s].end;
+	serve_attach(command, &c->reader);
+	say_started(c, command);
+}
+
+/* What may be said once a command is there. */
+static void do_with(struct serve_conn *c, const struct wire *w)
+{
+	struct serve_command *command = c->reader.command;
+
+	if (w->type == WIRE_DETACH) {
+		c->own = false;
+		socket_close(c, WS_NORMAL, "detached");
+	} else if (c->view) {
+		say_wrong(c, 403, "it is only looked at", WS_POLICY);
+	} else if (w->type == WIRE_RESIZE) {
+		(void)serve_resize(command, w->rows, w->cols);
+	} else if (w->type == WIRE_SIGNAL) {
+		(void)serve_signal(command, w->signal);
+	} else if (w->type == WIRE_EOF) {
+		(void)serve_shut(command);
+	} else {
+		say_wrong(c, 409, "there is a command already", WS_POLICY);
+	}
+}
+
+static void take_text(struct serve_conn *c, const char *text, size_t n)
+{
+	autowire struct wire w = {.type = WIRE_START};
+
+	if (wire_read(&w, text, n, WIRE_START))
+		say_wrong(c, 400, w.said, WS_POLICY);
+	else if (c->reader.command)
+		do_with(c, &w);
+	else if (w.type == WIRE_START)
+		do_start(c, &w);
+	else if (w.type == WIRE_ATTACH)
+		do_attach(c, &w);
+	else
+		say_wrong(c, 409, "there is no command yet", WS_POLICY);
+}
+
+/* Keys, or a channel's bytes. */
+static void take_bytes(struct serve_conn *c, const struct ws_piece *p)
+{
+	const char *bytes = p->bytes;
+	size_t n = p->n;
+	int err;
+
+	if (!c->reader.command) {
+		say_wrong(c, 409, "there is no command yet", WS_POLICY);
+		return;
+	}
+	if (c->channels && p->first) {
+		c->channel = (unsigned char)*bytes++;
+		n--;
+	}
+	if (c->view || (c->channels && c->channel)) {
+		say_wrong(c, 403, "no channel to write to", WS_POLICY);
+		return;
+	}
+	err = n ? serve_write(c->reader.command, bytes, n) : 0;
+	if (err == -ENOBUFS)
+		say_wrong(c, 429, "it does not read what was written before",
+			WS_BIG);
+}
+
+static void take_piece(struct serve_conn *c, struct ws_piece *p)
+{
+	int code;
+
+	if (p->opcode == WS_TEXT) {
+		take_text(c, p->bytes, p->n);
+	} else if (p->opcode == WS_BINARY) {
+		take_bytes(c, p);
+	} else if (p->opcode == WS_PING) {
+		ws_frame_add(&c->out, WS_PONG, p->bytes, p->n, NULL);
+	} else if (p->opcode == WS_PONG) {
+		c->pong = true;
+	} else {
+		code = ws_close_read(p->bytes, p->n);
+		socket_close(c, code < 0 ? (enum ws_code)-code : WS_NORMAL, "");
+	}
+}
+
+bool socket_full(const struct serve_conn *c)
+{
+	return c->state == CONN_SOCKET && c->reader.command &&
+		c->reader.command->waiting.len > INPUT_ENOUGH;
+}
+
+void socket_read(struct serve_conn *c)
+{
+	size_t at = 0, used;
+
+	while (c->state == CONN_SOCKET && !socket_full(c)) {
+		struct ws_piece piece = {0};
+		int got = ws_next(&c->ws, c->in.data + at, c->in.len - at, &used,
+			&piece);
+
+		if (got < 0)
+			socket_close(c, (enum ws_code)-got, "");
+		else if (got == 1)
+			take_piece(c, &piece);
+		else if (!got)
+			break;
+		at += used;
+	}
+	buf_consume(&c->in, at);
+}
+
+static void say_exit(struct serve_conn *c, const struct serve_command *of)
+{
+	autobuf struct buf text = BUF_INIT(TEXT_MAX);
+	struct json j = JSON_INIT(&text);
+
+	json_open(&j, '{');
+	json_put_str(&j, "type", "exit");
+	wire_put_outcome(&j, of);
+	wire_put_facts(&j, of);
+	json_put_u64(&j, "stdout_lost", c->reader.lost[SERVE_OUT]);
+	json_put_u64(&j, "stderr_lost", c->reader.lost[SERVE_ERR]);
+	json_close(&j);
+	say(c, &text);
+}
+
+/* One frame of what there is; false: there is nothing, or it is not taken. */
+static bool pump_stream(struct serve_conn *c, enum serve_stream s)
+{
+	const char *bytes, channel = (char)(1 + (int)s);
+	size_t n = serve_peek(&c->reader, s, &bytes);
+
+	if (!n)
+		return false;
+	n = n < PIECE_MAX ? n : PIECE_MAX;
+	ws_head_add(&c->out, WS_BINARY, n + c->channels);
+	if (c->channels)
+		buf_addc(&c->out, channel);
+	buf_add(&c->out, bytes, n);
+	serve_took(&c->reader, s, n);
+	return true;
+}
+
+void socket_pump(struct serve_conn *c)
+{
+	struct serve_command *of = c->reader.command;
+	bool more = of;
+
+	while (more && c->out.len < CONN_OUT_ENOUGH) {
+		more = pump_stream(c, SERVE_OUT);
+		more |= pump_stream(c, SERVE_ERR);
+	}
+	if (!of || more || !of->ended)
+		return;
+	say_exit(c, of);
+	serve_detach(&c->reader);
+	socket_close(c, WS_NORMAL, "");
+}
+
+void events_open(struct serve_conn *c, struct serve_command *command)
+{
+	http_stream(&c->out, "text/event-stream");
+	c->state = CONN_EVENTS;
+	serve_timer_stop(&c->server->engine->loop, &c->timer);
+	c->reader.looks = true;
+	serve_attach(command, &c->reader);
+}
+
+static bool event_stream(struct serve_conn *c, enum serve_stream s)
+{
+	static const char *const name[] = {"stdout", "stderr"};
+	struct json j = JSON_INIT(&c->out);
+	const char *bytes;
+	size_t n = serve_peek(&c->reader, s, &bytes);
+
+	if (!n)
+		return false;
+	n = n < PIECE_MAX ? n : PIECE_MAX;
+	buf_addf(&c->out, "event: %s\nid: %ju\ndata: ", name[s],
+		(uintmax_t)(c->reader.at[s] + n));
+	json_open(&j, '{');
+	json_put_str(&j, "command_id", c->reader.command->id);
+	json_put_str(&j, "stream", name[s]);
+	json_strn(json_key(&j, "data"), bytes, n);
+	json_close(&j);
+	buf_adds(&c->out, "\n\n");
+	serve_took(&c->reader, s, n);
+	return true;
+}
+
+void events_pump(struct serve_conn *c)
+{
+	struct serve_command *of = c->reader.command;
+	struct json j = JSON_INIT(&c->out);
+	bool more = of;
+
+	while (more && c->out.len < CONN_OUT_ENOUGH) {
+		more = event_stream(c, SERVE_OUT);
+		more |= event_stream(c, SERVE_ERR);
+	}
+	if (!of || more || !of->ended)
+		return;
+	buf_adds(&c->out, "event: done\ndata: ");
+	json_open(&j, '{');
+	wire_put_outcome(&j, of);
+	wire_put_facts(&j, of);
+	json_put_u64(&j, "stdout_lost", c->reader.lost[SERVE_OUT]);
+	json_put_u64(&j, "stderr_lost", c->reader.lost[SERVE_ERR]);
+	json_close(&j);
+	buf_adds(&c->out, "\n\n");
+	serve_detach(&c->reader);
+	c->state = CONN_LAST;
+}

@@ -1,0 +1,62 @@
+/* serve_wire.h - what is said as JSON at the server: messages of a terminal's
+ * WebSocket, bodies of requests, how a command stands
+ * SPDX-License-Identifier: MIT
+ *
+ * Pure. A client's messages, by "type":
+ *
+ *	start	command and args, or text (for sh); argv0, working_dir, rows, cols,
+ *		timeout (seconds), pty (true), channels, keep, input (true)
+ *	attach	id, stdout_cursor, stderr_cursor, channels, view
+ *	resize	rows, cols
+ *	signal	name
+ *	eof	the end of its standard input
+ *	detach	goes, and leaves the command
+ *
+ * and the server's: started (command_id), exit, error (code, message). Bytes come
+ * in binary frames; with channels the first byte of each says of what: 0 stdin, 1
+ * stdout, 2 stderr.
+ */
+#ifndef WARDBOX_SERVE_WIRE_H
+#define WARDBOX_SERVE_WIRE_H
+
+#include "base/json.h"
+#include "serve/serve.h"
+
+enum wire_type {
+	WIRE_START,
+	WIRE_ATTACH,
+	WIRE_RESIZE,
+	WIRE_SIGNAL,
+	WIRE_EOF,
+	WIRE_DETACH,
+};
+
+struct wire {
+	enum wire_type type;
+	struct buf words;  /* START: argv, a NUL behind each */
+	size_t count;      /* of them */
+	char argv0[256];
+	struct buf cwd, dir; /* empty: none */
+	char id[SERVE_ID_SIZE];
+	uint64_t timeout_ns, at[SERVE_STREAMS];
+	unsigned short rows, cols;
+	int signal;
+	bool pty, channels, keep, input, view;
+	char said[96]; /* what is wrong */
+};
+void wire_release(struct wire *w);
+#define autowire autoclean(wire_release)
+
+/* Reads a message; type counts where the text names none. -EINVAL with w->said. */
+int wire_read(struct wire *w, const char *text, size_t n, enum wire_type type);
+/* argv of w, to be freed; its words are w's. NULL: out of memory. */
+char **wire_argv(const struct wire *w);
+
+/* The members of a command: id, state, and once it has ended how. */
+void wire_put_outcome(struct json *j, const struct serve_command *c);
+/* And the rest that is known: command, session, decision, usage. */
+void wire_put_facts(struct json *j, const struct serve_command *c);
+/* "running" "asking" (it waits for a person) "ended" "denied" "failed". */
+const char *wire_state(const struct serve_command *c);
+
+#endif

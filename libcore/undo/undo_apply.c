@@ -1,0 +1,596 @@
+/* undo_apply.c - takes a command's changes back
+ * SPDX-License-Identifier: MIT
+ *
+ * Three passes. What the command brought is taken away from its names, the
+ * deepest first: what was there before is put aside, what the command made goes.
+ * Then each name gets its object again, the outermost first. Then content and
+ * metadata, the deepest first, because names change the times of directories.
+ * All of it is recorded like a command.
+ */
+#include "undo/undo_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h> /* renameat */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/str.h"
+
+struct aside {
+	int fd;
+	struct undo_stat root; /* as it was before */
+	char name[40];
+};
+
+struct applying {
+	struct undo_model *m;
+	const struct undo_wish *w;
+	struct undo *u;
+	struct undo_acts *failed;
+	struct aside aside[UNDO_ROOTS_MAX];
+	uint32_t dir; /* that .fd is open on */
+	bool dir_after;
+	int fd;
+	size_t done, of;
+};
+
+struct rank {
+	uint32_t depth, dir, at;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	if (x->dir != y->dir)
+		return x->dir < y->dir ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static void fail(struct applying *a, const char *path, int err)
+{
+	(void)undo_act_add(a->failed, UNDO_LOST, path, strerror(-err));
+}
+
+static __attribute__((noinline)) void fail_entry(
+	struct applying *a, const struct undo_ent *e, int err)
+{
+	char path[UNDO_PATH];
+
+	if (undo_ent_path(a->m, e, false, path) &&
+		undo_ent_path(a->m, e, true, path))
+		(void)str_copy(path, sizeof path, e->name);
+	fail(a, path, err);
+}
+
+static __attribute__((noinline)) void fail_object(
+	struct applying *a, uint32_t id, int err)
+{
+	char path[UNDO_PATH];
+
+	if (!undo_path(a->m, id, false, path))
+		fail(a, path, err);
+}
+
+static void step(struct applying *a)
+{
+	if (a->w->progress)
+		a->w->progress(a->w->ctx, ++a->done, a->of);
+}
+
+static int open_dir(struct applying *a, uint32_t dir, bool after)
+{
+	if (a->dir == dir && a->dir_after == after && a->fd >= 0)
+		return a->fd;
+	if (a->fd >= 0)
+		close(a->fd);
+	a->dir = dir;
+	a->dir_after = after;
+	a->fd = undo_open_dir(a->m, dir, after);
+	return a->fd;
+}
+
+static int touch(struct applying *a, enum undo_what what, int fd,
+	const char *name)
+{
+	const struct undo_touch t = {
+		.what = what, .dir = fd, .name = name, .dir2 = -1};
+
+	return undo_touch(a->u, &t);
+}
+
+/* An owner whose directory forbids it may give the right back for a while: the
+ * mode before is set at the end. */
+static bool unlocked(int fd, int err)
+{
+	struct stat st;
+
+	return err == -EACCES && !fstat(fd, &st) && st.st_uid == geteuid() &&
+		(st.st_mode & 0300) != 0300 &&
+		!fchmod(fd, (st.st_mode & 07777) | 0300);
+}
+
+static uint32_t root_of(const struct undo_model *m, uint32_t dir, bool after)
+{
+	for (unsigned i = 0; i < 4096 && dir > m->root_count; i++) {
+		const char *name;
+
+		if (after)
+			dir = m->obj[dir].parent2;
+		else
+			undo_was_at(m, dir, &dir, &name);
+	}
+	return dir && dir <= m->root_count ? dir - UNDO_ROOT : 0;
+}
+
+/* A directory of the root's own file system, for what is on its way. */
+static int aside_open(struct applying *a, uint32_t root)
+{
+	struct aside *s = &a->aside[root];
+	autofd int fd = -1;
+	int err;
+
+	if (s->fd >= 0)
+		return s->fd;
+	fd = open(a->m->root[root],
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 ? -errno : undo_stat(fd, "", &s->root);
+	if (err)
+		return err;
+	buf_print(s->name, sizeof s->name, ".wardbox-undo-%llu",
+		(unsigned long long)a->m->info.number);
+	err = touch(a, UNDO_MAKE, fd, s->name);
+	if (!err && mkdirat(fd, s->name, 0700) && errno != EEXIST)
+		err = -errno;
+	if (err)
+		return err;
+	s->fd = openat(fd, s->name,
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return s->fd < 0 ? -errno : s->fd;
+}
+
+static void aside_close(struct applying *a)
+{
+	for (uint32_t i = 0; i < a->m->root_count; i++) {
+		struct aside *s = &a->aside[i];
+		autofd int fd = -1;
+
+		if (s->fd < 0)
+			continue;
+		close(s->fd);
+		fd = open(a->m->root[i],
+			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 || unlinkat(fd, s->name, AT_REMOVEDIR))
+			fail(a, s->name, -errno);
+		else
+			(void)undo_set_meta(fd, "", &s->root, NULL);
+	}
+}
+
+static int put_aside(struct applying *a, const struct undo_ent *e, int fd)
+{
+	const uint32_t id = e->after;
+	const int to = aside_open(a, root_of(a->m, e->dir, true));
+	char name[16];
+	int err = to < 0 ? to : 0;
+
+	undo_saved_name(name, 'm', id);
+	if (!err)
+		err = touch(a, UNDO_MAKE, fd, e->name);
+	if (!err)
+		err = touch(a, UNDO_MAKE, to, name);
+	if (!err && renameat(fd, e->name, to, name))
+		err = -errno;
+	if (!err)
+		a->m->obj[id].staged = true;
+	return err;
+}
+
+static int take_away(struct applying *a, const struct undo_ent *e)
+{
+	const int fd = open_dir(a, e->dir, true);
+	struct undo_obj *o = e->after ? &a->m->obj[e->after] : NULL;
+	struct undo_stat st;
+	int err;
+
+	if (fd < 0 || undo_stat(fd, e->name, &st))
+		return 0;
+	if (o && undo_goes_back(a->m, e->after) && !o->staged)
+		return put_aside(a, e, fd);
+	err = touch(a, UNDO_REMOVE, fd, e->name);
+	if (!err && unlinkat(fd, e->name, undo_is_dir(&st) ? AT_REMOVEDIR : 0))
+		err = -errno;
+	return err;
+}
+
+/* A copy of the content as a new file. */
+static int write_copy(
+	struct applying *a, uint32_t id, char kind, int fd, const char *name)
+{
+	char as[16];
+	autofd int from = undo_open_file(
+		a->m->dir, undo_saved_name(as, kind, id));
+	autofd int to = -1;
+
+	if (from < 0)
+		return from;
+	to = openat(fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+			O_CLOEXEC, 0600);
+	return to < 0 ? -errno : undo_copy(from, to, a->m->obj[id].before.size);
+}
+
+/* What was saved goes to its name: the store has it no more. */
+static int from_store(struct applying *a, uint32_t id, int fd, const char *name)
+{
+	struct undo_obj *o = &a->m->obj[id];
+	struct undo_stat st;
+	char as[16];
+	char kind = o->saved & UNDO_HELD ? 'o' : 'c';
+
+	/* Another name of it may have been written to. */
+	if (kind == 'o' && o->saved & UNDO_COPIED &&
+		(undo_stat(a->m->dir, undo_saved_name(as, 'o', id), &st) ||
+			st.size != o->before.size ||
+			st.mtime != o->before.mtime))
+		kind = 'c';
+	undo_saved_name(as, kind, id);
+	o->fresh = kind == 'c';
+	if (!renameat(a->m->dir, as, fd, name))
+		return 0;
+	if (errno != EXDEV || !undo_is_file(&o->before))
+		return -errno;
+	o->fresh = true;
+	return write_copy(a, id, kind, fd, name);
+}
+
+static int make_anew(struct applying *a, uint32_t id, int fd, const char *name)
+{
+	struct undo_obj *o = &a->m->obj[id];
+	const struct undo_stat *b = &o->before;
+
+	o->fresh = true;
+	if (undo_is_dir(b))
+		return mkdirat(fd, name, 0700) ? -errno : 0;
+	if (o->saved & (UNDO_HELD | UNDO_COPIED)) {
+		int err = from_store(a, id, fd, name);
+
+		if (!err || undo_is_file(b))
+			return err;
+	}
+	if (undo_is_link(b) && o->link)
+		return symlinkat(o->link, fd, name) ? -errno : 0;
+	if (undo_is_file(b))
+		return -ENODATA;
+	return mknodat(fd, name, b->mode & (S_IFMT | 0777), (dev_t)b->rdev) ?
+		       -errno : 0;
+}
+
+static int link_from(struct applying *a, int from, const char *name, int fd,
+	const char *as)
+{
+	int err = touch(a, UNDO_KNOWN, from, name);
+
+	return err ? err : linkat(from, name, fd, as, 0) ? -errno : 0;
+}
+
+/* One more name of what stands somewhere already. */
+static int link_again(struct applying *a, uint32_t id, int fd, const char *name)
+{
+	const struct undo_obj *o = &a->m->obj[id];
+	const struct undo_ent *at = o->placed ? &a->m->ent[o->placed - 1] : NULL;
+	autofd int from = undo_open_dir(
+		a->m, at ? at->dir : o->parent2, !at);
+
+	return from < 0 ? from
+			: link_from(a, from, at ? at->name : o->name2, fd, name);
+}
+
+static int link_alive(
+	struct applying *a, const struct undo_obj *o, int fd, const char *name)
+{
+	const char *base = path_base(o->alive);
+	autofree char *dir = strdup(o->alive);
+	autofd int from = -1;
+	struct undo_stat st;
+
+	if (!dir)
+		return -ENOMEM;
+	dir[base - o->alive - 1] = '\0';
+	from = path_openat2(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0,
+		RESOLVE_NO_SYMLINKS);
+	if (from < 0 || undo_stat(from, base, &st) ||
+		!undo_same_object(&st, &o->before))
+		return -ENOENT;
+	return link_from(a, from, base, fd, name);
+}
+
+static int put_back(struct applying *a, uint32_t index)
+{
+	const struct undo_ent *e = &a->m->ent[index];
+	struct undo_obj *o = &a->m->obj[e->before];
+	const int fd = open_dir(a, e->dir, false);
+	int err = fd < 0 ? fd : touch(a, UNDO_MAKE, fd, e->name), to;
+	char name[16];
+
+	if (err)
+		return err;
+	if (o->placed) {
+		err = link_again(a, e->before, fd, e->name);
+	} else if (o->staged) {
+		to = aside_open(a, root_of(a->m, e->dir, false));
+		if (to < 0 || renameat(to,
+				      undo_saved_name(name, 'm', e->before), fd,
+				      e->name))
+			err = to < 0 ? to : -errno;
+	} else if (o->after.mode && !undo_goes_back(a->m, e->before)) {
+		err = link_again(a, e->before, fd, e->name);
+	} else if (!o->alive || link_alive(a, o, fd, e->name)) {
+		err = make_anew(a, e->before, fd, e->name);
+	}
+	if (!err && !o->placed)
+		o->placed = index + 1;
+	return err;
+}
+
+/* Another file in its place, which the times of its directory do not show. */
+static int replace_file(
+	struct applying *a, uint32_t id, int fd, const char *name)
+{
+	struct undo_stat dir;
+	char as[16];
+	int err = undo_stat(fd, "", &dir);
+
+	if (!err)
+		err = touch(a, UNDO_REMOVE, fd, name);
+	if (err)
+		return err;
+	a->m->obj[id].fresh = true;
+	if (renameat(a->m->dir, undo_saved_name(as, 'c', id), fd, name)) {
+		err = -errno;
+		if (err == -EXDEV)
+			err = unlinkat(fd, name, 0)
+				      ? -errno
+				      : write_copy(a, id, 'c', fd, name);
+	}
+	return err ? err : undo_set_meta(fd, "", &dir, NULL);
+}
+
+/* In the same file where it has other names; else by another one over it. */
+static int restore_content(
+	struct applying *a, uint32_t id, int fd, const char *name)
+{
+	struct undo_obj *o = &a->m->obj[id];
+	struct undo_stat st;
+	autofd int from = -1, to = -1;
+	char as[16];
+	int err = undo_stat(fd, name, &st);
+
+	undo_saved_name(as, 'c', id);
+	if (err || !undo_is_file(&st))
+		return err ? err : -ESTALE;
+	if (st.nlink == 1)
+		return replace_file(a, id, fd, name);
+	err = touch(a, UNDO_CONTENT, fd, name);
+	from = err ? -1 : undo_open_file(a->m->dir, as);
+	to = from < 0 ? -1
+		      : openat(fd, name,
+				O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK |
+					O_CLOEXEC);
+	if (err || from < 0)
+		return err ? err : from;
+	return to < 0 ? -errno : undo_copy(from, to, o->before.size);
+}
+
+static bool verified(const struct undo_obj *o, const struct undo_stat *st)
+{
+	const struct undo_stat *b = &o->before;
+
+	return st->mode == b->mode && st->uid == b->uid && st->gid == b->gid &&
+		st->mtime == b->mtime &&
+		(undo_is_dir(b) || st->size == b->size);
+}
+
+static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
+{
+	struct undo_obj *o = &a->m->obj[id];
+	struct undo_stat st;
+	int err = 0;
+
+	if (undo_stat(fd, name, &st))
+		return -ENOENT;
+	if (undo_is_file(&o->before) && !o->fresh &&
+		!undo_is_as(o, false, fd, name, &st)) {
+		if (o->saved & UNDO_COPIED)
+			err = restore_content(a, id, fd, name);
+		else if (st.size != o->before.size ||
+			o->touched & UNDO_T_CONTENT)
+			err = -ENODATA;
+	}
+	/* Of some paths alone the times of directories around them stay. */
+	if (!err && undo_is_dir(&o->before) && !o->placed &&
+		a->w->path_count && !(o->touched & UNDO_T_META))
+		return 0;
+	if (!err && (!o->placed || o->staged))
+		err = touch(a, UNDO_META, fd, name);
+	if (err)
+		return err;
+	err = undo_set_meta(fd, name, &o->before, o);
+	if (!err && (undo_stat(fd, name, &st) || !verified(o, &st)))
+		err = -ESTALE;
+	return err;
+}
+
+static int finish_object(struct applying *a, uint32_t id)
+{
+	const char *name = "";
+	uint32_t dir = id;
+	int fd;
+
+	if (id > a->m->root_count)
+		undo_was_at(a->m, id, &dir, &name);
+	fd = open_dir(a, dir, false);
+	return fd < 0 ? fd : finish_at(a, id, fd, name);
+}
+
+/* What has to be looked at in the end. */
+static bool needs_finish(const struct undo_model *m, uint32_t id)
+{
+	const struct undo_obj *o = &m->obj[id];
+
+	if (!o->before.mode || o->skip)
+		return false;
+	if (o->placed)
+		return true;
+	if (!o->after.mode || undo_goes_back(m, id))
+		return false;
+	return undo_is_dir(&o->before) ? !undo_untouched(m, o)
+				       : undo_differs(o) ||
+						o->touched & UNDO_T_META ||
+						o->saved & UNDO_COPIED;
+}
+
+static size_t rank_entries(const struct undo_model *m, bool after,
+	struct rank *out)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < m->ent_count; i++) {
+		const struct undo_ent *e = &m->ent[i];
+		unsigned depth;
+
+		if (e->skip || !(after ? e->after : e->before))
+			continue;
+		depth = undo_depth(m, e->dir, after);
+		out[n++] = (struct rank){
+			after ? UINT32_MAX - depth : depth, e->dir, i};
+	}
+	qsort(out, n, sizeof *out, by_rank);
+	return n;
+}
+
+static size_t rank_objects(const struct undo_model *m, struct rank *out)
+{
+	size_t n = 0;
+
+	for (uint32_t id = UNDO_ROOT; id < m->obj_count; id++) {
+		const char *name;
+		uint32_t dir = id;
+
+		if (!needs_finish(m, id))
+			continue;
+		if (id > m->root_count)
+			undo_was_at(m, id, &dir, &name);
+		out[n++] = (struct rank){
+			UINT32_MAX - undo_depth(m, id, false), dir, id};
+	}
+	qsort(out, n, sizeof *out, by_rank);
+	return n;
+}
+
+/* Once more where a directory had to be opened up for it. */
+static int again(struct applying *a, int err)
+{
+	return err && a->fd >= 0 && unlocked(a->fd, err);
+}
+
+static void restore(struct applying *a, struct rank *rank)
+{
+	struct undo_model *m = a->m;
+	size_t n = rank_entries(m, true, rank);
+	int err;
+
+	for (size_t i = 0; i < n; i++, step(a)) {
+		err = take_away(a, &m->ent[rank[i].at]);
+		if (again(a, err))
+			err = take_away(a, &m->ent[rank[i].at]);
+		if (err)
+			fail_entry(a, &m->ent[rank[i].at], err);
+	}
+	n = rank_entries(m, false, rank);
+	for (size_t i = 0; i < n; i++, step(a)) {
+		err = put_back(a, rank[i].at);
+		if (again(a, err))
+			err = put_back(a, rank[i].at);
+		if (err)
+			fail_entry(a, &m->ent[rank[i].at], err);
+	}
+	aside_close(a);
+	n = rank_objects(m, rank);
+	for (size_t i = 0; i < n; i++, step(a)) {
+		err = finish_object(a, rank[i].at);
+		if (again(a, err))
+			err = finish_object(a, rank[i].at);
+		if (err)
+			fail_object(a, rank[i].at, err);
+	}
+}
+
+static int apply_all(struct applying *a)
+{
+	struct undo_model *m = a->m;
+	const size_t n = (size_t)m->ent_count + m->obj_count;
+	autofree struct rank *rank = calloc(n + 1, sizeof *rank);
+
+	if (!rank)
+		return -ENOMEM;
+	a->of = 2 * (size_t)m->ent_count + m->obj_count;
+	for (size_t i = 0; i < UNDO_ROOTS_MAX; i++)
+		a->aside[i].fd = -1;
+	undo_find_alive(m);
+	restore(a, rank);
+	if (a->fd >= 0)
+		close(a->fd);
+	return 0;
+}
+
+int undo_apply(struct undo_model *m, const struct undo_wish *w,
+	struct undo_sum *sum, struct undo_acts *failed, struct diag *d)
+{
+	const struct undo_spec spec = {.store = w->store,
+		.roots = m->root,
+		.root_count = m->root_count,
+		.session = w->session,
+		.text = m->info.text,
+		.exec_id = w->exec_id,
+		.kind = m->info.kind == UNDO_UNDO ? UNDO_REDO : UNDO_UNDO,
+		.of = m->info.number};
+	struct applying a = {
+		.m = m, .w = w, .failed = failed, .fd = -1};
+	autoundo_acts struct undo_acts plan = UNDO_ACTS_INIT;
+	int err = undo_check(m, w, &plan);
+
+	*sum = (struct undo_sum){.number = 0};
+	if (err)
+		return diag_errno(d, err, "cannot plan the undo");
+	if (plan.refused && !w->force)
+		return diag_fail(d, -ESTALE,
+			"%zu path%s cannot be brought back: nothing was done",
+			plan.refused, str_plural(plan.refused));
+	err = undo_begin(&a.u, &spec);
+	if (!err)
+		err = apply_all(&a);
+	for (size_t i = 0; !err && i < plan.count; i++)
+		if (plan.act[i].why &&
+			undo_act_add(failed, plan.act[i].became,
+				plan.act[i].path, plan.act[i].why))
+			err = -ENOMEM;
+	if (a.u) {
+		int ended = undo_end(&a.u, !failed->count && !w->path_count,
+			NULL, NULL, sum, d);
+
+		err = err ? err : ended;
+	}
+	if (err)
+		return diag_errno(d, err, "the undo");
+	return failed->count
+		       ? diag_fail(d, -EIO, "%zu path%s not brought back",
+				 failed->count, failed->count == 1 ? " was" : "s were")
+		       : 0;
+}

@@ -1,0 +1,235 @@
+/* undo_model.c - what a journal says, in memory
+ * SPDX-License-Identifier: MIT
+ */
+#include "undo/undo_in.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/path.h"
+#include "base/str.h"
+
+enum { DEPTH_MAX = 1024, GROW_FIRST = 64, MODEL_BYTES = 1 << 30 };
+
+void undo_free(struct undo_model **slot)
+{
+	struct undo_model *m = *slot;
+
+	if (!m)
+		return;
+	if (m->dir >= 0)
+		close(m->dir);
+	free(m->obj);
+	free(m->ent);
+	free(m->lost);
+	arena_release(&m->arena);
+	free(m);
+	*slot = NULL;
+}
+
+struct undo_model *undo_model_new(void)
+{
+	struct undo_model *m = calloc(1, sizeof *m);
+
+	if (!m)
+		return NULL;
+	m->dir = -1;
+	m->arena = ARENA_INIT(MODEL_BYTES);
+	m->obj_count = 1;
+	return m;
+}
+
+const struct undo_info *undo_info(const struct undo_model *m)
+{
+	return &m->info;
+}
+
+/* Room for one more of size bytes each. */
+static bool grow(void *slot, uint32_t count, uint32_t *cap, size_t size)
+{
+	void **items = slot;
+	uint32_t want = *cap ? *cap * 2 : GROW_FIRST;
+	void *more;
+
+	if (count < *cap)
+		return true;
+	if (want > 4U * UNDO_ENTRIES)
+		return false;
+	more = realloc(*items, want * size);
+	if (!more)
+		return false;
+	memset((char *)more + *cap * size, 0, (want - *cap) * size);
+	*items = more;
+	*cap = want;
+	return true;
+}
+
+const char *undo_keep(struct undo_model *m, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *copy = arena_bytes(&m->arena, n);
+
+	return copy ? memcpy(copy, s, n) : NULL;
+}
+
+uint32_t undo_add_obj(struct undo_model *m, uint32_t parent, const char *name)
+{
+	const char *copy = undo_keep(m, name);
+	struct undo_obj *o;
+
+	if (!copy || !grow(&m->obj, m->obj_count, &m->obj_cap, sizeof *m->obj))
+		return UNDO_NONE;
+	o = &m->obj[m->obj_count];
+	*o = (struct undo_obj){.parent = parent, .name = copy};
+	return m->obj_count++;
+}
+
+int64_t undo_add_ent(struct undo_model *m, uint32_t dir, const char *name,
+	uint32_t before)
+{
+	const char *copy = undo_keep(m, name);
+
+	if (!copy || !grow(&m->ent, m->ent_count, &m->ent_cap, sizeof *m->ent))
+		return -1;
+	m->ent[m->ent_count] = (struct undo_ent){
+		.name = copy, .dir = dir, .before = before};
+	if (before && !m->obj[before].entry)
+		m->obj[before].entry = m->ent_count + 1;
+	return m->ent_count++;
+}
+
+int undo_add_loss(struct undo_model *m, const char *path, const char *why)
+{
+	struct undo_loss *l;
+
+	if (!grow(&m->lost, m->lost_count, &m->lost_cap, sizeof *m->lost))
+		return -ENOMEM;
+	l = &m->lost[m->lost_count];
+	l->path = undo_keep(m, path);
+	l->why = undo_keep(m, why);
+	if (!l->path || !l->why)
+		return -ENOMEM;
+	m->lost_count++;
+	return 0;
+}
+
+void undo_was_at(const struct undo_model *m, uint32_t id, uint32_t *parent,
+	const char **name)
+{
+	const struct undo_obj *o = &m->obj[id];
+
+	*parent = o->entry ? m->ent[o->entry - 1].dir : o->parent;
+	*name = o->entry ? m->ent[o->entry - 1].name : o->name;
+}
+
+/* One step up; false where there is none. */
+static bool step_up(const struct undo_model *m, uint32_t id, bool after,
+	uint32_t *parent, const char **name)
+{
+	const struct undo_obj *o = &m->obj[id];
+
+	if (!id || id >= m->obj_count)
+		return false;
+	if (!after) {
+		undo_was_at(m, id, parent, name);
+		return o->before.mode && *parent < m->obj_count;
+	}
+	*parent = o->parent2;
+	*name = o->name2;
+	return o->after.mode && *name && *parent < m->obj_count;
+}
+
+int undo_path(const struct undo_model *m, uint32_t id, bool after, char *out)
+{
+	char room[UNDO_PATH];
+	size_t at = sizeof room - 1;
+	const char *root;
+	unsigned depth = 0;
+
+	room[at] = '\0';
+	while (id > m->root_count || !id) {
+		const char *name;
+		uint32_t up;
+		size_t n;
+
+		if (!step_up(m, id, after, &up, &name) || ++depth > DEPTH_MAX)
+			return -ENOENT;
+		n = strlen(name);
+		if (n + 1 > at)
+			return -ENAMETOOLONG;
+		at -= n;
+		memcpy(room + at, name, n);
+		room[--at] = '/';
+		id = up;
+	}
+	root = m->root[id - 1];
+	if (strlen(root) + strlen(room + at) >= UNDO_PATH)
+		return -ENAMETOOLONG;
+	memcpy(out, root, strlen(root) + 1);
+	memcpy(out + strlen(root), room + at, strlen(room + at) + 1);
+	return 0;
+}
+
+int undo_ent_path(const struct undo_model *m, const struct undo_ent *e,
+	bool after, char *out)
+{
+	int err = undo_path(m, e->dir, after, out);
+
+	if (!err && strlen(out) + strlen(e->name) + 2 > UNDO_PATH)
+		err = -ENAMETOOLONG;
+	if (!err) {
+		size_t n = strlen(out);
+
+		out[n] = '/';
+		memcpy(out + n + 1, e->name, strlen(e->name) + 1);
+	}
+	return err;
+}
+
+unsigned undo_depth(const struct undo_model *m, uint32_t id, bool after)
+{
+	unsigned depth = 0;
+	const char *name;
+	uint32_t up;
+
+	while (id > m->root_count && depth < DEPTH_MAX &&
+		step_up(m, id, after, &up, &name)) {
+		id = up;
+		depth++;
+	}
+	return depth;
+}
+
+int undo_open_dir(const struct undo_model *m, uint32_t id, bool after)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	char path[UNDO_PATH];
+	uint32_t root = id;
+	const char *name, *rest;
+	autofd int base = -1;
+	unsigned depth = 0;
+	int err = undo_path(m, id, after, path), fd;
+
+	if (err)
+		return err;
+	while (root > m->root_count && depth++ < DEPTH_MAX)
+		if (!step_up(m, root, after, &root, &name))
+			return -ENOENT;
+	base = open(m->root[root - 1], flags);
+	if (base < 0)
+		return -errno;
+	rest = path + strlen(m->root[root - 1]);
+	rest += strspn(rest, "/");
+	if (!*rest)
+		return fd_steal(&base);
+	fd = path_openat2(base, rest, O_RDONLY | O_DIRECTORY, 0,
+		RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	/* Its names are found even where they may not be listed. */
+	return fd == -EACCES ? path_openat2(base, rest, O_PATH | O_DIRECTORY, 0,
+				       RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
+			     : fd;
+}

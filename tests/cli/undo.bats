@@ -1,0 +1,321 @@
+#!/usr/bin/env bats
+# undo: what a guarded command changed, listed, shown, taken back, done again
+
+load ../lib/wardbox
+
+setup() {
+	project
+	export HOME=$BATS_TEST_TMPDIR/home
+	mkdir -p "$HOME"
+	POLICY='include default
+use FULL-AUTO
+profile FULL-AUTO undo=on unknown=allow'
+}
+
+g() { # LINE: run, guarded and journaled
+	in_policy "$POLICY" "$WARDBOX" sh -c "$1"
+}
+undo() {
+	in_policy "$POLICY" "$WARDBOX" undo "$@"
+}
+# All that can be told of the project.
+tree() {
+	find . -name .wardbox -prune -o \( -type d -printf '%p d %m %U %G %T@\n' -o \
+		-printf '%p %y %m %U %G %T@ %s %n %l\n' \) | sort
+	find . -type f -exec sha256sum {} + | sort
+	getfattr -R -d -m - . 2>/dev/null || true
+}
+# The line changes the tree; undo and redo are exact.
+exact() { # LINE
+	tree >"$BATS_TEST_TMPDIR/before"
+	run g "$1"
+	echo "$status $output"
+	[ "$status" -eq "${CODE:-0}" ]
+	tree >"$BATS_TEST_TMPDIR/after"
+	not cmp -s "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	run undo
+	echo "$output"
+	[ "$status" -eq 0 ]
+	tree | diff "$BATS_TEST_TMPDIR/before" -
+	run undo redo
+	echo "$output"
+	[ "$status" -eq 0 ]
+	tree | diff "$BATS_TEST_TMPDIR/after" -
+	undo
+	tree | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+some_files() {
+	mkdir -p d/e empty
+	echo one >a
+	echo two >d/e/f
+	echo three >'d/a name
+of two lines'
+	ln a hard
+	ln -s d/e/f soft
+	mkfifo pipe
+	truncate -s 1M sparse
+	echo end >>sparse
+	chmod 640 a
+	chmod 2750 d
+	touch -d '2001-02-03 04:05:06.789' a d/e/f d
+}
+
+@test "what the shell and its programs change comes back byte for byte" {
+	some_files
+	exact 'echo changed >a; echo more >>d/e/f; rm soft pipe; mkdir n; echo x >n/y; mv n m; ln -s a l; rmdir empty'
+	exact 'rm -rf d; mkdir d; echo new >d/e'
+	exact 'mv d moved; rm moved/e/f; echo x >moved/new; ln a again; rm hard'
+	exact 'chmod 600 a d/e/f; touch -d 1999-01-01 d; chmod 700 d; truncate -s 5 sparse'
+	exact 'sed -i s/t/T/ d/e/f; cp a b; mv -f b a'
+}
+
+@test "every call that changes a tree is journaled" {
+	need python3 -c 'import ctypes'
+	some_files
+	setfattr -n user.k -v old d/e/f 2>/dev/null || true
+	cat >"$BATS_TEST_TMPDIR/project/calls.py" <<-'E'
+		import ctypes, mmap, os, socket
+		libc = ctypes.CDLL(None, use_errno=True)
+		def c(name, *a):
+		    if getattr(libc, name)(*a) < 0:
+		        raise OSError(ctypes.get_errno(), name)
+		fd = os.open("a", os.O_RDWR)
+		with mmap.mmap(fd, 4) as m:
+		    m[0:2] = b"ZZ"
+		os.ftruncate(fd, 3)
+		os.fchmod(fd, 0o611)
+		os.close(fd)
+		ro = os.open("d/e/f", os.O_RDONLY)
+		os.fchmod(ro, 0o600)
+		os.utime(ro, (5, 6))
+		try:
+		    os.setxattr(ro, "user.k", b"new")
+		    os.setxattr("d", "user.dir", b"x")
+		except OSError:
+		    pass
+		w = os.open("/proc/self/fd/%d" % ro, os.O_WRONLY)
+		os.write(w, b"through proc")
+		os.truncate("sparse", 77)
+		dir = os.open("d", os.O_RDONLY)
+		os.mkdir("deep", dir_fd=dir)
+		os.symlink("x", "deep/link", dir_fd=dir)
+		os.mkfifo("deep/fifo", dir_fd=dir)
+		os.link("a", "a2")
+		os.link("a", "a3", dst_dir_fd=dir)
+		os.rename("soft", "soft2")
+		c("renameat2", -100, b"d/e", -100, b"empty", 2)
+		fd = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o644)
+		os.write(fd, b"no name yet")
+		c("linkat", -100, b"/proc/self/fd/%d" % fd, -100, b"named", 0x400)
+		try:
+		    socket.socket(socket.AF_UNIX).bind("sock")
+		except OSError:
+		    pass
+		os.unlink("pipe")
+		os.mknod("pipe")
+		os.chdir("d")
+		with open("../d/../hard", "a") as f:
+		    f.write("by the other name")
+		os.rmdir("deep2") if os.path.exists("deep2") else None
+		with open("/dev/null", "w") as f:
+		    f.write("x")
+	E
+	exact 'python3 calls.py'
+}
+
+@test "git's whole repository, its index and untracked files come back" {
+	need git --version
+	rm -rf .git
+	git init -q .
+	git config user.email a@b
+	git config user.name n
+	echo 1 >f
+	git add f
+	git commit -qm one
+	echo 2 >f
+	git commit -qam two
+	echo 3 >f
+	git add f
+	echo 4 >untracked
+	exact 'git reset -q --hard HEAD~1; git clean -fdq'
+	exact 'git checkout -q -b other; echo 5 >f; git commit -qam three'
+	tree >"$BATS_TEST_TMPDIR/before"
+	g "python3 -c 'import shutil; shutil.rmtree(\".git\", ignore_errors=True)'"
+	[ ! -e .git/index ]
+	undo
+	tree | diff "$BATS_TEST_TMPDIR/before" -
+	git fsck
+	git status --short | grep -q '?? untracked'
+}
+
+@test "what somebody else changed since is left alone, unless it is forced" {
+	echo old >a
+	echo old >b
+	g 'echo new >a; echo new >b; mkdir made; echo x >made/y'
+	echo mine >a
+	echo mine >made/other
+	run undo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$PROJECT/a: somebody changed it since"* ]]
+	[[ "$output" == *"$PROJECT/made: somebody made other in it since"* ]]
+	[[ "$output" == *"2 paths cannot be brought back: nothing was done"* ]]
+	[ "$(cat a b)" = "$(printf 'mine\nnew')" ]
+	undo "$PROJECT/b"
+	[ "$(cat a b)" = "$(printf 'mine\nold')" ]
+	run undo --force
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$PROJECT/made"* ]]
+	[ "$(cat a b made/other)" = "$(printf 'old\nold\nmine')" ]
+	[ ! -e made/y ]
+	# What force took away comes back, too.
+	undo redo --force || true
+	[ "$(cat a)" = mine ]
+}
+
+@test "paths, the whole session, a dry run, JSON" {
+	need jq --version
+	mkdir src
+	echo 1 >src/a
+	echo 1 >b
+	g 'echo 2 >src/a; echo 2 >b'
+	g 'echo 3 >src/a'
+	run undo --dry-run
+	[ "$status" -eq 0 ]
+	[[ "$output" == *"restore    $PROJECT/src/a"* ]]
+	[ "$(cat src/a)" = 3 ]
+	[ "$(undo list --json | jq -r '.[].changed' | tr '\n' ' ')" = '2 1 ' ]
+	[ "$(undo show --json 1 | jq -r '.changes[] | .what + .path' | sort)" = \
+		"$(printf 'changed%s\nchanged%s' "$PROJECT/b" "$PROJECT/src/a")" ]
+	[ "$(undo show --json 2 | jq -r '.changes[0].new')" = \
+		"$(sha256sum <src/a | cut -d' ' -f1)" ]
+	run undo diff 2
+	[[ "$output" == *"-2"*"+3"* ]]
+	run undo --json --session
+	[ "$status" -eq 0 ]
+	[ "$(cat src/a b)" = "$(printf '1\n1')" ]
+	run undo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no command changed anything in $PROJECT"* ]]
+	run undo list
+	[[ "${lines[0]}" == *undone* ]]
+}
+
+@test "the command reaches neither journals nor the applet" {
+	echo 1 >a
+	g 'echo 2 >a'
+	local store=/var/log/wardbox/undo-$(id -u)
+	run g "ls $store; cat $store/1/journal; rm -rf $store; chmod 777 $store"
+	[ "$status" -ne 0 ]
+	run g "$WARDBOX undo"
+	[ "$status" -ne 0 ]
+	[ "$(cat a)" = 2 ]
+	undo 1
+	[ "$(cat a)" = 1 ]
+}
+
+@test "without undo=on nothing is kept" {
+	POLICY='include default
+use FULL-AUTO'
+	g 'echo 2 >a'
+	run undo list
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"undo=on"* ]]
+}
+
+@test "beyond the bounds a change is named before it happens, or refused" {
+	head -c 10000 /dev/zero >big
+	echo small >a
+	POLICY+='
+undo bytes=5K over=refuse'
+	run g 'echo x >>big'
+	[ "$status" -ne 0 ]
+	[[ "$output" == *"big stays as it is: it is beyond the bound of bytes"* ]]
+	[ "$(stat -c %s big)" -eq 10000 ]
+	g 'echo x >>a'
+	POLICY=${POLICY/over=refuse/over=go}
+	g 'echo x >>a; echo x >>big'
+	[ "$(stat -c %s big)" -eq 10002 ]
+	run undo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"$PROJECT/big: it is beyond the bound of bytes"* ]]
+	[ "$(wc -l <a)" -eq 3 ]
+	run undo --force
+	[ "$(wc -l <a)" -eq 2 ]
+}
+
+@test "a guard that is killed leaves a journal that is whole" {
+	echo old >a
+	echo old >b
+	mkfifo go
+	# shellcheck disable=SC2016 # expanded by the inner shell
+	in_policy "$POLICY" sh -c 'echo $$ >"$2"; exec "$1" sh -c "echo new >a
+		rm b; echo x >made; echo ready >go; sleep 1000"' \
+		sh "$WARDBOX" "$BATS_TEST_TMPDIR/pid" >/dev/null 2>&1 3>&- &
+	local job=$! tries=0
+	[ "$(cat go)" = ready ]
+	run undo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"no command changed anything"* ]]
+	run undo 1
+	[[ "$output" == *"still running"* ]]
+	kill -9 "$(cat "$BATS_TEST_TMPDIR/pid")"
+	wait "$job" || true
+	until undo list | grep -q 'cut off'; do
+		[ "$((++tries))" -lt 500 ]
+	done
+	run undo
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "$(cat a b)" = "$(printf 'old\nold')" ]
+	[ ! -e made ]
+}
+
+@test "journals are pruned, one by one and by age" {
+	echo 1 >a
+	g 'echo 2 >a'
+	g 'echo 3 >a'
+	undo prune 1
+	run undo list
+	[ "${#lines[@]}" -eq 1 ]
+	run undo prune --older 1d
+	run undo list
+	[ "${#lines[@]}" -eq 1 ]
+	undo prune
+	run undo list
+	[ "$status" -eq 1 ]
+	[ "$(cat a)" = 3 ]
+	run undo prune 1 --older 1d
+	[ "$status" -eq 2 ]
+}
+
+@test "trees that commands change at random come back, and are changed again" {
+	need python3 -c ''
+	cp "$TOP/tests/lib/undo-trees.py" "$BATS_TEST_TMPDIR"
+	POLICY+="
+limit FULL-AUTO cpu=600s procs=50
+path r $BATS_TEST_TMPDIR/**"
+	run in_policy "$POLICY" python3 "$BATS_TEST_TMPDIR/undo-trees.py" \
+		"$WARDBOX" 12 1
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ "${lines[-1]}" = '12 of 12 exact' ]
+	run in_policy "$POLICY" python3 "$BATS_TEST_TMPDIR/undo-trees.py" \
+		"$WARDBOX" 5 100 kill
+	echo "$output"
+	[ "$status" -eq 0 ]
+}
+
+@test "exec --json lists what a command changed" {
+	need jq --version
+	echo 1 >a
+	in_policy "$POLICY" "$WARDBOX" exec --json -- sh -c 'rm a; echo 2 >b' \
+		>"$BATS_TEST_TMPDIR/json"
+	[ "$(jq -r '.changed[] | .what + .path' "$BATS_TEST_TMPDIR/json" | sort)" = \
+		"$(printf 'made%s\nremoved%s' "$PROJECT/b" "$PROJECT/a")" ]
+	undo "$(jq .journal "$BATS_TEST_TMPDIR/json")"
+	[ "$(cat a)" = 1 ]
+	# The log names them, with what they were.
+	in_policy "$POLICY" "$WARDBOX" audit dump -o json |
+		grep -q "\"what\":\"removed\"\|removed.*$(echo 1 | sha256sum | cut -d' ' -f1)"
+}

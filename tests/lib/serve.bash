@@ -1,0 +1,39 @@
+# serve.bash - a server for tests, and its clients: load ../lib/serve, behind wardbox
+# shellcheck shell=bash
+
+setup() {
+	need unshare -m true
+	project
+	need in_policy "$POLICY" "$WARDBOX" exec probe -- true
+	exec </dev/null
+}
+
+teardown() {
+	[ -z "${SERVER-}" ] || { serve stop || :; wait "$SERVER" || :; }
+}
+
+serve() {
+	in_policy "$POLICY" "$WARDBOX" serve "$@"
+}
+
+ex() {
+	in_policy "$POLICY" "$WARDBOX" exec --server local "$@"
+}
+
+up() { # starts a server; it listens on return
+	local line
+	mkfifo "$BATS_TEST_TMPDIR/up"
+	in_policy "$POLICY" "$WARDBOX" serve "$@" >"$BATS_TEST_TMPDIR/up" 3>&- &
+	SERVER=$!
+	read -r line <"$BATS_TEST_TMPDIR/up"
+	[[ $line == "listening on "*/serve/socket ]]
+}
+
+client() { # what a Python program does with tests/lib/ws.py
+	{
+		echo 'from ws import *'
+		cat
+	} >"$BATS_TEST_TMPDIR/client.py"
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP/tests/lib WARDBOX=$WARDBOX \
+		in_policy "$POLICY" timeout 60 python3 "$BATS_TEST_TMPDIR/client.py"
+}
