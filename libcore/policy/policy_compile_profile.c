@@ -164,10 +164,9 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell|supervise|undo=on|off "
+		"expected shell= supervise= undo=on|off "
 		"net=none|local|registries|all background=keep|end ask=tty|approver|never ask-time=60s "
-		"tmp=deny|shared as=PROFILE unknown|child=allow|confirm|deny "
-		"open=open|confirm|deny");
+		"tmp=deny|shared as=PROFILE unknown|child|open=DECISION");
 }
 
 int compile_limit(struct policy_compiler *c)
