@@ -120,13 +120,8 @@ static void take_keyboard(void)
 	lines.c_iflag |= ICRNL;
 	lines.c_oflag |= OPOST | ONLCR;
 	lines.c_lflag |= ICANON | ECHO | ECHOE;
-	if (asked.keys < 0) {
-		lines.c_lflag |= ISIG;
-		lines.c_cc[VQUIT] = lines.c_cc[VSUSP] = _POSIX_VDISABLE;
-	} else {
-		lines.c_lflag &= ~(tcflag_t)ISIG;
-		lines.c_cc[VEOL] = CTRL_C;
-	}
+	lines.c_lflag |= ISIG;
+	lines.c_cc[VQUIT] = lines.c_cc[VSUSP] = _POSIX_VDISABLE;
 	asked.changed = tcsetattr(asked.tty, TCSADRAIN, &lines) == 0;
 }
 
