@@ -230,6 +230,9 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	cli_guard_facts(&g.caller);
 	if (q->unattended)
 		g.caller.person = NULL;
+	/* What a command leaves running is whose who reads the report. */
+	if (q->report)
+		g.io.holder = getppid();
 	if (IS_ENABLED(CONFIG_APPLET_APPROVE) && q->approver_ns)
 		exec_approver(&g.caller, &asker, q, reply);
 	err = find_state(q, &g.caller, reply, &w, &s, d);

@@ -72,6 +72,10 @@ uint64_t undo_last(int store, const char *root, bool redo)
 
 	if (undo_list(store, root, &list, &n, &d))
 		cli_die_diag(EXIT_FOUND, &d);
+	if (!redo && n && list[n - 1].kind == UNDO_UNDO && !list[n - 1].ended &&
+		!list[n - 1].running)
+		cli_die(EXIT_FOUND, "the last undo was cut off: 'wardbox undo"
+			" redo' takes back what it did");
 	while (n-- > 0)
 		if (is_target(&list[n], redo))
 			return list[n].number;

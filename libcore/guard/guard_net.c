@@ -98,12 +98,23 @@ static bool net_has_names(const struct guard *g)
 	return false;
 }
 
+/* The way out of the network that the caller is in; "". */
+static const char *net_proxy_of(const struct guard *g)
+{
+	static const char *const names[] = {"https_proxy", "HTTPS_PROXY",
+		"all_proxy", "ALL_PROXY", "http_proxy", "HTTP_PROXY"};
+	const char *url = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && (!url || !*url); i++)
+		url = env_get(g->caller->env, names[i]);
+	return url ? url : "";
+}
+
 /* What the policy's words say, all of them. NULL: memory is out. */
 static struct net_spec *net_spec_of(const struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
 	struct net_spec *spec = calloc(1, sizeof *spec);
-
 	for (size_t i = 0; spec && i < words->count; i++) {
 		const char *word = words->item[i];
 		const char *up = str_after(word, "up=");
@@ -119,6 +130,8 @@ static struct net_spec *net_spec_of(const struct guard *g)
 	}
 	if (!spec)
 		return NULL;
+	if (*net_proxy_of(g))
+		(void)net_proxy_parse(spec, net_proxy_of(g));
 	spec->no_ech = net_says(g, "ech=refuse");
 	spec->confine = net_confine;
 	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
@@ -151,6 +164,7 @@ static void net_try(struct guard_box *b, struct guard *g, bool named)
 	for (size_t i = 0; named && i < words->count; i++)
 		sum = net_sum(sum, words->item[i]);
 	sum += named ? (uint64_t)net_wanted(g) : 0;
+	sum = named ? net_sum(sum, net_proxy_of(g)) : sum;
 	/* A keeper speaks to the network that its maker had. */
 	if (named && stat("/proc/self/ns/net", &outside) == 0)
 		sum ^= outside.st_ino;
@@ -215,8 +229,9 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 	if (!g->terms.grants.confine || b->brief ||
 		net_granted(g) != SANDBOX_NET_LOCAL)
 		return 0;
-	/* Where it cannot be had, a namespace of the command's own is tried. */
-	if ((g->entry.shares_net || named) &&
+	/* What lives on may serve the next command. Where a shared one cannot be had,
+	 * a namespace of the command's own is tried. */
+	if ((g->entry.shares_net || b->stays || named) &&
 		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
 		net_try(b, g, named);
 	if (!named || b->plan.join)

@@ -122,12 +122,17 @@ void guard_tell_outside(struct guard *g)
 {
 	const struct policy_verdict *v = &g->out->verdict;
 	const bool write = v->is & POLICY_IS_WRITING;
+	struct stat st;
+	/* Names alone are no reach of a file. */
+	const bool dir = stat(v->file, &st) == 0 && S_ISDIR(st.st_mode);
 	struct diag d = {0};
 
 	if (!(v->is & POLICY_IS_OUTSIDE) || !g->terms.grants.confine ||
 		!g->caller->tell || !g->out->status ||
 		sandbox_explain(&g->box.sandbox, v->file, NULL) &
-			(write ? SANDBOX_WRITE : SANDBOX_READ | SANDBOX_LIST))
+			(write ? SANDBOX_WRITE
+					: dir ? SANDBOX_READ | SANDBOX_LIST
+					      : SANDBOX_READ))
 		return;
 	/* What is not there failed by itself. */
 	if (!write && access(v->file, F_OK))

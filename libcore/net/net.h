@@ -62,10 +62,15 @@ struct net_spec {
 	 * does not need. -errno. */
 	int (*confine)(void *ctx);
 	void *confine_ctx;
-	char proxy[256]; /* of the machine's own network: "HOST:PORT" through
-			  * which all connections go; "": none */
-	char proxy_auth[256]; /* base64 of what it wants to know; "" */
+	/* A proxy of the machine's own network, through which all connections
+	 * go but those to addresses, and to names of the machine's own file; .port
+	 * is 0 where there is none. */
+	struct net_rule proxy;
+	char proxy_auth[256]; /* base64 of NAME:PASSWORD; "" */
 };
+/* "http://[NAME:PASSWORD@]HOST[:PORT][/]", as variables name a proxy, into
+ * spec->proxy. False: it is none. */
+bool net_proxy_parse(struct net_spec *spec, const char *url);
 
 /* Where this machine's own settings of apt, apk, npm, pip, cargo and go say that
  * packages come from: each host, as often as it is found. */

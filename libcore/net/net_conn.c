@@ -111,14 +111,24 @@ static int look_first(struct serve *s, struct serve_conn *c)
 	return why ? -EPERM : 0;
 }
 
+/* Whom it connects to: the name, or the machine's own proxy. */
+static struct serve_name *conn_via(const struct serve *s, const struct serve_conn *c)
+{
+	return s->proxy && !c->name->literal && !c->name->listed ? s->proxy
+								  : c->name;
+}
+
 static int conn_connect(struct serve *s, struct serve_conn *c)
 {
+	const struct serve_name *via = conn_via(s, c);
 	struct sockaddr_storage at;
 	socklen_t size;
 
-	for (; c->tried < c->name->addrs; c->tried++) {
-		c->addr = c->name->addr[c->tried];
-		size = net_addr_sock(&c->addr, c->rule->port, &at);
+	for (; c->tried < via->addrs; c->tried++) {
+		c->addr = via->addr[c->tried];
+		size = net_addr_sock(&c->addr,
+			via == c->name ? c->rule->port : s->spec->proxy.port,
+			&at);
 		c->out.fd = socket(c->addr.family,
 			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		if (c->out.fd < 0)
@@ -138,18 +148,18 @@ static void conn_go(struct serve *s, struct serve_conn *c)
 {
 	c->state = SERVE_CONNECT;
 	c->due_ms = s->now_ms + SERVE_MS_CONNECT;
-	if (!c->name->addrs && c->name->hidden)
+	if (!conn_via(s, c)->addrs && conn_via(s, c)->hidden)
 		conn_refuse(s, c, "it leads to a private address");
 	else if (conn_connect(s, c) < 0)
-		conn_close(s, c, c->name->addrs ? "cannot be reached"
-						: "has no address");
+		conn_close(s, c, conn_via(s, c)->addrs ? "cannot be reached"
+						       : "has no address");
 }
 
 static void conn_resolve(struct serve *s, struct serve_conn *c)
 {
 	c->state = SERVE_RESOLVE;
 	c->due_ms = UINT64_MAX;
-	if (serve_resolve(s, c->name))
+	if (serve_resolve(s, conn_via(s, c)))
 		conn_go(s, c);
 }
 
@@ -158,9 +168,48 @@ void serve_conn_resolved(struct serve *s, const struct serve_name *n)
 	for (unsigned i = 0; i < s->conns; i++) {
 		struct serve_conn *c = s->conn[i];
 
-		if (!c->dead && c->name == n && c->state == SERVE_RESOLVE)
+		if (!c->dead && c->state == SERVE_RESOLVE &&
+			conn_via(s, c) == n)
 			conn_go(s, c);
 	}
+}
+
+/* Asks the proxy outside for the name. */
+static void tunnel_ask(struct serve *s, struct serve_conn *c)
+{
+	char text[1024];
+	const char *auth = s->spec->proxy_auth;
+	struct buf b = BUF_FIXED(text);
+
+	buf_addf(&b, "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n", c->name->name,
+		c->rule->port, c->name->name, c->rule->port);
+	if (*auth)
+		buf_addf(&b, "Proxy-Authorization: Basic %s\r\n", auth);
+	buf_adds(&b, "\r\n");
+	c->state = SERVE_TUNNEL;
+	c->due_ms = s->now_ms + SERVE_MS_CONNECT;
+	if (b.err || send(c->out.fd, text, b.len, MSG_NOSIGNAL) != (ssize_t)b.len)
+		conn_close(s, c, "the proxy cannot be reached");
+}
+
+/* Its answer: a head, of which the code counts. */
+static void tunnel_read(struct serve *s, struct serve_conn *c)
+{
+	ssize_t n = recv(c->out.fd, s->peek, sizeof s->peek, MSG_PEEK);
+	const char *end = n > 0 ? memmem(s->peek, (size_t)n, "\r\n\r\n", 4)
+				: NULL;
+	size_t head = end ? (size_t)(end - (char *)s->peek) + 4 : 0;
+
+	if ((n < 0 && errno == EAGAIN) || (n > 0 && !end && n < NET_PEEK))
+		return;
+	if (head < 16 || memcmp(s->peek, "HTTP/1.", 7) != 0 ||
+		s->peek[9] != '2' ||
+		recv(c->out.fd, s->peek, head, 0) != (ssize_t)head) {
+		conn_close(s, c, "the proxy refuses it");
+		return;
+	}
+	c->state = SERVE_OPEN;
+	c->due_ms = UINT64_MAX;
 }
 
 static void conn_connected(struct serve *s, struct serve_conn *c)
@@ -175,6 +224,8 @@ static void conn_connected(struct serve *s, struct serve_conn *c)
 		getpeername(c->out.fd, (struct sockaddr *)&peer, &peer_size) == 0) {
 		c->state = SERVE_OPEN;
 		c->due_ms = UINT64_MAX;
+		if (conn_via(s, c) != c->name)
+			tunnel_ask(s, c);
 		return;
 	}
 	if (!err)
@@ -345,6 +396,8 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 	}
 	if (!c->dead && c->state == SERVE_CONNECT)
 		conn_connected(s, c);
+	if (!c->dead && c->state == SERVE_TUNNEL)
+		tunnel_read(s, c);
 	if (!c->dead && c->state == SERVE_OPEN)
 		conn_flow(s, c);
 }

@@ -44,6 +44,7 @@ static void name_of_hosts(struct serve *s, struct serve_name *n)
 	for (unsigned i = 0; i < s->hosts->count && n->addrs < NET_ADDRS; i++)
 		if (str_eq(s->hosts->host[i].name, n->name))
 			n->addr[n->addrs++] = s->hosts->host[i].addr;
+	n->listed = n->addrs;
 	if (n->addrs)
 		n->expires_ms = UINT64_MAX;
 }
@@ -163,6 +164,15 @@ static bool is_loopback(const struct net_addr *a)
 	return a->family == AF_INET ? (a->v4.s_addr & htonl(0xff000000)) ==
 					      htonl(0x7f000000)
 				    : IN6_IS_ADDR_LOOPBACK(&a->v6);
+}
+
+void serve_name_proxy(struct serve *s)
+{
+	if (!s->spec->proxy.port)
+		return;
+	s->proxy = name_add(s, s->spec->proxy.name);
+	if (s->proxy)
+		s->proxy->trusted = true;
 }
 
 void serve_name_fixed(struct serve *s)
@@ -290,7 +300,7 @@ void serve_answer(struct serve *s, struct serve_name *n)
 			n->got |= (uint8_t)(1U << t);
 			ttl = one < ttl ? one : ttl;
 			for (int i = 0; i < count; i++)
-				if (!may_lead(s, &found[i]))
+				if (!n->trusted && !may_lead(s, &found[i]))
 					n->hidden = true;
 				else if (n->addrs < ARRAY_SIZE(n->addr))
 					n->addr[n->addrs++] = found[i];

@@ -137,6 +137,8 @@ static int serve_begin(struct serve *s, int its)
 		err = serve_watch(s, &s->fixed[0], EPOLLIN);
 	else if (!err)
 		serve_link_new(s, its);
+	if (IS_ENABLED(CONFIG_NET_NAMES))
+		serve_name_proxy(s);
 	if (s->spec->front) {
 		s->fixed[1] = (struct serve_fd){SERVE_FRONT, fd[NET_SOCK_NET]};
 		s->now_ms = serve_clock();

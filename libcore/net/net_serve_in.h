@@ -48,6 +48,8 @@ struct serve_name {
 	struct serve_fd ask; /* to a server outside, while it is resolved */
 	char name[NET_NAME_MAX + 1];
 	bool literal; /* an address: nothing to resolve */
+	bool listed;  /* in the machine's own file */
+	bool trusted; /* it may have any address: the machine's own proxy */
 	uint8_t asks, got; /* got: a bit for each type that was answered */
 	uint16_t id;
 	uint64_t due_ms;     /* of the next question */
@@ -110,6 +112,7 @@ struct serve {
 	const struct net_parcel *ns;
 	int epoll, idle_ms;
 	uint64_t now_ms;
+	struct serve_name *proxy; /* outside; or NULL */
 	unsigned give; /* so many descriptors to a link */
 	unsigned free; /* the next socket of the parcel that has no address */
 	unsigned names, listeners, links, conns;
@@ -147,6 +150,8 @@ struct serve_name *serve_name_open(struct serve *s, const char *name,
 /* The name without an address of the pool, and the rule for that port. */
 struct serve_name *serve_name_at(struct serve *s, const char *name,
 	uint16_t port, const struct net_rule **rule, const char **why);
+/* The proxy outside, if there is one. */
+void serve_name_proxy(struct serve *s);
 /* What has an address of its own from the beginning. */
 void serve_name_fixed(struct serve *s);
 /* A question of a client's: the answer, 0 for none. */

@@ -229,13 +229,13 @@ enum policy_is {
 	/* Of a line: no command but what the shell does itself, under a rule
 	 * that grants nothing (mark=shell). */
 	POLICY_IS_SHELL = 1,
-	/* Of a line: it may open a file by its name … */
-	POLICY_IS_OPENING = 2,
-	/* … and not only what lies in the project, its /tmp or /dev. */
-	POLICY_IS_STRAYING = 4,
-	POLICY_IS_INPUT = 8, /* code that the program reads is not seen */
 	/* A change of protected names: a person's yes allows it (mark=protect). */
-	POLICY_IS_PROTECT = 16,
+	POLICY_IS_PROTECT = 2,
+	/* Of a line: it may open a file by its name … */
+	POLICY_IS_OPENING = 4,
+	/* … and not only what lies in the project, its /tmp or /dev. */
+	POLICY_IS_STRAYING = 8,
+	POLICY_IS_INPUT = 16, /* code that the program reads is not seen */
 	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
 	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule would answer */
 	/* .file is a path that the line names, and no rule grants: to be read,

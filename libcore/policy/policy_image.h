@@ -109,7 +109,7 @@ struct img_rule {
 #define IMG_PROFILES(bits) ((bits) >> 3 & 15U)
 #define IMG_NET(bits) ((bits) >> 7 & 3U)
 #define IMG_LAYERS(bits) ((bits) >> 9 & 7U)
-#define IMG_MARKS(bits) ((bits) >> 12 & 31U) /* of enum policy_is */
+#define IMG_MARKS(bits) ((bits) >> 12 & 3U) /* of enum policy_is: shell, protect */
 
 enum img_token_kind {
 	IMG_TOK_WORD, /* one of the words, which may hold '*' when GLOB is set */

@@ -111,6 +111,13 @@ static void front_sweep(void)
 	}
 }
 
+/* The supervisor was killed. Its witness, which may live, has the first word. */
+static void front_mourn(const struct front *f)
+{
+	if (f->st->canary > 0)
+		waitpid(f->st->canary, NULL, CHILD_OF_ANY_KIND);
+}
+
 /* True when the supervisor has ended. */
 static bool front_reap(struct front *f)
 {
@@ -121,10 +128,8 @@ static bool front_reap(struct front *f)
 		return false;
 	if (f->done)
 		return true;
-	/* It was killed in the midst of anything. Its witness, which may live,
-	 * has the first word. */
-	if (f->st->canary > 0)
-		waitpid(f->st->canary, NULL, CHILD_OF_ANY_KIND);
+	/* It was killed in the midst of anything. */
+	front_mourn(f);
 	front_sweep();
 	if (f->st->canary <= 0 && sink && sink->lost)
 		sink->lost(sink->ctx);
@@ -179,7 +184,7 @@ static void front_stop(struct front *f, const struct front_request *ask)
 /* Ends as the successor does. */
 __attribute__((noreturn)) static void front_follow(struct front *f, pid_t pid)
 {
-	int status;
+	int status, other;
 
 	/* A successor that goes on for long has its own way with signals. */
 	if (f->st->spec->keep_fds) {
@@ -189,6 +194,11 @@ __attribute__((noreturn)) static void front_follow(struct front *f, pid_t pid)
 	}
 	while (waitpid(pid, &status, 0) != pid)
 		;
+	/* Whoever kills the supervisor as long as this process is there. */
+	if (waitpid(f->supervisor, &other, WNOHANG) == f->supervisor) {
+		front_mourn(f);
+		front_sweep();
+	}
 	if (WIFSIGNALED(status))
 		sig_die(WTERMSIG(status));
 	_exit(WEXITSTATUS(status));
@@ -202,6 +212,7 @@ static bool front_part(struct front *f)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
 		f->st->result->detached = true;
+		f->st->canary = 0; /* the supervisor's */
 		return true;
 	}
 	f->st->parted = true;
@@ -375,6 +386,7 @@ void run_front_part(struct run_state *st)
 		return;
 	}
 	st->session = fd < 0 ? -1 : fd;
+	run_signals_left(st);
 	if (!st->front_lost)
 		front_ask(st, FRONT_GO_ON, 0);
 	while (!st->parted && !st->front_lost)

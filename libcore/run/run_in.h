@@ -67,6 +67,7 @@ struct run_state {
 	volatile int awake;
 	volatile bool parted;
 	volatile bool passed_on; /* all signals that had come */
+	bool left;       /* the command has ended, but not all of its tree */
 	bool living;     /* the command has ended, and the run is for the rest */
 	int session;     /* readable: what lives on is to end; -1 */
 	pid_t canary, self; /* the witness, and this process */
@@ -113,6 +114,8 @@ void run_signals_give_back(struct run_state *st);
 /* Reads what came: forwards, reaps, stops with the command. */
 void run_signals_read(struct run_state *st);
 void run_signals_settle(struct run_state *st);
+/* The command has ended, and left something behind: the same for that. */
+void run_signals_left(struct run_state *st);
 /* A command in a pid namespace stopped. */
 void run_signals_stopped(struct run_state *st);
 /* The watch is about to deny something. */
@@ -177,7 +180,7 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n);
 
 /* run_lost.c: how to know the tree; what the witness does when this process was
  * killed. */
-void run_lost_mark(struct run_state *st);
+void run_lost_mark(struct run_state *st, pid_t pid);
 void run_lost(struct run_state *st);
 
 /* Lets the witness go. */

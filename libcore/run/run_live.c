@@ -48,13 +48,10 @@ void run_live_orphaned(struct run_state *st)
 static void live_begin(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	struct signalfd_siginfo old;
 
-	run_signals_dismiss(st);
 	/* What the caller's group and terminal are sent is no more for us. */
 	setsid();
-	while (read(st->sigfd, &old, sizeof(old)) > 0)
-		;
+	run_signals_own_read(st);
 	st->front = 0;
 	st->living = st->reaped = st->settled = true;
 	live_release(st);
@@ -64,7 +61,6 @@ static void live_begin(struct run_state *st)
 	/* How long the command itself may take is no limit for the rest. */
 	if (s)
 		s->limits.spec.wall_ns = 0;
-	run_signals_settle(st);
 	lean_heap();
 	lean_code();
 }
@@ -101,7 +97,7 @@ void run_live(struct run_state *st)
 		front = live_lean(st, front);
 		if (st->spec->sandbox)
 			watch_lean(&st->spec->sandbox->watch);
-		ended = run_loop_once(st) || st->over ||
+		ended = st->over || run_loop_once(st) || st->over ||
 			st->result->limit != LIMITS_NONE;
 	}
 	if (ended)

@@ -44,13 +44,13 @@ static const char *kind_of(const struct run_state *st)
 /* A tree that has a namespace of its own can be told by it: nothing of it can
  * leave. It is held, as the number of one that is gone is soon given to another
  * tree's. */
-void run_lost_mark(struct run_state *st)
+void run_lost_mark(struct run_state *st, pid_t pid)
 {
 	char name[16];
 	struct buf b = BUF_FIXED(name);
 	autofd int space = -1;
 
-	buf_addf(&b, "%d", st->pid);
+	buf_addf(&b, "%d", (int)pid);
 	space = space_of(buf_str(&b), kind_of(st));
 	if (space >= 0 && !is_same(space, "self", kind_of(st)))
 		st->space = fd_steal(&space);
@@ -83,7 +83,7 @@ void run_lost(struct run_state *st)
 
 	if (spec->kill_tree || spec->stays) {
 		/* Ended already, unless it was not to die with us. */
-		if (!st->living)
+		if (!st->reaped)
 			kill(st->pid, SIGKILL);
 		if (spec->sandbox)
 			limits_kill(&spec->sandbox->limits);

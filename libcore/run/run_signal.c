@@ -32,6 +32,7 @@
 #include "base/num.h"
 #include "sys/proc_text.h"
 #include "run/run_pty_in.h"
+#include "sys/sig.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
 
@@ -121,7 +122,7 @@ static void call_witness(struct run_state *st)
 	void **stack = &st->stacks[st->stack ^= 1];
 
 	st->canary = 0;
-	if (st->reaped && !st->living)
+	if (st->reaped && !st->left)
 		return;
 	if (!*stack)
 		*stack = malloc(WITNESS_STACK);
@@ -135,7 +136,7 @@ static void call_witness(struct run_state *st)
 	else
 		run_signals_own(st, st->canary, true);
 	/* A signal to the command's group is to reach it. */
-	if (st->canary > 0 && st->setup.group && !st->living)
+	if (st->canary > 0 && st->setup.group && !st->left)
 		setpgid(st->canary, st->setup.group);
 }
 
@@ -425,9 +426,10 @@ void run_signals_own_read(struct run_state *st)
 	struct signalfd_siginfo got;
 
 	while (read(st->sigfd, &got, sizeof(got)) == sizeof(got)) {
-		if (st->living)
-			st->over |= got.ssi_signo == SIGTERM;
-		else if (getppid() != st->front)
+		if (got.ssi_signo == (uint32_t)SIG_END_TREE ||
+			(st->living && got.ssi_signo == SIGTERM))
+			st->over = true;
+		else if (!st->living && getppid() != st->front)
 			st->front_lost = true;
 	}
 	/* The command would have been killed in its place. */
@@ -551,6 +553,16 @@ void run_signals_read(struct run_state *st)
 
 void run_signals_settle(struct run_state *st)
 {
-	run_lost_mark(st);
+	run_lost_mark(st, st->pid);
+	call_witness(st);
+}
+
+void run_signals_left(struct run_state *st)
+{
+	run_signals_dismiss(st);
+	st->left = true;
+	/* The command is gone: any of the others tells the namespace as well. */
+	if (st->space < 0)
+		run_lost_mark(st, limits_child(getpid()));
 	call_witness(st);
 }

@@ -104,6 +104,7 @@ struct serve_command {
 	pid_t pid;
 	int status;
 	bool gone; /* the process has ended */
+	bool stopping; /* by serve_stop() */
 	int fd[SERVE_STREAMS], in; /* -1: closed */
 	struct serve_watch process, output[SERVE_STREAMS], input, said;
 	struct serve_timer kill;

@@ -254,6 +254,10 @@ static void process_ready(struct serve_watch *w, uint32_t events)
 	int fd = w->fd;
 
 	(void)events;
+	/* What was stopped leaves nothing running: a process that a shell had
+	 * just started has not heard of it. The zombie keeps the group's name. */
+	if (c->stopping)
+		kill(-c->pid, SIGKILL);
 	if (waitpid(c->pid, &c->status, WNOHANG) == 0)
 		return;
 	serve_watch_stop(&c->engine->loop, w);
@@ -376,6 +380,7 @@ int serve_signal(struct serve_command *c, int sig)
 
 void serve_stop(struct serve_command *c)
 {
+	c->stopping = true;
 	if (serve_signal(c, SIGTERM) == 0)
 		serve_timer_set(
 			&c->engine->loop, &c->kill, KILL_MS * 1000000ULL);

@@ -167,7 +167,7 @@ static int end_one(int dir, const char *name, void *ctx)
 	const char *rest = str_after(name, e->id);
 
 	if (rest && str_eq(rest, ".live"))
-		unlinkat(dir, name, AT_REMOVEDIR);
+		e->found |= !unlinkat(dir, name, AT_REMOVEDIR);
 	/* What a killed writer left of it. */
 	if (rest && str_after(rest, ".state.") && str_ends(rest, ".tmp"))
 		unlinkat(dir, name, 0);
@@ -215,6 +215,9 @@ static int list_one(int dir, const char *name, void *ctx)
 
 	if (str_ends(name, ".state") && n - 6 <= SESSION_ID_MAX)
 		memcpy(id, name, n - 6);
+	/* One that was ended while a command of it ran. */
+	else if (str_ends(name, ".live") && n - 5 <= SESSION_ID_MAX)
+		memcpy(id, name, n - 5);
 	else if (str_ends(name, ".sid"))
 		(void)claimed_id(dir, name, geteuid(), id);
 	if (!session_id_valid(id))

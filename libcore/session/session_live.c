@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "base/uapi/linux.h"
 #include "session/session.h"
+#include "sys/sig.h"
 
 enum {
 	NAME_SIZE = SESSION_ID_MAX + 8,
@@ -73,6 +74,7 @@ int session_live_enter(
 	if (l->dir < 0)
 		return l->dir;
 	l->pid = pid;
+	memcpy(l->id, id, strlen(id) + 1);
 	l->lock = openat(l->dir, live_file(file, pid),
 		O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (l->lock < 0 || flock(l->lock, LOCK_EX | LOCK_NB))
@@ -80,6 +82,20 @@ int session_live_enter(
 	if (err)
 		session_live_leave(l);
 	return err;
+}
+
+/* Of a session that was ended while the command ran the directory is all there
+ * is, and goes when it is empty. */
+static void live_forget(const struct session_live *l)
+{
+	autofd int sessions = openat(
+		l->dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char state[NAME_SIZE], live[NAME_SIZE];
+
+	buf_print(state, sizeof state, "%s.state", l->id);
+	if (sessions >= 0 &&
+		faccessat(sessions, state, F_OK, AT_SYMLINK_NOFOLLOW))
+		unlinkat(sessions, live_name(live, l->id), AT_REMOVEDIR);
 }
 
 void session_live_leave(struct session_live *l)
@@ -90,7 +106,10 @@ void session_live_leave(struct session_live *l)
 		unlinkat(l->dir, live_file(file, l->pid), 0);
 		close(l->lock);
 	}
-	cleanup_fd(&l->dir);
+	if (l->dir >= 0) {
+		live_forget(l);
+		close(l->dir);
+	}
 	*l = SESSION_LIVE_INIT;
 }
 
@@ -188,7 +207,7 @@ static int end_one(void *ctx, pid_t pid)
 	e->pid = pid;
 	if (session_live(e->dir, e->id, is_there, e) != 1)
 		return 0;
-	if (syscall(NR_PIDFD_SEND_SIGNAL, fd, SIGTERM, NULL, 0) < 0)
+	if (syscall(NR_PIDFD_SEND_SIGNAL, fd, SIG_END_TREE, NULL, 0) < 0)
 		return errno == ESRCH ? 0 : -errno;
 	return poll(&gone, 1, END_MS) > 0 ? 0 : -ETIMEDOUT;
 }

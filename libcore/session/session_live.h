@@ -13,11 +13,13 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
+#include "session/session.h"
 
 struct session_live {
 	int dir;  /* ID.live; -1: there is none */
 	int lock; /* the supervisor's file */
 	pid_t pid;
+	char id[SESSION_ID_MAX + 1];
 };
 #define SESSION_LIVE_INIT ((struct session_live){.dir = -1, .lock = -1})
 
@@ -25,7 +27,7 @@ struct session_live {
  * -errno; *l is to be closed by session_live_leave(). */
 int session_live_enter(
 	int dir, const char *id, pid_t pid, struct session_live *l);
-/* Takes the file away; ID.live stays until the session ends. */
+/* Takes the file away; ID.live stays as long as the session. */
 void session_live_leave(struct session_live *l);
 
 /* That a command of the session runs now. Nothing when it has no ID.live. */

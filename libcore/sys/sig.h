@@ -7,6 +7,9 @@
 #include <signal.h>
 #include <stddef.h>
 
+/* Tells a supervisor to end what it stays with. */
+#define SIG_END_TREE (SIGRTMAX - 1)
+
 /* "TERM" for 15, "RTMIN+2" for real-time ones, NULL when there is none. buf
  * holds what is not constant. */
 const char *sig_name(int sig, char *buf, size_t size);

@@ -119,7 +119,8 @@ int undo_find_unseen(struct undo_model *m, undo_unknown *tell, void *ctx)
 {
 	struct unseen x = {.u.m = m,
 		.from = m->info.began_ns + UNDO_TICK_NS,
-		.to = m->info.ended_ns,
+		/* What somebody makes right behind it can seem as old. */
+		.to = m->info.ended_ns - UNDO_TICK_NS / 5,
 		.tell = tell,
 		.ctx = ctx};
 	int err;

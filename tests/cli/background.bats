@@ -35,6 +35,7 @@ teardown() {
 		[ ! -e "$s" ] || kill -9 "$(basename "${s%.*}")" 2>/dev/null || :
 	done
 	[ ! -s pids ] || xargs kill -9 <pids 2>/dev/null || :
+	[ ! -s yama ] || cat yama >/proc/sys/kernel/yama/ptrace_scope
 }
 
 wb() {
@@ -121,6 +122,32 @@ print(json.load(sys.stdin)["id"])')"
 	[ -z "$(supervisors)" ]
 }
 
+@test "a server on the loopback is the next command's, too" {
+	need in_policy "$POLICY" "$WARDBOX" exec s -- python3 -c \
+		'import socket; socket.create_server(("127.0.0.1", 0))'
+	POLICY=$KEEP
+	cat >serve.py <<'SERVE'
+import socket
+s = socket.create_server(("127.0.0.1", 8456))
+open("ready", "w").close()
+while True:
+    s.accept()[0].sendall(b"served")
+SERVE
+	cat >ask.py <<'ASK'
+import socket
+print(socket.create_connection(("127.0.0.1", 8456)).recv(9).decode())
+ASK
+	wb sh -c 'python3 serve.py >/dev/null 2>&1 & until [ -e ready ]; do :; done
+		echo $! >>pids'
+	run wb sh -c 'python3 ask.py'
+	[ "$output" = served ]
+	# Nobody else's.
+	run python3 ask.py
+	[ "$status" -ne 0 ]
+	wb session end --all
+	gone "$(cat pids)"
+}
+
 @test "an ordinary user's server is used, listed and ended" {
 	need in_policy "$POLICY" setpriv --reuid 1000 --regid 1000 --clear-groups \
 		"$WARDBOX" sh -c :
@@ -136,6 +163,42 @@ print(json.load(sys.stdin)["id"])')"
 	run user session stop s "$(cat pids)"
 	[ "$status" -eq 0 ]
 	gone "$(cat pids)"
+}
+
+# As a container without namespaces runs it, where Yama can be had under Yama: only
+# an ancestor may read what a program asks for.
+@test "without namespaces, as root and as an ordinary user, under Yama" {
+	need "$HELPERS/docker" true
+	local who up yama=/proc/sys/kernel/yama/ptrace_scope
+	if [ -w $yama ]; then
+		cat $yama >yama
+		echo 1 >$yama
+	fi
+	POLICY="$FULL
+relax netns"
+	chmod a+rx "$BATS_TEST_TMPDIR" "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR" 2>/dev/null || :
+	chown -R 1000:1000 .
+	for who in 0 1000; do
+		as() { in_policy "$POLICY" setpriv --reuid $who --regid $who \
+			--clear-groups env HOME="$BATS_TEST_TMPDIR" \
+			"$HELPERS/docker" "$WARDBOX" "$@"; }
+		rm -f ready out pids
+		run start_server as exec s -- sh -c
+		echo "$output"
+		[ "$output" = up ]
+		uses_it as exec s -- sh -c
+		run as session list
+		[[ $output == *"sh server"* ]]
+		# What Yama asks of who looks.
+		up=$(cat pids)
+		while [ "$up" -gt 1 ] && [ "$up" != "$(supervisors)" ]; do
+			up=$(awk '/^PPid:/ {print $2}' "/proc/$up/status")
+		done
+		[ "$up" = "$(supervisors)" ]
+		run as session stop s "$(cat pids)"
+		[ "$status" -eq 0 ]
+		gone "$(cat pids)"
+	done
 }
 
 @test "what a single command leaves is ended, and told once, by name" {
@@ -200,7 +263,6 @@ profile FULL-AUTO background=end"
 @test "a pipe of the caller is held by who has it, as with a plain shell" {
 	POLICY=$KEEP
 	# The end of file comes although the program lives.
-	run bash -c '"$@" | cat' x in_policy 2>/dev/null || :
 	[ "$(wb sh -c 'sleep 1000 >/dev/null 2>&1 & echo $! >>pids; echo closed' | cat)" = closed ]
 	not gone "$(tail -n 1 pids)"
 	# And here when the program ends, with what it wrote late.
@@ -369,4 +431,17 @@ time.sleep(1000)" >/dev/null 2>&1 & echo $! >pids; until [ -e up ]; do :; done'
 	[ "$status" -eq 0 ]
 	gone "$(cat pids)"
 	[ ! -e "$BATS_TEST_TMPDIR/ns/run/$(id -u)/sessions/s.live" ]
+}
+
+@test "whatever is killed, and when: nothing survives its session" {
+	need python3 -c ''
+	POLICY=$KEEP
+	run in_policy "$POLICY" python3 "$TOP/tests/lib/background_kills.py" "$WARDBOX" 15
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[ -z "$output" ]
+	run wb audit verify
+	[[ $output == intact* ]]
+	run wb sh -c 'echo works'
+	[ "$output" = works ]
 }

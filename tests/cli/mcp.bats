@@ -272,6 +272,42 @@ assert len(c.facts("list")["commands"]) == 4
 EOF
 }
 
+@test "what a command left running ends with the server, or when it is cancelled" {
+	client <<'EOF'
+import select
+def pid_of(text):
+    """The pid out here of the process that has that word in its arguments."""
+    for p in os.listdir("/proc"):
+        try:
+            if open(f"/proc/{p}/cmdline", "rb").read() == text:
+                return int(p)
+        except OSError:
+            pass
+def ends(fd):
+    return select.select([fd], [], [], 30)[0]
+c = Client()
+f = c.facts("run", text="sleep 31001 & echo left")
+assert f["stdout"] == "left\n" and f["exit_code"] == 0, f
+left = os.pidfd_open(pid_of(b"sleep\x0031001\0"))
+# One that is cancelled leaves nothing.
+n = c.post("tools/call", name="run",
+           arguments={"text": "trap : TERM; sleep 31002; sleep 31003"})
+while not pid_of(b"sleep\x0031002\0"):
+    pass
+asleep = os.pidfd_open(pid_of(b"sleep\x0031002\0"))
+c.send({"jsonrpc": "2.0", "method": "notifications/cancelled",
+        "params": {"requestId": n}})
+assert ends(asleep)
+i = c.facts("list")["commands"][0]["id"]
+while c.facts("read", id=i, wait=30)["state"] == "running":
+    pass
+assert not pid_of(b"sleep\x0031003\0")
+assert not select.select([left], [], [], 0)[0]
+assert c.close() == 0
+assert ends(left)
+EOF
+}
+
 @test "many at once, none harmed by the other" {
 	client <<'EOF'
 c = Client()

@@ -145,3 +145,37 @@ says() { # DECISION LINE: as policy test says
 	[ "$status" -eq 126 ]
 	[[ $output == *"a line of its own"* ]]
 }
+
+@test "a server that a command left running is there for the session's next" {
+	need unshare -Un true
+	# A session that was made by hand keeps its programs.
+	POLICY='use FULL-AUTO'
+	cat >server.py <<-'EOF'
+		import http.server
+		s = http.server.HTTPServer(("127.0.0.1", 8124),
+		    http.server.SimpleHTTPRequestHandler)
+		open("ready", "w").close()
+		s.serve_forever()
+	EOF
+	echo hello >page
+	run in_policy "$POLICY" "$WARDBOX" exec kept -- sh -c \
+		'python3 server.py >/dev/null 2>&1 & until [ -e ready ]; do :; done'
+	echo "$output"
+	[ "$status" -eq 0 ]
+	run in_policy "$POLICY" "$WARDBOX" exec kept -- curl -s http://localhost:8124/page
+	echo "$output"
+	[ "$output" = hello ]
+	# Another session's loopback is another.
+	run in_policy "$POLICY" "$WARDBOX" exec other -- curl -s http://localhost:8124/page
+	[ "$status" -eq 7 ]
+	in_policy "$POLICY" "$WARDBOX" session end --all
+	# So has the session of a shell's lines, where the policy keeps programs.
+	rm ready
+	POLICY=$'policy 1 system\ninclude default\nuse FULL-AUTO
+profile FULL-AUTO background=keep'
+	g 'python3 server.py >/dev/null 2>&1 & until [ -e ready ]; do :; done'
+	run g 'curl -s http://localhost:8124/page'
+	echo "$output"
+	[ "$output" = hello ]
+	in_policy "$POLICY" "$WARDBOX" session end --all
+}

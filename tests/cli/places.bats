@@ -390,7 +390,7 @@ env set \"X=$path\""
 	run g 'npm test'
 	[[ "$output" == *'net:['* ]]
 	[[ "$output" != *"$here"* ]]
-	# An installing verb has hosts by name (net_names.bats), its scripts, too.
+	# An installing verb has hosts by name (net_ways.bats), its scripts, too.
 	run g 'npm install --offline --no-audit --foreground-scripts'
 	[[ "$output" == *'net:['* ]]
 	[[ "$output" != *"$here"* ]]

@@ -319,3 +319,22 @@ path r $BATS_TEST_TMPDIR/**"
 	in_policy "$POLICY" "$WARDBOX" audit dump -o json |
 		grep -q "\"what\":\"removed\"\|removed.*$(echo 1 | sha256sum | cut -d' ' -f1)"
 }
+
+@test "an undo that was cut off is taken back first" {
+	local n
+	mkdir d
+	for n in 1 2 3; do echo "$n" >"d/$n"; done
+	g 'rm -rf d; mkdir e; echo x >e/y'
+	tree >"$BATS_TEST_TMPDIR/after"
+	undo
+	# As if it had been killed before it could say that it was done.
+	local journal=$BATS_TEST_TMPDIR/ns/log/wardbox/undo-$(id -u)/2/journal
+	truncate -s -44 "$journal"
+	run undo list
+	[[ "${lines[1]}" == *"cut off"* ]]
+	run undo
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"the last undo was cut off"* ]]
+	undo redo
+	tree | diff "$BATS_TEST_TMPDIR/after" -
+}

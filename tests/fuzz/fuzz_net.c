@@ -86,6 +86,7 @@ static void fuzz_settings(const uint8_t *data, size_t size)
 	struct net_hosts *h = calloc(1, sizeof *h);
 	char text[300];
 	struct net_rule r;
+	struct net_spec *spec = calloc(1, sizeof *spec);
 
 	net_conf_servers(h, (const char *)data, size);
 	net_conf_hosts(h, (const char *)data, size);
@@ -97,7 +98,10 @@ static void fuzz_settings(const uint8_t *data, size_t size)
 		text[size] = '\0';
 		if (net_rule_parse(&r, text))
 			check_name(r.name);
+		if (net_proxy_parse(spec, text))
+			check_name(spec->proxy.name);
 	}
+	free(spec);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -406,6 +406,26 @@ static void reads_socks(void **state)
 	assert_int_equal(socks(&s, "\5\1\0\1\1\2\3\4\0\0", 10), -EBADMSG);
 }
 
+static void reads_proxies(void **state)
+{
+	static const char *const bad[] = {"", "https://a:1", "socks5://a:1",
+		"http://", "http://a:x", "http://*.a:1", "http://a b:1"};
+	struct net_spec *spec = calloc(1, sizeof *spec);
+
+	(void)state;
+	assert_true(net_proxy_parse(spec, "http://me:secret@Proxy.corp:3128/"));
+	assert_string_equal(spec->proxy.name, "proxy.corp");
+	assert_int_equal(spec->proxy.port, 3128);
+	assert_string_equal(spec->proxy_auth, "bWU6c2VjcmV0");
+	assert_true(net_proxy_parse(spec, "10.0.0.1"));
+	assert_int_equal(spec->proxy.port, 80);
+	assert_string_equal(spec->proxy_auth, "");
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		if (net_proxy_parse(spec, bad[i]))
+			fail_msg("'%s' is taken for a proxy", bad[i]);
+	free(spec);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +439,7 @@ int main(void)
 		cmocka_unit_test(reads_requests),
 		cmocka_unit_test(reads_chunks),
 		cmocka_unit_test(reads_socks),
+		cmocka_unit_test(reads_proxies),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

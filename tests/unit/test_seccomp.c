@@ -4,6 +4,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include "sys/probe.h"
@@ -344,6 +345,33 @@ static void metadata_calls(void **state)
 	assert_int_equal(call6(__NR_ioctl, 3, flags[0], 0, 0), SC_ALLOW);
 }
 
+static void what_changes_files_is_shown_and_what_reads_is_not(void **state)
+{
+	(void)state;
+	build(&(struct seccomp_spec){.watch = WATCH_WRITES});
+	assert_int_equal(call6(__NR_openat, 3, 0, O_RDONLY, 0), SC_ALLOW);
+	assert_int_equal(
+		call6(__NR_openat, 3, 0, O_RDONLY | O_DIRECTORY, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_openat, 3, 0, O_WRONLY, 0), SC_NOTIFY);
+	assert_int_equal(call6(__NR_openat, 3, 0, O_RDWR, 0), SC_NOTIFY);
+	assert_int_equal(call6(__NR_openat, 3, 0, O_CREAT, 0), SC_NOTIFY);
+	assert_int_equal(call6(__NR_openat, 3, 0, O_TRUNC, 0), SC_NOTIFY);
+	/* Its flags are in memory. */
+	assert_int_equal(call(__NR_openat2, 0), SC_ERRNO(ENOSYS));
+	assert_int_equal(call(__NR_unlinkat, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_renameat2, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_truncate, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_fchmod, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_fsetxattr, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_bind, 0), SC_NOTIFY);
+	assert_int_equal(call(__NR_connect, 0), SC_ALLOW);
+	assert_int_equal(call6(__NR_ioctl, 3, 0x40086602, 0, 0),
+		SC_ERRNO(EPERM)); /* FS_IOC_SETFLAGS */
+	build(&(struct seccomp_spec){.watch = WATCH_EXEC});
+	assert_int_equal(call6(__NR_openat, 3, 0, O_WRONLY, 0), SC_ALLOW);
+	assert_int_equal(call(__NR_unlinkat, 0), SC_ALLOW);
+}
+
 /* Of a call's arguments, each has 32 bits on some machine. */
 static uint32_t exec_with(int nr, uint64_t pass)
 {
@@ -459,6 +487,8 @@ int main(void)
 		cmocka_unit_test(others_and_memory),
 		cmocka_unit_test(watched_calls),
 		cmocka_unit_test(metadata_calls),
+		cmocka_unit_test(
+			what_changes_files_is_shown_and_what_reads_is_not),
 		cmocka_unit_test(the_pass),
 		cmocka_unit_test(no_leaf_stands_twice),
 		cmocka_unit_test(core_dumps_stay_limited),

@@ -454,6 +454,111 @@ static void every_tree_comes_back(void **state)
 	}
 }
 
+static uint64_t write_journal(void)
+{
+	empty_tree(project);
+	assert_int_equal(mkdir(project, 0755), 0);
+	seed = 7;
+	for (unsigned i = 0; i < 40; i++)
+		random_act();
+	record_begin();
+	for (unsigned i = 0; i < 40; i++)
+		random_act();
+	return record_end();
+}
+
+static int open_journal(uint64_t number)
+{
+	char name[64];
+
+	snprintf(name, sizeof name, "%llu/journal", (unsigned long long)number);
+	return openat(store, name, O_RDWR);
+}
+
+/* Cut off anywhere it is read as far as it is whole, and nothing is invented. */
+static void a_journal_is_whole_up_to_its_cut(void **state)
+{
+	const uint64_t number = write_journal();
+	int fd = open_journal(number);
+	static char bytes[1 << 16];
+	ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+
+	(void)state;
+	assert_in_range(n, 1000, sizeof bytes - 1);
+	for (ssize_t cut = n - 1; cut > 0; cut -= 1 + cut % 13) {
+		autoundo_model struct undo_model *m = NULL;
+		autoundo_acts struct undo_acts plan = UNDO_ACTS_INIT;
+		const struct undo_wish wish = {.store = store};
+		int err;
+
+		assert_int_equal(pwrite(fd, bytes, (size_t)n, 0), n);
+		assert_int_equal(ftruncate(fd, cut), 0);
+		err = undo_load(store, number, &m, NULL);
+		if (err) {
+			assert_int_equal(err, -EBADMSG);
+			continue;
+		}
+		assert_int_equal(undo_plan(m, &wish, &plan, NULL), 0);
+		/* It was closed, and is read as such. */
+		assert_true(undo_info(m)->ended);
+	}
+	close(fd);
+}
+
+/* What was changed in it is refused, or the rest behind it is. */
+static void a_journal_that_was_changed_is_not_believed(void **state)
+{
+	const uint64_t number = write_journal();
+	int fd = open_journal(number);
+	static char bytes[1 << 16];
+	ssize_t n = pread(fd, bytes, sizeof bytes, 0);
+
+	(void)state;
+	seed = 11;
+	for (unsigned i = 0; i < 500; i++) {
+		autoundo_model struct undo_model *m = NULL;
+		autoundo_acts struct undo_acts plan = UNDO_ACTS_INIT;
+		const struct undo_wish wish = {.store = store};
+		const size_t at = any((unsigned)n);
+		char byte = (char)(bytes[at] ^ (1 + any(255)));
+
+		assert_int_equal(pwrite(fd, bytes, (size_t)n, 0), n);
+		assert_int_equal(ftruncate(fd, n), 0);
+		assert_int_equal(pwrite(fd, &byte, 1, (off_t)at), 1);
+		if (undo_load(store, number, &m, NULL) == 0)
+			assert_int_equal(undo_plan(m, &wish, &plan, NULL), 0);
+	}
+	close(fd);
+}
+
+/* Somebody's own file in a directory that the command made is not removed, nor
+ * is a directory around it. */
+static void nothing_is_removed_that_was_not_made(void **state)
+{
+	autoundo_model struct undo_model *m = NULL;
+	autoundo_acts struct undo_acts plan = UNDO_ACTS_INIT;
+	autoundo_acts struct undo_acts failed = UNDO_ACTS_INIT;
+	struct undo_wish wish = {.store = store};
+	struct undo_sum sum;
+	uint64_t number;
+
+	(void)state;
+	empty_tree(project);
+	assert_int_equal(mkdir(project, 0755), 0);
+	record_begin();
+	touch(UNDO_MAKE, "a", NULL);
+	assert_int_equal(mkdir(full("a"), 0755), 0);
+	number = record_end();
+	write_some("a/mine", O_TRUNC);
+	assert_int_equal(undo_load(store, number, &m, NULL), 0);
+	assert_int_equal(undo_plan(m, &wish, &plan, NULL), 0);
+	assert_in_range(plan.refused, 1, 2);
+	assert_int_equal(undo_apply(m, &wish, &sum, &failed, NULL), -ESTALE);
+	wish.force = true;
+	assert_int_equal(undo_apply(m, &wish, &sum, &failed, NULL), -EIO);
+	assert_int_equal(access(full("a/mine"), F_OK), 0);
+}
+
 static int set_up(void **state)
 {
 	int dir;
@@ -480,6 +585,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_tree_comes_back),
+		cmocka_unit_test(a_journal_is_whole_up_to_its_cut),
+		cmocka_unit_test(a_journal_that_was_changed_is_not_believed),
+		cmocka_unit_test(nothing_is_removed_that_was_not_made),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
