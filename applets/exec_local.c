@@ -229,7 +229,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 
 	cli_guard_facts(&g.caller);
 	if (q->unattended)
-		g.caller.ask = NULL;
+		g.caller.person = NULL;
 	/* What a command leaves running is whose who reads the report. */
 	if (q->report)
 		g.io.holder = getppid();

@@ -49,6 +49,34 @@ struct guard_command {
 	char *const *shown; /* what the record shows as argv; NULL: argv */
 };
 
+enum guard_answer {
+	GUARD_NO,
+	GUARD_YES,
+	GUARD_ALWAYS,      /* yes, for the rest of this session */
+	GUARD_WAITS,       /* not yet */
+	GUARD_UNANSWERED,  /* the policy's time was over */
+	GUARD_NOBODY,      /* there is no terminal with a person */
+	GUARD_NO_APPROVER, /* the policy asks an approver, and there is none */
+	GUARD_NEVER,       /* the policy asks nobody */
+};
+
+/* Who answers one question after the other: a person on a terminal, or somebody
+ * elsewhere. */
+struct guard_answerer {
+	void *ctx;
+	/* Puts a question: line is the text that would run, seconds the time for
+	 * an answer. 0; -errno when nobody is there. */
+	int (*put)(void *ctx, const struct policy_verdict *v, const char *line,
+		unsigned seconds);
+	/* While it is put: a descriptor that is readable when poll() has
+	 * something to look at. */
+	int (*fd)(void *ctx);
+	/* GUARD_WAITS, or the answer, with which the question is over. */
+	enum guard_answer (*poll)(void *ctx);
+	/* Takes the question back; why, for whoever was asked, or NULL. */
+	void (*cancel)(void *ctx, const char *why);
+};
+
 /* Asks a person. line is the text that would run. 1 yes, 2 yes and always for
  * this session, 0 no, -ENXIO when there is no person to ask, -ETIMEDOUT when the
  * person who saw the question did not answer. */
@@ -63,7 +91,9 @@ struct guard_caller {
 				* that of cwd, which a command can change */
 	const char *profile;   /* a wish to tighten; NULL for none */
 	const char *session;   /* its id; NULL: resolved from env */
-	guard_ask *ask;        /* NULL: nobody can be asked */
+	/* Who is asked where the policy says tty, or approver. NULL: nobody. */
+	const struct guard_answerer *person, *approver;
+	guard_ask *ask;        /* asks before anything else, and waits; NULL */
 	void *ask_ctx;
 	/* The person is elsewhere and may take long: what starts in the midst of a
 	 * run is not asked about, because all of the run would wait. */

@@ -88,6 +88,12 @@ bool guard_approved(const struct guard *g, const struct guard_question *what)
 	return false;
 }
 
+void guard_question_key(const struct guard *g,
+	const struct guard_question *what, char key[static GUARD_KEY])
+{
+	line_of(g, what, key);
+}
+
 /* A yes that cannot be kept was still a yes to this one command. */
 void guard_approve(const struct guard *g, const struct guard_question *what)
 {

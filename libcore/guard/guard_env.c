@@ -147,8 +147,6 @@ static int set_granted(
 	if (!err && places)
 		err = set_temporary(b, &g->place);
 	if (!err && places)
-		err = guard_told_find(&g->place);
-	if (!err && places)
 		err = guard_cache_find(&g->place, &grants->cache, d);
 	return err;
 }

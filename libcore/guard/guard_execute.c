@@ -211,6 +211,7 @@ int guard_execute(struct guard *g, struct diag *d)
 		if (!err)
 			err = run(&spec, &out->run, d);
 	}
+	guard_ask_end(g);
 	out->ran = out->run.started;
 	out->status = out->run.status;
 	tell_carved(g, d);

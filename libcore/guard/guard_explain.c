@@ -97,27 +97,60 @@ void guard_advise(const struct policy_verdict *v, struct buf *out)
 	}
 }
 
-void guard_explain(const struct guard *g, const struct policy_verdict *v,
-	bool asked, struct diag *d)
+const char *guard_answer_name(enum guard_answer answer)
 {
-	char text[sizeof(v->command)], advice[sizeof d->hint];
-	struct buf hint = BUF_FIXED(advice);
+	static const char names[] = "no\0yes\0always\0waits\0timeout\0nobody\0"
+				    "no approver\0never\0";
+
+	return str_nth(names, (unsigned)answer);
+}
+
+/* Why nobody's yes was had. */
+static void say_unasked(const struct guard *g, enum guard_answer answer,
+	struct buf *out)
+{
+	switch (answer) {
+	case GUARD_UNANSWERED:
+		buf_addf(out, "a person's yes and nobody answered in %u s",
+			g->terms.grants.ask_time);
+		break;
+	case GUARD_NO_APPROVER:
+		buf_adds(out, "an approver's yes and nobody answers");
+		break;
+	case GUARD_NEVER:
+		buf_adds(out, "a yes and the policy asks nobody");
+		break;
+	case GUARD_NO:
+	case GUARD_YES:
+	case GUARD_ALWAYS:
+	case GUARD_WAITS:
+	case GUARD_NOBODY:
+		buf_adds(out, "a person's yes and there is no terminal to ask"
+			      " on");
+		break;
+	}
+}
+
+void guard_explain(const struct guard *g, const struct policy_verdict *v,
+	enum guard_answer answer, struct diag *d)
+{
+	char text[sizeof(v->command)], advice[sizeof d->hint], unasked[80];
+	struct buf hint = BUF_FIXED(advice), why = BUF_FIXED(unasked);
 	const char *words = subject(v, text);
 
+	say_unasked(g, answer, &why);
 	if (v->decision == POLICY_DENY)
 		diag_fail(d, -EACCES, "denied: %s: %s (rule %s, %s policy)",
 			words, v->reason, v->rule, policy_layer_name(v->layer));
-	else if (asked && g->caller->ask_slow)
+	else if (g->caller->ask_slow && v->decision == POLICY_CONFIRM)
 		diag_fail(d, -EACCES, "not confirmed: %s: %s (rule %s)", words,
 			v->reason, v->rule);
-	else if (asked)
+	else if (answer == GUARD_NO)
 		diag_fail(d, -EACCES, "not confirmed: %s (rule %s)", words,
 			v->rule);
 	else
-		diag_fail(d, -EACCES,
-			"denied: %s needs a person's yes and there is no "
-			"terminal to ask on: %s (rule %s)",
-			words, v->reason, v->rule);
+		diag_fail(d, -EACCES, "denied: %s needs %s: %s (rule %s)",
+			words, buf_str(&why), v->reason, v->rule);
 	guard_advise(v, &hint);
 	hint.err = 0;
 	diag_hint(d, "%s",

@@ -42,7 +42,6 @@ struct guard_place {
 	const char *at;    /* what is its own where others share */
 	const char *tmp;   /* at/tmp: its place for temporary files */
 	const char *cache; /* where its caches lie */
-	const char *told;  /* what it may know of its guard lies there */
 	const char *around; /* inside: the TMPDIR that the guard around gave;
 			     * NULL: not inside */
 	/* Of a view: the names of its own directories, and where they lie. */
@@ -54,7 +53,7 @@ struct guard_place {
 };
 #define GUARD_PLACE_INIT                                                   \
 	((struct guard_place){.home = "", .cwd = "", .root = "", .base = "",   \
-		.at = "", .tmp = "", .cache = "", .told = "",                  \
+		.at = "", .tmp = "", .cache = "",                              \
 		.texts = ARENA_INIT(32 * PATH_MAX)})
 
 /* Under what: the policy, and what it says about this place. */
@@ -92,6 +91,7 @@ struct guard_box {
 	char *const *argv; /* what is executed: the command's or own_argv */
 	char **own_argv;
 	char rc_words[2][12]; /* that own_argv has in front */
+	const char *told; /* what it may know of its guard lies there; NULL */
 	struct env env;
 	struct net_link link; /* to who holds the session's network */
 	struct sandbox_join join;
@@ -104,6 +104,22 @@ struct guard_box {
 	int undo_store; /* where the journal goes; 0: nothing is saved */
 	const char *undo_why; /* the policy wants it, and it cannot be had */
 	int keep[1024]; /* descriptors of the caller's, for the command */
+};
+
+/* The question that is put, while a program waits for its answer. */
+enum { GUARD_KEY = 72 };
+struct guard_asking {
+	bool on;
+	enum guard_answer answer;
+	uint64_t id;    /* of the call that waits */
+	uint64_t until; /* monotonic */
+	const struct guard_answerer *who;
+	char key[GUARD_KEY]; /* what was asked: rule, directory, words */
+	/* Of one call the yes of each program that it names: a script, its
+	 * interpreter, and so on. */
+	uint64_t yes_id;
+	unsigned yes_count;
+	char yes[6][GUARD_KEY];
 };
 
 /* What it did on the network. */
@@ -122,10 +138,12 @@ struct guard_net {
 
 /* What is learned of the command's tree while it runs. */
 struct guard_tree {
+	pid_t refused;     /* the last that got an answer: it is asked once, */
+	enum guard_answer refusal; /* which was this */
+	struct guard_asking asking;
 	pid_t called, caller; /* this process, as started, and its parent */
 	bool lives; /* the command has ended, and left something behind */
 	struct session_live live;
-	pid_t refused;     /* the last that was told why: it is told once */
 	bool protect_free; /* a person said yes to a change of protected names */
 	bool policy_told;  /* guard_told_policy() did it */
 	uint64_t denials;  /* of programs that it started */
@@ -270,15 +288,39 @@ struct guard_question {
 	const char *cwd;
 	char *const *argv; /* NULL: the request's text */
 };
-/* The person's answer, as guard_ask gives it, or an earlier "always". */
-int guard_put(const struct guard *g, const struct guard_question *what);
+/* guard_ask.c: waits for the answer, or knows an earlier "always". */
+enum guard_answer guard_ask_now(struct guard *g, const struct guard_question *what);
+static inline bool guard_asked_yes(
+	struct guard *g, const struct guard_question *what)
+{
+	enum guard_answer answer = guard_ask_now(g, what);
+
+	return answer == GUARD_YES || answer == GUARD_ALWAYS;
+}
+/* The same of a program that starts, by the id of its call: GUARD_WAITS while the
+ * answer is awaited, and then once the answer. */
+enum guard_answer guard_ask_later(
+	struct guard *g, const struct guard_question *what, uint64_t id);
+/* A descriptor to poll while a program waits, -1; when to look at the latest, in
+ * ms, -1; looks, and has the calls judged anew that there is an answer for. */
+int guard_ask_fd(const struct guard *g);
+int guard_ask_timeout(const struct guard *g);
+void guard_ask_look(struct guard *g);
+/* The person stopped the command: no. */
+void guard_ask_stop(struct guard *g);
+/* The command is over. */
+void guard_ask_end(struct guard *g);
 /* guard_explain.c: what the caller of a command can do that v does not let run.
  * Pure. */
 void guard_advise(const struct policy_verdict *v, struct buf *out);
-/* Why it does not run. */
+/* Why it does not run; of a question, by which answer. */
 void guard_explain(const struct guard *g, const struct policy_verdict *v,
-	bool asked, struct diag *d);
+	enum guard_answer answer, struct diag *d);
+/* "no" "nobody" "timeout" "never" … for the record. */
+const char *guard_answer_name(enum guard_answer answer);
 /* guard_approve.c: an "always" of a person, for this session. */
+void guard_question_key(const struct guard *g,
+	const struct guard_question *what, char key[static GUARD_KEY]);
 bool guard_approved(const struct guard *g, const struct guard_question *what);
 void guard_approve(const struct guard *g, const struct guard_question *what);
 /* Says in the verdict how a question that was put elsewhere came to no yes. */
@@ -333,7 +375,8 @@ bool guard_protect_allowed(const struct guard *g);
 /* guard_tell.c: what was denied while the command runs is recorded, kept for
  * `policy why`, and told once. program is what it was called by. */
 void guard_deny(struct guard *g, const char *event, pid_t pid,
-	const char *program, const struct guard_question *what);
+	const char *program, const struct guard_question *what,
+	enum guard_answer answer);
 /* A command that failed named a file that its sandbox does not let it use. */
 void guard_tell_outside(struct guard *g);
 /* Was that denial told? In a shell that is kept open one after a pause is told
@@ -357,8 +400,9 @@ int guard_watch(void *ctx, const struct watch_event *ev);
 /* Tells and records that it changed no metadata of what is not its own. */
 void guard_watch_change(void *ctx, const struct watch_object *o);
 
-/* guard_told.c: the directory of what the session's commands may know: .told. */
-int guard_told_find(struct guard_place *p);
+/* guard_told.c: makes the directory of what the session's commands may know, .told,
+ * and lets the command read it. */
+int guard_told_grant(struct guard_box *b, const struct guard_place *p);
 /* A denial, for `policy why`; a program, or the command itself. */
 void guard_told_denial(struct guard *g, const struct guard_question *what,
 	bool program, const struct diag *said);

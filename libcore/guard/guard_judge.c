@@ -88,47 +88,27 @@ void guard_decide(const struct guard *g, struct policy_verdict *v)
 		need_watch(g, v);
 }
 
-int guard_put(const struct guard *g, const struct guard_question *what)
-{
-	autobuf struct buf line = BUF_INIT(CONFIG_LIMIT_LINE);
-	int answer;
-
-	if (guard_approved(g, what))
-		return 1;
-	if (!g->caller->ask)
-		return -ENXIO;
-	/* All of it, and not just what it is asked for. */
-	if (!what->argv)
-		buf_add(&line, g->command->text, g->command->len);
-	else
-		for (char *const *arg = what->argv; *arg; arg++) {
-			if (line.len)
-				buf_addc(&line, ' ');
-			buf_adds(&line, *arg);
-		}
-	if (line.err)
-		return -ENXIO;
-	answer = g->caller->ask(g->caller->ask_ctx, what->v, buf_str(&line));
-	if (answer == 2)
-		guard_approve(g, what);
-	return answer;
-}
-
 static int denied(struct guard *g, const struct guard_question *what,
-	bool asked, struct diag *d)
+	enum guard_answer answer, struct diag *d)
 {
 	struct policy_verdict *v = &g->out->verdict;
+	const struct audit_fact facts[] = {
+		{.key = "rule", .text = v->rule},
+		{.key = "answer", .text = guard_answer_name(answer)},
+	};
 	int err = guard_entry_denial(g, d);
 
 	if (err)
 		return err;
+	if (v->decision == POLICY_CONFIRM)
+		guard_entry_event(g, "ask", facts, ARRAY_SIZE(facts));
 	/* No policy said no: there is none to ask. */
 	if (g->terms.policy->state == POLICY_BROKEN) {
 		diag_fail(d, -EINVAL, "%s", v->reason);
 		diag_hint(d, "%s", g->terms.policy->why.hint);
 		return -EINVAL;
 	}
-	guard_explain(g, v, asked, d);
+	guard_explain(g, v, answer, d);
 	guard_told_denial(g, what, false, d);
 	g->out->code = GUARD_DENIED;
 	return -EACCES;
@@ -143,7 +123,7 @@ int guard_judge(struct guard *g, struct diag *d)
 		.argv = g->command->kind == GUARD_LINE ? NULL
 						       : g->command->argv,
 	};
-	int answer;
+	enum guard_answer answer;
 
 	if (g->place.inside) {
 		str_copy(v->rule, sizeof v->rule, "inside");
@@ -154,12 +134,14 @@ int guard_judge(struct guard *g, struct diag *d)
 	if (v->decision <= POLICY_OPEN)
 		return 0;
 	if (v->decision == POLICY_DENY)
-		return denied(g, &own, false, d);
-	answer = guard_put(g, &own);
-	if (answer <= 0 && g->caller->ask_slow)
-		guard_unanswered(v, answer);
-	if (answer <= 0)
-		return denied(g, &own, answer == 0 || g->caller->ask_slow, d);
+		return denied(g, &own, GUARD_NO, d);
+	answer = guard_ask_now(g, &own);
+	if (g->caller->ask_slow && answer != GUARD_YES &&
+		answer != GUARD_ALWAYS && answer != GUARD_NEVER)
+		guard_unanswered(v, answer == GUARD_NO ? 0
+			: answer == GUARD_UNANSWERED ? -ETIMEDOUT : -ENXIO);
+	if (answer != GUARD_YES && answer != GUARD_ALWAYS)
+		return denied(g, &own, answer, d);
 	g->out->confirmed = true;
 	return 0;
 }

@@ -144,7 +144,7 @@ static void record_refused(struct guard *g, const struct net_event *ev, pid_t pi
 	if (!ev->port)
 		BUF_PRINT(v.alternative, "root grants it: net host %.100s in %s",
 			ev->name, POLICY_SYSTEM);
-	guard_deny(g, "net.deny", pid, v.command, &what);
+	guard_deny(g, "net.deny", pid, v.command, &what, GUARD_NO);
 }
 
 /* Whose it is, while that can still be found out. It is a look at each process's

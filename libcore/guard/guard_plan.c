@@ -337,9 +337,8 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 			: sandbox_grant(&b->plan, g->place.tmp,
 				  SANDBOX_RW | SANDBOX_EXEC, true,
 				  "temporary files");
-	if (!err && !b->brief && g->place.told[0])
-		err = sandbox_grant(&b->plan, g->place.told, SANDBOX_RO, true,
-			"what is told of the guard");
+	if (!err && !b->brief)
+		err = guard_told_grant(b, &g->place);
 	/* npx, go and their like run what they have put there. */
 	if (!err && g->place.cache[0] && b->opens)
 		err = sandbox_grant(&b->plan, g->place.cache,

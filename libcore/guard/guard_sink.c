@@ -65,15 +65,30 @@ static int record_signal(void *ctx, int sig)
 static int next_tick(void *ctx)
 {
 	struct guard *g = ctx;
+	int due = g->entry.on ? audit_due(&g->entry.exec) : -1;
+	int ask = guard_ask_timeout(g);
 
-	return audit_due(&g->entry.exec);
+	if (due < 0 || ask < 0)
+		return due < 0 ? ask : due;
+	return due < ask ? due : ask;
 }
 
 static int tick(void *ctx)
 {
 	struct guard *g = ctx;
 
-	return audit_tick(&g->entry.exec, &g->out->diag);
+	guard_ask_look(g);
+	return g->entry.on ? audit_tick(&g->entry.exec, &g->out->diag) : 0;
+}
+
+static int ask_fd(void *ctx)
+{
+	return guard_ask_fd(ctx);
+}
+
+static void ask_look(void *ctx)
+{
+	guard_ask_look(ctx);
 }
 
 /* Killed while the command ran: run by what outlives us. */
@@ -100,9 +115,20 @@ int guard_entry_script(struct guard *g, struct diag *d)
 		&g->entry.exec, AUDIT_IN, g->command->text, g->command->len, d);
 }
 
+static void ask_stop(void *ctx)
+{
+	guard_ask_stop(ctx);
+}
+
 struct run_sink guard_sink(struct guard *g)
 {
-	struct run_sink sink = {.ctx = g, .bytes = record_bytes};
+	struct run_sink sink = {.ctx = g,
+		.bytes = record_bytes,
+		.timeout_ms = next_tick,
+		.due = tick,
+		.ask_fd = ask_fd,
+		.ask_look = ask_look,
+		.ask_stop = ask_stop};
 
 	guard_live_sink(&sink);
 	if (!g->entry.on)
@@ -110,8 +136,6 @@ struct run_sink guard_sink(struct guard *g)
 	sink.skipped = record_skip;
 	sink.winsize = record_winsize;
 	sink.signal = record_signal;
-	sink.timeout_ms = next_tick;
-	sink.due = tick;
 	sink.lost = record_lost;
 	return sink;
 }

@@ -24,16 +24,18 @@ bool guard_each(uint64_t count, bool *many)
 
 /* A denial below an allowed line is an event of that line: the line itself did
  * run. */
-static void record_denial(
-	struct guard *g, const char *event, const struct policy_verdict *v)
+static void record_denial(struct guard *g, const char *event,
+	const struct policy_verdict *v, enum guard_answer answer)
 {
+	const bool asks = v->would == POLICY_CONFIRM;
 	const struct audit_fact facts[] = {
 		{.key = "command", .text = v->command},
 		{.key = "rule", .text = v->rule},
 		{.key = "reason", .text = v->reason},
 		{.key = "decision",
-			.text = v->would == POLICY_CONFIRM ? "confirm"
-							   : "deny"},
+			.text = asks ? "confirm" : "deny"},
+		{.key = "answer",
+			.text = asks ? guard_answer_name(answer) : ""},
 		{.key = "count", .number = ++g->tree.denials},
 	};
 	bool many;
@@ -142,13 +144,14 @@ void guard_tell_outside(struct guard *g)
 }
 
 void guard_deny(struct guard *g, const char *event, pid_t pid,
-	const char *program, const struct guard_question *what)
+	const char *program, const struct guard_question *what,
+	enum guard_answer answer)
 {
 	struct diag d = {0};
 	bool many;
 
-	record_denial(g, event, what->v);
-	guard_explain(g, what->v, false, &d);
+	record_denial(g, event, what->v, answer);
+	guard_explain(g, what->v, answer, &d);
 	if (guard_each(g->tree.denials, &many))
 		guard_told_denial(g, what, true, &d);
 	if (g->caller->tell && !guard_told_already(g, program, what->v->rule))

@@ -194,18 +194,20 @@ static int open_told(struct guard *g)
 	return own < 0 ? own : guard_place_dir(&g->place, own, "told", NULL);
 }
 
-int guard_told_find(struct guard_place *p)
+int guard_told_grant(struct guard_box *b, const struct guard_place *p)
 {
+	autofd int dir = p->own > 0 ? guard_place_dir(p, p->own, "told", NULL)
+				    : -ENOENT;
 	char path[SESSION_BASE_MAX + 32];
-	autofd int dir = -1;
+	int err;
 
-	if (p->told[0] || guard_place_base(p, NULL).own < 0)
-		return 0;
-	dir = guard_place_dir(p, p->own, "told", NULL);
-	return dir < 0 ? dir
-		       : guard_keep(&p->texts, &p->told,
-				 BUF_PRINT(
-					 path, "%s/%u/told", p->base, p->uid));
+	if (dir < 0)
+		return dir == -ENOENT ? 0 : dir;
+	err = guard_keep(b->texts, &b->told,
+		BUF_PRINT(path, "%s/%u/told", p->base, p->uid));
+	return err ? err
+		   : sandbox_grant(&b->plan, b->told, SANDBOX_RO, true,
+			     "what is told of the guard");
 }
 
 /* Without the secrets that the caller's environment and the policy tell of;

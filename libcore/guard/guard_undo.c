@@ -188,7 +188,7 @@ static int lose(void *ctx, const char *path, const char *why)
 		BUF_PRINT(v.command, "a change of %.200s", path);
 		str_copy(v.rule, sizeof v.rule, "undo");
 		BUF_PRINT(v.reason, "it could not be taken back: %s", why);
-		w->allowed = guard_put(g, &what) > 0;
+		w->allowed = guard_asked_yes(g, &what);
 	}
 	if (w->over == OVER_GO || (w->over == OVER_ASK && w->allowed))
 		return 0;

@@ -59,7 +59,8 @@ void guard_watch_change(void *ctx, const struct watch_object *o)
 		"do it to a file below %.60s or $TMPDIR; a line "
 		"'path rw FILE' in " POLICY_SYSTEM " allows it",
 		g->place.root);
-	guard_deny(g, "file.deny", o->pid, changes[o->change], &what);
+	guard_deny(g, "file.deny", o->pid, changes[o->change], &what,
+		GUARD_NO);
 }
 
 static int deny_for(struct guard *g, const struct watch_event *ev,
@@ -75,7 +76,7 @@ static int deny_for(struct guard *g, const struct watch_event *ev,
 	str_copy(v.rule, sizeof(v.rule), rule);
 	str_copy(v.reason, sizeof(v.reason), reason);
 	str_copy(v.alternative, sizeof(v.alternative), instead);
-	guard_deny(g, "exec.deny", ev->pid, named(ev), &what);
+	guard_deny(g, "exec.deny", ev->pid, named(ev), &what, GUARD_NO);
 	return -EACCES;
 }
 
@@ -154,37 +155,52 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	return n < 0 || (have == own.len && !memcmp(is, own.data, have));
 }
 
-/* At a terminal there is a person to ask, and to tell. A shell that finds one
- * file denied tries the next of that name: it has its answer. */
-static bool confirmed(struct guard *g, const struct watch_event *ev,
-	const struct policy_request *req, const struct policy_verdict *v)
+/* May the program be asked about? A person sees what the shell of the terminal
+ * starts in front; an approver can be asked about all of it. */
+static bool is_asked(const struct guard *g, const struct watch_event *ev,
+	const struct policy_request *req)
 {
-	const struct guard_question what = {
-		.v = v, .cwd = req->cwd, .argv = ev->argv};
-	const struct audit_fact facts[] = {
-		{.key = "command", .text = v->command},
-		{.key = "rule", .text = v->rule},
-	};
-	struct diag d = {0};
-	int answer = 0;
+	if (g->terms.grants.ask == POLICY_ASK_APPROVER)
+		return g->caller->approver;
+	return !req->depth && g->io->pty && guard_in_front(ev->pid);
+}
 
-	if (ev->pid == g->tree.refused || !guard_in_front(ev->pid))
-		return false;
-	if (v->decision == POLICY_CONFIRM && !g->caller->ask_slow)
-		answer = guard_put(g, &what);
-	if (answer > 0 && v->is & POLICY_IS_PROTECT)
-		g->tree.protect_free = true;
-	if (answer > 0)
-		return !g->entry.on ||
-		       !audit_event(&g->entry.log, g->out->session,
-			       g->out->exec_id, "exec.confirm", facts,
-			       ARRAY_SIZE(facts), NULL);
+/* A shell that finds one file denied tries the next of that name: it has its
+ * answer. */
+static enum guard_answer answer_of(struct guard *g,
+	const struct watch_event *ev, const struct policy_request *req,
+	const struct guard_question *what)
+{
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = what->v->command},
+		{.key = "rule", .text = what->v->rule},
+	};
+	enum guard_answer answer;
+
+	if (what->v->decision != POLICY_CONFIRM)
+		return GUARD_NO;
+	if (ev->pid == g->tree.refused)
+		return g->tree.refusal;
+	if (g->terms.grants.ask == POLICY_ASK_NEVER)
+		return GUARD_NEVER;
+	if (g->caller->ask_slow)
+		return GUARD_NOBODY;
+	if (!is_asked(g, ev, req))
+		return g->terms.grants.ask == POLICY_ASK_APPROVER
+			? GUARD_NO_APPROVER
+			: GUARD_NOBODY;
+	answer = guard_ask_later(g, what, ev->id);
+	if (answer == GUARD_WAITS)
+		return answer;
+	if (answer == GUARD_YES || answer == GUARD_ALWAYS) {
+		if (what->v->is & POLICY_IS_PROTECT)
+			g->tree.protect_free = true;
+		guard_entry_event(g, "exec.confirm", facts, ARRAY_SIZE(facts));
+		return answer;
+	}
 	g->tree.refused = ev->pid;
-	guard_explain(g, v, !answer, &d);
-	if (g->caller->tell)
-		g->caller->tell(&d, -1);
-	(void)guard_told_already(g, named(ev), v->rule);
-	return false;
+	g->tree.refusal = answer;
+	return answer;
 }
 
 int guard_watch(void *ctx, const struct watch_event *ev)
@@ -192,6 +208,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	struct guard *g = ctx;
 	struct policy_verdict v;
 	struct guard_question what = {.v = &v, .argv = ev->argv};
+	enum guard_answer answer = GUARD_YES;
 	struct policy_request req = {
 		.argv = ev->argv,
 		.path = ev->exe,
@@ -221,8 +238,12 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	req.cwd = watch_cwd(ev);
 	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->terms.policy, &req, &v);
-	if ((v.decision <= POLICY_OPEN || approved(g, &v) ||
-		    (!req.depth && g->io->pty && confirmed(g, ev, &req, &v))) &&
+	what.cwd = req.cwd;
+	if (v.decision > POLICY_OPEN && !approved(g, &v))
+		answer = answer_of(g, ev, &req, &what);
+	if (answer == GUARD_WAITS)
+		return WATCH_WAIT;
+	if ((answer == GUARD_YES || answer == GUARD_ALWAYS) &&
 		!guard_git_denies(g, ev, req.cwd, &v) &&
 		!guard_net_denies(g, true, &v)) {
 		if (g->carry->becomes && !ev->level && is_command(g, ev->pid))
@@ -232,7 +253,6 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		guard_told_policy(g, ev);
 		return 0;
 	}
-	what.cwd = req.cwd;
-	guard_deny(g, "exec.deny", ev->pid, named(ev), &what);
+	guard_deny(g, "exec.deny", ev->pid, named(ev), &what, answer);
 	return -EACCES;
 }

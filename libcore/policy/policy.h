@@ -129,6 +129,7 @@ extern const char policy_protections[POLICY_PROTECTIONS][9];
 /* Lists of names (str_index) in the order of their enum. */
 #define POLICY_DECISIONS "allow\0open\0confirm\0deny\0"
 #define POLICY_NETS "none\0local\0registries\0all\0"
+#define POLICY_ASKS "tty\0approver\0never\0"
 
 /* The profile in force: `use` of the system layer (DEV without one), tightened
  * by lower layers and by wish (WARDBOX_PROFILE or an option; NULL or "" for
@@ -206,6 +207,13 @@ struct policy_request {
 			     program: not looked at */
 	unsigned depth;   /* 0: what the user asked for; >0: below it */
 	bool starts; /* it is about to be executed: the sandbox judges paths */
+};
+
+/* Who answers what the policy asks. The larger is the stricter. */
+enum policy_ask {
+	POLICY_ASK_TTY,      /* the person on the caller's terminal */
+	POLICY_ASK_APPROVER, /* somebody elsewhere */
+	POLICY_ASK_NEVER,    /* nobody: what would ask is denied */
 };
 
 /* What a command may reach over the network. Larger is wider. */
@@ -361,6 +369,8 @@ struct policy_grants {
 	struct policy_redact *redact;
 	size_t redact_count;
 	enum policy_net net;
+	enum policy_ask ask;
+	unsigned ask_time; /* seconds until a question is answered by a denial */
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
 	bool tmp_shared; /* where a command has no /tmp of its own it has the

@@ -21,13 +21,25 @@ static int split(const char *word, const char *keys, const char **value)
 	return str_index(keys, key);
 }
 
+/* Whole seconds, up to a day's work; -1. */
+static int ask_time(const char *s)
+{
+	enum { ASK_MAX = 36000 };
+	const uint64_t second = 1000000000;
+	uint64_t ns;
+
+	if (num_duration(s, second, ASK_MAX * second, &ns) < 0)
+		return -1;
+	return (int)(ns / second);
+}
+
 /* One KEY=VALUE of `profile`; false when it is none. */
 static bool setting(const char *word, struct img_profile *p)
 {
 	/* In the order of IMG_P_*. */
 	static const char keys[] =
 		"shell\0unknown\0child\0open\0net\0supervise\0undo\0as\0tmp\0"
-		"background\0";
+		"background\0ask\0ask-time\0";
 	enum policy_profile as;
 	const char *v;
 	int key = split(word, keys, &v), value;
@@ -42,6 +54,12 @@ static bool setting(const char *word, struct img_profile *p)
 		break;
 	case IMG_P_NET:
 		value = str_index(POLICY_NETS, v);
+		break;
+	case IMG_P_ASK:
+		value = str_index(POLICY_ASKS, v);
+		break;
+	case IMG_P_ASK_TIME:
+		value = ask_time(v);
 		break;
 	case IMG_P_BACKGROUND:
 		value = str_index("keep\0end\0", v);
@@ -146,10 +164,9 @@ static int settings(struct policy_compiler *c,
 int compile_profile(struct policy_compiler *c)
 {
 	return settings(c, setting,
-		"expected shell|supervise|undo=on|off "
-		"net=none|local|registries|all background=keep|end "
-		"tmp=deny|shared as=PROFILE unknown|child=allow|confirm|deny "
-		"open=open|confirm|deny");
+		"expected shell= supervise= undo=on|off "
+		"net=none|local|registries|all background=keep|end ask=tty|approver|never ask-time=60s "
+		"tmp=deny|shared as=PROFILE unknown|child|open=DECISION");
 }
 
 int compile_limit(struct policy_compiler *c)

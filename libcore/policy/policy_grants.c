@@ -22,6 +22,7 @@ bool policy_word_in(const struct policy_words *words, const char *word)
 
 enum {
 	GRANTS_MAX = 2 << 20,
+	ASK_SECONDS = 60, /* where the policy says nothing */
 };
 
 struct granting {
@@ -322,6 +323,18 @@ static void tighten(uint64_t *limit, uint64_t by)
 		*limit = by;
 }
 
+/* A lower layer only tightens: fewer are asked, for a shorter time. */
+static void who_answers(struct policy_grants *g, const struct img_profile *p)
+{
+	const uint32_t set = p->v[IMG_P_SET];
+
+	if (set & 1U << IMG_P_ASK && p->v[IMG_P_ASK] > g->ask)
+		g->ask = (enum policy_ask)p->v[IMG_P_ASK];
+	if (set & 1U << IMG_P_ASK_TIME &&
+		(!g->ask_time || p->v[IMG_P_ASK_TIME] < g->ask_time))
+		g->ask_time = p->v[IMG_P_ASK_TIME];
+}
+
 static void limits(struct granting *x)
 {
 	struct policy_limits *l = &x->g->limits;
@@ -353,6 +366,7 @@ static void limits(struct granting *x)
 			x->g->strangers = false;
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
+		who_answers(x->g, &p);
 		/* Lower layers only end what the system's would keep. */
 		if (p.v[IMG_P_SET] & 1U << IMG_P_BACKGROUND &&
 			(i == 0 || p.v[IMG_P_BACKGROUND]))
@@ -365,6 +379,8 @@ static void limits(struct granting *x)
 				(i == 0 || x->g->tmp_shared);
 	}
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;
+	if (!x->g->ask_time)
+		x->g->ask_time = ASK_SECONDS;
 }
 
 static bool any_letter(char c)

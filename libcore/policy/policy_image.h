@@ -204,6 +204,8 @@ enum {
 	IMG_P_AS,
 	IMG_P_TMP, /* without a view: 1, /tmp is the machine's */
 	IMG_P_BACKGROUND, /* 1: what a command leaves behind is ended */
+	IMG_P_ASK,      /* enum policy_ask */
+	IMG_P_ASK_TIME, /* seconds */
 	IMG_P_OVER_OUT,
 	IMG_P_SET, /* a bit for each of the above */
 	IMG_P_VALUES,

@@ -68,6 +68,12 @@ struct run_sink {
 	int (*cut)(void *ctx, enum run_stream s);
 	int (*timeout_ms)(void *ctx); /* until .due is wanted; -1: never */
 	int (*due)(void *ctx);
+	/* A question is put to the person at the terminal: the descriptor that
+	 * is readable when .ask_look has something to look at; -1: none. Until
+	 * then what is typed is not the command's. */
+	int (*ask_fd)(void *ctx);
+	void (*ask_look)(void *ctx);
+	void (*ask_stop)(void *ctx); /* Ctrl-C, which the command had, too */
 	int (*flush)(void *ctx);
 	int (*detach)(void *ctx);
 	/* This process was killed. In one that shares all with it, which may

@@ -337,12 +337,20 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 	}
 }
 
+static int ask_fd(const struct run_state *st)
+{
+	const struct run_sink *sink = st->spec->sink;
+
+	return sink && sink->ask_fd && !st->reaped ? sink->ask_fd(sink->ctx) : -1;
+}
+
 int run_loop_once(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
-	enum { OWN = 7 };
+	enum { OWN = 8 };
 	struct pollfd fds[OWN + 2 * RUN_PUMPS];
 	struct pollfd *pumps = fds + OWN;
+	const int asks = ask_fd(st);
 	const struct pump *screen = &st->pumps[RUN_SCREEN];
 	bool look = st->reaped && !pump_ended(screen) && !screen->dry &&
 		    !screen->len;
@@ -354,8 +362,9 @@ int run_loop_once(struct run_state *st)
 	fds[2] = (struct pollfd){.fd = st->talk[0], .events = POLLIN};
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_poll(&st->pumps[i], pumps + 2 * i);
-	if (!begun(st))
+	if (!begun(st) || asks >= 0)
 		pumps[2 * RUN_KEYS].fd = -1;
+	fds[7] = (struct pollfd){.fd = asks, .events = POLLIN};
 	fds[3] = (struct pollfd){
 		.fd = s && !st->reaped ? s->stop_fd : -1, .events = POLLIN};
 	fds[4] = (struct pollfd){
@@ -379,6 +388,11 @@ int run_loop_once(struct run_state *st)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[1].revents)
 		watch_step(&s->watch, st->slept ? 0 : fds[1].revents);
+	/* What was typed behind Ctrl-C is no answer any more. */
+	if (n > 0 && asks >= 0 && fds[0].revents)
+		run_signals_read(st);
+	if (n > 0 && fds[7].revents && ask_fd(st) >= 0)
+		st->spec->sink->ask_look(st->spec->sink->ctx);
 	if (n > 0 && fds[4].revents) {
 		st->spec->also(st->spec->also_ctx);
 		st->also_ended = fds[4].revents & (POLLHUP | POLLERR);

@@ -294,6 +294,8 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	if (st->talk[0] >= 0) {
 		tell(st, sig);
 		run_pty_signal(st, sig, kernel, whole);
+		if (sig == SIGINT && st->spec->sink && st->spec->sink->ask_stop)
+			st->spec->sink->ask_stop(st->spec->sink->ctx);
 		return;
 	}
 	if (kernel && of_terminal(st, sig))

@@ -73,6 +73,7 @@ void watch_release(struct watch *w)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	free(w->notif);
+	free(w->later);
 	free(w->resp);
 	free(w->bytes);
 	free(w->root.above);
@@ -263,6 +264,8 @@ static int decide_all(struct watch *w, struct watch_event *ev)
 	while (w->decide && more > 0) {
 		int err = w->decide(w->ctx, ev);
 
+		if (err > 0)
+			return WATCH_WAIT;
 		more = err < 0 ? err : watch_script(&w->root, ev);
 	}
 	if (more >= 0)
@@ -284,6 +287,7 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 
 	w->seen++;
 	err = watch_read(&w->root, n, w->bytes, &ev);
+	ev.id = n->id;
 	/* Bad pointers get EFAULT, as the kernel says: to let it look again
 	 * would be a race for a thread that maps them meanwhile. */
 	if (err < 0)
@@ -379,6 +383,23 @@ static int handle(struct watch *w, const struct watch_call *c,
 	return -EPERM;
 }
 
+static const struct sc_notif *later_at(const struct watch *w, size_t i)
+{
+	return (const void *)((const char *)w->later + i * w->notif_size);
+}
+
+/* Keeps a call unanswered; false when too many wait. */
+static bool wait_later(struct watch *w, const struct sc_notif *n)
+{
+	if (!w->later)
+		w->later = calloc(WATCH_LATER, w->notif_size);
+	if (!w->later || w->later_count == WATCH_LATER)
+		return false;
+	memcpy((char *)w->later + w->later_count++ * w->notif_size, n,
+		w->notif_size);
+	return true;
+}
+
 static int answer(struct watch *w, const struct sc_notif *n)
 {
 	const struct watch_call *c = watch_call(n->data.nr);
@@ -387,6 +408,10 @@ static int answer(struct watch *w, const struct sc_notif *n)
 	struct sc_resp *r = w->resp;
 	int err = handle(w, c, n);
 
+	if (err == WATCH_WAIT && wait_later(w, n))
+		return 0;
+	if (err == WATCH_WAIT)
+		err = -EAGAIN;
 	if (err < 0 && w->denying)
 		w->denying(w->denying_ctx);
 	memset(r, 0, w->resp_size);
@@ -397,6 +422,35 @@ static int answer(struct watch *w, const struct sc_notif *n)
 	return listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT ?
 		       -errno :
 		       0;
+}
+
+bool watch_waits(const struct watch *w, uint64_t id)
+{
+	for (size_t i = 0; i < w->later_count; i++)
+		if (later_at(w, i)->id == id)
+			return watch_still(w, later_at(w, i)) == 0;
+	return false;
+}
+
+void watch_again(struct watch *w, uint64_t id)
+{
+	const size_t count = w->later_count;
+	char *all = w->later;
+
+	if (w->fd < 0 || !count)
+		return;
+	/* They are put back, in their order, where they wait once more. */
+	w->later = NULL;
+	w->later_count = 0;
+	for (size_t turn = 0; turn < 2; turn++)
+		for (size_t i = 0; i < count; i++) {
+			const struct sc_notif *n =
+				(const void *)(all + i * w->notif_size);
+
+			if ((n->id == id) == !turn && !watch_still(w, n))
+				(void)answer(w, n);
+		}
+	free(all);
 }
 
 int watch_step(struct watch *w, int revents)

@@ -67,13 +67,16 @@ struct watch_event {
 	/* 0: what the process asked for. Of a script its interpreter follows, as
 	 * 1, with the arguments that the kernel gives it; then that one's. */
 	unsigned level;
+	uint64_t id; /* of the call: the same when it is decided again */
 	/* the rest is private */
 	uint64_t env; /* where its new environment's pointers are, there */
 	char *room;   /* for its directory */
 	const struct watch_root *root;
 };
 
-/* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that. */
+/* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that.
+ * WATCH_WAIT: it is decided later, and waits meanwhile; see watch_again(). */
+enum { WATCH_WAIT = 1, WATCH_LATER = 128 };
 typedef int watch_decide(void *ctx, const struct watch_event *ev);
 
 /* A file that a process is about to use; it goes on, whatever comes. */
@@ -165,6 +168,8 @@ struct watch {
 	int sock[2];   /* 0 supervisor's end, 1 child's end */
 	void *notif, *resp; /* notif: a queue */
 	size_t waiting;     /* in it */
+	void *later;        /* calls that wait for their decision */
+	size_t later_count;
 	struct watch_refused {
 		uint64_t file; /* a sum of its name */
 		pid_t pid, parent;
@@ -204,6 +209,12 @@ static inline int watch_fd(const struct watch *w)
  * -EPIPE: the tree is gone, fd is closed. Fails closed: what cannot be read is
  * denied. */
 int watch_step(struct watch *w, int revents);
+
+/* Does the call still wait for its decision? */
+bool watch_waits(const struct watch *w, uint64_t id);
+/* Decides about all that wait once more, from their beginning, the call id first;
+ * those that are gone are forgotten. */
+void watch_again(struct watch *w, uint64_t id);
 
 /* Lets go of memory that the next question gets anew. */
 void watch_lean(struct watch *w);

@@ -1,0 +1,16 @@
+/* cli_ask.h - the person at the terminal, who answers questions
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef WARDBOX_CLI_ASK_H
+#define WARDBOX_CLI_ASK_H
+
+#include "guard/guard.h"
+
+/* One question at a time, on /dev/tty. Nobody is there when this process is not in
+ * front of its terminal. What was typed before the question is no answer. */
+const struct guard_answerer *cli_person(void);
+
+/* The signal by which the person answered: SIGINT, or 0. */
+int cli_ask_stopped(void);
+
+#endif
