@@ -253,7 +253,7 @@ undo bytes=5K over=refuse'
 		rm b; echo x >made; echo ready >go; sleep 1000"' \
 		sh "$WARDBOX" "$BATS_TEST_TMPDIR/pid" >/dev/null 2>&1 3>&- &
 	local job=$! tries=0
-	[ "$(cat go)" = ready ]
+	[ "$(timeout 60 cat go)" = ready ]
 	run undo
 	[ "$status" -eq 1 ]
 	[[ "$output" == *"no command changed anything"* ]]
