@@ -109,7 +109,7 @@ int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
 int sandbox_grant_viewed(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why)
 {
-	int err = sandbox_grant(plan, path, access, false, why);
+	int err = sandbox_grant(plan, path, access, true, why);
 
 	if (!err)
 		plan->grants[plan->grant_count - 1].viewed = true;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -148,7 +149,8 @@ void cli_guard_tell(const struct guard_outcome *r)
 	else if (r->run.cut)
 		tell_limit(r, LIMITS_OUTPUT,
 			"output cut: it went over its limit on output");
-	else if (r->run.ended)
+	/* Whoever ended the command by a signal meant what it had started, too. */
+	else if (r->run.ended && !WIFSIGNALED(r->status))
 		tell_ended(r);
 	/* A program may read what comes on stderr; a person can do something. */
 	said = r->ran && !r->broken && r->remark.text[0];

@@ -15,8 +15,9 @@ setup() {
 # wardbox with a /run and a log of its own, and nothing of the machine's in /tmp
 box() {
 	# shellcheck disable=SC2016
-	unshare -m sh -c 'mount --bind "$2" /var/log && mount --bind "$1" /run &&
-		{ ! [ -d "/tmp/wardbox-$(id -u)" ] || mount -t tmpfs none "/tmp/wardbox-$(id -u)"; } &&
+	unshare -m sh -c '{ ! [ -d "/tmp/wardbox-$(id -u)" ] ||
+			mount -t tmpfs none "/tmp/wardbox-$(id -u)"; } &&
+		mount --bind "$2" /var/log && mount --bind "$1" /run &&
 		shift 2 && exec "$@"' - "$RUN" "$LOG" "$WARDBOX" "$@"
 }
 

@@ -117,6 +117,9 @@ def scrub(x, top):
     if isinstance(x, bytes):
         for name in (SHIM, REAL, top):
             x = x.replace(name.encode(), b"...")
+        # sh.1 lists the line of what was left behind.
+        x = re.sub(rb"wardbox \w+: ended with the command that left (it|them) running: .*\n"
+                   rb"  'wardbox exec.*\n", b"", x)
     if isinstance(x, str):
         x = x.replace(top, "...")
     if isinstance(x, (list, tuple)):
