@@ -6,7 +6,7 @@
  * config APPLET_APPROVE
  *	bool "approve: answer questions from another terminal (3.2 KB)"
  *	default y
- *	depends on APPLET_EXEC
+ *	select APPLET_EXEC
  *	help
  *	  Lists, shows and answers what the policy asks about commands whose
  *	  terminal, if any, no person sits at: exec --approver, mcp and serve.

@@ -6,7 +6,7 @@
  * config APPLET_MCP
  *	bool "mcp: run commands for an agent, by MCP (2.2 KB)"
  *	default y
- *	depends on APPLET_EXEC
+ *	select APPLET_EXEC
  *	help
  *	  A server of the Model Context Protocol on stdin and stdout: an agent's
  *	  harness starts it, and runs commands through it that are decided,

@@ -6,7 +6,7 @@
  * config APPLET_SERVE
  *	bool "serve: commands over a socket, HTTP and WebSocket (28.6 KB)"
  *	default y
- *	depends on APPLET_EXEC
+ *	select APPLET_EXEC
  *	help
  *	  A server whose clients run commands in sessions, on pipes or terminals,
  *	  and come back to them: exec --server, a WebSocket, REST. It listens on

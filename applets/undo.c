@@ -5,7 +5,7 @@
  *
  * config APPLET_UNDO
  *	bool "undo: take back what a guarded command changed (22.3 KB)"
- *	depends on UNDO
+ *	select UNDO
  *	default y
  *	help
  *	  Lists what commands changed where a policy says undo=on, shows it as a

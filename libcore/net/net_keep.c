@@ -73,7 +73,7 @@ static void raise_files(void)
 	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
 		return;
 	l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
-	setrlimit(RLIMIT_NOFILE, &l);
+	prlimit(0, RLIMIT_NOFILE, &l, NULL);
 }
 
 /* its: the socket at which links are asked for or, of a keeper for one alone, that
