@@ -419,6 +419,10 @@ static int answer(struct watch *w, const struct sc_notif *n)
 	r->error = err;
 	r->flags = err < 0 || ours ? 0 : SC_RESP_CONTINUE;
 	w->denied += err < 0 && !ours;
+	/* What starts now may end before this process runs again, and its end must
+	 * interrupt nobody who asked meanwhile. */
+	if (n == w->notif)
+		(void)receive(w, 0);
 	return listener_ioctl(w, SC_IOCTL_SEND, r) < 0 && errno != ENOENT ?
 		       -errno :
 		       0;
