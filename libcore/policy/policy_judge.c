@@ -53,7 +53,8 @@ static void script(struct reading *r)
 	const struct arg *file = &o->operand[0];
 	struct prog p = {.where = PROG_MISSING};
 
-	if (file->s[0] == '/' && !file->unknown && !file->rel && !file->many)
+	if (file->s[0] == '/' && !file->unknown && !file->rel && !file->many &&
+		!is_pipe(file->s))
 		judge_prog(k, file->s, &p);
 	if (p.where == PROG_SYSTEM || p.where == PROG_OUTSIDE) {
 		o->wrapper = true;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """undo-trees.py - guarded commands change trees at random, and are taken back
 
-    undo-trees.py WARDBOX RUNS SEED [kill]
+    undo-trees.py WARDBOX RUNS SEED [kill | threads]
 
 Stands in a project whose policy says undo=on. With kill the guard is killed in the
-midst of the command. Prints the runs that were not exact; exits 1 when any was.
+midst of the command; with threads three of them change one directory at once. Prints the runs that were not exact; exits 1 when any was.
 """
 import ctypes
 import hashlib
@@ -19,6 +19,7 @@ import threading
 import time
 
 NAMES = "abcd"
+THREADS = sys.argv[4:] == ["threads"]
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -77,10 +78,8 @@ def act(rng, n):
             pass
 
 
-def act_all(seed, n):
+def act_all(seed, n, count):
     """What the guarded command does: some threads in one directory."""
-    rng = random.Random(seed)
-    count = rng.choice((1, 1, 3))
     threads = [
         threading.Thread(target=act, args=(random.Random(seed * 10 + i), n))
         for i in range(count)
@@ -125,7 +124,8 @@ def undo(wardbox, *args):
 
 
 def run_command(wardbox, seed, n, kill):
-    cmd = [wardbox, "sh", "-c", f"python3 {__file__} act {seed} {n}; true"]
+    count = 3 if THREADS else 1
+    cmd = [wardbox, "sh", "-c", f"python3 {__file__} act {seed} {n} {count}; true"]
     with subprocess.Popen(cmd) as p:
         if kill:
             time.sleep(random.Random(seed).uniform(0, 0.3))
@@ -175,7 +175,7 @@ def last_journal(wardbox):
 
 def main():
     if sys.argv[1] == "act":
-        act_all(int(sys.argv[2]), int(sys.argv[3]))
+        act_all(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
         return 0
     wardbox, runs, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     bad = 0
