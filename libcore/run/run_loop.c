@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -149,13 +150,21 @@ static int timeout(const struct run_state *st)
 	return ms;
 }
 
+/* What is about to end by itself, as a reader whose writer is gone, has a moment
+ * for it: nobody left it running. */
 void run_loop_tell_left(struct run_state *st)
 {
+	enum { ROUNDS = 25 };
+	const struct timespec pause = {.tv_nsec = 2 * MS};
 	struct run_result *r = st->result;
 
-	if (st->spec->sandbox)
+	for (unsigned i = 0; st->spec->sandbox && i < ROUNDS; i++) {
 		r->ended = limits_left(&st->spec->sandbox->limits.others,
 			&r->ended_pid, r->ended_name);
+		if (!r->ended)
+			break;
+		nanosleep(&pause, NULL);
+	}
 }
 
 void run_loop_kill(struct run_state *st)

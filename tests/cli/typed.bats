@@ -106,7 +106,7 @@ type() {
 		sees 'Run it' 4
 		tmux -L "$S" send-keys C-c
 		type 'echo "code=$?"'
-		sees '^code=130' 1
+		sees 'code=130' 1
 		not grep -q '^on' screen
 		# The whole of it is shown, not just what the question is about.
 		type "sh -c 'make -s; make -n'"
