@@ -33,7 +33,8 @@ says() { # DECISION LINE: as policy test says
 	for line in 'curl http://example.com' 'curl example.com localhost' \
 		'curl localhost http://example.com' 'curl' 'curl -s' \
 		'curl http://localhost@example.com/' 'curl -x http://example.com localhost' \
-		'curl http://localhost:80@example.com/' \
+		'curl http://localhost:80@example.com/' 'curl -x example.com:80 localhost' \
+		'curl --connect-to ::example.com: localhost' 'curl --resolve localhost:80:192.0.2.1 localhost' \
 		'curl http://127.0.0.1.example.com' 'curl http://localhost.example.com/' \
 		'curl http://2130706433/' 'curl http://0x7f.1/' \
 		'curl file:///etc/hostname' 'curl ftp://example.com/localhost' \

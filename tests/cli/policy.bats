@@ -198,6 +198,7 @@ ls'
 	local line
 	for line in "rm -rf $HOME" 'rm -rf ~/*' 'rm -rf /' 'rm -rf /*' 'rm -r /usr/lib' 'rm -rf ..' \
 		'rm -rf "$PWD"' 'cd /; rm -r etc' 'chmod -R 777 /etc' 'find / -delete' 'mv ~ x' \
+		'mv -t x /usr' 'mv --target-directory=x ~' 'rm -rf //usr//' 'cd /usr && rm -rf ../etc' \
 		'env rm -rf --no-preserve-root /' "sh -c 'rm -rf ../*'" 'dd if=x of=/dev/sda'; do
 		run policy test "$line"
 		echo "$line: $output"
