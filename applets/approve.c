@@ -56,7 +56,7 @@ static void add_member(struct buf *out, const struct json_doc *doc,
 	buf_addc(out, '\n');
 }
 
-/* One question for a person: all of the line, whatever is in it. */
+/* Adds one question for a person: the whole line, or its beginning. */
 static void add_question(struct buf *out, const struct buf *json, bool whole)
 {
 	autojson struct json_doc doc = {0};

@@ -91,7 +91,7 @@ static int drop_names(struct drop *o, struct diag *d)
 	return err;
 }
 
-/* What the keeper refused, when all is over. */
+/* Tells the names that the keeper refused, when the command has ended. */
 void drop_names_told(const struct drop *o)
 {
 	enum { WAIT_MS = 500 };

@@ -56,8 +56,8 @@ struct exec_transport {
 extern const struct exec_transport exec_local;
 extern const struct exec_transport exec_server;
 
-/* Who asks a person elsewhere: what the policy asks waits in the queue of
- * questions, and whoever reads the report is told its id. */
+/* The asker of a person elsewhere: a question of the policy waits in the queue,
+ * and the reader of the report is told its id. */
 struct exec_asker {
 	const struct exec_request *q;
 	const struct exec_reply *reply;

@@ -230,7 +230,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	cli_guard_facts(&g.caller);
 	if (q->unattended)
 		g.caller.person = NULL;
-	/* What a command leaves running is whose who reads the report. */
+	/* The reader of the report holds what the command leaves running. */
 	if (q->report)
 		g.io.holder = getppid();
 	if (IS_ENABLED(CONFIG_APPLET_APPROVE) && q->approver_ns)

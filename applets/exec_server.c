@@ -70,7 +70,7 @@ static void keep(void *ctx, int fd, const void *bytes, size_t n)
 	buf_add(to, bytes, n < room ? n : room);
 }
 
-/* What the server says of it, as if it had run here. */
+/* The server's report as a reply, as if the command had run here. */
 static void fill_reply(struct exec_reply *reply, const struct serve_follow *f)
 {
 	const struct serve_report *r = &f->report;

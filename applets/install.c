@@ -88,7 +88,7 @@ static const char *profile_name(const char *wish)
 		" OBSERVE; a policy is named with --policy", wish);
 }
 
-/* Of a policy that wardbox brings along, or NULL. */
+/* The name of a policy that wardbox brings along, as it is spelled, or NULL. */
 static const char *policy_name(const char *wish)
 {
 	const struct policy_shipped *s = policy_shipped();

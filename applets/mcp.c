@@ -16,11 +16,8 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -84,37 +81,6 @@ static void stop_loop(struct mcp_link *l)
 	l->engine->loop.stop = true;
 }
 
-/* A signal that ends the server: what runs is told to end, and recorded. */
-struct ending {
-	struct serve_watch watch;
-	struct serve *engine;
-};
-
-static void signal_ready(struct serve_watch *w, uint32_t events)
-{
-	struct ending *e = (struct ending *)(void *)w;
-	struct signalfd_siginfo got;
-
-	(void)events;
-	e->engine->loop.stop = read(w->fd, &got, sizeof got) > 0;
-}
-
-static int watch_signals(struct ending *e)
-{
-	sigset_t ends;
-	int fd;
-
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGHUP);
-	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	e->watch = (struct serve_watch){.fd = -1, .ready = signal_ready};
-	return fd < 0 ? -errno
-		      : serve_watch_set(
-				&e->engine->loop, &e->watch, fd, EPOLLIN);
-}
-
 /* Bytes as they come; false: there are no more. */
 static bool pass_on(int from, int to)
 {
@@ -176,7 +142,7 @@ static int mcp_run(int argc, char **argv)
 		.out = STDOUT_FILENO,
 		.over = stop_loop,
 	};
-	struct ending ending = {.engine = &engine};
+	struct serve_ending ending = {.engine = &engine};
 	int err;
 
 	if (o.approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
@@ -199,7 +165,7 @@ static int mcp_run(int argc, char **argv)
 		return speak_for(&o, session);
 	err = serve_open(&engine);
 	if (!err)
-		err = watch_signals(&ending);
+		err = serve_watch_ending(&ending);
 	if (!err)
 		err = mcp_link_open(&link);
 	if (!err)

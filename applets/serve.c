@@ -18,8 +18,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,37 +32,6 @@
 #include "version.h"
 
 extern char **environ;
-
-/* A signal that ends the server. */
-struct ending {
-	struct serve_watch watch;
-	struct serve *engine;
-};
-
-static void signal_ready(struct serve_watch *w, uint32_t events)
-{
-	struct ending *e = (struct ending *)(void *)w;
-	struct signalfd_siginfo got;
-
-	(void)events;
-	e->engine->loop.stop = read(w->fd, &got, sizeof got) > 0;
-}
-
-static int watch_signals(struct ending *e)
-{
-	sigset_t ends;
-	int fd;
-
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGHUP);
-	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
-	e->watch = (struct serve_watch){.fd = -1, .ready = signal_ready};
-	return fd < 0 ? -errno
-		      : serve_watch_set(
-				&e->engine->loop, &e->watch, fd, EPOLLIN);
-}
 
 /* Who may connect, by name or number; the user always. */
 static void add_uids(struct serve_server *s, const struct cli_list *names)
@@ -127,7 +94,7 @@ static int start(void *into, int argc, char **argv)
 	const struct serve_opts *o = into;
 	static struct serve_server server;
 	struct serve engine = SERVE_INIT;
-	struct ending ending = {.engine = &engine};
+	struct serve_ending ending = {.engine = &engine};
 	autobuf struct buf told = BUF_INIT(4096);
 	char home[SERVE_PATH_MAX];
 	struct proc_limits limits = {0};
@@ -153,7 +120,7 @@ static int start(void *into, int argc, char **argv)
 	engine.limits = limits;
 	err = serve_open(&engine);
 	if (!err)
-		err = watch_signals(&ending);
+		err = serve_watch_ending(&ending);
 	if (err)
 		cli_die(EXIT_FOUND, "%s", strerror(-err));
 	listen_all(&server, o, home, &told);

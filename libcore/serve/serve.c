@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -351,4 +353,29 @@ int serve_start(struct serve *s, const struct serve_spec *spec,
 	s->running++;
 	*out = c;
 	return 0;
+}
+
+static void ending_ready(struct serve_watch *w, uint32_t events)
+{
+	struct serve_ending *e = (struct serve_ending *)(void *)w;
+	struct signalfd_siginfo got;
+
+	(void)events;
+	e->engine->loop.stop = read(w->fd, &got, sizeof got) > 0;
+}
+
+int serve_watch_ending(struct serve_ending *e)
+{
+	sigset_t ends;
+	int fd;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGHUP);
+	fd = signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK);
+	e->watch = (struct serve_watch){.fd = -1, .ready = ending_ready};
+	return fd < 0 ? -errno
+		      : serve_watch_set(
+				&e->engine->loop, &e->watch, fd, EPOLLIN);
 }

@@ -182,4 +182,12 @@ uint64_t serve_copy(const struct serve_command *c, enum serve_stream stream,
 int serve_report_read(struct serve_report *r, char question[static 16],
 	const char *text, size_t n);
 
+/* A server ends by SIGTERM, SIGINT and SIGHUP: what runs is told to end, and
+ * recorded. The signals are blocked. 0 or -errno. */
+struct serve_ending {
+	struct serve_watch watch;
+	struct serve *engine;
+};
+int serve_watch_ending(struct serve_ending *e);
+
 #endif

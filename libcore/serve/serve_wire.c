@@ -80,6 +80,15 @@ static int take_truth(struct wire *w, const struct json_doc *doc,
 	return 0;
 }
 
+/* The digits of a number; none of any other value. */
+static void add_digits(
+	struct buf *b, const struct json_doc *doc, uint32_t node)
+{
+	if (json_type(doc, node) == JSON_NUMBER)
+		buf_add(b, doc->text + doc->node[node].at,
+			doc->node[node].len);
+}
+
 static int take_number(struct wire *w, const struct json_doc *doc,
 	const char *key, uint64_t max, uint64_t *to)
 {
@@ -89,9 +98,7 @@ static int take_number(struct wire *w, const struct json_doc *doc,
 
 	if (!node)
 		return 0;
-	if (json_type(doc, node) == JSON_NUMBER)
-		buf_add(&b, doc->text + doc->node[node].at,
-			doc->node[node].len);
+	add_digits(&b, doc, node);
 	return num_u64(buf_str(&b), 0, max, to)
 		? wrong(w, key, "no whole number that can be")
 		: 0;
@@ -107,9 +114,7 @@ static int take_seconds(struct wire *w, const struct json_doc *doc,
 
 	if (!node)
 		return 0;
-	if (json_type(doc, node) == JSON_NUMBER)
-		buf_add(&b, doc->text + doc->node[node].at,
-			doc->node[node].len);
+	add_digits(&b, doc, node);
 	return num_duration(buf_str(&b), 0, year, to)
 		? wrong(w, key, "no number of seconds")
 		: 0;
