@@ -13,7 +13,7 @@ setup() {
 	chmod 755 "$PLACE"
 	NS_DIR=$BATS_TEST_TMPDIR/ns
 	POLICY=$'use FULL-AUTO\npath r '"$HELPERS/**"
-	PROJECT=$PLACE/home/work
+	PROJECT=$PLACE/home/ours
 	mkdir -p "$PLACE/home/.ssh" "$PLACE/home/.config" "$PROJECT/.git" "$PLACE/bin"
 	cp "$WARDBOX" "$HELPERS/docker" "$PLACE/bin"
 	echo 'the secret' >"$PLACE/home/.ssh/id_rsa"
@@ -237,7 +237,7 @@ with_identity() {
 	[[ $output == *'A Person'*fund=false*'alias ll=ls'* ]]
 	[[ $output != *word* ]]
 	# A link that a command left leads nothing elsewhere when an original changes.
-	run g 'ln -sf ~/work/target ~/.gitconfig; rm -rf ~/.config; ln -s ~/work ~/.config'
+	run g 'ln -sf ~/ours/target ~/.gitconfig; rm -rf ~/.config; ln -s ~/ours ~/.config'
 	printf '[user]\n\tname = Another\n' >"$PLACE/home/.gitconfig"
 	mkdir -p "$PLACE/home/.config/git"
 	printf '[user]\n\temail = a@b\n' >"$PLACE/home/.config/git/config"
