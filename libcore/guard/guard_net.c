@@ -171,8 +171,8 @@ static void net_try(struct guard_box *b, struct guard *g, bool named)
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
 	/* What it is to open is read when a keeper begins. */
 	if (net_find(at.own, name, &b->link)) {
-		spec = named ? net_spec_of(g) : NULL;
-		if (net_join(at.own, name, spec, &b->link, NULL))
+		spec = net_spec_of(g);
+		if (!spec || net_join(at.own, name, spec, &b->link, NULL))
 			return;
 	}
 	b->join = (struct sandbox_join){b->link.net, b->link.user};

@@ -120,8 +120,8 @@ int net_find(int dir, const char *name, struct net_link *out);
 
 /* Links to the keeper of the session, which is started where there is none. dir
  * is a directory of this user alone, in which the keeper is found by name, a name
- * of at most 40 bytes; -1: a keeper for this link alone. spec counts for a keeper that is started; NULL: nothing but
- * the loopback. 0; -EPERM and its kin where no namespace can be had. */
+ * of at most 40 bytes; -1: a keeper for this link alone. spec counts for a keeper
+ * that is started; where it allows nothing, names are refused and told. 0; -EPERM and its kin where no namespace can be had. */
 int net_join(int dir, const char *name, const struct net_spec *spec,
 	struct net_link *out, struct diag *d);
 

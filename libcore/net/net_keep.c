@@ -84,23 +84,19 @@ __attribute__((noreturn)) static void keep_run(
 	struct net_hosts *hosts = calloc(1, sizeof *hosts);
 	struct net_parcel ns = NET_PARCEL_INIT;
 	/* Who may make a network namespace as it is owns it, too. */
-	const unsigned give = spec && spec->front ? 0 : ns_is_admin() ? 1 : 2;
+	const unsigned give = spec->front ? 0 : ns_is_admin() ? 1 : 2;
 	int fd;
 
 	keep_begin(its);
-	if (!spec)
-		spec = calloc(1, sizeof *spec);
-	if (!hosts || !spec)
+	if (!hosts)
 		_exit(1);
-	if (spec->allowed) {
-		read_text("/etc/resolv.conf", hosts, net_conf_servers);
-		read_text("/etc/hosts", hosts, net_conf_hosts);
-		raise_files();
-	}
+	read_text("/etc/resolv.conf", hosts, net_conf_servers);
+	read_text("/etc/hosts", hosts, net_conf_hosts);
+	raise_files();
 	ns.err = spec->front ? net_front(&ns) : net_make(&ns, spec, hosts);
 	/* Not before: the maps of a user namespace are written by its own. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (!ns.err && spec->allowed && spec->confine)
+	if (!ns.err && spec->confine)
 		ns.err = spec->confine(spec->confine_ctx);
 	if (!ns.err) {
 		net_serve(0, &ns, give, spec, hosts, alone ? 0 : KEEP_IDLE_MS);

@@ -172,14 +172,14 @@ static int ns_enter(struct net_parcel *p, const struct net_spec *spec,
 		err = ns_map(uid, gid);
 	if (!err)
 		err = ns_loopback();
-	if (!err && spec->allowed)
+	if (!err)
 		err = ns_routes(hosts, spec);
 	if (!err)
 		err = ns_add(p, open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
 	if (!err)
 		err = ns_add(
 			p, open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
-	if (!err && spec->allowed)
+	if (!err)
 		err = ns_sockets(p, hosts);
 	return err;
 }

@@ -272,6 +272,21 @@ assert any(e[\"program\"] == \"python3\" for e in ends), ends[:3]"
 	test $((after - before)) -lt 40'
 }
 
+@test "where the policy names no host a refused name is told, too" {
+	POLICY='include agent'
+	world '
+	not g "curl -sS -m 5 http://other.test/" 2>err
+	cat err
+	grep -q "denied: other.test: .*rule net" err
+	grep -q "net host other.test in /etc/wardbox/policy" err
+	w audit dump -o json | grep net.deny | grep -q other.test
+	not grep -q "dns other" $SEEN
+	g "python3 -m http.server 8765 >/dev/null 2>&1 &
+	   for i in 1 2 3 4 5 6 7 8 9; do
+		curl -sf --retry 20 --retry-connrefused --retry-delay 1 localhost:8765/ && break
+	   done" | grep -q "Directory listing"'
+}
+
 @test "an ordinary user needs no more" {
 	chmod 777 "$PROJECT"
 	world '
