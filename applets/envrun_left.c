@@ -52,7 +52,7 @@ static bool reaches_next(void *ctx, const char *pair)
 	 * was asked what it does. */
 	if (fate == POLICY_ENV_DENY && !c->rules->confine && !probe_inside())
 		fate = POLICY_ENV_DROP;
-	if (fate == POLICY_ENV_KEEP ||
+	if (fate == POLICY_ENV_KEEP || fate == POLICY_ENV_ANY ||
 		(fate != POLICY_ENV_DENY && !c->e->strict))
 		return true;
 	if (is_own(c, pair, name))

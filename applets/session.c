@@ -324,7 +324,8 @@ static const struct cli_verb verbs[] = {
 		"one session; without ID the one that a command here gets"),
 	CLI_VERB(create, "create", "[ID]", "make a session, print its id"),
 	CLI_VERB(env, "env", "[ID] [NAME=VALUE...]",
-		"print the saved environment, or change it"),
+		"print the saved environment, or say what a command does not "
+		"get of the caller's; change it"),
 	CLI_VERB(session_run_stop, "stop", "[ID [PID...]]",
 		"end what its commands left running, or those programs"),
 	CLI_VERB(end, "end", "[ID...]",

@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "cli/cli.h"
+#include "cli/cli_guard.h"
 #include "session/session.h"
 
 struct session_opts {

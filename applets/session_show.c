@@ -95,6 +95,9 @@ void session_print_env(
 {
 	struct json j = JSON_INIT(out);
 	bool terminal = isatty(STDOUT_FILENO);
+	autobuf struct buf left = BUF_INIT(8192);
+	struct guard_caller who = {0};
+	struct diag d = {0};
 
 	if (o->json) {
 		json_open(&j, '{');
@@ -112,9 +115,13 @@ void session_print_env(
 			buf_adds(out, pair);
 		buf_addc(out, o->null ? '\0' : '\n');
 	}
-	if (!s->has_env)
-		cli_warn("no environment is saved; commands get the caller's");
 	cli_print(out);
+	if (s->has_env)
+		return;
+	cli_guard_facts(&who);
+	(void)guard_env_left(&who, &left, &d);
+	cli_warn("no environment is saved; commands get the caller's%s%s",
+		left.len ? ", without " : "", buf_str(&left));
 }
 
 static void add_row(struct buf *out, const char *id, const struct state *s,

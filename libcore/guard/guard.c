@@ -267,6 +267,25 @@ int guard_try(
 	return err == -ENOTSUP ? 0 : err;
 }
 
+int guard_env_left(
+	const struct guard_caller *who, struct buf *left, struct diag *d)
+{
+	const struct guard_request q = {.caller = *who};
+	struct guard_outcome out;
+	autoenv struct env kept = ENV_INIT;
+	autoguard struct guard *g = NULL;
+	int err = guard_new(&g, &q, &out);
+
+	if (!err)
+		err = guard_place_find(&g->place, g->caller, d);
+	if (!err)
+		err = guard_terms_load(
+			&g->terms, &g->place, g->caller, g->command, d);
+	if (err || !g->terms.grants.confine)
+		return err;
+	return guard_env_keep(g, g->caller->env, false, &kept, left);
+}
+
 int guard_exit_signal(const struct guard_outcome *out)
 {
 	if (!out->ran || out->broken || out->run.timed_out ||

@@ -206,6 +206,11 @@ int guard_absent(
 int guard_try(const struct guard_caller *who, struct policy *policy,
 	struct diag *d);
 
+/* The names of those variables of the caller's that a command does not get, with
+ * blanks between them. -errno with d. */
+int guard_env_left(
+	const struct guard_caller *who, struct buf *left, struct diag *d);
+
 /* Adds an event to the record of a run that is over. 0, or -errno. */
 struct audit_fact;
 int guard_note(const struct guard_caller *who, const struct guard_outcome *out,

@@ -12,6 +12,7 @@
 #include "sys/file.h"
 #include "base/path.h"
 #include "base/str.h"
+#include "redact/redact.h"
 
 /* What a make around this process tells a make below it: flags, overrides, the
  * job server. That is the caller's word; a line that sets it is judged. */
@@ -23,13 +24,35 @@ static bool of_make(const struct guard *g, const char *name)
 	       !g->carry->env && env_get(g->caller->env, "MAKELEVEL");
 }
 
-static bool keeps(const struct guard *g, const char *name)
+/* Does the name say so of its value, or is a secret in the value? A secret that
+ * cannot be looked for counts as one. */
+static bool holds_secret(
+	const struct guard *g, const char *name, const char *value)
+{
+	const size_t n = strlen(value);
+	autobuf struct buf shown = BUF_INIT(n + 4096);
+	struct redact r = REDACT_INIT;
+	bool secret = redact_secret_name(name, strlen(name));
+
+	if (!secret) {
+		redact_use_patterns(&r, g->terms.grants.redact,
+			g->terms.grants.redact_count);
+		secret = redact_text(&r, value, n, false, &shown) ||
+			!str_eq(buf_str(&shown), value);
+		redact_release(&r);
+	}
+	return secret;
+}
+
+static bool keeps(const struct guard *g, const char *name, const char *value)
 {
 	if (of_make(g, name))
 		return true;
 	switch (policy_env(&g->terms.grants, name)) {
 	case POLICY_ENV_KEEP:
 		return true;
+	case POLICY_ENV_ANY:
+		return g->carry->env || !holds_secret(g, name, value);
 	case POLICY_ENV_DROP:
 		return g->carry->env && !g->carry->strict;
 	case POLICY_ENV_DENY:
@@ -38,10 +61,8 @@ static bool keeps(const struct guard *g, const char *name)
 	return false;
 }
 
-/* The variables that the policy keeps; of those that were asked for by name,
- * all that it does not deny. */
-static int keep_allowed(struct guard_box *b, const struct guard *g,
-	char *const *from, bool by_name)
+int guard_env_keep(const struct guard *g, char *const *from, bool by_name,
+	struct env *kept, struct buf *left)
 {
 	for (char *const *pair = from; pair && *pair; pair++) {
 		char name[256];
@@ -55,9 +76,13 @@ static int keep_allowed(struct guard_box *b, const struct guard *g,
 		if (by_name ? g->terms.grants.confine &&
 					policy_env(&g->terms.grants, name) ==
 						POLICY_ENV_DENY
-			    : !keeps(g, name))
+			    : !keeps(g, name, *pair + n + 1)) {
+			if (left->len < GUARD_ENV_LEFT)
+				buf_addf(left, "%s%s", left->len ? " " : "",
+					name);
 			continue;
-		err = env_put(&b->env, *pair);
+		}
+		err = env_put(kept, *pair);
 		if (err)
 			return err;
 	}
@@ -151,20 +176,33 @@ static int set_granted(
 	return err;
 }
 
+/* What a command of the session does not have of its caller's, once. */
+static void tell_left(struct guard *g, const char *names)
+{
+	const struct audit_fact fact = {.key = "names", .text = names};
+
+	if (names[0] && g->entry.fresh)
+		guard_entry_event(g, "env.left", &fact, 1);
+}
+
 int guard_env_make(
 	struct guard_box *b, struct guard *g, bool places, struct diag *d)
 {
 	const bool confine = g->terms.grants.confine;
 	char *const *from = g->carry->env ? g->carry->env : g->caller->env;
+	autobuf struct buf left = BUF_INIT(GUARD_ENV_LEFT + 512);
 	int err = 0;
 
 	if (confine)
-		err = keep_allowed(b, g, from, false);
+		err = guard_env_keep(g, from, false, &b->env, &left);
 	else
 		for (; !err && from && *from; from++)
 			err = env_add(&b->env, *from);
 	if (!err)
-		err = keep_allowed(b, g, g->carry->also_env, true);
+		err = guard_env_keep(
+			g, g->carry->also_env, true, &b->env, &left);
+	if (!err)
+		tell_left(g, buf_str(&left));
 	if (!err && confine)
 		err = set_granted(b, g, from, places, d);
 	if (!err)

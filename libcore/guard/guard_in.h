@@ -252,6 +252,12 @@ int guard_entry_end(struct guard *g, struct diag *d);
 void guard_entry_event(struct guard *g, const char *event,
 	const struct audit_fact *facts, size_t n);
 
+/* guard_env.c: the variables of from that the policy keeps; of those that were
+ * asked for by name, all that it does not deny. The names of the others in left,
+ * of which GUARD_ENV_LEFT bytes are had. */
+enum { GUARD_ENV_LEFT = 2000 };
+int guard_env_keep(const struct guard *g, char *const *from, bool by_name,
+	struct env *kept, struct buf *left);
 /* guard_env.c: the command's environment, from the grants. With places the
  * directories that it names are made. */
 int guard_env_make(struct guard_box *b, struct guard *g, bool places,

@@ -408,6 +408,7 @@ size_t policy_places(const struct policy_grants *g, const char *root,
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */
 	POLICY_ENV_KEEP,
+	POLICY_ENV_ANY,	 /* kept by "*" alone, so unless it is a secret */
 	POLICY_ENV_DENY, /* dangerous: never taken from a command */
 };
 enum policy_env_fate policy_env(

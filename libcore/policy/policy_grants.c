@@ -492,6 +492,7 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 	const size_t n = strlen(name);
 	const char last = n ? name[n - 1] : '\0';
 	bool keep = false, deny = false, keep_it = false, deny_it = false;
+	bool any = false;
 
 	for (unsigned c = 0; c < ARRAY_SIZE(chain); c++) {
 		unsigned i = g->env_chain[chain[c]];
@@ -505,6 +506,10 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 				!str_glob(w->word, name))
 				continue;
 			it = str_eq(w->word, name);
+			if (!w->deny && str_eq(w->word, "*")) {
+				any = true;
+				continue;
+			}
 			*(w->deny ? &deny : &keep) = true;
 			*(w->deny ? &deny_it : &keep_it) |= it;
 		}
@@ -513,5 +518,7 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 	 * pattern of denied ones means: WARDBOX_SESSION_ID beside WARDBOX_*. */
 	if (keep_it ? deny_it : deny)
 		return POLICY_ENV_DENY;
-	return keep ? POLICY_ENV_KEEP : POLICY_ENV_DROP;
+	if (keep)
+		return POLICY_ENV_KEEP;
+	return any ? POLICY_ENV_ANY : POLICY_ENV_DROP;
 }

@@ -93,3 +93,41 @@ decides() { # allow|confirm|deny LINE...
 		[ "$status" -eq 3 ]
 	done
 }
+
+@test "the caller's variables reach a command of the shipped uses, secrets do not, and that is told" {
+	export PLAIN=one GIT_AUTHOR_NAME=somebody CFLAGS=-O3 \
+		MY_TOKEN=abc DB_PASSWORD=abc AWS_SECRET_ACCESS_KEY=abc \
+		DATABASE_URL=postgres://u:xK93hq72Lw@h/db KEYED=AKIAIOSFODNN7QWERTYU \
+		LD_PRELOAD_X=1 BASH_ENV=/dev/null
+	for name in agent ci image; do
+		POLICY="include $name"
+		in_policy "$POLICY" "$WARDBOX" sh -c env >got
+		cat got
+		grep -x PLAIN=one got
+		grep -x GIT_AUTHOR_NAME=somebody got
+		grep -x CFLAGS=-O3 got
+		run grep -E '^(MY_TOKEN|DB_PASSWORD|AWS_SECRET|DATABASE_URL|KEYED|LD_|BASH_ENV)' got
+		[ "$status" -eq 1 ]
+	done
+	# The line's own are its own.
+	run in_policy "$POLICY" "$WARDBOX" sh -c 'MY_TOKEN=own env; export API_KEY=k; env'
+	[[ $output == *MY_TOKEN=own*API_KEY=k* ]]
+	# One that is named is meant; the contract keeps what it lists.
+	run in_policy "include agent
+env keep DATABASE_URL" "$WARDBOX" sh -c 'echo $DATABASE_URL'
+	[[ $output == postgres://u:* ]]
+	run in_policy 'include contract' "$WARDBOX" sh -c 'echo "[$PLAIN]"'
+	[[ $output == "[]" ]]
+	in_policy 'include agent' bash -c '
+		"$1" session env 2>said
+		"$1" sh -c : && "$1" audit dump -o json >log' bash "$WARDBOX"
+	cat said
+	for name in MY_TOKEN DB_PASSWORD AWS_SECRET_ACCESS_KEY DATABASE_URL KEYED BASH_ENV; do
+		grep -qw "$name" said
+		grep '"env.left"' log | grep -qw "$name"
+	done
+	run grep -w -e PLAIN -e CFLAGS said
+	[ "$status" -eq 1 ]
+	run grep -e xK93hq72Lw -e AKIAIOSFODNN7QWERTYU log
+	[ "$status" -eq 1 ]
+}
