@@ -98,8 +98,8 @@ $(O)/dev/manopts: scripts/manopts.c $(DEV_BOX_OBJECTS) $(O)/dev/libcore.a $(DEV_
 man: $(O)/dev/manopts ## write the OPTIONS of the man pages from the option tables
 	$(Q)for a in $(APPLETS_ON); do $(O)/dev/manopts $$a applets/$$a.1 || exit 1; done
 
-size: $(O)/wardbox ## bytes per section and per object, beside the budget
-	$(Q)sh scripts/size $(O)
+size: $(O)/wardbox ## bytes per section, folder and object, beside the budget (OF=all: of each configuration)
+	$(Q)sh scripts/size $(O) $(OF)
 # What the applets' prompts in Kconfig say, against what is linked.
 APPLET_SIZES = COMPILE="$(TARGET_CC) $(OPT) $(TARGET_CFLAGS) $(INCLUDES) $(TARGET_INC)" \
 	LINK="$(TARGET_CC) $(TARGET_CFLAGS) $(TARGET_LDFLAGS) -s" \
