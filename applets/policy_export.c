@@ -128,6 +128,7 @@ static void layer(struct buf *b, const struct policy_image *img)
 		{"test", IMG_TEST},
 		{"reads", IMG_READS},
 		{"redact", IMG_REDACT},
+		{"secret", IMG_SECRET},
 		{"source", IMG_SOURCE},
 		{"profile", IMG_PROFILE},
 		{"protect", IMG_PROTECT},

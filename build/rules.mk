@@ -21,13 +21,13 @@ POLICY_TOOL := scripts/policy-image.c $(addprefix libcore/sys/,file.c proc_text.
 	libcore/policy/policy,.c _image.c _text.c _build.c _compile*.c)) libcore/net/net_name.c \
 	$(addprefix libcore/base/,buf.c buf_fmt.c diag.c num.c path.c str.c utf8.c)
 # So are the marks of the words that redaction looks at.
-REDACT_TOOL := scripts/redact-begins.c libcore/redact/redact_shape.c
+REDACT_TOOL := scripts/redact-begins.c $(addprefix libcore/redact/,redact_shape.c redact_lines.c)
 GEN_EXTRA += $(addprefix $(GEN)/,policy_default.h policy_shipped.h redact_begins.h)
 $(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy/policy_image.h
 	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ $< $(POLICY_TOOL)
 $(GEN)/policy_shipped.h: $(wildcard configs/policies/*.policy) scripts/policy-texts
 	$(Q)sh scripts/policy-texts $(filter %.policy,$^) >$@
-$(GEN)/redact_begins.h: $(REDACT_TOOL) libcore/redact/redact_in.h
+$(GEN)/redact_begins.h: $(REDACT_TOOL) libcore/redact/redact_in.h $(GEN)/policy_default.h
 	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ /dev/null $(REDACT_TOOL)
 
 GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)

@@ -169,6 +169,24 @@ static void number(uint32_t v)
 	printf("%" PRIu32 ",%s", v, ++column % 16 ? "" : " \\\n\t");
 }
 
+/* The lines about programs and their secrets, which hold whatever the policy is:
+ * a table of redaction's (redact_lines.c), and none of the image's. */
+static void write_secrets(struct policy_build *b)
+{
+	printf("#define DEFAULT_SECRETS ");
+	for (uint32_t i = 0; i < build_count(b, IMG_SECRET); i++) {
+		const struct img_secret *s = build_row(b, IMG_SECRET, i);
+
+		printf("\\\n\t{\"%s\", \"%s\", \"%s\", %u, %u, %u, %u}, ",
+			build_text(b, s->programs), build_text(b, s->word),
+			build_text(b, s->flag), IMG_SECRET_KIND(s->bits),
+			IMG_SECRET_HOW(s->bits), IMG_SECRET_SIGN(s->bits),
+			s->bits & IMG_SECRET_LIKELY ? 1 : 0);
+	}
+	printf("\n");
+	buf_clear(&b->sect[IMG_SECRET]);
+}
+
 static void write_out(const struct policy_build *b)
 {
 	struct img_header h = build_header(b);
@@ -214,6 +232,7 @@ int main(int argc, char **argv)
 			d.text);
 		return 1;
 	}
+	write_secrets(&c->b);
 	pack(&c->b);
 	share_words(&c->b);
 	write_out(&c->b);

@@ -142,8 +142,7 @@ static struct audit_secrets secrets_of(const struct guard *g)
 {
 	return (struct audit_secrets){
 		.env = (const char *const *)g->caller->env,
-		.patterns = g->terms.grants.redact,
-		.pattern_count = g->terms.grants.redact_count,
+		.policy = &g->terms.grants.redact,
 	};
 }
 

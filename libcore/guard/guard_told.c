@@ -218,8 +218,7 @@ static void put_redacted(const struct guard *g, char *to, size_t size,
 	struct redact r = REDACT_INIT;
 	autobuf struct buf out = BUF_INIT(TOLD_MAX);
 
-	redact_use_patterns(
-		&r, g->terms.grants.redact, g->terms.grants.redact_count);
+	redact_use_policy(&r, &g->terms.grants.redact);
 	if (redact_add_env(&r, (const char *const *)g->caller->env) ||
 		redact_text(&r, text, n, g->command->kind == GUARD_LINE, &out))
 		str_copy(to, size, "(not shown)");

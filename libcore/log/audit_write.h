@@ -113,8 +113,7 @@ struct audit_start {
 /* What redaction knows beyond its built-in patterns. */
 struct audit_secrets {
 	const char *const *env; /* NAME=VALUE: values of secret-named ones */
-	const struct policy_redact *patterns; /* lines of the policy */
-	size_t pattern_count;
+	const struct policy_redacts *policy; /* its lines; or NULL */
 };
 
 /* How it ended. */

@@ -278,7 +278,8 @@ static int load_secrets(
 		err = redact_add_env(r, s->env);
 	if (err)
 		return diag_errno(d, err, "audit: redaction");
-	redact_use_patterns(r, s->patterns, s->pattern_count);
+	if (s->policy)
+		redact_use_policy(r, s->policy);
 	return 0;
 }
 

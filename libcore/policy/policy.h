@@ -326,6 +326,43 @@ struct policy_redact {
 	uint32_t min, max;
 };
 
+/* How a program is given a secret. Names stand as "curl|wget"; of a command
+ * whose standard input is one "" is any name. */
+enum policy_secret_kind {
+	POLICY_SECRET_FLAG,  /* a flag's value */
+	POLICY_SECRET_WORD,  /* one of the words */
+	POLICY_SECRET_STDIN, /* what it reads */
+};
+
+/* How a flag's value stands: "-p X"; "-pX"; "-rp X", the last of some letters. */
+enum { POLICY_FLAG_APART = 1, POLICY_FLAG_ATTACHED = 2, POLICY_FLAG_LAST = 4 };
+
+/* Which word it is: the last, one by its number, the one right behind the first,
+ * all from the first on. */
+enum { POLICY_WORD_LAST, POLICY_WORD_NEXT = 9, POLICY_WORD_REST = 10 };
+
+struct policy_secret {
+	const char *programs;
+	/* FLAG, WORD: a word that stands before it, or "-", nothing but flags;
+	 * STDIN: words that the command has. Or "". */
+	const char *word;
+	/* FLAG: with its dashes; WORD: one that must be there, "/" of any word
+	 * that begins so. Or "". */
+	char flag[12];
+	uint8_t kind;
+	uint8_t how; /* FLAG: a sum of POLICY_FLAG_; WORD: which */
+	uint8_t sign; /* the secret is behind that: "user:value"; or 0 */
+	bool likely; /* only what has letters and digits */
+};
+
+/* All that the policy says of secrets. */
+struct policy_redacts {
+	struct policy_redact *pattern;
+	size_t pattern_count;
+	struct policy_secret *secret;
+	size_t secret_count;
+};
+
 struct policy_words {
 	const char **item; /* NULL-terminated */
 	size_t count;
@@ -366,8 +403,7 @@ struct policy_grants {
 	struct policy_words relax; /* protections that may be missing */
 	/* Who may be spoken to: +HOST, -HOST, "registries", "up=1M" … */
 	struct policy_words net_words;
-	struct policy_redact *redact;
-	size_t redact_count;
+	struct policy_redacts redact;
 	enum policy_net net;
 	enum policy_ask ask;
 	unsigned ask_time; /* seconds until a question is answered by a denial */

@@ -284,9 +284,11 @@ static void protects(struct granting *x)
 
 static void redacts(struct granting *x)
 {
-	x->g->redact = arena_zalloc(x->arena,
-		(all_rows(x, IMG_REDACT) + 1) * sizeof(*x->g->redact));
-	for (unsigned i = 0; x->g->redact && i < POLICY_LAYERS; i++) {
+	struct policy_redacts *out = &x->g->redact;
+
+	out->pattern = arena_zalloc(x->arena,
+		(all_rows(x, IMG_REDACT) + 1) * sizeof(*out->pattern));
+	for (unsigned i = 0; out->pattern && i < POLICY_LAYERS; i++) {
 		const struct policy_image *img = layer(x, i);
 		uint32_t count = rows(x, i, IMG_REDACT);
 		struct img_redact r;
@@ -294,7 +296,7 @@ static void redacts(struct granting *x)
 
 		for (uint32_t k = 0; k < count; k++) {
 			struct policy_redact *to =
-				&x->g->redact[x->g->redact_count++];
+				&out->pattern[out->pattern_count++];
 
 			img_get(img, IMG_REDACT, k, &r);
 			img_get(img, IMG_CLASS, r.class, &set);
@@ -306,6 +308,34 @@ static void redacts(struct granting *x)
 							 c % 2 * 8);
 			to->min = r.min;
 			to->max = r.max;
+		}
+	}
+}
+
+static void secrets(struct granting *x)
+{
+	struct policy_redacts *out = &x->g->redact;
+
+	out->secret = arena_zalloc(x->arena,
+		(all_rows(x, IMG_SECRET) + 1) * sizeof(*out->secret));
+	for (unsigned i = 0; out->secret && i < POLICY_LAYERS; i++) {
+		const struct policy_image *img = layer(x, i);
+		uint32_t count = rows(x, i, IMG_SECRET);
+		struct img_secret s;
+
+		for (uint32_t k = 0; k < count; k++) {
+			struct policy_secret *to =
+				&out->secret[out->secret_count++];
+
+			img_get(img, IMG_SECRET, k, &s);
+			to->programs = img_str(img, s.programs);
+			to->word = img_str(img, s.word);
+			str_copy(to->flag, sizeof(to->flag),
+				img_str(img, s.flag));
+			to->kind = IMG_SECRET_KIND(s.bits);
+			to->likely = s.bits & IMG_SECRET_LIKELY;
+			to->how = IMG_SECRET_HOW(s.bits);
+			to->sign = IMG_SECRET_SIGN(s.bits);
 		}
 	}
 }
@@ -464,6 +494,7 @@ int policy_grants(const struct policy *p, enum policy_profile profile,
 	words(&x, IMG_SET_HOME, &out->home);
 	protects(&x);
 	redacts(&x);
+	secrets(&x);
 	limits(&x);
 	env_names(&x);
 	if (layer(&x, POLICY_LAYER_SYSTEM))

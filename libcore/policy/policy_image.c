@@ -30,6 +30,7 @@ static const char columns[] =
 	"13333113112n2nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
+	"sssn\0" /* secret */
 	"nssn3\0" /* test */
 	"s3nnnnnnnnnnnnnnnnnnnn\0"; /* source */
 
@@ -49,6 +50,7 @@ static const uint8_t cells[IMG_SECTIONS] = {
 	[IMG_PROFILE] = CELLS(struct img_profile),
 	[IMG_REDACT] = CELLS(struct img_redact),
 	[IMG_CLASS] = CELLS(struct img_class),
+	[IMG_SECRET] = CELLS(struct img_secret),
 	[IMG_TEST] = CELLS(struct img_test),
 	[IMG_SOURCE] = CELLS(struct img_source),
 };

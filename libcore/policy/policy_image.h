@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 15,
+	IMG_VERSION = 16,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -40,6 +40,7 @@ enum img_section {
 	IMG_PROFILE, /* struct img_profile, POLICY_PROFILES of them */
 	IMG_REDACT,  /* struct img_redact */
 	IMG_CLASS,   /* struct img_class */
+	IMG_SECRET,  /* struct img_secret */
 	IMG_TEST,    /* struct img_test */
 	IMG_SOURCE,  /* struct img_source */
 	IMG_SECTIONS,
@@ -242,6 +243,19 @@ struct img_redact {
 struct img_class {
 	uint32_t bits[16]; /* of a byte each, 16 in a piece */
 };
+
+/* struct policy_secret. */
+struct img_secret {
+	uint32_t programs, word, flag;
+	uint32_t bits; /* its kind, LIKELY, how and the sign */
+};
+
+#define IMG_SECRET_KIND(bits) ((bits) & 3U)
+#define IMG_SECRET_LIKELY 4U
+#define IMG_SECRET_HOW(bits) ((bits) >> 3 & 15U)
+#define IMG_SECRET_HOW_BITS(how) ((how) << 3)
+#define IMG_SECRET_SIGN(bits) ((bits) >> 7 & 127U)
+#define IMG_SECRET_SIGN_BITS(sign) ((unsigned)(sign) << 7)
 
 struct img_test {
 	uint32_t line, file, text, profiles, decision;

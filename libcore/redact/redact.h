@@ -47,10 +47,10 @@ struct redact_work;
 struct redact {
 	struct redact_secret *secrets;
 	size_t secret_count;
-	const struct policy_redact *patterns;
-	size_t pattern_count;
-	bool shapes; /* some of them have a prefix */
+	const struct policy_redacts *policy; /* its own lines; or NULL */
+	bool shapes; /* some of its patterns have a prefix */
 	uint8_t pairs[REDACT_PAIRS / 8]; /* their first two bytes, by a hash */
+	uint8_t words[32]; /* which bytes its lines' programs begin with */
 	uint32_t found[REDACT_KINDS];
 	uint8_t first[32]; /* which bytes the secrets begin with */
 	struct redact_work *work; /* allocated on first use */
@@ -68,10 +68,9 @@ void redact_release(struct redact *r);
  * than REDACT_SECRETS the longest are kept. -ENOMEM. */
 int redact_add_env(struct redact *r, const char *const *env);
 
-/* Looks for what the policy's redact lines describe, too. The list stays the
- * caller's. */
-void redact_use_patterns(
-	struct redact *r, const struct policy_redact *list, size_t n);
+/* Looks for what the policy's redact lines describe, besides what the default
+ * policy's do: those are always looked for. The lines stay the caller's. */
+void redact_use_policy(struct redact *r, const struct policy_redacts *policy);
 
 /* The name of kind, or NULL beyond the last. */
 const char *redact_kind_name(const struct redact *r, unsigned kind);

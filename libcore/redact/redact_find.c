@@ -79,21 +79,6 @@ static enum redact_answer at_escape(const struct redact *r,
 	return a;
 }
 
-/* Behind a dash: another, or the first letter of a flag that redact_flag knows
- * (of two dashes any). Most dashes are done with here. */
-static bool may_be_flag(unsigned char c)
-{
-#define BIT(c) (UINT64_C(1) << ((c) - 64))
-	static const uint64_t firsts = BIT('a') | BIT('b') | BIT('c') | BIT('d') |
-		BIT('f') | BIT('h') | BIT('i') | BIT('k') | BIT('n') | BIT('p') |
-		BIT('o') | BIT('r') | BIT('s') | BIT('t') | BIT('u') | BIT('v') |
-		BIT('w') | BIT('x') | BIT('A') | BIT('E') | BIT('K') | BIT('L') | BIT('N') | BIT('P') | BIT('S') | BIT('U') |
-		BIT('X');
-#undef BIT
-
-	return c == '-' || (c >= 64 && c < 128 && firsts >> (c - 64) & 1);
-}
-
 static enum redact_answer at_trigger(const struct redact *r,
 	const struct redact_view *v, size_t i, size_t *fresh,
 	struct redact_span *s)
@@ -114,30 +99,38 @@ static enum redact_answer at_trigger(const struct redact *r,
 			a = redact_telegram(v, i, s);
 		return a != REDACT_NO ? a : redact_pgpass(v, i, s);
 	case '-':
-		if (left >= 2 && !may_be_flag(v->text[i + 1]))
+		/* Most dashes are done with here. */
+		if (left >= 2 && !(redact_bytes[v->text[i + 1]] &
+					 (B_UPPER | B_LOWER | B_DASH)))
 			return REDACT_NO;
 		a = redact_pem(v, i, s);
 		return a != REDACT_NO ? a : redact_flag(r, v, i, s);
 	case '~':
 		return redact_azure(v, i, s);
 	case '<':
-		return redact_here(v, i, s);
+		return redact_here(r, v, i, s);
 	default:
 		return at_escape(r, v, i, fresh, s);
 	}
 }
 
-static enum redact_answer at_word(
+bool redact_may_begin(const struct redact *r, const unsigned char *p, size_t n)
+{
+	return n < REDACT_BEGIN ||
+		redact_marked(token_begins, redact_begin(p)) ||
+		redact_marked(r->words, p[0]) || redact_begins_bot(p, n);
+}
+
+static enum redact_answer at_word(const struct redact *r,
 	const struct redact_view *v, size_t i, struct redact_span *s)
 {
 	if (v->n - i < REDACT_BEGIN) {
 		*s = (struct redact_span){.from = i, .value = i};
 		return v->last ? REDACT_NO : REDACT_MORE;
 	}
-	if (!redact_marked(token_begins, redact_begin(v->text + i)) &&
-		!redact_begins_bot(v->text + i, v->n - i))
-		return REDACT_NO;
-	return redact_word(v, i, s);
+	return redact_may_begin(r, v->text + i, v->n - i)
+		? redact_word(r, v, i, s)
+		: REDACT_NO;
 }
 
 static enum redact_answer at_end(const struct redact *r,
@@ -161,7 +154,7 @@ static enum redact_answer find_shape(const struct redact *r,
 
 		if (f & B_WORD) {
 			if (i == fresh || !(before & B_WORD))
-				a = at_word(v, i, s);
+				a = at_word(r, v, i, s);
 			while (i + 1 < v->n && i + 1 != fresh &&
 				redact_bytes[v->text[i + 1]] & B_WORD)
 				i++;

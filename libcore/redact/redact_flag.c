@@ -32,83 +32,12 @@ struct flag {
 	size_t dashes;
 };
 
-/* How the value stands behind a flag of one letter or more: "-p X"; "-pX"; "-rp
- * X", the last of some letters. */
-enum { APART = 1, ATTACHED = 2, LAST = 4, BOTH = APART | ATTACHED };
-
-/* What single programs call it. With a verb only behind that word; with "-" only
- * where nothing but flags is between. */
-static const struct own {
-	const char *programs;
-	char flag[10], verb[7];
-	uint8_t how, form;
-} owns[] = {
-	{"sshpass\0", "p", "-", BOTH, FORM_ALL},
-	{"curl\0", "b", "", BOTH, FORM_EQUALS},
-	{"curl\0", "u", "", LAST, FORM_COLON},
-	{"curl\0", "U", "", BOTH, FORM_COLON},
-	{"curl\0", "E", "", BOTH, FORM_COLON},
-	{"curl\0", "-cert", "", APART, FORM_COLON},
-	{"curl\0", "-pass", "", APART, FORM_ALL},
-	{"lftp\0", "u", "", BOTH, FORM_COMMA},
-	{"ldappasswd\0", "s", "", APART, FORM_ALL},
-	{"mysql\0mysqldump\0mysqladmin\0mysqlimport\0mysqlsh\0mariadb\0"
-	 "mariadb-dump\0mariadb-admin\0""7z\0""7za\0""7zr\0""7zz\0rar\0unrar\0",
-		"p", "", ATTACHED, FORM_ALL},
-	{"docker\0podman\0buildah\0nerdctl\0helm\0oc\0skopeo\0oras\0crane\0"
-	 "az\0cf\0", "p", "login", APART, FORM_ALL},
-	{"twine\0cqlsh\0rdesktop\0crackmapexec\0netexec\0evil-winrm\0ncftp\0"
-	 "ncftpput\0ncftpget\0useradd\0usermod\0psexec\0altool\0steghide\0"
-	 "hydra\0rabbitmqadmin\0cypher-shell\0veracrypt\0truecrypt\0",
-		"p", "", BOTH, FORM_ALL},
-	{"security\0", "p", "", APART, FORM_ALL},
-	{"snmpget\0snmpwalk\0snmpset\0", "c", "", APART, FORM_LIKELY},
-	{"snmpget\0snmpwalk\0snmpset\0", "A", "", APART, FORM_ALL},
-	{"snmpget\0snmpwalk\0snmpset\0", "X", "", APART, FORM_ALL},
-	{"ssh-keygen\0", "N", "", APART, FORM_ALL},
-	{"ssh-keygen\0", "P", "", APART, FORM_ALL},
-	{"http\0https\0xh\0", "a", "", APART, FORM_COLON},
-	{"http\0https\0xh\0", "-auth", "", APART, FORM_COLON},
-	{"gh\0", "b", "secret", BOTH, FORM_ALL},
-	{"gh\0", "-body", "secret", APART, FORM_ALL},
-	{"az\0", "-value", "secret", APART, FORM_ALL},
-	{"aws\0", "-value", "ssm", APART, FORM_ALL},
-	{"rar\0", "hp", "", ATTACHED, FORM_ALL},
-	{"mongo\0mongosh\0mongodump\0mongorestore\0mongoimport\0"
-	 "mongoexport\0", "p", "", APART, FORM_ALL},
-	{"redis-cli\0valkey-cli\0", "a", "", APART, FORM_ALL},
-	{"zip\0unzip\0ipmitool\0sqlcmd\0bcp\0gpg-preset-passphrase\0", "P", "",
-		APART | LAST, FORM_ALL},
-	{"ldapsearch\0ldapadd\0ldapmodify\0ldapdelete\0ldapwhoami\0"
-	 "ldappasswd\0kadmin\0security\0", "w", "", APART | LAST, FORM_ALL},
-	{"openssl\0", "k", "", APART, FORM_ALL},
-	{"openssl\0", "K", "", APART, FORM_ALL},
-	{"openssl\0", "hmac", "", APART, FORM_ALL},
-	{"dotnet\0nuget\0", "k", "push", APART, FORM_ALL},
-	{"keytool\0jarsigner\0", "storepass", "", APART, FORM_ALL},
-	{"keytool\0jarsigner\0", "keypass", "", APART, FORM_ALL},
-	{"smbclient\0rpcclient\0smbget\0net\0winexe\0", "U", "", BOTH,
-		FORM_PERCENT},
-	{"smbclient\0", "-user", "", APART, FORM_PERCENT},
-	{"plink\0pscp\0psftp\0putty\0kadmin\0", "pw", "", APART, FORM_ALL},
-	{"pdftotext\0pdftoppm\0pdfinfo\0", "upw", "", APART, FORM_ALL},
-	{"pdftotext\0pdftoppm\0pdfinfo\0", "opw", "", APART, FORM_ALL},
-	{"dislocker\0", "u", "", BOTH, FORM_ALL},
-	{"ab\0", "A", "", APART, FORM_COLON},
-	{"bcp\0", "P", "", ATTACHED, FORM_ALL},
-	{"mosquitto_pub\0mosquitto_sub\0mosquitto_rr\0", "P", "", APART, FORM_ALL},
-};
-
-static bool named(const char *p, size_t n, const char *name)
-{
-	return n == strlen(name) && memcmp(p, name, n) == 0;
-}
-
 /* Is the flag at at one of that program's, of a line that begins at from? What stands behind a flag may be its
  * value; behind the "-it" or "--" of "docker exec" a program follows. */
 static bool runs(const struct redact_view *v, size_t from, size_t at,
-	const struct own *o)
+	const struct policy_secret *o)
 {
+	const bool bare = o->word[0] == '-'; /* nothing but flags between */
 	bool program = false, value = false;
 
 	for (size_t i = from, end; i < at; i = end + 1) {
@@ -124,18 +53,16 @@ static bool runs(const struct redact_view *v, size_t from, size_t at,
 		slash = memrchr(p, '/', end - i);
 		p = slash ? slash + 1 : p;
 		n = end - (size_t)(p - (const char *)v->text);
-		if (program && named(p, n, o->verb))
+		if (program && n == strlen(o->word) && !memcmp(p, o->word, n))
 			return true;
-		if (program && o->verb[0] == '-')
+		if (program && bare)
 			program = flag;
-		if (!value)
-			EACH (name, o->programs)
-				program |= named(p, n, name);
-		if (program && !o->verb[0])
+		program |= !value && redact_listed(o->programs, p, n, false);
+		if (program && !o->word[0])
 			return true;
 		value = flag && strspn(p, "-it") < n;
 	}
-	return program && o->verb[0] == '-';
+	return program && bare;
 }
 
 /* What the flag says of the value behind it, apart; or attached, at *attached
@@ -145,33 +72,36 @@ static enum form flag_form(const struct redact *r, const struct redact_view *v,
 {
 	const unsigned char *name = (const unsigned char *)f->name;
 	const unsigned char tail = f->n > 1 && f->n < 7 ? name[f->n - 1] : 0;
+	const struct policy_secret *o;
 	size_t from = at;
 
 	*attached = 0;
 	if (!f->n)
 		return FORM_NONE;
-	for (size_t i = 0; i < ARRAY_SIZE(owns); i++) {
-		const struct own *o = &owns[i];
-		const char *flag = o->flag + (o->flag[0] == '-');
-		const bool last = tail == (unsigned char)flag[0] && o->how & LAST;
+	for (size_t i = 0; (o = redact_line(r, i)); i++) {
+		const size_t dashes = 1 + (o->flag[1] == '-');
+		const char *flag = o->flag + dashes;
+		const bool last = tail == (unsigned char)flag[0] &&
+			o->how & POLICY_FLAG_LAST;
 		size_t n;
 		bool apart;
 
 		/* Most are done with here. */
-		if (name[0] != (unsigned char)flag[0] && !last)
+		if (o->kind != POLICY_SECRET_FLAG || f->dashes != dashes ||
+			(name[0] != (unsigned char)flag[0] && !last))
 			continue;
 		n = strlen(flag);
-		apart = last || (f->n == n && o->how & APART);
-		if (f->dashes != 1 + (size_t)(flag - o->flag) ||
-			(!last && (f->n < n || memcmp(name, flag, n) != 0)) ||
-			(!apart && !(o->how & ATTACHED && f->n > n)))
+		apart = last || (f->n == n && o->how & POLICY_FLAG_APART);
+		if ((!last && (f->n < n || memcmp(name, flag, n) != 0)) ||
+			(!apart && !(o->how & POLICY_FLAG_ATTACHED && f->n > n)))
 			continue;
 		if (from == at)
 			from = redact_begins(v, at, at, REDACT_STOPS);
 		if (!runs(v, from, at, o))
 			continue;
 		*attached = apart ? 0 : n;
-		return (enum form)o->form;
+		return o->sign ? (enum form)o->sign
+			: o->likely ? FORM_LIKELY : FORM_ALL;
 	}
 	if (f->dashes == 2 && (redact_key_is(name, f->n, "user") ||
 				redact_key_is(name, f->n, "proxy-user")))
@@ -368,7 +298,8 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 
 	if (!i)
 		return false;
-	operand = i <= WORDS && redact_operand(&v, 0, &s) == REDACT_MORE;
+	operand = i <= WORDS && redact_may_begin(r, v.text, v.n) &&
+		redact_operand(r, &v, 0, &s) == REDACT_MORE;
 	if (str_eq(before, "--from-literal") || str_eq(before, "set") ||
 		strncmp(before, "-pass", 5) == 0)
 		sign = strpbrk(arg, "=:");
@@ -382,7 +313,7 @@ static bool secret_arg(const struct redact *r, const char *const *argv,
 		enum redact_answer answer = REDACT_NO;
 
 		if (way == 0 && operand)
-			answer = redact_operand(&l.view, 0, &s);
+			answer = redact_operand(r, &l.view, 0, &s);
 		else if (way == 1 && arg[0] == '-')
 			answer = redact_flag(r, &l.view, l.from, &s);
 		else if (way == 2 && before[0] == '-')

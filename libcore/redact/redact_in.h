@@ -1,4 +1,4 @@
-/* redact_core.h - what the parts of redaction share
+/* redact_in.h - what the parts of redaction share
  * SPDX-License-Identifier: MIT
  *
  * Only redact*.c include this. A matcher looks at visible text: escape
@@ -6,8 +6,8 @@
  * text ends before it is known, and the candidate begins at span.from. So the
  * answer never depends on how the stream was cut.
  */
-#ifndef WARDBOX_REDACT_CORE_H
-#define WARDBOX_REDACT_CORE_H
+#ifndef WARDBOX_REDACT_IN_H
+#define WARDBOX_REDACT_IN_H
 
 #include "redact/redact.h"
 
@@ -247,17 +247,19 @@ enum redact_answer redact_pem_lines(const struct redact_view *v, size_t i,
  * between: "token X", "password is X", "'SECRET', 'X'". */
 enum redact_answer redact_said(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
+/* May redact_word() know a word of n bytes and more that begins so? */
+bool redact_may_begin(const struct redact *r, const unsigned char *p, size_t n);
 /* At a word's beginning: a token, or one of the two below. */
-enum redact_answer redact_word(
+enum redact_answer redact_word(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* At "echo" and its like, whose words become a program's secret. */
-enum redact_answer redact_piped(
+enum redact_answer redact_piped(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* At a program of which one of the words is a secret. */
-enum redact_answer redact_operand(
+enum redact_answer redact_operand(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 /* At the "<<<" of a shell: what a program reads that reads a secret. */
-enum redact_answer redact_here(
+enum redact_answer redact_here(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
 
 /* Where the line of k begins, or what is behind one of the stops; it is not
@@ -339,6 +341,23 @@ unsigned redact_entropy(const unsigned char *p, size_t n);
 /* The first secret at or behind at, of any sort. */
 enum redact_answer redact_find(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);
+/* The lines of the default policy about programs and their secrets: always in
+ * force, whatever the policy is. */
+extern const struct policy_secret redact_lines[];
+extern const size_t redact_line_count;
+/* Line i of those and, behind them, the policy's own; NULL behind the last. */
+static inline const struct policy_secret *redact_line(
+	const struct redact *r, size_t i)
+{
+	if (i < redact_line_count)
+		return &redact_lines[i];
+	i -= redact_line_count;
+	return r->policy && i < r->policy->secret_count
+		? &r->policy->secret[i]
+		: NULL;
+}
+/* Is p[0..n), or with cut what begins so, one of "curl|wget"? */
+bool redact_listed(const char *list, const char *p, size_t n, bool cut);
 /* The first value of an environment variable at or behind at. */
 enum redact_answer redact_secret(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s);

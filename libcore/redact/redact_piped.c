@@ -40,45 +40,28 @@ static const unsigned char *command(const unsigned char *p, size_t *n)
 }
 
 /* Does the command in n bytes read a secret from its standard input? */
-static bool reads_secret(const unsigned char *p, size_t n)
+static bool reads_secret(
+	const struct redact *r, const unsigned char *p, size_t n)
 {
-	static const char words[] =
-		"--password-stdin\0--with-token\0chpasswd\0passwd --stdin\0"
-		"--passphrase-fd\0cryptsetup\0secret create\0"
-		"keepassxc-cli\0";
-	/* A program, and what it is told. */
-	static const char programs[] =
-		"su -c\0passwd\0kinit\0vncpasswd\0smbpasswd\0gh secret set\0"
-		"gcloud secrets\0htpasswd -i\0keyctl p\0pass insert\0"
-		"secret-tool store\0openssl -stdin\0";
-	size_t len = n;
-	const unsigned char *name;
-	bool runs = false;
-
 	/* What runs what it reads. */
 	static const char runners[] =
 		"sh\0bash\0dash\0ash\0ksh\0mksh\0zsh\0yash\0busybox\0"
 		"python\0python3\0perl\0ruby\0node\0php\0lua\0eval\0"
 		"xargs\0ssh\0";
+	size_t len = n;
+	const unsigned char *name = command(p, &len);
+	const bool runs = redact_key_any(name, len, runners);
+	const struct policy_secret *o;
 
-	name = command(p, &len);
-	EACH (word, runners)
-		runs |= redact_key_is(name, len, word);
 	if (in_text(p, n, "sudo") && (in_text(p, n, " -S") ||
 			in_text(p, n, "kS") || in_text(p, n, " --stdin")))
 		return !runs || in_text(p, n, " -c");
-	if (runs)
-		return false;
-	EACH (word, words)
-		if (in_text(p, n, word))
+	for (size_t i = 0; !runs && (o = redact_line(r, i)); i++)
+		if (o->kind == POLICY_SECRET_STDIN &&
+			(!o->programs[0] || redact_listed(o->programs,
+				(const char *)name, len, false)) &&
+			in_text(p, n, o->word))
 			return true;
-	EACH (word, programs) {
-		const char *told = strchrnul(word, ' ');
-
-		if (len == (size_t)(told - word) && memcmp(name, word, len) == 0 &&
-			in_text(p, n, told))
-			return true;
-	}
 	return false;
 }
 
@@ -105,7 +88,7 @@ static size_t words_end(const struct redact_view *v, size_t i, size_t to)
 	return words > 2 ? i : k;
 }
 
-enum redact_answer redact_piped(
+enum redact_answer redact_piped(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	static const char programs[] = "echo \0printf \0yes \0";
@@ -135,7 +118,7 @@ enum redact_answer redact_piped(
 		return REDACT_NO;
 	if (end >= v->n && !v->last)
 		return redact_wait(v, s, at);
-	if (i == at || to >= v->n || !reads_secret(p + to, (end < v->n ? end : v->n) - to))
+	if (i == at || to >= v->n || !reads_secret(r, p + to, (end < v->n ? end : v->n) - to))
 		return REDACT_NO;
 	to = words_end(v, i, to);
 	if (to == i)
@@ -180,7 +163,7 @@ static size_t lines_end(
 
 /* What is below a "<<WORD" at at, to the line of WORD, if what reads it, on either
  * side, reads a secret. */
-static enum redact_answer here_document(
+static enum redact_answer here_document(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	const unsigned char *p = v->text, *line, *end;
@@ -200,7 +183,7 @@ static enum redact_answer here_document(
 	if (!line)
 		return left < LINE ? redact_wait(v, s, at) : REDACT_NO;
 	if (n == 1 || n == sizeof word - 1 ||
-		!reads_secret(p + from, (size_t)(line - p) - from))
+		!reads_secret(r, p + from, (size_t)(line - p) - from))
 		return REDACT_NO;
 	s->from = s->value = (size_t)(line - p) + 1;
 	left = v->n - s->from < DOCUMENT ? v->n - s->from : DOCUMENT;
@@ -216,7 +199,7 @@ static enum redact_answer here_document(
 		: REDACT_NO;
 }
 
-enum redact_answer redact_here(
+enum redact_answer redact_here(const struct redact *r,
 	const struct redact_view *v, size_t at, struct redact_span *s)
 {
 	static const char sign[] = "<<<";
@@ -225,12 +208,12 @@ enum redact_answer redact_here(
 	s->kind = KIND_FLAG;
 	s->mode = REDACT_MODE_LINE;
 	if (!redact_agrees(v, at, sign))
-		return redact_agrees(v, at, "<<") ? here_document(v, at, s)
+		return redact_agrees(v, at, "<<") ? here_document(r, v, at, s)
 						  : REDACT_NO;
 	if (i > v->n)
 		return redact_wait(v, s, at);
 	from = redact_begins(v, at, at, REDACT_STOPS);
-	if (!reads_secret(v->text + from, at - from))
+	if (!reads_secret(r, v->text + from, at - from))
 		return REDACT_NO;
 	while (i < v->n && redact_blank(v->text[i]))
 		i++;

@@ -232,17 +232,31 @@ static void mark_thirds(
 			mark(begins, redact_begin(spelt));
 }
 
+/* A name of two letters and the blank behind it; none is shorter. */
+static void mark_programs(uint8_t *begins, const struct policy_secret *o)
+{
+	unsigned char p[REDACT_BEGIN];
+
+	if (o->kind != POLICY_SECRET_WORD)
+		return;
+	for (const char *name = o->programs; *name; name += *name == '|') {
+		memcpy(p, name, sizeof p);
+		p[2] = p[2] && p[2] != '|' ? p[2] : ' ';
+		mark(begins, redact_begin(p));
+		name = strchrnul(name, '|');
+	}
+}
+
 void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8])
 {
-	/* Of a JWT, and of what redact_word looks at besides. */
-	static const char others[] =
-		"eyJ\0ech\0pri\0yes\0htp\0vau\0car\0mkp\0sql\0ope\0"
-		"red\0net\0wpa\0key\0rcl\0rab\0ans\0isq\0"
-		"mos\0smb\0clo\0nmc\0iwc\0mas\0bw \0lpa\0";
+	/* Of a JWT, and of redact_piped. */
+	static const char others[] = "eyJ\0ech\0pri\0yes\0";
 
 	memset(begins, 0, REDACT_BEGINS / 8);
 	EACH (word, others)
 		mark(begins, redact_begin((const unsigned char *)word));
+	for (size_t i = 0; i < redact_line_count; i++)
+		mark_programs(begins, &redact_lines[i]);
 	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
 		unsigned char p[REDACT_BEGIN];
 

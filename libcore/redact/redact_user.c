@@ -129,14 +129,19 @@ static unsigned pair_slot(const unsigned char *p)
 	return (p[0] * 31u + p[1]) % REDACT_PAIRS;
 }
 
-void redact_use_patterns(
-	struct redact *r, const struct policy_redact *list, size_t n)
+void redact_use_policy(struct redact *r, const struct policy_redacts *policy)
 {
-	r->patterns = list;
-	r->pattern_count = n;
-	memset(r->pairs, 0, sizeof r->pairs);
-	for (size_t i = 0; i < n; i++) {
-		const char *prefix = list[i].prefix;
+	r->policy = policy;
+	for (size_t i = 0; i < policy->secret_count; i++) {
+		const char *p = policy->secret[i].programs;
+
+		/* A flag is found by its dash. */
+		for (; policy->secret[i].kind == POLICY_SECRET_WORD && *p;
+			p = strchrnul(p, '|') + (*strchrnul(p, '|') == '|'))
+			r->words[*p / 8] |= (uint8_t)(1 << *p % 8);
+	}
+	for (size_t i = 0; i < policy->pattern_count; i++) {
+		const char *prefix = policy->pattern[i].prefix;
 		unsigned slot;
 
 		/* The policy's reader sees to it that there are two. */
@@ -157,13 +162,13 @@ bool redact_user_key(const struct redact *r, const unsigned char *key, size_t n)
 {
 	char name[REDACT_KEY_MAX + 1], glob[128];
 
-	if (!r->pattern_count || n >= sizeof name)
+	if (n >= sizeof name)
 		return false;
 	for (size_t i = 0; i < n; i++)
 		name[i] = upper((char)key[i]);
 	name[n] = '\0';
-	for (size_t i = 0; i < r->pattern_count; i++) {
-		const char *p = r->patterns[i].key;
+	for (size_t i = 0; i < r->policy->pattern_count; i++) {
+		const char *p = r->policy->pattern[i].key;
 		size_t k = 0;
 
 		if (!p)
@@ -179,7 +184,9 @@ bool redact_user_key(const struct redact *r, const unsigned char *key, size_t n)
 
 const char *redact_user_name(const struct redact *r, unsigned i)
 {
-	return i < r->pattern_count ? r->patterns[i].id : NULL;
+	return r->policy && i < r->policy->pattern_count
+		? r->policy->pattern[i].id
+		: NULL;
 }
 
 /* The prefix, then as many bytes of the class as there are. */
@@ -222,9 +229,9 @@ enum redact_answer redact_pattern(const struct redact *r,
 		}
 		*s = (struct redact_span){
 			.from = at, .value = at, .mode = REDACT_MODE_TOKEN};
-		for (size_t i = 0; i < r->pattern_count; i++) {
-			enum redact_answer a = r->patterns[i].prefix
-				? match(&r->patterns[i], v, at, &s->to)
+		for (size_t i = 0; i < r->policy->pattern_count; i++) {
+			enum redact_answer a = r->policy->pattern[i].prefix
+				? match(&r->policy->pattern[i], v, at, &s->to)
 				: REDACT_NO;
 
 			s->kind = user_kind(i);

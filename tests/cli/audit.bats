@@ -102,17 +102,28 @@ starts() { # the seqs of the commands that a dump shows
 	need unshare -m true
 	policy='use OBSERVE
 redact acme "ACME-" [A-Z0-9]{4,6}
-redact mine key=*PHRASE*'
+redact mine key=*PHRASE*
+redact flag {true|false} -y user:
+redact word true login 2'
 	WARDBOX_SESSION_ID=ACME-5555 in_policy "$policy" "$WARDBOX" sh -c \
 		'echo ACME-AB12 ACME-x my_phrase=open; : ACME-ZZ99' >out
 	[ "$(cat out)" = "ACME-AB12 ACME-x my_phrase=open" ]
 	in_policy "$policy" "$WARDBOX" audit dump -a -o json >dumped
 	absent -q 'ACME-[AZ5]\|=open' dumped
+	# Lines about programs add to the default policy's, which hold beside any.
+	in_policy "$policy" "$WARDBOX" sh -c \
+		'true -y me:hunTer21; true login me hunTer22; mysqldump -phunTer23 || :; mysqldump x || :'
+	in_policy "$policy" "$WARDBOX" audit dump -a >lines
+	absent -q 'hunTer' lines
+	grep -q 'true -y me:.*true login me .*mysqldump -p.*mysqldump x' lines
 	jq -e -s 'any(.[]; .redacted.acme >= 3 and .redacted.assign >= 1)' dumped
 	[[ "$(jq -r 'select(.type == "io").data' dumped)" =~ ^"[REDACTED]{"[0-9]+:[0-9a-f]{8}"} ACME-x my_phrase=[REDACTED]{"[0-9]+:[0-9a-f]{8}"}"$ ]]
 	# Without them it is text like any other.
 	in_policy 'use OBSERVE' "$WARDBOX" sh -c ': ACME-ZZ99'
 	in_policy 'use OBSERVE' "$WARDBOX" audit -c ACME-ZZ99 | grep -q ACME-ZZ99
+	in_policy 'use OBSERVE' "$WARDBOX" sh -c 'true login me hunTer22; mysqldump -phunTer23 || :'
+	in_policy 'use OBSERVE' "$WARDBOX" audit -c mysqldump >lines
+	grep -q 'true login me hunTer22; mysqldump -p.REDACTED' lines
 }
 
 @test "json: every record, an object a line, bytes in base64" {

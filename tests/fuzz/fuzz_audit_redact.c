@@ -76,11 +76,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	static const char *const env[] = {"A_TOKEN=abcdefgh", "B_KEY=abcdabcdx",
 		NULL};
-	const struct policy_redact digits = {.id = "x",
+	struct policy_redact digits = {.id = "x",
 		.prefix = "ab",
 		.bytes = {['0' / 8] = 0xff},
 		.min = 2,
 		.max = 5};
+	const struct policy_redacts policy = {
+		.pattern = &digits, .pattern_count = 1};
 	struct redact r = REDACT_INIT;
 	struct buf whole = BUF_INIT(1 << 22), cut = BUF_INIT(1 << 22);
 	size_t a, b;
@@ -93,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	p += 2;
 	n -= 2;
 	redact_add_env(&r, env);
-	redact_use_patterns(&r, &digits, 1);
+	redact_use_policy(&r, &policy);
 	for (unsigned shell = 0; shell < 2; shell++) {
 		buf_clear(&whole);
 		buf_clear(&cut);

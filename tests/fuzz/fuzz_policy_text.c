@@ -28,9 +28,9 @@ static void try_redact(const struct policy_grants *g, const char *p, size_t n)
 	autobuf struct buf one = BUF_INIT(1 << 20), two = BUF_INIT(1 << 20);
 	struct redact r = REDACT_INIT;
 
-	if (!g->redact_count || n > 4000)
+	if ((!g->redact.pattern_count && !g->redact.secret_count) || n > 4000)
 		return;
-	redact_use_patterns(&r, g->redact, g->redact_count);
+	redact_use_policy(&r, &g->redact);
 	hide(&r, p, n, n, &one);
 	hide(&r, p, n, n / 2, &two);
 	if (one.len != two.len ||

@@ -511,7 +511,7 @@ static void grants(void **state)
 	assert_int_equal(policy_env(&g, "WARDBOX_SESSION_ID"), POLICY_ENV_KEEP);
 	assert_int_equal(policy_env(&g, "WARDBOX_PROFILE"), POLICY_ENV_DENY);
 	assert_int_equal(policy_env(&g, "FOO"), POLICY_ENV_DROP);
-	assert_int_equal(g.redact_count, 0);
+	assert_int_equal(g.redact.pattern_count, 0);
 }
 
 /* What is loaded only to decide by decides as what is loaded to be shown. */

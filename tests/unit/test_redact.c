@@ -415,13 +415,14 @@ static void the_policys_patterns(void **state)
 		{.id = "mine", .key = "*PHRASE*"},
 		{.id = "mine", .key = "pin"},
 	};
+	const struct policy_redacts policy = {.pattern = p, .pattern_count = 3};
 	struct redact r = REDACT_INIT;
 
 	(void)state;
 	for (unsigned c = '0'; c <= 'Z'; c++)
 		if (c <= '9' || c >= 'A')
 			p[0].bytes[c / 8] |= (uint8_t)(1 << c % 8);
-	redact_use_patterns(&r, p, 3);
+	redact_use_policy(&r, &policy);
 	expect_with(&r, "ACME-AB12 ACME-A", "[REDACTED] ACME-A");
 	expect_with(&r, "xACME-ABCDEF7 ACME", "x[REDACTED]7 ACME");
 	expect_with(&r, "my_phrase=qq pin: 1234", "my_phrase=[REDACTED] pin:"
@@ -429,6 +430,40 @@ static void the_policys_patterns(void **state)
 	assert_string_equal(redact_kind_name(&r, KIND_USER), "acme");
 	assert_true(r.found[KIND_USER]);
 	redact_release(&r);
+}
+
+/* Lines about programs add to the default policy's, which need no policy. */
+static void the_policys_programs(void **state)
+{
+	struct policy_secret s[] = {
+		{.programs = "acme|qq", .word = "", .flag = "-y",
+			.how = POLICY_FLAG_APART | POLICY_FLAG_ATTACHED},
+		{.programs = "acme", .word = "join", .flag = "", .how = 1,
+			.kind = POLICY_SECRET_WORD},
+		{.programs = "acme", .word = " pin", .flag = "",
+			.kind = POLICY_SECRET_STDIN},
+	};
+	const struct policy_redacts policy = {.secret = s, .secret_count = 3};
+	const char *const argv[] = {"/opt/qq", "-yhunter2", NULL};
+	struct redact with = REDACT_INIT, without = REDACT_INIT;
+	autobuf struct buf out = BUF_INIT(4096);
+
+	(void)state;
+	redact_use_policy(&with, &policy);
+	expect_with(&with, "qq -y hunter2", "qq -y [REDACTED]");
+	expect_with(&without, "qq -y hunter2", "qq -y hunter2");
+	expect_with(&with, "acme join hunter2 x", "acme join [REDACTED] x");
+	expect_with(&without, "acme join hunter2 x", "acme join hunter2 x");
+	expect_with(&with, "echo hunter2 | acme pin",
+		"echo [REDACTED] | acme pin");
+	expect_with(&with, "echo hunter2 | acme x", "echo hunter2 | acme x");
+	expect_with(&with, "sshpass -p hunter2 x", "sshpass -p [REDACTED] x");
+	expect_with(&without, "sshpass -p hunter2 x", "sshpass -p [REDACTED] x");
+	assert_int_equal(redact_arg(&with, argv, 2, 1, &out), 0);
+	undo(&with, "-yhunter2", 9, &out);
+	assert_string_equal(buf_str(&out), "-y[REDACTED]");
+	redact_release(&with);
+	redact_release(&without);
 }
 
 /* A pause in the middle of what is known to be a secret. */
@@ -530,6 +565,7 @@ int main(void)
 		cmocka_unit_test(endless_values),
 		cmocka_unit_test(values_of_variables),
 		cmocka_unit_test(the_policys_patterns),
+		cmocka_unit_test(the_policys_programs),
 		cmocka_unit_test(pauses),
 		cmocka_unit_test(pauses_before_the_value),
 		cmocka_unit_test(other_bytes),
