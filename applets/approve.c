@@ -102,8 +102,7 @@ static int list(void *into, int argc, char **argv)
 			add_question(&out, &text, false);
 	}
 	if (o->json) {
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	}
 	if (!l.count && !o->json)
 		cli_die(EXIT_FOUND, "no question waits");

@@ -49,8 +49,6 @@ void *audit_need(void *p);
 /* The values by their names, a list as EACH of redaction has them. */
 void audit_put_numbers(
 	struct json *j, const char *names, const uint64_t *values);
-/* Closes the outermost object, and ends the line. */
-void audit_json_end(struct json *j);
 
 /* For writing; the same. */
 void audit_dir_log(const struct audit *a, struct audit_log *log);

@@ -39,8 +39,7 @@ static void put_header(struct audit_out *o, const struct audit_record *r)
 	json_close(&j);
 	json_put_u64(&j, "timestamp", r->wall / 1000000000);
 	json_strn(json_key(&j, "command"), buf_str(&line), line.len);
-	json_close(&j);
-	buf_addc(&o->out, '\n');
+	json_end(&j);
 }
 
 /* [seconds since the last event, code, data] */
@@ -59,8 +58,7 @@ static void put_event(struct audit_out *o, uint64_t at, char code,
 	json_raw(&j, b.data, b.len);
 	json_str(&j, text);
 	json_strn(&j, data, n);
-	json_close(&j);
-	buf_addc(&o->out, '\n');
+	json_end(&j);
 	if (gap)
 		o->cast_at = at;
 }

@@ -182,15 +182,6 @@ static void put_text(struct json *j, const char *key, struct buf *b)
 	json_strn(json_key(j, key), buf_str(b), b->len);
 }
 
-static void put_time(struct json *j, const char *key, uint64_t ns)
-{
-	char text[40];
-	struct buf b = BUF_FIXED(text);
-
-	audit_add_time(&b, ns);
-	json_put_str(j, key, buf_str(&b));
-}
-
 static void put_uuid(struct json *j, const char *key,
 	const struct audit_command *c)
 {
@@ -235,7 +226,7 @@ static void print_contract(struct audit_out *o, struct audit_command *c)
 	json_put_u64(&j, "memory_peak_bytes", c->maxrss_kib * 1024);
 	json_close(&j);
 	put_text(&j, "policy_rule_matched", &c->rule);
-	put_time(&j, "timestamp", c->start_wall);
+	audit_json_time(&j, "timestamp", c->start_wall);
 	json_put_str(&j, "decision", audit_decision_name(c->decision));
 	put_text(&j, "stdin", &c->output[AUDIT_IN]);
 	json_put_bool(&j, "truncated", c->flags & AUDIT_TRUNCATED);
@@ -244,8 +235,7 @@ static void print_contract(struct audit_out *o, struct audit_command *c)
 		put_text(&j, "rollback_strategy", &c->rollback);
 	else
 		json_null(json_key(&j, "rollback_strategy"));
-	json_close(&j);
-	buf_addc(&o->out, '\n');
+	json_end(&j);
 }
 
 /* OCSF 1.x, Process Activity: 1 Launch, 2 Terminate. */
@@ -295,8 +285,7 @@ static void print_ocsf(
 		json_put_u64(&j, "duration", c->duration / 1000000);
 	}
 	put_text(&j, "message", denied ? &c->reason : &c->rule);
-	json_close(&j);
-	buf_addc(&o->out, '\n');
+	json_end(&j);
 }
 
 static void print_format(struct audit_out *o, struct audit_command *c)

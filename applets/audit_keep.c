@@ -26,8 +26,7 @@ static void print_init(
 		audit_put_hex(&j, "pubkey", pin, AUDIT_HASH);
 		if (a->seal)
 			audit_put_hex(&j, "seed", seed, AUDIT_HASH);
-		audit_json_end(&j);
-		cli_print(&out);
+		cli_print_json(&j);
 		return;
 	}
 	buf_adds(&out, "pubkey ");

@@ -142,18 +142,14 @@ static void sessions_json(struct buf *out, const struct sessions *all)
 		audit_add_hex(&b, s->id, AUDIT_ID);
 		json_put_str(&j, "id", buf_str(&b));
 		json_put_str(&j, "name", s->name[0] ? s->name : NULL);
-		buf_clear(&b);
-		audit_add_time(&b, s->first);
-		json_put_str(&j, "first", buf_str(&b));
-		buf_clear(&b);
-		audit_add_time(&b, s->last);
-		json_put_str(&j, "last", buf_str(&b));
+		audit_json_time(&j, "first", s->first);
+		audit_json_time(&j, "last", s->last);
 		json_put_u64(&j, "commands", s->commands);
 		json_put_u64(&j, "denied", s->denied);
 		json_put_u64(&j, "failed", s->failed);
 		json_close(&j);
 	}
-	audit_json_end(&j);
+	json_end(&j);
 }
 
 int audit_run_sessions(void *into, int argc, char **argv)
@@ -207,7 +203,7 @@ static void schema_json(struct buf *out)
 		json_close(&j);
 	}
 	json_close(&j);
-	audit_json_end(&j);
+	json_end(&j);
 }
 
 int audit_run_schema(void *into, int argc, char **argv)

@@ -172,7 +172,7 @@ static void put_json(struct buf *out, const struct tallies *t)
 	put_tally(&j, "events", &t->kinds);
 	json_put_u64(&j, "truncated", t->truncated);
 	json_put_u64(&j, "timeouts", t->timeouts);
-	audit_json_end(&j);
+	json_end(&j);
 }
 
 int audit_run_stats(void *into, int argc, char **argv)

@@ -257,12 +257,6 @@ void audit_put_numbers(
 		json_put_u64(j, names, *values++);
 }
 
-void audit_json_end(struct json *j)
-{
-	json_close(j);
-	buf_addc(j->out, '\n');
-}
-
 void audit_print_some(struct buf *out, bool now)
 {
 	enum { LARGE = 65536 };

@@ -199,7 +199,7 @@ static void sum_json(
 	json_put_bool(j, "pinned", v->pinned);
 	json_put_bool(j, "seeded", v->seeded);
 	json_put_bool(j, "anchored", v->anchored);
-	audit_json_end(j);
+	json_end(j);
 }
 
 /* Tells which option would prove what this log alone cannot. */
@@ -342,8 +342,7 @@ int audit_run_anchor(void *into, int argc, char **argv)
 		json_put_u64(&j, "seq", h.next - 1);
 		audit_put_hex(&j, "link", h.link, AUDIT_HASH);
 		audit_put_hex(&j, "pubkey", h.pin, AUDIT_HASH);
-		audit_json_end(&j);
-		cli_print(&out);
+		cli_print_json(&j);
 		return EXIT_OK;
 	}
 	buf_adds(&out, "aud1 ");

@@ -191,9 +191,7 @@ void auto_shebang_json(
 		if (candidates->err)
 			out.err = candidates->err;
 	}
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
+	cli_print_json(&j);
 }
 
 struct listing {

@@ -350,8 +350,7 @@ static void print_json(struct buf *out, const struct finding *f, size_t n,
 	json_close(&j);
 	if (c)
 		confinement_json(json_key(&j, "confinement"), c);
-	json_close(&j);
-	buf_addc(out, '\n');
+	json_end(&j);
 }
 
 #define D struct doctor

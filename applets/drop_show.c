@@ -192,8 +192,7 @@ int drop_show_probe(const struct drop *o)
 		json_putf(&j, "{ landlock-abi %jd inside %d", (intmax_t)abi,
 			probe_inside());
 		drop_parts_json(&j, "works", works);
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	} else {
 		buf_addf(&out, "landlock   ABI %d\n", abi);
 		parts_text(&out, "works", works);

@@ -71,8 +71,7 @@ void envrun_refuse(int code, const struct diag *d)
 	json_open(&j, '{');
 	json_put_i64(&j, "exit_code", code);
 	envrun_put_error(&j, d);
-	json_close(&j);
-	buf_addc(&text, '\n');
+	json_end(&j);
 	cli_print(&text);
 }
 
@@ -250,8 +249,7 @@ static int last_changes(struct envrun *e)
 	} else {
 		json_open(&j, '{');
 		json_put_str(&j, "changes", e->state.changes);
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	}
 	cli_print(&out);
 	return EXIT_OK;

@@ -62,6 +62,5 @@ void envrun_json(const struct envrun *e, const char *line,
 		envrun_put_error(&j, &r->diag);
 	if (out->notes.len)
 		json_put_str(&j, "note", buf_str(&out->notes));
-	json_close(&j);
-	buf_addc(text, '\n');
+	json_end(&j);
 }

@@ -30,14 +30,11 @@ static void add_outcome(struct json *j, const struct exec_reply *r)
 	const struct guard_outcome *g = &r->result;
 	const struct guard_caller who = {.env = environ};
 	bool decided = g->verdict.rule[0];
-	char time[48];
-	struct buf when = BUF_FIXED(time);
 
-	audit_add_time(&when, g->started_ns);
 	json_put_u64(j, "duration_ms", g->run.duration_ns / 1000000);
 	add_usage(j, &g->run.usage);
 	json_put_str(j, "policy_rule_matched", g->rule);
-	json_put_str(j, "timestamp", buf_str(&when));
+	audit_json_time(j, "timestamp", g->started_ns);
 
 	json_put_str(j, "session_id", g->session);
 	json_put_bool(j, "ran", g->ran);
@@ -87,9 +84,7 @@ void exec_print_json(
 	json_put_bool(&j, "stderr_truncated",
 		g->run.bytes[RUN_STDERR] > reply->err.len);
 	add_error(&j, g);
-	json_close(&j);
-	buf_addc(&out, '\n');
-	cli_print(&out);
+	cli_print_json(&j);
 }
 
 void exec_report(const struct exec_reply *reply, int fd)
@@ -103,8 +98,7 @@ void exec_report(const struct exec_reply *reply, int fd)
 	json_put_i64(&j, "exit_code", reply->result.code);
 	add_outcome(&j, reply);
 	add_error(&j, &reply->result);
-	json_close(&j);
-	buf_addc(&out, '\n');
+	json_end(&j);
 	/* Whoever does not read it goes without. */
 	(void)file_write_all(fd, out.data, out.len);
 }

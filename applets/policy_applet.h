@@ -63,9 +63,6 @@ void policy_wrote(const struct policy_opts *o, struct json *j, const char *file,
 /* A file that is good, or what is wrong with it: a map, left open. */
 void policy_tell(struct json *j, const char *path, const struct diag *d);
 
-/* Prints what was gathered; JSON that is open is closed. */
-void policy_print(struct json *j);
-
 /* The text of the operands of a verb: argv[1..] joined by blanks. */
 void policy_line_of(
 	const struct policy_opts *o, int argc, char **argv, struct buf *out);

@@ -126,7 +126,7 @@ int policy_check(void *into, int argc, char **argv)
 		if (good || d.text[0] || o->json)
 			tell(o, &j, "the policy in force", ran, good ? NULL : &d);
 	}
-	policy_print(&j);
+	cli_print_json(&j);
 	return good ? EXIT_OK : POLICY_EXIT_BROKEN;
 }
 
@@ -165,6 +165,6 @@ int policy_compile(void *into, int argc, char **argv)
 	buf_addf(&text, "%zu bytes, %u tests pass", size, ran);
 	policy_image_free(img);
 	policy_wrote(o, &j, target, buf_str(&text));
-	policy_print(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }

@@ -285,16 +285,6 @@ void policy_wrote(const struct policy_opts *o, struct json *j, const char *file,
 	json_close(j);
 }
 
-void policy_print(struct json *j)
-{
-	if (j->depth) {
-		while (j->depth)
-			json_close(j);
-		buf_addc(j->out, '\n');
-	}
-	cli_print(j->out);
-}
-
 void policy_line_of(
 	const struct policy_opts *o, int argc, char **argv, struct buf *out)
 {

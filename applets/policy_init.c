@@ -121,6 +121,6 @@ int policy_init(void *into, int argc, char **argv)
 		return EXIT_OK;
 	}
 	policy_wrote(o, &j, target, o->dry_run ? buf_str(&out) : NULL);
-	policy_print(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }

@@ -73,7 +73,7 @@ int policy_keygen(void *into, int argc, char **argv)
 	explicit_bzero(priv, sizeof(priv));
 	policy_wrote(o, &j, o->key, "private, keep it off this machine");
 	policy_wrote(o, &j, name, "install as " POLICY_KEY);
-	policy_print(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }
 
@@ -100,7 +100,7 @@ int policy_sign_verb(void *into, int argc, char **argv)
 		policy_wrote(o, &j, name, NULL);
 	}
 	explicit_bzero(priv, sizeof(priv));
-	policy_print(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }
 
@@ -136,6 +136,6 @@ int policy_verify(void *into, int argc, char **argv)
 			cli_diag(&d);
 		}
 	}
-	policy_print(&j);
+	cli_print_json(&j);
 	return good ? EXIT_OK : EXIT_FOUND;
 }

@@ -373,7 +373,7 @@ int policy_explain(void *into, int argc, char **argv)
 		buf_adds(&out, "\n=> ");
 		say(&out, &v, w.colour);
 	}
-	policy_print(&j);
+	cli_print_json(&j);
 	buf_release(&w.told);
 	return exit_code(h, v.decision);
 }

@@ -62,7 +62,7 @@ int policy_registries(void *into, int argc, char **argv)
 	if (o->json)
 		json_open(&r->j, '[');
 	net_registries(home && home[0] == '/' ? home : "", registry_found, r);
-	policy_print(&r->j);
+	cli_print_json(&r->j);
 	buf_release(&r->out);
 	return r->count ? EXIT_OK : EXIT_FOUND;
 }

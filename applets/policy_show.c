@@ -107,7 +107,7 @@ static int list(const struct policy_opts *o, bool block)
 				rule_text(&out, img, &r, colour);
 		}
 	}
-	policy_print(&j);
+	cli_print_json(&j);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }
 
@@ -267,6 +267,6 @@ int policy_status(void *into, int argc, char **argv)
 	is.shell = answer(o, h, ":") != POLICY_DENY;
 	is.unknown = policy_decision_name(answer(o, h, "unknown"));
 	(o->json ? status_json : status_text)(&j, h, &g, &is);
-	policy_print(&j);
+	cli_print_json(&j);
 	return h->policy->state == POLICY_BROKEN ? POLICY_EXIT_BROKEN : EXIT_OK;
 }

@@ -245,6 +245,6 @@ int policy_suggest(void *into, int argc, char **argv)
 		buf_clear(&out);
 		buf_addf(&out, "%s: %zu rules\n", o->write, s->count);
 	}
-	policy_print(&s->j);
+	cli_print_json(&s->j);
 	return s->count ? EXIT_OK : EXIT_FOUND;
 }

@@ -104,6 +104,6 @@ int policy_why(void *into, int argc, char **argv)
 		why_json(&j, t, buf_str(&when));
 	else
 		why_text(&out, t, buf_str(&when));
-	policy_print(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }

@@ -162,8 +162,6 @@ void profile_show_diff(struct buf *diff);
 /* The object around all that a verb prints. Where json_putf() says "KEY %s", ""
  * is null in it, and what is no UTF-8 gets a KEY_b64. */
 struct json profile_json_begin(struct buf *out);
-/* Closes all that is open. */
-void profile_json_end(struct json *j);
 
 /* What a verb that changes files prints, up to the open array of them. */
 void profile_json_changes(struct json *j, const struct profile_opts *o);

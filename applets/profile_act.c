@@ -191,14 +191,6 @@ struct json profile_json_begin(struct buf *out)
 	return j;
 }
 
-void profile_json_end(struct json *j)
-{
-	while (j->depth)
-		json_close(j);
-	buf_addc(j->out, '\n');
-	cli_print(j->out);
-}
-
 void profile_shown(struct buf *out, const char *before, const char *text,
 	const char *behind)
 {
@@ -255,7 +247,7 @@ static void report_json(const struct acting *a)
 		json_close(j);
 	}
 	if (j == &own)
-		profile_json_end(j);
+		cli_print_json(j);
 }
 
 static void report_text(const struct acting *a)

@@ -335,7 +335,7 @@ static int check_one(
 		code = profile_verb_add(&within, 2, add);
 	}
 	if (o->json)
-		profile_json_end(&j);
+		cli_print_json(&j);
 	return code;
 }
 

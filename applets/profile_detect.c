@@ -25,7 +25,7 @@ static void detect_json(const struct profile_facts *f,
 	profile_facts_json(&j, f, who);
 	json_key(&j, "sandbox");
 	confinement_json(&j, c);
-	profile_json_end(&j);
+	cli_print_json(&j);
 }
 
 static void line(struct buf *out, const char *name, const char *value)
@@ -105,6 +105,6 @@ int profile_verb_sandbox(void *into, int argc, char **argv)
 	j = profile_json_begin(&out);
 	json_key(&j, "sandbox");
 	confinement_json(&j, c);
-	profile_json_end(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }

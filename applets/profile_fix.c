@@ -342,7 +342,7 @@ static void report(struct fixing *f)
 		profile_written_release(&r->done.w);
 	}
 	if (f->o->json)
-		profile_json_end(j);
+		cli_print_json(j);
 }
 
 int profile_verb_fix(void *into, int argc, char **argv)

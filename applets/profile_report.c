@@ -54,7 +54,7 @@ static void doctor_json(const struct profile_problems *p,
 	for (size_t i = 0; i < p->count; i++)
 		problem_json(&j, ranked(p, i));
 	json_putf(&j, "] changes [ ]");
-	profile_json_end(&j);
+	cli_print_json(&j);
 }
 
 static void doctor_text(

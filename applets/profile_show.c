@@ -35,7 +35,7 @@ static void files_json(const struct profile_files *files, enum shell_kind kind)
 		json_putf(&j, "] }");
 	}
 	json_close(&j);
-	profile_json_end(&j);
+	cli_print_json(&j);
 }
 
 static void files_text(const struct profile_files *files, enum shell_kind kind)
@@ -235,7 +235,7 @@ int profile_verb_list(void *into, int argc, char **argv)
 	list_all(l, &who, o);
 	if (o->json) {
 		json_close(&l->j);
-		profile_json_end(&l->j);
+		cli_print_json(&l->j);
 	}
 	cli_print(&l->out);
 	buf_release(&l->out);
@@ -256,7 +256,7 @@ static void print_lines(const struct profile_who *who,
 	j = profile_json_begin(&out);
 	json_putf(&j, "shell %s lines %s", shellkind_name(who->kind),
 		lines->len ? buf_str(lines) : "");
-	profile_json_end(&j);
+	cli_print_json(&j);
 }
 
 /* Lines that are in the files already, for a session begun before. */

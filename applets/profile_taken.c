@@ -135,6 +135,6 @@ int profile_verb_undo(void *into, int argc, char **argv)
 		worst = EXIT_FOUND;
 	}
 	if (o->json)
-		profile_json_end(&j);
+		cli_print_json(&j);
 	return worst;
 }

@@ -150,8 +150,7 @@ static void print_keys(const struct serve_opts *o, const struct serve_keys *k)
 				serve_role_name(key->roles));
 	}
 	if (o->json) {
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	}
 	cli_print(&out);
 }

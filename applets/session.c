@@ -296,7 +296,7 @@ static int end(void *into, int argc, char **argv)
 		session_pick(&w, argv[i], false, &name);
 		code |= end_one(&w, dir, name.id, o->dry_run, &j);
 	}
-	session_print(&j);
+	cli_print_json(&j);
 	return code;
 }
 

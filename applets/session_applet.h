@@ -33,9 +33,6 @@ void session_pick(const struct session_where *w, const char *id, bool make,
 /* What stands behind the verb, NULL for nothing; more than one ends the applet. */
 const char *session_operand(int argc, char **argv);
 
-/* Prints what was gathered; an array or object that is open is closed. */
-void session_print(struct json *j);
-
 /* A session that was just made, as JSON. */
 void session_print_made(
 	struct buf *out, const char *id, const struct state *s);
@@ -48,8 +45,6 @@ void session_add_programs(struct buf *out, int dir, const char *id);
 void session_json_programs(struct json *j, int dir, const char *id);
 /* "3 m", "2 h": how long ago; "-" when never. */
 void session_add_age(struct buf *out, uint64_t then, uint64_t now);
-/* A time of the wall clock as a member, null when there is none. */
-void session_json_time(struct json *j, const char *key, uint64_t ns);
 
 int session_run_stop(void *into, int argc, char **argv);
 int session_run_list(void *into, int argc, char **argv);

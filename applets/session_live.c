@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "log/audit_read_json.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "base/uapi/linux.h"
@@ -105,7 +106,7 @@ static int json_program(void *ctx, const struct limits_process *p)
 	json_open(j, '{');
 	json_put_u64(j, "pid", (uint64_t)p->pid);
 	json_put_str(j, "command", buf_str(&command));
-	session_json_time(j, "since", p->since);
+	audit_json_time(j, "since", p->since);
 	json_put_u64(j, "memory", p->memory);
 	json_close(j);
 	return 0;

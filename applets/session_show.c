@@ -32,17 +32,6 @@ void session_add_age(struct buf *out, uint64_t then, uint64_t now)
 		units[i].unit);
 }
 
-void session_json_time(struct json *j, const char *key, uint64_t ns)
-{
-	char text[48];
-	struct buf b = BUF_FIXED(text);
-
-	json_key(j, key);
-	if (ns)
-		audit_add_time(&b, ns);
-	json_str(j, ns ? buf_str(&b) : NULL);
-}
-
 /* The members that list and show have in common. */
 static void json_session(struct json *j, const char *id, const struct state *s)
 {
@@ -51,8 +40,8 @@ static void json_session(struct json *j, const char *id, const struct state *s)
 	json_put_str(j, "cwd", s->cwd);
 	json_put_u64(j, "last_exit_code", s->code);
 	json_put_u64(j, "commands", s->commands);
-	session_json_time(j, "created", s->created);
-	session_json_time(j, "used", s->used);
+	audit_json_time(j, "created", s->created);
+	audit_json_time(j, "used", s->used);
 }
 
 void session_print_made(struct buf *out, const char *id, const struct state *s)
@@ -61,8 +50,7 @@ void session_print_made(struct buf *out, const char *id, const struct state *s)
 
 	json_open(&j, '{');
 	json_session(&j, id, s);
-	json_close(&j);
-	buf_addc(out, '\n');
+	json_end(&j);
 }
 
 static void json_env(struct json *j, const struct state *s)
@@ -81,15 +69,6 @@ static void json_env(struct json *j, const struct state *s)
 	json_close(j);
 }
 
-void session_print(struct json *j)
-{
-	if (j->depth) {
-		json_close(j);
-		buf_addc(j->out, '\n');
-	}
-	cli_print(j->out);
-}
-
 void session_print_env(
 	const struct state *s, const struct session_opts *o, struct buf *out)
 {
@@ -103,7 +82,7 @@ void session_print_env(
 		json_open(&j, '{');
 		json_put_bool(&j, "saved", s->has_env);
 		json_env(&j, s);
-		session_print(&j);
+		cli_print_json(&j);
 		return;
 	}
 	for (size_t i = 0; i < s->env.count; i++) {
@@ -179,7 +158,7 @@ int session_run_list(void *into, int argc, char **argv)
 		session_json_programs(&j, dir, l.id[i]);
 		json_close(&j);
 	}
-	session_print(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }
 
@@ -257,6 +236,6 @@ int session_run_show(void *into, int argc, char **argv)
 		add_facts(&out, &name, &s, base);
 	if (!o->json)
 		session_add_programs(&out, dir, name.id);
-	session_print(&j);
+	cli_print_json(&j);
 	return EXIT_OK;
 }

@@ -108,9 +108,7 @@ static int print_version(bool as_json)
 		json_put_open(&j, "limits", '{');
 		json_put_u64(&j, "line", CONFIG_LIMIT_LINE);
 		json_put_u64(&j, "environment", CONFIG_LIMIT_ENV);
-		json_close(&j);
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	} else {
 		buf_addf(&out, "wardbox %s (%s)\napplets:", WARDBOX_VERSION,
 			WARDBOX_COMMIT);

@@ -142,9 +142,7 @@ static void report(const struct undo_opts *o, const struct undo_model *m,
 			json_put_u64(&j, "undo", sum->number);
 		json_acts(&j, "acts", plan);
 		json_acts(&j, "failed", failed);
-		json_close(&j);
-		buf_addc(&out, '\n');
-		cli_print(&out);
+		cli_print_json(&j);
 		return;
 	}
 	buf_addf(&out, "%s %llu: ", o->dry_run ? "would take back" :

@@ -30,13 +30,9 @@ static const char *state_of(const struct undo_info *i)
 
 static void list_json(struct json *j, const struct undo_info *i)
 {
-	char text[48];
-	struct buf b = BUF_FIXED(text);
-
-	audit_add_time(&b, i->began_ns);
 	json_open(j, '{');
 	json_put_u64(j, "journal", i->number);
-	json_put_str(j, "time", buf_str(&b));
+	audit_json_time(j, "time", i->began_ns);
 	json_put_str(j, "state", state_of(i));
 	if (i->of)
 		json_put_u64(j, "of", i->of);
@@ -90,8 +86,7 @@ int undo_verb_list(void *into, int argc, char **argv)
 		else
 			list_text(&out, &list[i]);
 	if (o->json) {
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	}
 	cli_print(&out);
 	return n ? EXIT_OK : EXIT_FOUND;
@@ -180,9 +175,7 @@ int undo_verb_show(void *into, int argc, char **argv)
 	}
 	(void)undo_changes(m, show_change, &s);
 	if (o->json) {
-		json_close(&j);
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	}
 	cli_print(&out);
 	return EXIT_OK;
@@ -248,8 +241,7 @@ int undo_print_freed(const struct undo_opts *o, uint64_t bytes)
 	if (o->json) {
 		json_open(&j, '{');
 		json_put_u64(&j, "freed", bytes);
-		json_close(&j);
-		buf_addc(&out, '\n');
+		json_end(&j);
 	} else {
 		buf_addf(&out, "%llu bytes freed\n", (unsigned long long)bytes);
 	}

@@ -74,6 +74,15 @@ void json_close(struct json *j)
 	buf_addc(j->out, map ? '}' : ']');
 }
 
+void json_end(struct json *j)
+{
+	if (!j->depth)
+		return;
+	while (j->depth && !j->out->err)
+		json_close(j);
+	buf_addc(j->out, '\n');
+}
+
 static void add_escaped(struct buf *out, unsigned char c)
 {
 	static const char named[] = "\b\t\n\f\r\"\\";

@@ -7,7 +7,7 @@
  *	struct json j = JSON_INIT(&out);
  *	json_open(&j, '{');
  *	json_put_str(&j, "name", name);
- *	json_close(&j);
+ *	json_end(&j);
  */
 #ifndef WARDBOX_JSON_H
 #define WARDBOX_JSON_H
@@ -36,6 +36,8 @@ struct json {
 /* kind is '{' or '['. */
 void json_open(struct json *j, char kind);
 void json_close(struct json *j);
+/* Closes all that is open, and ends the line; if nothing is, does nothing. */
+void json_end(struct json *j);
 /* The key of the next value in a map; returns j. */
 struct json *json_key(struct json *j, const char *key);
 

@@ -109,19 +109,6 @@ int num_hex64(const char *s, uint64_t *out)
 	return err;
 }
 
-int num_octal(const char *s, unsigned max, unsigned *out)
-{
-	uint64_t v;
-	int err = whole(s, 8, &v);
-
-	if (err)
-		return err;
-	if (v > max)
-		return -ERANGE;
-	*out = (unsigned)v;
-	return 0;
-}
-
 int num_size(const char *s, uint64_t min, uint64_t max, uint64_t *out)
 {
 	static const char units[] = "KMGT";

@@ -21,9 +21,6 @@ int num_int(const char *s, int min, int max, int *out);
 /* Hexadecimal digits of either case. */
 int num_hex64(const char *s, uint64_t *out);
 
-/* Octal digits, for modes; at most max. */
-int num_octal(const char *s, unsigned max, unsigned *out);
-
 /* A size in bytes: digits and an optional k K M G T (powers of 1024), with an
  * optional B or iB behind it: "512M", "64KiB", "4096". */
 int num_size(const char *s, uint64_t min, uint64_t max, uint64_t *out);

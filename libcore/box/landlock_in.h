@@ -1,8 +1,8 @@
-/* landlock.h - file, port and scope rules of the kernel's Landlock
+/* landlock_in.h - file, port and scope rules of the kernel's Landlock
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_LANDLOCK_H
-#define WARDBOX_LANDLOCK_H
+#ifndef WARDBOX_LANDLOCK_IN_H
+#define WARDBOX_LANDLOCK_IN_H
 
 #include <stdbool.h>
 #include <stdint.h>

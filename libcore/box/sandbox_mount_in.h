@@ -1,12 +1,12 @@
-/* sandbox_mount.h - which paths of a plan need a mount of their own
+/* sandbox_mount_in.h - which paths of a plan need a mount of their own
  * SPDX-License-Identifier: MIT
  *
  * Landlock adds up and never takes away. Where a plan takes away (read-only or
  * hidden inside of writable), a mount namespace does: everything is read-only
  * there but the writable grants, which also ends chmod and its like outside.
  */
-#ifndef WARDBOX_SANDBOX_MOUNT_H
-#define WARDBOX_SANDBOX_MOUNT_H
+#ifndef WARDBOX_SANDBOX_MOUNT_IN_H
+#define WARDBOX_SANDBOX_MOUNT_IN_H
 
 #include "box/sandbox.h"
 

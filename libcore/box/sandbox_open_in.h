@@ -1,8 +1,8 @@
-/* sandbox_open.h - the grants and ports of a plan as rules of the kernel
+/* sandbox_open_in.h - the grants and ports of a plan as rules of the kernel
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_SANDBOX_OPEN_H
-#define WARDBOX_SANDBOX_OPEN_H
+#ifndef WARDBOX_SANDBOX_OPEN_IN_H
+#define WARDBOX_SANDBOX_OPEN_IN_H
 
 #include "box/sandbox.h"
 

@@ -1,12 +1,12 @@
-/* seccomp.h - the system call filter: what no sandboxed process may ask for
+/* seccomp_in.h - the system call filter: what no sandboxed process may ask for
  * SPDX-License-Identifier: MIT
  *
  * A denylist with arguments looked at, compiled into a binary search over the
  * call's number. Calls newer than the table are answered ENOSYS, as an older
  * kernel would; another architecture's calls kill.
  */
-#ifndef WARDBOX_SECCOMP_H
-#define WARDBOX_SECCOMP_H
+#ifndef WARDBOX_SECCOMP_IN_H
+#define WARDBOX_SECCOMP_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,11 +41,6 @@ enum { SECCOMP_INSNS_MAX = 256 };
  * or -ENOBUFS. Pure. */
 int seccomp_build(const struct seccomp_spec *spec, struct bpf_insn1 *out,
 	size_t max);
-
-/* Runs the filter as the kernel would. Pure, for tests and explanations. What
- * it returns (SC_ALLOW …); SC_KILL_PROCESS for a broken program. */
-uint32_t seccomp_eval(const struct bpf_insn1 *prog, size_t len,
-	const struct sc_data *data);
 
 /* Installs it; needs no_new_privs. With listener, the new listener's
  * descriptor; else 0. -errno. A raw system call. */

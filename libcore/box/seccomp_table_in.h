@@ -1,8 +1,8 @@
-/* seccomp_table.h - how each system call is treated
+/* seccomp_table_in.h - how each system call is treated
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_SECCOMP_TABLE_H
-#define WARDBOX_SECCOMP_TABLE_H
+#ifndef WARDBOX_SECCOMP_TABLE_IN_H
+#define WARDBOX_SECCOMP_TABLE_IN_H
 
 #include <stdint.h>
 

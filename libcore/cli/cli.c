@@ -130,6 +130,12 @@ void cli_print(struct buf *out)
 	cli_die(unwritten, "cannot write the output: %s", strerror(-err));
 }
 
+void cli_print_json(struct json *j)
+{
+	json_end(j);
+	cli_print(j->out);
+}
+
 bool cli_colour(int fd)
 {
 	const char *term = getenv("TERM");

@@ -176,6 +176,8 @@ __attribute__((noreturn, format(printf, 2, 3))) void cli_die_usage(
 /* Writes all of it to fd 1; a failure (closed, full) ends with a message and
  * code 1, EPIPE silently. Clears out. */
 void cli_print(struct buf *out);
+/* The same of what j wrote, behind all that is still open. */
+void cli_print_json(struct json *j);
 /* The code it exits with, where EXIT_FOUND says something else. */
 void cli_unwritten(int code);
 

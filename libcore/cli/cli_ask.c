@@ -18,9 +18,6 @@
 #include "cli/cli.h"
 #include "sys/file.h"
 
-/* Ctrl-C, as what ends a line. */
-enum { CTRL_C = 3 };
-
 /* The question that is put. */
 static struct {
 	int tty, keys, ready; /* keys: SIGINT that is not the command's; ready:
@@ -108,8 +105,8 @@ static void close_question(void)
 	close(asked.ready);
 }
 
-/* Lines and their ends, even while a command has the terminal raw. No key
- * raises a signal: whoever is asked has the keyboard. */
+/* Lines and their ends, even while a command has the terminal raw. Of the keys
+ * Ctrl-C alone raises a signal, because it answers the question. */
 static void take_keyboard(void)
 {
 	struct termios lines;
@@ -119,8 +116,7 @@ static void take_keyboard(void)
 	lines = asked.was;
 	lines.c_iflag |= ICRNL;
 	lines.c_oflag |= OPOST | ONLCR;
-	lines.c_lflag |= ICANON | ECHO | ECHOE;
-	lines.c_lflag |= ISIG;
+	lines.c_lflag |= ICANON | ECHO | ECHOE | ISIG;
 	lines.c_cc[VQUIT] = lines.c_cc[VSUSP] = _POSIX_VDISABLE;
 	asked.changed = tcsetattr(asked.tty, TCSADRAIN, &lines) == 0;
 }
@@ -254,8 +250,6 @@ static enum guard_answer ask_poll(void *ctx)
 		close_question();
 		return n < 0 ? GUARD_NOBODY : GUARD_NO;
 	}
-	if (asked.answer[n - 1] == CTRL_C)
-		return by_interrupt();
 	/* More than fits is no answer; nor is a line without its end. */
 	asked.len = asked.answer[n - 1] == '\n' ? (size_t)n - 1 : 0;
 	return by_line();

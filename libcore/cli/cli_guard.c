@@ -179,11 +179,3 @@ void cli_guard_exit(const struct guard_outcome *r)
 		sig_die(sig);
 	exit(r->code);
 }
-
-void cli_guard_end(const struct guard_request *q)
-{
-	static struct guard_outcome r;
-
-	guard_run(q, &r);
-	cli_guard_exit(&r);
-}

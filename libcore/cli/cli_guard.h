@@ -14,11 +14,8 @@ void cli_guard_facts(struct guard_caller *who);
  * that its session does not control has no job control, as a new one would. */
 bool cli_guard_on_terminal(void);
 
-/* Runs q and ends this process as the command did: by its exit code or by its
- * signal. When nothing ran, one line says why, with code 125, 126 or 127. */
-__attribute__((noreturn)) void cli_guard_end(const struct guard_request *q);
-
-/* The second half of it, for a run that is over. */
+/* Ends this process as the command did: by its exit code or by its signal. When
+ * nothing ran, one line says why, with code 125, 126 or 127. */
 __attribute__((noreturn)) void cli_guard_exit(const struct guard_outcome *r);
 
 /* Says on stderr what is to be said of a run that is over: why nothing ran, or

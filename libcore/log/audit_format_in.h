@@ -1,12 +1,12 @@
-/* audit_format.h - the log's files as bytes: keys, frames, the head
+/* audit_format_in.h - the log's files as bytes: keys, frames, the head
  * SPDX-License-Identifier: MIT
  *
  * A segment is a CBOR sequence (RFC 8742) of frames
  *	[crc: bstr .size 4, body: bstr .cbor map, link: bstr .size 32]
  * "audit schema" prints the whole of it. Everything here is pure.
  */
-#ifndef WARDBOX_AUDIT_FORMAT_H
-#define WARDBOX_AUDIT_FORMAT_H
+#ifndef WARDBOX_AUDIT_FORMAT_IN_H
+#define WARDBOX_AUDIT_FORMAT_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -301,6 +301,15 @@ static void put_time(struct json *j, uint64_t ns)
 	buf_addc(j->out, '"');
 }
 
+void audit_json_time(struct json *j, const char *key, uint64_t ns)
+{
+	json_key(j, key);
+	if (ns)
+		put_time(j, ns);
+	else
+		json_str(j, NULL);
+}
+
 /* Forms that are numbers in the record. */
 static bool put_number_form(
 	struct json *j, enum audit_form form, const struct cbor_item *item)

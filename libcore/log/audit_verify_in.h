@@ -1,8 +1,8 @@
-/* audit_verify_core.h - the verifier's state, for its parts
+/* audit_verify_in.h - the verifier's state, for its parts
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_AUDIT_VERIFY_CORE_H
-#define WARDBOX_AUDIT_VERIFY_CORE_H
+#ifndef WARDBOX_AUDIT_VERIFY_IN_H
+#define WARDBOX_AUDIT_VERIFY_IN_H
 
 #include "log/audit_verify.h"
 

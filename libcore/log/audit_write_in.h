@@ -1,11 +1,11 @@
-/* audit_write_core.h - what the parts of the writer share
+/* audit_write_in.h - what the parts of the writer share
  * SPDX-License-Identifier: MIT
  *
  * Only audit_write*.c include this. Between audit_lock and audit_unlock the
  * head is the caller's copy; each audit_put brings log and head forward.
  */
-#ifndef WARDBOX_AUDIT_WRITE_CORE_H
-#define WARDBOX_AUDIT_WRITE_CORE_H
+#ifndef WARDBOX_AUDIT_WRITE_IN_H
+#define WARDBOX_AUDIT_WRITE_IN_H
 
 #include "log/audit_read.h"
 #include "log/audit_extent_in.h"

@@ -1,8 +1,8 @@
-/* audit_write_stream.h - what audit_end needs of the streams
+/* audit_write_stream_in.h - what audit_end needs of the streams
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_AUDIT_WRITE_STREAM_H
-#define WARDBOX_AUDIT_WRITE_STREAM_H
+#ifndef WARDBOX_AUDIT_WRITE_STREAM_IN_H
+#define WARDBOX_AUDIT_WRITE_STREAM_IN_H
 
 #include "log/audit_write_in.h"
 

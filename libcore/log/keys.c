@@ -198,13 +198,3 @@ int keys_random(void *out, size_t n)
 	}
 	return 0;
 }
-
-bool keys_equal(const void *a, const void *b, size_t n)
-{
-	const uint8_t *x = a, *y = b;
-	uint8_t differ = 0;
-
-	while (n--)
-		differ |= *x++ ^ *y++;
-	return differ == 0;
-}

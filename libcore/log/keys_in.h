@@ -1,4 +1,4 @@
-/* keys.h - the log's keys: they evolve, so that the past cannot be rewritten
+/* keys_in.h - the log's keys: they evolve, so that the past cannot be rewritten
  * SPDX-License-Identifier: MIT
  *
  *	E_0 = HKDF(salt = log id, seed, "aud1 epoch")
@@ -8,8 +8,8 @@
  *
  * where X(k, label) = HMAC-SHA256(k, label 01), one block of HKDF-Expand.
  */
-#ifndef WARDBOX_KEYS_H
-#define WARDBOX_KEYS_H
+#ifndef WARDBOX_KEYS_IN_H
+#define WARDBOX_KEYS_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,8 +73,5 @@ int keys_verify(const uint8_t pub[static KEYS_PUB],
 
 /* Bytes from the kernel; -errno. */
 int keys_random(void *out, size_t n);
-
-/* Equal, in a time that tells nothing. */
-bool keys_equal(const void *a, const void *b, size_t n);
 
 #endif

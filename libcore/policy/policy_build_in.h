@@ -1,8 +1,8 @@
-/* policy_build.h - collects what a policy says and lays out its image
+/* policy_build_in.h - collects what a policy says and lays out its image
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_POLICY_BUILD_H
-#define WARDBOX_POLICY_BUILD_H
+#ifndef WARDBOX_POLICY_BUILD_IN_H
+#define WARDBOX_POLICY_BUILD_IN_H
 
 #include "policy/policy_image.h"
 

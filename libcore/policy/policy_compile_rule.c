@@ -104,8 +104,12 @@ static int words(struct policy_compiler *c, size_t i, const char *s,
 
 static int token(struct policy_compiler *c, size_t i, bool program)
 {
+	/* In the order of enum img_token_kind, from IMG_TOK_OPT on. */
+	static const char kinds[] =
+		"opt:\0!opt:\0has:\0says:\0at:\0from:\0to:\0";
 	const struct policy_word *w = &c->line.word[i];
 	struct img_token t = {IMG_TOK_WORD, 0};
+	uint32_t kind = IMG_TOK_OPT;
 	const char *s = w->s, *v;
 	enum place place = program ? PLACE_PROGRAM : PLACE_WORD;
 
@@ -116,28 +120,15 @@ static int token(struct policy_compiler *c, size_t i, bool program)
 		t.bits = IMG_TOK_REST;
 		if (program || i + 1 != c->line.count)
 			return compile_bad(c, i, "may stand last only");
-	} else if ((v = str_after(s, "opt:"))) {
-		t.bits = IMG_TOK_OPT;
-		s = v;
-	} else if ((v = str_after(s, "!opt:"))) {
-		t.bits = IMG_TOK_NOOPT;
-		s = v;
-	} else if ((v = str_after(s, "has:"))) {
-		t.bits = IMG_TOK_HAS;
-		s = v;
-	} else if ((v = str_after(s, "says:"))) {
-		t.bits = IMG_TOK_SAYS;
-		s = v;
-	} else if ((v = str_after(s, "at:"))) {
-		t.bits = IMG_TOK_AT;
-		s = v;
-	} else if ((v = str_after(s, "from:"))) {
-		t.bits = IMG_TOK_FROM;
-		s = v;
-	} else if ((v = str_after(s, "to:"))) {
-		t.bits = IMG_TOK_TO;
-		s = v;
-		if (str_index("loopback\0local\0", v) < 0)
+	} else {
+		for (const char *k = kinds; *k; k += strlen(k) + 1, kind++)
+			if ((v = str_after(s, k))) {
+				t.bits = kind;
+				s = v;
+				break;
+			}
+		if (t.bits == IMG_TOK_TO &&
+			str_index("loopback\0local\0", s) < 0)
 			return compile_bad(
 				c, i, "expected to:loopback or to:local");
 	}

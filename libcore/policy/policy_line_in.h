@@ -4,8 +4,8 @@
  * A place to work in is looked for before a policy judges the line, so this reads
  * only what has one meaning in every shell: words of plain text.
  */
-#ifndef WARDBOX_POLICY_LINE_H
-#define WARDBOX_POLICY_LINE_H
+#ifndef WARDBOX_POLICY_LINE_IN_H
+#define WARDBOX_POLICY_LINE_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* policy_text.h - a policy file as lines of words
+/* policy_text_in.h - a policy file as lines of words
  * SPDX-License-Identifier: MIT
  *
  *	verb {attribute=value} word... [: "reason" ["what to do instead"]]
@@ -6,8 +6,8 @@
  * '\' at the end of a line joins the next, '#' before a word begins a comment,
  * quotes take everything as it is ('…') or with \" \\ \n \t \xHH ("…").
  */
-#ifndef WARDBOX_POLICY_TEXT_H
-#define WARDBOX_POLICY_TEXT_H
+#ifndef WARDBOX_POLICY_TEXT_IN_H
+#define WARDBOX_POLICY_TEXT_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

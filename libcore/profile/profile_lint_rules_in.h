@@ -1,8 +1,8 @@
-/* profile_lint_rules.h - rules that both the finding and the repair ask
+/* profile_lint_rules_in.h - rules that both the finding and the repair ask
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_PROFILE_LINT_RULES_H
-#define WARDBOX_PROFILE_LINT_RULES_H
+#ifndef WARDBOX_PROFILE_LINT_RULES_IN_H
+#define WARDBOX_PROFILE_LINT_RULES_IN_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
-/* rc_state.h - where in a startup file the scan stands; within rcfile only
+/* rc_in.h - where in a startup file the scan stands; within rcfile only
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_RC_STATE_H
-#define WARDBOX_RC_STATE_H
+#ifndef WARDBOX_RC_IN_H
+#define WARDBOX_RC_IN_H
 
 #include <errno.h>
 #include <stdint.h>

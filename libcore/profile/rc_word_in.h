@@ -1,8 +1,8 @@
-/* rc_word.h - words of a startup file; the inner half of rcfile
+/* rc_word_in.h - words of a startup file; the inner half of rcfile
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_RC_WORD_H
-#define WARDBOX_RC_WORD_H
+#ifndef WARDBOX_RC_WORD_IN_H
+#define WARDBOX_RC_WORD_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

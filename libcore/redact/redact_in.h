@@ -156,8 +156,6 @@ enum redact_answer redact_token(
  * one that takes the fewest words of English, C and builds for a token's.
  * scripts/redact-begins makes redact_begins.h of it while wardbox is built. */
 enum { REDACT_BEGIN = 3, REDACT_BEGINS = 6144, REDACT_ENDS = 1024 };
-void redact_token_begins(uint8_t begins[static REDACT_BEGINS / 8]);
-void redact_name_ends(uint8_t ends[static REDACT_ENDS / 8]);
 static inline unsigned redact_begin(const unsigned char *p)
 {
 	return (p[0] * 8183u + p[1] * 4715u + p[2]) % REDACT_BEGINS;

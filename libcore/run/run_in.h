@@ -1,10 +1,10 @@
-/* run_state.h - one command's run, from its descriptors to its end
+/* run_in.h - one command's run, from its descriptors to its end
  * SPDX-License-Identifier: MIT
  *
  * Private to run*.c.
  */
-#ifndef WARDBOX_RUN_STATE_H
-#define WARDBOX_RUN_STATE_H
+#ifndef WARDBOX_RUN_IN_H
+#define WARDBOX_RUN_IN_H
 
 #include <poll.h>
 #include <signal.h>

@@ -1,12 +1,12 @@
-/* run_pty.h - a command on a terminal of its own, under a monitor
+/* run_pty_in.h - a command on a terminal of its own, under a monitor
  * SPDX-License-Identifier: MIT
  *
  * Private to run*.c. The monitor leads the session that the new terminal
  * belongs to; the command is a job of it. That way the command can be stopped:
  * a session's leader, or a job whose parent is in another session, cannot.
  */
-#ifndef WARDBOX_RUN_PTY_H
-#define WARDBOX_RUN_PTY_H
+#ifndef WARDBOX_RUN_PTY_IN_H
+#define WARDBOX_RUN_PTY_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -70,11 +70,7 @@ int session_read_id(int fd, uid_t uid, const char *name,
 	ssize_t n;
 	int err;
 
-	if (fstat(fd, &st))
-		return diag_errno(d, -errno, "%s", name);
-	if (!S_ISREG(st.st_mode))
-		return diag_fail(d, -EINVAL, "%s is no regular file", name);
-	err = file_check_trusted(fd, uid, name, d);
+	err = file_check_regular(fd, uid, name, &st, d);
 	if (err)
 		return err;
 	n = pread(fd, text, sizeof text - 1, 0);

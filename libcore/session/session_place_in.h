@@ -1,8 +1,8 @@
-/* session_place.h - what the parts of session.h share
+/* session_place_in.h - what the parts of session.h share
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_SESSION_PLACE_H
-#define WARDBOX_SESSION_PLACE_H
+#ifndef WARDBOX_SESSION_PLACE_IN_H
+#define WARDBOX_SESSION_PLACE_IN_H
 
 #include "session/session.h"
 

@@ -1,8 +1,8 @@
-/* shebang_parts.h - what the files of the resolver share
+/* shebang_in.h - what the files of the resolver share
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_SHEBANG_PARTS_H
-#define WARDBOX_SHEBANG_PARTS_H
+#ifndef WARDBOX_SHEBANG_IN_H
+#define WARDBOX_SHEBANG_IN_H
 
 #include "shebang/shebang.h"
 

@@ -1,4 +1,4 @@
-/* shell_ast.h - the tree of a shell program
+/* shell_ast_in.h - the tree of a shell program
  * SPDX-License-Identifier: MIT
  *
  * Nothing a shell needs is dropped: quoting stays with each part of a word,
@@ -6,8 +6,8 @@
  * is a pointer. All of it lives in one arena; text is slices of the source or
  * of the arena, without a NUL.
  */
-#ifndef WARDBOX_SHELL_AST_H
-#define WARDBOX_SHELL_AST_H
+#ifndef WARDBOX_SHELL_AST_IN_H
+#define WARDBOX_SHELL_AST_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

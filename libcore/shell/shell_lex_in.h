@@ -1,11 +1,11 @@
-/* shell_lex.h - what the files of the shell parser share
+/* shell_lex_in.h - what the files of the shell parser share
  * SPDX-License-Identifier: MIT
  *
  * Errors are sticky: after the first one the reader is at its end, so every
  * loop stops by itself and no caller has to look until it is done.
  */
-#ifndef WARDBOX_SHELL_LEX_H
-#define WARDBOX_SHELL_LEX_H
+#ifndef WARDBOX_SHELL_LEX_IN_H
+#define WARDBOX_SHELL_LEX_IN_H
 
 #include "shell/shell_parse_in.h"
 

@@ -1,8 +1,8 @@
-/* shell_parse.h - shell text to a tree
+/* shell_parse_in.h - shell text to a tree
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_SHELL_PARSE_H
-#define WARDBOX_SHELL_PARSE_H
+#ifndef WARDBOX_SHELL_PARSE_IN_H
+#define WARDBOX_SHELL_PARSE_IN_H
 
 #include "base/arena.h"
 #include "base/diag.h"

@@ -1,4 +1,4 @@
-/* shim_record.h - what install did to a root, as plain text
+/* shim_record_in.h - what install did to a root, as plain text
  * SPDX-License-Identifier: MIT
  *
  *	wardbox-install 1
@@ -12,8 +12,8 @@
  *
  * A word per blank; blanks, '%' and control bytes within one are %XX.
  */
-#ifndef WARDBOX_SHIM_RECORD_H
-#define WARDBOX_SHIM_RECORD_H
+#ifndef WARDBOX_SHIM_RECORD_IN_H
+#define WARDBOX_SHIM_RECORD_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

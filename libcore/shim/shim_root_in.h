@@ -1,12 +1,12 @@
-/* shim_root.h - the shells of a root, and how far each is guarded
+/* shim_root_in.h - the shells of a root, and how far each is guarded
  * SPDX-License-Identifier: MIT
  *
  * Every path in here is one of the root; links are followed within it. What is
  * to be known is read from the tree itself, so that a run that was killed at
  * any point is understood by the next.
  */
-#ifndef WARDBOX_SHIM_ROOT_H
-#define WARDBOX_SHIM_ROOT_H
+#ifndef WARDBOX_SHIM_ROOT_IN_H
+#define WARDBOX_SHIM_ROOT_IN_H
 
 #include <stdbool.h>
 #include <stddef.h>

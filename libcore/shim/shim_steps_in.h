@@ -1,8 +1,8 @@
-/* shim_steps.h - what the parts of shim_install.h share
+/* shim_steps_in.h - what the parts of shim_install.h share
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_SHIM_STEPS_H
-#define WARDBOX_SHIM_STEPS_H
+#ifndef WARDBOX_SHIM_STEPS_IN_H
+#define WARDBOX_SHIM_STEPS_IN_H
 
 #include <sys/types.h>
 

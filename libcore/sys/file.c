@@ -172,6 +172,16 @@ int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d)
 			      : file_trusted(&st, uid, name, d);
 }
 
+int file_check_regular(int fd, uid_t uid, const char *name, struct stat *st,
+	struct diag *d)
+{
+	if (fstat(fd, st))
+		return diag_errno(d, -errno, "%s", name);
+	return S_ISREG(st->st_mode)
+		? file_trusted(st, uid, name, d)
+		: diag_fail(d, -EINVAL, "%s is no regular file", name);
+}
+
 int file_private_dir(
 	int dirfd, const char *name, uid_t uid, bool make, struct diag *d)
 {

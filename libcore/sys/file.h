@@ -26,8 +26,11 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
  * what is checked is what is used. The owner is root or uid; neither group nor
  * world may write; 0 or -EPERM with d. */
 int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d);
-/* The same of what a name led to, where no more than that is known of it. */
 struct stat;
+/* The same of a regular file; -EINVAL with d if it is none. Fills st. */
+int file_check_regular(int fd, uid_t uid, const char *name, struct stat *st,
+	struct diag *d);
+/* The same of what a name led to, where no more than that is known of it. */
 int file_trusted(
 	const struct stat *st, uid_t uid, const char *name, struct diag *d);
 

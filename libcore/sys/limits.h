@@ -1,11 +1,11 @@
-/* limiter.h - how much a process tree may use, and its end when that is more
+/* limits.h - how much a process tree may use, and its end when that is more
  * SPDX-License-Identifier: MIT
  *
  * cgroup v2 where it can be written, else v1, else rlimits and a watchdog over
  * the tree. How each one is enforced is in .how, for the record.
  */
-#ifndef WARDBOX_LIMITER_H
-#define WARDBOX_LIMITER_H
+#ifndef WARDBOX_LIMITS_H
+#define WARDBOX_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

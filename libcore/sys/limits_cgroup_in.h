@@ -1,8 +1,8 @@
-/* limits_cgroup.h - control groups of either version
+/* limits_cgroup_in.h - control groups of either version
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_LIMITS_CGROUP_H
-#define WARDBOX_LIMITS_CGROUP_H
+#ifndef WARDBOX_LIMITS_CGROUP_IN_H
+#define WARDBOX_LIMITS_CGROUP_IN_H
 
 #include "sys/limits.h"
 

@@ -1,8 +1,8 @@
-/* probe_try.h - the longer attempts; each is for probe_child()
+/* probe_in.h - the longer attempts; each is for probe_child()
  * SPDX-License-Identifier: MIT
  */
-#ifndef WARDBOX_PROBE_TRY_H
-#define WARDBOX_PROBE_TRY_H
+#ifndef WARDBOX_PROBE_IN_H
+#define WARDBOX_PROBE_IN_H
 
 #include <errno.h>
 

@@ -134,11 +134,7 @@ int state_load(int dirfd, const char *name, uid_t uid, struct state *s,
 
 	if (fd < 0)
 		return diag_errno(d, -errno, "cannot open %s", name);
-	if (fstat(fd, &st))
-		return diag_errno(d, -errno, "%s", name);
-	if (!S_ISREG(st.st_mode))
-		return diag_fail(d, -EINVAL, "%s is no regular file", name);
-	err = file_check_trusted(fd, uid, name, d);
+	err = file_check_regular(fd, uid, name, &st, d);
 	if (err)
 		return err;
 	err = read_whole(&b, fd, (size_t)st.st_size);

@@ -11,6 +11,7 @@
 
 #include "box/sandbox.h"
 #include "box/seccomp_in.h"
+#include "parts/seccomp_eval.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

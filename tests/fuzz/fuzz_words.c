@@ -30,11 +30,9 @@ static void numbers(const char *s)
 {
 	uint64_t u = 0;
 	int64_t i = 0;
-	unsigned n = 0;
 
 	must(num_u64(s, 5, 1 << 20, &u) || (u >= 5 && u <= 1 << 20));
 	must(num_i64(s, -9, 9, &i) || (i >= -9 && i <= 9));
-	must(num_octal(s, 07777, &n) || n <= 07777);
 	must(num_size(s, 1, 1 << 30, &u) || (u && u <= 1 << 30));
 	must(num_duration(s, 1, UINT64_C(1) << 40, &u) ||
 		(u && u <= UINT64_C(1) << 40));

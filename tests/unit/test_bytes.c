@@ -56,16 +56,12 @@ static void signed_numbers(void **state)
 static void other_bases(void **state)
 {
 	uint64_t v;
-	unsigned u;
 
 	(void)state;
 	assert_int_equal(num_hex64("fFfFfFfFfFfFfFfF", &v), 0);
 	assert_true(v == UINT64_MAX);
 	assert_int_equal(num_hex64("10000000000000000", &v), -ERANGE);
 	assert_int_equal(num_hex64("g", &v), -EINVAL);
-	assert_int_equal(num_octal("0755", 07777, &u), 0);
-	assert_int_equal(u, 0755);
-	assert_int_equal(num_octal("8", 07777, &u), -EINVAL);
 }
 
 static void sizes(void **state)

@@ -205,8 +205,6 @@ static void keys_evolve_and_do_not_go_back(void **state)
 	memcpy(before, next, 32);
 	keys_epoch(&hw, e, rk, sk, e);
 	assert_memory_equal(e, before, 32);
-	assert_true(keys_equal(e, before, 32));
-	assert_false(keys_equal(e, rk, 32));
 }
 
 int main(void)

@@ -12,6 +12,7 @@
 #include "box/seccomp_table_in.h"
 #include "base/str.h"
 #include "base/uapi/nr.h"
+#include "parts/seccomp_eval.h"
 
 static struct bpf_insn1 prog[SECCOMP_INSNS_MAX];
 static size_t prog_len;
