@@ -35,8 +35,7 @@ static bool holds_secret(
 	bool secret = redact_secret_name(name, strlen(name));
 
 	if (!secret) {
-		redact_use_patterns(&r, g->terms.grants.redact,
-			g->terms.grants.redact_count);
+		redact_use_policy(&r, &g->terms.grants.redact);
 		secret = redact_text(&r, value, n, false, &shown) ||
 			!str_eq(buf_str(&shown), value);
 		redact_release(&r);
