@@ -43,24 +43,24 @@ void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 	conn_answer(c, r, status, &body);
 }
 
-/* On a port: a name that a browser cannot have been led to by somebody's DNS. */
-static bool host_is_ours(const char *host)
+/* On a plain port: a name that a browser cannot have been led to by somebody's DNS.
+ * With TLS the browser has compared the name with the certificate's. */
+bool api_host_is_ours(const struct serve_conn *c, const char *host)
 {
-	static const char names[] = "localhost\0" "127.0.0.1\0" "[::1]\0";
-	char name[64];
-	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	static const char names[] = "localhost\0" "127.0.0.1\0" "::1\0";
+	char name[64], port[8];
 
-	if (n >= sizeof name || n > strlen(host))
-		return false;
-	memcpy(name, host, n);
-	name[n] = '\0';
-	return str_index(names, name) >= 0;
+	return c->local || c->sealed ||
+		(!http_authority(host, name, sizeof name, port, sizeof port) &&
+			str_index(names, name) >= 0);
 }
 
 /* A page from elsewhere is not served, whatever key it found. */
-static bool origin_is_ours(const struct http_request *r)
+static bool origin_is_ours(
+	const struct serve_conn *c, const struct http_request *r)
 {
-	const char *host = str_after(r->origin, "http://");
+	const char *host = str_after(
+		r->origin, c->sealed ? "https://" : "http://");
 
 	return !r->origin[0] || (host && str_eq(host, r->host));
 }
@@ -70,7 +70,7 @@ static int authenticate(struct serve_conn *c, const struct http_request *r)
 {
 	struct serve_server *s = c->server;
 
-	if ((!c->local && !host_is_ours(r->host)) || !origin_is_ours(r)) {
+	if (!api_host_is_ours(c, r->host) || !origin_is_ours(c, r)) {
 		conn_refuse(c, r, 403, "Host or Origin is another's");
 		return -EACCES;
 	}

@@ -4,6 +4,7 @@
 #ifndef WARDBOX_SERVE_SERVER_IN_H
 #define WARDBOX_SERVE_SERVER_IN_H
 
+#include "base/kconfig.h"
 #include "serve/serve_http.h"
 #include "serve/serve_in.h"
 #include "serve/serve_server.h"
@@ -27,6 +28,7 @@ enum {
 	CONN_LAST_S = 2, /* for the peer to go after the last word */
 	CONN_MAX = 12288,
 	CONN_REFUSED_MAX = 64, /* that wait for their 401 */
+	CONN_SEALED_MAX = 2048, /* with TLS, which takes 40 KB */
 };
 
 struct serve_conn {
@@ -37,7 +39,8 @@ struct serve_conn {
 	struct serve_timer timer;
 	struct buf in, out;
 	enum conn_state state;
-	bool local, owner, refused, shut;
+	struct tls *tls; /* of a sealed one, once it said something */
+	bool local, sealed, owner, refused, shut;
 	bool admitted; /* the request whose body is still to come has a key */
 	bool pong;       /* there was one since the ping */
 	unsigned roles;  /* of what the request, or the WebSocket's, presented */
@@ -62,6 +65,8 @@ void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 unsigned server_roles(struct serve_server *s, struct serve_conn *c,
 	const unsigned char digest[static SERVE_DIGEST]);
 
+/* Is that host this server, as far as its name can tell? */
+bool api_host_is_ours(const struct serve_conn *c, const char *host);
 /* May the rest of the request come? If not it is answered, or will be. */
 bool api_admit(struct serve_conn *c, const struct http_request *r);
 /* Does what a whole request asks for. */
