@@ -39,7 +39,7 @@ static void drop_silent(struct serve_server *s, bool sealed)
 {
 	struct serve_conn *c = s->last;
 
-	while (c && (c->state != CONN_HTTP || c->roles || (sealed && !c->tls)))
+	while (c && (c->state != CONN_HTTP || c->who.roles || (sealed && !c->tls)))
 		c = c->prev;
 	if (c)
 		conn_close(c);
@@ -307,7 +307,7 @@ static void conn_due(struct serve_timer *t)
 
 		c->refused = false;
 		c->server->refused--;
-		conn_refuse(c, &r, 401, "no key, or none that is known");
+		conn_refuse(c, &r, 401, api_judged(401));
 		conn_flush(c);
 		return;
 	}
@@ -316,7 +316,7 @@ static void conn_due(struct serve_timer *t)
 		return;
 	}
 	/* A key that was revoked ends what it began. */
-	if (!server_roles(c->server, c, c->digest)) {
+	if (!server_roles(c->server, c->local, &c->who)) {
 		socket_close(c, WS_POLICY, "the key was revoked");
 		conn_flush(c);
 		return;
@@ -327,20 +327,20 @@ static void conn_due(struct serve_timer *t)
 	conn_flush(c);
 }
 
-unsigned server_roles(struct serve_server *s, struct serve_conn *c,
-	const unsigned char digest[static SERVE_DIGEST])
+unsigned server_roles(struct serve_server *s, bool local, struct serve_who *who)
 {
 	const struct serve_key *own =
-		serve_keys_find(s->owner, ARRAY_SIZE(s->owner), digest);
+		serve_keys_find(s->owner, ARRAY_SIZE(s->owner), who->digest);
 	const struct serve_key *key = NULL;
 	autofree struct serve_keys *keys = malloc(sizeof *keys);
 
 	/* Read anew each time: a key that was revoked is none at once. */
 	if (keys && !serve_keys_load(s->dir, keys, NULL))
-		key = serve_keys_find(keys->key, keys->count, digest);
+		key = serve_keys_find(keys->key, keys->count, who->digest);
 	/* The owner's tokens are for this machine's own users. */
-	c->owner = own && c->local;
-	return c->owner ? own->roles : key ? key->roles : 0;
+	who->owner = own && local;
+	who->roles = who->owner ? own->roles : key ? key->roles : 0;
+	return who->roles;
 }
 
 int serve_listen(struct serve_server *s, int fd, enum serve_door door)
