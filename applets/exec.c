@@ -43,9 +43,11 @@ static const struct cli_opt options[] = {
 	CLI_SOME_TIME(0, struct exec_opts, approver, "approver", "TIME",
 		"a question waits TIME for 'wardbox approve' elsewhere"),
 	CLI_STR('s', struct exec_opts, server, "server", "SOCKET",
-		"run it at the server that listens there; local: the user's"),
+		"run it at the server there, or at https://HOST[:PORT]; local: the user's"),
 	CLI_STR(0, struct exec_opts, token, "token-file", "FILE",
 		"with --server: the key is in FILE, not beside the socket"),
+	CLI_STR(0, struct exec_opts, cert, "cert", "FILE",
+		"with --server=https://...: the certificate that the server is to have"),
 	CLI_FLAG('d', struct exec_opts, detach, "detach",
 		"with --server: print its id there and leave it running"),
 	CLI_STR('i', struct exec_opts, input, "input", "FILE",
@@ -131,9 +133,11 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	if (o->server && (o->approver || o->report))
 		return diag_fail(d, -EINVAL, "--%s is not for a --server",
 			o->approver ? "approver" : "report");
-	if (!o->server && (o->token || o->detach))
+	if (!o->server && (o->token || o->cert || o->detach))
 		return diag_fail(d, -EINVAL, "--%s is for a --server",
-			o->token ? "token-file" : "detach");
+			o->token      ? "token-file"
+				: o->cert ? "cert"
+					  : "detach");
 
 	if (o->json && o->pty)
 		return diag_fail(d, -EINVAL,
@@ -145,6 +149,7 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->capture = o->json;
 	q->server = o->server;
 	q->token = o->token;
+	q->cert = o->cert;
 	q->detach = o->detach;
 	q->unattended = o->unattended;
 	q->report = (int)o->report;

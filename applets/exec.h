@@ -11,7 +11,7 @@
 
 struct exec_opts {
 	bool pty, json, unattended, detach;
-	const char *argv0, *cwd, *input, *server, *token;
+	const char *argv0, *cwd, *input, *server, *token, *cert;
 	unsigned report;
 	uint64_t timeout, approver;
 };
@@ -26,6 +26,7 @@ struct exec_request {
 	bool pty;
 	const char *server; /* its socket; NULL: none */
 	const char *token;  /* the file that has it; NULL: beside the socket */
+	const char *cert;   /* of a server by URL */
 	bool detach;        /* the server goes on with it; its id is told */
 	bool unattended; /* no person sits at its terminal */
 	uint64_t approver_ns; /* a question waits so long for approve; 0: no */

@@ -112,6 +112,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 {
 	autoclient struct serve_client client = SERVE_CLIENT_INIT;
 	autobuf struct buf message = BUF_INIT(WS_TEXT_MAX);
+	const struct serve_place at = {q->server, q->token, q->cert};
 	struct session_name name;
 	struct serve_follow f = {
 		.client = &client,
@@ -124,7 +125,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	int err = find_session(q, reply, &name, d);
 
 	if (!err)
-		err = serve_home_connect(&client, q->server, q->token, d);
+		err = serve_home_connect(&client, &at, d);
 	if (!err)
 		err = serve_client_upgrade(&client, name.id, d);
 	if (err)

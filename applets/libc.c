@@ -69,6 +69,11 @@ void qsort(void *rows, size_t count, size_t size,
 	qsort_r(rows, count, size, by, &order);
 }
 
+char *strstr(const char *s, const char *word)
+{
+	return memmem(s, strlen(s), word, strlen(word));
+}
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 

@@ -96,10 +96,11 @@ static bool pass_on(int from, int to)
 static int speak_for(const struct mcp_opts *o, const char *session)
 {
 	autoclient struct serve_client c = SERVE_CLIENT_INIT;
+	const struct serve_place at = {o->server, o->token, NULL};
 	struct diag d = {0};
 	bool there = true, more = true, asks = false;
 
-	if (serve_home_connect(&c, o->server, o->token, &d) ||
+	if (serve_home_connect(&c, &at, &d) ||
 		serve_client_mcp(&c, session, &d))
 		cli_die_diag(EXIT_FOUND, &d);
 	while (there) {

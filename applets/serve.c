@@ -4,7 +4,7 @@
  * APPLET(serve)
  *
  * config APPLET_SERVE
- *	bool "serve: commands over a socket, HTTP and WebSocket (28.6 KB)"
+ *	bool "serve: commands over a socket, HTTP and WebSocket (49.7 KB)"
  *	default y
  *	select APPLET_EXEC
  *	help
@@ -76,17 +76,70 @@ static void listen_all(struct serve_server *s, const struct serve_opts *o,
 	if (!handed) {
 		BUF_PRINT(path, "%s/" SERVE_SOCKET, home);
 		fd = serve_bind_local(path, &d);
-		if (fd < 0 || serve_listen(s, fd, true))
+		if (fd < 0 || serve_listen(s, fd, SERVE_LOCAL))
 			cli_die_diag(EXIT_FOUND, &d);
 		s->bound = true;
 		buf_addf(told, "listening on %s\n", path);
 	}
-	if (!o->port)
+	if (o->port) {
+		fd = serve_bind_loopback(o->port, &d);
+		if (fd < 0 || serve_listen(s, fd, SERVE_PLAIN))
+			cli_die_diag(EXIT_FOUND, &d);
+		buf_addf(told, "listening on 127.0.0.1:%u\n", o->port);
+	}
+	if (o->tls) {
+		fd = serve_bind_address(o->tls, &d);
+		if (fd < 0 || serve_listen(s, fd, SERVE_SEALED))
+			cli_die_diag(EXIT_FOUND, &d);
+		buf_addf(told, "listening on %s with TLS\n", o->tls);
+	}
+}
+
+/* Certificate and key; connections that are there keep those that they have. */
+static int load_tls(struct serve_server *s, const struct serve_opts *o,
+	struct diag *d)
+{
+	struct tls_keys *new;
+	int err = tls_keys_load(&new, o->cert, o->key, false, d);
+
+	if (err)
+		return err;
+	tls_keys_drop(s->tls);
+	s->tls = new;
+	return 0;
+}
+
+struct hangup {
+	struct serve_ending ending;
+	struct serve_server *server;
+	const struct serve_opts *opts;
+};
+
+/* A file that cannot be read is no reason to end. */
+static void reload(struct serve_ending *e)
+{
+	const struct hangup *h = (struct hangup *)(void *)e;
+	struct diag d = {0};
+
+	if (load_tls(h->server, h->opts, &d))
+		cli_diag(&d);
+}
+
+/* TLS, if it is asked for: SIGHUP then reads its files anew, and ends nothing. */
+static void prepare_tls(struct hangup *h)
+{
+	const struct serve_opts *o = h->opts;
+	struct diag d = {0};
+
+	if (!o->cert != !o->key || (o->tls && !o->cert))
+		cli_die(EXIT_USAGE, "TLS takes --cert and --key");
+	if (!o->cert)
 		return;
-	fd = serve_bind_loopback(o->port, &d);
-	if (fd < 0 || serve_listen(s, fd, false))
+	if (!IS_ENABLED(CONFIG_SERVE_TLS))
+		cli_die(EXIT_USAGE, "--cert: SERVE_TLS is not built in");
+	if (load_tls(h->server, o, &d))
 		cli_die_diag(EXIT_FOUND, &d);
-	buf_addf(told, "listening on 127.0.0.1:%u\n", o->port);
+	h->ending.hangup = reload;
 }
 
 static int start(void *into, int argc, char **argv)
@@ -94,7 +147,8 @@ static int start(void *into, int argc, char **argv)
 	const struct serve_opts *o = into;
 	static struct serve_server server;
 	struct serve engine = SERVE_INIT;
-	struct serve_ending ending = {.engine = &engine};
+	struct hangup hangup = {
+		.ending.engine = &engine, .server = &server, .opts = o};
 	autobuf struct buf told = BUF_INIT(4096);
 	char home[SERVE_PATH_MAX];
 	struct proc_limits limits = {0};
@@ -113,6 +167,7 @@ static int start(void *into, int argc, char **argv)
 	server.version = WARDBOX_VERSION;
 	server.approver_ns = o->approver;
 	add_uids(&server, &o->uids);
+	prepare_tls(&hangup);
 	server.dir = serve_home(true, home, &d);
 	if (server.dir < 0)
 		cli_die_diag(EXIT_FOUND, &d);
@@ -120,7 +175,7 @@ static int start(void *into, int argc, char **argv)
 	engine.limits = limits;
 	err = serve_open(&engine);
 	if (!err)
-		err = serve_watch_ending(&ending);
+		err = serve_watch_ending(&hangup.ending);
 	if (err)
 		cli_die(EXIT_FOUND, "%s", strerror(-err));
 	listen_all(&server, o, home, &told);
@@ -131,6 +186,8 @@ static int start(void *into, int argc, char **argv)
 	err = serve_loop_run(&engine.loop);
 	serve_server_close(&server);
 	serve_close(&engine);
+	if (IS_ENABLED(CONFIG_SERVE_TLS))
+		tls_keys_drop(server.tls);
 	serve_tokens_remove(&server);
 	return err ? EXIT_FOUND : EXIT_OK;
 }
@@ -138,12 +195,18 @@ static int start(void *into, int argc, char **argv)
 static const struct cli_opt options[] = {
 	CLI_UINT('p', struct serve_opts, port, 65535, "port", "N",
 		"start: listen on port N of 127.0.0.1, too"),
+	CLI_STR(0, struct serve_opts, tls, "tls", "ADDRESS:PORT",
+		"start: listen there with TLS, too"),
+	CLI_STR(0, struct serve_opts, cert, "cert", "FILE",
+		"start: the certificate; list, attach, stop: the server's, of a URL"),
+	CLI_STR(0, struct serve_opts, key, "key", "FILE",
+		"start: the certificate's private key"),
 	CLI_LIST('u', struct serve_opts, uids, "uid", "UID",
 		"start: UID may connect, too, with a key"),
 	CLI_SOME_TIME(0, struct serve_opts, approver, "approver", "TIME",
 		"start: a question waits TIME for 'wardbox approve'"),
 	CLI_STR('s', struct serve_opts, server, "server", "SOCKET",
-		"list, attach, stop: the server there, not the user's own"),
+		"list, attach, stop: the server there, or at https://HOST[:PORT]"),
 	CLI_STR(0, struct serve_opts, token, "token-file", "FILE",
 		"list, attach, stop: the key is in FILE"),
 	CLI_FLAG(0, struct serve_opts, view, "view",

@@ -10,7 +10,7 @@ struct serve_opts {
 	unsigned port;
 	uint64_t approver;
 	struct cli_list uids;
-	const char *server, *token;
+	const char *server, *token, *tls, *cert, *key;
 	bool view, json;
 };
 

@@ -13,6 +13,16 @@
 #include "serve/serve_home.h"
 #include "sys/sig.h"
 
+/* To the server, or the end. */
+static void reach(const struct serve_opts *o, struct serve_client *c, int code)
+{
+	const struct serve_place at = {o->server, o->token, o->cert};
+	struct diag d = {0};
+
+	if (serve_home_connect(c, &at, &d))
+		cli_die_diag(code, &d);
+}
+
 /* One question to the server, or the end. */
 static void ask(const struct serve_opts *o, const char *method,
 	const char *path, struct buf *body)
@@ -20,8 +30,8 @@ static void ask(const struct serve_opts *o, const char *method,
 	autoclient struct serve_client c = SERVE_CLIENT_INIT;
 	struct diag d = {0};
 
-	if (serve_home_connect(&c, o->server, o->token, &d) ||
-		serve_client_ask(&c, method, path, "", body, &d) < 0)
+	reach(o, &c, EXIT_FOUND);
+	if (serve_client_ask(&c, method, path, "", body, &d) < 0)
 		cli_die_diag(EXIT_FOUND, &d);
 }
 
@@ -119,8 +129,8 @@ int serve_run_attach(void *into, int argc, char **argv)
 		true, o->view);
 	f.message = message.data;
 	f.len = message.len;
-	if (serve_home_connect(&c, o->server, o->token, &d) ||
-		serve_client_upgrade(&c, session, &d) || serve_follow(&f, &d))
+	reach(o, &c, EXIT_OURS);
+	if (serve_client_upgrade(&c, session, &d) || serve_follow(&f, &d))
 		cli_die_diag(EXIT_OURS, &d);
 	if (f.detached)
 		return EXIT_OK;

@@ -35,8 +35,8 @@ $(DEPS)/.unpacked: build/deps.mk scripts/fetch-deps
 		"$(TINYCBOR_FROM) $(TINYCBOR_TARBALL) $(TINYCBOR_SHA256)"
 	@touch $@
 
-# Only what is called is linked, so all of BearSSL's primitives are built but
-# none of its TLS; of tinycbor the reader, the writer and the validator.
+# Only what is called is linked, so all of BearSSL is built; of tinycbor the reader,
+# the writer and the validator.
 DEP_FLAGS := -DBR_USE_GETENTROPY=1 -DBR_RDRAND=0 -DBR_USE_URANDOM=0 \
 	-DCBOR_PARSER_MAX_RECURSIONS=16 -DCBOR_NO_FLOATING_POINT=1 -DNDEBUG -w
 TINYCBOR_PARTS := cborencoder cborencoder_close_container_checked cborparser \
@@ -48,9 +48,7 @@ $(1)/bearssl.a $(1)/tinycbor.a &: $(DEPS)/.unpacked | $(GEN)/.kernel
 	@echo "  DEPS     $(1)"
 	$(Q)AR="$(AR)" sh scripts/build-archive $(1)/bearssl.a \
 		"$(2) $(DEP_FLAGS) -I$(BEARSSL)/inc -I$(BEARSSL)/src" \
-		$(BEARSSL)/src/hash $(BEARSSL)/src/mac $(BEARSSL)/src/kdf \
-		$(BEARSSL)/src/codec $(BEARSSL)/src/int $(BEARSSL)/src/ec \
-		$(BEARSSL)/src/rand
+		$(BEARSSL)/src
 	$(Q)AR="$(AR)" sh scripts/build-archive $(1)/tinycbor.a \
 		"$(2) $(DEP_FLAGS) -I$(TINYCBOR)/src" \
 		$(TINYCBOR_PARTS:%=$(TINYCBOR)/src/%.c)

@@ -361,7 +361,12 @@ static void ending_ready(struct serve_watch *w, uint32_t events)
 	struct signalfd_siginfo got;
 
 	(void)events;
-	e->engine->loop.stop = read(w->fd, &got, sizeof got) > 0;
+	if (read(w->fd, &got, sizeof got) <= 0)
+		return;
+	if (got.ssi_signo == SIGHUP && e->hangup)
+		e->hangup(e);
+	else
+		e->engine->loop.stop = true;
 }
 
 int serve_watch_ending(struct serve_ending *e)

@@ -187,6 +187,7 @@ int serve_report_read(struct serve_report *r, char question[static 16],
 struct serve_ending {
 	struct serve_watch watch;
 	struct serve *engine;
+	void (*hangup)(struct serve_ending *e); /* of SIGHUP; NULL: the end */
 };
 int serve_watch_ending(struct serve_ending *e);
 

@@ -13,7 +13,6 @@
 #include "base/str.h"
 
 enum {
-	REFUSED_NS = 250000000, /* a wrong key is told so late */
 	OUTPUT_MAX = 1 << 20,
 	BODY_MAX = 6 << 20,
 	SHOWN_MAX = 1000,
@@ -43,52 +42,65 @@ void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 	conn_answer(c, r, status, &body);
 }
 
-/* On a port: a name that a browser cannot have been led to by somebody's DNS. */
-static bool host_is_ours(const char *host)
+/* On a plain port: a name that a browser cannot have been led to by somebody's DNS.
+ * With TLS the browser has compared the name with the certificate's. */
+static bool host_is_ours(const struct serve_conn *c, const char *host)
 {
-	static const char names[] = "localhost\0" "127.0.0.1\0" "[::1]\0";
-	char name[64];
-	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	static const char names[] = "localhost\0" "127.0.0.1\0" "::1\0";
+	char name[64], port[8];
 
-	if (n >= sizeof name || n > strlen(host))
-		return false;
-	memcpy(name, host, n);
-	name[n] = '\0';
-	return str_index(names, name) >= 0;
+	return c->local || c->sealed ||
+		(!http_authority(host, name, sizeof name, port, sizeof port) &&
+			str_index(names, name) >= 0);
 }
 
 /* A page from elsewhere is not served, whatever key it found. */
-static bool origin_is_ours(const struct http_request *r)
+static bool origin_is_ours(
+	const struct serve_conn *c, const struct http_request *r)
 {
-	const char *host = str_after(r->origin, "http://");
+	const char *host = str_after(
+		r->origin, c->sealed ? "https://" : "http://");
 
 	return !r->origin[0] || (host && str_eq(host, r->host));
+}
+
+int api_judge(const struct serve_conn *c, const struct http_request *r,
+	struct serve_who *who)
+{
+	if (!host_is_ours(c, r->host) || !origin_is_ours(c, r))
+		return 403;
+	serve_key_digest(r->token, who->digest);
+	if (r->token[0] && server_roles(c->server, c->local, who))
+		return 0;
+	who->roles = 0;
+	/* So many guesses a second, all clients together. */
+	return c->server->refused >= CONN_REFUSED_MAX ? 429 : 401;
+}
+
+const char *api_judged(int status)
+{
+	return status == 403 ? "Host or Origin is another's"
+		: status == 429
+		? "too many wrong keys"
+		: "no key, or none that is known";
 }
 
 /* 0: it may go on; else it has been answered, or will be. */
 static int authenticate(struct serve_conn *c, const struct http_request *r)
 {
 	struct serve_server *s = c->server;
+	struct http_request last = *r;
+	int status = api_judge(c, r, &c->who);
 
-	if ((!c->local && !host_is_ours(r->host)) || !origin_is_ours(r)) {
-		conn_refuse(c, r, 403, "Host or Origin is another's");
-		return -EACCES;
+	if (status == 401) {
+		c->refused = true;
+		s->refused++;
+		serve_timer_set(&s->engine->loop, &c->timer, API_REFUSED_NS);
+	} else if (status) {
+		last.keep &= status == 403;
+		conn_refuse(c, &last, status, api_judged(status));
 	}
-	serve_key_digest(r->token, c->digest);
-	c->roles = r->token[0] ? server_roles(s, c, c->digest) : 0;
-	if (c->roles)
-		return 0;
-	/* So many guesses a second, all clients together. */
-	if (s->refused >= CONN_REFUSED_MAX) {
-		struct http_request last = {.keep = false};
-
-		conn_refuse(c, &last, 429, "too many wrong keys");
-		return -EACCES;
-	}
-	c->refused = true;
-	s->refused++;
-	serve_timer_set(&s->engine->loop, &c->timer, REFUSED_NS);
-	return -EACCES;
+	return status;
 }
 
 bool api_admit(struct serve_conn *c, const struct http_request *r)
@@ -101,7 +113,7 @@ bool api_admit(struct serve_conn *c, const struct http_request *r)
 
 static bool may(struct serve_conn *c, const struct http_request *r, unsigned role)
 {
-	if (c->roles & role)
+	if (c->who.roles & role)
 		return true;
 	conn_refuse(c, r, 403, role == SERVE_RUN
 			? "the key may not run commands"
@@ -124,8 +136,9 @@ static void add_words(struct buf *out, const struct wire *w)
 	}
 }
 
-int api_start(struct serve_conn *c, const char *session, struct wire *w,
-	struct serve_command **out, struct diag *d)
+int api_start(struct serve_server *s, const struct serve_who *who,
+	const char *session, struct wire *w, struct serve_command **out,
+	struct diag *d)
 {
 	autofree char **argv = wire_argv(w);
 	autobuf struct buf shown = BUF_INIT(1 << 20);
@@ -133,12 +146,12 @@ int api_start(struct serve_conn *c, const char *session, struct wire *w,
 		.session = session,
 		.cwd = w->cwd.len ? buf_str(&w->cwd) : NULL,
 		/* Where it stands is for those who stand there, too. */
-		.directory = w->dir.len && c->owner ? buf_str(&w->dir) : NULL,
+		.directory = w->dir.len && who->owner ? buf_str(&w->dir) : NULL,
 		.argv0 = w->argv0[0] ? w->argv0 : NULL,
 		.argv = argv,
-		.env = c->server->env,
+		.env = s->env,
 		.timeout_ns = w->timeout_ns,
-		.approver_ns = c->server->approver_ns,
+		.approver_ns = s->approver_ns,
 		.pty = w->pty,
 		.input = w->input,
 		.rows = w->rows,
@@ -151,7 +164,7 @@ int api_start(struct serve_conn *c, const char *session, struct wire *w,
 	if (shown.len > SHOWN_MAX)
 		shown.len = SHOWN_MAX;
 	spec.text = buf_str(&shown);
-	return serve_start(c->server->engine, &spec, out, d);
+	return serve_start(s->engine, &spec, out, d);
 }
 
 static void answer_command(struct serve_conn *c, const struct http_request *r,
@@ -182,7 +195,7 @@ static void do_start(struct serve_conn *c, const struct http_request *r,
 	if (wire_read(&w, body, (size_t)r->length, WIRE_START) ||
 		w.type != WIRE_START)
 		conn_refuse(c, r, 400, w.said);
-	else if (api_start(c, session, &w, &command, &d))
+	else if (api_start(c->server, &c->who, session, &w, &command, &d))
 		conn_refuse(c, r, 503, d.text);
 	else
 		answer_command(c, r, 201, command);
@@ -407,7 +420,7 @@ static void answer_question(struct serve_conn *c, const struct http_request *r,
 
 static void do_stop(struct serve_conn *c, const struct http_request *r)
 {
-	if (!c->owner || !(c->roles & SERVE_RUN)) {
+	if (!c->who.owner || !(c->who.roles & SERVE_RUN)) {
 		conn_refuse(c, r, 403, "that is the owner's to do");
 		return;
 	}

@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -12,15 +14,73 @@
 #include <unistd.h>
 
 #include "base/json_read.h"
+#include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "sys/file.h"
 
 void serve_client_close(struct serve_client *c)
 {
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
+		tls_free(c->tls);
+	c->tls = NULL;
 	cleanup_fd(&c->fd);
 	c->fd = -1;
 	buf_release(&c->in);
+}
+
+ssize_t serve_client_recv(struct serve_client *c, void *to, size_t n)
+{
+	ssize_t got;
+
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
+		return tls_recv(c->tls, c->fd, to, n);
+	got = recv(c->fd, to, n, MSG_DONTWAIT);
+	return got < 0 ? -errno : got;
+}
+
+ssize_t serve_client_send(struct serve_client *c, const void *from, size_t n)
+{
+	ssize_t sent;
+
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
+		return tls_send(c->tls, c->fd, from, n);
+	sent = send(c->fd, from, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return sent < 0 ? -errno : sent;
+}
+
+bool serve_client_waits(const struct serve_client *c)
+{
+	return IS_ENABLED(CONFIG_SERVE_TLS) && c->tls && tls_waits(c->tls);
+}
+
+static void wait_for(struct serve_client *c, short events)
+{
+	struct pollfd p = {.fd = c->fd, .events = events};
+
+	if (serve_client_waits(c))
+		p.events |= POLLOUT;
+	(void)poll(&p, 1, -1);
+}
+
+static int write_all(struct serve_client *c, const struct buf *out,
+	struct diag *d)
+{
+	size_t at = 0;
+
+	if (out->err)
+		return diag_errno(d, out->err, "the server");
+	while (at < out->len || serve_client_waits(c)) {
+		ssize_t n = serve_client_send(
+			c, out->data + at, out->len - at);
+
+		if (n < 0 && n != -EAGAIN && n != -EINTR)
+			return diag_errno(d, (int)n, "the server");
+		at += n > 0 ? (size_t)n : 0;
+		if (n <= 0)
+			wait_for(c, POLLOUT);
+	}
+	return 0;
 }
 
 static int read_token(struct serve_client *c, const char *file, struct diag *d)
@@ -52,13 +112,84 @@ int serve_client_open(struct serve_client *c, const char *path,
 	return 0;
 }
 
+/* Both agree on keys before anything is asked. */
+static int shake_hands(struct serve_client *c, struct diag *d)
+{
+	char none;
+	ssize_t n = serve_client_recv(c, &none, 0);
+
+	while (!tls_agreed(c->tls) && (n == -EAGAIN || n == -EINTR)) {
+		wait_for(c, POLLIN);
+		n = serve_client_recv(c, &none, 0);
+	}
+	return tls_agreed(c->tls) ? 0
+				  : diag_fail(d, -EPROTO, "%s: %s", c->host,
+					    tls_error(c->tls));
+}
+
+static int connect_to(struct serve_client *c, const char *host,
+	const char *port, struct diag *d)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct addrinfo *all = NULL;
+	int err = getaddrinfo(host, port, &hints, &all);
+
+	if (err)
+		return diag_fail(d, -ENOENT, "%s: %s", host, gai_strerror(err));
+	err = -ENOENT;
+	for (const struct addrinfo *a = all; a && err; a = a->ai_next) {
+		autofd int fd = socket(
+			a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+		err = fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) ? -errno
+								     : 0;
+		if (!err)
+			c->fd = fd_steal(&fd);
+	}
+	freeaddrinfo(all);
+	return err ? diag_errno(d, err, "no server answers on %s:%s", host, port)
+		   : 0;
+}
+
+int serve_client_open_url(struct serve_client *c, const char *url,
+	const char *token_file, const char *cert_file, struct diag *d)
+{
+	const char *at = str_after(url, "https://");
+	char host[256], port[8];
+	size_t n = at ? strcspn(at, "/") : 0;
+	int err;
+
+	if (!IS_ENABLED(CONFIG_SERVE_TLS))
+		return diag_fail(d, -ENOSYS, "%s: SERVE_TLS is not built in", url);
+	if (!at || (at[n] && at[n + 1]) || n >= sizeof c->host)
+		return diag_fail(d, -EINVAL, "'%s' is no https://HOST[:PORT]",
+			url);
+	memcpy(c->host, at, n);
+	c->host[n] = '\0';
+	if (http_authority(c->host, host, sizeof host, port, sizeof port))
+		return diag_fail(d, -EINVAL, "'%s' is no https://HOST[:PORT]",
+			url);
+	if (!token_file || !cert_file)
+		return diag_fail(d, -EINVAL, "%s: %s is needed", url,
+			token_file ? "--cert, the server's certificate,"
+				   : "--token-file, with a key,");
+	err = read_token(c, token_file, d);
+	if (!err)
+		err = tls_connect(&c->tls, host, cert_file, d);
+	if (!err)
+		err = connect_to(c, host, *port ? port : "443", d);
+	return err ? err : shake_hands(c, d);
+}
+
 static int read_more(struct serve_client *c, struct diag *d)
 {
 	char *to = buf_reserve(&c->in, 65536);
-	ssize_t n = to ? read(c->fd, to, 65536) : -1;
+	ssize_t n = to ? serve_client_recv(c, to, 65536) : -ENOMEM;
 
-	if (n < 0 && to && errno == EINTR)
+	if (n == -EAGAIN || n == -EINTR) {
+		wait_for(c, POLLIN);
 		return 0;
+	}
 	if (n <= 0)
 		return diag_fail(d, -EPIPE, "the server has gone");
 	c->in.len += (size_t)n;
@@ -122,12 +253,12 @@ int serve_client_ask(struct serve_client *c, const char *method,
 	size_t length = 0;
 	int status, err;
 
-	buf_addf(&out, "%s %s HTTP/1.1\r\nHost: localhost\r\n"
+	buf_addf(&out, "%s %s HTTP/1.1\r\nHost: %s\r\n"
 		"Authorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n%s",
-		method, path, c->token, strlen(json), json);
-	err = out.err ? out.err : file_write_all(c->fd, out.data, out.len);
+		method, path, c->host, c->token, strlen(json), json);
+	err = write_all(c, &out, d);
 	if (err)
-		return diag_errno(d, err, "the server");
+		return err;
 	status = read_head(c, &length, d);
 	if (status < 0)
 		return status;
@@ -149,11 +280,12 @@ static int upgrade(struct serve_client *c, const char *session,
 	int status, err;
 
 	buf_addf(&out, "GET /api/v1/sessions/%s/%s HTTP/1.1\r\n"
-		"Host: localhost\r\nAuthorization: Bearer %s\r\n"
-		"Connection: Upgrade\r\n%s\r\n", session, what, c->token, more);
-	err = out.err ? out.err : file_write_all(c->fd, out.data, out.len);
+		"Host: %s\r\nAuthorization: Bearer %s\r\n"
+		"Connection: Upgrade\r\n%s\r\n", session, what, c->host,
+		c->token, more);
+	err = write_all(c, &out, d);
 	if (err)
-		return diag_errno(d, err, "the server");
+		return err;
 	status = read_head(c, &length, d);
 	while (status >= 400 && c->in.len < length && !err)
 		err = read_more(c, d);

@@ -205,9 +205,9 @@ static void read_server(struct follow *l)
 {
 	struct buf *in = &l->f->client->in;
 	char *to = buf_reserve(in, 65536);
-	ssize_t n = to ? read(l->f->client->fd, to, 65536) : 0;
+	ssize_t n = to ? serve_client_recv(l->f->client, to, 65536) : 0;
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n == -EAGAIN || n == -EINTR)
 		return;
 	if (n <= 0) {
 		l->gone = true;
@@ -275,11 +275,11 @@ static void read_signal(struct follow *l)
 
 static void write_server(struct follow *l)
 {
-	ssize_t n = write(l->f->client->fd, l->out.data, l->out.len);
+	ssize_t n = serve_client_send(l->f->client, l->out.data, l->out.len);
 
 	if (n > 0)
 		buf_consume(&l->out, (size_t)n);
-	else if (errno != EAGAIN && errno != EINTR)
+	else if (n < 0 && n != -EAGAIN && n != -EINTR)
 		l->gone = true;
 }
 
@@ -288,9 +288,10 @@ static void follow_loop(struct follow *l)
 	while (!l->gone && !l->err && !l->out.err) {
 		bool input = l->f->input && !l->eof && l->f->id[0] &&
 			l->out.len < OUT_ENOUGH;
+		bool sends = l->out.len || serve_client_waits(l->f->client);
 		struct pollfd p[] = {
 			{.fd = l->f->client->fd,
-				.events = POLLIN | (l->out.len ? POLLOUT : 0)},
+				.events = (short)(POLLIN | (sends ? POLLOUT : 0))},
 			{.fd = input ? STDIN_FILENO : -1, .events = POLLIN},
 			{.fd = l->signals, .events = POLLIN},
 		};

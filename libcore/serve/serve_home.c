@@ -29,14 +29,18 @@ int serve_home(bool make, char path[static SERVE_PATH_MAX], struct diag *d)
 	return file_private_dir(own, "serve", w.uid, make, d);
 }
 
-int serve_home_connect(struct serve_client *c, const char *socket,
-	const char *token_file, struct diag *d)
+int serve_home_connect(struct serve_client *c, const struct serve_place *at,
+	struct diag *d)
 {
 	char path[SERVE_PATH_MAX], token[SERVE_PATH_MAX];
 	autofd int dir = -1;
-	int err = str_copy(path, sizeof path, socket);
+	int err;
 
-	if (str_eq(socket, "local")) {
+	if (strstr(at->server, "://"))
+		return serve_client_open_url(
+			c, at->server, at->token_file, at->cert_file, d);
+	err = str_copy(path, sizeof path, at->server);
+	if (str_eq(at->server, "local")) {
 		dir = serve_home(false, path, d);
 		if (dir < 0)
 			return diag_fail(d, -ENOENT, "no server runs: 'wardbox"
@@ -46,8 +50,9 @@ int serve_home_connect(struct serve_client *c, const char *socket,
 			       : -ENAMETOOLONG;
 	}
 	if (err)
-		return diag_errno(d, -ENAMETOOLONG, "%s", socket);
+		return diag_errno(d, -ENAMETOOLONG, "%s", at->server);
 	BUF_PRINT(token, "%.*s" SERVE_TOKEN_RUN,
 		(int)(path_base(path) - path), path);
-	return serve_client_open(c, path, token_file ? token_file : token, d);
+	return serve_client_open(
+		c, path, at->token_file ? at->token_file : token, d);
 }

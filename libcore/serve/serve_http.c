@@ -213,6 +213,23 @@ bool http_lists(const char *list, const char *word)
 	return false;
 }
 
+int http_authority(const char *text, char *host, size_t host_size, char *port,
+	size_t port_size)
+{
+	bool six = *text == '[';
+	const char *from = text + six;
+	size_t n = strcspn(from, six ? "]" : ":");
+	const char *rest = from + n;
+
+	if (six && *rest++ != ']')
+		return -EINVAL;
+	if (*rest && *rest != ':')
+		return -EINVAL;
+	if (!n || !copy_text(host, host_size, from, n))
+		return -EINVAL;
+	return str_copy(port, port_size, *rest ? rest + 1 : "");
+}
+
 const char *http_reason(int status)
 {
 	static const struct {

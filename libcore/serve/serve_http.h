@@ -45,6 +45,11 @@ int http_query(const struct http_request *r, const char *name, uint64_t max,
 /* Is word one of the list's, divided by commas, whatever its case? */
 bool http_lists(const char *list, const char *word);
 
+/* HOST:PORT or [HOST]:PORT in two; the port is "" where none is said. -EINVAL:
+ * none of them, or it does not fit. */
+int http_authority(const char *text, char *host, size_t host_size, char *port,
+	size_t port_size);
+
 const char *http_reason(int status);
 /* A whole answer. type NULL: it has no body. */
 void http_answer(struct buf *out, int status, const char *type,

@@ -85,6 +85,10 @@ void peer_open(struct serve_conn *c, const struct http_request *r,
 		conn_refuse(c, r, 426, "MCP is spoken here");
 		return;
 	}
+	if (c->sealed) {
+		conn_refuse(c, r, 501, "MCP is spoken on the socket and a plain port");
+		return;
+	}
 	if (c->out.len || r->length) {
 		conn_refuse(c, r, 400, "the upgrade stands alone");
 		return;

@@ -3,6 +3,7 @@
  */
 #include "serve/serve_server_in.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -14,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/num.h"
 #include "base/str.h"
 #include "sys/file.h"
 
@@ -32,12 +34,12 @@ static bool uid_may(const struct serve_server *s, int fd)
 	return false;
 }
 
-/* The oldest that has not said who it is makes room. */
-static void drop_silent(struct serve_server *s)
+/* The oldest that has not said who it is makes room; sealed: for one with TLS. */
+static void drop_silent(struct serve_server *s, bool sealed)
 {
 	struct serve_conn *c = s->last;
 
-	while (c && (c->state != CONN_HTTP || c->roles))
+	while (c && (c->state != CONN_HTTP || c->who.roles || (sealed && !c->tls)))
 		c = c->prev;
 	if (c)
 		conn_close(c);
@@ -47,8 +49,9 @@ static void conn_ready(struct serve_watch *w, uint32_t events);
 static void conn_due(struct serve_timer *t);
 static void conn_changed(struct serve_reader *r);
 
-static void conn_new(struct serve_server *s, int fd, bool local)
+static void conn_new(const struct serve_listener *l, int fd)
 {
+	struct serve_server *s = l->server;
 	struct serve_conn *c = calloc(1, sizeof *c);
 
 	if (!c) {
@@ -56,7 +59,8 @@ static void conn_new(struct serve_server *s, int fd, bool local)
 		return;
 	}
 	c->server = s;
-	c->local = local;
+	c->local = l->local;
+	c->sealed = l->sealed;
 	c->in = BUF_INIT(CONN_IN_MAX);
 	c->out = BUF_INIT(CONN_OUT_MAX);
 	c->watch = (struct serve_watch){.fd = -1, .ready = conn_ready};
@@ -84,7 +88,7 @@ static void listener_ready(struct serve_watch *w, uint32_t events)
 		int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-			drop_silent(s);
+			drop_silent(s, false);
 			continue;
 		}
 		if (fd < 0)
@@ -94,12 +98,12 @@ static void listener_ready(struct serve_watch *w, uint32_t events)
 			continue;
 		}
 		if (s->count >= s->max)
-			drop_silent(s);
+			drop_silent(s, false);
 		if (s->count >= s->max) {
 			close(fd);
 			continue;
 		}
-		conn_new(s, fd, l->local);
+		conn_new(l, fd);
 	}
 }
 
@@ -118,6 +122,10 @@ void conn_close(struct serve_conn *c)
 	*(c->next ? &c->next->prev : &s->last) = c->prev;
 	s->count--;
 	s->refused -= c->refused;
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls) {
+		s->sealed--;
+		tls_free(c->tls);
+	}
 	fd = c->watch.fd;
 	/* A copy of it may live on, which the kernel would still tell of. */
 	serve_watch_stop(&s->engine->loop, &c->watch);
@@ -129,6 +137,48 @@ void conn_close(struct serve_conn *c)
 	serve_loop_bury(&s->engine->loop, &c->grave);
 }
 
+/* As recv() and send(), with -errno. */
+static ssize_t conn_recv(struct serve_conn *c, void *to, size_t n)
+{
+	ssize_t got;
+
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
+		return tls_recv(c->tls, c->watch.fd, to, n);
+	got = recv(c->watch.fd, to, n, MSG_DONTWAIT);
+	return got < 0 ? -errno : got;
+}
+
+static ssize_t conn_send(struct serve_conn *c, const void *from, size_t n)
+{
+	ssize_t sent;
+
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
+		return tls_send(c->tls, c->watch.fd, from, n);
+	sent = send(c->watch.fd, from, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return sent < 0 ? -errno : sent;
+}
+
+/* Bytes that were sent wait for the socket. */
+static bool conn_waits(const struct serve_conn *c)
+{
+	return IS_ENABLED(CONFIG_SERVE_TLS) && c->tls && tls_waits(c->tls);
+}
+
+/* With TLS it begins only now, because those who say nothing are to cost nothing. */
+static int conn_seal(struct serve_conn *c)
+{
+	struct serve_server *s = c->server;
+
+	if (!IS_ENABLED(CONFIG_SERVE_TLS) || !c->sealed || c->tls)
+		return 0;
+	if (s->sealed >= CONN_SEALED_MAX)
+		drop_silent(s, true);
+	if (s->sealed < CONN_SEALED_MAX)
+		c->tls = tls_accept(s->tls);
+	s->sealed += !!c->tls;
+	return c->tls ? 0 : -ENOMEM;
+}
+
 /* More of what is followed, as far as the peer takes it. */
 static void conn_pump(struct serve_conn *c)
 {
@@ -138,6 +188,19 @@ static void conn_pump(struct serve_conn *c)
 		events_pump(c);
 }
 
+/* The last word is written, and what the peer still sends would make the kernel
+ * forget it: the peer's end is waited for. */
+static void conn_last(struct serve_conn *c)
+{
+	c->shut = true;
+	if (IS_ENABLED(CONFIG_SERVE_TLS) && c->tls)
+		tls_end(c->tls, c->watch.fd);
+	else
+		shutdown(c->watch.fd, SHUT_WR);
+	serve_timer_set(&c->server->engine->loop, &c->timer,
+		CONN_LAST_S * 1000000000ULL);
+}
+
 void conn_flush(struct serve_conn *c)
 {
 	size_t at = 0;
@@ -145,32 +208,26 @@ void conn_flush(struct serve_conn *c)
 
 	do {
 		at = 0;
-		while (at < c->out.len) {
-			n = send(c->watch.fd, c->out.data + at, c->out.len - at,
-				MSG_NOSIGNAL | MSG_DONTWAIT);
-			if (n < 0)
+		while (at < c->out.len || conn_waits(c)) {
+			n = conn_send(c, at < c->out.len ? c->out.data + at : "",
+				c->out.len - at);
+			if (n < 0 || (at == c->out.len && conn_waits(c)))
 				break;
 			at += (size_t)n;
 		}
 		buf_consume(&c->out, at);
-		if (c->out.err || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		if (c->out.err || (n < 0 && n != -EAGAIN && n != -EINTR)) {
 			conn_close(c);
 			return;
 		}
 		if (!c->out.len)
 			conn_pump(c);
 	} while (c->out.len && n >= 0);
-	if (c->state == CONN_LAST && !c->out.len && !c->shut) {
-		/* What the peer still sends would make the kernel forget what
-		 * it has not read: its end is waited for. */
-		c->shut = true;
-		shutdown(c->watch.fd, SHUT_WR);
-		serve_timer_set(&c->server->engine->loop, &c->timer,
-			CONN_LAST_S * 1000000000ULL);
-	}
+	if (c->state == CONN_LAST && !c->out.len && !conn_waits(c) && !c->shut)
+		conn_last(c);
 	(void)serve_watch_set(&c->server->engine->loop, &c->watch, c->watch.fd,
 		(socket_full(c) || c->refused ? 0 : EPOLLIN) |
-			(c->out.len ? EPOLLOUT : 0));
+			(c->out.len || conn_waits(c) ? EPOLLOUT : 0));
 }
 
 static void conn_changed(struct serve_reader *r)
@@ -219,9 +276,9 @@ static void conn_ready(struct serve_watch *w, uint32_t events)
 	ssize_t n;
 
 	if (events & EPOLLIN) {
-		to = buf_reserve(&c->in, 16384);
-		n = to ? recv(w->fd, to, 16384, MSG_DONTWAIT) : 0;
-		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		to = buf_reserve(&c->in, TLS_PIECE);
+		n = to && !conn_seal(c) ? conn_recv(c, to, TLS_PIECE) : 0;
+		if (n == 0 || (n < 0 && n != -EAGAIN && n != -EINTR)) {
 			conn_close(c);
 			return;
 		}
@@ -250,7 +307,7 @@ static void conn_due(struct serve_timer *t)
 
 		c->refused = false;
 		c->server->refused--;
-		conn_refuse(c, &r, 401, "no key, or none that is known");
+		conn_refuse(c, &r, 401, api_judged(401));
 		conn_flush(c);
 		return;
 	}
@@ -259,7 +316,7 @@ static void conn_due(struct serve_timer *t)
 		return;
 	}
 	/* A key that was revoked ends what it began. */
-	if (!server_roles(c->server, c, c->digest)) {
+	if (!server_roles(c->server, c->local, &c->who)) {
 		socket_close(c, WS_POLICY, "the key was revoked");
 		conn_flush(c);
 		return;
@@ -270,23 +327,23 @@ static void conn_due(struct serve_timer *t)
 	conn_flush(c);
 }
 
-unsigned server_roles(struct serve_server *s, struct serve_conn *c,
-	const unsigned char digest[static SERVE_DIGEST])
+unsigned server_roles(struct serve_server *s, bool local, struct serve_who *who)
 {
 	const struct serve_key *own =
-		serve_keys_find(s->owner, ARRAY_SIZE(s->owner), digest);
+		serve_keys_find(s->owner, ARRAY_SIZE(s->owner), who->digest);
 	const struct serve_key *key = NULL;
 	autofree struct serve_keys *keys = malloc(sizeof *keys);
 
 	/* Read anew each time: a key that was revoked is none at once. */
 	if (keys && !serve_keys_load(s->dir, keys, NULL))
-		key = serve_keys_find(keys->key, keys->count, digest);
+		key = serve_keys_find(keys->key, keys->count, who->digest);
 	/* The owner's tokens are for this machine's own users. */
-	c->owner = own && c->local;
-	return c->owner ? own->roles : key ? key->roles : 0;
+	who->owner = own && local;
+	who->roles = who->owner ? own->roles : key ? key->roles : 0;
+	return who->roles;
 }
 
-int serve_listen(struct serve_server *s, int fd, bool local)
+int serve_listen(struct serve_server *s, int fd, enum serve_door door)
 {
 	struct serve_listener *l = &s->listeners[s->listening];
 	int err;
@@ -295,7 +352,9 @@ int serve_listen(struct serve_server *s, int fd, bool local)
 		return -ENOSPC;
 	*l = (struct serve_listener){
 		.watch = {.fd = -1, .ready = listener_ready},
-		.server = s, .local = local};
+		.server = s,
+		.local = door == SERVE_LOCAL,
+		.sealed = door == SERVE_SEALED};
 	err = serve_watch_set(&s->engine->loop, &l->watch, fd, EPOLLIN);
 	s->listening += !err;
 	return err;
@@ -341,21 +400,48 @@ int serve_bind_local(const char *path, struct diag *d)
 		   : fd_steal(&fd);
 }
 
-int serve_bind_loopback(unsigned port, struct diag *d)
+static int bind_port(const struct sockaddr *at, socklen_t size,
+	const char *name, struct diag *d)
 {
-	const struct sockaddr_in at = {.sin_family = AF_INET,
-		.sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	autofd int fd = socket(AF_INET,
+	autofd int fd = socket(at->sa_family,
 		SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	int on = 1;
 
 	if (fd < 0 ||
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
-		bind(fd, (const struct sockaddr *)&at, sizeof at) ||
-		listen(fd, BACKLOG))
-		return diag_errno(d, -errno, "cannot listen on port %u", port);
+		bind(fd, at, size) || listen(fd, BACKLOG))
+		return diag_errno(d, -errno, "cannot listen on %s", name);
 	return fd_steal(&fd);
+}
+
+int serve_bind_loopback(unsigned port, struct diag *d)
+{
+	const struct sockaddr_in at = {.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	char name[24];
+
+	return bind_port((const struct sockaddr *)&at, sizeof at,
+		BUF_PRINT(name, "127.0.0.1:%u", port), d);
+}
+
+int serve_bind_address(const char *text, struct diag *d)
+{
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+	struct sockaddr_in four = {.sin_family = AF_INET};
+	char host[64], port_text[8];
+	unsigned port;
+
+	if (http_authority(text, host, sizeof host, port_text, sizeof port_text) ||
+		num_uint(port_text, 1, 65535, &port))
+		return diag_fail(d, -EINVAL,
+			"'%s' is no ADDRESS:PORT or [ADDRESS]:PORT", text);
+	four.sin_port = six.sin6_port = htons((uint16_t)port);
+	if (inet_pton(AF_INET, host, &four.sin_addr) == 1)
+		return bind_port((struct sockaddr *)&four, sizeof four, text, d);
+	if (inet_pton(AF_INET6, host, &six.sin6_addr) == 1)
+		return bind_port((struct sockaddr *)&six, sizeof six, text, d);
+	return diag_fail(d, -EINVAL, "'%s' is no address in numbers", host);
 }
 
 int serve_listen_given(struct serve_server *s, int fd, struct diag *d)
@@ -363,19 +449,23 @@ int serve_listen_given(struct serve_server *s, int fd, struct diag *d)
 	struct sockaddr_storage at;
 	socklen_t size = sizeof at;
 	const struct sockaddr_in *ip = (const struct sockaddr_in *)(void *)&at;
-	bool loopback;
+	enum serve_door door = SERVE_LOCAL;
 	int err;
 
 	if (getsockname(fd, (struct sockaddr *)&at, &size))
 		return diag_errno(d, -errno, "descriptor %d", fd);
-	loopback = at.ss_family == AF_INET &&
-		ntohl(ip->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-	if (at.ss_family != AF_UNIX && !loopback)
+	if (at.ss_family != AF_UNIX)
+		door = at.ss_family == AF_INET &&
+				ntohl(ip->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
+			? SERVE_PLAIN
+			: SERVE_SEALED;
+	if (door == SERVE_SEALED && !s->tls)
 		return diag_fail(d, -EACCES, "descriptor %d listens on more than"
-			" a unix socket or 127.0.0.1", fd);
+			" a unix socket or 127.0.0.1, which needs TLS\036"
+			"--cert FILE --key FILE", fd);
 	if (fcntl(fd, F_SETFD, FD_CLOEXEC) || fcntl(fd, F_SETFL, O_NONBLOCK))
 		return diag_errno(d, -errno, "descriptor %d", fd);
-	err = serve_listen(s, fd, at.ss_family == AF_UNIX);
+	err = serve_listen(s, fd, door);
 	return err ? diag_errno(d, err, "descriptor %d", fd) : 0;
 }
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT
  *
  * On a unix socket the peer's uid is one of ours and a token is presented; on a
- * loopback port a key or token is. What is served:
+ * port a key is: of the loopback, or of any address with TLS. What is served:
  *
  *	GET  /health				without a token
  *	GET  /api/v1/commands			view
@@ -25,6 +25,7 @@
 
 #include "serve/serve.h"
 #include "serve/serve_keys.h"
+#include "tls/tls.h"
 
 enum {
 	SERVE_LISTEN_MAX = 4,
@@ -35,7 +36,8 @@ struct serve_server;
 struct serve_listener {
 	struct serve_watch watch;
 	struct serve_server *server;
-	bool local; /* a unix socket */
+	bool local;  /* a unix socket */
+	bool sealed; /* spoken to by TLS */
 };
 
 struct serve_server {
@@ -47,6 +49,7 @@ struct serve_server {
 	uid_t uids[SERVE_UIDS_MAX]; /* who may connect locally */
 	size_t uid_count;
 	bool bound; /* the socket in dir is this server's */
+	struct tls_keys *tls; /* of new connections; NULL: there is no TLS */
 	/* The owner's tokens: for run and for approve. */
 	struct serve_key owner[2];
 	/* its own */
@@ -56,6 +59,7 @@ struct serve_server {
 	struct serve_peer *peers;
 	size_t count, max;               /* connections */
 	size_t refused;                  /* wait to be told so */
+	size_t sealed;                   /* connections with TLS */
 };
 
 /* Files of the server's directory. */
@@ -63,16 +67,20 @@ struct serve_server {
 #define SERVE_TOKEN_RUN "token"
 #define SERVE_TOKEN_APPROVE "approver"
 
+enum serve_door { SERVE_LOCAL, SERVE_PLAIN, SERVE_SEALED };
 /* Waits for connections on fd, a listening socket, which is closed with the
  * server. */
-int serve_listen(struct serve_server *s, int fd, bool local);
+int serve_listen(struct serve_server *s, int fd, enum serve_door door);
 void serve_server_close(struct serve_server *s);
 /* A listening socket. path is made anew, 0600; -EADDRINUSE: a server answers
  * there. -errno with d. */
 int serve_bind_local(const char *path, struct diag *d);
 /* On 127.0.0.1. */
 int serve_bind_loopback(unsigned port, struct diag *d);
-/* A socket that the caller's supervisor listens on already. */
+/* On ADDRESS:PORT or [ADDRESS]:PORT, of numbers. */
+int serve_bind_address(const char *text, struct diag *d);
+/* A socket that the caller's supervisor listens on already; beyond the loopback it
+ * is one for TLS. */
 int serve_listen_given(struct serve_server *s, int fd, struct diag *d);
 /* How many connections so many descriptors are good for. */
 enum { SERVE_FILES = 16384 };

@@ -4,6 +4,7 @@
 #ifndef WARDBOX_SERVE_SERVER_IN_H
 #define WARDBOX_SERVE_SERVER_IN_H
 
+#include "base/kconfig.h"
 #include "serve/serve_http.h"
 #include "serve/serve_in.h"
 #include "serve/serve_server.h"
@@ -27,6 +28,14 @@ enum {
 	CONN_LAST_S = 2, /* for the peer to go after the last word */
 	CONN_MAX = 12288,
 	CONN_REFUSED_MAX = 64, /* that wait for their 401 */
+	CONN_SEALED_MAX = 2048, /* with TLS, which takes 40 KB */
+};
+
+/* Who asks, by what was presented. */
+struct serve_who {
+	unsigned roles; /* 0: nobody */
+	bool owner;     /* has one of the owner's tokens */
+	unsigned char digest[SERVE_DIGEST]; /* of the key */
 };
 
 struct serve_conn {
@@ -37,11 +46,11 @@ struct serve_conn {
 	struct serve_timer timer;
 	struct buf in, out;
 	enum conn_state state;
-	bool local, owner, refused, shut;
+	struct tls *tls; /* of a sealed one, once it said something */
+	bool local, sealed, refused, shut;
 	bool admitted; /* the request whose body is still to come has a key */
 	bool pong;       /* there was one since the ping */
-	unsigned roles;  /* of what the request, or the WebSocket's, presented */
-	unsigned char digest[SERVE_DIGEST]; /* of its key */
+	struct serve_who who; /* of the request, or the WebSocket's */
 	char session[SESSION_ID_MAX + 1]; /* of a WebSocket */
 	struct ws_reader ws;
 	struct serve_reader reader; /* attached: a command is followed */
@@ -58,9 +67,14 @@ void conn_answer(struct serve_conn *c, const struct http_request *r, int status,
 void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 	const char *why);
 
-/* The roles of what a token says, and whether it is the owner's. */
-unsigned server_roles(struct serve_server *s, struct serve_conn *c,
-	const unsigned char digest[static SERVE_DIGEST]);
+/* Fills in the roles that a key has, and whether it is the owner's; 0: none. */
+unsigned server_roles(struct serve_server *s, bool local, struct serve_who *who);
+/* May the asker of a request go on? 0; 403; 429: too many wrong keys; 401: no key, or
+ * a wrong one, which is told API_REFUSED_NS later and counts in s->refused till then. */
+int api_judge(const struct serve_conn *c, const struct http_request *r,
+	struct serve_who *who);
+enum { API_REFUSED_NS = 250000000 };
+const char *api_judged(int status);
 
 /* May the rest of the request come? If not it is answered, or will be. */
 bool api_admit(struct serve_conn *c, const struct http_request *r);
@@ -68,15 +82,38 @@ bool api_admit(struct serve_conn *c, const struct http_request *r);
 void api_request(struct serve_conn *c, const struct http_request *r,
 	const char *body);
 /* Starts the command that a message asks for. */
-int api_start(struct serve_conn *c, const char *session, struct wire *w,
-	struct serve_command **out, struct diag *d);
+int api_start(struct serve_server *s, const struct serve_who *who,
+	const char *session, struct wire *w, struct serve_command **out,
+	struct diag *d);
+
+/* Who starts and follows a command, whatever front it comes by: what it may stands
+ * in one place. */
+struct serve_guest {
+	struct serve_server *server;
+	const struct serve_who *who;
+	const char *session;
+	struct serve_reader *reader;
+	bool *own;  /* the command ends with the guest */
+	bool *view; /* it only looks */
+};
+enum { GUEST_LEFT = 1 };
+/* Does what a message asks. 0; GUEST_LEFT: it has detached; else the status of HTTP
+ * that refuses it, with d. */
+int guest_do(const struct serve_guest *g, struct wire *w, struct diag *d);
+/* Types to the command. The same. */
+int guest_type(const struct serve_guest *g, const char *bytes, size_t n,
+	struct diag *d);
+/* The client is not read until the command has read. */
+bool guest_full(const struct serve_guest *g);
+/* It goes, and what is its own with it. */
+void guest_leave(const struct serve_guest *g);
 
 /* The WebSocket of a terminal. */
 void socket_open(struct serve_conn *c, const struct http_request *r,
 	const char *session);
 void socket_read(struct serve_conn *c);
 /* The peer is not read until the command has read. */
-bool socket_full(const struct serve_conn *c);
+bool socket_full(struct serve_conn *c);
 void socket_pump(struct serve_conn *c);
 void socket_close(struct serve_conn *c, enum ws_code code, const char *why);
 /* A client of MCP. */

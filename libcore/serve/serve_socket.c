@@ -11,7 +11,6 @@
 
 enum {
 	PIECE_MAX = 64 << 10,
-	INPUT_ENOUGH = 256 << 10, /* waits for the command: no more is read */
 	TEXT_MAX = 1 << 20,
 };
 
@@ -89,105 +88,56 @@ static void say_started(struct serve_conn *c, const struct serve_command *of)
 	say(c, &text);
 }
 
-static void do_start(struct serve_conn *c, struct wire *w)
+static struct serve_guest guest_of(struct serve_conn *c)
 {
-	struct serve_command *command;
-	struct diag d = {0};
-
-	if (!(c->roles & SERVE_RUN)) {
-		say_wrong(c, 403, "the key may not run commands", WS_POLICY);
-		return;
-	}
-	if (api_start(c, c->session, w, &command, &d)) {
-		say_wrong(c, 503, d.text, WS_INTERNAL);
-		return;
-	}
-	c->own = !w->keep;
-	c->channels = w->channels;
-	serve_attach(command, &c->reader);
-	say_started(c, command);
-}
-
-static void do_attach(struct serve_conn *c, const struct wire *w)
-{
-	struct serve_command *command = serve_find(c->server->engine, w->id);
-
-	if (!command || (command->orphan || command->own) ||
-		!str_eq(command->session, c->session)) {
-		say_wrong(c, 404, "there is no such command", WS_POLICY);
-		return;
-	}
-	c->view = w->view || !(c->roles & SERVE_RUN);
-	c->reader.looks = c->view;
-	c->channels = w->channels;
-	for (enum serve_stream s = 0; s < SERVE_STREAMS; s++)
-		c->reader.at[s] = w->at[s] < command->ring[s].end
-			? w->at[s]
-			: command->ring[s].end;
-	serve_attach(command, &c->reader);
-	say_started(c, command);
-}
-
-/* What may be said once a command is there. */
-static void do_with(struct serve_conn *c, const struct wire *w)
-{
-	struct serve_command *command = c->reader.command;
-
-	if (w->type == WIRE_DETACH) {
-		c->own = false;
-		socket_close(c, WS_NORMAL, "detached");
-	} else if (c->view) {
-		say_wrong(c, 403, "it is only looked at", WS_POLICY);
-	} else if (w->type == WIRE_RESIZE) {
-		(void)serve_resize(command, w->rows, w->cols);
-	} else if (w->type == WIRE_SIGNAL) {
-		(void)serve_signal(command, w->signal);
-	} else if (w->type == WIRE_EOF) {
-		(void)serve_shut(command);
-	} else {
-		say_wrong(c, 409, "there is a command already", WS_POLICY);
-	}
+	return (struct serve_guest){c->server, &c->who, c->session, &c->reader,
+		&c->own, &c->view};
 }
 
 static void take_text(struct serve_conn *c, const char *text, size_t n)
 {
+	const struct serve_guest guest = guest_of(c);
 	autowire struct wire w = {.type = WIRE_START};
+	bool begins = !c->reader.command;
+	struct diag d = {0};
+	int status;
 
-	if (wire_read(&w, text, n, WIRE_START))
+	if (wire_read(&w, text, n, WIRE_START)) {
 		say_wrong(c, 400, w.said, WS_POLICY);
-	else if (c->reader.command)
-		do_with(c, &w);
-	else if (w.type == WIRE_START)
-		do_start(c, &w);
-	else if (w.type == WIRE_ATTACH)
-		do_attach(c, &w);
-	else
-		say_wrong(c, 409, "there is no command yet", WS_POLICY);
+		return;
+	}
+	status = guest_do(&guest, &w, &d);
+	if (status == GUEST_LEFT) {
+		socket_close(c, WS_NORMAL, "detached");
+	} else if (status) {
+		say_wrong(c, status, d.text,
+			status == 503 ? WS_INTERNAL : WS_POLICY);
+	} else if (begins) {
+		c->channels = w.channels;
+		say_started(c, c->reader.command);
+	}
 }
 
 /* Keys, or a channel's bytes. */
 static void take_bytes(struct serve_conn *c, const struct ws_piece *p)
 {
+	const struct serve_guest guest = guest_of(c);
 	const char *bytes = p->bytes;
 	size_t n = p->n;
-	int err;
+	struct diag d = {0};
+	int status;
 
-	if (!c->reader.command) {
-		say_wrong(c, 409, "there is no command yet", WS_POLICY);
-		return;
-	}
 	if (c->channels && p->first) {
 		c->channel = (unsigned char)*bytes++;
 		n--;
 	}
-	if (c->view || (c->channels && c->channel)) {
+	if (c->channels && c->channel) {
 		say_wrong(c, 403, "no channel to write to", WS_POLICY);
 		return;
 	}
-	err = n ? serve_write(c->reader.command, bytes, n) : 0;
-	if (err == -ENOBUFS)
-		say_wrong(c, 429, "it does not read what was written before",
-			WS_BIG);
+	status = guest_type(&guest, bytes, n, &d);
+	if (status)
+		say_wrong(c, status, d.text, status == 429 ? WS_BIG : WS_POLICY);
 }
 
 static void take_piece(struct serve_conn *c, struct ws_piece *p)
@@ -208,10 +158,11 @@ static void take_piece(struct serve_conn *c, struct ws_piece *p)
 	}
 }
 
-bool socket_full(const struct serve_conn *c)
+bool socket_full(struct serve_conn *c)
 {
-	return c->state == CONN_SOCKET && c->reader.command &&
-		c->reader.command->waiting.len > INPUT_ENOUGH;
+	const struct serve_guest guest = guest_of(c);
+
+	return c->state == CONN_SOCKET && guest_full(&guest);
 }
 
 void socket_read(struct serve_conn *c)
