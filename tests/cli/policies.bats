@@ -67,7 +67,7 @@ decides() { # allow|confirm|deny LINE...
 		'kubectl apply -f x.yaml' 'npm install http://example.invalid/x.tgz' \
 		'pip install --index-url http://example.invalid/ x'
 	decides deny 'mkfs.ext4 /dev/sda' 'shutdown -h now' 'useradd x' 'insmod x.ko' \
-		'crontab -l' 'wardbox install' 'su -c id' 'unshare -r id'
+		'crontab x' 'wardbox install' 'su -c id' 'unshare -r id'
 	# the contract's own FULL-AUTO has none of that
 	POLICY='include contract'
 	decides confirm 'npm ci' 'pip install x' 'git push origin main' 'dpkg -i x.deb'
