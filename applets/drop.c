@@ -72,9 +72,19 @@ static bool drop_stays(const struct drop *o, const struct sandbox *s)
 	       o->link.sock >= 0 || o->status >= 0 || o->events >= 0 || o->no_strays || o->audit;
 }
 
+static struct net_spec *names_given(void *ctx)
+{
+	struct drop *o = ctx;
+	struct net_spec *spec = o->names;
+
+	o->names = NULL;
+	return spec;
+}
+
 /* The namespace in which the hosts are there that --net names. */
 static int drop_names(struct drop *o, struct diag *d)
 {
+	const struct net_ask ask = {.sum = 1, .spec = names_given, .ctx = o};
 	int err;
 
 	if (!o->names || o->dry_run || o->explain)
@@ -85,7 +95,7 @@ static int drop_names(struct drop *o, struct diag *d)
 	if (o->plan.want & SANDBOX_PIDNS)
 		return diag_fail(d, -EINVAL,
 			"hosts by name and --unshare-pid do not go together");
-	err = net_join(-1, "", o->names, &o->link, d);
+	err = net_join(-1, "", &ask, &o->link, d);
 	o->join = (struct sandbox_join){o->link.net, o->link.user};
 	o->plan.join = &o->join;
 	return err;

@@ -56,18 +56,22 @@ static void net_add_registry(void *ctx, const struct net_rule *rule,
 	const char *tool, const char *file)
 {
 	struct net_spec *spec = ctx;
+	struct net_rule *last = &spec->allow[spec->allowed];
 
 	(void)tool;
 	(void)file;
 	for (unsigned i = 0; i < spec->allowed; i++)
 		if (net_rule_match(&spec->allow[i], rule->name, rule->port))
 			return;
-	if (spec->allowed < NET_RULES)
-		spec->allow[spec->allowed++] = *rule;
+	if (spec->allowed == NET_RULES)
+		return;
+	*last = *rule;
+	last->up = spec->registry_up;
+	spec->allowed++;
 }
 
 /* The keeper keeps nothing but what it needs to connect. */
-static int net_confine(void *ctx)
+static int net_confine(void)
 {
 	enum { BIND_SERVICE = 10 };
 	struct sandbox_plan plan = SANDBOX_PLAN_INIT;
@@ -75,7 +79,6 @@ static int net_confine(void *ctx)
 	struct diag d = {0};
 	int err;
 
-	(void)ctx;
 	plan.net = SANDBOX_NET_ALL;
 	plan.unix_all = true;
 	plan.relax = ~0U;
@@ -93,47 +96,76 @@ static bool net_has_names(const struct guard *g)
 	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
 		return true;
 	for (size_t i = 0; i < words->count; i++)
-		if (words->item[i][0] == '+')
+		if (words->item[i][0] == '+' ||
+			str_after(words->item[i], "listen="))
 			return true;
 	return false;
 }
 
-/* The way out of the network that the caller is in; "". */
+/* The way out of the network that the machine is in, as the policy says; "". */
 static const char *net_proxy_of(const struct guard *g)
 {
 	static const char *const names[] = {"https_proxy", "HTTPS_PROXY",
 		"all_proxy", "ALL_PROXY", "http_proxy", "HTTP_PROXY"};
-	const char *url = NULL;
+	const struct policy_words *words = &g->terms.grants.net_words;
+	const char *says = "", *url = NULL, *one;
 
+	for (size_t i = 0; i < words->count; i++)
+		if ((one = str_after(words->item[i], "proxy=")))
+			says = one;
+	if (!str_eq(says, "caller"))
+		return says;
 	for (size_t i = 0; i < ARRAY_SIZE(names) && (!url || !*url); i++)
 		url = env_get(g->caller->env, names[i]);
 	return url ? url : "";
 }
 
-/* What the policy's words say, all of them. NULL: memory is out. */
-static struct net_spec *net_spec_of(const struct guard *g)
+/* "+64k HOST": what a line's up= says of its hosts. */
+static void net_add_rule(struct net_spec *spec, const char *word)
 {
+	struct net_rule *r = &spec->allow[spec->allowed];
+	const char *host = strchr(word, ' ');
+	char up[24];
+	uint64_t size = 0;
+
+	if (host)
+		(void)num_size(BUF_PRINT(up, "%.*s", (int)(host - word), word), 1,
+			UINT64_MAX, &size);
+	if (spec->allowed == NET_RULES || !net_rule_parse(r, host ? host + 1 : word))
+		return;
+	r->up = size;
+	spec->allowed++;
+}
+
+/* What the policy's words say, all of them. NULL: memory is out. */
+static struct net_spec *net_spec_of(void *ctx)
+{
+	const struct guard *g = ctx;
 	const struct policy_words *words = &g->terms.grants.net_words;
 	struct net_spec *spec = calloc(1, sizeof *spec);
+	uint64_t port;
+
 	for (size_t i = 0; spec && i < words->count; i++) {
 		const char *word = words->item[i];
-		const char *up = str_after(word, "up=");
+		const char *listen = str_after(word, "listen=");
+		const char *up = str_after(word, "registries=");
 
-		if (up)
-			(void)num_size(up, 1, UINT64_MAX, &spec->up);
-		else if (word[0] == '+' && spec->allowed < NET_RULES)
-			spec->allowed += net_rule_parse(
-				&spec->allow[spec->allowed], word + 1);
+		if (word[0] == '+')
+			net_add_rule(spec, word + 1);
 		else if (word[0] == '-' && spec->denied < NET_RULES)
 			spec->denied += net_rule_parse(
 				&spec->deny[spec->denied], word + 1);
+		else if (listen && spec->listens < NET_LISTENS &&
+			num_u64(listen, 1, UINT16_MAX, &port) == 0)
+			spec->listen[spec->listens++] = (uint16_t)port;
+		else if (up)
+			(void)num_size(up, 1, UINT64_MAX, &spec->registry_up);
 	}
 	if (!spec)
 		return NULL;
 	if (*net_proxy_of(g))
 		(void)net_proxy_parse(spec, net_proxy_of(g));
 	spec->no_ech = net_says(g, "ech=refuse");
-	spec->confine = net_confine;
 	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
 		net_registries(g->place.home, net_add_registry, spec);
 	return spec;
@@ -146,35 +178,42 @@ static uint64_t net_sum(uint64_t sum, const char *s)
 	return (sum ^ 1) * 0x100000001b3U;
 }
 
-/* Commands of one session that may speak to the same share a loopback, so that a
- * server which one starts is there for the next. Without a name of its own a
- * session has no loopback that lasts, unless it has a way out, which takes longer
- * to make. */
-static void net_try(struct guard_box *b, struct guard *g, bool named)
+/* What the link is for: nothing is read that a keeper knows by its number. */
+static struct net_ask net_ask_of(struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
-	autofree struct net_spec *spec = NULL;
+	struct net_ask ask = {.spec = net_spec_of,
+		.ctx = g,
+		.up = g->out->verdict.up,
+		.confine = net_confine};
+
+	ask.sum = 0xcbf29ce484222325U + (uint64_t)net_wanted(g);
+	for (size_t i = 0; i < words->count; i++)
+		ask.sum = net_sum(ask.sum, words->item[i]);
+	ask.sum = net_sum(ask.sum, net_proxy_of(g)) | 1;
+	return ask;
+}
+
+/* Commands of one session share a loopback, so that a server which one starts is
+ * there for the next, whoever else they may speak to. Without a name of its own a
+ * session has no loopback that lasts, unless it has a way out, which takes longer
+ * to make. */
+static void net_try(struct guard_box *b, struct guard *g)
+{
+	const struct net_ask ask = net_ask_of(g);
 	struct session_where at = guard_place_base(&g->place, NULL);
-	struct stat outside;
 	uint64_t sum = net_sum(0xcbf29ce484222325U, g->out->session);
+	struct stat outside;
 	char name[32];
 
 	if (at.own < 0)
 		return;
-	for (size_t i = 0; named && i < words->count; i++)
-		sum = net_sum(sum, words->item[i]);
-	sum += named ? (uint64_t)net_wanted(g) : 0;
-	sum = named ? net_sum(sum, net_proxy_of(g)) : sum;
 	/* A keeper speaks to the network that its maker had. */
-	if (named && stat("/proc/self/ns/net", &outside) == 0)
+	if (stat("/proc/self/ns/net", &outside) == 0)
 		sum ^= outside.st_ino;
 	BUF_PRINT(name, "net-%016llx", (unsigned long long)sum);
-	/* What it is to open is read when a keeper begins. */
-	if (net_find(at.own, name, &b->link)) {
-		spec = net_spec_of(g);
-		if (!spec || net_join(at.own, name, spec, &b->link, NULL))
-			return;
-	}
+	if (net_join(at.own, name, &ask, &b->link, NULL))
+		return;
 	b->join = (struct sandbox_join){b->link.net, b->link.user};
 	b->plan.join = &b->join;
 }
@@ -202,15 +241,15 @@ static int net_env(struct guard_box *b)
  * port of another host. */
 static int net_front_of(struct guard_box *b, struct guard *g)
 {
-	autofree struct net_spec *spec = net_spec_of(g);
+	struct net_ask ask = net_ask_of(g);
 	int why, err;
 
-	if (!spec || !spec->allowed || probe_landlock_abi(&why) < 4 ||
+	if (probe_landlock_abi(&why) < 4 ||
 		!(b->plan.want & SANDBOX_WATCH) ||
 		b->plan.relax & (SANDBOX_LANDLOCK | SANDBOX_SECCOMP))
 		return -ENOTSUP;
-	spec->front = true;
-	err = net_join(-1, "", spec, &b->link, NULL);
+	ask.front = true;
+	err = net_join(-1, "", &ask, &b->link, NULL);
 	if (!err)
 		err = sandbox_port(&b->plan, b->link.port, false);
 	if (!err)
@@ -233,7 +272,7 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 	 * a namespace of the command's own is tried. */
 	if ((g->entry.shares_net || b->stays || named) &&
 		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
-		net_try(b, g, named);
+		net_try(b, g);
 	if (!named || b->plan.join)
 		return 0;
 	if (!net_says(g, "tier=1")) {

@@ -13,7 +13,7 @@
 #include "sys/proc_text.h"
 
 enum {
-	LOOKS = 128, /* processes that are looked at for one socket */
+	LOOKS = 1024, /* processes that are looked at for one socket */
 	EACH = 1024, /* connections that are recorded one by one */
 };
 
@@ -126,6 +126,22 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 	net->waiting = 0;
 }
 
+/* From a port of this machine's loopback. */
+static void record_entered(struct guard *g, const struct net_event *ev)
+{
+	char port[8];
+	const struct audit_fact facts[] = {
+		{.key = "port", .text = BUF_PRINT(port, "%u", ev->port)},
+		{.key = "end", .text = ev->why[0] ? ev->why : "closed"},
+		{.key = "received", .number = ev->up},
+		{.key = "sent", .number = ev->down},
+		{.key = "count", .number = ev->count},
+	};
+
+	guard_entry_event(g, "net.enter", facts,
+		ARRAY_SIZE(facts) - (ev->count == 1));
+}
+
 static void record_refused(struct guard *g, const struct net_event *ev, pid_t pid)
 {
 	struct policy_verdict v = {.decision = POLICY_DENY,
@@ -156,8 +172,11 @@ static void note_opened(struct guard *g, const struct net_event *ev)
 	struct guard_net *net = &g->tree.net;
 	pid_t pid;
 
+	if (!ev->inode)
+		return;
 	net->opened++;
-	if (net->opened > FIRST && net->opened & (net->opened - 1))
+	if (!ev->waits && net->opened > FIRST &&
+		net->opened & (net->opened - 1))
 		return;
 	pid = find_socket(ev->inode);
 	if (!pid)
@@ -180,12 +199,19 @@ static void one_event(struct guard *g, const struct net_event *ev)
 	case NET_ENDED:
 		record_ended(g, ev);
 		break;
+	case NET_ENTERED:
+		record_entered(g, ev);
+		break;
 	case NET_REFUSED:
 		pid = find_socket(ev->inode);
-		/* Of several commands each is asked; the oldest takes what is
+		/* Of several commands each is asked, and the newest takes what is
 		 * nobody's any more. */
+		if (pid && !ev->last)
+			net_link_claim(&g->box.link, ev->inode);
 		if (pid || ev->last)
 			record_refused(g, ev, pid);
+		else
+			g->tree.net.used = true;
 		break;
 	case NET_FLUSHED:
 		g->tree.net.used = false;

@@ -3,9 +3,10 @@
  *
  * A network namespace of the session's own, with a loopback and no way out but
  * for names. A keeper, a process of the guard's outside of it, holds the namespace
- * by descriptors. Whoever has a link to the keeper has the namespace; the keeper
- * ends some seconds after the last link was closed. A link is closed when nothing
- * lives in the namespace any more that its owner started.
+ * by descriptors. Whoever has a link to the keeper has the namespace, and the names
+ * that its own policy gives it; the keeper ends some seconds after the last link was
+ * closed. A link is closed when nothing lives in the namespace any more that its
+ * owner started.
  *
  * A name that may be spoken to has an address of a pool, which is routed to the
  * loopback. The keeper answers for that address, checks what is said first (the
@@ -41,6 +42,7 @@ struct net_rule {
 	bool below;
 	uint8_t kind;
 	uint16_t port;
+	uint64_t up; /* bytes that one command may send there; 0: no limit */
 };
 /* "NAME[:PORT][/tls|http|tcp]"; without a port 443; 443 is tls, 80 http, else tcp.
  * False: it is none. */
@@ -49,24 +51,21 @@ bool net_rule_match(const struct net_rule *r, const char *name, uint16_t port);
 /* Does any port of it match? */
 bool net_rule_named(const struct net_rule *r, const char *name);
 
-/* All that a namespace opens. */
+/* Whom a command may speak to. */
+enum { NET_LISTENS = 8 };
 struct net_spec {
 	struct net_rule allow[NET_RULES], deny[NET_RULES];
 	unsigned allowed, denied;
-	uint64_t up;    /* bytes sent to each host, at most; 0: no limit */
-	/* Without a namespace: programs ask a proxy on this machine's loopback,
-	 * HTTP or SOCKS 5, and the link has its port. */
-	bool front;
+	uint64_t registry_up; /* .up of what net_registries() finds */
 	bool no_ech;    /* a hello with an encrypted one within is refused */
-	/* Called by the keeper when all that it needs is open: gives up what it
-	 * does not need. -errno. */
-	int (*confine)(void *ctx);
-	void *confine_ctx;
 	/* A proxy of the machine's own network, through which all connections
 	 * go but those to addresses, and to names of the machine's own file; .port
 	 * is 0 where there is none. */
 	struct net_rule proxy;
 	char proxy_auth[256]; /* base64 of NAME:PASSWORD; "" */
+	/* Ports of this machine's loopback that lead to the namespace's. */
+	uint16_t listen[NET_LISTENS];
+	unsigned listens;
 };
 /* "http://[NAME:PASSWORD@]HOST[:PORT][/]", as variables name a proxy, into
  * spec->proxy. False: it is none. */
@@ -94,6 +93,7 @@ enum net_event_kind {
 	NET_OPENED,  /* a connection: whose is it? */
 	NET_ENDED,   /* that, and how */
 	NET_REFUSED, /* a name, or what was said on a connection */
+	NET_ENTERED, /* a connection from this machine's loopback, and how it ended */
 	NET_FLUSHED, /* the answer to net_link_flush() */
 };
 struct net_event {
@@ -101,6 +101,7 @@ struct net_event {
 	uint16_t port, type; /* type: of a DNS question; 0 */
 	uint32_t inode;      /* of the program's socket; 0: not known */
 	bool last;	     /* nobody else is told who could take it */
+	bool waits;	     /* the connection does, until it is claimed */
 	uint64_t up, down;   /* bytes */
 	uint64_t count; /* refused so often by now; so many connections */
 	char name[NET_NAME_MAX + 1];
@@ -110,19 +111,33 @@ struct net_event {
 /* The next one, waited for so long: 1; 0: none is there; -EPIPE: the keeper is
  * gone. */
 int net_link_read(const struct net_link *l, int wait_ms, struct net_event *ev);
-/* The connection of that socket is this link's. */
+/* The connection of that socket is this link's: what it may do counts. */
 void net_link_claim(const struct net_link *l, uint32_t inode);
 /* Asks to be told of all that ended. */
 void net_link_flush(const struct net_link *l);
 
-/* Links to the keeper that is there. -ENOENT and its kin: there is none. */
-int net_find(int dir, const char *name, struct net_link *out);
+/* What a link is for. */
+struct net_ask {
+	/* Whom its command may speak to, by a number of the caller's. A keeper that
+	 * does not know the number is given what .spec returns, which is freed;
+	 * NULL: -ENOMEM. Other names are refused, and told. */
+	uint64_t sum;
+	struct net_spec *(*spec)(void *ctx);
+	void *ctx;
+	uint64_t up; /* bytes to each host, at most; 0: no limit */
+	/* For a keeper that is started. No namespace: programs ask a proxy on this
+	 * machine's loopback, HTTP or SOCKS 5, and the link has its port. */
+	bool front;
+	/* Called by the keeper when it has all that it needs, before it speaks to
+	 * anybody: gives up the rest. -errno. */
+	int (*confine)(void);
+};
 
 /* Links to the keeper of the session, which is started where there is none. dir
  * is a directory of this user alone, in which the keeper is found by name, a name
- * of at most 40 bytes; -1: a keeper for this link alone. spec counts for a keeper
- * that is started; where it allows nothing, names are refused and told. 0; -EPERM and its kin where no namespace can be had. */
-int net_join(int dir, const char *name, const struct net_spec *spec,
+ * of at most 40 bytes; -1: a keeper for this link alone. 0; -EPERM and its kin
+ * where no namespace can be had. */
+int net_join(int dir, const char *name, const struct net_ask *ask,
 	struct net_link *out, struct diag *d);
 
 #endif

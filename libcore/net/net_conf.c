@@ -3,9 +3,12 @@
  */
 #include "net/net_in.h"
 
+#include <fcntl.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/str.h"
+#include "sys/file.h"
 
 /* The next word of the line that begins at *at, cut at size. False at its end. */
 static bool conf_word(const char **at, const char *end, char *out, size_t size)
@@ -71,4 +74,19 @@ void net_conf_hosts(struct net_hosts *h, const char *text, size_t n)
 			h->host[h->count++].addr = addr;
 		}
 	}
+}
+
+static void conf_read(const char *path, struct net_hosts *h,
+	void take(struct net_hosts *h, const char *text, size_t n))
+{
+	autobuf struct buf text = BUF_INIT(1 << 20);
+
+	(void)file_read(AT_FDCWD, path, &text);
+	take(h, buf_str(&text), text.len);
+}
+
+void net_hosts_read(struct net_hosts *h)
+{
+	conf_read("/etc/resolv.conf", h, net_conf_servers);
+	conf_read("/etc/hosts", h, net_conf_hosts);
 }

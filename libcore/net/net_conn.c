@@ -18,8 +18,8 @@
 static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 {
 	const struct linger hard = {.l_onoff = 1};
-	struct net_event ev = {.kind = NET_ENDED,
-		.port = c->rule ? c->rule->port : 0,
+	struct net_event ev = {.kind = c->inward ? NET_ENTERED : NET_ENDED,
+		.port = c->port,
 		.inode = c->inode,
 		.count = 1,
 		.up = c->up.bytes,
@@ -29,20 +29,22 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 		return;
 	c->dead = true;
 	s->again = true; /* its memory goes when all events were looked at */
-	if (!c->dns && c->name) {
-		str_copy(ev.name, sizeof ev.name, c->name->name);
+	if (c->name || c->inward) {
+		if (c->name)
+			str_copy(ev.name, sizeof ev.name, c->name->name);
 		if (c->addr.family)
 			net_addr_text(&c->addr, ev.addr);
 		str_copy(ev.why, sizeof ev.why, why);
-		/* With nobody to claim it, it is the oldest's. */
-		serve_tell(s, c->owner ? c->owner : s->links ? s->link[0] : NULL,
-			&ev);
+		/* With nobody to claim it, it is the newest's. */
+		serve_tell(s, c->owner ? c->owner : serve_link_newest(s), &ev);
 	}
 	/* Who is broken off is to see it. */
 	if (*why)
 		setsockopt(c->in.fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard);
 	serve_flow_end(s, &c->up);
 	serve_flow_end(s, &c->down);
+	if (c->inward)
+		serve_inward_end(s, c);
 	cleanup_fd(&c->in.fd);
 	cleanup_fd(&c->out.fd);
 	c->in.fd = c->out.fd = -1;
@@ -50,7 +52,7 @@ static void conn_close(struct serve *s, struct serve_conn *c, const char *why)
 
 static void conn_refuse(struct serve *s, struct serve_conn *c, const char *why)
 {
-	serve_refuse(s, c->name->name, c->rule->port, 0, c->inode, why);
+	serve_refuse(s, c->name->name, c, 0, c->inode, why);
 	c->name = NULL;
 	conn_close(s, c, "refused");
 }
@@ -71,8 +73,22 @@ static const char *request_strange(
 		return "asks for another way";
 	if (!str_eq(h->host, c->name->name))
 		return "another host is asked for";
-	return h->port && h->port != c->rule->port ? "another port is asked for"
-						   : NULL;
+	return h->port && h->port != c->port ? "another port is asked for" : NULL;
+}
+
+/* Two names of the machine's own file may have one address: which of them is
+ * meant is what the client says. */
+static void name_meant(struct serve *s, struct serve_conn *c, const char *said)
+{
+	struct serve_name *n = str_eq(said, c->name->name)
+		? NULL
+		: serve_name_beside(s, c->name, said);
+	const struct net_rule *r = n ? serve_set_rule(c->set, said, c->port) : NULL;
+
+	if (r && r->kind == c->rule->kind) {
+		c->name = n;
+		c->rule = r;
+	}
 }
 
 /* 0: it is good; NET_MORE; else refused. */
@@ -90,14 +106,18 @@ static int look_first(struct serve *s, struct serve_conn *c)
 		return -EPIPE;
 	if (c->rule->kind == NET_TLS) {
 		err = net_hello_parse(&hello, s->peek, (size_t)n);
+		if (!err)
+			name_meant(s, c, hello.name);
 		if (!err && !hello.name[0])
 			why = "a TLS hello without a name";
 		else if (!err && !str_eq(hello.name, c->name->name))
 			why = "the TLS hello names another host";
-		else if (!err && hello.ech && s->spec->no_ech)
+		else if (!err && hello.ech && c->set->spec->no_ech)
 			why = "an encrypted TLS hello";
 	} else {
 		err = net_http_parse(&head, (char *)s->peek, (size_t)n);
+		if (!err)
+			name_meant(s, c, head.host);
 		if (!err)
 			why = request_strange(c, &head);
 	}
@@ -112,23 +132,41 @@ static int look_first(struct serve *s, struct serve_conn *c)
 }
 
 /* Whom it connects to: the name, or the machine's own proxy. */
-static struct serve_name *conn_via(const struct serve *s, const struct serve_conn *c)
+static struct serve_name *conn_via(const struct serve_conn *c)
 {
-	return s->proxy && !c->name->literal && !c->name->listed ? s->proxy
-								  : c->name;
+	return c->set->proxy && !c->name->literal && !c->name->listed
+		? c->set->proxy
+		: c->name;
 }
 
+/* May the name lead there? A private address is spoken to when it is named. */
+static bool may_lead(const struct serve *s, const struct serve_conn *c,
+	const struct serve_name *via, const struct net_addr *a)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	if (via->trusted || via->literal || via->listed || net_addr_public(a))
+		return true;
+	net_addr_text(a, text);
+	return serve_allowed(s, c->set, text);
+}
+
+/* -EACCES: no address of it may be spoken to. */
 static int conn_connect(struct serve *s, struct serve_conn *c)
 {
-	const struct serve_name *via = conn_via(s, c);
+	const struct serve_name *via = conn_via(c);
+	const uint16_t port = via == c->name ? c->port
+					     : c->set->spec->proxy.port;
 	struct sockaddr_storage at;
 	socklen_t size;
+	int err = -EACCES;
 
 	for (; c->tried < via->addrs; c->tried++) {
+		if (!may_lead(s, c, via, &via->addr[c->tried]))
+			continue;
+		err = -EHOSTUNREACH;
 		c->addr = via->addr[c->tried];
-		size = net_addr_sock(&c->addr,
-			via == c->name ? c->rule->port : s->spec->proxy.port,
-			&at);
+		size = net_addr_sock(&c->addr, port, &at);
 		c->out.fd = socket(c->addr.family,
 			SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		if (c->out.fd < 0)
@@ -136,30 +174,36 @@ static int conn_connect(struct serve *s, struct serve_conn *c)
 		if ((connect(c->out.fd, (struct sockaddr *)&at, size) == 0 ||
 			    errno == EINPROGRESS) &&
 			serve_watch(s, &c->out,
-				EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) == 0)
+				SERVE_BOTH) == 0)
 			return 0;
 		cleanup_fd(&c->out.fd);
 		c->out.fd = -1;
 	}
-	return -EHOSTUNREACH;
+	return err;
 }
 
 static void conn_go(struct serve *s, struct serve_conn *c)
 {
+	int err;
+
 	c->state = SERVE_CONNECT;
 	c->due_ms = s->now_ms + SERVE_MS_CONNECT;
-	if (!conn_via(s, c)->addrs && conn_via(s, c)->hidden)
+	if (!conn_via(c)->addrs) {
+		conn_close(s, c, "has no address");
+		return;
+	}
+	err = conn_connect(s, c);
+	if (err == -EACCES)
 		conn_refuse(s, c, "it leads to a private address");
-	else if (conn_connect(s, c) < 0)
-		conn_close(s, c, conn_via(s, c)->addrs ? "cannot be reached"
-						       : "has no address");
+	else if (err)
+		conn_close(s, c, "cannot be reached");
 }
 
 static void conn_resolve(struct serve *s, struct serve_conn *c)
 {
 	c->state = SERVE_RESOLVE;
 	c->due_ms = UINT64_MAX;
-	if (serve_resolve(s, conn_via(s, c)))
+	if (serve_resolve(s, conn_via(c)))
 		conn_go(s, c);
 }
 
@@ -169,7 +213,7 @@ void serve_conn_resolved(struct serve *s, const struct serve_name *n)
 		struct serve_conn *c = s->conn[i];
 
 		if (!c->dead && c->state == SERVE_RESOLVE &&
-			conn_via(s, c) == n)
+			conn_via(c) == n)
 			conn_go(s, c);
 	}
 }
@@ -178,11 +222,11 @@ void serve_conn_resolved(struct serve *s, const struct serve_name *n)
 static void tunnel_ask(struct serve *s, struct serve_conn *c)
 {
 	char text[1024];
-	const char *auth = s->spec->proxy_auth;
+	const char *auth = c->set->spec->proxy_auth;
 	struct buf b = BUF_FIXED(text);
 
 	buf_addf(&b, "CONNECT %s:%u HTTP/1.1\r\nHost: %s:%u\r\n", c->name->name,
-		c->rule->port, c->name->name, c->rule->port);
+		c->port, c->name->name, c->port);
 	if (*auth)
 		buf_addf(&b, "Proxy-Authorization: Basic %s\r\n", auth);
 	buf_adds(&b, "\r\n");
@@ -212,6 +256,20 @@ static void tunnel_read(struct serve *s, struct serve_conn *c)
 	c->due_ms = UINT64_MAX;
 }
 
+void serve_conn_unreached(struct serve *s, struct serve_conn *c)
+{
+	if (c->inward) {
+		conn_close(s, c, "nobody listens there");
+		return;
+	}
+	cleanup_fd(&c->out.fd);
+	c->out.fd = -1;
+	c->tried++;
+	c->due_ms = s->now_ms + SERVE_MS_CONNECT;
+	if (conn_connect(s, c) < 0)
+		conn_close(s, c, "cannot be reached");
+}
+
 static void conn_connected(struct serve *s, struct serve_conn *c)
 {
 	int err = 0;
@@ -224,17 +282,13 @@ static void conn_connected(struct serve *s, struct serve_conn *c)
 		getpeername(c->out.fd, (struct sockaddr *)&peer, &peer_size) == 0) {
 		c->state = SERVE_OPEN;
 		c->due_ms = UINT64_MAX;
-		if (conn_via(s, c) != c->name)
+		if (!c->inward && conn_via(c) != c->name)
 			tunnel_ask(s, c);
 		return;
 	}
 	if (!err)
 		return;
-	cleanup_fd(&c->out.fd);
-	c->out.fd = -1;
-	c->tried++;
-	if (conn_connect(s, c) < 0)
-		conn_close(s, c, "cannot be reached");
+	serve_conn_unreached(s, c);
 }
 
 /* The next piece of what the client asks may pass: .left. False: wait, or it is
@@ -286,25 +340,17 @@ static bool request_piece(struct serve *s, struct serve_conn *c)
 	return !why;
 }
 
-/* How much of the budget is left. */
-static uint64_t up_left(const struct serve *s, const struct serve_conn *c)
-{
-	if (!s->spec->up)
-		return UINT64_MAX;
-	return c->name->up < s->spec->up ? s->spec->up - c->name->up : 0;
-}
-
 static int flow_up(struct serve *s, struct serve_conn *c)
 {
 	uint64_t moved = 0, total = 0, most;
 	int err = 0;
 
 	do {
-		if (c->rule->kind != NET_HTTP)
+		if (!c->rule || c->rule->kind != NET_HTTP)
 			c->left = UINT64_MAX;
 		else if (!c->left && !c->up.held && !request_piece(s, c))
 			return 0;
-		most = up_left(s, c);
+		most = serve_up_left(s, c);
 		if (!most) {
 			conn_refuse(s, c, "more bytes than up= allows");
 			return 0;
@@ -313,7 +359,7 @@ static int flow_up(struct serve *s, struct serve_conn *c)
 		most = most < SERVE_BURST ? most : SERVE_BURST;
 		err = serve_flow(s, &c->up, c->in.fd, c->out.fd, most, &moved);
 		c->left -= moved;
-		c->name->up += moved;
+		serve_up_sent(s, c, moved);
 		total += moved;
 		c->again |= total >= SERVE_BURST;
 	} while (!err && moved && !c->up.held && !c->up.ended && !c->again);
@@ -367,6 +413,23 @@ static void conn_dns(struct serve *s, struct serve_conn *c)
 		conn_close(s, c, "");
 }
 
+/* Whose it is, as far as it matters. */
+static void conn_whose(struct serve *s, struct serve_conn *c)
+{
+	if (!c->owner && s->links == 1 && s->link[0]->ready)
+		c->owner = s->link[0];
+	c->set = c->owner ? c->owner->set : serve_set_common(s);
+	if (!c->owner && !c->set)
+		return;
+	c->rule = serve_set_rule(c->set, c->name->name, c->port);
+	if (!c->owner && c->rule && serve_up_counts(s, c))
+		return;
+	c->state = SERVE_HELLO;
+	c->due_ms = s->now_ms + SERVE_MS_HELLO;
+	if (!c->rule)
+		conn_refuse(s, c, "the policy names no such host for this command");
+}
+
 void serve_conn_step(struct serve *s, struct serve_conn *c)
 {
 	int err;
@@ -385,6 +448,8 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 			conn_close(s, c, "");
 		c->state = SERVE_HELLO;
 	}
+	if (!c->dead && c->state == SERVE_WHOSE)
+		conn_whose(s, c);
 	if (!c->dead && c->state == SERVE_HELLO) {
 		err = c->rule->kind == NET_TCP ? 0 : look_first(s, c);
 		if (err == NET_MORE || c->dead)
@@ -402,12 +467,32 @@ void serve_conn_step(struct serve *s, struct serve_conn *c)
 		conn_flow(s, c);
 }
 
+void serve_conn_claim(struct serve *s, struct serve_link *l, uint32_t inode)
+{
+	for (unsigned i = 0; inode && i < s->conns; i++)
+		if (s->conn[i]->inode == inode && !s->conn[i]->owner) {
+			s->conn[i]->owner = l;
+			serve_conn_step(s, s->conn[i]);
+		}
+}
+
 void serve_conn_end_of(struct serve *s, const struct serve_link *l)
 {
+	for (unsigned i = 0; i < s->conns; i++) {
+		struct serve_conn *c = s->conn[i];
+
+		if (c->owner != l && s->links > 1)
+			continue;
+		conn_close(s, c, c->up.ended ? "" : "the command ended");
+		c->owner = NULL;
+	}
+}
+
+void serve_conn_end_set(struct serve *s, const struct serve_set *set)
+{
 	for (unsigned i = 0; i < s->conns; i++)
-		if (s->conn[i]->owner == l || s->links <= 1)
-			conn_close(s, s->conn[i],
-				s->conn[i]->up.ended ? "" : "the command ended");
+		if (s->conn[i]->set == set)
+			conn_close(s, s->conn[i], "the command ended");
 }
 
 void serve_conn_due(struct serve *s)
@@ -417,17 +502,16 @@ void serve_conn_due(struct serve *s)
 
 		if (c->dead || s->now_ms < c->due_ms)
 			continue;
-		if (c->state == SERVE_CONNECT) {
-			cleanup_fd(&c->out.fd);
-			c->out.fd = -1;
-			c->tried++;
-			c->due_ms = s->now_ms + SERVE_MS_CONNECT;
-			if (conn_connect(s, c) == 0)
-				continue;
-		}
-		conn_close(s, c,
-			c->state <= SERVE_HELLO ? "said nothing in time"
-						: "cannot be reached");
+		if (c->state == SERVE_CONNECT)
+			serve_conn_unreached(s, c);
+		else if (c->state == SERVE_WHOSE)
+			conn_refuse(s, c, "whose connection it is cannot be told");
+		else
+			conn_close(s, c,
+				c->state == SERVE_HELLO ||
+						c->state == SERVE_ASKED
+					? "said nothing in time"
+					: "cannot be reached");
 	}
 }
 
@@ -453,10 +537,10 @@ void serve_accept(struct serve *s, enum serve_kind kind,
 	*c = (struct serve_conn){.in = {SERVE_CLIENT, fd},
 		.out = {SERVE_OUTSIDE, -1},
 		.dns = kind == SERVE_FOR_DNS,
-		.state = kind == SERVE_FOR_FRONT ? SERVE_ASKED : SERVE_HELLO,
-		.rule = l ? l->rule : NULL,
+		.state = kind == SERVE_FOR_FRONT ? SERVE_ASKED : SERVE_WHOSE,
+		.port = l ? l->port : 0,
 		.name = l ? l->name : NULL,
-		.due_ms = s->now_ms + SERVE_MS_HELLO,
+		.due_ms = s->now_ms + SERVE_MS_WHOSE,
 		.up.pipe = {-1, -1},
 		.down.pipe = {-1, -1}};
 	s->conn[s->conns++] = c;
@@ -467,10 +551,13 @@ void serve_accept(struct serve *s, enum serve_kind kind,
 		conn_close(s, c, "");
 		return;
 	}
+	if (kind == SERVE_FOR_NAME)
+		conn_whose(s, c);
 	if (kind != SERVE_FOR_DNS) {
 		ev.inode = c->inode;
+		ev.waits = c->state == SERVE_WHOSE;
 		serve_tell(s, NULL, &ev);
 	}
-	if (serve_watch(s, &c->in, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0)
+	if (!c->dead && serve_watch(s, &c->in, SERVE_BOTH) < 0)
 		conn_close(s, c, "");
 }

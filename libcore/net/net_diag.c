@@ -70,13 +70,13 @@ uint32_t serve_inode(struct serve *s, int protocol,
 	req.id.idiag_sport = diag_addr(from, req.id.idiag_src, &family);
 	req.id.idiag_dport = diag_addr(to, req.id.idiag_dst, &family);
 	req.sdiag_family = family;
-	inode = diag_ask(s->ns->fd[NET_SOCK_DIAG], &req, uid);
+	inode = diag_ask(s->diag, &req, uid);
 	/* A client's socket may be one of IPv6 all the same; and who sends
 	 * without connecting has no other end. */
 	if (!inode && protocol == IPPROTO_UDP) {
 		memset(req.id.idiag_dst, 0, sizeof req.id.idiag_dst);
 		req.id.idiag_dport = 0;
-		inode = diag_ask(s->ns->fd[NET_SOCK_DIAG], &req, uid);
+		inode = diag_ask(s->diag, &req, uid);
 	}
 	return inode;
 }

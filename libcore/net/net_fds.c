@@ -28,13 +28,13 @@ void net_link_release(struct net_link *l)
 	*l = NET_LINK_INIT;
 }
 
-int net_send(int sock, const struct net_parcel *p)
+int net_send(
+	int sock, const struct net_parcel *p, const struct net_spec *spec)
 {
 	union fds_room room = {0};
-	uint32_t word[2] = {(uint32_t)p->err, p->port};
-	struct iovec text = {word, sizeof word};
-	struct msghdr m = {.msg_iov = &text, .msg_iovlen = 1};
-
+	struct iovec text[] = {{(void *)(uintptr_t)&p->says, sizeof p->says},
+		{(void *)(uintptr_t)spec, sizeof *spec}};
+	struct msghdr m = {.msg_iov = text, .msg_iovlen = spec ? 2 : 1};
 	const size_t size = p->count * sizeof(int);
 
 	if (p->count) {
@@ -48,13 +48,13 @@ int net_send(int sock, const struct net_parcel *p)
 	return sendmsg(sock, &m, MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
-int net_receive(int sock, struct net_parcel *p)
+int net_receive(int sock, struct net_parcel *p, struct net_spec *spec)
 {
 	union fds_room room = {0};
-	uint32_t word[2] = {0};
-	struct iovec text = {word, sizeof word};
-	struct msghdr m = {.msg_iov = &text,
-		.msg_iovlen = 1,
+	struct iovec text[] = {
+		{&p->says, sizeof p->says}, {spec, sizeof *spec}};
+	struct msghdr m = {.msg_iov = text,
+		.msg_iovlen = spec ? 2 : 1,
 		.msg_control = &room,
 		.msg_controllen = sizeof room};
 	struct cmsghdr *c;
@@ -70,9 +70,10 @@ int net_receive(int sock, struct net_parcel *p)
 		p->count = (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 		memcpy(p->fd, CMSG_DATA(c), p->count * sizeof(int));
 	}
-	p->err = (int)word[0];
-	p->port = word[1];
-	return n == sizeof word ? 0 : -EPIPE;
+	return (size_t)n == sizeof p->says +
+				(p->says.word == NET_NAMES ? sizeof *spec : 0)
+		? 0
+		: -EPIPE;
 }
 
 int net_link_read(const struct net_link *l, int wait_ms, struct net_event *ev)
@@ -90,12 +91,17 @@ int net_link_read(const struct net_link *l, int wait_ms, struct net_event *ev)
 	return n == sizeof *ev ? 1 : -EPIPE;
 }
 
+static void link_say(const struct net_link *l, const struct net_says *says)
+{
+	(void)send(l->sock, says, sizeof *says, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 void net_link_claim(const struct net_link *l, uint32_t inode)
 {
-	(void)send(l->sock, &inode, sizeof inode, MSG_DONTWAIT | MSG_NOSIGNAL);
+	link_say(l, &(struct net_says){.word = NET_CLAIM, .inode = inode});
 }
 
 void net_link_flush(const struct net_link *l)
 {
-	net_link_claim(l, 0);
+	link_say(l, &(struct net_says){.word = NET_FLUSH});
 }

@@ -23,11 +23,18 @@ static int front_say(const struct serve_conn *c, const void *bytes, size_t n)
 static bool front_to(struct serve *s, struct serve_conn *c, const char *host,
 	uint16_t port)
 {
-	const char *why;
+	const char *why = "the policy names no such host";
 
-	c->name = serve_name_at(s, host, port, &c->rule, &why);
+	c->owner = s->link[0];
+	c->set = c->owner->set;
+	c->port = port;
+	c->rule = c->set ? serve_set_rule(c->set, host, port) : NULL;
+	if (c->rule) {
+		c->name = serve_name_at(s, host);
+		why = "too many names";
+	}
 	if (!c->name)
-		serve_refuse(s, host, 0, 0, c->inode, why);
+		serve_refuse(s, host, c, 0, c->inode, why);
 	return c->name;
 }
 

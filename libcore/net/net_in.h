@@ -21,19 +21,33 @@ enum {
 	NET_DNS_MAX = 1232,
 };
 
-/* net_fds.c: a message with descriptors. .err is the sender's -errno. */
+/* net_fds.c: a message with descriptors. */
 enum { NET_FDS_MAX = 200 };
+enum net_word {
+	NET_HELLO, /* to the keeper: sum, up */
+	NET_NAMES, /* to it: sum; a struct net_spec; sockets, see enum net_socket */
+	NET_CLAIM, /* to it: inode */
+	NET_FLUSH, /* to it */
+	NET_GOOD,  /* from it: the namespaces; port, of a front */
+	NET_TELL,  /* the same, but it knows no such sum: NET_NAMES comes next */
+	NET_FAIL,  /* from it, or who works for it: err */
+};
 struct net_parcel {
-	int err;
-	uint32_t port; /* of a front */
+	struct net_says {
+		uint32_t word, inode, port, ins;
+		int32_t err;
+		uint64_t sum, up;
+	} says;
 	unsigned count;
 	int fd[NET_FDS_MAX];
 };
 #define NET_PARCEL_INIT ((struct net_parcel){0})
 void net_parcel_release(struct net_parcel *p);
-int net_send(int sock, const struct net_parcel *p);
-/* -EPIPE: the other end is closed. */
-int net_receive(int sock, struct net_parcel *p);
+/* spec: of NET_NAMES, else NULL. */
+int net_send(
+	int sock, const struct net_parcel *p, const struct net_spec *spec);
+/* -EPIPE: the other end is closed, or what came is no such message. */
+int net_receive(int sock, struct net_parcel *p, struct net_spec *spec);
 
 /* An address of either family; .port stays apart. */
 struct net_addr {
@@ -133,29 +147,42 @@ bool net_name_copy(char out[static NET_NAME_MAX + 1], const char *name,
 	size_t n);
 
 /* net_ns.c: makes the namespace in a child that is gone afterwards. In the parcel
- * come: the namespace, the user namespace where one was needed (else the same
- * again), and with names: sockets, see enum net_socket. */
+ * come the namespace and the user namespace where one was needed (else the same
+ * again). */
+enum net_space { NET_SPACE_NET, NET_SPACE_USER };
+int net_make(struct net_parcel *out);
+/* In a child that is gone afterwards: in the link's namespace what spec takes, as
+ * NET_NAMES to the keeper. With a front there is none, and no socket comes. */
 enum net_socket {
-	NET_SOCK_NET,
-	NET_SOCK_USER,
 	NET_SOCK_DIAG,
 	NET_SOCK_UDP,  /* one for each server, 4 or 6 */
 	NET_SOCK_DNS = NET_SOCK_UDP + NET_SERVERS, /* the same, TCP */
-	NET_SOCK_FREE = NET_SOCK_DNS + NET_SERVERS, /* TCP, for either family */
-	NET_SOCK_COUNT = 160,
+	NET_SOCK_REST = NET_SOCK_DNS + NET_SERVERS,
+	/* Then TCP, as far as they are needed: first those (.ins) that connect to
+	 * the loopback, then those that listen, of either family. */
+	NET_SOCK_INS = 32,
+	NET_SOCK_FREES = 152,
 };
-int net_make(struct net_parcel *out, const struct net_spec *spec,
-	const struct net_hosts *hosts);
-/* In place of that: a socket that listens on this machine's loopback, NET_SOCK_NET,
- * and NET_SOCK_DIAG here; the port. */
+int net_open(const struct net_link *l, uint64_t sum, const struct net_spec *spec);
+/* In place of a namespace: a socket that listens on this machine's loopback, in
+ * the place of NET_SPACE_NET, and a NET_SOCK_DIAG in the other; the port. */
 int net_front(struct net_parcel *out);
+/* Where names of this machine's are resolved, as its files say. */
+void net_hosts_read(struct net_hosts *h);
 /* An address of the pool. */
 struct net_addr net_pool(unsigned i, sa_family_t family);
 
 /* net_serve.c: the keeper at work, until nobody is linked for so long; 0: its is no
  * listener but the one link. The first descriptors of the parcel, so many, are
  * given to each link. */
-void net_serve(int its, const struct net_parcel *ns, unsigned give,
-	const struct net_spec *spec, const struct net_hosts *hosts, int idle_ms);
+struct net_keeper {
+	int its;
+	int idle_ms;
+	bool front;
+	unsigned give;
+	int (*confine)(void);
+	struct net_parcel ns;
+};
+void net_serve(const struct net_keeper *k);
 
 #endif

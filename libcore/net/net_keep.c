@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -18,9 +17,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "sys/file.h"
-#include "sys/ns.h"
 #include "base/uapi/linux.h"
+#include "sys/ns.h"
 
 enum {
 	/* Nothing lives in a namespace that nobody is linked to: it is kept for
@@ -55,57 +53,32 @@ static void keep_begin(int listener)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void read_text(const char *path, struct net_hosts *h,
-	void take(struct net_hosts *h, const char *text, size_t n))
-{
-	autobuf struct buf text = BUF_INIT(1 << 20);
-
-	(void)file_read(AT_FDCWD, path, &text);
-	take(h, buf_str(&text), text.len);
-}
-
-/* Room for a connection inside and one outside for each of many. */
-static void raise_files(void)
-{
-	enum { FILES = 8192 };
-	struct rlimit l;
-
-	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
-		return;
-	l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
-	prlimit(0, RLIMIT_NOFILE, &l, NULL);
-}
-
-/* its: the socket at which links are asked for or, of a keeper for one alone, that
- * one's link. */
+/* The socket at which links are asked for or, of a keeper for one alone, that
+ * one's link, is descriptor 0. */
 __attribute__((noreturn)) static void keep_run(
-	int its, bool alone, const struct net_spec *spec)
+	int its, bool alone, const struct net_ask *ask)
 {
-	struct net_hosts *hosts = calloc(1, sizeof *hosts);
-	struct net_parcel ns = NET_PARCEL_INIT;
-	/* Who may make a network namespace as it is owns it, too. */
-	const unsigned give = spec->front ? 0 : ns_is_admin() ? 1 : 2;
-	int fd;
+	struct net_keeper k = {.idle_ms = alone ? 0 : KEEP_IDLE_MS,
+		.front = ask->front,
+		.confine = ask->confine,
+		/* Who may make a network namespace as it is owns it, too. */
+		.give = ask->front ? 0 : ns_is_admin() ? 1 : 2};
+	struct net_parcel said = NET_PARCEL_INIT;
+	int fd, err;
 
 	keep_begin(its);
-	if (!hosts)
-		_exit(1);
-	read_text("/etc/resolv.conf", hosts, net_conf_servers);
-	read_text("/etc/hosts", hosts, net_conf_hosts);
-	raise_files();
-	ns.err = spec->front ? net_front(&ns) : net_make(&ns, spec, hosts);
+	err = k.front ? net_front(&k.ns) : net_make(&k.ns);
 	/* Not before: the maps of a user namespace are written by its own. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (!ns.err && spec->confine)
-		ns.err = spec->confine(spec->confine_ctx);
-	if (!ns.err) {
-		net_serve(0, &ns, give, spec, hosts, alone ? 0 : KEEP_IDLE_MS);
+	if (!err) {
+		net_serve(&k);
 		_exit(0);
 	}
 	/* Whoever waits for it is told why there is none. */
 	fd = alone ? 0 : accept4(0, NULL, NULL, SOCK_CLOEXEC);
-	if (fd >= 0)
-		net_send(fd, &ns);
+	k.ns = (struct net_parcel){.says = {.word = NET_FAIL, .err = err}};
+	if (fd >= 0 && net_receive(fd, &said, NULL) == 0)
+		net_send(fd, &k.ns, NULL);
 	_exit(1);
 }
 
@@ -129,7 +102,7 @@ static int keep_listen(int dir, const char *name)
 }
 
 /* The maker is not the keeper's parent for long: it reaps what is its own. */
-static int keep_start(int its, bool alone, const struct net_spec *spec)
+static int keep_start(int its, bool alone, const struct net_ask *ask)
 {
 	pid_t pid = fork();
 	int status = 0;
@@ -137,7 +110,7 @@ static int keep_start(int its, bool alone, const struct net_spec *spec)
 	if (pid == 0) {
 		pid = fork();
 		if (pid == 0)
-			keep_run(its, alone, spec);
+			keep_run(its, alone, ask);
 		_exit(pid < 0);
 	}
 	if (pid < 0)
@@ -148,34 +121,69 @@ static int keep_start(int its, bool alone, const struct net_spec *spec)
 	return status ? -EAGAIN : 0;
 }
 
-static int keep_start_named(
-	int dir, const char *name, const struct net_spec *spec)
+static int keep_start_named(int dir, const char *name, const struct net_ask *ask)
 {
 	autofd int listener = keep_listen(dir, name);
 
-	return listener < 0 ? listener : keep_start(listener, false, spec);
+	return listener < 0 ? listener : keep_start(listener, false, ask);
 }
 
-/* What the keeper says to a new link. */
-static int link_begin(int sock, struct net_link *out)
+/* What the keeper answers. */
+static int link_answer(int sock, struct net_parcel *got)
 {
-	struct net_parcel got = NET_PARCEL_INIT;
-	int err = net_receive(sock, &got);
+	int err = net_receive(sock, got, NULL);
 
-	if (!err && !got.err && !got.count && !got.port)
-		err = -EPIPE;
-	if (err || got.err) {
-		net_parcel_release(&got);
-		return err ? err : got.err;
-	}
-	out->port = (uint16_t)got.port;
-	out->net = got.count ? got.fd[0] : -1;
-	out->user = got.count > 1 ? got.fd[1] : -1;
-	return 0;
+	if (!err && got->says.word == NET_FAIL)
+		err = got->says.err;
+	if (err)
+		net_parcel_release(got);
+	return err;
+}
+
+/* The keeper is told of names that it does not know yet. */
+static int link_names(const struct net_link *l, const struct net_ask *ask)
+{
+	autofree struct net_spec *spec = ask->spec(ask->ctx);
+	struct net_parcel got = NET_PARCEL_INIT;
+	int err = spec ? net_open(l, ask->sum, spec) : -ENOMEM;
+
+	if (!err)
+		err = link_answer(l->sock, &got);
+	net_parcel_release(&got);
+	return err;
+}
+
+/* The first words on a new link. */
+static int link_begin(int sock, const struct net_ask *ask, struct net_link *out)
+{
+	const struct net_parcel hello = {
+		.says = {.word = NET_HELLO, .sum = ask->sum, .up = ask->up}};
+	struct net_parcel got = NET_PARCEL_INIT;
+	autolink struct net_link l = NET_LINK_INIT;
+	int err;
+
+	(void)net_send(sock, &hello, NULL);
+	err = link_answer(sock, &got);
+	if (err)
+		return err;
+	l = (struct net_link){.sock = sock,
+		.port = (uint16_t)got.says.port,
+		.net = got.count ? got.fd[NET_SPACE_NET] : -1,
+		.user = got.count > 1 ? got.fd[NET_SPACE_USER] : -1};
+	if (got.says.word == NET_TELL)
+		err = link_names(&l, ask);
+	if (!err)
+		*out = l;
+	if (!err)
+		l = NET_LINK_INIT;
+	else
+		l.sock = -1; /* the caller's */
+	return err;
 }
 
 /* 0; -EPIPE and its kin: there is no keeper (any more). */
-static int keep_link(int dir, const char *name, struct net_link *out)
+static int keep_link(int dir, const char *name, const struct net_ask *ask,
+	struct net_link *out)
 {
 	struct sockaddr_un at;
 	autofd int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -184,27 +192,25 @@ static int keep_link(int dir, const char *name, struct net_link *out)
 	if (!err && connect(fd, (struct sockaddr *)&at, sizeof at) < 0)
 		err = -errno;
 	if (!err)
-		err = link_begin(fd, out);
+		err = link_begin(fd, ask, out);
 	if (!err)
-		out->sock = fd_steal(&fd);
+		fd_steal(&fd);
 	return err;
 }
 
 /* A keeper for one alone. */
-static int keep_alone(const struct net_spec *spec, struct net_link *out)
+static int keep_alone(const struct net_ask *ask, struct net_link *out)
 {
 	int pair[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return -errno;
-	err = keep_start(pair[1], true, spec);
+	err = keep_start(pair[1], true, ask);
 	close(pair[1]);
 	if (!err)
-		err = link_begin(pair[0], out);
+		err = link_begin(pair[0], ask, out);
 	if (err)
 		close(pair[0]);
-	else
-		out->sock = pair[0];
 	return err;
 }
 
@@ -214,20 +220,14 @@ static bool is_gone(int err)
 		err == -ECONNRESET;
 }
 
-int net_find(int dir, const char *name, struct net_link *out)
-{
-	*out = NET_LINK_INIT;
-	return keep_link(dir, name, out);
-}
-
-int net_join(int dir, const char *name, const struct net_spec *spec,
+int net_join(int dir, const char *name, const struct net_ask *ask,
 	struct net_link *out, struct diag *d)
 {
 	autofd int lock = -1;
 	int err;
 
 	*out = NET_LINK_INIT;
-	err = dir < 0 ? keep_alone(spec, out) : keep_link(dir, name, out);
+	err = dir < 0 ? keep_alone(ask, out) : keep_link(dir, name, ask, out);
 	if (dir >= 0 && is_gone(err)) {
 		lock = openat(dir, "net.lock",
 			O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -235,12 +235,12 @@ int net_join(int dir, const char *name, const struct net_spec *spec,
 			return diag_errno(d, -errno, "the session's network");
 	}
 	for (int i = 0; dir >= 0 && i < KEEP_TRIES && is_gone(err); i++) {
-		err = keep_link(dir, name, out);
+		err = keep_link(dir, name, ask, out);
 		if (!is_gone(err))
 			break;
-		err = keep_start_named(dir, name, spec);
+		err = keep_start_named(dir, name, ask);
 		if (!err)
-			err = keep_link(dir, name, out);
+			err = keep_link(dir, name, ask, out);
 	}
 	return err ? diag_errno(d, err, "the session's network") : 0;
 }

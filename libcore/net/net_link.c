@@ -37,30 +37,76 @@ static void link_send(struct serve_link *l, const struct net_event *ev)
 	l->more.down += ev->down;
 }
 
+struct serve_link *serve_link_newest(struct serve *s)
+{
+	for (unsigned i = s->links; i--;)
+		if (s->link[i]->ready)
+			return s->link[i];
+	return NULL;
+}
+
+/* Each of several commands looks whether it is its own. Where none says so, it is the
+ * newest's. */
+static void tell_all(struct serve *s, const struct net_event *ev)
+{
+	enum { LOOK_MS = 100 };
+
+	for (unsigned i = 0; i < s->links; i++)
+		/* Who is not ready waits for another message. */
+		if (s->link[i]->ready)
+			link_send(s->link[i], ev);
+	if (ev->kind != NET_REFUSED)
+		return;
+	if (s->delayed == ARRAY_SIZE(s->delay))
+		serve_link_late(s, true);
+	s->delay[s->delayed].ev = *ev;
+	s->delay[s->delayed++].due_ms = s->now_ms + LOOK_MS;
+}
+
+void serve_link_late(struct serve *s, bool all)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < s->delayed; i++) {
+		if (all || s->now_ms >= s->delay[i].due_ms)
+			serve_tell(s, serve_link_newest(s), &s->delay[i].ev);
+		else
+			s->delay[kept++] = s->delay[i];
+	}
+	s->delayed = kept;
+}
+
+static void late_claim(struct serve *s, uint32_t inode)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < s->delayed; i++)
+		if (s->delay[i].ev.inode != inode)
+			s->delay[kept++] = s->delay[i];
+	s->delayed = kept;
+}
+
 void serve_tell(struct serve *s, struct serve_link *owner,
 	struct net_event *ev)
 {
-	if (owner) {
-		ev->last = true;
+	struct serve_link *newest = serve_link_newest(s);
+
+	if (!owner && newest && (s->links == 1 || !ev->inode) &&
+		ev->kind == NET_REFUSED)
+		owner = newest;
+	ev->last = owner;
+	if (owner)
 		link_send(owner, ev);
-		return;
-	}
-	for (unsigned i = s->links; i--;) {
-		ev->last = i == 0 && (s->links == 1 || !ev->inode);
-		link_send(s->link[i], ev);
-	}
+	else
+		tell_all(s, ev);
 }
 
 /* Of the same over and over each that doubles their number is told. */
-void serve_refuse(struct serve *s, const char *name, uint16_t port,
-	uint16_t type, uint32_t inode, const char *why)
+static bool is_told(struct serve *s, const struct serve_link *owner,
+	const struct net_event *ev, uint64_t *count)
 {
-	struct net_event ev = {.kind = NET_REFUSED,
-		.port = port,
-		.type = type,
-		.inode = inode};
-	uint64_t sum = 0xcbf29ce484222325U, *count;
-	const char *const of[] = {name, why};
+	uint64_t sum = 0xcbf29ce484222325U ^ (uintptr_t)owner;
+	const char *const of[] = {ev->name, ev->why};
 	size_t i = 0;
 
 	for (size_t k = 0; k < ARRAY_SIZE(of); k++)
@@ -70,29 +116,35 @@ void serve_refuse(struct serve *s, const char *name, uint16_t port,
 		i++;
 	/* The last place is that of all for whom there is none. */
 	s->told[i].sum = sum;
-	count = &s->told[i].count;
-	++*count;
-	if (*count & (*count - 1))
-		return;
-	ev.count = *count;
+	*count = ++s->told[i].count;
+	return *count & (*count - 1);
+}
+
+void serve_refuse(struct serve *s, const char *name, const struct serve_conn *c,
+	uint16_t type, uint32_t inode, const char *why)
+{
+	struct serve_link *owner = c ? c->owner : NULL;
+	struct net_event ev = {.kind = NET_REFUSED,
+		.port = c && c->name ? c->port : 0,
+		.type = type,
+		.inode = inode};
+
 	str_copy(ev.name, sizeof ev.name, name);
 	str_copy(ev.why, sizeof ev.why, why);
-	serve_tell(s, NULL, &ev);
+	if (!is_told(s, owner, &ev, &ev.count))
+		serve_tell(s, owner, &ev);
 }
 
 void serve_link_new(struct serve *s, int fd)
 {
 	enum { WAIT_S = 1 };
 	const struct timeval wait = {.tv_sec = WAIT_S};
-	struct net_parcel give = {.count = s->give, .port = s->ns->port};
 	struct serve_link *l;
 
 	if (fd < 0)
 		return;
-	memcpy(give.fd, s->ns->fd, s->give * sizeof(int));
 	l = s->links < SERVE_LINKS ? calloc(1, sizeof *l) : NULL;
-	if (!l || net_send(fd, &give) < 0) {
-		free(l);
+	if (!l) {
 		close(fd);
 		return;
 	}
@@ -100,8 +152,63 @@ void serve_link_new(struct serve *s, int fd)
 	l->fd = (struct serve_fd){SERVE_LINK, fd};
 	s->link[s->links++] = l;
 	(void)serve_watch(s, &l->fd, EPOLLIN | EPOLLRDHUP);
+}
+
+/* Says so, from when on it is told what happens. */
+static int link_ready(struct serve *s, struct serve_link *l,
+	struct serve_set *set, const struct net_parcel *good)
+{
+	int err = net_send(l->fd.fd, good, NULL);
+
+	l->set = set;
+	l->ready = true;
+	if (!set)
+		return err;
+	set->links++;
+	/* Another may have had the port until now. */
+	if (IS_ENABLED(CONFIG_NET_NAMES))
+		serve_inward_open(s, set->spec);
+	return err;
+}
+
+static int link_hello(
+	struct serve *s, struct serve_link *l, const struct net_says *says)
+{
+	struct net_parcel give = s->keep->ns;
+	struct serve_set *set = NULL;
+
+	l->up = says->up;
+	if (IS_ENABLED(CONFIG_NET_NAMES) && says->sum) {
+		set = serve_set_find(s, says->sum);
+		l->tells = !set;
+	}
 	/* What was refused to others is told anew. */
 	memset(s->told, 0, sizeof s->told);
+	give.count = s->keep->give;
+	give.says.word = l->tells ? NET_TELL : NET_GOOD;
+	return l->tells ? net_send(l->fd.fd, &give, NULL)
+			: link_ready(s, l, set, &give);
+}
+
+/* The link brought a spec and descriptors. */
+static int link_names(struct serve *s, struct serve_link *l,
+	struct net_spec **spec, struct net_parcel *got)
+{
+	struct net_parcel answer = {.says = {.word = NET_GOOD}};
+	/* Another may have been faster. */
+	struct serve_set *set = serve_set_find(s, got->says.sum);
+	int err = l->tells ? 0 : -EPROTO;
+
+	if (!err && !set) {
+		err = serve_set_add(s, &set, *spec, got);
+		if (!err)
+			*spec = NULL;
+	}
+	l->tells = false;
+	if (!err)
+		return link_ready(s, l, set, &answer);
+	answer.says = (struct net_says){.word = NET_FAIL, .err = err};
+	return net_send(l->fd.fd, &answer, NULL);
 }
 
 static void link_end(struct serve *s, struct serve_link *l)
@@ -113,31 +220,38 @@ static void link_end(struct serve *s, struct serve_link *l)
 	s->links--;
 	memmove(s->link + i, s->link + i + 1,
 		(s->links - i) * sizeof(struct serve_link *));
-	for (unsigned k = 0; k < s->conns; k++)
-		if (s->conn[k]->owner == l)
-			s->conn[k]->owner = NULL;
+	if (l->set)
+		l->set->links--;
+	/* Nobody is left whom its connections could serve. */
+	if (IS_ENABLED(CONFIG_NET_NAMES))
+		serve_conn_end_of(s, l);
 	close(l->fd.fd);
 	free(l);
-	/* Nobody lives in the namespace whom this could serve. */
-	if (!s->links && IS_ENABLED(CONFIG_NET_NAMES))
-		serve_conn_end_of(s, NULL);
 }
 
 void serve_link_read(struct serve *s, struct serve_link *l)
 {
-	uint32_t inode;
-	ssize_t n = recv(l->fd.fd, &inode, sizeof inode, MSG_DONTWAIT);
+	struct net_parcel got = NET_PARCEL_INIT;
+	autofree struct net_spec *spec =
+		l->tells ? calloc(1, sizeof *spec) : NULL;
+	int err = net_receive(l->fd.fd, &got, spec);
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (err == -EAGAIN)
 		return;
-	if (n != sizeof inode) {
+	if (!err && got.says.word == NET_HELLO)
+		err = l->ready || l->tells ? -EPROTO
+					   : link_hello(s, l, &got.says);
+	else if (!err && got.says.word == NET_NAMES && spec)
+		err = link_names(s, l, &spec, &got);
+	else if (!err && got.says.word == NET_CLAIM) {
+		late_claim(s, got.says.inode);
+		if (IS_ENABLED(CONFIG_NET_NAMES))
+			serve_conn_claim(s, l, got.says.inode);
+	} else if (!err && got.says.word == NET_FLUSH)
+		l->flush = true;
+	net_parcel_release(&got);
+	if (err)
 		link_end(s, l);
-		return;
-	}
-	l->flush |= !inode;
-	for (unsigned i = 0; inode && i < s->conns; i++)
-		if (s->conn[i]->inode == inode)
-			s->conn[i]->owner = l;
 }
 
 void serve_link_flushed(struct serve *s)
@@ -150,6 +264,8 @@ void serve_link_flushed(struct serve *s)
 		if (!l->flush)
 			continue;
 		l->flush = false;
+		if (l == serve_link_newest(s))
+			serve_link_late(s, true);
 		serve_conn_end_of(s, l);
 		/* Here it is waited for (SO_SNDTIMEO): it reads. */
 		if (l->more.count)

@@ -4,7 +4,6 @@
 #include "net/net_serve_in.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/random.h>
@@ -13,26 +12,10 @@
 
 #include "base/str.h"
 
-static bool is_denied(const struct serve *s, const char *name)
-{
-	for (unsigned i = 0; i < s->spec->denied; i++)
-		if (net_rule_named(&s->spec->deny[i], name))
-			return true;
-	return false;
-}
-
-static bool is_allowed(const struct serve *s, const char *name)
-{
-	for (unsigned i = 0; i < s->spec->allowed; i++)
-		if (net_rule_named(&s->spec->allow[i], name))
-			return true;
-	return false;
-}
-
 static struct serve_name *name_find(struct serve *s, const char *name)
 {
 	for (unsigned i = 0; i < s->names; i++)
-		if (str_eq(s->name[i].name, name))
+		if (!s->name[i].trusted && str_eq(s->name[i].name, name))
 			return &s->name[i];
 	return NULL;
 }
@@ -79,8 +62,8 @@ static struct net_addr mapped(const struct net_addr *a)
 }
 
 /* Waits for clients at the address. */
-static int name_listen(struct serve *s, struct serve_name *n,
-	const struct net_rule *rule, const struct net_addr *at)
+static int name_listen(struct serve *s, struct serve_name *n, uint16_t port,
+	const struct net_addr *at)
 {
 	struct serve_listener *l = &s->listener[s->listeners];
 	struct sockaddr_storage own;
@@ -89,67 +72,63 @@ static int name_listen(struct serve *s, struct serve_name *n,
 	int domain = AF_INET, fd;
 
 	for (unsigned i = 0; i < s->listeners; i++)
-		if (s->listener[i].rule->port == rule->port &&
+		if (s->listener[i].port == port &&
 			net_addr_equal(&s->listener[i].at, at))
 			return 0;
-	if (s->free == s->ns->count || s->listeners == SERVE_LISTENERS)
+	if (!s->frees || s->listeners == SERVE_LISTENERS)
 		return -EMFILE;
-	fd = s->ns->fd[s->free];
+	fd = s->free[s->frees - 1];
 	size = sizeof domain;
 	getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size);
 	if (domain == AF_INET6)
 		where = mapped(at);
-	size = net_addr_sock(&where, rule->port, &own);
+	size = net_addr_sock(&where, port, &own);
 	if (bind(fd, (struct sockaddr *)&own, size) < 0 || listen(fd, 512) < 0)
 		return -errno;
-	s->free++;
+	s->frees--;
 	s->listeners++;
 	*l = (struct serve_listener){.fd = {SERVE_LISTENER, fd},
 		.name = n,
-		.rule = rule,
+		.port = port,
 		.at = *at};
 	return serve_watch(s, &l->fd, EPOLLIN);
 }
 
+/* At each port that a command may speak to. */
 static int name_listen_all(
 	struct serve *s, struct serve_name *n, const struct net_addr *at)
 {
 	int err = 0;
 
-	for (unsigned i = 0; !err && i < s->spec->allowed; i++)
-		if (net_rule_named(&s->spec->allow[i], n->name))
-			err = name_listen(s, n, &s->spec->allow[i], at);
+	for (unsigned k = 0; k < SERVE_SETS; k++) {
+		const struct net_spec *spec = s->set[k].spec;
+
+		for (unsigned i = 0; !err && spec && i < spec->allowed; i++)
+			if (net_rule_named(&spec->allow[i], n->name))
+				err = name_listen(
+					s, n, spec->allow[i].port, at);
+	}
 	return err;
 }
 
-struct serve_name *serve_name_at(struct serve *s, const char *name,
-	uint16_t port, const struct net_rule **rule, const char **why)
+struct serve_name *serve_name_at(struct serve *s, const char *name)
 {
 	struct serve_name *n = name_find(s, name);
 
-	*rule = NULL;
-	*why = "the policy names no such host";
-	for (unsigned i = 0; i < s->spec->allowed && !is_denied(s, name); i++)
-		if (net_rule_match(&s->spec->allow[i], name, port))
-			*rule = &s->spec->allow[i];
-	if (!*rule)
-		return NULL;
-	*why = "too many names";
 	return n ? n : name_add(s, name);
 }
 
 struct serve_name *serve_name_open(struct serve *s, const char *name,
 	sa_family_t family, struct net_addr *out, const char **why)
 {
-	struct serve_name *n = name_find(s, name);
+	struct serve_name *n;
 	int err;
 
 	*why = "the policy names no such host";
-	if (is_denied(s, name) || !is_allowed(s, name))
+	if (!serve_allowed(s, NULL, name))
 		return NULL;
 	*why = "too many names";
-	if (!n)
-		n = name_add(s, name);
+	n = serve_name_at(s, name);
 	if (!n)
 		return NULL;
 	/* 0.0 to 0.255 are nobody's. */
@@ -166,34 +145,52 @@ static bool is_loopback(const struct net_addr *a)
 				    : IN6_IS_ADDR_LOOPBACK(&a->v6);
 }
 
-void serve_name_proxy(struct serve *s)
+struct serve_name *serve_name_beside(
+	struct serve *s, const struct serve_name *n, const char *name)
 {
-	if (!s->spec->proxy.port)
-		return;
-	s->proxy = name_add(s, s->spec->proxy.name);
-	if (s->proxy)
-		s->proxy->trusted = true;
+	struct serve_name *other = n->listed ? name_find(s, name) : NULL;
+
+	for (unsigned i = 0; other && other->listed && i < n->addrs; i++)
+		for (unsigned k = 0; k < other->addrs; k++)
+			if (net_addr_equal(&n->addr[i], &other->addr[k]))
+				return other;
+	return NULL;
 }
 
-void serve_name_fixed(struct serve *s)
+static struct serve_name *name_proxy(struct serve *s, const char *name)
 {
+	struct serve_name *n;
+
+	for (unsigned i = 0; i < s->names; i++)
+		if (s->name[i].trusted && str_eq(s->name[i].name, name))
+			return &s->name[i];
+	n = name_add(s, name);
+	if (n)
+		n->trusted = true;
+	return n;
+}
+
+void serve_name_fixed(struct serve *s, struct serve_set *set)
+{
+	const struct net_spec *spec = set->spec;
 	struct serve_name *n;
 	struct net_addr a;
 
-	for (unsigned i = 0; i < s->spec->allowed; i++)
-		if (net_addr_parse(&a, s->spec->allow[i].name) &&
-			!is_denied(s, s->spec->allow[i].name) &&
-			(n = name_add(s, s->spec->allow[i].name)))
-			(void)name_listen(s, n, &s->spec->allow[i], &a);
+	if (spec->proxy.port)
+		set->proxy = name_proxy(s, spec->proxy.name);
+	if (s->keep->front)
+		return;
+	for (unsigned i = 0; i < spec->allowed; i++)
+		if (net_addr_parse(&a, spec->allow[i].name) &&
+			(n = serve_name_at(s, spec->allow[i].name)))
+			(void)name_listen(s, n, spec->allow[i].port, &a);
 	/* Programs read the file themselves, and ask nobody. */
 	for (unsigned i = 0; i < s->hosts->count; i++) {
 		const char *name = s->hosts->host[i].name;
 
-		if (!is_allowed(s, name) || is_denied(s, name))
-			continue;
-		n = name_find(s, name);
-		n = n ? n : name_add(s, name);
-		if (n && !is_loopback(&s->hosts->host[i].addr))
+		if (serve_allowed(s, set, name) &&
+			(n = serve_name_at(s, name)) &&
+			!is_loopback(&s->hosts->host[i].addr))
 			(void)name_listen_all(s, n, &s->hosts->host[i].addr);
 	}
 }
@@ -217,21 +214,11 @@ size_t serve_dns(struct serve *s, const uint8_t *msg, size_t n, uint32_t inode,
 		return net_dns_answer(out, &q, msg, NET_DNS_OK,
 			q.type == NET_DNS_A || q.type == NET_DNS_AAAA ? &a
 								      : NULL);
-	serve_refuse(s, q.name, 0, q.type, inode, why);
+	serve_refuse(s, q.name, NULL, q.type, inode, why);
 	return net_dns_answer(out, &q, msg,
-		is_allowed(s, q.name) ? NET_DNS_SERVFAIL : NET_DNS_NXDOMAIN,
+		serve_allowed(s, NULL, q.name) ? NET_DNS_SERVFAIL
+					       : NET_DNS_NXDOMAIN,
 		NULL);
-}
-
-/* May a name lead there? A private address is spoken to when it is named. */
-static bool may_lead(const struct serve *s, const struct net_addr *a)
-{
-	char text[INET6_ADDRSTRLEN];
-
-	if (net_addr_public(a))
-		return true;
-	net_addr_text(a, text);
-	return is_allowed(s, text);
 }
 
 /* Asks for both types at once. */
@@ -266,7 +253,6 @@ int serve_resolve(struct serve *s, struct serve_name *n)
 		return 1;
 	n->addrs = 0;
 	n->asks = n->got = 0;
-	n->hidden = false;
 	name_ask(s, n);
 	return 0;
 }
@@ -300,9 +286,7 @@ void serve_answer(struct serve *s, struct serve_name *n)
 			n->got |= (uint8_t)(1U << t);
 			ttl = one < ttl ? one : ttl;
 			for (int i = 0; i < count; i++)
-				if (!n->trusted && !may_lead(s, &found[i]))
-					n->hidden = true;
-				else if (n->addrs < ARRAY_SIZE(n->addr))
+				if (n->addrs < ARRAY_SIZE(n->addr))
 					n->addr[n->addrs++] = found[i];
 		}
 		if (n->addrs || n->got == 3) {

@@ -12,14 +12,16 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sys/ns.h"
 #include "base/uapi/linux.h"
+#include "sys/ns.h"
 
 enum {
 	LOOPBACK = 1, /* the index of lo in every namespace */
@@ -87,6 +89,11 @@ static int ns_route(int netlink, const struct net_addr *a, unsigned bits)
 	return answer.head.nlmsg_type == NLMSG_ERROR ? answer.err.error : 0;
 }
 
+static unsigned ns_bits(const struct net_addr *a)
+{
+	return a->family == AF_INET ? 32 : 128;
+}
+
 static int ns_routes(const struct net_hosts *hosts, const struct net_spec *spec)
 {
 	autofd int netlink = socket(
@@ -100,19 +107,16 @@ static int ns_routes(const struct net_hosts *hosts, const struct net_spec *spec)
 		(void)ns_route(netlink, &pool, POOL_BITS6);
 	for (unsigned i = 0; !err && i < hosts->servers; i++)
 		(void)ns_route(netlink, &hosts->server[i],
-			hosts->server[i].family == AF_INET ? 32 : 128);
+			ns_bits(&hosts->server[i]));
 	for (unsigned i = 0; !err && i < hosts->count; i++)
 		for (unsigned k = 0; k < spec->allowed; k++)
 			if (net_rule_named(
 				    &spec->allow[k], hosts->host[i].name))
 				(void)ns_route(netlink, &hosts->host[i].addr,
-					hosts->host[i].addr.family == AF_INET
-						? 32
-						: 128);
+					ns_bits(&hosts->host[i].addr));
 	for (unsigned k = 0; !err && k < spec->allowed; k++)
 		if (net_addr_parse(&a, spec->allow[k].name))
-			(void)ns_route(
-				netlink, &a, a.family == AF_INET ? 32 : 128);
+			(void)ns_route(netlink, &a, ns_bits(&a));
 	return err;
 }
 
@@ -140,8 +144,12 @@ static int ns_socket(struct net_parcel *p, int family, int type)
 }
 
 /* In the order of enum net_socket. */
-static int ns_sockets(struct net_parcel *p, const struct net_hosts *hosts)
+static int ns_sockets(struct net_parcel *p, const struct net_hosts *hosts,
+	const struct net_spec *spec)
 {
+	const unsigned ins = spec->listens ? NET_SOCK_INS : 0;
+	const unsigned all = NET_SOCK_REST + ins +
+		(spec->allowed ? NET_SOCK_FREES : 0);
 	static const int types[] = {SOCK_DGRAM, SOCK_STREAM};
 	autofd int six = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int err = ns_add(p, socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, DIAG));
@@ -152,14 +160,16 @@ static int ns_sockets(struct net_parcel *p, const struct net_hosts *hosts)
 				i < hosts->servers ? hosts->server[i].family
 						   : AF_INET,
 				types[t]);
-	while (!err && p->count < NET_SOCK_COUNT)
+	p->says.ins = ins;
+	while (!err && p->count < NET_SOCK_REST + ins)
+		err = ns_socket(p, AF_INET, SOCK_STREAM);
+	while (!err && p->count < all)
 		err = ns_socket(p, six < 0 ? AF_INET : AF_INET6, SOCK_STREAM);
 	return err;
 }
 
 /* In the child. */
-static int ns_enter(struct net_parcel *p, const struct net_spec *spec,
-	const struct net_hosts *hosts)
+static int ns_enter(struct net_parcel *p)
 {
 	const bool user = !ns_is_admin();
 	const uid_t uid = geteuid();
@@ -173,15 +183,51 @@ static int ns_enter(struct net_parcel *p, const struct net_spec *spec,
 	if (!err)
 		err = ns_loopback();
 	if (!err)
-		err = ns_routes(hosts, spec);
-	if (!err)
 		err = ns_add(p, open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
 	if (!err)
 		err = ns_add(
 			p, open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC));
-	if (!err)
-		err = ns_sockets(p, hosts);
 	return err;
+}
+
+/* In the child. */
+static int ns_names(const struct net_link *l, const struct net_spec *spec,
+	struct net_parcel *p)
+{
+	autofree struct net_hosts *hosts = calloc(1, sizeof *hosts);
+	int err;
+
+	if (!hosts)
+		return -ENOMEM;
+	net_hosts_read(hosts);
+	if ((l->user >= 0 && setns(l->user, NS_USER) < 0) ||
+		setns(l->net, NS_NET) < 0)
+		return -errno;
+	err = ns_routes(hosts, spec);
+	return err ? err : ns_sockets(p, hosts, spec);
+}
+
+static int ns_wait(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
+int net_open(const struct net_link *l, uint64_t sum, const struct net_spec *spec)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct net_parcel p = {.says = {.word = NET_NAMES, .sum = sum}};
+		int err = l->port ? 0 : ns_names(l, spec, &p);
+
+		_exit(-(err ? err : net_send(l->sock, &p, spec)));
+	}
+	return pid < 0 ? -errno : ns_wait(pid);
 }
 
 int net_front(struct net_parcel *out)
@@ -196,16 +242,14 @@ int net_front(struct net_parcel *out)
 			    listen(fd, 512) < 0 ||
 			    getsockname(fd, (struct sockaddr *)&at, &size) < 0))
 		err = -errno;
-	/* In the places of enum net_socket. */
-	for (int i = NET_SOCK_USER; !err && i <= NET_SOCK_DIAG; i++)
+	if (!err)
 		err = ns_add(out, socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC,
 					  DIAG));
-	out->port = ntohs(at.sin_port);
+	out->says.port = ntohs(at.sin_port);
 	return err;
 }
 
-int net_make(struct net_parcel *out, const struct net_spec *spec,
-	const struct net_hosts *hosts)
+int net_make(struct net_parcel *out)
 {
 	int pair[2], err;
 	pid_t pid;
@@ -216,16 +260,15 @@ int net_make(struct net_parcel *out, const struct net_spec *spec,
 	if (pid == 0) {
 		struct net_parcel p = NET_PARCEL_INIT;
 
-		p.err = ns_enter(&p, spec, hosts);
-		if (p.err)
+		p.says.err = ns_enter(&p);
+		if (p.says.err)
 			p.count = 0;
-		_exit(net_send(pair[1], &p) < 0);
+		_exit(net_send(pair[1], &p, NULL) < 0);
 	}
 	close(pair[1]);
-	err = pid < 0 ? -errno : net_receive(pair[0], out);
+	err = pid < 0 ? -errno : net_receive(pair[0], out, NULL);
 	close(pair[0]);
 	if (pid > 0)
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	return err ? err : out->err;
+		(void)ns_wait(pid);
+	return err ? err : out->says.err;
 }

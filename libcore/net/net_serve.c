@@ -79,6 +79,9 @@ static void serve_event(struct serve *s, struct serve_fd *f, uint32_t events)
 		serve_accept(s, SERVE_FOR_NAME,
 			MEMBER_OF(struct serve_listener, fd, f), f->fd);
 		break;
+	case SERVE_INWARDS:
+		serve_inward_accept(s, MEMBER_OF(struct serve_inward, fd, f));
+		break;
 	case SERVE_CLIENT:
 		serve_conn_step(s, MEMBER_OF(struct serve_conn, in, f));
 		break;
@@ -106,12 +109,13 @@ static void serve_again(struct serve *s)
 			free(c);
 		}
 	}
+	serve_inward_again(s);
 }
 
 static int serve_timeout(const struct serve *s)
 {
-	enum { TICK = 250 };
-	int ms = s->links ? -1 : s->idle_ms;
+	enum { TICK = 100 };
+	int ms = s->delayed ? TICK : s->links ? -1 : s->keep->idle_ms;
 
 	if (s->again)
 		return 0;
@@ -124,56 +128,36 @@ static int serve_timeout(const struct serve *s)
 	return ms;
 }
 
-static int serve_begin(struct serve *s, int its)
+static int serve_begin(struct serve *s)
 {
-	const int *fd = s->ns->fd;
+	const struct net_keeper *k = s->keep;
 	int err = 0;
 
-	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	s->free = NET_SOCK_FREE;
-	s->fixed[0] = (struct serve_fd){SERVE_NEW_LINK, its};
-	err = s->epoll < 0 ? -errno : 0;
-	if (!err && s->idle_ms)
-		err = serve_watch(s, &s->fixed[0], EPOLLIN);
-	else if (!err)
-		serve_link_new(s, its);
-	if (IS_ENABLED(CONFIG_NET_NAMES))
-		serve_name_proxy(s);
-	if (s->spec->front) {
-		s->fixed[1] = (struct serve_fd){SERVE_FRONT, fd[NET_SOCK_NET]};
-		s->now_ms = serve_clock();
-		return err ? err : serve_watch(s, &s->fixed[1], EPOLLIN);
-	}
-	for (unsigned i = 0; !err && i < s->hosts->servers; i++) {
-		struct sockaddr_storage at;
-		socklen_t size = net_addr_sock(&s->hosts->server[i], 53, &at);
-		struct serve_fd *f = &s->fixed[1 + i];
-		struct serve_fd *tcp = &s->fixed[1 + NET_SERVERS + i];
-
-		*f = (struct serve_fd){SERVE_UDP, fd[NET_SOCK_UDP + i]};
-		*tcp = (struct serve_fd){SERVE_DNS, fd[NET_SOCK_DNS + i]};
-		if (bind(f->fd, (struct sockaddr *)&at, size) == 0)
-			err = serve_watch(s, f, EPOLLIN);
-		if (!err && bind(tcp->fd, (struct sockaddr *)&at, size) == 0 &&
-			listen(tcp->fd, 64) == 0)
-			err = serve_watch(s, tcp, EPOLLIN);
-	}
+	s->diag = -1;
 	s->now_ms = serve_clock();
-	if (!err && IS_ENABLED(CONFIG_NET_NAMES))
-		serve_name_fixed(s);
-	return err;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		return -errno;
+	s->fixed[0] = (struct serve_fd){SERVE_NEW_LINK, k->its};
+	if (k->idle_ms)
+		err = serve_watch(s, &s->fixed[0], EPOLLIN);
+	else
+		serve_link_new(s, k->its);
+	if (err || !k->front)
+		return err;
+	s->fixed[1] = (struct serve_fd){SERVE_FRONT, k->ns.fd[NET_SPACE_NET]};
+	return serve_watch(s, &s->fixed[1], EPOLLIN);
 }
 
 static void serve_due(struct serve *s)
 {
 	serve_conn_due(s);
+	serve_link_late(s, false);
 	for (unsigned i = 0; i < s->names; i++)
 		serve_resolve_due(s, &s->name[i]);
 }
 
-void net_serve(int its, const struct net_parcel *ns,
-	unsigned give, const struct net_spec *spec,
-	const struct net_hosts *hosts, int idle_ms)
+void net_serve(const struct net_keeper *k)
 {
 	enum { EVENTS = 64 };
 	struct epoll_event ev[EVENTS];
@@ -182,12 +166,8 @@ void net_serve(int its, const struct net_parcel *ns,
 
 	if (!s)
 		return;
-	s->spec = spec;
-	s->hosts = hosts;
-	s->ns = ns;
-	s->give = give;
-	s->idle_ms = idle_ms;
-	if (serve_begin(s, its) < 0)
+	s->keep = k;
+	if (serve_begin(s) < 0)
 		return;
 	for (;;) {
 		int n = epoll_wait(s->epoll, ev, EVENTS, serve_timeout(s));
@@ -205,7 +185,7 @@ void net_serve(int its, const struct net_parcel *ns,
 			serve_due(s);
 		if (s->links)
 			idle = s->now_ms;
-		else if (s->now_ms - idle >= (uint64_t)idle_ms && n <= 0)
+		else if (s->now_ms - idle >= (uint64_t)k->idle_ms && n <= 0)
 			return;
 	}
 }

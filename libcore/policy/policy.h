@@ -250,6 +250,7 @@ struct policy_verdict {
 	enum policy_decision would;    /* what it is without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
+	uint64_t up; /* bytes to each host that the tightest allows; 0: no limit */
 	unsigned is; /* enum policy_is */
 	/* A rule with net=local allowed some part: that may run where the
 	 * loopback is the session's, and nowhere else. */

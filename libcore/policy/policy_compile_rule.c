@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "policy/policy_compile.h"
+#include "base/num.h"
 #include "base/str.h"
 
 enum {
@@ -156,11 +157,12 @@ static int pattern(
 	return 0;
 }
 
-/* Reads id= prof= net= mark= from word 1 on; the index behind them, or -EINVAL. */
+/* Reads id= prof= net= up= mark= from word 1 on; the index behind them, or -EINVAL. */
 static int attributes(struct policy_compiler *c, struct img_rule *r)
 {
 	int mask = ALL_PROFILES, net = POLICY_NET_NONE;
 	unsigned marks = 0;
+	uint64_t up = 0;
 	size_t i = 1;
 
 	for (; i < c->line.count && !c->line.word[i].quoted; i++) {
@@ -178,6 +180,11 @@ static int attributes(struct policy_compiler *c, struct img_rule *r)
 			if (net < 0)
 				return compile_bad(c, i,
 					"expected net=none, local, registries or all");
+		} else if ((v = str_after(s, "up="))) {
+			if (num_size(v, 1, (uint64_t)IMG_UP_MAX << IMG_UP_SHIFT,
+				    &up) < 0)
+				return compile_bad(c, i,
+					"expected a size below 1G, up=1M");
 		} else if ((v = str_after(s, "mark="))) {
 			marks |= str_eq(v, "shell") ? POLICY_IS_SHELL
 				: str_eq(v, "protect") ? POLICY_IS_PROTECT : 0;
@@ -191,7 +198,9 @@ static int attributes(struct policy_compiler *c, struct img_rule *r)
 	if (mask < 0)
 		return -EINVAL;
 	r->bits |= (uint32_t)mask << 3 | (uint32_t)net << 7 |
-		   (uint32_t)marks << 12;
+		   (uint32_t)marks << 12 |
+		   (uint32_t)((up + (1U << IMG_UP_SHIFT) - 1) >> IMG_UP_SHIFT)
+			   << 14;
 	return (int)i;
 }
 

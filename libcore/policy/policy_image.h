@@ -99,7 +99,7 @@ enum img_rule_kind {
 
 struct img_rule {
 	uint32_t bits; /* kind; IMG_PROFILES; IMG_NET; IMG_LAYERS of DELEGATE;
-			* IMG_MARKS */
+			* IMG_MARKS; IMG_UP */
 	uint32_t id, file, line, text, alt;
 	struct img_range token; /* the first is the program */
 	uint32_t except; /* the first EXCEPT of the rule, that one's next */
@@ -111,6 +111,8 @@ struct img_rule {
 #define IMG_NET(bits) ((bits) >> 7 & 3U)
 #define IMG_LAYERS(bits) ((bits) >> 9 & 7U)
 #define IMG_MARKS(bits) ((bits) >> 12 & 3U) /* of enum policy_is: shell, protect */
+#define IMG_UP(bits) ((uint64_t)((bits) >> 14) << IMG_UP_SHIFT) /* bytes */
+enum { IMG_UP_SHIFT = 12, IMG_UP_MAX = (1 << 18) - 1 };
 
 enum img_token_kind {
 	IMG_TOK_WORD, /* one of the words, which may hold '*' when GLOB is set */

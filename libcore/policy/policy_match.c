@@ -566,5 +566,7 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 	}
 	if (net && IMG_NET(net->bits) > k->v.net)
 		k->v.net = IMG_NET(net->bits);
+	if (net)
+		k->v.up = IMG_UP(net->bits);
 	k->v.loopback |= net && IMG_NET(net->bits) == POLICY_NET_LOCAL;
 }

@@ -237,6 +237,7 @@ void judge_end(struct judge_cmd *k)
 	bool shell = !j->worst.rule[0] || j->worst.is & POLICY_IS_SHELL;
 	bool open = j->worst.open || k->v.open;
 	bool loopback = j->worst.loopback || k->v.loopback;
+	uint64_t up = j->worst.up;
 
 	if (!k->judged)
 		return;
@@ -245,6 +246,8 @@ void judge_end(struct judge_cmd *k)
 			"the command is too large to be judged");
 	if (net < k->v.net)
 		net = k->v.net;
+	if (!up || (k->v.up && k->v.up < up))
+		up = k->v.up;
 	if (heard(j, k->v.would)) {
 		if (k->open)
 			show_open(k);
@@ -255,6 +258,7 @@ void judge_end(struct judge_cmd *k)
 	if (!j->worst.rule[0] || k->v.would > j->worst.would)
 		j->worst = k->v;
 	j->worst.net = net;
+	j->worst.up = up;
 	j->worst.open = open;
 	if (!shell || !(k->v.is & POLICY_IS_SHELL))
 		j->worst.is &= ~(unsigned)POLICY_IS_SHELL;

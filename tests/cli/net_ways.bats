@@ -147,7 +147,8 @@ relax ipc"
 @test "a proxy of the caller's network is the way out" {
 	# Its name servers know nothing of the world.
 	POLICY="$ALLOW
-net host far.example:80 far.world.test"
+net host far.example:80 far.world.test
+net proxy=caller"
 	world '
 	cp $CERT cert.pem
 	export https_proxy=http://me:secret@10.9.8.7:3128/

@@ -1,0 +1,220 @@
+/* net_sets.c - what the commands of a session may do, each by its own policy
+ * SPDX-License-Identifier: MIT
+ *
+ * All share one namespace, so that one's server is there for the others. What a
+ * connection may do is what the command may whose it is.
+ */
+#include "net/net_serve_in.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/str.h"
+
+struct serve_set *serve_set_find(struct serve *s, uint64_t sum)
+{
+	for (unsigned i = 0; i < SERVE_SETS; i++)
+		if (s->set[i].spec && s->set[i].sum == sum)
+			return &s->set[i];
+	return NULL;
+}
+
+/* One that nobody has any more is forgotten. */
+static struct serve_set *set_room(struct serve *s)
+{
+	for (unsigned i = 0; i < SERVE_SETS; i++)
+		if (!s->set[i].spec)
+			return &s->set[i];
+	for (unsigned i = 0; i < SERVE_SETS; i++)
+		if (!s->set[i].links) {
+			serve_conn_end_set(s, &s->set[i]);
+			free(s->set[i].spec);
+			s->set[i] = (struct serve_set){0};
+			return &s->set[i];
+		}
+	return NULL;
+}
+
+/* Room for a connection inside and one outside for each of many. */
+static void raise_files(void)
+{
+	enum { FILES = 8192 };
+	struct rlimit l;
+
+	if (getrlimit(RLIMIT_NOFILE, &l) < 0)
+		return;
+	l.rlim_cur = l.rlim_max < FILES ? l.rlim_max : FILES;
+	prlimit(0, RLIMIT_NOFILE, &l, NULL);
+}
+
+static int take(int *fd)
+{
+	int it = *fd;
+
+	*fd = -1;
+	return it;
+}
+
+/* The name servers' addresses, where questions are answered. */
+static int take_servers(struct serve *s, struct net_parcel *got)
+{
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < s->hosts->servers; i++) {
+		struct sockaddr_storage at;
+		socklen_t size = net_addr_sock(&s->hosts->server[i], 53, &at);
+		struct serve_fd *f = &s->fixed[1 + i];
+		struct serve_fd *tcp = &s->fixed[1 + NET_SERVERS + i];
+
+		*f = (struct serve_fd){
+			SERVE_UDP, take(&got->fd[NET_SOCK_UDP + i])};
+		*tcp = (struct serve_fd){
+			SERVE_DNS, take(&got->fd[NET_SOCK_DNS + i])};
+		if (bind(f->fd, (struct sockaddr *)&at, size) == 0)
+			err = serve_watch(s, f, EPOLLIN);
+		if (!err && bind(tcp->fd, (struct sockaddr *)&at, size) == 0 &&
+			listen(tcp->fd, 64) == 0)
+			err = serve_watch(s, tcp, EPOLLIN);
+	}
+	return err;
+}
+
+/* Before the first set nothing was needed. */
+static int take_first(struct serve *s, struct net_parcel *got)
+{
+	const struct net_keeper *k = s->keep;
+	int err = 0;
+
+	s->hosts = calloc(1, sizeof *s->hosts);
+	if (!s->hosts)
+		return -ENOMEM;
+	net_hosts_read(s->hosts);
+	raise_files();
+	if (k->front) {
+		s->diag = k->ns.fd[NET_SPACE_USER];
+	} else {
+		s->diag = take(&got->fd[NET_SOCK_DIAG]);
+		err = take_servers(s, got);
+	}
+	return err || !k->confine ? err : k->confine();
+}
+
+static void take_rest(struct serve *s, struct net_parcel *got)
+{
+	const unsigned frees = NET_SOCK_REST + got->says.ins;
+
+	for (unsigned i = NET_SOCK_REST; !s->inwards && i < frees; i++)
+		s->in[s->ins++] = take(&got->fd[i]);
+	s->inwards |= s->ins;
+	for (unsigned i = frees; i < got->count; i++)
+		if (s->frees < SERVE_LISTENERS)
+			s->free[s->frees++] = take(&got->fd[i]);
+}
+
+int serve_set_add(struct serve *s, struct serve_set **set, struct net_spec *spec,
+	struct net_parcel *got)
+{
+	struct serve_set *room = set_room(s);
+	int err = 0;
+
+	if (!room)
+		return -EMFILE;
+	if (!s->keep->front && (got->count < NET_SOCK_REST + got->says.ins ||
+				       got->says.ins > NET_SOCK_INS))
+		return -EPROTO;
+	if (!s->hosts)
+		err = take_first(s, got);
+	if (err)
+		return err;
+	take_rest(s, got);
+	*room = (struct serve_set){.sum = got->says.sum, .spec = spec};
+	serve_name_fixed(s, room);
+	*set = room;
+	return 0;
+}
+
+struct serve_set *serve_set_common(struct serve *s)
+{
+	struct serve_set *set = NULL;
+
+	for (unsigned i = 0; i < s->links; i++) {
+		if (!s->link[i]->ready)
+			continue;
+		if (!s->link[i]->set || (set && set != s->link[i]->set))
+			return NULL;
+		set = s->link[i]->set;
+	}
+	return set;
+}
+
+static bool is_denied(const struct net_spec *spec, const char *name)
+{
+	for (unsigned i = 0; i < spec->denied; i++)
+		if (net_rule_named(&spec->deny[i], name))
+			return true;
+	return false;
+}
+
+const struct net_rule *serve_set_rule(
+	const struct serve_set *set, const char *name, uint16_t port)
+{
+	const struct net_rule *found = NULL;
+
+	for (unsigned i = 0; i < set->spec->allowed; i++) {
+		const struct net_rule *r = &set->spec->allow[i];
+
+		/* Of several the tightest limit counts. */
+		if (net_rule_match(r, name, port) &&
+			(!found || (r->up && (!found->up || r->up < found->up))))
+			found = r;
+	}
+	return is_denied(set->spec, name) ? NULL : found;
+}
+
+bool serve_allowed(
+	const struct serve *s, const struct serve_set *set, const char *name)
+{
+	for (unsigned i = 0; i < SERVE_SETS; i++) {
+		const struct serve_set *one = &s->set[i];
+
+		if (!one->spec || (set ? one != set : !one->links) ||
+			is_denied(one->spec, name))
+			continue;
+		for (unsigned k = 0; k < one->spec->allowed; k++)
+			if (net_rule_named(&one->spec->allow[k], name))
+				return true;
+	}
+	return false;
+}
+
+static uint64_t limit_of(const struct serve_link *l, const struct net_rule *r)
+{
+	return !l->up || (r->up && r->up < l->up) ? r->up : l->up;
+}
+
+/* Where a limit counts it must be known whose it is. */
+bool serve_up_counts(const struct serve *s, const struct serve_conn *c)
+{
+	for (unsigned i = 0; i < s->links; i++)
+		if (limit_of(s->link[i], c->rule))
+			return true;
+	return false;
+}
+
+uint64_t serve_up_left(const struct serve *s, const struct serve_conn *c)
+{
+	const uint64_t limit =
+		c->owner && c->rule ? limit_of(c->owner, c->rule) : 0;
+	const uint64_t sent = limit ? c->owner->sent[c->name - s->name] : 0;
+
+	return !limit ? UINT64_MAX : sent < limit ? limit - sent : 0;
+}
+
+void serve_up_sent(struct serve *s, const struct serve_conn *c, uint64_t bytes)
+{
+	if (c->owner && c->rule)
+		c->owner->sent[c->name - s->name] += bytes;
+}
