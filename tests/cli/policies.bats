@@ -59,7 +59,7 @@ decides() { # allow|confirm|deny LINE...
 	POLICY='include agent'
 	decides allow 'npm ci' 'npm install left-pad' 'pip install -r requirements.txt' \
 		'python3 -m venv venv' 'python3 -m http.server' 'cargo install x' \
-		'git push origin main' 'git clone ./a b' 'git fetch --all' \
+		'git push origin main' 'git clone ./a b' 'git fetch --all' 'git remote-https o https://a.example' \
 		'dpkg -l' 'apt list --installed' 'sysctl -n kernel.ostype' \
 		'gh run list --limit 5' 'docker build .' 'npm config set loglevel error'
 	decides confirm 'npm publish' 'cargo publish' 'twine upload dist/*' \
