@@ -355,7 +355,7 @@ static int apply_all(struct applying *a)
 	a->of = 2 * (size_t)m->ent_count + m->obj_count;
 	for (size_t i = 0; i < UNDO_ROOTS_MAX; i++)
 		a->aside[i].fd = -1;
-	undo_put_alive(a);
+	undo_put_links(a);
 	restore(a, rank);
 	if (a->fd >= 0)
 		close(a->fd);

@@ -31,8 +31,9 @@ int undo_at_aside(struct applying *a, uint32_t dir, bool after);
 int undo_at_touch(struct applying *a, enum undo_what what, int fd,
 	const char *name);
 
-/* undo_put.c: puts aside links to what lost one of many names. */
-void undo_put_alive(struct applying *a);
+/* undo_put.c: puts aside links to what lost one of many names, because directories
+ * around it may move. Where that cannot be, it is copied. */
+void undo_put_links(struct applying *a);
 /* Gives an entry the object that it had. */
 int undo_put_back(struct applying *a, uint32_t index);
 /* Gives the object at fd/name the content that it had. */

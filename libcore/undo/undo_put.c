@@ -152,38 +152,54 @@ static int link_again(struct applying *a, uint32_t id, int fd, const char *name)
 				  name);
 }
 
-/* The directories around it may move: it waits beside them. Where that cannot be
- * it is copied. */
-static void stage_alive(struct applying *a, uint32_t id)
+/* The directory where an object is found that has a name to get back; -1: it is
+ * nowhere. */
+static int open_found(struct applying *a, uint32_t id, const char **name)
 {
-	struct undo_obj *o = &a->m->obj[id];
-	const char *base = path_base(o->alive);
-	autofree char *dir = strdup(o->alive);
-	const int to = undo_at_aside(a, a->m->ent[o->entry - 1].dir, false);
-	autofd int from = -1;
+	const struct undo_obj *o = &a->m->obj[id];
 	struct undo_stat st;
-	char as[16];
+	autofree char *dir = NULL;
+	autofd int fd = -1;
 
-	if (!dir || to < 0)
-		return;
-	dir[base - o->alive - 1] = '\0';
-	from = path_openat2(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0,
-		RESOLVE_NO_SYMLINKS);
-	undo_saved_name(as, 'm', id);
-	o->staged = from >= 0 && !undo_stat(from, base, &st) &&
-		undo_same_object(&st, &o->before) &&
-		!undo_at_touch(a, UNDO_MAKE, to, as) &&
-		!link_from(a, id, from, base, to, as);
+	if (o->alive) {
+		*name = path_base(o->alive);
+		dir = strdup(o->alive);
+		if (dir) {
+			dir[*name - o->alive - 1] = '\0';
+			fd = path_openat2(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY,
+				0, RESOLVE_NO_SYMLINKS);
+		}
+	} else if (o->stays && !undo_is_dir(&o->before)) {
+		*name = o->name2;
+		fd = undo_open_dir(a->m, o->parent2, true);
+	}
+	if (fd < 0 || undo_stat(fd, *name, &st) ||
+		!undo_same_object(&st, &o->before))
+		return -1;
+	return fd_steal(&fd);
 }
 
-void undo_put_alive(struct applying *a)
+void undo_put_links(struct applying *a)
 {
-	undo_find_alive(a->m);
-	for (uint32_t id = UNDO_ROOT; id < a->m->obj_count; id++) {
-		const struct undo_obj *o = &a->m->obj[id];
+	struct undo_model *m = a->m;
 
-		if (o->alive && o->entry && !a->m->ent[o->entry - 1].skip)
-			stage_alive(a, id);
+	undo_find_alive(m);
+	for (uint32_t i = 0; i < m->ent_count; i++) {
+		const struct undo_ent *e = &m->ent[i];
+		struct undo_obj *o = &m->obj[e->before];
+		const char *name;
+		char as[16];
+		autofd int from = -1;
+		int to;
+
+		if (e->skip || !e->before || e->after == e->before || o->staged)
+			continue;
+		from = open_found(a, e->before, &name);
+		to = from < 0 ? -1 : undo_at_aside(a, e->dir, false);
+		o->staged = to >= 0 &&
+			!undo_at_touch(a, UNDO_MAKE, to,
+				undo_saved_name(as, 'm', e->before)) &&
+			!link_from(a, e->before, from, name, to, as);
 	}
 }
 
