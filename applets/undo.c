@@ -245,6 +245,25 @@ static int undo_session(const struct undo_opts *o, int store, const char *root)
 	return code;
 }
 
+/* Of the redo of a partial undo the journal has a part of the command alone:
+ * the rest is in the command's own. 0: there is none. */
+static uint64_t rest_of(int store, uint64_t number)
+{
+	autofree struct undo_info *list = NULL;
+	uint64_t rest = 0;
+	size_t n, i;
+
+	if (undo_list(store, NULL, &list, &n, NULL))
+		return 0;
+	for (i = 0; i < n && list[i].number != number; i++)
+		;
+	if (i < n && list[i].kind == UNDO_REDO)
+		for (size_t k = 0; k < i; k++)
+			if (list[k].number == list[i].of && !list[k].complete)
+				rest = list[k].of;
+	return rest;
+}
+
 static int take_back(const struct undo_opts *o, int argc, char **argv)
 {
 	autofd int store = undo_store(!o->dry_run);
@@ -252,6 +271,7 @@ static int take_back(const struct undo_opts *o, int argc, char **argv)
 	uint64_t number = 0;
 	static char cwd[PATH_MAX], full[PATH_MAX];
 	size_t n = 0;
+	int code;
 
 	if (o->session)
 		return undo_session(o, store, undo_here());
@@ -268,7 +288,11 @@ static int take_back(const struct undo_opts *o, int argc, char **argv)
 	}
 	if (!number)
 		number = undo_last(store, undo_here(), false);
-	return undo_one(o, store, number, paths, n);
+	do
+		code = undo_one(o, store, number, paths, n);
+	while (code == EXIT_OK && !o->dry_run &&
+		(number = rest_of(store, number)));
+	return code;
 }
 
 static int verb_redo(void *into, int argc, char **argv)

@@ -292,6 +292,7 @@ int guard_undo_before(void *ctx, const struct watch_write *x)
 	};
 	const struct guard *g = ctx;
 	const struct undo_touch t = {.what = what[x->what],
+		.who = x->pid,
 		.dir = x->dir,
 		.name = x->name,
 		.dir2 = x->dir2,

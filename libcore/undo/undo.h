@@ -77,6 +77,7 @@ enum undo_what {
 /* A change that is about to happen. */
 struct undo_touch {
 	enum undo_what what;
+	pid_t who; /* a thread */
 	int dir; /* O_PATH is enough; as whoever changes it sees it */
 	const char *name;
 	int dir2; /* MOVE, SWAP */

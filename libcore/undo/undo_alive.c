@@ -61,8 +61,7 @@ static int walk_roots(const struct undo_model *m, see_one *see, void *ctx)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < m->root_count; i++) {
-		int fd = open(m->root[i],
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		int fd = undo_open_root(m, i);
 
 		if (fd >= 0)
 			err = walk(fd, m->root[i], 0, see, ctx);
@@ -119,8 +118,8 @@ int undo_find_unseen(struct undo_model *m, undo_unknown *tell, void *ctx)
 {
 	struct unseen x = {.u.m = m,
 		.from = m->info.began_ns + UNDO_TICK_NS,
-		/* What somebody makes right behind it can seem as old. */
-		.to = m->info.ended_ns - UNDO_TICK_NS / 5,
+		/* What somebody makes right behind it can seem as old as it. */
+		.to = m->info.ended_ns - 1,
 		.tell = tell,
 		.ctx = ctx};
 	int err;

@@ -7,37 +7,18 @@
  * metadata, the deepest first, because names change the times of directories.
  * All of it is recorded like a command.
  */
-#include "undo/undo_in.h"
+#include "undo/undo_apply_in.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h> /* renameat */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/path.h"
+#include "base/clock.h"
 #include "base/str.h"
-
-struct aside {
-	int fd;
-	struct undo_stat root; /* as it was before */
-	char name[40];
-};
-
-struct applying {
-	struct undo_model *m;
-	const struct undo_wish *w;
-	struct undo *u;
-	struct undo_acts *failed;
-	struct aside aside[UNDO_ROOTS_MAX];
-	uint32_t dir; /* that .fd is open on */
-	bool dir_after;
-	int fd;
-	size_t done, of;
-};
 
 struct rank {
 	uint32_t depth, dir, at;
@@ -56,7 +37,9 @@ static int by_rank(const void *a, const void *b)
 
 static void fail(struct applying *a, const char *path, int err)
 {
-	(void)undo_act_add(a->failed, UNDO_LOST, path, strerror(-err));
+	(void)undo_act_add(a->failed, UNDO_LOST, path,
+		err == -ESTALE || err == -EEXIST ? "somebody changed it meanwhile"
+						 : strerror(-err));
 }
 
 static __attribute__((noinline)) void fail_entry(
@@ -85,7 +68,7 @@ static void step(struct applying *a)
 		a->w->progress(a->w->ctx, ++a->done, a->of);
 }
 
-static int open_dir(struct applying *a, uint32_t dir, bool after)
+int undo_at_dir(struct applying *a, uint32_t dir, bool after)
 {
 	if (a->dir == dir && a->dir_after == after && a->fd >= 0)
 		return a->fd;
@@ -97,7 +80,7 @@ static int open_dir(struct applying *a, uint32_t dir, bool after)
 	return a->fd;
 }
 
-static int touch(struct applying *a, enum undo_what what, int fd,
+int undo_at_touch(struct applying *a, enum undo_what what, int fd,
 	const char *name)
 {
 	const struct undo_touch t = {
@@ -130,23 +113,22 @@ static uint32_t root_of(const struct undo_model *m, uint32_t dir, bool after)
 	return dir && dir <= m->root_count ? dir - UNDO_ROOT : 0;
 }
 
-/* A directory of the root's own file system, for what is on its way. */
-static int aside_open(struct applying *a, uint32_t root)
+int undo_at_aside(struct applying *a, uint32_t dir, bool after)
 {
+	const uint32_t root = root_of(a->m, dir, after);
 	struct aside *s = &a->aside[root];
 	autofd int fd = -1;
 	int err;
 
 	if (s->fd >= 0)
 		return s->fd;
-	fd = open(a->m->root[root],
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	err = fd < 0 ? -errno : undo_stat(fd, "", &s->root);
+	fd = undo_open_root(a->m, root);
+	err = fd < 0 ? fd : undo_stat(fd, "", &s->root);
 	if (err)
 		return err;
 	buf_print(s->name, sizeof s->name, ".wardbox-undo-%llu",
 		(unsigned long long)a->m->info.number);
-	err = touch(a, UNDO_MAKE, fd, s->name);
+	err = undo_at_touch(a, UNDO_MAKE, fd, s->name);
 	if (!err && mkdirat(fd, s->name, 0700) && errno != EEXIST)
 		err = -errno;
 	if (err)
@@ -165,8 +147,7 @@ static void aside_close(struct applying *a)
 		if (s->fd < 0)
 			continue;
 		close(s->fd);
-		fd = open(a->m->root[i],
-			O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd = undo_open_root(a->m, i);
 		if (fd < 0 || unlinkat(fd, s->name, AT_REMOVEDIR))
 			fail(a, s->name, -errno);
 		else
@@ -177,215 +158,46 @@ static void aside_close(struct applying *a)
 static int put_aside(struct applying *a, const struct undo_ent *e, int fd)
 {
 	const uint32_t id = e->after;
-	const int to = aside_open(a, root_of(a->m, e->dir, true));
+	const int to = undo_at_aside(a, e->dir, true);
+	struct undo_stat st;
 	char name[16];
 	int err = to < 0 ? to : 0;
 
 	undo_saved_name(name, 'm', id);
 	if (!err)
-		err = touch(a, UNDO_MAKE, fd, e->name);
+		err = undo_at_touch(a, UNDO_MAKE, fd, e->name);
 	if (!err)
-		err = touch(a, UNDO_MAKE, to, name);
+		err = undo_at_touch(a, UNDO_MAKE, to, name);
 	if (!err && renameat(fd, e->name, to, name))
 		err = -errno;
-	if (!err)
-		a->m->obj[id].staged = true;
+	if (err)
+		return err;
+	/* Once nobody else reaches it, what was moved is looked at again. */
+	err = undo_stat(to, name, &st);
+	if (!err && undo_mark(&st) != e->seen)
+		err = renameat(to, name, fd, e->name) ? -errno : -ESTALE;
+	a->m->obj[id].staged = !err;
+	a->m->obj[id].seen = e->seen;
 	return err;
 }
 
 static int take_away(struct applying *a, const struct undo_ent *e)
 {
-	const int fd = open_dir(a, e->dir, true);
+	const int fd = undo_at_dir(a, e->dir, true);
 	struct undo_obj *o = e->after ? &a->m->obj[e->after] : NULL;
 	struct undo_stat st;
 	int err;
 
 	if (fd < 0 || undo_stat(fd, e->name, &st))
 		return 0;
+	if (undo_mark(&st) != e->seen)
+		return -ESTALE;
 	if (o && undo_goes_back(a->m, e->after) && !o->staged)
 		return put_aside(a, e, fd);
-	err = touch(a, UNDO_REMOVE, fd, e->name);
+	err = undo_at_touch(a, UNDO_REMOVE, fd, e->name);
 	if (!err && unlinkat(fd, e->name, undo_is_dir(&st) ? AT_REMOVEDIR : 0))
 		err = -errno;
 	return err;
-}
-
-/* A copy of the content as a new file. */
-static int write_copy(
-	struct applying *a, uint32_t id, char kind, int fd, const char *name)
-{
-	char as[16];
-	autofd int from = undo_open_file(
-		a->m->dir, undo_saved_name(as, kind, id));
-	autofd int to = -1;
-
-	if (from < 0)
-		return from;
-	to = openat(fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
-			O_CLOEXEC, 0600);
-	return to < 0 ? -errno : undo_copy(from, to, a->m->obj[id].before.size);
-}
-
-/* What was saved goes to its name: the store has it no more. */
-static int from_store(struct applying *a, uint32_t id, int fd, const char *name)
-{
-	struct undo_obj *o = &a->m->obj[id];
-	struct undo_stat st;
-	char as[16];
-	char kind = o->saved & UNDO_HELD ? 'o' : 'c';
-
-	/* Another name of it may have been written to. */
-	if (kind == 'o' && o->saved & UNDO_COPIED &&
-		(undo_stat(a->m->dir, undo_saved_name(as, 'o', id), &st) ||
-			st.size != o->before.size ||
-			st.mtime != o->before.mtime))
-		kind = 'c';
-	undo_saved_name(as, kind, id);
-	o->fresh = kind == 'c';
-	if (!renameat(a->m->dir, as, fd, name))
-		return 0;
-	if (errno != EXDEV || !undo_is_file(&o->before))
-		return -errno;
-	o->fresh = true;
-	return write_copy(a, id, kind, fd, name);
-}
-
-static int make_anew(struct applying *a, uint32_t id, int fd, const char *name)
-{
-	struct undo_obj *o = &a->m->obj[id];
-	const struct undo_stat *b = &o->before;
-
-	o->fresh = true;
-	if (undo_is_dir(b))
-		return mkdirat(fd, name, 0700) ? -errno : 0;
-	if (o->saved & (UNDO_HELD | UNDO_COPIED)) {
-		int err = from_store(a, id, fd, name);
-
-		if (!err || undo_is_file(b))
-			return err;
-	}
-	if (undo_is_link(b) && o->link)
-		return symlinkat(o->link, fd, name) ? -errno : 0;
-	if (undo_is_file(b))
-		return -ENODATA;
-	return mknodat(fd, name, b->mode & (S_IFMT | 0777), (dev_t)b->rdev) ?
-		       -errno : 0;
-}
-
-static int link_from(struct applying *a, int from, const char *name, int fd,
-	const char *as)
-{
-	int err = touch(a, UNDO_KNOWN, from, name);
-
-	return err ? err : linkat(from, name, fd, as, 0) ? -errno : 0;
-}
-
-/* One more name of what stands somewhere already. */
-static int link_again(struct applying *a, uint32_t id, int fd, const char *name)
-{
-	const struct undo_obj *o = &a->m->obj[id];
-	const struct undo_ent *at = o->placed ? &a->m->ent[o->placed - 1] : NULL;
-	autofd int from = undo_open_dir(
-		a->m, at ? at->dir : o->parent2, !at);
-
-	return from < 0 ? from
-			: link_from(a, from, at ? at->name : o->name2, fd, name);
-}
-
-static int link_alive(
-	struct applying *a, const struct undo_obj *o, int fd, const char *name)
-{
-	const char *base = path_base(o->alive);
-	autofree char *dir = strdup(o->alive);
-	autofd int from = -1;
-	struct undo_stat st;
-
-	if (!dir)
-		return -ENOMEM;
-	dir[base - o->alive - 1] = '\0';
-	from = path_openat2(AT_FDCWD, dir, O_RDONLY | O_DIRECTORY, 0,
-		RESOLVE_NO_SYMLINKS);
-	if (from < 0 || undo_stat(from, base, &st) ||
-		!undo_same_object(&st, &o->before))
-		return -ENOENT;
-	return link_from(a, from, base, fd, name);
-}
-
-static int put_back(struct applying *a, uint32_t index)
-{
-	const struct undo_ent *e = &a->m->ent[index];
-	struct undo_obj *o = &a->m->obj[e->before];
-	const int fd = open_dir(a, e->dir, false);
-	int err = fd < 0 ? fd : touch(a, UNDO_MAKE, fd, e->name), to;
-	char name[16];
-
-	if (err)
-		return err;
-	if (o->placed) {
-		err = link_again(a, e->before, fd, e->name);
-	} else if (o->staged) {
-		to = aside_open(a, root_of(a->m, e->dir, false));
-		if (to < 0 || renameat(to,
-				      undo_saved_name(name, 'm', e->before), fd,
-				      e->name))
-			err = to < 0 ? to : -errno;
-	} else if (o->after.mode && !undo_goes_back(a->m, e->before)) {
-		err = link_again(a, e->before, fd, e->name);
-	} else if (!o->alive || link_alive(a, o, fd, e->name)) {
-		err = make_anew(a, e->before, fd, e->name);
-	}
-	if (!err && !o->placed)
-		o->placed = index + 1;
-	return err;
-}
-
-/* Another file in its place, which the times of its directory do not show. */
-static int replace_file(
-	struct applying *a, uint32_t id, int fd, const char *name)
-{
-	struct undo_stat dir;
-	char as[16];
-	int err = undo_stat(fd, "", &dir);
-
-	if (!err)
-		err = touch(a, UNDO_REMOVE, fd, name);
-	if (err)
-		return err;
-	a->m->obj[id].fresh = true;
-	if (renameat(a->m->dir, undo_saved_name(as, 'c', id), fd, name)) {
-		err = -errno;
-		if (err == -EXDEV)
-			err = unlinkat(fd, name, 0)
-				      ? -errno
-				      : write_copy(a, id, 'c', fd, name);
-	}
-	return err ? err : undo_set_meta(fd, "", &dir, NULL);
-}
-
-/* In the same file where it has other names; else by another one over it. */
-static int restore_content(
-	struct applying *a, uint32_t id, int fd, const char *name)
-{
-	struct undo_obj *o = &a->m->obj[id];
-	struct undo_stat st;
-	autofd int from = -1, to = -1;
-	char as[16];
-	int err = undo_stat(fd, name, &st);
-
-	undo_saved_name(as, 'c', id);
-	if (err || !undo_is_file(&st))
-		return err ? err : -ESTALE;
-	if (st.nlink == 1)
-		return replace_file(a, id, fd, name);
-	err = touch(a, UNDO_CONTENT, fd, name);
-	from = err ? -1 : undo_open_file(a->m->dir, as);
-	to = from < 0 ? -1
-		      : openat(fd, name,
-				O_WRONLY | O_TRUNC | O_NOFOLLOW | O_NONBLOCK |
-					O_CLOEXEC);
-	if (err || from < 0)
-		return err ? err : from;
-	return to < 0 ? -errno : undo_copy(from, to, o->before.size);
 }
 
 static bool verified(const struct undo_obj *o, const struct undo_stat *st)
@@ -408,7 +220,7 @@ static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 	if (undo_is_file(&o->before) && !o->fresh &&
 		!undo_is_as(o, false, fd, name, &st)) {
 		if (o->saved & UNDO_COPIED)
-			err = restore_content(a, id, fd, name);
+			err = undo_put_content(a, id, fd, name);
 		else if (st.size != o->before.size ||
 			o->touched & UNDO_T_CONTENT)
 			err = -ENODATA;
@@ -418,7 +230,7 @@ static int finish_at(struct applying *a, uint32_t id, int fd, const char *name)
 		a->w->path_count && !(o->touched & UNDO_T_META))
 		return 0;
 	if (!err && (!o->placed || o->staged))
-		err = touch(a, UNDO_META, fd, name);
+		err = undo_at_touch(a, UNDO_META, fd, name);
 	if (err)
 		return err;
 	err = undo_set_meta(fd, name, &o->before, o);
@@ -435,7 +247,7 @@ static int finish_object(struct applying *a, uint32_t id)
 
 	if (id > a->m->root_count)
 		undo_was_at(a->m, id, &dir, &name);
-	fd = open_dir(a, dir, false);
+	fd = undo_at_dir(a, dir, false);
 	return fd < 0 ? fd : finish_at(a, id, fd, name);
 }
 
@@ -515,9 +327,9 @@ static void restore(struct applying *a, struct rank *rank)
 	}
 	n = rank_entries(m, false, rank);
 	for (size_t i = 0; i < n; i++, step(a)) {
-		err = put_back(a, rank[i].at);
+		err = undo_put_back(a, rank[i].at);
 		if (again(a, err))
-			err = put_back(a, rank[i].at);
+			err = undo_put_back(a, rank[i].at);
 		if (err)
 			fail_entry(a, &m->ent[rank[i].at], err);
 	}
@@ -543,7 +355,7 @@ static int apply_all(struct applying *a)
 	a->of = 2 * (size_t)m->ent_count + m->obj_count;
 	for (size_t i = 0; i < UNDO_ROOTS_MAX; i++)
 		a->aside[i].fd = -1;
-	undo_find_alive(m);
+	undo_put_links(a);
 	restore(a, rank);
 	if (a->fd >= 0)
 		close(a->fd);
@@ -561,8 +373,11 @@ int undo_apply(struct undo_model *m, const struct undo_wish *w,
 		.exec_id = w->exec_id,
 		.kind = m->info.kind == UNDO_UNDO ? UNDO_REDO : UNDO_UNDO,
 		.of = m->info.number};
-	struct applying a = {
-		.m = m, .w = w, .failed = failed, .fd = -1};
+	struct applying a = {.m = m,
+		.w = w,
+		.failed = failed,
+		.fd = -1,
+		.began = clock_ns(CLOCK_REALTIME)};
 	autoundo_acts struct undo_acts plan = UNDO_ACTS_INIT;
 	int err = undo_check(m, w, &plan);
 
@@ -582,8 +397,10 @@ int undo_apply(struct undo_model *m, const struct undo_wish *w,
 				plan.act[i].path, plan.act[i].why))
 			err = -ENOMEM;
 	if (a.u) {
-		int ended = undo_end(&a.u, !failed->count && !w->path_count,
-			NULL, NULL, sum, d);
+		/* What --force leaves is not tried again by itself. */
+		int ended = undo_end(&a.u,
+			(!failed->count || w->force) && !w->path_count, NULL,
+			NULL, sum, d);
 
 		err = err ? err : ended;
 	}

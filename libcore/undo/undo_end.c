@@ -212,7 +212,8 @@ int undo_end(struct undo **slot, bool complete, undo_each *each, void *ctx,
 		return 0;
 	}
 	info = &u->m->info;
-	info->ended_ns = clock_ns(CLOCK_REALTIME);
+	/* As the clock of file systems has it. */
+	info->ended_ns = clock_ns(CLOCK_REALTIME_COARSE);
 	err = undo_look(u);
 	if (!err)
 		undo_settle(u->m);

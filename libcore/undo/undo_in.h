@@ -58,6 +58,7 @@ struct undo_obj {
 	bool staged, fresh;  /* while it is restored: put aside, made anew */
 	const char *alive;   /* another name of it that there is */
 	uint32_t placed; /* 1 more than the entry where it stands again */
+	uint64_t seen; /* undo_mark() of it as the restore found or made it */
 	uint8_t sha_old[UNDO_SHA], sha_new[UNDO_SHA];
 };
 
@@ -66,6 +67,7 @@ struct undo_ent {
 	uint32_t dir, before, after;
 	uint32_t next;    /* of its hash chain */
 	uint32_t sibling; /* in its directory; 1 more than the index */
+	uint64_t seen;    /* undo_mark() of what the restore found there; 0 */
 	bool foreign;     /* what came there is of outside: it stays */
 	bool skip; /* not what was asked for, or as before already */
 };
@@ -108,6 +110,15 @@ static inline bool undo_same_object(
 		!((a->mode ^ b->mode) & 0170000);
 }
 
+/* Tells one object from another that has been given its name. */
+static inline uint64_t undo_mark(const struct undo_stat *st)
+{
+	const uint64_t odd = 0x9e3779b97f4a7c15U;
+
+	return ((st->ino * odd ^ st->btime) * odd ^ st->dev) * odd ^
+		(st->mode & 0170000) ^ 1;
+}
+
 /* undo_model.c. Ids; UNDO_NONE when there is no memory, or -1 of an entry. */
 struct undo_model *undo_model_new(void);
 uint32_t undo_add_obj(struct undo_model *m, uint32_t parent, const char *name);
@@ -129,15 +140,18 @@ void undo_was_at(const struct undo_model *m, uint32_t id, uint32_t *parent,
 int undo_stat(int dir, const char *name, struct undo_stat *out);
 /* Its extended attributes, as .xattr has them. */
 int undo_xattrs(int dir, const char *name, struct buf *out);
-/* Copies content, with its holes; a clone where the file system can. */
-int undo_copy(int from, int to, uint64_t size);
+/* Copies content, with its holes; a clone where the file system can. left, where
+ * it is not NULL, is how many bytes may be copied, and gets what remains of it:
+ * -EFBIG. */
+int undo_copy(int from, int to, uint64_t size, uint64_t *left);
 /* Content of a regular file, opened without a trace. */
 int undo_open_file(int dir, const char *name);
 /* Its checksum; false when it has none. */
 bool undo_sum_file(int fd, uint64_t *budget, uint8_t out[static UNDO_SHA]);
 /* "o17", "c17". */
 const char *undo_saved_name(char out[static 16], char kind, uint32_t id);
-/* Sets all that .before has, on dir/name, through no link. */
+/* Sets all that .before has, on dir/name, through no link. -ESTALE when o, which
+ * may be NULL, is not what stands there. */
 int undo_set_meta(int dir, const char *name, const struct undo_stat *to,
 	const struct undo_obj *o);
 
@@ -174,6 +188,8 @@ bool undo_differs(const struct undo_obj *o);
 /* Whether nothing at all can have changed it. */
 bool undo_untouched(const struct undo_model *m, const struct undo_obj *o);
 
+/* Opens a root; -ESTALE when another directory stands in its place. */
+int undo_open_root(const struct undo_model *m, uint32_t root);
 /* Opens a directory of the model, from its root, through no link. */
 int undo_open_dir(const struct undo_model *m, uint32_t id, bool after);
 

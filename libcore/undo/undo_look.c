@@ -3,6 +3,7 @@
  */
 #include "undo/undo_rec_in.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/str.h"
 
 /* The directories that are still to be looked at, and what is known of each. */
@@ -91,11 +93,45 @@ static int look_at_entry(struct looking *l, uint32_t dir, int fd, uint32_t at)
 	return err;
 }
 
+/* An overlay breaks a file of a lower layer away from its other names when it is
+ * first written to: another object stands there then. */
+static int look_broken_away(struct looking *l, uint32_t dir, int fd, uint32_t id,
+	const struct undo_stat *st)
+{
+	struct undo *u = l->u;
+	const struct undo_stat *was = &u->m->obj[id].before;
+	int64_t e;
+	int err;
+
+	if (was->nlink < 2 || was->btime || st->nlink > 1 ||
+		(st->mode ^ was->mode) & S_IFMT || undo_find_obj(u, st))
+		return 0;
+	e = undo_add_ent(u->m, dir, u->m->obj[id].name, id);
+	if (e < 0)
+		return -ENOMEM;
+	undo_hash_ent(u, (uint32_t)e);
+	err = undo_write_ent(&u->out, u->m, (uint32_t)e);
+	return err ? err : look_at_entry(l, dir, fd, (uint32_t)e);
+}
+
+/* What was first seen there by a name that nobody touched. */
+static int look_at_object(struct looking *l, uint32_t dir, int fd, uint32_t id)
+{
+	struct undo_model *m = l->u->m;
+	const char *name = m->obj[id].name;
+	struct undo_stat st;
+
+	if (undo_find_ent(l->u, dir, name) >= 0 || undo_stat(fd, name, &st))
+		return 0;
+	return undo_same_object(&st, undo_key(&m->obj[id]))
+		? found_at(l, id, dir, fd, name, &st, m->obj[id].before.mode)
+		: look_broken_away(l, dir, fd, id, &st);
+}
+
 static int look_at_dir(struct looking *l, uint32_t dir)
 {
 	struct undo_model *m = l->u->m;
 	autofd int fd = undo_open_dir(m, dir, true);
-	struct undo_stat st;
 	int err = 0;
 
 	/* It went while it was looked for: what was in it is gone. */
@@ -104,10 +140,7 @@ static int look_at_dir(struct looking *l, uint32_t dir)
 	for (uint32_t e = l->first_ent[dir]; !err && e; e = m->ent[e - 1].sibling)
 		err = look_at_entry(l, dir, fd, e - 1);
 	for (uint32_t id = l->first_obj[dir]; !err && id; id = l->next_obj[id])
-		if (!m->obj[id].entry && !undo_stat(fd, m->obj[id].name, &st) &&
-			undo_same_object(&st, undo_key(&m->obj[id])))
-			err = found_at(l, id, dir, fd, m->obj[id].name, &st,
-				m->obj[id].before.mode);
+		err = look_at_object(l, dir, fd, id);
 	return err;
 }
 
@@ -146,6 +179,31 @@ static int look_begin(struct looking *l)
 	return 0;
 }
 
+/* Names what came into a directory that is known and was not seen. */
+static int look_for_more(struct undo *u, uint32_t dir)
+{
+	autofree char *path = malloc(2 * UNDO_PATH);
+	int fd = undo_open_dir(u->m, dir, true), err = 0;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *e;
+	struct undo_stat st;
+
+	if (!d && fd >= 0)
+		close(fd);
+	while (path && !err && d && (e = readdir(d)))
+		if (!str_eq(e->d_name, ".") && !str_eq(e->d_name, "..") &&
+			undo_find_ent(u, dir, e->d_name) < 0 &&
+			!undo_stat(dirfd(d), e->d_name, &st) &&
+			st.ctime >= u->began + UNDO_TICK_NS &&
+			!undo_find_obj(u, &st) &&
+			!undo_path(u->m, dir, true, path) &&
+			!path_join(path + UNDO_PATH, UNDO_PATH, path, e->d_name))
+			err = undo_lose(u, path + UNDO_PATH, UNDO_UNSEEN);
+	if (d)
+		closedir(d);
+	return path ? 0 : -ENOMEM;
+}
+
 int undo_look(struct undo *u)
 {
 	autoclean(looking_release) struct looking l = {.u = u};
@@ -157,6 +215,8 @@ int undo_look(struct undo *u)
 	for (uint32_t id = UNDO_ROOT; id < m->obj_count; id++)
 		if (!m->obj[id].found)
 			m->obj[id].after = (struct undo_stat){.mode = 0};
+	for (uint32_t i = 0; !err && u->others && u->dirs_go && i < l.queued; i++)
+		err = look_for_more(u, l.queue[i]);
 	return err;
 }
 

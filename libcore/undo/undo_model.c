@@ -204,9 +204,25 @@ unsigned undo_depth(const struct undo_model *m, uint32_t id, bool after)
 	return depth;
 }
 
+/* Who owns a directory above could put another one there; a disk may be called
+ * otherwise since. */
+int undo_open_root(const struct undo_model *m, uint32_t root)
+{
+	const struct undo_stat *was = &m->obj[UNDO_ROOT + root].before;
+	autofd int fd = path_openat2(AT_FDCWD, m->root[root],
+		O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
+	struct undo_stat st;
+
+	if (fd < 0)
+		return fd;
+	if (undo_stat(fd, "", &st) || st.ino != was->ino ||
+		st.btime != was->btime || (!st.btime && st.dev != was->dev))
+		return -ESTALE;
+	return fd_steal(&fd);
+}
+
 int undo_open_dir(const struct undo_model *m, uint32_t id, bool after)
 {
-	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	char path[UNDO_PATH];
 	uint32_t root = id;
 	const char *name, *rest;
@@ -219,9 +235,9 @@ int undo_open_dir(const struct undo_model *m, uint32_t id, bool after)
 	while (root > m->root_count && depth++ < DEPTH_MAX)
 		if (!step_up(m, root, after, &root, &name))
 			return -ENOENT;
-	base = open(m->root[root - 1], flags);
+	base = undo_open_root(m, root - UNDO_ROOT);
 	if (base < 0)
-		return -errno;
+		return base;
 	rest = path + strlen(m->root[root - 1]);
 	rest += strspn(rest, "/");
 	if (!*rest)

@@ -269,7 +269,9 @@ static const char *check_entry(struct checking *c, struct undo_ent *e)
 	if (fd >= 0)
 		(void)undo_stat(fd, e->name, &st);
 	else if (m->obj[e->dir].after.mode)
-		return "its directory is gone";
+		return fd == -ESTALE ? "another project stands in its place"
+				     : "its directory is gone";
+	e->seen = st.mode ? undo_mark(&st) : 0;
 	if (st.mode && e->before &&
 		!(e->after && undo_same_object(&st, &m->obj[e->after].after)) &&
 		undo_is_as(&m->obj[e->before], false, fd, e->name, &st) &&
@@ -297,13 +299,16 @@ static const char *check_entry(struct checking *c, struct undo_ent *e)
 static const char *check_object(struct checking *c, uint32_t id)
 {
 	struct undo_obj *o = &c->m->obj[id];
-	const int fd = id <= c->m->root_count ? -1 : open_after(c, o->parent2);
+	const bool root = id <= c->m->root_count;
+	const bool same = root || !object_changed(o);
+	const int fd = open_after(c, root ? id : o->parent2);
 	struct undo_stat st = {.mode = 0};
 
-	if (id <= c->m->root_count)
+	if (fd < 0 || undo_stat(fd, root ? "" : o->name2, &st))
+		return same ? NULL : "it is gone";
+	o->seen = undo_mark(&st);
+	if (same)
 		return NULL;
-	if (fd < 0 || undo_stat(fd, o->name2, &st))
-		return "it is gone";
 	if (undo_is_file(&st) && undo_is_as(o, false, fd, o->name2, &st) &&
 		st.atime == o->before.atime && !(o->touched & UNDO_T_META)) {
 		o->skip = true;
@@ -343,10 +348,10 @@ static int add_object(struct checking *c, uint32_t id)
 	struct undo_obj *o = &c->m->obj[id];
 	const char *why;
 
-	if (o->skip || !object_changed(o))
+	if (o->skip || !o->before.mode || !o->after.mode)
 		return 0;
 	why = check_object(c, id);
-	if (undo_path(c->m, id, false, c->path))
+	if ((!why && !object_changed(o)) || undo_path(c->m, id, false, c->path))
 		return 0;
 	if (why && !c->w->force)
 		o->skip = true;

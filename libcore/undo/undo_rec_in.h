@@ -6,6 +6,8 @@
 
 #include "undo/undo_in.h"
 
+#define UNDO_UNSEEN "it came meanwhile, and nobody saw it"
+
 struct undo {
 	const struct undo_spec *spec;
 	struct undo_model *m; /* NULL: nothing was touched */
@@ -13,6 +15,10 @@ struct undo {
 	int failed; /* -errno: the journal could not be written */
 	uint64_t began, copied;
 	uint32_t lost;
+	/* Who changes it; with others at work a directory that goes elsewhere
+	 * can take along what one of them makes in the same moment. */
+	pid_t first;
+	bool others, dirs_go;
 	uint32_t *objs, *ents; /* heads of hash chains: 1 more than an index */
 	uint32_t obj_mask, ent_mask;
 	struct {
@@ -32,6 +38,9 @@ static inline const struct undo_stat *undo_key(const struct undo_obj *o)
 {
 	return o->before.mode ? &o->before : &o->after;
 }
+
+/* undo_touch.c: says that a path cannot be brought back. */
+int undo_lose(struct undo *u, const char *path, const char *why);
 
 /* undo_hash.c */
 void undo_hash_obj(struct undo *u, uint32_t id);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
@@ -41,12 +42,23 @@ enum {
 	STAT_NOFOLLOW = 0x100,
 	COPY_STEP = 1 << 30,
 	BLOCK = 1 << 16,
+	OVERLAY = 0x794c7630,
 };
 static const unsigned long file_clone = 0x40049409; /* FICLONE */
 
 static uint64_t nanoseconds(struct kernel_time t)
 {
 	return (uint64_t)t.sec * 1000000000U + t.nsec;
+}
+
+/* An overlay makes a file of a lower layer anew when it first changes: the number
+ * stays, and the birth does not. */
+static bool is_overlay(int dir, const char *name)
+{
+	struct statfs fs;
+
+	return !(dir == AT_FDCWD ? statfs(name, &fs) : fstatfs(dir, &fs)) &&
+		fs.f_type == OVERLAY;
 }
 
 int undo_stat(int dir, const char *name, struct undo_stat *out)
@@ -73,6 +85,8 @@ int undo_stat(int dir, const char *name, struct undo_stat *out)
 		.gid = k.gid,
 		.nlink = k.nlink,
 	};
+	if (!k.dev_major && is_overlay(dir, name))
+		out->btime = 0;
 	return 0;
 }
 
@@ -195,13 +209,23 @@ static int copy_range(int from, int to, off_t at, off_t end)
 	return 0;
 }
 
-int undo_copy(int from, int to, uint64_t size)
+int undo_copy(int from, int to, uint64_t size, uint64_t *left)
 {
+	enum { SECTOR = 512 };
 	off_t data, hole = 0;
+	struct stat st;
 	int err = 0;
 
 	if (syscall(SYS_ioctl, to, file_clone, from) == 0)
 		return 0;
+	if (left && !fstat(from, &st)) {
+		const uint64_t held = (uint64_t)st.st_blocks * SECTOR;
+		const uint64_t n = held < size ? held : size;
+
+		if (n > *left)
+			return -EFBIG;
+		*left -= n;
+	}
 	if (ftruncate(to, (off_t)size))
 		return -errno;
 	while (!err && hole < (off_t)size) {
@@ -310,26 +334,35 @@ int undo_set_meta(int dir, const char *name, const struct undo_stat *to,
 		O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	struct undo_stat is;
 	char path[40];
+	mode_t special;
+	bool timed;
 	int err = fd < 0 ? -errno : undo_stat(fd, "", &is);
 
 	if (err)
 		return err;
-	if ((is.mode ^ to->mode) & S_IFMT)
+	if ((is.mode ^ to->mode) & S_IFMT || (o && undo_mark(&is) != o->seen))
 		return -ESTALE;
+	/* What another user could write gets no such bits back. */
+	special = undo_is_file(to) && to->uid != is.uid && is.uid != geteuid()
+			? 06000 : 0;
 	if ((to->uid != is.uid || to->gid != is.gid) &&
 		fchownat(fd, "", to->uid, to->gid, AT_EMPTY_PATH))
 		err = -errno;
+	timed = is.mtime != to->mtime || is.atime != to->atime;
 	if (undo_is_link(to))
-		return utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW) && !err
+		return timed && utimensat(dir, name, times, AT_SYMLINK_NOFOLLOW) &&
+				!err
 			? -errno : err;
 	proc_name(path, fd);
 	/* A change of owner takes special bits away. */
 	if ((to->mode != is.mode || to->uid != is.uid || to->gid != is.gid) &&
-		chmod(path, to->mode & 07777))
+		chmod(path, to->mode & 07777 & ~special))
 		err = err ? err : -errno;
 	if (o && o->touched & UNDO_T_XATTR && set_xattrs(path, o))
 		err = err ? err : -EPERM;
-	if (utimensat(AT_FDCWD, path, times, 0))
+	/* Somebody else's file can come back to its name alone. */
+	if (timed && utimensat(AT_FDCWD, path, times, 0) &&
+		is.mtime != to->mtime)
 		err = err ? err : -errno;
 	return err;
 }

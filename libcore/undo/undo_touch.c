@@ -35,8 +35,7 @@ int undo_begin(struct undo **out, const struct undo_spec *spec)
 	return 0;
 }
 
-/* Says that a path cannot be brought back; the answer is the caller's. */
-static int lose(struct undo *u, const char *path, const char *why)
+int undo_lose(struct undo *u, const char *path, const char *why)
 {
 	int err = u->spec->lost ? u->spec->lost(u->spec->ctx, path, why) : 0;
 
@@ -62,12 +61,12 @@ static int lose_at(struct undo *u, int dir, const char *name, const char *why)
 		path[n] = '/';
 		memcpy(path + n + 1, name, strlen(name) + 1);
 	}
-	return lose(u, path, why);
+	return undo_lose(u, path, why);
 }
 
 int undo_unseen(struct undo *u, const char *path, const char *why)
 {
-	return lose(u, path, why);
+	return undo_lose(u, path, why);
 }
 
 static int start_roots(struct undo *u)
@@ -171,16 +170,20 @@ static int read_xattrs(
 static uint32_t new_object(struct undo *u, int dir, uint32_t parent,
 	const char *name, const struct undo_stat *st)
 {
+	const bool made = is_made(u, parent, name, st);
 	uint32_t id = undo_add_obj(u->m, parent, name);
 	struct undo_obj *o;
 
 	if (!id)
 		return UNDO_NONE;
 	o = &u->m->obj[id];
-	if (is_made(u, parent, name, st))
+	if (made)
 		o->after = *st;
 	else
 		o->before = *st;
+	/* Of somebody else, or of a call that meant another directory. */
+	if (!made && !u->spec->kind && st->btime >= u->began + UNDO_TICK_NS)
+		(void)lose_at(u, dir, name, UNDO_UNSEEN);
 	if (undo_is_link(st))
 		o->link = link_of(u, dir, name);
 	undo_hash_obj(u, id);
@@ -285,7 +288,7 @@ static int find_dir(struct undo *u, int dir, uint32_t *id)
 	if (*id || is_outside(u, &st))
 		return 0;
 	if (path_of_fd(dir, path, sizeof path))
-		return lose(u, "", "a directory has no name");
+		return undo_lose(u, "", "a directory has no name");
 	root = root_of(u, path, &rest);
 	if (root < 0) {
 		u->outside[u->outside_next].dev = st.dev;
@@ -295,14 +298,14 @@ static int find_dir(struct undo *u, int dir, uint32_t *id)
 	}
 	err = start(u);
 	if (err)
-		return lose(u, path, "the journal cannot be written");
+		return undo_lose(u, path, "the journal cannot be written");
 	err = add_chain(u, root, path + (rest - path), id);
 	own = *id ? *undo_key(&u->m->obj[*id]) : st;
 	if (!err && undo_same_object(&own, &st))
 		return 0;
 	*id = UNDO_NONE;
 	return err == -ENOMEM ? err
-			      : lose(u, path, "another file system's view hides it");
+			      : undo_lose(u, path, "another file system's view hides it");
 }
 
 /* The same directory by a name of this process: links are made there alone. */
@@ -357,7 +360,9 @@ static int copy_content(struct undo *u, int dir, const char *name, uint32_t id,
 	const char **why)
 {
 	struct undo_obj *o = &u->m->obj[id];
-	const uint64_t max = u->spec->bounds.bytes;
+	uint64_t left = u->spec->bounds.bytes ? u->spec->bounds.bytes - u->copied
+					      : UINT64_MAX;
+	const uint64_t had = left;
 	autofd int from = undo_open_file(dir, name), to = -1;
 	struct undo_stat st;
 	char as[16];
@@ -369,20 +374,19 @@ static int copy_content(struct undo *u, int dir, const char *name, uint32_t id,
 	*why = "another file stands in its place";
 	if (!undo_same_object(&st, &o->before))
 		return -ESTALE;
-	*why = "it is beyond the bound of bytes";
-	if (max && (st.size > max || u->copied > max - st.size))
-		return -EFBIG;
 	*why = "its copy cannot be written";
 	to = openat(u->m->dir, undo_saved_name(as, 'c', id),
 		O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (to < 0)
 		return -errno;
-	err = undo_copy(from, to, st.size);
+	err = undo_copy(from, to, st.size, &left);
 	if (err) {
+		if (err == -EFBIG)
+			*why = "it is beyond the bound of bytes";
 		unlinkat(u->m->dir, as, 0);
 		return err;
 	}
-	u->copied += st.size;
+	u->copied += had - left;
 	o->saved |= UNDO_COPIED;
 	return 0;
 }
@@ -465,6 +469,7 @@ static int touch_name(struct undo *u, int dir, uint32_t id, const char *name,
 	if (err && err != -ENOENT)
 		return 0; /* the call will fail for that reason, too */
 	err = 0;
+	u->dirs_go |= undo_is_dir(&st) || undo_is_link(&st);
 	if (st.mode)
 		err = get_object(u, dir, id, name, &st, undo_is_dir(&st) && removed,
 			&object);
@@ -557,6 +562,8 @@ int undo_touch(struct undo *u, const struct undo_touch *t)
 			"the journal cannot be written");
 	if (err)
 		return err;
+	u->first = u->first ? u->first : t->who;
+	u->others |= u->first != t->who;
 	if (!dir && t->what != UNDO_MOVE && t->what != UNDO_SWAP)
 		return 0;
 	if (is_over(u))

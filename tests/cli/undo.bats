@@ -1,65 +1,7 @@
 #!/usr/bin/env bats
 # undo: what a guarded command changed, listed, shown, taken back, done again
 
-load ../lib/wardbox
-
-setup() {
-	project
-	export HOME=$BATS_TEST_TMPDIR/home
-	mkdir -p "$HOME"
-	POLICY='include default
-use FULL-AUTO
-profile FULL-AUTO undo=on unknown=allow'
-}
-
-g() { # LINE: run, guarded and journaled
-	in_policy "$POLICY" "$WARDBOX" sh -c "$1"
-}
-undo() {
-	in_policy "$POLICY" "$WARDBOX" undo "$@"
-}
-# All that can be told of the project.
-tree() {
-	find . -name .wardbox -prune -o \( -type d -printf '%p d %m %U %G %T@\n' -o \
-		-printf '%p %y %m %U %G %T@ %s %n %l\n' \) | sort
-	find . -type f -exec sha256sum {} + | sort
-	getfattr -R -d -m - . 2>/dev/null || true
-}
-# The line changes the tree; undo and redo are exact.
-exact() { # LINE
-	tree >"$BATS_TEST_TMPDIR/before"
-	run g "$1"
-	echo "$status $output"
-	[ "$status" -eq "${CODE:-0}" ]
-	tree >"$BATS_TEST_TMPDIR/after"
-	not cmp -s "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
-	run undo
-	echo "$output"
-	[ "$status" -eq 0 ]
-	tree | diff "$BATS_TEST_TMPDIR/before" -
-	run undo redo
-	echo "$output"
-	[ "$status" -eq 0 ]
-	tree | diff "$BATS_TEST_TMPDIR/after" -
-	undo
-	tree | diff "$BATS_TEST_TMPDIR/before" -
-}
-
-some_files() {
-	mkdir -p d/e empty
-	echo one >a
-	echo two >d/e/f
-	echo three >'d/a name
-of two lines'
-	ln a hard
-	ln -s d/e/f soft
-	mkfifo pipe
-	truncate -s 1M sparse
-	echo end >>sparse
-	chmod 640 a
-	chmod 2750 d
-	touch -d '2001-02-03 04:05:06.789' a d/e/f d
-}
+load ../lib/undo
 
 @test "what the shell and its programs change comes back byte for byte" {
 	some_files
@@ -291,19 +233,15 @@ undo bytes=5K over=refuse'
 
 @test "trees that commands change at random come back, and are changed again" {
 	need python3 -c ''
-	cp "$TOP/tests/lib/undo-trees.py" "$BATS_TEST_TMPDIR"
+	cp "$HELPERS/undo_acts" "$BATS_TEST_TMPDIR"
 	POLICY+="
 limit FULL-AUTO cpu=600s procs=50
-path r $BATS_TEST_TMPDIR/**"
-	run in_policy "$POLICY" python3 "$BATS_TEST_TMPDIR/undo-trees.py" \
-		"$WARDBOX" 12 1
-	echo "$output"
-	[ "$status" -eq 0 ]
-	[ "${lines[-1]}" = '12 of 12 exact' ]
-	run in_policy "$POLICY" python3 "$BATS_TEST_TMPDIR/undo-trees.py" \
-		"$WARDBOX" 5 100 kill
-	echo "$output"
-	[ "$status" -eq 0 ]
+path r $BATS_TEST_TMPDIR/**
+exec $BATS_TEST_TMPDIR"
+	in_policy "$POLICY" python3 "$TOP/tests/lib/undo-trees.py" "$WARDBOX" \
+		"$BATS_TEST_TMPDIR/undo_acts" 40 1
+	in_policy "$POLICY" python3 "$TOP/tests/lib/undo-trees.py" "$WARDBOX" \
+		"$BATS_TEST_TMPDIR/undo_acts" 15 100 kill
 }
 
 @test "exec --json lists what a command changed" {

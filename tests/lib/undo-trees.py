@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """undo-trees.py - guarded commands change trees at random, and are taken back
 
-    undo-trees.py WARDBOX RUNS SEED [kill | threads]
+    undo-trees.py WARDBOX ACTS RUNS SEED [kill | threads]
 
-Stands in a project whose policy says undo=on. With kill the guard is killed in the
-midst of the command; with threads three of them change one directory at once. Prints the runs that were not exact; exits 1 when any was.
+Stands in a project whose policy says undo=on; ACTS is the program undo_acts. With
+kill the guard, the command or the undo is killed in the midst; with threads three
+of them change one directory at once. Prints the runs that were not exact; exits 1
+when any was.
 """
-import ctypes
 import hashlib
 import os
 import random
@@ -15,79 +16,10 @@ import signal
 import stat
 import subprocess
 import sys
-import threading
 import time
 
-NAMES = "abcd"
-THREADS = sys.argv[4:] == ["threads"]
-LIBC = ctypes.CDLL(None, use_errno=True)
-
-
-def any_path(rng):
-    return "/".join(rng.choice(NAMES) for _ in range(rng.randint(1, 3)))
-
-
-def write(rng, path, flags):
-    # A pipe without a reader is an error, and nothing to wait for.
-    fd = os.open(path, flags | os.O_NONBLOCK, 0o640)
-    if stat.S_ISREG(os.fstat(fd).st_mode):
-        os.write(fd, rng.randbytes(rng.choice((1, 50, 5000))))
-    os.close(fd)
-
-
-def set_meta(rng, path):
-    what = rng.randint(0, 3)
-    if what == 0:
-        os.chmod(path, 0o700 | rng.randint(0, 63))
-    elif what == 1:
-        os.utime(path, (rng.randint(0, 9), rng.randint(0, 9)))
-    elif what == 2:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        os.fchmod(fd, 0o711)
-        os.close(fd)
-    else:
-        os.setxattr(path, "user.x", rng.randbytes(3))
-
-
-def acts(rng):
-    a, b = any_path(rng), any_path(rng)
-    yield from (
-        lambda: write(rng, a, os.O_WRONLY | os.O_CREAT | os.O_TRUNC),
-        lambda: write(rng, a, os.O_WRONLY | os.O_CREAT | os.O_APPEND),
-        lambda: write(rng, a, os.O_RDWR),
-        lambda: os.truncate(a, rng.randint(0, 100)),
-        lambda: os.mkdir(a),
-        lambda: os.makedirs(a),
-        lambda: os.unlink(a),
-        lambda: os.path.isdir(a) and shutil.rmtree(a),
-        lambda: os.rename(a, b),
-        lambda: os.rename(a, b),
-        lambda: LIBC.renameat2(-100, a.encode(), -100, b.encode(), 2),
-        lambda: os.link(a, b),
-        lambda: os.symlink(rng.choice(("a", "b/c", "not-there")), a),
-        lambda: os.mkfifo(a),
-        lambda: set_meta(rng, a),
-    )
-
-
-def act(rng, n):
-    for _ in range(n):
-        try:
-            rng.choice(list(acts(rng)))()
-        except OSError:
-            pass
-
-
-def act_all(seed, n, count):
-    """What the guarded command does: some threads in one directory."""
-    threads = [
-        threading.Thread(target=act, args=(random.Random(seed * 10 + i), n))
-        for i in range(count)
-    ]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
+ACTS = sys.argv[2]
+HOW = sys.argv[5] if len(sys.argv) > 5 else ""
 
 
 def tree():
@@ -123,33 +55,71 @@ def undo(wardbox, *args):
     return done.returncode, done.stdout + done.stderr
 
 
-def run_command(wardbox, seed, n, kill):
-    count = 3 if THREADS else 1
-    cmd = [wardbox, "sh", "-c", f"python3 {__file__} act {seed} {n} {count}; true"]
-    with subprocess.Popen(cmd) as p:
-        if kill:
-            time.sleep(random.Random(seed).uniform(0, 0.3))
-            p.send_signal(signal.SIGKILL)
+def act(seed, n, threads=1):
+    subprocess.run([ACTS, str(seed), str(n), str(threads)], check=True)
 
 
-def one_run(wardbox, seed, kill):
+def children(pid):
+    """A process and all below it, the innermost last."""
+    found = [pid]
+    for p in found:
+        try:
+            with open(f"/proc/{p}/task/{p}/children", encoding="ascii") as f:
+                found += [int(c) for c in f.read().split()]
+        except OSError:
+            pass
+    return found
+
+
+def run_command(wardbox, seed):
+    threads = 3 if HOW == "threads" else 1
+    n = 4000 if HOW == "kill" else 40
+    cmd = [wardbox, "sh", "-c", f"{ACTS} {seed} {n} {threads}; true"]
+    with subprocess.Popen(cmd, stderr=subprocess.DEVNULL) as p:
+        if HOW == "kill":
+            rng = random.Random(seed)
+            time.sleep(rng.uniform(0, 0.2))
+            try:
+                os.kill(rng.choice(children(p.pid)), signal.SIGKILL)
+            except OSError:
+                pass
+
+
+def killed_undo(wardbox, seed):
+    """An undo that is killed; what it did is taken back first."""
+    with subprocess.Popen([wardbox, "undo"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as p:
+        time.sleep(random.Random(seed).uniform(0, 0.05))
+        p.send_signal(signal.SIGKILL)
+    if "cut off: 'wardbox undo redo'" in undo(wardbox, "--dry-run")[1]:
+        return undo(wardbox, "redo")
+    return 0, ""
+
+
+def one_run(wardbox, seed):
     for name in os.listdir("."):
         if name != ".git":
             subprocess.run(["rm", "-rf", name], check=True)
-    act(random.Random(-seed), 30)
+    act(seed + 10**9, 40)
     before = tree()
     last = last_journal(wardbox)
-    run_command(wardbox, seed, 4000 if kill else 40, kill)
-    while kill and undo(wardbox, "list")[1].find("running") >= 0:
+    run_command(wardbox, seed)
+    while HOW == "kill" and undo(wardbox, "list")[1].find("running") >= 0:
         pass
     after = tree()
     if last_journal(wardbox) == last:
-        return [] if kill or strip(before) == strip(after) else ["no journal"]
+        return [] if strip(before) == strip(after) else ["no journal"]
+    if HOW == "kill" and seed % 2:
+        code, said = killed_undo(wardbox, seed)
+        if not code and tree() == before:
+            return []
+        if code or tree() != after:
+            return ["killed", code, said, diff(after, tree())]
     code, said = undo(wardbox)
     if tree() != before:
         # What other threads moved away in the midst of a call is named.
-        return [] if code else ["undo", said, diff(before, tree())]
-    if kill or code:
+        return [] if code and HOW else ["undo", said, diff(before, tree())]
+    if HOW == "kill" or code:
         return []
     code, said = undo(wardbox, "redo")
     if code or tree() != after:
@@ -174,16 +144,15 @@ def last_journal(wardbox):
 
 
 def main():
-    if sys.argv[1] == "act":
-        act_all(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
-        return 0
-    wardbox, runs, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    wardbox, runs, seed = sys.argv[1], int(sys.argv[3]), int(sys.argv[4])
     bad = 0
     for i in range(seed, seed + runs):
-        wrong = one_run(wardbox, i, sys.argv[4:] == ["kill"])
+        wrong = one_run(wardbox, i)
         if wrong:
             bad += 1
             print("run", i, *wrong, flush=True)
+        if i % 20 == 0:
+            undo(wardbox, "prune")
     print(f"{runs - bad} of {runs} exact")
     return bad > 0
 
