@@ -571,6 +571,17 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	[[ "$output" == *"denied"* || "${lines[0]}" = 1000 ]]
 }
 
+sees() { # TEXT COUNT: waits until the screen of tmux's server $s has it so often
+	local i
+	for i in $(seq 100); do
+		tmux -L "$s" capture-pane -p >screen
+		[ "$(grep -c "$1" screen)" -ge "$2" ] && return
+		sleep 0.1
+	done
+	cat screen
+	return 1
+}
+
 @test "asks on the terminal: no, yes, always" {
 	need command -v tmux
 	local s=wardbox-sh-$$
@@ -585,20 +596,15 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	in_policy 'use DEV' tmux -L "$s" new-session -d -x 100 -y 40 ./go
 	answer() {
 		tmux -L "$s" send-keys ./ask Enter
-		for i in $(seq 50); do
-			tmux -L "$s" capture-pane -p | grep -c 'Run it' >n || true
-			[ "$(cat n)" -ge "$2" ] && break
-			sleep 0.1
-		done
+		sees 'Run it' "$2"
 		tmux -L "$s" send-keys "$1" Enter
-		sleep 0.7
+		sees '^code ' "$2"
 	}
 	answer n 1
 	answer y 2
 	answer a 3
 	tmux -L "$s" send-keys ./ask Enter
-	sleep 1
-	tmux -L "$s" capture-pane -p >screen
+	sees '^code ' 4
 	tmux -L "$s" kill-server
 	cat screen
 	[ "$(grep -c 'Run it' screen)" -eq 3 ]
@@ -611,7 +617,9 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 	echo 'ls -d .' >one
 	printf 'ls -d .\nls' >two
 	asked() {
-		(sleep 1; echo n) | in_policy 'use DEV' script -qec "$WARDBOX sh $1" /dev/null
+		rm -f said
+		(until grep -q 'Run it' said; do sleep 0.05; done 2>/dev/null; echo n) |
+			in_policy 'use DEV' script -qfec "$WARDBOX sh $1" said
 	}
 	run asked one
 	[[ "$output" == *"ls -d ."*"Run it"* ]]
@@ -623,16 +631,6 @@ path rw $PROJECT/pxy/**" -c "touch in && touch $PROJECT/pxy/f"
 @test "a question is answered by yes alone, after it was asked; Ctrl-C is a no" {
 	need command -v tmux
 	local s=wardbox-ask-$$
-	sees() { # TEXT COUNT: waits until the screen has it so often
-		local i
-		for i in $(seq 100); do
-			tmux -L "$s" capture-pane -p >screen
-			[ "$(grep -c "$1" screen)" -ge "$2" ] && return
-			sleep 0.1
-		done
-		cat screen
-		return 1
-	}
 	keys() { tmux -L "$s" send-keys "$@"; }
 	cat >ask <<-A
 		#!/bin/sh
