@@ -4,7 +4,7 @@
  * APPLET(exec)
  *
  * config APPLET_EXEC
- *	bool "exec: run a command in a session (10.1 KB)"
+ *	bool "exec: run a command in a session (12.4 KB)"
  *	default y
  *	select SANDBOX_UNOTIFY
  *	help
@@ -52,6 +52,20 @@ static const struct cli_opt options[] = {
 		"with --server: print its id there and leave it running"),
 	CLI_STR('i', struct exec_opts, input, "input", "FILE",
 		"what it reads from standard input"),
+	CLI_FLAG('r', struct exec_opts, read_only, "read-only",
+		"it writes nothing of what the policy lets it write"),
+	CLI_LIST('w', struct exec_opts, write, "write", "DIR",
+		"of what the policy lets it write, DIR alone"),
+	CLI_LIST(0, struct exec_opts, protect, "protect", "PATH",
+		"it writes nothing below PATH"),
+	CLI_LIST(0, struct exec_opts, hide, "hide", "PATH",
+		"it does not see what lies below PATH"),
+	CLI_FLAG(0, struct exec_opts, offline, "offline",
+		"it has no network, whatever the policy grants"),
+	CLI_UINT(0, struct exec_opts, environment, 1023, "environment", "FD",
+		"its variables from descriptor FD, a NUL behind each"),
+	CLI_FLAG(0, struct exec_opts, request, "request",
+		"for serve --codex: do the file request on standard input"),
 };
 
 static const struct cli_spec spec = {
@@ -154,7 +168,8 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->unattended = o->unattended;
 	q->report = (int)o->report;
 	q->approver_ns = o->approver;
-	if (o->input)
+	err = exec_wish(o, q, d);
+	if (!err && o->input)
 		err = take_input(o->input, d);
 	return err ? err : way->call(q, reply, d);
 }

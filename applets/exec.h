@@ -14,6 +14,11 @@ struct exec_opts {
 	const char *argv0, *cwd, *input, *server, *token, *cert;
 	unsigned report;
 	uint64_t timeout, approver;
+	/* A wish for less than the policy grants. */
+	bool read_only, offline;
+	struct cli_list write, protect, hide;
+	unsigned environment;
+	bool request;
 };
 
 /* Everything of one call: nothing in it depends on how it travels. */
@@ -30,6 +35,9 @@ struct exec_request {
 	bool detach;        /* the server goes on with it; its id is told */
 	bool unattended; /* no person sits at its terminal */
 	uint64_t approver_ns; /* a question waits so long for approve; 0: no */
+	const struct guard_narrow *narrow; /* NULL: all that the policy grants */
+	char *const *env; /* variables for the command; NULL: none */
+	bool request;    /* wardbox does what the words say, as stdin asks */
 	int report;      /* a program is told there how it went; 0: none is */
 	bool capture; /* the output goes to the reply and nowhere else */
 };
@@ -65,6 +73,9 @@ struct exec_asker {
 };
 void exec_approver(struct guard_caller *caller, struct exec_asker *asker,
 	const struct exec_request *q, const struct exec_reply *reply);
+
+/* What the options say of the command's rights and variables, which lasts. */
+int exec_wish(const struct exec_opts *o, struct exec_request *q, struct diag *d);
 
 /* The contract's ShellExecutionResult. */
 void exec_print_json(

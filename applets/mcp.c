@@ -59,26 +59,9 @@ static const struct cli_spec spec = {
 	.opt_count = ARRAY_SIZE(options),
 };
 
-/* SESSION, or the one that a command here gets. */
-static void find_session(const char *wanted, char id[static SESSION_ID_MAX + 1])
+static void stop_loop(struct serve_lines *l)
 {
-	static struct guard_here here;
-	const struct guard_caller who = {.env = environ};
-	struct session_where w;
-	struct session_name name;
-	struct diag d = {0};
-
-	guard_where(&who, &here, &w);
-	if (wanted)
-		w.id = wanted;
-	if (session_resolve(&w, true, &name, &d))
-		cli_die_diag(EXIT_FOUND, &d);
-	(void)str_copy(id, SESSION_ID_MAX + 1, name.id);
-}
-
-static void stop_loop(struct mcp_link *l)
-{
-	l->engine->loop.stop = true;
+	l->loop->stop = true;
 }
 
 /* Bytes as they come; false: there are no more. */
@@ -133,17 +116,22 @@ static int mcp_run(int argc, char **argv)
 	struct mcp_opts o = {0};
 	int first = cli_parse(&spec, &o, argc, argv);
 	struct serve engine = SERVE_INIT;
-	struct mcp_link link = {
-		.engine = &engine,
-		.session = session,
-		.env = environ,
-		.version = WARDBOX_VERSION,
-		.approver_ns = o.approver,
-		.in = STDIN_FILENO,
-		.out = STDOUT_FILENO,
-		.over = stop_loop,
+	struct mcp_stdio mcp = {
+		.link = {
+			.engine = &engine,
+			.session = session,
+			.env = environ,
+			.version = WARDBOX_VERSION,
+			.approver_ns = o.approver,
+		},
+		.lines = {
+			.in = STDIN_FILENO,
+			.out = STDOUT_FILENO,
+			.over = stop_loop,
+		},
 	};
 	struct serve_ending ending = {.engine = &engine};
+	struct diag d = {0};
 	int err;
 
 	if (o.approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
@@ -157,7 +145,9 @@ static int mcp_run(int argc, char **argv)
 	}
 	if (argc - first > 1)
 		cli_die_usage(&spec, "too many operands");
-	find_session(argv[first], session);
+	if (guard_session(&(struct guard_caller){.env = environ}, argv[first],
+		    session, &d))
+		cli_die_diag(EXIT_FOUND, &d);
 	if (o.server && !IS_ENABLED(CONFIG_APPLET_SERVE))
 		cli_die(EXIT_USAGE, "--server: APPLET_SERVE is not built in");
 	if (o.server && o.approver)
@@ -168,10 +158,10 @@ static int mcp_run(int argc, char **argv)
 	if (!err)
 		err = serve_watch_ending(&ending);
 	if (!err)
-		err = mcp_link_open(&link);
+		err = mcp_stdio_open(&mcp);
 	if (!err)
 		err = serve_loop_run(&engine.loop);
-	mcp_link_close(&link);
+	mcp_stdio_close(&mcp);
 	serve_close(&engine);
 	if (err)
 		cli_die(EXIT_FOUND, "%s", strerror(-err));

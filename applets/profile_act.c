@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "log/audit_read_json.h"
+#include "base/base64.h"
 #include "base/diff.h"
 #include "sys/file.h"
 #include "profile.h"
@@ -177,7 +178,7 @@ static void put_text(struct json *j, const char *text)
 	if (!text || utf8_valid(text, strlen(text)))
 		return;
 	BUF_PRINT(name, "%.*s_b64", (int)j->key_len, j->key);
-	audit_add_base64(&code, (const uint8_t *)text, strlen(text));
+	base64_add(&code, (const uint8_t *)text, strlen(text));
 	json_put_str(j, name, buf_str(&code));
 }
 

@@ -4,13 +4,22 @@
  * APPLET(serve)
  *
  * config APPLET_SERVE
- *	bool "serve: commands over a socket, HTTP and WebSocket (49.7 KB)"
+ *	bool "serve: commands over a socket, HTTP and WebSocket (81.4 KB)"
  *	default y
  *	select APPLET_EXEC
  *	help
  *	  A server whose clients run commands in sessions, on pipes or terminals,
  *	  and come back to them: exec --server, a WebSocket, REST. It listens on
  *	  a unix socket, and on a loopback port by choice.
+ *
+ * config SERVE_CODEX
+ *	bool "Be codex's executor (30 KB)"
+ *	depends on APPLET_SERVE
+ *	default y
+ *	help
+ *	  codex runs its commands, and reads and writes its files, through this
+ *	  server: decided, confined and recorded, on stdin and stdout or over a
+ *	  WebSocket.
  */
 #include "serve.h"
 
@@ -27,6 +36,7 @@
 #include "base/str.h"
 #include "serve/serve_home.h"
 #include "serve/serve_server.h"
+#include "sys/env.h"
 #include "sys/probe.h"
 #include "sys/proc.h"
 #include "version.h"
@@ -160,11 +170,17 @@ static int start(void *into, int argc, char **argv)
 		cli_die(EXIT_USAGE, "start takes no operand");
 	if (probe_inside())
 		cli_die(EXIT_FOUND, "a guarded command serves nobody");
+	if (o->codex && !IS_ENABLED(CONFIG_SERVE_CODEX))
+		cli_die(EXIT_USAGE, "--codex: SERVE_CODEX is not built in");
+	if (IS_ENABLED(CONFIG_SERVE_CODEX) && o->codex)
+		return serve_codex(o);
 	if (o->approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
 		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
 	server.engine = &engine;
 	server.env = environ;
 	server.version = WARDBOX_VERSION;
+	server.home = env_get(environ, "HOME") ? env_get(environ, "HOME") : "";
+	server.shell = serve_shell();
 	server.approver_ns = o->approver;
 	add_uids(&server, &o->uids);
 	prepare_tls(&hangup);
@@ -205,6 +221,10 @@ static const struct cli_opt options[] = {
 		"start: UID may connect, too, with a key"),
 	CLI_SOME_TIME(0, struct serve_opts, approver, "approver", "TIME",
 		"start: a question waits TIME for 'wardbox approve'"),
+	CLI_FLAG(0, struct serve_opts, codex, "codex",
+		"start: be codex's executor, on standard input and output"),
+	CLI_STR(0, struct serve_opts, session, "session", "SESSION",
+		"start: with --codex, whose commands they are"),
 	CLI_STR('s', struct serve_opts, server, "server", "SOCKET",
 		"list, attach, stop: the server there, or at https://HOST[:PORT]"),
 	CLI_STR(0, struct serve_opts, token, "token-file", "FILE",
@@ -222,6 +242,8 @@ static const struct cli_verb verbs[] = {
 		"see a command's output from its beginning, and type to it"),
 	CLI_VERB(serve_run_stop, "stop", "",
 		"end the server, after all that runs there"),
+	CLI_VERB(serve_run_files, "files", "",
+		"do what a request on standard input asks; for --codex"),
 	CLI_VERB(serve_run_keys, "keys", "[add NAME ROLE|revoke NAME]",
 		"list the keys, make one, or take one away"),
 };

@@ -10,13 +10,19 @@ struct serve_opts {
 	unsigned port;
 	uint64_t approver;
 	struct cli_list uids;
-	const char *server, *token, *tls, *cert, *key;
-	bool view, json;
+	const char *server, *token, *tls, *cert, *key, *session;
+	bool view, json, codex;
 };
 
 int serve_run_list(void *into, int argc, char **argv);
 int serve_run_attach(void *into, int argc, char **argv);
 int serve_run_stop(void *into, int argc, char **argv);
 int serve_run_keys(void *into, int argc, char **argv);
+int serve_run_files(void *into, int argc, char **argv);
+
+/* The user's, for codex. */
+const char *serve_shell(void);
+/* Speaks with one client of codex's, until it goes. */
+int serve_codex(const struct serve_opts *o);
 
 #endif

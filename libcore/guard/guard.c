@@ -60,7 +60,8 @@ static int guard_new(struct guard **slot, const struct guard_request *q,
 	g->box.plan = SANDBOX_PLAN_INIT;
 	g->box.link = NET_LINK_INIT;
 	g->box.sandbox = SANDBOX_INIT;
-	g->box.argv = q->command.argv;
+	g->box.argv = q->command.doer ? q->command.doer_argv
+				      : q->command.argv;
 	g->box.texts = &g->place.texts;
 	g->tree.called = getpid();
 	g->tree.caller = getppid();

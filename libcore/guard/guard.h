@@ -47,6 +47,11 @@ struct guard_command {
 	const char *path;   /* the file that is executed */
 	char *const *argv;  /* given to it unchanged */
 	char *const *shown; /* what the record shows as argv; NULL: argv */
+	/* The front end's own program that does what the words say, and what it
+	 * is started with: it runs in place of path and argv, by which all is
+	 * judged and recorded. NULL: the command runs. */
+	const char *doer;
+	char *const *doer_argv;
 };
 
 enum guard_answer {
@@ -83,6 +88,19 @@ struct guard_answerer {
 typedef int guard_ask(
 	void *ctx, const struct policy_verdict *v, const char *line);
 
+/* A wish for less than the policy grants. It takes from the paths of the policy
+ * alone: the guarded user's own /tmp, home and caches stay writable. */
+struct guard_narrow {
+	bool writes; /* nothing may be written but what lies below .write */
+	const char *const *write;
+	size_t write_count;
+	const char *const *keep; /* stay as they are, where they are there */
+	size_t keep_count;
+	const char *const *hide; /* are out of reach */
+	size_t hide_count;
+	bool offline; /* no network */
+};
+
 /* For whom the command runs, and from where. */
 struct guard_caller {
 	char *const *env;      /* the caller's whole environment */
@@ -90,6 +108,7 @@ struct guard_caller {
 	const char *workspace; /* the session's: the jail is its project, not
 				* that of cwd, which a command can change */
 	const char *profile;   /* a wish to tighten; NULL for none */
+	const struct guard_narrow *narrow; /* a wish for less; NULL */
 	const char *session;   /* its id; NULL: resolved from env */
 	/* Who is asked where the policy says tty, or approver. NULL: nobody. */
 	const struct guard_answerer *person, *approver;
@@ -225,6 +244,11 @@ struct guard_here {
  * else this process's directory. */
 void guard_where(const struct guard_caller *who, struct guard_here *here,
 	struct session_where *w);
+
+/* The id of the session wanted (NULL: the one that a command of the caller's gets),
+ * which need not be there yet. */
+int guard_session(const struct guard_caller *who, const char *wanted,
+	char id[static SESSION_ID_MAX + 1], struct diag *d);
 
 /* The UUID by which the log knows the command, or, of one that is not in it, a
  * random one. */

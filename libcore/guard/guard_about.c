@@ -3,6 +3,8 @@
  */
 #include "guard/guard_in.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <sys/random.h>
 
 #include "base/path.h"
@@ -73,4 +75,21 @@ void guard_where(const struct guard_caller *who, struct guard_here *here,
 		.uid = p.uid,
 		.guarded = err ? NULL : p.around,
 	};
+}
+
+int guard_session(const struct guard_caller *who, const char *wanted,
+	char id[static SESSION_ID_MAX + 1], struct diag *d)
+{
+	autofree struct guard_here *here = malloc(sizeof *here);
+	struct session_where w;
+	struct session_name name;
+	int err = here ? 0 : diag_errno(d, -ENOMEM, "a session");
+
+	if (err)
+		return err;
+	guard_where(who, here, &w);
+	if (wanted)
+		w.id = wanted;
+	err = session_resolve(&w, true, &name, d);
+	return err ? err : str_copy(id, SESSION_ID_MAX + 1, name.id);
 }

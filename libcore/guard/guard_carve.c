@@ -139,6 +139,26 @@ static int carve_out(struct guard_box *b, const struct guard *g)
 	return err;
 }
 
+/* What the caller wishes to be kept, or kept from it, by its real name. */
+static int carve_wished(struct guard_box *b, const struct guard *g)
+{
+	static const struct guard_narrow none;
+	const struct guard_narrow *wish =
+		g->caller->narrow ? g->caller->narrow : &none;
+	autofree char *real = malloc(PATH_MAX);
+	int err = real ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < wish->keep_count; i++)
+		if (!path_real(wish->keep[i], real))
+			err = carve_from(b, SANDBOX_WRITE, wish->keep[i], real,
+				SANDBOX_RO, "the caller's wish");
+	for (size_t i = 0; !err && i < wish->hide_count; i++)
+		if (!path_real(wish->hide[i], real))
+			err = carve_from(b, SANDBOX_RO, wish->hide[i], real,
+				SANDBOX_HIDE, "the caller's wish");
+	return err;
+}
+
 static bool protects_git(const struct guard *g)
 {
 	for (size_t i = 0; i < g->terms.grants.protect_count; i++)
@@ -261,6 +281,8 @@ int guard_carve(struct guard_box *b, const struct guard *g, struct diag *d)
 {
 	int err = carve_out(b, g);
 
+	if (!err)
+		err = carve_wished(b, g);
 	if (!err)
 		err = carve_hooks(b, g);
 	if (!err && b->plan.watch_meta)

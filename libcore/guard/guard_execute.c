@@ -173,7 +173,7 @@ int guard_execute(struct guard *g, struct diag *d)
 	struct guard_box *b = &g->box;
 	struct run_sink sink = guard_sink(g);
 	struct run_spec spec = {
-		.path = g->command->path,
+		.path = g->command->doer ? g->command->doer : g->command->path,
 		.argv = b->argv,
 		.env = b->env.vec,
 		.cwd = g->caller->cwd,

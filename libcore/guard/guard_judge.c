@@ -125,6 +125,11 @@ int guard_judge(struct guard *g, struct diag *d)
 	};
 	enum guard_answer answer;
 
+	if (g->caller->narrow && (g->place.inside || !g->terms.grants.confine))
+		return diag_fail(d, -ENOTSUP, "less than the policy grants was"
+			" asked for, and %s", g->place.inside
+				? "a guard around confines the command"
+				: "the profile confines nothing");
 	if (g->place.inside) {
 		str_copy(v->rule, sizeof v->rule, "inside");
 		return 0;

@@ -14,8 +14,15 @@
 #include "sys/ns.h"
 #include "sys/probe.h"
 
+static bool net_unwished(const struct guard *g)
+{
+	return g->caller->narrow && g->caller->narrow->offline;
+}
+
 static enum policy_net net_wanted(const struct guard *g)
 {
+	if (net_unwished(g))
+		return POLICY_NET_NONE;
 	return g->terms.grants.net > g->out->verdict.net
 		? g->terms.grants.net
 		: g->out->verdict.net;
@@ -91,7 +98,7 @@ static bool net_has_names(const struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
 
-	if (!IS_ENABLED(CONFIG_NET_NAMES))
+	if (!IS_ENABLED(CONFIG_NET_NAMES) || net_unwished(g))
 		return false;
 	if (net_wanted(g) == POLICY_NET_REGISTRIES || net_says(g, "registries"))
 		return true;

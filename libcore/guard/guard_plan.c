@@ -191,6 +191,29 @@ static bool has_anyway(const struct guard_box *b, const struct guard *g,
 		       st.st_mode & S_IROTH);
 }
 
+/* Of what may be written only that is granted so which the caller's wish names,
+ * too. */
+static int grant_wished(struct guard_box *b, const struct guard *g,
+	const char *path, unsigned access)
+{
+	const struct guard_narrow *wish = g->caller->narrow;
+	int err;
+
+	if (!wish || !wish->writes || !(access & SANDBOX_WRITE))
+		return sandbox_grant(&b->plan, path, access, true, "policy");
+	for (size_t i = 0; i < wish->write_count; i++)
+		if (path_beneath(wish->write[i], path))
+			return sandbox_grant(
+				&b->plan, path, access, true, "policy");
+	err = sandbox_grant(&b->plan, path, SANDBOX_RO | (access & SANDBOX_EXEC),
+		true, "policy");
+	for (size_t i = 0; !err && i < wish->write_count; i++)
+		if (path_beneath(path, wish->write[i]))
+			err = sandbox_grant(&b->plan, wish->write[i], access,
+				true, "the caller's wish");
+	return err;
+}
+
 /* The policy's own paths. The project's root may run what is built in it;
  * anything else that can be written cannot be executed. */
 static int grant_policy(struct guard_box *b, const struct guard *g)
@@ -233,8 +256,7 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 			err = guard_keep(b->texts, &name, real);
 		}
 		if (!err)
-			err = sandbox_grant(
-				&b->plan, name, access, true, "policy");
+			err = grant_wished(b, g, name, access);
 	}
 	for (size_t i = 0; !err && !b->brief && i < g->terms.grants.exec.count;
 		i++) {

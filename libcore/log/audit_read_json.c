@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base64.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -21,29 +22,6 @@ void audit_add_hex(struct buf *out, const uint8_t *p, size_t n)
 		to[2 * i + 1] = digits[p[i] & 15];
 	}
 	out->len += 2 * n;
-}
-
-void audit_add_base64(struct buf *out, const uint8_t *p, size_t n)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn"
-				     "opqrstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t v = (uint32_t)p[i] << 16;
-		char four[4];
-
-		if (i + 1 < n)
-			v |= (uint32_t)p[i + 1] << 8;
-		if (i + 2 < n)
-			v |= p[i + 2];
-		for (unsigned k = 0; k < 4; k++)
-			four[k] = digits[v >> (18 - 6 * k) & 63];
-		if (i + 2 >= n)
-			four[3] = '=';
-		if (i + 1 >= n)
-			four[2] = '=';
-		buf_add(out, four, sizeof four);
-	}
 }
 
 void audit_add_uuid(
@@ -366,7 +344,7 @@ static void put_field(struct json *j, const struct audit_field *f)
 	if (info->form == AUDIT_FORM_DATA && f->item.bytes &&
 		!utf8_valid((const char *)f->item.bytes, (size_t)f->item.n)) {
 		json_key(j, "data_b64");
-		put_string(j, audit_add_base64, f->item.bytes, (size_t)f->item.n);
+		put_string(j, base64_add, f->item.bytes, (size_t)f->item.n);
 		return;
 	}
 	audit_json_field(json_key(j, info->name), info, f);

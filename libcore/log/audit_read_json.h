@@ -47,7 +47,6 @@ void audit_add_time(struct buf *out, uint64_t ns);
 /* The same as a member; null for 0, no time. */
 void audit_json_time(struct json *j, const char *key, uint64_t ns);
 void audit_add_hex(struct buf *out, const uint8_t *p, size_t n);
-void audit_add_base64(struct buf *out, const uint8_t *p, size_t n);
 /* The UUID of a command: version 8, from the log's id and its start's seq. */
 void audit_add_uuid(
 	struct buf *out, const uint8_t log_id[static AUDIT_ID], uint64_t exec);

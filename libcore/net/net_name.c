@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "base/num.h"
 #include "base/str.h"
@@ -207,23 +208,6 @@ bool net_rule_match(const struct net_rule *r, const char *name, uint16_t port)
 	return r->port == port && net_rule_named(r, name);
 }
 
-static void add_base64(struct buf *out, const char *s, size_t n)
-{
-	static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopq"
-				    "rstuvwxyz0123456789+/";
-
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t v = 0;
-
-		for (size_t k = 0; k < 3; k++)
-			v = v << 8 | (i + k < n ? (unsigned char)s[i + k] : 0U);
-		buf_addc(out, digit[v >> 18]);
-		buf_addc(out, digit[v >> 12 & 63]);
-		buf_addc(out, i + 1 < n ? digit[v >> 6 & 63] : '=');
-		buf_addc(out, i + 2 < n ? digit[v & 63] : '=');
-	}
-}
-
 bool net_proxy_parse(struct net_spec *spec, const char *url)
 {
 	const char *host = str_after(url, "http://"), *at;
@@ -235,7 +219,7 @@ bool net_proxy_parse(struct net_spec *spec, const char *url)
 	n = strcspn(host, "/");
 	at = memrchr(host, '@', n);
 	if (at) {
-		add_base64(&auth, host, (size_t)(at - host));
+		base64_add(&auth, (const uint8_t *)host, (size_t)(at - host));
 		n -= (size_t)(at + 1 - host);
 		host = at + 1;
 	}

@@ -21,9 +21,11 @@
 #include "sys/pty.h"
 
 enum {
-	OWN_ARGS = 12, /* of exec, beside the command's */
 	ARGS_MAX = 65536,
 	REPORT_MAX = 64 << 10,
+	VARIABLES_FD = 5,
+	FREE_FD = 16,
+	OPTIONS_MAX = 256 << 10,
 };
 
 int serve_open(struct serve *s)
@@ -189,7 +191,10 @@ static int make_pipes(struct serve_command *c, const struct serve_spec *spec,
 {
 	int err = 0;
 
-	if (!spec->input) {
+	if (spec->file) {
+		e->theirs[0] = fcntl(spec->file, F_DUPFD_CLOEXEC, 3);
+		err = e->theirs[0] < 0 ? -errno : 0;
+	} else if (!spec->input) {
 		e->theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		err = e->theirs[0] < 0 ? -errno : 0;
 	} else {
@@ -210,6 +215,10 @@ static void add_options(const struct serve_command *c,
 
 	buf_add(out, word, sizeof word - 1);
 	buf_addf(out, "--report=%d%c", report, 0);
+	if (spec->variables)
+		buf_addf(out, "--environment=%d%c", VARIABLES_FD, 0);
+	if (spec->options)
+		buf_add(out, spec->options->data, spec->options->len);
 	if (spec->pty)
 		buf_addf(out, "--pty%c", 0);
 	if (spec->timeout_ns)
@@ -229,6 +238,7 @@ static int spawn(struct serve_command *c, const struct serve_spec *spec,
 	const struct ends *e, char *const *argv, struct diag *d)
 {
 	struct proc_setup setup = PROC_SETUP_INIT;
+	autofd int variables = -1;
 	enum proc_step step;
 	int err;
 
@@ -241,6 +251,14 @@ static int spawn(struct serve_command *c, const struct serve_spec *spec,
 	setup.parent = getpid();
 	setup.parent_signal = SIGTERM;
 	(void)proc_also(&setup, e->report, e->report == 3 ? 4 : 3);
+	/* No descriptor that another one is moved onto. */
+	variables = spec->variables
+		? fcntl(spec->variables, F_DUPFD_CLOEXEC, FREE_FD)
+		: -1;
+	if (spec->variables && variables < 0)
+		return diag_errno(d, -errno, "a command's variables");
+	if (variables >= 0)
+		(void)proc_also(&setup, variables, VARIABLES_FD);
 	err = proc_spawn(&setup, "/proc/self/exe", argv, spec->env, &c->pid,
 		&step);
 	if (err && step == PROC_SETUP && spec->directory)
@@ -252,19 +270,20 @@ static int spawn(struct serve_command *c, const struct serve_spec *spec,
 static int make_argv(const struct serve_spec *spec, struct buf *text,
 	char ***out, struct diag *d)
 {
-	size_t count = 0, n = 0;
+	size_t count = 0, own = 0, n = 0;
 	char **argv;
 
 	while (spec->argv[count])
 		if (++count > ARGS_MAX)
 			return diag_fail(d, -E2BIG, "too many arguments");
-	argv = calloc(count + OWN_ARGS + 1, sizeof *argv);
+	for (size_t i = 0; i < text->len; i++)
+		own += !text->data[i];
+	argv = calloc(count + own + 1, sizeof *argv);
 	if (!argv || text->err) {
 		free(argv);
 		return diag_errno(d, -ENOMEM, "a command");
 	}
-	for (char *at = text->data; at < text->data + text->len && n < OWN_ARGS;
-		at += strlen(at) + 1)
+	for (char *at = text->data; n < own; at += strlen(at) + 1)
 		argv[n++] = at;
 	memcpy(argv + n, spec->argv, count * sizeof *argv);
 	*out = argv;
@@ -275,7 +294,7 @@ static int launch(struct serve_command *c, const struct serve_spec *spec,
 	int *said, struct diag *d)
 {
 	autoends struct ends e = {{-1, -1, -1}, -1};
-	autobuf struct buf text = BUF_INIT(65536);
+	autobuf struct buf text = BUF_INIT(OPTIONS_MAX);
 	autofree char **argv = NULL;
 	int err = spec->pty ? make_terminal(c, spec, &e, d)
 			    : make_pipes(c, spec, &e, d);

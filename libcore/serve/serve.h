@@ -81,6 +81,9 @@ struct serve_spec {
 	bool own; /* argv is an applet of this binary's, and no command: it is in no
 		   * list, and to be forgotten */
 	bool input; /* stdin stays open for serve_write(); else it is empty */
+	const struct buf *options; /* further ones of exec, a NUL behind each; NULL */
+	int file; /* a memory file that is its stdin; 0: none */
+	int variables; /* one with variables for the command; 0: none */
 	unsigned short rows, cols; /* 0: 24, 80 */
 };
 

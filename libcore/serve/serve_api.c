@@ -10,6 +10,7 @@
 
 #include "approve/approve.h"
 #include "base/json_read.h"
+#include "base/kconfig.h"
 #include "base/str.h"
 
 enum {
@@ -351,6 +352,10 @@ static void session_request(struct serve_conn *c, const struct http_request *r,
 		conn_refuse(c, r, 404, "there is no such session");
 	} else if (pty && str_eq(r->method, "GET")) {
 		socket_open(c, r, id);
+	} else if (IS_ENABLED(CONFIG_SERVE_CODEX) && str_eq(what, "codex") &&
+		str_eq(r->method, "GET")) {
+		if (may(c, r, SERVE_RUN))
+			codex_open(c, r, id);
 	} else if (str_eq(what, "mcp") && str_eq(r->method, "GET")) {
 		if (may(c, r, SERVE_RUN))
 			peer_open(c, r, id);

@@ -13,6 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/base64.h"
 #include "base/json_read.h"
 #include "base/kconfig.h"
 #include "base/num.h"
@@ -302,13 +303,15 @@ int serve_client_upgrade(
 {
 	unsigned char r[16];
 	char key[32], fields[160];
+	struct buf text = BUF_FIXED(key);
 
 	if (getrandom(r, sizeof r, 0) != sizeof r)
 		return diag_fail(d, -EIO, "the kernel gives no randomness");
-	ws_base64(r, sizeof r, key);
+	base64_add(&text, r, sizeof r);
 	return upgrade(c, session, "pty",
 		BUF_PRINT(fields, "Upgrade: websocket\r\nSec-WebSocket-Key: %s"
-			"\r\nSec-WebSocket-Version: 13\r\n", key), d);
+			"\r\nSec-WebSocket-Version: 13\r\n",
+			buf_str(&text)), d);
 }
 
 int serve_client_mcp(struct serve_client *c, const char *session, struct diag *d)

@@ -23,45 +23,6 @@ static int refuse(struct mcp_message *m, int code, const char *said)
 	return code;
 }
 
-/* The value of key in an object that is there; 0: none. Node 0 is the whole line,
- * and stands for what is missing, too. */
-static uint32_t member(
-	const struct json_doc *doc, uint32_t node, const char *key)
-{
-	return node ? json_find(doc, node, key) : 0;
-}
-
-/* The value's own text: an id comes back as it came. */
-static bool take_token(
-	const struct json_doc *doc, uint32_t node, struct mcp_token *t)
-{
-	enum json_type type = node ? json_type(doc, node) : JSON_NULL;
-	bool quoted = type == JSON_STRING;
-	const struct json_node *n = &doc->node[node];
-
-	if ((!quoted && type != JSON_NUMBER) ||
-		n->len + 2 > sizeof t->text)
-		return false;
-	t->len = n->len + (quoted ? 2 : 0);
-	memcpy(t->text, doc->text + n->at - quoted, t->len);
-	return true;
-}
-
-static bool take_string(const struct json_doc *doc, uint32_t node, char *to,
-	size_t size)
-{
-	struct buf b = {.data = to, .cap = size, .max = size - 1};
-
-	to[0] = '\0';
-	if (!node || json_type(doc, node) != JSON_STRING ||
-		json_text(doc, node, &b)) {
-		to[0] = '\0';
-		return false;
-	}
-	buf_str(&b);
-	return true;
-}
-
 static int read_method(struct mcp_message *m, const char *name)
 {
 	static const char names[] = "initialize\0ping\0server/discover\0"
@@ -72,46 +33,46 @@ static int read_method(struct mcp_message *m, const char *name)
 	m->method = i < 0 ? MCP_OTHER : (enum mcp_method)(i + MCP_INITIALIZE);
 	if (m->method != MCP_OTHER || !m->id.len)
 		return 0;
-	return refuse(m, MCP_METHOD, "there is no such method");
+	return refuse(m, RPC_METHOD, "there is no such method");
 }
 
 /* The members of _meta. A request that says a version speaks 2026-07-28. */
 static int read_meta(struct mcp_message *m, uint32_t params)
 {
-	uint32_t meta = member(&m->doc, params, "_meta");
-	uint32_t version = member(&m->doc, meta, META "protocolVersion");
-	uint32_t can = member(&m->doc, meta, META "clientCapabilities");
+	uint32_t meta = rpc_member(&m->doc, params, "_meta");
+	uint32_t version = rpc_member(&m->doc, meta, META "protocolVersion");
+	uint32_t can = rpc_member(&m->doc, meta, META "clientCapabilities");
 
-	take_token(&m->doc, member(&m->doc, meta, "progressToken"),
+	rpc_token(&m->doc, rpc_member(&m->doc, meta, "progressToken"),
 		&m->progress);
 	if (!version)
 		return 0;
 	m->modern = true;
-	if (!take_string(&m->doc, version, m->version, sizeof m->version))
-		return refuse(m, MCP_PARAMS, "_meta: no protocol version");
+	if (!rpc_string(&m->doc, version, m->version, sizeof m->version))
+		return refuse(m, RPC_PARAMS, "_meta: no protocol version");
 	if (!str_eq(m->version, "2026-07-28"))
-		return refuse(m, MCP_VERSION, "Unsupported protocol version");
+		return refuse(m, RPC_VERSION, "Unsupported protocol version");
 	if (!can || json_type(&m->doc, can) != JSON_OBJECT)
-		return refuse(m, MCP_PARAMS, "_meta: no clientCapabilities");
+		return refuse(m, RPC_PARAMS, "_meta: no clientCapabilities");
 	return 0;
 }
 
 static int read_call(struct mcp_message *m, uint32_t params)
 {
 	char name[32];
-	uint32_t args = member(&m->doc, params, "arguments");
+	uint32_t args = rpc_member(&m->doc, params, "arguments");
 
-	if (!take_string(&m->doc, member(&m->doc, params, "name"), name,
+	if (!rpc_string(&m->doc, rpc_member(&m->doc, params, "name"), name,
 		    sizeof name))
-		return refuse(m, MCP_PARAMS, "tools/call: no name");
+		return refuse(m, RPC_PARAMS, "tools/call: no name");
 	for (m->tool = 0; m->tool < MCP_TOOLS; m->tool++)
 		if (str_eq(name, mcp_tool_name(m->tool)))
 			break;
 	if (m->tool == MCP_TOOLS || (m->tool >= MCP_CHANGED &&
 					    !IS_ENABLED(CONFIG_APPLET_UNDO)))
-		return refuse(m, MCP_PARAMS, "there is no such tool");
+		return refuse(m, RPC_PARAMS, "there is no such tool");
 	if (args && json_type(&m->doc, args) != JSON_OBJECT)
-		return refuse(m, MCP_PARAMS, "arguments: no object");
+		return refuse(m, RPC_PARAMS, "arguments: no object");
 	m->arguments = args;
 	return 0;
 }
@@ -122,19 +83,19 @@ static int read_params(struct mcp_message *m, uint32_t params, bool initialized)
 
 	switch (m->method) {
 	case MCP_INITIALIZE:
-		(void)take_string(doc, member(doc, params, "protocolVersion"),
+		(void)rpc_string(doc, rpc_member(doc, params, "protocolVersion"),
 			m->version, sizeof m->version);
 		m->modern = false;
 		return 0;
 	case MCP_CANCELLED:
-		take_token(doc, member(doc, params, "requestId"),
+		rpc_token(doc, rpc_member(doc, params, "requestId"),
 			&m->cancelled);
 		return 0;
 	case MCP_DISCOVER:
 	case MCP_LIST:
 	case MCP_CALL:
 		if (!m->modern && (!initialized || m->method == MCP_DISCOVER))
-			return refuse(m, MCP_PARAMS,
+			return refuse(m, RPC_PARAMS,
 				"neither initialized nor a version in _meta");
 		return m->method == MCP_CALL ? read_call(m, params) : 0;
 	case MCP_OTHER:
@@ -152,23 +113,23 @@ int mcp_read(struct mcp_message *m, const char *line, size_t n,
 	int err;
 
 	if (json_read(&m->doc, line, n, NULL))
-		return refuse(m, MCP_PARSE, "no JSON");
+		return refuse(m, RPC_PARSE, "no JSON");
 	if (json_type(&m->doc, 0) != JSON_OBJECT)
-		return refuse(m, MCP_REQUEST, "no request: one object a line");
+		return refuse(m, RPC_REQUEST, "no request: one object a line");
 	id = json_find(&m->doc, 0, "id");
 	method = json_find(&m->doc, 0, "method");
 	if (!method)
 		return 0; /* an answer to what was not asked */
-	if (id && !take_token(&m->doc, id, &m->id))
-		return refuse(m, MCP_REQUEST, "id: a string or a number");
-	if (!take_string(&m->doc, json_find(&m->doc, 0, "jsonrpc"), text,
+	if (id && !rpc_token(&m->doc, id, &m->id))
+		return refuse(m, RPC_REQUEST, "id: a string or a number");
+	if (!rpc_string(&m->doc, json_find(&m->doc, 0, "jsonrpc"), text,
 		    sizeof text) || !str_eq(text, "2.0"))
-		return refuse(m, MCP_REQUEST, "jsonrpc: not 2.0");
-	if (!take_string(&m->doc, method, text, sizeof text))
-		return refuse(m, m->id.len ? MCP_METHOD : 0, "no method");
+		return refuse(m, RPC_REQUEST, "jsonrpc: not 2.0");
+	if (!rpc_string(&m->doc, method, text, sizeof text))
+		return refuse(m, m->id.len ? RPC_METHOD : 0, "no method");
 	params = json_find(&m->doc, 0, "params");
 	if (params && json_type(&m->doc, params) != JSON_OBJECT)
-		return refuse(m, MCP_PARAMS, "params: no object");
+		return refuse(m, RPC_PARAMS, "params: no object");
 	if (!str_eq(text, "initialize") && (err = read_meta(m, params)))
 		return err;
 	err = read_method(m, text);
@@ -180,7 +141,7 @@ int mcp_read(struct mcp_message *m, const char *line, size_t n,
 /* The node of an argument; 0 where it is not there or null. */
 static uint32_t argument(const struct mcp_message *m, const char *name)
 {
-	uint32_t node = member(&m->doc, m->arguments, name);
+	uint32_t node = rpc_member(&m->doc, m->arguments, name);
 
 	return node && json_type(&m->doc, node) != JSON_NULL ? node : 0;
 }
@@ -225,46 +186,33 @@ int mcp_texts(struct mcp_message *m, const char *name, struct buf *value,
 int mcp_truth(struct mcp_message *m, const char *name, bool *value)
 {
 	uint32_t node = argument(m, name);
-	enum json_type type = node ? json_type(&m->doc, node) : JSON_NULL;
 
-	if (!node)
-		return 0;
-	if (type != JSON_TRUE && type != JSON_FALSE)
-		return wrong(m, name, "neither true nor false");
-	*value = type == JSON_TRUE;
-	return 0;
-}
-
-static const char *digits(const struct mcp_message *m, uint32_t node,
-	struct buf *b)
-{
-	const struct json_node *n = &m->doc.node[node];
-
-	if (n->type == JSON_NUMBER)
-		buf_add(b, m->doc.text + n->at, n->len);
-	return buf_str(b);
+	return node && rpc_truth(&m->doc, node, value)
+		? wrong(m, name, "neither true nor false")
+		: 0;
 }
 
 int mcp_number(struct mcp_message *m, const char *name, uint64_t max,
 	uint64_t *value)
 {
 	uint32_t node = argument(m, name);
-	char text[32];
-	struct buf b = BUF_FIXED(text);
 
-	if (node && num_u64(digits(m, node, &b), 0, max, value))
-		return wrong(m, name, "no whole number that can be");
-	return 0;
+	return node && rpc_number(&m->doc, node, max, value)
+		? wrong(m, name, "no whole number that can be")
+		: 0;
 }
 
 int mcp_seconds(struct mcp_message *m, const char *name, uint64_t *value)
 {
 	const uint64_t year = UINT64_C(366) * 24 * 3600 * 1000000000;
 	uint32_t node = argument(m, name);
+	const struct json_node *n = &m->doc.node[node];
 	char text[32];
 	struct buf b = BUF_FIXED(text);
 
-	if (node && num_duration(digits(m, node, &b), 0, year, value))
+	if (node && n->type == JSON_NUMBER)
+		buf_add(&b, m->doc.text + n->at, n->len);
+	if (node && num_duration(buf_str(&b), 0, year, value))
 		return wrong(m, name, "no number of seconds");
 	return 0;
 }
@@ -286,7 +234,7 @@ int mcp_known(struct mcp_message *m)
 		key; key = json_next(&m->doc, key)) {
 		char name[32];
 
-		if (!take_string(&m->doc, key, name, sizeof name) || !name[0] ||
+		if (!rpc_string(&m->doc, key, name, sizeof name) || !name[0] ||
 			str_index(known[m->tool], name) < 0)
 			return wrong(m, name, "there is no such argument");
 	}

@@ -9,7 +9,7 @@
  *		mcp_error(&out, &m.id, err, m.said);
  *	j = mcp_answer(&m, &out);
  *	json_put_str(&j, ...);
- *	mcp_end(&j);
+ *	rpc_end(&j);
  */
 #ifndef WARDBOX_SERVE_MCP_H
 #define WARDBOX_SERVE_MCP_H
@@ -19,23 +19,11 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/json_read.h"
+#include "serve/serve_rpc.h"
 
 enum {
 	MCP_LINE_MAX = 4 << 20,
-	MCP_ID_MAX = 256, /* bytes of an id or a progress token, as JSON */
 	MCP_VERSION_SIZE = 16,
-};
-
-/* JSON-RPC's codes, and MCP's. */
-enum mcp_code {
-	MCP_PARSE = -32700,
-	MCP_REQUEST = -32600,
-	MCP_METHOD = -32601,
-	MCP_PARAMS = -32602,
-	MCP_INTERNAL = -32603,
-	MCP_VERSION = -32022,
 };
 
 enum mcp_method {
@@ -60,19 +48,13 @@ enum mcp_tool {
 	MCP_TOOLS,
 };
 
-/* An id or a progress token, as the text that it came as; len 0: none. */
-struct mcp_token {
-	char text[MCP_ID_MAX];
-	size_t len;
-};
-
 struct mcp_message {
 	struct json_doc doc;
 	enum mcp_method method;
 	enum mcp_tool tool; /* CALL */
 	bool modern;        /* the request says its version */
-	struct mcp_token id, progress;
-	struct mcp_token cancelled; /* CANCELLED: whose id */
+	struct rpc_token id, progress;
+	struct rpc_token cancelled; /* CANCELLED: whose id */
 	char version[MCP_VERSION_SIZE]; /* INITIALIZE, or a modern request's */
 	uint32_t arguments; /* CALL: a node; 0: none */
 	char said[128];     /* what is wrong */
@@ -101,16 +83,15 @@ int mcp_seconds(struct mcp_message *m, const char *name, uint64_t *value);
 int mcp_known(struct mcp_message *m);
 
 /* The line of a refusal. */
-void mcp_error(struct buf *out, const struct mcp_token *id, int code,
+void mcp_error(struct buf *out, const struct rpc_token *id, int code,
 	const char *said);
 /* The same of a version that is not spoken. */
 void mcp_error_version(
-	struct buf *out, const struct mcp_token *id, const char *requested);
-/* The beginning and the end of a result's line; between them stand its members.
+	struct buf *out, const struct rpc_token *id, const char *requested);
+/* The beginning of a result's line; behind it stand its members, then rpc_end().
  * j writes to out. */
-void mcp_begin(struct json *j, const struct mcp_token *id, bool modern,
+void mcp_begin(struct json *j, const struct rpc_token *id, bool modern,
 	const char *version);
-void mcp_end(struct json *j);
 /* Whole lines. version is wardbox's. */
 void mcp_initialize(
 	struct buf *out, const struct mcp_message *m, const char *version);
@@ -118,7 +99,7 @@ void mcp_discover(
 	struct buf *out, const struct mcp_message *m, const char *version);
 void mcp_list(
 	struct buf *out, const struct mcp_message *m, const char *version);
-void mcp_progress(struct buf *out, const struct mcp_token *token, uint64_t n,
+void mcp_progress(struct buf *out, const struct rpc_token *token, uint64_t n,
 	const char *message);
 
 /* The tools as a JSON array; the name of one. */

@@ -120,7 +120,7 @@ static void put_output(struct json *j, const struct part *p)
 	json_put_u64(j, "stderr_omitted", p[1].omitted);
 }
 
-void mcp_answer_command(struct mcp_link *l, const struct mcp_token *id,
+void mcp_answer_command(struct mcp_link *l, const struct rpc_token *id,
 	bool modern, struct serve_command *c, uint64_t *at, size_t max)
 {
 	const struct serve_report *r = &c->report;
@@ -143,12 +143,12 @@ void mcp_answer_command(struct mcp_link *l, const struct mcp_token *id,
 		put_output(&j, p);
 	else
 		wire_put_facts(&j, c);
-	mcp_end(&j);
+	rpc_end(&j);
 	buf_release(&p[0].text);
 	buf_release(&p[1].text);
 }
 
-void mcp_answer_own(struct mcp_link *l, const struct mcp_token *id, bool modern,
+void mcp_answer_own(struct mcp_link *l, const struct rpc_token *id, bool modern,
 	const char *of, struct serve_command *c)
 {
 	autobuf struct buf out = BUF_INIT(MCP_INLINE_MAX);
@@ -174,7 +174,7 @@ void mcp_answer_own(struct mcp_link *l, const struct mcp_token *id, bool modern,
 		json_key(&j, "result");
 		json_raw(&j, out.data, n);
 	}
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
 void mcp_answer_wrong(struct mcp_link *l, const struct mcp_message *m,
@@ -186,7 +186,7 @@ void mcp_answer_wrong(struct mcp_link *l, const struct mcp_message *m,
 	buf_addf(&text, "%s%s%s", said, *hint ? "; " : "", hint);
 	mcp_begin(&j, &m->id, m->modern, l->version);
 	put_text(&j, &text, true);
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
 void mcp_answer_done(struct mcp_link *l, const struct mcp_message *m,
@@ -200,7 +200,7 @@ void mcp_answer_done(struct mcp_link *l, const struct mcp_message *m,
 	put_text(&j, &text, false);
 	json_put_open(&j, "structuredContent", '{');
 	json_put_str(&j, "id", c->id);
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
 void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
@@ -228,5 +228,5 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m)
 		json_put_u64(&j, "stderr_bytes", c->ring[SERVE_ERR].end);
 		json_close(&j);
 	}
-	mcp_end(&j);
+	rpc_end(&j);
 }

@@ -94,13 +94,13 @@ static void call_answer(struct mcp_call *call)
 		mcp_answer_own(l, &call->id, call->modern, call->of, c);
 		mcp_call_drop(call);
 		serve_forget(c);
-		mcp_flush(l);
+		l->said(l);
 		return;
 	}
 	mcp_answer_command(l, &call->id, call->modern, call->reader.command,
 		call->at, call->max);
 	mcp_call_drop(call);
-	mcp_flush(l);
+	l->said(l);
 }
 
 /* Is there something that a read waits for? */
@@ -135,14 +135,14 @@ static void tell_progress(struct mcp_call *call)
 			1000000000),
 		(uintmax_t)(c->ring[0].end + c->ring[1].end));
 	mcp_progress(&call->link->answers, &call->progress, ++call->told, said);
-	mcp_flush(call->link);
+	call->link->said(call->link);
 }
 
 static void tick_due(struct serve_timer *t)
 {
 	struct mcp_call *call = CONTAINER(t, struct mcp_call, tick);
 
-	if (call->link->ended && call->run) {
+	if (call->link->gone && call->run) {
 		serve_stop(call->reader.command);
 		return;
 	}
@@ -366,7 +366,7 @@ void mcp_do(struct mcp_link *l, struct mcp_message *m)
 		mcp_answer_command(l, &m->id, m->modern, c, NULL, 0);
 }
 
-void mcp_cancel(struct mcp_link *l, const struct mcp_token *id)
+void mcp_cancel(struct mcp_link *l, const struct rpc_token *id)
 {
 	for (struct mcp_call *call = l->first; call; call = call->next) {
 		struct serve_command *c = call->reader.command;

@@ -12,7 +12,7 @@ struct mcp_call {
 	struct serve_grave grave;
 	struct mcp_link *link;
 	struct mcp_call *next;
-	struct mcp_token id, progress;
+	struct rpc_token id, progress;
 	bool modern, run; /* run: answered when it ends; else when it changes */
 	char of[SERVE_ID_SIZE]; /* CHANGED, UNDO: which command's */
 	size_t max;
@@ -24,10 +24,10 @@ struct mcp_call {
 
 /* The answer about a command: its output from at on (NULL: none), both as text
  * and structured. */
-void mcp_answer_command(struct mcp_link *l, const struct mcp_token *id,
+void mcp_answer_command(struct mcp_link *l, const struct rpc_token *id,
 	bool modern, struct serve_command *c, uint64_t *at, size_t max);
 /* What an applet said about the command of; code 0: as JSON. */
-void mcp_answer_own(struct mcp_link *l, const struct mcp_token *id, bool modern,
+void mcp_answer_own(struct mcp_link *l, const struct rpc_token *id, bool modern,
 	const char *of, struct serve_command *c);
 /* A call's own failure, which the model is to read. */
 void mcp_answer_wrong(struct mcp_link *l, const struct mcp_message *m,
@@ -40,8 +40,6 @@ void mcp_answer_commands(struct mcp_link *l, const struct mcp_message *m);
 /* Does what the call says; answers, or waits. */
 void mcp_do(struct mcp_link *l, struct mcp_message *m);
 void mcp_call_drop(struct mcp_call *call);
-void mcp_cancel(struct mcp_link *l, const struct mcp_token *id);
-/* Writes what is there to be written. */
-void mcp_flush(struct mcp_link *l);
+void mcp_cancel(struct mcp_link *l, const struct rpc_token *id);
 
 #endif

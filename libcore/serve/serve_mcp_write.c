@@ -16,32 +16,15 @@ static const char about[] =
 static const char legacy[] =
 	"2025-11-25\0" "2025-06-18\0" "2025-03-26\0" "2024-11-05\0";
 
-static void put_token(struct json *j, const char *key, const struct mcp_token *t)
-{
-	json_key(j, key);
-	if (t->len)
-		json_raw(j, t->text, t->len);
-	else
-		json_null(j);
-}
-
-static void open_line(struct json *j, const struct mcp_token *id)
+static void open_line(struct json *j, const struct rpc_token *id)
 {
 	json_open(j, '{');
 	json_put_str(j, "jsonrpc", "2.0");
 	if (id)
-		put_token(j, "id", id);
+		rpc_put_token(j, "id", id);
 }
 
-/* Closes all that is open, and the line. */
-void mcp_end(struct json *j)
-{
-	while (j->depth)
-		json_close(j);
-	buf_addc(j->out, '\n');
-}
-
-static void open_error(struct json *j, const struct mcp_token *id, int code,
+static void open_error(struct json *j, const struct rpc_token *id, int code,
 	const char *said)
 {
 	open_line(j, id);
@@ -50,13 +33,13 @@ static void open_error(struct json *j, const struct mcp_token *id, int code,
 	json_put_str(j, "message", said);
 }
 
-void mcp_error(struct buf *out, const struct mcp_token *id, int code,
+void mcp_error(struct buf *out, const struct rpc_token *id, int code,
 	const char *said)
 {
 	struct json j = JSON_INIT(out);
 
 	open_error(&j, id, code, said);
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
 static void put_versions(struct json *j, const char *key)
@@ -69,15 +52,15 @@ static void put_versions(struct json *j, const char *key)
 }
 
 void mcp_error_version(
-	struct buf *out, const struct mcp_token *id, const char *requested)
+	struct buf *out, const struct rpc_token *id, const char *requested)
 {
 	struct json j = JSON_INIT(out);
 
-	open_error(&j, id, MCP_VERSION, "Unsupported protocol version");
+	open_error(&j, id, RPC_VERSION, "Unsupported protocol version");
 	json_put_open(&j, "data", '{');
 	put_versions(&j, "supported");
 	json_put_str(&j, "requested", requested);
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
 static void put_server(struct json *j, const char *key, const char *version)
@@ -88,7 +71,7 @@ static void put_server(struct json *j, const char *key, const char *version)
 	json_close(j);
 }
 
-void mcp_begin(struct json *j, const struct mcp_token *id, bool modern,
+void mcp_begin(struct json *j, const struct rpc_token *id, bool modern,
 	const char *version)
 {
 	open_line(j, id);
@@ -120,7 +103,7 @@ void mcp_initialize(
 	put_tools(&j);
 	put_server(&j, "serverInfo", version);
 	json_put_str(&j, "instructions", about);
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
 /* How long the answer may be kept. */
@@ -140,7 +123,7 @@ void mcp_discover(
 	put_tools(&j);
 	json_put_str(&j, "instructions", about);
 	put_cache(&j);
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
 void mcp_list(
@@ -153,10 +136,10 @@ void mcp_list(
 	json_raw(&j, mcp_tools, strlen(mcp_tools));
 	if (m->modern)
 		put_cache(&j);
-	mcp_end(&j);
+	rpc_end(&j);
 }
 
-void mcp_progress(struct buf *out, const struct mcp_token *token, uint64_t n,
+void mcp_progress(struct buf *out, const struct rpc_token *token, uint64_t n,
 	const char *message)
 {
 	struct json j = JSON_INIT(out);
@@ -164,8 +147,8 @@ void mcp_progress(struct buf *out, const struct mcp_token *token, uint64_t n,
 	open_line(&j, NULL);
 	json_put_str(&j, "method", "notifications/progress");
 	json_put_open(&j, "params", '{');
-	put_token(&j, "progressToken", token);
+	rpc_put_token(&j, "progressToken", token);
 	json_put_u64(&j, "progress", n);
 	json_put_str(&j, "message", message);
-	mcp_end(&j);
+	rpc_end(&j);
 }

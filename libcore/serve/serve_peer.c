@@ -20,7 +20,7 @@ struct serve_peer {
 	struct serve_grave grave;
 	struct serve_server *server;
 	struct serve_peer *next;
-	struct mcp_link link;
+	struct mcp_stdio mcp;
 	char session[SESSION_ID_MAX + 1];
 };
 
@@ -33,15 +33,15 @@ static void peer_free(struct serve_peer *p)
 			*at = p->next;
 			break;
 		}
-	mcp_link_close(&p->link);
-	close(p->link.in);
-	close(p->link.out);
+	mcp_stdio_close(&p->mcp);
+	close(p->mcp.lines.in);
+	close(p->mcp.lines.out);
 	serve_loop_bury(&s->engine->loop, &p->grave);
 }
 
-static void peer_over(struct mcp_link *l)
+static void peer_over(struct serve_lines *l)
 {
-	peer_free(CONTAINER(l, struct serve_peer, link));
+	peer_free(CONTAINER(l, struct serve_peer, mcp.lines));
 }
 
 void peers_close(struct serve_server *s)
@@ -59,12 +59,14 @@ static struct serve_peer *peer_new(struct serve_conn *c, const char *session)
 		return NULL;
 	p->server = c->server;
 	(void)str_copy(p->session, sizeof p->session, session);
-	p->link = (struct mcp_link){
+	p->mcp.link = (struct mcp_link){
 		.engine = c->server->engine,
 		.session = p->session,
 		.env = c->server->env,
 		.version = c->server->version,
 		.approver_ns = c->server->approver_ns,
+	};
+	p->mcp.lines = (struct serve_lines){
 		.in = fcntl(c->watch.fd, F_DUPFD_CLOEXEC, 3),
 		.out = fcntl(c->watch.fd, F_DUPFD_CLOEXEC, 3),
 		.over = peer_over,
@@ -94,7 +96,7 @@ void peer_open(struct serve_conn *c, const struct http_request *r,
 		return;
 	}
 	p = peer_new(c, session);
-	if (!p || p->link.in < 0 || p->link.out < 0 || mcp_link_open(&p->link) ||
+	if (!p || mcp_stdio_open(&p->mcp) || p->mcp.lines.out < 0 ||
 		send(c->watch.fd, answer, sizeof answer - 1,
 			MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof answer - 1) {
 		if (p)

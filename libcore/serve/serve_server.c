@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
 #include "sys/file.h"
@@ -116,6 +117,8 @@ void conn_close(struct serve_conn *c)
 	if (c->watch.fd < 0)
 		return;
 	serve_detach(&c->reader);
+	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex)
+		codex_close(c);
 	if (command && c->own)
 		serve_stop(command);
 	*(c->prev ? &c->prev->next : &s->first) = c->next;
@@ -294,6 +297,11 @@ static void conn_ready(struct serve_watch *w, uint32_t events)
 	}
 	if (c->watch.fd >= 0)
 		conn_flush(c);
+	/* What came while there was no room for its answers. */
+	if (c->watch.fd >= 0 && c->codex && c->in.len && !socket_full(c)) {
+		socket_read(c);
+		conn_flush(c);
+	}
 }
 
 /* A client that was silent too long, or that has waited for its refusal. */

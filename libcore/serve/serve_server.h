@@ -15,6 +15,7 @@
  *	POST /api/v1/commands/ID/resize		run; as "resize"
  *	DELETE /api/v1/commands/ID		run; ends and forgets it
  *	GET  /api/v1/sessions/ID/pty		run (view: to attach); a WebSocket
+ *	GET  /api/v1/sessions/ID/codex		run; a WebSocket of codex's executor
  *	GET  /api/v1/sessions/ID/mcp		run; an upgrade to MCP's lines
  *	GET  /api/v1/questions			view
  *	POST /api/v1/questions/ID		approve; {"answer": "yes"}
@@ -44,6 +45,7 @@ struct serve_server {
 	struct serve *engine;
 	char *const *env; /* of the commands */
 	const char *version; /* wardbox's */
+	const char *home, *shell; /* of the user, for codex; "" unknown */
 	uint64_t approver_ns; /* see serve_spec */
 	int dir;          /* where the keys are; see serve_keys_load() */
 	uid_t uids[SERVE_UIDS_MAX]; /* who may connect locally */

@@ -56,6 +56,7 @@ struct serve_conn {
 	struct serve_reader reader; /* attached: a command is followed */
 	bool channels, own, view, said; /* own: it ends with the connection */
 	unsigned channel; /* of the message that is being read */
+	struct codex_link *codex; /* the WebSocket speaks that; NULL */
 };
 
 void conn_close(struct serve_conn *c);
@@ -108,9 +109,11 @@ bool guest_full(const struct serve_guest *g);
 /* It goes, and what is its own with it. */
 void guest_leave(const struct serve_guest *g);
 
-/* The WebSocket of a terminal. */
+/* The WebSocket of a terminal; the same as an answer alone, whose text messages are
+ * at most max long: false, it was refused. */
 void socket_open(struct serve_conn *c, const struct http_request *r,
 	const char *session);
+bool socket_begin(struct serve_conn *c, const struct http_request *r, size_t max);
 void socket_read(struct serve_conn *c);
 /* The peer is not read until the command has read. */
 bool socket_full(struct serve_conn *c);
@@ -120,6 +123,14 @@ void socket_close(struct serve_conn *c, enum ws_code code, const char *why);
 void peer_open(struct serve_conn *c, const struct http_request *r,
 	const char *session);
 void peers_close(struct serve_server *s);
+/* codex's executor protocol on a WebSocket. */
+void codex_open(struct serve_conn *c, const struct http_request *r,
+	const char *session);
+void codex_take(struct serve_conn *c, const char *text, size_t n);
+void codex_send(struct serve_conn *c);
+/* The client reads too little to be asked for more. */
+bool codex_full(const struct serve_conn *c);
+void codex_close(struct serve_conn *c);
 void events_open(struct serve_conn *c, struct serve_command *command);
 void events_pump(struct serve_conn *c);
 

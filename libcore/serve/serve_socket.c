@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/kconfig.h"
 #include "base/str.h"
 
 enum {
@@ -49,20 +50,19 @@ static bool choose_protocol(const struct http_request *r, const char **chosen)
 	return *chosen;
 }
 
-void socket_open(struct serve_conn *c, const struct http_request *r,
-	const char *session)
+bool socket_begin(struct serve_conn *c, const struct http_request *r, size_t max)
 {
 	char answer[WS_ACCEPT_SIZE];
 	const char *protocol;
 
 	if (!http_lists(r->upgrade, "websocket") || !r->connection_upgrade) {
 		conn_refuse(c, r, 426, "a WebSocket is spoken here");
-		return;
+		return false;
 	}
 	if (!str_eq(r->version, "13") || !ws_accept(r->key, answer) ||
 		!choose_protocol(r, &protocol) || r->length) {
 		conn_refuse(c, r, 400, "no WebSocket of version 13");
-		return;
+		return false;
 	}
 	buf_addf(&c->out, "HTTP/1.1 101 Switching Protocols\r\n"
 		"Upgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -72,10 +72,17 @@ void socket_open(struct serve_conn *c, const struct http_request *r,
 	buf_adds(&c->out, "\r\n");
 	c->state = CONN_SOCKET;
 	c->pong = true;
-	c->ws = (struct ws_reader){.client = true, .text = BUF_INIT(WS_TEXT_MAX)};
-	(void)str_copy(c->session, sizeof c->session, session);
+	c->ws = (struct ws_reader){.client = true, .text = BUF_INIT(max)};
 	serve_timer_set(&c->server->engine->loop, &c->timer,
 		CONN_PING_S * 1000000000ULL);
+	return true;
+}
+
+void socket_open(struct serve_conn *c, const struct http_request *r,
+	const char *session)
+{
+	if (socket_begin(c, r, WS_TEXT_MAX))
+		(void)str_copy(c->session, sizeof c->session, session);
 }
 
 static void say_started(struct serve_conn *c, const struct serve_command *of)
@@ -102,6 +109,10 @@ static void take_text(struct serve_conn *c, const char *text, size_t n)
 	struct diag d = {0};
 	int status;
 
+	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex) {
+		codex_take(c, text, n);
+		return;
+	}
 	if (wire_read(&w, text, n, WIRE_START)) {
 		say_wrong(c, 400, w.said, WS_POLICY);
 		return;
@@ -162,6 +173,8 @@ bool socket_full(struct serve_conn *c)
 {
 	const struct serve_guest guest = guest_of(c);
 
+	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->state == CONN_SOCKET && c->codex)
+		return codex_full(c);
 	return c->state == CONN_SOCKET && guest_full(&guest);
 }
 
@@ -222,6 +235,8 @@ void socket_pump(struct serve_conn *c)
 	struct serve_command *of = c->reader.command;
 	bool more = of;
 
+	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex)
+		codex_send(c);
 	while (more && c->out.len < CONN_OUT_ENOUGH) {
 		more = pump_stream(c, SERVE_OUT);
 		more |= pump_stream(c, SERVE_ERR);

@@ -6,6 +6,7 @@
 #include <bearssl.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/utf8.h"
 
 int ws_head_read(struct ws_frame *f, const unsigned char *bytes, size_t n,
@@ -35,8 +36,6 @@ int ws_head_read(struct ws_frame *f, const unsigned char *bytes, size_t n,
 		if (f->len < (count == 2 ? 126 : 65536))
 			return -WS_PROTOCOL;
 	}
-	if (f->len > WS_FRAME_MAX)
-		return -WS_BIG;
 	memset(f->mask, 0, sizeof f->mask);
 	if (masked)
 		memcpy(f->mask, bytes + need - 4, 4);
@@ -112,30 +111,12 @@ int ws_close_read(const char *bytes, size_t n)
 	return utf8_valid(bytes + 2, n - 2) ? code : -WS_TEXT_BAD;
 }
 
-void ws_base64(const unsigned char *bytes, size_t n, char *out)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t at = 0;
-
-	for (size_t i = 0; i < n; i += 3) {
-		uint32_t v = (uint32_t)bytes[i] << 16 |
-			(i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0) |
-			(i + 2 < n ? bytes[i + 2] : 0);
-
-		out[at++] = digits[v >> 18];
-		out[at++] = digits[v >> 12 & 63];
-		out[at++] = i + 1 < n ? digits[v >> 6 & 63] : '=';
-		out[at++] = i + 2 < n ? digits[v & 63] : '=';
-	}
-	out[at] = '\0';
-}
-
 bool ws_accept(const char *key, char answer[static WS_ACCEPT_SIZE])
 {
 	static const char id[] = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 	unsigned char hash[br_sha1_SIZE];
 	br_sha1_context sha;
+	struct buf out = buf_fixed(answer, WS_ACCEPT_SIZE);
 
 	/* 16 bytes in base64. */
 	if (strlen(key) != 24 || key[22] != '=' || key[23] != '=')
@@ -144,7 +125,8 @@ bool ws_accept(const char *key, char answer[static WS_ACCEPT_SIZE])
 	br_sha1_update(&sha, key, 24);
 	br_sha1_update(&sha, id, sizeof id - 1);
 	br_sha1_out(&sha, hash);
-	ws_base64(hash, sizeof hash, answer);
+	base64_add(&out, hash, sizeof hash);
+	buf_str(&out);
 	return true;
 }
 
@@ -163,9 +145,10 @@ static int frame_begin(struct ws_reader *r)
 		r->message = op;
 		r->fresh = true;
 	}
-	return r->message == WS_TEXT && r->text.len + r->frame.len > WS_TEXT_MAX
-		? -WS_BIG
-		: 0;
+	if (r->message == WS_TEXT ? r->frame.len > r->text.max - r->text.len
+				  : r->frame.len > WS_FRAME_MAX)
+		return -WS_BIG;
+	return 0;
 }
 
 /* The frame's bytes are all here; what is said by it. */

@@ -68,7 +68,6 @@ int ws_close_read(const char *bytes, size_t n);
 
 /* What answers a Sec-WebSocket-Key. false: the key is none. */
 bool ws_accept(const char *key, char answer[static WS_ACCEPT_SIZE]);
-void ws_base64(const unsigned char *bytes, size_t n, char *out);
 
 /* Messages out of frames: order, fragments, sizes, text. */
 struct ws_reader {
@@ -92,7 +91,8 @@ struct ws_piece {
 /* Takes the next piece from bytes (changed: the mask goes). *used is how many are
  * done with. 1: a piece; 2: go on behind them; 0: more bytes are needed; else a
  * negative close code.
- * r->text = BUF_INIT(WS_TEXT_MAX) before, and released at the end. */
+ * r->text = BUF_INIT(WS_TEXT_MAX), or another maximum of a text message, before,
+ * and released at the end. */
 int ws_next(struct ws_reader *r, char *bytes, size_t n, size_t *used,
 	struct ws_piece *out);
 

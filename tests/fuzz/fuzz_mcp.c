@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		read_arguments(&m);
 	}
 	mcp_begin(&j, &m.id, m.modern, "1");
-	mcp_end(&j);
+	rpc_end(&j);
 	check_line(&out);
 	mcp_initialize(&out, &m, "1");
 	check_line(&out);

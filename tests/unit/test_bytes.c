@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "base/base64.h"
 #include "base/diag.h"
 #include "base/num.h"
 #include "base/str.h"
@@ -30,6 +31,33 @@ static void whole_numbers_only(void **state)
 		-ERANGE);
 	assert_int_equal(num_u64("11", 0, 10, &v), -ERANGE);
 	assert_int_equal(num_u64("4", 5, 10, &v), -ERANGE);
+}
+
+static void bytes_as_letters(void **state)
+{
+	static const char *const bad[] = {"Zg", "Zg=", "Zg===", "Zh==", "Zm9=",
+		"Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm-v", "Zm9vZ"};
+	static const char text[] = "fo\0\xff" "bar";
+	char letters[32], back[32];
+	struct buf to = BUF_FIXED(letters), from = BUF_FIXED(back);
+
+	(void)state;
+	for (size_t n = 0; n < sizeof text; n++) {
+		buf_clear(&to);
+		buf_clear(&from);
+		base64_add(&to, (const uint8_t *)text, n);
+		assert_int_equal(base64_read(&from, to.data, to.len), 0);
+		assert_int_equal(from.len, n);
+		assert_memory_equal(from.data, text, n);
+	}
+	assert_string_equal(buf_str(&to), "Zm8A/2Jhcg==");
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		buf_clear(&from);
+		assert_int_equal(
+			base64_read(&from, bad[i], strlen(bad[i])), -EINVAL);
+	}
+	from = buf_fixed(back, 3);
+	assert_int_equal(base64_read(&from, "Zm9v", 4), -ENOBUFS);
 }
 
 static void signed_numbers(void **state)
@@ -234,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_numbers_only),
+		cmocka_unit_test(bytes_as_letters),
 		cmocka_unit_test(signed_numbers),
 		cmocka_unit_test(other_bases),
 		cmocka_unit_test(sizes),

@@ -332,7 +332,7 @@ static void mcp_speaks_both_eras(void **state)
 	struct mcp_message m;
 
 	(void)state;
-	assert_int_equal(read_line(&m, LIST(""), false), MCP_PARAMS);
+	assert_int_equal(read_line(&m, LIST(""), false), RPC_PARAMS);
 	mcp_release(&m);
 	assert_int_equal(read_line(&m, LIST(""), true), 0);
 	assert_false(m.modern);
@@ -342,19 +342,19 @@ static void mcp_speaks_both_eras(void **state)
 	assert_true(m.modern);
 	mcp_release(&m);
 	assert_int_equal(read_line(&m, LIST(MODERN("2026-07-28", "")), true),
-		MCP_PARAMS);
+		RPC_PARAMS);
 	mcp_release(&m);
 	assert_int_equal(read_line(&m, LIST(MODERN("1900-01-01", CAPS)), true),
-		MCP_VERSION);
+		RPC_VERSION);
 	assert_string_equal(m.version, "1900-01-01");
 	mcp_release(&m);
 	/* What stands beside params is none of it. */
 	assert_int_equal(read_line(&m, "{\"jsonrpc\":\"2.0\",\"id\":1,"
-		"\"method\":\"tools/call\",\"name\":\"run\"}", true), MCP_PARAMS);
+		"\"method\":\"tools/call\",\"name\":\"run\"}", true), RPC_PARAMS);
 	mcp_release(&m);
-	assert_int_equal(read_line(&m, "[]", true), MCP_REQUEST);
+	assert_int_equal(read_line(&m, "[]", true), RPC_REQUEST);
 	mcp_release(&m);
-	assert_int_equal(read_line(&m, "{", true), MCP_PARSE);
+	assert_int_equal(read_line(&m, "{", true), RPC_PARSE);
 	mcp_release(&m);
 }
 

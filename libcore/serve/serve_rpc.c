@@ -1,0 +1,86 @@
+/* serve_rpc.c - what JSON-RPC's dialects share
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/serve_rpc.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/num.h"
+
+uint32_t rpc_member(const struct json_doc *doc, uint32_t node, const char *key)
+{
+	return node ? json_find(doc, node, key) : 0;
+}
+
+static enum json_type type_of(const struct json_doc *doc, uint32_t node)
+{
+	return node ? json_type(doc, node) : JSON_NULL;
+}
+
+bool rpc_token(const struct json_doc *doc, uint32_t node, struct rpc_token *t)
+{
+	enum json_type type = type_of(doc, node);
+	bool quoted = type == JSON_STRING;
+	const struct json_node *n = &doc->node[node];
+
+	if ((!quoted && type != JSON_NUMBER) ||
+		n->len + 2 > sizeof t->text)
+		return false;
+	t->len = n->len + (quoted ? 2 : 0);
+	memcpy(t->text, doc->text + n->at - quoted, t->len);
+	return true;
+}
+
+bool rpc_string(
+	const struct json_doc *doc, uint32_t node, char *to, size_t size)
+{
+	struct buf b = buf_fixed(to, size);
+
+	to[0] = '\0';
+	if (type_of(doc, node) != JSON_STRING || json_text(doc, node, &b)) {
+		to[0] = '\0';
+		return false;
+	}
+	buf_str(&b);
+	return true;
+}
+
+int rpc_truth(const struct json_doc *doc, uint32_t node, bool *value)
+{
+	enum json_type type = type_of(doc, node);
+
+	if (type != JSON_TRUE && type != JSON_FALSE)
+		return -EINVAL;
+	*value = type == JSON_TRUE;
+	return 0;
+}
+
+int rpc_number(const struct json_doc *doc, uint32_t node, uint64_t max,
+	uint64_t *value)
+{
+	const struct json_node *n = &doc->node[node];
+	char text[32];
+	struct buf b = BUF_FIXED(text);
+
+	if (type_of(doc, node) != JSON_NUMBER)
+		return -EINVAL;
+	buf_add(&b, doc->text + n->at, n->len);
+	return num_u64(buf_str(&b), 0, max, value) ? -EINVAL : 0;
+}
+
+void rpc_put_token(struct json *j, const char *key, const struct rpc_token *t)
+{
+	json_key(j, key);
+	if (t->len)
+		json_raw(j, t->text, t->len);
+	else
+		json_null(j);
+}
+
+void rpc_end(struct json *j)
+{
+	while (j->depth)
+		json_close(j);
+	buf_addc(j->out, '\n');
+}
