@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/str.h"
@@ -195,6 +196,16 @@ void serve_name_fixed(struct serve *s, struct serve_set *set)
 	}
 }
 
+/* Does the question say no more than that a program wants to know its own machine's
+ * name, or the name of an address? The policy could name no host for it. */
+static bool asks_itself(const char *name)
+{
+	struct utsname own;
+
+	return str_ends(name, ".in-addr.arpa") || str_ends(name, ".ip6.arpa") ||
+		(uname(&own) == 0 && str_eq(name, own.nodename));
+}
+
 size_t serve_dns(struct serve *s, const uint8_t *msg, size_t n, uint32_t inode,
 	uint8_t out[static NET_DNS_MAX])
 {
@@ -214,7 +225,8 @@ size_t serve_dns(struct serve *s, const uint8_t *msg, size_t n, uint32_t inode,
 		return net_dns_answer(out, &q, msg, NET_DNS_OK,
 			q.type == NET_DNS_A || q.type == NET_DNS_AAAA ? &a
 								      : NULL);
-	serve_refuse(s, q.name, NULL, q.type, inode, why);
+	if (!asks_itself(q.name))
+		serve_refuse(s, q.name, NULL, q.type, inode, why);
 	return net_dns_answer(out, &q, msg,
 		serve_allowed(s, NULL, q.name) ? NET_DNS_SERVFAIL
 					       : NET_DNS_NXDOMAIN,

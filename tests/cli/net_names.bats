@@ -281,6 +281,9 @@ assert any(e[\"program\"] == \"python3\" for e in ends), ends[:3]"
 	grep -q "net host other.test in /etc/wardbox/policy" err
 	w audit dump -o json | grep net.deny | grep -q other.test
 	not grep -q "dns other" $SEEN
+	# What a program asks of its own machine is told to nobody.
+	g "getent hosts $(uname -n) 192.0.2.7; true" 2>err
+	test ! -s err
 	g "python3 -m http.server 8765 >/dev/null 2>&1 &
 	   for i in 1 2 3 4 5 6 7 8 9; do
 		curl -sf --retry 20 --retry-connrefused --retry-delay 1 localhost:8765/ && break
