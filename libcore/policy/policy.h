@@ -378,6 +378,7 @@ struct policy_env_word {
 	uint16_t next; /* of its chain, counted from 1 */
 	char last;     /* letter; 0: any, or not looked at */
 	bool deny;
+	bool out; /* "!": no such name is one of those that "*" keeps */
 };
 
 /* What becomes of programs that outlive their command. */

@@ -429,14 +429,16 @@ static unsigned env_chain(const char *word)
 
 static void add_env(struct granting *x, const char *word, bool deny)
 {
-	const unsigned chain = env_chain(word);
+	const bool out = *word == '!';
+	const unsigned chain = env_chain(word += out);
 	uint16_t *head = &x->g->env_chain[chain];
 	char last = chain || !word[0] ? '\0' : word[strlen(word) - 1];
 
 	x->g->env[x->g->env_count] = (struct policy_env_word){.word = word,
 		.next = *head,
 		.last = any_letter(last) ? '\0' : last,
-		.deny = deny};
+		.deny = deny,
+		.out = out};
 	*head = (uint16_t)++x->g->env_count;
 }
 
@@ -465,7 +467,8 @@ static void env_names(struct granting *x)
 		for (uint32_t k = 0; k < set.count; k++) {
 			const char *w = img_ref(img, set, k);
 
-			if (deny || kept_below(x, IMG_SET_ENV_KEEP, w))
+			if (deny || *w == '!' ||
+				kept_below(x, IMG_SET_ENV_KEEP, w))
 				add_env(x, w, deny);
 		}
 	}
@@ -523,7 +526,7 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 	const size_t n = strlen(name);
 	const char last = n ? name[n - 1] : '\0';
 	bool keep = false, deny = false, keep_it = false, deny_it = false;
-	bool any = false;
+	bool any = false, out = false;
 
 	for (unsigned c = 0; c < ARRAY_SIZE(chain); c++) {
 		unsigned i = g->env_chain[chain[c]];
@@ -537,8 +540,8 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 				!str_glob(w->word, name))
 				continue;
 			it = str_eq(w->word, name);
-			if (!w->deny && str_eq(w->word, "*")) {
-				any = true;
+			if (w->out || (!w->deny && str_eq(w->word, "*"))) {
+				*(w->out ? &out : &any) = true;
 				continue;
 			}
 			*(w->deny ? &deny : &keep) = true;
@@ -551,5 +554,5 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 		return POLICY_ENV_DENY;
 	if (keep)
 		return POLICY_ENV_KEEP;
-	return any ? POLICY_ENV_ANY : POLICY_ENV_DROP;
+	return any && !out ? POLICY_ENV_ANY : POLICY_ENV_DROP;
 }

@@ -98,7 +98,7 @@ decides() { # allow|confirm|deny LINE...
 	export PLAIN=one GIT_AUTHOR_NAME=somebody CFLAGS=-O3 \
 		MY_TOKEN=abc DB_PASSWORD=abc AWS_SECRET_ACCESS_KEY=abc \
 		DATABASE_URL=postgres://u:xK93hq72Lw@h/db KEYED=AKIAIOSFODNN7QWERTYU \
-		LD_PRELOAD_X=1 BASH_ENV=/dev/null
+		LD_PRELOAD_X=1 BASH_ENV=/dev/null SSH_AUTH_SOCK=/nowhere AWS_PROFILE=p
 	for name in agent ci image; do
 		POLICY="include $name"
 		in_policy "$POLICY" "$WARDBOX" sh -c env >got
@@ -106,7 +106,7 @@ decides() { # allow|confirm|deny LINE...
 		grep -x PLAIN=one got
 		grep -x GIT_AUTHOR_NAME=somebody got
 		grep -x CFLAGS=-O3 got
-		run grep -E '^(MY_TOKEN|DB_PASSWORD|AWS_SECRET|DATABASE_URL|KEYED|LD_|BASH_ENV)' got
+		run grep -E '^(MY_TOKEN|DB_PASSWORD|AWS_SECRET|DATABASE_URL|KEYED|LD_|BASH_ENV|SSH_|AWS_)' got
 		[ "$status" -eq 1 ]
 	done
 	# The line's own are its own.
@@ -122,7 +122,7 @@ env keep DATABASE_URL" "$WARDBOX" sh -c 'echo $DATABASE_URL'
 		"$1" session env 2>said
 		"$1" sh -c : && "$1" audit dump -o json >log' bash "$WARDBOX"
 	cat said
-	for name in MY_TOKEN DB_PASSWORD AWS_SECRET_ACCESS_KEY DATABASE_URL KEYED BASH_ENV; do
+	for name in MY_TOKEN DB_PASSWORD AWS_SECRET_ACCESS_KEY DATABASE_URL KEYED BASH_ENV SSH_AUTH_SOCK; do
 		grep -qw "$name" said
 		grep '"env.left"' log | grep -qw "$name"
 	done
