@@ -171,6 +171,10 @@ void policy_fill_home(struct buf *out, const char *text, const char *home);
 void policy_search(struct buf *out, const char *path, const char *root,
 	bool exec_dir(void *ctx, const char *dir), void *ctx);
 
+/* The directories for everybody's temporary files. */
+enum { POLICY_SHARED = 3 };
+extern const char *const policy_shared[POLICY_SHARED];
+
 /* What stands for the root where there is no project: nothing lies beneath it. */
 #define POLICY_NOWHERE "/dev/null"
 

@@ -288,6 +288,13 @@ void policy_image_free(struct policy_image *img)
 	free(img);
 }
 
+const char *img_ref(
+	const struct policy_image *img, struct img_range r, uint32_t i)
+{
+	return img_str(img, img_cell(img, img->head->section[IMG_REF].first +
+						  r.first + i));
+}
+
 struct img_range img_set(const struct policy_image *img, enum img_set set)
 {
 	struct img_range r = {0};

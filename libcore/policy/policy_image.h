@@ -343,12 +343,8 @@ static inline struct img_u64 img_parts(uint64_t v)
 }
 
 /* Words of a set or a list. */
-static inline const char *img_ref(
-	const struct policy_image *img, struct img_range r, uint32_t i)
-{
-	return img_str(img, img_cell(img, img->head->section[IMG_REF].first +
-						  r.first + i));
-}
+const char *img_ref(
+	const struct policy_image *img, struct img_range r, uint32_t i);
 /* Of NULL it is empty. */
 struct img_range img_set(const struct policy_image *img, enum img_set set);
 /* The list called name; its first is 0 and count 0 when there is none. */

@@ -247,14 +247,13 @@ static void check_protect(
  * view of mounts; NULL where path is in none. */
 static const char *stand_in(const struct judge *j, const char *path, bool write)
 {
-	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 	if (!j->places || j->places[0] || !j->tmp || !*j->tmp)
 		return NULL;
 	if (path_beneath(j->home, path))
 		return write ? "HOME=$TMPDIR" : NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
-		if (path_beneath(shared[i], path))
+	for (size_t i = 0; i < POLICY_SHARED; i++)
+		if (path_beneath(policy_shared[i], path))
 			return "$TMPDIR";
 	return NULL;
 }

@@ -220,7 +220,6 @@ static bool is_the_system(const char *dir)
 static const char *why_never(struct root_search *r, const char *dir)
 {
 	const char *home = r->at->home;
-	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
 	struct home_sought s = {.dir = dir};
 
 	if (is_the_system(dir))
@@ -233,8 +232,8 @@ static const char *why_never(struct root_search *r, const char *dir)
 		return "it is a place for secrets";
 	if (named(r, IMG_SET_ROOT, dir, &s.st))
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
-		if (leads_to(shared[i], &s.st))
+	for (size_t i = 0; i < POLICY_SHARED; i++)
+		if (leads_to(policy_shared[i], &s.st))
 			return "it is everybody's";
 	if ((home && home[0] == '/' && leads_to(home, &s.st)) ||
 		user_each_home("/etc/passwd", is_home, &s) > 0)
