@@ -44,8 +44,8 @@ static enum sandbox_net net_granted(const struct guard *g)
 
 enum sandbox_net guard_net_of(const struct guard_box *b, const struct guard *g)
 {
-	/* A loopback costs a network namespace; without a program nobody is
-	 * there to use it. */
+	/* A loopback costs a network namespace, and in a brief line no program
+	 * would use it. */
 	enum sandbox_net net = b->brief ? SANDBOX_NET_NONE : net_granted(g);
 
 	if (net == SANDBOX_NET_LOCAL && ns_is_refused() &&
@@ -225,7 +225,7 @@ static void net_try(struct guard_box *b, struct guard *g)
 	b->plan.join = &b->join;
 }
 
-/* Programs that ask for a proxy find it by these. */
+/* Programs that ask for a proxy find it by these variables. */
 static int net_env(struct guard_box *b)
 {
 	static const char *const names[] = {"http_proxy", "https_proxy",
@@ -239,13 +239,14 @@ static int net_env(struct guard_box *b)
 		err = env_set(&b->env, names[i], url);
 	if (!err)
 		err = env_set(&b->env, "NODE_USE_ENV_PROXY", "1");
-	b->cache_vars += b->env.count - before; /* no part of the record */
+	b->cache_vars += b->env.count - before; /* the record leaves these
+						 * variables out */
 	return err;
 }
 
-/* The second tier: no namespace. The command may connect to one port, where a
- * keeper of its own answers; where a thread is faster than the watch, also to that
- * port of another host. */
+/* The second tier, without a namespace: the command may connect to one port, at
+ * which a keeper of its own answers. If a thread is faster than the watch, it
+ * can connect to that same port of another host. */
 static int net_front_of(struct guard_box *b, struct guard *g)
 {
 	struct net_ask ask = net_ask_of(g);
@@ -275,8 +276,8 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 	if (!g->terms.grants.confine || b->brief ||
 		net_granted(g) != SANDBOX_NET_LOCAL)
 		return 0;
-	/* What lives on may serve the next command. Where a shared one cannot be had,
-	 * a namespace of the command's own is tried. */
+	/* Background programs may serve the next command. Where a shared
+	 * network cannot be had, a namespace of the command's own is tried. */
 	if ((g->entry.shares_net || b->stays || named) &&
 		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
 		net_try(b, g);
@@ -313,8 +314,8 @@ bool guard_net_denies(const struct guard *g, bool planned,
 
 	if (!v->loopback || !g->terms.grants.confine)
 		return false;
-	/* Only an own namespace makes localhost the session's: Landlock knows
-	 * ports, and any host has them. */
+	/* Only an own namespace makes localhost the session's, because Landlock
+	 * knows ports alone, and every host has those. */
 	if (!planned && net == SANDBOX_NET_LOCAL &&
 		(ns_is_refused() || !sandbox_namespace_works(SANDBOX_NETNS)))
 		net = SANDBOX_NET_NONE;
