@@ -174,7 +174,7 @@ void policy_compile_default(struct policy_compiler *c)
 static int compile_lines(struct policy_compiler *c, const char *file,
 	const char *text, size_t n);
 
-/* A shipped policy begins with what it includes itself. */
+/* A shipped policy begins with the policy that it includes itself. */
 static int verb_include(struct policy_compiler *c)
 {
 	const struct policy_shipped *s = policy_shipped();
@@ -199,10 +199,10 @@ static int verb_include(struct policy_compiler *c)
 	return err;
 }
 
-/* What a line begins with. */
+/* The first word of a line. */
 static const struct verb {
 	char name[9];
-	bool system; /* the system policy's alone */
+	bool system; /* only for the system policy */
 	bool plain;  /* no word of it may hold {...} */
 	int (*compile)(struct policy_compiler *c);
 } verbs[] = {
@@ -301,9 +301,8 @@ static bool word_begins(const char *at, const char *end, const char *word)
 	       (at[n] == ' ' || at[n] == '\t');
 }
 
-/* A system policy that lays down no profile of its own, nor says what it
- * builds upon, builds upon the one that wardbox brings along: "use FULL-AUTO"
- * alone is a policy. */
+/* A system policy without a profile and without an `include` is built upon the
+ * built-in policy: "use FULL-AUTO" alone is a policy. */
 static bool builds_upon_default(const char *text, size_t n)
 {
 	const char *end = text + n;
@@ -343,7 +342,7 @@ static int compile_lines(struct policy_compiler *c, const char *file,
 int policy_compile_text(struct policy_compiler *c, const char *file,
 	const char *text, size_t n, struct diag *d)
 {
-	/* When something was said before, this text adds to that. */
+	/* If the build is not empty, the text adds to it. */
 	if (c->layer == POLICY_LAYER_SYSTEM && build_is_empty(&c->b) &&
 		builds_upon_default(text, n))
 		policy_compile_default(c);

@@ -9,7 +9,8 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* Is it the project's, or does a path of the policy open the one that is there? */
+/* Is the path the project's, or does a path of the policy open the machine's
+ * directory? */
 static bool is_opened(
 	const struct policy_grants *g, const char *root, const char *path)
 {
@@ -21,7 +22,7 @@ static bool is_opened(
 	return false;
 }
 
-/* Can HOME be another directory than the person's, by the same name? */
+/* Can HOME be another directory of the same name than the person's? */
 static bool is_home(const char *path)
 {
 	static const char *const system[] = {"/usr", "/etc", "/proc", "/sys",
