@@ -142,10 +142,10 @@ enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole);
 void run_signals_stop_here(int sig, bool whole);
 /* The command's own process, as seen from here. */
 pid_t run_signals_command(const struct run_state *st);
-/* With a front: reads what was sent to this process. */
+/* With a front: reads the signals that were sent to this process. */
 void run_signals_own_read(struct run_state *st);
-/* A process of ours is none of the command's: neither counted nor ended with
- * them. */
+/* Marks a process of ours that is not the command's: it is neither counted nor
+ * ended with the command's. */
 void run_signals_own(struct run_state *st, pid_t pid, bool is);
 
 /* run_wake.c: watches the command while this process is stopped. */
