@@ -47,9 +47,9 @@ struct guard_command {
 	const char *path;   /* the file that is executed */
 	char *const *argv;  /* given to it unchanged */
 	char *const *shown; /* what the record shows as argv; NULL: argv */
-	/* The front end's own program that does what the words say, and what it
-	 * is started with: it runs in place of path and argv, by which all is
-	 * judged and recorded. NULL: the command runs. */
+	/* A program of the front end's own that does what the words say, and
+	 * its arguments. It runs in place of path and argv, by which the
+	 * command is judged and recorded. NULL: path runs. */
 	const char *doer;
 	char *const *doer_argv;
 };
@@ -89,15 +89,15 @@ struct guard_answerer {
 typedef int guard_ask(
 	void *ctx, const struct policy_verdict *v, const char *line);
 
-/* A wish for less than the policy grants. It takes from the paths of the policy
- * alone: the guarded user's own /tmp, home and caches stay writable. */
+/* A wish for less than the policy grants. It narrows only the policy's paths:
+ * the guarded user's own /tmp, home and caches stay writable. */
 struct guard_narrow {
-	bool writes; /* nothing may be written but what lies below .write */
+	bool writes; /* only what lies below .write may be written */
 	const char *const *write;
 	size_t write_count;
-	const char *const *keep; /* stay as they are, where they are there */
+	const char *const *keep; /* existing paths that must not change */
 	size_t keep_count;
-	const char *const *hide; /* are out of reach */
+	const char *const *hide; /* paths out of reach */
 	size_t hide_count;
 	bool offline; /* no network */
 };
@@ -106,15 +106,17 @@ struct guard_narrow {
 struct guard_caller {
 	char *const *env;      /* the caller's whole environment */
 	const char *cwd;       /* the command's directory; NULL: the caller's */
-	const char *workspace; /* the session's: the jail is its project, not
-				* that of cwd, which a command can change */
-	const char *profile;   /* a wish to tighten; NULL for none */
-	const struct guard_narrow *narrow; /* a wish for less; NULL */
-	const char *session;   /* its id; NULL: resolved from env */
-	/* Who is asked where the policy says tty, or approver. NULL: nobody. */
+	const char *workspace; /* the session's workspace: the jail is its
+				* project and not that of cwd, which a command
+				* can change */
+	const char *profile;   /* a profile that the caller wishes, to tighten;
+				* NULL for none */
+	const struct guard_narrow *narrow; /* a wish for less; or NULL */
+	const char *session;   /* the session's id; NULL: resolved from env */
+	/* Answerers for "ask tty" and "ask approver". NULL: nobody. */
 	const struct guard_answerer *person, *approver;
 	guard_ask *ask;        /* asks before anything else and waits for the
-			        * answer; or NULL */
+				* answer; or NULL */
 	void *ask_ctx;
 	/* The person is elsewhere and may take long: programs that start in the
 	 * midst of a run are not asked about, because the whole run would
@@ -254,13 +256,13 @@ struct guard_here {
 void guard_where(const struct guard_caller *who, struct guard_here *here,
 	struct session_where *w);
 
-/* The id of the session wanted (NULL: the one that a command of the caller's gets),
- * which need not be there yet. */
+/* The id of the wanted session, or with NULL of the caller's; the session need
+ * not exist yet. */
 int guard_session(const struct guard_caller *who, const char *wanted,
 	char id[static SESSION_ID_MAX + 1], struct diag *d);
 
-/* The UUID by which the log knows the command, or, of one that is not in it, a
- * random one. */
+/* The UUID by which the log knows the command; a random one where the log does
+ * not have it. */
 void guard_correlation(const struct guard_caller *who,
 	const struct guard_outcome *out, struct buf *uuid);
 

@@ -77,7 +77,7 @@ static void net_add_registry(void *ctx, const struct net_rule *rule,
 	spec->allowed++;
 }
 
-/* The keeper keeps nothing but what it needs to connect. */
+/* Confines the keeper to what it needs to connect. */
 static int net_confine(void)
 {
 	enum { BIND_SERVICE = 10 };
@@ -109,7 +109,8 @@ static bool net_has_names(const struct guard *g)
 	return false;
 }
 
-/* The way out of the network that the machine is in, as the policy says; "". */
+/* The proxy through which the machine's network leads out, as the policy says;
+ * "": none. */
 static const char *net_proxy_of(const struct guard *g)
 {
 	static const char *const names[] = {"https_proxy", "HTTPS_PROXY",
@@ -127,7 +128,7 @@ static const char *net_proxy_of(const struct guard *g)
 	return url ? url : "";
 }
 
-/* "+64k HOST": what a line's up= says of its hosts. */
+/* Adds what a line's up= says of its hosts: "+64k HOST". */
 static void net_add_rule(struct net_spec *spec, const char *word)
 {
 	struct net_rule *r = &spec->allow[spec->allowed];
@@ -144,7 +145,7 @@ static void net_add_rule(struct net_spec *spec, const char *word)
 	spec->allowed++;
 }
 
-/* What the policy's words say, all of them. NULL: memory is out. */
+/* All words of the policy about the network, as a spec. NULL: out of memory. */
 static struct net_spec *net_spec_of(void *ctx)
 {
 	const struct guard *g = ctx;
@@ -185,7 +186,8 @@ static uint64_t net_sum(uint64_t sum, const char *s)
 	return (sum ^ 1) * 0x100000001b3U;
 }
 
-/* What the link is for: nothing is read that a keeper knows by its number. */
+/* The purpose of the link. A keeper that is known by its number reads no
+ * spec. */
 static struct net_ask net_ask_of(struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
@@ -201,10 +203,10 @@ static struct net_ask net_ask_of(struct guard *g)
 	return ask;
 }
 
-/* Commands of one session share a loopback, so that a server which one starts is
- * there for the next, whoever else they may speak to. Without a name of its own a
- * session has no loopback that lasts, unless it has a way out, which takes longer
- * to make. */
+/* Tries to join the session's network. Commands of one session share a
+ * loopback, so that one can use a server that another starts, whatever hosts
+ * each may speak to. A session without a name of its own has a lasting loopback
+ * only if it has a way out, which takes longer to make. */
 static void net_try(struct guard_box *b, struct guard *g)
 {
 	const struct net_ask ask = net_ask_of(g);

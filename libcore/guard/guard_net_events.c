@@ -128,7 +128,7 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 	net->waiting = 0;
 }
 
-/* From a port of this machine's loopback. */
+/* Records a connection from a port of this machine's loopback. */
 static void record_entered(struct guard *g, const struct net_event *ev)
 {
 	char port[8];
@@ -206,8 +206,8 @@ static void one_event(struct guard *g, const struct net_event *ev)
 		break;
 	case NET_REFUSED:
 		pid = find_socket(ev->inode);
-		/* Of several commands each is asked, and the newest takes what is
-		 * nobody's any more. */
+		/* With several commands in a session each is asked; the newest
+		 * takes the connections that nobody claims. */
 		if (pid && !ev->last)
 			net_link_claim(&g->box.link, ev->inode);
 		if (pid || ev->last)

@@ -195,8 +195,8 @@ static bool has_anyway(const struct guard_box *b, const struct guard *g,
 		       st.st_mode & S_IROTH);
 }
 
-/* Of what may be written only that is granted so which the caller's wish names,
- * too. */
+/* Grants a path; if it may be written, only as far as the caller's wish names
+ * it, too. */
 static int grant_wished(struct guard_box *b, const struct guard *g,
 	const char *path, unsigned access)
 {
@@ -218,8 +218,8 @@ static int grant_wished(struct guard_box *b, const struct guard *g,
 	return err;
 }
 
-/* The policy's own paths. The project's root may run what is built in it;
- * anything else that can be written cannot be executed. */
+/* Grants the policy's own paths. Programs that were built in the project's root
+ * may run; other writable files cannot be executed. */
 static int grant_policy(struct guard_box *b, const struct guard *g)
 {
 	char real[PATH_MAX];

@@ -258,7 +258,7 @@ enum policy_is {
 /* One judged simple command, for explain and the log. */
 struct policy_verdict {
 	enum policy_decision decision; /* the decision; in OBSERVE always
-				        * ALLOW */
+					* ALLOW */
 	enum policy_decision would;    /* the decision without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */

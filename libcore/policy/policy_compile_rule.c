@@ -157,7 +157,8 @@ static int pattern(
 	return 0;
 }
 
-/* Reads id= prof= net= up= mark= from word 1 on; the index behind them, or -EINVAL. */
+/* Reads id= prof= net= up= mark= from word 1 on. Returns the index behind them,
+ * or -EINVAL. */
 static int attributes(struct policy_compiler *c, struct img_rule *r)
 {
 	int mask = ALL_PROFILES, net = POLICY_NET_NONE;

@@ -86,7 +86,7 @@ struct run_state {
 	struct buf others; /* children from before, without a sandbox */
 	uint64_t shown[RUN_STREAMS]; /* bytes that the sink got */
 	int theirs[RUN_PUMPS]; /* the command's ends, until they are handed
-			        * over */
+				* over */
 	uint64_t due[RUN_PUMPS]; /* bytes to be passed on before the end */
 	struct run_file files[3];
 	struct pty pty;
