@@ -12,11 +12,7 @@
 
 #define autoclean(fn) __attribute__((cleanup(fn)))
 
-static inline void cleanup_fd(const int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
+void cleanup_fd(const int *fd);
 
 static inline void cleanup_free(void *slot)
 {

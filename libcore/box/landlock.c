@@ -10,11 +10,12 @@
 #include "box/sandbox.h"
 
 enum {
-	/* What a rule on a file may hold; the others speak of directories. */
+	/* Rights that a rule on a file may hold; the others are about
+	 * directories. */
 	FILE_RIGHTS = LL_FS_EXECUTE | LL_FS_WRITE_FILE | LL_FS_READ_FILE |
 		      LL_FS_TRUNCATE | LL_FS_IOCTL_DEV | LL_FS_RESOLVE_UNIX,
-	/* Device nodes are never made: MAKE_CHAR and MAKE_BLOCK are handled
-	 * and granted to nobody. */
+	/* Device nodes are never made: MAKE_CHAR and MAKE_BLOCK are handled and
+	 * granted to nobody. */
 	WRITE_RIGHTS = LL_FS_WRITE_FILE | LL_FS_TRUNCATE | LL_FS_REMOVE_DIR |
 		       LL_FS_REMOVE_FILE | LL_FS_MAKE_DIR | LL_FS_MAKE_REG |
 		       LL_FS_MAKE_SOCK | LL_FS_MAKE_FIFO | LL_FS_MAKE_SYM |

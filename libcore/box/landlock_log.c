@@ -63,13 +63,13 @@ static int number(const char *s, size_t n, int base, uint64_t *out)
 	return n ? 0 : -EBADMSG;
 }
 
-/* As much as fits. */
+/* Appends as much as fits. */
 static void add(struct buf *out, const char *s, size_t n)
 {
 	buf_add(out, s, n < out->cap ? n : out->cap - 1);
 }
 
-/* A path stands in quotes, or in hex where it holds what could mislead. */
+/* A path stands in quotes, or in hex if it holds bytes that could mislead. */
 static int path(const char *s, size_t n, struct buf *out)
 {
 	const char *end = n > 1 && *s == '"' ? memchr(s + 1, '"', n - 1) : NULL;
@@ -130,7 +130,7 @@ static ssize_t receive(int fd, struct message *m)
 	return n < 0 ? -errno : n;
 }
 
-/* Is auditing on? Without it nothing is ever told. */
+/* Is auditing on? Without it the kernel reports nothing. */
 static int is_on(int fd)
 {
 	struct nlmsghdr ask = {.nlmsg_len = sizeof(ask),
@@ -190,7 +190,7 @@ int landlock_log_read(int fd, void *ctx,
 
 		if (n == -EAGAIN)
 			return 0;
-		/* So much was said that some of it was lost. */
+		/* The kernel lost records because too many came. */
 		if (n == -ENOBUFS)
 			continue;
 		if (n < (ssize_t)sizeof(m.head))

@@ -18,7 +18,7 @@ enum {
 
 struct landlock_record {
 	uint64_t domain;
-	pid_t pid;        /* DOMAIN: who made it; 0 when it has ended */
+	pid_t pid;        /* DOMAIN: its maker; 0 when it has ended */
 	char rights[128]; /* DENIED: "fs.write_file", with commas between */
 	char object[1024]; /* DENIED: the path, or the rest of the record */
 };
@@ -27,10 +27,10 @@ struct landlock_record {
 int landlock_record_parse(
 	unsigned type, const char *text, size_t n, struct landlock_record *r);
 
-/* A close-on-exec descriptor to poll, or why there is none: -EPERM, -ENODATA
+/* A close-on-exec descriptor to poll, or the reason for none: -EPERM, -ENODATA
  * (auditing is off), -errno. */
 int landlock_log_open(void);
-/* Shows what has come. 0, -errno. */
+/* Shows the records that have come. 0, -errno. */
 int landlock_log_read(int fd, void *ctx,
 	void (*show)(void *ctx, unsigned type, const struct landlock_record *r));
 

@@ -62,7 +62,7 @@ void sandbox_plan_release(struct sandbox_plan *plan)
 	plan->grant_count = plan->port_count = plan->connect_count = 0;
 }
 
-/* Room for one more item; capacities are powers of two, from 8. */
+/* Makes room for one more item; capacities are powers of two, from 8. */
 static int grow(void *slot, size_t count, size_t size, size_t max)
 {
 	void **items = slot;
@@ -125,7 +125,8 @@ int sandbox_grant_terminals(struct sandbox_plan *plan)
 		return err;
 	plan->grants[plan->grant_count - 1].viewed = true;
 	plan->grants[plan->grant_count - 1].pts = true;
-	/* Where it is a device, it makes terminals in the directory beside it. */
+	/* A /dev/ptmx that is a device makes terminals in the directory pts
+	 * beside it. */
 	err = sandbox_grant(plan, "/dev/ptmx", SANDBOX_READ | SANDBOX_WRITE,
 		true, why);
 	if (!err) {
@@ -167,7 +168,7 @@ int sandbox_cover(struct sandbox_plan *plan, const char *path, const char *why)
 static const char devices[] = "/dev/null\0/dev/tty\0/dev/zero\0/dev/full\0"
 			      "/dev/random\0/dev/urandom\0";
 
-/* A grant of which nothing but the file itself is looked at. */
+/* Adds a grant for a file that is not looked through. */
 static int grant_node(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why)
 {
@@ -188,7 +189,7 @@ int sandbox_grant_devices(struct sandbox_plan *plan, size_t most)
 	return err;
 }
 
-/* As musl's loader calls the machine in the name of its configuration. */
+/* The machine's name in the name of musl's configuration file. */
 #if defined(__aarch64__)
 #define MUSL_PATH "/etc/ld-musl-aarch64.path"
 #elif defined(__arm__)
@@ -198,9 +199,9 @@ int sandbox_grant_devices(struct sandbox_plan *plan, size_t most)
 #else
 #define MUSL_PATH "/etc/ld-musl-x86_64.path"
 #endif
-/* Of /etc what everybody needs and nobody hides: no shadow, no keys of hosts, no
- * passwords of services. Without its java.security no Java starts; pki is what
- * Red Hat has behind ssl. */
+/* Files of /etc that everybody needs and nobody hides: no shadow, no keys of
+ * hosts, no passwords of services. java.security: no Java starts without it;
+ * pki is behind ssl on Red Hat. */
 static const char etc[] =
 	MUSL_PATH "\0"
 	"/etc/alpine-release\0/etc/alternatives\0/etc/bash.bashrc\0"
@@ -237,7 +238,7 @@ int sandbox_grant_open(struct sandbox_plan *plan, int fd, const char *name)
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	/* What was opened to be named alone gives nothing more. */
+	/* A descriptor with O_PATH gives no access to the file. */
 	if (flags < 0 || flags & O_PATH || fstat(fd, &st) < 0)
 		return 0;
 	if (S_ISCHR(st.st_mode) && isatty(fd))
@@ -260,7 +261,7 @@ int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind)
 
 	if (err < 0)
 		return err;
-	/* Those to connect to stand first. */
+	/* Ports to connect to come first. */
 	plan->ports[plan->port_count++] = port;
 	if (!bind) {
 		plan->ports[plan->port_count - 1] =

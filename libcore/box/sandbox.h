@@ -25,10 +25,11 @@
 
 struct sandbox_grant {
 	const char *path; /* followed through symlinks when compiled */
-	const char *why;  /* where it comes from, for explanations; may be NULL */
-	const char *from; /* of sandbox_bind(): what stands at path; or NULL */
+	const char *why;  /* the grant's source, for explanations; or NULL */
+	const char *from; /* of sandbox_bind(): the directory shown at path; or
+			   * NULL */
 	uint8_t access;   /* enum sandbox_access */
-	bool optional;    /* a missing path is passed over */
+	bool optional;    /* a missing path is skipped */
 	bool device;      /* of sandbox_grant_devices() or sandbox_grant_open() */
 	bool in_view;     /* of sandbox_grant_in_view() */
 	bool frame;       /* of sandbox_cover() */
@@ -44,7 +45,7 @@ enum sandbox_net {
 	SANDBOX_NET_ALL,
 };
 
-/* The protections, by name: for relax, enforced and missing. */
+/* The protections, by bit: for relax, enforced and missing. */
 enum sandbox_part {
 	SANDBOX_LANDLOCK = 1 << 0, /* "landlock": files */
 	SANDBOX_SECCOMP = 1 << 1,  /* "seccomp": system calls */
@@ -52,14 +53,15 @@ enum sandbox_part {
 	SANDBOX_SCOPE = 1 << 3,    /* "scope": signals, abstract sockets */
 	SANDBOX_NETWORK = 1 << 4,  /* "net" */
 	SANDBOX_UNIXPATH = 1 << 5, /* "unix": sockets by path */
-	SANDBOX_PIDNS = 1 << 6,    /* "pid": own processes alone, fresh /proc */
+	SANDBOX_PIDNS = 1 << 6,    /* "pid": only own processes, fresh /proc */
 	SANDBOX_MOUNTNS = 1 << 7,  /* "mount": ro and hide inside of rw */
 	SANDBOX_IPCNS = 1 << 8,    /* "ipc": System V IPC, message queues */
 	SANDBOX_NETNS = 1 << 9,    /* "netns": an own network */
-	SANDBOX_LIMITS = 1 << 10,  /* "limits": those asked for */
-	SANDBOX_WATCH = 1 << 11,   /* "watch": execve supervised */
+	SANDBOX_LIMITS = 1 << 10,  /* "limits": limits of the plan */
+	SANDBOX_WATCH = 1 << 11,   /* "watch": supervised execve */
 };
-/* "landlock" for SANDBOX_LANDLOCK; NULL for what is no single part. */
+/* The name of a part: "landlock" for SANDBOX_LANDLOCK; NULL for several
+ * parts. */
 const char *sandbox_part_name(unsigned part);
 /* The part of a name; 0 when there is none. */
 unsigned sandbox_part_named(const char *name);
@@ -69,44 +71,51 @@ struct bpf_insn1;
 /* A network namespace to be joined. */
 struct sandbox_join {
 	int net;
-	int user; /* that owns it, joined before; -1: none */
+	int user; /* the user namespace that owns it, joined first; -1: none */
 };
 
 struct sandbox_plan {
 	struct sandbox_grant *grants; /* grown by sandbox_grant() */
 	size_t grant_count;
-	uint16_t *ports; /* grown by sandbox_port(): connect, then bind */
+	uint16_t *ports; /* grown by sandbox_port(): to connect, then to bind */
 	size_t port_count, connect_count;
 	enum sandbox_net net;
 	bool unix_all;      /* socket(AF_UNIX) to any path, granted or not */
-	bool unix_view; /* the view shows no socket of others: there, as unix_all */
-	bool view; /* MOUNTNS, whether something is taken away or not: all is
-		    * read-only but what may be written; not inside of a guard */
-	unsigned want;      /* of PIDNS MOUNTNS IPCNS NETNS WATCH: wanted */
-	unsigned without; /* LANDLOCK SECCOMP CAPS SCOPE IPCNS: left open */
+	bool unix_view; /* as unix_all, in a view that shows no socket of
+			 * others */
+	bool view; /* MOUNTNS even if nothing is taken away: everything is
+		    * read-only but the writable grants; not inside of a
+		    * guard */
+	unsigned want;      /* parts of PIDNS MOUNTNS IPCNS NETNS WATCH that are
+			     * wanted */
+	unsigned without; /* parts of LANDLOCK SECCOMP CAPS SCOPE IPCNS that are
+			   * left out */
 	unsigned relax;     /* parts that may be missing */
 	uint64_t keep_caps; /* capabilities kept, bit per number */
 	const int *keep_fds; /* stay open through exec; 0, 1, 2 always do */
 	size_t keep_fd_count;
-	/* With NETNS: joined in place of a new one, unless PIDNS is wanted. */
+	/* With NETNS: a namespace to join in place of a new one, unless PIDNS
+	 * is wanted. */
 	const struct sandbox_join *join;
-	const char *cwd; /* where the child goes before the apply; NULL: it stays */
+	const char *cwd; /* the child's directory; NULL: unchanged */
 	bool own_group; /* setpgid before anything else */
-	bool watch_files; /* WATCH: show the use of files, too */
-	bool watch_writes; /* WATCH: show what changes files, before */
-	bool watch_meta; /* WATCH: metadata is changed where it may be written,
-			  * and nowhere else, where no view of mounts sees to it */
-	/* With watch_meta: places of this process's own, whose files may not be
+	bool watch_files; /* WATCH: also show the use of files */
+	bool watch_writes; /* WATCH: show changes of files before they happen */
+	bool watch_meta; /* WATCH: metadata may be changed only where writing is
+			  * allowed; for plans without a view of mounts, which
+			  * would see to it */
+	/* With watch_meta: this process's own places, whose files must not be
 	 * changed by another name either; NULL-terminated, or NULL. */
 	const char *const *own;
-	uint16_t watch_port; /* WATCH: connections go to this port of 127.0.0.1
-			      * alone; 0: they are not looked at */
-	bool watch_names; /* WATCH: what is executed is told, which takes /proc */
+	uint16_t watch_port; /* WATCH: connections may only go to this port of
+			      * 127.0.0.1; 0: connections are not watched */
+	bool watch_names; /* WATCH: tells the files that are executed; needs
+			   * /proc */
 	bool own_exec; /* WATCH: the child's own sandbox_exec() is not shown */
-	bool watch_alone; /* WATCH without SECCOMP: no call is denied */
+	bool watch_alone; /* WATCH without SECCOMP: denies no call */
 	bool log; /* Landlock denials to the kernel's audit log (ABI 7) */
-	/* limits.procs is kept by the watch, where programs start: it counts
-	 * processes and not threads. */
+	/* limits.procs is enforced by the watch, where programs start: it
+	 * counts processes, not threads. */
 	struct limits_spec limits;
 };
 #define SANDBOX_PLAN_INIT ((struct sandbox_plan){.net = SANDBOX_NET_NONE})
@@ -116,51 +125,53 @@ void sandbox_plan_release(struct sandbox_plan *plan);
 enum {
 	SANDBOX_GRANTS_MAX = 4096,
 	SANDBOX_PORTS_MAX = 256,
-	SANDBOX_STACK = 1 << 16, /* of an init in its parent's memory */
+	SANDBOX_STACK = 1 << 16, /* stack of an init that shares its parent's
+				  * memory */
 };
 
 /* Adds a grant; path and why must outlive the plan. -ENOMEM, -E2BIG. */
 int sandbox_grant(struct sandbox_plan *plan, const char *path, unsigned access,
 	bool optional, const char *why);
-/* Takes away inside of what may be written, SANDBOX_RO or SANDBOX_HIDE, where
- * there is a view or other mounts; where there are none nothing is missed. The
- * directories around path may be renamed, unlike those of other grants. Optional:
- * a missing path is passed over. */
+/* Makes a place inside of a writable grant read-only or hidden (SANDBOX_RO,
+ * SANDBOX_HIDE), if there is a view or other mounts; if not, nothing is
+ * missing. Unlike with other grants, the directories around path may be
+ * renamed. Optional: a missing path is skipped. */
 int sandbox_grant_in_view(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why);
-/* In a view, terminals of the command's own making, and none of others by its name.
- */
+/* In a view: the command makes terminals of its own, and sees no others by
+ * name. */
 int sandbox_grant_terminals(struct sandbox_plan *plan);
-/* Where there is a view alone. */
+/* A grant for plans with a view only. */
 int sandbox_grant_viewed(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why);
-/* Where there is no view; what stands for it there is a bind. */
+/* A grant for plans without a view; in a view a bind stands for it. */
 int sandbox_grant_bare(struct sandbox_plan *plan, const char *path,
 	unsigned access, const char *why);
-/* In a view, the directory from stands at the directory path, with such access;
- * Landlock's rule is for from. What other grants name beneath path is mounted
- * over it, in directories that are made in from where they are missing. A missing
- * path is passed over, and without a view all of it. */
+/* In a view the directory from stands at the directory path, with that access;
+ * Landlock's rule is for from. Paths beneath path that other grants name are
+ * mounted over it, in directories that are made in from if they are missing. A
+ * missing path is skipped; without a view the bind is skipped. */
 int sandbox_bind(struct sandbox_plan *plan, const char *path, const char *from,
 	unsigned access, const char *why);
-/* In a view, the directory path holds nothing but what other grants name beneath
- * it. Without a view nothing is missed. */
+/* In a view the directory path holds only what other grants name beneath it.
+ * Without a view nothing is missing. */
 int sandbox_cover(struct sandbox_plan *plan, const char *path, const char *why);
-/* The first of the devices that every program expects: null, tty, zero, full,
- * random, urandom; read and written. */
+/* The first devices of those that every program expects: null, tty, zero, full,
+ * random, urandom; for reading and writing. */
 int sandbox_grant_devices(struct sandbox_plan *plan, size_t most);
-/* What programs read of /etc by themselves, as far as it is no secret of root's. */
+/* Files of /etc that programs read by themselves, without root's secrets. */
 int sandbox_grant_etc(struct sandbox_plan *plan, const char *why);
-/* What a descriptor is open on, where that is a file or a terminal: by its name
- * /dev/stdin or /dev/fd/N the command may do what it may do by the descriptor.
- * name is that in /proc/self/fd. Compile it while it is what it is now. */
+/* Grants the file or terminal that a descriptor has open, so that the command
+ * may do by its names /dev/stdin or /dev/fd/N what it may do by the descriptor.
+ * name is the name in /proc/self/fd. The descriptor must be the same when the
+ * plan is compiled. */
 int sandbox_grant_open(struct sandbox_plan *plan, int fd, const char *name);
 /* Is it one of sandbox_grant_devices()? */
 bool sandbox_is_device(const char *path);
 /* Allows TCP to (bind false) or on (bind true) a port. */
 int sandbox_port(struct sandbox_plan *plan, uint16_t port, bool bind);
 
-/* Where an apply or the exec behind it stopped. */
+/* The step at which an apply, or the exec after it, failed. */
 enum sandbox_step {
 	SANDBOX_STEP_NONE,
 	SANDBOX_STEP_GROUP,
@@ -182,64 +193,69 @@ enum sandbox_step {
 /* "restricting file access (Landlock)" */
 const char *sandbox_step_text(enum sandbox_step step);
 
-/* A page shared with the child and its init; they write, the parent reads
- * after the wait. Gone from the child with its exec. */
+/* A page shared with the child and its init: they write, the parent reads after
+ * the wait. The child loses it at its exec. */
 struct sandbox_shared {
 	int step;   /* enum sandbox_step; 0 while nothing failed */
-	int applied; /* all of it; what follows is the command itself */
+	int applied; /* all steps are done; then the command itself runs */
 	int err;    /* -errno of that step */
-	int stopped; /* PIDNS: the signal that stopped the command last */
-	int status; /* PIDNS: wait status of the command, once done is set */
+	int stopped; /* PIDNS: the last signal that stopped the command */
+	int status; /* PIDNS: wait status of the command, if done is set */
 	int done;
 };
 
 /* A grant as opened. */
 struct sandbox_rule {
-	char *path; /* through all links */
+	char *path; /* real path, through all links */
 	uint64_t dev, ino;
-	uint64_t rights;  /* Landlock's */
-	uint16_t grant;   /* index in the plan */
-	uint16_t outer;   /* index of the rule around it; its own for none */
-	/* What stands right around it in the view is another directory than
-	 * outside: the length of that one's path. 0: what stands there outside. */
+	uint64_t rights;  /* Landlock's rights */
+	uint16_t grant;   /* index of the grant in the plan */
+	uint16_t outer;   /* index of the rule around it; its own: none */
+	/* Another directory than outside stands around path in the view: the
+	 * length of that directory's path. 0: the directory outside. */
 	uint16_t laid;
 	uint8_t access;   /* enum sandbox_access */
 	uint8_t mount;    /* enum sandbox_mount */
-	bool dir, node;   /* node: a device, socket or pipe */
+	bool dir, node;   /* node: a device, a socket or a pipe */
 	bool frame;       /* of sandbox_cover() */
 	bool pts;         /* of sandbox_grant_terminals() */
-	const char *from; /* of sandbox_bind(); dev, ino and rights are its */
-	bool late;        /* its rule needs the new mounts */
-	bool cover;       /* hides what another grant shows */
-	bool other;       /* another name of what another rule takes away */
-	int tree;         /* while mounting: a copy of what was there */
+	const char *from; /* of sandbox_bind(): dev, ino and rights are
+			   * from's */
+	bool late;        /* the rule needs the new mounts */
+	bool cover;       /* hides a part of what another grant shows */
+	bool other;       /* another name of a file that another rule takes
+			   * away */
+	int tree;         /* while mounting: a copy of the old tree */
 };
 enum sandbox_mount {
 	SANDBOX_MOUNT_NO,
 	SANDBOX_MOUNT_RO,
 	SANDBOX_MOUNT_RW,
-	SANDBOX_MOUNT_PIN, /* a directory between: must not be renamed */
+	SANDBOX_MOUNT_PIN, /* a directory between, which must not be renamed */
 	SANDBOX_MOUNT_EMPTY,
 	SANDBOX_MOUNT_TMPFS,
-	SANDBOX_MOUNT_FRAME, /* an empty one, for other mounts */
+	SANDBOX_MOUNT_FRAME, /* an empty directory for other mounts */
 	SANDBOX_MOUNT_BIND,
 	SANDBOX_MOUNT_PTS,
 };
 
 struct sandbox {
 	unsigned enforced; /* enum sandbox_part, as compiled */
-	unsigned missing;  /* relaxed, and not there */
+	unsigned missing;  /* relaxed parts that are missing */
 	int abi;           /* Landlock's; 0 when there is none */
 	bool nested;       /* inside of a guarded tree already */
-	bool user_ns;      /* namespaces come by way of a user namespace */
+	bool user_ns;      /* namespaces need a user namespace */
 	bool unix_free;    /* of plan.unix_view */
-	bool carved;       /* the plan takes away what only a mount can */
-	uint64_t filter_hash; /* of the BPF, for the record: FNV-1a by words */
-	uint64_t pass;        /* with own_exec: lets that one exec through */
+	bool carved;       /* the plan takes away something that only a mount
+			    * can */
+	uint64_t filter_hash; /* hash of the BPF, for the record: FNV-1a by
+			       * words */
+	uint64_t pass;        /* with own_exec: the secret that lets that exec
+			       * through */
 	pid_t pid;  /* after fork: the child (with PIDNS, its init) */
 	int pidfd;
 	int stop_fd; /* PIDNS: an eventfd, readable when the command stopped;
-		      * without, the wait says so; -1 */
+		      * -1: the wait status tells it */
 	/* the rest is private */
 	const struct sandbox_plan *plan;
 	struct sandbox_shared *shared; /* NULL until there is a fork */
@@ -248,16 +264,19 @@ struct sandbox {
 	struct bpf_insn1 *filter;
 	size_t filter_len;
 	int ruleset_fd;
-	unsigned clone_flags, unshare_flags; /* namespaces: at fork, at apply */
-	const struct sandbox_join *join; /* the network at apply, or NULL */
+	unsigned clone_flags, unshare_flags; /* namespaces entered at fork, and
+					      * at apply */
+	const struct sandbox_join *join; /* the network to join at apply, or
+					  * NULL */
 	bool root_granted;                   /* "/" can be listed */
-	bool filtered;                       /* the filter came first */
-	char *cwd; /* to enter again after mounts; "" when it is gone */
+	bool filtered;                       /* the filter is installed first */
+	char *cwd; /* the directory to enter again after mounts; "" when it is
+		    * gone */
 	pid_t parent;
-	void *init_stack; /* of an init in this process's memory */
+	void *init_stack; /* the stack of an init in this process's memory */
 	struct sandbox_shared local;
-	/* Of the public ones, but large: what stands behind them takes longer
-	 * instructions. */
+	/* Public, but large and so behind the others, which have shorter
+	 * offsets. */
 	struct limits limits;
 	struct watch watch;
 };
@@ -274,75 +293,79 @@ struct sandbox {
 void sandbox_release(struct sandbox *s);
 #define autosandbox autoclean(sandbox_release)
 
-/* Everything that can fail for a reason worth telling. The plan must outlive
- * s. 0; -ENOTSUP: a protection is missing (d names it, the kernel, the fix);
- * -ENOENT: a path of a grant; -EINVAL: a plan that contradicts itself; other
- * -errno. Call it before the process has a second thread. */
+/* Prepares everything that can fail for a reason worth telling. The plan must
+ * outlive s. 0; -ENOTSUP: a protection is missing (d names it, the kernel, the
+ * fix); -ENOENT: the path of a grant is missing; -EINVAL: the plan contradicts
+ * itself; other -errno. Call it before the process has a second thread. */
 int sandbox_compile(
 	const struct sandbox_plan *plan, struct sandbox *s, struct diag *d);
 
-/* Between that and the start: the command may read and write the terminal that
- * fd is, by its name as well. 0 or -errno. */
+/* Between compile and start: lets the command read and write the terminal fd by
+ * its name, too. 0 or -errno. */
 int sandbox_admit_terminal(struct sandbox *s, int fd);
 
-/* Starts a process that runs child(ctx), which sets up descriptors, terminal and
- * signals, then calls sandbox_apply; only async-signal-safe work there, and it
- * does not return. execs: it soon executes the command; then it may share this
- * process's memory until that, so that it must leave this one's as it is. The
- * pid (also in s->pid, s->pidfd); then sandbox_take_watch() is next.
- * With PIDNS the pid is that of the tree's init, which forwards signals sent to
- * it to the command. -errno. */
+/* Starts a process that runs child(ctx), which sets up descriptors, terminal
+ * and signals and then calls sandbox_apply; it does only async-signal-safe work
+ * and does not return. execs: child soon executes the command, so it may share
+ * this process's memory until then and must leave that memory unchanged.
+ * Returns the pid (also in s->pid, s->pidfd); sandbox_take_watch() must follow.
+ * With PIDNS the pid is that of the tree's init, which forwards signals to the
+ * command. -errno. */
 pid_t sandbox_spawn(struct sandbox *s, void (*child)(void *ctx), void *ctx,
 	bool execs);
 
-/* In the parent, right after that. What cannot be taken over ends the child, and
- * is told by sandbox_outcome(). */
+/* In the parent, right after the start: takes the watch over. If that fails,
+ * the child is ended, and sandbox_outcome() tells why. */
 void sandbox_take_watch(struct sandbox *s);
 
-/* In the child, or in a wrapper about to exec. Raw system calls alone, no
- * allocation. 0, or -errno with the step left for sandbox_outcome(). */
+/* In the child, or in a wrapper about to exec: restricts this process. Only raw
+ * system calls, no allocation. 0, or -errno with the step left for
+ * sandbox_outcome(). */
 int sandbox_apply(struct sandbox *s);
-/* Before that, in a child with its parent's memory and descriptors: the filter,
- * whose listener is the parent's at once; then descriptors of its own. */
+/* Before sandbox_apply(), in a child with its parent's memory and descriptors:
+ * installs the filter, whose listener the parent has at once, and then unshares
+ * the descriptors. */
 int sandbox_filter_first(struct sandbox *s);
 
 /* In the child: records the step and leaves with status 125. */
 __attribute__((noreturn)) void sandbox_child_fail(
 	struct sandbox *s, enum sandbox_step step, int err);
 
-/* In the child, last: the exec that plan.own_exec speaks of. Returns -errno. */
+/* In the child, last: the exec of plan.own_exec. Returns -errno. */
 int sandbox_exec(const struct sandbox *s, const char *path, char *const *argv,
 	char *const *env);
 
-/* After a failed apply without fork: which step, in words. */
+/* After a failed apply without fork: tells which step failed. */
 void sandbox_apply_diag(const struct sandbox *s, struct diag *d);
 
-/* In the parent, right after the start: the command's own process, as seen from
- * here; 0 when it has ended already. */
+/* In the parent, right after the start: the command's own pid, as seen here; 0
+ * when it has ended already. */
 pid_t sandbox_command(const struct sandbox *s);
 
 /* In the parent, with the wait status of s->pid: true when the command ran;
- * *status is then its own. False when nothing ran: d says which step failed. */
+ * *status is then the command's own. False when nothing ran: d says which step
+ * failed. */
 bool sandbox_outcome(struct sandbox *s, int *status, struct diag *d);
 
-/* Kills every process of the tree, stray, setsid'd and forked alike, and reaps
- * those that became ours. Call it when the command has ended, too. The caller
- * must be a subreaper (sandbox_spawn makes it one). 0, or -ETIMEDOUT when some
- * would not die within two seconds. */
+/* Kills every process of the tree, also strays that called setsid or forked,
+ * and reaps those that became ours. Call it even when the command has ended.
+ * The caller must be a subreaper (sandbox_spawn makes it one). 0, or -ETIMEDOUT
+ * when some processes would not die within two seconds. */
 int sandbox_kill(struct sandbox *s);
 
-/* Does all of what PIDNS, MOUNTNS, IPCNS or NETNS needs work here? Tried out in
- * a child that is thrown away. */
+/* Does all that PIDNS, MOUNTNS, IPCNS or NETNS needs work here? Tries it in a
+ * child that is thrown away. */
 bool sandbox_namespace_works(unsigned part);
 
-/* Says which of those that s needs does not; false when all do. */
+/* Names a namespace that s needs and that does not work; false when all
+ * work. */
 bool sandbox_namespace_lacks(const struct sandbox *s, struct diag *d);
 
-/* What a process in the sandbox may do at path: a bit set of enum
- * sandbox_access (HIDE alone: it is covered). *grant (may be NULL) is the
- * innermost grant around it, NULL when there is none. path need not exist; links
- * are followed, also to what is not there. What the grant of another name of the
- * same file gives is there, too. 0 rights when it cannot even be found. */
+/* The rights of a process in the sandbox at path: a bit set of enum
+ * sandbox_access (HIDE alone: covered). *grant (may be NULL) is the innermost
+ * grant around path, NULL when there is none. path need not exist; links are
+ * followed, even to missing files. Rights by another name of the same file are
+ * included. 0 when the path cannot even be found. */
 unsigned sandbox_explain(const struct sandbox *s, const char *path,
 	const struct sandbox_grant **grant);
 

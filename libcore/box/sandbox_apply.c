@@ -59,7 +59,7 @@ static int apply_proc(struct sandbox *s)
 {
 	int err = s->clone_flags & NS_PID ? ns_proc() : 0;
 
-	/* The old directory is not in the new mounts: a way round them. */
+	/* The old directory would lead around the new mounts. */
 	if (err < 0 || !s->cwd || (s->cwd[0] && chdir(s->cwd) == 0))
 		return err;
 	return !s->cwd[0] || errno == ENOENT || errno == EACCES ?
@@ -72,7 +72,8 @@ static int apply_loopback(struct sandbox *s)
 	return s->enforced & SANDBOX_NETNS && !s->join ? ns_loopback() : 0;
 }
 
-/* Away from the bounding set, one by one; past the last there is EINVAL. */
+/* Drops capabilities from the bounding set, one by one; past the last there is
+ * EINVAL. */
 static int bound_caps(uint64_t keep)
 {
 	for (int cap = 0; cap <= CAP_MAX_TRIED; cap++) {
@@ -86,9 +87,9 @@ static int bound_caps(uint64_t keep)
 
 static int apply_caps(struct sandbox *s)
 {
-	/* uid 0 gains nothing by exec or setuid, nothing is ever ambient; all
-	 * locked. Together with no_new_privs no way leads to the bounding set,
-	 * whose forty calls would cost more than all the rest. */
+	/* Locked securebits: uid 0 gains nothing by exec or setuid, and no
+	 * capability is ever ambient. With no_new_privs no way leads to the
+	 * bounding set then; dropping that would take forty calls. */
 	enum { NO_ROOT_LOCKED = 0xef };
 	struct cap_head head = {.version = CAP_VERSION3};
 	struct cap_data data[2];
@@ -114,7 +115,8 @@ static int apply_caps(struct sandbox *s)
 	}
 	if (err == 0 && syscall(__NR_capset, &head, data) < 0)
 		err = -errno;
-	/* Goes with the permitted set, but for what is kept. */
+	/* The ambient set goes with the permitted set, except for kept
+	 * capabilities. */
 	if (err == 0 && keep &&
 		prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		err = -errno;
@@ -140,7 +142,7 @@ static int apply_fds(struct sandbox *s)
 {
 	unsigned from = 3;
 
-	/* Marks all between those that stay, lowest first. */
+	/* Marks the ranges between the kept descriptors, lowest first. */
 	for (;;) {
 		unsigned next = ~0U;
 		int err;
@@ -172,7 +174,8 @@ static int apply_landlock(struct sandbox *s)
 	for (size_t i = 0; i < s->rule_count; i++) {
 		const struct sandbox_rule *r = &s->rules[i];
 
-		/* A place that was to be covered and is not: nothing there. */
+		/* The place to be covered does not exist, so it needs no
+		 * rule. */
 		if (!r->late || !r->rights ||
 			((r->access & SANDBOX_HIDE || r->pts) &&
 				!(s->enforced & SANDBOX_MOUNTNS)))
@@ -191,7 +194,7 @@ static int apply_landlock(struct sandbox *s)
 			0);
 	if (err < 0 || !(s->enforced & SANDBOX_LANDLOCK) || s->root_granted)
 		return err;
-	/* What must be refused is refused. */
+	/* An open that must fail does fail. */
 	fd = openat(AT_FDCWD, "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd >= 0)
 		return -EBADE;
@@ -221,14 +224,15 @@ int sandbox_filter_first(struct sandbox *s)
 		return err;
 	s->watch.fd = err;
 	s->filtered = true;
-	/* A table of its own, without the listener, which could answer for its
-	 * own process. Containers that refuse unshare() allow this. */
+	/* Unshares the descriptor table without the listener, which could
+	 * answer for its own process. Containers that refuse unshare() allow
+	 * this call. */
 	return syscall(NR_CLOSE_RANGE, err, err, CLOSE_RANGE_UNSHARE_) < 0 ?
 		       -errno :
 		       0;
 }
 
-/* What must be refused is refused. */
+/* Tests that a call that must fail does fail. */
 static int apply_selftest(struct sandbox *s)
 {
 	return s->enforced & SANDBOX_SECCOMP && !probe_inside() ? -EBADE : 0;

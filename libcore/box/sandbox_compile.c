@@ -25,7 +25,7 @@
 #include "base/str.h"
 #include "base/uapi/linux.h"
 
-/* A part that cannot be had: named with the kernel and the fix. */
+/* A part is impossible here: tells it with the kernel and the fix. */
 static int missing(unsigned part, struct diag *d, const char *what,
 	const char *fix)
 {
@@ -37,7 +37,7 @@ static int missing(unsigned part, struct diag *d, const char *what,
 		sandbox_part_name(part), what, u.release, fix);
 }
 
-/* The same, or noted when the plan says that it may be missing. */
+/* The same, or only a note when the plan relaxes the part. */
 static int lacks(struct sandbox *s, unsigned part, struct diag *d,
 	const char *what, const char *fix)
 {
@@ -86,7 +86,7 @@ static int need_net(struct sandbox *s, struct diag *d)
 	case SANDBOX_NET_ALL:
 		return 0;
 	case SANDBOX_NET_LOCAL:
-		break; /* the namespace is the protection */
+		break; /* the namespace itself is the protection */
 	case SANDBOX_NET_NONE:
 		if (!filter && !(s->enforced & SANDBOX_NETNS))
 			return lacks(s, SANDBOX_NETWORK, d,
@@ -137,8 +137,8 @@ static int need_unix(struct sandbox *s, struct diag *d)
 	return 0;
 }
 
-/* A view in which all is read-only but what may be written answers for metadata
- * by itself, and at no cost. */
+/* The kinds of calls to watch. A view in which everything is read-only but the
+ * writable grants protects metadata by itself, at no cost. */
 static unsigned watched_kinds(const struct sandbox *s)
 {
 	const struct sandbox_plan *p = s->plan;
@@ -196,7 +196,8 @@ static int need_watch(struct sandbox *s, struct diag *d)
 	s->watch.ctx_allow = s;
 	s->watch.other_ids =
 		s->plan->keep_caps || !(s->enforced & SANDBOX_CAPS);
-	/* The init of a pid namespace is none of the command's. */
+	/* The init of a pid namespace does not count as the command's
+	 * process. */
 	s->watch.spare = !!(s->enforced & SANDBOX_PIDNS);
 	s->enforced |= SANDBOX_WATCH;
 	return 0;
@@ -233,8 +234,8 @@ bool sandbox_namespace_lacks(const struct sandbox *s, struct diag *d)
 	return false;
 }
 
-/* The flags that the start needs, and those that are entered before exec. A
- * fresh /proc is mounted in a place of its own. */
+/* Sets the flags for the start, and those for the time before the exec. A fresh
+ * /proc is mounted in a mount namespace of its own. */
 static void namespace_flags(struct sandbox *s)
 {
 	unsigned flags = 0;
@@ -256,7 +257,7 @@ static void namespace_flags(struct sandbox *s)
 	}
 }
 
-/* To be entered again: a mount may cover it. */
+/* Keeps the directory to enter it again, because a mount may cover it. */
 static int keep_cwd(struct sandbox *s, struct diag *d)
 {
 	int err;
@@ -299,7 +300,7 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 	for (unsigned part = 1; part <= want; part <<= 1) {
 		if (!(want & part))
 			continue;
-		/* A view alone is done without where it fails. */
+		/* A view that takes nothing away may fail. */
 		if (part == SANDBOX_MOUNTNS && !s->carved &&
 			!(s->plan->want & part)) {
 			s->enforced |= part;
@@ -323,8 +324,8 @@ static int need_namespaces(struct sandbox *s, struct diag *d)
 	return (s->clone_flags | s->unshare_flags) & NS_MOUNT ? keep_cwd(s, d) : 0;
 }
 
-/* Is anything both written and started, so that a program in memory adds
- * nothing? */
+/* Can the command write files and execute them? Then a program in memory adds
+ * nothing. */
 static bool write_and_exec(const struct sandbox *s)
 {
 	if (!(s->enforced & SANDBOX_LANDLOCK))
@@ -406,7 +407,7 @@ static int need_limits(struct sandbox *s, struct diag *d)
 			"mount /proc (with CONFIG_PROC_CHILDREN)");
 		if (err < 0)
 			return err;
-		/* Those that nobody has to look after are kept. */
+		/* Limits that nobody needs to watch are kept. */
 		spec.cpu_ns = spec.mem = 0;
 		spec.tasks = spec.procs = 0;
 		err = limits_prepare(&s->limits, &spec);

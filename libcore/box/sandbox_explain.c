@@ -10,10 +10,10 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* What is so without any grant. */
+/* The rights without any grant. */
 static unsigned ungranted(const struct sandbox *s, const char *real)
 {
-	/* A pipe or a socket, by a descriptor's name, has no place in a tree. */
+	/* A pipe or a socket, named by a descriptor, lies in no tree. */
 	if (real[0] != '/')
 		return SANDBOX_READ | SANDBOX_WRITE;
 	if (s->enforced & SANDBOX_LANDLOCK)
@@ -22,7 +22,7 @@ static unsigned ungranted(const struct sandbox *s, const char *real)
 					       SANDBOX_RWX;
 }
 
-/* What a rule makes of the access that those around it give. */
+/* The access inside of a rule, given the access of the rules around it. */
 static unsigned within(const struct sandbox *s, const struct sandbox_rule *r,
 	unsigned access)
 {
@@ -30,8 +30,8 @@ static unsigned within(const struct sandbox *s, const struct sandbox_rule *r,
 
 	if (r->laid && mounts)
 		access = 0;
-	/* Where nothing shows it there is nothing to cover; where that could not
-	 * be done it is still there. */
+	/* If no rule shows the place, there is nothing to cover; if it could
+	 * not be covered, it is still visible. */
 	if (r->access & SANDBOX_HIDE)
 		return mounts ? r->access : access ? access : SANDBOX_HIDE;
 	if (r->mount == SANDBOX_MOUNT_RO && mounts)
@@ -39,7 +39,8 @@ static unsigned within(const struct sandbox *s, const struct sandbox_rule *r,
 	return access | r->access;
 }
 
-/* The rule of a file is one for all of its names; a mount is for one. */
+/* Landlock's rule on a file counts for all its names; a mount counts for
+ * one. */
 static bool other_name(const struct sandbox_rule *r, const struct stat *st)
 {
 	return !r->dir && !(r->access & SANDBOX_HIDE) && r->ino == st->st_ino &&
@@ -66,7 +67,7 @@ unsigned sandbox_explain(const struct sandbox *s, const char *path,
 		g = &s->plan->grants[i];
 		access |= g->access;
 	}
-	/* Sorted by path, so what comes later lies further in. */
+	/* Rules are sorted by path, so later ones lie further inside. */
 	for (size_t i = 0; i < s->rule_count; i++) {
 		const struct sandbox_rule *r = &s->rules[i];
 

@@ -22,8 +22,8 @@ static void dir_close(DIR **dir)
 		closedir(*dir);
 }
 
-/* Is there a name of the file in dir? What cannot be looked through might have
- * one. */
+/* Does dir hold a name of the file? A directory that cannot be read through
+ * might. */
 static bool has_name(int at, const char *name, unsigned depth,
 	const struct stat *st, unsigned *seen)
 {
@@ -55,7 +55,7 @@ static bool has_name(int at, const char *name, unsigned depth,
 	return false;
 }
 
-/* Another name of a file that is kept from the command. */
+/* Is the object another name of a file that is kept from the command? */
 static bool is_linked(const struct sandbox_plan *p, const struct stat *st)
 {
 	unsigned seen = 0;
@@ -80,7 +80,7 @@ static bool is_linked(const struct sandbox_plan *p, const struct stat *st)
 	return false;
 }
 
-/* What has no place in a tree: a pipe, a socket, a file in memory. */
+/* Does the object lie in no tree: a pipe, a socket, a file in memory? */
 static bool is_placeless(const struct watch_object *o)
 {
 	if (S_ISFIFO(o->st.st_mode))
@@ -92,8 +92,8 @@ static bool is_placeless(const struct watch_object *o)
 	return str_after(o->path, "anon_inode:");
 }
 
-/* A device is everybody's: its times may be set where it was granted, its mode
- * is left alone; but for a terminal that is open. */
+/* Devices are everybody's: where one is granted, its times may be set and its
+ * mode may not, except for a terminal that is open. */
 static bool may_node(const struct sandbox *s, const struct watch_object *o)
 {
 	const unsigned kind = major(o->st.st_rdev);
@@ -122,7 +122,7 @@ int sandbox_may_change(void *ctx, const struct watch_object *o)
 		return 0;
 	if (S_ISCHR(o->st.st_mode) || S_ISBLK(o->st.st_mode))
 		return may_node(s, o) ? 0 : -EPERM;
-	/* Sorted by path, so what comes later lies further in. */
+	/* Rules are sorted by path, so later ones lie further inside. */
 	for (size_t i = 0; i < s->rule_count; i++) {
 		const struct sandbox_rule *r = &s->rules[i];
 

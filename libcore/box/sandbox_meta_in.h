@@ -6,8 +6,8 @@
 
 #include "box/sandbox.h"
 
-/* The watch's watch_allow; ctx is the struct sandbox. 0: what may be written
- * there may be changed so; else -EPERM. */
+/* The watch's watch_allow; ctx is the struct sandbox. 0: metadata of that
+ * object may be changed, because the object may be written; else -EPERM. */
 int sandbox_may_change(void *ctx, const struct watch_object *o);
 
 #endif

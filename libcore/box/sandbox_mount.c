@@ -23,8 +23,8 @@ static int by_path(const void *a, const void *b)
 	return path_order(r1->path, r2->path);
 }
 
-/* Finds the nearest rule around rule i: the one before it, or one of those
- * around that. */
+/* Finds the nearest rule around rule i: the rule before it, or one around
+ * that. */
 static struct sandbox_rule *around(struct sandbox *s, size_t i)
 {
 	struct sandbox_rule *r = &s->rules[i];
@@ -42,8 +42,8 @@ static struct sandbox_rule *around(struct sandbox *s, size_t i)
 	return NULL;
 }
 
-/* The directories between outer and inner: one that is a mount point cannot be
- * renamed away to make place for an unprotected one. */
+/* Pins the directories between outer and inner as mount points, because those
+ * cannot be renamed to make place for an unprotected one. */
 static int pin(struct sandbox *s, const char *outer, const char *inner,
 	size_t *added)
 {
@@ -86,12 +86,12 @@ static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 		return SANDBOX_MOUNT_FRAME;
 	if (r->pts)
 		return SANDBOX_MOUNT_PTS;
-	/* Around it stands something else than outside. */
+	/* Another directory than outside stands around it. */
 	if (r->laid)
 		return r->access & SANDBOX_HIDE ? SANDBOX_MOUNT_NO
 			: r->access & SANDBOX_WRITE ? SANDBOX_MOUNT_RW
 						    : SANDBOX_MOUNT_RO;
-	/* Nobody stands in what is mounted over "/": it stays as it is. */
+	/* No process stands in a mount over "/", so "/" keeps its own. */
 	if (str_eq(r->path, "/") && !(r->access & SANDBOX_HIDE))
 		return SANDBOX_MOUNT_NO;
 	if (r->access & SANDBOX_HIDE)
@@ -102,8 +102,8 @@ static enum sandbox_mount kind(const struct sandbox_rule *r, bool writable)
 	return writable ? SANDBOX_MOUNT_RO : SANDBOX_MOUNT_RW;
 }
 
-/* The same path twice is one grant of both; but what is hidden is hidden,
- * whoever else grants it. */
+/* Merges two grants of one path: rights add up, except that a hidden path stays
+ * hidden. */
 static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
 {
 	uint8_t access = to->access | r->access;
@@ -124,7 +124,7 @@ static void add(struct sandbox_rule *to, const struct sandbox_rule *r)
 	to->cover |= r->cover | cover;
 }
 
-/* Of the same path a bind stands, and an empty frame yields. */
+/* For one path a bind wins, and an empty frame yields. */
 static bool stands(struct sandbox_rule *to, const struct sandbox_rule *r)
 {
 	const bool replaced = (r->from && !to->from) || (to->frame && !r->frame);
@@ -158,8 +158,8 @@ static void merge(struct sandbox *s)
 	s->rule_count = n;
 }
 
-/* Can it be seen without a mount? What no rule grants need not be hidden, but
- * what is to be empty has to be there. */
+/* Is the path visible without a mount? A path that no rule grants need not be
+ * hidden, but a path that must be empty has to exist. */
 static bool shows(const struct sandbox *s, const struct sandbox_rule *r,
 	const struct sandbox_rule *out)
 {
@@ -169,7 +169,7 @@ static bool shows(const struct sandbox *s, const struct sandbox_rule *r,
 		       sandbox_is_device(r->path));
 }
 
-/* The rules are in the order of their paths. */
+/* Rules are in the order of their paths. */
 static bool writes_root(const struct sandbox *s)
 {
 	return s->rule_count && str_eq(s->rules[0].path, "/") &&
@@ -204,7 +204,8 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 		r->mount = (uint8_t)kind(r, writable);
 		if (r->mount == SANDBOX_MOUNT_RO && needed)
 			away = 1;
-		/* Elsewhere all is read-only, unless "/" may be written. */
+		/* Elsewhere everything is read-only, unless "/" may be
+		 * written. */
 		if (r->from || r->frame || r->pts)
 			continue;
 		if (shows(s, r, out) ||
@@ -235,7 +236,7 @@ int sandbox_mounts(struct sandbox *s, struct diag *d)
 	return away;
 }
 
-/* What is at name is what the rule is for. */
+/* Opens name, if it is the rule's own file. */
 static int open_same(const struct sandbox_rule *r, const char *name)
 {
 	int fd = openat(AT_FDCWD, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -303,7 +304,7 @@ static int new_devpts(void)
 	return fd < 0 ? -err : (int)fd;
 }
 
-/* What is going to stand at a rule's path, taken before anything changes. */
+/* Takes the tree for a rule's path, before anything changes. */
 static int take(struct sandbox_rule *r)
 {
 	int fd, err;
@@ -317,7 +318,7 @@ static int take(struct sandbox_rule *r)
 		r->tree = new_tmpfs(r->mount != SANDBOX_MOUNT_EMPTY);
 		return r->tree < 0 ? r->tree : 0;
 	}
-	/* A device that may not be used: opening it is refused. */
+	/* A device that may not be used refuses to be opened. */
 	fd = r->mount == SANDBOX_MOUNT_EMPTY ?
 		     openat(AT_FDCWD, "/dev/null", O_PATH | O_CLOEXEC) :
 		     open_same(r, r->from ? r->from : r->path);
@@ -339,7 +340,7 @@ static int take(struct sandbox_rule *r)
 	return err;
 }
 
-/* Where the rule's tree is going to stand. */
+/* Opens the place where the rule's tree will stand. */
 static int open_point(struct sandbox_rule *r)
 {
 	if (r->laid)
@@ -355,7 +356,7 @@ static bool is_absent(int err)
 	return err == -ENOENT || err == -ENOTDIR || err == -ESTALE;
 }
 
-/* Directories are made in it for what is mounted there. */
+/* Will directories be made in it for mounts? */
 static bool is_closed_later(const struct sandbox_rule *r)
 {
 	return r->mount == SANDBOX_MOUNT_FRAME ||
@@ -366,9 +367,9 @@ static int put(struct sandbox_rule *r)
 {
 	int at = open_point(r), err = 0;
 
-	/* A file that the command's own directory has no place for is not
-	 * there; what the command works in is. Another name that the view does
-	 * not show need not be hidden. */
+	/* If the command's own directory has no place for a file, the file is
+	 * not shown; the working directory always is. Another name that the
+	 * view does not show need not be hidden. */
 	if (at < 0)
 		return (r->laid && !r->dir && at != -ENOSYS) ||
 				       (r->other && is_absent(at)) ?
@@ -385,7 +386,7 @@ static int put(struct sandbox_rule *r)
 	return err;
 }
 
-/* Where the command stands, although nothing of it is shown. */
+/* Mounts the working directory, although nothing else of it is shown. */
 static int put_cwd(struct sandbox *s)
 {
 	const struct sandbox_rule *in = NULL;
@@ -402,7 +403,7 @@ static int put_cwd(struct sandbox *s)
 	return 0;
 }
 
-/* Nothing is made in these any more. */
+/* Makes the frames read-only. */
 static int close_frames(struct sandbox *s)
 {
 	int err = 0;
@@ -430,8 +431,8 @@ int sandbox_mount_all(struct sandbox *s)
 		struct sandbox_rule *r = &s->rules[i];
 
 		err = r->mount ? take(r) : 0;
-		/* Without terminals of its own it has none: those that are there
-		 * are others'. */
+		/* If no new terminals can be had there are none, because the
+		 * existing ones are others'. */
 		if (err < 0 && r->pts) {
 			r->mount = SANDBOX_MOUNT_NO;
 			r->rights = 0;

@@ -10,26 +10,26 @@
 
 #include "box/sandbox.h"
 
-/* Sorts the opened grants by path, marks each with its enum sandbox_mount, and
- * adds those that the others need. 1 when the plan takes something away, 0 when
- * not; -EINVAL when it contradicts itself. Needs all rules to be opened. */
+/* Sorts the opened grants by path, gives each its enum sandbox_mount, and adds
+ * those that others need. 1 when the plan takes something away, 0 when not;
+ * -EINVAL when it contradicts itself. All rules must be open. */
 int sandbox_mounts(struct sandbox *s, struct diag *d);
 
-/* Behind the rules, one for each other name of what r hides or makes read-only;
- * they are counted in *added. -errno. */
+/* Adds a rule for each other name of the file that r hides or makes read-only,
+ * behind the rules; *added counts them. -errno. */
 int sandbox_views(struct sandbox *s, const struct sandbox_rule *r, size_t *added);
 
-/* In the child, in a new mount namespace: does them. Raw calls alone. */
+/* In the child, in a new mount namespace: mounts. Raw calls alone. */
 int sandbox_mount_all(struct sandbox *s);
 
-/* There: opens what is at path, beneath the directory whose name is the first
- * laid bytes of it; makes the directories on the way, and a directory or an empty
- * file at its end, where they are missing, and follows no link. path is changed
- * meanwhile. A descriptor or -errno. */
+/* In the child: opens path beneath the directory whose name is its first laid
+ * bytes. Missing directories on the way are made, also a directory or an empty
+ * file at the end, and no link is followed. path is changed meanwhile. A
+ * descriptor or -errno. */
 int sandbox_point(char *path, size_t laid, bool dir);
 
-/* There, for a working directory that cannot be entered again by its name: goes
- * to one that was removed, too, and that leads nowhere. */
+/* In the child, for a working directory that cannot be entered by its name:
+ * enters one that was removed, too, and leads nowhere. */
 int sandbox_enter_gone(void);
 
 #endif

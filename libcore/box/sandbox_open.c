@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "base/uapi/linux.h"
 
-/* /proc/self is another directory in every child. */
+/* Is the path in /proc/self, which is another directory in every child? */
 static bool is_own_proc(const char *path)
 {
 	char own[32];
@@ -29,16 +29,17 @@ static bool is_own_proc(const char *path)
 	return rest && (*rest == '/' || !*rest);
 }
 
-/* A device's own path says enough: nothing lies beneath it, no mount is made
- * for it. Every program wants these, so they are kept cheap. What only the
- * kernel can name, a memfd, is no matter of Landlock's: EBADFD. */
+/* Opens a device. Nothing lies beneath a device and no mount is made for it, so
+ * its own path is enough and the work stays cheap, because every program wants
+ * these. Landlock does not know files that only the kernel can name, such as a
+ * memfd: EBADFD. */
 static int open_device(struct sandbox *s, const struct sandbox_grant *g,
 	struct diag *d)
 {
 	const char *name = path_base(g->path);
 	autofd int opened = -1;
 	uint64_t number;
-	/* A number is what is open already: sandbox_grant_open(). */
+	/* A number names an open descriptor: sandbox_grant_open(). */
 	const bool given = num_u64(name, 0, INT_MAX, &number) == 0;
 	int fd, err;
 
@@ -64,7 +65,7 @@ int sandbox_admit_terminal(struct sandbox *s, int fd)
 		landlock_rights(SANDBOX_READ | SANDBOX_WRITE, false, s->abi));
 }
 
-/* Is it what path_of_fd() would say, if no link is on the way? */
+/* Is path what path_of_fd() would return, if no link is on the way? */
 static bool is_plain(const char *path)
 {
 	const char *s = path;
@@ -83,8 +84,8 @@ static int open_named(const char *path, char **name)
 	char real[PATH_MAX];
 	int fd = -ELOOP, err;
 
-	/* Most have no link on the way and are named as they should be, so
-	 * that the kernel need not be asked for the name. */
+	/* Most paths have no link on the way and are in plain form, so the
+	 * kernel need not be asked for the name. */
 	if (is_plain(path)) {
 		*name = strdup(path);
 		if (!*name)
@@ -106,7 +107,8 @@ static int open_named(const char *path, char **name)
 	return err < 0 ? err : fd;
 }
 
-/* What a grant is for: of a bind what stands at its path in the view. */
+/* Opens what a grant is for: of a bind the directory that stands at its path in
+ * the view. */
 static int open_source(const struct sandbox_grant *g, char **path, struct stat *st)
 {
 	int fd = open_named(g->path, path);
@@ -125,7 +127,7 @@ static int open_source(const struct sandbox_grant *g, char **path, struct stat *
 		O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* It stands there already. */
+	/* The right directory stands there already. */
 	if (fstat(fd, st) == 0 && st->st_dev == at.st_dev &&
 		st->st_ino == at.st_ino) {
 		close(fd);
@@ -134,8 +136,8 @@ static int open_source(const struct sandbox_grant *g, char **path, struct stat *
 	return fd;
 }
 
-/* Finds the file behind a grant, and adds its rule. 1 when it was added, 0 when
- * it is optional and not there. */
+/* Opens the file of a grant and adds its rule. 1 when it was added, 0 when it
+ * is optional and missing. */
 static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 {
 	const struct sandbox_grant *g = &s->plan->grants[i];
@@ -152,7 +154,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	fd = open_source(g, &path, &st);
 	err = fd < 0 ? fd : path && fstat(fd, &st) == 0 ? 0 : -EIO;
 
-	/* What this user cannot reach is as good as not there. */
+	/* A path that this user cannot reach counts as missing. */
 	if (g->optional &&
 		(err == -ENOENT || err == -ENOTDIR || err == -EACCES))
 		return 0;
@@ -178,7 +180,7 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	};
 	path = NULL;
 	s->rule_count++;
-	/* A file would stand in its own place. */
+	/* A file would be mounted over itself. */
 	if (g->access == SANDBOX_TMPFS && !r->dir)
 		return diag_errno(d, -ENOTDIR, "grant %s", g->path);
 	if (is_own_proc(r->path))
@@ -191,7 +193,8 @@ static int open_grant(struct sandbox *s, size_t i, struct diag *d)
 	if (g->access & (SANDBOX_READ | SANDBOX_LIST) &&
 		str_eq(r->path, "/"))
 		s->root_granted = true;
-	/* What a mount will cover has its rule added behind that mount. */
+	/* The rule of a path that a mount will cover is added behind that
+	 * mount. */
 	r->late = g->access & SANDBOX_HIDE || g->pts ||
 		  (s->plan->want & SANDBOX_PIDNS &&
 			  path_beneath("/proc", r->path));
@@ -250,7 +253,7 @@ int sandbox_open_ports(struct sandbox *s, struct diag *d)
 		int err = landlock_add_port(s->ruleset_fd, p->ports[i],
 			connect ? LL_NET_CONNECT_TCP : LL_NET_BIND_TCP);
 
-		/* No INET in the kernel: nothing to allow either. */
+		/* The kernel has no INET, so there is nothing to allow. */
 		if (err < 0 && err != -EAFNOSUPPORT)
 			return diag_errno(d, err, "port %u", p->ports[i]);
 	}

@@ -6,11 +6,12 @@
 
 #include "box/sandbox.h"
 
-/* Makes the ruleset that the enforced parts need, and opens each grant into
- * s->rules; adds the rules of those that no mount will cover. */
+/* Makes the ruleset for the enforced parts and opens each grant into s->rules;
+ * adds the Landlock rules of those that no mount will cover. */
 int sandbox_open_grants(struct sandbox *s, struct diag *d);
 
-/* Adds the TCP ports to the ruleset, once the network is known to be kept. */
+/* Adds the TCP ports to the ruleset, once it is known that the network is
+ * kept. */
 int sandbox_open_ports(struct sandbox *s, struct diag *d);
 
 #endif

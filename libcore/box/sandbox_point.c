@@ -17,8 +17,8 @@
 #include "base/path.h"
 #include "base/uapi/linux.h"
 
-/* A directory is for all that lies in it: without its search right nothing is
- * found there. */
+/* Opens a closed directory, because without its search right nothing beneath
+ * can be reached. */
 static void point_unlock(int fd, const struct stat *st)
 {
 	char name[32];
@@ -28,7 +28,7 @@ static void point_unlock(int fd, const struct stat *st)
 			(st->st_mode & 07777) | 0700);
 }
 
-/* The directory or the file called name, made where there is none. */
+/* Opens the directory or file called name, making it if it is missing. */
 static int point_step(int in, const char *name, bool dir)
 {
 	enum { TRIES = 3 };

@@ -19,7 +19,7 @@
 #include "sys/proc.h"
 #include "base/uapi/linux.h"
 
-/* What the new processes are told; they have it on their own stack. */
+/* Words for the new processes, which have them on their own stack. */
 struct start {
 	struct proc_place place;
 	struct sandbox *s;
@@ -28,11 +28,12 @@ struct start {
 	uid_t uid;
 	gid_t gid;
 	bool execs;
-	bool first; /* the filter, while the descriptors are this process's */
+	bool first; /* install the filter while the descriptors are still
+		     * shared */
 	sigset_t mask;
 };
 
-/* The supervisor's end is the tree's end. */
+/* Dies when the supervisor dies. */
 static void die_with(pid_t parent, bool same_namespace)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -59,8 +60,8 @@ static int be_command(void *arg)
 	_exit(125);
 }
 
-/* In this process's memory until the command is executed, so that no page is
- * copied: this process waits for that. */
+/* Starts the child in this process's memory until the command is executed, so
+ * that no page is copied; this process waits meanwhile. */
 static pid_t share(struct start *st, int *pidfd)
 {
 	pid_t pid;
@@ -73,8 +74,8 @@ static pid_t share(struct start *st, int *pidfd)
 	return pid;
 }
 
-/* The raw calls: the third argument of the older is where the pidfd goes,
- * everywhere. Containers may refuse the newer. An init is no part of what is
+/* Raw clone calls: the third argument of the older one is the pidfd's place on
+ * every machine. Containers may refuse clone3. An init is not part of what is
  * limited. */
 static pid_t copy(struct sandbox *s, unsigned flags, int *pidfd)
 {
@@ -111,14 +112,14 @@ static pid_t start_command(struct start *st, int *pidfd, bool shared)
 	return pid;
 }
 
-/* The life of a pid namespace's first process: forwards to the command what is
- * sent to it, reaps, and ends when the command does. */
+/* The life of a pid namespace's first process: forwards signals to the command,
+ * reaps, and ends when the command does. */
 static void init_loop(struct sandbox_shared *at, pid_t command, int stop)
 {
 	const uint64_t once = 1;
 	sigset_t all;
 
-	/* What went to the whole group the command got too. */
+	/* The command gets signals to the whole group by itself. */
 	setpgid(0, 0);
 	sigfillset(&all);
 	for (;;) {
@@ -171,12 +172,13 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_init(
 		sandbox_child_fail(s, SANDBOX_STEP_NAMESPACES, pid);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (s->init_stack) {
-		/* From here on the other one uses this memory, but for what is
-		 * shared. */
+		/* From here on the other process uses this memory, except for
+		 * what is shared. */
 		if (write(stop, &once, sizeof(once)) < 0)
 			_exit(125);
 	} else {
-		/* A pipe that the command closes must be seen closed. */
+		/* The init keeps no end of a pipe, so that the end is seen when
+		 * the command closes it. */
 		stop = dup2(stop, 0);
 		syscall(NR_CLOSE_RANGE, 1, ~0U, 0);
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -186,14 +188,14 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_init(
 	_exit(0);
 }
 
-/* The first process of a pid namespace, for good in this process's memory and
- * with its descriptors: no page is copied for it, and no pipe held open. This
- * process waits until the command executes; from then on that one only waits,
- * too. */
+/* Starts the first process of a pid namespace, which keeps this process's
+ * memory and descriptors for good, so that no page is copied and no pipe held
+ * open. This process waits until the command executes; from then on the init
+ * only waits. */
 static pid_t share_init(struct start *st)
 {
 	struct sandbox *s = st->s;
-	/* The command stands on it, too, until it executes. */
+	/* The command stands on this stack, too, until it executes. */
 	char *stack = mmap(NULL, SANDBOX_STACK, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct pollfd ready[] = {{.events = POLLIN}, {.events = POLLIN}};
@@ -212,13 +214,13 @@ static pid_t share_init(struct start *st)
 	err = errno;
 	ready[0].fd = s->stop_fd;
 	ready[1].fd = s->pidfd;
-	/* Whose errno it is nobody knows as long as there are two. */
+	/* Two processes share errno here, so errno is not looked at. */
 	while (pid >= 0 && poll(ready, 2, -1) < 0)
 		;
 	proc_leave(&st->place);
 	if (pid < 0)
 		return -err;
-	/* It may have stopped since. */
+	/* The command may have stopped again since. */
 	if (read(s->stop_fd, &times, sizeof(times)) > 0 && --times &&
 		write(s->stop_fd, &times, sizeof(times)) < 0)
 		return -EIO;
@@ -247,8 +249,9 @@ pid_t sandbox_spawn(
 		.gid = getegid(),
 		.execs = execs};
 	bool pidns = s->clone_flags & NS_PID;
-	/* Whoever answers the watch cannot wait for an exec that it sees; and it
-	 * is Landlock that keeps the command from the memory of an init. */
+	/* Share the init's memory only where that is safe: a process that
+	 * answers the watch cannot wait for an exec that it sees, and only
+	 * Landlock keeps the command from the init's memory. */
 	bool share_all = execs && limits_cradle(&s->limits) < 0 &&
 			 (!pidns || s->ruleset_fd >= 0) &&
 			 (s->pass || !(s->enforced & SANDBOX_WATCH));
@@ -264,8 +267,8 @@ pid_t sandbox_spawn(
 		s->shared = NULL;
 		return -errno;
 	}
-	/* With the descriptors shared, the watch's end needs no hand-over. What
-	 * namespaces and mounts ask for, the filter would refuse. */
+	/* With shared descriptors the watch's end needs no hand-over. The
+	 * filter would refuse the calls that namespaces and mounts need. */
 	st.first = share_all && s->enforced & SANDBOX_WATCH && s->filter &&
 		!(s->clone_flags | s->unshare_flags) && !s->join &&
 		!s->plan->watch_files && !s->plan->watch_writes;
@@ -295,7 +298,7 @@ pid_t sandbox_spawn(
 	s->limits.guess.procs = s->watch.guess.procs = 1;
 	s->limits.guess.last = s->watch.guess.last = (unsigned)pid;
 	limits_start(&s->limits);
-	/* Applied by now, or in the hands of who will. */
+	/* The filter is applied by now, or the child has it. */
 	free(s->filter);
 	s->filter = NULL;
 	close(s->ruleset_fd);
@@ -307,7 +310,7 @@ void sandbox_take_watch(struct sandbox *s)
 {
 	int err = s->enforced & SANDBOX_WATCH ? watch_take(&s->watch) : 0;
 
-	/* It waits for an answer, or failed before and said why. */
+	/* The child waits for an answer, or has failed and said why. */
 	if (err == 0)
 		return;
 	if (!s->shared->step) {
@@ -334,7 +337,7 @@ void sandbox_apply_diag(const struct sandbox *s, struct diag *d)
 		from->step <= SANDBOX_STEP_LOOPBACK &&
 		sandbox_namespace_lacks(s, d))
 		return;
-	/* The one errno that seccomp gives for a second listener alone. */
+	/* seccomp returns this errno only for a second listener. */
 	if (from->step == SANDBOX_STEP_SECCOMP && from->err == -EBUSY) {
 		diag_fail(d, -EBUSY, "watch: another guard watches this process,"
 			" and one listener fits in a tree\036"
@@ -362,7 +365,8 @@ pid_t sandbox_command(const struct sandbox *s)
 	struct pollfd ended = {.fd = s->pidfd, .events = POLLIN};
 	pid_t pid = s->clone_flags & NS_PID ? 0 : s->pid;
 
-	/* The init waits until its child executes, so it is soon there. */
+	/* The init waits until its child executes, so the child appears
+	 * soon. */
 	for (int i = 0; i < TRIES && !pid && !ended.revents; i++) {
 		pid = limits_child(s->pid);
 		if (!pid)

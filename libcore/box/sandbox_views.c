@@ -19,7 +19,7 @@
 #include "sys/proc_text.h"
 #include "base/str.h"
 
-/* from begins a path, and to its new form. */
+/* Replaces the beginning from of a path by to. */
 static int moved(char *out, const char *path, const char *from, const char *to)
 {
 	const char *rest = path + strlen(from);
@@ -29,7 +29,7 @@ static int moved(char *out, const char *path, const char *from, const char *to)
 		       str_copy(out, PATH_MAX, to);
 }
 
-/* Is it what the rule is for, by another name? */
+/* Is name another name of the rule's file? */
 static bool is_same(const struct sandbox_rule *of, const char *name)
 {
 	struct stat st;
@@ -62,9 +62,9 @@ static int add_view(struct sandbox *s, const struct sandbox_rule *of,
 	return 0;
 }
 
-/* In a chroot the mount that holds the place is not listed, nor is where its file
- * system has it: what is mounted elsewhere begins at one of the directories on
- * the way to it. */
+/* In a chroot the mount that holds the place is not listed, nor the place's
+ * path within its file system: the other mounts begin at one of the directories
+ * on the way. */
 static int views_in_chroot(struct sandbox *s, const struct sandbox_rule *of,
 	const struct proc_mount *view, char *name, size_t *added)
 {

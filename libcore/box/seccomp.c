@@ -14,30 +14,31 @@
 #include "base/str.h"
 #include "base/uapi/nr.h"
 
-/* The filter is a tree over runs of equal treatment: from seg[i].start up to
- * the next one's start, every number is treated alike. */
+/* A run of calls that are treated alike: from seg[i].start up to the next one's
+ * start. The filter is a tree over these runs. */
 struct seg {
 	uint32_t start;
 	uint8_t act;
 };
 enum { SEGS_MAX = 160 };
 
-/* Written from its end to its beginning, so that every jump, which may only go
- * forward, leads to something that is there already. A label is the number of
+/* A program written from its end to its beginning, so that the target of every
+ * jump, which may only go forward, exists already. A label is the number of
  * instructions from the end. */
 struct prog {
-	struct bpf_insn1 *insn; /* the buffer's end is the program's */
+	struct bpf_insn1 *insn; /* the end of the buffer is the program's end */
 	size_t used, max;
 	const struct seccomp_spec *spec;
-	/* Endings to share: most of a filter is answers. */
+	/* Shared endings: most of a filter is answers. */
 	struct {
 		uint32_t value;
 		size_t label;
 	} rets[8];
 	size_t ret_count;
-	size_t leaves[SECCOMP_ACTS]; /* where each begins; 0: not yet */
+	size_t leaves[SECCOMP_ACTS]; /* labels of the leaves; 0: not written
+				      * yet */
 };
-enum { JUMP_MAX = 250 }; /* eight bits, with room for one in between */
+enum { JUMP_MAX = 250 }; /* eight bits, with room for one jump in between */
 
 static size_t put(struct prog *p, unsigned code, uint32_t k, size_t jt,
 	size_t jf)
@@ -49,13 +50,13 @@ static size_t put(struct prog *p, unsigned code, uint32_t k, size_t jt,
 	return p->used;
 }
 
-/* How far the next instruction has to jump. */
+/* The distance that the next instruction has to jump. */
 static size_t distance(const struct prog *p, size_t label)
 {
 	return p->used - label;
 }
 
-/* A label that a conditional jump reaches. */
+/* A label within reach of a conditional jump. */
 static size_t near(struct prog *p, size_t label)
 {
 	if (distance(p, label) <= JUMP_MAX)
@@ -120,10 +121,10 @@ static size_t arg(struct prog *p, unsigned n, bool high, size_t next)
 	return then(p, BPF1_LD, 16 + 8 * n + (high != swap ? 4 : 0), next);
 }
 
-/* The leaves: each gives the label where its own instructions start. */
+/* The leaves: each returns the label where its own instructions start. */
 
-/* What a file system is told of a file: flags, attributes, versions and keys.
- * The type alone decides, of what hands something over. */
+/* Ioctls that set something of a file: flags, attributes, versions and keys.
+ * For ioctls that pass data in, the type letter alone decides. */
 static size_t leaf_ioctl_meta(struct prog *p, size_t at, size_t no)
 {
 	static const char types[] = "fXv";
@@ -133,7 +134,7 @@ static size_t leaf_ioctl_meta(struct prog *p, size_t at, size_t no)
 			at);
 	at = then(p, BPF1_AND, (uint32_t)SECCOMP_IOC_GIVES | 0xff00U, at);
 	at = arg(p, 1, false, at);
-	/* Its direction says the contrary. */
+	/* Its direction bits say the contrary of what it does. */
 	at = eq(p, SECCOMP_FSCRYPT, no, at);
 	at = then(p, BPF1_AND, 0xffffU, at);
 	return arg(p, 1, false, at);
@@ -146,17 +147,17 @@ static size_t leaf_ioctl(struct prog *p, bool metadata)
 	if (metadata)
 		at = leaf_ioctl_meta(p, at, no);
 
-	/* Of subvolumes, by any number and with no look at what may be made:
-	 * until Linux 6.8 a snapshot from any file copied all that was beside
-	 * it to where it can be read. Ioctls that share a file's blocks are of
-	 * the same kind, and of another size. */
+	/* Ioctls of subvolumes, by any number, without a look at their
+	 * arguments: until Linux 6.8 a snapshot of any file copied everything
+	 * beside it to a readable place. Ioctls that share a file's blocks have
+	 * the same type and another size. */
 	at = eq(p, SECCOMP_BTRFS_VOL, no, at);
 	at = then(p, BPF1_AND, ~0xffU, at);
 	at = eq(p, SECCOMP_TIOCSTI, no, at);
 	at = eq(p, SECCOMP_TIOCLINUX, no, at);
 	at = eq(p, SECCOMP_TIOCSETD, no, at);
-	/* The kernel takes the command as 32 bits: the upper half must not
-	 * hide it from us. */
+	/* The kernel takes the command as 32 bits, so the upper half is not
+	 * compared. */
 	return arg(p, 1, false, at);
 }
 
@@ -169,7 +170,7 @@ static size_t leaf_inet(struct prog *p)
 		return no;
 	if (!p->spec->tcp_only)
 		return yes;
-	/* Multipath TCP connects past Landlock's port rules. */
+	/* Multipath TCP would connect past Landlock's port rules. */
 	at = eq(p, TCP, yes, no);
 	at = eq(p, 0, yes, at);
 	at = arg(p, 2, false, at);
@@ -184,7 +185,7 @@ static size_t leaf_socket(struct prog *p)
 	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
 	size_t inet = leaf_inet(p), route, at;
 
-	/* Routes alone may be asked for: the C library's name lookups do. */
+	/* Only NETLINK_ROUTE, which the C library's name lookups use. */
 	route = arg(p, 2, false, eq(p, 0, yes, no));
 	at = eq(p, NETLINK, route, err(p, EAFNOSUPPORT));
 	at = eq(p, INET6, inet, at);
@@ -193,8 +194,7 @@ static size_t leaf_socket(struct prog *p)
 	return arg(p, 0, false, at);
 }
 
-/* Of a pair of datagram sockets each still sends to, and connects to, whatever
- * path it likes. */
+/* Datagram sockets of a pair could still send and connect to any path. */
 static size_t leaf_socketpair(struct prog *p)
 {
 	enum { UNIX = 1, STREAM = 1, SEQPACKET = 5, TYPE_MASK = 0xf };
@@ -209,9 +209,9 @@ static size_t leaf_socketpair(struct prog *p)
 	return arg(p, 0, false, eq(p, UNIX, at, no));
 }
 
-/* The limit on core dumps stays what it is: one of nothing would start the
- * machine's own handler, outside, where that is a pipe. Scripts that set it are
- * told that it was done. */
+/* The limit on core dumps stays: a limit of 0 would start the machine's own
+ * handler, outside, where the core pattern is a pipe. Scripts that set the
+ * limit get success. */
 static size_t leaf_rlimit(struct prog *p)
 {
 	size_t done = err(p, 0), yes = ret(p, SC_ALLOW);
@@ -219,7 +219,7 @@ static size_t leaf_rlimit(struct prog *p)
 	return arg(p, 0, false, eq(p, RLIMIT_CORE, done, yes));
 }
 
-/* Limits that are only read: no new ones are given. */
+/* Limits may be read, not set. */
 static size_t reads(struct prog *p, size_t otherwise)
 {
 	size_t yes = ret(p, SC_ALLOW);
@@ -235,14 +235,15 @@ static size_t leaf_prlimit(struct prog *p)
 	if (!p->spec->cores)
 		at = arg(p, 1, false,
 			eq(p, RLIMIT_CORE, reads(p, err(p, 0)), at));
-	/* Another's may be read, not set: a CPU limit of nothing kills as
-	 * surely as a signal. */
+	/* Limits of other processes may be read, not set: a CPU limit of 0
+	 * kills as surely as a signal. */
 	if (!p->spec->others)
 		at = arg(p, 0, false, eq(p, 0, at, reads(p, err(p, EPERM))));
 	return at;
 }
 
-/* Allowed when no such bit, or another bit, is set in an argument. */
+/* With allowed, allows the call if one of the bits is set in argument n, else
+ * if none is. */
 static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 	int error)
 {
@@ -252,7 +253,7 @@ static size_t leaf_bits(struct prog *p, unsigned n, uint32_t bits, bool allowed,
 		allowed ? any(p, bits, yes, no) : any(p, bits, no, yes));
 }
 
-/* Writes, makes or cuts: shown. */
+/* An open that writes, makes or truncates a file is shown. */
 static size_t leaf_open(struct prog *p, unsigned n)
 {
 	size_t ask = ret(p, SC_NOTIFY), yes = ret(p, SC_ALLOW);
@@ -261,8 +262,8 @@ static size_t leaf_open(struct prog *p, unsigned n)
 		any(p, O_WRONLY | O_RDWR | O_CREAT | O_TRUNC, ask, yes));
 }
 
-/* The pass is a secret of the process that executes the command. Its halves are
- * two arguments: on many a machine one has no more room. */
+/* The pass is a secret of the process that executes the command. It stands in
+ * two arguments, because on many machines one argument is too small. */
 static size_t leaf_exec(struct prog *p)
 {
 	size_t ask = ret(p, SC_NOTIFY), at = ret(p, SC_ALLOW);
@@ -275,9 +276,9 @@ static size_t leaf_exec(struct prog *p)
 	return arg(p, 4, false, at);
 }
 
-/* This process alone: of the kind "process", which the call knows as k, and not
- * of a group's, which reaches out of a pid namespace, or a user's; and by no
- * number, unless there are none but one's own. */
+/* Only this process: the kind "process", which the call knows as k; not a
+ * group's, which reaches out of a pid namespace, nor a user's; and only 0 as
+ * number, unless all visible processes are one's own. */
 static size_t leaf_who(struct prog *p, uint32_t k)
 {
 	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW), at = yes;
@@ -301,8 +302,8 @@ static size_t leaf_prctl(struct prog *p)
 	return arg(p, 0, false, eq(p, SECCOMP_INSIDE_OPTION, inside, yes));
 }
 
-/* No lease on a file: whoever opens it has to wait for that, a minute at a time,
- * be it a program that everybody uses. */
+/* No lease on a file, because others would wait up to a minute to open it, even
+ * a program that everybody uses. */
 static size_t leaf_fcntl(struct prog *p)
 {
 	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
@@ -315,7 +316,8 @@ static size_t leaf_fcntl(struct prog *p)
 
 static size_t new_leaf(struct prog *p, enum seccomp_act act)
 {
-	/* Files, cwd and semaphore undo lists are a process's own. */
+	/* Files, cwd and semaphore undo lists belong to a process; unsharing
+	 * them is harmless. */
 	const uint32_t shared = 0x200 | 0x400 | 0x40000;
 	const uint32_t fastopen = 0x20000000;
 
@@ -346,8 +348,9 @@ static size_t new_leaf(struct prog *p, enum seccomp_act act)
 	case SECCOMP_ACT_SEND2:
 		return leaf_bits(p, 2, fastopen, false, EPERM);
 	case SECCOMP_ACT_CLONE:
-		/* CLONE_NEW*; and CLONE_PARENT, by which someone outside has a
-		 * child that it never started, to wait for. */
+		/* Denies CLONE_NEW*, and CLONE_PARENT, by which a process
+		 * outside would get a child to wait for that it never
+		 * started. */
 		return leaf_bits(p, 0, 0x7e028000, false, EPERM);
 	case SECCOMP_ACT_UNSHARE:
 		return leaf_bits(p, 0, ~shared, false, EPERM);
@@ -381,15 +384,15 @@ static size_t leaf(struct prog *p, enum seccomp_act act)
 	return *at;
 }
 
-/* Is segment i a single number, in the middle of one treatment? */
+/* Is segment i a single number in the midst of one treatment? */
 static bool lone(const struct seg *seg, size_t i)
 {
 	return seg[i + 1].start == seg[i].start + 1 &&
 	       seg[i - 1].act == seg[i + 1].act;
 }
 
-/* Halves are told apart by one test a border, and what stands alone in a few
- * numbers by one for its two. */
+/* A binary search by the borders of the runs; a number that stands alone in a
+ * run costs one test instead of two. */
 static size_t tree(struct prog *p, const struct seg *seg, size_t n)
 {
 	enum { FEW = 9 };

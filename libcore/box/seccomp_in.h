@@ -17,33 +17,34 @@
 
 struct seccomp_spec {
 	bool inet;       /* socket(AF_INET, AF_INET6) */
-	bool tcp_only;   /* with inet: streams alone, no multipath, no TFO */
+	bool tcp_only;   /* with inet: only streams, no multipath, no TFO */
 	bool tcp_listen; /* with tcp_only: listen() */
 	bool unix_path;  /* socket(AF_UNIX); socketpair of streams is always
-			  * there */
+			  * allowed */
 	bool sysv;       /* System V IPC and POSIX message queues */
 	bool memfd_exec; /* memfd_create without MFD_NOEXEC_SEAL */
-	bool others;     /* prlimit, setpriority on other processes: there are
-			  * none but one's own */
-	bool caps;       /* capabilities are left: deny what they open */
-	unsigned watch; /* enum watch_kind: their calls go to the listener */
-	/* With WATCH_EXEC: an execve with the halves of this, the lower first,
-	 * as its fifth and sixth argument, which the kernel does not read, does
-	 * not go there; 0: all do. */
+	bool others;     /* prlimit and setpriority on other processes: all
+			  * visible ones are one's own */
+	bool caps;       /* capabilities are left: deny the calls that they
+			  * open */
+	unsigned watch; /* enum watch_kind: calls that go to the listener */
+	/* With WATCH_EXEC: an execve whose fifth and sixth arguments, which the
+	 * kernel does not read, are the halves of this, the lower first, does
+	 * not go to the listener; 0: all do. */
 	uint64_t pass;
 	bool cores; /* the limit on core dumps may be changed */
-	bool alone; /* nothing is denied: what is watched, and no more */
+	bool alone; /* denies nothing and only watches */
 };
 
 enum { SECCOMP_INSNS_MAX = 256 };
 
-/* Writes the filter for this architecture to out. Its length in instructions,
- * or -ENOBUFS. Pure. */
+/* Writes the filter for this architecture to out. Returns its length in
+ * instructions, or -ENOBUFS. Pure. */
 int seccomp_build(const struct seccomp_spec *spec, struct bpf_insn1 *out,
 	size_t max);
 
-/* Installs it; needs no_new_privs. With listener, the new listener's
- * descriptor; else 0. -errno. A raw system call. */
+/* Installs the filter; needs no_new_privs. Returns the new listener's
+ * descriptor, or 0 without listener; -errno. A raw system call. */
 int seccomp_install(const struct bpf_insn1 *prog, size_t len, bool listener);
 
 #endif

@@ -15,9 +15,9 @@ struct row {
 	uint8_t act;
 };
 
-/* The kernel's insides and everybody's machine: no program that is confined
- * has business there, whatever its user's rights. Neighbours that are treated
- * alike cost nothing, so some are here that need a capability anyway. */
+/* Calls into the kernel's insides and the whole machine: no confined program
+ * has business there, whatever its user's rights. Equal neighbours cost
+ * nothing, so some calls that need a capability anyway are here, too. */
 static const struct row always[] = {
 	/* namespaces and mounts would be a way to a new view of files */
 	{__NR_clone, SECCOMP_ACT_CLONE},
@@ -81,7 +81,7 @@ static const struct row always[] = {
 	{__NR_sethostname, SECCOMP_ACT_EPERM},
 	{__NR_setdomainname, SECCOMP_ACT_EPERM},
 	{__NR_settimeofday, SECCOMP_ACT_EPERM},
-	/* looked at */
+	/* calls whose arguments are looked at */
 	{__NR_ioctl, SECCOMP_ACT_IOCTL},
 	{__NR_socket, SECCOMP_ACT_SOCKET},
 	{__NR_socketpair, SECCOMP_ACT_SOCKETPAIR},
@@ -94,7 +94,8 @@ static const struct row always[] = {
 	{__NR_ioprio_set, SECCOMP_ACT_IO_WHO},
 };
 
-/* Useless without a capability: only where those are not all given up. */
+/* Calls that are useless without a capability: denied only where some
+ * capability is kept. */
 static const struct row privileged[] = {
 	{__NR_chroot, SECCOMP_ACT_EPERM},
 	{__NR_finit_module, SECCOMP_ACT_EPERM},
@@ -138,7 +139,7 @@ static const struct row tcp_only[] = {
 	{__NR_sendmmsg, SECCOMP_ACT_SEND3},
 };
 
-/* To listen without a bind takes a port that no rule was asked about. */
+/* Listening without a bind takes a port that no rule was asked about. */
 static const struct row no_listen[] = {
 	{__NR_listen, SECCOMP_ACT_EPERM},
 };
@@ -160,18 +161,17 @@ static const struct row memfd[] = {
 	{__NR_memfd_create, SECCOMP_ACT_MEMFD},
 };
 
-/* The watch does what it is asked of a file by a path or a descriptor; where the
- * arguments are in memory again, or what they mean is a file system's own
- * affair, the call is refused. C libraries use the older calls where these are
- * missing. */
+/* The watch does these calls itself, on the file that a path or a descriptor
+ * names. A call whose arguments are in memory, or whose meaning is the file
+ * system's own affair, is refused; C libraries use the older calls then. */
 static const struct row metadata[] = {
 	{463 /* setxattrat */, SECCOMP_ACT_ENOSYS},
 	{466 /* removexattrat */, SECCOMP_ACT_ENOSYS},
 	{__NR_ioctl, SECCOMP_ACT_IOCTL_META},
 };
 
-/* Whoever only reads is not asked. The flags of openat2 are in memory, and C
- * libraries do without it. */
+/* An open for reading alone is not watched. The flags of openat2 are in memory,
+ * and C libraries do without that call. */
 static const struct row opens[] = {
 	{__NR_open, SECCOMP_ACT_OPEN},
 	{__NR_openat, SECCOMP_ACT_OPENAT},

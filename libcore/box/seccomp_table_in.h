@@ -14,12 +14,12 @@ enum seccomp_act {
 	SECCOMP_ACT_EPERM,
 	SECCOMP_ACT_ENOSYS,
 	SECCOMP_ACT_NOTIFY,
-	SECCOMP_ACT_EXEC, /* NOTIFY, but for the exec that knows the pass */
-	/* those that look at arguments */
+	SECCOMP_ACT_EXEC, /* NOTIFY, except for the exec that knows the pass */
+	/* from here on arguments are looked at */
 	SECCOMP_ACT_OPEN, /* NOTIFY, where the flags say that it writes */
 	SECCOMP_ACT_OPENAT,
 	SECCOMP_ACT_IOCTL,
-	SECCOMP_ACT_IOCTL_META, /* and no flags of files */
+	SECCOMP_ACT_IOCTL_META, /* the same, and no flags of files */
 	SECCOMP_ACT_SOCKET,
 	SECCOMP_ACT_SOCKETPAIR,
 	SECCOMP_ACT_SEND3, /* flags in the fourth argument */
@@ -38,16 +38,18 @@ enum seccomp_act {
 
 enum {
 	SECCOMP_ACTS = SECCOMP_ACT_FCNTL + 1,
-	/* The newest call that was looked at when the table was written (Linux
-	 * 6.19); what comes after it is answered ENOSYS. */
+	/* The newest call that was considered when the table was written (Linux
+	 * 6.19); later calls are answered ENOSYS. */
 	SECCOMP_NR_KNOWN = 470,
-	SECCOMP_NR_MAX = SECCOMP_NR_KNOWN + 1, /* stands for all behind it */
+	SECCOMP_NR_MAX = SECCOMP_NR_KNOWN + 1, /* stands for all later calls */
 	SECCOMP_TIOCSTI = 0x5412,
 	SECCOMP_TIOCSETD = 0x5423,
 	SECCOMP_TIOCLINUX = 0x541c,
 	SECCOMP_SETLEASE = 0x400, /* F_SETDELEG: 0x410 */
-	SECCOMP_BTRFS_VOL = 0x50009400, /* any with the name of a volume */
-	SECCOMP_IOC_GIVES = 0x40000000, /* a direction of an ioctl's data */
+	SECCOMP_BTRFS_VOL = 0x50009400, /* any ioctl with the name of a
+					 * volume */
+	SECCOMP_IOC_GIVES = 0x40000000, /* the direction of an ioctl's data:
+					 * towards the kernel */
 	SECCOMP_FSCRYPT = 0x6613,       /* FS_IOC_SET_ENCRYPTION_POLICY */
 	SECCOMP_INSIDE_OPTION = PROBE_INSIDE_OPTION,
 	SECCOMP_INSIDE_ERRNO = PROBE_INSIDE_ERRNO,

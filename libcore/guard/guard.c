@@ -24,7 +24,8 @@ static void guard_free(struct guard **slot)
 		proc_lower(&g->box.limits);
 	if (!g->out->run.detached)
 		protect_end(g->tree.protect);
-	/* A caller that is about to end frees nothing but what outlives it. */
+	/* A caller that is about to end frees only what outlives the
+	 * process. */
 	if (!g->io->returns && g->out->ran) {
 		limits_release(&g->box.sandbox.limits);
 		return;
@@ -70,7 +71,8 @@ static int guard_new(struct guard **slot, const struct guard_request *q,
 	return 0;
 }
 
-/* What is needed at once, of the descriptors that are allowed. */
+/* Checks that the allowed number of descriptors covers what guard opens at
+ * once. */
 static int need_files(size_t allowed, bool confined, struct diag *d)
 {
 	enum { PLAIN = 14, CONFINED = 32 };
@@ -84,7 +86,7 @@ static int need_files(size_t allowed, bool confined, struct diag *d)
 		allowed, needed);
 }
 
-/* Where the command runs and under what: all that it is judged by. */
+/* Finds the place and the terms: all that the command is judged by. */
 static int find_terms(struct guard *g, bool places, struct diag *d)
 {
 	enum { FILES_WANTED = 64 };
@@ -93,8 +95,8 @@ static int find_terms(struct guard *g, bool places, struct diag *d)
 	size_t allowed;
 	int err;
 
-	/* Where a caller's low limits are ours they are an error and no signal,
-	 * and the command has them back. */
+	/* The caller's low limits also hold for us: reaching one is an error
+	 * here and no signal. The command gets the limits back. */
 	sigemptyset(&too_long);
 	sigaddset(&too_long, SIGXFSZ);
 	g->box.masked = sigprocmask(SIG_BLOCK, &too_long, &g->box.mask) == 0;
@@ -127,7 +129,7 @@ static int code_of(const struct guard_outcome *out)
 		return GUARD_TIMEOUT;
 	if (WIFSIGNALED(out->status))
 		return 128 + WTERMSIG(out->status);
-	/* 0 would say that all of it was done. */
+	/* An exit code of 0 would claim that all work was done. */
 	return !code && out->run.unstarted ? GUARD_OURS : code;
 }
 
@@ -142,7 +144,7 @@ static int settle(struct guard_outcome *out, int err)
 	return err;
 }
 
-/* What the next command of a sequence wants to know. */
+/* Hands over what the next command of a sequence needs to know. */
 static void carry_on(struct guard *g)
 {
 	if (g->carry->given) {
@@ -157,7 +159,8 @@ static void carry_on(struct guard *g)
 	}
 }
 
-/* Of a command that left something running the supervisor has said all of this. */
+/* Ends the record. Where the command left something running, the supervisor has
+ * ended it already. */
 static int guard_finish(struct guard *g, struct diag *d)
 {
 	int err, end;
@@ -177,7 +180,8 @@ int guard_run(const struct guard_request *q, struct guard_outcome *out)
 
 	if (err)
 		return err;
-	/* Before any descriptor of ours is open. */
+	/* run_inherited() comes first, because no descriptor of ours may be
+	 * open yet. */
 	g->box.keep_count = run_inherited(g->box.keep, ARRAY_SIZE(g->box.keep));
 	err = find_terms(g, true, d);
 	if (!err)

@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "log/audit_read_json.h"
 
-/* The log of the caller's user, from where the caller is. */
+/* Opens the log of the caller's user, as seen from the caller's directory. */
 static int open_log(struct guard_entry *e, const struct guard_caller *who)
 {
 	autoplace struct guard_place p = GUARD_PLACE_INIT;
@@ -36,7 +36,8 @@ int guard_note(const struct guard_caller *who, const struct guard_outcome *out,
 		return err;
 	err = audit_event(
 		&e.log, out->session, out->exec_id, event, facts, n, NULL);
-	/* Signed when a session ends, not with every command. */
+	/* The log is signed when a session ends, because a signature with every
+	 * command would cost too much. */
 	if (!err && str_eq(event, "session.end"))
 		err = audit_checkpoint(&e.log, NULL);
 	return err;

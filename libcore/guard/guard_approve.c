@@ -94,7 +94,8 @@ void guard_question_key(const struct guard *g,
 	line_of(g, what, key);
 }
 
-/* A yes that cannot be kept was still a yes to this one command. */
+/* Keeps an "always". If that fails, the answer was still a yes to this one
+ * command. */
 void guard_approve(const struct guard *g, const struct guard_question *what)
 {
 	char name[APPROVAL_NAME], line[APPROVAL_LINE + 1];
@@ -112,8 +113,8 @@ void guard_approve(const struct guard *g, const struct guard_question *what)
 	(void)file_write_all(fd, line, APPROVAL_LINE);
 }
 
-/* A no, no answer and nobody there are three things, to the record as to whoever
- * reads the denial. */
+/* A no, a missing answer and a missing person are three things, for the record
+ * and for whoever reads the denial. */
 void guard_unanswered(struct policy_verdict *v, int answer)
 {
 	char reason[sizeof v->reason];

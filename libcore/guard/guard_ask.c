@@ -34,7 +34,7 @@ static const struct guard_answerer *answerer_of(
 	return NULL;
 }
 
-/* All of the text, and not just the words that the rule is about. */
+/* Shows the whole text, and not only the words that the rule is about. */
 static int text_of(const struct guard *g, const struct guard_question *what,
 	struct buf *out)
 {
@@ -68,7 +68,8 @@ static enum guard_answer put(struct guard *g, const struct guard_question *what)
 	return GUARD_WAITS;
 }
 
-/* An answer, GUARD_UNANSWERED when the time is over, or GUARD_WAITS. */
+/* Looks for an answer: GUARD_UNANSWERED when the time is over, GUARD_WAITS when
+ * there is none yet. */
 static enum guard_answer look(struct guard_asking *q)
 {
 	enum guard_answer answer = q->who->poll(q->who->ctx);
@@ -86,7 +87,7 @@ static int ms_left(const struct guard_asking *q)
 	return q->until > now ? (int)((q->until - now + MS - 1) / MS) : 0;
 }
 
-/* The front end's own, who waits for it. */
+/* Puts the question to the front end's own ask(), and waits. */
 static enum guard_answer ask_first(
 	const struct guard *g, const struct guard_question *what)
 {
@@ -139,8 +140,8 @@ static bool had_yes(const struct guard_asking *q, uint64_t id, const char *key)
 	return false;
 }
 
-/* The answer is had, once; of a call that names several programs its yes stays.
- */
+/* Hands out the answer once. Of a call that names several programs the yes is
+ * kept until all of them were asked for. */
 static enum guard_answer take_answer(struct guard *g,
 	const struct guard_question *what, uint64_t id, const char *key)
 {
@@ -169,11 +170,12 @@ enum guard_answer guard_ask_later(
 	guard_question_key(g, what, key);
 	if (had_yes(q, id, key))
 		return GUARD_YES;
-	/* One question at a time: what another program asks waits for its turn.
-	 */
+	/* One question at a time: another program's question waits for its
+	 * turn. */
 	if (q->on && (q->answer == GUARD_WAITS || q->id != id))
 		return GUARD_WAITS;
-	/* The answer is for what was asked, and for nothing else. */
+	/* The key must be the same, because an answer holds only for what was
+	 * asked. */
 	if (q->on && str_eq(q->key, key))
 		return take_answer(g, what, id, key);
 	q->on = false;
@@ -204,7 +206,7 @@ int guard_ask_timeout(const struct guard *g)
 	if (q->answer != GUARD_WAITS)
 		return 0;
 	left = ms_left(q);
-	/* Whoever asked may have ended meanwhile. */
+	/* The process that asked may have ended meanwhile. */
 	return left < LOOK_MS ? left : LOOK_MS;
 }
 
@@ -223,7 +225,7 @@ void guard_ask_look(struct guard *g)
 	}
 	if (!q->on || q->answer != GUARD_WAITS)
 		watch_again(w, q->id);
-	/* An answer that nobody came for. */
+	/* The answer is there, and nobody has come for it. */
 	if (q->on && q->answer != GUARD_WAITS)
 		q->on = false;
 }

@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "sys/file.h"
 
-/* The directory that a word of the policy ends with. */
+/* The directory that a word NAME=DIRECTORY of the policy ends with. */
 static const char *of_word(const char *word)
 {
 	const char *eq = strrchr(word, '=');
@@ -24,8 +24,9 @@ static const char *of_word(const char *word)
 	return eq ? eq + 1 : "";
 }
 
-/* Makes the first name of each; others are the tools' to make, for a link may
- * lie on their way. In order, so that the last tells whether all are there. */
+/* Makes the first component of each directory; the tools make the rest, because
+ * a link may lie on the way. The order stays, so that the last directory tells
+ * whether all are there. */
 static void make_each(int dir, const struct policy_words *cache)
 {
 	for (size_t i = cache->count, made = 0; i--;) {
@@ -43,8 +44,8 @@ static void make_each(int dir, const struct policy_words *cache)
 	}
 }
 
-/* Where the policy wants them: an absolute path, with a directory for each
- * user. NULL: beside TMPDIR. */
+/* The place that the policy names for caches: an absolute path that gets a
+ * directory for each user. NULL: beside TMPDIR. */
 static const char *wanted_place(const struct policy_words *cache)
 {
 	for (size_t i = 0; i < cache->count; i++)
@@ -53,8 +54,8 @@ static const char *wanted_place(const struct policy_words *cache)
 	return NULL;
 }
 
-/* Opens the directory that lasts: where the policy wants it, or beside TMPDIR.
- * Its base is written to *base. */
+/* Opens the lasting directory: where the policy wants it, or beside TMPDIR.
+ * *base is the path of its base. */
 static int open_place(struct guard_place *p, const struct policy_words *cache,
 	const char **base, struct diag *d)
 {

@@ -13,7 +13,7 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* Takes something out of a grant; the copy of path lives as long as g. */
+/* Takes a path out of a grant; the copy of the path lives as long as g. */
 static int carve(
 	struct guard_box *b, const char *path, unsigned access, const char *why)
 {
@@ -40,8 +40,8 @@ static bool is_granted(
 	return false;
 }
 
-/* Takes what is at name out of the grants that give such access to it, by this
- * name or by the kernel's, if that is known: a home may be a link. */
+/* Takes name out of the grants that give such access to it, also by the
+ * kernel's name for it, because a home may be a link. */
 static int carve_from(struct guard_box *b, unsigned access, const char *name,
 	const char *real, unsigned left, const char *why)
 {
@@ -53,14 +53,15 @@ static int carve_from(struct guard_box *b, unsigned access, const char *name,
 	return carve(b, real, left, why);
 }
 
-/* A grant that names a secret, or what is in it, is meant. */
+/* A grant that names a secret, or something inside of it, is meant: the secret
+ * is not hidden then. */
 static int hide_secret(
 	struct guard_box *b, const struct guard *g, const char *name)
 {
 	autofree char *real = NULL;
 	struct stat st;
 
-	/* Most do not exist. */
+	/* Most secrets do not exist. */
 	if (lstat(name, &st))
 		return 0;
 	real = malloc(PATH_MAX);
@@ -82,12 +83,13 @@ static int sessions_of(const struct guard_place *p, char *out, size_t size)
 	return *buf_str(&b) ? b.err : -ENAMETOOLONG;
 }
 
-/* What must not be the command's, whatever the policy opens around it: its
- * denied paths in the project, the policy itself, the log, the sessions. Taking
- * away within a grant needs a mount namespace, so only what exists is taken. */
+/* Takes out what the command must not have, whatever the policy opens around
+ * it: paths that the policy denies in the project, the policy itself, the log,
+ * the sessions. Taking away within a grant needs a mount namespace, so only
+ * what exists is taken out. */
 static int carve_out(struct guard_box *b, const struct guard *g)
 {
-	/* The state base is one of two, or in the project. */
+	/* The state base is one of these two, or lies in the project. */
 	const char *const system[] = {"/etc/wardbox", "/run/wardbox",
 		"/var/log/wardbox", g->place.base};
 	const char *name = g->terms.user_file;
@@ -98,7 +100,7 @@ static int carve_out(struct guard_box *b, const struct guard *g)
 	for (size_t i = 0; !err && i < g->terms.grants.protect_count; i++) {
 		const struct policy_protect *p = &g->terms.grants.protect[i];
 
-		/* A directory, and what is in it. */
+		/* A directory and what lies in it are one. */
 		if (i && p->decision == p[-1].decision &&
 			str_eq(p->path, p[-1].path))
 			continue;
@@ -115,7 +117,7 @@ static int carve_out(struct guard_box *b, const struct guard *g)
 	if (!err && name[0] && !path_real(name, path))
 		err = carve_from(b, SANDBOX_WRITE, name, path, SANDBOX_RO,
 			"the user's policy");
-	/* .../wardbox, with whatever else is kept there. */
+	/* .../wardbox: everything in it is taken out. */
 	if (!err && name[0] && !path_normal(path, sizeof path, name, ".."))
 		err = carve_from(b, SANDBOX_WRITE, path, path, SANDBOX_RO,
 			"the user's policy");
@@ -167,9 +169,9 @@ static bool protects_git(const struct guard *g)
 	return false;
 }
 
-/* git's hooks are read-only in a view of mounts. What does not exist yet, and
- * git's settings, which git replaces by renaming, no mount can keep:
- * guard_protect.c compares them. */
+/* git's hooks are read-only in a view of mounts. No mount can protect names
+ * that do not exist yet, nor git's settings, which git replaces by renaming:
+ * guard_protect.c compares those. */
 static int carve_hooks(struct guard_box *b, const struct guard *g)
 {
 	autofree char *real = malloc(PATH_MAX);
@@ -187,8 +189,8 @@ static int carve_hooks(struct guard_box *b, const struct guard *g)
 	return sandbox_grant_in_view(&b->plan, own, SANDBOX_RO, "git's hooks");
 }
 
-/* What chose this session must not choose the next one's: another session has
- * another's state and approvals. */
+/* The file that chose this session must not be written by it, because another
+ * session has another state and other approvals. */
 static int carve_session_file(
 	struct guard_box *b, const struct guard *g, struct diag *d)
 {
@@ -201,7 +203,7 @@ static int carve_session_file(
 
 	if (fd < 0)
 		return 0;
-	/* A relative name begins where this process is. */
+	/* A relative name begins at this process's directory. */
 	if (!g->place.real && path_cwd(given, sizeof given))
 		str_copy(given, sizeof given, "/");
 	else if (g->place.real)
@@ -240,7 +242,7 @@ static int grant_job_server(struct guard_box *b, const struct guard *g)
 	return carve(b, path, SANDBOX_RW, "make's job server");
 }
 
-/* By the kernel's name, too, where it has another. */
+/* Adds the path, and the kernel's name for it where that differs. */
 static int add_place(struct guard_box *b, size_t *n, const char *path)
 {
 	char real[PATH_MAX];
@@ -256,7 +258,8 @@ static int add_place(struct guard_box *b, size_t *n, const char *path)
 	return err;
 }
 
-/* Where the policy, the log and the sessions lie, whatever is granted. */
+/* Notes where the policy, the log and the sessions lie, for the box to protect
+ * whatever is granted. */
 static int name_places(struct guard_box *b, const struct guard *g)
 {
 	char sessions[PATH_MAX];

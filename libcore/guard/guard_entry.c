@@ -20,8 +20,8 @@ static int without_log(const struct guard_terms *t, int err)
 	return policy_word_in(&t->grants.relax, "audit") ? 0 : err;
 }
 
-/* A home within the project is no place for what the command must not see,
- * unless it can be hidden. */
+/* A home within the project is open to the command: no place for what the
+ * command must not see, unless it can be hidden. */
 static bool home_is_open(const struct guard_place *p, char *const *env)
 {
 	const char *state = env_get(env, "XDG_STATE_HOME");
@@ -90,7 +90,8 @@ static enum audit_decision decision_of(const struct guard *g)
 	return AUDIT_DENY;
 }
 
-/* "net", or "would-deny:net" for what another profile would have denied. */
+/* The rule's name: "net", or "would-deny:net" where another profile would have
+ * denied. */
 static void name_rule(struct guard *g)
 {
 	const struct policy_verdict *v = &g->out->verdict;
@@ -132,7 +133,7 @@ static struct audit_start start_of(struct guard *g)
 		.reason = g->out->verdict.reason,
 		.policy_sha = g->terms.policy ? g->terms.policy->sum : NULL,
 		.env = (const char *const *)g->box.env.vec,
-		/* The policy, whose sum is recorded, has them all. */
+		/* The policy, whose sum is recorded, has these variables. */
 		.env_untold = g->box.cache_vars,
 		.script = g->command->on_stdin,
 	};
@@ -208,7 +209,8 @@ int guard_entry_relaxed(struct guard *g, struct diag *d)
 	return err ? err : guard_entry_shared(g, d);
 }
 
-/* Each time: what its owner wrote last does not hold. */
+/* Recorded with each command, because what the policy's owner wrote last does
+ * not hold. */
 static int record_stale(struct guard *g, struct diag *d)
 {
 	const struct diag *why = &g->terms.policy->why;
@@ -262,7 +264,7 @@ int guard_entry_session(struct guard *g, struct diag *d)
 	struct session_name name;
 	int err;
 
-	/* One that is named is looked for nowhere. */
+	/* A session that is named by its id is not searched for. */
 	if (!id || !*id)
 		where = guard_place_base(&g->place, d);
 	where.file = env_get(env, "WARDBOX_SESSION_FILE");
@@ -290,7 +292,7 @@ static unsigned flags_of(const struct run_result *run)
 	return flags;
 }
 
-/* Which limit it was, and what watched over it. */
+/* Records which limit ended the command, and what enforced the limit. */
 static void record_limit(struct guard *g)
 {
 	const struct run_result *run = &g->out->run;
@@ -304,7 +306,7 @@ static void record_limit(struct guard *g)
 		{.key = "by", .text = limits_how_name(how)},
 	};
 
-	/* A time limit without a sandbox is kept by nothing of it. */
+	/* Without a sandbox no part of a sandbox enforces the time limit. */
 	if (limit)
 		guard_entry_event(g, "limit", facts, how ? 2 : 1);
 }

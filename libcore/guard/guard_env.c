@@ -14,8 +14,9 @@
 #include "base/str.h"
 #include "redact/redact.h"
 
-/* What a make around this process tells a make below it: flags, overrides, the
- * job server. That is the caller's word; a line that sets it is judged. */
+/* Variables by which a make around this process tells a make below it: flags,
+ * overrides, the job server. The caller is trusted to set them; a line that
+ * sets them is judged. */
 static bool of_make(const struct guard *g, const char *name)
 {
 	const char *rest = str_after(name, "MAKE");
@@ -24,8 +25,8 @@ static bool of_make(const struct guard *g, const char *name)
 	       !g->carry->env && env_get(g->caller->env, "MAKELEVEL");
 }
 
-/* Does the name say so of its value, or is a secret in the value? A secret that
- * cannot be looked for counts as one. */
+/* Is the variable a secret by its name, or does its value hold one? A value
+ * that cannot be searched counts as a secret. */
 static bool holds_secret(
 	const struct guard *g, const char *name, const char *value)
 {
@@ -97,13 +98,14 @@ static int set_temporary(struct guard_box *b, const struct guard_place *p)
 	if (!tmp[0])
 		return 0;
 	err = env_set(&b->env, "TMPDIR", tmp);
-	/* zsh's own word for it. */
+	/* zsh uses its own variable in place of TMPDIR. */
 	if (!err)
 		err = path_join(prefix, sizeof prefix, tmp, "zsh");
 	return err ? err : env_set(&b->env, "TMPPREFIX", prefix);
 }
 
-/* Behind the other names, which do not have a home then. */
+/* Adds the home behind the other names, which include a home only where the
+ * caller has one. */
 static void name_home(struct guard_place *p)
 {
 	size_t n = 0;
@@ -116,8 +118,8 @@ static void name_home(struct guard_place *p)
 	p->own_name[n + 1] = NULL;
 }
 
-/* Who has no home, or one that is not there, gets the guarded user's own by the
- * name of where it lies. */
+/* A user without a home, or whose home does not exist, gets the guarded user's
+ * own home, called by its real path. */
 static int set_home(struct guard_box *b, struct guard_place *p,
 	const struct policy_grants *grants)
 {
@@ -141,8 +143,8 @@ static bool is_exec_dir(void *ctx, const char *dir)
 	return policy_word_in(ctx, dir);
 }
 
-/* PATH keeps the caller's order; where nothing is left of it, the policy's own
- * stays. */
+/* Keeps PATH in the caller's order; where no entry is left, the policy's own
+ * PATH stays. */
 static int keep_search(struct guard_box *b, struct guard *g, char *const *from)
 {
 	autobuf struct buf kept = BUF_INIT(1 << 16);
@@ -152,7 +154,7 @@ static int keep_search(struct guard_box *b, struct guard *g, char *const *from)
 	return kept.len ? env_set(&b->env, "PATH", buf_str(&kept)) : kept.err;
 }
 
-/* What the policy sets, and the places that it names. */
+/* Sets the variables of the policy, and those that name the places. */
 static int set_granted(
 	struct guard_box *b, struct guard *g, char *const *from, bool places,
 	struct diag *d)
@@ -175,7 +177,8 @@ static int set_granted(
 	return err;
 }
 
-/* What a command of the session does not have of its caller's, once. */
+/* Tells once per session which of the caller's variables the commands do not
+ * get. */
 static void tell_left(struct guard *g, const char *names)
 {
 	const struct audit_fact fact = {.key = "names", .text = names};

@@ -10,8 +10,8 @@
 
 #include "base/str.h"
 
-/* What is guarded already is recorded already: a terminal, or a file, is passed
- * on as it is unless the front end reads along. */
+/* A command inside of another guard is recorded there: a terminal or a file is
+ * passed on unchanged, unless the front end reads the output. */
 enum run_mode guard_mode(const struct guard *g)
 {
 	if (g->place.inside && !g->io->output && !g->io->pty_all)
@@ -19,7 +19,8 @@ enum run_mode guard_mode(const struct guard *g)
 	return g->io->pty ? RUN_PTY : RUN_CAPTURE;
 }
 
-/* What is kept from the command within its project cannot be, here. */
+/* What was carved out of the project cannot be kept from the command on this
+ * machine: says so. */
 static void tell_carved(const struct guard *g, struct diag *d)
 {
 	const struct sandbox_shared *at = g->box.sandbox.shared;
@@ -39,11 +40,13 @@ static void tell_carved(const struct guard *g, struct diag *d)
 			g->place.uid);
 }
 
-/* Behind what the protection itself has to say. */
+/* Adds the policy line that relaxes the protection, behind the protection's own
+ * hint. */
 static void tell_relax(struct diag *d)
 {
 	char first[sizeof d->hint], part[16];
-	/* A message about what is missing begins with its name. */
+	/* A message about a missing protection begins with the protection's
+	 * name. */
 	const size_t n = strcspn(d->text, ":");
 
 	BUF_PRINT(part, "%.*s", n < sizeof part ? (int)n : 0, d->text);
@@ -51,7 +54,8 @@ static void tell_relax(struct diag *d)
 	if (!first[0])
 		str_copy(first, sizeof first,
 			"'wardbox doctor' shows what works here");
-	/* A step that failed is none that a policy can go without. */
+	/* A step of sandbox_apply() that failed can be relaxed by no policy
+	 * line. */
 	if (sandbox_part_named(part))
 		diag_hint(d, "%s; a line 'relax %s' in %s goes without it",
 			first, part, POLICY_SYSTEM);
@@ -68,7 +72,7 @@ static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)
 {
 	int err;
 
-	b->plan.own_exec = true; /* judged already */
+	b->plan.own_exec = true; /* the shell itself is judged already */
 	b->plan.keep_fds = b->keep;
 	b->plan.keep_fd_count = b->keep_count;
 	err = sandbox_compile(&b->plan, &b->sandbox, d);
@@ -102,11 +106,12 @@ void guard_box_release(struct guard_box *b)
 	free(b->own_argv);
 }
 
-/* Most containers forbid namespaces. A view of its own is done without, where
- * nothing was to be carved out by it. An own loopback is, too: no network at
- * all is the stricter answer, and can always be had. Inside of another guard's
- * watch there is no second one, which the policy may go without. Nothing of the
- * command ran yet. */
+/* Decides what to do without after a failed attempt. Most containers forbid
+ * namespaces. A view of mounts is given up where nothing was carved out by it.
+ * An own loopback is given up, too: no network at all is stricter and always
+ * possible. Inside of another guard's watch a second one is impossible; the
+ * policy says whether the command goes without. Nothing of the command ran
+ * yet. */
 static bool goes_without(struct guard_box *b, struct guard *g, struct diag *d)
 {
 	const struct sandbox_shared *at = b->sandbox.shared;
@@ -133,9 +138,9 @@ static bool goes_without(struct guard_box *b, struct guard *g, struct diag *d)
 	return false;
 }
 
-/* What surrounds the command's life: each step begins right before the command
- * starts, in this order, and ends in the opposite order when its tree is empty.
- * Where a step could not begin, the command does not run and no step ends. */
+/* Steps around the command's life: each begins right before the command starts,
+ * in this order, and ends in the opposite order when its tree is empty. If a
+ * step cannot begin, the command does not run and no step ends. */
 static const struct guard_step {
 	int (*before)(struct guard *g, struct diag *d);
 	int (*after)(struct guard *g, struct diag *d);

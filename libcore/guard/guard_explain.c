@@ -9,8 +9,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* The words that were judged, as many as leave the reason and the rule their
- * places. */
+/* The judged words, cut so that the reason and the rule find room. */
 static const char *subject(
 	const struct policy_verdict *v, char text[static sizeof(v->command)])
 {
@@ -26,7 +25,7 @@ static const char *subject(
 	return text;
 }
 
-/* A word that stands in a policy as it is. */
+/* The length of a word that can stand in a policy without quotes. */
 static size_t plain_word(const char *s)
 {
 	size_t n = 0;
@@ -36,8 +35,8 @@ static size_t plain_word(const char *s)
 	return s[n] == ' ' || !s[n] ? n : 0;
 }
 
-/* A pattern for what was judged: the program and, where more is meant than any
- * use of it, its first word. "" when the words cannot be told. */
+/* A pattern for the judged command: its program and, where more is meant than
+ * any use of that program, its first word. "" when the words cannot be told. */
 static const char *pattern_of(
 	const struct policy_verdict *v, char text[static sizeof(v->command)])
 {
@@ -62,7 +61,8 @@ static const char *pattern_of(
 	return buf_str(&b);
 }
 
-/* The line of a policy that lets it run, where one line does. */
+/* The line of a policy that would let the command run, where one line
+ * suffices. */
 static bool add_policy_line(const struct policy_verdict *v, struct buf *out)
 {
 	char text[sizeof(v->command)];
@@ -105,7 +105,7 @@ const char *guard_answer_name(enum guard_answer answer)
 	return str_nth(names, (unsigned)answer);
 }
 
-/* Why nobody's yes was had. */
+/* Says why there was no yes. */
 static void say_unasked(const struct guard *g, enum guard_answer answer,
 	struct buf *out)
 {

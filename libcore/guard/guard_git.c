@@ -69,7 +69,8 @@ static bool counted_runs(struct git_env *e)
 	return false;
 }
 
-/* A word in single quotes, as git writes them: at is behind it, or NULL. */
+/* Reads a word in single quotes, as git writes it, to out. Returns what stands
+ * behind the word, or NULL. */
 static const char *quoted_word(const char *at, struct buf *out)
 {
 	buf_clear(out);
@@ -90,7 +91,8 @@ static const char *quoted_word(const char *at, struct buf *out)
 	}
 }
 
-/* What `git -c` tells the git that it starts: 'key'='value', or 'key=value'. */
+/* GIT_CONFIG_PARAMETERS, which `git -c` gives to the git that it starts:
+ * 'key'='value', or 'key=value'. */
 static bool parameters_run(struct git_env *e)
 {
 	static const char name[] = "GIT_CONFIG_PARAMETERS";
@@ -114,7 +116,7 @@ static bool parameters_run(struct git_env *e)
 			if (eq)
 				*eq = '\0';
 		}
-		/* What cannot be read may say anything. */
+		/* A text that cannot be read may hold any setting. */
 		if (!at) {
 			str_copy(e->key, sizeof e->key, name);
 			e->from = name;
@@ -133,8 +135,8 @@ static int place_setting(void *ctx, const struct gitconf_var *var)
 	return git_runs(e, e->from, var->name, var->value) ? -EACCES : 0;
 }
 
-/* Does a file of settings hold one that runs something? Only what the command
- * could have written counts. */
+/* Does a settings file hold a setting that runs something? Only a file that the
+ * command could have written counts. */
 static bool file_runs(struct git_env *e, const char *path)
 {
 	autobuf struct buf b = BUF_INIT(GITCONF_TEXT_MAX);
@@ -168,22 +170,24 @@ static bool place_runs(struct git_env *e, const char *name, const char *file)
 	if (!path || !to || path_normal(path, PATH_MAX, e->cwd, value) ||
 		path_join(to, PATH_MAX, path, file))
 		return true;
-	/* The project's own are looked at before and behind the command. */
+	/* The project's own settings are compared before and behind the command
+	 * (guard_protect.c). */
 	own = path_beneath(root, path) ? path + strlen(root) : "";
 	if (path_beneath("/.git", own))
 		return false;
 	return file_runs(e, *file ? to : path);
 }
 
-/* Would a program of the project gain anything by being git's? Not where it may
- * run by itself, and the tree has no network but what the profile gives. */
+/* Would a program of the project gain rights by being started by git? Not where
+ * it may run by itself, and the tree has only the profile's network. */
 static bool project_gains(const struct guard *g)
 {
 	return !g->terms.grants.strangers ||
 		g->out->verdict.net > g->terms.grants.net;
 }
 
-/* Programs that variables name, by the settings that mean the same. */
+/* Variables that name programs, looked at as the settings that mean the
+ * same. */
 static bool programs_run(struct git_env *e)
 {
 	static const struct {

@@ -33,7 +33,8 @@ struct home_file {
 	char section[HOME_NAME_MAX], said[HOME_NAME_MAX]; /* read; written */
 };
 
-/* Is the word for this file? What it names of it, "" for all. */
+/* Is the word of the policy about this file? The setting that the word names,
+ * "" for the whole file; NULL: no. */
 static const char *setting_of(const struct home_file *f, const char *word)
 {
 	if (strncmp(word, f->name, f->n) != 0)
@@ -54,7 +55,8 @@ static bool is_named(const struct home_file *f, const char *setting)
 	return false;
 }
 
-/* Does an address in it have a name or a password in front of its host? */
+/* Does an address in the value hold a name or a password in front of its
+ * host? */
 static bool has_login(const char *value)
 {
 	const char *at = value;
@@ -130,8 +132,8 @@ static void take_lines(struct home_file *f, char *text)
 	}
 }
 
-/* The directory below in that the file lies in, made where it is missing, and the
- * file's own name to *last. No link is followed. */
+/* Opens the directory below in that holds the file, making missing parts; *last
+ * is the file's own name. No link is followed. */
 static int open_parent(int in, const char *name, const char **last)
 {
 	int at = dup(in);
@@ -158,8 +160,8 @@ static int open_parent(int in, const char *name, const char **last)
 	return at < 0 ? -errno : at;
 }
 
-/* What a command did to its home does not keep it from starting: an error here is
- * a copy that is not there. */
+/* Writes the copy. An error is only a missing copy, because a command must
+ * start whatever an earlier one did to its home. */
 static void write_copy(int in, const char *name, const struct buf *text,
 	const struct stat *like)
 {
@@ -178,7 +180,7 @@ static bool same_time(const struct stat *a, const struct stat *b)
 		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Copies one file, if its original is another than the last time. */
+/* Copies one file, if its original has changed since the last copy. */
 static void copy_file(const struct policy_words *words, uid_t uid,
 	const char *word, int from, int kept, int home)
 {
@@ -214,7 +216,7 @@ static void copy_file(const struct policy_words *words, uid_t uid,
 	write_copy(kept, name, &out, &now);
 }
 
-/* Words of one file stand side by side. */
+/* The words about one file stand side by side: is this the first of them? */
 static bool is_first(const struct policy_words *home, size_t i)
 {
 	const size_t n = strcspn(home->item[i], ":");
@@ -231,7 +233,7 @@ __attribute__((noinline)) static void copy_files(
 		from < 0 ? -1 : guard_place_dir(p, p->lay, "kept", NULL);
 	struct stat st;
 
-	/* What somebody else laid there is not read. */
+	/* A file that somebody else put there is not read. */
 	if (kept < 0 || fstat(from, &st) || st.st_uid != p->uid)
 		return;
 	for (size_t i = 0; i < words->count; i++)

@@ -10,12 +10,12 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* What the policy says of the shell as a program. What it reads is known or
- * watched here: not for that it asks, so it is judged with nothing to read. */
+/* Judges the shell as a program. Its input is judged by itself, or watched, so
+ * the shell is judged with nothing to read. */
 static void decide_shell(const struct guard *g,
 	const struct policy_request *what, struct policy_verdict *v)
 {
-	/* Nobody writes to it. */
+	/* Nobody writes to these words. */
 	char *const nothing[] = {what->argv[0], (char *)(uintptr_t) "-c",
 		(char *)(uintptr_t) ":", NULL};
 	struct policy_request unread = *what;
@@ -32,7 +32,8 @@ static void decide_shell(const struct guard *g,
 		*v = own;
 }
 
-/* The watch decides what is open; without the watch nothing would. */
+/* Denies an open line where there is no watch, because nothing else would
+ * decide it. */
 static void need_watch(const struct guard *g, struct policy_verdict *v)
 {
 	if (!g->terms.grants.confine || g->terms.grants.supervise ||
@@ -76,7 +77,8 @@ void guard_decide(const struct guard *g, struct policy_verdict *v)
 		policy_decide_exec(g->terms.policy, &what, v);
 		break;
 	case GUARD_STREAM:
-		/* Where nothing may run, it does not start. */
+		/* A stream is judged as `:`, which only a profile in which
+		 * nothing may run denies. */
 		what.text = ":";
 		what.len = 1;
 		policy_decide_line(g->terms.policy, &what, v, NULL, NULL);
@@ -102,7 +104,7 @@ static int denied(struct guard *g, const struct guard_question *what,
 		return err;
 	if (v->decision == POLICY_CONFIRM)
 		guard_entry_event(g, "ask", facts, ARRAY_SIZE(facts));
-	/* No policy said no: there is none to ask. */
+	/* A broken policy asks nobody, because no rule of it was read. */
 	if (g->terms.policy->state == POLICY_BROKEN) {
 		diag_fail(d, -EINVAL, "%s", v->reason);
 		diag_hint(d, "%s", g->terms.policy->why.hint);

@@ -24,7 +24,7 @@ bool guard_stays(const struct guard *g)
 		said == POLICY_BACKGROUND_END ||
 		(said == POLICY_BACKGROUND_UNSAID && !g->io->keeps))
 		return false;
-	/* Without a program and without a job nothing can be left. */
+	/* Without a program and without a job nothing can be left running. */
 	return !g->box.brief || !g->command->text ||
 	       memchr(g->command->text, '&', g->command->len);
 }
@@ -38,8 +38,8 @@ void guard_live_use(struct guard *g)
 		session_live_use(dir, g->out->session);
 }
 
-/* With which process the session ends; 0: with the container. A harness that
- * makes each command a session's leader is asked for its own. */
+/* The process with which the session ends; 0: the container. If a harness makes
+ * each command a session leader, the harness's own session leader counts. */
 static pid_t live_holder(const struct guard *g)
 {
 	pid_t holder = g->io->holder ? g->io->holder : getsid(g->tree.called);
@@ -61,7 +61,7 @@ int guard_live_leave(struct guard *g)
 		audit_close(&g->entry.log);
 		g->entry.log = fresh;
 	}
-	/* The supervisor's: to be forgotten, and not to be taken away. */
+	/* The limits are the supervisor's: forgotten here and not removed. */
 	g->box.sandbox.limits = LIMITS_INIT;
 	return err;
 }
@@ -77,7 +77,7 @@ static void live_note(struct guard *g, const char *event, bool ended)
 	guard_entry_event(g, event, facts, 1 + ended);
 }
 
-/* What there is to say of the command itself. */
+/* Writes what there is to say of the command itself. */
 static int live_command(struct guard *g)
 {
 	int err;
@@ -101,7 +101,7 @@ static int live_stays(void *ctx)
 		fd = (int)syscall(NR_PIDFD_OPEN, holder, 0);
 	if (holder && fd < 0 && errno == ESRCH)
 		return -ESRCH;
-	/* What nobody could find is not kept. */
+	/* A program that nobody could find later is not kept. */
 	err = dir < 0 ? dir : session_live_enter(
 				      dir, g->out->session, getpid(), &g->tree.live);
 	if (!err)
@@ -115,7 +115,7 @@ static int live_stays(void *ctx)
 	return fd < 0 ? -EBADF : fd_steal(&fd);
 }
 
-/* The front was killed, and nothing is left. */
+/* The front was killed, and no program is left. */
 static void live_orphaned(void *ctx)
 {
 	struct guard *g = ctx;

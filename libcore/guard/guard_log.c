@@ -10,7 +10,7 @@
 #include "log/audit_place.h"
 #include "sys/env.h"
 
-/* The same below the state base, which is made with make. */
+/* Opens a log below the state base; with make, makes it. */
 static int log_in_base(struct audit_place place, const struct session_where *w,
 	bool make, char *path, size_t size, struct diag *d)
 {
@@ -36,7 +36,7 @@ int guard_log_open(const struct guard_log *l, char *path, size_t size,
 
 	if (fd != -ENOENT)
 		return fd;
-	/* A base that is refused holds no log, and keeps from none elsewhere. */
+	/* A base that is refused holds no log, and hides none elsewhere. */
 	fd = log_in_base(place, w, false, path, size, d);
 	if (fd >= 0 || !l->make)
 		return fd;

@@ -10,11 +10,12 @@
 #include "base/diag.h"
 #include "session/session.h"
 
-/* /var/log/wardbox/UID, else $XDG_STATE_HOME/wardbox/audit or that below ~/.local,
- * else STATE BASE/UID/audit: the first that is there; with make, the first that
- * can be made. So a log that was begun is found from everywhere. A place that
- * somebody else prepared is refused and named. With not_home none is made in the
- * home. A descriptor, and the path when it is not NULL; -ENOENT; -errno. */
+/* Opens /var/log/wardbox/UID, else $XDG_STATE_HOME/wardbox/audit or the same
+ * below ~/.local, else STATE BASE/UID/audit: the first that exists; with make,
+ * the first that can be made. So a log that was begun is found from everywhere.
+ * A place that somebody else prepared is refused and named. With not_home none
+ * is made in the home. Returns a descriptor, and the path where path is not
+ * NULL; -ENOENT; -errno. */
 struct guard_log {
 	char *const *env;
 	const struct session_where *where;

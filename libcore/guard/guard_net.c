@@ -44,8 +44,8 @@ static enum sandbox_net net_granted(const struct guard *g)
 
 enum sandbox_net guard_net_of(const struct guard_box *b, const struct guard *g)
 {
-	/* A loopback costs a network namespace; without a program nobody is
-	 * there to use it. */
+	/* A loopback costs a network namespace, and in a brief line no program
+	 * would use it. */
 	enum sandbox_net net = b->brief ? SANDBOX_NET_NONE : net_granted(g);
 
 	if (net == SANDBOX_NET_LOCAL && ns_is_refused() &&
@@ -77,7 +77,7 @@ static void net_add_registry(void *ctx, const struct net_rule *rule,
 	spec->allowed++;
 }
 
-/* The keeper keeps nothing but what it needs to connect. */
+/* Confines the keeper to what it needs to connect. */
 static int net_confine(void)
 {
 	enum { BIND_SERVICE = 10 };
@@ -109,7 +109,8 @@ static bool net_has_names(const struct guard *g)
 	return false;
 }
 
-/* The way out of the network that the machine is in, as the policy says; "". */
+/* The proxy through which the machine's network leads out, as the policy says;
+ * "": none. */
 static const char *net_proxy_of(const struct guard *g)
 {
 	static const char *const names[] = {"https_proxy", "HTTPS_PROXY",
@@ -127,7 +128,7 @@ static const char *net_proxy_of(const struct guard *g)
 	return url ? url : "";
 }
 
-/* "+64k HOST": what a line's up= says of its hosts. */
+/* Adds what a line's up= says of its hosts: "+64k HOST". */
 static void net_add_rule(struct net_spec *spec, const char *word)
 {
 	struct net_rule *r = &spec->allow[spec->allowed];
@@ -144,7 +145,7 @@ static void net_add_rule(struct net_spec *spec, const char *word)
 	spec->allowed++;
 }
 
-/* What the policy's words say, all of them. NULL: memory is out. */
+/* All words of the policy about the network, as a spec. NULL: out of memory. */
 static struct net_spec *net_spec_of(void *ctx)
 {
 	const struct guard *g = ctx;
@@ -185,7 +186,8 @@ static uint64_t net_sum(uint64_t sum, const char *s)
 	return (sum ^ 1) * 0x100000001b3U;
 }
 
-/* What the link is for: nothing is read that a keeper knows by its number. */
+/* The purpose of the link. A keeper that is known by its number reads no
+ * spec. */
 static struct net_ask net_ask_of(struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.net_words;
@@ -201,10 +203,10 @@ static struct net_ask net_ask_of(struct guard *g)
 	return ask;
 }
 
-/* Commands of one session share a loopback, so that a server which one starts is
- * there for the next, whoever else they may speak to. Without a name of its own a
- * session has no loopback that lasts, unless it has a way out, which takes longer
- * to make. */
+/* Tries to join the session's network. Commands of one session share a
+ * loopback, so that one can use a server that another starts, whatever hosts
+ * each may speak to. A session without a name of its own has a lasting loopback
+ * only if it has a way out, which takes longer to make. */
 static void net_try(struct guard_box *b, struct guard *g)
 {
 	const struct net_ask ask = net_ask_of(g);
@@ -225,7 +227,7 @@ static void net_try(struct guard_box *b, struct guard *g)
 	b->plan.join = &b->join;
 }
 
-/* Programs that ask for a proxy find it by these. */
+/* Programs that ask for a proxy find it by these variables. */
 static int net_env(struct guard_box *b)
 {
 	static const char *const names[] = {"http_proxy", "https_proxy",
@@ -239,13 +241,14 @@ static int net_env(struct guard_box *b)
 		err = env_set(&b->env, names[i], url);
 	if (!err)
 		err = env_set(&b->env, "NODE_USE_ENV_PROXY", "1");
-	b->cache_vars += b->env.count - before; /* no part of the record */
+	b->cache_vars += b->env.count - before; /* the record leaves these
+						 * variables out */
 	return err;
 }
 
-/* The second tier: no namespace. The command may connect to one port, where a
- * keeper of its own answers; where a thread is faster than the watch, also to that
- * port of another host. */
+/* The second tier, without a namespace: the command may connect to one port, at
+ * which a keeper of its own answers. If a thread is faster than the watch, it
+ * can connect to that same port of another host. */
 static int net_front_of(struct guard_box *b, struct guard *g)
 {
 	struct net_ask ask = net_ask_of(g);
@@ -275,8 +278,8 @@ int guard_net_join(struct guard_box *b, struct guard *g, struct diag *d)
 	if (!g->terms.grants.confine || b->brief ||
 		net_granted(g) != SANDBOX_NET_LOCAL)
 		return 0;
-	/* What lives on may serve the next command. Where a shared one cannot be had,
-	 * a namespace of the command's own is tried. */
+	/* Background programs may serve the next command. Where a shared
+	 * network cannot be had, a namespace of the command's own is tried. */
 	if ((g->entry.shares_net || b->stays || named) &&
 		b->plan.net == SANDBOX_NET_LOCAL && !ns_is_refused())
 		net_try(b, g);
@@ -313,8 +316,8 @@ bool guard_net_denies(const struct guard *g, bool planned,
 
 	if (!v->loopback || !g->terms.grants.confine)
 		return false;
-	/* Only an own namespace makes localhost the session's: Landlock knows
-	 * ports, and any host has them. */
+	/* Only an own namespace makes localhost the session's, because Landlock
+	 * knows ports alone, and every host has those. */
 	if (!planned && net == SANDBOX_NET_LOCAL &&
 		(ns_is_refused() || !sandbox_namespace_works(SANDBOX_NETNS)))
 		net = SANDBOX_NET_NONE;

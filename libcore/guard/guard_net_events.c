@@ -39,7 +39,8 @@ static bool has_socket(int proc, const char *pid, const char *want)
 	return found;
 }
 
-/* The process below pid that has the socket; 0. *looks: at so many more. */
+/* The process below pid that holds the socket; 0: none. *looks counts the
+ * processes that were looked at. */
 static pid_t find_below(int proc, pid_t pid, const char *want, unsigned *looks)
 {
 	char text[1024], name[48], one[16];
@@ -67,7 +68,7 @@ static pid_t find_below(int proc, pid_t pid, const char *want, unsigned *looks)
 	return found;
 }
 
-/* The process of the command's tree that has the socket; 0. */
+/* The process of the command's tree that holds the socket; 0: none. */
 static pid_t find_socket(uint32_t inode)
 {
 	unsigned looks = LOOKS;
@@ -89,12 +90,13 @@ static void name_of(pid_t pid, char out[static 16])
 	out[n > 0 ? n - 1 : 0] = '\0';
 }
 
-/* Of a great many so many together are one record, with the name of the last. */
+/* Records connections that ended: of a great many, several in one record, with
+ * the name of the last. */
 static void record_ended(struct guard *g, const struct net_event *ev)
 {
 	struct guard_net *net = &g->tree.net;
 	const char *program = "";
-	const bool all = !ev->count; /* that waits */
+	const bool all = !ev->count; /* connections that no record has yet */
 	char port[8];
 
 	for (size_t i = 0; i < ARRAY_SIZE(net->seen); i++)
@@ -126,7 +128,7 @@ static void record_ended(struct guard *g, const struct net_event *ev)
 	net->waiting = 0;
 }
 
-/* From a port of this machine's loopback. */
+/* Records a connection from a port of this machine's loopback. */
 static void record_entered(struct guard *g, const struct net_event *ev)
 {
 	char port[8];
@@ -163,9 +165,9 @@ static void record_refused(struct guard *g, const struct net_event *ev, pid_t pi
 	guard_deny(g, "net.deny", pid, v.command, &what, GUARD_NO);
 }
 
-/* Whose it is, while that can still be found out. It is a look at each process's
- * descriptors: of many connections each that doubles their number is looked for,
- * because all else waits meanwhile. */
+/* Finds out whose connection it is while that is still possible, by looking at
+ * each process's descriptors. Of many connections only those that double their
+ * number are looked for, because all else waits meanwhile. */
 static void note_opened(struct guard *g, const struct net_event *ev)
 {
 	enum { FIRST = 16 };
@@ -204,8 +206,8 @@ static void one_event(struct guard *g, const struct net_event *ev)
 		break;
 	case NET_REFUSED:
 		pid = find_socket(ev->inode);
-		/* Of several commands each is asked, and the newest takes what is
-		 * nobody's any more. */
+		/* With several commands in a session each is asked; the newest
+		 * takes the connections that nobody claims. */
 		if (pid && !ev->last)
 			net_link_claim(&g->box.link, ev->inode);
 		if (pid || ev->last)
@@ -239,7 +241,8 @@ int guard_net_end(struct guard *g, struct diag *d)
 	guard_net_events(g);
 	if (!g->tree.net.used)
 		return 0;
-	/* What the command left is told before it is said to have ended. */
+	/* Events of the command are reported before the keeper is told that it
+	 * has ended. */
 	net_link_flush(&g->box.link);
 	while (g->tree.net.used &&
 		net_link_read(&g->box.link, WAIT_MS, &ev) > 0)

@@ -25,8 +25,8 @@ static const struct {
 	const char *path, *name;
 } shared[] = {{"/tmp", "tmp"}, {"/var/tmp", "var"}, {"/dev/shm", "shm"}};
 
-/* Makes one below the private directory in, with the mode that programs expect of
- * /tmp, which the command may have changed. */
+/* Makes such a directory below the private directory in, with the mode that
+ * programs expect of /tmp; the command may have changed that mode. */
 static int make_shared(const struct guard_place *p, int in, const char *name)
 {
 	enum { OPEN_MODE = 01777 };
@@ -51,8 +51,9 @@ static bool is_memory(const char *path)
 	return statfs(path, &fs) < 0 || (uint32_t)fs.f_type == TMPFS_MAGIC_;
 }
 
-/* Where what commands leave is kept: beside the sessions, or in /var/tmp where
- * these are in memory and that is not. .lay and .lay_base. */
+/* Finds the place that keeps what commands leave: beside the sessions, or in
+ * /var/tmp where the sessions are in memory and /var/tmp is not. Sets .lay and
+ * .lay_base. */
 static int find_lay(struct guard_place *p)
 {
 	char base[32];
@@ -75,8 +76,8 @@ static int find_lay(struct guard_place *p)
 	return p->lay < 0 ? -errno : 0;
 }
 
-/* Opens BASE/<uid>/at-CALLER; -ENOENT without a place for it. A new one is the time
- * to take away those that nobody used for long. */
+/* Opens BASE/<uid>/at-CALLER; -ENOENT if there is no place for it. Whenever a
+ * new one is made, old ones that nobody used for long are removed. */
 static int open_own(struct guard_place *p)
 {
 	enum { DAY = 86400 };
@@ -124,7 +125,7 @@ int guard_place_tmp(struct guard_place *p)
 	return err ? err : keep_below(p, &p->tmp, shared[0].name);
 }
 
-/* Where the directory that stands at name lies. */
+/* Makes the directory that will stand at name, and says where it lies. */
 static int make_own(struct guard_place *p, const struct policy_grants *grants,
 	int own, const char *name, const char **from)
 {
@@ -167,7 +168,8 @@ bool guard_owns(const struct guard_place *p, const char *name)
 	return false;
 }
 
-/* What programs need, and what tells nobody anything: it shows what it is. */
+/* Directories of the root that programs need and that tell nothing about the
+ * machine's users: the view shows them unchanged. */
 static bool is_shown(const char *name)
 {
 	static const char shown[] = "usr\0etc\0proc\0sys\0dev\0bin\0sbin\0opt\0nix\0";
@@ -183,7 +185,8 @@ static bool is_granted(const struct guard_box *b, const char *path)
 	return false;
 }
 
-/* All else in the root directory is empty, but for what is granted in it. */
+/* Covers all other directories of the root, except for what is granted in
+ * them. */
 static int cover_rest(struct guard_box *b)
 {
 	DIR *root = is_granted(b, "/") ? NULL : opendir("/");
@@ -206,7 +209,8 @@ static int cover_rest(struct guard_box *b)
 	return err;
 }
 
-/* From a directory that is open, names lead out of the view. */
+/* Does the command keep an open directory? Names would lead from it out of the
+ * view. */
 static bool keeps_directory(const struct guard_box *b)
 {
 	enum { OWN = STDERR_FILENO + 1 };
@@ -219,8 +223,8 @@ static bool keeps_directory(const struct guard_box *b)
 	return false;
 }
 
-/* Does the view show a place where others have their sockets? Where the guard
- * tells of itself there is none. */
+/* Does the view show a place where other users have their sockets? Where the
+ * guard tells of itself there is none. */
 static bool shows_sockets(const struct guard_box *b)
 {
 	static const char *const theirs[] = {
@@ -236,8 +240,9 @@ static bool shows_sockets(const struct guard_box *b)
 	return false;
 }
 
-/* What lies beside a project below the home is meant to be the person's: it is not
- * written to a home of the command's own, where nobody would look for it. */
+/* Files beside a project below the home are meant for the person. They must not
+ * be written to a home of the command's own, where nobody would look for them,
+ * so those directories are covered. */
 static int cover_beside(struct guard_box *b, const struct guard_place *p)
 {
 	char dir[PATH_MAX];
@@ -252,8 +257,8 @@ static int cover_beside(struct guard_box *b, const struct guard_place *p)
 		: sandbox_cover(&b->plan, beside, "beside the project");
 }
 
-/* A terminal that the command is given has its name where it was made: there it
- * makes none of its own. */
+/* A terminal that the command inherits has the name that it got outside; in a
+ * view with such a terminal no other is made. */
 static bool has_terminal(const struct guard *g)
 {
 	if (guard_mode(g) == RUN_PTY)
@@ -277,20 +282,23 @@ int guard_own_cover(struct guard_box *b, const struct guard_place *p)
 	err = cover_beside(b, p);
 	if (!err)
 		err = cover_rest(b);
-	/* What is left tells the names of the system, and of what is granted. */
+	/* The rest of the root shows only the names of the system and of what
+	 * is granted. */
 	return err ? err : sandbox_grant_viewed(&b->plan, "/", SANDBOX_LIST,
 				   "names in directories");
 }
 
-/* Does a person's yes give it more of the network than other commands have? */
+/* Does a person's yes give the command more of the network than other commands
+ * have? */
 static bool gains_network(const struct guard *g)
 {
 	return g->out->confirmed &&
 	       g->out->verdict.net > g->terms.grants.net;
 }
 
-/* What other commands left in the home, settings that run a program among it, is
- * not for such a one: it has the copies of the person's alone. */
+/* Gives a command with more network a fresh home with copies of the person's
+ * files alone, because other commands may have left settings in the shared one
+ * that run a program. */
 __attribute__((noinline)) static int bind_kept(
 	struct guard_box *b, const struct guard_place *p)
 {
@@ -307,7 +315,8 @@ __attribute__((noinline)) static int bind_kept(
 			     "what its home has of the person's");
 }
 
-/* Where there is no view: the machine's own, if the policy shares them. */
+/* Without a view: grants the machine's own directories, if the policy shares
+ * them. */
 static int grant_shared(struct guard_box *b, const struct guard *g)
 {
 	const struct guard_place *p = &g->place;

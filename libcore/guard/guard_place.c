@@ -46,8 +46,8 @@ int guard_place_find(
 		err = path_normal(cwd, sizeof cwd, NULL, who->cwd);
 	else
 		err = path_cwd(cwd, sizeof cwd);
-	/* Nothing can be named from a directory that is gone; the command is
-	 * left in that directory all the same. */
+	/* A directory that is gone gives no names; the command still starts in
+	 * it. */
 	if (err == -ENOENT && !who->cwd) {
 		memcpy(cwd, "/", 2);
 		err = 0;
@@ -96,7 +96,8 @@ int guard_place_dir(
 	int dir = file_private_dir(in, name, p->uid, true, d);
 	struct stat st;
 
-	/* Nobody else can put another one in its place. */
+	/* The parent is private, so nobody else can replace the directory
+	 * meanwhile. */
 	if (dir >= 0 || fstatat(in, name, &st, AT_SYMLINK_NOFOLLOW) ||
 		!S_ISDIR(st.st_mode) || st.st_uid != p->uid ||
 		fchmodat(in, name, 0700, 0))
@@ -104,8 +105,8 @@ int guard_place_dir(
 	return file_private_dir(in, name, p->uid, true, d);
 }
 
-/* The session's workspace; NULL where that is no more than the place for the
- * temporary files of a session that began without a project. */
+/* The session's workspace; NULL where that is only the place for temporary
+ * files, because the session began without a project. */
 static const char *workspace_of(struct guard_place *p, const char *from)
 {
 	if (!from || from[0] != '/' ||

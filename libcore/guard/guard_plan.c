@@ -13,13 +13,13 @@
 #include "sys/ns.h"
 #include "sys/pty.h"
 
-/* What programs need in order to start and to know where they are. Nothing of
- * it can be written. */
+/* Files that programs need in order to start and to learn where they run. None
+ * of them can be written. */
 static const char *const system_programs[] = {
 	"/usr",
 	"/opt",
 	"/nix/store",
-	/* Links into /usr on most systems. */
+	/* These are links into /usr on most systems. */
 	"/lib64",
 	"/lib",
 	"/bin",
@@ -29,7 +29,7 @@ static const char *const system_programs[] = {
 };
 enum { LOADERS = 3, LOADERS_END = 5 };
 static const char *const system_facts[] = {"/proc", "/sys/devices/system"};
-/* What sandbox_grant_devices() grants. */
+/* The devices of sandbox_grant_devices(). */
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", "/dev/tty"};
 
@@ -43,7 +43,7 @@ static int grant_list(struct guard_box *b, const char *const *paths, size_t n,
 	return err;
 }
 
-/* A link into /usr, whose grant covers what is behind it. */
+/* Is the path a link into /usr, whose grant covers it? */
 static bool is_merged(const char *path)
 {
 	char to[32];
@@ -60,7 +60,8 @@ static int grant_programs(struct guard_box *b)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system_programs); i++) {
-		/* Where loaders lie are links only when all are. */
+		/* If every loader directory is a link, none needs a grant of
+		 * its own. */
 		if (i == LOADERS_END && merged == LOADERS_END - LOADERS)
 			break;
 		if (i >= LOADERS && is_merged(system_programs[i]))
@@ -72,8 +73,9 @@ static int grant_programs(struct guard_box *b)
 	return err;
 }
 
-/* Is that the person's own terminal, in whose place the command gets another
- * one? What is written to the person's, or read from it, would be in no log. */
+/* Is the file the person's own terminal, in whose place the command gets
+ * another one? Bytes that are read from or written to the person's terminal
+ * would be in no log. */
 static bool is_replaced(const struct guard *g, int fd)
 {
 	dev_t own = 0;
@@ -87,8 +89,8 @@ static bool is_replaced(const struct guard *g, int fd)
 	return own && pty_device(fd) == own;
 }
 
-/* The devices that every program expects, as many of them as are meant, and
- * what the command is given. */
+/* Grants the devices that every program expects, and those that the command
+ * inherits. */
 static int grant_devices(
 	struct guard_box *b, const struct guard *g, size_t most)
 {
@@ -110,8 +112,9 @@ static int grant_devices(
 	return err;
 }
 
-/* A line of the shell's own commands starts no program, and gets less. What the
- * files hold that a shell reads before it nobody knows. */
+/* Decides whether the line is brief: it holds only the shell's own commands,
+ * starts no program, and gets fewer grants. A shell that reads start-up files
+ * before the line is never brief, because nobody knows what these hold. */
 static void find_brief(struct guard_box *b, const struct guard *g)
 {
 	const unsigned is = g->out->verdict.is;
@@ -121,8 +124,7 @@ static void find_brief(struct guard_box *b, const struct guard *g)
 	b->opens = !b->brief || is & POLICY_IS_OPENING;
 }
 
-/* All that a shell which starts nothing opens by itself, or its line with it.
- */
+/* Grants what a shell that starts nothing, or its line, opens by itself. */
 static int grant_brief(struct guard_box *b, const struct guard *g)
 {
 	enum { NULL_AND_TTY = 2 };
@@ -142,7 +144,8 @@ static int grant_system(struct guard_box *b, const struct guard *g)
 
 	if (!err && g->place.uid)
 		err = grant_list(b, etc, 1, SANDBOX_RO, "system files");
-	/* Who is not root is kept from secrets by their modes. */
+	/* For users other than root, file modes keep secrets in these
+	 * directories. */
 	if (!err && !g->place.uid)
 		err = sandbox_grant_etc(&b->plan, "system files");
 	if (!err)
@@ -159,7 +162,7 @@ static bool is_under(const char *path, const char *const *list, size_t n)
 	return false;
 }
 
-/* Is what stands in dir out of the command's reach? */
+/* Can the command not replace what stands in dir? */
 static bool lasts(void *ctx, const char *dir)
 {
 	const struct policy_grants *p =
@@ -175,7 +178,8 @@ static bool lasts(void *ctx, const char *dir)
 	return true;
 }
 
-/* Does the command have it without the policy? A brief one does not name it. */
+/* Is the path granted without the policy? A brief line does not need it
+ * either. */
 static bool has_anyway(const struct guard_box *b, const struct guard *g,
 	const struct policy_path *p)
 {
@@ -191,8 +195,8 @@ static bool has_anyway(const struct guard_box *b, const struct guard *g,
 		       st.st_mode & S_IROTH);
 }
 
-/* Of what may be written only that is granted so which the caller's wish names,
- * too. */
+/* Grants a path; if it may be written, only as far as the caller's wish names
+ * it, too. */
 static int grant_wished(struct guard_box *b, const struct guard *g,
 	const char *path, unsigned access)
 {
@@ -214,8 +218,8 @@ static int grant_wished(struct guard_box *b, const struct guard *g,
 	return err;
 }
 
-/* The policy's own paths. The project's root may run what is built in it;
- * anything else that can be written cannot be executed. */
+/* Grants the policy's own paths. Programs that were built in the project's root
+ * may run; other writable files cannot be executed. */
 static int grant_policy(struct guard_box *b, const struct guard *g)
 {
 	char real[PATH_MAX];
@@ -227,11 +231,12 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 				  (p->exec ? SANDBOX_EXEC : 0U);
 		const char *name = p->path;
 
-		/* What programs need, where none runs. */
+		/* Paths that only programs need are left out of a brief box. */
 		if (b->brief && p->runtime &&
 			!path_beneath(p->path, g->place.root))
 			continue;
-		/* /dev/stdout and its kin are links to what is open anyway. */
+		/* /dev/stdout and its like are links to descriptors that are
+		 * open anyway. */
 		if (p->many || has_anyway(b, g, p) ||
 			(p->runtime && guard_home_has(g, p->path)) ||
 			str_after(p->path, "/dev/std") ||
@@ -246,8 +251,9 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 		if (str_eq(p->path, g->place.root)) {
 			access |= SANDBOX_EXEC;
 		} else if (!found && !str_eq(real, name)) {
-			/* By its real name, which may be known to be the
-			 * guard's own; unless the command could choose that. */
+			/* Grants the path by its real name, so that the guard's
+			 * own files are recognised, unless the command could
+			 * choose where a link leads. */
 			if (path_settle(
 				    name, real, lasts, (void *)(uintptr_t)g))
 				continue;
@@ -270,8 +276,9 @@ static int grant_policy(struct guard_box *b, const struct guard *g)
 	return err;
 }
 
-/* The first n grants say what programs need, and take nothing away: where the
- * policy lets write around one of them, it may be written, too. */
+/* The first n grants are for programs' needs and must take nothing away: where
+ * the policy lets the command write around one of them, that one becomes
+ * writable, too. */
 static void widen(struct guard_box *b, size_t n)
 {
 	for (size_t i = n; i < b->plan.grant_count; i++) {
@@ -295,7 +302,7 @@ static void set_limits(struct guard_box *b, const struct guard *g)
 	to->wall_ns = from->wall;
 	to->mem = from->mem;
 	to->output = from->out;
-	/* Children: the command itself is one more. */
+	/* The limit counts children; the command itself is one more. */
 	to->procs = from->procs ? (uint32_t)from->procs + 1 : 0;
 	to->files = (uint32_t)from->files;
 	if (g->io->timeout_ns &&
@@ -326,7 +333,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 
 	find_brief(b, g);
 	b->plan.watch_names = g->terms.grants.supervise || g->carry->becomes;
-	/* The shell's own commands change nothing but contents. */
+	/* The shell's own commands change only the contents of files. */
 	b->plan.watch_meta = g->terms.grants.confine && !b->brief;
 	if (b->plan.watch_names || b->plan.watch_meta)
 		b->plan.want |= SANDBOX_WATCH;
@@ -338,7 +345,8 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	set_limits(b, g);
 	set_relaxed(b, g);
 	b->plan.net = guard_net_of(b, g);
-	/* See goes_without() for what is found out later. */
+	/* A view that turns out to be impossible later is given up by
+	 * goes_without(). */
 	b->plan.view = !b->brief && !ns_is_refused();
 	err = b->brief ? grant_brief(b, g) : grant_system(b, g);
 	needed = b->plan.grant_count;
@@ -361,7 +369,8 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 				  "temporary files");
 	if (!err && !b->brief)
 		err = guard_told_grant(b, &g->place);
-	/* npx, go and their like run what they have put there. */
+	/* npx, go and their like run programs that they have put into the
+	 * cache. */
 	if (!err && g->place.cache[0] && b->opens)
 		err = sandbox_grant(&b->plan, g->place.cache,
 			SANDBOX_RW | SANDBOX_EXEC, true, "caches");

@@ -30,7 +30,8 @@ static const char *protect_part(void *ctx, const char *name)
 	return policy_protect_member(g->terms.policy, path_base(name));
 }
 
-/* Of a great many each twice as many is recorded, as with denied programs. */
+/* Records a change. Of very many only those that double their number are
+ * recorded, as with denied programs. */
 static void protect_record(
 	struct guard *g, const struct protect_change *c, uint64_t count)
 {
@@ -85,7 +86,7 @@ static void protect_found(void *ctx, const struct protect_change *c)
 	g->caller->tell(&d, STDERR_FILENO);
 }
 
-/* The policy's names, as the protection wants them. */
+/* The policy's protected names, in the form of struct protect_name. */
 static size_t protect_names(struct guard *g, struct protect_name *names)
 {
 	size_t n = 0;
@@ -96,8 +97,8 @@ static size_t protect_names(struct guard *g, struct protect_name *names)
 		bool wide = slash &&
 			    (size_t)(slash - p->path) > strcspn(p->path, "*?");
 
-		/* Whoever said yes to a line said yes to what it makes of
-		 * files that are the project's own. */
+		/* A yes to the line covers what the line does to the project's
+		 * own files. */
 		if (wide || (g->out->confirmed && p->decision != POLICY_DENY &&
 				    !str_eq(p->path, ".git")))
 			continue;

@@ -19,8 +19,8 @@ enum {
 	PRUNE_AGE = 10 * 86400,
 };
 
-/* What is in the directory called name, and itself. A link is a name like others.
- * The directories are private, so that nobody swaps one meanwhile. */
+/* Removes the directory called name and everything in it. A link counts as a
+ * file. The directories are private, so nobody replaces one meanwhile. */
 static void prune_tree(int in, const char *name, unsigned depth, unsigned *left)
 {
 	int fd = openat(in, name,

@@ -18,7 +18,7 @@ static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
 	size_t n, bool echo)
 {
 	struct guard *g = ctx;
-	/* Somebody beside the log wants all of it. */
+	/* Somebody beside the log wants all the bytes. */
 	bool wanted =
 		g->io->output && stream != RUN_STDIN && stream != RUN_TTYIN;
 	int err;
@@ -33,7 +33,7 @@ static int record_bytes(void *ctx, enum run_stream stream, const void *bytes,
 			     &g->out->diag)
 		   : audit_io_hidden(&g->entry.exec, &g->out->diag);
 	g->entry.seen[stream] += n;
-	/* Of what is longer the log keeps the first and the last of it. */
+	/* Of a long stream the log keeps the first and the last bytes. */
 	if (!err && !wanted &&
 		g->entry.seen[stream] >= g->entry.log.cfg.stream_cap)
 		return RUN_TAIL;
@@ -91,14 +91,15 @@ static void ask_look(void *ctx)
 	guard_ask_look(ctx);
 }
 
-/* Killed while the command ran: run by what outlives us. */
+/* Records that the supervisor was killed while the command ran; called by the
+ * process that outlives it. */
 static void record_lost(void *ctx)
 {
 	struct guard *g = ctx;
 
 	(void)audit_event(&g->entry.log, g->out->session, g->out->exec_id,
 		"supervisor.lost", NULL, 0, NULL);
-	/* The command has its end in the log. */
+	/* The command's end is in the log already. */
 	if (g->tree.lives)
 		return;
 	g->out->status = SIGKILL;
@@ -107,7 +108,7 @@ static void record_lost(void *ctx)
 
 int guard_entry_script(struct guard *g, struct diag *d)
 {
-	/* Of a file the log has what the shell reads. */
+	/* Of a script in a file the log has what the shell reads. */
 	if (!g->entry.on || !g->command->on_stdin ||
 		lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
 		return 0;

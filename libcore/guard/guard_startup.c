@@ -41,7 +41,7 @@ int guard_startup(struct guard_box *b, const struct guard *g)
 		n++;
 	if (!n)
 		return 0;
-	/* Before all others: bash's long options stand in front. */
+	/* bash wants its long options in front of all others. */
 	b->own_argv = calloc(n + 3, sizeof *b->own_argv);
 	if (!b->own_argv)
 		return -ENOMEM;

@@ -22,8 +22,8 @@ bool guard_each(uint64_t count, bool *many)
 	return !*many || !(count & (count - 1));
 }
 
-/* A denial below an allowed line is an event of that line: the line itself did
- * run. */
+/* Records a denial below an allowed line as an event of that line, because the
+ * line itself did run. */
 static void record_denial(struct guard *g, const char *event,
 	const struct policy_verdict *v, enum guard_answer answer)
 {
@@ -53,12 +53,13 @@ bool guard_in_front(pid_t pid)
 	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
 
 	text[n > 0 ? n : 0] = '\0';
-	/* Its group, and the one that the terminal has in front. */
+	/* Compares the process's group with the foreground group of its
+	 * terminal. */
 	return n > 0 && proc_number(proc_stat(text, 5)) ==
 				proc_number(proc_stat(text, 8));
 }
 
-/* A shell that is kept open for one line after another. */
+/* Is the command a shell that is kept open for one line after another? */
 static bool is_kept_open(const struct guard *g)
 {
 	return g->command->kind == GUARD_STREAM || g->io->own_job;
@@ -86,12 +87,13 @@ bool guard_told_already(struct guard *g, const char *program, const char *rule)
 		said = oldest;
 	before = said->sum == sum ? said->last : 0;
 	*said = (struct guard_said){.sum = sum, .last = now};
-	/* What is denied after a pause stands in another line. */
+	/* A denial after a pause belongs to another line. */
 	return before && (!is_kept_open(g) || now - before < pause);
 }
 
-/* Behind what the command wrote before. To a pipe that is full nothing is
- * written: whoever waits for its reader would not serve it. */
+/* Tells the command's stderr, behind what the command wrote before. A full pipe
+ * gets no line, because the guard would not serve anybody while it waited for
+ * the reader. */
 static void tell_caller(struct guard *g, pid_t pid, const struct diag *d)
 {
 	const int from = g->box.sandbox.watch.err_from;
@@ -110,7 +112,7 @@ static void tell_caller(struct guard *g, pid_t pid, const struct diag *d)
 			g->caller->tell(d, STDERR_FILENO);
 		return;
 	}
-	/* Opened anew, so that only this side does not wait. */
+	/* Opened anew, so that O_NONBLOCK holds for this descriptor alone. */
 	fd = open(BUF_PRINT(name, "/proc/self/fd/%d",
 			  from < 0 ? STDERR_FILENO : from),
 		O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -123,7 +125,7 @@ void guard_tell_outside(struct guard *g)
 	const struct policy_verdict *v = &g->out->verdict;
 	const bool write = v->is & POLICY_IS_WRITING;
 	struct stat st;
-	/* Names alone are no reach of a file. */
+	/* The right to list names is no right to use the file. */
 	const bool dir = stat(v->file, &st) == 0 && S_ISDIR(st.st_mode);
 	struct diag d = {0};
 
@@ -134,7 +136,7 @@ void guard_tell_outside(struct guard *g)
 					: dir ? SANDBOX_READ | SANDBOX_LIST
 					      : SANDBOX_READ))
 		return;
-	/* What is not there failed by itself. */
+	/* A file that does not exist failed by itself. */
 	if (!write && access(v->file, F_OK))
 		return;
 	diag_fail(&d, -EACCES, "out of the command's reach: %s%.120s (rule %s)",

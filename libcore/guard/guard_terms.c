@@ -9,8 +9,8 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* Its own temporary files are all that a command without a project may write.
- * In OBSERVE nothing is confined, so that no place for them is needed. */
+/* Makes the user's temporary files the jail of a command without a project.
+ * OBSERVE confines nothing, so no place for them is needed. */
 static int jail_in_tmp(
 	struct guard_place *p, enum policy_profile profile, struct diag *d)
 {
@@ -26,8 +26,8 @@ static int jail_in_tmp(
 		p->cwd);
 }
 
-/* The policy is out of a guarded tree's reach, and no longer asked: what is
- * left to tell is which variables outlive a command. */
+/* In a guarded tree the policy is out of reach and not asked any more; the
+ * built-in one still says which variables outlive a command. */
 static int load_built_in(struct guard_terms *t, struct guard_place *p,
 	const struct guard_caller *who, const struct guard_command *command,
 	struct diag *d)
@@ -39,14 +39,14 @@ static int load_built_in(struct guard_terms *t, struct guard_place *p,
 	if (!err)
 		err = guard_place_project(
 			p, t->policy, who->workspace, command, d);
-	/* The guard around has its own idea of where the project is. */
+	/* The guard around decides by itself where the project is. */
 	if (!err && p->no_project)
 		p->root = p->cwd;
 	return err;
 }
 
-/* The policy that lies in the project comes on top of the policy that told
- * where the project is. */
+/* Loads the policy that lies in the project, on top of the policy by which the
+ * project was found. */
 static int load_project(struct guard_terms *t, struct guard_place *p,
 	struct policy_where *where, struct diag *d)
 {
@@ -62,7 +62,7 @@ static int load_project(struct guard_terms *t, struct guard_place *p,
 	return err ? err : policy_load(&t->policy, where, d);
 }
 
-/* The profile in force, and what its owner should know about the policy. */
+/* Finds the profile in force, and the remark for the policy's owner. */
 static void choose_profile(
 	struct guard_terms *t, const char *wished, bool foreign)
 {

@@ -89,8 +89,8 @@ static int take_denial(struct cbor_in *in, struct guard_told *t)
 	return err;
 }
 
-/* Inside the state base is out of reach but for this: looked for where it may
- * be. */
+/* Inside of a guarded tree only this directory of the state base can be read:
+ * looks where it may be. */
 static int told_inside(const struct session_where *where)
 {
 	const char *workspace = where->workspace ? where->workspace : "";
@@ -185,7 +185,7 @@ int guard_told_load(int dir, const char *session, struct guard_told_policy *p,
 	return policy_unpack(&p->policy, &in, d);
 }
 
-/* The supervisor's side. */
+/* Opens the directory for writing, in the supervisor. */
 
 static int open_told(struct guard *g)
 {
@@ -210,8 +210,8 @@ int guard_told_grant(struct guard_box *b, const struct guard_place *p)
 			     "what is told of the guard");
 }
 
-/* Without the secrets that the caller's environment and the policy tell of;
- * what cannot be told apart from one is left out. */
+/* Writes text without the secrets that the caller's environment and the policy
+ * name; if secrets cannot be found, nothing is shown. */
 static void put_redacted(const struct guard *g, char *to, size_t size,
 	const char *text, size_t n)
 {

@@ -41,9 +41,9 @@ struct guard_told_policy {
 	bool no_project;
 };
 
-/* The directory, of the session that where tells of. -ENOENT, -errno. */
+/* Opens the directory of the session that where describes. -ENOENT, -errno. */
 int guard_told_dir(const struct session_where *where);
-/* -ENOENT: nothing was told. -errno with d. */
+/* Reads the last denial. -ENOENT: there was none. -errno with d. */
 int guard_told_read(
 	int dir, const char *session, struct guard_told *t, struct diag *d);
 int guard_told_load(int dir, const char *session, struct guard_told_policy *p,

@@ -42,7 +42,7 @@ struct guard_undo {
 	uint64_t listed, told;
 };
 
-/* One of the policy's bounds; no value: the default stays. */
+/* Sets one of the policy's bounds; without a value the default stays. */
 static void set_bound(
 	struct undo_bounds *b, enum undo_over *over, int key, const char *v)
 {
@@ -97,8 +97,8 @@ static int keep_path(struct arena *texts, const char **path, const char *dir,
 	return b.err ? b.err : guard_keep(texts, path, buf_str(&b));
 }
 
-/* Beside the log, where the user may write there; else in the user's own state.
- * The name is private to the user. */
+/* Opens the store: beside the log where the user may write there, else in the
+ * user's own state. Its name is private to the user. */
 static __attribute__((noinline)) int open_store(char *const *env, uid_t uid,
 	const char *log, bool make, bool alone, const char **path,
 	struct arena *texts, struct diag *d)
@@ -166,7 +166,8 @@ int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	return err;
 }
 
-/* A path that cannot be brought back: by the policy it changes all the same. */
+/* A path that cannot be brought back is changed all the same, if the policy
+ * says so. */
 static int lose(void *ctx, const char *path, const char *why)
 {
 	struct guard *g = ctx;
@@ -200,7 +201,8 @@ static int lose(void *ctx, const char *path, const char *why)
 	return -EPERM;
 }
 
-/* The project, and the places of the policy; never the command's own /tmp. */
+/* Adds the project and the policy's places, but never the command's own
+ * /tmp. */
 static void find_roots(struct guard_undo *w, struct guard *g)
 {
 	const struct policy_words *words = &g->terms.grants.undo_words;
@@ -221,7 +223,8 @@ static void find_roots(struct guard_undo *w, struct guard *g)
 	}
 }
 
-/* The command, as the log shows it: what it keeps secret the journal does, too. */
+/* The command's text as the log shows it, because the journal must hide the
+ * same secrets. */
 static const char *command_text(struct guard *g)
 {
 	struct redact *secrets = &g->entry.exec.redact;

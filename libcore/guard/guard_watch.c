@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* Each program that the shell of an open line starts, with its rule. */
+/* Records each program that the shell of an open line starts, with its rule. */
 static void record_start(struct guard *g, const struct policy_verdict *v)
 {
 	const struct audit_fact facts[] = {
@@ -80,16 +80,16 @@ static int deny_for(struct guard *g, const struct watch_event *ev,
 	return -EACCES;
 }
 
-/* A file that cannot be told from here, such as one by a descriptor's number
- * in another spelling than /proc/self/fd/N. */
+/* Denies a file whose name cannot be found out here, such as a descriptor's
+ * number in another spelling than /proc/self/fd/N. */
 static int deny_nameless(struct guard *g, const struct watch_event *ev)
 {
 	return deny_for(g, ev, "program", "which file it is cannot be told",
 		"start it by its path");
 }
 
-/* The sandbox of a line without programs lacks what programs are kept from: the
- * reader's word that the line starts none is not trusted, but held. */
+/* Denies programs below a line that starts none by the reader's word: its box
+ * lacks what keeps programs in. */
 static int deny_unread(struct guard *g, const struct watch_event *ev)
 {
 	return deny_for(g, ev, "brief",
@@ -97,15 +97,15 @@ static int deny_unread(struct guard *g, const struct watch_event *ev)
 		"write the program's name into the line");
 }
 
-/* A person's yes to the line covers what that same rule asks below it. */
+/* A person's yes to the line covers what the same rule asks below it. */
 static bool approved(const struct guard *g, const struct policy_verdict *v)
 {
 	return v->decision == POLICY_CONFIRM && g->out->confirmed &&
 	       str_eq(v->rule, g->out->verdict.rule);
 }
 
-/* The front end's own helper, called as it calls it: not for the policy to
- * judge, and with no rights but the command's. */
+/* Is this the front end's own helper, called as the front end calls it? It is
+ * not for the policy to judge, and has only the command's rights. */
 static bool own_helper(const struct guard *g, const struct watch_event *ev)
 {
 	const char *const *want = g->carry->helper_argv;
@@ -118,7 +118,8 @@ static bool own_helper(const struct guard *g, const struct watch_event *ev)
 	return true;
 }
 
-/* The command's own process: with a terminal it is its leader's only child. */
+/* Is pid the command's own process? With a terminal that is the only child of
+ * the terminal's leader. */
 static bool is_command(const struct guard *g, pid_t pid)
 {
 	pid_t first = g->box.sandbox.pid;
@@ -126,9 +127,10 @@ static bool is_command(const struct guard *g, pid_t pid)
 	return pid == (g->io->pty ? limits_child(first) : first);
 }
 
-/* A program that the shell starts is judged as if it stood in the line. Such a
- * process still has the shell's own arguments, because the shell, or a fork of
- * it, becomes the program. What programs start is theirs. */
+/* Did the shell of the line start this program? Then it is judged as if it
+ * stood in the line. Such a process still has the shell's own arguments,
+ * because the shell, or a fork of it, becomes the program. Programs below
+ * programs are judged as such. */
 static bool of_a_line(const struct guard *g, pid_t pid)
 {
 	autobuf struct buf own = BUF_INIT(WATCH_BYTES_MAX);
@@ -142,7 +144,7 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 		return false;
 	for (char *const *arg = g->box.argv; *arg; arg++)
 		buf_add(&own, *arg, strlen(*arg) + 1);
-	/* One more byte tells a longer one. */
+	/* One more byte of room shows whether the other argv is longer. */
 	is = malloc(own.len + 1);
 	fd = openat(AT_FDCWD, BUF_PRINT(name, "/proc/%d/cmdline", (int)pid),
 		O_RDONLY | O_CLOEXEC);
@@ -155,8 +157,9 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 	return n < 0 || (have == own.len && !memcmp(is, own.data, have));
 }
 
-/* May the program be asked about? A person sees what the shell of the terminal
- * starts in front; an approver can be asked about all of it. */
+/* May somebody be asked about the program? A person only sees what the shell of
+ * the terminal starts in front; an approver can be asked about every
+ * program. */
 static bool is_asked(const struct guard *g, const struct watch_event *ev,
 	const struct policy_request *req)
 {
@@ -165,8 +168,8 @@ static bool is_asked(const struct guard *g, const struct watch_event *ev,
 	return !req->depth && g->io->pty && guard_in_front(ev->pid);
 }
 
-/* A shell that finds one file denied tries the next of that name: it has its
- * answer. */
+/* A shell that finds one file denied tries the next file of that name: the
+ * answer is the same. */
 static enum guard_answer answer_of(struct guard *g,
 	const struct watch_event *ev, const struct policy_request *req,
 	const struct guard_question *what)
@@ -227,8 +230,8 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		return 0;
 	if (ev->cut)
 		return -E2BIG;
-	/* A search along PATH asks for many a file that is not there: it is
-	 * told so, as without a guard, and nothing was denied. */
+	/* A search along PATH asks for many files that do not exist: those get
+	 * ENOENT, as without a guard, and count as no denial. */
 	if (ev->missing == -ENOENT || ev->missing == -ENOTDIR)
 		return ev->missing;
 	if (!ev->exe[0])

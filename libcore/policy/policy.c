@@ -16,6 +16,9 @@ const char policy_protections[POLICY_PROTECTIONS][9] = {"landlock", "seccomp",
 	"caps", "scope", "net", "unix", "pid", "mount", "ipc", "netns",
 	"limits", "watch", "audit"};
 
+const char *const policy_shared[POLICY_SHARED] = {
+	"/tmp", "/var/tmp", "/dev/shm"};
+
 static bool same_name(const char *a, const char *name)
 {
 	for (; *a && *name; a++, name++) {

@@ -61,18 +61,18 @@ struct policy_where {
 	const char *system, *system_dir;
 	const char *user, *project;
 	const char *image; /* compiled system layer; NULL for none */
-	const char *key; /* when that file exists, system sources need a .sig */
+	const char *key; /* if that file exists, system sources need a .sig */
 	uid_t system_uid; /* owner of the system files beside root: 0 */
 	uid_t uid;        /* owner of the user file beside root */
-	/* Only to decide by, not to be shown: a system file that says nothing
-	 * but which profile to use need not become an image of its own. */
+	/* The policy is only to decide, not to be shown: a system file that
+	 * only chooses a profile then needs no image of its own. */
 	bool brief;
 };
 
 enum policy_state {
 	POLICY_GOOD,
 	POLICY_STALE,  /* the sources are broken: the last good image is used */
-	POLICY_BROKEN, /* and there is none: profile SAFE */
+	POLICY_BROKEN, /* and there is no such image: profile SAFE */
 };
 
 struct policy_image; /* policy_image.h */
@@ -81,10 +81,11 @@ struct policy {
 	enum policy_state state;
 	struct policy_image
 		*layer[POLICY_LAYERS]; /* NULL where there is none */
-	uint8_t use; /* 1 + the profile that the system file names, when that
-		      * is all it says and its layer is the built-in one; 0 */
-	uint8_t sum[32]; /* SHA-256 that changes with what any layer says */
-	struct diag why; /* of a state other than GOOD */
+	uint8_t use; /* 1 + the profile that the system file names, if the file
+		      * says nothing else and the layer is the built-in one;
+		      * else 0 */
+	uint8_t sum[32]; /* SHA-256 of what the layers say */
+	struct diag why; /* the cause of a state other than GOOD */
 };
 
 /* Loads all layers. 0 with p->state telling how well it went (d is filled when
@@ -94,17 +95,19 @@ int policy_load(
 	struct policy **p, const struct policy_where *w, struct diag *d);
 
 /* Writes the image of a system policy that root's command had to compile, and
- * whose tests pass, for all that follow. Where it cannot, they compile. */
+ * whose tests pass, so that later commands need not compile. If it cannot be
+ * written, they compile. */
 void policy_keep(const struct policy *p, const struct policy_where *w);
 /* The file of uid's own layer: in config (XDG_CONFIG_HOME) where that is
- * absolute, else in home. -ENOENT when it is not there, with *out "" when it
- * could not be; -EPERM when it lies in the home of somebody else that uid may
- * not search (su without -): no layer of uid's, and one can be had no more
- * easily than by another HOME. */
+ * absolute, else in home. -ENOENT when the file does not exist, with *out ""
+ * when it cannot exist. -EPERM when it lies in a home that uid may not search
+ * (su without -): then uid has no layer, which is safe, because uid could as
+ * well set another HOME. */
 int policy_user_file(const char *config, const char *home, uid_t uid, char *out,
 	size_t size);
-/* A loaded policy as bytes, and back, by the same binary. -EBADMSG, -ENOMEM, with
- * d. Only to be read: what was packed may have been changed since. */
+/* Packs a loaded policy as bytes for the same binary, and unpacks it. -EBADMSG,
+ * -ENOMEM, with d. An unpacked policy is only good for reading, because the
+ * bytes may have been changed. */
 struct cbor_in;
 void policy_pack(const struct policy *p, struct buf *out);
 int policy_unpack(struct policy **p, struct cbor_in *in, struct diag *d);
@@ -122,7 +125,7 @@ const char *policy_profile_name(enum policy_profile profile);
 const char *policy_decision_name(enum policy_decision decision);
 const char *policy_layer_name(enum policy_layer layer);
 
-/* What `relax` may name: the parts of a sandbox, in the order of enum
+/* The names that `relax` takes: the parts of a sandbox, in the order of enum
  * sandbox_part, and the log. */
 enum { POLICY_PARTS = 12, POLICY_PROTECTIONS };
 extern const char policy_protections[POLICY_PROTECTIONS][9];
@@ -138,43 +141,50 @@ extern const char policy_protections[POLICY_PROTECTIONS][9];
 enum policy_profile policy_profile(
 	const struct policy *p, const char *wish, struct diag *d);
 
-/* What the $ROOT or $HOME stands for that a pattern begins with, with *rest behind
- * it; "" and all of it when it begins with neither. */
+/* The place that $ROOT or $HOME at the pattern's beginning stands for, with
+ * *rest behind it; "" and the whole pattern when it begins with neither. */
 const char *policy_place(const char *pattern, const char *root,
 	const char *home, const char **rest);
 
-/* Where a command starts. */
+/* The place where a command starts. */
 struct policy_spot {
 	const char *cwd;  /* absolute, as the kernel has it */
 	const char *home; /* NULL or "": not known */
-	const char *line; /* what a shell will read; NULL: it is no line */
+	const char *line; /* the text that a shell will read; NULL: no line */
 	size_t len;
-	uid_t uid; /* whose directories the line may go to */
+	uid_t uid; /* the user whose directories the line may go to */
 };
 
 /* The project's root: the nearest directory from cwd upwards that holds one of
- * the policy's `root` markers or a policy of its own; else cwd. Some directories
- * are never a project: what holds the system, the directories for everybody's
- * temporary files, homes and what holds them, places that the policy hides, and
- * those of its `root never`; by whatever name they are reached. Where cwd has no
- * project, the line's has the one it goes to first: `cd DIR`. -ENOENT, with d,
+ * the policy's `root` markers or a policy of its own; else cwd. Some
+ * directories are never a project, by whatever name they are reached:
+ * directories that hold the system, directories for everybody's temporary
+ * files, homes and what holds homes, places that the policy hides, and the
+ * places of `root never`. Where cwd has no project, the project of the
+ * directory to which the line goes first (`cd DIR`) counts. -ENOENT, with d,
  * when there is none. */
 int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	char *out, size_t size, struct diag *d);
 
-/* The value of `env set` with the home in place of each $HOME in it; entries of a
- * list that name it go where it is not known, or is no entry. */
+/* The value of `env set` with the home in place of each $HOME. Entries of a
+ * list that name $HOME are dropped where the home is not known or is no
+ * entry. */
 void policy_fill_home(struct buf *out, const char *text, const char *home);
 
-/* Of PATH the entries that a command keeps, in their order: directories that
- * programs come from, which exec_dir knows, and those of the project at root. */
+/* The entries of PATH that a command keeps, in their order: directories from
+ * which programs come, as exec_dir says, and those of the project at root. */
 void policy_search(struct buf *out, const char *path, const char *root,
 	bool exec_dir(void *ctx, const char *dir), void *ctx);
 
-/* What stands for the root where there is no project: nothing lies beneath it. */
+/* The directories for everybody's temporary files. */
+enum { POLICY_SHARED = 3 };
+extern const char *const policy_shared[POLICY_SHARED];
+
+/* The root where there is no project: nothing lies beneath it. */
 #define POLICY_NOWHERE "/dev/null"
 
-/* Which shell's reading counts; UNION: every reading must be safe. */
+/* The dialect in which a line is read; UNION: every shell's reading must be
+ * safe. */
 enum policy_dialect {
 	POLICY_SH_UNION,
 	POLICY_SH_POSIX,
@@ -182,7 +192,7 @@ enum policy_dialect {
 	POLICY_SH_BASH,
 };
 
-/* What is judged: a line, or a program about to be executed. */
+/* The subject of a decision: a line, or a program about to be executed. */
 struct policy_request {
 	const char *text; /* the shell line; may hold NULs (refused) */
 	size_t len;
@@ -191,32 +201,33 @@ struct policy_request {
 
 	char *const *argv; /* the program's, NULL-terminated */
 	const char *path;  /* the file, as the kernel resolved it */
-	const char *named; /* as it was named; NULL: by path */
+	const char *named; /* the name that was given to execve; NULL: path */
 
 	enum policy_profile profile;
 	const char *cwd;  /* absolute, as the kernel has it */
 	const char *root; /* absolute; the path jail */
 	const char *home; /* "" or NULL: unknown */
-	const char *tmp;  /* granted too, whatever the files say; "" or NULL */
-	const char *own;  /* the same, for caches */
-	/* By these names it finds directories of its own, whatever is there
-	 * outside; NULL-terminated. NULL: it is not known. */
+	const char *tmp;  /* granted whatever the files say; "" or NULL */
+	const char *own;  /* the same for caches */
+	/* Names of directories that the command has for its own, whatever lies
+	 * there outside; NULL-terminated. NULL: not known. */
 	const char *const *places;
-	bool no_project;  /* cwd has none: root is tmp, or POLICY_NOWHERE */
-	char *const *env; /* what the command will get; NULL: empty, of a
-			     program: not looked at */
-	unsigned depth;   /* 0: what the user asked for; >0: below it */
-	bool starts; /* it is about to be executed: the sandbox judges paths */
+	bool no_project;  /* cwd is in no project: root is tmp, or
+			   * POLICY_NOWHERE */
+	char *const *env; /* the command's environment; NULL: empty, of a
+			   * program: not looked at */
+	unsigned depth;   /* 0: what the user asked for; >0: below that */
+	bool starts; /* an execve: the sandbox judges paths */
 };
 
-/* Who answers what the policy asks. The larger is the stricter. */
+/* The answerer of what the policy asks. The larger is the stricter. */
 enum policy_ask {
 	POLICY_ASK_TTY,      /* the person on the caller's terminal */
 	POLICY_ASK_APPROVER, /* somebody elsewhere */
-	POLICY_ASK_NEVER,    /* nobody: what would ask is denied */
+	POLICY_ASK_NEVER,    /* nobody: a question is a denial */
 };
 
-/* What a command may reach over the network. Larger is wider. */
+/* The network that a command may reach. The larger is the wider. */
 enum policy_net {
 	POLICY_NET_NONE,
 	POLICY_NET_LOCAL,
@@ -224,55 +235,58 @@ enum policy_net {
 	POLICY_NET_ALL,
 };
 
-/* What a verdict is about, whatever its rule is called. */
+/* Facts about a verdict, whatever its rule is called. */
 enum policy_is {
-	/* Of a line: no command but what the shell does itself, under a rule
-	 * that grants nothing (mark=shell). */
+	/* Of a line: every command is one of the shell's own, under a rule that
+	 * grants nothing (mark=shell). */
 	POLICY_IS_SHELL = 1,
 	/* A change of protected names: a person's yes allows it (mark=protect). */
 	POLICY_IS_PROTECT = 2,
 	/* Of a line: it may open a file by its name … */
 	POLICY_IS_OPENING = 4,
-	/* … and not only what lies in the project, its /tmp or /dev. */
+	/* … and not only files in the project, its /tmp or /dev. */
 	POLICY_IS_STRAYING = 8,
-	POLICY_IS_INPUT = 16, /* code that the program reads is not seen */
+	POLICY_IS_INPUT = 16, /* the program reads code that is not seen */
 	POLICY_IS_UNKNOWN = 32, /* no rule speaks of the program */
-	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule would answer */
-	/* .file is a path that the line names, and no rule grants: to be read,
-	 * or with the second to be written. */
+	POLICY_IS_ASK = 64, /* an ask rule, which an allow rule could answer */
+	/* .file is a path that the line names and that no rule grants: for
+	 * reading, or with WRITING for writing. */
 	POLICY_IS_OUTSIDE = 128,
 	POLICY_IS_WRITING = 256,
 };
 
 /* One judged simple command, for explain and the log. */
 struct policy_verdict {
-	enum policy_decision decision; /* what to do; in OBSERVE always ALLOW */
-	enum policy_decision would;    /* what it is without OBSERVE */
+	enum policy_decision decision; /* the decision; in OBSERVE always
+					* ALLOW */
+	enum policy_decision would;    /* the decision without OBSERVE */
 	enum policy_layer layer;
 	enum policy_net net; /* the widest grant of the rules that allowed it */
 	uint64_t up; /* bytes to each host that the tightest allows; 0: no limit */
 	unsigned is; /* enum policy_is */
-	/* A rule with net=local allowed some part: that may run where the
-	 * loopback is the session's, and nowhere else. */
+	/* A rule with net=local allowed some part, which may run only where the
+	 * loopback is the session's own. */
 	bool loopback;
 	/* Some part is decided when it starts, also where .would is stricter. */
 	bool open;
-	unsigned line;       /* of the rule in file; 0: built into the engine */
-	uint32_t offset, length; /* of the command in the request's text */
+	unsigned line;       /* of the rule in .file; 0: built into the
+			      * engine */
+	uint32_t offset, length; /* of the command, in the request's text */
 	char rule[40];     /* "net", "unknown", "dynamic", … never empty */
-	char file[128];    /* of the rule, "default" for the built-in policy */
-	char command[160]; /* the words judged, cut when longer */
+	char file[128];    /* file of the rule, "default" for the built-in
+			    * policy */
+	char command[160]; /* the judged words, cut when too long */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
 };
 
-/* Does a setting of git's (its name, as gitconf_read() gives it) run something
- * or lead git elsewhere, so that only a person may make it? The lists git-runs
- * and git-safe-keys say so. */
+/* Does a setting of git (its name, as gitconf_read() gives it) run something or
+ * lead git elsewhere, so that only a person may make it? The lists git-runs and
+ * git-safe-keys say so. */
 bool policy_git_runs(
 	const struct policy *p, const char *name, const char *value);
-/* The one member that counts of a JSON file of that name, by the list
- * protect-members; NULL: all of it. */
+/* The only member that counts of a JSON file with that name, by the list
+ * protect-members; NULL: all members. */
 const char *policy_protect_member(const struct policy *p, const char *file);
 
 /* Called for every judged command, in reading order. */
@@ -305,9 +319,9 @@ struct policy_limits {
 
 struct policy_path {
 	const char
-		*path; /* absolute; beneath it, too, when tree */
+		*path; /* absolute; with .tree also what is beneath */
 	bool write, tree;
-	bool many; /* a pattern, that the decision alone goes by */
+	bool many; /* a pattern, which only the decision uses */
 	bool runtime; /* for programs' own needs: no command may name it */
 	bool exec;    /* programs lie there */
 };
@@ -318,8 +332,8 @@ struct policy_protect {
 	bool tree;
 };
 
-/* What a secret looks like: prefix, then min..max bytes of a class; or, with
- * key set, the value assigned to a name like key. */
+/* The look of a secret: a prefix, then min..max bytes of a class; or, with key
+ * set, the value of a variable with a name like key. */
 struct policy_redact {
 	const char *id;
 	const char *prefix, *key; /* one of the two, the other NULL */
@@ -327,8 +341,8 @@ struct policy_redact {
 	uint32_t min, max;
 };
 
-/* How a program is given a secret. Names stand as "curl|wget"; of a command
- * whose standard input is one "" is any name. */
+/* The ways in which a program is given a secret. Program names stand as
+ * "curl|wget"; "" is any program, for STDIN. */
 enum policy_secret_kind {
 	POLICY_SECRET_FLAG,  /* a flag's value */
 	POLICY_SECRET_WORD,  /* one of the words */
@@ -344,16 +358,17 @@ enum { POLICY_WORD_LAST, POLICY_WORD_NEXT = 9, POLICY_WORD_REST = 10 };
 
 struct policy_secret {
 	const char *programs;
-	/* FLAG, WORD: a word that stands before it, or "-", nothing but flags;
-	 * STDIN: words that the command has. Or "". */
+	/* FLAG, WORD: a word that stands before the secret; "-": only flags
+	 * stand there. STDIN: words of the command. Or "". */
 	const char *word;
-	/* FLAG: with its dashes; WORD: one that must be there, "/" of any word
-	 * that begins so. Or "". */
+	/* FLAG: with its dashes. WORD: a flag that must be given, or "/": a
+	 * word that begins so. Or "". */
 	char flag[12];
 	uint8_t kind;
 	uint8_t how; /* FLAG: a sum of POLICY_FLAG_; WORD: which */
-	uint8_t sign; /* the secret is behind that: "user:value"; or 0 */
-	bool likely; /* only what has letters and digits */
+	uint8_t sign; /* the secret stands behind this sign: "user:value"; or
+		       * 0 */
+	bool likely; /* a secret only if it has letters and digits */
 };
 
 /* All that the policy says of secrets. */
@@ -369,21 +384,21 @@ struct policy_words {
 	size_t count;
 };
 
-/* Is the word in the list, as it stands? */
+/* Is the word in the list, letter by letter? */
 bool policy_word_in(const struct policy_words *words, const char *word);
 
-/* A glob of names that are kept or denied. */
+/* A glob for names of variables that are kept or denied. */
 struct policy_env_word {
 	const char *word;
-	uint16_t next; /* of its chain, counted from 1 */
-	char last;     /* letter; 0: any, or not looked at */
+	uint16_t next; /* next of the chain, counted from 1 */
+	char last;     /* last letter; 0: any, or not looked at */
 	bool deny;
 	bool out; /* "!": no such name is one of those that "*" keeps */
 };
 
 /* What becomes of programs that outlive their command. */
 enum policy_background {
-	POLICY_BACKGROUND_UNSAID, /* as the front end has it */
+	POLICY_BACKGROUND_UNSAID, /* the front end decides */
 	POLICY_BACKGROUND_KEEP,
 	POLICY_BACKGROUND_END,
 };
@@ -399,31 +414,35 @@ struct policy_grants {
 	size_t protect_count;
 	struct policy_words env_set; /* NAME=VALUE */
 	struct policy_words hide;  /* secrets, whatever is granted around them */
-	struct policy_words cache; /* NAME=DIRECTORY; or where they all lie */
+	struct policy_words cache; /* NAME=DIRECTORY; or the place of all
+				    * caches */
 	struct policy_words undo_words; /* absolute places; KEY=VALUE */
 	struct policy_words home; /* FILE or FILE:SETTING, copied from it */
 	struct policy_words relax; /* protections that may be missing */
-	/* Who may be spoken to: +HOST, -HOST, "registries", "up=1M" … */
+	/* The hosts that may be spoken to: +HOST, -HOST, "registries", "up=1M"
+	 * … */
 	struct policy_words net_words;
 	struct policy_redacts redact;
 	enum policy_net net;
 	enum policy_ask ask;
-	unsigned ask_time; /* seconds until a question is answered by a denial */
+	unsigned ask_time; /* seconds after which a question is denied */
 	bool confine;   /* false in OBSERVE: no sandbox, no limits, no env rules
 			 */
-	bool tmp_shared; /* where a command has no /tmp of its own it has the
+	bool tmp_shared; /* a command without a /tmp of its own has the
 			  * machine's */
 	bool supervise; /* judge every execve in the tree */
 	enum policy_background background;
-	bool undo; /* journal what it changes, to be taken back */
-	bool strangers; /* a program that no rule speaks of runs unasked */
+	bool undo; /* journal the command's changes for undo */
+	bool strangers; /* a program that no rule names runs unasked */
 	bool hard_output; /* a limit on output ends the command, not the copy */
-	struct policy *owned; /* what the words lie in, to be freed with them */
+	struct policy *owned; /* the policy that the words lie in, freed with
+			       * them */
 	void *arena;
-	struct policy_env_word *env; /* what policy_env() knows, */
+	struct policy_env_word *env; /* the names for policy_env(), */
 	size_t env_count;
 	struct policy_limits limits;
-	uint16_t env_chain[65];  /* and where: 1 more than the first's place */
+	uint16_t env_chain[65];  /* and the chains: 1 + the place of the first
+				  * name */
 };
 
 /* 0 or -ENOMEM, -ENAMETOOLONG. Lines of the policy that name $HOME grant
@@ -434,11 +453,12 @@ void policy_grants_release(struct policy_grants *g);
 #define autogrants autoclean(policy_grants_release)
 
 enum { POLICY_PLACES = 4 };
-/* The names by which a command finds directories to write to: with a view of mounts
- * /tmp, /var/tmp, /dev/shm and home, which are its own there; without one the first
- * three, which are the machine's, where the policy shares them; but for one that
- * state, where the guard keeps its own, or the home lies in. Not those that lie in
- * the project or that the policy opens. Their number; NULL ends them. */
+/* The names of directories to which a command can write beside the project.
+ * With a view of mounts: /tmp, /var/tmp, /dev/shm and home, which are the
+ * command's own. Without one: the first three, which are the machine's, if the
+ * policy shares them and neither state, the guard's own directory, nor the home
+ * lies in them. Names in the project, and names that the policy opens, are left
+ * out. Returns their number; NULL ends them. */
 size_t policy_places(const struct policy_grants *g, const char *root,
 	const char *home, const char *state, bool view,
 	const char *out[static POLICY_PLACES + 1]);
@@ -446,13 +466,13 @@ size_t policy_places(const struct policy_grants *g, const char *root,
 enum policy_env_fate {
 	POLICY_ENV_DROP, /* neither kept nor denied */
 	POLICY_ENV_KEEP,
-	POLICY_ENV_ANY,	 /* kept by "*" alone, so unless it is a secret */
-	POLICY_ENV_DENY, /* dangerous: never taken from a command */
+	POLICY_ENV_ANY,	 /* kept only by "*", so unless it is a secret */
+	POLICY_ENV_DENY, /* dangerous: never taken over from a command */
 };
 enum policy_env_fate policy_env(
 	const struct policy_grants *g, const char *name);
 
-/* A whole policy for one use, which `include NAME` takes. */
+/* A whole policy for one use, for `include NAME`. */
 struct policy_shipped {
 	const char *name, *text;
 };

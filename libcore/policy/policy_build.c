@@ -157,7 +157,8 @@ bool build_is_empty(const struct policy_build *b)
 void build_import(struct policy_build *b, const struct policy_image *img)
 {
 	uint32_t base = (uint32_t)b->str.len;
-	/* What was said stays aside while the image's texts move. */
+	/* The sources that were read so far stay aside while the image's texts
+	 * move. */
 	struct buf sources = b->sect[IMG_SOURCE];
 
 	b->sect[IMG_SOURCE] = BUF_INIT(IMG_MAX);
@@ -188,7 +189,7 @@ static bool is_glob(const struct policy_build *b, uint32_t word)
 	return strpbrk(build_text(b, word), "*?");
 }
 
-/* Globs first, then by text. */
+/* Orders globs first, then by text. */
 static int by_word(const void *x, const void *y, void *b)
 {
 	uint32_t one = *(const uint32_t *)x, two = *(const uint32_t *)y;
@@ -197,7 +198,8 @@ static int by_word(const void *x, const void *y, void *b)
 	return order ? order : strcmp(build_text(b, one), build_text(b, two));
 }
 
-/* By name, then as they were said. Rows are a name and one number. */
+/* Orders rows of a name and a number: by name, then in the order of the
+ * text. */
 static int by_name(const void *x, const void *y, void *b)
 {
 	const struct img_prog *one = x, *two = y;
@@ -222,7 +224,8 @@ static struct img_range words_of(struct policy_build *b, struct img_token t)
 	return (struct img_range){t.first, t.bits >> IMG_TOK_WORDS};
 }
 
-/* A row for each word that a rule's program may be: any is the glob of all. */
+/* Adds a row for each word that a rule's program may be; the glob row is for
+ * any program. */
 static void index_rules(struct policy_build *b)
 {
 	uint32_t n = build_count(b, IMG_RULE);

@@ -6,7 +6,7 @@
 
 #include "policy/policy_image.h"
 
-/* Rows are those of policy_image.h, spread. */
+/* The rows have the structs of policy_image.h. */
 struct policy_build {
 	struct buf sect[IMG_SECTIONS]; /* of uint32_t */
 	struct buf str;
@@ -22,7 +22,7 @@ void build_release(struct policy_build *b);
 
 uint32_t build_str(struct policy_build *b, const char *s, size_t n);
 const char *build_text(const struct policy_build *b, uint32_t off);
-/* Appends a row; its index. */
+/* Appends a row and returns its index. */
 uint32_t build_add(struct policy_build *b, enum img_section s, const void *row);
 /* Row i of a section, to be changed: good until the section grows. */
 void *build_row(struct policy_build *b, enum img_section s, uint32_t i);
@@ -34,15 +34,16 @@ void build_word(struct policy_build *b, enum img_section s, uint32_t row,
 /* The row of the list called name, or the number of lists. */
 uint32_t build_list(struct policy_build *b, const char *name);
 
-/* Was nothing said yet, beside `use`, profiles and limits? */
+/* Is the build empty, but for `use`, profiles and limits? */
 bool build_is_empty(const struct policy_build *b);
-/* Begins with what an image says, all but its tests and sources; b is empty. */
+/* Begins with the contents of an image, but for its tests and sources; b is
+ * empty. */
 void build_import(struct policy_build *b, const struct policy_image *img);
 
-/* Makes the indexes: nothing is added behind this. -errno of what went wrong
- * until then. */
+/* Makes the indexes; nothing may be added later. -errno of the first error so
+ * far. */
 int build_index(struct policy_build *b);
-/* Replaces each text's offset but 0 by what map says. */
+/* Replaces each text's offset, except 0, by map's answer. */
 void build_map(struct policy_build *b, uint32_t (*map)(void *ctx, uint32_t off),
 	void *ctx);
 /* The header, cells of two bytes where they suffice. */

@@ -174,7 +174,7 @@ void policy_compile_default(struct policy_compiler *c)
 static int compile_lines(struct policy_compiler *c, const char *file,
 	const char *text, size_t n);
 
-/* A shipped policy begins with what it includes itself. */
+/* A shipped policy begins with the policy that it includes itself. */
 static int verb_include(struct policy_compiler *c)
 {
 	const struct policy_shipped *s = policy_shipped();
@@ -199,131 +199,84 @@ static int verb_include(struct policy_compiler *c)
 	return err;
 }
 
-/* Of these, allow to except in the order of enum img_rule_kind. */
-#define VERBS                                                                  \
-	"allow\0ask\0confirm\0deny\0delegate\0except\0cache\0env\0exec\0hide\0"    \
-	"home\0include\0limit\0list\0net\0path\0policy\0profile\0protect\0reads\0"  \
-	"redact\0relax\0root\0runtime\0test\0undo\0use\0"
-enum verb {
-	V_CACHE = IMG_KINDS,
-	V_ENV,
-	V_EXEC,
-	V_HIDE,
-	V_HOME,
-	V_INCLUDE,
-	V_LIMIT,
-	V_LIST,
-	V_NET,
-	V_PATH,
-	V_POLICY,
-	V_PROFILE,
-	V_PROTECT,
-	V_READS,
-	V_REDACT,
-	V_RELAX,
-	V_ROOT,
-	V_RUNTIME,
-	V_TEST,
-	V_UNDO,
-	V_USE,
+/* The first word of a line. */
+static const struct verb {
+	char name[9];
+	bool system; /* only for the system policy */
+	bool plain;  /* no word of it may hold {...} */
+	int (*compile)(struct policy_compiler *c);
+} verbs[] = {
+	/* Rules, in the order of enum img_rule_kind. */
+	{"allow", false, false, NULL},
+	{"ask", false, false, NULL},
+	{"confirm", false, false, NULL},
+	{"deny", false, false, NULL},
+	{"delegate", true, false, NULL},
+	{"except", false, false, NULL},
+	{"cache", true, true, compile_cache},
+	{"env", false, true, compile_env},
+	{"exec", false, true, compile_exec},
+	{"hide", true, true, compile_hide},
+	{"home", true, true, compile_home},
+	{"include", true, false, verb_include},
+	{"limit", false, false, compile_limit},
+	{"list", false, true, verb_list},
+	{"net", false, true, compile_net},
+	{"path", false, true, compile_path},
+	{"policy", false, false, verb_policy},
+	{"profile", false, false, compile_profile},
+	{"protect", false, true, compile_protect},
+	{"reads", true, false, compile_reads},
+	{"redact", false, false, compile_redact},
+	{"relax", true, true, compile_relax},
+	{"root", true, true, compile_root},
+	{"runtime", true, true, compile_runtime},
+	{"test", false, false, verb_test},
+	{"undo", true, true, compile_undo},
+	{"use", false, false, verb_use},
 };
 
 static int unknown_verb(struct policy_compiler *c)
 {
 	const struct policy_word *w = &c->line.word[0];
-	const char *near = VERBS;
-	unsigned most = strlen(w->s) > 3 ? 2 : 1;
+	const unsigned most = strlen(w->s) > 3 ? 2 : 1;
+	size_t near = 0;
 
-	while (*near && str_distance(near, w->s, 2) > most)
-		near += strlen(near) + 1;
+	while (near < ARRAY_SIZE(verbs) &&
+		str_distance(verbs[near].name, w->s, 2) > most)
+		near++;
 	policy_text_bad(c->d, &c->line, w,
 		"%.60s: no such statement, expected %s", w->s,
-		*near ? near : "allow, deny ...");
+		near < ARRAY_SIZE(verbs) ? verbs[near].name : "allow, deny ...");
 	diag_hint(c->d, "see wardbox-policy(1), POLICY FILES");
 	return -EINVAL;
 }
 
-static int dispatch(struct policy_compiler *c, unsigned verb)
-{
-	switch (verb) {
-	case V_CACHE:
-		return compile_cache(c);
-	case V_ENV:
-		return compile_env(c);
-	case V_EXEC:
-		return compile_exec(c);
-	case V_HIDE:
-		return compile_hide(c);
-	case V_HOME:
-		return compile_home(c);
-	case V_INCLUDE:
-		return verb_include(c);
-	case V_LIMIT:
-		return compile_limit(c);
-	case V_LIST:
-		return verb_list(c);
-	case V_NET:
-		return compile_net(c);
-	case V_PATH:
-		return compile_path(c);
-	case V_POLICY:
-		return verb_policy(c);
-	case V_PROFILE:
-		return compile_profile(c);
-	case V_PROTECT:
-		return compile_protect(c);
-	case V_READS:
-		return compile_reads(c);
-	case V_REDACT:
-		return compile_redact(c);
-	case V_RELAX:
-		return compile_relax(c);
-	case V_ROOT:
-		return compile_root(c);
-	case V_RUNTIME:
-		return compile_runtime(c);
-	case V_TEST:
-		return verb_test(c);
-	case V_UNDO:
-		return compile_undo(c);
-	case V_USE:
-		return verb_use(c);
-	default:
-		return compile_rule(c, verb);
-	}
-}
-
 static int statement(struct policy_compiler *c)
 {
-	static const unsigned system_only =
-		1U << IMG_DELEGATE | 1U << V_READS | 1U << V_CACHE |
-		1U << V_HIDE | 1U << V_HOME | 1U << V_INCLUDE |
-		1U << V_RELAX | 1U << V_ROOT | 1U << V_RUNTIME |
-		1U << V_UNDO;
-	static const unsigned plain = 1U << V_CACHE | 1U << V_ENV |
-				      1U << V_EXEC | 1U << V_HIDE | 1U << V_HOME |
-				      1U << V_LIST | 1U << V_NET | 1U << V_PATH |
-				      1U << V_PROTECT |
-				      1U << V_RELAX | 1U << V_ROOT |
-				      1U << V_RUNTIME | 1U << V_UNDO;
-	int verb = str_index(VERBS, c->line.word[0].s);
+	const struct verb *v = NULL;
+	unsigned kind = 0;
 
-	if (verb < 0)
+	while (kind < ARRAY_SIZE(verbs) &&
+		!str_eq(verbs[kind].name, c->line.word[0].s))
+		kind++;
+	if (kind == ARRAY_SIZE(verbs))
 		return unknown_verb(c);
-	for (size_t i = 1; plain & 1U << verb && i < c->line.count; i++)
+	v = &verbs[kind];
+	for (size_t i = 1; v->plain && i < c->line.count; i++)
 		if (!c->line.word[i].quoted && strchr(c->line.word[i].s, '{'))
 			return compile_bad(c, i,
 				"expected words without {...}, which is for "
 				"rules; quote what is meant as it is");
-	if (system_only & 1U << verb && compile_system_alone(c, 0) < 0)
+	if (v->system && compile_system_alone(c, 0) < 0)
 		return -EINVAL;
-	if (verb != IMG_EXCEPT) {
+	if (kind != IMG_EXCEPT) {
 		if (c->line.indented)
 			return compile_bad(
 				c, 0, "only `except` may be indented");
 		c->last_rule = NO_RULE;
 	}
-	return dispatch(c, (unsigned)verb);
+	return v->compile ? v->compile(c) : compile_rule(c, kind);
 }
 
 void policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
@@ -348,9 +301,8 @@ static bool word_begins(const char *at, const char *end, const char *word)
 	       (at[n] == ' ' || at[n] == '\t');
 }
 
-/* A system policy that lays down no profile of its own, nor says what it
- * builds upon, builds upon the one that wardbox brings along: "use FULL-AUTO"
- * alone is a policy. */
+/* A system policy without a profile and without an `include` is built upon the
+ * built-in policy: "use FULL-AUTO" alone is a policy. */
 static bool builds_upon_default(const char *text, size_t n)
 {
 	const char *end = text + n;
@@ -390,7 +342,7 @@ static int compile_lines(struct policy_compiler *c, const char *file,
 int policy_compile_text(struct policy_compiler *c, const char *file,
 	const char *text, size_t n, struct diag *d)
 {
-	/* When something was said before, this text adds to that. */
+	/* If the build is not empty, the text adds to it. */
 	if (c->layer == POLICY_LAYER_SYSTEM && build_is_empty(&c->b) &&
 		builds_upon_default(text, n))
 		policy_compile_default(c);

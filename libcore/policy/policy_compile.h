@@ -9,10 +9,12 @@
 
 /* One layer being compiled; sources are fed one after the other. */
 struct policy_compiler {
-	const struct policy_image *above; /* lists may come from it; or NULL */
+	const struct policy_image *above; /* the layer from which lists may
+					   * come; or NULL */
 	enum policy_layer layer;
 	uint32_t file;      /* string: the source being read */
-	uint32_t last_rule; /* that `except` lines belong to; or NO_RULE */
+	uint32_t last_rule; /* the rule that `except` lines belong to; or
+			     * NO_RULE */
 	struct diag *d;
 	struct policy_build b;
 	struct policy_line line;
@@ -27,7 +29,7 @@ void policy_compile_init(struct policy_compiler *c, enum policy_layer layer,
 	const struct policy_image *above);
 void policy_compile_release(struct policy_compiler *c);
 
-/* Begins with the built-in policy; nothing else may have been said. */
+/* Begins with the built-in policy; the build must be empty. */
 void policy_compile_default(struct policy_compiler *c);
 
 /* Compiles a text. -EINVAL with d at file:line:column. */
@@ -53,16 +55,17 @@ int compile_env(struct policy_compiler *c);
 int compile_relax(struct policy_compiler *c);
 int compile_net(struct policy_compiler *c);
 
-/* -EINVAL, with "word: what" at word i (at the line, when there is none). */
+/* -EINVAL, with "word: what" at word i, or at the line if there is no word
+ * i. */
 int compile_bad(struct policy_compiler *c, size_t i, const char *what);
 /* -EINVAL for word i in a layer other than the system's. */
 int compile_system_alone(struct policy_compiler *c, size_t i);
 /* The whole word as a text. */
 uint32_t compile_word(struct policy_compiler *c, size_t i);
-/* "DEV,FULL-AUTO" or "*", at text within word i, to a bit set; or -EINVAL. */
+/* The bit set of "DEV,FULL-AUTO" or "*", at text within word i; or -EINVAL. */
 int compile_profiles(struct policy_compiler *c, size_t i, const char *text);
-/* Row of the list called name, copied from the layer above when it is not
- * ours; -1 when nobody has it. */
+/* The row of the list called name, copied from the layer above when that has
+ * it; -1 when neither layer does. */
 int compile_list(struct policy_compiler *c, const char *name);
 
 #endif

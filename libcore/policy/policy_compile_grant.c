@@ -15,7 +15,8 @@ static int mode(const struct policy_word *w)
 	return str_eq(w->s, "r") ? 0 : str_eq(w->s, "rw") ? 1 : -1;
 }
 
-/* Absolute, or beneath a place that is known when a command runs. */
+/* Is the path absolute, or beneath a place that is known when a command
+ * runs? */
 static bool absolute(const char *s, bool places)
 {
 	return s[0] == '/' || (places && (str_after(s, "$ROOT") ||
@@ -32,7 +33,7 @@ static int absolutes(struct policy_compiler *c, size_t from, bool places)
 				places ? "expected an absolute path, $ROOT/... "
 					 "or $HOME/..."
 				       : "expected an absolute directory");
-		/* Without its end, the pattern of a tree is a directory. */
+		/* A tree's pattern without its end is a directory. */
 		if (places && str_eq(w->s, "/**"))
 			w->s = "//**";
 	}
@@ -143,7 +144,8 @@ int compile_hide(struct policy_compiler *c)
 					 : add_set(c, IMG_SET_HIDE, 1);
 }
 
-/* The bounds' keys, in the order of guard_undo.c, and what a value is. */
+/* Is the word one of the bounds, KEY=VALUE? Keys are in the order of
+ * guard_undo.c. */
 static bool is_bound(const char *s)
 {
 	const char *eq = strchr(s, '=');
@@ -181,7 +183,8 @@ int compile_undo(struct policy_compiler *c)
 	return add_set(c, IMG_SET_UNDO, 1);
 }
 
-/* Markers are names; a path is a project, or behind `never` none. */
+/* `root` takes the names of markers, paths that are projects, and behind
+ * `never` paths that are none. */
 int compile_root(struct policy_compiler *c)
 {
 	const struct policy_word *w = c->line.word;
@@ -197,8 +200,8 @@ int compile_root(struct policy_compiler *c)
 	return add_set(c, IMG_SET_ROOT, 1);
 }
 
-/* The last '=' ends what stands before the directory; that is one name, or two:
- * below others' links none is made. */
+/* The last '=' ends the part before the directory, which is one name or two: no
+ * directory is made below links of others. */
 int compile_cache(struct policy_compiler *c)
 {
 	for (size_t i = 1; i < c->line.count; i++) {
@@ -244,7 +247,7 @@ int compile_env(struct policy_compiler *c)
 		return compile_bad(c, c->line.count > 1 && which < 0,
 			"expected: env keep|deny NAME..., or "
 			"env set NAME=VALUE...");
-	/* PATH, LD_PRELOAD, PAGER: who sets these runs what he likes. */
+	/* PATH, LD_PRELOAD and PAGER let their setter run any program. */
 	if (which == 1 && compile_system_alone(c, 1) < 0)
 		return -EINVAL;
 	for (size_t i = 2; which == 1 && i < c->line.count; i++) {

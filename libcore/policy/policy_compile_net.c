@@ -11,7 +11,8 @@
 #include "base/str.h"
 #include "net/net.h"
 
-/* The value of the line's last up=; "" where there is none. NULL: it is no size. */
+/* The value of the line's last up=; "" where there is none. NULL: the value is
+ * no size. */
 static const char *net_up(struct policy_compiler *c)
 {
 	const char *found = "", *up;
@@ -28,8 +29,8 @@ static const char *net_up(struct policy_compiler *c)
 	return found;
 }
 
-/* Words of IMG_SET_NET: +HOST, or +SIZE HOST, -HOST, or what is said of all as it
- * stands. */
+/* Adds words of IMG_SET_NET: +HOST, +SIZE HOST, -HOST, or as it stands a word
+ * that holds for all hosts. */
 static int net_hosts(struct policy_compiler *c, char mark)
 {
 	const char *up = mark == '+' ? net_up(c) : "";
@@ -54,7 +55,7 @@ static int net_hosts(struct policy_compiler *c, char mark)
 		      : compile_bad(c, 0, "expected a host behind it");
 }
 
-/* Ports of this machine's loopback that lead to the session's. */
+/* Adds ports of this machine's loopback that lead to the session's. */
 static int net_listen(struct policy_compiler *c)
 {
 	char word[24];
@@ -70,7 +71,7 @@ static int net_listen(struct policy_compiler *c)
 				 : 0;
 }
 
-/* caller, or where it is. */
+/* where is "caller", or the proxy's address. */
 static int net_proxy(struct policy_compiler *c, const char *where)
 {
 	autofree struct net_spec *spec = calloc(1, sizeof *spec);
@@ -85,7 +86,7 @@ static int net_proxy(struct policy_compiler *c, const char *where)
 	return 0;
 }
 
-/* What has no more words than these; registries may have up=. */
+/* Takes a statement without further words; registries may have up=. */
 static int net_words(struct policy_compiler *c, const char *what)
 {
 	const char *up = str_eq(what, "registries") ? net_up(c) : "";

@@ -8,7 +8,8 @@
 #include "policy/policy_compile.h"
 #include "base/str.h"
 
-/* "key=value": which of keys, and the value; -1 when it is none of them. */
+/* Reads "key=value": the index in keys, and the value; -1 when the key is not
+ * among them. */
 static int split(const char *word, const char *keys, const char **value)
 {
 	char key[16] = "";
@@ -21,7 +22,7 @@ static int split(const char *word, const char *keys, const char **value)
 	return str_index(keys, key);
 }
 
-/* Whole seconds, up to a day's work; -1. */
+/* Reads whole seconds, up to a working day; -1. */
 static int ask_time(const char *s)
 {
 	enum { ASK_MAX = 36000 };
@@ -76,7 +77,7 @@ static bool setting(const char *word, struct img_profile *p)
 			value = -1;
 		break;
 	default:
-		/* A program that starts is no longer open. */
+		/* A program that starts cannot be open any more. */
 		value = str_index(POLICY_DECISIONS, v);
 		if (value == POLICY_OPEN)
 			value = -1;
@@ -88,7 +89,7 @@ static bool setting(const char *word, struct img_profile *p)
 	return true;
 }
 
-/* cpu,mem,procs,files,out: only what the machine can do is taken. */
+/* Reads cpu,mem,procs,files,out. Only what the machine can do is accepted. */
 static bool over(const char *s, struct img_profile *p)
 {
 	const char *out = str_after(s, "kill,kill,block,block,");
@@ -98,7 +99,7 @@ static bool over(const char *s, struct img_profile *p)
 	return i == POLICY_OVER_KILL || i == POLICY_OVER_TRUNCATE;
 }
 
-/* "75%" of the machine's memory. */
+/* Reads "75%" of the machine's memory. */
 static int memory_share(const char *s, uint64_t *n)
 {
 	char text[8];

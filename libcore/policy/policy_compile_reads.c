@@ -56,7 +56,8 @@ static int item(struct policy_compiler *c, size_t i, struct img_range *r)
 	return 0;
 }
 
-/* The row of the program called name[0..n): said again, the later line holds. */
+/* The row of the program called name[0..n). If a program has two lines, the
+ * later one holds. */
 static uint32_t row_of(struct policy_compiler *c, const char *name, size_t n)
 {
 	const uint32_t count = build_count(&c->b, IMG_READS);

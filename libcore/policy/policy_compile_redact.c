@@ -72,7 +72,7 @@ static uint32_t class_row(struct policy_compiler *c, const struct img_class *set
 	return i < n ? i : build_add(&c->b, IMG_CLASS, set);
 }
 
-/* Wants are told for the whole line, because each word depends on the others. */
+/* Tells the whole grammar, because each word depends on the others. */
 static int secret_bad(struct policy_compiler *c, size_t i)
 {
 	return compile_bad(c, i,
@@ -81,8 +81,8 @@ static int secret_bad(struct policy_compiler *c, size_t i)
 		"[likely], or redact stdin PROGRAM|* [WORD...]");
 }
 
-/* "{curl|wget}", or "curl", as "curl|wget"; of a command that reads a secret
- * "*", any program, as "". */
+/* Takes the programs as "curl|wget", from "{curl|wget}" or "curl". "*", any
+ * program, is "" and stands for standard input alone. */
 static int secret_programs(struct policy_compiler *c, struct img_secret *s)
 {
 	const char *w = c->line.word[2].s;
@@ -100,8 +100,9 @@ static int secret_programs(struct policy_compiler *c, struct img_secret *s)
 	return 0;
 }
 
-/* The flag in word i: "-p", its value apart; "-p*", attached; "-*p", the last of
- * some letters. A flag of other letters than the one before has its own row. */
+/* Takes the flag in word i: "-p", its value apart; "-p*", attached; "-*p", the
+ * last of some letters. A flag of other letters than the one before gets its
+ * own row. */
 static int secret_flag(struct policy_compiler *c, size_t i, struct img_secret *s)
 {
 	const char *w = c->line.word[i].s, *letters = w + strspn(w, "-");
@@ -128,7 +129,7 @@ static int secret_flag(struct policy_compiler *c, size_t i, struct img_secret *s
 	return 0;
 }
 
-/* Behind "redact flag PROGRAM", from word i to end. */
+/* The words from i to end, behind "redact flag PROGRAM". */
 static int secret_flags(struct policy_compiler *c, size_t i, size_t end,
 	struct img_secret *s)
 {
@@ -145,7 +146,7 @@ static int secret_flags(struct policy_compiler *c, size_t i, size_t end,
 	return 0;
 }
 
-/* Behind "redact word PROGRAM". */
+/* The words from i to end, behind "redact word PROGRAM". */
 static int secret_word(struct policy_compiler *c, size_t i, size_t end,
 	struct img_secret *s)
 {
@@ -169,7 +170,8 @@ static int secret_word(struct policy_compiler *c, size_t i, size_t end,
 	return 0;
 }
 
-/* Behind "redact stdin PROGRAM"; the words stand in the command as they do here. */
+/* The words behind "redact stdin PROGRAM", which stand in the command as they
+ * do here. */
 static int secret_stdin(struct policy_compiler *c, struct img_secret *s)
 {
 	char told[128];
@@ -199,7 +201,7 @@ static int compile_secret(struct policy_compiler *c, enum policy_secret_kind kin
 		s.bits |= IMG_SECRET_LIKELY;
 		end--;
 	}
-	/* "user:", and "name=" of a flag. */
+	/* "user:", or "name=" of a flag, ends the words. */
 	n = strlen(w[end - 1].s);
 	if (end > 4 && n > 1 && w[end - 1].s[0] != '-' &&
 		strchr(kind == POLICY_SECRET_WORD ? "/" : "%,:=",

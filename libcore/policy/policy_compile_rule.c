@@ -13,10 +13,10 @@ enum {
 	ID_MAX = 39,
 };
 
-/* What a word of a rule is compared with. */
+/* The thing that a word of a rule is compared with. */
 enum place { PLACE_WORD, PLACE_PROGRAM, PLACE_OPTION };
 
-/* What was hardly meant, and would match nothing. */
+/* Refuses a word that would match nothing and is a mistake. */
 static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
 	enum place place)
 {
@@ -39,7 +39,7 @@ static int hardly(struct policy_compiler *c, size_t i, const char *s, size_t n,
 	return 0;
 }
 
-/* "{a|b}" to words; s is behind the brace. Their number. */
+/* Splits "{a|b}" into words; s is behind the brace. Returns their number. */
 static int alternatives(
 	struct policy_compiler *c, size_t i, const char *s, enum place place)
 {
@@ -157,7 +157,8 @@ static int pattern(
 	return 0;
 }
 
-/* Reads id= prof= net= up= mark= from word 1 on; the index behind them, or -EINVAL. */
+/* Reads id= prof= net= up= mark= from word 1 on. Returns the index behind them,
+ * or -EINVAL. */
 static int attributes(struct policy_compiler *c, struct img_rule *r)
 {
 	int mask = ALL_PROFILES, net = POLICY_NET_NONE;
@@ -204,8 +205,8 @@ static int attributes(struct policy_compiler *c, struct img_rule *r)
 	return (int)i;
 }
 
-/* An indented `except` belongs to the rule above; else id= names the rules.
- * Each rule has a chain of its own. */
+/* An indented `except` belongs to the rule above; otherwise id= names the
+ * rules. Each rule has its own chain of exceptions. */
 static int excepts(struct policy_compiler *c, const struct img_rule *r)
 {
 	uint32_t n = build_count(&c->b, IMG_RULE);
@@ -240,7 +241,7 @@ static int excepts(struct policy_compiler *c, const struct img_rule *r)
 	return found ? 0 : compile_bad(c, 1, "no rule above has that id");
 }
 
-/* A rule without id= is known by its program. */
+/* A rule without id= has its program's name as its id. */
 static void default_id(struct policy_compiler *c, struct img_rule *r, size_t at)
 {
 	const char *s = c->line.word[at].s;

@@ -10,8 +10,8 @@
 #include "policy/policy_judge_in.h"
 #include "base/str.h"
 
-/* What the profile says, and each lower layer tightens. Without a system
- * layer, or for what it leaves out: deny. */
+/* Takes the profile's settings, which each lower layer tightens. Without a
+ * system layer, and for settings that it leaves out: deny. */
 static void settings(struct judge *j)
 {
 	static const unsigned decisions =
@@ -41,7 +41,7 @@ static void settings(struct judge *j)
 	}
 }
 
-/* The network that every command of the profile has. */
+/* The network of every command of the profile. */
 static enum policy_net profile_net(const struct judge *j)
 {
 	enum policy_net net = POLICY_NET_ALL;
@@ -64,8 +64,8 @@ static bool is_exec_dir(void *ctx, const char *dir)
 	return judge_exec_dir(j, judge_text(j, dir, strlen(dir)));
 }
 
-/* The PATH that the command will have: what it keeps of env's, else the
- * policy's own. */
+/* The PATH of the command: the entries of env's PATH that it keeps, else the
+ * policy's own PATH. */
 static const char *search_path(struct judge *j)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
@@ -91,7 +91,7 @@ static const char *search_path(struct judge *j)
 	return path ? path : "/usr/bin:/bin";
 }
 
-/* Where it is not known where home is: not beneath the root, at any rate. */
+/* An unknown home: a name that is not beneath the root. */
 static const char no_home[] = "/HOME?";
 
 static void judge_start(struct judge *j, struct arena *a,
@@ -115,7 +115,8 @@ static void judge_start(struct judge *j, struct arena *a,
 	j->search = search_path(j);
 }
 
-/* The answer is known without a look. True when it is. */
+/* Decides what can be decided without a look at the words. True when that is
+ * final. */
 static bool closed(struct judge *j, struct shell_span span)
 {
 	struct judge_cmd k = judge_begin(j, span);
@@ -138,8 +139,8 @@ static bool closed(struct judge *j, struct shell_span span)
 	return k.judged;
 }
 
-/* A variable that puts the project's code into a program is ordinary as long as
- * the program has no grant beyond the profile's. */
+/* A variable that puts the project's code into a program is ordinary, unless
+ * the program has more network than the profile. */
 static void guided(struct judge *j, size_t len)
 {
 	struct judge_cmd k =
@@ -213,7 +214,7 @@ void policy_decide_line(const struct policy *p,
 	judge_start(&j, &a, p, req);
 	j.each = each;
 	j.ctx = ctx;
-	/* Whoever wants to hear of each command does not wait for the answer. */
+	/* A caller that wants each command listed has no limit on time. */
 	j.most = each ? UINT_MAX : JUDGE_WORK;
 	j.dialect = opts.dialect = dialect(req->dialect);
 	if (!closed(&j, (struct shell_span){0, (uint32_t)req->len})) {
@@ -236,9 +237,9 @@ void policy_decide_line(const struct policy *p,
 	}
 }
 
-/* The name of a file that was called by another: what argv[0] says is the
- * caller's word alone. NULL where the two are one, or the file is whatever it is
- * called. */
+/* The name by which the file was called, if argv[0] is another name: argv[0] is
+ * only the caller's word. NULL where both are the same, or the file does the
+ * same under any name. */
 static const char *other_name(struct judge_cmd *k, const struct policy_request *req)
 {
 	const char *named = req->named ? req->named : req->path;
@@ -247,7 +248,7 @@ static const char *other_name(struct judge_cmd *k, const struct policy_request *
 	if (!*named || str_after(named, "/proc/") ||
 		str_after(named, "/dev/fd/"))
 		named = req->path;
-	/* What a shim runs: see strip_real(). */
+	/* A shim runs NAME.real: see strip_real(). */
 	if (str_ends(named, ".real"))
 		named = judge_text(k->j, named, strlen(named) - 5);
 	if (str_eq(path_base(named), called + (called[0] == '-')) ||
@@ -257,7 +258,8 @@ static const char *other_name(struct judge_cmd *k, const struct policy_request *
 	return named;
 }
 
-/* Every name counts: a program may do what any of them says. */
+/* Judges the program by each of its names, because it may do what any of them
+ * says. */
 static void judge_names(struct judge_cmd *k, struct arg *argv, size_t n,
 	const struct policy_request *req)
 {
@@ -282,7 +284,8 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 	size_t n = 0;
 
 	judge_start(&j, &a, p, req);
-	/* As many operands as the kernel takes; code in them has its own end. */
+	/* The number of operands is limited by the kernel; code in them has its
+	 * own limit. */
 	j.most = UINT_MAX;
 	j.blind = !req->env;
 	j.dialect = SHELL_UNION;

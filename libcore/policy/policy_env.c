@@ -7,7 +7,7 @@
 #include "policy/policy_judge_in.h"
 #include "base/str.h"
 
-/* Variables that shells make up by themselves. */
+/* Is it a variable that shells make up by themselves? */
 static bool shell_made(const char *name)
 {
 	return str_after(name, "BASH") || str_after(name, "EPOCH") ||
@@ -24,7 +24,7 @@ int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 	struct judge *j = ctx;
 	const char *s = judge_text(j, name.p, name.n), *v = NULL;
 
-	/* Its own name stands for it, so that a rule can speak of it. */
+	/* $PPID stands for itself, so that a rule can name it. */
 	if (str_eq(s, "PPID"))
 		v = "$PPID";
 	else if (str_eq(s, "HOME"))
@@ -43,7 +43,7 @@ int judge_getvar(void *ctx, struct shell_str name, struct shell_str *value)
 	return 1;
 }
 
-/* Does the policy say that this value does no harm in any line? */
+/* Does the policy say that this value is harmless in any line? */
 static bool is_safe(
 	struct judge *j, const char *name, const struct shell_str *value)
 {
@@ -70,7 +70,7 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 				"%s may not be taken away", name);
 		return true;
 	}
-	/* The walker knows what IFS does, and every shell makes its own. */
+	/* The reader knows what IFS does, and every shell sets IFS itself. */
 	if (str_eq(name, "IFS") ||
 		(!judge_env_denied(j, name) &&
 			!judge_listed(j, LIST_ENV_FIXED, name)))

@@ -22,7 +22,7 @@ bool policy_word_in(const struct policy_words *words, const char *word)
 
 enum {
 	GRANTS_MAX = 2 << 20,
-	ASK_SECONDS = 60, /* where the policy says nothing */
+	ASK_SECONDS = 60, /* default, where the policy has no time */
 };
 
 struct granting {
@@ -69,7 +69,7 @@ static void add_path(struct granting *x, const char *pattern,
 		return;
 	*to = *how;
 	to->path = text;
-	/* What it is filled with is a name, whatever that holds. */
+	/* The text that was filled in is a name, even if it ends in a star. */
 	to->tree = n > 3 && m > 3 && memcmp(pattern + m - 3, "/**", 3) == 0;
 	to->many = memchr(pattern, '*', m - (to->tree ? 3 : 0));
 	if (to->tree) {
@@ -88,7 +88,7 @@ static const struct policy_image *layer(const struct granting *x, unsigned i)
 	return x->p->layer[i];
 }
 
-/* Rows of a section in layer i, and in all. */
+/* The number of rows of a section: in layer i, and in all layers. */
 static uint32_t rows(const struct granting *x, unsigned i, enum img_section s)
 {
 	return layer(x, i) ? IMG_COUNT(layer(x, i), s) : 0;
@@ -102,8 +102,9 @@ static uint32_t all_rows(const struct granting *x, enum img_section s)
 	return n;
 }
 
-/* The system's paths: a lower layer's stay a matter of the decision, for what
- * programs need for themselves is not theirs to take away. */
+/* Adds the paths of the system layer. Paths of a lower layer only count in the
+ * decision, because a lower layer must not take away what programs need for
+ * themselves. */
 static void paths(struct granting *x)
 {
 	const struct policy_image *sys = layer(x, POLICY_LAYER_SYSTEM);
@@ -136,7 +137,7 @@ static void paths(struct granting *x)
 	}
 }
 
-/* Is word in the set of every lower layer that has one? */
+/* Is the word in the set of every lower layer that has such a set? */
 static bool kept_below(
 	const struct granting *x, enum img_set set, const char *word)
 {
@@ -152,7 +153,7 @@ static bool kept_below(
 
 void policy_fill_home(struct buf *out, const char *text, const char *home)
 {
-	/* Nor may it become two entries of a PATH, or one that is relative. */
+	/* The home must be one absolute entry of a PATH. */
 	bool good = home && home[0] == '/' && !strchr(home, ':');
 	const char *at;
 
@@ -163,7 +164,7 @@ void policy_fill_home(struct buf *out, const char *text, const char *home)
 			buf_adds(out, home);
 			continue;
 		}
-		/* The entry goes, and one colon beside it. */
+		/* Removes the entry, and one colon beside it. */
 		while (out->len && !strchr("=:", out->data[out->len - 1]))
 			out->len--;
 		at += strcspn(at, ":");
@@ -197,7 +198,7 @@ void policy_search(struct buf *out, const char *path, const char *root,
 	}
 }
 
-/* NAME=VALUE */
+/* Fills in the value of NAME=VALUE. */
 static const char *fill_value(struct granting *x, const char *text)
 {
 	autobuf struct buf b = BUF_INIT(GRANTS_MAX);
@@ -212,7 +213,7 @@ static const char *fill_value(struct granting *x, const char *text)
 	return to;
 }
 
-/* The system's, cut by each lower layer. */
+/* Collects the system layer's words that each lower layer keeps. */
 static void words(
 	struct granting *x, enum img_set set, struct policy_words *out)
 {
@@ -230,7 +231,7 @@ static void words(
 	}
 }
 
-/* The system's, and what a lower layer denies beside. */
+/* Collects the system layer's words, and the hosts that lower layers deny. */
 static void net_words(struct granting *x)
 {
 	struct policy_words *out = &x->g->net_words;
@@ -340,8 +341,8 @@ static void secrets(struct granting *x)
 	}
 }
 
-/* The limit as a number; a share of the memory is one of what the machine has,
- * or of what its container is given. */
+/* A limit as a number; a share of memory is a share of the machine's memory, or
+ * of its container's. */
 static uint64_t limit_number(uint64_t n)
 {
 	return n & IMG_SHARE ? limits_memory() / 100 * (n & 0x7f) : n;
@@ -353,7 +354,8 @@ static void tighten(uint64_t *limit, uint64_t by)
 		*limit = by;
 }
 
-/* A lower layer only tightens: fewer are asked, for a shorter time. */
+/* Takes who answers questions. A lower layer only tightens: fewer answer, in a
+ * shorter time. */
 static void who_answers(struct policy_grants *g, const struct img_profile *p)
 {
 	const uint32_t set = p->v[IMG_P_SET];
@@ -397,7 +399,8 @@ static void limits(struct granting *x)
 		if (p.v[IMG_P_SUPERVISE])
 			x->g->supervise = true;
 		who_answers(x->g, &p);
-		/* Lower layers only end what the system's would keep. */
+		/* A lower layer can only end what the system layer would
+		 * keep. */
 		if (p.v[IMG_P_SET] & 1U << IMG_P_BACKGROUND &&
 			(i == 0 || p.v[IMG_P_BACKGROUND]))
 			x->g->background = p.v[IMG_P_BACKGROUND] ?
@@ -418,8 +421,8 @@ static bool any_letter(char c)
 	return c == '*' || c == '?';
 }
 
-/* Words that begin with the same two letters, one behind the other; globs that
- * may begin with any are behind 0. */
+/* The chain of a word: words that begin with the same two letters are in one
+ * chain; globs that may begin with any letter are in chain 0. */
 static unsigned env_chain(const char *word)
 {
 	if (!word[0] || any_letter(word[0]) || any_letter(word[1]))
@@ -442,8 +445,8 @@ static void add_env(struct granting *x, const char *word, bool deny)
 	*head = (uint16_t)++x->g->env_count;
 }
 
-/* Kept are the system's names that each lower layer keeps as well, denied those
- * of any layer. */
+/* Collects the names: kept are the system layer's names that each lower layer
+ * keeps, too; denied are the names that any layer denies. */
 static void env_names(struct granting *x)
 {
 	size_t n = 0;
@@ -548,8 +551,8 @@ enum policy_env_fate policy_env(const struct policy_grants *g, const char *name)
 			*(w->deny ? &deny_it : &keep_it) |= it;
 		}
 	}
-	/* A name that the policy keeps as it stands is not what a broader
-	 * pattern of denied ones means: WARDBOX_SESSION_ID beside WARDBOX_*. */
+	/* A name that the policy keeps word for word is not meant by a broader
+	 * pattern of denied names: WARDBOX_SESSION_ID beside WARDBOX_*. */
 	if (keep_it ? deny_it : deny)
 		return POLICY_ENV_DENY;
 	if (keep)

@@ -13,9 +13,9 @@
 #include "sys/file.h"
 #include "base/str.h"
 
-/* Beside the letters of policy_image.h: k the bits of a rule, t those of a
- * token and what they count, r a row of IMG_REF, p one of IMG_RULE, e one
- * behind this or 0, c a row of IMG_CLASS. In the order of enum img_section. */
+/* Letters beside those of policy_image.h: k the bits of a rule, t the bits of a
+ * token and its words, r a row of IMG_REF, p a row of IMG_RULE, e a later row
+ * of IMG_RULE or 0, c a row of IMG_CLASS. In the order of enum img_section. */
 static const char columns[] =
 	"s\0" /* ref */
 	"sR-\0" /* list */
@@ -34,7 +34,7 @@ static const char columns[] =
 	"nssn3\0" /* test */
 	"s3nnnnnnnnnnnnnnnnnnnn\0"; /* source */
 
-/* How many these are: a section's struct has nothing but them. */
+/* The number of cells: a section's struct has nothing else. */
 #define CELLS(row) (sizeof(row) / sizeof(uint32_t))
 static const uint8_t cells[IMG_SECTIONS] = {
 	[IMG_REF] = 1,
@@ -111,7 +111,7 @@ static bool cell_ok(const struct policy_image *im, char column,
 		return *v < IMG_COUNT(im, IMG_REF);
 	case 'p':
 		return *v < IMG_COUNT(im, IMG_RULE);
-	case 'e': /* never back: no chain is endless */
+	case 'e': /* only forwards, so that no chain is endless */
 		return !*v || (*v > row && *v < IMG_COUNT(im, IMG_RULE));
 	case 'c':
 		return *v < IMG_COUNT(im, IMG_CLASS);
@@ -176,7 +176,7 @@ int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	return good ? 0 : diag_fail(d, -EBADMSG, "a damaged policy image");
 }
 
-/* Any one byte that is another makes another sum. */
+/* The sum changes with every single byte. */
 static uint64_t sum_of(const struct img_header *h, size_t size)
 {
 	const size_t from = offsetof(struct img_header, endian);
@@ -288,6 +288,13 @@ void policy_image_free(struct policy_image *img)
 	free(img);
 }
 
+const char *img_ref(
+	const struct policy_image *img, struct img_range r, uint32_t i)
+{
+	return img_str(img, img_cell(img, img->head->section[IMG_REF].first +
+						  r.first + i));
+}
+
 struct img_range img_set(const struct policy_image *img, enum img_set set)
 {
 	struct img_range r = {0};
@@ -333,7 +340,7 @@ bool img_ref_match(
 	for (uint32_t i = 0; i < r.count; i++) {
 		const char *s = img_ref(img, r, i);
 
-		/* Nearly all differ in their first byte. */
+		/* Most words differ in their first byte. */
 		if ((*s == *word || *s == '*' || *s == '?') &&
 			str_glob(s, word))
 			return true;
@@ -341,8 +348,8 @@ bool img_ref_match(
 	return false;
 }
 
-/* The first of n names, the first in cell at and one every step cells, that is
- * not before name. */
+/* The first of n sorted names that is not before name; the names' cells begin
+ * at at and are step apart. */
 static uint32_t lower_bound(const struct policy_image *img, size_t at,
 	unsigned step, uint32_t n, const char *name)
 {
@@ -360,7 +367,7 @@ static uint32_t lower_bound(const struct policy_image *img, size_t at,
 	return lo;
 }
 
-/* The same of a section's rows. */
+/* The first row of a section whose name is not before name. */
 static uint32_t first_row(
 	const struct policy_image *img, enum img_section s, const char *name)
 {

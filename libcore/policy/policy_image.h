@@ -46,23 +46,23 @@ enum img_section {
 	IMG_SECTIONS,
 };
 
-/* Named word sets that are no `list`. */
+/* Named sets of words, beside the `list`s. */
 enum img_set {
-	IMG_SET_EXEC,  /* where commands come from */
-	IMG_SET_RUN_R, /* what programs read and write for themselves */
+	IMG_SET_EXEC,  /* directories from which programs come */
+	IMG_SET_RUN_R, /* paths that programs need for themselves */
 	IMG_SET_RUN_RW,
 	IMG_SET_ENV_KEEP,
 	IMG_SET_ENV_SET,
 	IMG_SET_ENV_DENY,
 	IMG_SET_RELAX,
 	IMG_SET_ROOT,  /* markers, and directories that may be a project */
-	IMG_SET_NEVER, /* directories that are none */
+	IMG_SET_NEVER, /* directories that are no project */
 	IMG_SET_HIDE,  /* secrets */
 	IMG_SET_CACHE, /* variables and their directories */
 	IMG_SET_RUN_RX,
 	IMG_SET_UNDO, /* places, and bounds as KEY=VALUE */
-	IMG_SET_HOME, /* files of the home of which a command has a copy */
-	IMG_SET_NET, /* +HOST, -HOST, and what holds for all */
+	IMG_SET_HOME, /* files of the home that are copied for a command */
+	IMG_SET_NET, /* +HOST, -HOST, and words for all hosts */
 	IMG_SETS,
 };
 
@@ -72,15 +72,15 @@ struct img_range {
 
 struct img_header {
 	char magic[8];
-	uint8_t check[8]; /* of a file: over all that follows, img_seal() */
+	uint8_t check[8]; /* sum over all that follows, in a file: img_seal() */
 	uint32_t endian, size;
 	uint8_t version, width, layer, use; /* width: bytes of a cell */
-	uint32_t cells, bytes;              /* bytes: of the texts */
+	uint32_t cells, bytes;              /* bytes: size of the texts */
 	uint8_t sum[32]; /* SHA-256 of the sources, one after the other */
 	struct img_range section[IMG_SECTIONS]; /* first: a cell; count: rows */
 };
 
-/* Rows, as img_get() spreads them: a text is its offset, 0 is "". */
+/* Rows, as img_get() spreads them: a text is its offset, and 0 is "". */
 
 struct img_list {
 	uint32_t name;
@@ -89,7 +89,7 @@ struct img_list {
 
 enum img_rule_kind {
 	IMG_ALLOW,
-	IMG_ASK, /* confirm, unless an allow matched */
+	IMG_ASK, /* confirm, unless an allow rule matched */
 	IMG_CONFIRM,
 	IMG_DENY,
 	IMG_DELEGATE,
@@ -102,7 +102,8 @@ struct img_rule {
 			* IMG_MARKS; IMG_UP */
 	uint32_t id, file, line, text, alt;
 	struct img_range token; /* the first is the program */
-	uint32_t except; /* the first EXCEPT of the rule, that one's next */
+	uint32_t except; /* the first EXCEPT of the rule; of an EXCEPT the next
+			  * one */
 };
 
 /* Fields of bits. */
@@ -115,18 +116,18 @@ struct img_rule {
 enum { IMG_UP_SHIFT = 12, IMG_UP_MAX = (1 << 18) - 1 };
 
 enum img_token_kind {
-	IMG_TOK_WORD, /* one of the words, which may hold '*' when GLOB is set */
+	IMG_TOK_WORD, /* one of the words, in which '*' is a glob with GLOB */
 	IMG_TOK_ANY,  /* one word */
 	IMG_TOK_REST, /* any number of words; last */
 	IMG_TOK_OPT,  /* option present */
 	IMG_TOK_NOOPT,
 	IMG_TOK_HAS,   /* some operand is one of these */
 	IMG_TOK_SAYS,  /* some word behind the program is, options included */
-	IMG_TOK_AT,    /* some operand is one of these places */
-	IMG_TOK_FROM,  /* the same, but the last operand */
+	IMG_TOK_AT,    /* some operand is one of these places, or lies so */
+	IMG_TOK_FROM,  /* the same, for all operands but the last */
 	IMG_TOK_TO,    /* all operands lead there: "loopback" or "local" */
 	IMG_TOK_KINDS,
-	IMG_TOK_KIND = 15, /* its bits */
+	IMG_TOK_KIND = 15, /* mask of the kind */
 	IMG_TOK_GLOB = 16,
 	IMG_TOK_LIST = 32, /* the words are those of list number first */
 };
@@ -146,16 +147,17 @@ struct img_glob {
 	uint32_t word, rule;
 };
 
-/* How the words of a program are read. */
+/* The way in which the words of a program are read. */
 struct img_reads {
 	uint32_t name;
 	struct img_range ref; /* "-x", "-x=TYPE", a word, a number */
 };
 
-/* What an option's value is, beside a word that may be a path: shell text; a
- * command follows, up to ";"; what stands for words from elsewhere; a setting of
- * git's; a value that counts where it is given first; no value, and no command
- * follows; text; text in place of the first operand. */
+/* Types of an option's value: shell text (sh); a command, up to ";" (cmd); a
+ * mark for words from elsewhere (repl); a setting of git (set); a value that
+ * counts only where it is given first (first); no value, and no command follows
+ * (none); text (str); text in place of the first operand (code). Other values
+ * may be paths. */
 #define READS_TYPES "sh\0cmd\0repl\0set\0first\0none\0str\0code\0"
 enum reads_type {
 	READS_SH,
@@ -168,10 +170,11 @@ enum reads_type {
 	READS_CODE,
 };
 
-/* A command stands in the words; NAME=VALUE may stand before it; the program is
- * a shell; many programs; the command is a line of shell; more words come from
- * elsewhere; -abc is one option; so is /abc; the first operand is text; all but
- * the last are. */
+/* Facts about a program's words: a command stands in them (cmd); NAME=VALUE may
+ * stand before it (assign); the program is a shell (shell); it is many programs
+ * (multi); the command is a line for a shell (line); more words come from
+ * elsewhere (more); -abc is one option (whole); so is /abc (slash); the first
+ * operand is text (text); all operands but the last are (last). */
 #define READS_WORDS                                                            \
 	"cmd\0assign\0shell\0multi\0line\0more\0whole\0slash\0text\0last\0"
 enum reads_word {
@@ -195,18 +198,18 @@ struct img_protect {
 	uint32_t pattern, line, file, text, decision, profiles;
 };
 
-/* What a profile sets; those said are in IMG_P_SET. */
+/* Settings of a profile; IMG_P_SET has a bit for each that the text names. */
 enum {
 	IMG_P_SHELL,
 	IMG_P_UNKNOWN,
 	IMG_P_CHILD,
-	IMG_P_OPEN, /* what is not known before it runs, or lies outside */
+	IMG_P_OPEN, /* for what is not known before it runs, or lies outside */
 	IMG_P_NET,
 	IMG_P_SUPERVISE,
 	IMG_P_UNDO,
 	IMG_P_AS,
-	IMG_P_TMP, /* without a view: 1, /tmp is the machine's */
-	IMG_P_BACKGROUND, /* 1: what a command leaves behind is ended */
+	IMG_P_TMP, /* 1: without a view, /tmp is the machine's */
+	IMG_P_BACKGROUND, /* 1: background programs are ended */
 	IMG_P_ASK,      /* enum policy_ask */
 	IMG_P_ASK_TIME, /* seconds */
 	IMG_P_OVER_OUT,
@@ -221,7 +224,7 @@ enum {
 	IMG_L_OUT,
 	IMG_L_PROCS,
 	IMG_L_FILES,
-	IMG_L_IDLE, /* nanoseconds, of a session */
+	IMG_L_IDLE, /* nanoseconds; of a session */
 	IMG_LIMITS,
 };
 
@@ -230,7 +233,8 @@ struct img_u64 {
 	uint32_t part[4];
 };
 
-/* A limit on memory that is a share of the machine's: this bit and percent. */
+/* This bit, and a percentage: a limit that is a share of the machine's
+ * memory. */
 #define IMG_SHARE (1ULL << 62)
 
 struct img_profile {
@@ -243,13 +247,13 @@ struct img_redact {
 };
 
 struct img_class {
-	uint32_t bits[16]; /* of a byte each, 16 in a piece */
+	uint32_t bits[16]; /* a bit for each byte, 16 bits a cell */
 };
 
 /* struct policy_secret. */
 struct img_secret {
 	uint32_t programs, word, flag;
-	uint32_t bits; /* its kind, LIKELY, how and the sign */
+	uint32_t bits; /* kind, LIKELY, how, and the sign */
 };
 
 #define IMG_SECRET_KIND(bits) ((bits) & 3U)
@@ -265,7 +269,7 @@ struct img_test {
 
 enum img_source_kind {
 	IMG_SRC_FILE,
-	IMG_SRC_DIR, /* its own change means a file came or went */
+	IMG_SRC_DIR, /* a file came or went if its own time changed */
 	IMG_SRC_ABSENT,
 	IMG_SRC_BUILTIN, /* ino: policy_default_mark */
 };
@@ -275,7 +279,7 @@ struct img_source {
 	struct img_u64 dev, ino, ctime_s, ctime_ns, size;
 };
 
-/* A checked image. The bytes are mapped, owned, or someone else's. */
+/* A checked image. Its bytes are mapped, owned, or borrowed. */
 struct policy_image {
 	const struct img_header *head;
 	const void *cell;
@@ -289,7 +293,7 @@ static inline uint32_t img_cell(const struct policy_image *img, size_t i)
 				     : ((const uint32_t *)img->cell)[i];
 }
 
-/* Rows of a section. */
+/* The number of rows of a section. */
 #define IMG_COUNT(img, section_) ((img)->head->section[section_].count)
 
 static inline const char *img_str(const struct policy_image *img, uint32_t off)
@@ -297,9 +301,9 @@ static inline const char *img_str(const struct policy_image *img, uint32_t off)
 	return img->str + off;
 }
 
-/* What each column of a section's rows is, a letter each: s text, n number,
- * a digit the largest number; R, T and - a range of IMG_REF, IMG_TOKEN; others
- * in policy_image.c. */
+/* The kinds of the columns of a section's rows, a letter each: s text, n
+ * number, a digit the largest number, R, T and - a range of IMG_REF or
+ * IMG_TOKEN; the others are in policy_image.c. */
 const char *img_columns(enum img_section s);
 
 /* Row i of a section, spread into the section's struct. */
@@ -310,9 +314,9 @@ void img_get(const struct policy_image *img, enum img_section s, uint32_t i,
 int policy_image_check(struct policy_image *img, const void *bytes, size_t size,
 	struct diag *d);
 
-/* Writes the sum that a file is opened by, for a disk or a hand may have
- * changed it so that it still reads as an image. Against whoever can write the
- * file it is none: that is root alone. */
+/* Writes the sum with which a file is opened, because a disk or a hand may have
+ * changed the file in a way that still reads as an image. The sum protects
+ * nothing against a writer of the file, who is root alone. */
 void img_seal(void *bytes, size_t size);
 
 /* Maps and checks a file; -errno with d. The owner must be root or uid. */
@@ -321,12 +325,13 @@ int policy_image_open(
 /* Takes over malloc'ed bytes. */
 int policy_image_wrap(
 	struct policy_image **img, void *bytes, size_t size, struct diag *d);
-/* The built-in policy, compiled with the binary from configs/default.policy:
- * nothing to check. NULL when memory is out. */
+/* The built-in policy, compiled from configs/default.policy: it needs no check.
+ * NULL when memory is out. */
 struct policy_image *policy_image_builtin(void);
 void policy_image_free(struct policy_image *img);
 
-/* Which built-in policy this is: another binary may have another. */
+/* A mark of the built-in policy, because another binary may have another
+ * one. */
 extern const uint64_t policy_default_mark;
 extern const struct policy_image policy_default;
 
@@ -342,14 +347,10 @@ static inline struct img_u64 img_parts(uint64_t v)
 		v >> 32 & 0xffff, (uint32_t)(v >> 48)}};
 }
 
-/* Words of a set or a list. */
-static inline const char *img_ref(
-	const struct policy_image *img, struct img_range r, uint32_t i)
-{
-	return img_str(img, img_cell(img, img->head->section[IMG_REF].first +
-						  r.first + i));
-}
-/* Of NULL it is empty. */
+/* Word i of a set or a list. */
+const char *img_ref(
+	const struct policy_image *img, struct img_range r, uint32_t i);
+/* The words of a set; none if img is NULL. */
 struct img_range img_set(const struct policy_image *img, enum img_set set);
 /* The list called name; its first is 0 and count 0 when there is none. */
 struct img_range img_list(const struct policy_image *img, const char *name);
@@ -360,15 +361,15 @@ struct img_token img_token(const struct policy_image *img, uint32_t i);
 /* Does word match one of the refs (globs as in str_glob)? */
 bool img_ref_match(
 	const struct policy_image *img, struct img_range r, const char *word);
-/* The same for the words of a list, and of IMG_SET_ENV_DENY, which stand in
- * order behind those that are globs. */
+/* The same for the words of a list, and of IMG_SET_ENV_DENY, which are sorted
+ * behind those that are globs. */
 bool img_ref_find(
 	const struct policy_image *img, struct img_range r, const char *word);
 
-/* How the words of that program are read; false when no line says it. */
+/* The reads line of the program called name; false when there is none. */
 bool img_reads_find(const struct policy_image *img, const char *name,
 	struct img_range *items);
-/* The first row of IMG_PROG for name, count of rows in *n. */
+/* The first row of IMG_PROG for name, and the number of its rows in *n. */
 uint32_t img_prog_find(
 	const struct policy_image *img, const char *name, uint32_t *n);
 

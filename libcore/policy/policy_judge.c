@@ -22,8 +22,8 @@ bool judge_is_multi(struct judge_cmd *k, const char *name)
 static enum shell_dialect dialect_of(
 	const struct judge_cmd *k, const struct prog *p)
 {
-	/* The reading that the caller named holds for sh alone: what sh is on
-	 * the target is what the caller knows. */
+	/* The dialect that the caller named holds for sh alone, because the
+	 * caller knows what sh is on the target. */
 	const enum shell_dialect of[] = {SHELL_UNION, SHELL_BASH, SHELL_POSIX,
 		SHELL_ASH, SHELL_ASH, k->j->dialect};
 
@@ -38,14 +38,14 @@ bool judge_is_stdin(const char *s)
 	return str_index("-\0/dev/stdin\0/dev/fd/0\0/proc/self/fd/0\0", s) >= 0;
 }
 
-/* A file of code that is a pipe: <(…), /dev/fd/3. */
+/* Is the file of code a pipe: <(…), /dev/fd/3? */
 static bool is_pipe(const char *s)
 {
 	return str_after(s, "/dev/fd/") || str_after(s, "/proc/");
 }
 
-/* A script. One that lies where programs lie is a program like they are, and
- * this is how the kernel starts it. */
+/* Judges a script. A script in a directory of programs is a program, which the
+ * kernel starts in this very way. */
 static void script(struct reading *r)
 {
 	struct judge_cmd *k = r->k;
@@ -88,7 +88,8 @@ static void shell(struct reading *r)
 		   !judge_is_stdin(o->operand[0].s)) {
 		script(r);
 	} else if (!reads_given(o, "--version") && !reads_given(o, "--help")) {
-		/* sh -s ARGS: before them stands the shell itself. */
+		/* With -s the words are the script's arguments; $0 is the shell
+		 * itself. */
 		bool zero = o->operands && !reads_given(o, "-s");
 
 		k->args = o->operand + zero - 1;
@@ -98,8 +99,8 @@ static void shell(struct reading *r)
 	}
 }
 
-/* Does a list of any layer have the program, or it with an option that is given:
- * "sed/-i"? */
+/* Does a list of any layer hold the program, or the program with a given
+ * option: "sed/-i"? */
 static bool listed(const struct reading *r, enum judge_list list)
 {
 	struct judge *j = r->k->j;
@@ -124,17 +125,17 @@ static void operands(struct reading *r)
 	const bool last = listed(r, LIST_WRITES_LAST);
 	size_t i = 0;
 
-	/* A word that is text names no file. */
+	/* An operand that is text names no file. */
 	if (reads_is(r, READS_TEXT) && !r->coded)
 		i = 1;
 	else if (reads_is(r, READS_LAST) && o->operands > 1)
 		i = o->operands - 1;
 	r->k->unlinks = listed(r, LIST_REMOVES);
-	/* test -f a: the shell itself looks. */
+	/* test -f a: the shell itself looks at the file. */
 	if (r->prog->where == PROG_BUILTIN && !r->k->data && o->operands)
 		r->k->j->is |= POLICY_IS_OPENING;
 	for (; i < o->operands; i++) {
-		/* A test of what is not known harms nobody. */
+		/* A test of an unknown word is harmless. */
 		if (r->prog->where == PROG_BUILTIN && o->operand[i].unknown &&
 			!strchr(o->operand[i].s, '/'))
 			continue;
@@ -143,12 +144,12 @@ static void operands(struct reading *r)
 		else
 			judge_path_guess(r->k, &o->operand[i]);
 	}
-	/* A test that a builtin makes of a place opens nothing there. */
+	/* A builtin's test of a place opens nothing there. */
 	if (r->prog->where == PROG_BUILTIN)
 		r->k->v.is &= ~(unsigned)POLICY_IS_OUTSIDE;
 }
 
-/* watch: its words, side by side, are a line for a shell. */
+/* The words of watch, side by side, are a line for a shell. */
 static void as_line(struct judge_cmd *k, const struct arg *argv, size_t n)
 {
 	autobuf struct buf b = BUF_INIT(JUDGE_ARENA);
@@ -171,7 +172,7 @@ void reads_command(struct reading *r, const struct arg *argv, size_t n)
 		as_line(k, argv, n);
 		return;
 	}
-	/* What wrappers add stays with it. */
+	/* Variables that wrappers add hold for the inner command only. */
 	if (r->nenv) {
 		all = arena_zalloc(
 			k->j->arena, (nenv + r->nenv) * sizeof(*all));
@@ -190,7 +191,8 @@ void reads_command(struct reading *r, const struct arg *argv, size_t n)
 	k->nenv = nenv;
 }
 
-/* A letter each at most: a word that is a value, however long, gives one. */
+/* An upper bound of the options: each letter can be one, whereas a word that is
+ * a value gives one. */
 static size_t most_options(const struct arg *argv, size_t argc)
 {
 	size_t n = argc;
@@ -226,7 +228,8 @@ static void read_words(struct reading *r)
 		out->wrapper = true;
 		reads_command(r, out->cmd, out->cmd_count);
 	}
-	/* A word that may be none, or several, stands before the command. */
+	/* A word that may be none, or several, stands before the inner
+	 * command. */
 	if (reads_is(r, READS_RUNS) && out->unresolved)
 		judge_raise(k, POLICY_OPEN, "dynamic",
 			"what %s runs is not known before it runs",
@@ -265,10 +268,10 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		k->wraps--;
 		return;
 	}
-	/* watch 'x y', and a program of that name is nobody's. */
+	/* watch 'x y' is a line; no program has such a name. */
 	if (k->wraps > 1 && strpbrk(word, " \t\n;|&"))
 		judge_sh(k, &argv[0], NULL, 0, SHELL_UNION);
-	/* zsh's =curl is /usr/bin/curl. */
+	/* =curl is /usr/bin/curl to zsh. */
 	for (const char *c = word; *c; c++)
 		if (*c & 0x80 || *c < ' ' || *word == '=')
 			judge_raise(k, POLICY_OPEN, "name",
@@ -279,7 +282,8 @@ void judge_argv(struct judge_cmd *k, const struct arg *argv, size_t argc)
 		judge_prog(k, word, &p);
 	read_words(&r);
 	judge_rules(k, &p, argv, argc, &w);
-	/* /bin/echo, exec echo: a program of a builtin's name. */
+	/* /bin/echo or `exec echo` start a program, although a builtin has that
+	 * name. */
 	if (p.where != PROG_BUILTIN || k->wraps > 1)
 		k->v.is &= ~(unsigned)POLICY_IS_SHELL;
 	k->wraps--;

@@ -5,8 +5,8 @@
 #include "sys/file.h"
 #include "policy/policy_load.h"
 
-/* A file's time is no finer than a tick of the clock: what was written a moment
- * ago may be written again and look the same. */
+/* A file's time is no finer than a tick of the clock: a file that was written a
+ * moment ago can be written again and look the same. */
 static bool is_settled(const struct policy_image *img)
 {
 	enum { MOMENT = 2 };

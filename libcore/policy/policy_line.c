@@ -11,10 +11,10 @@
 #include "base/str.h"
 
 enum line_sort {
-	LINE_END,   /* or what is not read */
+	LINE_END,   /* or a text that is not read */
 	LINE_PLAIN, /* a word of plain text */
 	LINE_OTHER, /* a word that is not known before it runs */
-	LINE_BREAK, /* what ends a command */
+	LINE_BREAK, /* the end of a command */
 	LINE_INTO,  /* < or >: a name follows */
 };
 
@@ -25,7 +25,7 @@ struct line_read {
 	unsigned depth;
 	bool stopped;
 	bool quoted;
-	bool document; /* what stands behind this line is one */
+	bool document; /* a here-document follows this line */
 	char word[PATH_MAX];
 };
 
@@ -34,7 +34,7 @@ static bool is_break(char c)
 	return c && strchr(";&|()\n", c);
 }
 
-/* What stands between quotes, to the word. */
+/* Appends a quoted text to the word. */
 static bool take_quoted(struct line_read *x, struct buf *b)
 {
 	const char quote = *x->s++;
@@ -69,8 +69,9 @@ static enum line_sort take_word(struct line_read *x)
 				return LINE_END;
 			continue;
 		}
-		/* A variable is one word's matter; what is run in the midst of
-		 * the line, or escaped, is not read. */
+		/* A variable spoils one word; the reading ends at a
+		 * substitution and at a backslash, because the words behind may
+		 * mean something else. */
 		if (c == '`' || c == '\\' || !c ||
 			(c == '$' && x->s + 1 < x->end && x->s[1] == '('))
 			return LINE_END;
@@ -115,7 +116,7 @@ static void line_show(struct line_read *x, const char *word, bool enters, bool g
 		x->stopped = !x->each(x->ctx, &w);
 }
 
-/* A whole path: of a pattern the directory that its files lie in. */
+/* Shows a whole path; of a pattern the directory in which its files lie. */
 static void show_path(struct line_read *x, char *word)
 {
 	char *glob = x->quoted ? NULL : strpbrk(word, "*?[");
@@ -129,8 +130,8 @@ static void show_path(struct line_read *x, char *word)
 		line_show(x, word, false, false);
 }
 
-/* The value of an option that says where to work; "" where that is the next word,
- * NULL for other words. */
+/* The value of an option that names a working directory; "" where the next word
+ * is the value, NULL for other words. */
 static const char *place_option(const char *word)
 {
 	static const char names[] =
@@ -145,7 +146,7 @@ static const char *place_option(const char *word)
 	return NULL;
 }
 
-/* -c, -lc, -euc: the next word is a text for a shell. */
+/* Is it -c, -lc or -euc, behind which a text for a shell stands? */
 static bool is_text_option(const char *word)
 {
 	enum { LONGEST = 7 };
@@ -176,11 +177,11 @@ static void read_text(struct line_read *x)
 /* One command while its words are read. */
 struct line_command {
 	size_t words;
-	bool first; /* none before it did more than to set the shell */
+	bool first; /* the commands before it only set up the shell */
 	bool goes, sets, into, value, text;
 };
 
-/* Its first word; false where the next one is the first. */
+/* Takes the first word; false where the next word is the first. */
 static bool begin_command(struct line_read *x, struct line_command *c)
 {
 	static const char before[] =

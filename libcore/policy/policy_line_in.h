@@ -12,17 +12,17 @@
 
 struct line_dir {
 	const char *word; /* as it is written, without quotes */
-	bool quoted;      /* so that a '~' is no home */
-	bool enters;      /* the line works there: cd, pushd, -C, --prefix; else it
-			   * names a file there by a whole path */
-	bool goes;        /* cd, pushd: all that follows works there */
+	bool quoted;      /* so a '~' is no home */
+	bool enters;      /* the line works there: cd, pushd, -C, --prefix;
+			   * otherwise it names a file there by a whole path */
+	bool goes;        /* cd, pushd: the rest of the line works there */
 };
-/* True: go on. */
+/* Returns true to go on. */
 typedef bool line_dir_each(void *ctx, const struct line_dir *w);
 
-/* Shows them in order: the directory that the first command goes to, and whole
- * paths; also of a text that a shell is given in the line. Ends where a word's
- * meaning is not known before it runs. */
+/* Shows the directories in order: the one that the first command enters, and
+ * those of whole paths; also in a text for a shell within the line. Ends at a
+ * word whose meaning is not known before it runs. */
 void line_dirs(const char *line, size_t len, line_dir_each *each, void *ctx);
 
 #endif

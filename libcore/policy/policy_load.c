@@ -13,8 +13,8 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* Who may write where the policy lies may take it away, and what holds without
- * one may be looser. */
+/* Checks the directory of the policy, because a user who can write there could
+ * remove the policy, and the one that holds then may be looser. */
 static int check_place(const struct policy_where *w, struct diag *d)
 {
 	char dir[1200];
@@ -25,14 +25,15 @@ static int check_place(const struct policy_where *w, struct diag *d)
 		return 0;
 	buf_add(&b, w->system, (size_t)(path_base(w->system) - w->system));
 	buf_addc(&b, '.');
-	/* Nothing is there, or only a file's owner may take it away. */
+	/* The directory does not exist, or only a file's owner can remove a
+	 * file. */
 	if (stat(buf_str(&b), &st) < 0 || st.st_mode & S_ISVTX)
 		return b.err;
 	b.len -= b.len > 2 ? 2 : 0;
 	return file_trusted(&st, w->system_uid, buf_str(&b), d);
 }
 
-/* One line of a policy that only chooses a profile; false for all others. */
+/* Reads a line that only chooses a profile; false for any other line. */
 static bool line_uses(char *line, uint8_t *use)
 {
 	const char *word[3] = {"", "", ""};
@@ -44,7 +45,7 @@ static bool line_uses(char *line, uint8_t *use)
 			break;
 		if (!*next)
 			continue;
-		/* Too many, or indented. */
+		/* Too many words, or an indented line. */
 		if (n == ARRAY_SIZE(word) || (!n && next != line))
 			return false;
 		word[n++] = next;
@@ -58,9 +59,9 @@ static bool line_uses(char *line, uint8_t *use)
 				 str_eq(word[1], "1") && str_eq(word[2], "system"));
 }
 
-/* A system file that says "use PROFILE" and no more: 1 + the profile, and its
- * sum. What cannot be read, or not be trusted, is for the compiler to complain
- * of. */
+/* Reads a system file that only says "use PROFILE": *p gets 1 + the profile,
+ * and the sum. The compiler complains about a file that cannot be read or
+ * trusted. */
 static bool only_uses(const struct policy_where *w, struct policy *p)
 {
 	char text[2048], *line = text;
@@ -91,8 +92,7 @@ static bool only_uses(const struct policy_where *w, struct policy *p)
 	return said > 0;
 }
 
-/* The built-in policy as it stands in the binary is all, but for the profile
- * that is used. */
+/* The built-in policy is all there is, but for the chosen profile. */
 static bool only_builtin(const struct policy_where *w, struct policy *p)
 {
 	br_sha256_context nothing;
@@ -150,7 +150,7 @@ static int load_system(
 	return rc;
 }
 
-/* A layer that is there and cannot be read as one breaks the whole. */
+/* A layer that exists and cannot be read breaks the whole policy. */
 static int load_lower(struct policy *p, enum policy_layer layer,
 	const char *path, uid_t uid, struct diag *d)
 {
@@ -174,8 +174,8 @@ static int load_lower(struct policy *p, enum policy_layer layer,
 	return rc;
 }
 
-/* One sum of what is in force: the built-in policy, and what each layer that
- * is there was compiled from. */
+/* Sums up the policy in force: the built-in policy, and the sources of each
+ * layer. */
 static void sum_up(struct policy *p)
 {
 	const struct img_u64 mark = img_parts(policy_default_mark);

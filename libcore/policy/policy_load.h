@@ -24,11 +24,11 @@ int policy_build_text(const char *name, const char *text, size_t n,
 /* Is nothing at path? A link that leads to nothing is there. NULL is absent. */
 bool policy_absent(const char *path);
 
-/* Are the image's sources still what they were? */
+/* Are the image's sources unchanged? */
 bool policy_fresh(const struct policy_image *img, const struct policy_where *w);
 
-/* Runs the tests that the layers carry against all of them together. 0, or
- * -EINVAL with d at the test that failed; count of tests in *ran. */
+/* Runs the tests of the layers against all layers together. 0, or -EINVAL with
+ * d at the test that failed; *ran counts tests. */
 int policy_test(const struct policy *p, unsigned *ran, struct diag *d);
 
 #endif

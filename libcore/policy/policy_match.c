@@ -13,7 +13,7 @@ enum match {
 	MATCH_NONE, /* not asked */
 };
 
-/* A command as the rules see it. */
+/* A command, as rules look at it. */
 struct subject {
 	struct judge_cmd *k;
 	const struct policy_image *img;
@@ -21,8 +21,8 @@ struct subject {
 	const struct arg *argv;
 	size_t argc;
 	const struct parsed *w;
-	bool permit; /* for allow: only what is certain counts */
-	/* What patterns see: what the program is for sure, then its names. */
+	bool permit; /* for allow: only certain matches count */
+	/* The program's names for patterns: the sure ones first. */
 	const char *name[JUDGE_NAMES + 2];
 	unsigned sure, names;
 };
@@ -41,7 +41,7 @@ static struct token token(const struct subject *s, uint32_t i)
 		img_words(s->img, t)};
 }
 
-/* A pattern with an open end that fits the n bytes which are known fits whatever
+/* A pattern with an open end that matches the n known bytes matches whatever
  * comes behind them. */
 static bool fits_begin(
 	const struct subject *s, const char *ref, const char *text, size_t n)
@@ -73,8 +73,8 @@ static enum match word(
 	return maybe ? MATCH_MAYBE : MATCH_NO;
 }
 
-/* Is it the option ref, which a long one may be cut short of? "-m=pip": with
- * that value. */
+/* Does the option match ref? A long option may be cut short. "-m=pip" is the
+ * option with that value. */
 static enum match fits(const char *ref, const struct given_opt *o)
 {
 	size_t n = strlen(o->name);
@@ -141,7 +141,7 @@ static enum match has(const struct subject *s, const struct token *t)
 	return best;
 }
 
-/* Does the word begin as one of the list does that has a '!' before it? */
+/* Does the word begin like one of the list's words that have a '!' in front? */
 static bool set_apart(
 	const struct subject *s, const struct token *t, const struct arg *a)
 {
@@ -157,7 +157,8 @@ static bool set_apart(
 	return false;
 }
 
-/* Options in all their spellings, and what stands behind them. */
+/* Compares all words behind the program: options in every spelling, and their
+ * values. */
 static enum match says(const struct subject *s, const struct token *t)
 {
 	enum match best = MATCH_NO;
@@ -172,7 +173,7 @@ static enum match says(const struct subject *s, const struct token *t)
 	return best;
 }
 
-/* Operands, and the values of those like of=FILE. */
+/* Compares operands, and the values of operands like of=FILE. */
 static enum match at_place(const struct subject *s, const struct token *t)
 {
 	struct arg last = {0};
@@ -202,14 +203,15 @@ static enum match at_place(const struct subject *s, const struct token *t)
 	return MATCH_NO;
 }
 
-/* Of a rule that takes away it is not known whether the words lead elsewhere. */
+/* A rule that denies does not know where the words lead, so only a sure answer
+ * counts. */
 static enum match leads(const struct subject *s, const struct token *t)
 {
 	return judge_leads(s->k, img_ref(s->img, t->words, 0), s->w) ? MATCH_YES
 								     : MATCH_NO;
 }
 
-/* Is the token one that names options only? */
+/* Does the token name only options? */
 static bool is_option(const struct subject *s, const struct token *t)
 {
 	for (uint32_t i = 0; i < t->words.count; i++)
@@ -223,7 +225,8 @@ static enum match least(enum match a, enum match b)
 	return a < b ? a : b;
 }
 
-/* What an option or an operand anywhere says; MATCH_NONE of other tokens. */
+/* Compares tokens that look at options, or at operands anywhere; MATCH_NONE for
+ * other tokens. */
 static enum match anywhere(const struct subject *s, const struct token *t)
 {
 	switch (t->kind) {
@@ -245,7 +248,7 @@ static enum match anywhere(const struct subject *s, const struct token *t)
 	}
 }
 
-/* A pattern that ends in `**`: operands in order, options anywhere. */
+/* Matches a pattern that ends in `**`: operands in order, options anywhere. */
 static enum match loose(const struct subject *s, struct img_range tokens)
 {
 	const struct parsed *w = s->w;
@@ -262,7 +265,8 @@ static enum match loose(const struct subject *s, struct img_range tokens)
 			m = least(m, one);
 			continue;
 		}
-		/* What may be an option's argument may not be this word. */
+		/* This word may be an option's argument, so the next word is
+		 * tried. */
 		while (!s->permit && o + 1 < w->operands && w->doubtful[o] &&
 			t.kind == IMG_TOK_WORD &&
 			word(s, &t, &w->operand[o]) == MATCH_NO)
@@ -280,7 +284,7 @@ static enum match loose(const struct subject *s, struct img_range tokens)
 	return m;
 }
 
-/* A pattern without `**`: all words, one by one. */
+/* Matches a pattern without `**`: all words, one by one. */
 static enum match exact(const struct subject *s, struct img_range tokens)
 {
 	enum match m = MATCH_YES, one;
@@ -301,14 +305,14 @@ static enum match exact(const struct subject *s, struct img_range tokens)
 	return a == s->argc ? m : MATCH_NO;
 }
 
-/* "./tool", as rules speak of it. */
+/* "./tool", the form in which rules name a local program. */
 static const char *local_path(struct judge *j, const struct prog *p)
 {
 	return judge_print(j, "./%s", p->rel);
 }
 
-/* The first name of the program that is one of the words; their number when
- * none is. */
+/* The index of the first of the program's names that is among the words; their
+ * number when none is. */
 static unsigned program(const struct subject *s, struct img_range words)
 {
 	unsigned i = 0;
@@ -348,7 +352,7 @@ static bool excepted(const struct subject *s, const struct img_rule *r)
 	return false;
 }
 
-/* The rule of each kind that fits best: one without tokens is none. */
+/* The best matching rule of each kind; a rule without tokens means none. */
 struct found {
 	struct img_rule yes[IMG_EXCEPT], maybe;
 };
@@ -391,7 +395,7 @@ enum {
 	TRY_TAKES = 2,
 };
 
-/* Rules whose program has this very name. */
+/* Tries the rules whose program has this very name. */
 static void try_name(
 	struct subject *s, const char *name, struct found *f, unsigned which)
 {
@@ -407,7 +411,7 @@ static void try_name(
 	}
 }
 
-/* Rules whose program's name is a pattern. */
+/* Tries the rules whose program is a pattern. */
 static void try_globs(struct subject *s, struct found *f)
 {
 	struct img_glob g;
@@ -459,8 +463,8 @@ static void stern(struct subject *s, const struct found *f, const char *name)
 			img_str(s->img, f->maybe.id));
 }
 
-/* No rule of the system layer speaks of it; a lower layer may be trusted to
- * allow some of these. */
+/* No rule of the system layer names the program: a lower layer may be trusted
+ * to allow it. */
 static bool delegated(
 	struct subject *s, const struct found *top, enum policy_decision d)
 {
@@ -521,8 +525,8 @@ static void name_subject(struct subject *s)
 			s->name[s->names++] = p->names[i];
 }
 
-/* Does a lower layer say where programs come from? It tightens, so the line is
- * denied before it begins. */
+/* Does a lower layer name directories of programs? That tightens, so the line
+ * is denied before it begins. */
 static bool narrows_exec(const struct policy *p)
 {
 	bool any = false;

@@ -10,8 +10,8 @@
 #include "policy/policy_judge_in.h"
 #include "base/str.h"
 
-/* Matches segment by segment: '*' does not take '/'. The first bytes are a name,
- * whatever they hold. */
+/* Compares segment by segment: '*' does not match '/'. The first name bytes are
+ * compared literally. */
 static bool grant_glob(const char *pattern, size_t name, const char *path)
 {
 	unsigned a = 0, b = 0;
@@ -27,7 +27,8 @@ static bool grant_glob(const char *pattern, size_t name, const char *path)
 	return a == b && str_glob(pattern, path);
 }
 
-/* $ROOT and $HOME filled in, *name long; false when it does not fit. */
+/* Fills in $ROOT and $HOME; the first *name bytes are the place. False when it
+ * does not fit. */
 static bool expand(const struct judge *j, const char *pattern, char *out,
 	size_t size, size_t *name)
 {
@@ -43,7 +44,7 @@ static bool expand(const struct judge *j, const char *pattern, char *out,
 static bool granted_by(struct judge *j, const struct policy_image *img,
 	const char *text, const char *physical, bool write, bool links);
 
-/* Is what stands in dir out of the command's reach? */
+/* Can the command not change what stands in dir? */
 static bool lasts(void *ctx, const char *dir)
 {
 	struct judge *j = ctx;
@@ -53,10 +54,11 @@ static bool lasts(void *ctx, const char *dir)
 		!granted_by(j, sys, dir, dir, true, false);
 }
 
-/* A tree may be named by a link to it, if not by one of the command's. */
+/* A tree may be named by a link to it, unless the command could have made the
+ * link. */
 static bool leads_to(struct judge *j, const char *tree, const char *physical)
 {
-	enum { COST = 200 }; /* the kernel is asked for each part of the name */
+	enum { COST = 200 }; /* the kernel resolves each part of the name */
 	autofree char *real = malloc(PATH_MAX);
 
 	j->work += COST;
@@ -92,7 +94,7 @@ static bool granted_by(struct judge *j, const struct policy_image *img,
 	return false;
 }
 
-/* The home as the kernel calls it. */
+/* The home by the kernel's name. */
 static const char *real_home(struct judge *j)
 {
 	autofree char *real = j->real_home ? NULL : malloc(PATH_MAX);
@@ -105,8 +107,8 @@ static const char *real_home(struct judge *j)
 	return j->real_home;
 }
 
-/* Is path at or beneath what the pattern names? in_home: what stands behind
- * either name of the home in it; or NULL. */
+/* Is the path at or beneath the pattern? in_home: the path's part behind either
+ * name of the home; or NULL. */
 static bool is_within(struct judge *j, const char *pattern, const char *path,
 	const char *const in_home[2])
 {
@@ -123,7 +125,7 @@ static bool is_within(struct judge *j, const char *pattern, const char *path,
 	       path_beneath(rest, path + strlen(base));
 }
 
-/* Is it a secret that no path of the system policy names? */
+/* Is the path in a secret place that no path of the system policy names? */
 static bool is_hidden(struct judge *j, const char *physical)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
@@ -145,7 +147,7 @@ static bool is_hidden(struct judge *j, const char *physical)
 	return secret != NULL;
 }
 
-/* Every layer that speaks of paths must grant it. */
+/* Do all layers with paths grant it? */
 static bool granted(struct judge *j, const char *cwd, const char *path,
 	const char *physical, bool write)
 {
@@ -164,9 +166,9 @@ static bool granted(struct judge *j, const char *cwd, const char *path,
 	return true;
 }
 
-/* Can the pattern mean rel, or, ending in a "**" of its own, what is above it? In
- * rel SHELL_REL stands for any bytes; '/' matches itself alone. at: the
- * beginnings of the pattern that may be what was read of rel. */
+/* Can the pattern match rel or, if it ends in "**", a directory above rel?
+ * SHELL_REL in rel stands for any bytes; '/' matches only itself. at marks the
+ * pattern positions that what was read of rel can reach. */
 static bool protected_by(const char *pattern, const char *rel, bool glob)
 {
 	size_t n = strlen(pattern);
@@ -186,7 +188,7 @@ static bool protected_by(const char *pattern, const char *rel, bool glob)
 			const bool from = some ? is : was;
 			bool stay = pattern[i] == '*' && *rel != '/';
 
-			if (some) /* it takes no leading dot */
+			if (some) /* a glob matches no leading dot */
 				stay = !glob || last != '/' || pattern[i] != '.';
 			was = at[i] || (was && last == '*');
 			is = (was && stay) ||
@@ -201,7 +203,7 @@ static bool protected_by(const char *pattern, const char *rel, bool glob)
 	return false;
 }
 
-/* Nearly all differ in their first byte. */
+/* Most names differ in their first byte. */
 static bool begins_alike(const char *pattern, const char *rel)
 {
 	return *pattern == *rel || strchr("*?", *pattern) || *rel == SHELL_REL;
@@ -231,7 +233,8 @@ static void check_protect(
 			j->work++;
 			if (!protected_by(pattern, rel, a->glob))
 				continue;
-			/* A number may be any name so far: none is meant. */
+			/* A number could become any name, so the path is not
+			 * known. */
 			if (*rel == SHELL_REL && !a->glob)
 				judge_unresolved(k, a, "path");
 			else if (judge_raise(k, p.decision, "protect",
@@ -243,24 +246,25 @@ static void check_protect(
 	}
 }
 
-/* What stands in for a directory that would be the command's own if its box had a
- * view of mounts; NULL where path is in none. */
+/* The variable that names a replacement for a directory of which the command
+ * has none of its own without a view of mounts; NULL where path is in no such
+ * directory. */
 static const char *stand_in(const struct judge *j, const char *path, bool write)
 {
-	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
 
 	if (!j->places || j->places[0] || !j->tmp || !*j->tmp)
 		return NULL;
 	if (path_beneath(j->home, path))
 		return write ? "HOME=$TMPDIR" : NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
-		if (path_beneath(shared[i], path))
+	for (size_t i = 0; i < POLICY_SHARED; i++)
+		if (path_beneath(policy_shared[i], path))
 			return "$TMPDIR";
 	return NULL;
 }
 
-/* The sandbox decides about what lies outside: a line may name it. What it cannot
- * allow, and has something else for, is told before. */
+/* A path outside: the sandbox decides, so the line may name it. Where the
+ * sandbox is sure to refuse and a replacement exists, the line is denied with
+ * that hint. */
 static void outside(struct judge_cmd *k, const struct arg *a,
 	const struct path_found *f, enum path_use use)
 {
@@ -289,7 +293,7 @@ static void outside(struct judge_cmd *k, const struct arg *a,
 		none ? "%s: %s is no project, so the sandbox decides"
 		     : "%s is outside of %s: the sandbox decides",
 		judge_show(j, a->s), judge_show(j, none ? j->cwd : j->root));
-	k->v.open = open; /* the watch has nothing to decide */
+	k->v.open = open; /* this is no matter for the watch */
 	if (!first)
 		return;
 	str_copy(k->v.file, sizeof k->v.file, f->path);
@@ -315,8 +319,8 @@ bool judge_is_place(const struct judge *j, const char *path)
 	return false;
 }
 
-/* Does the word name something in a directory of its own? What is there outside
- * by that name says nothing. */
+/* Does the word name something in a directory of the command's own? A file
+ * outside with that name is another one. */
 static bool in_place(struct judge *j, const char *cwd, const char *word,
 	char *text, size_t size)
 {
@@ -324,7 +328,7 @@ static bool in_place(struct judge *j, const char *cwd, const char *word,
 	       judge_is_place(j, text);
 }
 
-/* Is it a file of which the command's own home has a copy without secrets? */
+/* Is it a file that the command's own home has as a copy without secrets? */
 static bool is_copied(struct judge *j, const char *path)
 {
 	const struct policy_image *sys = j->p->layer[POLICY_LAYER_SYSTEM];
@@ -373,7 +377,7 @@ static void path_from(struct judge_cmd *k, const struct arg *a, const char *cwd,
 		judge_raise(k, POLICY_DENY, "secret", "%s is a place for secrets",
 			judge_show(j, a->s));
 	} else if (f.where == FOUND_OUT) {
-		/* What starts meets the sandbox there. */
+		/* A program that starts meets the sandbox. */
 		if (!j->starts && !judge_is_tmp(j, f.path) &&
 			!judge_is_place(j, f.path) &&
 			!granted(j, cwd, a->s, f.path, use == PATH_WRITE))
@@ -389,10 +393,10 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 	struct arg known = *a;
 	const char *cwd;
 
-	/* Below an approved parent the kernel alone watches paths. */
+	/* Below an approved parent the kernel alone guards paths. */
 	if (!*a->s || j->depth || judge_spent(j))
 		return;
-	/* @FILE is how many programs are given more words. */
+	/* @FILE is the way to give many programs more words. */
 	if (*a->s == '@' && a->s[1] && strchr("/.~", a->s[1]))
 		known.s++;
 	j->is |= POLICY_IS_OPENING;
@@ -414,8 +418,8 @@ void judge_path(struct judge_cmd *k, const struct arg *a, enum path_use use)
 		path_from(k, &known, *cwd ? cwd : "/", use);
 }
 
-/* Does the pattern name the place at path? "$ROOT/..": what the project lies in.
- */
+/* Does the pattern name the place at path? "$ROOT/..": the directories around
+ * the project. */
 static bool is_place(struct judge *j, const char *pattern, const char *path)
 {
 	char place[JUDGE_PATH];
@@ -442,8 +446,8 @@ bool judge_at(struct judge_cmd *k, const struct arg *a,
 	judge_resolve(j, *cwd ? cwd : "/", a->s, &f);
 	if (f.where == FOUND_TOO_LONG)
 		return false;
-	/* All that lies in a directory is as good as the directory, but in the
-	 * project, where a build is cleaned so. */
+	/* All that lies in a directory counts as the directory, except in the
+	 * project, where a build is cleaned that way. */
 	n = strlen(f.path);
 	all = n > 1 && f.path[n - 1] == SHELL_REL && f.path[n - 2] == '/';
 	if (all)
@@ -479,8 +483,7 @@ static bool has_dotdot(const char *s)
 	return false;
 }
 
-/* http://…; behind file:// and git+file:// stands a path, which *s is set to.
- */
+/* Is it http://…? For file:// and git+file:// sets *s to the path behind. */
 static bool is_address(const char **s)
 {
 	const char *at = *s, *behind;
@@ -494,7 +497,7 @@ static bool is_address(const char **s)
 	return false;
 }
 
-/* A value with blanks in it is a path only where it begins like one. */
+/* A value with blanks is a path only if it begins like one. */
 static bool is_sentence(const char *s)
 {
 	const char *eq = strchr(s, '=');
@@ -508,8 +511,9 @@ static bool is_sentence(const char *s)
 	       !(eq && eq[1] == '/' && strcspn(s, " \t\n") > (size_t)(eq - s));
 }
 
-/* Is the bare word a link, or, where there is no project or the line starts among
- * secrets, a file at all? Others are of the project, if they are paths. */
+/* Can a bare word lead elsewhere: is it a link, or, where there is no project
+ * or the line starts among secrets, an existing file? Other words stay in the
+ * project, if they are paths at all. */
 static bool leads_on(const struct judge_cmd *k, const char *word)
 {
 	struct judge *j = k->j;

@@ -9,7 +9,8 @@
 #include "base/path.h"
 #include "base/str.h"
 
-/* Is it the project's, or does a path of the policy open the one that is there? */
+/* Is the path the project's, or does a path of the policy open the machine's
+ * directory? */
 static bool is_opened(
 	const struct policy_grants *g, const char *root, const char *path)
 {
@@ -21,7 +22,7 @@ static bool is_opened(
 	return false;
 }
 
-/* Can HOME be another directory than the person's, by the same name? */
+/* Can HOME be another directory of the same name than the person's? */
 static bool is_home(const char *path)
 {
 	static const char *const system[] = {"/usr", "/etc", "/proc", "/sys",
@@ -43,19 +44,18 @@ size_t policy_places(const struct policy_grants *g, const char *root,
 	const char *home, const char *state, bool view,
 	const char *out[static POLICY_PLACES + 1])
 {
-	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
 	struct stat st;
 	size_t n = 0;
 
 	out[0] = NULL;
 	if (!g->confine || !(view || g->tmp_shared))
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
-		if (!is_opened(g, root, shared[i]) && !lstat(shared[i], &st) &&
+	for (size_t i = 0; i < POLICY_SHARED; i++)
+		if (!is_opened(g, root, policy_shared[i]) && !lstat(policy_shared[i], &st) &&
 			S_ISDIR(st.st_mode) &&
-			(view || (!path_beneath(shared[i], state) &&
-					 !path_beneath(shared[i], home))))
-			out[n++] = shared[i];
+			(view || (!path_beneath(policy_shared[i], state) &&
+					 !path_beneath(policy_shared[i], home))))
+			out[n++] = policy_shared[i];
 	if (view && is_home(home) && !is_opened(g, root, home))
 		out[n++] = home;
 	out[n] = NULL;

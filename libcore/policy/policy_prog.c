@@ -10,7 +10,7 @@
 #include "policy/policy_judge_in.h"
 #include "base/str.h"
 
-/* The names under which wardbox stands in for something. */
+/* Does wardbox stand in for something under that name? */
 static bool stands_in(const char *name)
 {
 	return str_index("sh\0bash\0dash\0ash\0", name) >= 0 ||
@@ -18,7 +18,7 @@ static bool stands_in(const char *name)
 }
 
 /* A shell's name in an exec directory that leads to wardbox is the shim, which
- * does nothing but be that shell, guarded. */
+ * is only that shell, guarded. */
 static bool is_shim(const struct prog *p, const char *target)
 {
 	return p->count && str_eq(target, "wardbox") && stands_in(p->names[0]);
@@ -35,8 +35,8 @@ static void add_name(struct judge *j, struct prog *p, const char *name)
 		p->names[p->count++] = judge_text(j, name, strlen(name));
 }
 
-/* Of a file that was called by a path, only the names that stand in an exec
- * directory mean anything: a local name can be given to any file. */
+/* Adds names of a file that was called by a path. Only names in an exec
+ * directory mean something, because a local name can be given to any file. */
 static void take_names(
 	struct judge *j, struct prog *p, const struct path_found *f, bool all)
 {
@@ -52,7 +52,7 @@ static bool exec_dir(struct judge *j, const char *dir, size_t n)
 	return n && judge_exec_dir(j, judge_text(j, dir, n));
 }
 
-/* A file that is there, or would be. */
+/* Classifies a file that exists, or would. */
 static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 {
 	struct judge *j = k->j;
@@ -61,7 +61,7 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	f.want = FOUND_NAMES;
 	judge_resolve(j, "/", path, &f);
 	p->file = judge_text(j, f.path, strlen(f.path));
-	/* What lies in its own directories is as what lies in the project. */
+	/* The command's own directories are treated like the project. */
 	if (!f.in_exec && f.where == FOUND_OUT &&
 		(judge_is_place(j, f.path) || judge_is_tmp(j, f.path))) {
 		p->where = PROG_LOCAL;
@@ -88,9 +88,9 @@ static void classify(struct judge_cmd *k, const char *path, struct prog *p)
 	add_name(j, p, path_base(path));
 }
 
-/* A name in an exec directory: the directory is trusted as it stands, only the
- * file's own links are followed, for their names. False when it is not there.
- */
+/* Finds a name in an exec directory. The directory is trusted as it stands;
+ * only the file's own links are followed, for their names. False when the file
+ * does not exist. */
 static bool in_exec_dir(
 	struct judge_cmd *k, const char *path, const char *name, struct prog *p)
 {
@@ -113,7 +113,7 @@ static bool in_exec_dir(
 			break;
 		}
 		add_name(k->j, p, path_base(link));
-		/* Seen from the directory that the link is in. */
+		/* A relative link is seen from its own directory. */
 		at = judge_print(k->j, "%.*s%s",
 			link[0] == '/' ? 0 : (int)(path_base(at) - at), at,
 			link);
@@ -171,8 +171,8 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 
 	*out = (struct prog){.where = PROG_MISSING};
 	if (!strchr(word, '/')) {
-		/* A wrapper's command is a program even when it is named as a
-		 * builtin; for the rules that is the same name. */
+		/* A wrapper starts a program even if a builtin has that name;
+		 * rules make no difference. */
 		if (judge_granted(j, LIST_BUILTIN, word)) {
 			out->where = PROG_BUILTIN;
 			out->name = word;
@@ -192,7 +192,7 @@ void judge_prog(struct judge_cmd *k, const char *word, struct prog *out)
 		classify(k, judge_print(j, "%s/%s", dir, word), out);
 }
 
-/* What a shim runs is called NAME.real: for the rules, it is NAME. */
+/* A shim runs NAME.real: for rules, the name is NAME. */
 static void strip_real(struct judge *j, struct prog *p)
 {
 	for (unsigned i = 0; i < p->count; i++) {
@@ -216,13 +216,14 @@ void judge_prog_file(struct judge_cmd *k, const char *file, const char *word,
 	classify(k, file, out);
 	if (out->where == PROG_LOCAL)
 		return;
-	/* By a link of an exec directory, which is trusted as it stands. */
+	/* The name stands in an exec directory, which is trusted, and is a
+	 * link. */
 	if (out->where == PROG_OUTSIDE && k->named &&
 		!str_find(k->named, "..") &&
 		exec_dir(k->j, k->named, (size_t)(path_base(k->named) - k->named)))
 		out->where = PROG_SYSTEM;
-	/* A multicall binary goes by the name it was called; the shim by that
-	 * alone. */
+	/* A multicall binary goes by the name with which it was called; a shim
+	 * goes by that name alone. */
 	if (out->where == PROG_SYSTEM && stands_in(called) &&
 		str_eq(path_base(file), "wardbox"))
 		out->count = 0;

@@ -9,7 +9,7 @@
 
 enum { SETTING_MAX = 1 << 20, SETTING_NAME = 1200 };
 
-/* Up to '=' in lower case: git reads names so. */
+/* Lowers the part before '=', because git reads names so. */
 static void add_setting(struct buf *b, const char *text)
 {
 	size_t name = strcspn(text, "=");
@@ -20,7 +20,8 @@ static void add_setting(struct buf *b, const char *text)
 	buf_adds(b, text + name);
 }
 
-/* Is there a pattern NAME or NAME=VALUE for it in the list of a layer? */
+/* Does the list of a layer have a pattern NAME or NAME=VALUE for the
+ * setting? */
 static bool list_has(const struct policy_image *img, const char *list,
 	const char *setting)
 {
@@ -49,7 +50,7 @@ bool policy_git_runs(const struct policy *p, const char *name, const char *value
 	bool runs = false;
 
 	add_setting(&b, name);
-	/* A name with '=' in its subsection: no list speaks of that. */
+	/* No list has a name with '=' in its subsection. */
 	for (size_t i = 0; i < b.len; i++)
 		if (b.data[i] == '=')
 			b.data[i] = '?';

@@ -12,8 +12,8 @@
 #include "base/str.h"
 #include "policy/policy_reads_in.h"
 
-/* The lines of a program are called by its name, by the names of its links, or by
- * its name without a version: python3.11, gcc-12. */
+/* Finds a program's line by the program's name, by the names of its links, or
+ * by its name without a version: python3.11, gcc-12. */
 static bool line_of(struct reading *r, const char *name)
 {
 	size_t n = strlen(name), all = n;
@@ -28,7 +28,7 @@ static bool line_of(struct reading *r, const char *name)
 
 static void take_word(struct reading *r, const char *word)
 {
-	/* What stands for a command in another way. */
+	/* These facts also mean that a command stands in the words. */
 	static const unsigned runs = 1U << READS_MULTI | 1U << READS_LINE |
 				     1U << READS_MORE;
 	int is = str_index(READS_WORDS, word);
@@ -64,8 +64,8 @@ bool reads_given(const struct parsed *o, const char *name)
 	return false;
 }
 
-/* What the value of the option is, "" for data; NULL when the line does not name
- * the option. cut: "--upload-pa" is "--upload-pack" to getopt_long. */
+/* The type of the option's value, "" for data; NULL when the line does not name
+ * the option. cut: getopt_long takes "--upload-pa" for "--upload-pack". */
 static const char *value_type(const struct reading *r, const char *name, bool cut)
 {
 	for (uint32_t i = 0; i < r->items.count; i++) {
@@ -140,7 +140,7 @@ static void assignment(struct reading *r, const struct arg *a)
 		one->value.kind = SHELL_UNKNOWN;
 }
 
-/* Text with what stands for words from elsewhere made unknown. */
+/* Makes the mark for words from elsewhere unknown text. */
 static void replace(struct reading *r, struct arg *a, const char *what)
 {
 	const size_t n = strlen(what);
@@ -163,8 +163,9 @@ static void replace(struct reading *r, struct arg *a, const char *what)
 	*to = 0;
 }
 
-/* find's "{}": a name below the starting point, or right here: each of several
- * starting points is judged on its own. */
+/* The file that find puts in place of "{}": a name below the starting point, or
+ * the starting point itself. Each of several starting points is judged by
+ * itself. */
 static void found_file(struct reading *r, struct arg *a)
 {
 	const struct parsed *o = r->out;
@@ -180,7 +181,7 @@ static void found_file(struct reading *r, struct arg *a)
 		.s = judge_print(r->k->j, "%s/" SHELL_REL_S, start)};
 }
 
-/* The words from `from` on, up to ";" or "+" with until, are a command. */
+/* Takes the words from `from` on, up to ";" or "+" with until, as a command. */
 static void command(struct reading *r, size_t from, bool until)
 {
 	size_t n = from < r->argc ? r->argc - from : 0, end = n;
@@ -215,7 +216,7 @@ static void command(struct reading *r, size_t from, bool until)
 	r->done = true;
 }
 
-/* An option that the line names; attached is its value, or NULL. */
+/* Takes an option that the line names; attached is its value, or NULL. */
 static void known(struct reading *r, const char *name, const char *type,
 	const struct arg *attached)
 {
@@ -260,13 +261,13 @@ static void known(struct reading *r, const char *name, const char *type,
 	}
 }
 
-/* The next word, as the value that an option may take. */
+/* The next word, which may be the option's value. */
 static const char *next_word(const struct reading *r)
 {
 	return r->i + 1 < r->argc ? r->argv[r->i + 1].s : NULL;
 }
 
-/* "-abc": letters until one takes a value. */
+/* Takes "-abc": letters, until one has a value. */
 static void cluster(struct reading *r, const struct arg *a)
 {
 	for (const char *c = a->s + 1; *c; c++) {
@@ -280,7 +281,8 @@ static void cluster(struct reading *r, const struct arg *a)
 		name[1] = *c;
 		name[2] = 0;
 		type = value_type(r, name, false);
-		/* A shell's -o takes the next word, and more letters follow. */
+		/* A shell's -o takes the next word, and more letters can follow
+		 * it. */
 		if (type && reads_is(r, READS_SHELL))
 			known(r, name, type, NULL);
 		else if (type) {
@@ -335,7 +337,7 @@ static void operand(struct reading *r, const struct arg *a)
 			assignment(r, a);
 		return;
 	}
-	/* What a shell is told behind its script is the script's. */
+	/* Words behind a shell's script are the script's options. */
 	if (reads_is(r, READS_SHELL) && !a->unknown && !a->many)
 		r->no_options = true;
 	if (reads_is(r, READS_RUNS) && o->operands == r->skip) {
@@ -350,7 +352,7 @@ static bool is_option(const struct reading *r, const struct arg *a)
 {
 	if (r->no_options || !a->s[0] || !a->s[1])
 		return false;
-	/* msbuild /t:Build, not /srv/x */
+	/* msbuild /t:Build is an option, /srv/x is none. */
 	return a->s[0] == '-' ||
 	       (a->s[0] == '+' && reads_is(r, READS_SHELL)) ||
 	       (a->s[0] == '/' && reads_is(r, READS_SLASH) &&
@@ -362,7 +364,8 @@ void reads_words(struct reading *r)
 	for (r->i = 1; r->i < r->argc && !r->done; r->i++) {
 		const struct arg *a = &r->argv[r->i];
 
-		/* src/?.c may be no word, or many, and no option. */
+		/* src/?.c may stand for no word or for many, but not for an
+		 * option. */
 		r->out->unresolved |= a->many &&
 			strchr("-+" SHELL_REL_S SHELL_ANY_S, a->s[0]);
 		if (!r->no_options &&

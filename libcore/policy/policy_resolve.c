@@ -15,7 +15,7 @@ enum {
 	MAX_TODO = 2 * JUDGE_PATH,
 };
 
-/* A walk along a path: cur is physical, todo is what is left. */
+/* A walk along a path: at->path is the physical part, todo the rest. */
 struct steps {
 	struct judge *j;
 	struct path_found *at;
@@ -23,11 +23,11 @@ struct steps {
 	unsigned links;
 	size_t from;
 	char name[MAX_NAME + 1]; /* the component at hand */
-	char link[JUDGE_PATH];   /* what it says, when it is a link */
-	char todo[MAX_TODO]; /* used from .from on */
+	char link[JUDGE_PATH];   /* the target, when the component is a link */
+	char todo[MAX_TODO]; /* filled from .from on */
 };
 
-/* Puts text in front of what is to be walked. */
+/* Puts text in front of the rest. */
 static bool push(struct steps *s, const char *text)
 {
 	size_t n = strlen(text);
@@ -51,8 +51,8 @@ static size_t in_root(const struct judge *j, const char *path)
 		       : 0;
 }
 
-/* Goes to where an absolute path begins: the root when it is beneath it. What
- * is left of it is returned. */
+/* Begins an absolute path: at the root when the path is beneath the root.
+ * Returns the rest of the path. */
 static const char *anchor(struct steps *s, const char *path)
 {
 	size_t n = in_root(s->j, path);
@@ -90,7 +90,7 @@ static bool is_last(const struct steps *s)
 	return true;
 }
 
-/* One component that is neither "." nor "..". */
+/* Walks one component that is neither "." nor "..". */
 static int into(struct steps *s, const char *name, size_t n)
 {
 	char *link = s->link;
@@ -115,7 +115,8 @@ static int into(struct steps *s, const char *name, size_t n)
 		f->missing = errno != EINVAL;
 		return FOUND_IN;
 	}
-	/* What it is to us, it is not to the command. */
+	/* A link in /proc leads elsewhere for the command than for this
+	 * process. */
 	if (str_after(f->path, "/proc/"))
 		return FOUND_OUT;
 	if (++s->links > MAX_LINKS || (size_t)got == sizeof(s->link) - 1)
@@ -142,7 +143,7 @@ static int up(struct steps *s)
 	return FOUND_IN;
 }
 
-/* Walks what is left. */
+/* Walks the rest. */
 static int walk(struct steps *s)
 {
 	int rc = FOUND_IN;
@@ -164,8 +165,8 @@ static int walk(struct steps *s)
 	return rc;
 }
 
-/* The directory that a path of n bytes begins with, seen from cwd: where it
- * leads. Thousands of operands lie in a few of them. */
+/* The target of the directory that begins a path (n bytes of .given), seen from
+ * cwd. It is kept because thousands of operands lie in a few directories. */
 struct judged_dir {
 	bool known, missing;
 	unsigned links;
@@ -173,7 +174,7 @@ struct judged_dir {
 	char cwd[JUDGE_PATH], given[JUDGE_PATH], path[JUDGE_PATH];
 };
 
-/* Begins where it leads, when the path begins so. */
+/* Begins at the kept directory, when the path begins so. */
 static const char *take_dir(struct steps *s, const char *cwd, const char *path)
 {
 	const struct judged_dir *d = s->j->dir;
@@ -190,8 +191,8 @@ static const char *take_dir(struct steps *s, const char *cwd, const char *path)
 	return path + d->n;
 }
 
-/* Walks to the directory that the path's first n bytes are, from where the
- * rest of them begins, and remembers it. */
+/* Walks to the directory of the path's first n bytes, from rest on, and keeps
+ * it. */
 static int to_dir(struct steps *s, const char *cwd, const char *path, size_t n,
 	const char *rest)
 {

@@ -17,18 +17,18 @@
 #include "base/str.h"
 #include "sys/userdb.h"
 
-/* What one search works with. */
+/* The state of one search. */
 struct root_search {
 	const struct policy *p;
 	const struct policy_spot *at;
-	bool aliased; /* what is looked at may have another name than it says */
+	bool aliased; /* directories may have other names than they seem to */
 	char home[PATH_MAX]; /* as the kernel calls it; "" */
-	bool two_homes; /* and that is another name */
+	bool two_homes; /* the kernel's name of the home differs */
 	char text[PATH_MAX], up[PATH_MAX], to[PATH_MAX];
 };
 
-/* A directory that is mounted has the name of the place where it is mounted. Is
- * dir, or what is above it, such a one? Also where the kernel does not tell. */
+/* Is dir, or a directory above it, mounted? Then its name is only that of the
+ * mount point. Also true where the kernel does not tell. */
 static bool is_mounted(const char *dir)
 {
 	autofd int fd = path_openat2(
@@ -42,7 +42,7 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is dir what the name leads to, whatever dir is called? */
+/* Does the name lead to the directory dir, whatever dir is called? */
 static bool leads_to(const char *name, const struct stat *dir)
 {
 	struct stat st;
@@ -50,8 +50,8 @@ static bool leads_to(const char *name, const struct stat *dir)
 	return stat(name, &st) == 0 && same_file(&st, dir);
 }
 
-/* Does dir, of n bytes in a buffer of size, hold one of the markers? The
- * project's own policy is always one. */
+/* Does dir (n bytes in a buffer of size) hold one of the markers? A project's
+ * own policy is always a marker. */
 static bool has_marker(
 	const struct policy *p, char *dir, size_t n, size_t size)
 {
@@ -75,8 +75,8 @@ static bool has_marker(
 	return found;
 }
 
-/* Does one of base with rest behind it, and dir, begin as the other? Two stars at
- * rest's end may be anything. */
+/* Does base with rest behind it begin as dir does, or dir as that? Two stars at
+ * rest's end match anything. */
 static bool begins_alike(const char *base, const char *rest, const char *dir)
 {
 	for (; *base && *base == *dir; base++)
@@ -88,9 +88,9 @@ static bool begins_alike(const char *base, const char *rest, const char *dir)
 	return !*rest || !*dir || *rest == '*' || str_eq(rest, "/**");
 }
 
-/* The pattern with its place filled in and without two stars at its end, to
- * r->text; false when that is not known, or neither is nor holds dir by its name,
- * which is told without a copy. */
+/* Fills in the pattern's place, without two stars at its end, to r->text. False
+ * when the place is not known, or when the name can neither be dir's nor hold
+ * dir, which is decided without a copy. */
 static bool filled(struct root_search *r, const char *pattern,
 	const char *home, const char *dir)
 {
@@ -107,15 +107,16 @@ static bool filled(struct root_search *r, const char *pattern,
 	return !b.err;
 }
 
-/* Is the place within dir? A home within a project makes that no part of the
- * home. */
+/* Is the place within dir? If the home lies in a project, the project is no
+ * part of the home. */
 static bool holds(const char *dir, const char *place, const char *home)
 {
 	return path_beneath(dir, place) && (!home || path_beneath(home, dir));
 }
 
-/* Is dir what a word of the policy means, beneath it where tree is set or the word
- * ends with two stars, or around it? */
+/* Does the word of the policy mean dir: as itself, as a directory above (with
+ * tree, or two stars at the word's end), or as a directory inside (with
+ * around)? */
 static bool meant(struct root_search *r, const char *word, const char *dir,
 	const struct stat *st, bool tree, bool around)
 {
@@ -138,7 +139,7 @@ static bool meant(struct root_search *r, const char *word, const char *dir,
 	return false;
 }
 
-/* Is dir named by one of the words, or beneath one with two stars behind it? */
+/* Do the set's words name dir, or a directory above with two stars behind? */
 static bool named(struct root_search *r, enum img_set set, const char *dir,
 	const struct stat *st)
 {
@@ -152,7 +153,7 @@ static bool named(struct root_search *r, enum img_set set, const char *dir,
 	return false;
 }
 
-/* Does dir, or what is above it, lead to a place of secrets? */
+/* Does dir, or a directory above it, lead to a place of secrets? */
 static bool is_hidden(
 	struct root_search *r, const char *dir, const struct stat *of_dir)
 {
@@ -186,9 +187,9 @@ struct home_sought {
 	struct stat st;
 };
 
-/* A directory that holds homes is as little a project as a home is. That a
- * person's home is a link is looked at, that a service's is one is not, as there
- * are many of these. */
+/* Is dir a home, or does it hold one? Neither is a project. A person's home
+ * that is a link counts; a service's does not, because a machine has many of
+ * those. */
 static int is_home(void *ctx, uid_t uid, const char *home)
 {
 	enum { FIRST_PERSON = 1000 };
@@ -200,8 +201,8 @@ static int is_home(void *ctx, uid_t uid, const char *home)
 				leads_to(home, &s->st)));
 }
 
-/* A jail that holds the policy, the log and the programs would be none; and what
- * the guard keeps for itself is nobody's project. */
+/* A project that holds the policy, the log and the programs would confine
+ * nothing; and the guard's own directories are no project. */
 static bool is_the_system(const char *dir)
 {
 	static const char *const kept[] = {
@@ -216,11 +217,10 @@ static bool is_the_system(const char *dir)
 	return false;
 }
 
-/* Why dir is no project; NULL when it may be one. */
+/* The reason why dir is no project; NULL when it may be one. */
 static const char *why_never(struct root_search *r, const char *dir)
 {
 	const char *home = r->at->home;
-	static const char *const shared[] = {"/tmp", "/var/tmp", "/dev/shm"};
 	struct home_sought s = {.dir = dir};
 
 	if (is_the_system(dir))
@@ -233,8 +233,8 @@ static const char *why_never(struct root_search *r, const char *dir)
 		return "it is a place for secrets";
 	if (named(r, IMG_SET_ROOT, dir, &s.st))
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(shared); i++)
-		if (leads_to(shared[i], &s.st))
+	for (size_t i = 0; i < POLICY_SHARED; i++)
+		if (leads_to(policy_shared[i], &s.st))
 			return "it is everybody's";
 	if ((home && home[0] == '/' && leads_to(home, &s.st)) ||
 		user_each_home("/etc/passwd", is_home, &s) > 0)
@@ -244,7 +244,7 @@ static const char *why_never(struct root_search *r, const char *dir)
 		: NULL;
 }
 
-/* The nearest directory with a marker, else dir. */
+/* Finds the nearest directory with a marker, else dir. */
 static int marked(
 	const struct policy *p, const char *dir, char *out, size_t size)
 {
@@ -275,7 +275,7 @@ static int root_of(struct root_search *r, const char *dir, char *out,
 	return *why ? -ENOENT : str_copy(out, size, dir);
 }
 
-/* Is it the user's own directory? */
+/* Does the directory belong to the user? */
 static bool is_own_dir(const struct root_search *r, const char *dir)
 {
 	struct stat st;
@@ -284,8 +284,8 @@ static bool is_own_dir(const struct root_search *r, const char *dir)
 	       st.st_uid == r->at->uid;
 }
 
-/* The directory that a word of the line names, or that its file lies or would be
- * made in, to r->to. */
+/* Finds the directory that a word of the line names, or that holds its file
+ * (perhaps not yet made), to r->to. */
 static bool names_dir(struct root_search *r, const struct line_dir *w)
 {
 	const char *base = r->at->cwd, *rest = w->word;
@@ -305,8 +305,8 @@ static bool names_dir(struct root_search *r, const struct line_dir *w)
 	return r->text[0] && !path_real(r->text, r->to) && is_own_dir(r, r->to);
 }
 
-/* Where programs and services have their files a line that merely names one has no
- * project, unless a marker makes it one. */
+/* Does the line only mention a directory of programs or services? Such a
+ * directory is no project, unless a marker makes it one. */
 static bool is_named_by_chance(const struct root_search *r, const char *root)
 {
 	static const char *const system[] = {"/usr", "/opt", "/etc", "/var",
@@ -321,7 +321,7 @@ static bool is_named_by_chance(const struct root_search *r, const char *root)
 	return false;
 }
 
-/* What a search of a line's words works with. */
+/* The state of a search of a line's words. */
 struct root_goes {
 	struct root_search *r;
 	char *out;
@@ -331,8 +331,8 @@ struct root_goes {
 	char root[PATH_MAX];
 };
 
-/* One word: the directory that is entered, or, where the line enters none first,
- * the first that it names, and what it names around that. */
+/* Takes one word: the directory that the line enters, or, if it enters none
+ * first, the first directory that it names, and later ones around that. */
 static bool take_dir(void *ctx, const struct line_dir *w)
 {
 	enum { TRIES_MAX = 12 };
@@ -351,7 +351,8 @@ static bool take_dir(void *ctx, const struct line_dir *w)
 	return at->found && !w->enters;
 }
 
-/* The project of the directory that the line goes to, if it is the user's own. */
+/* Finds the project of the directory that the line goes to, if that is the
+ * user's own. */
 static bool goes_to(struct root_search *r, char *out, size_t size)
 {
 	autofree struct root_goes *at = r->at->line ? malloc(sizeof *at) : NULL;
@@ -383,7 +384,7 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
 		r->home[0] = '\0';
 	r->two_homes = r->home[0] && !str_eq(r->home, at->home);
 	err = root_of(r, at->cwd, out, size, &why);
-	/* A line chooses the place: it is looked at twice. */
+	/* The line chose this place, so it is checked more strictly. */
 	r->aliased = true;
 	if (err == -ENOENT && goes_to(r, out, size))
 		return 0;

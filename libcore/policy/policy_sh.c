@@ -16,7 +16,7 @@ static void to_val(const struct arg *a, struct shell_val *v)
 		v->kind = SHELL_UNKNOWN;
 }
 
-/* Within a walk: the walker knows the variables. */
+/* Judges text within a walk, which knows the variables. */
 static void nested(struct judge_cmd *k, struct shell_val *text,
 	const struct shell_val *args, size_t nargs, enum shell_dialect dialect)
 {
@@ -35,7 +35,7 @@ static void nested(struct judge_cmd *k, struct shell_val *text,
 			"the nested shell code cannot be read");
 }
 
-/* From an execve: a walk of its own. */
+/* Judges text of an execve, by a walk of its own. */
 static void alone(struct judge_cmd *k, const struct arg *text,
 	const struct shell_val *args, size_t nargs, enum shell_dialect dialect)
 {
@@ -49,7 +49,7 @@ static void alone(struct judge_cmd *k, const struct arg *text,
 	bool blind = j->blind;
 	int rc;
 
-	/* What wrappers make of the environment is not in there. */
+	/* The environment does not hold what wrappers changed. */
 	if (k->nenv || k->clean) {
 		j->env = NULL;
 		j->blind = true;

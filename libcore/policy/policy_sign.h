@@ -19,19 +19,20 @@ enum {
 	SIGN_SIGNATURE = 64,
 };
 
-/* Bytes of a key or signature file of n bytes. -EINVAL with d. */
+/* Reads the bytes of a key or signature from a file's text of n bytes. -EINVAL
+ * with d. */
 int policy_sign_parse(const char *name, const char *text, uint8_t *out,
 	size_t n, struct diag *d);
 void policy_sign_format(struct buf *out, const uint8_t *bytes, size_t n);
 
-/* A pair from seed, which is the kernel's random bytes: -EINVAL when they are
- * no private key (try again). */
+/* Makes a pair from random bytes of the kernel. -EINVAL when they are no
+ * private key (try again). */
 int policy_sign_pair(const uint8_t priv[static SIGN_PRIVATE],
 	uint8_t pub[static SIGN_PUBLIC]);
 
 int policy_sign(const uint8_t priv[static SIGN_PRIVATE], const void *text,
 	size_t n, uint8_t sig[static SIGN_SIGNATURE]);
-/* 0 or -EBADMSG. */
+/* Verifies the signature. 0 or -EBADMSG. */
 int policy_sign_verify(const uint8_t pub[static SIGN_PUBLIC], const void *text,
 	size_t n, const uint8_t sig[static SIGN_SIGNATURE]);
 

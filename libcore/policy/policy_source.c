@@ -19,7 +19,7 @@ enum {
 	MAX_FRAGMENTS = 64,
 };
 
-/* A layer on its way: its compiler, and the sum of all that was read for it. */
+/* A layer being compiled, and the sum of all sources that were read. */
 struct layer {
 	struct policy_compiler c;
 	br_sha256_context sum;
@@ -93,15 +93,16 @@ bool policy_absent(const char *path)
 	return !path || (lstat(path, &st) < 0 && errno == ENOENT);
 }
 
-/* Who may have written a file, and who must have signed it. */
+/* The users who may have written a file, and the key that must have signed
+ * it. */
 struct wanted {
 	uid_t uid;
 	bool trusted, sign;
-	bool project; /* nobody vouches for what links there are */
+	bool project; /* no link is followed */
 	uint8_t pub[SIGN_PUBLIC];
 };
 
-/* The key that system sources must be signed with, when there is one. */
+/* Reads the key with which system sources must be signed, if there is one. */
 static int read_key(struct policy_compiler *c, const struct policy_where *w,
 	struct wanted *want, struct diag *d)
 {
@@ -132,8 +133,8 @@ static int read_key(struct policy_compiler *c, const struct policy_where *w,
 		w->key, buf_str(&b), want->pub, sizeof(want->pub), d);
 }
 
-/* A project's policy lies where it is looked for. Behind a link there may be a
- * file that a command must not read, and what is wrong with a policy is told
+/* Opens a source. A project's policy must be no link, because the link could
+ * lead to a file that a command must not read, and errors in a policy are shown
  * to the command. */
 static int open_source(const char *path, const struct wanted *want)
 {
@@ -160,7 +161,7 @@ static int open_source(const char *path, const struct wanted *want)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Reads and compiles one file. -ENOENT when it is not there. */
+/* Reads and compiles one file. -ENOENT when it does not exist. */
 static int source(struct layer *l, const char *path,
 	const struct wanted *want, struct diag *d)
 {
@@ -307,7 +308,7 @@ static bool same(const struct policy_image *img, const struct img_source *s)
 	       img_u64(s->ctime_ns) == (uint64_t)st.st_ctim.tv_nsec;
 }
 
-/* Does the image come from this very file, and not from another's? */
+/* Was the image made from this very file? */
 static bool names(const struct policy_image *img, const char *path)
 {
 	struct img_source s;

@@ -9,7 +9,7 @@
 static int one(const struct policy *p, const struct policy_image *img,
 	const struct img_test *t, enum policy_profile profile, struct diag *d)
 {
-	/* A place that is not there: only the texts of paths decide. */
+	/* The place does not exist, so that only the texts of paths decide. */
 	struct policy_request req = {.text = img_str(img, t->text),
 		.profile = profile,
 		.cwd = "/srv/project",

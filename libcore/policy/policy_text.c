@@ -64,8 +64,8 @@ static void next_line(struct policy_text *t)
 	t->line++;
 }
 
-/* Steps over blanks and joined line ends, and over a comment. True at the end
- * of the joined line. */
+/* Steps over blanks, joined line ends and a comment. True at the end of the
+ * joined line. */
 static bool skip_blank(struct policy_text *t)
 {
 	for (;;) {
@@ -138,8 +138,8 @@ static int quoted(struct policy_text *t, struct out *o, struct diag *d)
 	return 0;
 }
 
-/* What a person could not see, or a terminal would obey, has no place in a
- * policy; but for the two that a line to test may have. */
+/* Refuses bytes that a person could not see or a terminal would obey, except
+ * the two that a line to test may hold. */
 static int check(
 	const struct out *o, const struct policy_word *w, struct diag *d)
 {
@@ -160,7 +160,7 @@ static int check(
 	return 0;
 }
 
-/* Reads one word that begins here. */
+/* Reads one word. */
 static int word(struct policy_text *t, struct out *o, struct policy_word *w,
 	struct diag *d)
 {

@@ -19,13 +19,14 @@ enum {
 	POLICY_TEXT_MAX = 1 << 20,
 	POLICY_WORDS_MAX = 512,
 	POLICY_LINE_MAX = 16384, /* bytes of one joined line */
-	POLICY_LISTS_MAX = 1024, /* of one image: a name is sought in all */
+	POLICY_LISTS_MAX = 1024, /* of one image, because a name is sought in
+				  * all of them */
 };
 
 struct policy_word {
 	const char *s; /* ended by NUL, in the line's buffer */
 	uint32_t line, col;
-	bool quoted; /* some of it stood in quotes: no pattern signs in it */
+	bool quoted; /* a part was quoted: pattern signs are literal */
 };
 
 struct policy_line {
@@ -48,8 +49,8 @@ struct policy_text {
 void policy_text_init(
 	struct policy_text *t, const char *file, const char *s, size_t n);
 
-/* The next line that has words. 1, 0 at the end, -EINVAL with d at the place.
- */
+/* Reads the next line that has words. 1, 0 at the end, -EINVAL with d at the
+ * place. */
 int policy_text_next(
 	struct policy_text *t, struct policy_line *line, struct diag *d);
 

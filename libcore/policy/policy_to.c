@@ -17,8 +17,8 @@
 
 enum { HOST_MAX = 64 }; /* of the loopback's names, which are short */
 
-/* The host that a word names, as URL, USER@HOST, HOST:PORT or [V6]:PORT; false:
- * it is longer than a loopback's name. */
+/* The host in a word like URL, USER@HOST, HOST:PORT or [V6]:PORT; false if it
+ * is longer than a name of the loopback. */
 static bool host_of(const char *word, char host[static HOST_MAX])
 {
 	const char *from = str_find(word, "://");
@@ -47,7 +47,7 @@ static bool host_of(const char *word, char host[static HOST_MAX])
 	return true;
 }
 
-/* A name or an address, in its plain spelling, of this machine itself. */
+/* Is it a name or an address, plainly spelled, of this machine itself? */
 static bool is_loopback(const char *word)
 {
 	char host[HOST_MAX];
@@ -68,8 +68,8 @@ static bool is_number(const char *word)
 	return *word && !word[strspn(word, "0123456789")];
 }
 
-/* Some operand names the loopback, and none another host. What may be the
- * argument of an option says nothing, unless it is a URL. */
+/* Does some operand name the loopback, and none another host? A word that may
+ * be an option's argument says nothing, unless it is a URL. */
 static bool leads_to_loopback(const struct parsed *w)
 {
 	bool any = false;
@@ -88,7 +88,7 @@ static bool leads_to_loopback(const struct parsed *w)
 	return any;
 }
 
-/* As git tells a path from a host: no colon stands before the first slash. */
+/* Is the word a path to git: no colon stands before the first slash? */
 static bool is_path(const char *word)
 {
 	return *word && word[strcspn(word, ":/")] != ':';
@@ -106,10 +106,10 @@ static bool is_inside(struct judge *j, const char *cwd, const char *path)
 struct git_remotes {
 	struct judge *j;
 	const char *cwd;
-	bool some; /* at least one names a place */
+	bool some; /* at least one setting names a place */
 };
 
-/* Where a setting that names a place leads; -EACCES ends the reading. */
+/* Looks where a setting leads that names a place; -EACCES ends the reading. */
 static int leads_away(void *ctx, const struct gitconf_var *var)
 {
 	const char *name = var->name;
@@ -119,7 +119,7 @@ static int leads_away(void *ctx, const struct gitconf_var *var)
 				     str_ends(name, ".pushurl"))) ||
 		     (str_after(name, "submodule.") && str_ends(name, ".url"));
 
-	/* What these bring is not looked at. */
+	/* Settings that these bring in are not looked at. */
 	if (str_after(name, "include") || str_after(name, "url.") ||
 		str_ends(name, ".vcs") || str_ends(name, ".promisor"))
 		return -EACCES;
@@ -131,8 +131,8 @@ static int leads_away(void *ctx, const struct gitconf_var *var)
 		: -EACCES;
 }
 
-/* Do the repository's own settings name places by path alone, and at least
- * one? */
+/* Do the repository's own settings name at least one place, and all places by
+ * paths? */
 static bool remotes_are_local(struct judge_cmd *k)
 {
 	autobuf struct buf text = BUF_INIT(GITCONF_TEXT_MAX);
@@ -161,7 +161,8 @@ static bool remotes_are_local(struct judge_cmd *k)
 		r.some;
 }
 
-/* A git command's place is a path, or a remote whose settings say so. */
+/* Is the place of a git command a path, or a remote whose settings are
+ * paths? */
 static bool leads_to_path(struct judge_cmd *k, const struct parsed *w)
 {
 	const struct arg *place = NULL;
@@ -178,8 +179,8 @@ static bool leads_to_path(struct judge_cmd *k, const struct parsed *w)
 			return false;
 		if (i && !place && !str_eq(a->s, "add"))
 			place = a;
-		/* HOST:PATH; a refspec has its colon behind a name, too, and
-		 * stands behind the place. */
+		/* HOST:PATH is no path. A refspec has its colon behind a name,
+		 * too, but stands behind the place. */
 		if (place == a && !is_path(a->s))
 			return false;
 		if (i && (strchr(a->s, '/') || a->s[0] == '.') &&
@@ -188,7 +189,8 @@ static bool leads_to_path(struct judge_cmd *k, const struct parsed *w)
 	}
 	if (place && (strchr(place->s, '/') || place->s[0] == '.'))
 		return true;
-	/* A name alone is a directory for clone, else a remote. */
+	/* A bare name is a directory for clone, and a remote for the other
+	 * commands. */
 	if (place && w->operands && str_eq(w->operand[0].s, "clone"))
 		return true;
 	return remotes_are_local(k);

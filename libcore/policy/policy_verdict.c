@@ -16,7 +16,7 @@ const char *judge_text(struct judge *j, const char *s, size_t n)
 		return "";
 	memcpy(to, s, n);
 	to[n] = 0;
-	/* That it is a number makes no difference to what follows. */
+	/* A number counts as any other bounded text from here on. */
 	for (char *c = to; (c = memchr(c, SHELL_NUM, n - (size_t)(c - to)));)
 		*c = SHELL_REL;
 	return to;
@@ -50,7 +50,7 @@ struct arg judge_arg(struct judge *j, const char *s, size_t n)
 
 const char *judge_show(struct judge *j, const char *s)
 {
-	enum { SHOWN = 96 }; /* what is said of it is to fit behind it */
+	enum { SHOWN = 96 }; /* room for what is said behind it */
 	char *to = arena_bytes(j->arena, SHOWN);
 
 	if (!to)
@@ -62,14 +62,14 @@ const char *judge_show(struct judge *j, const char *s)
 	return to;
 }
 
-/* Will anybody hear of it? */
+/* Will anybody read the verdict's texts? */
 static bool heard(const struct judge *j, enum policy_decision d)
 {
 	return j->each || !j->worst.rule[0] || d > j->worst.would;
 }
 
-/* Makes the verdict d; its texts are the caller's to write. False: it is as
- * strict already. */
+/* Makes the verdict d; the caller writes its texts. False: it is as strict
+ * already. */
 static bool become(struct judge_cmd *k, enum policy_decision d)
 {
 	if (k->judged && d <= k->v.would)
@@ -90,8 +90,8 @@ static bool raise_to(struct judge_cmd *k, enum policy_decision d,
 	char text[512];
 	struct buf b = BUF_FIXED(text);
 
-	/* Below an approved parent what the engine only suspects is left to the
-	 * sandbox and to the judging of each program that really starts. */
+	/* Below an approved parent suspicions are left to the sandbox and to
+	 * the judging of each program that starts. */
 	if (k->j->depth && d > (enum policy_decision)k->j->set[IMG_P_CHILD])
 		d = (enum policy_decision)k->j->set[IMG_P_CHILD];
 	k->v.open |= d == POLICY_OPEN;
@@ -154,7 +154,7 @@ bool judge_rule(struct judge_cmd *k, enum policy_decision d,
 
 	if (!become(k, d))
 		return false;
-	/* A lower layer's word frees nothing. */
+	/* A mark of a lower layer frees nothing. */
 	if (img->head->layer == POLICY_LAYER_SYSTEM)
 		k->v.is = IMG_MARKS(r->bits);
 	if (!heard(k->j, d))
@@ -189,14 +189,14 @@ static void settle(const struct judge *j, struct policy_verdict *v)
 	v->decision = j->observe ? POLICY_ALLOW : v->would;
 }
 
-/* At most max bytes, those that are not known as "?". */
+/* Appends at most max bytes, unknown ones as "?". */
 static void add_shown(struct buf *b, const char *s, size_t max)
 {
 	for (; *s && max--; s++)
 		buf_addc(b, *s == SHELL_REL || *s == SHELL_ANY ? '?' : *s);
 }
 
-/* The words, quoted where needed and cut. */
+/* Writes the words to .command, quoted where needed, and cut. */
 static void show_words(struct judge_cmd *k)
 {
 	char text[2 * sizeof(k->v.command)];
@@ -302,7 +302,7 @@ bool judge_exec_dir(const struct judge *j, const char *dir)
 {
 	char home[JUDGE_PATH] = "";
 
-	/* As the policy names it. */
+	/* The home in the policy's spelling. */
 	if (path_beneath(j->home, dir))
 		BUF_PRINT(home, "$HOME%s", dir + strlen(j->home));
 	for (unsigned i = 0; i < POLICY_LAYERS; i++) {

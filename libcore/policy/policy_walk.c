@@ -20,14 +20,15 @@ bool judge_spent(struct judge *j)
 	return j->spent;
 }
 
-/* Nothing can make it stricter, and nobody wants to hear the rest. */
+/* Is the walk over? Nothing can make the verdict stricter, or nobody wants the
+ * rest. */
 static int enough(struct judge *j)
 {
 	return judge_spent(j) || (j->worst.rule[0] && !j->each &&
 					 j->worst.would == POLICY_DENY);
 }
 
-/* A pattern, or text that may be one, lists the directories that it names. */
+/* A pattern, or text that may be one, lists directories. */
 static void note_glob(struct judge_cmd *k, const struct arg *a)
 {
 	const char *cwd = judge_cwd(k);

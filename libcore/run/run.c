@@ -133,7 +133,7 @@ static int outcome(struct run_state *st)
 	r->unstarted = s->watch.unstarted;
 	memcpy(r->unstarted_name, s->watch.unstarted_name, WATCH_NAME);
 	ran = sandbox_outcome(s, &r->status, st->d);
-	/* With a monitor that was the monitor's. */
+	/* With a monitor, the monitor has reported the end already. */
 	if (st->told)
 		r->status = st->told_status;
 	if (ran)
@@ -182,7 +182,7 @@ static int begin(struct run_state *st)
 	return started;
 }
 
-/* All of it, once it is known what becomes of the descriptors. */
+/* The work itself, once it is known what happens to the descriptors. */
 static int work(struct run_state *st)
 {
 	int err = 0;
@@ -214,7 +214,7 @@ int run(const struct run_spec *spec, struct run_result *result, struct diag *d)
 		.space = -1};
 	int err;
 
-	/* A pump that never lives must not end by closing descriptor 0. */
+	/* A pump that never begins must not close descriptor 0 at its end. */
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		st.pumps[i].from = st.pumps[i].to = -1;
 	memset(result, 0, sizeof(*result));

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* In the fork: until the last writer is gone. Every signal that can be is
- * blocked; a killed writer is what ends this. */
+/* Goes on in the fork until the last writer is gone. All signals are blocked; a
+ * writer that is killed ends its stream. */
 __attribute__((noreturn)) static void go_on(struct run_state *st)
 {
 	const struct run_sink *sink = st->spec->sink;

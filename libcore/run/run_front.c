@@ -32,18 +32,18 @@
 #include "sys/sig.h"
 
 enum {
-	STACK = 1 << 20, /* what is not touched costs nothing */
+	STACK = 1 << 20, /* untouched pages cost nothing */
 	GUARD = 1 << 14,
 	OURS = 125,
 	CHILD_OF_ANY_KIND = (int)__WALL,
 };
 
-/* What the supervisor asks of the front. */
+/* What the supervisor asks the front to do. */
 enum front_word {
 	FRONT_STOP,       /* stop by that signal */
-	FRONT_STOP_GROUP, /* and all of the group, too */
-	FRONT_PASS,       /* pass on what has come until now */
-	FRONT_GO_ON,      /* the command has ended, and left something behind */
+	FRONT_STOP_GROUP, /* the same, for all of the group */
+	FRONT_PASS,       /* pass on the signals that came until now */
+	FRONT_GO_ON,      /* the command has ended and left programs running */
 };
 struct front_request {
 	int word; /* enum front_word */
@@ -54,7 +54,7 @@ struct front {
 	struct run_state *st;
 	int (*work)(struct run_state *st);
 	pid_t supervisor;
-	int err; /* of .work */
+	int err; /* result of .work */
 	bool done;
 };
 
@@ -81,8 +81,8 @@ static void front_nudge(const struct front *f)
 	kill(f->supervisor, RUN_SIG_LOST);
 }
 
-/* The supervisor is gone, and left its children to this process: SIGKILL for each,
- * and for theirs, which come next. Whatever state the memory is in. */
+/* Kills the children that the dead supervisor left to this process, with
+ * SIGKILL, and their children after them. The memory may be in any state. */
 static void front_sweep(void)
 {
 	enum { ROUNDS = 4096 };
@@ -111,7 +111,8 @@ static void front_sweep(void)
 	}
 }
 
-/* The supervisor was killed. Its witness, which may live, has the first word. */
+/* The supervisor was killed. Its witness, if it lives, writes the record
+ * first. */
 static void front_mourn(const struct front *f)
 {
 	if (f->st->canary > 0)
@@ -128,7 +129,7 @@ static bool front_reap(struct front *f)
 		return false;
 	if (f->done)
 		return true;
-	/* It was killed in the midst of anything. */
+	/* The supervisor was killed in the midst of anything. */
 	front_mourn(f);
 	front_sweep();
 	if (f->st->canary <= 0 && sink && sink->lost)
@@ -136,7 +137,7 @@ static bool front_reap(struct front *f)
 	sig_die(WIFSIGNALED(status) ? WTERMSIG(status) : SIGKILL);
 }
 
-/* What came is passed on, as it came. True when the supervisor has ended. */
+/* Passes on a signal that came. True when the supervisor has ended. */
 static bool front_pass(struct front *f)
 {
 	const struct run_state *st = f->st;
@@ -152,7 +153,7 @@ static bool front_pass(struct front *f)
 	return ended;
 }
 
-/* The same for all that waits. */
+/* Passes on all signals that wait. */
 static bool front_pass_all(struct front *f)
 {
 	struct pollfd fd = {.fd = f->st->sigfd, .events = POLLIN};
@@ -181,12 +182,12 @@ static void front_stop(struct front *f, const struct front_request *ask)
 	front_nudge(f);
 }
 
-/* Ends as the successor does. */
+/* Waits for the successor, and ends as it does. */
 __attribute__((noreturn)) static void front_follow(struct front *f, pid_t pid)
 {
 	int status, other;
 
-	/* A successor that goes on for long has its own way with signals. */
+	/* A successor that lasts long handles signals by itself. */
 	if (f->st->spec->keep_fds) {
 		signal(SIGINT, SIG_IGN);
 		signal(SIGQUIT, SIG_IGN);
@@ -194,7 +195,7 @@ __attribute__((noreturn)) static void front_follow(struct front *f, pid_t pid)
 	}
 	while (waitpid(pid, &status, 0) != pid)
 		;
-	/* Whoever kills the supervisor as long as this process is there. */
+	/* Another process may have killed the supervisor meanwhile. */
 	if (waitpid(f->supervisor, &other, WNOHANG) == f->supervisor) {
 		front_mourn(f);
 		front_sweep();
@@ -204,7 +205,7 @@ __attribute__((noreturn)) static void front_follow(struct front *f, pid_t pid)
 	_exit(WEXITSTATUS(status));
 }
 
-/* True in the successor. */
+/* Forks the successor. True in the successor. */
 static bool front_part(struct front *f)
 {
 	pid_t pid = fork();
@@ -212,7 +213,7 @@ static bool front_part(struct front *f)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
 		f->st->result->detached = true;
-		f->st->canary = 0; /* the supervisor's */
+		f->st->canary = 0; /* the witness belongs to the supervisor */
 		return true;
 	}
 	f->st->parted = true;
@@ -222,7 +223,7 @@ static bool front_part(struct front *f)
 	front_follow(f, pid);
 }
 
-/* True when there is nothing more to wait for. */
+/* Does what was asked. True when there is nothing more to wait for. */
 static bool front_obey(struct front *f, const struct front_request *ask)
 {
 	switch ((enum front_word)ask->word) {
@@ -238,7 +239,7 @@ static bool front_obey(struct front *f, const struct front_request *ask)
 	return front_part(f);
 }
 
-/* Until the supervisor has ended, or this is the successor. */
+/* Waits until the supervisor has ended, or until this is the successor. */
 static void front_wait(struct front *f)
 {
 	const struct run_state *st = f->st;
@@ -266,7 +267,7 @@ static int front_start(struct front *f, char *stack)
 
 	st->front = getpid();
 	st->group_of_front = getpgrp();
-	/* If the supervisor is killed, what it had becomes this process's. */
+	/* If the supervisor is killed, its children become this process's. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	mprotect(stack, GUARD, PROT_NONE);
 	f->supervisor = clone(supervise, stack + STACK,
@@ -309,7 +310,7 @@ static void front_ask(const struct run_state *st, enum front_word word, int sig)
 		;
 }
 
-/* Waits a moment for the front to leave something in memory. */
+/* Waits a moment for the front to leave a word in memory. */
 static void front_await(struct run_state *st, int ms)
 {
 	struct pollfd fd = {.fd = st->sigfd, .events = POLLIN};
@@ -326,8 +327,8 @@ void run_front_sync(struct run_state *st)
 		front_await(st, -1);
 }
 
-/* What stopped is looked at by this process itself, which does not stop. True:
- * it is not for the front to stop any longer. */
+/* Looks whether the stopped command moved, because this process does not stop
+ * itself. True: the front must not stop any longer. */
 static bool front_moved(struct run_state *st, pid_t command)
 {
 	struct sandbox *s = st->spec->sandbox;
@@ -355,7 +356,7 @@ enum run_stop run_front_stop(struct run_state *st, int sig, bool whole)
 	}
 	if (st->awake != RUN_STOP_ASLEEP)
 		return (enum run_stop)st->awake;
-	/* The first may come before the front has stopped. */
+	/* The first SIGCONT may come before the front has stopped. */
 	while (st->awake == RUN_STOP_ASLEEP && !st->front_lost) {
 		kill(st->front, SIGCONT);
 		front_await(st, SHORT_MS);

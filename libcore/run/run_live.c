@@ -19,7 +19,8 @@ enum {
 	MS = 1000000,
 };
 
-/* All that the caller may wait to see closed, and no pump needs. */
+/* Closes everything that no pump needs and whose end the caller may wait
+ * for. */
 static void live_release(struct run_state *st)
 {
 	for (int fd = 0; fd <= 2; fd++)
@@ -28,7 +29,7 @@ static void live_release(struct run_state *st)
 	close(st->link[0]);
 	close(st->link[1]);
 	st->link[0] = st->link[1] = -1;
-	/* A directory of the caller's can be unmounted. */
+	/* A directory of the caller's must stay unmountable. */
 	if (chdir("/") < 0)
 		return;
 }
@@ -49,23 +50,25 @@ static void live_begin(struct run_state *st)
 {
 	struct sandbox *s = st->spec->sandbox;
 
-	/* What the caller's group and terminal are sent is no more for us. */
+	/* Signals for the caller's group and terminal are not for us any
+	 * more. */
 	setsid();
 	run_signals_own_read(st);
 	st->front = 0;
 	st->living = st->reaped = st->settled = true;
 	live_release(st);
-	/* What comes late is in no record of the command, which has its end. */
+	/* Late bytes are in no record, because the command's record has its
+	 * end. */
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		st->pumps[i].show = NULL;
-	/* How long the command itself may take is no limit for the rest. */
+	/* The command's limit on time is no limit for the rest. */
 	if (s)
 		s->limits.spec.wall_ns = 0;
 	lean_heap();
 	lean_code();
 }
 
-/* SIGTERM for all of it, and after a while SIGKILL. */
+/* Ends everything that is left: SIGTERM, and after a while SIGKILL. */
 static void live_end(struct run_state *st)
 {
 	const uint64_t due = run_now() + (uint64_t)PATIENCE_MS * MS;
@@ -77,7 +80,8 @@ static void live_end(struct run_state *st)
 	run_loop_kill(st);
 }
 
-/* The front's stack below what is ours is used no more once the front is gone. */
+/* Gives up the part of the stack that only the front used, once the front is
+ * gone. */
 static pid_t live_lean(const struct run_state *st, pid_t front)
 {
 	if (!front || getppid() == front)

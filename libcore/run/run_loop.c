@@ -12,13 +12,13 @@
 #include "base/clock.h"
 
 enum {
-	/* A command that takes longer gets the whole service: a witness for
-	 * signals, and descriptors let go of. Most never need either. */
+	/* After this time a command gets the whole service: a witness for
+	 * signals, and descriptors are closed. Most commands end before. */
 	SETTLE_MS = 8,
 	MS = 1000000,
 	GRACE_MS = 200,
-	END_MS = 20,     /* what was told to end */
-	SCREEN_MAX = 1 << 17, /* more than is on its way in a terminal */
+	END_MS = 20,     /* patience with what was told to end */
+	SCREEN_MAX = 1 << 17, /* more than a terminal can hold */
 };
 
 uint64_t run_now(void)
@@ -44,7 +44,7 @@ static int tell_cut(struct run_state *st, enum run_stream stream)
 	return sink && sink->cut ? sink->cut(sink->ctx, stream) : 0;
 }
 
-/* PUMP_MORE or PUMP_ENOUGH of the sink for this stream. */
+/* Shows bytes to the sink: PUMP_MORE or PUMP_ENOUGH. */
 static int tell_bytes(struct run_state *st, enum run_stream stream,
 	const void *bytes, size_t n, bool echo)
 {
@@ -80,7 +80,7 @@ int run_show(void *ctx, struct pump *p, const void *bytes, size_t n)
 
 	if (answer < 0)
 		return answer;
-	/* What the terminal does with some keys must be seen each time. */
+	/* Some keys do what the terminal's settings say at that moment. */
 	if (keys) {
 		run_pty_keys(st, bytes, n);
 		return PUMP_MORE;
@@ -110,15 +110,17 @@ static int until(uint64_t when, uint64_t now)
 	return ms > 60000 ? 60000 : (int)ms;
 }
 
-/* Until it is confined, nothing of the input is taken and no descriptor let go
- * of: what cannot be confined may be tried once more, with all that it had. */
+/* Is the command confined and begun? Until then no input is taken and no
+ * descriptor closed, because a command that cannot be confined may be tried
+ * once more. */
 static bool begun(const struct run_state *st)
 {
 	return !st->spec->sandbox || st->reaped ||
 	       st->spec->sandbox->shared->applied;
 }
 
-/* Milliseconds until the session of what lives on is over; -1: not known. */
+/* Milliseconds until the session of the background programs is over; -1: not
+ * known. */
 static int over_in(const struct run_state *st)
 {
 	const struct run_sink *sink = st->spec->sink;
@@ -150,8 +152,8 @@ static int timeout(const struct run_state *st)
 	return ms;
 }
 
-/* What is about to end by itself, as a reader whose writer is gone, has a moment
- * for it: nobody left it running. */
+/* A program that is about to end by itself, such as a reader whose writer is
+ * gone, gets a moment for that, because nobody left it running. */
 void run_loop_tell_left(struct run_state *st)
 {
 	enum { ROUNDS = 25 };
@@ -183,7 +185,7 @@ void run_loop_kill(struct run_state *st)
 		limits_sweep(&st->others);
 }
 
-/* Its time is over: may it still end by itself? */
+/* Is the command in the time that it has to end by itself? */
 static bool in_grace(struct run_state *st)
 {
 	uint64_t now = run_now();
@@ -250,8 +252,8 @@ static void clocks(struct run_state *st)
 	}
 }
 
-/* What the command wrote before it ended is passed on before we end; what
- * others still write is not waited for. */
+/* Notes what the command wrote before it ended, which is passed on before we
+ * end; later bytes of others are not waited for. */
 static void count_due(struct run_state *st)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
@@ -278,7 +280,7 @@ static bool drained(const struct run_state *st)
 			continue;
 		if (p->bytes < st->due[i] || !pump_idle(p))
 			return false;
-		/* What a terminal holds cannot be counted. */
+		/* The bytes that a terminal holds cannot be counted. */
 		if (i == RUN_SCREEN && !p->dry &&
 			p->bytes < st->due[i] + SCREEN_MAX)
 			return false;
@@ -286,7 +288,7 @@ static bool drained(const struct run_state *st)
 	return true;
 }
 
-/* Are their writers gone, now that all that was due is through? */
+/* Ends pumps whose writers are gone, when all due bytes are through. */
 static void last_look(struct run_state *st)
 {
 	for (size_t i = 0; i < RUN_PUMPS; i++) {
@@ -302,8 +304,8 @@ static void last_look(struct run_state *st)
 	}
 }
 
-/* Who reads no more may have sent a signal before: the command is to end by that
- * signal, and not because its pipe is closed. */
+/* A reader that is gone may have sent a signal before: then the command must
+ * end by that signal, and not by its closed pipe. */
 static void look_for_signals(struct run_state *st)
 {
 	const unsigned before = st->forwarded;
@@ -324,8 +326,8 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 
 		if (pump_ended(p))
 			continue;
-		/* Who reads what was typed behind a change of size has seen it
-		 * already, whichever of the two is met first here. */
+		/* A reader of keys that were typed after a change of size must
+		 * find the new size, whichever of the two is met first here. */
 		if (i == RUN_KEYS && fds[2 * i].revents)
 			run_pty_size(st);
 		err = pump_step(p, fds + 2 * i);
@@ -338,7 +340,8 @@ static void step_pumps(struct run_state *st, const struct pollfd *fds)
 		if (err < 0 && !st->err)
 			st->err = err;
 		st->result->bytes[p->tag] = p->bytes;
-		/* A reader is to see the end when the command closed. */
+		/* Lets the reader see the end when the command has closed the
+		 * stream. */
 		if (pump_ended(p) && st->settled &&
 			(i == RUN_OUT || i == RUN_ERR) && !st->spec->keep_fds &&
 			p->to >= 0 && !(p->to == 2 && st->spec->keep_stderr))
@@ -385,19 +388,20 @@ int run_loop_once(struct run_state *st)
 		.fd = st->living ? st->session : -1, .events = POLLIN};
 	st->slept = false;
 	n = poll(fds, OWN + 2 * RUN_PUMPS, look ? 0 : timeout(st));
-	/* A read, and no poll, waits for what a terminal has under way. */
+	/* Only a read, and no poll, waits for what a terminal still has under
+	 * way. */
 	if (look && n >= 0) {
 		pumps[2 * RUN_SCREEN].revents |= POLLIN;
 		n = 1;
 	}
 	if (n < 0 && errno != EINTR)
 		return -errno;
-	/* What was typed is on the screen before what is said of it. */
+	/* What was typed appears before what is said about it. */
 	if (n > 0)
 		step_pumps(st, pumps);
 	if (n > 0 && fds[1].revents)
 		watch_step(&s->watch, st->slept ? 0 : fds[1].revents);
-	/* What was typed behind Ctrl-C is no answer any more. */
+	/* Keys behind a Ctrl-C are no answer any more. */
 	if (n > 0 && asks >= 0 && fds[0].revents)
 		run_signals_read(st);
 	if (n > 0 && fds[7].revents && ask_fd(st) >= 0)
@@ -418,7 +422,7 @@ int run_loop_once(struct run_state *st)
 	return st->err;
 }
 
-/* The last bytes of a stream that the sink wanted no more of. */
+/* Shows the last bytes of a stream that the sink had enough of. */
 static int show_tail(struct run_state *st, struct pump *p)
 {
 	const struct run_sink *sink = st->spec->sink;

@@ -15,7 +15,7 @@
 
 #include "base/num.h"
 
-/* A namespace of /proc/NAME: a descriptor, -1. */
+/* Opens a namespace of /proc/NAME: a descriptor, -1. */
 static int space_of(const char *name, const char *kind)
 {
 	char path[64];
@@ -33,7 +33,7 @@ static bool is_same(int space, const char *name, const char *kind)
 	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
 }
 
-/* The namespace that is the tree's alone: a network may be the session's. */
+/* The namespace that only this tree has: the network may be the session's. */
 static const char *kind_of(const struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
@@ -41,9 +41,9 @@ static const char *kind_of(const struct run_state *st)
 	return s && s->join ? "mnt" : "net";
 }
 
-/* A tree that has a namespace of its own can be told by it: nothing of it can
- * leave. It is held, as the number of one that is gone is soon given to another
- * tree's. */
+/* Marks the tree by a namespace of its own, which no process of it can leave.
+ * The namespace is held open, because its number would soon be given to another
+ * one. */
 void run_lost_mark(struct run_state *st, pid_t pid)
 {
 	char name[16];
@@ -56,7 +56,7 @@ void run_lost_mark(struct run_state *st, pid_t pid)
 		st->space = fd_steal(&space);
 }
 
-/* SIGKILL for each process of that namespace; true when there was one. */
+/* Sends SIGKILL to each process of that namespace; true when there was one. */
 static bool kill_marked(int space, const char *kind)
 {
 	DIR *proc = opendir("/proc");
@@ -82,12 +82,14 @@ void run_lost(struct run_state *st)
 	const struct run_spec *spec = st->spec;
 
 	if (spec->kill_tree || spec->stays) {
-		/* Ended already, unless it was not to die with us. */
+		/* The command has ended already, unless it was not to die with
+		 * us. */
 		if (!st->reaped)
 			kill(st->pid, SIGKILL);
 		if (spec->sandbox)
 			limits_kill(&spec->sandbox->limits);
-		/* What was about to fork is met again. */
+		/* A process that was about to fork is found by the next
+		 * pass. */
 		for (int i = 0; i < PASSES && st->space >= 0; i++) {
 			if (!kill_marked(st->space, kind_of(st)))
 				break;

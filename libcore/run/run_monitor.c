@@ -14,12 +14,12 @@
 #include "run/run_in.h"
 #include "base/uapi/linux.h"
 
-enum { SLAVE, TALK, SIGNALS, OUTER, KEPT }; /* descriptors, once it runs */
+enum { SLAVE, TALK, SIGNALS, OUTER, KEPT }; /* descriptors of the monitor */
 
 struct monitor {
 	struct run_state *st;
 	pid_t pid;   /* the command, and its group */
-	pid_t front; /* the group in the foreground when all stopped */
+	pid_t front; /* the foreground group when all stopped */
 };
 
 static void say(int fd, enum run_word word, int value, int more)
@@ -30,7 +30,8 @@ static void say(int fd, enum run_word word, int value, int more)
 		;
 }
 
-/* Never from behind the one in front: the signal for that is blocked. */
+/* Takes the terminal for group. SIGTTOU is blocked, because this process may be
+ * in the background. */
 static void front(int tty, pid_t group)
 {
 	tcsetpgrp(tty, group);
@@ -38,7 +39,7 @@ static void front(int tty, pid_t group)
 
 static void lead(struct run_state *st)
 {
-	/* Outlives the supervisor for as long as it takes to tidy up. */
+	/* The monitor outlives the supervisor while it tidies up. */
 	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	setsid();
 	ioctl(st->pty.slave, TIOCSCTTY, 0);
@@ -47,7 +48,8 @@ static void lead(struct run_state *st)
 	st->setup.front = st->in_front ? st->pty.slave : -1;
 }
 
-/* 0 or -errno; what goes wrong in a confined child is in the sandbox. */
+/* Starts the command. 0 or -errno; errors of a confined child are in the
+ * sandbox. */
 static int start(struct monitor *m, enum proc_step *step)
 {
 	struct run_state *st = m->st;
@@ -63,20 +65,20 @@ static int start(struct monitor *m, enum proc_step *step)
 	return m->pid < 0 ? -errno : 0;
 }
 
-/* Keeps four descriptors and no others: an end of file must be seen by those
- * who wait for it. */
+/* Keeps four descriptors and closes all others, so that waiting readers see an
+ * end of file. */
 static void keep_few(struct run_state *st)
 {
 	const int from[KEPT] = {
 		st->pty.slave, st->talk[1], st->sigfd, st->pty.outer};
 	int high[KEPT];
 
-	/* However few there may be: room for the second ones. */
+	/* Frees room for the copies, however few descriptors are allowed. */
 	for (size_t i = 0; i < RUN_PUMPS; i++)
 		pump_end(&st->pumps[i]);
 	close(st->pty.master);
 	close(st->talk[0]);
-	/* The last number is taken when what lies there has its own. */
+	/* The last number becomes free when the descriptor there was copied. */
 	for (int i = 0; i < KEPT; i++)
 		high[i] = from[i] < 0 ? -1 : fcntl(from[i], F_DUPFD, KEPT - 1);
 	for (int i = 0; i < KEPT; i++)
@@ -85,8 +87,8 @@ static void keep_few(struct run_state *st)
 	syscall(NR_CLOSE_RANGE, KEPT, ~0U, 0);
 }
 
-/* Nobody is there any more: the user's terminal gets its modes back, and the
- * command what it would have got. */
+/* The supervisor is gone: the user's terminal gets its modes back, and the
+ * command dies, as it would with the supervisor. */
 __attribute__((noreturn)) static void orphaned(const struct monitor *m)
 {
 	const struct run_state *st = m->st;
@@ -97,7 +99,7 @@ __attribute__((noreturn)) static void orphaned(const struct monitor *m)
 		!(now.c_lflag & (ICANON | ISIG | ECHO)) &&
 		!(now.c_oflag & OPOST))
 		tcsetattr(OUTER, TCSANOW, &st->pty.saved);
-	/* Where the tree ends with the command it does so here as well. */
+	/* Where the tree ends with the command, it ends here, too. */
 	if (st->spec->kill_tree)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	kill(m->pid, SIGKILL);
@@ -123,7 +125,7 @@ static void hear(struct monitor *m)
 	}
 }
 
-/* True when the command has ended. */
+/* Reaps. True when the command has ended. */
 static bool reap(struct monitor *m)
 {
 	int status;
@@ -174,7 +176,7 @@ void run_monitor(struct run_state *st)
 			continue;
 		while (read(SIGNALS, &got, sizeof(got)) > 0)
 			;
-		/* No success, should the word of it be lost. */
+		/* A message that is lost must not look like success. */
 		if (reap(&m))
 			_exit(125);
 		if (fds[0].revents)

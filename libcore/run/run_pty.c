@@ -15,9 +15,9 @@
 
 #include "run/run_in.h"
 
-enum { TYPED_MAX = 4096 }; /* as much as a terminal holds */
+enum { TYPED_MAX = 4096 }; /* a terminal holds no more */
 
-/* Those of 0, 1, 2 that are the terminal; which one stands for it, or -1. */
+/* Finds which of 0, 1, 2 are the terminal. Returns one of them, or -1. */
 static int find_terminal(struct run_state *st)
 {
 	dev_t first = 0;
@@ -31,12 +31,13 @@ static int find_terminal(struct run_state *st)
 			first = one;
 		}
 		if (st->spec->pty_all || (one && one == first))
-			st->setup.fd[fd] = 0; /* the slave, once it is there */
+			st->setup.fd[fd] = 0; /* becomes the slave, once there
+					       * is one */
 	}
 	return found;
 }
 
-/* The command's terminal takes the place of the user's wherever that is open. */
+/* Puts the command's terminal in place of the user's, wherever that is open. */
 static int put_slave(struct run_state *st, int like)
 {
 	const struct run_spec *spec = st->spec;
@@ -120,7 +121,7 @@ static void take_typed(struct run_state *st)
 		st->pumps[RUN_KEYS].bytes += n;
 }
 
-/* The command may open the terminal that it is on by its name, too. */
+/* Lets the command open its terminal by name, too. */
 static int admit(struct run_state *st, int fd)
 {
 	struct sandbox *s = st->spec->sandbox;
@@ -129,8 +130,8 @@ static int admit(struct run_state *st, int fd)
 	return err ? diag_errno(st->d, err, "cannot grant a terminal") : 0;
 }
 
-/* An early boot has no devices for terminals of our own yet: the one that is
- * there is the command's, as it is without us. */
+/* In an early boot there are no devices for new terminals: the command then
+ * gets the existing terminal, as without us. */
 static bool pty_missing(struct run_state *st, int err)
 {
 	if (st->spec->pty_all ||
@@ -188,8 +189,9 @@ static void say(struct run_state *st, enum run_word word, int value)
 		;
 }
 
-/* 1 and a word, or 0 when there is none (any more). That the other side left
- * with a word of ours unheard is said first, and once: its last is behind. */
+/* Receives one word: true, or false when there is none (any more). ECONNRESET
+ * is reported once where the other side left a word of ours unread; its last
+ * word follows. */
 static bool hear(struct run_state *st, struct run_message *msg, int flags)
 {
 	ssize_t n;
@@ -227,18 +229,18 @@ static void resume(struct run_state *st)
 	say(st, RUN_SAY_RESUME, st->in_front);
 }
 
-/* The command stopped. Where it only wanted the keyboard, and may have it, it
- * goes on; else we stop as well. */
+/* The command stopped. If it only wanted the keyboard, and may have it, it goes
+ * on; else we stop as well. */
 static void stopped(struct run_state *st, int sig)
 {
 	bool wants = sig == SIGTTIN || sig == SIGTTOU;
-	/* For these the kernel stops a whole group. */
+	/* For these signals the kernel stops a whole group. */
 	bool whole = wants || (sig == SIGTSTP && st->suspends);
 
 	st->suspends = false;
 	if (!(wants && !st->in_front && pty_foreground(&st->pty))) {
 		pty_restore(&st->pty);
-		/* Woken by a signal that is still to be read. */
+		/* A signal that is still to be read woke us. */
 		if (run_signals_stop(st, sig, whole) == RUN_STOP_CALLED)
 			return;
 	}
@@ -260,9 +262,9 @@ void run_pty_read(struct run_state *st)
 	}
 }
 
-/* The user's terminal is gone. The command is not the leader of its session,
- * but would have been, or would have been told by that leader; so would whoever
- * is in front of it. They know before they see the end of their terminal. */
+/* The user's terminal is gone. Without us the command would get SIGHUP, as
+ * session leader or from its leader, and the foreground group, too. They get it
+ * before they see the end of their own terminal. */
 static void hang_up(struct run_state *st)
 {
 	pid_t front = tcgetpgrp(st->pty.master);
@@ -278,12 +280,13 @@ static void hang_up(struct run_state *st)
 	}
 }
 
-/* A key of the user's terminal: for whoever is in front of the command's. */
+/* Passes on a key of the user's terminal to the foreground group of the
+ * command's. */
 static void press(struct run_state *st, int sig)
 {
 	pid_t front = tcgetpgrp(st->pty.master);
 
-	/* The monitor has no use for it. */
+	/* The monitor itself has no use for the signal. */
 	if (st->group && (front <= 0 || front == st->pid))
 		kill(-st->group, sig);
 	else
@@ -328,17 +331,19 @@ void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole)
 		say(st, RUN_SAY_SIGNAL, sig);
 }
 
-/* Would all of our group have what the keys send, without us? Not while a job
- * of the command's is in front, nor where the command is a job by itself. */
+/* Would the whole of our group get what the keys send, without us? Not while a
+ * job of the command's is in front, and not where the command is a job by
+ * itself. */
 static bool whole_group(const struct run_state *st)
 {
 	return st->typed && !st->spec->own_job &&
 	       (!st->group || tcgetpgrp(st->pty.master) == st->group);
 }
 
-/* The command's terminal sends these to the command alone; the user's would
- * have sent them to all of our group, which may be a whole build. That stops
- * when the command did: who wakes it wakes us then, too. */
+/* The command's terminal sends these signals to the command alone; the user's
+ * would have sent them to all of our group, which may be a whole build. So they
+ * are sent to the group. A stop follows when the command stops, because the
+ * process that wakes the command wakes us, too. */
 void run_pty_keys(struct run_state *st, const char *keys, size_t n)
 {
 	struct termios t;
@@ -376,7 +381,7 @@ void run_pty_gone(struct run_state *st)
 		return;
 	if (st->typed) {
 		hang_up(st);
-		/* Whoever goes on finds no terminal, either. */
+		/* The processes that go on find no terminal, either. */
 		if (st->pumps[RUN_SCREEN].to == st->pty.outer) {
 			pump_end(&st->pumps[RUN_SCREEN]);
 			close(st->pty.master);
@@ -400,8 +405,9 @@ void run_pty_keep(struct run_state *st)
 		buf_add(st->spec->unread, keys, n);
 }
 
-/* Those that the command's terminal had are the older ones. A command that was
- * killed takes them along, as with any terminal. */
+/* Puts unread keys back: first those that the command's terminal had, because
+ * they are older. A command that was killed takes its keys along, as on any
+ * terminal. */
 static void give_back(struct run_state *st)
 {
 	struct buf *kept = st->typed ? st->spec->unread : NULL;
@@ -430,6 +436,7 @@ void run_pty_close(struct run_state *st)
 	pty_bare(&st->pty, true);
 	if (st->pumps[RUN_SCREEN].live &&
 		st->pumps[RUN_SCREEN].to == st->pty.outer)
-		st->pty.outer = -1; /* the pump's, for those left behind */
+		st->pty.outer = -1; /* owned by the pump of the background
+				     * programs */
 	pty_close(&st->pty);
 }

@@ -33,22 +33,24 @@ struct run_message {
 int run_pty_open(struct run_state *st);
 /* In a fork: becomes the monitor, never returns. */
 __attribute__((noreturn)) void run_monitor(struct run_state *st);
-/* The first word: 0 when the command was started, else -errno and the step. */
+/* Waits for the first word: 0 when the command was started, else -errno and the
+ * step. */
 int run_pty_start(struct run_state *st, enum proc_step *step);
-/* A word from the monitor is there. */
+/* Reads a word of the monitor. */
 void run_pty_read(struct run_state *st);
-/* A signal that came to this process, or, with whole, to all of its group. */
+/* Handles a signal that came to this process or, with whole, to all of its
+ * group. */
 void run_pty_signal(struct run_state *st, int sig, bool kernel, bool whole);
-/* The size of the user's terminal, taken over; true when it had changed. */
+/* Takes over the size of the user's terminal; true when it had changed. */
 bool run_pty_size(struct run_state *st);
-/* Keys that went in. */
+/* Handles keys that went in. */
 void run_pty_keys(struct run_state *st, const char *keys, size_t n);
-/* Keys that will not be shown? */
+/* Will typed keys stay invisible? */
 bool run_pty_hidden(struct run_state *st);
-/* The user's terminal, or what stands for it, came to its end. */
+/* Handles the end of the user's terminal, or of what stands for it. */
 void run_pty_gone(struct run_state *st);
-/* The user's terminal gets back what is its own. */
-/* The command is gone: what it was not given yet is kept. */
+/* Gives the user's terminal back its own settings. */
+/* Keeps the keys that the command, which is gone, did not read. */
 void run_pty_keep(struct run_state *st);
 void run_pty_close(struct run_state *st);
 

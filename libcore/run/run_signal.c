@@ -50,7 +50,7 @@ int run_signals_take(struct run_state *st)
 	sigfillset(&all);
 	if (sigprocmask(SIG_BLOCK, &all, &st->setup.mask) < 0)
 		return -errno;
-	/* With SIGCHLD ignored there would be no status to wait for. */
+	/* If SIGCHLD were ignored there would be no status to wait for. */
 	sigaction(SIGCHLD, NULL, &st->chld);
 	if (st->chld.sa_handler == SIG_IGN || st->chld.sa_flags) {
 		st->setup.chld_ignored = st->chld.sa_handler == SIG_IGN;
@@ -96,8 +96,8 @@ void run_signals_give_back(struct run_state *st)
 	st->sigfd = -1;
 }
 
-/* Shares memory, descriptors and thread-local data with its parent, so it waits
- * and does nothing else while that lives. */
+/* The witness: shares memory, descriptors and thread-local data with its
+ * parent, so it only waits while the parent lives. */
 __attribute__((no_sanitize("address", "undefined"))) static int witness(
 	void *arg)
 {
@@ -109,14 +109,15 @@ __attribute__((no_sanitize("address", "undefined"))) static int witness(
 	sigaddset(&lost, RUN_SIG_LOST);
 	while (getppid() == st->self)
 		sigwaitinfo(&lost, NULL);
-	/* There may be two for a moment. A monitor tidies up by itself. */
+	/* There may be two witnesses for a moment. A monitor tidies up by
+	 * itself. */
 	if (st->canary == getpid() && st->talk[0] < 0)
 		run_lost(st);
 	_exit(0);
 }
 
-/* The kernel names the new one before it runs: which of two is to act is known
- * whenever this process is killed. */
+/* Starts the witness. The kernel stores the new pid before the process runs, so
+ * that it is always known which of two is to act. */
 static void call_witness(struct run_state *st)
 {
 	void **stack = &st->stacks[st->stack ^= 1];
@@ -135,7 +136,7 @@ static void call_witness(struct run_state *st)
 		st->canary = 0;
 	else
 		run_signals_own(st, st->canary, true);
-	/* A signal to the command's group is to reach it. */
+	/* A signal to the command's group must reach the witness. */
 	if (st->canary > 0 && st->setup.group && !st->left)
 		setpgid(st->canary, st->setup.group);
 }
@@ -143,7 +144,7 @@ static void call_witness(struct run_state *st)
 /* The signals pending for a process, bit 0 for signal 1. */
 static uint64_t pending_of(pid_t pid)
 {
-	/* The groups of one process alone may fill pages. */
+	/* The list of the groups of one process may fill pages. */
 	autobuf struct buf text = BUF_INIT(1 << 20);
 	char path[32];
 	const char *value;
@@ -159,7 +160,7 @@ static uint64_t pending_of(pid_t pid)
 	return num_hex64(value, &set) ? 0 : set;
 }
 
-/* Which of the signals that came went to the whole group. */
+/* The signals, of those that came, that went to the whole group. */
 static uint64_t sent_to_group(struct run_state *st)
 {
 	pid_t old = st->canary;
@@ -168,7 +169,8 @@ static uint64_t sent_to_group(struct run_state *st)
 	if (!set)
 		return 0;
 	call_witness(st);
-	/* What came until now; what comes now finds the new one. */
+	/* The old witness has what came until now; the new one gets what
+	 * comes. */
 	set |= pending_of(old);
 	dismiss(st, old);
 	return set;
@@ -180,7 +182,7 @@ static pid_t called_as(const struct run_state *st)
 	return st->front ? st->front : getpid();
 }
 
-/* Sent by a terminal to its foreground group, by the kernel. */
+/* Did the kernel send it from a terminal to the foreground group? */
 static bool of_terminal(const struct run_state *st, int sig)
 {
 	switch (sig) {
@@ -193,21 +195,22 @@ static bool of_terminal(const struct run_state *st, int sig)
 	case SIGCONT:
 		return true;
 	case SIGHUP:
-		/* The leader of a session gets it alone. */
+		/* Only the leader of a session gets this signal. */
 		return getsid(0) != called_as(st);
 	default:
 		return false;
 	}
 }
 
-/* Has the command had what its group was sent? One that left the group which
- * this process leads would, in this process's place, have it nonetheless. */
+/* Did the command get what its group was sent? A command that left the group
+ * which this process leads would have got it in this process's place. */
 static bool in_group(const struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
 	const pid_t group = st->front ? st->group_of_front : getpgrp();
 
-	/* With a pid namespace .pid is its first process, which left. */
+	/* With a pid namespace .pid is its first process, which left the
+	 * group. */
 	return (s && s->stop_fd >= 0) || getpgid(st->pid) == group ||
 	       group != called_as(st);
 }
@@ -234,8 +237,8 @@ static void forward(struct run_state *st, const struct signalfd_siginfo *got)
 		kill(st->pid, sig);
 }
 
-/* The command is gone and its output still waits for its reader: what would
- * have ended the command at its last write ends the waiting. */
+/* The command is gone, and its output still waits for a reader: a signal that
+ * would have ended the command during its last write ends the waiting. */
 static void die_waiting(struct run_state *st, int sig)
 {
 	struct sigaction now;
@@ -257,7 +260,7 @@ static void die_waiting(struct run_state *st, int sig)
 	}
 }
 
-/* That the command stopped is old news once we were woken: it was too. */
+/* Forgets that the command stopped, because it was woken together with us. */
 static void forget_stop(struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
@@ -274,7 +277,7 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	bool kernel = got->ssi_code > 0;
 	bool whole = !kernel && group >> (sig - 1) & 1;
 
-	/* Our own write to a pipe without a reader. */
+	/* SIGPIPE of our own write to a pipe without a reader. */
 	if (!kernel && (pid_t)got->ssi_pid == getpid())
 		return;
 	if (sig == SIGCHLD)
@@ -282,7 +285,8 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	if (sig == SIGCONT)
 		forget_stop(st);
 	if (st->reaped) {
-		/* Whom the command left behind in its group has that, too. */
+		/* Processes that the command left in its group get the signal,
+		 * too. */
 		if (whole && st->group)
 			kill(-st->group, sig);
 		die_waiting(st, sig);
@@ -305,9 +309,10 @@ static void handle(struct run_state *st, const struct signalfd_siginfo *got,
 	forward(st, got);
 }
 
-/* Who has stopped looks at no limit: the kernel is to wake this process when the
- * command's time is over, again and again, as a stop makes it forget that. The
- * timer; -1: none is needed; below that: there is none to be had. */
+/* A stopped process looks at no limit, so a timer of the kernel wakes this
+ * process when the command's time is over, again and again, because a stop
+ * discards a pending SIGCONT. Returns the timer; -1: none is needed; less:
+ * there is none. */
 static int wake_in_time(const struct run_state *st)
 {
 	const struct sandbox *s = st->spec->sandbox;
@@ -359,7 +364,7 @@ void run_signals_stop_here(int sig, bool whole)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* One stop, and who ended it. */
+/* Stops once; returns who ended the stop. */
 static enum run_wake stop_once(struct run_state *st, int sig, bool whole)
 {
 	struct sandbox *s = st->spec->sandbox;
@@ -369,7 +374,8 @@ static enum run_wake stop_once(struct run_state *st, int sig, bool whole)
 		return RUN_WAKE_MOVED;
 	run_signals_stop_here(sig, whole);
 	by = run_wake_end(st);
-	/* Whoever was told before that something is asked looks again. */
+	/* A question of the watch that was seen before the stop is looked at
+	 * again. */
 	st->slept = true;
 	if (by == RUN_WAKE_ASKED)
 		watch_step(&s->watch, 0);
@@ -382,15 +388,16 @@ enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole)
 	int timer = st->front ? -1 : wake_in_time(st);
 	enum run_wake by;
 
-	/* Timers count as signals that wait, of which a user has so many: the
-	 * command may have taken them all, and would be out of time's reach. */
+	/* A user has a limited number of timers, and the command may have taken
+	 * them all: without a timer this process does not stop, because no time
+	 * limit would hold. */
 	if (timer < -1)
 		return RUN_STOP_NONE;
 	if (sink && sink->flush && sink->flush(sink->ctx) < 0)
 		st->err = st->err ? st->err : -EIO;
 	if (st->front)
 		return run_front_stop(st, sig, whole);
-	/* To stop would make the kernel forget that. */
+	/* A stop would make the kernel discard a pending SIGCONT. */
 	do
 		by = is_called() ? RUN_WAKE_NONE : stop_once(st, sig, whole);
 	while (by == RUN_WAKE_ASKED);
@@ -398,12 +405,13 @@ enum run_stop run_signals_stop(struct run_state *st, int sig, bool whole)
 		syscall(__NR_timer_delete, timer);
 	if (by == RUN_WAKE_MOVED)
 		return RUN_STOP_MOVED;
-	/* In an orphaned group nobody could wake us, so nothing stops. */
+	/* In an orphaned group nobody could wake us, so the kernel stops
+	 * nothing. */
 	return by == RUN_WAKE_NONE && is_called() ? RUN_STOP_CALLED
 						  : RUN_STOP_NONE;
 }
 
-/* The command stopped by sig, and so does this process. */
+/* Stops this process by sig, as the command stopped. */
 static void stop_along(struct run_state *st, int sig)
 {
 	if (run_signals_stop(st, sig, false) == RUN_STOP_NONE)
@@ -432,14 +440,15 @@ void run_signals_own_read(struct run_state *st)
 		else if (!st->living && getppid() != st->front)
 			st->front_lost = true;
 	}
-	/* The command would have been killed in its place. */
+	/* The front stands for the command: whoever kills the front means the
+	 * command. */
 	if (st->front_lost && !st->reaped)
 		kill(st->pid, SIGKILL);
 }
 
-/* Until nothing is left to read and the witness has nothing pending: what it had
- * is for all that is read here, since equal signals become one while they
- * wait. */
+/* Reads until nothing is left and nothing is pending for the witness. Signals
+ * that the witness has count for all that are read here, because equal signals
+ * become one while they wait. */
 static void read_signals(struct run_state *st)
 {
 	const int from = st->front ? st->link[1] : st->sigfd;
@@ -464,8 +473,8 @@ static void read_signals(struct run_state *st)
 	} while (n > 0 || fresh);
 }
 
-/* Ctrl-C at a question is also the command's, and comes before the denial: the
- * shell is to see a child that SIGINT ended, and stop its loop. */
+/* Ctrl-C at a question is also for the command, and comes before the denial:
+ * the shell must see a child that SIGINT ended, so that it stops its loop. */
 void run_signals_denying(void *ctx)
 {
 	struct run_state *st = ctx;
@@ -494,8 +503,7 @@ static void ended(struct run_state *st, int status, const struct rusage *usage)
 	if (WIFCONTINUED(status))
 		return;
 	if (WIFSTOPPED(status)) {
-		/* Stops as the command stopped, so that who started us sees
-		 * it. */
+		/* Stops as the command stopped, so that the caller sees it. */
 		if (proc_stopped(st->pid, status) && st->talk[0] < 0)
 			stop_along(st, WSTOPSIG(status));
 		return;
@@ -509,8 +517,9 @@ static void ended(struct run_state *st, int status, const struct rusage *usage)
 
 static void reap(struct run_state *st)
 {
-	/* Orphans come to us only where a sandbox made us their reaper. They may
-	 * come as fast as they are reaped, and limits are to be looked at. */
+	/* Orphans come to us only where a sandbox made us their reaper. They
+	 * may come as fast as they are reaped, so after this many the limits
+	 * are looked at. */
 	enum { MANY = 16384 };
 	pid_t which = st->spec->sandbox ? -1 : st->pid;
 	struct rusage usage;
@@ -561,7 +570,8 @@ void run_signals_left(struct run_state *st)
 {
 	run_signals_dismiss(st);
 	st->left = true;
-	/* The command is gone: any of the others tells the namespace as well. */
+	/* The command is gone: any other process of the tree shows the
+	 * namespace as well. */
 	if (st->space < 0)
 		run_lost_mark(st, limits_child(getpid()));
 	call_witness(st);

@@ -14,15 +14,15 @@
 #include "run/run_pty_in.h"
 
 enum {
-	FIRST = 16, /* descriptors asked for at first: most have fewer */
+	FIRST = 16, /* the first block: most have fewer descriptors */
 	BLOCK = 128,
 	INHERITED_END = 8 * BLOCK,
 	READ_BACK = 16384,
-	FILE_TAIL = 16 << 20, /* the last of a file that is read back */
+	FILE_TAIL = 16 << 20, /* at most so much of a file's end is read back */
 };
 
-/* How many descriptors are open, at most: kernels before 6.2 and a /proc that
- * is not mounted do not tell. */
+/* The number of open descriptors, at most. Kernels before 6.2, and a /proc that
+ * is not mounted, do not tell it. */
 static size_t open_count(void)
 {
 	struct stat st;
@@ -36,14 +36,16 @@ size_t run_inherited(int *fds, size_t max)
 {
 	size_t count = 0, left = open_count();
 
-	/* A closed descriptor answers POLLNVAL: one call for a block. */
+	/* poll() answers POLLNVAL for closed descriptors: one call for a
+	 * block. */
 	for (int from = 0, n = FIRST; left && from < INHERITED_END;
 		from += n, n = BLOCK) {
 		struct pollfd ask[BLOCK];
 
 		for (int i = 0; i < n; i++)
 			ask[i] = (struct pollfd){.fd = from + i};
-		/* Where so many are not allowed it asks for none: each alone. */
+		/* If so many are not allowed, poll() fails, and each is asked
+		 * alone. */
 		(void)poll(ask, (nfds_t)n, 0);
 		for (int i = 0; i < n && left && count < max; i++) {
 			int fd = from + i, flags = FD_CLOEXEC;
@@ -68,8 +70,8 @@ static bool writable(int fd)
 	       (flags & O_ACCMODE) != O_RDONLY;
 }
 
-/* Was it open when we were started? What stands for a closed one is marked
- * close-on-exec. */
+/* Was the descriptor open when this process was started? A stand-in for a
+ * closed one is marked close-on-exec. */
 static bool given(int fd)
 {
 	int flags = fcntl(fd, F_GETFD);
@@ -93,12 +95,13 @@ static bool local_socket(int fd)
 	       type == SOCK_STREAM;
 }
 
-/* What cannot be seen does not run: 0, or an error. */
+/* Interposes a pipe. If the stream cannot be seen, the command does not run: 0,
+ * or an error. */
 static int interpose(struct run_state *st, enum run_pump which, int fd,
 	enum run_stream stream, bool socket)
 {
 	struct pump *p = &st->pumps[which];
-	int pair[2]; /* our end, the command's */
+	int pair[2]; /* our end, and the command's */
 
 	if (socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)
 		   : pipe2(pair, O_CLOEXEC))
@@ -139,7 +142,8 @@ static void watch_file(struct run_state *st, int fd, const struct stat *now)
 	f->on = f->start >= 0;
 }
 
-/* Another descriptor for the same pipe keeps its order with 1 and 2. */
+/* Another descriptor for the same pipe becomes the same stream, so that the
+ * order of 1 and 2 stays. */
 static int follow(struct run_state *st, const struct stat *was, int end)
 {
 	const int *fds = st->spec->inherited;
@@ -201,8 +205,8 @@ int run_stdio_open(struct run_state *st)
 		return 0;
 	if (fstat(0, &in) < 0)
 		in = (struct stat){0};
-	/* What is read of a pipe could be seen only by taking it, from whoever
-	 * else reads there; of a file it can be read again. */
+	/* Bytes of a pipe on 0 could only be seen by taking them from other
+	 * readers; a file can be read again. */
 	if (given(0) && st->setup.fd[0] < 0 && S_ISREG(in.st_mode))
 		watch_file(st, 0, &in);
 	if (st->spec->swallow) {
@@ -272,8 +276,8 @@ void run_stdio_release(struct run_state *st)
 	} while (n == 64);
 }
 
-/* The sink wanted no more of a file: it is told how much it has not seen, and
- * gets the last bytes, which it can ask a file for at no cost. */
+/* The sink had enough of a file: tells the sink how much it did not see, and
+ * shows the last bytes, which cost nothing with a file. */
 static int show_file_tail(struct run_state *st, enum run_stream stream, int fd,
 	off_t from, off_t to, char *bytes, size_t size)
 {
@@ -300,7 +304,7 @@ static int show_file_tail(struct run_state *st, enum run_stream stream, int fd,
 	return err < 0 ? err : 0;
 }
 
-/* Shows what was read from a file, or written to it, between two places. */
+/* Shows the bytes of a file between two places. */
 static int show_file(struct run_state *st, int fd, off_t from, off_t to)
 {
 	static const enum run_stream streams[] = {

@@ -34,7 +34,7 @@ enum {
 	CHILD_OF_ANY_KIND = (int)__WALL,
 };
 
-/* The letter that /proc has for a process's state; 0: it is gone, or there is no
+/* The letter of a process's state in /proc; 0: it is gone, or there is no
  * /proc. */
 static char state_of(pid_t pid)
 {
@@ -60,7 +60,7 @@ static bool is_stopped(char state)
 	return state == 'T' || state == 't';
 }
 
-/* In the watcher: one look, and a pause that grows. */
+/* One look of the watcher, and a pause that grows. */
 static enum run_wake look(struct run_state *st, int *pause_ms)
 {
 	const struct sandbox *s = st->spec->sandbox;
@@ -69,7 +69,7 @@ static enum run_wake look(struct run_state *st, int *pause_ms)
 
 	if (!is_stopped(state_of(st->stopped)))
 		return RUN_WAKE_MOVED;
-	/* A listener that nobody uses any more says so at once. */
+	/* poll() reports at once a listener that nobody uses any more. */
 	if (poll(&asked, 1, *pause_ms) > 0 && !(asked.revents & POLLIN))
 		poll(NULL, 0, *pause_ms);
 	if (*pause_ms < LONG_MS)
@@ -77,8 +77,8 @@ static enum run_wake look(struct run_state *st, int *pause_ms)
 	return asked.revents & POLLIN ? RUN_WAKE_ASKED : RUN_WAKE_NONE;
 }
 
-/* Shares memory, descriptors and errno with this process, which does nothing but
- * stop while the watcher lives. */
+/* The watcher: shares memory, descriptors and errno with this process, which is
+ * stopped while the watcher lives. */
 __attribute__((no_sanitize("address", "undefined"))) static int watch_command(
 	void *arg)
 {
@@ -87,11 +87,12 @@ __attribute__((no_sanitize("address", "undefined"))) static int watch_command(
 	int pause_ms = SHORT_MS;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	/* A signal to the whole group must not stop the watcher as well. */
+	/* In a group of its own, so that a signal to the whole group does not
+	 * stop the watcher, too. */
 	setpgid(0, 0);
 	while (getppid() == st->self && st->woken_by == RUN_WAKE_NONE)
 		st->woken_by = look(st, &pause_ms);
-	/* The first may come before this process has stopped. */
+	/* The first SIGCONT may come before this process has stopped. */
 	while (getppid() == st->self) {
 		kill(st->self, SIGCONT);
 		nanosleep(&again, NULL);
@@ -111,7 +112,7 @@ bool run_wake_begin(struct run_state *st, pid_t command)
 	st->woken_by = RUN_WAKE_NONE;
 	st->watcher = 0;
 	st->stopped = command;
-	/* Without /proc nothing can be known of a process that is there. */
+	/* Without /proc nothing is known of a process that exists. */
 	if (!state && kill(command, 0) == 0)
 		return true;
 	if (!is_stopped(state))
@@ -126,7 +127,8 @@ bool run_wake_begin(struct run_state *st, pid_t command)
 		CLONE_VM | CLONE_FS | CLONE_FILES, st);
 	if (st->watcher > 0)
 		run_signals_own(st, st->watcher, true);
-	/* Rather not seen to be stopped than stopped for good. */
+	/* If there is no watcher, the stop is not shown, because nobody would
+	 * end it. */
 	return st->watcher > 0;
 }
 
@@ -143,8 +145,8 @@ enum run_wake run_wake_end(struct run_state *st)
 	run_signals_own(st, st->watcher, false);
 	if (st->woken_by == RUN_WAKE_NONE)
 		return RUN_WAKE_NONE;
-	/* The watcher's own signal is for nobody. The caller's, which it may have
-	 * met while it waited, is the command's. */
+	/* The watcher's own SIGCONT is dropped. A SIGCONT of the caller, which
+	 * may have merged with it, is for the command. */
 	sigemptyset(&cont);
 	sigaddset(&cont, SIGCONT);
 	if (sigtimedwait(&cont, &from, &now) == SIGCONT &&

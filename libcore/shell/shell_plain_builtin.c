@@ -412,74 +412,81 @@ static void do_nothing(struct shell_walk *w, struct call *c)
 	(void)c;
 }
 
-/* The frequent ones first. Those that do nothing here change what no word
- * shows. */
-static const struct {
-	char name[16];
-	void (*run)(struct shell_walk *w, struct call *c);
-} table[] = {
-	{":", do_nothing}, {"test", do_nothing}, {"[", do_nothing},
-	{"cd", do_cd}, {"export", do_declare}, {"exit", do_nothing},
-	{"set", do_set}, {"printf", do_printf}, {"read", do_read},
-	{"exec", do_nothing}, {"return", do_nothing}, {"break", do_nothing},
-	{"continue", do_nothing}, {"local", do_declare}, {"unset", do_unset},
-	{"shift", do_shift}, {"eval", do_eval}, {"trap", do_trap},
-	{".", do_source}, {"source", do_source}, {"wait", do_nothing},
-	{"command", do_command}, {"builtin", do_command},
-	{"declare", do_declare}, {"typeset", do_declare},
-	{"readonly", do_declare}, {"let", do_let}, {"alias", do_alias},
-	{"hash", do_hash}, {"chdir", do_cd}, {"pushd", do_cd},
-	{"popd", do_popd}, {"mapfile", do_read}, {"readarray", do_read},
-	{"getopts", do_getopts},
+/* What a builtin does with its words, beside what its function does. */
+enum {
+	DECLARES = 1, /* NAME=VALUE words are assignments */
+	KEEPS = 2,    /* it runs code, which sees what is assigned before it */
+	NAMES = 4,    /* words are names of variables, or are calculated */
 };
 
-static size_t find_builtin(struct shell_str name)
-{
-	size_t i = 0;
+/* The frequent ones first. Those that do nothing here change what no word
+ * shows. */
+static const struct builtin {
+	char name[15];
+	uint8_t is;
+	void (*run)(struct shell_walk *w, struct call *c);
+} table[] = {
+	{":", 0, do_nothing}, {"test", NAMES, do_nothing},
+	{"[", NAMES, do_nothing}, {"cd", 0, do_cd},
+	{"export", DECLARES | NAMES, do_declare}, {"exit", 0, do_nothing},
+	{"set", 0, do_set}, {"printf", NAMES, do_printf},
+	{"read", NAMES, do_read}, {"exec", 0, do_nothing},
+	{"return", 0, do_nothing}, {"break", 0, do_nothing},
+	{"continue", 0, do_nothing}, {"local", DECLARES | NAMES, do_declare},
+	{"unset", NAMES, do_unset}, {"shift", 0, do_shift},
+	{"eval", KEEPS, do_eval}, {"trap", 0, do_trap}, {".", KEEPS, do_source},
+	{"source", KEEPS, do_source}, {"wait", NAMES, do_nothing},
+	{"command", KEEPS, do_command}, {"builtin", KEEPS, do_command},
+	{"declare", DECLARES | NAMES, do_declare},
+	{"typeset", DECLARES | NAMES, do_declare},
+	{"readonly", DECLARES | NAMES, do_declare}, {"let", NAMES, do_let},
+	{"alias", 0, do_alias}, {"hash", 0, do_hash}, {"chdir", 0, do_cd},
+	{"pushd", 0, do_cd}, {"popd", 0, do_popd}, {"mapfile", NAMES, do_read},
+	{"readarray", NAMES, do_read}, {"getopts", NAMES, do_getopts},
+};
 
-	while (i < ARRAY_SIZE(table) && !shell_str_is(name, table[i].name))
-		i++;
-	return i;
+static const struct builtin *find_builtin(struct shell_str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (shell_str_is(name, table[i].name))
+			return &table[i];
+	return NULL;
+}
+
+static bool builtin_is(struct shell_str name, unsigned is)
+{
+	const struct builtin *b = find_builtin(name);
+
+	return b && b->is & is;
 }
 
 bool plain_is_builtin(struct shell_str name)
 {
-	return find_builtin(name) < ARRAY_SIZE(table);
+	return find_builtin(name) != NULL;
 }
 
 bool plain_declares(struct shell_str name)
 {
-	return name.n > 4 && strchr("erdtl", name.p[0]) &&
-	       shell_str_in(name, " export readonly declare typeset local ");
+	return builtin_is(name, DECLARES);
 }
 
 bool plain_keeps(struct shell_str name)
 {
-	return shell_str_in(name, " eval . source command builtin ");
-}
-
-/* They take words for the names of variables, or calculate them. */
-static bool takes_names(struct shell_str name)
-{
-	return shell_str_in(name, " read mapfile readarray printf unset test [ "
-				  "let getopts wait ") ||
-	       plain_declares(name);
+	return builtin_is(name, KEEPS);
 }
 
 bool plain_builtin(struct shell_walk *w, const struct shell_val *v, size_t n,
 	struct shell_span span)
 {
 	struct call c = {.v = v, .n = n, .at = 1, .span = span};
-	size_t i;
+	const struct builtin *b =
+		shell_val_text(&v[0]) ? find_builtin(v[0].text) : NULL;
 
-	if (!shell_val_text(&v[0]))
+	if (!b)
 		return false;
-	i = find_builtin(v[0].text);
-	if (i == ARRAY_SIZE(table))
-		return false;
-	for (size_t k = 1; k < n && takes_names(v[0].text); k++)
+	for (size_t k = 1; k < n && b->is & NAMES; k++)
 		plain_subscript(w, v[k].text, span);
 	if (!w->err)
-		table[i].run(w, &c);
+		b->run(w, &c);
 	return true;
 }

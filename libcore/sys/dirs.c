@@ -23,7 +23,8 @@ static const char *skip_blanks(const char *s)
 	return s;
 }
 
-/* What no shell gives a meaning inside of a word; '~' only where it leads. */
+/* The length of the word of bytes that have no meaning in any shell; '~' only
+ * counts where it leads. */
 static size_t plain_word(const char *s)
 {
 	size_t n = *s == '~' ? 1 : 0;
@@ -63,8 +64,8 @@ enum dirs_verb dirs_parse(const char *line, char *word, size_t size)
 		return verb;
 	if ((word[0] == '-' && word[1]) || (n && verb >= DIRS_POPD))
 		return DIRS_NONE;
-	/* bash knows "~-" and "~2", and whether a name before ".." has to be
-	 * there is each shell's own. */
+	/* bash knows "~-" and "~2"; and whether a name before ".." must exist
+	 * differs between shells. */
 	if (verb == DIRS_CD &&
 		((*word == '~' && (word[1] == '+' || word[1] == '-' ||
 					  chr_digit(word[1]))) ||
@@ -73,14 +74,14 @@ enum dirs_verb dirs_parse(const char *line, char *word, size_t size)
 	return verb;
 }
 
-/* The logical name of where s stands. */
+/* The logical name of the state's directory. */
 static const char *here(const struct state *s)
 {
 	return s->pwd ? s->pwd : s->cwd ? s->cwd : "/";
 }
 
-/* What a word counts from the top of the stack, +N, or from its end, -N. -EINVAL
- * when it does neither, -ERANGE when there is no such place. */
+/* The place that a word counts from the top of the stack, +N, or from its end,
+ * -N. -EINVAL when it does neither, -ERANGE when there is no such place. */
 static int place(const struct state *s, const char *word, size_t *at)
 {
 	uint64_t n;
@@ -99,7 +100,7 @@ static const char *at_place(const struct state *s, size_t at)
 	return at ? s->dirs[at - 1] : here(s);
 }
 
-/* "~", "~/x", "~user/x" → out; another word as it is. */
+/* Expands "~", "~/x", "~user/x" to out; other words are copied. */
 static int expand_home(const char *word, const char *home, char *out,
 	size_t size, struct diag *d)
 {
@@ -165,13 +166,13 @@ int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 	return err ? diag_errno(d, err, "cd: %s", word) : 0;
 }
 
-/* Stands s at the directory called path, when that can be entered. */
+/* Enters the directory called path into the state, if it can be entered. */
 static int enter(struct state *s, const char *path, struct diag *d)
 {
 	const int flags = O_PATH | O_DIRECTORY;
 	char real[STATE_PATH_MAX];
-	/* Without a link in it, it is what the kernel calls it: /proc, which
-	 * costs more than all else here, needs not be asked. */
+	/* A path without a link is the kernel's name, too, so /proc need not be
+	 * asked, which costs more than everything else here. */
 	autofd int fd = path_openat2(
 		AT_FDCWD, path, flags, 0, RESOLVE_NO_SYMLINKS);
 	const bool plain = fd >= 0;
@@ -217,7 +218,7 @@ static int list(struct state *s, const char *word, struct buf *said)
 	return said->err;
 }
 
-/* What pushd +N has brought to the top was left by `before`. */
+/* Rotates the stack after pushd +N; `before` was the top. */
 static void rotate(struct state *s, size_t times, char *before)
 {
 	while (times--) {

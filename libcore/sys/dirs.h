@@ -10,30 +10,29 @@
 
 enum dirs_verb { DIRS_NONE, DIRS_CD, DIRS_PUSHD, DIRS_POPD, DIRS_LIST };
 
-/* Is the line nothing but one of the four and at most one plain word, so plain
- * that every shell reads it as itself, or one of the stack's places (+N, -N) or
- * of dirs' options (-c -p -v)? Anything quoted, expanded or optional
- * is for a shell: DIRS_NONE. word gets the word, "" when there is none. */
+/* Is the line only one of the four commands with at most one plain word, so
+ * plain that every shell reads it literally, or with a place of the stack (+N,
+ * -N) or an option of dirs (-c -p -v)? Anything quoted, expanded or optional
+ * needs a shell: DIRS_NONE. word gets the word, "" when there is none. */
 enum dirs_verb dirs_parse(const char *line, char *word, size_t size);
 
-/* Where it would go: absolute, through no link yet. "" where it only lists, or
- * stays. -errno as dirs_apply. */
+/* The target of the command: absolute, with links unresolved. "" where it only
+ * lists, or stays. -errno as dirs_apply. */
 int dirs_target(const struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, char *out, size_t size, struct diag *d);
 
-/* Does it to s. home is the variable's value ("" when unset); said
- * gets what the shell would print. On 0 s->cwd, s->pwd and s->old are
- * new. A refusal leaves s as it was: -errno with d worded as a shell
- * would. */
+/* Carries the command out on s. home is the variable's value ("" when unset);
+ * said gets what the shell would print. On 0 s->cwd, s->pwd and s->old are new.
+ * A refusal leaves s unchanged: -errno with d worded as a shell would. */
 int dirs_apply(struct state *s, enum dirs_verb verb, const char *word,
 	const char *home, struct buf *said, struct diag *d);
 
-/* pwd is the name that the directory goes by, if it is one of its names. NULL:
+/* Sets the logical name to pwd, if that is one of the directory's names. NULL:
  * none is known. */
 void dirs_name(struct state *s, const char *pwd);
 
-/* A directory that is gone is replaced by its nearest living parent. True when
- * it had to be. */
+/* Replaces a directory that is gone by its nearest existing parent. True when
+ * that was needed. */
 bool dirs_revive(struct state *s);
 
 #endif

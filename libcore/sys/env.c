@@ -16,7 +16,7 @@ void env_release(struct env *e)
 	*e = ENV_INIT;
 }
 
-/* Is pair that of the name that is name[0..n)? */
+/* Does the pair have the name name[0..n)? */
 static bool is_named(const char *pair, const char *name, size_t n)
 {
 	return strncmp(pair, name, n) == 0 && pair[n] == '=';
@@ -26,22 +26,23 @@ const char *env_get(char *const *vec, const char *name)
 {
 	size_t n = strlen(name);
 
-	/* Most differ at once. */
+	/* Most names differ in the first bytes. */
 	for (; vec && *vec; vec++)
 		if (vec[0][0] == name[0] && is_named(*vec, name, n))
 			return *vec + n + 1;
 	return NULL;
 }
 
-/* Of few names each is looked at, which costs less than to count them. */
+/* With few variables each is compared, because a table would cost more. */
 enum { TABLE_FROM = 256 };
 static bool has_table(const struct env *e)
 {
 	return e->cap >= TABLE_FROM;
 }
 
-/* Where the slot of a name, and one, stands or is to stand: behind a long vector
- * is a table, of two numbers for each string that there is room for. */
+/* The slot of a name in the table, or the free slot for it, plus one. The table
+ * lies behind a long vector and has two numbers for each string that has
+ * room. */
 static uint32_t *place_of(const struct env *e, const char *name, size_t n)
 {
 	uint32_t *table = (uint32_t *)(e->vec + e->cap), at = 2166136261u;
@@ -56,7 +57,7 @@ static uint32_t *place_of(const struct env *e, const char *name, size_t n)
 	}
 }
 
-/* The slot of the name that pair[0..n) spells, or e->count. */
+/* The slot of the name pair[0..n), or e->count. */
 static size_t slot_of(const struct env *e, const char *pair, size_t n)
 {
 	size_t i = 0;
@@ -72,7 +73,7 @@ static size_t slot_of(const struct env *e, const char *pair, size_t n)
 	return i;
 }
 
-/* Of a name that stands there twice the first counts. */
+/* If a name stands there twice, the first one counts. */
 static void fill_table(const struct env *e, size_t from)
 {
 	for (size_t i = from; has_table(e) && i < e->count; i++) {
@@ -100,7 +101,7 @@ static int grow(struct env *e)
 	return 0;
 }
 
-/* Takes pair over, at slot. Frees it on failure. */
+/* Takes pair over into a slot. Frees it on failure. */
 static int store(struct env *e, size_t slot, char *pair)
 {
 	if (slot < e->count) {
@@ -156,7 +157,7 @@ int env_set(struct env *e, const char *name, const char *value)
 	return store(e, slot_of(e, pair, n), pair);
 }
 
-/* Fewer are left, all at the beginning. */
+/* Notes that only the first count strings are left. */
 static void shrunk(struct env *e, size_t count)
 {
 	e->count = count;
@@ -222,7 +223,7 @@ int env_differ(const struct env *one, const struct env *other, env_tell *tell,
 		const char *pair = one->vec[i];
 		size_t n, slot;
 
-		/* Most stand as they stood. */
+		/* Most strings have the same place in both. */
 		if (i < other->count && strcmp(pair, other->vec[i]) == 0)
 			continue;
 		n = strcspn(pair, "=");

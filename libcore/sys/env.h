@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 
-/* NAME=VALUE strings. The vector is owned, the strings are owned. */
+/* NAME=VALUE strings; the vector and the strings are owned. */
 struct env {
 	char **vec; /* NULL-terminated once anything was set */
 	size_t count, cap;
@@ -27,26 +27,27 @@ int env_set(struct env *e, const char *name, const char *value);
 /* Takes "NAME=VALUE"; a string without '=' is -EINVAL. */
 int env_put(struct env *e, const char *pair);
 void env_unset(struct env *e, const char *name);
-/* Leaves only the strings that are to be kept. */
+/* Keeps only the strings for which keeps() is true. */
 typedef bool env_keeps(void *ctx, const char *pair);
 void env_filter(struct env *e, env_keeps *keeps, void *ctx);
-/* Adds what names something, also what names it again: some programs take the
- * first of a name, some the last. */
+/* Adds the pair even if the name exists, because some programs take the first
+ * of a name, others the last. */
 int env_add(struct env *e, const char *pair);
-/* Adds all of vec; strings without '=' are passed over, as exec's callers may
- * put anything there; a name given twice keeps its first value, as getenv. */
+/* Adds all of vec. Strings without '=' are skipped, because exec's callers may
+ * put anything there; a name that is given twice keeps its first value, as with
+ * getenv. */
 int env_copy(struct env *e, char *const *vec);
 
 /* The same strings in the same order? */
 bool env_same(const struct env *one, const struct env *other);
 
-/* Tells of each name that one has, and other not or otherwise; there is its
- * value in other, or NULL. Stops at what is not 0, which is the result. */
+/* Reports each name of one that other lacks or has with another value; there is
+ * other's value, or NULL. A result other than 0 ends it and is returned. */
 typedef int env_tell(void *ctx, const char *pair, const char *there);
 int env_differ(const struct env *one, const struct env *other, env_tell *tell,
 	void *ctx);
 
-/* One NUL-ended string after the other. */
+/* Writes the strings, each with its NUL. */
 void env_dump(char *const *vec, struct buf *out);
 
 #endif

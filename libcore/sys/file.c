@@ -34,7 +34,7 @@ int file_read(int dirfd, const char *path, struct buf *b)
 		return -EINVAL;
 	if (st.st_size > 0 && (uint64_t)st.st_size > b->max - b->len)
 		return -EFBIG;
-	/* What tells no size is a file of /proc, and mostly short. */
+	/* A file of /proc tells no size, and most are short. */
 	if (!st.st_size && b->max - b->len > PROC_FILE)
 		buf_reserve(b, PROC_FILE);
 	err = buf_read_fd(b, fd);
@@ -83,7 +83,8 @@ static int open_temporary(
 	return -EEXIST;
 }
 
-/* All that can fail between the temporary's birth and its rename. */
+/* All steps that can fail between the making of the temporary and its
+ * rename. */
 static int fill_temporary(
 	int fd, const void *bytes, size_t n, mode_t mode, bool sync)
 {
@@ -113,13 +114,13 @@ int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	return err;
 }
 
-/* In a user namespace the kernel shows this number for every owner that has none
- * there: also for whoever planted a file, and for this process. */
+/* In a user namespace the kernel shows this number for every owner without a
+ * number there: for the owner of a planted file as for this process's. */
 static bool is_unmapped(uid_t uid)
 {
 	enum { SHOWN = 65534, MAP_MAX = 1 << 16 };
 	autobuf struct buf text = BUF_INIT(MAP_MAX), ids = BUF_INIT(MAP_MAX);
-	uint32_t extent[3]; /* first here, first outside, how many */
+	uint32_t extent[3]; /* first inside, first outside, count */
 
 	if (uid != SHOWN)
 		return false;
@@ -189,7 +190,7 @@ int file_private_dir(
 	autofd int fd = openat(dirfd, name, flags);
 	struct stat st;
 
-	/* Most of the time it is there. */
+	/* Most of the time the directory exists. */
 	if (fd < 0 && errno == ENOENT && make) {
 		if (mkdirat(dirfd, name, 0700) && errno != EEXIST)
 			return diag_errno(d, -errno, "cannot make %s", name);
@@ -204,7 +205,7 @@ int file_private_dir(
 	if (st.st_uid != uid || (st.st_mode & 077)) {
 		char full[PATH_MAX];
 
-		/* Who is to mend it has to know where it is. */
+		/* The person who has to mend it needs the whole path. */
 		if (!path_of_fd(fd, full, sizeof full))
 			name = full;
 		diag_fail(d, -EPERM,
@@ -218,10 +219,10 @@ int file_private_dir(
 	return fd_steal(&fd);
 }
 
-/* Its owner may do as he likes with all below; so may who can write to it, but
- * for what a sticky one holds. The group that only its owner is in has his
- * number. Where root has no number, in a user namespace, the root directory's
- * owner stands for him. */
+/* Is the directory safe: can nobody but uid and root replace what lies below?
+ * Its owner can, and all who may write to it, unless it is sticky. A user's
+ * private group has the user's number. Where root has no number, in a user
+ * namespace, the root directory's owner counts as root. */
 static bool dir_is_safe(const struct stat *st, uid_t uid, uid_t root)
 {
 	if (st->st_uid != 0 && st->st_uid != uid && st->st_uid != root)
@@ -266,7 +267,7 @@ int file_mkdirs(const char *path, mode_t mode)
 {
 	char part[PATH_MAX];
 	size_t n = strlen(path);
-	int denied = 0; /* why the rest may not be there */
+	int denied = 0; /* why later parts may be missing */
 
 	if (!n || n >= sizeof part)
 		return n ? -ENAMETOOLONG : -ENOENT;
@@ -298,7 +299,8 @@ int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
 	if (n_dir && !err) {
 		memcpy(dir, path, n_dir);
 		dir[n_dir] = '\0';
-		/* What all are to read they must be able to reach. */
+		/* A file that everybody may read needs directories that
+		 * everybody may search. */
 		mask = umask(022);
 		if (!(mode & S_IROTH))
 			umask(mask);

@@ -10,10 +10,10 @@
 #include "base/buf.h"
 #include "base/diag.h"
 
-/* Whole regular file into b (which has the maximum; -EFBIG beyond it). */
+/* Reads a whole regular file into b (-EFBIG beyond the maximum of b). */
 int file_read(int dirfd, const char *path, struct buf *b);
 
-/* All n bytes, through EINTR and short writes. */
+/* Writes all n bytes, through EINTR and short writes. */
 int file_write_all(int fd, const void *bytes, size_t n);
 
 /* Replaces dirfd/name atomically: a temporary file beside it, written, synced
@@ -22,15 +22,15 @@ int file_write_all(int fd, const void *bytes, size_t n);
 int file_replace(int dirfd, const char *name, const void *bytes, size_t n,
 	mode_t mode, bool sync);
 
-/* Refuses what someone else could have planted. fd is open already, so that
- * what is checked is what is used. The owner is root or uid; neither group nor
- * world may write; 0 or -EPERM with d. */
+/* Refuses a file that somebody else could have planted. fd is open already, so
+ * that the checked file is the used one. The owner must be root or uid, and
+ * neither group nor world may write; 0 or -EPERM with d. */
 int file_check_trusted(int fd, uid_t uid, const char *name, struct diag *d);
 struct stat;
 /* The same of a regular file; -EINVAL with d if it is none. Fills st. */
 int file_check_regular(int fd, uid_t uid, const char *name, struct stat *st,
 	struct diag *d);
-/* The same of what a name led to, where no more than that is known of it. */
+/* The same for a stat, where no descriptor can be had. */
 int file_trusted(
 	const struct stat *st, uid_t uid, const char *name, struct diag *d);
 
@@ -39,21 +39,21 @@ int file_trusted(
 int file_private_dir(
 	int dirfd, const char *name, uid_t uid, bool make, struct diag *d);
 
-/* Can nobody but uid and root move the directory fd away, or what is above it?
- * Sticky directories are good. -EPERM names the first that is not. */
+/* Can nobody but uid and root move the directory fd, or a directory above it,
+ * away? Sticky directories are good. -EPERM names the first one that is not. */
 int file_check_parents(int fd, uid_t uid, struct diag *d);
 
-/* mkdir -p for the missing parts, 0755 or mode for the last one. */
+/* mkdir -p: makes missing directories with 0755, the last one with mode. */
 int file_mkdirs(const char *path, mode_t mode);
 
-/* file_replace of a path whose directory is made where it is missing: 0755, less
+/* file_replace, which also makes the missing directories of path: 0755, less
  * the umask unless mode lets everybody read the file. */
 int file_make(const char *path, const void *bytes, size_t n, mode_t mode,
 	bool sync);
 
-/* file_replace, or with make file_make, of a path that a person named: a device,
- * a pipe and an open descriptor's name (/dev/stdout) are written to, and not
- * replaced by another file. */
+/* file_replace, or with make file_make, for a path that a person named: a
+ * device, a pipe or the name of an open descriptor (/dev/stdout) is written to,
+ * and not replaced by a file. */
 int file_put(const char *path, const void *bytes, size_t n, mode_t mode,
 	bool make);
 bool file_is_replaced(const char *path);

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 
-/* The linker's own mark on the start of this image. */
+/* The linker's symbol for the start of this image. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 int harden_relro(void)
@@ -28,8 +28,8 @@ int harden_relro(void)
 
 		if (ph[i].p_type != PT_GNU_RELRO)
 			continue;
-		/* Whole pages only: what shares its last page with writable
-		 * data cannot be sealed; the linker aligns the end for that. */
+		/* Only whole pages can be sealed; the linker aligns the end, so
+		 * that no page is shared with writable data. */
 		start = (base + ph[i].p_vaddr) & ~(page - 1);
 		end = (base + ph[i].p_vaddr + ph[i].p_memsz) & ~(page - 1);
 		if (end > start &&
@@ -51,8 +51,8 @@ int harden_stdio(unsigned *was_closed)
 		closed |= 1u << fd;
 		got = open("/dev/null",
 			(fd ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
-		/* Without /dev (an early initramfs) any directory keeps the
-		 * place taken, and neither reads nor writes. */
+		/* Without /dev (an early initramfs) a directory keeps the place
+		 * taken; it can be neither read nor written. */
 		if (got < 0)
 			got = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (got < 0)

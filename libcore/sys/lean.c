@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 enum {
-	DEPTH = 16, /* pages of stack that were used, at most */
-	DEEP = 256, /* of the first one */
+	DEPTH = 16, /* pages of stack in use, at most */
+	DEEP = 256, /* pages to look at below the first one */
 };
 
-/* Of the program's own allocator, or glibc's. */
+/* From the program's own allocator, or glibc. */
 __attribute__((weak)) int malloc_trim(size_t pad);
 
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
@@ -30,7 +30,8 @@ void lean_code(void)
 	for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
 		uintptr_t start, end;
 
-		/* Only what is as it is in the file. */
+		/* Only read-only segments: the kernel can read them from the
+		 * file again. */
 		if (ph[i].p_type != PT_LOAD || ph[i].p_flags & PF_W)
 			continue;
 		start = (base + ph[i].p_vaddr) & ~(page - 1);
@@ -38,7 +39,7 @@ void lean_code(void)
 		if (end > start)
 			madvise((void *)start, end - start, MADV_DONTNEED);
 	}
-	/* The stack below this call and its own. */
+	/* The stack below this call. */
 	madvise((void *)deep, (DEPTH - 1) * page, MADV_DONTNEED);
 }
 
@@ -47,7 +48,7 @@ void lean_stack(const void *below)
 	const uintptr_t page = (uintptr_t)getauxval(AT_PAGESZ);
 	uintptr_t end = (uintptr_t)below & ~(page - 1);
 
-	/* Where it ends is not known: what was never there is no error here. */
+	/* The stack's end is not known: the first error is the end. */
 	for (unsigned i = 0; i < DEEP; i++) {
 		end -= page;
 		if (madvise((void *)end, page, MADV_DONTNEED))

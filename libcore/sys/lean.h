@@ -4,12 +4,12 @@
 #ifndef WARDBOX_LEAN_H
 #define WARDBOX_LEAN_H
 
-/* Lets go of the pages of this program's code and constants, which come back by
- * themselves when they are used, and of the stack below. For a supervisor whose
+/* Gives up the pages of this program's code and constants, which the kernel
+ * reads again when they are used, and the unused stack. For a supervisor whose
  * command lasts. */
 void lean_code(void);
 
-/* Lets go of the stack below a place on it, as far as one was ever used. */
+/* Gives up the stack below a place on it, as far as it was ever used. */
 void lean_stack(const void *below);
 
 /* Gives memory that was freed back to the kernel. */

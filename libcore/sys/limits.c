@@ -21,7 +21,7 @@
 enum {
 	SECOND = 1000000000,
 	MS = 1000000,
-	LOOK = 50 * MS, /* how often a watched tree is looked at */
+	LOOK = 50 * MS, /* interval of looks at a watched tree */
 	LOOK_SOON = 5 * MS,
 };
 
@@ -63,8 +63,8 @@ static uint64_t now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The kernel counts all of a user's tasks together, so what others of that
- * user run is added; uid 0 it does not count at all. */
+/* The kernel counts all tasks of a user together, so the user's other tasks are
+ * added; for uid 0 it does not count. */
 static void plan_nproc(struct limits *l)
 {
 	l->how[LIMITS_TASKS] = LIMITS_BY_WATCHDOG;
@@ -83,8 +83,9 @@ static bool needs_looks(const struct limits *l)
 	       by_watchdog(l, LIMITS_TASKS) || l->how[LIMITS_PROCS];
 }
 
-/* Where no control group stops a bomb, the kernel's own count does, before it is
- * too much to be ended: with room for all that runs on this machine. */
+/* Where no control group stops a fork bomb, the kernel's own count does, before
+ * the bomb is too large to be ended; it leaves room for all that runs on this
+ * machine. */
 static void plan_backstop(struct limits *l)
 {
 	struct sysinfo all;
@@ -117,7 +118,7 @@ int limits_prepare(struct limits *l, const struct limits_spec *spec)
 		l->how[LIMITS_FILES] = LIMITS_BY_RLIMIT;
 	if (spec->fsize)
 		l->how[LIMITS_FSIZE] = LIMITS_BY_RLIMIT;
-	/* A control group says itself how much is used. */
+	/* A control group counts by itself. */
 	if (!(by_watchdog(l, LIMITS_CPU) || by_watchdog(l, LIMITS_MEM) ||
 		    by_watchdog(l, LIMITS_TASKS) || spec->procs) ||
 		limits_can_look())
@@ -136,7 +137,7 @@ void limits_release(struct limits *l)
 /* Lowers a limit; never raises one. */
 static int lower(int resource, uint64_t soft, uint64_t hard)
 {
-	/* The kernel's own form; C libraries differ in theirs. */
+	/* The kernel's struct; C libraries have different ones. */
 	struct {
 		uint64_t soft, hard;
 	} r;
@@ -152,9 +153,9 @@ static int lower(int resource, uint64_t soft, uint64_t hard)
 	return syscall(__NR_prlimit64, 0, resource, &r, NULL) < 0 ? -errno : 0;
 }
 
-/* One byte, not none: a core pattern that is a pipe ignores a limit of none, and
- * takes one byte for its own recursion. Where not even that is allowed, there
- * is no core either way. */
+/* A limit of one byte, because a core pattern that is a pipe ignores a limit of
+ * 0 and keeps 1 for its own recursion. Where even that is refused, there is no
+ * core either way. */
 static int no_cores(void)
 {
 	const uint64_t one[2] = {1, 1};
@@ -180,8 +181,9 @@ int limits_enter(const struct limits *l)
 		err = lower(RLIMIT_FSIZE, s->fsize, s->fsize);
 	if (err == 0 && l->nproc)
 		err = lower(RLIMIT_NPROC, l->nproc, l->nproc);
-	/* Memory has no rlimit: address space and data are what was reserved,
-	 * of which sanitizers and runtimes take terabytes and touch little. */
+	/* There is no rlimit for memory: address space and data count
+	 * reservations, and sanitizers and runtimes reserve terabytes and touch
+	 * little. */
 	return err;
 }
 
@@ -207,8 +209,8 @@ int limits_timeout(const struct limits *l)
 	return due > 3600000 ? 3600000 : (int)due;
 }
 
-/* The next look at memory comes before two bytes a nanosecond, about what
- * processors can write, could have used up what is left. */
+/* The next look comes before a program that writes two bytes a nanosecond,
+ * about what processors can do, could have used the rest up. */
 static uint64_t pause_for(const struct limits *l, uint64_t used)
 {
 	uint64_t left = used < l->spec.mem ? (l->spec.mem - used) / 2 : 0;
@@ -216,9 +218,10 @@ static uint64_t pause_for(const struct limits *l, uint64_t used)
 	return left < LOOK_SOON ? LOOK_SOON : left > LOOK ? LOOK : left;
 }
 
-/* The time of a child whose parent does not want to know goes with it: what was
- * seen of it still counts. Less is looked at twice: a child may have been waited
- * for between the looks at its parent and at it. */
+/* Adds the CPU time of the tree. The time of a child whose parent ignores it is
+ * lost with it, so what was seen before still counts. A smaller sum is taken
+ * twice, because a child may have been waited for between the looks at its
+ * parent and at it. */
 static void add_cpu(struct limits *l, struct limits_tree *t)
 {
 	if (t->cpu_ns + l->cpu_reaped < l->cpu_seen &&
@@ -237,7 +240,8 @@ static void look(struct limits *l, bool last)
 
 	if (l->version)
 		limits_cgroup_read(l, &killed);
-	/* What only forks is not asked; a bomb does nothing else. */
+	/* A tree that only forks is not asked by the watch; a bomb does nothing
+	 * else. */
 	if (l->spec.procs && !last &&
 		limits_procs_over(&l->guess, limits_forks(l->spec.procs), 0))
 		l->hit = LIMITS_PROCS;
@@ -291,7 +295,7 @@ uint64_t limits_memory(void)
 
 	sysinfo(&machine);
 	all = (uint64_t)machine.totalram * machine.mem_unit;
-	/* "max", where there is no limit, is no number. */
+	/* "max", no limit, is no number. */
 	if (file_read(AT_FDCWD, "/sys/fs/cgroup/memory.max", &text) || !text.len)
 		return all;
 	text.len = str_line(text.data, text.len);

@@ -22,7 +22,7 @@
 #include "base/str.h"
 #include "base/uapi/linux.h"
 
-enum { MEMORY, PIDS, CPU }; /* of version 1; version 2 has the first alone */
+enum { MEMORY, PIDS, CPU }; /* of version 1; version 2 has only the first */
 
 static int write_at(int dir, const char *name, const char *text)
 {
@@ -63,7 +63,8 @@ static bool is_group_fs(const char *path, long magic)
 	return statfs(path, &fs) == 0 && (long)fs.f_type == magic;
 }
 
-/* Its maker holds it from the start, be it still empty, or empty again. */
+/* Does the maker of the group still live? It holds a lock from the start, even
+ * while the group is empty. */
 static bool is_held(int parent, const char *name)
 {
 	autofd int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -71,8 +72,8 @@ static bool is_held(int parent, const char *name)
 	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
-/* Takes away groups whose maker was killed before it could. One may be about to
- * be held, but not for two seconds. */
+/* Removes groups whose maker was killed. A new group may not be locked yet, so
+ * those of the last two seconds stay. */
 static void sweep_stale(int parent)
 {
 	int fd = fcntl(parent, F_DUPFD_CLOEXEC, 3);
@@ -131,7 +132,7 @@ static void remove_group(struct limits *l, unsigned i)
 	if (l->group[i] < 0)
 		return;
 	close(l->group[i]);
-	/* Busy for a moment after its last process was reaped. */
+	/* The group is busy for a moment after its last process was reaped. */
 	for (int n = 0; n < 20; n++) {
 		if (unlinkat(l->parent[i], l->name, AT_REMOVEDIR) == 0 ||
 			errno != EBUSY)
@@ -142,7 +143,8 @@ static void remove_group(struct limits *l, unsigned i)
 	l->group[i] = l->parent[i] = -1;
 }
 
-/* Threads are tasks, too, and may be many; a fork bomb is more. */
+/* A bound on tasks: threads are tasks, too, and may be many; a fork bomb has
+ * more. */
 static uint64_t backstop(const struct limits *l)
 {
 	return 4ULL * limits_forks(l->spec.procs);
@@ -172,8 +174,9 @@ static bool set2(struct limits *l)
 	return true;
 }
 
-/* From the own group upwards: one that holds processes cannot hand out
- * controllers, those above it usually do. own: /proc/self/cgroup. */
+/* Makes a group of version 2, at the own group or above: a group that holds
+ * processes cannot hand out controllers, those above it usually do. own:
+ * /proc/self/cgroup. */
 static bool make2(struct limits *l, const char *own)
 {
 	const char *base = "/sys/fs/cgroup";
@@ -188,8 +191,8 @@ static bool make2(struct limits *l, const char *own)
 		char *up = strrchr(path, '/');
 
 		if (make_group(l, 0, base, path) == 0) {
-			/* Where there is nobody to hand controllers out, such
-			 * as on a machine without a manager, we do. */
+			/* If nobody handed controllers out, as on a machine
+			 * without a manager, this process does. */
 			if (set2(l) ||
 				(write_at(l->parent[0], "cgroup.subtree_control",
 					 "+memory +pids") == 0 &&
@@ -214,7 +217,7 @@ static bool make1(struct limits *l, const char *own, unsigned i,
 	if (!is_group_fs(base, CGROUP1_MAGIC) ||
 		proc_cgroup(own, controller, path, sizeof(path)) < 0)
 		return false;
-	/* In a container the mount may start at the own group. */
+	/* In a container the mount may begin at the own group. */
 	return make_group(l, i, base, path) == 0 ||
 	       make_group(l, i, base, "") == 0;
 }
@@ -226,7 +229,7 @@ static void set1(struct limits *l, const char *own)
 
 		if (write_number(dir, "memory.limit_in_bytes", l->spec.mem) ==
 			0) {
-			/* Without swap accounting there is no such file. */
+			/* This file only exists with swap accounting. */
 			write_number(dir, "memory.memsw.limit_in_bytes",
 				l->spec.mem);
 			l->how[LIMITS_MEM] = LIMITS_BY_CGROUP1;
@@ -270,8 +273,9 @@ void limits_cgroup_remove(struct limits *l)
 	l->version = 0;
 }
 
-/* Of version 1 one thread enters, which is all there is of this process: a
- * process as a whole waits for all CPUs, for milliseconds where they are idle. */
+/* Moves this thread alone into groups of version 1, which is all of this
+ * process, because moving a process waits for all CPUs, for milliseconds when
+ * they are idle. */
 int limits_cgroup_enter(const struct limits *l)
 {
 	const char *list = l->version == 1 ? "tasks" : "cgroup.procs";
@@ -285,7 +289,7 @@ int limits_cgroup_enter(const struct limits *l)
 	return 0;
 }
 
-/* Kills those listed; true when there were any. */
+/* Kills the listed processes; true when there were any. */
 static bool kill_listed(int dir)
 {
 	autobuf struct buf text = BUF_INIT(1 << 20);
@@ -304,8 +308,8 @@ int limits_cgroup_kill(const struct limits *l)
 	for (unsigned i = 0; i < LIMITS_GROUPS; i++) {
 		if (l->group[i] < 0)
 			continue;
-		/* A zombie stays listed until it is reaped; the sweep that
-		 * follows does that, so rounds are few. */
+		/* A zombie stays listed until the sweep that follows reaps it,
+		 * so there are few rounds. */
 		for (int n = 0; n < 16 && kill_listed(l->group[i]); n++)
 			;
 		return 0;

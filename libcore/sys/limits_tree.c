@@ -56,7 +56,7 @@ static int read_proc(struct buf *out, const char *path)
 	return limits_read(AT_FDCWD, path, out);
 }
 
-/* A name that is a number; 0 for others. */
+/* The number that a name is; 0 for other names. */
 static uint32_t name_pid(const char *name)
 {
 	unsigned pid;
@@ -79,8 +79,8 @@ static uint64_t status_kb(const char *text, const char *key)
 	return s ? proc_number(s) * 1024 : 0;
 }
 
-/* What a thread's process uses alone, and what it shares in memory; files that
- * are mapped are everybody's, and can be dropped. */
+/* Memory that a thread's process uses alone, and its shared memory; mapped
+ * files are left out, because they are shared and can be dropped. */
 static uint64_t memory_of(const char *task, struct buf *text)
 {
 	char path[64];
@@ -91,8 +91,8 @@ static uint64_t memory_of(const char *task, struct buf *text)
 	       status_kb(text->data, "RssShmem:");
 }
 
-/* The children that each thread of a process has; its threads are counted. Its
- * memory is added, where that is asked for: any thread that lives tells it. */
+/* Adds the children of each thread of a process and counts the threads. Adds
+ * the memory where that is asked for, which any living thread tells. */
 static int add_children(struct buf *pids, uint32_t pid, unsigned *tasks,
 	uint64_t *memory, struct buf *text)
 {
@@ -127,7 +127,7 @@ static uint64_t stat_field(const char *line, unsigned n)
 	return proc_number(proc_stat(line, n));
 }
 
-/* The line of a process, or of a thread; false when it is gone. */
+/* Reads the stat line of a process or a thread; false when it is gone. */
 static bool read_stat(uint32_t pid, struct buf *text)
 {
 	char path[64];
@@ -141,21 +141,22 @@ static uint64_t tick_ns(void)
 	return 1000000000U / getauxval(AT_CLKTCK);
 }
 
-/* A look begins. */
+/* The time at which a look begins. */
 static uint64_t ticks_now(void)
 {
 	return clock_ns(CLOCK_BOOTTIME) / tick_ns();
 }
 
-/* The same for a look that has begun: who began later is for the next one. A
- * process that starts the next one and ends could be followed for ever. */
+/* Reads the line, if the process is older than the look. Younger processes are
+ * left to the next look, because a process that starts another one and ends
+ * could be followed for ever. */
 static bool read_older(uint32_t pid, uint64_t ticks, struct buf *text)
 {
 	return read_stat(pid, text) && stat_field(text->data, 22) <= ticks;
 }
 
-/* When it began, and among those of one tick its number: an order that nobody
- * can choose a place in. */
+/* The start time, and within a tick the pid: an order in which nobody can
+ * choose a place. */
 static uint64_t age_of(uint32_t pid, const struct buf *text)
 {
 	enum { PID_BITS = 22 };
@@ -163,8 +164,8 @@ static uint64_t age_of(uint32_t pid, const struct buf *text)
 	return stat_field(text->data, 22) << PID_BITS | pid;
 }
 
-/* Those that are younger than age are no processes to be counted as older. True
- * for one that may have children. */
+/* Adds the process; one that is younger than age is not counted as older. True
+ * if it may have children. */
 static bool add_stat(struct limits_tree *out, uint32_t pid, uint64_t age,
 	const struct buf *text)
 {
@@ -173,11 +174,11 @@ static bool add_stat(struct limits_tree *out, uint32_t pid, uint64_t age,
 
 	if (!state)
 		return false;
-	/* utime stime cutime cstime; children that it waited for included */
+	/* utime stime cutime cstime: includes children that it waited for */
 	for (unsigned n = 14; n <= 17; n++)
 		ticks += stat_field(text->data, n);
 	out->cpu_ns += ticks * tick_ns();
-	/* Where the first thread alone has ended, the others are counted. */
+	/* If only the first thread has ended, the other threads are counted. */
 	if (state == 'Z' && stat_field(text->data, 20) < 2) {
 		out->tasks++;
 		return false;
@@ -218,7 +219,7 @@ static bool is_among(const struct buf *pids, uint32_t pid)
 	return k < n;
 }
 
-/* Takes others out of pids. */
+/* Removes others from pids. */
 static void without(struct buf *pids, const struct buf *others)
 {
 	size_t n = pids->len / sizeof(uint32_t), kept = 0;
@@ -271,7 +272,7 @@ static int look_at_tree(struct limits_tree *out, bool memory,
 	for (size_t i = 0; err == 0 && i < pids.len / sizeof(uint32_t); i++) {
 		uint32_t pid = get_pid(&pids, i);
 
-		/* One that ends meanwhile has none. */
+		/* A process that ends meanwhile has no children. */
 		if (read_older(pid, now, &text) &&
 			add_stat(out, pid, age, &text))
 			add_children(&pids, pid, &out->tasks,
@@ -317,12 +318,13 @@ int limits_tree(
 
 bool limits_can_look(void)
 {
-	/* Process 1 is there already; for this one /proc would make room. */
+	/* Process 1 always exists; for another process /proc would have to make
+	 * an entry. */
 	return access("/proc/1/task/1/children", R_OK) == 0 ||
 	       access("/proc/thread-self/children", R_OK) == 0;
 }
 
-/* The number that the machine's last process was given; 0 if that is not told. */
+/* The pid of the machine's last process; 0 if that is not told. */
 static unsigned last_pid(void)
 {
 	char text[128];
@@ -347,8 +349,8 @@ bool limits_procs_over(struct limits_guess *g, unsigned max, pid_t pid)
 		return false;
 	if (pid && read_stat((uint32_t)pid, &text))
 		age = age_of((uint32_t)pid, &text);
-	/* The list of children lacks one when another that stood before it ends
-	 * while it is read: what is not too many is counted again. */
+	/* The list of children skips one when another before it ends during the
+	 * read, so a small count is taken again. */
 	for (int i = 0; i < 2 && older <= max; i++) {
 		if (look_at_tree(&t, false, g->others, age) < 0)
 			return true;
@@ -372,7 +374,8 @@ unsigned limits_user_tasks(void)
 		struct stat st;
 
 		BUF_PRINT(path, "/proc/%u/task", pid);
-		/* Two links of its own, one for each task. */
+		/* A task directory has two links of its own, and one for each
+		 * task. */
 		if (pid && stat(path, &st) == 0 &&
 			st.st_uid == getuid() && st.st_nlink > 2)
 			tasks += (unsigned)st.st_nlink - 2;
@@ -380,7 +383,7 @@ unsigned limits_user_tasks(void)
 	return tasks;
 }
 
-/* All that the files of one process say; false when it has ended. */
+/* Reads all facts of one process; false when it has ended. */
 static bool describe(uint32_t pid, struct limits_process *p, struct buf *text)
 {
 	const uint64_t boot =
@@ -444,7 +447,8 @@ void limits_signal(pid_t root, int sig)
 	limits_kill_all(&pids, sig);
 }
 
-/* Kernels built without the children file: everyone's parent is looked up. */
+/* For kernels built without the children file: looks at the parent of every
+ * process. */
 static void scan_children(struct buf *pids, struct buf *text)
 {
 	autoclean(cleanup_dir) DIR *dir = opendir("/proc");
@@ -462,7 +466,7 @@ static void scan_children(struct buf *pids, struct buf *text)
 int limits_sweep(const struct buf *others)
 {
 	enum {
-		PATIENCE_NS = 2000000000, /* and so many rounds at least */
+		PATIENCE_NS = 2000000000, /* and at least so many rounds */
 		ROUNDS = 400,
 		PAUSE_NS = 5000000,
 		FIRST_NS = 100000,
@@ -490,23 +494,25 @@ int limits_sweep(const struct buf *others)
 		if (!pids.len)
 			scan_children(&pids, &text);
 		without(&pids, others);
-		/* Those that are left have nothing to do with us. */
+		/* The processes that are left are others. */
 		if (!pids.len && !err && others && others->len)
 			return 0;
-		/* The children of those that die become ours: next round. Who
-		 * is dead and not reaped counts where numbers are limited, so
-		 * that a bomb has no room while the last of it is ended. */
+		/* The children of those that die become ours and come in the
+		 * next round. Where numbers are limited, the dead stay unreaped
+		 * until the last one is ended, so that a bomb gets no room. */
 		settled = pids.len <= had || pids.len >= MANY;
 		had = pids.len;
 		n = had / sizeof(uint32_t);
-		/* The last that came first, as far as there are new ones: those
-		 * that start the next and end are dead soon enough. */
+		/* Kills down to the last one that came first, as far as there
+		 * are new ones, because a process that starts another and ends
+		 * is dead soon anyway. */
 		for (size_t i = n; i && get_pid(&pids, i - 1) != last; i--)
 			kill((pid_t)get_pid(&pids, i - 1), SIGKILL);
 		last = settled || !n ? 0 : get_pid(&pids, n - 1);
 		for (size_t i = 0; settled && i < n; i++)
 			waitpid((pid_t)get_pid(&pids, i), NULL, WNOHANG);
-		/* One process ends in a fraction of what many take. */
+		/* A single process ends in a fraction of the time that many
+		 * take. */
 		if (round && settled && nanosleep(&pause, NULL) == 0 &&
 			pause.tv_nsec < PAUSE_NS)
 			pause.tv_nsec *= 2;

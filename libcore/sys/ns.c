@@ -32,7 +32,7 @@ bool ns_is_refused(void)
 {
 	enum { NO_SUCH_NAMESPACE = 1 };
 
-	/* The kernel's own answer. */
+	/* The kernel looks at the flags only if no filter refuses the call. */
 	return !(syscall(__NR_unshare, NO_SUCH_NAMESPACE) < 0 && errno == EINVAL);
 }
 
@@ -80,7 +80,7 @@ int ns_loopback(void)
 	return err;
 }
 
-/* Up from where we are to where ".." leads no further. */
+/* Goes up to where ".." leads no further. */
 static int climb(void)
 {
 	struct stat here, above;
@@ -96,8 +96,8 @@ static int climb(void)
 	return -ELOOP;
 }
 
-/* Out of a chroot, to the root of this namespace: a directory that lies outside
- * of one's root has a way up. */
+/* Leaves a chroot, to the root of this namespace: from a directory outside of
+ * one's root ".." leads up. */
 static int leave_root(int root)
 {
 	static const char inner[][8] = {"/bin", "/usr", "/etc", "/dev"};
@@ -112,7 +112,7 @@ static int leave_root(int root)
 	return err < 0 || chroot(".") == 0 ? err : -errno;
 }
 
-/* Makes a directory a mount of its own, and that the root. */
+/* Makes a directory a mount, and then the root. */
 static int enter_root(int root)
 {
 	long tree = syscall(NR_OPEN_TREE, root, "",
@@ -130,10 +130,11 @@ static int enter_root(int root)
 	return err;
 }
 
-/* In a chroot "/" is a mere directory, of a mount whose own root is out of
- * reach: that one is made private from outside, or what is mounted here would
- * show there. The mount namespace is new and dies with this process and its
- * children; on failure this process must not go on. It stands in "/" then. */
+/* In a chroot "/" is a directory of a mount whose root is out of reach. That
+ * mount is made private from outside, because what is mounted here would show
+ * there. The mount namespace is new and dies with this process and its
+ * children; on failure this process must not go on. It stands in "/"
+ * afterwards. */
 static int chroot_private(void)
 {
 	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -159,7 +160,8 @@ int ns_proc(void)
 {
 	int err = 0;
 
-	/* It is mounted on the one that is there, whose peers are outside. */
+	/* It is mounted over the old /proc, which shares its mounts with those
+	 * outside. */
 	if (mount(NULL, "/proc", NULL, MS_PRIVATE, NULL) < 0)
 		err = ns_private();
 	if (err == 0 && mount("proc", "/proc", "proc",
@@ -168,7 +170,7 @@ int ns_proc(void)
 	return err;
 }
 
-/* /proc can be mounted by a process inside of the pid namespace alone. */
+/* Only a process inside of the pid namespace can mount its /proc. */
 static int try_proc(void)
 {
 	char link[16];
@@ -189,10 +191,10 @@ static int try_proc(void)
 	return status ? -EPERM : 0;
 }
 
-/* A view of the mounts: all read-only, but for a copy of this directory, which is
- * mounted over it. The calls came with Linux 5.12. Without AT_RECURSIVE_ a tree
- * with mounts below it cannot be copied in a user namespace, where each is locked
- * to what it covers. */
+/* Tries a view of mounts: everything is read-only, except for a copy of this
+ * directory that is mounted over it. The calls came with Linux 5.12. In a user
+ * namespace a tree with mounts below can only be copied with AT_RECURSIVE_,
+ * because each of them is locked to what it covers. */
 static int try_carve(void)
 {
 	struct mount_attr1 attr = {.set = MOUNT_ATTR_RDONLY_};
@@ -210,7 +212,7 @@ static int try_carve(void)
 		syscall(NR_FSOPEN, "tmpfs", FSOPEN_CLOEXEC_) < 0 ||
 		stat("/", &st) < 0)
 		return -errno;
-	/* What must be refused is refused. */
+	/* A call that must fail does fail. */
 	return chmod("/", st.st_mode & 07777) < 0 && errno == EROFS ? 0 :
 								      -EBADE;
 }

@@ -9,27 +9,27 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Does this process need no user namespace to make others (CAP_SYS_ADMIN)? */
+/* Can this process make namespaces without a user namespace (CAP_SYS_ADMIN)? */
 bool ns_is_admin(void);
 
-/* Is there a filter around this process that refuses it all namespaces, as most
- * containers have one? One call; where false, a kernel may still refuse them. */
+/* Does a filter around this process refuse all namespaces, as in most
+ * containers? One call; if false, a kernel may still refuse them. */
 bool ns_is_refused(void);
 
-/* In a new user namespace: the ids that the process had outside. */
+/* In a new user namespace: maps the ids that the process had outside. */
 int ns_map(uid_t uid, gid_t gid);
 
-/* In new mount and pid namespaces: a fresh /proc over the old one. */
+/* In new mount and pid namespaces: mounts a fresh /proc over the old one. */
 int ns_proc(void);
 
-/* In a new mount namespace: what is mounted here stays here. */
+/* In a new mount namespace: keeps mounts from spreading outside. */
 int ns_private(void);
 
-/* In a new network: its loopback, up. */
+/* In a new network: starts its loopback. */
 int ns_loopback(void);
 
-/* The whole of it for these CLONE_NEW flags, in this process: unshare, map,
- * mounts, /proc, loopback. A user namespace is added where it takes one. */
+/* All of this for these CLONE_NEW flags, in this process: unshare, map, mounts,
+ * /proc, loopback. A user namespace is added where one is needed. */
 int ns_try(unsigned flags);
 
 #endif

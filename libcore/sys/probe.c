@@ -42,7 +42,8 @@ int probe_landlock_abi(int *why)
 
 enum { PATIENCE_MS = 10000 };
 
-/* A kernel feature that hangs does not work; a busy machine takes its time. */
+/* Waits for the answer. A feature that hangs does not work; a busy machine gets
+ * its time. */
 static int collect(pid_t pid, int from)
 {
 	struct pollfd p = {.fd = from, .events = POLLIN};
@@ -52,7 +53,7 @@ static int collect(pid_t pid, int from)
 
 	while ((ready = poll(&p, 1, PATIENCE_MS)) < 0 && errno == EINTR)
 		;
-	/* Refused poll(), the read has to do. */
+	/* Where poll() is refused, read() waits. */
 	if (ready && read(from, &err, sizeof(err)) != sizeof(err))
 		err = -EINTR;
 	kill(pid, SIGKILL);

@@ -13,24 +13,26 @@
 #include <stdint.h>
 
 /* The sandbox's filter answers prctl(PROBE_INSIDE_OPTION) with an errno that no
- * kernel gives. Proof of being inside of a guarded tree; a variable is none. */
+ * kernel gives. That answer proves that this process is in a guarded tree; a
+ * variable would prove nothing. */
 enum {
 	PROBE_INSIDE_OPTION = 0x57415244,
 	PROBE_INSIDE_ERRNO = 2827,
 };
 
-/* One system call; errno is left alone. */
+/* Is this process in a guarded tree? One system call; errno is kept. */
 bool probe_inside(void);
 
 /* The Landlock ABI; 0 when there is none; *why (may be NULL) is 0, -ENOSYS (not
  * built) or -EOPNOTSUPP (disabled at boot). */
 int probe_landlock_abi(int *why);
 
-/* Runs fn(arg), which gives 0 or -errno, in a child that is thrown away. What it
- * gave; -EINTR when it died or took more than ten seconds. */
+/* Runs fn(arg), which returns 0 or -errno, in a child that is thrown away.
+ * Returns its result; -EINTR when the child died or took more than ten
+ * seconds. */
 int probe_child(int (*fn)(unsigned arg), unsigned arg);
 
-/* What can be tried. */
+/* Features that can be tried. */
 enum probe_item {
 	PROBE_LANDLOCK, /* a rule is added, applied, and a file refused */
 	PROBE_NNP,        /* no_new_privs */
@@ -53,15 +55,16 @@ enum probe_item {
 	PROBE_PTY, /* opened, written, read */
 	PROBE_ITEMS,
 };
-/* Does it, through to the effect, in a child. 0; -errno; -ERANGE: the kernel does
- * not know it; -EBADE: it was accepted and does not hold; -EINTR: the child died
- * or did not answer. *call (may be NULL) names the system call that was refused;
- * "" where it was none, or one of several. */
+/* Tries the feature in a child, down to its effect. 0: it works; -errno;
+ * -ERANGE: the kernel does not know it; -EBADE: it was accepted and does not
+ * hold; -EINTR: the child died or did not answer. *call (may be NULL) names the
+ * refused system call; "" for none, or several. */
 int probe_try(enum probe_item item, const char **call);
 
-/* One of Landlock's rights: a ruleset that handles it alone is applied, and what
- * it is about is refused. Bits 0 to 16 are files, 32 to 35 the network. 0; -ERANGE:
- * the kernel does not know it; -EBADE: it does not hold; -errno. */
+/* Tries one right of Landlock: a ruleset with that right alone is applied, and
+ * what the right is about must fail. Bits 0 to 16 are files, 32 to 35 the
+ * network. 0; -ERANGE: the kernel does not know it; -EBADE: it does not hold;
+ * -errno. */
 int probe_landlock_right(unsigned bit);
 /* "execute", "write-file" … "bind-tcp"; NULL past the last. */
 const char *probe_landlock_name(unsigned bit);

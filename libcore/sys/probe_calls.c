@@ -46,7 +46,7 @@ int probe_try_rlimit(unsigned arg)
 								     -EBADE;
 }
 
-/* A child that waits has the same byte at the same address. */
+/* A waiting child has the same byte at the same address. */
 int probe_try_peek(unsigned arg)
 {
 	const volatile char secret = (char)(42 + arg);
@@ -83,7 +83,8 @@ int probe_try_signals(unsigned arg)
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return probe_refused(PROBE_CALL_SIGNALFD);
-	/* raise() names one thread: a number that cannot be had is nobody's. */
+	/* raise() names one thread; where the pid is not known, kill() could
+	 * hit others. */
 	if (raise(SIGUSR1) != 0)
 		return -errno;
 	return read(fd, &info, sizeof(info)) == sizeof(info) &&
@@ -92,7 +93,7 @@ int probe_try_signals(unsigned arg)
 		       -EBADE;
 }
 
-/* This program's own file: no one else locks it alone. */
+/* This program's own file, on which nobody else holds an exclusive lock. */
 int probe_try_lock(unsigned arg)
 {
 	autofd int a = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Which call gave errno, carried above it in what an attempt returns. */
+/* The call that gave errno; stands above it in an attempt's result. */
 enum probe_call {
 	PROBE_CALL_NONE,
 	PROBE_CALL_CREATE_RULESET,
@@ -34,7 +34,7 @@ static inline int probe_refused(enum probe_call call)
 	return -(errno | (int)call << PROBE_CALL_SHIFT);
 }
 
-/* What an attempt returned, without the call. */
+/* The result of an attempt, without the call. */
 static inline int probe_errno(int err)
 {
 	return -(int)((unsigned)-err & ((1U << PROBE_CALL_SHIFT) - 1));

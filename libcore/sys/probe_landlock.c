@@ -23,7 +23,7 @@
 #include "base/str.h"
 #include "base/uapi/landlock.h"
 
-enum { NET = 32 }; /* the first bit that is about the network */
+enum { NET = 32 }; /* the first bit of the network */
 
 static int restrict_by(int ruleset)
 {
@@ -46,8 +46,9 @@ static int restrict_to(const struct ll_ruleset_attr *attr)
 	return restrict_by((int)fd);
 }
 
-/* What a right is about, done with these: "f" a file, "d" an empty directory,
- * "e" a second one with "e/g" in it. The call's result. */
+/* Attempts that need a right, by the objects "f", a file, "d", an empty
+ * directory, and "e", a directory with "e/g" in it. They return the call's
+ * result. */
 static int do_exec(void)
 {
 	char *none[] = {NULL};
@@ -245,8 +246,8 @@ static void clear_stage(int dir)
 		unlinkat(dir, dirs[i], AT_REMOVEDIR);
 }
 
-/* The child works in a directory of its own; whatever becomes of it, the
- * directory is taken away here. */
+/* The child works in a directory of its own, which is removed here, whatever
+ * becomes of the child. */
 int probe_landlock_right(unsigned bit)
 {
 	char path[] = "/tmp/wardbox-probe-XXXXXX";
@@ -265,7 +266,7 @@ int probe_landlock_right(unsigned bit)
 	return err;
 }
 
-/* What is granted beneath /dev can be listed then, and "/" not. */
+/* With a rule for /dev, /dev can be listed and "/" cannot. */
 int probe_try_landlock(unsigned arg)
 {
 	enum { READ_DIR = 1 << 3 };
@@ -290,7 +291,7 @@ int probe_try_landlock(unsigned arg)
 		       -EBADE;
 }
 
-/* An abstract socket, or a process, from outside of the domain. */
+/* Tries an abstract socket, or a signal, from outside of the domain. */
 int probe_try_scope(unsigned arg)
 {
 	struct ll_ruleset_attr attr = {.scoped = arg};

@@ -15,7 +15,7 @@
 
 enum { ANSWER = 2828 };
 
-/* getppid is answered with value; all else goes on. */
+/* Installs a filter that answers getppid with value and lets all else pass. */
 static int install(uint32_t value, unsigned flags)
 {
 	struct bpf_insn1 code[] = {
@@ -45,7 +45,7 @@ int probe_try_filter(unsigned arg)
 int probe_try_notify(unsigned arg)
 {
 	autofd int fd = install(SC_NOTIFY, SC_FLAG_NEW_LISTENER | arg);
-	/* Room for the structures of kernels to come. */
+	/* Room for the structs of later kernels. */
 	union {
 		struct sc_notif notif;
 		char room[1024];
@@ -61,7 +61,7 @@ int probe_try_notify(unsigned arg)
 		return fd;
 	pid = fork();
 	if (pid == 0) {
-		/* With the last of it closed, nobody waits for an answer. */
+		/* When its last copy is closed, nobody waits for an answer. */
 		close(fd);
 		_exit(syscall(__NR_getppid) != ANSWER);
 	}

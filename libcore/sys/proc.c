@@ -44,7 +44,7 @@ int proc_setup(const struct proc_setup *s)
 	for (int fd = 0; fd <= 2; fd++)
 		if (s->fd[fd] >= 0 && dup2(s->fd[fd], fd) < 0)
 			return -errno;
-	/* Without a terminal on 0 there is none to be had. */
+	/* If 0 is no terminal, the session gets none. */
 	if (s->leads)
 		(void)(setsid() < 0 || ioctl(0, TIOCSCTTY, 0));
 	for (size_t i = 0; i < s->also_count; i++)
@@ -62,7 +62,7 @@ static rlim_t least(rlim_t a, rlim_t b)
 
 static const int raised[PROC_LIMITS] = {RLIMIT_NOFILE, RLIMIT_FSIZE};
 
-/* What it is afterwards. */
+/* Raises a limit. Returns the new limit. */
 static rlim_t raise_to(struct proc_limits *l, size_t i, rlim_t wanted)
 {
 	struct rlimit *had = &l->was[i], more;
@@ -126,8 +126,8 @@ void proc_leave(const struct proc_place *p)
 
 	if (!p->stays)
 		return;
-	/* Only what its user chose is set again: CPUs that a control group or
-	 * the machine gets later are for it, too. */
+	/* Only a choice of the user's is restored, because CPUs that a control
+	 * group or the machine gets later are for this process, too. */
 	memset(&any, 0xff, sizeof any);
 	if (sched_setaffinity(0, sizeof any, &any) < 0 ||
 		sched_getaffinity(0, sizeof now, &now) < 0 ||
@@ -138,7 +138,7 @@ void proc_leave(const struct proc_place *p)
 pid_t proc_vfork(
 	int (*child)(void *ctx), void *ctx, unsigned flags, int *pidfd)
 {
-	/* This function's frame, and that of the system call. */
+	/* the frames of this function and of the system call */
 	enum { OWN = 1024 };
 	uintptr_t below = (uintptr_t)__builtin_frame_address(0) - OWN;
 	pid_t pid = clone(child, (void *)(below & ~(uintptr_t)15),

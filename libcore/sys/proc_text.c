@@ -99,7 +99,8 @@ size_t proc_cgroup_place(const char *line, size_t n)
 		       n;
 }
 
-/* The word at *at, which is then behind it; a blank in it is "\040". */
+/* Takes the word at *at, and moves *at behind it; "\040" is a blank in a
+ * word. */
 static const char *word(char **at)
 {
 	char *const start = *at;

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 
-/* The number that a text begins with, as far as 64 bits go; 0 for none. */
+/* The number at the beginning of a text, as far as 64 bits go; 0: none. */
 uint64_t proc_number(const char *s);
 
 /* Adds the numbers in a text to an array of uint32_t. */
@@ -23,25 +23,26 @@ void proc_numbers(struct buf *pids, const char *s, size_t n);
  * no such field. */
 const char *proc_stat(const char *line, unsigned n);
 
-/* PID/status, and other files of that form: what stands behind key at the start
- * of a line, without the blanks before it, and *len of it in that line. NULL when
- * no line starts so. */
+/* The value behind key at the beginning of a line, without blanks in front, in
+ * PID/status and files of that form; *len is its length in the line. NULL when
+ * there is no such line. */
 const char *proc_value(const char *text, const char *key, size_t *len);
 
-/* PID/cgroup: the path that it has for a controller ("" is version 2); a line is
+/* The path for a controller in PID/cgroup ("" is version 2); a line is
  * "NUMBER:CONTROLLER,...:PATH". -ENOENT, -ENAMETOOLONG. */
 int proc_cgroup(
 	const char *text, const char *controller, char *out, size_t size);
-/* How much of such a line says where, and not in which login of a user. */
+/* The length of the part of such a line that names the place, and not a login
+ * of a user. */
 size_t proc_cgroup_place(const char *line, size_t n);
 
-/* PID/mountinfo: what is mounted of which device, and where. */
+/* PID/mountinfo: the mounted device, and the place. */
 struct proc_mount {
 	const char *dev, *root, *point;
 };
-/* The next one of the text at *at, which is then behind it and was changed: the
- * words lie in it. A line that lacks one of them is left out, so that each takes
- * PROC_MOUNT_LINE bytes at least. false at the end. */
+/* Takes the next one from the text at *at, which is changed, and moves *at
+ * behind it: the words lie in the text. A line that lacks one of them is
+ * skipped, so each takes at least PROC_MOUNT_LINE bytes. false at the end. */
 enum { PROC_MOUNT_LINE = 10 };
 bool proc_mount_next(char **at, struct proc_mount *m);
 

@@ -22,7 +22,7 @@ dev_t pty_device(int fd)
 
 	if (!isatty(fd) || fstat(fd, &s) < 0)
 		return 0;
-	/* C libraries differ in the type of the second argument of ioctl. */
+	/* The type of ioctl's second argument differs between C libraries. */
 	return syscall(SYS_ioctl, fd, TIOCGDEV, &number) == 0 ? number
 							       : s.st_rdev;
 }
@@ -41,8 +41,8 @@ void pty_close(struct pty *p)
 	let_go(&p->outer);
 }
 
-/* Another description of the same terminal: its flags are not shared with
- * anybody, so that it may be non-blocking. */
+/* Opens the same terminal again, so that its flags are not shared with anybody
+ * and it may be non-blocking. */
 static int reopen(int fd)
 {
 	char path[32];
@@ -99,8 +99,8 @@ static bool same_modes(const struct termios *a, const struct termios *b)
 	       memcmp(a->c_cc, b->c_cc, sizeof(a->c_cc)) == 0;
 }
 
-/* What the user, or the shell that gave us the terminal, changed meanwhile goes
- * for the command too, unless it has set modes of its own. */
+/* Changes that the user, or the shell that gave us the terminal, made meanwhile
+ * are for the command, too, unless it has set modes of its own. */
 static void catch_up(struct pty *p)
 {
 	struct termios now;
@@ -135,7 +135,7 @@ size_t pty_typed_ahead(struct pty *p, char *buf, size_t had, size_t size)
 	n = (ssize_t)had + (n > 0 ? n : 0);
 	if (!n)
 		return 0;
-	/* The end of a file that was typed is kept as a NUL. */
+	/* An end of file that was typed is kept as a NUL. */
 	for (ssize_t i = 0; i < n; i++)
 		if (!buf[i] && p->given.c_lflag & ICANON)
 			buf[i] = (char)p->given.c_cc[VEOF];
@@ -143,7 +143,7 @@ size_t pty_typed_ahead(struct pty *p, char *buf, size_t had, size_t size)
 	tcsetattr(p->slave, TCSANOW, &quiet);
 	if (write(p->master, buf, (size_t)n) < n)
 		n = 0;
-	/* Asking makes the terminal take in what is on its way. */
+	/* poll() makes the terminal take in what is on its way. */
 	poll(&wait, 1, 0);
 	tcsetattr(p->slave, TCSANOW, &p->given);
 	return (size_t)n;
@@ -168,8 +168,8 @@ void pty_bare(struct pty *p, bool bare)
 	p->bare = tcsetattr(p->master, TCSANOW, &t) == 0 && bare;
 }
 
-/* Keys that nobody read go back to the user's terminal, where the kernel lets
- * us type: to root, or where that is no matter of privilege; or to kept. */
+/* Puts keys that nobody read back to the user's terminal, if the kernel lets us
+ * type (as root, or where that needs no privilege); else to kept. */
 static void unread(struct pty *p, struct buf *kept)
 {
 	int slave = ioctl(

@@ -15,18 +15,18 @@
 struct pty {
 	int master; /* non-blocking */
 	int slave;
-	int outer; /* the user's terminal: our own description of it, non-
-		    * blocking; -1 when there is none */
-	bool raw;  /* the user's terminal is in raw mode, by us */
-	bool bare; /* the command's leaves output as it is, by us */
-	struct termios saved; /* of the user's terminal */
-	struct termios given; /* what the command began with */
+	int outer; /* our own, non-blocking description of the user's terminal;
+		    * -1: none */
+	bool raw;  /* we set the user's terminal to raw mode */
+	bool bare; /* we took output processing from the command's */
+	struct termios saved; /* modes of the user's terminal */
+	struct termios given; /* modes with which the command began */
 	struct winsize size;
 };
 #define PTY_INIT ((struct pty){.master = -1, .slave = -1, .outer = -1})
 
-/* Which terminal that is, by whatever name it was opened (/dev/tty, too); 0 for
- * none. */
+/* The device of the terminal, by whatever name it was opened (/dev/tty, too);
+ * 0: none. */
 dev_t pty_device(int fd);
 
 /* like: a descriptor of the user's terminal, whose modes and size the new one
@@ -34,28 +34,28 @@ dev_t pty_device(int fd);
 int pty_open(struct pty *p, int like, struct diag *d);
 void pty_close(struct pty *p);
 
-/* Is this process in the foreground of the user's terminal? Of one that is no
- * terminal of its session it is never behind. */
+/* Is this process in the foreground of the user's terminal? If that is not the
+ * terminal of its session: yes. */
 bool pty_foreground(const struct pty *p);
-/* Every key goes to the command's terminal. Only from the foreground. */
+/* Sends every key to the command's terminal. Only in the foreground. */
 void pty_raw(struct pty *p);
-/* What was typed before that goes to the command's terminal, which does not
- * show it again: the user's did. had bytes of it are in buf; as many more as
- * size allows are read. Bytes then in buf. */
+/* Passes what was typed before to the command's terminal, which does not show
+ * it again, because the user's did. had bytes of it are in buf; as many more as
+ * size allows are read. Returns the bytes in buf. */
 size_t pty_typed_ahead(struct pty *p, char *buf, size_t had, size_t size);
-/* The user's terminal as it was. */
+/* Restores the user's terminal. */
 void pty_restore(struct pty *p);
-/* What the command did to its terminal on purpose is done to the user's. Keys
- * that it did not read are added to keys; NULL: they wait there for the next
- * one. */
+/* Repeats changes that the command made to its terminal on purpose on the
+ * user's. Keys that it did not read are added to keys; NULL: they wait in the
+ * user's terminal. */
 struct buf;
 void pty_hand_back(struct pty *p, struct buf *keys);
-/* While the user's terminal is not raw it does to output what the command's
- * would do: not both. */
+/* Takes output processing from the command's terminal while the user's does it,
+ * because both would do it twice. */
 void pty_bare(struct pty *p, bool bare);
 /* Takes the size of the user's terminal over; true when it changed. */
 bool pty_resize(struct pty *p);
-/* The command's terminal as it is now. */
+/* Reads the modes of the command's terminal. */
 bool pty_modes(const struct pty *p, struct termios *t);
 
 #endif

@@ -14,9 +14,9 @@
 enum {
 	BUFFER = 16384,
 	ROOMY = 524288,
-	ATOMIC = 4096, /* a write of that many is not divided by a pipe */
+	ATOMIC = 4096, /* a pipe keeps a write of that size together */
 	ROUNDS = 16,
-	MOVED = 1 << 20, /* at once, without a copy */
+	MOVED = 1 << 20, /* bytes moved at once, without a copy */
 };
 
 static void let_go(int *fd)
@@ -71,13 +71,13 @@ void pump_poll(const struct pump *p, struct pollfd fds[2])
 
 	fds[0] = (struct pollfd){
 		.fd = on && !out ? p->from : -1, .events = POLLIN};
-	/* A terminal that hung up says so at every turn. */
+	/* A terminal that hung up would wake every poll. */
 	fds[1] = (struct pollfd){.fd = on && (out || !p->to_tty) ? p->to : -1,
 		.events = out ? POLLOUT : 0};
 }
 
-/* A writer without us could have ended now: its pages had lain as densely as
- * the pipe allows. Gives room for those that do not. */
+/* Without us the writer could have ended by now, because its bytes would lie as
+ * densely as the pipe allows. Makes room for those that do not. */
 static bool make_room(struct pump *p)
 {
 	int has = p->ending && p->spliced ? fcntl(p->to, F_GETPIPE_SZ) : -1;
@@ -93,7 +93,7 @@ void pump_ending(struct pump *p)
 		make_room(p);
 }
 
-/* Does a write of ATOMIC bytes go through at once? */
+/* Can ATOMIC bytes be written at once? */
 static bool writable(struct pump *p)
 {
 	struct pollfd f = {.fd = p->to, .events = POLLOUT};
@@ -101,7 +101,8 @@ static bool writable(struct pump *p)
 	return (poll(&f, 1, 0) == 1 && f.revents) || make_room(p);
 }
 
-/* As much as goes now. 1: all of it; 0: later; -EPIPE: the reader is gone. */
+/* Writes as much as goes now. 1: all of it; 0: later; -EPIPE: the reader is
+ * gone. */
 static int put(struct pump *p, const char *bytes, size_t *left)
 {
 	size_t all = *left;
@@ -121,7 +122,7 @@ static int put(struct pump *p, const char *bytes, size_t *left)
 			got = write(p->to, at, *left > ATOMIC ? ATOMIC : *left);
 		if (got < 0 && errno == EINTR)
 			continue;
-		/* Of all that may go wrong one is no reader's doing. */
+		/* Only this error is not the reader's. */
 		if (got < 0)
 			return errno == EAGAIN ? 0 :
 				errno == ENOMEM ? -ENOMEM : -EPIPE;
@@ -142,14 +143,14 @@ static int flush(struct pump *p)
 	return done;
 }
 
-/* What is no pipe, or wider already, stays what it is. */
+/* Widens a pipe; other files, and wider pipes, stay unchanged. */
 static void widen(int fd)
 {
 	if (fcntl(fd, F_GETPIPE_SZ) < ROOMY)
 		fcntl(fd, F_SETPIPE_SZ, ROOMY);
 }
 
-/* How many of n bytes to pass on; -errno of .show. */
+/* The number of bytes, out of n, to pass on; -errno of .show. */
 static ssize_t show(struct pump *p, const char *bytes, size_t n)
 {
 	int answer = PUMP_MORE;
@@ -161,7 +162,7 @@ static ssize_t show(struct pump *p, const char *bytes, size_t n)
 	if (answer == PUMP_TAIL)
 		pump_tail_keep(&p->tail);
 	p->drop = answer == PUMP_DROP;
-	/* There is much of it: fewer and longer turns. */
+	/* A long stream: fewer and longer turns. */
 	if (p->spliced && (answer == PUMP_ENOUGH || answer == PUMP_TAIL)) {
 		widen(p->from);
 		widen(p->to);
@@ -178,8 +179,8 @@ static bool make_buffer(struct pump *p)
 	return p->buf;
 }
 
-/* Shows whole pages that stay where they are: .teed of them are to be moved
- * on. -EAGAIN: cannot. */
+/* Shows whole pages that stay in the pipe: .teed of them must be moved on.
+ * -EAGAIN: impossible. */
 static int look(struct pump *p)
 {
 	long n;
@@ -207,7 +208,7 @@ static int look(struct pump *p)
 	return 0;
 }
 
-/* Moves pages. 1: moved; 0: no room behind; -EAGAIN: cannot. */
+/* Moves pages. 1: moved; 0: no room behind; -EAGAIN: impossible. */
 static int move(struct pump *p)
 {
 	bool looks = !p->plain || p->tail.keeps;
@@ -231,7 +232,7 @@ static int move(struct pump *p)
 	return 1;
 }
 
-/* Bytes to be passed on or dropped; 0 at the end, -errno. */
+/* Takes bytes to be passed on or dropped; 0 at the end, -errno. */
 static ssize_t take(struct pump *p, size_t max)
 {
 	ssize_t n;
@@ -244,10 +245,10 @@ static ssize_t take(struct pump *p, size_t max)
 	return n < 0 ? -errno : n;
 }
 
-/* What was taken, on its way. As flush(). */
+/* Passes on what was taken. As flush(). */
 static int pass(struct pump *p, size_t n)
 {
-	size_t had = p->teed < n ? p->teed : n; /* shown, and not moved */
+	size_t had = p->teed < n ? p->teed : n; /* shown and not yet moved */
 	ssize_t more = (ssize_t)n;
 
 	p->teed -= had;
@@ -264,7 +265,8 @@ static int pass(struct pump *p, size_t n)
 	return flush(p);
 }
 
-/* Reads at most max at a time and passes it on, while there is that much. */
+/* Reads at most max bytes at a time and passes them on, while there are that
+ * many. */
 static int copy(struct pump *p, size_t max)
 {
 	for (unsigned rounds = 0; rounds < ROUNDS; rounds++) {
@@ -298,7 +300,7 @@ static int step(struct pump *p, const struct pollfd fds[2])
 	if (!fds[p->full].revents)
 		return 0;
 	p->full = false;
-	/* Empty, and nobody is left to write. */
+	/* Empty, and no writer is left. */
 	if (p->spliced && fds[0].revents == POLLHUP) {
 		p->last = true;
 		return flush(p);
@@ -312,7 +314,8 @@ static int step(struct pump *p, const struct pollfd fds[2])
 			return done;
 		n = ATOMIC;
 	}
-	/* No more than there is: it ends where a writer's piece does. */
+	/* Reads no more than there is, so that a writer's piece stays
+	 * together. */
 	return copy(p, n ? n : 1);
 }
 

@@ -17,44 +17,43 @@
 
 enum pump_answer { PUMP_MORE, PUMP_ENOUGH, PUMP_DROP, PUMP_TAIL };
 
-/* A second view of what passes: pages are taken along and stay in their pipe.
- * Two of them in turn hold the last bytes of a stream without a copy. Zeroed:
- * closed. */
+/* A second view of what passes: pages that stay in a pipe. Two pipes in turn
+ * hold the last bytes of a stream without a copy. Zeroed: closed. */
 struct pump_tail {
 	bool open, keeps;
 	int now[2], before[2]; /* reading end, writing end */
 };
-/* False when there are no descriptors for it. */
+/* Opens the pipes. False when there are no descriptors for them. */
 bool pump_tail_open(struct pump_tail *t);
-/* From now on what is in it stays, but for the oldest. */
+/* From now on keeps the pages, except for the oldest. */
 void pump_tail_keep(struct pump_tail *t);
 void pump_tail_close(struct pump_tail *t);
-/* Takes up to max bytes of a pipe along, whole pages, that stay in it. How
- * many, or -errno. */
+/* Takes up to max bytes of a pipe along, in whole pages, without taking them
+ * out. Their number, or -errno. */
 long pump_tail_tee(struct pump_tail *t, int from, size_t max);
 void pump_tail_add(struct pump_tail *t, const char *bytes, size_t n);
 /* Bytes held. */
 size_t pump_tail_size(const struct pump_tail *t);
-/* The oldest of them, taken out; 0 when there are none left. */
+/* Takes the oldest bytes out; 0 when none are left. */
 size_t pump_tail_read(struct pump_tail *t, char *buf, size_t size);
 
 /* Zeroed: never lives. */
 struct pump {
-	bool live;     /* false: ended, or never began */
-	int from;      /* owned; -1: nothing comes but .first */
-	int to;       /* -1: nowhere, shown alone; stays open and the owner's */
+	bool live;     /* false: ended, or never begun */
+	int from;      /* owned; -1: there is only .first */
+	int to;       /* not owned; -1: nowhere, bytes are only shown */
 	bool to_socket, to_tty;
 	bool spliced; /* both are pipes */
-	/* Shown before they are passed on: PUMP_MORE; PUMP_ENOUGH: show no
-	 * more; PUMP_TAIL: nor that, but keep the last ones in .tail;
+	/* Shows bytes before they are passed on. PUMP_MORE; PUMP_ENOUGH: show
+	 * no more; PUMP_TAIL: the same, but keep the last ones in .tail;
 	 * PUMP_DROP: pass on .allow of them and then nothing. -errno ends. */
 	int (*show)(void *ctx, struct pump *p, const void *bytes, size_t n);
 	void *ctx;
-	int tag; /* the owner's */
+	int tag; /* for the owner */
 	size_t allow;
-	uint64_t bytes; /* seen to come, passed on or not */
+	uint64_t bytes; /* bytes that came, passed on or not */
 	bool paused;
-	bool last; /* nothing is read any more: ends when all was passed on */
+	bool last; /* read nothing more; ends when all is passed on */
 	bool dry;  /* the last read found nothing */
 	struct pump_tail tail; /* stays when the pump ends */
 	/* private */
@@ -69,22 +68,22 @@ static inline bool pump_ended(const struct pump *p)
 	return !p->live;
 }
 
-/* Fills what to poll for: from, to. */
+/* Fills what must be polled for: from, to. */
 void pump_poll(const struct pump *p, struct pollfd fds[2]);
 enum { PUMP_GONE = 1 };
-/* After poll. 0; -errno of .show, or -ENOMEM; PUMP_GONE when there is no reader
- * any more, which pump_end() is to tell the writer. */
+/* Call it after poll. 0; -errno of .show, or -ENOMEM; PUMP_GONE when the reader
+ * is gone: pump_end() then tells the writer. */
 int pump_step(struct pump *p, const struct pollfd fds[2]);
 
-/* Who reads may wait for our end: when the pipe behind is full, it is made to
- * hold what is left. */
+/* The reader may wait for our end: makes a full pipe hold what is left. */
 void pump_ending(struct pump *p);
-/* What .bytes will be when all is read that waits in .from now. */
+/* The value that .bytes will have when everything that waits in .from is
+ * read. */
 uint64_t pump_due(const struct pump *p);
-/* All of .bytes was passed on. */
+/* Was all of .bytes passed on? */
 bool pump_idle(const struct pump *p);
 
-/* What was read of .from and did not go through. */
+/* The bytes that were read of .from and did not go through. */
 const char *pump_held(const struct pump *p, size_t *n);
 
 /* Closes, frees. */

@@ -39,7 +39,7 @@ bool pump_tail_open(struct pump_tail *t)
 void pump_tail_keep(struct pump_tail *t)
 {
 	t->keeps = pump_tail_open(t);
-	/* Who may not have that much has less. */
+	/* A user who may not have such a large pipe has a smaller one. */
 	if (t->keeps)
 		fcntl(t->now[1], F_SETPIPE_SZ, HELD);
 }
@@ -53,7 +53,7 @@ void pump_tail_close(struct pump_tail *t)
 	t->open = t->keeps = false;
 }
 
-/* The older half is let go, the other one becomes it. */
+/* Gives the older half up and puts the other in its place. */
 static void turn(struct pump_tail *t)
 {
 	close_pair(t->before);

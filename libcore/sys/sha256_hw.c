@@ -60,7 +60,7 @@ static void hw_update(const br_hash_class **ctx, const void *data, size_t n)
 static void hw_out(const br_hash_class *const *ctx, void *dst)
 {
 	const br_sha256_context *c = (const br_sha256_context *)(const void *)ctx;
-	/* Cleared where it must be: hashes are many and short. */
+	/* Cleared only where needed, because hashes are many and short. */
 	__attribute__((uninitialized)) uint8_t tail[128];
 	__attribute__((uninitialized)) uint32_t val[8];
 	size_t at = c->count & 63, len = at < 56 ? 64 : 128;
@@ -169,13 +169,13 @@ const struct br_hash_class_ *sha256_pick(void)
 	enum { HWCAP2_FSGSBASE = 2 };
 	unsigned a, b, c, d;
 
-	/* Each question costs microseconds on a virtual machine. Of a feature
-	 * that leaf 7 tells of, the kernel says whether it is there. */
+	/* cpuid costs microseconds on a virtual machine, so the kernel's word
+	 * on a feature of leaf 7 says whether that leaf exists. */
 	if (!(getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE) &&
 		__get_cpuid_max(0, NULL) < 7)
 		return &br_sha256_vtable;
 	__cpuid_count(7, 0, a, b, c, d);
-	/* No processor has it without SSE4.1. */
+	/* Every processor with it has SSE4.1. */
 	return b & bit_SHA ? &hw_class : &br_sha256_vtable;
 }
 #elif defined(__aarch64__) && defined(__AARCH64EL__)

@@ -6,9 +6,9 @@
 
 struct br_hash_class_;
 
-/* The fastest SHA-256 this machine has: SHA-NI, ARMv8, or BearSSL's portable
- * one. All work on a br_sha256_context, all give the same. Ask once, keep the
- * answer. */
+/* The fastest SHA-256 of this machine: SHA-NI, ARMv8, or BearSSL's portable
+ * one. All work on a br_sha256_context and give the same result. Ask once and
+ * keep the answer. */
 const struct br_hash_class_ *sha256_pick(void);
 
 /* BearSSL's own, for comparison. */

@@ -63,14 +63,15 @@ void sig_die(int sig)
 	struct rlimit none = {0, 0};
 	sigset_t set;
 
-	/* The command wrote its core, if it was to have one; ours would
-	 * overwrite it. */
+	/* The command wrote its core, if it had one; ours would overwrite
+	 * it. */
 	prlimit(0, RLIMIT_CORE, &none, NULL);
 	signal(sig, SIG_DFL);
 	sigemptyset(&set);
 	sigaddset(&set, sig);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	/* Of this thread: where getpid() is refused, kill() were everybody's. */
+	/* raise() signals this thread alone; where getpid() is refused, kill()
+	 * would signal everybody. */
 	raise(sig);
 	_exit(128 + sig);
 }

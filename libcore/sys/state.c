@@ -111,7 +111,7 @@ static uint64_t changed_ns(const struct stat *st)
 		(uint64_t)st->st_ctim.tv_nsec;
 }
 
-/* A state is replaced and never written to: it has the size that it has. */
+/* The file is replaced as a whole, so its size does not change. */
 static int read_whole(struct buf *b, int fd, size_t size)
 {
 	char *room = size <= b->max ? buf_reserve(b, size + 1) : NULL;

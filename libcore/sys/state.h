@@ -31,7 +31,7 @@ enum {
 	STATE_DIRS_MAX = 256,	/* directories on the stack */
 	STATE_PATH_MAX = 4096,	/* bytes of a path, NUL counted */
 	STATE_CHANGES_MAX = 32768,
-	/* A file of that many bytes holds every state there may be. */
+	/* A file of that size holds every possible state. */
 	STATE_FILE_MAX = CONFIG_LIMIT_ENV + STATE_VARS_MAX * 16 +
 		(STATE_DIRS_MAX + 4) * (STATE_PATH_MAX + 16) +
 		STATE_CHANGES_MAX + 16,
@@ -40,23 +40,26 @@ enum {
 struct state {
 	char *cwd;       /* physical; NULL: the caller's own */
 	char *pwd;       /* logical name of cwd; NULL: the same */
-	char *old;       /* what "cd -" goes to; NULL: nothing yet */
-	char *workspace; /* the session was made for it; or NULL */
+	char *old;       /* the target of "cd -"; NULL: nothing yet */
+	char *workspace; /* the workspace for which the session was made; or
+			  * NULL */
 	struct env env;
-	bool has_env; /* false: nothing saved yet, the caller's own counts */
-	/* pushd's stack without its top, which is cwd; the nearest first. */
+	bool has_env; /* false: nothing saved yet, the caller's environment
+		       * counts */
+	/* pushd's stack without its top, which is cwd; nearest first. */
 	char **dirs;
 	size_t dir_count;
-	char *changes;    /* of the last command, for people; NULL: none */
+	char *changes;    /* changes by the last command, for people; NULL:
+			   * none */
 	uint64_t code;    /* $? of the last command */
 	uint64_t created; /* wall clock, ns */
 	uint64_t used;
-	uint64_t commands; /* how many were run in it */
-	/* The file that it was loaded from: its bytes, and which one it was. */
+	uint64_t commands; /* number of commands in the session */
+	/* The file from which it was loaded: its bytes and its inode. */
 	struct buf file;
 	uint64_t inode, changed_ns;
-	/* Where nothing was saved, what the command began with instead, and
-	 * kept: the caller's. Not saved. */
+	/* Where nothing was saved: the caller's directory and environment, with
+	 * which the command began. Not saved. */
 	const char *first_cwd;
 	struct env first_env;
 };
@@ -65,16 +68,16 @@ struct state {
 void state_release(struct state *s);
 #define autostate autoclean(state_release)
 
-/* Is the variable one to be kept? The shell sets some itself, for each command
- * anew, and so do the capture and the guard. */
+/* Is the variable kept? The shell sets some itself, for each command anew, as
+ * the capture and the guard do. */
 bool state_carries(const char *pair);
 
-/* Sets one of the paths; value NULL unsets. -EINVAL for a relative or too
+/* Sets one of the paths; value NULL unsets it. -EINVAL for a relative or too
  * long one, -ENOMEM; the old value stays then. */
 int state_path(char **slot, const char *value);
 
-/* Keeps these lines as the changes; of more than STATE_CHANGES_MAX bytes as many
- * whole ones as fit. -ENOMEM. */
+/* Keeps these lines as the changes; beyond STATE_CHANGES_MAX bytes as many
+ * whole lines as fit. -ENOMEM. */
 int state_changed(struct state *s, const char *lines, size_t n);
 
 /* Appends the file's text. 0, the buffer's error, -EINVAL for a relative or
@@ -82,32 +85,33 @@ int state_changed(struct state *s, const char *lines, size_t n);
  * environment (CONFIG_LIMIT_ENV) than a state may hold. */
 int state_write(const struct state *s, struct buf *out);
 
-/* Reads such a text into an empty s, which is to be released after any
- * result. -EINVAL, -E2BIG, -ENOMEM with d's line told. Unknown keys of a later
- * version are passed over. */
+/* Reads such a text into an empty s, which must be released after any result.
+ * -EINVAL, -E2BIG, -ENOMEM, with the line in d. Unknown keys of a later version
+ * are skipped. */
 int state_parse(struct state *s, const char *bytes, size_t n, struct diag *d);
 
 /* Puts a directory (absolute) on top of the stack: -E2BIG, -ENOMEM, -EINVAL. */
 int state_push(struct state *s, const char *dir);
-/* Takes the nth from the top out and hands it over, to be freed; NULL when
- * there is none. */
+/* Takes directory number n from the top out, to be freed by the caller; NULL
+ * when there is none. */
 char *state_take(struct state *s, size_t nth);
 
-/* A state's file. The reader refuses symlinks, special files, files of other
- * users than uid (and root) and files that others may write; -ENOENT when
- * there is none. The writer replaces it atomically, mode 0600. */
+/* Load and save a state's file. The reader refuses symlinks, special files,
+ * files of users other than uid (and root), and files that others may write;
+ * -ENOENT when there is none. The writer replaces the file atomically, mode
+ * 0600. */
 int state_load(int dirfd, const char *name, uid_t uid, struct state *s,
 	struct diag *d);
 int state_save(int dirfd, const char *name, const struct state *s,
 	struct diag *d);
 
-/* Saves what a command made of s since it was loaded. Where another has saved
- * meanwhile, that stays, but for what the command changed, and s is then the
- * outcome. For the one that holds the session's lock. */
+/* Saves what a command changed in s since it was loaded. If another command has
+ * saved meanwhile, its values stay, except for what this command changed; s is
+ * then the result. The caller holds the session's lock. */
 int state_update(int dirfd, const char *name, uid_t uid, struct state *s,
 	struct diag *d);
-/* Does to to what made after of before; after may lose what to gets. 0, or
- * -ENOMEM. */
+/* Applies to to the changes from before to after; after may lose what to gets.
+ * 0, or -ENOMEM. */
 int state_merge(
 	const struct state *before, struct state *after, struct state *to);
 

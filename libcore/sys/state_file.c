@@ -14,7 +14,7 @@
 
 static const char magic[] = "wardbox-state 1\n";
 
-/* What there is once, at most, in the order of the file. */
+/* Records that stand in a file at most once, in its order. */
 static const struct {
 	char key[12];
 	uint16_t at;
@@ -63,7 +63,7 @@ static void add_number(struct writer *w, const char *key, uint64_t value)
 	add(w, key, buf_str(&b));
 }
 
-/* Would the reader take it? */
+/* Would the reader accept it? */
 static int check(const struct state *s)
 {
 	size_t bytes = 0;
@@ -117,7 +117,8 @@ struct reader {
 	struct buf value; /* of the record at hand */
 };
 
-/* Decimal digits up to stop, at most max, and at most as many as always fit. */
+/* Reads decimal digits up to stop, at most max, and at most as many digits as
+ * always fit. */
 static int take_number(struct reader *r, char stop, uint64_t max, uint64_t *out)
 {
 	const char *from = r->at;
@@ -130,7 +131,7 @@ static int take_number(struct reader *r, char stop, uint64_t max, uint64_t *out)
 		? -EINVAL : 0;
 }
 
-/* "KEY " at the reader's place. */
+/* Reads "KEY " at the reader's place. */
 static int take_key(struct reader *r, char *key, size_t size)
 {
 	size_t n = 0;
@@ -141,7 +142,7 @@ static int take_key(struct reader *r, char *key, size_t size)
 	return n && r->at < r->end && *r->at++ == ' ' ? 0 : -EINVAL;
 }
 
-/* "LENGTH:BYTES\n" to .value, without NUL in it. */
+/* Reads "LENGTH:BYTES\n" to .value, without NUL in it. */
 static int take_value(struct reader *r)
 {
 	uint64_t length;
@@ -171,11 +172,11 @@ static int take_var(struct state *s, struct reader *r, const char *pair)
 	if (before == STATE_VARS_MAX || r->env_bytes > CONFIG_LIMIT_ENV)
 		return -E2BIG;
 	err = env_put(&s->env, pair);
-	/* The same name twice is nothing that the writer wrote. */
+	/* The writer never writes a name twice. */
 	return err || s->env.count > before ? err : -EINVAL;
 }
 
-/* The writer's order is the nearest first; state_push turns it round. */
+/* The writer's order is nearest first; state_push reverses it. */
 static int take_dir(struct state *s, const char *dir)
 {
 	int err = state_push(s, dir);
@@ -223,7 +224,7 @@ static int take_field(
 	return err;
 }
 
-/* One record; 1 at the end of a whole text. */
+/* Reads one record; 1 at the end of a whole text. */
 static int take_record(struct state *s, struct reader *r)
 {
 	uint64_t records;

@@ -14,7 +14,7 @@
 #include "base/num.h"
 #include "base/str.h"
 
-/* Where ids once had 16 bits. */
+/* For machines whose ids once had 16 bits. */
 #ifdef SYS_setgroups32
 #define SETGROUPS SYS_setgroups32
 #define SETRESGID SYS_setresgid32
@@ -27,7 +27,7 @@
 
 enum { FIELDS = 7, PASSWD_MAX = 8 << 20, USER_LINE = 1024 };
 
-/* Cuts line at its colons; false unless there are just seven fields. */
+/* Cuts line at its colons; false unless it has seven fields. */
 static bool split(char *line, char *field[FIELDS])
 {
 	size_t i = 1;

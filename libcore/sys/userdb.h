@@ -17,21 +17,21 @@ struct user {
 	char shell[256];
 };
 
-/* The first line of text that is whole and has this name, or (name NULL) this
- * uid. 0 or -ENOENT. */
+/* Finds the first whole line of text with this name, or (name NULL) this uid. 0
+ * or -ENOENT. */
 int user_parse(const char *text, size_t n, const char *name, uid_t uid,
 	struct user *out);
 
-/* The same from the passwd file at path. -ENOENT, or why it cannot be read. */
+/* The same in the passwd file at path. -ENOENT, or why it cannot be read. */
 int user_find(const char *path, const char *name, uid_t uid, struct user *out);
 
-/* Calls each with the home of every user of the passwd file at path. What it
- * returns that is not 0 ends it and is returned. */
+/* Calls each for the home of every user in the passwd file at path. A result
+ * other than 0 ends it and is returned. */
 int user_each_home(const char *path,
 	int each(void *ctx, uid_t uid, const char *home), void *ctx);
 
-/* Takes on this uid and gid for good, and no other group. The process has one
- * thread: others would keep what they have. */
+/* Takes on this uid and gid for good, and no other group. The process must have
+ * one thread, because others would keep theirs. */
 int user_become(uid_t uid, gid_t gid);
 
 #endif
