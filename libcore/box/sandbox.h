@@ -94,6 +94,7 @@ struct sandbox_plan {
 	bool own_group; /* setpgid before anything else */
 	bool watch_files; /* WATCH: show the use of files, too */
 	bool watch_writes; /* WATCH: show what changes files, before */
+	bool watch_signals; /* WATCH: show signals to other processes */
 	bool watch_meta; /* WATCH: metadata is changed where it may be written,
 			  * and nowhere else, where no view of mounts sees to it */
 	/* With watch_meta: places of this process's own, whose files may not be
