@@ -186,6 +186,7 @@ static int exec_run(int argc, char **argv)
 	reply.out = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.err = BUF_INIT(EXEC_OUTPUT_MAX);
 	reply.result.started_ns = clock_ns(CLOCK_REALTIME);
+	cli_hide_words(argv + first);
 	if (o.report && take_report(o.report, &d))
 		cli_die_diag(EXIT_OURS, &d);
 	if (read_operands(&q, str_eq(argv[first - 1], "--"), argv + first,

@@ -91,6 +91,7 @@ static int sh_run(int argc, char **argv)
 		cli_die_diag(EXIT_NOTFOUND, &d);
 	if (probe_inside())
 		become(path, argv);
+	cli_hide_words(argv + 1);
 	cli_guard_facts(&q.caller);
 	q.io.pty = cli_guard_on_terminal();
 	cli_shell_call(&q, &script);

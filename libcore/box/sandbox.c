@@ -3,6 +3,7 @@
  */
 #include "box/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -206,7 +207,7 @@ static const char etc[] =
 	MUSL_PATH "\0"
 	"/etc/alpine-release\0/etc/alternatives\0/etc/bash.bashrc\0"
 	"/etc/ca-certificates\0/etc/ca-certificates.conf\0"
-	"/etc/crypto-policies\0/etc/debian_version\0/etc/default/locale\0"
+	"/etc/crypto-policies\0/etc/debian_version\0/etc/default/locale\0/etc/dpkg\0"
 	"/etc/fonts\0/etc/gai.conf\0/etc/gitconfig\0/etc/group\0"
 	"/etc/host.conf\0/etc/hostname\0/etc/hosts\0/etc/inputrc\0/etc/java\0"
 	"/etc/java-11-openjdk\0/etc/java-17-openjdk\0/etc/java-21-openjdk\0"
@@ -220,7 +221,31 @@ static const char etc[] =
 	"/etc/protocols\0/etc/python3\0/etc/resolv.conf\0/etc/rpc\0"
 	"/etc/services\0/etc/shells\0/etc/ssl/cert.pem\0/etc/ssl/certs\0"
 	"/etc/ssl/openssl.cnf\0/etc/terminfo\0/etc/timezone\0/etc/vim\0"
-	"/etc/xdg\0";
+	"/etc/wgetrc\0/etc/xdg\0";
+
+/* Settings that may hold a password: what everybody may read holds none. */
+static const char etc_maybe[] =
+	"/etc/apt/apt.conf\0/etc/apt/apt.conf.d\0/etc/apt/preferences\0"
+	"/etc/apt/preferences.d\0/etc/apt/sources.list\0"
+	"/etc/apt/sources.list.d\0/etc/apt/trusted.gpg.d\0";
+
+/* May everybody read it, and each file in it? */
+static bool is_everybodys(const char *path)
+{
+	struct stat st;
+	DIR *dir = opendir(path);
+	bool all = dir || (errno == ENOTDIR && stat(path, &st) == 0 &&
+				  st.st_mode & S_IROTH);
+
+	const struct dirent *e;
+
+	while (all && dir && (e = readdir(dir)))
+		all = fstatat(dirfd(dir), e->d_name, &st, 0) == 0 &&
+		      st.st_mode & S_IROTH;
+	if (dir)
+		closedir(dir);
+	return all;
+}
 
 int sandbox_grant_etc(struct sandbox_plan *plan, const char *why)
 {
@@ -228,6 +253,9 @@ int sandbox_grant_etc(struct sandbox_plan *plan, const char *why)
 
 	for (const char *at = etc; *at && !err; at = str_nth(at, 1))
 		err = sandbox_grant(plan, at, SANDBOX_READ, true, why);
+	for (const char *at = etc_maybe; *at && !err; at = str_nth(at, 1))
+		if (is_everybodys(at))
+			err = sandbox_grant(plan, at, SANDBOX_READ, true, why);
 	return err;
 }
 

@@ -153,6 +153,9 @@ static unsigned watched_kinds(const struct sandbox *s)
 		kinds |= WATCH_NET;
 	if (p->watch_writes)
 		kinds |= WATCH_WRITES;
+	/* Where numbers of processes mean something else nobody is meant. */
+	if (p->watch_signals && !(s->enforced & SANDBOX_PIDNS))
+		kinds |= WATCH_SIGNALS;
 	if (p->watch_meta && !view && s->enforced & SANDBOX_LANDLOCK)
 		kinds |= WATCH_METADATA;
 	return kinds;
@@ -351,6 +354,7 @@ static int build_filter(struct sandbox *s, struct diag *d)
 		.inet = p->net != SANDBOX_NET_NONE,
 		.tcp_only = tcp,
 		.tcp_listen = p->port_count > p->connect_count,
+		.diag = s->enforced & SANDBOX_NETNS,
 		.unix_path = !(s->enforced & SANDBOX_UNIXPATH) || s->unix_free ||
 			     (s->abi >= 9 && s->enforced & SANDBOX_LANDLOCK),
 		.sysv = (s->enforced | p->without) & SANDBOX_IPCNS,

@@ -181,12 +181,14 @@ static size_t leaf_inet(struct prog *p)
 
 static size_t leaf_socket(struct prog *p)
 {
-	enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16 };
+	enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16, SOCK_DIAG = 4 };
 	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
-	size_t inet = leaf_inet(p), route, at;
+	size_t inet = leaf_inet(p), route, at = err(p, EPROTONOSUPPORT);
 
-	/* Only NETLINK_ROUTE, which the C library's name lookups use. */
-	route = arg(p, 2, false, eq(p, 0, yes, no));
+	/* Of NETLINK only the route family, which the C library's name lookups use,
+	 * and the plan's SOCK_DIAG. */
+	at = p->spec->diag ? eq(p, SOCK_DIAG, yes, at) : at;
+	route = arg(p, 2, false, eq(p, 0, yes, at));
 	at = eq(p, NETLINK, route, err(p, EAFNOSUPPORT));
 	at = eq(p, INET6, inet, at);
 	at = eq(p, INET, inet, at);

@@ -19,6 +19,8 @@ struct seccomp_spec {
 	bool inet;       /* socket(AF_INET, AF_INET6) */
 	bool tcp_only;   /* with inet: only streams, no multipath, no TFO */
 	bool tcp_listen; /* with tcp_only: listen() */
+	bool diag;       /* sockets may be listed: they are those of a network
+			  * namespace of its own */
 	bool unix_path;  /* socket(AF_UNIX); socketpair of streams is always
 			  * allowed */
 	bool sysv;       /* System V IPC and POSIX message queues */

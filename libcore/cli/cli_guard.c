@@ -74,6 +74,18 @@ void cli_guard_facts(struct guard_caller *who)
 	who->tell = tell;
 }
 
+void cli_hide_words(char **words)
+{
+	for (char **word = words; *word; word++) {
+		char *copy = strdup(*word);
+
+		if (!copy)
+			return;
+		memset(*word, 0, strlen(*word));
+		*word = copy;
+	}
+}
+
 bool cli_guard_on_terminal(void)
 {
 	return tcgetpgrp(STDIN_FILENO) >= 0 && isatty(STDOUT_FILENO);

@@ -10,6 +10,11 @@
  * how to ask a person. */
 void cli_guard_facts(struct guard_caller *who);
 
+/* Moves the command's words out of what others see of this process: a command that
+ * looks for programs by their words (pgrep -f, ps | grep) finds its own, and none
+ * that guards it. Without memory for them they stay. */
+void cli_hide_words(char **words);
+
 /* Is a person at it, who is to get a terminal that behaves as theirs does? One
  * that its session does not control has no job control, as a new one would. */
 bool cli_guard_on_terminal(void);

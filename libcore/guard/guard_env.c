@@ -170,6 +170,9 @@ static int set_granted(
 		err = guard_own_find(&g->place, grants);
 	if (!err && places)
 		err = set_home(b, &g->place, grants);
+	/* What is left in an image lies where each program looks for it. */
+	if (g->place.whole)
+		return err;
 	if (!err && places)
 		err = set_temporary(b, &g->place);
 	if (!err && places)

@@ -79,6 +79,7 @@ static int compile_box(struct guard_box *b, struct guard *g, struct diag *d)
 	/* Compiling begins from an empty sandbox. */
 	b->sandbox.watch.decide = guard_watch;
 	b->sandbox.watch.refused_change = guard_watch_change;
+	b->sandbox.watch.signal = guard_signal;
 	b->sandbox.watch.ctx = b->sandbox.watch.ctx_before = g;
 	b->sandbox.watch.before = guard_undo_before;
 	return err;

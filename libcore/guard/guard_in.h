@@ -33,6 +33,7 @@ struct guard_place {
 			  * says */
 	bool real;       /* cwd is the kernel's own name for it */
 	bool no_project; /* root is tmp, or POLICY_NOWHERE */
+	bool whole;      /* root is "/": an image is built */
 	/* The user's directory below the state base; 0: not looked for yet,
 	 * negative: there is none. */
 	int own;
@@ -443,6 +444,11 @@ void guard_told_denial(struct guard *g, const struct guard_question *what,
 	bool program, const struct diag *said);
 /* Writes the policy there, once a command asks for it. */
 void guard_told_policy(struct guard *g, const struct watch_event *ev);
+
+/* guard_signal.c: does a command of the session still have something running? */
+bool guard_signals(const struct guard *g);
+/* A signal for that is sent here; see watch_signal. */
+int guard_signal(void *ctx, pid_t to, int sig);
 
 /* guard_net_events.c: records and tells the events that came on the link. */
 void guard_net_events(void *ctx);

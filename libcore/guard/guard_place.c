@@ -142,6 +142,7 @@ int guard_place_project(struct guard_place *p, const struct policy *policy,
 	}
 	if (!err)
 		err = guard_keep(&p->texts, &p->root, path);
+	p->whole = !err && str_eq(path, "/");
 	return err ? diag_errno(d, err, "%s: cannot find its project", p->cwd)
 		   : 0;
 }

@@ -3,7 +3,9 @@
  */
 #include "guard/guard_in.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,10 +30,18 @@ static const char *const system_programs[] = {
 	"/libx32",
 };
 enum { LOADERS = 3, LOADERS_END = 5 };
-static const char *const system_facts[] = {"/proc", "/sys/devices/system"};
+static const char *const system_facts[] = {"/proc", "/sys/devices/system",
+	"/sys/devices/virtual/net/lo", "/sys/class", "/sys/fs/cgroup",
+	"/sys/kernel/mm/transparent_hugepage"};
 /* The devices of sandbox_grant_devices(). */
 static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full",
 	"/dev/random", "/dev/urandom", "/dev/tty"};
+
+/* What installing packages takes of root's rights: other users' files and ids, and
+ * programs that bring such rights along. */
+static const uint64_t whole_caps = 1U << CAP_CHOWN | 1U << CAP_DAC_OVERRIDE |
+	1U << CAP_FOWNER | 1U << CAP_FSETID | 1U << CAP_KILL | 1U << CAP_SETGID |
+	1U << CAP_SETUID | 1U << CAP_NET_BIND_SERVICE | 1U << CAP_SETFCAP;
 
 static int grant_list(struct guard_box *b, const char *const *paths, size_t n,
 	unsigned access, const char *why)
@@ -185,8 +195,10 @@ static bool has_anyway(const struct guard_box *b, const struct guard *g,
 {
 	struct stat st;
 
-	if (p->write || p->exec)
+	if (p->write || (p->exec && !g->place.whole))
 		return false;
+	if (g->place.whole)
+		return true;
 	if (is_under(p->path, system_programs, ARRAY_SIZE(system_programs)) ||
 		is_under(p->path, system_facts, ARRAY_SIZE(system_facts)))
 		return true;
@@ -287,9 +299,42 @@ static void widen(struct guard_box *b, size_t n)
 		if (!(around->access & SANDBOX_WRITE))
 			continue;
 		for (size_t k = 0; k < n; k++)
-			if (path_beneath(around->path, b->plan.grants[k].path))
+			if (path_beneath(around->path, b->plan.grants[k].path) &&
+				!is_under(b->plan.grants[k].path, system_facts,
+					ARRAY_SIZE(system_facts)))
 				b->plan.grants[k].access |= SANDBOX_RW;
 	}
+}
+
+/* What an image may have of the machine that builds it, where the root directory is
+ * the project: its devices are those that every program expects. */
+static int grant_whole(struct guard_box *b)
+{
+	static const char *const machine[] = {"/proc", "/sys"};
+	static const char shown[] = "pts\0ptmx\0shm\0mqueue\0tty\0";
+	DIR *dir = opendir("/dev");
+	int err = dir ? grant_list(b, machine, ARRAY_SIZE(machine), SANDBOX_RO,
+				"the machine's")
+		      : -errno;
+	const struct dirent *e;
+
+	while (dir && !err && (e = readdir(dir))) {
+		char path[NAME_MAX + 6];
+		const char *own = BUF_PRINT(path, "/dev/%s", e->d_name);
+
+		if (e->d_name[0] == '.' || e->d_type == DT_LNK ||
+			str_index(shown, e->d_name) >= 0 ||
+			is_under(path, devices, ARRAY_SIZE(devices)))
+			continue;
+		err = guard_keep(b->texts, &own, path);
+		if (!err)
+			err = sandbox_grant(&b->plan, own, SANDBOX_HIDE, true,
+				"the machine's");
+	}
+	if (dir)
+		closedir(dir);
+	b->plan.keep_caps = whole_caps;
+	return err;
 }
 
 static void set_limits(struct guard_box *b, const struct guard *g)
@@ -335,7 +380,8 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	b->plan.watch_names = g->terms.grants.supervise || g->carry->becomes;
 	/* The shell's own commands change only the contents of files. */
 	b->plan.watch_meta = g->terms.grants.confine && !b->brief;
-	if (b->plan.watch_names || b->plan.watch_meta)
+	b->plan.watch_signals = g->terms.grants.confine && guard_signals(g);
+	if (b->plan.watch_names || b->plan.watch_meta || b->plan.watch_signals)
 		b->plan.want |= SANDBOX_WATCH;
 	if (!g->terms.grants.confine) {
 		plan_nothing(&b->plan);
@@ -352,6 +398,8 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	needed = b->plan.grant_count;
 	if (!err)
 		err = grant_policy(b, g);
+	if (!err && g->place.whole)
+		err = grant_whole(b);
 	widen(b, needed);
 	if (!err)
 		err = guard_startup(b, g);

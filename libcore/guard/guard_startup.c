@@ -1,9 +1,9 @@
 /* guard_startup.c - a confined bash is not sent to a file that it cannot read
  * SPDX-License-Identifier: MIT
  *
- * An interactive bash reads ~/.bashrc, which is the person's and may hold
- * secrets: no confined command reads it unless the policy grants it. Without
- * that grant bash is called with another file in its place, one that is empty,
+ * An interactive bash reads ~/.bashrc. A home of the command's own has a copy
+ * where the policy says so; the person's own file is read where the policy grants
+ * it. Else bash is called with another file in its place, one that is empty,
  * so that it does not begin with a message. The system's own start-up file is
  * read as ever.
  */
@@ -35,7 +35,8 @@ int guard_startup(struct guard_box *b, const struct guard *g)
 	if (!g->command->reads_rc || g->command->dialect != POLICY_SH_BASH ||
 		!g->place.home[0] ||
 		path_join(path, sizeof path, g->place.home, ".bashrc") ||
-		access(path, F_OK) || is_readable(&b->plan, path))
+		access(path, F_OK) || is_readable(&b->plan, path) ||
+		(b->plan.view && guard_home_has(g, path)))
 		return 0;
 	while (g->command->argv[n])
 		n++;

@@ -88,6 +88,16 @@ static int deny_nameless(struct guard *g, const struct watch_event *ev)
 		"start it by its path");
 }
 
+/* The guard has no more rights over the process than any other program has. */
+static int deny_unseen(struct guard *g, const struct watch_event *ev)
+{
+	return deny_for(g, ev, "program",
+		"a process that became another user, or that hides its memory,"
+		" starts a program that the guard cannot see",
+		"start it as the user who the command runs as; of apt,"
+		" '-o APT::Sandbox::User=root'; or give the guard CAP_SYS_PTRACE");
+}
+
 /* Denies programs below a line that starts none by the reader's word: its box
  * lacks what keeps programs in. */
 static int deny_unread(struct guard *g, const struct watch_event *ev)
@@ -95,6 +105,16 @@ static int deny_unread(struct guard *g, const struct watch_event *ev)
 	return deny_for(g, ev, "brief",
 		"the line was read as one that starts no program",
 		"write the program's name into the line");
+}
+
+/* A file that the kernel starts for nobody: nothing was denied. */
+static bool is_no_program(const struct watch_event *ev)
+{
+	const mode_t starts = S_IXUSR | S_IXGRP | S_IXOTH;
+	struct stat st;
+
+	return stat(ev->exe, &st) == 0 &&
+	       (!S_ISREG(st.st_mode) || !(st.st_mode & starts));
 }
 
 /* A person's yes to the line covers what the same rule asks below it. */
@@ -155,6 +175,30 @@ static bool of_a_line(const struct guard *g, pid_t pid)
 		have += n > 0 ? (size_t)n : 0;
 	} while (n > 0 && have <= own.len);
 	return n < 0 || (have == own.len && !memcmp(is, own.data, have));
+}
+
+/* The dynamic loader says what a file needs, as ldd asks it, and starts no program:
+ * by an option, or that of the GNU C library by a variable. */
+static bool only_lists(
+	const struct watch_event *ev, const struct policy_verdict *v)
+{
+	enum { ENV_MAX = 1 << 20 };
+	static const char variable[] = "LD_TRACE_LOADED_OBJECTS=";
+	static const char options[] = "--list\0--verify\0--version\0--help\0";
+	const char *name = strrchr(ev->exe, '/');
+	autobuf struct buf env = BUF_INIT(ENV_MAX);
+
+	if (!str_eq(v->rule, "loader"))
+		return false;
+	if (ev->argc < 2 || str_index(options, ev->argv[1]) >= 0)
+		return true;
+	if (!name || !str_after(name, "/ld-linux") || watch_env(ev, &env) ||
+		env.err)
+		return false;
+	for (size_t at = 0; at < env.len; at += strlen(env.data + at) + 1)
+		if (str_after(env.data + at, variable))
+			return true;
+	return false;
 }
 
 /* May somebody be asked about the program? A person only sees what the shell of
@@ -226,6 +270,8 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		.no_project = g->place.no_project,
 	};
 
+	if (ev->missing == -EPERM)
+		return deny_unseen(g, ev);
 	if (own_helper(g, ev))
 		return 0;
 	if (ev->cut)
@@ -238,11 +284,14 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 		return deny_nameless(g, ev);
 	if (g->box.brief)
 		return deny_unread(g, ev);
+	if (is_no_program(ev))
+		return -EACCES;
 	req.cwd = watch_cwd(ev);
 	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->terms.policy, &req, &v);
 	what.cwd = req.cwd;
-	if (v.decision > POLICY_OPEN && !approved(g, &v))
+	if (v.decision > POLICY_OPEN && !approved(g, &v) &&
+		!only_lists(ev, &v))
 		answer = answer_of(g, ev, &req, &what);
 	if (answer == GUARD_WAITS)
 		return WATCH_WAIT;

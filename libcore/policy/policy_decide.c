@@ -139,6 +139,19 @@ static bool closed(struct judge *j, struct shell_span span)
 	return k.judged;
 }
 
+/* The network that code of the project can have unasked: the profile's, and where
+ * programs of any name start unasked the registries', as whatever stands in a line
+ * beside what installs packages has these. PATH brings in no more than programs. */
+static enum policy_net ordinary_net(const struct judge *j)
+{
+	const enum policy_net net = profile_net(j);
+
+	return net == POLICY_NET_LOCAL && str_eq(j->guided, "PATH") &&
+			       j->set[IMG_P_UNKNOWN] == POLICY_ALLOW
+		? POLICY_NET_REGISTRIES
+		: net;
+}
+
 /* A variable that puts the project's code into a program is ordinary, unless
  * the program has more network than the profile. */
 static void guided(struct judge *j, size_t len)
@@ -146,7 +159,7 @@ static void guided(struct judge *j, size_t len)
 	struct judge_cmd k =
 		judge_begin(j, (struct shell_span){0, (uint32_t)len});
 
-	if (!j->guided || j->worst.net <= profile_net(j))
+	if (!j->guided || j->worst.net <= ordinary_net(j))
 		return;
 	judge_raise(&k, POLICY_CONFIRM, "env",
 		"%s puts code into a program that has the network",

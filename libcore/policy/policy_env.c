@@ -76,7 +76,8 @@ bool judge_setenv(struct judge_cmd *k, const char *name,
 			!judge_listed(j, LIST_ENV_FIXED, name)))
 		return true;
 	if (!is_safe(j, name, value)) {
-		if (!j->guided)
+		/* PATH, the least of them, does not stand for another. */
+		if (!j->guided || str_eq(j->guided, "PATH"))
 			j->guided = name;
 		judge_raise(k, POLICY_OPEN, "env",
 			"%s decides what programs run or how they read their "

@@ -368,6 +368,19 @@ static bool goes_to(struct root_search *r, char *out, size_t size)
 	return at->found;
 }
 
+/* The system policy's word "/": all that root does, it does in the root directory,
+ * as for an image that is built. */
+static bool is_whole(const struct policy *p, uid_t uid)
+{
+	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range words = img_set(sys, IMG_SET_ROOT);
+	bool whole = false;
+
+	for (uint32_t i = 0; !uid && i < words.count && !whole; i++)
+		whole = str_eq(img_ref(sys, words, i), "/");
+	return whole;
+}
+
 int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	char *out, size_t size, struct diag *d)
 {
@@ -377,6 +390,8 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
 
 	if (!r)
 		return -ENOMEM;
+	if (is_whole(p, at->uid))
+		return str_copy(out, size, "/");
 	r->p = p;
 	r->at = at;
 	r->aliased = false;

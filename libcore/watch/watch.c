@@ -19,9 +19,11 @@
 #include "base/path.h"
 #include "watch/watch_in.h"
 #include "base/kconfig.h"
+#include "sys/file.h"
 #include "sys/limits.h"
 #include "sys/proc_text.h"
 #include "base/str.h"
+#include "base/uapi/linux.h"
 #include "base/uapi/nr.h"
 #include "base/uapi/seccomp.h"
 
@@ -280,6 +282,19 @@ int watch_still(const struct watch *w, const struct sc_notif *n)
 	return listener_ioctl(w, SC_IOCTL_ID_VALID, &id) < 0 ? -ESRCH : 0;
 }
 
+/* The process is none that this one may look into: what it starts is not known,
+ * and so it is denied. */
+static int decide_unread(struct watch *w, const struct sc_notif *n)
+{
+	char *none[] = {NULL};
+	struct watch_event ev = {.pid = (pid_t)n->pid, .path = "",
+		.exe = "", .argv = none, .missing = -EPERM, .root = &w->root};
+
+	if (w->decide)
+		(void)w->decide(w->ctx, &ev);
+	return -EACCES;
+}
+
 static int decide_exec(struct watch *w, const struct sc_notif *n)
 {
 	struct watch_event ev;
@@ -288,10 +303,12 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 	w->seen++;
 	err = watch_read(&w->root, n, w->bytes, &ev);
 	ev.id = n->id;
+	if (err == -EPERM)
+		return decide_unread(w, n);
 	/* Bad pointers get EFAULT, as the kernel says: to let it look again
 	 * would be a race for a thread that maps them meanwhile. */
 	if (err < 0)
-		return err == -EPERM ? -EACCES : err;
+		return err;
 	/* Was that the process that asked, all the time? */
 	err = watch_still(w, n);
 	if (err == 0 && !ev.missing && too_many(w, (pid_t)n->pid)) {
@@ -350,7 +367,37 @@ static bool is_ours(const struct watch *w, const struct watch_call *c)
 		(w->kinds & WATCH_METADATA || !(w->kinds & WATCH_WRITES));
 }
 
-/* 0 lets the call go on. */
+/* The process that one of the caller's descriptors stands for; 0. */
+static pid_t pid_of_fd(pid_t caller, int fd)
+{
+	enum { INFO_MAX = 4096 };
+	autobuf struct buf text = BUF_INIT(INFO_MAX);
+	char path[48];
+	const char *v = NULL;
+	size_t n;
+
+	if (!file_read(AT_FDCWD,
+		    BUF_PRINT(path, "/proc/%d/fdinfo/%d", (int)caller, fd),
+		    &text))
+		v = proc_value(buf_str(&text), "Pid:", &n);
+	return v ? (pid_t)proc_number(v) : 0;
+}
+
+/* To itself, to its own group and to all that it may reach it sends by itself. */
+static int send_signal(struct watch *w, const struct sc_notif *n)
+{
+	const pid_t caller = (pid_t)n->pid;
+	pid_t to = (pid_t)n->data.args[0];
+
+	if (n->data.nr == NR_PIDFD_SEND_SIGNAL)
+		to = n->data.args[2] ? 0 : pid_of_fd(caller, (int)to);
+	if (!w->signal || !to || to == -1 || to == caller ||
+		watch_still(w, n))
+		return 0;
+	return w->signal(w->ctx, to, (int)n->data.args[1]);
+}
+
+/* 0 lets the call go on, WATCH_DONE answers that it was done. */
 static int handle(struct watch *w, const struct watch_call *c,
 	const struct sc_notif *n)
 {
@@ -360,7 +407,9 @@ static int handle(struct watch *w, const struct watch_call *c,
 		return -ENOMEM;
 	if (!c)
 		return -EPERM;
-	if (IS_ENABLED(CONFIG_UNDO) && c->kind != WATCH_EXEC && w->kinds & WATCH_WRITES && w->before) {
+	if (IS_ENABLED(CONFIG_UNDO) &&
+		c->kind & (WATCH_FILES | WATCH_METADATA) &&
+		w->kinds & WATCH_WRITES && w->before) {
 		int err = watch_writes(w, c, n);
 
 		if (err < 0)
@@ -376,6 +425,8 @@ static int handle(struct watch *w, const struct watch_call *c,
 		return is_ours(w, c) ? watch_meta(w, c, n) : 0;
 	case WATCH_FILES:
 		return see_files(w, c, n);
+	case WATCH_SIGNALS:
+		return send_signal(w, n);
 	case WATCH_WRITES:
 	case WATCH_NET:
 		break;
@@ -404,10 +455,14 @@ static int answer(struct watch *w, const struct sc_notif *n)
 {
 	const struct watch_call *c = watch_call(n->data.nr);
 	/* Done here, or not at all. */
-	const bool ours = !c || is_ours(w, c);
+	bool ours = !c || is_ours(w, c);
 	struct sc_resp *r = w->resp;
 	int err = handle(w, c, n);
 
+	if (err == WATCH_DONE) {
+		ours = true;
+		err = 0;
+	}
 	if (err == WATCH_WAIT && wait_later(w, n))
 		return 0;
 	if (err == WATCH_WAIT)

@@ -51,6 +51,7 @@ enum watch_kind {
 	WATCH_FILES = 4,    /* the use of files: .see */
 	WATCH_WRITES = 8,   /* what changes files: .before */
 	WATCH_NET = 16,     /* connections: to .port of 127.0.0.1 alone */
+	WATCH_SIGNALS = 32, /* signals to single processes and groups: .signal */
 };
 enum { WATCH_CALLS_MAX = 64 };
 /* The system calls of these kinds that this architecture has; how many. */
@@ -60,7 +61,8 @@ struct watch_event {
 	pid_t pid;        /* as seen by the supervisor */
 	const char *path; /* as the process named it */
 	const char *exe;  /* the file: absolute, through links; "" if none */
-	int missing;      /* -errno: why exe is "" */
+	int missing;      /* -errno: why exe is ""; -EPERM: the process cannot
+			   * be looked into, and this is denied */
 	char *const *argv; /* NULL-terminated */
 	size_t argc;
 	bool cut;    /* argv is longer than the maxima: its start is here */
@@ -76,7 +78,7 @@ struct watch_event {
 
 /* 0 lets it go on; a negative errno (-EACCES, -EPERM …) denies with that.
  * WATCH_WAIT: it is decided later, and waits meanwhile; see watch_again(). */
-enum { WATCH_WAIT = 1, WATCH_LATER = 128 };
+enum { WATCH_WAIT = 1, WATCH_DONE = 2, WATCH_LATER = 128 };
 typedef int watch_decide(void *ctx, const struct watch_event *ev);
 
 /* A file that a process is about to use; it goes on, whatever comes. */
@@ -108,6 +110,10 @@ struct watch_object {
 typedef int watch_allow(void *ctx, const struct watch_object *o);
 /* That it was not allowed. */
 typedef void watch_refused_change(void *ctx, const struct watch_object *o);
+
+/* A process is about to send a signal, to a process or, negative, to a group.
+ * WATCH_DONE: it was sent; -errno: it is not; 0: the kernel decides. */
+typedef int watch_signal(void *ctx, pid_t to, int sig);
 
 /* A change that a process is about to make, by a name in a directory. */
 enum watch_doing {
@@ -148,6 +154,7 @@ struct watch {
 	watch_allow *allow; /* NULL: no metadata is changed */
 	void *ctx_allow;
 	unsigned kinds; /* enum watch_kind: of those that are shown */
+	watch_signal *signal; /* called with plan.watch_signals */
 	watch_before *before; /* called with plan.watch_writes */
 	void *ctx_before;
 	uint16_t port; /* of WATCH_NET */

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include "base/str.h"
+#include "base/uapi/linux.h"
 #include "base/uapi/nr.h"
 
 enum { NO = WATCH_NO };
@@ -15,6 +16,7 @@ enum { NO = WATCH_NO };
 #define FILES(nr, how, dir, path, arg) {nr, WATCH_FILES, how, dir, path, arg, NO}
 #define META(nr, how, dir, path, arg, flags)                                   \
 	{nr, WATCH_METADATA, how, dir, path, arg, flags}
+#define SIGNAL(nr) {nr, WATCH_SIGNALS, 0, NO, NO, 0, NO}
 #define LINK WATCH_NOFOLLOW
 
 const struct watch_call watch_calls[] = {
@@ -63,6 +65,8 @@ const struct watch_call watch_calls[] = {
 	META(__NR_removexattr, WATCH_RMXATTR, NO, 0, 1, NO),
 	META(__NR_lremovexattr, WATCH_RMXATTR, NO, 0, 1, LINK),
 	META(__NR_fremovexattr, WATCH_RMXATTR, 0, NO, 1, NO),
+	SIGNAL(__NR_kill),
+	SIGNAL(NR_PIDFD_SEND_SIGNAL),
 };
 
 const struct watch_call *watch_call(int nr)
@@ -79,7 +83,8 @@ static bool is_of(const struct watch_call *c, unsigned kinds)
 	return c->kind & kinds ||
 		(kinds & WATCH_NET && c->kind == WATCH_FILES &&
 			c->how == WATCH_CONNECT) ||
-		(kinds & WATCH_WRITES && c->kind != WATCH_EXEC &&
+		(kinds & WATCH_WRITES &&
+			c->kind & (WATCH_FILES | WATCH_METADATA) &&
 			(c->kind != WATCH_FILES || (c->how != WATCH_CONNECT &&
 							   c->how != WATCH_OPEN2)));
 }

@@ -87,6 +87,40 @@ uses_it() { # HOW... : three later commands
 	until_ grep -q 'got two' out
 }
 
+# In the session $1, a line.
+in_s() { # SESSION LINE
+	wb exec "$1" -- sh -c "$2"
+}
+
+@test "a later command of the session signals what an earlier one left, and nobody else does" {
+	in_s s 'sleep 311 >/dev/null 2>&1 & echo $! >>pids; sh -c "setsid sleep 312 >/dev/null 2>&1 & echo \$! >>pids"'
+	local one two front
+	one=$(sed -n 1p pids) two=$(sed -n 2p pids)
+	# another session, what is not guarded, and the guard itself
+	run in_s other "kill -0 $one || kill $one || echo held"
+	[[ $output == *held ]]
+	sleep 313 >/dev/null 2>&1 &
+	echo $! >>pids
+	run in_s s "kill -0 $! || kill -9 $! || echo held"
+	[[ $output == *held ]]
+	for front in $(supervisors); do
+		run in_s s "p=$front; kill -0 \$p 2>/dev/null || kill -9 \$p 2>/dev/null || echo held"
+		[[ $output == held ]]
+	done
+	gone "$one" && false
+	# by number, by name, as a group, by a program
+	run in_s s "kill -0 $one && kill -STOP $one && kill -CONT $one && echo sent"
+	[ "$output" = sent ]
+	run in_s s "pkill -f '[s]leep 311' && echo killed"
+	[ "$output" = killed ]
+	until_ gone "$one"
+	run in_s s "python3 -c 'import os; os.kill(-$two, 15)' && echo group"
+	[ "$output" = group ]
+	until_ gone "$two"
+	run in_s s "kill $one || echo none"
+	[[ $output == *"No such process"*none ]]
+}
+
 @test "a server that one command started is used, listed and ended by later ones" {
 	run start_server wb exec s -- sh -c
 	[ "$status" -eq 0 ]

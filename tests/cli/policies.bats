@@ -61,7 +61,7 @@ decides() { # allow|confirm|deny LINE...
 		'python3 -m venv venv' 'python3 -m http.server' 'cargo install x' \
 		'git push origin main' 'git clone ./a b' 'git fetch --all' 'git remote-https o https://a.example' \
 		'dpkg -l' 'apt list --installed' 'sysctl -n kernel.ostype' \
-		'gh run list --limit 5' 'docker build .' 'npm config set loglevel error'
+		'crontab -l' 'gh run list --limit 5' 'docker build .' 'npm config set loglevel error'
 	decides confirm 'npm publish' 'cargo publish' 'twine upload dist/*' \
 		'gh pr merge 3' 'gh release create v1' 'terraform apply' \
 		'kubectl apply -f x.yaml' 'npm install http://example.invalid/x.tgz' \

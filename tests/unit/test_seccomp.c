@@ -46,7 +46,7 @@ static void every_program_is_sound(void **state)
 	(void)state;
 	for (unsigned bits = 0; bits < 1 << 13; bits++) {
 		spec = (struct seccomp_spec){
-			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
+			bits & 1, bits & 2, bits & 4, bits & 1024, bits & 8, bits & 16,
 			bits & 32, bits & 64, bits & 128, bits >> 8 & 7,
 			bits, bits & 2048, bits & 4096};
 		build(&spec);
@@ -134,7 +134,7 @@ static void numbers_of_one_treatment_end_alike(void **state)
 	(void)state;
 	for (unsigned bits = 0; bits < 1 << 13; bits++) {
 		struct seccomp_spec spec = {
-			bits & 1, bits & 2, bits & 4, bits & 8, bits & 16,
+			bits & 1, bits & 2, bits & 4, bits & 1024, bits & 8, bits & 16,
 			bits & 32, bits & 64, bits & 128, bits >> 8 & 7,
 			bits, bits & 2048, bits & 4096};
 		uint32_t first[SECCOMP_ACTS][ARRAY_SIZE(args)];
@@ -199,7 +199,13 @@ static void sockets_by_family(void **state)
 
 		assert_int_equal(call6(__NR_socket, f, 3, 0, 0), want);
 	}
-	assert_int_equal(call6(__NR_socket, 16, 3, 9, 0), SC_ERRNO(EPERM));
+	for (uint64_t protocol = 1; protocol < 32; protocol++)
+		assert_int_equal(call6(__NR_socket, 16, 3, protocol, 0),
+			SC_ERRNO(EPROTONOSUPPORT));
+	build(&(struct seccomp_spec){.diag = true});
+	for (uint64_t protocol = 1; protocol < 32; protocol++)
+		assert_int_equal(call6(__NR_socket, 16, 3, protocol, 0),
+			protocol == 4 ? SC_ALLOW : SC_ERRNO(EPROTONOSUPPORT));
 	build(&(struct seccomp_spec){.inet = true, .unix_path = true});
 	assert_int_equal(call6(__NR_socket, 2, 2, 0, 0), SC_ALLOW);
 	assert_int_equal(call6(__NR_socket, 1, 1, 0, 0), SC_ALLOW);
