@@ -98,7 +98,7 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG('l', struct audit, list, "list",
 		"replay: what can be replayed"),
 	CLI_STR(0, struct audit, html, "html", "FILE",
-		"report: the page to write"),
+		"report: the page to write; with --json in its place, its data"),
 	CLI_FLAG(0, struct audit, seal, "seal",
 		"init: print the seed, which nothing keeps, for 'verify'"),
 	CLI_SIZE(0, struct audit, keep_bytes, "keep-bytes", "SIZE",
@@ -126,7 +126,7 @@ static const struct cli_verb verbs[] = {
 	CLI_VERB(audit_run_stats, "stats", "[FILE...]",
 		"decisions, failures, durations, most denied"),
 	CLI_VERB(audit_run_report, "report", "[FILE...]",
-		"one page for a browser, with --html FILE"),
+		"one page for a browser, with --html FILE; -n: the last N commands"),
 	CLI_VERB(audit_run_export, "export", "[FILE...]",
 		"for other programs, with -o FORM (default json)"),
 	CLI_VERB(audit_run_anchor, "anchor", "",
@@ -166,7 +166,7 @@ _Static_assert(sizeof uses - 1 == ARRAY_SIZE(opts), "one letter per option");
 /* What each verb has a use for, in their order. */
 static const char *const takes[ARRAY_SIZE(verbs)] = {
 	"-WFMTPEGOAQUJ", "-WFTPGOAQUJ", "-WOAQUJ", "-WFMTQUJ", "-WTGR",
-	"-WVQJ", "-WFMTQUJ", "-WFMTQUHD", "-WFMTPEOAQUJ", "-WJ", "-WSQJD",
+	"-WVQJ", "-WFMTQUJ", "-WFMTPQUJHD", "-WFMTPEOAQUJ", "-WJ", "-WSQJD",
 	"-WD", "-WKJD", "-WXD", "-J"};
 
 /* The verb's index, or SIZE_MAX. */

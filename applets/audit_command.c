@@ -19,6 +19,8 @@ void audit_command_done(struct audit_command *c)
 	buf_release(&c->rule);
 	buf_release(&c->reason);
 	buf_release(&c->rollback);
+	buf_release(&c->pieces);
+	buf_release(&c->changed);
 	for (unsigned i = 0; i < 3; i++)
 		buf_release(&c->output[i]);
 	*c = (struct audit_command){0};

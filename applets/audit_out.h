@@ -36,6 +36,10 @@ struct audit_command {
 	struct buf line;   /* as typed */
 	struct buf cwd, exe, rule, reason, rollback;
 	struct buf output[3]; /* stdin, stdout, stderr; only if wanted */
+	/* report's own */
+	struct buf pieces, changed;
+	size_t shown;
+	bool terminal, cut;
 };
 
 enum { AUDIT_OPEN_MAX = 1024 };

@@ -4,7 +4,7 @@
  * APPLET(serve)
  *
  * config APPLET_SERVE
- *	bool "serve: commands over a socket, HTTP and WebSocket (81.4 KB)"
+ *	bool "serve: commands over a socket, HTTP and WebSocket (92.1 KB)"
  *	default y
  *	select APPLET_EXEC
  *	help
@@ -176,11 +176,14 @@ static int start(void *into, int argc, char **argv)
 		return serve_codex(o);
 	if (o->approver && !IS_ENABLED(CONFIG_APPLET_APPROVE))
 		cli_die(EXIT_USAGE, "--approver: APPLET_APPROVE is not built in");
+	/* Programs ask what their terminal can; a service has inherited none. */
+	setenv("TERM", "xterm-256color", 0);
 	server.engine = &engine;
 	server.env = environ;
 	server.version = WARDBOX_VERSION;
 	server.home = env_get(environ, "HOME") ? env_get(environ, "HOME") : "";
 	server.shell = serve_shell();
+	server.page = IS_ENABLED(CONFIG_SERVE_WEB) ? page_find_all : NULL;
 	server.approver_ns = o->approver;
 	add_uids(&server, &o->uids);
 	prepare_tls(&hangup);

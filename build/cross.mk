@@ -9,18 +9,15 @@ CROSS_aarch64 := aarch64-linux-gnu
 CROSS_riscv64 := riscv64-linux-gnu
 CROSS_armhf := arm-linux-gnueabihf
 
-MUSL_TARBALL := musl_1.2.3.orig.tar.gz
-MUSL_SHA256 := 7d5b0b6062521e4627e099e4c9dc8248d32a30285e959b7eecaa780cf8cfd4a4
-CMOCKA_TARBALL := cmocka_1.1.5.orig.tar.xz
-CMOCKA_SHA256 := f0ccd8242d55e2fd74b16ba518359151f6f8383ff8aef4976e48393f77bba8b6
+MUSL_FROM := musl bookworm musl_1.2.3.orig.tar.gz 7d5b0b6062521e4627e099e4c9dc8248d32a30285e959b7eecaa780cf8cfd4a4
+CMOCKA_FROM := cmocka bookworm cmocka_1.1.5.orig.tar.xz f0ccd8242d55e2fd74b16ba518359151f6f8383ff8aef4976e48393f77bba8b6
 CROSS_DEPS := $(abspath $(DEPS))/cross
 
-CROSS_STAMP := $(CROSS_DEPS)/.$(MUSL_SHA256)$(CMOCKA_SHA256)
+CROSS_STAMP := $(CROSS_DEPS)/.$(lastword $(MUSL_FROM))$(lastword $(CMOCKA_FROM))
 
 $(CROSS_STAMP): scripts/fetch-deps
 	$(Q)DEPS_DIR="$(DEPS_DIR)" sh scripts/fetch-deps $(CROSS_DEPS) \
-		"musl bookworm $(MUSL_TARBALL) $(MUSL_SHA256)" \
-		"cmocka bookworm $(CMOCKA_TARBALL) $(CMOCKA_SHA256)"
+		"$(MUSL_FROM)" "$(CMOCKA_FROM)"
 	@touch $@
 
 $(O)/%/musl/lib/libc.a: $(CROSS_STAMP)

@@ -1,11 +1,9 @@
-# deps.mk - the two libraries, by hash, built here with the project's flags
+# deps.mk - the two libraries, built here with the project's flags, and the page's
+# terminal, by hash
 
-BEARSSL_TARBALL := bearssl_0.6+dfsg.1.orig.tar.xz
-BEARSSL_SHA256 := 102a625bd8f6155260867a50c508df8d8c3f796985dd744df1a68e5cd1a79004
-BEARSSL_FROM := bearssl bookworm
-TINYCBOR_TARBALL := tinycbor_0.6.1.orig.tar.gz
-TINYCBOR_SHA256 := 0f9944496d1143935e9c996bc6233ca0dd5451299def33ef400a409942f8f34b
-TINYCBOR_FROM := tinycbor trixie
+BEARSSL_FROM := bearssl bookworm bearssl_0.6+dfsg.1.orig.tar.xz 102a625bd8f6155260867a50c508df8d8c3f796985dd744df1a68e5cd1a79004
+TINYCBOR_FROM := tinycbor trixie tinycbor_0.6.1.orig.tar.gz 0f9944496d1143935e9c996bc6233ca0dd5451299def33ef400a409942f8f34b
+XTERM_FROM := npm:@xterm/xterm 5.5.0 xterm-xterm-5.5.0.tgz bd954fa721872170188cc5d7e83e88db3c83c9a18a4e8d24c2783d26491f59d2
 
 DEPS := $(O)/deps
 BEARSSL := $(DEPS)/bearssl
@@ -31,9 +29,13 @@ endif
 
 $(DEPS)/.unpacked: build/deps.mk scripts/fetch-deps
 	$(Q)DEPS_DIR="$(DEPS_DIR)" sh scripts/fetch-deps $(DEPS) \
-		"$(BEARSSL_FROM) $(BEARSSL_TARBALL) $(BEARSSL_SHA256)" \
-		"$(TINYCBOR_FROM) $(TINYCBOR_TARBALL) $(TINYCBOR_SHA256)"
+		"$(BEARSSL_FROM)" "$(TINYCBOR_FROM)"
 	@touch $@
+
+# The terminal of the page: a package of npm's, of which no code is compiled.
+XTERM := $(if $(CONFIG_SERVE_WEB),$(addprefix $(DEPS)/xterm/,lib/xterm.js css/xterm.css))
+$(DEPS)/xterm/lib/xterm.js $(DEPS)/xterm/css/xterm.css &: build/deps.mk scripts/fetch-deps
+	$(Q)DEPS_DIR="$(DEPS_DIR)" sh scripts/fetch-deps $(DEPS) "$(XTERM_FROM)"
 
 # Only what is called is linked, so all of BearSSL is built; of tinycbor the reader,
 # the writer and the validator.

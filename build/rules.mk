@@ -22,13 +22,18 @@ POLICY_TOOL := scripts/policy-image.c $(addprefix libcore/sys/,file.c proc_text.
 	$(addprefix libcore/base/,base64.c buf.c buf_fmt.c cleanup.c diag.c num.c path.c str.c utf8.c)
 # So are the marks of the words that redaction looks at.
 REDACT_TOOL := scripts/redact-begins.c $(addprefix libcore/redact/,redact_shape.c redact_lines.c)
-GEN_EXTRA += $(addprefix $(GEN)/,policy_default.h policy_shipped.h redact_begins.h)
+GEN_EXTRA += $(addprefix $(GEN)/,policy_default.h policy_shipped.h redact_begins.h page_files.h)
 $(GEN)/policy_default.h: configs/default.policy $(POLICY_TOOL) libcore/policy/policy_image.h
 	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ $< $(POLICY_TOOL)
 $(GEN)/policy_shipped.h: $(wildcard configs/policies/*.policy) scripts/policy-texts
 	$(Q)sh scripts/policy-texts $(filter %.policy,$^) >$@
 $(GEN)/redact_begins.h: $(REDACT_TOOL) libcore/redact/redact_in.h $(GEN)/policy_default.h
 	$(Q)HOSTCC="$(HOSTCC)" sh scripts/generate $@ /dev/null $(REDACT_TOOL)
+
+# And the page, as gzip: its own files, and with SERVE_WEB its terminal's.
+PAGE := $(addprefix libcore/page/page.,html css js) $(XTERM)
+$(GEN)/page_files.h: scripts/page-files $(PAGE) $(GEN)/auto.mk
+	$(Q)sh scripts/page-files $(PAGE) >$@
 
 GENERATED := $(GEN)/autoconf.h $(GEN)/version.h $(GEN_EXTRA)
 

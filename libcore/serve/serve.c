@@ -80,6 +80,7 @@ static void command_free(struct serve_command *c)
 	watch_end(s, &c->process);
 	buf_release(&c->told);
 	serve_timer_stop(&s->loop, &c->kill);
+	serve_timer_stop(&s->loop, &c->resized);
 	buf_release(&c->waiting);
 	free(c->text);
 	s->ended -= c->ended;
@@ -166,13 +167,13 @@ static int pipe_pair(int *read_end, int *write_end, int ours)
 	return fcntl(fds[ours], F_SETFL, O_NONBLOCK) ? -errno : 0;
 }
 
-static int make_terminal(struct serve_command *c, const struct serve_spec *spec,
-	struct ends *e, struct diag *d)
+static int make_terminal(
+	struct serve_command *c, struct ends *e, struct diag *d)
 {
 	struct pty p = PTY_INIT;
 	const struct winsize size = {
-		.ws_row = spec->rows ? spec->rows : 24,
-		.ws_col = spec->cols ? spec->cols : 80,
+		.ws_row = c->rows,
+		.ws_col = c->cols,
 	};
 	int err = pty_open(&p, -1, d);
 
@@ -296,7 +297,7 @@ static int launch(struct serve_command *c, const struct serve_spec *spec,
 	autoends struct ends e = {{-1, -1, -1}, -1};
 	autobuf struct buf text = BUF_INIT(OPTIONS_MAX);
 	autofree char **argv = NULL;
-	int err = spec->pty ? make_terminal(c, spec, &e, d)
+	int err = spec->pty ? make_terminal(c, &e, d)
 			    : make_pipes(c, spec, &e, d);
 
 	if (err)
@@ -322,6 +323,8 @@ static struct serve_command *command_new(
 	c->engine = s;
 	c->pty = spec->pty;
 	c->own = spec->own;
+	c->rows = spec->rows ? spec->rows : 24;
+	c->cols = spec->cols ? spec->cols : 80;
 	c->in = c->said.fd = c->process.fd = c->input.fd = -1;
 	for (enum serve_stream i = 0; i < SERVE_STREAMS; i++)
 		c->fd[i] = c->output[i].fd = -1;

@@ -102,6 +102,7 @@ struct serve_command {
 	/* Where whoever keeps no cursor of its own goes on: a transport's. */
 	uint64_t seen[SERVE_STREAMS];
 	struct serve_report report;    /* .code, .signal count when ended */
+	unsigned short rows, cols; /* of its terminal; of pipes what one would have */
 	char question[16]; /* the id of one that waits for approve; "" */
 	/* serve's own */
 	pid_t pid;
@@ -110,7 +111,7 @@ struct serve_command {
 	bool stopping; /* by serve_stop() */
 	int fd[SERVE_STREAMS], in; /* -1: closed */
 	struct serve_watch process, output[SERVE_STREAMS], input, said;
-	struct serve_timer kill;
+	struct serve_timer kill, resized;
 	struct serve_ring ring[SERVE_STREAMS];
 	struct buf waiting; /* for its stdin */
 	struct buf told;    /* of its report, what has no line's end yet */

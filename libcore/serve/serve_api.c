@@ -45,7 +45,7 @@ void conn_refuse(struct serve_conn *c, const struct http_request *r, int status,
 
 /* On a plain port: a name that a browser cannot have been led to by somebody's DNS.
  * With TLS the browser has compared the name with the certificate's. */
-static bool host_is_ours(const struct serve_conn *c, const char *host)
+bool api_host(const struct serve_conn *c, const char *host)
 {
 	static const char names[] = "localhost\0" "127.0.0.1\0" "::1\0";
 	char name[64], port[8];
@@ -68,7 +68,13 @@ static bool origin_is_ours(
 int api_judge(const struct serve_conn *c, const struct http_request *r,
 	struct serve_who *who)
 {
-	if (!host_is_ours(c, r->host) || !origin_is_ours(c, r))
+	if (!api_host(c, r->host))
+		return 403;
+	if (ticket_take(c->server, r)) {
+		who->roles = SERVE_VIEW;
+		return 0;
+	}
+	if (!origin_is_ours(c, r))
 		return 403;
 	serve_key_digest(r->token, who->digest);
 	if (r->token[0] && server_roles(c->server, c->local, who))
@@ -309,6 +315,8 @@ static void command_request(struct serve_conn *c, const struct http_request *r,
 	}
 	if (!command || (command->orphan || command->own))
 		conn_refuse(c, r, 404, "there is no such command");
+	else if (web_command(c, r, command, what))
+		;
 	else if (get && !*what)
 		answer_command(c, r, 200, command);
 	else if (get && str_eq(what, "output"))
@@ -366,6 +374,27 @@ static void session_request(struct serve_conn *c, const struct http_request *r,
 	} else {
 		conn_refuse(c, r, 404, "there is no such thing of a session");
 	}
+}
+
+/* "NAME/pods/ID/exec", as a client of Kubernetes asks: the pod is a session. */
+static void pod_request(
+	struct serve_conn *c, const struct http_request *r, const char *at)
+{
+	static const char pods[] = "/pods/", exec[] = "/exec";
+	const char *pod = str_find(at, pods);
+	char id[SESSION_ID_MAX + 1] = "";
+	size_t n;
+
+	pod = pod ? pod + sizeof pods - 1 : "";
+	n = strcspn(pod, "/");
+	if (str_eq(pod + n, exec) && n < sizeof id)
+		memcpy(id, pod, n);
+	if (!session_id_valid(id)) {
+		conn_refuse(c, r, 404, "there is no such session");
+		return;
+	}
+	(void)str_copy(c->session, sizeof c->session, id);
+	kube_open(c, r);
 }
 
 static void list_questions(struct serve_conn *c, const struct http_request *r)
@@ -446,7 +475,7 @@ void api_request(struct serve_conn *c, const struct http_request *r,
 			c->state = CONN_LAST;
 		return;
 	}
-	if (authenticate(c, r))
+	if (web_file(c, r) || authenticate(c, r) || (at && web_request(c, r, at)))
 		return;
 	if (at && str_eq(at, "commands") && get)
 		do_list(c, r);
@@ -454,6 +483,8 @@ void api_request(struct serve_conn *c, const struct http_request *r,
 		command_request(c, r, rest, body);
 	else if (at && (rest = str_after(at, "sessions/")))
 		session_request(c, r, rest, body);
+	else if (at && get && (rest = str_after(at, "namespaces/")))
+		pod_request(c, r, rest);
 	else if (at && str_eq(at, "questions") && get)
 		list_questions(c, r);
 	else if (at && (rest = str_after(at, "questions/")) &&

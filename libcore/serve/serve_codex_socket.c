@@ -38,7 +38,7 @@ void codex_open(struct serve_conn *c, const struct http_request *r,
 {
 	struct codex_peer *p = calloc(1, sizeof *p);
 
-	if (!p || !socket_begin(c, r, CODEX_LINE_MAX)) {
+	if (!p || !socket_begin(c, r, "", CODEX_LINE_MAX)) {
 		free(p);
 		return;
 	}

@@ -314,6 +314,11 @@ static void kill_due(struct serve_timer *t)
 		kill(c->pid, SIGKILL);
 }
 
+static void resized_due(struct serve_timer *t)
+{
+	command_changed(CONTAINER(t, struct serve_command, resized));
+}
+
 int command_watch(struct serve_command *c, int pidfd, int said)
 {
 	struct serve_loop *l = &c->engine->loop;
@@ -324,6 +329,7 @@ int command_watch(struct serve_command *c, int pidfd, int said)
 	c->output[SERVE_ERR].ready = err_ready;
 	c->input.ready = input_ready;
 	c->kill.due = kill_due;
+	c->resized.due = resized_due;
 	c->said.ready = said_ready;
 	err = serve_watch_set(l, &c->process, pidfd, EPOLLIN);
 	if (!err)
@@ -366,7 +372,14 @@ int serve_resize(
 
 	if (!c->pty || c->fd[SERVE_OUT] < 0)
 		return -ENOTTY;
-	return ioctl(c->fd[SERVE_OUT], TIOCSWINSZ, &size) ? -errno : 0;
+	if (ioctl(c->fd[SERVE_OUT], TIOCSWINSZ, &size))
+		return -errno;
+	c->rows = rows;
+	c->cols = cols;
+	/* Whoever follows it is told in a moment, because one of them may be who
+	 * asks. */
+	serve_timer_set(&c->engine->loop, &c->resized, 0);
+	return 0;
 }
 
 int serve_signal(struct serve_command *c, int sig)

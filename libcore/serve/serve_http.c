@@ -50,9 +50,13 @@ static int read_line(struct http_request *r, const char *s, size_t n)
 	if (memcmp(end + 1, "HTTP/1.1", 8) != 0)
 		return 505;
 	mark = memchr(rest, '?', (size_t)(end - rest));
-	if (mark && !copy_text(r->query, sizeof r->query, mark + 1,
-			    (size_t)(end - mark - 1)))
-		return 400;
+	if (mark) {
+		r->query = mark + 1;
+		r->query_len = (size_t)(end - r->query);
+	}
+	for (size_t i = 0; i < r->query_len; i++)
+		if ((unsigned char)r->query[i] <= ' ' || r->query[i] == 0x7f)
+			return 400;
 	return copy_text(r->path, sizeof r->path, rest,
 		       (size_t)((mark ? mark : end) - rest))
 		? 0
@@ -82,6 +86,23 @@ static int take_length(
 	return r->length > HTTP_BODY_MAX ? 413 : 0;
 }
 
+/* A browser's WebSocket has no other field that its page can set, so the key may
+ * stand here. */
+static int take_protocols(struct http_request *r, const char *value, size_t n)
+{
+	static const char key[] = "wardbox.key.";
+	const char *at, *end;
+
+	if (take_once(r->protocols, sizeof r->protocols, value, n))
+		return 400;
+	at = str_find(r->protocols, key);
+	if (!at)
+		return 0;
+	at += sizeof key - 1;
+	end = at + strcspn(at, ", \t");
+	return take_once(r->token, sizeof r->token, at, (size_t)(end - at));
+}
+
 static int take_field(struct http_request *r, const char *name, size_t len,
 	const char *value, size_t n, bool *has_length)
 {
@@ -108,7 +129,10 @@ static int take_field(struct http_request *r, const char *name, size_t len,
 	if (name_is(name, len, "sec-websocket-version"))
 		return take_once(r->version, sizeof r->version, value, n);
 	if (name_is(name, len, "sec-websocket-protocol"))
-		return take_once(r->protocols, sizeof r->protocols, value, n);
+		return take_protocols(r, value, n);
+	if (name_is(name, len, "accept-encoding"))
+		r->gzip = copy_text(text, sizeof text, value, n) &&
+			http_lists(text, "gzip");
 	if (name_is(name, len, "content-length"))
 		return take_length(r, value, n, has_length);
 	if (name_is(name, len, "transfer-encoding") ||
@@ -173,26 +197,58 @@ int http_read(struct http_request *r, const char *bytes, size_t n)
 	return status ? -status : (int)(last + 4 - bytes);
 }
 
+/* The value of two digits; -1: they are none. */
+static int hex_pair(const char *s)
+{
+	const char pair[] = {s[0], s[1], '\0'};
+	uint64_t v;
+
+	return num_hex64(pair, &v) ? -1 : (int)v;
+}
+
+static int add_decoded(struct buf *out, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		int c = s[i] == '+' ? ' ' : (unsigned char)s[i];
+
+		if (s[i] == '%') {
+			c = i + 2 < n ? hex_pair(s + i + 1) : -1;
+			i += 2;
+		}
+		if (c <= 0)
+			return -EINVAL;
+		buf_addc(out, (char)c);
+	}
+	return out->err ? out->err : 1;
+}
+
+int http_query_text(const struct http_request *r, const char *name, size_t nth,
+	struct buf *out)
+{
+	size_t len = strlen(name);
+	const char *at = r->query ? r->query : "", *end = at + r->query_len;
+
+	while (at < end) {
+		const char *next = memchr(at, '&', (size_t)(end - at));
+		size_t n = (size_t)((next ? next : end) - at);
+
+		if (n > len && at[len] == '=' && !memcmp(at, name, len) && !nth--)
+			return add_decoded(out, at + len + 1, n - len - 1);
+		at += n + (next != NULL);
+	}
+	return 0;
+}
+
 int http_query(const struct http_request *r, const char *name, uint64_t max,
 	uint64_t *value)
 {
-	size_t len = strlen(name);
-	const char *at = r->query;
+	char digits[24];
+	struct buf text = BUF_FIXED(digits);
+	int got = http_query_text(r, name, 0, &text);
 
-	while (*at) {
-		size_t n = strcspn(at, "&");
-		char digits[24];
-
-		if (n > len && at[len] == '=' && !strncmp(at, name, len)) {
-			if (n - len - 1 >= sizeof digits)
-				return -EINVAL;
-			memcpy(digits, at + len + 1, n - len - 1);
-			digits[n - len - 1] = '\0';
-			return num_u64(digits, 0, max, value) ? -EINVAL : 0;
-		}
-		at += n + (at[n] == '&');
-	}
-	return 0;
+	if (got <= 0)
+		return got ? -EINVAL : 0;
+	return num_u64(buf_str(&text), 0, max, value) ? -EINVAL : 0;
 }
 
 bool http_lists(const char *list, const char *word)

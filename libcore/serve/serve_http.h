@@ -25,11 +25,12 @@ enum {
 struct http_request {
 	char method[8];
 	char path[512];  /* no '?' and what follows it */
-	char query[256];
 	char host[256], origin[256];
-	char token[128]; /* Authorization: Bearer, or X-API-Key */
+	char token[128]; /* Authorization: Bearer, X-API-Key, or of protocols */
 	char upgrade[32], key[32], version[8], protocols[256];
-	bool connection_upgrade, keep;
+	const char *query; /* in the request's bytes, as it was said */
+	size_t query_len;
+	bool connection_upgrade, keep, gzip;
 	uint64_t length; /* of the body */
 };
 
@@ -37,8 +38,11 @@ struct http_request {
  * status that refuses it: 400, 413, 431, 501, 505. */
 int http_read(struct http_request *r, const char *bytes, size_t n);
 
-/* The value of name in the query as a number; fallback where it is not there.
- * -EINVAL. */
+/* Appends the value of the query's name number nth, from 0, with its %XX undone: 1;
+ * 0: it is not said; -EINVAL: a NUL, or no %XX; or out's error. */
+int http_query_text(const struct http_request *r, const char *name, size_t nth,
+	struct buf *out);
+/* The first one as a number; *value stays where it is not said. -EINVAL. */
 int http_query(const struct http_request *r, const char *name, uint64_t max,
 	uint64_t *value);
 

@@ -73,7 +73,7 @@ int serve_key_make(char text[static SERVE_KEY_SIZE],
 	return b.err;
 }
 
-static bool same_digest(const unsigned char *a, const unsigned char *b)
+bool serve_digest_eq(const unsigned char *a, const unsigned char *b)
 {
 	unsigned char differs = 0;
 
@@ -88,7 +88,7 @@ const struct serve_key *serve_keys_find(const struct serve_key *k, size_t count,
 	const struct serve_key *found = NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (same_digest(k[i].digest, digest))
+		if (serve_digest_eq(k[i].digest, digest))
 			found = &k[i];
 	return found;
 }

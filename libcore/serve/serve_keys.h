@@ -50,6 +50,8 @@ int serve_key_make(char text[static SERVE_KEY_SIZE],
 	unsigned char digest[static SERVE_DIGEST]);
 void serve_key_digest(
 	const char *text, unsigned char digest[static SERVE_DIGEST]);
+/* As long whatever they are. */
+bool serve_digest_eq(const unsigned char *a, const unsigned char *b);
 /* The key that has that digest; NULL. As long for any digest. */
 const struct serve_key *serve_keys_find(const struct serve_key *k, size_t count,
 	const unsigned char digest[static SERVE_DIGEST]);

@@ -119,7 +119,9 @@ void conn_close(struct serve_conn *c)
 	serve_detach(&c->reader);
 	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex)
 		codex_close(c);
-	if (command && c->own)
+	if (command && command->own)
+		serve_forget(command);
+	else if (command && c->own)
 		serve_stop(command);
 	*(c->prev ? &c->prev->next : &s->first) = c->next;
 	*(c->next ? &c->next->prev : &s->last) = c->prev;
@@ -137,6 +139,7 @@ void conn_close(struct serve_conn *c)
 	buf_release(&c->in);
 	buf_release(&c->out);
 	buf_release(&c->ws.text);
+	buf_release(&c->size);
 	serve_loop_bury(&s->engine->loop, &c->grave);
 }
 
@@ -189,6 +192,8 @@ static void conn_pump(struct serve_conn *c)
 		socket_pump(c);
 	else if (c->state == CONN_EVENTS)
 		events_pump(c);
+	else if (c->state == CONN_OWN)
+		own_pump(c);
 }
 
 /* The last word is written, and what the peer still sends would make the kernel

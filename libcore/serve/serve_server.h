@@ -4,11 +4,15 @@
  * On a unix socket the peer's uid is one of ours and a token is presented; on a
  * port a key is: of the loopback, or of any address with TLS. What is served:
  *
- *	GET  /health				without a token
+ *	GET  /health, / and the page's files	without a token
+ *	GET  /api/v1/me				view; what the key may do
  *	GET  /api/v1/commands			view
  *	GET  /api/v1/commands/ID		view
  *	GET  /api/v1/commands/ID/output		view; ?stream=2&offset=N&limit=N
  *	GET  /api/v1/commands/ID/events		view; server-sent events
+ *	GET  /api/v1/commands/ID/changed	view; what is journaled; /diff
+ *	GET  /api/v1/commands/ID/stream		view, or a ticket; for asciinema
+ *	POST /api/v1/commands/ID/ticket		view; for one such stream
  *	POST /api/v1/sessions/ID/commands	run; as the message "start"
  *	POST /api/v1/commands/ID/input		run; the body; ?close=1
  *	POST /api/v1/commands/ID/signal		run; as "signal"
@@ -17,6 +21,10 @@
  *	GET  /api/v1/sessions/ID/pty		run (view: to attach); a WebSocket
  *	GET  /api/v1/sessions/ID/codex		run; a WebSocket of codex's executor
  *	GET  /api/v1/sessions/ID/mcp		run; an upgrade to MCP's lines
+ *	GET  /api/v1/namespaces/N/pods/ID/exec	run; as Kubernetes has it
+ *	GET  /api/v1/log			view; ?session=&grep=&lines=N …
+ *	GET  /api/v1/log/verify			view
+ *	GET  /api/v1/log/N/cast			view; a recording
  *	GET  /api/v1/questions			view
  *	POST /api/v1/questions/ID		approve; {"answer": "yes"}
  *	POST /api/v1/stop			the owner, run
@@ -24,6 +32,7 @@
 #ifndef WARDBOX_SERVE_SERVER_H
 #define WARDBOX_SERVE_SERVER_H
 
+#include "page/page.h"
 #include "serve/serve.h"
 #include "serve/serve_keys.h"
 #include "tls/tls.h"
@@ -31,6 +40,7 @@
 enum {
 	SERVE_LISTEN_MAX = 4,
 	SERVE_UIDS_MAX = 16,
+	SERVE_TICKETS_MAX = 64, /* the oldest goes */
 };
 
 struct serve_server;
@@ -41,8 +51,17 @@ struct serve_listener {
 	bool sealed; /* spoken to by TLS */
 };
 
+/* Good for one command's output, once. */
+struct serve_ticket {
+	unsigned char digest[SERVE_DIGEST];
+	char id[SERVE_ID_SIZE];
+	uint64_t until_ns; /* CLOCK_MONOTONIC */
+};
+
 struct serve_server {
 	struct serve *engine;
+	/* The page's files; NULL: there is no page. */
+	const struct page_file *(*page)(const char *path);
 	char *const *env; /* of the commands */
 	const char *version; /* wardbox's */
 	const char *home, *shell; /* of the user, for codex; "" unknown */
@@ -59,6 +78,7 @@ struct serve_server {
 	size_t listening;
 	struct serve_conn *first, *last; /* newest first */
 	struct serve_peer *peers;
+	struct serve_ticket tickets[SERVE_TICKETS_MAX];
 	size_t count, max;               /* connections */
 	size_t refused;                  /* wait to be told so */
 	size_t sealed;                   /* connections with TLS */

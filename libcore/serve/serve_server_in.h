@@ -5,6 +5,7 @@
 #define WARDBOX_SERVE_SERVER_IN_H
 
 #include "base/kconfig.h"
+#include "serve/serve_cast.h"
 #include "serve/serve_http.h"
 #include "serve/serve_in.h"
 #include "serve/serve_server.h"
@@ -14,7 +15,8 @@
 enum conn_state {
 	CONN_HTTP,   /* a head, or what of a body belongs to it */
 	CONN_SOCKET, /* a WebSocket */
-	CONN_EVENTS, /* server-sent events */
+	CONN_EVENTS, /* server-sent events, or asciicast's lines */
+	CONN_OWN,    /* what an applet prints */
 	CONN_LAST,   /* what is to be written, and then the end */
 };
 
@@ -57,6 +59,11 @@ struct serve_conn {
 	bool channels, own, view, said; /* own: it ends with the connection */
 	unsigned channel; /* of the message that is being read */
 	struct codex_link *codex; /* the WebSocket speaks that; NULL */
+	unsigned short rows, cols; /* that the peer knows of */
+	bool kube;        /* it speaks Kubernetes' channels */
+	struct buf size;  /* and tells a size */
+	struct cast cast; /* it is asciinema's player */
+	const char *type; /* of what an applet prints */
 };
 
 void conn_close(struct serve_conn *c);
@@ -109,11 +116,43 @@ bool guest_full(const struct serve_guest *g);
 /* It goes, and what is its own with it. */
 void guest_leave(const struct serve_guest *g);
 
-/* The WebSocket of a terminal; the same as an answer alone, whose text messages are
- * at most max long: false, it was refused. */
+/* Is Host this machine's own, where that is to be asked? */
+bool api_host(const struct serve_conn *c, const char *host);
+
+/* The page and its files, which need no key; false: it is none of them. */
+bool web_file(struct serve_conn *c, const struct http_request *r);
+/* What stands behind /api/v1/ and concerns no command; false: not done here. */
+bool web_request(struct serve_conn *c, const struct http_request *r,
+	const char *at);
+/* "what" behind a command's id; false: not done here. */
+bool web_command(struct serve_conn *c, const struct http_request *r,
+	struct serve_command *of, const char *what);
+/* Answers with what the applet prints whose words these are, a NUL behind each. */
+void own_open(struct serve_conn *c, const struct http_request *r,
+	const char *type, struct buf *words);
+void own_pump(struct serve_conn *c);
+/* A command for asciinema's player. */
+void cast_open(struct serve_conn *c, const struct http_request *r,
+	struct serve_command *of);
+/* true: that was all. */
+bool cast_pump(struct serve_conn *c);
+void ticket_make(struct serve_conn *c, const struct http_request *r,
+	const struct serve_command *of);
+/* Is it asked with a ticket that is good for it? The ticket is used up then. */
+bool ticket_take(struct serve_server *s, const struct http_request *r);
+/* A command by Kubernetes' channels. */
+void kube_open(struct serve_conn *c, const struct http_request *r);
+/* Bytes of another channel than 0. */
+void kube_take(struct serve_conn *c, bool first, const char *bytes, size_t n);
+void kube_say_exit(struct serve_conn *c, const struct serve_command *of);
+
+/* The WebSocket of a terminal; and the answer to a handshake alone, with the protocol
+ * that was chosen ("": none) and text messages of at most max: false, it was
+ * refused. */
 void socket_open(struct serve_conn *c, const struct http_request *r,
 	const char *session);
-bool socket_begin(struct serve_conn *c, const struct http_request *r, size_t max);
+bool socket_begin(struct serve_conn *c, const struct http_request *r,
+	const char *protocol, size_t max);
 void socket_read(struct serve_conn *c);
 /* The peer is not read until the command has read. */
 bool socket_full(struct serve_conn *c);

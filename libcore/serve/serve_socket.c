@@ -41,26 +41,17 @@ static void say_wrong(struct serve_conn *c, int code, const char *message,
 	socket_close(c, end, message);
 }
 
-/* Which form the peer chose; "": the one of this server. */
-static bool choose_protocol(const struct http_request *r, const char **chosen)
-{
-	*chosen = !r->protocols[0] ? ""
-		: http_lists(r->protocols, "wardbox.v1") ? "wardbox.v1"
-							 : NULL;
-	return *chosen;
-}
-
-bool socket_begin(struct serve_conn *c, const struct http_request *r, size_t max)
+bool socket_begin(struct serve_conn *c, const struct http_request *r,
+	const char *protocol, size_t max)
 {
 	char answer[WS_ACCEPT_SIZE];
-	const char *protocol;
 
 	if (!http_lists(r->upgrade, "websocket") || !r->connection_upgrade) {
 		conn_refuse(c, r, 426, "a WebSocket is spoken here");
 		return false;
 	}
 	if (!str_eq(r->version, "13") || !ws_accept(r->key, answer) ||
-		!choose_protocol(r, &protocol) || r->length) {
+		r->length) {
 		conn_refuse(c, r, 400, "no WebSocket of version 13");
 		return false;
 	}
@@ -81,17 +72,30 @@ bool socket_begin(struct serve_conn *c, const struct http_request *r, size_t max
 void socket_open(struct serve_conn *c, const struct http_request *r,
 	const char *session)
 {
-	if (socket_begin(c, r, WS_TEXT_MAX))
-		(void)str_copy(c->session, sizeof c->session, session);
+	bool own = http_lists(r->protocols, "wardbox.v1");
+
+	(void)str_copy(c->session, sizeof c->session, session);
+	if (r->protocols[0] && !own)
+		kube_open(c, r);
+	else
+		(void)socket_begin(c, r, own ? "wardbox.v1" : "",
+			WS_TEXT_MAX);
 }
 
 static void say_started(struct serve_conn *c, const struct serve_command *of)
 {
 	autobuf struct buf text = BUF_INIT(4096);
 	struct json j = JSON_INIT(&text);
+	const struct serve_ring *ring = &of->ring[SERVE_OUT];
+	uint64_t from = c->reader.at[SERVE_OUT];
 
-	json_putf(&j, "{ type %s command_id %s session_id %s pty %d }", "started",
-		of->id, of->session, of->pty);
+	c->rows = of->rows;
+	c->cols = of->cols;
+	from = from > ring->begin ? from : ring->begin;
+	json_putf(&j, "{ type %s command_id %s session_id %s pty %d rows %ju"
+		" cols %ju backlog %ju }", "started", of->id, of->session,
+		of->pty, (uintmax_t)of->rows, (uintmax_t)of->cols,
+		(uintmax_t)(ring->end - from));
 	say(c, &text);
 }
 
@@ -111,6 +115,10 @@ static void take_text(struct serve_conn *c, const char *text, size_t n)
 
 	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex) {
 		codex_take(c, text, n);
+		return;
+	}
+	if (c->kube || c->cast.form) {
+		socket_close(c, WS_UNSUPPORTED, "no text is spoken here");
 		return;
 	}
 	if (wire_read(&w, text, n, WIRE_START)) {
@@ -141,6 +149,10 @@ static void take_bytes(struct serve_conn *c, const struct ws_piece *p)
 	if (c->channels && p->first) {
 		c->channel = (unsigned char)*bytes++;
 		n--;
+	}
+	if (c->kube && c->channel) {
+		kube_take(c, p->first, bytes, n);
+		return;
 	}
 	if (c->channels && c->channel) {
 		say_wrong(c, 403, "no channel to write to", WS_POLICY);
@@ -213,6 +225,21 @@ static void say_exit(struct serve_conn *c, const struct serve_command *of)
 	say(c, &text);
 }
 
+/* Somebody has given the terminal another size. */
+static void say_size(struct serve_conn *c, const struct serve_command *of)
+{
+	autobuf struct buf text = BUF_INIT(256);
+	struct json j = JSON_INIT(&text);
+
+	if (of->rows == c->rows && of->cols == c->cols)
+		return;
+	c->rows = of->rows;
+	c->cols = of->cols;
+	json_putf(&j, "{ type %s rows %ju cols %ju }", "resize",
+		(uintmax_t)c->rows, (uintmax_t)c->cols);
+	say(c, &text);
+}
+
 /* One frame of what there is; false: there is nothing, or it is not taken. */
 static bool pump_stream(struct serve_conn *c, enum serve_stream s)
 {
@@ -237,13 +264,23 @@ void socket_pump(struct serve_conn *c)
 
 	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex)
 		codex_send(c);
+	if (c->cast.form) {
+		if (cast_pump(c))
+			socket_close(c, WS_NORMAL, "");
+		return;
+	}
+	if (of && !c->kube)
+		say_size(c, of);
 	while (more && c->out.len < CONN_OUT_ENOUGH) {
 		more = pump_stream(c, SERVE_OUT);
 		more |= pump_stream(c, SERVE_ERR);
 	}
 	if (!of || more || !of->ended)
 		return;
-	say_exit(c, of);
+	if (c->kube)
+		kube_say_exit(c, of);
+	else
+		say_exit(c, of);
 	serve_detach(&c->reader);
 	socket_close(c, WS_NORMAL, "");
 }
@@ -285,6 +322,11 @@ void events_pump(struct serve_conn *c)
 	struct json j = JSON_INIT(&c->out);
 	bool more = of;
 
+	if (c->cast.form) {
+		if (cast_pump(c))
+			c->state = CONN_LAST;
+		return;
+	}
 	while (more && c->out.len < CONN_OUT_ENOUGH) {
 		more = event_stream(c, SERVE_OUT);
 		more |= event_stream(c, SERVE_ERR);

@@ -296,6 +296,8 @@ void wire_put_facts(struct json *j, const struct serve_command *c)
 
 	json_put_str(j, "command", c->text);
 	json_put_str(j, "session", c->session);
+	json_put_bool(j, "pty", c->pty);
+	json_put_u64(j, "started_ms", c->started_ns / 1000000);
 	if (!r->there)
 		return;
 	json_put_str(j, "decision", r->decision);

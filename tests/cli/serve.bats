@@ -215,7 +215,7 @@ assert ask("POST", f"/api/v1/commands/{i}/signal", {"name": "INT"})[0] == 409
 assert ask("POST", f"/api/v1/commands/{i}/resize", {"rows": 1, "cols": 2})[0] == 409
 assert ask("DELETE", f"/api/v1/commands/{i}")[0] == 204
 assert ask("GET", f"/api/v1/commands/{i}")[0] == 404
-for what in ("GET", "/"), ("GET", "/api/v1/no"), ("GET", "/api/v1/sessions/../x"):
+for what in ("GET", "/other"), ("GET", "/api/v1/no"), ("GET", "/api/v1/sessions/../x"):
     assert ask(*what)[0] == 404, what
 assert ask("POST", "/api/v1/sessions/s/commands", {"text": 5})[0] == 400
 assert ask("GET", "/api/v1/sessions/s/pty")[0] == 426

@@ -74,12 +74,15 @@ def frame(opcode, data=b"", fin=1, mask=b"\1\2\3\4", rsv=0):
 
 
 class Socket:
+    path = None
+
     def __init__(self, session="s", key=None, port=None, more="", **start):
         self.s = connect(port)
         key = token() if key is None else key
+        auth = f"Authorization: Bearer {key}\r\n" if key else ""
         self.s.sendall(
-            f"GET /api/v1/sessions/{session}/pty HTTP/1.1\r\n"
-            f"Host: localhost\r\nAuthorization: Bearer {key}\r\n{more}"
+            f"GET {self.path or f'/api/v1/sessions/{session}/pty'} HTTP/1.1\r\n"
+            f"Host: localhost\r\n{auth}{more}"
             "Upgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
             "Sec-WebSocket-Version: 13\r\n\r\n".encode())

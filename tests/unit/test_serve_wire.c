@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "serve/serve_cast.h"
 #include "serve/serve_http.h"
 #include "serve/serve_keys.h"
 #include "serve/serve_wire.h"
@@ -42,6 +43,92 @@ static void heads_that_are_taken(void **state)
 		0);
 	assert_string_equal(r.token, "abc");
 	assert_false(r.keep);
+	assert_true(head(&r, "GET / HTTP/1.1\r\n" HOST
+			"Accept-Encoding: br, gzip\r\nSec-WebSocket-Protocol:"
+			" a, wardbox.key.k1 , b\r\n\r\n") > 0);
+	assert_string_equal(r.token, "k1");
+	assert_true(r.gzip);
+}
+
+static void queries(void **state)
+{
+	static const struct {
+		const char *query, *value;
+		size_t nth;
+		int got;
+	} cases[] = {
+		{"a=1", "1", 0, 1},
+		{"b=1&a=x%20y+z%2B", "x y z+", 0, 1},
+		{"a=&a=2&aa=3", "2", 1, 1},
+		{"a=&a=2&aa=3", "", 2, 0},
+		{"a", "", 0, 0},
+		{"&&a=1&", "1", 0, 1},
+		{"a=%", "", 0, -EINVAL},
+		{"a=%4", "", 0, -EINVAL},
+		{"a=%4&b=1", "", 0, -EINVAL},
+		{"a=%zz", "", 0, -EINVAL},
+		{"a=%00", "", 0, -EINVAL},
+		{"a=%+1", "", 0, -EINVAL},
+		{"a=123456789", "", 0, -ENOBUFS},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct http_request r;
+		char text[200], value[9];
+		struct buf b = BUF_FIXED(value);
+
+		BUF_PRINT(text, "GET /?%s HTTP/1.1\r\n" HOST "\r\n",
+			cases[i].query);
+		assert_true(head(&r, text) > 0);
+		assert_int_equal(
+			http_query_text(&r, "a", cases[i].nth, &b), cases[i].got);
+		if (cases[i].got == 1)
+			assert_string_equal(buf_str(&b), cases[i].value);
+	}
+}
+
+static void casts(void **state)
+{
+	autobuf struct buf out = BUF_INIT(4096);
+	struct cast c = {.form = CAST_V3, .pipes = true};
+
+	(void)state;
+	cast_begin(&c, &out, 5000000, 24, 80, "a \"b\"", 7);
+	cast_output(&c, &out, 6500000, "x\ny", 3);
+	cast_resize(&c, &out, 6000000, 30, 90);
+	cast_exit(&c, &out, 7000000, 3);
+	assert_string_equal(buf_str(&out),
+		"{\"version\":3,\"term\":{\"cols\":80,\"rows\":24},"
+		"\"timestamp\":7,\"command\":\"a \\\"b\\\"\"}\n"
+		"[1.500000,\"o\",\"x\\r\\ny\"]\n[0.000000,\"r\",\"90x30\"]\n"
+		"[0.500000,\"x\",\"3\"]\n");
+	buf_clear(&out);
+	c = (struct cast){.form = CAST_V2};
+	cast_begin(&c, &out, 5000000, 24, 80, "a", 7);
+	cast_output(&c, &out, 6500000, "x\n", 2);
+	cast_exit(&c, &out, 7000000, 0);
+	assert_string_equal(buf_str(&out),
+		"{\"version\":2,\"width\":80,\"height\":24,\"timestamp\":7,"
+		"\"command\":\"a\"}\n[1.500000,\"o\",\"x\\n\"]\n"
+		"[2.000000,\"x\",\"0\"]\n");
+	buf_clear(&out);
+	c = (struct cast){.form = CAST_ALIS};
+	cast_begin(&c, &out, 300, 24, 200, "a", 7);
+	cast_output(&c, &out, 301, "x", 1);
+	cast_resize(&c, &out, 301, 1, 2);
+	cast_exit(&c, &out, 500, 3);
+	assert_int_equal(out.len, 24);
+	assert_memory_equal(out.data, "\1\0\xac\2\xc8\1\x18\0\0"
+		"o\1\1\1xr\2\0\2\1x\3\xc7\1\3", 24);
+	/* A character is not cut in two; what is none is not waited for. */
+	assert_int_equal(cast_whole("ab", 2), 2);
+	assert_int_equal(cast_whole("a\xe2\x82", 3), 1);
+	assert_int_equal(cast_whole("a\xe2\x82\xac", 4), 4);
+	assert_int_equal(cast_whole("\xf0\x9f\x98", 3), 0);
+	assert_int_equal(cast_whole("\x80\x80\x80\x80", 4), 4);
+	assert_int_equal(cast_whole("\xff", 1), 1);
+	assert_int_equal(cast_whole("", 0), 0);
 }
 
 static void heads_that_are_refused(void **state)
@@ -249,6 +336,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heads_that_are_taken),
 		cmocka_unit_test(heads_that_are_refused),
+		cmocka_unit_test(queries),
+		cmocka_unit_test(casts),
 		cmocka_unit_test(websocket_begins),
 		cmocka_unit_test(frames_case_by_case),
 		cmocka_unit_test(messages),
