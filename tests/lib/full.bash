@@ -6,8 +6,10 @@
 full_box() {
 	local dir=$O/full log=$BATS_FILE_TMPDIR/full.log
 	mkdir -p "$dir"
-	flock "$dir" make -C "$TOP" --no-print-directory O="$dir" DEPS="$O/deps" \
-		full_defconfig all >"$log" 2>&1 || {
+	flock "$dir" sh -ec 'cd "$2"
+		[ -s "$1/.config" ] || make --no-print-directory O="$1" full_defconfig
+		make --no-print-directory -j2 O="$1" DEPS="$O/deps" all' \
+		sh "$dir" "$TOP" >"$log" 2>&1 || {
 		tail -3 "$log"
 		touch "$BATS_FILE_TMPDIR/none"
 	}
