@@ -22,15 +22,18 @@ static bool set_by_guard(const struct policy_grants *rules, const char *pair,
 struct cleaning {
 	const struct envrun *e;
 	const struct policy_grants *rules;
-	const struct env *given;
+	const struct env *given; /* NULL: nothing is the line's own */
 	struct buf *stripped;
 };
 
 /* What it was given already is no export of the line's own. */
 static bool is_own(const struct cleaning *c, const char *pair, const char *name)
 {
-	const char *value = env_get(c->given->vec, name);
+	const char *value;
 
+	if (!c->given)
+		return false;
+	value = env_get(c->given->vec, name);
 	return !value || !str_eq(value, pair + strlen(name) + 1);
 }
 
@@ -148,7 +151,8 @@ void envrun_take_over(struct envrun *e, const struct guard_request *q,
 	struct state *s = &e->state;
 	autobuf struct buf names = BUF_INIT(0);
 	struct cleaning left = {e, q->carry->grants, q->carry->given, &out->stripped};
-	struct cleaning given = {e, q->carry->grants, q->carry->given, &names};
+	/* It is not looked at while it is what is cleaned. */
+	struct cleaning given = {e, q->carry->grants, NULL, &names};
 	struct env before;
 
 	autofree char *was = strdup(s->pwd ? s->pwd : s->cwd);

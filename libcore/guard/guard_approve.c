@@ -128,6 +128,11 @@ void guard_unanswered(struct policy_verdict *v, int answer)
 	utf8_cut(reason, sizeof reason, BUF_PRINT(text, "%s: %s", why,
 		v->reason));
 	(void)str_copy(v->reason, sizeof v->reason, reason);
-	(void)BUF_PRINT(v->alternative, "'wardbox approve' on another terminal"
-		" answers; or allow it in %s", POLICY_SYSTEM);
+	/* Who was told no is not told how to get a yes. */
+	if (answer == 0)
+		(void)str_copy(v->alternative, sizeof v->alternative,
+			"that person knows why; do it in another way");
+	else
+		(void)BUF_PRINT(v->alternative, "'wardbox approve' on another"
+			" terminal answers; or allow it in %s", POLICY_SYSTEM);
 }

@@ -102,7 +102,8 @@ static void tell_caller(struct guard *g, pid_t pid, const struct diag *d)
 	char name[32];
 	autofd int fd = -1;
 
-	if (g->io->pty) {
+	/* A terminal's errors go elsewhere where the caller's do. */
+	if (g->io->pty && isatty(STDERR_FILENO)) {
 		if (guard_in_front(pid))
 			g->caller->tell(d, -1);
 		return;

@@ -10,6 +10,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ enum {
 	MANY = 64,  /* more than are written before a command is started */
 	SPINS = 64, /* yields before sleeping for the lock */
 	NAP_NS = 100000,
+	NAP_MAX_NS = 3200000,
 	OVERHEAD = 160, /* of a frame and a body's intro, at most */
 	TYPICAL = 400,
 	SMALL = 2048,   /* frames up to it are built on the stack */
@@ -74,10 +76,23 @@ void audit_rec_text(struct audit_rec *r, enum audit_key key, const char *s)
 		cbor_put_text(audit_rec_key(r, key), s, strlen(s));
 }
 
-/* A holder that was stopped must not stop everyone: wait, but not for ever. */
+/* When a record was written last: it is the head's time. */
+static bool others_write(const struct audit_log *log, struct timespec *last)
+{
+	const struct timespec before = *last;
+	struct stat st = {0};
+
+	if (!fstat(log->headfd, &st))
+		*last = st.st_mtim;
+	return last->tv_sec != before.tv_sec || last->tv_nsec != before.tv_nsec;
+}
+
+/* A holder that was stopped must not stop everyone: it is waited for, but not for
+ * ever. Others that come and go are waited for, however many they are; the longer
+ * that takes, the less often is looked. */
 static int take_lock(const struct audit_log *log, struct diag *d)
 {
-	const struct timespec nap = {.tv_nsec = NAP_NS};
+	struct timespec nap = {.tv_nsec = NAP_NS}, last = {0};
 	uint64_t wall, start = 0, now = 0;
 
 	for (unsigned i = 0;; i++) {
@@ -91,11 +106,14 @@ static int take_lock(const struct audit_log *log, struct diag *d)
 			continue;
 		}
 		audit_now(log, &wall, &now);
-		if (i == SPINS)
+		if (i == SPINS || now - start > log->cfg.lock_wait) {
+			if (!others_write(log, &last) && i != SPINS)
+				break;
 			start = now;
-		if (now - start > log->cfg.lock_wait)
-			break;
+		}
 		nanosleep(&nap, NULL);
+		if (nap.tv_nsec < NAP_MAX_NS)
+			nap.tv_nsec *= 2;
 	}
 	diag_fail(d, -ETIMEDOUT,
 		"the audit log was locked for %llu ms by another process",

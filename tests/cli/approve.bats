@@ -78,6 +78,35 @@ answered() { # what the asker says at last is $said, its code $code
 	[[ $output == *'"argv":["touch","other"]'*"a person said no"* ]]
 }
 
+@test "a no, a timeout and nobody are three things: message, hint, JSON, record" {
+	for how in no timeout nobody; do
+		rm -f said
+		mkfifo said
+		in_policy "$POLICY" "$WARDBOX" exec --json --approver 2s s -- touch made \
+			>"facts.$how" 2>said 3>&- &
+		ASKER=$!
+		exec 7<said
+		read -r line <&7
+		[ "$how" != no ] || approve no "${line##* }"
+		[ "$how" != timeout ] || approve show "${line##* }"
+		cat <&7
+		exec 7<&-
+		code=0
+		wait "$ASKER" || code=$?
+		[ "$code" -eq 126 ]
+	done
+	jq -e '.error | (.message | test("a person said no")) and
+		(.hint | test("approve") | not)' facts.no
+	jq -e '.error | (.message | test("nobody answered in time")) and
+		(.hint | test("wardbox approve"))' facts.timeout
+	jq -e '.error.message | test("nobody looked at the question")' facts.nobody
+	[ ! -e made ]
+	run in_policy "$POLICY" "$WARDBOX" audit dump -t event,start -o json
+	[ "$(jq -r 'select(.event == "ask").detail.answer' <<<"$output" | paste -sd' ')" = "no timeout nobody" ]
+	[ "$(jq -r 'select(.type == "start" and .decision == "deny").reason' <<<"$output" | cut -d: -f1 | paste -sd,)" = \
+		"a person said no,nobody answered in time,nobody looked at the question" ]
+}
+
 @test "no answer, and nobody there, are two things" {
 	ask 1s touch made
 	answered

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "log/audit_write_in.h"
 
@@ -166,6 +167,42 @@ static void gives_up_on_a_stopped_holder(void **state)
 	assert_outcome(verify(t, WITH_PIN | WITH_SEED), AUDIT_INTACT);
 }
 
+/* Whoever comes last in a crowd waits longer than for one that was stopped: as long
+ * as others write, the log is not given up. */
+static void waits_for_a_crowd(void **state)
+{
+	struct test_log *t = *state;
+	int fd = openat(t->dir, "head", O_RDWR), ready[2], status;
+	struct audit_fact f = {.key = "n"};
+	struct diag d = {0};
+	char byte = 0;
+	pid_t pid;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		const struct timespec nap = {.tv_nsec = 8000000};
+
+		flock(fd, LOCK_EX);
+		(void)!write(ready[1], &byte, 1);
+		/* Five times as long as is waited for one. */
+		for (int i = 0; i < 50; i++) {
+			futimens(fd, NULL);
+			nanosleep(&nap, NULL);
+		}
+		_exit(0);
+	}
+	close(fd);
+	t->log.cfg.lock_wait = 80000000;
+	t->log.cfg.now = NULL;
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(audit_event(&t->log, "s", 0, "e", &f, 1, &d), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	close(ready[0]);
+	close(ready[1]);
+	t->log.cfg.now = test_now;
+}
+
 static void refuses_what_is_not_private(void **state)
 {
 	struct test_log *t = *state;
@@ -259,6 +296,7 @@ int main(void)
 		ON_LOG(damage_is_not_deleted_by_itself),
 		ON_LOG(expunge_empties_one_record),
 		ON_LOG(gives_up_on_a_stopped_holder),
+		ON_LOG(waits_for_a_crowd),
 		ON_LOG(refuses_what_is_not_private),
 		ON_LOG(keys_are_nobody_elses),
 	};
