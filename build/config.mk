@@ -31,7 +31,7 @@ $(GEN)/Kconfig.applets: $(APPLET_SOURCES) scripts/applets.awk $(GEN)/.sources
 
 # What the make within reads is made first: both would write it at once.
 $(CONFIG): | $(GEN)/Kconfig.applets
-	$(Q)$(MAKE) --no-print-directory defconfig
+	$(Q)$(MAKE) --no-print-directory $(or $(filter %_defconfig,$(MAKECMDGOALS)),defconfig)
 
 # A stanza that changed, or an option that came, is answered by its default.
 $(GEN)/auto.mk: $(CONFIG) $(GEN)/Kconfig.applets Kconfig libcore/Kconfig
