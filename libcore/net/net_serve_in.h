@@ -104,6 +104,8 @@ enum serve_http {
 	SERVE_BODY,
 	SERVE_CHUNK,
 	SERVE_TRAILER,
+	SERVE_SWITCH, /* the server may agree that the rest is no HTTP */
+	SERVE_RAW,    /* it did */
 };
 
 /* What goes one way. A pipe only while bytes are under way. */
