@@ -14,7 +14,7 @@ enum {
 	SERVE_LISTENERS = SERVE_SETS * NET_SOCK_FREES,
 	SERVE_CONNS = 2048,
 	SERVE_LINKS = 1024,
-	SERVE_TOLD = 256,
+	SERVE_TOLD = 64,
 	SERVE_MS_HELLO = 10000,   /* until a client said whom it speaks to */
 	SERVE_MS_WHOSE = 3000,	  /* until a command says that it is its own */
 	SERVE_MS_CONNECT = 20000, /* until somebody answered outside */

@@ -84,6 +84,16 @@ class Names(socketserver.BaseRequestHandler):
             sock.sendto(b"\0\0" + msg[2:], self.client_address)
             sock.sendto(b"", self.client_address)
             return
+        if name == "liar.test":
+            # For another name, of another type, behind an end of its own, cut.
+            wrong = put("www.world.test")
+            for body in (wrong + struct.pack(">HHIH", 1, 1, 9, 4) + socket.inet_aton(HERE),
+                         b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 9, 400) + b"\1" * 4,
+                         b"\xc0\x0c" + struct.pack(">HHIH", 5, 1, 9, 2) + b"\xc0\x0c",
+                         b"\xc0\xff" * 20):
+                sock.sendto(msg[:2] + b"\x81\x80\0\1\0\1\0\0\0\0" + msg[12:at + 4] + body,
+                            self.client_address)
+            return
         if name == "alias.test":
             target = put("www.world.test")
             answers += b"\xc0\x0c" + struct.pack(">HHIH", 5, 1, 9, len(target)) + target
@@ -215,6 +225,30 @@ class Lines(socketserver.StreamRequestHandler):
             self.wfile.write(line.upper())
 
 
+class Half(socketserver.StreamRequestHandler):
+    """Says all that it has to say, and listens on."""
+
+    def handle(self):
+        self.wfile.write(b"bye\n")
+        self.connection.shutdown(socket.SHUT_WR)
+        seen("half", len(self.rfile.read()))
+
+
+class Reset(socketserver.StreamRequestHandler):
+    """Breaks off, or sees that the other does."""
+
+    def handle(self):
+        try:
+            if self.rfile.readline() == b"break\n":
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                           struct.pack("ii", 1, 0))
+                self.connection.close()
+            else:
+                seen("waits", self.rfile.read())
+        except OSError as e:
+            seen("reset", type(e).__name__)
+
+
 class Web(http.server.ThreadingHTTPServer):
     request_queue_size = 512
 
@@ -291,6 +325,8 @@ def main():
         start(web)
     for port in (9999, 22):
         start(Tcp((HERE, port), Lines))
+    start(Tcp((HERE, 9998), Half))
+    start(Tcp((HERE, 9997), Reset))
     start(Tcp((PRIVATE, 3128), Proxy))
     with open("/etc/resolv.conf", "w") as out:
         print("nameserver", SERVER, file=out)
