@@ -328,7 +328,7 @@ net host one.hosts.test:80 two.hosts.test:80 inner.hosts.test:80 one.hosts.test 
 	world '
 	export WARDBOX_SESSION_ID=one
 	g "curl -sS -m 5 http://www.world.test/" >/dev/null
-	keeper=$(pgrep -n -x wardbox-net)
+	keeper=$(pgrep --ns $$ --nslist net -x wardbox-net)
 	fds() { ls /proc/$keeper/fd | wc -l; }
 	memory() { awk "/^VmRSS/ { print \$2 }" /proc/$keeper/status; }
 	before=$(fds)
@@ -342,7 +342,7 @@ net host one.hosts.test:80 two.hosts.test:80 inner.hosts.test:80 one.hosts.test 
 	# What is told of ten thousand refusals is no flood.
 	test "$(wc -l <err)" -lt 200
 	# The keeper is the same, and has let go of all that it opened.
-	test "$(pgrep -n -x wardbox-net)" = "$keeper"
+	test "$(pgrep --ns $$ --nslist net -x wardbox-net)" = "$keeper"
 	echo "descriptors $before $(fds), memory $(memory) KiB"
 	cat /proc/$keeper/status | grep -E "Vm|Rss"
 	test $(($(fds) - before)) -lt 140
