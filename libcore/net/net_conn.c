@@ -315,7 +315,13 @@ static bool request_piece(struct serve *s, struct serve_conn *c)
 		why = request_strange(c, &head);
 		c->left = head.head + (head.chunked ? 0 : head.length);
 		c->http = head.chunked ? SERVE_CHUNK : SERVE_HEAD;
+		/* What comes back first answers the first request alone. */
+		if (head.websocket && !head.length && !head.chunked &&
+			!c->up.bytes)
+			c->http = SERVE_SWITCH;
 		break;
+	case SERVE_SWITCH:
+		return false;
 	case SERVE_CHUNK:
 		err = net_http_chunk((char *)s->peek, (size_t)n, &line, &size);
 		if (err)
@@ -346,7 +352,7 @@ static int flow_up(struct serve *s, struct serve_conn *c)
 	int err = 0;
 
 	do {
-		if (!c->rule || c->rule->kind != NET_HTTP)
+		if (!c->rule || c->rule->kind != NET_HTTP || c->http == SERVE_RAW)
 			c->left = UINT64_MAX;
 		else if (!c->left && !c->up.held && !request_piece(s, c))
 			return 0;
@@ -366,6 +372,21 @@ static int flow_up(struct serve *s, struct serve_conn *c)
 	return err;
 }
 
+/* The server's first answer, to whether the rest is no HTTP. False: wait, and pass
+ * nothing on. */
+static bool look_switch(struct serve *s, struct serve_conn *c)
+{
+	static const char yes[] = "HTTP/1.1 101 ";
+	ssize_t n = recv(c->out.fd, s->peek, sizeof yes - 1, MSG_PEEK);
+
+	if (n < 0 ? errno == EAGAIN : n && n < (ssize_t)sizeof yes - 1)
+		return false;
+	c->http = n > 0 && memcmp(s->peek, yes, sizeof yes - 1) == 0 ? SERVE_RAW
+								  : SERVE_HEAD;
+	c->again = true;
+	return true;
+}
+
 static void conn_flow(struct serve *s, struct serve_conn *c)
 {
 	uint64_t moved;
@@ -375,6 +396,8 @@ static void conn_flow(struct serve *s, struct serve_conn *c)
 	if (!c->up.ended || c->up.held)
 		err = flow_up(s, c);
 	if (c->dead)
+		return;
+	if (!err && c->http == SERVE_SWITCH && !look_switch(s, c))
 		return;
 	/* What the server says to the last is passed on when it hears no more. */
 	if (err == -EPIPE || err == -ECONNRESET)

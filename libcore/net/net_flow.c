@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-enum { PIPE_BYTES = 1 << 20 };
+enum { PIPE_BYTES = 1 << 16 };
 
 static int flow_pipe(struct serve *s, struct serve_flow *f)
 {
@@ -23,7 +23,6 @@ static int flow_pipe(struct serve *s, struct serve_flow *f)
 	}
 	if (pipe2(f->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
 		return -errno;
-	fcntl(f->pipe[0], F_SETPIPE_SZ, PIPE_BYTES);
 	return 0;
 }
 

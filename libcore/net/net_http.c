@@ -100,6 +100,8 @@ static int http_header(struct net_http *h, const char *name, size_t len,
 		return num_u64(digits, 0, INT64_MAX, &h->length) < 0 ? -EBADMSG
 								      : 0;
 	}
+	h->websocket |= len == 7 && strncasecmp(name, "upgrade", 7) == 0 &&
+		n == 9 && strncasecmp(s, "websocket", 9) == 0;
 	if (len == 17 && strncasecmp(name, "transfer-encoding", 17) == 0) {
 		if (seen[2]++ || seen[1] || n != 7 ||
 			strncasecmp(s, "chunked", 7) != 0)

@@ -122,6 +122,7 @@ int net_hello_parse(struct net_hello *h, uint8_t *bytes, size_t n);
 struct net_http {
 	size_t head; /* bytes */
 	bool chunked, connect, absolute;
+	bool websocket; /* asks to go on with that */
 	uint64_t length; /* of the body, unless chunked */
 	uint16_t port;   /* that the host names; 0: none */
 	size_t target, target_len; /* behind the host of an absolute target */

@@ -14,7 +14,7 @@ enum {
 	SERVE_LISTENERS = SERVE_SETS * NET_SOCK_FREES,
 	SERVE_CONNS = 2048,
 	SERVE_LINKS = 1024,
-	SERVE_TOLD = 256,
+	SERVE_TOLD = 64,
 	SERVE_MS_HELLO = 10000,   /* until a client said whom it speaks to */
 	SERVE_MS_WHOSE = 3000,	  /* until a command says that it is its own */
 	SERVE_MS_CONNECT = 20000, /* until somebody answered outside */
@@ -104,6 +104,8 @@ enum serve_http {
 	SERVE_BODY,
 	SERVE_CHUNK,
 	SERVE_TRAILER,
+	SERVE_SWITCH, /* the server may agree that the rest is no HTTP */
+	SERVE_RAW,    /* it did */
 };
 
 /* What goes one way. A pipe only while bytes are under way. */

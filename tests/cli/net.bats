@@ -26,7 +26,7 @@ says() { # DECISION LINE: as policy test says
 		'curl -sS -X POST -d a=1 -H "A: b c" http://127.0.0.1:80/p -o out' \
 		'wget -qO- http://127.1.2.3/' 'curl "http://[::1]:8080/a"' \
 		'curl https://user:pw@localhost/' 'nc -zv localhost 80' \
-		'ssh -p 2222 localhost' \
+		'ssh -p 2222 localhost' 'ssh -o StrictHostKeyChecking=no -p 2222 localhost' \
 		'python3 -m http.server 8000' 'curl localhost/a@b'; do
 		says allow "$line"
 	done
@@ -35,6 +35,15 @@ says() { # DECISION LINE: as policy test says
 		'curl http://localhost@example.com/' 'curl -x http://example.com localhost' \
 		'curl http://localhost:80@example.com/' 'curl -x example.com:80 localhost' \
 		'curl --connect-to ::example.com: localhost' 'curl --resolve localhost:80:192.0.2.1 localhost' \
+		'curl -K file localhost' 'curl --config=file localhost' 'curl -sK file localhost' \
+		'curl --socks5-hostname example.com localhost' 'curl --next http://example.com localhost' \
+		'wget -e http_proxy=example.com localhost' 'wget --execute=http_proxy=example.com localhost' \
+		'wget -i list localhost' 'wget --input-file=list localhost' \
+		'ssh -J example.com localhost' 'ssh -o ProxyCommand=x localhost' 'ssh -oProxyJump=x localhost' \
+		'ssh -o "ProxyCommand x" localhost' 'ssh -o hostname=example.com localhost' 'ssh -F file localhost' \
+		'ssh -W example.com:22 localhost' 'ssh -D 1080 localhost' 'ssh -L 80:example.com:80 localhost' \
+		'nc -X 5 -x example.com:1 localhost 80' 'nc -xexample.com:1 localhost 80' \
+		'ncat --proxy example.com:1 localhost 80' 'ncat --sh-exec x localhost 80' \
 		'curl http://127.0.0.1.example.com' 'curl http://localhost.example.com/' \
 		'curl http://2130706433/' 'curl http://0x7f.1/' \
 		'curl file:///etc/hostname' 'curl ftp://example.com/localhost' \

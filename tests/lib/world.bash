@@ -28,7 +28,7 @@ setup() {
 world() { # SCRIPT
 	in_policy "${POLICY:-$ALLOW}" unshare -n python3 "$TOP/tests/lib/world.py" \
 		"$WORLD" bash -c '
-		WARDBOX=$1 CERT=$2 SEEN=$3 HELPERS=$4
+		WARDBOX=$1 CERT=$2 SEEN=$3 HELPERS=$4 WORLD=${2%/*}
 		w() { "$WARDBOX" "$@"; }
 		g() { "$WARDBOX" sh -c "$1"; }
 		not() { ! "$@"; }

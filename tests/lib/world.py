@@ -11,7 +11,10 @@ with its code. DIR/seen gets a line for each connection, request and question.
   big.world.test     serves N bytes   meta.test     169.254.169.254
   flip.test          first the world, then private
   evil.test          hostile answers
+  /cgi/REPOSITORY    git's own server, /ws a WebSocket that says all again
 """
+import base64
+import hashlib
 import http.server
 import os
 import socket
@@ -81,6 +84,16 @@ class Names(socketserver.BaseRequestHandler):
             sock.sendto(b"\0\0" + msg[2:], self.client_address)
             sock.sendto(b"", self.client_address)
             return
+        if name == "liar.test":
+            # For another name, of another type, behind an end of its own, cut.
+            wrong = put("www.world.test")
+            for body in (wrong + struct.pack(">HHIH", 1, 1, 9, 4) + socket.inet_aton(HERE),
+                         b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 9, 400) + b"\1" * 4,
+                         b"\xc0\x0c" + struct.pack(">HHIH", 5, 1, 9, 2) + b"\xc0\x0c",
+                         b"\xc0\xff" * 20):
+                sock.sendto(msg[:2] + b"\x81\x80\0\1\0\1\0\0\0\0" + msg[12:at + 4] + body,
+                            self.client_address)
+            return
         if name == "alias.test":
             target = put("www.world.test")
             answers += b"\xc0\x0c" + struct.pack(">HHIH", 5, 1, 9, len(target)) + target
@@ -125,23 +138,74 @@ class Pages(http.server.SimpleHTTPRequestHandler):
         if self.path.startswith("/git/") or self.path.startswith("/npm/"):
             super().do_GET()
             return
+        if self.path.startswith("/cgi/"):
+            self.git(b"")
+            return
+        if self.headers.get("Upgrade") == "websocket":
+            self.websocket()
+            return
         body = b"hello from %s\n" % (self.headers.get("Host") or "").encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
+    def git(self, body):
+        path, _, query = self.path[4:].partition("?")
+        out = subprocess.run(["git", "http-backend"], input=body, capture_output=True, env={
+            **os.environ, "GIT_PROJECT_ROOT": os.path.join(top, "git"),
+            "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path, "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command, "REMOTE_USER": "x",
+            "CONTENT_TYPE": self.headers.get("Content-Type") or "",
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding") or "",
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol") or ""}).stdout
+        head, _, body = out.partition(b"\r\n\r\n")
+        fields = [line.split(": ", 1) for line in head.decode().splitlines()]
+        self.send_response(int(dict(fields).get("Status", "200").split()[0]))
+        for name, value in fields:
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def websocket(self):
+        """Short frames alone; "/no" does not agree."""
+        if self.path == "/no":
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        self.send_header("Sec-WebSocket-Accept",
+                         base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
+        self.end_headers()
+        self.close_connection = True
+        while len(head := self.rfile.read(2)) == 2:
+            mask = self.rfile.read(4)
+            data = bytes(b ^ mask[i % 4] for i, b in enumerate(self.rfile.read(head[1] & 127)))
+            seen("ws", data)
+            self.wfile.write(bytes([head[0], len(data)]) + data)
+            if head[0] & 15 == 8:
+                return
+
     def do_POST(self):
         if self.headers.get("Transfer-Encoding"):
-            n = 0
+            sent = b""
             while True:
                 size = int(self.rfile.readline(), 16)
-                n += len(self.rfile.read(size))
+                sent += self.rfile.read(size)
                 self.rfile.readline()
                 if not size:
                     break
         else:
-            n = len(self.rfile.read(int(self.headers["Content-Length"])))
+            sent = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path.startswith("/cgi/"):
+            self.git(sent)
+            return
+        n = len(sent)
         seen("post", self.headers.get("Host"), n)
         body = b"%d\n" % n
         self.send_response(200)
@@ -159,6 +223,30 @@ class Lines(socketserver.StreamRequestHandler):
         self.wfile.write(b"ready\n")
         for line in self.rfile:
             self.wfile.write(line.upper())
+
+
+class Half(socketserver.StreamRequestHandler):
+    """Says all that it has to say, and listens on."""
+
+    def handle(self):
+        self.wfile.write(b"bye\n")
+        self.connection.shutdown(socket.SHUT_WR)
+        seen("half", len(self.rfile.read()))
+
+
+class Reset(socketserver.StreamRequestHandler):
+    """Breaks off, or sees that the other does."""
+
+    def handle(self):
+        try:
+            if self.rfile.readline() == b"break\n":
+                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                           struct.pack("ii", 1, 0))
+                self.connection.close()
+            else:
+                seen("waits", self.rfile.read())
+        except OSError as e:
+            seen("reset", type(e).__name__)
 
 
 class Web(http.server.ThreadingHTTPServer):
@@ -237,6 +325,8 @@ def main():
         start(web)
     for port in (9999, 22):
         start(Tcp((HERE, port), Lines))
+    start(Tcp((HERE, 9998), Half))
+    start(Tcp((HERE, 9997), Reset))
     start(Tcp((PRIVATE, 3128), Proxy))
     with open("/etc/resolv.conf", "w") as out:
         print("nameserver", SERVER, file=out)

@@ -337,6 +337,13 @@ static void reads_requests(void **state)
 	assert_int_equal(h.length, 12);
 	assert_true(h.absolute);
 	assert_int_equal(h.target_len, 4);
+	assert_false(h.websocket);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: a\r\n"
+		"upgrade: WebSocket\r\nConnection: Upgrade\r\n\r\n"), 0);
+	assert_true(h.websocket);
+	assert_int_equal(http(&h, "GET / HTTP/1.1\r\nHost: a\r\n"
+		"Upgrade: websockets\r\n\r\n"), 0);
+	assert_false(h.websocket);
 	assert_int_equal(http(&h, "PUT / HTTP/1.1\r\nHost: a\r\n"
 				  "Transfer-Encoding: chunked\r\n\r\n"), 0);
 	assert_true(h.chunked);
