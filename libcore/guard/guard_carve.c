@@ -3,6 +3,7 @@
  */
 #include "guard/guard_in.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -171,24 +172,56 @@ static bool protects_git(const struct guard *g)
 	return false;
 }
 
-/* git's hooks are read-only in a view of mounts. No mount can protect names
- * that do not exist yet, nor git's settings, which git replaces by renaming:
- * guard_protect.c compares those. */
-static int carve_hooks(struct guard_box *b, const struct guard *g)
+static int keep_hooks(struct guard_box *b, const char *dir, const char *name)
 {
 	autofree char *real = malloc(PATH_MAX);
 	char path[PATH_MAX];
 	const char *own;
 	struct stat st;
 
-	if (b->brief || !protects_git(g) || guard_protect_allowed(g) ||
-		path_join(path, sizeof path, g->place.root, ".git/hooks") ||
-		!real || path_real(path, real) || !str_eq(path, real) ||
-		lstat(path, &st) || !S_ISDIR(st.st_mode))
+	if (path_join(path, sizeof path, dir, name) || !real ||
+		path_real(path, real) || !str_eq(path, real) || lstat(path, &st) ||
+		!S_ISDIR(st.st_mode))
 		return 0;
 	if (guard_keep(b->texts, &own, path))
 		return -ENOMEM;
 	return sandbox_grant_in_view(&b->plan, own, SANDBOX_RO, "git's hooks");
+}
+
+/* git's hooks are read-only in a view of mounts: the project's, and where that is
+ * the directory around a repository those of what lies in it. What does not exist
+ * yet, and git's settings, which git replaces by renaming, no mount can keep:
+ * guard_protect.c compares them. */
+static int carve_hooks(struct guard_box *b, const struct guard *g)
+{
+	enum { NAMES_MAX = 64 };
+	const char *root = g->place.root;
+	char git[PATH_MAX], name[NAME_MAX + 16];
+	const struct dirent *e;
+	unsigned seen = 0;
+	struct stat st;
+	DIR *dir;
+	int err;
+
+	if (b->brief || !protects_git(g) || guard_protect_allowed(g))
+		return 0;
+	err = keep_hooks(b, root, ".git/hooks");
+	if (err || g->place.no_project || g->place.whole ||
+		path_join(git, sizeof git, root, ".git") || !lstat(git, &st))
+		return err;
+	dir = opendir(root);
+	while (dir && !err && (e = readdir(dir)) && seen++ < NAMES_MAX) {
+		if (e->d_name[0] == '.' || e->d_type != DT_DIR)
+			continue;
+		err = keep_hooks(b, root,
+			BUF_PRINT(name, "%s/.git/hooks", e->d_name));
+		if (!err && str_ends(e->d_name, ".git"))
+			err = keep_hooks(b, root,
+				BUF_PRINT(name, "%s/hooks", e->d_name));
+	}
+	if (dir)
+		closedir(dir);
+	return err;
 }
 
 /* The file that chose this session must not be written by it, because another

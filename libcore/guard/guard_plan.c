@@ -122,6 +122,18 @@ static int grant_devices(
 	return err;
 }
 
+/* Does the project lie around a repository? What git runs there is told by the
+ * repository's own names, which a view of mounts keeps. */
+static bool is_around(const struct guard *g)
+{
+	char git[PATH_MAX];
+	struct stat st;
+
+	return !g->place.no_project && !str_eq(g->place.root, g->place.cwd) &&
+	       !path_join(git, sizeof git, g->place.root, ".git") &&
+	       lstat(git, &st) < 0;
+}
+
 /* Decides whether the line is brief: it holds only the shell's own commands,
  * starts no program, and gets fewer grants. A shell that reads start-up files
  * before the line is never brief, because nobody knows what these hold. */
@@ -130,7 +142,8 @@ static void find_brief(struct guard_box *b, const struct guard *g)
 	const unsigned is = g->out->verdict.is;
 
 	b->brief = g->command->kind == GUARD_LINE && !g->command->startup &&
-		   is & POLICY_IS_SHELL && !(is & POLICY_IS_STRAYING);
+		   is & POLICY_IS_SHELL && !(is & POLICY_IS_STRAYING) &&
+		   !(is & POLICY_IS_OPENING && is_around(g));
 	b->opens = !b->brief || is & POLICY_IS_OPENING;
 }
 

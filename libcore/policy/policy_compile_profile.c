@@ -66,7 +66,7 @@ static bool setting(const char *word, struct img_profile *p)
 		value = str_index("keep\0end\0", v);
 		break;
 	case IMG_P_TMP:
-		value = str_index("deny\0shared\0", v);
+		value = str_index("deny\0shared\0container\0", v);
 		break;
 	case IMG_P_AS:
 		value = policy_profile_parse(v, &as) < 0 ? -1 : (int)as;
@@ -167,7 +167,7 @@ int compile_profile(struct policy_compiler *c)
 	return settings(c, setting,
 		"expected shell= supervise= undo=on|off "
 		"net=none|local|registries|all background=keep|end ask=tty|approver|never ask-time=60s "
-		"tmp=deny|shared as=PROFILE unknown|child|open=DECISION");
+		"tmp=deny|shared|container as=PROFILE unknown|child|open=DECISION");
 }
 
 int compile_limit(struct policy_compiler *c)

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "policy/policy_image.h"
 #include "base/str.h"
+#include "sys/ns.h"
 #include "sys/limits.h"
 
 bool policy_word_in(const struct policy_words *words, const char *word)
@@ -367,6 +368,14 @@ static void who_answers(struct policy_grants *g, const struct img_profile *p)
 		g->ask_time = p->v[IMG_P_ASK_TIME];
 }
 
+/* tmp=deny, shared, or container: shared where that is the container's own. */
+static bool shares_tmp(uint32_t said)
+{
+	enum { SHARED = 1 };
+
+	return said == SHARED || (said && ns_is_contained());
+}
+
 static void limits(struct granting *x)
 {
 	struct policy_limits *l = &x->g->limits;
@@ -408,7 +417,7 @@ static void limits(struct granting *x)
 		if (p.v[IMG_P_UNDO])
 			x->g->undo = true;
 		if (p.v[IMG_P_SET] & 1U << IMG_P_TMP)
-			x->g->tmp_shared = p.v[IMG_P_TMP] &&
+			x->g->tmp_shared = shares_tmp(p.v[IMG_P_TMP]) &&
 				(i == 0 || x->g->tmp_shared);
 	}
 	x->g->hard_output = l->over_out == POLICY_OVER_KILL;

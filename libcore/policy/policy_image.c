@@ -27,7 +27,7 @@ static const char columns[] =
 	"sR-\0" /* reads */
 	"s1\0" /* path */
 	"snss3n\0" /* protect */
-	"13333113112n2nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
+	"13333113212n2nnnnnnnnnnnnnnnnnnnnnnnnnnnnn\0" /* profile */
 	"sssnnc\0" /* redact */
 	"nnnnnnnnnnnnnnnn\0" /* class */
 	"sssn\0" /* secret */

@@ -208,7 +208,7 @@ enum {
 	IMG_P_SUPERVISE,
 	IMG_P_UNDO,
 	IMG_P_AS,
-	IMG_P_TMP, /* 1: without a view, /tmp is the machine's */
+	IMG_P_TMP, /* without a view, 1: /tmp is the machine's, 2: a container's */
 	IMG_P_BACKGROUND, /* 1: background programs are ended */
 	IMG_P_ASK,      /* enum policy_ask */
 	IMG_P_ASK_TIME, /* seconds */

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct line_dir {
 	const char *word; /* as it is written, without quotes */
@@ -24,5 +25,9 @@ typedef bool line_dir_each(void *ctx, const struct line_dir *w);
  * those of whole paths; also in a text for a shell within the line. Ends at a
  * word whose meaning is not known before it runs. */
 void line_dirs(const char *line, size_t len, line_dir_each *each, void *ctx);
+
+/* Is what root lies in a directory of uid's that holds one repository, its worktrees,
+ * bare repositories, files, and nothing else? To out, of PATH_MAX bytes. */
+bool root_around(const char *root, uid_t uid, char *out, size_t size);
 
 #endif

@@ -64,7 +64,7 @@ static bool has_marker(
 		const char *name = i < r.count ? img_ref(sys, r, i) : own;
 		struct buf b = {.data = dir, .cap = size, .max = size - 1};
 
-		if (name[0] == '/' || name[0] == '$')
+		if (name[0] == '/' || name[0] == '$' || str_eq(name, ".."))
 			continue;
 		b.len = n;
 		buf_addc(&b, '/');
@@ -261,6 +261,28 @@ static int marked(
 	return str_copy(out, size, dir);
 }
 
+/* Does the system policy say that word? */
+static bool root_says(const struct policy *p, const char *word)
+{
+	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
+	struct img_range words = img_set(sys, IMG_SET_ROOT);
+	bool said = false;
+
+	for (uint32_t i = 0; i < words.count && !said; i++)
+		said = str_eq(img_ref(sys, words, i), word);
+	return said;
+}
+
+/* With the word "..": a repository's workspace in place of the repository. */
+static int widen(struct root_search *r, char *out, size_t size)
+{
+	if (root_says(r->p, "..") &&
+		root_around(out, r->at->uid, r->up, sizeof r->up) &&
+		!str_copy(r->to, sizeof r->to, r->up) && !why_never(r, r->to))
+		return str_copy(out, size, r->to);
+	return 0;
+}
+
 static int root_of(struct root_search *r, const char *dir, char *out,
 	size_t size, const char **why)
 {
@@ -269,8 +291,10 @@ static int root_of(struct root_search *r, const char *dir, char *out,
 	if (err)
 		return err;
 	*why = why_never(r, out);
-	if (!*why || str_eq(out, dir))
-		return *why ? -ENOENT : 0;
+	if (!*why)
+		return widen(r, out, size);
+	if (str_eq(out, dir))
+		return -ENOENT;
 	*why = why_never(r, dir);
 	return *why ? -ENOENT : str_copy(out, size, dir);
 }
@@ -368,19 +392,6 @@ static bool goes_to(struct root_search *r, char *out, size_t size)
 	return at->found;
 }
 
-/* The system policy's word "/": all that root does, it does in the root directory,
- * as for an image that is built. */
-static bool is_whole(const struct policy *p, uid_t uid)
-{
-	const struct policy_image *sys = p->layer[POLICY_LAYER_SYSTEM];
-	struct img_range words = img_set(sys, IMG_SET_ROOT);
-	bool whole = false;
-
-	for (uint32_t i = 0; !uid && i < words.count && !whole; i++)
-		whole = str_eq(img_ref(sys, words, i), "/");
-	return whole;
-}
-
 int policy_find_root(const struct policy *p, const struct policy_spot *at,
 	char *out, size_t size, struct diag *d)
 {
@@ -390,7 +401,9 @@ int policy_find_root(const struct policy *p, const struct policy_spot *at,
 
 	if (!r)
 		return -ENOMEM;
-	if (is_whole(p, at->uid))
+	/* All that root does, it does in the root directory, as for an image that
+	 * is built. */
+	if (!at->uid && root_says(p, "/"))
 		return str_copy(out, size, "/");
 	r->p = p;
 	r->at = at;

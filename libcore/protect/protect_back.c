@@ -287,8 +287,8 @@ static int back_one(struct protect *p, const struct protect_seen *now)
 						: back_file(&k, &now->mark);
 }
 
-/* Settings may go, and whoever takes the whole repository away takes its hooks
- * with it. */
+/* Settings may go; and whoever takes a whole repository or worktree away takes its
+ * hooks, and what names its repository, with it. */
 static int back_gone(struct protect *p, const struct protect_seen *was)
 {
 	struct back k = {.p = p,
@@ -300,7 +300,8 @@ static int back_gone(struct protect *p, const struct protect_seen *was)
 
 	if ((p->spec->allowed && !was->mark.strict) || !was->mark.kept ||
 		was->mark.kind == PROTECT_CONFIG ||
-		(was->mark.kind == PROTECT_HOOK && fd < 0) ||
+		((was->mark.kind == PROTECT_HOOK ||
+			 was->mark.kind == PROTECT_COMMON) && fd < 0) ||
 		(p->spec->member && p->spec->member(p->spec->ctx, was->name)))
 		return 0;
 	return back_whole(&k);

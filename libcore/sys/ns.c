@@ -28,6 +28,16 @@ bool ns_is_admin(void)
 	       data[0].effective & (1U << CAP_SYS_ADMIN_);
 }
 
+bool ns_is_contained(void)
+{
+	/* The kernel's own number for the first one. */
+	const ino_t first = 0xeffffffcU;
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 &&
+	       st.st_ino != first;
+}
+
 bool ns_is_refused(void)
 {
 	enum { NO_SUCH_NAMESPACE = 1 };

@@ -16,6 +16,9 @@ bool ns_is_admin(void);
  * containers? One call; if false, a kernel may still refuse them. */
 bool ns_is_refused(void);
 
+/* Is this in a container, as far as that has a pid namespace of its own? */
+bool ns_is_contained(void);
+
 /* In a new user namespace: maps the ids that the process had outside. */
 int ns_map(uid_t uid, gid_t gid);
 

@@ -13,6 +13,7 @@ NORMAL = [(re.compile(p, re.M), to) for p, to in (
     # pids
     (r"^(\[\d+\][ +-]*)\d+(?=\r?$)", r"\1PID"),
     (r"\b(pid|PID|[Pp]rocess|LWP)([ =:]+)\d+", r"\1\2PID"),
+    (r"(process group \()-?\d+", r"\1PID"),
     (r"(line \d+:|\(node:|^==|/proc/|bash: \[) *\d+\b", r"\1 PID"),
     # times
     (r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:Z| ?[+-]\d\d:?\d\d)?", "TIME"),
