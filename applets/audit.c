@@ -26,7 +26,7 @@ static const struct cli_opt opts[] = {
 	CLI_UINT('n', struct audit, lines, 100000000, "lines", "N",
 		"the last N records"),
 	CLI_FLAG('r', struct audit, reverse, "reverse", "newest first"),
-	CLI_FLAG('f', struct audit, follow, "follow", "dump, replay: go on as the log grows"),
+	CLI_FLAG('f', struct audit, follow, "follow", "dump, replay, ship: go on as the log grows"),
 	CLI_FLAG('e', struct audit, end, "pager-end", "the last 1000 records"),
 	CLI_STR('b', struct audit, boot, "boot", "ID",
 		"of one boot, by the digits of its id; 0, or none, is this one"),
@@ -79,7 +79,8 @@ static const struct cli_opt opts[] = {
 	CLI_FLAG(0, struct audit, show_cursor, "show-cursor",
 		"print the cursor of the last record"),
 	CLI_STR(0, struct audit, mark, "checkpoint", "FILE",
-		"what came since the last time; exit 5 when that is gone"),
+		"what came since the last time; exit 5 when that is gone;"
+		" ship: where its place is kept"),
 	CLI_FLAG('j', struct audit, json, "json", "facts as JSON"),
 	CLI_STR(0, struct audit, pubkey, "pubkey", "FP",
 		"verify: the fingerprint that 'audit init' printed"),
@@ -108,6 +109,15 @@ static const struct cli_opt opts[] = {
 	CLI_STR(0, struct audit, reason, "reason", "TEXT",
 		"expunge: why, for the record"),
 	CLI_FLAG('y', struct audit, yes, "yes", "expunge: do not ask"),
+	CLI_STR(0, struct audit, to, "to", "RECEIVER",
+		"ship: syslog://HOST[:PORT], syslog+tls://, otlp://HOST[:PORT]"
+		"[/PATH], otlp+tls://, file:DIRECTORY"),
+	CLI_STR(0, struct audit, ca, "ca", "FILE",
+		"ship: the authorities that may vouch for a receiver, in PEM"),
+	CLI_STR(0, struct audit, header_file, "header-file", "FILE",
+		"ship: lines 'Name: value' for OTLP's requests"),
+	CLI_SOME_TIME(0, struct audit, timeout, "timeout", "TIME",
+		"ship: a receiver that keeps still so long is given up (30s)"),
 	CLI_FLAG(0, struct audit, dry_run, "dry-run",
 		"change nothing, say what would be done"),
 };
@@ -129,6 +139,9 @@ static const struct cli_verb verbs[] = {
 		"one page for a browser, with --html FILE; -n: the last N commands"),
 	CLI_VERB(audit_run_export, "export", "[FILE...]",
 		"for other programs, with -o FORM (default json)"),
+	CLI_VERB(audit_run_ship, "ship", "",
+		"send records to --to RECEIVER, each at least once; with -f as"
+		" they come"),
 	CLI_VERB(audit_run_anchor, "anchor", "",
 		"sign what is not signed yet, and print a line that pins the"
 		" log, to be kept elsewhere"),
@@ -160,13 +173,14 @@ const struct cli_spec audit_cli = {
 /* What each option is for, in their order: W where the log is, F and M which
  * records, T which streams, P and E how many and from where on, O and A how they
  * look, and what single verbs have. */
-static const char uses[] = "WFFPEGEMFFFFFFFFFFFFTOOOAQU-MEEEEJVVVVVRRRHSKKXXD";
+static const char uses[] = "WFFPEGEMFFFFFFFFFFFFTOOOAQU-MEEECJVVVVVRRRHSKKXXNNNND";
 _Static_assert(sizeof uses - 1 == ARRAY_SIZE(opts), "one letter per option");
 
 /* What each verb has a use for, in their order. */
 static const char *const takes[ARRAY_SIZE(verbs)] = {
-	"-WFMTPEGOAQUJ", "-WFTPGOAQUJ", "-WOAQUJ", "-WFMTQUJ", "-WTGR",
-	"-WVQJ", "-WFMTQUJ", "-WFMTPQUJHD", "-WFMTPEOAQUJ", "-WJ", "-WSQJD",
+	"-WFMTPECGOAQUJ", "-WFTPGOAQUJ", "-WOAQUJ", "-WFMTQUJ", "-WTGR",
+	"-WVQJ", "-WFMTQUJ", "-WFMTPQUJHD", "-WFMTPECOAQUJ", "-WFTCGAQUN",
+	"-WJ", "-WSQJD",
 	"-WD", "-WKJD", "-WXD", "-J"};
 
 /* The verb's index, or SIZE_MAX. */

@@ -17,10 +17,10 @@ struct audit {
 	const char *dir, *since, *until, *session, *exe, *command, *cwd, *exit;
 	const char *decision, *rule, *grep, *output, *fields, *format, *cursor;
 	const char *mark, *pubkey, *seed, *anchor, *only, *type, *html, *reason;
-	const char *boot, *from_cursor;
+	const char *boot, *from_cursor, *to, *ca, *header_file;
 	struct cli_list merge;
 	unsigned lines, pid;
-	uint64_t min_duration, max_wait, keep_time, keep_bytes;
+	uint64_t min_duration, max_wait, keep_time, keep_bytes, timeout;
 	const char *speed, *first;
 	bool reverse, follow, utc, quiet, all, invert, json, seal, dry_run;
 	bool show_cursor, list, no_pager, end, links, yes;
@@ -49,6 +49,24 @@ void *audit_need(void *p);
 /* The values by their names, a list as EACH of redaction has them. */
 void audit_put_numbers(
 	struct json *j, const char *names, const uint64_t *values);
+/* Exactly n bytes from s[0..len) in hexadecimal, else false. */
+bool audit_hex_parse(const char *s, size_t len, uint8_t *out, size_t n);
+
+/* A place in the log: a record's seq, and the beginning of its link. */
+struct audit_cursor {
+	uint64_t seq;
+	uint8_t link[8];
+};
+/* Exit code: what a cursor names is gone or another. */
+enum { AUDIT_CURSOR_GONE = 5 };
+void audit_cursor_at(struct audit_cursor *c, const struct audit_record *r);
+bool audit_cursor_is(const struct audit_cursor *c, const struct audit_record *r);
+/* "SEQ:LINK"; a text that is none ends the process. */
+void audit_cursor_put(struct buf *out, const struct audit_cursor *c);
+void audit_cursor_parse(struct audit_cursor *c, const char *text);
+/* From a file, and to it. false: it is not there, or empty. */
+bool audit_cursor_load(struct audit_cursor *c, const char *file);
+void audit_cursor_save(const struct audit_cursor *c, const char *file);
 
 /* For writing; the same. */
 void audit_dir_log(const struct audit *a, struct audit_log *log);
@@ -100,6 +118,9 @@ void audit_put_lines(struct buf *out, const char *s, size_t n);
  * seen so far forgotten. */
 int audit_watch(int dir);
 void audit_watched(int watch);
+/* Returns when something happened, or may have: of a directory that is open the
+ * kernel does not say that it was deleted. */
+void audit_await(int watch);
 
 /* Prints out when it has grown large, or at once when people watch. */
 void audit_print_some(struct buf *out, bool now);
@@ -119,5 +140,6 @@ int audit_run_rotate(void *into, int argc, char **argv);
 int audit_run_vacuum(void *into, int argc, char **argv);
 int audit_run_expunge(void *into, int argc, char **argv);
 int audit_run_schema(void *into, int argc, char **argv);
+int audit_run_ship(void *into, int argc, char **argv);
 
 #endif

@@ -16,8 +16,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-enum { CURSOR_GONE = 5 };
-
 static const char forms[][12] = {"short", "short-iso", "short-delta",
 	"verbose", "json", "json-pretty", "json-seq", "csv", "ocsf",
 	"asciicast", "contract", "cat", "cbor", "cose"};
@@ -177,10 +175,7 @@ struct dump {
 	uint64_t skip, seen; /* of what is to be seen in this form */
 	size_t *ends; /* with -r: where each record ends in o.out */
 	size_t count, cap;
-	uint64_t last_seq;
-	uint8_t last_link[AUDIT_HASH];
-	uint64_t cursor;
-	char cursor_link[17];
+	struct audit_cursor last, cursor;
 	bool cursor_met, any, shown;
 };
 
@@ -208,9 +203,7 @@ static int view_record(void *state, const struct audit_record *r)
 	}
 	audit_out_record(&p->o, r);
 	p->shown = true;
-	p->last_seq = r->seq;
-	if (r->frame.link)
-		memcpy(p->last_link, r->frame.link, AUDIT_HASH);
+	audit_cursor_at(&p->last, r);
 	if (p->o.out.err)
 		cli_die(EXIT_USAGE, "too much to hold in memory: use -n, or"
 				    " not -r");
@@ -254,90 +247,43 @@ static void print_backwards(struct dump *p)
 	cli_print(&out);
 }
 
-/* The cursor of a record: its seq and the beginning of its link. */
-static void put_cursor(struct buf *out, const struct dump *p)
-{
-	buf_addf(out, "%llu:", (unsigned long long)p->last_seq);
-	audit_add_hex(out, p->last_link, 8);
-}
-
-static void cursor_parse(struct dump *p, const char *text)
-{
-	const char *colon = audit_number(text, &p->cursor);
-
-	if (!colon || *colon != ':' || strlen(colon + 1) != 16)
-		cli_die_usage(&audit_cli, "'%s' is no cursor", text);
-	memcpy(p->cursor_link, colon + 1, 16);
-}
-
 /* Is the record that the cursor names still what it was? */
 static int find_cursor(void *state, const struct audit_record *r)
 {
 	struct dump *p = state;
-	autobuf struct buf hex = BUF_INIT(64);
 
-	if (r->seq != p->cursor || !r->frame.link)
+	if (r->seq != p->cursor.seq)
 		return 0;
-	audit_add_hex(&hex, r->frame.link, 8);
-	p->cursor_met = str_eq(buf_str(&hex), p->cursor_link);
+	p->cursor_met = audit_cursor_is(&p->cursor, r);
 	return 1;
-}
-
-static bool read_mark(const char *file, struct buf *text)
-{
-	int err = file_read(AT_FDCWD, file, text);
-
-	if (err == -ENOENT)
-		return false;
-	if (err)
-		audit_die(file, err);
-	if (text->len && text->data[text->len - 1] == '\n')
-		text->len--;
-	return text->len > 0;
 }
 
 /* --cursor, --after-cursor and --checkpoint: the records before it are not wanted. */
 static void take_cursor(
 	struct dump *p, const struct audit *a, int argc, char **argv)
 {
-	autobuf struct buf text = BUF_INIT(128);
 	struct audit plain = {.dir = a->dir, .quiet = true};
 	const char *named = a->cursor ? a->cursor : a->from_cursor;
-	bool damaged, given = named != NULL;
+	bool damaged;
 
-	if (given)
-		buf_adds(&text, named);
-	else if (a->mark)
-		given = read_mark(a->mark, &text);
-	if (!given)
+	if (named)
+		audit_cursor_parse(&p->cursor, named);
+	else if (!a->mark || !audit_cursor_load(&p->cursor, a->mark))
 		return;
-	cursor_parse(p, buf_str(&text));
 	audit_walk(&plain, argc, argv, find_cursor, p, &damaged);
 	if (!p->cursor_met)
-		cli_die(CURSOR_GONE,
+		cli_die(AUDIT_CURSOR_GONE,
 			"the record of the cursor, %llu, is gone or another",
-			(unsigned long long)p->cursor);
+			(unsigned long long)p->cursor.seq);
 }
 
 static int after_cursor(void *state, const struct audit_record *r)
 {
 	const struct dump *p = state;
 
-	if (p->cursor_met && r->seq < p->cursor + !p->o.a->from_cursor)
+	if (p->cursor_met && r->seq < p->cursor.seq + !p->o.a->from_cursor)
 		return 0;
 	return view_record(state, r);
-}
-
-static void save_mark(const struct dump *p, const char *file)
-{
-	autobuf struct buf text = BUF_INIT(128);
-	int err;
-
-	put_cursor(&text, p);
-	buf_addc(&text, '\n');
-	err = file_put(file, text.data, text.len, 0600, false);
-	if (err)
-		audit_die(file, err);
 }
 
 static void finish(struct dump *p)
@@ -349,12 +295,12 @@ static void finish(struct dump *p)
 		print_backwards(p);
 	if (a->show_cursor && p->shown) {
 		buf_adds(&p->o.out, "-- cursor: ");
-		put_cursor(&p->o.out, p);
+		audit_cursor_put(&p->o.out, &p->last);
 		buf_addc(&p->o.out, '\n');
 	}
 	cli_print(&p->o.out);
 	if (a->mark && p->shown)
-		save_mark(p, a->mark);
+		audit_cursor_save(&p->last, a->mark);
 	free(p->ends);
 	audit_out_release(&p->o);
 }
@@ -429,9 +375,7 @@ void audit_watched(int watch)
 		continue;
 }
 
-/* Returns when something happened, or may have: of a directory that is open the
- * kernel does not say that it was deleted. */
-static void await(int watch)
+void audit_await(int watch)
 {
 	enum { LOOK_MS = 5000 };
 	struct pollfd wait = {.fd = watch, .events = POLLIN};
@@ -473,7 +417,7 @@ int audit_run_follow(void *into, int argc, char **argv)
 	reader.patient = true;
 	for (;;) {
 		drain(&reader, &p, &f, &d);
-		await(watch);
+		audit_await(watch);
 		more = audit_reader_more(&reader, &d);
 		if (more < 0)
 			audit_fail(&d);

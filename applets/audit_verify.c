@@ -57,8 +57,7 @@ static void tell(void *state, const struct audit_finding *f)
 		f->text, f->kind);
 }
 
-/* Exactly n bytes in hexadecimal. */
-static bool parse_hex(const char *s, size_t len, uint8_t *out, size_t n)
+bool audit_hex_parse(const char *s, size_t len, uint8_t *out, size_t n)
 {
 	if (len != 2 * n)
 		return false;
@@ -85,7 +84,7 @@ static void load_seed(const char *file, uint8_t seed[static AUDIT_HASH])
 	at = str_find(buf_str(&text), "seed");
 	at = at ? at + 4 : buf_str(&text);
 	at += strspn(at, "\": \t");
-	if (!parse_hex(at, strcspn(at, "\"\r\n"), seed, AUDIT_HASH))
+	if (!audit_hex_parse(at, strcspn(at, "\"\r\n"), seed, AUDIT_HASH))
 		cli_die(EXIT_USAGE, "%s: no seed: 64 hexadecimal digits were"
 				    " expected",
 			file);
@@ -110,7 +109,7 @@ static void load_anchor(
 	at = at ? at + 1 : buf_str(&b);
 	at = audit_number(at, seq);
 	if (!at || (*at != ':' && *at != ' ') ||
-		!parse_hex(at + 1, strspn(at + 1, "0123456789abcdef"), link,
+		!audit_hex_parse(at + 1, strspn(at + 1, "0123456789abcdef"), link,
 			AUDIT_HASH))
 		cli_die_usage(&audit_cli, "--anchor takes SEQ:LINK, or what"
 					  " 'audit anchor' printed");
@@ -131,7 +130,7 @@ static void trust_from(const struct audit *a, struct trusted *t)
 		const char *hex = str_after(a->pubkey, "sha256:");
 
 		hex = hex ? hex : a->pubkey;
-		if (!parse_hex(hex, strlen(hex), t->pin, AUDIT_HASH))
+		if (!audit_hex_parse(hex, strlen(hex), t->pin, AUDIT_HASH))
 			cli_die_usage(&audit_cli, "--pubkey takes the 64 digits"
 						  " that 'audit init' printed");
 		t->trust.pin = t->pin;

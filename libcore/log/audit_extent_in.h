@@ -14,11 +14,7 @@
 #include <sys/types.h>
 
 #include "base/diag.h"
-#include "log/audit_format_in.h"
-
-/* First seqs of all segments by their names, whatever they are; ascending;
- * free() them. -errno or the count. */
-int audit_segments(int dirfd, uint64_t **firsts, struct diag *d);
+#include "log/audit_read.h"
 
 /* The first of a segment, its header and the reason for it, is never longer. One
  * that the head does not know and that holds no more is what a writer left that

@@ -125,6 +125,10 @@ void audit_reader_release(struct audit_reader *r);
 #define autoreader autoclean(audit_reader_release)
 #define AUDIT_READER_INIT ((struct audit_reader){.dirfd = -1, .fd = -1})
 
+/* First seqs of all segments of a directory by their names, whatever they are;
+ * ascending; free() them. -errno or the count. */
+int audit_segments(int dirfd, uint64_t **firsts, struct diag *d);
+
 /* Reads the segments of a directory that its head knows of, from the one that
  * holds seq from; of the live one no more than the head knows. What is written
  * meanwhile is not half seen, and a file that was put there is not read. */

@@ -330,7 +330,7 @@ void audit_json_field(struct json *j, const struct audit_key_info *info,
 		put_plain(j, &in, 0, form == AUDIT_FORM_TEXT);
 }
 
-static void put_field(struct json *j, const struct audit_field *f)
+void audit_json_put(struct json *j, const struct audit_field *f)
 {
 	const struct audit_key_info *info = audit_key_info(f->key);
 	char name[32];
@@ -359,7 +359,7 @@ void audit_json(struct json *j, const struct audit_record *r)
 		json_put_u64(j, "by", r->field[1].item.n);
 	} else {
 		for (unsigned i = 0; i < r->fields; i++)
-			put_field(j, &r->field[i]);
+			audit_json_put(j, &r->field[i]);
 	}
 	json_close(j);
 }

@@ -53,6 +53,8 @@ void audit_add_uuid(
 
 /* One record as a JSON object, every key of it. */
 void audit_json(struct json *j, const struct audit_record *r);
+/* One field, its name and its value. */
+void audit_json_put(struct json *j, const struct audit_field *f);
 /* One field's value. */
 void audit_json_field(struct json *j, const struct audit_key_info *info,
 	const struct audit_field *f);

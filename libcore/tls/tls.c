@@ -20,6 +20,7 @@ struct tls {
 	struct tls_keys *keys; /* the server's */
 	br_x509_knownkey_context pin; /* the client's, with its bytes in .der */
 	struct buf der;
+	struct tls_authorities *authorities; /* the client's, in place of a pin */
 	br_x509_decoder_context cert;
 	const char *protocols[2];
 	unsigned char io[BR_SSL_BUFSIZE_BIDI];
@@ -73,6 +74,7 @@ struct tls *tls_accept(struct tls_keys *k)
 		return NULL;
 	br_ssl_server_zero(s);
 	t->der = BUF_INIT(0);
+	t->authorities = NULL;
 	t->keys = k;
 	k->owners++;
 	good = setup_engine(t, &s->eng, k->h2);
@@ -113,26 +115,34 @@ static int pin_key(struct tls *t, const char *file, struct diag *d)
 	return 0;
 }
 
-int tls_connect(struct tls **out, const char *host, const char *pin_file,
-	struct diag *d)
+/* A client, its engine set up; NULL: out of memory or of randomness. */
+static struct tls *client_new(void)
 {
-	struct tls *t = malloc(sizeof *t);
+	struct tls *t = calloc(1, sizeof *t);
 	br_ssl_client_context *c = t ? &t->side.client : NULL;
-	bool good;
-	int err;
 
 	if (!t)
-		return diag_errno(d, -ENOMEM, "%s", host);
-	t->keys = NULL;
+		return NULL;
 	t->der = BUF_INIT(1 << 16);
 	br_ssl_client_zero(c);
-	good = setup_engine(t, &c->eng, false);
+	if (!setup_engine(t, &c->eng, false)) {
+		tls_free(t);
+		return NULL;
+	}
 	br_ssl_engine_set_rsavrfy(&c->eng, br_rsa_i31_pkcs1_vrfy);
 	br_ssl_engine_set_ecdsa(&c->eng, br_ecdsa_i31_vrfy_asn1);
-	err = pin_key(t, pin_file, d);
+	return t;
+}
+
+/* err: what was wrong before, or 0. */
+static int client_begin(struct tls *t, const char *host,
+	const br_x509_class **proof, int err, struct tls **out, struct diag *d)
+{
+	br_ssl_client_context *c = &t->side.client;
+
 	if (!err) {
-		br_ssl_engine_set_x509(&c->eng, &t->pin.vtable);
-		err = good && br_ssl_client_reset(c, host, 0)
+		br_ssl_engine_set_x509(&c->eng, proof);
+		err = br_ssl_client_reset(c, host, 0)
 			? 0
 			: diag_fail(d, -EIO, "TLS cannot begin with %s", host);
 	}
@@ -143,11 +153,44 @@ int tls_connect(struct tls **out, const char *host, const char *pin_file,
 	return err;
 }
 
+int tls_connect(struct tls **out, const char *host, const char *pin_file,
+	struct diag *d)
+{
+	struct tls *t = client_new();
+
+	if (!t)
+		return diag_errno(d, -ENOMEM, "%s", host);
+	return client_begin(
+		t, host, &t->pin.vtable, pin_key(t, pin_file, d), out, d);
+}
+
+int tls_connect_by(struct tls **out, const char *host, const char *ca_file,
+	bool http, struct diag *d)
+{
+	struct tls *t = client_new();
+	int err;
+
+	if (!t)
+		return diag_errno(d, -ENOMEM, "%s", host);
+	t->authorities = calloc(1, sizeof *t->authorities);
+	if (!t->authorities)
+		return client_begin(t, host, NULL,
+			diag_errno(d, -ENOMEM, "%s", host), out, d);
+	if (!http)
+		br_ssl_engine_set_protocol_names(t->engine, NULL, 0);
+	err = tls_authorities_load(t->authorities, ca_file, d);
+	return client_begin(
+		t, host, &t->authorities->x509.vtable, err, out, d);
+}
+
 void tls_free(struct tls *t)
 {
 	if (!t)
 		return;
 	tls_keys_drop(t->keys);
+	if (t->authorities)
+		tls_authorities_release(t->authorities);
+	free(t->authorities);
 	buf_release(&t->der);
 	explicit_bzero(&t->side, sizeof t->side);
 	free(t);
@@ -280,6 +323,13 @@ const char *tls_error(const struct tls *t)
 	case BR_ERR_X509_WRONG_KEY_TYPE:
 	case BR_ERR_WRONG_KEY_USAGE:
 		return "it does not have the pinned certificate's key";
+	case BR_ERR_X509_NOT_TRUSTED:
+	case BR_ERR_X509_BAD_SIGNATURE:
+		return "no authority of the file vouches for it";
+	case BR_ERR_X509_BAD_SERVER_NAME:
+		return "its certificate is for another name";
+	case BR_ERR_X509_EXPIRED:
+		return "its certificate is not valid now";
 	case BR_ERR_UNSUPPORTED_VERSION:
 	case BR_ERR_BAD_VERSION:
 	case BR_ERR_RECV_FATAL_ALERT + 70:

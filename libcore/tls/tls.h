@@ -33,6 +33,10 @@ struct tls *tls_accept(struct tls_keys *k);
  * the file, and no other proof counts. */
 int tls_connect(struct tls **t, const char *host, const char *pin_file,
 	struct diag *d);
+/* The same, where a certificate for the name host counts that the authorities of
+ * the file (RSA or P-256) vouch for. http: HTTP/1.1 will be spoken. */
+int tls_connect_by(struct tls **t, const char *host, const char *ca_file,
+	bool http, struct diag *d);
 void tls_free(struct tls *t);
 
 /* At most n bytes. 0: the other side has ended; -EAGAIN; -EPROTO: no TLS of ours,

@@ -12,7 +12,7 @@
 #include "base/str.h"
 
 enum {
-	FILE_MAX = 256 << 10,
+	FILE_MAX = 1 << 20, /* as the authorities of a whole system */
 	HASH = br_sha256_SIZE,
 };
 
@@ -20,7 +20,8 @@ enum {
 struct pem {
 	const char *word; /* of the blocks that count: "CERTIFICATE" */
 	struct buf *der;  /* gets their bytes */
-	size_t ends[TLS_CHAIN_MAX], count, max;
+	br_x509_certificate *found; /* their lengths */
+	size_t count, max, begin;
 	bool encrypted;
 };
 
@@ -38,6 +39,7 @@ static bool pem_event(struct pem *p, br_pem_decoder_context *c)
 	case BR_PEM_BEGIN_OBJ:
 		name = br_pem_decoder_name(c);
 		p->encrypted |= strstr(name, "ENCRYPTED") != NULL;
+		p->begin = p->der->len;
 		/* "EC PRIVATE KEY" is a private key, too. */
 		br_pem_decoder_setdest(c,
 			strstr(name, p->word) && p->count < p->max ? add_bytes
@@ -45,9 +47,8 @@ static bool pem_event(struct pem *p, br_pem_decoder_context *c)
 			p->der);
 		return true;
 	case BR_PEM_END_OBJ:
-		if (p->count < p->max &&
-			p->der->len > (p->count ? p->ends[p->count - 1] : 0))
-			p->ends[p->count++] = p->der->len;
+		if (p->count < p->max && p->der->len > p->begin)
+			p->found[p->count++].data_len = p->der->len - p->begin;
 		return true;
 	case BR_PEM_ERROR:
 		return false;
@@ -91,7 +92,8 @@ int tls_chain_read(const char *file, struct buf *der,
 	br_x509_certificate *chain, size_t max, struct diag *d)
 {
 	autobuf struct buf text = BUF_INIT(FILE_MAX);
-	struct pem p = {.word = "CERTIFICATE", .der = der, .max = max};
+	struct pem p = {.word = "CERTIFICATE", .der = der, .found = chain,
+		.max = max};
 	int err = read_file(file, false, &text, d);
 
 	if (err)
@@ -99,10 +101,8 @@ int tls_chain_read(const char *file, struct buf *der,
 	if (!pem_read(&p, &text))
 		return diag_fail(d, -EINVAL, "%s holds no certificate in PEM",
 			file);
-	for (size_t i = 0, at = 0; i < p.count; at = p.ends[i++])
-		chain[i] = (br_x509_certificate){
-			.data = (unsigned char *)der->data + at,
-			.data_len = p.ends[i] - at};
+	for (size_t i = 0, at = 0; i < p.count; at += chain[i++].data_len)
+		chain[i].data = (unsigned char *)der->data + at;
 	return (int)p.count;
 }
 
@@ -118,7 +118,9 @@ static int read_key(br_skey_decoder_context *key, const char *file,
 	struct diag *d)
 {
 	struct buf text = BUF_INIT(FILE_MAX), der = BUF_INIT(FILE_MAX);
-	struct pem p = {.word = "PRIVATE KEY", .der = &der, .max = 1};
+	br_x509_certificate one;
+	struct pem p = {.word = "PRIVATE KEY", .der = &der, .found = &one,
+		.max = 1};
 	int err = read_file(file, true, &text, d);
 	bool found = !err && pem_read(&p, &text);
 
