@@ -40,6 +40,8 @@ static const struct cli_opt options[] = {
 		"write how it went to descriptor FD, as JSON without output"),
 	CLI_FLAG(0, struct exec_opts, unattended, "unattended",
 		"nobody at this terminal answers a question: it is a denial"),
+	CLI_FLAG(0, struct exec_opts, keep, "keep",
+		"what it leaves running ends with the session, not with a login"),
 	CLI_SOME_TIME(0, struct exec_opts, approver, "approver", "TIME",
 		"a question waits TIME for 'wardbox approve' elsewhere"),
 	CLI_STR('s', struct exec_opts, server, "server", "SOCKET",
@@ -166,6 +168,7 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->cert = o->cert;
 	q->detach = o->detach;
 	q->unattended = o->unattended;
+	q->keep = o->keep;
 	q->report = (int)o->report;
 	q->approver_ns = o->approver;
 	err = exec_wish(o, q, d);

@@ -10,7 +10,7 @@
 #include "cli/cli_guard.h"
 
 struct exec_opts {
-	bool pty, json, unattended, detach;
+	bool pty, json, unattended, detach, keep;
 	const char *argv0, *cwd, *input, *server, *token, *cert;
 	unsigned report;
 	uint64_t timeout, approver;
@@ -34,6 +34,7 @@ struct exec_request {
 	const char *cert;   /* of a server by URL */
 	bool detach;        /* the server goes on with it; its id is told */
 	bool unattended; /* no person sits at its terminal */
+	bool keep; /* what it leaves running outlives whoever called */
 	uint64_t approver_ns; /* a question waits so long for approve; 0: no */
 	const struct guard_narrow *narrow; /* NULL: all that the policy grants */
 	char *const *env; /* variables for the command; NULL: none */

@@ -252,7 +252,9 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	if (q->unattended)
 		g.caller.person = NULL;
 	/* The reader of the report holds what the command leaves running. */
-	if (q->report)
+	if (q->keep)
+		g.io.holder = GUARD_HELD_BY_NONE;
+	else if (q->report)
 		g.io.holder = getppid();
 	if (IS_ENABLED(CONFIG_APPLET_APPROVE) && q->approver_ns)
 		exec_approver(&g.caller, &asker, q, reply);

@@ -59,16 +59,21 @@ static void add_uids(struct serve_server *s, const struct cli_list *names)
 	}
 }
 
-/* The sockets that a supervisor hands over begin with descriptor 3. */
+/* The sockets that a supervisor hands over begin with descriptor 3. They are for
+ * this process alone: what it starts hears nothing of them. */
 static unsigned handed_over(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
 	unsigned for_pid = 0, n = 0;
 
-	if (!pid || !fds || num_uint(pid, 1, INT32_MAX, &for_pid) ||
-		for_pid != (unsigned)getpid() ||
-		num_uint(fds, 1, SERVE_LISTEN_MAX - 1, &n))
-		return 0;
+	if (pid && fds && !num_uint(pid, 1, INT32_MAX, &for_pid) &&
+		for_pid == (unsigned)getpid() &&
+		num_uint(fds, 1, SERVE_GIVEN_MAX, &n))
+		cli_die(EXIT_USAGE, "LISTEN_FDS=%s: 1 to %d sockets can be handed"
+			" over", fds, SERVE_GIVEN_MAX);
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
 	return n;
 }
 
@@ -77,7 +82,7 @@ static void listen_all(struct serve_server *s, const struct serve_opts *o,
 {
 	char path[SERVE_PATH_MAX];
 	struct diag d = {0};
-	unsigned handed = handed_over();
+	const unsigned handed = handed_over();
 	int fd;
 
 	for (unsigned i = 0; i < handed; i++)
@@ -192,6 +197,7 @@ static int start(void *into, int argc, char **argv)
 		cli_die_diag(EXIT_FOUND, &d);
 	server.max = serve_max(proc_raise(SERVE_FILES, &limits));
 	engine.limits = limits;
+	engine.keeps = o->keep;
 	err = serve_open(&engine);
 	if (!err)
 		err = serve_watch_ending(&hangup.ending);
@@ -228,6 +234,8 @@ static const struct cli_opt options[] = {
 		"start: be codex's executor, on standard input and output"),
 	CLI_STR(0, struct serve_opts, session, "session", "SESSION",
 		"start: with --codex, whose commands they are"),
+	CLI_FLAG('k', struct serve_opts, keep, "keep",
+		"start: what commands leave running outlives the server"),
 	CLI_STR('s', struct serve_opts, server, "server", "SOCKET",
 		"list, attach, stop: the server there, or at https://HOST[:PORT]"),
 	CLI_STR(0, struct serve_opts, token, "token-file", "FILE",

@@ -11,7 +11,7 @@ struct serve_opts {
 	uint64_t approver;
 	struct cli_list uids;
 	const char *server, *token, *tls, *cert, *key, *session;
-	bool view, json, codex;
+	bool view, json, codex, keep;
 };
 
 int serve_run_list(void *into, int argc, char **argv);

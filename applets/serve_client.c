@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "serve/serve_follow.h"
 #include "serve/serve_home.h"
+#include "sys/probe.h"
 #include "sys/sig.h"
 
 /* To the server, or the end. */
@@ -189,9 +190,11 @@ int serve_run_keys(void *into, int argc, char **argv)
 	static struct serve_keys keys;
 	char home[SERVE_PATH_MAX];
 	struct diag d = {0};
-	autofd int dir = serve_home(argc > 1, home, &d);
-	autofd int lock = -1;
+	autofd int dir = -1, lock = -1;
 
+	if (probe_inside())
+		cli_die(EXIT_FOUND, "a guarded command has no server's keys");
+	dir = serve_home(argc > 1, home, &d);
 	if (dir == -ENOENT && argc == 1) {
 		print_keys(o, &keys);
 		return EXIT_OK;

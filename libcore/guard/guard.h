@@ -151,6 +151,8 @@ struct guard_io {
 	 * the leader of the caller's session. */
 	pid_t holder;
 };
+/* The first process, which ends with the container: no other one. */
+enum { GUARD_HELD_BY_NONE = 1 };
 
 /* What one command of a sequence takes from the command before it, and leaves to
  * the next one (envrun). */

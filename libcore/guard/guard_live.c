@@ -46,7 +46,7 @@ static pid_t live_holder(const struct guard *g)
 
 	if (holder == g->tree.called && !g->io->holder)
 		holder = getsid(g->tree.caller);
-	return holder > 1 ? holder : 0;
+	return holder > GUARD_HELD_BY_NONE ? holder : 0;
 }
 
 int guard_live_leave(struct guard *g)

@@ -222,6 +222,8 @@ static void add_options(const struct serve_command *c,
 		buf_add(out, spec->options->data, spec->options->len);
 	if (spec->pty)
 		buf_addf(out, "--pty%c", 0);
+	if (c->engine->keeps)
+		buf_addf(out, "--keep%c", 0);
 	if (spec->timeout_ns)
 		buf_addf(out, "--timeout=%juns%c", (uintmax_t)spec->timeout_ns,
 			0);

@@ -139,6 +139,7 @@ struct serve {
 	struct proc_limits limits; /* that this process raised for itself */
 	sigset_t mask; /* what this process was called with: the children's */
 	size_t ring_max; /* SERVE_RING_MAX, or less */
+	bool keeps; /* what commands leave running outlives this process */
 };
 #define SERVE_INIT ((struct serve){.loop = SERVE_LOOP_INIT, \
 	.ring_max = SERVE_RING_MAX})

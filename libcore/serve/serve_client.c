@@ -101,16 +101,18 @@ int serve_client_open(struct serve_client *c, const char *path,
 	const char *token_file, struct diag *d)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int err = read_token(c, token_file, d);
+	autobuf struct buf health = BUF_INIT(4096);
+	int status;
 
-	if (err)
-		return err;
 	if (str_copy(at.sun_path, sizeof at.sun_path, path))
 		return diag_errno(d, -ENAMETOOLONG, "%s", path);
 	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&at, sizeof at))
 		return diag_errno(d, -errno, "no server answers on %s", path);
-	return 0;
+	/* A server that this very connection starts makes its tokens before it
+	 * answers. */
+	status = serve_client_ask(c, "GET", "/health", "", &health, d);
+	return status < 0 ? status : read_token(c, token_file, d);
 }
 
 /* Both agree on keys before anything is asked. */

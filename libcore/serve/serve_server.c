@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -463,10 +464,14 @@ int serve_listen_given(struct serve_server *s, int fd, struct diag *d)
 	socklen_t size = sizeof at;
 	const struct sockaddr_in *ip = (const struct sockaddr_in *)(void *)&at;
 	enum serve_door door = SERVE_LOCAL;
-	int err;
+	int err, listens = 0;
 
 	if (getsockname(fd, (struct sockaddr *)&at, &size))
 		return diag_errno(d, -errno, "descriptor %d", fd);
+	size = sizeof listens;
+	if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) || !listens)
+		return diag_fail(d, -EINVAL, "descriptor %d listens for no"
+			" connections\036a unit has ListenStream= and Accept=no", fd);
 	if (at.ss_family != AF_UNIX)
 		door = at.ss_family == AF_INET &&
 				ntohl(ip->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET
@@ -504,8 +509,31 @@ void serve_tokens_remove(const struct serve_server *s)
 		unlinkat(s->dir, SERVE_SOCKET, 0);
 }
 
+/* For as long as this process lives. What was handed over tells nothing of another
+ * server, which a supervisor may not know of. */
+static int lock_home(const struct serve_server *s, struct diag *d)
+{
+	int fd = openat(s->dir, "lock",
+		O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
+		const int err = -errno;
+
+		cleanup_fd(&fd);
+		return err == -EWOULDBLOCK
+			? diag_fail(d, -EADDRINUSE,
+				  "another server of this user runs")
+			: diag_errno(d, err, "cannot lock the server's place");
+	}
+	return 0;
+}
+
 int serve_tokens_make(struct serve_server *s, struct diag *d)
 {
+	int locked = lock_home(s, d);
+
+	if (locked)
+		return locked;
 	for (int i = 0; i < 2; i++) {
 		char text[SERVE_KEY_SIZE];
 		int err = serve_key_make(text, s->owner[i].digest);

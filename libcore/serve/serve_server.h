@@ -38,7 +38,8 @@
 #include "tls/tls.h"
 
 enum {
-	SERVE_LISTEN_MAX = 4,
+	SERVE_GIVEN_MAX = 4,
+	SERVE_LISTEN_MAX = SERVE_GIVEN_MAX + 2, /* and --port, --tls */
 	SERVE_UIDS_MAX = 16,
 	SERVE_TICKETS_MAX = 64, /* the oldest goes */
 };
@@ -107,7 +108,8 @@ int serve_listen_given(struct serve_server *s, int fd, struct diag *d);
 /* How many connections so many descriptors are good for. */
 enum { SERVE_FILES = 16384 };
 size_t serve_max(size_t files);
-/* Makes the owner's tokens in s->dir, and takes them away. */
+/* Makes the owner's tokens in s->dir, and takes them away. -EADDRINUSE: they are
+ * another server's. */
 int serve_tokens_make(struct serve_server *s, struct diag *d);
 void serve_tokens_remove(const struct serve_server *s);
 

@@ -167,19 +167,136 @@ assert ask("POST", "/api/v1/stop", more="Content-Length: 67108864\r\n",
 EOF
 }
 
-@test "a hundred sessions at once, each with its own output and input" {
+@test "two readings of a request are none: what is smuggled is refused" {
 	up
 	client <<'EOF'
-all = [Socket(session=f"s{n}", text=f"seq 1000; read a; echo end {n} $a")
-       for n in range(100)]
+before = len(json.loads(ask("GET", "/api/v1/commands")[2])["commands"])
+inner = (b"POST /api/v1/sessions/s/commands HTTP/1.1\r\nHost: localhost\r\n"
+         b"Authorization: Bearer " + token().encode() + b"\r\nContent-Length: 38\r\n\r\n"
+         b'{"text":"touch smuggled","pty":false}  ')
+def status(head, body=inner, key=token()):
+    """Of a request with these lines; then nothing of what is behind it is done."""
+    s = connect()
+    auth = f"Authorization: Bearer {key}\r\n".encode()
+    try:
+        s.sendall(head.replace(b"AUTH\r\n", auth) + body)
+    except BrokenPipeError:
+        pass
+    try:
+        all = b""
+        while more := s.recv(65536):
+            all += more
+    except ConnectionResetError:
+        pass
+    assert all.count(b"HTTP/1.1 ") == 1, (head, all)
+    return int(all.split()[1])
+get = b"GET /health HTTP/1.1\r\nHost: localhost\r\nAUTH\r\n"
+post = b"POST /api/v1/commands/c1/input HTTP/1.1\r\nHost: localhost\r\nAUTH\r\n"
+cases = {
+    post + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n": (400, 501),
+    post + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n": (400, 501),
+    post + b"Transfer-Encoding: xchunked\r\nContent-Length: 4\r\n\r\n": (400, 501),
+    post + b"Transfer-Encoding : chunked\r\n\r\n": (400, 501),
+    post + b"Transfer-Encoding: identity\r\n\r\n": (400, 501),
+    post + b"Content-Length: 0\r\nContent-Length: 300\r\n\r\n": (400,),
+    post + b"Content-Length: 0, 300\r\n\r\n": (400,),
+    post + b"Content-Length: +4\r\n\r\n": (400,),
+    post + b"Content-Length: -1\r\n\r\n": (400,),
+    post + b"Content-Length: 0x4\r\n\r\n": (400,),
+    post + b"Content-Length: 4 4\r\n\r\n": (400,),
+    post + b"Content-Length:\r\n\r\n": (400,),
+    post + b"Content-Length: 18446744073709551616\r\n\r\n": (400, 413),
+    post + b"Content-Length: 67108864\r\n\r\n": (413,),
+    get + b"X: a\r\n folded: b\r\n\r\n": (400,),
+    get + b"X: a\nContent-Length: 9\r\n\r\n": (400,),
+    get + b"X: a\rContent-Length: 9\r\n\r\n": (400,),
+    get + b"X: a\0b\r\n\r\n": (400,),
+    get + b"no colon\r\n\r\n": (400,),
+    get + b": no name\r\n\r\n": (400,),
+    get + b"X\tY: b\r\n\r\n": (400,),
+    get + b"Host: other\r\n\r\n": (400,),
+    b"GET /health HTTP/1.1\r\nAUTH\r\n\r\n": (400,),
+    b"GET /health HTTP/1.1\nHost: localhost\n\n": (400,),
+    b" GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n": (400,),
+    b"GET  /health HTTP/1.1\r\nHost: localhost\r\n\r\n": (400,),
+    b"GET /health  HTTP/1.1\r\nHost: localhost\r\n\r\n": (400,),
+    b"GET /health HTTP/1.1 x\r\nHost: localhost\r\n\r\n": (400, 505),
+    b"GET /health HTTP/2.0\r\nHost: localhost\r\n\r\n": (400, 505),
+    b"GET /health HTTP/0.9\r\nHost: localhost\r\n\r\n": (400, 505),
+    b"GET /health\r\n\r\n": (400, 505),
+    b"GET /he\xffalth HTTP/1.1\r\nHost: localhost\r\n\r\n": (400, 401, 404),
+    b"GET health HTTP/1.1\r\nHost: localhost\r\n\r\n": (400, 401, 404),
+    b"G\0T /health HTTP/1.1\r\nHost: localhost\r\n\r\n": (400, 401, 405),
+    get + b"X: " + b"y" * 9000 + b"\r\n\r\n": (431,),
+    get + b"X: y\r\n" * 200 + b"\r\n": (400, 431),
+    b"GET /" + b"z" * 600 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n": (400, 414, 431),
+}
+for head, wanted in cases.items():
+    got = status(head)
+    assert got in wanted, (head[:300], got)
+# What is well formed and no text ends at its own question.
+start = "/api/v1/sessions/s/commands"
+for body in (b'{"text":"\xff"}', b'{"text":"\xed\xa0\x80"}', b'{"text":"a","text":"b"}',
+             b'{"text":"a\\u0000b"}', b"[" * 100000, b'{"text":', b"", b"\0", b'"text"'):
+    assert ask("POST", start, body)[0] == 400, body[:50]
+for path in (b"%ff", b"..", b"%2e%2e", b"a" * 200, b"a/b", b"%00", b"-x", b"\xc3\xa9"):
+    assert ask("POST", f"/api/v1/sessions/{path.decode('latin-1')}/commands",
+               {"text": "touch smuggled", "pty": False})[0] in (400, 404), path
+assert not os.path.exists("smuggled")
+assert len(json.loads(ask("GET", "/api/v1/commands")[2])["commands"]) == before
+assert ask("GET", "/health", key="")[0] == 200
+EOF
+}
+
+@test "a head that comes byte by byte has an end, and nobody waits for it" {
+	up
+	client <<'EOF'
+import select, time
+slow = [connect() for _ in range(300)]
+text = b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + b"X: " + b"y" * 4000
+socks = {s.fileno(): s for s in slow}
+gone, at = set(), 0
+while len(gone) < len(slow):
+    for s in slow:
+        if s not in gone:
+            try:
+                s.send(text[at:at + 1])
+            except OSError:
+                gone.add(s)
+    at += 1
+    for s in select.select([s for s in slow if s not in gone], [], [], 0.2)[0]:
+        if not s.recv(4096):
+            gone.add(s)
+    # All the while others are served.
+    if at % 10 == 0:
+        assert b"on" in Socket(text="echo on").all()[0]
+assert at < 400, at
+EOF
+}
+
+@test "500 sessions at once, each with its own output and input" {
+	up
+	LONG=300 client <<'EOF'
+def memory():
+    return int(next(l for l in open(f"/proc/{server()}/status")
+                    if l.startswith("VmRSS")).split()[1])
+before = memory()
+all = [Socket(session=f"s{n}", text=f"seq 1000; read a; seq 20000; echo end {n} $a",
+              pty=n % 2 == 0) for n in range(500)]
 for w in all:
     w.until(b"1000")
+assert memory() - before < 500 * 150, memory() - before
 for n, w in enumerate(all):
-    w.type(b"typed %d\r" % n)
+    w.type(b"typed %d%s" % (n, b"\r" if n % 2 == 0 else b"\n"))
 for n, w in enumerate(all):
     out, said, code = w.all()
-    assert b"end %d typed %d" % (n, n) in out and code == 1000, (n, out)
+    assert b"20000" in out and b"end %d typed %d" % (n, n) in out and code == 1000, (n, out[-200:])
+    assert said[-1]["exit_code"] == 0, said
 EOF
+	# Each has its record, whole.
+	run in_policy "$POLICY" "$WARDBOX" audit dump -t end -o json
+	[ "$(grep -c '"exit":0' <<<"$output")" -ge 500 ]
+	in_policy "$POLICY" "$WARDBOX" audit verify -q >verified || [ $? -eq 4 ]
 }
 
 @test "a server that was killed leaves nothing in the next one's way" {
@@ -204,6 +321,33 @@ EOF
 	[ "$output" = again ]
 	run in_policy "$POLICY" "$WARDBOX" audit dump --json
 	[[ $output == *'exec sleep 1000'*'"type":"end"'*'"signal":15'* ]]
+}
+
+@test "a server that is killed loses no record of what ran" {
+	up
+	client <<'EOF'
+import select, signal
+all = [Socket(session=f"s{n}", text=f"echo up {n}; sleep 1000", pty=n % 2 == 0)
+       for n in range(40)]
+for n, w in enumerate(all):
+    w.until(b"up %d" % n)
+p = server()
+watched = [os.pidfd_open(int(c)) for c in
+           open(f"/proc/{p}/task/{p}/children").read().split()]
+assert len(watched) == 40
+os.kill(p, signal.SIGKILL)
+for fd in watched:
+    assert select.select([fd], [], [], 30)[0]
+EOF
+	wait "$SERVER" || :
+	SERVER=
+	in_policy "$POLICY" "$WARDBOX" audit dump -o json >log.json
+	[ "$(jq -c 'select(.type == "start" and (.argv | tostring | test("up [0-9]+; sleep")))' log.json | wc -l)" -eq 40 ]
+	[ "$(jq -c 'select(.type == "end" and (.signal == 15 or .signal == 1))' log.json | wc -l)" -eq 40 ]
+	for n in 0 1 38 39; do
+		grep -q "\"data\":\"up $n" log.json
+	done
+	in_policy "$POLICY" "$WARDBOX" audit verify || [ $? -eq 4 ]
 }
 
 @test "who is not named does not get in, whatever token" {

@@ -29,11 +29,21 @@ up() { # starts a server; it listens on return
 	[[ $line == "listening on "*/serve/socket ]]
 }
 
+python_with() { # MODULE : the interpreter that has it; Debian's packages are of its own
+	local python
+	for python in python3 /usr/bin/python3; do
+		! "$python" -c "import $1" 2>/dev/null || {
+			echo "$python"
+			return
+		}
+	done
+}
+
 client() { # what a Python program does with tests/lib/ws.py
 	{
 		echo 'from ws import *'
 		cat
 	} >"$BATS_TEST_TMPDIR/client.py"
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$TOP/tests/lib WARDBOX=$WARDBOX \
-		in_policy "$POLICY" timeout 60 python3 "$BATS_TEST_TMPDIR/client.py"
+		in_policy "$POLICY" timeout "${LONG:-60}" "${PYTHON:-python3}" "$BATS_TEST_TMPDIR/client.py"
 }
