@@ -81,6 +81,10 @@ int ship_file_open(struct ship *s, uint64_t *seq,
 		s->dir = open(s->to.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (n || s->dir < 0)
 		return diag_errno(d, n ? n : -errno, "%s", s->to.path);
+	/* What is cut there may be a record that is being written. */
+	if (!faccessat(s->dir, "head", F_OK, AT_SYMLINK_NOFOLLOW))
+		return diag_fail(d, -EEXIST, "%s: a log is written there",
+			s->to.path);
 	if (flock(s->dir, LOCK_EX | LOCK_NB))
 		return diag_fail(d, -EBUSY, "%s: another one ships there",
 			s->to.path);

@@ -111,7 +111,7 @@ sys.exit(subprocess.run([sys.executable, os.environ["PYTHONPATH"] + "/fronts.py"
 EOF
 	in_policy "$POLICY" "$WARDBOX" audit dump -t start -o json >log.json
 	# Plain denials and questions have a record of their own by each front.
-	[ "$(jq -c 'select(.rule == "forbidden" and .decision == "deny")' log.json | wc -l)" -ge 11 ]
-	[ "$(jq -c 'select(.rule == "careful" and .decision == "deny")' log.json | wc -l)" -ge 11 ]
+	[ "$(jq -c 'select(.rule == "forbidden" and .decision == "deny")' log.json | wc -l)" -ge 13 ]
+	[ "$(jq -c 'select(.rule == "careful" and .decision == "deny")' log.json | wc -l)" -ge 13 ]
 	not grep -q wbk- log.json
 }

@@ -134,7 +134,12 @@ grow() { # more records in $LOG
 	cmp "$FAR/log/000000000000001c.aud" "$LOG/000000000000001c.aud"
 }
 
-@test "two do not write into one directory" {
+@test "two do not write into one directory, nor into a log's own" {
+	before=$(cat "$LOG"/*.aud | md5sum)
+	run "$WARDBOX" audit ship -D "$LOG" --to "file:$LOG"
+	[ "$status" -eq 2 ]
+	[[ $output == *"a log is written there"* ]]
+	[ "$(cat "$LOG"/*.aud | md5sum)" = "$before" ]
 	exec 9<"$FAR"
 	flock -x 9
 	run "$WARDBOX" audit ship -D "$LOG" --to "file:$FAR"

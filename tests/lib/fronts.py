@@ -4,6 +4,7 @@ WARDBOX is the binary; a server runs. What differs is printed; no word is good.
 """
 import sys
 
+import codex
 import mcp
 from ws import *
 
@@ -29,6 +30,18 @@ def tool(*options):
         client.close()
         return f.get("exit_code", 126 if f["state"] == "denied" else None), json.dumps(f)
     return ask_tool
+
+
+def executor(line):
+    client = codex.Client(stderr=mcp.subprocess.DEVNULL)
+    code, said = client.run(line)
+    client.close()
+    return code, b"".join(said.values()).decode(errors="replace")
+
+
+def detached(line):
+    _, name = run("exec", "--server", "local", "--detach", "s", "--", "sh", "-c", line)
+    return run("serve", "attach", name.strip())
 
 
 def rest(line):
@@ -61,6 +74,8 @@ FRONTS = {
     "mcp --server": tool("--server", "local"),
     "exec --server": lambda line: run("exec", "--server", "local", "s", "--",
                                       "sh", "-c", line),
+    "exec --detach, serve attach": detached,
+    "serve --codex": executor,
     "REST": rest,
     "WebSocket": websocket(False),
     "WebSocket, a terminal": websocket(True),
