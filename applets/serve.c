@@ -34,6 +34,7 @@
 #include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
+#include "guard/guard.h"
 #include "serve/serve_home.h"
 #include "serve/serve_server.h"
 #include "sys/env.h"
@@ -185,6 +186,10 @@ static int start(void *into, int argc, char **argv)
 	server.shell = serve_shell();
 	server.page = IS_ENABLED(CONFIG_SERVE_WEB) ? page_find_all : NULL;
 	server.approver_ns = o->approver;
+	server.page_port = o->port;
+	if (guard_session(&(struct guard_caller){.env = environ}, o->session,
+		    server.session, &d))
+		cli_die_diag(EXIT_FOUND, &d);
 	add_uids(&server, &o->uids);
 	prepare_tls(&hangup);
 	server.dir = serve_home(true, home, &d);
@@ -227,7 +232,7 @@ static const struct cli_opt options[] = {
 	CLI_FLAG(0, struct serve_opts, codex, "codex",
 		"start: be codex's executor, on standard input and output"),
 	CLI_STR(0, struct serve_opts, session, "session", "SESSION",
-		"start: with --codex, whose commands they are"),
+		"start: whose commands are those of --codex and of /mcp"),
 	CLI_STR('s', struct serve_opts, server, "server", "SOCKET",
 		"list, attach, stop: the server there, or at https://HOST[:PORT]"),
 	CLI_STR(0, struct serve_opts, token, "token-file", "FILE",
