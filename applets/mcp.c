@@ -24,10 +24,13 @@
 #include "guard/guard.h"
 #include "serve/serve_home.h"
 #include "serve/serve_mcp_link.h"
+#include "serve/serve_server.h"
 #include "sys/file.h"
 #include "base/kconfig.h"
 #include "base/str.h"
 #include "version.h"
+
+enum { PAGES_MAX = 64 }; /* connections at a time */
 
 extern char **environ;
 
@@ -110,6 +113,18 @@ static int speak_for(const struct mcp_opts *o, const char *session)
 	return EXIT_OK;
 }
 
+/* Where a question has a page: a port that nothing else is to be had by, because it
+ * knows no key, and that is opened when a client wants one. */
+static struct serve_server *prepare_pages(
+	struct serve_server *s, struct serve *engine)
+{
+	s->engine = engine;
+	s->dir = -1;
+	s->max = PAGES_MAX;
+	s->page_opens = true;
+	return s;
+}
+
 static int mcp_run(int argc, char **argv)
 {
 	static char session[SESSION_ID_MAX + 1];
@@ -130,6 +145,7 @@ static int mcp_run(int argc, char **argv)
 			.over = stop_loop,
 		},
 	};
+	static struct serve_server pages;
 	struct serve_ending ending = {.engine = &engine};
 	struct diag d = {0};
 	int err;
@@ -154,6 +170,8 @@ static int mcp_run(int argc, char **argv)
 		cli_die(EXIT_USAGE, "--approver is not for a --server");
 	if (IS_ENABLED(CONFIG_APPLET_SERVE) && o.server)
 		return speak_for(&o, session);
+	if (IS_ENABLED(CONFIG_APPLET_SERVE) && o.approver)
+		mcp.link.pages = prepare_pages(&pages, &engine);
 	err = serve_open(&engine);
 	if (!err)
 		err = serve_watch_ending(&ending);
@@ -162,6 +180,8 @@ static int mcp_run(int argc, char **argv)
 	if (!err)
 		err = serve_loop_run(&engine.loop);
 	mcp_stdio_close(&mcp);
+	if (IS_ENABLED(CONFIG_APPLET_SERVE) && mcp.link.pages)
+		serve_server_close(&pages);
 	serve_close(&engine);
 	if (err)
 		cli_die(EXIT_FOUND, "%s", strerror(-err));

@@ -34,6 +34,7 @@
 #include "base/kconfig.h"
 #include "base/num.h"
 #include "base/str.h"
+#include "guard/guard.h"
 #include "serve/serve_home.h"
 #include "serve/serve_server.h"
 #include "sys/env.h"
@@ -190,6 +191,10 @@ static int start(void *into, int argc, char **argv)
 	server.shell = serve_shell();
 	server.page = IS_ENABLED(CONFIG_SERVE_WEB) ? page_find_all : NULL;
 	server.approver_ns = o->approver;
+	server.page_port = o->port;
+	if (guard_session(&(struct guard_caller){.env = environ}, o->session,
+		    server.session, &d))
+		cli_die_diag(EXIT_FOUND, &d);
 	add_uids(&server, &o->uids);
 	prepare_tls(&hangup);
 	server.dir = serve_home(true, home, &d);
@@ -233,7 +238,7 @@ static const struct cli_opt options[] = {
 	CLI_FLAG(0, struct serve_opts, codex, "codex",
 		"start: be codex's executor, on standard input and output"),
 	CLI_STR(0, struct serve_opts, session, "session", "SESSION",
-		"start: with --codex, whose commands they are"),
+		"start: whose commands are those of --codex and of /mcp"),
 	CLI_FLAG('k', struct serve_opts, keep, "keep",
 		"start: what commands leave running outlives the server"),
 	CLI_STR('s', struct serve_opts, server, "server", "SOCKET",

@@ -104,6 +104,9 @@ struct serve_command {
 	struct serve_report report;    /* .code, .signal count when ended */
 	unsigned short rows, cols; /* of its terminal; of pipes what one would have */
 	char question[16]; /* the id of one that waits for approve; "" */
+	/* Of the slip by which it may be answered once; see serve_slip.h. */
+	unsigned char slip[32];
+	bool slipped;
 	/* serve's own */
 	pid_t pid;
 	int status;

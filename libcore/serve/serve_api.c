@@ -65,6 +65,11 @@ static bool origin_is_ours(
 	return !r->origin[0] || (host && str_eq(host, r->host));
 }
 
+bool api_is_ours(const struct serve_conn *c, const struct http_request *r)
+{
+	return api_host(c, r->host) && origin_is_ours(c, r);
+}
+
 int api_judge(const struct serve_conn *c, const struct http_request *r,
 	struct serve_who *who)
 {
@@ -115,7 +120,7 @@ bool api_admit(struct serve_conn *c, const struct http_request *r)
 	struct http_request last = *r;
 
 	last.keep = false;
-	return !authenticate(c, &last);
+	return slip_admit(c, r) || !authenticate(c, &last);
 }
 
 static bool may(struct serve_conn *c, const struct http_request *r, unsigned role)
@@ -367,9 +372,12 @@ static void session_request(struct serve_conn *c, const struct http_request *r,
 	} else if (str_eq(what, "mcp") && str_eq(r->method, "GET")) {
 		if (may(c, r, SERVE_RUN))
 			peer_open(c, r, id);
+	} else if (str_eq(what, "mcp") && post) {
+		if (may(c, r, SERVE_RUN))
+			post_open(c, r, id, body);
 	} else if (str_eq(what, "commands") && post) {
 		do_start(c, r, id, body);
-	} else if (pty || str_eq(what, "commands")) {
+	} else if (pty || str_eq(what, "commands") || str_eq(what, "mcp")) {
 		conn_refuse(c, r, 405, "that is no way to ask for it");
 	} else {
 		conn_refuse(c, r, 404, "there is no such thing of a session");
@@ -475,9 +483,19 @@ void api_request(struct serve_conn *c, const struct http_request *r,
 			c->state = CONN_LAST;
 		return;
 	}
+	rest = str_after(r->path, "/approve/");
+	if (rest) {
+		slip_request(c, r, rest, body);
+		return;
+	}
 	if (web_file(c, r) || authenticate(c, r) || (at && web_request(c, r, at)))
 		return;
-	if (at && str_eq(at, "commands") && get)
+	if (str_eq(r->path, "/mcp") && c->server->session[0]) {
+		if (!str_eq(r->method, "POST"))
+			conn_refuse(c, r, 405, "a message is posted");
+		else if (may(c, r, SERVE_RUN))
+			post_open(c, r, c->server->session, body);
+	} else if (at && str_eq(at, "commands") && get)
 		do_list(c, r);
 	else if (at && (rest = str_after(at, "commands/")))
 		command_request(c, r, rest, body);

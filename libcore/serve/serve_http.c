@@ -133,6 +133,12 @@ static int take_field(struct http_request *r, const char *name, size_t len,
 	if (name_is(name, len, "accept-encoding"))
 		r->gzip = copy_text(text, sizeof text, value, n) &&
 			http_lists(text, "gzip");
+	if (name_is(name, len, "mcp-protocol-version"))
+		return take_once(r->mcp_version, sizeof r->mcp_version, value, n);
+	if (name_is(name, len, "mcp-method"))
+		return take_once(r->mcp_method, sizeof r->mcp_method, value, n);
+	if (name_is(name, len, "mcp-name"))
+		return take_once(r->mcp_name, sizeof r->mcp_name, value, n);
 	if (name_is(name, len, "content-length"))
 		return take_length(r, value, n, has_length);
 	if (name_is(name, len, "transfer-encoding") ||
@@ -293,7 +299,7 @@ const char *http_reason(int status)
 		char text[28];
 	} reasons[] = {
 		{101, "Switching Protocols"}, {200, "OK"}, {201, "Created"},
-		{204, "No Content"}, {400, "Bad Request"},
+		{202, "Accepted"}, {204, "No Content"}, {400, "Bad Request"},
 		{401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
 		{405, "Method Not Allowed"}, {409, "Conflict"},
 		{413, "Content Too Large"}, {426, "Upgrade Required"},

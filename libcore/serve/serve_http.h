@@ -31,6 +31,7 @@ struct http_request {
 	const char *query; /* in the request's bytes, as it was said */
 	size_t query_len;
 	bool connection_upgrade, keep, gzip;
+	char mcp_version[16], mcp_method[64], mcp_name[64];
 	uint64_t length; /* of the body */
 };
 

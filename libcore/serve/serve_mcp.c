@@ -54,7 +54,23 @@ static int read_meta(struct mcp_message *m, uint32_t params)
 		return refuse(m, RPC_VERSION, "Unsupported protocol version");
 	if (!can || json_type(&m->doc, can) != JSON_OBJECT)
 		return refuse(m, RPC_PARAMS, "_meta: no clientCapabilities");
+	m->opens = rpc_member(&m->doc, rpc_member(&m->doc, can, "elicitation"),
+		"url");
 	return 0;
+}
+
+/* The same call again, behind an answer that asked for something. */
+static void read_state(struct mcp_message *m, uint32_t params)
+{
+	uint32_t got = rpc_member(&m->doc,
+		rpc_member(&m->doc, params, "inputResponses"), "approval");
+	char action[16];
+
+	(void)rpc_string(&m->doc, rpc_member(&m->doc, params, "requestState"),
+		m->state, sizeof m->state);
+	m->refused = rpc_string(&m->doc, rpc_member(&m->doc, got, "action"),
+			     action, sizeof action) &&
+		!str_eq(action, "accept");
 }
 
 static int read_call(struct mcp_message *m, uint32_t params)
@@ -74,6 +90,7 @@ static int read_call(struct mcp_message *m, uint32_t params)
 	if (args && json_type(&m->doc, args) != JSON_OBJECT)
 		return refuse(m, RPC_PARAMS, "arguments: no object");
 	m->arguments = args;
+	read_state(m, params);
 	return 0;
 }
 

@@ -57,6 +57,9 @@ struct mcp_message {
 	struct rpc_token cancelled; /* CANCELLED: whose id */
 	char version[MCP_VERSION_SIZE]; /* INITIALIZE, or a modern request's */
 	uint32_t arguments; /* CALL: a node; 0: none */
+	bool opens;     /* the client opens an address for a person */
+	char state[32]; /* CALL: what was answered before, to this call; "" */
+	bool refused;   /* CALL: the person did not want to open it */
 	char said[128];     /* what is wrong */
 };
 void mcp_release(struct mcp_message *m);
@@ -88,6 +91,8 @@ void mcp_error(struct buf *out, const struct rpc_token *id, int code,
 /* The same of a version that is not spoken. */
 void mcp_error_version(
 	struct buf *out, const struct rpc_token *id, const char *requested);
+/* The beginning of a result's line alone. */
+void mcp_open(struct json *j, const struct rpc_token *id);
 /* The beginning of a result's line; behind it stand its members, then rpc_end().
  * j writes to out. */
 void mcp_begin(struct json *j, const struct rpc_token *id, bool modern,

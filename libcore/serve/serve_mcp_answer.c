@@ -148,6 +148,29 @@ void mcp_answer_command(struct mcp_link *l, const struct rpc_token *id,
 	buf_release(&p[1].text);
 }
 
+void mcp_answer_page(struct mcp_link *l, const struct rpc_token *id,
+	const struct serve_command *c, const char *url)
+{
+	autobuf struct buf said = BUF_INIT(8192);
+	struct json j = JSON_INIT(&l->answers);
+
+	buf_addf(&said, "May this run? %s", c->text);
+	mcp_open(&j, id);
+	json_put_str(&j, "resultType", "input_required");
+	json_put_open(&j, "inputRequests", '{');
+	json_put_open(&j, "approval", '{');
+	json_put_str(&j, "method", "elicitation/create");
+	json_put_open(&j, "params", '{');
+	json_put_str(&j, "mode", "url");
+	json_put_str(&j, "message", buf_str(&said));
+	json_put_str(&j, "url", url);
+	json_close(&j);
+	json_close(&j);
+	json_close(&j);
+	json_put_str(&j, "requestState", c->id);
+	rpc_end(&j);
+}
+
 void mcp_answer_own(struct mcp_link *l, const struct rpc_token *id, bool modern,
 	const char *of, struct serve_command *c)
 {

@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "approve/approve.h"
 #include "base/clock.h"
+#include "base/kconfig.h"
 #include "base/str.h"
+#include "serve/serve_slip.h"
 #include "sys/sig.h"
 
 enum {
@@ -89,7 +92,15 @@ static void call_answer(struct mcp_call *call)
 {
 	struct mcp_link *l = call->link;
 	struct serve_command *c = call->reader.command;
+	char url[SLIP_URL_SIZE];
 
+	if (IS_ENABLED(CONFIG_APPLET_SERVE) && call->opens && c->question[0] && !c->ended && l->pages &&
+		!slip_make(l->pages, c, url)) {
+		mcp_answer_page(l, &call->id, c, url);
+		mcp_call_drop(call);
+		l->said(l);
+		return;
+	}
 	if (c->own) {
 		mcp_answer_own(l, &call->id, call->modern, call->of, c);
 		mcp_call_drop(call);
@@ -109,7 +120,8 @@ static bool has_news(const struct mcp_call *call)
 	const struct serve_command *c = call->reader.command;
 
 	/* Who waits for a person is told so, and goes on. */
-	return c->ended || (call->run && c->question[0]) || (!call->run &&
+	return c->ended || (call->run && c->question[0] &&
+		!call->asked) || (!call->run &&
 		(c->ring[SERVE_OUT].end > call->at[SERVE_OUT] ||
 			c->ring[SERVE_ERR].end > call->at[SERVE_ERR]));
 }
@@ -169,6 +181,8 @@ static struct mcp_call *call_wait(struct mcp_link *l,
 	call->id = m->id;
 	call->progress = m->progress;
 	call->modern = m->modern;
+	call->opens = m->opens;
+	call->asked = m->state[0];
 	call->run = m->tool == MCP_RUN || c->own;
 	call->max = (size_t)a->max;
 	memcpy(call->at, a->at, sizeof call->at);
@@ -194,6 +208,27 @@ static void answer_now(struct mcp_link *l, const struct mcp_message *m,
 	mcp_answer_command(l, &m->id, m->modern, c, a->at, (size_t)a->max);
 }
 
+/* The same call again: its command has been started, and asks. */
+static void do_again(struct mcp_link *l, struct mcp_message *m, struct args *a)
+{
+	struct serve_command *c = serve_find(l->engine, m->state);
+	autofd int dir = -1;
+
+	if (!c || c->orphan || c->own ||
+		strncmp(c->text, buf_str(&a->text), SERVE_TEXT_MAX) != 0) {
+		mcp_answer_wrong(l, m, "requestState: it is another call's", "");
+		return;
+	}
+	if (m->refused && c->question[0]) {
+		dir = approve_dir(false, NULL);
+		if (dir >= 0)
+			(void)approve_answer(
+				dir, c->question, APPROVE_NO, NULL);
+	}
+	if (c->ended || !call_wait(l, m, c, a))
+		answer_now(l, m, c, a);
+}
+
 static void do_run(struct mcp_link *l, struct mcp_message *m, struct args *a)
 {
 	char *argv[] = {(char[]){"sh"}, (char[]){"-c"}, NULL, NULL};
@@ -212,6 +247,10 @@ static void do_run(struct mcp_link *l, struct mcp_message *m, struct args *a)
 	int err;
 
 	a->at[0] = a->at[1] = 0;
+	if (m->state[0]) {
+		do_again(l, m, a);
+		return;
+	}
 	if (!a->text.len) {
 		mcp_answer_wrong(l, m, "text: no command line", "");
 		return;

@@ -13,6 +13,7 @@ struct mcp_call {
 	struct mcp_link *link;
 	struct mcp_call *next;
 	struct rpc_token id, progress;
+	bool opens, asked; /* see mcp_message; the question has been passed on */
 	bool modern, run; /* run: answered when it ends; else when it changes */
 	char of[SERVE_ID_SIZE]; /* CHANGED, UNDO: which command's */
 	size_t max;
@@ -26,6 +27,9 @@ struct mcp_call {
  * and structured. */
 void mcp_answer_command(struct mcp_link *l, const struct rpc_token *id,
 	bool modern, struct serve_command *c, uint64_t *at, size_t max);
+/* A person's yes is needed, by the page at url. */
+void mcp_answer_page(struct mcp_link *l, const struct rpc_token *id,
+	const struct serve_command *c, const char *url);
 /* What an applet said about the command of; code 0: as JSON. */
 void mcp_answer_own(struct mcp_link *l, const struct rpc_token *id, bool modern,
 	const char *of, struct serve_command *c);

@@ -8,6 +8,8 @@
 #include "serve/serve_lines.h"
 #include "serve/serve_mcp.h"
 
+struct serve_server;
+
 enum {
 	MCP_WAITING_MAX = 256,     /* calls that are not answered yet */
 	MCP_OUT_MAX = 64 << 20,    /* answers that were not read yet */
@@ -21,6 +23,7 @@ struct mcp_link {
 	char *const *env;
 	const char *version; /* wardbox's */
 	uint64_t approver_ns; /* see serve_spec */
+	struct serve_server *pages; /* where questions have a page; NULL */
 	struct buf answers;  /* lines that a transport is to write */
 	void (*said)(struct mcp_link *l); /* there are more of them */
 	/* its own */

@@ -71,11 +71,16 @@ static void put_server(struct json *j, const char *key, const char *version)
 	json_close(j);
 }
 
-void mcp_begin(struct json *j, const struct rpc_token *id, bool modern,
-	const char *version)
+void mcp_open(struct json *j, const struct rpc_token *id)
 {
 	open_line(j, id);
 	json_put_open(j, "result", '{');
+}
+
+void mcp_begin(struct json *j, const struct rpc_token *id, bool modern,
+	const char *version)
+{
+	mcp_open(j, id);
 	if (!modern)
 		return;
 	json_put_str(j, "resultType", "complete");

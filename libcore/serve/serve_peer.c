@@ -65,6 +65,7 @@ static struct serve_peer *peer_new(struct serve_conn *c, const char *session)
 		.env = c->server->env,
 		.version = c->server->version,
 		.approver_ns = c->server->approver_ns,
+		.pages = c->server,
 	};
 	p->mcp.lines = (struct serve_lines){
 		.in = fcntl(c->watch.fd, F_DUPFD_CLOEXEC, 3),
@@ -84,7 +85,9 @@ void peer_open(struct serve_conn *c, const struct http_request *r,
 	struct serve_peer *p;
 
 	if (!http_lists(r->upgrade, "mcp") || !r->connection_upgrade) {
-		conn_refuse(c, r, 426, "MCP is spoken here");
+		/* What clients over HTTP take for: no events but a request's. */
+		conn_refuse(c, r, 405, "a message is posted, or the connection"
+			" upgraded to mcp");
 		return;
 	}
 	if (c->sealed) {

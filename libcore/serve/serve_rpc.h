@@ -23,6 +23,7 @@ enum rpc_code {
 	RPC_PARAMS = -32602,
 	RPC_INTERNAL = -32603,
 	RPC_VERSION = -32022,
+	RPC_HEAD = -32020,
 	RPC_MISSING = -32004,
 };
 

@@ -125,6 +125,8 @@ void conn_close(struct serve_conn *c)
 	serve_detach(&c->reader);
 	if (IS_ENABLED(CONFIG_SERVE_CODEX) && c->codex)
 		codex_close(c);
+	if (c->post)
+		post_close(c);
 	if (command && command->own)
 		serve_forget(command);
 	else if (command && c->own)

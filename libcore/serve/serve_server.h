@@ -25,6 +25,8 @@
  *	GET  /api/v1/log			view; ?session=&grep=&lines=N …
  *	GET  /api/v1/log/verify			view
  *	GET  /api/v1/log/N/cast			view; a recording
+ *	POST /api/v1/sessions/ID/mcp, /mcp	run; a message of MCP's
+ *	GET, POST /approve/SLIP		a question's page; see serve_slip.h
  *	GET  /api/v1/questions			view
  *	POST /api/v1/questions/ID		approve; {"answer": "yes"}
  *	POST /api/v1/stop			the owner, run
@@ -66,7 +68,10 @@ struct serve_server {
 	char *const *env; /* of the commands */
 	const char *version; /* wardbox's */
 	const char *home, *shell; /* of the user, for codex; "" unknown */
+	char session[SESSION_ID_MAX + 1]; /* of /mcp; "": there is none */
 	uint64_t approver_ns; /* see serve_spec */
+	unsigned page_port; /* where questions have a page; 0: nowhere */
+	bool page_opens; /* one is opened when the first question needs it */
 	int dir;          /* where the keys are; see serve_keys_load() */
 	uid_t uids[SERVE_UIDS_MAX]; /* who may connect locally */
 	size_t uid_count;
@@ -80,6 +85,7 @@ struct serve_server {
 	struct serve_conn *first, *last; /* newest first */
 	struct serve_peer *peers;
 	struct serve_ticket tickets[SERVE_TICKETS_MAX];
+	struct mcp_post *posts;
 	size_t count, max;               /* connections */
 	size_t refused;                  /* wait to be told so */
 	size_t sealed;                   /* connections with TLS */

@@ -64,6 +64,7 @@ struct serve_conn {
 	struct buf size;  /* and tells a size */
 	struct cast cast; /* it is asciinema's player */
 	const char *type; /* of what an applet prints */
+	struct mcp_link *post; /* events answer a request of MCP's; NULL */
 };
 
 void conn_close(struct serve_conn *c);
@@ -162,6 +163,16 @@ void socket_close(struct serve_conn *c, enum ws_code code, const char *why);
 void peer_open(struct serve_conn *c, const struct http_request *r,
 	const char *session);
 void peers_close(struct serve_server *s);
+/* A message of MCP's, and its answer. */
+void post_open(struct serve_conn *c, const struct http_request *r,
+	const char *session, const char *body);
+void post_close(struct serve_conn *c);
+/* A question's page; may its form's rest come? */
+void slip_request(struct serve_conn *c, const struct http_request *r,
+	const char *slip, const char *body);
+bool slip_admit(const struct serve_conn *c, const struct http_request *r);
+/* Are Host and Origin this server's? */
+bool api_is_ours(const struct serve_conn *c, const struct http_request *r);
 /* codex's executor protocol on a WebSocket. */
 void codex_open(struct serve_conn *c, const struct http_request *r,
 	const char *session);

@@ -307,7 +307,7 @@ assert b.close() == 0
 for key, status in (token("approver"), 403), ("wrong", 401):
     assert ask("GET", "/api/v1/sessions/s/mcp", key=key,
                more="Connection: Upgrade\r\nUpgrade: mcp\r\n")[0] == status
-assert ask("GET", "/api/v1/sessions/s/mcp")[0] == 426
+assert ask("GET", "/api/v1/sessions/s/mcp")[0] == 405
 EOF
 	# All that a program writes at once is answered before the end.
 	run in_policy "$POLICY" "$WARDBOX" mcp --server local <<'EOF'

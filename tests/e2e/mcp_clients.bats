@@ -8,6 +8,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../lib/wardbox
+load ../lib/serve
 
 POLICY='policy 1 system
 include default
@@ -47,6 +48,22 @@ setup() {
 	[[ $output == *"ok sdk 1"*"ok client 2 legacy 2025-11-25"* ]]
 	[[ $output == *"ok client 2 auto 2026-07-28"* ]]
 	[[ $output == *"ok client 2 pinned 2026-07-28"* ]]
+}
+
+@test "the same at a server, over HTTP" {
+	port=$((20000 + RANDOM % 10000))
+	POLICY+=$'\nask id=touch touch asked\nprofile FULL-AUTO ask=approver'
+	up --port "$port" --approver 60s
+	cp "$TOP/tests/lib/mcp-clients.mjs" "$NPM"
+	KEY=$(serve keys add ci run)
+	export KEY URL=http://127.0.0.1:$port/mcp
+	run in_policy "$POLICY" timeout 120 node "$NPM/mcp-clients.mjs"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	[[ $output == *"ok sdk 1"*"ok client 2 legacy 2025-11-25"* ]]
+	[[ $output == *"ok client 2 auto 2026-07-28"* ]]
+	[[ $output == *"ok client 2 pinned 2026-07-28"*"ok page"* ]]
+	[ -e asked ]
 }
 
 @test "inspector 2.x, of either era" {
