@@ -251,6 +251,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 	g.caller.narrow = q->narrow;
 	if (q->unattended)
 		g.caller.person = NULL;
+	g.io.correlate = q->capture || q->report;
 	/* The reader of the report holds what the command leaves running. */
 	if (q->keep)
 		g.io.holder = GUARD_HELD_BY_NONE;
@@ -263,8 +264,8 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		err = choose_cwd(q, &s, reply, d);
 	if (!err)
 		find_and_run(q, reply, &g, &w, &s);
-	if (q->capture || q->report)
-		guard_correlation(&g.caller, &reply->result, &uuid);
+	if (g.io.correlate)
+		guard_correlation(&reply->result, &uuid);
 	buf_str(&uuid);
 	return err;
 }

@@ -147,6 +147,7 @@ struct guard_io {
 	 * command runs in a session that somebody keeps. Without keeps they
 	 * live on only if the policy says so. */
 	bool keeps;
+	bool correlate; /* guard_correlation() is going to be asked */
 	/* The process with which the session ends; 0: the caller's login, or
 	 * the leader of the caller's session. */
 	pid_t holder;
@@ -201,6 +202,7 @@ struct guard_outcome {
 	struct run_result run;
 	uint64_t exec_id;    /* the command's number in the log; 0: it has
 			      * none */
+	uint8_t log_id[16]; /* of that log, with io.correlate */
 	uint64_t started_ns; /* wall clock */
 	uint64_t output_max; /* the policy's limit on output; 0: none */
 	char session[SESSION_ID_MAX + 1];
@@ -265,8 +267,7 @@ int guard_session(const struct guard_caller *who, const char *wanted,
 
 /* The UUID by which the log knows the command; a random one where the log does
  * not have it. */
-void guard_correlation(const struct guard_caller *who,
-	const struct guard_outcome *out, struct buf *uuid);
+void guard_correlation(const struct guard_outcome *out, struct buf *uuid);
 
 /* The signal that ended the command, for the caller to repeat; 0: none. */
 int guard_exit_signal(const struct guard_outcome *out);

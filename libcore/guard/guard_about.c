@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 #include "base/path.h"
@@ -43,17 +44,15 @@ int guard_note(const struct guard_caller *who, const struct guard_outcome *out,
 	return err;
 }
 
-void guard_correlation(const struct guard_caller *who,
-	const struct guard_outcome *out, struct buf *uuid)
+void guard_correlation(const struct guard_outcome *out, struct buf *uuid)
 {
-	autoentry struct guard_entry e = GUARD_ENTRY_INIT;
-	struct audit_head head = {0};
+	uint8_t id[sizeof out->log_id];
 	uint64_t number = out->exec_id;
 
-	if (!number || open_log(&e, who) || !e.on ||
-		audit_peek(&e.log, &head, NULL))
-		number = getrandom(head.log_id, sizeof head.log_id, 0) > 0;
-	audit_add_uuid(uuid, head.log_id, number);
+	memcpy(id, out->log_id, sizeof id);
+	if (!number)
+		number = getrandom(id, sizeof id, 0) > 0;
+	audit_add_uuid(uuid, id, number);
 }
 
 void guard_where(const struct guard_caller *who, struct guard_here *here,

@@ -147,6 +147,17 @@ static struct audit_secrets secrets_of(const struct guard *g)
 	};
 }
 
+/* The command has its number; a front end that shows it shows the log's, too. */
+static void entry_is_written(struct guard *g)
+{
+	struct audit_head head;
+
+	_Static_assert(sizeof g->out->log_id == AUDIT_ID, "a log's id");
+	g->out->exec_id = g->entry.exec.id;
+	if (g->io->correlate && !audit_peek(&g->entry.log, &head, NULL))
+		memcpy(g->out->log_id, head.log_id, AUDIT_ID);
+}
+
 int guard_entry_denial(struct guard *g, struct diag *d)
 {
 	struct audit_start start = start_of(g);
@@ -158,7 +169,7 @@ int guard_entry_denial(struct guard *g, struct diag *d)
 	err = audit_deny(&g->entry.exec, &g->entry.log, &start, &secrets,
 		g->command->text, g->command->on_stdin ? g->command->len : 0,
 		d);
-	g->out->exec_id = g->entry.exec.id;
+	entry_is_written(g);
 	return without_log(&g->terms, err);
 }
 
@@ -171,7 +182,7 @@ int guard_entry_start(struct guard *g, struct diag *d)
 	if (!g->entry.on)
 		return 0;
 	err = audit_start(&g->entry.exec, &g->entry.log, &start, &secrets, d);
-	g->out->exec_id = g->entry.exec.id;
+	entry_is_written(g);
 	return without_log(&g->terms, err);
 }
 
