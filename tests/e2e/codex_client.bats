@@ -95,6 +95,9 @@ calls() {
 	call write_stdin '{"session_id": @SESSION, "chars": "typed\n",
 		"yield_time_ms": 5000}'
 	patch '*** Begin Patch
+*** Delete File: old.txt
+*** End Patch'
+	patch '*** Begin Patch
 *** Add File: sub/new.txt
 +one
 +two
@@ -109,7 +112,10 @@ calls() {
 	call view_image '{"path": "img.png"}'
 }
 
-picture() {
+picture() { # and what codex looks for at its start
+	echo old >old.txt
+	mkdir -p .codex/skills/one
+	printf -- '---\nname: one\ndescription: a skill\n---\ntext\n' >.codex/skills/one/SKILL.md
 	base64 -d >img.png <<<'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC'
 }
 
@@ -117,8 +123,9 @@ check() {
 	[[ $(said 1) == *hello*"$PROJECT"*"code 1"* ]]
 	[[ $(said 2) == *"code 126"*"denied: touch forbidden: the test forbids it"* ]]
 	[[ $(said 4) == *"got typed"*"24 80"* ]]
-	[[ $(said 5) == *Success* && $(said 6) == *Success* ]]
-	[[ $(said 7) == *"data:image/png;base64,iVBOR"* ]]
+	[[ $(said 5) == *Success* && $(said 6) == *Success* && $(said 7) == *Success* ]]
+	[ ! -e old.txt ]
+	[[ $(said 8) == *"data:image/png;base64,iVBOR"* ]]
 	[ "$(cat sub/new.txt)" = "uno
 two" ]
 	[ ! -e forbidden ]
