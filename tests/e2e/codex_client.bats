@@ -138,7 +138,7 @@ two" ]
 
 @test "on stdio: commands, a terminal, patches, pictures; denials with their reason" {
 	picture
-	calls | ask "$(stdio)" -s workspace-write
+	ask "$(stdio)" -s workspace-write < <(calls)
 	check
 	in_policy "$POLICY" "$WARDBOX" undo
 	[ "$(cat sub/new.txt)" = "one
@@ -150,8 +150,8 @@ two" ]
 	up --port "$port"
 	key=$(serve keys add codex run)
 	picture
-	calls | ask "url = \"ws://127.0.0.1:$port/api/v1/sessions/s/codex\"
-auth_bearer_token = \"$key\"" -s danger-full-access
+	ask "url = \"ws://127.0.0.1:$port/api/v1/sessions/s/codex\"
+auth_bearer_token = \"$key\"" -s danger-full-access < <(calls)
 	check
 }
 
