@@ -263,7 +263,7 @@ function changedList(list, holder) {
 
 /* ---- live */
 
-let commands = [];
+let commands = [], only = null; /* one session's, or all */
 const live = new Map(); /* id: row */
 
 const states = {running: "open", asking: "warn", ended: "good", denied: "bad", failed: "bad"};
@@ -282,10 +282,36 @@ function fillLive(row, c) {
 			: took(Math.max(0, Date.now() - c.started_ms)), "took"));
 }
 
+/* With more than one session, a button for each shows its commands alone. */
+function drawSessions() {
+	const names = [...new Set(commands.map(c => c.session))];
+	const said = JSON.stringify([names, only]);
+	if ($("live-sessions").dataset.said === said)
+		return;
+	$("live-sessions").dataset.said = said;
+	$("sessions").replaceChildren(...names.map(s => {
+		const o = el("option");
+		o.value = s;
+		return o;
+	}));
+	$("live-sessions").replaceChildren(...(names.length < 2 ? [] : [null, ...names]).map(s => {
+		const b = button(s === null ? "All sessions" : s, () => {
+			only = s;
+			drawLive();
+			[...$("live-sessions").children].find(e => e.ariaPressed === "true").focus();
+		});
+		b.ariaPressed = String(s === only);
+		return b;
+	}));
+}
+
 function drawLive() {
 	const seen = new Set();
 	let before = null;
-	for (const c of commands) {
+	if (!commands.some(c => c.session === only))
+		only = null;
+	drawSessions();
+	for (const c of commands.filter(c => only === null || c.session === only)) {
 		seen.add(c.id);
 		let row = live.get(c.id);
 		if (!row) {
@@ -313,11 +339,6 @@ function drawLive() {
 	$("live-none").hidden = commands.length > 0;
 	const running = commands.filter(c => c.exit_code === undefined).length;
 	$("live-count").textContent = running || "";
-	$("sessions").replaceChildren(...[...new Set(commands.map(c => c.session))].map(s => {
-		const o = el("option");
-		o.value = s;
-		return o;
-	}));
 }
 
 function liveFacts(c) {

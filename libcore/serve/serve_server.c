@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -55,11 +56,15 @@ static void conn_new(const struct serve_listener *l, int fd)
 {
 	struct serve_server *s = l->server;
 	struct serve_conn *c = calloc(1, sizeof *c);
+	int on = 1;
 
 	if (!c) {
 		close(fd);
 		return;
 	}
+	/* A key's echo is not to wait for what comes next. */
+	if (!l->local)
+		(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	c->server = s;
 	c->local = l->local;
 	c->sealed = l->sealed;

@@ -117,6 +117,13 @@ b.until("[...document.querySelectorAll('#detail-acts button')].some(e => "
         "e.textContent === 'Changed files' && (e.click(), 1))")
 b.until("$('detail-more').textContent.includes('asked-for')")
 shots("changed")
+# One session's commands alone.
+b.js("fetchWith(keyFor('run').key, 'POST', '/api/v1/sessions/other/commands', {text: 'true'})")
+b.until("$('live-sessions').children.length === 3")
+b.js("$('live-sessions').children[1].click()")
+b.until("$('live-rows').children.length === 1")
+b.js("$('live-sessions').children[0].click()")
+b.until("$('live-rows').children.length === 4")
 # The end of the terminal's command, and its replay out of the log.
 b.js("[...live.values()].find(r => r.about.command === 'bash --norc').click()")
 b.until("document.activeElement.classList.contains('xterm-helper-textarea')")
@@ -172,9 +179,10 @@ for i in 0, 1:
     b.js("[...document.querySelectorAll('.xterm-rows span')].find(e => "
          "e.textContent.includes('link')).click()")
 # What old output asks is not answered by who looks at it later: nothing is typed.
-b.js(post % json.dumps({"text": "printf '\\033[6n'; sleep 0.1; read -r a; echo got:$a:"}))
+b.js(post % json.dumps({"text": "printf '\\033[6n'; read -r a; echo got:$a: | tr -c 'a-z:' ."}))
 b.js("$('live-rows').children[0].firstChild.focus()")
 b.until("commands.length === 3")
+b.js("(async () => { while (!(await ask('commands/' + commands[0].id)).stdout_bytes); })()")
 b.js("document.querySelectorAll('#live-rows button')[0].click()")
 b.until("document.activeElement.classList.contains('xterm-helper-textarea')")
 b.type("mine\r")

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct http_request r, again;
-	struct buf out = BUF_INIT(1 << 20);
+	struct buf out = BUF_INIT(1 << 20), value = BUF_INIT(256);
 	uint64_t n = 0;
 	char *text = malloc(size ? size : 1);
 	int head, part = 0;
@@ -37,11 +37,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		if (!http_query(&r, "offset", 100, &n) && n > 100)
 			abort();
+		if (http_query_text(&r, "command", size % 3, &value) == 1 &&
+			value.len && memchr(value.data, 0, value.len))
+			abort();
 		http_lists(r.protocols, "wardbox.v1");
 	}
 	if (head > 0)
 		http_answer(&out, 200, "text/plain", text, size, r.keep);
 	buf_release(&out);
+	buf_release(&value);
 	free(text);
 	return 0;
 }
