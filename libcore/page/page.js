@@ -270,14 +270,14 @@ const states = {running: "open", asking: "warn", ended: "good", denied: "bad", f
 
 function fillLive(row, c) {
 	const done = c.exit_code !== undefined;
-	const kind = c.state === "ended" && c.exit_code ? "bad" : states[c.state];
 	const state = el("span", null, "state");
-	state.append(el("span", c.state, "tag " + kind));
+	state.append(el("span", c.state, "tag " + states[c.state]));
 	const line = el("span", c.command, "line");
 	line.title = plain(c.command);
 	row.replaceChildren(state, el("span", c.session, "session"), line,
 		el("span", done && c.state !== "denied"
-			? c.signal ? c.signal : "exit " + c.exit_code : "", "exit"),
+			? c.signal ? c.signal : "exit " + c.exit_code : "",
+			"exit " + (c.exit_code ? "bad" : "good")),
 		el("span", done ? took(c.duration_ms || 0)
 			: took(Math.max(0, Date.now() - c.started_ms)), "took"));
 }
@@ -347,7 +347,8 @@ function liveFacts(c) {
 		["Rule", c.rule], ["Why", c.reason], ["Instead", c.hint],
 		["Profile", c.profile],
 		["Ended", c.exit_code === undefined ? ""
-			: c.signal ? `by ${c.signal}` : `exit ${c.exit_code}`],
+			: c.signal ? `by ${c.signal}` : `exit ${c.exit_code}`,
+		c.exit_code ? "bad" : "good"],
 		["Took", c.duration_ms === undefined ? "" : took(c.duration_ms)],
 		["Processor", c.cpu_ms === undefined ? "" : took(c.cpu_ms)],
 		["Memory", c.memory_peak_bytes ? `${(c.memory_peak_bytes / 1048576).toFixed(1)} MiB` : ""]]));

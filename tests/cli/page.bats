@@ -215,6 +215,34 @@ b.close()
 EOF
 }
 
+@test "the page by TLS: a key, and a terminal" {
+	full_need
+	PORT=$(python3 -c 'import socket; s = socket.socket()
+s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+		-subj /CN=localhost -keyout key.pem -out cert.pem 2>/dev/null
+	chmod 600 key.pem
+	up --tls "127.0.0.1:$PORT" --cert cert.pem --key key.pem
+	RUN=$(serve keys add runs run)
+	export PORT RUN
+	person <<'EOF'
+b.close()
+b = Browser("--ignore-certificate-errors")
+b.go(HERE.replace("http:", "https:"))
+b.until("$('keys').open")
+b.type(os.environ["RUN"] + "\r")
+b.until("!$('keys').open")
+b.js("$('start-session').focus()")
+b.type("work\tbash --norc\r")
+b.until("document.activeElement.classList.contains('xterm-helper-textarea')")
+b.type("echo $((6 * 7))\r")
+b.until("document.querySelector('.xterm-rows').textContent.includes('42')")
+b.until("$('proof').textContent.startsWith('log intact')")
+assert b.complaints() == [], b.complaints()
+b.close()
+EOF
+}
+
 @test "the page's files need no key, and carry its rules; all else does" {
 	up_with_page
 	client <<'EOF'

@@ -11,7 +11,7 @@ NAMES = "chromium", "chromium-browser", "google-chrome"
 
 
 class Browser:
-    def __init__(self):
+    def __init__(self, *options):
         self.home = tempfile.mkdtemp(prefix="wardbox-browser-")
         program = next(filter(None, map(shutil.which, NAMES)))
         to_read, self.to = os.pipe()
@@ -24,7 +24,7 @@ class Browser:
         self.process = subprocess.Popen(
             [program, "--headless=new", "--no-sandbox", "--disable-gpu",
              "--remote-debugging-pipe", "--no-first-run", "--hide-scrollbars",
-             f"--user-data-dir={self.home}", "about:blank"],
+             f"--user-data-dir={self.home}", *options, "about:blank"],
             preexec_fn=place, close_fds=False, env=dict(os.environ, HOME=self.home),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
