@@ -20,6 +20,12 @@ static int link_fail(const struct ship_link *w, int err, struct diag *d)
 	return diag_errno(d, err, "%s:%s", to->host, to->port);
 }
 
+/* Sealed bytes wait for the socket. */
+static bool link_waits(const struct ship_link *w)
+{
+	return IS_ENABLED(CONFIG_AUDIT_SHIP_TLS) && w->tls && tls_waits(w->tls);
+}
+
 /* Until the socket is ready for events. */
 static int link_wait(const struct ship_link *w, short events)
 {
@@ -27,7 +33,7 @@ static int link_wait(const struct ship_link *w, short events)
 	struct pollfd p = {.fd = w->fd, .events = events};
 	int n;
 
-	if (w->tls && tls_waits(w->tls))
+	if (link_waits(w))
 		p.events |= POLLOUT;
 
 	do
@@ -142,7 +148,7 @@ int link_write(struct ship_link *w, const void *bytes, size_t n, struct diag *d)
 	const char *p = bytes;
 	int err = 0;
 
-	while (!err && (n || (w->tls && tls_waits(w->tls)))) {
+	while (!err && (n || link_waits(w))) {
 		ssize_t sent = send_some(w, p, n);
 
 		if (sent > 0) {
