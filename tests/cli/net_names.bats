@@ -241,6 +241,20 @@ net host git.world.test:80"
 		for part in ("www.world.test", "203.0.113.10", "program", "closed"):
 		    assert part in one, (part, one)
 	EOF
+	# Picked out, and counted.
+	w audit dump --event="net.*" >events
+	cat events
+	test "$(grep -c "net\.connect.*www.world.test" events)" -ge 1
+	test "$(grep -c "net\.deny.*\"other.test\"" events)" = 1
+	not grep -E "exit|allow|session.open" events
+	w audit stats | tee stats
+	grep -A3 "hosts spoken to" stats | grep -E "1  www.world.test:80"
+	grep -A3 "hosts refused" stats | grep -E "1  other.test"
+	w audit stats --json | python3 -c "
+import json, sys
+s = json.load(sys.stdin)
+assert {\"text\": \"www.world.test:80\", \"count\": 1} in s[\"hosts\"], s
+assert \"other.test\" in [h[\"text\"] for h in s[\"hosts_refused\"]], s"
 	# Each of many, whoever closes first.
 	cat >some.py <<-"EOF"
 		import socket
