@@ -301,7 +301,8 @@ assert any(e[\"program\"] == \"python3\" for e in ends), ends[:3]"
 	g "python3 -m http.server 8765 >/dev/null 2>&1 &
 	   for i in 1 2 3 4 5 6 7 8 9; do
 		curl -sf --retry 20 --retry-connrefused --retry-delay 1 localhost:8765/ && break
-	   done" | grep -q "Directory listing"'
+	   done" | grep -q "Directory listing"
+	w session end --all'
 }
 
 @test "an ordinary user needs no more" {
