@@ -52,6 +52,8 @@ static const struct cli_opt opts[] = {
 		"commands whose input or output holds the text"),
 	CLI_FLAG('v', struct audit, invert, "invert-match",
 		"the commands that do not fit"),
+	CLI_STR(0, struct audit, event, "event", "GLOB",
+		"events of such a name alone, as net.*"),
 	CLI_STR('t', struct audit, type, "type", "KIND",
 		"records of these kinds: start,io,end,event,..."),
 	CLI_STR(0, struct audit, only, "only", "STREAM",
@@ -173,7 +175,7 @@ const struct cli_spec audit_cli = {
 /* What each option is for, in their order: W where the log is, F and M which
  * records, T which streams, P and E how many and from where on, O and A how they
  * look, and what single verbs have. */
-static const char uses[] = "WFFPEGEMFFFFFFFFFFFFTOOOAQU-MEEECJVVVVVRRRHSKKXXNNNND";
+static const char uses[] = "WFFPEGEMFFFFFFFFFFFFFTOOOAQU-MEEECJVVVVVRRRHSKKXXNNNND";
 _Static_assert(sizeof uses - 1 == ARRAY_SIZE(opts), "one letter per option");
 
 /* What each verb has a use for, in their order. */

@@ -15,7 +15,7 @@
 
 struct audit {
 	const char *dir, *since, *until, *session, *exe, *command, *cwd, *exit;
-	const char *decision, *rule, *grep, *output, *fields, *format, *cursor;
+	const char *decision, *rule, *event, *grep, *output, *fields, *format, *cursor;
 	const char *mark, *pubkey, *seed, *anchor, *only, *type, *html, *reason;
 	const char *boot, *from_cursor, *to, *ca, *header_file;
 	struct cli_list merge;

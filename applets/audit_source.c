@@ -213,6 +213,7 @@ void audit_filter_from(const struct audit *a, struct audit_filter *f)
 		.command = a->command,
 		.cwd = a->cwd,
 		.rule = a->rule,
+		.event = a->event,
 		.grep = a->grep,
 		.pid = a->pid,
 		.min_duration = a->min_duration,

@@ -170,6 +170,8 @@ static void put_json(struct buf *out, const struct tallies *t)
 	put_tally(&j, "programs", &t->programs);
 	put_tally(&j, "rules", &t->rules);
 	put_tally(&j, "events", &t->kinds);
+	put_tally(&j, "hosts", &t->hosts);
+	put_tally(&j, "hosts_refused", &t->refused);
 	json_put_u64(&j, "truncated", t->truncated);
 	json_put_u64(&j, "timeouts", t->timeouts);
 	json_end(&j);
@@ -196,6 +198,8 @@ int audit_run_stats(void *into, int argc, char **argv)
 		top(&g, "most failed", &t.failed);
 		top(&g, "programs", &t.programs);
 		top(&g, "rules", &t.rules);
+		top(&g, "hosts spoken to", &t.hosts);
+		top(&g, "hosts refused", &t.refused);
 	}
 	cli_print(&g.out);
 	buf_release(&g.out);

@@ -33,7 +33,8 @@ static uint32_t hash(const char *s, size_t n)
 }
 
 /* The rows are a hash table until they are sorted. */
-void tally_add(struct tally *t, const char *text, size_t n)
+static void tally_add_many(
+	struct tally *t, const char *text, size_t n, uint64_t times)
 {
 	enum { TABLE = 2 * TALLY_MAX };
 	size_t i;
@@ -43,16 +44,21 @@ void tally_add(struct tally *t, const char *text, size_t n)
 		t->rows = audit_need(calloc(TABLE, sizeof *t->rows));
 	for (i = hash(text, n) % TABLE; t->rows[i].text; i = (i + 1) % TABLE)
 		if (!strncmp(t->rows[i].text, text, n) && !t->rows[i].text[n]) {
-			t->rows[i].count++;
+			t->rows[i].count += times;
 			return;
 		}
 	if (t->count == TALLY_MAX) {
-		t->rest++;
+		t->rest += times;
 		return;
 	}
 	t->count++;
 	t->rows[i].text = copy_text(text, n);
-	t->rows[i].count = 1;
+	t->rows[i].count = times;
+}
+
+void tally_add(struct tally *t, const char *text, size_t n)
+{
+	tally_add_many(t, text, n, 1);
 }
 
 static int by_count(const void *a, const void *b)
@@ -187,6 +193,26 @@ static void note_end(struct tallies *t, const struct audit_record *r)
 	}
 }
 
+/* A host that was spoken to or refused. A record may stand for many connections. */
+static void note_host(struct tallies *t, const struct audit_record *r)
+{
+	const bool spoken = audit_event_is(r, "net.connect");
+	struct cbor_item name, port, count;
+	char text[320];
+
+	if (!spoken && !audit_event_is(r, "net.deny"))
+		return;
+	if (!audit_detail(r, spoken ? "name" : "command", &name) || !name.bytes)
+		return;
+	BUF_PRINT(text, "%.*s", (int)name.n, (const char *)name.bytes);
+	if (spoken && audit_detail(r, "port", &port) && port.bytes)
+		BUF_PRINT(text, "%.*s:%.*s", (int)name.n,
+			(const char *)name.bytes, (int)port.n,
+			(const char *)port.bytes);
+	tally_add_many(spoken ? &t->hosts : &t->refused, text, strlen(text),
+		spoken && audit_detail(r, "count", &count) ? count.n : 1);
+}
+
 int tallies_note(void *state, const struct audit_record *r)
 {
 	struct tallies *t = state;
@@ -202,6 +228,8 @@ int tallies_note(void *state, const struct audit_record *r)
 		note_end(t, r);
 	else if (r->type == AUDIT_EVENT)
 		tally_text(&t->kinds, r, AUDIT_K_EVENT);
+	if (r->type == AUDIT_EVENT)
+		note_host(t, r);
 	data = r->type == AUDIT_IO ? audit_text(r, AUDIT_K_DATA) : NULL;
 	stream = audit_uint(r, AUDIT_K_STREAM, 9);
 	if (data && stream <= AUDIT_TTYOUT)
@@ -220,6 +248,8 @@ void tallies_finish(struct tallies *t)
 	tally_sort(&t->programs);
 	tally_sort(&t->rules);
 	tally_sort(&t->kinds);
+	tally_sort(&t->hosts);
+	tally_sort(&t->refused);
 }
 
 void tallies_release(struct tallies *t)
@@ -229,6 +259,8 @@ void tallies_release(struct tallies *t)
 	tally_release(&t->programs);
 	tally_release(&t->rules);
 	tally_release(&t->kinds);
+	tally_release(&t->hosts);
+	tally_release(&t->refused);
 	for (unsigned i = 0; i < TALLY_SLOW; i++)
 		free(t->slow[i].line);
 	for (size_t i = 0; t->open && i < OPEN_MAX; i++)

@@ -35,7 +35,7 @@ struct tallies {
 	uint64_t decisions[5], exits[4]; /* 0, other, signal, none */
 	uint64_t buckets[TALLY_BUCKETS]; /* < 1 ms, < 4 ms, ... */
 	uint64_t bytes[3], redacted, truncated, timeouts, duration;
-	struct tally denied, failed, programs, rules, kinds;
+	struct tally denied, failed, programs, rules, kinds, hosts, refused;
 	struct {
 		uint64_t exec, duration;
 		char *line;

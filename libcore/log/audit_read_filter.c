@@ -186,6 +186,19 @@ static bool session_fits(const char *name, const uint8_t *id)
 	return memcmp(wanted, id, AUDIT_ID) == 0 || hex_prefix(id, name);
 }
 
+/* The text need not end with a zero. */
+static bool event_fits(const char *glob, const struct audit_record *r)
+{
+	const struct cbor_item *name = audit_text(r, AUDIT_K_EVENT);
+	char text[64];
+
+	if (r->type != AUDIT_EVENT || !name || name->n >= sizeof text)
+		return false;
+	memcpy(text, name->bytes, name->n);
+	text[name->n] = '\0';
+	return str_glob(glob, text);
+}
+
 bool audit_filter_match(
 	const struct audit_filter *f, const struct audit_record *r)
 {
@@ -198,6 +211,8 @@ bool audit_filter_match(
 	if (f->exec && r->exec != f->exec)
 		return false;
 	if (f->types && (r->type > 31 || !(f->types >> r->type & 1)))
+		return false;
+	if (f->event && !event_fits(f->event, r))
 		return false;
 	if (f->streams && r->type == AUDIT_IO) {
 		stream = audit_uint(r, AUDIT_K_STREAM, 31);

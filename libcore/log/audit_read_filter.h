@@ -29,6 +29,7 @@ struct audit_filter {
 	uint32_t decisions; /* bit per audit_decision */
 	const char *session; /* its name, or the first digits of its id */
 	const char *exe, *command, *cwd, *rule; /* globs */
+	const char *event;			/* glob: events of that name alone */
 	const char *grep;                       /* text in its output */
 	uint64_t pid, min_duration;
 	enum audit_exit_test exit;

@@ -75,5 +75,47 @@ net host www.world.test:80' guarded unshare -n python3 "$world" "$work" sh -c '
 	./sh -c "python3 one.py www.world.test named"' >"$work/turns" 2>"$work/errors" ||
 	row "failed net $(tail -n 1 "$work/errors")"
 tee -a "$rows" <"$work/turns"
+
+# What the keeper has in memory for many connections that are open.
+cat >open.py <<'EOF'
+import subprocess, sys
+def memory():
+    pids = subprocess.run(["pgrep", "--ns", sys.argv[1], "--nslist", "net", "-x", "wardbox-net"],
+                          capture_output=True, text=True).stdout.split()
+    text = open("/proc/%s/status" % pids[-1]).read()
+    return int(text.split("VmRSS:")[1].split()[0])
+child = subprocess.Popen(["./sh", "-c", "python3 hold.py"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+child.stdout.readline()
+before = memory()
+child.stdin.write(b"\n")
+child.stdin.flush()
+child.stdout.readline()
+print("net_memory_1000 %d KiB" % (memory() - before))
+child.stdin.close()
+child.wait()
+EOF
+cat >hold.py <<'EOF'
+import resource, socket, sys
+hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+def ask():
+    s = socket.create_connection(("www.world.test", 80))
+    s.sendall(b"GET / HTTP/1.1\r\nHost: www.world.test\r\n\r\n")
+    s.recv(1)
+    return s
+held = [ask()]
+print(flush=True)
+sys.stdin.readline()
+held += [ask() for _ in range(1000)]
+print(flush=True)
+sys.stdin.readline()
+EOF
+# shellcheck disable=SC2016 # expanded by the inner shell
+USE='FULL-AUTO
+net host www.world.test:80
+limit FULL-AUTO files=4000' guarded unshare -n python3 "$world" "$work" sh -c '
+	ulimit -n 8192; timeout 60 python3 open.py $$' >"$work/turns" 2>"$work/errors" ||
+	row "failed net memory $(tail -n 1 "$work/errors")"
+tee -a "$rows" <"$work/turns"
 more net_first_adds net_first_named net_first_direct
 ratio net_bytes_over_direct net_bytes_named net_bytes_direct

@@ -241,6 +241,20 @@ net host git.world.test:80"
 		for part in ("www.world.test", "203.0.113.10", "program", "closed"):
 		    assert part in one, (part, one)
 	EOF
+	# Picked out, and counted.
+	w audit dump --event="net.*" >events
+	cat events
+	test "$(grep -c "net\.connect.*www.world.test" events)" -ge 1
+	test "$(grep -c "net\.deny.*\"other.test\"" events)" = 1
+	not grep -E "exit|allow|session.open" events
+	w audit stats | tee stats
+	grep -A3 "hosts spoken to" stats | grep -E "1  www.world.test:80"
+	grep -A3 "hosts refused" stats | grep -E "1  other.test"
+	w audit stats --json | python3 -c "
+import json, sys
+s = json.load(sys.stdin)
+assert {\"text\": \"www.world.test:80\", \"count\": 1} in s[\"hosts\"], s
+assert \"other.test\" in [h[\"text\"] for h in s[\"hosts_refused\"]], s"
 	# Each of many, whoever closes first.
 	cat >some.py <<-"EOF"
 		import socket
@@ -287,7 +301,8 @@ assert any(e[\"program\"] == \"python3\" for e in ends), ends[:3]"
 	g "python3 -m http.server 8765 >/dev/null 2>&1 &
 	   for i in 1 2 3 4 5 6 7 8 9; do
 		curl -sf --retry 20 --retry-connrefused --retry-delay 1 localhost:8765/ && break
-	   done" | grep -q "Directory listing"'
+	   done" | grep -q "Directory listing"
+	w session end --all'
 }
 
 @test "an ordinary user needs no more" {
