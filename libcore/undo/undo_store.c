@@ -238,9 +238,12 @@ uint64_t undo_prune(int store, const struct undo_bounds *b)
 		const struct undo_info *j = &list[i];
 		const bool old = b->age_ns && now > j->began_ns &&
 			now - j->began_ns > b->age_ns;
-		const bool many = n - i > JOURNALS_MAX / 2 ||
-			(b->keep && held > b->keep) ||
-			(b->session && held_behind(list, i, n) > b->session);
+		/* The last one can be taken back in any case. */
+		const bool many = i + 1 < n &&
+			(n - i > JOURNALS_MAX / 2 ||
+				(b->keep && held > b->keep) ||
+				(b->session &&
+					held_behind(list, i, n) > b->session));
 
 		if (j->running || (!old && !many))
 			continue;
