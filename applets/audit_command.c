@@ -73,7 +73,7 @@ static void take_start(struct audit_command *c, const struct audit_record *r)
 	take_text(&c->exe, r, AUDIT_K_EXE);
 	take_text(&c->rule, r, AUDIT_K_RULE);
 	take_text(&c->reason, r, AUDIT_K_REASON);
-	c->rollback = BUF_INIT(AUDIT_BODY_MAX);
+	take_text(&c->rollback, r, AUDIT_K_ROLLBACK);
 	for (unsigned i = 0; i < 3; i++)
 		c->output[i] = BUF_INIT(OUTPUT_MAX);
 }
@@ -107,6 +107,7 @@ static void take_end(struct audit_command *c, const struct audit_record *r)
 	c->signal = audit_uint(r, AUDIT_K_SIGNAL, 0);
 	c->duration = audit_uint(r, AUDIT_K_DURATION, 0);
 	c->flags = audit_uint(r, AUDIT_K_FLAGS, 0);
+	buf_release(&c->rollback);
 	take_text(&c->rollback, r, AUDIT_K_ROLLBACK);
 	if (!f)
 		return;

@@ -34,6 +34,8 @@ static const struct cli_opt options[] = {
 		"end it and all it has started after TIME; code 124"),
 	CLI_STR('C', struct exec_opts, cwd, "cwd", "DIR",
 		"run it in DIR; a relative one is below the session's"),
+	CLI_FLAG('n', struct exec_opts, dry, "dry-run",
+		"run it, say what it changed in the project, and take that back"),
 	CLI_FLAG('j', struct exec_opts, json, "json",
 		"print output, code, time, memory and rule as JSON"),
 	CLI_UINT(0, struct exec_opts, report, 1023, "report", "FD",
@@ -155,6 +157,10 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 				: o->cert ? "cert"
 					  : "detach");
 
+	if (o->dry && o->server)
+		return diag_fail(d, -EINVAL, "--dry-run is not for a --server");
+	if (o->dry && !IS_ENABLED(CONFIG_UNDO))
+		return diag_fail(d, -ENOSYS, "--dry-run: UNDO is not built in");
 	if (o->json && o->pty)
 		return diag_fail(d, -EINVAL,
 			"--pty has one stream, --json two: choose one");
@@ -162,6 +168,7 @@ static int ask(const struct exec_opts *o, struct exec_request *q,
 	q->argv0 = o->argv0;
 	q->timeout_ns = o->timeout;
 	q->pty = o->pty;
+	q->dry = o->dry;
 	q->capture = o->json;
 	q->server = o->server;
 	q->token = o->token;
@@ -202,10 +209,12 @@ static int exec_run(int argc, char **argv)
 	}
 	if (o.report)
 		exec_report(&reply, (int)o.report);
-	if (o.json) {
+	if (o.json)
 		exec_print_json(&q, &reply);
+	if (IS_ENABLED(CONFIG_UNDO) && o.dry)
+		exec_throw_away(&reply, o.json);
+	if (o.json)
 		return reply.result.code;
-	}
 	if (reply.id[0]) {
 		autobuf struct buf out = BUF_INIT(64);
 

@@ -10,7 +10,7 @@
 #include "cli/cli_guard.h"
 
 struct exec_opts {
-	bool pty, json, unattended, detach, keep;
+	bool pty, json, unattended, detach, keep, dry;
 	const char *argv0, *cwd, *input, *server, *token, *cert;
 	unsigned report;
 	uint64_t timeout, approver;
@@ -40,6 +40,7 @@ struct exec_request {
 	char *const *env; /* variables for the command; NULL: none */
 	bool request;    /* wardbox does what the words say, as stdin asks */
 	int report;      /* a program is told there how it went; 0: none is */
+	bool dry;     /* what it changes is thrown away */
 	bool capture; /* the output goes to the reply and nowhere else */
 };
 
@@ -77,6 +78,10 @@ void exec_approver(struct guard_caller *caller, struct exec_asker *asker,
 
 /* What the options say of the command's rights and variables, which lasts. */
 int exec_wish(const struct exec_opts *o, struct exec_request *q, struct diag *d);
+
+/* Takes back what a command changed, and tells it unless it was told; a failure
+ * is the code of the reply. */
+void exec_throw_away(struct exec_reply *reply, bool told);
 
 /* The contract's ShellExecutionResult. */
 void exec_print_json(

@@ -239,6 +239,7 @@ static int call(const struct exec_request *q, struct exec_reply *reply,
 		.io = {.pty = q->pty,
 			.pty_all = q->pty,
 			.timeout_ns = q->timeout_ns,
+			.dry = q->dry,
 			.returns = true,
 			.keeps = true},
 	};

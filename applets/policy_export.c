@@ -53,7 +53,7 @@ static void rule_bits(struct buf *b, uint32_t bits)
 	unsigned mask = IMG_PROFILES(bits);
 
 	cbor_put_array(b, 4);
-	text(b, str_nth("allow\0ask\0confirm\0deny\0delegate\0except\0", IMG_KIND(bits)));
+	text(b, str_nth("allow\0ask\0confirm\0deny\0delegate\0revert\0except\0", IMG_KIND(bits)));
 	cbor_put_array(b, (size_t)__builtin_popcount(mask));
 	for (unsigned i = 0; i < POLICY_PROFILES; i++)
 		if (mask & 1U << i)

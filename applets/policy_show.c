@@ -8,7 +8,8 @@
 #include "policy/policy_image.h"
 
 static const char kinds[IMG_KINDS][9] = {
-	"allow", "ask", "confirm", "deny", "delegate", "except"};
+	"allow", "ask", "confirm", "deny", "delegate", "revert",
+	"except"};
 
 /* A pattern as it was written, near enough. */
 static void pattern(struct buf *out, const struct policy_image *img,

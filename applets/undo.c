@@ -4,7 +4,7 @@
  * APPLET(undo)
  *
  * config APPLET_UNDO
- *	bool "undo: take back what a guarded command changed (22.3 KB)"
+ *	bool "undo: take back what a guarded command changed (9.4 KB)"
  *	select UNDO
  *	default y
  *	help

@@ -169,9 +169,18 @@ int undo_verb_show(void *into, int argc, char **argv)
 		json_put_str(&j, "command", undo_info(m)->text);
 		json_put_str(&j, "session", undo_info(m)->session);
 		json_put_u64(&j, "bytes", undo_info(m)->bytes);
+		json_put_open(&j, "also", '[');
+		for (size_t i = 0; undo_else(m, i); i++)
+			json_str(&j, undo_else(m, i));
+		json_close(&j);
 		json_put_open(&j, "changes", '[');
 	} else {
 		list_text(&out, undo_info(m));
+	}
+	for (size_t i = 0; !o->json && undo_else(m, i); i++) {
+		buf_adds(&out, "also     ");
+		cli_escape_str(&out, undo_else(m, i));
+		buf_addc(&out, '\n');
 	}
 	(void)undo_changes(m, show_change, &s);
 	if (o->json) {

@@ -132,6 +132,10 @@ struct guard_io {
 	bool pty;     /* on a terminal of its own */
 	bool pty_all; /* 0, 1, 2 become that terminal, whatever they are here */
 	bool own_job; /* see run_spec */
+	/* What it changes in its project will be taken back: it is journaled
+	 * whatever the policy says, what cannot be is refused, and nothing that
+	 * it starts lives on. */
+	bool dry;
 	struct buf *unread;  /* see run_spec */
 	uint64_t timeout_ns; /* 0: only the policy's limit */
 	/* Sees the output on its way, not redacted; NULL: not wanted. With

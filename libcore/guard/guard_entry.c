@@ -177,10 +177,12 @@ int guard_entry_start(struct guard *g, struct diag *d)
 {
 	struct audit_start start = start_of(g);
 	struct audit_secrets secrets = secrets_of(g);
+	char text[GUARD_STRATEGY];
 	int err;
 
 	if (!g->entry.on)
 		return 0;
+	start.rollback = guard_undo_strategy(g, false, text);
 	err = audit_start(&g->entry.exec, &g->entry.log, &start, &secrets, d);
 	entry_is_written(g);
 	return without_log(&g->terms, err);
@@ -325,12 +327,13 @@ static void record_limit(struct guard *g)
 int guard_entry_end(struct guard *g, struct diag *d)
 {
 	int status = g->out->status;
+	char text[GUARD_STRATEGY];
 	struct audit_end end = {
 		.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
 		.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
 		.usage = &g->out->run.usage,
 		.flags = flags_of(&g->out->run),
-		.rollback = "none",
+		.rollback = guard_undo_strategy(g, true, text),
 	};
 
 	if (!g->entry.on)

@@ -115,6 +115,7 @@ struct guard_box {
 	int undo_store; /* directory of the journal; 0: nothing is saved */
 	const char *undo_why; /* why undo cannot be had, although the policy
 			       * wants it */
+	bool undo_on;
 	int keep[1024]; /* descriptors of the caller's that the command gets */
 };
 
@@ -162,6 +163,8 @@ struct guard_tree {
 	bool policy_told;  /* guard_told_policy() has told it */
 	uint64_t denials;  /* of programs that the tree started */
 	uint64_t starts;   /* programs that the shell of an open line started */
+	uint64_t reverts;  /* of them and below, those that are taken back by
+			    * more than the journal */
 	struct guard_undo *undo; /* NULL: nothing is journaled */
 	uint64_t put_back; /* changes of protected names that were put back */
 	struct guard_net net;
@@ -425,6 +428,12 @@ bool guard_each(uint64_t count, bool *many);
 /* guard_undo.c: decides whether the command's changes are saved, and where
  * to. */
 int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d);
+/* How the command is taken back, as known before it runs or, with ended, after. */
+enum { GUARD_STRATEGY = POLICY_REVERT + 128 };
+const char *guard_undo_strategy(
+	const struct guard *g, bool ended, char out[static GUARD_STRATEGY]);
+/* Records the same of a program that it is about to start. */
+void guard_undo_starts(struct guard *g, const struct policy_verdict *v);
 /* Begins and ends the journal, around the command's life. */
 int guard_undo_begin(struct guard *g, struct diag *d);
 int guard_undo_end(struct guard *g, struct diag *d);

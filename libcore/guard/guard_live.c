@@ -20,7 +20,7 @@ bool guard_stays(const struct guard *g)
 {
 	const enum policy_background said = g->terms.grants.background;
 
-	if (!g->terms.grants.confine || g->place.inside ||
+	if (!g->terms.grants.confine || g->place.inside || g->io->dry ||
 		said == POLICY_BACKGROUND_END ||
 		(said == POLICY_BACKGROUND_UNSAID && !g->io->keeps))
 		return false;

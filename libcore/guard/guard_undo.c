@@ -61,6 +61,9 @@ static void set_bound(
 	case 3:
 		(void)num_duration(v, 1, UINT64_MAX, &b->age_ns);
 		break;
+	case 5:
+		(void)num_size(v, 1, UINT64_MAX, &b->session);
+		break;
 	default:
 		one = str_index(POLICY_UNDO_OVERS, v);
 		*over = one < 0 ? OVER_REFUSE : (enum undo_over)one;
@@ -141,8 +144,11 @@ int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 	const char *path = "";
 	int err = 0;
 
-	(void)d;
-	if (!g->terms.grants.undo || !g->terms.grants.confine ||
+	if (g->io->dry && (g->place.inside || !g->terms.grants.confine))
+		return diag_fail(d, -ENOTSUP, "a dry run needs the sandbox, which"
+			" %s", g->place.inside ? "a guard around has"
+					       : "the policy has off");
+	if ((!g->terms.grants.undo && !g->io->dry) || !g->terms.grants.confine ||
 		(b->brief && !b->opens) || g->place.inside ||
 		g->place.no_project)
 		return 0;
@@ -154,9 +160,11 @@ int guard_undo_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 		true, false, &path, b->texts, NULL);
 	if (b->undo_store <= 0) {
 		b->undo_store = 0;
-		return 0;
+		return g->io->dry ? diag_fail(d, -ENOENT, "a dry run: %s",
+					    b->undo_why) : 0;
 	}
 	b->undo_why = NULL;
+	b->undo_on = true;
 	b->plan.watch_writes = true;
 	b->plan.want |= SANDBOX_WATCH;
 	for (size_t i = 0; !err && i < b->plan.grant_count; i++)
@@ -255,6 +263,44 @@ static const char *command_text(struct guard *g)
 	return text;
 }
 
+const char *guard_undo_strategy(
+	const struct guard *g, bool ended, char out[static GUARD_STRATEGY])
+{
+	const struct policy_verdict *v = &g->out->verdict;
+	struct buf b = buf_fixed(out, GUARD_STRATEGY);
+
+	if (g->out->undo)
+		buf_addf(&b, "restore from journal %llu",
+			(unsigned long long)g->out->undo);
+	else if (!g->box.undo_on)
+		buf_adds(&b, "none");
+	else
+		buf_adds(&b, ended ? "nothing changed"
+				   : "delete what it makes, and restore the rest "
+				     "from the journal");
+	if (v->revert[0])
+		buf_addf(&b, "; %s", v->revert);
+	if (v->net > POLICY_NET_LOCAL)
+		buf_adds(&b, "; none for what goes over the network");
+	return buf_str(&b);
+}
+
+void guard_undo_starts(struct guard *g, const struct policy_verdict *v)
+{
+	enum { TOLD_OF = 16 };
+	const struct audit_fact facts[] = {
+		{.key = "command", .text = v->command},
+		{.key = "strategy", .text = v->revert},
+	};
+
+	if (!v->revert[0] || str_find(g->out->verdict.revert, v->revert) ||
+		g->tree.reverts++ >= TOLD_OF)
+		return;
+	guard_entry_event(g, "rollback", facts, ARRAY_SIZE(facts));
+	if (IS_ENABLED(CONFIG_UNDO) && g->tree.undo && g->tree.undo->u)
+		(void)undo_also(g->tree.undo->u, v->revert);
+}
+
 int guard_undo_begin(struct guard *g, struct diag *d)
 {
 	struct guard_undo *w;
@@ -278,7 +324,11 @@ int guard_undo_begin(struct guard *g, struct diag *d)
 	w->spec.lost = lose;
 	w->spec.ctx = g;
 	read_bounds(&g->terms.grants.undo_words, &w->spec.bounds, &w->over);
+	if (g->io->dry)
+		w->over = OVER_REFUSE;
 	err = undo_begin(&w->u, &w->spec);
+	if (!err && g->out->verdict.revert[0])
+		err = undo_also(w->u, g->out->verdict.revert);
 	return err ? diag_errno(d, err, "the undo journal") : 0;
 }
 
@@ -367,7 +417,10 @@ int guard_undo_end(struct guard *g, struct diag *d)
 		guard_entry_event(g, "undo.journal", facts, ARRAY_SIZE(facts));
 		g->out->undo = sum.number;
 		g->out->undo_gone = sum.removed;
-		if (sum.number % PRUNE_EACH == 0)
+		if (sum.number % PRUNE_EACH == 0 ||
+			sum.bytes > w->spec.bounds.keep / PRUNE_EACH ||
+			(w->spec.bounds.session &&
+				sum.bytes > w->spec.bounds.session / PRUNE_EACH))
 			(void)undo_prune(g->box.undo_store, &w->spec.bounds);
 	}
 	free(w);

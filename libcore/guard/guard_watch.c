@@ -302,6 +302,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 			g->carry->becomes(g->carry->becomes_ctx, ev);
 		if (!req.depth && g->out->verdict.open)
 			record_start(g, &v);
+		guard_undo_starts(g, &v);
 		guard_told_policy(g, ev);
 		return 0;
 	}

@@ -104,6 +104,7 @@ struct audit_start {
 	enum audit_decision decision;
 	const char *rule;          /* the rule that decided; "" writes "" */
 	const char *reason;        /* one line for people */
+	const char *rollback;      /* how it is to be taken back, or NULL */
 	const uint8_t *policy_sha; /* 32 bytes */
 	const char *const *env;    /* NAME=VALUE kept for the child, or NULL */
 	size_t env_untold;         /* so many at its end are not recorded */
@@ -122,7 +123,7 @@ struct audit_end {
 	int signal;
 	const struct rusage *usage; /* of the tree, or NULL */
 	unsigned flags;             /* AUDIT_TIMEOUT, AUDIT_OOM, ... */
-	const char *rollback;       /* the rollback strategy, or NULL */
+	const char *rollback;       /* how it can be taken back, or NULL */
 };
 
 struct audit_stream;

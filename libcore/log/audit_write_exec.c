@@ -263,6 +263,8 @@ static int build_start(struct audit_rec *r, struct redact *secrets,
 		cbor_put_uint(
 			audit_rec_key(r, AUDIT_K_FLAGS), AUDIT_TRUNCATED);
 	if (!err)
+		err = put_redacted(r, AUDIT_K_ROLLBACK, secrets, s->rollback);
+	if (!err)
 		err = put_redacted(r, AUDIT_K_REASON, secrets, s->reason);
 	return err ? err : r->rest.err;
 }

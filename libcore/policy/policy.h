@@ -255,6 +255,8 @@ enum policy_is {
 	POLICY_IS_WRITING = 256,
 };
 
+enum { POLICY_REVERT = 240 };
+
 /* One judged simple command, for explain and the log. */
 struct policy_verdict {
 	enum policy_decision decision; /* the decision; in OBSERVE always
@@ -278,6 +280,9 @@ struct policy_verdict {
 	char command[160]; /* the judged words, cut when too long */
 	char reason[200];
 	char alternative[160]; /* what to do instead; may be "" */
+	/* How what it does is taken back, beside the files of the project, by the
+	 * rules `revert`; "". */
+	char revert[POLICY_REVERT];
 };
 
 /* Does a setting of git (its name, as gitconf_read() gives it) run something or
@@ -403,7 +408,7 @@ enum policy_background {
 	POLICY_BACKGROUND_END,
 };
 /* The keys of `undo KEY=VALUE`: sizes, a number, a time, and one of OVERS. */
-#define POLICY_UNDO_KEYS "bytes\0keep\0entries\0age\0over\0"
+#define POLICY_UNDO_KEYS "bytes\0keep\0entries\0age\0over\0session\0"
 #define POLICY_UNDO_OVERS "go\0ask\0refuse\0"
 
 struct policy_grants {

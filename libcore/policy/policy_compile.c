@@ -212,6 +212,7 @@ static const struct verb {
 	{"confirm", false, false, NULL},
 	{"deny", false, false, NULL},
 	{"delegate", true, false, NULL},
+	{"revert", true, false, NULL},
 	{"except", false, false, NULL},
 	{"cache", true, true, compile_cache},
 	{"env", false, true, compile_env},

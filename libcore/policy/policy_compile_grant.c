@@ -159,6 +159,7 @@ static bool is_bound(const char *s)
 	switch (str_index(POLICY_UNDO_KEYS, key)) {
 	case 0:
 	case 1:
+	case 5:
 		return !num_size(eq + 1, 1, UINT64_MAX, &n);
 	case 2:
 		return !num_u64(eq + 1, 1, 1 << 20, &n);
@@ -178,8 +179,8 @@ int compile_undo(struct policy_compiler *c)
 				strpbrk(c->line.word[i].s, "*?")))
 			return compile_bad(c, i,
 				"expected an absolute directory, bytes=512M "
-				"keep=2G entries=200000 age=7d, or "
-				"over=go|ask|refuse");
+				"keep=2G session=1G entries=200000 age=7d, "
+				"or over=go|ask|refuse");
 	return add_set(c, IMG_SET_UNDO, 1);
 }
 

@@ -249,6 +249,8 @@ static void default_id(struct policy_compiler *c, struct img_rule *r, size_t at)
 
 	if (r->id)
 		return;
+	if (IMG_KIND(r->bits) == IMG_REVERT)
+		s = "revert";
 	s += *s == '@' || *s == '{';
 	n = strcspn(s, "|}");
 	r->id = build_str(&c->b, s, n > ID_MAX ? ID_MAX : n);

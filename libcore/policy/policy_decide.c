@@ -242,6 +242,7 @@ void policy_decide_line(const struct policy *p,
 		guided(&j, req->len);
 	}
 	*v = j.worst;
+	memcpy(v->revert, j.revert, sizeof v->revert);
 	v->is |= j.is;
 	if (!v->rule[0]) {
 		memcpy(v->rule, "empty", 6);
@@ -323,4 +324,5 @@ void policy_decide_exec(const struct policy *p, const struct policy_request *req
 		judge_end(&k);
 	}
 	*v = j.worst;
+	memcpy(v->revert, j.revert, sizeof v->revert);
 }

@@ -21,7 +21,7 @@
 #include "policy/policy.h"
 
 enum {
-	IMG_VERSION = 16,
+	IMG_VERSION = 17,
 	IMG_MAX = 4 << 20,
 	IMG_ENDIAN = 0x01020304,
 };
@@ -93,6 +93,7 @@ enum img_rule_kind {
 	IMG_CONFIRM,
 	IMG_DENY,
 	IMG_DELEGATE,
+	IMG_REVERT, /* decides nothing: how it is taken back */
 	IMG_EXCEPT,
 	IMG_KINDS,
 };

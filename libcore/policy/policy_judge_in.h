@@ -100,6 +100,7 @@ struct judge {
 	unsigned found; /* a bit for each .list that was looked up */
 	policy_each *each;
 	void *ctx;
+	char revert[POLICY_REVERT]; /* of all commands */
 	/* Large members stand last, so that the others have short offsets. */
 	struct policy_verdict worst;
 	struct img_range list[POLICY_LAYERS][JUDGE_LISTS];
@@ -259,6 +260,12 @@ bool judge_is_multi(struct judge_cmd *k, const char *name);
 
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w);
+
+/* policy_revert.c: notes how the command is taken back, by a rule whose words are
+ * the first from operands. */
+void judge_revert(struct judge *j, const struct policy_image *img,
+	const struct img_rule *r, const struct prog *p, const struct parsed *w,
+	size_t from);
 
 /* policy_to.c: do the words that name a place surely lead to where `to:` of a
  * rule says ("loopback", "local")? */

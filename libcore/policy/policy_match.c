@@ -371,7 +371,8 @@ static void keep(struct img_rule *slot, const struct img_rule *r)
 static bool gives(const struct img_rule *r)
 {
 	return IMG_KIND(r->bits) == IMG_ALLOW ||
-	       IMG_KIND(r->bits) == IMG_DELEGATE;
+	       IMG_KIND(r->bits) == IMG_DELEGATE ||
+	       IMG_KIND(r->bits) == IMG_REVERT;
 }
 
 static void try_rule(
@@ -536,6 +537,19 @@ static bool narrows_exec(const struct policy *p)
 	return any;
 }
 
+/* How it is taken back, with what stands behind the words of the rule. */
+static void note_revert(const struct subject *s, const struct img_rule *r)
+{
+	size_t from = 0;
+
+	for (uint32_t i = 1; i < r->token.count; i++) {
+		struct token t = token(s, r->token.first + i);
+
+		from += t.kind == IMG_TOK_WORD && !is_option(s, &t);
+	}
+	judge_revert(s->k->j, s->img, r, s->prog, s->w, from);
+}
+
 void judge_rules(struct judge_cmd *k, const struct prog *p,
 	const struct arg *argv, size_t argc, const struct parsed *w)
 {
@@ -553,6 +567,8 @@ void judge_rules(struct judge_cmd *k, const struct prog *p,
 			continue;
 		find(&s, l ? &f : &top);
 		stern(&s, l ? &f : &top, name);
+		if (!l && is(&top, IMG_REVERT))
+			note_revert(&s, &top.yes[IMG_REVERT]);
 	}
 	s.img = pol->layer[POLICY_LAYER_SYSTEM];
 	if (p->where == PROG_OUTSIDE && k->j->depth == 0)

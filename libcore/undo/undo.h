@@ -44,6 +44,7 @@ struct undo_bounds {
 	uint64_t bytes;   /* that are copied for one command; 0: no bound */
 	uint64_t entries; /* names and objects of one command */
 	uint64_t keep;    /* bytes that all journals of the store hold */
+	uint64_t session; /* those of one session */
 	uint64_t age_ns;  /* of a journal, before it is pruned */
 };
 
@@ -88,6 +89,9 @@ struct undo;
 
 /* 0 or -ENOMEM. The spec must live as long as *out. */
 int undo_begin(struct undo **out, const struct undo_spec *spec);
+/* Notes what else takes the command back, for who reads the journal. 0, -ENOMEM,
+ * or a journal that cannot be written. */
+int undo_also(struct undo *u, const char *text);
 /* 0: it may go on; -errno: spec.lost, or a journal that cannot be written. */
 int undo_touch(struct undo *u, const struct undo_touch *t);
 /* A change that could not be looked at. As undo_touch(). */
@@ -156,6 +160,8 @@ void undo_free(struct undo_model **m);
 int undo_load(int store, uint64_t number, struct undo_model **m,
 	struct diag *d);
 const struct undo_info *undo_info(const struct undo_model *m);
+/* What else takes it back, number n; NULL: there are no more. */
+const char *undo_else(const struct undo_model *m, size_t n);
 /* Calls each for every path that changed. */
 int undo_changes(const struct undo_model *m, undo_each *each, void *ctx);
 /* A descriptor of what a changed or removed file's content was before; -ENOENT:

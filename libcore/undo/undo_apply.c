@@ -113,6 +113,12 @@ static uint32_t root_of(const struct undo_model *m, uint32_t dir, bool after)
 	return dir && dir <= m->root_count ? dir - UNDO_ROOT : 0;
 }
 
+const char *undo_aside_name(const struct undo_model *m, char out[static 40])
+{
+	return buf_print(out, 40, ".wardbox-undo-%llu",
+		(unsigned long long)m->info.number);
+}
+
 int undo_at_aside(struct applying *a, uint32_t dir, bool after)
 {
 	const uint32_t root = root_of(a->m, dir, after);
@@ -126,8 +132,7 @@ int undo_at_aside(struct applying *a, uint32_t dir, bool after)
 	err = fd < 0 ? fd : undo_stat(fd, "", &s->root);
 	if (err)
 		return err;
-	buf_print(s->name, sizeof s->name, ".wardbox-undo-%llu",
-		(unsigned long long)a->m->info.number);
+	undo_aside_name(a->m, s->name);
 	err = undo_at_touch(a, UNDO_MAKE, fd, s->name);
 	if (!err && mkdirat(fd, s->name, 0700) && errno != EEXIST)
 		err = -errno;

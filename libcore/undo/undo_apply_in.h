@@ -27,6 +27,7 @@ struct applying {
 int undo_at_dir(struct applying *a, uint32_t dir, bool after);
 /* A directory in the root of dir, on that file system, for what is on its way. */
 int undo_at_aside(struct applying *a, uint32_t dir, bool after);
+const char *undo_aside_name(const struct undo_model *m, char out[static 40]);
 /* Journals a change of the restore itself. */
 int undo_at_touch(struct applying *a, enum undo_what what, int fd,
 	const char *name);

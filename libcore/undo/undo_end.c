@@ -1,4 +1,4 @@
-/* undo_end.c - what a command's changes came to
+/* undo_end.c - begins to record a command, and ends with what its changes came to
  * SPDX-License-Identifier: MIT
  */
 #include "undo/undo_rec_in.h"
@@ -9,6 +9,38 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+
+int undo_begin(struct undo **out, const struct undo_spec *spec)
+{
+	struct undo *u = calloc(1, sizeof *u);
+
+	*out = NULL;
+	if (!u)
+		return -ENOMEM;
+	u->spec = spec;
+	u->out.fd = -1;
+	u->began = clock_ns(CLOCK_REALTIME) - UNDO_TICK_NS;
+	for (size_t i = 0; i < UNDO_DIRS_OPEN; i++)
+		u->open[i].fd = -1;
+	*out = u;
+	return 0;
+}
+
+int undo_also(struct undo *u, const char *text)
+{
+	size_t n = 0;
+	int err;
+
+	if (u->m && u->out.fd >= 0) {
+		err = undo_write_also(&u->out, text);
+		return err ? err : undo_flush(&u->out);
+	}
+	while (n < UNDO_ALSO && u->also[n])
+		n++;
+	if (n < UNDO_ALSO && !(u->also[n] = strdup(text)))
+		return -ENOMEM;
+	return 0;
+}
 
 void undo_recorder_free(struct undo **slot)
 {
@@ -21,6 +53,8 @@ void undo_recorder_free(struct undo **slot)
 			close(u->open[i].fd);
 	if (u->out.fd >= 0)
 		close(u->out.fd);
+	for (size_t i = 0; i < UNDO_ALSO; i++)
+		free(u->also[i]);
 	undo_free(&u->m);
 	free(u->objs);
 	free(u->ents);

@@ -76,6 +76,8 @@ struct undo_loss {
 	const char *path, *why;
 };
 
+enum { UNDO_ALSO = 16 };
+
 struct undo_model {
 	struct arena arena;
 	struct undo_info info;
@@ -89,6 +91,8 @@ struct undo_model {
 	uint32_t ent_count, ent_cap;
 	struct undo_loss *lost;
 	uint32_t lost_count, lost_cap;
+	const char *also[UNDO_ALSO]; /* what else takes it back */
+	uint32_t also_count;
 };
 
 static inline bool undo_is_dir(const struct undo_stat *s)
@@ -168,6 +172,7 @@ int undo_write_obj(struct undo_out *out, const struct undo_model *m, uint32_t id
 int undo_write_ent(struct undo_out *out, const struct undo_model *m, uint32_t index);
 int undo_write_saved(struct undo_out *out, const struct undo_model *m, uint32_t id);
 int undo_write_loss(struct undo_out *out, const char *path, const char *why);
+int undo_write_also(struct undo_out *out, const char *text);
 int undo_write_obj_end(struct undo_out *out, const struct undo_model *m, uint32_t id);
 int undo_write_ent_end(struct undo_out *out, const struct undo_model *m, uint32_t index);
 int undo_write_end(struct undo_out *out, const struct undo_model *m);

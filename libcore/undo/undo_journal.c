@@ -16,7 +16,7 @@
 enum { JOURNAL_VERSION = 1, RECORD_MAX = 1 << 18, JOURNAL_MAX = 1 << 30 };
 /* .flags of an object: the command made it, and .st is how it was first seen. */
 enum { FLAG_MADE = 0x100, FLAG_STAYS = 0x200 };
-enum record_type { BEGIN = 1, OBJ, ENT, SAVED, LOSS, OBJ_END, ENT_END, END };
+enum record_type { BEGIN = 1, OBJ, ENT, SAVED, LOSS, OBJ_END, ENT_END, END, ALSO };
 
 struct frame {
 	uint32_t size; /* of what follows the frame */
@@ -197,6 +197,15 @@ int undo_write_loss(struct undo_out *out, const char *path, const char *why)
 	record_str(&r, path);
 	record_str(&r, why);
 	return record_write(&r, out, LOSS);
+}
+
+int undo_write_also(struct undo_out *out, const char *text)
+{
+	struct record r;
+
+	record_begin(&r, "", 0, RECORD_MAX);
+	record_str(&r, text);
+	return record_write(&r, out, ALSO);
 }
 
 int undo_write_end(struct undo_out *out, const struct undo_model *m)
@@ -428,6 +437,11 @@ static bool read_one(struct undo_model *m, uint32_t type, struct rest *r)
 		path = take_str(r);
 		why = path ? take_str(r) : NULL;
 		return why && !undo_add_loss(m, path, why);
+	case ALSO:
+		path = take_str(r);
+		if (path && m->also_count < UNDO_ALSO)
+			m->also[m->also_count++] = undo_keep(m, path);
+		return path;
 	case END:
 		return read_end(&m->info, r);
 	}

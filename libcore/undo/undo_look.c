@@ -295,6 +295,22 @@ bool undo_differs(const struct undo_obj *o)
 		o->touched & UNDO_T_META;
 }
 
+/* What a hole saves is not held. */
+static uint64_t held_bytes(const struct undo_model *m, uint32_t id)
+{
+	enum { SECTOR = 512 };
+	const bool copied = m->obj[id].saved & UNDO_COPIED;
+	const uint64_t size = m->obj[id].before.size;
+	struct stat st;
+	char name[16];
+
+	undo_saved_name(name, copied ? 'c' : 'o', id);
+	if (fstatat(m->dir, name, &st, AT_SYMLINK_NOFOLLOW) ||
+		(uint64_t)st.st_blocks * SECTOR > size)
+		return size;
+	return (uint64_t)st.st_blocks * SECTOR;
+}
+
 void undo_settle(struct undo_model *m)
 {
 	enum { GONE_SUMMED = 256 };
@@ -314,7 +330,7 @@ void undo_settle(struct undo_model *m)
 		if (b->mode && (!a->mode || o->saved & UNDO_COPIED))
 			sum_new(m, id, &budget);
 		if (o->saved & (UNDO_HELD | UNDO_COPIED))
-			bytes += a->size;
+			bytes += held_bytes(m, id);
 	}
 	m->info.bytes = bytes;
 }

@@ -48,6 +48,11 @@ const struct undo_info *undo_info(const struct undo_model *m)
 	return &m->info;
 }
 
+const char *undo_else(const struct undo_model *m, size_t n)
+{
+	return n < m->also_count ? m->also[n] : NULL;
+}
+
 /* Room for one more of size bytes each. */
 static bool grow(void *slot, uint32_t count, uint32_t *cap, size_t size)
 {

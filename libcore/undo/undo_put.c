@@ -179,10 +179,36 @@ static int open_found(struct applying *a, uint32_t id, const char **name)
 	return fd_steal(&fd);
 }
 
+/* What an undo that was killed had put aside is gone on with. */
+static void find_staged(struct applying *a, uint32_t root)
+{
+	const int fd = undo_at_aside(a, UNDO_ROOT + root, false);
+	struct undo_stat st;
+	char name[16];
+
+	for (uint32_t id = UNDO_ROOT; fd >= 0 && id < a->m->obj_count; id++) {
+		struct undo_obj *o = &a->m->obj[id];
+
+		if (undo_stat(fd, undo_saved_name(name, 'm', id), &st) ||
+			!undo_same_object(&st, &o->before))
+			continue;
+		o->staged = true;
+		o->seen = undo_mark(&st);
+	}
+}
+
 void undo_put_links(struct applying *a)
 {
 	struct undo_model *m = a->m;
 
+	for (uint32_t i = 0; i < m->root_count; i++) {
+		autofd int root = undo_open_root(m, i);
+		struct undo_stat st;
+		char name[40];
+
+		if (root >= 0 && !undo_stat(root, undo_aside_name(m, name), &st))
+			find_staged(a, i);
+	}
 	undo_find_alive(m);
 	for (uint32_t i = 0; i < m->ent_count; i++) {
 		const struct undo_ent *e = &m->ent[i];

@@ -14,6 +14,7 @@ struct undo {
 	struct undo_out out;
 	int failed; /* -errno: the journal could not be written */
 	uint64_t began, copied;
+	char *also[UNDO_ALSO]; /* noted before there was a journal */
 	uint32_t lost;
 	/* Who changes it; with others at work a directory that goes elsewhere
 	 * can take along what one of them makes in the same moment. */

@@ -212,6 +212,17 @@ int undo_forget(int store, uint64_t number, struct diag *d)
 		   : 0;
 }
 
+/* The bytes that journal i holds and those of its session behind it. */
+static uint64_t held_behind(const struct undo_info *list, size_t i, size_t n)
+{
+	uint64_t held = 0;
+
+	for (size_t k = i; k < n; k++)
+		if (str_eq(list[k].session, list[i].session))
+			held += list[k].bytes;
+	return held;
+}
+
 uint64_t undo_prune(int store, const struct undo_bounds *b)
 {
 	autofree struct undo_info *list = NULL;
@@ -227,9 +238,14 @@ uint64_t undo_prune(int store, const struct undo_bounds *b)
 		const struct undo_info *j = &list[i];
 		const bool old = b->age_ns && now > j->began_ns &&
 			now - j->began_ns > b->age_ns;
-		const bool many = n - i > JOURNALS_MAX / 2;
+		/* The last one can be taken back in any case. */
+		const bool many = i + 1 < n &&
+			(n - i > JOURNALS_MAX / 2 ||
+				(b->keep && held > b->keep) ||
+				(b->session &&
+					held_behind(list, i, n) > b->session));
 
-		if (j->running || (!old && !many && (!b->keep || held <= b->keep)))
+		if (j->running || (!old && !many))
 			continue;
 		if (undo_drop(store, j->number))
 			continue;

@@ -11,29 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/path.h"
 #include "base/str.h"
 
 enum {
 	LOSSES_MAX = 1000,
 };
-
-int undo_begin(struct undo **out, const struct undo_spec *spec)
-{
-	struct undo *u = calloc(1, sizeof *u);
-
-	*out = NULL;
-	if (!u)
-		return -ENOMEM;
-	u->spec = spec;
-	u->out.fd = -1;
-	u->began = clock_ns(CLOCK_REALTIME) - UNDO_TICK_NS;
-	for (size_t i = 0; i < UNDO_DIRS_OPEN; i++)
-		u->open[i].fd = -1;
-	*out = u;
-	return 0;
-}
 
 int undo_lose(struct undo *u, const char *path, const char *why)
 {
@@ -112,6 +95,8 @@ static int start(struct undo *u)
 		err = undo_new(s->store, info, &u->m->dir, &u->out.fd);
 	if (!err)
 		err = undo_write_begin(&u->out, u->m);
+	for (size_t i = 0; !err && i < UNDO_ALSO && u->also[i]; i++)
+		err = undo_write_also(&u->out, u->also[i]);
 	for (uint32_t i = 0; !err && i < u->m->root_count; i++) {
 		undo_hash_obj(u, i + UNDO_ROOT);
 		err = undo_write_obj(&u->out, u->m, i + UNDO_ROOT);

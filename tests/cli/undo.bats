@@ -276,3 +276,115 @@ exec $BATS_TEST_TMPDIR"
 	undo redo
 	tree | diff "$BATS_TEST_TMPDIR/after" -
 }
+
+# argv's last word, and the strategy, of each start; then those of programs.
+strategies() {
+	in_policy "$POLICY" "$WARDBOX" audit dump -o json | jq -r '
+		select(.type == "start" and .rollback) | "\(.argv[-1]): \(.rollback)"'
+	in_policy "$POLICY" "$WARDBOX" audit dump -o json | jq -r '
+		select(.event == "rollback") | .detail | "\(.command): \(.strategy)"'
+}
+
+@test "how a command is taken back is recorded before it runs, also with undo off" {
+	need jq --version
+	printf '#!/bin/sh\nexit 0\n' >npm
+	chmod +x npm
+	cp npm pip
+	cp npm make
+	POLICY+="
+exec $PROJECT
+allow id=pip {pip|npm} **
+except id=pip pip **
+except id=pkg-net npm **
+env set PATH=$PROJECT:/usr/bin:/bin"
+	export PATH=$PROJECT:$PATH
+	g 'npm install -D left-pad@1.2 @scope/x@^3; echo 1 >a'
+	g 'pip install "requests[socks]==2.0" ./x || :'
+	g 'cd . && make -j2 all'
+	printf 'npm i ./x.tgz\nnpm add y\n' >script
+	g 'sh ./script'
+	POLICY=${POLICY/undo=on/undo=off}
+	g 'npm add z'
+	g 'echo 2 >a'
+	strategies >said
+	cat said
+	local on='delete what it makes, and restore the rest from the journal'
+	local net='; none for what goes over the network'
+	[ "$(sed -n 1p said)" = "npm install -D left-pad@1.2 @scope/x@^3; echo 1 >a: $on; uninstall package: npm uninstall left-pad @scope/x$net" ]
+	[[ "$(sed -n 2p said)" == *"from the journal; uninstall package"* ]]
+	[[ "$(sed -n 2p said)" != *"pip uninstall"* ]]
+	[ "$(sed -n 3p said)" = "cd . && make -j2 all: $on; clean build artifacts: make clean" ]
+	[ "$(sed -n 4p said)" = "sh ./script: $on" ]
+	[ "$(sed -n 5p said)" = "npm add z: none; uninstall package: npm uninstall z" ]
+	[ "$(sed -n 6p said)" = 'echo 2 >a: none' ]
+	grep -q '^npm i ./x.tgz: uninstall package$' said
+	grep -q '^npm add y: uninstall package: npm uninstall y$' said
+	[[ "$(undo show 1)" == *"also     uninstall package: npm uninstall left-pad @scope/x"* ]]
+	[ "$(undo show --json 1 | jq -r '.also[0]')" = 'uninstall package: npm uninstall left-pad @scope/x' ]
+	# When it has ended the record names the journal.
+	in_policy "$POLICY" "$WARDBOX" audit -o contract | jq -r .rollback_strategy |
+		grep -q '^restore from journal 1; uninstall'
+}
+
+@test "audit names the files of a command, with what they were and are" {
+	need jq --version
+	echo 1 >a
+	echo 2 >gone
+	local old new
+	old=$(sha256sum <a | cut -d' ' -f1)
+	g 'echo one >a; rm gone; echo 3 >made; mv made moved'
+	new=$(sha256sum <a | cut -d' ' -f1)
+	in_policy "$POLICY" "$WARDBOX" audit dump -o json |
+		jq -r 'select(.event == "file.change") | .detail | "\(.what) \(.file) \(.old) \(.new)"' |
+		sort >said
+	cat said
+	grep -q "^changed $PROJECT/a $old $new$" said
+	grep -q "^removed $PROJECT/gone $(echo 2 | sha256sum | cut -d' ' -f1) null$" said
+	grep -q "^made $PROJECT/moved null $(echo 3 | sha256sum | cut -d' ' -f1)$" said
+	local exec
+	exec=$(in_policy "$POLICY" "$WARDBOX" audit dump -o json |
+		jq -r 'select(.type == "start") | .seq')
+	[[ "$(in_policy "$POLICY" "$WARDBOX" audit show "$exec")" == *"$PROJECT/moved"* ]]
+}
+
+@test "exec --dry-run runs a command, names what it changed, and leaves nothing of it" {
+	need jq --version
+	some_files
+	POLICY=${POLICY/undo=on/undo=off}
+	tree >"$BATS_TEST_TMPDIR/before"
+	run in_policy "$POLICY" "$WARDBOX" exec --dry-run -- \
+		sh -c 'echo ran; rm -rf d; echo new >a; mkdir n; sleep 1000 & exit 3'
+	echo "$output"
+	[ "$status" -eq 3 ]
+	[ "${lines[0]}" = ran ]
+	[[ "$output" == *"removed  $PROJECT/d/e/f"*"made     $PROJECT/n"* ]]
+	tree | diff "$BATS_TEST_TMPDIR/before" -
+	in_policy "$POLICY" "$WARDBOX" exec --json -n -- rm a >"$BATS_TEST_TMPDIR/json"
+	[ "$(jq -r '.changed[0].what + .changed[0].path' "$BATS_TEST_TMPDIR/json")" = "removed$PROJECT/a" ]
+	tree | diff "$BATS_TEST_TMPDIR/before" -
+	# What could not be taken back does not happen.
+	POLICY+='
+undo bytes=1'
+	run in_policy "$POLICY" "$WARDBOX" exec -n -- sh -c 'echo x >>sparse; echo y >n'
+	[[ "$output" == *"sparse stays as it is"* ]]
+	tree | diff "$BATS_TEST_TMPDIR/before" -
+	run undo list
+	[ "$status" -eq 1 ]
+	run "$WARDBOX" exec -n -s local -- true
+	[ "$status" -eq 125 ]
+}
+
+@test "a session's journals have a bound of their own" {
+	head -c 100000 /dev/urandom >a
+	POLICY+='
+undo session=250K'
+	for i in 1 2 3 4 5; do
+		g "echo $i >>a"
+	done
+	run undo list
+	echo "$output"
+	[ "${#lines[@]}" -eq 2 ]
+	undo
+	undo
+	[ "$(tail -n 1 a)" = 3 ]
+}
