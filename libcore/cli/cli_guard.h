@@ -6,8 +6,8 @@
 
 #include "guard/guard.h"
 
-/* Fills what only the front may read: the environment, the wished profile, and
- * how to ask a person. */
+/* Fills the facts that only a front end may read: the environment, the wished
+ * profile, and how to ask a person. */
 void cli_guard_facts(struct guard_caller *who);
 
 /* Moves the command's words out of what others see of this process: a command that
@@ -23,8 +23,8 @@ bool cli_guard_on_terminal(void);
  * nothing ran, one line says why, with code 125, 126 or 127. */
 __attribute__((noreturn)) void cli_guard_exit(const struct guard_outcome *r);
 
-/* Says on stderr what is to be said of a run that is over: why nothing ran, or
- * with WARDBOX_DEBUG=1 how it was decided. */
+/* Says on stderr how a run ended: why nothing ran, or with WARDBOX_DEBUG=1 how
+ * it was decided. */
 void cli_guard_tell(const struct guard_outcome *r);
 
 #endif
