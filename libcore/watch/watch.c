@@ -89,26 +89,37 @@ void watch_lean(struct watch *w)
 	w->bytes = NULL;
 }
 
-int watch_hand_over(struct watch *w, int listener)
-{
+/* A message of one byte that carries a descriptor. */
+struct handing {
 	union {
 		struct cmsghdr head;
 		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	char byte = 0;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {
-		.msg_iov = &iov,
+	} control;
+	char byte;
+	struct iovec iov;
+};
+
+static struct msghdr handing_message(struct handing *h)
+{
+	*h = (struct handing){.iov = {.iov_base = &h->byte, .iov_len = 1}};
+	return (struct msghdr){
+		.msg_iov = &h->iov,
 		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = sizeof(control.room),
+		.msg_control = h->control.room,
+		.msg_controllen = sizeof(h->control.room),
 	};
+}
+
+int watch_hand_over(struct watch *w, int listener)
+{
+	struct handing h;
+	struct msghdr msg = handing_message(&h);
 	int err = 0;
 
-	control.head.cmsg_level = SOL_SOCKET;
-	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&control.head), &listener, sizeof(int));
+	h.control.head.cmsg_level = SOL_SOCKET;
+	h.control.head.cmsg_type = SCM_RIGHTS;
+	h.control.head.cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(&h.control.head), &listener, sizeof(int));
 	if (sendmsg(w->sock[1], &msg, MSG_NOSIGNAL) < 0)
 		err = -errno;
 	/* A listener that stayed here could answer for its own process. */
@@ -148,18 +159,8 @@ static void be_quick(void)
 
 static int be_handed(struct watch *w)
 {
-	union {
-		struct cmsghdr head;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	char byte;
-	struct iovec iov = {.iov_base = &byte, .iov_len = 1};
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = control.room,
-		.msg_controllen = sizeof(control.room),
-	};
+	struct handing h;
+	struct msghdr msg = handing_message(&h);
 	ssize_t n;
 
 	close(w->sock[1]);
@@ -171,10 +172,10 @@ static int be_handed(struct watch *w)
 	w->sock[0] = -1;
 	if (n <= 0)
 		return n < 0 ? -errno : -EPIPE;
-	if (control.head.cmsg_len != CMSG_LEN(sizeof(int)) ||
-		control.head.cmsg_type != SCM_RIGHTS)
+	if (h.control.head.cmsg_len != CMSG_LEN(sizeof(int)) ||
+		h.control.head.cmsg_type != SCM_RIGHTS)
 		return -EPIPE;
-	memcpy(&w->fd, CMSG_DATA(&control.head), sizeof(int));
+	memcpy(&w->fd, CMSG_DATA(&h.control.head), sizeof(int));
 	return 0;
 }
 
