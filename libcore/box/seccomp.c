@@ -183,18 +183,18 @@ static size_t leaf_inet(struct prog *p)
 static size_t leaf_socket(struct prog *p)
 {
 	enum { UNIX = 1, INET = 2, INET6 = 10, NETLINK = 16, SOCK_DIAG = 4 };
-	size_t no = err(p, EPERM), yes = ret(p, SC_ALLOW);
-	size_t inet = leaf_inet(p), route, at = err(p, EPROTONOSUPPORT);
+	size_t no = op_err(p, EPERM), yes = op_ret(p, SC_ALLOW);
+	size_t inet = leaf_inet(p), route, at = op_err(p, EPROTONOSUPPORT);
 
 	/* Of NETLINK only the route family, which the C library's name lookups use,
 	 * and the plan's SOCK_DIAG. */
-	at = p->spec->diag ? eq(p, SOCK_DIAG, yes, at) : at;
-	route = arg(p, 2, false, eq(p, 0, yes, at));
-	at = eq(p, NETLINK, route, err(p, EAFNOSUPPORT));
-	at = eq(p, INET6, inet, at);
-	at = eq(p, INET, inet, at);
-	at = eq(p, UNIX, p->spec->unix_path ? yes : no, at);
-	return arg(p, 0, false, at);
+	at = p->spec->diag ? op_eq(p, SOCK_DIAG, yes, at) : at;
+	route = load_arg(p, 2, false, op_eq(p, 0, yes, at));
+	at = op_eq(p, NETLINK, route, op_err(p, EAFNOSUPPORT));
+	at = op_eq(p, INET6, inet, at);
+	at = op_eq(p, INET, inet, at);
+	at = op_eq(p, UNIX, p->spec->unix_path ? yes : no, at);
+	return load_arg(p, 0, false, at);
 }
 
 /* Datagram sockets of a pair could still send and connect to any path. */

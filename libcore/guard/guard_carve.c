@@ -113,7 +113,7 @@ static int carve_out(struct guard_box *b, const struct guard *g)
 			"protected by the policy");
 	}
 	if (!err && g->place.whole && !path_real("/proc/self/exe", path))
-		err = carve(b, path, SANDBOX_RO, "the guard's own");
+		err = carve_path(b, path, SANDBOX_RO, "the guard's own");
 	for (size_t i = 0; !err && i < ARRAY_SIZE(system); i++)
 		if (system[i][0])
 			err = carve_from(b, SANDBOX_WRITE, system[i], system[i],

@@ -414,7 +414,7 @@ int guard_box_plan(struct guard_box *b, const struct guard *g, struct diag *d)
 		err = grant_policy(b, g);
 	if (!err && g->place.whole)
 		err = grant_whole(b);
-	widen(b, needed);
+	widen_grants(b, needed);
 	if (!err)
 		err = guard_startup(b, g);
 	if (!err && g->carry->helper)

@@ -291,7 +291,7 @@ int guard_watch(void *ctx, const struct watch_event *ev)
 	req.depth = ev->level || !of_a_line(g, ev->pid);
 	policy_decide_exec(g->terms.policy, &req, &v);
 	what.cwd = req.cwd;
-	if (v.decision > POLICY_OPEN && !approved(g, &v) &&
+	if (v.decision > POLICY_OPEN && !line_approved(g, &v) &&
 		!only_lists(ev, &v))
 		answer = answer_of(g, ev, &req, &what);
 	if (answer == GUARD_WAITS)

@@ -310,11 +310,11 @@ static int decide_exec(struct watch *w, const struct sc_notif *n)
 	ev.id = n->id;
 	if (err == -EPERM)
 		return decide_unread(w, n);
-	/* Bad pointers get EFAULT, as the kernel says: to let it look again
-	 * would be a race for a thread that maps them meanwhile. */
+	/* Bad pointers give EFAULT, as from the kernel. Letting the kernel look
+	 * again would be a race, because a thread can map them meanwhile. */
 	if (err < 0)
 		return err;
-	/* Was that the process that asked, all the time? */
+	/* Was it the asking process's memory all the time? */
 	err = watch_still(w, n);
 	if (err == 0 && !ev.missing && too_many(w, (pid_t)n->pid)) {
 		w->refused++;
