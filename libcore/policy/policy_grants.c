@@ -377,7 +377,7 @@ static bool shares_tmp(uint32_t said)
 	return said == SHARED || (said && ns_is_contained());
 }
 
-static void limits(struct granting *x)
+static void grant_limits(struct granting *x)
 {
 	struct policy_limits *l = &x->g->limits;
 
